@@ -11,21 +11,6 @@ const (
 	Gauge   CounterKind = "gauge"   // a state; the value itself counts
 )
 
-// Counters with the same meaning on every engine. An engine that knows one adds
-// it beside its own counters, and metrics are derived from it.
-const (
-	CacheLookups   = "engine.cache_lookups"    // counter: lookups of blocks or pages in the engine's own cache, for operations
-	CacheMisses    = "engine.cache_misses"     // counter: those of them that missed
-	BytesWritten   = "engine.bytes_written"    // counter: bytes written as reported by the engine, data and logs
-	BytesRead      = "engine.bytes_read"       // counter: bytes read as reported by the engine, for operations and background work
-	BytesTaken     = "engine.bytes_taken"      // counter: key and value bytes put into the storage, index entries included: what an LSM tree divides by
-	DirtyBytes     = "engine.dirty_bytes"      // gauge: dirty pages, still to be written
-	CompactionDebt = "engine.compaction_debt"  // gauge: bytes that compactions still have to rewrite
-	CheckpointAge  = "engine.checkpoint_bytes" // gauge: log written since the last checkpoint, which recovery would have to read
-	StallTime      = "engine.stall_ns"         // counter: time in which writes were stalled
-	Stalls         = "engine.stalls"           // counter: number of write stalls
-)
-
 // Point is one sampled number.
 type Point struct {
 	Name   string // dotted, lower case, beginning with its source: "pebble.wal.bytes_written"

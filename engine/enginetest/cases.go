@@ -3,6 +3,7 @@ package enginetest
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -259,6 +260,7 @@ func (s Suite) testObservation(t *testing.T) {
 	check(t, db.Counters(ctx, &after))
 	growing := 0
 	for _, p := range after.Points {
+		failIf(t, strings.HasPrefix(p.Name, "engine.") && !slices.ContainsFunc(engine.Meanings(), p.Means), "%+v is none of engine.Meanings", p)
 		i := slices.IndexFunc(before.Points, func(q engine.Point) bool { return q.Key() == p.Key() })
 		if i < 0 || p.Kind != engine.Counter {
 			continue

@@ -65,6 +65,7 @@ func (t *status) sample(ctx context.Context, s *engine.Sample) error {
 			t.neutral(s, labels, "key_read_requests", "key_reads")
 		}
 	}
+	t.neutralServer(s)
 	if err := t.waits.sample(ctx, t.conn, s); err != nil {
 		return err
 	}
@@ -92,6 +93,22 @@ func (t *status) add(s *engine.Sample, name string, n float64) {
 	v.point(s, "", n)
 }
 
+// neutralServer adds what the server counts for all its storages. Its status is
+// read by a session that is not counted.
+func (t *status) neutralServer(s *engine.Sample) {
+	f := t.found
+	s.Counter(engine.Queries, "count", f["questions"])
+	s.Gauge(engine.Sessions, "count", max(0, f["threads_connected"]-1))
+	s.Gauge(engine.SessionsActive, "count", max(0, f["threads_running"]-1))
+	// Handler_commit counts each statement of a transaction, Com_commit no single
+	// statements. InnoDB counts transactions, if asked to.
+	if n, counted := f["trx_rw_commits"]; counted && len(t.storages) == 1 {
+		s.Counter(engine.Commits, "count", n+f["trx_ro_commits"]+f["trx_nl_ro_commits"])
+	} else {
+		s.Counter(engine.Commits, "count", f["com_commit"], engine.ExplicitOnly, "true")
+	}
+}
+
 // neutral adds the cache's figures from two variables.
 func (t *status) neutral(s *engine.Sample, labels []string, lookups, misses string) {
 	if n, ok := t.found[lookups]; ok {
@@ -111,8 +128,11 @@ func (t *status) neutralInnoDB(s *engine.Sample, labels []string) {
 	}
 	s.Counter(engine.BytesWritten, "bytes", written, labels...)
 	s.Counter(engine.BytesRead, "bytes", f["innodb_data_read"], labels...)
+	s.Counter(engine.LogBytes, "bytes", f["innodb_os_log_written"], labels...)
 	s.Gauge(engine.DirtyBytes, "bytes", f["innodb_buffer_pool_pages_dirty"]*f["innodb_page_size"], labels...)
 	s.Counter(engine.Stalls, "count", f["innodb_buffer_pool_wait_free"]+f["innodb_log_waits"], labels...)
+	s.Counter(engine.LockWaits, "count", f["innodb_row_lock_waits"], labels...)
+	s.Gauge(engine.SessionsBlocked, "count", f["innodb_row_lock_current_waits"], labels...)
 	if ms, ok := f["innodb_row_lock_time"]; ok {
 		rows := []string{"event", "InnoDB row lock", "role", string(engine.RoleRow)}
 		s.Counter(engine.WaitTime, "ns", ms*1e6, append(rows, labels...)...)
@@ -130,6 +150,7 @@ func (t *status) neutralRocksDB(s *engine.Sample, labels []string) {
 	s.Counter(engine.CacheLookups, "count", f["rocksdb_block_cache_data_hit"]+f["rocksdb_block_cache_data_add"], labels...)
 	s.Counter(engine.CacheMisses, "count", f["rocksdb_block_cache_data_add"], labels...)
 	s.Counter(engine.BytesWritten, "bytes", f["rocksdb_wal_bytes"]+f["rocksdb_flush_write_bytes"]+f["rocksdb_compact_write_bytes"], labels...)
+	s.Counter(engine.LogBytes, "bytes", f["rocksdb_wal_bytes"], labels...)
 	s.Counter(engine.BytesTaken, "bytes", f["rocksdb_bytes_written"], labels...)
 	s.Counter(engine.Stalls, "count", f["rocksdb_stall_total_slowdowns"]+f["rocksdb_stall_total_stops"], labels...)
 	s.Counter(engine.StallTime, "ns", f["rocksdb_stall_micros"]*1e3, labels...)
@@ -326,5 +347,6 @@ func (t *status) innodbCounters(ctx context.Context, s *engine.Sample) error {
 	return t.conn.Numbers(ctx, t.metrics, 1, func(row []string, n []float64) {
 		v := variable{name: "mysql.innodb_metrics." + row[0], kind: innodbMetrics[row[0]], unit: "count", scale: 1}
 		v.point(s, "", n[0])
+		t.found[row[0]] = n[0]
 	})
 }

@@ -171,6 +171,6 @@ func watched(ctx context.Context, conn *sqlkit.Admin) (*status, error) {
 		}
 	}
 	t := newStatus(conn, parseRelease(version), names...)
-	t.labelled, t.sizes = len(names) > 1, true
+	t.labelled, t.sizes, t.metrics = len(names) > 1, true, findMetrics(ctx, conn)
 	return t, err
 }

@@ -426,6 +426,18 @@ func TestCounters(t *testing.T) {
 		if n := grew("mysql.com_stmt_execute"); n < 3000 {
 			t.Errorf("%s: %v statements", storage, n)
 		}
+		if n := grew(engine.Queries); n < 3000 {
+			t.Errorf("%s: %v queries", storage, n)
+		}
+		if n := grew(engine.LogBytes); n < 3000*50 || n > grew(engine.BytesWritten) {
+			t.Errorf("%s: %v bytes of log", storage, n)
+		}
+		if p, ok := after[engine.Commits+`{explicit_only="true"}`]; !ok || p.Kind != engine.Counter {
+			t.Errorf("%s: commits %+v", storage, p)
+		}
+		if p := after[engine.Sessions]; p.Kind != engine.Gauge || p.Value < 1 {
+			t.Errorf("%s: sessions %+v", storage, p)
+		}
 		if n := grew(engine.BytesWritten); n < 6000*50 || n > 100*mb {
 			t.Errorf("%s: %v bytes written", storage, n)
 		}

@@ -72,7 +72,17 @@ func (v *view) text() string {
 // returns what reads them.
 func newReader(ctx context.Context, conn *sqlkit.Admin, release int, schema string) (serverkit.Sample, error) {
 	r := &reader{conn: conn}
-	for _, v := range views(release, schema) {
+	all := views(release, schema)
+	statements, err := conn.Value(ctx, statementsSchema)
+	if err != nil {
+		return nil, fmt.Errorf("look for pg_stat_statements: %w", err)
+	}
+	if v := statementsView(statements); statements != "" {
+		if _, err := conn.Value(ctx, v.text()); err == nil { // it counts only if it was loaded at the server's start
+			all = append(all, v)
+		}
+	}
+	for _, v := range all {
 		if v = v.pick(release / 10000); len(v.points) == 0 {
 			continue
 		}

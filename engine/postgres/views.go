@@ -17,12 +17,12 @@ func (p point) until(major int) point { p.before = major; return p }
 // of the server's databases, and the tables of the one that is connected to.
 func views(release int, schema string) []view {
 	major := release / 10000
-	out := []view{engineView(major), sessionView, checkpointView(major), bgwriterView}
+	out := []view{engineView(major), clientView(schema), sessionView, checkpointView(major), bgwriterView}
 	if major >= 14 {
 		out = append(out, walView)
 	}
 	if major >= readsApart {
-		out = append(out, cacheView(schema), ioView)
+		out = append(out, ioView)
 	}
 	if major >= 17 {
 		out = append(out, backendView)
@@ -61,9 +61,22 @@ func engineView(major int) view {
 	return view{points: []point{
 		size("engine.bytes_written", "("+position+")::float8 + "+pages),
 		{name: "engine.checkpoint_bytes", unit: "bytes", gauge: true, expr: "(" + position + ") - ((SELECT redo_lsn FROM pg_control_checkpoint()) - '0/0')"},
-		size("postgres.wal.position", position),
+		size("engine.log_bytes", position), size("postgres.wal.position", position),
 	}}
 }
+
+// statementsView counts the statements where the extension pg_stat_statements is
+// in a schema. Its sum is of no use once it had to forget some.
+func statementsView(schema string) view {
+	schema = newDialect().Name(schema)
+	return view{points: []point{count("engine.queries",
+		"SELECT CASE WHEN (SELECT dealloc FROM "+schema+".pg_stat_statements_info) = 0 THEN sum(calls) END FROM "+schema+".pg_stat_statements(false)")}}
+}
+
+// statementsSchema is a query for the schema of that extension, if it has the
+// view that says what was forgotten, as it does since PostgreSQL 14.
+const statementsSchema = `SELECT n.nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
+JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = 'pg_stat_statements_info' WHERE e.extname = 'pg_stat_statements'`
 
 // readsApart is the release from which on pages read are counted apart from new
 // pages. Before it every page that a row or an entry adds to a table or index
@@ -73,12 +86,13 @@ func engineView(major int) view {
 // what a vacuum has cut off.
 const readsApart = 16
 
-// cacheView has what means the same on every engine of the server's own cache.
-// Pages that are missed there may come from the page cache.
-func cacheView(schema string) view {
+// clientView has what means the same on every engine of transactions, and of the
+// server's own cache. Pages that are missed there may come from the page cache.
+func clientView(schema string) view {
 	v := view{from: "FROM pg_stat_database WHERE datname = current_database()", points: []point{
-		count("engine.cache_lookups", "sum(blks_hit) + sum(blks_read)"), count("engine.cache_misses", "sum(blks_read)"),
-		size("engine.bytes_read", "sum(blks_read) * current_setting('block_size')::float8"),
+		count("engine.commits", "sum(xact_commit)"),
+		count("engine.cache_lookups", "sum(blks_hit) + sum(blks_read)").from(readsApart), count("engine.cache_misses", "sum(blks_read)").from(readsApart),
+		size("engine.bytes_read", "sum(blks_read) * current_setting('block_size')::float8").from(readsApart),
 	}}
 	if schema == "" {
 		v.from = "FROM pg_stat_database"
@@ -86,13 +100,25 @@ func cacheView(schema string) view {
 	return v
 }
 
+// sessionsWhere counts the sessions of a condition, unless the server hides what
+// some of them do from this user.
+func sessionsWhere(condition string) string {
+	return "CASE WHEN coalesce(bool_and(query IS DISTINCT FROM '<insufficient privilege>'), true) THEN count(*) FILTER (WHERE " + condition + ") END"
+}
+
+const (
+	isClient  = "backend_type = 'client backend'"
+	isWorking = isClient + " AND state = 'active'"
+	isBlocked = "wait_event_type = 'Lock'"
+)
+
 // sessionView leaves out who samples, which is no load.
-var sessionView = view{prefix: "postgres.", from: "FROM pg_stat_activity WHERE pid <> pg_backend_pid()", points: []point{
-	state("sessions.open", "count(*) FILTER (WHERE backend_type = 'client backend')"),
-	state("sessions.active", "count(*) FILTER (WHERE backend_type = 'client backend' AND state = 'active')"),
-	state("sessions.idle_in_transaction", "count(*) FILTER (WHERE state LIKE 'idle in transaction%')"),
-	state("sessions.waiting_for_lock", "count(*) FILTER (WHERE wait_event_type = 'Lock')"),
-	state("autovacuum.workers", "count(*) FILTER (WHERE backend_type = 'autovacuum worker')"),
+var sessionView = view{from: "FROM pg_stat_activity WHERE pid <> pg_backend_pid()", points: []point{
+	state("engine.sessions", sessionsWhere(isClient)), state("postgres.sessions.open", sessionsWhere(isClient)),
+	state("engine.sessions_active", sessionsWhere(isWorking)), state("postgres.sessions.active", sessionsWhere(isWorking)),
+	state("engine.sessions_blocked", sessionsWhere(isBlocked)), state("postgres.sessions.waiting_for_lock", sessionsWhere(isBlocked)),
+	state("postgres.sessions.idle_in_transaction", sessionsWhere("state LIKE 'idle in transaction%'")),
+	state("postgres.autovacuum.workers", sessionsWhere("backend_type = 'autovacuum worker'")),
 }}
 
 // checkpointView reads what the checkpointer does, which has had a view of its

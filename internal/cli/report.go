@@ -2,8 +2,10 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +15,7 @@ import (
 
 	"rumbench/internal/compare"
 	"rumbench/internal/hint"
+	"rumbench/internal/picture"
 	"rumbench/internal/plan"
 	"rumbench/internal/redact"
 	"rumbench/internal/registry"
@@ -27,6 +30,8 @@ func newReportCommand(a *App) *cobra.Command {
 		Short: "write the report of campaigns as HTML and Markdown",
 		Example: `  rumbench report results/mine
   rumbench report results/mine results/yours --out both
+  rumbench report results/mine --card mine.png
+  rumbench report results/mine --summary
   rumbench report results/mine --base sqlite --notes notes.yaml --redact --out public`,
 		Args: args(cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, dirs []string) error { return runReport(a.Stdout, o, dirs) },
@@ -39,14 +44,16 @@ func newReportCommand(a *App) *cobra.Command {
 	choices(f, "colours", "verdicts", "published")
 	f.BoolVar(&o.force, "force", false, "replace a report that --out holds already")
 	acrossFlags(f, &o.across)
+	f.StringVar(&o.card, "card", "", "write the first screen as one picture to a `FILE`.svg or .png, and nothing else")
+	f.BoolVar(&o.summary, "summary", false, "print the first screen as Markdown, and write nothing")
 	f.BoolVar(&o.redact, "redact", false, "leave out names of hosts and users, paths and addresses")
 	return c
 }
 
 type reportOptions struct {
-	out, base, notes, colours string
-	redact, force             bool
-	across                    compare.Across
+	out, base, notes, colours, card string
+	redact, force, summary          bool
+	across                          compare.Across
 }
 
 func runReport(w io.Writer, o reportOptions, dirs []string) error {
@@ -56,6 +63,12 @@ func runReport(w io.Writer, o reportOptions, dirs []string) error {
 	}
 	if in, err = o.apply(in); err != nil {
 		return err
+	}
+	switch {
+	case o.summary:
+		return report.Summary(w, in)
+	case o.card != "":
+		return o.writeCard(w, in)
 	}
 	out := cmp.Or(o.out, dirs[0])
 	if len(dirs) > 1 && o.out == "" {
@@ -72,6 +85,41 @@ func runReport(w io.Writer, o reportOptions, dirs []string) error {
 		return err
 	}
 	_, err = fmt.Fprintln(w, html)
+	return err
+}
+
+// pixels is how many pixels of a PNG a unit of a picture has: sharp on screens
+// with two per point.
+const pixels = 2
+
+// writeCard writes the first screen as a picture.
+func (o reportOptions) writeCard(w io.Writer, in report.Input) error {
+	write := map[string]func(io.Writer, *picture.Picture) error{
+		".svg": func(w io.Writer, p *picture.Picture) error { _, err := io.WriteString(w, p.File()); return err },
+		".png": func(w io.Writer, p *picture.Picture) error { return p.PNG(w, pixels) },
+	}[strings.ToLower(filepath.Ext(o.card))]
+	if write == nil {
+		return usageErrorf("--card %s: the name ends in neither .svg nor .png", o.card)
+	}
+	p, err := report.Card(in)
+	if err != nil {
+		return err
+	}
+	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	if o.force {
+		flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	}
+	f, err := os.OpenFile(o.card, flags, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return hint.Errorf("choose another name, or say --force", "--card %s: the file exists", o.card)
+	}
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(write(f, p), f.Close()); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(w, o.card)
 	return err
 }
 

@@ -36,7 +36,8 @@ func HTML(w io.Writer, d *Document) error {
 		"data":  places,
 		"json":  script,
 
-		"svg":    func(p Plot) template.HTML { return template.HTML(p.picture().SVG()) },
+		"drawn":  func(d Drawing) template.HTML { return template.HTML(d.Picture.SVG(d.Wide)) },
+		"svg":    func(p Plot) template.HTML { return template.HTML(p.Picture().SVG(false)) },
 		"linked": linked,
 		"show":   func(b Block) (template.HTML, error) { return show(t, b) },
 	})

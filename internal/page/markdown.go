@@ -79,6 +79,20 @@ func (m *markdown) block(b Block) {
 		m.fenced("", b.Title+"\n"+b.text())
 	case Table:
 		m.table(b)
+	case Medium:
+		m.blocks(b.Written)
+	case Badge:
+		m.printf("**%s %s**\n\n", b.Level.Sign(), escape(b.Line))
+		for _, text := range b.More {
+			m.printf("- %s\n", escape(text))
+		}
+		if len(b.More) > 0 {
+			m.WriteByte('\n')
+		}
+	case Panels:
+		for _, cell := range b.Cells {
+			m.blocks(cell)
+		}
 	case Beside:
 		m.blocks(b)
 	case Tabs:

@@ -179,8 +179,8 @@ func logTicks(low, high float64) []float64 {
 	return out
 }
 
-// picture draws the plot.
-func (p *Plot) picture() *picture.Picture {
+// Picture draws the plot, without its title.
+func (p *Plot) Picture() *picture.Picture {
 	f := newFrame(p)
 	for _, t := range p.Y.Ticks {
 		f.tickY(p.Y.place(t.At), t.Text)

@@ -15,22 +15,29 @@ import (
 
 // policy is a page's content security policy: it allows the scripts and styles
 // that were put into the page, by their hashes, and nothing else. Scripts and
-// styles injected by a name or a message have no effect.
+// styles injected by a name or a message have no effect. Images may be data of
+// the page itself: a picture becomes a PNG that way. What a script saves as a
+// file, under a blob's address, is no image and needs no permission.
 type policy struct {
 	scripts []string          // their hashes
 	rules   map[string]string // the rules of the page's generated classes
 }
 
 // script returns a script for the page and allows it.
-func (p *policy) script(text string) template.JS {
-	p.scripts = append(p.scripts, hashOf(text))
-	return template.JS(text)
-}
+func (p *policy) script(text string) template.JS { return p.allow(squeeze(text)) }
 
 // asset returns a script that every page has, and allows it.
 func (p *policy) asset(name string) (template.JS, error) {
 	b, err := assets.ReadFile("assets/" + name)
+	if strings.HasSuffix(name, ".min.js") { // small already
+		return p.allow(string(b)), err
+	}
 	return p.script(string(b)), err
+}
+
+func (p *policy) allow(script string) template.JS {
+	p.scripts = append(p.scripts, hashOf(script))
+	return template.JS(script)
 }
 
 // percent returns a class that gives an element a width or a position: attributes

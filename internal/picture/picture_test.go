@@ -45,14 +45,14 @@ type pathPoint struct {
 	begins bool
 }
 
-var pathParts = regexp.MustCompile(`[Mlz]|-?(?:\d*\.)?\d+`)
+var pathParts = regexp.MustCompile(`[Mlhvz]|-?(?:\d*\.)?\d+`)
 
 func readPath(t rapid.TB, path string) (out []pathPoint) {
 	var at [2]float64
 	var numbers []float64
 	mode := ""
 	for _, part := range pathParts.FindAllString(path, -1) {
-		if part == "M" || part == "l" {
+		if strings.ContainsAny(part, "Mlhvz") {
 			mode = part
 			continue
 		}
@@ -60,10 +60,14 @@ func readPath(t rapid.TB, path string) (out []pathPoint) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if numbers = append(numbers, v); len(numbers) < 2 {
+		switch numbers = append(numbers, v); {
+		case mode == "h":
+			numbers = append(numbers, 0)
+		case mode == "v":
+			numbers = append([]float64{0}, v)
+		case len(numbers) < 2:
 			continue
-		}
-		if mode == "M" {
+		case mode == "M":
 			at = [2]float64{}
 		}
 		at = [2]float64{at[0] + numbers[0], at[1] + numbers[1]}

@@ -38,6 +38,7 @@ const (
 	Better1, Better2, Better3 Style = "better1", "better2", "better3"
 	Worse1, Worse2, Worse3    Style = "worse1", "worse2", "worse3"
 	MaybeBetter, MaybeWorse   Style = "maybe-better", "maybe-worse"
+	BetterText, WorseText     Style = "better-text", "worse-text"
 	Good, Fair, Poor          Style = "good", "fair", "poor" // of a badge
 )
 
@@ -64,6 +65,7 @@ var looks = map[Style]look{
 	Better1: {fill: "better1"}, Better2: {fill: "better2"}, Better3: {fill: "better3"},
 	Worse1: {fill: "worse1"}, Worse2: {fill: "worse2"}, Worse3: {fill: "worse3"},
 	MaybeBetter: {stroke: "better", width: 1.5}, MaybeWorse: {stroke: "worse", width: 1.5},
+	BetterText: {fill: "better", bold: true}, WorseText: {fill: "worse", bold: true},
 	Good: {fill: "good"}, Fair: {fill: "fair"}, Poor: {fill: "poor"},
 }
 
@@ -122,14 +124,15 @@ func Class(series int) string {
 	return fmt.Sprintf("t%d u", series-colours)
 }
 
-// Palette returns the palette as style rules, for light and dark screens.
+// Palette returns the palette as style rules, for light and dark screens. What
+// has the class light is light on both.
 func Palette() string {
 	var light, dark strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(palette)) {
 		fmt.Fprintf(&light, "--%s:%s;", name, palette[name].light)
 		fmt.Fprintf(&dark, "--%s:%s;", name, palette[name].dark)
 	}
-	return fmt.Sprintf(":root{%s}\n@media screen and (prefers-color-scheme: dark){:root{%s}}\n", light.String(), dark.String())
+	return fmt.Sprintf(":root,.light{%s}\n@media screen and (prefers-color-scheme: dark){:root{%s}}\n", light.String(), dark.String())
 }
 
 // rules returns the style rules of drawings. A colour is what of returns for

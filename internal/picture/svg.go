@@ -8,10 +8,15 @@ import (
 	"strings"
 )
 
-// SVG returns the drawing as an element of a page that has [Palette] and [Rules].
-func (p *Picture) SVG() string {
+// SVG returns the drawing as an element of a page that has [Palette] and [Rules],
+// as wide as there is room, or in its natural size.
+func (p *Picture) SVG(natural bool) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg viewBox="0 0 %s %s" role="img" aria-label="%s">`, number(p.Width), number(p.Height), html.EscapeString(p.Label))
+	b.WriteString("<svg")
+	if natural {
+		fmt.Fprintf(&b, ` width="%s" height="%s"`, number(p.Width), number(p.Height))
+	}
+	fmt.Fprintf(&b, ` viewBox="0 0 %s %s" role="img" aria-label="%s">`, number(p.Width), number(p.Height), html.EscapeString(p.Label))
 	p.shapes(&b)
 	b.WriteString("</svg>")
 	return b.String()
@@ -97,16 +102,9 @@ func (s *Shape) fontSize() string {
 // path returns the path through the points, each relative to the one before,
 // which is short.
 func (s *Shape) path() string {
-	if len(s.Points) == 2 {
-		switch a, b := s.Points[0], s.Points[1]; {
-		case a.Y == b.Y:
-			return "M" + number(a.X) + " " + number(a.Y) + "H" + number(b.X)
-		case a.X == b.X:
-			return "M" + number(a.X) + " " + number(a.Y) + "V" + number(b.Y)
-		}
-	}
 	var b strings.Builder
-	var at Point // where the pen is, rounded
+	var at Point    // where the pen is, rounded
+	var before byte // the last command
 	down := false
 	for _, p := range s.Points {
 		if p.gap() {
@@ -117,24 +115,37 @@ func (s *Shape) path() string {
 		if len(s.Points) > manyPoints {
 			to.X = math.Round(p.X)
 		}
-		switch {
-		case !down:
+		if down {
+			before = step(&b, before, to.X-at.X, to.Y-at.Y)
+		} else {
 			b.WriteString("M" + number(to.X) + " " + number(to.Y))
-		case strings.HasSuffix(b.String(), "l"):
-			b.WriteString(number(to.X-at.X) + signed(to.Y-at.Y))
-		default:
-			b.WriteString(signed(to.X-at.X) + signed(to.Y-at.Y))
-		}
-		if !down {
-			b.WriteByte('l')
+			before = 'M'
 		}
 		at, down = to, true
 	}
-	d := strings.ReplaceAll(strings.TrimSuffix(b.String(), "l"), "lM", "M")
-	if s.Closed && d != "" {
-		d += "z"
+	if s.Closed && b.Len() > 0 {
+		b.WriteByte('z')
 	}
-	return d
+	return b.String()
+}
+
+// step writes a step of a path with the shortest command, and returns that. One that
+// follows its like needs no letter.
+func step(b *strings.Builder, before byte, dx, dy float64) byte {
+	command, text := byte('l'), number(dx)+signed(dy)
+	switch {
+	case dy == 0:
+		command, text = 'h', number(dx)
+	case dx == 0:
+		command, text = 'v', number(dy)
+	}
+	if command != before {
+		b.WriteByte(command)
+	} else if !strings.HasPrefix(text, "-") {
+		b.WriteByte(' ')
+	}
+	b.WriteString(text)
+	return command
 }
 
 // manyPoints is from where on a path saves the halves of its units across.

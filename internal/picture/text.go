@@ -56,14 +56,17 @@ func face(bold bool, size float64) font.Face {
 	return f
 }
 
-// Width returns about how wide a text is, at a size or, for 0, its style's.
+// wider is how much wider than ours the fonts of browsers may be.
+const wider = 1.1
+
+// Width returns how wide a text may be, at a size or, for 0, its style's.
 func Width(style Style, size float64, text string) float64 {
 	if size == 0 {
 		size = style.look().size
 	}
 	faces.Lock()
 	defer faces.Unlock()
-	return advance(face(style.look().bold, size), size, text)
+	return wider * advance(face(style.look().bold, size), size, text)
 }
 
 // advance returns the width of a text. Markers are drawn, as the fonts lack them.

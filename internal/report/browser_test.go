@@ -3,6 +3,7 @@ package report
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -76,6 +77,16 @@ func (b *browser) note(event any) {
 	}
 }
 
+// write stores a page to be opened, and returns its address.
+func write(t *testing.T, in Input) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(file, []byte(render(t, in)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return "file://" + file
+}
+
 func call[P, R any](t *testing.T, b *browser, command cdp.Command[P, R], params P) R {
 	t.Helper()
 	r, err := chromedp.Call(b.ctx, command, params)
@@ -97,11 +108,17 @@ func evaluate[T any](t *testing.T, b *browser, script string) T {
 // open shows the page on a screen; the height matters little.
 func (b *browser) open(t *testing.T, address string, width int64, theme string) {
 	t.Helper()
-	call(t, b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 900, DeviceScaleFactor: 1, Mobile: width < 600})
+	b.resize(t, width)
 	call(t, b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}})
 	if err := chromedp.Do(b.ctx, chromedp.Navigate(address)); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// resize gives the screen another width.
+func (b *browser) resize(t *testing.T, width int64) {
+	t.Helper()
+	call(t, b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 900, DeviceScaleFactor: 1, Mobile: width < 600})
 }
 
 // drawAll scrolls through the page, so that every chart is drawn.
@@ -112,13 +129,9 @@ const drawAll = `(async () => {
 })()`
 
 func TestInBrowser(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "report.html")
 	in := fixture(4)
 	in.Published, in.Notes = publishedFixture().Published, someNotes
-	if err := os.WriteFile(file, []byte(render(t, in)), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	address := "file://" + file
+	address := write(t, in)
 	b := openBrowser(t)
 	for _, width := range []int64{1440, 390} {
 		for _, theme := range []string{"light", "dark"} {
@@ -197,7 +210,10 @@ func (b *browser) checkPlain(t *testing.T, address string) {
 }
 
 // shoot stores pictures of the page, a screen each, where RUMBENCH_SHOTS says.
-func (b *browser) shoot(t *testing.T, name string) {
+func (b *browser) shoot(t *testing.T, name string) { b.shootTo(t, name, math.Inf(1)) }
+
+// shootTo stores pictures of the page down to a height.
+func (b *browser) shootTo(t *testing.T, name string, most float64) {
 	dir := os.Getenv("RUMBENCH_SHOTS")
 	if dir == "" {
 		return
@@ -205,7 +221,7 @@ func (b *browser) shoot(t *testing.T, name string) {
 	const height = 1500
 	size := evaluate[[2]float64](t, b, `[document.documentElement.clientWidth, document.documentElement.scrollHeight]`)
 	beyond := true
-	for i := 0; float64(i*height) < size[1]; i++ {
+	for i := 0; float64(i*height) < min(most, size[1]); i++ {
 		picture := call(t, b, page.CaptureScreenshot, page.CaptureScreenshotParams{
 			Clip:                  &page.Viewport{Y: float64(i * height), Width: size[0], Height: min(height, size[1]-float64(i*height)), Scale: 1},
 			CaptureBeyondViewport: &beyond,

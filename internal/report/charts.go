@@ -176,7 +176,7 @@ func moves(tracks []*track) bool {
 	for _, t := range tracks {
 		busy := 0
 		for i := 0; t != nil && i < len(t.points); i++ {
-			if t.points[i].p99 > 0 {
+			if t.points[i].rows > 0 {
 				busy++
 			}
 		}

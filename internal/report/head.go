@@ -14,21 +14,17 @@ import (
 	"rumbench/internal/result"
 )
 
-// lead returns the blocks above all sections: what a reader must know before
-// any number, the verdict in words, the conditions of the measurement, and the
-// targets.
-func lead(c *campaign, in *Input) []page.Block {
-	var out []page.Block
-	for _, b := range banners(*in, c) {
-		out = append(out, page.Banner(b))
-	}
-	targets := legend(c.Targets, "")
+// findings returns all that the campaign says in words, and its conditions.
+func findings(v *view) []page.Section {
+	targets := legend(v.Targets, "")
 	targets.ID = "targets"
-	for i, t := range c.Targets {
+	for i, t := range v.Targets {
 		targets.Keys[i].Doc, targets.Keys[i].Base = describe(t), i == 0
 	}
-	out = append(out, page.List{Class: "verdict", Items: verdictOn(c)}, page.Prose("caution", cautionOn(c)))
-	return append(out, page.Facts{Class: "facts", Facts: headFacts(c)}, targets)
+	return []page.Section{{ID: "findings", Title: "All findings, and the conditions", Nav: "Findings", Folded: true, Blocks: []page.Block{
+		page.List{Class: "verdict", Items: verdictOn(v.campaign)}, page.Prose("caution", cautionOn(v.campaign)),
+		page.Facts{Class: "facts", Facts: headFacts(v.campaign)}, targets,
+	}}}
 }
 
 // legend maps markers to targets.

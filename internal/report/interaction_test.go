@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
 	cdp "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/google/go-cmp/cmp"
@@ -197,6 +198,13 @@ func (b *browser) checkPaper(t *testing.T) {
 	if len(pdf.Data) < 100_000 {
 		t.Errorf("a document of %d bytes", len(pdf.Data))
 	}
+	call(t, b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+	for selector, want := range map[string]int{".static svg": 20, ".chart": 0, ".take": 0, ".tools": 0, ".layer table": 3} {
+		if n := b.visible(t, selector); n != want {
+			t.Errorf("%d of %s are on paper, want %d", n, selector, want)
+		}
+	}
+	call(t, b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "screen"})
 	opened := evaluate[int](t, b, `dispatchEvent(new Event("beforeprint")), document.querySelectorAll("main details:not([open])").length`)
 	closed := evaluate[int](t, b, `dispatchEvent(new Event("afterprint")), document.querySelectorAll("main details:not([open])").length`)
 	if opened != 0 || closed == 0 {

@@ -29,7 +29,7 @@ func TestPolicy(t *testing.T) {
 		t.Error(allowed)
 	}
 	inside := regexp.MustCompile(`(?s)<(style|script)>(.*?)</(?:style|script)>`).FindAllStringSubmatch(page, -1)
-	if len(inside) != 4 {
+	if len(inside) != 5 {
 		t.Errorf("%d scripts and styles", len(inside))
 	}
 	for _, one := range inside {

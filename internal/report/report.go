@@ -17,6 +17,7 @@ import (
 
 	"rumbench/internal/compare"
 	"rumbench/internal/page"
+	"rumbench/internal/picture"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
 )
@@ -59,7 +60,7 @@ type Trial struct {
 // sections are the sections of a report, in order. A function may return none,
 // or several.
 var sections = []func(*view) []page.Section{
-	scorecard, relativeTables, sweepSections, stepSections, publishedFigures, overTheSteps,
+	findings, scorecard, relativeTables, sweepSections, stepSections, publishedFigures, overTheSteps,
 	promises, clientAlone, settings, plans, host, glossary, appendix,
 }
 
@@ -99,7 +100,7 @@ func (v *view) document() (*page.Document, error) {
 	if len(v.Targets) == 0 {
 		return nil, fmt.Errorf("report %s: no trials", v.in.Title)
 	}
-	d := &page.Document{Title: v.in.Title, Lead: lead(v.campaign, v.in)}
+	d := &page.Document{Title: v.in.Title, Lead: firstScreen(v)}
 	if d.Title == "" {
 		d.Title = v.Targets[0].Trials[0].Campaign
 	}
@@ -141,6 +142,46 @@ func Markdown(w io.Writer, in Input) error {
 		return err
 	}
 	return page.Markdown(w, d)
+}
+
+// Card returns the first screen as one picture, for posts.
+func Card(in Input) (*picture.Picture, error) {
+	d, err := firstOf(&in)
+	if err != nil {
+		return nil, err
+	}
+	return page.Card(d.Title, d.Lead), nil
+}
+
+// Summary writes the first screen as Markdown, in about 30 lines: of the badge only
+// what is seen before it is opened.
+func Summary(w io.Writer, in Input) error {
+	d, err := firstOf(&in)
+	if err != nil {
+		return err
+	}
+	for i, b := range d.Lead {
+		if badge, ok := b.(page.Badge); ok {
+			badge.More = nil
+			d.Lead[i] = badge
+		}
+	}
+	return page.Markdown(w, d)
+}
+
+// firstOf returns the report's first screen as a document.
+func firstOf(in *Input) (*page.Document, error) {
+	v := newView(in)
+	var err error
+	if v.tracks, err = readSeries(v.campaign); err != nil {
+		return nil, err
+	}
+	d, err := v.document()
+	if err != nil {
+		return nil, err
+	}
+	d.Sections = nil
+	return d, nil
 }
 
 // Text writes the summary that a run prints at its end: per step the targets

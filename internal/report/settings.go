@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"slices"
 
 	"rumbench/engine"
 	"rumbench/internal/compare"
@@ -12,8 +13,20 @@ import (
 func settings(v *view) []page.Section {
 	t := page.Table{Note: "≠ marks settings in which targets that have them differ. “As set”: the engine cannot be asked; all others were read " +
 		"back from it.", Head: "setting", Columns: targetColumns(v.Targets)}
+	asked, effective := settingRows(v.campaign)
+	for _, g := range []page.Group{{Name: "asked for", Rows: asked}, {Name: "in effect", Rows: effective}} {
+		if len(g.Rows) > 0 {
+			t.Groups = append(t.Groups, g)
+		}
+	}
+	return []page.Section{{ID: "settings", Title: "Settings", Nav: "Settings", Blocks: []page.Block{t}}}
+}
+
+// settingRows returns the settings that the plan asked for, and those in effect, with
+// the differing ones marked.
+func settingRows(c *campaign) (requested, actual []page.Row) {
 	asked, effective := byTarget{}, byTarget{}
-	for _, tg := range v.Targets {
+	for _, tg := range c.Targets {
 		trial := tg.Trials[0]
 		for name, value := range trial.Knobs {
 			asked.set(name, tg, page.Cell{Text: value, Title: "as asked for in the plan"})
@@ -23,20 +36,12 @@ func settings(v *view) []page.Section {
 			effective.set(s.Name, tg, settingCell(s))
 		}
 	}
-	groups := []page.Group{
-		{Name: "asked for", Rows: asked.rows(v.Targets, "not asked for: the engine's own default")},
-		{Name: "in effect", Rows: effective.rows(v.Targets, "no such setting")},
+	requested = asked.rows(c.Targets, "not asked for: the engine's own default")
+	actual = effective.rows(c.Targets, "no such setting")
+	for _, r := range slices.Concat(requested, actual) {
+		markDifferent(r.Cells)
 	}
-	for _, g := range groups {
-		if len(g.Rows) == 0 {
-			continue
-		}
-		for i := range g.Rows {
-			markDifferent(g.Rows[i].Cells)
-		}
-		t.Groups = append(t.Groups, g)
-	}
-	return []page.Section{{ID: "settings", Title: "Settings", Nav: "Settings", Blocks: []page.Block{t}}}
+	return requested, actual
 }
 
 func settingCell(s engine.Setting) page.Cell {

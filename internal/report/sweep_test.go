@@ -196,11 +196,11 @@ func TestSweepInBrowser(t *testing.T) {
 	if n := b.visible(t, ".sweep svg"); n < 10 {
 		t.Errorf("%d drawings of sweeps are visible", n)
 	}
-	id := evaluate[string](t, b, `document.querySelector("section.folded").id`)
+	id := evaluate[string](t, b, `document.querySelector("section.step.folded").id`)
 	if n := b.visible(t, "#"+id+" table"); n != 0 {
 		t.Errorf("%d tables of a folded step are visible", n)
 	}
-	evaluate[bool](t, b, `location.hash = document.querySelector("section.folded").id, new Promise(r => setTimeout(() => r(true), 300))`)
+	evaluate[bool](t, b, `location.hash = document.querySelector("section.step.folded").id, new Promise(r => setTimeout(() => r(true), 300))`)
 	if n := b.visible(t, "#"+id+" table"); n < 3 {
 		t.Errorf("%d tables of a step that was opened are visible", n)
 	}

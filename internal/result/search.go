@@ -3,6 +3,7 @@ package result
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"rumbench/internal/quantity"
@@ -98,6 +99,17 @@ func (s *Search) Question() string {
 		text += fmt.Sprintf(", a lead-in of %.10g s", h.LeadIn)
 	}
 	return text
+}
+
+// Limit returns the promised response time in milliseconds; NaN if it cannot be
+// read.
+func (s *Search) Limit() float64 {
+	_, limit, _ := strings.Cut(s.Promise, "_ms < ")
+	ms, err := strconv.ParseFloat(limit, 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return ms
 }
 
 // Words returns the promise in readable form: "p99 < 20 ms".

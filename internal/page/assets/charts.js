@@ -7,6 +7,13 @@ const make = (tag, props = {}, ...children) => {
   e.append(...children);
   return e;
 };
+const height = 220; // of a chart
+const byId = (id) => document.getElementById(id);
+const joined = (texts, by = " ") => texts.filter(Boolean).join(by);
+const set = (e, attributes) => {
+  for (const [name, value] of Object.entries(attributes)) e.setAttribute(name, value);
+  return e;
+};
 const hiddenTargets = new Set(); // by their indexes
 
 const dashes = [[], [7, 3], [2, 3], [9, 3, 2, 3], [12, 4], [4, 2], [1, 2], [9, 2, 2, 2, 2, 2]];
@@ -16,6 +23,17 @@ const css = (name) => getComputedStyle(document.documentElement).getPropertyValu
 const colour = (index) => css("--t" + (index % dashes.length));
 const dash = (index) => (index % dashes.length + (index % signs.length < dashes.length ? 0 : 3)) % dashes.length;
 const short = (v) => v == null ? "–" : Math.abs(v) >= 100 ? Math.round(v).toLocaleString("en") : String(+v.toPrecision(3));
+
+// stretches are where a line has values, as pairs of places.
+function stretches(line) {
+  const out = [];
+  for (let k = 0; k < line.length; k++) {
+    const from = k;
+    while (k < line.length && line[k] != null) k++;
+    if (k > from + 1) out.push([from, k]);
+  }
+  return out;
+}
 
 // shade tints what lies behind the lines: stalls, bands over the clients, and
 // ticks where an engine made a checkpoint.
@@ -49,10 +67,7 @@ function shade(data, chart) {
       if (!low || !shown(data.targets[i].index)) return;
       ctx.fillStyle = colour(data.targets[i].index);
       const middle = (k) => at((k + 0.5) * data.width, "x");
-      for (let k = 0; k < low.length; k++) {
-        const from = k;
-        while (k < low.length && low[k] != null) k++;
-        if (k - from < 2) continue;
+      for (const [from, k] of stretches(low)) {
         ctx.beginPath();
         for (let j = from; j < k; j++) ctx.lineTo(middle(j), at(chart.high[i][j], "y"));
         for (let j = k - 1; j >= from; j--) ctx.lineTo(middle(j), at(low[j], "y"));
@@ -68,7 +83,7 @@ function options(data, chart, width) {
   const values = (u, ticks) => ticks.map((t) => t == null ? "" : short(t));
   const top = Math.max(0, ...(chart.high || []).flatMap((h) => h || []).filter((v) => v != null));
   return {
-    width, height: 220,
+    width, height,
     cursor: { sync: { key: data.key }, drag: { x: true, y: false } },
     scales: { x: { time: false, range: (u, min, max) => [min, max] },
       y: chart.log ? { distr: 3 } : { range: (u, min, max) => [0, Math.max(max, top) * 1.08 || 1] } },
@@ -87,23 +102,37 @@ function options(data, chart, width) {
 
 const drawings = new Map(); // box -> its charts
 
+// Charts keep the width of their places, also when a fold opens or a scroll bar
+// appears.
+const sizes = new ResizeObserver(() => requestAnimationFrame(() => {
+  for (const { place, plot } of [...drawings.values()].flat()) {
+    const width = place.clientWidth;
+    if (width && width !== plot.width) plot.setSize({ width, height });
+  }
+}));
+
 function draw(box) {
   if (drawings.has(box)) return;
   const data = JSON.parse(box.querySelector("script").textContent);
   data.key = box.closest("section").id;
   const x = Array.from({ length: data.points }, (_, i) => (i + 0.5) * data.width);
   box.classList.add("drawn");
-  box.classList.toggle("many", data.targets.length > 5); // legends show on hover, and there is one above all charts
-  const charts = data.charts.map((chart) => {
-    const place = make("div", { className: "chart" }, make("h4", { textContent: chart.title }));
-    box.append(place);
-    return { place, chart, data, plot: new uPlot(options(data, chart, place.clientWidth), [x, ...chart.lines], place) };
-  });
+  box.classList.toggle("many", data.targets.length > 5); // legends show on hover or touch, and there is one above all charts
+  // A chart has its width only when all of its neighbours have their places.
+  const places = data.charts.map((chart) => make("div", { className: "chart", tabIndex: -1 }, make("h4", { textContent: chart.title })));
+  box.append(...places);
+  const widths = places.map((place) => place.clientWidth);
+  const charts = data.charts.map((chart, i) => ({ place: places[i], chart, data, plot: new uPlot(options(data, chart, widths[i]), [x, ...chart.lines], places[i]) }));
+  for (const place of places) {
+    sizes.observe(place);
+    offer(place, place.firstChild);
+  }
   drawings.set(box, charts);
 }
 
 function erase(box) {
   for (const c of drawings.get(box) || []) {
+    sizes.unobserve(c.place);
     c.plot.destroy();
     c.place.remove();
   }
@@ -116,14 +145,4 @@ const near = new IntersectionObserver((entries) => entries.forEach((e) => e.isIn
 boxes.forEach((box) => near.observe(box));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   for (const box of [...drawings.keys()]) { erase(box); draw(box); }
-});
-
-let resizing = 0;
-addEventListener("resize", () => {
-  cancelAnimationFrame(resizing);
-  resizing = requestAnimationFrame(() => {
-    for (const charts of drawings.values()) {
-      for (const c of charts) if (c.place.clientWidth) c.plot.setSize({ width: c.place.clientWidth, height: 220 });
-    }
-  });
 });

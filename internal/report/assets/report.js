@@ -6,8 +6,8 @@
 // --- The rows: see “about” in them. They are read when they are first needed. ---
 
 const page = {
-  get rows() { return this.read ||= JSON.parse(document.getElementById("rows").textContent); },
-  get judgements() { return this.judged ||= JSON.parse(document.getElementById("judgements").textContent); },
+  get rows() { return this.read ||= JSON.parse(byId("rows").textContent); },
+  get judgements() { return this.judged ||= JSON.parse(byId("judgements").textContent); },
   get numbers() {
     return this.counted ||= this.rows.runs.flatMap((run) =>
       this.rows.shapes[run.shape].map((kind, i) => ({ run, i, ...this.rows.kinds[kind] })));
@@ -26,6 +26,14 @@ function numberOf(cell) {
   return { ...parts[0], id: +cell.dataset.n.split(" ")[0], trials, median, all: parts[0].run.trials.length,
     warnings: [...new Set(trials.flatMap((t) => t.warnings))] };
 }
+
+// exact is a number as it was computed, if it is the one that the cell shows.
+exact = (cell, text) => {
+  const shown = parsed(text);
+  if (!shown || !cell.dataset.n || cell.closest(".relative")) return null; // there it is a ratio
+  const { median: value, unit } = numberOf(cell), to = shown.unit ? factors[shown.unit] / factors[unit] : 1;
+  return Math.abs(shown.value * to - value) <= 0.51 * shown.digit * to ? { value, unit: ["count", "ratio", "bool", "1/s"].includes(unit) ? "" : unit } : null;
+};
 
 const grouped = (v) => v.toLocaleString("en", { maximumFractionDigits: 0 });
 function decimal(v) {
@@ -54,25 +62,22 @@ function judged(base, of, id) {
 const showLayer = [];
 for (const box of all(".layers")) {
   const layers = all(".layer", box);
-  const tabs = make("div", { className: "tabs" });
-  tabs.setAttribute("role", "tablist");
+  const tabs = set(make("div", { className: "tabs" }), { role: "tablist" });
   const show = (chosen) => layers.forEach((layer, i) => {
     layer.hidden = i !== chosen;
-    tabs.children[i].setAttribute("aria-selected", String(i === chosen));
+    set(tabs.children[i], { "aria-selected": i === chosen });
     tabs.children[i].tabIndex = i === chosen ? 0 : -1;
   });
   layers.forEach((layer, i) => {
     const tab = make("button", { type: "button", id: "tab-" + i, textContent: layer.dataset.name, onclick: () => show(i) });
-    tab.setAttribute("role", "tab");
-    tab.onkeydown = (e) => {
+    set(tab, { role: "tab" }).onkeydown = (e) => {
       const step = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
       if (!step) return;
       const next = (i + step + layers.length) % layers.length;
       show(next);
       tabs.children[next].focus();
     };
-    layer.setAttribute("role", "tabpanel");
-    layer.setAttribute("aria-labelledby", tab.id);
+    set(layer, { role: "tabpanel", "aria-labelledby": tab.id });
     tabs.append(tab);
     showLayer.push({ layer, show: () => show(i) });
   });
@@ -198,7 +203,7 @@ const headText = (th) => th.firstElementChild?.tagName === "A" ? th.firstElement
 // columnsOf returns which columns of a table stand for a target or a step.
 const columnsOf = new Map(all("main table").map((table) => [table, [...table.tHead.rows[0].cells].slice(1).map((th) => {
   const link = th.querySelector("a[href^='#s']");
-  const section = link && document.getElementById(link.hash.slice(1));
+  const section = link && byId(link.hash.slice(1));
   return { target: targets.indexOf(headText(th)), step: section?.classList.contains("step") ? section.id : "" };
 })]));
 
@@ -241,8 +246,7 @@ function findRows(text) {
 
 // --- The bar with all that. ---
 
-const find = make("input", { type: "search", placeholder: "Find a counter, a setting…", oninput: () => findRows(find.value) });
-find.setAttribute("aria-label", "Find rows by their names");
+const find = set(make("input", { type: "search", placeholder: "Find a counter, a setting…", oninput: () => findRows(find.value) }), { "aria-label": "Find rows by their names" });
 const rebased = make("p", { className: "about", hidden: true });
 
 function menu(title, ...content) {
@@ -264,11 +268,9 @@ function choices(list, hidden) {
 }
 
 function addTools() {
-  const contents = document.getElementById("contents").cloneNode(true);
+  const contents = byId("contents").cloneNode(true);
   contents.removeAttribute("id");
-  const bar = make("div", { className: "tools" }, menu("Contents", contents));
-  bar.setAttribute("role", "group");
-  bar.setAttribute("aria-label", "What to show");
+  const bar = set(make("div", { className: "tools" }, menu("Contents", contents)), { role: "group", "aria-label": "What to show" });
   if (targets.length > 1) {
     const choice = make("select", { onchange: () => setBase(+choice.value) }, ...targets.map((name, i) => make("option", { value: i, textContent: name })));
     bar.append(make("label", {}, "Base ", choice), menu("Targets", ...choices(targets.map((name, i) => ({ id: i, name })), hiddenTargets)));
@@ -279,30 +281,31 @@ function addTools() {
   notes.onchange = () => document.body.classList.toggle("no-notes", !notes.checked);
   // Following a mark to its remark shows the remarks again.
   addEventListener("hashchange", () => {
-    if (document.getElementById(location.hash.slice(1))?.closest(".notes")) {
+    if (byId(location.hash.slice(1))?.closest(".notes")) {
       notes.checked = true;
       notes.onchange();
     }
   });
   bar.append(make("label", {}, notes, " Remarks"), find);
   document.querySelector("main").before(bar, rebased);
+  // What the address names is not scrolled below the bar.
+  const fit = () => document.documentElement.style.setProperty("--bar", (getComputedStyle(bar).position === "sticky" ? bar.offsetHeight : 0) + "px");
+  fit();
+  new ResizeObserver(fit).observe(bar);
   addEventListener("click", (e) => { for (const box of all(".menu[open]")) if (!box.contains(e.target) || e.target.tagName === "A") box.open = false; });
 }
 
 // --- Sorting. ---
 
-const factors = { B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40, PiB: 2 ** 50, "µs": 1, ms: 1e3, s: 1e6 };
+const factors = { "%": 1, B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40, PiB: 2 ** 50, "µs": 1, ms: 1e3, s: 1e6 };
 
 // keyOf is what a cell is sorted by: a number if it shows one, else its text;
 // what is unknown comes last.
 function keyOf(cell) {
   if (!cell || cell.classList.contains("absent")) return null;
   if (cell.dataset.n) return numberOf(cell).median;
-  const text = cell.cloneNode(true);
-  for (const e of all("small, sup, b", text)) e.remove();
-  const shown = text.textContent.trim();
-  const m = /^≈? ?(-?[\d,]+(?:\.\d+)?(?:e[-+]?\d+)?)(?: (\S+))?$/.exec(shown);
-  return m && (!m[2] || factors[m[2]] || m[2] === "%") ? parseFloat(m[1].replaceAll(",", "")) * (factors[m[2]] || 1) : shown;
+  const shown = wordsOf(cell).replace(/^≈ ?/, ""), number = parsed(shown);
+  return number && (!number.unit || factors[number.unit]) ? number.value * (factors[number.unit] || 1) : shown;
 }
 
 function sortTable(table, column, direction) {
@@ -327,15 +330,14 @@ for (const table of columnsOf.keys()) {
   const heads = [...table.tHead.rows[0].cells];
   heads.forEach((th, i) => {
     const button = make("button", { type: "button", className: "sort", textContent: "↕" });
-    button.setAttribute("aria-label", `sort by ${headText(th)}`);
-    button.onclick = () => {
+    set(button, { "aria-label": `sort by ${headText(th)}` }).onclick = () => {
       const now = th.getAttribute("aria-sort");
       const next = now === null ? "descending" : now === "descending" ? "ascending" : "";
       for (const h of heads) {
         h.removeAttribute("aria-sort");
         h.querySelector(".sort").textContent = "↕";
       }
-      if (next) th.setAttribute("aria-sort", next);
+      if (next) set(th, { "aria-sort": next });
       button.textContent = next ? { descending: "↓", ascending: "↑" }[next] : "↕";
       sortTable(table, i, { descending: -1, ascending: 1 }[next] || 0);
     };
@@ -348,7 +350,7 @@ for (const table of columnsOf.keys()) {
 function inFull(cell) {
   const n = numberOf(cell);
   const unit = (n.unit && n.unit !== "bool" && n.unit !== "ratio" ? " " + n.unit : "") + (n.per ? " per " + n.per : "");
-  const about = [n.run.target, n.run.step, [n.op, n.group && n.group !== n.op ? "group " + n.group : ""].filter(Boolean).join(", ")].filter(Boolean).join(" · ");
+  const about = joined([n.run.target, n.run.step, joined([n.op, n.group && n.group !== n.op ? "group " + n.group : ""], ", ")], " · ");
   const lines = [about, `${n.metric} = ${n.median}${unit}`];
   if (n.all > 1) lines.push(`median of ${n.trials.length === n.all ? "" : n.trials.length + " of "}${n.all} trials: ` + n.trials.map((t) => `${t.value} (trial ${t.trial})`).join(", "));
   const made = n.trials.reduce((sum, t) => sum + (t.n || 0), 0);
@@ -358,7 +360,7 @@ function inFull(cell) {
   const verdict = of >= 0 && of !== base ? judged(base, of, n.id) : null;
   if (verdict) {
     const bounds = verdict.low != null && verdict.high != null ? `95 % interval of the ratio ${times(verdict.low)} to ${times(verdict.high)}; ` : "";
-    lines.push(`against ${targets[base]}: ${bounds}${[verdict.word, verdict.why].filter(Boolean).join(", ")}`);
+    lines.push(`against ${targets[base]}: ${bounds}${joined([verdict.word, verdict.why], ", ")}`);
   }
   return [...lines, ...n.warnings.map((w) => "⚠ " + w)];
 }
@@ -377,18 +379,21 @@ function hideCard() {
 function showCard(cell) {
   hideCard();
   cell.classList.add("picked");
-  const id = cell.dataset.n.split(" ")[0];
-  const close = make("button", { type: "button", textContent: "×", onclick: hideCard });
-  close.setAttribute("aria-label", "close");
-  card = make("aside", { className: "card" }, close, ...inFull(cell).map((line) => make("p", { textContent: line })),
-    make("p", {}, make("a", { href: "#n" + id, textContent: "link to this number" })));
-  card.setAttribute("role", "status");
+  const id = cell.dataset.n?.split(" ")[0];
+  const close = set(make("button", { type: "button", textContent: "×", onclick: hideCard }), { "aria-label": "close" });
+  card = set(make("aside", { className: "card" }, close, ...saidOf(cell).map((line) => make("p", { textContent: line })),
+    ...id ? [make("p", {}, make("a", { href: "#n" + id, textContent: "link to this number" }))] : []), { role: "status" });
   document.body.append(card);
 }
 
+// saidOf is what a pointer that hovers is shown, for those who have none: of a
+// bar, what is said of its marks, which are too thin to be touched.
+const saidOf = (e) => e.dataset.n ? inFull(e) : (e.title || e.querySelector(":scope > title")?.textContent || all("[title]", e).map((mark) => mark.title).join("\n")).split("\n");
+
 addEventListener("click", (e) => {
-  const cell = e.target.closest?.("[data-n]");
-  if (cell && !e.target.closest("a, button")) showCard(cell);
+  if (e.target.closest("a, button, summary, label, input, select")) return;
+  const cell = e.target.closest("[data-n], [title], svg :has(> title), .bar:has([title])") || e.target.closest(".bar")?.querySelector("[data-n]");
+  if (cell) showCard(cell);
 });
 addEventListener("keydown", (e) => { if (e.key === "Escape") hideCard(); });
 
@@ -411,9 +416,9 @@ function open(e) {
   if (e.matches("section.folded")) e.firstElementChild.open = true;
 }
 
-// unfold opens the step that the address names.
+// unfold opens and shows what the address names.
 function unfold() {
-  const e = /^#s/.test(location.hash) && document.getElementById(location.hash.slice(1));
+  const e = byId(location.hash.slice(1));
   if (!e) return;
   open(e);
   e.scrollIntoView();
@@ -439,13 +444,9 @@ function plainRows() {
   }])));
 }
 
-const button = document.getElementById("download");
+const button = byId("download");
 button.hidden = false;
-button.onclick = () => {
-  const link = make("a", { href: URL.createObjectURL(new Blob([JSON.stringify(plainRows(), null, 1)], { type: "application/json" })), download: "rows.json" });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-};
+button.onclick = () => save(JSON.stringify(plainRows(), null, 1), "application/json", "rows.json");
 
 addTools();
 reveal();

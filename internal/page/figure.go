@@ -1,0 +1,64 @@
+package page
+
+import "rumbench/internal/picture"
+
+// Drawing is a picture under a caption.
+type Drawing struct {
+	Name    string // a short name; may be ""
+	Caption string
+	Picture *picture.Picture
+	Wide    bool // a small screen scrolls it instead of shrinking it
+}
+
+// Choice is blocks of which one is shown at a time, the first at first.
+type Choice struct {
+	ID      string // unique on the page
+	Name    string // what is chosen, for screen readers
+	Below   bool   // the names are below the block
+	Options []Option
+}
+
+// Option is a block that can be chosen.
+type Option struct {
+	Name   string
+	Blocks []Block
+}
+
+// Panels are blocks side by side if there is room, each in a cell.
+type Panels struct {
+	Class string
+	Cells [][]Block
+}
+
+// Badge says in a line how far the page can be trusted, and more when it is
+// opened.
+type Badge struct {
+	Level Level
+	Line  string
+	More  []string
+}
+
+// Level is a colour of a badge.
+type Level string
+
+// The levels.
+const (
+	Good Level = "good"
+	Fair Level = "fair"
+	Poor Level = "poor"
+)
+
+// Sign returns the level without colour.
+func (l Level) Sign() string {
+	return map[Level]string{Good: "✓", Fair: "!", Poor: "✗"}[l]
+}
+
+// Medium is blocks that are only for some media: drawn ones for pages, written
+// ones for Markdown.
+type Medium struct{ Drawn, Written []Block }
+
+func (Drawing) kind() string { return "drawing" }
+func (Choice) kind() string  { return "choice" }
+func (Panels) kind() string  { return "panels" }
+func (Badge) kind() string   { return "badge" }
+func (Medium) kind() string  { return "medium" }

@@ -1,0 +1,141 @@
+package page
+
+import (
+	"math"
+	"slices"
+
+	"rumbench/internal/picture"
+)
+
+// Ranking compares a number of several series, a bar each, in the order given.
+type Ranking struct {
+	Title string // what is compared, with its unit
+	About string // how to read it
+	Rows  []Ranked
+	// Dots: values are dots on a logarithmic axis, each with others of its row to
+	// both sides, in place of bars from 0.
+	Dots bool
+}
+
+// Ranked is a row of a ranking. NaN is unknown.
+type Ranked struct {
+	Name      string
+	Series    int
+	Value     string  // as text; with Absent, why there is none
+	Beside    string  // what the value means, such as a ratio
+	Class     string  // of Beside: the verdict as a style, see Cell
+	At        float64 // the value
+	Low, High float64 // of a whisker
+	Less, Far float64 // other values of the row, to its sides; of dots only
+	Absent    bool
+	Hollow    bool // it must not be compared
+}
+
+const (
+	rankingWidth = 400
+	rankHeight   = 36
+	rankingFoot  = 18
+	aboutSize    = 11 // of the text that says how to read a picture
+)
+
+// Picture draws the ranking, without its title.
+func (r *Ranking) Picture() *picture.Picture {
+	foot := 0.0
+	if r.About != "" {
+		foot = rankingFoot
+	}
+	p := picture.New(rankingWidth, rankHeight*float64(len(r.Rows))+foot, r.Title)
+	place := r.scale()
+	for i := range r.Rows {
+		r.Rows[i].draw(p, rankHeight*float64(i), place, r.Dots)
+	}
+	if r.About != "" {
+		p.Write(picture.Label, 0, p.Height-5, picture.Start, picture.Fit(picture.Label, aboutSize, rankingWidth, r.About)).Size = aboutSize
+	}
+	return p
+}
+
+// scale returns where values are across.
+func (r *Ranking) scale() func(float64) float64 {
+	least, most := math.Inf(1), 0.0
+	for _, row := range r.Rows {
+		for _, v := range []float64{row.At, row.Low, row.High, row.Less, row.Far} {
+			if v > 0 && !math.IsInf(v, 0) && !row.Absent {
+				least, most = min(least, v), max(most, v)
+			}
+		}
+	}
+	const side = 6 // room for a dot
+	if r.Dots && least < most {
+		unit := (rankingWidth - 2*side) / math.Log(most/least)
+		return func(v float64) float64 { return side + unit*math.Log(max(v, least)/least) }
+	}
+	if most == 0 {
+		most = 1
+	}
+	return func(v float64) float64 { return rankingWidth * v / most }
+}
+
+// draw draws a row: its name and value above its bar.
+func (r *Ranked) draw(p *picture.Picture, y float64, place func(float64) float64, dots bool) {
+	const size, text, bar, thick = 13, 13, 19, 11
+	valueStyle := picture.Strong
+	if r.Absent {
+		valueStyle = picture.Label
+	}
+	right := float64(rankingWidth)
+	if r.Beside != "" {
+		p.Write(verdictStyle(r.Class), right, y+text, picture.End, r.Beside)
+		right -= max(64, picture.Width(picture.Strong, 0, r.Beside)+12)
+	}
+	name := picture.Width(picture.Plain, size, r.Name) + 18
+	value := picture.Fit(valueStyle, size, right-min(name, 150)-8, r.Value)
+	p.Write(valueStyle, right, y+text, picture.End, value).Size = size
+	p.Of(r.Series, picture.Mark, picture.Point{X: 5, Y: y + text - 4})
+	p.Write(picture.Plain, 16, y+text, picture.Start, picture.Fit(picture.Plain, size, right-picture.Width(valueStyle, size, value)-26, r.Name)).Size = size
+	middle := y + bar + thick/2.
+	if dots {
+		p.Add(picture.Grid, picture.Point{X: 0, Y: middle}, picture.Point{X: rankingWidth, Y: middle})
+	} else {
+		p.Rect(-1, picture.Track, 0, y+bar, rankingWidth, thick)
+	}
+	if r.Absent || math.IsNaN(r.At) {
+		return
+	}
+	at := place(r.At)
+	switch {
+	case dots:
+		r.spread(p, middle, place)
+		p.Of(r.Series, picture.Fill, picture.Circle(at, middle, 5)...).Closed = true
+	case r.Hollow:
+		p.Rect(r.Series, picture.Pale, 0, y+bar, at, thick)
+	default:
+		p.Rect(r.Series, picture.Fill, 0, y+bar, at, thick)
+	}
+	if low, high := place(r.Low), place(r.High); high-low >= 1 {
+		p.Add(picture.Range, picture.Lying(middle, low, high, 4)...)
+	}
+}
+
+// spread draws the values at the sides of a dot.
+func (r *Ranked) spread(p *picture.Picture, middle float64, place func(float64) float64) {
+	ends := slices.DeleteFunc([]float64{r.Less, r.At, r.Far}, math.IsNaN)
+	from, to := place(ends[0]), place(ends[len(ends)-1])
+	p.Rect(r.Series, picture.Pale, from, middle-2, max(to-from, 0), 4)
+	for _, v := range []float64{r.Less, r.Far} {
+		if !math.IsNaN(v) {
+			p.Of(r.Series, picture.Ring, picture.Circle(place(v), middle, 3)...).Closed = true
+		}
+	}
+}
+
+// verdictStyle returns the style of a text with a verdict's class.
+func verdictStyle(class string) picture.Style {
+	switch class {
+	case "better", "better unsure":
+		return picture.BetterText
+	case "worse", "worse unsure":
+		return picture.WorseText
+	}
+	return picture.Label
+}

@@ -1,0 +1,182 @@
+package report
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+
+	"rumbench/internal/metric"
+	"rumbench/internal/page"
+	"rumbench/internal/result"
+)
+
+// onlyTarget returns a campaign of the first target alone.
+func onlyTarget(in Input) Input {
+	var own []Trial
+	for _, t := range in.Trials {
+		if t.Target == in.Trials[0].Target {
+			own = append(own, t)
+		}
+	}
+	in.Trials = own
+	return in
+}
+
+// firstScreens are campaigns of every kind that a first screen shows.
+func firstScreens() map[string]Input {
+	answers := map[string]*result.Search{
+		"innodb":   {Promise: "p99_ms < 20", Kept: 800, Took: 16, Broke: 1600, Why: "p99 313 ms"},
+		"postgres": {Promise: "p99_ms < 20", Kept: 400, Took: 12, Broke: 800, Why: "12 operations were shed"},
+	}
+	return map[string]Input{
+		"targets": fixture(4), "one": onlyTarget(fixture(4)), "sweep": sweepFixture(3, 1, someClients...), "search": searched(answers, "innodb", "postgres"),
+	}
+}
+
+// The answer, the panels and the maps are seen without scrolling, on a phone the
+// answer and the first panel are, and each choice shows its picture without a script.
+func TestFirstScreen(t *testing.T) {
+	b := openBrowser(t)
+	call(t, b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	for name, in := range firstScreens() {
+		t.Run(name, func(t *testing.T) {
+			address := write(t, in)
+			b.open(t, address, 1440, "light")
+			bottom := evaluate[float64](t, b, `Math.max(...[...document.querySelectorAll("header .panels")].map(e => e.getBoundingClientRect().bottom))`)
+			if bottom < 300 || bottom > 1000 {
+				t.Errorf("the first screen ends at %.0f of 1000 pixels", bottom)
+			}
+			clipped := evaluate[[]string](t, b, outside)
+			if len(clipped) > 0 {
+				t.Errorf("texts reach out of their pictures: %q", clipped)
+			}
+			b.shootTo(t, "first-"+name, 1000)
+			for _, id := range evaluate[[]string](t, b, `[...document.querySelectorAll("header .choice input")].map(e => e.id)`) {
+				shown := evaluate[bool](t, b, fmt.Sprintf(`(() => {
+					const input = document.getElementById(%q), choice = input.parentElement;
+					input.checked = true;
+					const all = [...choice.querySelectorAll(":scope > input")], options = [...choice.querySelectorAll(":scope > .option")];
+					return options.every((o, i) => o.checkVisibility() === (all[i] === input)) || !choice.checkVisibility();
+				})()`, id))
+				if !shown {
+					t.Errorf("%s does not show its picture alone", id)
+				}
+			}
+			b.open(t, address, 390, "dark")
+			if top := evaluate[float64](t, b, `document.querySelector("header .panels svg").getBoundingClientRect().bottom`); top > 844 {
+				t.Errorf("on a phone the first picture ends at %.0f of 844 pixels", top)
+			}
+			b.checkWidth(t)
+			b.shootTo(t, "first-390-"+name, 1000)
+		})
+	}
+}
+
+// outside returns the texts of visible pictures of the first screen that reach out of
+// them.
+const outside = `[...document.querySelectorAll("header .picture svg")].filter(s => s.checkVisibility()).flatMap(s => {
+	const box = s.getBoundingClientRect();
+	return [...s.querySelectorAll("text")].filter(e => { const r = e.getBoundingClientRect(); return r.left < box.left - 3 || r.right > box.right + 3; }).map(e => e.textContent);
+})`
+
+// The badge is poor where targets cannot be compared, fair where something limits what
+// is said, and good otherwise; what limits it is in its line.
+func TestTrust(t *testing.T) {
+	clean := func(trials int) Input {
+		in := fixture(trials)
+		in.Warnings = nil
+		for i := range in.Trials {
+			tr := in.Trials[i].Trial
+			tr.Status, tr.Warnings, tr.Durability, tr.Promise, tr.Knobs = result.Complete, nil, "os", "commits survive", map[string]string{"cache": "1MiB"}
+			tr.Settings = nil
+			for j := range tr.Steps {
+				tr.Steps[j].Warnings = nil
+				for k := range tr.Steps[j].Rows {
+					tr.Steps[j].Rows[k].Warnings = nil
+				}
+			}
+		}
+		return in
+	}
+	disturbed := func(in Input) Input {
+		for i := range in.Trials[0].Steps {
+			s := &in.Trials[0].Steps[i]
+			for k := range s.Rows {
+				s.Rows[k].Warnings = []metric.Warning{metric.Warn(metric.WrongResult, metric.Values{"what": "x"})}
+			}
+		}
+		return in
+	}
+	broken := clean(4)
+	broken.Trials[1].Status = result.Partial
+	unlike := clean(4)
+	for i := range unlike.Trials {
+		if unlike.Trials[i].Target == unlike.Trials[1].Target {
+			unlike.Trials[i].Durability = "none"
+		}
+	}
+	for _, c := range []struct {
+		name  string
+		in    Input
+		level page.Level
+		line  string
+	}{
+		{"clean", clean(4), page.Good, "4 trials each, of equal work"},
+		{"one trial", clean(1), page.Fair, "One trial each"},
+		{"remarks", disturbed(clean(4)), page.Fair, "wrong result"},
+		{"partial", broken, page.Poor, "1 of 12 trials did not end normally."},
+		{"durability", unlike, page.Poor, "Durability differs"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := trust(c.in.campaign(), &c.in)
+			if b.Level != c.level || !strings.Contains(b.Line, c.line) {
+				t.Errorf("%s: %s %q, want %s with %q", c.name, b.Level, b.Line, c.level, c.line)
+			}
+		})
+	}
+}
+
+// A card is a complete picture of the first screen: it has the title, the answer and
+// a row for each target; and the summary is short.
+func TestCard(t *testing.T) {
+	for name, in := range firstScreens() {
+		t.Run(name, func(t *testing.T) {
+			p, err := Card(in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			svg := p.File()
+			d := xml.NewDecoder(strings.NewReader(svg))
+			for {
+				if _, err := d.Token(); err == io.EOF {
+					break
+				} else if err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, tr := range in.Trials {
+				if len(in.Trials) > 4 && !strings.Contains(svg, ">"+tr.Target+"<") {
+					t.Errorf("the card does not name %s", tr.Target)
+				}
+			}
+			if in.Title != "" && !strings.Contains(svg, in.Title) {
+				t.Error("the card has no title")
+			}
+			if p.Height > 1.2*p.Width {
+				t.Errorf("the card is %.0f × %.0f", p.Width, p.Height)
+			}
+			var b bytes.Buffer
+			if err := Summary(&b, in); err != nil {
+				t.Fatal(err)
+			}
+			if n := bytes.Count(b.Bytes(), []byte("\n")); n > 30 {
+				t.Errorf("the summary has %d lines:\n%s", n, b.String())
+			}
+		})
+	}
+}

@@ -1,0 +1,238 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/figure"
+	"rumbench/internal/metric"
+	"rumbench/internal/page"
+	"rumbench/internal/quantity"
+)
+
+// heatMaps returns the ratios of all tests to the base's, a map for each of a few
+// metrics, the throughput first: side by side as many as there is room for, the last
+// of which is one of several to choose from. There are none for a single target.
+func heatMaps(c *campaign, wide bool) [][]page.Block {
+	if len(c.Targets) < 2 {
+		return nil
+	}
+	var drawings []page.Drawing
+	var written []page.Block
+	for _, kind := range heatKinds {
+		h := c.heat(kind.find)
+		if h == nil {
+			continue
+		}
+		h.Title = kind.name + " ÷ " + c.Targets[0].Name + "’s"
+		if len(drawings) == 0 {
+			h.Rows = append(h.Rows, meanHeat(c)...)
+			written = []page.Block{heatTable(h)}
+		}
+		drawings = append(drawings, page.Drawing{Name: kind.name, Caption: h.Title, Picture: h.Picture(), Wide: true})
+	}
+	if len(drawings) == 0 {
+		return nil
+	}
+	choice := func(id string, drawings []page.Drawing) []page.Block {
+		c := page.Choice{ID: id, Name: "Metric", Below: true}
+		for _, d := range drawings {
+			c.Options = append(c.Options, page.Option{Name: d.Name, Blocks: []page.Block{d}})
+		}
+		return []page.Block{c}
+	}
+	const screen, between = 1240, 48
+	fit := max(1, int(screen/(drawings[0].Picture.Width+between)))
+	if !wide {
+		fit = min(fit, 2)
+	}
+	var out [][]page.Block
+	for len(drawings) > 1 && len(out) < min(fit-1, 2) {
+		out, drawings = append(out, []page.Block{drawings[0]}), drawings[1:]
+	}
+	out = append(out, choice("heat", drawings))
+	out[0] = []page.Block{page.Medium{Drawn: out[0], Written: written}}
+	return out
+}
+
+// heatKinds are the numbers that maps show.
+var heatKinds = []struct {
+	name string
+	find func(*step) (key, bool)
+}{
+	{"Throughput", func(s *step) (key, bool) {
+		if k, ok := s.Own(metric.HighestRate); ok {
+			return k, true
+		}
+		return s.Rate(s.Primary)
+	}},
+	{"p99 latency", func(s *step) (key, bool) { return s.Latency(s.Primary, "p99") }},
+	{"CPU", func(s *step) (key, bool) { return s.Own("cpu_us") }},
+	{"KB written", func(s *step) (key, bool) { return s.Own("write_kb") }},
+	{"Space", func(s *step) (key, bool) { return s.Own("space_amplification") }},
+}
+
+// mostHeated is how many tests a map has before sweeps are represented by one of
+// their steps.
+const mostHeated = 36
+
+// heated returns the steps of a map.
+func (c *campaign) heated(find func(*step) (key, bool)) (out []*step) {
+	for _, s := range c.steps {
+		if _, ok := find(s); ok && !s.Warmup && !compare.IsProbe(s.Step) && s.Primary != "" {
+			out = append(out, s)
+		}
+	}
+	if len(out) > mostHeated {
+		out = slices.DeleteFunc(out, func(s *step) bool { w := c.sweepOf(s); return w != nil && w.representative() != s })
+	}
+	return out
+}
+
+// heat returns the map of a number; nil if no target has it beside the base.
+func (c *campaign) heat(find func(*step) (key, bool)) *page.Heat {
+	h := &page.Heat{About: "Blue: better, orange: worse. Filled: proven; outlined: not proven; grey: equal, or may be chance; –: cannot be compared."}
+	for _, t := range c.Targets[1:] {
+		h.Columns = append(h.Columns, page.HeatColumn{Name: t.Name, Series: t.Index})
+	}
+	known := false
+	for _, s := range c.heated(find) {
+		row := page.HeatRow{Name: s.Name, Link: "#" + s.id}
+		for _, t := range c.Targets[1:] {
+			k, _ := find(s)
+			cell := heatCell(s, t, k)
+			known = known || cell.Why == ""
+			row.Cells = append(row.Cells, cell)
+		}
+		h.Rows = append(h.Rows, row)
+	}
+	if !known {
+		return nil
+	}
+	return h
+}
+
+// heatCell compares a number of a target with the base's.
+func heatCell(s *step, t *target, k key) page.HeatCell {
+	base := s.c.Targets[0]
+	refused := slices.Concat(s.Refusals(t), s.Refusals(base))
+	if why := s.Unlike(base, t); why != "" {
+		refused = append(refused, why)
+	}
+	if len(refused) > 0 {
+		return page.HeatCell{Text: "–", Why: refused[0]}
+	}
+	ratio, ok := s.number(t, k).Over(s.number(base, k))
+	e := s.c.headlines(base, t).Effect(s.Step, k)
+	sign := ""
+	if e != nil {
+		if !math.IsNaN(e.Ratio) {
+			ratio, ok = e.Ratio, true
+		}
+		sign = " " + figure.MarkOf(e).Sign
+	}
+	if !ok {
+		return page.HeatCell{Text: "–", Why: "not measured on both"}
+	}
+	return page.HeatCell{Text: quantity.Digits(ratio) + sign, Tone: toneOf(e, ratio)}
+}
+
+// Ratios from which a difference is coloured stronger.
+const (
+	stronger  = 1.25
+	strongest = 2
+)
+
+// toneOf returns the tone of a difference.
+func toneOf(e *compare.Effect, ratio float64) page.Tone {
+	switch {
+	case e == nil || e.Verdict == "" || e.Verdict == compare.Same:
+		return page.NoTone
+	case e.Sure():
+		return page.Tone(strengthOf(ratio) * map[compare.Verdict]int{compare.Better: 1, compare.Worse: -1}[e.Verdict])
+	case e.Notable() == compare.Better:
+		return page.HollowGood
+	case e.Notable() == compare.Worse:
+		return page.HollowBad
+	}
+	return page.NoTone
+}
+
+func strengthOf(ratio float64) int {
+	switch apart := max(ratio, 1/ratio); {
+	case apart >= strongest:
+		return 3
+	case apart >= stronger:
+		return 2
+	}
+	return 1
+}
+
+// meanHeat returns the geometric means over groups of tests.
+func meanHeat(c *campaign) (out []page.HeatRow) {
+	const least = 3 // tests
+	r := c.Relative(compare.RelativeOptions{})
+	for _, g := range r.Groups {
+		if len(g.Rows) < least || len(g.Means) == 0 || slices.ContainsFunc(g.Rows, func(r compare.RelativeRow) bool { return compare.IsProbe(r.Step) }) {
+			continue
+		}
+		row := page.HeatRow{Name: fmt.Sprintf("mean of %d %s", len(g.Rows), g.Group), Strong: true}
+		for i := range r.Targets[1:] {
+			m := g.Means[i+1]
+			switch {
+			case math.IsNaN(m.Ratio):
+				row.Cells = append(row.Cells, page.HeatCell{Text: "–", Why: m.Why})
+				continue
+			case m.Low > 1:
+				row.Cells = append(row.Cells, page.HeatCell{Text: quantity.Digits(m.Ratio) + " ▲", Tone: page.Tone(strengthOf(m.Ratio))})
+			case m.High < 1:
+				row.Cells = append(row.Cells, page.HeatCell{Text: quantity.Digits(m.Ratio) + " ▼", Tone: page.Tone(-strengthOf(m.Ratio))})
+			default:
+				row.Cells = append(row.Cells, page.HeatCell{Text: quantity.Digits(m.Ratio) + " ?"})
+			}
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// heatTable returns a map as a table with a row per target, which takes few lines.
+func heatTable(h *page.Heat) page.Table {
+	t := page.Table{Title: h.Title, Head: "target"}
+	rows := make([]page.Row, len(h.Columns))
+	for i, c := range h.Columns {
+		rows[i] = plainRow(c.Name)
+	}
+	for _, r := range h.Rows {
+		t.Columns = append(t.Columns, page.Column{Name: r.Name})
+		for i, c := range r.Cells {
+			rows[i].Cells = append(rows[i].Cells, page.Cell{Text: c.Text, Number: true})
+		}
+	}
+	t.Groups = []page.Group{{Rows: rows}}
+	return t
+}
+
+// numbersTable returns the numbers of the panels as a table of the targets.
+func numbersTable(c *campaign, s *step) page.Table {
+	measures := []measure{
+		{metric: metric.HighestRate}, {name: "rate", metric: "rows_per_s"}, {metric: "service_p50_us"}, {metric: "service_p99_us"}, {metric: "service_p999_us"},
+		{metric: "cpu_us"}, {metric: "write_kb"}, {metric: "read_kb"}, {metric: "space_amplification"},
+	}
+	t := page.Table{Title: s.Name, Head: "target"}
+	measures = slices.DeleteFunc(measures, func(m measure) bool { _, ok := m.key(s); return !ok })
+	for _, m := range measures {
+		col := m.column()
+		col.Sub = m.unit(s)
+		t.Columns = append(t.Columns, col)
+	}
+	rows := targetRows(c.Targets, len(measures), func(t *target, i int) page.Cell {
+		cell := measures[i].cell(s, t, page.NewNotes(""))
+		cell.Notes = nil
+		return cell
+	})
+	t.Groups = []page.Group{{Rows: rows}}
+	return t
+}

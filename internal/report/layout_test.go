@@ -1,0 +1,63 @@
+package report
+
+import (
+	"fmt"
+	"testing"
+)
+
+// crowded lists what is wider than its place and pairs of pictures that lie over
+// each other. Everything is unfolded first: charts are drawn when they are seen.
+const crowded = `(async () => {
+	for (const d of document.querySelectorAll("main details")) d.open = true;
+	for (const e of document.querySelectorAll(".charts")) {
+		e.scrollIntoView();
+		for (let i = 0; i < 100 && !e.classList.contains("drawn"); i++) await new Promise(r => setTimeout(r, 20));
+	}
+	await new Promise(r => setTimeout(r, 100)); // sizes settle in the next frames
+	const wrong = [], name = (e) => (e.closest("section")?.id || "") + " " + (e.querySelector("h4, figcaption")?.textContent || e.tagName + "." + e.className);
+	const box = (e) => e.getBoundingClientRect();
+	for (const e of document.querySelectorAll(".charts:not(.drawn)")) wrong.push(name(e) + " is not drawn");
+	const pictures = [...document.querySelectorAll(".chart, figure")].filter(e => e.checkVisibility() && box(e).height);
+	for (const e of [...document.querySelectorAll(".chart .uplot, .chart canvas, figure svg, figure .bar")].filter(e => e.checkVisibility())) {
+		const place = e.closest(".chart, figure");
+		if (box(e).right > box(place).right + 1 || box(e).left < box(place).left - 1) wrong.push(name(place) + " is wider than its cell: " + box(e).width + " of " + box(place).width);
+	}
+	for (const e of pictures) {
+		if (box(e).right > document.documentElement.clientWidth) wrong.push(name(e) + " is wider than the page");
+		const around = box(e.parentElement);
+		if (box(e).right > around.right + 1) wrong.push(name(e) + " leaves its row");
+	}
+	pictures.forEach((a, i) => pictures.slice(i + 1).forEach((b) => {
+		const x = Math.min(box(a).right, box(b).right) - Math.max(box(a).left, box(b).left);
+		const y = Math.min(box(a).bottom, box(b).bottom) - Math.max(box(a).top, box(b).top);
+		if (x > 1 && y > 1) wrong.push(name(a) + " lies over " + name(b));
+	}));
+	return wrong;
+})()`
+
+// No picture lies over another, and none is wider than its place, as the page
+// was opened and after the window became another size.
+func TestPicturesHaveTheirPlaces(t *testing.T) {
+	in := fixture(4)
+	in.Published = publishedFixture().Published
+	address := write(t, in)
+	b := openBrowser(t)
+	check := func(t *testing.T) {
+		t.Helper()
+		for _, wrong := range evaluate[[]string](t, b, crowded) {
+			t.Error(wrong)
+		}
+		b.checkWidth(t)
+	}
+	for _, width := range []int64{390, 1024, 1440, 1920} {
+		t.Run(fmt.Sprint(width), func(t *testing.T) {
+			b.open(t, address, width, "light")
+			check(t)
+			b.shoot(t, fmt.Sprintf("layout-%d", width))
+		})
+	}
+	t.Run("resized", func(t *testing.T) {
+		b.resize(t, 1100)
+		check(t)
+	})
+}

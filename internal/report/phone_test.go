@@ -1,0 +1,118 @@
+package report
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+)
+
+// tap touches an element in its middle; script names it.
+func (b *browser) tap(t *testing.T, script string) {
+	t.Helper()
+	at := evaluate[[2]float64](t, b, `(() => {
+		const e = `+script+`;
+		e.scrollIntoView({ block: "center", inline: "center" });
+		const r = e.getBoundingClientRect();
+		return [r.x + r.width / 2, r.y + r.height / 2];
+	})()`)
+	call(t, b, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: input.DispatchTouchEventTypeTouchStart, TouchPoints: []*input.TouchPoint{{X: at[0], Y: at[1]}}})
+	call(t, b, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: input.DispatchTouchEventTypeTouchEnd, TouchPoints: []*input.TouchPoint{}})
+	evaluate[chromedp.Void](t, b, `new Promise((r) => setTimeout(r, 100))`)
+}
+
+// On a phone nothing needs a pointer that hovers.
+func TestTouch(t *testing.T) {
+	b := openBrowser(t)
+	call(t, b, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: true})
+	b.open(t, write(t, fixture(4)), 390, "light")
+	b.checkWidth(t)
+	card := func() string {
+		return evaluate[string](t, b, `document.querySelector(".card")?.innerText || ""`)
+	}
+	for _, c := range []struct{ name, script, want string }{
+		{"a number", `document.querySelector("section.step td[data-n]")`, "median of 4 trials"},
+		{"a cell with a reason", `[...document.querySelectorAll("td[title].absent")].find((e) => e.checkVisibility())`, ""},
+		{"a column's head without a link", `[...document.querySelectorAll("th[title]")].find((e) => e.checkVisibility() && !e.querySelector("a"))`, ""},
+		{"a bar", `document.querySelector(".bar .track")`, "median of 4 trials"},
+	} {
+		evaluate[chromedp.Void](t, b, `hideCard()`)
+		if !evaluate[bool](t, b, "!!("+c.script+")") {
+			t.Logf("%s: none on the page", c.name)
+			continue
+		}
+		want := c.want
+		if want == "" {
+			want = strings.Split(evaluate[string](t, b, "saidOf("+c.script+`.closest("[data-n], [title], .bar")).join("\n")`), "\n")[0]
+		}
+		b.tap(t, c.script)
+		if got := card(); want == "" || !strings.Contains(got, want) {
+			t.Errorf("%s says %q, want %q", c.name, got, want)
+		}
+	}
+	if n := b.visible(t, ".take"); n < 10 {
+		t.Errorf("%d buttons to take things away", n)
+	}
+	b.tap(t, `document.querySelector("section.step figure .take")`)
+	if n := b.visible(t, ".takes button"); n != 4 {
+		t.Errorf("%d choices after a touch, want 4", n)
+	}
+	b.checkWidth(t)
+	if left := evaluate[[]string](t, b, `[...document.querySelectorAll(".takes *")].filter((e) => e.getBoundingClientRect().right > innerWidth || e.getBoundingClientRect().left < 0).map((e) => e.outerHTML)`); len(left) > 0 {
+		t.Errorf("beside the screen: %v", left)
+	}
+
+	// Of many targets a chart has its legend only when it is touched.
+	in, rnd := Input{Title: "six servers"}, rand.New(rand.NewPCG(5, 6))
+	for i := range 6 {
+		trial := bigTrial(rnd, i, 1)
+		trial.Steps = trial.Steps[:1]
+		in.Trials = append(in.Trials, Trial{Trial: trial, Series: bigSeries(trial)})
+	}
+	b.open(t, write(t, in), 390, "light")
+	evaluate[any](t, b, crowded)
+	b.checkWidth(t)
+	if n := b.visible(t, ".many .u-legend"); n != 0 {
+		t.Errorf("%d legends before a touch", n)
+	}
+	b.tap(t, `document.querySelector(".many .chart .u-over")`)
+	if n := b.visible(t, ".many .u-legend"); n != 1 {
+		t.Errorf("%d legends after a touch, want 1", n)
+	}
+	if text := evaluate[string](t, b, `document.activeElement.querySelector(".u-legend").innerText`); !strings.Contains(text, " s") || !strings.Contains(text, "my800") {
+		t.Errorf("the legend says %q", text)
+	}
+}
+
+// What a link leads to is below the bar that stays at the top, however high that is.
+func TestBarHidesNothing(t *testing.T) {
+	b := openBrowser(t)
+	address := write(t, fixture(4))
+	for _, width := range []int64{390, 700, 1440} {
+		t.Run(fmt.Sprint(width), func(t *testing.T) {
+			b.open(t, address, width, "light")
+			hidden := evaluate[[]string](t, b, `(async () => {
+				const out = [], bar = document.querySelector(".tools");
+				const sticky = getComputedStyle(bar).position === "sticky";
+				if (sticky && parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) !== Math.max(16, bar.offsetHeight)) out.push("the padding is " + getComputedStyle(document.documentElement).scrollPaddingTop + " of a bar of " + bar.offsetHeight);
+				const links = [...document.querySelectorAll("#contents a"), ...[...document.querySelectorAll("h3 .anchor")].slice(0, 12), ...[...document.querySelectorAll("thead th a")].slice(0, 3)];
+				for (const link of links) {
+					link.click();
+					await new Promise((r) => setTimeout(r, 60));
+					const target = document.getElementById(link.hash.slice(1)), head = target.matches("section") ? target.querySelector("h2") : target;
+					const top = head.getBoundingClientRect().top, edge = sticky ? bar.getBoundingClientRect().bottom : 0;
+					if (!head.checkVisibility()) out.push(link.hash + " is folded");
+					else if (top < edge - 1 || top > innerHeight) out.push(link.hash + " is at " + top + ", the bar ends at " + edge);
+				}
+				return out;
+			})()`)
+			for _, h := range hidden {
+				t.Error(h)
+			}
+		})
+	}
+}

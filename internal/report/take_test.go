@@ -1,0 +1,281 @@
+package report
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/csv"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/google/go-cmp/cmp"
+)
+
+// taken is a picture of the page as it leaves it.
+type taken struct{ Title, SVG, PNG string }
+
+// takeAll takes the pictures that a selector names.
+const takeAll = `(async (selector) => {
+	const out = [];
+	for (const e of document.querySelectorAll(selector)) {
+		if (!e.checkVisibility() || !e.getBoundingClientRect().height) continue;
+		const svg = svgOf(e), png = await pngOf(svg);
+		const url = await new Promise((done) => { const r = new FileReader(); r.onload = () => done(r.result); r.readAsDataURL(png); });
+		out.push({ Title: titleOf(e), SVG: svg, PNG: url.replace("data:image/png;base64,", "") });
+	}
+	return out;
+})`
+
+func TestTakeAway(t *testing.T) {
+	in := fixture(4)
+	in.Published = publishedFixture().Published
+	address := write(t, in)
+	b := openBrowser(t)
+	for _, theme := range []string{"light", "dark"} {
+		t.Run("pictures "+theme, func(t *testing.T) {
+			b.open(t, address, 1440, theme)
+			evaluate[any](t, b, crowded) // draws all charts
+			before := evaluate[int](t, b, `document.querySelectorAll("*").length`)
+			list := evaluate[[]taken](t, b, takeAll+`("#s1-l-i0 :is(figure, .chart), #behind figure")`)
+			if after := evaluate[int](t, b, `document.querySelectorAll("*").length`); after != before {
+				t.Errorf("taking pictures leaves %d elements in the page", after-before)
+			}
+			if len(list) < 10 {
+				t.Fatalf("%d pictures", len(list))
+			}
+			for i, p := range list {
+				p.check(t)
+				p.store(t, fmt.Sprintf("taken-%s-%02d", theme, i))
+			}
+		})
+	}
+	b.open(t, address, 1440, "light")
+	evaluate[any](t, b, crowded)
+	t.Run("buttons", b.checkButtons)
+	t.Run("copies", b.checkCopies)
+	t.Run("numbers in full", b.checkFields)
+	t.Run("what is shown", b.checkShown)
+	t.Run("keyboard", b.checkKeyboard)
+	for _, p := range b.problems {
+		t.Errorf("the page complains: %s", p)
+	}
+}
+
+// check asserts that a picture needs nothing of the page, and shows something
+// on a light ground.
+func (p taken) check(t *testing.T) {
+	t.Helper()
+	d, texts, first := xml.NewDecoder(strings.NewReader(p.SVG)), "", ""
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatalf("%s is no XML: %v", p.Title, err)
+		}
+		switch e := token.(type) {
+		case xml.CharData:
+			texts += string(e) + "\n"
+		case xml.StartElement:
+			if first == "" && e.Name.Local == "rect" {
+				first = fmt.Sprint(e.Attr)
+			}
+		}
+	}
+	if p.Title == "" || !strings.Contains(p.SVG, "<title>") || strings.Count(texts, p.Title) < 2 {
+		t.Errorf("%q is not both the title of the file and in the picture: %q", p.Title, texts)
+	}
+	for _, name := range []string{"pebble", "sqlite", "bbolt", "LSM tree against B-trees"} {
+		if !strings.Contains(texts, name) {
+			t.Errorf("%s does not name %s: %q", p.Title, name, texts)
+		}
+	}
+	if bad := regexp.MustCompile(`var\(|class=|style=|currentcolor|color\(|<foreignObject|NaN|undefined`).FindString(p.SVG); bad != "" {
+		t.Errorf("%s holds %q", p.Title, bad)
+	}
+	if !strings.Contains(first, "#ffffff") {
+		t.Errorf("%s stands on %s", p.Title, first)
+	}
+	b, err := base64.StdEncoding.DecodeString(p.PNG)
+	if err != nil || !bytes.HasPrefix(b, []byte("\x89PNG\r\n\x1a\n")) {
+		t.Fatalf("%s is no PNG: %v", p.Title, err)
+	}
+	img, err := png.Decode(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	coloured := 0
+	for y := range img.Bounds().Dy() {
+		for x := range img.Bounds().Dx() {
+			if r, g, b, _ := img.At(x, y).RGBA(); max(r, g, b)-min(r, g, b) > 0x4000 {
+				coloured++
+			}
+		}
+	}
+	if coloured < 200 || img.Bounds().Dx() < 1200 {
+		t.Errorf("%s has %d coloured pixels of %v", p.Title, coloured, img.Bounds())
+	}
+}
+
+// store keeps a picture to be looked at, where RUMBENCH_SHOTS says.
+func (p taken) store(t *testing.T, name string) {
+	dir := os.Getenv("RUMBENCH_SHOTS")
+	if dir == "" {
+		return
+	}
+	b, _ := base64.StdEncoding.DecodeString(p.PNG)
+	for ending, content := range map[string][]byte{".svg": []byte(p.SVG), ".png": b} {
+		if err := os.WriteFile(filepath.Join(dir, name+ending), content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// checkButtons counts the buttons: one for each picture and table, on screens only.
+func (b *browser) checkButtons(t *testing.T) {
+	counts := evaluate[[3]int](t, b, `(() => {
+		const of = (e) => e.querySelectorAll(".take").length;
+		const list = [...document.querySelectorAll("main figure, main table, main .chart")].filter((e) => !e.closest(".uplot"));
+		return [list.length, list.filter((e) => of(e) === 1).length, [...document.querySelectorAll(".take")].filter((e) => !e.getAttribute("aria-label").startsWith("Copy or save: ")).length];
+	})()`)
+	if counts[0] < 50 || counts[1] != counts[0] || counts[2] != 0 {
+		t.Errorf("%d of %d pictures and tables have a button; %d have no name", counts[1], counts[0], counts[2])
+	}
+}
+
+// chooses opens the menu of a table below a heading of a section, and takes a
+// choice; what is copied comes back.
+func (b *browser) chooses(t *testing.T, table, label, clipboard string) string {
+	t.Helper()
+	return evaluate[string](t, b, fmt.Sprintf(`(async () => {
+		let copied = "";
+		const clipboard = { %s };
+		Object.defineProperty(navigator, "clipboard", { configurable: true, get: () => clipboard.write && clipboard });
+		document.execCommand = () => { copied = document.activeElement.value; return true; };
+		takes.hidePopover();
+		document.querySelector(%q).querySelector(".take").click();
+		[...document.querySelectorAll(".takes button")].find((e) => e.getAttribute("aria-label") === %q).click();
+		await new Promise((r) => setTimeout(r, 300));
+		const said = document.querySelector(".takes [role=status]").textContent;
+		return said + "\n" + copied;
+	})()`, clipboard, table, label))
+}
+
+const (
+	noClipboard = ``
+	clipboard   = `writeText: async (text) => { copied = text; }, write: async ([item]) => { copied = item.types.join() + " " + (await item.getType("image/png")).size; }`
+)
+
+// checkCopies copies a table and a picture, with a clipboard and without.
+func (b *browser) checkCopies(t *testing.T) {
+	const table = `.layer[data-name="Throughput"] table`
+	want := "Copied\n| primary operation |"
+	for _, with := range []string{clipboard, noClipboard} {
+		got := b.chooses(t, table, "Copy as Markdown", with)
+		lines := strings.Split(got, "\n")
+		if len(lines) < 6 || !strings.HasPrefix(strings.ToLower(got), strings.ToLower(want)) || !strings.HasPrefix(lines[2], "|---|---:|") || !strings.Contains(lines[4], "| sqlite | 300,050 (0.723× ▼) |") {
+			t.Errorf("copied\n%s", got)
+		}
+	}
+	if got := b.chooses(t, "#s1-l-i0 figure", "Copy as SVG", clipboard); !strings.HasPrefix(got, "Copied\n<svg xmlns=") {
+		t.Errorf("copied %.80q", got)
+	}
+	if got := b.chooses(t, "#s1-l-i0 figure", "Copy as PNG", clipboard); !strings.HasPrefix(got, "Copied\nimage/png ") {
+		t.Errorf("copied %.80q", got)
+	}
+	evaluate[chromedp.Void](t, b, `URL.createObjectURL = (blob) => (window.saved = blob.type, "#"), HTMLAnchorElement.prototype.click = function () { window.saved += " " + this.download; }`)
+	for label, want := range map[string]string{"Copy as PNG": "image/png l-i0-rows-s-insert.png", "Save as SVG": "image/svg+xml l-i0-rows-s-insert.svg"} {
+		got := b.chooses(t, "#s1-l-i0 figure", label, noClipboard)
+		if saved := evaluate[string](t, b, `saved`); !strings.HasPrefix(got, "Saved") || saved != want {
+			t.Errorf("%s: %q, saved %q, want %q", label, got, saved, want)
+		}
+	}
+}
+
+// table returns a table as a file.
+func (b *browser) table(t *testing.T, selector, form string) [][]string {
+	t.Helper()
+	r := csv.NewReader(strings.NewReader(evaluate[string](t, b, fmt.Sprintf(`%s(document.querySelector(%q))`, form, selector))))
+	if form == "tsv" {
+		r.Comma, r.LazyQuotes = '\t', true
+	}
+	rows, err := r.ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// checkFields compares the numbers of a file with those that the page was made of.
+func (b *browser) checkFields(t *testing.T) {
+	const table = `.layer[data-name="Throughput"] table`
+	rows := b.table(t, table, "csv")
+	if d := cmp.Diff(rows, b.table(t, table, "tsv")); d != "" {
+		t.Errorf("TSV differs from CSV:\n%s", d)
+	}
+	if d := cmp.Diff([]string{"group", "target", "l.i0 (rows/s)", "l.i0 ratio", "l.i0 sign"}, rows[0][:5]); d != "" {
+		t.Log(rows)
+		t.Error(d)
+	}
+	medians := evaluate[map[string]string](t, b, fmt.Sprintf(`Object.fromEntries([...document.querySelector(%q).tBodies[0].rows].slice(1).map((r) => [r.cells[0].firstChild.textContent.trim(), String(numberOf(r.cells[1]).median)]))`, table))
+	for _, row := range rows[1:4] {
+		if row[2] != medians[row[1]] || strings.Contains(row[2], ",") {
+			t.Errorf("%v, want the median %s", row, medians[row[1]])
+		}
+	}
+	for _, one := range evaluate[[]string](t, b, `[...document.querySelectorAll("main table:not(.u-legend)")].filter((e) => e.checkVisibility()).map(csv)`) {
+		if _, err := csv.NewReader(strings.NewReader(one)).ReadAll(); err != nil || strings.Contains(one, "⋯") || strings.Contains(one, "↕") || strings.Contains(one, "undefined") {
+			t.Errorf("%v in\n%s", err, one)
+		}
+	}
+}
+
+// checkShown leaves out what is hidden, and keeps the order of the rows.
+func (b *browser) checkShown(t *testing.T) {
+	const table = `.layer[data-name="Throughput"] table`
+	evaluate[chromedp.Void](t, b, `hiddenTargets.add(1), hiddenSteps.add(document.querySelectorAll("section.step")[1].id), applyFilters(), document.querySelectorAll('.layer[data-name="Throughput"] .sort')[1].click(), document.querySelectorAll('.layer[data-name="Throughput"] .sort')[1].click()`)
+	var heads []string
+	for _, row := range b.table(t, table, "csv") {
+		heads = append(heads, row[1])
+		if strings.Contains(strings.Join(row, " "), "l.x") {
+			t.Errorf("a hidden column is in %v", row)
+		}
+	}
+	if got := strings.Join(heads, " "); !strings.HasPrefix(got, "target bbolt pebble") || strings.Contains(got, "sqlite") {
+		t.Errorf("rows %s", got)
+	}
+	legend := evaluate[[]taken](t, b, takeAll+`("#s1-l-i0 .chart")`)
+	if len(legend) == 0 || strings.Contains(legend[0].SVG, "sqlite") {
+		t.Errorf("a hidden target is in a picture of %d: %v", len(legend), legend)
+	}
+	evaluate[chromedp.Void](t, b, `hiddenTargets.clear(), hiddenSteps.clear(), applyFilters()`)
+}
+
+// checkKeyboard opens and closes a menu without a pointer.
+func (b *browser) checkKeyboard(t *testing.T) {
+	state := func() string {
+		return evaluate[string](t, b, `(document.activeElement.getAttribute("aria-label") || "") + " " + document.querySelectorAll(".takes:popover-open").length`)
+	}
+	evaluate[chromedp.Void](t, b, `takes.hidePopover(), document.querySelector("#s1-l-i0 figure .take").focus()`)
+	if err := chromedp.Do(b.ctx, chromedp.KeyEvent("\r")); err != nil {
+		t.Fatal(err)
+	}
+	if got := state(); got != "Copy as PNG 1" {
+		t.Errorf("after Enter: %s", got)
+	}
+	if err := chromedp.Do(b.ctx, chromedp.KeyEvent("\x1b")); err != nil {
+		t.Fatal(err)
+	}
+	if got := state(); got != "Copy or save: rows/s (insert) 0" {
+		t.Errorf("after Escape: %s", got)
+	}
+}

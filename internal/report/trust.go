@@ -1,0 +1,139 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/metric"
+	"rumbench/internal/page"
+	"rumbench/internal/quantity"
+	"rumbench/internal/result"
+)
+
+// trust returns how far the comparison can be trusted: poor if targets did different
+// work, ran elsewhere, or did not end; fair if something limits what it says.
+func trust(c *campaign, in *Input) page.Badge {
+	poor, fair := problems(c, in)
+	b := page.Badge{More: banners(*in, c)}
+	remarks := remarksOn(c)
+	for _, s := range slices.Concat(poor, fair) {
+		if !slices.ContainsFunc(b.More, func(o string) bool { return o == s }) {
+			b.More = append(b.More, s)
+		}
+	}
+	b.More = append(append(b.More, remarks...), cautionOn(c))
+	all := slices.Concat(poor, fair)
+	switch {
+	case len(poor) > 0:
+		b.Level = page.Poor
+	case len(fair) > 0:
+		b.Level = page.Fair
+	default:
+		b.Level, b.Line = page.Good, sound(c)
+		return b
+	}
+	b.Line = all[0]
+	b.More = slices.DeleteFunc(b.More, func(s string) bool { return s == b.Line })
+	if n := len(all) - 1; n > 0 {
+		b.Line += fmt.Sprintf(" And %s.", quantity.Count(n, "more remark"))
+	}
+	return b
+}
+
+// sound says why a comparison can be trusted.
+func sound(c *campaign) string {
+	text := quantity.Count(len(c.Targets[0].Trials), "trial")
+	if len(c.Targets) > 1 {
+		text += " each, of equal work, at equal durability, on one machine"
+	}
+	return text + "; no remarks on the numbers asked about."
+}
+
+// problems returns what limits a comparison, the worst first.
+func problems(c *campaign, in *Input) (poor, fair []string) {
+	poor = append(poor, otherWork(c)...)
+	if differ := hostsDiffer(c); differ != "" {
+		poor = append(poor, differ)
+	}
+	ended, all := 0, 0
+	for _, t := range c.Targets {
+		for _, trial := range t.Trials {
+			all++
+			if trial.Status == result.Complete {
+				ended++
+			}
+		}
+	}
+	if ended < all {
+		poor = append(poor, fmt.Sprintf("%d of %d trials did not end normally.", all-ended, all))
+	}
+	if levels := c.Durability(); levels != "" {
+		poor = append(poor, DurabilityDiffers(levels))
+	}
+	if apart := ranApart(c.Targets[0], c.Targets); apart != "" {
+		fair = append(fair, apart)
+	}
+	if len(c.Targets) > 1 && !c.repeated() {
+		fair = append(fair, cautionOn(c))
+	}
+	if caches := c.UnequalCaches(); caches != "" {
+		fair = append(fair, "Caches are not equal: "+caches+". Reads, CPU and memory depend on it.")
+	}
+	fair = append(fair, in.Warnings...)
+	return poor, append(fair, onAsked(c)...)
+}
+
+// onAsked counts the remarks on the numbers asked about, by kind.
+func onAsked(c *campaign) (out []string) {
+	of, with, all := map[metric.Code]int{}, 0, 0
+	var order []metric.Code
+	for _, s := range c.steps {
+		for _, k := range s.Asked() {
+			for _, t := range c.Targets {
+				all++
+				var codes []metric.Code
+				for _, w := range s.number(t, k).Warnings {
+					codes = compare.AppendNew(codes, w.Code)
+				}
+				if len(codes) > 0 {
+					with++
+				}
+				for _, code := range codes {
+					order, of[code] = compare.AppendNew(order, code), of[code]+1
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(order, func(a, b metric.Code) int { return of[b] - of[a] })
+	for _, code := range order {
+		if short := code.Kind().Short; short != "" {
+			out = append(out, fmt.Sprintf("%d of %d numbers asked about: %s.", of[code], all, short))
+		}
+	}
+	if len(out) == 0 && with > 0 {
+		out = append(out, fmt.Sprintf("%d of %d numbers asked about have remarks.", with, all))
+	}
+	return out
+}
+
+// remarksOn counts the remarks on all steps, by their kind.
+func remarksOn(c *campaign) (out []string) {
+	of := map[metric.Code][]string{}
+	var order []metric.Code
+	for _, s := range c.steps {
+		for _, t := range c.Targets {
+			for _, r := range s.Runs[t] {
+				for _, w := range r.Step.Warnings {
+					if w.Code.Kind().Short != "" {
+						order, of[w.Code] = compare.AppendNew(order, w.Code), compare.AppendNew(of[w.Code], s.Name)
+					}
+				}
+			}
+		}
+	}
+	for _, code := range order {
+		out = append(out, fmt.Sprintf("%s: in %s.", code.Kind().Short, quantity.Joined(of[code])))
+	}
+	return out
+}
