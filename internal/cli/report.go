@@ -65,6 +65,8 @@ func runReport(w io.Writer, o reportOptions, dirs []string) error {
 		return err
 	}
 	switch {
+	case o.summary && o.card != "":
+		return usageErrorf("one of --card and --summary at a time")
 	case o.summary:
 		return report.Summary(w, in)
 	case o.card != "":

@@ -65,12 +65,21 @@ func Markdown(w io.Writer, list []Comparison) error {
 	return page.Markdown(w, &d)
 }
 
-// blocks returns a comparison as the blocks of a page.
+// blocks returns a comparison as the blocks of a page: the answer, then what limits it.
 func (c Comparison) blocks() (out []page.Block) {
 	if c.First != "" {
 		out = append(out, page.Banner(c.First))
 	}
 	out = append(out, page.Heading{Level: 2, Text: fmt.Sprintf("%s against %s, the base%s", c.New.Name, c.Base.Name, c.durability())})
+	sentences := figure.Answer(c.Judgement)
+	if !c.Narrow {
+		sentences = append(sentences, figure.Beyond(c.Judgement))
+	}
+	for _, sentence := range append(sentences, c.Gate) {
+		if sentence != "" {
+			out = append(out, page.Prose("", sentence))
+		}
+	}
 	for _, d := range c.Caveats {
 		out = append(out, page.Banner(d))
 	}
@@ -80,15 +89,6 @@ func (c Comparison) blocks() (out []page.Block) {
 	}
 	if len(c.Notes) > 0 {
 		out = append(out, differs)
-	}
-	sentences := figure.Answer(c.Judgement)
-	if !c.Narrow {
-		sentences = append(sentences, figure.Beyond(c.Judgement))
-	}
-	for _, sentence := range append(sentences, c.Gate) {
-		if sentence != "" {
-			out = append(out, page.Prose("", sentence))
-		}
 	}
 	notes := page.NewNotes("")
 	var asked, beyond []compare.Item

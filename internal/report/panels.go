@@ -48,6 +48,7 @@ func panelsOf(c *campaign, s *step, id string) page.Panels {
 			if name := w.panels[max(0, at)].name; name != "" {
 				p.Title += ", " + name
 			}
+			p.Height = panelPlot
 			out = append(out, page.Drawing{Caption: p.Title, Picture: p.Picture()})
 		}
 		return page.Panels{Cells: cells(append(out, costPanel(c, w.representative(), id))...)}
@@ -69,6 +70,9 @@ func cells(blocks ...page.Block) (out [][]page.Block) {
 	return out
 }
 
+// panelPlot is the height of a curve in a panel.
+const panelPlot = 190
+
 // primaryRated reports whether a rate was promised for the primary operation: its
 // throughput is then not what the targets could do.
 func (s *step) primaryRated() bool {
@@ -87,7 +91,11 @@ func drawingOf(r *page.Ranking) page.Block {
 func (c *campaign) rates(s *step) *page.Ranking {
 	r := c.ranked(s, func(s *step) (key, bool) { return s.Rate(s.Primary) })
 	if r != nil {
-		r.Title = c.titled(s, s.units(s.Primary)+"/s ("+s.Primary+")", "Rows or queries a second")
+		what := s.units(s.Primary) + "/s"
+		if s.units(s.Primary) != quantity.Plural(s.Primary) {
+			what += " (" + s.Primary + ")"
+		}
+		r.Title = c.titled(s, what, "Rows or queries a second")
 	}
 	return r
 }
@@ -100,6 +108,9 @@ func (c *campaign) highestRates(s *step) *page.Ranking {
 	for _, a := range answersOf(s) {
 		r.Title = "Highest rate/s with " + a.Words()
 		for i := range r.Rows {
+			if r.Rows[i].Series == a.target.Index && a.Kept == 0 {
+				r.Rows[i].Value, r.Rows[i].Absent = "none kept it", true
+			}
 			if low, high := a.Interval(); r.Rows[i].Series == a.target.Index && !math.IsInf(high, 1) && a.trials == 1 {
 				r.Rows[i].Low, r.Rows[i].High = low, high
 			}
@@ -194,8 +205,9 @@ func searchCurve(w *sweep, s *step) page.Block {
 		a := found[0]
 		p.Level = a.Limit() * 1e3
 		p.Y = page.Scale{Format: roundDuration, Spread: wide}.Axis(append(page.Reach(p.Lines), p.Level))
-		p.Title += "; dashed: " + a.Words()
+		p.Title = "p99 response time over rate; dashed: " + quantity.Micros(p.Level)
 	}
+	p.Height = panelPlot
 	return page.Drawing{Caption: p.Title, Picture: p.Picture()}
 }
 

@@ -57,6 +57,8 @@ func (s *step) sidesOf(k key) sides {
 		switch {
 		case n.Missing != "":
 			out.why = append(out.why, t.Name+" (no result)")
+		case k.Metric == metric.HighestRate && n.Value == 0:
+			out.why = append(out.why, t.Name+" (no rate that was tried kept the promise)")
 		case len(refusals) > 0:
 			out.why = append(out.why, t.Name+" ("+refusals[0]+")")
 		case len(out.best) > 0 && s.Unlike(out.best[0], t) != "":

@@ -1,8 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
@@ -86,33 +88,25 @@ func problems(c *campaign, in *Input) (poor, fair []string) {
 
 // onAsked counts the remarks on the numbers asked about, by kind.
 func onAsked(c *campaign) (out []string) {
-	of, with, all := map[metric.Code]int{}, 0, 0
-	var order []metric.Code
+	of, all := map[string]int{}, 0
+	var order []string
 	for _, s := range c.steps {
 		for _, k := range s.Asked() {
 			for _, t := range c.Targets {
 				all++
-				var codes []metric.Code
+				var kinds []string
 				for _, w := range s.number(t, k).Warnings {
-					codes = compare.AppendNew(codes, w.Code)
+					kinds = compare.AppendNew(kinds, cmp.Or(w.Code.Kind().Short, strings.TrimSuffix(w.Text, ".")))
 				}
-				if len(codes) > 0 {
-					with++
-				}
-				for _, code := range codes {
-					order, of[code] = compare.AppendNew(order, code), of[code]+1
+				for _, kind := range kinds {
+					order, of[kind] = compare.AppendNew(order, kind), of[kind]+1
 				}
 			}
 		}
 	}
-	slices.SortStableFunc(order, func(a, b metric.Code) int { return of[b] - of[a] })
-	for _, code := range order {
-		if short := code.Kind().Short; short != "" {
-			out = append(out, fmt.Sprintf("%d of %d numbers asked about: %s.", of[code], all, short))
-		}
-	}
-	if len(out) == 0 && with > 0 {
-		out = append(out, fmt.Sprintf("%d of %d numbers asked about have remarks.", with, all))
+	slices.SortStableFunc(order, func(a, b string) int { return of[b] - of[a] })
+	for _, kind := range order {
+		out = append(out, fmt.Sprintf("%d of %d numbers asked about: %s.", of[kind], all, kind))
 	}
 	return out
 }
