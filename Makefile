@@ -6,7 +6,7 @@ DEMO ?=
 # Packages whose tests also run under the race detector.
 RACE = ./engine/kvkit ./engine/pebble ./internal/cpuset ./engine/memory ./engine/bbolt ./internal/drive ./internal/hist ./internal/observe ./internal/trial ./internal/campaign ./internal/wire ./internal/server ./internal/watch
 
-.PHONY: build demo test bench bench-peers setup clean
+.PHONY: build demo test bench bench-peers setup dist check-dist clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -o bin/rumbench ./cmd/rumbench
@@ -29,5 +29,12 @@ bench:
 bench-peers:
 	$(GO) run ./bench/peers
 
+# What is given away: static binaries, packages and checksums.
+dist:
+	scripts/dist.sh
+
+check-dist: dist
+	scripts/check-dist.sh
+
 clean:
-	rm -rf bin
+	rm -rf bin dist

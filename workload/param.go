@@ -232,6 +232,10 @@ func toList[T any](v any, one func(any) (T, error)) ([]T, error) {
 	return out, nil
 }
 
+// CountPattern is a regular expression, also for JavaScript, of the texts that
+// ParseCount reads, without blanks around them. It is unanchored.
+const CountPattern = `[-+]?[0-9_]*\.?[0-9_]*([eE][-+]?[0-9]+)?[kKmMgG]?`
+
 // ParseCount parses an integer with an optional suffix k, M or G for powers of
 // 1000; with a suffix it may have a fraction, as in 250k or 1.5M.
 func ParseCount(s string) (int64, error) {

@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"rumbench/internal/campaign"
@@ -66,7 +67,7 @@ func Process() *App {
 // Main runs the command and returns the exit code.
 func (a *App) Main(ctx context.Context) int {
 	a.Stdout, a.Stderr = plain.NewWriter(a.Stdout), plain.NewWriter(a.Stderr)
-	root := newRootCommand(a)
+	root := Commands(a)
 	root.SetArgs(a.Args)
 	root.SetIn(a.Stdin)
 	root.SetOut(a.Stdout)
@@ -76,9 +77,48 @@ func (a *App) Main(ctx context.Context) int {
 		return ExitOK
 	}
 	if c == root { // which does nothing itself: there is no such command
-		err = usage(err)
+		err = usage(hint.With(err, noCommand(root, a.Args)))
+	}
+	if exit, ok := errors.AsType[exitError](err); ok && exit.code == ExitUsage && hint.Of(err) == "" {
+		err = hint.With(err, flagsOf(c))
 	}
 	return a.explain(err)
+}
+
+// noCommand returns a hint at the command that was probably meant.
+func noCommand(root *cobra.Command, args []string) string {
+	var names []string
+	for _, c := range root.Commands() {
+		if !c.Hidden {
+			names = append(names, c.Name())
+		}
+	}
+	const list = "rumbench help lists the commands"
+	if len(args) == 0 {
+		return list
+	}
+	return hint.Meant(args[0], names, list)
+}
+
+// wrongFlag makes an error about flags one of the call, with a hint at the flag that was
+// probably meant.
+func wrongFlag(c *cobra.Command, err error) error {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return usage(err)
+	}
+	var names []string
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, "--"+f.Name)
+		}
+	})
+	return usage(hint.With(err, hint.Meant("--"+unknown.GetSpecifiedName(), names, flagsOf(c))))
+}
+
+// flagsOf returns a hint at the documentation of a command.
+func flagsOf(c *cobra.Command) string {
+	return "rumbench help" + strings.TrimPrefix(c.CommandPath(), c.Root().Name()) + " shows how it is called"
 }
 
 // exitError is an error with an exit code of its own: ExitUsage if it is in how
@@ -105,12 +145,8 @@ func (a *App) explain(err error) int {
 		return ExitUsage
 	}
 	exit, ok := errors.AsType[exitError](err)
-	help := hint.Of(err)
-	if help == "" && exit.code == ExitUsage {
-		help = "rumbench help lists the commands, rumbench help COMMAND its flags"
-	}
 	fmt.Fprintf(a.Stderr, "rumbench: %v\n", err)
-	if help != "" {
+	if help := hint.Of(err); help != "" {
 		fmt.Fprintf(a.Stderr, "hint: %s\n", a.asCalled(help))
 	}
 	if _, unfit := errors.AsType[*campaign.UnfitError](err); unfit {
@@ -132,7 +168,8 @@ func (a *App) asCalled(help string) string {
 	return command.ReplaceAllString(help, strings.ReplaceAll(a.Program, "$", "$$")+" $1")
 }
 
-func newRootCommand(a *App) *cobra.Command {
+// Commands returns the program with all of its commands.
+func Commands(a *App) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "rumbench",
 		Short: "benchmark database engines: throughput, quality of service and what an operation costs",
@@ -145,16 +182,19 @@ Exit status: 0 all went well; 1 an error; 2 a wrong call or a wrong plan;
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
-	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetFlagErrorFunc(wrongFlag)
 	root.AddCommand(newRunCommand(a), newReportCommand(a), newCompareCommand(a), newTableCommand(a), newImportCommand(a), newShowCommand(a),
-		newListCommand(a), newHistoryCommand(a), newExportCommand(a), newStatCommand(a), newDoctorCommand(a), newTrialCommand(a))
+		newListCommand(a), newSchemaCommand(a), newHistoryCommand(a), newExportCommand(a), newStatCommand(a), newDoctorCommand(a), newTrialCommand(a))
+	addCompletions(root)
 	return root
 }
 
 // args makes it a usage error if a check of the arguments, or of flags, fails.
 func args(checks ...cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
+		if err := checkChoices(c); err != nil {
+			return usage(err)
+		}
 		for _, check := range checks {
 			if err := check(c, args); err != nil {
 				return usage(err)
@@ -164,9 +204,15 @@ func args(checks ...cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
+// version is set by the linker in builds that are given away.
+var version string
+
 // Version returns the version of this binary, with the revision that it was built
 // from if the build recorded it.
 func Version() string {
+	if version != "" {
+		return version
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"

@@ -77,12 +77,13 @@ about cannot be judged; 1 and 2 errors.`,
 			if len(args) == 0 || dash == 0 || dash == len(args) {
 				return errors.New("compare needs directories of results to compare")
 			}
-			return cmp.Or(oneOf("format", o.format, "text", "markdown", "json", "bench"), o.checkQuestion())
+			return o.checkQuestion()
 		}),
 		RunE: func(_ *cobra.Command, args []string) error { return runCompare(a, o, args, dash) },
 	}
 	f := c.Flags()
 	f.StringVar(&o.format, "format", "text", "text, markdown, json (a line per number) or bench (Go's benchmark format)")
+	choices(f, "format", "text", "markdown", "json", "bench")
 	f.StringVar(&o.base, "base", "", "the base among the targets of one campaign (default: the first)")
 	f.StringSliceVar(&o.steps, "step", nil, "ask about these steps only, and show no others")
 	f.StringSliceVar(&o.metrics, "metric", nil, "ask about these metrics only, and show no others: throughput, p99, write_kb …")

@@ -66,7 +66,7 @@ func TestExplain(t *testing.T) {
 	}{
 		{errors.New("x"), ExitError, "rumbench: x\n"},
 		{syscall.ENOSPC, ExitError, "rumbench: no space left on device\nhint: the disk is full: "},
-		{usage(errors.New("x")), ExitUsage, "rumbench: x\nhint: rumbench help"},
+		{usage(errors.New("x")), ExitUsage, "rumbench: x\n"},
 		{campaign.Unfit("y", "x"), ExitUnfit, "rumbench: x\nhint: y\n"},
 		{exitError{errors.New("x"), ExitInvalid}, ExitInvalid, "rumbench: x\n"},
 		{hint.Problems{{File: "f", Line: 1, Column: 2, Reason: "r", Hint: "h"}}, ExitUsage, "f:1:2: r\nhint: h\n"},
@@ -82,9 +82,9 @@ func TestExplain(t *testing.T) {
 func TestExplainAsCalled(t *testing.T) {
 	var b strings.Builder
 	a := &App{Program: "bin/rumbench", Stderr: &b}
-	a.explain(usage(errors.New("x")))
+	a.explain(usage(hint.Errorf("rumbench help run shows more", "x")))
 	a.explain(hint.Problems{{Reason: "r of rumbench run", Hint: "rumbench list engines names them, and rumbench's own"}})
-	want := "rumbench: x\nhint: bin/rumbench help lists the commands, bin/rumbench help COMMAND its flags\nr of rumbench run\nhint: bin/rumbench list engines names them, and rumbench's own\n"
+	want := "rumbench: x\nhint: bin/rumbench help run shows more\nr of rumbench run\nhint: bin/rumbench list engines names them, and rumbench's own\n"
 	if b.String() != want {
 		t.Errorf("%q", b.String())
 	}

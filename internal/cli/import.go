@@ -43,13 +43,14 @@ a target are its trials. What the logs do not say stays unknown.`,
 			case o.Compatible && len(o.Devices) > 1:
 				return errors.New("--compatible takes one --device: what it computes of several is the mean of one")
 			}
-			return cmp.Or(oneOf("format", cmp.Or(o.Format, importer.Formats()[0]), importer.Formats()...), distinct(args))
+			return distinct(args)
 		}),
 		RunE: func(_ *cobra.Command, paths []string) error { return runImport(a, o, paths, out) },
 	}
 	f := c.Flags()
 	f.StringVar(&out, "out", "", "directory of the campaign, new or empty (default results/NAME-DATE)")
 	f.StringVar(&o.Format, "format", "", "format of the logs: "+strings.Join(importer.Formats(), ", ")+" (default: recognised by their content)")
+	choices(f, "format", importer.Formats()...)
 	f.StringVar(&o.Target, "target", "", "name of the target, where all logs are of one (default: of the directories)")
 	f.StringVar(&o.Base, "base", "", "target that the others are compared with (default: the first by name)")
 	f.StringVar(&o.Name, "name", "", "name of the campaign (default: of the first PATH)")

@@ -19,19 +19,17 @@ import (
 )
 
 func newListCommand(a *App) *cobra.Command {
+	lists := []string{"engines", "workloads", "metrics", "runs"}
 	c := &cobra.Command{
-		Use:       "list engines|workloads|metrics|runs",
-		Short:     "list what there is, with its documentation",
-		ValidArgs: []string{"engines", "workloads", "metrics", "runs"},
-		Args: args(func(c *cobra.Command, names []string) error {
+		Use:   "list engines|workloads|metrics|runs",
+		Short: "list what there is, with its documentation",
+		Args: args(func(_ *cobra.Command, names []string) error {
 			if len(names) == 0 {
 				return nil
 			}
-			return hint.Errorf(hint.OneOf(names[0], c.ValidArgs), "there is no list of %q", names[0])
+			return hint.Errorf(hint.OneOf(names[0], lists), "there is no list of %q", names[0])
 		}),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return usageErrorf("list what: %s", strings.Join(c.ValidArgs, ", "))
-		},
+		RunE: func(*cobra.Command, []string) error { return usageErrorf("list what: %s", strings.Join(lists, ", ")) },
 	}
 	plain := func(what, short string, list func(io.Writer) error) *cobra.Command {
 		return &cobra.Command{Use: what, Short: short, Args: args(cobra.NoArgs), RunE: func(*cobra.Command, []string) error { return list(a.Stdout) }}

@@ -41,6 +41,7 @@ func newReportCommand(a *App) *cobra.Command {
 	f.StringVar(&o.base, "base", "", "the target that the others are compared with (default: the first)")
 	f.StringVar(&o.notes, "notes", "", "a `FILE` of remarks on steps, for the relative table: step: remark")
 	f.StringVar(&o.colours, "colours", "verdicts", "verdicts, or published: the fixed limits of the insert benchmark's published pages, in the relative tables")
+	choices(f, "colours", "verdicts", "published")
 	f.BoolVar(&o.force, "force", false, "replace a report that --out holds already")
 	acrossFlags(f, &o.across)
 	f.StringVar(&o.card, "card", "", "write the first screen as one picture to a `FILE`.svg or .png, and nothing else")
@@ -126,9 +127,6 @@ func (o reportOptions) writeCard(w io.Writer, in report.Input) error {
 
 // apply changes the report as asked for.
 func (o reportOptions) apply(in report.Input) (report.Input, error) {
-	if err := oneOf("colours", o.colours, "verdicts", "published"); err != nil {
-		return in, usage(err)
-	}
 	in.PublishedColours = o.colours == "published"
 	var trials []*result.Trial
 	for _, t := range in.Trials {

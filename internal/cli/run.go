@@ -56,7 +56,7 @@ func newRunCommand(a *App) *cobra.Command {
 			case o.resume != "" && (len(args) > 0 || o.out != "" || len(o.sets) > 0 || o.calibrate):
 				return errors.New("--resume goes on with a campaign as it was begun: it cannot be combined with a plan, --out, --set or --calibrate")
 			}
-			return oneOf("format", cmp.Or(o.format, formatSysbench), formatSysbench)
+			return nil
 		}),
 		RunE: func(c *cobra.Command, args []string) error {
 			if o.resume != "" {
@@ -76,6 +76,7 @@ func newRunCommand(a *App) *cobra.Command {
 	f.BoolVar(&o.noPreflight, "no-preflight", false, "begin with the trials, without having run the steps briefly on every target")
 	f.BoolVar(&o.keepGoing, "keep-going", false, "run the other trials when one of the plan's first target, the base of comparisons, has failed")
 	f.StringVar(&o.format, "format", "", formatUsage)
+	choices(f, "format", formatSysbench)
 	f.StringVar(&o.resume, "resume", "", "go on with the interrupted campaign in `DIR`")
 	return c
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -41,6 +40,7 @@ func newShowCommand(a *App) *cobra.Command {
 	f.BoolVar(&o.asJSON, "json", false, "one line of JSON per number")
 	f.BoolVar(&o.plans, "plans", false, "print the access path and the plan of each statement")
 	f.StringVar(&o.format, "format", "", formatUsage)
+	choices(f, "format", formatSysbench)
 	f.StringSliceVar(&o.steps, "step", nil, "only these steps")
 	f.StringSliceVar(&o.metrics, "metric", nil, "only these metrics")
 	f.StringSliceVar(&o.targets, "target", nil, "only these targets")
@@ -54,7 +54,7 @@ func (o *showOptions) check(*cobra.Command, []string) error {
 	case o.format != "" && (o.asJSON || len(o.metrics) > 0):
 		return errors.New("--format sysbench goes with neither --json nor --metric")
 	}
-	return oneOf("format", cmp.Or(o.format, formatSysbench), formatSysbench)
+	return nil
 }
 
 func runShow(w io.Writer, o *showOptions, dir string) error {

@@ -65,8 +65,10 @@ is a campaign or a trial; DIR:TARGET is one target of it.`,
 	}
 	f := c.Flags()
 	f.StringVar(&o.layout, "layout", "text", strings.Join(tableLayouts, ", "))
+	choices(f, "layout", tableLayouts...)
 	f.StringVar(&o.layout, "format", "text", "the same as --layout") // as other commands call it
-	_ = f.MarkHidden("format")                                       // it fails for unknown flags only
+	choices(f, "format", tableLayouts...)
+	_ = f.MarkHidden("format") // it fails for unknown flags only
 	f.StringVar(&o.metric, "metric", "", "the number to show (default: throughput of the primary operation)")
 	f.StringVar(&o.base, "base", "", "the `target` that the others are compared with (default: the first)")
 	f.StringSliceVar(&o.targets, "targets", nil, "these targets only, in this order; the first is the base")
@@ -96,7 +98,7 @@ func (o *tableOptions) check(_ *cobra.Command, dirs []string) error {
 		_, err := metric.Named(o.metric)
 		return err
 	}
-	return oneOf("layout", o.layout, tableLayouts...)
+	return nil
 }
 
 func runTable(a *App, o tableOptions, dirs []string) error {

@@ -77,55 +77,63 @@ func (f fields) value(key string) *node {
 	return n
 }
 
-// bind reads the scalar of a key, if present, into to.
-func bind[T any](f fields, key string, to *T, read func(*node) (T, error)) {
+// scalarOf reads the scalar of a key. Its shape is what it accepts.
+type scalarOf[T any] struct {
+	read  func(*node) (T, error)
+	shape schema
+}
+
+// bind reads the scalar of a key, if present, and sets it.
+func bind[T any](f fields, key string, r scalarOf[T], set func(T)) {
 	n := f.value(key)
 	if n == nil || !f.in.is(n, scalar, key+" is a single value, not a map or list", "") {
 		return
 	}
-	v, err := read(n)
+	v, err := r.read(n)
 	if err != nil {
 		f.in.at(n, key+": "+err.Error(), hint.Of(err))
 		return
 	}
-	*to = v
+	set(v)
 }
 
 // word reads a text, which may look like a number.
-func word(n *node) (string, error) {
+var word = scalarOf[string]{readWord, textShape}
+
+func readWord(n *node) (string, error) {
 	if n.text == "" {
 		return "", hint.Errorf("", "the text is empty")
 	}
 	return n.text, nil
 }
 
-func oneLine(n *node) (string, error) {
+var oneLine = scalarOf[string]{func(n *node) (string, error) {
 	if s := strings.TrimSpace(n.text); s == "" || hasControl(s) {
 		return "", hint.Errorf("", "%q is not one line of text", n.text)
 	}
-	return word(n)
-}
+	return readWord(n)
+}, textShape.with("pattern", `^[^\x00-\x1f]*[^\x00-\x20][^\x00-\x1f]*$`)}
 
 func hasControl(s string) bool { return strings.ContainsFunc(s, unicode.IsControl) }
 
-func boolean(n *node) (bool, error) {
+var boolean = scalarOf[bool]{func(n *node) (bool, error) {
 	if v, ok := n.value.(bool); ok {
 		return v, nil
 	}
 	return false, hint.Errorf("write true or false", "%q is neither true nor false", n.text)
-}
+}, schema{"type": "boolean"}}
 
 // integer returns a reader of a whole number.
-func integer[T int | int64](least, greatest T) func(*node) (T, error) {
-	return func(n *node) (T, error) {
+func integer[T int | int64](least, greatest T) scalarOf[T] {
+	return scalarOf[T]{func(n *node) (T, error) {
 		if v, ok := n.value.(int64); ok && v >= int64(least) && v <= int64(greatest) {
 			return T(v), nil
 		}
 		return 0, hint.Errorf("", "%q is not a whole number from %d to %d", n.text, least, greatest)
-	}
+	}, integerShape(least, greatest)}
 }
 
-func seed(n *node) (uint64, error) {
+var seed = scalarOf[uint64]{func(n *node) (uint64, error) {
 	v, ok := n.value.(uint64) // what is too large for int64
 	if small, is := n.value.(int64); is && small >= 0 {
 		v, ok = uint64(small), true
@@ -134,7 +142,7 @@ func seed(n *node) (uint64, error) {
 		return 0, hint.Errorf("", "%q is not a whole number from 0 to %d", n.text, uint64(math.MaxUint64))
 	}
 	return v, nil
-}
+}, integerShape(0, uint64(math.MaxUint64))}
 
 func number(n *node) (float64, bool) {
 	switch v := n.value.(type) {
@@ -149,8 +157,8 @@ func number(n *node) (float64, bool) {
 }
 
 // share returns a reader of a number of at most 1, or a percentage.
-func share(least float64) func(*node) (float64, error) {
-	return func(n *node) (float64, error) {
+func share(least float64) scalarOf[float64] {
+	return scalarOf[float64]{func(n *node) (float64, error) {
 		v, ok := number(n)
 		if percent, found := strings.CutSuffix(n.text, "%"); found && !ok {
 			var err error
@@ -161,11 +169,11 @@ func share(least float64) func(*node) (float64, error) {
 			return v, nil
 		}
 		return 0, hint.Errorf("a share such as 0.01, which is 1%", "%q is not a share from %g to 1", n.text, least)
-	}
+	}, shareShape(schema{"minimum": least, "maximum": 1})}
 }
 
-func duration(least, greatest time.Duration) func(*node) (time.Duration, error) {
-	return func(n *node) (time.Duration, error) {
+func duration(least, greatest time.Duration) scalarOf[time.Duration] {
+	return scalarOf[time.Duration]{func(n *node) (time.Duration, error) {
 		d, err := quantity.ParseDuration(n.text)
 		if seconds, ok := number(n); ok {
 			// Clamped, as the result of an overflowing conversion is undefined.
@@ -178,11 +186,11 @@ func duration(least, greatest time.Duration) func(*node) (time.Duration, error) 
 			return 0, hint.Errorf("", "%q is not between %v and %v", n.text, least, greatest)
 		}
 		return d, nil
-	}
+	}, durationShape.with("minimum", least.Seconds()).with("maximum", greatest.Seconds())}
 }
 
 // size reads a size. It refuses 0, which means the default to engines.
-func size(n *node) (int64, error) {
+var size = scalarOf[int64]{func(n *node) (int64, error) {
 	const help = "such as 256MiB or 64K (powers of 1024), 1GB or 500kB (powers of 1000), or a number of bytes"
 	text := n.text
 	if v, ok := n.value.(int64); ok {
@@ -196,18 +204,18 @@ func size(n *node) (int64, error) {
 		return 0, hint.Errorf("remove the key to leave it to the engine", "%q is not at least one byte", n.text)
 	}
 	return v, nil
-}
+}, sizeShape}
 
 // oneOf returns a reader of one of the allowed values, by name.
-func oneOf[T any](allowed ...T) func(*node) (T, error) {
-	return func(n *node) (T, error) {
-		names := make([]string, len(allowed))
-		for i, a := range allowed {
-			if names[i] = fmt.Sprint(a); n.text == names[i] {
-				return a, nil
-			}
-		}
-		var none T
-		return none, hint.Errorf(hint.OneOf(n.text, names), "%q is not allowed", n.text)
+func oneOf[T any](allowed ...T) scalarOf[T] {
+	names := make([]string, len(allowed))
+	for i, a := range allowed {
+		names[i] = fmt.Sprint(a)
 	}
+	return scalarOf[T]{func(n *node) (none T, err error) {
+		if i := slices.Index(names, n.text); i >= 0 {
+			return allowed[i], nil
+		}
+		return none, hint.Errorf(hint.OneOf(n.text, names), "%q is not allowed", n.text)
+	}, schema{"enum": names}}
 }

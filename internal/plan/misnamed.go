@@ -32,9 +32,9 @@ type level struct {
 // levels returns the places of a plan with this root.
 func (b *binder) levels(root *node) []level {
 	out := []level{
-		{"KEY is a key of the plan: write it at the top", planKeys},
-		{"KEY is a knob: write it below common, or in a target", knobKeys},
-		{"KEY is a key of a target: write it there", slices.Concat(serverKeys, []string{"options", "data"})},
+		{"KEY is a key of the plan: write it at the top", planKeys.names()},
+		{"KEY is a knob: write it below common, or in a target", knobKeys.names()},
+		{"KEY is a key of a target: write it there", append(serverKeys.names(), "options", "data")},
 	}
 	for _, name := range b.cat.EngineNames() {
 		e, _ := b.cat.Engine(name)

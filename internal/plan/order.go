@@ -5,7 +5,11 @@ import (
 	"time"
 )
 
-var stopKeys = []string{"precision", "min_trials", "budget"}
+func stopShape() schema {
+	return stopKeys.shape().
+		with("anyOf", []schema{{"required": []string{"precision"}}, {"required": []string{"budget"}}}).
+		with("dependentRequired", schema{"min_trials": []string{"precision"}})
+}
 
 const (
 	// usualMinTrials is the default of min_trials, the trials of each target
@@ -23,13 +27,11 @@ func (b *binder) stop(f fields, p *Plan) {
 	if n == nil {
 		return
 	}
-	of := b.fields(n, "stop", stopKeys)
+	of := b.fields(n, "stop", stopKeys.names())
 	if n.kind != mapping {
 		return
 	}
-	bind(of, "precision", &p.Stop.Precision, share(0.001))
-	bind(of, "min_trials", &p.Stop.MinTrials, integer(2, maxTrials))
-	bind(of, "budget", &p.Stop.Budget, duration(time.Second, maxBudget))
+	stopKeys.bind(of, &p.Stop)
 	least := of.of.key("min_trials")
 	switch {
 	case n.get("precision") == nil && n.get("budget") == nil:
@@ -55,7 +57,7 @@ func (f fields) trialsRefused() bool {
 	if n == nil {
 		return false
 	}
-	_, err := integer(1, maxTrials)(n)
+	_, err := integer(1, maxTrials).read(n)
 	return err != nil
 }
 

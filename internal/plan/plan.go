@@ -97,11 +97,6 @@ type Target struct {
 	Knobs map[string]string
 }
 
-var planKeys = []string{
-	"name", "workload", "preset", "params", "common", "targets", "trials", "order", "question", "stop", "rate", "find", "seed",
-	"interval", "cool_down", "keep", "errors_allowed", "calibrate", "published",
-}
-
 // maxTrials is the greatest number of trials of a target.
 const maxTrials = 1000
 
@@ -152,19 +147,11 @@ func (b *binder) plan(root *node, name string) *Plan {
 		Name: name, Trials: 1, Order: Interleaved, Seed: 1,
 		Interval: time.Second, Calibrate: true,
 	}
-	b.adopt(root, "workload", planKeys)
-	b.adopt(root, "targets", planKeys)
+	b.adopt(root, "workload", planKeys.names())
+	b.adopt(root, "targets", planKeys.names())
 	b.places = b.levels(root)
-	f := b.fields(root, "the plan", planKeys)
-	bind(f, "name", &p.Name, oneLine)
-	bind(f, "trials", &p.Trials, integer(1, maxTrials))
-	bind(f, "order", &p.Order, oneOf(Interleaved, Duet, Sequential))
-	bind(f, "seed", &p.Seed, seed)
-	bind(f, "interval", &p.Interval, duration(100*time.Millisecond, time.Minute))
-	bind(f, "cool_down", &p.CoolDown, duration(0, 24*time.Hour))
-	bind(f, "keep", &p.Keep, boolean)
-	bind(f, "errors_allowed", &p.ErrorsAllowed, share(0))
-	bind(f, "calibrate", &p.Calibrate, boolean)
+	f := b.fields(root, "the plan", planKeys.names())
+	planKeys.bind(f, p)
 	b.stop(f, p)
 	b.workload(f, p)
 	b.rate(f, p)

@@ -308,7 +308,7 @@ func TestDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range slices.Concat(planKeys, stopKeys, rateKeys, findKeys[:5], targetKeys, publishedKeys, publishedRowKeys) {
+	for _, key := range slices.Concat(planKeys.names(), stopKeys.names(), rateKeys.names(), findKeys[:5].names(), questionKeys.names(), targetKeys.names(), publishedKeys.names(), publishedRowKeys.names()) {
 		if !strings.Contains(string(doc), "\n| `"+key+"` |") {
 			t.Errorf("docs/plan.md does not describe %s", key)
 		}

@@ -30,22 +30,23 @@ type PublishedRow struct {
 	Figures map[string]float64 // by metric, in the metric's unit
 }
 
-var (
-	publishedKeys    = []string{"source", "hardware", "note", "rows"}
-	publishedRowKeys = []string{"name", "like", "step", "per", "figures"}
-)
+func figuresShape() schema {
+	properties := schema{}
+	for _, m := range metric.All() {
+		properties[m.Name] = figure(&m).shape.with("description", m.Meaning())
+	}
+	return schema{"type": "object", "properties": properties, "additionalProperties": false, "minProperties": 1}
+}
 
 // published reads the published figures.
 func (b *binder) published(f fields, p *Plan) {
 	for _, n := range f.list("published", "each entry on its own line, as - {source: TEXT, hardware: TEXT, rows: […]}") {
-		entry, ok := b.record(n, "an entry of published", publishedKeys, "source", "hardware", "rows")
+		entry, ok := b.record(n, "an entry of published", publishedKeys.names(), "source", "hardware", "rows")
 		if !ok {
 			continue
 		}
 		var e Published
-		bind(entry, "source", &e.Source, prose)
-		bind(entry, "hardware", &e.Hardware, prose)
-		bind(entry, "note", &e.Note, prose)
+		publishedKeys.bind(entry, &e)
 		rows := entry.list("rows", "each row on its own line, as - {name: NAME, figures: {rows_per_s: 17705}}")
 		if v := entry.of.get("rows"); v != nil && v.kind == list && len(rows) == 0 {
 			b.at(v, "rows is empty", "an entry without figures says nothing")
@@ -60,14 +61,11 @@ func (b *binder) published(f fields, p *Plan) {
 }
 
 func (b *binder) publishedRow(n *node, plan fields, p *Plan) (row PublishedRow, ok bool) {
-	f, ok := b.record(n, "a published row", publishedRowKeys, "name", "figures")
+	f, ok := b.record(n, "a published row", publishedRowKeys.names(), "name", "figures")
 	if !ok {
 		return row, false
 	}
-	bind(f, "name", &row.Name, oneLine)
-	bind(f, "like", &row.Like, word)
-	bind(f, "step", &row.Step, word)
-	bind(f, "per", &row.Per, oneLine)
+	publishedRowKeys.bind(f, &row)
 	row.Figures = f.figures()
 	if targets := plan.of.get("targets"); row.Like != "" && targets != nil && targets.kind == list {
 		if names := targetNames(targets.items); !slices.Contains(names, row.Like) {
@@ -108,17 +106,20 @@ func (f fields) figures() map[string]float64 {
 			f.in.at(e.key, fmt.Sprintf("there is no metric %q", e.key.text), hint.Meant(e.key.text, metric.Names(), metric.Listed))
 			continue
 		}
-		var v float64
-		bind(fields{f.in, n}, m.Name, &v, figure(m))
-		out[m.Name] = v
+		out[m.Name] = 0
+		bind(fields{f.in, n}, m.Name, figure(m), func(v float64) { out[m.Name] = v })
 	}
 	return out
 }
 
 // figure returns a reader of a number in the metric's unit, or of a size if that
 // is bytes.
-func figure(m *metric.Metric) func(*node) (float64, error) {
-	return func(n *node) (float64, error) {
+func figure(m *metric.Metric) scalarOf[float64] {
+	shape := schema{"type": "number", "minimum": 0}
+	if m.Unit == "B" {
+		shape = numberOrText(schema{"minimum": 0}, quantity.SizePattern)
+	}
+	return scalarOf[float64]{func(n *node) (float64, error) {
 		v, ok := number(n)
 		help := ""
 		if m.Unit == "B" {
@@ -133,7 +134,7 @@ func figure(m *metric.Metric) func(*node) (float64, error) {
 			return 0, hint.Errorf(help, "%q is not a finite number of at least 0", n.text)
 		}
 		return v, nil
-	}
+	}, shape}
 }
 
 // list returns the items of a key that must be a list.
@@ -161,10 +162,10 @@ func (d *document) record(n *node, what string, known []string, required ...stri
 }
 
 // prose reads a text that may span several lines.
-func prose(n *node) (string, error) {
+var prose = scalarOf[string]{func(n *node) (string, error) {
 	s := strings.Join(strings.Fields(n.text), " ")
 	if s == "" {
 		return "", hint.Errorf("", "the text is empty")
 	}
 	return s, nil
-}
+}, textShape.with("pattern", `\S`)}

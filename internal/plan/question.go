@@ -9,8 +9,6 @@ import (
 	"rumbench/internal/result"
 )
 
-var questionKeys = []string{"steps", "metrics", "worse_by", "better_by", "equivalent_within"}
-
 const questionHint = "as in question: {steps: [l.i1], metrics: [throughput, p99], worse_by: 5%}"
 
 // question reads what the comparison of the targets is to answer.
@@ -19,16 +17,14 @@ func (b *binder) question(f fields, p *Plan) {
 	if n == nil {
 		return
 	}
-	of := b.fields(n, "question", questionKeys)
+	of := b.fields(n, "question", questionKeys.names())
 	if n.kind != mapping {
 		return
 	}
 	q := &p.Question
 	q.Steps = b.names(of, "steps", func(name string) (string, error) { return stepNamed(p, name) })
 	q.Metrics = b.names(of, "metrics", Judged)
-	for key, to := range map[string]*float64{"worse_by": &q.WorseBy, "better_by": &q.BetterBy, "equivalent_within": &q.Within} {
-		bind(of, key, to, difference)
-	}
+	questionKeys.bind(of, q)
 	if why := q.Contradiction(); why != "" {
 		b.at(of.of.key("equivalent_within"), why, "lower equivalent_within")
 	}
@@ -100,9 +96,27 @@ func Judged(name string) (string, error) {
 	return "", hint.Errorf("rumbench list metrics names the direction of each", "neither direction of %s is better", m.Name)
 }
 
+// judgedShape accepts the names of metrics that can be judged.
+func judgedShape() schema {
+	var choices []schema
+	for _, m := range metric.All() {
+		if _, err := Judged(m.Name); err == nil {
+			choices = append(choices, schema{"const": m.Name, "description": m.Meaning()})
+		}
+	}
+	for _, nick := range metric.Nicknames() {
+		if m, err := Judged(nick.Name); err == nil {
+			choices = append(choices, schema{"const": nick.Name, "description": metric.ByName(m).Meaning()})
+		}
+	}
+	return schema{"anyOf": choices}
+}
+
 // difference reads a difference that matters, as a share.
-func difference(n *node) (float64, error) {
-	v, err := share(0)(n)
+var difference = scalarOf[float64]{readDifference, shareShape(schema{"exclusiveMinimum": 0, "exclusiveMaximum": 1})}
+
+func readDifference(n *node) (float64, error) {
+	v, err := share(0).read(n)
 	if v, ok := number(n); ok && v > 1 && v < 100 {
 		return 0, hint.Errorf("write "+n.text+"%, if percent are meant", "%q is not a share below 1", n.text)
 	}

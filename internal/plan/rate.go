@@ -41,10 +41,9 @@ type Find struct {
 	Like       pace.Arrivals // of which kind, and how many operations may wait
 }
 
-var (
-	rateKeys = []string{"at", "ramp", "steps", "arrivals", "queue", "lead_in"}
-	findKeys = []string{"promise", "from", "to", "precision", "seconds", "arrivals", "queue", "lead_in"}
-)
+func rateShape() schema {
+	return rateKeys.shape().with("oneOf", []schema{{"required": []string{"at"}}, {"required": []string{"ramp"}}, {"required": []string{"steps"}}})
+}
 
 const (
 	// GreatestRate is the greatest arrival rate.
@@ -92,7 +91,7 @@ func (b *binder) rate(f fields, p *Plan) {
 	r := &Rate{Like: pace.Arrivals{Kind: pace.Poisson}}
 	switch n.kind {
 	case mapping:
-		of := b.fields(n, "rate", rateKeys)
+		of := b.fields(n, "rate", rateKeys.names())
 		forms := 0
 		for key, to := range map[string]*[]float64{"at": &r.At, "ramp": &r.Ramp, "steps": &r.Steps} {
 			if v := of.value(key); v != nil {
@@ -106,7 +105,7 @@ func (b *binder) rate(f fields, p *Plan) {
 		if v := of.value("ramp"); v != nil && (v.kind != list || len(v.items) != 2) {
 			b.at(v, "ramp is from one rate to another", "as in ramp: [500, 4000]")
 		}
-		of.arrivals(&r.Like)
+		rateKeys.bind(of, r)
 	default:
 		r.At = b.rates(n, "rate")
 	}
@@ -124,7 +123,7 @@ func (d *document) rates(n *node, what string) (out []float64) {
 		}
 	}
 	for _, item := range items {
-		v, err := perSecond(item)
+		v, err := perSecond.read(item)
 		switch {
 		case item.kind == broken:
 			continue
@@ -137,14 +136,6 @@ func (d *document) rates(n *node, what string) (out []float64) {
 		out = append(out, v)
 	}
 	return out
-}
-
-func (f fields) arrivals(like *pace.Arrivals) {
-	bind(f, "arrivals", &like.Kind, oneOf(pace.Poisson, pace.Even, pace.Burst))
-	bind(f, "queue", &like.Queue, integer[int64](1, math.MaxInt32))
-	lead := time.Duration(like.LeadIn * float64(time.Second))
-	bind(f, "lead_in", &lead, duration(0, time.Hour))
-	like.LeadIn = lead.Seconds()
 }
 
 // noStep reports a run without a step to which a schedule could apply.
@@ -171,23 +162,16 @@ func (b *binder) find(f fields, p *Plan) {
 	d := &Find{Precision: usualPrecision, Like: pace.Arrivals{Kind: pace.Poisson, LeadIn: usualLeadIn}}
 	switch n.kind {
 	case mapping:
-		of := b.fields(n, "find", findKeys)
+		of := b.fields(n, "find", findKeys.names())
 		if n.get("promise") == nil {
 			b.at(n, "find has no promise", promiseHint)
 		}
-		bind(of, "promise", d, d.promise)
-		bind(of, "from", &d.From, perSecond)
-		bind(of, "to", &d.To, perSecond)
-		bind(of, "precision", &d.Precision, share(leastPrecision))
-		var length time.Duration
-		bind(of, "seconds", &length, duration(time.Second, maxBudget))
-		d.Seconds = length.Seconds()
-		of.arrivals(&d.Like)
+		findKeys.bind(of, d)
 		if d.To > 0 && d.From >= d.To {
 			b.at(of.value("from"), fmt.Sprintf("from: %g is not below to, which is %g", d.From, d.To), "")
 		}
 	default:
-		bind(f, "find", d, d.promise)
+		bind(f, "find", promise, d.keep)
 	}
 	switch {
 	case f.of.get("rate") != nil:
@@ -233,40 +217,63 @@ var (
 	percentiles = map[string]float64{"p50": 50, "p95": 95, "p99": 99, "p999": 99.9, "max": 100}
 )
 
-// promise reads a promise such as p99 < 10ms or p99_ms < 10: the text that it keeps
-// is the latter, however it was written.
-func (d *Find) promise(n *node) (Find, error) {
+// kept is a promise that a search keeps.
+type kept struct {
+	text       string // "p99_ms < 10", however it was written
+	percentile float64
+	below      time.Duration
+}
+
+func (d *Find) keep(k kept) { d.Promise, d.Percentile, d.Below = k.text, k.percentile, k.below }
+
+// promise reads a promise such as p99 < 10ms or p99_ms < 10.
+var promise = scalarOf[kept]{readPromise, promiseShape()}
+
+func promiseShape() schema {
+	var measures []string
+	for name := range percentiles {
+		var letters []string
+		for _, letter := range name {
+			letters = append(letters, quantity.AnyCase(string(letter)))
+		}
+		measures = append(measures, strings.Join(letters, `\.?`)) // p999 and p99.9
+	}
+	slices.Sort(measures)
+	const unit = `[A-Za-zµ]`
+	return schema{"type": "string", "pattern": whole("(" + strings.Join(measures, "|") + ")(_" + unit + `+)?\s*<\s*[0-9.]+\s*` + unit + "*")}
+}
+
+func readPromise(n *node) (out kept, err error) {
 	text := strings.ToLower(strings.TrimSpace(n.text))
 	if inclusive := strings.NewReplacer("<=", "<", "≤", "<").Replace(text); inclusive != text {
-		return *d, hint.Errorf("write "+inclusive, "%q: a promise is kept below its limit, not at it", n.text)
+		return out, hint.Errorf("write "+inclusive, "%q: a promise is kept below its limit, not at it", n.text)
 	}
 	m := promiseText.FindStringSubmatch(text)
 	if m == nil {
-		return *d, hint.Errorf(promiseHint, "%q is not a promise", n.text)
+		return out, hint.Errorf(promiseHint, "%q is not a promise", n.text)
 	}
 	measure, unit := strings.ReplaceAll(m[1], ".", ""), m[2]+m[4]
-	out := *d
 	var known bool
-	if out.Percentile, known = percentiles[measure]; !known {
-		return *d, hint.Errorf(hint.OneOf(m[1], []string{"p50", "p95", "p99", "p99.9", "max"}), "%q is not a response time", m[1])
+	if out.percentile, known = percentiles[measure]; !known {
+		return out, hint.Errorf(hint.OneOf(m[1], []string{"p50", "p95", "p99", "p99.9", "max"}), "%q is not a response time", m[1])
 	}
 	if m[2] == m[4] && unit != "" { // of both sides
 		unit = m[2]
 	}
 	if unit == "" {
-		return *d, hint.Errorf(fmt.Sprintf("write %s < %sms, if milliseconds are meant", m[1], m[3]), "%q has no unit", n.text)
+		return out, hint.Errorf(fmt.Sprintf("write %s < %sms, if milliseconds are meant", m[1], m[3]), "%q has no unit", n.text)
 	}
 	limit, err := quantity.ParseDuration(m[3] + unit)
 	if err != nil || limit <= 0 || limit > time.Hour {
-		return *d, hint.Errorf("such as 10ms, 500us or 1s, at most an hour", "%q is not a limit", m[3]+m[4])
+		return out, hint.Errorf("such as 10ms, 500us or 1s, at most an hour", "%q is not a limit", m[3]+m[4])
 	}
-	out.Below = limit
-	out.Promise = measure + "_ms < " + strconv.FormatFloat(float64(limit)/float64(time.Millisecond), 'f', -1, 64)
+	out.below = limit
+	out.text = measure + "_ms < " + strconv.FormatFloat(float64(limit)/float64(time.Millisecond), 'f', -1, 64)
 	return out, nil
 }
 
 // perSecond reads a rate: 2000, 2k or 2000/s.
-func perSecond(n *node) (float64, error) {
+var perSecond = scalarOf[float64]{func(n *node) (float64, error) {
 	v, ok := number(n)
 	if !ok {
 		count, err := workload.ParseCount(strings.TrimSuffix(n.text, "/s"))
@@ -276,7 +283,7 @@ func perSecond(n *node) (float64, error) {
 		return v, nil
 	}
 	return 0, hint.Errorf("", "%q is not a number of operations a second, above 0", n.text)
-}
+}, numberOrText(schema{"exclusiveMinimum": 0, "maximum": float64(GreatestRate)}, workload.CountPattern+"(/s)?")}
 
 // OpenGroup returns the group of a step that can be driven by an arrival schedule,
 // -1 if there is none: the group of the step's primary operation, if its clients

@@ -43,23 +43,21 @@ func TestFind(t *testing.T) {
 
 // However a promise is written, one text stands for it in results.
 func TestPromise(t *testing.T) {
-	promise := func(text string) (Find, error) {
-		return (&Find{}).promise(&node{text: text})
-	}
+	read := func(text string) (kept, error) { return promise.read(&node{text: text}) }
 	for text, want := range map[string]string{
 		"p99_ms < 10": "p99_ms < 10", "p99_ms<10.0": "p99_ms < 10", "p99 < 10ms": "p99_ms < 10", "P99 < 10 ms": "p99_ms < 10", "p99_ms < 10ms": "p99_ms < 10", "p99 < 0.01s": "p99_ms < 10",
 		"p95 < 500us": "p95_ms < 0.5", "p95_us < 500": "p95_ms < 0.5", "p95 < 500 µs": "p95_ms < 0.5", "p99.9 < 1s": "p999_ms < 1000", "p999 < 2 min": "p999_ms < 120000", "max < 50ms": "max_ms < 50", "p50 < 1.25ms": "p50_ms < 1.25",
 	} {
-		if got, err := promise(text); err != nil || got.Promise != want {
-			t.Errorf("%s: %q, %v, want %q", text, got.Promise, err, want)
+		if got, err := read(text); err != nil || got.text != want {
+			t.Errorf("%s: %q, %v, want %q", text, got.text, err, want)
 		}
 	}
 	for text, want := range map[string]string{
 		"p99 < 10": "write p99 < 10ms, if", "p99 <= 10ms": "write p99 < 10ms", "p99 ≤ 10 ms": "write p99 < 10 ms", "p90 < 10ms": "did you mean", "p99 > 10ms": "as in find", "fast": "as in find", "p99_ms < 10us": "such as 10ms",
 		"p99 < 0ms": "such as", "p99 < 2h": "such as", "p99 < 1.2.3ms": "such as", "p99 < 5 parsecs": "such as", "p99 < -5ms": "as in find",
 	} {
-		if got, err := promise(text); err == nil || !strings.HasPrefix(hint.Of(err), want) {
-			t.Errorf("%s: %q, %v, hint %q, want %q", text, got.Promise, err, hint.Of(err), want)
+		if got, err := read(text); err == nil || !strings.HasPrefix(hint.Of(err), want) {
+			t.Errorf("%s: %q, %v, hint %q, want %q", text, got.text, err, hint.Of(err), want)
 		}
 	}
 }

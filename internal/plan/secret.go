@@ -23,8 +23,9 @@ var reference = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
 
 // dsn reads a target's data source name, from the plan, a file or the environment.
 func (b *binder) dsn(f fields) (dsn string) {
-	bind(f, "dsn", &dsn, func(n *node) (string, error) { return resolveDSN(n.text, b.file) })
-	bind(f, "dsn_file", &dsn, readDSN)
+	set := func(v string) { dsn = v }
+	bind(f, "dsn", scalarOf[string]{read: func(n *node) (string, error) { return resolveDSN(n.text, b.file) }}, set)
+	bind(f, "dsn_file", scalarOf[string]{read: readDSN}, set)
 	if f.of.get("dsn") != nil && f.of.get("dsn_file") != nil {
 		b.at(f.of.key("dsn_file"), "a target has a dsn or a dsn_file, not both", "remove one")
 	}

@@ -19,11 +19,13 @@ import (
 	"rumbench/model"
 )
 
-var (
-	knobKeys   = []string{"cache", "durability", "compression", "page", "direct_io", "isolation", "protocol"}
-	serverKeys = []string{"storage", "server", "binary", "dsn", "dsn_file", "schema"}
-	targetKeys = slices.Concat([]string{"name", "engine"}, serverKeys, knobKeys, []string{"options", "data"})
-)
+func promises() map[string]string {
+	out := map[string]string{}
+	for _, d := range model.Durabilities() {
+		out[string(d)] = d.Promise()
+	}
+	return out
+}
 
 // bound is a target with the nodes that its problems refer to.
 type bound struct {
@@ -35,8 +37,9 @@ type bound struct {
 
 // targets reads the targets and checks that each can run the plan.
 func (b *binder) targets(f fields, p *Plan) {
-	common := b.fields(f.of.get("common"), "common", knobKeys)
-	config := common.knobs(engine.Config{Durability: model.DurabilityProcess})
+	common := b.fields(f.of.get("common"), "common", knobKeys.names())
+	config := engine.Config{Durability: model.DurabilityProcess}
+	knobKeys.bind(common, &config)
 	if p.Run != nil {
 		config.Schema = p.Run.Schema()
 	}
@@ -82,22 +85,16 @@ func (b *binder) target(n *node, common fields, config engine.Config) *bound {
 	}
 	n = asMap(n)
 	b.nameNull(n)
-	t := &bound{node: n, fields: b.fields(n, "a target", targetKeys), common: common}
+	t := &bound{node: n, fields: b.fields(n, "a target", targetKeys.names()), common: common}
+	t.Config = config
 	if t.fields.of.get("engine") == nil {
 		b.at(n, "engine is missing", hint.OneOf("", b.cat.EngineNames()))
 	}
-	bind(t.fields, "engine", &t.Engine, word)
+	targetKeys.bind(t.fields, &t.Target)
 	if t.fields.of.get("name") == nil {
 		t.Name = t.Engine
 	}
-	bind(t.fields, "name", &t.Name, fileName)
-	bind(t.fields, "data", &t.Data, directory)
-	t.Config = t.fields.knobs(config)
-	bind(t.fields, "storage", &t.Config.Storage, word)
-	bind(t.fields, "server", &t.Config.Server.Kind, word)
-	bind(t.fields, "binary", &t.Config.Server.Binary, word)
 	t.Config.Server.DSN = b.dsn(t.fields)
-	bind(t.fields, "schema", &t.Config.Server.Schema, schemaName)
 	t.Config.Server.Force = b.force
 	t.Config.Options = t.fields.options()
 	if t.Engine == "" {
@@ -138,20 +135,6 @@ func (b *binder) nameNull(target *node) {
 			}
 		}
 	}
-}
-
-func (f fields) knobs(c engine.Config) engine.Config {
-	bind(f, "cache", &c.Cache, size)
-	bind(f, "durability", &c.Durability, oneOf(model.Durabilities()...))
-	bind(f, "compression", &c.Compression, oneOf(model.Compressions()...))
-	bind(f, "isolation", &c.Isolation, oneOf(model.Isolations()...))
-	bind(f, "protocol", &c.Protocol, oneOf(engine.Protocols()...))
-	bind(f, "page", &c.Page, size)
-	bind(f, "direct_io", &c.DirectIO, func(n *node) (*bool, error) {
-		v, err := boolean(n)
-		return &v, err
-	})
-	return c
 }
 
 func (f fields) options() map[string]any {
@@ -210,17 +193,19 @@ var (
 )
 
 // matching returns a reader of a text that matches a pattern.
-func matching(pattern, what, help string) func(*node) (string, error) {
+func matching(pattern, what, help string) scalarOf[string] {
 	re := regexp.MustCompile(pattern)
-	return func(n *node) (string, error) {
+	return scalarOf[string]{func(n *node) (string, error) {
 		if !re.MatchString(n.text) {
 			return "", hint.Errorf(help, "%q is not %s", n.text, what)
 		}
 		return n.text, nil
-	}
+	}, textShape.with("pattern", pattern)}
 }
 
-func directory(n *node) (string, error) {
+var directory = scalarOf[string]{readDirectory, textShape}
+
+func readDirectory(n *node) (string, error) {
 	const help = "an existing data directory, seen from the current directory; leave data out for a private new one"
 	path, err := filepath.Abs(n.text)
 	if err != nil || n.text == "" {
@@ -310,8 +295,9 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 			help = h
 		}
 		b.at(n, t.Engine+": "+knob.Error(), help)
-		if !drop(&c, knob.Knob) {
-			return
+		aboutServer := len(info.Servers) > 0 && slices.Contains(serverKeys.names(), knob.Knob)
+		if aboutServer || !drop(&c, knob.Knob) {
+			return // what else would be refused depends on it
 		}
 	}
 }
@@ -389,6 +375,12 @@ func drop(c *engine.Config, knob string) bool {
 		c.Isolation = model.DefaultIsolation
 	case "protocol":
 		c.Protocol = ""
+	case "storage":
+		c.Storage = ""
+	case "schema":
+		c.Server.Schema = ""
+	case "server", "binary", "dsn": // of an engine that has none
+		c.Server.Kind, c.Server.Binary, c.Server.DSN = "", "", ""
 	default:
 		delete(c.Options, strings.TrimPrefix(knob, "options."))
 	}

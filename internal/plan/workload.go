@@ -12,12 +12,12 @@ import (
 // workload reads what to run: workload, preset and params.
 func (b *binder) workload(f fields, p *Plan) {
 	before := len(b.problems)
-	bind(f, "preset", &p.Preset, word)
+	bind(f, "preset", word, func(v string) { p.Preset = v })
 	if f.of.get("workload") == nil {
 		b.at(f.of, "workload is missing", hint.OneOf("", b.cat.WorkloadNames()))
 		return
 	}
-	bind(f, "workload", &p.Workload, word)
+	bind(f, "workload", word, func(v string) { p.Workload = v })
 	if p.Workload == "" {
 		return
 	}

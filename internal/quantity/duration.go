@@ -2,7 +2,9 @@ package quantity
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +16,27 @@ var durationUnits = map[string]string{
 	"s": "s", "sec": "s", "secs": "s", "second": "s", "seconds": "s",
 	"m": "m", "min": "m", "mins": "m", "minute": "m", "minutes": "m",
 	"h": "h", "hr": "h", "hour": "h", "hours": "h",
+}
+
+// DurationPattern is a regular expression, also for JavaScript, of the texts that
+// ParseDuration reads, without blanks around them. It is unanchored.
+var DurationPattern = `-?([0-9.]+\s*(` + AnyCase(slices.Collect(maps.Keys(durationUnits))...) + `)\s*)+|-?[0-9.]+`
+
+// AnyCase returns a regular expression, also for JavaScript, that matches one of the
+// words in upper or lower case.
+func AnyCase(words ...string) string {
+	out := make([]string, len(words))
+	for i, word := range words {
+		for _, c := range strings.ToLower(word) {
+			if c >= 'a' && c <= 'z' {
+				out[i] += "[" + string(c) + string(c-'a'+'A') + "]"
+			} else {
+				out[i] += regexp.QuoteMeta(string(c))
+			}
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(out, "|")
 }
 
 var durationPart = regexp.MustCompile(`^([0-9.]+)\s*([a-zµμ]+)\s*`)

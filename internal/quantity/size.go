@@ -22,6 +22,21 @@ var units = []struct {
 // letters are units as the configuration of servers has them: powers of 1024.
 var letters = map[byte]int64{'t': 1 << 40, 'g': 1 << 30, 'm': 1 << 20, 'k': 1 << 10}
 
+// SizePattern is a regular expression, also for JavaScript, of the texts that ParseSize
+// reads, without blanks around them. It is unanchored.
+var SizePattern = sizePattern()
+
+func sizePattern() string {
+	var names []string
+	for _, u := range units {
+		names = append(names, u.name)
+	}
+	for letter := range letters {
+		names = append(names, string(letter))
+	}
+	return `[0-9]*\.?[0-9]*\s*(` + AnyCase(names...) + `)?`
+}
+
 // ParseSize reads a size in bytes such as 256MiB, 1.5GB, 64M or 4096; upper and
 // lower case mean the same.
 func ParseSize(s string) (int64, error) {

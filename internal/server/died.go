@@ -37,6 +37,7 @@ var hints = []struct {
 		"another program listens on that port: remove port from the options, and a free one is used"},
 	{[]string{"No space left on device", "errno: 28", "Errcode: 28", "Disk is full"},
 		"the disk is full: free space, choose another --out, or lower the sizes; the redo log is allocated in full at the start"},
+	{[]string{"Invalid page size"}, "a page of InnoDB has 4, 8, 16, 32 or 64 KiB: the knob page sets it"},
 	{[]string{"unknown variable", "unknown option", "ambiguous option", "unrecognized configuration parameter", "Unknown suffix",
 		"invalid value for parameter", "is outside the valid range", "errors in configuration file", "Error while setting value"},
 		"options are passed to the server's configuration file verbatim: see its manual"},

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -101,7 +102,16 @@ func (s *Server) run(ctx context.Context, path string, args ...string) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return &DiedError{What: filepath.Base(path), How: err, Messages: relevant(string(out))}
+	return errors.Join(&DiedError{What: filepath.Base(path), How: err, Messages: relevant(string(out))}, s.keep(out))
+}
+
+// keep appends what a program said to the server's log, which is not open yet.
+func (s *Server) keep(said []byte) error {
+	if err := s.openLog(); err != nil {
+		return err
+	}
+	_, err := s.log.Write(said)
+	return errors.Join(err, s.log.Close())
 }
 
 // environment returns the environment of a server's programs. Old releases

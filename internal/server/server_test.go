@@ -243,6 +243,22 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// What the program that makes the data said is kept in the server's log.
+func TestDataNotMade(t *testing.T) {
+	if !slices.Contains(installedKinds(t), MariaDB) {
+		t.Skip("there is no MariaDB")
+	}
+	log := filepath.Join(enginetest.TempDir(t), "server.log")
+	_, err := Start(t.Context(), Config{Kind: MariaDB, Dir: enginetest.TempDir(t), Log: log, Ready: accepts, Settings: []Setting{{"innodb_page_size", "5000"}}})
+	var died *DiedError
+	if !errors.As(err, &died) || !strings.Contains(died.Hint(), "the knob page") {
+		t.Errorf("error %v", err)
+	}
+	if text, err := os.ReadFile(log); err != nil || !strings.Contains(string(text), "Invalid page size") {
+		t.Errorf("the log: %q, %v", text, err)
+	}
+}
+
 func TestMissing(t *testing.T) {
 	for _, c := range []struct{ kind, binary, text, hint string }{
 		{MariaDB, "/no/such/mariadbd", "program /no/such/mariadbd not found", "binary: is the path"},

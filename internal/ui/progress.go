@@ -3,6 +3,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -32,17 +33,18 @@ type Progress struct {
 	form  int  // of the redrawn line, see fit
 	runs  bool // a trial runs
 	at    where
-	ends  int       // steps of the trial whose end was shown
-	began time.Time // the trial
-	since time.Time // the step, with the probes that follow it, has been running
-	said  time.Time // the last line of a running step, where there is no terminal
+	ends  int             // steps of the trial whose end was shown
+	began time.Time       // the trial
+	since time.Time       // the step, with the probes that follow it, has been running
+	said  time.Time       // the last line of a running step, where there is no terminal
+	shown map[string]bool // kinds of remarks that a line has named
 	now   func() time.Time
 }
 
 // New makes a progress display. It draws on what is behind a plain.Writer, and
 // takes care of the texts itself.
 func New(out io.Writer, width func() int) *Progress {
-	return &Progress{Out: plain.Raw(out), Width: width, Every: 10 * time.Second, now: time.Now}
+	return &Progress{Out: plain.Raw(out), Width: width, Every: 10 * time.Second, shown: map[string]bool{}, now: time.Now}
 }
 
 // Begin prints that a trial begins.
@@ -75,7 +77,7 @@ func (p *Progress) Event(e trial.Event) {
 	case !p.runs: // the client's calibration
 		return
 	case e.Phase == trial.PhaseEnd && e.Is != nil:
-		p.println(StepLine(e.Is))
+		p.println(p.stepLine(e.Is))
 		p.ends++
 		return
 	case e.Phase == trial.PhaseProbed && e.Is != nil && len(e.Is.Notes) > 0:
@@ -148,9 +150,12 @@ func (p *Progress) End(e result.Entry, t *result.Trial) {
 		return
 	}
 	for i := min(p.ends, len(t.Steps)); i < len(t.Steps); i++ {
-		p.println(StepLine(&t.Steps[i]))
+		p.println(p.stepLine(&t.Steps[i]))
 	}
 	line := fmt.Sprintf("  %s in %v", t.Status, p.now().Sub(p.began).Round(100*time.Millisecond))
+	if n := remarked(t.Steps); n > 0 {
+		line += fmt.Sprintf(", with remarks on %d of %s", n, quantity.Count(len(t.Steps), "step"))
+	}
 	if t.Reason != "" {
 		line += ": " + t.Reason
 	}
@@ -191,8 +196,9 @@ func (p *Progress) println(line string) {
 	fmt.Fprintln(p.Out, plain.Text(line))
 }
 
-// StepLine sums up a step that has ended, and on a second line its warnings.
-func StepLine(s *result.Step) string {
+// stepLine sums up a step that has ended. A second line has the weightiest of its
+// remarks of a kind that was not shown before: those of later steps are in the report.
+func (p *Progress) stepLine(s *result.Step) string {
 	line := fmt.Sprintf("  %-8s %7.1f s", s.Name, s.Seconds)
 	if r := s.Find("rows_per_s", s.Primary, ""); s.Primary != "" && r != nil && r.Value > 0 {
 		line += fmt.Sprintf("  %12s %s/s", quantity.Short(r.Value), s.Primary)
@@ -200,8 +206,11 @@ func StepLine(s *result.Step) string {
 	if s.Status != result.Complete {
 		line += "  " + string(s.Status)
 	}
-	if len(s.Warnings) > 0 {
-		line += "\n  " + remarks(s.Warnings)
+	fresh := slices.DeleteFunc(slices.Clone(s.Warnings), func(w metric.Warning) bool { return p.shown[kind(w)] })
+	if len(fresh) > 0 {
+		w := metric.Weightiest(fresh)
+		p.shown[kind(w)] = true
+		line += "\n    remark: " + plain.Clip(w.Short(), longestRemark)
 	}
 	return line
 }
@@ -209,13 +218,17 @@ func StepLine(s *result.Step) string {
 // longestRemark is how many characters of a warning are shown.
 const longestRemark = 80
 
-// remarks returns how many warnings there are, and the weightiest in short.
-func remarks(list []metric.Warning) string {
-	text := fmt.Sprintf("%s: %s", quantity.Count(len(list), "remark"), plain.Clip(metric.Weightiest(list).Short(), longestRemark))
-	if more := len(list) - 1; more > 0 {
-		text += fmt.Sprintf(" (and %d more, in the report)", more)
+// kind returns what two warnings have in common of which one need be shown.
+func kind(w metric.Warning) string { return cmp.Or(string(w.Code), w.Text) }
+
+// remarked returns how many steps have warnings.
+func remarked(steps []result.Step) (n int) {
+	for i := range steps {
+		if len(steps[i].Warnings) > 0 {
+			n++
+		}
 	}
-	return text
+	return n
 }
 
 // FoundLine returns what a search for a rate found in a step, and what is to be

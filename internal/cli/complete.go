@@ -1,0 +1,238 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/metric"
+	"rumbench/internal/plan"
+	"rumbench/internal/registry"
+	"rumbench/internal/result"
+)
+
+// completer completes a word of a command line, of which args are the words before.
+type completer = cobra.CompletionFunc
+
+// completions are how arguments are completed, by the name in a command's usage.
+var completions = map[string]completer{"PLAN": completePlan, "DIR": completeCampaign, "BASE": completeCampaign}
+
+// flagCompletions are how the values of flags are completed, by the flag's name. A
+// flag with choices needs none.
+var flagCompletions = map[string]completer{
+	"metric": completeMetric, "step": completeStep, "target": completeTarget, "targets": completeTarget, "base": completeTarget, "block": completeTarget,
+	"resume": completeCampaign, "set": completeSet, "attach": completeAttach,
+}
+
+// addCompletions makes the shell complete the arguments and flags of all commands.
+func addCompletions(c *cobra.Command) {
+	for _, sub := range c.Commands() {
+		addCompletions(sub)
+	}
+	for what, complete := range completions {
+		if strings.Contains(c.Use, what) && c.ValidArgsFunction == nil {
+			c.ValidArgsFunction = fitting(complete)
+		}
+	}
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		complete := flagCompletions[f.Name]
+		if choices := f.Annotations[choicesOf]; choices != nil {
+			complete = cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp)
+		}
+		if complete != nil {
+			_ = c.RegisterFlagCompletionFunc(f.Name, fitting(complete)) // fails only for what is registered twice
+		}
+	})
+}
+
+// fitting leaves out what does not begin with the word.
+func fitting(complete completer) completer {
+	return func(c *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		out, directive := complete(c, args, word)
+		if directive&cobra.ShellCompDirectiveFilterFileExt == 0 {
+			out = slices.DeleteFunc(slices.Clone(out), func(s cobra.Completion) bool { return !strings.HasPrefix(s, word) })
+		}
+		return out, directive
+	}
+}
+
+// choicesOf is the annotation of a flag that can only be one of several values.
+const choicesOf = "choices"
+
+// choices says that a flag can only be one of several values.
+func choices(f *pflag.FlagSet, flag string, allowed ...string) {
+	f.Lookup(flag).Annotations = map[string][]string{choicesOf: allowed}
+}
+
+// checkChoices refuses a flag's value that is none of its choices.
+func checkChoices(c *cobra.Command) (err error) {
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if allowed := f.Annotations[choicesOf]; err == nil && allowed != nil {
+			err = oneOf(f.Name, f.Value.String(), allowed...)
+		}
+	})
+	return err
+}
+
+func completePlan(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return []cobra.Completion{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
+}
+
+// completeCampaign completes directories of campaigns, and those on the way to one;
+// after a colon the targets of a campaign, as compare takes them.
+func completeCampaign(_ *cobra.Command, _ []string, word string) (out []cobra.Completion, _ cobra.ShellCompDirective) {
+	if dir, _, targets := strings.Cut(word, ":"); targets {
+		for _, name := range targetsIn(dir) {
+			out = append(out, dir+":"+name)
+		}
+		return out, cobra.ShellCompDirectiveNoFileComp
+	}
+	directive := cobra.ShellCompDirectiveNoFileComp
+	found, _ := filepath.Glob(word + "*") // a word that is no pattern finds nothing
+	if word == "" {
+		in, _ := filepath.Glob("results/*")
+		found = append(found, in...)
+	}
+	for _, path := range found {
+		if strings.HasPrefix(filepath.Base(path), ".") {
+			continue
+		}
+		switch info, err := os.Stat(path); {
+		case err != nil || !info.IsDir():
+		case isCampaign(path):
+			out = append(out, path)
+		default:
+			out = append(out, path+"/")
+			directive |= cobra.ShellCompDirectiveNoSpace
+		}
+	}
+	return out, directive
+}
+
+func isCampaign(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, result.CampaignFile))
+	return err == nil
+}
+
+func targetsIn(dir string) []string {
+	c, err := result.ReadCampaign(dir)
+	if err != nil {
+		return nil
+	}
+	names := slices.Clone(c.Targets) // which older campaigns do not list
+	for _, e := range c.Trials {
+		names = compare.AppendNew(names, e.Target)
+	}
+	return names
+}
+
+// completeList completes the last of the names in a word that are separated by commas.
+func completeList(word string, names []cobra.Completion) ([]cobra.Completion, cobra.ShellCompDirective) {
+	before := word[:strings.LastIndex(word, ",")+1]
+	given := strings.Split(before, ",")
+	var out []cobra.Completion
+	for _, name := range names {
+		if bare, _, _ := strings.Cut(name, "\t"); !slices.Contains(given, bare) {
+			out = append(out, before+name)
+		}
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp
+}
+
+func completeTarget(_ *cobra.Command, dirs []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var names []string
+	for _, dir := range dirs {
+		names = compare.AppendNew(names, targetsIn(dir)...)
+	}
+	return completeList(word, names)
+}
+
+// completeStep completes the steps of the named campaigns: those of their first trials.
+func completeStep(_ *cobra.Command, dirs []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var names []string
+	for _, t := range firstTrials(dirs) {
+		for i := range t.Steps {
+			names = compare.AppendNew(names, t.Steps[i].Name)
+		}
+	}
+	return completeList(word, names)
+}
+
+// completeMetric completes the metrics that the named campaigns have, else all, and
+// their nicknames.
+func completeMetric(_ *cobra.Command, dirs []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	measured := map[string]bool{}
+	for _, t := range firstTrials(dirs) {
+		for i := range t.Steps {
+			for _, r := range t.Steps[i].Rows {
+				measured[r.Metric] = true
+			}
+		}
+	}
+	var out []cobra.Completion
+	for _, n := range metric.Nicknames() {
+		out = append(out, cobra.CompletionWithDesc(n.Name, strings.Join(n.Means, " or ")))
+	}
+	for _, m := range metric.All() {
+		if len(measured) == 0 || measured[m.Name] {
+			out = append(out, cobra.CompletionWithDesc(m.Name, m.Doc))
+		}
+	}
+	return completeList(word, out)
+}
+
+// firstTrials returns a trial of each of the named campaigns that can be read.
+func firstTrials(dirs []string) (out []*result.Trial) {
+	for _, arg := range dirs {
+		dir, _, _ := strings.Cut(arg, ":")
+		c, err := result.ReadCampaign(dir)
+		if err != nil {
+			continue
+		}
+		for _, e := range c.Trials {
+			if t, err := result.ReadTrial(result.TrialPath(dir, e.Dir)); err == nil && t.Status == result.Complete {
+				out = append(out, t)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// completeSet completes an override: the keys of plans, of which parameters are those
+// of the named plan's workload, and the values that have names.
+func completeSet(_ *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	workload := ""
+	if len(args) > 0 {
+		if p, err := loadPlan(args[0], nil); err == nil {
+			workload = p.Workload
+		}
+	}
+	var out []cobra.Completion
+	for _, w := range plan.Overrides(registry.Catalog{}, workload, word) {
+		out = append(out, cobra.CompletionWithDesc(w.Text, w.Doc))
+	}
+	directive := cobra.ShellCompDirectiveNoFileComp
+	if !strings.Contains(word, "=") {
+		directive |= cobra.ShellCompDirectiveNoSpace
+	}
+	return out, directive
+}
+
+// completeAttach completes the engines that can attach to a running server.
+func completeAttach(*cobra.Command, []string, string) (out []cobra.Completion, _ cobra.ShellCompDirective) {
+	for _, e := range registry.Engines() {
+		if i := e.Info(); len(i.Servers) > 0 {
+			out = append(out, cobra.CompletionWithDesc(i.Name+":", i.Doc))
+		}
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}

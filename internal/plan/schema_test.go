@@ -1,0 +1,139 @@
+package plan
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// onlyLoad are the wrong plans of testdata/wrong that no schema can refuse, by reason.
+var onlyLoad = map[string][]string{
+	"it is no YAML, or YAML that plans do not use": {
+		"anchors", "colon-in-text", "duplicate-key", "latin-1", "odd-key", "open-bracket", "open-quote", "published-alone", "tab", "tag", "two-documents",
+	},
+	"what an engine can do": {"engine-refuses", "missing-capability"},
+	"values that do not go together": {
+		"duet-one-target", "duet-three-targets", "find-duet", "find-short", "param-combination", "preset-combination", "rate-nowhere",
+		"same-name", "stop-min-trials", "stop-one-trial", "stop-sequential", "workload-refuses",
+	},
+}
+
+func compiled(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	text, err := Schema(fakes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("plan.schema.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("plan.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// tree returns a plan as an editor reads it, and whether it is YAML that plans use.
+func tree(src string) (any, bool) {
+	var d document
+	root := d.readFile("", []byte(src))
+	switch {
+	case root == nil: // what is no map is null here: a schema refuses either
+		text := d.problems.Error()
+		return nil, strings.Contains(text, "map of keys") || strings.Contains(text, "is empty")
+	case len(d.problems) > 0:
+		return nil, false
+	}
+	return root.plain(false), true
+}
+
+// The schema refuses the wrong plans, but those that only the program can refuse.
+func TestSchemaRefuses(t *testing.T) {
+	s := compiled(t)
+	files, err := filepath.Glob("testdata/wrong/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	var excused []string
+	for _, list := range onlyLoad {
+		excused = append(excused, list...)
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		src, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, ok := tree(string(src))
+		refused := ok && s.Validate(plan) != nil
+		if at := slices.Index(excused, name); at >= 0 {
+			excused = slices.Delete(excused, at, at+1)
+			if refused {
+				t.Errorf("%s is refused after all: %v", name, s.Validate(plan))
+			}
+			continue
+		}
+		if !refused {
+			t.Errorf("%s is accepted", name)
+		}
+	}
+	if len(excused) > 0 {
+		t.Errorf("there are no wrong plans %v", excused)
+	}
+}
+
+// What the schema refuses, the program refuses too.
+func TestSchemaLines(t *testing.T) {
+	s := compiled(t)
+	check := func(text string, accepted bool) {
+		t.Helper()
+		plan, ok := tree(text)
+		if err := s.Validate(plan); !ok || (err == nil) != accepted {
+			t.Errorf("%s: %v", text, err)
+		}
+		if _, err := Load("p.yaml", []byte(text), nil, fakes()); err == nil && !accepted {
+			t.Errorf("%s: only the schema refuses it", text)
+		}
+	}
+	for line, accepted := range map[string]bool{
+		"name: 2016": true, "name: a b": true, "name: ''": false, "name: [a]": false, "trails: 3": false,
+		"trials: 3": true, "trials: 1_000": true, "trials: 1001": false, "trials: '3'": false, "trials: 2.5": false,
+		"seed: 18446744073709551615": true, "seed: -1": false, "interval: 500ms": true, "interval: 1": true, "interval: 0.01": false, "interval: 5 parsecs": false,
+		"cool_down: 1h30m": true, "cool_down: 5 Min": true, "keep: yes": false, "keep: true": true,
+		"errors_allowed: 0.1%": true, "errors_allowed: 100%": true, "errors_allowed: 101%": false, "errors_allowed: 2": false,
+		"order: duet": true, "order: duett": false, "common:": true, "params:": true, "preset:": false, "preset: quick": true, "preset: quik": false,
+		"common: {cache: 64 mb, page: 4096, durability: os}": true, "common: {cache: 1.5GiB}": true, "common: {cache: 64Q}": false, "common: {cache: 0}": false,
+		"common: {durability: full}": false, "common: {name: x}": false, "common: {compression: none, direct_io: false, isolation: serializable, protocol: text}": true,
+		"params: {rows: 2M, batch: 1.5k, rates: [1k, 5], label: 007, pause: 90, check: false, skew: 1e-1}": true, "params: {rates: 5, pause: 2min}": true,
+		"params: {row: 5}": false, "params: {batch: 20000}": false, "params: {rows: 0}": false, "params: {rows: many}": false, "params: {mode: sorted}": false, "params: {mode: append}": true,
+		"params: {skew: -1}": false, "params: {check: 1}": false, "params: {label:}": false,
+		"stop: {precision: 2%}": true, "stop: {budget: 2h}": true, "stop: {}": false, "stop: {min_trials: 4}": false, "stop: {budget: 2h, min_trials: 4}": false, "stop: {precision: 0.0001}": false,
+		"rate: 2000": true, "rate: 2k/s": true, "rate: [500, 1k]": true, "rate: []": false, "rate: -5": false, "rate: 0": false, "rate: fast": false,
+		"rate: {at: 5, arrivals: even, queue: 7, lead_in: 2s}": true, "rate: {arrivals: even}": false, "rate: {at: 5, ramp: [1, 2]}": false, "rate: {ramp: [1, 2, 3]}": false, "rate: {steps: [1, 2, 3]}": true,
+		"find: p99 < 10ms": true, "find: P99.9_ms<10": true, "find: max < 1 s": true, "find: p98 < 1s": false, "find: fast": false, "find: {promise: p95 < 500us, from: 100, to: 5k, precision: 2%, seconds: 30}": true, "find: {from: 5}": false,
+		"question: {steps: l.i1, metrics: [throughput, write_kb], worse_by: 5%}": true, "question: {metrics: latency}": false, "question: {worse_by: 0}": false, "question: {worse_by: 1}": false, "question: {}": false,
+		"published: []": true, "published: [{source: a, hardware: b, rows: [{name: c, figures: {db_bytes: 18.3GiB, rows_per_s: 5}}]}]": true, "published: [{source: a, hardware: b, rows: []}]": false,
+		"published: [{source: a, hardware: b, rows: [{name: c, figures: {rowz: 5}}]}]": false, "published: [{source: a, hardware: b, rows: [{name: c, figures: {rows_per_s: -5}}]}]": false,
+	} {
+		check("workload: ibench\ntargets: [pebble, null]\n"+line+"\n", accepted)
+	}
+	for targets, accepted := range map[string]bool{
+		"[pebble]": true, "[null]": true, "[{engine: null}]": true, "[]": false, "pebble": false, "[peble]": false, "[{engine: peble}]": false, "[{name: a}]": false, "[[pebble]]": false,
+		"[{engine: pebble, options: {mem_table_size: 64M, levels: 5}}]": true, "[{engine: sqlite, options: {levels: 5}}]": false,
+		"[{engine: pebble, options:}]": true, "[{engine: pebble, name: a/b}]": false, "[{engine: pebble, name: a-b, data: x, cache: 5}]": true,
+		"[{engine: pebble, cash: 5}]": false,
+	} {
+		check("workload: ibench\ntargets: "+targets+"\n", accepted)
+	}
+}

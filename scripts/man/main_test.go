@@ -1,0 +1,46 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Every command that is shown has a page, which man renders without a warning.
+func TestPages(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("SOURCE_DATE_EPOCH", "86400")
+	if err := run([]string{dir, "1.2"}); err != nil {
+		t.Fatal(err)
+	}
+	pages, _ := filepath.Glob(filepath.Join(dir, "*.1"))
+	if len(pages) < 15 {
+		t.Errorf("only %d pages: %v", len(pages), pages)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "rumbench-trial.1")); err == nil {
+		t.Error("a hidden command has a page")
+	}
+	run, err := os.ReadFile(filepath.Join(dir, "rumbench-run.1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{".TH RUMBENCH-RUN 1 1970-01-02 \"rumbench 1.2\"\n", ".TP\n\\fB\\-\\-set\\fR \\fIkey=value\\fR\noverride a key", "\nrumbench run plans/quick.yaml \\-\\-dry\\-run\n"} {
+		if !strings.Contains(string(run), want) {
+			t.Errorf("no %q in\n%s", want, run)
+		}
+	}
+	if _, err := exec.LookPath("man"); err != nil {
+		t.Skip("there is no man")
+	}
+	for _, page := range pages {
+		cmd := exec.Command("man", "--warnings=w", "-l", page)
+		cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "MANPAGER=cat", "MANWIDTH=80")
+		var talk strings.Builder
+		cmd.Stderr = &talk
+		if out, err := cmd.Output(); err != nil || talk.Len() > 0 || len(out) == 0 {
+			t.Errorf("%s: %v\n%s", page, err, talk.String())
+		}
+	}
+}
