@@ -37,6 +37,9 @@ func heatMaps(c *campaign, wide bool) [][]page.Block {
 		return nil
 	}
 	choice := func(id string, drawings []page.Drawing) []page.Block {
+		if len(drawings) == 1 {
+			return []page.Block{drawings[0]}
+		}
 		c := page.Choice{ID: id, Name: "Metric", Below: true}
 		for _, d := range drawings {
 			c.Options = append(c.Options, page.Option{Name: d.Name, Blocks: []page.Block{d}})
@@ -91,7 +94,8 @@ func (c *campaign) heated(find func(*step) (key, bool)) (out []*step) {
 	return out
 }
 
-// heat returns the map of a number; nil if no target has it beside the base.
+// heat returns the map of a number; nil if no target has it beside the base, or in one
+// test only.
 func (c *campaign) heat(find func(*step) (key, bool)) *page.Heat {
 	h := &page.Heat{About: "Blue: better, orange: worse. Filled: proven; outlined: not proven; grey: equal, or may be chance; –: cannot be compared."}
 	for _, t := range c.Targets[1:] {
@@ -108,7 +112,7 @@ func (c *campaign) heat(find func(*step) (key, bool)) *page.Heat {
 		}
 		h.Rows = append(h.Rows, row)
 	}
-	if !known {
+	if !known || len(h.Rows) < 2 { // the panels show the only test
 		return nil
 	}
 	return h
