@@ -127,6 +127,9 @@ type Watcher interface {
 type Watch interface {
 	// Counters adds the server's counters, as DB.Counters does.
 	Counters(ctx context.Context, s *Sample) error
+	// Settings returns the effective settings, as DB.Settings does. Durability is
+	// among them if it is known.
+	Settings(ctx context.Context) ([]Setting, error)
 	// Processes is as in Hosted.
 	Processes() (pids []int, why string)
 	// DataDir is as in Hosted.

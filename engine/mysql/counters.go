@@ -27,6 +27,7 @@ type status struct {
 	asked     time.Time            // when sizes were
 	lastSizes []engine.Point       // what they were
 	names     map[string]*variable // by the server's name; nil: not wanted
+	own       float64              // queries that were made here
 	found     map[string]float64   // of the last sample, by the name in lower case
 }
 
@@ -40,7 +41,7 @@ func (t *status) sample(ctx context.Context, s *engine.Sample) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	clear(t.found)
-	if err := t.conn.Numbers(ctx, "SHOW GLOBAL STATUS", 1, func(row []string, n []float64) { t.add(s, row[0], n[0]) }); err != nil {
+	if err := t.ask(ctx, "SHOW GLOBAL STATUS", 1, func(row []string, n []float64) { t.add(s, row[0], n[0]) }); err != nil {
 		return err
 	}
 	for _, name := range t.storages {
@@ -66,13 +67,19 @@ func (t *status) sample(ctx context.Context, s *engine.Sample) error {
 		}
 	}
 	t.neutralServer(s)
-	if err := t.waits.sample(ctx, t.conn, s); err != nil {
+	if err := t.waits.sample(ctx, t, s); err != nil {
 		return err
 	}
 	if t.sizes {
 		return t.tableSizes(ctx, s)
 	}
 	return nil
+}
+
+// ask reads numbers, as sqlkit.Admin does, and counts the query.
+func (t *status) ask(ctx context.Context, text string, first int, each func(row []string, n []float64)) error {
+	t.own++
+	return t.conn.Numbers(ctx, text, first, each)
 }
 
 // add adds one status variable, if it is a number of interest and not text, or
@@ -97,7 +104,7 @@ func (t *status) add(s *engine.Sample, name string, n float64) {
 // read by a session that is not counted.
 func (t *status) neutralServer(s *engine.Sample) {
 	f := t.found
-	s.Counter(engine.Queries, "count", f["questions"])
+	s.Counter(engine.Queries, "count", max(0, f["questions"]-t.own))
 	s.Gauge(engine.Sessions, "count", max(0, f["threads_connected"]-1))
 	s.Gauge(engine.SessionsActive, "count", max(0, f["threads_running"]-1))
 	// Handler_commit counts each statement of a transaction, Com_commit no single
@@ -179,7 +186,7 @@ const levelQuery = "SELECT LEVEL, TYPE, VALUE FROM information_schema.ROCKSDB_CO
 // passes 1, and the part above is then due.
 func (t *status) levels(ctx context.Context, s *engine.Sample, labels []string) error {
 	size, score := map[string]float64{}, map[string]float64{}
-	err := t.conn.Numbers(ctx, levelQuery, 2, func(row []string, n []float64) {
+	err := t.ask(ctx, levelQuery, 2, func(row []string, n []float64) {
 		level := strings.TrimPrefix(row[0], "L")
 		switch row[1] {
 		case "SizeBytes":
@@ -216,7 +223,7 @@ func (t *status) tableSizes(ctx context.Context, s *engine.Sample) error {
 	}
 	const query = "SELECT TABLE_SCHEMA, TABLE_NAME, ENGINE, TABLE_ROWS, DATA_LENGTH, INDEX_LENGTH FROM information_schema.TABLES WHERE TABLE_TYPE = 'BASE TABLE' AND TABLE_SCHEMA NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema') ORDER BY DATA_LENGTH + INDEX_LENGTH DESC LIMIT 100"
 	from := len(s.Points)
-	err := t.conn.Numbers(ctx, query, 3, func(row []string, n []float64) {
+	err := t.ask(ctx, query, 3, func(row []string, n []float64) {
 		labels := `database="` + row[0] + `",table="` + row[1] + `"`
 		for i, v := range []variable{{name: "rows", unit: "count"}, {name: "data_bytes", unit: "bytes"}, {name: "index_bytes", unit: "bytes"}} {
 			v.name, v.kind, v.scale = "mysql.table."+v.name, engine.Gauge, 1
@@ -344,7 +351,7 @@ func (t *status) innodbCounters(ctx context.Context, s *engine.Sample) error {
 	if t.metrics == "" {
 		return nil
 	}
-	return t.conn.Numbers(ctx, t.metrics, 1, func(row []string, n []float64) {
+	return t.ask(ctx, t.metrics, 1, func(row []string, n []float64) {
 		v := variable{name: "mysql.innodb_metrics." + row[0], kind: innodbMetrics[row[0]], unit: "count", scale: 1}
 		v.point(s, "", n[0])
 		t.found[row[0]] = n[0]

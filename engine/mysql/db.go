@@ -146,14 +146,14 @@ func (r release) fractions() bool { return r.atLeast(5, 6) }
 // redoApart reports whether Innodb_data_written leaves the redo log out.
 func (r release) redoApart() bool { return r.maria && r.atLeast(10, 5) }
 
-// Watch connects to a running server for its counters only.
+// Watch connects to a running server, to ask it only.
 func (Engine) Watch(ctx context.Context, dsn string) (engine.Watch, error) {
-	return traits.Watch(ctx, dsn, func(ctx context.Context, conn *sqlkit.Admin) (serverkit.Sample, error) {
+	return traits.Watch(ctx, dsn, func(ctx context.Context, conn *sqlkit.Admin) (serverkit.Watched, error) {
 		t, err := watched(ctx, conn)
 		if err != nil {
-			return nil, err
+			return serverkit.Watched{}, err
 		}
-		return t.sample, nil
+		return serverkit.Watched{Sample: t.sample, Settings: t.settings}, nil
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"rumbench/engine"
+	"rumbench/engine/serverkit"
 	"rumbench/model"
 )
 
@@ -56,7 +57,7 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 	source := engine.AsSet // it is the storage's nature
 	if d.storage.levels != nil {
 		source = engine.ReadBack
-		if err := d.CheckDurability(d.levels(vars)); err != nil {
+		if err := d.CheckDurability(d.storage.given(vars)); err != nil {
 			return nil, err
 		}
 	}
@@ -81,11 +82,32 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 	return d.fileOptions(ctx, out)
 }
 
-// levels returns the levels of durability that the server gives, and the variables
+// settings reads those of a server that is only watched. Durability is that of its
+// default storage.
+func (t *status) settings(ctx context.Context) ([]engine.Setting, error) {
+	vars, err := t.conn.Map(ctx, "SHOW GLOBAL VARIABLES")
+	if err != nil {
+		return nil, err
+	}
+	out := []engine.Setting{{Name: engine.ServerVersion, Value: t.version.text, Source: engine.ReadBack}}
+	names := slices.Concat([]string{"default_storage_engine", "transaction_isolation", "tx_isolation"}, always)
+	for _, st := range []*storage{innodb, rocksdb} {
+		if slices.Contains(t.storages, st.name) {
+			names = append(names, readBack[st.name]...)
+		}
+		if strings.EqualFold(vars["default_storage_engine"], st.name) {
+			levels, _ := st.given(vars)
+			out = append(out, engine.Setting{Name: "durability", Value: string(levels[0]), Source: engine.ReadBack})
+		}
+	}
+	return append(out, serverkit.ReadBack(vars, names...)...), nil
+}
+
+// given returns the levels of durability that a server gives, and the variables
 // that they follow from.
-func (d *db) levels(vars map[string]string) (got []model.Durability, said []string) {
-	got = d.storage.levels(vars)
-	if vars["rocksdb_write_disable_wal"] == "ON" && d.storage == rocksdb || vars["innodb_flush_method"] == "nosync" && d.storage == innodb {
+func (st *storage) given(vars map[string]string) (got []model.Durability, said []string) {
+	got = st.levels(vars)
+	if vars["rocksdb_write_disable_wal"] == "ON" && st == rocksdb || vars["innodb_flush_method"] == "nosync" && st == innodb {
 		got = []model.Durability{model.DurabilityNone}
 	}
 	// A commit that is only in a binary log that is not synced is undone after a

@@ -56,12 +56,12 @@ func findTimed(ctx context.Context, c *sqlkit.Admin) timed {
 
 // sample adds the sums. A wait that never was is added too: it may be later, and
 // growth is only known from a sample before.
-func (t timed) sample(ctx context.Context, c *sqlkit.Admin, s *engine.Sample) error {
-	if t == nil {
+func (w timed) sample(ctx context.Context, t *status, s *engine.Sample) error {
+	if w == nil {
 		return nil
 	}
-	return c.Numbers(ctx, timedSums, 1, func(row []string, n []float64) {
-		if labels, ok := t[row[0]]; ok {
+	return t.ask(ctx, timedSums, 1, func(row []string, n []float64) {
+		if labels, ok := w[row[0]]; ok {
 			s.Points = append(s.Points,
 				engine.Point{Name: engine.Waits, Labels: labels, Kind: engine.Counter, Unit: "count", Value: n[0]},
 				engine.Point{Name: engine.WaitTime, Labels: labels, Kind: engine.Counter, Unit: "ns", Value: n[1] / 1e3}) // from picoseconds

@@ -104,13 +104,14 @@ func ask(ctx context.Context, c *sqlkit.Admin) (a about, err error) {
 	return a, err
 }
 
-// Watch connects to a server for its counters.
+// Watch connects to a server, to ask it only.
 func (Engine) Watch(ctx context.Context, dsn string) (engine.Watch, error) {
-	return traits.Watch(ctx, dsn, func(ctx context.Context, conn *sqlkit.Admin) (serverkit.Sample, error) {
+	return traits.Watch(ctx, dsn, func(ctx context.Context, conn *sqlkit.Admin) (serverkit.Watched, error) {
 		about, err := ask(ctx, conn)
 		if err != nil {
-			return nil, err
+			return serverkit.Watched{}, err
 		}
-		return newReader(ctx, conn, about.release, "")
+		sample, err := newReader(ctx, conn, about.release, "")
+		return serverkit.Watched{Sample: sample, Settings: func(ctx context.Context) ([]engine.Setting, error) { return watchedSettings(ctx, conn) }}, err
 	})
 }

@@ -23,6 +23,7 @@ type reader struct {
 	queries []sqlkit.Stmt
 	types   [][]model.Type // of their columns
 	labels  []string
+	own     float64 // queries that were made here
 }
 
 // view is a source of counters: a query whose first columns are labels, and
@@ -99,6 +100,7 @@ func newReader(ctx context.Context, conn *sqlkit.Admin, release int, schema stri
 // sample adds the counters of the server, the database, and its tables and indexes.
 func (r *reader) sample(ctx context.Context, s *engine.Sample) error {
 	err := r.conn.Use(func(c sqlkit.Conn) error {
+		r.own += float64(len(r.queries))
 		return c.(*pgwire.Conn).Pipeline(ctx, r.queries, r.types, func(i int, row []model.Value) error {
 			r.add(s, &r.views[i], row)
 			return nil
@@ -120,6 +122,8 @@ func (r *reader) add(s *engine.Sample, v *view, row []model.Value) {
 		p := &v.points[i]
 		switch {
 		case value.IsNull():
+		case p.name == engine.Queries:
+			s.Counter(p.name, p.unit, max(0, value.Float()-r.own), r.labels...)
 		case p.gauge:
 			s.Gauge(p.name, p.unit, value.Float(), r.labels...)
 		default:

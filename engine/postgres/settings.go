@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/engine/serverkit"
 	"rumbench/engine/sqlkit"
 	"rumbench/model"
 )
@@ -27,7 +28,7 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 	if err := d.durability(ctx, d.Admin()); err != nil {
 		return nil, err
 	}
-	vars, err := d.Admin().Map(ctx, "SELECT name, current_setting(name) FROM pg_settings")
+	vars, err := d.Admin().Map(ctx, allSettings)
 	if err != nil {
 		return nil, err
 	}
@@ -51,20 +52,49 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 	return append(out, d.ReadBack(vars, readBack...)...), nil
 }
 
+const allSettings = "SELECT name, current_setting(name) FROM pg_settings"
+
+// watchedSettings reads the settings of a server that is only watched. Sessions of
+// its users may have others.
+func watchedSettings(ctx context.Context, conn *sqlkit.Admin) ([]engine.Setting, error) {
+	vars, err := conn.Map(ctx, allSettings)
+	if err != nil {
+		return nil, err
+	}
+	level, _, err := keptLevel(ctx, conn)
+	out := []engine.Setting{
+		{Name: engine.ServerVersion, Value: vars["server_version"], Source: engine.ReadBack},
+		{Name: "durability", Value: string(level), Source: engine.ReadBack},
+	}
+	return append(out, serverkit.ReadBack(vars, append([]string{isolationSetting}, readBack...)...)...), err
+}
+
 // isolationSetting is the level of transactions that are begun without one.
 const isolationSetting = "default_transaction_isolation"
 
 // durability reads the level back, and refuses another than was asked for.
 func (d *db) durability(ctx context.Context, c *sqlkit.Admin) error {
+	level, said, err := keptLevel(ctx, c)
+	if err != nil {
+		return err
+	}
+	return d.CheckDurability([]model.Durability{level}, said)
+}
+
+// keptLevel returns the level that a server keeps, and the settings that it follows
+// from.
+func keptLevel(ctx context.Context, c *sqlkit.Admin) (level model.Durability, said []string, err error) {
 	const text = "SELECT current_setting('fsync'), current_setting('synchronous_commit'), setting FROM pg_settings WHERE name = 'wal_writer_delay'"
-	return c.Query(ctx, text, func(row []string) error {
+	err = c.Query(ctx, text, func(row []string) error {
 		delay, err := strconv.Atoi(row[2])
 		if err != nil {
 			return err
 		}
-		level := levelOf(row[0], row[1], time.Duration(delay)*time.Millisecond)
-		return d.CheckDurability([]model.Durability{level}, []string{"fsync = " + row[0], "synchronous_commit = " + row[1], "wal_writer_delay = " + row[2] + " ms"})
+		level = levelOf(row[0], row[1], time.Duration(delay)*time.Millisecond)
+		said = []string{"fsync = " + row[0], "synchronous_commit = " + row[1], "wal_writer_delay = " + row[2] + " ms"}
+		return nil
 	})
+	return level, said, err
 }
 
 // longestDelay is the wal_writer_delay up to which a crash loses about a second

@@ -42,10 +42,15 @@ func (d *DB) SentAs() engine.Setting {
 
 // ReadBack returns those of the named variables that the server has, and those that
 // the plan sets, each once.
-func (d *DB) ReadBack(vars map[string]string, names ...string) (out []engine.Setting) {
+func (d *DB) ReadBack(vars map[string]string, names ...string) []engine.Setting {
 	for _, v := range d.setup.Variables {
 		names = append(names[:len(names):len(names)], v.Name)
 	}
+	return ReadBack(vars, names...)
+}
+
+// ReadBack returns those of the named variables that the server has, each once.
+func ReadBack(vars map[string]string, names ...string) (out []engine.Setting) {
 	for i, name := range names {
 		if value, ok := vars[name]; ok && !slices.Contains(names[:i], name) {
 			out = append(out, engine.Setting{Name: name, Value: value, Source: engine.ReadBack})

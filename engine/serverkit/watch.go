@@ -9,14 +9,21 @@ import (
 	"rumbench/internal/server"
 )
 
+// Watched is what can be asked of a server that is only watched.
+type Watched struct {
+	Sample   Sample
+	Settings func(context.Context) ([]engine.Setting, error)
+}
+
 type watch struct {
 	*Host
-	sample Sample
+	of Watched
 	*sqlkit.Admin
 }
 
-// Watch connects to the server of a data source name for its counters only.
-func (t *Traits) Watch(ctx context.Context, dsn string, counters func(context.Context, *sqlkit.Admin) (Sample, error)) (engine.Watch, error) {
+// Watch connects to the server of a data source name, to ask it only. look finds out
+// what it is.
+func (t *Traits) Watch(ctx context.Context, dsn string, look func(context.Context, *sqlkit.Admin) (Watched, error)) (engine.Watch, error) {
 	host := NewHost(t.Mark, t.Programs...)
 	to, err := t.Reach(dsn, server.Endpoint{}, host.Dial)
 	if err != nil {
@@ -26,16 +33,19 @@ func (t *Traits) Watch(ctx context.Context, dsn string, counters func(context.Co
 	if err != nil {
 		return nil, err
 	}
-	sample, err := counters(ctx, conn)
+	of, err := look(ctx, conn)
 	if err != nil {
 		_ = conn.Close()
 		return nil, err
 	}
-	return &watch{host, sample, conn}, nil
+	return &watch{host, of, conn}, nil
 }
 
 // Counters adds the server's counters.
-func (w *watch) Counters(ctx context.Context, s *engine.Sample) error { return w.sample(ctx, s) }
+func (w *watch) Counters(ctx context.Context, s *engine.Sample) error { return w.of.Sample(ctx, s) }
+
+// Settings reads the effective settings.
+func (w *watch) Settings(ctx context.Context) ([]engine.Setting, error) { return w.of.Settings(ctx) }
 
 // Take reports what sessions do, as engine.ActivitySampler.Sample does.
 type Take func(ctx context.Context, add func(d engine.SessionActivity, sessions int)) error

@@ -35,6 +35,9 @@ type Observed struct {
 	Others   Others
 	Client   observe.ClientDelay
 	Sessions *Sessions // nil if the engine does not report them
+	// Load is the CPU time of the program that made the load, where that was not
+	// rumbench; nil if it is unknown.
+	Load *time.Duration
 }
 
 // Others are other programs on the machine.

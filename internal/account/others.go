@@ -129,7 +129,11 @@ func (s *costing) judgeProcessors() []metric.Warning {
 	ours, used := server.Value, metric.Values{"all": host / 1e6, "worker": s.worker(), "server": server.Value / 1e6}
 	if client != nil {
 		ours += client.Value
-		used["client"] = client.Value / 1e6
+		name := "client"
+		if s.Load != nil {
+			name = "load"
+		}
+		used[name] = client.Value / 1e6
 	}
 	if kernel, ok := Counter(s.InWindow, "host.cpu.kernel_threads_ns"); ok {
 		ours += kernel / perMicro

@@ -145,7 +145,7 @@ func resume(ctx context.Context, a *App, o runOptions) error {
 	var found lookedAt
 	p, err := planOf(o.resume, state, plan.Forced(state.Force || o.force), found.look(ctx))
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s has no %s: an imported campaign cannot be resumed", o.resume, result.PlanFile)
+		return fmt.Errorf("%s has no %s: an imported or recorded campaign cannot be resumed", o.resume, result.PlanFile)
 	}
 	if err != nil {
 		return err

@@ -278,6 +278,89 @@ func fillTo(t *testing.T, path string, free int64) {
 	}
 }
 
+// The load of another program is recorded as a campaign: with what it costs the
+// server, the program's exit code, and what was recorded of a load that was killed.
+func TestRecording(t *testing.T) {
+	for _, engine := range serverEngines(t) {
+		t.Run(engine, func(t *testing.T) {
+			h := newHost(t)
+			h.write("plan.yaml", fmt.Sprintf(serverPlan, 600, engine, engine))
+			c := h.start("run", "plan.yaml", "--out", "out")
+			c.during("out/trials/first.1", "qr100")
+			attach := "--attach=db=" + engine + ":" + h.dsn(engine, "first.1")
+			out, talk := h.run(0, "stat", attach, "--interval", "200ms", "--out", "done", "--", "sh", "-c", "echo the load; sleep 2")
+			h.contains("standard output", out, "the load\n")
+			h.contains("standard error", talk, "done/report.html", "server")
+			done := h.trial("done/trials/db.1")
+			step := done.Steps[0]
+			op := step.Primary
+			if done.Status != result.Complete || done.Engine != engine || done.Durability == result.Unknown || len(done.Settings) < 10 || done.EngineVersion() == "" {
+				t.Errorf("%+v", done)
+			}
+			for _, name := range []string{"server_cpu_us", "cpu_us", "process_write_kb", "context_switches"} {
+				if step.Find(name, "", op) == nil {
+					t.Errorf("no %s per %s", name, op)
+				}
+			}
+			for _, name := range []string{"server_memory_bytes", "db_bytes", "duration_s"} {
+				if step.Find(name, "", "") == nil {
+					t.Errorf("no %s", name)
+				}
+			}
+			if rate := step.Find("ops_per_s", op, ""); rate == nil || rate.Value <= 0 || step.Find("service_p50_us", "", "") != nil || len(step.Counters) < 50 {
+				t.Errorf("rate %+v, %d counters", rate, len(step.Counters))
+			}
+			h.contains("report", h.file("done/report.md"), "Latency was not measured", "load: sh -c echo the load; sleep 2")
+			_, talk = h.run(1, "stat", attach, "--out", "done", "--", "true")
+			h.contains("standard error", talk, "the directory is not empty")
+
+			h.run(7, "stat", attach, "--interval", "200ms", "--out", "failed", "--", "sh", "-c", "sleep 1; exit 7")
+			if failed := h.trial("failed/trials/db.1"); failed.Status != result.Failed || failed.Steps[0].Find("ops_per_s", op, "") == nil {
+				t.Errorf("%s: %s", failed.Status, failed.Reason)
+			}
+			h.run(137, "stat", attach, "--interval", "200ms", "--out", "killed", "--", "sh", "-c", "sleep 1; kill -9 $$")
+			if killed := h.trial("killed/trials/db.1"); killed.Status != result.Partial || killed.Steps[0].Status != result.Partial {
+				t.Errorf("%s: %s", killed.Status, killed.Reason)
+			}
+
+			log, err := os.ReadFile("../importer/testdata/sysbench/mysql-5.5.9/sb.o.read-write.range100.pk1.dop2")
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.write("sysbench", "#!/bin/sh\nsleep 1\ncat <<'END'\n"+string(log)+"END\n")
+			if err := os.Chmod(h.path("sysbench"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			h.run(0, "stat", attach, "--interval", "200ms", "--out", "timed", "--", h.path("sysbench"))
+			if p99 := h.trial("timed/trials/db.1").Steps[0].Find("service_p99_us", "transaction", ""); p99 == nil || p99.Source != "the output of sysbench 1.0.20" {
+				t.Errorf("%+v", p99)
+			}
+
+			r := h.start("stat", attach, "--interval", "200ms", "--out", "lost")
+			r.during("lost/trials/db.1", "load")
+			send(t, r.cmd.Process, syscall.SIGKILL)
+			r.end()
+			lost, err := result.ReadTrial(h.path("lost/trials/db.1"))
+			if err != nil || lost.Status != result.Partial || lost.Steps[0].Find("ops_per_s", op, "") == nil || lost.Steps[0].Find("errors", "", "") != nil {
+				t.Errorf("%+v, %v", lost, err)
+			}
+			h.run(0, "report", "lost")
+			r = h.start("stat", attach, "--interval", "200ms", "--out", "stopped")
+			r.during("stopped/trials/db.1", "load")
+			send(t, r.cmd.Process, syscall.SIGINT)
+			if code := r.end(); code != 0 || h.trial("stopped/trials/db.1").Status != result.Complete {
+				t.Errorf("exit code %d", code)
+			}
+			h.run(0, "stat", attach, "--interval", "200ms", "--out", "again", "--", "sh", "-c", "sleep 1")
+			out, _ = h.run(0, "compare", "done", "again")
+			h.contains("comparison", out, "rows_per_s "+op, "cpu_us per "+op)
+			send(t, c.cmd.Process, syscall.SIGINT)
+			c.end()
+			h.gone()
+		})
+	}
+}
+
 // The live collector watches a real server, and its process.
 func TestStatOfServer(t *testing.T) {
 	for _, engine := range serverEngines(t) {

@@ -144,9 +144,12 @@ func showSysbench(w io.Writer, trials []*result.Trial, steps []string) error {
 func printRows(w io.Writer, trials []*result.Trial, wanted func(*result.Step) bool, rows []metric.Row) error {
 	for _, t := range trials {
 		fmt.Fprintf(w, "%s.%d: %s, %s on %s, durability %s", t.Target, t.Trial, t.Status, t.Workload, t.Engine, t.DurabilityText())
-		if t.Imported != nil {
+		switch {
+		case t.Imported != nil:
 			fmt.Fprintf(w, ", imported from %s", t.Imported.Tool)
-		} else {
+		case t.Recorded != "":
+			fmt.Fprintf(w, ", load by %s", t.Recorded)
+		default:
 			fmt.Fprintf(w, ", seed %d", t.Seed)
 		}
 		if t.Reason != "" {

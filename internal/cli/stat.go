@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +19,8 @@ import (
 	"rumbench/internal/watch"
 )
 
-// watching is one run of the command, with its flags.
+// watching is one run of the command. It has many fields because it has one for each
+// flag.
 type watching struct {
 	app      *App
 	config   watch.Config
@@ -28,30 +30,46 @@ type watching struct {
 	exprFile string
 	filters  []string
 	filter   watch.Filter // of these
+	all      bool
 	top      int
 	format   string
 	out      string
 	file     *os.File // of out
 	listen   string
 	list     bool
+
+	dashboard bool
+	command   []string // whose load is recorded; none records until it is interrupted
 }
 
 func newStatCommand(a *App) *cobra.Command {
 	w := &watching{app: a}
 	c := &cobra.Command{
-		Use:   "stat",
-		Short: "watch this machine and running database servers live",
+		Use:   "stat [-- COMMAND...]",
+		Short: "watch this machine and running database servers live, or record the load of any program",
 		Long: `stat samples the host, its devices, processes and running database servers, all
 at one interval: counters as rates at the true elapsed time, gauges as they are.
 
-Without flags it shows the host and all physical disks until it is interrupted.`,
+Without flags it shows the host and all physical disks until it is interrupted.
+
+With a command, or with --out DIR, it records a campaign instead: what the load of
+another program costs a server. report, show and compare work on it.`,
 		Example: `  rumbench stat
   rumbench stat --attach prod=postgres:postgres://me@localhost/ --interval 10s
   rumbench stat --format csv --out samples.csv --count 3600
   rumbench stat --expr 'kb_per_write = rate("device.write_bytes") / rate("device.writes") / 1024'
-  rumbench stat --listen 127.0.0.1:9464 --format none`,
-		Args: args(cobra.NoArgs, w.check, w.compile),
-		RunE: func(c *cobra.Command, _ []string) error { return w.start(c.Context()) },
+  rumbench stat --listen 127.0.0.1:9464 --format none
+  rumbench stat --attach 'mysql:${PROD_DSN}' --out results/sb -- sysbench oltp_read_write run`,
+		Args: args(w.take, w.check, w.compile),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if w.dashboard {
+				return watch.Dashboard(a.Stdout)
+			}
+			if w.records() {
+				return w.record(c.Context())
+			}
+			return w.start(c.Context())
+		},
 	}
 	f := c.Flags()
 	f.DurationVar(&w.config.Interval, "interval", time.Second, "time from sample to sample")
@@ -63,10 +81,12 @@ Without flags it shows the host and all physical disks until it is interrupted.`
 	f.StringArrayVar(&w.exprs, "expr", nil, "compute `'name = EXPRESSION'`, see docs/stat.md; may be repeated")
 	f.StringVar(&w.exprFile, "exprs", "", "compute the expressions in a YAML `file`: a map of names to expressions")
 	f.StringArrayVar(&w.filters, "filter", nil, "show and write only the series that a `selector` matches, such as 'device.*_bytes'; may be repeated")
-	f.IntVar(&w.top, "top", 10, "show the `n` most active series of a server in tables; 0 shows all")
-	f.StringVar(&w.format, "format", "table", "output format: table, csv, jsonl or none")
-	f.StringVar(&w.out, "out", "", "write to a new `file` instead of standard output")
+	f.BoolVar(&w.all, "all", false, "show everything in tables, not only what matters first")
+	f.IntVar(&w.top, "top", 10, "with --all, show the `n` most active series of a server; 0 shows all")
+	f.StringVar(&w.format, "format", "", "output format: table, csv, jsonl or none (default table)")
+	f.StringVar(&w.out, "out", "", "record a campaign in a new `directory`; with --format csv or jsonl, write to a new file")
 	f.StringVar(&w.listen, "listen", "", "offer the latest sample to Prometheus at `HOST:PORT`; port 0 is a free one")
+	f.BoolVar(&w.dashboard, "dashboard", false, "print a Grafana dashboard of what --listen offers, and end")
 	f.BoolVar(&w.list, "list", false, "print the names of all series that would be sampled, and end")
 	return c
 }
@@ -82,10 +102,12 @@ func (w *watching) check(*cobra.Command, []string) error {
 		return fmt.Errorf("--top %d: less than 0", w.top)
 	case w.format == "none" && w.listen == "" && !w.list:
 		return errors.New("--format none without --listen: nothing would be seen")
-	case w.format == "none" && w.out != "":
-		return errors.New("--format none goes with no --out")
+	case (w.format == "none" || w.format == "table") && w.out != "":
+		return fmt.Errorf("--format %s goes with no --out: csv and jsonl go to a file, and without --format a campaign is recorded", w.format)
+	case w.records():
+		return w.checkRecording()
 	}
-	return oneOf("format", w.format, "table", "csv", "jsonl", "none")
+	return oneOf("format", cmp.Or(w.format, "table"), "table", "csv", "jsonl", "none")
 }
 
 // start finds the servers and what is to be sampled, and watches.
@@ -228,7 +250,7 @@ func (w *watching) writer() (func(*watch.Frame) error, error) {
 		return func(*watch.Frame) error { return nil }, nil
 	}
 	out = plain.Raw(out)
-	t := &watch.Table{Out: out, Size: terminal(out), Top: w.top, Filter: w.filter, Expressions: w.config.Expressions}
+	t := &watch.Table{Out: out, Size: terminal(out), All: w.all, Top: w.top, Filter: w.filter, Expressions: w.config.Expressions}
 	return t.Frame, nil
 }
 

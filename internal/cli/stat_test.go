@@ -43,7 +43,7 @@ func TestEndpoint(t *testing.T) {
 		rest <- string(b)
 	}()
 	var text string
-	for !strings.Contains(text, "rumbench_host_cpu_busy_percent") { // until there is a sample with rates
+	for !strings.Contains(text, "rumbench_host_cpu_busy_ratio") { // until there is a sample with rates
 		text = get(t, url)
 	}
 	parser := expfmt.NewTextParser(model.LegacyValidation)

@@ -53,6 +53,18 @@ type Campaign struct {
 	Guessed []string
 }
 
+// Programs are those whose output, as they print it, is a log of a run.
+var Programs = []string{"sysbench", "pgbench"}
+
+// ReadOutput reads the output of one run of a program.
+func ReadOutput(path string) (*result.Trial, error) {
+	c, err := Read([]string{path}, Options{})
+	if err != nil {
+		return nil, err
+	}
+	return c.trials[0].Trial, nil
+}
+
 // Missing is a test that some targets lack.
 type Missing struct {
 	Step    string

@@ -53,7 +53,7 @@ var descriptive = map[Code]Kind{
 	UnexplainedIO: {Text: "the device {did} {all:%.1f} MiB, of which {worker} caused {own:%.1f} MiB: the rest is the file system's own (journal, metadata), or of {others}", Short: "the device did more than the engine",
 		Former: []string{"the device {did} {all:%.1f} MB, of which {worker} caused {own:%.1f} MB: the rest is the file system's own (journal, metadata), or of {others}",
 			"the device {did} {all:%.1f} MB, of which {worker} caused {own:%.1f} MB: the rest is the file system's journal, or of {others}"}},
-	ProcessorsShared: {Text: "CPU time: {all:%.2f} s in all, {worker} {server:%.2f} s[, rumbench {client:%.2f} s][, the kernel's threads {kernel:%.2f} s]: other programs took part of the processors", Short: "other programs used the processors",
+	ProcessorsShared: {Text: "CPU time: {all:%.2f} s in all, {worker} {server:%.2f} s[, rumbench {client:%.2f} s][, the load {load:%.2f} s][, the kernel's threads {kernel:%.2f} s]: other programs took part of the processors", Short: "other programs used the processors",
 		Former: []string{"the machine computed for {all:%.2f} s, of which {worker} for {server:%.2f} s[, rumbench for {client:%.2f} s][, the kernel's threads for {kernel:%.2f} s]: other programs took part of the processors"}},
 	RanAlone:       {Text: "it ran alone for the last {seconds:%.3g} s, {share:%.0f} % of its time: the other trial of the duet was over", Short: "it ran alone for a part of its time"},
 	WaitsUnknown:   {Text: "what sessions waited for is not known of some moments: {why}", Short: "waits are not known of some moments"},

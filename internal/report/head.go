@@ -153,7 +153,7 @@ func headFacts(c *campaign) []page.Fact {
 	list = append(list, durabilityFact(c))
 	add("cache", (*result.Trial).Cache)
 	add("seed", func(t *result.Trial) string {
-		if t.Imported != nil {
+		if t.Imported != nil || t.Recorded != "" {
 			return "" // unknown
 		}
 		return fmt.Sprint(t.Seed)
@@ -170,6 +170,7 @@ func headFacts(c *campaign) []page.Fact {
 		}
 		return t.Imported.Tool + ", " + t.Imported.Mode
 	})
+	add("load", func(t *result.Trial) string { return t.Recorded })
 	add("parameters", func(t *result.Trial) string { return params(t.Params) })
 	trials, differ := c.Shared(func(t *target) []string { return []string{fmt.Sprint(len(t.Trials))} })
 	if !differ {

@@ -195,7 +195,7 @@ func TestAnchors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own := strings.Replace(page, string(uplot), "", 1)
+	own := strings.NewReplacer(string(uplot), "", "http://www.w3.org/2000/svg", "").Replace(page) // the name of a language, which nothing loads
 	for _, bad := range []string{"ZgotmplZ", "http:", "https:", "//cdn", "<no value>", "NaN", "%!"} {
 		if i := strings.Index(own, bad); i >= 0 {
 			t.Errorf("%q in the page: %s", bad, own[max(0, i-80):min(len(own), i+80)])

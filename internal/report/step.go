@@ -120,6 +120,9 @@ func groupsTable(s *step) page.Table {
 	}}
 	var rows []page.Row
 	for _, g := range s.Groups() {
+		if g.Clients == 0 {
+			continue // not known
+		}
 		rate, pace := "none: closed loop", quantity.Unknown
 		if g.Rate > 0 {
 			rate, pace = quantity.Digits(g.Rate)+"/s"+g.RateUnit(), g.Pace

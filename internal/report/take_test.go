@@ -44,7 +44,7 @@ func TestTakeAway(t *testing.T) {
 			b.open(t, address, 1440, theme)
 			evaluate[any](t, b, crowded) // draws all charts
 			before := evaluate[int](t, b, `document.querySelectorAll("*").length`)
-			list := evaluate[[]taken](t, b, takeAll+`("#s1-l-i0 :is(figure, .chart), #behind figure")`)
+			list := evaluate[[]taken](t, b, takeAll+`(".picture, #s1-l-i0 :is(figure, .chart), #behind figure")`)
 			if after := evaluate[int](t, b, `document.querySelectorAll("*").length`); after != before {
 				t.Errorf("taking pictures leaves %d elements in the page", after-before)
 			}
@@ -64,6 +64,7 @@ func TestTakeAway(t *testing.T) {
 	t.Run("numbers in full", b.checkFields)
 	t.Run("what is shown", b.checkShown)
 	t.Run("keyboard", b.checkKeyboard)
+	t.Run("any picture", b.checkPicture)
 	for _, p := range b.problems {
 		t.Errorf("the page complains: %s", p)
 	}
@@ -164,8 +165,11 @@ func (b *browser) chooses(t *testing.T, table, label, clipboard string) string {
 		takes.hidePopover();
 		document.querySelector(%q).querySelector(".take").click();
 		[...document.querySelectorAll(".takes button")].find((e) => e.getAttribute("aria-label") === %q).click();
-		await new Promise((r) => setTimeout(r, 300));
-		const said = document.querySelector(".takes [role=status]").textContent;
+		let said;
+		for (let i = 0; i < 500 && !said; i++) {
+			await new Promise((r) => setTimeout(r, 20));
+			said = document.querySelector(".takes [role=status]")?.textContent;
+		}
 		return said + "\n" + copied;
 	})()`, clipboard, table, label))
 }
@@ -232,6 +236,12 @@ func (b *browser) checkFields(t *testing.T) {
 			t.Errorf("%v, want the median %s", row, medians[row[1]])
 		}
 	}
+	// A unit is in the head where it is the same in all rows, and beside the numbers elsewhere.
+	evaluate[chromedp.Void](t, b, `[...document.querySelectorAll("#s1-l-i0 h3")].find((e) => wordsOf(e) === "Space").parentElement.id = "space-of-step"`)
+	head := strings.Join(b.table(t, "#space-of-step table", "csv")[0], " | ")
+	if want := "target | live rows | live rows ratio | live data (B) | live data ratio | on disk (B) | "; !strings.HasPrefix(head, want) {
+		t.Errorf("%s, want %s", head, want)
+	}
 	for _, one := range evaluate[[]string](t, b, `[...document.querySelectorAll("main table:not(.u-legend)")].filter((e) => e.checkVisibility()).map(csv)`) {
 		if _, err := csv.NewReader(strings.NewReader(one)).ReadAll(); err != nil || strings.Contains(one, "⋯") || strings.Contains(one, "↕") || strings.Contains(one, "undefined") {
 			t.Errorf("%v in\n%s", err, one)
@@ -258,6 +268,23 @@ func (b *browser) checkShown(t *testing.T) {
 		t.Errorf("a hidden target is in a picture of %d: %v", len(legend), legend)
 	}
 	evaluate[chromedp.Void](t, b, `hiddenTargets.clear(), hiddenSteps.clear(), applyFilters()`)
+}
+
+// checkPicture takes a drawing with all that one may have: links, titles, layers
+// that are not shown.
+func (b *browser) checkPicture(t *testing.T) {
+	evaluate[chromedp.Void](t, b, `document.querySelector("#s1-l-i0").insertAdjacentHTML("beforeend", '<figure class="picture"><figcaption>Throughput</figcaption><svg viewBox="0 0 900 60"><a href="#s1"><text x="10" y="20">sqlite</text></a><path class="fill t1" d="M10 30h500v20h-500z"><title>more</title></path><g hidden><text>hidden</text></g></svg></figure>')`)
+	list := evaluate[[]taken](t, b, takeAll+`("#s1-l-i0 .picture")`)
+	if len(list) != 1 {
+		t.Fatalf("%d pictures", len(list))
+	}
+	svg := list[0].SVG // which names its series itself: so a legend does not
+	if strings.Count(svg, "sqlite") != 1 {
+		t.Error("a legend beside a picture that has names")
+	}
+	if !strings.Contains(svg, `width="932"`) || !strings.Contains(svg, `fill="#d55e00"`) || !strings.Contains(svg, "<title>more</title>") || strings.Contains(svg, "hidden") || strings.Contains(svg, "href") {
+		t.Error(svg)
+	}
 }
 
 // checkKeyboard opens and closes a menu without a pointer.

@@ -54,6 +54,9 @@ func addUnfinished(dir string, t *Trial) error {
 	a.Operations()
 	a.Unknown = nil
 	for _, g := range u.groups {
+		if t.Recorded != "" {
+			continue // errors and times of another program's operations are unknown
+		}
 		g.addSeen(&a.Builder)
 	}
 	u.step.Take(&a.Sheet)

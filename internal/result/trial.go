@@ -81,6 +81,9 @@ type Trial struct {
 	// Imported is the provenance of numbers that rumbench did not measure; nil if
 	// it did.
 	Imported *Imported `json:"imported,omitempty"`
+	// Recorded is the command of the program that made the load, where that was not
+	// rumbench: "sysbench oltp_read_only run"; "" of other trials.
+	Recorded string `json:"recorded,omitempty"`
 	// Dir is the directory that the trial was read from, Asked the question of its
 	// campaign, and At the step that a trial without an end was in when it was read,
 	// "" in none; they are not written.

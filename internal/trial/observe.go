@@ -27,6 +27,7 @@ type observer struct {
 	started    atomic.Pointer[stepStart] // nil outside of a window
 	lastWindow *window                   // the previous step's
 	sample     atomic.Pointer[sample]    // the last, for the display; nil if there is none
+	recorded   bool                      // the load is another program's, and the server is left alone
 	elsewhere  bool                      // the data is on another file system than rumbench's own files
 }
 
@@ -46,34 +47,38 @@ func (o *observer) warnings() (out []string) {
 // observe sets up the collectors. The engine comes last because it may be slow. A
 // duet has none of the whole machine and its devices, because their counts of two
 // trials cannot be separated.
-func (t *trial) observe() {
+func (t *trial) observe(pids []int, counted observe.Counted) {
 	var collectors []observe.Collector
-	if t.Partner == nil {
+	switch {
+	case t.Partner != nil:
+		t.noteCPUs()
+	case t.recorded && len(pids) == 0: // the server may be on another machine
+	default:
 		collectors = append(collectors, observe.NewHost("/proc"))
 		if t.findDevice(); t.device != nil {
 			collectors = append(collectors, t.device)
 		}
-	} else {
-		t.noteCPUs()
 	}
-	collectors = append(collectors, observe.NewClient())
-	if pids := t.processes(); len(pids) > 0 {
+	if !t.recorded {
+		collectors = append(collectors, observe.NewClient())
+	}
+	if len(pids) > 0 {
 		t.process = observe.NewProcess("/proc", func() []int { return pids })
 		collectors = append(collectors, t.process)
 		if t.device != nil {
 			t.others = observe.NewOthers("/proc", "/sys", t.under, slices.Concat(pids, []int{os.Getpid()})...)
 		}
 	}
-	t.sampler = &observe.Sampler{Collectors: append(collectors, observe.NewEngine(t.db)), Interval: t.Plan.Interval}
+	t.sampler = &observe.Sampler{Collectors: append(collectors, observe.NewEngine(counted)), Interval: t.Plan.Interval}
 }
 
 // processes returns the processes that run the engine: this one, or the
 // server's.
-func (t *trial) processes() []int {
-	if t.hosted == nil {
+func (t *trial) processes(server interface{ Processes() ([]int, string) }) []int {
+	if server == nil {
 		return []int{os.Getpid()}
 	}
-	pids, why := t.hosted.Processes()
+	pids, why := server.Processes()
 	if len(pids) == 0 {
 		t.unobserved("no figures of the server's processes: " + why)
 	}

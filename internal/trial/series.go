@@ -201,6 +201,9 @@ func (l *latencyLog) flush() {
 // Written returns the number of bytes written so far. It is called by the
 // goroutine that runs the step, while no interval is taken.
 func (l *latencyLog) Written() int64 {
+	if l == nil {
+		return 0
+	}
 	at, err := l.f.Seek(0, io.SeekCurrent)
 	if err != nil {
 		return 0

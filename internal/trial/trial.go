@@ -151,7 +151,7 @@ func (t *trial) run(ctx context.Context) (err error) {
 	if err := t.open(ctx); err != nil {
 		return err
 	}
-	t.observe()
+	t.observe(t.processes(t.hosted), t.db)
 	return t.steps(ctx)
 }
 
@@ -208,9 +208,10 @@ func (t *trial) openData() error {
 }
 
 // sync writes everything dirty of the data's file system to its device. In a
-// preflight nothing is measured, and nothing is to be kept.
+// preflight nothing is measured, and nothing is to be kept; a server that is only
+// recorded is left alone.
 func (t *trial) sync() error {
-	if t.data == "" || t.Preflight {
+	if t.data == "" || t.Preflight || t.recorded {
 		return nil
 	}
 	return observe.SyncDir(t.data)
@@ -350,6 +351,8 @@ func (t *trial) conclude(ctx context.Context, err error) {
 	now := time.Now()
 	t.res.Ended = &now
 	switch {
+	case errors.Is(err, ErrKilled):
+		t.res.Status, t.res.Reason = result.Partial, err.Error()
 	case err != nil && ctx.Err() != nil:
 		t.res.Status, t.res.Reason = result.Partial, "it was interrupted"
 	case err != nil:

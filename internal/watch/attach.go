@@ -73,7 +73,7 @@ func parseAttachment(text string, have Engines) (*Target, error) {
 	if err != nil {
 		return nil, hint.Errorf(attachHint, "--attach: %w", err)
 	}
-	return &Target{Name: name, dsn: dsn, watcher: w}, nil
+	return &Target{Name: name, Engine: e, dsn: dsn, watcher: w}, nil
 }
 
 // watchable returns a hint with the engines that can be attached to.

@@ -44,7 +44,9 @@ func (w *fakeWatch) Counters(_ context.Context, s *engine.Sample) error {
 }
 func (w *fakeWatch) Processes() ([]int, string) { return []int{os.Getpid()}, "" }
 func (w *fakeWatch) DataDir() string            { return w.dir }
-func (w *fakeWatch) Close() error               { return nil }
+
+func (w *fakeWatch) Settings(context.Context) ([]engine.Setting, error) { return nil, nil }
+func (w *fakeWatch) Close() error                                       { return nil }
 
 // fakeEngines are an engine that can be watched and one that cannot.
 type fakeEngines struct{ server fakeServer }

@@ -139,6 +139,8 @@ func (c *connection) Processes() ([]int, string) {
 
 func (c *connection) DataDir() string { return "" }
 
+func (c *connection) Settings(context.Context) ([]engine.Setting, error) { return nil, nil }
+
 func (c *connection) Close() error {
 	c.server.mu.Lock()
 	defer c.server.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -22,7 +23,7 @@ import (
 )
 
 // Exporter exports the latest frame to Prometheus: counters as sampled, with
-// _total, gauges and derived metrics as gauges.
+// _total, gauges and derived metrics as gauges, all in base units.
 type Exporter struct {
 	mu    sync.Mutex
 	frame *Frame
@@ -84,8 +85,11 @@ func (e *Exporter) Collect(out chan<- prometheus.Metric) {
 // help returns the help text of a metric, with the name of its series.
 func help(r *Row) string {
 	text := r.Name
-	if r.Unit != "" {
-		text += ", in " + r.Unit
+	if i := slices.IndexFunc(engine.Meanings(), r.Means); i >= 0 {
+		text = engine.Meanings()[i].Title + ": " + text
+	}
+	if unit := baseUnit(r.Unit); unit.name != "" {
+		text += ", in " + unit.name
 	}
 	if r.Kind == Derived {
 		text += ", derived"
@@ -105,7 +109,7 @@ func (e *Exporter) send(out chan<- prometheus.Metric, id identity, help, labels 
 		names = append(names, sanitise(l.Name))
 		values = append(values, strings.ToValidUTF8(l.Value, "\uFFFD"))
 	}
-	m, err := prometheus.NewConstMetric(prometheus.NewDesc(name, help, names, nil), kind, value, values...)
+	m, err := prometheus.NewConstMetric(prometheus.NewDesc(name, help, names, nil), kind, value/baseUnit(id.unit).by, values...)
 	if err == nil { // otherwise its labels collide after sanitising
 		out <- m
 	}
@@ -118,15 +122,54 @@ func (e *Exporter) name(id identity) string {
 		return name
 	}
 	base := "rumbench_" + sanitise(id.name)
-	if id.kind == engine.Counter {
-		base = strings.TrimSuffix(base, "_total")
+	base = strings.TrimSuffix(base, "_total") // which only counters have, and have all
+	if id.kind != engine.Counter {
+		base = strings.TrimSuffix(base, "_count") // which only histograms have
 	}
+	base = baseUnit(id.unit).suffixed(base)
 	name := base
 	for n := 2; e.meets(name); n++ {
 		name = fmt.Sprintf("%s_%d", base, n)
 	}
 	e.names[id], e.taken[name] = name, true
 	return name
+}
+
+// unit is a base unit of Prometheus, and how it is made of one of ours.
+type unit struct {
+	name string
+	by   float64  // values are divided by it
+	old  []string // how names in our unit may end
+}
+
+func baseUnit(ours string) unit {
+	switch ours {
+	case "ns":
+		return unit{"seconds", 1e9, []string{"_ns"}}
+	case "us":
+		return unit{"seconds", 1e6, []string{"_us", "_micros"}}
+	case "ms":
+		return unit{"seconds", 1e3, []string{"_ms"}}
+	case "s":
+		return unit{"seconds", 1, []string{"_s"}}
+	case "percent":
+		return unit{"ratio", 100, []string{"_percent"}}
+	case "bytes", "ratio":
+		return unit{ours, 1, nil}
+	}
+	return unit{by: 1}
+}
+
+// suffixed returns a name that ends with the unit: sent_bytes, not bytes_sent.
+func (u unit) suffixed(name string) string {
+	if u.name == "" || strings.HasSuffix(name, "_"+u.name) {
+		return name
+	}
+	for _, old := range u.old {
+		name = strings.TrimSuffix(name, old)
+	}
+	name = strings.Replace(name, "_"+u.name+"_", "_", 1)
+	return name + "_" + u.name
 }
 
 // meets reports whether a name is taken. A gauge x_total and a counter x would

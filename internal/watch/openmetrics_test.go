@@ -104,12 +104,13 @@ func TestExpfmt(t *testing.T) {
 		kind              dto.MetricType
 		value             float64
 	}{
-		{"rumbench_host_context_switches_total", "", "host.context_switches, in count", dto.MetricType_COUNTER, 1e6},
+		{"rumbench_host_context_switches_total", "", "host.context_switches", dto.MetricType_COUNTER, 1e6},
 		{"rumbench_host_memory_dirty_bytes", "", "host.memory.dirty_bytes, in bytes", dto.MetricType_GAUGE, 4096},
 		{"rumbench_device_write_bytes_total", "sda", "device.write_bytes, in bytes", dto.MetricType_COUNTER, 1e8},
 		{"rumbench_device_write_bytes_total", "nvme0n1", "device.write_bytes, in bytes", dto.MetricType_COUNTER, 1e9},
-		{"rumbench_fake_reads_total", `t \"1\", x=\"y`, "fake.reads, in count", dto.MetricType_COUNTER, 5},
-		{"rumbench_my_share", "", "my.share, in percent, derived", dto.MetricType_GAUGE, 12.5},
+		{"rumbench_fake_reads_total", `t \"1\", x=\"y`, "fake.reads", dto.MetricType_COUNTER, 5},
+		{"rumbench_my_share_ratio", "", "my.share, in ratio, derived", dto.MetricType_GAUGE, 0.125},
+		{"rumbench_device_read_seconds_total", "nvme0n1", "device.read_ns, in seconds", dto.MetricType_COUNTER, 9},
 		{"rumbench_source_up", "my/engine", "whether the source answered at the latest sample", dto.MetricType_GAUGE, 1},
 		{"rumbench_source_up", "other/engine", "whether the source answered at the latest sample", dto.MetricType_GAUGE, 0},
 	} {
@@ -133,6 +134,34 @@ func TestExpfmt(t *testing.T) {
 		}
 		if !found {
 			t.Errorf("%s has no label %s", want.name, want.label)
+		}
+	}
+}
+
+// Names end with their unit, and say nothing of what it was before.
+func TestBaseUnits(t *testing.T) {
+	for name, want := range map[[2]string]string{
+		{"device.read_ns", "ns"}:                "rumbench_device_read_seconds_total",
+		{"mysql.rocksdb_stall_micros", "us"}:    "rumbench_mysql_rocksdb_stall_seconds_total",
+		{"host.pressure.io.some_us", "us"}:      "rumbench_host_pressure_io_some_seconds_total",
+		{"mysql.innodb_row_lock_time", "ms"}:    "rumbench_mysql_innodb_row_lock_time_seconds_total",
+		{"mysql.uptime", "s"}:                   "rumbench_mysql_uptime_seconds_total",
+		{"mysql.bytes_sent", "bytes"}:           "rumbench_mysql_sent_bytes_total",
+		{"device.read_bytes", "bytes"}:          "rumbench_device_read_bytes_total",
+		{"engine.queries", "count"}:             "rumbench_engine_queries_total",
+		{"device.util_percent", "percent"}:      "rumbench_device_util_ratio",
+		{"engine.write_amplification", "ratio"}: "rumbench_engine_write_amplification_ratio",
+	} {
+		kind := engine.Counter
+		if !strings.HasSuffix(want, "_total") {
+			kind = Derived
+		}
+		got := NewExporter().name(identity{name[0], name[1], kind})
+		if kind == engine.Counter {
+			got += "_total"
+		}
+		if got != want {
+			t.Errorf("%v is %s, want %s", name, got, want)
 		}
 	}
 }

@@ -20,6 +20,8 @@ type Table struct {
 	Out io.Writer
 	// Size returns the width and height of the terminal; nil if Out is none.
 	Size func() (width, height int)
+	// All shows everything in place of what matters first.
+	All bool
 	// Top is the number of series shown of a source, the most active; 0: all.
 	Top int
 	// Filter, if there is one, replaces the usual selection.
@@ -86,10 +88,14 @@ func (t *Table) blocks(f *Frame) []page.Block {
 	if len(t.Filter) > 0 {
 		return append(blocks, t.lists(f, t.Filter.Matches)...)
 	}
-	for i := range views {
-		blocks = append(blocks, views[i].table(f))
+	shown, listed := leads, func(r *Row) bool { return r.Kind == Derived && moves(r) }
+	if t.All {
+		shown, listed = views, moves
 	}
-	return append(blocks, t.lists(f, moves)...)
+	for i := range shown {
+		blocks = append(blocks, shown[i].table(f))
+	}
+	return append(blocks, t.lists(f, listed)...)
 }
 
 // span returns the time over which most of the frame's rates were taken.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"rumbench/engine"
 )
@@ -17,11 +18,36 @@ func TestTable(t *testing.T) {
 	}
 	f.Sources[2].Note = restarted
 	var b strings.Builder
-	table := &Table{Out: &b, Top: 5, Expressions: []*Expression{{Name: "await_ms"}, {Name: "no.value"}, {Name: "engine.stall_percent", builtin: true}}}
+	table := &Table{Out: &b, All: true, Top: 5, Expressions: []*Expression{{Name: "await_ms"}, {Name: "no.value"}, {Name: "engine.stall_percent", builtin: true}}}
 	for _, f := range append(all, f) {
 		must(t, table.Frame(f))
 	}
 	golden(t, "frame.table", b.String())
+}
+
+// What matters first fits on 80 columns and in few lines.
+func TestLeadTable(t *testing.T) {
+	f := some()
+	rows := &f.Sources[2].Rows
+	for i, m := range engine.Meanings() {
+		labels := `target="production"`
+		if m.Name == engine.Commits {
+			labels = engine.ExplicitOnly + `="true",` + labels
+		}
+		*rows = append(*rows, Row{Known: true, Rate: 123456 * float64(i+1), Point: engine.Point{Name: m.Name, Labels: labels, Kind: m.Kind, Unit: m.Unit, Value: 1e3}})
+	}
+	var b strings.Builder
+	must(t, (&Table{Out: &b, Expressions: []*Expression{{Name: "mine"}}}).Frame(f))
+	golden(t, "lead.table", b.String())
+	lines := strings.Split(b.String(), "\n")
+	if len(lines) > 20 {
+		t.Errorf("%d lines", len(lines))
+	}
+	for _, line := range lines {
+		if n := utf8.RuneCountInString(line); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
 }
 
 func TestFilteredTable(t *testing.T) {
@@ -40,7 +66,7 @@ func TestFilteredTable(t *testing.T) {
 // beyond the screen, where it could not be replaced.
 func TestRedraw(t *testing.T) {
 	var b strings.Builder
-	table := &Table{Out: &b, Size: func() (int, int) { return 40, 8 }}
+	table := &Table{Out: &b, All: true, Size: func() (int, int) { return 40, 8 }}
 	all := frames(t)
 	must(t, table.Frame(all[0]))
 	if b.Len() > 0 {

@@ -21,7 +21,8 @@ const (
 
 // Target is a running server that is watched. It reconnects after an error.
 type Target struct {
-	Name string
+	Name   string
+	Engine engine.Engine
 
 	watcher engine.Watcher
 	dsn     string
@@ -41,6 +42,17 @@ type state struct {
 	epoch int    // of the connection: counters may have been reset in between
 	seen  bool   // the processes have been sampled in this epoch
 	stale bool   // they are gone: the server may be another one
+}
+
+// Open connects to the server once, for whoever needs no reconnection, and returns its
+// data source name as it may be shown.
+func (t *Target) Open(ctx context.Context) (conn engine.Watch, shown string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	if conn, err = t.watcher.Watch(ctx, t.dsn); err != nil {
+		err = fmt.Errorf("attach %s: %w", t.Name, err)
+	}
+	return conn, engine.ShowDSN(t.Engine, t.dsn), err
 }
 
 func (t *Target) connect(ctx context.Context) error {

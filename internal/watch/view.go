@@ -5,14 +5,15 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/engine"
 	"rumbench/internal/observe"
 	"rumbench/internal/page"
 	"rumbench/internal/plain"
 	"rumbench/internal/quantity"
 )
 
-// view is what a table shows of a group of series by default: a line for each
-// device, process or server, with some columns.
+// view is what a table shows of a group of series: a line for each device, process,
+// server or storage, with some columns.
 type view struct {
 	title   string
 	columns []column
@@ -22,7 +23,45 @@ type view struct {
 // derived from: the time per read is unknown while nothing is read.
 type column struct{ head, name, of string }
 
+// leads are what matters first: they fit on 80 columns.
+var leads = []view{
+	{"server", []column{
+		{"queries", engine.Queries, ""},
+		{"commits", engine.Commits, ""},
+		{"sessions", engine.Sessions, ""},
+		{"active", engine.SessionsActive, ""},
+	}},
+	{"storage", []column{
+		{"blocked", engine.SessionsBlocked, ""},
+		{"lock waits", engine.LockWaits, ""},
+		{"read", engine.BytesRead, ""},
+		{"written", engine.BytesWritten, ""},
+		{"log", engine.LogBytes, ""},
+		{"cache hits", "engine.cache_hit_percent", engine.CacheLookups},
+	}},
+	{"process", []column{
+		{"cpu", "process.cpu_percent", ""},
+		{"read", "process.read_bytes", ""},
+		{"written", "process.write_bytes", ""},
+		{"resident", "process.rss_bytes", ""},
+	}},
+	{"device", []column{
+		{"reads", "device.reads", ""},
+		{"read", "device.read_bytes", ""},
+		{"writes", "device.writes", ""},
+		{"written", "device.write_bytes", ""},
+		{"util", "device.util_percent", ""},
+	}},
+	{"host", []column{
+		{"busy", "host.cpu.busy_percent", ""},
+		{"iowait", "host.cpu.iowait_percent", ""},
+		{"available", "host.memory.available_bytes", ""},
+	}},
+}
+
+// views are all that tables show in columns.
 var views = []view{
+	leads[0],
 	{"host", []column{
 		{"busy", "host.cpu.busy_percent", ""},
 		{"user", "host.cpu.user_percent", ""},
@@ -46,17 +85,14 @@ var views = []view{
 		{"processes", "process.processes", ""},
 		{"threads", "process.threads", ""},
 	}},
-	{"engine", []column{
-		{"cache hits", "engine.cache_hit_percent", "engine.cache_lookups"},
-		{"lookups", "engine.cache_lookups", ""},
-		{"misses", "engine.cache_misses", ""},
-		{"read", "engine.bytes_read", ""},
-		{"written", "engine.bytes_written", ""},
-		{"dirty", "engine.dirty_bytes", ""},
-		{"checkpoint", "engine.checkpoint_bytes", ""},
-		{"debt", "engine.compaction_debt", ""},
+	{"storage", append(slices.Clone(leads[1].columns), []column{
+		{"lookups", engine.CacheLookups, ""},
+		{"misses", engine.CacheMisses, ""},
+		{"dirty", engine.DirtyBytes, ""},
+		{"checkpoint", engine.CheckpointAge, ""},
+		{"debt", engine.CompactionDebt, ""},
 		{"stalled", "engine.stall_percent", ""},
-	}},
+	}...)},
 	{"rumbench", []column{
 		{"cpu", "client.cpu_percent", ""},
 		{"heap", "client.heap_bytes", ""},
@@ -95,19 +131,24 @@ func (v *view) table(f *Frame) page.Table {
 	cells := make(map[[2]string]string) // by name and labels
 	var who []string                    // labels, in the order of the frame
 	there := make(map[string]bool)
+	var feet []string
 	for _, r := range f.each {
 		there[r.Name] = true
 		if !slices.ContainsFunc(v.columns, func(c column) bool { return c.name == r.Name }) {
 			continue
 		}
-		if !slices.Contains(who, r.Labels) {
-			who = append(who, r.Labels)
+		labels, mark := whole(r.Labels)
+		if !slices.Contains(who, labels) {
+			who = append(who, labels)
+		}
+		if mark != "" && len(feet) == 0 {
+			feet = []string{"  " + explicitFoot}
 		}
 		if value, ok := r.Shown(); ok {
-			cells[[2]string{r.Name, r.Labels}] = quantity.In(value, r.ShownUnit())
+			cells[[2]string{r.Name, labels}] = quantity.In(value, r.ShownUnit()) + mark
 		}
 	}
-	t := page.Table{Head: v.title, Groups: []page.Group{{}}}
+	t := page.Table{Head: v.title, Groups: []page.Group{{Foot: feet}}}
 	for _, labels := range who {
 		t.Groups[0].Rows = append(t.Groups[0].Rows, page.Row{Head: "  " + whose(labels)})
 	}
@@ -122,6 +163,18 @@ func (v *view) table(f *Frame) page.Table {
 		}
 	}
 	return t
+}
+
+const explicitFoot = "* COMMIT statements only: the server does not count single statements"
+
+// whole returns the labels of what a series is of, and a mark if it is only part of it.
+func whole(labels string) (of, mark string) {
+	all := observe.ParseLabels(labels)
+	rest := slices.DeleteFunc(all, func(l observe.Label) bool { return l.Name == engine.ExplicitOnly })
+	if len(rest) == len(all) {
+		return labels, ""
+	}
+	return rest.String(), "*"
 }
 
 // whose returns the name of what labels identify.

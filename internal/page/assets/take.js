@@ -32,7 +32,7 @@ function inlined(node, outer) {
   const style = getComputedStyle(node);
   if (style.display === "none") return "";
   const copy = svgNode(node.localName === "a" ? "g" : node.localName);
-  for (const { name, value } of node.attributes) if (!(name in usual) && !/^(class|style|role|href|(data|aria)-.*)$/.test(name)) copy.setAttribute(name, value);
+  for (const { name, value } of node.attributes) if (!(name in usual) && !/^(class|role|href|data-|aria-)/.test(name)) copy.setAttribute(name, value);
   for (const name in usual) {
     const value = style.getPropertyValue(name), before = name === "opacity" ? "1" : outer.getPropertyValue?.(name) ?? usual[name];
     if (value === before) continue;
@@ -74,9 +74,8 @@ function written(node, from, to) {
     if (line && Math.abs(line.y - r.y) < 2) Object.assign(line, { text: line.text + " " + word, right: r.right });
     else lines.push({ text: word, x: r.x, y: r.y, height: r.height, right: r.right });
   }
-  const end = /right|end/.test(style.textAlign);
-  for (const l of lines) to.append(svgNode("text", { x: round((end ? l.right : l.x) - from.x), y: round(l.y + 0.79 * l.height - from.y), "font-size": parseFloat(style.fontSize),
-    ...(end && { "text-anchor": "end" }), ...(style.fontWeight !== "400" && { "font-weight": style.fontWeight }), ...paint("fill", style.color) }, l.text));
+  const end = /right|end/.test(style.textAlign), look = { "font-size": parseFloat(style.fontSize), "font-weight": style.fontWeight, ...(end && { "text-anchor": "end" }), ...paint("fill", style.color) };
+  for (const l of lines) to.append(svgNode("text", { x: round((end ? l.right : l.x) - from.x), y: round(l.y + 0.79 * l.height - from.y), ...look }, l.text));
 }
 
 // outlined draws an element of the page, and all in it.
@@ -91,16 +90,18 @@ function outlined(e, from, to) {
   if (style.backgroundImage !== "none") pattern(style, at, to);
   for (const side of ["Left", "Right"]) { // no picture has other borders
     const w = parseFloat(style[`border${side}Width`]), middle = at.x + (side === "Left" ? w / 2 : width - w / 2);
-    if (w) to.append(svgNode("path", { d: `M${middle} ${at.y}v${height}`, "stroke-width": w, ...(style[`border${side}Style`] === "dashed" && { "stroke-dasharray": 2 * w }), ...paint("stroke", style[`border${side}Color`]) }));
+    const dash = style[`border${side}Style`] === "dashed" && { "stroke-dasharray": 2 * w };
+    if (w) to.append(svgNode("path", { d: `M${middle} ${at.y}v${height}`, "stroke-width": w, ...dash, ...paint("stroke", style[`border${side}Color`]) }));
   }
-  if (style.overflowX === "visible" || e.scrollWidth <= e.clientWidth) for (const child of e.childNodes) outlined(child, from, to); // or it has no room for them
+  if (style.overflowX !== "visible" && e.scrollWidth > e.clientWidth) return; // it has no room for its label
+  for (const child of e.childNodes) outlined(child, from, to);
 }
 
 const seriesStyle = (index) => `t${index % dashes.length}` + (index % signs.length < dashes.length ? "" : " u");
 
 // figureOf draws a chart over time as svg.go draws plots, with what is shown of it.
 function figureOf({ plot, chart, data }) {
-  const { left, top, width, height } = Object.fromEntries(Object.entries(plot.bbox).map(([k, v]) => [k, v / devicePixelRatio]));
+  const { offsetLeft: left, offsetTop: top, offsetWidth: width, offsetHeight: height } = plot.over;
   const x = (v) => round(left + plot.valToPos(v, "x")), y = (v) => round(top + plot.valToPos(v, "y")), bottom = top + height;
   const svg = svgNode("svg", { viewBox: `0 0 ${plot.width} ${plot.height}` });
   const area = svgNode("svg", { x: left, y: top, width, height, viewBox: `${left} ${top} ${width} ${height}` });
@@ -116,23 +117,30 @@ function figureOf({ plot, chart, data }) {
   for (const m of data.marks || []) add("path", "tick", m.index, { d: `M${x(m.at)} ${top + 6 * lanes.indexOf(m.index)}v5` });
   data.targets.forEach(({ index }, i) => {
     const low = chart.low?.[i], line = points(chart.lines[i]), known = line.filter(Boolean), every = Math.max(1, known.length >> 2);
-    for (const [from, to] of stretches(low || [])) add("path", "band", index, { d: path([...points(chart.high[i]).slice(from, to), ...points(low).slice(from, to).reverse()]) + "z" });
+    for (const [from, to] of stretches(low || [])) {
+      add("path", "band", index, { d: path([...points(chart.high[i]).slice(from, to), ...points(low).slice(from, to).reverse()]) + "z" });
+    }
     add("path", "line", index, { d: path(line) });
-    for (let k = Math.floor(index * every / 3) % every; k < known.length; k += every) add("text", "mark", index, { x: known[k][0], y: known[k][1] + 4, "text-anchor": "middle" }, signs[index % signs.length]);
+    for (let k = Math.floor(index * every / 3) % every; k < known.length; k += every) {
+      add("text", "mark", index, { x: known[k][0], y: known[k][1] + 4, "text-anchor": "middle" }, signs[index % signs.length]);
+    }
   });
   svg.append(area);
   return make("figure", { className: "plot" }, make("figcaption", { textContent: chart.title }), svg);
 }
 
-// legendOf names the series of a picture that does not do so itself.
+// legendOf names the series of a picture whose texts do not.
 function legendOf(place, copy) {
   if (place.previousElementSibling?.matches(".roles")) return place.previousElementSibling.cloneNode(true);
-  if (!copy.matches(".plot")) return "";
-  const used = all("svg [class*=t]", copy).filter((e) => getComputedStyle(e).display !== "none").map((e) => e.getAttribute("class").replace(/^\w+ /, ""));
-  const legend = (place.closest("section")?.querySelector(".legend li[data-t]") || document.querySelector(".legend li[data-t]"))?.parentNode.cloneNode(true);
-  for (const e of legend ? all("li, small", legend) : []) if (!used.includes(seriesStyle(e.dataset.t))) e.remove();
-  if (legend) legend.className = "legend small";
-  return legend || "";
+  const used = all("svg [class*=t]", copy).filter((e) => getComputedStyle(e).display !== "none").map((e) => e.getAttribute("class").replace(/^\S+ /, ""));
+  const texts = new Set(all("text", copy).map((e) => e.textContent));
+  const legend = (place.closest("section:has(.legend > [data-t])") || document).querySelector(".legend:has([data-t])")?.cloneNode(true);
+  const nameOf = (li) => (li.querySelector("strong") || li.childNodes[1]).textContent.trim();
+  if (!legend) return "";
+  for (const e of all("li, small", legend)) if (!used.includes(seriesStyle(e.dataset.t))) e.remove();
+  const named = all("li", legend).map(nameOf);
+  legend.className = "legend small";
+  return named.length && !named.some((name) => texts.has(name)) ? legend : "";
 }
 
 // svgOf returns a picture as a file. Its copy in the page is never shown.
@@ -142,7 +150,8 @@ function svgOf(place) {
   copy.style.width = Math.max(600, (copy.querySelector("svg")?.viewBox.baseVal.width || 0) + 32) + "px";
   place.after(copy);
   try {
-    copy.append(legendOf(place, copy), make("p", { className: "about", textContent: joined([...new Set([document.title, sectionOf(place)])], " · ") }));
+    const source = joined([...new Set([document.title, sectionOf(place)])], " · ");
+    copy.append(legendOf(place, copy), make("p", { className: "about", textContent: source }));
     const from = copy.getBoundingClientRect(), { width, height } = from;
     const svg = svgNode("svg", { width, height, viewBox: `0 0 ${width} ${height}`, "font-family": getComputedStyle(copy).fontFamily }, svgNode("title", {}, titleOf(place)));
     outlined(copy, from, svg);
@@ -178,8 +187,10 @@ function parsed(text) {
 
 const noteOf = (id) => byId(id)?.textContent.replace(/^⚠ ?/, "");
 
+const textsOf = (selector, e) => joined(all(selector, e).map((part) => part.textContent.trim()));
+
 function cellOf(cell, sub = "") {
-  const of = (selector) => all(selector, cell).map((e) => e.textContent.trim()).join(" ");
+  const of = (selector) => textsOf(selector, cell);
   const text = wordsOf(cell), per = of("small.per"), versus = of("small:not(.per, .tag)"), notes = all("sup a", cell).map((a) => a.hash.slice(1));
   const number = cell.classList.contains("x") ? null : exact(cell, text) || parsed(text);
   const [, ratio, sign] = /^(.*?)(?: ?([^\w\s×.]+))?$/.exec(versus);
@@ -194,12 +205,13 @@ function cellOf(cell, sub = "") {
 // contentOf returns a table's heads, and its groups with their rows of cells.
 function contentOf(table) {
   const shown = (e) => e && e.getClientRects().length > 0;
-  const heads = [...table.tHead.rows[0].cells].map((th, i) => ({ i, name: wordsOf(th), sub: all("small", th).map((e) => e.textContent.trim()).join(" "), number: th.classList.contains("n"), shown: shown(th) })).filter((h) => h.shown);
+  const heads = [...table.tHead.rows[0].cells].map((th, i) => shown(th) && { i, name: wordsOf(th), sub: textsOf("small", th), number: th.classList.contains("n") }).filter(Boolean);
   const groups = [...table.tBodies].map((body) => {
     const head = [...body.rows].find((r) => r.classList.contains("group"));
     const subs = heads.map((h) => h.i && head?.cells[h.i]?.textContent.trim() || "");
     const rows = [...body.rows].filter((r) => r !== head && shown(r));
-    return { name: head ? wordsOf(head.cells[0]) : "", subs, rows: rows.map((r) => heads.map((h, k) => h.i ? cellOf(r.cells[h.i], subs[k]) : { value: wordsOf(r.cells[0]), line: wordsOf(r.cells[0]) })) };
+    const named = (cell) => ({ value: wordsOf(cell), line: wordsOf(cell) });
+    return { name: head ? wordsOf(head.cells[0]) : "", subs, rows: rows.map((r) => heads.map((h, k) => h.i ? cellOf(r.cells[h.i], subs[k]) : named(r.cells[0]))) };
   });
   return { heads, groups: groups.filter((g) => g.rows.length) };
 }
@@ -225,8 +237,9 @@ function fields(table) {
   const { heads, groups } = contentOf(table), rows = groups.flatMap((g) => g.rows), named = groups.some((g) => g.name);
   const columns = heads.map((h, k) => {
     const cells = rows.map((r) => r[k]), units = new Set(cells.filter((c) => c.unit || parsed(c.value)).map((c) => c.unit || ""));
-    const name = joined([h.name, h.sub]), [unit] = units;
-    return { k, name, value: units.size === 1 && unit && unit !== h.sub ? `${name} (${unit})` : name, extra: ["unit", "ratio", "sign", "remark"].filter((f) => f === "unit" ? units.size > 1 : cells.some((c) => c[f])) };
+    const name = joined([h.name, h.sub]), [unit] = units, extra = ["unit", "ratio", "sign", "remark"];
+    return { k, name, value: units.size === 1 && unit && unit !== h.sub && !name.split(" ").includes(unit) ? `${name} (${unit})` : name,
+      extra: extra.filter((f) => f === "unit" ? units.size > 1 : cells.some((c) => c[f])) };
   });
   return [
     [...(named ? ["group"] : []), ...columns.flatMap((c) => [c.value, ...c.extra.map((f) => `${c.name} ${f}`)])],
@@ -234,8 +247,9 @@ function fields(table) {
   ];
 }
 
-const csv = (table) => fields(table).map((r) => r.map((f) => /[",\n]/.test(f) ? `"${f.replaceAll('"', '""')}"` : f).join(",")).join("\n") + "\n";
-const tsv = (table) => fields(table).map((r) => r.map((f) => f.replace(/\s+/g, " ")).join("\t")).join("\n") + "\n";
+// A list as text has commas between its parts.
+const csv = (table) => fields(table).map((r) => r.map((f) => /[",\n]/.test(f) ? `"${f.replaceAll('"', '""')}"` : f) + "\n").join("");
+const tsv = (table) => fields(table).map((r) => r.map((f) => f.replace(/\s+/g, " ")).join("\t") + "\n").join("");
 
 // --- The buttons, and what they open. ---
 
@@ -252,7 +266,7 @@ function titleOf(what) {
 function save(content, type, name) {
   const link = make("a", { href: URL.createObjectURL(new Blob([content], { type })), download: name });
   link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  setTimeout(() => URL.revokeObjectURL(link.href), 1e4);
 }
 
 // copyText copies a text also where pages opened from a file have no clipboard.
@@ -274,7 +288,8 @@ const ways = (what) => what.matches("table")
   : [["PNG", "png", "image/png", (e) => pngOf(svgOf(e))], ["SVG", "svg", "image/svg+xml", svgOf]];
 
 async function take(what, [, ending, type, content], copying) {
-  const made = content(what), name = [...new Set([sectionOf(what), titleOf(what)])].join(" ").toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "") || "rumbench";
+  const made = content(what), title = [...new Set([sectionOf(what), titleOf(what)])].join(" ");
+  const name = title.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "") || "table";
   try {
     if (copying && ending !== "png" && await copyText(made)) return "Copied";
     if (copying && ending === "png") {
@@ -283,7 +298,7 @@ async function take(what, [, ending, type, content], copying) {
     }
   } catch { /* this browser copies no pictures */ }
   save(await made, type, `${name}.${ending}`);
-  return copying ? "Saved: this browser does not let a page copy it" : "Saved";
+  return copying ? "Saved: copying failed" : "Saved";
 }
 
 // One box serves all buttons; the browser closes it, and gives the focus back.
@@ -291,15 +306,17 @@ const takes = make("div", { className: "takes", popover: "auto" });
 document.body.append(takes);
 
 function fillTakes(button, what) {
-  takes.replaceChildren(...ways(what).flatMap((way) => [make("span", { textContent: way[0] }), ...["Copy", "Save"].map((verb) => set(make("button", { type: "button", textContent: verb, onclick: async () => {
+  const act = async (way, verb) => {
     const said = set(make("p", { textContent: await take(what, way, verb === "Copy") }), { role: "status" });
     takes.replaceChildren(said);
     setTimeout(() => said.isConnected && takes.hidePopover(), 1500);
-  } }), { "aria-label": `${verb} as ${way[0]}` }))]));
+  };
+  const choice = (way, textContent) => set(make("button", { type: "button", textContent, onclick: () => act(way, textContent) }), { "aria-label": `${textContent} as ${way[0]}` });
+  takes.replaceChildren(...ways(what).flatMap((way) => [make("span", { textContent: way[0] }), choice(way, "Copy"), choice(way, "Save")]));
   takes.querySelector("button").autofocus = true;
-  const r = button.getBoundingClientRect(), room = { width: 230, height: 150 };
-  takes.style.left = scrollX + Math.max(8, Math.min(r.left, document.documentElement.clientWidth - room.width)) + "px";
-  takes.style.top = scrollY + (r.bottom + room.height < innerHeight ? r.bottom + 4 : r.top - room.height) + "px";
+  const { left, top, bottom } = button.getBoundingClientRect(), width = 230, height = 150; // at most
+  takes.style.left = scrollX + Math.min(left, innerWidth - width) + "px";
+  takes.style.top = scrollY + (bottom + height < innerHeight ? bottom + 4 : top - height) + "px";
 }
 
 // offer puts a button for a picture or a table into its title or first head.

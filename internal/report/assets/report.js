@@ -136,7 +136,7 @@ function compareRatios(table) {
   for (const body of table.tBodies) {
     const logs = columns.map(() => []);
     for (const row of [...body.rows].filter((r) => !r.classList.contains("group"))) {
-      const name = headText(row.cells[0]);
+      const name = wordsOf(row.cells[0]);
       columns.forEach((target, i) => {
         if (target < 0) return;
         const cell = restored(row.cells[i + 1]), other = row.cells[columns.indexOf(base) + 1];
@@ -198,13 +198,12 @@ function setBase(chosen) {
 const hiddenSteps = new Set();
 const svgStyle = new CSSStyleSheet(); // an element with styles is not allowed
 document.adoptedStyleSheets.push(svgStyle);
-const headText = (th) => th.firstElementChild?.tagName === "A" ? th.firstElementChild.textContent : th.firstChild?.textContent || "";
 
 // columnsOf returns which columns of a table stand for a target or a step.
 const columnsOf = new Map(all("main table").map((table) => [table, [...table.tHead.rows[0].cells].slice(1).map((th) => {
   const link = th.querySelector("a[href^='#s']");
   const section = link && byId(link.hash.slice(1));
-  return { target: targets.indexOf(headText(th)), step: section?.classList.contains("step") ? section.id : "" };
+  return { target: targets.indexOf(wordsOf(th)), step: section?.classList.contains("step") ? section.id : "" };
 })]));
 
 function applyFilters() {
@@ -275,7 +274,7 @@ function addTools() {
     const choice = make("select", { onchange: () => setBase(+choice.value) }, ...targets.map((name, i) => make("option", { value: i, textContent: name })));
     bar.append(make("label", {}, "Base ", choice), menu("Targets", ...choices(targets.map((name, i) => ({ id: i, name })), hiddenTargets)));
   }
-  const steps = all("section.step").map((s) => ({ id: s.id, name: s.querySelector("h2").firstChild.textContent.trim() }));
+  const steps = all("section.step").map((s) => ({ id: s.id, name: wordsOf(s.querySelector("h2")) }));
   if (steps.length > 1) bar.append(menu("Steps", ...choices(steps, hiddenSteps)));
   const notes = make("input", { type: "checkbox", checked: true });
   notes.onchange = () => document.body.classList.toggle("no-notes", !notes.checked);
@@ -330,7 +329,7 @@ for (const table of columnsOf.keys()) {
   const heads = [...table.tHead.rows[0].cells];
   heads.forEach((th, i) => {
     const button = make("button", { type: "button", className: "sort", textContent: "↕" });
-    set(button, { "aria-label": `sort by ${headText(th)}` }).onclick = () => {
+    set(button, { "aria-label": `sort by ${wordsOf(th)}` }).onclick = () => {
       const now = th.getAttribute("aria-sort");
       const next = now === null ? "descending" : now === "descending" ? "ascending" : "";
       for (const h of heads) {

@@ -1,0 +1,77 @@
+package account
+
+import (
+	"slices"
+
+	"rumbench/engine"
+	"rumbench/internal/metric"
+	"rumbench/internal/observe"
+)
+
+// Served is a kind of work that servers count, whoever asks for it.
+type Served struct {
+	Group, Op string
+	Counter   string
+}
+
+// AllServed are the kinds of work that servers count, the most telling first.
+var AllServed = []Served{{"queries", "query", engine.Queries}, {"transactions", "transaction", engine.Commits}}
+
+// byLoad is the source of what the program that made the load used.
+const byLoad = "the program that made the load"
+
+// Recorded adds all numbers of a step whose load another program made: its work is
+// what the server counted. intervals are those of each kind of work, by its operation.
+func (s *Step) Recorded(intervals map[string][]Interval) {
+	c := &costing{s, s.figures()}
+	c.addLoad()
+	c.markDeferred()
+	disturbed := Warned(slices.Concat(c.judgeSources(), lost(s.InWindow))...)
+	for _, w := range AllServed {
+		n, ok := Counter(s.InWindow, w.Counter)
+		if !ok || n <= 0 {
+			continue
+		}
+		more := []With{Of(w.Group, w.Op), Source(w.source(s.InWindow)), disturbed}
+		s.Put("rows", n, append(more, Count(int64(n)))...)
+		s.Rate("ops_per_s", n, s.Seconds, more...)
+		s.Rate("rows_per_s", n, s.Seconds, more...)
+		s.Logged(w.Group, intervals[w.Op], false)
+		s.Costs(c.all, Denominator{w.Op, n, int64(n)})
+	}
+	s.Put("duration_s", s.Seconds)
+	c.addEngine()
+	c.addCounters()
+}
+
+// source returns where the work was counted.
+func (w Served) source(counted []observe.Change) string {
+	for _, c := range counted {
+		if c.Name == w.Counter && observe.ParseLabels(c.Labels).Get(engine.ExplicitOnly) != "" {
+			return ownAccount + ": COMMIT statements only"
+		}
+	}
+	return ownAccount
+}
+
+// addLoad adds the CPU time of the program that made the load.
+func (s *costing) addLoad() {
+	if s.Load == nil {
+		return
+	}
+	load := micros(s.Load.Nanoseconds())
+	if server := find(s.all, "server_cpu_us"); server != nil {
+		s.all = append(s.all, Cost{Metric: "cpu_us", Value: server.Value + load, Source: server.Source + " and " + byLoad})
+	}
+	s.all = append(s.all, Cost{Metric: "client_cpu_us", Value: load, Source: byLoad})
+}
+
+// lost warns of work that was counted in part only, as the server was restarted.
+func lost(counted []observe.Change) (out []metric.Warning) {
+	for _, c := range counted {
+		if c.Reset && slices.ContainsFunc(AllServed, func(w Served) bool { return w.Counter == c.Name }) {
+			out = append(out, metric.Warn(metric.CounterReset, metric.Values{"counter": c.Name}))
+		}
+	}
+	return out
+}

@@ -1,0 +1,78 @@
+package watch
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+
+	"rumbench/engine"
+)
+
+// TestDashboard: every name in the dashboard is one that is exported of this machine,
+// a process of it, and a server that knows all that has a meaning.
+func TestDashboard(t *testing.T) {
+	grown := 0.0
+	server := fake{"prod/engine", func(_ context.Context, s *engine.Sample) error {
+		grown++
+		for _, m := range engine.Meanings() {
+			s.Points = append(s.Points, engine.Point{Name: m.Name, Labels: `target="prod"`, Kind: m.Kind, Unit: m.Unit, Value: grown})
+		}
+		return nil
+	}}
+	disk := fake{"device/sda", func(_ context.Context, s *engine.Sample) error {
+		for _, name := range []string{"reads", "writes", "read_bytes", "write_bytes", "read_ns", "write_ns"} {
+			unit := map[bool]string{true: "ns", false: "bytes"}[strings.HasSuffix(name, "_ns")]
+			s.Counter("device."+name, unit, grown, "dev", "sda")
+		}
+		return nil
+	}}
+	machine := Machine{PIDs: []int{os.Getpid()}}
+	collectors, err := machine.Collectors(nil, func(text string) { t.Log(text) })
+	must(t, err)
+	e := NewExporter()
+	must(t, Run(t.Context(), Config{Interval: 50 * time.Millisecond, Count: 3, Collectors: append(collectors, server, disk), Expressions: Builtins()}, e.Frame))
+	body, _ := scrape(t, e, "text/plain")
+	parser := expfmt.NewTextParser(model.LegacyValidation)
+	exported, err := parser.TextToMetricFamilies(strings.NewReader(body))
+	must(t, err)
+
+	var b bytes.Buffer
+	must(t, Dashboard(&b))
+	var dashboard struct {
+		Panels []struct {
+			Title   string
+			Targets []struct{ Expr string }
+		}
+	}
+	must(t, json.Unmarshal(b.Bytes(), &dashboard))
+	if len(dashboard.Panels) < 10 {
+		t.Errorf("%d panels", len(dashboard.Panels))
+	}
+	for _, p := range dashboard.Panels {
+		for _, target := range p.Targets {
+			names := regexp.MustCompile(`rumbench_\w+`).FindAllString(target.Expr, -1)
+			if len(names) == 0 {
+				t.Errorf("%s: %s has no metric", p.Title, target.Expr)
+			}
+			for _, name := range names {
+				if exported[name] == nil {
+					t.Errorf("%s: %s is not exported", p.Title, name)
+				}
+				if counter := strings.HasSuffix(name, "_total"); counter != strings.Contains(target.Expr, "rate(") {
+					t.Errorf("%s: %s: a counter wants a rate, and nothing else does", p.Title, target.Expr)
+				}
+			}
+		}
+	}
+	if !strings.Contains(b.String(), "label_values(rumbench_engine_sessions, target)") || exported["rumbench_engine_sessions"] == nil {
+		t.Error("the servers to choose from are not exported")
+	}
+}
