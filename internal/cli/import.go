@@ -85,7 +85,7 @@ func runImport(a *App, o importer.Options, paths []string, out string) error {
 	if err != nil {
 		return err
 	}
-	html, err := writeReport(in, out)
+	html, err := writeReport(in, out, false)
 	if err != nil {
 		return err
 	}

@@ -42,6 +42,7 @@ func newReportCommand(a *App) *cobra.Command {
 	f.StringVar(&o.notes, "notes", "", "a `FILE` of remarks on steps, for the relative table: step: remark")
 	f.StringVar(&o.colours, "colours", "verdicts", "verdicts, or published: the fixed limits of the insert benchmark's published pages, in the relative tables")
 	choices(f, "colours", "verdicts", "published")
+	f.BoolVar(&o.all, "all", false, "put everything into the Markdown, also what is folded on the page")
 	f.BoolVar(&o.force, "force", false, "replace a report that --out holds already")
 	acrossFlags(f, &o.across)
 	f.StringVar(&o.card, "card", "", "write the first screen as one picture to a `FILE`.svg or .png, and nothing else")
@@ -52,7 +53,7 @@ func newReportCommand(a *App) *cobra.Command {
 
 type reportOptions struct {
 	out, base, notes, colours, card string
-	redact, force, summary          bool
+	redact, force, all, summary     bool
 	across                          compare.Across
 }
 
@@ -82,7 +83,7 @@ func runReport(w io.Writer, o reportOptions, dirs []string) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
-	html, err := writeReport(in, out)
+	html, err := writeReport(in, out, o.all)
 	if err != nil {
 		return err
 	}
@@ -168,13 +169,16 @@ func reportInput(dirs ...string) (report.Input, error) {
 			return in, err
 		}
 		titles = append(titles, c.Name)
+		if !c.Started.IsZero() && (in.Started.IsZero() || c.Started.Before(in.Started)) {
+			in.Started = c.Started
+		}
 		in.Commands = append(in.Commands, commandLine(c.Command))
 		for _, t := range s.trials {
 			plans, err := result.ReadPlans(t.Dir)
 			if err != nil {
 				return in, err
 			}
-			in.Trials = append(in.Trials, report.Trial{Trial: t, Plans: plans, Series: func(yield func(result.Line) error) error {
+			in.Trials = append(in.Trials, report.Trial{Trial: t, Plans: plans, Usual: usual(t), Series: func(yield func(result.Line) error) error {
 				return result.ReadSeries(t.Dir, report.Sources, yield)
 			}})
 		}
@@ -198,6 +202,20 @@ func reportInput(dirs ...string) (report.Input, error) {
 	}
 	in.Title = strings.Join(titles, ", ")
 	return in, nil
+}
+
+// usual returns the values that a trial's parameters have where nobody chooses others;
+// nil if this rumbench does not know them.
+func usual(t *result.Trial) map[string]any {
+	w, ok := registry.Catalog{}.Workload(t.Workload)
+	if !ok || t.Imported != nil {
+		return nil
+	}
+	params, err := w.Info().Resolve(t.Preset, nil)
+	if err != nil {
+		return nil
+	}
+	return params
 }
 
 // commandLine returns a command as it may be shown and stored.

@@ -263,7 +263,7 @@ func summarize(w io.Writer, width int, dir string) error {
 	if err != nil {
 		return nil // nothing was measured; the campaign's own error says why
 	}
-	html, err := writeReport(in, dir)
+	html, err := writeReport(in, dir, false)
 	if err != nil {
 		return err
 	}

@@ -59,9 +59,9 @@ func replace(files []output) error {
 	})
 }
 
-// writeReport writes a report into a directory as HTML and Markdown, and returns
-// where the former is.
-func writeReport(in report.Input, dir string) (html string, err error) {
+// writeReport writes a report into a directory as HTML and Markdown, the latter with
+// all that is folded if all is wanted, and returns where the former is.
+func writeReport(in report.Input, dir string, all bool) (html string, err error) {
 	html = filepath.Join(dir, result.ReportFile)
 	write := func(path string, render func(io.Writer, report.Input) error) error {
 		return result.Replace(path, 0o644, func(w io.Writer) error { return render(plain.NewWriter(w), in) })
@@ -69,5 +69,5 @@ func writeReport(in report.Input, dir string) (html string, err error) {
 	if err := write(html, report.HTML); err != nil {
 		return "", err
 	}
-	return html, write(filepath.Join(dir, result.MarkdownFile), report.Markdown)
+	return html, write(filepath.Join(dir, result.MarkdownFile), func(w io.Writer, in report.Input) error { return report.Markdown(w, in, all) })
 }

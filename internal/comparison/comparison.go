@@ -62,7 +62,7 @@ func Markdown(w io.Writer, list []Comparison) error {
 	for _, c := range list {
 		d.Lead = append(d.Lead, c.blocks()...)
 	}
-	return page.Markdown(w, &d)
+	return page.Markdown(w, &d, true)
 }
 
 // blocks returns a comparison as the blocks of a page: the answer, then what limits it.

@@ -26,8 +26,8 @@ const (
 	// SharesOfTime are sums that the report shows as shares of each other, next to
 	// the statements.
 	SharesOfTime Section = "Shares of time"
-	// SettledCost is shown with the costs of the scorecard, because it is of
-	// several steps.
+	// SettledCost is shown in the main table of the step, because it is of several
+	// steps.
 	SettledCost Section = "Cost over the steps"
 )
 

@@ -81,7 +81,7 @@ const (
 	CostLayer       Layer = "cost"
 )
 
-// Layer returns the layer of the scorecard that the family belongs to.
+// Layer returns the layer that the headlines of the family belong to.
 func (f Family) Layer() Layer {
 	switch f {
 	case Throughput:

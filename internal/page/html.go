@@ -20,7 +20,7 @@ var assets embed.FS
 // HTML writes a document as one file that loads nothing else: styles, scripts
 // and data are in it. The same document gives the same bytes.
 func HTML(w io.Writer, d *Document) error {
-	inside := &policy{rules: map[string]string{}}
+	inside, remarks := &policy{rules: map[string]string{}}, remarksOf(d, true)
 	t := template.New("page.html")
 	t.Funcs(template.FuncMap{
 		"script":  inside.script,
@@ -40,6 +40,9 @@ func HTML(w io.Writer, d *Document) error {
 		"svg":    func(p Plot) template.HTML { return template.HTML(p.Picture().SVG(false)) },
 		"linked": linked,
 		"show":   func(b Block) (template.HTML, error) { return show(t, b) },
+
+		"heads":   func(t Table) heads { return newHeads(remarks, t) },
+		"remarks": remarks.list,
 	})
 	if _, err := t.ParseFS(assets, "assets/*.html"); err != nil {
 		return err
@@ -58,6 +61,14 @@ func HTML(w io.Writer, d *Document) error {
 	}
 	body.WriteTo(&whole)
 	return written(w, whole.String())
+}
+
+// heads are the notes that are marked at the heads of a table's columns and groups.
+type heads struct{ Columns, Groups [][]Note }
+
+func newHeads(r remarks, t Table) (h heads) {
+	h.Columns, h.Groups = r.heads(&t)
+	return h
 }
 
 // written writes a text without control characters.

@@ -1,28 +1,35 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
 )
 
 // Markdown writes a document as Markdown, for posts and issues: without
-// drawings of curves and folded parts.
-func Markdown(w io.Writer, d *Document) error {
-	m := &markdown{}
+// drawings of curves and, unless all is wanted, without what is folded.
+func Markdown(w io.Writer, d *Document, all bool) error {
+	m := &markdown{all: all, remarks: remarksOf(d, all)}
 	if d.Title != "" {
 		m.printf("# %s\n\n", escape(d.Title))
 	}
 	m.blocks(d.Lead)
 	for _, s := range d.Sections {
-		m.printf("## %s\n\n", escape(s.Title))
-		m.blocks(s.Blocks)
+		if all || !s.Folded {
+			m.printf("## %s\n\n", escape(s.Title))
+			m.blocks(s.Blocks)
+		}
 	}
 	return written(w, strings.TrimRight(m.String(), "\n")+"\n")
 }
 
 // markdown is the text written so far; a blank line follows each block.
-type markdown struct{ strings.Builder }
+type markdown struct {
+	strings.Builder
+	all     bool // what is folded too
+	remarks remarks
+}
 
 func (m *markdown) printf(format string, args ...any) { fmt.Fprintf(m, format, args...) }
 
@@ -69,14 +76,17 @@ func (m *markdown) block(b Block) {
 	case Code:
 		m.fenced(b.Language, b.Text)
 	case *Notes:
-		for _, n := range b.List {
+		list := m.remarks.list(b)
+		for _, n := range list {
 			m.printf("- ⚠%d %s\n", n.Number, escape(n.Text))
 		}
-		if len(b.List) > 0 {
+		if len(list) > 0 {
 			m.WriteByte('\n')
 		}
-	case Bars:
-		m.fenced("", b.Title+"\n"+b.text())
+	case Bars: // a table has their numbers
+		if m.all {
+			m.fenced("", b.Title+"\n"+b.text())
+		}
 	case Table:
 		m.table(b)
 	case Medium:
@@ -95,38 +105,36 @@ func (m *markdown) block(b Block) {
 		}
 	case Beside:
 		m.blocks(b)
-	case Tabs:
-		m.tables(b)
+	case Folds:
+		for _, f := range b {
+			if m.all {
+				m.printf("### %s\n\n", escape(f.Title))
+				m.blocks(f.Blocks)
+			}
+		}
 	case Grid:
-		m.tables(b.Tables)
-	}
-}
-
-func (m *markdown) tables(list []Table) {
-	for _, t := range list {
-		m.table(t)
+		for _, t := range b.Tables {
+			m.table(t)
+		}
 	}
 }
 
 func (m *markdown) table(t Table) {
-	if t.Empty() || t.Long {
+	if t.Empty() {
 		return
 	}
+	columns, groups := m.remarks.heads(&t)
 	if t.Title != "" {
 		m.printf("%s %s\n\n", strings.Repeat("#", max(3, t.Level)), escape(t.Title))
 	}
 	if t.Note != "" {
 		m.printf("%s\n\n", escape(t.Note))
 	}
-	for _, g := range t.Groups {
+	for i, g := range t.Groups {
 		if len(g.Rows) == 0 {
 			continue
 		}
-		head := t.Head
-		if g.Name != "" {
-			head = g.Name
-		}
-		m.head(head, t.Columns, g)
+		m.head(strings.TrimSpace(cmp.Or(g.Name, t.Head)+" "+marks(groups[i])), t.Columns, columns, g)
 		for _, r := range g.Rows {
 			m.printf("| %s |", escape(r.Head))
 			for _, c := range r.Cells {
@@ -138,14 +146,15 @@ func (m *markdown) table(t Table) {
 	}
 }
 
-func (m *markdown) head(head string, columns []Column, g Group) {
+// head writes the heads of a group's columns, with the marks of their notes.
+func (m *markdown) head(head string, columns []Column, notes [][]Note, g Group) {
 	m.printf("| %s |", escape(head))
 	for i, c := range columns {
 		sub := c.Sub
 		if i < len(g.Subs) {
 			sub = g.Subs[i]
 		}
-		m.printf(" %s |", escape(strings.TrimSpace(c.Name+" "+sub)))
+		m.printf(" %s |", escape(strings.TrimSpace(strings.TrimSpace(c.Name+" "+sub)+" "+marks(notes[i]))))
 	}
 	m.WriteString("\n|---|")
 	for _, c := range g.Rows[0].Cells {
@@ -158,16 +167,15 @@ func (m *markdown) head(head string, columns []Column, g Group) {
 	m.WriteByte('\n')
 }
 
-// line returns the cell with its ratio, sign and notes on one line.
+// line returns the cell with its ratio and sign on one line. The notes of a number
+// are marked at its head.
 func (c Cell) line() string {
 	s := c.Text
 	if c.Ratio == "" {
 		s += c.Sign
 	}
-	if marks := c.Marks(); marks != "" && !c.Number {
-		s += " " + marks
-	} else {
-		s += marks
+	if !c.Number {
+		s = strings.TrimSpace(s + " " + c.Marks())
 	}
 	if c.Differs {
 		s = "≠ " + s
@@ -178,7 +186,10 @@ func (c Cell) line() string {
 	if c.Ratio != "" {
 		s += " (" + strings.TrimSpace(c.Ratio+" "+c.Sign) + ")"
 	}
-	return strings.TrimSpace(s + " " + warned(c.Tag))
+	if c.Tag != "" {
+		s += ", " + c.Tag
+	}
+	return strings.TrimSpace(s)
 }
 
 func warned(text string) string {
@@ -198,7 +209,7 @@ func (b Bars) text() string {
 	}
 	for _, r := range b.Rows {
 		bar := strings.Repeat("█", int(r.Length*longest/100+0.5))
-		line := pad(r.Head, wide) + "  " + pad(bar, longest) + " " + r.Cell.Text + " " + warned(r.Cell.Tag)
+		line := pad(r.Head, wide) + "  " + pad(bar, longest) + " " + r.Cell.line()
 		out.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	return out.String()

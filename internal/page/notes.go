@@ -38,12 +38,21 @@ type hasParts interface {
 // noteKind is a text with its figures taken out.
 type noteKind struct {
 	words   []string // around the figures
-	figures []figures
-	seen    map[string]bool // the texts
+	figures []figure // of the remark that stands for all: the largest
+	listed  []listed // the integers of all, by the positions of figures
+	seen    map[string]bool
 }
 
-// figures are the values at one position of texts of a kind.
-type figures struct {
+// figure is a number in a remark. Integers, such as trials, are counted out where
+// remarks are merged; of values, one remark's stand for all: ranges of several
+// figures would make a sentence that is true of none.
+type figure struct {
+	text    string
+	integer bool
+}
+
+// listed are the integers at one position of texts of a kind.
+type listed struct {
 	named       []string // the first different ones, one more than are listed
 	least, most string
 }
@@ -52,7 +61,7 @@ type figures struct {
 // none yet.
 func (n *Notes) Mark(parts ...any) Note {
 	words, found := split(parts)
-	text := strings.Join(interleaved(words, found), "")
+	text := joined(words, found)
 	for i, k := range n.kinds {
 		if slices.Equal(k.words, words) {
 			if k.add(text, found) {
@@ -62,7 +71,7 @@ func (n *Notes) Mark(parts ...any) Note {
 		}
 	}
 	i := len(n.List) + 1
-	k := &noteKind{words: words, figures: make([]figures, len(found)), seen: map[string]bool{}}
+	k := &noteKind{words: words, listed: make([]listed, len(found)), seen: map[string]bool{}}
 	k.add(text, found)
 	n.List, n.kinds = append(n.List, Note{fmt.Sprintf("%sn%d", n.prefix(), i), i, text}), append(n.kinds, k)
 	return n.List[i-1]
@@ -95,16 +104,19 @@ func (n *Notes) prefix() string {
 }
 
 // split joins the parts of a remark so that words and figures alternate.
-func split(parts []any) (words, found []string) {
+func split(parts []any) (words []string, found []figure) {
 	words = []string{""}
 	for _, part := range parts {
 		switch p := part.(type) {
 		case hasParts:
 			w, f := p.Parts()
 			words[len(words)-1] += w[0]
-			words, found = append(words, w[1:]...), append(found, f...)
+			words = append(words, w[1:]...)
+			for _, text := range f {
+				found = append(found, figure{text: text})
+			}
 		case int:
-			words, found = append(words, ""), append(found, strconv.Itoa(p))
+			words, found = append(words, ""), append(found, figure{strconv.Itoa(p), true})
 		default:
 			words[len(words)-1] += fmt.Sprint(p)
 		}
@@ -112,37 +124,49 @@ func split(parts []any) (words, found []string) {
 	return words, found
 }
 
-// interleaved returns words with the figures between them.
-func interleaved(words, found []string) (out []string) {
+// joined returns words with the figures between them.
+func joined(words []string, found []figure) string {
+	var b strings.Builder
 	for i, w := range words {
-		if out = append(out, w); i < len(found) {
-			out = append(out, found[i])
+		if b.WriteString(w); i < len(found) {
+			b.WriteString(found[i].text)
 		}
 	}
-	return out
+	return b.String()
 }
 
 // add adds a text, and reports whether it is new.
-func (k *noteKind) add(text string, found []string) bool {
+func (k *noteKind) add(text string, found []figure) bool {
 	if k.seen[text] {
 		return false
 	}
 	k.seen[text] = true
 	for i, f := range found {
-		k.figures[i].add(f)
+		if f.integer {
+			k.listed[i].add(f.text)
+		}
+	}
+	if k.figures == nil || larger(found, k.figures) {
+		k.figures = found
 	}
 	return true
 }
 
-// How many different figures are listed individually; small ones, such as trial
-// numbers, may be more.
-const (
-	mostNamed      = 3
-	mostNamedShort = 6
-)
+// larger compares the values of two remarks, the first ones that differ.
+func larger(a, b []figure) bool {
+	for i := range a {
+		if !a[i].integer && a[i].text != b[i].text {
+			return below(b[i].text, a[i].text)
+		}
+	}
+	return false
+}
 
-func (f *figures) add(v string) {
-	if len(f.named) <= mostNamedShort && !slices.Contains(f.named, v) {
+// mostNamed is how many different integers are listed individually.
+const mostNamed = 6
+
+func (f *listed) add(v string) {
+	if len(f.named) <= mostNamed && !slices.Contains(f.named, v) {
 		f.named = append(f.named, v)
 	}
 	if f.least == "" || below(v, f.least) {
@@ -151,6 +175,14 @@ func (f *figures) add(v string) {
 	if f.most == "" || below(f.most, v) {
 		f.most = v
 	}
+}
+
+// String returns the integers, or their range if they are many.
+func (f *listed) String() string {
+	if len(f.named) > mostNamed {
+		return f.least + " to " + f.most
+	}
+	return quantity.Joined(f.named)
 }
 
 // below compares figures as numbers, and others, such as versions, as text.
@@ -163,19 +195,19 @@ func below(a, b string) bool {
 	return x < y
 }
 
-// String returns the text with the range of each figure and the number of
-// merged texts.
+// String returns the remark with the largest values, and of how many it is one.
 func (k *noteKind) String() string {
-	var b strings.Builder
-	for i, f := range k.figures {
-		b.WriteString(k.words[i])
-		long := slices.ContainsFunc(f.named, func(v string) bool { return len(v) > 2 })
-		if n := len(f.named); n <= mostNamed || n <= mostNamedShort && !long {
-			b.WriteString(quantity.Joined(f.named))
+	all, values := slices.Clone(k.figures), false
+	for i := range all {
+		if all[i].integer {
+			all[i].text = k.listed[i].String()
 		} else {
-			b.WriteString(f.least + " to " + f.most)
+			values = true
 		}
 	}
-	fmt.Fprintf(&b, "%s (%d such remarks)", k.words[len(k.words)-1], len(k.seen))
-	return b.String()
+	text := joined(k.words, all)
+	if values {
+		return fmt.Sprintf("%s (the largest of %d such remarks)", text, len(k.seen))
+	}
+	return text
 }

@@ -109,8 +109,14 @@ type Download struct{ Title, Text string }
 // Beside is blocks shown side by side if there is room.
 type Beside []Block
 
-// Tabs are tables shown one at a time.
-type Tabs []Table
+// Folds are parts that are shown when they are asked for.
+type Folds []Fold
+
+// Fold is a collapsed part. Its title says what is in it.
+type Fold struct {
+	ID, Title string
+	Blocks    []Block
+}
 
 // Grid is tables shown side by side if there is room; each can be linked to by
 // its index.
@@ -122,7 +128,6 @@ type Grid struct {
 // Plots are drawings side by side.
 type Plots struct {
 	ID, Title string
-	Folded    bool
 	Plots     []Plot
 }
 
@@ -136,7 +141,7 @@ func (Terms) kind() string     { return "terms" }
 func (Code) kind() string      { return "code" }
 func (Download) kind() string  { return "download" }
 func (Beside) kind() string    { return "beside" }
-func (Tabs) kind() string      { return "tabs" }
+func (Folds) kind() string     { return "folds" }
 func (Grid) kind() string      { return "grid" }
 func (Plots) kind() string     { return "plots" }
 func (Table) kind() string     { return "table" }

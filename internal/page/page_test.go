@@ -97,7 +97,7 @@ tree  kind
 func TestMarkdown(t *testing.T) {
 	d, _ := document()
 	var b strings.Builder
-	if err := page.Markdown(&b, d); err != nil {
+	if err := page.Markdown(&b, d, false); err != nil {
 		t.Fatal(err)
 	}
 	const want = `# A \<day>
@@ -116,12 +116,12 @@ What fell.
 
 Of one tree.
 
-| old ones | kg a day | kind |
+| old ones | kg a day ⚠1 | kind |
 |---|---:|---|
 | a | 10 | red \| green |
-| b | 8⚠1 (0.8× ▼) | – |
+| b | 8 (0.8× ▼) | – |
 
-- ⚠1 measured in the rain
+- ⚠1 1 of 2 numbers: measured in the rain
 `
 	if d := cmp.Diff(want, b.String()); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
@@ -136,8 +136,8 @@ func TestHTML(t *testing.T) {
 	}
 	for _, want := range []string{
 		"<title>A &lt;day&gt;</title>", `<a href="#s1">Fruit</a>`, `<tr data-t="0"><th scope="row" class="k0">a <small class="base">base</small></th>`,
-		`<td class="worse" data-n="1 2">8<sup>⚠<a href="#s1n1">1</a></sup><small>0.8× ▼</small></td>`, `<td class="absent" title="nobody looked">–</td>`,
-		`<li id="s1n1" value="1">⚠ measured in the rain</li>`, `<p class="banner"><strong>⚠</strong> Wet.</p>`,
+		`<td class="worse" data-n="1 2">8<small>0.8× ▼</small></td>`, `>kg<sup>⚠<a href="#s1n1">1</a></sup><small>a day</small></th>`, `<td class="absent" title="nobody looked">–</td>`,
+		`<li id="s1n1" value="1">⚠ 1 of 2 numbers: measured in the rain</li>`, `<p class="banner"><strong>⚠</strong> Wet.</p>`,
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the page lacks %s", want)

@@ -185,9 +185,6 @@ func (p *Plot) Picture() *picture.Picture {
 	for _, t := range p.Y.Ticks {
 		f.tickY(p.Y.place(t.At), t.Text)
 	}
-	if p.Level > 0 {
-		f.across(picture.Level, p.Y.place(p.Level))
-	}
 	free := math.Inf(-1) // where the last label ends
 	for _, t := range p.X.Ticks {
 		at := p.X.place(t.At)
@@ -197,6 +194,10 @@ func (p *Plot) Picture() *picture.Picture {
 			free = f.x(at) + half
 		}
 		f.tickX(at, t)
+	}
+	f.Add(picture.Grid, f.grid...)
+	if p.Level > 0 {
+		f.level(p.Y.place(p.Level))
 	}
 	f.text((f.left+f.Width-f.right)/2, f.Height-5, picture.Middle, p.X.Caption)
 	f.events(p)

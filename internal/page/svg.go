@@ -11,6 +11,7 @@ type frame struct {
 	*picture.Picture
 	left, right, top, bottom float64 // margins
 	x, y                     func(float64) float64
+	grid                     []picture.Point // its lines, with gaps between them
 }
 
 func newFrame(p *Plot) *frame {
@@ -32,7 +33,7 @@ func (f *frame) text(x, y float64, anchor picture.Anchor, text string) {
 
 func (f *frame) tickX(at float64, t Tick) {
 	x, y := math.Round(f.x(at)), f.Height-f.bottom
-	f.Add(picture.Grid, picture.Point{X: x, Y: f.top}, picture.Point{X: x, Y: y})
+	f.grid = append(f.grid, picture.Point{X: x, Y: f.top}, picture.Point{X: x, Y: y}, picture.Point{X: math.NaN()})
 	if t.Low {
 		y += 14
 	}
@@ -40,14 +41,15 @@ func (f *frame) tickX(at float64, t Tick) {
 }
 
 func (f *frame) tickY(at float64, text string) {
-	f.across(picture.Grid, at)
+	y := math.Round(f.y(at))
+	f.grid = append(f.grid, picture.Point{X: f.left, Y: y}, picture.Point{X: f.Width - f.right, Y: y}, picture.Point{X: math.NaN()})
 	f.text(f.left-6, f.y(at)+4, picture.End, text)
 }
 
-// across draws a line at a height.
-func (f *frame) across(style picture.Style, at float64) {
+// level draws a line at a height.
+func (f *frame) level(at float64) {
 	y := math.Round(f.y(at))
-	f.Add(style, picture.Point{X: f.left, Y: y}, picture.Point{X: f.Width - f.right, Y: y})
+	f.Add(picture.Level, picture.Point{X: f.left, Y: y}, picture.Point{X: f.Width - f.right, Y: y})
 }
 
 // places returns where points are in the drawing.

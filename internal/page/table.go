@@ -16,8 +16,6 @@ type Table struct {
 	Head    string // the heading of the first column
 	Columns []Column
 	Groups  []Group
-	Folded  bool // rarely read: collapsed
-	Long    bool // too long for a post: HTML only
 	Signed  bool // signs are aligned after the numbers
 }
 

@@ -2,7 +2,6 @@ package report
 
 import (
 	"slices"
-	"strings"
 
 	"rumbench/internal/page"
 	"rumbench/internal/quantity"
@@ -35,14 +34,12 @@ func barsOf(s *step, k key) page.Bars {
 	for _, t := range s.c.Targets {
 		most = max(most, s.number(t, k).High)
 	}
-	repeated := false
 	for _, t := range s.c.Targets {
 		n := s.number(t, k)
 		bar := page.Bar{Head: t.Name, Series: t.Index, Cell: s.cell(t, s.c.Targets[0], k, &page.Notes{})}
 		if most > 0 && n.Missing == "" {
 			bar.Length, bar.Low, bar.Range = 100*n.Value/most, 100*n.Low/most, 100*(n.High-n.Low)/most
 			bar.Spread = len(n.Rows) > 1
-			repeated = repeated || bar.Spread
 			bar.Goal = 100 * promised / most
 		}
 		if promised > 0 {
@@ -50,11 +47,8 @@ func barsOf(s *step, k key) page.Bars {
 		}
 		b.Rows = append(b.Rows, bar)
 	}
-	if repeated {
-		b.Key = "A bar is the median of the trials; the whisker goes from the least to the greatest of them."
-	}
 	if promised > 0 {
-		b.Key = strings.TrimSpace(b.Key + " The dashed line is at " + quantity.Digits(promised) + "/s promised.")
+		b.Key = "The dashed line is at " + quantity.Digits(promised) + "/s promised."
 	}
 	return b
 }

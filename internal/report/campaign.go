@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"time"
 
 	"rumbench/internal/compare"
 	"rumbench/internal/figure"
@@ -30,6 +31,9 @@ type campaign struct {
 	sweeps []*sweep
 	places map[*metric.Row]int // in the page's data; nil: no data
 	series map[*result.Trial]func(yield func(result.Line) error) error
+	usual  map[*result.Trial]map[string]any // as in Trial
+
+	started time.Time // as in Input
 	// judgements are of pairs of targets, base first.
 	judgements map[[2]*target]*compare.Judgement
 	quick      map[[2]*target]*compare.Judgement // of the headline numbers only
@@ -45,13 +49,13 @@ type step struct {
 // newCampaign sorts trials.
 func newCampaign(trials []Trial) *campaign {
 	c := &campaign{
-		series:     map[*result.Trial]func(func(result.Line) error) error{},
+		series: map[*result.Trial]func(func(result.Line) error) error{}, usual: map[*result.Trial]map[string]any{},
 		judgements: map[[2]*target]*compare.Judgement{}, quick: map[[2]*target]*compare.Judgement{},
 	}
 	var plain []*result.Trial
 	for _, t := range trials {
 		plain = append(plain, t.Trial)
-		c.series[t.Trial] = t.Series
+		c.series[t.Trial], c.usual[t.Trial] = t.Series, t.Usual
 	}
 	c.Campaign = compare.New(plain)
 	for i, s := range c.Steps {
@@ -113,11 +117,10 @@ func (c *campaign) stepsWith(measures []measure) []*step {
 // out.
 const mostColumns = 16
 
-// columns returns the steps to show side by side, and a remark on those left
-// out. If they are too many, a sweep is represented by the step in which the
+// columns returns which of some steps to show side by side, and a remark on those
+// left out. If they are too many, a sweep is represented by the step in which the
 // base was fastest.
-func (c *campaign) columns(measures []measure) (out []*step, leftOut string) {
-	all := c.stepsWith(measures)
+func (c *campaign) columns(all []*step) (out []*step, leftOut string) {
 	if len(all) <= mostColumns {
 		return all, ""
 	}
@@ -215,6 +218,8 @@ func (s *step) unitOf(k key) string {
 		return string(metric.FamilyOf(k.Metric)) + ", " + k.Op
 	case k.Metric == "host_cpu_us":
 		return "whole host, per " + k.Per
+	case k.Metric == "process_read_kb" || k.Metric == "process_write_kb":
+		return "by processes, per " + k.Per
 	case k.Per != "":
 		return "per " + k.Per
 	}

@@ -33,7 +33,11 @@ func (s *step) cell(t, base *target, k key, n *page.Notes) page.Cell {
 		c.Title += "; not comparable: " + strings.Join(refusals, ", ")
 		n.Mark(t.Name + " in " + s.Name + ": " + strings.Join(refusals, ", ") + ". Its numbers are not comparable there.")
 	}
-	if e := s.effect(t, base, k); e != nil {
+	switch e := s.effect(t, base, k); {
+	case e == nil:
+	case e.For != "": // a ratio of other numbers than these
+		c.Title += "; compared by " + figure.Name(e.New.Key) + ", as other programs used the device"
+	default:
 		compareCell(&c, e, base.Name)
 	}
 	return c
@@ -80,9 +84,31 @@ func (c *campaign) plainCell(num number, n *page.Notes) page.Cell {
 	return cell
 }
 
-// metricColumn returns the heading of a metric's column.
+// sharedTags moves the reason why no number of a column is compared to its head.
+func sharedTags(t *page.Table) {
+	for i := range t.Columns {
+		var tags []string
+		var cells []*page.Cell
+		for _, g := range t.Groups {
+			for _, r := range g.Rows {
+				if c := &r.Cells[i]; !c.Absent {
+					tags, cells = compare.AppendNew(tags, c.Tag), append(cells, c)
+				}
+			}
+		}
+		if len(cells) < 2 || len(tags) != 1 || tags[0] == "" {
+			continue
+		}
+		for _, c := range cells {
+			c.Tag, c.Class = "", strings.TrimSpace(c.Class+" hatch")
+		}
+		t.Columns[i].Sub = strings.TrimPrefix(t.Columns[i].Sub+", "+tags[0], ", ")
+	}
+}
+
+// metricColumn returns the heading of a metric's column, which the glossary explains.
 func metricColumn(k key) page.Column {
-	c := page.Column{Name: metric.Label(k.Metric), Title: metricDoc(k.Metric), Link: "m-" + k.Metric}
+	c := page.Column{Name: metric.Label(k.Metric), Link: "m-" + k.Metric}
 	if k.Per != "" {
 		c.Sub = "per " + k.Per
 	}

@@ -9,6 +9,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/account"
+	"rumbench/internal/observe"
 	"rumbench/internal/page"
 	"rumbench/internal/quantity"
 	"rumbench/internal/stat"
@@ -35,6 +36,7 @@ func tiny(unit string) float64 {
 
 // growth is how a counter grew on a target: medians over the trials that count.
 type growth struct {
+	meaning   string // "": the counter is of one engine
 	unit      string
 	total     float64   // over the window
 	per       float64   // per unit of the primary operation
@@ -58,7 +60,7 @@ func growthsOf(s *step, t *target) map[string]growth {
 				continue
 			}
 			g := out[counterName(n)]
-			g.unit, g.reset = n.Unit, g.reset || n.Reset
+			g.meaning, g.unit, g.reset = observe.Meaning(n.Name), n.Unit, g.reset || n.Reset
 			g.all, g.pers, g.done = append(g.all, n.Value), append(g.pers, account.PerUnit(n.Value, units)), append(g.done, units)
 			out[counterName(n)] = g
 		}
@@ -76,12 +78,12 @@ func clockwork(name string) bool {
 }
 
 // change returns how far a counter of a target is from the base's, as the
-// absolute logarithm of the ratio per unit; 0 if it is noise. Counters without
-// growth count as tiny, so that they can be ranked.
-func change(base, of growth, sameEngine bool) float64 {
+// absolute logarithm of the ratio per unit; 0 if it is noise, or means another thing on
+// the other side. Counters without growth count as tiny, so that they can be ranked.
+func change(base, of growth, kin kinship) float64 {
 	unit := cmp.Or(base.unit, of.unit)
 	switch {
-	case len(base.pers)+len(of.pers) == 0, !sameEngine && (len(base.pers) == 0 || len(of.pers) == 0):
+	case len(base.pers)+len(of.pers) == 0, kin != alike && (len(base.pers) == 0 || len(of.pers) == 0), kin == strange && of.meaning == "":
 		return 0
 	case max(base.total, of.total) < tiny(unit), base.reset || of.reset:
 		return 0
@@ -98,8 +100,8 @@ func change(base, of growth, sameEngine bool) float64 {
 func changedTable(s *step, all []map[string]growth) page.Table {
 	base := s.c.Targets[0]
 	t := page.Table{Title: "What changed most", Head: "counter", Note: fmt.Sprintf(
-		"Growth of counters per %s, and ratios to %s. They are the counters with the greatest ratios, of those that both sides have, or one side only of "+
-			"the same engine. Left out are those that nowhere grew by %s, %s or %s in the window, and those whose trials of both sides reach into each other: "+
+		"Growth of counters per %s, and ratios to %s. They are the counters with the greatest ratios: of one engine all, of different engines those that mean "+
+			"the same. Left out are those that nowhere grew by %s, %s or %s in the window, and those whose trials of both sides reach into each other: "+
 			"their ratios are chance.",
 		cmp.Or(s.costPer(), s.Primary), base.Name, quantity.Whole(tiny("count")), quantity.BytesAs(tiny("bytes"), quantity.Digits), quantity.Micros(tiny("us")))}
 	if s.Primary == "" || len(s.c.Targets) < 2 || len(all[0]) == 0 {
@@ -114,6 +116,9 @@ func changedTable(s *step, all []map[string]growth) page.Table {
 			break
 		}
 		row := plainRow(name)
+		if m := meaningOf(all, name); m != "" {
+			row.Head = m + ": " + name
+		}
 		for i := range s.c.Targets {
 			row.Cells = append(row.Cells, changedCell(all[0][name], all[i][name], i == 0 || s.Unlike(base, s.c.Targets[i]) != ""))
 		}
@@ -121,6 +126,36 @@ func changedTable(s *step, all []map[string]growth) page.Table {
 	}
 	t.Groups = []page.Group{{Rows: rows}}
 	return t
+}
+
+// meaningOf returns what a counter means on every engine; "" if it is of one.
+func meaningOf(all []map[string]growth, name string) string {
+	for _, of := range all {
+		if g, ok := of[name]; ok {
+			return g.meaning
+		}
+	}
+	return ""
+}
+
+// kinship is how much of what two targets count can be compared.
+type kinship int
+
+const (
+	strange kinship = iota // other engines: what means the same on every engine
+	related                // other storage in one engine: also what both have
+	alike                  // also what one of them has
+)
+
+func kinshipOf(base, of *target) kinship {
+	a, b := base.Trials[0], of.Trials[0]
+	switch {
+	case a.Engine != b.Engine:
+		return strange
+	case a.Structure != b.Structure:
+		return related
+	}
+	return alike
 }
 
 // changesOf returns for each counter the greatest distance of any target from
@@ -131,14 +166,16 @@ func changesOf(s *step, all []map[string]growth) map[string]float64 {
 		if s.Unlike(s.c.Targets[0], tg) != "" {
 			continue
 		}
-		of, base := tg.Trials[0], s.c.Targets[0].Trials[0]
-		same := of.Engine == base.Engine && of.Structure == base.Structure && len(all[i]) > 0 && len(all[0]) > 0
+		kin := kinshipOf(s.c.Targets[0], tg)
+		if len(all[i]) == 0 || len(all[0]) == 0 {
+			continue
+		}
 		for name, g := range all[i] {
-			out[name] = max(out[name], change(all[0][name], g, same))
+			out[name] = max(out[name], change(all[0][name], g, kin))
 		}
 		for name, b := range all[0] {
 			if _, ok := all[i][name]; !ok {
-				out[name] = max(out[name], change(b, growth{}, same))
+				out[name] = max(out[name], change(b, growth{}, kin))
 			}
 		}
 	}

@@ -56,12 +56,13 @@ func views(s *step) []overTime {
 	)
 }
 
-// chartBlocks draw a step's tracks; none if there is nothing to draw.
-func chartBlocks(s *step, tracks []*track) []page.Block {
+// chartsOf draws a step's tracks; nil if there is nothing to draw. The first chart
+// is the throughput.
+func chartsOf(s *step, tracks []*track) *page.Charts {
 	if s.Primary == "" || !moves(tracks) {
 		return nil
 	}
-	out := page.Charts{ID: s.id + "-time", Title: "Over time", Moving: chartFrame(s, tracks)}
+	out := &page.Charts{Moving: chartFrame(s, tracks)}
 	d, drawn := &out.Moving, max(fewPoints, min(staticPoints, allStatic/(len(s.c.steps)*len(s.c.Targets))))
 	for _, v := range views(s) {
 		ch, ok := newChart(v, tracks, d)
@@ -69,7 +70,7 @@ func chartBlocks(s *step, tracks []*track) []page.Block {
 			continue
 		}
 		d.Charts = append(d.Charts, ch)
-		if v.static {
+		if ch.Low, ch.High = nil, nil; v.static { // bands are for screens
 			out.Static = append(out.Static, d.Drawing(ch, drawn, ch.Title+" over time in "+s.Name, quantity.Tick))
 		}
 	}
@@ -88,6 +89,24 @@ func chartBlocks(s *step, tracks []*track) []page.Block {
 	if len(courses) > 0 {
 		out.About = append(out.About, "In the course of the window "+strings.Join(courses, "; ")+".")
 	}
+	return out
+}
+
+// first returns the first chart alone, to stand beside bars, which are its legend.
+func first(all *page.Charts) page.Charts {
+	out := page.Charts{Moving: all.Moving, Static: all.Static[:min(1, len(all.Static))]}
+	out.Moving.Charts = []page.MovingChart{out.Moving.Charts[0]}
+	out.Moving.Charts[0].Title += " over time"
+	return out
+}
+
+// rest returns the other charts; without a script only the first of them.
+func rest(all *page.Charts) []page.Block {
+	if all == nil || len(all.Moving.Charts) < 2 {
+		return nil
+	}
+	out := *all
+	out.Moving.Charts, out.Static = out.Moving.Charts[1:], out.Static[min(1, len(out.Static)):min(2, len(out.Static))]
 	return []page.Block{out}
 }
 
@@ -117,7 +136,7 @@ func chartFrame(s *step, tracks []*track) page.Moving {
 const (
 	staticPoints = 100
 	fewPoints    = 25
-	allStatic    = 3_000
+	allStatic    = 1_500
 )
 
 // mostBands is the number of bands that can be distinguished in a chart.
@@ -137,21 +156,18 @@ func chartNote(s *step, tracks []*track, d *page.Moving) string {
 		parts = append(parts, "Ticks at the top are checkpoints: there "+engine.CheckpointAge+" or, where it is unknown, "+
 			engine.DirtyBytes+" fell by a third or more.")
 	}
-	var many, trials []string
+	var many []string
 	for _, l := range d.Series {
 		tg := s.c.Targets[l.Index]
 		if n := tracks[l.Index].marks.count; n > mostMarks {
 			many = append(many, fmt.Sprintf("%s (%d)", tg.Name, n))
 		}
-		if len(s.Used(tg)) > 1 {
-			trials = append(trials, fmt.Sprintf("%d of %s", s.Leader(tg).Trial.Trial, tg.Name))
-		}
 	}
 	if len(many) > 0 {
 		parts = append(parts, "Too many checkpoints to show: "+quantity.Joined(many)+".")
 	}
-	if len(trials) > 0 {
-		parts = append(parts, "Shown are the trials with the median throughput: "+quantity.Joined(trials)+".")
+	if of := oneTrial(s); of != "" {
+		parts = append(parts, "Lines are "+of)
 	}
 	return strings.Join(parts, " ")
 }

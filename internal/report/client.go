@@ -35,5 +35,5 @@ func clientAlone(v *view) []page.Section {
 	if t.Empty() {
 		return nil
 	}
-	return []page.Section{{ID: "client", Title: "The client alone", Nav: "Client", Blocks: []page.Block{t, n}}}
+	return []page.Section{{ID: "client", Title: "The client alone", Nav: "Client", Folded: true, Blocks: []page.Block{t, n}}}
 }

@@ -50,13 +50,13 @@ func settleTable(s *step) page.Table {
 const (
 	maxCounters = 400
 	minCounters = 20
-	allCounters = 3_000
+	allCounters = 600
 )
 
 // countersTable shows the engines' and the host's counters that changed.
 func countersTable(s *step, growths []map[string]growth) page.Table {
 	t := page.Table{Title: "Counters that changed", Note: "Growth of counters over the window, and gauges at its end; “–”: no such counter, or it did " +
-		"not change.", Head: "counter", Folded: true, Long: true, Columns: targetColumns(s.c.Targets)}
+		"not change.", Head: "counter", Columns: targetColumns(s.c.Targets)}
 	byName := byTarget{}
 	for tg, r := range s.leaders() {
 		for _, n := range r.Step.Counters {

@@ -10,9 +10,9 @@ import (
 	"rumbench/internal/quantity"
 )
 
-// curveBlocks returns plots of latency over percentiles: those of the primary
+// percentilePlots returns plots of latency over percentiles: those of the primary
 // operation, and separately the others.
-func curveBlocks(s *step) (out []page.Block) {
+func percentilePlots(s *step) (own, others []page.Plot) {
 	type curve struct {
 		subject
 		measure string
@@ -28,21 +28,30 @@ func curveBlocks(s *step) (out []page.Block) {
 			}
 		}
 	}
-	first := page.Plots{ID: s.id + "-percentiles", Title: "Latency by percentile"}
-	more := page.Plots{Title: "More percentile curves", Folded: true}
 	for _, one := range all {
+		if one.measure == "service" && of[curve{one.subject, "response"}] != nil {
+			continue // what users waited is in the other
+		}
 		p := curvePlot(of[one])
-		p.Title = one.String() + ": " + strings.Replace(one.measure+" time", "lateness time", "lateness", 1)
-		if (one.op == s.Primary || one.group == s.Primary) && one.measure != "lateness" && len(first.Plots) < 2 {
-			first.Plots = append(first.Plots, p)
+		p.Title = strings.Replace(one.measure+" time", "lateness time", "lateness", 1) + " by percentile: " + one.String()
+		if (one.op == s.Primary || one.group == s.Primary) && one.measure != "lateness" {
+			own = append(own, p)
 		} else {
-			more.Plots = append(more.Plots, p)
+			others = append(others, p)
 		}
 	}
-	for _, p := range []page.Plots{first, more} {
-		if len(p.Plots) > 0 {
-			out = append(out, p)
-		}
+	return own, others
+}
+
+// morePercentiles returns the plots that are not among a step's pictures.
+func morePercentiles(s *step) []page.Block {
+	own, others := percentilePlots(s)
+	if own = append(own, others...); len(own) < 2 {
+		return nil
+	}
+	out := []page.Block{page.Plots{Plots: own[1:]}}
+	if of := oneTrial(s); of != "" {
+		out = append(out, page.Paragraph{Class: "about", Spans: []page.Span{{Text: "Curves: " + of, Screen: true}}})
 	}
 	return out
 }

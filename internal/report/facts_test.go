@@ -72,7 +72,7 @@ func TestHostsDifferIsShown(t *testing.T) {
 	in.Trials[1].Host = facts
 	const want = "Trials ran on hosts that differ: kernel is Linux 6.12 for pebble and bbolt, Linux 6.13 for sqlite."
 	var md, txt bytes.Buffer
-	if err := Markdown(&md, in); err != nil {
+	if err := Markdown(&md, in, true); err != nil {
 		t.Fatal(err)
 	}
 	if err := Text(&txt, in, 120); err != nil {
@@ -83,7 +83,7 @@ func TestHostsDifferIsShown(t *testing.T) {
 			t.Errorf("%s has the warning %d times", name, n)
 		}
 	}
-	if strings.Index(md.String(), want) > strings.Index(md.String(), "## Scorecard") {
+	if strings.Index(md.String(), want) > strings.Index(md.String(), "## Numbers") {
 		t.Error("the warning is behind the numbers")
 	}
 }

@@ -46,13 +46,13 @@ func overTimeOf(v *view) [][]page.Block {
 	if len(v.Targets) > 1 || len(steps) == 0 {
 		return nil
 	}
+	charts := chartsOf(steps[0], v.tracks[steps[0]])
+	if charts == nil {
+		return nil
+	}
 	var out []page.Block
-	for _, b := range chartBlocks(steps[0], v.tracks[steps[0]]) {
-		if charts, ok := b.(page.Charts); ok {
-			for _, p := range charts.Static {
-				out = append(out, page.Drawing{Caption: p.Label, Picture: p.Picture()})
-			}
-		}
+	for _, p := range charts.Static {
+		out = append(out, page.Drawing{Caption: p.Label, Picture: p.Picture()})
 	}
 	const most = 3
 	return cells(out[:min(len(out), most)]...)

@@ -171,7 +171,7 @@ func headFacts(c *campaign) []page.Fact {
 		return t.Imported.Tool + ", " + t.Imported.Mode
 	})
 	add("load", func(t *result.Trial) string { return t.Recorded })
-	add("parameters", func(t *result.Trial) string { return params(t.Params) })
+	add("parameters", func(t *result.Trial) string { return params(c.chosen(t)) })
 	trials, differ := c.Shared(func(t *target) []string { return []string{fmt.Sprint(len(t.Trials))} })
 	if !differ {
 		trials += " each"
@@ -229,8 +229,12 @@ func durabilityFact(c *campaign) page.Fact {
 	return f
 }
 
-// began returns the earliest recorded start of a trial.
+// began returns when the campaign was started or, where that is unknown, the earliest
+// recorded start of a trial: of a resumed one the first may have been repeated.
 func began(c *campaign) (first time.Time) {
+	if !c.started.IsZero() {
+		return c.started
+	}
 	for _, t := range c.Targets {
 		for _, trial := range t.Trials {
 			if at := trial.Started; !at.IsZero() && (first.IsZero() || at.Before(first)) {
@@ -256,6 +260,19 @@ func factOf(c *campaign, name string, of func(*result.Trial) string) page.Fact {
 	return page.Fact{Name: name, Value: value}
 }
 
+// chosen returns the parameters of a trial that differ from the usual; all, where these
+// are unknown.
+func (c *campaign) chosen(t *result.Trial) map[string]any {
+	out := map[string]any{}
+	for name, v := range t.Params {
+		usual, ok := c.usual[t][name]
+		if !ok || plainValue(usual) != plainValue(v) {
+			out[name] = v
+		}
+	}
+	return out
+}
+
 func params(p map[string]any) string {
 	var parts []string
 	for _, name := range sortedKeys(p) {
@@ -270,8 +287,14 @@ func plainValue(v any) string {
 	switch v := v.(type) {
 	case string:
 		return v
+	case int:
+		return quantity.Amount(float64(v))
+	case int64:
+		return quantity.Amount(float64(v))
 	case float64:
 		return quantity.Amount(v)
+	case fmt.Stringer:
+		return v.String()
 	}
 	b, err := json.Marshal(v)
 	if err != nil {

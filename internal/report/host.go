@@ -22,7 +22,7 @@ func host(v *view) []page.Section {
 			t.Groups = append(t.Groups, g)
 		}
 	}
-	return []page.Section{{ID: "host", Title: "Machine and versions", Nav: "Machine", Blocks: []page.Block{t}}}
+	return []page.Section{{ID: "host", Title: "Machine and versions", Nav: "Machine", Folded: true, Blocks: []page.Block{t}}}
 }
 
 func factRows(c *campaign, of func(*result.Trial) observe.Facts) []page.Row {

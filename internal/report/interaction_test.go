@@ -19,44 +19,45 @@ import (
 	"rumbench/internal/quantity"
 )
 
-// inGroup is a script for the texts of a group's rows in a layer of the scorecard.
-const inGroup = `(layer, group) => {
-	const head = [...document.querySelectorAll(".layer[data-name='" + layer + "'] tr.group")].find((r) => r.cells[0].textContent === group);
+// inGroup is a script for the texts of the rows of a group of the numbers.
+const inGroup = `(group) => {
+	const head = [...document.querySelectorAll("#numbers tr.group")].find((r) => r.cells[0].textContent.startsWith(group));
 	return [...head.parentElement.rows].slice(1).map((r) => [...r.cells].map((c) => c.innerText.replace(/\s+/g, " ").trim()).join(" | "));
 }`
 
-// checkBase takes every target for the base, and compares the scorecard and the
+// checkBase takes every target for the base, and compares the numbers and the
 // relative table with those of a campaign that has it for its base.
 func (b *browser) checkBase(t *testing.T, in Input) {
 	b.choose(t, "2")
 	defer b.choose(t, "0")
 	c := newCampaign(in.Trials)
 	base := c.Targets[2]
-	for _, l := range layers()[:2] {
-		for _, m := range l.measures {
-			var want []string
-			for _, tg := range c.Targets {
-				line := tg.Name
-				if tg == base {
-					line += " base"
-				}
-				for _, s := range c.stepsWith(l.measures) {
-					k, ok := m.key(s)
-					cell := page.Cell{Text: quantity.Unknown}
-					if ok {
-						cell = s.cell(tg, base, k, &page.Notes{})
-					}
-					if cell.Ratio == "" {
-						cell.Sign = "" // the page does not show it alone
-					}
-					line += " | " + strings.Join(strings.Fields(cell.Text+cell.Marks()+" "+cell.Ratio+" "+cell.Sign+" "+cell.Tag), " ")
-				}
-				want = append(want, line)
+	for _, m := range numberMeasures {
+		var want []string
+		for _, tg := range c.Targets {
+			line := tg.Name
+			if tg == base {
+				line += " base"
 			}
-			got := evaluate[[]string](t, b, fmt.Sprintf(`document.getElementById("tab-%d").click(), (%s)(%q, %q)`, slices.Index([]string{"Throughput", "Quality of service", "Cost"}, l.name), inGroup, l.name, m.label()))
-			if d := cmp.Diff(want, got); d != "" {
-				t.Errorf("%s (-want +got)\n%s", m.label(), d)
+			for _, s := range c.steps {
+				if !s.measures() {
+					continue
+				}
+				k, ok := m.key(s)
+				cell := page.Cell{Text: quantity.Unknown}
+				if ok {
+					cell = s.cell(tg, base, k, &page.Notes{})
+				}
+				if cell.Ratio == "" {
+					cell.Sign = "" // the page does not show it alone
+				}
+				line += " | " + strings.Join(strings.Fields(cell.Text+" "+cell.Ratio+" "+cell.Sign+" "+cell.Tag), " ")
 			}
+			want = append(want, line)
+		}
+		got := evaluate[[]string](t, b, fmt.Sprintf(`(%s)(%q)`, inGroup, m.label()))
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s (-want +got)\n%s", m.label(), d)
 		}
 	}
 	s := c.steps[0]
@@ -81,17 +82,16 @@ func (b *browser) choose(t *testing.T, base string) {
 
 // checkSort sorts a table by a column: each group by itself, its head in front.
 func (b *browser) checkSort(t *testing.T) {
-	evaluate[chromedp.Void](t, b, `document.getElementById("tab-0").click()`)
 	order := func() string {
-		return strings.Join(evaluate[[]string](t, b, `[...document.querySelectorAll(".layer[data-name=Throughput] tbody th")].map((th) => th.firstElementChild?.tagName === "SPAN" ? th.innerText.toUpperCase() : th.firstChild.textContent.trim())`), " ")
+		return strings.Join(evaluate[[]string](t, b, `[...document.querySelectorAll("#numbers tbody th")].slice(0, 8).map((th) => th.firstElementChild?.tagName === "SPAN" ? th.innerText.toUpperCase() : th.firstChild.textContent.trim())`), " ")
 	}
 	at := order()
 	for _, want := range []string{
-		"PRIMARY OPERATION bbolt sqlite pebble CONCURRENT WRITES pebble sqlite bbolt", // descending; equals stay as they were
-		"PRIMARY OPERATION pebble sqlite bbolt CONCURRENT WRITES pebble sqlite bbolt",
+		"THROUGHPUT bbolt sqlite pebble P99 LATENCY pebble sqlite bbolt", // descending: each group by itself
+		"THROUGHPUT pebble sqlite bbolt P99 LATENCY bbolt sqlite pebble",
 		at,
 	} {
-		evaluate[chromedp.Void](t, b, `[...document.querySelectorAll(".layer[data-name=Throughput] thead th")].find((th) => th.textContent.startsWith("qr100")).querySelector(".sort").click()`)
+		evaluate[chromedp.Void](t, b, `[...document.querySelectorAll("#numbers thead th")].find((th) => th.textContent.startsWith("qr100")).querySelector(".sort").click()`)
 		if got := order(); got != want {
 			t.Errorf("sorted: %s, want %s", got, want)
 		}
@@ -104,6 +104,7 @@ func (b *browser) checkFilters(t *testing.T) {
 		evaluate[chromedp.Void](t, b, fmt.Sprintf(`[...document.querySelectorAll(".menu")].find((m) => m.innerText.startsWith(%q)).querySelectorAll("label").forEach((l) => l.textContent.trim() === %q && l.querySelector("input").click())`, menu, label))
 	}
 	shown := func(selector string) int { return b.visible(t, selector) }
+	evaluate[chromedp.Void](t, b, `document.querySelector("#settings details").open = true`)
 	rows, steps, columns := shown(`[data-t="1"]`), shown("section.step"), shown("#settings thead th")
 	click("Targets", "sqlite")
 	click("Steps", "l.x")
@@ -116,8 +117,8 @@ func (b *browser) checkFilters(t *testing.T) {
 	if n := shown("#settings thead th"); n != columns-1 {
 		t.Errorf("%d columns of the settings are visible, want %d", n, columns-1)
 	}
-	if n := shown(`.layer[data-name=Throughput] thead th`); n != 5 {
-		t.Errorf("%d columns of the scorecard are visible, want 5", n)
+	if n := shown(`#numbers thead th`); n != 5 {
+		t.Errorf("%d columns of the numbers are visible, want 5", n)
 	}
 	click("Targets", "sqlite")
 	click("Steps", "l.x")
@@ -158,7 +159,7 @@ func (b *browser) checkCards(t *testing.T, address string) {
 		t.Fatalf("the link is %q", link)
 	}
 	b.open(t, link, 1440, "light")
-	if got := evaluate[string](t, b, `document.querySelector(".card p").innerText + (document.querySelector("td.picked").getBoundingClientRect().top < innerHeight ? "" : ": not in sight")`); got != "sqlite · l.i0" {
+	if got := evaluate[string](t, b, `document.querySelector(".card p").innerText + (document.querySelector("td.picked").getBoundingClientRect().top < innerHeight ? "" : ": not in sight")`); got != "sqlite · l.i0 · insert" {
 		t.Errorf("the link leads to %q", got)
 	}
 	evaluate[chromedp.Void](t, b, `dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }))`)
@@ -199,7 +200,7 @@ func (b *browser) checkPaper(t *testing.T) {
 		t.Errorf("a document of %d bytes", len(pdf.Data))
 	}
 	call(t, b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
-	for selector, want := range map[string]int{".static svg": 20, ".chart": 0, ".take": 0, ".tools": 0, ".layer table": 3} {
+	for selector, want := range map[string]int{".static svg": 10, ".chart": 0, ".take": 0, ".tools": 0, "#numbers table": 1} {
 		if n := b.visible(t, selector); n != want {
 			t.Errorf("%d of %s are on paper, want %d", n, selector, want)
 		}

@@ -12,13 +12,13 @@ import (
 )
 
 // embeddedJudgements are what the page's script needs to mark numbers: all
-// numbers against the first target, and those of the scorecard against every
+// numbers against the first target, and those of the main tables against every
 // other, so that a reader can choose another base.
 type embeddedJudgements struct {
 	About    string          `json:"about"`
 	Verdicts []pageVerdict   `json:"verdicts"`
 	From     []int           `json:"from"`  // by target: its first number
-	Score    [][]int         `json:"score"` // by target: its numbers in the scorecard and the like
+	Score    [][]int         `json:"score"` // by target: its numbers in the main tables
 	Pairs    []judgementPair `json:"pairs"`
 	// Apart are the classes of targets in steps in which not all are comparable:
 	// only targets of one class are compared.
@@ -28,7 +28,7 @@ type embeddedJudgements struct {
 	Some bool `json:"some,omitempty"`
 }
 
-// mostVerdicts is how many verdicts on numbers of the scorecard a page contains
+// mostVerdicts is how many verdicts on numbers of the main tables a page contains
 // for readers who choose another base. Pairs grow with the square of the
 // targets: beyond it only pairs with the first are judged.
 const mostVerdicts = 50_000
@@ -97,7 +97,7 @@ func judgementsOf(c *campaign, e *embedder, from []int) *embeddedJudgements {
 			case t == base:
 			case base.Index == 0: // all numbers
 				out.Pairs = append(out.Pairs, judgedPair(c.judged(base, t), all[i], &out, seen))
-			case !out.Some: // those of the scorecard; not cached, as nothing else on the page uses them
+			case !out.Some: // those of the main tables; not cached, as nothing else on the page uses them
 				p := judgedPair(c.Judge(base, t), scored[i], &out, seen)
 				p.Low, p.High = nil, nil
 				out.Pairs = append(out.Pairs, p)
@@ -155,10 +155,7 @@ func keysOf(c *campaign, e *embedder, t *target) []keyOfStep {
 
 // scoreKeys returns the keys of the tables in which the base can be chosen.
 func scoreKeys(s *step) []key {
-	measures := spaceMeasures()
-	for _, l := range layers() {
-		measures = append(measures, l.measures...)
-	}
+	measures := slices.Concat(mainMeasures, spaceMeasures())
 	keys := s.Keys("rows_per_s")
 	for _, m := range measures {
 		if k, ok := m.key(s); ok {

@@ -44,7 +44,7 @@ func TestJudgementsOfManyTargets(t *testing.T) {
 	const targets = 12
 	c := newCampaign(many(targets).Trials)
 	verdictOn(c)
-	scoreTables(c, &page.Notes{})
+	overviewTable(c, &page.Notes{})
 	if n := len(c.judgements); n > targets-1 {
 		t.Errorf("%d full judgements of %d targets", n, targets)
 	}

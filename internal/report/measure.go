@@ -6,18 +6,18 @@ import (
 	"slices"
 
 	"rumbench/internal/account"
+	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/quantity"
 	"rumbench/internal/stat"
 )
 
-// measure is a number that can be looked up in every step: a line of the scorecard,
+// measure is a number that can be looked up in every step: a row of the numbers,
 // or a column of another table.
 type measure struct {
 	name   string // "": the metric's label
 	metric string // the glossary's entry
-	doc    string // "": the glossary's
 	beside bool   // of the writes beside the primary operation
 	// each: it is a count ÷ the operations completed. without is its value if nothing
 	// failed, where it was not recorded.
@@ -25,11 +25,14 @@ type measure struct {
 	without float64
 }
 
-// key returns the key of the measure in a step.
+// key returns the key of the measure in a step: of what the engine's own processes
+// read or wrote where other programs used the device.
 func (m measure) key(s *step) (key, bool) {
 	switch {
 	case !m.beside:
-		return s.Own(m.metric)
+		k, ok := s.Own(m.metric)
+		k, _ = compare.Undisturbed(s.Step, k, s.c.Targets...)
+		return k, ok
 	case s.WritesPer == s.Primary:
 		return key{}, false // the writes are the primary operation, shown as such
 	}
@@ -41,9 +44,9 @@ func (m measure) label() string { return cmp.Or(m.name, metric.Label(m.metric)) 
 
 // column returns the heading of the measure's column.
 func (m measure) column() page.Column {
-	c := page.Column{Name: m.label(), Title: metricDoc(m.metric), Link: "m-" + m.metric}
+	c := page.Column{Name: m.label(), Link: "m-" + m.metric}
 	if m.each {
-		c.Title += " Here ÷ operations completed."
+		c.Title = metricDoc(m.metric) + " Here ÷ operations completed."
 	}
 	return c
 }

@@ -45,6 +45,11 @@ func tablesOf(s *step, name, note string, metrics []string, n *page.Notes) (out 
 		}
 	}
 	nameTables(out)
+	for i := range out {
+		if len(out[i].Groups) == 1 {
+			sharedTags(&out[i])
+		}
+	}
 	return out
 }
 

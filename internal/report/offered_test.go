@@ -14,7 +14,7 @@ import (
 func markdown(t *testing.T, in Input) string {
 	t.Helper()
 	var b strings.Builder
-	if err := Markdown(&b, in); err != nil {
+	if err := Markdown(&b, in, true); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -123,7 +123,7 @@ func TestFewSamples(t *testing.T) {
 	if cell := s.cell(pebble, pebble, k, &page.Notes{}); cell.Tag != "" || cell.Text != s.number(pebble, k).String() {
 		t.Errorf("%+v", cell)
 	}
-	if want := " ⚠ max of 6 |"; !strings.Contains(markdown(t, in), want) {
+	if want := ", max of 6 |"; !strings.Contains(markdown(t, in), want) {
 		t.Errorf("the report has no %q", want)
 	}
 	var b strings.Builder

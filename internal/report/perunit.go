@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"slices"
 
 	"rumbench/internal/compare"
@@ -14,10 +13,9 @@ const fewColumns = 3
 
 // perTables returns a step's numbers as metricTables does, but with a group of
 // rows per denominator if there are many: the same costs per query, per row and
-// per operation would be too wide side by side.
+// per operation would be too wide side by side. The page's data has all.
 func perTables(s *step, section metric.Section, note string, n *page.Notes) []page.Table {
 	var columns, rest, denominators []string
-	numbers := 0
 	for _, m := range metric.InSection(section) {
 		keys := s.Keys(m)
 		if len(keys) == 0 {
@@ -28,13 +26,11 @@ func perTables(s *step, section metric.Section, note string, n *page.Notes) []pa
 			continue
 		}
 		columns = append(columns, m)
-		numbers += len(keys)
 		for _, k := range keys {
 			denominators = compare.AppendNew(denominators, k.Per)
 		}
 	}
-	holes := numbers < len(columns)*len(denominators)
-	if len(columns) <= fewColumns || len(denominators) < 2 || holes {
+	if len(columns) <= fewColumns || len(denominators) < 2 {
 		return metricTables(s, section, note, n)
 	}
 	name := string(section)
@@ -43,10 +39,7 @@ func perTables(s *step, section metric.Section, note string, n *page.Notes) []pa
 	for _, m := range columns {
 		t.Columns = append(t.Columns, metricColumn(key{Metric: m}))
 	}
-	writes, _ := s.Own("write_kb")
-	own := []string{writes.Per, s.costPer()} // those of the step's own operations come first
-	slices.SortStableFunc(denominators, func(a, b string) int { return cmp.Compare(slices.Index(own, b), slices.Index(own, a)) })
-	for _, per := range denominators {
+	for _, per := range ownDenominators(s, denominators) {
 		t.Groups = append(t.Groups, page.Group{Name: "per " + per, Rows: targetRows(s.c.Targets, len(columns), func(t *target, i int) page.Cell {
 			return s.cell(t, s.c.Targets[0], key{Metric: columns[i], Per: per}, n)
 		})})
@@ -58,4 +51,15 @@ func perTables(s *step, section metric.Section, note string, n *page.Notes) []pa
 		}
 	}
 	return append([]page.Table{t}, whole...)
+}
+
+// ownDenominators returns those of the step's own operations, and the operation: the
+// others are multiples of them. All, if the step has none of its own.
+func ownDenominators(s *step, all []string) []string {
+	writes, _ := s.Own("write_kb")
+	own := slices.DeleteFunc([]string{s.costPer(), writes.Per, string(metric.PerOperation)}, func(per string) bool { return !slices.Contains(all, per) })
+	if slices.Sort(all); len(own) == 0 {
+		return all
+	}
+	return slices.Compact(own)
 }

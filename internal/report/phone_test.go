@@ -31,6 +31,7 @@ func TestTouch(t *testing.T) {
 	call(t, b, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: true})
 	b.open(t, write(t, fixture(4)), 390, "light")
 	b.checkWidth(t)
+	evaluate[[2]int](t, b, drawAll) // a chart that is drawn moves what is below it
 	card := func() string {
 		return evaluate[string](t, b, `document.querySelector(".card")?.innerText || ""`)
 	}

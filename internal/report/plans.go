@@ -49,7 +49,7 @@ func plans(v *view) []page.Section {
 	if t.Empty() {
 		return nil
 	}
-	return []page.Section{{ID: "plans", Title: "Plans", Blocks: []page.Block{t}}}
+	return []page.Section{{ID: "plans", Title: "Plans", Folded: true, Blocks: []page.Block{t}}}
 }
 
 // planHead names an operation: scans that demand an index are listed

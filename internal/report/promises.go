@@ -14,13 +14,13 @@ import (
 func promises(v *view) []page.Section {
 	t := page.Table{Head: "target", Columns: []page.Column{
 		{Name: "trials", Title: "How many repetitions there are; of several, every column shows the worst of them"},
-		{Name: "promised/s", Link: "m-sla_target", Title: metricDoc("sla_target")},
+		{Name: "promised/s", Link: "m-sla_target"},
 		{Name: "achieved/s", Title: "Units a second on average over the window"},
-		{Name: "intervals held", Link: "m-sla_share", Title: metricDoc("sla_share")},
+		{Name: "intervals held", Link: "m-sla_share"},
 		{Name: "worst interval/s", Title: "Units a second in the worst interval"},
 		{Name: "backlog", Title: "Units that were due by the planned end but not done by then"},
-		{Name: "max lateness", Link: "m-lateness_max_us", Title: metricDoc("lateness_max_us")},
-		{Name: "verdict", Link: "m-sla_met", Title: metricDoc("sla_met")},
+		{Name: "max lateness", Link: "m-lateness_max_us"},
+		{Name: "verdict", Link: "m-sla_met"},
 	}}
 	if slices.ContainsFunc(v.Targets, func(t *target) bool { return len(t.Trials) > 1 }) {
 		t.Note = "Of several trials, every column shows the worst."
@@ -35,7 +35,7 @@ func promises(v *view) []page.Section {
 	if t.Empty() {
 		return nil
 	}
-	return []page.Section{{ID: "sla", Title: "Promised rates", Nav: "Promised rates", Blocks: []page.Block{t}}}
+	return []page.Section{{ID: "sla", Title: "Promised rates", Nav: "Promised rates", Folded: true, Blocks: []page.Block{t}}}
 }
 
 func promisesOf(s *step, group result.Group) page.Group {

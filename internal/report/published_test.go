@@ -64,11 +64,11 @@ func between(t *testing.T, text, from, to string) []byte {
 func TestPublishedGolden(t *testing.T) {
 	in := publishedFixture()
 	var md bytes.Buffer
-	if err := Markdown(&md, in); err != nil {
+	if err := Markdown(&md, in, true); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, filepath.Join("testdata", "published.md"), between(t, md.String(), "## Published", "## Space, amplification"))
-	golden(t, filepath.Join("testdata", "published.html"), between(t, render(t, in), `<section id="published">`, `<section id="behind">`))
+	golden(t, filepath.Join("testdata", "published.md"), between(t, md.String(), "## Published", "## Promised rates"))
+	golden(t, filepath.Join("testdata", "published.html"), between(t, render(t, in), `<section id="published">`, `<section id="sla"`))
 	for file, width := range map[string]int{"published.txt": 120, "published-60.txt": 60} {
 		var text bytes.Buffer
 		if err := Text(&text, in, width); err != nil {

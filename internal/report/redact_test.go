@@ -56,7 +56,7 @@ func TestRedact(t *testing.T) {
 func checkSecrets(t *testing.T, in Input) {
 	t.Helper()
 	var md, txt bytes.Buffer
-	if err := Markdown(&md, in); err != nil {
+	if err := Markdown(&md, in, true); err != nil {
 		t.Fatal(err)
 	}
 	if err := Text(&txt, in, 0); err != nil {

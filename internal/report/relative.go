@@ -23,10 +23,14 @@ type RelativeStyle struct {
 	Published bool
 }
 
-// relativeTables returns the ratios of all tests to the base's. With published
+// relativeTables returns the ratios of all tests to the base's; none of a single
+// target. With published
 // colours it adds the rates: their colours show which to ignore because of a
 // missed promise.
 func relativeTables(v *view) []page.Section {
+	if len(v.Targets) < 2 && !v.in.PublishedColours {
+		return nil
+	}
 	var o compare.RelativeOptions
 	if v.in.PublishedColours {
 		o.Round = published.Round

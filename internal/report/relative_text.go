@@ -104,5 +104,5 @@ func RelativeMarkdown(w io.Writer, r *compare.Relative, style RelativeStyle) err
 		cautions.Items = append(cautions.Items, page.Item{Text: line})
 	}
 	d.Lead = append(d.Lead, t, cautions, n)
-	return page.Markdown(w, d)
+	return page.Markdown(w, d, true)
 }

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"rumbench/internal/compare"
 	"rumbench/internal/page"
@@ -32,6 +33,7 @@ var reportScript string
 type Input struct {
 	Title    string
 	Plan     string        // the plan file as given
+	Started  time.Time     // of the first campaign; zero if unknown
 	Commands []string      // the exact commands that produced the results
 	Trials   []Trial       // in the plan's order: the first one's target is the base of all comparisons
 	Client   *result.Trial // the client's calibration on the null engine; may be nil
@@ -55,13 +57,16 @@ type Trial struct {
 	// if there are none.
 	Series func(yield func(result.Line) error) error
 	Plans  []result.StatementPlan // of its statements; none of an engine that has no planner
+	// Usual are the values that its parameters have in the preset, or by themselves;
+	// nil if they are unknown, as of imported logs.
+	Usual map[string]any
 }
 
-// sections are the sections of a report, in order. A function may return none,
-// or several.
+// sections are the sections of a report: what came out, then what explains it, and
+// folded what is looked up. A function may return none, or several.
 var sections = []func(*view) []page.Section{
-	findings, scorecard, relativeTables, sweepSections, stepSections, publishedFigures, overTheSteps,
-	promises, clientAlone, settings, plans, host, glossary, appendix,
+	findings, numbers, results, relativeTables, overTheSteps, publishedFigures, promises,
+	preparations, clientAlone, settings, plans, host, glossary, appendix,
 }
 
 // view is the input of sections.
@@ -91,7 +96,7 @@ func newView(in *Input) *view {
 // campaign sorts the trials into a campaign with the input's rules.
 func (in *Input) campaign() *campaign {
 	c := newCampaign(in.Trials)
-	c.Across = in.Across
+	c.Across, c.started = in.Across, in.Started
 	return c
 }
 
@@ -135,13 +140,13 @@ func HTML(w io.Writer, in Input) error {
 }
 
 // Markdown writes the report as Markdown, without the charts over time and the
-// embedded rows.
-func Markdown(w io.Writer, in Input) error {
+// embedded rows: what is folded on the page is left out unless all is wanted.
+func Markdown(w io.Writer, in Input, all bool) error {
 	d, err := newView(&in).document()
 	if err != nil {
 		return err
 	}
-	return page.Markdown(w, d)
+	return page.Markdown(w, d, all)
 }
 
 // Card returns the first screen as one picture, for posts.
@@ -166,7 +171,7 @@ func Summary(w io.Writer, in Input) error {
 			d.Lead[i] = badge
 		}
 	}
-	return page.Markdown(w, d)
+	return page.Markdown(w, d, false)
 }
 
 // firstOf returns the report's first screen as a document.

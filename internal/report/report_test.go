@@ -36,10 +36,10 @@ func TestGolden(t *testing.T) {
 		trials int
 		write  func(*bytes.Buffer, Input) error
 	}{
-		{"one.md", 1, func(b *bytes.Buffer, in Input) error { return Markdown(b, in) }},
+		{"one.md", 1, func(b *bytes.Buffer, in Input) error { return Markdown(b, in, true) }},
 		{"one.txt", 1, text(0)},
 		{"one-60.txt", 1, text(60)},
-		{"four.md", 4, func(b *bytes.Buffer, in Input) error { return Markdown(b, in) }},
+		{"four.md", 4, func(b *bytes.Buffer, in Input) error { return Markdown(b, in, false) }},
 		{"four.txt", 4, text(120)},
 	} {
 		t.Run(c.file, func(t *testing.T) {
@@ -139,7 +139,7 @@ func TestAnyCampaign(t *testing.T) {
 		if err := HTML(&page, in); err != nil {
 			r.Fatal(err)
 		}
-		if err := Markdown(&other, in); err != nil {
+		if err := Markdown(&other, in, true); err != nil {
 			r.Fatal(err)
 		}
 		if err := Text(&other, in, rapid.IntRange(0, 200).Draw(r, "width")); err != nil {
@@ -163,16 +163,20 @@ func rowsOf(in Input) (n int) {
 
 var headPattern = regexp.MustCompile(`(?s)<thead><tr><th scope="col">[^<]*</th>(.*?)</tr></thead>`)
 
-// Every column says what it means.
-func TestColumnsAreExplained(t *testing.T) {
-	page := render(t, fixture(2))
+// Every column says what it means, or is linked to the glossary.
+func TestColumnsAreExplained(t *testing.T) { checkHeads(t, render(t, fixture(2)), 30) }
+
+func checkHeads(t *testing.T, page string, least int) {
+	t.Helper()
 	heads := headPattern.FindAllStringSubmatch(page, -1)
-	if len(heads) < 30 {
+	if len(heads) < least {
 		t.Fatalf("only %d tables", len(heads))
 	}
 	for _, h := range heads {
-		if all, titled := strings.Count(h[1], "<th "), strings.Count(h[1], " title="); all != titled {
-			t.Errorf("%d of %d columns are explained: %s", titled, all, h[1])
+		for _, th := range strings.Split(h[1], "<th ")[1:] {
+			if !strings.Contains(th, " title=") && !strings.Contains(th, `href="#m-`) {
+				t.Errorf("a column is not explained: %s", th)
+			}
 		}
 	}
 }

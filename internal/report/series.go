@@ -17,7 +17,7 @@ import (
 const (
 	maxPoints = 600
 	minPoints = 64
-	allPoints = 15_000
+	allPoints = 5_000
 )
 
 // The quantities that series contain as growth of a counter.

@@ -19,7 +19,7 @@ func settings(v *view) []page.Section {
 			t.Groups = append(t.Groups, g)
 		}
 	}
-	return []page.Section{{ID: "settings", Title: "Settings", Nav: "Settings", Blocks: []page.Block{t}}}
+	return []page.Section{{ID: "settings", Title: "Settings", Nav: "Settings", Folded: true, Blocks: []page.Block{t}}}
 }
 
 // settingRows returns the settings that the plan asked for, and those in effect, with
@@ -45,7 +45,10 @@ func settingRows(c *campaign) (requested, actual []page.Row) {
 }
 
 func settingCell(s engine.Setting) page.Cell {
-	c := page.Cell{Text: s.Value, Title: s.Source}
+	c := page.Cell{Text: s.Value}
+	if s.Source != engine.ReadBack { // as the table's note says of all others
+		c.Title = s.Source
+	}
 	if s.Source == engine.AsSet {
 		c.Per = engine.AsSet
 	}

@@ -1,10 +1,14 @@
 package report
 
 import (
+	"bytes"
 	"fmt"
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,10 +28,10 @@ const (
 
 // big makes up such a campaign, with as many numbers, counters, settings and
 // warnings as trials of servers have, and the digits that measured numbers have.
-func big() Input {
+func big(targets int) Input {
 	rnd := rand.New(rand.NewPCG(1, 2))
-	in := Input{Title: "ten servers", Plan: "name: ten\n", Commands: []string{"rumbench run ten.yaml"}}
-	for target := range bigTargets {
+	in := Input{Title: "servers", Plan: "name: ten\n", Commands: []string{"rumbench run ten.yaml"}}
+	for target := range targets {
 		for n := range bigTrials {
 			t := bigTrial(rnd, target, n+1)
 			in.Trials = append(in.Trials, Trial{Trial: t, Series: bigSeries(t)})
@@ -52,21 +56,32 @@ func bigTrial(rnd *rand.Rand, target, n int) *result.Trial {
 	return t
 }
 
-// bigStep returns a step of queries beside paced writes: about 150 rows.
+// loads is how many steps insert only, as those of the insert benchmark.
+const loads = 4
+
+// bigStep returns a step of inserts, or of queries beside paced writes: about 150 rows.
 func bigStep(rnd *rand.Rand, t *result.Trial, i int) result.Step {
 	s := result.Step{Name: fmt.Sprintf("qr%d00.L%d", i, i), Doc: "Range queries beside inserts and deletes.", Status: result.Complete, Seconds: 1800, Primary: "query", WritesPer: "insert", Started: t.Started}
+	groups := []result.Group{
+		{Name: "insert", Clients: 4, Rate: 100, Ops: []string{"insert"}}, {Name: "delete", Clients: 4, Rate: 100, Ops: []string{"delete"}},
+		{Name: "query", Clients: 8, Ops: []string{"range market", "range register", "range pdc"}},
+	}
+	if i < loads {
+		s.Name, s.Doc, s.Primary = fmt.Sprintf("l.i%d", i), "Inserts and deletes.", "insert"
+		groups = []result.Group{{Name: "insert", Clients: 4, Ops: []string{"insert"}}, {Name: "delete", Clients: 4, Ops: []string{"delete"}}}
+	}
 	add := func(group, op, per string, metrics ...string) {
 		for _, m := range metrics {
 			s.Rows = append(s.Rows, metric.Row{Target: t.Target, Trial: t.Trial, Step: s.Name, Group: group, Op: op, Metric: m, Per: per,
-				Value: centre(t.Target, s.Name, group, op, m, per) * (1 + 0.03*rnd.NormFloat64()), Unit: metric.ByName(m).Unit, N: rnd.Int64N(1e6), Source: "device vda"})
+				Value: asMeasured(m, per, centre(t.Target, s.Name, group, op, m, per)*(1+0.03*rnd.NormFloat64())), Unit: metric.ByName(m).Unit, N: 10_000 + rnd.Int64N(5e4), Source: "device vda"})
 		}
 	}
-	for _, g := range []result.Group{
-		{Name: "insert", Clients: 4, Rate: 100, Ops: []string{"insert"}}, {Name: "delete", Clients: 4, Rate: 100, Ops: []string{"delete"}},
-		{Name: "query", Clients: 8, Ops: []string{"range market", "range register", "range pdc"}},
-	} {
+	for _, g := range groups {
 		add(g.Name, "", "", "errors", "stalls", "stall_s", "stall_longest_s")
-		ops, measures := append(g.Ops, "query"), []string{"service"}
+		ops, measures := g.Ops, []string{"service"}
+		if g.Name == "query" {
+			ops = append(ops, "query")
+		}
 		if g.Rate > 0 {
 			add(g.Name, "", "", "sla_target", "sla_share", "sla_met", "saturated")
 			g.SLA = &metric.SLA{Target: 100, Achieved: 99.98 + rnd.Float64(), Intervals: 1800, Share: 1, Worst: 99, Met: true}
@@ -88,7 +103,7 @@ func bigStep(rnd *rand.Rand, t *result.Trial, i int) result.Step {
 		s.Groups = append(s.Groups, g)
 	}
 	add("", "", "", "cpu_accounted", "duration_s", "write_amplification", "read_amplification", "drain_s", "client_gc_pause_ms", "live_rows", "live_bytes", "server_memory_bytes", "db_bytes", "data_bytes", "log_bytes", "space_amplification")
-	for _, per := range []string{"query", "insert row", "written row", "operation"} {
+	for _, per := range []string{"query", "insert row", "written row", "operation"}[min(1, loads/(i+1)):] {
 		add("", "", per, "cpu_us", "server_cpu_us", "process_read_kb", "process_write_kb", "host_cpu_us", "context_switches", "device_reads", "read_kb", "write_kb", "discard_kb", "client_cpu_us", "engine_write_kb")
 	}
 	warnings := []metric.Warning{metric.Warn(metric.LowerBound, metric.Values{"written": 100 * rnd.Float64(), "deferred": rnd.Float64()}),
@@ -110,6 +125,19 @@ func bigStep(rnd *rand.Rand, t *result.Trial, i int) result.Step {
 	add("", string(engine.RoleLog), "query", "timed_wait_us")
 	s.Stalls = []metric.Span{{Group: "query", From: 100, To: 103}}
 	return s
+}
+
+// asMeasured rounds a number to what clocks and counters give.
+func asMeasured(name, per string, v float64) float64 {
+	switch m := metric.ByName(name); {
+	case per != "":
+		return v // a quotient
+	case m.Unit == "µs":
+		return math.Round(v*1e3) / 1e3
+	case m.Unit == "B" || m.Unit == "count":
+		return math.Round(v)
+	}
+	return v
 }
 
 // centre returns where the trials of a number lie.
@@ -156,17 +184,60 @@ func bigLines(rnd *rand.Rand, s *result.Step, at float64) []result.Line {
 	return lines
 }
 
+// The usual campaign, and what its report may take with everything folded.
+const (
+	usualTargets = 3
+	usualBytes   = 1_500_000
+	usualLines   = 300
+	usualHeight  = 11_000 // pixels at a width of 1440, below the first screen
+)
+
+// A usual campaign has a page that can be read, and a Markdown that can be posted.
+func TestUsualSize(t *testing.T) {
+	in := big(usualTargets)
+	page := render(t, in)
+	var md bytes.Buffer
+	if err := Markdown(&md, in, false); err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.Count(md.Bytes(), []byte("\n"))
+	t.Logf("%d bytes, %d lines of Markdown", len(page), lines)
+	if len(page) > usualBytes {
+		t.Errorf("the page has %d bytes, allowed are %d", len(page), usualBytes)
+	}
+	if lines > usualLines {
+		t.Errorf("the Markdown has %d lines, allowed are %d", lines, usualLines)
+	}
+	if whole := markdown(t, in); strings.Count(whole, "\n") < 10*lines {
+		t.Error("what is folded is missing where all is wanted")
+	}
+}
+
+func TestUsualHeight(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(file, []byte(render(t, big(usualTargets))), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b := openBrowser(t)
+	b.open(t, "file://"+file, 1440, "light")
+	evaluate[[2]int](t, b, drawAll)
+	if n := evaluate[int](t, b, `document.documentElement.scrollHeight - document.querySelector("header").offsetHeight`); n > usualHeight {
+		t.Errorf("the sections are %d high, allowed are %d", n, usualHeight)
+	}
+	b.shoot(t, "usual")
+}
+
 // The greatest campaign fits into its page, and the page is the same every time.
 func TestSize(t *testing.T) {
 	if testing.Short() {
 		t.Skip("renders a big campaign twice")
 	}
-	page := render(t, big())
+	page := render(t, big(bigTargets))
 	t.Logf("%d bytes", len(page))
 	if len(page) > bigLimit {
 		t.Errorf("the page has %d bytes, allowed are %d", len(page), bigLimit)
 	}
-	if render(t, big()) != page {
+	if render(t, big(bigTargets)) != page {
 		t.Error("the same input gave different bytes")
 	}
 }

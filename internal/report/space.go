@@ -13,21 +13,32 @@ func overTheSteps(v *view) []page.Section {
 	sec := page.Section{ID: "behind", Title: "Space, amplification and memory over the steps", Nav: "Over the steps"}
 	n := page.NewNotes(sec.ID)
 	t, metrics := spaceTable(v.campaign, n)
+	if t.Empty() {
+		return nil
+	}
+	sec.Folded = len(t.Columns) < 2 // it is in the step's own table
+	fold := page.Fold{Title: "Space, amplification and memory in numbers", Blocks: []page.Block{t}}
 	if plots := stepPlots(t, metrics); len(plots) > 0 {
+		row := min(plotsInRow, len(plots))
 		sec.Blocks = append(sec.Blocks,
 			page.Paragraph{Class: "about", Spans: []page.Span{{Text: "At the end of each step; memory and amplification are of the step itself. A gap: not " +
 				"known there, or 0 on an axis of powers.", Screen: true}}},
-			legend(v.Targets, "small"), page.Plots{Plots: plots})
+			legend(v.Targets, "small"), page.Plots{Plots: plots[:row]})
+		if more := plots[row:]; len(more) > 0 {
+			fold.Blocks = []page.Block{page.Plots{Plots: more}, t}
+		}
 	}
-	sec.Blocks = append(sec.Blocks, t, n)
-	return []page.Section{sec}
+	return []page.Section{withBlocks(sec, page.Folds{fold}, n)}
 }
+
+// plotsInRow is how many plots fit side by side.
+const plotsInRow = 3
 
 // spaceTable shows how space grows from step to step, with the metrics of its
 // groups.
 func spaceTable(c *campaign, n *page.Notes) (t page.Table, metrics []string) {
 	measures := spaceMeasures()
-	steps, leftOut := c.columns(measures)
+	steps, leftOut := c.columns(c.stepsWith(measures))
 	t = page.Table{Head: "target", Note: leftOut, Columns: stepColumns(steps)}
 	for _, m := range measures {
 		if g := scoreGroup(c, m, steps, n); len(g.Rows) > 0 {
@@ -42,7 +53,7 @@ func spaceTable(c *campaign, n *page.Notes) (t page.Table, metrics []string) {
 func spaceMeasures() []measure {
 	var out []measure
 	for _, name := range []string{
-		"db_bytes", "data_bytes", "log_bytes", "live_bytes", "space_amplification", "write_amplification", "read_amplification", "server_memory_bytes",
+		"db_bytes", "space_amplification", "write_amplification", "server_memory_bytes", "read_amplification", "data_bytes", "log_bytes", "live_bytes",
 	} {
 		out = append(out, measure{metric: name})
 	}

@@ -11,36 +11,43 @@ import (
 	"rumbench/internal/result"
 )
 
-// sweepSections returns a section for each sweep: what happens as a number,
-// such as that of clients, increases.
-func sweepSections(v *view) (out []page.Section) {
-	for _, w := range v.sweeps {
-		n := page.NewNotes(w.id)
-		title := w.Base + ", by " + quantity.Joined(w.axes())
-		sec := page.Section{ID: w.id, Title: title, Nav: title, Class: "sweep", Blocks: []page.Block{page.Prose("about", aboutSweep(w)), legend(v.Targets, "small")}}
-		var tables []page.Block
-		curves := sweepCurves(w)
-		for i, p := range w.panels {
-			tables = append(tables, levelsTable(w, p, n))
-			sec.Blocks = append(sec.Blocks, page.Plots{Title: p.name, Plots: drawn(i, curves...)})
-		}
-		for i, f := range w.c.Families() {
-			sec.Blocks = append(sec.Blocks, familyBlocks(w, f, i == 0)...)
-		}
-		if law := lawTable(w); !law.Empty() {
-			sec.Blocks = append(sec.Blocks, law)
-		}
-		for _, s := range w.Twice {
-			if compare.IsProbe(s) {
-				n.Mark("Probes that repeat a rate are not in the charts here.")
-				continue
-			}
-			n.Mark(fmt.Sprintf("%s is at the same place as an earlier step: it is not in the charts here.", s.Name))
-		}
-		sec.Blocks = append(append(sec.Blocks, tables...), n)
-		out = append(out, sec)
+// sweepSection returns what happens as a number, such as that of clients, increases.
+func sweepSection(v *view, w *sweep) page.Section {
+	n := page.NewNotes(w.id)
+	title := w.Base + ", by " + quantity.Joined(w.axes())
+	sec := page.Section{ID: w.id, Title: title, Nav: title, Class: "sweep", Blocks: []page.Block{page.Prose("about", aboutSweep(w)), legend(v.Targets, "small")}}
+	var folds page.Folds
+	curves := sweepCurves(w)
+	for i, p := range w.panels {
+		sec.Blocks = append(sec.Blocks, page.Plots{Title: p.name, Plots: drawn(i, curves...)})
 	}
-	return out
+	for i, f := range w.c.Families() {
+		sec.Blocks = append(sec.Blocks, familyBlocks(w, f, i == 0)...)
+	}
+	for _, p := range w.panels {
+		short, whole := levelsTable(w, p, levelMeasures, n), levelsTable(w, p, sweepMeasures, n)
+		if len(w.shown(p))*len(w.c.Targets) <= manyRows {
+			sec.Blocks = append(sec.Blocks, short)
+		}
+		whole.Title += " in full"
+		folds = append(folds, page.Fold{Title: whole.Title, Blocks: []page.Block{whole}})
+	}
+	if law := lawTable(w); !law.Empty() {
+		folds = append(folds, page.Fold{Title: "Scalability: the law fitted to it", Blocks: []page.Block{law}})
+	}
+	markTwice(w, n)
+	return withBlocks(sec, folds, n)
+}
+
+// markTwice notes the steps that are at the place of others.
+func markTwice(w *sweep, n *page.Notes) {
+	for _, s := range w.Twice {
+		if compare.IsProbe(s) {
+			n.Mark("Probes that repeat a rate are in the table, and not in the charts.")
+			continue
+		}
+		n.Mark(fmt.Sprintf("%s is at the same place as an earlier step: it is not in the charts here.", s.Name))
+	}
 }
 
 // sweep is a sweep with its id on the page.
@@ -50,6 +57,7 @@ type sweep struct {
 	id     string
 	panels []panel
 	levels []levelStep // of all panels
+	again  []levelStep // steps at the places of others
 	stands *step       // see representative
 }
 
@@ -79,6 +87,13 @@ func newSweeps(c *campaign) (out []*sweep) {
 				own.levels = append(own.levels, levelStep{l.Value, byStep[l.Step]})
 			}
 			w.panels, w.levels = append(w.panels, own), append(w.levels, own.levels...)
+		}
+		for _, s := range found.Twice {
+			for _, a := range s.Axes {
+				if a.Name == found.Axis {
+					w.again = append(w.again, levelStep{a.Value, byStep[s]})
+				}
+			}
 		}
 		out = append(out, w)
 	}
@@ -199,7 +214,10 @@ func aboutSweep(w *sweep) string {
 		"them. A ring: the number is not comparable there; the table gives the reason."
 }
 
-// sweepMeasures are the columns of a sweep's tables.
+// levelMeasures are the columns of a sweep's table that are always shown.
+var levelMeasures = []measure{{metric: "rows_per_s"}, {metric: "service_p50_us"}, {metric: "service_p99_us"}, {metric: "cpu_us"}, {metric: "write_kb"}}
+
+// sweepMeasures are the columns of a sweep's whole table.
 var sweepMeasures = []measure{
 	{metric: "rows_per_s"},
 	{metric: "service_p50_us"},
@@ -222,18 +240,21 @@ func (p panel) measured(all []measure) []measure {
 	})
 }
 
-// levelsTable returns the numbers of a panel, level by level.
-func levelsTable(w *sweep, p panel, n *page.Notes) page.Table {
-	t := page.Table{Title: "Numbers", Head: "target", Folded: len(p.levels)*len(w.c.Targets) > manyRows}
+// levelsTable returns numbers of a panel, level by level.
+func levelsTable(w *sweep, p panel, measures []measure, n *page.Notes) page.Table {
+	t := page.Table{Title: "Numbers", Head: "target"}
 	if p.name != "" {
 		t.Title = p.name + ": numbers"
 	}
-	shown := p.measured(sweepMeasures)
+	shown := p.measured(measures)
 	for _, m := range shown {
 		t.Columns = append(t.Columns, m.column())
 	}
-	for _, l := range p.levels {
+	for i, l := range w.shown(p) {
 		g := page.Group{Name: w.Axis + " " + quantity.Amount(l.value), Link: l.id, Title: "step " + l.Name}
+		if i > 0 && w.shown(p)[i-1].value == l.value {
+			g.Name += ", again"
+		}
 		for _, m := range shown {
 			g.Subs = append(g.Subs, m.unit(l.step))
 		}
@@ -243,5 +264,19 @@ func levelsTable(w *sweep, p panel, n *page.Notes) page.Table {
 	return t
 }
 
-// manyRows is how many rows of a table are shown uncollapsed.
+// shown returns the levels of a panel with the steps that repeat one: with one panel
+// only, as they name no other.
+func (w *sweep) shown(p panel) (out []levelStep) {
+	for _, l := range p.levels {
+		out = append(out, l)
+		for _, o := range w.again {
+			if len(w.panels) == 1 && o.value == l.value {
+				out = append(out, o)
+			}
+		}
+	}
+	return out
+}
+
+// manyRows is how many rows of a table are shown at first.
 const manyRows = 32

@@ -19,7 +19,7 @@ var someClients = []float64{1, 4, 16, 64}
 func TestSweepGolden(t *testing.T) {
 	in := sweepFixture(3, 1, someClients...)
 	var md, text bytes.Buffer
-	if err := Markdown(&md, in); err != nil {
+	if err := Markdown(&md, in, true); err != nil {
 		t.Fatal(err)
 	}
 	sections := ""
@@ -57,11 +57,7 @@ func TestSweepPage(t *testing.T) {
 			t.Errorf("link to %q leads nowhere", m[1])
 		}
 	}
-	for _, h := range headPattern.FindAllStringSubmatch(page, -1) {
-		if all, titled := strings.Count(h[1], "<th "), strings.Count(h[1], " title="); all != titled {
-			t.Errorf("%d of %d columns are explained: %s", titled, all, h[1])
-		}
-	}
+	checkHeads(t, page, 1)
 	for _, bad := range []string{"NaN", "Inf", "%!", "ZgotmplZ"} {
 		if strings.Contains(strings.ReplaceAll(page, "Infinity", ""), ">"+bad) {
 			t.Errorf("the page shows %q", bad)
@@ -158,20 +154,19 @@ func TestPerOperation(t *testing.T) {
 // sweep, and each step's section is folded.
 func TestCrowded(t *testing.T) {
 	few, many := newCampaign(sweepFixture(1, 0, 1, 4).Trials), newCampaign(sweepFixture(1, 0, 1, 2, 4, 8, 16).Trials)
-	measures := spaceMeasures()
-	if got, _ := few.columns(measures); few.crowded() || len(got) != len(few.steps) {
+	if got, _ := few.columns(few.stepsWith(spaceMeasures())); few.crowded() || len(got) != len(few.steps) {
 		t.Errorf("%d of %d steps are shown", len(got), len(few.steps))
 	}
 	var names []string
-	shown, _ := many.columns(measures)
+	shown, _ := many.columns(many.stepsWith(spaceMeasures()))
 	for _, s := range shown {
 		names = append(names, s.Name)
 	}
 	if got := strings.Join(names, " "); !many.crowded() || got != "read-write.c16.t32 mix.r128.c16" && got != "read-write.c16.t8 mix.r128.c16" {
 		t.Errorf("shown are %s", got)
 	}
-	for _, s := range stepSections(&view{campaign: many}) {
-		if !s.Folded {
+	for _, s := range results(&view{campaign: many, in: &Input{}}) {
+		if s.Class == "step" && !s.Folded {
 			t.Errorf("%s is not folded", s.Title)
 		}
 	}
@@ -201,7 +196,7 @@ func TestSweepInBrowser(t *testing.T) {
 		t.Errorf("%d tables of a folded step are visible", n)
 	}
 	evaluate[bool](t, b, `location.hash = document.querySelector("section.step.folded").id, new Promise(r => setTimeout(() => r(true), 300))`)
-	if n := b.visible(t, "#"+id+" table"); n < 3 {
+	if n := b.visible(t, "#"+id+" table"); n != 1 {
 		t.Errorf("%d tables of a step that was opened are visible", n)
 	}
 	b.mu.Lock()

@@ -181,8 +181,8 @@ const (
 
 // checkCopies copies a table and a picture, with a clipboard and without.
 func (b *browser) checkCopies(t *testing.T) {
-	const table = `.layer[data-name="Throughput"] table`
-	want := "Copied\n| primary operation |"
+	const table = `#numbers table`
+	want := "Copied\n| throughput |"
 	for _, with := range []string{clipboard, noClipboard} {
 		got := b.chooses(t, table, "Copy as Markdown", with)
 		lines := strings.Split(got, "\n")
@@ -221,12 +221,12 @@ func (b *browser) table(t *testing.T, selector, form string) [][]string {
 
 // checkFields compares the numbers of a file with those that the page was made of.
 func (b *browser) checkFields(t *testing.T) {
-	const table = `.layer[data-name="Throughput"] table`
+	const table = `#numbers table`
 	rows := b.table(t, table, "csv")
 	if d := cmp.Diff(rows, b.table(t, table, "tsv")); d != "" {
 		t.Errorf("TSV differs from CSV:\n%s", d)
 	}
-	if d := cmp.Diff([]string{"group", "target", "l.i0 (rows/s)", "l.i0 ratio", "l.i0 sign"}, rows[0][:5]); d != "" {
+	if d := cmp.Diff([]string{"group", "target", "l.i0", "l.i0 unit", "l.i0 ratio"}, rows[0][:5]); d != "" {
 		t.Log(rows)
 		t.Error(d)
 	}
@@ -251,8 +251,8 @@ func (b *browser) checkFields(t *testing.T) {
 
 // checkShown leaves out what is hidden, and keeps the order of the rows.
 func (b *browser) checkShown(t *testing.T) {
-	const table = `.layer[data-name="Throughput"] table`
-	evaluate[chromedp.Void](t, b, `hiddenTargets.add(1), hiddenSteps.add(document.querySelectorAll("section.step")[1].id), applyFilters(), document.querySelectorAll('.layer[data-name="Throughput"] .sort')[1].click(), document.querySelectorAll('.layer[data-name="Throughput"] .sort')[1].click()`)
+	const table = `#numbers table`
+	evaluate[chromedp.Void](t, b, `hiddenTargets.add(1), hiddenSteps.add(document.querySelectorAll("section.step")[1].id), applyFilters(), document.querySelectorAll('#numbers .sort')[1].click(), document.querySelectorAll('#numbers .sort')[1].click()`)
 	var heads []string
 	for _, row := range b.table(t, table, "csv") {
 		heads = append(heads, row[1])

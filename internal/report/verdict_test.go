@@ -20,7 +20,7 @@ func TestWritesThatAreALowerBound(t *testing.T) {
 			}
 		}
 		var b strings.Builder
-		if err := Markdown(&b, in); err != nil {
+		if err := Markdown(&b, in, true); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Contains(b.String(), "; it wrote at least "); got != atLeast {

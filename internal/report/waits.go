@@ -191,7 +191,7 @@ const mostEvents = 8
 
 // eventTable returns the sampled events by the servers' names.
 func eventTable(s *step) page.Table {
-	t := page.Table{Title: "What sessions were seen doing", Head: "role: event", Folded: true, Long: true, Columns: targetColumns(s.c.Targets),
+	t := page.Table{Title: "What sessions were seen doing", Head: "role: event", Columns: targetColumns(s.c.Targets),
 		Note: fmt.Sprintf("Shares of the sessions’ time, as the servers call it: of each target the %d most frequent, in the trial with the median "+
 			"throughput; all are in trial.json.", mostEvents)}
 	byName := byTarget{}

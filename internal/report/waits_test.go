@@ -88,7 +88,7 @@ func TestWaits(t *testing.T) {
 		t.Error("the same input gave different bytes")
 	}
 	var md strings.Builder
-	if err := Markdown(&md, in); err != nil {
+	if err := Markdown(&md, in, true); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"### Time of the sessions by role", "- pebble: the server waited for its client for 64 %"} {

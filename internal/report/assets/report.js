@@ -1,5 +1,4 @@
-// What the page does beyond standing there: tabs for the scorecard, another
-// base, filters, sorting, numbers in full, and the rows as a file; charts.js draws
+// What the page does beyond standing there: another base, filters, sorting, numbers in full, and the rows as a file; charts.js draws
 // the charts over time. Without them everything can still be read.
 "use strict";
 
@@ -55,35 +54,6 @@ function judged(base, of, id) {
   const i = base === 0 ? id - j.from[of] : j.score[of].indexOf(id);
   const verdict = j.verdicts[pair.verdict[i]];
   return verdict ? { ...verdict, low: pair.low?.[i], high: pair.high?.[i] } : null;
-}
-
-// --- The scorecard's layers become tabs. ---
-
-const showLayer = [];
-for (const box of all(".layers")) {
-  const layers = all(".layer", box);
-  const tabs = set(make("div", { className: "tabs" }), { role: "tablist" });
-  const show = (chosen) => layers.forEach((layer, i) => {
-    layer.hidden = i !== chosen;
-    set(tabs.children[i], { "aria-selected": i === chosen });
-    tabs.children[i].tabIndex = i === chosen ? 0 : -1;
-  });
-  layers.forEach((layer, i) => {
-    const tab = make("button", { type: "button", id: "tab-" + i, textContent: layer.dataset.name, onclick: () => show(i) });
-    set(tab, { role: "tab" }).onkeydown = (e) => {
-      const step = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
-      if (!step) return;
-      const next = (i + step + layers.length) % layers.length;
-      show(next);
-      tabs.children[next].focus();
-    };
-    set(layer, { role: "tabpanel", "aria-labelledby": tab.id });
-    tabs.append(tab);
-    showLayer.push({ layer, show: () => show(i) });
-  });
-  box.classList.add("tabbed");
-  box.prepend(tabs);
-  show(0);
 }
 
 // --- Another base: ratios are computed anew. ---
@@ -188,7 +158,7 @@ function setBase(chosen) {
   rebased.hidden = base === 0;
   const known = page.judgements.some
     ? `Verdicts are known against ${targets[0]} only: the targets are too many to judge each pair of them, and rumbench report --base takes another one for the base`
-    : "Their verdicts are known for the scorecard, the rates and the space; elsewhere there are no marks";
+    : "Their verdicts are known for the numbers, the first table of each step and the space; elsewhere there are no marks";
   rebased.textContent = `Ratios are to ${targets[base]}. ${known}, and means have no intervals. The sentences at the top, “What changed most” and published figures still compare with ${targets[0]}.`;
   hideCard();
 }
@@ -238,9 +208,15 @@ function findRows(text) {
       const own = all(":scope > tr:not(.group)", head.parentElement);
       head.hidden = own.length > 0 && own.every((r) => r.hidden);
     }
-    const box = table.closest("details");
-    if (box && wanted) box.open = rows.some((r) => !r.hidden);
+    if (wanted && rows.some((r) => !r.hidden)) open(table);
   }
+}
+
+// --- What the glossary says of the heads that are linked to it. ---
+
+for (const a of all("main table a[href^='#m-']")) {
+  const term = document.getElementById(a.hash.slice(1)), head = a.closest("th");
+  if (term && head && !head.title) head.title = [...term.children].map((e) => e.textContent).join(": ");
 }
 
 // --- The bar with all that. ---
@@ -400,9 +376,9 @@ addEventListener("keydown", (e) => { if (e.key === "Escape") hideCard(); });
 function reveal() {
   const id = /^#n(\d+)$/.exec(location.hash)?.[1];
   if (!id) return;
-  const cell = all(`[data-n~="${id}"]`).sort((a, b) => (a.tagName === "SPAN") - (b.tagName === "SPAN"))[0];
+  const folded = (cell) => !!cell.closest("details:not([open])");
+  const cell = all(`[data-n~="${id}"]`).sort((a, b) => folded(a) - folded(b) || (a.tagName === "SPAN") - (b.tagName === "SPAN"))[0];
   if (!cell) return;
-  showLayer.find(({ layer }) => layer.contains(cell))?.show();
   open(cell);
   cell.scrollIntoView({ block: "center", inline: "center" });
   showCard(cell);

@@ -1,0 +1,200 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// remarks are the notes of a document as a reader meets them: a number's notes
+// are marked once, at the head of its column or group, and counted below.
+type remarks map[string]*remark // by the ids of notes
+
+// remark is a note in the order of reading, with the numbers that it is about.
+type remark struct {
+	number int             // 0: of no table that is shown
+	with   map[string]bool // the numbers that have it
+	of     map[string]bool // the numbers in the same columns
+}
+
+// remarksOf reads the notes of a document's tables. Without all, those that are
+// folded get no number.
+func remarksOf(d *Document, all bool) remarks {
+	r := remarks{}
+	last := map[string]int{}
+	r.read(d.Lead, true, all, last)
+	for _, s := range d.Sections {
+		r.read(s.Blocks, all || !s.Folded, all, last)
+	}
+	return r
+}
+
+// read numbers the notes of tables in the order of their marks, each section's from
+// 1: last are the numbers given so far.
+func (r remarks) read(blocks []Block, shown, all bool, last map[string]int) {
+	for _, b := range blocks {
+		switch b := b.(type) {
+		case Table:
+			r.table(&b, shown, last)
+		case Grid:
+			for i := range b.Tables {
+				r.table(&b.Tables[i], shown, last)
+			}
+		case Beside:
+			r.read(b, shown, all, last)
+		case Medium:
+			r.read(b.Written, shown, all, last)
+		case Panels:
+			for _, cell := range b.Cells {
+				r.read(cell, shown, all, last)
+			}
+		case Folds:
+			for _, f := range b {
+				r.read(f.Blocks, shown && all, all, last)
+			}
+		}
+	}
+}
+
+func (r remarks) table(t *Table, shown bool, last map[string]int) {
+	for _, m := range t.marked() {
+		of := map[string]bool{}
+		for _, n := range m.notes {
+			if r[n.ID] == nil {
+				r[n.ID] = &remark{with: map[string]bool{}, of: map[string]bool{}}
+			}
+			if section := n.ID[:strings.LastIndexByte(n.ID, 'n')+1]; shown && r[n.ID].number == 0 {
+				last[section]++
+				r[n.ID].number = last[section]
+			}
+		}
+		if len(m.notes) == 0 || !shown {
+			continue
+		}
+		for _, c := range m.cells {
+			of[c.id] = true
+			for _, n := range c.Notes {
+				r[n.ID].with[c.id] = true
+			}
+		}
+		for _, n := range m.notes {
+			for id := range of {
+				r[n.ID].of[id] = true
+			}
+		}
+	}
+}
+
+// marking is the head of numbers that is marked with their notes.
+type marking struct {
+	group, column int // the group's own head if column is < 0; the column's head if group is < 0
+	cells         []markedCell
+	notes         []Note
+}
+
+type markedCell struct {
+	*Cell
+	id string // the same number in another table has the same
+}
+
+// marked returns the heads of a table with numbers that have notes: those of its
+// groups where these are of different things, else those of its columns.
+func (t *Table) marked() (out []marking) {
+	if t.byGroup() {
+		for g := range t.Groups {
+			m := marking{group: g, column: -1}
+			for i := range t.Columns {
+				m.add(&t.Groups[g], i)
+			}
+			out = append(out, m)
+		}
+		return out
+	}
+	for i := range t.Columns {
+		m := marking{group: -1, column: i}
+		for g := range t.Groups {
+			m.add(&t.Groups[g], i)
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// byGroup reports whether each group is of a number of its own.
+func (t *Table) byGroup() bool {
+	return slices.ContainsFunc(t.Groups, func(g Group) bool { return g.Name != "" && g.Subs != nil })
+}
+
+func (m *marking) add(g *Group, column int) {
+	for r := range g.Rows {
+		row := &g.Rows[r]
+		if column >= len(row.Cells) || !row.Cells[column].Number || row.Cells[column].Absent {
+			continue
+		}
+		c := &row.Cells[column]
+		what, _, _ := strings.Cut(c.Title, ";")
+		m.cells = append(m.cells, markedCell{c, fmt.Sprint(row.Series, row.Head, "\n", c.Text, "\n", what)})
+		for _, n := range c.Notes {
+			if !slices.ContainsFunc(m.notes, func(o Note) bool { return o.ID == n.ID }) {
+				m.notes = append(m.notes, n)
+			}
+		}
+	}
+}
+
+// heads returns the notes of a table's heads, numbered in the order of reading: of
+// the columns, and of the groups.
+func (r remarks) heads(t *Table) (columns, groups [][]Note) {
+	columns, groups = make([][]Note, len(t.Columns)), make([][]Note, len(t.Groups))
+	for _, m := range t.marked() {
+		notes := slices.Clone(m.notes)
+		for i := range notes {
+			notes[i].Number = r[notes[i].ID].number
+		}
+		slices.SortFunc(notes, func(a, b Note) int { return cmp.Compare(a.Number, b.Number) })
+		if m.column < 0 {
+			groups[m.group] = notes
+		} else {
+			columns[m.column] = notes
+		}
+	}
+	return columns, groups
+}
+
+// list returns the notes that are shown, in the order of reading, with the numbers
+// they are about; last those about no number.
+func (r remarks) list(n *Notes) (out []Note) {
+	var rest []Note
+	for _, note := range n.List {
+		of, ok := r[note.ID]
+		switch {
+		case !ok:
+			rest = append(rest, note)
+		case of.number > 0:
+			note.Number, note.Text = of.number, of.count()+note.Text
+			out = append(out, note)
+		}
+	}
+	slices.SortFunc(out, func(a, b Note) int { return cmp.Compare(a.Number, b.Number) })
+	for _, note := range rest {
+		note.Number = len(out) + 1
+		out = append(out, note)
+	}
+	return out
+}
+
+// count says how many numbers a note is about.
+func (r *remark) count() string {
+	switch with, of := len(r.with), len(r.of); {
+	case of == 1:
+		return ""
+	case with == of:
+		return fmt.Sprintf("all %d numbers: ", of)
+	default:
+		return fmt.Sprintf("%d of %d numbers: ", with, of)
+	}
+}
+
+// marks returns the numbers of notes, as "⚠1,2".
+func marks(notes []Note) string { return Cell{Notes: notes}.Marks() }

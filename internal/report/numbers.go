@@ -1,0 +1,79 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+
+	"rumbench/internal/figure"
+	"rumbench/internal/page"
+)
+
+// numberMeasures are what a reader quotes of every step: throughput is never shown
+// without quality of service and cost.
+var numberMeasures = []measure{
+	{name: "throughput", metric: "rows_per_s"},
+	{name: "p99 latency", metric: "service_p99_us"},
+	{metric: "cpu_us"},
+	{metric: "write_kb"},
+}
+
+// numbers returns one table of all steps that measure: steps as columns, and under
+// each measure a row per target.
+func numbers(v *view) []page.Section {
+	n := page.NewNotes("numbers")
+	t := overviewTable(v.campaign, n)
+	if t.Empty() {
+		return nil
+	}
+	sec := page.Section{ID: "numbers", Title: "Numbers", Nav: "Numbers"}
+	if len(v.Targets) > 1 {
+		sec.Blocks = append(sec.Blocks, page.Paragraph{Class: "key", Spans: howMarked(v.Targets[0].Name)})
+	}
+	sec.Blocks = append(sec.Blocks, t, n)
+	return []page.Section{sec}
+}
+
+func overviewTable(c *campaign, n *page.Notes) page.Table {
+	steps, leftOut := c.columns(slices.DeleteFunc(c.stepsWith(numberMeasures), func(s *step) bool { return !s.measures() }))
+	t := page.Table{Note: leftOut, Head: "target", Columns: stepColumns(steps)}
+	for _, m := range numberMeasures {
+		if g := scoreGroup(c, m, steps, n); len(g.Rows) > 0 {
+			t.Groups = append(t.Groups, g)
+		}
+	}
+	return t
+}
+
+// howMarked returns an explanation of the signs, each in its colour.
+func howMarked(base string) []page.Span {
+	spans := []page.Span{{Text: "Against "}, {Text: base, Class: "base-name"}, {Text: ", the base: "}}
+	for _, m := range figure.Legend() {
+		spans = append(spans, page.Span{Text: m.Text, Class: m.Class})
+	}
+	return append(spans, page.Span{Text: " “–” is not known."},
+		page.Span{Text: " ", Screen: true}, page.Span{Text: "Hatched", Class: "hatch", Screen: true},
+		page.Span{Text: ": not comparable, for the reason that is beside the number.", Screen: true})
+}
+
+func stepColumns(steps []*step) (out []page.Column) {
+	for _, s := range steps {
+		out = append(out, page.Column{Name: s.Name, Title: cmp.Or(s.Doc, "step "+s.Name), Link: s.id})
+	}
+	return out
+}
+
+// scoreGroup returns a measure of all targets in some steps; without rows if no
+// target has it.
+func scoreGroup(c *campaign, m measure, steps []*step, n *page.Notes) page.Group {
+	g := page.Group{Name: m.label(), Link: "m-" + m.metric}
+	found := false
+	for _, s := range steps {
+		_, ok := m.key(s)
+		found = found || ok
+		g.Subs = append(g.Subs, m.unit(s))
+	}
+	if found {
+		g.Rows = targetRows(c.Targets, len(steps), func(t *target, i int) page.Cell { return m.cell(steps[i], t, n) })
+	}
+	return g
+}
