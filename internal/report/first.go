@@ -187,7 +187,7 @@ func (v *view) leading() (out []*step) {
 		switch {
 		case len(s.Judged) > 0 || len(v.Question.Steps) > 0 || v.searchOf(s) != nil:
 			return 0
-		case s.Primary == "index" || strings.HasPrefix(s.Name, "load") || s == v.steps[0]:
+		case s.prepares():
 			return 2
 		}
 		return 1

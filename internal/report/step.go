@@ -12,48 +12,53 @@ import (
 	"rumbench/internal/result"
 )
 
-// results returns the sections of the steps that measure: a sweep before its own
-// steps, which are folded, as it draws their numbers.
+// mostOpen is how many sections of steps are open at first.
+const mostOpen = 4
+
+// results returns the sections of the steps that measure. Open are the first that are
+// asked about; a sweep comes before its own steps, as it draws their numbers.
 func results(v *view) (out []page.Section) {
 	shown := map[*sweep]bool{}
+	opened := 0
 	for _, s := range v.steps {
 		w := v.sweepOf(s)
 		if w != nil && !shown[w] { // the steps of a search come in any order
 			out, shown[w] = append(out, sweepSection(v, w)), true
 		}
-		if w != nil || s.measures() {
-			out = append(out, stepSection(v, s, w != nil))
+		switch {
+		case w != nil:
+			out = append(out, stepSection(v, s, true))
+		case !s.prepares():
+			open := len(s.Asked()) > 0 && opened < mostOpen
+			if open {
+				opened++
+			}
+			out = append(out, stepSection(v, s, !open))
 		}
 	}
 	return out
 }
 
-// preparations returns the sections of the other steps: load, settle and warm-up.
+// preparations returns the sections of the other steps: load, index, settle and
+// warm-up.
 func preparations(v *view) (out []page.Section) {
 	for _, s := range v.steps {
-		if v.sweepOf(s) == nil && !s.measures() {
+		if v.sweepOf(s) == nil && s.prepares() {
 			out = append(out, stepSection(v, s, true))
 		}
 	}
 	return out
 }
 
-// measures reports whether the step is one that the workload is about, or the
-// question. Results of older builds do not say which are.
-func (s *step) measures() bool {
-	if s.Primary == "" || s.Warmup || compare.IsProbe(s.Step) {
-		return false
-	}
-	declared := slices.ContainsFunc(s.c.steps, func(o *step) bool { return len(o.Judged) > 0 })
-	return !declared || len(s.Judged) > 0 || len(s.Asked()) > 0
-}
+// prepares reports whether the step only prepares others.
+func (s *step) prepares() bool { return s.First().Trial.Prepares(s.First().Step) }
 
 // stepSection returns a step: pictures, one table of what matters, and the rest
 // folded.
 func stepSection(v *view, s *step, folded bool) page.Section {
 	n := page.NewNotes(s.id)
 	sec := page.Section{ID: s.id, Title: s.Name, Nav: s.Name, Class: "step", Step: true, Folded: folded}
-	if folded {
+	if folded && (s.prepares() || v.sweepOf(s) != nil) {
 		sec.Nav = ""
 	}
 	if s.Doc != "" {

@@ -150,6 +150,8 @@ type Step struct {
 	Search *Search `json:"search,omitempty"`
 	// Warmup: the step only prepared the next one; it is never judged.
 	Warmup bool `json:"warmup,omitempty"`
+	// Creates: its tables were created before it. Older builds do not say so.
+	Creates bool `json:"creates,omitempty"`
 	// Judged are the metrics by which the workload judges the step where nobody asks
 	// for others; none where it is not about the step, and in results of older builds
 	// and imported logs.
@@ -188,6 +190,13 @@ func (t *Trial) TestOf(s *Step) Test {
 		return testByName(t.Workload, s)
 	}
 	return Test{s.Access, s.Warmup, s.BeforeWrites}
+}
+
+// Prepares reports whether a step only prepares those that the workload is about: a
+// load, an index build, a rest, a warm-up.
+func (t *Trial) Prepares(s *Step) bool {
+	loads := s.Creates || s.Access == "" && s == &t.Steps[0] && s.WritesRows()
+	return s.Primary == "" || s.Warmup || s.Primary == indexOp || loads
 }
 
 // WritesRows reports whether the step's primary operations are counted in rows

@@ -400,15 +400,6 @@ function unfold() {
 }
 addEventListener("hashchange", unfold);
 
-// --- On paper everything is open; the drawings stand for the charts. ---
-
-let closed = [];
-addEventListener("beforeprint", () => {
-  closed = all("main details:not([open])");
-  for (const box of closed) box.open = true;
-});
-addEventListener("afterprint", () => { for (const box of closed) box.open = false; });
-
 // --- The rows as a file, an object per number. ---
 
 function plainRows() {
