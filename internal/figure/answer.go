@@ -152,9 +152,9 @@ func Outlook(o compare.Outlook) string {
 	case math.IsNaN(o.Detectable):
 		return ""
 	case o.Detectable > 1:
-		return fmt.Sprintf("too noisy: %d trials find only a factor of %s or more", o.Have, quantity.Digits(1+o.Detectable))
+		return fmt.Sprintf("too noisy: %d trials find only differences by a factor of %s or more", o.Have, quantity.Digits(1+o.Detectable))
 	}
-	return fmt.Sprintf("too noisy: %d trials find only %s or more", o.Have, quantity.RoughShare(o.Detectable))
+	return fmt.Sprintf("too noisy: %d trials find only differences of %s or more", o.Have, quantity.RoughShare(o.Detectable))
 }
 
 // Beyond returns what was found in the numbers that nobody asked about; "" if there are

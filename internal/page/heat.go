@@ -69,7 +69,7 @@ func (h *Heat) Picture() *picture.Picture {
 	wide := name + cell*float64(len(h.Columns))
 	p := picture.New(max(heatLeast, wide*float64(blocks)+heatBetween*float64(blocks-1)), 0, h.Title)
 	about := picture.Wrap(picture.Label, aboutSize, p.Width, h.About)
-	p.Height = heatHead + heatRow*float64(each) + 15*float64(len(about)) + 6
+	p.Height = heatHead + heatRow*float64(each) + aboutLine*float64(len(about)) + 6
 	for b := range blocks {
 		left := float64(b) * (wide + heatBetween)
 		for i, c := range h.Columns {
@@ -82,7 +82,7 @@ func (h *Heat) Picture() *picture.Picture {
 		}
 	}
 	for i, line := range about {
-		p.Write(picture.Label, 0, p.Height-15*float64(len(about)-1-i)-4, picture.Start, line).Size = aboutSize
+		p.Write(picture.Label, 0, p.Height-aboutLine*float64(len(about)-1-i)-4, picture.Start, line).Size = aboutSize
 	}
 	return p
 }

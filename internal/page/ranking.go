@@ -34,23 +34,21 @@ type Ranked struct {
 const (
 	rankingWidth = 400
 	rankHeight   = 36
-	rankingFoot  = 18
 	aboutSize    = 11 // of the text that says how to read a picture
+	aboutLine    = 15
 )
 
 // Picture draws the ranking, without its title.
 func (r *Ranking) Picture() *picture.Picture {
-	foot := 0.0
-	if r.About != "" {
-		foot = rankingFoot
-	}
-	p := picture.New(rankingWidth, rankHeight*float64(len(r.Rows))+foot, r.Title)
+	about := picture.Wrap(picture.Label, aboutSize, rankingWidth, r.About)
+	p := picture.New(rankingWidth, rankHeight*float64(len(r.Rows))+aboutLine*float64(len(about))+3, r.Title)
 	place := r.scale()
 	for i := range r.Rows {
 		r.Rows[i].draw(p, rankHeight*float64(i), place, r.Dots)
 	}
-	if r.About != "" {
-		p.Write(picture.Label, 0, p.Height-5, picture.Start, picture.Fit(picture.Label, aboutSize, rankingWidth, r.About)).Size = aboutSize
+	for i, line := range about {
+		y := rankHeight*float64(len(r.Rows)) + aboutLine*float64(i+1) - 2
+		p.Write(picture.Label, 0, y, picture.Start, line).Size = aboutSize
 	}
 	return p
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/google/go-cmp/cmp"
 
+	"rumbench/internal/compare"
 	"rumbench/internal/figure"
 	"rumbench/internal/metric"
-	"rumbench/internal/compare"
 	"rumbench/internal/page"
 	"rumbench/internal/published/layout"
 	"rumbench/internal/quantity"
@@ -150,7 +150,7 @@ func (b *browser) checkFilters(t *testing.T) {
 func (b *browser) checkCards(t *testing.T, address string) {
 	const cell = `[...document.querySelectorAll("section.step tr[data-t='1'] td[data-n]")][0]`
 	title := evaluate[string](t, b, cell+`.dispatchEvent(new MouseEvent("mouseover", { bubbles: true })), `+cell+`.title`)
-	for _, want := range []string{"sqlite · l.i0", "median of 4 trials: ", "(trial 4)", "against pebble: "} {
+	for _, want := range []string{"sqlite · l.i1", "median of 4 trials: ", "(trial 4)", "against pebble: "} {
 		if !strings.Contains(title, want) {
 			t.Errorf("no %q in %q", want, title)
 		}
@@ -160,7 +160,7 @@ func (b *browser) checkCards(t *testing.T, address string) {
 		t.Fatalf("the link is %q", link)
 	}
 	b.open(t, link, 1440, "light")
-	if got := evaluate[string](t, b, `document.querySelector(".card p").innerText + (document.querySelector("td.picked").getBoundingClientRect().top < innerHeight ? "" : ": not in sight")`); got != "sqlite · l.i0 · insert" {
+	if got := evaluate[string](t, b, `document.querySelector(".card p").innerText + (document.querySelector("td.picked").getBoundingClientRect().top < innerHeight ? "" : ": not in sight")`); got != "sqlite · l.i1 · insert" {
 		t.Errorf("the link leads to %q", got)
 	}
 	evaluate[chromedp.Void](t, b, `dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }))`)
@@ -201,7 +201,7 @@ func (b *browser) checkPaper(t *testing.T) {
 		t.Errorf("a document of %d bytes", len(pdf.Data))
 	}
 	call(t, b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
-	for selector, want := range map[string]int{".static svg": 10, ".chart": 0, ".take": 0, ".tools": 0, "#numbers table": 1} {
+	for selector, want := range map[string]int{".static svg": 3, ".chart": 0, ".take": 0, ".tools": 0, "#numbers table": 1} {
 		if n := b.visible(t, selector); n != want {
 			t.Errorf("%d of %s are on paper, want %d", n, selector, want)
 		}

@@ -146,7 +146,7 @@ func (c *campaign) latencies(s *step) *page.Ranking {
 	}
 	r.About = "Log axis: ○ p50, ● p99, ○ p99.9. " + r.About
 	if few {
-		r.About += " * Maximum: few samples."
+		r.About += " *: the maximum, as samples were too few."
 	}
 	return r
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/quantity"
