@@ -48,7 +48,7 @@ func settleTable(s *step) page.Table {
 // A step's table of counters is for skimming: it has at most maxCounters rows,
 // and all such tables together about allCounters cells.
 const (
-	maxCounters = 400
+	maxCounters = 300
 	minCounters = 20
 	allCounters = 600
 )
