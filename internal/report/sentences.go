@@ -75,23 +75,23 @@ func (s *step) sidesOf(k key) sides {
 	return out
 }
 
-// against returns how the best of the sides compares with another, and whether that
-// is proven.
-func (x *sides) against(t *target) (text string, proven bool) {
+// against returns how the best of the sides compares with another, and the verdict on
+// it.
+func (x *sides) against(t *target) (text string, verdict compare.Verdict) {
 	e := x.s.c.headlines(t, x.best[0]).Effect(x.s.Step, x.k)
 	if e == nil || math.IsNaN(e.Ratio) {
 		r, ok := x.s.number(x.best[0], x.k).Over(x.s.number(t, x.k))
 		if !ok {
-			return t.Name, false
+			return t.Name, ""
 		}
-		return quantity.Times(r) + " " + t.Name + "’s", false
+		return quantity.Times(r) + " " + t.Name + "’s", ""
 	}
 	text = quantity.Times(e.Ratio) + " " + t.Name + "’s"
 	const useless = 100 // so wide an interval says nothing
 	if quantity.Finite(e.Low) && quantity.Finite(e.High) && e.High < useless*e.Low {
 		text += fmt.Sprintf(" (%s to %s)", quantity.Digits(e.Low), quantity.Digits(e.High))
 	}
-	return text, e.Sure()
+	return text, e.Verdict
 }
 
 // first says which target is best in the step's goal, against which others that is
@@ -116,21 +116,27 @@ func (s *step) first() string {
 	default:
 		text = fmt.Sprintf("%s %s %s %s/s in %s", best.Name, did(s.Primary), n, s.units(s.Primary), s.Name)
 	}
-	var proven, open []string
+	var proven, same, open []string
 	for _, t := range x.best[1:] {
-		part, sure := x.against(t)
-		if sure {
+		switch part, verdict := x.against(t); verdict {
+		case compare.Better:
 			proven = append(proven, part)
-		} else {
+		case compare.Same:
+			same = append(same, t.Name)
+		default:
 			open = append(open, part)
 		}
 	}
-	if len(proven) == 0 && len(open) > 0 {
-		text = "Not proven: " + text + ", " + quantity.Joined(open) + x.outlook()
-	} else if len(open) > 0 {
-		text += ": proven " + quantity.Joined(proven) + "; not proven " + quantity.Joined(open)
-	} else if len(proven) > 0 {
+	switch {
+	case len(open) == 0 && len(proven) > 0:
 		text = "Proven: " + text + ", " + quantity.Joined(proven)
+	case len(proven) > 0:
+		text += ": proven " + quantity.Joined(proven) + "; not proven " + quantity.Joined(open)
+	case len(open) > 0:
+		text = "Not proven: " + text + ", " + quantity.Joined(open) + x.outlook()
+	}
+	if len(same) > 0 {
+		text += "; equivalent to " + quantity.Joined(same)
 	}
 	if len(x.why) > 0 {
 		text += "; not compared: " + quantity.Joined(x.why)
@@ -177,12 +183,12 @@ func (s *step) costs() string {
 		if strings.Contains(least, "%s") {
 			least = fmt.Sprintf(least, k.Per)
 		}
-		part, sure := x.against(x.best[1])
-		if r, ok := s.number(x.best[0], k).Over(s.number(x.best[1], k)); ok && !sure && r > 1-level {
+		part, verdict := x.against(x.best[1])
+		if r, ok := s.number(x.best[0], k).Over(s.number(x.best[1], k)); ok && verdict != compare.Better && r > 1-level {
 			continue // nothing to speak of
 		}
 		word := "not proven"
-		if sure {
+		if verdict == compare.Better {
 			word = "proven"
 		}
 		if s.number(x.best[0], k).Value == 0 {

@@ -46,7 +46,10 @@ func trust(c *campaign, in *Input) page.Badge {
 // sound says why a comparison can be trusted.
 func sound(c *campaign) string {
 	text := quantity.Count(len(c.Targets[0].Trials), "trial")
-	if len(c.Targets) > 1 {
+	imported := slices.ContainsFunc(c.Targets, func(t *target) bool { return t.Trials[0].Imported != nil })
+	switch {
+	case imported: // whose machine and durability nobody knows
+	case len(c.Targets) > 1:
 		text += " each, of equal work, at equal durability, on one machine"
 	}
 	return text + "; no remarks on the numbers asked about."
