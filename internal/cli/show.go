@@ -167,6 +167,9 @@ func printRows(w io.Writer, trials []*result.Trial, wanted func(*result.Step) bo
 			if !wanted(s) {
 				continue
 			}
+			if s.Search != nil {
+				fmt.Fprintf(w, "  %s: %s\n", s.Name, s.Search)
+			}
 			for _, warning := range s.Warnings {
 				fmt.Fprintf(w, "  ! %s: %s\n", s.Name, warning)
 			}
