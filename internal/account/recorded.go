@@ -37,7 +37,9 @@ func (s *Step) Recorded(intervals map[string][]Interval) {
 		s.Rate("ops_per_s", n, s.Seconds, more...)
 		s.Rate("rows_per_s", n, s.Seconds, more...)
 		s.Logged(w.Group, intervals[w.Op], false)
-		s.Costs(c.all, Denominator{w.Op, n, int64(n)})
+		if w.source(s.InWindow) == ownAccount { // else too few are counted to divide by
+			s.Costs(c.all, Denominator{w.Op, n, int64(n)})
+		}
 	}
 	s.Put("duration_s", s.Seconds)
 	c.addEngine()

@@ -37,12 +37,15 @@ func TestRecorded(t *testing.T) {
 		{"server_cpu_us", "", "query", metric.OfServer, 4000},
 		{"client_cpu_us", "", "query", "the program that made the load", 2000},
 		{"cpu_us", "", "query", metric.OfServer + " and the program that made the load", 6000},
-		{"process_write_kb", "", "transaction", metric.OfServer, 20},
+		{"process_write_kb", "", "query", metric.OfServer, 1},
 		{"duration_s", "", "", "", 10},
 	} {
 		if r := metric.Find(s.Rows, want.metric, want.op, want.per); r == nil || r.Value != want.value || r.Source != want.source {
 			t.Errorf("%+v: %+v", want, r)
 		}
+	}
+	if r := metric.Find(s.Rows, "server_cpu_us", "", "transaction"); r != nil {
+		t.Errorf("%+v, of a part of the transactions", r)
 	}
 	for i := range s.Rows {
 		if r := &s.Rows[i]; metric.IsLatency(r.Metric) || r.Metric == "client_gc_pause_ms" {

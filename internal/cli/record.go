@@ -103,10 +103,15 @@ var (
 	secretArg  = regexp.MustCompile(`^-p.+`)
 )
 
-// shownCommand returns a command as it may be stored and shown.
+// shownCommand returns a command as it may be stored and shown. An argument of several
+// words, as sh -c takes it, is a command of its own.
 func shownCommand(args []string) []string {
 	shown := plan.WithoutSecretArgs(args)
 	for i := range shown {
+		if words := strings.Split(args[i], " "); len(words) > 1 {
+			shown[i] = strings.Join(shownCommand(words), " ")
+			continue
+		}
 		if shown[i] = secretArg.ReplaceAllString(shown[i], "-p"+engine.Hidden); i > 0 && secretNext.MatchString(args[i-1]) {
 			shown[i] = engine.Hidden
 		}

@@ -173,6 +173,11 @@ func reportInput(dirs ...string) (report.Input, error) {
 			in.Started = c.Started
 		}
 		in.Commands = append(in.Commands, commandLine(c.Command))
+		for _, name := range c.Targets {
+			if !slices.Contains(s.own, name) {
+				in.Warnings = append(in.Warnings, fmt.Sprintf("%s has no trial: it is not in this report.", name))
+			}
+		}
 		for _, t := range s.trials {
 			plans, err := result.ReadPlans(t.Dir)
 			if err != nil {

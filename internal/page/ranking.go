@@ -86,11 +86,10 @@ func (r *Ranked) draw(p *picture.Picture, y float64, place func(float64) float64
 		p.Write(verdictStyle(r.Class), right, y+text, picture.End, r.Beside)
 		right -= max(64, picture.Width(picture.Strong, 0, r.Beside)+12)
 	}
-	name := picture.Width(picture.Plain, size, r.Name) + 18
-	value := picture.Fit(valueStyle, size, right-min(name, 150)-8, r.Value)
-	p.Write(valueStyle, right, y+text, picture.End, value).Size = size
+	p.Write(valueStyle, right, y+text, picture.End, r.Value).Size = size
 	p.Of(r.Series, picture.Mark, picture.Point{X: 5, Y: y + text - 4})
-	p.Write(picture.Plain, 16, y+text, picture.Start, picture.Fit(picture.Plain, size, right-picture.Width(valueStyle, size, value)-26, r.Name)).Size = size
+	room := max(40, right-picture.Width(valueStyle, size, r.Value)-26)
+	p.Write(picture.Plain, 16, y+text, picture.Start, picture.Fit(picture.Plain, size, room, r.Name)).Size = size
 	middle := y + bar + thick/2.
 	if dots {
 		p.Add(picture.Grid, picture.Point{X: 0, Y: middle}, picture.Point{X: rankingWidth, Y: middle})

@@ -57,7 +57,7 @@ func face(bold bool, size float64) font.Face {
 }
 
 // wider is how much wider than ours the fonts of browsers may be.
-const wider = 1.1
+const wider = 1.15
 
 // Width returns how wide a text may be, at a size or, for 0, its style's.
 func Width(style Style, size float64, text string) float64 {

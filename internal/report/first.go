@@ -18,11 +18,11 @@ import (
 // far it can be trusted, the answer, and the pictures.
 func firstScreen(v *view) []page.Block {
 	out := []page.Block{page.Prose("head", strings.Join(headline(v.campaign), " · ")), trust(v.campaign, v.in)}
-	if text := strings.Join(sentences(v), " "); text != "" {
-		out = append(out, page.Prose("answer", text))
+	for _, sentence := range sentences(v) {
+		out = append(out, page.Prose("answer", sentence))
 	}
 	if steps := v.leading(); len(steps) > 0 {
-		out = append(out, page.Medium{Drawn: []page.Block{panels(v, steps)}, Written: []page.Block{numbersTable(v.campaign, steps[0])}})
+		out = append(out, page.Medium{Drawn: panels(v, steps), Written: []page.Block{numbersTable(v.campaign, v.standing(steps[0]))}})
 	}
 	differ := settingsThatDiffer(v.campaign)
 	lower := page.Panels{Class: "lower", Cells: heatMaps(v.campaign, len(differ) == 0)}
@@ -75,7 +75,8 @@ func headline(c *campaign) []string {
 	out := []string{
 		versions(c),
 		strings.TrimSpace(shared(func(t *result.Trial) string { return t.Workload }) + " " + shared(func(t *result.Trial) string { return t.Preset })),
-		clients(c),
+		labelled("load:", shared(func(t *result.Trial) string { return t.Recorded })),
+		clients(c), extent(c),
 		labelled("cache", shared((*result.Trial).Cache)),
 		labelled("durability", durability(c)),
 		machine(c), trials,
@@ -124,6 +125,49 @@ func versions(c *campaign) string {
 	return strings.Join(parts, ", ")
 }
 
+// extent returns how much data the step that leads had, and how long it ran.
+func extent(c *campaign) string {
+	steps := c.leading()
+	if len(steps) == 0 {
+		return ""
+	}
+	s := steps[0]
+	var parts []string
+	if live, ok := s.most("live_bytes"); ok {
+		parts = append(parts, quantity.BytesAs(live, quantity.Digits)+" of data")
+	}
+	if least, most := s.length(); most > 0 {
+		text := quantity.Digits(least)
+		if to := quantity.Digits(most); to != text {
+			text += " to " + to
+		}
+		parts = append(parts, s.Name+" ran "+text+" s")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// most returns the greatest of the targets' numbers.
+func (s *step) most(metric string) (most float64, ok bool) {
+	k, known := s.Own(metric)
+	for _, t := range s.c.Targets {
+		if n := s.number(t, k); known && n.Missing == "" {
+			most, ok = max(most, n.Value), true
+		}
+	}
+	return most, ok
+}
+
+// length returns how many seconds the step's windows took.
+func (s *step) length() (least, most float64) {
+	least = math.Inf(1)
+	for _, t := range s.c.Targets {
+		for _, r := range s.Used(t) {
+			least, most = min(least, r.Step.Seconds), max(most, r.Step.Seconds)
+		}
+	}
+	return least, most
+}
+
 // clients returns with how many clients the steps ran that the campaign is about.
 func clients(c *campaign) string {
 	least, most := math.MaxInt, 0
@@ -168,10 +212,10 @@ const mostLeading = 4
 
 // leading returns the steps that the panels show, the first of them at first: those
 // asked about.
-func (v *view) leading() (out []*step) {
+func (c *campaign) leading() (out []*step) {
 	sweeps := map[*sweep]bool{}
-	for _, s := range v.steps {
-		if w := v.sweepOf(s); w != nil && !compare.IsProbe(s.Step) {
+	for _, s := range c.steps {
+		if w := c.sweepOf(s); w != nil && !compare.IsProbe(s.Step) {
 			if sweeps[w] {
 				continue
 			}
@@ -185,7 +229,7 @@ func (v *view) leading() (out []*step) {
 	// matter less than what follows.
 	weight := func(s *step) int {
 		switch {
-		case len(s.Judged) > 0 || len(v.Question.Steps) > 0 || v.searchOf(s) != nil:
+		case len(s.Judged) > 0 || len(c.Question.Steps) > 0 || c.searchOf(s) != nil:
 			return 0
 		case s.prepares():
 			return 2
@@ -215,7 +259,7 @@ func settingsThatDiffer(c *campaign) []page.Block {
 	if len(c.Targets) < 2 {
 		return nil
 	}
-	t := page.Table{Title: "Settings that differ", Head: "setting", Columns: targetColumns(c.Targets)}
+	t := page.Table{Title: "Settings that differ, of those that all have", Head: "setting", Columns: targetColumns(c.Targets)}
 	asked, effective := settingRows(c)
 	var rows []page.Row
 	for _, r := range slices.Concat(asked, effective) {

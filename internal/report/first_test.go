@@ -94,6 +94,7 @@ func TestTrust(t *testing.T) {
 			tr := in.Trials[i].Trial
 			tr.Status, tr.Warnings, tr.Durability, tr.Promise, tr.Knobs = result.Complete, nil, "os", "commits survive", map[string]string{"cache": "1MiB"}
 			tr.Settings = nil
+			tr.Asked = result.Question{Steps: []string{"l.i1"}}
 			for j := range tr.Steps {
 				tr.Steps[j].Warnings = nil
 				for k := range tr.Steps[j].Rows {

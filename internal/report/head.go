@@ -219,13 +219,7 @@ func askedAbout(c *campaign) string {
 // in one of the two.
 func durabilityFact(c *campaign) page.Fact {
 	f := factOf(c, "durability", func(t *result.Trial) string { return t.Durability })
-	texts, of := holders(c, (*result.Trial).DurabilityText)
-	if len(texts) > 1 {
-		for i, text := range texts {
-			texts[i] = strings.Join(of[text], ", ") + ": " + text
-		}
-	}
-	f.Value = strings.Join(texts, "; ")
+	f.Value = strings.Join(meanings(c), "; ")
 	return f
 }
 

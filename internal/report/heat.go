@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -73,7 +74,7 @@ var heatKinds = []struct {
 	}},
 	{"p99 latency", func(s *step) (key, bool) { return s.Latency(s.Primary, "p99") }},
 	{"CPU", func(s *step) (key, bool) { return s.Own("cpu_us") }},
-	{"KB written", func(s *step) (key, bool) { return s.Own("write_kb") }},
+	{"KB written", func(s *step) (key, bool) { return s.spent("write_kb") }},
 	{"Space", func(s *step) (key, bool) { return s.Own("space_amplification") }},
 }
 
@@ -97,7 +98,8 @@ func (c *campaign) heated(find func(*step) (key, bool)) (out []*step) {
 // heat returns the map of a number; nil if no target has it beside the base, or in one
 // test only.
 func (c *campaign) heat(find func(*step) (key, bool)) *page.Heat {
-	h := &page.Heat{About: "Blue: better, orange: worse. Filled: proven; outlined: not proven; grey: equal, or may be chance; –: cannot be compared."}
+	h := &page.Heat{About: "Blue: better, orange: worse. Filled: proven; outlined: not proven. " +
+		"Grey: = equal, ? may be chance, ~ the trials disagree. –: cannot be compared."}
 	for _, t := range c.Targets[1:] {
 		h.Columns = append(h.Columns, page.HeatColumn{Name: t.Name, Series: t.Index})
 	}
@@ -186,13 +188,12 @@ func meanHeat(c *campaign) (out []page.HeatRow) {
 		for i := range r.Targets[1:] {
 			m := g.Means[i+1]
 			switch {
-			case math.IsNaN(m.Ratio):
-				row.Cells = append(row.Cells, page.HeatCell{Text: "–", Why: m.Why})
-				continue
-			case m.Low > 1:
-				row.Cells = append(row.Cells, page.HeatCell{Text: quantity.Digits(m.Ratio) + " ▲", Tone: page.Tone(strengthOf(m.Ratio))})
+			case math.IsNaN(m.Ratio), m.Tests < len(g.Rows):
+				row.Cells = append(row.Cells, page.HeatCell{Text: "–", Why: cmp.Or(m.Why, "not all tests count")})
+			case m.Low > 1: // no test says so, only its interval
+				row.Cells = append(row.Cells, page.HeatCell{Text: quantity.Digits(m.Ratio) + " △", Tone: page.HollowGood})
 			case m.High < 1:
-				row.Cells = append(row.Cells, page.HeatCell{Text: quantity.Digits(m.Ratio) + " ▼", Tone: page.Tone(-strengthOf(m.Ratio))})
+				row.Cells = append(row.Cells, page.HeatCell{Text: quantity.Digits(m.Ratio) + " ▽", Tone: page.HollowBad})
 			default:
 				row.Cells = append(row.Cells, page.HeatCell{Text: quantity.Digits(m.Ratio) + " ?"})
 			}
@@ -235,6 +236,16 @@ func numbersTable(c *campaign, s *step) page.Table {
 	rows := targetRows(c.Targets, len(measures), func(t *target, i int) page.Cell {
 		cell := measures[i].cell(s, t, page.NewNotes(""))
 		cell.Notes = nil
+		k, _ := measures[i].key(s)
+		switch n := s.number(t, k); {
+		case n.Missing != "":
+		case k.Metric == metric.HighestRate && n.Value == 0:
+			cell.Text = "none kept it"
+		case n.AtLeast():
+			cell.Text = "≥ " + cell.Text
+		case n.Disturbed():
+			cell.Tag = "disturbed"
+		}
 		return cell
 	})
 	t.Groups = []page.Group{{Rows: rows}}

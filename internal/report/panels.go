@@ -17,19 +17,23 @@ import (
 
 // panels returns the three panels of each of some steps: throughput, latency, cost.
 // One step is shown at a time.
-func panels(v *view, steps []*step) page.Block {
+func panels(v *view, steps []*step) []page.Block {
 	choice := page.Choice{ID: "panels", Name: "Step"}
 	for i, s := range steps {
 		name := s.Name
 		if w := v.sweepOf(s); w != nil {
 			name = w.Base
 		}
-		choice.Options = append(choice.Options, page.Option{Name: name, Blocks: []page.Block{panelsOf(v.campaign, s, fmt.Sprintf("cost%d", i))}})
+		var blocks []page.Block
+		if s.Doc != "" && len(v.Targets) > 1 {
+			blocks = append(blocks, page.Prose("about", s.Name+": "+s.Doc))
+		}
+		choice.Options = append(choice.Options, page.Option{Name: name, Blocks: append(blocks, panelsOf(v.campaign, s, fmt.Sprintf("cost%d", i)))})
 	}
 	if len(v.Targets) == 1 || len(steps) == 1 {
-		return choice.Options[0].Blocks[0]
+		return choice.Options[0].Blocks
 	}
-	return choice
+	return []page.Block{choice}
 }
 
 // panelsOf returns the panels of a step. Where a rate was promised latency leads; of
@@ -122,13 +126,13 @@ func (c *campaign) highestRates(s *step) *page.Ranking {
 // latencies ranks the p99, between the p50 and the p99.9.
 func (c *campaign) latencies(s *step) *page.Ranking {
 	find := func(q metric.Quantile) func(*step) (key, bool) {
-		return func(s *step) (key, bool) { return s.Latency(s.Primary, q) }
+		return func(s *step) (key, bool) { return s.latency(q) }
 	}
 	r := c.ranked(s, find("p99"))
 	if r == nil {
 		return nil
 	}
-	k, _ := s.Latency(s.Primary, "p99")
+	k, _ := s.latency("p99")
 	what := fmt.Sprintf("p50 · p99 · p99.9 of the %s time", metric.FamilyOf(k.Metric))
 	r.Title = c.titled(s, what, what)
 	r.Dots = true
@@ -151,6 +155,24 @@ func (c *campaign) latencies(s *step) *page.Ranking {
 	return r
 }
 
+// latency returns the key of the latency of what the step is about or, of a load that
+// another program made, of the only operation that has one.
+func (s *step) latency(q metric.Quantile) (key, bool) {
+	if k, ok := s.Latency(s.Primary, q); ok {
+		return k, true
+	}
+	var ops []string
+	for _, k := range s.AllKeys() {
+		if metric.IsLatency(k.Metric) && k.Op != "" {
+			ops = compare.AppendNew(ops, k.Op)
+		}
+	}
+	if len(ops) != 1 {
+		return key{}, false
+	}
+	return s.Latency(ops[0], q)
+}
+
 // starred marks a percentile of too few samples, which is their maximum.
 func starred(n number) string {
 	if n.Few() != "" {
@@ -165,15 +187,12 @@ func costPanel(c *campaign, s *step, id string) page.Block {
 	for _, cost := range []struct{ name, metric string }{
 		{"CPU", "cpu_us"}, {"KB written", "write_kb"}, {"KB read", "read_kb"}, {"Space", "space_amplification"}, {"Memory", "server_memory_bytes"},
 	} {
+		s := s
+		if last := c.lastWith(cost.metric); last != nil && cost.metric == "space_amplification" && len(c.Targets) > 1 {
+			s = last // at the end: what is not written yet takes no space
+		}
 		find := func(s *step) (key, bool) {
-			k, ok := s.Own(cost.metric)
-			if !ok || cost.metric != "write_kb" && cost.metric != "read_kb" {
-				return k, ok
-			}
-			if own, ok := compare.Undisturbed(s.Step, k, c.Targets...); ok {
-				return own, true
-			}
-			return k, true
+			return s.spent(cost.metric)
 		}
 		r := c.ranked(s, find)
 		if r == nil {
@@ -192,6 +211,31 @@ func costPanel(c *campaign, s *step, id string) page.Block {
 		return nil
 	}
 	return choice
+}
+
+// spent returns the key of a cost: of what the engines' own processes read and wrote
+// where other programs used the device.
+func (s *step) spent(metric string) (key, bool) {
+	k, ok := s.Own(metric)
+	if !ok || metric != "write_kb" && metric != "read_kb" {
+		return k, ok
+	}
+	if own, ok := compare.Undisturbed(s.Step, k, s.c.Targets...); ok {
+		return own, true
+	}
+	return k, true
+}
+
+// lastWith returns the last step in which all targets have a number; nil if there is
+// none.
+func (c *campaign) lastWith(metric string) *step {
+	for _, s := range slices.Backward(c.steps) {
+		k, ok := s.Own(metric)
+		if ok && !compare.IsProbe(s.Step) && !slices.ContainsFunc(c.Targets, func(t *target) bool { return s.number(t, k).Missing != "" }) {
+			return s
+		}
+	}
+	return nil
 }
 
 // searchCurve returns the latency over the rate, with the promise.
@@ -291,6 +335,10 @@ func (c *campaign) ranked(s *step, find func(*step) (key, bool)) *page.Ranking {
 		sortRanked(r.Rows, m)
 	}
 	if n := len(r.Rows) - mostRanked; n > 0 {
+		base := slices.IndexFunc(r.Rows, func(row page.Ranked) bool { return row.Series == 0 })
+		if len(c.Targets) > 1 && base >= mostRanked {
+			r.Rows[mostRanked-1] = r.Rows[base]
+		}
 		r.About, r.Rows = fmt.Sprintf("%d more below. ", n), r.Rows[:mostRanked]
 	}
 	if m != nil && m.Better == metric.Higher {
@@ -298,7 +346,7 @@ func (c *campaign) ranked(s *step, find func(*step) (key, bool)) *page.Ranking {
 	} else {
 		r.About += "Less is better. "
 	}
-	if trials > 1 {
+	if slices.ContainsFunc(r.Rows, func(row page.Ranked) bool { return row.High > row.Low }) {
 		r.About += fmt.Sprintf("Whiskers: %d trials.", trials)
 	}
 	return r
@@ -318,6 +366,7 @@ func (c *campaign) compared(row *page.Ranked, e entry, k key) {
 		row.Beside, row.Hollow = "disturbed", true
 	case e.s.Unlike(base, e.t) != "":
 		row.Beside, row.Hollow = "not compared", true
+	case len(e.s.Refusals(base)) > 0: // there is nothing to compare with
 	default:
 		row.Beside, row.Class = besideBase(e, base, k)
 	}
@@ -328,6 +377,9 @@ func besideBase(e entry, base *target, k key) (text, class string) {
 	ratio, ok := e.s.number(e.t, k).Over(e.s.number(base, k))
 	if effect := e.s.c.headlines(base, e.t).Effect(e.s.Step, k); effect != nil {
 		m := figure.MarkOf(effect)
+		if effect.Verdict == "" && effect.Why != "" {
+			return "", ""
+		}
 		if effect.Metric() == k.Metric && !math.IsNaN(effect.Ratio) {
 			return quantity.Times(effect.Ratio) + " " + m.Sign, m.Class
 		}

@@ -21,12 +21,38 @@ func sentences(v *view) []string {
 	if len(steps) == 0 {
 		return nil
 	}
-	s := steps[0]
-	if w := v.sweepOf(s); w != nil && !compare.IsProbe(s.Step) {
-		s = w.representative()
-	}
-	out := []string{s.first(), s.costs(), v.otherTests(s)}
+	s := v.standing(steps[0])
+	out := []string{s.first(), s.costs(), strings.TrimSpace(v.otherTests(s) + v.corrected(s))}
 	return slices.DeleteFunc(out, func(text string) bool { return text == "" })
+}
+
+// standing returns the step that stands for the sweep of a step.
+func (c *campaign) standing(s *step) *step {
+	if w := c.sweepOf(s); w != nil && !compare.IsProbe(s.Step) {
+		return w.representative()
+	}
+	return s
+}
+
+// corrected says that intervals are of one number alone, if one of those that are shown
+// contradicts its verdict.
+func (v *view) corrected(s *step) string {
+	base := v.Targets[0]
+	for _, t := range v.Targets[1:] {
+		j, asked := v.headlines(base, t), 0
+		contradicts := false
+		for i := range j.Items {
+			it := &j.Items[i]
+			if it.Asked && !math.IsNaN(it.P) {
+				asked++
+			}
+			contradicts = contradicts || it.Step == s.Step && it.Asked && it.Verdict != "" && !it.Sure() && (it.Low > 1 || it.High < 1)
+		}
+		if contradicts {
+			return fmt.Sprintf(" Intervals are of each number alone; verdicts are corrected for %s.", quantity.Count(asked, "number"))
+		}
+	}
+	return ""
 }
 
 // goal returns what a step is about: its highest rate, the latency if a rate was
@@ -41,115 +67,143 @@ func (s *step) goal() (key, bool) {
 	return s.Rate(s.Primary)
 }
 
-// sides are the targets that can be compared in a step, the best in a number first.
-type sides struct {
-	s    *step
-	k    key
-	best []*target
-	why  []string // others are not compared
+// contest is a comparison of the targets in a number of a step: of the best with each
+// other one, or of two with the base.
+type contest struct {
+	s       *step
+	k       key
+	subject *target // nil if nothing can be compared
+	others  []*target
+	why     []string // others are not compared
 }
 
-// sidesOf sorts the targets by a number.
-func (s *step) sidesOf(k key) sides {
-	out := sides{s: s, k: k}
+// contestIn returns the comparison in a number.
+func (s *step) contestIn(k key) contest {
+	x := contest{s: s, k: k}
+	var ranked []*target
 	for _, t := range s.c.Targets {
 		n, refusals := s.number(t, k), s.Refusals(t)
 		switch {
 		case n.Missing != "":
-			out.why = append(out.why, t.Name+" (no result)")
+			x.why = append(x.why, t.Name+" (no result)")
 		case k.Metric == metric.HighestRate && n.Value == 0:
-			out.why = append(out.why, t.Name+" (no rate that was tried kept the promise)")
+			x.why = append(x.why, t.Name+" (no rate that was tried kept the promise)")
 		case len(refusals) > 0:
-			out.why = append(out.why, t.Name+" ("+refusals[0]+")")
-		case len(out.best) > 0 && s.Unlike(out.best[0], t) != "":
-			out.why = append(out.why, t.Name+" (different work)")
+			x.why = append(x.why, t.Name+" ("+refusals[0]+")")
+		case len(ranked) > 0 && s.Unlike(ranked[0], t) != "":
+			x.why = append(x.why, t.Name+" (different work)")
 		default:
-			out.best = append(out.best, t)
+			ranked = append(ranked, t)
 		}
+	}
+	if len(ranked) == 0 {
+		return x
 	}
 	up := 1.0
 	if m := metric.ByName(k.Metric); m != nil && m.Better == metric.Higher {
 		up = -1
 	}
-	slices.SortStableFunc(out.best, func(a, b *target) int { return cmp.Compare(up*s.number(a, k).Value, up*s.number(b, k).Value) })
-	return out
+	slices.SortStableFunc(ranked, func(a, b *target) int { return cmp.Compare(up*s.number(a, k).Value, up*s.number(b, k).Value) })
+	if s.c.pair() && len(ranked) == 2 {
+		slices.SortFunc(ranked, func(a, b *target) int { return b.Index - a.Index })
+	}
+	x.subject, x.others = ranked[0], ranked[1:]
+	return x
 }
 
-// against returns how the best of the sides compares with another, and the verdict on
-// it.
-func (x *sides) against(t *target) (text string, verdict compare.Verdict) {
-	e := x.s.c.headlines(t, x.best[0]).Effect(x.s.Step, x.k)
+// pair reports whether there are two targets: a base, and what is compared with it.
+func (c *campaign) pair() bool { return len(c.Targets) == 2 }
+
+// against returns how the subject compares with another target, and the verdict on it.
+func (x *contest) against(t *target) (text string, verdict compare.Verdict) {
+	e := x.s.c.headlines(t, x.subject).Effect(x.s.Step, x.k)
 	if e == nil || math.IsNaN(e.Ratio) {
-		r, ok := x.s.number(x.best[0], x.k).Over(x.s.number(t, x.k))
-		if !ok {
-			return t.Name, ""
+		r, ok := x.s.number(x.subject, x.k).Over(x.s.number(t, x.k))
+		if e != nil {
+			verdict = e.Verdict
 		}
-		return quantity.Times(r) + " " + t.Name + "’s", ""
+		if !ok {
+			return t.Name, verdict
+		}
+		return quantity.Times(r) + " " + t.Name + "’s", verdict
 	}
 	text = quantity.Times(e.Ratio) + " " + t.Name + "’s"
 	const useless = 100 // so wide an interval says nothing
-	if quantity.Finite(e.Low) && quantity.Finite(e.High) && e.High < useless*e.Low {
-		text += fmt.Sprintf(" (%s to %s)", quantity.Digits(e.Low), quantity.Digits(e.High))
+	low, high := quantity.Digits(e.Low), quantity.Digits(e.High)
+	if quantity.Finite(e.Low) && quantity.Finite(e.High) && e.High < useless*e.Low && low != high {
+		text += fmt.Sprintf(" (%s to %s)", low, high)
 	}
 	return text, e.Verdict
 }
 
-// first says which target is best in the step's goal, against which others that is
-// proven, and what would prove the rest.
+// decided reports whether a verdict is that the targets differ.
+func decided(v compare.Verdict) bool { return v == compare.Better || v == compare.Worse }
+
+// first says how the subject does in what the step is about, against which others that
+// is proven, and what would prove the rest.
 func (s *step) first() string {
 	k, ok := s.goal()
 	if !ok {
 		return ""
 	}
-	x := s.sidesOf(k)
-	if len(x.best) == 0 {
+	x := s.contestIn(k)
+	if x.subject == nil {
 		return "Nothing can be compared in " + s.Name + ": " + quantity.Joined(x.why) + "."
 	}
-	best := x.best[0]
-	n := s.number(best, k)
+	n := s.number(x.subject, k)
 	var text string
 	switch {
 	case k.Metric == metric.HighestRate:
-		text = fmt.Sprintf("%s keeps %s up to %s/s in %s", best.Name, answersOf(s)[0].Words(), n, s.Name)
+		text = fmt.Sprintf("%s keeps %s up to %s/s in %s", x.subject.Name, answersOf(s)[0].Words(), n, s.Name)
 	case metric.IsLatency(k.Metric):
-		text = fmt.Sprintf("%s has a p99 of %s in %s", best.Name, n, s.Name)
+		text = fmt.Sprintf("%s has a p99 of %s in %s", x.subject.Name, n, s.Name)
 	default:
-		text = fmt.Sprintf("%s %s %s %s/s in %s", best.Name, did(s.Primary), n, s.units(s.Primary), s.Name)
+		text = fmt.Sprintf("%s %s %s %s/s in %s", x.subject.Name, did(s.Primary), n, s.units(s.Primary), s.Name)
 	}
+	return text + x.results() + "."
+}
+
+// results returns the subject's comparisons with the others: the proven ones first.
+func (x *contest) results() (text string) {
 	var proven, same, open []string
-	for _, t := range x.best[1:] {
-		switch part, verdict := x.against(t); verdict {
-		case compare.Better:
+	for _, t := range x.others {
+		switch part, verdict := x.against(t); {
+		case decided(verdict):
 			proven = append(proven, part)
-		case compare.Same:
+		case verdict == compare.Same:
 			same = append(same, t.Name)
 		default:
 			open = append(open, part)
 		}
 	}
-	switch {
-	case len(open) == 0 && len(proven) > 0:
-		text = "Proven: " + text + ", " + quantity.Joined(proven)
-	case len(proven) > 0:
-		text += ": proven " + quantity.Joined(proven) + "; not proven " + quantity.Joined(open)
-	case len(open) > 0:
-		text = "Not proven: " + text + ", " + quantity.Joined(open) + x.outlook()
+	var parts []string
+	const most = 4 // others are counted
+	for _, p := range []struct {
+		word string
+		of   []string
+	}{{"proven ", proven}, {"equivalent to ", same}, {"not proven: ", open}, {"not compared: ", x.why}} {
+		if len(p.of) > 0 {
+			if n := len(p.of) - most; n > 0 {
+				p.of = append(p.of[:most], fmt.Sprintf("%d more", n))
+			}
+			parts = append(parts, p.word+quantity.Joined(p.of))
+		}
 	}
-	if len(same) > 0 {
-		text += "; equivalent to " + quantity.Joined(same)
+	if len(parts) > 0 {
+		text = ": " + strings.Join(parts, "; ")
 	}
-	if len(x.why) > 0 {
-		text += "; not compared: " + quantity.Joined(x.why)
+	if len(open) > 0 {
+		text += x.outlook()
 	}
-	return text + "."
+	return text
 }
 
 // outlook returns what would prove the difference of two targets; "" for more.
-func (x *sides) outlook() string {
-	if len(x.best) != 2 {
+func (x *contest) outlook() string {
+	if len(x.others) != 1 {
 		return ""
 	}
-	j := x.s.c.headlines(x.best[1], x.best[0])
+	j := x.s.c.headlines(x.others[0], x.subject)
 	e := j.Effect(x.s.Step, x.k)
 	if e == nil {
 		return ""
@@ -160,41 +214,35 @@ func (x *sides) outlook() string {
 	return ""
 }
 
-// costs says which target needs least of the hardware per operation.
+// costs says which target needs least of the hardware per operation, compared with the
+// base; of two targets what the second one needs.
 func (s *step) costs() string {
+	if k, ok := s.goal(); !ok || s.contestIn(k).subject == nil {
+		return ""
+	}
 	var parts []string
-	for _, cost := range []struct{ metric, least string }{
-		{"cpu_us", "least CPU per %s"}, {"write_kb", "least written per %s"}, {"space_amplification", "least space"},
-	} {
-		k, ok := s.Own(cost.metric)
+	if text := s.tail(); text != "" {
+		parts = append(parts, text)
+	}
+	for _, cost := range []struct{ metric, name string }{{"cpu_us", "CPU"}, {"write_kb", "KB written"}, {"space_amplification", "space"}} {
+		at := s
+		if last := s.c.lastWith(cost.metric); last != nil && cost.metric == "space_amplification" {
+			at = last // at the end: what is not written yet takes no space
+		}
+		k, ok := at.Own(cost.metric)
+		if ok && cost.metric == "write_kb" {
+			k, ok = compare.Undisturbed(at.Step, k, s.c.Targets...)
+		}
 		if !ok {
 			continue
 		}
-		if cost.metric == "write_kb" {
-			if k, ok = compare.Undisturbed(s.Step, k, s.c.Targets...); !ok {
-				continue
-			}
+		name := cost.name + " after " + at.Name
+		if k.Per != "" && at == s {
+			name = cost.name + " per " + k.Per
 		}
-		x := s.sidesOf(k)
-		if len(x.best) < 2 {
-			continue
+		if text := at.cost(k, name); text != "" {
+			parts = append(parts, text)
 		}
-		least := cost.least
-		if strings.Contains(least, "%s") {
-			least = fmt.Sprintf(least, k.Per)
-		}
-		part, verdict := x.against(x.best[1])
-		if r, ok := s.number(x.best[0], k).Over(s.number(x.best[1], k)); ok && verdict != compare.Better && r > 1-level {
-			continue // nothing to speak of
-		}
-		word := "not proven"
-		if verdict == compare.Better {
-			word = "proven"
-		}
-		if s.number(x.best[0], k).Value == 0 {
-			part, word = "none", ""
-		}
-		parts = append(parts, strings.TrimSuffix(fmt.Sprintf("%s: %s, %s, %s", least, x.best[0].Name, part, word), ", "))
 	}
 	if len(parts) == 0 {
 		return ""
@@ -203,19 +251,63 @@ func (s *step) costs() string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
+// tail says how the targets compare in the p99, if the step is about its throughput.
+func (s *step) tail() string {
+	k, ok := s.latency("p99")
+	if goal, _ := s.goal(); !ok || goal == k {
+		return ""
+	}
+	if slices.ContainsFunc(s.c.Targets, func(t *target) bool { n := s.number(t, k); return n.Few() != "" }) {
+		return "the p99 is not known, as operations are too few"
+	}
+	return s.cost(k, "p99")
+}
+
+// cost says how the targets compare in a cost; "" if they hardly differ.
+func (s *step) cost(k key, name string) string {
+	x := s.contestIn(k)
+	if len(x.others) == 0 {
+		return ""
+	}
+	other := x.others[0]
+	if base := s.c.Targets[0]; slices.Contains(x.others, base) {
+		other = base
+	}
+	part, verdict := x.against(other)
+	mine, theirs := s.number(x.subject, k), s.number(other, k)
+	if mine.AtLeast() && mine.Value <= theirs.Value || theirs.AtLeast() && theirs.Value <= mine.Value {
+		return "" // which is less is not known
+	}
+	r, ok := mine.Over(theirs)
+	if !ok || !decided(verdict) && max(r, 1/r) < 1+level {
+		return ""
+	}
+	word := "not proven"
+	if decided(verdict) {
+		word = "proven"
+	}
+	switch {
+	case mine.Value == 0:
+		return fmt.Sprintf("no %s: %s", name, x.subject.Name)
+	case s.c.pair():
+		return fmt.Sprintf("%s: %s, %s", name, part, word)
+	}
+	return fmt.Sprintf("least %s: %s, %s, %s", name, x.subject.Name, part, word)
+}
+
 // otherTests counts how the targets compare in the throughput of all other tests.
 func (v *view) otherTests(but *step) string {
 	if len(v.Targets) < 2 {
 		return ""
 	}
 	base := v.Targets[0]
-	var faster, slower []string
+	var parts []string
 	most := 0
 	for _, t := range v.Targets[1:] {
 		counts, all := map[compare.Verdict]int{}, 0
 		for _, s := range v.steps {
 			k, ok := s.Rate(s.Primary)
-			if !ok || s == but || s.Warmup || compare.IsProbe(s.Step) || s.primaryRated() {
+			if !ok || s == but || s.prepares() || compare.IsProbe(s.Step) || s.primaryRated() {
 				continue
 			}
 			if e := v.headlines(base, t).Effect(s.Step, k); e != nil && e.Verdict != "" {
@@ -225,27 +317,17 @@ func (v *view) otherTests(but *step) string {
 		}
 		most = max(most, all)
 		if n := counts[compare.Better]; n > 0 {
-			faster = append(faster, fmt.Sprintf("%s in %d", t.Name, n))
+			parts = append(parts, fmt.Sprintf("%s faster in %d", t.Name, n))
 		}
 		if n := counts[compare.Worse]; n > 0 {
-			slower = append(slower, fmt.Sprintf("%s in %d", t.Name, n))
+			parts = append(parts, fmt.Sprintf("%s slower in %d", t.Name, n))
 		}
 	}
 	if most == 0 {
 		return ""
 	}
-	if len(faster)+len(slower) == 0 {
-		return fmt.Sprintf("In %s nothing is proven against %s.", quantity.Count(most, "other test"), base.Name)
+	if len(parts) == 0 {
+		return fmt.Sprintf("In %s nothing differs from %s.", quantity.Count(most, "other test"), base.Name)
 	}
-	text := fmt.Sprintf("In %s, proven against %s: ", quantity.Count(most, "other test"), base.Name)
-	var parts []string
-	for _, p := range []struct {
-		word string
-		of   []string
-	}{{"faster ", faster}, {"slower ", slower}} {
-		if len(p.of) > 0 {
-			parts = append(parts, p.word+quantity.Joined(p.of))
-		}
-	}
-	return text + strings.Join(parts, "; ") + "."
+	return fmt.Sprintf("Beyond the question, in %s, different from %s: %s.", quantity.Count(most, "other test"), base.Name, quantity.Joined(parts))
 }

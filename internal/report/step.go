@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/quantity"
@@ -57,7 +58,7 @@ func (s *step) prepares() bool { return s.First().Trial.Prepares(s.First().Step)
 func stepSection(v *view, s *step, folded bool) page.Section {
 	n := page.NewNotes(s.id)
 	sec := page.Section{ID: s.id, Title: s.Name, Nav: s.Name, Class: "step", Step: true, Folded: folded}
-	if folded && (s.prepares() || v.sweepOf(s) != nil) {
+	if folded && (s.prepares() || v.sweepOf(s) != nil || compare.IsProbe(s.Step)) {
 		sec.Nav = ""
 	}
 	if s.Doc != "" {

@@ -10,6 +10,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/quantity"
+	"rumbench/internal/redact"
 	"rumbench/internal/result"
 )
 
@@ -25,6 +26,9 @@ func trust(c *campaign, in *Input) page.Badge {
 		}
 	}
 	b.More = append(append(b.More, remarks...), cautionOn(c))
+	if levels := meanings(c); len(levels) > 1 {
+		b.More = append(b.More, "Durability: "+strings.Join(levels, "; ")+".")
+	}
 	all := slices.Concat(poor, fair)
 	switch {
 	case len(poor) > 0:
@@ -41,6 +45,17 @@ func trust(c *campaign, in *Input) page.Badge {
 		b.Line += fmt.Sprintf(" And %s.", quantity.Count(n, "more remark"))
 	}
 	return b
+}
+
+// meanings returns what the level of durability means, to which targets if that differs.
+func meanings(c *campaign) []string {
+	levels, of := holders(c, (*result.Trial).DurabilityText)
+	if len(levels) > 1 {
+		for i, text := range levels {
+			levels[i] = strings.Join(of[text], ", ") + ": " + text
+		}
+	}
+	return levels
 }
 
 // sound says why a comparison can be trusted.
@@ -61,6 +76,7 @@ func problems(c *campaign, in *Input) (poor, fair []string) {
 	if differ := hostsDiffer(c); differ != "" {
 		poor = append(poor, differ)
 	}
+	poor = append(poor, noAnswer(c)...)
 	ended, all := 0, 0
 	for _, t := range c.Targets {
 		for _, trial := range t.Trials {
@@ -79,14 +95,68 @@ func problems(c *campaign, in *Input) (poor, fair []string) {
 	if apart := ranApart(c.Targets[0], c.Targets); apart != "" {
 		fair = append(fair, apart)
 	}
-	if len(c.Targets) > 1 && !c.repeated() {
+	if slices.ContainsFunc(c.Targets, func(t *target) bool { return len(t.Trials) < compare.LeastTrials }) {
 		fair = append(fair, cautionOn(c))
+	}
+	if len(meanings(c)) > 1 && c.Durability() == "" {
+		fair = append(fair, "The level of durability means different things to the targets.")
 	}
 	if caches := c.UnequalCaches(); caches != "" {
 		fair = append(fair, "Caches are not equal: "+caches+". Reads, CPU and memory depend on it.")
 	}
-	fair = append(fair, in.Warnings...)
+	if steps := c.leading(); len(steps) > 0 {
+		fair = append(fair, steps[0].tooSmall()...)
+	}
+	fair = append(fair, slices.DeleteFunc(slices.Clone(in.Warnings), func(w string) bool { return w == redact.Notice })...)
 	return poor, append(fair, onAsked(c)...)
+}
+
+// noAnswer names the targets without a number that is asked about, or with one that
+// cannot be compared.
+func noAnswer(c *campaign) (out []string) {
+	asked := false
+	for _, s := range c.steps {
+		keys := s.Asked()
+		asked = asked || len(keys) > 0
+		for _, t := range c.Targets {
+			refusals := s.Refusals(t)
+			switch {
+			case len(keys) == 0:
+			case len(refusals) > 0:
+				out = append(out, fmt.Sprintf("%s in %s cannot be compared: %s.", t.Name, s.Name, strings.Join(refusals, ", ")))
+			case !slices.ContainsFunc(keys, func(k key) bool { return s.number(t, k).Missing == "" }):
+				out = append(out, fmt.Sprintf("%s has no result in %s.", t.Name, s.Name))
+			}
+		}
+	}
+	if !asked {
+		out = append(out, "Nothing that was asked about was measured.")
+	}
+	return out
+}
+
+// brief is how many seconds a step has to run for what recurs, such as checkpoints and
+// compactions, to be in it.
+const brief = 10
+
+// tooSmall says what a step is too small to show.
+func (s *step) tooSmall() (out []string) {
+	if live, ok := s.most("live_bytes"); ok {
+		for _, t := range s.c.Targets {
+			if cache, err := quantity.ParseSize(t.Trials[0].Cache()); err == nil && live < float64(cache) {
+				out = append(out, fmt.Sprintf("All data are in the cache: %s of data, a cache of %s. With more data than cache the order may be another.",
+					quantity.BytesAs(live, quantity.Digits), quantity.Bytes(cache)))
+				break
+			}
+		}
+	}
+	if least, most := s.length(); most > 0 && least < brief && s.c.searchOf(s) == nil {
+		out = append(out, fmt.Sprintf("%s ran for only %s s: too short for checkpoints and compactions to recur.", s.Name, quantity.Digits(least)))
+	}
+	if !slices.ContainsFunc(s.AllKeys(), func(k key) bool { return metric.IsLatency(k.Metric) }) {
+		out = append(out, "Latency was not measured in "+s.Name+".")
+	}
+	return out
 }
 
 // onAsked counts the remarks on the numbers asked about, by kind.

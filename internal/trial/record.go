@@ -151,7 +151,7 @@ func (r *recorder) describe(ctx context.Context) (err error) {
 
 // begin returns the step as it is described before anything is measured.
 func (r *recorder) begin() *result.Step {
-	s := &result.Step{Name: r.Step, Doc: "the load of another program, recorded", Status: result.Running, Started: time.Now(), Access: workload.OtherAccess}
+	s := &result.Step{Name: r.Step, Doc: "The load of another program, recorded.", Status: result.Running, Started: time.Now(), Access: workload.OtherAccess}
 	for _, w := range r.served {
 		s.Primary = cmp.Or(s.Primary, w.Op)
 		s.Groups = append(s.Groups, result.Group{Name: w.Group, Ops: []string{w.Op}, Units: map[string]string{w.Op: w.Op}})

@@ -159,7 +159,7 @@ function setBase(chosen) {
   const known = page.judgements.some
     ? `Verdicts are known against ${targets[0]} only: the targets are too many to judge each pair of them, and rumbench report --base takes another one for the base`
     : "Their verdicts are known for the numbers, the first table of each step and the space; elsewhere there are no marks";
-  rebased.textContent = `Ratios are to ${targets[base]}. ${known}, and means have no intervals. The sentences at the top, “What changed most” and published figures still compare with ${targets[0]}.`;
+  rebased.textContent = `Ratios are to ${targets[base]}. ${known}, and means have no intervals. The first screen, “What changed most” and published figures still compare with ${targets[0]}.`;
   hideCard();
 }
 
@@ -210,6 +210,17 @@ function findRows(text) {
     }
     if (wanted && rows.some((r) => !r.hidden)) open(table);
   }
+  const hits = wanted ? foundRows() : [];
+  found.textContent = wanted ? `${hits.length} found${hits.length ? ", Enter goes there" : ""}` : "";
+}
+
+const foundRows = () => all("main table > tbody > tr:not(.group, [data-t])").filter((r) => !r.hidden && r.cells[0].textContent.toLowerCase().includes(find.value.trim().toLowerCase()));
+
+// nextFound shows the next row that was found.
+let shown = 0;
+function nextFound() {
+  const hits = foundRows();
+  if (hits.length) hits[shown++ % hits.length].scrollIntoView({ block: "center" });
 }
 
 // --- What the glossary says of the heads that are linked to it. ---
@@ -221,7 +232,8 @@ for (const a of all("main table a[href^='#m-']")) {
 
 // --- The bar with all that. ---
 
-const find = set(make("input", { type: "search", placeholder: "Find a counter, a setting…", oninput: () => findRows(find.value) }), { "aria-label": "Find rows by their names" });
+const find = set(make("input", { type: "search", placeholder: "Find a counter, a setting…", oninput: () => { shown = 0; findRows(find.value); }, onkeydown: (e) => { if (e.key === "Enter") nextFound(); } }), { "aria-label": "Find rows by their names" });
+const found = set(make("small", { className: "about" }), { role: "status" });
 const rebased = make("p", { className: "about", hidden: true });
 
 function menu(title, ...content) {
@@ -261,7 +273,7 @@ function addTools() {
       notes.onchange();
     }
   });
-  bar.append(make("label", {}, notes, " Remarks"), find);
+  bar.append(make("label", {}, notes, " Remarks"), find, found);
   document.querySelector("main").before(bar, rebased);
   // What the address names is not scrolled below the bar.
   const fit = () => document.documentElement.style.setProperty("--bar", (getComputedStyle(bar).position === "sticky" ? bar.offsetHeight : 0) + "px");
