@@ -47,13 +47,14 @@ func heatMaps(c *campaign, wide bool) [][]page.Block {
 		}
 		return []page.Block{c}
 	}
-	const screen, between = 1240, 48
-	fit := max(1, int(screen/(drawings[0].Picture.Width+between)))
-	if !wide {
-		fit = min(fit, 2)
-	}
+	const screen, between, most = 1228, 48, 3
 	var out [][]page.Block
-	for len(drawings) > 1 && len(out) < min(fit-1, 2) {
+	room := screen - drawings[0].Picture.Width
+	for wide && len(out) < most-1 || len(out) < most-2 {
+		if len(drawings) < 2 || drawings[1].Picture.Width+between > room {
+			break
+		}
+		room -= drawings[1].Picture.Width + between
 		out, drawings = append(out, []page.Block{drawings[0]}), drawings[1:]
 	}
 	out = append(out, choice("heat", drawings))
