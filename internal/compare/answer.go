@@ -2,9 +2,21 @@ package compare
 
 import (
 	"cmp"
+	"math"
 
 	"rumbench/internal/result"
 )
+
+// Tested returns how many of the numbers that are asked about were tested: their
+// verdicts are corrected for so many.
+func (j *Judgement) Tested() (n int) {
+	for i := range j.Items {
+		if it := &j.Items[i]; it.Asked && !math.IsNaN(it.P) {
+			n++
+		}
+	}
+	return n
+}
 
 // Outcome is what a gate on the question of a judgement finds.
 type Outcome struct {

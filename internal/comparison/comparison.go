@@ -113,13 +113,7 @@ func (c Comparison) blocks() (out []page.Block) {
 
 // corrected says for how many numbers the verdicts are corrected.
 func (c Comparison) corrected() string {
-	n := 0
-	for i := range c.Judgement.Items {
-		if it := &c.Judgement.Items[i]; it.Asked && !math.IsNaN(it.P) {
-			n++
-		}
-	}
-	return fmt.Sprintf("Verdicts on what is asked are corrected for %s, intervals are of each number alone.", quantity.Count(n, "number"))
+	return fmt.Sprintf("Verdicts on what is asked are corrected for %s, intervals are of each number alone.", quantity.Count(c.Judgement.Tested(), "number"))
 }
 
 func (c Comparison) table(title string, items []compare.Item, notes *page.Notes) page.Table {

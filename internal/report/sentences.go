@@ -39,17 +39,12 @@ func (c *campaign) standing(s *step) *step {
 func (v *view) corrected(s *step) string {
 	base := v.Targets[0]
 	for _, t := range v.Targets[1:] {
-		j, asked := v.headlines(base, t), 0
-		contradicts := false
-		for i := range j.Items {
-			it := &j.Items[i]
-			if it.Asked && !math.IsNaN(it.P) {
-				asked++
-			}
-			contradicts = contradicts || it.Step == s.Step && it.Asked && it.Verdict != "" && !it.Sure() && (it.Low > 1 || it.High < 1)
-		}
+		j := v.headlines(base, t)
+		contradicts := slices.ContainsFunc(j.Items, func(it compare.Item) bool {
+			return it.Step == s.Step && it.Asked && it.Verdict != "" && !it.Sure() && (it.Low > 1 || it.High < 1)
+		})
 		if contradicts {
-			return fmt.Sprintf(" Intervals are of each number alone; verdicts are corrected for %s.", quantity.Count(asked, "number"))
+			return fmt.Sprintf(" Intervals are of each number alone; verdicts are corrected for %s.", quantity.Count(j.Tested(), "number"))
 		}
 	}
 	return ""
@@ -327,7 +322,7 @@ func (v *view) otherTests(but *step) string {
 		return ""
 	}
 	if len(parts) == 0 {
-		return fmt.Sprintf("In %s nothing differs from %s.", quantity.Count(most, "other test"), base.Name)
+		return fmt.Sprintf("In %s no difference from %s is proven.", quantity.Count(most, "other test"), base.Name)
 	}
 	return fmt.Sprintf("Beyond the question, in %s, different from %s: %s.", quantity.Count(most, "other test"), base.Name, quantity.Joined(parts))
 }
