@@ -22,7 +22,7 @@ func sentences(v *view) []string {
 		return nil
 	}
 	s := v.standing(steps[0])
-	out := []string{s.first(), s.costs(), strings.TrimSpace(v.otherTests(s) + v.corrected(s))}
+	out := []string{s.first(" in " + s.Name), sentence(append(s.costs(), s.space()...)), strings.TrimSpace(v.otherTests(s) + v.corrected(s))}
 	return slices.DeleteFunc(out, func(text string) bool { return text == "" })
 }
 
@@ -135,27 +135,27 @@ func (x *contest) against(t *target) (text string, verdict compare.Verdict) {
 func decided(v compare.Verdict) bool { return v == compare.Better || v == compare.Worse }
 
 // first says how the subject does in what the step is about, against which others that
-// is proven, and what would prove the rest.
-func (s *step) first() string {
+// is proven, and what would prove the rest. where names the step.
+func (s *step) first(where string) string {
 	k, ok := s.goal()
 	if !ok {
 		return ""
 	}
 	x := s.contestIn(k)
 	if x.subject == nil {
-		return "Nothing can be compared in " + s.Name + ": " + quantity.Joined(x.why) + "."
+		return "Nothing can be compared" + where + ": " + quantity.Joined(x.why) + "."
 	}
 	n := s.number(x.subject, k)
 	var text string
 	switch {
 	case k.Metric == metric.HighestRate:
-		text = fmt.Sprintf("%s keeps %s up to %s/s in %s", x.subject.Name, answersOf(s)[0].Words(), n, s.Name)
+		text = fmt.Sprintf("%s keeps %s up to %s/s", x.subject.Name, answersOf(s)[0].Words(), n)
 	case metric.IsLatency(k.Metric):
-		text = fmt.Sprintf("%s has a p99 of %s in %s", x.subject.Name, n, s.Name)
+		text = fmt.Sprintf("%s has a p99 of %s", x.subject.Name, n)
 	default:
-		text = fmt.Sprintf("%s %s %s %s/s in %s", x.subject.Name, did(s.Primary), n, s.units(s.Primary), s.Name)
+		text = fmt.Sprintf("%s %s %s %s/s", x.subject.Name, did(s.Primary), n, s.units(s.Primary))
 	}
-	return text + x.results() + "."
+	return text + where + x.results() + "."
 }
 
 // results returns the subject's comparisons with the others: the proven ones first.
@@ -211,34 +211,44 @@ func (x *contest) outlook() string {
 
 // costs says which target needs least of the hardware per operation, compared with the
 // base; of two targets what the second one needs.
-func (s *step) costs() string {
+func (s *step) costs() (parts []string) {
 	if k, ok := s.goal(); !ok || s.contestIn(k).subject == nil {
-		return ""
+		return nil
 	}
-	var parts []string
 	if text := s.tail(); text != "" {
 		parts = append(parts, text)
 	}
-	for _, cost := range []struct{ metric, name string }{{"cpu_us", "CPU"}, {"write_kb", "KB written"}, {"space_amplification", "space"}} {
-		at := s
-		if last := s.c.lastWith(cost.metric); last != nil && cost.metric == "space_amplification" {
-			at = last // at the end: what is not written yet takes no space
-		}
-		k, ok := at.Own(cost.metric)
+	for _, cost := range []struct{ metric, name string }{{"cpu_us", "CPU"}, {"write_kb", "KB written"}} {
+		k, ok := s.Own(cost.metric)
 		if ok && cost.metric == "write_kb" {
-			k, ok = compare.Undisturbed(at.Step, k, s.c.Targets...)
+			k, ok = compare.Undisturbed(s.Step, k, s.c.Targets...)
 		}
 		if !ok {
 			continue
 		}
-		name := cost.name + " after " + at.Name
-		if k.Per != "" && at == s {
-			name = cost.name + " per " + k.Per
-		}
-		if text := at.cost(k, name); text != "" {
+		if text := s.cost(k, cost.name+" per "+k.Per); text != "" {
 			parts = append(parts, text)
 		}
 	}
+	return parts
+}
+
+// space says how the targets compare in space at the end of all steps: what is not
+// written yet takes none.
+func (s *step) space() []string {
+	last := s.c.lastWith("space_amplification")
+	if last == nil {
+		return nil
+	}
+	k, _ := last.Own("space_amplification")
+	if text := last.cost(k, "space after "+last.Name); text != "" {
+		return []string{text}
+	}
+	return nil
+}
+
+// sentence joins parts of one.
+func sentence(parts []string) string {
 	if len(parts) == 0 {
 		return ""
 	}

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"rumbench/internal/compare"
@@ -41,16 +40,14 @@ func verdictOn(c *campaign) []page.Item {
 		if compare.IsProbe(s.Step) {
 			continue
 		}
-		ranks, dropped := ranking(s, k)
-		text := rankSentence(s, ranks)
-		if text == "" && dropped == "" {
+		if text := s.finding(k); text != "" {
+			out = append(out, page.Item{Name: s.Name, Link: s.id, Text: text})
+		} else {
 			quiet = append(quiet, s.Name)
-			continue
 		}
-		out = append(out, page.Item{Name: s.Name, Link: s.id, Text: strings.TrimSpace(text + " " + dropped)})
 	}
 	if len(quiet) > 0 && len(c.Targets) > 1 {
-		out = append(out, page.Item{Text: "No notable difference in throughput and writes in " + quantity.Joined(quiet) + "."})
+		out = append(out, page.Item{Text: "No notable difference in " + quantity.Joined(quiet) + "."})
 	}
 	if text := spaceSentence(c); text != "" {
 		out = append(out, page.Item{Text: text})
@@ -58,57 +55,35 @@ func verdictOn(c *campaign) []page.Item {
 	return out
 }
 
-// ranking sorts the comparable targets by throughput, the fastest first, and
-// reports which were left out and why.
-func ranking(s *step, k key) (ranks []rank, dropped string) {
-	var why []string
-	for _, t := range s.c.Targets {
-		n := s.number(t, k)
-		refusals := s.Refusals(t)
-		switch {
-		case n.Missing != "":
-			why = append(why, t.Name+" (no result)")
-		case len(refusals) > 0:
-			why = append(why, fmt.Sprintf("%s (%s)", t.Name, strings.Join(refusals, ", ")))
-		default:
-			ranks = append(ranks, rank{t, n, s})
-		}
-	}
-	sortRanks(ranks)
-	ranks = slices.DeleteFunc(ranks, func(r rank) bool {
-		unlike := s.Unlike(ranks[0].target, r.target)
-		if unlike != "" {
-			why = append(why, fmt.Sprintf("%s (%s)", r.target.Name, unlike))
-		}
-		return unlike != ""
-	})
-	if len(why) > 0 {
-		dropped = "Not compared: " + quantity.Joined(why) + "."
-	}
-	return ranks, dropped
-}
-
-// rankSentence compares the fastest target with the others; "" if there is nothing
-// notable.
-func rankSentence(s *step, ranks []rank) string {
-	if len(ranks) == 0 {
+// finding returns how the targets compare in a step, at what cost, and who stalled or
+// failed; "" if there is nothing notable. rate is the key of the throughput.
+func (s *step) finding(rate key) string {
+	goal, _ := s.goal()
+	x := s.contestIn(goal)
+	costs, stalls := sentence(s.costs()), standstill(s)
+	if len(s.c.Targets) > 1 && costs == "" && stalls == "" && len(x.why) == 0 && !x.notable() {
 		return ""
 	}
-	first := ranks[0]
-	text := fmt.Sprintf("%s %s %s %s/s", first.target.Name, did(s.Primary), first.rate, s.units(s.Primary))
-	if len(ranks) == 1 {
-		return text + writesAlone(s, ranks) + "." + standstill(s)
+	var ranks []rank
+	if x.subject != nil {
+		for _, t := range append([]*target{x.subject}, x.others...) {
+			ranks = append(ranks, rank{t, s.number(t, rate), s})
+		}
+		sortRanks(ranks)
 	}
-	writes, differ := writesOf(s, ranks)
-	last := ranks[len(ranks)-1]
-	if r, ok := first.rate.Over(last.rate); ok && r < notable && !differ {
-		return strings.TrimSpace(standstill(s))
+	text := s.first("")
+	if len(ranks) > 0 {
+		text = strings.TrimSuffix(text, ".") + failedWords(ranks) + "."
 	}
-	var others []string
-	for _, o := range ranks[1:] {
-		others = append(others, faster(s, first, o))
-	}
-	return text + ", " + quantity.Joined(others) + writes + failedWords(ranks) + "." + standstill(s) + inDoubt(ranks)
+	return strings.TrimSpace(text+" "+costs) + stalls + inDoubt(ranks)
+}
+
+// notable reports whether any target is notably far from the subject, proven or not.
+func (x *contest) notable() bool {
+	return slices.ContainsFunc(x.others, func(t *target) bool {
+		r, ok := x.s.number(x.subject, x.k).Over(x.s.number(t, x.k))
+		return !ok || max(r, 1/r) >= notable
+	})
 }
 
 // inDoubt returns a remark if the rates that a sentence compares have warnings.
@@ -117,94 +92,6 @@ func inDoubt(ranks []rank) string {
 		return " ⚠ The step has warnings: read them first."
 	}
 	return ""
-}
-
-func faster(s *step, first, other rank) string {
-	r, ok := first.rate.Over(other.rate)
-	if !ok {
-		return "while " + other.target.Name + " did nothing"
-	}
-	e := s.c.headlines(other.target, first.target).Effect(s.Step, first.rate.Key)
-	switch {
-	case e.Verdict == compare.Same:
-		return "equivalent to " + other.target.Name
-	case !e.Sure() && r-1 <= level:
-		return "level with " + other.target.Name + " (within 5 %, not proven)"
-	case !e.Sure() && s.c.repeated():
-		return quantity.Times(r) + " " + other.target.Name + " (not proven)"
-	}
-	return quantity.Times(r) + " " + other.target.Name
-}
-
-// writesOf reports what the fastest target wrote compared with the others, and
-// whether that differs notably.
-func writesOf(s *step, ranks []rank) (text string, differ bool) {
-	k, ok := written(s, ranks)
-	if !ok {
-		return "", false
-	}
-	mine := s.number(ranks[0].target, k)
-	if mine.AtLeast() {
-		return fmt.Sprintf("; %s wrote at least %s KB per %s, and put off more", writer(k), mine, k.Per), false
-	}
-	var shares []string
-	for _, o := range ranks[1:] {
-		r, ok := mine.Over(s.number(o.target, k))
-		if !ok {
-			continue
-		}
-		differ = differ || r >= notable || r <= 1/notable
-		shares = append(shares, share(r)+" "+o.target.Name+"'s")
-	}
-	if len(shares) == 0 {
-		return writesAlone(s, ranks[:1]), false
-	}
-	text = fmt.Sprintf("; %s wrote %s KB per %s: %s", writer(k), mine, k.Per, quantity.Joined(shares))
-	return text, differ
-}
-
-func writesAlone(s *step, of []rank) string {
-	k, ok := written(s, of)
-	if !ok {
-		return ""
-	}
-	if n := s.number(of[0].target, k); n.Missing == "" {
-		return fmt.Sprintf("; %s wrote %s KB per %s", writer(k), n, k.Per)
-	}
-	return ""
-}
-
-// written returns the key of what targets wrote to the device or, if other programs used
-// that, of what their own processes wrote.
-func written(s *step, of []rank) (key, bool) {
-	k, ok := s.Own("write_kb")
-	if !ok {
-		return k, false
-	}
-	var targets []*target
-	for _, r := range of {
-		targets = append(targets, r.target)
-	}
-	return compare.Undisturbed(s.Step, k, targets...)
-}
-
-// writer returns who wrote.
-func writer(k key) string {
-	if k.Metric == "write_kb" {
-		return "it"
-	}
-	return "its processes"
-}
-
-// share returns a ratio of costs in words.
-func share(r float64) string {
-	switch {
-	case r > 1+level:
-		return quantity.Times(r)
-	case r < 1-level:
-		return strconv.FormatFloat(100*r, 'g', 2, 64) + " % of"
-	}
-	return "about"
 }
 
 // standstill returns which targets stalled.
