@@ -86,7 +86,7 @@ func (s *step) contestIn(k key) contest {
 		case len(refusals) > 0:
 			x.why = append(x.why, t.Name+" ("+refusals[0]+")")
 		case len(ranked) > 0 && s.Unlike(ranked[0], t) != "":
-			x.why = append(x.why, t.Name+" (different work)")
+			x.why = append(x.why, t.Name+" ("+s.Unlike(ranked[0], t)+")")
 		default:
 			ranked = append(ranked, t)
 		}
