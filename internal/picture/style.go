@@ -31,8 +31,6 @@ const (
 	Range   Style = "range" // a whisker in ink
 	Track   Style = "track" // what a bar lies on
 	Paper   Style = "paper"
-	Hatch   Style = "hatch"
-	Outline Style = "outline"
 	Heading Style = "heading"
 	// Cells of a heat map: better and worse, each in three strengths and hollow.
 	Better1, Better2, Better3 Style = "better1", "better2", "better3"
@@ -61,7 +59,6 @@ var looks = map[Style]look{
 	Band: {fill: "series", opacity: .16}, Stall: {fill: "series", opacity: .16}, Tick: {stroke: "series", width: 1.4},
 	Whisker: {stroke: "series", width: 1.1, opacity: .75}, Ring: {stroke: "series", width: 1.2},
 	Mark: {fill: "series", size: 10}, Range: {stroke: "ink", width: 1.4}, Track: {fill: "tint"}, Paper: {fill: "paper"},
-	Hatch: {stroke: "soft", width: 1, dash: []float64{2, 3}}, Outline: {stroke: "rule", width: 1},
 	Better1: {fill: "better1"}, Better2: {fill: "better2"}, Better3: {fill: "better3"},
 	Worse1: {fill: "worse1"}, Worse2: {fill: "worse2"}, Worse3: {fill: "worse3"},
 	MaybeBetter: {stroke: "better", width: 1.5}, MaybeWorse: {stroke: "worse", width: 1.5},

@@ -79,10 +79,7 @@ func headline(c *campaign) []string {
 		clients(c), extent(c),
 		labelled("cache", shared((*result.Trial).Cache)),
 		labelled("durability", durability(c)),
-		machine(c), trials,
-	}
-	if first := began(c); !first.IsZero() {
-		out = append(out, first.UTC().Format("2006-01-02 15:04 UTC"))
+		machine(c), trials, startedAt(c),
 	}
 	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
 }

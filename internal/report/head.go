@@ -43,8 +43,8 @@ func banners(in Input, c *campaign) []string {
 	if levels := c.Durability(); levels != "" {
 		say(DurabilityDiffers(levels))
 	}
-	if caches := c.UnequalCaches(); caches != "" {
-		say("Caches are not equal: " + caches + ". Reads, CPU and memory depend on it.")
+	if differ := cachesDiffer(c); differ != "" {
+		say(differ)
 	}
 	for _, w := range slices.Concat(in.Warnings, otherWork(c)) {
 		say(w)
@@ -70,6 +70,14 @@ func banners(in Input, c *campaign) []string {
 		}
 	}
 	return page.Merged(out)
+}
+
+// cachesDiffer returns a warning if the targets have unequal caches; "" if not.
+func cachesDiffer(c *campaign) string {
+	if caches := c.UnequalCaches(); caches != "" {
+		return "Caches are not equal: " + caches + ". Reads, CPU and memory depend on it."
+	}
+	return ""
 }
 
 // DurabilityDiffers returns the warning that targets promise different
@@ -177,9 +185,7 @@ func headFacts(c *campaign) []page.Fact {
 		trials += " each"
 	}
 	list = append(list, page.Fact{Name: "trials", Value: trials}, page.Fact{Name: "asked about", Value: askedAbout(c)})
-	if first := began(c); !first.IsZero() {
-		list = append(list, page.Fact{Name: "started", Value: first.UTC().Format("2006-01-02 15:04 UTC")})
-	}
+	list = append(list, page.Fact{Name: "started", Value: startedAt(c)})
 	return slices.DeleteFunc(list, func(f page.Fact) bool { return f.Value == "" })
 }
 
@@ -221,6 +227,14 @@ func durabilityFact(c *campaign) page.Fact {
 	f := factOf(c, "durability", func(t *result.Trial) string { return t.Durability })
 	f.Value = strings.Join(meanings(c), "; ")
 	return f
+}
+
+// startedAt returns when the campaign began, as text; "" if that is unknown.
+func startedAt(c *campaign) string {
+	if first := began(c); !first.IsZero() {
+		return first.UTC().Format("2006-01-02 15:04 UTC")
+	}
+	return ""
 }
 
 // began returns when the campaign was started or, where that is unknown, the earliest

@@ -67,12 +67,7 @@ var heatKinds = []struct {
 	name string
 	find func(*step) (key, bool)
 }{
-	{"Throughput", func(s *step) (key, bool) {
-		if k, ok := s.Own(metric.HighestRate); ok {
-			return k, true
-		}
-		return s.Rate(s.Primary)
-	}},
+	{"Throughput", (*step).capacity},
 	{"p99 latency", func(s *step) (key, bool) { return s.Latency(s.Primary, "p99") }},
 	{"CPU", func(s *step) (key, bool) { return s.Own("cpu_us") }},
 	{"KB written", func(s *step) (key, bool) { return s.spent("write_kb") }},

@@ -39,7 +39,7 @@ func panels(v *view, steps []*step) []page.Block {
 // panelsOf returns the panels of a step. Where a rate was promised latency leads; of
 // a search it is the latency over the rate, and of a sweep both are curves.
 func panelsOf(c *campaign, s *step, id string) page.Panels {
-	costs := costPanel(c, s, id)
+	costs := costPanel(c, c.standing(s), id)
 	if w := c.searchOf(s); w != nil {
 		return page.Panels{Cells: cells(searchCurve(w, s), drawingOf(c.highestRates(s)), costs)}
 	}
@@ -55,7 +55,7 @@ func panelsOf(c *campaign, s *step, id string) page.Panels {
 			p.Height = panelPlot
 			out = append(out, page.Drawing{Caption: p.Title, Picture: p.Picture()})
 		}
-		return page.Panels{Cells: cells(append(out, costPanel(c, w.representative(), id))...)}
+		return page.Panels{Cells: cells(append(out, costs)...)}
 	}
 	rate, latency := drawingOf(c.rates(s)), drawingOf(c.latencies(s))
 	if s.primaryRated() {
@@ -191,9 +191,7 @@ func costPanel(c *campaign, s *step, id string) page.Block {
 		if last := c.lastWith(cost.metric); last != nil && cost.metric == "space_amplification" && len(c.Targets) > 1 {
 			s = last // at the end: what is not written yet takes no space
 		}
-		find := func(s *step) (key, bool) {
-			return s.spent(cost.metric)
-		}
+		find := func(s *step) (key, bool) { return s.spent(cost.metric) }
 		r := c.ranked(s, find)
 		if r == nil {
 			continue
@@ -332,7 +330,7 @@ func (c *campaign) ranked(s *step, find func(*step) (key, bool)) *page.Ranking {
 		return nil
 	}
 	if len(c.Targets) > 1 {
-		sortRanked(r.Rows, m)
+		sortRanked(r.Rows, bestFirst(m.Name))
 	}
 	if n := len(r.Rows) - mostRanked; n > 0 {
 		base := slices.IndexFunc(r.Rows, func(row page.Ranked) bool { return row.Series == 0 })
@@ -392,7 +390,7 @@ func besideBase(e entry, base *target, k key) (text, class string) {
 
 // sortRanked sorts rows by their values, the best first, and those without a value or
 // a comparison last.
-func sortRanked(rows []page.Ranked, m *metric.Metric) {
+func sortRanked(rows []page.Ranked, order func(a, b float64) int) {
 	class := func(r page.Ranked) int {
 		switch {
 		case r.Absent:
@@ -403,10 +401,6 @@ func sortRanked(rows []page.Ranked, m *metric.Metric) {
 		return 0
 	}
 	slices.SortStableFunc(rows, func(a, b page.Ranked) int {
-		order := cmp.Compare(a.At, b.At)
-		if m != nil && m.Better == metric.Higher {
-			order = -order
-		}
-		return cmp.Or(cmp.Compare(class(a), class(b)), order)
+		return cmp.Or(cmp.Compare(class(a), class(b)), order(a.At, b.At))
 	})
 }

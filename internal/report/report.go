@@ -100,14 +100,23 @@ func (in *Input) campaign() *campaign {
 	return c
 }
 
-// document returns the report as a document.
-func (v *view) document() (*page.Document, error) {
+// opening returns the document without its sections: the first screen.
+func (v *view) opening() (*page.Document, error) {
 	if len(v.Targets) == 0 {
 		return nil, fmt.Errorf("report %s: no trials", v.in.Title)
 	}
 	d := &page.Document{Title: v.in.Title, Lead: firstScreen(v)}
 	if d.Title == "" {
 		d.Title = v.Targets[0].Trials[0].Campaign
+	}
+	return d, nil
+}
+
+// document returns the report as a document.
+func (v *view) document() (*page.Document, error) {
+	d, err := v.opening()
+	if err != nil {
+		return nil, err
 	}
 	for _, section := range sections {
 		d.Sections = append(d.Sections, section(v)...)
@@ -151,7 +160,12 @@ func Markdown(w io.Writer, in Input, all bool) error {
 
 // Card returns the first screen as one picture, for posts.
 func Card(in Input) (*picture.Picture, error) {
-	d, err := firstOf(&in)
+	v := newView(&in)
+	var err error
+	if v.tracks, err = readSeries(v.campaign); err != nil {
+		return nil, err
+	}
+	d, err := v.opening()
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +175,7 @@ func Card(in Input) (*picture.Picture, error) {
 // Summary writes the first screen as Markdown, in about 30 lines: of the badge only
 // what is seen before it is opened.
 func Summary(w io.Writer, in Input) error {
-	d, err := firstOf(&in)
+	d, err := newView(&in).opening()
 	if err != nil {
 		return err
 	}
@@ -172,21 +186,6 @@ func Summary(w io.Writer, in Input) error {
 		}
 	}
 	return page.Markdown(w, d, false)
-}
-
-// firstOf returns the report's first screen as a document.
-func firstOf(in *Input) (*page.Document, error) {
-	v := newView(in)
-	var err error
-	if v.tracks, err = readSeries(v.campaign); err != nil {
-		return nil, err
-	}
-	d, err := v.document()
-	if err != nil {
-		return nil, err
-	}
-	d.Sections = nil
-	return d, nil
 }
 
 // Text writes the summary that a run prints at its end: per step the targets

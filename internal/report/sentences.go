@@ -50,16 +50,23 @@ func (v *view) corrected(s *step) string {
 	return ""
 }
 
-// goal returns what a step is about: its highest rate, the latency if a rate was
-// promised, else the throughput.
-func (s *step) goal() (key, bool) {
+// capacity returns what a target can do in a step: its highest rate if one was searched
+// for, else the throughput.
+func (s *step) capacity() (key, bool) {
 	if k, ok := s.Own(metric.HighestRate); ok {
 		return k, true
 	}
-	if s.primaryRated() {
+	return s.Rate(s.Primary)
+}
+
+// goal returns what a step is about: the capacity or, if a rate was promised and none
+// searched for, the latency.
+func (s *step) goal() (key, bool) {
+	k, ok := s.capacity()
+	if s.primaryRated() && k.Metric != metric.HighestRate {
 		return s.Latency(s.Primary, "p99")
 	}
-	return s.Rate(s.Primary)
+	return k, ok
 }
 
 // contest is a comparison of the targets in a number of a step: of the best with each
@@ -94,16 +101,22 @@ func (s *step) contestIn(k key) contest {
 	if len(ranked) == 0 {
 		return x
 	}
-	up := 1.0
-	if m := metric.ByName(k.Metric); m != nil && m.Better == metric.Higher {
-		up = -1
-	}
-	slices.SortStableFunc(ranked, func(a, b *target) int { return cmp.Compare(up*s.number(a, k).Value, up*s.number(b, k).Value) })
+	order := bestFirst(k.Metric)
+	slices.SortStableFunc(ranked, func(a, b *target) int { return order(s.number(a, k).Value, s.number(b, k).Value) })
 	if s.c.pair() && len(ranked) == 2 {
 		slices.SortFunc(ranked, func(a, b *target) int { return b.Index - a.Index })
 	}
 	x.subject, x.others = ranked[0], ranked[1:]
 	return x
+}
+
+// bestFirst returns the order of a metric's values; where none is better, the least is
+// first.
+func bestFirst(name string) func(a, b float64) int {
+	if m := metric.ByName(name); m != nil && m.Better == metric.Higher {
+		return func(a, b float64) int { return cmp.Compare(b, a) }
+	}
+	return cmp.Compare[float64]
 }
 
 // pair reports whether there are two targets: a base, and what is compared with it.

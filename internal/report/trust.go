@@ -18,18 +18,11 @@ import (
 // work, ran elsewhere, or did not end; fair if something limits what it says.
 func trust(c *campaign, in *Input) page.Badge {
 	poor, fair := problems(c, in)
-	b := page.Badge{More: banners(*in, c)}
-	remarks := remarksOn(c)
-	for _, s := range slices.Concat(poor, fair) {
-		if !slices.ContainsFunc(b.More, func(o string) bool { return o == s }) {
-			b.More = append(b.More, s)
-		}
-	}
-	b.More = append(append(b.More, remarks...), cautionOn(c))
+	all := slices.Concat(poor, fair)
+	b := page.Badge{More: compare.AppendNew(banners(*in, c), slices.Concat(all, remarksOn(c), []string{cautionOn(c)})...)}
 	if levels := meanings(c); len(levels) > 1 {
 		b.More = append(b.More, "Durability: "+strings.Join(levels, "; ")+".")
 	}
-	all := slices.Concat(poor, fair)
 	switch {
 	case len(poor) > 0:
 		b.Level = page.Poor
@@ -101,8 +94,8 @@ func problems(c *campaign, in *Input) (poor, fair []string) {
 	if len(meanings(c)) > 1 && c.Durability() == "" {
 		fair = append(fair, "The level of durability means different things to the targets.")
 	}
-	if caches := c.UnequalCaches(); caches != "" {
-		fair = append(fair, "Caches are not equal: "+caches+". Reads, CPU and memory depend on it.")
+	if differ := cachesDiffer(c); differ != "" {
+		fair = append(fair, differ)
 	}
 	if steps := c.leading(); len(steps) > 0 {
 		fair = append(fair, steps[0].tooSmall()...)
