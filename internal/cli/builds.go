@@ -111,7 +111,7 @@ func (b *builds) find(ctx context.Context) plan.Option {
 				is, err = build.Ask(ctx, path)
 			}
 			if err != nil {
-				return hint.With(err, "binary of an engine in this process is a rumbench that was built with another version of it, as by make old")
+				return hint.With(err, "binary: of an engine without a server names another build of rumbench, as made by make old")
 			}
 			b.known[path] = is
 		}
