@@ -6,7 +6,7 @@ DEMO ?=
 # Packages whose tests also run under the race detector.
 RACE = ./engine/kvkit ./engine/pebble ./internal/cpuset ./engine/memory ./engine/bbolt ./internal/drive ./internal/hist ./internal/observe ./internal/trial ./internal/campaign ./internal/wire ./internal/server ./internal/watch
 
-.PHONY: build native old demo test bench bench-peers setup dist check-dist clean
+.PHONY: build native wiredtiger old demo test bench bench-peers setup dist check-dist clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -buildvcs=auto -o bin/rumbench ./cmd/rumbench
@@ -15,6 +15,11 @@ build:
 # It needs gcc and libc6-dev, and no header of a database.
 native: build
 	CGO_ENABLED=1 $(GO) build -buildvcs=auto -tags native -o bin/rumbench-native ./cmd/rumbench
+
+# The shim that the engine wiredtiger loads, around version V of WiredTiger.
+V ?= 11.3.1
+wiredtiger:
+	scripts/wiredtiger.sh $(V)
 
 # A rumbench with another version of a Go engine, for binary: of a target:
 # make old MOD=github.com/cockroachdb/pebble/v2@v2.1.0
