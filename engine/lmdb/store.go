@@ -198,11 +198,37 @@ func (t *tx) Get(key []byte) ([]byte, error) {
 	if lmdb.IsNotFound(err) {
 		return nil, nil
 	}
-	return v, classify(err)
+	return unpad(v), classify(err)
 }
 
 func (t *tx) Put(key, value []byte) error {
-	return classify(t.txn.Put(t.store.space(key), key[spaceLen:], value, 0))
+	return classify(t.txn.Put(t.store.space(key), key[spaceLen:], pad(value), 0))
+}
+
+// pad adds a zero to a value of zeros only, the empty one among them, and unpad
+// removes it. lmdb-go touches the byte behind an empty value, which may be behind
+// the end of the file, where the process is killed.
+func pad(value []byte) []byte {
+	if !zeros(value) {
+		return value
+	}
+	return append(bytes.Clone(value), 0)
+}
+
+func unpad(value []byte) []byte {
+	if len(value) == 0 || !zeros(value) {
+		return value
+	}
+	return value[:len(value)-1]
+}
+
+func zeros(b []byte) bool {
+	for _, c := range b {
+		if c != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 func (t *tx) Delete(key []byte) error {
@@ -259,7 +285,7 @@ func (i *iter) seek(op uint, to []byte) bool {
 		}
 		return false
 	}
-	i.key, i.value = append(append(i.key[:0], i.space...), k...), v
+	i.key, i.value = append(append(i.key[:0], i.space...), k...), unpad(v)
 	return true
 }
 
