@@ -9,7 +9,7 @@ RACE = ./engine/kvkit ./engine/pebble ./internal/cpuset ./engine/memory ./engine
 # Packages that have more with the native engines.
 NATIVE = ./engine/native ./engine/rocksdb ./engine/lmdb ./engine/wiredtiger ./internal/registry
 
-.PHONY: build native old demo test bench bench-peers setup dist check-dist clean
+.PHONY: build native wiredtiger old demo test bench bench-peers setup dist check-dist clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -buildvcs=auto -o bin/rumbench ./cmd/rumbench
@@ -18,6 +18,11 @@ build:
 # It needs gcc and libc6-dev, and no header of a database.
 native: build
 	CGO_ENABLED=1 $(GO) build -buildvcs=auto -tags native -o bin/rumbench-native ./cmd/rumbench
+
+# The shim that the engine wiredtiger loads, around version V of WiredTiger.
+V ?= 11.3.1
+wiredtiger:
+	scripts/wiredtiger.sh $(V)
 
 # A rumbench with another version of a Go engine, for binary: of a target:
 # make old MOD=github.com/cockroachdb/pebble/v2@v2.1.0

@@ -77,6 +77,19 @@ func (c Config) ChoiceOption(name string, choices ...string) (string, error) {
 	return "", Refuse("options."+name, v, "it must be one of %v", choices)
 }
 
+// TextOption returns an option that is a text, def if it is not set.
+func (c Config) TextOption(name, def string) (string, error) {
+	v, ok := c.Options[name]
+	if !ok {
+		return def, nil
+	}
+	text, ok := v.(string)
+	if !ok {
+		return "", Refuse("options."+name, v, "it must be a text")
+	}
+	return text, nil
+}
+
 // CheckIsolation refuses a level that the engine does not have.
 func (c Config) CheckIsolation(has ...model.Isolation) error {
 	if c.Isolation == model.DefaultIsolation || slices.Contains(has, c.Isolation) {

@@ -45,6 +45,9 @@ var floors = []struct {
 // may import them.
 var clients = map[string][]string{
 	"github.com/cockroachdb/pebble":  {"engine/pebble"},
+	"github.com/dgraph-io/badger":    {"engine/badger"},
+	"github.com/dgraph-io/ristretto": {"engine/badger"}, // its cache
+	"github.com/PowerDNS/lmdb-go":    {"engine/lmdb"},
 	"go.etcd.io/bbolt":               {"engine/bbolt"},
 	"modernc.org/sqlite":             {"engine/sqlite"},
 	"github.com/tidwall/btree":       {"engine/memory"},

@@ -4,13 +4,16 @@ package registry
 
 import (
 	"rumbench/engine"
+	"rumbench/engine/badger"
 	"rumbench/engine/bbolt"
+	"rumbench/engine/lmdb"
 	"rumbench/engine/memory"
 	"rumbench/engine/mysql"
 	"rumbench/engine/null"
 	"rumbench/engine/pebble"
 	"rumbench/engine/postgres"
 	"rumbench/engine/sqlite"
+	"rumbench/engine/wiredtiger"
 )
 
 // Idle returns the engine that does nothing: what operations cost on it is the
@@ -21,6 +24,9 @@ func Idle() engine.Engine { return null.Engine{} }
 func Engines() []engine.Engine {
 	return []engine.Engine{
 		pebble.Engine{},
+		badger.Engine{},
+		wiredtiger.Engine{},
+		lmdb.Engine{},
 		bbolt.Engine{},
 		sqlite.Engine{},
 		mysql.Engine{},

@@ -1,0 +1,120 @@
+// Package badger is the engine of Badger, Dgraph's LSM tree.
+package badger
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/dgraph-io/badger/v4"
+	choices "github.com/dgraph-io/badger/v4/options"
+
+	"rumbench/engine"
+	"rumbench/engine/kvkit"
+	"rumbench/model"
+)
+
+// Engine is the engine, for the registry.
+type Engine struct{}
+
+var options = []engine.Option{
+	{Name: "memtable_size", Type: "size", Doc: "size of a memtable, of which there are up to five beside the cache (default 64 MiB); a transaction holds 15 % of it"},
+	{Name: "value_threshold", Type: "size", Doc: "values of this size and larger go to the value log (default 1 MiB, or 15 % of a memtable if that is less)"},
+	{Name: "compactors", Type: "int", Doc: "compactions that may run at the same time, 2 or more (default 4)"},
+}
+
+// Info describes the engine.
+func (Engine) Info() engine.Info {
+	return engine.Info{
+		Name:      "badger",
+		Structure: "LSM tree",
+		Doc: "Dgraph's LSM tree with optimistic transactions, in this process. A commit fails if a key that it read has changed; " +
+			"ranges that it scanned are not checked for new keys.",
+		Version:      engine.ModuleVersion("github.com/dgraph-io/badger/v4"),
+		Capabilities: []model.Capability{model.CapTransactions, model.CapUnique, model.CapResults},
+		Options:      options,
+		Promises: map[model.Durability]string{
+			model.DurabilityNone:    unsynced,
+			model.DurabilityProcess: unsynced,
+		},
+		SpaceFactor: 4,
+		SpaceBase:   1 << 20,
+	}
+}
+
+const unsynced = "commits survive kill -9 of the engine, in a mapped log; a crash of the operating system may lose the whole database, " +
+	"as only tables are synced, in the background"
+
+// Check returns an error if Open could not honour the configuration.
+func (Engine) Check(c engine.Config) error {
+	_, err := newOptions(c)
+	return err
+}
+
+// newOptions translates the configuration. Badger has no level below process: its
+// logs are mapped, and a write to them is in the page cache at once.
+func newOptions(c engine.Config) (badger.Options, error) {
+	o := badger.DefaultOptions(c.Dir).WithLogger(logger{}).WithSyncWrites(c.Durability == model.DurabilityOS)
+	if err := cmp.Or(
+		engine.RefuseIf(c.Durability == model.DurabilityInterval, "durability", c.Durability,
+			"badger syncs its log at every commit or not at all; it supports none, process and os"),
+		engine.RefuseIf(c.Direct(), "direct_io", true, "badger maps its files and cannot bypass the page cache"),
+		engine.RefuseIf(c.Page != 0 && (c.Page < 512 || c.Page > 1<<20), "page", c.Page, "blocks must be from 512 B to 1 MiB"),
+		engine.RefuseIf(c.Cache != 0 && c.Cache < 1<<20, "cache", c.Cache, "badger's caches need 1 MiB"),
+	); err != nil {
+		return o, err
+	}
+	if c.Page != 0 {
+		o.BlockSize = int(c.Page)
+	}
+	if c.Cache != 0 { // of which indexes and filters have a quarter
+		o.IndexCacheSize = c.Cache / 4
+		o.BlockCacheSize = c.Cache - o.IndexCacheSize
+	}
+	switch c.Compression {
+	case "":
+	case model.CompressionNone:
+		o.Compression = choices.None
+	case model.CompressionSnappy:
+		o.Compression = choices.Snappy
+	case model.CompressionZstd:
+		o.Compression = choices.ZSTD
+	default:
+		return o, engine.Refuse("compression", c.Compression, "badger supports none, snappy and zstd")
+	}
+	memtable, err1 := c.SizeOption("memtable_size", o.MemTableSize, 1<<20, 1<<30)
+	o.MemTableSize = memtable
+	transaction := memtable * 15 / 100 // as Badger computes it
+	threshold, err2 := c.SizeOption("value_threshold", min(o.ValueThreshold, transaction), 1, min(o.ValueThreshold, transaction))
+	o.ValueThreshold = threshold
+	compactors, err3 := c.IntOption("compactors", int64(o.NumCompactors), 2, 64)
+	o.NumCompactors = int(compactors)
+	return o, cmp.Or(err1, err2, err3, c.CheckEmbedded(options, model.RepeatableRead))
+}
+
+// Open opens or creates the database.
+func (Engine) Open(_ context.Context, c engine.Config) (engine.DB, error) {
+	o, err := newOptions(c)
+	if err != nil {
+		return nil, err
+	}
+	if err := engine.CheckDir(c.Dir, "KEYREGISTRY"); err != nil {
+		return nil, err
+	}
+	db, err := badger.Open(o)
+	if err != nil {
+		return nil, fmt.Errorf("open badger in %s: %w", c.Dir, err)
+	}
+	return kvkit.Open(&store{db: db, dir: c.Dir, durability: c.Durability}, c.Schema)
+}
+
+// logger prints Badger's errors and drops everything else.
+type logger struct{}
+
+func (logger) Errorf(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "badger: "+format+"\n", args...)
+}
+func (logger) Warningf(string, ...any) {}
+func (logger) Infof(string, ...any)    {}
+func (logger) Debugf(string, ...any)   {}

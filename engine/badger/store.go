@@ -1,0 +1,258 @@
+package badger
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"rumbench/engine"
+	"rumbench/engine/kvkit"
+	"rumbench/internal/fsize"
+	"rumbench/internal/hint"
+	"rumbench/model"
+)
+
+type store struct {
+	db         *badger.DB
+	dir        string
+	durability model.Durability
+}
+
+// Concurrency returns Isolated: a commit fails if what it read has changed since.
+func (s *store) Concurrency() kvkit.Concurrency { return kvkit.Isolated }
+
+// entrySize is a generous mean size of a key with its value. A transaction is
+// limited in both its entries and their bytes.
+const entrySize = 256
+
+// MaxEntries returns how many writes fit into a transaction.
+func (s *store) MaxEntries() int {
+	return int(min(s.db.MaxBatchCount(), s.db.MaxBatchSize()/entrySize)) - 2 // its own last entry, and "less than"
+}
+
+func (s *store) Begin(mode kvkit.Mode) (kvkit.Tx, error) {
+	return &tx{txn: s.db.NewTransaction(mode.Writes())}, nil
+}
+
+// Settings reads back the options that Badger runs with.
+func (s *store) Settings() []engine.Setting {
+	out := []engine.Setting{{Name: "durability", Value: string(s.durability), Source: engine.AsSet}}
+	o := s.db.Opts()
+	for _, set := range []struct {
+		name  string
+		value any
+	}{
+		{"SyncWrites", o.SyncWrites},
+		{"Compression", [...]string{"none", "snappy", "zstd"}[o.Compression]},
+		{"ZSTDCompressionLevel", o.ZSTDCompressionLevel},
+		{"BlockCacheSize", o.BlockCacheSize},
+		{"IndexCacheSize", o.IndexCacheSize},
+		{"BlockSize", o.BlockSize},
+		{"BloomFalsePositive", o.BloomFalsePositive},
+		{"MemTableSize", o.MemTableSize},
+		{"NumMemtables", o.NumMemtables},
+		{"BaseTableSize", o.BaseTableSize},
+		{"BaseLevelSize", o.BaseLevelSize},
+		{"LevelSizeMultiplier", o.LevelSizeMultiplier},
+		{"NumLevelZeroTables", o.NumLevelZeroTables},
+		{"NumLevelZeroTablesStall", o.NumLevelZeroTablesStall},
+		{"NumCompactors", o.NumCompactors},
+		{"ValueThreshold", o.ValueThreshold},
+		{"ValueLogFileSize", o.ValueLogFileSize},
+		{"DetectConflicts", o.DetectConflicts},
+	} {
+		out = append(out, engine.Setting{Name: set.name, Value: fmt.Sprint(set.value), Source: engine.ReadBack})
+	}
+	return out
+}
+
+// Sizes estimates the bytes in tables; memtables and logs belong to no range. A
+// table across several ranges counts in equal parts.
+func (s *store) Sizes(ranges []kvkit.Range) error {
+	for i := range ranges {
+		ranges[i].Kind = engine.Estimate
+	}
+	var in []*kvkit.Range
+	for _, t := range s.db.Tables() {
+		in = in[:0]
+		for i := range ranges {
+			if r := &ranges[i]; bytes.Compare(t.Right, r.Lower) >= 0 && bytes.Compare(t.Left, r.Upper) < 0 {
+				in = append(in, r)
+			}
+		}
+		for _, r := range in {
+			r.Bytes += int64(t.OnDiskSize) / int64(len(in))
+		}
+	}
+	return nil
+}
+
+// TotalSize returns allocated bytes: logs are mapped, and much larger than what is in them.
+func (s *store) TotalSize() (int64, error) { return fsize.Allocated(s.dir) }
+
+// Settle flushes the memtables, compacts all tables into one level, and rewrites
+// the files of the value log that are half empty.
+func (s *store) Settle(ctx context.Context) ([]engine.SettleAction, error) {
+	var done engine.Settling
+	done.Do("flush memtables", func() (string, error) { return "", s.flush() })
+	done.Do("flatten", func() (string, error) {
+		before := s.db.LevelsToString()
+		err := s.db.Flatten(s.db.Opts().NumCompactors)
+		return fmt.Sprintf("levels before:\n%safter:\n%s", before, s.db.LevelsToString()), err
+	})
+	done.Do("collect the value log's garbage", func() (string, error) {
+		files := 0
+		for ctx.Err() == nil {
+			if err := s.db.RunValueLogGC(0.5); errors.Is(err, badger.ErrNoRewrite) {
+				break
+			} else if err != nil {
+				return "", err
+			}
+			files++
+		}
+		return fmt.Sprintf("%d files rewritten", files), ctx.Err()
+	})
+	return done.Result()
+}
+
+// flush flushes the memtables by dropping a key: Badger has no call for it alone.
+func (s *store) flush() error {
+	key := []byte("rumbench: flush") // in none of kvkit's spaces
+	if err := s.db.Update(func(txn *badger.Txn) error { return txn.Set(key, nil) }); err != nil {
+		return err
+	}
+	return s.db.DropPrefix(key)
+}
+
+func (s *store) Close() error {
+	if err := s.db.Close(); err != nil {
+		return fmt.Errorf("close badger: %w", err)
+	}
+	return nil
+}
+
+// classify gives an error of Badger its class.
+func classify(err error) error {
+	switch {
+	case errors.Is(err, badger.ErrConflict):
+		return engine.Classify(engine.Conflict, err)
+	case errors.Is(err, badger.ErrDBClosed), errors.Is(err, badger.ErrBlockedWrites):
+		return engine.Classify(engine.Gone, err)
+	case errors.Is(err, badger.ErrTxnTooBig):
+		return hint.With(engine.Classify(engine.Fatal, err), "raise options.memtable_size, or write less at once: a transaction holds 15 % of a memtable")
+	}
+	return err
+}
+
+type tx struct {
+	txn   *badger.Txn
+	value []byte // of the last Get
+}
+
+func (t *tx) Get(key []byte) ([]byte, error) {
+	item, err := t.txn.Get(key)
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, classify(err)
+	}
+	return copyValue(&t.value, item)
+}
+
+// copyValue copies the item's value to a buffer that is reused.
+func copyValue(to *[]byte, item *badger.Item) (_ []byte, err error) {
+	if *to == nil {
+		*to = []byte{} // an empty value is a value
+	}
+	*to, err = item.ValueCopy(*to)
+	return *to, classify(err)
+}
+
+// GetForUpdate is Get: Badger checks all keys that a transaction has read when it
+// commits, also those that did not exist.
+func (t *tx) GetForUpdate(key []byte) ([]byte, error) { return t.Get(key) }
+
+// Put copies key and value, because Badger keeps them until the commit.
+func (t *tx) Put(key, value []byte) error {
+	both := append(append(make([]byte, 0, len(key)+len(value)), key...), value...)
+	return classify(t.txn.Set(both[:len(key):len(key)], both[len(key):]))
+}
+
+func (t *tx) Delete(key []byte) error { return classify(t.txn.Delete(bytes.Clone(key))) }
+
+func (t *tx) Iter(lower, upper []byte) (kvkit.Iter, error) {
+	return &iter{txn: t.txn, lower: lower, upper: upper}, nil
+}
+
+func (t *tx) Commit() error { return classify(t.txn.Commit()) }
+
+func (t *tx) Rollback() { t.txn.Discard() }
+
+// iter is an iterator of one direction, which First or Last decides: then Next, or
+// Prev, moves it.
+type iter struct {
+	txn          *badger.Txn
+	lower, upper []byte
+	it           *badger.Iterator
+	item         *badger.Item
+	value        []byte
+}
+
+func (i *iter) First() bool {
+	i.open(badger.IteratorOptions{Prefix: commonPrefix(i.lower, i.upper)})
+	i.it.Seek(i.lower)
+	return i.at()
+}
+
+func (i *iter) Last() bool {
+	i.open(badger.IteratorOptions{Reverse: true})
+	i.it.Seek(i.upper)
+	if i.at(); i.it.Valid() && bytes.Equal(i.item.Key(), i.upper) {
+		i.it.Next()
+	}
+	return i.at()
+}
+
+func (i *iter) open(o badger.IteratorOptions) {
+	i.Close()
+	i.it = i.txn.NewIterator(o)
+}
+
+func (i *iter) Next() bool {
+	i.it.Next()
+	return i.at()
+}
+
+func (i *iter) Prev() bool { return i.Next() }
+
+// at reports whether the iterator is inside the range.
+func (i *iter) at() bool {
+	if !i.it.Valid() {
+		return false
+	}
+	i.item = i.it.Item()
+	return bytes.Compare(i.item.Key(), i.lower) >= 0 && bytes.Compare(i.item.Key(), i.upper) < 0
+}
+
+func (i *iter) Key() []byte            { return i.item.Key() }
+func (i *iter) Value() ([]byte, error) { return copyValue(&i.value, i.item) }
+
+func (i *iter) Close() error {
+	if i.it != nil {
+		i.it.Close()
+		i.it = nil
+	}
+	return nil
+}
+
+func commonPrefix(a, b []byte) []byte {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return a[:n]
+}

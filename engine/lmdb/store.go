@@ -1,0 +1,319 @@
+//go:build native && cgo && linux
+
+package lmdb
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"runtime"
+	"strconv"
+	"sync"
+
+	"github.com/PowerDNS/lmdb-go/lmdb"
+
+	"rumbench/engine"
+	"rumbench/engine/kvkit"
+	"rumbench/engine/native"
+	"rumbench/internal/fsize"
+	"rumbench/model"
+)
+
+// store keeps every space of kvkit in a named database.
+type store struct {
+	env        *lmdb.Env
+	dir        string
+	durability model.Durability
+	spaces     []lmdb.DBI
+	readers    sync.Pool // of *tx that only read, between transactions
+}
+
+// Concurrency returns SingleWriter: Begin waits for LMDB's own lock.
+func (s *store) Concurrency() kvkit.Concurrency { return kvkit.SingleWriter }
+
+// Begin begins a transaction. One that writes belongs to its thread: the goroutine
+// stays on it until the end.
+func (s *store) Begin(mode kvkit.Mode) (kvkit.Tx, error) {
+	if !mode.Writes() {
+		t := s.readers.Get().(*tx)
+		if t.err == nil {
+			t.err = t.txn.Renew()
+		}
+		return t, classify(t.err)
+	}
+	runtime.LockOSThread()
+	txn, err := s.env.BeginTxn(nil, 0)
+	if err != nil {
+		runtime.UnlockOSThread()
+		return nil, fmt.Errorf("begin: %w", classify(err))
+	}
+	txn.RawRead = true
+	return &tx{store: s, txn: txn, writes: true}, nil
+}
+
+// newReader returns a transaction that is ready for Renew. The pool keeps its slot
+// in the table of readers.
+func (s *store) newReader() *tx {
+	txn, err := s.env.BeginTxn(nil, lmdb.Readonly)
+	if err != nil {
+		return &tx{store: s, err: err}
+	}
+	txn.RawRead, txn.Pooled = true, true
+	txn.Reset()
+	return &tx{store: s, txn: txn}
+}
+
+func (s *store) Settings() []engine.Setting {
+	flags, _ := s.env.Flags()
+	out := []engine.Setting{
+		{Name: "durability", Value: string(s.durability), Source: engine.AsSet},
+		{Name: "sync", Value: map[bool]string{true: "left to the operating system", false: "at commit: data, then the meta page"}[flags&lmdb.NoSync != 0], Source: engine.ReadBack},
+		{Name: "writemap", Value: strconv.FormatBool(flags&lmdb.WriteMap != 0), Source: engine.ReadBack},
+		{Name: "page_size", Value: strconv.Itoa(pageSize), Source: engine.AsSet},
+		{Name: "cache", Value: "the page cache, without a limit: the file is mapped", Source: engine.AsSet},
+		{Name: "compression", Value: "none", Source: engine.AsSet},
+	}
+	if info, err := s.env.Info(); err == nil {
+		out = append(out, engine.Setting{Name: "map_size", Value: strconv.FormatInt(info.MapSize, 10), Source: engine.ReadBack},
+			engine.Setting{Name: "max_readers", Value: strconv.Itoa(int(info.MaxReaders)), Source: engine.ReadBack})
+	}
+	return out
+}
+
+// view runs f in a transaction that reads.
+func (s *store) view(f func(*lmdb.Txn) error) error {
+	t, err := s.Begin(kvkit.Snapshot)
+	if err != nil {
+		return err
+	}
+	defer t.Rollback()
+	return classify(f(t.(*tx).txn))
+}
+
+// Sizes returns the bytes of the pages that each space takes.
+func (s *store) Sizes(ranges []kvkit.Range) error {
+	return s.view(func(txn *lmdb.Txn) error {
+		for i := range ranges {
+			st, err := txn.Stat(s.space(ranges[i].Lower))
+			if err != nil {
+				return err
+			}
+			ranges[i].Kind = engine.Exact
+			ranges[i].Bytes = int64(st.BranchPages+st.LeafPages+st.OverflowPages) * int64(st.PSize)
+		}
+		return nil
+	})
+}
+
+// TotalSize returns allocated bytes: with writemap, the file is as large as the map.
+func (s *store) TotalSize() (int64, error) { return fsize.Allocated(s.dir) }
+
+// Counters adds what LMDB knows: it counts no I/O, so that bytes written are known
+// from process and device only.
+func (s *store) Counters(out *engine.Sample) error {
+	info, err := s.env.Info()
+	if err != nil {
+		return classify(err)
+	}
+	out.Counter("lmdb.txn_id", "count", float64(info.LastTxnID))
+	out.Gauge("lmdb.last_page", "count", float64(info.LastPNO))
+	out.Gauge("lmdb.readers", "count", float64(info.NumReaders))
+	native.Counters(out)
+	return s.view(func(txn *lmdb.Txn) error {
+		var sum lmdb.Stat
+		for _, dbi := range s.spaces {
+			st, err := txn.Stat(dbi)
+			if err != nil {
+				return err
+			}
+			sum.BranchPages += st.BranchPages
+			sum.LeafPages += st.LeafPages
+			sum.OverflowPages += st.OverflowPages
+		}
+		free, err := freePages(txn)
+		out.Gauge("lmdb.pages", "count", float64(sum.BranchPages), "kind", "branch")
+		out.Gauge("lmdb.pages", "count", float64(sum.LeafPages), "kind", "leaf")
+		out.Gauge("lmdb.pages", "count", float64(sum.OverflowPages), "kind", "overflow")
+		out.Gauge("lmdb.pages", "count", float64(free), "kind", "free")
+		return err
+	})
+}
+
+// freePages counts the pages that may be used again, in LMDB's own database 0. Each
+// value there is a list of pages, after their number.
+func freePages(txn *lmdb.Txn) (n uint64, err error) {
+	c, err := txn.OpenCursor(0)
+	if err != nil {
+		return 0, err
+	}
+	defer c.Close()
+	for {
+		_, v, err := c.Get(nil, nil, lmdb.Next)
+		if lmdb.IsNotFound(err) {
+			return n, nil
+		}
+		if err != nil || len(v) < 8 {
+			return n, err
+		}
+		n += binary.NativeEndian.Uint64(v)
+	}
+}
+
+// Settle syncs the file where commits are synced: LMDB has no background work and
+// never shrinks its file.
+func (s *store) Settle(context.Context) ([]engine.SettleAction, error) {
+	if s.durability != model.DurabilityOS {
+		return []engine.SettleAction{{Name: "nothing to do", Detail: "nothing is synced at level " + string(s.durability)}}, nil
+	}
+	var done engine.Settling
+	done.Do("sync the file", func() (string, error) { return "", classify(s.env.Sync(true)) })
+	return done.Result()
+}
+
+func (s *store) Close() error {
+	if err := s.env.Close(); err != nil {
+		return fmt.Errorf("close lmdb: %w", classify(err))
+	}
+	return nil
+}
+
+// spaceLen is the length of the space prefix of every key.
+const spaceLen = 2
+
+// space returns the database of a key's space.
+func (s *store) space(key []byte) lmdb.DBI { return s.spaces[binary.BigEndian.Uint16(key)] }
+
+type tx struct {
+	store  *store
+	txn    *lmdb.Txn
+	writes bool
+	ended  bool
+	err    error // of its creation, if it only reads
+}
+
+func (t *tx) Get(key []byte) ([]byte, error) {
+	v, err := t.txn.Get(t.store.space(key), key[spaceLen:])
+	if lmdb.IsNotFound(err) {
+		return nil, nil
+	}
+	return unpad(v), classify(err)
+}
+
+func (t *tx) Put(key, value []byte) error {
+	return classify(t.txn.Put(t.store.space(key), key[spaceLen:], pad(value), 0))
+}
+
+// pad adds a zero to a value of zeros only, the empty one among them, and unpad
+// removes it. lmdb-go touches the byte behind an empty value, which may be behind
+// the end of the file, where the process is killed.
+func pad(value []byte) []byte {
+	if !zeros(value) {
+		return value
+	}
+	return append(bytes.Clone(value), 0)
+}
+
+func unpad(value []byte) []byte {
+	if len(value) == 0 || !zeros(value) {
+		return value
+	}
+	return value[:len(value)-1]
+}
+
+func zeros(b []byte) bool {
+	for _, c := range b {
+		if c != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *tx) Delete(key []byte) error {
+	err := t.txn.Del(t.store.space(key), key[spaceLen:], nil)
+	if lmdb.IsNotFound(err) {
+		return nil
+	}
+	return classify(err)
+}
+
+func (t *tx) Iter(lower, upper []byte) (kvkit.Iter, error) {
+	c, err := t.txn.OpenCursor(t.store.space(lower))
+	if err != nil {
+		return nil, classify(err)
+	}
+	return &iter{cursor: c, space: lower[:spaceLen], lower: lower, upper: upper}, nil
+}
+
+func (t *tx) Commit() error {
+	defer t.end()
+	t.ended = true
+	return classify(t.txn.Commit())
+}
+
+func (t *tx) Rollback() {
+	switch {
+	case !t.writes:
+		t.txn.Reset()
+		t.store.readers.Put(t)
+	case !t.ended:
+		t.ended = true
+		t.txn.Abort()
+		t.end()
+	}
+}
+
+func (t *tx) end() { runtime.UnlockOSThread() }
+
+// iter is a cursor in the database of a space, whose keys lack it.
+type iter struct {
+	cursor       *lmdb.Cursor
+	space        []byte
+	lower, upper []byte
+	key, value   []byte // key with its space
+	err          error
+}
+
+// seek moves the cursor and reports whether there is an entry.
+func (i *iter) seek(op uint, to []byte) bool {
+	k, v, err := i.cursor.Get(to, nil, op)
+	if err != nil {
+		if !lmdb.IsNotFound(err) {
+			i.err = errors.Join(i.err, err)
+		}
+		return false
+	}
+	i.key, i.value = append(append(i.key[:0], i.space...), k...), unpad(v)
+	return true
+}
+
+// move moves the cursor and reports whether it is inside the range.
+func (i *iter) move(op uint, to []byte) bool {
+	return i.seek(op, to) && bytes.Compare(i.key, i.lower) >= 0 && bytes.Compare(i.key, i.upper) < 0
+}
+
+func (i *iter) First() bool {
+	if len(i.lower) == spaceLen {
+		return i.move(lmdb.First, nil)
+	}
+	return i.move(lmdb.SetRange, i.lower[spaceLen:])
+}
+
+func (i *iter) Last() bool {
+	if bytes.HasPrefix(i.upper, i.space) && i.seek(lmdb.SetRange, i.upper[spaceLen:]) {
+		return i.move(lmdb.Prev, nil)
+	}
+	return i.move(lmdb.Last, nil)
+}
+
+func (i *iter) Next() bool             { return i.move(lmdb.Next, nil) }
+func (i *iter) Prev() bool             { return i.move(lmdb.Prev, nil) }
+func (i *iter) Key() []byte            { return i.key }
+func (i *iter) Value() ([]byte, error) { return i.value, nil }
+
+func (i *iter) Close() error {
+	i.cursor.Close()
+	return classify(i.err)
+}

@@ -1,0 +1,118 @@
+//go:build native && cgo && linux
+
+package wiredtiger
+
+// #include "binding.h"
+import "C"
+
+import (
+	"bytes"
+	"encoding/binary"
+	"unsafe"
+
+	"rumbench/engine/kvkit"
+)
+
+// iter reads entries in batches that grow, in the direction that First or Last
+// decides.
+type iter struct {
+	tx           *tx
+	space        int
+	cursor       *C.WT_CURSOR
+	lower, upper []byte // without the space; empty: to its end
+	back         C.int
+	start        C.int // how the next batch starts, see shim.h
+	max          C.int // entries of the next batch
+	buf, rest    []byte
+	left         int  // entries in rest
+	last         bool // none after them
+	key, value   []byte
+	err          error
+}
+
+// The first and the largest batch, and the first buffer.
+const (
+	firstBatch  = 1
+	largest     = 1000
+	firstBuffer = 4 << 10
+	mostBuffer  = 128 << 10
+)
+
+func (t *tx) Iter(lower, upper []byte) (kvkit.Iter, error) {
+	space := spaceOf(lower)
+	i := t.iters[space]
+	if i == nil {
+		i = &iter{space: space, buf: make([]byte, firstBuffer)}
+		var err error
+		if i.cursor, err = t.open(space); err != nil {
+			return nil, err
+		}
+	}
+	t.iters[space] = nil
+	i.tx, i.err, i.lower, i.upper = t, nil, lower[spaceLen:], nil
+	if bytes.HasPrefix(upper, lower[:spaceLen]) {
+		i.upper = upper[spaceLen:]
+	}
+	return i, nil
+}
+
+func (i *iter) First() bool { return i.begin(0) }
+func (i *iter) Last() bool  { return i.begin(1) }
+
+func (i *iter) begin(back C.int) bool {
+	i.back, i.start, i.max, i.left, i.last = back, 1, firstBatch, 0, false
+	return i.Next()
+}
+
+func (i *iter) Prev() bool { return i.Next() }
+
+func (i *iter) Next() bool {
+	for i.left == 0 {
+		if i.last || i.err != nil {
+			return false
+		}
+		i.fill()
+	}
+	const sizes = 8
+	k, v := binary.NativeEndian.Uint32(i.rest), binary.NativeEndian.Uint32(i.rest[4:])
+	// The key has its space before it, where its sizes were.
+	i.key = i.rest[sizes-spaceLen : sizes+k]
+	binary.BigEndian.PutUint16(i.key, uint16(i.space))
+	i.value = i.rest[sizes+k : sizes+k+v]
+	i.rest = i.rest[sizes+k+v:]
+	i.left--
+	return true
+}
+
+// fill reads the next batch.
+func (i *iter) fill() {
+	from, bound := i.lower, i.upper
+	if i.back == 1 {
+		from, bound = bound, from
+	}
+	f, nf := pointer(from)
+	b, nb := pointer(bound)
+	got := C.wt_scan(i.cursor, i.back, i.start, f, nf, b, nb, i.max, (*C.char)(unsafe.Pointer(&i.buf[0])), C.size_t(len(i.buf)))
+	i.left, i.rest, i.start = int(got.count), i.buf, 0
+	switch {
+	case got.full == 1:
+		i.start = 2
+		if i.left == 0 || len(i.buf) < mostBuffer { // what was read is in the old one
+			i.buf = make([]byte, max(2*len(i.buf), int(got.need)))
+		}
+	case got.code == notFound:
+		i.last = true
+	case got.code != 0:
+		i.last, i.err = true, i.tx.fail(got.code)
+	}
+	i.max = min(i.max*8, largest)
+}
+
+func (i *iter) Key() []byte            { return i.key }
+func (i *iter) Value() ([]byte, error) { return i.value, nil }
+
+// Close keeps the iterator with its cursor for the session's next one.
+func (i *iter) Close() error {
+	i.tx.iters[i.space] = i
+	return i.err
+}

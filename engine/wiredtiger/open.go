@@ -1,0 +1,140 @@
+//go:build native && cgo && linux
+
+package wiredtiger
+
+/*
+#include <stdlib.h>
+#include "binding.h"
+*/
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"syscall"
+	"unsafe"
+
+	"rumbench/engine"
+	"rumbench/engine/kvkit"
+	"rumbench/engine/native"
+	"rumbench/internal/hint"
+)
+
+// loaded is the library of this process: one can load only one version.
+var loaded struct {
+	sync.Mutex
+	path string
+}
+
+func load(path string) error {
+	loaded.Lock()
+	defer loaded.Unlock()
+	if loaded.path == path {
+		return nil
+	}
+	if loaded.path != "" {
+		return fmt.Errorf("load %s: this process has loaded %s", path, loaded.path)
+	}
+	lib, err := native.Open(path)
+	if err != nil {
+		return err
+	}
+	if missing := C.wt_bind(lib.Handle()); missing != nil {
+		return fmt.Errorf("load %s: it has no function %s", path, C.GoString(missing))
+	}
+	loaded.path = path
+	return nil
+}
+
+// open opens or creates the database, with a table for each space.
+func open(c engine.Config, set settings) (_ engine.DB, err error) {
+	if err := engine.CheckDir(c.Dir, "WiredTiger"); err != nil {
+		return nil, err
+	}
+	if err := load(set.path); err != nil {
+		return nil, err
+	}
+	native.SetSyncs(set.durability == "os")
+	s := &store{dir: c.Dir, set: set, spaces: kvkit.Spaces(c.Schema)}
+	if err := call(func(a *arena) C.int { return C.wt_open(a.text(c.Dir), a.text(set.connection), &s.conn) }); err != nil {
+		return nil, fmt.Errorf("open wiredtiger in %s: %w", c.Dir, err)
+	}
+	s.pool.New = func() any { return s.newSession() }
+	if err := s.prepare(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open wiredtiger in %s: %w", c.Dir, err), s.Close())
+	}
+	return kvkit.Open(s, c.Schema)
+}
+
+// prepare creates the tables and reads what does not change.
+func (s *store) prepare() error {
+	return s.with(func(se *session) error {
+		for i := range s.spaces {
+			if err := call(func(a *arena) C.int { return C.wt_create(se.s, a.text(uri(i)), a.text(s.set.tables)) }); err != nil {
+				return fmt.Errorf("create table: %w", err)
+			}
+		}
+		text := make([]byte, 64<<10)
+		if err := call(func(a *arena) C.int {
+			return C.wt_config(se.s, a.text(uri(0)), (*C.char)(unsafe.Pointer(&text[0])), C.size_t(len(text)))
+		}); err != nil {
+			return fmt.Errorf("read back the tables' configuration: %w", err)
+		}
+		s.effective = split(string(text[:strings.IndexByte(string(text), 0)]))
+		return s.findStatistics(se)
+	})
+}
+
+// uri names the table of a space.
+func uri(space int) string { return fmt.Sprint("table:s", space) }
+
+// arena frees the C strings of a call.
+type arena []unsafe.Pointer
+
+func (a *arena) text(s string) *C.char {
+	p := C.CString(s)
+	*a = append(*a, unsafe.Pointer(p))
+	return p
+}
+
+// call calls a function of the shim with C strings.
+func call(f func(*arena) C.int) error {
+	var a arena
+	defer func() {
+		for _, p := range a {
+			C.free(p)
+		}
+	}()
+	return failure(f(&a))
+}
+
+// WiredTiger's codes, which no version changes.
+const (
+	rollback    = -31800
+	notFound    = -31803
+	panicked    = -31804
+	runRecovery = -31806
+	trySalvage  = -31809
+)
+
+// failure returns the error of a code, nil for 0.
+func failure(code C.int) error {
+	if code == 0 {
+		return nil
+	}
+	if code > 0 {
+		return fmt.Errorf("wiredtiger: %w", syscall.Errno(code))
+	}
+	err := fmt.Errorf("wiredtiger: %s", C.GoString(C.wt_error(code)))
+	switch code {
+	case rollback:
+		return engine.Classify(engine.Conflict, err)
+	case panicked, runRecovery:
+		return engine.Classify(engine.Gone, err)
+	case trySalvage:
+		return hint.With(err, "its files are damaged: remove the directory and load it again, or salvage it with WiredTiger's own tool")
+	}
+	return err
+}

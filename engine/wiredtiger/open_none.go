@@ -1,0 +1,10 @@
+//go:build !native || !cgo || !linux
+
+package wiredtiger
+
+import (
+	"rumbench/engine"
+	"rumbench/engine/native"
+)
+
+func open(engine.Config, settings) (engine.DB, error) { return nil, native.Missing("wiredtiger") }

@@ -1,0 +1,159 @@
+//go:build native && cgo && linux
+
+package wiredtiger
+
+// #include "binding.h"
+import "C"
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"rumbench/engine"
+	"rumbench/engine/kvkit"
+	"rumbench/internal/fsize"
+)
+
+// store keeps every space of kvkit in a table.
+type store struct {
+	conn       *C.WT_CONNECTION
+	dir        string
+	set        settings
+	spaces     int
+	pool       sync.Pool // of *session, between transactions
+	closing    sync.RWMutex
+	closed     bool
+	effective  []engine.Setting // of the tables
+	statistics []statistic
+}
+
+// Concurrency returns Isolated: transactions have a snapshot, and the second writer
+// of a row fails.
+func (s *store) Concurrency() kvkit.Concurrency { return kvkit.Isolated }
+
+// with runs f with a session of the pool.
+func (s *store) with(f func(*session) error) error {
+	se := s.pool.Get().(*session)
+	if se.err != nil {
+		return se.err
+	}
+	defer s.pool.Put(se)
+	return f(se)
+}
+
+func (s *store) Settings() []engine.Setting {
+	out := []engine.Setting{
+		{Name: "durability", Value: string(s.set.durability), Source: engine.AsSet},
+		{Name: "library", Value: C.GoString(C.wt_version()), Source: engine.ReadBack},
+		{Name: "storage", Value: s.set.storage, Source: engine.ReadBack},
+		{Name: "connection", Value: s.set.connection, Source: engine.AsSet},
+	}
+	if values, err := s.read(); err == nil {
+		for _, st := range s.statistics {
+			if st.setting != "" {
+				out = append(out, engine.Setting{Name: st.setting, Value: strconv.FormatInt(int64(values[st.at]), 10), Source: engine.ReadBack})
+			}
+		}
+	}
+	return append(out, s.effective...)
+}
+
+// split returns the settings of a configuration: name=value,name=(…).
+func split(config string) (out []engine.Setting) {
+	depth, start := 0, 0
+	for i, c := range config + "," {
+		switch {
+		case c == '(' || c == '[':
+			depth++
+		case c == ')' || c == ']':
+			depth--
+		case c == ',' && depth == 0:
+			name, value, _ := strings.Cut(config[start:i], "=")
+			start = i + 1
+			if value != "" {
+				out = append(out, engine.Setting{Name: "table." + name, Value: value, Source: engine.ReadBack})
+			}
+		}
+	}
+	return out
+}
+
+// Sizes returns the allocated bytes of the files of each table.
+func (s *store) Sizes(ranges []kvkit.Range) error {
+	sums, err := fsize.ByClass(s.dir, tableOf)
+	if err != nil {
+		return err
+	}
+	for i := range ranges {
+		r := &ranges[i]
+		r.Bytes, r.Kind = sums[fmt.Sprint("s", binary.BigEndian.Uint16(r.Lower))].Allocated, engine.Exact
+	}
+	return nil
+}
+
+// tableOf returns the table of a file, such as s3.wt, s3-000001.lsm and s3-000001.bf.
+func tableOf(path string) string {
+	name := filepath.Base(path)
+	if i := strings.IndexAny(name, "-."); i >= 0 {
+		return name[:i]
+	}
+	return name
+}
+
+func (s *store) TotalSize() (int64, error) { return fsize.Allocated(s.dir) }
+
+// Settle writes a checkpoint, and waits until the chunks of LSM trees have been
+// merged.
+func (s *store) Settle(ctx context.Context) ([]engine.SettleAction, error) {
+	var done engine.Settling
+	done.Do("checkpoint", func() (string, error) {
+		return "", s.with(func(se *session) error { return failure(C.wt_checkpoint(se.s)) })
+	})
+	if s.set.storage == lsm {
+		done.Do("wait for merges", func() (string, error) {
+			before, last := s.chunks(), ""
+			err := engine.AwaitRest(ctx, 200*time.Millisecond, 10, func() (bool, error) {
+				now, err := s.progress()
+				rest := now == last
+				last = now
+				return rest, err
+			})
+			return fmt.Sprintf("%d chunks before, %d after", before, s.chunks()), err
+		})
+	}
+	return done.Result()
+}
+
+// chunks counts the files of LSM trees.
+func (s *store) chunks() int {
+	files, _ := filepath.Glob(filepath.Join(s.dir, "*.lsm"))
+	return len(files)
+}
+
+// progress returns what changes while chunks are merged.
+func (s *store) progress() (string, error) {
+	values, err := s.read()
+	text := fmt.Sprint(s.chunks())
+	for _, st := range s.statistics {
+		if err == nil && st.merging {
+			text += fmt.Sprint(" ", values[st.at])
+		}
+	}
+	return text, err
+}
+
+func (s *store) Close() error {
+	s.closing.Lock()
+	defer s.closing.Unlock()
+	s.closed = true
+	if err := failure(C.wt_close(s.conn)); err != nil { // with all sessions
+		return fmt.Errorf("close wiredtiger: %w", err)
+	}
+	return nil
+}

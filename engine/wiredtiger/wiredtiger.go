@@ -1,0 +1,176 @@
+// Package wiredtiger is the engine of WiredTiger, MongoDB's B-tree and LSM tree.
+// It is native: only rumbench-native can open it. Its library is a shim of ours
+// around one version of WiredTiger, which scripts/wiredtiger.sh builds and which is
+// loaded at run time.
+package wiredtiger
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"rumbench/engine"
+	"rumbench/engine/native"
+	"rumbench/internal/hint"
+	"rumbench/model"
+)
+
+// Engine is the engine, for the registry.
+type Engine struct{}
+
+// newest is the version that is used unless a plan names another.
+const newest = "11.3.1"
+
+// debian is the version that Debian has, with two compressors in libraries of
+// their own.
+const debian = "3.2.1"
+
+var options = []engine.Option{
+	{Name: "library", Type: "string", Doc: "the version, as built by scripts/wiredtiger.sh, or the path of such a library (default " + newest + ")"},
+	{Name: "config", Type: "string", Doc: "more of WiredTiger's configuration of the connection, such as eviction_dirty_trigger=40"},
+	{Name: "table_config", Type: "string", Doc: "more of WiredTiger's configuration of each table, such as memory_page_max=20MB"},
+}
+
+// Info describes the engine.
+func (Engine) Info() engine.Info {
+	return engine.Info{
+		Name:         "wiredtiger",
+		Structure:    "B-tree",
+		Doc:          "MongoDB's storage engine, in this process: a B-tree by default, or an LSM tree. A transaction that meets another writer of a row fails at once.",
+		Version:      newest,
+		Native:       true,
+		Storages:     []string{btree, lsm},
+		Capabilities: []model.Capability{model.CapTransactions, model.CapUnique, model.CapResults},
+		Options:      options,
+		Aliases:      []string{"wt"},
+		Promises: map[model.Durability]string{
+			model.DurabilityNone:    "nothing is promised: the log is written in the background, and not synced",
+			model.DurabilityProcess: engine.UnsyncedPromises[model.DurabilityProcess],
+		},
+		SpaceFactor: 4,
+		SpaceBase:   11 << 20, // a log file
+	}
+}
+
+// InfoOf describes the engine with a configuration: its storage and its version
+// are options.
+func (e Engine) InfoOf(c engine.Config) engine.Info {
+	i := e.Info()
+	if c.Storage == lsm {
+		i.Structure = "LSM tree"
+	}
+	if v, ok := c.Options["library"].(string); ok {
+		i.Version = v
+	}
+	return i
+}
+
+// Check returns an error if Open could not honour the configuration. What is wrong
+// in WiredTiger's own configuration is known when it is opened.
+func (Engine) Check(c engine.Config) error {
+	_, err := newSettings(c)
+	return err
+}
+
+// The values of Config.Storage.
+const (
+	btree = "btree"
+	lsm   = "lsm"
+)
+
+// settings is a configuration in WiredTiger's terms.
+type settings struct {
+	library, path      string // the version or path as given, and the file
+	connection, tables string
+	storage            string
+	durability         model.Durability
+}
+
+// defaultCache is WiredTiger's own.
+const defaultCache = 100 << 20
+
+// lsmCache is what an LSM tree needs.
+const lsmCache = 32 << 20
+
+// syncs are WiredTiger's ways to commit.
+var syncs = map[model.Durability]string{
+	model.DurabilityNone:    "enabled=false",
+	model.DurabilityProcess: "enabled=true,method=none",
+	model.DurabilityOS:      "enabled=true,method=fsync",
+}
+
+func newSettings(c engine.Config) (s settings, err error) {
+	s = settings{storage: cmp.Or(c.Storage, btree), durability: c.Durability}
+	var err1, err2, err3 error
+	s.library, err1 = c.TextOption("library", newest)
+	connection, err2 := c.TextOption("config", "")
+	tables, err3 := c.TextOption("table_config", "")
+	compressors := "none, snappy, zlib, zstd and lz4"
+	if s.library == debian {
+		compressors = "none, snappy and zlib"
+	}
+	inner := c
+	inner.Storage = ""
+	if err := cmp.Or(
+		err1, err2, err3,
+		engine.RefuseIf(s.storage != btree && s.storage != lsm, "storage", c.Storage, "wiredtiger has btree and lsm"),
+		engine.RefuseIf(syncs[c.Durability] == "", "durability", c.Durability, "wiredtiger syncs its log at every commit or not at all; none, process and os are possible"),
+		engine.RefuseIf(c.Direct(), "direct_io", true, "wiredtiger is opened without it here"),
+		engine.RefuseIf(c.Cache != 0 && c.Cache < 1<<20, "cache", c.Cache, "wiredtiger's cache needs 1 MiB"),
+		engine.RefuseIf(s.storage == lsm && cmp.Or(c.Cache, defaultCache) < lsmCache && !strings.Contains(tables, "chunk_size"), "cache", c.Cache,
+			"wiredtiger's LSM tree needs a cache of 3 chunks of 10 MB: 32 MiB, or smaller chunks by table_config: lsm=(chunk_size=1MB)"),
+		engine.RefuseIf(c.Page%4096 != 0 || c.Page > 1<<20, "page", c.Page, "leaf pages must be a multiple of 4 KiB, up to 1 MiB"),
+		engine.RefuseIf(c.Compresses() && !strings.Contains(compressors, string(c.Compression)), "compression", c.Compression,
+			"wiredtiger %s supports %s", s.library, compressors),
+		inner.CheckEmbedded(options, model.RepeatableRead),
+	); err != nil {
+		return s, err
+	}
+	s.connection = fmt.Sprintf("create,cache_size=%d,session_max=2000,statistics=(fast),log=(enabled=true,recover=on,file_max=10MB,prealloc=false),"+
+		"checkpoint=(wait=60),transaction_sync=(%s)", cmp.Or(c.Cache, defaultCache), syncs[c.Durability])
+	s.tables = "key_format=u,value_format=u,type=" + map[string]string{btree: "file", lsm: "lsm"}[s.storage]
+	if c.Page != 0 {
+		s.tables += fmt.Sprintf(",leaf_page_max=%d", c.Page)
+	}
+	if c.Compresses() {
+		s.tables += ",block_compressor=" + string(c.Compression)
+		if s.library == debian {
+			s.connection += ",extensions=[libwiredtiger_" + string(c.Compression) + ".so]"
+		}
+	}
+	s.connection += with(connection)
+	s.tables += with(tables)
+	s.path, err = find(s.library)
+	return s, err
+}
+
+// with returns a configuration to append to another one.
+func with(config string) string {
+	if config == "" {
+		return ""
+	}
+	return "," + config
+}
+
+// find returns the file of the library.
+func find(library string) (string, error) {
+	path, err := native.Find("rumbench-wiredtiger", library)
+	if err == nil {
+		err = native.CheckExports(path, "rumbench_wt_open")
+	}
+	if err != nil {
+		err = hint.With(err, "build it with scripts/wiredtiger.sh "+library)
+		return "", &engine.KnobError{Knob: "options.library", Value: library, Reason: err.Error(), Err: err}
+	}
+	return path, nil
+}
+
+// Open opens or creates the database.
+func (Engine) Open(_ context.Context, c engine.Config) (engine.DB, error) {
+	s, err := newSettings(c)
+	if err != nil {
+		return nil, err
+	}
+	return open(c, s)
+}

@@ -1,0 +1,80 @@
+//go:build native && cgo && linux
+
+package wiredtiger_test
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"rumbench/engine"
+	"rumbench/engine/enginetest"
+	"rumbench/engine/native"
+	"rumbench/engine/wiredtiger"
+	"rumbench/model"
+)
+
+// The versions that the tests need.
+var versions = []string{"3.2.1", "11.3.1"}
+
+// variantEnv is the version and storage that a child runs, with a space between.
+const variantEnv = "RUMBENCH_WIREDTIGER_VARIANT"
+
+// TestConformance runs the suite for each version and storage in a process of its
+// own, as one can load only one version.
+func TestConformance(t *testing.T) {
+	if v := os.Getenv(variantEnv); v != "" {
+		version, storage, _ := strings.Cut(v, " ")
+		conform(t, version, storage)
+		return
+	}
+	for _, version := range versions {
+		for _, storage := range []string{"btree", "lsm"} {
+			t.Run(version+" "+storage, func(t *testing.T) {
+				need(t, version)
+				cmd := exec.Command(os.Args[0], "-test.run=^TestConformance$")
+				cmd.Env = append(os.Environ(), variantEnv+"="+version+" "+storage)
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Errorf("%v: %s", err, out)
+				}
+			})
+		}
+	}
+}
+
+// need skips the test without a library, and fails it in CI.
+func need(t *testing.T, version string) {
+	t.Helper()
+	if _, err := native.Find("rumbench-wiredtiger", version); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+}
+
+func conform(t *testing.T, version, storage string) {
+	yes := true
+	option := func(name string, value any) engine.Config {
+		return engine.Config{Options: map[string]any{"library": version, name: value}}
+	}
+	enginetest.Run(t, enginetest.Suite{
+		Engine: wiredtiger.Engine{},
+		Config: engine.Config{
+			Durability: model.DurabilityProcess, Cache: 32 << 20, Compression: model.CompressionSnappy, Page: 8192,
+			Storage: storage, Options: map[string]any{"library": version, "table_config": "lsm=(chunk_size=1MB)"},
+		},
+		Refused: []enginetest.Refusal{
+			{Knob: "durability", Config: engine.Config{Durability: model.DurabilityInterval}},
+			{Knob: "storage", Config: engine.Config{Storage: "heap"}},
+			{Knob: "isolation", Config: engine.Config{Isolation: model.Serializable}},
+			{Knob: "protocol", Config: engine.Config{Protocol: engine.Text}},
+			{Knob: "cache", Config: engine.Config{Cache: 1000}},
+			{Knob: "page", Config: engine.Config{Page: 5000}},
+			{Knob: "direct_io", Config: engine.Config{DirectIO: &yes}},
+			{Knob: "options.library", Config: option("library", "0.0.1")},
+			{Knob: "options.config", Config: option("config", int64(1))},
+		},
+	})
+}

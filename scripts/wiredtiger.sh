@@ -1,0 +1,42 @@
+#!/bin/sh
+# Builds rumbench's shim around versions of WiredTiger, the newest unless others are
+# named, as /opt/rumbench/lib/rumbench-wiredtiger-VERSION.so, or in $RUMBENCH_LIB;
+# what is there and newer than the shim stays. 3.2.1 is Debian's and needs
+# libwiredtiger-dev. Any other is built from the Python package's source, which
+# takes minutes and needs g++, cmake, ninja-build, python3-venv, zlib1g-dev,
+# libsnappy-dev, liblz4-dev and libzstd-dev.
+set -eu
+[ $# -gt 0 ] || set -- 11.3.1
+shim=$(cd "$(dirname "$0")/../engine/wiredtiger/shim" && pwd)
+dir=${RUMBENCH_LIB:-/opt/rumbench/lib}
+mkdir -p "$dir"
+temp=$(mktemp -d "${TMPDIR:-/tmp}/wiredtiger.XXXXXX")
+trap 'rm -rf "$temp"' EXIT
+compile() { # VERSION WORDS: the words name the header's directory and the library
+	version=$1
+	shift
+	gcc -O2 -Wall -fPIC -shared "$shim/shim.c" -o "$dir/.wiredtiger-$version" "$@"
+	mv "$dir/.wiredtiger-$version" "$dir/rumbench-wiredtiger-$version.so"
+}
+source_of() { # VERSION: its source and its static library, in $temp
+	echo "building WiredTiger $1 from its source (some minutes)" >&2
+	/usr/bin/python3 -m venv "$temp/python"
+	"$temp/python/bin/pip" download -q --no-deps --no-binary wiredtiger -d "$temp" "wiredtiger==$1"
+	tar -xzf "$temp/wiredtiger-$1.tar.gz" -C "$temp"
+	cmake -S "$temp/wiredtiger-$1" -B "$temp/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+		-DENABLE_STATIC=ON -DENABLE_SHARED=OFF -DWITH_PIC=ON -DENABLE_STRICT=OFF -DENABLE_PYTHON=OFF \
+		-DHAVE_BUILTIN_EXTENSION_SNAPPY=ON -DHAVE_BUILTIN_EXTENSION_ZLIB=ON \
+		-DHAVE_BUILTIN_EXTENSION_LZ4=ON -DHAVE_BUILTIN_EXTENSION_ZSTD=ON >"$temp/log" 2>&1 &&
+		nice ninja -C "$temp/build" wiredtiger_static >>"$temp/log" 2>&1 || { tail -30 "$temp/log" >&2; exit 1; }
+}
+for version; do
+	lib=$dir/rumbench-wiredtiger-$version.so
+	[ -z "$(find "$shim" -newer "$lib" -name 'shim.*' 2>&1)" ] && continue
+	if [ "$version" = 3.2.1 ]; then
+		compile "$version" -lwiredtiger
+		continue
+	fi
+	rm -rf "$temp"/*
+	source_of "$version"
+	compile "$version" -I"$temp/build/include" -Wl,--exclude-libs,ALL "$temp/build/libwiredtiger.a" -lsnappy -llz4 -lzstd -lz -lpthread
+done
