@@ -6,10 +6,20 @@ DEMO ?=
 # Packages whose tests also run under the race detector.
 RACE = ./engine/kvkit ./engine/pebble ./internal/cpuset ./engine/memory ./engine/bbolt ./internal/drive ./internal/hist ./internal/observe ./internal/trial ./internal/campaign ./internal/wire ./internal/server ./internal/watch
 
-.PHONY: build demo test bench bench-peers setup dist check-dist clean
+.PHONY: build native old demo test bench bench-peers setup dist check-dist clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -o bin/rumbench ./cmd/rumbench
+
+# Also has the engines that are written in C and C++, which it loads at run time.
+# It needs gcc and libc6-dev, and no header of a database.
+native: build
+	CGO_ENABLED=1 $(GO) build -tags native -o bin/rumbench-native ./cmd/rumbench
+
+# A rumbench with another version of a Go engine, for binary: of a target:
+# make old MOD=github.com/cockroachdb/pebble/v2@v2.1.0
+old:
+	scripts/old.sh $(MOD)
 
 demo: build
 	bin/rumbench run plans/quick.yaml $(DEMO)

@@ -46,6 +46,9 @@ type Info struct {
 	// Servers are the kinds of servers that it can start, the default first;
 	// none: it runs in rumbench's own process.
 	Servers []string
+	// Native engines are written in C or C++: only rumbench-native can open them,
+	// see package engine/native. Every rumbench checks plans for them.
+	Native bool
 	// SpaceFactor is a generous estimate of peak bytes on disk per live user
 	// byte, used only to refuse runs that would fill the disk. 0: it stores
 	// nothing on disk.

@@ -27,7 +27,7 @@ type store struct {
 // spaceLen is the length of the space prefix of every key.
 const spaceLen = 2
 
-func (s *store) SingleWriter() bool { return true }
+func (s *store) Concurrency() kvkit.Concurrency { return kvkit.SingleWriter }
 
 func (s *store) Begin(mode kvkit.Mode) (kvkit.Tx, error) {
 	b, err := s.db.Begin(mode.Writes())

@@ -29,8 +29,8 @@ func newGated() *gated {
 	return &gated{values: map[string][]byte{}, committing: make(chan struct{}, 1000)}
 }
 
-func (*gated) SingleWriter() bool { return false }
-func (*gated) Close() error       { return nil }
+func (*gated) Concurrency() kvkit.Concurrency { return kvkit.Unisolated }
+func (*gated) Close() error                   { return nil }
 
 func (s *gated) Begin(kvkit.Mode) (kvkit.Tx, error) { return &gatedTx{store: s}, nil }
 

@@ -21,7 +21,7 @@ func Open(store Store, schema model.Schema) (engine.DB, error) {
 		return nil, errors.Join(err, store.Close())
 	}
 	for _, l := range tables {
-		if hasUnique(l) && !store.SingleWriter() {
+		if hasUnique(l) && store.Concurrency() == Unisolated {
 			return nil, errors.Join(fmt.Errorf("table %s: unique indexes need a store that isolates transactions", l.table.Name), store.Close())
 		}
 	}
@@ -127,6 +127,8 @@ func (db *database) table(name string) (*layout, error) {
 	}
 	return l, nil
 }
+
+func (db *database) single() bool { return db.store.Concurrency() == SingleWriter }
 
 func (db *database) update(f func(Tx) error) error { return db.run(Write, f, nil) }
 
@@ -251,7 +253,7 @@ func (db *database) Session(context.Context) (engine.Session, error) {
 
 func (db *database) Settings(context.Context) ([]engine.Setting, error) {
 	out := db.store.Settings()
-	if db.store.SingleWriter() { // one transaction at a time
+	if db.single() { // one transaction at a time
 		out = append(out, engine.Setting{Name: "isolation", Value: model.Serializable.String(), Source: engine.AsSet})
 	}
 	return out, nil

@@ -103,7 +103,7 @@ func (f stmtFunc) Exec(_ context.Context, _ []model.Value, r *engine.Result) err
 }
 
 func (s *session) prepareBegin(op *model.Op) (engine.Stmt, error) {
-	if !s.db.store.SingleWriter() {
+	if !s.db.single() {
 		return nil, fmt.Errorf("the engine has no transactions of several operations")
 	}
 	if op.Isolation != model.DefaultIsolation && op.Isolation != model.Serializable {
@@ -204,7 +204,7 @@ func (b *base) encodeKeys(args []model.Value) error {
 // The locks are held until the writes are visible, not until they are durable:
 // whatever builds on them commits after them, see Applier.
 func (b *base) isolated(mode Mode, f func(Tx) error) error {
-	if b.db.store.SingleWriter() {
+	if b.db.single() {
 		return b.in(mode, f)
 	}
 	locks := &b.l.locks

@@ -32,15 +32,28 @@ const (
 // Writes reports whether a transaction of the mode may put and delete.
 func (m Mode) Writes() bool { return m >= Write }
 
+// Concurrency is how the write transactions of a store go together.
+type Concurrency uint8
+
+// The kinds of concurrency.
+const (
+	// SingleWriter: a write transaction excludes all others from Begin to Commit
+	// or Rollback; Begin waits.
+	SingleWriter Concurrency = iota
+	// Unisolated: transactions are atomic but not isolated. The kit locks the rows
+	// that it reads before it writes them, and offers no transactions of several
+	// operations.
+	Unisolated
+	// Isolated: transactions are isolated and may fail because of others. Every Tx
+	// that writes is an Updater.
+	Isolated
+)
+
 // Store is an ordered key-value store. Keys are compared byte by byte and never
 // empty. Begin, Sizes and Counters may be called from several goroutines.
 type Store interface {
 	Begin(mode Mode) (Tx, error)
-	// SingleWriter reports whether a write transaction excludes all others from
-	// Begin to Commit or Rollback; Begin then waits. Otherwise transactions are
-	// atomic but not isolated: kvkit locks the rows that it reads before writing,
-	// and offers no transactions of several operations.
-	SingleWriter() bool
+	Concurrency() Concurrency
 	Settings() []engine.Setting
 	// Sizes sets the allocated bytes of each range.
 	Sizes(ranges []Range) error
@@ -67,6 +80,18 @@ type Tx interface {
 	// Rollback ends the transaction without effect. After Commit it does nothing.
 	Rollback()
 }
+
+// Updater is a Tx of an Isolated store. Its Get and Iter see its own writes on
+// one snapshot. Put, Commit and GetForUpdate may fail with class Conflict,
+// Deadlock or LockTimeout; then it can only be rolled back.
+type Updater interface {
+	// GetForUpdate is Get; if Commit succeeds, nobody else changed or made the key
+	// since.
+	GetForUpdate(key []byte) ([]byte, error)
+}
+
+// Limited is a Store whose transactions hold a limited number of writes.
+type Limited interface{ MaxEntries() int }
 
 // Applier is a Tx of a store with concurrent writers that can become visible
 // before it is durable.

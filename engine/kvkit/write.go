@@ -56,7 +56,7 @@ func (s *lowestStmt) Exec(_ context.Context, args []model.Value, r *engine.Resul
 	if err := s.start(args, r); err != nil {
 		return err
 	}
-	if s.db.store.SingleWriter() {
+	if s.db.single() {
 		return s.in(Write, func(tx Tx) error {
 			if err := s.collect(tx, args[0]); err != nil {
 				return err
@@ -139,13 +139,13 @@ func (s *updateStmt) Exec(_ context.Context, args []model.Value, r *engine.Resul
 			s.keys.unique(&s.spare)
 			s.keys, s.spare = s.spare, s.keys
 		}
-	} else if !s.db.store.SingleWriter() {
+	} else if !s.db.single() {
 		if err := s.in(Read, func(tx Tx) error { return s.findKeys(tx, where) }); err != nil {
 			return err
 		}
 	}
 	return s.isolated(s.mode, func(tx Tx) error {
-		if s.find != nil && s.db.store.SingleWriter() {
+		if s.find != nil && s.db.single() {
 			if err := s.findKeys(tx, where); err != nil {
 				return err
 			}

@@ -58,7 +58,7 @@ type store struct {
 	commits atomic.Int64
 }
 
-func (s *store) SingleWriter() bool { return true }
+func (s *store) Concurrency() kvkit.Concurrency { return kvkit.SingleWriter }
 
 func (s *store) Begin(mode kvkit.Mode) (kvkit.Tx, error) {
 	if !mode.Writes() {

@@ -28,9 +28,9 @@ type store struct {
 	stalls     stallClock
 }
 
-// SingleWriter returns false: Pebble's batches are atomic, but nothing keeps two
+// Concurrency is Unisolated: Pebble's batches are atomic, but nothing keeps two
 // of them from reading the same rows before they write.
-func (s *store) SingleWriter() bool { return false }
+func (s *store) Concurrency() kvkit.Concurrency { return kvkit.Unisolated }
 
 func (s *store) Begin(mode kvkit.Mode) (kvkit.Tx, error) {
 	t := &tx{store: s, reader: s.db}

@@ -1,0 +1,85 @@
+// Package native is the seam between rumbench and database engines written in C
+// and C++. It finds and loads their libraries at run time, so that one binary
+// runs any version of one, and it counts the syncs that their code makes, or
+// leaves them out.
+//
+// Loading needs cgo: it is compiled with the build tag native only, into
+// bin/rumbench-native. What is in this file is in every binary, so that each of
+// them knows the engines and checks plans for them.
+package native
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"rumbench/internal/hint"
+)
+
+// Program is the name of the binary that has the native engines.
+const Program = "rumbench-native"
+
+// SharedDir is where scripts put the libraries of databases.
+const SharedDir = "/opt/rumbench/lib"
+
+// Missing returns the error of a native engine in a binary without it.
+func Missing(engine string) error {
+	return hint.With(fmt.Errorf("%s is not in this binary", engine),
+		"build bin/"+Program+" beside it (make native), or name one with binary:")
+}
+
+// Find returns the path of a library. A version with a slash is the path itself;
+// else the file is called STEM-VERSION.so and is looked for beside the
+// executable, in the directory that the environment calls RUMBENCH_LIB, and in
+// SharedDir.
+func Find(stem, version string) (string, error) {
+	if strings.ContainsRune(version, '/') {
+		_, err := os.Stat(version)
+		return version, err
+	}
+	name := stem + "-" + version + ".so"
+	places := []string{SharedDir}
+	if dir := os.Getenv("RUMBENCH_LIB"); dir != "" {
+		places = append([]string{dir}, places...)
+	}
+	if exe, err := os.Executable(); err == nil {
+		places = append([]string{filepath.Dir(exe)}, places...)
+	}
+	for _, dir := range places {
+		path := filepath.Join(dir, name)
+		if _, err := os.Stat(path); err == nil {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("library %s is in none of %s", name, strings.Join(places, ", "))
+}
+
+// CheckExports returns an error if a library is not one of this machine, or does
+// not export one of the functions.
+func CheckExports(path string, names ...string) error {
+	f, err := elf.Open(path)
+	if err != nil {
+		return fmt.Errorf("read library %s: %w", path, err)
+	}
+	defer f.Close()
+	symbols, err := f.DynamicSymbols()
+	if err != nil {
+		return fmt.Errorf("read library %s: %w", path, err)
+	}
+	exported := map[string]bool{}
+	for _, s := range symbols {
+		if s.Section != elf.SHN_UNDEF {
+			exported[s.Name] = true
+		}
+	}
+	var missing []error
+	for _, name := range names {
+		if !exported[name] {
+			missing = append(missing, fmt.Errorf("library %s has no function %s", path, name))
+		}
+	}
+	return errors.Join(missing...)
+}
