@@ -9,12 +9,12 @@ RACE = ./engine/kvkit ./engine/pebble ./internal/cpuset ./engine/memory ./engine
 .PHONY: build native old demo test bench bench-peers setup dist check-dist clean
 
 build:
-	CGO_ENABLED=0 $(GO) build -o bin/rumbench ./cmd/rumbench
+	CGO_ENABLED=0 $(GO) build -buildvcs=auto -o bin/rumbench ./cmd/rumbench
 
 # Also has the engines that are written in C and C++, which it loads at run time.
 # It needs gcc and libc6-dev, and no header of a database.
 native: build
-	CGO_ENABLED=1 $(GO) build -tags native -o bin/rumbench-native ./cmd/rumbench
+	CGO_ENABLED=1 $(GO) build -buildvcs=auto -tags native -o bin/rumbench-native ./cmd/rumbench
 
 # A rumbench with another version of a Go engine, for binary: of a target:
 # make old MOD=github.com/cockroachdb/pebble/v2@v2.1.0
