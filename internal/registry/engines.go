@@ -10,6 +10,7 @@ import (
 	"rumbench/engine/null"
 	"rumbench/engine/pebble"
 	"rumbench/engine/postgres"
+	"rumbench/engine/rocksdb"
 	"rumbench/engine/sqlite"
 )
 
@@ -21,6 +22,7 @@ func Idle() engine.Engine { return null.Engine{} }
 func Engines() []engine.Engine {
 	return []engine.Engine{
 		pebble.Engine{},
+		rocksdb.Engine{},
 		bbolt.Engine{},
 		sqlite.Engine{},
 		mysql.Engine{},
