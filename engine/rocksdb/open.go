@@ -10,7 +10,6 @@ import "C"
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -75,13 +74,11 @@ var loaded struct {
 	path string
 }
 
-var errLoaded = errors.New("this process has loaded another version of RocksDB, and can run only one")
-
 func openLibrary(path string) (native.Library, error) {
 	loaded.Lock()
 	defer loaded.Unlock()
 	if loaded.path != "" && loaded.path != path {
-		return native.Library{}, errLoaded
+		return native.Library{}, fmt.Errorf("load %s: this process has loaded %s, and RocksDB can be in it only once", path, loaded.path)
 	}
 	lib, err := native.Open(path)
 	if err == nil {
@@ -120,19 +117,6 @@ func (s *settings) load(path string) (*C.store, error) {
 		}
 	}
 	return c, nil
-}
-
-// checkOptions checks the names and values of RocksDB's options, unless another
-// version is loaded: a campaign's plan may name several.
-func (s *settings) checkOptions(path string) error {
-	c, err := s.load(path)
-	if errors.Is(err, errLoaded) {
-		return nil
-	}
-	if err == nil {
-		C.store_close(c)
-	}
-	return err
 }
 
 // refuseOtherFamilies refuses a database whose rows are in other families: it

@@ -8,5 +8,3 @@ import (
 )
 
 func open(engine.Config) (engine.DB, error) { return nil, native.Missing("rocksdb") }
-
-func (s *settings) checkOptions(string) error { return nil }

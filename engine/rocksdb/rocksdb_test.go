@@ -3,7 +3,7 @@
 package rocksdb_test
 
 import (
-	"maps"
+	"errors"
 	"os"
 	"os/exec"
 	"testing"
@@ -89,16 +89,19 @@ func suite(options map[string]any) enginetest.Suite {
 			{Knob: "options.families", Config: option("families", "yes")},
 			{Knob: "options.transactions", Config: option("transactions", "many")},
 			{Knob: "options.transactions", Config: engine.Config{Options: map[string]any{"transactions": "locks", "library": "6.29.5"}}},
-			{Knob: "options.rocksdb", Config: engine.Config{Options: with(options, "rocksdb", "no_such_option=1")}},
 			{Knob: "options.rocksdb", Config: option("rocksdb", "block_based_table_factory={block_cache=1}")},
 			{Knob: "options.rocksdb", Config: option("rocksdb", "wal_dir=/tmp")},
 		},
 	}
 }
 
-// with returns options with another one.
-func with(options map[string]any, name string, value any) map[string]any {
-	out := maps.Clone(options)
-	out[name] = value
-	return out
+// Open refuses options that RocksDB does not know.
+func TestUnknownOption(t *testing.T) {
+	need(t, "11.8.1")
+	for _, text := range []string{"no_such_option=1", "block_based_table_factory={no_such_option=1}", "write_buffer_size=many"} {
+		_, err := rocksdb.Engine{}.Open(t.Context(), engine.Config{Dir: t.TempDir(), Durability: model.DurabilityNone, Options: map[string]any{"rocksdb": text}})
+		if knob, ok := errors.AsType[*engine.KnobError](err); !ok || knob.Knob != "options.rocksdb" {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
 }
