@@ -47,7 +47,7 @@ func ownBuild() build.Build {
 			engines = append(engines, i.Name)
 		}
 	}
-	return build.Own(version, engines)
+	return build.Own(version, result.Format, engines)
 }
 
 // executable returns the path of this program.
