@@ -148,6 +148,12 @@ type Op struct {
 
 	Set []Assign // Update
 
+	// Blind promises that an engine need not look at the rows first: the rows of an
+	// Update or Delete by primary key exist; no other kind of operation deletes the
+	// rows of a DeleteLowest. Rows is then the number of distinct keys given, or
+	// of rows found. Only where it is provably true, whatever other clients do.
+	Blind bool
+
 	Isolation Isolation // Begin
 }
 
@@ -287,6 +293,7 @@ func (o *Op) validateUpdate(t *Table) error {
 	}
 	return cmp.Or(
 		refuse(len(o.Set) == 0, "no columns to set"),
+		refuse(o.Blind && o.Index != "", "an update by index cannot be blind"),
 		refuse(o.Index != "" && o.Keys > 1, "an update by index takes one key, not %d", o.Keys),
 		o.validateEqual(t))
 }

@@ -17,11 +17,11 @@ import (
 // Engine is the engine, for the registry.
 type Engine struct{}
 
-var options = []engine.Option{
+var options = append(kvkit.Options(0), []engine.Option{
 	{Name: "freelist", Type: "array|hashmap", Doc: "how free pages are kept in memory (default array)"},
 	{Name: "sync_freelist", Type: "bool", Doc: "write the list of free pages at every commit (default true)"},
 	{Name: "fill_percent", Type: "int", Doc: "how full pages are when they are split, in percent (default 50)"},
-}
+}...)
 
 // Info describes the engine.
 func (Engine) Info() engine.Info {
@@ -40,14 +40,14 @@ func (Engine) Info() engine.Info {
 
 // Check returns an error if Open could not honour the configuration.
 func (Engine) Check(c engine.Config) error {
-	_, _, err := newOptions(c)
+	_, _, _, err := newOptions(c)
 	return err
 }
 
 // newOptions translates the configuration. At level process a commit writes to
 // the file without a sync; level none promises less but is the same, because
 // bbolt has no faster way.
-func newOptions(c engine.Config) (*bolt.Options, float64, error) {
+func newOptions(c engine.Config) (_ *bolt.Options, fill float64, switches kvkit.Switches, err error) {
 	const never = "bbolt overwrites free pages and has no log: synced once a second, a crash in between could corrupt its file; " +
 		"it supports none, process and os"
 	const noCache = "bbolt has no cache of its own: it maps its file, and the operating system caches it; leave cache out for this target"
@@ -59,7 +59,7 @@ func newOptions(c engine.Config) (*bolt.Options, float64, error) {
 		engine.RefuseIf(c.Page != 0 && (c.Page < 1024 || c.Page > 64<<10 || c.Page&(c.Page-1) != 0), "page", c.Page,
 			"the page size must be a power of two from 1 KiB to 64 KiB"),
 	); err != nil {
-		return nil, 0, err
+		return nil, 0, switches, err
 	}
 	o := *bolt.DefaultOptions
 	o.PageSize = int(c.Page)
@@ -67,9 +67,10 @@ func newOptions(c engine.Config) (*bolt.Options, float64, error) {
 	o.NoGrowSync = o.NoSync
 	freelist, err1 := c.ChoiceOption("freelist", "array", "hashmap")
 	sync, err2 := c.BoolOption("sync_freelist", true)
-	fill, err3 := c.IntOption("fill_percent", 50, 10, 100)
+	percent, err3 := c.IntOption("fill_percent", 50, 10, 100)
+	switches, err4 := kvkit.NewSwitches(c)
 	o.FreelistType, o.NoFreelistSync = bolt.FreelistType(freelist), !sync
-	return &o, float64(fill) / 100, cmp.Or(err1, err2, err3, c.CheckEmbedded(options, model.Serializable))
+	return &o, float64(percent) / 100, switches, cmp.Or(err1, err2, err3, err4, c.CheckEmbedded(options, model.Serializable))
 }
 
 // fileName is the database's only file.
@@ -77,7 +78,7 @@ const fileName = "bbolt.db"
 
 // Open opens or creates the database.
 func (Engine) Open(_ context.Context, c engine.Config) (engine.DB, error) {
-	o, fill, err := newOptions(c)
+	o, fill, switches, err := newOptions(c)
 	if err != nil {
 		return nil, err
 	}
@@ -93,5 +94,5 @@ func (Engine) Open(_ context.Context, c engine.Config) (engine.DB, error) {
 		db.Close()
 		return nil, fmt.Errorf("open bbolt file %s: %w", path, engine.Refuse("page", c.Page, "the existing file has a page size of %d bytes", got))
 	}
-	return kvkit.Open(&store{db: db, path: path, fill: fill, durability: c.Durability}, c.Schema)
+	return switches.Open(&store{db: db, path: path, fill: fill, durability: c.Durability}, c.Schema)
 }

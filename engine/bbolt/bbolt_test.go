@@ -14,6 +14,7 @@ func TestConformance(t *testing.T) {
 	enginetest.Run(t, enginetest.Suite{
 		Engine: bbolt.Engine{},
 		Config: engine.Config{Durability: model.DurabilityProcess},
+		Switches: []map[string]any{{"indexes": "blind"}, {"indexes": "blind", "cleanup": "read"}, {"indexes": "blind", "cleanup": "settle"}},
 		Refused: []enginetest.Refusal{
 			{Knob: "durability", Config: engine.Config{Durability: model.DurabilityInterval}},
 			{Knob: "isolation", Config: engine.Config{Isolation: model.ReadCommitted}},
@@ -23,6 +24,8 @@ func TestConformance(t *testing.T) {
 			{Knob: "page", Config: engine.Config{Page: 5000}},
 			{Knob: "direct_io", Config: engine.Config{DirectIO: &yes}},
 			{Knob: "options.freelist", Config: engine.Config{Options: map[string]any{"freelist": "tree"}}},
+			{Knob: "options.updates", Config: engine.Config{Options: map[string]any{"updates": "merge"}}},
+			{Knob: "options.cleanup", Config: engine.Config{Options: map[string]any{"cleanup": "read"}}},
 			{Knob: "options.fill_percent", Config: engine.Config{Options: map[string]any{"fill_percent": int64(101)}}},
 		},
 	})

@@ -8,6 +8,7 @@ package enginetest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -23,6 +24,8 @@ type Suite struct {
 	Engine engine.Engine
 	// Config is what it is opened with; Run sets Dir and Schema.
 	Config engine.Config
+	// Switches are options of each of which the answers must not depend.
+	Switches []map[string]any
 	// Volatile engines keep nothing when they are closed.
 	Volatile bool
 	// Refused are configurations that Check must refuse. They need only the
@@ -47,6 +50,9 @@ func Run(t *testing.T, s Suite) {
 	t.Run("refusals", s.testRefusals)
 	t.Run("values", s.testValues)
 	t.Run("random", s.testRandom)
+	for _, options := range s.Switches {
+		t.Run(fmt.Sprint("random ", options), func(t *testing.T) { s.testSwitched(t, options) })
+	}
 	t.Run("numbering", s.testNumbering)
 	t.Run("conflicts", s.testConflicts)
 	t.Run("lowest", s.testLowest)
@@ -95,6 +101,9 @@ func (s Suite) schema() model.Schema {
 			{Name: "things_c", Columns: []string{"c", "n"}},
 		},
 	}
+	notes, sums := things, things // with fewer indexes
+	notes.Name, notes.Indexes = "notes", []model.Index{{Name: "notes_s", Columns: []string{"s"}}, {Name: "notes_id", Columns: []string{"id"}}}
+	sums.Name, sums.Indexes = "sums", []model.Index{{Name: "sums_id", Columns: []string{"id"}}}
 	queue := model.Table{
 		Name: "queue",
 		Columns: []model.Column{
@@ -105,6 +114,9 @@ func (s Suite) schema() model.Schema {
 		Indexes: []model.Index{{Name: "queue_v", Columns: []string{"v"}}},
 	}
 	tables := []model.Table{things, queue}
+	if len(s.Switches) > 0 {
+		tables = append(tables, notes, sums)
+	}
 	if slices.Contains(s.Engine.Info().Capabilities, model.CapUnique) {
 		tables = append(tables, model.Table{
 			Name: "names",

@@ -3,6 +3,7 @@ package enginetest
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -16,17 +17,43 @@ import (
 // agree on every result and, at the end, on every index.
 func (s Suite) testRandom(t *testing.T) {
 	for seed := range uint64(4) {
-		w := &walk{
-			t: t, rnd: rand.New(rand.NewPCG(seed, 1)),
-			c: newClient(t, s.open(t, true)),
-		}
-		schema := s.schema()
-		w.oracle.table, _ = schema.Table("things")
-		for range 400 {
-			w.step()
-		}
-		w.compareAll()
+		s.walk(t, s.open(t, true), "things", seed)
 	}
+}
+
+// testSwitched is testRandom with options, also on tables with fewer indexes, and
+// again after a settle.
+func (s Suite) testSwitched(t *testing.T, options map[string]any) {
+	s.Config.Options = maps.Clone(s.Config.Options)
+	if s.Config.Options == nil {
+		s.Config.Options = map[string]any{}
+	}
+	maps.Copy(s.Config.Options, options)
+	for seed := range uint64(4) {
+		db := s.open(t, true)
+		var walks []*walk
+		for _, table := range []string{"things", "notes", "sums"} {
+			walks = append(walks, s.walk(t, db, table, seed))
+		}
+		_, err := db.Settle(context.Background())
+		check(t, err)
+		for _, w := range walks {
+			w.compareAll()
+		}
+	}
+}
+
+// walk executes random operations on a table.
+func (s Suite) walk(t *testing.T, db engine.DB, table string, seed uint64) *walk {
+	t.Helper()
+	w := &walk{t: t, rnd: rand.New(rand.NewPCG(seed, 1)), c: newClient(t, db), fixed: s.Config.Options["deletes"] == "single"}
+	schema := s.schema()
+	w.oracle.table, _ = schema.Table(table)
+	for range 400 {
+		w.step()
+	}
+	w.compareAll()
+	return w
 }
 
 type walk struct {
@@ -34,6 +61,7 @@ type walk struct {
 	rnd    *rand.Rand
 	c      *client
 	oracle oracle
+	fixed  bool // the engine does not change rows
 }
 
 // id draws from a small domain, as value does, so that keys collide.
@@ -77,15 +105,20 @@ func (w *walk) step() {
 	case 8, 9, 10:
 		w.freeScan()
 	case 11, 12:
-		w.update()
+		if !w.fixed {
+			w.update()
+		}
 	case 13:
 		w.delete()
 	}
 }
 
 func (w *walk) insert() {
-	op := model.Op{Kind: model.Insert, Table: "things", Columns: w.oracle.table.ColumnNames(),
+	op := model.Op{Kind: model.Insert, Table: w.oracle.table.Name, Columns: w.oracle.table.ColumnNames(),
 		Rows: 1 + w.rnd.IntN(3), OnConflict: model.Conflict(w.rnd.IntN(4))}
+	if w.fixed {
+		op.OnConflict %= model.Replace
+	}
 	if op.OnConflict == model.Add {
 		op.AddColumns = []string{"n", "f"}
 	}
@@ -123,7 +156,7 @@ func (w *walk) insert() {
 }
 
 func (w *walk) get() {
-	op := model.Op{Kind: model.Get, Table: "things", Columns: w.oracle.table.ColumnNames(), Keys: 1 + w.rnd.IntN(4)}
+	op := model.Op{Kind: model.Get, Table: w.oracle.table.Name, Columns: w.oracle.table.ColumnNames(), Keys: 1 + w.rnd.IntN(4)}
 	var args []model.Value
 	var want [][]model.Value
 	for range op.Keys {
@@ -142,7 +175,7 @@ func (w *walk) get() {
 }
 
 func (w *walk) scan() {
-	op := model.Op{Kind: model.Scan, Table: "things", Index: w.index(), Desc: w.one(2), Columns: w.oracle.table.ColumnNames()}
+	op := model.Op{Kind: model.Scan, Table: w.oracle.table.Name, Index: w.index(), Desc: w.one(2), Columns: w.oracle.table.ColumnNames()}
 	order := w.bounds(&op)
 	args := w.scanArgs(&op, order, true)
 	if w.one(3) {
@@ -186,7 +219,7 @@ func (w *walk) index() string {
 // getByIndex repeats some keys.
 func (w *walk) getByIndex() {
 	ix := draw(w, w.oracle.table.Indexes...)
-	op := model.Op{Kind: model.Get, Table: "things", Index: ix.Name, Columns: w.oracle.table.ColumnNames(),
+	op := model.Op{Kind: model.Get, Table: w.oracle.table.Name, Index: ix.Name, Columns: w.oracle.table.ColumnNames(),
 		Equal: 1 + w.rnd.IntN(len(ix.Columns)), Keys: 1 + w.rnd.IntN(3)}
 	var args []model.Value
 	for range op.Keys {
@@ -205,7 +238,7 @@ func (w *walk) getByIndex() {
 // freeScan runs a scan with Free, and with what needs it: several ranges, and
 // Shorter.
 func (w *walk) freeScan() {
-	op := model.Op{Kind: model.Scan, Table: "things", Index: w.index(), Free: true}
+	op := model.Op{Kind: model.Scan, Table: w.oracle.table.Name, Index: w.index(), Free: true}
 	order := w.bounds(&op)
 	if op.Equal == 0 && w.one(2) {
 		op.Ranges, op.Lower, op.Upper = 1+w.rnd.IntN(3), model.Inclusive, model.Inclusive
@@ -294,7 +327,10 @@ func (w *walk) compareScan(op *model.Op, order []int, got, want [][]model.Value)
 
 func (w *walk) update() {
 	sets := []model.Assign{{Column: "a"}, {Column: "n", Add: true}, {Column: "s"}, {Column: "f", Add: true}, {Column: "c"}, {Column: "b"}}
-	op := model.Op{Kind: model.Update, Table: "things", Set: sets[w.rnd.IntN(5):][:2]}
+	op := model.Op{Kind: model.Update, Table: w.oracle.table.Name, Set: sets[w.rnd.IntN(5):][:2]}
+	if w.one(4) {
+		op.Set = op.Set[:1]
+	}
 	var args []model.Value
 	for _, a := range op.Set {
 		c := w.oracle.table.Columns[w.oracle.column(a.Column)]
@@ -304,14 +340,17 @@ func (w *walk) update() {
 		}
 		args = append(args, w.value(c))
 	}
-	if w.one(2) {
-		op.Index, op.Equal = "things_a", 1
-		args = append(args, w.value(model.Column{Type: model.Int, NotNull: true}))
+	if ix := w.oracle.table.Indexes[0]; w.one(2) {
+		op.Index, op.Equal = ix.Name, 1
+		c := w.oracle.table.Columns[w.oracle.column(ix.Columns[0])]
+		c.NotNull = true
+		args = append(args, w.value(c))
 	} else {
 		op.Keys = w.rnd.IntN(4)
 		for range op.KeyCount() { // keys may repeat
 			args = append(args, w.id())
 		}
+		op.Blind = w.exist(args[len(op.Set):])
 	}
 	r, _ := w.c.do(op, args...)
 	if want := w.oracle.update(&op, args); r.Rows != want {
@@ -319,9 +358,14 @@ func (w *walk) update() {
 	}
 }
 
+// exist reports whether all rows of a list of keys exist: the operation is blind.
+func (w *walk) exist(keys []model.Value) bool {
+	return !slices.ContainsFunc(keys, func(id model.Value) bool { return w.oracle.find(id) < 0 })
+}
+
 func (w *walk) delete() {
 	if w.one(2) {
-		op := model.Op{Kind: model.DeleteLowest, Table: "things", Rows: 1 + w.rnd.IntN(3)}
+		op := model.Op{Kind: model.DeleteLowest, Table: w.oracle.table.Name, Rows: 1 + w.rnd.IntN(3), Blind: true}
 		cursor := w.id()
 		r, _ := w.c.do(op, cursor)
 		if want := w.oracle.deleteLowest(cursor, op.Rows); r.Rows != want {
@@ -329,12 +373,15 @@ func (w *walk) delete() {
 		}
 		return
 	}
-	op := model.Op{Kind: model.Delete, Table: "things", Keys: 1 + w.rnd.IntN(2)}
+	op := model.Op{Kind: model.Delete, Table: w.oracle.table.Name, Keys: 1 + w.rnd.IntN(2)}
 	var args []model.Value
 	var want int64
 	for range op.Keys {
 		id := w.id()
 		args = append(args, id)
+	}
+	op.Blind = w.exist(args)
+	for _, id := range args {
 		want += w.oracle.delete(id)
 	}
 	if r, _ := w.c.do(op, args...); r.Rows != want {
@@ -344,12 +391,12 @@ func (w *walk) delete() {
 
 // compareAll compares the table by primary key and by every index.
 func (w *walk) compareAll() {
-	for _, index := range []string{"", "things_a", "things_f", "things_at", "things_n", "things_c"} {
-		op := model.Op{Kind: model.Scan, Table: "things", Index: index, Columns: w.oracle.table.ColumnNames()}
+	for _, ix := range append(slices.Clone(w.oracle.table.Indexes), model.Index{}) {
+		op := model.Op{Kind: model.Scan, Table: w.oracle.table.Name, Index: ix.Name, Columns: w.oracle.table.ColumnNames()}
 		_, got := w.c.do(op)
 		want := slices.Clone(w.oracle.rows)
 		sortRows(got, want)
-		w.same("all by "+index, got, want)
+		w.same("all by "+ix.Name, got, want)
 	}
 }
 

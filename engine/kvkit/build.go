@@ -72,6 +72,7 @@ type builder struct {
 	indexes []*indexLayout
 	entries []entry
 	size    int
+	rows    int
 	row     []model.Value
 	text    []byte
 	resume  []byte // the row key to continue from
@@ -120,12 +121,9 @@ func (b *builder) fill(tx Tx, upper []byte) (more bool, err error) {
 }
 
 func (b *builder) add() error {
+	b.rows++
 	for _, ix := range b.indexes {
-		key, err := b.l.appendEntryKey(nil, ix, b.row)
-		if err != nil {
-			return err
-		}
-		value, err := b.l.appendCells(nil, ix.include, b.row)
+		key, value, err := b.l.appendEntry(nil, nil, ix, b.row)
 		if err != nil {
 			return err
 		}
@@ -140,7 +138,7 @@ func (b *builder) flush() error {
 	slices.SortFunc(b.entries, func(x, y entry) int { return bytes.Compare(x.key, y.key) })
 	for from := 0; from < len(b.entries); {
 		err := b.db.update(func(tx Tx) error {
-			for n := 0; from < len(b.entries) && n < buildBatch; from++ {
+			for n, end := 0, from+b.db.atMost(len(b.entries)); from < min(end, len(b.entries)) && n < buildBatch; from++ {
 				e := b.entries[from]
 				if err := tx.Put(e.key, e.value); err != nil {
 					return err
@@ -157,43 +155,26 @@ func (b *builder) flush() error {
 	return nil
 }
 
-// checkUnique checks the unique indexes just built for duplicates.
+// checkUnique checks the unique indexes just built: rows with the same values
+// have one entry in common.
 func (b *builder) checkUnique() error {
 	for _, ix := range b.indexes {
 		if !ix.index.Unique {
 			continue
 		}
-		var last []byte
+		entries := 0
 		err := b.db.view(func(tx Tx) error {
-			return iterate(tx, ix.space, func(it Iter) (bool, error) {
-				prefix, null, err := b.uniquePart(ix, it.Key())
-				if err != nil {
-					return false, err
-				}
-				if !null && last != nil && bytes.Equal(prefix, last) {
-					return false, engine.Errorf(engine.Duplicate, "index %s: several rows have the same values", ix.index.Name)
-				}
-				last = append(last[:0], prefix...)
+			return iterate(tx, ix.space, func(Iter) (bool, error) {
+				entries++
 				return true, nil
 			})
 		})
 		if err != nil {
 			return err
 		}
+		if entries != b.rows {
+			return engine.Errorf(engine.Duplicate, "index %s: several rows have the same values", ix.index.Name)
+		}
 	}
 	return nil
-}
-
-// uniquePart returns the part of an entry's key that must be unique, and whether
-// it holds a NULL, which equals nothing.
-func (b *builder) uniquePart(ix *indexLayout, key []byte) (part []byte, null bool, err error) {
-	b.text = b.text[:0]
-	rest, err := b.l.decodeColumns(key[2:], ix.columns, b.row, &b.text)
-	if err != nil {
-		return nil, false, err
-	}
-	for _, c := range ix.columns {
-		null = null || b.row[c].IsNull()
-	}
-	return key[:len(key)-len(rest)], null, nil
 }

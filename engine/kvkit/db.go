@@ -16,29 +16,20 @@ import (
 // Open returns a database on a store. The store is closed with the database, and
 // also when Open fails.
 func Open(store Store, schema model.Schema) (engine.DB, error) {
-	byName, tables, err := newLayouts(schema)
-	if err != nil {
-		return nil, errors.Join(err, store.Close())
-	}
-	for _, l := range tables {
-		if hasUnique(l) && store.Concurrency() == Unisolated {
-			return nil, errors.Join(fmt.Errorf("table %s: unique indexes need a store that isolates transactions", l.table.Name), store.Close())
-		}
-	}
-	db := &database{store: store, byName: byName, tables: tables, sessions: map[*session]bool{}}
-	if err := db.view(db.readCatalog); err != nil {
-		return nil, errors.Join(fmt.Errorf("read catalog: %w", err), store.Close())
-	}
-	return db, nil
+	return Switches{}.Open(store, schema)
 }
 
 type database struct {
-	store  Store
-	byName map[string]*layout
-	tables []*layout
+	store      Store
+	kind       Concurrency
+	switches   Switches
+	maxEntries int // that a transaction may write; 0: any number
+	byName     map[string]*layout
+	tables     []*layout
 
 	mu       sync.Mutex
 	sessions map[*session]bool
+	ended    counts // of sessions closed
 	closed   bool
 }
 
@@ -51,7 +42,7 @@ func (db *database) readCatalog(tx Tx) error {
 		}
 		return v != nil, err
 	}
-	known := map[uint16]bool{}
+	known := map[uint16]bool{catalogSpace: true}
 	for _, l := range db.tables {
 		known[l.space] = true
 		for _, ix := range l.indexes {
@@ -61,10 +52,17 @@ func (db *database) readCatalog(tx Tx) error {
 	if err := refuseUnknown(tx, known); err != nil {
 		return err
 	}
+	marked, err := exists(catalogSpace, db.switches.definition())
+	if err != nil {
+		return err
+	}
 	for _, l := range db.tables {
 		there, err := exists(l.space, l.definition())
 		if err != nil {
 			return err
+		}
+		if there && !marked && db.switches.definition() != "" {
+			return fmt.Errorf("the database was loaded without%s: the options that shape the tables must be those of the load", db.switches.definition())
 		}
 		l.exists.Store(there)
 		for _, ix := range l.indexes {
@@ -128,8 +126,6 @@ func (db *database) table(name string) (*layout, error) {
 	return l, nil
 }
 
-func (db *database) single() bool { return db.store.Concurrency() == SingleWriter }
-
 func (db *database) update(f func(Tx) error) error { return db.run(Write, f, nil) }
 
 func (db *database) view(f func(Tx) error) error { return db.run(Read, f, nil) }
@@ -161,6 +157,11 @@ func (db *database) CreateTables(context.Context) error {
 		}
 	}
 	err := db.update(func(tx Tx) error {
+		if d := db.switches.definition(); d != "" {
+			if err := tx.Put(catalogKey(catalogSpace), []byte(d)); err != nil {
+				return err
+			}
+		}
 		for _, l := range db.tables {
 			if err := tx.Put(catalogKey(l.space), []byte(l.definition())); err != nil {
 				return err
@@ -196,13 +197,21 @@ func (db *database) DropIndex(_ context.Context, table, index string) error {
 // clearBatch is the number of keys that one transaction of clear deletes.
 const clearBatch = 10_000
 
+// atMost returns n, or less if a transaction cannot write as much.
+func (db *database) atMost(n int) int {
+	if db.maxEntries > 0 {
+		n = min(n, db.maxEntries)
+	}
+	return n
+}
+
 func (db *database) clear(space uint16) error {
 	for {
 		var keys arena
 		err := db.view(func(tx Tx) error {
 			return iterate(tx, space, func(it Iter) (bool, error) {
 				keys.add(it.Key())
-				return keys.len() < clearBatch, nil
+				return keys.len() < db.atMost(clearBatch), nil
 			})
 		})
 		if err != nil || keys.len() == 0 {
@@ -253,10 +262,10 @@ func (db *database) Session(context.Context) (engine.Session, error) {
 
 func (db *database) Settings(context.Context) ([]engine.Setting, error) {
 	out := db.store.Settings()
-	if db.single() { // one transaction at a time
-		out = append(out, engine.Setting{Name: "isolation", Value: model.Serializable.String(), Source: engine.AsSet})
+	if level := db.kind.Isolation(); level != model.DefaultIsolation {
+		out = append(out, engine.Setting{Name: "isolation", Value: level.String(), Source: engine.AsSet})
 	}
-	return out, nil
+	return append(out, db.switches.settings()...), nil
 }
 
 func (db *database) Sizes(context.Context) ([]engine.Size, error) {
@@ -291,11 +300,31 @@ func (db *database) Sizes(context.Context) ([]engine.Size, error) {
 }
 
 func (db *database) Counters(_ context.Context, s *engine.Sample) error {
+	var all counts
+	db.mu.Lock()
+	all.add(&db.ended)
+	for open := range db.sessions {
+		all.add(&open.counts)
+	}
+	db.mu.Unlock()
+	all.sample(s)
 	return db.store.Counters(s)
 }
 
 func (db *database) Settle(ctx context.Context) ([]engine.SettleAction, error) {
-	return db.store.Settle(ctx)
+	var done engine.Settling
+	if db.switches.CleanOnSettle {
+		done.Do("remove stale index entries", func() (string, error) {
+			n, err := db.removeStale(ctx)
+			return fmt.Sprintf("%d removed", n), err
+		})
+	}
+	first, err := done.Result()
+	if err != nil {
+		return first, err
+	}
+	rest, err := db.store.Settle(ctx)
+	return append(first, rest...), err
 }
 
 func (db *database) Close() error {

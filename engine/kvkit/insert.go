@@ -17,6 +17,8 @@ type insertStmt struct {
 	add     []int // positions of op.AddColumns
 	numbers bool  // the engine assigns the key
 	blind   bool
+	merge   bool // with OnConflict Add, as an operand
+	operand []byte
 	mode    Mode          // of an insert that reads before it writes
 	given   []model.Value // the new row, while b.row holds the old one
 	seen    map[string]bool
@@ -32,6 +34,7 @@ func newInsert(b base) (engine.Stmt, error) {
 	if hasUnique(b.l) && b.op.OnConflict != model.Fail {
 		return nil, fmt.Errorf("operation %s: on a table with unique indexes conflict rule Fail is the only one", b.op.Label())
 	}
+	s.merge = b.op.OnConflict == model.Add && b.db.switches.MergeUpserts && indexesKey(b.l.table) && b.l.canAddTo(s.add)
 	s.mode = Write
 	if b.op.OnConflict != model.Fail && b.op.Rows > 1 {
 		s.mode = ReadWrite // rows of one execution may conflict
@@ -39,7 +42,7 @@ func newInsert(b base) (engine.Stmt, error) {
 	return s, nil
 }
 
-func (s *insertStmt) Exec(_ context.Context, args []model.Value, r *engine.Result) error {
+func (s *insertStmt) Exec(ctx context.Context, args []model.Value, r *engine.Result) error {
 	if err := s.start(args, r); err != nil {
 		return err
 	}
@@ -51,7 +54,7 @@ func (s *insertStmt) Exec(_ context.Context, args []model.Value, r *engine.Resul
 		r.Value = s.lastNumber(args, first)
 	}
 	if s.blind {
-		return s.in(Write, func(tx Tx) error {
+		return s.write(ctx, Write, r, func(tx *txn) error {
 			for i := range s.op.Rows {
 				s.setRow(args, i, first)
 				copy(s.row, s.given)
@@ -66,7 +69,10 @@ func (s *insertStmt) Exec(_ context.Context, args []model.Value, r *engine.Resul
 	if err := s.encodeGiven(args, first); err != nil {
 		return err
 	}
-	return s.isolated(s.mode, func(tx Tx) error { return s.checked(tx, args, first, r) })
+	if s.merge {
+		return s.write(ctx, Write, r, func(tx *txn) error { return s.upsert(tx, args, first, r) })
+	}
+	return s.isolated(ctx, s.mode, r, func(tx *txn) error { return s.checked(tx, args, first, r) })
 }
 
 // lastNumber returns the number of the last row, assigned by the engine or by
@@ -100,9 +106,11 @@ func (s *insertStmt) setRow(args []model.Value, i int, first int64) {
 	}
 }
 
-// encodeGiven encodes the keys of all rows, to lock and read them.
+// encodeGiven encodes the keys of all rows, to lock and read them, and what they
+// claim in unique indexes.
 func (s *insertStmt) encodeGiven(args []model.Value, first int64) error {
 	s.keys.reset()
+	s.values.reset()
 	for i := range s.op.Rows {
 		s.setRow(args, i, first)
 		var err error
@@ -110,6 +118,9 @@ func (s *insertStmt) encodeGiven(args []model.Value, first int64) error {
 			return err
 		}
 		s.keys.end()
+		if err := s.claimOf(s.l.indexes, s.given); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -117,7 +128,7 @@ func (s *insertStmt) encodeGiven(args []model.Value, first int64) error {
 // checked inserts rows one by one and applies the conflict rule. With rule Fail
 // all rows are checked before the first is written, so that a failed operation
 // changes nothing, also within a transaction.
-func (s *insertStmt) checked(tx Tx, args []model.Value, first int64, r *engine.Result) error {
+func (s *insertStmt) checked(tx *txn, args []model.Value, first int64, r *engine.Result) error {
 	if s.op.OnConflict == model.Fail {
 		if err := s.refuseDuplicates(tx, args, first); err != nil {
 			return err
@@ -127,7 +138,7 @@ func (s *insertStmt) checked(tx Tx, args []model.Value, first int64, r *engine.R
 		there := false
 		if s.op.OnConflict != model.Fail {
 			var err error
-			if there, err = s.fetch(tx, s.keys.at(i)); err != nil {
+			if there, err = s.fetchForUpdate(tx, s.keys.at(i)); err != nil {
 				return err
 			}
 		}
@@ -140,7 +151,7 @@ func (s *insertStmt) checked(tx Tx, args []model.Value, first int64, r *engine.R
 }
 
 // insertOne writes s.given. If there is set, s.row holds the old row.
-func (s *insertStmt) insertOne(tx Tx, there bool, r *engine.Result) error {
+func (s *insertStmt) insertOne(tx *txn, there bool, r *engine.Result) error {
 	switch {
 	case there && s.op.OnConflict == model.Ignore:
 		return nil
@@ -156,7 +167,7 @@ func (s *insertStmt) insertOne(tx Tx, there bool, r *engine.Result) error {
 	return s.putRow(tx)
 }
 
-func (s *insertStmt) addTo(tx Tx, r *engine.Result) error {
+func (s *insertStmt) addTo(tx *txn, r *engine.Result) error {
 	if err := s.deleteEntries(tx); err != nil {
 		return err
 	}
@@ -167,7 +178,27 @@ func (s *insertStmt) addTo(tx Tx, r *engine.Result) error {
 	return s.putRow(tx)
 }
 
-func (s *insertStmt) refuseDuplicates(tx Tx, args []model.Value, first int64) error {
+// upsert writes the rows as operands, which add to existing rows. Their index
+// entries hold nothing that changes.
+func (s *insertStmt) upsert(tx *txn, args []model.Value, first int64, r *engine.Result) (err error) {
+	for i := range s.op.Rows {
+		s.setRow(args, i, first)
+		if s.operand, err = s.l.appendUpsert(s.operand[:0], s.given, s.add); err != nil {
+			return err
+		}
+		if err := tx.merge(s.keys.at(i), s.operand); err != nil {
+			return err
+		}
+		copy(s.row, s.given)
+		if err := s.putEntries(tx); err != nil {
+			return err
+		}
+		r.Rows++
+	}
+	return nil
+}
+
+func (s *insertStmt) refuseDuplicates(tx *txn, args []model.Value, first int64) error {
 	if s.seen == nil {
 		s.seen = map[string]bool{}
 	}
@@ -181,7 +212,7 @@ func (s *insertStmt) refuseDuplicates(tx Tx, args []model.Value, first int64) er
 			s.seen[string(key)] = true
 		}
 		if !s.numbers {
-			value, err := tx.Get(key)
+			value, err := s.expectNone(tx, key)
 			if err != nil {
 				return err
 			}
@@ -199,7 +230,7 @@ func (s *insertStmt) refuseDuplicates(tx Tx, args []model.Value, first int64) er
 
 // refuseUnique checks s.given against the unique indexes and the other rows of
 // the execution.
-func (s *insertStmt) refuseUnique(tx Tx) error {
+func (s *insertStmt) refuseUnique(tx *txn) error {
 	for _, ix := range s.l.indexes {
 		if !ix.index.Unique || !ix.exists.Load() {
 			continue

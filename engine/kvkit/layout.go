@@ -25,6 +25,8 @@ type layout struct {
 	exists  atomic.Bool
 	lastID  atomic.Int64 // the greatest number assigned
 	locks   rowLocks     // of stores without isolation
+	values  rowLocks     // of values in unique indexes, taken after those of rows
+	tagged  bool         // values of rows begin with rowTag: they may be merged
 }
 
 type indexLayout struct {
@@ -47,7 +49,7 @@ func newLayouts(s model.Schema) (map[string]*layout, []*layout, error) {
 			return nil, nil, err
 		}
 		l := &layout{table: t, space: next, auto: t.AutoColumn()}
-		l.locks.seed = maphash.MakeSeed()
+		l.locks.seed, l.values.seed = maphash.MakeSeed(), maphash.MakeSeed()
 		next++
 		l.columns = slices.Clone(t.Columns)
 		l.key, _ = t.Positions(t.Key)
@@ -86,7 +88,11 @@ func (l *layout) definition() string {
 }
 
 func (ix *indexLayout) definition() string {
-	return fmt.Sprintf("index %s %v include %v unique %v", ix.index.Name, ix.index.Columns, ix.index.Include, ix.index.Unique)
+	text := fmt.Sprintf("index %s %v include %v unique %v", ix.index.Name, ix.index.Columns, ix.index.Include, ix.index.Unique)
+	if ix.index.Unique {
+		text += " by value" // older databases have the primary key in the entry's key
+	}
+	return text
 }
 
 func appendSpace(dst []byte, space uint16) []byte {
@@ -127,12 +133,55 @@ func (l *layout) appendCells(dst []byte, columns []int, row []model.Value) ([]by
 	return dst, nil
 }
 
+// appendRow appends the value of a row.
+func (l *layout) appendRow(dst []byte, row []model.Value) ([]byte, error) {
+	if l.tagged {
+		dst = append(dst, rowTag)
+	}
+	return l.appendCells(dst, l.rest, row)
+}
+
+// byValue reports whether a row's entry has the primary key in its value: the
+// index is unique, and the row has no NULL in its columns, which equals nothing.
+func (ix *indexLayout) byValue(row []model.Value) bool {
+	return ix.index.Unique && !slices.ContainsFunc(ix.columns, func(c int) bool { return row[c].IsNull() })
+}
+
 func (l *layout) appendEntryKey(dst []byte, ix *indexLayout, row []model.Value) ([]byte, error) {
 	dst, err := l.appendColumns(appendSpace(dst, ix.space), ix.columns, row)
-	if err != nil {
+	if err != nil || ix.byValue(row) {
 		return dst, err
 	}
 	return l.appendColumns(dst, l.key, row)
+}
+
+// appendEntry appends the key and the value of a row's entry in an index.
+func (l *layout) appendEntry(key, value []byte, ix *indexLayout, row []model.Value) ([]byte, []byte, error) {
+	key, err := l.appendEntryKey(key, ix, row)
+	if err == nil && ix.byValue(row) {
+		value, err = l.appendColumns(value, l.key, row)
+	}
+	if err == nil {
+		value, err = l.appendCells(value, ix.include, row)
+	}
+	return key, value, err
+}
+
+// splitEntry decodes the index columns of an entry into row and returns its
+// encoded primary key and included columns.
+func (l *layout) splitEntry(ix *indexLayout, it Iter, row []model.Value, arena *[]byte) (key, include []byte, err error) {
+	if key, err = l.decodeColumns(it.Key()[2:], ix.columns, row, arena); err != nil {
+		return nil, nil, err
+	}
+	if len(key) > 0 && len(ix.include) == 0 {
+		return key, nil, nil
+	}
+	value, err := it.Value()
+	if err != nil || len(key) > 0 {
+		return key, value, err
+	}
+	include, err = l.decodeColumns(value, l.key, row, arena)
+	return value[:len(value)-len(include)], include, err
 }
 
 // decodeColumns decodes the first columns of a key into row and returns the
@@ -147,14 +196,15 @@ func (l *layout) decodeColumns(key []byte, columns []int, row []model.Value, are
 	return key, nil
 }
 
-func (l *layout) decodeCells(value []byte, columns []int, row []model.Value) error {
+// decodeCells decodes the cells of columns into row and returns the rest.
+func (l *layout) decodeCells(value []byte, columns []int, row []model.Value) ([]byte, error) {
 	var err error
 	for _, c := range columns {
 		if row[c], value, err = decodeCell(value, &l.columns[c]); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return value, nil
 }
 
 // decodeRow decodes a stored row into row, which has an element per column.
@@ -162,7 +212,14 @@ func (l *layout) decodeRow(key, value []byte, row []model.Value, arena *[]byte) 
 	if _, err := l.decodeColumns(key[2:], l.key, row, arena); err != nil {
 		return err
 	}
-	return l.decodeCells(value, l.rest, row)
+	if l.tagged {
+		if !IsRow(value) {
+			return fmt.Errorf("table %s: a stored value is not a row", l.table.Name)
+		}
+		value = value[1:]
+	}
+	_, err := l.decodeCells(value, l.rest, row)
+	return err
 }
 
 // covers reports whether entries of the index (nil: the table) hold the columns.

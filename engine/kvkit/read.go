@@ -35,7 +35,7 @@ func (s *getStmt) Exec(_ context.Context, args []model.Value, r *engine.Result) 
 	if err := s.encodeKeys(args); err != nil {
 		return err
 	}
-	return s.in(Read, func(tx Tx) error {
+	return s.in(Read, func(tx *txn) error {
 		for i := range s.keys.len() {
 			found, err := s.fetch(tx, s.keys.at(i))
 			if err != nil {
@@ -63,12 +63,14 @@ type scanStmt struct {
 	order   []int        // the columns in whose order it reads
 	columns []int
 	covered bool // the entries hold all columns needed
+	stale   bool // entries may be stale: each is checked against its row
 	shorter int  // position of op.Shorter, -1 for none
 	mode    Mode
 	out     []model.Value
 	count   int        // ranges per execution
 	ranges  []keyRange // the ranges to read, sorted and disjoint
 	rowKey  []byte
+	met     arena    // stale entries to be removed, of the rows in keys
 	reduce  *reducer // nil: rows are passed on as they are read
 }
 
@@ -84,6 +86,9 @@ func newScan(b base) (engine.Stmt, error) {
 	}
 	s.shorter = b.l.table.Column(b.op.Shorter)
 	s.covered = b.l.covers(s.ix, s.columns) && (s.shorter < 0 || b.l.covers(s.ix, []int{s.shorter}))
+	if s.stale = s.ix != nil && s.db.switches.BlindIndexes && !s.ix.index.Unique; s.stale {
+		s.covered = false
+	}
 	s.count = b.op.RangeCount()
 	if b.op.Kind == model.Get {
 		s.count = b.op.KeyCount()
@@ -96,7 +101,7 @@ func newScan(b base) (engine.Stmt, error) {
 	return s, nil
 }
 
-func (s *scanStmt) Exec(_ context.Context, args []model.Value, r *engine.Result) error {
+func (s *scanStmt) Exec(ctx context.Context, args []model.Value, r *engine.Result) error {
 	if err := s.start(args, r); err != nil {
 		return err
 	}
@@ -108,16 +113,22 @@ func (s *scanStmt) Exec(_ context.Context, args []model.Value, r *engine.Result)
 	if err := s.findRanges(args); err != nil {
 		return err
 	}
+	s.met.reset()
+	s.keys.reset()
 	if s.reduce != nil {
 		s.reduce.reset()
 	}
 	if len(s.ranges) > 0 {
-		if err := s.in(s.mode, func(tx Tx) error { return s.run(tx, shorter, r) }); err != nil {
+		if err := s.in(s.mode, func(tx *txn) error { return s.run(tx, shorter, r) }); err != nil {
 			return err
 		}
 	}
 	if s.reduce != nil {
 		s.reduce.finish(r)
+	}
+	if s.met.len() > 0 && s.tx == nil && s.db.switches.CleanOnRead {
+		_, err := s.removeMet(ctx, s.ix)
+		return err
 	}
 	return nil
 }
@@ -223,7 +234,7 @@ func (s *scanStmt) lowerBound(r *keyRange, c *model.Column, v model.Value) (err 
 }
 
 // run reads the ranges. Only a scan of one range has a limit or a direction.
-func (s *scanStmt) run(tx Tx, shorter int64, r *engine.Result) error {
+func (s *scanStmt) run(tx *txn, shorter int64, r *engine.Result) error {
 	for i := range s.ranges {
 		if err := s.runRange(tx, &s.ranges[i], shorter, r); err != nil {
 			return err
@@ -232,7 +243,7 @@ func (s *scanStmt) run(tx Tx, shorter int64, r *engine.Result) error {
 	return nil
 }
 
-func (s *scanStmt) runRange(tx Tx, k *keyRange, shorter int64, r *engine.Result) (err error) {
+func (s *scanStmt) runRange(tx *txn, k *keyRange, shorter int64, r *engine.Result) (err error) {
 	it, err := tx.Iter(k.lower, k.upper)
 	if err != nil {
 		return err
@@ -247,8 +258,12 @@ func (s *scanStmt) runRange(tx Tx, k *keyRange, shorter int64, r *engine.Result)
 		limit = 0
 	}
 	for ok, n := first(), 0; ok; ok = next() {
-		if err := s.read(tx, it); err != nil {
+		there, err := s.read(tx, it)
+		if err != nil {
 			return err
+		}
+		if !there {
+			continue
 		}
 		if s.shorter >= 0 && (s.row[s.shorter].IsNull() || int64(len(s.row[s.shorter].Buf())) >= shorter) {
 			continue
@@ -266,50 +281,59 @@ func (s *scanStmt) runRange(tx Tx, k *keyRange, shorter int64, r *engine.Result)
 }
 
 // read sets s.out from the iterator's entry, and from the row if the entry is
-// not covering.
-func (s *scanStmt) read(tx Tx, it Iter) error {
-	if len(s.columns) == 0 && s.shorter < 0 {
-		return nil // rows are only counted
+// not covering. It reports false for a stale entry.
+func (s *scanStmt) read(tx *txn, it Iter) (bool, error) {
+	if len(s.columns) == 0 && s.shorter < 0 && !s.stale {
+		return true, nil // rows are only counted
 	}
 	s.text = s.text[:0]
-	if s.ix == nil {
-		value, err := it.Value()
-		if err != nil {
-			return err
+	there, err := true, error(nil)
+	switch {
+	case s.ix == nil:
+		var value []byte
+		if value, err = it.Value(); err == nil {
+			err = s.l.decodeRow(it.Key(), value, s.row, &s.text)
 		}
-		if err := s.l.decodeRow(it.Key(), value, s.row, &s.text); err != nil {
-			return err
-		}
-		project(s.out, s.row, s.columns)
-		return nil
-	}
-	rest, err := s.l.decodeColumns(it.Key()[2:], s.ix.columns, s.row, &s.text)
-	if err != nil {
-		return err
-	}
-	if s.covered {
-		err = s.readEntry(it, rest)
-	} else {
-		s.rowKey = append(appendSpace(s.rowKey[:0], s.l.space), rest...)
-		var found bool
-		if found, err = s.fetch(tx, s.rowKey); err == nil && !found {
-			err = engine.Errorf(engine.Fatal, "index %s holds an entry without a row", s.ix.index.Name)
-		}
+	case s.covered:
+		err = s.readEntry(it)
+	default:
+		there, err = s.follow(tx, it)
 	}
 	project(s.out, s.row, s.columns)
+	return there, err
+}
+
+func (s *scanStmt) readEntry(it Iter) error {
+	key, include, err := s.l.splitEntry(s.ix, it, s.row, &s.text)
+	if err == nil {
+		_, err = s.l.decodeColumns(key, s.l.key, s.row, &s.text)
+	}
+	if err == nil && len(s.ix.include) > 0 {
+		_, err = s.l.decodeCells(include, s.ix.include, s.row)
+	}
 	return err
 }
 
-func (s *scanStmt) readEntry(it Iter, key []byte) error {
-	if _, err := s.l.decodeColumns(key, s.l.key, s.row, &s.text); err != nil {
-		return err
-	}
-	if len(s.ix.include) == 0 {
-		return nil
-	}
-	value, err := it.Value()
+// follow reads the row of an entry. It reports false if the entry is stale: the
+// row does not exist, or has other values.
+func (s *scanStmt) follow(tx *txn, it Iter) (bool, error) {
+	key, _, err := s.l.splitEntry(s.ix, it, s.row, &s.text)
 	if err != nil {
-		return err
+		return false, err
 	}
-	return s.l.decodeCells(value, s.ix.include, s.row)
+	s.rowKey = append(appendSpace(s.rowKey[:0], s.l.space), key...)
+	found, err := s.fetch(tx, s.rowKey)
+	if err != nil {
+		return false, err
+	}
+	if s.stale {
+		if found, err = s.isEntry(s.ix, found, it.Key()); err == nil && !found {
+			s.meet(tx, it.Key())
+		}
+		return found, err
+	}
+	if !found {
+		err = engine.Errorf(engine.Fatal, "index %s holds an entry without a row", s.ix.index.Name)
+	}
+	return found, err
 }

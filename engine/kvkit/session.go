@@ -11,47 +11,21 @@ import (
 // session executes operations of one client. Outside an explicit transaction,
 // every operation is a transaction of its own.
 type session struct {
-	db *database
-	tx *watched // the explicit transaction, nil if none is open
-}
-
-// watched is a transaction that tracks whether the current operation has
-// written.
-type watched struct {
-	Tx
-	wrote  bool
-	broken error // of the operation that failed after it had written
-}
-
-func (w *watched) Put(key, value []byte) error {
-	w.wrote = true
-	return w.Tx.Put(key, value)
-}
-
-func (w *watched) Delete(key []byte) error {
-	w.wrote = true
-	return w.Tx.Delete(key)
-}
-
-// do runs an operation in the transaction. One that fails after it has written
-// breaks the transaction, because it cannot be rolled back alone.
-func (w *watched) do(f func(Tx) error) error {
-	if w.broken != nil {
-		return engine.Errorf(engine.Fatal, "the transaction is broken: %w", w.broken)
-	}
-	w.wrote = false
-	err := f(w)
-	if err != nil && w.wrote {
-		w.broken = err
-	}
-	return err
+	db       *database
+	tx       *txn // the explicit transaction, nil if none is open
+	explicit txn
+	own      txn // of an operation outside an explicit transaction
+	counts   counts
 }
 
 func (s *session) Close() error {
 	_ = s.rollback()
 	s.db.mu.Lock()
 	defer s.db.mu.Unlock()
-	delete(s.db.sessions, s)
+	if s.db.sessions[s] {
+		s.db.ended.add(&s.counts)
+		delete(s.db.sessions, s)
+	}
 	return nil
 }
 
@@ -76,6 +50,9 @@ func (s *session) Prepare(_ context.Context, op *model.Op) (engine.Stmt, error) 
 	}
 	if ix := l.index(op.Index); op.Index != "" && !ix.exists.Load() {
 		return nil, fmt.Errorf("index %s on table %s does not exist", op.Index, op.Table)
+	}
+	if err := s.db.allows(l, op); err != nil {
+		return nil, err
 	}
 	base := newBase(s, l, op)
 	switch op.Kind {
@@ -103,11 +80,12 @@ func (f stmtFunc) Exec(_ context.Context, _ []model.Value, r *engine.Result) err
 }
 
 func (s *session) prepareBegin(op *model.Op) (engine.Stmt, error) {
-	if !s.db.single() {
+	has := s.db.kind.Isolation()
+	if has == model.DefaultIsolation {
 		return nil, fmt.Errorf("the engine has no transactions of several operations")
 	}
-	if op.Isolation != model.DefaultIsolation && op.Isolation != model.Serializable {
-		return nil, fmt.Errorf("isolation %s: the engine's transactions are serializable", op.Isolation)
+	if op.Isolation != model.DefaultIsolation && op.Isolation != has {
+		return nil, fmt.Errorf("isolation %s: the engine's transactions are %s", op.Isolation, has)
 	}
 	return stmtFunc(s.begin), nil
 }
@@ -118,7 +96,8 @@ func (s *session) begin() error {
 	}
 	tx, err := s.db.store.Begin(ReadWrite)
 	if err == nil {
-		s.tx = &watched{Tx: tx}
+		s.explicit = s.watch(tx)
+		s.tx = &s.explicit
 	}
 	return err
 }
@@ -131,7 +110,7 @@ func (s *session) commit() error {
 	s.tx = nil
 	defer tx.Rollback()
 	if tx.broken != nil {
-		return engine.Errorf(engine.Fatal, "commit: rolled back, because an operation failed after it had written: %w", tx.broken)
+		return tx.failed("commit: rolled back")
 	}
 	return tx.Commit()
 }
@@ -144,28 +123,26 @@ func (s *session) rollback() error {
 	return nil
 }
 
-// in runs f in the session's explicit transaction, or else in a new one.
-func (s *session) in(mode Mode, f func(Tx) error) error {
-	if s.tx != nil {
-		return s.tx.do(f)
-	}
-	return s.db.run(mode, f, nil)
-}
-
 // base is the common part of all statements on a table, with memory that is
 // reused across executions.
 type base struct {
 	*session
-	l    *layout
-	op   *model.Op
-	want int           // arguments of an execution
-	row  []model.Value // one element per column of the table
-	text []byte        // text decoded from keys
-	keys arena         // encoded row keys
-	key  []byte
-	val  []byte
-	end  []byte
-	set  lockSet
+	l     *layout
+	op    *model.Op
+	want  int           // arguments of an execution
+	row   []model.Value // one element per column of the table
+	text  []byte        // text decoded from keys
+	keys  arena         // encoded row keys
+	spare arena
+	key   []byte
+	val   []byte
+	end   []byte
+	set   lockSet
+	// values are the keys that the operation claims in unique indexes. claim, if
+	// not nil, finds them when the rows are locked.
+	values   arena
+	valueSet lockSet
+	claim    func(*txn) error
 }
 
 func newBase(s *session, l *layout, op *model.Op) base {
@@ -198,25 +175,26 @@ func (b *base) encodeKeys(args []model.Value) error {
 	return nil
 }
 
-// isolated runs f in a write transaction while the rows of b.keys are locked
-// against other operations that read before they write.
-//
-// The locks are held until the writes are visible, not until they are durable:
-// whatever builds on them commits after them, see Applier.
-func (b *base) isolated(mode Mode, f func(Tx) error) error {
-	if b.db.single() {
-		return b.in(mode, f)
-	}
-	locks := &b.l.locks
-	locks.lock(&b.set, &b.keys)
-	defer locks.unlock(&b.set)
-	return b.db.run(mode, f, func() { locks.unlock(&b.set) })
+// uniqueKeys sorts b.keys and removes repeated ones.
+func (b *base) uniqueKeys() {
+	b.keys.unique(&b.spare)
+	b.keys, b.spare = b.spare, b.keys
 }
 
 // fetch reads the row of an encoded key into b.row and reports whether it
 // exists.
-func (b *base) fetch(tx Tx, key []byte) (bool, error) {
+func (b *base) fetch(tx *txn, key []byte) (bool, error) {
 	value, err := tx.Get(key)
+	return b.decode(key, value, err)
+}
+
+// fetchForUpdate is fetch of a row that the operation is going to change.
+func (b *base) fetchForUpdate(tx *txn, key []byte) (bool, error) {
+	value, err := tx.getForUpdate(key)
+	return b.decode(key, value, err)
+}
+
+func (b *base) decode(key, value []byte, err error) (bool, error) {
 	if err != nil || value == nil {
 		return false, err
 	}
@@ -226,10 +204,14 @@ func (b *base) fetch(tx Tx, key []byte) (bool, error) {
 }
 
 // putRow writes b.row and its entries in the existing indexes.
-func (b *base) putRow(tx Tx) error {
+func (b *base) putRow(tx *txn) error {
 	if err := b.putOnlyRow(tx); err != nil {
 		return err
 	}
+	return b.putEntries(tx)
+}
+
+func (b *base) putEntries(tx *txn) error {
 	for _, ix := range b.l.indexes {
 		if ix.exists.Load() {
 			if err := b.putEntry(tx, ix); err != nil {
@@ -240,30 +222,27 @@ func (b *base) putRow(tx Tx) error {
 	return nil
 }
 
-func (b *base) putOnlyRow(tx Tx) error {
+func (b *base) putOnlyRow(tx *txn) error {
 	var err error
 	if b.key, err = b.l.appendRowKey(b.key[:0], b.row); err != nil {
 		return err
 	}
-	if b.end, err = b.l.appendCells(b.end[:0], b.l.rest, b.row); err != nil {
+	if b.end, err = b.l.appendRow(b.end[:0], b.row); err != nil {
 		return err
 	}
 	return tx.Put(b.key, b.end)
 }
 
-func (b *base) putEntry(tx Tx, ix *indexLayout) error {
+func (b *base) putEntry(tx *txn, ix *indexLayout) error {
 	var err error
-	if b.key, err = b.l.appendEntryKey(b.key[:0], ix, b.row); err != nil {
-		return err
-	}
-	if b.end, err = b.l.appendCells(b.end[:0], ix.include, b.row); err != nil {
+	if b.key, b.end, err = b.l.appendEntry(b.key[:0], b.end[:0], ix, b.row); err != nil {
 		return err
 	}
 	return tx.Put(b.key, b.end)
 }
 
 // deleteEntries removes b.row's entries from the existing indexes.
-func (b *base) deleteEntries(tx Tx) error {
+func (b *base) deleteEntries(tx *txn) error {
 	for _, ix := range b.l.indexes {
 		if !ix.exists.Load() {
 			continue
@@ -272,7 +251,7 @@ func (b *base) deleteEntries(tx Tx) error {
 		if b.key, err = b.l.appendEntryKey(b.key[:0], ix, b.row); err != nil {
 			return err
 		}
-		if err := tx.Delete(b.key); err != nil {
+		if err := tx.remove(b.key); err != nil {
 			return err
 		}
 	}

@@ -8,14 +8,18 @@
 // Layout: every table and index has a two-byte key prefix, its space. A row is
 // stored under space + primary key, with its other columns in the value. An
 // index entry is stored under space + index columns + primary key, with the
-// included columns in the value. So an insert reads nothing unless a key or a
-// unique index has to be checked; a delete reads the row first.
+// included columns in the value. An entry of a unique index without NULL is
+// stored under space + index columns, with the primary key before the included
+// columns in the value: two rows with the same values meet on one key. So an
+// insert reads nothing unless a key or a unique index has to be checked; a delete
+// reads the row first. Switches avoid more reads.
 package kvkit
 
 import (
 	"context"
 
 	"rumbench/engine"
+	"rumbench/model"
 )
 
 // Mode is what a transaction may do.
@@ -44,10 +48,22 @@ const (
 	// that it reads before it writes them, and offers no transactions of several
 	// operations.
 	Unisolated
-	// Isolated: transactions are isolated and may fail because of others. Every Tx
-	// that writes is an Updater.
+	// Isolated: transactions are isolated and may fail because of others. A Tx of
+	// mode ReadWrite is an Updater; one of mode Write only puts and deletes.
 	Isolated
 )
+
+// Isolation returns the level of a store's explicit transactions,
+// DefaultIsolation if it has none.
+func (c Concurrency) Isolation() model.Isolation {
+	switch c {
+	case SingleWriter:
+		return model.Serializable
+	case Isolated:
+		return model.RepeatableRead // a snapshot; write skew commits
+	}
+	return model.DefaultIsolation
+}
 
 // Store is an ordered key-value store. Keys are compared byte by byte and never
 // empty. Begin, Sizes and Counters may be called from several goroutines.
@@ -82,8 +98,8 @@ type Tx interface {
 }
 
 // Updater is a Tx of an Isolated store. Its Get and Iter see its own writes on
-// one snapshot. Put, Commit and GetForUpdate may fail with class Conflict,
-// Deadlock or LockTimeout; then it can only be rolled back.
+// one snapshot. Put, Delete, Commit and GetForUpdate may fail with a class that
+// Yields; then it can only be rolled back.
 type Updater interface {
 	// GetForUpdate is Get; if Commit succeeds, nobody else changed or made the key
 	// since.
@@ -92,6 +108,27 @@ type Updater interface {
 
 // Limited is a Store whose transactions hold a limited number of writes.
 type Limited interface{ MaxEntries() int }
+
+// Merger is a Tx of a store that applies operands to values when they are read or
+// compacted. What it applies them with is an Operator of the schema.
+//
+// If there is no row, the result of operands that need one is not a row, see
+// IsRow: Get and Iter hide it.
+type Merger interface {
+	Merge(key, operand []byte) error
+}
+
+// SingleDeleter is a Tx of a store with a cheaper Delete of keys that were put
+// once since they were last deleted.
+type SingleDeleter interface {
+	SingleDelete(key []byte) error
+}
+
+// Prober is a Tx of a store with filters of whole keys on all its levels. Probe is
+// a Get of a key that is expected not to exist.
+type Prober interface {
+	Probe(key []byte) ([]byte, error)
+}
 
 // Applier is a Tx of a store with concurrent writers that can become visible
 // before it is durable.

@@ -12,22 +12,39 @@ func hasUnique(l *layout) bool {
 	return slices.ContainsFunc(l.indexes, func(ix *indexLayout) bool { return ix.index.Unique })
 }
 
+// expectNone reads a key that is expected not to exist before it is put.
+func (b *base) expectNone(tx *txn, key []byte) ([]byte, error) {
+	if b.db.switches.Filter && b.db.kind != Isolated {
+		return tx.probe(key)
+	}
+	return tx.getForUpdate(key)
+}
+
 // refuseEqual returns an error of class Duplicate if the unique index holds the
 // row's values for a row other than the one with encoded key own. NULL equals
-// nothing. It leaves the encoded values in b.key.
-func (b *base) refuseEqual(tx Tx, ix *indexLayout, row []model.Value, own []byte) error {
-	var err error
-	if b.key, err = b.l.appendColumns(appendSpace(b.key[:0], ix.space), ix.columns, row); err != nil {
+// nothing. It leaves the key of the row's entry in b.key.
+func (b *base) refuseEqual(tx *txn, ix *indexLayout, row []model.Value, own []byte) (err error) {
+	if b.key, err = b.l.appendEntryKey(b.key[:0], ix, row); err != nil || !ix.byValue(row) {
 		return err
 	}
-	if slices.ContainsFunc(ix.columns, func(c int) bool { return row[c].IsNull() }) {
-		return nil
+	value, err := b.expectNone(tx, b.key)
+	if err == nil && value != nil && (own == nil || !bytes.HasPrefix(value, own[2:])) {
+		err = engine.Errorf(engine.Duplicate, "index %s: another row has the value", ix.index.Name)
 	}
-	b.end = prefixEnd(b.end, b.key)
-	return each(tx, b.key, b.end, func(it Iter) (bool, error) {
-		if own == nil || !bytes.Equal(it.Key()[len(b.key):], own[2:]) {
-			return false, engine.Errorf(engine.Duplicate, "index %s: another row has the value", ix.index.Name)
+	return err
+}
+
+// claimOf appends to b.values the keys of a row's entries in unique indexes among
+// a list.
+func (b *base) claimOf(indexes []*indexLayout, row []model.Value) (err error) {
+	for _, ix := range indexes {
+		if !ix.byValue(row) || !ix.exists.Load() {
+			continue
 		}
-		return true, nil
-	})
+		if b.values.buf, err = b.l.appendEntryKey(b.values.buf, ix, row); err != nil {
+			return err
+		}
+		b.values.end()
+	}
+	return nil
 }

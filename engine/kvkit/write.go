@@ -10,28 +10,49 @@ import (
 )
 
 // deleteStmt deletes rows by primary key. It reads them first to find their
-// index entries.
+// index entries, unless it is blind.
 type deleteStmt struct{ base }
 
-func (s *deleteStmt) Exec(_ context.Context, args []model.Value, r *engine.Result) error {
+func (s *deleteStmt) Exec(ctx context.Context, args []model.Value, r *engine.Result) error {
 	if err := s.start(args, r); err != nil {
 		return err
 	}
 	if err := s.encodeKeys(args); err != nil {
 		return err
 	}
+	if s.deletesBlind() {
+		s.uniqueKeys()
+		return s.write(ctx, Write, r, func(tx *txn) error { return s.deleteRows(tx, r) })
+	}
 	mode := Write
 	if s.keys.len() > 1 {
 		mode = ReadWrite // keys may repeat
 	}
-	return s.isolated(mode, func(tx Tx) error { return s.deleteKeys(tx, r) })
+	return s.isolated(ctx, mode, r, func(tx *txn) error { return s.deleteKeys(tx, r) })
+}
+
+// deletesBlind reports whether the operation may leave the index entries of rows
+// that it deletes.
+func (b *base) deletesBlind() bool {
+	return b.op.Blind && b.db.switches.BlindIndexes && !hasUnique(b.l)
+}
+
+// deleteRows deletes the rows of b.keys, which exist, and leaves their entries.
+func (b *base) deleteRows(tx *txn, r *engine.Result) error {
+	for i := range b.keys.len() {
+		if err := tx.remove(b.keys.at(i)); err != nil {
+			return err
+		}
+		r.Rows++
+	}
+	return nil
 }
 
 // deleteKeys deletes the existing rows of b.keys.
-func (b *base) deleteKeys(tx Tx, r *engine.Result) error {
+func (b *base) deleteKeys(tx *txn, r *engine.Result) error {
 	for i := range b.keys.len() {
 		key := b.keys.at(i)
-		found, err := b.fetch(tx, key)
+		found, err := b.fetchForUpdate(tx, key)
 		if err != nil {
 			return err
 		}
@@ -41,7 +62,7 @@ func (b *base) deleteKeys(tx Tx, r *engine.Result) error {
 		if err := b.deleteEntries(tx); err != nil {
 			return err
 		}
-		if err := tx.Delete(key); err != nil {
+		if err := tx.remove(key); err != nil {
 			return err
 		}
 		r.Rows++
@@ -52,28 +73,34 @@ func (b *base) deleteKeys(tx Tx, r *engine.Result) error {
 // lowestStmt deletes the rows with the lowest keys at or above a cursor.
 type lowestStmt struct{ base }
 
-func (s *lowestStmt) Exec(_ context.Context, args []model.Value, r *engine.Result) error {
+func (s *lowestStmt) Exec(ctx context.Context, args []model.Value, r *engine.Result) error {
 	if err := s.start(args, r); err != nil {
 		return err
 	}
-	if s.db.single() {
-		return s.in(Write, func(tx Tx) error {
+	delete := s.deleteKeys
+	if s.tx == nil && s.deletesBlind() {
+		delete = s.deleteRows
+	}
+	if s.tx == nil && s.db.kind != SingleWriter {
+		s.l.locks.lockLowest(&s.set)
+		defer s.unlock()
+	}
+	if s.db.kind != Unisolated {
+		return s.isolated(ctx, Write, r, func(tx *txn) error {
 			if err := s.collect(tx, args[0]); err != nil {
 				return err
 			}
-			return s.deleteKeys(tx, r)
+			return delete(tx, r)
 		})
 	}
-	s.l.locks.lockLowest(&s.set)
-	defer s.l.locks.unlock(&s.set)
-	if err := s.in(Read, func(tx Tx) error { return s.collect(tx, args[0]) }); err != nil {
+	if err := s.in(Read, func(tx *txn) error { return s.collect(tx, args[0]) }); err != nil {
 		return err
 	}
-	return s.isolated(Write, func(tx Tx) error { return s.deleteKeys(tx, r) })
+	return s.isolated(ctx, Write, r, func(tx *txn) error { return delete(tx, r) })
 }
 
 // collect sets s.keys to the keys of the rows.
-func (s *lowestStmt) collect(tx Tx, cursor model.Value) (err error) {
+func (s *lowestStmt) collect(tx *txn, cursor model.Value) (err error) {
 	s.keys.reset()
 	s.row[s.l.key[0]] = cursor
 	if s.key, err = s.l.appendRowKey(s.key[:0], s.row); err != nil {
@@ -92,10 +119,12 @@ type updateStmt struct {
 	base
 	set     []int
 	changed []*indexLayout // indexes on columns that are set
-	find    *scanStmt      // finds the keys of an update by index, else nil
+	merge   bool           // by key, as an operand
+	operand []byte
+	given   []model.Value // of the execution, one per column set
+	find    *scanStmt     // finds the keys of an update by index, else nil
 	old     []model.Value
 	mode    Mode
-	spare   arena
 }
 
 func newUpdate(b base) (engine.Stmt, error) {
@@ -110,9 +139,11 @@ func newUpdate(b base) (engine.Stmt, error) {
 		}
 	}
 	s.mode = Write
-	if hasUnique(b.l) {
+	if slices.ContainsFunc(s.changed, func(ix *indexLayout) bool { return ix.index.Unique }) {
 		s.mode = ReadWrite // rows of one execution may conflict
+		s.claim = s.claimNew
 	}
+	s.merge = b.op.Blind && b.op.Index == "" && b.db.switches.MergeUpdates && b.l.canAdd(b.op.Set)
 	if b.op.Index == "" {
 		return s, nil
 	}
@@ -126,7 +157,7 @@ func newUpdate(b base) (engine.Stmt, error) {
 	return s, nil
 }
 
-func (s *updateStmt) Exec(_ context.Context, args []model.Value, r *engine.Result) error {
+func (s *updateStmt) Exec(ctx context.Context, args []model.Value, r *engine.Result) error {
 	if err := s.start(args, r); err != nil {
 		return err
 	}
@@ -136,16 +167,19 @@ func (s *updateStmt) Exec(_ context.Context, args []model.Value, r *engine.Resul
 			return err
 		}
 		if s.op.KeyCount() > 1 { // a repeated key counts once
-			s.keys.unique(&s.spare)
-			s.keys, s.spare = s.spare, s.keys
+			s.uniqueKeys()
 		}
-	} else if !s.db.single() {
-		if err := s.in(Read, func(tx Tx) error { return s.findKeys(tx, where) }); err != nil {
+		if s.merges() {
+			return s.execMerge(ctx, values, r)
+		}
+	} else if s.db.kind == Unisolated {
+		if err := s.in(Read, func(tx *txn) error { return s.findKeys(tx, where) }); err != nil {
 			return err
 		}
 	}
-	return s.isolated(s.mode, func(tx Tx) error {
-		if s.find != nil && s.db.single() {
+	s.given = values
+	return s.isolated(ctx, s.mode, r, func(tx *txn) error {
+		if s.find != nil && s.db.kind != Unisolated {
 			if err := s.findKeys(tx, where); err != nil {
 				return err
 			}
@@ -155,23 +189,44 @@ func (s *updateStmt) Exec(_ context.Context, args []model.Value, r *engine.Resul
 }
 
 // findKeys sets s.keys to the keys of the rows that the index finds.
-func (s *updateStmt) findKeys(tx Tx, where []model.Value) error {
+func (s *updateStmt) findKeys(tx *txn, where []model.Value) error {
 	s.keys.reset()
 	if err := s.find.findRanges(where); err != nil || len(s.find.ranges) == 0 {
 		return err
 	}
-	return each(tx, s.find.ranges[0].lower, s.find.ranges[0].upper, func(it Iter) (bool, error) {
+	err := each(tx, s.find.ranges[0].lower, s.find.ranges[0].upper, func(it Iter) (bool, error) {
 		s.text = s.text[:0]
-		rest, err := s.l.decodeColumns(it.Key()[2:], s.find.ix.columns, s.row, &s.text)
-		s.keys.buf = append(appendSpace(s.keys.buf, s.l.space), rest...)
+		key, _, err := s.l.splitEntry(s.find.ix, it, s.row, &s.text)
+		s.keys.buf = append(appendSpace(s.keys.buf, s.l.space), key...)
 		s.keys.end()
 		return true, err
 	})
+	if s.find.stale {
+		s.uniqueKeys() // a row may have several entries
+	}
+	return err
 }
 
-func (s *updateStmt) updateKeys(tx Tx, values, where []model.Value, r *engine.Result) error {
+// claimNew claims the values that the rows will have in unique indexes.
+func (s *updateStmt) claimNew(tx *txn) error {
 	for i := range s.keys.len() {
 		found, err := s.fetch(tx, s.keys.at(i))
+		if err != nil {
+			return err
+		}
+		if found {
+			s.change(s.given)
+			if err := s.claimOf(s.changed, s.row); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *updateStmt) updateKeys(tx *txn, values, where []model.Value, r *engine.Result) error {
+	for i := range s.keys.len() {
+		found, err := s.fetchForUpdate(tx, s.keys.at(i))
 		if err != nil {
 			return err
 		}
@@ -182,6 +237,59 @@ func (s *updateStmt) updateKeys(tx Tx, values, where []model.Value, r *engine.Re
 			return err
 		}
 		r.Rows++
+	}
+	return nil
+}
+
+// merges reports whether the execution reads nothing: the rows are known to exist
+// and to be changed by an operand, and indexes on what is set are blind, with
+// entries that follow from the arguments.
+func (s *updateStmt) merges() bool {
+	return s.merge && !slices.ContainsFunc(s.changed, func(ix *indexLayout) bool {
+		return ix.exists.Load() && (!s.db.switches.BlindIndexes || ix.index.Unique || !s.follows(ix))
+	})
+}
+
+// follows reports whether the new entry in an index follows from the key and the
+// values set.
+func (s *updateStmt) follows(ix *indexLayout) bool {
+	return !slices.ContainsFunc(slices.Concat(ix.columns, ix.include), func(c int) bool {
+		i := slices.Index(s.set, c)
+		return !slices.Contains(s.l.key, c) && (i < 0 || s.op.Set[i].Add)
+	})
+}
+
+func (s *updateStmt) execMerge(ctx context.Context, values []model.Value, r *engine.Result) (err error) {
+	if s.operand, err = s.l.appendChanges(s.operand[:0], s.op.Set, s.set, values); err != nil {
+		return err
+	}
+	return s.write(ctx, Write, r, func(tx *txn) error { return s.mergeRows(tx, values, r) })
+}
+
+// mergeRows writes the operand for each row, and new entries in blind indexes.
+func (s *updateStmt) mergeRows(tx *txn, values []model.Value, r *engine.Result) error {
+	for i := range s.keys.len() {
+		key := s.keys.at(i)
+		if err := tx.merge(key, s.operand); err != nil {
+			return err
+		}
+		r.Rows++
+		if len(s.changed) == 0 {
+			continue
+		}
+		s.text = s.text[:0]
+		if _, err := s.l.decodeColumns(key[2:], s.l.key, s.row, &s.text); err != nil {
+			return err
+		}
+		s.change(values)
+		for _, ix := range s.changed {
+			if !ix.exists.Load() {
+				continue
+			}
+			if err := s.putEntry(tx, ix); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -200,9 +308,8 @@ func (s *updateStmt) stillMatches(where []model.Value) bool {
 	return true
 }
 
-// updateRow writes the new version of s.row and the index entries that change.
-func (s *updateStmt) updateRow(tx Tx, key []byte, values []model.Value) error {
-	copy(s.old, s.row)
+// change sets the columns in s.row.
+func (s *updateStmt) change(values []model.Value) {
 	for i, c := range s.set {
 		if s.op.Set[i].Add {
 			s.row[c] = s.row[c].Add(values[i])
@@ -210,6 +317,12 @@ func (s *updateStmt) updateRow(tx Tx, key []byte, values []model.Value) error {
 			s.row[c] = values[i]
 		}
 	}
+}
+
+// updateRow writes the new version of s.row and the index entries that change.
+func (s *updateStmt) updateRow(tx *txn, key []byte, values []model.Value) error {
+	copy(s.old, s.row)
+	s.change(values)
 	for _, ix := range s.changed {
 		if ix.exists.Load() && ix.index.Unique {
 			if err := s.refuseEqual(tx, ix, s.row, key); err != nil {
@@ -232,7 +345,7 @@ func (s *updateStmt) updateRow(tx Tx, key []byte, values []model.Value) error {
 }
 
 // moveEntry replaces the old row's entry in an index by the new row's.
-func (s *updateStmt) moveEntry(tx Tx, ix *indexLayout) error {
+func (s *updateStmt) moveEntry(tx *txn, ix *indexLayout) error {
 	var err error
 	if s.key, err = s.l.appendEntryKey(s.key[:0], ix, s.old); err != nil {
 		return err

@@ -21,12 +21,12 @@ import (
 // Engine is the engine, for the registry.
 type Engine struct{}
 
-var options = []engine.Option{
+var options = append(kvkit.Options(kvkit.Merges|kvkit.SingleDeletes|kvkit.Filters), []engine.Option{
 	{Name: "memtable_size", Type: "size", Doc: "size of a memtable (default 4 MiB)"},
 	{Name: "l0_compaction_threshold", Type: "int", Doc: "sublevels of level 0 at which compaction begins"},
 	{Name: "compactions", Type: "int", Doc: "compactions that may run at the same time (default 1)"},
-	{Name: "bloom_bits", Type: "int", Doc: "bits per key of the bloom filters; 0 for none (default 0)"},
-}
+	{Name: "bloom_bits", Type: "int", Doc: "bits per key of the bloom filters; 0 for none (default 0; 10 with unique: filter)"},
+}...)
 
 // Info describes the engine.
 func (Engine) Info() engine.Info {
@@ -35,7 +35,7 @@ func (Engine) Info() engine.Info {
 		Structure:    "LSM tree",
 		Doc:          "CockroachDB's LSM tree, in this process.",
 		Version:      engine.ModuleVersion("github.com/cockroachdb/pebble/v2"),
-		Capabilities: []model.Capability{model.CapResults},
+		Capabilities: []model.Capability{model.CapUnique, model.CapResults},
 		Options:      options,
 		Promises:     engine.UnsyncedPromises,
 		SpaceFactor:  3,
@@ -52,6 +52,7 @@ func (Engine) Check(c engine.Config) error {
 type settings struct {
 	cache, page, memtable, l0, compactions, bloom int64
 	compression                                   *sstable.CompressionProfile
+	switches                                      kvkit.Switches
 }
 
 func newSettings(c engine.Config) (s settings, err error) {
@@ -73,16 +74,23 @@ func newSettings(c engine.Config) (s settings, err error) {
 	default:
 		return s, engine.Refuse("compression", c.Compression, "pebble supports none, snappy and zstd")
 	}
+	if s.switches, err = kvkit.NewSwitches(c); err != nil {
+		return s, err
+	}
+	bits, least := int64(0), int64(0)
+	if s.switches.Filter {
+		bits, least = 10, 1
+	}
 	for _, o := range []struct {
-		name            string
-		to              *int64
-		least, greatest int64
+		name                 string
+		to                   *int64
+		def, least, greatest int64
 	}{
-		{"l0_compaction_threshold", &s.l0, 1, 100},
-		{"compactions", &s.compactions, 1, 64},
-		{"bloom_bits", &s.bloom, 0, 30},
+		{"l0_compaction_threshold", &s.l0, 0, 1, 100},
+		{"compactions", &s.compactions, 0, 1, 64},
+		{"bloom_bits", &s.bloom, bits, least, 30},
 	} {
-		if *o.to, err = c.IntOption(o.name, 0, o.least, o.greatest); err != nil {
+		if *o.to, err = c.IntOption(o.name, o.def, o.least, o.greatest); err != nil {
 			return s, err
 		}
 	}
@@ -121,16 +129,23 @@ func open(c engine.Config, fs vfs.FS) (engine.DB, error) {
 		s.Close()
 		return nil, err
 	}
-	return kvkit.Open(s, c.Schema)
+	return set.switches.Open(s, c.Schema)
 }
 
 func openStore(c engine.Config, set settings, fs vfs.FS) (_ *store, err error) {
-	s := &store{dir: c.Dir, durability: c.Durability, write: pebble.Sync}
+	s := &store{dir: c.Dir, durability: c.Durability, write: pebble.Sync, cache: cmp.Or(set.cache, defaultCache)}
 	if c.Durability == model.DurabilityNone || c.Durability == model.DurabilityInterval {
 		s.write = pebble.NoSync
 	}
 	o := s.options(set, fs)
 	defer o.Cache.Unref() // the database holds its own reference
+	if set.switches.Merges() {
+		operator, err := kvkit.NewOperator(c.Schema)
+		if err != nil {
+			return nil, err
+		}
+		o.Merger = newMerger(operator)
+	}
 	if s.db, err = pebble.Open(c.Dir, o); err != nil {
 		return nil, fmt.Errorf("open pebble in %s: %w", c.Dir, err)
 	}
@@ -146,15 +161,9 @@ func (s *store) options(set settings, fs vfs.FS) *pebble.Options {
 		Logger:             logger{},
 		FormatMajorVersion: pebble.FormatNewest,
 	}
-	if set.cache > 0 {
-		o.CacheSize = set.cache
-	} else {
-		o.CacheSize = defaultCache
-	}
+	o.MemTableSize = uint64(cmp.Or(set.memtable, defaultMemtable))
+	o.CacheSize = cmp.Or(set.cache, defaultCache) + memtables*int64(o.MemTableSize)
 	o.Cache = pebble.NewCache(o.CacheSize)
-	if set.memtable > 0 {
-		o.MemTableSize = uint64(set.memtable)
-	}
 	if set.l0 > 0 {
 		o.L0CompactionThreshold = int(set.l0)
 	}
@@ -185,5 +194,13 @@ func (s *store) options(set settings, fs vfs.FS) *pebble.Options {
 	return o
 }
 
-// defaultCache is Pebble's own default.
-const defaultCache = 8 << 20
+// The defaults are Pebble's own.
+const (
+	defaultCache    = 8 << 20
+	defaultMemtable = 4 << 20
+)
+
+// memtables is how many memtables there are as a rule: one that is written and one
+// that is flushed. Pebble takes their memory out of the block cache, so they are
+// added to what is asked for as cache.
+const memtables = 2

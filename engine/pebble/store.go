@@ -26,6 +26,7 @@ type store struct {
 	syncer     *syncer // at level interval, else nil
 	effective  []engine.Setting
 	stalls     stallClock
+	cache      int64 // bytes for blocks
 }
 
 // Concurrency is Unisolated: Pebble's batches are atomic, but nothing keeps two
@@ -57,6 +58,7 @@ func (s *store) Settings() []engine.Setting {
 	return append([]engine.Setting{
 		{Name: "durability", Value: string(s.durability), Source: engine.AsSet},
 		{Name: "write-ahead log", Value: log, Source: engine.AsSet},
+		{Name: "cache", Value: fmt.Sprintf("%d B for blocks; cache_size has room for %d memtables besides", s.cache, memtables), Source: engine.AsSet},
 	}, s.effective...)
 }
 
@@ -126,10 +128,15 @@ func (t *tx) Get(key []byte) ([]byte, error) {
 		return nil, err
 	}
 	t.held = closer
+	return present(value), nil
+}
+
+// present returns a value that is not nil: an empty value is a value.
+func present(value []byte) []byte {
 	if value == nil {
-		value = []byte{} // an empty value is a value
+		return []byte{}
 	}
-	return value, nil
+	return value
 }
 
 func (t *tx) Put(key, value []byte) error {
@@ -140,6 +147,32 @@ func (t *tx) Put(key, value []byte) error {
 func (t *tx) Delete(key []byte) error {
 	t.release()
 	return t.batch.Delete(key, nil)
+}
+
+func (t *tx) SingleDelete(key []byte) error {
+	t.release()
+	return t.batch.SingleDelete(key, nil)
+}
+
+func (t *tx) Merge(key, operand []byte) error {
+	t.release()
+	return t.batch.Merge(key, operand, nil)
+}
+
+// Probe reads by an iterator: unlike Get it asks the filters of the last level.
+// They are of whole keys, because the default comparer takes a key as its prefix.
+func (t *tx) Probe(key []byte) ([]byte, error) {
+	t.release()
+	it, err := t.reader.NewIter(&pebble.IterOptions{UseL6Filters: true})
+	if err != nil {
+		return nil, err
+	}
+	if !it.SeekPrefixGE(key) {
+		return nil, it.Close()
+	}
+	t.held = it
+	value, err := it.ValueAndErr()
+	return present(value), err
 }
 
 func (t *tx) Iter(lower, upper []byte) (kvkit.Iter, error) {
@@ -247,6 +280,8 @@ func (s *store) Counters(out *engine.Sample) error {
 	out.Gauge("pebble.compact.debt_bytes", "bytes", float64(m.Compact.EstimatedDebt))
 	out.Gauge("pebble.compact.in_progress", "count", float64(m.Compact.NumInProgress))
 	out.Counter("pebble.block_cache.hits", "count", float64(m.BlockCache.Hits))
+	out.Counter("pebble.filter.hits", "count", float64(m.Filter.Hits))
+	out.Counter("pebble.filter.misses", "count", float64(m.Filter.Misses))
 	out.Counter("pebble.block_cache.misses", "count", float64(m.BlockCache.Misses))
 	out.Gauge("pebble.block_cache.size_bytes", "bytes", float64(m.BlockCache.Size))
 	out.Gauge("pebble.memtable.size_bytes", "bytes", float64(m.MemTable.Size))

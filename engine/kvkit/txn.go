@@ -1,0 +1,199 @@
+package kvkit
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"rumbench/engine"
+)
+
+// txn is a transaction of a session: the store's, with what the kit has to know
+// about it.
+type txn struct {
+	Tx
+	counts *counts
+	single bool  // deletes are single deletes
+	wrote  bool  // the current operation has written
+	broken error // of the operation after which it can only be rolled back
+}
+
+// counts are a session's, for the database's counters.
+type counts struct {
+	lookups atomic.Int64 // rows and entries read by key
+	stale   atomic.Int64 // stale index entries met
+	retries atomic.Int64 // operations repeated after a conflict
+}
+
+func (c *counts) add(o *counts) {
+	c.lookups.Add(o.lookups.Load())
+	c.stale.Add(o.stale.Load())
+	c.retries.Add(o.retries.Load())
+}
+
+func (c *counts) sample(s *engine.Sample) {
+	s.Counter("kvkit.lookups", "count", float64(c.lookups.Load()))
+	s.Counter("kvkit.stale_entries", "count", float64(c.stale.Load()))
+	s.Counter("kvkit.conflict_retries", "count", float64(c.retries.Load()))
+}
+
+func (t *txn) Get(key []byte) ([]byte, error) {
+	t.counts.lookups.Add(1)
+	return t.Tx.Get(key)
+}
+
+// getForUpdate reads what the operation is going to change: in an Isolated store
+// nobody else changes it before the commit; elsewhere the writer is alone, or the
+// row locked.
+func (t *txn) getForUpdate(key []byte) ([]byte, error) {
+	t.counts.lookups.Add(1)
+	if u, ok := t.Tx.(Updater); ok {
+		return u.GetForUpdate(key)
+	}
+	return t.Tx.Get(key)
+}
+
+// probe is getForUpdate of a key that is expected not to exist.
+func (t *txn) probe(key []byte) ([]byte, error) {
+	if p, ok := t.Tx.(Prober); ok {
+		t.counts.lookups.Add(1)
+		return p.Probe(key)
+	}
+	return t.getForUpdate(key)
+}
+
+func (t *txn) Put(key, value []byte) error {
+	t.wrote = true
+	return t.Tx.Put(key, value)
+}
+
+func (t *txn) Delete(key []byte) error {
+	t.wrote = true
+	return t.Tx.Delete(key)
+}
+
+// remove deletes a row or an entry, which was put once since it was last deleted
+// if the database deletes by single deletes.
+func (t *txn) remove(key []byte) error {
+	if !t.single {
+		return t.Delete(key)
+	}
+	t.wrote = true
+	return t.Tx.(SingleDeleter).SingleDelete(key)
+}
+
+func (t *txn) merge(key, operand []byte) error {
+	t.wrote = true
+	return t.Tx.(Merger).Merge(key, operand)
+}
+
+// do runs an operation in an explicit transaction. One that fails after it has
+// written breaks the transaction, because it cannot be rolled back alone; so does
+// one that yields to others.
+func (t *txn) do(f func(*txn) error) error {
+	if t.broken != nil {
+		return t.failed("the transaction is broken")
+	}
+	t.wrote = false
+	err := f(t)
+	if err != nil && (t.wrote || engine.ClassOf(err).Yields()) {
+		t.broken = err
+	}
+	return err
+}
+
+// failed returns the error of a broken transaction, with the class of an operation
+// that has yielded.
+func (t *txn) failed(what string) error {
+	class := engine.ClassOf(t.broken)
+	if !class.Yields() {
+		class = engine.Fatal
+	}
+	return engine.Errorf(class, "%s: an earlier operation failed: %w", what, t.broken)
+}
+
+func (s *session) watch(tx Tx) txn {
+	return txn{Tx: tx, counts: &s.counts, single: s.db.switches.SingleDeletes}
+}
+
+// run runs f in a transaction of its own, see database.run.
+func (s *session) run(mode Mode, f func(*txn) error, visible func()) error {
+	return s.db.run(mode, func(tx Tx) error {
+		s.own = s.watch(tx)
+		return f(&s.own)
+	}, visible)
+}
+
+// in runs f, which only reads, in the session's explicit transaction, or else in
+// a new one.
+func (s *session) in(mode Mode, f func(*txn) error) error {
+	if s.tx != nil {
+		return s.tx.do(f)
+	}
+	return s.run(mode, f, nil)
+}
+
+// The pauses before a transaction is repeated.
+const (
+	leastPause = 10 * time.Microsecond
+	mostPause  = 10 * time.Millisecond
+)
+
+// retry repeats a transaction of one operation that yields to others, until the
+// context ends.
+func (s *session) retry(ctx context.Context, attempt func() error) error {
+	for pause := leastPause; ; pause = min(2*pause, mostPause) {
+		err := attempt()
+		if err == nil || !engine.ClassOf(err).Yields() {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(pause):
+		}
+		s.counts.retries.Add(1)
+	}
+}
+
+// write runs f, which writes, in the session's explicit transaction, or else in
+// one of its own that is repeated if it yields to others.
+//
+// In an Unisolated store it first locks the rows of b.keys against other
+// operations, and then the values that the operation claims in unique indexes. The
+// locks are held until the writes are visible, not until they are durable:
+// whatever builds on them commits after them, see Applier.
+func (b *base) write(ctx context.Context, mode Mode, r *engine.Result, f func(*txn) error) error {
+	attempt := func(tx *txn) error {
+		r.Rows = 0
+		return f(tx)
+	}
+	if b.tx != nil {
+		return b.tx.do(attempt)
+	}
+	defer b.unlock()
+	if b.db.kind == Unisolated {
+		b.l.locks.lock(&b.set, &b.keys)
+		if b.claim != nil {
+			b.values.reset()
+			if err := b.run(Read, b.claim, nil); err != nil {
+				return err
+			}
+		}
+		b.l.values.lock(&b.valueSet, &b.values)
+	}
+	return b.retry(ctx, func() error { return b.run(mode, attempt, b.unlock) })
+}
+
+// isolated is write of an operation that reads rows before it writes them.
+func (b *base) isolated(ctx context.Context, mode Mode, r *engine.Result, f func(*txn) error) error {
+	if b.db.kind == Isolated {
+		mode = ReadWrite
+	}
+	return b.write(ctx, mode, r, f)
+}
+
+func (b *base) unlock() {
+	b.l.locks.unlock(&b.set)
+	b.l.values.unlock(&b.valueSet)
+}
