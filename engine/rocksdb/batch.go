@@ -10,14 +10,15 @@ type batch struct {
 	families bool
 }
 
-// The kinds of records.
-const (
-	deletion = iota
-	put
-)
+// A kind of records: its number without a family and with one.
+type kind struct{ plain, family byte }
 
-// kinds are the numbers of the kinds, without and with a family.
-var kinds = [2][2]byte{{0, 1}, {4, 5}}
+var (
+	deletion       = kind{0, 4}
+	put            = kind{1, 5}
+	merge          = kind{2, 6}
+	singleDeletion = kind{7, 8}
+)
 
 const batchHeader = 12
 
@@ -26,13 +27,13 @@ func (b *batch) reset() {
 }
 
 // key begins a record. The family of a key is its space.
-func (b *batch) key(kind int, key []byte) {
+func (b *batch) key(k kind, key []byte) {
 	b.count++
 	if b.families {
-		b.bytes = append(b.bytes, kinds[1][kind])
+		b.bytes = append(b.bytes, k.family)
 		b.bytes = binary.AppendUvarint(b.bytes, uint64(binary.BigEndian.Uint16(key)))
 	} else {
-		b.bytes = append(b.bytes, kinds[0][kind])
+		b.bytes = append(b.bytes, k.plain)
 	}
 	b.text(key)
 }

@@ -204,30 +204,52 @@ static size_t uvarint(const char **p) {
 	}
 }
 
-// view_apply repeats records of a batch in the transaction.
+// apply repeats a record of a batch in the view.
+static char *apply(view *v, int kind, const char *key, size_t nk, const char *value, size_t nv) {
+	const api *f = &v->s->f;
+	rocksdb_family_t *at = family(v->s, key);
+	char *error = NULL;
+	switch (kind) {
+	case PUT:
+	case FAMILY_PUT:
+		if (v->tx)
+			f->transaction_put_cf(v->tx, at, key, nk, value, nv, &error);
+		else
+			f->writebatch_wi_put_cf(v->indexed, at, key, nk, value, nv);
+		break;
+	case MERGE:
+	case FAMILY_MERGE:
+		if (v->tx)
+			f->transaction_merge_cf(v->tx, at, key, nk, value, nv, &error);
+		else
+			f->writebatch_wi_merge_cf(v->indexed, at, key, nk, value, nv);
+		break;
+	case SINGLE_DELETE:
+	case FAMILY_SINGLE_DELETE:
+		f->writebatch_wi_singledelete_cf(v->indexed, at, key, nk); // transactions have none
+		break;
+	default:
+		if (v->tx)
+			f->transaction_delete_cf(v->tx, at, key, nk, &error);
+		else
+			f->writebatch_wi_delete_cf(v->indexed, at, key, nk);
+	}
+	return error;
+}
+
+// view_apply repeats records of a batch in the view.
 char *view_apply(view *v, const char *p, size_t length) {
-	store *s = v->s;
 	char *error = NULL;
 	for (const char *end = p + length; p < end && !error;) {
-		char kind = *p++;
-		if (s->count > 1)
+		int kind = *p++;
+		if (v->s->count > 1)
 			uvarint(&p); // the family
-		size_t nk = uvarint(&p);
+		size_t nk = uvarint(&p), nv = 0;
 		const char *key = p;
 		p += nk;
-		rocksdb_family_t *at = family(s, key);
-		if (kind == 0 || kind == 4) {
-			if (v->tx)
-				s->f.transaction_delete_cf(v->tx, at, key, nk, &error);
-			else
-				s->f.writebatch_wi_delete_cf(v->indexed, at, key, nk);
-			continue;
-		}
-		size_t nv = uvarint(&p);
-		if (v->tx)
-			s->f.transaction_put_cf(v->tx, at, key, nk, p, nv, &error);
-		else
-			s->f.writebatch_wi_put_cf(v->indexed, at, key, nk, p, nv);
+		if (kind == PUT || kind == MERGE || kind == FAMILY_PUT || kind == FAMILY_MERGE)
+			nv = uvarint(&p);
+		error = apply(v, kind, key, nk, p, nv);
 		p += nv;
 	}
 	return error;

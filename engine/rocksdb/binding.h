@@ -21,6 +21,10 @@ typedef struct rocksdb_locking_t rocksdb_locking_t;
 typedef struct rocksdb_locking_options_t rocksdb_locking_options_t;
 typedef struct rocksdb_tx_t rocksdb_tx_t;
 typedef struct rocksdb_tx_options_t rocksdb_tx_options_t;
+typedef struct rocksdb_operator_t rocksdb_operator_t;
+
+typedef char *(*full_merge_t)(void *, const char *, size_t, const char *, size_t, const char *const *, const size_t *, int, unsigned char *, size_t *);
+typedef char *(*partial_merge_t)(void *, const char *, size_t, const char *const *, const size_t *, int, unsigned char *, size_t *);
 
 #define BYTES const char *, size_t
 
@@ -32,6 +36,8 @@ typedef struct rocksdb_tx_options_t rocksdb_tx_options_t;
 	X(void, get_options_from_string, (const rocksdb_options_t *, const char *, rocksdb_options_t *, char **)) \
 	X(void, options_enable_statistics, (rocksdb_options_t *)) \
 	X(char *, options_statistics_get_string, (rocksdb_options_t *)) \
+	X(void, options_set_merge_operator, (rocksdb_options_t *, rocksdb_operator_t *)) \
+	X(rocksdb_operator_t *, mergeoperator_create, (void *, void (*)(void *), full_merge_t, partial_merge_t, void (*)(void *, const char *, size_t), const char *(*)(void *))) \
 	X(rocksdb_readoptions_t *, readoptions_create, (void)) \
 	X(void, readoptions_destroy, (rocksdb_readoptions_t *)) \
 	X(void, readoptions_set_snapshot, (rocksdb_readoptions_t *, const rocksdb_snapshot_t *)) \
@@ -73,6 +79,8 @@ typedef struct rocksdb_tx_options_t rocksdb_tx_options_t;
 	X(void, writebatch_wi_destroy, (rocksdb_indexed_t *)) \
 	X(void, writebatch_wi_put_cf, (rocksdb_indexed_t *, rocksdb_family_t *, BYTES, BYTES)) \
 	X(void, writebatch_wi_delete_cf, (rocksdb_indexed_t *, rocksdb_family_t *, BYTES)) \
+	X(void, writebatch_wi_singledelete_cf, (rocksdb_indexed_t *, rocksdb_family_t *, BYTES)) \
+	X(void, writebatch_wi_merge_cf, (rocksdb_indexed_t *, rocksdb_family_t *, BYTES, BYTES)) \
 	X(char *, writebatch_wi_get_from_batch_and_db_cf, (rocksdb_indexed_t *, rocksdb_t *, const rocksdb_readoptions_t *, rocksdb_family_t *, BYTES, size_t *, char **)) \
 	X(rocksdb_iterator_t *, writebatch_wi_create_iterator_with_base_cf, (rocksdb_indexed_t *, rocksdb_iterator_t *, rocksdb_family_t *)) \
 	X(rocksdb_optimistic_t *, optimistictransactiondb_open_column_families, (const rocksdb_options_t *, const char *, int, const char *const *, const rocksdb_options_t *const *, rocksdb_family_t **, char **)) \
@@ -97,6 +105,7 @@ typedef struct rocksdb_tx_options_t rocksdb_tx_options_t;
 	X(char *, transaction_get_for_update_cf, (rocksdb_tx_t *, const rocksdb_readoptions_t *, rocksdb_family_t *, BYTES, size_t *, unsigned char, char **)) \
 	X(void, transaction_put_cf, (rocksdb_tx_t *, rocksdb_family_t *, BYTES, BYTES, char **)) \
 	X(void, transaction_delete_cf, (rocksdb_tx_t *, rocksdb_family_t *, BYTES, char **)) \
+	X(void, transaction_merge_cf, (rocksdb_tx_t *, rocksdb_family_t *, BYTES, BYTES, char **)) \
 	X(rocksdb_iterator_t *, transaction_create_iterator_cf, (rocksdb_tx_t *, const rocksdb_readoptions_t *, rocksdb_family_t *)) \
 	X(void, transaction_commit, (rocksdb_tx_t *, char **)) \
 	X(void, transaction_rollback, (rocksdb_tx_t *, char **)) \
@@ -142,6 +151,14 @@ typedef struct {
 	rocksdb_tx_t *tx;
 } view;
 
+// An operator_t merges the rows of tables: formats holds the letters of their
+// cells by space.
+typedef struct {
+	char *name;
+	size_t spaces;
+	char *formats[];
+} operator_t;
+
 // The kinds of views.
 enum { SNAPSHOT, INDEXED, TX, TX_ON_SNAPSHOT };
 
@@ -155,6 +172,9 @@ typedef struct {
 	size_t lower, upper; // their lengths
 	char bounds[];
 } iter;
+
+// The kinds of records in a batch, without a family and with one.
+enum { DELETE, PUT, MERGE, SINGLE_DELETE = 7, FAMILY_DELETE = 4, FAMILY_PUT, FAMILY_MERGE, FAMILY_SINGLE_DELETE = 8 };
 
 // The moves of an iterator.
 enum { FIRST, LAST, NEXT, PREV };
@@ -174,6 +194,9 @@ typedef struct {
 // Errors and properties are RocksDB's strings, freed by release.
 const char *load(store *s, void *library);
 char *set_options(store *s, const char *text);
+operator_t *new_operator(char *name, size_t spaces);
+void set_format(operator_t *o, size_t space, char *format);
+void set_operator(store *s, operator_t *o);
 char *store_open(store *s, const char *dir, int families, int transactions, int sync);
 void store_close(store *s);
 char *store_write(store *s, view *v, const char *batch, size_t length, size_t applied);

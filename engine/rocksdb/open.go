@@ -11,6 +11,7 @@ import "C"
 import (
 	"bufio"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,15 +34,15 @@ func open(c engine.Config) (engine.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := openStore(c.Dir, set, path)
+	s, err := openStore(c, set, path)
 	if err != nil {
 		return nil, fmt.Errorf("open rocksdb in %s: %w", c.Dir, err)
 	}
-	return kvkit.Open(s, c.Schema)
+	return set.switches.Open(s, c.Schema)
 }
 
-func openStore(dir string, set settings, path string) (_ *store, err error) {
-	s := &store{dir: dir, settings: set}
+func openStore(c engine.Config, set settings, path string) (_ *store, err error) {
+	s := &store{dir: c.Dir, settings: set}
 	if s.c, err = set.load(path); err != nil {
 		return nil, err
 	}
@@ -50,11 +51,16 @@ func openStore(dir string, set settings, path string) (_ *store, err error) {
 			C.store_close(s.c)
 		}
 	}()
-	if err := set.refuseOtherFamilies(dir); err != nil {
+	if err := set.refuseOtherFamilies(c.Dir); err != nil {
 		return nil, err
 	}
 	native.SetSyncs(set.durability == model.DurabilityOS)
-	name := C.CString(dir)
+	if set.switches.Merges() {
+		if err := s.setOperator(c.Schema); err != nil {
+			return nil, err
+		}
+	}
+	name := C.CString(c.Dir)
 	defer C.free(unsafe.Pointer(name))
 	kind := C.int(slices.Index(transactions, set.transactions))
 	if err := s.fail(C.store_open(s.c, name, C.int(set.families), kind, flag(set.durability == model.DurabilityOS))); err != nil {
@@ -85,6 +91,21 @@ func openLibrary(path string) (native.Library, error) {
 		loaded.path = path
 	}
 	return lib, err
+}
+
+// setOperator has the library merge rows.
+func (s *store) setOperator(schema model.Schema) error {
+	o, err := kvkit.NewOperator(schema)
+	if err != nil {
+		return err
+	}
+	formats := o.Formats()
+	c := C.new_operator(C.CString(o.Name()), C.size_t(slices.Max(slices.Collect(maps.Keys(formats)))+1))
+	for space, format := range formats {
+		C.set_format(c, C.size_t(space), C.CString(format))
+	}
+	C.set_operator(s.c, c)
+	return nil
 }
 
 func flag(b bool) C.int {

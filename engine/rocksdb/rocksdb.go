@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"rumbench/engine"
+	"rumbench/engine/kvkit"
 	"rumbench/engine/native"
 	"rumbench/internal/hint"
 	"rumbench/model"
@@ -25,12 +26,12 @@ type Engine struct{}
 // newest is the version that is used unless a plan names another.
 const newest = "11.8.1"
 
-var options = []engine.Option{
+var options = append(kvkit.Options(kvkit.Merges|kvkit.SingleDeletes|kvkit.Filters), []engine.Option{
 	{Name: "library", Type: "string", Doc: "a version, from 6.29 on, as fetched by scripts/rocksdb.sh, or the path of a library (default " + newest + ")"},
 	{Name: "rocksdb", Type: "string", Doc: `RocksDB's own options, "name=value;name=value", as in its OPTIONS file`},
 	{Name: "families", Type: "bool", Doc: "a column family for each table and index: exact sizes, and memtables of their own (default false)"},
 	{Name: "transactions", Type: "string", Doc: "none (the kit locks rows), optimistic, or locks (from 8.11 on)"},
-}
+}...)
 
 // Info describes the engine.
 func (Engine) Info() engine.Info {
@@ -39,7 +40,7 @@ func (Engine) Info() engine.Info {
 		Structure:    "LSM tree",
 		Doc:          "Meta's LSM tree, in this process; its library is loaded in any version from 6.29 to 11.8.",
 		Version:      newest,
-		Capabilities: []model.Capability{model.CapResults},
+		Capabilities: []model.Capability{model.CapUnique, model.CapResults},
 		Options:      options,
 		Native:       true,
 		Promises:     engine.UnsyncedPromises,
@@ -54,7 +55,7 @@ func (e Engine) InfoOf(c engine.Config) engine.Info {
 	if s, err := newSettings(c); err == nil {
 		i.Version = s.library
 		if s.transactions != "none" {
-			i.Capabilities = append(slices.Clone(i.Capabilities), model.CapTransactions, model.CapUnique)
+			i.Capabilities = append(slices.Clone(i.Capabilities), model.CapTransactions)
 		}
 	}
 	return i
@@ -78,6 +79,7 @@ type settings struct {
 	families     int
 	transactions string
 	durability   model.Durability
+	switches     kvkit.Switches
 }
 
 // defaultCache is RocksDB's own from version 8 on. It is set for all versions: in
@@ -113,6 +115,12 @@ func newSettings(c engine.Config) (s settings, err error) {
 	if s.transactions, err = c.ChoiceOption("transactions", transactions...); err != nil {
 		return s, err
 	}
+	if s.switches, err = kvkit.NewSwitches(c); err != nil {
+		return s, err
+	}
+	if s.switches.SingleDeletes && s.transactions != "none" {
+		return s, engine.Refuse("options.deletes", "single", "RocksDB's transactions have no single deletes")
+	}
 	families, err := c.BoolOption("families", false)
 	if err != nil {
 		return s, err
@@ -125,6 +133,9 @@ func newSettings(c engine.Config) (s settings, err error) {
 	table := fmt.Sprintf("block_cache=%d;cache_index_and_filter_blocks=true", cmp.Or(c.Cache, defaultCache))
 	if c.Page != 0 {
 		table += fmt.Sprintf(";block_size=%d", c.Page)
+	}
+	if s.switches.Filter {
+		table += ";filter_policy=bloomfilter:10:false"
 	}
 	s.knobs = fmt.Sprintf("create_if_missing=true;create_missing_column_families=true;block_based_table_factory={%s};manual_wal_flush=%v",
 		table, c.Durability == model.DurabilityNone)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"slices"
 	"testing"
 
 	"rumbench/engine"
@@ -63,9 +64,19 @@ func TestConformance(t *testing.T) {
 				}
 			})
 		case v.name:
-			enginetest.Run(t, suite(v.options))
+			s := suite(v.options)
+			if v.options["transactions"] != nil {
+				s.Switches = slices.DeleteFunc(s.Switches, func(o map[string]any) bool { return o["deletes"] != nil })
+			}
+			enginetest.Run(t, s)
 		}
 	}
+}
+
+// switches are as Pebble's: the answers depend on none.
+var switches = []map[string]any{
+	{"updates": "merge"}, {"upserts": "merge"}, {"indexes": "blind"}, {"deletes": "single"}, {"unique": "filter"},
+	{"indexes": "blind", "cleanup": "read"}, {"updates": "merge", "upserts": "merge", "indexes": "blind", "cleanup": "settle"},
 }
 
 func suite(options map[string]any) enginetest.Suite {
@@ -78,6 +89,7 @@ func suite(options map[string]any) enginetest.Suite {
 		Config: engine.Config{
 			Durability: model.DurabilityProcess, Cache: 8 << 20, Compression: model.CompressionLZ4, Page: 4096, DirectIO: &yes, Options: options,
 		},
+		Switches: switches,
 		Refused: []enginetest.Refusal{
 			{Knob: "isolation", Config: engine.Config{Isolation: model.Serializable}},
 			{Knob: "protocol", Config: engine.Config{Protocol: engine.Text}},

@@ -34,13 +34,15 @@ import (
 //	           a store with transactions, a transaction on a snapshot
 //
 // So writes that follow from nothing read are a plain batch, also in a store with
-// transactions. The memory is used again after Rollback, which kvkit calls last.
+// transactions, which finds conflicts with them. One with locks does not: there,
+// all but plain puts, which are of new rows, are a transaction. The memory is used again after Rollback, which kvkit calls last.
 type tx struct {
 	store   *store
 	mode    kvkit.Mode
 	batch   batch
 	view    *C.view // nil: the database
 	applied int     // the length of the batch's part that the view has
+	changes bool    // the batch has more than puts
 	room    []byte  // of values
 	iters   []*iter // closed ones, to be used again
 }
@@ -50,7 +52,7 @@ func (s *store) Begin(mode kvkit.Mode) (kvkit.Tx, error) {
 	t.mode = mode
 	t.batch.families = s.settings.families > 1
 	t.batch.reset()
-	t.applied = batchHeader
+	t.applied, t.changes = batchHeader, false
 	return t, nil
 }
 
@@ -65,6 +67,22 @@ func (t *tx) Put(key, value []byte) error {
 
 func (t *tx) Delete(key []byte) error {
 	t.batch.key(deletion, key)
+	t.changes = true
+	return nil
+}
+
+// SingleDelete implements kvkit.SingleDeleter.
+func (t *tx) SingleDelete(key []byte) error {
+	t.batch.key(singleDeletion, key)
+	t.changes = true
+	return nil
+}
+
+// Merge implements kvkit.Merger.
+func (t *tx) Merge(key, operand []byte) error {
+	t.batch.key(merge, key)
+	t.batch.text(operand)
+	t.changes = true
 	return nil
 }
 
@@ -119,6 +137,9 @@ func (t *tx) get(key []byte, update bool) ([]byte, error) {
 func (t *tx) Commit() error {
 	if t.batch.count == 0 && t.view == nil {
 		return nil
+	}
+	if t.view == nil && t.changes && t.store.settings.transactions == "locks" {
+		t.view = C.view_open(t.store.c, C.TX)
 	}
 	b := t.batch.whole()
 	return t.store.fail(C.store_write(t.store.c, t.view, chars(b), C.size_t(len(b)), C.size_t(t.applied)))
