@@ -62,11 +62,11 @@ func Run(t *testing.T, s Suite) {
 	t.Run("concurrent lowest", s.testConcurrentLowest)
 	t.Run("observation", s.testObservation)
 	t.Run("explain", s.testExplain)
-	if slices.Contains(s.Engine.Info().Capabilities, model.CapTransactions) {
+	if s.can(model.CapTransactions) {
 		t.Run("transactions", s.testTransactions)
 		t.Run("half-way", s.testHalfWay)
 	}
-	if slices.Contains(s.Engine.Info().Capabilities, model.CapUnique) {
+	if s.can(model.CapUnique) {
 		t.Run("unique", s.testUnique)
 	}
 	if !s.Volatile {
@@ -75,6 +75,11 @@ func Run(t *testing.T, s Suite) {
 		t.Run("kill interval", s.testKillInterval)
 		t.Run("power cut", s.testPowerCut)
 	}
+}
+
+// can reports whether the engine has a capability with the suite's configuration.
+func (s Suite) can(c model.Capability) bool {
+	return slices.Contains(engine.InfoOf(s.Engine, s.Config).Capabilities, c)
 }
 
 // schema returns a table with a column of every type, one with an Auto column,
@@ -117,7 +122,7 @@ func (s Suite) schema() model.Schema {
 	if len(s.Switches) > 0 {
 		tables = append(tables, notes, sums)
 	}
-	if slices.Contains(s.Engine.Info().Capabilities, model.CapUnique) {
+	if s.can(model.CapUnique) {
 		tables = append(tables, model.Table{
 			Name: "names",
 			Columns: []model.Column{

@@ -12,6 +12,7 @@ import (
 	"rumbench/engine/null"
 	"rumbench/engine/pebble"
 	"rumbench/engine/postgres"
+	"rumbench/engine/rocksdb"
 	"rumbench/engine/sqlite"
 	"rumbench/engine/wiredtiger"
 )
@@ -27,6 +28,7 @@ func Engines() []engine.Engine {
 		badger.Engine{},
 		wiredtiger.Engine{},
 		lmdb.Engine{},
+		rocksdb.Engine{},
 		bbolt.Engine{},
 		sqlite.Engine{},
 		mysql.Engine{},

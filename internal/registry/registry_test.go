@@ -11,6 +11,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
+	"rumbench/engine/native"
 	"rumbench/internal/registry"
 	"rumbench/internal/server"
 	"rumbench/model"
@@ -169,6 +170,13 @@ func targets(t *testing.T) (all []target) {
 				return openConfig(t, info.Name, engine.Config{Storage: storage, Schema: s})
 			}})
 		}
+		for _, choice := range transactions[info.Name] {
+			c := engine.Config{Options: map[string]any{"transactions": choice}}
+			all = append(all, target{info.Name + " " + choice, engine.InfoOf(e, c).Capabilities, func(t *testing.T, s model.Schema) engine.DB {
+				c.Schema = s
+				return openConfig(t, info.Name, c)
+			}})
+		}
 		if len(info.Servers) == 0 {
 			all = append(all, target{info.Name, info.Capabilities, func(t *testing.T, s model.Schema) engine.DB { return open(t, info.Name, s) }})
 			continue
@@ -181,9 +189,17 @@ func targets(t *testing.T) (all []target) {
 // storages are those of an engine that has several.
 var storages = map[string][]string{"mysql": {"innodb", "rocksdb"}, "postgres": {""}}
 
-// usable reports whether an engine's server is installed; in CI it must be.
+// transactions are the kinds of an engine whose option they are, beside none.
+var transactions = map[string][]string{"rocksdb": {"optimistic", "locks"}}
+
+// usable reports whether an engine's server or library is installed; in CI it must
+// be. Native engines are tested by go test -tags native.
 func usable(t *testing.T, e engine.Engine) bool {
 	t.Helper()
+	if i := e.Info(); i.Native && !native.Built {
+		t.Logf("not tested: %v", native.Missing(i.Name))
+		return false
+	}
 	for _, kind := range e.Info().Servers[:min(1, len(e.Info().Servers))] {
 		if _, err := server.Find(t.Context(), kind, ""); err != nil {
 			if os.Getenv("CI") != "" {
