@@ -65,7 +65,7 @@ func open(c engine.Config, set settings) (_ engine.DB, err error) {
 	if err := s.prepare(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open wiredtiger in %s: %w", c.Dir, err), s.Close())
 	}
-	return kvkit.Open(s, c.Schema)
+	return set.switches.Open(s, c.Schema)
 }
 
 // prepare creates the tables and reads what does not change.

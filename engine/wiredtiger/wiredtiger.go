@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"rumbench/engine"
+	"rumbench/engine/kvkit"
 	"rumbench/engine/native"
 	"rumbench/internal/hint"
 	"rumbench/model"
@@ -26,18 +27,19 @@ const newest = "11.3.1"
 // their own.
 const debian = "3.2.1"
 
-var options = []engine.Option{
+var options = append(kvkit.Options(0), []engine.Option{
 	{Name: "library", Type: "string", Doc: "the version, as built by scripts/wiredtiger.sh, or the path of such a library (default " + newest + ")"},
 	{Name: "config", Type: "string", Doc: "more of WiredTiger's configuration of the connection, such as eviction_dirty_trigger=40"},
 	{Name: "table_config", Type: "string", Doc: "more of WiredTiger's configuration of each table, such as memory_page_max=20MB"},
-}
+}...)
 
 // Info describes the engine.
 func (Engine) Info() engine.Info {
 	return engine.Info{
-		Name:         "wiredtiger",
-		Structure:    "B-tree",
-		Doc:          "MongoDB's storage engine, in this process: a B-tree by default, or an LSM tree. A transaction that meets another writer of a row fails at once.",
+		Name:      "wiredtiger",
+		Structure: "B-tree",
+		Doc: "MongoDB's storage engine, in this process: a B-tree by default, or an LSM tree. " +
+			"A transaction that meets another writer of a row fails at once.",
 		Version:      newest,
 		Native:       true,
 		Storages:     []string{btree, lsm},
@@ -85,6 +87,7 @@ type settings struct {
 	connection, tables string
 	storage            string
 	durability         model.Durability
+	switches           kvkit.Switches
 }
 
 // defaultCache is WiredTiger's own.
@@ -102,10 +105,11 @@ var syncs = map[model.Durability]string{
 
 func newSettings(c engine.Config) (s settings, err error) {
 	s = settings{storage: cmp.Or(c.Storage, btree), durability: c.Durability}
-	var err1, err2, err3 error
+	var err1, err4 error
 	s.library, err1 = c.TextOption("library", newest)
 	connection, err2 := c.TextOption("config", "")
 	tables, err3 := c.TextOption("table_config", "")
+	s.switches, err4 = kvkit.NewSwitches(c)
 	compressors := "none, snappy, zlib, zstd and lz4"
 	if s.library == debian {
 		compressors = "none, snappy and zlib"
@@ -113,9 +117,10 @@ func newSettings(c engine.Config) (s settings, err error) {
 	inner := c
 	inner.Storage = ""
 	if err := cmp.Or(
-		err1, err2, err3,
+		err1, err2, err3, err4,
 		engine.RefuseIf(s.storage != btree && s.storage != lsm, "storage", c.Storage, "wiredtiger has btree and lsm"),
-		engine.RefuseIf(syncs[c.Durability] == "", "durability", c.Durability, "wiredtiger syncs its log at every commit or not at all; none, process and os are possible"),
+		engine.RefuseIf(syncs[c.Durability] == "", "durability", c.Durability,
+			"wiredtiger syncs its log at every commit or not at all; none, process and os are possible"),
 		engine.RefuseIf(c.Direct(), "direct_io", true, "wiredtiger is opened without it here"),
 		engine.RefuseIf(c.Cache != 0 && c.Cache < 1<<20, "cache", c.Cache, "wiredtiger's cache needs 1 MiB"),
 		engine.RefuseIf(s.storage == lsm && cmp.Or(c.Cache, defaultCache) < lsmCache && !strings.Contains(tables, "chunk_size"), "cache", c.Cache,

@@ -65,6 +65,7 @@ func conform(t *testing.T, version, storage string) {
 			Durability: model.DurabilityProcess, Cache: 32 << 20, Compression: model.CompressionSnappy, Page: 8192,
 			Storage: storage, Options: map[string]any{"library": version, "table_config": "lsm=(chunk_size=1MB)"},
 		},
+		Switches: []map[string]any{{"indexes": "blind"}, {"indexes": "blind", "cleanup": "read"}, {"indexes": "blind", "cleanup": "settle"}},
 		Refused: []enginetest.Refusal{
 			{Knob: "durability", Config: engine.Config{Durability: model.DurabilityInterval}},
 			{Knob: "storage", Config: engine.Config{Storage: "heap"}},
