@@ -11,6 +11,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
+	"rumbench/engine/native"
 	"rumbench/internal/registry"
 	"rumbench/internal/server"
 	"rumbench/model"
@@ -178,12 +179,17 @@ func targets(t *testing.T) (all []target) {
 	return all
 }
 
-// storages are those of an engine that has several.
-var storages = map[string][]string{"mysql": {"innodb", "rocksdb"}, "postgres": {""}}
+// storages are those of an engine that has several, beside an embedded one's default.
+var storages = map[string][]string{"mysql": {"innodb", "rocksdb"}, "postgres": {""}, "wiredtiger": {"lsm"}}
 
-// usable reports whether an engine's server is installed; in CI it must be.
+// usable reports whether an engine's server or library is installed; in CI it must
+// be. Native engines are tested by go test -tags native.
 func usable(t *testing.T, e engine.Engine) bool {
 	t.Helper()
+	if i := e.Info(); i.Native && !native.Built {
+		t.Logf("not tested: %v", native.Missing(i.Name))
+		return false
+	}
 	for _, kind := range e.Info().Servers[:min(1, len(e.Info().Servers))] {
 		if _, err := server.Find(t.Context(), kind, ""); err != nil {
 			if os.Getenv("CI") != "" {
