@@ -86,6 +86,7 @@ type settings struct {
 	library, path      string // the version or path as given, and the file
 	connection, tables string
 	storage            string
+	cache              int64
 	durability         model.Durability
 	switches           kvkit.Switches
 }
@@ -104,7 +105,7 @@ var syncs = map[model.Durability]string{
 }
 
 func newSettings(c engine.Config) (s settings, err error) {
-	s = settings{storage: cmp.Or(c.Storage, btree), durability: c.Durability}
+	s = settings{storage: cmp.Or(c.Storage, btree), cache: cmp.Or(c.Cache, defaultCache), durability: c.Durability}
 	var err1, err4 error
 	s.library, err1 = c.TextOption("library", newest)
 	connection, err2 := c.TextOption("config", "")
@@ -123,7 +124,7 @@ func newSettings(c engine.Config) (s settings, err error) {
 			"wiredtiger syncs its log at every commit or not at all; none, process and os are possible"),
 		engine.RefuseIf(c.Direct(), "direct_io", true, "wiredtiger is opened without it here"),
 		engine.RefuseIf(c.Cache != 0 && c.Cache < 1<<20, "cache", c.Cache, "wiredtiger's cache needs 1 MiB"),
-		engine.RefuseIf(s.storage == lsm && cmp.Or(c.Cache, defaultCache) < lsmCache && !strings.Contains(tables, "chunk_size"), "cache", c.Cache,
+		engine.RefuseIf(s.storage == lsm && s.cache < lsmCache && !strings.Contains(tables, "chunk_size"), "cache", c.Cache,
 			"wiredtiger's LSM tree needs a cache of 3 chunks of 10 MB: 32 MiB, or smaller chunks by table_config: lsm=(chunk_size=1MB)"),
 		engine.RefuseIf(c.Page%4096 != 0 || c.Page > 1<<20, "page", c.Page, "leaf pages must be a multiple of 4 KiB, up to 1 MiB"),
 		engine.RefuseIf(c.Compresses() && !strings.Contains(compressors, string(c.Compression)), "compression", c.Compression,
@@ -133,7 +134,7 @@ func newSettings(c engine.Config) (s settings, err error) {
 		return s, err
 	}
 	s.connection = fmt.Sprintf("create,cache_size=%d,session_max=2000,statistics=(fast),log=(enabled=true,recover=on,file_max=10MB,prealloc=false),"+
-		"checkpoint=(wait=60),transaction_sync=(%s)", cmp.Or(c.Cache, defaultCache), syncs[c.Durability])
+		"checkpoint=(wait=60),transaction_sync=(%s)", s.cache, syncs[c.Durability])
 	s.tables = "key_format=u,value_format=u,type=" + map[string]string{btree: "file", lsm: "lsm"}[s.storage]
 	if c.Page != 0 {
 		s.tables += fmt.Sprintf(",leaf_page_max=%d", c.Page)
