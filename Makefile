@@ -4,7 +4,7 @@ GO ?= go
 # More words for the demo, such as --set params.rows=50000.
 DEMO ?=
 # Packages whose tests also run under the race detector.
-RACE = ./engine/kvkit ./engine/pebble ./internal/cpuset ./engine/memory ./engine/bbolt ./internal/drive ./internal/hist ./internal/observe ./internal/trial ./internal/campaign ./internal/wire ./internal/server ./internal/watch
+RACE = ./engine/kvkit ./engine/pebble ./engine/badger ./internal/cpuset ./engine/memory ./engine/bbolt ./internal/drive ./internal/hist ./internal/observe ./internal/trial ./internal/campaign ./internal/wire ./internal/server ./internal/watch
 
 # Packages that have more with the native engines.
 NATIVE = ./engine/native ./engine/rocksdb ./engine/lmdb ./engine/wiredtiger ./internal/registry

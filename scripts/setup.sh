@@ -28,6 +28,13 @@ need mount test -x /bin/mount
 need maven command -v mvn
 need ca-certificates test -e /etc/ssl/certs/ca-certificates.crt
 need unzip command -v unzip
+need g++ command -v g++
+need cmake command -v cmake
+need ninja-build command -v ninja
+need zlib1g-dev test -e /usr/include/zlib.h
+need libsnappy-dev test -e /usr/include/snappy-c.h
+need liblz4-dev test -e /usr/include/lz4.h
+need libzstd-dev test -e /usr/include/zstd.h
 as_root=
 [ "$(id -u)" = 0 ] || as_root=sudo
 if [ -n "$missing" ]; then
@@ -47,7 +54,7 @@ fi
 [ -x /opt/mysql-5.5.9/bin/mysqld ] || $as_root "$(dirname "$0")/mysql-5.5.9.sh" /opt/mysql-5.5.9
 # The libraries of native engines: a new and an old version of each.
 "$(dirname "$0")/rocksdb.sh" 6.29.5 11.8.1
-"$(dirname "$0")/wiredtiger.sh" 3.2.1
+"$(dirname "$0")/wiredtiger.sh" 3.2.1 11.3.1
 # What answers MongoDB's protocol in tests.
 "$(dirname "$0")/ferretdb.sh"
 # DuckDB reads what export writes. Debian has no package of it, and does not let

@@ -18,11 +18,11 @@ import (
 // Engine is the engine, for the registry.
 type Engine struct{}
 
-var options = []engine.Option{
-	{Name: "memtable_size", Type: "size", Doc: "size of a memtable, of which there are up to five beside the cache (default 64 MiB); a transaction holds 15 % of it"},
+var options = append(kvkit.Options(0), []engine.Option{
+	{Name: "memtable_size", Type: "size", Doc: "of a memtable, of which up to five are beside the cache (default 64 MiB); a transaction holds 15 % of one"},
 	{Name: "value_threshold", Type: "size", Doc: "values of this size and larger go to the value log (default 1 MiB, or 15 % of a memtable if that is less)"},
 	{Name: "compactors", Type: "int", Doc: "compactions that may run at the same time, 2 or more (default 4)"},
-}
+}...)
 
 // Info describes the engine.
 func (Engine) Info() engine.Info {
@@ -48,14 +48,14 @@ const unsynced = "commits survive kill -9 of the engine, in a mapped log; a cras
 
 // Check returns an error if Open could not honour the configuration.
 func (Engine) Check(c engine.Config) error {
-	_, err := newOptions(c)
+	_, _, err := newOptions(c)
 	return err
 }
 
 // newOptions translates the configuration. Badger has no level below process: its
 // logs are mapped, and a write to them is in the page cache at once.
-func newOptions(c engine.Config) (badger.Options, error) {
-	o := badger.DefaultOptions(c.Dir).WithLogger(logger{}).WithSyncWrites(c.Durability == model.DurabilityOS)
+func newOptions(c engine.Config) (o badger.Options, switches kvkit.Switches, err error) {
+	o = badger.DefaultOptions(c.Dir).WithLogger(logger{}).WithSyncWrites(c.Durability == model.DurabilityOS)
 	if err := cmp.Or(
 		engine.RefuseIf(c.Durability == model.DurabilityInterval, "durability", c.Durability,
 			"badger syncs its log at every commit or not at all; it supports none, process and os"),
@@ -63,7 +63,7 @@ func newOptions(c engine.Config) (badger.Options, error) {
 		engine.RefuseIf(c.Page != 0 && (c.Page < 512 || c.Page > 1<<20), "page", c.Page, "blocks must be from 512 B to 1 MiB"),
 		engine.RefuseIf(c.Cache != 0 && c.Cache < 1<<20, "cache", c.Cache, "badger's caches need 1 MiB"),
 	); err != nil {
-		return o, err
+		return o, switches, err
 	}
 	if c.Page != 0 {
 		o.BlockSize = int(c.Page)
@@ -81,7 +81,7 @@ func newOptions(c engine.Config) (badger.Options, error) {
 	case model.CompressionZstd:
 		o.Compression = choices.ZSTD
 	default:
-		return o, engine.Refuse("compression", c.Compression, "badger supports none, snappy and zstd")
+		return o, switches, engine.Refuse("compression", c.Compression, "badger supports none, snappy and zstd")
 	}
 	memtable, err1 := c.SizeOption("memtable_size", o.MemTableSize, 1<<20, 1<<30)
 	o.MemTableSize = memtable
@@ -90,12 +90,13 @@ func newOptions(c engine.Config) (badger.Options, error) {
 	o.ValueThreshold = threshold
 	compactors, err3 := c.IntOption("compactors", int64(o.NumCompactors), 2, 64)
 	o.NumCompactors = int(compactors)
-	return o, cmp.Or(err1, err2, err3, c.CheckEmbedded(options, model.RepeatableRead))
+	switches, err4 := kvkit.NewSwitches(c)
+	return o, switches, cmp.Or(err1, err2, err3, err4, c.CheckEmbedded(options, model.RepeatableRead))
 }
 
 // Open opens or creates the database.
 func (Engine) Open(_ context.Context, c engine.Config) (engine.DB, error) {
-	o, err := newOptions(c)
+	o, switches, err := newOptions(c)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +107,7 @@ func (Engine) Open(_ context.Context, c engine.Config) (engine.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open badger in %s: %w", c.Dir, err)
 	}
-	return kvkit.Open(&store{db: db, dir: c.Dir, durability: c.Durability}, c.Schema)
+	return switches.Open(&store{db: db, dir: c.Dir, durability: c.Durability}, c.Schema)
 }
 
 // logger prints Badger's errors and drops everything else.

@@ -12,8 +12,9 @@ import (
 func TestConformance(t *testing.T) {
 	yes := true
 	enginetest.Run(t, enginetest.Suite{
-		Engine: badger.Engine{},
-		Config: engine.Config{Durability: model.DurabilityProcess, Cache: 8 << 20, Compression: model.CompressionSnappy, Page: 4096},
+		Engine:   badger.Engine{},
+		Config:   engine.Config{Durability: model.DurabilityProcess, Cache: 8 << 20, Compression: model.CompressionSnappy, Page: 4096},
+		Switches: []map[string]any{{"indexes": "blind"}, {"indexes": "blind", "cleanup": "read"}, {"indexes": "blind", "cleanup": "settle"}},
 		Refused: []enginetest.Refusal{
 			{Knob: "durability", Config: engine.Config{Durability: model.DurabilityInterval}},
 			{Knob: "isolation", Config: engine.Config{Isolation: model.Serializable}},

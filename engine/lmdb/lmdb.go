@@ -15,11 +15,11 @@ import (
 // Engine is the engine, for the registry.
 type Engine struct{}
 
-var options = []engine.Option{
+var options = append(kvkit.Options(0), []engine.Option{
 	{Name: "map_size", Type: "size", Doc: "the size up to which the file may grow (default 1 TiB)"},
 	{Name: "writemap", Type: "bool", Doc: "write into the mapped file, which then has its full size, sparse, at once (default false); " +
 		"on a dead disk it goes on to acknowledge commits"},
-}
+}...)
 
 // pageSize is the only one of LMDB: that of the operating system.
 const pageSize = 4096
@@ -54,6 +54,7 @@ type settings struct {
 	mapSize  int64
 	writeMap bool
 	sync     bool
+	switches kvkit.Switches
 }
 
 // maxKey is the longest key of LMDB as it is usually compiled.
@@ -78,11 +79,12 @@ func newSettings(c engine.Config) (s settings, err error) {
 	if err == nil && longest > maxKey {
 		err = hint.Errorf("choose another engine, or declare narrower columns", "a key of %s can have more bytes than the %d of an lmdb key", object, maxKey)
 	}
-	var err1, err2 error
+	var err1, err2, err3 error
 	s.mapSize, err1 = c.SizeOption("map_size", 1<<40, 1<<20, 1<<46)
 	s.writeMap, err2 = c.BoolOption("writemap", false)
+	s.switches, err3 = kvkit.NewSwitches(c)
 	s.sync = c.Durability == model.DurabilityOS
-	return s, cmp.Or(err, err1, err2, c.CheckEmbedded(options, model.Serializable))
+	return s, cmp.Or(err, err1, err2, err3, c.CheckEmbedded(options, model.Serializable))
 }
 
 // Open opens or creates the database.

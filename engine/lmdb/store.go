@@ -67,9 +67,13 @@ func (s *store) newReader() *tx {
 
 func (s *store) Settings() []engine.Setting {
 	flags, _ := s.env.Flags()
+	sync := "at commit: data, then the meta page"
+	if flags&lmdb.NoSync != 0 {
+		sync = "left to the operating system"
+	}
 	out := []engine.Setting{
 		{Name: "durability", Value: string(s.durability), Source: engine.AsSet},
-		{Name: "sync", Value: map[bool]string{true: "left to the operating system", false: "at commit: data, then the meta page"}[flags&lmdb.NoSync != 0], Source: engine.ReadBack},
+		{Name: "sync", Value: sync, Source: engine.ReadBack},
 		{Name: "writemap", Value: strconv.FormatBool(flags&lmdb.WriteMap != 0), Source: engine.ReadBack},
 		{Name: "page_size", Value: strconv.Itoa(pageSize), Source: engine.AsSet},
 		{Name: "cache", Value: "the page cache, without a limit: the file is mapped", Source: engine.AsSet},

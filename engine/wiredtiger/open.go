@@ -58,6 +58,9 @@ func open(c engine.Config, set settings) (_ engine.DB, err error) {
 	}
 	native.SetSyncs(set.durability == "os")
 	s := &store{dir: c.Dir, set: set, spaces: kvkit.Spaces(c.Schema)}
+	if set.storage == btree {
+		s.reserve = 1
+	}
 	if err := call(func(a *arena) C.int { return C.wt_open(a.text(c.Dir), a.text(set.connection), &s.conn) }); err != nil {
 		return nil, fmt.Errorf("open wiredtiger in %s: %w", c.Dir, err)
 	}
@@ -65,7 +68,7 @@ func open(c engine.Config, set settings) (_ engine.DB, err error) {
 	if err := s.prepare(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open wiredtiger in %s: %w", c.Dir, err), s.Close())
 	}
-	return kvkit.Open(s, c.Schema)
+	return set.switches.Open(s, c.Schema)
 }
 
 // prepare creates the tables and reads what does not change.

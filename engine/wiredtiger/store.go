@@ -26,6 +26,7 @@ type store struct {
 	dir        string
 	set        settings
 	spaces     int
+	reserve    C.int     // 1: GetForUpdate reserves rows
 	pool       sync.Pool // of *session, between transactions
 	closing    sync.RWMutex
 	closed     bool
@@ -36,6 +37,13 @@ type store struct {
 // Concurrency returns Isolated: transactions have a snapshot, and the second writer
 // of a row fails.
 func (s *store) Concurrency() kvkit.Concurrency { return kvkit.Isolated }
+
+// entryMemory is what an entry that is not yet committed takes in the cache.
+const entryMemory = 200
+
+// MaxEntries returns how many writes fit into a transaction: WiredTiger rolls back
+// one that fills a tenth of its cache, again and again, and half of that is safe.
+func (s *store) MaxEntries() int { return int(s.set.cache / 20 / entryMemory) }
 
 // with runs f with a session of the pool.
 func (s *store) with(f func(*session) error) error {

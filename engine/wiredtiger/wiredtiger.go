@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"rumbench/engine"
+	"rumbench/engine/kvkit"
 	"rumbench/engine/native"
 	"rumbench/internal/hint"
 	"rumbench/model"
@@ -26,18 +27,19 @@ const newest = "11.3.1"
 // their own.
 const debian = "3.2.1"
 
-var options = []engine.Option{
+var options = append(kvkit.Options(0), []engine.Option{
 	{Name: "library", Type: "string", Doc: "the version, as built by scripts/wiredtiger.sh, or the path of such a library (default " + newest + ")"},
 	{Name: "config", Type: "string", Doc: "more of WiredTiger's configuration of the connection, such as eviction_dirty_trigger=40"},
 	{Name: "table_config", Type: "string", Doc: "more of WiredTiger's configuration of each table, such as memory_page_max=20MB"},
-}
+}...)
 
 // Info describes the engine.
 func (Engine) Info() engine.Info {
 	return engine.Info{
-		Name:         "wiredtiger",
-		Structure:    "B-tree",
-		Doc:          "MongoDB's storage engine, in this process: a B-tree by default, or an LSM tree. A transaction that meets another writer of a row fails at once.",
+		Name:      "wiredtiger",
+		Structure: "B-tree",
+		Doc: "MongoDB's storage engine, in this process: a B-tree by default, or an LSM tree. " +
+			"A transaction that meets another writer of a row fails at once.",
 		Version:      newest,
 		Native:       true,
 		Storages:     []string{btree, lsm},
@@ -84,7 +86,9 @@ type settings struct {
 	library, path      string // the version or path as given, and the file
 	connection, tables string
 	storage            string
+	cache              int64
 	durability         model.Durability
+	switches           kvkit.Switches
 }
 
 // defaultCache is WiredTiger's own.
@@ -101,11 +105,12 @@ var syncs = map[model.Durability]string{
 }
 
 func newSettings(c engine.Config) (s settings, err error) {
-	s = settings{storage: cmp.Or(c.Storage, btree), durability: c.Durability}
-	var err1, err2, err3 error
+	s = settings{storage: cmp.Or(c.Storage, btree), cache: cmp.Or(c.Cache, defaultCache), durability: c.Durability}
+	var err1, err4 error
 	s.library, err1 = c.TextOption("library", newest)
 	connection, err2 := c.TextOption("config", "")
 	tables, err3 := c.TextOption("table_config", "")
+	s.switches, err4 = kvkit.NewSwitches(c)
 	compressors := "none, snappy, zlib, zstd and lz4"
 	if s.library == debian {
 		compressors = "none, snappy and zlib"
@@ -113,12 +118,13 @@ func newSettings(c engine.Config) (s settings, err error) {
 	inner := c
 	inner.Storage = ""
 	if err := cmp.Or(
-		err1, err2, err3,
+		err1, err2, err3, err4,
 		engine.RefuseIf(s.storage != btree && s.storage != lsm, "storage", c.Storage, "wiredtiger has btree and lsm"),
-		engine.RefuseIf(syncs[c.Durability] == "", "durability", c.Durability, "wiredtiger syncs its log at every commit or not at all; none, process and os are possible"),
+		engine.RefuseIf(syncs[c.Durability] == "", "durability", c.Durability,
+			"wiredtiger syncs its log at every commit or not at all; none, process and os are possible"),
 		engine.RefuseIf(c.Direct(), "direct_io", true, "wiredtiger is opened without it here"),
 		engine.RefuseIf(c.Cache != 0 && c.Cache < 1<<20, "cache", c.Cache, "wiredtiger's cache needs 1 MiB"),
-		engine.RefuseIf(s.storage == lsm && cmp.Or(c.Cache, defaultCache) < lsmCache && !strings.Contains(tables, "chunk_size"), "cache", c.Cache,
+		engine.RefuseIf(s.storage == lsm && s.cache < lsmCache && !strings.Contains(tables, "chunk_size"), "cache", c.Cache,
 			"wiredtiger's LSM tree needs a cache of 3 chunks of 10 MB: 32 MiB, or smaller chunks by table_config: lsm=(chunk_size=1MB)"),
 		engine.RefuseIf(c.Page%4096 != 0 || c.Page > 1<<20, "page", c.Page, "leaf pages must be a multiple of 4 KiB, up to 1 MiB"),
 		engine.RefuseIf(c.Compresses() && !strings.Contains(compressors, string(c.Compression)), "compression", c.Compression,
@@ -128,7 +134,7 @@ func newSettings(c engine.Config) (s settings, err error) {
 		return s, err
 	}
 	s.connection = fmt.Sprintf("create,cache_size=%d,session_max=2000,statistics=(fast),log=(enabled=true,recover=on,file_max=10MB,prealloc=false),"+
-		"checkpoint=(wait=60),transaction_sync=(%s)", cmp.Or(c.Cache, defaultCache), syncs[c.Durability])
+		"checkpoint=(wait=60),transaction_sync=(%s)", s.cache, syncs[c.Durability])
 	s.tables = "key_format=u,value_format=u,type=" + map[string]string{btree: "file", lsm: "lsm"}[s.storage]
 	if c.Page != 0 {
 		s.tables += fmt.Sprintf(",leaf_page_max=%d", c.Page)

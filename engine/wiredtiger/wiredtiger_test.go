@@ -59,12 +59,17 @@ func conform(t *testing.T, version, storage string) {
 	option := func(name string, value any) engine.Config {
 		return engine.Config{Options: map[string]any{"library": version, name: value}}
 	}
+	switches := []map[string]any{{"indexes": "blind"}, {"indexes": "blind", "cleanup": "read"}, {"indexes": "blind", "cleanup": "settle"}}
+	if storage == "lsm" { // which takes long to settle
+		switches = nil
+	}
 	enginetest.Run(t, enginetest.Suite{
 		Engine: wiredtiger.Engine{},
 		Config: engine.Config{
 			Durability: model.DurabilityProcess, Cache: 32 << 20, Compression: model.CompressionSnappy, Page: 8192,
 			Storage: storage, Options: map[string]any{"library": version, "table_config": "lsm=(chunk_size=1MB)"},
 		},
+		Switches: switches,
 		Refused: []enginetest.Refusal{
 			{Knob: "durability", Config: engine.Config{Durability: model.DurabilityInterval}},
 			{Knob: "storage", Config: engine.Config{Storage: "heap"}},

@@ -17,6 +17,8 @@ func TestPromises(t *testing.T) {
 		"mysql process": "by rule about a second", "mysql interval": "last second",
 		"pebble process": "may lose the whole database", "pebble interval": "last second", "pebble os": "survive a crash of the operating system",
 		"bbolt process": "may lose the whole database", "sqlite process": "may lose the whole database",
+		"badger process": "may lose the whole database", "badger os": "survive a crash of the operating system", "lmdb process": "may lose the whole database",
+		"wiredtiger none": "nothing is promised", "wiredtiger process": "may lose the whole database",
 		"memory none": "nothing is promised",
 	}
 	for _, e := range registry.Engines() {

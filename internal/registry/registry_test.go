@@ -186,8 +186,8 @@ func targets(t *testing.T) (all []target) {
 	return all
 }
 
-// storages are those of an engine that has several.
-var storages = map[string][]string{"mysql": {"innodb", "rocksdb"}, "postgres": {""}}
+// storages are those of an engine that has several, beside an embedded one's default.
+var storages = map[string][]string{"mysql": {"innodb", "rocksdb"}, "postgres": {""}, "wiredtiger": {"lsm"}}
 
 // transactions are the kinds of an engine whose option they are, beside none.
 var transactions = map[string][]string{"rocksdb": {"optimistic", "locks"}}

@@ -1,0 +1,84 @@
+//go:build native && cgo && linux
+
+package wiredtiger_test
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+
+	"rumbench/engine"
+	"rumbench/engine/wiredtiger"
+	"rumbench/model"
+)
+
+// TestOldChunks: rows that have left the newest chunk of an LSM tree are found by
+// operations that change them, and an index is built in transactions that fit into
+// a small cache.
+func TestOldChunks(t *testing.T) {
+	if version := os.Getenv(variantEnv); version != "" {
+		testOldChunks(t, version)
+		return
+	}
+	for _, version := range versions {
+		t.Run(version, func(t *testing.T) {
+			need(t, version)
+			cmd := exec.Command(os.Args[0], "-test.run=^TestOldChunks$")
+			cmd.Env = append(os.Environ(), variantEnv+"="+version)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+		})
+	}
+}
+
+func testOldChunks(t *testing.T, version string) {
+	const batch, batches = 100, 1500
+	schema := model.Schema{Tables: []model.Table{{
+		Name: "t", Key: []string{"k"},
+		Columns: []model.Column{{Name: "k", Type: model.Int}, {Name: "a", Type: model.Int}, {Name: "s", Type: model.String, Width: 100}},
+		Indexes: []model.Index{{Name: "t_a", Columns: []string{"a", "s"}}},
+	}}}
+	db, err := wiredtiger.Engine{}.Open(t.Context(), engine.Config{
+		Dir: t.TempDir(), Durability: model.DurabilityProcess, Storage: "lsm", Cache: 32 << 20, Schema: schema,
+		Options: map[string]any{"library": version},
+	})
+	must(t, err)
+	defer db.Close()
+	must(t, db.CreateTables(t.Context()))
+	session, err := db.Session(t.Context())
+	must(t, err)
+	do := func(op model.Op, args ...model.Value) engine.Result {
+		t.Helper()
+		st, err := session.Prepare(t.Context(), &op)
+		must(t, err)
+		var r engine.Result
+		must(t, st.Exec(t.Context(), args, &r))
+		return r
+	}
+	text := model.StringValue(make([]byte, 90))
+	for n := range int64(batches) {
+		var args []model.Value
+		for k := n * batch; k < (n+1)*batch; k++ {
+			args = append(args, model.IntValue(k), model.IntValue(k*7919%100003), text)
+		}
+		do(model.Op{Kind: model.Insert, Table: "t", Columns: []string{"k", "a", "s"}, Rows: batch}, args...)
+	}
+	must(t, db.CreateIndexes(t.Context(), "t", "t_a"))
+	if r := do(model.Op{Kind: model.DeleteLowest, Table: "t", Rows: batch}, model.IntValue(0)); r.Rows != batch {
+		t.Errorf("%d of %d rows were deleted", r.Rows, batch)
+	}
+	for _, index := range []string{"", "t_a"} {
+		r := do(model.Op{Kind: model.Scan, Table: "t", Index: index, Aggregate: model.Count})
+		if got := r.Value.Int(); got != batch*(batches-1) {
+			t.Errorf("by %q: %d rows, want %d", index, got, batch*(batches-1))
+		}
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
