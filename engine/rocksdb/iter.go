@@ -33,6 +33,7 @@ type iter struct {
 	lower, upper []byte
 	c            *C.iter // nil before the first move
 	move         C.int   // NEXT or PREV
+	first        int     // how many entries are read first
 	step         int     // position in steps
 	room         []byte
 	rest         []byte // entries that were read and come next
@@ -53,9 +54,12 @@ func (t *tx) Iter(lower, upper []byte) (kvkit.Iter, error) {
 		it = &iter{tx: t, room: make([]byte, iterRoom)}
 	}
 	it.lower, it.upper = append(it.lower[:0], lower...), append(it.upper[:0], upper...)
-	it.c, it.err, it.left, it.more, it.key = nil, nil, 0, false, nil
+	it.c, it.err, it.left, it.more, it.key, it.first = nil, nil, 0, false, nil, 1
 	return it, nil
 }
+
+// Announce implements kvkit.Announced.
+func (it *iter) Announce(entries int) { it.first = min(entries, steps[len(steps)-1]) }
 
 func (it *iter) First() bool { return it.start(C.FIRST, C.NEXT) }
 func (it *iter) Last() bool  { return it.start(C.LAST, C.PREV) }
@@ -69,7 +73,7 @@ func (it *iter) start(end, move C.int) bool {
 		return it.read(end)
 	}
 	l, u := it.lower, it.upper
-	return it.take(C.scan(it.tx.store.c, it.tx.view, chars(l), C.size_t(len(l)), chars(u), C.size_t(len(u)), end, 1, chars(it.room), C.size_t(len(it.room))))
+	return it.take(C.scan(it.tx.store.c, it.tx.view, chars(l), C.size_t(len(l)), chars(u), C.size_t(len(u)), end, it.want(), chars(it.room), C.size_t(len(it.room))))
 }
 
 // go_ moves to the entry after or before this one.
@@ -80,7 +84,7 @@ func (it *iter) go_(move C.int) bool {
 	case move != it.move:
 		it.step, it.move = 0, move
 		key := append([]byte(nil), it.key...)
-		return it.take(C.turn(it.c, chars(key), C.size_t(len(key)), move, 1, chars(it.room), C.size_t(len(it.room))))
+		return it.take(C.turn(it.c, chars(key), C.size_t(len(key)), move, it.want(), chars(it.room), C.size_t(len(it.room))))
 	case it.left > 0:
 		return it.next()
 	case !it.more:
@@ -91,8 +95,16 @@ func (it *iter) go_(move C.int) bool {
 	return it.read(move)
 }
 
+// want is how many entries are read next.
+func (it *iter) want() C.size_t {
+	if it.step == 0 {
+		return C.size_t(it.first)
+	}
+	return C.size_t(steps[it.step])
+}
+
 func (it *iter) read(move C.int) bool {
-	return it.take(C.fill(it.c, move, C.size_t(steps[it.step]), chars(it.room), C.size_t(len(it.room))))
+	return it.take(C.fill(it.c, move, it.want(), chars(it.room), C.size_t(len(it.room))))
 }
 
 // take moves to the first of the entries of a page.
@@ -107,7 +119,7 @@ func (it *iter) take(p C.page) bool {
 		return it.read(it.move)
 	}
 	it.rest, it.left = it.room[:p.used], int(p.count)
-	it.more = p.need > 0 || it.left == steps[it.step]
+	it.more = p.need > 0 || it.left == int(it.want())
 	return it.next()
 }
 
