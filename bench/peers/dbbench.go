@@ -279,7 +279,8 @@ type embeddedClient struct {
 	*embedded
 	stmt   engine.Stmt
 	random *rand.Rand
-	text   []byte // values are parts of it, as in db_bench
+	text   []byte // values are parts of it, one after the other, as in db_bench
+	at     int
 	args   [2]model.Value
 	r      engine.Result
 }
@@ -301,6 +302,8 @@ func (c *embeddedClient) Do(ctx context.Context, out *workload.Outcome) error {
 }
 
 func (c *embeddedClient) value() model.Value {
-	at := c.random.IntN(len(c.text) - benchValue)
-	return model.BytesValue(c.text[at : at+benchValue])
+	if c.at += benchValue; c.at+benchValue > len(c.text) {
+		c.at = 0
+	}
+	return model.BytesValue(c.text[c.at : c.at+benchValue])
 }
