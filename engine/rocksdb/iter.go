@@ -72,8 +72,9 @@ func (it *iter) start(end, move C.int) bool {
 	if it.c != nil {
 		return it.read(end)
 	}
-	l, u := it.lower, it.upper
-	return it.take(C.scan(it.tx.store.c, it.tx.view, chars(l), C.size_t(len(l)), chars(u), C.size_t(len(u)), end, it.want(), chars(it.room), C.size_t(len(it.room))))
+	l, u, room := it.lower, it.upper, it.room
+	return it.take(C.scan(it.tx.store.c, it.tx.view, chars(l), C.size_t(len(l)), chars(u), C.size_t(len(u)),
+		end, it.want(), chars(room), C.size_t(len(room))))
 }
 
 // go_ moves to the entry after or before this one.
