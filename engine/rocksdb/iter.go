@@ -7,8 +7,6 @@ package rocksdb
 #cgo nocallback scan
 #cgo noescape fill
 #cgo nocallback fill
-#cgo noescape turn
-#cgo nocallback turn
 #cgo noescape iter_close
 #cgo nocallback iter_close
 #include "binding.h"
@@ -17,6 +15,7 @@ import "C"
 
 import (
 	"encoding/binary"
+	"errors"
 
 	"rumbench/engine/kvkit"
 )
@@ -27,7 +26,7 @@ var steps = [...]int{1, 8, 64, 1000}
 // iterRoom is the memory for entries read at once; a longer entry gets its own.
 const iterRoom = 64 << 10
 
-// iter reads entries many at a time.
+// iter reads entries many at a time, in one direction: from First or from Last.
 type iter struct {
 	tx           *tx
 	lower, upper []byte
@@ -44,7 +43,7 @@ type iter struct {
 }
 
 func (t *tx) Iter(lower, upper []byte) (kvkit.Iter, error) {
-	if err := t.prepare(false); err != nil {
+	if err := t.prepare(); err != nil {
 		return nil, err
 	}
 	var it *iter
@@ -54,7 +53,7 @@ func (t *tx) Iter(lower, upper []byte) (kvkit.Iter, error) {
 		it = &iter{tx: t, room: make([]byte, iterRoom)}
 	}
 	it.lower, it.upper = append(it.lower[:0], lower...), append(it.upper[:0], upper...)
-	it.c, it.err, it.left, it.more, it.key, it.first = nil, nil, 0, false, nil, 1
+	it.c, it.err, it.left, it.more, it.first = nil, nil, 0, false, 1
 	return it, nil
 }
 
@@ -63,8 +62,8 @@ func (it *iter) Announce(entries int) { it.first = min(entries, steps[len(steps)
 
 func (it *iter) First() bool { return it.start(C.FIRST, C.NEXT) }
 func (it *iter) Last() bool  { return it.start(C.LAST, C.PREV) }
-func (it *iter) Next() bool  { return it.go_(C.NEXT) }
-func (it *iter) Prev() bool  { return it.go_(C.PREV) }
+func (it *iter) Next() bool  { return it.advance(C.NEXT) }
+func (it *iter) Prev() bool  { return it.advance(C.PREV) }
 
 // start moves to an end of the range.
 func (it *iter) start(end, move C.int) bool {
@@ -77,19 +76,17 @@ func (it *iter) start(end, move C.int) bool {
 		end, it.want(), chars(room), C.size_t(len(room))))
 }
 
-// go_ moves to the entry after or before this one.
-func (it *iter) go_(move C.int) bool {
+// advance moves to the entry after or before this one.
+func (it *iter) advance(move C.int) bool {
 	switch {
-	case it.err != nil || it.key == nil:
-		return false
 	case move != it.move:
-		it.step, it.move = 0, move
-		key := append([]byte(nil), it.key...)
-		return it.take(C.turn(it.c, chars(key), C.size_t(len(key)), move, it.want(), chars(it.room), C.size_t(len(it.room))))
+		it.err = errors.New("rocksdb: an iterator has one direction")
+		return false
+	case it.err != nil:
+		return false
 	case it.left > 0:
 		return it.next()
 	case !it.more:
-		it.key = nil
 		return false
 	}
 	it.step = min(it.step+1, len(steps)-1)
@@ -127,7 +124,6 @@ func (it *iter) take(p C.page) bool {
 // next moves to the next entry that was read.
 func (it *iter) next() bool {
 	if it.left == 0 {
-		it.key = nil
 		return false
 	}
 	nk, nv := binary.NativeEndian.Uint32(it.rest), binary.NativeEndian.Uint32(it.rest[4:])
