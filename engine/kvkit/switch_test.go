@@ -1,6 +1,7 @@
 package kvkit_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -106,6 +107,27 @@ func TestLookups(t *testing.T) {
 		if got := counter(t, db, "kvkit.lookups") - before; got != float64(50*c.lookups) {
 			t.Errorf("%s: %v look-ups in 50 operations, want %d each", c.name, got, c.lookups)
 		}
+	}
+}
+
+// A merged update of a row that does not exist makes none.
+func TestBrokenPromise(t *testing.T) {
+	db := openAccounts(t, map[string]any{"updates": "merge"})
+	set := on(t, db, model.Op{Kind: model.Update, Table: "sums", Set: []model.Assign{{Column: "sum", Add: true}}, Blind: true})
+	get := on(t, db, model.Op{Kind: model.Get, Table: "sums", Columns: []string{"sum"}})
+	count := on(t, db, model.Op{Kind: model.Scan, Table: "sums", Aggregate: model.Count})
+	insert := on(t, db, model.Op{Kind: model.Insert, Table: "sums", Columns: []string{"id", "sum"}, Rows: 1})
+	for id := range 3 {
+		set.Changes(1, 5, id)
+		get.Want([]any{id})
+		count.Gives(strconv.Itoa(id))
+		if id > 0 {
+			settle(t, db)
+			get.Want([]any{id})
+		}
+		insert.OK(id, 1)
+		set.Changes(1, 2, id)
+		get.Want([]any{id}, "3")
 	}
 }
 

@@ -33,10 +33,11 @@ import (
 //	ReadWrite  the database, until it has written: then an index of its batch; in
 //	           a store with transactions, a transaction on a snapshot
 //
-// So writes that follow from nothing read are a plain batch, also in a store with
-// transactions, which finds conflicts with them. One with locks does not: there,
-// all but plain puts, which are of new rows, are a transaction. The memory is used
-// again after Rollback, which kvkit calls last.
+// In a store with transactions, puts that follow from nothing read are of new rows
+// and a plain batch. Other writes are a transaction: a plain batch asks for no
+// locks, and may slip in between an optimistic transaction's check and its write.
+//
+// The memory is used again after Rollback, which kvkit calls last.
 type tx struct {
 	store   *store
 	mode    kvkit.Mode
@@ -136,7 +137,7 @@ func (t *tx) Commit() error {
 	if t.batch.count == 0 && t.view == nil {
 		return nil
 	}
-	if t.view == nil && t.changes && t.store.settings.transactions == "locks" {
+	if t.view == nil && t.changes && t.store.Concurrency() == kvkit.Isolated {
 		t.view = C.view_open(t.store.c, C.TX)
 	}
 	b := t.batch.whole()
