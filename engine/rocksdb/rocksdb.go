@@ -206,7 +206,8 @@ func (s *settings) find() (string, error) {
 	// none was.
 	newer := s.transactions == "locks" || s.transactions == "optimistic" && s.switches.Merges()
 	if newer && native.CheckExports(path, "rocksdb_transactiondb_get_base_db") != nil {
-		return "", engine.Refuse("options.transactions", s.transactions, "it needs RocksDB 8.11 or newer, not %s; optimistic without merges is possible on all", s.library)
+		return "", engine.Refuse("options.transactions", s.transactions,
+			"it needs RocksDB 8.11 or newer, not %s; optimistic without merges is possible on all", s.library)
 	}
 	return path, nil
 }
