@@ -62,11 +62,11 @@ func Run(t *testing.T, s Suite) {
 	t.Run("concurrent lowest", s.testConcurrentLowest)
 	t.Run("observation", s.testObservation)
 	t.Run("explain", s.testExplain)
-	if s.can(model.CapTransactions) {
+	if can(s, model.CapTransactions) {
 		t.Run("transactions", s.testTransactions)
 		t.Run("half-way", s.testHalfWay)
 	}
-	if s.can(model.CapUnique) {
+	if can(s, model.CapUnique) {
 		t.Run("unique", s.testUnique)
 	}
 	if !s.Volatile {
@@ -78,7 +78,7 @@ func Run(t *testing.T, s Suite) {
 }
 
 // can reports whether the engine has a capability with the suite's configuration.
-func (s Suite) can(c model.Capability) bool {
+func can(s Suite, c model.Capability) bool {
 	return slices.Contains(engine.InfoOf(s.Engine, s.Config).Capabilities, c)
 }
 
@@ -122,7 +122,7 @@ func (s Suite) schema() model.Schema {
 	if len(s.Switches) > 0 {
 		tables = append(tables, notes, sums)
 	}
-	if s.can(model.CapUnique) {
+	if can(s, model.CapUnique) {
 		tables = append(tables, model.Table{
 			Name: "names",
 			Columns: []model.Column{

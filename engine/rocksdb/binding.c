@@ -68,13 +68,11 @@ char *store_open(store *s, const char *dir, int families, int transactions, int 
 	s->read = s->f.readoptions_create();
 	s->write = s->f.writeoptions_create();
 	s->f.writeoptions_set_sync(s->write, sync);
-	for (int i = 0; i < 2; i++) {
-		s->optimistic_options[i] = s->f.optimistictransaction_options_create();
-		s->f.optimistictransaction_options_set_set_snapshot(s->optimistic_options[i], i);
-		s->locking_options[i] = s->f.transaction_options_create();
-		s->f.transaction_options_set_set_snapshot(s->locking_options[i], i);
-		s->f.transaction_options_set_deadlock_detect(s->locking_options[i], 1);
-	}
+	s->optimistic_options = s->f.optimistictransaction_options_create();
+	s->f.optimistictransaction_options_set_set_snapshot(s->optimistic_options, 1);
+	s->locking_options = s->f.transaction_options_create();
+	s->f.transaction_options_set_set_snapshot(s->locking_options, 1);
+	s->f.transaction_options_set_deadlock_detect(s->locking_options, 1);
 	return NULL;
 }
 
@@ -82,10 +80,8 @@ void store_close(store *s) {
 	if (s->db) {
 		for (int i = 0; i < s->count; i++)
 			s->f.column_family_handle_destroy(s->families[i]);
-		for (int i = 0; i < 2; i++) {
-			s->f.optimistictransaction_options_destroy(s->optimistic_options[i]);
-			s->f.transaction_options_destroy(s->locking_options[i]);
-		}
+		s->f.optimistictransaction_options_destroy(s->optimistic_options);
+		s->f.transaction_options_destroy(s->locking_options);
 		s->f.readoptions_destroy(s->read);
 		s->f.writeoptions_destroy(s->write);
 		if (s->optimistic) {
@@ -144,8 +140,6 @@ int store_number(store *s, int family, const char *name, uint64_t *out) {
 	return s->f.property_int_cf(s->db, s->families[family], name, out);
 }
 
-char *store_text(store *s, const char *name) { return s->f.property_value_cf(s->db, s->families[0], name); }
-
 char *store_statistics(store *s) { return s->f.options_statistics_get_string(s->options); }
 
 char *store_size(store *s, int family, const char *lower, size_t nl, const char *upper, size_t nu, uint64_t *out) {
@@ -166,11 +160,9 @@ view *view_open(store *s, int kind) {
 	} else if (kind == INDEXED) {
 		v->indexed = s->f.writebatch_wi_create(0, 1);
 	} else {
-		int on = kind == TX_ON_SNAPSHOT;
-		v->tx = s->optimistic ? s->f.optimistictransaction_begin(s->optimistic, s->write, s->optimistic_options[on], NULL)
-				      : s->f.transaction_begin(s->locking, s->write, s->locking_options[on], NULL);
-		if (on)
-			at = s->f.transaction_get_snapshot(v->tx);
+		v->tx = s->optimistic ? s->f.optimistictransaction_begin(s->optimistic, s->write, s->optimistic_options, NULL)
+				      : s->f.transaction_begin(s->locking, s->write, s->locking_options, NULL);
+		at = s->f.transaction_get_snapshot(v->tx);
 	}
 	if (at) {
 		v->read = s->f.readoptions_create();
@@ -303,9 +295,8 @@ static iter *iter_open(store *s, view *v, const char *lower, size_t nl, const ch
 	rocksdb_family_t *at = family(s, lower);
 	if (v && v->tx) {
 		const rocksdb_snapshot_t *snapshot = s->f.transaction_get_snapshot(v->tx);
-		if (v->read != s->read)
-			s->f.readoptions_set_snapshot(it->read, snapshot);
-		s->f.free((void *)snapshot);
+		s->f.readoptions_set_snapshot(it->read, snapshot);
+		s->f.free((void *)snapshot); // the handle
 		it->it = s->f.transaction_create_iterator_cf(v->tx, it->read, at);
 		return it;
 	}
@@ -392,13 +383,6 @@ page fill(iter *it, int move, size_t want, char *room, size_t capacity) {
 // scan opens an iterator and fills in its first entries.
 page scan(store *s, view *v, const char *lower, size_t nl, const char *upper, size_t nu, int move, size_t want, char *room, size_t capacity) {
 	return fill(iter_open(s, v, lower, nl, upper, nu), move, want, room, capacity);
-}
-
-// turn continues from a key that was filled in, in the other direction.
-page turn(iter *it, const char *key, size_t length, int move, size_t want, char *room, size_t capacity) {
-	it->s->f.iter_seek(it->it, key, length);
-	it->fresh = 0;
-	return fill(it, move, want, room, capacity);
 }
 
 void iter_close(iter *it) {

@@ -55,7 +55,6 @@ typedef char *(*partial_merge_t)(void *, const char *, size_t, const char *const
 	X(void, flush_cf, (rocksdb_t *, const rocksdb_flushoptions_t *, rocksdb_family_t *, char **)) \
 	X(void, flush_wal, (rocksdb_t *, unsigned char, char **)) \
 	X(int, property_int_cf, (rocksdb_t *, rocksdb_family_t *, const char *, uint64_t *)) \
-	X(char *, property_value_cf, (rocksdb_t *, rocksdb_family_t *, const char *)) \
 	X(void, approximate_sizes_cf, (rocksdb_t *, rocksdb_family_t *, int, const char *const *, const size_t *, const char *const *, const size_t *, uint64_t *, char **)) \
 	X(const rocksdb_snapshot_t *, create_snapshot, (rocksdb_t *)) \
 	X(void, release_snapshot, (rocksdb_t *, const rocksdb_snapshot_t *)) \
@@ -137,8 +136,8 @@ typedef struct {
 	int count;
 	rocksdb_readoptions_t *read;
 	rocksdb_writeoptions_t *write;
-	rocksdb_optimistic_options_t *optimistic_options[2]; // without and with a snapshot
-	rocksdb_tx_options_t *locking_options[2];
+	rocksdb_optimistic_options_t *optimistic_options;
+	rocksdb_tx_options_t *locking_options;
 } store;
 
 // A view is what a transaction reads and writes through, unless that is the
@@ -160,7 +159,7 @@ typedef struct {
 } operator_t;
 
 // The kinds of views.
-enum { SNAPSHOT, INDEXED, TX, TX_ON_SNAPSHOT };
+enum { SNAPSHOT, INDEXED, TX };
 
 // An iter is an iterator with the memory of its bounds, which must outlive it.
 typedef struct {
@@ -203,7 +202,6 @@ char *store_write(store *s, view *v, const char *batch, size_t length, size_t ap
 char *store_flush(store *s, int family);
 char *store_flush_log(store *s);
 int store_number(store *s, int family, const char *name, uint64_t *out);
-char *store_text(store *s, const char *name);
 char *store_statistics(store *s);
 char *store_size(store *s, int family, BYTES, BYTES, uint64_t *out);
 void release(store *s, char *text);
@@ -213,5 +211,4 @@ void view_close(view *v);
 value get(store *s, view *v, int lock, const char *key, size_t length, char *room, size_t capacity);
 page scan(store *s, view *v, const char *lower, size_t nl, const char *upper, size_t nu, int move, size_t want, char *room, size_t capacity);
 page fill(iter *it, int move, size_t want, char *room, size_t capacity);
-page turn(iter *it, const char *key, size_t length, int move, size_t want, char *room, size_t capacity);
 void iter_close(iter *it);

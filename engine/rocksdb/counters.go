@@ -77,8 +77,10 @@ func (s *store) statistics(out *engine.Sample) map[string]float64 {
 		found[name] = n
 		switch {
 		case histogram:
-		case strings.HasSuffix(name, ".micros"):
-			out.Counter(pointName(strings.TrimSuffix(name, ".micros")+"_ns"), "ns", n*1e3)
+		case strings.Contains(name, "micros"):
+			out.Counter(pointName(strings.ReplaceAll(name, "micros", "ns")), "ns", n*1e3)
+		case strings.Contains(name, "nanos"):
+			out.Counter(pointName(strings.ReplaceAll(name, "nanos", "ns")), "ns", n)
 		case strings.Contains(name, "bytes"):
 			out.Counter(pointName(name), "bytes", n)
 		default:

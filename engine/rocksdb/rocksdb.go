@@ -202,8 +202,12 @@ func (s *settings) find() (string, error) {
 	if err := native.CheckExports(path, needs...); err != nil {
 		return "", &engine.KnobError{Knob: "options.library", Value: s.library, Reason: "it is not a library of RocksDB 6.29 or newer", Err: err}
 	}
-	if s.transactions == "locks" && native.CheckExports(path, "rocksdb_transactiondb_get_base_db") != nil {
-		return "", engine.Refuse("options.transactions", s.transactions, "RocksDB %s lacks a function that it needs: it is possible from 8.11 on", s.library)
+	// 6.29 misses conflicts with merged rows, and updates were lost; from 8.11 on
+	// none was.
+	newer := s.transactions == "locks" || s.transactions == "optimistic" && s.switches.Merges()
+	if newer && native.CheckExports(path, "rocksdb_transactiondb_get_base_db") != nil {
+		return "", engine.Refuse("options.transactions", s.transactions,
+			"it needs RocksDB 8.11 or newer, not %s; optimistic without merges is possible on all", s.library)
 	}
 	return path, nil
 }

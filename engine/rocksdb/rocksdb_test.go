@@ -65,9 +65,10 @@ func TestConformance(t *testing.T) {
 			})
 		case v.name:
 			s := suite(v.options)
-			if v.options["transactions"] != nil {
-				s.Switches = slices.DeleteFunc(s.Switches, func(o map[string]any) bool { return o["deletes"] != nil })
-			}
+			s.Switches = slices.DeleteFunc(s.Switches, func(o map[string]any) bool {
+				merges := o["updates"] != nil || o["upserts"] != nil
+				return v.options["transactions"] != nil && (o["deletes"] != nil || merges && v.options["library"] == "6.29.5")
+			})
 			enginetest.Run(t, s)
 		}
 	}
@@ -101,6 +102,8 @@ func suite(options map[string]any) enginetest.Suite {
 			{Knob: "options.families", Config: option("families", "yes")},
 			{Knob: "options.transactions", Config: option("transactions", "many")},
 			{Knob: "options.transactions", Config: engine.Config{Options: map[string]any{"transactions": "locks", "library": "6.29.5"}}},
+			{Knob: "options.transactions", Config: engine.Config{Options: map[string]any{"transactions": "optimistic", "library": "6.29.5", "updates": "merge"}}},
+			{Knob: "options.deletes", Config: engine.Config{Options: map[string]any{"transactions": "optimistic", "deletes": "single"}}},
 			{Knob: "options.rocksdb", Config: option("rocksdb", "block_based_table_factory={block_cache=1}")},
 			{Knob: "options.rocksdb", Config: option("rocksdb", "wal_dir=/tmp")},
 		},

@@ -104,14 +104,7 @@ func (s *store) TotalSize() (int64, error) { return fsize.Allocated(s.dir) }
 func (s *store) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 	var done engine.Settling
 	before := s.sum(debt)
-	done.Do("flush memtables", func() (string, error) {
-		for family := range s.settings.families {
-			if err := s.fail(C.store_flush(s.c, C.int(family))); err != nil {
-				return "", err
-			}
-		}
-		return "", nil
-	})
+	done.Do("flush memtables", func() (string, error) { return "", s.flush() })
 	done.Do("wait for compactions", func() (string, error) {
 		err := engine.AwaitRest(ctx, 50*time.Millisecond, 7, func() (bool, error) {
 			busy := s.number(0, "rocksdb.num-running-compactions") + s.number(0, "rocksdb.num-running-flushes") +
@@ -121,6 +114,15 @@ func (s *store) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 		return fmt.Sprintf("estimated debt %d B before, %d B after", before, s.sum(debt)), err
 	})
 	return done.Result()
+}
+
+func (s *store) flush() error {
+	for family := range s.settings.families {
+		if err := s.fail(C.store_flush(s.c, C.int(family))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Close closes the database. At level none it writes the log's buffer first.

@@ -29,13 +29,15 @@ import (
 //
 //	Read       the database
 //	Snapshot   a snapshot
-//	Write      the database, until a row is read for update: then a transaction
+//	Write      the database
 //	ReadWrite  the database, until it has written: then an index of its batch; in
 //	           a store with transactions, a transaction on a snapshot
 //
-// So writes that follow from nothing read are a plain batch, also in a store with
-// transactions, which finds conflicts with them. One with locks does not: there,
-// all but plain puts, which are of new rows, are a transaction. The memory is used again after Rollback, which kvkit calls last.
+// In a store with transactions, puts that follow from nothing read are of new rows
+// and a plain batch. Other writes are a transaction: a plain batch asks for no
+// locks, and may slip in between an optimistic transaction's check and its write.
+//
+// The memory is used again after Rollback, which kvkit calls last.
 type tx struct {
 	store   *store
 	mode    kvkit.Mode
@@ -87,17 +89,14 @@ func (t *tx) Merge(key, operand []byte) error {
 }
 
 // prepare has the view that a read needs show the transaction's own writes.
-func (t *tx) prepare(update bool) error {
-	isolated, wrote := t.store.Concurrency() == kvkit.Isolated, t.batch.count > 0
+func (t *tx) prepare() error {
 	if t.view == nil {
 		switch {
 		case t.mode == kvkit.Snapshot:
 			t.view = C.view_open(t.store.c, C.SNAPSHOT)
-		case t.mode == kvkit.ReadWrite && isolated:
-			t.view = C.view_open(t.store.c, C.TX_ON_SNAPSHOT)
-		case t.mode == kvkit.Write && isolated && (update || wrote):
+		case t.mode == kvkit.ReadWrite && t.store.Concurrency() == kvkit.Isolated:
 			t.view = C.view_open(t.store.c, C.TX)
-		case t.mode == kvkit.ReadWrite && wrote:
+		case t.mode == kvkit.ReadWrite && t.batch.count > 0:
 			t.view = C.view_open(t.store.c, C.INDEXED)
 		}
 	}
@@ -115,7 +114,7 @@ func (t *tx) Get(key []byte) ([]byte, error) { return t.get(key, false) }
 func (t *tx) GetForUpdate(key []byte) ([]byte, error) { return t.get(key, true) }
 
 func (t *tx) get(key []byte, update bool) ([]byte, error) {
-	if err := t.prepare(update); err != nil {
+	if err := t.prepare(); err != nil {
 		return nil, err
 	}
 	if t.room == nil {
@@ -138,7 +137,7 @@ func (t *tx) Commit() error {
 	if t.batch.count == 0 && t.view == nil {
 		return nil
 	}
-	if t.view == nil && t.changes && t.store.settings.transactions == "locks" {
+	if t.view == nil && t.changes && t.store.Concurrency() == kvkit.Isolated {
 		t.view = C.view_open(t.store.c, C.TX)
 	}
 	b := t.batch.whole()
