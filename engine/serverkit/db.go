@@ -11,10 +11,9 @@ package serverkit
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
-	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"rumbench/engine"
@@ -52,24 +51,21 @@ type Sample func(context.Context, *engine.Sample) error
 // engine embeds it and adds the rest.
 type DB struct {
 	*sqlkit.DB
-	*Host
-	Private   *server.Server // nil: attached
-	Connector Connector      // to the server
+	*Instance
+	Connector Connector // to the server
 
-	setup    *Setup
 	traits   *Traits
 	client   Client
 	place    place
 	counters *sqlkit.Admin
 	sample   Sample
 
-	mu     sync.Mutex
-	closed bool
+	closed atomic.Bool
 }
 
 // New returns a database that is still to be opened.
 func New(s *Setup, t *Traits) *DB {
-	return &DB{setup: s, traits: t, Host: NewHost(t.Mark, t.Programs...), place: place{Schemas: t.Schemas, schema: s.Server.Schema}}
+	return &DB{Instance: NewInstance(s, t.Mark, t.Programs...), traits: t, place: place{Schemas: t.Schemas, schema: s.Server.Schema}}
 }
 
 // Client is how a database is used once its server is known. Its connections
@@ -88,7 +84,7 @@ type Client struct {
 func (d *DB) Open(ctx context.Context, settings []server.Setting, identify func(context.Context, *sqlkit.Admin) (Client, error)) (err error) {
 	var e server.Endpoint
 	if !d.setup.Attached() {
-		if err := d.start(ctx, settings); err != nil {
+		if err := d.Start(ctx, settings, d.traits.Ready); err != nil {
 			return err
 		}
 		e = d.Private.Endpoint()
@@ -97,22 +93,8 @@ func (d *DB) Open(ctx context.Context, settings []server.Setting, identify func(
 		err = d.begin(ctx, identify)
 	}
 	if err != nil {
-		err = d.blame(err)
+		err = d.Blame(err)
 		_ = d.Close()
-	}
-	return err
-}
-
-func (d *DB) start(ctx context.Context, settings []server.Setting) (err error) {
-	s := d.setup
-	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
-		return err
-	}
-	d.Private, err = server.Start(ctx, server.Config{
-		Kind: s.Server.Kind, Binary: s.Server.Binary, Dir: s.Dir, Log: s.Server.Log, Settings: settings, Ready: d.traits.Ready,
-	})
-	if err == nil {
-		d.looked, d.pid, d.dir = true, d.Private.PID(), d.Private.DataDir()
 	}
 	return err
 }
@@ -133,20 +115,6 @@ func (t *Traits) Ready(ctx context.Context, e server.Endpoint) error {
 		return err
 	}
 	return c.Close()
-}
-
-// dyingTime is how long a server may take to be gone when its connections have broken.
-const dyingTime = time.Second
-
-// blame adds to an error that the server has died, if it has.
-func (d *DB) blame(err error) error {
-	if d.Private != nil && engine.ClassOf(err) == engine.Gone {
-		d.Private.Wait(dyingTime)
-		if died := d.Died(); died != nil {
-			return engine.Classify(engine.Gone, fmt.Errorf("%w: %w", died, err))
-		}
-	}
-	return err
 }
 
 // begin makes the schema on the first connection, connects for definitions, and
@@ -243,23 +211,12 @@ func (d *DB) EachTable(ctx context.Context, atOnce int, f func(c *sqlkit.Admin, 
 	return errors.Join(errs...)
 }
 
-// Died returns how a private server ended that was not asked to.
-func (d *DB) Died() error { return d.Private.Died() }
-
-// Empty returns what the files of a private server took before it held anything.
-func (d *DB) Empty() map[engine.FileClass]int64 { return d.Private.Empty() }
-
 // Close ends the sessions, removes what was made on a server that is not ours,
 // and stops one that is. Closing again does nothing.
 func (d *DB) Close() error {
-	d.mu.Lock()
-	again := d.closed
-	d.closed = true
-	d.mu.Unlock()
-	if again {
+	if d.closed.Swap(true) {
 		return nil
 	}
-	died := d.Died() != nil
 	var err error
 	if d.counters != nil {
 		err = d.counters.Close()
@@ -267,11 +224,8 @@ func (d *DB) Close() error {
 	if d.DB != nil {
 		err = errors.Join(err, d.DB.Close())
 	}
-	switch {
-	case d.Private == nil:
+	if d.Private == nil {
 		return errors.Join(err, d.place.leave(d.Connector, d.client.Dialect))
-	case died: // which has caused all other errors
-		return d.Private.Stop()
 	}
-	return errors.Join(err, d.Private.Stop())
+	return d.Stop(err)
 }

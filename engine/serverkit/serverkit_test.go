@@ -155,7 +155,7 @@ func TestPlace(t *testing.T) {
 }
 
 func TestLevels(t *testing.T) {
-	d := &DB{setup: &Setup{}}
+	d := &Instance{setup: &Setup{}}
 	if err := d.CheckLevel("anything"); err != nil {
 		t.Error(err)
 	}
