@@ -56,11 +56,11 @@ func Run(t *testing.T, s Suite) {
 	t.Run("concurrent lowest", s.testConcurrentLowest)
 	t.Run("observation", s.testObservation)
 	t.Run("explain", s.testExplain)
-	if slices.Contains(s.Engine.Info().Capabilities, model.CapTransactions) {
+	if slices.Contains(s.capabilities(), model.CapTransactions) {
 		t.Run("transactions", s.testTransactions)
 		t.Run("half-way", s.testHalfWay)
 	}
-	if slices.Contains(s.Engine.Info().Capabilities, model.CapUnique) {
+	if slices.Contains(s.capabilities(), model.CapUnique) {
 		t.Run("unique", s.testUnique)
 	}
 	if !s.Volatile {
@@ -104,7 +104,7 @@ func (s Suite) schema() model.Schema {
 		Indexes: []model.Index{{Name: "queue_v", Columns: []string{"v"}}},
 	}
 	tables := []model.Table{things, queue}
-	if slices.Contains(s.Engine.Info().Capabilities, model.CapUnique) {
+	if slices.Contains(s.capabilities(), model.CapUnique) {
 		tables = append(tables, model.Table{
 			Name: "names",
 			Columns: []model.Column{
@@ -116,6 +116,11 @@ func (s Suite) schema() model.Schema {
 		})
 	}
 	return model.Schema{Tables: tables}
+}
+
+// capabilities returns what the engine can do as it is configured.
+func (s Suite) capabilities() []model.Capability {
+	return engine.InfoOf(s.Engine, s.Config).Capabilities
 }
 
 // config returns the suite's configuration for a directory.

@@ -3,7 +3,6 @@ package serverkit
 import (
 	"context"
 	"net"
-	"os"
 	"path/filepath"
 	"sync"
 
@@ -14,7 +13,7 @@ import (
 // connection to it leads to its process.
 type Host struct {
 	programs []string // what its process may be called
-	mark     string   // a file that its data directory has; "": not known
+	mark     string   // a pattern of files that its data directory has
 
 	mu     sync.Mutex
 	looked bool
@@ -24,7 +23,7 @@ type Host struct {
 }
 
 // NewHost returns the host of a server whose process has one of the names, and whose
-// data directory holds a file called mark.
+// data directory holds a file that matches mark.
 func NewHost(mark string, programs ...string) *Host { return &Host{programs: programs, mark: mark} }
 
 func dial(ctx context.Context, network, address string) (net.Conn, error) {
@@ -57,7 +56,7 @@ func (h *Host) look(conn net.Conn) {
 		return
 	}
 	h.pid, h.dir = pid, server.WorkDir(pid)
-	if _, err := os.Stat(filepath.Join(h.dir, h.mark)); err != nil {
+	if marks, _ := filepath.Glob(filepath.Join(h.dir, h.mark)); len(marks) == 0 {
 		h.dir = "" // it works elsewhere
 	}
 }

@@ -84,7 +84,7 @@ func Connect(ctx context.Context, conn net.Conn, user, password string) (*Conn, 
 		if cause := ctx.Err(); cause != nil {
 			return nil, cause
 		}
-		return nil, gone(fmt.Errorf("read the server's greeting: %w", err))
+		return nil, Gone(fmt.Errorf("read the server's greeting: %w", err))
 	}
 	c := &Conn{}
 	if _, err := fmt.Sscanf(string(greeting), "Tarantool %s (Binary)", &c.Version); err != nil {
@@ -143,7 +143,7 @@ const longest = 1 << 30
 // valid until the next request.
 func (c *Conn) Do(ctx context.Context, request []byte) (Reader, error) {
 	if c.lost != nil {
-		return Reader{}, gone(c.lost)
+		return Reader{}, Gone(c.lost)
 	}
 	if err := c.watch.Begin(ctx); err != nil {
 		return Reader{}, err
@@ -161,7 +161,7 @@ func (c *Conn) Do(ctx context.Context, request []byte) (Reader, error) {
 	if cause := ctx.Err(); cause != nil {
 		return r, fmt.Errorf("%w (%w)", cause, err)
 	}
-	return r, gone(err)
+	return r, Gone(err)
 }
 
 // receive reads a response.
@@ -230,4 +230,5 @@ func (c *Conn) Close() error {
 	return err
 }
 
-func gone(err error) error { return engine.Classify(engine.Gone, err) }
+// Gone classifies an error after which there is no server any more.
+func Gone(err error) error { return engine.Classify(engine.Gone, err) }

@@ -11,6 +11,7 @@ import (
 	"rumbench/engine/pebble"
 	"rumbench/engine/postgres"
 	"rumbench/engine/sqlite"
+	"rumbench/engine/tarantool"
 )
 
 // Idle returns the engine that does nothing: what operations cost on it is the
@@ -25,6 +26,7 @@ func Engines() []engine.Engine {
 		sqlite.Engine{},
 		mysql.Engine{},
 		postgres.Engine{},
+		tarantool.Engine{},
 		memory.Engine{},
 		null.Engine{},
 	}
