@@ -6,15 +6,18 @@ DEMO ?=
 # Packages whose tests also run under the race detector.
 RACE = ./engine/kvkit ./engine/pebble ./internal/cpuset ./engine/memory ./engine/bbolt ./internal/drive ./internal/hist ./internal/observe ./internal/trial ./internal/campaign ./internal/wire ./internal/server ./internal/watch
 
+# Packages that have more with the native engines.
+NATIVE = ./engine/native ./engine/rocksdb ./engine/lmdb ./engine/wiredtiger ./internal/registry
+
 .PHONY: build native old demo test bench bench-peers setup dist check-dist clean
 
 build:
-	CGO_ENABLED=0 $(GO) build -o bin/rumbench ./cmd/rumbench
+	CGO_ENABLED=0 $(GO) build -buildvcs=auto -o bin/rumbench ./cmd/rumbench
 
 # Also has the engines that are written in C and C++, which it loads at run time.
 # It needs gcc and libc6-dev, and no header of a database.
 native: build
-	CGO_ENABLED=1 $(GO) build -tags native -o bin/rumbench-native ./cmd/rumbench
+	CGO_ENABLED=1 $(GO) build -buildvcs=auto -tags native -o bin/rumbench-native ./cmd/rumbench
 
 # A rumbench with another version of a Go engine, for binary: of a target:
 # make old MOD=github.com/cockroachdb/pebble/v2@v2.1.0
@@ -27,10 +30,12 @@ demo: build
 setup:
 	scripts/setup.sh
 
-test: build setup
+test: build native setup
 	test -z "$$(gofmt -l $$(git ls-files '*.go'))"
 	$(GO) vet ./...
 	$(GO) test ./...
+	CGO_ENABLED=1 $(GO) vet -tags native ./engine/...
+	CGO_ENABLED=1 $(GO) test -tags native $(NATIVE)
 	$(GO) test -race $(RACE)
 
 bench:

@@ -36,13 +36,13 @@ const ServerVersion = "server_version"
 const DefaultSchema = "rumbench"
 
 // CheckEmbedded returns an error for a knob that only servers have, and for an
-// option or an isolation level that the engine does not have.
+// option or an isolation level that the engine does not have. Server.Binary is no
+// server's here: it is the rumbench program that runs the trials.
 func (c Config) CheckEmbedded(known []Option, has ...model.Isolation) error {
 	const reason = "the engine runs in rumbench's own process and has no server"
 	return cmp.Or(
 		RefuseIf(c.Storage != "", "storage", c.Storage, "the engine has only one storage engine"),
 		RefuseIf(c.Server.Kind != "", "server", c.Server.Kind, reason),
-		RefuseIf(c.Server.Binary != "", "binary", c.Server.Binary, reason),
 		RefuseIf(c.Server.DSN != "", "dsn", nil, reason),
 		RefuseIf(c.Server.Schema != "", "schema", c.Server.Schema, reason),
 		RefuseIf(c.Protocol != "" && c.Protocol != Prepared, "protocol", c.Protocol, reason),

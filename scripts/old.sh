@@ -13,7 +13,7 @@ trap 'rm -rf "$temp"' EXIT
 cp go.mod "$temp/old.mod"
 cp go.sum "$temp/old.sum"
 go mod edit -require="$1" "$temp/old.mod"
-CGO_ENABLED=0 go build -mod=mod -modfile="$temp/old.mod" -o "$out" ./cmd/rumbench
+CGO_ENABLED=0 go build -buildvcs=auto -mod=mod -modfile="$temp/old.mod" -o "$out" ./cmd/rumbench
 # Another module may need a newer version than the one asked for.
 go version -m "$out" | grep -qF "$module	$version" || {
 	echo "$0: $out has another version:" >&2

@@ -51,7 +51,7 @@ func TestBaseFails(t *testing.T) {
 				t.Errorf("error %v, hint %q", err, hint.Of(err))
 			}
 			// It goes on where it was.
-			config.Resume, config.Child[2] = true, note+says(result.Complete)
+			config.Resume, config.Child = true, childScript(note+says(result.Complete))
 			if _, err := Run(t.Context(), config); err != nil {
 				t.Error(err)
 			}

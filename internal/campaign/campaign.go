@@ -4,6 +4,7 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 
 	"rumbench/internal/cpuset"
@@ -39,9 +41,11 @@ type Config struct {
 	Plan    *plan.Plan
 	Dir     string   // the campaign directory; it must not exist yet, unless Resume
 	Command []string // as it was started, for the record
-	// Child is the command that runs a trial; the campaign's and the trial's
-	// directory are appended.
-	Child    []string
+	// Child returns the command by which a rumbench program runs a trial; the
+	// campaign's and the trial's directory are appended.
+	Child func(program string) []string
+	// Builds are the programs that run the trials of the targets.
+	Builds   result.Builds
 	Progress Progress
 	// Forecast is what is expected of the plan.
 	Forecast *forecast.Forecast
@@ -72,8 +76,18 @@ type Config struct {
 	now func() time.Time // time.Now, but in tests
 }
 
-// ClientDir is the directory of the client's calibration, below trials.
+// ClientDir is the directory of the client's calibration, below trials. It is that
+// of the first program that runs trials; others have one each, see CalibrationDir.
 const ClientDir = "_client"
+
+// CalibrationDir returns the directory of the calibration of a program's client,
+// below trials: of the first program, which is 0, ClientDir.
+func CalibrationDir(program int) string {
+	if program == 0 {
+		return ClientDir
+	}
+	return ClientDir + strconv.Itoa(program+1)
+}
 
 // ErrIncomplete is the error of a campaign of which not all trials are complete.
 var ErrIncomplete = errors.New("not all trials are complete")
@@ -136,7 +150,7 @@ func (r *runner) prepare() error {
 		if err := r.resolvedAgain(); err != nil {
 			return err
 		}
-		r.before, r.state.Programs, r.state.Params = r.state.Spent, r.Programs, r.Plan.ParamTexts()
+		r.before, r.state.Programs, r.state.Builds, r.state.Params = r.state.Spent, r.Programs, r.Builds, r.Plan.ParamTexts()
 		r.state.Force = r.state.Force || r.Force // trials read it
 		r.state.Resumed++
 		return r.save()
@@ -156,7 +170,7 @@ func (r *runner) prepare() error {
 	r.state = &result.Campaign{
 		Format: result.Format, Name: r.Plan.Name, Sets: r.Plan.Sets, Command: plan.WithoutSecretArgs(r.Command), Started: time.Now(), Force: r.Force,
 		AA: r.AA, Order: string(r.Plan.Order), Targets: targetNames(r.Plan), Question: r.Plan.Question,
-		Params: r.Plan.ParamTexts(), Programs: r.Programs, Trials: Entries(r.Plan),
+		Params: r.Plan.ParamTexts(), Programs: r.Programs, Builds: r.Builds, Trials: Entries(r.Plan),
 	}
 	if r.Plan.Calibrate {
 		r.state.Client = ClientDir
@@ -181,6 +195,17 @@ func (r *runner) resolvedAgain() error {
 			if is.Kind == was.Kind && is.Binary == was.Binary && is.Version != was.Version {
 				return hint.Errorf("install "+was.Version+" again, or begin a new campaign",
 					"%s is %s %s now, and was %s when the campaign began", is.Path, is.Kind, is.Version, was.Version)
+			}
+		}
+	}
+	for _, is := range r.Builds {
+		for _, was := range r.state.Builds {
+			if is.Path == was.Path && !maps.Equal(is.Modules, was.Modules) {
+				return hint.Errorf("build it again from "+cmp.Or(was.Revision, was.Version)+", or begin a new campaign",
+					"%s has other versions of its Go modules than when the campaign began", is.Path)
+			}
+			if is.Path == was.Path && is.SHA256 != was.SHA256 {
+				r.Progress.Note(is.Path + " was built again since the campaign began")
 			}
 		}
 	}
@@ -209,14 +234,33 @@ func (r *runner) calibrate(ctx context.Context) error {
 	if r.state.Client == "" {
 		return nil
 	}
-	if t, err := result.ReadTrial(result.TrialPath(r.Dir, ClientDir)); err == nil && t.Status == result.Complete {
+	dirs := []string{ClientDir}
+	for i := 1; i < len(r.Builds); i++ {
+		dirs = append(dirs, r.Builds[i].Client)
+	}
+	for _, dir := range dirs {
+		if err := r.calibrateIn(ctx, dir); err != nil || ctx.Err() != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// calibrateIn measures the client of the program that has the directory.
+func (r *runner) calibrateIn(ctx context.Context, dir string) error {
+	if t, err := result.ReadTrial(result.TrialPath(r.Dir, dir)); err == nil && t.Status == result.Complete {
 		return nil // of the part of the campaign before it was interrupted
 	}
-	if err := r.aside(ClientDir); err != nil {
+	if err := r.aside(dir); err != nil {
 		return err
 	}
-	r.Progress.Note("measuring the client on the null engine")
-	t, err := r.trial(ctx, result.Entry{Dir: ClientDir, Target: "client", Trial: 1}, nil)
+	e := result.Entry{Dir: dir, Target: "client", Trial: 1}
+	what := ""
+	if b := r.Builds.Of(e); b != nil && len(r.Builds) > 1 {
+		what = " of " + filepath.Base(b.Path)
+	}
+	r.Progress.Note("measuring the client" + what + " on the null engine")
+	t, err := r.trial(ctx, e, nil)
 	if err != nil {
 		return err
 	}

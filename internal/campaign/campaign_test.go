@@ -69,10 +69,20 @@ func config(dir, script string, sets ...string) (Config, *recorder) {
 	progress := &recorder{}
 	return Config{
 		Plan: p, Dir: filepath.Join(dir, "out"), Command: []string{"rumbench", "test"}, Progress: progress,
-		Child: []string{"/bin/sh", "-c", script, "trial"}, LockFile: filepath.Join(dir, "lock"),
+		Child: childScript(script), LockFile: filepath.Join(dir, "lock"),
 		SpaceFactor: func(string) (float64, int64) { return 1, 0 },
 		NoPreflight: true, KeepGoing: true, // the tests of both are in preflight_test.go and stop_test.go
 	}, progress
+}
+
+// childScript runs a script in place of a trial.
+func childScript(script string) func(string) []string {
+	return func(string) []string { return []string{"/bin/sh", "-c", script, "trial"} }
+}
+
+// missing is a program that does not exist, in place of a trial.
+func missing(t *testing.T) func(string) []string {
+	return func(string) []string { return []string{filepath.Join(t.TempDir(), "missing")} }
 }
 
 // says is the part of a script that writes a trial's result.
@@ -184,7 +194,7 @@ func TestBadEnds(t *testing.T) {
 
 func TestNoProgram(t *testing.T) {
 	c, _ := config(t.TempDir(), "")
-	c.Child = []string{filepath.Join(t.TempDir(), "missing")}
+	c.Child = missing(t)
 	if _, err := Run(context.Background(), c); !errors.Is(err, ErrIncomplete) {
 		t.Errorf("error %v", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"maps"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -55,12 +56,27 @@ func Describe(w io.Writer, c Config) error {
 	for _, f := range c.Programs {
 		fmt.Fprintf(w, "  %s %s  %s\n", f.Kind, f.Version, f.Path)
 	}
+	describeBuilds(w, c.Builds)
 	describeStop(w, p.Stop)
 	free, err := fsize.Free(existing(c.Dir))
 	if err == nil {
 		fmt.Fprintf(w, "\ndisk: up to %s needed at a time, %s free under %s\n", quantity.Bytes(peak), quantity.Bytes(free), existing(c.Dir))
 	}
 	return nil
+}
+
+// describeBuilds prints the programs that run the trials, where there are several
+// or it is not this one.
+func describeBuilds(w io.Writer, builds result.Builds) {
+	if self, err := os.Executable(); len(builds) == 1 && err == nil && builds[0].Path == self {
+		return
+	}
+	for i, b := range builds {
+		if i == 0 {
+			fmt.Fprintf(w, "\nprograms that run the trials\n")
+		}
+		fmt.Fprintf(w, "  %s  for %s\n", b.Path, strings.Join(b.Targets, ", "))
+	}
 }
 
 // describeTargets prints what the plan sets for each target, sizes in one form.

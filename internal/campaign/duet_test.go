@@ -131,7 +131,7 @@ func TestOneOfDuetEnds(t *testing.T) {
 	}
 	t.Run("without a program", func(t *testing.T) {
 		c, _ := duets(t, t.TempDir(), "", "")
-		c.Child = []string{filepath.Join(t.TempDir(), "missing")}
+		c.Child = missing(t)
 		if state, err := Run(context.Background(), c); !errors.Is(err, ErrIncomplete) || len(state.Trials) != 4 {
 			t.Errorf("error %v", err)
 		}

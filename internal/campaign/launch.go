@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -113,7 +114,11 @@ func (l *launcher) command(e result.Entry, dir string, log *os.File) (*exec.Cmd,
 	if err != nil {
 		return nil, err
 	}
-	args := append(append([]string{}, l.Child...), l.Dir, e.Dir)
+	program := ""
+	if b := l.Builds.Of(e); b != nil {
+		program = b.Path
+	}
+	args := append(slices.Clone(l.Child(program)), l.Dir, e.Dir)
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Args[0] = os.Args[0]
 	cmd.Stderr = log

@@ -118,7 +118,7 @@ goroutine 1 [running]:" >&2; echo '{"format":2,"status":"running","steps":[{"nam
 func TestPreflightResumed(t *testing.T) {
 	dir := t.TempDir()
 	c, _ := preflown(dir, says(result.Complete))
-	c.Child[2] = strings.Replace(c.Child[2], ";; *) ", ";; bbolt*) "+says(result.Failed)+";; *) ", 1)
+	c.Child = childScript(strings.Replace(c.Child("")[2], ";; *) ", ";; bbolt*) "+says(result.Failed)+";; *) ", 1))
 	if _, err := Run(t.Context(), c); !errors.Is(err, ErrIncomplete) {
 		t.Fatal(err)
 	}

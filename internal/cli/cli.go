@@ -184,7 +184,8 @@ Exit status: 0 all went well; 1 an error; 2 a wrong call or a wrong plan;
 	}
 	root.SetFlagErrorFunc(wrongFlag)
 	root.AddCommand(newRunCommand(a), newReportCommand(a), newCompareCommand(a), newTableCommand(a), newImportCommand(a), newShowCommand(a),
-		newListCommand(a), newSchemaCommand(a), newHistoryCommand(a), newExportCommand(a), newStatCommand(a), newDoctorCommand(a), newTrialCommand(a))
+		newListCommand(a), newSchemaCommand(a), newHistoryCommand(a), newExportCommand(a), newStatCommand(a), newDoctorCommand(a),
+		newVersionCommand(a), newTrialCommand(a))
 	addCompletions(root)
 	return root
 }

@@ -43,7 +43,7 @@ func TestExitCodes(t *testing.T) {
 			a := &App{Stdout: &stdout, Stderr: &stderr}
 			err = execute(context.Background(), a, campaign.Config{
 				Plan: p, Dir: filepath.Join(dir, "out"), LockFile: filepath.Join(dir, "lock"), Progress: ui.New(&stderr, nil),
-				Child: []string{"/bin/sh", "-c", c.script, "trial"}, SpaceFactor: func(string) (float64, int64) { return 1, 0 },
+				Child: func(string) []string { return []string{"/bin/sh", "-c", c.script, "trial"} }, SpaceFactor: func(string) (float64, int64) { return 1, 0 },
 				NoPreflight: true, KeepGoing: !strings.HasPrefix(c.name, "base "),
 			})
 			code := ExitOK

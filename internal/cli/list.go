@@ -35,7 +35,7 @@ func newListCommand(a *App) *cobra.Command {
 		return &cobra.Command{Use: what, Short: short, Args: args(cobra.NoArgs), RunE: func(*cobra.Command, []string) error { return list(a.Stdout) }}
 	}
 	c.AddCommand(
-		plain("engines", "the engines, with their options", listEngines),
+		plain("engines", "the engines, with their options", func(w io.Writer) error { return listEngines(a, w) }),
 		plain("workloads", "the workloads, with their presets and parameters", listWorkloads),
 		plain("metrics", "the metrics, with their units and what they mean", listMetrics),
 		newListRunsCommand(a))
@@ -68,13 +68,16 @@ func newListRunsCommand(a *App) *cobra.Command {
 	return c
 }
 
-func listEngines(w io.Writer) error {
+func listEngines(a *App, w io.Writer) error {
 	var list []page.Block
 	for _, e := range registry.Engines() {
 		i := e.Info()
 		t := page.Tree{Text: i.Name + ": " + i.Doc}
 		t.Add("structure: %s", i.Structure)
 		t.Add("version: %s", i.Version)
+		if i.Native {
+			t.Add("runs in %s", runsIn(a, i))
+		}
 		var caps []string
 		for _, c := range i.Capabilities {
 			caps = append(caps, string(c))

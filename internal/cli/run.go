@@ -117,7 +117,8 @@ func loadPlan(path string, sets []string, options ...plan.Option) (*plan.Plan, e
 
 func runPlan(ctx context.Context, a *App, o runOptions, path string) error {
 	var found lookedAt
-	p, err := loadPlan(path, o.sets, plan.Forced(o.force), found.look(ctx))
+	programs := newBuilds(a)
+	p, err := loadPlan(path, o.sets, plan.Forced(o.force), found.look(ctx), programs.find(ctx))
 	if errors.Is(err, fs.ErrNotExist) {
 		return usage(err)
 	}
@@ -133,7 +134,7 @@ func runPlan(ctx context.Context, a *App, o runOptions, path string) error {
 	}
 	o.out = cmp.Or(o.out, newDir(name))
 	c := config(a, p, o)
-	c.AA, c.Programs = o.calibrate, found
+	c.AA, c.Programs, c.Builds = o.calibrate, found, programs.of(p)
 	return start(ctx, a, c, o)
 }
 
@@ -143,7 +144,8 @@ func resume(ctx context.Context, a *App, o runOptions) error {
 		return err
 	}
 	var found lookedAt
-	p, err := planOf(o.resume, state, plan.Forced(state.Force || o.force), found.look(ctx))
+	programs := newBuilds(a)
+	p, err := planOf(o.resume, state, plan.Forced(state.Force || o.force), found.look(ctx), programs.find(ctx))
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s has no %s: an imported or recorded campaign cannot be resumed", o.resume, result.PlanFile)
 	}
@@ -152,7 +154,7 @@ func resume(ctx context.Context, a *App, o runOptions) error {
 	}
 	o.out = o.resume
 	c := config(a, p, o)
-	c.Resume, c.AA, c.Programs = true, state.AA, found
+	c.Resume, c.AA, c.Programs, c.Builds = true, state.AA, found, programs.of(p)
 	return start(ctx, a, c, o)
 }
 
@@ -174,13 +176,9 @@ func planOf(dir string, state *result.Campaign, options ...plan.Option) (*plan.P
 }
 
 func config(a *App, p *plan.Plan, o runOptions) campaign.Config {
-	exe, err := os.Executable()
-	if err != nil {
-		exe = os.Args[0]
-	}
 	return campaign.Config{
 		Plan: p, Dir: o.out, Command: append([]string{"rumbench"}, a.Args...),
-		Child: []string{exe, "trial"}, LockFile: a.lockFile(), Progress: ui.New(a.Stderr, a.Width),
+		Child: func(program string) []string { return []string{program, "trial"} }, LockFile: a.lockFile(), Progress: ui.New(a.Stderr, a.Width),
 		Forecast: forecast.New(p, forecast.Find(p, filepath.Dir(o.out), resultsDir)),
 		SpaceFactor: func(name string) (float64, int64) {
 			e, _ := registry.Catalog{}.Engine(name)

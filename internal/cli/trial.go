@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -62,17 +63,25 @@ func trialSpec(dir, name string) (trial.Spec, error) {
 		return trial.Spec{}, err
 	}
 	s := trial.Spec{Dir: absolute(result.TrialPath(dir, name)), Plan: p, Version: Version()}
-	if name == campaign.ClientDir {
+	if strings.HasPrefix(name, campaign.ClientDir) {
+		if b := state.Builds.Of(result.Entry{Dir: name}); b != nil {
+			s.Build = &b.Build
+		}
 		return clientSpec(s), nil
 	}
 	if target, is := campaign.PreflightTarget(name); is {
 		s.Preflight, s.Trial, s.Plan.Keep = true, 1, false
 		return s, chooseTarget(&s, target)
 	}
-	if t, err := result.ReadTrial(result.TrialPath(dir, campaign.ClientDir)); err == nil && t.Status == result.Complete {
+	err = choose(&s, state, name)
+	client := campaign.ClientDir
+	if b := state.Builds.Of(result.Entry{Dir: name, Target: s.Target.Name}); b != nil {
+		client, s.Build = b.Client, &b.Build
+	}
+	if t, err := result.ReadTrial(result.TrialPath(dir, client)); err == nil && t.Status == result.Complete {
 		s.Client = t
 	}
-	return s, choose(&s, state, name)
+	return s, err
 }
 
 // choose finds a trial of the campaign.

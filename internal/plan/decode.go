@@ -27,6 +27,7 @@ type binder struct {
 	file     string // the plan's
 	force    bool
 	look     func(kind, binary string) // looks at the program of a server; nil: run nothing
+	build    func(t *Target) error     // looks for the rumbench that runs a target's trials; nil: any will do
 	attached []*bound                  // targets with a data source name
 }
 

@@ -45,7 +45,7 @@ var planKeys = table[Plan]{
 var serverKeys = table[Target]{
 	valued("storage", "The storage engine, where the engine has several.", word, func(t *Target, v string) { t.Config.Storage = v }),
 	valued("server", "The kind of server to start. Default: the engine's first.", word, func(t *Target, v string) { t.Config.Server.Kind = v }),
-	valued("binary", "The server's program, relative to the current directory. Default: the installed one.", word, func(t *Target, v string) { t.Config.Server.Binary = v }),
+	valued("binary", "The server's program, or, for an engine in this process, the rumbench that runs its trials; relative to the current directory. Default: the installed one, this one.", word, func(t *Target, v string) { t.Config.Server.Binary = v }),
 	part[Target]("dsn", "Attach to a running server instead of starting one: a data source name as its driver writes it, or ${NAME}, from the environment.", word.shape),
 	part[Target]("dsn_file", "A file that holds only the dsn, relative to the current directory.", word.shape),
 	valued("schema", "The schema in which the tables are created. Default rumbench.", schemaName, func(t *Target, v string) { t.Config.Server.Schema = v }),

@@ -111,6 +111,10 @@ func Forced(force bool) Option { return func(b *binder) { b.force = force } }
 // plan runs nothing.
 func Looking(look func(kind, binary string)) Option { return func(b *binder) { b.look = look } }
 
+// Building makes Load look for the rumbench program that runs the trials of each
+// target. The error says why there is none.
+func Building(build func(t *Target) error) Option { return func(b *binder) { b.build = build } }
+
 // Load reads a plan from src, the content of file, with the overrides of sets,
 // each of the form key=value. The error about a wrong plan is of type hint.Problems.
 func Load(file string, src []byte, sets []string, cat Catalog, options ...Option) (*Plan, error) {

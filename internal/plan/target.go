@@ -269,6 +269,13 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 			b.at(t.node, fmt.Sprintf("%s cannot run workload %s: %v", t.Engine, p.Workload, err), b.able(p.Run.Needs()))
 		}
 	}
+	if b.build != nil {
+		if err := b.build(&t.Target); err != nil {
+			n, _ := t.blame("binary", info)
+			b.at(n, err.Error(), hint.Of(err))
+			return
+		}
+	}
 	if len(info.Servers) > 0 && t.Config.Server.DSN == "" {
 		if b.look == nil {
 			return

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/build"
 	"rumbench/internal/plain"
 	"rumbench/internal/regular"
 	"rumbench/internal/server"
@@ -40,13 +41,40 @@ type Campaign struct {
 	// Programs are those of the servers that targets start, as found when the
 	// campaign began; empty in files older than the field.
 	Programs []server.Found `json:"programs,omitempty"`
-	Trials   []Entry        `json:"trials"` // in the order in which they are run; those of one number are a block
+	// Builds are the rumbench programs that run the trials, as found when the
+	// campaign began; empty in files older than the field.
+	Builds Builds  `json:"builds,omitempty"`
+	Trials []Entry `json:"trials"` // in the order in which they are run; those of one number are a block
 	// Spent is how many seconds the campaign has run, without the time between an
 	// interruption and its resumption.
 	Spent float64 `json:"spent_s,omitempty"`
 	// Stopped says why the campaign ended before the plan's number of trials,
 	// as the plan wanted; "" if it did not. The other trials are not in Trials.
 	Stopped string `json:"stopped,omitempty"`
+}
+
+// Build is a rumbench program that runs trials of a campaign.
+type Build struct {
+	build.Build
+	Targets []string `json:"targets"`
+	// Client is the directory of its client's calibration, below trials.
+	Client string `json:"client"`
+}
+
+// Builds are the programs of a campaign, that of its first target first.
+type Builds []Build
+
+// Of returns the program that runs a trial: the one that is calibrated in its
+// directory, else the one of its target; nil if it is not recorded.
+func (b Builds) Of(e Entry) *Build {
+	i := slices.IndexFunc(b, func(b Build) bool { return b.Client == e.Dir })
+	if i < 0 {
+		i = slices.IndexFunc(b, func(b Build) bool { return slices.Contains(b.Targets, e.Target) })
+	}
+	if i < 0 {
+		return nil
+	}
+	return &b[i]
 }
 
 // Entry is a trial of a campaign.

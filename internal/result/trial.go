@@ -7,6 +7,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/account"
+	"rumbench/internal/build"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/pace"
@@ -73,7 +74,8 @@ type Trial struct {
 	Hint       string            `json:"hint,omitempty"`   // what the user can do about it
 	Started    time.Time         `json:"started"`
 	Ended      *time.Time        `json:"ended,omitempty"`
-	Versions   observe.Facts     `json:"versions"` // rumbench, Go, engine
+	Versions   observe.Facts     `json:"versions"`        // rumbench, Go, engine
+	Build      *build.Build      `json:"build,omitempty"` // the program that ran the trial; nil in files older than the field
 	Settings   []engine.Setting  `json:"settings"`
 	Host       observe.Facts     `json:"host"`
 	Steps      []Step            `json:"steps"`

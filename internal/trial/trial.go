@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/build"
 	"rumbench/internal/drive"
 	"rumbench/internal/hint"
 	"rumbench/internal/metric"
@@ -35,6 +36,8 @@ type Spec struct {
 	Resumed int    // how often the campaign had been resumed, recorded in the result
 	Engine  engine.Engine
 	Version string // of rumbench
+	// Build is the program that runs the trial, nil if it is unknown.
+	Build *build.Build
 	// Calibrate measures the client instead: every step runs briefly, without its
 	// rates, and the clients' own CPU time is measured.
 	Calibrate bool
@@ -101,7 +104,7 @@ func (t *Spec) header() *result.Trial {
 		Engine: info.Name, Structure: info.Structure,
 		Workload: t.Plan.Workload, Preset: t.Plan.Preset, Params: printable(t.Plan.Params), Knobs: t.Target.Knobs,
 		Durability: string(t.Target.Config.Durability), Promise: engine.PromiseOf(t.Engine, t.Target.Config), Seed: t.Plan.Seed, Interval: t.Plan.Interval.Seconds(),
-		Status: result.Running, Started: time.Now(),
+		Status: result.Running, Started: time.Now(), Build: t.Build,
 		Versions: observe.Facts{
 			{Name: "rumbench", Value: t.Version},
 			{Name: "go", Value: runtime.Version()},

@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"rumbench/engine"
+	"rumbench/engine/native"
+	"rumbench/internal/build"
+	"rumbench/internal/campaign"
+	"rumbench/internal/hint"
+	"rumbench/internal/plan"
+	"rumbench/internal/registry"
+	"rumbench/internal/result"
+)
+
+func newVersionCommand(a *App) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "version",
+		Short: "print the version of this program, with --json also its engines and Go modules",
+		Args:  args(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			if !asJSON {
+				_, err := fmt.Fprintln(a.Stdout, "rumbench", Version())
+				return err
+			}
+			e := json.NewEncoder(a.Stdout)
+			e.SetIndent("", "  ")
+			return e.Encode(ownBuild())
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "one object of JSON, with the revision of the source")
+	return c
+}
+
+// ownBuild returns this program without its path.
+func ownBuild() build.Build {
+	var engines []string
+	for _, e := range registry.Engines() {
+		if i := e.Info(); native.Built || !i.Native {
+			engines = append(engines, i.Name)
+		}
+	}
+	return build.Own(version, result.Format, engines)
+}
+
+// executable returns the path of this program.
+func executable() string {
+	exe, err := os.Executable()
+	if err != nil {
+		return os.Args[0]
+	}
+	return exe
+}
+
+// nativeProgram returns the path of the program that has the native engines, and
+// whether it is there.
+func nativeProgram(a *App) (path string, found bool) {
+	path = a.Getenv("RUMBENCH_NATIVE")
+	if path == "" {
+		path = filepath.Join(filepath.Dir(executable()), native.Program)
+	}
+	_, err := os.Stat(path)
+	return path, err == nil
+}
+
+// builds finds the programs that run the trials of a plan's targets.
+type builds struct {
+	a     *App
+	known map[string]build.Build // by path
+}
+
+func newBuilds(a *App) *builds { return &builds{a, map[string]build.Build{}} }
+
+// path returns where the program is that runs a target's trials.
+func (b *builds) path(t *plan.Target) (string, error) {
+	e, _ := registry.Catalog{}.Engine(t.Engine)
+	switch info := e.Info(); {
+	case len(info.Servers) == 0 && t.Config.Server.Binary != "":
+		return filepath.Abs(t.Config.Server.Binary)
+	case info.Native && !native.Built:
+		path, found := nativeProgram(b.a)
+		if !found {
+			return "", native.Missing(info.Name)
+		}
+		return path, nil
+	}
+	return executable(), nil
+}
+
+// find is the option of plan.Load that finds the program of each target and asks
+// what it is.
+func (b *builds) find(ctx context.Context) plan.Option {
+	return plan.Building(func(t *plan.Target) error {
+		path, err := b.path(t)
+		if err != nil {
+			return err
+		}
+		own := ownBuild()
+		is, known := b.known[path]
+		if !known {
+			if path == executable() {
+				is, err = own.Of(path)
+			} else {
+				is, err = build.Ask(ctx, path)
+			}
+			if err != nil {
+				return hint.With(err, "binary: of an engine without a server names another build of rumbench, as made by make old")
+			}
+			b.known[path] = is
+		}
+		return is.CheckWith(own, t.Engine)
+	})
+}
+
+// of returns the programs of a plan's targets, each with its targets.
+func (b *builds) of(p *plan.Plan) (out result.Builds) {
+	at := map[string]int{}
+	for i := range p.Targets {
+		path, _ := b.path(&p.Targets[i]) // was found before
+		k, known := at[path]
+		if !known {
+			k = len(out)
+			at[path] = k
+			out = append(out, result.Build{Build: b.known[path], Client: campaign.CalibrationDir(k)})
+		}
+		out[k].Targets = append(out[k].Targets, p.Targets[i].Name)
+	}
+	return out
+}
+
+// runsIn returns where the trials of an engine run.
+func runsIn(a *App, info engine.Info) string {
+	if !info.Native || native.Built {
+		return "this program"
+	}
+	path, found := nativeProgram(a)
+	if !found {
+		return native.Program + ": not built (make native)"
+	}
+	return native.Program + ": found at " + path
+}
