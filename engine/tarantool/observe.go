@@ -3,6 +3,7 @@ package tarantool
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -161,6 +162,9 @@ func (Engine) Watch(ctx context.Context, dsn string) (engine.Watch, error) {
 	c, err := connect(ctx, a, host.Dial)
 	if err != nil {
 		return nil, err
+	}
+	if _, _, err := settingsOf(ctx, c); err != nil { // the user may not ask
+		return nil, errors.Join(err, c.Close())
 	}
 	return &watch{host, &reader{conn: c}}, nil
 }

@@ -9,6 +9,7 @@ package tarantool
 import (
 	"cmp"
 	"context"
+	"maps"
 	"net"
 	"slices"
 	"strconv"
@@ -53,6 +54,8 @@ func (e Engine) InfoOf(c engine.Config) engine.Info {
 	i := e.Info()
 	if c.Storage == vinyl {
 		i.Structure = "vinyl, LSM tree, server"
+		i.Promises = maps.Clone(i.Promises)
+		i.Promises[model.DurabilityOS] = unsyncedVylog
 		return i
 	}
 	i.Structure = "memtx, B-tree in memory with a log, server"
@@ -70,6 +73,10 @@ var promises = map[model.Durability]string{
 	model.DurabilityNone:    "nothing is promised; there is no log, and all since the last checkpoint is lost when the server is killed",
 	model.DurabilityProcess: "commits survive kill -9 of the server; a crash of the operating system may lose the whole database",
 }
+
+// unsyncedVylog is less than the level promises elsewhere.
+const unsyncedVylog = "commits are synced, but vinyl does not sync the list of its files: " +
+	"after a crash of the operating system that follows a dump, the server may not start"
 
 // rules are what is taken of a configuration.
 var rules = &serverkit.Rules{

@@ -17,6 +17,7 @@ func TestPromises(t *testing.T) {
 		"mysql process": "by rule about a second", "mysql interval": "last second",
 		"pebble process": "may lose the whole database", "pebble interval": "last second", "pebble os": "survive a crash of the operating system",
 		"bbolt process": "may lose the whole database", "sqlite process": "may lose the whole database",
+		"tarantool process": "may lose the whole database", "tarantool os": "survive a crash of the operating system",
 		"memory none": "nothing is promised",
 	}
 	for _, e := range registry.Engines() {

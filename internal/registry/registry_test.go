@@ -173,13 +173,13 @@ func targets(t *testing.T) (all []target) {
 			all = append(all, target{info.Name, info.Capabilities, func(t *testing.T, s model.Schema) engine.DB { return open(t, info.Name, s) }})
 			continue
 		}
-		all = append(all, target{info.Name + " attached", info.Capabilities, func(t *testing.T, s model.Schema) engine.DB { return openAttached(t, e, s) }})
+		all = append(all, target{info.Name + " attached", engine.InfoOf(e, engine.Config{}).Capabilities, func(t *testing.T, s model.Schema) engine.DB { return openAttached(t, e, s) }})
 	}
 	return all
 }
 
 // storages are those of an engine that has several.
-var storages = map[string][]string{"mysql": {"innodb", "rocksdb"}, "postgres": {""}}
+var storages = map[string][]string{"mysql": {"innodb", "rocksdb"}, "postgres": {""}, "tarantool": {"memtx", "vinyl"}}
 
 // usable reports whether an engine's server is installed; in CI it must be.
 func usable(t *testing.T, e engine.Engine) bool {
@@ -199,7 +199,11 @@ func usable(t *testing.T, e engine.Engine) bool {
 // openAttached starts a server that the engine then attaches to.
 func openAttached(t *testing.T, e engine.Engine, s model.Schema) engine.DB {
 	t.Helper()
-	_, dsn := startServer(t, e)
+	var settings []server.Setting
+	if e.Info().Name == "tarantool" { // others sync at commits unless told otherwise
+		settings = append(settings, server.Setting{Name: "wal_mode", Value: "fsync"})
+	}
+	_, dsn := startServer(t, e, settings...)
 	return openConfig(t, e.Info().Name, engine.Config{Durability: model.DurabilityOS, Schema: s, Server: engine.ServerConfig{DSN: dsn}})
 }
 
@@ -208,8 +212,11 @@ func openAttached(t *testing.T, e engine.Engine, s model.Schema) engine.DB {
 func startServer(t *testing.T, e engine.Engine, settings ...server.Setting) (running *server.Server, dsn string) {
 	t.Helper()
 	dsnOf := func(at server.Endpoint) string {
-		if e.Info().Name == "postgres" {
+		switch e.Info().Name {
+		case "postgres":
 			return fmt.Sprintf("host=%s port=%d user=%s database=postgres", filepath.Dir(at.Socket), at.Port, at.User)
+		case "tarantool":
+			return "unix/:" + at.Socket
 		}
 		return fmt.Sprintf("%s@unix(%s)/", at.User, at.Socket)
 	}
