@@ -56,11 +56,11 @@ func Run(t *testing.T, s Suite) {
 	t.Run("concurrent lowest", s.testConcurrentLowest)
 	t.Run("observation", s.testObservation)
 	t.Run("explain", s.testExplain)
-	if slices.Contains(s.capabilities(), model.CapTransactions) {
+	if slices.Contains(capabilities(s), model.CapTransactions) {
 		t.Run("transactions", s.testTransactions)
 		t.Run("half-way", s.testHalfWay)
 	}
-	if slices.Contains(s.capabilities(), model.CapUnique) {
+	if slices.Contains(capabilities(s), model.CapUnique) {
 		t.Run("unique", s.testUnique)
 	}
 	if !s.Volatile {
@@ -105,7 +105,7 @@ func (s Suite) schema() model.Schema {
 		Indexes: []model.Index{{Name: "queue_v", Columns: []string{"v"}}},
 	}
 	tables := []model.Table{things, queue}
-	if slices.Contains(s.capabilities(), model.CapUnique) {
+	if slices.Contains(capabilities(s), model.CapUnique) {
 		tables = append(tables, model.Table{
 			Name: "names",
 			Columns: []model.Column{
@@ -120,7 +120,7 @@ func (s Suite) schema() model.Schema {
 }
 
 // capabilities returns what the engine can do as it is configured.
-func (s Suite) capabilities() []model.Capability {
+func capabilities(s Suite) []model.Capability {
 	return engine.InfoOf(s.Engine, s.Config).Capabilities
 }
 

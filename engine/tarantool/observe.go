@@ -134,7 +134,8 @@ func (d *db) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 			var first, debt *int64
 			err := engine.AwaitRest(ctx, restInterval, restTimes, func() (bool, error) {
 				var state struct{ Tasks, Debt int64 }
-				err := d.admin.eval(ctx, &state, "local s = box.stat.vinyl().scheduler return require('json').encode({tasks = s.tasks_inprogress, debt = s.compaction_queue})")
+				err := d.admin.eval(ctx, &state, "local s = box.stat.vinyl().scheduler "+
+					"return require('json').encode({tasks = s.tasks_inprogress, debt = s.compaction_queue})")
 				if debt = &state.Debt; first == nil {
 					first = debt
 				}

@@ -64,7 +64,8 @@ func (e Engine) InfoOf(c engine.Config) engine.Info {
 }
 
 var options = []engine.Option{
-	{Name: "any setting of the server", Type: "as in box.cfg", Doc: "written into the private server's configuration, such as memtx_memory: 2GiB, vinyl_memory or checkpoint_wal_threshold"},
+	{Name: "any setting of the server", Type: "as in box.cfg",
+		Doc: "written into the private server's configuration, such as memtx_memory: 2GiB, vinyl_memory or checkpoint_wal_threshold"},
 }
 
 // promises say what a server loses that does not sync its log: with it goes what
@@ -138,11 +139,13 @@ func checkKnobs(c engine.Config) error {
 	return cmp.Or(
 		engine.RefuseIf(c.Storage != memtx && !inVinyl, "storage", c.Storage, "it must be %s or %s", memtx, vinyl),
 		engine.RefuseIf(walModes[c.Durability] == "", "durability", c.Durability, "the server's log is off, written or synced at a commit: none, process or os"),
-		engine.RefuseIf(inVinyl && c.Durability == model.DurabilityNone, "durability", c.Durability, "vinyl makes no tables without a log; process and os are possible"),
+		engine.RefuseIf(inVinyl && c.Durability == model.DurabilityNone, "durability", c.Durability,
+			"vinyl makes no tables without a log; process and os are possible"),
 		engine.RefuseIf(!inVinyl && c.Cache != 0, "cache", nil, "memtx holds all data in memory: set memtx_memory under options"),
 		engine.RefuseIf(!inVinyl && c.Page != 0, "page", nil, "memtx has no pages"),
 		engine.RefuseIf(c.Page != 0 && c.Page < smallestPage, "page", c.Page, "it must be at least %d", smallestPage),
-		engine.RefuseIf(c.Compression != "" && c.Compression != compression, "compression", c.Compression, "%s always has %s", c.Storage, compression),
+		engine.RefuseIf(c.Compression != "" && c.Compression != compression, "compression", c.Compression,
+			"%s always has %s", c.Storage, compression),
 		engine.RefuseIf(c.Direct(), "direct_io", true, "the server always uses the page cache"),
 		engine.RefuseIf(c.Protocol == engine.Text, "protocol", c.Protocol, "requests are binary"),
 		engine.RefuseIf(strings.Contains(c.Server.Schema, "."), "schema", c.Server.Schema, "it must not contain a dot"),
