@@ -194,8 +194,7 @@ func parse(b []byte) (Reader, error) {
 			r.Skip()
 		}
 	}
-	failed := &Error{Code: uint32(code &^ errorBit)}
-	var data Reader
+	var data, message Reader
 	if len(r.b) > 0 { // else there is no body
 		for range r.Map() {
 			switch key := r.Int(); key {
@@ -203,7 +202,8 @@ func parse(b []byte) (Reader, error) {
 				data = r
 				r.Skip()
 			case keyError:
-				failed.Message = string(r.Text())
+				message = r
+				r.Skip()
 			default:
 				r.Skip()
 			}
@@ -213,7 +213,7 @@ func parse(b []byte) (Reader, error) {
 	case r.bad:
 		return r, errCut
 	case code != 0:
-		return r, failed
+		return r, &Error{Code: uint32(code &^ errorBit), Message: string(message.Text())}
 	}
 	return data, nil
 }
