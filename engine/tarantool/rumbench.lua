@@ -401,6 +401,10 @@ local function collector(op, space)
 end
 
 function make.scan(op, space, index)
+    local all = op.Aggregate == COUNT and #(op.Columns or {}) == 0 and op.Lower == OPEN and op.Upper == OPEN and op.Shorter == ''
+    if all then
+        return function(equal) return is_known(equal) and index:count(equal, {iterator = 'EQ'}) or 0 end
+    end
     local walk, key_of = walker(op, index), key_reader(space)
     local shorter = op.Shorter ~= '' and fields(space:format())[op.Shorter].no
     local function scan(equal, ranges, length)
