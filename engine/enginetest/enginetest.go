@@ -56,11 +56,11 @@ func Run(t *testing.T, s Suite) {
 	t.Run("concurrent lowest", s.testConcurrentLowest)
 	t.Run("observation", s.testObservation)
 	t.Run("explain", s.testExplain)
-	if slices.Contains(capabilities(s), model.CapTransactions) {
+	if slices.Contains(infoOf(s).Capabilities, model.CapTransactions) {
 		t.Run("transactions", s.testTransactions)
 		t.Run("half-way", s.testHalfWay)
 	}
-	if slices.Contains(capabilities(s), model.CapUnique) {
+	if slices.Contains(infoOf(s).Capabilities, model.CapUnique) {
 		t.Run("unique", s.testUnique)
 	}
 	if !s.Volatile {
@@ -70,6 +70,9 @@ func Run(t *testing.T, s Suite) {
 		t.Run("power cut", s.testPowerCut)
 	}
 }
+
+// infoOf describes the engine as the suite configures it.
+func infoOf(s Suite) engine.Info { return engine.InfoOf(s.Engine, s.Config) }
 
 // schema returns a table with a column of every type, one with an Auto column,
 // and one with a unique index if the engine has them.
@@ -105,7 +108,7 @@ func (s Suite) schema() model.Schema {
 		Indexes: []model.Index{{Name: "queue_v", Columns: []string{"v"}}},
 	}
 	tables := []model.Table{things, queue}
-	if slices.Contains(capabilities(s), model.CapUnique) {
+	if slices.Contains(infoOf(s).Capabilities, model.CapUnique) {
 		tables = append(tables, model.Table{
 			Name: "names",
 			Columns: []model.Column{
@@ -117,11 +120,6 @@ func (s Suite) schema() model.Schema {
 		})
 	}
 	return model.Schema{Tables: tables}
-}
-
-// capabilities returns what the engine can do as it is configured.
-func capabilities(s Suite) []model.Capability {
-	return engine.InfoOf(s.Engine, s.Config).Capabilities
 }
 
 // config returns the suite's configuration for a directory.
@@ -237,7 +235,7 @@ func failIf(t testing.TB, wrong bool, format string, args ...any) {
 }
 
 func (s Suite) testInfo(t *testing.T) {
-	i := s.Engine.Info()
+	i := infoOf(s)
 	failIf(t, i.Name == "" || i.Structure == "" || i.Doc == "" || i.Version == "", "incomplete info: %+v", i)
 	check(t, s.Engine.Check(s.config(TempDir(t))))
 }

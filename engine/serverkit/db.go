@@ -13,7 +13,6 @@ import (
 	"errors"
 	"net"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"rumbench/engine"
@@ -51,21 +50,23 @@ type Sample func(context.Context, *engine.Sample) error
 // engine embeds it and adds the rest.
 type DB struct {
 	*sqlkit.DB
-	*Instance
+	*Host
 	Connector Connector // to the server
 
+	setup    *Setup
 	traits   *Traits
 	client   Client
 	place    place
 	counters *sqlkit.Admin
 	sample   Sample
 
-	closed atomic.Bool
+	mu     sync.Mutex
+	closed bool
 }
 
 // New returns a database that is still to be opened.
 func New(s *Setup, t *Traits) *DB {
-	return &DB{Instance: NewInstance(s, t.Mark, t.Programs...), traits: t, place: place{Schemas: t.Schemas, schema: s.Server.Schema}}
+	return &DB{setup: s, traits: t, Host: NewHost(t.Mark, t.Programs...), place: place{Schemas: t.Schemas, schema: s.Server.Schema}}
 }
 
 // Client is how a database is used once its server is known. Its connections
@@ -84,7 +85,7 @@ type Client struct {
 func (d *DB) Open(ctx context.Context, settings []server.Setting, identify func(context.Context, *sqlkit.Admin) (Client, error)) (err error) {
 	var e server.Endpoint
 	if !d.setup.Attached() {
-		if err := d.Start(ctx, settings, d.traits.Ready); err != nil {
+		if err := d.Start(ctx, d.setup, settings, d.traits.Ready); err != nil {
 			return err
 		}
 		e = d.Private.Endpoint()
@@ -181,7 +182,7 @@ func (d *DB) NewSession(ctx context.Context) (*sqlkit.Session, error) {
 	if d.setup.Isolation == model.DefaultIsolation {
 		return s, nil
 	}
-	err = s.Query(ctx, d.traits.Isolation, func(row []string) error { return d.CheckLevel(row[len(row)-1]) })
+	err = s.Query(ctx, d.traits.Isolation, func(row []string) error { return d.setup.CheckLevel(row[len(row)-1]) })
 	if err != nil {
 		_ = s.Close()
 		return nil, err
@@ -214,9 +215,14 @@ func (d *DB) EachTable(ctx context.Context, atOnce int, f func(c *sqlkit.Admin, 
 // Close ends the sessions, removes what was made on a server that is not ours,
 // and stops one that is. Closing again does nothing.
 func (d *DB) Close() error {
-	if d.closed.Swap(true) {
+	d.mu.Lock()
+	again := d.closed
+	d.closed = true
+	d.mu.Unlock()
+	if again {
 		return nil
 	}
+	died := d.Died() != nil
 	var err error
 	if d.counters != nil {
 		err = d.counters.Close()
@@ -224,8 +230,11 @@ func (d *DB) Close() error {
 	if d.DB != nil {
 		err = errors.Join(err, d.DB.Close())
 	}
-	if d.Private == nil {
+	switch {
+	case d.Private == nil:
 		return errors.Join(err, d.place.leave(d.Connector, d.client.Dialect))
+	case died: // which has caused all other errors
+		return d.Private.Stop()
 	}
-	return d.Stop(err)
+	return errors.Join(err, d.Private.Stop())
 }

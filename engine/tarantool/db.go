@@ -26,7 +26,7 @@ var program string
 
 // db is an open database.
 type db struct {
-	*serverkit.Instance
+	*serverkit.Host
 	*setup
 	module  string // the global table that the program has become
 	admin   *conn
@@ -52,7 +52,7 @@ func (Engine) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &db{Instance: serverkit.NewInstance(s.Setup, mark, programs), setup: s, module: "rumbench_" + rand.Text(), sessions: map[*session]bool{}}
+	d := &db{Host: serverkit.NewHost(mark, programs), setup: s, module: "rumbench_" + rand.Text(), sessions: map[*session]bool{}}
 	if err := d.open(ctx); err != nil {
 		return nil, errors.Join(d.Blame(err), d.Close())
 	}
@@ -61,7 +61,7 @@ func (Engine) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
 
 func (d *db) open(ctx context.Context) (err error) {
 	if !d.Attached() {
-		if err := d.Start(ctx, d.settings, ready); err != nil {
+		if err := d.Start(ctx, d.Setup, d.settings, ready); err != nil {
 			return err
 		}
 		d.address = socket(d.Private.Endpoint())
@@ -313,10 +313,13 @@ func (d *db) Close() error {
 	if d.admin != nil {
 		err = errors.Join(err, d.admin.Close())
 	}
-	if d.Private == nil {
+	switch {
+	case d.Private == nil:
 		return err
+	case d.Died() != nil: // which has caused all other errors
+		return d.Private.Stop()
 	}
-	return d.Stop(err)
+	return errors.Join(err, d.Private.Stop())
 }
 
 // leaveTime is how long it may take to remove tables.
