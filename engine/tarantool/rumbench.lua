@@ -390,6 +390,7 @@ local function collector(op, space)
             local by = 1
             while op.Columns[by] ~= op.OrderBy do by = by + 1 end
             table.sort(rows, function(a, b)
+                if op.Desc then a, b = b, a end
                 local x, y = plain(a[by]), plain(b[by])
                 if x == nil or y == nil then return x == nil and y ~= nil end
                 return x < y

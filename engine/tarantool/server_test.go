@@ -151,10 +151,28 @@ func TestGreatNumbers(t *testing.T) {
 		prepare(t, s, sum).Gives("1e+300")
 		between := model.Op{Kind: model.Scan, Table: "sale", Columns: []string{"data"}, Lower: model.Inclusive, Upper: model.Exclusive}
 		prepare(t, s, between).Want([]any{math.MinInt64, math.MaxInt64}, `"a"`, `"b"`)
+		sorted := model.Op{Kind: model.Scan, Table: "sale", Columns: []string{"data", "price"}, OrderBy: "price", Desc: true, Limit: 2}
+		prepare(t, s, sorted).Want(nil, `"b" 1e+300`, `"a" 0.5`)
 		prepare(t, s, insert(1, model.Fail)).Fails(engine.Fatal, nil, 1, 1.0, "no key")
 		by := model.Op{Kind: model.Update, Table: "sale", Index: "customer", Equal: 1, Set: []model.Assign{{Column: "customer", Add: true}}}
 		prepare(t, s, by).Changes(1, 1, 1<<62)
 		prepare(t, s, model.Op{Kind: model.Get, Table: "sale", Columns: []string{"customer"}}).Want([]any{math.MinInt64}, "4611686018427387905")
+	}
+}
+
+// What was prepared before an index was built maintains it.
+func TestDefinitionsChange(t *testing.T) {
+	for _, storage := range []string{memtx, vinyl} {
+		d := open(t, config(enginetest.TempDir(t), storage))
+		must(t, d.CreateTables(t.Context()))
+		s := newSession(t, d)
+		one, many := prepare(t, s, insert(1, model.Fail)), prepare(t, s, insert(3, model.Fail))
+		many.OK(rows(0, 3)...)
+		must(t, d.CreateIndexes(t.Context(), "sale", "customer"))
+		one.OK(rows(3, 1)...)
+		many.OK(rows(4, 3)...)
+		byIndex := model.Op{Kind: model.Scan, Table: "sale", Index: "customer", Columns: []string{"customer"}, Aggregate: model.Sum}
+		prepare(t, s, byIndex).Gives("21")
 	}
 }
 

@@ -11,19 +11,26 @@ import (
 // Nil is no value.
 const Nil = 0xc0
 
+// appendSized appends a number in as few bytes, 1, 2, 4 or 8, as can hold the
+// bound. The tags of the sizes follow each other; tag is that of 1<<least bytes.
+func appendSized(b []byte, tag byte, least int, bound, n uint64) []byte {
+	size := least
+	for size < 3 && bound >= 1<<(8<<size) {
+		size++
+	}
+	b = append(b, tag+byte(size-least))
+	for shift := 8<<size - 8; shift >= 0; shift -= 8 {
+		b = append(b, byte(n>>shift))
+	}
+	return b
+}
+
 // AppendUint appends a number that is not negative.
 func AppendUint(b []byte, n uint64) []byte {
-	switch {
-	case n < 1<<7:
+	if n < 1<<7 {
 		return append(b, byte(n))
-	case n < 1<<8:
-		return append(b, 0xcc, byte(n))
-	case n < 1<<16:
-		return binary.BigEndian.AppendUint16(append(b, 0xcd), uint16(n))
-	case n < 1<<32:
-		return binary.BigEndian.AppendUint32(append(b, 0xce), uint32(n))
 	}
-	return binary.BigEndian.AppendUint64(append(b, 0xcf), n)
+	return appendSized(b, 0xcc, 0, n, n)
 }
 
 // AppendInt appends a number.
@@ -33,28 +40,18 @@ func AppendInt(b []byte, n int64) []byte {
 		return AppendUint(b, uint64(n))
 	case n >= -32:
 		return append(b, byte(n))
-	case n >= math.MinInt8:
-		return append(b, 0xd0, byte(n))
-	case n >= math.MinInt16:
-		return binary.BigEndian.AppendUint16(append(b, 0xd1), uint16(n))
-	case n >= math.MinInt32:
-		return binary.BigEndian.AppendUint32(append(b, 0xd2), uint32(n))
 	}
-	return binary.BigEndian.AppendUint64(append(b, 0xd3), uint64(n))
+	return appendSized(b, 0xd0, 0, uint64(^n)<<1, uint64(n)) // a bit is the sign's
 }
 
 // AppendText appends text, or any bytes: the server compares them byte by byte
 // and does not look into them.
 func AppendText[T string | []byte](b []byte, s T) []byte {
-	switch n := len(s); {
-	case n < 1<<5:
+	n := len(s)
+	if n < 1<<5 {
 		b = append(b, 0xa0|byte(n))
-	case n < 1<<8:
-		b = append(b, 0xd9, byte(n))
-	case n < 1<<16:
-		b = binary.BigEndian.AppendUint16(append(b, 0xda), uint16(n))
-	default:
-		b = binary.BigEndian.AppendUint32(append(b, 0xdb), uint32(n))
+	} else {
+		b = appendSized(b, 0xd9, 0, uint64(n), uint64(n))
 	}
 	return append(b, s...)
 }
@@ -66,13 +63,10 @@ func AppendArray(b []byte, n int) []byte { return appendCount(b, n, 0x90, 0xdc) 
 func AppendMap(b []byte, n int) []byte { return appendCount(b, n, 0x80, 0xde) }
 
 func appendCount(b []byte, n int, short, long byte) []byte {
-	switch {
-	case n < 1<<4:
+	if n < 1<<4 {
 		return append(b, short|byte(n))
-	case n < 1<<16:
-		return binary.BigEndian.AppendUint16(append(b, long), uint16(n))
 	}
-	return binary.BigEndian.AppendUint32(append(b, long+1), uint32(n))
+	return appendSized(b, long, 1, uint64(n), uint64(n))
 }
 
 // AppendValue appends a value of a column.
