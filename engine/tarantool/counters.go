@@ -69,7 +69,8 @@ var ofVinyl = []point{
 	{"tarantool.vinyl.dump_bandwidth", "bytes/s", "v.regulator.dump_bandwidth", true},
 }
 
-// ofIndex are the points of an index of vinyl, x.
+// ofIndex are the points of an index of vinyl, x. The first, summed, is what the
+// storage has taken in.
 var ofIndex = []point{
 	{"tarantool.index.put", "bytes", "x.put.bytes", false},
 	{"tarantool.index.lookups", "count", "x.lookup", false},
