@@ -249,7 +249,7 @@ func failIf(t testing.TB, wrong bool, format string, args ...any) {
 }
 
 func (s Suite) testInfo(t *testing.T) {
-	i := s.Engine.Info()
+	i := engine.InfoOf(s.Engine, s.Config)
 	failIf(t, i.Name == "" || i.Structure == "" || i.Doc == "" || i.Version == "", "incomplete info: %+v", i)
 	check(t, s.Engine.Check(s.config(TempDir(t))))
 }

@@ -14,6 +14,7 @@ import (
 	"rumbench/engine/postgres"
 	"rumbench/engine/rocksdb"
 	"rumbench/engine/sqlite"
+	"rumbench/engine/tarantool"
 	"rumbench/engine/wiredtiger"
 )
 
@@ -33,6 +34,7 @@ func Engines() []engine.Engine {
 		sqlite.Engine{},
 		mysql.Engine{},
 		postgres.Engine{},
+		tarantool.Engine{},
 		memory.Engine{},
 		null.Engine{},
 	}

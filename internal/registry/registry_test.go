@@ -181,13 +181,13 @@ func targets(t *testing.T) (all []target) {
 			all = append(all, target{info.Name, info.Capabilities, func(t *testing.T, s model.Schema) engine.DB { return open(t, info.Name, s) }})
 			continue
 		}
-		all = append(all, target{info.Name + " attached", info.Capabilities, func(t *testing.T, s model.Schema) engine.DB { return openAttached(t, e, s) }})
+		all = append(all, target{info.Name + " attached", engine.InfoOf(e, engine.Config{}).Capabilities, func(t *testing.T, s model.Schema) engine.DB { return openAttached(t, e, s) }})
 	}
 	return all
 }
 
 // storages are those of an engine that has several, beside an embedded one's default.
-var storages = map[string][]string{"mysql": {"innodb", "rocksdb"}, "postgres": {""}, "wiredtiger": {"lsm"}}
+var storages = map[string][]string{"mysql": {"innodb", "rocksdb"}, "postgres": {""}, "tarantool": {"memtx", "vinyl"}, "wiredtiger": {"lsm"}}
 
 // transactions are the kinds of an engine whose option they are, beside none.
 var transactions = map[string][]string{"rocksdb": {"optimistic", "locks"}}
@@ -215,7 +215,11 @@ func usable(t *testing.T, e engine.Engine) bool {
 // openAttached starts a server that the engine then attaches to.
 func openAttached(t *testing.T, e engine.Engine, s model.Schema) engine.DB {
 	t.Helper()
-	_, dsn := startServer(t, e)
+	var settings []server.Setting
+	if e.Info().Name == "tarantool" { // others sync at commits unless told otherwise
+		settings = append(settings, server.Setting{Name: "wal_mode", Value: "fsync"})
+	}
+	_, dsn := startServer(t, e, settings...)
 	return openConfig(t, e.Info().Name, engine.Config{Durability: model.DurabilityOS, Schema: s, Server: engine.ServerConfig{DSN: dsn}})
 }
 
@@ -224,8 +228,11 @@ func openAttached(t *testing.T, e engine.Engine, s model.Schema) engine.DB {
 func startServer(t *testing.T, e engine.Engine, settings ...server.Setting) (running *server.Server, dsn string) {
 	t.Helper()
 	dsnOf := func(at server.Endpoint) string {
-		if e.Info().Name == "postgres" {
+		switch e.Info().Name {
+		case "postgres":
 			return fmt.Sprintf("host=%s port=%d user=%s database=postgres", filepath.Dir(at.Socket), at.Port, at.User)
+		case "tarantool":
+			return "unix/:" + at.Socket
 		}
 		return fmt.Sprintf("%s@unix(%s)/", at.User, at.Socket)
 	}

@@ -33,17 +33,18 @@ type kind struct {
 
 // The kinds of servers.
 const (
-	MariaDB  = "mariadb"
-	MySQL    = "mysql"
-	Postgres = "postgres"
+	MariaDB   = "mariadb"
+	MySQL     = "mysql"
+	Postgres  = "postgres"
+	Tarantool = "tarantool"
 )
 
 func kindOf(name string) (*kind, error) {
-	if k := map[string]*kind{MariaDB: &mariadb, MySQL: &mysql, Postgres: &postgres}[name]; k != nil {
+	if k := map[string]*kind{MariaDB: &mariadb, MySQL: &mysql, Postgres: &postgres, Tarantool: &tarantool}[name]; k != nil {
 		return k, nil
 	}
 	return nil, fmt.Errorf("unknown kind of server %q; the kinds are %s", name, strings.Join(Kinds(), ", "))
 }
 
 // Kinds lists the kinds of servers.
-func Kinds() []string { return []string{MariaDB, MySQL, Postgres} }
+func Kinds() []string { return []string{MariaDB, MySQL, Postgres, Tarantool} }
