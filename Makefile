@@ -6,6 +6,9 @@ DEMO ?=
 # Packages whose tests also run under the race detector.
 RACE = ./engine/kvkit ./engine/pebble ./internal/cpuset ./engine/memory ./engine/bbolt ./internal/drive ./internal/hist ./internal/observe ./internal/trial ./internal/campaign ./internal/wire ./internal/server ./internal/watch
 
+# Packages that have more with the native engines.
+NATIVE = ./engine/native ./engine/rocksdb ./engine/lmdb ./engine/wiredtiger ./internal/registry
+
 .PHONY: build native old demo test bench bench-peers setup dist check-dist clean
 
 build:
@@ -27,10 +30,12 @@ demo: build
 setup:
 	scripts/setup.sh
 
-test: build setup
+test: build native setup
 	test -z "$$(gofmt -l $$(git ls-files '*.go'))"
 	$(GO) vet ./...
 	$(GO) test ./...
+	CGO_ENABLED=1 $(GO) vet -tags native ./engine/...
+	CGO_ENABLED=1 $(GO) test -tags native $(NATIVE)
 	$(GO) test -race $(RACE)
 
 bench:

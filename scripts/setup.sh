@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs what the tests need beside Go: a browser to open the report in, the
-# servers that the engines run on, the programs that rumbench is compared with
-# (pgbench comes with PostgreSQL's server), a C compiler for Go's race detector, a
+# servers that the engines run on, the libraries of native engines, the programs
+# that rumbench is compared with (pgbench comes with PostgreSQL's server), a C
+# compiler for those engines and for Go's race detector, ext4 on a loop device, a
 # strict reader of what Prometheus is given, and DuckDB. It starts no server.
 set -eu
 missing=
@@ -19,6 +20,11 @@ need postgresql sh -c 'ls /usr/lib/postgresql/*/bin/postgres'
 need sysbench command -v sysbench
 need python3-prometheus-client /usr/bin/python3 -c 'import prometheus_client'
 need python3-venv /usr/bin/python3 -c 'import ensurepip, venv'
+need rocksdb-tools command -v db_bench
+need libwiredtiger-dev test -e /usr/include/wiredtiger.h
+need tarantool test -x /usr/bin/tarantool
+need e2fsprogs test -x /sbin/mkfs.ext4
+need mount test -x /bin/mount
 need maven command -v mvn
 need ca-certificates test -e /etc/ssl/certs/ca-certificates.crt
 need unzip command -v unzip
@@ -39,6 +45,11 @@ if [ -n "$missing" ]; then
 fi
 # An old release of MySQL, to compare with: every user who runs servers must get at it.
 [ -x /opt/mysql-5.5.9/bin/mysqld ] || $as_root "$(dirname "$0")/mysql-5.5.9.sh" /opt/mysql-5.5.9
+# The libraries of native engines: a new and an old version of each.
+"$(dirname "$0")/rocksdb.sh" 6.29.5 11.8.1
+"$(dirname "$0")/wiredtiger.sh" 3.2.1
+# What answers MongoDB's protocol in tests.
+"$(dirname "$0")/ferretdb.sh"
 # DuckDB reads what export writes. Debian has no package of it, and does not let
 # pip add to its own Python, so it gets an environment of its own.
 duckdb=/opt/rumbench-duckdb

@@ -27,3 +27,14 @@ func TestConformance(t *testing.T) {
 		},
 	})
 }
+
+// What level process does not sync is lost in a power cut: the test of level os
+// would see it.
+func TestPowerCutLoses(t *testing.T) {
+	t.Parallel()
+	s := enginetest.Suite{Engine: bbolt.Engine{}, Config: engine.Config{Durability: model.DurabilityProcess}}
+	acked, dir := enginetest.PowerCut(t, s)
+	if rows, err := s.Rows(t, dir); err == nil && rows >= acked {
+		t.Errorf("%d of %d rows are there after a power cut", rows, acked)
+	}
+}

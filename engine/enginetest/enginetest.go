@@ -67,6 +67,7 @@ func Run(t *testing.T, s Suite) {
 		t.Run("reopen", s.testReopen)
 		t.Run("kill", s.testKill)
 		t.Run("kill interval", s.testKillInterval)
+		t.Run("power cut", s.testPowerCut)
 	}
 }
 

@@ -24,6 +24,7 @@ type Build struct {
 	Path     string            `json:"path,omitempty"`
 	SHA256   string            `json:"sha256,omitempty"` // of the file
 	Version  string            `json:"version"`
+	Format   int               `json:"format"`             // of the results that it writes
 	Revision string            `json:"revision,omitempty"` // of the source, with + if it was changed; "": unknown
 	Engines  []string          `json:"engines"`            // that it can open
 	Modules  map[string]string `json:"modules,omitempty"`  // Go modules with their versions
@@ -31,8 +32,8 @@ type Build struct {
 
 // Own returns this program as its linker recorded it, without path and checksum.
 // A version that is given replaces that of the main module.
-func Own(version string, engines []string) Build {
-	b := Build{Version: cmp.Or(version, "unknown"), Engines: engines, Modules: map[string]string{}}
+func Own(version string, format int, engines []string) Build {
+	b := Build{Version: cmp.Or(version, "unknown"), Format: format, Engines: engines, Modules: map[string]string{}}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
@@ -94,12 +95,14 @@ func Ask(ctx context.Context, path string) (Build, error) {
 }
 
 // CheckWith returns an error if the program cannot run trials with an engine for
-// a campaign of another: both must be of one source, as plans and results are
-// written by one and read by the other.
+// a campaign of another. Plans and results are written by one and read by the other,
+// so both must have the same format, and be of one revision as far as that is known.
 func (b Build) CheckWith(campaign Build, engine string) error {
-	if b.Revision != campaign.Revision || b.Revision == "" && b.Version != campaign.Version {
-		return fmt.Errorf("%s was built from revision %s, this rumbench from %s: build both from one source",
-			b.Path, cmp.Or(b.Revision, "unknown, version "+b.Version), cmp.Or(campaign.Revision, "unknown, version "+campaign.Version))
+	switch {
+	case b.Format != campaign.Format:
+		return fmt.Errorf("%s writes results of format %d, this rumbench of format %d: build both from one source", b.Path, b.Format, campaign.Format)
+	case b.Revision != campaign.Revision && b.Revision != "" && campaign.Revision != "":
+		return fmt.Errorf("%s was built from revision %s, this rumbench from %s: build both from one source", b.Path, b.Revision, campaign.Revision)
 	}
 	if !slices.Contains(b.Engines, engine) {
 		return fmt.Errorf("%s has no engine %s, only %s", b.Path, engine, strings.Join(b.Engines, ", "))

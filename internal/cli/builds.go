@@ -47,7 +47,7 @@ func ownBuild() build.Build {
 			engines = append(engines, i.Name)
 		}
 	}
-	return build.Own(version, engines)
+	return build.Own(version, result.Format, engines)
 }
 
 // executable returns the path of this program.
@@ -111,7 +111,7 @@ func (b *builds) find(ctx context.Context) plan.Option {
 				is, err = build.Ask(ctx, path)
 			}
 			if err != nil {
-				return hint.With(err, "binary of an engine in this process is a rumbench that was built with another version of it, as by make old")
+				return hint.With(err, "binary: of an engine without a server names another build of rumbench, as made by make old")
 			}
 			b.known[path] = is
 		}

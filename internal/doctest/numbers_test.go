@@ -20,34 +20,35 @@ import (
 
 var update = flag.Bool("update", false, "write the generated parts of documents anew")
 
-// Marks around what is generated in a document.
-const (
-	generatedFrom = "<!-- generated: go test ./internal/doctest -run TestPresets -update -->\n"
-	generatedTo   = "<!-- end -->\n"
-)
+// generated compares the generated part of a document, which its marks enclose, or
+// writes it anew.
+func generated(t *testing.T, path, want string) {
+	t.Helper()
+	command := "go test ./internal/doctest -run " + t.Name() + " -update"
+	from, to := "<!-- generated: "+command+" -->\n", "<!-- end -->\n"
+	text := read(t, path)
+	head, rest, ok := strings.Cut(text, from)
+	got, tail, closed := strings.Cut(rest, to)
+	if !ok || !closed {
+		t.Errorf("%s has no place for what is generated: %q", path, from)
+		return
+	}
+	if *update {
+		if err := os.WriteFile(filepath.Join(root, path), []byte(head+from+want+to+tail), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("%s: %s writes it anew (-want +got)\n%s", path, command, d)
+	}
+}
 
 // TestPresets: the tables of presets hold the presets' values.
 func TestPresets(t *testing.T) {
 	for _, w := range registry.Workloads() {
 		i := w.Info()
-		path := "docs/" + i.Name + ".md"
-		text := read(t, path)
-		head, rest, ok := strings.Cut(text, generatedFrom)
-		got, tail, closed := strings.Cut(rest, generatedTo)
-		if !ok || !closed {
-			t.Errorf("%s has no place for the table of presets", path)
-			continue
-		}
-		want := presetTable(&i)
-		if *update {
-			if err := os.WriteFile(filepath.Join(root, path), []byte(head+generatedFrom+want+generatedTo+tail), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			continue
-		}
-		if d := cmp.Diff(want, got); d != "" {
-			t.Errorf("%s: go test ./internal/doctest -run TestPresets -update writes it anew (-want +got)\n%s", path, d)
-		}
+		generated(t, "docs/"+i.Name+".md", presetTable(&i))
 	}
 }
 

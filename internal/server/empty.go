@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"golang.org/x/sys/unix"
+
 	"rumbench/engine"
 	"rumbench/internal/fsize"
 )
@@ -46,7 +48,25 @@ func (s *Server) NoteEmpty(class func(path string) engine.FileClass) error {
 		return err
 	}
 	s.empty = empty
-	return os.WriteFile(path, append(b, '\n'), 0o644)
+	if err := os.WriteFile(path, append(b, '\n'), 0o644); err != nil {
+		return err
+	}
+	return s.syncAll()
+}
+
+// syncAll syncs the file system of the server's directory. What the installation
+// and rumbench have written there is needed for a start, and a power cut would
+// take it from commits that have been synced.
+func (s *Server) syncAll() error {
+	f, err := os.Open(s.Dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := unix.Syncfs(int(f.Fd())); err != nil {
+		return fmt.Errorf("sync the file system of %s: %w", s.Dir, err)
+	}
+	return nil
 }
 
 // Empty returns the written bytes of each class of files when the server was
