@@ -25,6 +25,10 @@ type Suite struct {
 	Config engine.Config
 	// Volatile engines keep nothing when they are closed.
 	Volatile bool
+	// StandIn: the server only speaks the engine's protocol. It does not compare the
+	// lengths of columns, nor isolate concurrent operations, nor classify errors of
+	// updates, and the suite does not ask for that.
+	StandIn bool
 	// Refused are configurations that Check must refuse. They need only the
 	// fields that matter: the rest is taken from Config.
 	Refused []Refusal
@@ -52,15 +56,17 @@ func Run(t *testing.T, s Suite) {
 	t.Run("lowest", s.testLowest)
 	t.Run("aggregates", s.testAggregates)
 	t.Run("indexes", s.testIndexes)
-	t.Run("concurrent adds", s.testConcurrentAdds)
+	if !s.StandIn {
+		t.Run("concurrent adds", s.testConcurrentAdds)
+	}
 	t.Run("concurrent lowest", s.testConcurrentLowest)
 	t.Run("observation", s.testObservation)
 	t.Run("explain", s.testExplain)
-	if slices.Contains(s.Engine.Info().Capabilities, model.CapTransactions) {
+	if slices.Contains(infoOf(s).Capabilities, model.CapTransactions) {
 		t.Run("transactions", s.testTransactions)
 		t.Run("half-way", s.testHalfWay)
 	}
-	if slices.Contains(s.Engine.Info().Capabilities, model.CapUnique) {
+	if slices.Contains(infoOf(s).Capabilities, model.CapUnique) {
 		t.Run("unique", s.testUnique)
 	}
 	if !s.Volatile {
@@ -70,6 +76,9 @@ func Run(t *testing.T, s Suite) {
 		t.Run("power cut", s.testPowerCut)
 	}
 }
+
+// infoOf describes the engine as the suite configures it.
+func infoOf(s Suite) engine.Info { return engine.InfoOf(s.Engine, s.Config) }
 
 // schema returns a table with a column of every type, one with an Auto column,
 // and one with a unique index if the engine has them.
@@ -105,7 +114,7 @@ func (s Suite) schema() model.Schema {
 		Indexes: []model.Index{{Name: "queue_v", Columns: []string{"v"}}},
 	}
 	tables := []model.Table{things, queue}
-	if slices.Contains(s.Engine.Info().Capabilities, model.CapUnique) {
+	if slices.Contains(infoOf(s).Capabilities, model.CapUnique) {
 		tables = append(tables, model.Table{
 			Name: "names",
 			Columns: []model.Column{
@@ -232,7 +241,7 @@ func failIf(t testing.TB, wrong bool, format string, args ...any) {
 }
 
 func (s Suite) testInfo(t *testing.T) {
-	i := s.Engine.Info()
+	i := infoOf(s)
 	failIf(t, i.Name == "" || i.Structure == "" || i.Doc == "" || i.Version == "", "incomplete info: %+v", i)
 	check(t, s.Engine.Check(s.config(TempDir(t))))
 }

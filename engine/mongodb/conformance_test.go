@@ -11,8 +11,8 @@ import (
 func TestConformance(t *testing.T) {
 	yes := true
 	enginetest.Run(t, enginetest.Suite{
-		Engine: Engine{},
-		Config: engine.Config{Durability: model.DurabilityOS, Server: engine.ServerConfig{Binary: program(t), Log: "/tmp/wt/mongo-out/f.log"}},
+		Engine: Engine{}, StandIn: program(t) == ferretDB,
+		Config: engine.Config{Durability: model.DurabilityOS, Server: engine.ServerConfig{Binary: program(t)}},
 		Refused: []enginetest.Refusal{
 			{Knob: "durability", Config: engine.Config{Durability: model.DurabilityProcess}},
 			{Knob: "compression", Config: engine.Config{Compression: model.CompressionLZ4}},

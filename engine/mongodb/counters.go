@@ -50,7 +50,8 @@ var sections = []section{
 		"bytesIn": counter("bytes_in", "bytes"), "bytesOut": counter("bytes_out", "bytes"), "numRequests": counter("requests", "count"),
 	}},
 	{[]string{"metrics", "document"}, "document.", map[string]point{
-		"inserted": counter("inserted", "count"), "updated": counter("updated", "count"), "deleted": counter("deleted", "count"), "returned": counter("returned", "count"),
+		"inserted": counter("inserted", "count"), "updated": counter("updated", "count"),
+		"deleted": counter("deleted", "count"), "returned": counter("returned", "count"),
 	}},
 	{[]string{"metrics", "queryExecutor"}, "executor.", map[string]point{
 		"scanned": counter("keys_scanned", "count"), "scannedObjects": counter("documents_scanned", "count"),

@@ -26,19 +26,21 @@ type db struct {
 	client  *mongo.Client // for definitions, settings and counters
 	at      *mongo.Database
 	about   about
-	journal bool   // writes wait for it
 	concern []byte // of writes, as an element of their commands
 	tables  map[string]*layout
 
 	ours bool     // we made the database
 	made []string // the collections that we made
-	mu   sync.Mutex
-	// What follows is guarded by mu.
+
+	mu       sync.Mutex // guards what follows
 	closed   bool
 	sessions map[*session]bool
 	indexes  map[string]bool  // that exist, as TABLE.INDEX
 	strange  map[string]error // tables that exist with another definition
 }
+
+// journal reports whether writes wait for the journal.
+func (d *db) journal() bool { return levels[d.Durability] }
 
 // programs are what a server's process may be called; dataMark is a file that its
 // data directory has.
@@ -53,10 +55,10 @@ func (Engine) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
 		return nil, err
 	}
 	d := &db{
-		Host: serverkit.NewHost(dataMark, programs...), setup: s, journal: levels[s.Durability],
+		Host: serverkit.NewHost(dataMark, programs...), setup: s,
 		tables: map[string]*layout{}, sessions: map[*session]bool{}, indexes: map[string]bool{}, strange: map[string]error{},
 	}
-	d.concern = static(bson.D{{Key: "writeConcern", Value: bson.D{{Key: "w", Value: 1}, {Key: "j", Value: d.journal}}}})
+	d.concern = static(bson.D{{Key: "writeConcern", Value: bson.D{{Key: "w", Value: 1}, {Key: "j", Value: d.journal()}}}})
 	for i := range s.Schema.Tables {
 		t := &s.Schema.Tables[i]
 		d.tables[t.Name] = newLayout(t)

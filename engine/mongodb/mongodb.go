@@ -63,15 +63,15 @@ func replicaSet(c engine.Config) bool {
 const optReplicaSet = "replica_set"
 
 var knownOptions = []engine.Option{
-	{Name: optReplicaSet, Type: "bool", Doc: "start the private server as a replica set of one node, which transactions need; every write is in the oplog, too (default false)"},
+	{Name: optReplicaSet, Type: "bool", Doc: "start a replica set of one node, which transactions need; every write is in the oplog, too (default false)"},
 	{Name: "any option of mongod", Type: "as on its command line", Doc: "given to the private server verbatim, such as oplogSize: 2048"},
 	{Name: "setParameter.NAME", Type: "as in mongod's manual", Doc: "a server parameter, such as setParameter.wiredTigerConcurrentWriteTransactions: 64"},
 }
 
 // promises say what the journal does, which all levels have.
 var promises = map[model.Durability]string{
-	model.DurabilityNone:     "nothing is promised: writes are acknowledged without the journal (j: false), which the server writes and syncs every 100 ms",
-	model.DurabilityInterval: "any crash loses about the last 100 ms of commits: writes are acknowledged without the journal (j: false), which the server writes and syncs by then",
+	model.DurabilityNone:     "nothing is promised: writes do not wait for the journal (j: false), which the server writes and syncs every 100 ms",
+	model.DurabilityInterval: "any crash loses at most about the last second of commits: writes do not wait for the journal, which is synced every 100 ms",
 }
 
 // Check reports whether the configuration can be honoured.

@@ -61,12 +61,22 @@ func static(d bson.D) []byte {
 	return body(b)
 }
 
+// once returns names without repetitions.
+func once(names []string) (out []string) {
+	for _, name := range names {
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 // find returns the rest of a find.
 func (r *read) find(op *model.Op) (tail bson.D) {
-	if len(op.Columns) < len(r.t.Columns) {
+	if len(once(op.Columns)) < len(r.t.Columns) {
 		fields := bson.D{}
 		hasKey := false
-		for _, c := range op.Columns {
+		for _, c := range once(op.Columns) {
 			hasKey = hasKey || slices.Contains(r.t.Key, c)
 			fields = append(fields, bson.E{Key: r.t.path(c), Value: 1})
 		}
@@ -128,7 +138,7 @@ func (r *read) pipeline(op *model.Op) (stages bson.D, err error) {
 	by := sorting(r.order(op), op.Desc)
 	if op.Distinct {
 		id, paths := bson.D{}, []string{}
-		for _, c := range op.Columns {
+		for _, c := range once(op.Columns) {
 			id = append(id, bson.E{Key: c, Value: "$" + r.t.path(c)})
 			if !op.Free && c != op.OrderBy {
 				paths = append(paths, idField+"."+c)

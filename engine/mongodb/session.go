@@ -166,7 +166,8 @@ func (s *session) boundary(op *model.Op) (engine.Stmt, error) {
 	if op.Isolation == model.Serializable {
 		return nil, fmt.Errorf("operation %s: transactions have snapshots, level repeatable-read; serializable is not supported", op.Label())
 	}
-	concern := &writeconcern.WriteConcern{W: 1, Journal: &s.db.journal}
+	journal := s.db.journal()
+	concern := &writeconcern.WriteConcern{W: 1, Journal: &journal}
 	return &boundary{s, op.Kind, options.Transaction().SetReadConcern(readconcern.Snapshot()).SetWriteConcern(concern)}, nil
 }
 

@@ -26,7 +26,7 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 	}
 	for _, s := range [][2]string{
 		{"durability", string(d.Durability)}, {"isolation", isolation},
-		{"write_concern", fmt.Sprintf("w: 1, j: %v", d.journal)}, {"protocol", "commands"},
+		{"write_concern", fmt.Sprintf("w: 1, j: %v", d.journal())}, {"protocol", "commands"},
 	} {
 		out = append(out, engine.Setting{Name: s[0], Value: s[1], Source: engine.AsSet})
 	}

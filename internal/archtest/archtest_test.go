@@ -50,6 +50,7 @@ var clients = map[string][]string{
 	"github.com/tidwall/btree":       {"engine/memory"},
 	"github.com/go-sql-driver/mysql": {"internal/mysqlwire"},
 	"github.com/jackc/pgx":           {"internal/pgwire"},
+	"go.mongodb.org/mongo-driver":    {"engine/mongodb"},
 	"database/sql":                   {"engine/sqlkit/stdsql", "engine/sqlite", "internal/mysqlwire"},
 }
 

@@ -6,6 +6,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/bbolt"
 	"rumbench/engine/memory"
+	"rumbench/engine/mongodb"
 	"rumbench/engine/mysql"
 	"rumbench/engine/null"
 	"rumbench/engine/pebble"
@@ -25,6 +26,7 @@ func Engines() []engine.Engine {
 		sqlite.Engine{},
 		mysql.Engine{},
 		postgres.Engine{},
+		mongodb.Engine{},
 		memory.Engine{},
 		null.Engine{},
 	}

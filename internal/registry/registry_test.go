@@ -3,6 +3,7 @@ package registry_test
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -137,6 +138,9 @@ func openConfig(t *testing.T, name string, c engine.Config) engine.DB {
 	t.Helper()
 	e, _ := registry.Catalog{}.Engine(name)
 	c.Dir = enginetest.TempDir(t)
+	if c.Server.DSN == "" {
+		c.Server.Binary = binaries[name]
+	}
 	if c.Durability == "" {
 		c.Durability = model.DurabilityProcess
 	}
@@ -179,13 +183,17 @@ func targets(t *testing.T) (all []target) {
 }
 
 // storages are those of an engine that has several.
-var storages = map[string][]string{"mysql": {"innodb", "rocksdb"}, "postgres": {""}}
+var storages = map[string][]string{"mysql": {"innodb", "rocksdb"}, "postgres": {""}, "mongodb": {""}}
+
+// binaries are the programs of servers that no package installs. FerretDB stands in
+// for MongoDB: it speaks its protocol.
+var binaries = map[string]string{"mongodb": "/opt/rumbench/ferretdb/ferretdb"}
 
 // usable reports whether an engine's server is installed; in CI it must be.
 func usable(t *testing.T, e engine.Engine) bool {
 	t.Helper()
 	for _, kind := range e.Info().Servers[:min(1, len(e.Info().Servers))] {
-		if _, err := server.Find(t.Context(), kind, ""); err != nil {
+		if _, err := server.Find(t.Context(), kind, binaries[e.Info().Name]); err != nil {
 			if os.Getenv("CI") != "" {
 				t.Fatal(err)
 			}
@@ -208,13 +216,16 @@ func openAttached(t *testing.T, e engine.Engine, s model.Schema) engine.DB {
 func startServer(t *testing.T, e engine.Engine, settings ...server.Setting) (running *server.Server, dsn string) {
 	t.Helper()
 	dsnOf := func(at server.Endpoint) string {
-		if e.Info().Name == "postgres" {
+		switch e.Info().Name {
+		case "mongodb":
+			return "mongodb://" + url.PathEscape(at.Socket) + "/"
+		case "postgres":
 			return fmt.Sprintf("host=%s port=%d user=%s database=postgres", filepath.Dir(at.Socket), at.Port, at.User)
 		}
 		return fmt.Sprintf("%s@unix(%s)/", at.User, at.Socket)
 	}
 	running, err := server.Start(t.Context(), server.Config{
-		Kind: e.Info().Servers[0], Dir: enginetest.TempDir(t), Settings: settings,
+		Kind: e.Info().Servers[0], Binary: binaries[e.Info().Name], Dir: enginetest.TempDir(t), Settings: settings,
 		Ready: func(ctx context.Context, at server.Endpoint) error {
 			w, err := e.(engine.Watcher).Watch(ctx, dsnOf(at))
 			if err != nil {
@@ -245,7 +256,8 @@ func TestForeignData(t *testing.T) {
 		}
 	}
 	for _, mine := range onDisk {
-		c := engine.Config{Dir: enginetest.TempDir(t), Durability: model.DurabilityProcess, Schema: schema}
+		c := engine.Config{Dir: enginetest.TempDir(t), Durability: model.DurabilityOS, Schema: schema}
+		c.Server.Binary = binaries[mine.Info().Name]
 		db, err := mine.Open(ctx, c)
 		if err != nil {
 			t.Fatal(err)
@@ -261,6 +273,7 @@ func TestForeignData(t *testing.T) {
 			if other.Info().Name == mine.Info().Name {
 				continue
 			}
+			c.Server.Binary = binaries[other.Info().Name]
 			if db, err := other.Open(ctx, c); err == nil {
 				db.Close()
 				t.Errorf("%s opens a directory of %s", other.Info().Name, mine.Info().Name)
