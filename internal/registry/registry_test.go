@@ -1,6 +1,7 @@
 package registry_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -128,6 +129,7 @@ func open(t *testing.T, name string, schema model.Schema) engine.DB {
 	t.Helper()
 	e, _ := registry.Catalog{}.Engine(name)
 	c := engine.Config{Durability: model.DurabilityProcess, Schema: schema}
+	c.Server.Binary = binaries[name]
 	if e.Check(c) != nil {
 		c.Durability = model.DurabilityNone
 	}
@@ -142,7 +144,9 @@ func openConfig(t *testing.T, name string, c engine.Config) engine.DB {
 		c.Server.Binary = binaries[name]
 	}
 	if c.Durability == "" {
-		c.Durability = model.DurabilityProcess
+		if c.Durability = model.DurabilityProcess; e.Check(c) != nil {
+			c.Durability = model.DurabilityOS
+		}
 	}
 	db, err := e.Open(context.Background(), c)
 	if err != nil {
@@ -165,7 +169,7 @@ func targets(t *testing.T) (all []target) {
 	t.Helper()
 	for _, e := range registry.Engines() {
 		info := e.Info()
-		if info.Name == "memory" || !slices.Contains(info.Capabilities, model.CapResults) || !usable(t, e) {
+		if info.Name == "memory" || binaries[info.Name] == ferretDB || !slices.Contains(info.Capabilities, model.CapResults) || !usable(t, e) {
 			continue
 		}
 		for _, storage := range storages[info.Name] {
@@ -185,9 +189,11 @@ func targets(t *testing.T) (all []target) {
 // storages are those of an engine that has several.
 var storages = map[string][]string{"mysql": {"innodb", "rocksdb"}, "postgres": {""}, "mongodb": {""}}
 
-// binaries are the programs of servers that no package installs. FerretDB stands in
-// for MongoDB: it speaks its protocol.
-var binaries = map[string]string{"mongodb": "/opt/rumbench/ferretdb/ferretdb"}
+// binaries are the programs of servers that no package installs. Where no mongod is
+// named, FerretDB stands in for MongoDB: it speaks its protocol.
+var binaries = map[string]string{"mongodb": cmp.Or(os.Getenv("RUMBENCH_MONGOD"), ferretDB)}
+
+const ferretDB = "/opt/rumbench/ferretdb/ferretdb"
 
 // usable reports whether an engine's server is installed; in CI it must be.
 func usable(t *testing.T, e engine.Engine) bool {
