@@ -124,7 +124,7 @@ func (s *insert) command(args []model.Value) (cmd []byte, err error) {
 		}
 		cmd = end(cmd, one)
 	}
-	return end(cmd, at), nil
+	return appendBool(end(cmd, at), "ordered", true), nil
 }
 
 // document appends the fields of a row.
