@@ -103,7 +103,9 @@ func BenchmarkGet(b *testing.B) {
 	})
 	b.Run("driver", func(b *testing.B) {
 		var one sale
-		measure(b, func(i int) error { return c.FindOne(b.Context(), bson.D{{Key: "_id", Value: i%benchRows + 1}}).Decode(&one) })
+		measure(b, func(i int) error {
+			return c.FindOne(b.Context(), bson.D{{Key: "_id", Value: i%benchRows + 1}}).Decode(&one)
+		})
 	})
 }
 

@@ -166,10 +166,10 @@ func ask(ctx context.Context, c *mongo.Client) (a about, err error) {
 }
 
 // String returns the version. That of a stand-in says what it is, so that nobody
-// takes its figures for MongoDB's.
+// takes its figures for MongoDB's; reports show its first word beside the engine.
 func (a about) String() string {
 	if a.ferretDB != "" {
-		return "FerretDB " + a.ferretDB + ", protocol test, not MongoDB"
+		return "FerretDB-protocol-test (not MongoDB; FerretDB " + a.ferretDB + ")"
 	}
 	return a.version
 }

@@ -197,7 +197,7 @@ func TestMarked(t *testing.T) {
 	}
 	settings, err := d.Settings(t.Context())
 	must(t, err)
-	if got := settings[0]; got.Name != engine.ServerVersion || !strings.Contains(got.Value, "protocol test, not MongoDB") {
+	if got := settings[0]; got.Name != engine.ServerVersion || !strings.Contains(got.Value, "FerretDB-protocol-test (not MongoDB") {
 		t.Errorf("%+v", got)
 	}
 }
