@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"rumbench/engine"
 	"rumbench/engine/serverkit"
@@ -106,12 +107,11 @@ func sample(ctx context.Context, c *mongo.Client, s *engine.Sample) error {
 	for i := range sections {
 		sections[i].add(s, reply, means)
 	}
-	_, metrics := lookup(reply, "metrics")
-	_, counts := lookup(metrics, "commands")
+	counts := lookup(reply, "metrics", "commands")
 	var queries float64
 	for _, name := range commands {
-		if _, one := lookup(counts, name); one != nil {
-			n := float64(number(lookup(one, "total")))
+		if one := lookup(counts, name); one != nil {
+			n := float64(number(one, "total"))
 			s.Counter("mongodb.commands", "count", n, "command", name)
 			queries += n
 		}
@@ -140,20 +140,16 @@ func sample(ctx context.Context, c *mongo.Client, s *engine.Sample) error {
 // add adds the numbers of the section that the reply has, and stores those that
 // mean the same on every engine.
 func (x *section) add(s *engine.Sample, doc []byte, means map[string]float64) {
-	for _, name := range x.path {
-		_, doc = lookup(doc, name)
+	if len(x.path) > 0 {
+		doc = lookup(doc, x.path...)
 	}
-	for rest := body(doc); len(rest) > 0; {
-		typ, name, value, after, err := next(rest)
-		if err != nil {
-			return
-		}
-		rest = after
+	_ = each(doc, func(name []byte, v bsoncore.Value) error {
 		p, ok := x.points[string(name)]
-		if !ok {
-			continue
+		whole, isNumber := v.AsInt64OK()
+		if !ok || !isNumber {
+			return nil
 		}
-		n := float64(number(typ, value))
+		n := float64(whole)
 		if p.times != 0 {
 			n *= p.times
 		}
@@ -165,7 +161,8 @@ func (x *section) add(s *engine.Sample, doc []byte, means map[string]float64) {
 		} else {
 			s.Counter("mongodb."+x.prefix+p.name, p.unit, n)
 		}
-	}
+		return nil
+	})
 }
 
 // tableStats are what collStats counts for a table and its indexes.

@@ -64,8 +64,7 @@ func (t *layout) indexDefinition(ix *model.Index) bson.D {
 		only := bson.D{}
 		for _, name := range ix.Columns {
 			if c := t.column(name); !c.NotNull && !slices.Contains(t.Key, name) {
-				least, _ := appendValue(nil, "$gte", c, least(c))
-				only = append(only, bson.E{Key: t.path(name), Value: bson.Raw(document(least))})
+				only = append(only, bson.E{Key: t.path(name), Value: bson.D{{Key: "$gte", Value: least(c)}}})
 			}
 		}
 		d = append(d, bson.E{Key: "partialFilterExpression", Value: only})

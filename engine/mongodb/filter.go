@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"rumbench/model"
 )
@@ -72,7 +73,7 @@ func (f *filter) each() int {
 // appendTo appends the condition. found is false if it compares with NULL, which
 // no row meets.
 func (f *filter) appendTo(dst []byte, name string, args []model.Value) (_ []byte, found bool, err error) {
-	dst, at := begin(dst, typeDocument, name)
+	dst, at := begin(dst, document, name)
 	var limit model.Value
 	if f.length != nil {
 		limit, args = args[len(args)-1], args[:len(args)-1]
@@ -84,7 +85,7 @@ func (f *filter) appendTo(dst []byte, name string, args []model.Value) (_ []byte
 	}
 	if f.alsoCount > 0 || f.length != nil {
 		var list int
-		dst, list = begin(dst, typeArray, "$and")
+		dst, list = begin(dst, array, "$and")
 		dst = append(dst, f.also...)
 		if f.length != nil {
 			dst = f.shorter(dst, limit.Int())
@@ -105,10 +106,10 @@ func (f *filter) any(dst []byte, args []model.Value) (_ []byte, found bool, err 
 		if f.whole {
 			path = idField
 		}
-		dst, outer = begin(dst, typeDocument, path)
-		dst, at = begin(dst, typeArray, "$in")
+		dst, outer = begin(dst, document, path)
+		dst, at = begin(dst, array, "$in")
 	} else {
-		dst, at = begin(dst, typeArray, "$or")
+		dst, at = begin(dst, array, "$or")
 	}
 	count := 0
 	for ; len(args) >= n; args = args[n:] {
@@ -158,13 +159,13 @@ func (f *filter) choice(dst []byte, args []model.Value) (_ []byte, found bool, e
 	if f.lower == model.Open && f.upper == model.Open {
 		return dst, true, nil
 	}
-	dst, at := begin(dst, typeDocument, f.paths[f.equal])
+	dst, at := begin(dst, document, f.paths[f.equal])
 	c, rest := f.columns[f.equal], args[f.equal:]
 	if f.lower != model.Open {
 		dst, err = appendValue(dst, above(f.lower), c, rest[0])
 		rest = rest[1:]
 	} else if f.partial {
-		dst, err = appendValue(dst, "$gte", c, least(c))
+		dst = append(dst, static(bson.D{{Key: "$gte", Value: least(c)}})...)
 	}
 	if f.upper != model.Open && err == nil {
 		dst, err = appendValue(dst, below(f.upper), c, rest[0])
@@ -196,7 +197,7 @@ func (f *filter) keys(dst []byte, args []model.Value) (_ []byte, err error) {
 		return dst, nil
 	}
 	last := f.equal+1 == len(f.columns)
-	dst, at := begin(dst, typeDocument, idField)
+	dst, at := begin(dst, document, idField)
 	rest := args[f.equal:]
 	with := func(v model.Value) []model.Value {
 		f.one = append(append(f.one[:0], args[:f.equal]...), v)
@@ -229,11 +230,7 @@ func (f *filter) present(column string) (never bool) {
 	if c.NotNull || slices.Contains(f.t.Key, column) {
 		return true
 	}
-	var at, value int
-	f.also, at = item(f.also, f.alsoCount)
-	f.also, value = begin(f.also, typeDocument, f.t.path(column))
-	f.also, _ = appendValue(f.also, "$gte", c, least(c))
-	f.also = end(end(f.also, value), at)
+	f.also = append(f.also, static(bson.D{{Key: strconv.Itoa(f.alsoCount), Value: bson.D{{Key: f.t.path(column), Value: bson.D{{Key: "$gte", Value: least(c)}}}}}})...)
 	f.alsoCount++
 	return false
 }
@@ -252,9 +249,9 @@ func (f *filter) measure(column string) {
 // shorter appends the condition that measure has added.
 func (f *filter) shorter(dst []byte, limit int64) []byte {
 	dst, at := item(dst, f.alsoCount)
-	dst, expr := begin(dst, typeDocument, "$expr")
-	dst, list := begin(dst, typeArray, "$lt")
+	dst, expr := begin(dst, document, "$expr")
+	dst, list := begin(dst, array, "$lt")
 	dst = append(dst, f.length...)
-	dst = appendInt(dst, "1", int(limit))
+	dst = bsoncore.AppendInt64Element(dst, "1", limit)
 	return end(end(end(dst, list), expr), at)
 }

@@ -2,12 +2,12 @@ package mongodb
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"strconv"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"rumbench/engine"
 	"rumbench/model"
@@ -58,7 +58,7 @@ func static(d bson.D) []byte {
 	if err != nil {
 		panic(err) // it has no values that could fail
 	}
-	return body(b)
+	return b[4 : len(b)-1]
 }
 
 // once returns names without repetitions.
@@ -192,8 +192,9 @@ func (r *read) Exec(ctx context.Context, args []model.Value, res *engine.Result)
 		if cursor, err = r.batch(reply, res); err != nil || cursor == 0 {
 			return err
 		}
-		more := binary.LittleEndian.AppendUint64(header(append(s.buf[:0], 0, 0, 0, 0), typeInt64, "getMore"), uint64(cursor))
-		reply, err = s.read(ctx, r.label, appendInt(appendText(more, "collection", r.t.Name), "batchSize", mostRows))
+		more := bsoncore.AppendInt64Element(append(s.buf[:0], 0, 0, 0, 0), "getMore", cursor)
+		more = bsoncore.AppendStringElement(more, "collection", r.t.Name)
+		reply, err = s.read(ctx, r.label, bsoncore.AppendInt32Element(more, "batchSize", mostRows))
 	}
 	return err
 }
@@ -204,7 +205,7 @@ func (r *read) command(args []model.Value) (cmd []byte, found bool, err error) {
 		cmd, found, err = r.filter.appendTo(r.session.begin("find", r.t), "filter", args)
 		return append(cmd, r.tail...), found, err
 	}
-	cmd, list := begin(r.session.begin("aggregate", r.t), typeArray, "pipeline")
+	cmd, list := begin(r.session.begin("aggregate", r.t), array, "pipeline")
 	cmd, at := item(cmd, 0)
 	cmd, found, err = r.filter.appendTo(cmd, "$match", args)
 	cmd = append(end(cmd, at), r.stages...)
@@ -214,43 +215,31 @@ func (r *read) command(args []model.Value) (cmd []byte, found bool, err error) {
 // batch reads the documents of a reply and returns the cursor of those that
 // follow, 0 if there are none.
 func (r *read) batch(reply []byte, res *engine.Result) (cursor int64, err error) {
-	_, of := lookup(reply, "cursor")
-	for rest := body(of); len(rest) > 0; {
-		var typ byte
-		var name, value []byte
-		if typ, name, value, rest, err = next(rest); err != nil {
-			return 0, r.wrong(err)
-		}
+	err = each(lookup(reply, "cursor"), func(name []byte, v bsoncore.Value) error {
 		switch string(name) {
 		case "id":
-			cursor = number(typ, value)
+			cursor = v.Int64()
 		case "firstBatch", "nextBatch":
-			if err := r.documents(body(value), res); err != nil {
-				return 0, r.wrong(err)
-			}
+			return each(v.Data, func(_ []byte, doc bsoncore.Value) error { return r.document(doc.Data, res) })
 		}
+		return nil
+	})
+	if err != nil {
+		err = r.wrong(err)
 	}
-	return cursor, nil
+	return cursor, err
 }
 
-func (r *read) documents(list []byte, res *engine.Result) error {
-	for len(list) > 0 {
-		_, _, doc, rest, err := next(list)
-		if err != nil {
-			return err
-		}
-		if r.single != model.NoAggregate {
-			typ, value := lookup(doc, "v")
-			res.Value, err = decode(r.sum, typ, value)
-		} else if err = r.rows.decode(doc); err == nil {
-			res.Row(r.rows.row)
-		}
-		if err != nil {
-			return err
-		}
-		list = rest
+func (r *read) document(doc []byte, res *engine.Result) (err error) {
+	if r.single != model.NoAggregate {
+		v, _ := bsoncore.Document(doc).LookupErr("v")
+		res.Value, err = decode(r.sum, v)
+		return err
 	}
-	return nil
+	if err = r.rows.decode(doc); err == nil {
+		res.Row(r.rows.row)
+	}
+	return err
 }
 
 // rows decodes documents into rows.
@@ -276,31 +265,23 @@ func newRows(t *layout, op *model.Op) rows {
 
 func (r *rows) decode(doc []byte) error {
 	clear(r.row)
-	return r.fields(body(doc), false)
+	return r.fields(doc, false)
 }
 
 // fields reads the fields of a document, or of the document _id in it. What is
 // missing is NULL.
-func (r *rows) fields(rest []byte, inner bool) error {
-	for len(rest) > 0 {
-		typ, name, value, after, err := next(rest)
-		if err != nil {
-			return err
-		}
-		rest = after
-		if r.nested && !inner && typ == typeDocument && string(name) == idField {
-			if err := r.fields(body(value), true); err != nil {
-				return err
-			}
-			continue
+func (r *rows) fields(doc []byte, inner bool) error {
+	return each(doc, func(name []byte, v bsoncore.Value) (err error) {
+		if r.nested && !inner && v.Type == document && string(name) == idField {
+			return r.fields(v.Data, true)
 		}
 		for i := range r.names {
 			if r.inner[i] == inner && string(name) == r.names[i] {
-				if r.row[i], err = decode(r.columns[i], typ, value); err != nil {
+				if r.row[i], err = decode(r.columns[i], v); err != nil {
 					return err
 				}
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"rumbench/engine"
 	"rumbench/model"
@@ -92,7 +93,7 @@ func (s *session) fail(doing string, err error) error {
 
 // begin begins a command on a table.
 func (s *session) begin(name string, t *layout) []byte {
-	return appendText(append(s.buf[:0], 0, 0, 0, 0), name, t.Name)
+	return bsoncore.AppendStringElement(append(s.buf[:0], 0, 0, 0, 0), name, t.Name)
 }
 
 // read runs a command that reads.
@@ -133,7 +134,7 @@ func (s *session) Prepare(_ context.Context, op *model.Op) (engine.Stmt, error) 
 	case model.Delete:
 		return &remove{b, newFilter(t, op)}, nil
 	case model.DeleteLowest:
-		return &lowest{b, op.Rows}, nil
+		return newLowest(b, op)
 	}
 	return nil, fmt.Errorf("operation %s: the engine does not know it", op.Label())
 }

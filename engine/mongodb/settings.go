@@ -9,6 +9,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"rumbench/engine"
 	"rumbench/engine/serverkit"
@@ -110,18 +111,18 @@ func (d *db) Sizes(ctx context.Context) (out []engine.Size, err error) {
 		if err != nil {
 			return nil, err
 		}
-		table := number(lookup(reply, "storageSize"))
-		_, sizes := lookup(reply, "indexSizes")
-		for rest := body(sizes); len(rest) > 0; {
-			typ, name, value, after, err := next(rest)
-			if err != nil {
-				return nil, err
-			}
-			if rest = after; string(name) == indexName("") {
-				table += number(typ, value)
+		table := number(reply, "storageSize")
+		err = each(lookup(reply, "indexSizes"), func(name []byte, v bsoncore.Value) error {
+			bytes, _ := v.AsInt64OK()
+			if string(name) == indexName("") {
+				table += bytes
 			} else {
-				add(t.Name+"."+string(name), number(typ, value))
+				add(t.Name+"."+string(name), bytes)
 			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
 		add(t.Name, table)
 	}
@@ -131,7 +132,7 @@ func (d *db) Sizes(ctx context.Context) (out []engine.Size, err error) {
 		if err != nil {
 			return nil, err
 		}
-		total = max(sum, number(lookup(reply, "storageSize"))+number(lookup(reply, "indexSize")))
+		total = max(sum, number(reply, "storageSize")+number(reply, "indexSize"))
 	}
 	return append(out, engine.Size{Bytes: total, Kind: engine.Exact}), nil
 }
@@ -186,7 +187,7 @@ func (d *db) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 	s.Do("wait for checkpoints", func() (string, error) {
 		return "", engine.AwaitRest(ctx, restEvery, 3, func() (bool, error) {
 			status, err := command(ctx, admin, bson.D{{Key: "serverStatus", Value: 1}})
-			return number(lookup(statistics(status, "transaction"), "transaction checkpoint currently running")) == 0, err
+			return number(status, "wiredTiger", "transaction", "transaction checkpoint currently running") == 0, err
 		})
 	})
 	return s.Result()
@@ -194,14 +195,7 @@ func (d *db) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 
 func (d *db) dirty(ctx context.Context) (int64, error) {
 	status, err := command(ctx, d.client.Database("admin"), bson.D{{Key: "serverStatus", Value: 1}})
-	return number(lookup(statistics(status, "cache"), "tracked dirty bytes in the cache")), err
-}
-
-// statistics returns a section of WiredTiger's in a reply of serverStatus.
-func statistics(status []byte, section string) []byte {
-	_, all := lookup(status, "wiredTiger")
-	_, one := lookup(all, section)
-	return one
+	return number(status, "wiredTiger", "cache", "tracked dirty bytes in the cache"), err
 }
 
 // watch is a connection for counters.

@@ -5,10 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"rumbench/engine"
 	"rumbench/model"
@@ -61,13 +60,13 @@ func (s *insert) Exec(ctx context.Context, args []model.Value, r *engine.Result)
 		}
 		return err
 	}
-	r.Rows = number(lookup(reply, "n"))
+	r.Rows = number(reply, "n")
 	if s.op.OnConflict == model.Ignore {
 		r.Rows = 0
-		_, list := lookup(reply, "upserted")
-		for rest := body(list); len(rest) > 0 && err == nil; r.Rows++ {
-			_, _, _, rest, err = next(rest)
-		}
+		err = each(lookup(reply, "upserted"), func([]byte, bsoncore.Value) error {
+			r.Rows++
+			return nil
+		})
 	}
 	if s.op.ReturnNumber {
 		r.Value = model.IntValue(s.last)
@@ -109,7 +108,7 @@ func (s *insert) command(args []model.Value) (cmd []byte, err error) {
 	if s.op.OnConflict != model.Fail {
 		name, list = "update", "updates"
 	}
-	cmd, at := begin(s.session.begin(name, s.t), typeArray, list)
+	cmd, at := begin(s.session.begin(name, s.t), array, list)
 	each := len(s.op.Columns)
 	for i := range s.op.Rows {
 		row, one := args[i*each:(i+1)*each], 0
@@ -124,7 +123,7 @@ func (s *insert) command(args []model.Value) (cmd []byte, err error) {
 		}
 		cmd = end(cmd, one)
 	}
-	return appendBool(end(cmd, at), "ordered", true), nil
+	return bsoncore.AppendBooleanElement(end(cmd, at), "ordered", true), nil
 }
 
 // document appends the fields of a row.
@@ -161,23 +160,23 @@ func appendField(dst []byte, c *model.Column, v model.Value) ([]byte, error) {
 
 // upsert appends an update that inserts the row if there is none with its key.
 func (s *insert) upsert(dst []byte, key, row []model.Value) (_ []byte, err error) {
-	dst, at := begin(dst, typeDocument, "q")
+	dst, at := begin(dst, document, "q")
 	if dst, err = s.t.appendID(dst, idField, key, false); err != nil {
 		return dst, err
 	}
 	dst = end(dst, at)
-	dst, at = begin(dst, typeDocument, "u")
+	dst, at = begin(dst, document, "u")
 	if s.op.OnConflict == model.Replace {
 		dst, err = s.document(dst, key, row)
 	} else {
 		dst, err = s.modifiers(dst, row)
 	}
-	return appendBool(end(dst, at), "upsert", true), err
+	return bsoncore.AppendBooleanElement(end(dst, at), "upsert", true), err
 }
 
 // modifiers appends what is added to an old row, and what is only in a new one.
 func (s *insert) modifiers(dst []byte, row []model.Value) (_ []byte, err error) {
-	dst, at := begin(dst, typeDocument, "$setOnInsert")
+	dst, at := begin(dst, document, "$setOnInsert")
 	if dst, err = s.fields(dst, row, func(i int) bool { return !s.adds[i] }); err != nil {
 		return dst, err
 	}
@@ -185,7 +184,7 @@ func (s *insert) modifiers(dst []byte, row []model.Value) (_ []byte, err error) 
 	if s.op.OnConflict != model.Add {
 		return dst, nil
 	}
-	dst, at = begin(dst, typeDocument, "$inc")
+	dst, at = begin(dst, document, "$inc")
 	dst, err = s.fields(dst, row, func(i int) bool { return s.adds[i] })
 	return end(dst, at), err
 }
@@ -197,15 +196,12 @@ func (s *insert) undo(ctx context.Context, args []model.Value, first int64, rows
 		return nil
 	}
 	s.last = first
-	list := newList(s.base)
+	var keys []model.Value
 	for i := range rows {
-		var err error
-		name := strconv.Itoa(i)
-		if list.cmd, err = s.t.appendID(list.cmd, name, s.keyOf(args[i*len(s.op.Columns):]), false); err != nil {
-			return err
-		}
+		keys = append(keys, s.keyOf(args[i*len(s.op.Columns):])...)
 	}
-	_, err := list.delete(context.WithoutCancel(ctx))
+	undo := &remove{s.base, newFilter(s.t, &model.Op{Kind: model.Delete, Keys: rows})}
+	_, err := undo.delete(context.WithoutCancel(ctx), keys)
 	return err
 }
 
@@ -223,9 +219,9 @@ func newUpdate(b base, op *model.Op) engine.Stmt {
 	for _, a := range op.Set {
 		s.column = append(s.column, b.t.column(a.Column))
 	}
-	s.tail = appendBool(nil, "multi", op.Index != "" || op.KeyCount() > 1)
+	s.tail = bsoncore.AppendBooleanElement(nil, "multi", op.Index != "" || op.KeyCount() > 1)
 	if s.filter.hinted() {
-		s.tail = appendText(s.tail, "hint", indexName(op.Index))
+		s.tail = bsoncore.AppendStringElement(s.tail, "hint", indexName(op.Index))
 	}
 	return s
 }
@@ -235,7 +231,7 @@ func (s *update) Exec(ctx context.Context, args []model.Value, r *engine.Result)
 	if err := s.start(args, r); err != nil {
 		return err
 	}
-	cmd, list := begin(s.session.begin("update", s.t), typeArray, "updates")
+	cmd, list := begin(s.session.begin("update", s.t), array, "updates")
 	cmd, one := item(cmd, 0)
 	cmd, found, err := s.filter.appendTo(cmd, "q", args[len(s.set):])
 	if err == nil && found {
@@ -250,14 +246,14 @@ func (s *update) Exec(ctx context.Context, args []model.Value, r *engine.Result)
 	cmd = end(end(append(cmd, s.tail...), one), list)
 	reply, err := s.session.write(ctx, s.label, cmd)
 	if err == nil {
-		r.Rows = number(lookup(reply, "n"))
+		r.Rows = number(reply, "n")
 	}
 	return err
 }
 
 // changes appends what is changed, by the kind of change.
 func (s *update) changes(dst []byte, args []model.Value) (_ []byte, err error) {
-	dst, at := begin(dst, typeDocument, "u")
+	dst, at := begin(dst, document, "u")
 	for _, kind := range []string{"$set", "$inc", "$unset"} {
 		inner := -1
 		for i, a := range s.set {
@@ -265,10 +261,10 @@ func (s *update) changes(dst []byte, args []model.Value) (_ []byte, err error) {
 				continue
 			}
 			if inner < 0 {
-				dst, inner = begin(dst, typeDocument, kind)
+				dst, inner = begin(dst, document, kind)
 			}
 			if kind == "$unset" && !s.column[i].NotNull {
-				dst = appendBool(dst, a.Column, true)
+				dst = bsoncore.AppendBooleanElement(dst, a.Column, true)
 			} else if dst, err = appendField(dst, s.column[i], args[i]); err != nil {
 				return dst, err
 			}
@@ -299,67 +295,47 @@ type remove struct {
 }
 
 // Exec deletes the rows.
-func (s *remove) Exec(ctx context.Context, args []model.Value, r *engine.Result) error {
-	if err := s.start(args, r); err != nil {
-		return err
-	}
-	cmd, list := begin(s.session.begin("delete", s.t), typeArray, "deletes")
-	cmd, one := item(cmd, 0)
-	cmd, found, err := s.filter.appendTo(cmd, "q", args)
-	if err != nil {
-		return s.wrong(err)
-	}
-	if !found {
-		return nil
-	}
-	cmd = end(end(appendInt(cmd, "limit", 0), one), list)
-	reply, err := s.session.write(ctx, s.label, cmd)
-	if err == nil {
-		r.Rows = number(lookup(reply, "n"))
+func (s *remove) Exec(ctx context.Context, args []model.Value, r *engine.Result) (err error) {
+	if err = s.start(args, r); err == nil {
+		r.Rows, err = s.delete(ctx, args)
 	}
 	return err
 }
 
-// list is a delete of a list of keys.
-type list struct {
-	base
-	cmd   []byte
-	parts [5]int // the places where its parts begin
-}
-
-func newList(b base) *list {
-	l := &list{base: b}
-	l.cmd, l.parts[0] = begin(b.session.begin("delete", b.t), typeArray, "deletes")
-	l.cmd, l.parts[1] = item(l.cmd, 0)
-	l.cmd, l.parts[2] = begin(l.cmd, typeDocument, "q")
-	l.cmd, l.parts[3] = begin(l.cmd, typeDocument, idField)
-	l.cmd, l.parts[4] = begin(l.cmd, typeArray, "$in")
-	return l
-}
-
-// delete runs it and returns how many documents it has deleted.
-func (l *list) delete(ctx context.Context) (int64, error) {
-	for i := 4; i >= 0; i-- {
-		if i == 1 {
-			l.cmd = appendInt(l.cmd, "limit", 0)
-		}
-		l.cmd = end(l.cmd, l.parts[i])
+func (s *remove) delete(ctx context.Context, keys []model.Value) (int64, error) {
+	cmd, list := begin(s.session.begin("delete", s.t), array, "deletes")
+	cmd, one := item(cmd, 0)
+	cmd, found, err := s.filter.appendTo(cmd, "q", keys)
+	if err != nil {
+		return 0, s.wrong(err)
 	}
-	reply, err := l.session.write(ctx, l.label, l.cmd)
-	return number(lookup(reply, "n")), err
+	if !found {
+		return 0, nil
+	}
+	cmd = end(end(bsoncore.AppendInt32Element(cmd, "limit", 0), one), list)
+	reply, err := s.session.write(ctx, s.label, cmd)
+	return number(reply, "n"), err
 }
 
 // lowest deletes the documents with the lowest keys: those that it finds, as a
 // delete has no order.
 type lowest struct {
 	base
-	rows int
+	rows   int
+	find   engine.Stmt
+	remove *remove
+	keys   []model.Value
+	found  engine.Result
 }
 
-// lowestTail is what does not change of the command that finds them.
-var lowestTail = static(bson.D{
-	{Key: "projection", Value: bson.D{{Key: idField, Value: 1}}}, {Key: "sort", Value: bson.D{{Key: idField, Value: 1}}}, {Key: "hint", Value: indexName("")},
-})
+func newLowest(b base, op *model.Op) (engine.Stmt, error) {
+	s := &lowest{base: b, rows: op.Rows, remove: &remove{b, newFilter(b.t, &model.Op{Kind: model.Delete, Keys: op.Rows})}}
+	s.found.Each = func(row []model.Value) { s.keys = append(s.keys, row[0]) } // in the reply, which is not reused
+	scan := &model.Op{Kind: model.Scan, Table: op.Table, Columns: b.t.Key, Lower: model.Inclusive, Limit: op.Rows}
+	var err error
+	s.find, err = newRead(b, scan)
+	return s, err
+}
 
 // Exec deletes the rows. If others delete some of them meanwhile, it looks for
 // more.
@@ -367,51 +343,21 @@ func (s *lowest) Exec(ctx context.Context, args []model.Value, r *engine.Result)
 	if err := s.start(args, r); err != nil {
 		return err
 	}
-	for want := s.rows; want > 0; want = s.rows - int(r.Rows) {
-		keys, err := s.find(ctx, args[0], want)
-		if err != nil {
+	for int(r.Rows) < s.rows {
+		s.keys = s.keys[:0]
+		if err := s.find.Exec(ctx, args, &s.found); err != nil {
 			return err
 		}
-		found := 0
-		l := newList(s.base)
-		for ; len(keys) > 0; found++ {
-			_, _, doc, rest, err := next(keys)
-			if err != nil {
-				return s.wrong(err)
-			}
-			typ, key := lookup(doc, idField)
-			l.cmd = append(header(l.cmd, typ, strconv.Itoa(found)), key...)
-			keys = rest
-		}
-		if found == 0 {
+		if len(s.keys) == 0 {
 			return nil
 		}
-		n, err := l.delete(ctx)
+		n, err := s.remove.delete(ctx, s.keys[:min(len(s.keys), s.rows-int(r.Rows))])
 		if err != nil {
 			return err
 		}
-		if r.Rows += n; found < want {
+		if r.Rows += n; len(s.keys) < s.rows {
 			return nil
 		}
 	}
 	return nil
-}
-
-// find returns the lowest keys as documents.
-func (s *lowest) find(ctx context.Context, cursor model.Value, want int) ([]byte, error) {
-	cmd, filter := begin(s.session.begin("find", s.t), typeDocument, "filter")
-	cmd, from := begin(cmd, typeDocument, idField)
-	cmd, err := appendValue(cmd, "$gte", s.t.column(s.t.Key[0]), cursor)
-	if err != nil {
-		return nil, s.wrong(err)
-	}
-	cmd = append(end(end(cmd, from), filter), lowestTail...)
-	cmd = appendInt(appendInt(cmd, "limit", want), "batchSize", want)
-	reply, err := s.session.read(ctx, s.label, cmd)
-	if err != nil {
-		return nil, err
-	}
-	_, of := lookup(reply, "cursor")
-	_, keys := lookup(of, "firstBatch")
-	return body(keys), nil
 }
