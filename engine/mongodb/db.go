@@ -80,15 +80,15 @@ func (d *db) open(ctx context.Context) (err error) {
 		e = d.Private.Endpoint()
 	}
 	d.reach = reachOf(d.Server.DSN, e, d.Dial)
-	if d.client, err = d.reach.connect(ctx); err != nil {
-		return err
-	}
-	d.at = d.client.Database(d.Server.Schema)
 	if d.replica && d.Private != nil {
 		if err := d.initiate(ctx, e.Port); err != nil {
 			return err
 		}
 	}
+	if d.client, err = d.reach.connect(ctx); err != nil {
+		return err
+	}
+	d.at = d.client.Database(d.Server.Schema)
 	if d.about, err = ask(ctx, d.client); err != nil {
 		return err
 	}
@@ -124,13 +124,19 @@ func ready(ctx context.Context, e server.Endpoint) error {
 }
 
 // initiate makes the private server the only node of a replica set. One that was
-// reopened listens on another port than its set knows.
+// reopened listens on another port than its set knows. It has a client of its own,
+// which takes the server for what it was before.
 func (d *db) initiate(ctx context.Context, port int) error {
-	admin := d.client.Database("admin")
+	client, err := d.reach.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer disconnect(client)
+	admin := client.Database("admin")
 	config := bson.D{{Key: "_id", Value: replicaName}, {Key: "version", Value: 1}, {Key: "members", Value: bson.A{
 		bson.D{{Key: "_id", Value: 0}, {Key: "host", Value: fmt.Sprintf("127.0.0.1:%d", port)}},
 	}}}
-	_, err := command(ctx, admin, bson.D{{Key: "replSetInitiate", Value: config}})
+	_, err = command(ctx, admin, bson.D{{Key: "replSetInitiate", Value: config}})
 	if hasCode(err, codeAlreadySet) {
 		config[1].Value = int32(time.Now().Unix()) // any that is greater
 		_, err = command(ctx, admin, bson.D{{Key: "replSetReconfig", Value: config}, {Key: "force", Value: true}})

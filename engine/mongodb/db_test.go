@@ -65,9 +65,9 @@ func TestPartial(t *testing.T) {
 		{model.Op{Kind: model.Scan, Index: "code", Upper: model.Inclusive}, true},
 		{model.Op{Kind: model.Scan, Index: "code", Equal: 1}, true},
 		{model.Op{Kind: model.Scan, Index: "version"}, true},
-		{model.Op{Kind: model.Scan}, true},
+		{model.Op{Kind: model.Scan}, false},
 	} {
-		if got := newFilter(l, &c.op).hinted(); got != c.want {
+		if got := newFilter(l, &c.op).hinted(c.op.Index); got != c.want {
 			t.Errorf("%+v: %v", c.op, got)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -70,14 +71,6 @@ func (t *layout) indexDefinition(ix *model.Index) bson.D {
 		d = append(d, bson.E{Key: "partialFilterExpression", Value: only})
 	}
 	return d
-}
-
-// indexName is what an index is called in commands.
-func indexName(index string) string {
-	if index == "" {
-		return "_id_"
-	}
-	return index
 }
 
 // take makes the database. If it must be new, one that exists is refused.
@@ -227,7 +220,7 @@ func (d *db) createTable(ctx context.Context, t *layout) error {
 func (d *db) drop(ctx context.Context, name string) error {
 	err := d.at.Collection(name).Drop(ctx)
 	if err == nil {
-		_, err = d.at.Collection(catalogName).DeleteMany(ctx, bson.D{{Key: idField, Value: bson.D{{Key: "$regex", Value: "^" + name + "(\\.|$)"}}}})
+		_, err = d.at.Collection(catalogName).DeleteMany(ctx, bson.D{{Key: idField, Value: bson.D{{Key: "$regex", Value: "^" + regexp.QuoteMeta(name) + "(\\.|$)"}}}})
 	}
 	return classify("drop "+name, err)
 }

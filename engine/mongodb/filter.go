@@ -50,13 +50,15 @@ func partial(t *layout, index string) bool {
 		slices.ContainsFunc(ix.Columns, func(name string) bool { return !t.column(name).NotNull && !slices.Contains(t.Key, name) })
 }
 
-// hinted reports whether the index has all rows that meet the condition.
-func (f *filter) hinted() bool {
+// hinted reports whether the server is to use an index that the operation names:
+// not if it lacks rows that meet the condition, and not the primary key's, which
+// it takes anyway, and by a shorter way without a hint.
+func (f *filter) hinted(index string) bool {
 	compared := f.equal
 	if f.lower != model.Open || f.upper != model.Open {
 		compared++
 	}
-	return !f.partial || compared == len(f.columns)
+	return index != "" && (!f.partial || compared == len(f.columns))
 }
 
 // each is the number of arguments of a choice.

@@ -45,8 +45,8 @@ func newRead(b base, op *model.Op) (engine.Stmt, error) {
 	} else {
 		tail = r.find(op)
 	}
-	if !op.Free && r.filter.hinted() { // else the server chooses
-		tail = append(tail, bson.E{Key: "hint", Value: indexName(op.Index)})
+	if !op.Free && r.filter.hinted(op.Index) {
+		tail = append(tail, bson.E{Key: "hint", Value: op.Index})
 	}
 	r.tail = static(tail)
 	return r, nil

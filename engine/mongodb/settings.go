@@ -114,7 +114,7 @@ func (d *db) Sizes(ctx context.Context) (out []engine.Size, err error) {
 		table := number(reply, "storageSize")
 		err = each(lookup(reply, "indexSizes"), func(name []byte, v bsoncore.Value) error {
 			bytes, _ := v.AsInt64OK()
-			if string(name) == indexName("") {
+			if string(name) == "_id_" {
 				table += bytes
 			} else {
 				add(t.Name+"."+string(name), bytes)

@@ -220,8 +220,8 @@ func newUpdate(b base, op *model.Op) engine.Stmt {
 		s.column = append(s.column, b.t.column(a.Column))
 	}
 	s.tail = bsoncore.AppendBooleanElement(nil, "multi", op.Index != "" || op.KeyCount() > 1)
-	if s.filter.hinted() {
-		s.tail = bsoncore.AppendStringElement(s.tail, "hint", indexName(op.Index))
+	if s.filter.hinted(op.Index) {
+		s.tail = bsoncore.AppendStringElement(s.tail, "hint", op.Index)
 	}
 	return s
 }
