@@ -17,7 +17,7 @@ import (
 // driver's own collections on the same server. FerretDB takes its time, which is
 // not measured: cpu-us/op is of this process.
 
-const benchRows = 500
+const benchRows = 50
 
 // loaded is a session on a table of some rows, and the driver's collection of it.
 func loaded(b *testing.B) (*session, *mongo.Collection) {
@@ -113,14 +113,14 @@ func BenchmarkScanTen(b *testing.B) {
 	s, c := loaded(b)
 	args := make([]model.Value, 1)
 	engineOp(b, s, model.Op{Kind: model.Scan, Table: "sale", Index: "market", Lower: model.Inclusive, Limit: 10, Columns: []string{"product", "price"}}, args, func(i int) {
-		args[0] = model.IntValue(int64(i % 40))
+		args[0] = model.IntValue(int64(i % 10))
 	})
 	b.Run("driver", func(b *testing.B) {
 		o := options.Find().SetSort(bson.D{{Key: "product", Value: 1}, {Key: "price", Value: 1}}).SetLimit(10).SetHint("market").
 			SetProjection(bson.D{{Key: "product", Value: 1}, {Key: "price", Value: 1}, {Key: "_id", Value: 0}})
 		var rows []sale
 		measure(b, func(i int) error {
-			cursor, err := c.Find(b.Context(), bson.D{{Key: "product", Value: bson.D{{Key: "$gte", Value: i % 40}}}}, o)
+			cursor, err := c.Find(b.Context(), bson.D{{Key: "product", Value: bson.D{{Key: "$gte", Value: i % 10}}}}, o)
 			if err != nil {
 				return err
 			}

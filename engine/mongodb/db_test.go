@@ -3,6 +3,7 @@ package mongodb
 import (
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -242,6 +243,10 @@ func TestCheck(t *testing.T) {
 	conf := engine.Config{Durability: model.DurabilityOS, Schema: schema(), Server: engine.ServerConfig{Binary: "/no/such/mongod"}}
 	if err := (Engine{}).Check(conf); err == nil || !strings.Contains(hint.Of(err), "binary: PATH") {
 		t.Errorf("%v; hint %q", err, hint.Of(err))
+	}
+	replicated := engine.Config{Server: engine.ServerConfig{DSN: dsn + "?replicaSet=rs0"}}
+	if !slices.Contains(engine.InfoOf(Engine{}, replicated).Capabilities, model.CapTransactions) {
+		t.Error("a replica set has no transactions")
 	}
 	a, err := Engine{}.ReadDSN(dsn)
 	if err != nil || a.String() != "me@tcp(localhost:1)/" {

@@ -88,8 +88,12 @@ func (r *read) find(op *model.Op) (tail bson.D) {
 	if by := sorting(r.order(op), op.Desc); len(by) > 0 {
 		tail = append(tail, bson.E{Key: "sort", Value: by}, bson.E{Key: "allowDiskUse", Value: true})
 	}
-	if op.Limit > 0 {
-		tail = append(tail, bson.E{Key: "limit", Value: op.Limit}, bson.E{Key: "singleBatch", Value: op.Limit <= mostRows})
+	limit := op.Limit
+	if op.Kind == model.Get && op.Index == "" {
+		limit = op.KeyCount()
+	}
+	if limit > 0 {
+		tail = append(tail, bson.E{Key: "limit", Value: limit}, bson.E{Key: "singleBatch", Value: limit <= mostRows})
 	}
 	return append(tail, bson.E{Key: "batchSize", Value: mostRows})
 }
