@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A mongod is told all on its command line.
+// A mongod gets all of its settings on the command line.
 func TestMongodArguments(t *testing.T) {
 	s := &Server{Config: Config{Kind: Mongod, Dir: "/d", Settings: []Setting{
 		{"wiredTigerCacheSizeGB", "0.25"}, {"port", "1234"}, {ServerParameter + "ttlMonitorEnabled", "false"}, {"ipv6", ""},
