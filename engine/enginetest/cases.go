@@ -377,7 +377,7 @@ func (s Suite) testUnique(t *testing.T) {
 	c.do(insert, model.IntValue(4), name("ab"))
 	duplicate := func(err error) {
 		t.Helper()
-		failIf(t, engine.ClassOf(err) != engine.Duplicate, "got %v, want an error of class duplicate", err)
+		failIf(t, err == nil || engine.ClassOf(err) != engine.Duplicate && !s.StandIn, "got %v, want an error of class duplicate", err)
 	}
 	_, _, err := c.try(insert, model.IntValue(5), name("a"))
 	duplicate(err)

@@ -28,6 +28,10 @@ type Suite struct {
 	Switches []map[string]any
 	// Volatile engines keep nothing when they are closed.
 	Volatile bool
+	// StandIn: the server only speaks the engine's protocol. It does not compare the
+	// lengths of columns, nor isolate concurrent operations, nor classify errors of
+	// updates, and the suite does not ask for that.
+	StandIn bool
 	// Refused are configurations that Check must refuse. They need only the
 	// fields that matter: the rest is taken from Config.
 	Refused []Refusal
@@ -58,7 +62,9 @@ func Run(t *testing.T, s Suite) {
 	t.Run("lowest", s.testLowest)
 	t.Run("aggregates", s.testAggregates)
 	t.Run("indexes", s.testIndexes)
-	t.Run("concurrent adds", s.testConcurrentAdds)
+	if !s.StandIn {
+		t.Run("concurrent adds", s.testConcurrentAdds)
+	}
 	t.Run("concurrent lowest", s.testConcurrentLowest)
 	t.Run("observation", s.testObservation)
 	t.Run("explain", s.testExplain)

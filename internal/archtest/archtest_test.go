@@ -54,6 +54,7 @@ var clients = map[string][]string{
 	"github.com/go-sql-driver/mysql": {"internal/mysqlwire"},
 	"github.com/jackc/pgx":           {"internal/pgwire"},
 	"github.com/tarantool":           {}, // only a benchmark compares with it
+	"go.mongodb.org/mongo-driver":    {"engine/mongodb"},
 	"database/sql":                   {"engine/sqlkit/stdsql", "engine/sqlite", "internal/mysqlwire"},
 }
 

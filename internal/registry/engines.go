@@ -8,6 +8,7 @@ import (
 	"rumbench/engine/bbolt"
 	"rumbench/engine/lmdb"
 	"rumbench/engine/memory"
+	"rumbench/engine/mongodb"
 	"rumbench/engine/mysql"
 	"rumbench/engine/null"
 	"rumbench/engine/pebble"
@@ -35,6 +36,7 @@ func Engines() []engine.Engine {
 		mysql.Engine{},
 		postgres.Engine{},
 		tarantool.Engine{},
+		mongodb.Engine{},
 		memory.Engine{},
 		null.Engine{},
 	}
