@@ -51,7 +51,7 @@ func Run(t *testing.T, s Suite) {
 	t.Run("values", s.testValues)
 	t.Run("random", s.testRandom)
 	for _, options := range s.Switches {
-		t.Run(fmt.Sprint("random ", options), func(t *testing.T) { s.testSwitched(t, options) })
+		t.Run(fmt.Sprint("random ", options), func(t *testing.T) { testSwitched(t, s, options) })
 	}
 	t.Run("numbering", s.testNumbering)
 	t.Run("conflicts", s.testConflicts)
@@ -149,14 +149,14 @@ func (s Suite) open(t *testing.T, indexed bool) engine.DB {
 	db := s.openAt(t, TempDir(t))
 	check(t, db.CreateTables(context.Background()))
 	if indexed {
-		s.createIndexes(t, db)
+		createIndexes(t, db, s.schema())
 	}
 	return db
 }
 
-func (s Suite) createIndexes(t *testing.T, db engine.DB) {
+func createIndexes(t *testing.T, db engine.DB, schema model.Schema) {
 	t.Helper()
-	for _, table := range s.schema().Tables {
+	for _, table := range schema.Tables {
 		for _, ix := range table.Indexes {
 			check(t, db.CreateIndexes(context.Background(), table.Name, ix.Name))
 		}
