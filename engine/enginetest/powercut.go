@@ -23,6 +23,10 @@ import (
 func (s Suite) testPowerCut(t *testing.T) {
 	t.Parallel()
 	s.Config.Durability = model.DurabilityOS
+	var knob *engine.KnobError
+	if err := s.Engine.Check(s.config(TempDir(t))); errors.As(err, &knob) && knob.Knob == "durability" {
+		t.Skip(err)
+	}
 	acked, dir := PowerCut(t, s)
 	checkKilled(t, s, dir, acked)
 }

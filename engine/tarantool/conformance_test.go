@@ -2,7 +2,6 @@ package tarantool
 
 import (
 	"os"
-	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -58,9 +57,6 @@ func TestConformance(t *testing.T) {
 	for _, storage := range []string{memtx, vinyl} {
 		switch os.Getenv(storageEnv) {
 		case "", storage:
-		case dumping:
-			enginetest.Run(t, dumpingSuite)
-			return
 		default:
 			continue
 		}
@@ -72,29 +68,5 @@ func TestConformance(t *testing.T) {
 			}
 			enginetest.Run(t, enginetest.Suite{Engine: Engine{}, Config: c, Refused: append(of[storage], refused...)})
 		})
-	}
-}
-
-// dumping names vinyl with so little memory that it dumps all the time.
-const dumping = "dumping"
-
-var dumpingSuite = enginetest.Suite{Engine: Engine{}, Config: engine.Config{
-	Durability: model.DurabilityOS, Storage: vinyl, Options: map[string]any{"vinyl_memory": 100_000},
-}}
-
-// The promise of level os on vinyl is what a power cut leaves of a server that
-// has dumped since its last checkpoint: its log is whole, but it does not start.
-// A release of which this test fails keeps more.
-func TestPowerCutAfterDump(t *testing.T) {
-	needServer(t)
-	t.Setenv(storageEnv, dumping)
-	acked, dir := enginetest.PowerCut(t, dumpingSuite)
-	rows, err := dumpingSuite.Rows(t, dir)
-	t.Logf("%d of %d rows are there; %v", rows, acked, err)
-	if err == nil && rows >= acked {
-		t.Log("all commits are there: the kernel has written the list of files in time")
-	}
-	if promise := engine.PromiseOf(Engine{}, dumpingSuite.Config); !strings.Contains(promise, "may not start") {
-		t.Errorf("promised: %s", promise)
 	}
 }

@@ -219,7 +219,7 @@ func (d *db) CreateTables(ctx context.Context) error {
 	d.mu.Lock()
 	clear(d.strange)
 	d.mu.Unlock()
-	return d.defined(ctx)
+	return nil
 }
 
 // CreateIndexes builds secondary indexes one after the other, all or none.
@@ -236,10 +236,7 @@ func (d *db) CreateIndexes(ctx context.Context, table string, indexes ...string)
 		}
 		list = append(list, *ix)
 	}
-	if err := d.do(ctx, nil, "create_indexes", table, encode(indexDefinitions(list))); err != nil {
-		return err
-	}
-	return d.defined(ctx)
+	return d.do(ctx, nil, "create_indexes", table, encode(indexDefinitions(list)))
 }
 
 // DropIndex removes a secondary index.
@@ -251,20 +248,7 @@ func (d *db) DropIndex(ctx context.Context, table, index string) error {
 	if _, err := t.Index(index); err != nil {
 		return err
 	}
-	if err := d.do(ctx, nil, "drop_index", table, index); err != nil {
-		return err
-	}
-	return d.defined(ctx)
-}
-
-// defined makes a checkpoint after definitions have changed. Vinyl's log of its
-// own files is not synced otherwise, and without it the server does not start
-// after a power cut.
-func (d *db) defined(ctx context.Context) error {
-	if d.Storage != vinyl || d.Durability != model.DurabilityOS {
-		return nil
-	}
-	return d.admin.eval(ctx, nil, "box.snapshot()")
+	return d.do(ctx, nil, "drop_index", table, index)
 }
 
 // usable returns a table, unless it was made for something else.

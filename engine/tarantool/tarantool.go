@@ -9,7 +9,6 @@ package tarantool
 import (
 	"cmp"
 	"context"
-	"maps"
 	"net"
 	"slices"
 	"strconv"
@@ -54,8 +53,6 @@ func (e Engine) InfoOf(c engine.Config) engine.Info {
 	i := e.Info()
 	if c.Storage == vinyl {
 		i.Structure = "vinyl, LSM tree, server"
-		i.Promises = maps.Clone(i.Promises)
-		i.Promises[model.DurabilityOS] = unsyncedVylog
 		return i
 	}
 	i.Structure = "memtx, B-tree in memory with a log, server"
@@ -74,10 +71,6 @@ var promises = map[model.Durability]string{
 	model.DurabilityNone:    "nothing is promised; there is no log, and all since the last checkpoint is lost when the server is killed",
 	model.DurabilityProcess: "commits survive kill -9 of the server; a crash of the operating system may lose the whole database",
 }
-
-// unsyncedVylog is less than the level promises elsewhere.
-const unsyncedVylog = "commits are synced, but vinyl does not sync the list of its files: " +
-	"after a crash of the operating system that follows a dump, the server may not start"
 
 // rules are what is taken of a configuration.
 var rules = &serverkit.Rules{
@@ -140,7 +133,9 @@ func checkKnobs(c engine.Config) error {
 		engine.RefuseIf(c.Storage != memtx && !inVinyl, "storage", c.Storage, "it must be %s or %s", memtx, vinyl),
 		engine.RefuseIf(walModes[c.Durability] == "", "durability", c.Durability, "the server's log is off, written or synced at a commit: none, process or os"),
 		engine.RefuseIf(inVinyl && c.Durability == model.DurabilityNone, "durability", c.Durability,
-			"vinyl makes no tables without a log; process and os are possible"),
+			"vinyl makes no tables without a log; only process is possible"),
+		engine.RefuseIf(inVinyl && c.Durability == model.DurabilityOS, "durability", c.Durability,
+			"vinyl does not sync the list of its files: after a power cut that follows a dump the server does not start; only process is possible"),
 		engine.RefuseIf(!inVinyl && c.Cache != 0, "cache", nil, "memtx holds all data in memory: set memtx_memory under options"),
 		engine.RefuseIf(!inVinyl && c.Page != 0, "page", nil, "memtx has no pages"),
 		engine.RefuseIf(c.Page != 0 && c.Page < smallestPage, "page", c.Page, "it must be at least %d", smallestPage),

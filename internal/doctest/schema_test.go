@@ -159,7 +159,7 @@ func TestSchemaEmbedded(t *testing.T) {
 			continue
 		}
 		for what, c := range map[string]engine.Config{
-			"storage": {Storage: "x"}, "server": {Server: engine.ServerConfig{Kind: "x"}}, "binary": {Server: engine.ServerConfig{Binary: "x"}},
+			"storage": {Storage: "x"}, "server": {Server: engine.ServerConfig{Kind: "x"}},
 			"dsn": {Server: engine.ServerConfig{DSN: "x"}}, "schema": {Server: engine.ServerConfig{Schema: "x"}}, "an option": {Options: map[string]any{"x": 1}},
 		} {
 			c.Durability = "process"

@@ -41,11 +41,14 @@ var planKeys = table[Plan]{
 	part[Plan]("published", "Figures from elsewhere, shown in the report beside what was measured.", schema{"type": "array", "items": publishedKeys.shape("source", "hardware", "rows")}),
 }
 
+// programKey names a server's program, or the rumbench that runs the trials of an
+// engine without a server.
+var programKey = valued("binary", "The server's program, or, for an engine in this process, the rumbench that runs its trials; relative to the current directory. Default: the installed one, this one.", word, func(t *Target, v string) { t.Config.Server.Binary = v })
+
 // serverKeys are the keys of targets that only servers have.
 var serverKeys = table[Target]{
 	valued("storage", "The storage engine, where the engine has several.", word, func(t *Target, v string) { t.Config.Storage = v }),
 	valued("server", "The kind of server to start. Default: the engine's first.", word, func(t *Target, v string) { t.Config.Server.Kind = v }),
-	valued("binary", "The server's program, or, for an engine in this process, the rumbench that runs its trials; relative to the current directory. Default: the installed one, this one.", word, func(t *Target, v string) { t.Config.Server.Binary = v }),
 	part[Target]("dsn", "Attach to a running server instead of starting one: a data source name as its driver writes it, or ${NAME}, from the environment.", word.shape),
 	part[Target]("dsn_file", "A file that holds only the dsn, relative to the current directory.", word.shape),
 	valued("schema", "The schema in which the tables are created. Default rumbench.", schemaName, func(t *Target, v string) { t.Config.Server.Schema = v }),
@@ -65,7 +68,7 @@ var knobKeys = table[engine.Config]{
 var targetKeys = slices.Concat(table[Target]{
 	valued("name", "The target's name in results. Default: the engine's name.", fileName, func(t *Target, v string) { t.Name = v }),
 	valued("engine", "The engine.", word, func(t *Target, v string) { t.Engine = v }),
-}, serverKeys, within(knobKeys, func(t *Target) *engine.Config { return &t.Config }), table[Target]{
+}, serverKeys, table[Target]{programKey}, within(knobKeys, func(t *Target) *engine.Config { return &t.Config }), table[Target]{
 	part[Target]("options", "Options of this engine only, passed on unchanged.", schema{"type": mapOrNull}),
 	valued("data", "An existing data directory to work on in place, relative to the current directory. Default: a new one for each trial.", directory, func(t *Target, v string) { t.Data = v }),
 })

@@ -34,7 +34,7 @@ func (b *binder) levels(root *node) []level {
 	out := []level{
 		{"KEY is a key of the plan: write it at the top", planKeys.names()},
 		{"KEY is a knob: write it below common, or in a target", knobKeys.names()},
-		{"KEY is a key of a target: write it there", append(serverKeys.names(), "options", "data")},
+		{"KEY is a key of a target: write it there", append(serverKeys.names(), programKey.name, "options", "data")},
 	}
 	for _, name := range b.cat.EngineNames() {
 		e, _ := b.cat.Engine(name)

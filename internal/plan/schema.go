@@ -154,6 +154,9 @@ func engineShape(info engine.Info) schema {
 		for _, key := range serverKeys.names() {
 			out[key] = false
 		}
+		if len(info.Storages) > 0 {
+			out["storage"] = names(info.Storages)
+		}
 		return out
 	}
 	out := schema{"options": schema{"properties": options}, "server": names(info.Servers)}

@@ -302,7 +302,7 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 			help = h
 		}
 		b.at(n, t.Engine+": "+knob.Error(), help)
-		aboutServer := len(info.Servers) > 0 && slices.Contains(serverKeys.names(), knob.Knob)
+		aboutServer := len(info.Servers) > 0 && slices.Contains(append(serverKeys.names(), programKey.name), knob.Knob)
 		if aboutServer || !drop(&c, knob.Knob) {
 			return // what else would be refused depends on it
 		}
