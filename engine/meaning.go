@@ -10,6 +10,7 @@ const (
 	SessionsBlocked = "engine.sessions_blocked" // those that wait for a lock of another transaction
 	LockWaits       = "engine.lock_waits"       // waits for locks of other transactions
 
+	RowLookups     = "engine.row_lookups"      // rows and index entries that operations read by their key, in a key-value store
 	CacheLookups   = "engine.cache_lookups"    // lookups of blocks or pages in the engine's own cache, for operations
 	CacheMisses    = "engine.cache_misses"     // those of them that missed
 	BytesRead      = "engine.bytes_read"       // bytes read as reported by the engine, for operations and background work
@@ -52,6 +53,7 @@ func Meanings() []Meaning {
 		{BytesWritten, Counter, "bytes", "bytes written"},
 		{LogBytes, Counter, "bytes", "log bytes"},
 		{CacheLookups, Counter, "count", "cache lookups"},
+		{RowLookups, Counter, "count", "row look-ups"},
 		{CacheMisses, Counter, "count", "cache misses"},
 		{DirtyBytes, Gauge, "bytes", "dirty bytes"},
 		{CheckpointAge, Gauge, "bytes", "log since the last checkpoint"},

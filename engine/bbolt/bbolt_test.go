@@ -12,8 +12,8 @@ import (
 func TestConformance(t *testing.T) {
 	yes := true
 	enginetest.Run(t, enginetest.Suite{
-		Engine: bbolt.Engine{},
-		Config: engine.Config{Durability: model.DurabilityProcess},
+		Engine:   bbolt.Engine{},
+		Config:   engine.Config{Durability: model.DurabilityProcess},
 		Switches: []map[string]any{{"indexes": "blind"}, {"indexes": "blind", "cleanup": "read"}, {"indexes": "blind", "cleanup": "settle"}},
 		Refused: []enginetest.Refusal{
 			{Knob: "durability", Config: engine.Config{Durability: model.DurabilityInterval}},

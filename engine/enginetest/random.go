@@ -41,6 +41,11 @@ func (s Suite) testSwitched(t *testing.T, options map[string]any) {
 			w.compareAll()
 		}
 	}
+	if s.Config.Options["deletes"] != "single" {
+		add := model.Op{Kind: model.Update, Table: "sums", Set: []model.Assign{{Column: "n", Add: true}}, Blind: true}
+		s.concurrentAdds(t, "sums", add)
+	}
+	s.testConcurrentLowest(t)
 }
 
 // walk executes random operations on a table.

@@ -49,7 +49,8 @@ const (
 	// operations.
 	Unisolated
 	// Isolated: transactions are isolated and may fail because of others. A Tx of
-	// mode ReadWrite is an Updater; one of mode Write only puts and deletes.
+	// mode ReadWrite is an Updater; one of mode Write only writes, and an Updater
+	// of a key that it writes conflicts with it.
 	Isolated
 )
 

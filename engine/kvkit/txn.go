@@ -33,6 +33,7 @@ func (c *counts) add(o *counts) {
 
 func (c *counts) sample(s *engine.Sample) {
 	s.Counter("kvkit.lookups", "count", float64(c.lookups.Load()))
+	s.Counter(engine.RowLookups, "count", float64(c.lookups.Load()))
 	s.Counter("kvkit.stale_entries", "count", float64(c.stale.Load()))
 	s.Counter("kvkit.conflict_retries", "count", float64(c.retries.Load()))
 }

@@ -66,6 +66,7 @@ func (s *Step) figures() []Cost {
 	}
 	f.counter("engine_write_kb", ownAccount, s.WithSync, engine.BytesWritten, kb)
 	f.counter("engine_read_kb", ownAccount, s.InWindow, engine.BytesRead, kb)
+	f.counter("row_lookups", ownAccount, s.InWindow, engine.RowLookups, 1)
 	if v, ok := busy(s.InWindow); ok {
 		f.add("host_cpu_us", host, v/perMicro)
 		if s.Seconds < shortWindow {

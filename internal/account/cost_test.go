@@ -100,7 +100,7 @@ func TestCosts(t *testing.T) {
 		Others: account.Others{Known: true, HereWritten: 100 * kb, HereRead: 50 * kb, Traffic: observe.Traffic{Written: 100 * kb, Read: 50 * kb, Processes: 4}},
 		InWindow: counted("process.cpu_ns", 2e9, "process.read_bytes", 1000*2048.0, "process.write_bytes", mb*1.0, "process.cancelled_write_bytes", 0.0,
 			"host.cpu.user_ns", 1e9, "host.cpu.system_ns", 2e9, "host.cpu.idle_ns", 6e9, "host.cpu.iowait_ns", 5e9, "host.cpu.steal_ns", 4e9,
-			"host.cpu.busy_ns", 4e9, "host.cpu.kernel_threads_ns", 1e9, "host.context_switches", 2000.0,
+			"host.cpu.busy_ns", 4e9, "host.cpu.kernel_threads_ns", 1e9, "host.context_switches", 2000.0, "engine.row_lookups", 3000.0,
 			"device.reads", 500.0, "device.read_bytes", 1000*4096.0, "device.write_bytes", mb*1.0, "device.discard_bytes", 200*1024.0),
 		WithSync: counted("process.cpu_ns", 8e9, "process.read_bytes", 9e9, "process.write_bytes", 3*mb, "process.cancelled_write_bytes", mb*1.0,
 			"device.reads", 9e9, "device.read_bytes", 9e9, "device.write_bytes", 2.5*mb, "device.discard_bytes", 400*1024.0),
@@ -112,7 +112,8 @@ func TestCosts(t *testing.T) {
 			{"server_cpu_us", per, 2e6 / float64(n), n, process},
 			{"process_read_kb", per, 2000 / float64(n), n, process},
 			{"process_write_kb", per, 1536 / float64(n), n, process}, // 3 MiB, of which 1 was cancelled and 0.5 are ours
-			{"host_cpu_us", per, 3e6 / float64(n), n, host},          // user and system; neither waiting nor stolen
+			{"row_lookups", per, 3000 / float64(n), n, "the engine's own counters"},
+			{"host_cpu_us", per, 3e6 / float64(n), n, host}, // user and system; neither waiting nor stolen
 			{"context_switches", per, 2000 / float64(n), n, host},
 			{"device_reads", per, 500 / float64(n), n, device},
 			{"read_kb", per, 4000 / float64(n), n, device},

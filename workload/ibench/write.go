@@ -108,10 +108,12 @@ type deleteClient struct {
 	least   engine.Result
 }
 
+// newDeleter returns a client whose deletes are blind: no other operation of the
+// workload deletes rows.
 func (s *stage) newDeleter(ctx context.Context, t *table, seat workload.Seat) (workload.Client, error) {
 	d := &deleteClient{table: t, size: s.plan.batch, resync: s.p.Int("resync"), results: s.env.Results}
 	var err error
-	if d.stmt, err = seat.Session.Prepare(ctx, &model.Op{Kind: model.DeleteLowest, Table: t.name, Rows: int(s.plan.batch)}); err != nil {
+	if d.stmt, err = seat.Session.Prepare(ctx, &model.Op{Kind: model.DeleteLowest, Table: t.name, Rows: int(s.plan.batch), Blind: true}); err != nil {
 		return nil, err
 	}
 	if d.min, err = seat.Session.Prepare(ctx, edgeOp(t.name, false)); err != nil {

@@ -97,6 +97,7 @@ func (c *client) prepareBlocks(ctx context.Context, session engine.Session, bloc
 				s := preparedStatement{statement: &u.statements[i], part: slices.Index(parts, u.statements[i].name)}
 				for n := range int(c.tables) {
 					op := s.on(n)
+					op.Blind = op.Kind == model.Update && c.stage.blind
 					stmt, err := session.Prepare(ctx, op)
 					if err != nil {
 						return nil, err

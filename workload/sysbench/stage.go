@@ -23,6 +23,7 @@ type testStage struct {
 	draw    string // parameter table_draw
 	repeats bool   // parameter rw_mode is repeat
 	returns bool   // Outcome.Bytes are bytes returned, not written
+	blind   bool   // the rows with ids from 1 to the size are known to exist
 	timed
 	held    []int64         // rows of each table, for a test that counts them
 	order   gen.Permutation // in which takeOwn takes the rows of a table
@@ -109,6 +110,7 @@ func (s *testStage) requireRows(ctx context.Context, session engine.Session) err
 	if !s.env.Results {
 		return nil
 	}
+	s.blind = s.p.Bool("load") && s.run.keepsIDs()
 	for n := range s.level.tables {
 		last, err := lastID(ctx, session, int(n))
 		if err != nil {
@@ -121,8 +123,17 @@ func (s *testStage) requireRows(ctx context.Context, session engine.Session) err
 			return fmt.Errorf("table %s ends with id %d, but table_size is %d: it was loaded with another size",
 				tableName(int(n)), last, s.size)
 		}
+		s.blind = s.blind && last == s.size // as many rows as loaded: there are no gaps
 	}
 	return nil
+}
+
+// keepsIDs reports whether no test of the run inserts or deletes rows.
+func (d *definitions) keepsIDs() bool {
+	return !slices.ContainsFunc(d.p.Strings("tests"), func(entry string) bool {
+		t, err := d.newTest(entry)
+		return err == nil && slices.ContainsFunc(t.statements(), func(s statement) bool { return s.adds != 0 })
+	})
 }
 
 // removes reports whether a test of the run deletes rows without reinserting
