@@ -47,7 +47,7 @@ bench:
 	$(GO) run ./bench
 
 bench-peers:
-	$(GO) run ./bench/peers
+	CGO_ENABLED=1 $(GO) run -tags native ./bench/peers
 
 # What is given away: static binaries, packages and checksums.
 dist:

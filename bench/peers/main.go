@@ -99,14 +99,18 @@ func main() {
 	flag.StringVar(&o.peer, "peer", "", "compare only with this peer")
 	flag.StringVar(&o.clients, "clients", "1,8", "numbers of connections")
 	flag.StringVar(&o.tests, "tests", "", "run only these tests")
+	embedded := flag.String("embedded", "", "run a test of an embedded engine and print the result (used by peers itself)")
 	client := flag.String("client", "", "measure with rumbench's client and print the result (used by peers itself)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, unix.SIGTERM)
 	defer stop()
 	err := error(nil)
-	if *client != "" {
+	switch {
+	case *client != "":
 		err = ownClient(ctx, *client)
-	} else {
+	case *embedded != "":
+		err = ownEmbedded(ctx, *embedded)
+	default:
 		err = o.compare(ctx)
 	}
 	if err != nil {
@@ -139,7 +143,10 @@ func (o *options) compare(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", p.facts().name, err)
 		}
 	}
-	return nil
+	if o.peer != "" && o.peer != "db_bench" {
+		return nil
+	}
+	return o.compareEmbedded(ctx)
 }
 
 func (o *options) compareWith(ctx context.Context, p peer, server, client cpuset.Set) (err error) {

@@ -20,7 +20,7 @@ func (s Suite) testReopen(t *testing.T) {
 	dir := TempDir(t)
 	db := s.openAt(t, dir)
 	check(t, db.CreateTables(context.Background()))
-	s.createIndexes(t, db)
+	createIndexes(t, db, s.schema())
 	newClient(t, db).do(pushOp, ints(1, 2, 3, 4, 5)...)
 	check(t, db.Close())
 	db = s.openAt(t, dir)

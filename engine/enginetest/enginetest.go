@@ -28,6 +28,10 @@ type Suite struct {
 	Switches []map[string]any
 	// Volatile engines keep nothing when they are closed.
 	Volatile bool
+	// StandIn: the server only speaks the engine's protocol. It does not compare the
+	// lengths of columns, nor isolate concurrent operations, nor classify errors of
+	// updates, and the suite does not ask for that.
+	StandIn bool
 	// Refused are configurations that Check must refuse. They need only the
 	// fields that matter: the rest is taken from Config.
 	Refused []Refusal
@@ -51,22 +55,24 @@ func Run(t *testing.T, s Suite) {
 	t.Run("values", s.testValues)
 	t.Run("random", s.testRandom)
 	for _, options := range s.Switches {
-		t.Run(fmt.Sprint("random ", options), func(t *testing.T) { s.testSwitched(t, options) })
+		t.Run(fmt.Sprint("random ", options), func(t *testing.T) { testSwitched(t, s, options) })
 	}
 	t.Run("numbering", s.testNumbering)
 	t.Run("conflicts", s.testConflicts)
 	t.Run("lowest", s.testLowest)
 	t.Run("aggregates", s.testAggregates)
 	t.Run("indexes", s.testIndexes)
-	t.Run("concurrent adds", s.testConcurrentAdds)
+	if !s.StandIn {
+		t.Run("concurrent adds", s.testConcurrentAdds)
+	}
 	t.Run("concurrent lowest", s.testConcurrentLowest)
 	t.Run("observation", s.testObservation)
 	t.Run("explain", s.testExplain)
-	if slices.Contains(s.Engine.Info().Capabilities, model.CapTransactions) {
+	if can(s, model.CapTransactions) {
 		t.Run("transactions", s.testTransactions)
 		t.Run("half-way", s.testHalfWay)
 	}
-	if slices.Contains(s.Engine.Info().Capabilities, model.CapUnique) {
+	if can(s, model.CapUnique) {
 		t.Run("unique", s.testUnique)
 	}
 	if !s.Volatile {
@@ -75,6 +81,11 @@ func Run(t *testing.T, s Suite) {
 		t.Run("kill interval", s.testKillInterval)
 		t.Run("power cut", s.testPowerCut)
 	}
+}
+
+// can reports whether the engine has a capability with the suite's configuration.
+func can(s Suite, c model.Capability) bool {
+	return slices.Contains(engine.InfoOf(s.Engine, s.Config).Capabilities, c)
 }
 
 // schema returns a table with a column of every type, one with an Auto column,
@@ -117,7 +128,7 @@ func (s Suite) schema() model.Schema {
 	if len(s.Switches) > 0 {
 		tables = append(tables, notes, sums)
 	}
-	if slices.Contains(s.Engine.Info().Capabilities, model.CapUnique) {
+	if can(s, model.CapUnique) {
 		tables = append(tables, model.Table{
 			Name: "names",
 			Columns: []model.Column{
@@ -144,14 +155,14 @@ func (s Suite) open(t *testing.T, indexed bool) engine.DB {
 	db := s.openAt(t, TempDir(t))
 	check(t, db.CreateTables(context.Background()))
 	if indexed {
-		s.createIndexes(t, db)
+		createIndexes(t, db, s.schema())
 	}
 	return db
 }
 
-func (s Suite) createIndexes(t *testing.T, db engine.DB) {
+func createIndexes(t *testing.T, db engine.DB, schema model.Schema) {
 	t.Helper()
-	for _, table := range s.schema().Tables {
+	for _, table := range schema.Tables {
 		for _, ix := range table.Indexes {
 			check(t, db.CreateIndexes(context.Background(), table.Name, ix.Name))
 		}
@@ -244,7 +255,7 @@ func failIf(t testing.TB, wrong bool, format string, args ...any) {
 }
 
 func (s Suite) testInfo(t *testing.T) {
-	i := s.Engine.Info()
+	i := engine.InfoOf(s.Engine, s.Config)
 	failIf(t, i.Name == "" || i.Structure == "" || i.Doc == "" || i.Version == "", "incomplete info: %+v", i)
 	check(t, s.Engine.Check(s.config(TempDir(t))))
 }

@@ -102,7 +102,7 @@ func (db *database) build(ctx context.Context, l *layout, indexes []*indexLayout
 
 // fill reads rows until the buffer is full and reports whether there are more.
 func (b *builder) fill(tx Tx, upper []byte) (more bool, err error) {
-	err = each(tx, b.resume, upper, func(it Iter) (bool, error) {
+	err = each(tx, b.resume, upper, 0, func(it Iter) (bool, error) {
 		if more = b.size >= buildMemory; more {
 			b.resume = bytes.Clone(it.Key())
 			return false, nil

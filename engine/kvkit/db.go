@@ -234,16 +234,24 @@ func (db *database) clear(space uint16) error {
 // iterate calls f for the entries of a space until it returns false.
 func iterate(tx Tx, space uint16, f func(Iter) (bool, error)) error {
 	lower, upper := spaceRange(space)
-	return each(tx, lower, upper, f)
+	return each(tx, lower, upper, 0, f)
+}
+
+// announce says how many entries are going to be read, unless that is 0.
+func announce(it Iter, entries int) {
+	if a, ok := it.(Announced); ok && entries > 0 {
+		a.Announce(entries)
+	}
 }
 
 // each calls f for the entries from lower on and below upper until it returns
-// false.
-func each(tx Tx, lower, upper []byte, f func(Iter) (bool, error)) error {
+// false. It is announced how many that are at most; 0: unknown.
+func each(tx Tx, lower, upper []byte, most int, f func(Iter) (bool, error)) error {
 	it, err := tx.Iter(lower, upper)
 	if err != nil {
 		return err
 	}
+	announce(it, most)
 	for ok := it.First(); ok; ok = it.Next() {
 		if more, err := f(it); err != nil || !more {
 			return errors.Join(err, it.Close())

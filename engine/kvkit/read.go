@@ -257,6 +257,7 @@ func (s *scanStmt) runRange(tx *txn, k *keyRange, shorter int64, r *engine.Resul
 	if s.reduce != nil && s.reduce.needsAll() {
 		limit = 0
 	}
+	announce(it, limit)
 	for ok, n := first(), 0; ok; ok = next() {
 		there, err := s.read(tx, it)
 		if err != nil {

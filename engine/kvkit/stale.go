@@ -101,7 +101,7 @@ func (s *scanStmt) sweep(ctx context.Context) (removed int64, err error) {
 		s.keys.reset()
 		err := s.in(Snapshot, func(tx *txn) error {
 			more = false
-			return each(tx, from, upper, func(it Iter) (bool, error) {
+			return each(tx, from, upper, 0, func(it Iter) (bool, error) {
 				if s.met.len() == s.db.atMost(staleBatch) {
 					from, more = bytes.Clone(it.Key()), true
 					return false, nil

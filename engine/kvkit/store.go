@@ -152,6 +152,10 @@ type Iter interface {
 	Close() error // returns the error that ended the iteration, if any
 }
 
+// Announced is an Iter that reads ahead. Announce says, before the first move, how
+// many entries are going to be read at most, as a rule.
+type Announced interface{ Announce(entries int) }
+
 // Range is a range of keys with its size.
 type Range struct {
 	Object       string

@@ -34,7 +34,7 @@ var switches = []struct {
 	{Merges, "upserts", "read", []string{"merge"}, "merge writes an insert that adds to an existing row as one record, where indexes hold only the key"},
 	{0, "indexes", "exact", []string{"blind"}, "blind leaves old entries in indexes that are not unique; readers check each entry against its row"},
 	{0, "cleanup", "none", []string{"read", "settle"}, "who removes the old entries that indexes: blind leaves"},
-	{SingleDeletes, "deletes", "plain", []string{"single"}, "single deletes rows and entries by a record that ends at the first older one; rows are never changed"},
+	{SingleDeletes, "deletes", "plain", []string{"single"}, "single deletes by a record that ends at the first older one; rows are never changed"},
 	{Filters, "unique", "read", []string{"filter"}, "filter checks by filters that a key or value is new"},
 }
 
@@ -87,10 +87,14 @@ func (w Switches) check(s model.Schema) error {
 	changes := w.MergeUpdates || w.MergeUpserts || w.BlindIndexes
 	return cmp.Or(
 		engine.RefuseIf((w.CleanOnRead || w.CleanOnSettle) && !w.BlindIndexes, "options.cleanup", nil, "only indexes: blind leaves entries to clean up"),
-		engine.RefuseIf(w.SingleDeletes && changes, "options.deletes", "single", "single deletes need rows and entries that are put once; updates: merge, upserts: merge and indexes: blind put them again"),
-		engine.RefuseIf(w.MergeUpdates && none(hasPlainColumn), "options.updates", "merge", "no table of the workload has a column outside of its key and its indexes"),
-		engine.RefuseIf(w.MergeUpserts && none(indexesKey), "options.upserts", "merge", "every table of the workload has an index with columns outside of its key"),
-		engine.RefuseIf(w.BlindIndexes && none(hasBlind), "options.indexes", "blind", "no table of the workload has an index that is not unique"))
+		engine.RefuseIf(w.SingleDeletes && changes, "options.deletes", "single",
+			"single deletes need rows and entries that are put once; updates: merge, upserts: merge and indexes: blind put them again"),
+		engine.RefuseIf(w.MergeUpdates && none(hasPlainColumn), "options.updates", "merge",
+			"no table of the workload has a column outside of its key and its indexes"),
+		engine.RefuseIf(w.MergeUpserts && none(indexesKey), "options.upserts", "merge",
+			"every table of the workload has an index with columns outside of its key"),
+		engine.RefuseIf(w.BlindIndexes && none(hasBlind), "options.indexes", "blind",
+			"no table of the workload has an index that is not unique"))
 }
 
 // hasPlainColumn reports whether a column is neither in the key nor in an index.
@@ -164,7 +168,8 @@ func (db *database) allows(l *layout, op *model.Op) error {
 		entries += len(l.indexes)
 	}
 	if n := rows * entries; db.maxEntries > 0 && n > db.maxEntries {
-		return fmt.Errorf("operation %s writes up to %d rows and index entries, but a transaction of the engine holds %d: use fewer rows in one operation", op.Label(), n, db.maxEntries)
+		return fmt.Errorf("operation %s writes up to %d rows and index entries, but a transaction of the engine holds %d: use fewer rows in one operation",
+			op.Label(), n, db.maxEntries)
 	}
 	return nil
 }

@@ -107,7 +107,7 @@ func (s *lowestStmt) collect(tx *txn, cursor model.Value) (err error) {
 		return err
 	}
 	s.end = appendSpace(s.end[:0], s.l.space+1)
-	return each(tx, s.key, s.end, func(it Iter) (bool, error) {
+	return each(tx, s.key, s.end, s.op.Rows, func(it Iter) (bool, error) {
 		s.keys.add(it.Key())
 		return s.keys.len() < s.op.Rows, nil
 	})
@@ -194,7 +194,7 @@ func (s *updateStmt) findKeys(tx *txn, where []model.Value) error {
 	if err := s.find.findRanges(where); err != nil || len(s.find.ranges) == 0 {
 		return err
 	}
-	err := each(tx, s.find.ranges[0].lower, s.find.ranges[0].upper, func(it Iter) (bool, error) {
+	err := each(tx, s.find.ranges[0].lower, s.find.ranges[0].upper, 0, func(it Iter) (bool, error) {
 		s.text = s.text[:0]
 		key, _, err := s.l.splitEntry(s.find.ix, it, s.row, &s.text)
 		s.keys.buf = append(appendSpace(s.keys.buf, s.l.space), key...)

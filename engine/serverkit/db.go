@@ -11,9 +11,7 @@ package serverkit
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
-	"os"
 	"sync"
 	"time"
 
@@ -53,8 +51,7 @@ type Sample func(context.Context, *engine.Sample) error
 type DB struct {
 	*sqlkit.DB
 	*Host
-	Private   *server.Server // nil: attached
-	Connector Connector      // to the server
+	Connector Connector // to the server
 
 	setup    *Setup
 	traits   *Traits
@@ -88,7 +85,7 @@ type Client struct {
 func (d *DB) Open(ctx context.Context, settings []server.Setting, identify func(context.Context, *sqlkit.Admin) (Client, error)) (err error) {
 	var e server.Endpoint
 	if !d.setup.Attached() {
-		if err := d.start(ctx, settings); err != nil {
+		if err := d.Start(ctx, d.setup, settings, d.traits.Ready); err != nil {
 			return err
 		}
 		e = d.Private.Endpoint()
@@ -97,22 +94,8 @@ func (d *DB) Open(ctx context.Context, settings []server.Setting, identify func(
 		err = d.begin(ctx, identify)
 	}
 	if err != nil {
-		err = d.blame(err)
+		err = d.Blame(err)
 		_ = d.Close()
-	}
-	return err
-}
-
-func (d *DB) start(ctx context.Context, settings []server.Setting) (err error) {
-	s := d.setup
-	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
-		return err
-	}
-	d.Private, err = server.Start(ctx, server.Config{
-		Kind: s.Server.Kind, Binary: s.Server.Binary, Dir: s.Dir, Log: s.Server.Log, Settings: settings, Ready: d.traits.Ready,
-	})
-	if err == nil {
-		d.looked, d.pid, d.dir = true, d.Private.PID(), d.Private.DataDir()
 	}
 	return err
 }
@@ -133,20 +116,6 @@ func (t *Traits) Ready(ctx context.Context, e server.Endpoint) error {
 		return err
 	}
 	return c.Close()
-}
-
-// dyingTime is how long a server may take to be gone when its connections have broken.
-const dyingTime = time.Second
-
-// blame adds to an error that the server has died, if it has.
-func (d *DB) blame(err error) error {
-	if d.Private != nil && engine.ClassOf(err) == engine.Gone {
-		d.Private.Wait(dyingTime)
-		if died := d.Died(); died != nil {
-			return engine.Classify(engine.Gone, fmt.Errorf("%w: %w", died, err))
-		}
-	}
-	return err
 }
 
 // begin makes the schema on the first connection, connects for definitions, and
@@ -213,7 +182,7 @@ func (d *DB) NewSession(ctx context.Context) (*sqlkit.Session, error) {
 	if d.setup.Isolation == model.DefaultIsolation {
 		return s, nil
 	}
-	err = s.Query(ctx, d.traits.Isolation, func(row []string) error { return d.CheckLevel(row[len(row)-1]) })
+	err = s.Query(ctx, d.traits.Isolation, func(row []string) error { return d.setup.CheckLevel(row[len(row)-1]) })
 	if err != nil {
 		_ = s.Close()
 		return nil, err
@@ -242,12 +211,6 @@ func (d *DB) EachTable(ctx context.Context, atOnce int, f func(c *sqlkit.Admin, 
 	wg.Wait()
 	return errors.Join(errs...)
 }
-
-// Died returns how a private server ended that was not asked to.
-func (d *DB) Died() error { return d.Private.Died() }
-
-// Empty returns what the files of a private server took before it held anything.
-func (d *DB) Empty() map[engine.FileClass]int64 { return d.Private.Empty() }
 
 // Close ends the sessions, removes what was made on a server that is not ours,
 // and stops one that is. Closing again does nothing.

@@ -2,19 +2,24 @@ package serverkit
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
+	"rumbench/engine"
 	"rumbench/internal/server"
 )
 
-// Host is where a server runs, as far as that can be seen from here: the first
-// connection to it leads to its process.
+// Host is where a server runs, as far as that can be seen from here: a private one
+// is started by Start, the first connection to another leads to its process.
 type Host struct {
+	Private *server.Server // nil: attached
+
 	programs []string // what its process may be called
-	mark     string   // a file that its data directory has; "": not known
+	mark     string   // a pattern of files that its data directory has
 
 	mu     sync.Mutex
 	looked bool
@@ -24,7 +29,7 @@ type Host struct {
 }
 
 // NewHost returns the host of a server whose process has one of the names, and whose
-// data directory holds a file called mark.
+// data directory holds a file that matches mark.
 func NewHost(mark string, programs ...string) *Host { return &Host{programs: programs, mark: mark} }
 
 func dial(ctx context.Context, network, address string) (net.Conn, error) {
@@ -57,7 +62,7 @@ func (h *Host) look(conn net.Conn) {
 		return
 	}
 	h.pid, h.dir = pid, server.WorkDir(pid)
-	if _, err := os.Stat(filepath.Join(h.dir, h.mark)); err != nil {
+	if marks, _ := filepath.Glob(filepath.Join(h.dir, h.mark)); len(marks) == 0 {
 		h.dir = "" // it works elsewhere
 	}
 }
@@ -78,3 +83,37 @@ func (h *Host) DataDir() string {
 	defer h.mu.Unlock()
 	return h.dir
 }
+
+// Start starts a private server in the directory of the configuration.
+func (h *Host) Start(ctx context.Context, s *Setup, settings []server.Setting, ready func(context.Context, server.Endpoint) error) (err error) {
+	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
+		return err
+	}
+	h.Private, err = server.Start(ctx, server.Config{
+		Kind: s.Server.Kind, Binary: s.Server.Binary, Dir: s.Dir, Log: s.Server.Log, Settings: settings, Ready: ready,
+	})
+	if err == nil {
+		h.looked, h.pid, h.dir = true, h.Private.PID(), h.Private.DataDir()
+	}
+	return err
+}
+
+// dyingTime is how long a server may take to be gone when its connections have broken.
+const dyingTime = time.Second
+
+// Blame adds to an error that the private server has died, if it has.
+func (h *Host) Blame(err error) error {
+	if h.Private != nil && engine.ClassOf(err) == engine.Gone {
+		h.Private.Wait(dyingTime)
+		if died := h.Died(); died != nil {
+			return engine.Classify(engine.Gone, fmt.Errorf("%w: %w", died, err))
+		}
+	}
+	return err
+}
+
+// Died returns how a private server ended that was not asked to.
+func (h *Host) Died() error { return h.Private.Died() }
+
+// Empty returns what the files of a private server took before it held anything.
+func (h *Host) Empty() map[engine.FileClass]int64 { return h.Private.Empty() }

@@ -155,17 +155,17 @@ func TestPlace(t *testing.T) {
 }
 
 func TestLevels(t *testing.T) {
-	d := &DB{setup: &Setup{}}
+	d := &Setup{}
 	if err := d.CheckLevel("anything"); err != nil {
 		t.Error(err)
 	}
-	d.setup.Isolation = model.RepeatableRead
+	d.Isolation = model.RepeatableRead
 	for level, ok := range map[string]bool{"REPEATABLE-READ": true, "repeatable read": true, "serializable": false} {
 		if err := d.CheckLevel(level); (err == nil) != ok {
 			t.Errorf("%s: %v", level, err)
 		}
 	}
-	d.setup.Durability = model.DurabilityOS
+	d.Durability = model.DurabilityOS
 	err := d.CheckDurability([]model.Durability{model.DurabilityNone, model.DurabilityInterval}, []string{"sync = off"})
 	if err == nil || !strings.Contains(err.Error(), "keeps level none and interval (sync = off)") {
 		t.Error(err)
@@ -173,7 +173,7 @@ func TestLevels(t *testing.T) {
 	if err := d.CheckDurability([]model.Durability{model.DurabilityOS}, nil); err != nil {
 		t.Error(err)
 	}
-	d.setup.Variables = []server.Setting{{Name: "b"}, {Name: "z"}}
+	d.Variables = []server.Setting{{Name: "b"}, {Name: "z"}}
 	if got := d.ReadBack(map[string]string{"a": "1", "b": "2", "c": "3"}, "a", "b", "none"); len(got) != 2 || got[1].Value != "2" {
 		t.Errorf("%v", got)
 	}

@@ -11,8 +11,8 @@ import (
 
 // CheckDurability refuses a server that gives other levels than the one asked
 // for. said are the variables that it follows from, such as "fsync = on".
-func (d *DB) CheckDurability(given []model.Durability, said []string) error {
-	if slices.Contains(given, d.setup.Durability) {
+func (s *Setup) CheckDurability(given []model.Durability, said []string) error {
+	if slices.Contains(given, s.Durability) {
 		return nil
 	}
 	names := make([]string, len(given))
@@ -20,30 +20,30 @@ func (d *DB) CheckDurability(given []model.Durability, said []string) error {
 		names[i] = string(l)
 	}
 	advice := "leave those out of the options, or"
-	if d.setup.Attached() {
+	if s.Attached() {
 		advice = "rumbench does not configure it:"
 	}
-	return engine.Refuse("durability", d.setup.Durability, "the server keeps level %s (%s); %s set durability: %s",
+	return engine.Refuse("durability", s.Durability, "the server keeps level %s (%s); %s set durability: %s",
 		strings.Join(names, " and "), strings.Join(said, ", "), advice, names[0])
 }
 
 // CheckLevel refuses another isolation level than the one asked for.
-func (d *DB) CheckLevel(level string) error {
-	if d.setup.Isolation == model.DefaultIsolation || strings.ReplaceAll(strings.ToLower(level), " ", "-") == d.setup.Isolation.String() {
+func (s *Setup) CheckLevel(level string) error {
+	if s.Isolation == model.DefaultIsolation || strings.ReplaceAll(strings.ToLower(level), " ", "-") == s.Isolation.String() {
 		return nil
 	}
-	return engine.Refuse("isolation", d.setup.Isolation, "the server made it %s", level)
+	return engine.Refuse("isolation", s.Isolation, "the server made it %s", level)
 }
 
 // SentAs returns how statements are sent, as a setting.
-func (d *DB) SentAs() engine.Setting {
-	return engine.Setting{Name: "protocol", Value: string(cmp.Or(d.setup.Protocol, engine.Prepared)), Source: engine.AsSet}
+func (s *Setup) SentAs() engine.Setting {
+	return engine.Setting{Name: "protocol", Value: string(cmp.Or(s.Protocol, engine.Prepared)), Source: engine.AsSet}
 }
 
 // ReadBack returns those of the named variables that the server has, and those that
 // the plan sets, each once.
-func (d *DB) ReadBack(vars map[string]string, names ...string) []engine.Setting {
-	for _, v := range d.setup.Variables {
+func (s *Setup) ReadBack(vars map[string]string, names ...string) []engine.Setting {
+	for _, v := range s.Variables {
 		names = append(names[:len(names):len(names)], v.Name)
 	}
 	return ReadBack(vars, names...)

@@ -22,7 +22,7 @@ type iter struct {
 	lower, upper []byte // without the space; empty: to its end
 	back         C.int
 	start        C.int // how the next batch starts, see shim.h
-	first, max   C.int // entries of the first batch, and of the next one
+	max          C.int // entries of the next batch
 	buf, rest    []byte
 	left         int  // entries in rest
 	last         bool // none after them
@@ -49,7 +49,7 @@ func (t *tx) Iter(lower, upper []byte) (kvkit.Iter, error) {
 		}
 	}
 	t.iters[space] = nil
-	i.tx, i.err, i.lower, i.upper, i.first = t, nil, lower[spaceLen:], nil, 1
+	i.tx, i.err, i.lower, i.upper, i.max = t, nil, lower[spaceLen:], nil, 1
 	if bytes.HasPrefix(upper, lower[:spaceLen]) {
 		i.upper = upper[spaceLen:]
 	}
@@ -57,13 +57,13 @@ func (t *tx) Iter(lower, upper []byte) (kvkit.Iter, error) {
 }
 
 // Announce makes the first batch as large as the scan is going to be; 0: unknown.
-func (i *iter) Announce(entries int) { i.first = C.int(min(max(entries, 1), largest)) }
+func (i *iter) Announce(entries int) { i.max = C.int(min(max(entries, 1), largest)) }
 
 func (i *iter) First() bool { return i.begin(0) }
 func (i *iter) Last() bool  { return i.begin(1) }
 
 func (i *iter) begin(back C.int) bool {
-	i.back, i.start, i.max, i.left, i.last = back, 1, i.first, 0, false
+	i.back, i.start, i.left, i.last = back, 1, 0, false
 	return i.Next()
 }
 

@@ -27,7 +27,7 @@ var floors = []struct {
 	{3, "internal/observe"},
 	{4, "engine/enginetest"}, {4, "workload/workloadtest"},
 	{4, "engine/sqlkit"}, {4, "engine/kvkit"}, {4, "internal/account"}, {4, "internal/drive"}, {4, "internal/server"}, {4, "workload/*"},
-	{5, "engine/sqlkit/stdsql"}, {5, "engine/sqlkit/sqlkittest"}, {5, "engine/serverkit"}, {5, "engine/native"},
+	{5, "engine/sqlkit/stdsql"}, {5, "engine/sqlkit/sqlkittest"}, {5, "engine/serverkit"}, {5, "internal/iproto"}, {5, "engine/native"},
 	{6, "internal/mysqlwire"}, {6, "internal/pgwire"}, // their connections are sqlkit's
 	{7, "engine/*"},
 	{5, "internal/result"},
@@ -53,6 +53,8 @@ var clients = map[string][]string{
 	"github.com/tidwall/btree":       {"engine/memory"},
 	"github.com/go-sql-driver/mysql": {"internal/mysqlwire"},
 	"github.com/jackc/pgx":           {"internal/pgwire"},
+	"github.com/tarantool":           {}, // only a benchmark compares with it
+	"go.mongodb.org/mongo-driver":    {"engine/mongodb"},
 	"database/sql":                   {"engine/sqlkit/stdsql", "engine/sqlite", "internal/mysqlwire"},
 }
 

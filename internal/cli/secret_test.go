@@ -21,6 +21,7 @@ var secretDSNs = []struct{ engine, dsn string }{
 	{"postgres", `postgres://bench@127.0.0.1:1/db?sslmode=disable&password=geheim`},
 	{"postgres", `host=127.0.0.1 port=1 sslmode=disable user=bench password=geheim,wort dbname=db`},
 	{"postgres", `host=127.0.0.1 port=1 sslmode=disable user=bench password = 'geheim \' wort' dbname=db`},
+	{"mongodb", `mongodb://bench:geheim@127.0.0.1:1/?authSource=admin`},
 }
 
 // noSecret looks for the password in a text.
@@ -37,7 +38,7 @@ func TestNoPasswordIsStored(t *testing.T) {
 	h := newHost(t)
 	t.Setenv("BENCH_DSN", `bench:geheim@tcp(127.0.0.1:1)/`)
 	h.write("pg.dsn", "postgres://bench:geheim@127.0.0.1:1/\n")
-	p := "workload: ibench\nparams: {rows: 2k, steps: [l.i0]}\ncalibrate: false\n# an old one: bench:geheim@tcp(old)/\ntargets:\n"
+	p := "workload: ibench\nparams: {rows: 2k, steps: [l.i0]}\ncalibrate: false\ncommon: {durability: os}\n# an old one: bench:geheim@tcp(old)/\ntargets:\n"
 	for i, d := range secretDSNs {
 		p += fmt.Sprintf("  - {name: t%d, engine: %s, dsn: %q}\n", i, d.engine, d.dsn)
 	}

@@ -90,7 +90,7 @@ func (r *redactor) add(kind, secret string) string {
 const leastName = 3
 
 // common are names that are everywhere the same.
-var common = []string{"localhost", "root", "mysql", "postgres", "mariadb", "127.0.0.1", "0.0.0.0", "::1", "unix", "tcp"}
+var common = []string{"localhost", "root", "mysql", "postgres", "mariadb", "mongodb", "127.0.0.1", "0.0.0.0", "::1", "unix", "tcp"}
 
 func (r *redactor) learnName(kind, name string) {
 	name = strings.Trim(name, `"'[]`)
@@ -223,7 +223,7 @@ var passwords = []struct {
 	pattern *regexp.Regexp
 	masked  string
 }{
-	{regexp.MustCompile(`(postgres(?:ql)?://[^:/@\s"']*:)[^\n]*@`), "${1}***@"},
+	{regexp.MustCompile(`((?:postgres(?:ql)?|mongodb)://[^:/@\s"']*:)[^\n]*@`), "${1}***@"},
 	{regexp.MustCompile(`([\w.+-]+:)[^\s/][^\n]*@(\w*[(/])`), "${1}***@${2}"},
 	{regexp.MustCompile(`(?i)(passw\w*\s*[=:]\s*)('(?:[^'\\]|\\.)*'|(?:[^\s\\]|\\.)+)`), "${1}***"},
 }

@@ -8,11 +8,14 @@ import (
 	"rumbench/engine/bbolt"
 	"rumbench/engine/lmdb"
 	"rumbench/engine/memory"
+	"rumbench/engine/mongodb"
 	"rumbench/engine/mysql"
 	"rumbench/engine/null"
 	"rumbench/engine/pebble"
 	"rumbench/engine/postgres"
+	"rumbench/engine/rocksdb"
 	"rumbench/engine/sqlite"
+	"rumbench/engine/tarantool"
 	"rumbench/engine/wiredtiger"
 )
 
@@ -24,6 +27,7 @@ func Idle() engine.Engine { return null.Engine{} }
 func Engines() []engine.Engine {
 	return []engine.Engine{
 		pebble.Engine{},
+		rocksdb.Engine{},
 		badger.Engine{},
 		wiredtiger.Engine{},
 		lmdb.Engine{},
@@ -31,6 +35,8 @@ func Engines() []engine.Engine {
 		sqlite.Engine{},
 		mysql.Engine{},
 		postgres.Engine{},
+		tarantool.Engine{},
+		mongodb.Engine{},
 		memory.Engine{},
 		null.Engine{},
 	}

@@ -19,6 +19,7 @@ func TestPromises(t *testing.T) {
 		"bbolt process": "may lose the whole database", "sqlite process": "may lose the whole database",
 		"badger process": "may lose the whole database", "badger os": "survive a crash of the operating system", "lmdb process": "may lose the whole database",
 		"wiredtiger none": "nothing is promised", "wiredtiger process": "may lose the whole database",
+		"tarantool process": "may lose the whole database", "tarantool os": "survive a crash of the operating system",
 		"memory none": "nothing is promised",
 	}
 	for _, e := range registry.Engines() {

@@ -1,8 +1,10 @@
 package registry_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -128,6 +130,7 @@ func open(t *testing.T, name string, schema model.Schema) engine.DB {
 	t.Helper()
 	e, _ := registry.Catalog{}.Engine(name)
 	c := engine.Config{Durability: model.DurabilityProcess, Schema: schema}
+	c.Server.Binary = binaries[name]
 	if e.Check(c) != nil {
 		c.Durability = model.DurabilityNone
 	}
@@ -138,8 +141,13 @@ func openConfig(t *testing.T, name string, c engine.Config) engine.DB {
 	t.Helper()
 	e, _ := registry.Catalog{}.Engine(name)
 	c.Dir = enginetest.TempDir(t)
+	if c.Server.DSN == "" {
+		c.Server.Binary = binaries[name]
+	}
 	if c.Durability == "" {
-		c.Durability = model.DurabilityProcess
+		if c.Durability = model.DurabilityProcess; e.Check(c) != nil {
+			c.Durability = model.DurabilityOS
+		}
 	}
 	db, err := e.Open(context.Background(), c)
 	if err != nil {
@@ -162,7 +170,7 @@ func targets(t *testing.T) (all []target) {
 	t.Helper()
 	for _, e := range registry.Engines() {
 		info := e.Info()
-		if info.Name == "memory" || !slices.Contains(info.Capabilities, model.CapResults) || !usable(t, e) {
+		if info.Name == "memory" || binaries[info.Name] == ferretDB || !slices.Contains(info.Capabilities, model.CapResults) || !usable(t, e) {
 			continue
 		}
 		for _, storage := range storages[info.Name] {
@@ -170,17 +178,33 @@ func targets(t *testing.T) (all []target) {
 				return openConfig(t, info.Name, engine.Config{Storage: storage, Schema: s})
 			}})
 		}
+		for _, choice := range transactions[info.Name] {
+			c := engine.Config{Options: map[string]any{"transactions": choice}}
+			all = append(all, target{info.Name + " " + choice, engine.InfoOf(e, c).Capabilities, func(t *testing.T, s model.Schema) engine.DB {
+				c.Schema = s
+				return openConfig(t, info.Name, c)
+			}})
+		}
 		if len(info.Servers) == 0 {
 			all = append(all, target{info.Name, info.Capabilities, func(t *testing.T, s model.Schema) engine.DB { return open(t, info.Name, s) }})
 			continue
 		}
-		all = append(all, target{info.Name + " attached", info.Capabilities, func(t *testing.T, s model.Schema) engine.DB { return openAttached(t, e, s) }})
+		all = append(all, target{info.Name + " attached", engine.InfoOf(e, engine.Config{}).Capabilities, func(t *testing.T, s model.Schema) engine.DB { return openAttached(t, e, s) }})
 	}
 	return all
 }
 
 // storages are those of an engine that has several, beside an embedded one's default.
-var storages = map[string][]string{"mysql": {"innodb", "rocksdb"}, "postgres": {""}, "wiredtiger": {"lsm"}}
+var storages = map[string][]string{"mysql": {"innodb", "rocksdb"}, "postgres": {""}, "mongodb": {""}, "tarantool": {"memtx", "vinyl"}, "wiredtiger": {"lsm"}}
+
+// binaries are the programs of servers that no package installs. Where no mongod is
+// named, FerretDB stands in for MongoDB: it speaks its protocol.
+var binaries = map[string]string{"mongodb": cmp.Or(os.Getenv("RUMBENCH_MONGOD"), ferretDB)}
+
+const ferretDB = "/opt/rumbench/ferretdb/ferretdb"
+
+// transactions are the kinds of an engine whose option they are, beside none.
+var transactions = map[string][]string{"rocksdb": {"optimistic", "locks"}}
 
 // usable reports whether an engine's server or library is installed; in CI it must
 // be. Native engines are tested by go test -tags native.
@@ -191,7 +215,7 @@ func usable(t *testing.T, e engine.Engine) bool {
 		return false
 	}
 	for _, kind := range e.Info().Servers[:min(1, len(e.Info().Servers))] {
-		if _, err := server.Find(t.Context(), kind, ""); err != nil {
+		if _, err := server.Find(t.Context(), kind, binaries[e.Info().Name]); err != nil {
 			if os.Getenv("CI") != "" {
 				t.Fatal(err)
 			}
@@ -205,7 +229,11 @@ func usable(t *testing.T, e engine.Engine) bool {
 // openAttached starts a server that the engine then attaches to.
 func openAttached(t *testing.T, e engine.Engine, s model.Schema) engine.DB {
 	t.Helper()
-	_, dsn := startServer(t, e)
+	var settings []server.Setting
+	if e.Info().Name == "tarantool" { // others sync at commits unless told otherwise
+		settings = append(settings, server.Setting{Name: "wal_mode", Value: "fsync"})
+	}
+	_, dsn := startServer(t, e, settings...)
 	return openConfig(t, e.Info().Name, engine.Config{Durability: model.DurabilityOS, Schema: s, Server: engine.ServerConfig{DSN: dsn}})
 }
 
@@ -214,13 +242,18 @@ func openAttached(t *testing.T, e engine.Engine, s model.Schema) engine.DB {
 func startServer(t *testing.T, e engine.Engine, settings ...server.Setting) (running *server.Server, dsn string) {
 	t.Helper()
 	dsnOf := func(at server.Endpoint) string {
-		if e.Info().Name == "postgres" {
+		switch e.Info().Name {
+		case "mongodb":
+			return "mongodb://" + url.PathEscape(at.Socket) + "/"
+		case "postgres":
 			return fmt.Sprintf("host=%s port=%d user=%s database=postgres", filepath.Dir(at.Socket), at.Port, at.User)
+		case "tarantool":
+			return "unix/:" + at.Socket
 		}
 		return fmt.Sprintf("%s@unix(%s)/", at.User, at.Socket)
 	}
 	running, err := server.Start(t.Context(), server.Config{
-		Kind: e.Info().Servers[0], Dir: enginetest.TempDir(t), Settings: settings,
+		Kind: e.Info().Servers[0], Binary: binaries[e.Info().Name], Dir: enginetest.TempDir(t), Settings: settings,
 		Ready: func(ctx context.Context, at server.Endpoint) error {
 			w, err := e.(engine.Watcher).Watch(ctx, dsnOf(at))
 			if err != nil {
@@ -251,7 +284,8 @@ func TestForeignData(t *testing.T) {
 		}
 	}
 	for _, mine := range onDisk {
-		c := engine.Config{Dir: enginetest.TempDir(t), Durability: model.DurabilityProcess, Schema: schema}
+		c := engine.Config{Dir: enginetest.TempDir(t), Durability: model.DurabilityOS, Schema: schema}
+		c.Server.Binary = binaries[mine.Info().Name]
 		db, err := mine.Open(ctx, c)
 		if err != nil {
 			t.Fatal(err)
@@ -267,6 +301,7 @@ func TestForeignData(t *testing.T) {
 			if other.Info().Name == mine.Info().Name {
 				continue
 			}
+			c.Server.Binary = binaries[other.Info().Name]
 			if db, err := other.Open(ctx, c); err == nil {
 				db.Close()
 				t.Errorf("%s opens a directory of %s", other.Info().Name, mine.Info().Name)

@@ -39,7 +39,8 @@ var hints = []struct {
 		"the disk is full: free space, choose another --out, or lower the sizes; the redo log is allocated in full at the start"},
 	{[]string{"Invalid page size"}, "a page of InnoDB has 4, 8, 16, 32 or 64 KiB: the knob page sets it"},
 	{[]string{"unknown variable", "unknown option", "ambiguous option", "unrecognized configuration parameter", "Unknown suffix",
-		"invalid value for parameter", "is outside the valid range", "errors in configuration file", "Error while setting value"},
+		"invalid value for parameter", "is outside the valid range", "errors in configuration file", "Error while setting value",
+		"unexpected option", "Incorrect value for option"},
 		"options are passed to the server's configuration file verbatim: see its manual"},
 	{[]string{"Permission denied", "Errcode: 13", "errno: 13"},
 		"the server runs as an unprivileged user, who has no access there: choose another --out, such as one below /var/tmp"},
@@ -63,7 +64,7 @@ func (e *DiedError) Hint() string {
 
 // errorMarks are parts of lines that name an error.
 var errorMarks = []string{
-	"[ERROR]", "FATAL:", "PANIC:", "ERROR:", "rror: ", "LOG:  could not", "LOG:  unrecognized", "LOG:  invalid", "LOG:  parameter",
+	"[ERROR]", "FATAL:", "PANIC:", "ERROR:", "rror: ", "ER_CFG", " F> ", " E> ", "LOG:  could not", "LOG:  unrecognized", "LOG:  invalid", "LOG:  parameter",
 	"is outside the valid range",
 }
 

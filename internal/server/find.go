@@ -251,7 +251,7 @@ func Remember(f Found) {
 }
 
 // Variables returns the settings that a program knows, by their names in its
-// configuration file in lower case. The map is shared and must not be changed.
+// configuration file, in lower case unless the server distinguishes it. The map is shared and must not be changed.
 func Variables(ctx context.Context, p Program) (map[string]bool, error) {
 	if known, ok := variablesOf.Load(p.Path); ok {
 		return known.(map[string]bool), nil
@@ -266,7 +266,10 @@ func Variables(ctx context.Context, p Program) (map[string]bool, error) {
 	}
 	known := make(map[string]bool, len(names))
 	for name := range names {
-		known[strings.ToLower(name)] = true
+		if !k.cased {
+			name = strings.ToLower(name)
+		}
+		known[name] = true
 	}
 	variablesOf.Store(p.Path, known)
 	return known, nil

@@ -20,6 +20,7 @@ type kind struct {
 	version func(text string) (version string, ok bool)
 	// variables lists the names of the settings that the program knows.
 	variables func(ctx context.Context, p Program) (map[string]bool, error)
+	cased     bool // those names differ by upper and lower case
 	// configure writes the configuration file.
 	configure func(s *Server) error
 	// makeData initialises the data directory.
@@ -33,17 +34,19 @@ type kind struct {
 
 // The kinds of servers.
 const (
-	MariaDB  = "mariadb"
-	MySQL    = "mysql"
-	Postgres = "postgres"
+	MariaDB   = "mariadb"
+	MySQL     = "mysql"
+	Postgres  = "postgres"
+	Tarantool = "tarantool"
+	Mongod    = "mongod"
 )
 
 func kindOf(name string) (*kind, error) {
-	if k := map[string]*kind{MariaDB: &mariadb, MySQL: &mysql, Postgres: &postgres}[name]; k != nil {
+	if k := map[string]*kind{MariaDB: &mariadb, MySQL: &mysql, Postgres: &postgres, Tarantool: &tarantool, Mongod: &mongod}[name]; k != nil {
 		return k, nil
 	}
 	return nil, fmt.Errorf("unknown kind of server %q; the kinds are %s", name, strings.Join(Kinds(), ", "))
 }
 
 // Kinds lists the kinds of servers.
-func Kinds() []string { return []string{MariaDB, MySQL, Postgres} }
+func Kinds() []string { return []string{MariaDB, MySQL, Postgres, Tarantool, Mongod} }

@@ -13,7 +13,7 @@ import (
 )
 
 // testStage is a running test. It holds the test's definition and what its
-// clients share.
+// clients share. It has many fields because every client reads them from here.
 type testStage struct {
 	*run
 	name    string

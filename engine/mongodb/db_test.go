@@ -1,0 +1,259 @@
+package mongodb
+
+import (
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"rumbench/engine"
+	"rumbench/engine/enginetest"
+	"rumbench/internal/hint"
+	"rumbench/model"
+)
+
+// A key of several columns is a document, which is ordered column by column.
+func TestCompositeKey(t *testing.T) {
+	d := open(t, config(t))
+	s := session1(t, d)
+	op := func(op model.Op) *enginetest.Operation { return enginetest.PrepareOperation(t, s, schema(), op) }
+	insert := op(model.Op{Kind: model.Insert, Table: "link", Columns: []string{"from", "to", "data", "version"}, Rows: 1})
+	for _, row := range [][]any{{1, "a", []byte{0}, 1}, {1, "b", nil, 2}, {2, "a", nil, 3}, {2, "aa", nil, nil}, {2, "b", nil, 5}, {3, "", nil, 6}, {-1, "zz", nil, 7}} {
+		insert.OK(row...)
+	}
+	insert.Fails(engine.Duplicate, 2, "aa", nil, 9)
+	scan := model.Op{Kind: model.Scan, Table: "link", Columns: []string{"from", "to"}}
+	with := func(set func(o *model.Op)) *enginetest.Operation {
+		o := scan
+		set(&o)
+		return op(o)
+	}
+	with(func(o *model.Op) {}).Want(nil, `-1 "zz"`, `1 "a"`, `1 "b"`, `2 "a"`, `2 "aa"`, `2 "b"`, `3 ""`)
+	with(func(o *model.Op) { o.Equal = 1 }).Want([]any{2}, `2 "a"`, `2 "aa"`, `2 "b"`)
+	with(func(o *model.Op) { o.Equal, o.Desc, o.Limit = 1, true, 2 }).Want([]any{2}, `2 "b"`, `2 "aa"`)
+	with(func(o *model.Op) { o.Equal = 2 }).Want([]any{2, "aa"}, `2 "aa"`)
+	with(func(o *model.Op) { o.Equal, o.Lower = 1, model.Exclusive }).Want([]any{2, "a"}, `2 "aa"`, `2 "b"`)
+	with(func(o *model.Op) { o.Equal, o.Upper = 1, model.Inclusive }).Want([]any{2, "aa"}, `2 "a"`, `2 "aa"`)
+	with(func(o *model.Op) { o.Equal, o.Lower, o.Upper = 1, model.Inclusive, model.Exclusive }).Want([]any{2, "a", "b"}, `2 "a"`, `2 "aa"`)
+	with(func(o *model.Op) { o.Lower = model.Exclusive }).Want([]any{1}, `2 "a"`, `2 "aa"`, `2 "b"`, `3 ""`)
+	with(func(o *model.Op) { o.Lower, o.Upper = model.Inclusive, model.Inclusive }).Want([]any{-1, 1}, `-1 "zz"`, `1 "a"`, `1 "b"`)
+	with(func(o *model.Op) { o.Upper = model.Exclusive }).Want([]any{1}, `-1 "zz"`)
+	get := op(model.Op{Kind: model.Get, Table: "link", Keys: 2, Columns: []string{"to", "version"}})
+	get.Want([]any{2, "aa", 7, "x"}, `"aa" NULL`)
+	op(model.Op{Kind: model.Get, Table: "link", Columns: []string{"data"}}).Want([]any{1, "a"}, "x'00'")
+	op(model.Op{Kind: model.Update, Table: "link", Set: []model.Assign{{Column: "version", Add: true}}}).Changes(1, 10, 2, "b")
+	op(model.Op{Kind: model.Scan, Table: "link", Index: "version", Lower: model.Exclusive, Columns: []string{"version", "from", "to"}}).
+		Want([]any{5}, `6 3 ""`, `7 -1 "zz"`, `15 2 "b"`)
+	op(model.Op{Kind: model.Scan, Table: "link", Equal: 1, Aggregate: model.Sum, Columns: []string{"version"}}).Gives("18", 2)
+	op(model.Op{Kind: model.Scan, Table: "link", Equal: 1, Distinct: true, Columns: []string{"from"}}).Want([]any{2}, "2")
+	op(model.Op{Kind: model.Delete, Table: "link", Keys: 2}).Changes(2, 1, "a", 1, "b")
+	conflict := op(model.Op{Kind: model.Insert, Table: "link", Columns: []string{"from", "to", "version"}, Rows: 2, OnConflict: model.Add, AddColumns: []string{"version"}})
+	conflict.Changes(2, 2, "b", 100, 9, "new", 1)
+	get.Want([]any{2, "b", 9, "new"}, `"b" 115`, `"new" 1`)
+}
+
+// A unique index with NULLs is partial: what it lacks is not read from it.
+func TestPartial(t *testing.T) {
+	l := newLayout(&schema().Tables[1])
+	for _, c := range []struct {
+		op   model.Op
+		want bool
+	}{
+		{model.Op{Kind: model.Scan, Index: "code"}, false},
+		{model.Op{Kind: model.Scan, Index: "code", Upper: model.Inclusive}, true},
+		{model.Op{Kind: model.Scan, Index: "code", Equal: 1}, true},
+		{model.Op{Kind: model.Scan, Index: "version"}, true},
+		{model.Op{Kind: model.Scan}, false},
+	} {
+		if got := newFilter(l, &c.op).hinted(c.op.Index); got != c.want {
+			t.Errorf("%+v: %v", c.op, got)
+		}
+	}
+	ix, _ := l.Index("code")
+	if text := l.indexDefinition(ix).String(); !strings.Contains(text, `"partialFilterExpression":{"code":{"$gte"`) {
+		t.Error(text)
+	}
+}
+
+// The conditions that FerretDB does not know, as MongoDB reads them.
+func TestFilters(t *testing.T) {
+	l := newLayout(&schema().Tables[1])
+	short := newFilter(l, &model.Op{Kind: model.Scan, Shorter: "to"})
+	short.measure("to")
+	data := newFilter(l, &model.Op{Kind: model.Scan, Shorter: "data", Index: "code", Upper: model.Exclusive})
+	data.measure("data")
+	for _, c := range []struct {
+		filter *filter
+		args   []any
+		want   string
+	}{
+		{short, []any{7}, `{"$and": [{"$expr": {"$lt": [{"$strLenBytes": {"$ifNull": ["$_id.to",""]}},{"$numberLong":"7"}]}}]}`},
+		{data, []any{5, 7}, `{"code": {"$gte": {"$numberLong":"-9223372036854775808"},"$lt": {"$numberLong":"5"}},` +
+			`"$and": [{"data": {"$gte": {"$binary":{"base64":"","subType":"00"}}}},` +
+			`{"$expr": {"$lt": [{"$binarySize": {"$ifNull": ["$data",{"$binary":{"base64":"","subType":"00"}}]}},{"$numberLong":"7"}]}}]}`},
+	} {
+		b, found, err := c.filter.appendTo(make([]byte, 4), "filter", enginetest.Values(c.args))
+		doc := lookup(end(b, 0), "filter")
+		if got := rawText(doc); err != nil || !found || got != c.want {
+			t.Errorf("%v, %v\n got %s\nwant %s", found, err, got, c.want)
+		}
+	}
+}
+
+// An attached server is left as it was found.
+func TestAttached(t *testing.T) {
+	host := open(t, config(t))
+	dsn := "mongodb://" + url.PathEscape(host.Private.Endpoint().Socket) + "/"
+	c := engine.Config{Durability: model.DurabilityOS, Schema: schema(), Server: engine.ServerConfig{DSN: dsn, Schema: "other"}}
+	d, err := Engine{}.Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	must(t, d.CreateTables(t.Context()))
+	if pids, why := d.(engine.Hosted).Processes(); len(pids) != 1 || pids[0] != host.Private.PID() {
+		t.Errorf("%v, %s", pids, why)
+	}
+	var exists *engine.ExistsError
+	if _, err := (Engine{}).Open(t.Context(), c); !errors.As(err, &exists) || !strings.Contains(exists.Comment, "made by rumbench") {
+		t.Errorf("%v", err)
+	}
+	c.Server.Force = true
+	forced, err := Engine{}.Open(t.Context(), c)
+	must(t, err)
+	must(t, forced.CreateTables(t.Context()))
+	must(t, forced.Close())
+	must(t, d.Close())
+	names, err := host.client.ListDatabaseNames(t.Context(), map[string]any{})
+	must(t, err)
+	if strings.Contains(strings.Join(names, " "), "other") {
+		t.Errorf("left: %v", names)
+	}
+	w, err := Engine{}.Watch(t.Context(), dsn)
+	must(t, err)
+	var s engine.Sample
+	must(t, w.Counters(t.Context(), &s))
+	if len(s.Points) == 0 {
+		t.Error("no counters")
+	}
+	must(t, w.Close())
+	c.Server.DSN += "?replicaSet=rs0"
+	if _, err := (Engine{}).Open(t.Context(), c); err == nil {
+		t.Error("a server without a replica set was taken for one")
+	}
+}
+
+// A database that was made for other tables is refused.
+func TestOtherDefinitions(t *testing.T) {
+	c := config(t)
+	must(t, open(t, c).Close())
+	for words, set := range map[string]func(*engine.Config){
+		"":                                     func(*engine.Config) {},
+		"link exists with another definition":  func(c *engine.Config) { c.Schema.Tables[1].Columns[3].Width = 4 },
+		"link.code exists with another":        func(c *engine.Config) { c.Schema.Tables[1].Indexes[0].Unique = false },
+		"the database holds link.version":      func(c *engine.Config) { c.Schema.Tables[1].Indexes = c.Schema.Tables[1].Indexes[:1] },
+		"sale exists with another definition:": func(c *engine.Config) { c.Compression = model.CompressionNone },
+	} {
+		other := c
+		other.Schema = schema()
+		set(&other)
+		d, err := Engine{}.Open(t.Context(), other)
+		if err == nil {
+			must(t, d.Close())
+		}
+		if words == "" && err != nil || words != "" && (err == nil || !strings.Contains(err.Error(), words)) {
+			t.Errorf("got %v, want %q", err, words)
+		}
+	}
+}
+
+// A server that was killed is gone to its sessions.
+func TestKilled(t *testing.T) {
+	d, err := Engine{}.Open(t.Context(), config(t))
+	must(t, err)
+	must(t, d.CreateTables(t.Context()))
+	s, err := d.Session(t.Context())
+	must(t, err)
+	insert := enginetest.PrepareOperation(t, s, schema(), model.Op{Kind: model.Insert, Table: "sale", Columns: []string{"product"}, Rows: 1})
+	insert.OK(1)
+	must(t, syscall.Kill(d.(*db).Private.PID(), syscall.SIGKILL))
+	d.(*db).Private.Wait(time.Minute)
+	insert.Fails(engine.Gone, 2)
+	insert.Fails(engine.Gone, 3)
+	if err := d.(*db).Died(); err == nil || !strings.Contains(err.Error(), "signal: killed") {
+		t.Errorf("died: %v", err)
+	}
+	if err := d.Close(); err == nil || !strings.Contains(err.Error(), "signal: killed") {
+		t.Errorf("close: %v", err)
+	}
+}
+
+// A stand-in is marked where its version is shown.
+func TestMarked(t *testing.T) {
+	d := open(t, config(t))
+	if program(t) != ferretDB {
+		t.Skip("it is MongoDB")
+	}
+	settings, err := d.Settings(t.Context())
+	must(t, err)
+	if got := settings[0]; got.Name != engine.ServerVersion || !strings.Contains(got.Value, "FerretDB-protocol-test (not MongoDB") {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	const dsn = "mongodb://me:secret@localhost:1/"
+	for _, c := range []struct {
+		name string
+		set  func(*engine.Config)
+		knob string // refused; "" if accepted
+	}{
+		{"dsn", func(c *engine.Config) {}, ""},
+		{"replica set", func(c *engine.Config) {
+			c.Server.DSN += "?replicaSet=rs0"
+			c.Isolation = model.RepeatableRead
+		}, ""},
+		{"isolation without one", func(c *engine.Config) { c.Isolation = model.RepeatableRead }, "isolation"},
+		{"nonsense", func(c *engine.Config) { c.Server.DSN = "mongodb://me:secret@/?w=nonsense=1" }, "dsn"},
+		{"several", func(c *engine.Config) { c.Server.DSN = "mongodb://me:secret@a,b/" }, "dsn"},
+		{"by name service", func(c *engine.Config) { c.Server.DSN = "mongodb+srv://me:secret@a/" }, "dsn"},
+		{"cache", func(c *engine.Config) { c.Cache = 1 << 30 }, "cache"},
+		{"replica set option", func(c *engine.Config) { c.Options = map[string]any{"replica_set": true} }, "options.replica_set"},
+		{"server's option", func(c *engine.Config) { c.Options = map[string]any{"oplogSize": 1} }, "options.oplogSize"},
+		{"process", func(c *engine.Config) { c.Durability = model.DurabilityProcess }, "durability"},
+		{"interval", func(c *engine.Config) { c.Durability = model.DurabilityInterval }, ""},
+		{"schema", func(c *engine.Config) { c.Server.Schema = "admin" }, "schema"},
+		{"zstd", func(c *engine.Config) { c.Compression = model.CompressionZstd }, ""},
+	} {
+		conf := engine.Config{Durability: model.DurabilityOS, Schema: schema(), Server: engine.ServerConfig{DSN: dsn}}
+		c.set(&conf)
+		err := Engine{}.Check(conf)
+		var knob *engine.KnobError
+		switch {
+		case c.knob == "" && err != nil:
+			t.Errorf("%s: %v", c.name, err)
+		case c.knob != "" && (!errors.As(err, &knob) || knob.Knob != c.knob):
+			t.Errorf("%s: got %v, want an error about %s", c.name, err, c.knob)
+		case err != nil && strings.Contains(err.Error()+hint.Of(err), "secret"):
+			t.Errorf("%s: it shows a password: %v", c.name, err)
+		}
+	}
+	conf := engine.Config{Durability: model.DurabilityOS, Schema: schema(), Server: engine.ServerConfig{Binary: "/no/such/mongod"}}
+	if err := (Engine{}).Check(conf); err == nil || !strings.Contains(hint.Of(err), "binary: PATH") {
+		t.Errorf("%v; hint %q", err, hint.Of(err))
+	}
+	replicated := engine.Config{Server: engine.ServerConfig{DSN: dsn + "?replicaSet=rs0"}}
+	if !slices.Contains(engine.InfoOf(Engine{}, replicated).Capabilities, model.CapTransactions) {
+		t.Error("a replica set has no transactions")
+	}
+	a, err := Engine{}.ReadDSN(dsn)
+	if err != nil || a.String() != "me@tcp(localhost:1)/" {
+		t.Errorf("%s, %v", a, err)
+	}
+	conf.Schema.Tables[1].Indexes[0].Columns = []string{"data"}
+	if err := (Engine{}).Check(conf); err == nil || !strings.Contains(err.Error(), "orders by length") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,99 @@
+package mongodb
+
+import (
+	"os"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.uber.org/goleak"
+
+	"rumbench/engine"
+	"rumbench/engine/enginetest"
+	"rumbench/model"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// ferretDB is what scripts/ferretdb.sh builds: a server that speaks the protocol,
+// and is started as a mongod is.
+const ferretDB = "/opt/rumbench/ferretdb/ferretdb"
+
+// program returns the server to test: a mongod that RUMBENCH_MONGOD names, or
+// FerretDB, which must be there in CI.
+func program(t testing.TB) string {
+	t.Helper()
+	if mongod := os.Getenv("RUMBENCH_MONGOD"); mongod != "" {
+		return mongod
+	}
+	if _, err := os.Stat(ferretDB); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatalf("run scripts/ferretdb.sh: %v", err)
+		}
+		t.Skipf("protocol test: %v", err)
+	}
+	return ferretDB
+}
+
+func schema() model.Schema {
+	return model.Schema{Tables: []model.Table{
+		{
+			Name: "sale",
+			Columns: []model.Column{
+				{Name: "id", Type: model.Int, Auto: true},
+				{Name: "product", Type: model.Int, Width: 4, NotNull: true},
+				{Name: "price", Type: model.Float},
+				{Name: "data", Type: model.String, Width: 200},
+			},
+			Key:     []string{"id"},
+			Indexes: []model.Index{{Name: "market", Columns: []string{"product", "price"}}},
+		},
+		{
+			Name: "link",
+			Columns: []model.Column{
+				{Name: "from", Type: model.Int},
+				{Name: "to", Type: model.String, Width: 100},
+				{Name: "data", Type: model.Bytes, Width: 1000},
+				{Name: "version", Type: model.Int},
+				{Name: "code", Type: model.Int},
+			},
+			Key:     []string{"from", "to"},
+			Indexes: []model.Index{{Name: "code", Columns: []string{"code"}, Unique: true}, {Name: "version", Columns: []string{"version"}}},
+		},
+	}}
+}
+
+func config(t testing.TB) engine.Config {
+	return engine.Config{Dir: enginetest.TempDir(t), Durability: model.DurabilityOS, Schema: schema(), Server: engine.ServerConfig{Binary: program(t)}}
+}
+
+// open opens a database with all tables and indexes.
+func open(t testing.TB, c engine.Config) *db {
+	t.Helper()
+	d, err := Engine{}.Open(t.Context(), c)
+	must(t, err)
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	must(t, d.CreateTables(t.Context()))
+	must(t, d.CreateIndexes(t.Context(), "sale", "market"))
+	must(t, d.CreateIndexes(t.Context(), "link", "code", "version"))
+	return d.(*db)
+}
+
+func session1(t testing.TB, d engine.DB) *session {
+	t.Helper()
+	s, err := d.Session(t.Context())
+	must(t, err)
+	return s.(*session)
+}
+
+func rawText(doc []byte) string { return bson.Raw(doc).String() }
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,10 @@
+//go:build !native || !cgo || !linux
+
+package rocksdb
+
+import (
+	"rumbench/engine"
+	"rumbench/engine/native"
+)
+
+func open(engine.Config) (engine.DB, error) { return nil, native.Missing("rocksdb") }

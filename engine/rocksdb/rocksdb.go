@@ -1,0 +1,259 @@
+// Package rocksdb is the engine of RocksDB, Meta's LSM tree. Its library is loaded
+// at run time: one binary runs any version from 6.29 to 11.8, so that two of them
+// compare in one campaign.
+package rocksdb
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"rumbench/engine"
+	"rumbench/engine/kvkit"
+	"rumbench/engine/native"
+	"rumbench/internal/hint"
+	"rumbench/model"
+)
+
+// Engine is the engine, for the registry.
+type Engine struct{}
+
+// newest is the version that is used unless a plan names another.
+const newest = "11.8.1"
+
+var options = append(kvkit.Options(kvkit.Merges|kvkit.SingleDeletes|kvkit.Filters), []engine.Option{
+	{Name: "library", Type: "string", Doc: "a version, from 6.29 on, as fetched by scripts/rocksdb.sh, or the path of a library (default " + newest + ")"},
+	{Name: "rocksdb", Type: "string", Doc: `RocksDB's own options, "name=value;name=value", as in its OPTIONS file`},
+	{Name: "families", Type: "bool", Doc: "a column family for each table and index: exact sizes, and memtables of their own (default false)"},
+	{Name: "transactions", Type: "string", Doc: "none (the kit locks rows), optimistic, or locks (from 8.11 on)"},
+}...)
+
+// Info describes the engine.
+func (Engine) Info() engine.Info {
+	return engine.Info{
+		Name:         "rocksdb",
+		Structure:    "LSM tree",
+		Doc:          "Meta's LSM tree, in this process; its library is loaded in any version from 6.29 to 11.8.",
+		Version:      newest,
+		Capabilities: []model.Capability{model.CapUnique, model.CapResults},
+		Options:      options,
+		Native:       true,
+		Promises:     engine.UnsyncedPromises,
+		SpaceFactor:  3,
+	}
+}
+
+// InfoOf describes the engine with a configuration: transactions are an option,
+// and so is the version.
+func (e Engine) InfoOf(c engine.Config) engine.Info {
+	i := e.Info()
+	if s, err := newSettings(c); err == nil {
+		i.Version = s.library
+		if s.transactions != "none" {
+			i.Capabilities = append(slices.Clone(i.Capabilities), model.CapTransactions)
+		}
+	}
+	return i
+}
+
+// Check returns an error if Open could not honour the configuration. Only Open
+// knows the names of RocksDB's own options: a plan is checked with all of its
+// targets, and a process can load only one version.
+func (Engine) Check(c engine.Config) error {
+	s, err := newSettings(c)
+	if err == nil {
+		_, err = s.find()
+	}
+	return err
+}
+
+// settings is a configuration in RocksDB's terms.
+type settings struct {
+	library      string // a version or a path
+	knobs, users string // options, those of the user last
+	families     int
+	transactions string
+	durability   model.Durability
+	switches     kvkit.Switches
+}
+
+// defaultCache is RocksDB's own from version 8 on. It is set for all versions: in
+// the older ones it is a quarter.
+const defaultCache = 32 << 20
+
+var compressions = map[model.Compression]string{
+	model.CompressionNone: "kNoCompression", model.CompressionSnappy: "kSnappyCompression", model.CompressionLZ4: "kLZ4Compression",
+	model.CompressionZstd: "kZSTD", model.CompressionZlib: "kZlibCompression",
+}
+
+func newSettings(c engine.Config) (s settings, err error) {
+	compression, known := compressions[c.Compression]
+	if err := cmp.Or(
+		engine.RefuseIf(c.Page != 0 && (c.Page < 512 || c.Page > 1<<20), "page", c.Page, "blocks must be from 512 B to 1 MiB"),
+		engine.RefuseIf(c.Compression != "" && !known, "compression", c.Compression, "rocksdb supports none, snappy, lz4, zstd and zlib"),
+		engine.RefuseIf(c.Durability == model.DurabilityInterval, "durability", c.Durability,
+			"rocksdb syncs at every commit or never: only none, process and os are possible"),
+	); err != nil {
+		return s, err
+	}
+	s = settings{families: 1, durability: c.Durability}
+	if s.library, err = text(c, "library", newest); err != nil {
+		return s, err
+	}
+	if s.users, err = text(c, "rocksdb", ""); err != nil {
+		return s, err
+	}
+	s.users = strings.TrimRight(s.users, "; ")
+	if err := refuseOwned(s.users); err != nil {
+		return s, err
+	}
+	if s.transactions, err = c.ChoiceOption("transactions", transactions...); err != nil {
+		return s, err
+	}
+	if s.switches, err = kvkit.NewSwitches(c); err != nil {
+		return s, err
+	}
+	if s.switches.SingleDeletes && s.transactions != "none" {
+		return s, engine.Refuse("options.deletes", "single", "RocksDB's transactions have no single deletes")
+	}
+	families, err := c.BoolOption("families", false)
+	if err != nil {
+		return s, err
+	}
+	if families { // the kit numbers its spaces from 1; 0 is the catalog
+		for _, t := range c.Schema.Tables {
+			s.families += 1 + len(t.Indexes)
+		}
+	}
+	table := fmt.Sprintf("block_cache=%d;cache_index_and_filter_blocks=true", cmp.Or(c.Cache, defaultCache))
+	if c.Page != 0 {
+		table += fmt.Sprintf(";block_size=%d", c.Page)
+	}
+	if s.switches.Filter {
+		table += ";filter_policy=bloomfilter:10:false"
+	}
+	s.knobs = fmt.Sprintf("create_if_missing=true;create_missing_column_families=true;block_based_table_factory={%s};manual_wal_flush=%v",
+		table, c.Durability == model.DurabilityNone)
+	if known {
+		s.knobs += ";compression=" + compression
+	}
+	if c.DirectIO != nil {
+		s.knobs += fmt.Sprintf(";use_direct_reads=%v;use_direct_io_for_flush_and_compaction=%[1]v", c.Direct())
+	}
+	var isolation []model.Isolation
+	if s.transactions != "none" {
+		isolation = []model.Isolation{model.RepeatableRead}
+	}
+	return s, c.CheckEmbedded(options, isolation...)
+}
+
+// transactions are the values of the option, in the order of the binding.
+var transactions = []string{"none", "optimistic", "locks"}
+
+// text returns an option that is a text.
+func text(c engine.Config, name, def string) (string, error) {
+	v, ok := c.Options[name]
+	if !ok {
+		return def, nil
+	}
+	s, ok := v.(string)
+	if !ok || s == "" {
+		return "", engine.Refuse("options."+name, v, "it must be a text; quote a number")
+	}
+	return s, nil
+}
+
+// owned are options of RocksDB that knobs set, or that would put files outside of
+// the data directory, with the knob.
+var owned = map[string]string{
+	"manual_wal_flush": "durability", "block_cache": "cache", "block_size": "page", "compression": "compression",
+	"use_direct_reads": "direct_io", "use_direct_io_for_flush_and_compaction": "direct_io",
+	"wal_dir": "", "db_log_dir": "", "db_paths": "", "cf_paths": "", "create_if_missing": "", "create_missing_column_families": "",
+}
+
+// refuseOwned refuses options that are rumbench's to set.
+func refuseOwned(users string) error {
+	for part := range strings.FieldsFuncSeq(users, func(r rune) bool { return strings.ContainsRune(";{}", r) }) {
+		name, _, _ := strings.Cut(part, "=")
+		name = strings.TrimSpace(name)
+		switch knob, ok := owned[name]; {
+		case ok && knob != "":
+			return engine.Refuse("options.rocksdb", name, "rumbench sets it: use the knob %s", knob)
+		case ok:
+			return engine.Refuse("options.rocksdb", name, "rumbench sets it: the database stays in its data directory")
+		}
+	}
+	return nil
+}
+
+// find returns the path of the library.
+func (s *settings) find() (string, error) {
+	path, err := native.Find("librocksdb", s.library)
+	if err != nil {
+		err = hint.With(err, "fetch it with scripts/rocksdb.sh "+s.library)
+		return "", &engine.KnobError{Knob: "options.library", Value: s.library, Reason: "there is no such library", Err: err}
+	}
+	needs := []string{"rocksdb_open_column_families", "rocksdb_optimistictransactiondb_open_column_families", "rocksdb_flush_wal"}
+	if err := native.CheckExports(path, needs...); err != nil {
+		return "", &engine.KnobError{Knob: "options.library", Value: s.library, Reason: "it is not a library of RocksDB 6.29 or newer", Err: err}
+	}
+	// 6.29 misses conflicts with merged rows, and updates were lost; from 8.11 on
+	// none was.
+	newer := s.transactions == "locks" || s.transactions == "optimistic" && s.switches.Merges()
+	if newer && native.CheckExports(path, "rocksdb_transactiondb_get_base_db") != nil {
+		return "", engine.Refuse("options.transactions", s.transactions,
+			"it needs RocksDB 8.11 or newer, not %s; optimistic without merges is possible on all", s.library)
+	}
+	return path, nil
+}
+
+// asserts reports whether a library was built with its assertions: their texts are
+// in it.
+func asserts(path string) (bool, error) {
+	content, err := os.ReadFile(path)
+	return bytes.Contains(content, []byte(".ok()\x00")), err
+}
+
+// classOf returns the class of an error from its text: the C interface has no
+// codes.
+func classOf(text string) engine.Class {
+	for _, c := range []struct {
+		prefix string
+		class  engine.Class
+	}{
+		{"Resource busy: Deadlock", engine.Deadlock},
+		{"Resource busy", engine.Conflict},
+		{"Operation failed. Try again", engine.Conflict},
+		{"Operation timed out", engine.LockTimeout},
+	} {
+		if strings.HasPrefix(text, c.prefix) {
+			return c.class
+		}
+	}
+	return engine.Fatal
+}
+
+// errorOf returns an error of RocksDB.
+func errorOf(text string) error {
+	err := errors.New("rocksdb: " + text)
+	if strings.Contains(text, "No space left on device") {
+		err = engine.DiskFull(err)
+	}
+	return engine.Classify(classOf(text), err)
+}
+
+// Open opens or creates the database.
+func (e Engine) Open(_ context.Context, c engine.Config) (engine.DB, error) {
+	if err := e.Check(c); err != nil {
+		return nil, err
+	}
+	if err := engine.CheckDir(c.Dir, "CURRENT"); err != nil {
+		return nil, err
+	}
+	return open(c)
+}

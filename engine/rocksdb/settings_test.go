@@ -1,0 +1,97 @@
+//go:build native && cgo && linux
+
+package rocksdb
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"testing"
+
+	"rumbench/engine"
+	"rumbench/engine/native"
+	"rumbench/model"
+)
+
+// openDB opens a database of the benchmark's table with an index, if the library is
+// there.
+func openDB(t *testing.T, c engine.Config) engine.DB {
+	t.Helper()
+	if _, err := native.Find("librocksdb", newest); err != nil {
+		t.Skip(err)
+	}
+	c.Schema = model.Schema{Tables: []model.Table{{
+		Name: "t", Key: []string{"id"}, Columns: []model.Column{{Name: "id", Type: model.Int, Auto: true}, {Name: "v", Type: model.Bytes, Width: 100}},
+		Indexes: []model.Index{{Name: "t_v", Columns: []string{"v"}}},
+	}}}
+	db, err := Engine{}.Open(t.Context(), c)
+	must(t, err)
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// Every knob is read back as it was set.
+func TestSettings(t *testing.T) {
+	yes := true
+	c := engine.Config{
+		Dir: t.TempDir(), Durability: model.DurabilityNone, Cache: 9 << 20, Page: 8192, Compression: model.CompressionZstd, DirectIO: &yes,
+		Options: map[string]any{"rocksdb": "block_based_table_factory={filter_policy=bloomfilter:10:false};write_buffer_size=1234567;"},
+	}
+	settings, err := openDB(t, c).Settings(t.Context())
+	must(t, err)
+	table := `TableOptions/BlockBasedTable "default".`
+	for name, want := range map[string]string{
+		"block_cache_capacity": "9437184", "Version.rocksdb_version": newest,
+		"DBOptions.manual_wal_flush": "true", "DBOptions.use_direct_reads": "true", "DBOptions.use_direct_io_for_flush_and_compaction": "true",
+		`CFOptions "default".compression`: "kZSTD", `CFOptions "default".write_buffer_size`: "1234567",
+		table + "block_size": "8192", table + "cache_index_and_filter_blocks": "true", table + "filter_policy": "bloomfilter:10:false",
+	} {
+		i := slices.IndexFunc(settings, func(s engine.Setting) bool { return s.Name == name })
+		if i < 0 || settings[i].Value != want || settings[i].Source != engine.ReadBack {
+			t.Errorf("setting %s: want %s in %v", name, want, settings)
+		}
+	}
+}
+
+// A family for each table and index makes sizes exact, and belongs to the database.
+func TestFamilies(t *testing.T) {
+	c := engine.Config{Dir: t.TempDir(), Durability: model.DurabilityProcess, Compression: model.CompressionNone, Options: map[string]any{"families": true}}
+	db := openDB(t, c)
+	must(t, db.CreateTables(t.Context()))
+	must(t, db.CreateIndexes(t.Context(), "t", "t_v"))
+	s, err := db.Session(t.Context())
+	must(t, err)
+	const rows = 1000
+	insert, err := s.Prepare(t.Context(), &model.Op{Kind: model.Insert, Table: "t", Columns: []string{"v"}, Rows: rows})
+	must(t, err)
+	must(t, insert.Exec(t.Context(), slices.Repeat([]model.Value{model.BytesValue(make([]byte, 100))}, rows), &engine.Result{}))
+	_, err = db.Settle(t.Context())
+	must(t, err)
+	sizes, err := db.Sizes(t.Context())
+	must(t, err)
+	for _, size := range sizes[1:] {
+		if size.Kind != engine.Exact || size.Bytes == 0 || size.Bytes > sizes[0].Bytes {
+			t.Errorf("%+v of %+v", size, sizes[0])
+		}
+	}
+	must(t, db.Close())
+	c.Options = nil
+	_, err = Engine{}.Open(t.Context(), c)
+	if knob, ok := errors.AsType[*engine.KnobError](err); !ok || knob.Knob != "options.families" {
+		t.Errorf("a database with families opens without: %v", err)
+	}
+}
+
+// Debian's library is recognised by its assertions.
+func TestAssertions(t *testing.T) {
+	release, _ := native.Find("librocksdb", newest)
+	for path, want := range map[string]bool{"/usr/lib/x86_64-linux-gnu/librocksdb.so.7.8": true, release: false} {
+		if _, err := os.Stat(path); err != nil {
+			t.Log(err)
+			continue
+		}
+		if got, err := asserts(path); err != nil || got != want {
+			t.Errorf("%s: %v, %v", path, got, err)
+		}
+	}
+}

@@ -1,0 +1,137 @@
+//go:build native && cgo && linux
+
+package rocksdb
+
+/*
+#include <stdlib.h>
+#include "binding.h"
+*/
+import "C"
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"sync"
+	"time"
+	"unsafe"
+
+	"rumbench/engine"
+	"rumbench/engine/kvkit"
+	"rumbench/internal/fsize"
+	"rumbench/model"
+)
+
+type store struct {
+	c         *C.store
+	dir       string
+	settings  settings
+	effective []engine.Setting
+	pool      sync.Pool // of *tx
+}
+
+// Concurrency is Unisolated unless RocksDB's transactions are used.
+func (s *store) Concurrency() kvkit.Concurrency {
+	if s.settings.transactions == "none" {
+		return kvkit.Unisolated
+	}
+	return kvkit.Isolated
+}
+
+// fail returns an error of RocksDB, nil for none.
+func (s *store) fail(e *C.char) error {
+	if e == nil {
+		return nil
+	}
+	text := C.GoString(e)
+	C.release(s.c, e)
+	return errorOf(text)
+}
+
+func (s *store) Settings() []engine.Setting {
+	log := map[model.Durability]string{
+		model.DurabilityNone:    "written to the operating system whenever its buffer is full; nothing is synced",
+		model.DurabilityProcess: "written to the operating system at commit; nothing is synced",
+		model.DurabilityOS:      "synced at commit",
+	}[s.settings.durability]
+	return append([]engine.Setting{
+		{Name: "durability", Value: string(s.settings.durability), Source: engine.AsSet},
+		{Name: "write-ahead log", Value: log, Source: engine.AsSet},
+	}, s.effective...)
+}
+
+// number returns a property of a family, 0 if this version does not have it.
+func (s *store) number(family int, name string) uint64 {
+	n := C.CString(name)
+	defer C.free(unsafe.Pointer(n))
+	var out C.uint64_t
+	C.store_number(s.c, C.int(family), n, &out)
+	return uint64(out)
+}
+
+// sum returns the sum of a property over all families.
+func (s *store) sum(name string) (n uint64) {
+	for family := range s.settings.families {
+		n += s.number(family, name)
+	}
+	return n
+}
+
+// Sizes returns the bytes in tables: memtables and the log belong to no range.
+// Nothing is flushed for it, as no step would account for those writes. With a
+// family for each range the sizes are exact.
+func (s *store) Sizes(ranges []kvkit.Range) error {
+	for i := range ranges {
+		r := &ranges[i]
+		if s.settings.families > 1 {
+			space := binary.BigEndian.Uint16(r.Lower)
+			r.Bytes, r.Kind = int64(s.number(int(space), "rocksdb.total-sst-files-size")), engine.Exact
+			continue
+		}
+		var n C.uint64_t
+		if err := s.fail(C.store_size(s.c, 0, chars(r.Lower), C.size_t(len(r.Lower)), chars(r.Upper), C.size_t(len(r.Upper)), &n)); err != nil {
+			return err
+		}
+		r.Bytes, r.Kind = int64(n), engine.Estimate
+	}
+	return nil
+}
+
+func (s *store) TotalSize() (int64, error) { return fsize.Allocated(s.dir) }
+
+// Settle flushes the memtables and waits until no compaction runs or is due. It
+// polls in all versions, as only the newer ones can wait.
+func (s *store) Settle(ctx context.Context) ([]engine.SettleAction, error) {
+	var done engine.Settling
+	before := s.sum(debt)
+	done.Do("flush memtables", func() (string, error) { return "", s.flush() })
+	done.Do("wait for compactions", func() (string, error) {
+		err := engine.AwaitRest(ctx, 50*time.Millisecond, 7, func() (bool, error) {
+			busy := s.number(0, "rocksdb.num-running-compactions") + s.number(0, "rocksdb.num-running-flushes") +
+				s.sum("rocksdb.compaction-pending") + s.sum("rocksdb.mem-table-flush-pending")
+			return busy == 0, nil
+		})
+		return fmt.Sprintf("estimated debt %d B before, %d B after", before, s.sum(debt)), err
+	})
+	return done.Result()
+}
+
+func (s *store) flush() error {
+	for family := range s.settings.families {
+		if err := s.fail(C.store_flush(s.c, C.int(family))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close closes the database. At level none it writes the log's buffer first.
+func (s *store) Close() error {
+	err := s.fail(C.store_flush_log(s.c))
+	C.store_close(s.c)
+	s.c = nil
+	if err != nil {
+		return fmt.Errorf("close rocksdb: %w", err)
+	}
+	return nil
+}

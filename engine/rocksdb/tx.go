@@ -1,0 +1,153 @@
+//go:build native && cgo && linux
+
+package rocksdb
+
+/*
+#cgo noescape get
+#cgo nocallback get
+#cgo noescape store_write
+#cgo nocallback store_write
+#cgo noescape view_apply
+#cgo nocallback view_apply
+#cgo noescape view_open
+#cgo nocallback view_open
+#cgo noescape view_close
+#cgo nocallback view_close
+#include <stdlib.h>
+#include "binding.h"
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	"rumbench/engine/kvkit"
+)
+
+// tx is a transaction. Its writes are collected in a batch, to cross into the
+// library once. What it reads through is made when it is first needed:
+//
+//	Read       the database
+//	Snapshot   a snapshot
+//	Write      the database
+//	ReadWrite  the database, until it has written: then an index of its batch; in
+//	           a store with transactions, a transaction on a snapshot
+//
+// In a store with transactions, puts that follow from nothing read are of new rows
+// and a plain batch. Other writes are a transaction: a plain batch asks for no
+// locks, and may slip in between an optimistic transaction's check and its write.
+//
+// The memory is used again after Rollback, which kvkit calls last.
+type tx struct {
+	store   *store
+	mode    kvkit.Mode
+	batch   batch
+	view    *C.view // nil: the database
+	applied int     // the length of the batch's part that the view has
+	changes bool    // the batch has more than puts
+	room    []byte  // of values
+	iters   []*iter // closed ones, to be used again
+}
+
+func (s *store) Begin(mode kvkit.Mode) (kvkit.Tx, error) {
+	t := s.pool.Get().(*tx)
+	t.mode = mode
+	t.batch.families = s.settings.families > 1
+	t.batch.reset()
+	t.applied, t.changes = batchHeader, false
+	return t, nil
+}
+
+// chars returns the memory of a slice.
+func chars(b []byte) *C.char { return (*C.char)(unsafe.Pointer(unsafe.SliceData(b))) }
+
+func (t *tx) Put(key, value []byte) error {
+	t.batch.key(put, key)
+	t.batch.text(value)
+	return nil
+}
+
+func (t *tx) Delete(key []byte) error {
+	t.batch.key(deletion, key)
+	t.changes = true
+	return nil
+}
+
+// SingleDelete implements kvkit.SingleDeleter.
+func (t *tx) SingleDelete(key []byte) error {
+	t.batch.key(singleDeletion, key)
+	t.changes = true
+	return nil
+}
+
+// Merge implements kvkit.Merger.
+func (t *tx) Merge(key, operand []byte) error {
+	t.batch.key(merge, key)
+	t.batch.text(operand)
+	t.changes = true
+	return nil
+}
+
+// prepare has the view that a read needs show the transaction's own writes.
+func (t *tx) prepare() error {
+	if t.view == nil {
+		switch {
+		case t.mode == kvkit.Snapshot:
+			t.view = C.view_open(t.store.c, C.SNAPSHOT)
+		case t.mode == kvkit.ReadWrite && t.store.Concurrency() == kvkit.Isolated:
+			t.view = C.view_open(t.store.c, C.TX)
+		case t.mode == kvkit.ReadWrite && t.batch.count > 0:
+			t.view = C.view_open(t.store.c, C.INDEXED)
+		}
+	}
+	if t.view == nil || len(t.batch.bytes) == t.applied {
+		return nil
+	}
+	records := t.batch.bytes[t.applied:]
+	t.applied = len(t.batch.bytes)
+	return t.store.fail(C.view_apply(t.view, chars(records), C.size_t(len(records))))
+}
+
+func (t *tx) Get(key []byte) ([]byte, error) { return t.get(key, false) }
+
+// GetForUpdate implements kvkit.Updater.
+func (t *tx) GetForUpdate(key []byte) ([]byte, error) { return t.get(key, true) }
+
+func (t *tx) get(key []byte, update bool) ([]byte, error) {
+	if err := t.prepare(); err != nil {
+		return nil, err
+	}
+	if t.room == nil {
+		t.room = make([]byte, 512)
+	}
+	v := C.get(t.store.c, t.view, flag(update), chars(key), C.size_t(len(key)), chars(t.room), C.size_t(len(t.room)))
+	switch {
+	case v.error != nil:
+		return nil, t.store.fail(v.error)
+	case v.length == C.SIZE_MAX:
+		return nil, nil
+	case v.large != nil:
+		t.room = C.GoBytes(unsafe.Pointer(v.large), C.int(v.length))
+		C.free(unsafe.Pointer(v.large))
+	}
+	return t.room[:v.length:v.length], nil
+}
+
+func (t *tx) Commit() error {
+	if t.batch.count == 0 && t.view == nil {
+		return nil
+	}
+	if t.view == nil && t.changes && t.store.Concurrency() == kvkit.Isolated {
+		t.view = C.view_open(t.store.c, C.TX)
+	}
+	b := t.batch.whole()
+	return t.store.fail(C.store_write(t.store.c, t.view, chars(b), C.size_t(len(b)), C.size_t(t.applied)))
+}
+
+func (t *tx) Rollback() {
+	if t.view != nil {
+		C.view_close(t.view)
+		t.view = nil
+	}
+	t.store.pool.Put(t)
+}

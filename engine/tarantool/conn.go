@@ -1,0 +1,75 @@
+package tarantool
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"rumbench/engine/serverkit"
+	"rumbench/internal/iproto"
+)
+
+// conn is a connection for what is not measured. It may be used from several
+// goroutines, one at a time.
+type conn struct {
+	*iproto.Conn
+	mu  sync.Mutex
+	out []byte
+}
+
+// connect opens a connection to a server.
+func connect(ctx context.Context, a address, dial serverkit.Dial) (*conn, error) {
+	nc, err := dial(ctx, a.network, a.host)
+	if err != nil {
+		if cause := ctx.Err(); cause != nil {
+			return nil, cause
+		}
+		return nil, iproto.Gone(err)
+	}
+	c, err := iproto.Connect(ctx, nc, a.user, a.password)
+	if err != nil {
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	return &conn{Conn: c}, nil
+}
+
+// eval evaluates an expression with texts as its arguments. What it returns,
+// which is JSON, is read into the value, unless that is nil.
+func (c *conn) eval(ctx context.Context, into any, expr string, args ...string) error {
+	return c.ask(ctx, into, iproto.Eval, iproto.KeyExpr, expr, args)
+}
+
+// call calls a function as eval does.
+func (c *conn) call(ctx context.Context, into any, function string, args ...string) error {
+	return c.ask(ctx, into, iproto.Call, iproto.KeyFunction, function, args)
+}
+
+func (c *conn) ask(ctx context.Context, into any, kind iproto.Kind, key uint64, text string, args []string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	b := iproto.AppendMap(iproto.Begin(c.out, kind), 2)
+	b = iproto.AppendText(iproto.AppendUint(b, key), text)
+	b = iproto.AppendArray(iproto.AppendUint(b, iproto.KeyTuple), len(args))
+	for _, a := range args {
+		b = iproto.AppendText(b, a)
+	}
+	c.out = iproto.Finish(b)
+	data, err := c.Do(ctx, c.out)
+	if err != nil || into == nil {
+		return err
+	}
+	data.Array()
+	answer := data.Text()
+	if err := data.Err(); err != nil {
+		return err
+	}
+	return json.Unmarshal(answer, into)
+}
+
+// Close closes the connection. Closing again does nothing.
+func (c *conn) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.Conn.Close()
+}

@@ -1,0 +1,344 @@
+package tarantool
+
+import (
+	"context"
+	"crypto/rand"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"rumbench/engine"
+	"rumbench/engine/serverkit"
+	"rumbench/internal/server"
+	"rumbench/model"
+)
+
+// program is loaded into the server.
+//
+//go:embed rumbench.lua
+var program string
+
+// db is an open database.
+type db struct {
+	*serverkit.Host
+	*setup
+	module  string // the global table that the program has become
+	admin   *conn
+	*reader          // of counters
+	made    []string // tables
+
+	mu       sync.Mutex
+	strange  map[string]string // what tables are that are not as they are wanted
+	sessions map[*session]bool
+	closed   atomic.Bool
+}
+
+// programs is what a server's process is called, and mark a file that its data
+// directory has.
+const (
+	programs = "tarantool"
+	mark     = "*.snap"
+)
+
+// Open starts a server in the directory, or attaches to one.
+func (Engine) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
+	s, err := newSetup(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	d := &db{Host: serverkit.NewHost(mark, programs), setup: s, module: "rumbench_" + rand.Text(), sessions: map[*session]bool{}}
+	if err := d.open(ctx); err != nil {
+		return nil, errors.Join(d.Blame(err), d.Close())
+	}
+	return d, nil
+}
+
+func (d *db) open(ctx context.Context) (err error) {
+	if !d.Attached() {
+		if err := d.Start(ctx, d.Setup, d.settings, ready); err != nil {
+			return err
+		}
+		d.address = socket(d.Private.Endpoint())
+	}
+	if d.admin, err = connect(ctx, d.address, d.Dial); err != nil {
+		return err
+	}
+	if _, err := d.vars(ctx); err != nil {
+		return err
+	}
+	if d.Private != nil {
+		if err := d.Private.NoteEmpty(fileClass); err != nil {
+			return err
+		}
+	}
+	if err := d.admin.eval(ctx, nil, program, d.module, d.Server.Schema); err != nil {
+		return fmt.Errorf("load rumbench's functions: %w", err)
+	}
+	if err := d.compare(ctx); err != nil {
+		return err
+	}
+	c, err := connect(ctx, d.address, d.Dial)
+	if err == nil {
+		d.reader = &reader{conn: c}
+	}
+	return err
+}
+
+func socket(e server.Endpoint) address { return address{network: "unix", host: e.Socket, user: e.User} }
+
+// ready connects once, to see whether a private server answers.
+func ready(ctx context.Context, e server.Endpoint) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	c, err := connect(ctx, socket(e), serverkit.NewHost("").Dial)
+	if err != nil {
+		return err
+	}
+	// The server listens before it is ready to write, and grants its rights last.
+	return errors.Join(c.eval(ctx, nil, "box.ctl.wait_rw(0.1)"), c.Close())
+}
+
+// do calls one of the program's functions, on the connection for definitions.
+func (d *db) do(ctx context.Context, into any, function string, args ...string) error {
+	err := d.admin.call(ctx, into, d.module+"."+function, args...)
+	if err != nil {
+		return fmt.Errorf("%s: %w", function, err)
+	}
+	return nil
+}
+
+// compare looks at the tables that exist: those of other definitions than the
+// schema's are refused, as a step would measure something else; on a server that
+// is attached to they are not used.
+func (d *db) compare(ctx context.Context) error {
+	var found struct {
+		Exist   []string
+		Strange map[string]string
+	}
+	if err := d.do(ctx, &found, "compare", encode(d.definitions())); err != nil {
+		return err
+	}
+	if d.Attached() && !d.Server.Force && len(found.Exist) > 0 {
+		return &engine.ExistsError{Schema: d.Server.Schema, Comment: "space " + d.Server.Schema + "." + found.Exist[0]}
+	}
+	d.strange = found.Strange
+	for _, what := range found.Strange {
+		if !d.Attached() {
+			return errors.New(what + wrongShape)
+		}
+	}
+	return nil
+}
+
+const wrongShape = "; the parameters that shape the tables must be those of the load"
+
+// definition is a table as the program makes it.
+type definition struct {
+	Name    string            `json:"name"`
+	Engine  string            `json:"engine"`
+	Format  []field           `json:"format"`
+	Key     []string          `json:"key"`
+	Auto    bool              `json:"auto"`
+	Indexes []indexDefinition `json:"indexes"`
+}
+
+type field struct {
+	Name     string `json:"name"`
+	Type     string `json:"type"`
+	Nullable bool   `json:"is_nullable"`
+}
+
+type indexDefinition struct {
+	Name    string   `json:"name"`
+	Columns []string `json:"columns"`
+	Unique  bool     `json:"unique"`
+}
+
+// types are the server's. Its varbinary would become text when Lua handles it;
+// text is compared byte by byte as well. A float that is whole becomes an integer
+// there, which a field of type double would not take.
+var types = map[model.Type]string{
+	model.Int: "integer", model.Time: "integer", model.Float: "number", model.String: "string", model.Bytes: "string",
+}
+
+func (d *db) definitions() (out []definition) {
+	for _, t := range d.Schema.Tables {
+		def := definition{Name: t.Name, Engine: d.Storage, Key: t.Key, Auto: t.AutoColumn() >= 0, Indexes: indexDefinitions(t.Indexes)}
+		for _, c := range t.Columns {
+			def.Format = append(def.Format, field{c.Name, types[c.Type], !c.NotNull && !slices.Contains(t.Key, c.Name)})
+		}
+		out = append(out, def)
+	}
+	return out
+}
+
+// indexDefinitions leaves out included columns: an index of memtx leads to the
+// row, and vinyl always looks the row up.
+func indexDefinitions(list []model.Index) []indexDefinition {
+	out := []indexDefinition{}
+	for _, ix := range list {
+		out = append(out, indexDefinition{ix.Name, ix.Columns, ix.Unique})
+	}
+	return out
+}
+
+// encode returns a value as JSON.
+func encode(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // of our own types
+	}
+	return string(b)
+}
+
+// tableNames returns the names of the schema's tables.
+func (d *db) tableNames() (names []string) {
+	for _, t := range d.Schema.Tables {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// CreateTables creates the schema's tables, all or none of them. With force those
+// of their names are replaced, on a server that is attached to.
+func (d *db) CreateTables(ctx context.Context) error {
+	replace := ""
+	if d.Attached() && d.Server.Force {
+		replace = "replace"
+	}
+	if err := d.do(ctx, nil, "create", encode(d.definitions()), replace); err != nil {
+		return err
+	}
+	d.made = d.tableNames()
+	d.mu.Lock()
+	clear(d.strange)
+	d.mu.Unlock()
+	return d.defined(ctx)
+}
+
+// CreateIndexes builds secondary indexes one after the other, all or none.
+func (d *db) CreateIndexes(ctx context.Context, table string, indexes ...string) error {
+	t, err := d.usable(table)
+	if err != nil || len(indexes) == 0 {
+		return err
+	}
+	var list []model.Index
+	for _, name := range indexes {
+		ix, err := t.Index(name)
+		if err != nil {
+			return err
+		}
+		list = append(list, *ix)
+	}
+	if err := d.do(ctx, nil, "create_indexes", table, encode(indexDefinitions(list))); err != nil {
+		return err
+	}
+	return d.defined(ctx)
+}
+
+// DropIndex removes a secondary index.
+func (d *db) DropIndex(ctx context.Context, table, index string) error {
+	t, err := d.usable(table)
+	if err != nil {
+		return err
+	}
+	if _, err := t.Index(index); err != nil {
+		return err
+	}
+	if err := d.do(ctx, nil, "drop_index", table, index); err != nil {
+		return err
+	}
+	return d.defined(ctx)
+}
+
+// defined makes a checkpoint after definitions have changed. Vinyl's log of its
+// own files is not synced otherwise, and without it the server does not start
+// after a power cut.
+func (d *db) defined(ctx context.Context) error {
+	if d.Storage != vinyl || d.Durability != model.DurabilityOS {
+		return nil
+	}
+	return d.admin.eval(ctx, nil, "box.snapshot()")
+}
+
+// usable returns a table, unless it was made for something else.
+func (d *db) usable(table string) (*model.Table, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if what, ok := d.strange[table]; ok {
+		return nil, errors.New(what + wrongShape)
+	}
+	return d.Schema.Table(table)
+}
+
+// Session opens a session on a connection of its own.
+func (d *db) Session(ctx context.Context) (engine.Session, error) {
+	c, err := connect(ctx, d.address, d.Dial)
+	if err != nil {
+		return nil, err
+	}
+	s := &session{conn: c, db: d}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.sessions[s] = true
+	return s, nil
+}
+
+// Close ends the sessions, removes what was made on a server that is attached to,
+// and stops a private one.
+func (d *db) Close() error {
+	if d.closed.Swap(true) {
+		return nil
+	}
+	d.mu.Lock()
+	open := d.sessions
+	d.sessions = map[*session]bool{}
+	d.mu.Unlock()
+	var err error
+	for s := range open {
+		err = errors.Join(err, s.conn.Close())
+	}
+	if d.Attached() && d.admin != nil {
+		err = errors.Join(err, d.leave())
+	}
+	if d.reader != nil {
+		err = errors.Join(err, d.reader.Close())
+	}
+	if d.admin != nil {
+		err = errors.Join(err, d.admin.Close())
+	}
+	switch {
+	case d.Private == nil:
+		return err
+	case d.Died() != nil: // which has caused all other errors
+		return d.Private.Stop()
+	}
+	return errors.Join(err, d.Private.Stop())
+}
+
+// leaveTime is how long it may take to remove tables.
+const leaveTime = 10 * time.Minute
+
+// leave removes what is ours from a server that is not, on a new connection:
+// others may be broken.
+func (d *db) leave() error {
+	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
+	defer cancel()
+	c, err := connect(ctx, d.address, d.Dial)
+	if err == nil {
+		if d.made != nil {
+			err = c.call(ctx, nil, d.module+".drop", encode(d.made))
+		}
+		err = errors.Join(err, c.eval(ctx, nil, "local m = rawget(_G, ...) if m then m.unload() end", d.module), c.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("could not remove rumbench's tables %s.* from the attached server: %w", strconv.Quote(d.Server.Schema), err)
+	}
+	return nil
+}

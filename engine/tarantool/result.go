@@ -1,0 +1,98 @@
+package tarantool
+
+import (
+	"rumbench/engine"
+	"rumbench/internal/iproto"
+	"rumbench/model"
+)
+
+// result is how the answers of an operation are read.
+type result struct {
+	op     *model.Op
+	number int           // the field that is the row's number, -1 if none is wanted
+	types  []model.Type  // of the fields of a row as it is sent; Null: it is not wanted
+	tuple  []model.Value // its fields
+	from   []int         // the field of each column returned
+	row    []model.Value
+}
+
+// newResult returns how an answer is read. The program picks the columns of rows
+// that are distinct or sorted; all others are whole tuples.
+func newResult(t *model.Table, op *model.Op) result {
+	s := result{op: op, number: -1, types: make([]model.Type, len(t.Columns))}
+	if op.ReturnNumber {
+		s.number = t.AutoColumn()
+		s.types[s.number] = model.Int
+	}
+	if op.Kind == model.Get || op.Kind == model.Scan {
+		columns, _ := t.Positions(op.Columns)
+		picked := op.Distinct || op.OrderBy != ""
+		for i, c := range columns {
+			if picked {
+				s.types[i], s.from = t.Columns[c].Type, append(s.from, i)
+			} else {
+				s.types[c], s.from = t.Columns[c].Type, append(s.from, c)
+			}
+		}
+	}
+	s.tuple, s.row = make([]model.Value, len(s.types)), make([]model.Value, len(s.from))
+	return s
+}
+
+// read reads an answer. Its form is that of the request.
+func (s *result) read(t *template, data *iproto.Reader, r *engine.Result) {
+	reads := s.op.Kind == model.Get || s.op.Kind == model.Scan
+	switch {
+	case t.called && !reads:
+		returned := data.Array()
+		r.Rows = data.Int()
+		if returned > 1 && s.number >= 0 {
+			r.Value = data.Value(model.Int)
+		}
+	case s.op.OnConflict == model.Add: // an upsert does not say what it did
+		r.Rows = int64(s.op.Rows)
+	case !reads:
+		r.Rows = int64(data.Array())
+		if r.Rows > 0 && s.number >= 0 {
+			s.next(data)
+			r.Value = s.tuple[s.number]
+		}
+	case s.op.Aggregate != model.NoAggregate:
+		data.Array()
+		typ := model.Int
+		if s.op.Aggregate == model.Sum {
+			typ = s.types[s.from[0]]
+		}
+		r.Rows, r.Value = 1, data.Value(typ)
+	default:
+		if t.called {
+			data.Array()
+		}
+		s.rows(data, r)
+	}
+}
+
+// rows reads rows and hands over their columns.
+func (s *result) rows(data *iproto.Reader, r *engine.Result) {
+	for range data.Array() {
+		s.next(data)
+		if data.Err() != nil {
+			return
+		}
+		for i, f := range s.from {
+			s.row[i] = s.tuple[f]
+		}
+		r.Row(s.row)
+	}
+}
+
+// next reads the fields of the next row that are wanted.
+func (s *result) next(data *iproto.Reader) {
+	for i := range data.Array() {
+		if i < len(s.types) && s.types[i] != model.Null {
+			s.tuple[i] = data.Value(s.types[i])
+		} else {
+			data.Skip()
+		}
+	}
+}

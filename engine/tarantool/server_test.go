@@ -1,0 +1,308 @@
+package tarantool
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"rumbench/engine"
+	"rumbench/engine/enginetest"
+	"rumbench/internal/hint"
+	"rumbench/model"
+)
+
+// everything is what there is on a server that may be rumbench's.
+const everything = `(function()
+	local out = {}
+	for name in pairs(box.space) do if type(name) == 'string' and name:sub(1, 1) ~= '_' then table.insert(out, name) end end
+	for name in pairs(_G) do if name:sub(1, 9) == 'rumbench_' then table.insert(out, name) end end
+	for _, s in box.space._sequence:pairs() do table.insert(out, s.name) end
+	table.insert(out, 'triggers ' .. #box.session.on_disconnect())
+	table.sort(out)
+	return out
+end)()`
+
+func attach(dsn string) engine.Config {
+	return engine.Config{Durability: model.DurabilityProcess, Storage: vinyl, Schema: schema(), Server: engine.ServerConfig{DSN: dsn, Schema: "guest"}}
+}
+
+// What is attached to is left as it was: tables are made and removed, a schema
+// that exists is refused, and nothing is stopped.
+func TestAttached(t *testing.T) {
+	s, owner := hosted(t)
+	before := answer(t, owner, everything)
+	c := attach("bench:a secret@unix/:" + s.Endpoint().Socket)
+	d := open(t, c)
+	fill(t, d)
+	prepare(t, newSession(t, d), insert(2, model.Fail)).OK(rows(1, 2)...)
+	if got := answer(t, owner, "box.space['guest.sale']:count()"); got != "2" {
+		t.Errorf("%s rows", got)
+	}
+	if pids, why := d.Processes(); len(pids) != 1 || pids[0] != s.PID() || d.DataDir() != s.DataDir() || d.Died() != nil {
+		t.Errorf("processes %v %s, data in %q", pids, why, d.DataDir())
+	}
+	_, err := Engine{}.Open(t.Context(), c)
+	if err == nil || !strings.Contains(err.Error(), "has a schema guest already (space guest.sale)") || !strings.Contains(hint.Of(err), "--force") {
+		t.Errorf("a schema that exists: %v; hint %q", err, hint.Of(err))
+	}
+	if e, ok := errors.AsType[*engine.ExistsError](err); !ok {
+		t.Errorf("%T", e)
+	}
+	must(t, d.Close())
+	must(t, d.Close())
+	if after := answer(t, owner, everything); after != before {
+		t.Errorf("before %s, after %s", before, after)
+	}
+}
+
+// With force a schema may exist: only the workload's tables are replaced, and
+// only by CreateTables.
+func TestForce(t *testing.T) {
+	s, owner := hosted(t)
+	must(t, owner.eval(t.Context(), nil, `for _, name in pairs({'sale', 'other'}) do box.schema.space.create('guest.' .. name):create_index('primary') end`))
+	c := attach(s.Endpoint().Socket)
+	c.Server.Force = true
+	d := open(t, c)
+	if _, err := newSession(t, d).Prepare(t.Context(), &getOp); err == nil || !strings.Contains(err.Error(), "sale exists as") {
+		t.Errorf("a table of the user's was used: %v", err)
+	}
+	if err := d.CreateIndexes(t.Context(), "sale", "customer"); err == nil {
+		t.Error("a table of the user's was changed")
+	}
+	fill(t, d)
+	must(t, d.Close())
+	if got := answer(t, owner, everything); strings.Contains(got, "guest.sale") || !strings.Contains(got, "guest.other") {
+		t.Errorf("left: %s", got)
+	}
+}
+
+func TestRefusedUsers(t *testing.T) {
+	s, owner := hosted(t)
+	must(t, owner.eval(t.Context(), nil, "box.schema.user.create('weak', {password = ''})"))
+	for user, want := range map[string]string{"bench:wrong": "the password in the dsn", "nobody:": "the user in the dsn", "weak:": "needs the rights"} {
+		_, err := Engine{}.Open(t.Context(), attach(user+"@"+s.Endpoint().Socket))
+		if engine.ClassOf(err) != engine.Fatal || !strings.Contains(hint.Of(err), want) || strings.Contains(err.Error(), "wrong") {
+			t.Errorf("%s: %v; hint %q", user, err, hint.Of(err))
+		}
+	}
+	_, err := Engine{}.Open(t.Context(), attach("127.0.0.1:1"))
+	if engine.ClassOf(err) != engine.Gone {
+		t.Errorf("nothing listens: %v", err)
+	}
+}
+
+func TestDSN(t *testing.T) {
+	for dsn, want := range map[string]string{
+		"localhost:3301":                    "guest@tcp(localhost:3301)/",
+		"tarantool://me:p@ss:w@db.com:3301": "me@tcp(db.com:3301)/",
+		"me:secret@unix/:/run/t.sock":       "me@unix(/run/t.sock)/",
+		"/run/t.sock":                       "guest@unix(/run/t.sock)/",
+		"nonsense":                          engine.Hidden,
+	} {
+		if got := engine.ShowDSN(Engine{}, dsn); got != want {
+			t.Errorf("%s is %s, want %s", dsn, got, want)
+		}
+	}
+}
+
+// The loser of a conflict is refused at its commit, and its session goes on.
+func TestConflict(t *testing.T) {
+	d := open(t, config(enginetest.TempDir(t), vinyl))
+	fill(t, d)
+	one, two := newSession(t, d), newSession(t, d)
+	prepare(t, one, insert(2, model.Fail)).OK(rows(1, 2)...)
+	transaction := func(s engine.Session) (begin, update, commit *enginetest.Operation) {
+		update = prepare(t, s, model.Op{Kind: model.Update, Table: "sale", Set: []model.Assign{{Column: "customer", Add: true}}})
+		return prepare(t, s, model.Op{Kind: model.Begin, Isolation: model.Serializable}), update, prepare(t, s, model.Op{Kind: model.Commit})
+	}
+	begin1, update1, commit1 := transaction(one)
+	begin2, update2, commit2 := transaction(two)
+	begin1.OK()
+	begin2.OK()
+	update1.Changes(1, 10, 1)
+	update2.Changes(1, 10, 1)
+	commit1.OK()
+	commit2.Fails(engine.Conflict)
+	begin2.OK()
+	update2.Changes(1, 10, 1)
+	commit2.OK()
+	prepare(t, one, model.Op{Kind: model.Get, Table: "sale", Columns: []string{"customer"}}).Want([]any{1}, "21")
+	// A failed insert within a transaction leaves no row of its own.
+	begin1.OK()
+	prepare(t, one, insert(2, model.Fail)).Fails(engine.Duplicate, append(rows(7, 1), rows(1, 1)...)...)
+	commit1.OK()
+	prepare(t, two, getOp).Want([]any{7})
+}
+
+// Numbers of 64 bits are added and compared as such, in Lua as well.
+func TestGreatNumbers(t *testing.T) {
+	for _, storage := range []string{memtx, vinyl} {
+		d := open(t, config(enginetest.TempDir(t), storage))
+		fill(t, d)
+		s := newSession(t, d)
+		all := prepare(t, s, insert(3, model.Fail))
+		all.OK(math.MinInt64, 1<<62, 0.5, "a", -1, -(1 << 62), 1e300, "b", math.MaxInt64, 1<<60+1, nil, "c")
+		sum := model.Op{Kind: model.Scan, Table: "sale", Columns: []string{"customer"}, Aggregate: model.Sum}
+		prepare(t, s, sum).Gives("1152921504606846977")
+		sum.Columns[0] = "price"
+		prepare(t, s, sum).Gives("1e+300")
+		between := model.Op{Kind: model.Scan, Table: "sale", Columns: []string{"data"}, Lower: model.Inclusive, Upper: model.Exclusive}
+		prepare(t, s, between).Want([]any{math.MinInt64, math.MaxInt64}, `"a"`, `"b"`)
+		sorted := model.Op{Kind: model.Scan, Table: "sale", Columns: []string{"data", "price"}, OrderBy: "price", Desc: true, Limit: 2}
+		prepare(t, s, sorted).Want(nil, `"b" 1e+300`, `"a" 0.5`)
+		prepare(t, s, insert(1, model.Fail)).Fails(engine.Fatal, nil, 1, 1.0, "no key")
+		by := model.Op{Kind: model.Update, Table: "sale", Index: "customer", Equal: 1, Set: []model.Assign{{Column: "customer", Add: true}}}
+		prepare(t, s, by).Changes(1, 1, 1<<62)
+		prepare(t, s, model.Op{Kind: model.Get, Table: "sale", Columns: []string{"customer"}}).Want([]any{math.MinInt64}, "4611686018427387905")
+	}
+}
+
+// What was prepared before an index was built maintains it.
+func TestDefinitionsChange(t *testing.T) {
+	for _, storage := range []string{memtx, vinyl} {
+		d := open(t, config(enginetest.TempDir(t), storage))
+		must(t, d.CreateTables(t.Context()))
+		s := newSession(t, d)
+		one, many := prepare(t, s, insert(1, model.Fail)), prepare(t, s, insert(3, model.Fail))
+		many.OK(rows(0, 3)...)
+		must(t, d.CreateIndexes(t.Context(), "sale", "customer"))
+		one.OK(rows(3, 1)...)
+		many.OK(rows(4, 3)...)
+		byIndex := model.Op{Kind: model.Scan, Table: "sale", Index: "customer", Columns: []string{"customer"}, Aggregate: model.Sum}
+		prepare(t, s, byIndex).Gives("21")
+	}
+}
+
+// Blind writes read nothing in vinyl, whose replace and delete leave the old
+// entries of secondary indexes to compaction.
+func TestLookups(t *testing.T) {
+	d := open(t, config(enginetest.TempDir(t), vinyl))
+	fill(t, d)
+	s := newSession(t, d)
+	const n = 50
+	prepare(t, s, insert(n, model.Fail)).OK(rows(0, n)...)
+	for _, c := range []struct {
+		name string
+		op   model.Op
+		want float64
+	}{
+		{"replace", insert(1, model.Replace), 0},
+		{"insert", insert(1, model.Ignore), n},
+		{"upsert", func() model.Op { op := insert(1, model.Add); op.AddColumns = []string{"customer"}; return op }(), n},
+	} {
+		before := lookups(t, d)
+		do := prepare(t, s, c.op)
+		for i := range n {
+			do.OK(rows(i, 1)...)
+		}
+		if got := lookups(t, d) - before; got != c.want {
+			t.Errorf("%d %ss look up %v times, want %v", n, c.name, got, c.want)
+		}
+	}
+}
+
+func lookups(t *testing.T, d *db) (n float64) {
+	var s engine.Sample
+	must(t, d.Counters(t.Context(), &s))
+	for _, p := range s.Points {
+		if p.Name == "tarantool.index.lookups" {
+			n += p.Value
+		}
+	}
+	return n
+}
+
+// A server that has died is gone, and its end is reported.
+func TestDied(t *testing.T) {
+	d := open(t, config(enginetest.TempDir(t), memtx))
+	fill(t, d)
+	get := prepare(t, newSession(t, d), getOp)
+	get.Want([]any{1})
+	d.Private.Kill()
+	get.Fails(engine.Gone, 1)
+	get.Fails(engine.Gone, 1)
+	if _, err := d.Session(t.Context()); engine.ClassOf(err) != engine.Gone {
+		t.Errorf("a session on a dead server: %v", err)
+	}
+}
+
+// Data that does not fit is refused with what to do about it.
+func TestMemoryFull(t *testing.T) {
+	c := config(enginetest.TempDir(t), memtx)
+	c.Options = map[string]any{"memtx_memory": "64MiB"}
+	d := open(t, c)
+	fill(t, d)
+	settings, err := d.Settings(t.Context())
+	must(t, err)
+	if i := slices.IndexFunc(settings, func(s engine.Setting) bool { return s.Name == "memtx_memory" }); settings[i].Value != "67108864" {
+		t.Errorf("%v", settings[i])
+	}
+	s := newSession(t, d)
+	put := prepare(t, s, insert(1, model.Fail))
+	wide := strings.Repeat("x", 900_000)
+	for i := 0; err == nil && i < 1000; i++ {
+		err = put.Run(i, i, 1.5, wide)
+	}
+	if engine.ClassOf(err) != engine.Fatal || !strings.Contains(hint.Of(err), "memtx_memory") {
+		t.Errorf("%v; hint %q", err, hint.Of(err))
+	}
+	prepare(t, s, getOp).OK(1)
+}
+
+// An expired context stops an operation before it is sent.
+func TestExpired(t *testing.T) {
+	d := open(t, config(enginetest.TempDir(t), memtx))
+	fill(t, d)
+	get := prepare(t, newSession(t, d), getOp)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := get.Stmt.Exec(ctx, []model.Value{model.IntValue(1)}, &get.Result); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	get.Want([]any{1})
+}
+
+func TestWatch(t *testing.T) {
+	s, _ := hosted(t)
+	w, err := Engine{}.Watch(t.Context(), s.Endpoint().Socket)
+	must(t, err)
+	defer w.Close()
+	var sample engine.Sample
+	must(t, w.Counters(t.Context(), &sample))
+	settings, err := w.Settings(t.Context())
+	must(t, err)
+	if pids, _ := w.Processes(); len(sample.Points) < 20 || settings[1].Value != "process" || len(pids) != 1 || w.DataDir() != s.DataDir() {
+		t.Errorf("%d points, %v, process %v in %s", len(sample.Points), settings[:2], pids, w.DataDir())
+	}
+}
+
+// No operation allocates in the client.
+func TestAllocations(t *testing.T) {
+	d := open(t, config(enginetest.TempDir(t), memtx))
+	fill(t, d)
+	s := newSession(t, d)
+	prepare(t, s, insert(100, model.Fail)).OK(rows(0, 100)...)
+	for _, c := range []struct {
+		op   model.Op
+		args []any
+	}{
+		{getOp, []any{5}},
+		{insert(1, model.Replace), rows(5, 1)},
+		{insert(10, model.Replace), rows(5, 10)},
+		{model.Op{Kind: model.Update, Table: "sale", Set: []model.Assign{{Column: "data"}}}, []any{"new", 5}},
+		{model.Op{Kind: model.Scan, Table: "sale", Index: "customer", Columns: []string{"id"}, Lower: model.Inclusive, Limit: 10}, []any{5}},
+		{model.Op{Kind: model.Scan, Table: "sale", Columns: []string{"id"}, Lower: model.Inclusive, Upper: model.Inclusive}, []any{5, 20}},
+	} {
+		o := prepare(t, s, c.op)
+		o.OK(c.args...)
+		o.Each = nil
+		args := enginetest.Values(c.args)
+		ctx := context.Background()
+		if n := testing.AllocsPerRun(100, func() { must(t, o.Stmt.Exec(ctx, args, &o.Result)) }); n > 0 {
+			t.Errorf("%s allocates %v times", c.op.Label(), n)
+		}
+	}
+}

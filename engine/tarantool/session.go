@@ -1,0 +1,130 @@
+package tarantool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"rumbench/engine"
+	"rumbench/internal/iproto"
+	"rumbench/model"
+)
+
+// session executes operations on a connection of its own.
+type session struct {
+	conn *conn
+	db   *db
+	open bool // a transaction is
+	out  []byte
+}
+
+// Prepare readies an operation. What a single request can express is one, outside
+// of transactions; all else calls the program in the server.
+func (s *session) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error) {
+	switch op.Kind {
+	case model.Begin, model.Commit, model.Rollback:
+		return newCommand(s, op), nil
+	}
+	t, err := s.db.usable(op.Table)
+	if err != nil {
+		return nil, err
+	}
+	description, err := json.Marshal(struct {
+		*model.Op
+		Kind string
+	}{op, op.Kind.String()})
+	if err != nil {
+		return nil, err
+	}
+	var p prepared
+	if err := s.conn.call(ctx, &p, s.db.module+".prepare", string(description)); err != nil {
+		return nil, fmt.Errorf("prepare %s: %w", op.Label(), err)
+	}
+	st := &stmt{session: s, label: op.Label(), want: op.Args(t), result: newResult(t, op)}
+	st.call = callOf(s.db.module+".call", t, op, p)
+	if st.alone = requestOf(t, op, p, s.db.Storage); st.alone == nil {
+		st.alone = st.call
+	}
+	return st, nil
+}
+
+// prepared is what the program says of an operation: its number in the session,
+// and those of the space and the index.
+type prepared struct{ Number, Space, Index int }
+
+// Close ends the session, undoing an open transaction.
+func (s *session) Close() error {
+	s.db.mu.Lock()
+	delete(s.db.sessions, s)
+	s.db.mu.Unlock()
+	return s.conn.Close()
+}
+
+// stmt is a prepared operation.
+type stmt struct {
+	session *session
+	label   string
+	want    int       // arguments
+	call    *template // of the program's function
+	alone   *template // of the request outside of a transaction
+	result
+}
+
+// Exec executes the operation.
+func (s *stmt) Exec(ctx context.Context, args []model.Value, r *engine.Result) error {
+	r.Reset()
+	if len(args) != s.want {
+		return fmt.Errorf("%s: %d arguments given, %d wanted", s.label, len(args), s.want)
+	}
+	t := s.alone
+	if s.session.open {
+		t = s.call
+	}
+	if t.findsNothing(args) {
+		return nil
+	}
+	s.session.out = t.append(s.session.out, args)
+	data, err := s.session.conn.Do(ctx, s.session.out)
+	if err == nil {
+		s.read(t, &data, r)
+		err = data.Err()
+	}
+	if err != nil {
+		r.Reset()
+		return fmt.Errorf("%s: %w", s.label, err)
+	}
+	return nil
+}
+
+// command begins or ends a transaction.
+type command struct {
+	session *session
+	kind    model.Kind
+	level   model.Isolation
+	request []byte
+}
+
+func newCommand(s *session, op *model.Op) engine.Stmt {
+	b := iproto.AppendMap(iproto.Begin(nil, iproto.Call), 2)
+	b = iproto.AppendText(iproto.AppendUint(b, iproto.KeyFunction), s.db.module+"."+op.Kind.String())
+	b = iproto.AppendArray(iproto.AppendUint(b, iproto.KeyTuple), 0)
+	return &command{s, op.Kind, op.Isolation, iproto.Finish(b)}
+}
+
+// Exec begins or ends the transaction. A commit that fails undoes it.
+func (c *command) Exec(ctx context.Context, _ []model.Value, r *engine.Result) error {
+	r.Reset()
+	if c.level != model.DefaultIsolation && c.level != model.Serializable {
+		return errors.New("begin: transactions are serializable only, not " + c.level.String())
+	}
+	if c.kind != model.Begin {
+		ctx = context.Background() // it runs to its end
+	}
+	_, err := c.session.conn.Do(ctx, c.request)
+	c.session.open = c.kind == model.Begin && err == nil
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.kind, err)
+	}
+	return nil
+}

@@ -1,0 +1,258 @@
+package iproto
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+
+	"rumbench/model"
+)
+
+// Nil is no value.
+const Nil = 0xc0
+
+// appendSized appends a number in as few bytes, 1, 2, 4 or 8, as can hold the
+// bound. The tags of the sizes follow each other; tag is that of 1<<least bytes.
+func appendSized(b []byte, tag byte, least int, bound, n uint64) []byte {
+	size := least
+	for size < 3 && bound >= 1<<(8<<size) {
+		size++
+	}
+	b = append(b, tag+byte(size-least))
+	for shift := 8<<size - 8; shift >= 0; shift -= 8 {
+		b = append(b, byte(n>>shift))
+	}
+	return b
+}
+
+// AppendUint appends a number that is not negative.
+func AppendUint(b []byte, n uint64) []byte {
+	if n < 1<<7 {
+		return append(b, byte(n))
+	}
+	return appendSized(b, 0xcc, 0, n, n)
+}
+
+// AppendInt appends a number.
+func AppendInt(b []byte, n int64) []byte {
+	switch {
+	case n >= 0:
+		return AppendUint(b, uint64(n))
+	case n >= -32:
+		return append(b, byte(n))
+	}
+	return appendSized(b, 0xd0, 0, uint64(^n)<<1, uint64(n)) // a bit is the sign's
+}
+
+// AppendText appends text, or any bytes: the server compares them byte by byte
+// and does not look into them.
+func AppendText[T string | []byte](b []byte, s T) []byte {
+	n := len(s)
+	if n < 1<<5 {
+		b = append(b, 0xa0|byte(n))
+	} else {
+		b = appendSized(b, 0xd9, 0, uint64(n), uint64(n))
+	}
+	return append(b, s...)
+}
+
+// AppendArray begins an array of n elements.
+func AppendArray(b []byte, n int) []byte { return appendCount(b, n, 0x90, 0xdc) }
+
+// AppendMap begins a map of n pairs.
+func AppendMap(b []byte, n int) []byte { return appendCount(b, n, 0x80, 0xde) }
+
+func appendCount(b []byte, n int, short, long byte) []byte {
+	if n < 1<<4 {
+		return append(b, short|byte(n))
+	}
+	return appendSized(b, long, 1, uint64(n), uint64(n))
+}
+
+// AppendValue appends a value of a column.
+func AppendValue(b []byte, v model.Value) []byte {
+	switch v.Type() {
+	case model.Null:
+		return append(b, Nil)
+	case model.Float:
+		return binary.BigEndian.AppendUint64(append(b, 0xcb), math.Float64bits(v.Float()))
+	case model.String, model.Bytes:
+		return AppendText(b, v.Buf())
+	}
+	return AppendInt(b, v.Int())
+}
+
+var errCut = errors.New("the server sent a message that is cut off, or not of the form expected")
+
+// Reader reads a response, value by value. What is not of the form expected is
+// read as zero, and Err reports it.
+type Reader struct {
+	b   []byte
+	bad bool
+}
+
+// Err reports whether all that was read was of the form expected.
+func (r *Reader) Err() error {
+	if r.bad {
+		return errCut
+	}
+	return nil
+}
+
+// take returns the next n bytes, nil if there are fewer.
+func (r *Reader) take(n int) []byte {
+	if n > len(r.b) {
+		r.b, r.bad = nil, true
+		return nil
+	}
+	b := r.b[:n:n]
+	r.b = r.b[n:]
+	return b
+}
+
+// uint reads a number of n bytes.
+func (r *Reader) uint(n int) (x uint64) {
+	for _, c := range r.take(n) {
+		x = x<<8 | uint64(c)
+	}
+	return x
+}
+
+func (r *Reader) tag() byte {
+	if b := r.take(1); b != nil {
+		return b[0]
+	}
+	return Nil
+}
+
+// Map reads how many pairs follow.
+func (r *Reader) Map() int { return r.count(0x80, 0xde) }
+
+// Array reads how many elements follow.
+func (r *Reader) Array() int { return r.count(0x90, 0xdc) }
+
+func (r *Reader) count(short, long byte) int {
+	n := 0
+	switch tag := r.tag(); {
+	case tag&0xf0 == short:
+		return int(tag & 0xf)
+	case tag == long:
+		n = int(r.uint(2))
+	case tag == long+1:
+		n = int(r.uint(4))
+	default:
+		r.bad = true
+	}
+	if n > len(r.b) { // every element takes a byte
+		r.bad, n = true, 0
+	}
+	return n
+}
+
+// Int reads a whole number.
+func (r *Reader) Int() int64 { return r.number(r.tag(), model.Int).Int() }
+
+// Text reads text.
+func (r *Reader) Text() []byte { return r.take(r.textSize(r.tag())) }
+
+// textSize reads the length of text or bytes.
+func (r *Reader) textSize(tag byte) int {
+	switch {
+	case tag&0xe0 == 0xa0:
+		return int(tag & 0x1f)
+	case tag == 0xd9, tag == 0xc4:
+		return int(r.uint(1))
+	case tag == 0xda, tag == 0xc5:
+		return int(r.uint(2))
+	case tag == 0xdb, tag == 0xc6:
+		return int(r.uint(4))
+	}
+	r.bad = true
+	return 0
+}
+
+// Value reads a value of a column's type, or NULL. Text and bytes are valid as
+// long as the response.
+func (r *Reader) Value(t model.Type) model.Value {
+	tag := r.tag()
+	switch {
+	case tag == Nil:
+		return model.Value{}
+	case t == model.String:
+		return model.StringValue(r.take(r.textSize(tag)))
+	case t == model.Bytes:
+		return model.BytesValue(r.take(r.textSize(tag)))
+	}
+	return r.number(tag, t)
+}
+
+// number reads a number as a value of a type: Lua does not distinguish 3 and 3.0.
+func (r *Reader) number(tag byte, t model.Type) model.Value {
+	var n int64
+	switch {
+	case tag < 0x80, tag >= 0xe0:
+		n = int64(int8(tag))
+	case tag == 0xca:
+		return r.float(float64(math.Float32frombits(uint32(r.uint(4)))), t)
+	case tag == 0xcb:
+		return r.float(math.Float64frombits(r.uint(8)), t)
+	case tag >= 0xcc && tag <= 0xcf:
+		u := r.uint(1 << (tag - 0xcc))
+		n, r.bad = int64(u), r.bad || u > math.MaxInt64
+	case tag >= 0xd0 && tag <= 0xd3:
+		size := 1 << (tag - 0xd0)
+		shift := 64 - 8*size
+		n = int64(r.uint(size)<<shift) >> shift
+	default:
+		r.bad = true
+	}
+	switch t {
+	case model.Float:
+		return model.FloatValue(float64(n))
+	case model.Time:
+		return model.MicrosValue(n)
+	}
+	return model.IntValue(n)
+}
+
+func (r *Reader) float(f float64, t model.Type) model.Value {
+	if t == model.Float {
+		return model.FloatValue(f)
+	}
+	r.bad = r.bad || f != math.Trunc(f)
+	return model.IntValue(int64(f))
+}
+
+// Skip passes over a value.
+func (r *Reader) Skip() {
+	switch tag := r.tag(); {
+	case tag < 0x80, tag >= 0xe0, tag == Nil, tag == 0xc2, tag == 0xc3: // in the tag itself
+	case tag >= 0xca && tag <= 0xcb:
+		r.take(4 << (tag - 0xca))
+	case tag >= 0xcc && tag <= 0xcf:
+		r.take(1 << (tag - 0xcc))
+	case tag >= 0xd0 && tag <= 0xd3:
+		r.take(1 << (tag - 0xd0))
+	case tag >= 0xd4 && tag <= 0xd8: // an extension of 1 to 16 bytes
+		r.take(1 + 1<<(tag-0xd4))
+	case tag >= 0xc7 && tag <= 0xc9: // an extension of any size
+		r.take(1 + int(r.uint(1<<(tag-0xc7))))
+	case tag&0xf0 == 0x80, tag == 0xde, tag == 0xdf:
+		r.skipAll(2, tag, 0xde)
+	case tag&0xf0 == 0x90, tag == 0xdc, tag == 0xdd:
+		r.skipAll(1, tag, 0xdc)
+	default:
+		r.take(r.textSize(tag))
+	}
+}
+
+// skipAll passes over the values of an array or a map.
+func (r *Reader) skipAll(each int, tag, long byte) {
+	n := int(tag & 0xf)
+	if tag >= long {
+		n = int(r.uint(2 << (tag - long)))
+	}
+	for i := 0; i < n*each && !r.bad; i++ {
+		r.Skip()
+	}
+}

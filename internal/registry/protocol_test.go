@@ -1,0 +1,51 @@
+package registry_test
+
+import (
+	"testing"
+	"time"
+
+	"rumbench/internal/registry"
+	"rumbench/workload/workloadtest"
+)
+
+// few are runs that a server without usable indexes can do: no operation compares
+// lengths, none is in a transaction.
+var few = map[string]map[string]any{
+	"ibench": {"rows": int64(1000), "write_rows": int64(100), "query_seconds": 0.02, "clients": int64(2), "resync": int64(7)},
+	"sysbench": {
+		"tables": []int64{2}, "table_size": int64(60), "clients": []int64{2}, "skip_trx": true, "settle_floor": time.Duration(0), "load_batch": int64(20),
+		"tests": []string{"oltp_point_select", "oltp_update_index", "oltp_update_non_index", "oltp_insert", "oltp_delete", "points-notcovered-si", "range-covered-si"},
+	},
+}
+
+// TestSameRowsOverProtocol is TestSameRowsOnEveryEngine for FerretDB, whose reads
+// use no index: few rows and operations.
+func TestSameRowsOverProtocol(t *testing.T) {
+	e, _ := registry.Catalog{}.Engine("mongodb")
+	if binaries["mongodb"] != ferretDB || !usable(t, e) {
+		t.Skip("FerretDB is not what is tested")
+	}
+	for _, w := range registry.Workloads() {
+		given, ok := few[w.Info().Name]
+		if !ok {
+			continue
+		}
+		t.Run(w.Info().Name, func(t *testing.T) {
+			p, err := w.Info().Resolve("", given)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := w.New(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r = oneByOne{r}
+			want, start := lockstep(t, r, "memory"), time.Now()
+			for _, st := range want {
+				t.Logf("step %-8s %5d operations", st.Step, st.Ops)
+			}
+			workloadtest.Compare(t, "mongodb", want, lockstep(t, r, "mongodb"))
+			t.Log(time.Since(start))
+		})
+	}
+}
