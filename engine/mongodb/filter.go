@@ -232,7 +232,8 @@ func (f *filter) present(column string) (never bool) {
 	if c.NotNull || slices.Contains(f.t.Key, column) {
 		return true
 	}
-	f.also = append(f.also, static(bson.D{{Key: strconv.Itoa(f.alsoCount), Value: bson.D{{Key: f.t.path(column), Value: bson.D{{Key: "$gte", Value: least(c)}}}}}})...)
+	condition := bson.D{{Key: f.t.path(column), Value: bson.D{{Key: "$gte", Value: least(c)}}}}
+	f.also = append(f.also, static(bson.D{{Key: strconv.Itoa(f.alsoCount), Value: condition}})...)
 	f.alsoCount++
 	return false
 }
