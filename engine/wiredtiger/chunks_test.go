@@ -5,6 +5,8 @@ package wiredtiger_test
 import (
 	"os"
 	"os/exec"
+	"strings"
+	"sync"
 	"testing"
 
 	"rumbench/engine"
@@ -15,15 +17,20 @@ import (
 // TestOldChunks: rows that have left the newest chunk of an LSM tree are found by
 // operations that change them, and an index is built in transactions that fit into
 // a small cache.
-func TestOldChunks(t *testing.T) {
+func TestOldChunks(t *testing.T) { eachVersion(t, testOldChunks) }
+
+// eachVersion runs a test with each version in a process of its own, as one can load
+// only one version.
+func eachVersion(t *testing.T, f func(*testing.T, string)) {
 	if version := os.Getenv(variantEnv); version != "" {
-		testOldChunks(t, version)
+		f(t, version)
 		return
 	}
 	for _, version := range versions {
 		t.Run(version, func(t *testing.T) {
 			need(t, version)
-			cmd := exec.Command(os.Args[0], "-test.run=^TestOldChunks$")
+			name, _, _ := strings.Cut(t.Name(), "/")
+			cmd := exec.Command(os.Args[0], "-test.run=^"+name+"$")
 			cmd.Env = append(os.Environ(), variantEnv+"="+version)
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Errorf("%v: %s", err, out)
@@ -80,5 +87,43 @@ func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestLostUpdates: no addition is lost while the LSM tree switches chunks, which
+// rows of some KB fill soon.
+func TestLostUpdates(t *testing.T) { eachVersion(t, testLostUpdates) }
+
+func testLostUpdates(t *testing.T, version string) {
+	const rows, clients, each = 20, 8, 2000
+	db, err := wiredtiger.Engine{}.Open(t.Context(), engine.Config{
+		Dir: t.TempDir(), Schema: wide, Durability: model.DurabilityProcess, Storage: "lsm", Cache: 32 << 20,
+		Options: map[string]any{"library": version, "table_config": "lsm=(chunk_size=512KB)"},
+	})
+	must(t, err)
+	defer db.Close()
+	must(t, db.CreateTables(t.Context()))
+	insert := prepare(t, db, insertWide)
+	for id := range int64(rows) {
+		must(t, insert.Exec(t.Context(), wideRow(id), &engine.Result{}))
+	}
+	var wg sync.WaitGroup
+	for w := range int64(clients) {
+		add := prepare(t, db, model.Op{Kind: model.Update, Table: "t", Set: []model.Assign{{Column: "u", Add: true}}})
+		wg.Go(func() {
+			var r engine.Result
+			for i := range int64(each) {
+				args := []model.Value{model.IntValue(1), model.IntValue((i*7 + w*3) % rows)}
+				if err := add.Exec(t.Context(), args, &r); err != nil || r.Rows != 1 {
+					t.Error(err, r.Rows)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	var r engine.Result
+	must(t, prepare(t, db, model.Op{Kind: model.Scan, Table: "t", Columns: []string{"u"}, Aggregate: model.Sum}).Exec(t.Context(), nil, &r))
+	if got := r.Value.Int(); got != clients*each {
+		t.Errorf("%d additions were acknowledged, %d are there", clients*each, got)
 	}
 }

@@ -88,7 +88,7 @@ func conform(t *testing.T, version, storage string) {
 	})
 }
 
-// Transactions read a snapshot, and what they read may change before they commit.
+// Transactions of the B-tree read a snapshot, and what they read may change before they commit.
 func TestSkew(t *testing.T) {
 	need(t, versions[1])
 	c := engine.Config{Durability: model.DurabilityProcess, Options: map[string]any{"library": versions[1]}}

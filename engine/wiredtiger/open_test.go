@@ -1,0 +1,145 @@
+//go:build native && cgo && linux
+
+package wiredtiger_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"rumbench/engine"
+	"rumbench/engine/wiredtiger"
+	"rumbench/model"
+)
+
+// wide has rows of some KB.
+var wide = model.Schema{Tables: []model.Table{{Name: "t", Key: []string{"id"}, Columns: []model.Column{
+	{Name: "id", Type: model.Int}, {Name: "u", Type: model.Int}, {Name: "p", Type: model.Bytes, Width: 4000}}}}}
+
+// insertWide inserts a row into wide.
+var insertWide = model.Op{Kind: model.Insert, Table: "t", Columns: []string{"id", "u", "p"}, Rows: 1}
+
+func wideRow(id int64) []model.Value {
+	return []model.Value{model.IntValue(id), model.IntValue(0), model.BytesValue(bytes.Repeat([]byte("x"), 3000))}
+}
+
+// prepare prepares an operation in a session of its own.
+func prepare(t *testing.T, db engine.DB, op model.Op) engine.Stmt {
+	t.Helper()
+	s, err := db.Session(t.Context())
+	must(t, err)
+	st, err := s.Prepare(t.Context(), &op)
+	must(t, err)
+	return st
+}
+
+// TestShape: a database is not opened as what it is not.
+func TestShape(t *testing.T) {
+	need(t, versions[1])
+	c := engine.Config{Dir: t.TempDir(), Schema: wide, Durability: model.DurabilityProcess, Page: 8192}
+	db, err := wiredtiger.Engine{}.Open(t.Context(), c)
+	must(t, err)
+	found := ""
+	settings, err := db.Settings(t.Context())
+	must(t, err)
+	for _, s := range settings {
+		found += s.Name + "=" + s.Value + " "
+	}
+	for _, want := range []string{"table.type=file ", "table.leaf_page_max=8KB "} {
+		if !strings.Contains(found, want) {
+			t.Errorf("no %s in %s", want, found)
+		}
+	}
+	must(t, db.Close())
+	lsm, page, compression := c, c, c
+	lsm.Storage, page.Page, compression.Compression = "lsm", 4096, model.CompressionSnappy
+	for knob, c := range map[string]engine.Config{"storage": lsm, "page": page, "compression": compression} {
+		_, err := wiredtiger.Engine{}.Open(t.Context(), c)
+		if refused, ok := errors.AsType[*engine.KnobError](err); !ok || refused.Knob != knob {
+			t.Errorf("%s: %v", knob, err)
+		}
+	}
+	c.Page, c.Compression = 0, model.CompressionNone
+	db, err = wiredtiger.Engine{}.Open(t.Context(), c)
+	must(t, err)
+	must(t, db.Close())
+}
+
+// TestMistake: an error has WiredTiger's message.
+func TestMistake(t *testing.T) {
+	need(t, versions[1])
+	c := engine.Config{Dir: t.TempDir(), Schema: wide, Durability: model.DurabilityProcess, Options: map[string]any{"config": "evicton=1"}}
+	if _, err := (wiredtiger.Engine{}).Open(t.Context(), c); err == nil || !strings.Contains(err.Error(), "evicton") {
+		t.Error(err)
+	}
+}
+
+// TestFullDisk: an error says that the disk is full, after the panic too.
+func TestFullDisk(t *testing.T) {
+	need(t, versions[1])
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=24m"); err != nil {
+		t.Skip("mount a small file system: ", err)
+	}
+	t.Cleanup(func() { must(t, syscall.Unmount(dir, syscall.MNT_DETACH)) })
+	must(t, os.Mkdir(dir+"/data", 0o700))
+	db, err := wiredtiger.Engine{}.Open(t.Context(), engine.Config{Dir: dir + "/data", Schema: wide, Durability: model.DurabilityProcess})
+	must(t, err)
+	defer db.Close()
+	must(t, db.CreateTables(t.Context()))
+	insert := prepare(t, db, insertWide)
+	var first error
+	for id := int64(0); first == nil; id++ {
+		first = insert.Exec(t.Context(), wideRow(id), &engine.Result{})
+	}
+	for _, err := range []error{first, insert.Exec(t.Context(), wideRow(-1), &engine.Result{})} {
+		if !errors.Is(err, syscall.ENOSPC) {
+			t.Error(err)
+		}
+	}
+	t.Log(first)
+}
+
+// TestCounters: what each storage can count.
+func TestCounters(t *testing.T) {
+	need(t, versions[1])
+	for storage, want := range map[string]map[string]bool{
+		"btree": {engine.BytesTaken: true, engine.DirtyBytes: true, engine.StallTime: false, engine.BytesRead: true, "wiredtiger.cache.wait_ns": true},
+		"lsm":   {engine.BytesTaken: false, engine.DirtyBytes: false, engine.StallTime: true, engine.BytesRead: true},
+	} {
+		db, err := wiredtiger.Engine{}.Open(t.Context(), engine.Config{Dir: t.TempDir(), Schema: wide, Durability: model.DurabilityProcess, Storage: storage})
+		must(t, err)
+		defer db.Close()
+		must(t, db.CreateTables(t.Context()))
+		must(t, prepare(t, db, insertWide).Exec(t.Context(), wideRow(1), &engine.Result{}))
+		before := sample(t, db)
+		must(t, prepare(t, db, model.Op{Kind: model.Delete, Table: "t"}).Exec(t.Context(), []model.Value{model.IntValue(1)}, &engine.Result{}))
+		after := sample(t, db)
+		for name, there := range want {
+			if _, ok := after[name]; ok != there {
+				t.Errorf("%s: %s: %v", storage, name, ok)
+			}
+		}
+		if storage == "btree" && after[engine.BytesTaken] <= before[engine.BytesTaken] {
+			t.Errorf("a delete took no bytes, of %v", before[engine.BytesTaken])
+		}
+	}
+}
+
+// sample returns the series without labels.
+func sample(t *testing.T, db engine.DB) map[string]float64 {
+	t.Helper()
+	var s engine.Sample
+	must(t, db.Counters(t.Context(), &s))
+	out := map[string]float64{}
+	for _, p := range s.Points {
+		if _, twice := out[p.Name]; twice && len(p.Labels) == 0 {
+			t.Errorf("%s is there twice", p.Name)
+		}
+		out[p.Name] = p.Value
+	}
+	return out
+}
