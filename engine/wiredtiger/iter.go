@@ -97,8 +97,8 @@ func (i *iter) fill() {
 	b, nb := pointer(bound)
 	got := C.wt_scan(i.cursor, i.back, i.start, f, nf, b, nb, i.max, (*C.char)(unsafe.Pointer(&i.buf[0])), C.size_t(len(i.buf)))
 	i.left, i.rest, i.start = int(got.count), i.buf, 0
-	switch {
-	case got.full == 1:
+	switch i.max -= got.count; {
+	case got.full == 1: // the rest of what was to be read comes next
 		i.start = 2
 		if i.left == 0 || len(i.buf) < mostBuffer { // what was read is in the old one
 			i.buf = make([]byte, max(2*len(i.buf), int(got.need)))
@@ -107,8 +107,9 @@ func (i *iter) fill() {
 		i.last = true
 	case got.code != 0:
 		i.last, i.err = true, i.tx.fail(got.code)
+	default:
+		i.max = min(got.count*8, largest)
 	}
-	i.max = min(i.max*8, largest)
 }
 
 func (i *iter) Key() []byte            { return i.key }

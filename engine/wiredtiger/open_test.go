@@ -143,3 +143,24 @@ func sample(t *testing.T, db engine.DB) map[string]float64 {
 	}
 	return out
 }
+
+// TestLimit: a scan does not read past its limit, however wide the rows.
+func TestLimit(t *testing.T) {
+	need(t, versions[1])
+	db, err := wiredtiger.Engine{}.Open(t.Context(), engine.Config{Dir: t.TempDir(), Schema: wide, Durability: model.DurabilityProcess})
+	must(t, err)
+	defer db.Close()
+	must(t, db.CreateTables(t.Context()))
+	insert := prepare(t, db, insertWide)
+	for id := range int64(200) {
+		must(t, insert.Exec(t.Context(), wideRow(id), &engine.Result{}))
+	}
+	for _, limit := range []int{1, 10, 100} {
+		scan := prepare(t, db, model.Op{Kind: model.Scan, Table: "t", Columns: []string{"u"}, Limit: limit})
+		before := sample(t, db)["wiredtiger.cursor.next"]
+		must(t, scan.Exec(t.Context(), nil, &engine.Result{}))
+		if n := sample(t, db)["wiredtiger.cursor.next"] - before; n > float64(limit) {
+			t.Errorf("limit %d: %v entries were read", limit, n)
+		}
+	}
+}

@@ -213,7 +213,7 @@ func split(config string) map[string]string {
 func find(library string) (string, error) {
 	path, err := native.Find("rumbench-wiredtiger", library)
 	if err == nil {
-		err = native.CheckExports(path, "rumbench_wt_open")
+		err = native.CheckExports(path, "rumbench_wt_open", "rumbench_wt_last")
 	}
 	if err != nil {
 		err = hint.With(err, "build it with scripts/wiredtiger.sh "+library)
