@@ -97,7 +97,7 @@ func (s *store) Sizes(ranges []kvkit.Range) error {
 	return nil
 }
 
-func (s *store) TotalSize() (int64, error) { return fsize.Allocated(s.dir) }
+func (s *store) TotalSize() (int64, error) { return fsize.Used(s.dir) }
 
 // Settle flushes the memtables and waits until no compaction runs or is due. It
 // polls in all versions, as only the newer ones can wait.
