@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/url"
 	"slices"
 	"time"
 
@@ -16,27 +15,21 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/serverkit"
-	"rumbench/internal/server"
 )
 
-// reach is how a server is connected to.
-type reach struct {
-	uri  string
-	dial serverkit.Dial
-}
-
-// reachOf returns how to reach the server of a connection string, or a private one
-// if that is empty.
-func reachOf(dsn string, e server.Endpoint, dial serverkit.Dial) reach {
-	if dsn == "" {
-		dsn = "mongodb://" + url.PathEscape(e.Socket) + "/"
-	}
-	return reach{dsn, dial}
+// peer is a server, with a client for definitions, settings and counters.
+type peer struct {
+	*serverkit.Host
+	uri     string
+	client  *mongo.Client
+	version string
+	standIn bool   // it only speaks the protocol
+	set     string // the replica set
 }
 
 // DialContext dials for the driver.
-func (r reach) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
-	return r.dial(ctx, network, address)
+func (p *peer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	return p.Dial(ctx, network, address)
 }
 
 const (
@@ -48,8 +41,8 @@ const (
 
 // connect opens a client with a single connection for commands. The driver has
 // another one, to look at the server, which is idle.
-func (r reach) connect(ctx context.Context) (*mongo.Client, error) {
-	o := options.Client().ApplyURI(r.uri).SetDialer(r).SetAppName("rumbench").SetDirect(true).SetMinPoolSize(0).SetMaxPoolSize(1)
+func (p *peer) connect(ctx context.Context) (*mongo.Client, error) {
+	o := options.Client().ApplyURI(p.uri).SetDialer(p).SetAppName("rumbench").SetDirect(true).SetMinPoolSize(0).SetMaxPoolSize(1)
 	o.SetRetryWrites(false).SetRetryReads(false).SetCompressors([]string{})
 	o.SetServerSelectionTimeout(selectTime).SetHeartbeatInterval(heartbeat).SetServerMonitoringMode(options.ServerMonitoringModePoll)
 	c, err := mongo.Connect(o)
@@ -63,17 +56,43 @@ func (r reach) connect(ctx context.Context) (*mongo.Client, error) {
 	return c, nil
 }
 
-// disconnectTime is how long ending a client may take.
-const disconnectTime = 10 * time.Second
-
 func disconnect(c *mongo.Client) {
-	ctx, cancel := context.WithTimeout(context.Background(), disconnectTime)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	_ = c.Disconnect(ctx) // the server notices, even if the driver does not
 }
 
-// command runs a command that is none of the operations.
-func command(ctx context.Context, at *mongo.Database, cmd bson.D) (bson.Raw, error) {
+// meet connects, and asks the server what it is. The version of a stand-in says
+// so, that nobody takes its figures for MongoDB's; reports show its first word
+// beside the engine.
+func (p *peer) meet(ctx context.Context) (err error) {
+	if p.client, err = p.connect(ctx); err != nil {
+		return err
+	}
+	build, err := p.ask(ctx, doc("buildInfo", 1))
+	if err != nil {
+		return err
+	}
+	p.version = text(build, "version")
+	if v := text(build, "ferretdbVersion"); v != "" {
+		p.version, p.standIn = "FerretDB-protocol-test (not MongoDB; FerretDB "+v+")", true
+	}
+	hello, err := p.ask(ctx, doc("hello", 1))
+	p.set = text(hello, "setName")
+	return err
+}
+
+// ask runs a command of the server's administration.
+func (p *peer) ask(ctx context.Context, cmd bson.D) ([]byte, error) {
+	return run(ctx, p.client.Database("admin"), cmd)
+}
+
+func (p *peer) status(ctx context.Context) ([]byte, error) {
+	return p.ask(ctx, doc("serverStatus", 1, "repl", 0, "locks", 0))
+}
+
+// run runs a command that is none of the operations.
+func run(ctx context.Context, at *mongo.Database, cmd bson.D) ([]byte, error) {
 	r, err := at.RunCommand(ctx, cmd).Raw()
 	return r, classify(cmd[0].Key, err)
 }

@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
+	"net/url"
 	"os"
 	"sync"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"rumbench/engine"
 	"rumbench/engine/serverkit"
@@ -20,14 +21,12 @@ import (
 
 // db is an open database.
 type db struct {
-	*serverkit.Host
 	*setup
-	reach   reach
-	client  *mongo.Client // for definitions, settings and counters
+	peer
 	at      *mongo.Database
-	about   about
-	concern []byte // of writes, as an element of their commands
+	concern []byte // of writes, as the end of their commands
 	tables  map[string]*layout
+	wanted  map[string]string // definitions by TABLE or TABLE.INDEX
 
 	ours bool     // we made the database
 	made []string // the collections that we made
@@ -35,18 +34,15 @@ type db struct {
 	mu       sync.Mutex // guards what follows
 	closed   bool
 	sessions map[*session]bool
-	indexes  map[string]bool  // that exist, as TABLE.INDEX
-	strange  map[string]error // tables that exist with another definition
+	catalog  map[string]string // definitions of what exists
 }
 
 // journal reports whether writes wait for the journal.
 func (d *db) journal() bool { return levels[d.Durability] }
 
-// programs are what a server's process may be called; dataMark is a file that its
-// data directory has.
-var programs = []string{"mongod", "ferretdb"}
-
-const dataMark = "WiredTiger"
+// newHost knows what a server's process is called, and a file that its data
+// directory has.
+func newHost() *serverkit.Host { return serverkit.NewHost("WiredTiger", "mongod", "ferretdb") }
 
 // Open starts a server in the directory, or attaches to one.
 func (Engine) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
@@ -55,13 +51,20 @@ func (Engine) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
 		return nil, err
 	}
 	d := &db{
-		Host: serverkit.NewHost(dataMark, programs...), setup: s,
-		tables: map[string]*layout{}, sessions: map[*session]bool{}, indexes: map[string]bool{}, strange: map[string]error{},
+		setup: s, peer: peer{Host: newHost(), uri: c.Server.DSN}, sessions: map[*session]bool{},
+		tables: map[string]*layout{}, wanted: map[string]string{}, catalog: map[string]string{},
 	}
-	d.concern = static(bson.D{{Key: "writeConcern", Value: bson.D{{Key: "w", Value: 1}, {Key: "j", Value: d.journal()}}}})
+	concern, err := bson.Marshal(doc("writeConcern", doc("w", 1, "j", d.journal())))
+	if err != nil {
+		return nil, err
+	}
+	d.concern = concern[4:]
 	for i := range s.Schema.Tables {
-		t := &s.Schema.Tables[i]
-		d.tables[t.Name] = newLayout(t)
+		t := newLayout(&s.Schema.Tables[i])
+		d.tables[t.Name], d.wanted[t.Name] = t, t.definition(s.Compression)
+		for i := range t.Indexes {
+			d.wanted[t.Name+"."+t.Indexes[i].Name] = fmt.Sprint(t.indexDefinition(&t.Indexes[i]))
+		}
 	}
 	if err := d.open(ctx); err != nil {
 		err = d.Blame(err)
@@ -71,28 +74,22 @@ func (Engine) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
 	return d, nil
 }
 
-func (d *db) open(ctx context.Context) (err error) {
-	var e server.Endpoint
+func (d *db) open(ctx context.Context) error {
 	if !d.Attached() {
-		if err := d.Start(ctx, d.Setup, d.settings, ready); err != nil {
+		if err := d.Start(ctx, d.Setup, d.settings, d.ready); err != nil {
 			return err
 		}
-		e = d.Private.Endpoint()
-	}
-	d.reach = reachOf(d.Server.DSN, e, d.Dial)
-	if d.replica && d.Private != nil {
-		if err := d.initiate(ctx, e.Port); err != nil {
-			return err
+		if d.replica {
+			if err := d.initiate(ctx, d.Private.Endpoint().Port); err != nil {
+				return err
+			}
 		}
 	}
-	if d.client, err = d.reach.connect(ctx); err != nil {
+	if err := d.meet(ctx); err != nil {
 		return err
 	}
 	d.at = d.client.Database(d.Server.Schema)
-	if d.about, err = ask(ctx, d.client); err != nil {
-		return err
-	}
-	if d.replica && d.about.set == "" {
+	if d.replica && d.set == "" {
 		return engine.Refuse("dsn", nil, "it names a replica set, and the server belongs to none")
 	}
 	if d.Private != nil {
@@ -100,23 +97,18 @@ func (d *db) open(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if err := d.take(ctx); err != nil {
-		return err
-	}
-	return d.compare(ctx)
+	return d.take(ctx)
 }
 
-// readyTime is how long the first answer of a server may take.
-const readyTime = 10 * time.Second
-
 // ready connects once, to see whether a private server answers.
-func ready(ctx context.Context, e server.Endpoint) error {
-	ctx, cancel := context.WithTimeout(ctx, readyTime)
+func (d *db) ready(ctx context.Context, e server.Endpoint) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	if _, err := os.Stat(e.Socket); err != nil {
 		return err // the driver would wait for it
 	}
-	c, err := reachOf("", e, func(ctx context.Context, _, address string) (net.Conn, error) { return server.Dial(ctx, address) }).connect(ctx)
+	d.uri = "mongodb://" + url.PathEscape(e.Socket) + "/"
+	c, err := d.connect(ctx)
 	if err == nil {
 		disconnect(c)
 	}
@@ -127,57 +119,27 @@ func ready(ctx context.Context, e server.Endpoint) error {
 // reopened listens on another port than its set knows. It has a client of its own,
 // which takes the server for what it was before.
 func (d *db) initiate(ctx context.Context, port int) error {
-	client, err := d.reach.connect(ctx)
+	client, err := d.connect(ctx)
 	if err != nil {
 		return err
 	}
 	defer disconnect(client)
 	admin := client.Database("admin")
-	config := bson.D{{Key: "_id", Value: replicaName}, {Key: "version", Value: 1}, {Key: "members", Value: bson.A{
-		bson.D{{Key: "_id", Value: 0}, {Key: "host", Value: fmt.Sprintf("127.0.0.1:%d", port)}},
-	}}}
-	_, err = command(ctx, admin, bson.D{{Key: "replSetInitiate", Value: config}})
+	node := doc(idField, 0, "host", fmt.Sprintf("127.0.0.1:%d", port))
+	config := doc(idField, replicaName, "version", 1, "members", bson.A{node})
+	_, err = run(ctx, admin, doc("replSetInitiate", config))
 	if hasCode(err, codeAlreadySet) {
 		config[1].Value = int32(time.Now().Unix()) // any that is greater
-		_, err = command(ctx, admin, bson.D{{Key: "replSetReconfig", Value: config}, {Key: "force", Value: true}})
+		_, err = run(ctx, admin, doc("replSetReconfig", config, "force", true))
 	}
 	if err != nil {
 		return err
 	}
 	return engine.AwaitRest(ctx, 50*time.Millisecond, 1, func() (bool, error) {
-		hello, err := command(ctx, admin, bson.D{{Key: "hello", Value: 1}})
-		primary, _ := hello.Lookup("isWritablePrimary").BooleanOK()
+		hello, err := run(ctx, admin, doc("hello", 1))
+		primary, _ := bsoncore.Document(hello).Lookup("isWritablePrimary").BooleanOK()
 		return primary, err
 	})
-}
-
-// about is what a server says of itself.
-type about struct {
-	version  string
-	ferretDB string // its version, where it only speaks the protocol
-	set      string // the replica set
-}
-
-func ask(ctx context.Context, c *mongo.Client) (a about, err error) {
-	admin := c.Database("admin")
-	build, err := command(ctx, admin, bson.D{{Key: "buildInfo", Value: 1}})
-	if err != nil {
-		return a, err
-	}
-	a.version, _ = build.Lookup("version").StringValueOK()
-	a.ferretDB, _ = build.Lookup("ferretdbVersion").StringValueOK()
-	hello, err := command(ctx, admin, bson.D{{Key: "hello", Value: 1}})
-	a.set, _ = hello.Lookup("setName").StringValueOK()
-	return a, err
-}
-
-// String returns the version. That of a stand-in says what it is, so that nobody
-// takes its figures for MongoDB's; reports show its first word beside the engine.
-func (a about) String() string {
-	if a.ferretDB != "" {
-		return "FerretDB-protocol-test (not MongoDB; FerretDB " + a.ferretDB + ")"
-	}
-	return a.version
 }
 
 // usable returns the table of an operation. It is an error if the table was made
@@ -190,10 +152,14 @@ func (d *db) usable(op *model.Op) (*layout, error) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := d.strange[op.Table]; err != nil {
-		return nil, err
+	for name, text := range d.catalog {
+		if of(name, op.Table) {
+			if err := d.differs(name, text); err != nil {
+				return nil, err
+			}
+		}
 	}
-	if op.Index != "" && !d.indexes[op.Table+"."+op.Index] {
+	if op.Index != "" && d.catalog[op.Table+"."+op.Index] == "" {
 		return nil, fmt.Errorf("operation %s: the index does not exist", op.Label())
 	}
 	return t, nil

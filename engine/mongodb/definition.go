@@ -5,224 +5,184 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"rumbench/engine"
 	"rumbench/model"
 )
 
 // catalogName is the collection that says what the others are: the server knows
-// no columns. Its document without a name says who has made the database.
+// no columns. Its documents are called TABLE or TABLE.INDEX; the one without a
+// name says who has made the database.
 const catalogName = "rumbench.catalog"
 
-// entry is a document of the catalog.
-type entry struct {
-	Name string `bson:"_id"`
-	Text string `bson:"text"`
-}
+// of reports whether an entry of the catalog is that of an object or part of it.
+func of(name, object string) bool { return name == object || strings.HasPrefix(name, object+".") }
 
 // definition is a table's in words.
-func (t *layout) definition() string {
+func (l *layout) definition(c model.Compression) string {
 	var words []string
-	for _, c := range t.Columns {
+	for _, c := range l.Columns {
 		word := fmt.Sprintf("%s %s(%d)", c.Name, c.Type, c.Width)
 		if c.NotNull {
 			word += " not null"
 		}
 		words = append(words, word)
 	}
-	return strings.Join(words, ", ") + ", key " + strings.Join(t.Key, ", ")
+	return strings.TrimSpace(strings.Join(words, ", ") + ", key " + strings.Join(l.Key, ", ") + " " + string(c))
 }
 
 // indexDefinition is the document of an index in a createIndexes. The primary key
 // is part of each that is not unique, and comes behind its columns, as then the
 // included ones do: so entries are in its order, and it is read from them.
-func (t *layout) indexDefinition(ix *model.Index) bson.D {
-	keys := bson.D{}
-	add := func(columns []string) {
-		for _, name := range columns {
-			if path := t.path(name); !slices.ContainsFunc(keys, func(e bson.E) bool { return e.Key == path }) {
-				keys = append(keys, bson.E{Key: path, Value: 1})
-			}
-		}
-	}
-	add(ix.Columns)
+func (l *layout) indexDefinition(ix *model.Index) bson.D {
+	columns := ix.Columns
 	if !ix.Unique {
-		add(t.Key)
-		add(ix.Include)
+		columns = once(slices.Concat(columns, l.Key, ix.Include))
 	}
-	d := bson.D{{Key: "key", Value: keys}, {Key: "name", Value: ix.Name}}
-	if ix.Unique {
-		d = append(d, bson.E{Key: "unique", Value: true})
+	keys := bson.D{}
+	for _, name := range columns {
+		keys = append(keys, bson.E{Key: l.path(name), Value: 1})
 	}
-	if partial(t, ix.Name) {
+	d := doc("key", keys, "name", ix.Name, "unique", ix.Unique)
+	if nullable := l.nullable(ix.Name); len(nullable) > 0 {
 		only := bson.D{}
-		for _, name := range ix.Columns {
-			if c := t.column(name); !c.NotNull && !slices.Contains(t.Key, name) {
-				only = append(only, bson.E{Key: t.path(name), Value: bson.D{{Key: "$gte", Value: least(c)}}})
-			}
+		for _, name := range nullable {
+			only = append(only, l.present(name)...)
 		}
 		d = append(d, bson.E{Key: "partialFilterExpression", Value: only})
 	}
 	return d
 }
 
-// take makes the database. If it must be new, one that exists is refused.
+// take makes the database, or looks at the tables and indexes that exist. If it
+// must be new, one that exists is refused.
 func (d *db) take(ctx context.Context) error {
 	names, err := d.at.ListCollectionNames(ctx, bson.D{})
 	if err != nil {
 		return classify("list the collections", err)
 	}
-	if len(names) > 0 {
-		if !d.Attached() || d.Server.Force {
+	if len(names) == 0 {
+		d.ours = true
+		host, _ := os.Hostname()
+		return d.note(ctx, "", fmt.Sprintf("made by rumbench, process %d on %s, %s", os.Getpid(), host, time.Now().UTC().Format(time.DateTime+" UTC")))
+	}
+	catalog, err := run(ctx, d.at, doc("find", catalogName, "batchSize", mostRows))
+	if err != nil {
+		return err
+	}
+	err = each(lookup(catalog, "cursor", "firstBatch"), func(_ []byte, v bsoncore.Value) error {
+		name, definition := text(v.Data, idField), text(v.Data, "text")
+		d.catalog[name] = definition
+		if d.Attached() { // others may use the database too: what differs is only not used
 			return nil
 		}
-		var made entry
-		_ = d.at.Collection(catalogName).FindOne(ctx, bson.D{{Key: idField, Value: ""}}).Decode(&made)
-		return &engine.ExistsError{Schema: d.Server.Schema, Comment: made.Text}
-	}
-	d.ours = true
-	host, _ := os.Hostname()
-	return d.note(ctx, entry{"", fmt.Sprintf("made by rumbench, process %d on %s, %s", os.Getpid(), host, time.Now().UTC().Format(time.DateTime+" UTC"))})
-}
-
-func (d *db) note(ctx context.Context, e entry) error {
-	_, err := d.at.Collection(catalogName).InsertOne(ctx, e)
-	return classify("write the catalog", err)
-}
-
-// compare looks at the tables and indexes that exist. Those that are defined
-// otherwise than the schema's are refused; in a database that others may use too
-// they are only not used.
-func (d *db) compare(ctx context.Context) error {
-	const advice = "the parameters that shape the tables must be those of the load"
-	cursor, err := d.at.Collection(catalogName).Find(ctx, bson.D{{Key: idField, Value: bson.D{{Key: "$gt", Value: ""}}}})
+		return d.differs(name, definition)
+	})
 	if err != nil {
-		return classify("read the catalog", err)
+		return err
 	}
-	var is []entry
-	if err := cursor.All(ctx, &is); err != nil {
-		return classify("read the catalog", err)
+	if d.Attached() && !d.Server.Force {
+		return &engine.ExistsError{Schema: d.Server.Schema, Comment: d.catalog[""]}
 	}
-	for _, e := range is {
-		table, index, _ := strings.Cut(e.Name, ".")
-		want, ok := d.wanted(table, index)
-		switch {
-		case ok && want == e.Text && index != "":
-			d.indexes[e.Name] = true
-			continue
-		case ok && want == e.Text:
-			if err := d.findNumber(ctx, d.tables[table]); err != nil {
+	for name, t := range d.tables {
+		if d.catalog[name] != "" && t.AutoColumn() >= 0 {
+			reply, err := run(ctx, d.at, doc("find", name, "sort", doc(idField, -1), "limit", 1, "projection", doc(idField, 1)))
+			if err != nil {
 				return err
 			}
-			continue
-		case ok:
-			err = fmt.Errorf("%s exists with another definition: it is %q, and %q is wanted; %s", e.Name, e.Text, want, advice)
-		default:
-			err = fmt.Errorf("the database holds %s, which is not wanted: %s", e.Name, advice)
+			t.numbers.Store(number(reply, "cursor", "firstBatch", "0", idField))
 		}
-		if !d.Attached() {
-			return err
-		}
-		d.strange[table] = err
 	}
 	return nil
 }
 
-// wanted returns the definition of a table or index.
-func (d *db) wanted(table, index string) (string, bool) {
-	t := d.tables[table]
-	if t == nil || index == "" {
-		return t.text(d.Compression), t != nil
-	}
-	ix, err := t.Index(index)
-	if err != nil {
-		return "", false
-	}
-	return fmt.Sprint(t.indexDefinition(ix)), true
-}
-
-// text is the definition of a table with its compression.
-func (t *layout) text(c model.Compression) string {
-	if t == nil {
-		return ""
-	}
-	return strings.TrimSpace(t.definition() + " " + string(c))
-}
-
-// findNumber finds the greatest number of an Auto column.
-func (d *db) findNumber(ctx context.Context, t *layout) error {
-	if t.AutoColumn() < 0 {
+// differs returns an error if what exists is not what is wanted.
+func (d *db) differs(name, text string) error {
+	const advice = "the parameters that shape the tables must be those of the load"
+	want, ok := d.wanted[name]
+	switch {
+	case name == "" || ok && want == text:
 		return nil
+	case ok:
+		return fmt.Errorf("%s exists with another definition: it is %q, and %q is wanted; %s", name, text, want, advice)
 	}
-	reply, err := command(ctx, d.at, bson.D{
-		{Key: "find", Value: t.Name}, {Key: "sort", Value: bson.D{{Key: idField, Value: -1}}}, {Key: "limit", Value: 1},
-		{Key: "projection", Value: bson.D{{Key: idField, Value: 1}}},
-	})
+	return fmt.Errorf("the database holds %s, which is not wanted: %s", name, advice)
+}
+
+// note adds to the catalog.
+func (d *db) note(ctx context.Context, name, text string) error {
+	_, err := run(ctx, d.at, doc("insert", catalogName, "documents", bson.A{doc(idField, name, "text", text)}))
 	if err == nil {
-		n, _ := reply.Lookup("cursor", "firstBatch", "0", idField).AsInt64OK()
-		t.numbers.Store(n)
+		d.mu.Lock()
+		d.catalog[name] = text
+		d.mu.Unlock()
 	}
+	return err
+}
+
+// forget removes an object and its parts from the catalog.
+func (d *db) forget(ctx context.Context, object string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	gone := bson.A{}
+	for name := range d.catalog {
+		if of(name, object) {
+			gone = append(gone, name)
+			delete(d.catalog, name)
+		}
+	}
+	_, err := run(ctx, d.at, doc("delete", catalogName, "deletes", bson.A{doc("q", doc(idField, doc("$in", gone)), "limit", 0)}))
 	return err
 }
 
 // CreateTables creates the collections, all or none of them. With force those of
 // their names are replaced.
-func (d *db) CreateTables(ctx context.Context) (err error) {
+func (d *db) CreateTables(ctx context.Context) error {
 	var done []string
-	for i := range d.Schema.Tables {
-		t := d.tables[d.Schema.Tables[i].Name]
-		if d.Attached() && d.Server.Force {
-			if err = d.drop(ctx, t.Name); err != nil {
-				break
+	for _, t := range d.Schema.Tables {
+		if err := d.createTable(ctx, t.Name); err != nil {
+			for _, name := range done {
+				err = errors.Join(err, d.drop(context.WithoutCancel(ctx), name))
 			}
-		}
-		if err = d.createTable(ctx, t); err != nil {
-			break
+			return err
 		}
 		done = append(done, t.Name)
 	}
-	if err != nil {
-		ctx = context.WithoutCancel(ctx)
-		for _, name := range done {
-			err = errors.Join(err, d.drop(ctx, name))
-		}
-		return err
-	}
 	d.made = done
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	clear(d.indexes)
-	clear(d.strange)
 	return nil
 }
 
-func (d *db) createTable(ctx context.Context, t *layout) error {
-	create := bson.D{{Key: "create", Value: t.Name}}
-	if d.Compression != "" {
-		config := "block_compressor=" + string(d.Compression)
-		create = append(create, bson.E{Key: "storageEngine", Value: bson.D{{Key: "wiredTiger", Value: bson.D{{Key: "configString", Value: config}}}}})
+func (d *db) createTable(ctx context.Context, name string) error {
+	if d.Attached() && d.Server.Force {
+		if err := d.drop(ctx, name); err != nil {
+			return err
+		}
 	}
-	if _, err := command(ctx, d.at, create); err != nil {
+	create := doc("create", name)
+	if d.Compression != "" {
+		config := doc("configString", "block_compressor="+string(d.Compression))
+		create = append(create, bson.E{Key: "storageEngine", Value: doc("wiredTiger", config)})
+	}
+	if _, err := run(ctx, d.at, create); err != nil {
 		return err
 	}
-	t.numbers.Store(0)
-	return d.note(ctx, entry{t.Name, t.text(d.Compression)})
+	d.tables[name].numbers.Store(0)
+	return d.note(ctx, name, d.wanted[name])
 }
 
 // drop removes a collection, and what the catalog says of it.
 func (d *db) drop(ctx context.Context, name string) error {
-	err := d.at.Collection(name).Drop(ctx)
-	if err == nil {
-		_, err = d.at.Collection(catalogName).DeleteMany(ctx, bson.D{{Key: idField, Value: bson.D{{Key: "$regex", Value: "^" + regexp.QuoteMeta(name) + "(\\.|$)"}}}})
+	if err := d.at.Collection(name).Drop(ctx); err != nil {
+		return classify("drop "+name, err)
 	}
-	return classify("drop "+name, err)
+	return d.forget(ctx, name)
 }
 
 // CreateIndexes builds the named secondary indexes in one pass.
@@ -241,24 +201,18 @@ func (d *db) CreateIndexes(ctx context.Context, table string, indexes ...string)
 			return fmt.Errorf("index %s.%s exists", table, name) // the server would take it for done
 		}
 		definition := t.indexDefinition(ix)
-		if d.about.ferretDB != "" { // its unique indexes have no missing fields, and it does not know partial ones
+		if d.standIn { // its unique indexes have no missing fields, and it does not know partial ones
 			definition = slices.DeleteFunc(definition, func(e bson.E) bool { return e.Key == "partialFilterExpression" })
 		}
 		list = append(list, definition)
 	}
-	if _, err := command(ctx, d.at, bson.D{{Key: "createIndexes", Value: table}, {Key: "indexes", Value: list}}); err != nil {
-		return err
-	}
+	_, err = run(ctx, d.at, doc("createIndexes", table, "indexes", list))
 	for _, name := range indexes {
-		text, _ := d.wanted(table, name)
-		if err := d.note(ctx, entry{table + "." + name, text}); err != nil {
-			return err
+		if err == nil {
+			err = d.note(ctx, table+"."+name, d.wanted[table+"."+name])
 		}
-		d.mu.Lock()
-		d.indexes[table+"."+name] = true
-		d.mu.Unlock()
 	}
-	return nil
+	return err
 }
 
 // DropIndex removes a secondary index.
@@ -266,22 +220,15 @@ func (d *db) DropIndex(ctx context.Context, table, index string) error {
 	if _, err := d.usable(&model.Op{Table: table, Index: index}); err != nil {
 		return err
 	}
-	if _, err := command(ctx, d.at, bson.D{{Key: "dropIndexes", Value: table}, {Key: "index", Value: index}}); err != nil {
+	if _, err := run(ctx, d.at, doc("dropIndexes", table, "index", index)); err != nil {
 		return err
 	}
-	d.mu.Lock()
-	delete(d.indexes, table+"."+index)
-	d.mu.Unlock()
-	_, err := d.at.Collection(catalogName).DeleteOne(ctx, bson.D{{Key: idField, Value: table + "." + index}})
-	return classify("write the catalog", err)
+	return d.forget(ctx, table+"."+index)
 }
-
-// leaveTime is how long it may take to remove tables.
-const leaveTime = 10 * time.Minute
 
 // leave removes what is ours from a server that is not.
 func (d *db) leave() (err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	if d.ours {
 		err = d.at.Drop(ctx)

@@ -1,11 +1,10 @@
 package mongodb
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
+	"slices"
 	"sync/atomic"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -14,52 +13,58 @@ import (
 	"rumbench/model"
 )
 
-// begin appends the beginning of a document or array; end needs its place.
-func begin(dst []byte, typ bsoncore.Type, name string) (_ []byte, at int) {
-	dst = bsoncore.AppendHeader(dst, typ, name)
-	return append(dst, 0, 0, 0, 0), len(dst)
+// idField is the field of the primary key: the value of a single column, or a
+// document of several, which is ordered column by column.
+const idField = "_id"
+
+// layout is how the rows of a table are documents. NULL is not stored, so that
+// $inc takes it for zero and $group for one value.
+type layout struct {
+	model.Table              // whose key has no NULLs
+	paths       []string     // of the columns
+	numbers     atomic.Int64 // the greatest number given out of the Auto column
 }
 
-// end ends the document or array that begins at a place.
-func end(dst []byte, at int) []byte {
-	dst = append(dst, 0)
-	binary.LittleEndian.PutUint32(dst[at:], uint32(len(dst)-at))
-	return dst
-}
-
-// item appends the beginning of an array's element that is a document.
-func item(dst []byte, i int) (_ []byte, at int) {
-	dst = append(strconv.AppendInt(append(dst, byte(document)), int64(i), 10), 0)
-	return append(dst, 0, 0, 0, 0), len(dst)
-}
-
-const (
-	document = bsoncore.TypeEmbeddedDocument
-	array    = bsoncore.TypeArray
-)
-
-// appendValue appends a column's value that is not NULL. Times are integers: a
-// date has milliseconds only.
-func appendValue(dst []byte, name string, c *model.Column, v model.Value) ([]byte, error) {
-	if v.Type() != c.Type {
-		return dst, fmt.Errorf("column %s has type %s, not %s", c.Name, c.Type, v.Type())
-	}
-	switch {
-	case c.Type == model.Float:
-		return bsoncore.AppendDoubleElement(dst, name, v.Float()), nil
-	case c.Type == model.String: // without a string of its own
-		dst = binary.LittleEndian.AppendUint32(bsoncore.AppendHeader(dst, bsoncore.TypeString, name), uint32(len(v.Buf())+1))
-		return append(append(dst, v.Buf()...), 0), nil
-	case c.Type == model.Bytes:
-		return bsoncore.AppendBinaryElement(dst, name, 0, v.Buf()), nil
-	case c.Type == model.Int && c.Width == 4:
-		n := v.Int()
-		if n != int64(int32(n)) {
-			return dst, fmt.Errorf("column %s: %d does not fit in 4 bytes", c.Name, n)
+func newLayout(t *model.Table) *layout {
+	l := &layout{Table: *t, paths: t.ColumnNames()}
+	l.Columns = slices.Clone(t.Columns)
+	for _, name := range t.Key {
+		l.column(name).NotNull = true
+		l.paths[t.Column(name)] = idField
+		if l.composite() {
+			l.paths[t.Column(name)] = idField + "." + name
 		}
-		return bsoncore.AppendInt32Element(dst, name, int32(n)), nil
 	}
-	return bsoncore.AppendInt64Element(dst, name, v.Int()), nil
+	return l
+}
+
+func (l *layout) composite() bool { return len(l.Key) > 1 }
+
+// path returns the path of a column by its name.
+func (l *layout) path(column string) string { return l.paths[l.Column(column)] }
+
+// column returns a column by its name.
+func (l *layout) column(name string) *model.Column { return &l.Columns[l.Column(name)] }
+
+// id returns a primary key, or the first columns of one of several, by the places
+// of its arguments. beyond makes it what is above all that begin so.
+func (l *layout) id(args []int, beyond bool) any {
+	if !l.composite() {
+		return arg{at: args[0], column: l.column(l.Key[0])}
+	}
+	d := bson.D{}
+	for i, at := range args {
+		d = append(d, bson.E{Key: l.Key[i], Value: arg{at: at, column: l.column(l.Key[i])}})
+	}
+	if beyond && len(args) < len(l.Key) { // a boolean is above numbers and text
+		d = append(d, bson.E{Key: l.Key[len(args)], Value: true})
+	}
+	return d
+}
+
+// present returns the condition that a column is not NULL.
+func (l *layout) present(column string) bson.D {
+	return doc(l.path(column), doc("$gte", least(l.column(column))))
 }
 
 // least is the least value of a column's type, which all its values but NULL are
@@ -107,6 +112,13 @@ func number(doc []byte, path ...string) int64 {
 	return n
 }
 
+// text returns a string in a reply, "" if there is none.
+func text(doc []byte, path ...string) string {
+	v, _ := bsoncore.Document(doc).LookupErr(path...)
+	s, _ := v.StringValueOK()
+	return s
+}
+
 // decode returns a column's value, whose text refers to the reply.
 func decode(c *model.Column, v bsoncore.Value) (model.Value, error) {
 	switch {
@@ -130,62 +142,4 @@ func decode(c *model.Column, v bsoncore.Value) (model.Value, error) {
 		return model.FloatValue(float64(n)), nil
 	}
 	return model.Value{}, fmt.Errorf("column %s of type %s is stored as %s", c.Name, c.Type, v.Type)
-}
-
-// idField is the field of the primary key: the value of a single column, or a
-// document of several, which is ordered column by column.
-const idField = "_id"
-
-// layout is how the rows of a table are documents. NULL is not stored, so that
-// $inc takes it for zero and $group for one value.
-type layout struct {
-	*model.Table
-	paths   []string      // of the columns
-	numbers *atomic.Int64 // the greatest number given out of the Auto column
-}
-
-func newLayout(t *model.Table) *layout {
-	l := &layout{Table: t, numbers: &atomic.Int64{}}
-	for _, c := range t.Columns {
-		l.paths = append(l.paths, c.Name)
-	}
-	for _, name := range t.Key {
-		l.paths[t.Column(name)] = idField
-		if l.composite() {
-			l.paths[t.Column(name)] = idField + "." + name
-		}
-	}
-	return l
-}
-
-func (l *layout) composite() bool { return len(l.Key) > 1 }
-
-// path returns the path of a column by its name.
-func (l *layout) path(column string) string { return l.paths[l.Column(column)] }
-
-// column returns a column by its name.
-func (l *layout) column(name string) *model.Column { return &l.Columns[l.Column(name)] }
-
-// appendID appends a primary key, or the first columns of one of several. beyond
-// appends what is above all values of the next column.
-func (l *layout) appendID(dst []byte, name string, key []model.Value, beyond bool) (_ []byte, err error) {
-	if !l.composite() {
-		if key[0].IsNull() {
-			return dst, fmt.Errorf("column %s is NULL in a key", l.Key[0])
-		}
-		return appendValue(dst, name, l.column(l.Key[0]), key[0])
-	}
-	dst, at := begin(dst, document, name)
-	for i, v := range key {
-		if v.IsNull() {
-			return dst, fmt.Errorf("column %s is NULL in a key", l.Key[i])
-		}
-		if dst, err = appendValue(dst, l.Key[i], l.column(l.Key[i]), v); err != nil {
-			return dst, err
-		}
-	}
-	if beyond { // a boolean is above numbers and text
-		dst = bsoncore.AppendBooleanElement(dst, l.Key[len(key)], true)
-	}
-	return end(dst, at), nil
 }

@@ -2,13 +2,13 @@ package mongodb
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
-	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"rumbench/engine"
 	"rumbench/model"
@@ -29,10 +29,8 @@ type session struct {
 	buf        []byte // the command
 }
 
-var errClosed = engine.Errorf(engine.Gone, "the session is closed")
-
 func (d *db) Session(ctx context.Context) (engine.Session, error) {
-	client, err := d.reach.connect(ctx)
+	client, err := d.connect(ctx)
 	if err != nil {
 		return nil, d.Blame(err)
 	}
@@ -64,22 +62,31 @@ func (s *session) end() {
 		s.driver.EndSession(context.Background())
 	}
 	disconnect(s.client)
-	s.gone = errClosed
+	s.gone = engine.Errorf(engine.Gone, "the session is closed")
 }
 
 // run runs a command.
-func (s *session) run(ctx context.Context, doing string, cmd []byte) ([]byte, error) {
+func (s *session) run(ctx context.Context, doing string, c *command, args []model.Value) ([]byte, error) {
 	if s.gone != nil {
 		return nil, s.gone
 	}
+	buf, err := c.fill(s.buf[:0], args)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", doing, err)
+	}
+	if c.writes && !s.inside { // in a transaction the commit has the concern
+		buf = append(buf[:len(buf)-1], s.db.concern...)
+		binary.LittleEndian.PutUint32(buf, uint32(len(buf)))
+	}
+	s.buf = buf
 	if ctx != s.last {
 		s.last, s.with = ctx, mongo.NewSessionContext(ctx, s.driver)
 	}
-	reply, err := s.at.RunCommand(s.with, cmd).Raw()
-	if err == nil {
-		return reply, nil
+	reply, err := s.at.RunCommand(s.with, buf).Raw()
+	if err != nil {
+		return nil, s.fail(doing, err)
 	}
-	return reply, s.fail(doing, err)
+	return reply, nil
 }
 
 // fail classifies an error, and ends the session when the server has gone.
@@ -89,25 +96,6 @@ func (s *session) fail(doing string, err error) error {
 		s.gone = err
 	}
 	return err
-}
-
-// begin begins a command on a table.
-func (s *session) begin(name string, t *layout) []byte {
-	return bsoncore.AppendStringElement(append(s.buf[:0], 0, 0, 0, 0), name, t.Name)
-}
-
-// read runs a command that reads.
-func (s *session) read(ctx context.Context, doing string, cmd []byte) ([]byte, error) {
-	s.buf = end(cmd, 0)
-	return s.run(ctx, doing, s.buf)
-}
-
-// write runs a command that writes. In a transaction the commit has the concern.
-func (s *session) write(ctx context.Context, doing string, cmd []byte) ([]byte, error) {
-	if !s.inside {
-		cmd = append(cmd, s.db.concern...)
-	}
-	return s.read(ctx, doing, cmd)
 }
 
 // Prepare readies an operation.
@@ -123,43 +111,59 @@ func (s *session) Prepare(_ context.Context, op *model.Op) (engine.Stmt, error) 
 	if err != nil {
 		return nil, err
 	}
-	b := base{session: s, t: t, label: op.Label(), want: op.Args(t.Table)}
+	st := s.statement(t, op)
 	switch op.Kind {
 	case model.Insert:
-		return newInsert(b, op), nil
+		return newInsert(st, op), nil
 	case model.Get, model.Scan:
-		return newRead(b, op)
-	case model.Update:
-		return newUpdate(b, op), nil
-	case model.Delete:
-		return &remove{b, newFilter(t, op)}, nil
+		return newRead(st, op)
 	case model.DeleteLowest:
-		return newLowest(b, op)
+		return newLowest(st, op)
 	}
-	return nil, fmt.Errorf("operation %s: the engine does not know it", op.Label())
+	return newWrite(st, op), nil
 }
 
-// base is what all statements have.
-type base struct {
+// statement is what all statements on tables have.
+type statement struct {
 	session *session
 	t       *layout
 	label   string
 	want    int // arguments
+	filter  *filter
+	command *command
 }
 
-// start clears the result and checks the number of arguments.
-func (b *base) start(args []model.Value, r *engine.Result) error {
-	r.Reset()
-	if len(args) != b.want {
-		return fmt.Errorf("%s: %d arguments given, %d wanted", b.label, len(args), b.want)
+func (s *session) statement(t *layout, op *model.Op) statement {
+	return statement{session: s, t: t, label: op.Label(), want: op.Args(&t.Table)}
+}
+
+// check checks the number of arguments.
+func (s *statement) check(args []model.Value) error {
+	if len(args) != s.want {
+		return fmt.Errorf("%s: %d arguments given, %d wanted", s.label, len(args), s.want)
 	}
 	return nil
 }
 
-// wrong says what was being done when an argument did not fit.
-func (b *base) wrong(err error) error { return fmt.Errorf("%s: %w", b.label, err) }
+// run runs the command. There is no reply if no row can meet the condition.
+func (s *statement) run(ctx context.Context, args []model.Value) ([]byte, error) {
+	if err := s.check(args); err != nil {
+		return nil, err
+	}
+	args, found := s.filter.known(args)
+	if !found {
+		return nil, nil
+	}
+	return s.session.run(ctx, s.label, s.command, args)
+}
 
 // boundary begins or ends a transaction.
+type boundary struct {
+	s       *session
+	kind    model.Kind
+	options *options.TransactionOptionsBuilder
+}
+
 func (s *session) boundary(op *model.Op) (engine.Stmt, error) {
 	if !s.db.replica {
 		return nil, fmt.Errorf("operation %s: transactions need a replica set: options: {replica_set: true}, or replicaSet=NAME in the dsn", op.Label())
@@ -170,12 +174,6 @@ func (s *session) boundary(op *model.Op) (engine.Stmt, error) {
 	journal := s.db.journal()
 	concern := &writeconcern.WriteConcern{W: 1, Journal: &journal}
 	return &boundary{s, op.Kind, options.Transaction().SetReadConcern(readconcern.Snapshot()).SetWriteConcern(concern)}, nil
-}
-
-type boundary struct {
-	s       *session
-	kind    model.Kind
-	options *options.TransactionOptionsBuilder
 }
 
 // Exec begins or ends a transaction. An end runs to its end whatever becomes of

@@ -1,0 +1,177 @@
+package mongodb
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strconv"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"rumbench/model"
+)
+
+// doc returns a document of names and values.
+func doc(pairs ...any) bson.D {
+	d := make(bson.D, 0, len(pairs)/2)
+	for i := 0; i < len(pairs); i += 2 {
+		d = append(d, bson.E{Key: pairs[i].(string), Value: pairs[i+1]})
+	}
+	return d
+}
+
+// arg stands for an argument of an operation as a value in a document. The field
+// is left out if the argument is NULL; that of an unset one otherwise.
+type arg struct {
+	at     int
+	column *model.Column
+	unset  bool
+}
+
+// optional is a document that is left out if all of its fields are.
+type optional bson.D
+
+// command is a command as BSON with places for arguments: it is made once, and
+// filled for each execution.
+type command struct {
+	parts  []part
+	text   []byte // that no part has yet
+	writes bool
+}
+
+// part is a piece of a command: unchanging text, and what to do behind it.
+type part struct {
+	text  []byte
+	do    action
+	field []byte // the type and the name of the value
+	arg   arg
+}
+
+type action byte
+
+const (
+	begin action = iota // a document or array
+	end
+	endOptional
+	value // of an argument
+)
+
+func newCommand(d bson.D) *command {
+	c := &command{}
+	c.document(nil, d, end)
+	return c
+}
+
+func (c *command) add(do action, field []byte, a arg) {
+	c.parts = append(c.parts, part{c.text, do, field, a})
+	c.text = nil
+}
+
+func (c *command) document(field []byte, d bson.D, close action) {
+	c.add(begin, field, arg{})
+	for _, e := range d {
+		c.element(e.Key, e.Value)
+	}
+	c.add(close, field, arg{})
+}
+
+func (c *command) element(name string, v any) {
+	field := func(t bsoncore.Type) []byte { return bsoncore.AppendHeader(nil, t, name) }
+	switch v := v.(type) {
+	case arg:
+		c.add(value, field(v.bsonType()), v)
+	case bson.D:
+		c.document(field(bsoncore.TypeEmbeddedDocument), v, end)
+	case optional:
+		c.document(field(bsoncore.TypeEmbeddedDocument), bson.D(v), endOptional)
+	case bson.A:
+		items := bson.D{}
+		for i, item := range v {
+			items = append(items, bson.E{Key: strconv.Itoa(i), Value: item})
+		}
+		c.document(field(bsoncore.TypeArray), items, end)
+	default:
+		t, b, err := bson.MarshalValue(v)
+		if err != nil {
+			panic(err) // commands have no values that could fail
+		}
+		c.text = append(append(c.text, field(bsoncore.Type(t))...), b...)
+	}
+}
+
+// fill appends the command with its arguments.
+func (c *command) fill(dst []byte, args []model.Value) (_ []byte, err error) {
+	var deep [16]int // enough for all, so that it is on the stack
+	open := deep[:0] // where the fields of the open documents begin
+	for i := range c.parts {
+		p := &c.parts[i]
+		dst = append(dst, p.text...)
+		switch p.do {
+		case begin:
+			open = append(open, len(dst))
+			dst = append(append(dst, p.field...), 0, 0, 0, 0)
+		case value:
+			if dst, err = p.value(dst, args[p.arg.at]); err != nil {
+				return dst, err
+			}
+		default:
+			field := open[len(open)-1]
+			open = open[:len(open)-1]
+			at := field + len(p.field)
+			if p.do == endOptional && len(dst) == at+4 {
+				dst = dst[:field]
+				continue
+			}
+			dst = append(dst, 0)
+			binary.LittleEndian.PutUint32(dst[at:], uint32(len(dst)-at))
+		}
+	}
+	return dst, nil
+}
+
+func (a arg) bsonType() bsoncore.Type {
+	switch c := a.column; {
+	case a.unset:
+		return bsoncore.TypeBoolean
+	case c.Type == model.Float:
+		return bsoncore.TypeDouble
+	case c.Type == model.String:
+		return bsoncore.TypeString
+	case c.Type == model.Bytes:
+		return bsoncore.TypeBinary
+	case c.Type == model.Int && c.Width == 4:
+		return bsoncore.TypeInt32
+	}
+	return bsoncore.TypeInt64 // times, too: a date has milliseconds only
+}
+
+func (p *part) value(dst []byte, v model.Value) ([]byte, error) {
+	c := p.arg.column
+	switch {
+	case v.IsNull() && p.arg.unset:
+		return append(append(dst, p.field...), 1), nil
+	case v.IsNull() && c.NotNull:
+		return dst, fmt.Errorf("column %s is NOT NULL", c.Name)
+	case v.IsNull() != p.arg.unset:
+		return dst, nil
+	case v.Type() != c.Type:
+		return dst, fmt.Errorf("column %s has type %s, not %s", c.Name, c.Type, v.Type())
+	}
+	dst = append(dst, p.field...)
+	switch n := v.Int(); bsoncore.Type(p.field[0]) {
+	case bsoncore.TypeDouble:
+		return bsoncore.AppendDouble(dst, v.Float()), nil
+	case bsoncore.TypeString: // without a string of its own
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(len(v.Buf())+1))
+		return append(append(dst, v.Buf()...), 0), nil
+	case bsoncore.TypeBinary:
+		return bsoncore.AppendBinary(dst, 0, v.Buf()), nil
+	case bsoncore.TypeInt32:
+		if n != int64(int32(n)) {
+			return dst, fmt.Errorf("column %s: %d does not fit in 4 bytes", c.Name, n)
+		}
+		return bsoncore.AppendInt32(dst, int32(n)), nil
+	default:
+		return bsoncore.AppendInt64(dst, n), nil
+	}
+}
