@@ -77,13 +77,14 @@ func (c *command) document(field []byte, d bson.D, close action) {
 
 func (c *command) element(name string, v any) {
 	field := func(t bsoncore.Type) []byte { return bsoncore.AppendHeader(nil, t, name) }
+	const document = bsoncore.TypeEmbeddedDocument
 	switch v := v.(type) {
 	case arg:
 		c.add(value, field(v.bsonType()), v)
 	case bson.D:
-		c.document(field(bsoncore.TypeEmbeddedDocument), v, end)
+		c.document(field(document), v, end)
 	case optional:
-		c.document(field(bsoncore.TypeEmbeddedDocument), bson.D(v), endOptional)
+		c.document(field(document), bson.D(v), endOptional)
 	case bson.A:
 		items := bson.D{}
 		for i, item := range v {
@@ -129,20 +130,19 @@ func (c *command) fill(dst []byte, args []model.Value) (_ []byte, err error) {
 	return dst, nil
 }
 
+var bsonTypes = map[model.Type]bsoncore.Type{
+	model.Int: bsoncore.TypeInt64, model.Float: bsoncore.TypeDouble, model.String: bsoncore.TypeString, model.Bytes: bsoncore.TypeBinary,
+	model.Time: bsoncore.TypeInt64, // a date has milliseconds only
+}
+
 func (a arg) bsonType() bsoncore.Type {
-	switch c := a.column; {
+	switch {
 	case a.unset:
 		return bsoncore.TypeBoolean
-	case c.Type == model.Float:
-		return bsoncore.TypeDouble
-	case c.Type == model.String:
-		return bsoncore.TypeString
-	case c.Type == model.Bytes:
-		return bsoncore.TypeBinary
-	case c.Type == model.Int && c.Width == 4:
+	case a.column.Type == model.Int && a.column.Width == 4:
 		return bsoncore.TypeInt32
 	}
-	return bsoncore.TypeInt64 // times, too: a date has milliseconds only
+	return bsonTypes[a.column.Type]
 }
 
 func (p *part) value(dst []byte, v model.Value) ([]byte, error) {

@@ -101,6 +101,9 @@ func each(doc []byte, f func(name []byte, v bsoncore.Value) error) error {
 
 // lookup returns a value in a reply, nil if there is none.
 func lookup(doc []byte, path ...string) []byte {
+	if len(path) == 0 {
+		return doc
+	}
 	v, _ := bsoncore.Document(doc).LookupErr(path...)
 	return v.Data
 }
@@ -121,25 +124,23 @@ func text(doc []byte, path ...string) string {
 
 // decode returns a column's value, whose text refers to the reply.
 func decode(c *model.Column, v bsoncore.Value) (model.Value, error) {
+	n, whole := v.AsInt64OK()
+	_, b, _ := v.BinaryOK()
 	switch {
+	case v.Type == bsoncore.TypeNull:
+		return model.Value{}, nil
 	case v.Type == bsoncore.TypeString && c.Type == model.String:
 		return model.StringValue(v.Data[4 : len(v.Data)-1]), nil
 	case v.Type == bsoncore.TypeBinary && c.Type == model.Bytes:
-		_, b := v.Binary()
 		return model.BytesValue(b), nil
 	case v.Type == bsoncore.TypeDouble && c.Type == model.Float:
 		return model.FloatValue(v.Double()), nil
-	case v.Type == bsoncore.TypeNull:
-		return model.Value{}, nil
-	}
-	n, ok := v.AsInt64OK()
-	switch {
-	case ok && c.Type == model.Int:
-		return model.IntValue(n), nil
-	case ok && c.Type == model.Time:
-		return model.MicrosValue(n), nil
-	case ok && c.Type == model.Float:
+	case whole && c.Type == model.Float:
 		return model.FloatValue(float64(n)), nil
+	case whole && c.Type == model.Time:
+		return model.MicrosValue(n), nil
+	case whole && c.Type == model.Int:
+		return model.IntValue(n), nil
 	}
 	return model.Value{}, fmt.Errorf("column %s of type %s is stored as %s", c.Name, c.Type, v.Type)
 }
