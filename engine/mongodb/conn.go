@@ -2,6 +2,7 @@ package mongodb
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
@@ -11,10 +12,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/topology"
 
 	"rumbench/engine"
 	"rumbench/engine/serverkit"
+	"rumbench/model"
 )
 
 // peer is a server, with a client for definitions, settings and counters.
@@ -32,19 +36,12 @@ func (p *peer) DialContext(ctx context.Context, network, address string) (net.Co
 	return p.Dial(ctx, network, address)
 }
 
-const (
-	// selectTime is how long a server may be away, as the driver sees it.
-	selectTime = 5 * time.Second
-	// heartbeat is how often the driver looks at a server that answers.
-	heartbeat = 10 * time.Minute
-)
-
 // connect opens a client with a single connection for commands. The driver has
 // another one, to look at the server, which is idle.
 func (p *peer) connect(ctx context.Context) (*mongo.Client, error) {
 	o := options.Client().ApplyURI(p.uri).SetDialer(p).SetAppName("rumbench").SetDirect(true).SetMinPoolSize(0).SetMaxPoolSize(1)
 	o.SetRetryWrites(false).SetRetryReads(false).SetCompressors([]string{})
-	o.SetServerSelectionTimeout(selectTime).SetHeartbeatInterval(heartbeat).SetServerMonitoringMode(options.ServerMonitoringModePoll)
+	o.SetServerSelectionTimeout(5 * time.Second).SetHeartbeatInterval(10 * time.Minute).SetServerMonitoringMode(options.ServerMonitoringModePoll)
 	c, err := mongo.Connect(o)
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
@@ -149,4 +146,189 @@ func isGone(err error) bool {
 	}
 	var selection topology.ServerSelectionError
 	return !errors.Is(err, context.DeadlineExceeded) && (mongo.IsNetworkError(err) || errors.As(err, &selection))
+}
+
+// session is a client of its own with one connection. A connection that broke is
+// not replaced: the server may not be the same any more.
+type session struct {
+	db     *db
+	client *mongo.Client
+	at     *mongo.Database
+	driver *mongo.Session
+	// The driver finds its session in the context: last is the context of the last
+	// command, and with is that with the session.
+	last, with context.Context
+	inside     bool // a transaction
+	gone       error
+	buf        []byte // the command
+}
+
+func (d *db) Session(ctx context.Context) (engine.Session, error) {
+	client, err := d.connect(ctx)
+	if err != nil {
+		return nil, d.Blame(err)
+	}
+	s := &session{db: d, client: client, at: client.Database(d.Server.Schema)}
+	if s.driver, err = client.StartSession(options.Session().SetCausalConsistency(false)); err != nil {
+		disconnect(client)
+		return nil, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.sessions[s] = true
+	return s, nil
+}
+
+// Close ends the session, undoing an open transaction.
+func (s *session) Close() error {
+	s.db.mu.Lock()
+	defer s.db.mu.Unlock()
+	if s.db.sessions[s] {
+		delete(s.db.sessions, s)
+		if s.gone == nil { // else it would wait for the server
+			s.driver.EndSession(context.Background())
+		}
+		disconnect(s.client)
+		s.gone = engine.Errorf(engine.Gone, "the session is closed")
+	}
+	return nil
+}
+
+// run runs a command.
+func (s *session) run(ctx context.Context, doing string, c *command, args []model.Value) ([]byte, error) {
+	if s.gone != nil {
+		return nil, s.gone
+	}
+	buf, err := c.fill(s.buf[:0], args)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", doing, err)
+	}
+	if c.writes && !s.inside { // in a transaction the commit has the concern
+		buf = append(buf[:len(buf)-1], s.db.concern...)
+		binary.LittleEndian.PutUint32(buf, uint32(len(buf)))
+	}
+	s.buf = buf
+	if ctx != s.last {
+		s.last, s.with = ctx, mongo.NewSessionContext(ctx, s.driver)
+	}
+	reply, err := s.at.RunCommand(s.with, buf).Raw()
+	if err != nil {
+		return nil, s.fail(doing, err)
+	}
+	return reply, nil
+}
+
+// fail classifies an error, and ends the session when the server has gone.
+func (s *session) fail(doing string, err error) error {
+	err = classify(doing, err)
+	if engine.ClassOf(err) == engine.Gone {
+		s.gone = err
+	}
+	return err
+}
+
+// Prepare readies an operation.
+func (s *session) Prepare(_ context.Context, op *model.Op) (engine.Stmt, error) {
+	if s.gone != nil {
+		return nil, s.gone
+	}
+	switch op.Kind {
+	case model.Begin, model.Commit, model.Rollback:
+		return s.boundary(op)
+	}
+	t, err := s.db.usable(op)
+	if err != nil {
+		return nil, err
+	}
+	st := s.statement(t, op)
+	switch op.Kind {
+	case model.Insert:
+		return newInsert(st, op), nil
+	case model.Get, model.Scan:
+		return newRead(st, op)
+	case model.DeleteLowest:
+		return newLowest(st, op)
+	}
+	return newWrite(st, op), nil
+}
+
+// statement is what all statements on tables have.
+type statement struct {
+	session *session
+	t       *layout
+	label   string
+	want    int // arguments
+	filter  *filter
+	command *command
+}
+
+func (s *session) statement(t *layout, op *model.Op) statement {
+	return statement{session: s, t: t, label: op.Label(), want: op.Args(&t.Table)}
+}
+
+// check checks the number of arguments.
+func (s *statement) check(args []model.Value) error {
+	if len(args) != s.want {
+		return fmt.Errorf("%s: %d arguments given, %d wanted", s.label, len(args), s.want)
+	}
+	return nil
+}
+
+// run runs the command. There is no reply if no row can meet the condition.
+func (s *statement) run(ctx context.Context, args []model.Value) ([]byte, error) {
+	if err := s.check(args); err != nil {
+		return nil, err
+	}
+	args, found := s.filter.known(args)
+	if !found {
+		return nil, nil
+	}
+	return s.session.run(ctx, s.label, s.command, args)
+}
+
+// boundary begins or ends a transaction.
+type boundary struct {
+	s       *session
+	kind    model.Kind
+	options *options.TransactionOptionsBuilder
+}
+
+func (s *session) boundary(op *model.Op) (engine.Stmt, error) {
+	if !s.db.replica {
+		return nil, fmt.Errorf("operation %s: transactions need a replica set: options: {replica_set: true}, or replicaSet=NAME in the dsn", op.Label())
+	}
+	if op.Isolation == model.Serializable {
+		return nil, fmt.Errorf("operation %s: transactions have snapshots, level repeatable-read; serializable is not supported", op.Label())
+	}
+	journal := s.db.journal()
+	concern := &writeconcern.WriteConcern{W: 1, Journal: &journal}
+	return &boundary{s, op.Kind, options.Transaction().SetReadConcern(readconcern.Snapshot()).SetWriteConcern(concern)}, nil
+}
+
+// Exec begins or ends a transaction. An end runs to its end whatever becomes of
+// the context.
+func (b *boundary) Exec(ctx context.Context, _ []model.Value, r *engine.Result) (err error) {
+	r.Reset()
+	if b.s.gone != nil {
+		return b.s.gone
+	}
+	switch b.kind {
+	case model.Begin:
+		if err = ctx.Err(); err == nil {
+			err = b.s.driver.StartTransaction(b.options)
+			b.s.inside = err == nil
+		}
+		return err
+	case model.Commit:
+		err = b.s.driver.CommitTransaction(context.Background())
+	case model.Rollback:
+		if b.s.inside { // else a commit has failed, which undoes it
+			err = b.s.driver.AbortTransaction(context.Background())
+		}
+	}
+	b.s.inside = false
+	if err != nil {
+		err = b.s.fail(b.kind.String(), err)
+	}
+	return err
 }

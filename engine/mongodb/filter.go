@@ -49,16 +49,6 @@ func newFilter(t *layout, op *model.Op) *filter {
 	return f
 }
 
-// nullable returns the columns of a unique index that may be NULL. Rows with NULL
-// are not in the index, as NULLs would be equal there.
-func (l *layout) nullable(index string) []string {
-	ix, err := l.Index(index)
-	if err != nil || !ix.Unique {
-		return nil
-	}
-	return slices.DeleteFunc(slices.Clone(ix.Columns), func(name string) bool { return l.column(name).NotNull })
-}
-
 // hinted reports whether the server is to use an index that the operation names:
 // not if it lacks rows that meet the condition, and not the primary key's, which
 // it takes anyway, and by a shorter way without a hint.

@@ -30,19 +30,16 @@ func newInsert(st statement, op *model.Op) engine.Stmt {
 		name, list = "update", "updates"
 	}
 	for row := range op.Rows {
-		id := s.t.id(s.key(row), false)
+		id := doc(idField, s.t.id(s.key(row), false))
+		u := append(id[:1:1], s.fields(row, false)...)
 		switch op.OnConflict {
 		case model.Fail:
-			items = append(items, append(doc(idField, id), s.fields(row, false)...))
-		case model.Replace:
-			items = append(items, doc("q", doc(idField, id), "u", append(doc(idField, id), s.fields(row, false)...), "upsert", true))
-		default:
-			u := doc("$setOnInsert", s.fields(row, false))
-			if op.OnConflict == model.Add {
-				u = append(u, bson.E{Key: "$inc", Value: s.fields(row, true)})
-			}
-			items = append(items, doc("q", doc(idField, id), "u", u, "upsert", true))
+			items = append(items, u)
+			continue
+		case model.Ignore, model.Add:
+			u = doc("$setOnInsert", s.fields(row, false), "$inc", optional(s.fields(row, true)))
 		}
+		items = append(items, doc("q", id, "u", u, "upsert", true))
 	}
 	s.command = newCommand(doc(name, s.t.Name, list, items))
 	s.command.writes = true
@@ -90,16 +87,13 @@ func (s *insert) Exec(ctx context.Context, args []model.Value, r *engine.Result)
 	}
 	r.Rows = number(reply, "n")
 	if s.op.OnConflict == model.Ignore {
-		r.Rows = 0
-		err = each(lookup(reply, "upserted"), func([]byte, bsoncore.Value) error {
-			r.Rows++
-			return nil
-		})
+		inserted, _ := bsoncore.Document(lookup(reply, "upserted")).Elements()
+		r.Rows = int64(len(inserted))
 	}
 	if s.op.ReturnNumber {
 		r.Value = model.IntValue(last)
 	}
-	return err
+	return nil
 }
 
 // numbered numbers the rows if the table does so, and keeps up with the numbers

@@ -1,14 +1,12 @@
 package mongodb
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"sync/atomic"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"rumbench/model"
 )
@@ -81,66 +79,43 @@ func least(c *model.Column) any {
 	return int64(math.MinInt64)
 }
 
-// each calls a function for the elements of a document or array in a reply.
-func each(doc []byte, f func(name []byte, v bsoncore.Value) error) error {
-	if len(doc) < 5 {
-		return nil // it is missing
+// nullable returns the columns of a unique index that may be NULL. Rows with NULL
+// are not in the index, as NULLs would be equal there.
+func (l *layout) nullable(index string) []string {
+	ix, err := l.Index(index)
+	if err != nil || !ix.Unique {
+		return nil
 	}
-	for rest := doc[4 : len(doc)-1]; len(rest) > 0; {
-		element, after, ok := bsoncore.ReadElement(rest)
-		if !ok {
-			return errors.New("the server's reply is malformed")
+	return slices.DeleteFunc(slices.Clone(ix.Columns), func(name string) bool { return l.column(name).NotNull })
+}
+
+// definition is a table's in words.
+func (l *layout) definition(compression model.Compression) (text string) {
+	for _, c := range l.Columns {
+		text += fmt.Sprintf("%s %s(%d) required %v, ", c.Name, c.Type, c.Width, c.NotNull)
+	}
+	return fmt.Sprintf("%skey %v %s", text, l.Key, compression)
+}
+
+// indexDefinition is the document of an index in a createIndexes. The primary key
+// is part of each that is not unique, and comes behind its columns, as then the
+// included ones do: so entries are in its order, and it is read from them.
+func (l *layout) indexDefinition(ix *model.Index) bson.D {
+	columns := ix.Columns
+	if !ix.Unique {
+		columns = once(slices.Concat(columns, l.Key, ix.Include))
+	}
+	keys := bson.D{}
+	for _, name := range columns {
+		keys = append(keys, bson.E{Key: l.path(name), Value: 1})
+	}
+	d := doc("key", keys, "name", ix.Name, "unique", ix.Unique)
+	if nullable := l.nullable(ix.Name); len(nullable) > 0 {
+		only := bson.D{}
+		for _, name := range nullable {
+			only = append(only, l.present(name)...)
 		}
-		if err := f(element.KeyBytes(), element.Value()); err != nil {
-			return err
-		}
-		rest = after
+		d = append(d, bson.E{Key: "partialFilterExpression", Value: only})
 	}
-	return nil
-}
-
-// lookup returns a value in a reply, nil if there is none.
-func lookup(doc []byte, path ...string) []byte {
-	if len(path) == 0 {
-		return doc
-	}
-	v, _ := bsoncore.Document(doc).LookupErr(path...)
-	return v.Data
-}
-
-// number returns a number in a reply, 0 if there is none.
-func number(doc []byte, path ...string) int64 {
-	v, _ := bsoncore.Document(doc).LookupErr(path...)
-	n, _ := v.AsInt64OK()
-	return n
-}
-
-// text returns a string in a reply, "" if there is none.
-func text(doc []byte, path ...string) string {
-	v, _ := bsoncore.Document(doc).LookupErr(path...)
-	s, _ := v.StringValueOK()
-	return s
-}
-
-// decode returns a column's value, whose text refers to the reply.
-func decode(c *model.Column, v bsoncore.Value) (model.Value, error) {
-	n, whole := v.AsInt64OK()
-	_, b, _ := v.BinaryOK()
-	switch {
-	case v.Type == bsoncore.TypeNull:
-		return model.Value{}, nil
-	case v.Type == bsoncore.TypeString && c.Type == model.String:
-		return model.StringValue(v.Data[4 : len(v.Data)-1]), nil
-	case v.Type == bsoncore.TypeBinary && c.Type == model.Bytes:
-		return model.BytesValue(b), nil
-	case v.Type == bsoncore.TypeDouble && c.Type == model.Float:
-		return model.FloatValue(v.Double()), nil
-	case whole && c.Type == model.Float:
-		return model.FloatValue(float64(n)), nil
-	case whole && c.Type == model.Time:
-		return model.MicrosValue(n), nil
-	case whole && c.Type == model.Int:
-		return model.IntValue(n), nil
-	}
-	return model.Value{}, fmt.Errorf("column %s of type %s is stored as %s", c.Name, c.Type, v.Type)
+	return d
 }

@@ -2,6 +2,7 @@ package mongodb
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -174,4 +175,68 @@ func (p *part) value(dst []byte, v model.Value) ([]byte, error) {
 	default:
 		return bsoncore.AppendInt64(dst, n), nil
 	}
+}
+
+// each calls a function for the elements of a document or array in a reply.
+func each(doc []byte, f func(name []byte, v bsoncore.Value) error) error {
+	if len(doc) < 5 {
+		return nil // it is missing
+	}
+	for rest := doc[4 : len(doc)-1]; len(rest) > 0; {
+		element, after, ok := bsoncore.ReadElement(rest)
+		if !ok {
+			return errors.New("the server's reply is malformed")
+		}
+		if err := f(element.KeyBytes(), element.Value()); err != nil {
+			return err
+		}
+		rest = after
+	}
+	return nil
+}
+
+// lookup returns a value in a reply, nil if there is none.
+func lookup(doc []byte, path ...string) []byte {
+	if len(path) == 0 {
+		return doc
+	}
+	v, _ := bsoncore.Document(doc).LookupErr(path...)
+	return v.Data
+}
+
+// number returns a number in a reply, 0 if there is none.
+func number(doc []byte, path ...string) int64 {
+	v, _ := bsoncore.Document(doc).LookupErr(path...)
+	n, _ := v.AsInt64OK()
+	return n
+}
+
+// text returns a string in a reply, "" if there is none.
+func text(doc []byte, path ...string) string {
+	v, _ := bsoncore.Document(doc).LookupErr(path...)
+	s, _ := v.StringValueOK()
+	return s
+}
+
+// decode returns a column's value, whose text refers to the reply.
+func decode(c *model.Column, v bsoncore.Value) (model.Value, error) {
+	n, whole := v.AsInt64OK()
+	_, b, _ := v.BinaryOK()
+	switch {
+	case v.Type == bsoncore.TypeNull:
+		return model.Value{}, nil
+	case v.Type == bsoncore.TypeString && c.Type == model.String:
+		return model.StringValue(v.Data[4 : len(v.Data)-1]), nil
+	case v.Type == bsoncore.TypeBinary && c.Type == model.Bytes:
+		return model.BytesValue(b), nil
+	case v.Type == bsoncore.TypeDouble && c.Type == model.Float:
+		return model.FloatValue(v.Double()), nil
+	case whole && c.Type == model.Float:
+		return model.FloatValue(float64(n)), nil
+	case whole && c.Type == model.Time:
+		return model.MicrosValue(n), nil
+	case whole && c.Type == model.Int:
+		return model.IntValue(n), nil
+	}
+	return model.Value{}, fmt.Errorf("column %s of type %s is stored as %s", c.Name, c.Type, v.Type)
 }
