@@ -94,21 +94,21 @@ func run(ctx context.Context, at *mongo.Database, cmd bson.D) ([]byte, error) {
 	return r, classify(cmd[0].Key, err)
 }
 
-// The codes of the server's errors.
+// classes are those of the server's errors by code.
+var classes = map[int]engine.Class{
+	24: engine.LockTimeout, 112: engine.Conflict, 251: engine.Conflict, // a write conflict, and a transaction that ended of one
+	91: engine.Gone, 189: engine.Gone, 10107: engine.Gone, 11600: engine.Gone, 11602: engine.Gone, 13435: engine.Gone, 13436: engine.Gone,
+}
+
+// Further codes of the server's errors.
 const (
 	codeUnauthorized   = 13
 	codeAlreadySet     = 23 // AlreadyInitialized
-	codeLockTimeout    = 24
 	codeNoNamespace    = 26
 	codeNoCommand      = 59
-	codeWriteConflict  = 112
 	codeNotImplemented = 238
-	codeNoTransaction  = 251
 	codeDiskFull       = 14031
 )
-
-// endings are the codes of a server that ends, or is not the primary any more.
-var endings = []int{91, 189, 10107, 11600, 11602, 13435, 13436}
 
 func hasCode(err error, codes ...int) bool {
 	var e mongo.ServerError
@@ -121,31 +121,25 @@ func classify(doing string, err error) error {
 		return err
 	}
 	class := engine.Fatal
+	for code, c := range classes {
+		if hasCode(err, code) {
+			class = c
+		}
+	}
+	var lost topology.ServerSelectionError
+	broken := (mongo.IsNetworkError(err) || errors.As(err, &lost)) && !errors.Is(err, context.DeadlineExceeded)
 	switch {
+	case class != engine.Fatal:
 	case mongo.IsDuplicateKeyError(err):
 		class = engine.Duplicate
-	case hasCode(err, codeWriteConflict, codeNoTransaction):
-		class = engine.Conflict
-	case hasCode(err, codeLockTimeout):
-		class = engine.LockTimeout
 	case hasCode(err, codeDiskFull):
 		err = engine.DiskFull(err)
-	case isGone(err): // before timeouts: the driver may have waited for it
+	case broken || errors.Is(err, mongo.ErrClientDisconnected): // before timeouts: the driver may have waited for it
 		class = engine.Gone
 	case mongo.IsTimeout(err):
 		class = engine.Timeout
 	}
 	return engine.Classify(class, fmt.Errorf("%s: %w", doing, err))
-}
-
-// isGone reports whether the connection has ended for another reason than the
-// context's.
-func isGone(err error) bool {
-	if errors.Is(err, mongo.ErrClientDisconnected) || hasCode(err, endings...) {
-		return true
-	}
-	var selection topology.ServerSelectionError
-	return !errors.Is(err, context.DeadlineExceeded) && (mongo.IsNetworkError(err) || errors.As(err, &selection))
 }
 
 // session is a client of its own with one connection. A connection that broke is
@@ -300,8 +294,7 @@ func (s *session) boundary(op *model.Op) (engine.Stmt, error) {
 	if op.Isolation == model.Serializable {
 		return nil, fmt.Errorf("operation %s: transactions have snapshots, level repeatable-read; serializable is not supported", op.Label())
 	}
-	journal := s.db.journal()
-	concern := &writeconcern.WriteConcern{W: 1, Journal: &journal}
+	concern := &writeconcern.WriteConcern{W: 1, Journal: &s.db.journal}
 	return &boundary{s, op.Kind, options.Transaction().SetReadConcern(readconcern.Snapshot()).SetWriteConcern(concern)}, nil
 }
 

@@ -40,9 +40,6 @@ type db struct {
 	catalog  map[string]string // definitions of what exists
 }
 
-// journal reports whether writes wait for the journal.
-func (d *db) journal() bool { return levels[d.Durability] }
-
 // newHost knows what a server's process is called, and a file that its data
 // directory has.
 func newHost() *serverkit.Host { return serverkit.NewHost("WiredTiger", "mongod", "ferretdb") }
@@ -57,10 +54,7 @@ func (Engine) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
 		setup: s, peer: peer{Host: newHost(), uri: c.Server.DSN}, sessions: map[*session]bool{},
 		tables: map[string]*layout{}, wanted: map[string]string{}, catalog: map[string]string{},
 	}
-	concern, err := bson.Marshal(doc("writeConcern", doc("w", 1, "j", d.journal())))
-	if err != nil {
-		return nil, err
-	}
+	concern, _ := newCommand(doc("writeConcern", doc("w", 1, "j", d.journal))).fill(nil, nil)
 	d.concern = concern[4:]
 	for i := range s.Schema.Tables {
 		t := newLayout(&s.Schema.Tables[i])
@@ -87,6 +81,9 @@ func (d *db) open(ctx context.Context) error {
 				return err
 			}
 		}
+		if err := d.Private.NoteEmpty(d.class); err != nil {
+			return err
+		}
 	}
 	if err := d.meet(ctx); err != nil {
 		return err
@@ -94,11 +91,6 @@ func (d *db) open(ctx context.Context) error {
 	d.at = d.client.Database(d.Server.Schema)
 	if d.replica && d.set == "" {
 		return engine.Refuse("dsn", nil, "it names a replica set, and the server belongs to none")
-	}
-	if d.Private != nil {
-		if err := d.Private.NoteEmpty(d.class); err != nil {
-			return err
-		}
 	}
 	return d.take(ctx)
 }
@@ -354,10 +346,10 @@ func (d *db) leave() (err error) {
 			err = errors.Join(err, d.drop(ctx, name))
 		}
 	}
-	if err != nil && !errors.Is(err, mongo.ErrClientDisconnected) {
-		return fmt.Errorf("could not remove rumbench's objects from database %s of the attached server: %w", d.Server.Schema, err)
+	if err != nil {
+		err = fmt.Errorf("could not remove rumbench's objects from database %s of the attached server: %w", d.Server.Schema, err)
 	}
-	return nil
+	return err
 }
 
 // usable returns the table of an operation. It is an error if the table was made

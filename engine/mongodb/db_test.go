@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"go.mongodb.org/mongo-driver/bson"
+
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
 	"rumbench/internal/hint"
@@ -252,5 +254,25 @@ func TestCheck(t *testing.T) {
 	conf.Schema.Tables[1].Indexes[0].Columns = []string{"data"}
 	if err := (Engine{}).Check(conf); err == nil || !strings.Contains(err.Error(), "orders by length") {
 		t.Error(err)
+	}
+}
+
+// What a mongod counts, which FerretDB does not.
+func TestSections(t *testing.T) {
+	reply, err := bson.Marshal(doc(
+		"mem", doc("resident", 3), "transactions", doc("totalCommitted", 4),
+		"wiredTiger", doc("log", doc("log bytes written", int64(7), "log sync time duration (usecs)", 5, "other", 1)),
+	))
+	must(t, err)
+	var s engine.Sample
+	add(sections, &s, reply, "")
+	want := []engine.Point{
+		{Name: "mongodb.memory.resident_bytes", Kind: engine.Gauge, Unit: "bytes", Value: 3 << 20},
+		{Name: engine.Commits, Labels: `explicit_only="true"`, Kind: engine.Counter, Unit: "count", Value: 4},
+		{Name: engine.LogBytes, Kind: engine.Counter, Unit: "bytes", Value: 7},
+		{Name: "mongodb.wiredtiger.log.sync_ns", Kind: engine.Counter, Unit: "ns", Value: 5000},
+	}
+	if !slices.Equal(s.Points, want) {
+		t.Errorf("%+v", s.Points)
 	}
 }

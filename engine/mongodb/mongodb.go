@@ -101,6 +101,7 @@ type setup struct {
 	*serverkit.Setup
 	settings []server.Setting // of the private server
 	replica  bool             // the server is to be a replica set
+	journal  bool             // writes wait for the journal
 }
 
 // Check reports whether the configuration can be honoured.
@@ -113,7 +114,7 @@ func newSetup(ctx context.Context, c engine.Config) (_ *setup, err error) {
 	if err := cmp.Or(checkKnobs(c), checkSchema(c.Schema)); err != nil {
 		return nil, err
 	}
-	s := &setup{replica: replicaSet(c)}
+	s := &setup{replica: replicaSet(c), journal: levels[c.Durability]}
 	if s.Setup, err = rules.Check(ctx, c); err != nil {
 		return nil, err
 	}

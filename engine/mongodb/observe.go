@@ -76,7 +76,7 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 	} else {
 		add("isolation", "each document for itself: the server is not a replica set")
 	}
-	add("write_concern", fmt.Sprintf("w: 1, j: %v", d.journal()))
+	add("write_concern", fmt.Sprintf("w: 1, j: %v", d.journal))
 	add("protocol", "commands")
 	for _, v := range d.Variables {
 		add(v.Name, v.Value)
