@@ -25,10 +25,9 @@ type read struct {
 	cursor    [1]model.Value
 }
 
-// field is a field of the documents in a reply.
+// field is a field of the documents in a reply, or of the document _id in them.
 type field struct {
 	name   string
-	inner  bool // it is in the document _id
 	column *model.Column
 }
 
@@ -48,17 +47,17 @@ func newRead(s statement, op *model.Op) (_ engine.Stmt, err error) {
 	cursor := arg{column: &model.Column{Type: model.Int}}
 	r.more = newCommand(doc("getMore", cursor, "collection", s.t.Name, "batchSize", mostRows))
 	for _, name := range op.Columns {
-		f := field{s.t.path(name), false, s.t.column(name)}
-		if op.Distinct || s.t.composite() && slices.Contains(s.t.Key, name) {
-			f.name, f.inner = name, true
+		f := field{name, s.t.column(name)}
+		if s.t.path(name) == idField && !op.Distinct {
+			f.name = idField
 		}
 		r.fields = append(r.fields, f)
 	}
 	switch op.Aggregate {
 	case model.Count:
-		r.fields = []field{{"v", false, &model.Column{Name: "count", Type: model.Int}}}
+		r.fields = []field{{"v", &model.Column{Name: "count", Type: model.Int}}}
 	case model.Sum:
-		r.fields = []field{{"v", false, s.t.column(op.Columns[0])}}
+		r.fields = []field{{"v", s.t.column(op.Columns[0])}}
 	}
 	r.row = make([]model.Value, len(r.fields))
 	return r, nil
@@ -203,7 +202,7 @@ func (r *read) batch(reply []byte, res *engine.Result) (cursor int64, err error)
 		case "firstBatch", "nextBatch":
 			return each(v.Data, func(_ []byte, doc bsoncore.Value) error {
 				clear(r.row)
-				err := r.decode(doc.Data, false)
+				err := r.decode(doc.Data)
 				switch {
 				case err != nil:
 				case r.aggregate != model.NoAggregate:
@@ -219,21 +218,17 @@ func (r *read) batch(reply []byte, res *engine.Result) (cursor int64, err error)
 	return cursor, err
 }
 
-// decode reads the fields of a document, or of the document _id in it. What is
-// missing is NULL.
-func (r *read) decode(doc []byte, inner bool) error {
+// decode reads the fields of a document. What is missing is NULL.
+func (r *read) decode(doc []byte) error {
 	return each(doc, func(name []byte, v bsoncore.Value) (err error) {
-		if !inner && v.Type == bsoncore.TypeEmbeddedDocument {
-			return r.decode(v.Data, true) // only keys are documents
+		if v.Type == bsoncore.TypeEmbeddedDocument { // it has the columns of a key
+			return r.decode(v.Data)
 		}
 		for i := range r.fields {
-			f := &r.fields[i]
-			if f.inner == inner && string(name) == f.name {
-				if r.row[i], err = decode(f.column, v); err != nil {
-					return err
-				}
+			if f := &r.fields[i]; err == nil && string(name) == f.name {
+				r.row[i], err = decode(f.column, v)
 			}
 		}
-		return nil
+		return err
 	})
 }
