@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -104,10 +103,9 @@ func ready(ctx context.Context, e server.Endpoint) error {
 	return errors.Join(c.eval(ctx, nil, "box.ctl.wait_rw(0.1)"), c.Close())
 }
 
-// do calls one of the program's functions, on the connection for definitions.
-func (d *db) do(ctx context.Context, into any, function string, args ...string) error {
-	err := d.admin.call(ctx, into, d.module+"."+function, args...)
-	if err != nil {
+// do calls one of the program's functions on a connection.
+func (d *db) do(ctx context.Context, c *conn, into any, function string, args ...string) error {
+	if err := c.eval(ctx, into, "return "+d.module+"."+function+"(...)", args...); err != nil {
 		return fmt.Errorf("%s: %w", function, err)
 	}
 	return nil
@@ -121,7 +119,7 @@ func (d *db) compare(ctx context.Context) error {
 		Exist   []string
 		Strange map[string]string
 	}
-	if err := d.do(ctx, &found, "compare", encode(d.definitions())); err != nil {
+	if err := d.do(ctx, d.admin, &found, "compare", encode(d.definitions())); err != nil {
 		return err
 	}
 	if d.Attached() && !d.Server.Force && len(found.Exist) > 0 {
@@ -138,52 +136,13 @@ func (d *db) compare(ctx context.Context) error {
 
 const wrongShape = "; the parameters that shape the tables must be those of the load"
 
-// definition is a table as the program makes it.
-type definition struct {
-	Name    string            `json:"name"`
-	Engine  string            `json:"engine"`
-	Format  []field           `json:"format"`
-	Key     []string          `json:"key"`
-	Auto    bool              `json:"auto"`
-	Indexes []indexDefinition `json:"indexes"`
-}
-
-type field struct {
-	Name     string `json:"name"`
-	Type     string `json:"type"`
-	Nullable bool   `json:"is_nullable"`
-}
-
-type indexDefinition struct {
-	Name    string   `json:"name"`
-	Columns []string `json:"columns"`
-	Unique  bool     `json:"unique"`
-}
-
-// types are the server's. Its varbinary would become text when Lua handles it;
-// text is compared byte by byte as well. A float that is whole becomes an integer
-// there, which a field of type double would not take.
-var types = map[model.Type]string{
-	model.Int: "integer", model.Time: "integer", model.Float: "number", model.String: "string", model.Bytes: "string",
-}
-
-func (d *db) definitions() (out []definition) {
+// definitions returns the schema's tables as the program makes them, each a text.
+func (d *db) definitions() (out []string) {
 	for _, t := range d.Schema.Tables {
-		def := definition{Name: t.Name, Engine: d.Storage, Key: t.Key, Auto: t.AutoColumn() >= 0, Indexes: indexDefinitions(t.Indexes)}
-		for _, c := range t.Columns {
-			def.Format = append(def.Format, field{c.Name, types[c.Type], !c.NotNull && !slices.Contains(t.Key, c.Name)})
-		}
-		out = append(out, def)
-	}
-	return out
-}
-
-// indexDefinitions leaves out included columns: an index of memtx leads to the
-// row, and vinyl always looks the row up.
-func indexDefinitions(list []model.Index) []indexDefinition {
-	out := []indexDefinition{}
-	for _, ix := range list {
-		out = append(out, indexDefinition{ix.Name, ix.Columns, ix.Unique})
+		out = append(out, encode(struct {
+			model.Table
+			Storage string
+		}{t, d.Storage}))
 	}
 	return out
 }
@@ -212,7 +171,7 @@ func (d *db) CreateTables(ctx context.Context) error {
 	if d.Attached() && d.Server.Force {
 		replace = "replace"
 	}
-	if err := d.do(ctx, nil, "create", encode(d.definitions()), replace); err != nil {
+	if err := d.do(ctx, d.admin, nil, "create", encode(d.definitions()), replace); err != nil {
 		return err
 	}
 	d.made = d.tableNames()
@@ -236,7 +195,7 @@ func (d *db) CreateIndexes(ctx context.Context, table string, indexes ...string)
 		}
 		list = append(list, *ix)
 	}
-	return d.do(ctx, nil, "create_indexes", table, encode(indexDefinitions(list)))
+	return d.do(ctx, d.admin, nil, "create_indexes", table, encode(list))
 }
 
 // DropIndex removes a secondary index.
@@ -248,7 +207,7 @@ func (d *db) DropIndex(ctx context.Context, table, index string) error {
 	if _, err := t.Index(index); err != nil {
 		return err
 	}
-	return d.do(ctx, nil, "drop_index", table, index)
+	return d.do(ctx, d.admin, nil, "drop_index", table, index)
 }
 
 // usable returns a table, unless it was made for something else.
@@ -317,7 +276,7 @@ func (d *db) leave() error {
 	c, err := connect(ctx, d.address, d.Dial)
 	if err == nil {
 		if d.made != nil {
-			err = c.call(ctx, nil, d.module+".drop", encode(d.made))
+			err = d.do(ctx, c, nil, "drop", encode(d.made))
 		}
 		err = errors.Join(err, c.eval(ctx, nil, "local m = rawget(_G, ...) if m then m.unload() end", d.module), c.Close())
 	}

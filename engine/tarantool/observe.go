@@ -80,7 +80,7 @@ func identity(c *conn, level model.Durability) []engine.Setting {
 // Sizes reports what tables and indexes take: of memtx in memory, without what
 // its allocator wastes; of vinyl on disk, and in memory before it is dumped.
 func (d *db) Sizes(ctx context.Context) (out []engine.Size, err error) {
-	if err := d.do(ctx, &out, "sizes", encode(d.tableNames())); err != nil {
+	if err := d.do(ctx, d.admin, &out, "sizes", encode(d.tableNames())); err != nil {
 		return nil, err
 	}
 	kind, total := engine.Exact, int64(0)

@@ -2,7 +2,6 @@ package tarantool
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -30,16 +29,13 @@ func (s *session) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error
 	if err != nil {
 		return nil, err
 	}
-	description, err := json.Marshal(struct {
+	var p prepared
+	description := encode(struct {
 		*model.Op
 		Kind string
 	}{op, op.Kind.String()})
-	if err != nil {
-		return nil, err
-	}
-	var p prepared
-	if err := s.conn.call(ctx, &p, s.db.module+".prepare", string(description)); err != nil {
-		return nil, fmt.Errorf("prepare %s: %w", op.Label(), err)
+	if err := s.db.do(ctx, s.conn, &p, "prepare", description); err != nil {
+		return nil, fmt.Errorf("%s: %w", op.Label(), err)
 	}
 	st := &stmt{session: s, label: op.Label(), want: op.Args(t), result: newResult(t, op)}
 	st.call = callOf(s.db.module+".call", t, op, p)
