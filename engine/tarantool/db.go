@@ -32,10 +32,10 @@ type db struct {
 	*reader          // of counters
 	made    []string // tables
 
-	mu       sync.Mutex
-	strange  map[string]string // what tables are that are not as they are wanted
-	sessions map[*session]bool
-	closed   atomic.Bool
+	mu      sync.Mutex
+	strange map[string]string // what tables are that are not as they are wanted
+	conns   []*conn
+	closed  atomic.Bool
 }
 
 // programs is what a server's process is called, and mark a file that its data
@@ -51,7 +51,7 @@ func (Engine) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &db{Host: serverkit.NewHost(mark, programs), setup: s, module: "rumbench_" + rand.Text(), sessions: map[*session]bool{}}
+	d := &db{Host: serverkit.NewHost(mark, programs), setup: s, module: "rumbench_" + rand.Text()}
 	if err := d.open(ctx); err != nil {
 		return nil, errors.Join(d.Blame(err), d.Close())
 	}
@@ -65,7 +65,7 @@ func (d *db) open(ctx context.Context) (err error) {
 		}
 		d.address = socket(d.Private.Endpoint())
 	}
-	if d.admin, err = connect(ctx, d.address, d.Dial); err != nil {
+	if d.admin, err = d.connect(ctx); err != nil {
 		return err
 	}
 	if _, err := d.vars(ctx); err != nil {
@@ -82,11 +82,20 @@ func (d *db) open(ctx context.Context) (err error) {
 	if err := d.compare(ctx); err != nil {
 		return err
 	}
+	c, err := d.connect(ctx)
+	d.reader = &reader{conn: c}
+	return err
+}
+
+// connect opens a connection that Close closes.
+func (d *db) connect(ctx context.Context) (*conn, error) {
 	c, err := connect(ctx, d.address, d.Dial)
 	if err == nil {
-		d.reader = &reader{conn: c}
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.conns = append(d.conns, c)
 	}
-	return err
+	return c, err
 }
 
 func socket(e server.Endpoint) address { return address{network: "unix", host: e.Socket, user: e.User} }
@@ -222,39 +231,26 @@ func (d *db) usable(table string) (*model.Table, error) {
 
 // Session opens a session on a connection of its own.
 func (d *db) Session(ctx context.Context) (engine.Session, error) {
-	c, err := connect(ctx, d.address, d.Dial)
+	c, err := d.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s := &session{conn: c, db: d}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.sessions[s] = true
-	return s, nil
+	return &session{conn: c, db: d}, nil
 }
 
 // Close ends the sessions, removes what was made on a server that is attached to,
 // and stops a private one.
-func (d *db) Close() error {
+func (d *db) Close() (err error) {
 	if d.closed.Swap(true) {
 		return nil
 	}
 	d.mu.Lock()
-	open := d.sessions
-	d.sessions = map[*session]bool{}
-	d.mu.Unlock()
-	var err error
-	for s := range open {
-		err = errors.Join(err, s.conn.Close())
+	defer d.mu.Unlock()
+	for _, c := range d.conns {
+		err = errors.Join(err, c.Close())
 	}
 	if d.Attached() && d.admin != nil {
 		err = errors.Join(err, d.leave())
-	}
-	if d.reader != nil {
-		err = errors.Join(err, d.reader.Close())
-	}
-	if d.admin != nil {
-		err = errors.Join(err, d.admin.Close())
 	}
 	switch {
 	case d.Private == nil:

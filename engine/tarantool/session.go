@@ -50,12 +50,7 @@ func (s *session) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error
 type prepared struct{ Number, Space, Index int }
 
 // Close ends the session, undoing an open transaction.
-func (s *session) Close() error {
-	s.db.mu.Lock()
-	delete(s.db.sessions, s)
-	s.db.mu.Unlock()
-	return s.conn.Close()
-}
+func (s *session) Close() error { return s.conn.Close() }
 
 // stmt is a prepared operation.
 type stmt struct {
