@@ -52,6 +52,11 @@ if [ -n "$missing" ]; then
 fi
 # An old release of MySQL, to compare with: every user who runs servers must get at it.
 [ -x /opt/mysql-5.5.9/bin/mysqld ] || $as_root "$(dirname "$0")/mysql-5.5.9.sh" /opt/mysql-5.5.9
+# What is built or unpacked here is this user's to write.
+[ -w /opt/rumbench ] || {
+	$as_root mkdir -p /opt/rumbench
+	$as_root chown "$(id -u)" /opt/rumbench
+}
 # The libraries of native engines: a new and an old version of each.
 "$(dirname "$0")/rocksdb.sh" 6.29.5 11.8.1
 "$(dirname "$0")/wiredtiger.sh" 3.2.1 11.3.1

@@ -29,3 +29,10 @@ func TestConformance(t *testing.T) {
 		},
 	})
 }
+
+// A commit fails if a row that it has read has changed.
+func TestSkew(t *testing.T) {
+	if n := enginetest.Skew(t, enginetest.Suite{Engine: badger.Engine{}, Config: engine.Config{Durability: model.DurabilityProcess}}); n != 1 {
+		t.Errorf("%d of 2 transactions commit", n)
+	}
+}

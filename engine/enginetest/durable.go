@@ -139,3 +139,32 @@ func crashChild(t *testing.T, s Suite) bool {
 		}
 	}
 }
+
+// testSyncs: a native engine syncs at every commit of level os, and never below.
+func testSyncs(t *testing.T, s Suite) {
+	for level, synced := range map[model.Durability]bool{model.DurabilityProcess: false, model.DurabilityOS: true} {
+		s.Config.Durability = level
+		db := s.open(t, true)
+		syncs := func() (n float64) {
+			var sample engine.Sample
+			check(t, db.Counters(t.Context(), &sample))
+			for _, p := range sample.Points {
+				if p.Name == "native.syncs" {
+					n = p.Value
+				}
+			}
+			return n
+		}
+		const commits = 10
+		before, push := syncs(), newClient(t, db).prepare(pushOp)
+		for range commits {
+			check(t, push.Exec(t.Context(), ints(1, 2, 3, 4, 5), &engine.Result{}))
+		}
+		_, err := db.Settle(t.Context())
+		check(t, err)
+		if n := syncs() - before; synced && n < commits || !synced && n > 0 {
+			t.Errorf("%v syncs of %d commits and a settle at level %s", n, commits, level)
+		}
+		check(t, db.Close())
+	}
+}

@@ -75,6 +75,9 @@ func Run(t *testing.T, s Suite) {
 	if can(s, model.CapUnique) {
 		t.Run("unique", s.testUnique)
 	}
+	if s.Engine.Info().Native {
+		t.Run("syncs", func(t *testing.T) { testSyncs(t, s) })
+	}
 	if !s.Volatile {
 		t.Run("reopen", s.testReopen)
 		t.Run("kill", s.testKill)

@@ -30,9 +30,9 @@ type iter struct {
 	err          error
 }
 
-// The first and the largest batch, and the first buffer.
+// The largest batch, and the first and the largest buffer that grows for more of
+// them.
 const (
-	firstBatch  = 1
 	largest     = 1000
 	firstBuffer = 4 << 10
 	mostBuffer  = 128 << 10
@@ -49,18 +49,21 @@ func (t *tx) Iter(lower, upper []byte) (kvkit.Iter, error) {
 		}
 	}
 	t.iters[space] = nil
-	i.tx, i.err, i.lower, i.upper = t, nil, lower[spaceLen:], nil
+	i.tx, i.err, i.lower, i.upper, i.max = t, nil, lower[spaceLen:], nil, 1
 	if bytes.HasPrefix(upper, lower[:spaceLen]) {
 		i.upper = upper[spaceLen:]
 	}
 	return i, nil
 }
 
+// Announce makes the first batch as large as the scan is going to be; 0: unknown.
+func (i *iter) Announce(entries int) { i.max = C.int(min(max(entries, 1), largest)) }
+
 func (i *iter) First() bool { return i.begin(0) }
 func (i *iter) Last() bool  { return i.begin(1) }
 
 func (i *iter) begin(back C.int) bool {
-	i.back, i.start, i.max, i.left, i.last = back, 1, firstBatch, 0, false
+	i.back, i.start, i.left, i.last = back, 1, 0, false
 	return i.Next()
 }
 

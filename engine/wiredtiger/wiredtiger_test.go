@@ -83,3 +83,12 @@ func conform(t *testing.T, version, storage string) {
 		},
 	})
 }
+
+// Transactions read a snapshot, and what they read may change before they commit.
+func TestSkew(t *testing.T) {
+	need(t, versions[1])
+	c := engine.Config{Durability: model.DurabilityProcess, Options: map[string]any{"library": versions[1]}}
+	if n := enginetest.Skew(t, enginetest.Suite{Engine: wiredtiger.Engine{}, Config: c}); n != 2 {
+		t.Errorf("%d of 2 transactions commit", n)
+	}
+}

@@ -23,8 +23,8 @@ import (
 	"rumbench/internal/server"
 )
 
-// grace is how long a trial may take to end when it is asked to; then it is killed.
-const grace = 60 * time.Second
+// Grace is how long a trial may take to end when it is asked to; then it is killed.
+const Grace = 60 * time.Second
 
 // launcher runs trials in processes of their own.
 type launcher struct {
@@ -101,7 +101,7 @@ func (l *launcher) exec(ctx context.Context, e result.Entry, dir string, log *os
 	}
 	stop := context.AfterFunc(ctx, func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
-		time.AfterFunc(grace, func() { _ = cmd.Process.Kill() }) // no process has that number any more, or it is ours
+		time.AfterFunc(Grace, func() { _ = cmd.Process.Kill() }) // no process has that number any more, or it is ours
 	})
 	defer stop()
 	listen(stdout, event)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"rumbench/engine/native"
 	"rumbench/internal/cli"
 	"rumbench/internal/metric"
 )
@@ -41,12 +43,35 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("RUMBENCH_LOCK", e.WorkDir+"/lock")
+			e.Setenv("RUMBENCH_NATIVE", nativeProgram)
 			return nil
+		},
+		Condition: func(name string) (bool, error) {
+			if name != "native" {
+				return false, fmt.Errorf("no condition %s", name)
+			}
+			_, err := os.Stat(nativeProgram)
+			if err != nil && os.Getenv("CI") != "" {
+				t.Fatal(err)
+			}
+			return err == nil, nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "rows": rows, "waitfor": waitFor, "same": same, "agree": agree,
 		},
 	})
+}
+
+// nativeProgram is what make native builds.
+var nativeProgram = filepath.Join(root(), "bin", native.Program)
+
+// root returns the directory of the project.
+func root() string {
+	dir, err := filepath.Abs("../..")
+	if err != nil {
+		panic(err)
+	}
+	return dir
 }
 
 // exits runs a command that is to end with a certain exit code: exits CODE COMMAND...

@@ -3,9 +3,11 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -33,7 +35,11 @@ func newTrialCommand(a *App) *cobra.Command {
 			// When the campaign was killed, or its terminal closed, nothing reads
 			// the events any more; the trial is to end in good order all the same.
 			signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP)
-			line := campaign.Connect(a.Stdin, a.Stdout, cancel)
+			line := campaign.Connect(a.Stdin, a.Stdout, func() {
+				cancel()
+				// An engine in C that hangs does not hear of it, and nobody is left to kill it.
+				time.AfterFunc(campaign.Grace, func() { os.Exit(ExitError) })
+			})
 			s, err := trialSpec(args[0], args[1])
 			if err != nil {
 				return err

@@ -27,10 +27,10 @@ func Idle() engine.Engine { return null.Engine{} }
 func Engines() []engine.Engine {
 	return []engine.Engine{
 		pebble.Engine{},
+		rocksdb.Engine{},
 		badger.Engine{},
 		wiredtiger.Engine{},
 		lmdb.Engine{},
-		rocksdb.Engine{},
 		bbolt.Engine{},
 		sqlite.Engine{},
 		mysql.Engine{},

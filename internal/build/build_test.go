@@ -1,0 +1,55 @@
+package build_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"rumbench/internal/build"
+)
+
+// Programs must write the same format, be of one revision where both are known, and
+// have the engine.
+func TestCheckWith(t *testing.T) {
+	own := build.Build{Format: 3, Revision: "a", Engines: []string{"pebble"}}
+	for _, c := range []struct {
+		name, engine, wrong string
+		other               build.Build
+	}{
+		{"same", "pebble", "", own},
+		{"unknown revision", "pebble", "", build.Build{Format: 3, Engines: own.Engines}},
+		{"another revision", "pebble", "was built from revision b", build.Build{Format: 3, Revision: "b", Engines: own.Engines}},
+		{"changed source", "pebble", "was built from revision a+", build.Build{Format: 3, Revision: "a+", Engines: own.Engines}},
+		{"another format", "pebble", "results of format 2", build.Build{Format: 2, Revision: "a", Engines: own.Engines}},
+		{"no engine", "lmdb", "has no engine lmdb, only pebble", own},
+	} {
+		err := c.other.CheckWith(own, c.engine)
+		if (err == nil) != (c.wrong == "") || err != nil && !strings.Contains(err.Error(), c.wrong) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+// A program that does not say what it is cannot run trials.
+func TestAsk(t *testing.T) {
+	script := func(text string) string {
+		path := filepath.Join(t.TempDir(), "program")
+		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	b, err := build.Ask(t.Context(), script(`echo '{"version": "v1", "format": 3, "engines": ["pebble"]}'`))
+	if err != nil || b.Version != "v1" || b.Format != 3 || len(b.SHA256) != 64 || !filepath.IsAbs(b.Path) {
+		t.Errorf("%+v, %v", b, err)
+	}
+	for _, text := range []string{"exit 1", "echo hello", "echo {}"} {
+		if _, err := build.Ask(t.Context(), script(text)); err == nil {
+			t.Errorf("%s: no error", text)
+		}
+	}
+	if _, err := build.Ask(t.Context(), "/no/such/program"); err == nil {
+		t.Error("a program that does not exist was asked")
+	}
+}
