@@ -34,7 +34,7 @@ type db struct {
 
 	mu      sync.Mutex
 	strange map[string]string // what tables are that are not as they are wanted
-	conns   []*conn
+	conns   map[*conn]bool    // that are open
 	closed  atomic.Bool
 }
 
@@ -51,7 +51,7 @@ func (Engine) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &db{Host: serverkit.NewHost(mark, programs), setup: s, module: "rumbench_" + rand.Text()}
+	d := &db{Host: serverkit.NewHost(mark, programs), setup: s, module: "rumbench_" + rand.Text(), conns: map[*conn]bool{}}
 	if err := d.open(ctx); err != nil {
 		return nil, errors.Join(d.Blame(err), d.Close())
 	}
@@ -93,7 +93,7 @@ func (d *db) connect(ctx context.Context) (*conn, error) {
 	if err == nil {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		d.conns = append(d.conns, c)
+		d.conns[c] = true
 	}
 	return c, err
 }
@@ -246,7 +246,7 @@ func (d *db) Close() (err error) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, c := range d.conns {
+	for c := range d.conns {
 		err = errors.Join(err, c.Close())
 	}
 	if d.Attached() && d.admin != nil {
@@ -261,13 +261,10 @@ func (d *db) Close() (err error) {
 	return errors.Join(err, d.Private.Stop())
 }
 
-// leaveTime is how long it may take to remove tables.
-const leaveTime = 10 * time.Minute
-
 // leave removes what is ours from a server that is not, on a new connection:
 // others may be broken.
 func (d *db) leave() error {
-	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	c, err := connect(ctx, d.address, d.Dial)
 	if err == nil {

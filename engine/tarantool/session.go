@@ -50,7 +50,12 @@ func (s *session) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error
 type prepared struct{ Number, Space, Index int }
 
 // Close ends the session, undoing an open transaction.
-func (s *session) Close() error { return s.conn.Close() }
+func (s *session) Close() error {
+	s.db.mu.Lock()
+	defer s.db.mu.Unlock()
+	delete(s.db.conns, s.conn)
+	return s.conn.Close()
+}
 
 // stmt is a prepared operation.
 type stmt struct {
