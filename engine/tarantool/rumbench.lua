@@ -50,6 +50,22 @@ local function is_known(key)
     return true
 end
 
+-- atomically does all of a function or nothing, in a transaction of its own or as
+-- a part of one.
+local function atomically(f)
+    return function(a, b, c)
+        local point
+        if box.is_in_txn() then point = box.savepoint() else box.begin() end
+        local ok, n, more = pcall(f, a, b, c)
+        if not ok then
+            if point then pcall(box.rollback_to_savepoint, point) else box.rollback() end
+            error(n, 0)
+        end
+        if not point then box.commit() end
+        return n, more
+    end
+end
+
 -- Definitions.
 
 -- A table's definition, as it was asked for, is kept in the server.
@@ -78,18 +94,7 @@ local function create_index(space, ix, auto)
         local f = by_name[name]
         parts[i] = {f.no, f.type, is_nullable = f.is_nullable}
     end
-    space:create_index(ix.Name, {parts = parts, unique = ix.Unique, sequence = auto or nil})
-end
-
--- undoing undoes what was made before something failed.
-local function undoing(list, make, undo)
-    for i, x in ipairs(list) do
-        local ok, err = pcall(make, x)
-        if not ok then
-            for k = 1, i do pcall(undo, list[k]) end
-            error(err, 0)
-        end
-    end
+    return space:create_index(ix.Name, {parts = parts, unique = ix.Unique, sequence = auto or nil})
 end
 
 local function drop(name)
@@ -115,26 +120,25 @@ local function create(definition)
     box.space._schema:replace({record_of(t.Name), definition})
 end
 
-function M.create(text, replace)
-    local definitions = json.decode(text)
-    for _, definition in ipairs(definitions) do
-        local name = json.decode(definition).Name
-        if replace ~= '' then drop(name) end
-        if box.space[schema .. '.' .. name] ~= nil then error('table ' .. name .. ' exists already', 0) end
+M.create = atomically(function(text, replace)
+    for _, definition in ipairs(json.decode(text)) do
+        if replace ~= '' then drop(json.decode(definition).Name) end
+        create(definition)
     end
-    undoing(definitions, create, function(definition) drop(json.decode(definition).Name) end)
-end
+end)
 
 -- create_indexes leaves out included columns: an index of memtx leads to the row,
--- and vinyl always looks the row up.
+-- and vinyl always looks the row up. No transaction can build on rows.
 function M.create_indexes(name, text)
-    local s, indexes = space_of(name), json.decode(text)
-    for _, ix in ipairs(indexes) do
-        if s.index[ix.Name] ~= nil then error('index ' .. ix.Name .. ' exists already', 0) end
+    local s, made = space_of(name), {}
+    for _, ix in ipairs(json.decode(text)) do
+        local ok, index = pcall(create_index, s, ix)
+        if not ok then
+            for _, m in ipairs(made) do m:drop() end
+            error(index, 0)
+        end
+        table.insert(made, index)
     end
-    undoing(indexes, function(ix) create_index(s, ix) end, function(ix)
-        if s.index[ix.Name] ~= nil then s.index[ix.Name]:drop() end
-    end)
 end
 
 function M.drop_index(name, index) space_of(name).index[index]:drop() end
@@ -166,22 +170,6 @@ end
 
 -- Operations. Each is a function of at most three arguments that returns what the
 -- client reads: a number of rows and the number of the last one; or rows.
-
--- atomically does all of a function or nothing, in a transaction of its own or as
--- a part of one.
-local function atomically(f)
-    return function(a, b, c)
-        local point
-        if box.is_in_txn() then point = box.savepoint() else box.begin() end
-        local ok, n, more = pcall(f, a, b, c)
-        if not ok then
-            if point then pcall(box.rollback_to_savepoint, point) else box.rollback() end
-            error(n, 0)
-        end
-        if not point then box.commit() end
-        return n, more
-    end
-end
 
 -- key_reader returns a function that picks the primary key of a tuple or a row.
 local function key_reader(space)
