@@ -395,15 +395,19 @@ end
 
 -- Sessions.
 
+local function this_session()
+    local id = box.session.id()
+    sessions[id] = sessions[id] or {}
+    return sessions[id]
+end
+
 -- prepare readies an operation for the session that asks, and returns its number
 -- there, and those of the table and of the index.
 function M.prepare(text)
     local op = read_json(text)
     local space = space_of(op.Table)
     local index = space.index[op.Index == '' and 0 or op.Index] or error('the index does not exist', 0)
-    local id = box.session.id()
-    local s = sessions[id] or {}
-    sessions[id] = s
+    local s = this_session()
     table.insert(s, make[op.Kind](op, space, index))
     return json.encode({number = #s, space = space.id, index = index.id})
 end
@@ -433,9 +437,7 @@ function M.call(number, a, b, c)
 end
 
 function M.begin()
-    local id = box.session.id()
-    local s = sessions[id] or {}
-    sessions[id] = s
+    local s = this_session()
     if s.tasks == nil then
         s.tasks, s.answers = fiber.channel(1), fiber.channel(1)
         fiber.create(work, s)
@@ -445,8 +447,8 @@ function M.begin()
 end
 
 local function finish(f)
-    local s = sessions[box.session.id()]
-    if not s or not s.open then return end
+    local s = this_session()
+    if not s.open then return end
     s.open = false
     inside(s, function()
         local ok, err = pcall(f)

@@ -83,7 +83,7 @@ func (s *stmt) Exec(ctx context.Context, args []model.Value, r *engine.Result) e
 	s.session.out = t.append(s.session.out, args)
 	data, err := s.session.conn.Do(ctx, s.session.out)
 	if err == nil {
-		s.read(t, &data, r)
+		s.read(t == s.call, &data, r)
 		err = data.Err()
 	}
 	if err != nil {
