@@ -117,7 +117,7 @@ func newSettings(c engine.Config) (s settings, err error) {
 		engine.RefuseIf(c.Durability == model.DurabilityInterval, "durability", c.Durability,
 			"rocksdb syncs at every commit or never: only none, process and os are possible"),
 		engine.RefuseIf(s.switches.SingleDeletes && isolation != nil, "options.deletes", "single", "RocksDB's transactions have no single deletes"),
-		refuseOwned(s.users), c.CheckEmbedded(options, isolation...))
+		refuseOwned(c, s.users), c.CheckEmbedded(options, isolation...))
 }
 
 // knobs returns RocksDB's options of the common knobs.
@@ -155,14 +155,17 @@ func (s *settings) concurrency() kvkit.Concurrency {
 // the data directory.
 var owned = []string{
 	"manual_wal_flush", "block_cache", "block_size", "compression", "use_direct_reads", "use_direct_io_for_flush_and_compaction",
-	"wal_dir", "db_log_dir", "db_paths", "cf_paths", "create_if_missing", "create_missing_column_families",
+	"no_block_cache", "comparator", "wal_dir", "db_log_dir", "db_paths", "cf_paths", "create_if_missing", "create_missing_column_families",
 }
 
+// compressing are options that override the knob compression, if it is set.
+var compressing = []string{"compression_per_level", "bottommost_compression", "blob_compression_type"}
+
 // refuseOwned refuses options that are rumbench's to set.
-func refuseOwned(users string) error {
+func refuseOwned(c engine.Config, users string) error {
 	for part := range strings.FieldsFuncSeq(users, func(r rune) bool { return strings.ContainsRune(";{}", r) }) {
 		name, _, _ := strings.Cut(part, "=")
-		if name = strings.TrimSpace(name); slices.Contains(owned, name) {
+		if name = strings.TrimSpace(name); slices.Contains(owned, name) || c.Compression != "" && slices.Contains(compressing, name) {
 			return engine.Refuse("options.rocksdb", name, "rumbench sets it, by the knobs durability, cache, page, compression and direct_io; "+
 				"the database stays in its data directory")
 		}

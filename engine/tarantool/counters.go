@@ -91,6 +91,9 @@ func expressions(points []point) string {
 type reader struct {
 	*conn
 	own float64 // requests that were made here
+	// taken are the bytes put into each index, those that were dropped too: their
+	// sum must not fall.
+	taken map[string]float64
 }
 
 // Counters adds the counters of the server, and of its indexes in vinyl.
@@ -116,10 +119,16 @@ func (r *reader) Counters(ctx context.Context, s *engine.Sample) error {
 		return nil
 	}
 	add(s, ofVinyl, got.Server[len(common):])
-	taken := 0.0
+	if r.taken == nil {
+		r.taken = map[string]float64{}
+	}
 	for _, ix := range got.Indexes {
-		taken += ix.Values[0]
+		r.taken[ix.Name] = ix.Values[0]
 		add(s, ofIndex, ix.Values, "index", ix.Name)
+	}
+	taken := 0.0
+	for _, n := range r.taken {
+		taken += n
 	}
 	s.Counter(engine.BytesTaken, "bytes", taken)
 	return nil

@@ -118,7 +118,7 @@ func (c *command) Exec(ctx context.Context, _ []model.Value, r *engine.Result) e
 		ctx = context.Background() // it runs to its end
 	}
 	_, err := c.session.conn.Do(ctx, c.request)
-	c.session.open = c.kind == model.Begin && err == nil
+	c.session.open = c.kind == model.Begin && (err == nil || c.session.open) // which a second begin does not end
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.kind, err)
 	}
