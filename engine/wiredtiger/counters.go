@@ -6,6 +6,7 @@ package wiredtiger
 import "C"
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -14,7 +15,8 @@ import (
 )
 
 // statistic is a statistic of the connection that is reported. Their numbers differ
-// between versions: they are found by WiredTiger's description.
+// between versions: they are found by WiredTiger's description. Neighbours of the
+// same name are added up.
 type statistic struct {
 	description string
 	name, unit  string
@@ -22,19 +24,20 @@ type statistic struct {
 	factor      float64 // 0: 1
 	setting     string  // it is a setting of this name instead
 	merging     bool    // it changes while chunks are merged
+	storage     string  // it is right for this storage only; "": for both
 	at          int
 }
-
-// blockBytes are the bytes of tables that are written, without the log.
-const blockBytes = "wiredtiger.block_bytes_written"
 
 const us, ms = 1e3, 1e6 // in ns
 
 var statistics = []statistic{
 	{description: "block-manager: blocks read", name: "wiredtiger.blocks_read", unit: "count"},
+	{description: "block-manager: mapped blocks read", name: "wiredtiger.blocks_read", unit: "count"},
 	{description: "block-manager: blocks written", name: "wiredtiger.blocks_written", unit: "count"},
 	{description: "block-manager: bytes read", name: engine.BytesRead, unit: "bytes"},
-	{description: "block-manager: bytes written", name: blockBytes, unit: "bytes"},
+	{description: "block-manager: mapped bytes read", name: engine.BytesRead, unit: "bytes"},
+	{description: "block-manager: bytes written", name: engine.BytesWritten, unit: "bytes"},
+	{description: "log: log bytes written", name: engine.BytesWritten, unit: "bytes"},
 	{description: "block-manager: bytes written for checkpoint", name: "wiredtiger.checkpoint.bytes_written", unit: "bytes"},
 	{description: "cache: bytes read into cache", name: "wiredtiger.cache.bytes_read", unit: "bytes"},
 	{description: "cache: bytes written from cache", name: "wiredtiger.cache.bytes_written", unit: "bytes"},
@@ -46,14 +49,14 @@ var statistics = []statistic{
 	{description: "cache: application threads page read from disk to cache time (usecs)", name: "wiredtiger.cache.application_read_ns", unit: "ns", factor: us},
 	{description: "cache: application threads page write from cache to disk time (usecs)", name: "wiredtiger.cache.application_write_ns", unit: "ns", factor: us},
 	{description: "cache: bytes currently in the cache", name: "wiredtiger.cache.size_bytes", unit: "bytes", gauge: true},
-	{description: "cache: tracked dirty bytes in the cache", name: engine.DirtyBytes, unit: "bytes", gauge: true},
+	{description: "cache: tracked dirty bytes in the cache", name: engine.DirtyBytes, unit: "bytes", gauge: true, storage: btree}, // lacks the chunks in memory,
 	{description: "cache: maximum bytes configured", setting: "cache_size"},
 	{description: "log: maximum log file size", setting: "log.file_max"},
 	{description: "log: log bytes written", name: engine.LogBytes, unit: "bytes"},
 	{description: "log: log write operations", name: "wiredtiger.log.writes", unit: "count"},
 	{description: "log: log sync operations", name: "wiredtiger.log.syncs", unit: "count"},
 	{description: "log: log sync time duration (usecs)", name: "wiredtiger.log.sync_ns", unit: "ns", factor: us},
-	{description: "thread-yield: application thread time waiting for cache (usecs)", name: engine.StallTime, unit: "ns", factor: us},
+	{description: "thread-yield: application thread time waiting for cache (usecs)", name: "wiredtiger.cache.wait_ns", unit: "ns", factor: us},
 	{description: "transaction: transactions committed", name: "wiredtiger.transactions_committed", unit: "count"},
 	{description: "transaction: transactions rolled back", name: "wiredtiger.transactions_rolled_back", unit: "count"},
 	{description: "transaction: update conflicts", name: "wiredtiger.update_conflicts", unit: "count"},
@@ -64,10 +67,11 @@ var statistics = []statistic{
 	{description: "connection: total fsync I/Os", name: "wiredtiger.fsyncs", unit: "count"},
 	{description: "connection: total read I/Os", name: "wiredtiger.reads", unit: "count"},
 	{description: "connection: total write I/Os", name: "wiredtiger.writes", unit: "count"},
-	{description: "cursor: cursor insert key and value bytes", name: engine.BytesTaken, unit: "bytes"},
+	{description: "cursor: cursor insert key and value bytes", name: engine.BytesTaken, unit: "bytes", storage: btree}, // chunks count a write again
+	{description: "cursor: cursor remove key bytes removed", name: engine.BytesTaken, unit: "bytes", storage: btree},
 	{description: "LSM: rows merged in an LSM tree", name: "wiredtiger.lsm.rows_merged", unit: "count", merging: true},
-	{description: "LSM: sleep for LSM merge throttle", name: "wiredtiger.lsm.merge_throttle_ns", unit: "ns", factor: us},
-	{description: "LSM: sleep for LSM checkpoint throttle", name: "wiredtiger.lsm.checkpoint_throttle_ns", unit: "ns", factor: us},
+	{description: "LSM: sleep for LSM merge throttle", name: engine.StallTime, unit: "ns", factor: us, storage: lsm},
+	{description: "LSM: sleep for LSM checkpoint throttle", name: engine.StallTime, unit: "ns", factor: us, storage: lsm},
 	{description: "LSM: merge work units currently queued", name: "wiredtiger.lsm.merges_queued", unit: "count", gauge: true},
 }
 
@@ -86,7 +90,7 @@ func (s *store) findStatistics(se *session) error {
 		at[name] = i
 	}
 	for _, st := range statistics {
-		if i, ok := at[st.description]; ok {
+		if i, ok := at[st.description]; ok && (st.storage == "" || st.storage == s.set.storage) {
 			st.at = i
 			s.statistics = append(s.statistics, st)
 		}
@@ -123,24 +127,21 @@ func (s *store) Counters(out *engine.Sample) error {
 	if err != nil {
 		return err
 	}
-	var written float64
-	for _, st := range s.statistics {
-		v := float64(values[st.at])
-		if st.factor != 0 {
-			v *= st.factor
-		}
-		if st.name == engine.LogBytes || st.name == blockBytes {
-			written += v
+	var sum float64
+	for i, st := range s.statistics {
+		sum += float64(values[st.at]) * cmp.Or(st.factor, 1)
+		if i+1 < len(s.statistics) && s.statistics[i+1].name == st.name {
+			continue
 		}
 		switch {
 		case st.setting != "":
 		case st.gauge:
-			out.Gauge(st.name, st.unit, v)
+			out.Gauge(st.name, st.unit, sum)
 		default:
-			out.Counter(st.name, st.unit, v)
+			out.Counter(st.name, st.unit, sum)
 		}
+		sum = 0
 	}
-	out.Counter(engine.BytesWritten, "bytes", written)
 	native.Counters(out)
 	return nil
 }

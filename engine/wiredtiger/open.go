@@ -9,9 +9,9 @@ package wiredtiger
 import "C"
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"syscall"
 	"unsafe"
@@ -58,11 +58,11 @@ func open(c engine.Config, set settings) (_ engine.DB, err error) {
 	}
 	native.SetSyncs(set.durability == "os")
 	s := &store{dir: c.Dir, set: set, spaces: kvkit.Spaces(c.Schema)}
-	if set.storage == btree {
-		s.reserve = 1
-	}
 	if err := call(func(a *arena) C.int { return C.wt_open(a.text(c.Dir), a.text(set.connection), &s.conn) }); err != nil {
 		return nil, fmt.Errorf("open wiredtiger in %s: %w", c.Dir, err)
+	}
+	if set.storage == btree {
+		s.reserve = 1
 	}
 	s.pool.New = func() any { return s.newSession() }
 	if err := s.prepare(); err != nil {
@@ -71,21 +71,27 @@ func open(c engine.Config, set settings) (_ engine.DB, err error) {
 	return set.switches.Open(s, c.Schema)
 }
 
-// prepare creates the tables and reads what does not change.
+// prepare creates the tables, checks those that exist, and reads what does not
+// change.
 func (s *store) prepare() error {
 	return s.with(func(se *session) error {
+		text := make([]byte, 64<<10)
 		for i := range s.spaces {
 			if err := call(func(a *arena) C.int { return C.wt_create(se.s, a.text(uri(i)), a.text(s.set.tables)) }); err != nil {
 				return fmt.Errorf("create table: %w", err)
 			}
+			if err := call(func(a *arena) C.int {
+				return C.wt_config(se.s, a.text(uri(i)), (*C.char)(unsafe.Pointer(&text[0])), C.size_t(len(text)))
+			}); err != nil {
+				return fmt.Errorf("read back the tables' configuration: %w", err)
+			}
+			s.tables = split(string(text[:bytes.IndexByte(text, 0)]))
+			for _, p := range s.set.shape {
+				if got := s.tables[p.name]; got != p.value {
+					return engine.Refuse(p.knob, p.value, "the tables were created with %s=%s", p.name, got)
+				}
+			}
 		}
-		text := make([]byte, 64<<10)
-		if err := call(func(a *arena) C.int {
-			return C.wt_config(se.s, a.text(uri(0)), (*C.char)(unsafe.Pointer(&text[0])), C.size_t(len(text)))
-		}); err != nil {
-			return fmt.Errorf("read back the tables' configuration: %w", err)
-		}
-		s.effective = split(string(text[:strings.IndexByte(string(text), 0)]))
 		return s.findStatistics(se)
 	})
 }
@@ -127,16 +133,23 @@ func failure(code C.int) error {
 	if code == 0 {
 		return nil
 	}
-	if code > 0 {
-		return fmt.Errorf("wiredtiger: %w", syscall.Errno(code))
+	text := C.GoString(C.wt_error(code))
+	message := make([]byte, 512)
+	cause := C.wt_last((*C.char)(unsafe.Pointer(&message[0])), C.size_t(len(message)))
+	gone := code == panicked || code == runRecovery
+	if cause != 0 && (gone || cause == code) {
+		text += ": " + string(message[:bytes.IndexByte(message, 0)])
 	}
-	err := fmt.Errorf("wiredtiger: %s", C.GoString(C.wt_error(code)))
-	switch code {
-	case rollback:
+	err := fmt.Errorf("wiredtiger: %s", text)
+	if (gone && cause == C.int(syscall.ENOSPC)) || code == C.int(syscall.ENOSPC) {
+		err = engine.DiskFull(err)
+	}
+	switch {
+	case code == rollback:
 		return engine.Classify(engine.Conflict, err)
-	case panicked, runRecovery:
+	case gone:
 		return engine.Classify(engine.Gone, err)
-	case trySalvage:
+	case code == trySalvage:
 		return hint.With(err, "its files are damaged: remove the directory and load it again, or salvage it with WiredTiger's own tool")
 	}
 	return err

@@ -9,7 +9,9 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -30,13 +32,19 @@ type store struct {
 	pool       sync.Pool // of *session, between transactions
 	closing    sync.RWMutex
 	closed     bool
-	effective  []engine.Setting // of the tables
+	tables     map[string]string // the configuration of the last one
 	statistics []statistic
 }
 
-// Concurrency returns Isolated: transactions have a snapshot, and the second writer
-// of a row fails.
-func (s *store) Concurrency() kvkit.Concurrency { return kvkit.Isolated }
+// Concurrency returns Isolated for the B-tree: transactions have a snapshot, and the
+// second writer of a row fails. In an LSM tree WiredTiger misses writers of a row
+// that has left the newest chunk since the snapshot, and their updates would be lost.
+func (s *store) Concurrency() kvkit.Concurrency {
+	if s.set.storage == lsm {
+		return kvkit.Unisolated
+	}
+	return kvkit.Isolated
+}
 
 // entryMemory is what an entry that is not yet committed takes in the cache.
 const entryMemory = 200
@@ -69,24 +77,9 @@ func (s *store) Settings() []engine.Setting {
 			}
 		}
 	}
-	return append(out, s.effective...)
-}
-
-// split returns the settings of a configuration: name=value,name=(…).
-func split(config string) (out []engine.Setting) {
-	depth, start := 0, 0
-	for i, c := range config + "," {
-		switch {
-		case c == '(' || c == '[':
-			depth++
-		case c == ')' || c == ']':
-			depth--
-		case c == ',' && depth == 0:
-			name, value, _ := strings.Cut(config[start:i], "=")
-			start = i + 1
-			if value != "" {
-				out = append(out, engine.Setting{Name: "table." + name, Value: value, Source: engine.ReadBack})
-			}
+	for _, name := range slices.Sorted(maps.Keys(s.tables)) {
+		if value := s.tables[name]; value != "" {
+			out = append(out, engine.Setting{Name: "table." + name, Value: value, Source: engine.ReadBack})
 		}
 	}
 	return out

@@ -96,9 +96,8 @@ func (t *tx) fail(code C.int) error {
 func (t *tx) Get(key []byte) ([]byte, error) { return t.get(key, 0) }
 
 // GetForUpdate reserves the row, as if it were written. A row that does not exist
-// meets others when it is inserted. In an LSM tree WiredTiger finds rows to reserve
-// in the newest chunk only: there a row meets others when it is written, which the
-// kit does with each that it reads so, or with an index entry of it.
+// meets others when it is inserted. In an LSM tree WiredTiger reserves rows of the
+// newest chunk only, and the kit has locked them.
 func (t *tx) GetForUpdate(key []byte) ([]byte, error) { return t.get(key, t.store.reserve) }
 
 func (t *tx) get(key []byte, reserve C.int) ([]byte, error) {

@@ -39,7 +39,7 @@ func (Engine) Info() engine.Info {
 		Name:      "wiredtiger",
 		Structure: "B-tree",
 		Doc: "MongoDB's storage engine, in this process: a B-tree by default, or an LSM tree. " +
-			"A transaction that meets another writer of a row fails at once.",
+			"A transaction of the B-tree that meets another writer of a row fails at once.",
 		Version:      newest,
 		Native:       true,
 		Storages:     []string{btree, lsm},
@@ -61,6 +61,7 @@ func (e Engine) InfoOf(c engine.Config) engine.Info {
 	i := e.Info()
 	if c.Storage == lsm {
 		i.Structure = "LSM tree"
+		i.Capabilities = []model.Capability{model.CapUnique, model.CapResults} // see Concurrency
 	}
 	if v, ok := c.Options["library"].(string); ok {
 		i.Version = v
@@ -86,10 +87,14 @@ type settings struct {
 	library, path      string // the version or path as given, and the file
 	connection, tables string
 	storage            string
+	shape              []part
 	cache              int64
 	durability         model.Durability
 	switches           kvkit.Switches
 }
+
+// part is what a knob sets in the tables' configuration, for as long as they exist.
+type part struct{ name, knob, value string }
 
 // defaultCache is WiredTiger's own.
 const defaultCache = 100 << 20
@@ -115,8 +120,11 @@ func newSettings(c engine.Config) (s settings, err error) {
 	if s.library == debian {
 		compressors = "none, snappy and zlib"
 	}
-	inner := c
+	inner, isolation := c, []model.Isolation{model.RepeatableRead}
 	inner.Storage = ""
+	if s.storage == lsm {
+		isolation = nil
+	}
 	if err := cmp.Or(
 		err1, err2, err3, err4,
 		engine.RefuseIf(s.storage != btree && s.storage != lsm, "storage", c.Storage, "wiredtiger has btree and lsm"),
@@ -129,34 +137,76 @@ func newSettings(c engine.Config) (s settings, err error) {
 		engine.RefuseIf(c.Page%4096 != 0 || c.Page > 1<<20, "page", c.Page, "leaf pages must be a multiple of 4 KiB, up to 1 MiB"),
 		engine.RefuseIf(c.Compresses() && !strings.Contains(compressors, string(c.Compression)), "compression", c.Compression,
 			"wiredtiger %s supports %s", s.library, compressors),
-		inner.CheckEmbedded(options, model.RepeatableRead),
+		refuseOwned("options.config", connection),
+		refuseOwned("options.table_config", tables),
+		inner.CheckEmbedded(options, isolation...),
 	); err != nil {
 		return s, err
 	}
-	s.connection = fmt.Sprintf("create,cache_size=%d,session_max=2000,statistics=(fast),log=(enabled=true,recover=on,file_max=10MB,prealloc=false),"+
-		"checkpoint=(wait=60),transaction_sync=(%s)", s.cache, syncs[c.Durability])
-	s.tables = "key_format=u,value_format=u,type=" + map[string]string{btree: "file", lsm: "lsm"}[s.storage]
+	// Of two values of a name the later one holds.
+	s.connection = "create,session_max=2000,checkpoint=(wait=60)"
+	if c.Compresses() && s.library == debian {
+		s.connection += ",extensions=[libwiredtiger_" + string(c.Compression) + ".so]"
+	}
+	s.connection += fmt.Sprintf(",%s,cache_size=%d,statistics=(fast),log=(enabled=true,recover=on,file_max=10MB,prealloc=false),transaction_sync=(%s)",
+		connection, s.cache, syncs[c.Durability])
+	s.shape = []part{{"type", "storage", map[string]string{btree: "file", lsm: "lsm"}[s.storage]}}
 	if c.Page != 0 {
-		s.tables += fmt.Sprintf(",leaf_page_max=%d", c.Page)
+		s.shape = append(s.shape, part{"leaf_page_max", "page", fmt.Sprintf("%dKB", c.Page>>10)})
 	}
-	if c.Compresses() {
-		s.tables += ",block_compressor=" + string(c.Compression)
-		if s.library == debian {
-			s.connection += ",extensions=[libwiredtiger_" + string(c.Compression) + ".so]"
-		}
+	if c.Compression != "" {
+		s.shape = append(s.shape, part{"block_compressor", "compression", strings.TrimPrefix(string(c.Compression), "none")})
 	}
-	s.connection += with(connection)
-	s.tables += with(tables)
+	s.tables = tables + ",key_format=u,value_format=u"
+	for _, p := range s.shape {
+		s.tables += "," + p.name + "=" + p.value
+	}
 	s.path, err = find(s.library)
 	return s, err
 }
 
-// with returns a configuration to append to another one.
-func with(config string) string {
-	if config == "" {
-		return ""
+// owned are names in WiredTiger's configurations that are rumbench's to set, with
+// the knob to use instead.
+var owned = map[string]string{
+	"transaction_sync": "durability", "log": "durability", "checkpoint_sync": "durability", "in_memory": "durability",
+	"readonly": "", "cache_size": "cache", "statistics": "",
+	"type": "storage", "leaf_page_max": "page", "block_compressor": "compression", "key_format": "", "value_format": "",
+}
+
+// refuseOwned refuses a configuration with names that are rumbench's to set.
+func refuseOwned(option, config string) error {
+	for name := range split(config) { // of several, any
+		knob, ok := owned[name]
+		switch {
+		case ok && knob != "":
+			return engine.Refuse(option, name, "rumbench sets it: use the knob %s", knob)
+		case ok:
+			return engine.Refuse(option, name, "rumbench sets it")
+		}
 	}
-	return "," + config
+	return nil
+}
+
+// split returns the values of a configuration by name: name=value,name=(…), or the
+// same in JSON.
+func split(config string) map[string]string {
+	values, depth, start := map[string]string{}, 0, 0
+	for i, c := range config + "," {
+		switch {
+		case strings.ContainsRune("([{", c):
+			depth++
+		case strings.ContainsRune(")]}", c):
+			depth--
+		case c == ',' && depth == 0:
+			name, value := config[start:i], ""
+			if at := strings.IndexAny(name, "=:"); at >= 0 {
+				name, value = name[:at], name[at+1:]
+			}
+			values[strings.Trim(name, " \t\r\n\"")] = value
+			start = i + 1
+		}
+	}
+	return values
 }
 
 // find returns the file of the library.

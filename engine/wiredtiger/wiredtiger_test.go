@@ -67,7 +67,7 @@ func conform(t *testing.T, version, storage string) {
 		Engine: wiredtiger.Engine{},
 		Config: engine.Config{
 			Durability: model.DurabilityProcess, Cache: 32 << 20, Compression: model.CompressionSnappy, Page: 8192,
-			Storage: storage, Options: map[string]any{"library": version, "table_config": "lsm=(chunk_size=1MB)"},
+			Storage: storage, Options: map[string]any{"library": version, "table_config": "lsm=(chunk_size=512KB)"},
 		},
 		Switches: switches,
 		Refused: []enginetest.Refusal{
@@ -80,6 +80,10 @@ func conform(t *testing.T, version, storage string) {
 			{Knob: "direct_io", Config: engine.Config{DirectIO: &yes}},
 			{Knob: "options.library", Config: option("library", "0.0.1")},
 			{Knob: "options.config", Config: option("config", int64(1))},
+			{Knob: "options.config", Config: option("config", "transaction_sync=(enabled=false)")},
+			{Knob: "options.config", Config: option("config", `"cache_size":"1MB"`)},
+			{Knob: "options.config", Config: option("config", "checkpoint=(wait=5), readonly")},
+			{Knob: "options.table_config", Config: option("table_config", "memory_page_max=1MB,leaf_page_max=4KB")},
 		},
 	})
 }

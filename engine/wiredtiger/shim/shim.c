@@ -3,13 +3,50 @@
 // compiled with the header of one of them, by scripts/wiredtiger.sh, and the
 // library that results is loaded at run time.
 #include "shim.h"
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <wiredtiger.h>
 
 const char *rumbench_wt_version(void) { return WIREDTIGER_VERSION_STRING; }
 const char *rumbench_wt_error(int code) { return wiredtiger_strerror(code); }
-int rumbench_wt_open(const char *dir, const char *config, WT_CONNECTION **conn) { return wiredtiger_open(dir, NULL, config, conn); }
+
+static struct {
+	pthread_mutex_t lock;
+	int code;
+	char text[512];
+} last = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void keep(int code, const char *text) {
+	pthread_mutex_lock(&last.lock);
+	last.code = code;
+	snprintf(last.text, sizeof last.text, "%s", text);
+	pthread_mutex_unlock(&last.lock);
+}
+
+// A panic follows the error that caused it.
+static int on_error(WT_EVENT_HANDLER *h, WT_SESSION *s, int code, const char *text) {
+	(void)h, (void)s;
+	if (code != WT_PANIC)
+		keep(code, text);
+	fprintf(stderr, "wiredtiger: %s\n", text);
+	return 0;
+}
+
+int rumbench_wt_last(char *to, size_t room) {
+	pthread_mutex_lock(&last.lock);
+	int code = last.code;
+	snprintf(to, room, "%s", last.text);
+	pthread_mutex_unlock(&last.lock);
+	return code;
+}
+
+int rumbench_wt_open(const char *dir, const char *config, WT_CONNECTION **conn) {
+	static WT_EVENT_HANDLER events = {.handle_error = on_error};
+	keep(0, "");
+	return wiredtiger_open(dir, &events, config, conn);
+}
+
 int rumbench_wt_close(WT_CONNECTION *c) { return c->close(c, NULL); }
 int rumbench_wt_session(WT_CONNECTION *c, WT_SESSION **s) { return c->open_session(c, NULL, "isolation=snapshot", s); }
 int rumbench_wt_end(WT_SESSION *s) { return s->close(s, NULL); }
@@ -20,7 +57,6 @@ int rumbench_wt_rollback(WT_SESSION *s) { return s->rollback_transaction(s, NULL
 int rumbench_wt_reset(WT_SESSION *s) { return s->reset(s); }
 int rumbench_wt_checkpoint(WT_SESSION *s) { return s->checkpoint(s, NULL); }
 int rumbench_wt_cursor(WT_SESSION *s, const char *uri, WT_CURSOR **c) { return s->open_cursor(s, uri, NULL, NULL, c); }
-int rumbench_wt_drop(WT_CURSOR *c) { return c->close(c); }
 
 static void set_key(WT_CURSOR *c, const void *key, size_t n) {
 	WT_ITEM k = {.data = key, .size = n};

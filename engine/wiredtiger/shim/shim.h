@@ -1,5 +1,5 @@
 // The functions of the shim, which are called rumbench_wt_NAME there and wt_NAME in
-// Go. All but the first ones return 0, an errno, or one of WiredTiger's own codes.
+// Go. All but the first three return 0, an errno, or one of WiredTiger's own codes.
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +24,8 @@ typedef struct {
 #define SHIM(X) \
 	X(const char *, version, (void), ()) \
 	X(const char *, error, (int code), (code)) \
+	/* The last error that WiredTiger reported but for panics, and its message. */ \
+	X(int, last, (char *to, size_t room), (to, room)) \
 	X(int, open, (const char *dir, const char *config, WT_CONNECTION **c), (dir, config, c)) \
 	X(int, close, (WT_CONNECTION *c), (c)) \
 	X(int, session, (WT_CONNECTION *c, WT_SESSION **s), (c, s)) \
@@ -35,7 +37,6 @@ typedef struct {
 	X(int, reset, (WT_SESSION *s), (s)) \
 	X(int, checkpoint, (WT_SESSION *s), (s)) \
 	X(int, cursor, (WT_SESSION *s, const char *uri, WT_CURSOR **c), (s, uri, c)) \
-	X(int, drop, (WT_CURSOR *c), (c)) \
 	X(int, put, (WT_CURSOR *c, const void *key, size_t nkey, const void *value, size_t nvalue), (c, key, nkey, value, nvalue)) \
 	X(int, delete, (WT_CURSOR *c, const void *key, size_t n), (c, key, n)) \
 	X(rumbench_wt_value, get, (WT_CURSOR *c, const void *key, size_t n, int reserve), (c, key, n, reserve)) \
