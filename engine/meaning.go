@@ -11,7 +11,7 @@ const (
 	LockWaits       = "engine.lock_waits"       // waits for locks of other transactions
 
 	RowLookups     = "engine.row_lookups"      // rows and index entries that operations read by their key, in a key-value store
-	CacheLookups   = "engine.cache_lookups"    // lookups of blocks or pages in the engine's own cache, for operations
+	CacheLookups   = "engine.cache_lookups"    // lookups of blocks or pages in the engine's own cache; some engines count those of compactions, too
 	CacheMisses    = "engine.cache_misses"     // those of them that missed
 	BytesRead      = "engine.bytes_read"       // bytes read as reported by the engine, for operations and background work
 	BytesWritten   = "engine.bytes_written"    // bytes written as reported by the engine, data and logs

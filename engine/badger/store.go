@@ -91,7 +91,7 @@ func (s *store) Sizes(ranges []kvkit.Range) error {
 }
 
 // TotalSize returns allocated bytes: logs are mapped, and much larger than what is in them.
-func (s *store) TotalSize() (int64, error) { return fsize.Allocated(s.dir) }
+func (s *store) TotalSize() (int64, error) { return fsize.Used(s.dir) }
 
 // Settle flushes the memtables, compacts all tables into one level, and rewrites
 // the files of the value log that are half empty.

@@ -69,7 +69,7 @@ func (s *store) Sizes(ranges []kvkit.Range) error {
 	})
 }
 
-func (s *store) TotalSize() (int64, error) { return fsize.Allocated(s.path) }
+func (s *store) TotalSize() (int64, error) { return fsize.Used(s.path) }
 
 // Counters adds bbolt's statistics. Its page counts do not distinguish single
 // pages from runs of pages, so bytes written are known from process and device

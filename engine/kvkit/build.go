@@ -108,8 +108,8 @@ func (b *builder) fill(tx Tx, upper []byte) (more bool, err error) {
 			return false, nil
 		}
 		value, err := it.Value()
-		if err != nil {
-			return false, err
+		if err != nil || b.l.hides(value) {
+			return true, err
 		}
 		b.text = b.text[:0]
 		if err := b.l.decodeRow(it.Key(), value, b.row, &b.text); err != nil {

@@ -228,7 +228,7 @@ func (s *insertStmt) refuseDuplicates(tx *txn, args []model.Value, first int64) 
 			if err != nil {
 				return err
 			}
-			if value != nil {
+			if value != nil && !s.l.hides(value) {
 				return engine.Errorf(engine.Duplicate, "table %s: a row with the key exists", s.l.table.Name)
 			}
 		}

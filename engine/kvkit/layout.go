@@ -207,15 +207,16 @@ func (l *layout) decodeCells(value []byte, columns []int, row []model.Value) ([]
 	return value, nil
 }
 
+// hides reports whether a stored value is not a row: what operands have left of
+// one that does not exist.
+func (l *layout) hides(value []byte) bool { return l.tagged && !IsRow(value) }
+
 // decodeRow decodes a stored row into row, which has an element per column.
 func (l *layout) decodeRow(key, value []byte, row []model.Value, arena *[]byte) error {
 	if _, err := l.decodeColumns(key[2:], l.key, row, arena); err != nil {
 		return err
 	}
 	if l.tagged {
-		if !IsRow(value) {
-			return fmt.Errorf("table %s: a stored value is not a row", l.table.Name)
-		}
 		value = value[1:]
 	}
 	_, err := l.decodeCells(value, l.rest, row)

@@ -284,7 +284,7 @@ func (s *scanStmt) runRange(tx *txn, k *keyRange, shorter int64, r *engine.Resul
 // read sets s.out from the iterator's entry, and from the row if the entry is
 // not covering. It reports false for a stale entry.
 func (s *scanStmt) read(tx *txn, it Iter) (bool, error) {
-	if len(s.columns) == 0 && s.shorter < 0 && !s.stale {
+	if len(s.columns) == 0 && s.shorter < 0 && !s.stale && !s.l.tagged {
 		return true, nil // rows are only counted
 	}
 	s.text = s.text[:0]
@@ -292,9 +292,10 @@ func (s *scanStmt) read(tx *txn, it Iter) (bool, error) {
 	switch {
 	case s.ix == nil:
 		var value []byte
-		if value, err = it.Value(); err == nil {
-			err = s.l.decodeRow(it.Key(), value, s.row, &s.text)
+		if value, err = it.Value(); err != nil || s.l.hides(value) {
+			return false, err
 		}
+		err = s.l.decodeRow(it.Key(), value, s.row, &s.text)
 	case s.covered:
 		err = s.readEntry(it)
 	default:

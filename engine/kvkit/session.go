@@ -195,7 +195,7 @@ func (b *base) fetchForUpdate(tx *txn, key []byte) (bool, error) {
 }
 
 func (b *base) decode(key, value []byte, err error) (bool, error) {
-	if err != nil || value == nil {
+	if err != nil || value == nil || b.l.hides(value) {
 		return false, err
 	}
 	b.val = append(b.val[:0], value...) // values of the row refer to it

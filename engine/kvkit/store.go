@@ -74,7 +74,8 @@ type Store interface {
 	Settings() []engine.Setting
 	// Sizes sets the allocated bytes of each range.
 	Sizes(ranges []Range) error
-	// TotalSize returns the allocated size of everything, logs included.
+	// TotalSize returns the size of everything on disk, logs included. What is
+	// preallocated beyond the end of a file does not count: it holds nothing yet.
 	TotalSize() (int64, error)
 	Counters(s *engine.Sample) error
 	Settle(ctx context.Context) ([]engine.SettleAction, error)
@@ -114,7 +115,7 @@ type Limited interface{ MaxEntries() int }
 // compacted. What it applies them with is an Operator of the schema.
 //
 // If there is no row, the result of operands that need one is not a row, see
-// IsRow: Get and Iter hide it.
+// IsRow: the kit hides it.
 type Merger interface {
 	Merge(key, operand []byte) error
 }

@@ -89,7 +89,7 @@ func (w Switches) check(s model.Schema) error {
 		engine.RefuseIf((w.CleanOnRead || w.CleanOnSettle) && !w.BlindIndexes, "options.cleanup", nil, "only indexes: blind leaves entries to clean up"),
 		engine.RefuseIf(w.SingleDeletes && changes, "options.deletes", "single",
 			"single deletes need rows and entries that are put once; updates: merge, upserts: merge and indexes: blind put them again"),
-		engine.RefuseIf(w.MergeUpdates && none(hasPlainColumn), "options.updates", "merge",
+		engine.RefuseIf(w.MergeUpdates && none(w.mergesColumn), "options.updates", "merge",
 			"no table of the workload has a column outside of its key and its indexes"),
 		engine.RefuseIf(w.MergeUpserts && none(indexesKey), "options.upserts", "merge",
 			"every table of the workload has an index with columns outside of its key"),
@@ -97,10 +97,14 @@ func (w Switches) check(s model.Schema) error {
 			"no table of the workload has an index that is not unique"))
 }
 
-// hasPlainColumn reports whether a column is neither in the key nor in an index.
-func hasPlainColumn(t *model.Table) bool {
+// mergesColumn reports whether a column is neither in the key nor in an index whose
+// entries have to follow it.
+func (w Switches) mergesColumn(t *model.Table) bool {
 	return slices.ContainsFunc(t.Columns, func(c model.Column) bool {
 		return !slices.Contains(t.Key, c.Name) && !slices.ContainsFunc(t.Indexes, func(ix model.Index) bool {
+			if w.BlindIndexes && !ix.Unique {
+				return false
+			}
 			return slices.Contains(ix.Columns, c.Name) || slices.Contains(ix.Include, c.Name)
 		})
 	})

@@ -108,6 +108,11 @@ func (s *lowestStmt) collect(tx *txn, cursor model.Value) (err error) {
 	}
 	s.end = appendSpace(s.end[:0], s.l.space+1)
 	return each(tx, s.key, s.end, s.op.Rows, func(it Iter) (bool, error) {
+		if s.l.tagged {
+			if value, err := it.Value(); err != nil || s.l.hides(value) {
+				return true, err
+			}
+		}
 		s.keys.add(it.Key())
 		return s.keys.len() < s.op.Rows, nil
 	})

@@ -69,7 +69,11 @@ func classify(err error) error {
 		return err
 	}
 	if no, ok := op.Errno.(syscall.Errno); ok {
-		return fmt.Errorf("%s: %w", op.Op, no)
+		err = fmt.Errorf("%s: %w", op.Op, no)
+		if no == syscall.EIO { // LMDB makes it of a write that was cut short
+			err = hint.With(err, "the disk may be full")
+		}
+		return err
 	}
 	switch op.Errno {
 	case lmdb.Panic, lmdb.Corrupted, lmdb.PageNotFound:

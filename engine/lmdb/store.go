@@ -112,7 +112,7 @@ func (s *store) Sizes(ranges []kvkit.Range) error {
 }
 
 // TotalSize returns allocated bytes: with writemap, the file is as large as the map.
-func (s *store) TotalSize() (int64, error) { return fsize.Allocated(s.dir) }
+func (s *store) TotalSize() (int64, error) { return fsize.Used(s.dir) }
 
 // Counters adds what LMDB knows: it counts no I/O, so that bytes written are known
 // from process and device only.

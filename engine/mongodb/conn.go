@@ -2,56 +2,46 @@ package mongodb
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
-	"net/url"
 	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/topology"
 
 	"rumbench/engine"
 	"rumbench/engine/serverkit"
-	"rumbench/internal/server"
+	"rumbench/model"
 )
 
-// reach is how a server is connected to.
-type reach struct {
-	uri  string
-	dial serverkit.Dial
-}
-
-// reachOf returns how to reach the server of a connection string, or a private one
-// if that is empty.
-func reachOf(dsn string, e server.Endpoint, dial serverkit.Dial) reach {
-	if dsn == "" {
-		dsn = "mongodb://" + url.PathEscape(e.Socket) + "/"
-	}
-	return reach{dsn, dial}
+// peer is a server, with a client for definitions, settings and counters.
+type peer struct {
+	*serverkit.Host
+	uri     string
+	client  *mongo.Client
+	version string
+	standIn bool   // it only speaks the protocol
+	set     string // the replica set
 }
 
 // DialContext dials for the driver.
-func (r reach) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
-	return r.dial(ctx, network, address)
+func (p *peer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	return p.Dial(ctx, network, address)
 }
-
-const (
-	// selectTime is how long a server may be away, as the driver sees it.
-	selectTime = 5 * time.Second
-	// heartbeat is how often the driver looks at a server that answers.
-	heartbeat = 10 * time.Minute
-)
 
 // connect opens a client with a single connection for commands. The driver has
 // another one, to look at the server, which is idle.
-func (r reach) connect(ctx context.Context) (*mongo.Client, error) {
-	o := options.Client().ApplyURI(r.uri).SetDialer(r).SetAppName("rumbench").SetDirect(true).SetMinPoolSize(0).SetMaxPoolSize(1)
+func (p *peer) connect(ctx context.Context) (*mongo.Client, error) {
+	o := options.Client().ApplyURI(p.uri).SetDialer(p).SetAppName("rumbench").SetDirect(true).SetMinPoolSize(0).SetMaxPoolSize(1)
 	o.SetRetryWrites(false).SetRetryReads(false).SetCompressors([]string{})
-	o.SetServerSelectionTimeout(selectTime).SetHeartbeatInterval(heartbeat).SetServerMonitoringMode(options.ServerMonitoringModePoll)
+	o.SetServerSelectionTimeout(5 * time.Second).SetHeartbeatInterval(10 * time.Minute).SetServerMonitoringMode(options.ServerMonitoringModePoll)
 	c, err := mongo.Connect(o)
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
@@ -63,36 +53,62 @@ func (r reach) connect(ctx context.Context) (*mongo.Client, error) {
 	return c, nil
 }
 
-// disconnectTime is how long ending a client may take.
-const disconnectTime = 10 * time.Second
-
 func disconnect(c *mongo.Client) {
-	ctx, cancel := context.WithTimeout(context.Background(), disconnectTime)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	_ = c.Disconnect(ctx) // the server notices, even if the driver does not
 }
 
-// command runs a command that is none of the operations.
-func command(ctx context.Context, at *mongo.Database, cmd bson.D) (bson.Raw, error) {
+// meet connects, and asks the server what it is. The version of a stand-in says
+// so, that nobody takes its figures for MongoDB's; reports show its first word
+// beside the engine.
+func (p *peer) meet(ctx context.Context) (err error) {
+	if p.client, err = p.connect(ctx); err != nil {
+		return err
+	}
+	build, err := p.ask(ctx, doc("buildInfo", 1))
+	if err != nil {
+		return err
+	}
+	p.version = text(build, "version")
+	if v := text(build, "ferretdbVersion"); v != "" {
+		p.version, p.standIn = "FerretDB-protocol-test (not MongoDB; FerretDB "+v+")", true
+	}
+	hello, err := p.ask(ctx, doc("hello", 1))
+	p.set = text(hello, "setName")
+	return err
+}
+
+// ask runs a command of the server's administration.
+func (p *peer) ask(ctx context.Context, cmd bson.D) ([]byte, error) {
+	return run(ctx, p.client.Database("admin"), cmd)
+}
+
+func (p *peer) status(ctx context.Context) ([]byte, error) {
+	return p.ask(ctx, doc("serverStatus", 1, "repl", 0, "locks", 0))
+}
+
+// run runs a command that is none of the operations.
+func run(ctx context.Context, at *mongo.Database, cmd bson.D) ([]byte, error) {
 	r, err := at.RunCommand(ctx, cmd).Raw()
 	return r, classify(cmd[0].Key, err)
 }
 
-// The codes of the server's errors.
+// classes are those of the server's errors by code.
+var classes = map[int]engine.Class{
+	24: engine.LockTimeout, 112: engine.Conflict, 251: engine.Conflict, // a write conflict, and a transaction that ended of one
+	91: engine.Gone, 189: engine.Gone, 10107: engine.Gone, 11600: engine.Gone, 11602: engine.Gone, 13435: engine.Gone, 13436: engine.Gone,
+}
+
+// Further codes of the server's errors.
 const (
 	codeUnauthorized   = 13
 	codeAlreadySet     = 23 // AlreadyInitialized
-	codeLockTimeout    = 24
 	codeNoNamespace    = 26
 	codeNoCommand      = 59
-	codeWriteConflict  = 112
 	codeNotImplemented = 238
-	codeNoTransaction  = 251
 	codeDiskFull       = 14031
 )
-
-// endings are the codes of a server that ends, or is not the primary any more.
-var endings = []int{91, 189, 10107, 11600, 11602, 13435, 13436}
 
 func hasCode(err error, codes ...int) bool {
 	var e mongo.ServerError
@@ -105,16 +121,20 @@ func classify(doing string, err error) error {
 		return err
 	}
 	class := engine.Fatal
+	for code, c := range classes {
+		if hasCode(err, code) {
+			class = c
+		}
+	}
+	var lost topology.ServerSelectionError
+	broken := (mongo.IsNetworkError(err) || errors.As(err, &lost)) && !errors.Is(err, context.DeadlineExceeded)
 	switch {
+	case class != engine.Fatal:
 	case mongo.IsDuplicateKeyError(err):
 		class = engine.Duplicate
-	case hasCode(err, codeWriteConflict, codeNoTransaction):
-		class = engine.Conflict
-	case hasCode(err, codeLockTimeout):
-		class = engine.LockTimeout
 	case hasCode(err, codeDiskFull):
 		err = engine.DiskFull(err)
-	case isGone(err): // before timeouts: the driver may have waited for it
+	case broken || errors.Is(err, mongo.ErrClientDisconnected): // before timeouts: the driver may have waited for it
 		class = engine.Gone
 	case mongo.IsTimeout(err):
 		class = engine.Timeout
@@ -122,12 +142,186 @@ func classify(doing string, err error) error {
 	return engine.Classify(class, fmt.Errorf("%s: %w", doing, err))
 }
 
-// isGone reports whether the connection has ended for another reason than the
-// context's.
-func isGone(err error) bool {
-	if errors.Is(err, mongo.ErrClientDisconnected) || hasCode(err, endings...) {
-		return true
+// session is a client of its own with one connection. A connection that broke is
+// not replaced: the server may not be the same any more.
+type session struct {
+	db     *db
+	client *mongo.Client
+	at     *mongo.Database
+	driver *mongo.Session
+	// The driver finds its session in the context: last is the context of the last
+	// command, and with is that with the session.
+	last, with context.Context
+	inside     bool // a transaction
+	gone       error
+	buf        []byte // the command
+}
+
+func (d *db) Session(ctx context.Context) (engine.Session, error) {
+	client, err := d.connect(ctx)
+	if err != nil {
+		return nil, d.Blame(err)
 	}
-	var selection topology.ServerSelectionError
-	return !errors.Is(err, context.DeadlineExceeded) && (mongo.IsNetworkError(err) || errors.As(err, &selection))
+	s := &session{db: d, client: client, at: client.Database(d.Server.Schema)}
+	if s.driver, err = client.StartSession(options.Session().SetCausalConsistency(false)); err != nil {
+		disconnect(client)
+		return nil, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.sessions[s] = true
+	return s, nil
+}
+
+// Close ends the session, undoing an open transaction.
+func (s *session) Close() error {
+	s.db.mu.Lock()
+	defer s.db.mu.Unlock()
+	if s.db.sessions[s] {
+		delete(s.db.sessions, s)
+		if s.gone == nil { // else it would wait for the server
+			s.driver.EndSession(context.Background())
+		}
+		disconnect(s.client)
+		s.gone = engine.Errorf(engine.Gone, "the session is closed")
+	}
+	return nil
+}
+
+// run runs a command.
+func (s *session) run(ctx context.Context, doing string, c *command, args []model.Value) ([]byte, error) {
+	if s.gone != nil {
+		return nil, s.gone
+	}
+	buf, err := c.fill(s.buf[:0], args)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", doing, err)
+	}
+	if c.writes && !s.inside { // in a transaction the commit has the concern
+		buf = append(buf[:len(buf)-1], s.db.concern...)
+		binary.LittleEndian.PutUint32(buf, uint32(len(buf)))
+	}
+	s.buf = buf
+	if ctx != s.last {
+		s.last, s.with = ctx, mongo.NewSessionContext(ctx, s.driver)
+	}
+	reply, err := s.at.RunCommand(s.with, buf).Raw()
+	if err != nil {
+		return nil, s.fail(doing, err)
+	}
+	return reply, nil
+}
+
+// fail classifies an error, and ends the session when the server has gone.
+func (s *session) fail(doing string, err error) error {
+	err = classify(doing, err)
+	if engine.ClassOf(err) == engine.Gone {
+		s.gone = err
+	}
+	return err
+}
+
+// Prepare readies an operation.
+func (s *session) Prepare(_ context.Context, op *model.Op) (engine.Stmt, error) {
+	if s.gone != nil {
+		return nil, s.gone
+	}
+	switch op.Kind {
+	case model.Begin, model.Commit, model.Rollback:
+		return s.boundary(op)
+	}
+	t, err := s.db.usable(op)
+	if err != nil {
+		return nil, err
+	}
+	st := s.statement(t, op)
+	switch op.Kind {
+	case model.Insert:
+		return newInsert(st, op), nil
+	case model.Get, model.Scan:
+		return newRead(st, op)
+	case model.DeleteLowest:
+		return newLowest(st, op)
+	}
+	return newWrite(st, op), nil
+}
+
+// statement is what all statements on tables have.
+type statement struct {
+	session *session
+	t       *layout
+	label   string
+	want    int // arguments
+	filter  *filter
+	command *command
+}
+
+func (s *session) statement(t *layout, op *model.Op) statement {
+	return statement{session: s, t: t, label: op.Label(), want: op.Args(&t.Table)}
+}
+
+// check checks the number of arguments.
+func (s *statement) check(args []model.Value) error {
+	if len(args) != s.want {
+		return fmt.Errorf("%s: %d arguments given, %d wanted", s.label, len(args), s.want)
+	}
+	return nil
+}
+
+// run runs the command. There is no reply if no row can meet the condition.
+func (s *statement) run(ctx context.Context, args []model.Value) ([]byte, error) {
+	if err := s.check(args); err != nil {
+		return nil, err
+	}
+	args, found := s.filter.known(args)
+	if !found {
+		return nil, nil
+	}
+	return s.session.run(ctx, s.label, s.command, args)
+}
+
+// boundary begins or ends a transaction.
+type boundary struct {
+	s       *session
+	kind    model.Kind
+	options *options.TransactionOptionsBuilder
+}
+
+func (s *session) boundary(op *model.Op) (engine.Stmt, error) {
+	if !s.db.replica {
+		return nil, fmt.Errorf("operation %s: transactions need a replica set: options: {replica_set: true}, or replicaSet=NAME in the dsn", op.Label())
+	}
+	if op.Isolation == model.Serializable {
+		return nil, fmt.Errorf("operation %s: transactions have snapshots, level repeatable-read; serializable is not supported", op.Label())
+	}
+	concern := &writeconcern.WriteConcern{W: 1, Journal: &s.db.journal}
+	return &boundary{s, op.Kind, options.Transaction().SetReadConcern(readconcern.Snapshot()).SetWriteConcern(concern)}, nil
+}
+
+// Exec begins or ends a transaction. An end runs to its end whatever becomes of
+// the context.
+func (b *boundary) Exec(ctx context.Context, _ []model.Value, r *engine.Result) (err error) {
+	r.Reset()
+	if b.s.gone != nil {
+		return b.s.gone
+	}
+	switch b.kind {
+	case model.Begin:
+		if err = ctx.Err(); err == nil {
+			err = b.s.driver.StartTransaction(b.options)
+			b.s.inside = err == nil
+		}
+		return err
+	case model.Commit:
+		err = b.s.driver.CommitTransaction(context.Background())
+	case model.Rollback:
+		if b.s.inside { // else a commit has failed, which undoes it
+			err = b.s.driver.AbortTransaction(context.Background())
+		}
+	}
+	b.s.inside = false
+	if err != nil {
+		err = b.s.fail(b.kind.String(), err)
+	}
+	return err
 }

@@ -4,13 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
+	"maps"
+	"net/url"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"rumbench/engine"
 	"rumbench/engine/serverkit"
@@ -20,14 +24,12 @@ import (
 
 // db is an open database.
 type db struct {
-	*serverkit.Host
 	*setup
-	reach   reach
-	client  *mongo.Client // for definitions, settings and counters
+	peer
 	at      *mongo.Database
-	about   about
-	concern []byte // of writes, as an element of their commands
+	concern []byte // of writes, as the end of their commands
 	tables  map[string]*layout
+	wanted  map[string]string // definitions by TABLE or TABLE.INDEX
 
 	ours bool     // we made the database
 	made []string // the collections that we made
@@ -35,18 +37,12 @@ type db struct {
 	mu       sync.Mutex // guards what follows
 	closed   bool
 	sessions map[*session]bool
-	indexes  map[string]bool  // that exist, as TABLE.INDEX
-	strange  map[string]error // tables that exist with another definition
+	catalog  map[string]string // definitions of what exists
 }
 
-// journal reports whether writes wait for the journal.
-func (d *db) journal() bool { return levels[d.Durability] }
-
-// programs are what a server's process may be called; dataMark is a file that its
-// data directory has.
-var programs = []string{"mongod", "ferretdb"}
-
-const dataMark = "WiredTiger"
+// newHost knows what a server's process is called, and a file that its data
+// directory has.
+func newHost() *serverkit.Host { return serverkit.NewHost("WiredTiger", "mongod", "ferretdb") }
 
 // Open starts a server in the directory, or attaches to one.
 func (Engine) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
@@ -55,13 +51,17 @@ func (Engine) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
 		return nil, err
 	}
 	d := &db{
-		Host: serverkit.NewHost(dataMark, programs...), setup: s,
-		tables: map[string]*layout{}, sessions: map[*session]bool{}, indexes: map[string]bool{}, strange: map[string]error{},
+		setup: s, peer: peer{Host: newHost(), uri: c.Server.DSN}, sessions: map[*session]bool{},
+		tables: map[string]*layout{}, wanted: map[string]string{}, catalog: map[string]string{},
 	}
-	d.concern = static(bson.D{{Key: "writeConcern", Value: bson.D{{Key: "w", Value: 1}, {Key: "j", Value: d.journal()}}}})
+	concern, _ := newCommand(doc("writeConcern", doc("w", 1, "j", d.journal))).fill(nil, nil)
+	d.concern = concern[4:]
 	for i := range s.Schema.Tables {
-		t := &s.Schema.Tables[i]
-		d.tables[t.Name] = newLayout(t)
+		t := newLayout(&s.Schema.Tables[i])
+		d.tables[t.Name], d.wanted[t.Name] = t, t.definition(s.Compression)
+		for i := range t.Indexes {
+			d.wanted[t.Name+"."+t.Indexes[i].Name] = fmt.Sprint(t.indexDefinition(&t.Indexes[i]))
+		}
 	}
 	if err := d.open(ctx); err != nil {
 		err = d.Blame(err)
@@ -71,52 +71,39 @@ func (Engine) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
 	return d, nil
 }
 
-func (d *db) open(ctx context.Context) (err error) {
-	var e server.Endpoint
+func (d *db) open(ctx context.Context) error {
 	if !d.Attached() {
-		if err := d.Start(ctx, d.Setup, d.settings, ready); err != nil {
+		if err := d.Start(ctx, d.Setup, d.settings, d.ready); err != nil {
 			return err
 		}
-		e = d.Private.Endpoint()
-	}
-	d.reach = reachOf(d.Server.DSN, e, d.Dial)
-	if d.replica && d.Private != nil {
-		if err := d.initiate(ctx, e.Port); err != nil {
-			return err
+		if d.replica {
+			if err := d.initiate(ctx, d.Private.Endpoint().Port); err != nil {
+				return err
+			}
 		}
-	}
-	if d.client, err = d.reach.connect(ctx); err != nil {
-		return err
-	}
-	d.at = d.client.Database(d.Server.Schema)
-	if d.about, err = ask(ctx, d.client); err != nil {
-		return err
-	}
-	if d.replica && d.about.set == "" {
-		return engine.Refuse("dsn", nil, "it names a replica set, and the server belongs to none")
-	}
-	if d.Private != nil {
 		if err := d.Private.NoteEmpty(d.class); err != nil {
 			return err
 		}
 	}
-	if err := d.take(ctx); err != nil {
+	if err := d.meet(ctx); err != nil {
 		return err
 	}
-	return d.compare(ctx)
+	d.at = d.client.Database(d.Server.Schema)
+	if d.replica && d.set == "" {
+		return engine.Refuse("dsn", nil, "it names a replica set, and the server belongs to none")
+	}
+	return d.take(ctx)
 }
 
-// readyTime is how long the first answer of a server may take.
-const readyTime = 10 * time.Second
-
 // ready connects once, to see whether a private server answers.
-func ready(ctx context.Context, e server.Endpoint) error {
-	ctx, cancel := context.WithTimeout(ctx, readyTime)
+func (d *db) ready(ctx context.Context, e server.Endpoint) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	if _, err := os.Stat(e.Socket); err != nil {
 		return err // the driver would wait for it
 	}
-	c, err := reachOf("", e, func(ctx context.Context, _, address string) (net.Conn, error) { return server.Dial(ctx, address) }).connect(ctx)
+	d.uri = "mongodb://" + url.PathEscape(e.Socket) + "/"
+	c, err := d.connect(ctx)
 	if err == nil {
 		disconnect(c)
 	}
@@ -127,57 +114,242 @@ func ready(ctx context.Context, e server.Endpoint) error {
 // reopened listens on another port than its set knows. It has a client of its own,
 // which takes the server for what it was before.
 func (d *db) initiate(ctx context.Context, port int) error {
-	client, err := d.reach.connect(ctx)
+	client, err := d.connect(ctx)
 	if err != nil {
 		return err
 	}
 	defer disconnect(client)
 	admin := client.Database("admin")
-	config := bson.D{{Key: "_id", Value: replicaName}, {Key: "version", Value: 1}, {Key: "members", Value: bson.A{
-		bson.D{{Key: "_id", Value: 0}, {Key: "host", Value: fmt.Sprintf("127.0.0.1:%d", port)}},
-	}}}
-	_, err = command(ctx, admin, bson.D{{Key: "replSetInitiate", Value: config}})
+	node := doc(idField, 0, "host", fmt.Sprintf("127.0.0.1:%d", port))
+	config := doc(idField, replicaName, "version", 1, "members", bson.A{node})
+	_, err = run(ctx, admin, doc("replSetInitiate", config))
 	if hasCode(err, codeAlreadySet) {
 		config[1].Value = int32(time.Now().Unix()) // any that is greater
-		_, err = command(ctx, admin, bson.D{{Key: "replSetReconfig", Value: config}, {Key: "force", Value: true}})
+		_, err = run(ctx, admin, doc("replSetReconfig", config, "force", true))
 	}
 	if err != nil {
 		return err
 	}
 	return engine.AwaitRest(ctx, 50*time.Millisecond, 1, func() (bool, error) {
-		hello, err := command(ctx, admin, bson.D{{Key: "hello", Value: 1}})
-		primary, _ := hello.Lookup("isWritablePrimary").BooleanOK()
+		hello, err := run(ctx, admin, doc("hello", 1))
+		primary, _ := bsoncore.Document(hello).Lookup("isWritablePrimary").BooleanOK()
 		return primary, err
 	})
 }
 
-// about is what a server says of itself.
-type about struct {
-	version  string
-	ferretDB string // its version, where it only speaks the protocol
-	set      string // the replica set
+// Close ends the sessions, removes what was made on a server that is not ours,
+// and stops one that is. Closing again does nothing.
+func (d *db) Close() (err error) {
+	d.mu.Lock()
+	again, open := d.closed, slices.Collect(maps.Keys(d.sessions))
+	d.closed = true
+	d.mu.Unlock()
+	if again {
+		return nil
+	}
+	for _, s := range open {
+		_ = s.Close()
+	}
+	if d.client != nil {
+		if d.Attached() {
+			err = d.leave()
+		}
+		disconnect(d.client)
+	}
+	if d.Private != nil {
+		err = errors.Join(err, d.Private.Stop())
+	}
+	return err
 }
 
-func ask(ctx context.Context, c *mongo.Client) (a about, err error) {
-	admin := c.Database("admin")
-	build, err := command(ctx, admin, bson.D{{Key: "buildInfo", Value: 1}})
+// catalogName is the collection that says what the others are: the server knows
+// no columns. Its documents are called TABLE or TABLE.INDEX; the one without a
+// name says who has made the database.
+const catalogName = "rumbench.catalog"
+
+// of reports whether an entry of the catalog is that of an object or part of it.
+func of(name, object string) bool { return name == object || strings.HasPrefix(name, object+".") }
+
+// take makes the database, or looks at the tables and indexes that exist. If it
+// must be new, one that exists is refused.
+func (d *db) take(ctx context.Context) error {
+	names, err := d.at.ListCollectionNames(ctx, bson.D{})
 	if err != nil {
-		return a, err
+		return classify("list the collections", err)
 	}
-	a.version, _ = build.Lookup("version").StringValueOK()
-	a.ferretDB, _ = build.Lookup("ferretdbVersion").StringValueOK()
-	hello, err := command(ctx, admin, bson.D{{Key: "hello", Value: 1}})
-	a.set, _ = hello.Lookup("setName").StringValueOK()
-	return a, err
+	if len(names) == 0 {
+		d.ours = true
+		host, _ := os.Hostname()
+		return d.note(ctx, "", fmt.Sprintf("made by rumbench, process %d on %s, %s", os.Getpid(), host, time.Now().UTC().Format(time.DateTime+" UTC")))
+	}
+	catalog, err := run(ctx, d.at, doc("find", catalogName, "batchSize", mostRows))
+	if err != nil {
+		return err
+	}
+	err = each(lookup(catalog, "cursor", "firstBatch"), func(_ []byte, v bsoncore.Value) error {
+		name, definition := text(v.Data, idField), text(v.Data, "text")
+		d.catalog[name] = definition
+		if d.Attached() { // others may use the database too: what differs is only not used
+			return nil
+		}
+		return d.differs(name, definition)
+	})
+	if err != nil {
+		return err
+	}
+	if d.Attached() && !d.Server.Force {
+		return &engine.ExistsError{Schema: d.Server.Schema, Comment: d.catalog[""]}
+	}
+	for name, t := range d.tables {
+		if d.catalog[name] != "" && t.AutoColumn() >= 0 {
+			reply, err := run(ctx, d.at, doc("find", name, "sort", doc(idField, -1), "limit", 1, "projection", doc(idField, 1)))
+			if err != nil {
+				return err
+			}
+			t.numbers.Store(number(reply, "cursor", "firstBatch", "0", idField))
+		}
+	}
+	return nil
 }
 
-// String returns the version. That of a stand-in says what it is, so that nobody
-// takes its figures for MongoDB's; reports show its first word beside the engine.
-func (a about) String() string {
-	if a.ferretDB != "" {
-		return "FerretDB-protocol-test (not MongoDB; FerretDB " + a.ferretDB + ")"
+// differs returns an error if what exists is not what is wanted.
+func (d *db) differs(name, text string) error {
+	const advice = "the parameters that shape the tables must be those of the load"
+	want, ok := d.wanted[name]
+	switch {
+	case name == "" || ok && want == text:
+		return nil
+	case ok:
+		return fmt.Errorf("%s exists with another definition: it is %q, and %q is wanted; %s", name, text, want, advice)
 	}
-	return a.version
+	return fmt.Errorf("the database holds %s, which is not wanted: %s", name, advice)
+}
+
+// note adds to the catalog.
+func (d *db) note(ctx context.Context, name, text string) error {
+	_, err := run(ctx, d.at, doc("insert", catalogName, "documents", bson.A{doc(idField, name, "text", text)}))
+	if err == nil {
+		d.mu.Lock()
+		d.catalog[name] = text
+		d.mu.Unlock()
+	}
+	return err
+}
+
+// forget removes an object and its parts from the catalog.
+func (d *db) forget(ctx context.Context, object string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	gone := bson.A{}
+	for name := range d.catalog {
+		if of(name, object) {
+			gone = append(gone, name)
+			delete(d.catalog, name)
+		}
+	}
+	_, err := run(ctx, d.at, doc("delete", catalogName, "deletes", bson.A{doc("q", doc(idField, doc("$in", gone)), "limit", 0)}))
+	return err
+}
+
+// CreateTables creates the collections, all or none of them. With force those of
+// their names are replaced.
+func (d *db) CreateTables(ctx context.Context) error {
+	var done []string
+	for _, t := range d.Schema.Tables {
+		if err := d.createTable(ctx, t.Name); err != nil {
+			for _, name := range done {
+				err = errors.Join(err, d.drop(context.WithoutCancel(ctx), name))
+			}
+			return err
+		}
+		done = append(done, t.Name)
+	}
+	d.made = done
+	return nil
+}
+
+func (d *db) createTable(ctx context.Context, name string) error {
+	if d.Attached() && d.Server.Force {
+		if err := d.drop(ctx, name); err != nil {
+			return err
+		}
+	}
+	create := doc("create", name)
+	if d.Compression != "" {
+		config := doc("configString", "block_compressor="+string(d.Compression))
+		create = append(create, bson.E{Key: "storageEngine", Value: doc("wiredTiger", config)})
+	}
+	if _, err := run(ctx, d.at, create); err != nil {
+		return err
+	}
+	d.tables[name].numbers.Store(0)
+	return d.note(ctx, name, d.wanted[name])
+}
+
+// drop removes a collection, and what the catalog says of it.
+func (d *db) drop(ctx context.Context, name string) error {
+	if err := d.at.Collection(name).Drop(ctx); err != nil {
+		return classify("drop "+name, err)
+	}
+	return d.forget(ctx, name)
+}
+
+// CreateIndexes builds the named secondary indexes in one pass.
+func (d *db) CreateIndexes(ctx context.Context, table string, indexes ...string) error {
+	t, err := d.usable(&model.Op{Table: table})
+	if err != nil || len(indexes) == 0 {
+		return err
+	}
+	var list bson.A
+	for _, name := range indexes {
+		ix, err := t.Index(name)
+		if err != nil {
+			return err
+		}
+		if _, err := d.usable(&model.Op{Table: table, Index: name}); err == nil {
+			return fmt.Errorf("index %s.%s exists", table, name) // the server would take it for done
+		}
+		definition := t.indexDefinition(ix)
+		if d.standIn { // its unique indexes have no missing fields, and it does not know partial ones
+			definition = slices.DeleteFunc(definition, func(e bson.E) bool { return e.Key == "partialFilterExpression" })
+		}
+		list = append(list, definition)
+	}
+	_, err = run(ctx, d.at, doc("createIndexes", table, "indexes", list))
+	for _, name := range indexes {
+		if err == nil {
+			err = d.note(ctx, table+"."+name, d.wanted[table+"."+name])
+		}
+	}
+	return err
+}
+
+// DropIndex removes a secondary index.
+func (d *db) DropIndex(ctx context.Context, table, index string) error {
+	if _, err := d.usable(&model.Op{Table: table, Index: index}); err != nil {
+		return err
+	}
+	if _, err := run(ctx, d.at, doc("dropIndexes", table, "index", index)); err != nil {
+		return err
+	}
+	return d.forget(ctx, table+"."+index)
+}
+
+// leave removes what is ours from a server that is not.
+func (d *db) leave() (err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	defer cancel()
+	if d.ours {
+		err = d.at.Drop(ctx)
+	} else {
+		for _, name := range d.made {
+			err = errors.Join(err, d.drop(ctx, name))
+		}
+	}
+	if err != nil {
+		err = fmt.Errorf("could not remove rumbench's objects from database %s of the attached server: %w", d.Server.Schema, err)
+	}
+	return err
 }
 
 // usable returns the table of an operation. It is an error if the table was made
@@ -190,37 +362,15 @@ func (d *db) usable(op *model.Op) (*layout, error) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := d.strange[op.Table]; err != nil {
-		return nil, err
+	for name, text := range d.catalog {
+		if of(name, op.Table) {
+			if err := d.differs(name, text); err != nil {
+				return nil, err
+			}
+		}
 	}
-	if op.Index != "" && !d.indexes[op.Table+"."+op.Index] {
+	if op.Index != "" && d.catalog[op.Table+"."+op.Index] == "" {
 		return nil, fmt.Errorf("operation %s: the index does not exist", op.Label())
 	}
 	return t, nil
-}
-
-// Close ends the sessions, removes what was made on a server that is not ours,
-// and stops one that is. Closing again does nothing.
-func (d *db) Close() error {
-	d.mu.Lock()
-	again, open := d.closed, d.sessions
-	d.closed, d.sessions = true, map[*session]bool{}
-	d.mu.Unlock()
-	if again {
-		return nil
-	}
-	for s := range open {
-		s.end()
-	}
-	var err error
-	if d.client != nil {
-		if d.Attached() {
-			err = d.leave()
-		}
-		disconnect(d.client)
-	}
-	if d.Private != nil {
-		err = errors.Join(err, d.Private.Stop())
-	}
-	return err
 }

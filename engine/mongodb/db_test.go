@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
 	"rumbench/internal/hint"
@@ -82,9 +84,7 @@ func TestPartial(t *testing.T) {
 func TestFilters(t *testing.T) {
 	l := newLayout(&schema().Tables[1])
 	short := newFilter(l, &model.Op{Kind: model.Scan, Shorter: "to"})
-	short.measure("to")
 	data := newFilter(l, &model.Op{Kind: model.Scan, Shorter: "data", Index: "code", Upper: model.Exclusive})
-	data.measure("data")
 	for _, c := range []struct {
 		filter *filter
 		args   []any
@@ -95,10 +95,9 @@ func TestFilters(t *testing.T) {
 			`"$and": [{"data": {"$gte": {"$binary":{"base64":"","subType":"00"}}}},` +
 			`{"$expr": {"$lt": [{"$binarySize": {"$ifNull": ["$data",{"$binary":{"base64":"","subType":"00"}}]}},{"$numberLong":"7"}]}}]}`},
 	} {
-		b, found, err := c.filter.appendTo(make([]byte, 4), "filter", enginetest.Values(c.args))
-		doc := lookup(end(b, 0), "filter")
-		if got := rawText(doc); err != nil || !found || got != c.want {
-			t.Errorf("%v, %v\n got %s\nwant %s", found, err, got, c.want)
+		b, err := newCommand(c.filter.condition()).fill(nil, enginetest.Values(c.args))
+		if got := rawText(b); err != nil || got != c.want {
+			t.Errorf("%v\n got %s\nwant %s", err, got, c.want)
 		}
 	}
 }
@@ -255,5 +254,25 @@ func TestCheck(t *testing.T) {
 	conf.Schema.Tables[1].Indexes[0].Columns = []string{"data"}
 	if err := (Engine{}).Check(conf); err == nil || !strings.Contains(err.Error(), "orders by length") {
 		t.Error(err)
+	}
+}
+
+// What a mongod counts, which FerretDB does not.
+func TestSections(t *testing.T) {
+	reply, err := bson.Marshal(doc(
+		"mem", doc("resident", 3), "transactions", doc("totalCommitted", 4),
+		"wiredTiger", doc("log", doc("log bytes written", int64(7), "log sync time duration (usecs)", 5, "other", 1)),
+	))
+	must(t, err)
+	var s engine.Sample
+	add(sections, &s, reply, "")
+	want := []engine.Point{
+		{Name: "mongodb.memory.resident_bytes", Kind: engine.Gauge, Unit: "bytes", Value: 3 << 20},
+		{Name: engine.Commits, Labels: `explicit_only="true"`, Kind: engine.Counter, Unit: "count", Value: 4},
+		{Name: engine.LogBytes, Kind: engine.Counter, Unit: "bytes", Value: 7},
+		{Name: "mongodb.wiredtiger.log.sync_ns", Kind: engine.Counter, Unit: "ns", Value: 5000},
+	}
+	if !slices.Equal(s.Points, want) {
+		t.Errorf("%+v", s.Points)
 	}
 }

@@ -2,10 +2,8 @@ package mongodb
 
 import (
 	"slices"
-	"strconv"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"rumbench/model"
 )
@@ -13,41 +11,42 @@ import (
 // filter makes the condition of an operation: its rows have one of several keys,
 // or are in one of several ranges of an index.
 type filter struct {
-	t            *layout
-	columns      []*model.Column // of the order, those that are compared
-	paths        []string
-	whole        bool // the columns are those of a composite key
-	equal        int
-	lower, upper model.Bound
-	choices      int    // keys or ranges
-	partial      bool   // the index has no NULLs, which a condition must say for it to be used
-	also         []byte // further conditions, as elements of $and
-	alsoCount    int
-	length       []byte // of a column, as the first of two to compare; the other is the last argument
-	one          []model.Value
+	t             *layout
+	columns       []*model.Column // of the order
+	paths         []string
+	whole         bool // the columns are those of a composite key
+	equal         int
+	lower, upper  model.Bound
+	partial       bool // the index has no NULLs, which a condition must say for it to be used
+	first         int  // argument
+	choices, size int  // keys or ranges, and the arguments of each
+	also          bson.A
 }
 
 func newFilter(t *layout, op *model.Op) *filter {
-	f := &filter{t: t, equal: op.Equal, lower: op.Lower, upper: op.Upper, choices: op.RangeCount(), whole: op.Index == "" && t.composite()}
+	f := &filter{
+		t: t, equal: op.Equal, lower: op.Lower, upper: op.Upper, first: len(op.Set), choices: op.RangeCount(),
+		whole: op.Index == "" && t.composite(), partial: op.Index != "" && len(t.nullable(op.Index)) > 0,
+	}
+	for _, name := range t.Order(op.Index) {
+		f.columns, f.paths = append(f.columns, t.column(name)), append(f.paths, t.path(name))
+	}
 	if op.Kind != model.Scan {
 		f.choices = op.KeyCount()
 		if op.Index == "" {
 			f.equal = len(t.Key)
 		}
 	}
-	for _, name := range t.Order(op.Index) {
-		f.columns, f.paths = append(f.columns, t.column(name)), append(f.paths, t.path(name))
+	f.size = f.equal
+	for _, b := range []model.Bound{f.lower, f.upper} {
+		if b != model.Open {
+			f.size++
+		}
 	}
-	f.partial = partial(t, op.Index)
+	if op.Shorter != "" {
+		f.shorter(t.column(op.Shorter))
+	}
 	return f
-}
-
-// partial reports whether the index has no rows with NULL: a unique one, as NULLs
-// would be equal there.
-func partial(t *layout, index string) bool {
-	ix, err := t.Index(index)
-	return index != "" && err == nil && ix.Unique &&
-		slices.ContainsFunc(ix.Columns, func(name string) bool { return !t.column(name).NotNull && !slices.Contains(t.Key, name) })
 }
 
 // hinted reports whether the server is to use an index that the operation names:
@@ -55,206 +54,123 @@ func partial(t *layout, index string) bool {
 // it takes anyway, and by a shorter way without a hint.
 func (f *filter) hinted(index string) bool {
 	compared := f.equal
-	if f.lower != model.Open || f.upper != model.Open {
+	if f.size > f.equal {
 		compared++
 	}
 	return index != "" && (!f.partial || compared == len(f.columns))
 }
 
-// each is the number of arguments of a choice.
-func (f *filter) each() int {
-	n := f.equal
-	for _, b := range []model.Bound{f.lower, f.upper} {
-		if b != model.Open {
-			n++
+// known leaves out keys and ranges that compare with NULL, which no row meets:
+// another takes the place. found is false if there is none.
+func (f *filter) known(args []model.Value) (_ []model.Value, found bool) {
+	if !slices.ContainsFunc(args[f.first:], model.Value.IsNull) {
+		return args, true
+	}
+	null := func(choice []model.Value) bool { return slices.ContainsFunc(choice, model.Value.IsNull) }
+	args = slices.Clone(args)
+	choices := slices.Collect(slices.Chunk(args[f.first:], max(f.size, 1)))[:f.choices]
+	good := slices.IndexFunc(choices, func(c []model.Value) bool { return !null(c) })
+	if good < 0 {
+		return nil, false
+	}
+	for _, c := range choices {
+		if null(c) {
+			copy(c, choices[good])
 		}
 	}
-	return n
+	return args, true
 }
 
-// appendTo appends the condition. found is false if it compares with NULL, which
-// no row meets.
-func (f *filter) appendTo(dst []byte, name string, args []model.Value) (_ []byte, found bool, err error) {
-	dst, at := begin(dst, document, name)
-	var limit model.Value
-	if f.length != nil {
-		limit, args = args[len(args)-1], args[:len(args)-1]
+// condition returns the condition.
+func (f *filter) condition() (d bson.D) {
+	var list bson.A
+	for i := range f.choices {
+		list = append(list, f.choice(f.first+i*f.size))
 	}
-	if f.choices == 1 {
-		dst, found, err = f.choice(dst, args)
-	} else {
-		dst, found, err = f.any(dst, args)
-	}
-	if f.alsoCount > 0 || f.length != nil {
-		var list int
-		dst, list = begin(dst, array, "$and")
-		dst = append(dst, f.also...)
-		if f.length != nil {
-			dst = f.shorter(dst, limit.Int())
+	d = list[0].(bson.D)
+	switch {
+	case f.choices == 1:
+	case len(d) == 1 && f.size == f.equal: // keys of one field
+		var in bson.A
+		for _, choice := range list {
+			in = append(in, choice.(bson.D)[0].Value)
 		}
-		dst = end(dst, list)
+		d = doc(d[0].Key, doc("$in", in))
+	default:
+		d = doc("$or", list)
 	}
-	return end(dst, at), found, err
+	if f.also != nil {
+		d = append(d, bson.E{Key: "$and", Value: f.also})
+	}
+	return d
 }
 
-// any appends that one of the choices is met. Those that compare with NULL are
-// left out.
-func (f *filter) any(dst []byte, args []model.Value) (_ []byte, found bool, err error) {
-	n, at, in := f.each(), 0, f.equal == 1 || f.whole && f.equal == len(f.columns)
-	in = in && f.lower == model.Open && f.upper == model.Open
-	outer := 0
-	if in {
-		path := f.paths[0]
+// choice returns the condition of one key or range, whose arguments begin at a
+// place. Composite keys are compared as documents: those that begin with the same
+// columns follow each other, the shorter before the longer.
+func (f *filter) choice(at int) (d bson.D) {
+	var fixed []int
+	for i := range f.equal {
+		fixed = append(fixed, at+i)
+		if !f.whole {
+			d = append(d, bson.E{Key: f.paths[i], Value: arg{at: at + i, column: f.columns[i]}})
+		}
+	}
+	if f.equal == len(f.columns) {
 		if f.whole {
-			path = idField
+			d = doc(idField, f.t.id(fixed, false))
 		}
-		dst, outer = begin(dst, document, path)
-		dst, at = begin(dst, array, "$in")
-	} else {
-		dst, at = begin(dst, array, "$or")
+		return d
 	}
-	count := 0
-	for ; len(args) >= n; args = args[n:] {
-		choice := args[:n]
-		if slices.ContainsFunc(choice, model.Value.IsNull) {
-			continue
+	path, column := f.paths[f.equal], f.columns[f.equal]
+	at += f.equal
+	next := func(beyond bool) any {
+		at++
+		if f.whole {
+			return f.t.id(append(slices.Clone(fixed), at-1), beyond)
 		}
-		if in {
-			name := strconv.Itoa(count)
-			if f.whole {
-				dst, err = f.t.appendID(dst, name, choice, false)
-			} else {
-				dst, err = appendValue(dst, name, f.columns[0], choice[0])
-			}
-		} else {
-			var one int
-			dst, one = item(dst, count)
-			dst, _, err = f.choice(dst, choice)
-			dst = end(dst, one)
-		}
-		if err != nil {
-			return dst, false, err
-		}
-		count++
-	}
-	dst = end(dst, at)
-	if in {
-		dst = end(dst, outer)
-	}
-	return dst, count > 0, nil
-}
-
-// choice appends the conditions of one key or range.
-func (f *filter) choice(dst []byte, args []model.Value) (_ []byte, found bool, err error) {
-	if slices.ContainsFunc(args, model.Value.IsNull) {
-		return dst, false, nil
+		return arg{at: at - 1, column: column}
 	}
 	if f.whole {
-		dst, err = f.keys(dst, args)
-		return dst, true, err
+		path = idField
 	}
-	for i := range f.equal {
-		if dst, err = appendValue(dst, f.paths[i], f.columns[i], args[i]); err != nil {
-			return dst, false, err
-		}
-	}
-	if f.lower == model.Open && f.upper == model.Open {
-		return dst, true, nil
-	}
-	dst, at := begin(dst, document, f.paths[f.equal])
-	c, rest := f.columns[f.equal], args[f.equal:]
-	if f.lower != model.Open {
-		dst, err = appendValue(dst, above(f.lower), c, rest[0])
-		rest = rest[1:]
-	} else if f.partial {
-		dst = append(dst, static(bson.D{{Key: "$gte", Value: least(c)}})...)
-	}
-	if f.upper != model.Open && err == nil {
-		dst, err = appendValue(dst, below(f.upper), c, rest[0])
-	}
-	return end(dst, at), true, err
-}
-
-func above(b model.Bound) string {
-	if b == model.Exclusive {
-		return "$gt"
-	}
-	return "$gte"
-}
-
-func below(b model.Bound) string {
-	if b == model.Exclusive {
-		return "$lt"
-	}
-	return "$lte"
-}
-
-// keys appends a range of composite keys: documents that begin with the same
-// columns follow each other, the shorter before the longer.
-func (f *filter) keys(dst []byte, args []model.Value) (_ []byte, err error) {
-	if f.equal == len(f.columns) {
-		return f.t.appendID(dst, idField, args, false)
-	}
-	if len(args) == 0 {
-		return dst, nil
-	}
-	last := f.equal+1 == len(f.columns)
-	dst, at := begin(dst, document, idField)
-	rest := args[f.equal:]
-	with := func(v model.Value) []model.Value {
-		f.one = append(append(f.one[:0], args[:f.equal]...), v)
-		return f.one
-	}
+	bounds, among := bson.D{}, f.whole && f.equal > 0
 	switch {
 	case f.lower != model.Open:
-		beyond := f.lower == model.Exclusive && !last
-		dst, err = f.t.appendID(dst, above(f.lower), with(rest[0]), beyond)
-		rest = rest[1:]
-	case f.equal > 0:
-		dst, err = f.t.appendID(dst, "$gte", args[:f.equal], false)
-	}
-	if err != nil {
-		return dst, err
+		bounds = doc([]string{"", "$gte", "$gt"}[f.lower], next(f.lower == model.Exclusive))
+	case among:
+		bounds = doc("$gte", f.t.id(fixed, false))
+	case f.partial && f.upper != model.Open:
+		bounds = doc("$gte", least(column))
 	}
 	switch {
 	case f.upper != model.Open:
-		beyond := f.upper == model.Inclusive && !last
-		dst, err = f.t.appendID(dst, below(f.upper), with(rest[0]), beyond)
-	case f.equal > 0:
-		dst, err = f.t.appendID(dst, "$lt", args[:f.equal], true)
+		bounds = append(bounds, doc([]string{"", "$lte", "$lt"}[f.upper], next(f.upper == model.Inclusive))...)
+	case among:
+		bounds = append(bounds, doc("$lt", f.t.id(fixed, true))...)
 	}
-	return end(dst, at), err
+	if len(bounds) > 0 {
+		d = append(d, bson.E{Key: path, Value: bounds})
+	}
+	return d
 }
 
 // present adds the condition that a column is not NULL, unless it cannot be.
-func (f *filter) present(column string) (never bool) {
-	c := f.t.column(column)
-	if c.NotNull || slices.Contains(f.t.Key, column) {
-		return true
+func (f *filter) present(c *model.Column) {
+	if !c.NotNull {
+		f.also = append(f.also, f.t.present(c.Name))
 	}
-	condition := bson.D{{Key: f.t.path(column), Value: bson.D{{Key: "$gte", Value: least(c)}}}}
-	f.also = append(f.also, static(bson.D{{Key: strconv.Itoa(f.alsoCount), Value: condition}})...)
-	f.alsoCount++
-	return false
 }
 
-// measure adds the condition that a column is shorter than the last argument.
-func (f *filter) measure(column string) {
-	f.present(column)
+// shorter adds the condition that a column is shorter than the last argument. A
+// missing field has no length.
+func (f *filter) shorter(c *model.Column) {
+	f.present(c)
 	of, empty := "$strLenBytes", any("")
-	if f.t.column(column).Type == model.Bytes {
+	if c.Type == model.Bytes {
 		of, empty = "$binarySize", bson.Binary{}
 	}
-	// A missing field has no length.
-	f.length = static(bson.D{{Key: "0", Value: bson.D{{Key: of, Value: bson.D{{Key: "$ifNull", Value: bson.A{"$" + f.t.path(column), empty}}}}}}})
-}
-
-// shorter appends the condition that measure has added.
-func (f *filter) shorter(dst []byte, limit int64) []byte {
-	dst, at := item(dst, f.alsoCount)
-	dst, expr := begin(dst, document, "$expr")
-	dst, list := begin(dst, array, "$lt")
-	dst = append(dst, f.length...)
-	dst = bsoncore.AppendInt64Element(dst, "1", limit)
-	return end(end(end(dst, list), expr), at)
+	length := doc(of, doc("$ifNull", bson.A{"$" + f.t.path(c.Name), empty}))
+	limit := arg{at: f.first + f.choices*f.size, column: &model.Column{Name: "length", Type: model.Int, NotNull: true}}
+	f.also = append(f.also, doc("$expr", doc("$lt", bson.A{length, limit})))
 }

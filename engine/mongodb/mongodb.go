@@ -7,14 +7,20 @@
 package mongodb
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/connstring"
 
 	"rumbench/engine"
+	"rumbench/engine/serverkit"
 	"rumbench/internal/hint"
+	"rumbench/internal/server"
 	"rumbench/model"
 )
 
@@ -59,8 +65,11 @@ func replicaSet(c engine.Config) bool {
 	return err == nil && s.ReplicaSet != ""
 }
 
-// optReplicaSet is rumbench's own option.
-const optReplicaSet = "replica_set"
+const (
+	optReplicaSet = "replica_set"
+	replicaName   = "rumbench" // of a private replica set
+	oplogBytes    = 1 << 30    // the server's own choice depends on the disk
+)
 
 var knownOptions = []engine.Option{
 	{Name: optReplicaSet, Type: "bool", Doc: "start a replica set of one node, which transactions need; every write is in the oplog, too (default false)"},
@@ -68,16 +77,115 @@ var knownOptions = []engine.Option{
 	{Name: "setParameter.NAME", Type: "as in mongod's manual", Doc: "a server parameter, such as setParameter.wiredTigerConcurrentWriteTransactions: 64"},
 }
 
+var rules = &serverkit.Rules{
+	Kinds: []string{server.Mongod}, Options: knownOptions, Plain: func(name string) string { return name },
+	Unlisted: regexp.MustCompile(`^setParameter\.\w+$`), On: "", Off: "false",
+	Fixed: []string{
+		"dbpath", "directoryperdb", "logpath", "syslog", "fork", "config", "pidfilepath", "unixSocketPrefix", "nounixsocket", "replSet", "shutdown",
+	},
+	Opening: []string{"bind_ip", "bind_ip_all"},
+}
+
+// levels are the durabilities that a write can ask for, with whether it waits for
+// the journal.
+var levels = map[model.Durability]bool{model.DurabilityNone: false, model.DurabilityInterval: false, model.DurabilityOS: true}
+
 // promises say what the journal does, which all levels have.
 var promises = map[model.Durability]string{
 	model.DurabilityNone:     "nothing is promised: writes do not wait for the journal (j: false), which the server writes and syncs every 100 ms",
 	model.DurabilityInterval: "any crash loses at most about the last second of commits: writes do not wait for the journal, which is synced every 100 ms",
 }
 
+// setup is a configuration that has been checked.
+type setup struct {
+	*serverkit.Setup
+	settings []server.Setting // of the private server
+	replica  bool             // the server is to be a replica set
+	journal  bool             // writes wait for the journal
+}
+
 // Check reports whether the configuration can be honoured.
 func (Engine) Check(c engine.Config) error {
 	_, err := newSetup(context.Background(), c)
 	return err
+}
+
+func newSetup(ctx context.Context, c engine.Config) (_ *setup, err error) {
+	if err := cmp.Or(checkKnobs(c), checkSchema(c.Schema)); err != nil {
+		return nil, err
+	}
+	s := &setup{replica: replicaSet(c), journal: levels[c.Durability]}
+	if s.Setup, err = rules.Check(ctx, c); err != nil {
+		return nil, err
+	}
+	if s.Attached() {
+		if _, err := parseDSN(c.Server.DSN); err != nil {
+			return nil, &engine.KnobError{Knob: "dsn", Reason: err.Error(), Err: err}
+		}
+		return s, nil
+	}
+	set := func(name string, value any) {
+		s.settings = append(s.settings, server.Setting{Name: name, Value: fmt.Sprint(value)})
+	}
+	set(server.ServerParameter+"diagnosticDataCollectionEnabled", false) // it writes every second
+	if s.Cache != 0 {
+		set("wiredTigerCacheSizeGB", fmt.Sprintf("%.6f", float64(s.Cache)/(1<<30)))
+	}
+	if s.replica {
+		set("replSet", replicaName)
+		if !s.Sets("oplogSize") {
+			set("oplogSize", oplogBytes>>20)
+		}
+	}
+	s.settings = append(s.settings, s.Variables...)
+	return s, nil
+}
+
+func checkKnobs(c engine.Config) error {
+	const leastCache = 256 << 20 // of wiredTigerCacheSizeGB
+	schema := cmp.Or(c.Server.Schema, engine.DefaultSchema)
+	reserved := slices.Contains([]string{"admin", "local", "config"}, schema) || strings.ContainsAny(schema, "/\\. \"$\x00") || len(schema) > 63
+	_, known := levels[c.Durability]
+	compressors := []model.Compression{"", model.CompressionNone, model.CompressionSnappy, model.CompressionZlib, model.CompressionZstd}
+	_, own := c.Options[optReplicaSet]
+	_, wrong := c.BoolOption(optReplicaSet, false)
+	var isolations []model.Isolation
+	if replicaSet(c) {
+		isolations = append(isolations, model.RepeatableRead)
+	}
+	return cmp.Or(
+		engine.RefuseIf(!known, "durability", c.Durability, "a write waits for the journal on disk (os) or not at all (none, interval)"),
+		engine.RefuseIf(c.Storage != "" && c.Storage != "wiredTiger", "storage", c.Storage, "only wiredTiger is supported"),
+		engine.RefuseIf(!slices.Contains(compressors, c.Compression), "compression", c.Compression, "the server compresses with snappy, zlib, zstd or not at all"),
+		engine.RefuseIf(c.Page != 0, "page", c.Page, "the server has no setting for it"),
+		engine.RefuseIf(c.Direct(), "direct_io", true, "the server uses the page cache"),
+		engine.RefuseIf(c.Cache != 0 && c.Cache < leastCache, "cache", c.Cache, "it must be at least %d bytes", leastCache),
+		engine.RefuseIf(c.Protocol == engine.Text, "protocol", c.Protocol, "commands are always BSON; leave it out"),
+		engine.RefuseIf(reserved, "schema", schema, "it must be a valid name of a database, and not one of the server's own"),
+		engine.RefuseIf(own && c.Server.DSN != "", "options."+optReplicaSet, nil, serverkit.NeverSet),
+		wrong, c.CheckIsolation(isolations...))
+}
+
+// checkSchema refuses names that mean something else in a document, and orders
+// that BSON does not have.
+func checkSchema(s model.Schema) error {
+	for _, t := range s.Tables {
+		names, ordered := append(t.ColumnNames(), t.Name), t.Key
+		for _, ix := range t.Indexes {
+			ordered = slices.Concat(ordered, ix.Columns)
+		}
+		for _, name := range names {
+			if name == idField || strings.ContainsAny(name, ".$") {
+				return fmt.Errorf("table %s: %q cannot be the name of a collection or a field", t.Name, name)
+			}
+		}
+		for _, name := range ordered {
+			if t.Columns[t.Column(name)].Type == model.Bytes {
+				return fmt.Errorf("table %s: column %s is of type bytes, which the server orders by length: it cannot be part of a key or an index", t.Name, name)
+			}
+		}
+	}
+	return nil
 }
 
 // ReadDSN reads a connection string.

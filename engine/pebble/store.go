@@ -75,7 +75,7 @@ func (s *store) Sizes(ranges []kvkit.Range) error {
 	return nil
 }
 
-func (s *store) TotalSize() (int64, error) { return fsize.Allocated(s.dir) }
+func (s *store) TotalSize() (int64, error) { return fsize.Used(s.dir) }
 
 // Settle flushes the memtables and waits until no compaction runs. Pebble
 // leaves some debt that it does not compact.

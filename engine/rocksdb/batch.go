@@ -7,39 +7,39 @@ import "encoding/binary"
 type batch struct {
 	bytes    []byte
 	count    uint32
+	changes  bool // it has more than puts
 	families bool
 }
 
-// A kind of records: its number without a family and with one.
-type kind struct{ plain, family byte }
-
-var (
-	deletion       = kind{0, 4}
-	put            = kind{1, 5}
-	merge          = kind{2, 6}
-	singleDeletion = kind{7, 8}
+// The kinds of records, and what they are if they name a family.
+const (
+	deletion       = 0
+	put            = 1
+	merge          = 2
+	singleDeletion = 7
 )
+
+var inFamily = [...]byte{deletion: 4, put: 5, merge: 6, singleDeletion: 8}
 
 const batchHeader = 12
 
 func (b *batch) reset() {
-	b.bytes, b.count = append(b.bytes[:0], make([]byte, batchHeader)...), 0
+	b.bytes, b.count, b.changes = append(b.bytes[:0], make([]byte, batchHeader)...), 0, false
 }
 
-// key begins a record. The family of a key is its space.
-func (b *batch) key(k kind, key []byte) {
+// add adds a record: a key, whose space is its family, and a value if the kind has
+// one.
+func (b *batch) add(kind byte, texts ...[]byte) {
 	b.count++
+	b.changes = b.changes || kind != put
 	if b.families {
-		b.bytes = append(b.bytes, k.family)
-		b.bytes = binary.AppendUvarint(b.bytes, uint64(binary.BigEndian.Uint16(key)))
+		b.bytes = binary.AppendUvarint(append(b.bytes, inFamily[kind]), uint64(binary.BigEndian.Uint16(texts[0])))
 	} else {
-		b.bytes = append(b.bytes, k.plain)
+		b.bytes = append(b.bytes, kind)
 	}
-	b.text(key)
-}
-
-func (b *batch) text(t []byte) {
-	b.bytes = append(binary.AppendUvarint(b.bytes, uint64(len(t))), t...)
+	for _, t := range texts {
+		b.bytes = append(binary.AppendUvarint(b.bytes, uint64(len(t))), t...)
+	}
 }
 
 // whole returns the batch with its number of records.

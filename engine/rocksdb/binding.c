@@ -6,102 +6,103 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct api rocks;
+
+// Options that are the same for all databases.
+static handle plain_read, flush, write_options[2], locking_db, optimistic, locking;
+
 // load finds the functions of a library and returns the name of one that it lacks.
-const char *load(store *s, void *library) {
-#define OPTIONAL(result, name, arguments) s->f.name = (result (*) arguments)dlsym(library, "rocksdb_" #name);
-#define REQUIRED(result, name, arguments) OPTIONAL(result, name, arguments) if (!s->f.name) return "rocksdb_" #name;
+const char *load(void *library) {
+#define OPTIONAL(result, name, arguments) rocks.name = (result (*) arguments)dlsym(library, "rocksdb_" #name);
+#define REQUIRED(result, name, arguments) OPTIONAL(result, name, arguments) if (!rocks.name) return "rocksdb_" #name;
 	FUNCTIONS(REQUIRED) NEWER(OPTIONAL)
+	plain_read = rocks.readoptions_create();
+	flush = rocks.flushoptions_create();
+	for (int sync = 0; sync < 2; sync++) {
+		write_options[sync] = rocks.writeoptions_create();
+		rocks.writeoptions_set_sync(write_options[sync], sync);
+	}
+	locking_db = rocks.transactiondb_options_create();
+	optimistic = rocks.optimistictransaction_options_create();
+	rocks.optimistictransaction_options_set_set_snapshot(optimistic, 1);
+	locking = rocks.transaction_options_create();
+	rocks.transaction_options_set_set_snapshot(locking, 1);
+	rocks.transaction_options_set_deadlock_detect(locking, 1);
 	return NULL;
 }
 
-// set_options changes the options that the text names.
-char *set_options(store *s, const char *text) {
-	char *error = NULL;
-	rocksdb_options_t *before = s->options, *after = s->f.options_create();
-	if (!before)
-		before = s->f.options_create();
-	s->f.get_options_from_string(before, text, after, &error);
-	s->f.options_destroy(before);
-	s->options = after;
-	return error;
+void release(char *text) { rocks.free(text); }
+
+store *store_new(int families, int transactions, int sync) {
+	store *s = calloc(1, sizeof *s);
+	*s = (store){.transactions = transactions, .count = families, .write = write_options[sync]};
+	s->families = calloc(families, sizeof *s->families);
+	s->options = rocks.options_create();
+	return s;
 }
 
-static char *open_kind(store *s, const char *dir, int transactions, const char *const *names, const rocksdb_options_t *const *options) {
+// store_set changes the options that the text names.
+char *store_set(store *s, const char *text) {
 	char *error = NULL;
-	switch (transactions) {
-	case NONE:
-		s->db = s->f.open_column_families(s->options, dir, s->count, names, options, s->families, &error);
-		break;
-	case OPTIMISTIC:
-		s->optimistic = s->f.optimistictransactiondb_open_column_families(s->options, dir, s->count, names, options, s->families, &error);
-		if (!error)
-			s->db = s->f.optimistictransactiondb_get_base_db(s->optimistic);
-		break;
-	case LOCKS: {
-		rocksdb_locking_options_t *o = s->f.transactiondb_options_create();
-		s->locking = s->f.transactiondb_open_column_families(s->options, o, dir, s->count, names, options, s->families, &error);
-		s->f.transactiondb_options_destroy(o);
-		if (!error)
-			s->db = s->f.transactiondb_get_base_db(s->locking);
-	}
-	}
+	handle before = s->options;
+	s->options = rocks.options_create();
+	rocks.get_options_from_string(before, text, s->options, &error);
+	rocks.options_destroy(before);
 	return error;
 }
 
 // store_open opens the database, which is created if there is none. The families
 // are called by their numbers, which RocksDB gives out in the same order.
-char *store_open(store *s, const char *dir, int families, int transactions, int sync) {
-	const char *names[families];
-	const rocksdb_options_t *options[families];
-	char text[families][12];
-	for (int i = 0; i < families; i++) {
+char *store_open(store *s, const char *dir) {
+	const char *names[s->count];
+	handle options[s->count];
+	char text[s->count][12];
+	for (int i = 0; i < s->count; i++) {
 		snprintf(text[i], sizeof text[i], "%d", i);
 		names[i] = i ? text[i] : "default";
 		options[i] = s->options;
 	}
-	s->count = families;
-	s->families = calloc(families, sizeof *s->families);
-	s->f.options_enable_statistics(s->options);
-	char *error = open_kind(s, dir, transactions, names, options);
-	if (error)
-		return error;
-	s->read = s->f.readoptions_create();
-	s->write = s->f.writeoptions_create();
-	s->f.writeoptions_set_sync(s->write, sync);
-	s->optimistic_options = s->f.optimistictransaction_options_create();
-	s->f.optimistictransaction_options_set_set_snapshot(s->optimistic_options, 1);
-	s->locking_options = s->f.transaction_options_create();
-	s->f.transaction_options_set_set_snapshot(s->locking_options, 1);
-	s->f.transaction_options_set_deadlock_detect(s->locking_options, 1);
-	return NULL;
+	char *error = NULL;
+	rocks.options_enable_statistics(s->options);
+	if (s->transactions == NONE) {
+		s->db = rocks.open_column_families(s->options, dir, s->count, names, options, s->families, &error);
+	} else if (s->transactions == OPTIMISTIC) {
+		s->wrapper = rocks.optimistictransactiondb_open_column_families(s->options, dir, s->count, names, options, s->families, &error);
+		if (!error)
+			s->db = rocks.optimistictransactiondb_get_base_db(s->wrapper);
+	} else {
+		s->wrapper = rocks.transactiondb_open_column_families(s->options, locking_db, dir, s->count, names, options, s->families, &error);
+		if (!error)
+			s->db = rocks.transactiondb_get_base_db(s->wrapper);
+	}
+	return error;
 }
 
-void store_close(store *s) {
+// store_close writes what is left of the log, and closes the database if it is open.
+char *store_close(store *s) {
+	char *error = NULL;
 	if (s->db) {
+		rocks.flush_wal(s->db, 0, &error);
 		for (int i = 0; i < s->count; i++)
-			s->f.column_family_handle_destroy(s->families[i]);
-		s->f.optimistictransaction_options_destroy(s->optimistic_options);
-		s->f.transaction_options_destroy(s->locking_options);
-		s->f.readoptions_destroy(s->read);
-		s->f.writeoptions_destroy(s->write);
-		if (s->optimistic) {
-			s->f.optimistictransactiondb_close_base_db(s->db);
-			s->f.optimistictransactiondb_close(s->optimistic);
-		} else if (s->locking) {
-			s->f.transactiondb_close_base_db(s->db);
-			s->f.transactiondb_close(s->locking);
+			rocks.column_family_handle_destroy(s->families[i]);
+		if (s->transactions == NONE) {
+			rocks.close(s->db);
+		} else if (s->transactions == OPTIMISTIC) {
+			rocks.optimistictransactiondb_close_base_db(s->db);
+			rocks.optimistictransactiondb_close(s->wrapper);
 		} else {
-			s->f.close(s->db);
+			rocks.transactiondb_close_base_db(s->db);
+			rocks.transactiondb_close(s->wrapper);
 		}
 	}
-	if (s->options)
-		s->f.options_destroy(s->options);
+	rocks.options_destroy(s->options);
 	free(s->families);
 	free(s);
+	return error;
 }
 
 // A key begins with its space.
-static rocksdb_family_t *family(const store *s, const char *key) {
+static handle family(const store *s, const char *key) {
 	return s->families[s->count == 1 ? 0 : (unsigned char)key[0] << 8 | (unsigned char)key[1]];
 }
 
@@ -113,80 +114,72 @@ char *store_write(store *s, view *v, const char *batch, size_t length, size_t ap
 	if (v && v->tx) {
 		error = view_apply(v, batch + applied, length - applied);
 		if (!error)
-			s->f.transaction_commit(v->tx, &error);
+			rocks.transaction_commit(v->tx, &error);
 		return error;
 	}
-	rocksdb_batch_t *b = s->f.writebatch_create_from(batch, length);
-	s->f.write(s->db, s->write, b, &error);
-	s->f.writebatch_destroy(b);
+	handle b = rocks.writebatch_create_from(batch, length);
+	rocks.write(s->db, s->write, b, &error);
+	rocks.writebatch_destroy(b);
 	return error;
 }
 
-char *store_flush(store *s, int family) {
+char *store_flush(store *s) {
 	char *error = NULL;
-	rocksdb_flushoptions_t *o = s->f.flushoptions_create();
-	s->f.flush_cf(s->db, o, s->families[family], &error);
-	s->f.flushoptions_destroy(o);
+	for (int i = 0; i < s->count && !error; i++)
+		rocks.flush_cf(s->db, flush, s->families[i], &error);
 	return error;
 }
 
-char *store_flush_log(store *s) {
+// store_number returns a property of a family, -1: their sum. It is 0 if this
+// version does not have it.
+uint64_t store_number(store *s, int family, const char *name) {
+	uint64_t sum = 0, n = 0;
+	for (int i = 0; i < s->count; i++)
+		if ((family < 0 || family == i) && rocks.property_int_cf(s->db, s->families[i], name, &n) == 0)
+			sum += n;
+	return sum;
+}
+
+char *store_statistics(store *s) { return rocks.options_statistics_get_string(s->options); }
+
+// store_size estimates the bytes of a range in the only family.
+char *store_size(store *s, const char *lower, size_t nl, const char *upper, size_t nu, uint64_t *out) {
 	char *error = NULL;
-	s->f.flush_wal(s->db, 0, &error);
+	rocks.approximate_sizes_cf(s->db, s->families[0], 1, &lower, &nl, &upper, &nu, out, &error);
 	return error;
 }
-
-int store_number(store *s, int family, const char *name, uint64_t *out) {
-	return s->f.property_int_cf(s->db, s->families[family], name, out);
-}
-
-char *store_statistics(store *s) { return s->f.options_statistics_get_string(s->options); }
-
-char *store_size(store *s, int family, const char *lower, size_t nl, const char *upper, size_t nu, uint64_t *out) {
-	char *error = NULL;
-	s->f.approximate_sizes_cf(s->db, s->families[family], 1, &lower, &nl, &upper, &nu, out, &error);
-	return error;
-}
-
-void release(store *s, char *text) { s->f.free(text); }
 
 view *view_open(store *s, int kind) {
 	view *v = calloc(1, sizeof *v);
 	v->s = s;
-	v->read = s->read;
-	const rocksdb_snapshot_t *at = NULL;
+	v->read = rocks.readoptions_create();
 	if (kind == SNAPSHOT) {
-		at = v->snapshot = s->f.create_snapshot(s->db);
+		v->snapshot = rocks.create_snapshot(s->db);
 	} else if (kind == INDEXED) {
-		v->indexed = s->f.writebatch_wi_create(0, 1);
+		v->indexed = rocks.writebatch_wi_create(0, 1);
 	} else {
-		v->tx = s->optimistic ? s->f.optimistictransaction_begin(s->optimistic, s->write, s->optimistic_options, NULL)
-				      : s->f.transaction_begin(s->locking, s->write, s->locking_options, NULL);
-		at = s->f.transaction_get_snapshot(v->tx);
+		v->tx = s->transactions == OPTIMISTIC ? rocks.optimistictransaction_begin(s->wrapper, s->write, optimistic, NULL)
+						      : rocks.transaction_begin(s->wrapper, s->write, locking, NULL);
+		v->snapshot = rocks.transaction_get_snapshot(v->tx);
 	}
-	if (at) {
-		v->read = s->f.readoptions_create();
-		s->f.readoptions_set_snapshot(v->read, at);
-		if (v->tx)
-			s->f.free((void *)at); // the handle; the transaction owns the snapshot
-	}
+	rocks.readoptions_set_snapshot(v->read, v->snapshot);
 	return v;
 }
 
 void view_close(view *v) {
-	store *s = v->s;
-	if (v->read != s->read)
-		s->f.readoptions_destroy(v->read);
-	if (v->snapshot)
-		s->f.release_snapshot(s->db, v->snapshot);
-	if (v->indexed)
-		s->f.writebatch_wi_destroy(v->indexed);
-	if (v->tx)
-		s->f.transaction_destroy(v->tx); // which rolls it back
+	rocks.readoptions_destroy(v->read);
+	if (v->indexed) {
+		rocks.writebatch_wi_destroy(v->indexed);
+	} else if (v->tx) {
+		rocks.free(v->snapshot); // the handle; the transaction owns the snapshot
+		rocks.transaction_destroy(v->tx); // which rolls it back
+	} else {
+		rocks.release_snapshot(v->s->db, v->snapshot);
+	}
 	free(v);
 }
 
-static size_t uvarint(const char **p) {
+size_t uvarint(const char **p) {
 	size_t n = 0;
 	for (int shift = 0;; shift += 7) {
 		unsigned char b = *(*p)++;
@@ -198,34 +191,22 @@ static size_t uvarint(const char **p) {
 
 // apply repeats a record of a batch in the view.
 static char *apply(view *v, int kind, const char *key, size_t nk, const char *value, size_t nv) {
-	const api *f = &v->s->f;
-	rocksdb_family_t *at = family(v->s, key);
+	handle at = family(v->s, key);
 	char *error = NULL;
-	switch (kind) {
-	case PUT:
-	case FAMILY_PUT:
-		if (v->tx)
-			f->transaction_put_cf(v->tx, at, key, nk, value, nv, &error);
-		else
-			f->writebatch_wi_put_cf(v->indexed, at, key, nk, value, nv);
-		break;
-	case MERGE:
-	case FAMILY_MERGE:
-		if (v->tx)
-			f->transaction_merge_cf(v->tx, at, key, nk, value, nv, &error);
-		else
-			f->writebatch_wi_merge_cf(v->indexed, at, key, nk, value, nv);
-		break;
-	case SINGLE_DELETE:
-	case FAMILY_SINGLE_DELETE:
-		f->writebatch_wi_singledelete_cf(v->indexed, at, key, nk); // transactions have none
-		break;
-	default:
-		if (v->tx)
-			f->transaction_delete_cf(v->tx, at, key, nk, &error);
-		else
-			f->writebatch_wi_delete_cf(v->indexed, at, key, nk);
-	}
+	if (kind == PUT && v->tx)
+		rocks.transaction_put_cf(v->tx, at, key, nk, value, nv, &error);
+	else if (kind == PUT)
+		rocks.writebatch_wi_put_cf(v->indexed, at, key, nk, value, nv);
+	else if (kind == MERGE && v->tx)
+		rocks.transaction_merge_cf(v->tx, at, key, nk, value, nv, &error);
+	else if (kind == MERGE)
+		rocks.writebatch_wi_merge_cf(v->indexed, at, key, nk, value, nv);
+	else if (v->tx) // they have no single deletes
+		rocks.transaction_delete_cf(v->tx, at, key, nk, &error);
+	else if (kind == DELETE)
+		rocks.writebatch_wi_delete_cf(v->indexed, at, key, nk);
+	else
+		rocks.writebatch_wi_singledelete_cf(v->indexed, at, key, nk);
 	return error;
 }
 
@@ -234,12 +215,14 @@ char *view_apply(view *v, const char *p, size_t length) {
 	char *error = NULL;
 	for (const char *end = p + length; p < end && !error;) {
 		int kind = *p++;
-		if (v->s->count > 1)
+		if (v->s->count > 1) {
+			kind = kind == FAMILY_SINGLE_DELETE ? SINGLE_DELETE : kind - FAMILY_DELETE;
 			uvarint(&p); // the family
+		}
 		size_t nk = uvarint(&p), nv = 0;
 		const char *key = p;
 		p += nk;
-		if (kind == PUT || kind == MERGE || kind == FAMILY_PUT || kind == FAMILY_MERGE)
+		if (kind == PUT || kind == MERGE)
 			nv = uvarint(&p);
 		error = apply(v, kind, key, nk, p, nv);
 		p += nv;
@@ -247,146 +230,129 @@ char *view_apply(view *v, const char *p, size_t length) {
 	return error;
 }
 
-// copied returns a value in the room, or else in memory of its own.
-static value copied(const char *from, size_t length, char *room, size_t capacity) {
-	value out = {length, NULL, NULL};
-	if (length > capacity)
-		room = out.large = malloc(length);
-	memcpy(room, from, length);
-	return out;
-}
-
+// get copies a value into the room, unless it is too long.
 value get(store *s, view *v, int lock, const char *key, size_t length, char *room, size_t capacity) {
-	value out = {SIZE_MAX, NULL, NULL};
-	char *found = NULL;
+	value out = {.length = SIZE_MAX};
+	handle at = family(s, key), read = v ? v->read : plain_read, pinned = NULL;
+	const char *found = NULL;
 	size_t n = 0;
-	rocksdb_family_t *at = family(s, key);
-	if (v && v->tx) {
-		found = lock ? s->f.transaction_get_for_update_cf(v->tx, v->read, at, key, length, &n, 1, &out.error)
-			     : s->f.transaction_get_cf(v->tx, v->read, at, key, length, &n, &out.error);
-	} else if (v && v->indexed) {
-		found = s->f.writebatch_wi_get_from_batch_and_db_cf(v->indexed, s->db, v->read, at, key, length, &n, &out.error);
-	} else {
-		rocksdb_pinned_t *p = s->f.get_pinned_cf(s->db, v ? v->read : s->read, at, key, length, &out.error);
-		if (!p)
-			return out;
-		const char *from = s->f.pinnableslice_value(p, &n);
-		out = copied(from, n, room, capacity);
-		s->f.pinnableslice_destroy(p);
+	if (v && v->tx && lock)
+		found = rocks.transaction_get_for_update_cf(v->tx, read, at, key, length, &n, 1, &out.error);
+	else if (v && v->tx)
+		found = rocks.transaction_get_cf(v->tx, read, at, key, length, &n, &out.error);
+	else if (v && v->indexed)
+		found = rocks.writebatch_wi_get_from_batch_and_db_cf(v->indexed, s->db, read, at, key, length, &n, &out.error);
+	else if ((pinned = rocks.get_pinned_cf(s->db, read, at, key, length, &out.error)))
+		found = rocks.pinnableslice_value(pinned, &n);
+	if (!found)
 		return out;
-	}
-	if (found) {
-		out = copied(found, n, room, capacity);
-		s->f.free(found);
-	}
+	out.length = n;
+	if (n <= capacity)
+		memcpy(room, found, n);
+	if (pinned)
+		rocks.pinnableslice_destroy(pinned);
+	else
+		rocks.free((void *)found);
 	return out;
 }
 
 static iter *iter_open(store *s, view *v, const char *lower, size_t nl, const char *upper, size_t nu) {
 	iter *it = malloc(sizeof *it + nl + nu);
-	*it = (iter){.s = s, .lower = nl, .upper = nu, .own = v && !v->snapshot};
+	*it = (iter){.lower = nl, .upper = nu, .own = v && (v->tx || v->indexed)};
 	memcpy(it->bounds, lower, nl);
 	memcpy(it->bounds + nl, upper, nu);
-	it->read = s->f.readoptions_create();
+	it->read = rocks.readoptions_create();
 	// Ranges are wider than the prefixes of a prefix_extractor.
-	s->f.readoptions_set_total_order_seek(it->read, 1);
-	s->f.readoptions_set_iterate_lower_bound(it->read, it->bounds, nl);
-	s->f.readoptions_set_iterate_upper_bound(it->read, it->bounds + nl, nu);
-	rocksdb_family_t *at = family(s, lower);
+	rocks.readoptions_set_total_order_seek(it->read, 1);
+	rocks.readoptions_set_iterate_lower_bound(it->read, it->bounds, nl);
+	rocks.readoptions_set_iterate_upper_bound(it->read, it->bounds + nl, nu);
+	if (v)
+		rocks.readoptions_set_snapshot(it->read, v->snapshot);
+	handle at = family(s, lower);
 	if (v && v->tx) {
-		const rocksdb_snapshot_t *snapshot = s->f.transaction_get_snapshot(v->tx);
-		s->f.readoptions_set_snapshot(it->read, snapshot);
-		s->f.free((void *)snapshot); // the handle
-		it->it = s->f.transaction_create_iterator_cf(v->tx, it->read, at);
+		it->it = rocks.transaction_create_iterator_cf(v->tx, it->read, at);
 		return it;
 	}
-	if (v && v->snapshot)
-		s->f.readoptions_set_snapshot(it->read, v->snapshot);
-	it->it = s->f.create_iterator_cf(s->db, it->read, at);
+	it->it = rocks.create_iterator_cf(s->db, it->read, at);
 	if (v && v->indexed) // it owns the other
-		it->it = s->f.writebatch_wi_create_iterator_with_base_cf(v->indexed, it->it, at);
+		it->it = rocks.writebatch_wi_create_iterator_with_base_cf(v->indexed, it->it, at);
 	return it;
 }
 
-static int compare(const char *a, size_t na, const char *b, size_t nb) {
+// compare compares the current key.
+static int compare(const iter *it, const char *b, size_t nb) {
+	size_t na;
+	const char *a = rocks.iter_key(it->it, &na);
 	int c = memcmp(a, b, na < nb ? na : nb);
 	return c ? c : (na > nb) - (na < nb);
 }
 
 // inside reports whether the iterator stands at an entry between its bounds.
 static int inside(const iter *it) {
-	if (!it->s->f.iter_valid(it->it))
-		return 0;
-	if (!it->own)
-		return 1;
-	size_t n;
-	const char *key = it->s->f.iter_key(it->it, &n);
-	return compare(key, n, it->bounds, it->lower) >= 0 && compare(key, n, it->bounds + it->lower, it->upper) < 0;
+	const char *upper = it->bounds + it->lower;
+	return rocks.iter_valid(it->it) && (!it->own || compare(it, it->bounds, it->lower) >= 0 && compare(it, upper, it->upper) < 0);
 }
 
-static void step(iter *it, int move) {
-	if (move == NEXT)
-		it->s->f.iter_next(it->it);
-	else
-		it->s->f.iter_prev(it->it);
-}
-
-// fill moves and copies up to want entries, in the direction of the move: the
-// lengths of key and value, then both.
-page fill(iter *it, int move, size_t want, char *room, size_t capacity) {
-	const api *f = &it->s->f;
-	page out = {.it = it};
-	if (move == FIRST) {
-		f->iter_seek(it->it, it->bounds, it->lower);
-		it->fresh = 1;
-		move = NEXT;
-	} else if (move == LAST) {
-		const char *upper = it->bounds + it->lower;
-		f->iter_seek_for_prev(it->it, upper, it->upper);
-		size_t n;
-		if (f->iter_valid(it->it)) {
-			const char *key = f->iter_key(it->it, &n);
-			if (compare(key, n, upper, it->upper) >= 0)
-				f->iter_prev(it->it);
-		}
-		it->fresh = 1;
-		move = PREV;
+// begin moves to the first entry.
+static void begin(iter *it) {
+	if (!it->reverse) {
+		rocks.iter_seek(it->it, it->bounds, it->lower);
+		return;
 	}
-	for (; out.count < want; it->fresh = 0) {
-		if (!it->fresh)
-			step(it, move);
-		if (!inside(it))
-			break;
-		uint32_t length[2];
-		size_t nk, nv;
-		const char *k = f->iter_key(it->it, &nk), *v = f->iter_value(it->it, &nv);
-		length[0] = nk;
-		length[1] = nv;
-		size_t need = sizeof length + nk + nv;
-		if (need > capacity - out.used) {
-			it->fresh = 1;
-			out.need = need;
+	const char *upper = it->bounds + it->lower;
+	rocks.iter_seek_for_prev(it->it, upper, it->upper);
+	if (rocks.iter_valid(it->it) && compare(it, upper, it->upper) >= 0)
+		rocks.iter_prev(it->it);
+}
+
+static size_t put(char *to, const void *from, size_t length) {
+	memcpy(to, from, length);
+	return length;
+}
+
+// fill moves, and copies up to want entries, or as many as are more than enough.
+page fill(iter *it, size_t want) {
+	const size_t enough = 64 << 10;
+	page out = {.it = it};
+	for (; out.count < want && out.length < enough; out.count++) {
+		if (!it->begun)
+			begin(it);
+		else if (it->reverse)
+			rocks.iter_prev(it->it);
+		else
+			rocks.iter_next(it->it);
+		it->begun = 1;
+		if (!inside(it)) {
+			if (!rocks.iter_valid(it->it))
+				rocks.iter_get_error(it->it, &out.error);
+			out.entries = it->room;
 			return out;
 		}
-		char *to = room + out.used;
-		memcpy(to, length, sizeof length);
-		memcpy(to + sizeof length, k, nk);
-		memcpy(to + sizeof length + nk, v, nv);
-		out.used += need;
-		out.count++;
+		size_t nk, nv;
+		const char *k = rocks.iter_key(it->it, &nk), *v = rocks.iter_value(it->it, &nv);
+		uint32_t lengths[] = {nk, nv};
+		size_t need = out.length + sizeof lengths + nk + nv;
+		if (need > it->capacity)
+			it->room = realloc(it->room, it->capacity = 2 * need);
+		out.length += put(it->room + out.length, lengths, sizeof lengths);
+		out.length += put(it->room + out.length, k, nk);
+		out.length += put(it->room + out.length, v, nv);
 	}
-	if (!f->iter_valid(it->it))
-		f->iter_get_error(it->it, &out.error);
+	out.entries = it->room;
+	out.more = 1;
 	return out;
 }
 
-// scan opens an iterator and fills in its first entries.
-page scan(store *s, view *v, const char *lower, size_t nl, const char *upper, size_t nu, int move, size_t want, char *room, size_t capacity) {
-	return fill(iter_open(s, v, lower, nl, upper, nu), move, want, room, capacity);
+// scan opens an iterator and copies its first entries.
+page scan(store *s, view *v, const char *lower, size_t nl, const char *upper, size_t nu, int reverse, size_t want) {
+	iter *it = iter_open(s, v, lower, nl, upper, nu);
+	it->reverse = reverse;
+	return fill(it, want);
 }
 
 void iter_close(iter *it) {
-	it->s->f.iter_destroy(it->it);
-	it->s->f.readoptions_destroy(it->read);
+	rocks.iter_destroy(it->it);
+	rocks.readoptions_destroy(it->read);
+	free(it->room);
 	free(it);
 }

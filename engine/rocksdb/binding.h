@@ -4,24 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef struct rocksdb_t rocksdb_t;
-typedef struct rocksdb_options_t rocksdb_options_t;
-typedef struct rocksdb_readoptions_t rocksdb_readoptions_t;
-typedef struct rocksdb_writeoptions_t rocksdb_writeoptions_t;
-typedef struct rocksdb_flushoptions_t rocksdb_flushoptions_t;
-typedef struct rocksdb_family_t rocksdb_family_t;
-typedef struct rocksdb_snapshot_t rocksdb_snapshot_t;
-typedef struct rocksdb_iterator_t rocksdb_iterator_t;
-typedef struct rocksdb_pinned_t rocksdb_pinned_t;
-typedef struct rocksdb_batch_t rocksdb_batch_t;
-typedef struct rocksdb_indexed_t rocksdb_indexed_t;
-typedef struct rocksdb_optimistic_t rocksdb_optimistic_t;
-typedef struct rocksdb_optimistic_options_t rocksdb_optimistic_options_t;
-typedef struct rocksdb_locking_t rocksdb_locking_t;
-typedef struct rocksdb_locking_options_t rocksdb_locking_options_t;
-typedef struct rocksdb_tx_t rocksdb_tx_t;
-typedef struct rocksdb_tx_options_t rocksdb_tx_options_t;
-typedef struct rocksdb_operator_t rocksdb_operator_t;
+typedef void *handle; // an object of the library
 
 typedef char *(*full_merge_t)(void *, const char *, size_t, const char *, size_t, const char *const *, const size_t *, int, unsigned char *, size_t *);
 typedef char *(*partial_merge_t)(void *, const char *, size_t, const char *const *, const size_t *, int, unsigned char *, size_t *);
@@ -31,184 +14,166 @@ typedef char *(*partial_merge_t)(void *, const char *, size_t, const char *const
 // What every version from 6.29 on has.
 #define FUNCTIONS(X) \
 	X(void, free, (void *)) \
-	X(rocksdb_options_t *, options_create, (void)) \
-	X(void, options_destroy, (rocksdb_options_t *)) \
-	X(void, get_options_from_string, (const rocksdb_options_t *, const char *, rocksdb_options_t *, char **)) \
-	X(void, options_enable_statistics, (rocksdb_options_t *)) \
-	X(char *, options_statistics_get_string, (rocksdb_options_t *)) \
-	X(void, options_set_merge_operator, (rocksdb_options_t *, rocksdb_operator_t *)) \
-	X(rocksdb_operator_t *, mergeoperator_create, (void *, void (*)(void *), full_merge_t, partial_merge_t, void (*)(void *, const char *, size_t), const char *(*)(void *))) \
-	X(rocksdb_readoptions_t *, readoptions_create, (void)) \
-	X(void, readoptions_destroy, (rocksdb_readoptions_t *)) \
-	X(void, readoptions_set_snapshot, (rocksdb_readoptions_t *, const rocksdb_snapshot_t *)) \
-	X(void, readoptions_set_total_order_seek, (rocksdb_readoptions_t *, unsigned char)) \
-	X(void, readoptions_set_iterate_lower_bound, (rocksdb_readoptions_t *, BYTES)) \
-	X(void, readoptions_set_iterate_upper_bound, (rocksdb_readoptions_t *, BYTES)) \
-	X(rocksdb_writeoptions_t *, writeoptions_create, (void)) \
-	X(void, writeoptions_destroy, (rocksdb_writeoptions_t *)) \
-	X(void, writeoptions_set_sync, (rocksdb_writeoptions_t *, unsigned char)) \
-	X(rocksdb_flushoptions_t *, flushoptions_create, (void)) \
-	X(void, flushoptions_destroy, (rocksdb_flushoptions_t *)) \
-	X(rocksdb_t *, open_column_families, (const rocksdb_options_t *, const char *, int, const char *const *, const rocksdb_options_t *const *, rocksdb_family_t **, char **)) \
-	X(void, close, (rocksdb_t *)) \
-	X(void, column_family_handle_destroy, (rocksdb_family_t *)) \
-	X(void, flush_cf, (rocksdb_t *, const rocksdb_flushoptions_t *, rocksdb_family_t *, char **)) \
-	X(void, flush_wal, (rocksdb_t *, unsigned char, char **)) \
-	X(int, property_int_cf, (rocksdb_t *, rocksdb_family_t *, const char *, uint64_t *)) \
-	X(void, approximate_sizes_cf, (rocksdb_t *, rocksdb_family_t *, int, const char *const *, const size_t *, const char *const *, const size_t *, uint64_t *, char **)) \
-	X(const rocksdb_snapshot_t *, create_snapshot, (rocksdb_t *)) \
-	X(void, release_snapshot, (rocksdb_t *, const rocksdb_snapshot_t *)) \
-	X(rocksdb_pinned_t *, get_pinned_cf, (rocksdb_t *, const rocksdb_readoptions_t *, rocksdb_family_t *, BYTES, char **)) \
-	X(const char *, pinnableslice_value, (const rocksdb_pinned_t *, size_t *)) \
-	X(void, pinnableslice_destroy, (rocksdb_pinned_t *)) \
-	X(rocksdb_iterator_t *, create_iterator_cf, (rocksdb_t *, const rocksdb_readoptions_t *, rocksdb_family_t *)) \
-	X(void, iter_destroy, (rocksdb_iterator_t *)) \
-	X(unsigned char, iter_valid, (const rocksdb_iterator_t *)) \
-	X(void, iter_seek, (rocksdb_iterator_t *, BYTES)) \
-	X(void, iter_seek_for_prev, (rocksdb_iterator_t *, BYTES)) \
-	X(void, iter_next, (rocksdb_iterator_t *)) \
-	X(void, iter_prev, (rocksdb_iterator_t *)) \
-	X(const char *, iter_key, (const rocksdb_iterator_t *, size_t *)) \
-	X(const char *, iter_value, (const rocksdb_iterator_t *, size_t *)) \
-	X(void, iter_get_error, (const rocksdb_iterator_t *, char **)) \
-	X(rocksdb_batch_t *, writebatch_create_from, (BYTES)) \
-	X(void, writebatch_destroy, (rocksdb_batch_t *)) \
-	X(void, write, (rocksdb_t *, const rocksdb_writeoptions_t *, rocksdb_batch_t *, char **)) \
-	X(rocksdb_indexed_t *, writebatch_wi_create, (size_t, unsigned char)) \
-	X(void, writebatch_wi_destroy, (rocksdb_indexed_t *)) \
-	X(void, writebatch_wi_put_cf, (rocksdb_indexed_t *, rocksdb_family_t *, BYTES, BYTES)) \
-	X(void, writebatch_wi_delete_cf, (rocksdb_indexed_t *, rocksdb_family_t *, BYTES)) \
-	X(void, writebatch_wi_singledelete_cf, (rocksdb_indexed_t *, rocksdb_family_t *, BYTES)) \
-	X(void, writebatch_wi_merge_cf, (rocksdb_indexed_t *, rocksdb_family_t *, BYTES, BYTES)) \
-	X(char *, writebatch_wi_get_from_batch_and_db_cf, (rocksdb_indexed_t *, rocksdb_t *, const rocksdb_readoptions_t *, rocksdb_family_t *, BYTES, size_t *, char **)) \
-	X(rocksdb_iterator_t *, writebatch_wi_create_iterator_with_base_cf, (rocksdb_indexed_t *, rocksdb_iterator_t *, rocksdb_family_t *)) \
-	X(rocksdb_optimistic_t *, optimistictransactiondb_open_column_families, (const rocksdb_options_t *, const char *, int, const char *const *, const rocksdb_options_t *const *, rocksdb_family_t **, char **)) \
-	X(rocksdb_t *, optimistictransactiondb_get_base_db, (rocksdb_optimistic_t *)) \
-	X(void, optimistictransactiondb_close_base_db, (rocksdb_t *)) \
-	X(void, optimistictransactiondb_close, (rocksdb_optimistic_t *)) \
-	X(rocksdb_optimistic_options_t *, optimistictransaction_options_create, (void)) \
-	X(void, optimistictransaction_options_destroy, (rocksdb_optimistic_options_t *)) \
-	X(void, optimistictransaction_options_set_set_snapshot, (rocksdb_optimistic_options_t *, unsigned char)) \
-	X(rocksdb_tx_t *, optimistictransaction_begin, (rocksdb_optimistic_t *, const rocksdb_writeoptions_t *, const rocksdb_optimistic_options_t *, rocksdb_tx_t *)) \
-	X(rocksdb_locking_options_t *, transactiondb_options_create, (void)) \
-	X(void, transactiondb_options_destroy, (rocksdb_locking_options_t *)) \
-	X(rocksdb_locking_t *, transactiondb_open_column_families, (const rocksdb_options_t *, const rocksdb_locking_options_t *, const char *, int, const char *const *, const rocksdb_options_t *const *, rocksdb_family_t **, char **)) \
-	X(void, transactiondb_close, (rocksdb_locking_t *)) \
-	X(rocksdb_tx_options_t *, transaction_options_create, (void)) \
-	X(void, transaction_options_destroy, (rocksdb_tx_options_t *)) \
-	X(void, transaction_options_set_set_snapshot, (rocksdb_tx_options_t *, unsigned char)) \
-	X(void, transaction_options_set_deadlock_detect, (rocksdb_tx_options_t *, unsigned char)) \
-	X(rocksdb_tx_t *, transaction_begin, (rocksdb_locking_t *, const rocksdb_writeoptions_t *, const rocksdb_tx_options_t *, rocksdb_tx_t *)) \
-	X(const rocksdb_snapshot_t *, transaction_get_snapshot, (rocksdb_tx_t *)) \
-	X(char *, transaction_get_cf, (rocksdb_tx_t *, const rocksdb_readoptions_t *, rocksdb_family_t *, BYTES, size_t *, char **)) \
-	X(char *, transaction_get_for_update_cf, (rocksdb_tx_t *, const rocksdb_readoptions_t *, rocksdb_family_t *, BYTES, size_t *, unsigned char, char **)) \
-	X(void, transaction_put_cf, (rocksdb_tx_t *, rocksdb_family_t *, BYTES, BYTES, char **)) \
-	X(void, transaction_delete_cf, (rocksdb_tx_t *, rocksdb_family_t *, BYTES, char **)) \
-	X(void, transaction_merge_cf, (rocksdb_tx_t *, rocksdb_family_t *, BYTES, BYTES, char **)) \
-	X(rocksdb_iterator_t *, transaction_create_iterator_cf, (rocksdb_tx_t *, const rocksdb_readoptions_t *, rocksdb_family_t *)) \
-	X(void, transaction_commit, (rocksdb_tx_t *, char **)) \
-	X(void, transaction_rollback, (rocksdb_tx_t *, char **)) \
-	X(void, transaction_destroy, (rocksdb_tx_t *))
+	X(handle, options_create, (void)) \
+	X(void, options_destroy, (handle)) \
+	X(void, get_options_from_string, (handle, const char *, handle, char **)) \
+	X(void, options_enable_statistics, (handle)) \
+	X(char *, options_statistics_get_string, (handle)) \
+	X(void, options_set_merge_operator, (handle, handle)) \
+	X(handle, mergeoperator_create, (void *, void (*)(void *), full_merge_t, partial_merge_t, void (*)(void *, const char *, size_t), const char *(*)(void *))) \
+	X(handle, readoptions_create, (void)) \
+	X(void, readoptions_destroy, (handle)) \
+	X(void, readoptions_set_snapshot, (handle, handle)) \
+	X(void, readoptions_set_total_order_seek, (handle, unsigned char)) \
+	X(void, readoptions_set_iterate_lower_bound, (handle, BYTES)) \
+	X(void, readoptions_set_iterate_upper_bound, (handle, BYTES)) \
+	X(handle, writeoptions_create, (void)) \
+	X(void, writeoptions_set_sync, (handle, unsigned char)) \
+	X(handle, flushoptions_create, (void)) \
+	X(handle, open_column_families, (handle, const char *, int, const char *const *, handle *, handle *, char **)) \
+	X(void, close, (handle)) \
+	X(void, column_family_handle_destroy, (handle)) \
+	X(void, flush_cf, (handle, handle, handle, char **)) \
+	X(void, flush_wal, (handle, unsigned char, char **)) \
+	X(int, property_int_cf, (handle, handle, const char *, uint64_t *)) \
+	X(void, approximate_sizes_cf, (handle, handle, int, const char *const *, const size_t *, const char *const *, const size_t *, uint64_t *, char **)) \
+	X(handle, create_snapshot, (handle)) \
+	X(void, release_snapshot, (handle, handle)) \
+	X(handle, get_pinned_cf, (handle, handle, handle, BYTES, char **)) \
+	X(const char *, pinnableslice_value, (handle, size_t *)) \
+	X(void, pinnableslice_destroy, (handle)) \
+	X(handle, create_iterator_cf, (handle, handle, handle)) \
+	X(void, iter_destroy, (handle)) \
+	X(unsigned char, iter_valid, (handle)) \
+	X(void, iter_seek, (handle, BYTES)) \
+	X(void, iter_seek_for_prev, (handle, BYTES)) \
+	X(void, iter_next, (handle)) \
+	X(void, iter_prev, (handle)) \
+	X(const char *, iter_key, (handle, size_t *)) \
+	X(const char *, iter_value, (handle, size_t *)) \
+	X(void, iter_get_error, (handle, char **)) \
+	X(handle, writebatch_create_from, (BYTES)) \
+	X(void, writebatch_destroy, (handle)) \
+	X(void, write, (handle, handle, handle, char **)) \
+	X(handle, writebatch_wi_create, (size_t, unsigned char)) \
+	X(void, writebatch_wi_destroy, (handle)) \
+	X(void, writebatch_wi_put_cf, (handle, handle, BYTES, BYTES)) \
+	X(void, writebatch_wi_delete_cf, (handle, handle, BYTES)) \
+	X(void, writebatch_wi_singledelete_cf, (handle, handle, BYTES)) \
+	X(void, writebatch_wi_merge_cf, (handle, handle, BYTES, BYTES)) \
+	X(char *, writebatch_wi_get_from_batch_and_db_cf, (handle, handle, handle, handle, BYTES, size_t *, char **)) \
+	X(handle, writebatch_wi_create_iterator_with_base_cf, (handle, handle, handle)) \
+	X(handle, optimistictransactiondb_open_column_families, (handle, const char *, int, const char *const *, handle *, handle *, char **)) \
+	X(handle, optimistictransactiondb_get_base_db, (handle)) \
+	X(void, optimistictransactiondb_close_base_db, (handle)) \
+	X(void, optimistictransactiondb_close, (handle)) \
+	X(handle, optimistictransaction_options_create, (void)) \
+	X(void, optimistictransaction_options_set_set_snapshot, (handle, unsigned char)) \
+	X(handle, optimistictransaction_begin, (handle, handle, handle, handle)) \
+	X(handle, transactiondb_options_create, (void)) \
+	X(handle, transactiondb_open_column_families, (handle, handle, const char *, int, const char *const *, handle *, handle *, char **)) \
+	X(void, transactiondb_close, (handle)) \
+	X(handle, transaction_options_create, (void)) \
+	X(void, transaction_options_set_set_snapshot, (handle, unsigned char)) \
+	X(void, transaction_options_set_deadlock_detect, (handle, unsigned char)) \
+	X(handle, transaction_begin, (handle, handle, handle, handle)) \
+	X(handle, transaction_get_snapshot, (handle)) \
+	X(char *, transaction_get_cf, (handle, handle, handle, BYTES, size_t *, char **)) \
+	X(char *, transaction_get_for_update_cf, (handle, handle, handle, BYTES, size_t *, unsigned char, char **)) \
+	X(void, transaction_put_cf, (handle, handle, BYTES, BYTES, char **)) \
+	X(void, transaction_delete_cf, (handle, handle, BYTES, char **)) \
+	X(void, transaction_merge_cf, (handle, handle, BYTES, BYTES, char **)) \
+	X(handle, transaction_create_iterator_cf, (handle, handle, handle)) \
+	X(void, transaction_commit, (handle, char **)) \
+	X(void, transaction_destroy, (handle))
 
 // What versions before 8.11 lack: transactions with locks need it.
 #define NEWER(X) \
-	X(rocksdb_t *, transactiondb_get_base_db, (rocksdb_locking_t *)) \
-	X(void, transactiondb_close_base_db, (rocksdb_t *))
+	X(handle, transactiondb_get_base_db, (handle)) \
+	X(void, transactiondb_close_base_db, (handle))
 
-// An api holds the functions of one library.
-typedef struct {
+// The functions of the library: a process can have only one.
+extern struct api {
 #define FIELD(result, name, arguments) result (*name) arguments;
 	FUNCTIONS(FIELD) NEWER(FIELD)
 #undef FIELD
-} api;
+} rocks;
 
 // How transactions find conflicts.
 enum { NONE, OPTIMISTIC, LOCKS };
 
 // A store is an open database.
 typedef struct {
-	api f;
-	rocksdb_options_t *options;
-	rocksdb_t *db;
-	rocksdb_optimistic_t *optimistic;
-	rocksdb_locking_t *locking;
-	rocksdb_family_t **families; // by the space of their keys; the only one holds all
+	int transactions;
+	handle options;
+	handle db;
+	handle wrapper; // the database with transactions around db, if it has them
+	handle *families; // by the space of their keys; the only one holds all
 	int count;
-	rocksdb_readoptions_t *read;
-	rocksdb_writeoptions_t *write;
-	rocksdb_optimistic_options_t *optimistic_options;
-	rocksdb_tx_options_t *locking_options;
+	handle write;
 } store;
+
+// The kinds of views.
+enum { SNAPSHOT, INDEXED, TX };
 
 // A view is what a transaction reads and writes through, unless that is the
 // database itself.
 typedef struct {
 	store *s;
-	rocksdb_readoptions_t *read; // on the snapshot, if it has one
-	const rocksdb_snapshot_t *snapshot; // its own
-	rocksdb_indexed_t *indexed;
-	rocksdb_tx_t *tx;
+	handle read;
+	handle snapshot; // its own, or that of tx
+	handle indexed;
+	handle tx;
 } view;
-
-// An operator_t merges the rows of tables: formats holds the letters of their
-// cells by space.
-typedef struct {
-	char *name;
-	size_t spaces;
-	char *formats[];
-} operator_t;
-
-// The kinds of views.
-enum { SNAPSHOT, INDEXED, TX };
 
 // An iter is an iterator with the memory of its bounds, which must outlive it.
 typedef struct {
-	store *s;
-	rocksdb_iterator_t *it;
-	rocksdb_readoptions_t *read;
-	int fresh; // it stands at an entry that was not copied yet
+	handle it, read;
+	int reverse;
+	int begun; // it stands at an entry that was copied
 	int own; // it shows a transaction's own writes, which know no bounds
-	size_t lower, upper; // their lengths
+	char *room; // of entries
+	size_t capacity;
+	size_t lower, upper; // lengths of the bounds
 	char bounds[];
 } iter;
 
 // The kinds of records in a batch, without a family and with one.
-enum { DELETE, PUT, MERGE, SINGLE_DELETE = 7, FAMILY_DELETE = 4, FAMILY_PUT, FAMILY_MERGE, FAMILY_SINGLE_DELETE = 8 };
+enum { DELETE, PUT, MERGE, SINGLE_DELETE = 7, FAMILY_DELETE = 4, FAMILY_SINGLE_DELETE = 8 };
 
-// The moves of an iterator.
-enum { FIRST, LAST, NEXT, PREV };
-
+// A page is entries, one after the other: the lengths of key and value as 32-bit
+// numbers, then both. They are valid until the iterator's next.
 typedef struct {
 	iter *it;
-	size_t count, used, need; // need: the length of an entry for which there is no room
+	char *entries;
+	size_t length, count;
+	int more; // entries may follow
 	char *error;
 } page;
 
 typedef struct {
 	size_t length; // SIZE_MAX: there is none
-	char *large; // the value if it has no room, to be freed
 	char *error;
 } value;
 
-// Errors and properties are RocksDB's strings, freed by release.
-const char *load(store *s, void *library);
-char *set_options(store *s, const char *text);
-operator_t *new_operator(char *name, size_t spaces);
-void set_format(operator_t *o, size_t space, char *format);
-void set_operator(store *s, operator_t *o);
-char *store_open(store *s, const char *dir, int families, int transactions, int sync);
-void store_close(store *s);
+// Errors and statistics are RocksDB's strings, freed by release.
+const char *load(void *library);
+void release(char *text);
+store *store_new(int families, int transactions, int sync);
+char *store_set(store *s, const char *text);
+void store_merge(store *s, const char *name, const char *formats, size_t spaces, size_t width);
+char *store_open(store *s, const char *dir);
+char *store_flush(store *s);
+char *store_close(store *s);
 char *store_write(store *s, view *v, const char *batch, size_t length, size_t applied);
-char *store_flush(store *s, int family);
-char *store_flush_log(store *s);
-int store_number(store *s, int family, const char *name, uint64_t *out);
+uint64_t store_number(store *s, int family, const char *name);
 char *store_statistics(store *s);
-char *store_size(store *s, int family, BYTES, BYTES, uint64_t *out);
-void release(store *s, char *text);
+char *store_size(store *s, BYTES, BYTES, uint64_t *out);
 view *view_open(store *s, int kind);
 char *view_apply(view *v, const char *records, size_t length);
 void view_close(view *v);
 value get(store *s, view *v, int lock, const char *key, size_t length, char *room, size_t capacity);
-page scan(store *s, view *v, const char *lower, size_t nl, const char *upper, size_t nu, int move, size_t want, char *room, size_t capacity);
-page fill(iter *it, int move, size_t want, char *room, size_t capacity);
+page scan(store *s, view *v, const char *lower, size_t nl, const char *upper, size_t nu, int reverse, size_t want);
+page fill(iter *it, size_t want);
 void iter_close(iter *it);
+size_t uvarint(const char **p);

@@ -16,34 +16,35 @@ import (
 	"rumbench/engine/native"
 )
 
-// gauges are the properties that are sampled, summed over the families.
-var gauges = []struct{ name, unit string }{
-	{memtables, "bytes"}, {"rocksdb.num-immutable-mem-table", "count"}, {"rocksdb.estimate-table-readers-mem", "bytes"},
-	{debt, "bytes"}, {"rocksdb.compaction-pending", "count"},
-	{"rocksdb.live-sst-files-size", "bytes"}, {"rocksdb.total-sst-files-size", "bytes"}, {"rocksdb.estimate-live-data-size", "bytes"},
-}
-
 const (
 	memtables = "rocksdb.cur-size-all-mem-tables"
 	debt      = "rocksdb.estimate-pending-compaction-bytes"
 )
 
-// shared are those that are the same for all families.
-var shared = []struct{ name, unit string }{
-	{"rocksdb.num-running-compactions", "count"}, {"rocksdb.num-running-flushes", "count"}, {"rocksdb.block-cache-usage", "bytes"},
-	{"rocksdb.actual-delayed-write-rate", "bytes/s"}, {"rocksdb.is-write-stopped", "count"},
+// gauges are the properties that are sampled. Those that are the same for all
+// families are read of the first, 0.
+var gauges = []struct {
+	name, unit string
+	family     int
+}{
+	{memtables, "bytes", all}, {"rocksdb.num-immutable-mem-table", "count", all}, {"rocksdb.estimate-table-readers-mem", "bytes", all},
+	{debt, "bytes", all}, {"rocksdb.compaction-pending", "count", all},
+	{"rocksdb.live-sst-files-size", "bytes", all}, {"rocksdb.total-sst-files-size", "bytes", all},
+	{"rocksdb.estimate-live-data-size", "bytes", all},
+	{"rocksdb.num-running-compactions", "count", 0}, {"rocksdb.num-running-flushes", "count", 0}, {"rocksdb.block-cache-usage", "bytes", 0},
+	{"rocksdb.actual-delayed-write-rate", "bytes/s", 0}, {"rocksdb.is-write-stopped", "count", 0},
 }
 
 func (s *store) Counters(out *engine.Sample) error {
 	found := s.statistics(out)
-	for _, g := range shared {
-		out.Gauge(pointName(g.name), g.unit, float64(s.number(0, g.name)))
-	}
 	for _, g := range gauges {
-		found[g.name] = float64(s.sum(g.name))
+		found[g.name] = float64(s.number(g.family, g.name))
 		out.Gauge(pointName(g.name), g.unit, found[g.name])
 	}
-	s.levels(out)
+	for level := range 7 {
+		no := strconv.Itoa(level)
+		out.Gauge("rocksdb.level.tables", "count", float64(s.number(all, "rocksdb.num-files-at-level"+no)), "level", no)
+	}
 	native.Counters(out)
 	// A compaction's reads count as misses, but they add no block to the cache: a
 	// miss is a block that was added.
@@ -63,7 +64,7 @@ func (s *store) Counters(out *engine.Sample) error {
 // version. It returns them, and the counts of its histograms.
 func (s *store) statistics(out *engine.Sample) map[string]float64 {
 	text := C.store_statistics(s.c)
-	defer C.release(s.c, text)
+	defer C.release(text)
 	found := map[string]float64{}
 	for line := range strings.Lines(C.GoString(text)) {
 		name, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -75,27 +76,20 @@ func (s *store) statistics(out *engine.Sample) map[string]float64 {
 			continue
 		}
 		found[name] = n
+		unit := "count"
 		switch {
 		case histogram:
+			continue
 		case strings.Contains(name, "micros"):
-			out.Counter(pointName(strings.ReplaceAll(name, "micros", "ns")), "ns", n*1e3)
+			name, unit, n = strings.ReplaceAll(name, "micros", "ns"), "ns", n*1e3
 		case strings.Contains(name, "nanos"):
-			out.Counter(pointName(strings.ReplaceAll(name, "nanos", "ns")), "ns", n)
+			name, unit = strings.ReplaceAll(name, "nanos", "ns"), "ns"
 		case strings.Contains(name, "bytes"):
-			out.Counter(pointName(name), "bytes", n)
-		default:
-			out.Counter(pointName(name), "count", n)
+			unit = "bytes"
 		}
+		out.Counter(pointName(name), unit, n)
 	}
 	return found
-}
-
-// levels adds the tables of each level.
-func (s *store) levels(out *engine.Sample) {
-	for level := range 7 {
-		n := s.sum("rocksdb.num-files-at-level" + strconv.Itoa(level))
-		out.Gauge("rocksdb.level.tables", "count", float64(n), "level", strconv.Itoa(level))
-	}
 }
 
 // pointName returns RocksDB's name in our form: lower case, with underscores.

@@ -16,6 +16,7 @@ import "C"
 import (
 	"encoding/binary"
 	"errors"
+	"unsafe"
 
 	"rumbench/engine/kvkit"
 )
@@ -23,18 +24,14 @@ import (
 // steps are how many entries are read at once: few at first, for short scans.
 var steps = [...]int{1, 8, 64, 1000}
 
-// iterRoom is the memory for entries read at once; a longer entry gets its own.
-const iterRoom = 64 << 10
-
-// iter reads entries many at a time, in one direction: from First or from Last.
+// iter reads entries many at a time, in one direction: from First or from Last,
+// once.
 type iter struct {
 	tx           *tx
 	lower, upper []byte
 	c            *C.iter // nil before the first move
-	move         C.int   // NEXT or PREV
-	first        int     // how many entries are read first
-	step         int     // position in steps
-	room         []byte
+	reverse      bool
+	want, step   int    // entries that are read first, and position in steps
 	rest         []byte // entries that were read and come next
 	left         int    // their number
 	more         bool   // entries may follow those
@@ -46,43 +43,36 @@ func (t *tx) Iter(lower, upper []byte) (kvkit.Iter, error) {
 	if err := t.prepare(); err != nil {
 		return nil, err
 	}
-	var it *iter
-	if n := len(t.iters); n > 0 {
-		it, t.iters = t.iters[n-1], t.iters[:n-1]
-	} else {
-		it = &iter{tx: t, room: make([]byte, iterRoom)}
+	if len(t.iters) == 0 {
+		t.iters = append(t.iters, &iter{})
 	}
-	it.lower, it.upper = append(it.lower[:0], lower...), append(it.upper[:0], upper...)
-	it.c, it.err, it.left, it.more, it.first = nil, nil, 0, false, 1
+	last := len(t.iters) - 1
+	it := t.iters[last]
+	t.iters = t.iters[:last]
+	*it = iter{tx: t, lower: append(it.lower[:0], lower...), upper: append(it.upper[:0], upper...), want: steps[0]}
 	return it, nil
 }
 
 // Announce implements kvkit.Announced.
-func (it *iter) Announce(entries int) { it.first = min(entries, steps[len(steps)-1]) }
+func (it *iter) Announce(entries int) { it.want = min(entries, steps[len(steps)-1]) }
 
-func (it *iter) First() bool { return it.start(C.FIRST, C.NEXT) }
-func (it *iter) Last() bool  { return it.start(C.LAST, C.PREV) }
-func (it *iter) Next() bool  { return it.advance(C.NEXT) }
-func (it *iter) Prev() bool  { return it.advance(C.PREV) }
+func (it *iter) First() bool { return it.start(false) }
+func (it *iter) Last() bool  { return it.start(true) }
+func (it *iter) Next() bool  { return it.advance(false) }
+func (it *iter) Prev() bool  { return it.advance(true) }
 
 // start moves to an end of the range.
-func (it *iter) start(end, move C.int) bool {
-	it.step, it.move = 0, move
-	if it.c != nil {
-		return it.read(end)
-	}
-	l, u, room := it.lower, it.upper, it.room
-	return it.take(C.scan(it.tx.store.c, it.tx.view, chars(l), C.size_t(len(l)), chars(u), C.size_t(len(u)),
-		end, it.want(), chars(room), C.size_t(len(room))))
+func (it *iter) start(reverse bool) bool {
+	it.reverse = reverse
+	return it.take(C.scan(it.tx.store.c, it.tx.view, chars(it.lower), C.size_t(len(it.lower)), chars(it.upper), C.size_t(len(it.upper)),
+		flag(reverse), C.size_t(it.want)))
 }
 
 // advance moves to the entry after or before this one.
-func (it *iter) advance(move C.int) bool {
+func (it *iter) advance(reverse bool) bool {
 	switch {
-	case move != it.move:
+	case reverse != it.reverse:
 		it.err = errors.New("rocksdb: an iterator has one direction")
-		return false
-	case it.err != nil:
 		return false
 	case it.left > 0:
 		return it.next()
@@ -90,42 +80,20 @@ func (it *iter) advance(move C.int) bool {
 		return false
 	}
 	it.step = min(it.step+1, len(steps)-1)
-	return it.read(move)
-}
-
-// want is how many entries are read next.
-func (it *iter) want() C.size_t {
-	if it.step == 0 {
-		return C.size_t(it.first)
-	}
-	return C.size_t(steps[it.step])
-}
-
-func (it *iter) read(move C.int) bool {
-	return it.take(C.fill(it.c, move, it.want(), chars(it.room), C.size_t(len(it.room))))
+	return it.take(C.fill(it.c, C.size_t(steps[it.step])))
 }
 
 // take moves to the first of the entries of a page.
 func (it *iter) take(p C.page) bool {
 	it.c = p.it
-	if it.err = it.tx.store.fail(p.error); it.err != nil {
-		it.left, it.more = 0, false
-		return false
-	}
-	if p.count == 0 && p.need > 0 {
-		it.room = make([]byte, p.need)
-		return it.read(it.move)
-	}
-	it.rest, it.left = it.room[:p.used], int(p.count)
-	it.more = p.need > 0 || it.left == int(it.want())
-	return it.next()
+	it.rest = unsafe.Slice((*byte)(unsafe.Pointer(p.entries)), p.length)
+	it.left, it.more = int(p.count), p.more != 0
+	it.err = it.tx.store.fail(p.error)
+	return it.err == nil && it.left > 0 && it.next()
 }
 
 // next moves to the next entry that was read.
 func (it *iter) next() bool {
-	if it.left == 0 {
-		return false
-	}
 	nk, nv := binary.NativeEndian.Uint32(it.rest), binary.NativeEndian.Uint32(it.rest[4:])
 	entry := it.rest[8 : 8+nk+nv]
 	it.key, it.value = entry[:nk:nk], entry[nk:]
@@ -140,7 +108,6 @@ func (it *iter) Value() ([]byte, error) { return it.value, nil }
 func (it *iter) Close() error {
 	if it.c != nil {
 		C.iter_close(it.c)
-		it.c = nil
 	}
 	it.tx.iters = append(it.tx.iters, it)
 	return it.err

@@ -1,71 +1,56 @@
 //go:build native && cgo && linux
 
 // The operator of kvkit/operator.go, which describes rows and operands, in C:
-// RocksDB calls it while it reads, flushes and compacts.
+// RocksDB calls it while it reads, flushes and compacts. Records are as the kit
+// wrote them: RocksDB has checked their checksums.
 #include "binding.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum { ROW, SET, ADD, UPSERT };
-enum { MOST_CELLS = 256 };
+
+// An operator_t merges the rows of tables: formats holds the letters of their
+// cells by space, in strings of one width.
+typedef struct {
+	char name[64];
+	size_t spaces, width;
+	char formats[];
+} operator_t;
 
 typedef struct {
-	const unsigned char *at;
+	const char *at;
 	size_t length;
-	unsigned char sum[9]; // what at points to after an addition
+	char sum[9]; // what at points to after an addition
 } cell;
 
 typedef struct {
 	const char *format; // a letter for each cell
+	cell *cells;
 	int there;
-	cell cells[MOST_CELLS];
 } row;
-
-typedef struct {
-	const unsigned char *at, *end;
-	int failed;
-} input;
-
-static size_t number(input *in) {
-	size_t n = 0;
-	for (int shift = 0; in->at < in->end && shift < 64; shift += 7) {
-		unsigned char b = *in->at++;
-		n |= (size_t)(b & 127) << shift;
-		if (b < 128)
-			return n;
-	}
-	in->failed = 1;
-	return 0;
-}
 
 static int nullable(char letter) { return letter < 'a'; }
 
 static int is_null(char letter, const cell *c) { return nullable(letter) && c->at[0] == 0; }
 
 // take reads a cell.
-static void take(input *in, char letter, cell *out) {
-	out->at = in->at;
-	if (nullable(letter) && (in->at == in->end || *in->at++ == 0)) {
-		in->failed |= in->at == out->at;
-		out->length = 1;
-		return;
+static cell take(const char **p, char letter) {
+	cell out = {.at = *p};
+	if (!nullable(letter) || *(*p)++) {
+		letter |= 'a' - 'A';
+		size_t n = letter == 'i' ? 4 : letter == 's' ? uvarint(p) : 8;
+		*p += n;
 	}
-	letter |= 'a' - 'A';
-	size_t n = letter == 'i' ? 4 : letter == 's' ? number(in) : 8;
-	if (in->failed || n > (size_t)(in->end - in->at)) {
-		in->failed = 1;
-		return;
-	}
-	in->at += n;
-	out->length = in->at - out->at;
+	out.length = *p - out.at;
+	return out;
 }
 
-static void take_all(input *in, const char *format, cell *cells) {
-	for (int i = 0; format[i] && !in->failed; i++)
-		take(in, format[i], &cells[i]);
+static void take_all(const char **p, const char *format, cell *cells) {
+	for (int i = 0; format[i]; i++)
+		cells[i] = take(p, format[i]);
 }
 
-static uint64_t load64(const unsigned char *p) {
+static uint64_t load64(const char *p) {
 	uint64_t n;
 	memcpy(&n, p, sizeof n);
 	return __builtin_bswap64(n);
@@ -113,82 +98,70 @@ static void add(char letter, cell *to, const cell *more) {
 	to->at = to->sum;
 }
 
-static void change(input *in, row *r, int adds) {
-	size_t i = number(in);
-	if (in->failed || i >= strlen(r->format)) {
-		in->failed = 1;
-		return;
-	}
-	cell given;
-	take(in, r->format[i], &given);
-	if (in->failed || !r->there)
-		return;
-	if (adds)
-		add(r->format[i], &r->cells[i], &given);
-	else
+static void change(row *r, const char **p, int tag) {
+	size_t i = uvarint(p);
+	cell given = take(p, r->format[i]);
+	if (tag == SET)
 		r->cells[i] = given;
+	else if (r->there)
+		add(r->format[i], &r->cells[i], &given);
 }
 
-static void upsert(input *in, row *r) {
-	cell given[MOST_CELLS];
-	take_all(in, r->format, r->there ? given : r->cells);
-	for (size_t n = number(in); n > 0 && !in->failed; n--) {
-		size_t i = number(in);
-		if (in->failed || i >= strlen(r->format))
-			in->failed = 1;
-		else if (r->there)
+static void upsert(row *r, const char **p) {
+	cell given[strlen(r->format) + 1]; // an array of no cells is none
+	take_all(p, r->format, r->there ? given : r->cells);
+	for (size_t n = uvarint(p); n > 0; n--) {
+		size_t i = uvarint(p);
+		if (r->there)
 			add(r->format[i], &r->cells[i], &given[i]);
 	}
 	r->there = 1;
 }
 
-static int is_row(const char *value, size_t length) { return length > 0 && value[0] == ROW; }
-
 // apply applies a row or operands and reports whether they are well-formed.
-static int apply(row *r, const char *value, size_t length) {
-	input in = {(const unsigned char *)value, (const unsigned char *)value + length, 0};
-	if (is_row(value, length)) {
-		in.at++;
-		take_all(&in, r->format, r->cells);
-		r->there = 1;
-		return !in.failed;
+static int apply(row *r, const char *p, size_t length) {
+	const char *end = p + length;
+	while (p < end) {
+		int tag = *p++;
+		if (tag == ROW) {
+			take_all(&p, r->format, r->cells);
+			r->there = 1;
+		} else if (tag == SET || tag == ADD) {
+			change(r, &p, tag);
+		} else if (tag == UPSERT) {
+			upsert(r, &p);
+		} else {
+			return 0;
+		}
 	}
-	while (in.at < in.end && !in.failed) {
-		unsigned char tag = *in.at++;
-		if (tag == SET || tag == ADD)
-			change(&in, r, tag == ADD);
-		else if (tag == UPSERT)
-			upsert(&in, r);
-		else
-			in.failed = 1;
-	}
-	return !in.failed;
+	return p == end;
 }
 
+// result returns the row, or what is none: nothing.
 static char *result(const row *r, size_t *length) {
 	size_t n = r->there;
 	for (int i = 0; r->there && r->format[i]; i++)
 		n += r->cells[i].length;
 	char *out = malloc(n + 1), *to = out;
-	*length = n;
-	if (!r->there)
-		return out; // empty: it is no row
 	*to++ = ROW;
-	for (int i = 0; r->format[i]; i++) {
+	for (int i = 0; r->there && r->format[i]; i++) {
 		memcpy(to, r->cells[i].at, r->cells[i].length);
 		to += r->cells[i].length;
 	}
+	*length = n;
 	return out;
 }
 
-static const char *format_of(const operator_t *o, const char *key, size_t length) {
-	size_t space = length < 2 ? o->spaces : (unsigned char)key[0] << 8 | (unsigned char)key[1];
-	return space < o->spaces ? o->formats[space] : NULL;
-}
-
 static char *full_merge(void *state, const char *key, size_t nk, const char *base, size_t nb, const char *const *operands, const size_t *lengths, int count, unsigned char *success, size_t *length) {
-	row r = {.format = format_of(state, key, nk)};
-	*success = r.format && strlen(r.format) <= MOST_CELLS && (!base || apply(&r, base, nb));
+	const operator_t *o = state;
+	size_t space = (unsigned char)key[0] << 8 | (unsigned char)key[1];
+	*success = space < o->spaces;
+	if (!*success)
+		return NULL;
+	row r = {.format = o->formats + space * o->width};
+	cell cells[o->width];
+	r.cells = cells;
+	*success = !base || apply(&r, base, nb);
 	for (int i = 0; i < count && *success; i++)
 		*success = apply(&r, operands[i], lengths[i]);
 	return *success ? result(&r, length) : NULL;
@@ -208,29 +181,14 @@ static char *partial_merge(void *state, const char *key, size_t nk, const char *
 	return out;
 }
 
-static void delete_value(void *state, const char *value, size_t length) { free((char *)value); }
-
 static const char *name_of(void *state) { return ((operator_t *)state)->name; }
 
-static void destroy(void *state) {
-	operator_t *o = state;
-	for (size_t i = 0; i < o->spaces; i++)
-		free(o->formats[i]);
-	free(o->name);
-	free(o);
+// store_merge has the database merge rows of tables. The operator lives as long
+// as the database.
+void store_merge(store *s, const char *name, const char *formats, size_t spaces, size_t width) {
+	operator_t *o = malloc(sizeof *o + spaces * width);
+	*o = (operator_t){.spaces = spaces, .width = width};
+	strncpy(o->name, name, sizeof o->name - 1);
+	memcpy(o->formats, formats, spaces * width);
+	rocks.options_set_merge_operator(s->options, rocks.mergeoperator_create(o, free, full_merge, partial_merge, NULL, name_of));
 }
-
-// set_operator has the database merge rows of tables, by their formats. The
-// operator lives as long as the database; its strings are freed with it.
-void set_operator(store *s, operator_t *o) {
-	s->f.options_set_merge_operator(s->options, s->f.mergeoperator_create(o, destroy, full_merge, partial_merge, delete_value, name_of));
-}
-
-operator_t *new_operator(char *name, size_t spaces) {
-	operator_t *o = calloc(1, sizeof *o + spaces * sizeof *o->formats);
-	o->name = name;
-	o->spaces = spaces;
-	return o;
-}
-
-void set_format(operator_t *o, size_t space, char *format) { o->formats[space] = format; }

@@ -32,8 +32,7 @@ func mergeSchema() model.Schema {
 // The operator in C returns what the one in Go does, for whatever is flushed and
 // compacted in between.
 func TestOperator(t *testing.T) {
-	path, err := native.Find("librocksdb", newest)
-	if err != nil {
+	if _, err := native.Find("librocksdb", newest); err != nil {
 		t.Skip(err)
 	}
 	schema := mergeSchema()
@@ -42,7 +41,8 @@ func TestOperator(t *testing.T) {
 	c := engine.Config{Dir: t.TempDir(), Durability: model.DurabilityNone, Schema: schema, Options: map[string]any{"updates": "merge", "rocksdb": "level0_file_num_compaction_trigger=2"}}
 	set, err := newSettings(c)
 	must(t, err)
-	s, err := openStore(c, set, path)
+	must(t, set.find())
+	s, err := openStore(c, set)
 	must(t, err)
 	defer s.Close()
 	format := o.Formats()[1]

@@ -9,15 +9,13 @@ package rocksdb
 import "C"
 
 import (
-	"bufio"
+	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"unsafe"
 
 	"rumbench/engine"
 	"rumbench/engine/kvkit"
@@ -25,52 +23,47 @@ import (
 	"rumbench/model"
 )
 
-func open(c engine.Config) (engine.DB, error) {
-	set, err := newSettings(c)
-	if err != nil {
-		return nil, err
-	}
-	path, err := set.find()
-	if err != nil {
-		return nil, err
-	}
-	s, err := openStore(c, set, path)
+func open(c engine.Config, set settings) (engine.DB, error) {
+	s, err := openStore(c, set)
 	if err != nil {
 		return nil, fmt.Errorf("open rocksdb in %s: %w", c.Dir, err)
 	}
 	return set.switches.Open(s, c.Schema)
 }
 
-func openStore(c engine.Config, set settings, path string) (_ *store, err error) {
-	s := &store{dir: c.Dir, settings: set}
-	if s.c, err = set.load(path); err != nil {
+func openStore(c engine.Config, set settings) (_ *store, err error) {
+	if err := load(set.path); err != nil {
 		return nil, err
 	}
+	toDisk := set.durability == model.DurabilityOS
+	native.SetSyncs(toDisk)
+	s := &store{dir: c.Dir, settings: set}
+	s.c = C.store_new(C.int(set.families), C.int(slices.Index(transactions, set.transactions)), flag(toDisk))
 	defer func() {
 		if err != nil {
-			C.store_close(s.c)
+			err = errors.Join(err, s.Close())
 		}
 	}()
-	if err := set.refuseOtherFamilies(c.Dir); err != nil {
-		return nil, err
+	// A database that was made with the other value of families would look empty: in
+	// an old one RocksDB refuses families that are missing.
+	_, missing := os.Stat(filepath.Join(c.Dir, "CURRENT"))
+	knobs := fmt.Sprintf("%s;create_missing_column_families=%v", set.knobs, missing != nil)
+	for _, o := range []struct{ knob, text string }{{"compression", knobs}, {"options.rocksdb", set.users}} {
+		if err := s.with(o.text, func(text *C.char) *C.char { return C.store_set(s.c, text) }); err != nil {
+			return nil, engine.Refuse(o.knob, o.text, "library %s: %v", set.library, err)
+		}
 	}
-	native.SetSyncs(set.durability == model.DurabilityOS)
 	if set.switches.Merges() {
-		if err := s.setOperator(c.Schema); err != nil {
+		if err := s.mergeRows(c.Schema); err != nil {
 			return nil, err
 		}
 	}
-	name := C.CString(c.Dir)
-	defer C.free(unsafe.Pointer(name))
-	kind := C.int(slices.Index(transactions, set.transactions))
-	if err := s.fail(C.store_open(s.c, name, C.int(set.families), kind, flag(set.durability == model.DurabilityOS))); err != nil {
+	if err := s.with(c.Dir, func(dir *C.char) *C.char { return C.store_open(s.c, dir) }); err != nil {
 		return nil, err
 	}
-	s.pool.New = func() any { return &tx{store: s} }
-	if s.effective, err = s.readBack(path); err != nil {
-		return nil, err
-	}
-	return s, nil
+	s.pool.New = func() any { return &tx{store: s, room: make([]byte, 512)} }
+	s.effective, err = s.readBack()
+	return s, err
 }
 
 // loaded is the library of this process. Two versions in one process share C++
@@ -80,96 +73,58 @@ var loaded struct {
 	path string
 }
 
-func openLibrary(path string) (native.Library, error) {
+func load(path string) error {
 	loaded.Lock()
 	defer loaded.Unlock()
-	if loaded.path != "" && loaded.path != path {
-		return native.Library{}, fmt.Errorf("load %s: this process has loaded %s, and RocksDB can be in it only once", path, loaded.path)
+	if loaded.path == path {
+		return nil
+	}
+	if loaded.path != "" {
+		return fmt.Errorf("load %s: this process has loaded %s, and RocksDB can be in it only once", path, loaded.path)
 	}
 	lib, err := native.Open(path)
-	if err == nil {
-		loaded.path = path
+	if err != nil {
+		return err
 	}
-	return lib, err
+	if missing := C.load(lib.Handle()); missing != nil {
+		return fmt.Errorf("load %s: it lacks %s; RocksDB 6.29 or newer is needed", path, C.GoString(missing))
+	}
+	loaded.path = path
+	return nil
 }
 
-// setOperator has the library merge rows.
-func (s *store) setOperator(schema model.Schema) error {
+// mergeRows has the library merge rows.
+func (s *store) mergeRows(schema model.Schema) error {
 	o, err := kvkit.NewOperator(schema)
 	if err != nil {
 		return err
 	}
-	formats := o.Formats()
-	c := C.new_operator(C.CString(o.Name()), C.size_t(slices.Max(slices.Collect(maps.Keys(formats)))+1))
-	for space, format := range formats {
-		C.set_format(c, C.size_t(space), C.CString(format))
+	spaces, width := 0, 0
+	for space, format := range o.Formats() {
+		spaces, width = max(spaces, int(space)+1), max(width, len(format)+1)
 	}
-	C.set_operator(s.c, c)
-	return nil
-}
-
-func flag(b bool) C.int {
-	if b {
-		return 1
+	table := make([]byte, spaces*width)
+	for space, format := range o.Formats() {
+		copy(table[int(space)*width:], format)
 	}
-	return 0
-}
-
-// load loads the library and sets its options.
-func (s *settings) load(path string) (*C.store, error) {
-	lib, err := openLibrary(path)
-	if err != nil {
-		return nil, err
-	}
-	c := (*C.store)(C.calloc(1, C.sizeof_store))
-	if missing := C.load(c, lib.Handle()); missing != nil {
-		C.free(unsafe.Pointer(c))
-		return nil, engine.Refuse("options.library", s.library, "it lacks %s: RocksDB 6.29 or newer is needed", C.GoString(missing))
-	}
-	for _, o := range []struct{ knob, text string }{{"compression", s.knobs}, {"options.rocksdb", s.users}} {
-		text := C.CString(o.text)
-		failed := C.set_options(c, text)
-		C.free(unsafe.Pointer(text))
-		if failed != nil {
-			reason := C.GoString(failed)
-			C.release(c, failed)
-			C.store_close(c)
-			return nil, engine.Refuse(o.knob, o.text, "RocksDB %s: %s", s.library, reason)
-		}
-	}
-	return c, nil
-}
-
-// refuseOtherFamilies refuses a database whose rows are in other families: it
-// would look empty.
-func (s *settings) refuseOtherFamilies(dir string) error {
-	before, err := readOptions(dir)
-	if err != nil || len(before) == 0 { // there is no database
-		return err
-	}
-	has := slices.ContainsFunc(before, func(o engine.Setting) bool { return strings.HasPrefix(o.Name, `CFOptions "1".`) })
-	return engine.RefuseIf(has != (s.families > 1), "options.families", s.families > 1, "the database was made with the other value")
+	return s.with(o.Name(), func(name *C.char) *C.char {
+		C.store_merge(s.c, name, chars(table), C.size_t(spaces), C.size_t(width))
+		return nil
+	})
 }
 
 // readBack returns the options that RocksDB runs with.
-func (s *store) readBack(path string) ([]engine.Setting, error) {
+func (s *store) readBack() ([]engine.Setting, error) {
 	out := []engine.Setting{
-		{Name: "library", Value: path, Source: engine.AsSet},
+		{Name: "library", Value: s.settings.path, Source: engine.AsSet},
 		{Name: "transactions", Value: s.settings.transactions, Source: engine.AsSet},
 		{Name: "block_cache_capacity", Value: fmt.Sprint(s.number(0, "rocksdb.block-cache-capacity")), Source: engine.ReadBack},
 	}
-	slow, err := asserts(path)
-	if err != nil {
-		return nil, err
-	}
-	if slow {
+	if asserts(s.settings.path) {
 		out = append(out, engine.Setting{Name: "warning", Source: engine.ReadBack,
 			Value: "the library was built with assertions: operations take up to twice the CPU of a release, and a failed write of the log ends the process"})
 	}
 	options, err := readOptions(s.dir)
-	if err == nil && len(options) == 0 {
-		err = fmt.Errorf("read back options: %s has no OPTIONS file", s.dir)
-	}
 	for _, o := range options { // all families have the same
 		if !strings.HasPrefix(o.Name, "CFOptions") && !strings.HasPrefix(o.Name, "TableOptions") || strings.Contains(o.Name, `"default"`) {
 			out = append(out, o)
@@ -178,27 +133,24 @@ func (s *store) readBack(path string) ([]engine.Setting, error) {
 	return out, err
 }
 
-// readOptions reads the newest OPTIONS file of a directory, if there is one.
-func readOptions(dir string) ([]engine.Setting, error) {
+// readOptions reads the newest OPTIONS file of a directory.
+func readOptions(dir string) (out []engine.Setting, err error) {
 	files, err := filepath.Glob(filepath.Join(dir, "OPTIONS-*[0-9]"))
 	if err != nil || len(files) == 0 {
-		return nil, err
+		return nil, fmt.Errorf("read back options: %s has no OPTIONS file", dir)
 	}
-	f, err := os.Open(slices.Max(files))
+	content, err := os.ReadFile(slices.Max(files))
 	if err != nil {
 		return nil, fmt.Errorf("read back options: %w", err)
 	}
-	defer f.Close()
-	var out []engine.Setting
 	section := ""
-	in := bufio.NewScanner(f)
-	for in.Scan() {
-		line := strings.TrimSpace(in.Text())
-		if strings.HasPrefix(line, "[") {
-			section = strings.Trim(line, "[]")
-		} else if name, value, ok := strings.Cut(line, "="); ok {
+	for line := range strings.Lines(string(content)) {
+		line = strings.TrimSpace(line)
+		if name, value, ok := strings.Cut(line, "="); ok {
 			out = append(out, engine.Setting{Name: section + "." + name, Value: value, Source: engine.ReadBack})
+		} else {
+			section = strings.Trim(line, "[]")
 		}
 	}
-	return out, in.Err()
+	return out, nil
 }

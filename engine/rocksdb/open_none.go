@@ -7,4 +7,4 @@ import (
 	"rumbench/engine/native"
 )
 
-func open(engine.Config) (engine.DB, error) { return nil, native.Missing("rocksdb") }
+func open(engine.Config, settings) (engine.DB, error) { return nil, native.Missing("rocksdb") }

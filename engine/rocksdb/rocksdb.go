@@ -54,7 +54,7 @@ func (e Engine) InfoOf(c engine.Config) engine.Info {
 	i := e.Info()
 	if s, err := newSettings(c); err == nil {
 		i.Version = s.library
-		if s.transactions != "none" {
+		if s.concurrency() == kvkit.Isolated {
 			i.Capabilities = append(slices.Clone(i.Capabilities), model.CapTransactions)
 		}
 	}
@@ -67,7 +67,7 @@ func (e Engine) InfoOf(c engine.Config) engine.Info {
 func (Engine) Check(c engine.Config) error {
 	s, err := newSettings(c)
 	if err == nil {
-		_, err = s.find()
+		err = s.find()
 	}
 	return err
 }
@@ -75,6 +75,7 @@ func (Engine) Check(c engine.Config) error {
 // settings is a configuration in RocksDB's terms.
 type settings struct {
 	library      string // a version or a path
+	path         string // where find has found it
 	knobs, users string // options, those of the user last
 	families     int
 	transactions string
@@ -92,150 +93,125 @@ var compressions = map[model.Compression]string{
 }
 
 func newSettings(c engine.Config) (s settings, err error) {
-	compression, known := compressions[c.Compression]
-	if err := cmp.Or(
-		engine.RefuseIf(c.Page != 0 && (c.Page < 512 || c.Page > 1<<20), "page", c.Page, "blocks must be from 512 B to 1 MiB"),
-		engine.RefuseIf(c.Compression != "" && !known, "compression", c.Compression, "rocksdb supports none, snappy, lz4, zstd and zlib"),
-		engine.RefuseIf(c.Durability == model.DurabilityInterval, "durability", c.Durability,
-			"rocksdb syncs at every commit or never: only none, process and os are possible"),
-	); err != nil {
-		return s, err
-	}
 	s = settings{families: 1, durability: c.Durability}
-	if s.library, err = text(c, "library", newest); err != nil {
-		return s, err
-	}
-	if s.users, err = text(c, "rocksdb", ""); err != nil {
-		return s, err
-	}
-	s.users = strings.TrimRight(s.users, "; ")
-	if err := refuseOwned(s.users); err != nil {
-		return s, err
-	}
-	if s.transactions, err = c.ChoiceOption("transactions", transactions...); err != nil {
-		return s, err
-	}
-	if s.switches, err = kvkit.NewSwitches(c); err != nil {
-		return s, err
-	}
-	if s.switches.SingleDeletes && s.transactions != "none" {
-		return s, engine.Refuse("options.deletes", "single", "RocksDB's transactions have no single deletes")
-	}
-	families, err := c.BoolOption("families", false)
-	if err != nil {
-		return s, err
-	}
+	var err1, err2, err3, err4, err5 error
+	s.library, err1 = c.TextOption("library", newest)
+	s.users, err2 = c.TextOption("rocksdb", "")
+	s.transactions, err3 = c.ChoiceOption("transactions", transactions...)
+	s.switches, err4 = kvkit.NewSwitches(c)
+	families, err5 := c.BoolOption("families", false)
 	if families { // the kit numbers its spaces from 1; 0 is the catalog
 		for _, t := range c.Schema.Tables {
 			s.families += 1 + len(t.Indexes)
 		}
 	}
+	var isolation []model.Isolation
+	if s.concurrency() == kvkit.Isolated {
+		isolation = []model.Isolation{model.RepeatableRead}
+	}
+	s.users = strings.TrimRight(s.users, "; ")
+	s.knobs = knobs(c, s.switches.Filter)
+	return s, cmp.Or(err1, err2, err3, err4, err5,
+		engine.RefuseIf(c.Page != 0 && (c.Page < 512 || c.Page > 1<<20), "page", c.Page, "blocks must be from 512 B to 1 MiB"),
+		engine.RefuseIf(c.Compression != "" && compressions[c.Compression] == "", "compression", c.Compression, "rocksdb supports none, snappy, lz4, zstd and zlib"),
+		engine.RefuseIf(c.Durability == model.DurabilityInterval, "durability", c.Durability,
+			"rocksdb syncs at every commit or never: only none, process and os are possible"),
+		engine.RefuseIf(s.switches.SingleDeletes && isolation != nil, "options.deletes", "single", "RocksDB's transactions have no single deletes"),
+		refuseOwned(c, s.users), c.CheckEmbedded(options, isolation...))
+}
+
+// knobs returns RocksDB's options of the common knobs.
+func knobs(c engine.Config, filter bool) string {
 	table := fmt.Sprintf("block_cache=%d;cache_index_and_filter_blocks=true", cmp.Or(c.Cache, defaultCache))
 	if c.Page != 0 {
 		table += fmt.Sprintf(";block_size=%d", c.Page)
 	}
-	if s.switches.Filter {
+	if filter {
 		table += ";filter_policy=bloomfilter:10:false"
 	}
-	s.knobs = fmt.Sprintf("create_if_missing=true;create_missing_column_families=true;block_based_table_factory={%s};manual_wal_flush=%v",
+	out := fmt.Sprintf("create_if_missing=true;block_based_table_factory={%s};manual_wal_flush=%v",
 		table, c.Durability == model.DurabilityNone)
-	if known {
-		s.knobs += ";compression=" + compression
+	if c.Compression != "" {
+		out += ";compression=" + compressions[c.Compression]
 	}
 	if c.DirectIO != nil {
-		s.knobs += fmt.Sprintf(";use_direct_reads=%v;use_direct_io_for_flush_and_compaction=%[1]v", c.Direct())
+		out += fmt.Sprintf(";use_direct_reads=%v;use_direct_io_for_flush_and_compaction=%[1]v", c.Direct())
 	}
-	var isolation []model.Isolation
-	if s.transactions != "none" {
-		isolation = []model.Isolation{model.RepeatableRead}
-	}
-	return s, c.CheckEmbedded(options, isolation...)
+	return out
 }
 
 // transactions are the values of the option, in the order of the binding.
 var transactions = []string{"none", "optimistic", "locks"}
 
-// text returns an option that is a text.
-func text(c engine.Config, name, def string) (string, error) {
-	v, ok := c.Options[name]
-	if !ok {
-		return def, nil
+// concurrency is Unisolated unless RocksDB's transactions are used.
+func (s *settings) concurrency() kvkit.Concurrency {
+	if s.transactions == "none" {
+		return kvkit.Unisolated
 	}
-	s, ok := v.(string)
-	if !ok || s == "" {
-		return "", engine.Refuse("options."+name, v, "it must be a text; quote a number")
-	}
-	return s, nil
+	return kvkit.Isolated
 }
 
 // owned are options of RocksDB that knobs set, or that would put files outside of
-// the data directory, with the knob.
-var owned = map[string]string{
-	"manual_wal_flush": "durability", "block_cache": "cache", "block_size": "page", "compression": "compression",
-	"use_direct_reads": "direct_io", "use_direct_io_for_flush_and_compaction": "direct_io",
-	"wal_dir": "", "db_log_dir": "", "db_paths": "", "cf_paths": "", "create_if_missing": "", "create_missing_column_families": "",
+// the data directory.
+var owned = []string{
+	"manual_wal_flush", "block_cache", "block_size", "compression", "use_direct_reads", "use_direct_io_for_flush_and_compaction",
+	"no_block_cache", "comparator", "wal_dir", "db_log_dir", "db_paths", "cf_paths", "create_if_missing", "create_missing_column_families",
 }
 
+// compressing are options that override the knob compression, if it is set.
+var compressing = []string{"compression_per_level", "bottommost_compression", "blob_compression_type"}
+
 // refuseOwned refuses options that are rumbench's to set.
-func refuseOwned(users string) error {
+func refuseOwned(c engine.Config, users string) error {
 	for part := range strings.FieldsFuncSeq(users, func(r rune) bool { return strings.ContainsRune(";{}", r) }) {
 		name, _, _ := strings.Cut(part, "=")
-		name = strings.TrimSpace(name)
-		switch knob, ok := owned[name]; {
-		case ok && knob != "":
-			return engine.Refuse("options.rocksdb", name, "rumbench sets it: use the knob %s", knob)
-		case ok:
-			return engine.Refuse("options.rocksdb", name, "rumbench sets it: the database stays in its data directory")
+		if name = strings.TrimSpace(name); slices.Contains(owned, name) || c.Compression != "" && slices.Contains(compressing, name) {
+			return engine.Refuse("options.rocksdb", name, "rumbench sets it, by the knobs durability, cache, page, compression and direct_io; "+
+				"the database stays in its data directory")
 		}
 	}
 	return nil
 }
 
-// find returns the path of the library.
-func (s *settings) find() (string, error) {
+// find finds the library.
+func (s *settings) find() error {
 	path, err := native.Find("librocksdb", s.library)
 	if err != nil {
 		err = hint.With(err, "fetch it with scripts/rocksdb.sh "+s.library)
-		return "", &engine.KnobError{Knob: "options.library", Value: s.library, Reason: "there is no such library", Err: err}
+		return &engine.KnobError{Knob: "options.library", Value: s.library, Reason: "there is no such library", Err: err}
 	}
-	needs := []string{"rocksdb_open_column_families", "rocksdb_optimistictransactiondb_open_column_families", "rocksdb_flush_wal"}
-	if err := native.CheckExports(path, needs...); err != nil {
-		return "", &engine.KnobError{Knob: "options.library", Value: s.library, Reason: "it is not a library of RocksDB 6.29 or newer", Err: err}
+	s.path = path
+	if err := native.CheckExports(path, "rocksdb_writebatch_wi_create_iterator_with_base_cf", "rocksdb_flush_wal"); err != nil {
+		return &engine.KnobError{Knob: "options.library", Value: s.library, Reason: "it is not a library of RocksDB 6.29 or newer", Err: err}
 	}
 	// 6.29 misses conflicts with merged rows, and updates were lost; from 8.11 on
 	// none was.
 	newer := s.transactions == "locks" || s.transactions == "optimistic" && s.switches.Merges()
 	if newer && native.CheckExports(path, "rocksdb_transactiondb_get_base_db") != nil {
-		return "", engine.Refuse("options.transactions", s.transactions,
+		return engine.Refuse("options.transactions", s.transactions,
 			"it needs RocksDB 8.11 or newer, not %s; optimistic without merges is possible on all", s.library)
 	}
-	return path, nil
+	return nil
 }
 
 // asserts reports whether a library was built with its assertions: their texts are
 // in it.
-func asserts(path string) (bool, error) {
-	content, err := os.ReadFile(path)
-	return bytes.Contains(content, []byte(".ok()\x00")), err
+func asserts(path string) bool {
+	content, _ := os.ReadFile(path) // it has been loaded
+	return bytes.Contains(content, []byte(".ok()\x00"))
 }
 
-// classOf returns the class of an error from its text: the C interface has no
-// codes.
-func classOf(text string) engine.Class {
-	for _, c := range []struct {
-		prefix string
-		class  engine.Class
-	}{
-		{"Resource busy: Deadlock", engine.Deadlock},
-		{"Resource busy", engine.Conflict},
-		{"Operation failed. Try again", engine.Conflict},
-		{"Operation timed out", engine.LockTimeout},
-	} {
-		if strings.HasPrefix(text, c.prefix) {
-			return c.class
-		}
-	}
-	return engine.Fatal
+// classes are those of errors, by the beginning of their texts: the C interface has
+// no codes.
+var classes = []struct {
+	prefix string
+	class  engine.Class
+}{
+	{"Resource busy: Deadlock", engine.Deadlock},
+	{"Resource busy", engine.Conflict},
+	{"Operation failed. Try again", engine.Conflict},
+	{"Operation timed out", engine.LockTimeout},
+	{"", engine.Fatal},
 }
 
 // errorOf returns an error of RocksDB.
@@ -244,16 +220,21 @@ func errorOf(text string) error {
 	if strings.Contains(text, "No space left on device") {
 		err = engine.DiskFull(err)
 	}
-	return engine.Classify(classOf(text), err)
+	i := 0
+	for !strings.HasPrefix(text, classes[i].prefix) {
+		i++
+	}
+	return engine.Classify(classes[i].class, err)
 }
 
 // Open opens or creates the database.
 func (e Engine) Open(_ context.Context, c engine.Config) (engine.DB, error) {
-	if err := e.Check(c); err != nil {
+	s, err := newSettings(c)
+	if err != nil {
 		return nil, err
 	}
-	if err := engine.CheckDir(c.Dir, "CURRENT"); err != nil {
+	if err := cmp.Or(s.find(), engine.CheckDir(c.Dir, "CURRENT")); err != nil {
 		return nil, err
 	}
-	return open(c)
+	return open(c, s)
 }

@@ -30,12 +30,13 @@ type store struct {
 	pool      sync.Pool // of *tx
 }
 
-// Concurrency is Unisolated unless RocksDB's transactions are used.
-func (s *store) Concurrency() kvkit.Concurrency {
-	if s.settings.transactions == "none" {
-		return kvkit.Unisolated
+func (s *store) Concurrency() kvkit.Concurrency { return s.settings.concurrency() }
+
+func flag(b bool) C.int {
+	if b {
+		return 1
 	}
-	return kvkit.Isolated
+	return 0
 }
 
 // fail returns an error of RocksDB, nil for none.
@@ -44,7 +45,7 @@ func (s *store) fail(e *C.char) error {
 		return nil
 	}
 	text := C.GoString(e)
-	C.release(s.c, e)
+	C.release(e)
 	return errorOf(text)
 }
 
@@ -60,21 +61,22 @@ func (s *store) Settings() []engine.Setting {
 	}, s.effective...)
 }
 
-// number returns a property of a family, 0 if this version does not have it.
+// with calls a function with a text, and returns its error.
+func (s *store) with(text string, f func(*C.char) *C.char) error {
+	c := C.CString(text)
+	defer C.free(unsafe.Pointer(c))
+	return s.fail(f(c))
+}
+
+// all stands for all families.
+const all = -1
+
+// number returns a property of a family, or its sum, 0 if this version does not
+// have it.
 func (s *store) number(family int, name string) uint64 {
 	n := C.CString(name)
 	defer C.free(unsafe.Pointer(n))
-	var out C.uint64_t
-	C.store_number(s.c, C.int(family), n, &out)
-	return uint64(out)
-}
-
-// sum returns the sum of a property over all families.
-func (s *store) sum(name string) (n uint64) {
-	for family := range s.settings.families {
-		n += s.number(family, name)
-	}
-	return n
+	return uint64(C.store_number(s.c, C.int(family), n))
 }
 
 // Sizes returns the bytes in tables: memtables and the log belong to no range.
@@ -89,7 +91,7 @@ func (s *store) Sizes(ranges []kvkit.Range) error {
 			continue
 		}
 		var n C.uint64_t
-		if err := s.fail(C.store_size(s.c, 0, chars(r.Lower), C.size_t(len(r.Lower)), chars(r.Upper), C.size_t(len(r.Upper)), &n)); err != nil {
+		if err := s.fail(C.store_size(s.c, chars(r.Lower), C.size_t(len(r.Lower)), chars(r.Upper), C.size_t(len(r.Upper)), &n)); err != nil {
 			return err
 		}
 		r.Bytes, r.Kind = int64(n), engine.Estimate
@@ -97,40 +99,30 @@ func (s *store) Sizes(ranges []kvkit.Range) error {
 	return nil
 }
 
-func (s *store) TotalSize() (int64, error) { return fsize.Allocated(s.dir) }
+func (s *store) TotalSize() (int64, error) { return fsize.Used(s.dir) }
 
 // Settle flushes the memtables and waits until no compaction runs or is due. It
 // polls in all versions, as only the newer ones can wait.
 func (s *store) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 	var done engine.Settling
-	before := s.sum(debt)
+	before := s.number(all, debt)
 	done.Do("flush memtables", func() (string, error) { return "", s.flush() })
 	done.Do("wait for compactions", func() (string, error) {
 		err := engine.AwaitRest(ctx, 50*time.Millisecond, 7, func() (bool, error) {
 			busy := s.number(0, "rocksdb.num-running-compactions") + s.number(0, "rocksdb.num-running-flushes") +
-				s.sum("rocksdb.compaction-pending") + s.sum("rocksdb.mem-table-flush-pending")
+				s.number(all, "rocksdb.compaction-pending") + s.number(all, "rocksdb.mem-table-flush-pending")
 			return busy == 0, nil
 		})
-		return fmt.Sprintf("estimated debt %d B before, %d B after", before, s.sum(debt)), err
+		return fmt.Sprintf("estimated debt %d B before, %d B after", before, s.number(all, debt)), err
 	})
 	return done.Result()
 }
 
-func (s *store) flush() error {
-	for family := range s.settings.families {
-		if err := s.fail(C.store_flush(s.c, C.int(family))); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func (s *store) flush() error { return s.fail(C.store_flush(s.c)) }
 
 // Close closes the database. At level none it writes the log's buffer first.
 func (s *store) Close() error {
-	err := s.fail(C.store_flush_log(s.c))
-	C.store_close(s.c)
-	s.c = nil
-	if err != nil {
+	if err := s.fail(C.store_close(s.c)); err != nil {
 		return fmt.Errorf("close rocksdb: %w", err)
 	}
 	return nil

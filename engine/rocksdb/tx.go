@@ -13,7 +13,6 @@ package rocksdb
 #cgo nocallback view_open
 #cgo noescape view_close
 #cgo nocallback view_close
-#include <stdlib.h>
 #include "binding.h"
 */
 import "C"
@@ -44,7 +43,6 @@ type tx struct {
 	batch   batch
 	view    *C.view // nil: the database
 	applied int     // the length of the batch's part that the view has
-	changes bool    // the batch has more than puts
 	room    []byte  // of values
 	iters   []*iter // closed ones, to be used again
 }
@@ -54,7 +52,7 @@ func (s *store) Begin(mode kvkit.Mode) (kvkit.Tx, error) {
 	t.mode = mode
 	t.batch.families = s.settings.families > 1
 	t.batch.reset()
-	t.applied, t.changes = batchHeader, false
+	t.applied = batchHeader
 	return t, nil
 }
 
@@ -62,29 +60,24 @@ func (s *store) Begin(mode kvkit.Mode) (kvkit.Tx, error) {
 func chars(b []byte) *C.char { return (*C.char)(unsafe.Pointer(unsafe.SliceData(b))) }
 
 func (t *tx) Put(key, value []byte) error {
-	t.batch.key(put, key)
-	t.batch.text(value)
+	t.batch.add(put, key, value)
 	return nil
 }
 
 func (t *tx) Delete(key []byte) error {
-	t.batch.key(deletion, key)
-	t.changes = true
+	t.batch.add(deletion, key)
 	return nil
 }
 
 // SingleDelete implements kvkit.SingleDeleter.
 func (t *tx) SingleDelete(key []byte) error {
-	t.batch.key(singleDeletion, key)
-	t.changes = true
+	t.batch.add(singleDeletion, key)
 	return nil
 }
 
 // Merge implements kvkit.Merger.
 func (t *tx) Merge(key, operand []byte) error {
-	t.batch.key(merge, key)
-	t.batch.text(operand)
-	t.changes = true
+	t.batch.add(merge, key, operand)
 	return nil
 }
 
@@ -117,27 +110,25 @@ func (t *tx) get(key []byte, update bool) ([]byte, error) {
 	if err := t.prepare(); err != nil {
 		return nil, err
 	}
-	if t.room == nil {
-		t.room = make([]byte, 512)
+	for {
+		v := C.get(t.store.c, t.view, flag(update), chars(key), C.size_t(len(key)), chars(t.room), C.size_t(len(t.room)))
+		switch {
+		case v.error != nil:
+			return nil, t.store.fail(v.error)
+		case v.length == C.SIZE_MAX:
+			return nil, nil
+		case int(v.length) <= len(t.room):
+			return t.room[:v.length:v.length], nil
+		}
+		t.room = make([]byte, v.length) // and again
 	}
-	v := C.get(t.store.c, t.view, flag(update), chars(key), C.size_t(len(key)), chars(t.room), C.size_t(len(t.room)))
-	switch {
-	case v.error != nil:
-		return nil, t.store.fail(v.error)
-	case v.length == C.SIZE_MAX:
-		return nil, nil
-	case v.large != nil:
-		t.room = C.GoBytes(unsafe.Pointer(v.large), C.int(v.length))
-		C.free(unsafe.Pointer(v.large))
-	}
-	return t.room[:v.length:v.length], nil
 }
 
 func (t *tx) Commit() error {
 	if t.batch.count == 0 && t.view == nil {
 		return nil
 	}
-	if t.view == nil && t.changes && t.store.Concurrency() == kvkit.Isolated {
+	if t.view == nil && t.batch.changes && t.store.Concurrency() == kvkit.Isolated {
 		t.view = C.view_open(t.store.c, C.TX)
 	}
 	b := t.batch.whole()

@@ -37,19 +37,10 @@ func connect(ctx context.Context, a address, dial serverkit.Dial) (*conn, error)
 // eval evaluates an expression with texts as its arguments. What it returns,
 // which is JSON, is read into the value, unless that is nil.
 func (c *conn) eval(ctx context.Context, into any, expr string, args ...string) error {
-	return c.ask(ctx, into, iproto.Eval, iproto.KeyExpr, expr, args)
-}
-
-// call calls a function as eval does.
-func (c *conn) call(ctx context.Context, into any, function string, args ...string) error {
-	return c.ask(ctx, into, iproto.Call, iproto.KeyFunction, function, args)
-}
-
-func (c *conn) ask(ctx context.Context, into any, kind iproto.Kind, key uint64, text string, args []string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	b := iproto.AppendMap(iproto.Begin(c.out, kind), 2)
-	b = iproto.AppendText(iproto.AppendUint(b, key), text)
+	b := iproto.AppendMap(iproto.Begin(c.out, iproto.Eval), 2)
+	b = iproto.AppendText(iproto.AppendUint(b, iproto.KeyExpr), expr)
 	b = iproto.AppendArray(iproto.AppendUint(b, iproto.KeyTuple), len(args))
 	for _, a := range args {
 		b = iproto.AppendText(b, a)

@@ -14,77 +14,57 @@ type point struct {
 	gauge            bool
 }
 
-// common are the points of any server. s, n, m and l are what its functions
-// return; requests of Lua functions count in s, but not in n.
-var common = []point{
-	{"tarantool.requests", "count", "n.REQUESTS.total", false},
-	{"tarantool.connections", "count", "n.CONNECTIONS.current", true},
-	{"tarantool.bytes_received", "bytes", "n.RECEIVED.total", false},
-	{"tarantool.bytes_sent", "bytes", "n.SENT.total", false},
-	{"tarantool.select", "count", "s.SELECT.total", false},
-	{"tarantool.insert", "count", "s.INSERT.total", false},
-	{"tarantool.replace", "count", "s.REPLACE.total", false},
-	{"tarantool.update", "count", "s.UPDATE.total", false},
-	{"tarantool.upsert", "count", "s.UPSERT.total", false},
-	{"tarantool.delete", "count", "s.DELETE.total", false},
-	{"tarantool.call", "count", "s.CALL.total", false},
-	{"tarantool.error", "count", "s.ERROR.total", false},
-	{"tarantool.memory.data", "bytes", "m.data", true},
-	{"tarantool.memory.index", "bytes", "m.index", true},
-	{"tarantool.memory.cache", "bytes", "m.cache", true},
-	{"tarantool.memory.net", "bytes", "m.net", true},
-	{"tarantool.memory.lua", "bytes", "m.lua", true},
-	{"tarantool.memory.tx", "bytes", "m.tx", true},
-	{"tarantool.arena_used", "bytes", "l.arena_used", true},
-	{"tarantool.quota_size", "bytes", "l.quota_size", true},
-	{"tarantool.quota_used", "bytes", "l.quota_used", true},
+// points reads lines of points: kind and unit, then names and expressions.
+func points(lines string) (out []point) {
+	for line := range strings.Lines(lines) {
+		words := strings.Fields(line)
+		for _, w := range words[2:] {
+			name, expr, _ := strings.Cut(w, "=")
+			if !strings.HasPrefix(name, "engine.") {
+				name = "tarantool." + name
+			}
+			out = append(out, point{name, words[1], expr, words[0] == "gauge"})
+		}
+	}
+	return out
 }
 
-// ofVinyl are the points of vinyl as a whole.
-var ofVinyl = []point{
-	{engine.Commits, "count", "v.tx.commit", false},
-	{engine.DirtyBytes, "bytes", "v.memory.level0", true},
-	{engine.CompactionDebt, "bytes", "v.scheduler.compaction_queue", true},
-	{"tarantool.vinyl.tx.rollback", "count", "v.tx.rollback", false},
-	{"tarantool.vinyl.tx.conflict", "count", "v.tx.conflict", false},
-	{"tarantool.vinyl.tx.read_views", "count", "v.tx.read_views", true},
-	{"tarantool.vinyl.memory.tuple_cache", "bytes", "v.memory.tuple_cache", true},
-	{"tarantool.vinyl.memory.page_index", "bytes", "v.memory.page_index", true},
-	{"tarantool.vinyl.memory.bloom_filter", "bytes", "v.memory.bloom_filter", true},
-	{"tarantool.vinyl.disk.data", "bytes", "v.disk.data", true},
-	{"tarantool.vinyl.disk.data_compacted", "bytes", "v.disk.data_compacted", true},
-	{"tarantool.vinyl.disk.index", "bytes", "v.disk.index", true},
-	{"tarantool.vinyl.dump.count", "count", "v.scheduler.dump_count", false},
-	{"tarantool.vinyl.dump.time", "ns", "v.scheduler.dump_time * 1e9", false},
-	{"tarantool.vinyl.dump.input", "bytes", "v.scheduler.dump_input", false},
-	{"tarantool.vinyl.dump.output", "bytes", "v.scheduler.dump_output", false},
-	{"tarantool.vinyl.compaction.time", "ns", "v.scheduler.compaction_time * 1e9", false},
-	{"tarantool.vinyl.compaction.input", "bytes", "v.scheduler.compaction_input", false},
-	{"tarantool.vinyl.compaction.output", "bytes", "v.scheduler.compaction_output", false},
-	{"tarantool.vinyl.tasks", "count", "v.scheduler.tasks_inprogress", true},
-	{"tarantool.vinyl.tasks_failed", "count", "v.scheduler.tasks_failed", false},
-	// Where the rate of writes comes near its limit, they are throttled.
-	{"tarantool.vinyl.write_rate", "bytes/s", "v.regulator.write_rate", true},
-	{"tarantool.vinyl.rate_limit", "bytes/s", "v.regulator.rate_limit", true},
-	{"tarantool.vinyl.dump_bandwidth", "bytes/s", "v.regulator.dump_bandwidth", true},
-}
+// common are the points of any server. s, n, m and l are what its functions
+// return; requests of Lua functions count in s, but not in n.
+var common = points(`counter count requests=n.REQUESTS.total
+	gauge count connections=n.CONNECTIONS.current
+	counter bytes bytes_received=n.RECEIVED.total bytes_sent=n.SENT.total
+	counter count select=s.SELECT.total insert=s.INSERT.total replace=s.REPLACE.total update=s.UPDATE.total
+	counter count upsert=s.UPSERT.total delete=s.DELETE.total call=s.CALL.total error=s.ERROR.total
+	gauge bytes memory.data=m.data memory.index=m.index memory.cache=m.cache memory.net=m.net memory.lua=m.lua memory.tx=m.tx
+	gauge bytes arena_used=l.arena_used quota_size=l.quota_size quota_used=l.quota_used`)
+
+// ofVinyl are the points of vinyl as a whole. Where the rate of writes comes near
+// its limit, they are throttled.
+var ofVinyl = points(`counter count ` + engine.Commits + `=v.tx.commit vinyl.tx.rollback=v.tx.rollback vinyl.tx.conflict=v.tx.conflict
+	gauge bytes ` + engine.DirtyBytes + `=v.memory.level0 ` + engine.CompactionDebt + `=v.scheduler.compaction_queue
+	gauge count vinyl.tx.read_views=v.tx.read_views
+	gauge bytes vinyl.memory.tuple_cache=v.memory.tuple_cache vinyl.memory.page_index=v.memory.page_index
+	gauge bytes vinyl.memory.bloom_filter=v.memory.bloom_filter
+	gauge bytes vinyl.disk.data=v.disk.data vinyl.disk.data_compacted=v.disk.data_compacted vinyl.disk.index=v.disk.index
+	counter count vinyl.dump.count=v.scheduler.dump_count
+	counter ns vinyl.dump.time=v.scheduler.dump_time*1e9 vinyl.compaction.time=v.scheduler.compaction_time*1e9
+	counter bytes vinyl.dump.input=v.scheduler.dump_input vinyl.dump.output=v.scheduler.dump_output
+	counter bytes vinyl.compaction.input=v.scheduler.compaction_input vinyl.compaction.output=v.scheduler.compaction_output
+	gauge count vinyl.tasks=v.scheduler.tasks_inprogress
+	counter count vinyl.tasks_failed=v.scheduler.tasks_failed
+	gauge bytes/s vinyl.write_rate=v.regulator.write_rate vinyl.rate_limit=v.regulator.rate_limit
+	gauge bytes/s vinyl.dump_bandwidth=v.regulator.dump_bandwidth`)
 
 // ofIndex are the points of an index of vinyl, x. The first, summed, is what the
 // storage has taken in.
-var ofIndex = []point{
-	{"tarantool.index.put", "bytes", "x.put.bytes", false},
-	{"tarantool.index.lookups", "count", "x.lookup", false},
-	{"tarantool.index.cache_lookups", "count", "x.cache.lookup", false},
-	{"tarantool.index.cache_rows", "count", "x.cache.get.rows", false},
-	{"tarantool.index.disk_lookups", "count", "x.disk.iterator.lookup", false},
-	{"tarantool.index.pages_read", "count", "x.disk.iterator.read.pages", false},
-	{"tarantool.index.read", "bytes", "x.disk.iterator.read.bytes_compressed", false},
-	{"tarantool.index.bloom_hits", "count", "x.disk.iterator.bloom.hit", false},
-	{"tarantool.index.bloom_misses", "count", "x.disk.iterator.bloom.miss", false},
-	{"tarantool.index.disk", "bytes", "x.disk.bytes_compressed", true},
-	{"tarantool.index.runs", "count", "x.run_count", true},
-	{"tarantool.index.ranges", "count", "x.range_count", true},
-}
+var ofIndex = points(`counter bytes index.put=x.put.bytes
+	counter count index.lookups=x.lookup index.cache_lookups=x.cache.lookup index.cache_rows=x.cache.get.rows
+	counter count index.disk_lookups=x.disk.iterator.lookup index.pages_read=x.disk.iterator.read.pages
+	counter bytes index.read=x.disk.iterator.read.bytes_compressed
+	counter count index.bloom_hits=x.disk.iterator.bloom.hit index.bloom_misses=x.disk.iterator.bloom.miss
+	gauge bytes index.disk=x.disk.bytes_compressed
+	gauge count index.runs=x.run_count index.ranges=x.range_count`)
 
 // query is one expression for all points: they are read in one round trip.
 var query = `local s, n, v, m, l = box.stat(), box.stat.net(), box.stat.vinyl(), box.info.memory(), box.slab.info()
@@ -111,6 +91,9 @@ func expressions(points []point) string {
 type reader struct {
 	*conn
 	own float64 // requests that were made here
+	// taken are the bytes put into each index, those that were dropped too: their
+	// sum must not fall.
+	taken map[string]float64
 }
 
 // Counters adds the counters of the server, and of its indexes in vinyl.
@@ -136,14 +119,18 @@ func (r *reader) Counters(ctx context.Context, s *engine.Sample) error {
 		return nil
 	}
 	add(s, ofVinyl, got.Server[len(common):])
-	sums := make([]float64, len(ofIndex))
+	if r.taken == nil {
+		r.taken = map[string]float64{}
+	}
 	for _, ix := range got.Indexes {
-		for i, v := range ix.Values {
-			sums[i] += v
-		}
+		r.taken[ix.Name] = ix.Values[0]
 		add(s, ofIndex, ix.Values, "index", ix.Name)
 	}
-	s.Counter(engine.BytesTaken, "bytes", sums[0])
+	taken := 0.0
+	for _, n := range r.taken {
+		taken += n
+	}
+	s.Counter(engine.BytesTaken, "bytes", taken)
 	return nil
 }
 

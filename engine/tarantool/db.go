@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -33,10 +32,10 @@ type db struct {
 	*reader          // of counters
 	made    []string // tables
 
-	mu       sync.Mutex
-	strange  map[string]string // what tables are that are not as they are wanted
-	sessions map[*session]bool
-	closed   atomic.Bool
+	mu      sync.Mutex
+	strange map[string]string // what tables are that are not as they are wanted
+	conns   map[*conn]bool    // that are open
+	closed  atomic.Bool
 }
 
 // programs is what a server's process is called, and mark a file that its data
@@ -52,7 +51,7 @@ func (Engine) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &db{Host: serverkit.NewHost(mark, programs), setup: s, module: "rumbench_" + rand.Text(), sessions: map[*session]bool{}}
+	d := &db{Host: serverkit.NewHost(mark, programs), setup: s, module: "rumbench_" + rand.Text(), conns: map[*conn]bool{}}
 	if err := d.open(ctx); err != nil {
 		return nil, errors.Join(d.Blame(err), d.Close())
 	}
@@ -66,7 +65,7 @@ func (d *db) open(ctx context.Context) (err error) {
 		}
 		d.address = socket(d.Private.Endpoint())
 	}
-	if d.admin, err = connect(ctx, d.address, d.Dial); err != nil {
+	if d.admin, err = d.connect(ctx); err != nil {
 		return err
 	}
 	if _, err := d.vars(ctx); err != nil {
@@ -83,11 +82,20 @@ func (d *db) open(ctx context.Context) (err error) {
 	if err := d.compare(ctx); err != nil {
 		return err
 	}
+	c, err := d.connect(ctx)
+	d.reader = &reader{conn: c}
+	return err
+}
+
+// connect opens a connection that Close closes.
+func (d *db) connect(ctx context.Context) (*conn, error) {
 	c, err := connect(ctx, d.address, d.Dial)
 	if err == nil {
-		d.reader = &reader{conn: c}
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.conns[c] = true
 	}
-	return err
+	return c, err
 }
 
 func socket(e server.Endpoint) address { return address{network: "unix", host: e.Socket, user: e.User} }
@@ -104,10 +112,9 @@ func ready(ctx context.Context, e server.Endpoint) error {
 	return errors.Join(c.eval(ctx, nil, "box.ctl.wait_rw(0.1)"), c.Close())
 }
 
-// do calls one of the program's functions, on the connection for definitions.
-func (d *db) do(ctx context.Context, into any, function string, args ...string) error {
-	err := d.admin.call(ctx, into, d.module+"."+function, args...)
-	if err != nil {
+// do calls one of the program's functions on a connection.
+func (d *db) do(ctx context.Context, c *conn, into any, function string, args ...string) error {
+	if err := c.eval(ctx, into, "return "+d.module+"."+function+"(...)", args...); err != nil {
 		return fmt.Errorf("%s: %w", function, err)
 	}
 	return nil
@@ -121,7 +128,7 @@ func (d *db) compare(ctx context.Context) error {
 		Exist   []string
 		Strange map[string]string
 	}
-	if err := d.do(ctx, &found, "compare", encode(d.definitions())); err != nil {
+	if err := d.do(ctx, d.admin, &found, "compare", encode(d.definitions())); err != nil {
 		return err
 	}
 	if d.Attached() && !d.Server.Force && len(found.Exist) > 0 {
@@ -138,52 +145,13 @@ func (d *db) compare(ctx context.Context) error {
 
 const wrongShape = "; the parameters that shape the tables must be those of the load"
 
-// definition is a table as the program makes it.
-type definition struct {
-	Name    string            `json:"name"`
-	Engine  string            `json:"engine"`
-	Format  []field           `json:"format"`
-	Key     []string          `json:"key"`
-	Auto    bool              `json:"auto"`
-	Indexes []indexDefinition `json:"indexes"`
-}
-
-type field struct {
-	Name     string `json:"name"`
-	Type     string `json:"type"`
-	Nullable bool   `json:"is_nullable"`
-}
-
-type indexDefinition struct {
-	Name    string   `json:"name"`
-	Columns []string `json:"columns"`
-	Unique  bool     `json:"unique"`
-}
-
-// types are the server's. Its varbinary would become text when Lua handles it;
-// text is compared byte by byte as well. A float that is whole becomes an integer
-// there, which a field of type double would not take.
-var types = map[model.Type]string{
-	model.Int: "integer", model.Time: "integer", model.Float: "number", model.String: "string", model.Bytes: "string",
-}
-
-func (d *db) definitions() (out []definition) {
+// definitions returns the schema's tables as the program makes them, each a text.
+func (d *db) definitions() (out []string) {
 	for _, t := range d.Schema.Tables {
-		def := definition{Name: t.Name, Engine: d.Storage, Key: t.Key, Auto: t.AutoColumn() >= 0, Indexes: indexDefinitions(t.Indexes)}
-		for _, c := range t.Columns {
-			def.Format = append(def.Format, field{c.Name, types[c.Type], !c.NotNull && !slices.Contains(t.Key, c.Name)})
-		}
-		out = append(out, def)
-	}
-	return out
-}
-
-// indexDefinitions leaves out included columns: an index of memtx leads to the
-// row, and vinyl always looks the row up.
-func indexDefinitions(list []model.Index) []indexDefinition {
-	out := []indexDefinition{}
-	for _, ix := range list {
-		out = append(out, indexDefinition{ix.Name, ix.Columns, ix.Unique})
+		out = append(out, encode(struct {
+			model.Table
+			Storage string
+		}{t, d.Storage}))
 	}
 	return out
 }
@@ -212,7 +180,7 @@ func (d *db) CreateTables(ctx context.Context) error {
 	if d.Attached() && d.Server.Force {
 		replace = "replace"
 	}
-	if err := d.do(ctx, nil, "create", encode(d.definitions()), replace); err != nil {
+	if err := d.do(ctx, d.admin, nil, "create", encode(d.definitions()), replace); err != nil {
 		return err
 	}
 	d.made = d.tableNames()
@@ -236,7 +204,7 @@ func (d *db) CreateIndexes(ctx context.Context, table string, indexes ...string)
 		}
 		list = append(list, *ix)
 	}
-	return d.do(ctx, nil, "create_indexes", table, encode(indexDefinitions(list)))
+	return d.do(ctx, d.admin, nil, "create_indexes", table, encode(list))
 }
 
 // DropIndex removes a secondary index.
@@ -248,7 +216,7 @@ func (d *db) DropIndex(ctx context.Context, table, index string) error {
 	if _, err := t.Index(index); err != nil {
 		return err
 	}
-	return d.do(ctx, nil, "drop_index", table, index)
+	return d.do(ctx, d.admin, nil, "drop_index", table, index)
 }
 
 // usable returns a table, unless it was made for something else.
@@ -263,39 +231,26 @@ func (d *db) usable(table string) (*model.Table, error) {
 
 // Session opens a session on a connection of its own.
 func (d *db) Session(ctx context.Context) (engine.Session, error) {
-	c, err := connect(ctx, d.address, d.Dial)
+	c, err := d.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s := &session{conn: c, db: d}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.sessions[s] = true
-	return s, nil
+	return &session{conn: c, db: d}, nil
 }
 
 // Close ends the sessions, removes what was made on a server that is attached to,
 // and stops a private one.
-func (d *db) Close() error {
+func (d *db) Close() (err error) {
 	if d.closed.Swap(true) {
 		return nil
 	}
 	d.mu.Lock()
-	open := d.sessions
-	d.sessions = map[*session]bool{}
-	d.mu.Unlock()
-	var err error
-	for s := range open {
-		err = errors.Join(err, s.conn.Close())
+	defer d.mu.Unlock()
+	for c := range d.conns {
+		err = errors.Join(err, c.Close())
 	}
 	if d.Attached() && d.admin != nil {
 		err = errors.Join(err, d.leave())
-	}
-	if d.reader != nil {
-		err = errors.Join(err, d.reader.Close())
-	}
-	if d.admin != nil {
-		err = errors.Join(err, d.admin.Close())
 	}
 	switch {
 	case d.Private == nil:
@@ -306,18 +261,15 @@ func (d *db) Close() error {
 	return errors.Join(err, d.Private.Stop())
 }
 
-// leaveTime is how long it may take to remove tables.
-const leaveTime = 10 * time.Minute
-
 // leave removes what is ours from a server that is not, on a new connection:
 // others may be broken.
 func (d *db) leave() error {
-	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	c, err := connect(ctx, d.address, d.Dial)
 	if err == nil {
 		if d.made != nil {
-			err = c.call(ctx, nil, d.module+".drop", encode(d.made))
+			err = d.do(ctx, c, nil, "drop", encode(d.made))
 		}
 		err = errors.Join(err, c.eval(ctx, nil, "local m = rawget(_G, ...) if m then m.unload() end", d.module), c.Close())
 	}

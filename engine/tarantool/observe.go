@@ -80,7 +80,7 @@ func identity(c *conn, level model.Durability) []engine.Setting {
 // Sizes reports what tables and indexes take: of memtx in memory, without what
 // its allocator wastes; of vinyl on disk, and in memory before it is dumped.
 func (d *db) Sizes(ctx context.Context) (out []engine.Size, err error) {
-	if err := d.do(ctx, &out, "sizes", encode(d.tableNames())); err != nil {
+	if err := d.do(ctx, d.admin, &out, "sizes", encode(d.tableNames())); err != nil {
 		return nil, err
 	}
 	kind, total := engine.Exact, int64(0)
@@ -111,12 +111,6 @@ func fileClass(path string) engine.FileClass {
 	return engine.SystemFile
 }
 
-// restInterval and restTimes are how vinyl is watched until it is at rest.
-const (
-	restInterval = 50 * time.Millisecond
-	restTimes    = 5
-)
-
 // Settle makes a checkpoint, for which vinyl dumps what it has in memory, and
 // waits until vinyl has nothing left to compact.
 func (d *db) Settle(ctx context.Context) ([]engine.SettleAction, error) {
@@ -131,17 +125,17 @@ func (d *db) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 	})
 	if d.Storage == vinyl {
 		s.Do("compaction", func() (string, error) {
-			var first, debt *int64
-			err := engine.AwaitRest(ctx, restInterval, restTimes, func() (bool, error) {
+			first, debt := int64(-1), int64(0)
+			err := engine.AwaitRest(ctx, 50*time.Millisecond, 5, func() (bool, error) {
 				var state struct{ Tasks, Debt int64 }
 				err := d.admin.eval(ctx, &state, "local s = box.stat.vinyl().scheduler "+
 					"return require('json').encode({tasks = s.tasks_inprogress, debt = s.compaction_queue})")
-				if debt = &state.Debt; first == nil {
+				if debt = state.Debt; first < 0 {
 					first = debt
 				}
 				return state.Tasks == 0 && state.Debt == 0, err
 			})
-			return quantity.Bytes(*first) + " to compact before, " + quantity.Bytes(*debt) + " after", err
+			return quantity.Bytes(first) + " to compact before, " + quantity.Bytes(debt) + " after", err
 		})
 	}
 	return s.Result()

@@ -16,8 +16,6 @@ type template struct {
 	// keys are the arguments from which on a NULL finds nothing; -1: there are none,
 	// or the program looks at them.
 	keys int
-	// called: the answer is what a function returned, not tuples.
-	called bool
 }
 
 // part is an argument, and the bytes before it.
@@ -112,9 +110,7 @@ func (w *builder) row(t *model.Table, op *model.Op) *builder {
 	return w
 }
 
-func (w *builder) template(keys int, called bool) *template {
-	return &template{w.parts, w.b, keys, called}
-}
+func (w *builder) template(keys int) *template { return &template{w.parts, w.b, keys} }
 
 // callOf returns the call of the program's function, whose arguments are the
 // operation's number and what the operation takes.
@@ -149,7 +145,7 @@ func callOf(function string, t *model.Table, op *model.Op, p prepared) *template
 			w.arg(w.next)
 		}
 	}
-	return w.template(-1, true)
+	return w.template(-1)
 }
 
 // requestOf returns the operation as a single request, nil if it cannot be one.
@@ -174,7 +170,7 @@ func requestOf(t *model.Table, op *model.Op, p prepared, storage string) *templa
 	case model.Delete:
 		if op.KeyCount() == 1 && storage == memtx { // vinyl does not say whether there was a row
 			w := begin(iproto.Delete, 2).pair(iproto.KeySpace, p.Space).key(iproto.KeyKey).args(len(t.Key))
-			return w.template(0, false)
+			return w.template(0)
 		}
 	}
 	return nil
@@ -185,9 +181,9 @@ func insertRequest(t *model.Table, op *model.Op, p prepared) *template {
 	case op.Rows > 1:
 		return nil
 	case op.OnConflict == model.Fail:
-		return begin(iproto.Insert, 2).pair(iproto.KeySpace, p.Space).key(iproto.KeyTuple).row(t, op).template(-1, false)
+		return begin(iproto.Insert, 2).pair(iproto.KeySpace, p.Space).key(iproto.KeyTuple).row(t, op).template(-1)
 	case op.OnConflict == model.Replace:
-		return begin(iproto.Replace, 2).pair(iproto.KeySpace, p.Space).key(iproto.KeyTuple).row(t, op).template(-1, false)
+		return begin(iproto.Replace, 2).pair(iproto.KeySpace, p.Space).key(iproto.KeyTuple).row(t, op).template(-1)
 	}
 	// An upsert drops what it cannot do: it must find nothing that it cannot.
 	unfit := func(c string) bool { return !slices.Contains(op.Columns, c) || !t.Columns[t.Column(c)].NotNull }
@@ -200,7 +196,7 @@ func insertRequest(t *model.Table, op *model.Op, p prepared) *template {
 	for _, c := range op.AddColumns {
 		w.array(3).text("+").number(t.Column(c)).arg(slices.Index(op.Columns, c))
 	}
-	return w.template(-1, false)
+	return w.template(-1)
 }
 
 func updateRequest(t *model.Table, op *model.Op, p prepared) *template {
@@ -217,7 +213,7 @@ func updateRequest(t *model.Table, op *model.Op, p prepared) *template {
 		w.array(3).text(do).number(t.Column(a.Column)).arg(i)
 	}
 	w.next = len(op.Set)
-	return w.key(iproto.KeyKey).args(len(t.Key)).template(len(op.Set), false)
+	return w.key(iproto.KeyKey).args(len(t.Key)).template(len(op.Set))
 }
 
 // The protocol's iterators.
@@ -235,7 +231,7 @@ const noLimit = math.MaxUint32
 func selectRequest(p prepared, iterator, keys, limit int) *template {
 	w := begin(iproto.Select, 6).pair(iproto.KeySpace, p.Space).pair(iproto.KeyIndex, p.Index).pair(iproto.KeyLimit, limit).
 		pair(iproto.KeyOffset, 0).pair(iproto.KeyIterator, iterator)
-	return w.key(iproto.KeyKey).args(keys).template(0, false)
+	return w.key(iproto.KeyKey).args(keys).template(0)
 }
 
 // iteratorOf returns the iterator that does a scan, which must end at its limit

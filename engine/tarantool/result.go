@@ -39,11 +39,11 @@ func newResult(t *model.Table, op *model.Op) result {
 	return s
 }
 
-// read reads an answer. Its form is that of the request.
-func (s *result) read(t *template, data *iproto.Reader, r *engine.Result) {
+// read reads an answer: what a function returned if one was called, else tuples.
+func (s *result) read(called bool, data *iproto.Reader, r *engine.Result) {
 	reads := s.op.Kind == model.Get || s.op.Kind == model.Scan
 	switch {
-	case t.called && !reads:
+	case called && !reads:
 		returned := data.Array()
 		r.Rows = data.Int()
 		if returned > 1 && s.number >= 0 {
@@ -65,7 +65,7 @@ func (s *result) read(t *template, data *iproto.Reader, r *engine.Result) {
 		}
 		r.Rows, r.Value = 1, data.Value(typ)
 	default:
-		if t.called {
+		if called {
 			data.Array()
 		}
 		s.rows(data, r)

@@ -50,109 +50,95 @@ local function is_known(key)
     return true
 end
 
+-- atomically does all of a function or nothing, in a transaction of its own or as
+-- a part of one.
+local function atomically(f)
+    return function(a, b, c)
+        local point
+        if box.is_in_txn() then point = box.savepoint() else box.begin() end
+        local ok, n, more = pcall(f, a, b, c)
+        if not ok then
+            if point then pcall(box.rollback_to_savepoint, point) else box.rollback() end
+            error(n, 0)
+        end
+        if not point then box.commit() end
+        return n, more
+    end
+end
+
 -- Definitions.
 
--- words describe a table or an index, one that exists or one that is wanted.
-local function table_words(engine, format, key)
-    local out = {engine}
-    for _, f in ipairs(format) do
-        table.insert(out, f.name .. ' ' .. f.type .. (f.is_nullable and '' or ' not null'))
-    end
-    return table.concat(out, ', ') .. '; key ' .. table.concat(key, ' ')
-end
+-- A table's definition, as it was asked for, is kept in the server.
+local function record_of(name) return 'rumbench ' .. schema .. '.' .. name end
 
-local function index_words(unique, columns)
-    return (unique and 'unique ' or '') .. table.concat(columns, ' ')
-end
-
-local function columns_of(space, index)
-    local out, format = {}, space:format()
-    for _, p in ipairs(index.parts) do table.insert(out, (format[p.fieldno] or {name = '?'}).name) end
-    return out
-end
-
--- found returns the tables of the schema, and their words and their indexes'.
-local function found()
-    local out = {}
-    for name, s in pairs(box.space) do
-        if type(name) == 'string' and name:sub(1, #schema + 1) == schema .. '.' then
-            local t, primary = name:sub(#schema + 2), s.index[0]
-            out[t] = {[''] = table_words(s.engine, s:format(), primary and columns_of(s, primary) or {})}
-            for id, index in pairs(s.index) do
-                if type(id) == 'number' and id > 0 then
-                    out[t][index.name] = index_words(index.unique, columns_of(s, index))
-                end
-            end
-        end
-    end
-    return out
-end
-
--- compare returns the names of the schema's tables that exist, and what is not
--- as it is wanted, by table.
+-- compare returns the names of the schema's tables that exist, and what was not
+-- made as it is wanted, by table.
 function M.compare(text)
     local wanted, exist, strange = {}, {}, {}
-    for _, t in ipairs(json.decode(text)) do
-        wanted[t.name] = {[''] = table_words(t.engine, t.format, t.key)}
-        for _, ix in ipairs(t.indexes) do wanted[t.name][ix.name] = index_words(ix.unique, ix.columns) end
-    end
-    for name, parts in pairs(found()) do
-        table.insert(exist, name)
-        for part, is in pairs(parts) do
-            local want = wanted[name] and wanted[name][part]
-            if is ~= want then
-                strange[name] = ('%s exists as %q; wanted is %q'):format(part == '' and name or name .. '.' .. part, is, want or 'none')
-            end
+    for _, definition in ipairs(json.decode(text)) do wanted[json.decode(definition).Name] = definition end
+    for space in pairs(box.space) do
+        if type(space) == 'string' and space:sub(1, #schema + 1) == schema .. '.' then
+            local name = space:sub(#schema + 2)
+            local record = box.space._schema:get(record_of(name))
+            local is = record and record[2] or 'no table of rumbench'
+            table.insert(exist, name)
+            if is ~= wanted[name] then strange[name] = ('%s exists as %s; wanted is %s'):format(name, is, wanted[name] or 'none') end
         end
     end
     return json.encode({exist = exist, strange = setmetatable(strange, {__serialize = 'map'})})
 end
 
-local function create_index(space, ix)
+local function create_index(space, ix, auto)
     local by_name, parts = fields(space:format()), {}
-    for i, name in ipairs(ix.columns) do
+    for i, name in ipairs(ix.Columns) do
         local f = by_name[name]
         parts[i] = {f.no, f.type, is_nullable = f.is_nullable}
     end
-    space:create_index(ix.name, {parts = parts, unique = ix.unique, sequence = ix.auto or nil})
-end
-
--- undoing undoes what was made before something failed.
-local function undoing(list, make, undo)
-    for i, x in ipairs(list) do
-        local ok, err = pcall(make, x)
-        if not ok then
-            for k = 1, i do pcall(undo, list[k]) end
-            error(err, 0)
-        end
-    end
+    return space:create_index(ix.Name, {parts = parts, unique = ix.Unique, sequence = auto or nil})
 end
 
 local function drop(name)
     local s = box.space[schema .. '.' .. name]
     if s ~= nil then s:drop() end
+    box.space._schema:delete(record_of(name))
 end
 
-function M.create(text, replace)
-    local tables = json.decode(text)
-    for _, t in ipairs(tables) do
-        if replace ~= '' then drop(t.name) end
-        if box.space[schema .. '.' .. t.name] ~= nil then error('table ' .. t.name .. ' exists already', 0) end
+-- types are those of the model, in its order. Varbinary would become text when Lua
+-- handles it; text is compared byte by byte as well. A float that is whole becomes
+-- an integer there, which a field of type double would not take.
+local types = {'integer', 'number', 'integer', 'string', 'string'}
+
+local function create(definition)
+    local t, in_key, format, auto = json.decode(definition), {}, {}, false
+    for _, name in ipairs(t.Key) do in_key[name] = true end
+    for i, c in ipairs(t.Columns) do
+        format[i] = {name = c.Name, type = types[c.Type], is_nullable = not c.NotNull and not in_key[c.Name]}
+        auto = auto or c.Auto
     end
-    undoing(tables, function(t)
-        local s = box.schema.space.create(schema .. '.' .. t.name, {engine = t.engine, format = t.format})
-        create_index(s, {name = 'primary', columns = t.key, unique = true, auto = t.auto})
-    end, function(t) drop(t.name) end)
+    local s = box.schema.space.create(schema .. '.' .. t.Name, {engine = t.Storage, format = format})
+    create_index(s, {Name = 'primary', Columns = t.Key, Unique = true}, auto)
+    box.space._schema:replace({record_of(t.Name), definition})
 end
 
+M.create = atomically(function(text, replace)
+    for _, definition in ipairs(json.decode(text)) do
+        if replace ~= '' then drop(json.decode(definition).Name) end
+        create(definition)
+    end
+end)
+
+-- create_indexes leaves out included columns: an index of memtx leads to the row,
+-- and vinyl always looks the row up. No transaction can build on rows.
 function M.create_indexes(name, text)
-    local s, indexes = space_of(name), json.decode(text)
-    for _, ix in ipairs(indexes) do
-        if s.index[ix.name] ~= nil then error('index ' .. ix.name .. ' exists already', 0) end
+    local s, made = space_of(name), {}
+    for _, ix in ipairs(json.decode(text)) do
+        local ok, index = pcall(create_index, s, ix)
+        if not ok then
+            for _, m in ipairs(made) do m:drop() end
+            error(index, 0)
+        end
+        table.insert(made, index)
     end
-    undoing(indexes, function(ix) create_index(s, ix) end, function(ix)
-        if s.index[ix.name] ~= nil then s.index[ix.name]:drop() end
-    end)
 end
 
 function M.drop_index(name, index) space_of(name).index[index]:drop() end
@@ -184,22 +170,6 @@ end
 
 -- Operations. Each is a function of at most three arguments that returns what the
 -- client reads: a number of rows and the number of the last one; or rows.
-
--- atomically does all of a function or nothing, in a transaction of its own or as
--- a part of one.
-local function atomically(f)
-    return function(a, b, c)
-        local point
-        if box.is_in_txn() then point = box.savepoint() else box.begin() end
-        local ok, n, more = pcall(f, a, b, c)
-        if not ok then
-            if point then pcall(box.rollback_to_savepoint, point) else box.rollback() end
-            error(n, 0)
-        end
-        if not point then box.commit() end
-        return n, more
-    end
-end
 
 -- key_reader returns a function that picks the primary key of a tuple or a row.
 local function key_reader(space)
@@ -425,15 +395,19 @@ end
 
 -- Sessions.
 
+local function this_session()
+    local id = box.session.id()
+    sessions[id] = sessions[id] or {}
+    return sessions[id]
+end
+
 -- prepare readies an operation for the session that asks, and returns its number
 -- there, and those of the table and of the index.
 function M.prepare(text)
     local op = read_json(text)
     local space = space_of(op.Table)
     local index = space.index[op.Index == '' and 0 or op.Index] or error('the index does not exist', 0)
-    local id = box.session.id()
-    local s = sessions[id] or {}
-    sessions[id] = s
+    local s = this_session()
     table.insert(s, make[op.Kind](op, space, index))
     return json.encode({number = #s, space = space.id, index = index.id})
 end
@@ -463,9 +437,7 @@ function M.call(number, a, b, c)
 end
 
 function M.begin()
-    local id = box.session.id()
-    local s = sessions[id] or {}
-    sessions[id] = s
+    local s = this_session()
     if s.tasks == nil then
         s.tasks, s.answers = fiber.channel(1), fiber.channel(1)
         fiber.create(work, s)
@@ -475,8 +447,8 @@ function M.begin()
 end
 
 local function finish(f)
-    local s = sessions[box.session.id()]
-    if not s or not s.open then return end
+    local s = this_session()
+    if not s.open then return end
     s.open = false
     inside(s, function()
         local ok, err = pcall(f)

@@ -176,6 +176,37 @@ func TestDefinitionsChange(t *testing.T) {
 	}
 }
 
+// Tables are made all or none, and so are indexes.
+func TestMadeAllOrNone(t *testing.T) {
+	for _, storage := range []string{memtx, vinyl} {
+		c := config(enginetest.TempDir(t), storage)
+		other := c.Schema.Tables[0]
+		other.Name = "other"
+		other.Indexes = []model.Index{{Name: "price", Columns: []string{"price"}}, {Name: "data", Columns: []string{"data"}, Unique: true}}
+		c.Schema.Tables = append(c.Schema.Tables, other)
+		d := open(t, c)
+		before := answer(t, d.admin, everything)
+		must(t, d.admin.eval(t.Context(), nil, "box.schema.space.create('rumbench.other')"))
+		if err := d.CreateTables(t.Context()); err == nil {
+			t.Error("a table was made twice")
+		}
+		must(t, d.admin.eval(t.Context(), nil, "box.space['rumbench.other']:drop()"))
+		if after := answer(t, d.admin, everything); after != before {
+			t.Errorf("%s: before %s, after %s", storage, before, after)
+		}
+		must(t, d.CreateTables(t.Context()))
+		put := insert(2, model.Fail)
+		put.Table = "other"
+		enginetest.PrepareOperation(t, newSession(t, d), c.Schema, put).OK(1, 1, 1.5, "same", 2, 2, 2.5, "same")
+		if err := d.CreateIndexes(t.Context(), "other", "price", "data"); engine.ClassOf(err) != engine.Duplicate {
+			t.Errorf("%s: a unique index of equal values: %v", storage, err)
+		}
+		if got := answer(t, d.admin, "#box.space['rumbench.other'].index"); got != "0" {
+			t.Errorf("%s: %s indexes are left", storage, got)
+		}
+	}
+}
+
 // Blind writes read nothing in vinyl, whose replace and delete leave the old
 // entries of secondary indexes to compaction.
 func TestLookups(t *testing.T) {

@@ -2,7 +2,6 @@ package tarantool
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -30,16 +29,13 @@ func (s *session) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error
 	if err != nil {
 		return nil, err
 	}
-	description, err := json.Marshal(struct {
+	var p prepared
+	description := encode(struct {
 		*model.Op
 		Kind string
 	}{op, op.Kind.String()})
-	if err != nil {
-		return nil, err
-	}
-	var p prepared
-	if err := s.conn.call(ctx, &p, s.db.module+".prepare", string(description)); err != nil {
-		return nil, fmt.Errorf("prepare %s: %w", op.Label(), err)
+	if err := s.db.do(ctx, s.conn, &p, "prepare", description); err != nil {
+		return nil, fmt.Errorf("%s: %w", op.Label(), err)
 	}
 	st := &stmt{session: s, label: op.Label(), want: op.Args(t), result: newResult(t, op)}
 	st.call = callOf(s.db.module+".call", t, op, p)
@@ -56,8 +52,8 @@ type prepared struct{ Number, Space, Index int }
 // Close ends the session, undoing an open transaction.
 func (s *session) Close() error {
 	s.db.mu.Lock()
-	delete(s.db.sessions, s)
-	s.db.mu.Unlock()
+	defer s.db.mu.Unlock()
+	delete(s.db.conns, s.conn)
 	return s.conn.Close()
 }
 
@@ -87,7 +83,7 @@ func (s *stmt) Exec(ctx context.Context, args []model.Value, r *engine.Result) e
 	s.session.out = t.append(s.session.out, args)
 	data, err := s.session.conn.Do(ctx, s.session.out)
 	if err == nil {
-		s.read(t, &data, r)
+		s.read(t == s.call, &data, r)
 		err = data.Err()
 	}
 	if err != nil {
@@ -122,7 +118,7 @@ func (c *command) Exec(ctx context.Context, _ []model.Value, r *engine.Result) e
 		ctx = context.Background() // it runs to its end
 	}
 	_, err := c.session.conn.Do(ctx, c.request)
-	c.session.open = c.kind == model.Begin && err == nil
+	c.session.open = c.kind == model.Begin && (err == nil || c.session.open) // which a second begin does not end
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.kind, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -76,6 +77,17 @@ func (b Build) Of(path string) (Build, error) {
 	return b, nil
 }
 
+// limited is an answer that is refused when it gets longer than a rumbench's.
+type limited []byte
+
+func (l *limited) Write(b []byte) (int, error) {
+	if len(*l)+len(b) > 1<<20 {
+		return 0, errors.New("the answer is too long")
+	}
+	*l = append(*l, b...)
+	return len(b), nil
+}
+
 // answerTime is how long a program may take to say what it is.
 const answerTime = 20 * time.Second
 
@@ -83,8 +95,10 @@ const answerTime = 20 * time.Second
 func Ask(ctx context.Context, path string) (Build, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, path, "version", "--json").Output()
-	if err != nil {
+	cmd := exec.CommandContext(ctx, path, "version", "--json")
+	var out limited
+	cmd.Stdout = &out
+	if err := cmd.Run(); err != nil {
 		return Build{}, fmt.Errorf("ask %s for its version: %w", path, err)
 	}
 	var b Build

@@ -44,7 +44,7 @@ func TestAsk(t *testing.T) {
 	if err != nil || b.Version != "v1" || b.Format != 3 || len(b.SHA256) != 64 || !filepath.IsAbs(b.Path) {
 		t.Errorf("%+v, %v", b, err)
 	}
-	for _, text := range []string{"exit 1", "echo hello", "echo {}"} {
+	for _, text := range []string{"exit 1", "echo hello", "echo {}", "yes"} {
 		if _, err := build.Ask(t.Context(), script(text)); err == nil {
 			t.Errorf("%s: no error", text)
 		}

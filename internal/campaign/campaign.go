@@ -205,7 +205,10 @@ func (r *runner) resolvedAgain() error {
 					"%s has other versions of its Go modules than when the campaign began", is.Path)
 			}
 			if is.Path == was.Path && is.SHA256 != was.SHA256 {
-				r.Progress.Note(is.Path + " was built again since the campaign began")
+				r.Progress.Note(is.Path + " was built again since the campaign began: its client is measured again")
+				if err := os.RemoveAll(result.TrialPath(r.Dir, is.Client)); err != nil {
+					return err
+				}
 			}
 		}
 	}

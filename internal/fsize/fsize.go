@@ -20,6 +20,13 @@ func Allocated(dir string) (int64, error) {
 	return sums[""].Allocated, err
 }
 
+// Used is Allocated without the bytes that are preallocated beyond the end of a
+// file, as for a log that is not full.
+func Used(dir string) (int64, error) {
+	sums, err := ByClass(dir, func(string) string { return "" })
+	return sums[""].Used, err
+}
+
 // Sum is the size of several files.
 type Sum struct {
 	Allocated int64 // bytes on disk

@@ -313,8 +313,17 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 func (b *binder) able(needs []model.Capability) string {
 	var names []string
 	for _, name := range b.cat.EngineNames() {
-		if e, ok := b.cat.Engine(name); ok && model.Missing(e.Info().Capabilities, needs) == nil {
+		e, _ := b.cat.Engine(name)
+		info := e.Info()
+		can := func(storage string) bool {
+			return model.Missing(engine.InfoOf(e, engine.Config{Storage: storage}).Capabilities, needs) == nil
+		}
+		with := slices.DeleteFunc(slices.Clone(info.Storages), func(s string) bool { return !can(s) })
+		switch {
+		case len(info.Storages) == 0 && can(""), len(with) > 0 && len(with) == len(info.Storages):
 			names = append(names, name)
+		case len(with) > 0:
+			names = append(names, name+" with storage "+strings.Join(with, " or "))
 		}
 	}
 	if len(names) == 0 {

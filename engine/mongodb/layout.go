@@ -1,0 +1,121 @@
+package mongodb
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"rumbench/model"
+)
+
+// idField is the field of the primary key: the value of a single column, or a
+// document of several, which is ordered column by column.
+const idField = "_id"
+
+// layout is how the rows of a table are documents. NULL is not stored, so that
+// $inc takes it for zero and $group for one value.
+type layout struct {
+	model.Table              // whose key has no NULLs
+	paths       []string     // of the columns
+	numbers     atomic.Int64 // the greatest number given out of the Auto column
+}
+
+func newLayout(t *model.Table) *layout {
+	l := &layout{Table: *t, paths: t.ColumnNames()}
+	l.Columns = slices.Clone(t.Columns)
+	for _, name := range t.Key {
+		l.column(name).NotNull = true
+		l.paths[t.Column(name)] = idField
+		if l.composite() {
+			l.paths[t.Column(name)] = idField + "." + name
+		}
+	}
+	return l
+}
+
+func (l *layout) composite() bool { return len(l.Key) > 1 }
+
+// path returns the path of a column by its name.
+func (l *layout) path(column string) string { return l.paths[l.Column(column)] }
+
+// column returns a column by its name.
+func (l *layout) column(name string) *model.Column { return &l.Columns[l.Column(name)] }
+
+// id returns a primary key, or the first columns of one of several, by the places
+// of its arguments. beyond makes it what is above all that begin so.
+func (l *layout) id(args []int, beyond bool) any {
+	if !l.composite() {
+		return arg{at: args[0], column: l.column(l.Key[0])}
+	}
+	d := bson.D{}
+	for i, at := range args {
+		d = append(d, bson.E{Key: l.Key[i], Value: arg{at: at, column: l.column(l.Key[i])}})
+	}
+	if beyond && len(args) < len(l.Key) { // a boolean is above numbers and text
+		d = append(d, bson.E{Key: l.Key[len(args)], Value: true})
+	}
+	return d
+}
+
+// present returns the condition that a column is not NULL.
+func (l *layout) present(column string) bson.D {
+	return doc(l.path(column), doc("$gte", least(l.column(column))))
+}
+
+// least is the least value of a column's type, which all its values but NULL are
+// at or above.
+func least(c *model.Column) any {
+	switch c.Type {
+	case model.Float:
+		return math.Inf(-1)
+	case model.String:
+		return ""
+	case model.Bytes:
+		return bson.Binary{}
+	}
+	return int64(math.MinInt64)
+}
+
+// nullable returns the columns of a unique index that may be NULL. Rows with NULL
+// are not in the index, as NULLs would be equal there.
+func (l *layout) nullable(index string) []string {
+	ix, err := l.Index(index)
+	if err != nil || !ix.Unique {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(ix.Columns), func(name string) bool { return l.column(name).NotNull })
+}
+
+// definition is a table's in words.
+func (l *layout) definition(compression model.Compression) (text string) {
+	for _, c := range l.Columns {
+		text += fmt.Sprintf("%s %s(%d) required %v, ", c.Name, c.Type, c.Width, c.NotNull)
+	}
+	return fmt.Sprintf("%skey %v %s", text, l.Key, compression)
+}
+
+// indexDefinition is the document of an index in a createIndexes. The primary key
+// is part of each that is not unique, and comes behind its columns, as then the
+// included ones do: so entries are in its order, and it is read from them.
+func (l *layout) indexDefinition(ix *model.Index) bson.D {
+	columns := ix.Columns
+	if !ix.Unique {
+		columns = once(slices.Concat(columns, l.Key, ix.Include))
+	}
+	keys := bson.D{}
+	for _, name := range columns {
+		keys = append(keys, bson.E{Key: l.path(name), Value: 1})
+	}
+	d := doc("key", keys, "name", ix.Name, "unique", ix.Unique)
+	if nullable := l.nullable(ix.Name); len(nullable) > 0 {
+		only := bson.D{}
+		for _, name := range nullable {
+			only = append(only, l.present(name)...)
+		}
+		d = append(d, bson.E{Key: "partialFilterExpression", Value: only})
+	}
+	return d
+}

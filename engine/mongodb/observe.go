@@ -1,0 +1,329 @@
+package mongodb
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"rumbench/engine"
+)
+
+// Watch connects to a server, to ask it only. Durability is its clients' to choose.
+func (Engine) Watch(ctx context.Context, dsn string) (engine.Watch, error) {
+	if _, err := parseDSN(dsn); err != nil {
+		return nil, err
+	}
+	p := &peer{Host: newHost(), uri: dsn}
+	if err := p.meet(ctx); err != nil {
+		_ = p.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// Close ends the connection.
+func (p *peer) Close() error {
+	if p.client != nil {
+		disconnect(p.client)
+	}
+	return nil
+}
+
+// Settings reads the server's settings.
+func (p *peer) Settings(ctx context.Context) (out []engine.Setting, err error) {
+	status, err := p.status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	add := func(name, value string) {
+		if value != "" && value != "0" {
+			out = append(out, engine.Setting{Name: name, Value: value, Source: engine.ReadBack})
+		}
+	}
+	add(engine.ServerVersion, p.version)
+	if p.standIn {
+		add("protocol_test", "the server only speaks the protocol: its figures say nothing of MongoDB's")
+	}
+	add("storage", text(status, "storageEngine", "name"))
+	add("cache_bytes", fmt.Sprint(number(status, "wiredTiger", "cache", "maximum bytes configured")))
+	if p.set != "" {
+		add("replica_set", p.set)
+		add("oplog", "every write is in the oplog, too, which the figures include")
+	}
+	if reply, err := p.ask(ctx, doc("getParameter", 1, "journalCommitInterval", 1)); err == nil { // not every user may
+		add("journal_commit_interval_ms", fmt.Sprint(number(reply, "journalCommitInterval")))
+	}
+	return out, nil
+}
+
+// Settings reads them back.
+func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
+	out, err := d.peer.Settings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	add := func(name, value string) {
+		out = append(out, engine.Setting{Name: name, Value: value, Source: engine.AsSet})
+	}
+	add("durability", string(d.Durability))
+	if d.replica {
+		add("isolation", "repeatable-read (snapshot)")
+	} else {
+		add("isolation", "each document for itself: the server is not a replica set")
+	}
+	add("write_concern", fmt.Sprintf("w: 1, j: %v", d.journal))
+	add("protocol", "commands")
+	for _, v := range d.Variables {
+		add(v.Name, v.Value)
+	}
+	if len(d.Schema.Tables) == 0 {
+		return out, nil
+	}
+	stats, err := d.stats(ctx, d.Schema.Tables[0].Name)
+	if _, config, ok := strings.Cut(text(stats, "wiredTiger", "creationString"), "block_compressor="); ok {
+		name, _, _ := strings.Cut(config, ",")
+		out = append(out, engine.Setting{Name: "compression", Value: cmp.Or(name, "none"), Source: engine.ReadBack})
+	}
+	return out, err
+}
+
+// stats returns what the server knows of a table, nothing if that does not exist.
+func (d *db) stats(ctx context.Context, table string) ([]byte, error) {
+	reply, err := run(ctx, d.at, doc("collStats", table))
+	if hasCode(err, codeNoNamespace) {
+		return nil, nil
+	}
+	return reply, err
+}
+
+// Sizes reports what every table and index takes. The index of the primary key
+// belongs to its table.
+func (d *db) Sizes(ctx context.Context) (out []engine.Size, err error) {
+	var sum int64
+	add := func(object string, bytes int64) {
+		out = append(out, engine.Size{Object: object, Bytes: bytes, Kind: engine.Exact})
+		sum += bytes
+	}
+	for _, t := range d.Schema.Tables {
+		reply, err := d.stats(ctx, t.Name)
+		if err != nil {
+			return nil, err
+		}
+		if reply == nil {
+			continue
+		}
+		for _, ix := range t.Indexes {
+			if bytes := number(reply, "indexSizes", ix.Name); bytes > 0 {
+				add(t.Name+"."+ix.Name, bytes)
+			}
+		}
+		add(t.Name, number(reply, "storageSize")+number(reply, "indexSizes", "_id_"))
+	}
+	if d.Private != nil { // else others may have tables there
+		reply, err := run(ctx, d.at, doc("dbStats", 1))
+		if err != nil {
+			return nil, err
+		}
+		sum = max(sum, number(reply, "storageSize")+number(reply, "indexSize"))
+	}
+	return append(out, engine.Size{Bytes: sum, Kind: engine.Exact}), nil
+}
+
+// FileClass returns what gives the class of a file of the data directory.
+func (d *db) FileClass(context.Context) (func(path string) engine.FileClass, error) {
+	return d.class, nil
+}
+
+// class goes by the path of a file: a private server has a directory for each
+// database.
+func (d *db) class(file string) engine.FileClass {
+	top, _, _ := strings.Cut(strings.TrimPrefix(file, "data/"), "/")
+	switch name := path.Base(file); {
+	case strings.HasPrefix(name, "WiredTigerLog."):
+		return engine.RedoFile
+	case strings.HasPrefix(name, "WiredTigerPreplog."), strings.HasPrefix(name, "WiredTigerTmplog."):
+		return engine.SpareFile
+	case top == "tmp", top == "_tmp":
+		return engine.TempFile
+	case top == d.Server.Schema, strings.HasPrefix(name, d.Server.Schema+".sqlite"): // that is FerretDB's
+		return engine.DataFile
+	}
+	return engine.SystemFile
+}
+
+// Settle writes all that is in the cache only.
+func (d *db) Settle(ctx context.Context) ([]engine.SettleAction, error) {
+	var s engine.Settling
+	s.Do("fsync", func() (string, error) {
+		_, err := d.ask(ctx, doc("fsync", 1))
+		switch {
+		case hasCode(err, codeNoCommand, codeNotImplemented):
+			return "not done: the server has no such command", nil
+		case hasCode(err, codeUnauthorized) && d.Attached():
+			return "not done: the user may not", nil
+		}
+		return "", err
+	})
+	s.Do("wait for checkpoints", func() (string, error) {
+		return "", engine.AwaitRest(ctx, 100*time.Millisecond, 3, func() (bool, error) {
+			status, err := d.status(ctx)
+			return number(status, "wiredTiger", "transaction", "transaction checkpoint currently running") == 0, err
+		})
+	})
+	return s.Result()
+}
+
+// section is a document in the reply of serverStatus, with our names by the
+// server's. Servers and releases differ in what they have. What means the same on
+// every engine has its name there.
+type section struct {
+	prefix string
+	kind   engine.CounterKind
+	names  map[string]string
+	path   []string
+}
+
+var sections = []section{
+	{"opcounters.", engine.Counter, map[string]string{
+		"insert": "insert", "query": "query", "update": "update", "delete": "delete", "getmore": "getmore", "command": "command",
+	}, []string{"opcounters"}},
+	{"connections.", engine.Counter, map[string]string{"totalCreated": "created"}, []string{"connections"}},
+	{"connections.", engine.Gauge, map[string]string{"current": "current", "active": "active"}, []string{"connections"}},
+	{"memory.", engine.Gauge, map[string]string{"resident": "resident_bytes", "virtual": "virtual_bytes"}, []string{"mem"}},
+	{"network.", engine.Counter, map[string]string{
+		"bytesIn": "bytes_in", "bytesOut": "bytes_out", "numRequests": "requests",
+	}, []string{"network"}},
+	{"document.", engine.Counter, map[string]string{
+		"inserted": "inserted", "updated": "updated", "deleted": "deleted", "returned": "returned",
+	}, []string{"metrics", "document"}},
+	{"executor.", engine.Counter, map[string]string{
+		"scanned": "keys_scanned", "scannedObjects": "documents_scanned",
+	}, []string{"metrics", "queryExecutor"}},
+	{"operation.", engine.Counter, map[string]string{
+		"scanAndOrder": "sorts", "writeConflicts": "write_conflicts",
+	}, []string{"metrics", "operation"}},
+	{"queue.", engine.Gauge, map[string]string{"readers": "readers", "writers": "writers"}, []string{"globalLock", "currentQueue"}},
+	{"transactions.", engine.Counter, map[string]string{
+		"totalStarted": "started", "totalCommitted": engine.Commits, "totalAborted": "aborted",
+	}, []string{"transactions"}},
+	{"transactions.", engine.Gauge, map[string]string{"currentOpen": "open"}, []string{"transactions"}},
+	{"wiredtiger.cache.", engine.Counter, map[string]string{
+		"bytes read into cache": "bytes_read", "bytes written from cache": "bytes_written",
+		"pages requested from the cache": engine.CacheLookups, "pages read into cache": engine.CacheMisses,
+		"pages written from cache":                                       "pages_written",
+		"unmodified pages evicted":                                       "clean_pages_evicted",
+		"modified pages evicted":                                         "dirty_pages_evicted",
+		"pages evicted by application threads":                           "pages_evicted_by_clients",
+		"application threads page read from disk to cache count":         "client_page_reads",
+		"application threads page read from disk to cache time (usecs)":  "client_page_read_ns",
+		"application threads page write from cache to disk count":        "client_page_writes",
+		"application threads page write from cache to disk time (usecs)": "client_page_write_ns",
+	}, []string{"wiredTiger", "cache"}},
+	{"wiredtiger.cache.", engine.Gauge, map[string]string{
+		"bytes currently in the cache": "bytes", "maximum bytes configured": "max_bytes", "tracked dirty bytes in the cache": engine.DirtyBytes,
+	}, []string{"wiredTiger", "cache"}},
+	{"wiredtiger.blocks.", engine.Counter, map[string]string{
+		"bytes read": engine.BytesRead, "bytes written": "bytes_written", "bytes written for checkpoint": "checkpoint_bytes_written",
+		"blocks read": "reads", "blocks written": "writes",
+	}, []string{"wiredTiger", "block-manager"}},
+	{"wiredtiger.log.", engine.Counter, map[string]string{
+		"log bytes written": engine.LogBytes, "log bytes of payload data": "payload_bytes",
+		"log sync operations": "syncs", "log sync time duration (usecs)": "sync_ns",
+	}, []string{"wiredTiger", "log"}},
+	{"wiredtiger.transaction.", engine.Counter, map[string]string{
+		"transactions committed": "committed", "transactions rolled back": "rolled_back",
+		"transaction checkpoints": "checkpoints", "transaction checkpoint total time (msecs)": "checkpoint_ns",
+	}, []string{"wiredTiger", "transaction"}},
+	{"wiredtiger.transaction.", engine.Gauge, map[string]string{
+		"transaction checkpoint currently running": "checkpoint_running",
+	}, []string{"wiredTiger", "transaction"}},
+}
+
+// tableSections are what collStats counts for a table and its indexes.
+var tableSections = []section{
+	{"table.", engine.Gauge, map[string]string{
+		"storageSize": "bytes", "freeStorageSize": "free_bytes", "totalIndexSize": "index_bytes",
+	}, nil},
+	{"table.cache.", engine.Counter, map[string]string{
+		"bytes read into cache": "bytes_read", "bytes written from cache": "bytes_written",
+	}, []string{"wiredTiger", "cache"}},
+	{"table.cache.", engine.Gauge, map[string]string{"bytes currently in the cache": "bytes"}, []string{"wiredTiger", "cache"}},
+}
+
+// add adds the numbers of sections that the reply has.
+func add(sections []section, s *engine.Sample, reply []byte, labels string) {
+	for _, x := range sections {
+		_ = each(lookup(reply, x.path...), func(key []byte, v bsoncore.Value) error {
+			name, known := x.names[string(key)]
+			n, ok := v.AsInt64OK()
+			if !known || !ok {
+				return nil
+			}
+			p := engine.Point{Name: name, Labels: labels, Kind: x.kind, Unit: "count", Value: float64(n)}
+			if strings.Contains(name, "bytes") {
+				p.Unit = "bytes"
+			}
+			switch {
+			case strings.HasSuffix(string(key), "(usecs)"):
+				p.Unit, p.Value = "ns", p.Value*1e3
+			case strings.HasSuffix(string(key), "(msecs)"):
+				p.Unit, p.Value = "ns", p.Value*1e6
+			case x.prefix == "memory.":
+				p.Value *= 1 << 20
+			case name == engine.Commits:
+				p.Labels = engine.ExplicitOnly + `="true"`
+			}
+			if !strings.HasPrefix(name, "engine.") {
+				p.Name = "mongodb." + x.prefix + name
+			}
+			s.Points = append(s.Points, p)
+			return nil
+		})
+	}
+}
+
+// commands are those that clients work with: the server counts each.
+var commands = []string{"find", "getMore", "aggregate", "insert", "update", "delete", "findAndModify", "commitTransaction", "abortTransaction"}
+
+// Counters adds the server's counters.
+func (p *peer) Counters(ctx context.Context, s *engine.Sample) error {
+	reply, err := p.status(ctx)
+	if err != nil {
+		return err
+	}
+	add(sections, s, reply, "")
+	if counts := lookup(reply, "metrics", "commands"); counts != nil {
+		var queries int64
+		for _, name := range commands {
+			n := number(counts, name, "total")
+			s.Counter("mongodb.commands", "count", float64(n), "command", name)
+			queries += n
+		}
+		s.Counter(engine.Queries, "count", float64(queries))
+	}
+	if storage := lookup(reply, "wiredTiger"); storage != nil {
+		written := number(storage, "block-manager", "bytes written") + number(storage, "log", "log bytes written")
+		s.Counter(engine.BytesWritten, "bytes", float64(written))
+	}
+	return nil
+}
+
+// Counters adds the server's counters, and those of each table.
+func (d *db) Counters(ctx context.Context, s *engine.Sample) error {
+	if err := d.peer.Counters(ctx, s); err != nil {
+		return err
+	}
+	for _, t := range d.Schema.Tables {
+		reply, err := d.stats(ctx, t.Name)
+		if err != nil {
+			return err
+		}
+		add(tableSections, s, reply, `table="`+t.Name+`"`)
+	}
+	return nil
+}
