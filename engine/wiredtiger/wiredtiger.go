@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"rumbench/engine"
@@ -143,7 +144,14 @@ func newSettings(c engine.Config) (s settings, err error) {
 	); err != nil {
 		return s, err
 	}
-	// Of two values of a name the later one holds.
+	s.configure(c, connection, tables)
+	s.path, err = find(s.library)
+	return s, err
+}
+
+// configure writes WiredTiger's configurations, with more of the connection's and of
+// the tables'. Of two values of a name the later one holds.
+func (s *settings) configure(c engine.Config, connection, tables string) {
 	s.connection = "create,session_max=2000,checkpoint=(wait=60)"
 	if c.Compresses() && s.library == debian {
 		s.connection += ",extensions=[libwiredtiger_" + string(c.Compression) + ".so]"
@@ -161,27 +169,19 @@ func newSettings(c engine.Config) (s settings, err error) {
 	for _, p := range s.shape {
 		s.tables += "," + p.name + "=" + p.value
 	}
-	s.path, err = find(s.library)
-	return s, err
 }
 
-// owned are names in WiredTiger's configurations that are rumbench's to set, with
-// the knob to use instead.
-var owned = map[string]string{
-	"transaction_sync": "durability", "log": "durability", "checkpoint_sync": "durability", "in_memory": "durability",
-	"readonly": "", "cache_size": "cache", "statistics": "",
-	"type": "storage", "leaf_page_max": "page", "block_compressor": "compression", "key_format": "", "value_format": "",
+// owned are names in WiredTiger's configurations that are rumbench's to set.
+var owned = []string{
+	"transaction_sync", "log", "checkpoint_sync", "in_memory", "readonly", "cache_size", "statistics",
+	"type", "leaf_page_max", "block_compressor", "key_format", "value_format",
 }
 
 // refuseOwned refuses a configuration with names that are rumbench's to set.
 func refuseOwned(option, config string) error {
-	for name := range split(config) { // of several, any
-		knob, ok := owned[name]
-		switch {
-		case ok && knob != "":
-			return engine.Refuse(option, name, "rumbench sets it: use the knob %s", knob)
-		case ok:
-			return engine.Refuse(option, name, "rumbench sets it")
+	for name := range split(config) {
+		if slices.Contains(owned, name) {
+			return engine.Refuse(option, name, "rumbench sets it, by the knobs durability, cache, storage, page and compression")
 		}
 	}
 	return nil
