@@ -68,6 +68,13 @@ func TestShape(t *testing.T) {
 	must(t, db.Close())
 }
 
+// TestMore: the options leave to users what no knob sets.
+func TestMore(t *testing.T) {
+	need(t, versions[1])
+	more := map[string]any{"config": "eviction_dirty_target=60,eviction_dirty_trigger=80", "table_config": "memory_page_max=512KB,lsm=(chunk_size=4MB)"}
+	must(t, wiredtiger.Engine{}.Check(engine.Config{Schema: wide, Durability: model.DurabilityProcess, Options: more}))
+}
+
 // TestMistake: an error has WiredTiger's message.
 func TestMistake(t *testing.T) {
 	need(t, versions[1])
@@ -100,7 +107,6 @@ func TestFullDisk(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	t.Log(first)
 }
 
 // TestCounters: what each storage can count.
