@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds rumbench's shim around versions of WiredTiger, the newest unless others are
 # named, as /opt/rumbench/lib/rumbench-wiredtiger-VERSION.so, or in $RUMBENCH_LIB;
-# what is there and newer than the shim stays. 3.2.1 is Debian's and needs
+# what is there of the same shim stays. 3.2.1 is Debian's and needs
 # libwiredtiger-dev. Any other is built from the Python package's source, which
 # takes minutes and needs g++, cmake, ninja-build, python3-venv, zlib1g-dev,
 # libsnappy-dev, liblz4-dev and libzstd-dev.
@@ -31,12 +31,16 @@ source_of() { # VERSION: its source and its static library, in $temp
 }
 for version; do
 	lib=$dir/rumbench-wiredtiger-$version.so
-	[ -z "$(find "$shim" -newer "$lib" -name 'shim.*' 2>&1)" ] && continue
+	sum=$(cat "$shim"/shim.* | sha256sum)
+	[ -e "$lib" ] && [ "$sum" = "$(cat "$lib.shim" 2>/dev/null)" ] && continue
+	rm -f "$lib.shim"
 	if [ "$version" = 3.2.1 ]; then
 		compile "$version" -lwiredtiger
+		echo "$sum" >"$lib.shim"
 		continue
 	fi
 	rm -rf "$temp"/*
 	source_of "$version"
 	compile "$version" -I"$temp/build/include" -Wl,--exclude-libs,ALL "$temp/build/libwiredtiger.a" -lsnappy -llz4 -lzstd -lz -lpthread
+	echo "$sum" >"$lib.shim"
 done

@@ -33,7 +33,7 @@ var hints = []struct {
 	messages []string
 	hint     string
 }{
-	{[]string{"Address already in use", "address already in use"},
+	{[]string{"ddress already in use"},
 		"another program listens on that port: remove port from the options, and a free one is used"},
 	{[]string{"No space left on device", "errno: 28", "Errcode: 28", "Disk is full"},
 		"the disk is full: free space, choose another --out, or lower the sizes; the redo log is allocated in full at the start"},

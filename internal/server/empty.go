@@ -51,20 +51,20 @@ func (s *Server) NoteEmpty(class func(path string) engine.FileClass) error {
 	if err := os.WriteFile(path, append(b, '\n'), 0o644); err != nil {
 		return err
 	}
-	return s.syncAll()
+	return syncAll(s.Dir)
 }
 
-// syncAll syncs the file system of the server's directory. What the installation
-// and rumbench have written there is needed for a start, and a power cut would
+// syncAll syncs the file system of a server's directory. What the installation and
+// rumbench have written there is needed for a start, and a power cut would
 // take it from commits that have been synced.
-func (s *Server) syncAll() error {
-	f, err := os.Open(s.Dir)
+func syncAll(dir string) error {
+	f, err := os.Open(dir)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	if err := unix.Syncfs(int(f.Fd())); err != nil {
-		return fmt.Errorf("sync the file system of %s: %w", s.Dir, err)
+		return fmt.Errorf("sync the file system of %s: %w", dir, err)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -27,15 +28,36 @@ func (s *Server) newEndpoint() (Endpoint, error) {
 		e.Port = port
 	}
 	if e.Port == 0 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
+		find := freePort
+		if s.freePort != nil {
+			find = s.freePort
+		}
+		var err error
+		if e.Port, err = find(); err != nil {
 			return e, fmt.Errorf("find a free port: %w", err)
 		}
-		e.Port = l.Addr().(*net.TCPAddr).Port
-		l.Close()
 	}
 	e.Socket = filepath.Join(s.runDir(), strings.ReplaceAll(s.kind.socket, "PORT", strconv.Itoa(e.Port)))
 	return e, nil
+}
+
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}
+
+// lostPort reports whether a server has not started because another program has
+// taken the free port that was chosen for it.
+func lostPort(s *Server, err error) bool {
+	var died *DiedError
+	if s.sets("port") || !errors.As(err, &died) {
+		return false
+	}
+	return slices.ContainsFunc(died.Messages, func(m string) bool { return strings.Contains(m, "ddress already in use") })
 }
 
 // password returns the password for the port: the stored one, or a new one.

@@ -42,6 +42,8 @@ type Config struct {
 	// Ready does a round trip in the server's protocol. It is called until it
 	// succeeds or the server dies.
 	Ready func(context.Context, Endpoint) error
+
+	freePort func() (int, error) // the function freePort, but in tests
 }
 
 // The paths below Dir.
@@ -114,15 +116,28 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	if err := s.prepare(ctx); err != nil {
 		return nil, err
 	}
-	if err := s.openLog(); err != nil {
-		return nil, err
-	}
-	if err := s.begin(ctx); err != nil {
+	for tries := 1; ; tries++ {
+		if err := s.openLog(); err != nil {
+			return nil, err
+		}
+		err := s.begin(ctx)
+		if err == nil {
+			return s, nil
+		}
 		s.log.Close()
-		return nil, err
+		if tries == mostTries || !lostPort(s, err) {
+			return nil, err
+		}
+		if err := s.configure(); err != nil {
+			return nil, err
+		}
+		s.done, s.stopped = make(chan struct{}), false
 	}
-	return s, nil
 }
+
+// mostTries is how often a server is started that finds its port taken: others
+// may take a free port before the server does.
+const mostTries = 5
 
 // prepare creates the directories, the configuration and the server's data.
 func (s *Server) prepare(ctx context.Context) (err error) {
@@ -144,14 +159,8 @@ func (s *Server) prepare(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if s.endpoint, err = s.newEndpoint(); err != nil {
+	if err := s.configure(); err != nil {
 		return err
-	}
-	if s.endpoint.Password, err = s.password(); err != nil {
-		return err
-	}
-	if err := s.kind.configure(s); err != nil {
-		return fmt.Errorf("write the configuration: %w", err)
 	}
 	if !fresh {
 		return s.clear()
@@ -163,6 +172,20 @@ func (s *Server) prepare(ctx context.Context) (err error) {
 		return fmt.Errorf("initialise the data directory of %s: %w", s.Kind, err)
 	}
 	s.made = true
+	return nil
+}
+
+// configure chooses where the server listens and writes its configuration.
+func (s *Server) configure() (err error) {
+	if s.endpoint, err = s.newEndpoint(); err != nil {
+		return err
+	}
+	if s.endpoint.Password, err = s.password(); err != nil {
+		return err
+	}
+	if err := s.kind.configure(s); err != nil {
+		return fmt.Errorf("write the configuration: %w", err)
+	}
 	return nil
 }
 

@@ -86,6 +86,31 @@ func start(t *testing.T, c Config) *Server {
 	return s
 }
 
+// A server whose port is taken before it has started gets another one.
+func TestPortIsTaken(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	for _, k := range []string{MariaDB, Postgres} {
+		if _, err := Find(t.Context(), k, ""); err != nil {
+			t.Log(err)
+			continue
+		}
+		asked := 0
+		s := start(t, Config{Kind: k, freePort: func() (int, error) {
+			if asked++; asked == 1 {
+				return taken.Addr().(*net.TCPAddr).Port, nil
+			}
+			return freePort()
+		}})
+		if asked != 2 || s.Died() != nil || !s.made {
+			t.Errorf("%s: %d ports were tried, died: %v", k, asked, s.Died())
+		}
+	}
+}
+
 func TestLife(t *testing.T) {
 	for _, k := range installedKinds(t) {
 		t.Run(k, func(t *testing.T) {
