@@ -3,7 +3,6 @@ package bbolt
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"strconv"
 
@@ -23,9 +22,6 @@ type store struct {
 	fill       float64
 	durability model.Durability
 }
-
-// spaceLen is the length of the space prefix of every key.
-const spaceLen = 2
 
 func (s *store) Concurrency() kvkit.Concurrency { return kvkit.SingleWriter }
 
@@ -60,7 +56,7 @@ func (s *store) Sizes(ranges []kvkit.Range) error {
 		for i := range ranges {
 			r := &ranges[i]
 			r.Kind = engine.Exact
-			if b := tx.Bucket(r.Lower[:spaceLen]); b != nil {
+			if b := tx.Bucket(r.Lower[:kvkit.SpaceLen]); b != nil {
 				st := b.Stats()
 				r.Bytes = int64(st.LeafAlloc + st.BranchAlloc)
 			}
@@ -114,14 +110,14 @@ type tx struct {
 
 // bucket returns the bucket of a key's space.
 func (t *tx) bucket(key []byte, create bool) (*bolt.Bucket, error) {
-	n := binary.BigEndian.Uint16(key)
+	n := kvkit.SpaceOf(key)
 	if int(n) < len(t.buckets) && t.buckets[n] != nil {
 		return t.buckets[n], nil
 	}
-	b := t.tx.Bucket(key[:spaceLen])
+	b := t.tx.Bucket(key[:kvkit.SpaceLen])
 	if b == nil && create {
 		var err error
-		if b, err = t.tx.CreateBucket(bytes.Clone(key[:spaceLen])); err != nil {
+		if b, err = t.tx.CreateBucket(bytes.Clone(key[:kvkit.SpaceLen])); err != nil {
 			return nil, err
 		}
 	}
@@ -135,7 +131,7 @@ func (t *tx) bucket(key []byte, create bool) (*bolt.Bucket, error) {
 }
 
 // within returns the key without its space, never empty, as bbolt requires.
-func within(key []byte) []byte { return key[spaceLen:] }
+func within(key []byte) []byte { return key[kvkit.SpaceLen:] }
 
 func (t *tx) Get(key []byte) ([]byte, error) {
 	b, err := t.bucket(key, false)
@@ -167,8 +163,8 @@ func (t *tx) Iter(lower, upper []byte) (kvkit.Iter, error) {
 	if err != nil {
 		return nil, err
 	}
-	it := &iter{space: lower[:spaceLen], lower: within(lower)}
-	if bytes.Equal(upper[:spaceLen], it.space) {
+	it := &iter{space: lower[:kvkit.SpaceLen], lower: within(lower)}
+	if bytes.Equal(upper[:kvkit.SpaceLen], it.space) {
 		it.upper = within(upper)
 	}
 	if b != nil {

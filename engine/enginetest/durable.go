@@ -91,14 +91,9 @@ func checkKilled(t *testing.T, s Suite, dir string, acked int64) {
 // before: at the time of the kill, or with a grace, before the grace.
 func killChild(t *testing.T, s Suite, dir string, batches int, grace time.Duration) (acked int64) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], "-test.run=^TestConformance$")
-	cmd.Env = append(os.Environ(), crashEnv+"="+dir, levelEnv+"="+string(s.Config.Durability))
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	check(t, err)
-	check(t, cmd.Start())
-	in := bufio.NewScanner(out)
+	cmd, in := startChild(t, s, dir)
 	for n := 0; n < batches && in.Scan(); n++ {
+		var err error
 		if acked, err = strconv.ParseInt(in.Text(), 10, 64); err != nil {
 			t.Errorf("the child prints %q", in.Text())
 		}
@@ -117,7 +112,20 @@ func killChild(t *testing.T, s Suite, dir string, batches int, grace time.Durati
 	return acked
 }
 
-// crashChild runs the child of killChild, which inserts until it is killed. It
+// startChild starts this test again as a child, see crashChild, whose lines it
+// returns.
+func startChild(t *testing.T, s Suite, dir string) (*exec.Cmd, *bufio.Scanner) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestConformance$")
+	cmd.Env = append(os.Environ(), crashEnv+"="+dir, levelEnv+"="+string(s.Config.Durability))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	check(t, err)
+	check(t, cmd.Start())
+	return cmd, bufio.NewScanner(out)
+}
+
+// crashChild runs the child of startChild, which inserts until it is killed. It
 // returns false in any other process.
 func crashChild(t *testing.T, s Suite) bool {
 	dir := os.Getenv(crashEnv)

@@ -231,6 +231,18 @@ func collect(st engine.Stmt, args ...model.Value) (engine.Result, [][]model.Valu
 	return r, rows, err
 }
 
+// Need skips a test for which a server or a library is not installed, as err says; in
+// CI it fails it.
+func Need(t testing.TB, err error) {
+	t.Helper()
+	if err != nil && os.Getenv("CI") != "" {
+		t.Fatal(err)
+	}
+	if err != nil {
+		t.Skip(err)
+	}
+}
+
 // TempDir returns a temporary directory that the unprivileged user of a server
 // can reach, unlike those of the testing package.
 func TempDir(t testing.TB) string {

@@ -1,7 +1,6 @@
 package enginetest
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"os"
@@ -46,17 +45,12 @@ func PowerCut(t *testing.T, s Suite) (acked int64, dir string) {
 	d := newDisk(t)
 	dir = filepath.Join(d.mounted, "db")
 	check(t, os.Mkdir(dir, 0o755))
-	cmd := exec.Command(os.Args[0], "-test.run=^TestConformance$")
-	cmd.Env = append(os.Environ(), crashEnv+"="+dir, levelEnv+"="+string(s.Config.Durability))
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	check(t, err)
-	check(t, cmd.Start())
+	cmd, in := startChild(t, s, dir)
 	var last atomic.Int64
 	began, ended := make(chan bool, 1), make(chan bool)
 	go func() {
 		defer close(ended)
-		for in := bufio.NewScanner(out); in.Scan(); {
+		for in.Scan() {
 			if n, err := strconv.ParseInt(in.Text(), 10, 64); err == nil {
 				if last.Swap(n) == 0 {
 					began <- true

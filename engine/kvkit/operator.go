@@ -23,7 +23,7 @@ import (
 //	                                        row's
 //
 // A tag is a byte. An ordinal (0 for the first cell of a row) and n are unsigned
-// varints, as of LEB128. The first byte tells a row from an operand, so that an
+// varints, as of LEB128. The first byte distinguishes a row from an operand, so that an
 // operator may be handed any mixture, oldest first; operands without a row are
 // concatenated. Records set and add of a row that does not exist do nothing: if
 // there is nothing but those, the result is no row (Pebble deletes it; an operator
@@ -151,7 +151,7 @@ func formatOf(c *model.Column) byte {
 // there is no row and none is made, base says whether what is older is known: then
 // there is no result, else the operands are.
 func (o *Operator) Merge(dst, key []byte, base bool, values ...[]byte) (_ []byte, ok bool, err error) {
-	l := o.tables[binary.BigEndian.Uint16(key)]
+	l := o.tables[uint16(SpaceOf(key))]
 	if l == nil {
 		return dst, false, fmt.Errorf("merge: key %x is not of a table", key)
 	}

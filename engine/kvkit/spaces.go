@@ -1,6 +1,7 @@
 package kvkit
 
 import (
+	"encoding/binary"
 	"math"
 
 	"rumbench/model"
@@ -27,22 +28,25 @@ func LongestKey(s model.Schema) (object string, bytes int, err error) {
 		}
 		for _, ix := range l.indexes {
 			if n := l.longest(ix.columns) + row; n > bytes { // both with their space, of which an entry has one
-				object, bytes = l.table.Name+"."+ix.index.Name, n-spaceLen
+				object, bytes = l.table.Name+"."+ix.index.Name, n-SpaceLen
 			}
 		}
 	}
 	return object, bytes, err
 }
 
-// spaceLen is the length of the space at the beginning of each key.
-const spaceLen = 2
+// SpaceLen is the length of the space at the beginning of each key.
+const SpaceLen = 2
+
+// SpaceOf returns the space of a key, see Spaces.
+func SpaceOf(key []byte) int { return int(binary.BigEndian.Uint16(key)) }
 
 // unlimited is more than any key has.
 const unlimited = math.MaxInt32
 
 // longest returns the length of the longest key of some columns, see appendKey.
 func (l *layout) longest(columns []int) int {
-	n := spaceLen
+	n := SpaceLen
 	for _, i := range columns {
 		c := &l.columns[i]
 		if !c.NotNull {

@@ -183,11 +183,8 @@ func (s *store) Close() error {
 	return nil
 }
 
-// spaceLen is the length of the space prefix of every key.
-const spaceLen = 2
-
 // space returns the database of a key's space.
-func (s *store) space(key []byte) lmdb.DBI { return s.spaces[binary.BigEndian.Uint16(key)] }
+func (s *store) space(key []byte) lmdb.DBI { return s.spaces[kvkit.SpaceOf(key)] }
 
 type tx struct {
 	store  *store
@@ -198,7 +195,7 @@ type tx struct {
 }
 
 func (t *tx) Get(key []byte) ([]byte, error) {
-	v, err := t.txn.Get(t.store.space(key), key[spaceLen:])
+	v, err := t.txn.Get(t.store.space(key), key[kvkit.SpaceLen:])
 	if lmdb.IsNotFound(err) {
 		return nil, nil
 	}
@@ -206,7 +203,7 @@ func (t *tx) Get(key []byte) ([]byte, error) {
 }
 
 func (t *tx) Put(key, value []byte) error {
-	return classify(t.txn.Put(t.store.space(key), key[spaceLen:], pad(value), 0))
+	return classify(t.txn.Put(t.store.space(key), key[kvkit.SpaceLen:], pad(value), 0))
 }
 
 // pad adds a zero to a value of zeros only, the empty one among them, and unpad
@@ -236,7 +233,7 @@ func zeros(b []byte) bool {
 }
 
 func (t *tx) Delete(key []byte) error {
-	err := t.txn.Del(t.store.space(key), key[spaceLen:], nil)
+	err := t.txn.Del(t.store.space(key), key[kvkit.SpaceLen:], nil)
 	if lmdb.IsNotFound(err) {
 		return nil
 	}
@@ -248,7 +245,7 @@ func (t *tx) Iter(lower, upper []byte) (kvkit.Iter, error) {
 	if err != nil {
 		return nil, classify(err)
 	}
-	return &iter{cursor: c, space: lower[:spaceLen], lower: lower, upper: upper}, nil
+	return &iter{cursor: c, space: lower[:kvkit.SpaceLen], lower: lower, upper: upper}, nil
 }
 
 func (t *tx) Commit() error {
@@ -299,14 +296,14 @@ func (i *iter) move(op uint, to []byte) bool {
 }
 
 func (i *iter) First() bool {
-	if len(i.lower) == spaceLen {
+	if len(i.lower) == kvkit.SpaceLen {
 		return i.move(lmdb.First, nil)
 	}
-	return i.move(lmdb.SetRange, i.lower[spaceLen:])
+	return i.move(lmdb.SetRange, i.lower[kvkit.SpaceLen:])
 }
 
 func (i *iter) Last() bool {
-	if bytes.HasPrefix(i.upper, i.space) && i.seek(lmdb.SetRange, i.upper[spaceLen:]) {
+	if bytes.HasPrefix(i.upper, i.space) && i.seek(lmdb.SetRange, i.upper[kvkit.SpaceLen:]) {
 		return i.move(lmdb.Prev, nil)
 	}
 	return i.move(lmdb.Last, nil)

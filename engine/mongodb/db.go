@@ -179,8 +179,7 @@ func (d *db) take(ctx context.Context) error {
 	}
 	if len(names) == 0 {
 		d.ours = true
-		host, _ := os.Hostname()
-		return d.note(ctx, "", fmt.Sprintf("made by rumbench, process %d on %s, %s", os.Getpid(), host, time.Now().UTC().Format(time.DateTime+" UTC")))
+		return d.note(ctx, "", serverkit.Maker())
 	}
 	catalog, err := run(ctx, d.at, doc("find", catalogName, "batchSize", mostRows))
 	if err != nil {
@@ -337,7 +336,7 @@ func (d *db) DropIndex(ctx context.Context, table, index string) error {
 
 // leave removes what is ours from a server that is not.
 func (d *db) leave() (err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), serverkit.LeaveTime)
 	defer cancel()
 	if d.ours {
 		err = d.at.Drop(ctx)

@@ -12,6 +12,7 @@ import "C"
 
 import (
 	"fmt"
+	"sync"
 	"unsafe"
 
 	"rumbench/engine"
@@ -20,29 +21,38 @@ import (
 // Built reports whether this binary has the native engines.
 const Built = true
 
-// Library is a library that has been loaded. It is never unloaded: threads of it
-// may still run.
-type Library struct{ handle unsafe.Pointer }
+// Library is a database's library, of which a process loads one version: two of them
+// would share C++ data that is meant to be unique, or one table of functions.
+type Library struct {
+	mu   sync.Mutex
+	path string // that was loaded
+}
 
-// Open loads a library with all of its functions bound, visible to nobody else.
-func Open(path string) (Library, error) {
+// Load loads the library with all of its functions bound, visible to nobody else,
+// and has bind look up its functions: that returns the name of one that is missing,
+// NULL for none. It does nothing if the path has been loaded. A library is never
+// unloaded: threads of it may still run.
+func (l *Library) Load(path string, bind func(library unsafe.Pointer) (missing *byte)) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch l.path {
+	case path:
+		return nil
+	case "":
+	default:
+		return fmt.Errorf("load %s: this process has loaded %s, and can hold only one version", path, l.path)
+	}
 	name := C.CString(path)
 	defer C.free(unsafe.Pointer(name))
 	h := C.dlopen(name, C.RTLD_NOW|C.RTLD_LOCAL)
 	if h == nil {
-		return Library{}, fmt.Errorf("load library %s: %s", path, C.GoString(C.dlerror()))
+		return fmt.Errorf("load library %s: %s", path, C.GoString(C.dlerror()))
 	}
-	return Library{h}, nil
-}
-
-// Handle returns what dlsym takes.
-func (l Library) Handle() unsafe.Pointer { return l.handle }
-
-// Symbol returns the address of a function or variable, nil if there is none.
-func (l Library) Symbol(name string) unsafe.Pointer {
-	s := C.CString(name)
-	defer C.free(unsafe.Pointer(s))
-	return C.dlsym(l.handle, s)
+	if missing := bind(h); missing != nil {
+		return fmt.Errorf("load %s: it has no function %s", path, C.GoString((*C.char)(unsafe.Pointer(missing))))
+	}
+	l.path = path
+	return nil
 }
 
 // SetSyncs switches the syncs of all C code in this process on or off: fsync,

@@ -1,16 +1,15 @@
 package pebble
 
 import (
-	"bufio"
 	"fmt"
 	"os"
-	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"rumbench/engine"
+	"rumbench/engine/kvkit"
 )
 
 // unsyncedFS implements level process: a commit waits until the log is written
@@ -65,32 +64,11 @@ func (logger) Fatalf(format string, args ...any) {
 	os.Exit(1)
 }
 
-// readOptions reads back the options that Pebble runs with, from the file that
-// it writes when it opens.
+// readOptions reads back the options that Pebble runs with. All levels have the
+// same; those of the lowest are returned.
 func readOptions(dir string) ([]engine.Setting, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "OPTIONS-*"))
-	if err != nil || len(files) == 0 {
-		return nil, fmt.Errorf("read back options: %s has no OPTIONS file", dir)
-	}
-	sort.Strings(files)
-	f, err := os.Open(files[len(files)-1])
-	if err != nil {
-		return nil, fmt.Errorf("read back options: %w", err)
-	}
-	defer f.Close()
-	var out []engine.Setting
-	section := ""
-	for in := bufio.NewScanner(f); in.Scan(); {
-		line := strings.TrimSpace(in.Text())
-		if strings.HasPrefix(line, "[") {
-			section = strings.Trim(line, "[]")
-			continue
-		}
-		name, value, ok := strings.Cut(line, "=")
-		if !ok || strings.HasPrefix(section, "Level") && section != `Level "6"` {
-			continue // all levels have the same options
-		}
-		out = append(out, engine.Setting{Name: section + "." + name, Value: value, Source: engine.ReadBack})
-	}
-	return out, nil
+	out, err := kvkit.ReadOptions(dir)
+	return slices.DeleteFunc(out, func(s engine.Setting) bool {
+		return strings.HasPrefix(s.Name, "Level ") && !strings.HasPrefix(s.Name, `Level "6"`)
+	}), err
 }

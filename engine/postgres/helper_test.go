@@ -22,12 +22,8 @@ func program() string { return os.Getenv("RUMBENCH_TEST_POSTGRES") }
 // needServer skips a test where the server is not installed; in CI it must be.
 func needServer(t testing.TB) {
 	t.Helper()
-	if _, err := server.Find(t.Context(), server.Postgres, program()); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
+	_, err := server.Find(t.Context(), server.Postgres, program())
+	enginetest.Need(t, err)
 }
 
 func schema() model.Schema {

@@ -1,6 +1,10 @@
 package rocksdb
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"rumbench/engine/kvkit"
+)
 
 // batch is a write batch in RocksDB's own form, which the library takes whole: a
 // sequence number that it sets, the number of records, and the records.
@@ -33,7 +37,7 @@ func (b *batch) add(kind byte, texts ...[]byte) {
 	b.count++
 	b.changes = b.changes || kind != put
 	if b.families {
-		b.bytes = binary.AppendUvarint(append(b.bytes, inFamily[kind]), uint64(binary.BigEndian.Uint16(texts[0])))
+		b.bytes = binary.AppendUvarint(append(b.bytes, inFamily[kind]), uint64(kvkit.SpaceOf(texts[0])))
 	} else {
 		b.bytes = append(b.bytes, kind)
 	}

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"rumbench/engine"
+	"rumbench/engine/enginetest"
 	"rumbench/engine/kvkit"
 	"rumbench/engine/native"
 	"rumbench/model"
@@ -32,9 +33,8 @@ func mergeSchema() model.Schema {
 // The operator in C returns what the one in Go does, for whatever is flushed and
 // compacted in between.
 func TestOperator(t *testing.T) {
-	if _, err := native.Find("librocksdb", newest); err != nil {
-		t.Skip(err)
-	}
+	_, err := native.Find("librocksdb", newest)
+	enginetest.Need(t, err)
 	schema := mergeSchema()
 	o, err := kvkit.NewOperator(schema)
 	must(t, err)

@@ -15,7 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
+	"unsafe"
 
 	"rumbench/engine"
 	"rumbench/engine/kvkit"
@@ -66,31 +66,11 @@ func openStore(c engine.Config, set settings) (_ *store, err error) {
 	return s, err
 }
 
-// loaded is the library of this process. Two versions in one process share C++
-// data that is meant to be unique, and crash.
-var loaded struct {
-	sync.Mutex
-	path string
-}
+// library is RocksDB's.
+var library native.Library
 
 func load(path string) error {
-	loaded.Lock()
-	defer loaded.Unlock()
-	if loaded.path == path {
-		return nil
-	}
-	if loaded.path != "" {
-		return fmt.Errorf("load %s: this process has loaded %s, and RocksDB can be in it only once", path, loaded.path)
-	}
-	lib, err := native.Open(path)
-	if err != nil {
-		return err
-	}
-	if missing := C.load(lib.Handle()); missing != nil {
-		return fmt.Errorf("load %s: it lacks %s; RocksDB 6.29 or newer is needed", path, C.GoString(missing))
-	}
-	loaded.path = path
-	return nil
+	return library.Load(path, func(l unsafe.Pointer) *byte { return (*byte)(unsafe.Pointer(C.load(l))) })
 }
 
 // mergeRows has the library merge rows.
@@ -124,33 +104,11 @@ func (s *store) readBack() ([]engine.Setting, error) {
 		out = append(out, engine.Setting{Name: "warning", Source: engine.ReadBack,
 			Value: "the library was built with assertions: operations take up to twice the CPU of a release, and a failed write of the log ends the process"})
 	}
-	options, err := readOptions(s.dir)
+	options, err := kvkit.ReadOptions(s.dir)
 	for _, o := range options { // all families have the same
 		if !strings.HasPrefix(o.Name, "CFOptions") && !strings.HasPrefix(o.Name, "TableOptions") || strings.Contains(o.Name, `"default"`) {
 			out = append(out, o)
 		}
 	}
 	return out, err
-}
-
-// readOptions reads the newest OPTIONS file of a directory.
-func readOptions(dir string) (out []engine.Setting, err error) {
-	files, err := filepath.Glob(filepath.Join(dir, "OPTIONS-*[0-9]"))
-	if err != nil || len(files) == 0 {
-		return nil, fmt.Errorf("read back options: %s has no OPTIONS file", dir)
-	}
-	content, err := os.ReadFile(slices.Max(files))
-	if err != nil {
-		return nil, fmt.Errorf("read back options: %w", err)
-	}
-	section := ""
-	for line := range strings.Lines(string(content)) {
-		line = strings.TrimSpace(line)
-		if name, value, ok := strings.Cut(line, "="); ok {
-			out = append(out, engine.Setting{Name: section + "." + name, Value: value, Source: engine.ReadBack})
-		} else {
-			section = strings.Trim(line, "[]")
-		}
-	}
-	return out, nil
 }

@@ -100,10 +100,8 @@ func newSettings(c engine.Config) (s settings, err error) {
 	s.transactions, err3 = c.ChoiceOption("transactions", transactions...)
 	s.switches, err4 = kvkit.NewSwitches(c)
 	families, err5 := c.BoolOption("families", false)
-	if families { // the kit numbers its spaces from 1; 0 is the catalog
-		for _, t := range c.Schema.Tables {
-			s.families += 1 + len(t.Indexes)
-		}
+	if families {
+		s.families = kvkit.Spaces(c.Schema)
 	}
 	var isolation []model.Isolation
 	if s.concurrency() == kvkit.Isolated {

@@ -38,12 +38,8 @@ const variantEnv = "RUMBENCH_ROCKSDB_VARIANT"
 // need skips the test without a library, and fails it in CI.
 func need(t *testing.T, version string) {
 	t.Helper()
-	if _, err := native.Find("librocksdb", version); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
+	_, err := native.Find("librocksdb", version)
+	enginetest.Need(t, err)
 }
 
 // TestConformance runs the suite for each variant in a process of its own, as one

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/engine/enginetest"
 	"rumbench/engine/native"
 	"rumbench/model"
 )
@@ -18,13 +19,11 @@ var schema = model.Schema{Tables: []model.Table{{
 	Indexes: []model.Index{{Name: "t_v", Columns: []string{"v"}}},
 }}}
 
-// openDB opens a database of it, if the library is
-// there.
+// openDB opens a database of it, if the library is there.
 func openDB(t *testing.T, c engine.Config) engine.DB {
 	t.Helper()
-	if _, err := native.Find("librocksdb", newest); err != nil {
-		t.Skip(err)
-	}
+	_, err := native.Find("librocksdb", newest)
+	enginetest.Need(t, err)
 	c.Schema = schema
 	db, err := Engine{}.Open(t.Context(), c)
 	must(t, err)

@@ -10,7 +10,6 @@ import "C"
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"sync"
 	"time"
@@ -86,7 +85,7 @@ func (s *store) Sizes(ranges []kvkit.Range) error {
 	for i := range ranges {
 		r := &ranges[i]
 		if s.settings.families > 1 {
-			space := binary.BigEndian.Uint16(r.Lower)
+			space := kvkit.SpaceOf(r.Lower)
 			r.Bytes, r.Kind = int64(s.number(int(space), "rocksdb.total-sst-files-size")), engine.Exact
 			continue
 		}

@@ -54,10 +54,7 @@ func (p *place) take(ctx context.Context, c *sqlkit.Admin, d *sqlkit.Dialect, mu
 	case found:
 		return nil
 	}
-	// Should this process be killed, the comment says what it has left behind.
-	name, _ := os.Hostname()
-	comment := fmt.Sprintf("made by rumbench, process %d on %s, %s", os.Getpid(), name, time.Now().UTC().Format(time.DateTime+" UTC"))
-	err = c.Exec(ctx, p.text(d, p.Create, comment))
+	err = c.Exec(ctx, p.text(d, p.Create, Maker()))
 	if err != nil && p.Exists(err) { // it was made meanwhile
 		return exists
 	}
@@ -65,8 +62,15 @@ func (p *place) take(ctx context.Context, c *sqlkit.Admin, d *sqlkit.Dialect, mu
 	return err
 }
 
-// leaveTime is how long it may take to remove tables.
-const leaveTime = 10 * time.Minute
+// Maker says who makes a schema. Should this process be killed, the schema's comment
+// says what it has left behind.
+func Maker() string {
+	name, _ := os.Hostname()
+	return fmt.Sprintf("made by rumbench, process %d on %s, %s", os.Getpid(), name, time.Now().UTC().Format(time.DateTime+" UTC"))
+}
+
+// LeaveTime is how long it may take to remove tables.
+const LeaveTime = 10 * time.Minute
 
 // leave removes what is ours from a server that is not, on a new connection:
 // others may be broken, or were closed by the server.
@@ -82,7 +86,7 @@ func (p *place) leave(to Connector, d *sqlkit.Dialect) error {
 	if len(texts) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
+	ctx, cancel := context.WithTimeout(context.Background(), LeaveTime)
 	defer cancel()
 	c, err := sqlkit.Connect(ctx, to.Connect, d)
 	if err == nil {

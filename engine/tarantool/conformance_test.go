@@ -17,12 +17,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // needServer skips a test where the server is not installed; in CI it must be.
 func needServer(t testing.TB) {
 	t.Helper()
-	if _, err := server.Find(t.Context(), server.Tarantool, ""); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
+	_, err := server.Find(t.Context(), server.Tarantool, "")
+	enginetest.Need(t, err)
 }
 
 // storageEnv names the storage under test to the process that the crash tests start.

@@ -264,7 +264,7 @@ func (d *db) Close() (err error) {
 // leave removes what is ours from a server that is not, on a new connection:
 // others may be broken.
 func (d *db) leave() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), serverkit.LeaveTime)
 	defer cancel()
 	c, err := connect(ctx, d.address, d.Dial)
 	if err == nil {

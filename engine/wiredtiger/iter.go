@@ -39,7 +39,7 @@ const (
 )
 
 func (t *tx) Iter(lower, upper []byte) (kvkit.Iter, error) {
-	space := spaceOf(lower)
+	space := kvkit.SpaceOf(lower)
 	i := t.iters[space]
 	if i == nil {
 		i = &iter{space: space, buf: make([]byte, firstBuffer)}
@@ -49,9 +49,9 @@ func (t *tx) Iter(lower, upper []byte) (kvkit.Iter, error) {
 		}
 	}
 	t.iters[space] = nil
-	i.tx, i.err, i.lower, i.upper, i.max = t, nil, lower[spaceLen:], nil, 1
-	if bytes.HasPrefix(upper, lower[:spaceLen]) {
-		i.upper = upper[spaceLen:]
+	i.tx, i.err, i.lower, i.upper, i.max = t, nil, lower[kvkit.SpaceLen:], nil, 1
+	if bytes.HasPrefix(upper, lower[:kvkit.SpaceLen]) {
+		i.upper = upper[kvkit.SpaceLen:]
 	}
 	return i, nil
 }
@@ -79,7 +79,7 @@ func (i *iter) Next() bool {
 	const sizes = 8
 	k, v := binary.NativeEndian.Uint32(i.rest), binary.NativeEndian.Uint32(i.rest[4:])
 	// The key has its space before it, where its sizes were.
-	i.key = i.rest[sizes-spaceLen : sizes+k]
+	i.key = i.rest[sizes-kvkit.SpaceLen : sizes+k]
 	binary.BigEndian.PutUint16(i.key, uint16(i.space))
 	i.value = i.rest[sizes+k : sizes+k+v]
 	i.rest = i.rest[sizes+k+v:]

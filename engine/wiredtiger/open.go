@@ -12,7 +12,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"sync"
 	"syscall"
 	"unsafe"
 
@@ -20,32 +19,14 @@ import (
 	"rumbench/engine/kvkit"
 	"rumbench/engine/native"
 	"rumbench/internal/hint"
+	"rumbench/model"
 )
 
-// loaded is the library of this process: one can load only one version.
-var loaded struct {
-	sync.Mutex
-	path string
-}
+// library is the shim with WiredTiger.
+var library native.Library
 
 func load(path string) error {
-	loaded.Lock()
-	defer loaded.Unlock()
-	if loaded.path == path {
-		return nil
-	}
-	if loaded.path != "" {
-		return fmt.Errorf("load %s: this process has loaded %s", path, loaded.path)
-	}
-	lib, err := native.Open(path)
-	if err != nil {
-		return err
-	}
-	if missing := C.wt_bind(lib.Handle()); missing != nil {
-		return fmt.Errorf("load %s: it has no function %s", path, C.GoString(missing))
-	}
-	loaded.path = path
-	return nil
+	return library.Load(path, func(l unsafe.Pointer) *byte { return (*byte)(unsafe.Pointer(C.wt_bind(l))) })
 }
 
 // open opens or creates the database, with a table for each space.
@@ -56,7 +37,7 @@ func open(c engine.Config, set settings) (_ engine.DB, err error) {
 	if err := load(set.path); err != nil {
 		return nil, err
 	}
-	native.SetSyncs(set.durability == "os")
+	native.SetSyncs(set.durability == model.DurabilityOS)
 	s := &store{dir: c.Dir, set: set, spaces: kvkit.Spaces(c.Schema)}
 	if err := call(func(a *arena) C.int { return C.wt_open(a.text(c.Dir), a.text(set.connection), &s.conn) }); err != nil {
 		return nil, fmt.Errorf("open wiredtiger in %s: %w", c.Dir, err)

@@ -7,7 +7,6 @@ import "C"
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -93,7 +92,7 @@ func (s *store) Sizes(ranges []kvkit.Range) error {
 	}
 	for i := range ranges {
 		r := &ranges[i]
-		r.Bytes, r.Kind = sums[fmt.Sprint("s", binary.BigEndian.Uint16(r.Lower))].Allocated, engine.Exact
+		r.Bytes, r.Kind = sums[fmt.Sprint("s", kvkit.SpaceOf(r.Lower))].Allocated, engine.Exact
 	}
 	return nil
 }
@@ -107,7 +106,7 @@ func tableOf(path string) string {
 	return name
 }
 
-func (s *store) TotalSize() (int64, error) { return fsize.Allocated(s.dir) }
+func (s *store) TotalSize() (int64, error) { return fsize.Used(s.dir) }
 
 // Settle writes a checkpoint, and waits until the chunks of LSM trees have been
 // merged.

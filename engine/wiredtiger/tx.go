@@ -6,17 +6,11 @@ package wiredtiger
 import "C"
 
 import (
-	"encoding/binary"
 	"runtime"
 	"unsafe"
 
 	"rumbench/engine/kvkit"
 )
-
-// spaceLen is the length of the space prefix of every key.
-const spaceLen = 2
-
-func spaceOf(key []byte) int { return int(binary.BigEndian.Uint16(key)) }
 
 // session is a session of WiredTiger with its cursors, used by one transaction at a
 // time.
@@ -52,9 +46,9 @@ func (se *session) open(space int) (c *C.WT_CURSOR, err error) {
 
 // cursor returns the session's cursor for the space of a key.
 func (se *session) cursor(key []byte) (_ *C.WT_CURSOR, err error) {
-	c := &se.cursors[spaceOf(key)]
+	c := &se.cursors[kvkit.SpaceOf(key)]
 	if *c == nil {
-		*c, err = se.open(spaceOf(key))
+		*c, err = se.open(kvkit.SpaceOf(key))
 	}
 	return *c, err
 }
@@ -105,7 +99,7 @@ func (t *tx) get(key []byte, reserve C.int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, n := pointer(key[spaceLen:])
+	p, n := pointer(key[kvkit.SpaceLen:])
 	switch v := C.wt_get(c, p, n, reserve); v.code {
 	case 0:
 		if v.size == 0 {
@@ -124,7 +118,7 @@ func (t *tx) Put(key, value []byte) error {
 	if err != nil {
 		return err
 	}
-	k, nk := pointer(key[spaceLen:])
+	k, nk := pointer(key[kvkit.SpaceLen:])
 	v, nv := pointer(value)
 	return t.fail(C.wt_put(c, k, nk, v, nv))
 }
@@ -134,7 +128,7 @@ func (t *tx) Delete(key []byte) error {
 	if err != nil {
 		return err
 	}
-	p, n := pointer(key[spaceLen:])
+	p, n := pointer(key[kvkit.SpaceLen:])
 	if code := C.wt_delete(c, p, n); code != notFound {
 		return t.fail(code)
 	}

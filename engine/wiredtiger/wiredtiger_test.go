@@ -46,12 +46,8 @@ func TestConformance(t *testing.T) {
 // need skips the test without a library, and fails it in CI.
 func need(t *testing.T, version string) {
 	t.Helper()
-	if _, err := native.Find("rumbench-wiredtiger", version); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
+	_, err := native.Find("rumbench-wiredtiger", version)
+	enginetest.Need(t, err)
 }
 
 func conform(t *testing.T, version, storage string) {

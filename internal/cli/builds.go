@@ -73,10 +73,11 @@ func nativeProgram(a *App) (path string, found bool) {
 // builds finds the programs that run the trials of a plan's targets.
 type builds struct {
 	a     *App
+	own   build.Build            // this program, without its path
 	known map[string]build.Build // by path
 }
 
-func newBuilds(a *App) *builds { return &builds{a, map[string]build.Build{}} }
+func newBuilds(a *App) *builds { return &builds{a, ownBuild(), map[string]build.Build{}} }
 
 // path returns where the program is that runs a target's trials.
 func (b *builds) path(t *plan.Target) (string, error) {
@@ -102,11 +103,10 @@ func (b *builds) find(ctx context.Context) plan.Option {
 		if err != nil {
 			return err
 		}
-		own := ownBuild()
 		is, known := b.known[path]
 		if !known {
 			if path == executable() {
-				is, err = own.Of(path)
+				is, err = b.own.Of(path)
 			} else {
 				is, err = build.Ask(ctx, path)
 			}
@@ -115,7 +115,7 @@ func (b *builds) find(ctx context.Context) plan.Option {
 			}
 			b.known[path] = is
 		}
-		return is.CheckWith(own, t.Engine)
+		return is.CheckWith(b.own, t.Engine)
 	})
 }
 

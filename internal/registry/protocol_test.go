@@ -31,15 +31,7 @@ func TestSameRowsOverProtocol(t *testing.T) {
 			continue
 		}
 		t.Run(w.Info().Name, func(t *testing.T) {
-			p, err := w.Info().Resolve("", given)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r, err := w.New(p)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r = oneByOne{r}
+			r := oneByOne{runOf(t, w, given)}
 			want, start := lockstep(t, r, "memory"), time.Now()
 			for _, st := range want {
 				t.Logf("step %-8s %5d operations", st.Step, st.Ops)

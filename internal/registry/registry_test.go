@@ -59,15 +59,7 @@ var variants = map[string][]map[string]any{
 func TestSameRowsOnEveryEngine(t *testing.T) {
 	for _, w := range registry.Workloads() {
 		for i, given := range variants[w.Info().Name] {
-			p, err := w.Info().Resolve("", given)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r, err := w.New(p)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r = oneByOne{r}
+			r := oneByOne{runOf(t, w, given)}
 			want := lockstep(t, r, "memory")
 			workloadtest.CheckFound(t, "memory", want)
 			for _, st := range want {
@@ -230,7 +222,7 @@ func usable(t *testing.T, e engine.Engine) bool {
 func openAttached(t *testing.T, e engine.Engine, s model.Schema) engine.DB {
 	t.Helper()
 	var settings []server.Setting
-	if e.Info().Name == "tarantool" { // others sync at commits unless told otherwise
+	if e.Info().Name == "tarantool" { // others sync at commits by default
 		settings = append(settings, server.Setting{Name: "wal_mode", Value: "fsync"})
 	}
 	_, dsn := startServer(t, e, settings...)

@@ -208,6 +208,12 @@ func (u *ours) all(s *workload.Step) {
 func sysbenchRun(t *testing.T, given map[string]any) workload.Run {
 	t.Helper()
 	w, _ := registry.Catalog{}.Workload("sysbench")
+	return runOf(t, w, given)
+}
+
+// runOf returns a workload with parameters.
+func runOf(t *testing.T, w workload.Workload, given map[string]any) workload.Run {
+	t.Helper()
 	p, err := w.Info().Resolve("", given)
 	if err != nil {
 		t.Fatal(err)
