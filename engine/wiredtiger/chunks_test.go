@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"rumbench/engine"
@@ -90,19 +91,73 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// TestLostUpdates: no addition is lost while the LSM tree switches chunks, which
-// rows of some KB fill soon.
-func TestLostUpdates(t *testing.T) { eachVersion(t, testLostUpdates) }
+// TestStaleReads: a read finds what was acknowledged before it began, or newer,
+// while the LSM tree switches chunks.
+func TestStaleReads(t *testing.T) { eachVersion(t, testStaleReads) }
 
-func testLostUpdates(t *testing.T, version string) {
-	const rows, clients, each = 20, 8, 2000
+func testStaleReads(t *testing.T, version string) {
+	const readers, each = 4, 5000
+	db := openLSM(t, version)
+	must(t, prepare(t, db, insertWide).Exec(t.Context(), wideRow(0), &engine.Result{}))
+	add := prepare(t, db, model.Op{Kind: model.Update, Table: "t", Set: []model.Assign{{Column: "u", Add: true}}})
+	var acknowledged atomic.Int64
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	for r := range readers {
+		kind := []model.Op{
+			{Kind: model.Get, Table: "t", Columns: []string{"u"}},
+			{Kind: model.Scan, Table: "t", Columns: []string{"u"}},
+		}[r%2]
+		read := prepare(t, db, kind)
+		args := []model.Value{model.IntValue(0)}[r%2:]
+		wg.Go(func() {
+			for old := 0; ; {
+				least := acknowledged.Load()
+				got := int64(-1)
+				if err := read.Exec(t.Context(), args, &engine.Result{Each: func(row []model.Value) { got = row[0].Int() }}); err != nil {
+					t.Error(err)
+				}
+				if got < least {
+					old++
+				}
+				select {
+				case <-done:
+					if old > 0 {
+						t.Errorf("%d reads by %s found an older version than the acknowledged one", old, kind.Kind)
+					}
+					return
+				default:
+				}
+			}
+		})
+	}
+	for n := range int64(each) {
+		must(t, add.Exec(t.Context(), []model.Value{model.IntValue(1), model.IntValue(0)}, &engine.Result{}))
+		acknowledged.Store(n + 1)
+	}
+	close(done)
+	wg.Wait()
+}
+
+// openLSM opens a database of wide rows, which fill its small chunks soon.
+func openLSM(t *testing.T, version string) engine.DB {
+	t.Helper()
 	db, err := wiredtiger.Engine{}.Open(t.Context(), engine.Config{
 		Dir: t.TempDir(), Schema: wide, Durability: model.DurabilityProcess, Storage: "lsm", Cache: 32 << 20,
 		Options: map[string]any{"library": version, "table_config": "lsm=(chunk_size=512KB)"},
 	})
 	must(t, err)
-	defer db.Close()
+	t.Cleanup(func() { must(t, db.Close()) })
 	must(t, db.CreateTables(t.Context()))
+	return db
+}
+
+// TestLostUpdates: no addition is lost while the LSM tree switches chunks.
+func TestLostUpdates(t *testing.T) { eachVersion(t, testLostUpdates) }
+
+func testLostUpdates(t *testing.T, version string) {
+	const rows, clients, each = 20, 8, 2000
+	db := openLSM(t, version)
 	insert := prepare(t, db, insertWide)
 	for id := range int64(rows) {
 		must(t, insert.Exec(t.Context(), wideRow(id), &engine.Result{}))

@@ -53,14 +53,15 @@ func (se *session) cursor(key []byte) (_ *C.WT_CURSOR, err error) {
 	return *c, err
 }
 
-// Begin begins a transaction, but for one that reads without a snapshot: each of its
-// reads then has its own.
+// Begin begins a transaction, but for one that reads a B-tree without a snapshot:
+// each of its reads then has its own. In an LSM tree of WiredTiger 11, reads outside
+// a transaction find older versions of rows when the tree switches chunks.
 func (s *store) Begin(mode kvkit.Mode) (kvkit.Tx, error) {
 	se := s.pool.Get().(*session)
 	if se.err != nil {
 		return nil, se.err
 	}
-	t := &tx{session: se, store: s, begun: mode != kvkit.Read}
+	t := &tx{session: se, store: s, begun: mode != kvkit.Read || s.set.storage == lsm}
 	if t.begun {
 		if err := failure(C.wt_begin(se.s)); err != nil {
 			s.pool.Put(se)
