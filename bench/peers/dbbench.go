@@ -132,10 +132,10 @@ func (d *dbBench) theirs(ctx context.Context, e embedded) (r result, err error) 
 	}
 	cmd := exec.Command("db_bench", "--db="+d.path("theirs"), "--benchmarks="+benchmarks, fmt.Sprint("--use_existing_db=", !e.fills()),
 		fmt.Sprint("--num=", keys), fmt.Sprint("--reads=", e.Ops), "--key_size=10", fmt.Sprint("--value_size=", benchValue+1), "--compression_type=none",
-		fmt.Sprint("--cache_size=", benchCache), "--cache_index_and_filter_blocks=true", "--statistics=true",
+		fmt.Sprint("--cache_size=", benchCache), "--cache_index_and_filter_blocks=true", "--statistics=true", "--histogram=true",
 		// RocksDB's own defaults, which rumbench keeps:
 		"--enable_pipelined_write=false", "--delayed_write_rate=16777216", "--hard_pending_compaction_bytes_limit=274877906944",
-		"--dump_malloc_stats=false", "--index_shortening_mode=1", "--table_cache_numshardbits=6", "--pin_top_level_index_and_filter=true")
+		"--perf_level=2", "--dump_malloc_stats=false", "--index_shortening_mode=1", "--table_cache_numshardbits=6", "--pin_top_level_index_and_filter=true")
 	output, err := run(ctx, cmd, nil)
 	if err != nil {
 		return r, err
