@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
+	"time"
 )
 
 // Class is what a failed operation means to the client.
@@ -25,6 +26,30 @@ const (
 // Yields reports whether errors of the class are caused by concurrent
 // transactions: the operation yields to them and may be retried.
 func (c Class) Yields() bool { return c == Conflict || c == Deadlock || c == LockTimeout }
+
+// The pauses before an operation is repeated.
+const (
+	leastPause = 10 * time.Microsecond
+	mostPause  = 10 * time.Millisecond
+)
+
+// Repeat attempts an operation, which leaves nothing behind when it fails, until it
+// no longer yields to others or the context ends. It returns how often it was
+// repeated.
+func Repeat(ctx context.Context, attempt func() error) (repeated int64, err error) {
+	for pause := leastPause; ; pause = min(2*pause, mostPause) {
+		err := attempt()
+		if err == nil || !ClassOf(err).Yields() {
+			return repeated, err
+		}
+		select {
+		case <-ctx.Done():
+			return repeated, err
+		case <-time.After(pause):
+		}
+		repeated++
+	}
+}
 
 // Ends reports whether an error of the class ends the step: a retry would fail too.
 func (c Class) Ends() bool { return c == Gone || c == Fatal }

@@ -2,6 +2,7 @@ package kvkit_test
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"testing"
 
@@ -274,13 +275,21 @@ func TestLimited(t *testing.T) {
 	if err := db.CreateIndexes(ctx, "t", "t_n", "t_u"); err != nil {
 		t.Error(err)
 	}
-	if err := db.DropIndex(ctx, "t", "t_n"); err != nil {
-		t.Error(err)
-	}
 	big := addPair
 	big.Rows = 3
 	if _, err := s.s.Prepare(ctx, &big); err == nil {
 		t.Error("an operation beyond the limit was prepared")
+	}
+	// How many rows this one changes is not known before.
+	for id := 100; id < 108; id++ {
+		s.op(addPair).OK(id, 100, id)
+	}
+	many := s.op(model.Op{Kind: model.Update, Table: "t", Index: "t_n", Equal: 1, Set: []model.Assign{{Column: "u", Add: true}}})
+	if err := many.Run(1000, 100); engine.ClassOf(err) != engine.Fatal || !strings.Contains(err.Error(), "holds 7") {
+		t.Error(err)
+	}
+	if err := db.DropIndex(ctx, "t", "t_n"); err != nil {
+		t.Error(err)
 	}
 }
 

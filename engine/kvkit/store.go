@@ -82,7 +82,8 @@ type Store interface {
 	Close() error
 }
 
-// Tx is a transaction of a Store, used by one goroutine.
+// Tx is a transaction of a Store. The goroutine that began it uses and ends it: a
+// store may have tied it to its thread.
 type Tx interface {
 	// Get returns the value, nil if the key does not exist. It is valid until
 	// the next call on the transaction.

@@ -172,8 +172,7 @@ func (db *database) allows(l *layout, op *model.Op) error {
 		entries += len(l.indexes)
 	}
 	if n := rows * entries; db.maxEntries > 0 && n > db.maxEntries {
-		return fmt.Errorf("operation %s writes up to %d rows and index entries, but a transaction of the engine holds %d: use fewer rows in one operation",
-			op.Label(), n, db.maxEntries)
+		return fmt.Errorf("operation %s writes up to %d rows and index entries: %w", op.Label(), n, tooLarge(db.maxEntries))
 	}
 	return nil
 }

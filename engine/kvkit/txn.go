@@ -3,9 +3,9 @@ package kvkit
 import (
 	"context"
 	"sync/atomic"
-	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/hint"
 )
 
 // txn is a transaction of a session: the store's, with what the kit has to know
@@ -15,6 +15,8 @@ type txn struct {
 	counts *counts
 	single bool  // deletes are single deletes
 	wrote  bool  // the current operation has written
+	writes int   // of all operations
+	most   int   // writes that a transaction of the store holds; 0: any number
 	broken error // of the operation after which it can only be rolled back
 }
 
@@ -63,13 +65,32 @@ func (t *txn) probe(key []byte) ([]byte, error) {
 	return t.getForUpdate(key)
 }
 
-func (t *txn) Put(key, value []byte) error {
+// write is called before each write.
+func (t *txn) write() error {
 	t.wrote = true
+	t.writes++
+	if t.most > 0 && t.writes > t.most {
+		return tooLarge(t.most)
+	}
+	return nil
+}
+
+// tooLarge is the error of a transaction with more writes than the store holds.
+func tooLarge(most int) error {
+	return hint.Errorf("change fewer rows in one operation or transaction", "a transaction of the engine holds %d rows and index entries", most)
+}
+
+func (t *txn) Put(key, value []byte) error {
+	if err := t.write(); err != nil {
+		return err
+	}
 	return t.Tx.Put(key, value)
 }
 
 func (t *txn) Delete(key []byte) error {
-	t.wrote = true
+	if err := t.write(); err != nil {
+		return err
+	}
 	return t.Tx.Delete(key)
 }
 
@@ -79,12 +100,16 @@ func (t *txn) remove(key []byte) error {
 	if !t.single {
 		return t.Delete(key)
 	}
-	t.wrote = true
+	if err := t.write(); err != nil {
+		return err
+	}
 	return t.Tx.(SingleDeleter).SingleDelete(key)
 }
 
 func (t *txn) merge(key, operand []byte) error {
-	t.wrote = true
+	if err := t.write(); err != nil {
+		return err
+	}
 	return t.Tx.(Merger).Merge(key, operand)
 }
 
@@ -114,7 +139,7 @@ func (t *txn) failed(what string) error {
 }
 
 func (s *session) watch(tx Tx) txn {
-	return txn{Tx: tx, counts: &s.counts, single: s.db.switches.SingleDeletes}
+	return txn{Tx: tx, counts: &s.counts, single: s.db.switches.SingleDeletes, most: s.db.maxEntries}
 }
 
 // run runs f in a transaction of its own, see database.run.
@@ -132,29 +157,6 @@ func (s *session) in(mode Mode, f func(*txn) error) error {
 		return s.tx.do(f)
 	}
 	return s.run(mode, f, nil)
-}
-
-// The pauses before a transaction is repeated.
-const (
-	leastPause = 10 * time.Microsecond
-	mostPause  = 10 * time.Millisecond
-)
-
-// retry repeats a transaction of one operation that yields to others, until the
-// context ends.
-func (s *session) retry(ctx context.Context, attempt func() error) error {
-	for pause := leastPause; ; pause = min(2*pause, mostPause) {
-		err := attempt()
-		if err == nil || !engine.ClassOf(err).Yields() {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(pause):
-		}
-		s.counts.retries.Add(1)
-	}
 }
 
 // write runs f, which writes, in the session's explicit transaction, or else in
@@ -183,7 +185,9 @@ func (b *base) write(ctx context.Context, mode Mode, r *engine.Result, f func(*t
 		}
 		b.l.values.lock(&b.valueSet, &b.values)
 	}
-	return b.retry(ctx, func() error { return b.run(mode, attempt, b.unlock) })
+	repeated, err := engine.Repeat(ctx, func() error { return b.run(mode, attempt, b.unlock) })
+	b.counts.retries.Add(repeated)
+	return err
 }
 
 // isolated is write of an operation that reads rows before it writes them.

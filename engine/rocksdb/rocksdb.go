@@ -153,7 +153,7 @@ func (s *settings) concurrency() kvkit.Concurrency {
 // the data directory.
 var owned = []string{
 	"manual_wal_flush", "block_cache", "block_size", "compression", "use_direct_reads", "use_direct_io_for_flush_and_compaction",
-	"no_block_cache", "comparator", "wal_dir", "db_log_dir", "db_paths", "cf_paths", "create_if_missing", "create_missing_column_families",
+	"no_block_cache", "table_factory", "comparator", "wal_dir", "db_log_dir", "db_paths", "cf_paths", "create_if_missing", "create_missing_column_families",
 }
 
 // compressing are options that override the knob compression, if it is set.

@@ -102,6 +102,7 @@ func suite(options map[string]any) enginetest.Suite {
 			{Knob: "options.deletes", Config: engine.Config{Options: map[string]any{"transactions": "optimistic", "deletes": "single"}}},
 			{Knob: "options.rocksdb", Config: option("rocksdb", "block_based_table_factory={block_cache=1}")},
 			{Knob: "options.rocksdb", Config: option("rocksdb", "wal_dir=/tmp")},
+			{Knob: "options.rocksdb", Config: option("rocksdb", "table_factory=BlockBasedTable")},
 		},
 	}
 }

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"rumbench/engine"
@@ -135,6 +137,36 @@ func TestConflict(t *testing.T) {
 	prepare(t, one, insert(2, model.Fail)).Fails(engine.Duplicate, append(rows(7, 1), rows(1, 1)...)...)
 	commit1.OK()
 	prepare(t, two, getOp).Want([]any{7})
+}
+
+// Vinyl aborts an operation that meets another while it reads from the disk. Outside
+// of transactions it is repeated.
+func TestRepeated(t *testing.T) {
+	const clients, each = 8, 200
+	c := config(enginetest.TempDir(t), vinyl)
+	c.Options = map[string]any{"vinyl_cache": "0"}
+	d := open(t, c)
+	fill(t, d)
+	one := prepare(t, newSession(t, d), insert(1, model.Fail))
+	for id := range clients * each {
+		one.OK(id, 0, 0.5, strings.Repeat("x", 1000))
+	}
+	_, err := d.Settle(t.Context())
+	must(t, err)
+	var wg sync.WaitGroup
+	for w := range clients {
+		add := prepare(t, newSession(t, d), model.Op{Kind: model.Update, Table: "sale", Set: []model.Assign{{Column: "customer", Add: true}}})
+		wg.Go(func() {
+			for n := range each {
+				if err := add.Run(1, (n+w%2)%each*clients); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	sum := model.Op{Kind: model.Scan, Table: "sale", Columns: []string{"customer"}, Aggregate: model.Sum}
+	prepare(t, newSession(t, d), sum).Gives(strconv.Itoa(clients * each))
 }
 
 // Numbers of 64 bits are added and compared as such, in Lua as well.

@@ -81,6 +81,16 @@ func (s *stmt) Exec(ctx context.Context, args []model.Value, r *engine.Result) e
 		return nil
 	}
 	s.session.out = t.append(s.session.out, args)
+	err := s.request(ctx, t, r)
+	if err != nil && !s.session.open && engine.ClassOf(err).Yields() {
+		// Other servers repeat it themselves; see vinyl.tx.conflict.
+		_, err = engine.Repeat(ctx, func() error { return s.request(ctx, t, r) })
+	}
+	return err
+}
+
+// request sends the session's request, and reads the answer.
+func (s *stmt) request(ctx context.Context, t *template, r *engine.Result) error {
 	data, err := s.session.conn.Do(ctx, s.session.out)
 	if err == nil {
 		s.read(t == s.call, &data, r)

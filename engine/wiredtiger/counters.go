@@ -58,7 +58,6 @@ var statistics = []statistic{
 	{description: "log: log sync time duration (usecs)", name: "wiredtiger.log.sync_ns", unit: "ns", factor: us},
 	{description: "thread-yield: application thread time waiting for cache (usecs)", name: "wiredtiger.cache.wait_ns", unit: "ns", factor: us},
 	{description: "transaction: transactions committed", name: "wiredtiger.transactions_committed", unit: "count"},
-	{description: "transaction: transactions rolled back", name: "wiredtiger.transactions_rolled_back", unit: "count"},
 	{description: "transaction: update conflicts", name: "wiredtiger.update_conflicts", unit: "count"},
 	{description: "transaction: transaction checkpoints", name: "wiredtiger.checkpoint.count", unit: "count"},
 	{description: "transaction: transaction checkpoint total time (msecs)", name: "wiredtiger.checkpoint.total_ns", unit: "ns", factor: ms},

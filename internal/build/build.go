@@ -77,6 +77,15 @@ func (b Build) Of(path string) (Build, error) {
 	return b, nil
 }
 
+// CheckSelf returns an error unless this program is the build.
+func (b Build) CheckSelf() error {
+	is, err := Build{}.Of("/proc/self/exe") // which is still there when the path names another
+	if err == nil && is.SHA256 != b.SHA256 {
+		err = fmt.Errorf("%s was replaced after the campaign had begun", b.Path)
+	}
+	return err
+}
+
 // limited is an answer that is refused when it gets longer than a rumbench's.
 type limited []byte
 

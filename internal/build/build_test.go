@@ -31,6 +31,24 @@ func TestCheckWith(t *testing.T) {
 	}
 }
 
+// A program knows whether it is the one that a campaign found.
+func TestCheckSelf(t *testing.T) {
+	self, err := build.Build{}.Of(os.Args[0])
+	if err == nil {
+		err = self.CheckSelf()
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	other, err := build.Build{}.Of("build_test.go")
+	if err == nil {
+		err = other.CheckSelf()
+	}
+	if err == nil || !strings.Contains(err.Error(), "build_test.go was replaced") {
+		t.Error(err)
+	}
+}
+
 // A program that does not say what it is cannot run trials.
 func TestAsk(t *testing.T) {
 	script := func(text string) string {

@@ -13,6 +13,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/campaign"
+	"rumbench/internal/hint"
 	"rumbench/internal/plan"
 	"rumbench/internal/registry"
 	"rumbench/internal/result"
@@ -43,6 +44,11 @@ func newTrialCommand(a *App) *cobra.Command {
 			s, err := trialSpec(args[0], args[1])
 			if err != nil {
 				return err
+			}
+			if s.Build != nil {
+				if err := s.Build.CheckSelf(); err != nil {
+					return hint.With(err, "rumbench resume goes on with the new one, after it has measured its client")
+				}
 			}
 			if !s.Preflight {
 				s.Progress = line.Say
