@@ -83,12 +83,12 @@ var getOp = model.Op{Kind: model.Get, Table: "sale", Columns: []string{"data", "
 
 // hosted starts a server that is not an engine's, and returns it with a
 // connection of its owner's.
-func hosted(t *testing.T) (*server.Server, *conn) {
+func hosted(t *testing.T, walMode string) (*server.Server, *conn) {
 	t.Helper()
 	needServer(t)
 	s, err := server.Start(t.Context(), server.Config{
 		Kind: server.Tarantool, Dir: enginetest.TempDir(t), Ready: ready,
-		Settings: []server.Setting{{Name: "wal_mode", Value: "write"}},
+		Settings: []server.Setting{{Name: "wal_mode", Value: walMode}},
 	})
 	must(t, err)
 	t.Cleanup(func() { must(t, s.Stop()) })

@@ -50,6 +50,9 @@ func (d *db) vars(ctx context.Context) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	if d.Storage == vinyl && level == model.DurabilityOS {
+		level = model.DurabilityProcess // the list of its files is not synced
+	}
 	return vars, d.CheckDurability([]model.Durability{level}, []string{"wal_mode = " + vars["wal_mode"]})
 }
 

@@ -34,7 +34,7 @@ func attach(dsn string) engine.Config {
 // What is attached to is left as it was: tables are made and removed, a schema
 // that exists is refused, and nothing is stopped.
 func TestAttached(t *testing.T) {
-	s, owner := hosted(t)
+	s, owner := hosted(t, "write")
 	before := answer(t, owner, everything)
 	c := attach("bench:a secret@unix/:" + s.Endpoint().Socket)
 	d := open(t, c)
@@ -60,10 +60,43 @@ func TestAttached(t *testing.T) {
 	}
 }
 
+// A server that syncs its log gives vinyl level process only, and memtx level os
+// only. One that does not sync it gives both level process only.
+func TestAttachedDurability(t *testing.T) {
+	levels := []model.Durability{model.DurabilityNone, model.DurabilityProcess, model.DurabilityOS}
+	for mode, gives := range map[string]map[string]model.Durability{
+		"fsync": {memtx: model.DurabilityOS, vinyl: model.DurabilityProcess},
+		"write": {memtx: model.DurabilityProcess, vinyl: model.DurabilityProcess},
+	} {
+		s, _ := hosted(t, mode)
+		for storage, given := range gives {
+			for _, level := range levels {
+				c := attach(s.Endpoint().Socket)
+				c.Storage, c.Durability = storage, level
+				d, err := Engine{}.Open(t.Context(), c)
+				if knob, ok := errors.AsType[*engine.KnobError](err); level != given && (!ok || knob.Knob != "durability") || level == given && err != nil {
+					t.Errorf("%s, wal_mode %s, level %s: %v", storage, mode, level, err)
+				}
+				if err != nil {
+					continue
+				}
+				settings, err := d.Settings(t.Context())
+				must(t, err)
+				for name, value := range map[string]string{"durability": string(given), "wal_mode": mode} {
+					if !slices.Contains(settings, engine.Setting{Name: name, Value: value, Source: engine.ReadBack}) {
+						t.Errorf("%s, level %s: no %s = %s in %v", storage, level, name, value, settings)
+					}
+				}
+				must(t, d.Close())
+			}
+		}
+	}
+}
+
 // With force a schema may exist: only the workload's tables are replaced, and
 // only by CreateTables.
 func TestForce(t *testing.T) {
-	s, owner := hosted(t)
+	s, owner := hosted(t, "write")
 	must(t, owner.eval(t.Context(), nil, `for _, name in pairs({'sale', 'other'}) do box.schema.space.create('guest.' .. name):create_index('primary') end`))
 	c := attach(s.Endpoint().Socket)
 	c.Server.Force = true
@@ -82,7 +115,7 @@ func TestForce(t *testing.T) {
 }
 
 func TestRefusedUsers(t *testing.T) {
-	s, owner := hosted(t)
+	s, owner := hosted(t, "write")
 	must(t, owner.eval(t.Context(), nil, "box.schema.user.create('weak', {password = ''})"))
 	for user, want := range map[string]string{"bench:wrong": "the password in the dsn", "nobody:": "the user in the dsn", "weak:": "needs the rights"} {
 		_, err := Engine{}.Open(t.Context(), attach(user+"@"+s.Endpoint().Socket))
@@ -329,7 +362,7 @@ func TestExpired(t *testing.T) {
 }
 
 func TestWatch(t *testing.T) {
-	s, _ := hosted(t)
+	s, _ := hosted(t, "write")
 	w, err := Engine{}.Watch(t.Context(), s.Endpoint().Socket)
 	must(t, err)
 	defer w.Close()
