@@ -37,6 +37,9 @@ type Info struct {
 	Version      string // of the library; servers report theirs in Settings
 	Capabilities []model.Capability
 	Options      []Option // valid keys of Config.Options
+	// Enabling are the settings that give capabilities which a configuration may
+	// lack, such as "options.transactions: locks".
+	Enabling map[model.Capability]string
 	// Aliases are other names by which people know it, in lower case. Plans call it
 	// by Name only.
 	Aliases []string

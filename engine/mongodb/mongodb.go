@@ -35,6 +35,7 @@ func (Engine) Info() engine.Info {
 		Doc:          "MongoDB, a private mongod named by binary: or one that runs already.",
 		Version:      "mongo-driver " + engine.ModuleVersion("go.mongodb.org/mongo-driver/v2"),
 		Capabilities: []model.Capability{model.CapUnique, model.CapResults},
+		Enabling:     map[model.Capability]string{model.CapTransactions: "options." + optReplicaSet + ": true"},
 		Options:      knownOptions,
 		Promises:     promises,
 		Aliases:      []string{"mongo", "mongod"},
@@ -47,6 +48,9 @@ func (Engine) Info() engine.Info {
 // InfoOf adds transactions for a replica set.
 func (e Engine) InfoOf(c engine.Config) engine.Info {
 	i := e.Info()
+	if c.Server.DSN != "" {
+		i.Enabling[model.CapTransactions] = "replicaSet=NAME in the dsn"
+	}
 	if replicaSet(c) {
 		i.Capabilities = append(i.Capabilities, model.CapTransactions)
 		i.SpaceBase += oplogBytes

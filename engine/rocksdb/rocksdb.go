@@ -41,6 +41,7 @@ func (Engine) Info() engine.Info {
 		Doc:          "Meta's LSM tree, in this process; its library is loaded in any version from 6.29 to 11.8.",
 		Version:      newest,
 		Capabilities: []model.Capability{model.CapUnique, model.CapResults},
+		Enabling:     map[model.Capability]string{model.CapTransactions: "options.transactions: " + strings.Join(transactions[1:], " or ")},
 		Options:      options,
 		Native:       true,
 		Promises:     engine.UnsyncedPromises,

@@ -265,8 +265,10 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 	e, _ := b.cat.Engine(t.Engine)
 	info := e.Info()
 	if p.Run != nil {
-		if err := model.Missing(engine.InfoOf(e, t.Config).Capabilities, p.Run.Needs()); err != nil {
-			b.at(t.node, fmt.Sprintf("%s cannot run workload %s: %v", t.Engine, p.Workload, err), b.able(p.Run.Needs()))
+		of, needs := engine.InfoOf(e, t.Config), p.Run.Needs()
+		if err := model.Missing(of.Capabilities, needs); err != nil {
+			help := slices.DeleteFunc([]string{enabling(of, needs), b.able(needs)}, func(s string) bool { return s == "" })
+			b.at(t.node, fmt.Sprintf("%s cannot run workload %s: %v", t.Engine, p.Workload, err), strings.Join(help, "; "))
 		}
 	}
 	if b.build != nil {
@@ -307,6 +309,22 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 			return // what else would be refused depends on it
 		}
 	}
+}
+
+// enabling returns a hint at the settings that give an engine the capabilities it
+// lacks, "" if not all can be given.
+func enabling(info engine.Info, needs []model.Capability) string {
+	var settings []string
+	for _, n := range needs {
+		if slices.Contains(info.Capabilities, n) {
+			continue
+		}
+		if info.Enabling[n] == "" {
+			return ""
+		}
+		settings = append(settings, info.Enabling[n])
+	}
+	return "set " + strings.Join(settings, ", and ")
 }
 
 // able returns a hint at the engines that have the capabilities.
