@@ -72,11 +72,18 @@ func installedKinds(t *testing.T) (kinds []string) {
 
 func start(t *testing.T, c Config) *Server {
 	t.Helper()
-	if c.Ready == nil {
-		c.Ready = accepts
-	}
 	if c.Dir == "" {
 		c.Dir = enginetest.TempDir(t)
+	}
+	if c.Ready == nil {
+		c.Ready = func(ctx context.Context, e Endpoint) error {
+			if c.Kind == Tarantool { // which listens before its first checkpoint
+				if made, _ := filepath.Glob(filepath.Join(c.Dir, "*", "*.snap")); made == nil {
+					return errors.New("there is no checkpoint yet")
+				}
+			}
+			return accepts(ctx, e)
+		}
 	}
 	s, err := Start(t.Context(), c)
 	if err != nil {
