@@ -9,11 +9,14 @@
 package native
 
 import (
+	"cmp"
 	"debug/elf"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"rumbench/internal/hint"
@@ -41,20 +44,42 @@ func Find(stem, version string) (string, error) {
 		return version, err
 	}
 	name := stem + "-" + version + ".so"
-	places := []string{SharedDir}
-	if dir := os.Getenv("RUMBENCH_LIB"); dir != "" {
-		places = append([]string{dir}, places...)
-	}
-	if exe, err := os.Executable(); err == nil {
-		places = append([]string{filepath.Dir(exe)}, places...)
-	}
-	for _, dir := range places {
+	for _, dir := range places() {
 		path := filepath.Join(dir, name)
 		if _, err := os.Stat(path); err == nil {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("library %s is in none of %s", name, strings.Join(places, ", "))
+	return "", fmt.Errorf("library %s is in none of %s", name, strings.Join(places(), ", "))
+}
+
+func places() []string {
+	out := []string{SharedDir}
+	if dir := os.Getenv("RUMBENCH_LIB"); dir != "" {
+		out = append([]string{dir}, out...)
+	}
+	if exe, err := os.Executable(); err == nil {
+		out = append([]string{filepath.Dir(exe)}, out...)
+	}
+	return out
+}
+
+var release = regexp.MustCompile(`^\d+(\.\d+)+$`)
+
+// Advice says which versions of a library are there, and by which script it comes.
+func Advice(stem, version, script string) string {
+	var found []string
+	for _, dir := range places() {
+		files, _ := filepath.Glob(filepath.Join(dir, stem+"-*.so"))
+		for _, f := range files {
+			found = append(found, strings.TrimSuffix(strings.TrimPrefix(filepath.Base(f), stem+"-"), ".so"))
+		}
+	}
+	if !release.MatchString(version) {
+		version = "VERSION"
+	}
+	slices.Sort(found)
+	return fmt.Sprintf("%s %s brings one; there are: %s", script, version, cmp.Or(strings.Join(slices.Compact(found), ", "), "none"))
 }
 
 // CheckExports returns an error if a library is not one of this machine, or does

@@ -176,7 +176,7 @@ func refuseOwned(c engine.Config, users string) error {
 func (s *settings) find() error {
 	path, err := native.Find("librocksdb", s.library)
 	if err != nil {
-		err = hint.With(err, "fetch it with scripts/rocksdb.sh "+s.library)
+		err = hint.With(err, native.Advice("librocksdb", s.library, "scripts/rocksdb.sh"))
 		return &engine.KnobError{Knob: "options.library", Value: s.library, Reason: "there is no such library", Err: err}
 	}
 	s.path = path

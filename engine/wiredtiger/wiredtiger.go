@@ -216,7 +216,7 @@ func find(library string) (string, error) {
 		err = native.CheckExports(path, "rumbench_wt_open", "rumbench_wt_last")
 	}
 	if err != nil {
-		err = hint.With(err, "build it with scripts/wiredtiger.sh "+library)
+		err = hint.With(err, native.Advice("rumbench-wiredtiger", library, "scripts/wiredtiger.sh"))
 		return "", &engine.KnobError{Knob: "options.library", Value: library, Reason: err.Error(), Err: err}
 	}
 	return path, nil

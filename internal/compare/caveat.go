@@ -76,9 +76,9 @@ func (c *Campaign) Caveats(j *Judgement) (out []string) {
 	return append(append(out, c.lost(j.Base)...), c.lost(j.New)...)
 }
 
-// unpaired reports whether nothing was compared in pairs.
+// unpaired reports whether no trials ran side by side.
 func (j *Judgement) unpaired() bool {
-	return !slices.ContainsFunc(j.Items, func(it Item) bool { return it.Pairs > 0 }) &&
+	return !slices.ContainsFunc(j.Items, func(it Item) bool { return it.beside }) &&
 		slices.ContainsFunc(j.Items, func(it Item) bool { return !math.IsNaN(it.P) })
 }
 

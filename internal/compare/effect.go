@@ -76,8 +76,9 @@ type Effect struct {
 	Ratio, Low, High float64
 	// Pairs is how many trials were compared one to one because they ran side by
 	// side; 0 if the sides ran separately.
-	Pairs int
-	Test  stat.Test // by which they were compared
+	Pairs  int
+	beside bool      // trials ran side by side, be they too few to be compared in pairs
+	Test   stat.Test // by which they were compared
 	// P is the p-value, and Adjusted the p-value corrected for the other numbers
 	// judged with it; NaN if nothing could be tested.
 	P, Adjusted float64
@@ -145,7 +146,7 @@ func (s *Step) effect(base, t *Target, k Key) Effect {
 		return e
 	}
 	a, b := pairs(e.Base, e.New)
-	e.Pairs = len(a)
+	e.Pairs, e.beside = len(a), len(a) > 0
 	if e.Pairs < LeastTrials {
 		e.Pairs, a, b = 0, e.Base.Values(), e.New.Values()
 	}

@@ -77,7 +77,12 @@ func engineRow(t *testing.T, e engine.Engine, storage string) string {
 		pages = []string{strings.Join(slices.Compact([]string{pages[0], pages[len(pages)-1]}), " to ") + " KiB"}
 	}
 	yes := true
-	has := func(c model.Capability) string { return word(slices.Contains(info.Capabilities, c)) }
+	has := func(c model.Capability) string {
+		if by := info.Enabling[c]; by != "" && !slices.Contains(info.Capabilities, c) {
+			return "with `" + by + "`"
+		}
+		return word(slices.Contains(info.Capabilities, c))
+	}
 	return fmt.Sprintf("%s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", info.Structure, runsIn(&info),
 		has(model.CapTransactions), has(model.CapUnique), list(levels), list(isolations),
 		word(accepted(func(c *engine.Config) { c.Cache = 256 << 20 })), list(compressions), list(pages),

@@ -16,9 +16,15 @@ func Markdown(w io.Writer, d *Document, all bool) error {
 	}
 	m.blocks(d.Lead)
 	for _, s := range d.Sections {
-		if all || !s.Folded {
-			m.printf("## %s\n\n", escape(s.Title))
-			m.blocks(s.Blocks)
+		if s.Folded && !all {
+			continue
+		}
+		before := m.String()
+		m.printf("## %s\n\n", escape(s.Title))
+		head := m.Len()
+		if m.blocks(s.Blocks); m.Len() == head { // it has drawings only
+			m.Reset()
+			m.WriteString(before)
 		}
 	}
 	return written(w, strings.TrimRight(m.String(), "\n")+"\n")

@@ -267,8 +267,11 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 	if p.Run != nil {
 		of, needs := engine.InfoOf(e, t.Config), p.Run.Needs()
 		if err := model.Missing(of.Capabilities, needs); err != nil {
-			help := slices.DeleteFunc([]string{enabling(of, needs), b.able(needs)}, func(s string) bool { return s == "" })
-			b.at(t.node, fmt.Sprintf("%s cannot run workload %s: %v", t.Engine, p.Workload, err), strings.Join(help, "; "))
+			help := b.able(needs)
+			if set := enabling(of, needs); set != "" {
+				help = "set " + set + "; " + help
+			}
+			b.at(t.node, fmt.Sprintf("%s cannot run workload %s: %v", t.Engine, p.Workload, err), help)
 		}
 	}
 	if b.build != nil {
@@ -324,7 +327,7 @@ func enabling(info engine.Info, needs []model.Capability) string {
 		}
 		settings = append(settings, info.Enabling[n])
 	}
-	return "set " + strings.Join(settings, ", and ")
+	return strings.Join(settings, " and ")
 }
 
 // able returns a hint at the engines that have the capabilities.
@@ -342,6 +345,10 @@ func (b *binder) able(needs []model.Capability) string {
 			names = append(names, name)
 		case len(with) > 0:
 			names = append(names, name+" with storage "+strings.Join(with, " or "))
+		default:
+			if set := enabling(info, needs); set != "" {
+				names = append(names, name+" with "+set)
+			}
 		}
 	}
 	if len(names) == 0 {

@@ -76,7 +76,7 @@ func summaryTable(s *step, n *page.Notes) page.Table {
 		}
 		g.Rows = append(g.Rows, row)
 	}
-	g.Foot = append(answerLines(s, n), settledLines(s)...)
+	g.Foot = append(answerLines(s, n), settledLines(s, n)...)
 	for _, tg := range s.c.Targets {
 		if line := failuresOf(s, tg).line(); line != "" {
 			g.Foot = append(g.Foot, line)
@@ -157,18 +157,22 @@ func headlineOf(s *step) string {
 // answerLines returns what a search found in a step.
 func answerLines(s *step, n *page.Notes) (out []string) {
 	for _, a := range answersOf(s) {
-		line := a.String()
-		for _, w := range a.warnings {
-			line += fmt.Sprintf(" ⚠%d", n.Mark(a.target.Name, " in ", s.Name, ": ", w).Number)
-		}
-		out = append(out, line)
+		out = append(out, a.String()+noted(n, a.target, s, a.warnings))
+	}
+	return out
+}
+
+// noted returns the numbers of the notes on warnings about a target in a step.
+func noted(n *page.Notes, t *target, s *step, warnings []metric.Warning) (out string) {
+	for _, w := range warnings {
+		out += fmt.Sprintf(" ⚠%d", n.Mark(t.Name, " in ", s.Name, ": ", w).Number)
 	}
 	return out
 }
 
 // settledLines returns the KB written per row, including deferred writes, after
 // a settle step.
-func settledLines(s *step) (out []string) {
+func settledLines(s *step, n *page.Notes) (out []string) {
 	k, ok := s.Own("settled_write_kb")
 	if !ok {
 		return nil
@@ -177,7 +181,8 @@ func settledLines(s *step) (out []string) {
 	for _, t := range s.c.Targets {
 		without, with := s.number(t, key{Metric: "unsettled_write_kb", Per: k.Per}), s.number(t, k)
 		if with.Missing == "" && without.Missing == "" {
-			out = append(out, fmt.Sprintf("  %s %s → %s", t.Name, quantity.Digits(without.Value), quantity.Digits(with.Value)))
+			out = append(out, fmt.Sprintf("  %s %s → %s", t.Name, quantity.Digits(without.Value), quantity.Digits(with.Value))+
+				noted(n, t, s, with.Warnings))
 		}
 	}
 	return out

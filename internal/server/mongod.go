@@ -41,7 +41,7 @@ var mongod = kind{
 }
 
 var (
-	mongodVersion = regexp.MustCompile(`^db version v(\S+)`)
+	mongodVersion = regexp.MustCompile(`^db version v([^\s,]+)`)
 	mongodOption  = regexp.MustCompile(`(?m)^ +(?:-\w \[ |)--(\w+)`)
 )
 
