@@ -81,11 +81,11 @@ func (s *stmt) Exec(ctx context.Context, args []model.Value, r *engine.Result) e
 		return nil
 	}
 	s.session.out = t.append(s.session.out, args)
-	err := s.request(ctx, t, r)
-	if err != nil && !s.session.open && engine.ClassOf(err).Yields() {
-		// Other servers repeat it themselves; see vinyl.tx.conflict.
-		_, err = engine.Repeat(ctx, func() error { return s.request(ctx, t, r) })
+	if s.session.open {
+		return s.request(ctx, t, r)
 	}
+	// Other servers repeat it themselves; see vinyl.tx.conflict.
+	_, err := engine.Repeat(ctx, func() error { return s.request(ctx, t, r) })
 	return err
 }
 

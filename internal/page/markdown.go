@@ -19,12 +19,9 @@ func Markdown(w io.Writer, d *Document, all bool) error {
 		if s.Folded && !all {
 			continue
 		}
-		before := m.String()
-		m.printf("## %s\n\n", escape(s.Title))
-		head := m.Len()
-		if m.blocks(s.Blocks); m.Len() == head { // it has drawings only
-			m.Reset()
-			m.WriteString(before)
+		body := &markdown{all: all, remarks: m.remarks}
+		if body.blocks(s.Blocks); body.Len() > 0 { // else it has drawings only
+			m.printf("## %s\n\n%s", escape(s.Title), body)
 		}
 	}
 	return written(w, strings.TrimRight(m.String(), "\n")+"\n")
