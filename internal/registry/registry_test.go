@@ -91,6 +91,21 @@ func sameRows(t *testing.T, r workload.Run, variant int) {
 	}
 }
 
+// TestConcurrentClients: invariants hold with clients that run at the same time and
+// yield to each other.
+func TestConcurrentClients(t *testing.T) {
+	for _, w := range registry.Workloads() {
+		t.Run(w.Info().Name, func(t *testing.T) {
+			r := runOf(t, w, variants[w.Info().Name][0])
+			for _, target := range targets(t) {
+				if model.Missing(target.can, r.Needs()) == nil {
+					t.Run(target.name, func(t *testing.T) { workloadtest.Concurrent(t, r, target.open(t, r.Schema()), 42) })
+				}
+			}
+		})
+	}
+}
+
 // oneByOne is a run whose rows are numbered without gaps on every engine: where
 // sessions cache numbers, each begins with others.
 type oneByOne struct{ workload.Run }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"rumbench/engine"
 	"rumbench/internal/gen"
 	"rumbench/model"
 	"rumbench/workload"
@@ -38,12 +37,12 @@ const start = 1_577_836_800_000
 func (s *loadStage) Client(_ context.Context, seat workload.Seat) (workload.Client, error) {
 	size := int(s.p.Int("load_batch"))
 	if seat.Group == 0 {
-		s.nodes = &nodeLoader{stage: s, rows: newBatch(seat.Session, nodeTable, nodeColumns, size), stream: stream(s.env.Seed, "load", "nodes")}
+		s.nodes = &nodeLoader{stage: s, rows: workload.NewBatch(seat.Session, nodeTable, nodeColumns, size), stream: stream(s.env.Seed, "load", "nodes")}
 		return s.nodes, nil
 	}
 	l := &loader{
 		stage: s, stream: stream(s.env.Seed, "load", "links"),
-		links: newBatch(seat.Session, linkTable, linkColumns, size), counts: newBatch(seat.Session, countTable, countColumns, size),
+		links: workload.NewBatch(seat.Session, linkTable, linkColumns, size), counts: workload.NewBatch(seat.Session, countTable, countColumns, size),
 	}
 	s.clients = append(s.clients, l)
 	return l, nil
@@ -52,12 +51,12 @@ func (s *loadStage) Client(_ context.Context, seat workload.Seat) (workload.Clie
 // Finish checks that the tables hold what was loaded and, if that was everything,
 // what the graph has.
 func (s *loadStage) Finish(ctx context.Context, _ workload.Totals) (f workload.Finding, err error) {
-	t := totals{nodes: s.nodes.rows.done, known: true}
+	t := totals{nodes: s.nodes.rows.Done, known: true}
 	var lists int64
 	for _, l := range s.clients {
-		t.links += l.links.done
-		t.counts += l.links.done
-		lists += l.counts.done
+		t.links += l.links.Done
+		t.counts += l.links.Done
+		lists += l.counts.Done
 	}
 	s.now = t
 	f.Live = s.live(&t, false)
@@ -83,35 +82,35 @@ func (s *loadStage) Finish(ctx context.Context, _ workload.Totals) (f workload.F
 // nodeLoader inserts the nodes, whose ids the engine assigns.
 type nodeLoader struct {
 	stage  *loadStage
-	rows   batch
+	rows   *workload.Batch
 	stream gen.Stream
 	next   int64
 }
 
 func (l *nodeLoader) Ready(context.Context) error {
-	for !l.rows.full() && l.next < l.stage.run.nodes {
+	for !l.rows.Full() && l.next < l.stage.run.nodes {
 		source := gen.NewSource(l.stream.Sub(uint64(l.next)))
-		l.rows.text = l.stage.data.node.append(l.rows.text, source)
-		l.rows.add(model.IntValue(nodeType), model.IntValue(1), model.IntValue(start/1000), l.rows.bytes())
+		l.rows.Text = l.stage.data.node.append(l.rows.Text, source)
+		l.rows.Add(model.IntValue(nodeType), model.IntValue(1), model.IntValue(start/1000), l.rows.Bytes())
 		l.next++
 	}
 	return nil
 }
 
 func (l *nodeLoader) Do(ctx context.Context, out *workload.Outcome) error {
-	if l.rows.rows == 0 {
+	if l.rows.Rows() == 0 {
 		return workload.ErrDone
 	}
-	return l.rows.insert(ctx, out)
+	return l.rows.Insert(ctx, out)
 }
 
-func (l *nodeLoader) Finish(ctx context.Context) error { return endLoad(ctx, l.rows.session) }
+func (l *nodeLoader) Finish(ctx context.Context) error { return l.rows.EndLoad(ctx) }
 
 // loader inserts the links and counts of chunks of ids.
 type loader struct {
 	stage         *loadStage
 	stream        gen.Stream
-	links, counts batch
+	links, counts *workload.Batch
 	source        *gen.Source // of the chunk
 	id, end       int64       // the node whose links are being loaded, and the end of the chunk
 	kind, link    int64       // the list, and how many of its links are in batches so far
@@ -120,7 +119,7 @@ type loader struct {
 
 // Ready generates links until a batch is full or none is left.
 func (l *loader) Ready(context.Context) error {
-	for !l.links.full() && !l.counts.full() && (l.id < l.end || l.takeChunk()) {
+	for !l.links.Full() && !l.counts.Full() && (l.id < l.end || l.takeChunk()) {
 		l.addNext()
 	}
 	return nil
@@ -146,9 +145,9 @@ func (l *loader) addNext() {
 		// The links of the last 50 days, so that the order of a list is random.
 		time := start - 1 - l.source.Uniform(1<<32)
 		l.newest = max(l.newest, time)
-		l.links.text = l.stage.data.link.append(l.links.text, l.source)
-		l.links.add(model.IntValue(firstLinkType+l.kind), model.IntValue(l.id), model.IntValue(l.id+l.link),
-			model.IntValue(visible), l.links.bytes(), model.IntValue(time), model.IntValue(0))
+		l.links.Text = l.stage.data.link.append(l.links.Text, l.source)
+		l.links.Add(model.IntValue(firstLinkType+l.kind), model.IntValue(l.id), model.IntValue(l.id+l.link),
+			model.IntValue(visible), l.links.Bytes(), model.IntValue(time), model.IntValue(0))
 		l.link++
 		return
 	}
@@ -161,18 +160,18 @@ func (l *loader) addNext() {
 
 func (l *loader) endList() {
 	if l.link > 0 {
-		l.counts.add(model.IntValue(l.id), model.IntValue(firstLinkType+l.kind), model.IntValue(l.link), model.IntValue(l.newest), model.IntValue(0))
+		l.counts.Add(model.IntValue(l.id), model.IntValue(firstLinkType+l.kind), model.IntValue(l.link), model.IntValue(l.newest), model.IntValue(0))
 	}
 	l.link, l.newest = 0, 0
 }
 
 func (l *loader) Do(ctx context.Context, out *workload.Outcome) error {
 	switch {
-	case l.counts.full() || l.links.rows == 0 && l.counts.rows > 0:
+	case l.counts.Full() || l.links.Rows() == 0 && l.counts.Rows() > 0:
 		out.Kind = loadCounts
-		return l.counts.insert(ctx, out)
-	case l.links.rows > 0:
-		return l.links.insert(ctx, out)
+		return l.counts.Insert(ctx, out)
+	case l.links.Rows() > 0:
+		return l.links.Insert(ctx, out)
 	}
 	return workload.ErrDone
 }
@@ -181,76 +180,12 @@ func (l *loader) Do(ctx context.Context, out *workload.Outcome) error {
 // equal their links.
 func (l *loader) Finish(ctx context.Context) error {
 	l.endList()
-	for _, b := range []*batch{&l.links, &l.counts} {
-		if err := b.insert(ctx, &workload.Outcome{}); err != nil {
+	for _, b := range []*workload.Batch{l.links, l.counts} {
+		if err := b.Insert(ctx, &workload.Outcome{}); err != nil {
 			return err
 		}
 	}
-	return endLoad(ctx, l.links.session)
-}
-
-func endLoad(ctx context.Context, s engine.Session) error {
-	if bulk, ok := s.(engine.Loader); ok {
-		return bulk.EndLoad(ctx)
-	}
-	return nil
-}
-
-// batch collects rows for an insert.
-type batch struct {
-	session engine.Session
-	op      model.Op
-	stmt    engine.Stmt // for op.Rows rows
-	size    int
-	rows    int // collected
-	args    []model.Value
-	text    []byte
-	from    int   // where the text of the next row begins
-	done    int64 // rows inserted
-	result  engine.Result
-}
-
-func newBatch(s engine.Session, table string, columns []string, size int) batch {
-	return batch{session: s, size: size, op: model.Op{Kind: model.Insert, Table: table, Columns: columns, Load: true}}
-}
-
-func (b *batch) full() bool { return b.rows >= b.size }
-
-// bytes returns the text that was appended since the last call.
-func (b *batch) bytes() model.Value {
-	v := model.BytesValue(b.text[b.from:len(b.text):len(b.text)])
-	b.from = len(b.text)
-	return v
-}
-
-func (b *batch) add(values ...model.Value) {
-	b.args = append(b.args, values...)
-	b.rows++
-}
-
-// insert inserts the rows collected.
-func (b *batch) insert(ctx context.Context, out *workload.Outcome) (err error) {
-	if b.rows == 0 {
-		return nil
-	}
-	if b.op.Rows != b.rows { // the first batch, or the last one
-		op := b.op
-		op.Rows = b.rows
-		if b.stmt, err = b.session.Prepare(ctx, &op); err != nil {
-			return err
-		}
-		b.op = op
-	}
-	if err := b.stmt.Exec(ctx, b.args, &b.result); err != nil {
-		return err
-	}
-	out.Rows, out.Writes = int64(b.rows), 1
-	for _, v := range b.args {
-		out.Bytes += int64(v.Size())
-	}
-	b.done += out.Rows
-	b.rows, b.from, b.args, b.text = 0, 0, b.args[:0], b.text[:0]
-	return nil
+	return l.links.EndLoad(ctx)
 }
 
 // indexStage builds the index on links.

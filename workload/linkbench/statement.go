@@ -45,7 +45,7 @@ func (r *run) prepare(ctx context.Context, session engine.Session) (s statements
 		op model.Op
 	}{
 		{&s.insertLink, insert},
-		{&s.lockLink, model.Op{Kind: model.Get, Table: linkTable, Columns: []string{colVisibility}}},
+		{&s.lockLink, model.Op{Kind: model.Get, Table: linkTable, Columns: []string{colVisibility}, Lock: true}},
 		{&s.changeLink, model.Op{Kind: model.Update, Table: linkTable, Set: set(colVisibility, colData, colTime, colVersion)}},
 		{&s.hideLink, model.Op{Kind: model.Update, Table: linkTable, Set: set(colVisibility)}},
 		{&s.raiseCount, model.Op{Kind: model.Insert, Table: countTable, Columns: countColumns, Rows: 1, OnConflict: model.Add, AddColumns: []string{colCount, colVersion}}},
