@@ -11,7 +11,7 @@ import (
 
 // testClear: a table loses its rows and index entries, while sessions write to
 // others; then it takes the same rows again.
-func (s Suite) testClear(t *testing.T) {
+func testClear(t *testing.T, s Suite) {
 	db := s.open(t, true)
 	schema := s.schema()
 	things, _ := schema.Table("things")

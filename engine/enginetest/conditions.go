@@ -9,7 +9,7 @@ import (
 
 // testConditions: a scan's conditions apply before all that it does with rows,
 // and NULL meets none.
-func (s Suite) testConditions(t *testing.T) {
+func testConditions(t *testing.T, s Suite) {
 	c := newClient(t, s.open(t, true))
 	null := model.Value{}
 	insert := c.prepare(model.Op{Kind: model.Insert, Table: "things", Columns: []string{"id", "a", "n", "s"}, Rows: 1})

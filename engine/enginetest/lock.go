@@ -9,7 +9,7 @@ import (
 
 // testLock: a row read with Lock is the one that the transaction then changes, so
 // that sessions that write what they have read plus one lose no update.
-func (s Suite) testLock(t *testing.T) {
+func testLock(t *testing.T, s Suite) {
 	db := s.open(t, true)
 	c := newClient(t, db)
 	c.do(model.Op{Kind: model.Insert, Table: "things", Columns: []string{"id", "a", "n"}, Rows: 1}, ints(1, 1, 0)...)
