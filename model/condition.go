@@ -1,13 +1,15 @@
 package model
 
+import "cmp"
+
 // Comparison is how a condition compares a column with its argument.
 type Comparison uint8
 
 // The comparisons.
 const (
 	Equals      Comparison = iota
-	AtLeast                // the argument or more
-	AtMost                 // the argument or less
+	AtLeast                // the argument or more; not of Bytes, which not every database orders byte by byte
+	AtMost                 // the argument or less; likewise
 	ShorterThan            // a String or Bytes column of fewer bytes than the argument, an Int
 )
 
@@ -40,5 +42,8 @@ func (c Condition) validate(t *Table) error {
 		return err
 	}
 	typ := t.Columns[at[0]].Type
-	return refuse(c.Is == ShorterThan && typ != String && typ != Bytes, "column %s of type %s has no length", c.Column, typ)
+	return cmp.Or(
+		refuse(c.Is > ShorterThan, "unknown comparison %d", c.Is),
+		refuse(c.Is == ShorterThan && typ != String && typ != Bytes, "column %s of type %s has no length", c.Column, typ),
+		refuse((c.Is == AtLeast || c.Is == AtMost) && typ == Bytes, "column %s of type %s has no order", c.Column, typ))
 }

@@ -61,7 +61,9 @@ func Run(t *testing.T, s Suite) {
 	t.Run("conflicts", s.testConflicts)
 	t.Run("lowest", s.testLowest)
 	t.Run("aggregates", s.testAggregates)
+	t.Run("conditions", func(t *testing.T) { testConditions(t, s) })
 	t.Run("indexes", s.testIndexes)
+	t.Run("clear", func(t *testing.T) { testClear(t, s) })
 	if !s.StandIn {
 		t.Run("concurrent adds", s.testConcurrentAdds)
 	}
@@ -71,6 +73,7 @@ func Run(t *testing.T, s Suite) {
 	if can(s, model.CapTransactions) {
 		t.Run("transactions", s.testTransactions)
 		t.Run("half-way", s.testHalfWay)
+		t.Run("lock", func(t *testing.T) { testLock(t, s) })
 	}
 	if can(s, model.CapUnique) {
 		t.Run("unique", s.testUnique)

@@ -225,7 +225,19 @@ func (db *database) atMost(n int) int {
 	return n
 }
 
+// clear removes the entries of a space: by a single record where the store can, as
+// transactions that isolate know no ranges.
 func (db *database) clear(space uint16) error {
+	cleared := false
+	err := db.update(func(tx Tx) (err error) {
+		if r, ok := tx.(RangeDeleter); ok && db.kind == Unisolated {
+			cleared, err = true, r.DeleteRange(spaceRange(space))
+		}
+		return err
+	})
+	if err != nil || cleared {
+		return err
+	}
 	for {
 		var keys arena
 		err := db.view(func(tx Tx) error {

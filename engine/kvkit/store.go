@@ -127,6 +127,12 @@ type SingleDeleter interface {
 	SingleDelete(key []byte) error
 }
 
+// RangeDeleter is a Tx of an Unisolated store that deletes the keys from lower,
+// inclusive, to upper, exclusive, by one record.
+type RangeDeleter interface {
+	DeleteRange(lower, upper []byte) error
+}
+
 // Prober is a Tx of a store with filters of whole keys on all its levels. Probe is
 // a Get of a key that is expected not to exist.
 type Prober interface {

@@ -31,6 +31,8 @@ type field struct {
 	column *model.Column
 }
 
+// newRead prepares a read. Lock needs nothing: of two transactions that have read a
+// document and change it, the second fails with a write conflict.
 func newRead(s statement, op *model.Op) (_ engine.Stmt, err error) {
 	r := &read{statement: s, aggregate: op.Aggregate}
 	r.filter = newFilter(s.t, op)

@@ -154,6 +154,12 @@ func (t *tx) SingleDelete(key []byte) error {
 	return t.batch.SingleDelete(key, nil)
 }
 
+// DeleteRange implements kvkit.RangeDeleter.
+func (t *tx) DeleteRange(lower, upper []byte) error {
+	t.release()
+	return t.batch.DeleteRange(lower, upper, nil)
+}
+
 func (t *tx) Merge(key, operand []byte) error {
 	t.release()
 	return t.batch.Merge(key, operand, nil)

@@ -21,9 +21,10 @@ const (
 	put            = 1
 	merge          = 2
 	singleDeletion = 7
+	rangeDeletion  = 15
 )
 
-var inFamily = [...]byte{deletion: 4, put: 5, merge: 6, singleDeletion: 8}
+var inFamily = [...]byte{deletion: 4, put: 5, merge: 6, singleDeletion: 8, rangeDeletion: 14}
 
 const batchHeader = 12
 
@@ -31,8 +32,8 @@ func (b *batch) reset() {
 	b.bytes, b.count, b.changes = append(b.bytes[:0], make([]byte, batchHeader)...), 0, false
 }
 
-// add adds a record: a key, whose space is its family, and a value if the kind has
-// one.
+// add adds a record: a key, whose space is its family, and what follows it in the
+// kind: a value, or the end of the range.
 func (b *batch) add(kind byte, texts ...[]byte) {
 	b.count++
 	b.changes = b.changes || kind != put

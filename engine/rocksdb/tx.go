@@ -75,6 +75,12 @@ func (t *tx) SingleDelete(key []byte) error {
 	return nil
 }
 
+// DeleteRange implements kvkit.RangeDeleter.
+func (t *tx) DeleteRange(lower, upper []byte) error {
+	t.batch.add(rangeDeletion, lower, upper)
+	return nil
+}
+
 // Merge implements kvkit.Merger.
 func (t *tx) Merge(key, operand []byte) error {
 	t.batch.add(merge, key, operand)

@@ -93,8 +93,12 @@ func (db *DB) firstRows(ctx context.Context, t *model.Table, n int) (rows [][]mo
 // values is NULL; nil if there are none.
 func sampleArgs(t *model.Table, op *model.Op, rows [][]model.Value) []model.Value {
 	order := t.Order(op.Index)
+	needed := slices.Clone(order)
+	for _, c := range op.Where {
+		needed = append(needed, c.Column)
+	}
 	rows = slices.DeleteFunc(slices.Clone(rows), func(row []model.Value) bool {
-		return slices.ContainsFunc(order, func(c string) bool { return row[t.Column(c)].Type() == model.Null })
+		return slices.ContainsFunc(needed, func(c string) bool { return row[t.Column(c)].Type() == model.Null })
 	})
 	if len(rows) == 0 {
 		return nil

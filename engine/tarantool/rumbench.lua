@@ -143,8 +143,6 @@ end
 
 function M.drop_index(name, index) space_of(name).index[index]:drop() end
 
-function M.clear(name) space_of(name):truncate() end
-
 function M.drop(text)
     for _, name in ipairs(json.decode(text)) do drop(name) end
 end
@@ -182,6 +180,19 @@ local function key_reader(space)
         for i = 1, #at do key[i] = t[at[i]] end
         return key
     end
+end
+
+-- clear truncates a table. Of vinyl it deletes the rows: release 2.6 does not come
+-- back from truncating a table that certain updates have changed.
+function M.clear(name)
+    local space = space_of(name)
+    if space.engine ~= 'vinyl' then return space:truncate() end
+    local key_of = key_reader(space)
+    local remove = atomically(function(rows)
+        for i = 1, #rows do space:delete(key_of(rows[i])) end
+        return #rows
+    end)
+    repeat until remove(space:select({}, {limit = 1000})) == 0
 end
 
 -- new returns a function that reports whether it has not seen a key yet.

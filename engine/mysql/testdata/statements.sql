@@ -40,6 +40,9 @@ SELECT `id`, `note` FROM `sale` WHERE `id` = ?
 -- get, three keys
 SELECT `id`, `note` FROM `sale` WHERE `id` IN (?, ?, ?)
 
+-- get, locked
+SELECT `id`, `note` FROM `sale` WHERE `id` = ? FOR UPDATE
+
 -- get, composite key
 SELECT `data` FROM `link` WHERE `from` = ? AND `to` = ?
 
@@ -120,6 +123,9 @@ SELECT COUNT(`id`) FROM `sale` WHERE LENGTH(`note`) < ?
 
 -- scan, free, short ones with an equal prefix
 SELECT `id` FROM `sale` WHERE `product` = ? AND `price` < ? AND LENGTH(`code`) < ?
+
+-- scan, limited, two conditions
+SELECT `id` FROM `sale` FORCE INDEX (PRIMARY) WHERE `id` > ? AND `count` = ? AND `price` >= ? AND `note` <= ? ORDER BY `id` DESC LIMIT 3
 
 -- update
 UPDATE `sale` SET `note` = ?, `count` = COALESCE(`count` + ?, `count`, ?), `price` = `price` + ? WHERE `id` = ?

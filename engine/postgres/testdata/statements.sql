@@ -41,6 +41,9 @@ SELECT "id", "note" FROM "sale" WHERE "id" = $1
 -- get, three keys
 SELECT "id", "note" FROM "sale" WHERE "id" IN ($1, $2, $3)
 
+-- get, locked
+SELECT "id", "note" FROM "sale" WHERE "id" = $1 FOR UPDATE
+
 -- get, composite key
 SELECT "data" FROM "link" WHERE "from" = $1 AND "to" = $2
 
@@ -121,6 +124,9 @@ SELECT COUNT("id") FROM "sale" WHERE OCTET_LENGTH("note") < $1
 
 -- scan, free, short ones with an equal prefix
 SELECT "id" FROM "sale" WHERE "product" = $1 AND "price" < $2 AND LENGTH("code") < $3
+
+-- scan, limited, two conditions
+SELECT "id" FROM "sale" WHERE "id" > $1 AND "count" = $2 AND "price" >= $3 AND "note" <= $4 ORDER BY "id" DESC LIMIT 3
 
 -- update
 UPDATE "sale" SET "note" = $1, "count" = COALESCE("count" + $2, "count", $2), "price" = "price" + $3 WHERE "id" = $4

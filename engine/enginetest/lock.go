@@ -1,0 +1,54 @@
+package enginetest
+
+import (
+	"testing"
+
+	"rumbench/engine"
+	"rumbench/model"
+)
+
+// testLock: a row read with Lock is the one that the transaction then changes, so
+// that sessions that write what they have read plus one lose no update.
+func testLock(t *testing.T, s Suite) {
+	db := s.open(t, true)
+	c := newClient(t, db)
+	c.do(model.Op{Kind: model.Insert, Table: "things", Columns: []string{"id", "a", "n"}, Rows: 1}, ints(1, 1, 0)...)
+	get := model.Op{Kind: model.Get, Table: "things", Columns: []string{"n"}, Lock: true}
+	_, rows := c.do(get, ints(1)...)
+	failIf(t, len(rows) != 1, "outside of a transaction: %d rows, want 1", len(rows))
+	const sessions, each = 2, 60
+	parallel(t, db, sessions, func(_ int, c *client) error {
+		read, write := c.prepare(get), c.prepare(model.Op{Kind: model.Update, Table: "things", Set: []model.Assign{{Column: "n"}}})
+		begin, commit, rollback := c.prepare(model.Op{Kind: model.Begin}), c.prepare(model.Op{Kind: model.Commit}), c.prepare(model.Op{Kind: model.Rollback})
+		increment := func() error {
+			if _, _, err := collect(begin); err != nil {
+				return err
+			}
+			_, rows, err := collect(read, ints(1)...)
+			if err != nil {
+				return err
+			}
+			if _, _, err := collect(write, ints(rows[0][0].Int()+1, 1)...); err != nil {
+				return err
+			}
+			_, _, err = collect(commit)
+			return err
+		}
+		for done := 0; done < each; {
+			err := increment()
+			if err == nil {
+				done++
+				continue
+			}
+			if !engine.ClassOf(err).Yields() {
+				return err
+			}
+			if _, _, err := collect(rollback); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	_, rows = c.do(get, ints(1)...)
+	failIf(t, rows[0][0].Int() != sessions*each, "%v after %d increments", rows[0][0], sessions*each)
+}
