@@ -1,6 +1,7 @@
 package linkbench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -8,6 +9,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/memory"
+	"rumbench/engine/null"
 	"rumbench/internal/gen"
 	"rumbench/model"
 	"rumbench/workload"
@@ -251,4 +253,46 @@ func TestLengthsDrift(t *testing.T) {
 	near(t, "first third", first.mean(), 16.5, 2)
 	near(t, "last third", last.mean(), 83, 2)
 	near(t, "lists of a third", float64(first.lists), 33_333, 2000)
+}
+
+// A client allocates nothing once it has met all lengths of lists and data.
+func TestAllocations(t *testing.T) {
+	ctx := context.Background()
+	for _, dialect := range []string{dialect2013, dialect2020} {
+		r := newRun(t, map[string]any{"maxid": int64(10_000), "dialect": dialect})
+		db, err := null.Engine{}.Open(ctx, engine.Config{Schema: r.Schema(), Durability: model.DurabilityNone})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		stage, err := r.openRequests(ctx, "test", 1, workload.Env{DB: db, Seed: 1}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		session, err := db.Session(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made, err := stage.Client(ctx, workload.Seat{Session: session})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := made.(*client)
+		c.data = make([]byte, 0, nodeWidth)
+		for n := range mostGets {
+			if _, err := c.getOf(ctx, n+1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.args, c.targets = make([]model.Value, 0, 3*mostGets), make([]int64, 0, mostGets)
+		var out workload.Outcome
+		if n := testing.AllocsPerRun(20_000, func() {
+			out = workload.Outcome{}
+			if err := cmp.Or(c.Ready(ctx), c.Do(ctx, &out)); err != nil {
+				t.Fatal(err)
+			}
+		}); n > 0 {
+			t.Errorf("dialect %s: %v allocations per request", dialect, n)
+		}
+	}
 }

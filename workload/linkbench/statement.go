@@ -8,7 +8,8 @@ import (
 	"rumbench/workload"
 )
 
-// statements are a client's, prepared.
+// statements are a client's, prepared. It has many fields because each kind of request
+// has its own.
 type statements struct {
 	workload.Transaction
 	session engine.Session
@@ -34,6 +35,9 @@ func (r *run) prepare(ctx context.Context, session engine.Session) (s statements
 	if r.dialect2013 {
 		insert.OnConflict = model.Ignore
 	}
+	raise := model.Op{Kind: model.Insert, Table: countTable, Columns: countColumns, Rows: 1, OnConflict: model.Add, AddColumns: []string{colCount, colVersion}}
+	change := model.Op{Kind: model.Update, Table: countTable}
+	change.Set = []model.Assign{{Column: colCount, Add: true}, {Column: colVersion, Add: true}, {Column: colTime}}
 	set := func(columns ...string) (out []model.Assign) {
 		for _, c := range columns {
 			out = append(out, model.Assign{Column: c})
@@ -48,8 +52,8 @@ func (r *run) prepare(ctx context.Context, session engine.Session) (s statements
 		{&s.lockLink, model.Op{Kind: model.Get, Table: linkTable, Columns: []string{colVisibility}, Lock: true}},
 		{&s.changeLink, model.Op{Kind: model.Update, Table: linkTable, Set: set(colVisibility, colData, colTime, colVersion)}},
 		{&s.hideLink, model.Op{Kind: model.Update, Table: linkTable, Set: set(colVisibility)}},
-		{&s.raiseCount, model.Op{Kind: model.Insert, Table: countTable, Columns: countColumns, Rows: 1, OnConflict: model.Add, AddColumns: []string{colCount, colVersion}}},
-		{&s.changeCount, model.Op{Kind: model.Update, Table: countTable, Set: []model.Assign{{Column: colCount, Add: true}, {Column: colVersion, Add: true}, {Column: colTime}}}},
+		{&s.raiseCount, raise},
+		{&s.changeCount, change},
 		{&s.count, model.Op{Kind: model.Get, Table: countTable, Columns: []string{colCount}}},
 		{&s.links, model.Op{
 			Kind: model.Scan, Table: linkTable, Index: linkIndex, Columns: linkColumns, Equal: 3, Upper: model.Inclusive, Desc: true, Limit: int(r.p.Int("list_limit")),
