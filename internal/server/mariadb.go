@@ -156,7 +156,7 @@ func writeConfig(s *Server, more []Setting) error {
 // relativeSocket returns the socket's path for the server, relative to its
 // working directory, the data directory, if the path is too long.
 func (s *Server) relativeSocket() string {
-	return s.socketDir() + "/" + filepath.Base(s.endpoint.Socket)
+	return socketDir(s) + "/" + filepath.Base(s.endpoint.Socket)
 }
 
 // quoteOption quotes characters that are special in an option file.

@@ -31,7 +31,7 @@ func configurePostgres(s *Server) error {
 	}
 	settings = append(settings,
 		Setting{"port", fmt.Sprint(s.endpoint.Port)},
-		Setting{"unix_socket_directories", s.socketDir()},
+		Setting{"unix_socket_directories", socketDir(s)},
 		Setting{"logging_collector", "off"}, // standard error is the log
 		// The default, POSIX shared memory, has random names in /dev/shm, which all
 		// servers of the host use: it would outlive a killed server, and could not
