@@ -87,25 +87,29 @@ func equals(dir string) ([]budget, error) {
 }
 
 func aaRun(exe, dir string, seed, trials int, slower float64) (*compare.Judgement, error) {
-	plan, out := filepath.Join(dir, "aa.yaml"), filepath.Join(dir, fmt.Sprintf("aa-%d", seed))
 	delay := fmt.Sprintf("%.0fns", 200e3*slower)
-	if err := os.WriteFile(plan, fmt.Appendf(nil, aaPlan, trials, seed, delay), 0o644); err != nil {
-		return nil, err
-	}
-	if text, err := exec.Command(exe, "run", plan, "--out", out).CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("run an A/A campaign: %w\n%s", err, text)
-	}
-	c, err := result.ReadCampaign(out)
-	if err != nil {
-		return nil, err
-	}
-	list, err := result.ReadTrials(out, c)
+	list, err := trialsOf(exe, filepath.Join(dir, fmt.Sprintf("aa-%d", seed)), fmt.Sprintf(aaPlan, trials, seed, delay))
 	if err != nil {
 		return nil, err
 	}
 	all := compare.New(list)
 	a, b := all.Target("a"), all.Target("b")
 	return all.Judge(a, b), nil
+}
+
+// trialsOf runs a plan and returns the trials of its campaign, in a new directory.
+func trialsOf(exe, dir, plan string) ([]*result.Trial, error) {
+	if err := os.WriteFile(dir+".yaml", []byte(plan), 0o644); err != nil {
+		return nil, err
+	}
+	if text, err := exec.Command(exe, "run", dir+".yaml", "--out", dir).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("run the campaign %s: %w\n%s", filepath.Base(dir), err, text)
+	}
+	c, err := result.ReadCampaign(dir)
+	if err != nil {
+		return nil, err
+	}
+	return result.ReadTrials(dir, c)
 }
 
 // claimed returns how many numbers are judged better or worse, and how many are

@@ -91,18 +91,7 @@ func gates(dir string) ([]budget, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan, out := filepath.Join(dir, "gate.yaml"), filepath.Join(dir, "gate")
-	if err := os.WriteFile(plan, []byte(gatePlan(blocks)), 0o644); err != nil {
-		return nil, err
-	}
-	if text, err := exec.Command(exe, "run", plan, "--out", out).CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("run the gate's campaign: %w\n%s", err, text)
-	}
-	c, err := result.ReadCampaign(out)
-	if err != nil {
-		return nil, err
-	}
-	trials, err := result.ReadTrials(out, c)
+	trials, err := trialsOf(exe, filepath.Join(dir, "gate"), gatePlan(blocks))
 	if err != nil {
 		return nil, err
 	}

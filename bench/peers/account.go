@@ -98,10 +98,6 @@ func named(output string) account {
 // comparison is the results of the rounds of a test.
 type comparison struct{ theirs, ours []result }
 
-func (c *comparison) add(theirs, ours result) {
-	c.theirs, c.ours = append(c.theirs, theirs), append(c.ours, ours)
-}
-
 // tolerance is the allowed relative difference in the server's work.
 const tolerance = 0.1
 

@@ -93,19 +93,13 @@ func (o *options) embeddedTest(ctx context.Context, d *dbBench, test string) err
 		one.Ops = probe
 	}
 	one.Ops = max(probe, int64(rate*float64(o.seconds)))
-	var c comparison
-	for round := range o.rounds {
-		var did [2]result
-		for turn := range did {
-			side := (turn + round) % 2 // ABBA
-			r, err := sides[side](ctx, one)
-			if err != nil {
-				return err
-			}
-			did[side] = r
-			did[side].CPU -= idle[side].CPU // opening the database
-		}
-		c.add(did[0], did[1])
+	c, err := o.alternate(func(side int) (result, error) {
+		r, err := sides[side](ctx, one)
+		r.CPU -= idle[side].CPU // opening the database
+		return r, err
+	})
+	if err != nil {
+		return err
 	}
 	c.print("db_bench", test, 1, 0)
 	return nil
@@ -152,7 +146,7 @@ func (d *dbBench) theirs(ctx context.Context, e embedded) (r result, err error) 
 	seconds, _ := strconv.ParseFloat(m[1], 64)
 	r.Transactions, err = strconv.ParseInt(m[2], 10, 64)
 	r.Window = time.Duration(seconds * float64(time.Second))
-	r.CPU = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	r.CPU = cpuOf(cmd)
 	return r, err
 }
 
@@ -164,20 +158,8 @@ func (d *dbBench) ours(ctx context.Context, e embedded) (r result, err error) {
 			return r, err
 		}
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return r, err
-	}
-	text, err := json.Marshal(e)
-	if err != nil {
-		return r, err
-	}
-	cmd := exec.Command(self, "-embedded", string(text))
-	output, err := run(ctx, cmd, nil)
-	if err == nil {
-		err = json.Unmarshal([]byte(output), &r)
-	}
-	r.CPU = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime() // as of db_bench, with start-up
+	r, cpu, err := runSelf(ctx, "-embedded", e, nil)
+	r.CPU = cpu // as of db_bench, with start-up
 	return r, err
 }
 

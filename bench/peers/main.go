@@ -208,19 +208,30 @@ func (o *options) row(ctx context.Context, p peer, at target, test string, clien
 			return err
 		}
 	}
-	var c comparison
+	c, err := o.alternate(func(side int) (result, error) {
+		r, err := run(side, each)
+		return r.less(idle[side]), err
+	})
+	if err != nil {
+		return err
+	}
+	c.print(p.facts().name, test, clients, p.facts().limit(test, clients))
+	return nil
+}
+
+// alternate runs all rounds, in each of which both sides have a turn.
+func (o *options) alternate(run func(side int) (result, error)) (c comparison, err error) {
 	for round := range o.rounds {
 		var did [2]result
 		for turn := range did {
 			side := (turn + round) % 2 // ABBA
-			if did[side], err = run(side, each); err != nil {
-				return err
+			if did[side], err = run(side); err != nil {
+				return c, err
 			}
 		}
-		c.add(did[0].less(idle[0]), did[1].less(idle[1]))
+		c.theirs, c.ours = append(c.theirs, did[0]), append(c.ours, did[1])
 	}
-	c.print(p.facts().name, test, clients, p.facts().limit(test, clients))
-	return nil
+	return c, nil
 }
 
 // size returns the transactions per connection for a run of the requested length.
@@ -243,7 +254,7 @@ func runPeer(ctx context.Context, p peer, test string, clients, each int, on cpu
 	if err != nil {
 		return r, err
 	}
-	r = result{CPU: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), Window: time.Since(begin)}
+	r = result{CPU: cpuOf(cmd), Window: time.Since(begin)}
 	r.Transactions, err = p.transactions(output, each)
 	if err == nil && r.Transactions == 0 {
 		err = fmt.Errorf("%v did nothing:\n%s", cmd, output)
@@ -253,23 +264,35 @@ func runPeer(ctx context.Context, p peer, test string, clients, each int, on cpu
 
 // runOwn measures rumbench's client in a separate process.
 func runOwn(ctx context.Context, j job, on cpuset.Set) (r result, err error) {
-	self, err := os.Executable()
-	if err != nil {
-		return r, err
-	}
-	text, err := json.Marshal(j)
-	if err != nil {
-		return r, err
-	}
-	output, err := run(ctx, exec.Command(self, "-client", string(text)), on)
-	if err != nil {
-		return r, err
-	}
-	err = json.Unmarshal([]byte(output), &r)
+	r, _, err = runSelf(ctx, "-client", j, on)
 	if err == nil && r.Transactions == 0 {
 		err = fmt.Errorf("rumbench's client did nothing")
 	}
 	return r, err
+}
+
+// runSelf runs this program with a flag, and returns the result that it prints and the
+// CPU of the whole process.
+func runSelf(ctx context.Context, flag string, of any, on cpuset.Set) (r result, cpu time.Duration, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return r, 0, err
+	}
+	text, err := json.Marshal(of)
+	if err != nil {
+		return r, 0, err
+	}
+	cmd := exec.Command(self, flag, string(text))
+	output, err := run(ctx, cmd, on)
+	if err != nil {
+		return r, 0, err
+	}
+	return r, cpuOf(cmd), json.Unmarshal([]byte(output), &r)
+}
+
+// cpuOf returns the CPU of a program that has ended.
+func cpuOf(cmd *exec.Cmd) time.Duration {
+	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 }
 
 // run runs a program on some CPUs and returns its output.

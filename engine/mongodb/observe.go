@@ -3,6 +3,8 @@ package mongodb
 import (
 	"cmp"
 	"context"
+	_ "embed" // for the names of counters
+	"encoding/json"
 	"fmt"
 	"path"
 	"strings"
@@ -178,93 +180,41 @@ func (d *db) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 	return s.Result()
 }
 
-// section is a document in the reply of serverStatus, with our names by the
-// server's. Servers and releases differ in what they have. What means the same on
+// section is a document in the reply of serverStatus or collStats, with our names by
+// the server's. Servers and releases differ in what they have. What means the same on
 // every engine has its name there.
 type section struct {
-	prefix string
-	kind   engine.CounterKind
-	names  map[string]string
-	path   []string
+	Path   []string
+	Prefix string
+	Kind   engine.CounterKind
+	Names  map[string]string
 }
 
-var sections = []section{
-	{"opcounters.", engine.Counter, map[string]string{
-		"insert": "insert", "query": "query", "update": "update", "delete": "delete", "getmore": "getmore", "command": "command",
-	}, []string{"opcounters"}},
-	{"connections.", engine.Counter, map[string]string{"totalCreated": "created"}, []string{"connections"}},
-	{"connections.", engine.Gauge, map[string]string{"current": "current", "active": "active"}, []string{"connections"}},
-	{"memory.", engine.Gauge, map[string]string{"resident": "resident_bytes", "virtual": "virtual_bytes"}, []string{"mem"}},
-	{"network.", engine.Counter, map[string]string{
-		"bytesIn": "bytes_in", "bytesOut": "bytes_out", "numRequests": "requests",
-	}, []string{"network"}},
-	{"document.", engine.Counter, map[string]string{
-		"inserted": "inserted", "updated": "updated", "deleted": "deleted", "returned": "returned",
-	}, []string{"metrics", "document"}},
-	{"executor.", engine.Counter, map[string]string{
-		"scanned": "keys_scanned", "scannedObjects": "documents_scanned",
-	}, []string{"metrics", "queryExecutor"}},
-	{"operation.", engine.Counter, map[string]string{
-		"scanAndOrder": "sorts", "writeConflicts": "write_conflicts",
-	}, []string{"metrics", "operation"}},
-	{"queue.", engine.Gauge, map[string]string{"readers": "readers", "writers": "writers"}, []string{"globalLock", "currentQueue"}},
-	{"transactions.", engine.Counter, map[string]string{
-		"totalStarted": "started", "totalCommitted": engine.Commits, "totalAborted": "aborted",
-	}, []string{"transactions"}},
-	{"transactions.", engine.Gauge, map[string]string{"currentOpen": "open"}, []string{"transactions"}},
-	{"wiredtiger.cache.", engine.Counter, map[string]string{
-		"bytes read into cache": "bytes_read", "bytes written from cache": "bytes_written",
-		"pages requested from the cache": engine.CacheLookups, "pages read into cache": engine.CacheMisses,
-		"pages written from cache":                                       "pages_written",
-		"unmodified pages evicted":                                       "clean_pages_evicted",
-		"modified pages evicted":                                         "dirty_pages_evicted",
-		"pages evicted by application threads":                           "pages_evicted_by_clients",
-		"application threads page read from disk to cache count":         "client_page_reads",
-		"application threads page read from disk to cache time (usecs)":  "client_page_read_ns",
-		"application threads page write from cache to disk count":        "client_page_writes",
-		"application threads page write from cache to disk time (usecs)": "client_page_write_ns",
-	}, []string{"wiredTiger", "cache"}},
-	{"wiredtiger.cache.", engine.Gauge, map[string]string{
-		"bytes currently in the cache": "bytes", "maximum bytes configured": "max_bytes", "tracked dirty bytes in the cache": engine.DirtyBytes,
-	}, []string{"wiredTiger", "cache"}},
-	{"wiredtiger.blocks.", engine.Counter, map[string]string{
-		"bytes read": engine.BytesRead, "bytes written": "bytes_written", "bytes written for checkpoint": "checkpoint_bytes_written",
-		"blocks read": "reads", "blocks written": "writes",
-	}, []string{"wiredTiger", "block-manager"}},
-	{"wiredtiger.log.", engine.Counter, map[string]string{
-		"log bytes written": engine.LogBytes, "log bytes of payload data": "payload_bytes",
-		"log sync operations": "syncs", "log sync time duration (usecs)": "sync_ns",
-	}, []string{"wiredTiger", "log"}},
-	{"wiredtiger.transaction.", engine.Counter, map[string]string{
-		"transactions committed": "committed", "transactions rolled back": "rolled_back",
-		"transaction checkpoints": "checkpoints", "transaction checkpoint total time (msecs)": "checkpoint_ns",
-	}, []string{"wiredTiger", "transaction"}},
-	{"wiredtiger.transaction.", engine.Gauge, map[string]string{
-		"transaction checkpoint currently running": "checkpoint_running",
-	}, []string{"wiredTiger", "transaction"}},
+// sections are those of serverStatus, and tableSections those of collStats, which are
+// of a table and its indexes.
+var sections, tableSections = readSections()
+
+func readSections() (server, table []section) {
+	var of struct{ Server, Table []section }
+	if err := json.Unmarshal(counters, &of); err != nil {
+		panic(err) // it is part of the program
+	}
+	return of.Server, of.Table
 }
 
-// tableSections are what collStats counts for a table and its indexes.
-var tableSections = []section{
-	{"table.", engine.Gauge, map[string]string{
-		"storageSize": "bytes", "freeStorageSize": "free_bytes", "totalIndexSize": "index_bytes",
-	}, nil},
-	{"table.cache.", engine.Counter, map[string]string{
-		"bytes read into cache": "bytes_read", "bytes written from cache": "bytes_written",
-	}, []string{"wiredTiger", "cache"}},
-	{"table.cache.", engine.Gauge, map[string]string{"bytes currently in the cache": "bytes"}, []string{"wiredTiger", "cache"}},
-}
+//go:embed counters.json
+var counters []byte
 
 // add adds the numbers of sections that the reply has.
 func add(sections []section, s *engine.Sample, reply []byte, labels string) {
 	for _, x := range sections {
-		_ = each(lookup(reply, x.path...), func(key []byte, v bsoncore.Value) error {
-			name, known := x.names[string(key)]
+		_ = each(lookup(reply, x.Path...), func(key []byte, v bsoncore.Value) error {
+			name, known := x.Names[string(key)]
 			n, ok := v.AsInt64OK()
 			if !known || !ok {
 				return nil
 			}
-			p := engine.Point{Name: name, Labels: labels, Kind: x.kind, Unit: "count", Value: float64(n)}
+			p := engine.Point{Name: name, Labels: labels, Kind: x.Kind, Unit: "count", Value: float64(n)}
 			if strings.Contains(name, "bytes") {
 				p.Unit = "bytes"
 			}
@@ -273,13 +223,13 @@ func add(sections []section, s *engine.Sample, reply []byte, labels string) {
 				p.Unit, p.Value = "ns", p.Value*1e3
 			case strings.HasSuffix(string(key), "(msecs)"):
 				p.Unit, p.Value = "ns", p.Value*1e6
-			case x.prefix == "memory.":
+			case x.Prefix == "memory.":
 				p.Value *= 1 << 20
 			case name == engine.Commits:
 				p.Labels = engine.ExplicitOnly + `="true"`
 			}
 			if !strings.HasPrefix(name, "engine.") {
-				p.Name = "mongodb." + x.prefix + name
+				p.Name = "mongodb." + x.Prefix + name
 			}
 			s.Points = append(s.Points, p)
 			return nil

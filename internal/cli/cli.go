@@ -171,13 +171,8 @@ func (a *App) asCalled(help string) string {
 // Commands returns the program with all of its commands.
 func Commands(a *App) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "rumbench",
-		Short: "benchmark database engines: throughput, quality of service and what an operation costs",
-		Long: `rumbench runs workloads on database engines and reports side by side throughput,
-quality of service and the hardware that one operation costs.
-
-Exit status: 0 all went well; 1 an error; 2 a wrong call or a wrong plan;
-3 compare found a regression; 4 a measurement is invalid; 5 the machine is not fit for it.`,
+		Use:           "rumbench",
+		Short:         "benchmark database engines: throughput, quality of service and what an operation costs",
 		Version:       Version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -187,6 +182,7 @@ Exit status: 0 all went well; 1 an error; 2 a wrong call or a wrong plan;
 		newListCommand(a), newSchemaCommand(a), newHistoryCommand(a), newExportCommand(a), newStatCommand(a), newDoctorCommand(a),
 		newVersionCommand(a), newTrialCommand(a))
 	addCompletions(root)
+	addHelp(root)
 	return root
 }
 

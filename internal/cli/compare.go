@@ -37,41 +37,6 @@ func newCompareCommand(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "compare BASE NEW...",
 		Short: "compare results, with intervals and verdicts",
-		Long: `compare answers the question of the plan, or of the flags: how NEW differs from
-BASE in the numbers asked about. Each has the ratio of the medians over trials, its
-95 % interval, and a verdict:
-
-  better, worse  different (95 %), in or against the metric's direction, and by at
-                 least --better-by or --worse-by
-  same           no farther apart than --equivalent-within (95 %)
-  unclear        it may be chance; the verdict says how many trials would show it
-  unstable       the trials of one side contradict each other
-
-Without a question, the workload's own primary numbers are asked about. All other
-numbers are exploratory: they are judged apart, and change no answer.
-
-A directory is a campaign or a trial; DIR:TARGET is one target of a campaign.
-One campaign alone: its first target is the base of the others. Two or more: the
-first is the base of each of the others. Several campaigns on a side stand on
-both sides of --. Targets of the same name are compared; a single target on both
-sides is, whatever its name.
-
-Conditions of --fail-if see a metric's name as new ÷ base, low.METRIC and
-high.METRIC as the bounds of its interval, base.METRIC and new.METRIC,
-verdict.METRIC, sure (all verdicts in it are better or worse), step and op. They
-are the question, in place of the plan's.
-
-Exit status: 0 all is well; 3 a regression is proven (--gate), is not excluded
-(--fail-unless-equivalent), or a condition of --fail-if holds; 4 something asked
-about cannot be judged; 1 and 2 errors.`,
-		Example: `  rumbench compare results/old results/new
-  rumbench compare results/mine --metric throughput,p99
-  rumbench compare results/mine:innodb results/mine:myrocks --all
-  rumbench compare results/old1 results/old2 -- results/new1 results/new2
-  rumbench compare results/old results/new --gate --worse-by 5%
-  rumbench compare results/old results/new --gate --brief --format markdown
-  rumbench compare results/old results/new --fail-if 'rows_per_s < 0.95 && sure'
-  rumbench compare results/old results/new --format bench > c.txt; benchstat -col target c.txt`,
 		Args: args(func(c *cobra.Command, args []string) error {
 			dash = c.ArgsLenAtDash()
 			if len(args) == 0 || dash == 0 || dash == len(args) {

@@ -47,18 +47,8 @@ func newDoctorCommand(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "check whether this host is fit to measure on, and how to fix that",
-		Long: `doctor looks at settings, limits and what else runs on this host, and says of
-everything that would spoil a measurement what was found, what is wanted, why
-it matters and how to fix it. It changes nothing but with --install --yes.
-
-Exit status: 0 nothing is bad; 5 something is, and this host is not fit.`,
-		Example: `  rumbench doctor
-  rumbench doctor --dir /var/tmp --seconds 5
-  rumbench doctor --json | jq '.[] | select(.status != "ok")'
-  rumbench doctor --install
-  rumbench doctor --install --yes`,
-		Args: args(cobra.NoArgs, o.validate),
-		RunE: func(c *cobra.Command, _ []string) error { return runDoctor(c.Context(), a, o, host.Servers) },
+		Args:  args(cobra.NoArgs, o.validate),
+		RunE:  func(c *cobra.Command, _ []string) error { return runDoctor(c.Context(), a, o, host.Servers) },
 	}
 	f := c.Flags()
 	f.StringVar(&o.dir, "dir", ".", "`directory` that the data will lie in, or one on the same disk")

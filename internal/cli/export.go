@@ -26,13 +26,8 @@ func newExportCommand(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export DIR...",
 		Short: "write the numbers of campaigns as Parquet files",
-		Long: `export writes a line for each number of each trial of the campaigns in the
-folders, and with --series a second file with all intervals. DuckDB and others
-read them: SELECT target, median(value) FROM 'rows.parquet' …`,
-		Example: `  rumbench export results --out rows.parquet
-  rumbench export results/mine --out rows.parquet --series series.parquet --force`,
-		Args: args(cobra.MinimumNArgs(1)),
-		RunE: func(_ *cobra.Command, dirs []string) error { return runExport(a, o, dirs) },
+		Args:  args(cobra.MinimumNArgs(1)),
+		RunE:  func(_ *cobra.Command, dirs []string) error { return runExport(a, o, dirs) },
 	}
 	f := c.Flags()
 	f.StringVar(&o.out, "out", "", "the file to write the rows to")

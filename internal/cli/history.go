@@ -27,16 +27,8 @@ func newHistoryCommand(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "history [DIR]",
 		Short: "find where the level of numbers changed over the campaigns in a folder",
-		Long: `history lines up the numbers of all campaigns in a folder that can be compared
-(one plan, workload and parameters, one kind of machine), the oldest first, and
-finds the runs at which their level changed. Without --metric it looks at the
-headline numbers of each step.`,
-		Example: `  rumbench history
-  rumbench history /srv/bench --plan nightly --target pebble --step l.i1
-  rumbench history --metric write_kb,db_bytes --all
-  rumbench history --json | jq 'select(.changes != [])'`,
-		Args: args(cobra.MaximumNArgs(1), func(*cobra.Command, []string) error { return resolve(&o.pick.Metrics) }),
-		RunE: func(_ *cobra.Command, dirs []string) error { return runHistory(a, o, dirs) },
+		Args:  args(cobra.MaximumNArgs(1), func(*cobra.Command, []string) error { return resolve(&o.pick.Metrics) }),
+		RunE:  func(_ *cobra.Command, dirs []string) error { return runHistory(a, o, dirs) },
 	}
 	f := c.Flags()
 	f.StringSliceVar(&o.pick.Plans, "plan", nil, "only campaigns of these plans")

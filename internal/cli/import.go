@@ -22,18 +22,6 @@ func newImportCommand(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "import PATH...",
 		Short: "make a campaign of the logs of sysbench, pgbench, db_bench, the insert benchmark, or of tables",
-		Long: `import reads the logs of other tools, with the iostat, vmstat and time output of
-the same runs, and writes a campaign: show, table, compare and report work on it.
-It reads published tables of results too.
-
-Directories are targets, the logs in them steps. Directories named 1, 2, 3 within
-a target are its trials. What the logs do not say stays unknown.`,
-		Example: `  rumbench import logs --out results/imported
-  rumbench import logs --device md2 --cpus 48 --compatible
-  rumbench import logs --skip
-  rumbench import qps.abs.all.tsv o.met.all --cpus 48
-  rumbench import before.log after.log
-  rumbench import numbers.csv --format csv`,
 		Args: args(func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0:

@@ -48,10 +48,7 @@ func newListRunsCommand(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "runs [DIR]",
 		Short: "the campaigns in a folder and below it, the oldest first",
-		Example: `  rumbench list runs
-  rumbench list runs /srv/bench --plan nightly
-  rumbench list runs --json | jq 'select(.status != "complete")'`,
-		Args: args(cobra.MaximumNArgs(1)),
+		Args:  args(cobra.MaximumNArgs(1)),
 		RunE: func(_ *cobra.Command, dirs []string) error {
 			runs, err := findRuns(a.Stderr, dirs, plans)
 			if err != nil {

@@ -28,13 +28,8 @@ func newReportCommand(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report DIR...",
 		Short: "write the report of campaigns as HTML and Markdown",
-		Example: `  rumbench report results/mine
-  rumbench report results/mine results/yours --out both
-  rumbench report results/mine --card mine.png
-  rumbench report results/mine --summary
-  rumbench report results/mine --base sqlite --notes notes.yaml --redact --out public`,
-		Args: args(cobra.MinimumNArgs(1)),
-		RunE: func(_ *cobra.Command, dirs []string) error { return runReport(a.Stdout, o, dirs) },
+		Args:  args(cobra.MinimumNArgs(1)),
+		RunE:  func(_ *cobra.Command, dirs []string) error { return runReport(a.Stdout, o, dirs) },
 	}
 	f := c.Flags()
 	f.StringVar(&o.out, "out", "", "directory to write to (default: DIR itself, if it is one)")

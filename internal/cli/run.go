@@ -43,12 +43,6 @@ func newRunCommand(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run PLAN",
 		Short: "run a plan and write its report",
-		Example: `  rumbench run plans/quick.yaml
-  rumbench run plans/quick.yaml --out results/mine --set params.rows=2M --set trials=3
-  rumbench run plans/quick.yaml --dry-run
-  rumbench run plans/sysbench.yaml --format sysbench | tee run.log
-  rumbench run plans/quick.yaml --calibrate --set trials=10
-  rumbench run --resume results/mine`,
 		Args: args(func(_ *cobra.Command, args []string) error {
 			switch {
 			case o.resume == "" && len(args) != 1:

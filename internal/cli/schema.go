@@ -13,11 +13,7 @@ func newSchemaCommand(a *App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "print the JSON Schema of plan files, for editors",
-		Long: `schema prints a JSON Schema (draft 2020-12) of plan files. With it an editor completes
-keys and names, explains them, and marks what is wrong. It knows the engines and the
-workloads of this version.`,
-		Example: `  rumbench schema > plan.schema.json`,
-		Args:    args(cobra.NoArgs),
+		Args:  args(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			schema, err := plan.Schema(registry.Catalog{})
 			if err != nil {

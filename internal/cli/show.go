@@ -28,13 +28,8 @@ func newShowCommand(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show DIR",
 		Short: "print the numbers of a campaign or trial",
-		Example: `  rumbench show results/mine
-  rumbench show results/mine --metric write_kb --step l.i1
-  rumbench show results/mine --plans --target innodb
-  rumbench show results/mine --format sysbench --target innodb
-  rumbench show results/mine --json | jq 'select(.metric == "rows_per_s")'`,
-		Args: args(cobra.ExactArgs(1), o.check),
-		RunE: func(_ *cobra.Command, dirs []string) error { return runShow(a.Stdout, &o, dirs[0]) },
+		Args:  args(cobra.ExactArgs(1), o.check),
+		RunE:  func(_ *cobra.Command, dirs []string) error { return runShow(a.Stdout, &o, dirs[0]) },
 	}
 	f := c.Flags()
 	f.BoolVar(&o.asJSON, "json", false, "one line of JSON per number")

@@ -47,20 +47,7 @@ func newStatCommand(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "stat [-- COMMAND...]",
 		Short: "watch this machine and running database servers live, or record the load of any program",
-		Long: `stat samples the host, its devices, processes and running database servers, all
-at one interval: counters as rates at the true elapsed time, gauges as they are.
-
-Without flags it shows the host and all physical disks until it is interrupted.
-
-With a command, or with --out DIR, it records a campaign instead: what the load of
-another program costs a server. report, show and compare work on it.`,
-		Example: `  rumbench stat
-  rumbench stat --attach prod=postgres:postgres://me@localhost/ --interval 10s
-  rumbench stat --format csv --out samples.csv --count 3600
-  rumbench stat --expr 'kb_per_write = rate("device.write_bytes") / rate("device.writes") / 1024'
-  rumbench stat --listen 127.0.0.1:9464 --format none
-  rumbench stat --attach 'mysql:${PROD_DSN}' --out results/sb -- sysbench oltp_read_write run`,
-		Args: args(w.take, w.check, w.compile),
+		Args:  args(w.take, w.check, w.compile),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if w.dashboard {
 				return watch.Dashboard(a.Stdout)

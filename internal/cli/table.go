@@ -39,29 +39,8 @@ func newTableCommand(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "table DIR...",
 		Short: "print one number of all tests as ratios to a base, in the layouts that results are published in",
-		Long: `table prints for every test (step) and target what the target has ÷ what the base
-has, with two decimals, in groups of tests: point, range, write and mixed with
-their geometric means, and others. ▲ and ▼ mark what is better or worse (95 %),
-= what is equivalent.
-
-Targets may be named by a part of their names that only one has.
-
-Layouts:
-  text, markdown  for people, with groups, means, warnings and notes
-  tsv, csv        the tables qps.abs and qps.rel of the sysbench suite
-  mrg, rel        the insert benchmark's 21 columns for every step, absolute and
-                  relative to the first target of each block
-  met             the sysbench suite's costs per operation
-
-What published layouts have no place for is said on standard error. A directory
-is a campaign or a trial; DIR:TARGET is one target of it.`,
-		Example: `  rumbench table results/mine
-  rumbench table results/mine --metric write_kb --base innodb
-  rumbench table results/mine --targets 8.0,8.4 --absolute
-  rumbench table results/mine --layout tsv --compatible
-  rumbench table results/old results/new --notes notes.txt --layout markdown`,
-		Args: args(o.check),
-		RunE: func(_ *cobra.Command, dirs []string) error { return runTable(a, o, dirs) },
+		Args:  args(o.check),
+		RunE:  func(_ *cobra.Command, dirs []string) error { return runTable(a, o, dirs) },
 	}
 	f := c.Flags()
 	f.StringVar(&o.layout, "layout", "text", strings.Join(tableLayouts, ", "))

@@ -26,8 +26,6 @@ type pgLog struct {
 	by      map[int64]*pgSecond
 	seconds []*pgSecond     // by time
 	clients map[string]bool // seen
-	failed  int64
-	skipped int64
 	started time.Time
 	grouped bool // it holds sums, not transactions
 	refused bool
@@ -164,12 +162,7 @@ func (l *pgLog) transaction(w, columns []string) string {
 	}
 	us, ok := whole(w[2])
 	if !ok {
-		if w[2] == "skipped" {
-			l.skipped++
-		} else {
-			l.failed++
-		}
-		return ""
+		return "" // it failed, or was skipped
 	}
 	if us > math.MaxUint32 {
 		return "a latency of more than an hour: µs were expected"

@@ -11,11 +11,10 @@ import (
 // Charts are lines over time, all series on one axis: data that the page's
 // script draws, and drawings of some of them for readers without scripts.
 type Charts struct {
-	ID, Title string
-	About     []string
-	Legend    Legend
-	Moving    Moving
-	Static    []Plot
+	About  []string
+	Legend Legend
+	Moving Moving
+	Static []Plot
 }
 
 // Moving is what the page's script draws.

@@ -114,8 +114,8 @@ type Folds []Fold
 
 // Fold is a collapsed part. Its title says what is in it.
 type Fold struct {
-	ID, Title string
-	Blocks    []Block
+	Title  string
+	Blocks []Block
 }
 
 // Grid is tables shown side by side if there is room; each can be linked to by
@@ -127,8 +127,8 @@ type Grid struct {
 
 // Plots are drawings side by side.
 type Plots struct {
-	ID, Title string
-	Plots     []Plot
+	Title string
+	Plots []Plot
 }
 
 func (Heading) kind() string   { return "heading" }

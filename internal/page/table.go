@@ -63,7 +63,7 @@ type Cell struct {
 
 // WordTable returns a table of words. The first column is that of the rows' heads.
 func WordTable(heads []string, rows ...[]string) Table {
-	t := Table{Head: heads[0], Groups: []Group{{}}}
+	t := Table{Head: heads[0]}
 	for _, name := range heads[1:] {
 		t.Columns = append(t.Columns, Column{Name: name})
 	}
@@ -72,9 +72,18 @@ func WordTable(heads []string, rows ...[]string) Table {
 		for _, text := range words[1:] {
 			row.Cells = append(row.Cells, Words(text))
 		}
-		t.Groups[0].Rows = append(t.Groups[0].Rows, row)
+		t.Add(row)
 	}
 	return t
+}
+
+// Add adds rows to the last group, which the first ones begin.
+func (t *Table) Add(rows ...Row) {
+	if len(t.Groups) == 0 {
+		t.Groups = []Group{{}}
+	}
+	last := &t.Groups[len(t.Groups)-1]
+	last.Rows = append(last.Rows, rows...)
 }
 
 // Words returns a cell of words.

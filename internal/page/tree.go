@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Tree is a line of text with lines below it.
+// Tree is a line of text with lines below it, for a terminal only.
 type Tree struct {
 	Text     string
 	Verbatim bool // never wrapped: a command to copy
@@ -53,11 +53,4 @@ func (t *text) wrapped(indent, text string, limit int) {
 		}
 	}
 	t.printf("%s\n", line)
-}
-
-func (m *markdown) tree(n Tree, depth int) {
-	m.printf("%s- %s\n", strings.Repeat("  ", depth), escape(n.Text))
-	for _, item := range n.Items {
-		m.tree(item, depth+1)
-	}
 }

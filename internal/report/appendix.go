@@ -51,13 +51,11 @@ func parameters(c *campaign) page.Table {
 			}
 		}
 	}
-	var rows []page.Row
 	for _, name := range sortedKeys(names) {
 		text, differ := c.Shared(func(t *target) []string {
 			return t.Distinct(func(trial *result.Trial) string { return plainValue(trial.Params[name]) })
 		})
-		rows = append(rows, plainRow(name, page.Cell{Text: text, Differs: differ}))
+		t.Add(plainRow(name, page.Cell{Text: text, Differs: differ}))
 	}
-	t.Groups = []page.Group{{Rows: rows}}
 	return t
 }

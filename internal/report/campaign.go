@@ -109,7 +109,7 @@ func (c *campaign) repeated() bool {
 // stepsWith returns the steps that have any of the measures, without warm-ups.
 func (c *campaign) stepsWith(measures []measure) []*step {
 	return slices.DeleteFunc(slices.Clone(c.steps), func(s *step) bool {
-		return s.Warmup || !slices.ContainsFunc(measures, func(m measure) bool { _, ok := m.key(s); return ok })
+		return s.Warmup || !slices.ContainsFunc(measures, func(m measure) bool { return m.in(s) })
 	})
 }
 

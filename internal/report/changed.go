@@ -110,9 +110,8 @@ func changedTable(s *step, all []map[string]growth) page.Table {
 	t.Columns = targetColumns(s.c.Targets)
 	t.Columns[0].Sub = "base"
 	score := changesOf(s, all)
-	var rows []page.Row
-	for _, name := range ranked(score, score) {
-		if len(rows) == mostChanged || score[name] < math.Log(leastChanged) {
+	for n, name := range ranked(score, score) {
+		if n == mostChanged || score[name] < math.Log(leastChanged) {
 			break
 		}
 		row := plainRow(name)
@@ -122,9 +121,8 @@ func changedTable(s *step, all []map[string]growth) page.Table {
 		for i := range s.c.Targets {
 			row.Cells = append(row.Cells, changedCell(all[0][name], all[i][name], i == 0 || s.Unlike(base, s.c.Targets[i]) != ""))
 		}
-		rows = append(rows, row)
+		t.Add(row)
 	}
-	t.Groups = []page.Group{{Rows: rows}}
 	return t
 }
 

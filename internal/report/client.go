@@ -11,14 +11,10 @@ func clientAlone(v *view) []page.Section {
 	c, n := v.client, page.NewNotes("client")
 	t := page.Table{Note: "The same clients on the engine that stores nothing: the ceiling of what rumbench could have measured, and what it " +
 		"takes itself.", Head: "step"}
-	var measures []measure
-	for _, name := range []string{"rows_per_s", "service_p50_us", "service_p99_us", "cpu_us", "client_cpu_us", "host_cpu_us"} {
-		measures = append(measures, measure{metric: name})
-	}
+	measures := measuresOf("rows_per_s", "service_p50_us", "service_p99_us", "cpu_us", "client_cpu_us", "host_cpu_us")
 	for _, m := range measures {
 		t.Columns = append(t.Columns, m.column())
 	}
-	var rows []page.Row
 	for _, s := range c.stepsWith(measures) {
 		row := plainRow(s.Name)
 		for _, m := range measures {
@@ -29,9 +25,8 @@ func clientAlone(v *view) []page.Section {
 			}
 			row.Cells = append(row.Cells, cell)
 		}
-		rows = append(rows, row)
+		t.Add(row)
 	}
-	t.Groups = []page.Group{{Rows: rows}}
 	if t.Empty() {
 		return nil
 	}

@@ -34,14 +34,12 @@ func settleTable(s *step) page.Table {
 	t := page.Table{Title: "Settle actions", Note: "What the engines did to come to rest.", Head: "target", Columns: []page.Column{
 		{Name: "action", Title: "Action, as requested or observed"}, {Name: "took", Title: "How long it took"}, {Name: "detail", Title: "What it changed"},
 	}}
-	var rows []page.Row
 	for tg, r := range s.leaders() {
 		for _, a := range r.Step.Settle {
 			took := page.Cell{Text: quantity.Micros(float64(a.Duration.Nanoseconds()) / 1e3), Number: true}
-			rows = append(rows, targetRow(tg, page.Words(a.Name), took, page.Words(a.Detail)))
+			t.Add(targetRow(tg, page.Words(a.Name), took, page.Words(a.Detail)))
 		}
 	}
-	t.Groups = []page.Group{{Rows: rows}}
 	return t
 }
 

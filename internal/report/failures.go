@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"rumbench/internal/account"
@@ -74,7 +73,7 @@ func failedWords(ranks []rank) string {
 			out = compare.AppendNew(out, failuresOf(ranks[0].at, ranks[0].target).words(), failuresOf(r.at, r.target).words())
 		}
 	}
-	if out = slices.DeleteFunc(out, func(s string) bool { return s == "" }); len(out) == 0 {
+	if out = said(out...); len(out) == 0 {
 		return ""
 	}
 	return "; " + quantity.Joined(out)

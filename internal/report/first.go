@@ -22,7 +22,7 @@ func firstScreen(v *view) []page.Block {
 		out = append(out, page.Prose("answer", sentence))
 	}
 	if steps := v.leading(); len(steps) > 0 {
-		out = append(out, page.Medium{Drawn: panels(v, steps), Written: []page.Block{numbersTable(v.campaign, v.standing(steps[0]))}})
+		out = append(out, page.Medium{Drawn: panels(v, steps), Written: []page.Block{numbersTable(v.standing(steps[0]))}})
 	}
 	differ := settingsThatDiffer(v.campaign)
 	lower := page.Panels{Class: "lower", Cells: heatMaps(v.campaign, len(differ) == 0)}
@@ -72,16 +72,14 @@ func headline(c *campaign) []string {
 	} else {
 		trials = "trials: " + trials
 	}
-	out := []string{
+	return said(
 		versions(c),
-		strings.TrimSpace(shared(func(t *result.Trial) string { return t.Workload }) + " " + shared(func(t *result.Trial) string { return t.Preset })),
+		strings.TrimSpace(shared(func(t *result.Trial) string { return t.Workload })+" "+shared(func(t *result.Trial) string { return t.Preset })),
 		labelled("load:", shared(func(t *result.Trial) string { return t.Recorded })),
 		clients(c), extent(c),
 		labelled("cache", shared((*result.Trial).Cache)),
 		labelled("durability", durability(c)),
-		machine(c), trials, startedAt(c),
-	}
-	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
+		machine(c), trials, startedAt(c))
 }
 
 // durability returns the level with its meaning; the level alone if that means
@@ -201,7 +199,7 @@ func machine(c *campaign) string {
 	} else {
 		out = append(out, cmp.Or(fs, device))
 	}
-	return strings.Join(slices.DeleteFunc(out, func(s string) bool { return s == "" }), ", ")
+	return strings.Join(said(out...), ", ")
 }
 
 // mostLeading is how many steps the panels can show.

@@ -43,17 +43,8 @@ func banners(in Input, c *campaign) []string {
 	if levels := c.Durability(); levels != "" {
 		say(DurabilityDiffers(levels))
 	}
-	if differ := cachesDiffer(c); differ != "" {
-		say(differ)
-	}
-	for _, w := range slices.Concat(in.Warnings, otherWork(c)) {
+	for _, w := range slices.Concat(said(cachesDiffer(c)), in.Warnings, otherWork(c), said(hostsDiffer(c), ranApart(c.Targets[0], c.Targets))) {
 		say(w)
-	}
-	if differ := hostsDiffer(c); differ != "" {
-		say(differ)
-	}
-	if apart := ranApart(c.Targets[0], c.Targets); apart != "" {
-		say(apart)
 	}
 	for _, t := range c.Targets {
 		for _, trial := range t.Trials {

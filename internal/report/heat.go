@@ -217,22 +217,15 @@ func heatTable(h *page.Heat) page.Table {
 }
 
 // numbersTable returns the numbers of the panels as a table of the targets.
-func numbersTable(c *campaign, s *step) page.Table {
+func numbersTable(s *step) page.Table {
 	measures := []measure{
 		{metric: metric.HighestRate}, {name: "rate", metric: "rows_per_s"}, {metric: "service_p50_us"}, {metric: "service_p99_us"}, {metric: "service_p999_us"},
 		{metric: "cpu_us"}, {metric: "write_kb"}, {metric: "read_kb"}, {metric: "space_amplification"},
 	}
-	t := page.Table{Title: s.Name, Head: "target"}
-	measures = slices.DeleteFunc(measures, func(m measure) bool { _, ok := m.key(s); return !ok })
-	for _, m := range measures {
-		col := m.column()
-		col.Sub = m.unit(s)
-		t.Columns = append(t.Columns, col)
-	}
-	rows := targetRows(c.Targets, len(measures), func(t *target, i int) page.Cell {
-		cell := measures[i].cell(s, t, page.NewNotes(""))
+	t := targetTable(s, measures, func(m measure, t *target) page.Cell {
+		cell := m.cell(s, t, page.NewNotes(""))
 		cell.Notes = nil
-		k, _ := measures[i].key(s)
+		k, _ := m.key(s)
 		switch n := s.number(t, k); {
 		case n.Missing != "":
 		case k.Metric == metric.HighestRate && n.Value == 0:
@@ -244,6 +237,6 @@ func numbersTable(c *campaign, s *step) page.Table {
 		}
 		return cell
 	})
-	t.Groups = []page.Group{{Rows: rows}}
+	t.Title = s.Name
 	return t
 }

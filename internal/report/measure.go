@@ -25,6 +25,32 @@ type measure struct {
 	without float64
 }
 
+// measuresOf returns the measures of metrics, under their own names.
+func measuresOf(metrics ...string) (out []measure) {
+	for _, name := range metrics {
+		out = append(out, measure{metric: name})
+	}
+	return out
+}
+
+// in reports whether a step has the measure.
+func (m measure) in(s *step) bool { _, ok := m.key(s); return ok }
+
+// targetTable returns the measures that a step has, with a row of cells for each target.
+func targetTable(s *step, measures []measure, cell func(m measure, t *target) page.Cell) page.Table {
+	t := page.Table{Head: "target"}
+	shown := slices.DeleteFunc(slices.Clone(measures), func(m measure) bool { return !m.in(s) })
+	for _, m := range shown {
+		c := m.column()
+		c.Sub = m.unit(s)
+		t.Columns = append(t.Columns, c)
+	}
+	if len(shown) > 0 {
+		t.Add(targetRows(s.c.Targets, len(shown), func(t *target, i int) page.Cell { return cell(shown[i], t) })...)
+	}
+	return t
+}
+
 // key returns the key of the measure in a step: of what the engine's own processes
 // read or wrote where other programs used the device.
 func (m measure) key(s *step) (key, bool) {

@@ -22,8 +22,12 @@ func sentences(v *view) []string {
 		return nil
 	}
 	s := v.standing(steps[0])
-	out := []string{s.first(" in " + s.Name), sentence(append(s.costs(), s.space()...)), strings.TrimSpace(v.otherTests(s) + v.corrected(s))}
-	return slices.DeleteFunc(out, func(text string) bool { return text == "" })
+	return said(s.first(" in "+s.Name), sentence(append(s.costs(), s.space()...)), strings.TrimSpace(v.otherTests(s)+v.corrected(s)))
+}
+
+// said returns the texts that say something.
+func said(texts ...string) []string {
+	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 }
 
 // standing returns the step that stands for the sweep of a step.
@@ -228,9 +232,7 @@ func (s *step) costs() (parts []string) {
 	if k, ok := s.goal(); !ok || s.contestIn(k).subject == nil {
 		return nil
 	}
-	if text := s.tail(); text != "" {
-		parts = append(parts, text)
-	}
+	parts = append(parts, s.tail())
 	for _, cost := range []struct{ metric, name string }{{"cpu_us", "CPU"}, {"write_kb", "KB written"}} {
 		k, ok := s.Own(cost.metric)
 		if ok && cost.metric == "write_kb" {
@@ -239,11 +241,9 @@ func (s *step) costs() (parts []string) {
 		if !ok {
 			continue
 		}
-		if text := s.cost(k, cost.name+" per "+k.Per); text != "" {
-			parts = append(parts, text)
-		}
+		parts = append(parts, s.cost(k, cost.name+" per "+k.Per))
 	}
-	return parts
+	return said(parts...)
 }
 
 // space says how the targets compare in space at the end of all steps: what is not
@@ -254,10 +254,7 @@ func (s *step) space() []string {
 		return nil
 	}
 	k, _ := last.Own("space_amplification")
-	if text := last.cost(k, "space after "+last.Name); text != "" {
-		return []string{text}
-	}
-	return nil
+	return said(last.cost(k, "space after "+last.Name))
 }
 
 // sentence joins parts of one.

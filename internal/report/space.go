@@ -51,13 +51,8 @@ func spaceTable(c *campaign, n *page.Notes) (t page.Table, metrics []string) {
 // spaceMeasures returns the measures of the data and the engine at a step's
 // end.
 func spaceMeasures() []measure {
-	var out []measure
-	for _, name := range []string{
-		"db_bytes", "space_amplification", "write_amplification", "server_memory_bytes", "read_amplification", "data_bytes", "log_bytes", "live_bytes",
-	} {
-		out = append(out, measure{metric: name})
-	}
-	return out
+	return measuresOf("db_bytes", "space_amplification", "write_amplification", "server_memory_bytes", "read_amplification", "data_bytes", "log_bytes",
+		"live_bytes")
 }
 
 // stepPlots draws the groups of a table whose columns are steps, with a line

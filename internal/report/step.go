@@ -142,16 +142,7 @@ var mainMeasures = []measure{
 
 // mainTable returns what matters of a step, a row per target.
 func mainTable(s *step, n *page.Notes) page.Table {
-	t := page.Table{Head: "target"}
-	shown := slices.DeleteFunc(slices.Clone(mainMeasures), func(m measure) bool { _, ok := m.key(s); return !ok })
-	for _, m := range shown {
-		c := m.column()
-		c.Sub = m.unit(s)
-		t.Columns = append(t.Columns, c)
-	}
-	if len(shown) > 0 {
-		t.Groups = []page.Group{{Rows: targetRows(s.c.Targets, len(shown), func(t *target, i int) page.Cell { return shown[i].cell(s, t, n) })}}
-	}
+	t := targetTable(s, mainMeasures, func(m measure, t *target) page.Cell { return m.cell(s, t, n) })
 	sharedTags(&t)
 	return t
 }
@@ -256,7 +247,6 @@ func groupsTable(s *step) page.Table {
 		{Name: "pace", Title: "How the intended starts are spread over time"},
 		{Name: "operations", Title: "The operation kinds that its clients do"},
 	}}
-	var rows []page.Row
 	for _, g := range s.Groups() {
 		if g.Clients == 0 {
 			continue // not known
@@ -265,9 +255,8 @@ func groupsTable(s *step) page.Table {
 		if g.Rate > 0 {
 			rate, pace = quantity.Digits(g.Rate)+"/s"+g.RateUnit(), g.Pace
 		}
-		rows = append(rows, plainRow(g.Name,
+		t.Add(plainRow(g.Name,
 			page.Cell{Text: fmt.Sprint(g.Clients), Number: true}, page.Words(rate), page.Words(pace), page.Words(strings.Join(g.Ops, ", "))))
 	}
-	t.Groups = []page.Group{{Rows: rows}}
 	return t
 }

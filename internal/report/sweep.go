@@ -215,28 +215,17 @@ func aboutSweep(w *sweep) string {
 }
 
 // levelMeasures are the columns of a sweep's table that are always shown.
-var levelMeasures = []measure{{metric: "rows_per_s"}, {metric: "service_p50_us"}, {metric: "service_p99_us"}, {metric: "cpu_us"}, {metric: "write_kb"}}
+var levelMeasures = measuresOf("rows_per_s", "service_p50_us", "service_p99_us", "cpu_us", "write_kb")
 
 // sweepMeasures are the columns of a sweep's whole table.
-var sweepMeasures = []measure{
-	{metric: "rows_per_s"},
-	{metric: "service_p50_us"},
-	{metric: "service_p95_us"},
-	{metric: "service_p99_us"},
-	{metric: "cpu_us"},
-	{metric: "server_cpu_us"},
-	{metric: "client_cpu_us"},
-	{metric: "context_switches"},
-	{metric: "errors"},
-	{metric: "retries", each: true},
-	{metric: "given_up", each: true},
-	{metric: "wasted_statements", each: true},
-}
+var sweepMeasures = append(
+	measuresOf("rows_per_s", "service_p50_us", "service_p95_us", "service_p99_us", "cpu_us", "server_cpu_us", "client_cpu_us", "context_switches", "errors"),
+	measure{metric: "retries", each: true}, measure{metric: "given_up", each: true}, measure{metric: "wasted_statements", each: true})
 
 // measured returns those of the measures that any level of the panel has.
 func (p panel) measured(all []measure) []measure {
 	return slices.DeleteFunc(slices.Clone(all), func(m measure) bool {
-		return !slices.ContainsFunc(p.levels, func(l levelStep) bool { _, ok := m.key(l.step); return ok })
+		return !slices.ContainsFunc(p.levels, func(l levelStep) bool { return m.in(l.step) })
 	})
 }
 

@@ -65,11 +65,7 @@ func sound(c *campaign) string {
 
 // problems returns what limits a comparison, the worst first.
 func problems(c *campaign, in *Input) (poor, fair []string) {
-	poor = append(poor, otherWork(c)...)
-	if differ := hostsDiffer(c); differ != "" {
-		poor = append(poor, differ)
-	}
-	poor = append(poor, noAnswer(c)...)
+	poor = slices.Concat(otherWork(c), said(hostsDiffer(c)), noAnswer(c))
 	ended, all := 0, 0
 	for _, t := range c.Targets {
 		for _, trial := range t.Trials {
@@ -85,18 +81,14 @@ func problems(c *campaign, in *Input) (poor, fair []string) {
 	if levels := c.Durability(); levels != "" {
 		poor = append(poor, DurabilityDiffers(levels))
 	}
-	if apart := ranApart(c.Targets[0], c.Targets); apart != "" {
-		fair = append(fair, apart)
-	}
+	fair = said(ranApart(c.Targets[0], c.Targets))
 	if slices.ContainsFunc(c.Targets, func(t *target) bool { return len(t.Trials) < compare.LeastTrials }) {
 		fair = append(fair, cautionOn(c))
 	}
 	if len(meanings(c)) > 1 && c.Durability() == "" {
 		fair = append(fair, "The level of durability means different things to the targets.")
 	}
-	if differ := cachesDiffer(c); differ != "" {
-		fair = append(fair, differ)
-	}
+	fair = append(fair, said(cachesDiffer(c))...)
 	if steps := c.leading(); len(steps) > 0 {
 		fair = append(fair, steps[0].tooSmall()...)
 	}

@@ -262,10 +262,10 @@ func Variables(ctx context.Context, p Program) (map[string]bool, error) {
 	}
 	names, err := k.variables(ctx, p)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read the variables of %s: %w", p.Path, err)
 	}
 	known := make(map[string]bool, len(names))
-	for name := range names {
+	for _, name := range names {
 		if !k.cased {
 			name = strings.ToLower(name)
 		}

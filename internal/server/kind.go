@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 	"syscall"
 )
@@ -19,7 +20,7 @@ type kind struct {
 	// of program.
 	version func(text string) (version string, ok bool)
 	// variables lists the names of the settings that the program knows.
-	variables func(ctx context.Context, p Program) (map[string]bool, error)
+	variables func(ctx context.Context, p Program) ([]string, error)
 	cased     bool // those names differ by upper and lower case
 	// configure writes the configuration file.
 	configure func(s *Server) error
@@ -46,6 +47,25 @@ func kindOf(name string) (*kind, error) {
 		return k, nil
 	}
 	return nil, fmt.Errorf("unknown kind of server %q; the kinds are %s", name, strings.Join(Kinds(), ", "))
+}
+
+// versionIn returns a function that parses a version: what a pattern has in parentheses.
+func versionIn(pattern *regexp.Regexp) func(text string) (version string, ok bool) {
+	return func(text string) (string, bool) {
+		if m := pattern.FindStringSubmatch(text); m != nil {
+			return m[1], true
+		}
+		return "", false
+	}
+}
+
+// socketDir returns the directory of the socket for the server: relative to its working
+// directory, the data directory, if the path of the socket is too long.
+func socketDir(s *Server) string {
+	if len(s.endpoint.Socket) > longestSocket {
+		return "../run"
+	}
+	return s.runDir()
 }
 
 // Kinds lists the kinds of servers.

@@ -17,7 +17,7 @@ var mariadb = kind{
 	user: "mysql", superuser: "root", aptPackage: "mariadb-server", socket: "s", stop: syscall.SIGTERM,
 	paths:     []string{"/usr/local/sbin/mariadbd", "/usr/libexec/mariadbd", "/usr/sbin/mariadbd"},
 	arguments: defaultsFile, version: mariadbVersion, makeData: makeMariaDB,
-	variables: func(ctx context.Context, p Program) (map[string]bool, error) {
+	variables: func(ctx context.Context, p Program) ([]string, error) {
 		return mysqlVariables(ctx, p, "--no-defaults", "--plugin-load-add=ha_rocksdb.so")
 	},
 	configure: func(s *Server) error {
@@ -156,10 +156,7 @@ func writeConfig(s *Server, more []Setting) error {
 // relativeSocket returns the socket's path for the server, relative to its
 // working directory, the data directory, if the path is too long.
 func (s *Server) relativeSocket() string {
-	if len(s.endpoint.Socket) <= longestSocket {
-		return s.endpoint.Socket
-	}
-	return "../run/" + filepath.Base(s.endpoint.Socket)
+	return socketDir(s) + "/" + filepath.Base(s.endpoint.Socket)
 }
 
 // quoteOption quotes characters that are special in an option file.
@@ -173,7 +170,7 @@ func quoteOption(v string) string {
 // mysqlVariables reads the table of variables at the end of the program's help.
 // It uses a temporary directory, because some releases access, or even fill, the
 // data directory.
-func mysqlVariables(ctx context.Context, p Program, args ...string) (map[string]bool, error) {
+func mysqlVariables(ctx context.Context, p Program, args ...string) (names []string, err error) {
 	dir, err := os.MkdirTemp("", "rumbench-variables-")
 	if err != nil {
 		return nil, err
@@ -187,17 +184,16 @@ func mysqlVariables(ctx context.Context, p Program, args ...string) (map[string]
 	_, table, found := strings.Cut(text, "\n-----")
 	if !found {
 		if err == nil {
-			err = fmt.Errorf("its help has no table of variables")
+			err = errors.New("its help has no table of variables")
 		}
-		return nil, fmt.Errorf("read the variables of %s: %w", p.Path, err)
+		return nil, err
 	}
-	known := map[string]bool{}
 	for line := range strings.Lines(table) {
 		if name, _, ok := strings.Cut(line, " "); ok && name != "" && !strings.HasPrefix(name, "-") {
-			known[canonical(name)] = true
+			names = append(names, canonical(name))
 		}
 	}
-	return known, nil
+	return names, nil
 }
 
 // canonical returns the name of a variable with underscores: the servers accept

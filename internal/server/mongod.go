@@ -20,41 +20,24 @@ var mongod = kind{
 		return os.WriteFile(s.configFile(), []byte(strings.Join(mongodArguments(s), "\n")+"\n"), 0o644)
 	},
 	makeData: func(context.Context, *Server) error { return nil }, // the server does that itself
-	version: func(text string) (string, bool) {
-		m := mongodVersion.FindStringSubmatch(text)
-		if m == nil {
-			return "", false
-		}
-		return m[1], true
-	},
-	variables: func(ctx context.Context, p Program) (map[string]bool, error) {
+	version:  versionIn(regexp.MustCompile(`^db version v([^\s,]+)`)),
+	variables: func(ctx context.Context, p Program) (names []string, err error) {
 		text, err := output(ctx, p.Path, "--help")
-		if err != nil {
-			return nil, fmt.Errorf("read the variables of %s: %w", p.Path, err)
-		}
-		known := map[string]bool{}
 		for _, m := range mongodOption.FindAllStringSubmatch(text, -1) {
-			known[m[1]] = true
+			names = append(names, m[1])
 		}
-		return known, nil
+		return names, err
 	},
 }
 
-var (
-	mongodVersion = regexp.MustCompile(`^db version v([^\s,]+)`)
-	mongodOption  = regexp.MustCompile(`(?m)^ +(?:-\w \[ |)--(\w+)`)
-)
+var mongodOption = regexp.MustCompile(`(?m)^ +(?:-\w \[ |)--(\w+)`)
 
 // ServerParameter begins the name of a setting that is one of mongod's server
 // parameters: setParameter.NAME.
 const ServerParameter = "setParameter."
 
 func mongodArguments(s *Server) []string {
-	dir := s.runDir()
-	if len(s.endpoint.Socket) > longestSocket {
-		dir = "../run"
-	}
-	args := []string{"--dbpath=" + s.DataDir(), "--directoryperdb", "--unixSocketPrefix=" + dir, fmt.Sprintf("--port=%d", s.endpoint.Port)}
+	args := []string{"--dbpath=" + s.DataDir(), "--directoryperdb", "--unixSocketPrefix=" + socketDir(s), fmt.Sprintf("--port=%d", s.endpoint.Port)}
 	if !s.sets("bind_ip") {
 		args = append(args, "--bind_ip=127.0.0.1")
 	}

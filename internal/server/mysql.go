@@ -21,7 +21,7 @@ var mysql = kind{
 		}
 		return m[1], true
 	},
-	variables: func(ctx context.Context, p Program) (map[string]bool, error) {
+	variables: func(ctx context.Context, p Program) ([]string, error) {
 		args := []string{"--no-defaults"}
 		if share := filepath.Join(p.base(), "share"); isDir(share) {
 			args = append(args, "--lc-messages-dir="+share)

@@ -21,29 +21,17 @@ var postgres = kind{
 	paths:     []string{"/usr/local/pgsql/bin/postgres", "/usr/lib/postgresql/*/bin/postgres"},
 	arguments: func(s *Server) []string { return []string{"-D", s.DataDir(), "--config-file=" + s.configFile()} },
 	configure: configurePostgres, makeData: makePostgres, variables: postgresVariables, leftovers: postgresLeftovers,
-	version: func(text string) (string, bool) {
-		m := postgresVersion.FindStringSubmatch(text)
-		if m == nil {
-			return "", false
-		}
-		return m[1], true
-	},
+	version: versionIn(regexp.MustCompile(`^postgres \(PostgreSQL\) (\S+)`)),
 }
 
-var postgresVersion = regexp.MustCompile(`^postgres \(PostgreSQL\) (\S+)`)
-
 func configurePostgres(s *Server) error {
-	dir := s.runDir()
-	if len(s.endpoint.Socket) > longestSocket {
-		dir = "../run"
-	}
 	settings := append([]Setting{}, s.Settings...)
 	if !s.sets("listen_addresses") {
 		settings = append(settings, Setting{"listen_addresses", "127.0.0.1"})
 	}
 	settings = append(settings,
 		Setting{"port", fmt.Sprint(s.endpoint.Port)},
-		Setting{"unix_socket_directories", dir},
+		Setting{"unix_socket_directories", socketDir(s)},
 		Setting{"logging_collector", "off"}, // standard error is the log
 		// The default, POSIX shared memory, has random names in /dev/shm, which all
 		// servers of the host use: it would outlive a killed server, and could not
@@ -64,18 +52,14 @@ func makePostgres(ctx context.Context, s *Server) error {
 }
 
 // postgresVariables reads the names in the first column of --describe-config.
-func postgresVariables(ctx context.Context, p Program) (map[string]bool, error) {
+func postgresVariables(ctx context.Context, p Program) (names []string, err error) {
 	text, err := output(ctx, p.Path, "--describe-config")
-	if err != nil {
-		return nil, fmt.Errorf("read the variables of %s: %w", p.Path, err)
-	}
-	known := map[string]bool{}
 	for line := range strings.Lines(text) {
 		if name, _, ok := strings.Cut(line, "\t"); ok {
-			known[name] = true
+			names = append(names, name)
 		}
 	}
-	return known, nil
+	return names, err
 }
 
 // postgresLeftovers removes the PID file. It is called when no server runs in the

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"regexp"
 	"strconv"
@@ -17,16 +16,8 @@ var tarantool = kind{
 	arguments: func(s *Server) []string { return []string{s.configFile()} },
 	configure: configureTarantool, variables: tarantoolVariables,
 	makeData: func(context.Context, *Server) error { return nil }, // it does so itself
-	version: func(text string) (string, bool) {
-		m := tarantoolVersion.FindStringSubmatch(text)
-		if m == nil {
-			return "", false
-		}
-		return m[1], true
-	},
+	version:  versionIn(regexp.MustCompile(`^Tarantool (\d+\.\d+\.\d+)`)),
 }
-
-var tarantoolVersion = regexp.MustCompile(`^Tarantool (\d+\.\d+\.\d+)`)
 
 // configureTarantool writes the script. The server listens at the socket only,
 // which none but root and its own user can access, so that guest may do all.
@@ -56,7 +47,7 @@ func quoteLua(v string) string {
 
 // tarantoolVariables reads the names from the table that the server checks its
 // configuration with, which only its own functions hold.
-func tarantoolVariables(ctx context.Context, p Program) (map[string]bool, error) {
+func tarantoolVariables(ctx context.Context, p Program) ([]string, error) {
 	const script = `
 local function find(f, depth)
 	for i = 1, 60 do
@@ -69,12 +60,5 @@ end
 for name in pairs(find(box.cfg, 4)) do print(name) end
 os.exit(0)`
 	text, err := output(ctx, p.Path, "-e", script)
-	if err != nil {
-		return nil, fmt.Errorf("read the variables of %s: %w", p.Path, err)
-	}
-	known := map[string]bool{}
-	for _, name := range strings.Fields(text) {
-		known[name] = true
-	}
-	return known, nil
+	return strings.Fields(text), err
 }

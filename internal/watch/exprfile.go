@@ -46,8 +46,8 @@ func ParseExprFile(path string, src []byte) ([]*Expression, error) {
 // CheckNames refuses duplicate names of expressions, and those of built-in ones.
 func CheckNames(list []*Expression) error {
 	seen := make(map[string]bool)
-	for _, b := range builtins {
-		seen[b.name] = true
+	for _, b := range usual.Derived {
+		seen[b.Name] = true
 	}
 	for _, e := range list {
 		if seen[e.Name] {

@@ -88,9 +88,9 @@ func (t *Table) blocks(f *Frame) []page.Block {
 	if len(t.Filter) > 0 {
 		return append(blocks, t.lists(f, t.Filter.Matches)...)
 	}
-	shown, listed := leads, func(r *Row) bool { return r.Kind == Derived && moves(r) }
+	shown, listed := usual.Leads, func(r *Row) bool { return r.Kind == Derived && moves(r) }
 	if t.All {
-		shown, listed = views, moves
+		shown, listed = usual.Views, moves
 	}
 	for i := range shown {
 		blocks = append(blocks, shown[i].table(f))
