@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"testing"
+	"time"
 
 	"rumbench/engine"
 	"rumbench/model"
@@ -28,6 +29,7 @@ func testLock(t *testing.T, s Suite) {
 			if err != nil {
 				return err
 			}
+			time.Sleep(time.Millisecond) // the others read meanwhile, if nothing keeps them from it
 			if _, _, err := collect(write, ints(rows[0][0].Int()+1, 1)...); err != nil {
 				return err
 			}
