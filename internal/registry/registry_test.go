@@ -28,6 +28,12 @@ var variants = map[string][]map[string]any{
 		{"rows": int64(3000), "write_rows": int64(1000), "query_seconds": 1.0, "schema": "classic", "form": "2020", "deletes": false, "one_table": true, "clients": int64(2)},
 		{"rows": int64(3000), "query_seconds": 1.0, "schema": "classic", "form": "2016", "deletes": false, "index_build": "together"},
 	},
+	"rollup": {
+		{"rows": int64(2400), "stages": int64(3), "tables": int64(2), "clients": int64(3), "check": "each"},
+		{"rows": int64(1200), "stages": int64(2), "tables": int64(3), "clients": int64(2), "id_scope": "global", "rollup_columns": "wide", "order": "rollup_first", "check": "each"},
+		{"rows": int64(600), "stages": int64(2), "tables": int64(2), "clients": int64(2), "schema": "scattered", "transactions": false, "check": "each"},
+		{"rows": int64(1500), "stages": int64(2), "tables": int64(2), "clients": int64(3), "schema": "aggregating", "pairs": int64(45), "transactions": false, "check": "each"},
+	},
 	"sysbench": {
 		{
 			"tables": []int64{3}, "table_size": int64(250), "clients": []int64{2}, "ratios": []int64{4, 1}, "load_batch": int64(100), "load_clients": int64(2), "settle_floor": time.Duration(0),

@@ -3,6 +3,7 @@ package registry
 import (
 	"rumbench/workload"
 	"rumbench/workload/ibench"
+	"rumbench/workload/rollup"
 	"rumbench/workload/sysbench"
 )
 
@@ -10,6 +11,7 @@ import (
 func Workloads() []workload.Workload {
 	return []workload.Workload{
 		ibench.Workload{},
+		rollup.Workload{},
 		sysbench.Workload{},
 	}
 }
