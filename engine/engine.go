@@ -177,8 +177,8 @@ func (e *KnobError) Error() string {
 
 // DB is an open database.
 //
-// Session, Sizes and Counters may be called concurrently, also while sessions
-// execute operations. CreateIndexes may be called concurrently for different
+// Session, Sizes, Counters and ClearTable may be called concurrently, also while
+// sessions execute operations. CreateIndexes may be called concurrently for different
 // tables, while no session writes to them. The others are called from one
 // goroutine while all sessions are idle.
 type DB interface {
@@ -193,6 +193,9 @@ type DB interface {
 	CreateIndexes(ctx context.Context, table string, indexes ...string) error
 	// DropIndex removes a secondary index.
 	DropIndex(ctx context.Context, table, index string) error
+	// ClearTable removes all rows of a table as fast as the engine can; its indexes
+	// stay. Sessions may write to other tables meanwhile, and none uses this one.
+	ClearTable(ctx context.Context, table string) error
 	// Session opens a session for one client goroutine.
 	Session(ctx context.Context) (Session, error)
 	// Sizes returns the bytes of each table and index, where known, and of the

@@ -137,9 +137,9 @@ type Op struct {
 	// SQL database gets the plain statement, without hint and without ORDER BY.
 	// Not with Limit.
 	Free bool
-	// Shorter restricts a scan to rows whose column of that name is shorter, in
-	// bytes, than the last argument. No index helps: all rows are read.
-	Shorter   string
+	// Where are further conditions on the rows of a scan, which no index helps
+	// with: what the bounds leave is read. They apply before all that follows.
+	Where     []Condition
 	Desc      bool // scan from the upper bound down
 	Limit     int  // 0 means no limit
 	Aggregate Aggregate
@@ -153,6 +153,12 @@ type Op struct {
 	// rows of a DeleteLowest. Rows is then the number of distinct keys given, or
 	// of rows found. Only where it is provably true, whatever other clients do.
 	Blind bool
+
+	// Lock protects the rows that a Get by primary key returns within a
+	// transaction: if the transaction then changes one, nobody else has changed it
+	// in between. The engine locks them, or one of two transactions fails with a
+	// class that Yields. Outside a transaction it means nothing.
+	Lock bool
 
 	Isolation Isolation // Begin
 }
@@ -179,7 +185,7 @@ func (o *Op) RangeCount() int { return max(o.Ranges, 1) }
 //
 //	Insert        Rows × Columns, row by row
 //	Get, Delete   KeyCount × key columns (Get by Index: KeyCount × Equal)
-//	Scan          Equal values, then Ranges times: the lower bound if any, the upper bound if any; then the length of Shorter
+//	Scan          Equal values, then Ranges times: the lower bound if any, the upper bound if any; then one per Where
 //	Update        one value per Set, then KeyCount × key columns (or, by Index, the Equal values)
 //	DeleteLowest  one value: the cursor
 func (o *Op) Args(t *Table) int {
@@ -199,11 +205,7 @@ func (o *Op) Args(t *Table) int {
 				n++
 			}
 		}
-		n = o.Equal + n*o.RangeCount()
-		if o.Shorter != "" {
-			n++
-		}
-		return n
+		return o.Equal + n*o.RangeCount() + len(o.Where)
 	case Update:
 		return len(o.Set) + o.KeyCount()*key
 	case DeleteLowest:
@@ -214,7 +216,11 @@ func (o *Op) Args(t *Table) int {
 
 // Validate checks the shape against its table, so that engines need not.
 func (o *Op) Validate(t *Table) error {
-	if err := o.validate(t); err != nil {
+	err := cmp.Or(
+		o.validate(t),
+		refuse(o.Kind != Scan && len(o.Where) > 0, "only a scan takes conditions"),
+		refuse(o.Lock && (o.Kind != Get || o.Index != ""), "only a get by primary key locks rows"))
+	if err != nil {
 		return fmt.Errorf("operation %s: %w", o.Label(), err)
 	}
 	return nil
@@ -324,7 +330,11 @@ func (o *Op) validateScan(t *Table) error {
 	}
 	bounded := o.Lower != Open || o.Upper != Open
 	unfit := o.Equal < 0 || o.Equal > len(order) || bounded && o.Equal == len(order)
-	text := slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Name == o.Shorter && (c.Type == String || c.Type == Bytes) })
+	for _, c := range o.Where {
+		if err := c.validate(t); err != nil {
+			return err
+		}
+	}
 	return cmp.Or(
 		refuse(unfit, "%d equality columns and bounds do not fit an index of %d columns", o.Equal, len(order)),
 		refuse(o.Aggregate == Sum && len(o.Columns) != 1, "a sum needs exactly one column"),
@@ -332,6 +342,5 @@ func (o *Op) validateScan(t *Table) error {
 		refuse(o.Aggregate == Count && len(o.Columns) > 1 && !o.Distinct, "a count takes one column at most"),
 		refuse(o.Free && (o.Limit > 0 || o.Desc), "a free scan has neither direction nor limit"),
 		refuse(o.Ranges > 1 && (!o.Free || o.Equal > 0 || o.Lower != Inclusive || o.Upper != Inclusive),
-			"several ranges need Free, no equality columns and inclusive bounds"),
-		refuse(o.Shorter != "" && !text, "shorter %s: not a string or bytes column", o.Shorter))
+			"several ranges need Free, no equality columns and inclusive bounds"))
 }

@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"cmp"
 	"slices"
 
 	"rumbench/model"
@@ -137,14 +138,11 @@ func (o *oracle) order(op *model.Op) []int {
 func (o *oracle) scan(op *model.Op, args []model.Value) [][]model.Value {
 	order := o.order(op)
 	o.sort(order)
-	var shorter model.Value
-	if op.Shorter != "" {
-		shorter, args = args[len(args)-1], args[:len(args)-1]
-	}
-	equal, rest := args[:op.Equal], args[op.Equal:]
+	first := len(args) - len(op.Where)
+	equal, rest, limits := args[:op.Equal], args[op.Equal:first], args[first:]
 	var out [][]model.Value
 	for _, row := range o.rows {
-		if equalAt(row, order[:op.Equal], equal) && inRanges(op, row, order, rest) && o.isShort(op, row, shorter) {
+		if equalAt(row, order[:op.Equal], equal) && inRanges(op, row, order, rest) && o.meets(op.Where, row, limits) {
 			out = append(out, row)
 		}
 	}
@@ -154,12 +152,19 @@ func (o *oracle) scan(op *model.Op, args []model.Value) [][]model.Value {
 	return out
 }
 
-func (o *oracle) isShort(op *model.Op, row []model.Value, length model.Value) bool {
-	if op.Shorter == "" {
-		return true
+func (o *oracle) meets(where []model.Condition, row, limits []model.Value) bool {
+	for i, c := range where {
+		v, limit := row[o.column(c.Column)], limits[i]
+		order := v.Compare(limit)
+		if c.Is == model.ShorterThan {
+			order = cmp.Compare(int64(len(v.Buf())), limit.Int())
+		}
+		accepted := map[model.Comparison][]int{model.Equals: {0}, model.AtLeast: {0, 1}, model.AtMost: {-1, 0}, model.ShorterThan: {-1}}
+		if v.IsNull() || limit.IsNull() || !slices.Contains(accepted[c.Is], order) {
+			return false
+		}
 	}
-	v := row[o.column(op.Shorter)]
-	return !v.IsNull() && int64(len(v.Buf())) < length.Int()
+	return true
 }
 
 func inRanges(op *model.Op, row []model.Value, order []int, bounds []model.Value) bool {

@@ -185,6 +185,7 @@ func (w *walk) scan() {
 	op := model.Op{Kind: model.Scan, Table: w.oracle.table.Name, Index: w.index(), Desc: w.one(2), Columns: w.oracle.table.ColumnNames()}
 	order := w.bounds(&op)
 	args := w.scanArgs(&op, order, true)
+	args = append(args, w.where(&op)...)
 	if w.one(3) {
 		op.Columns = []string{w.oracle.table.Columns[order[0]].Name, "id"} // covered
 	}
@@ -218,6 +219,21 @@ func (w *walk) scanArgs(op *model.Op, order []int, notNull bool) (args []model.V
 	return args
 }
 
+// where draws conditions, and the values that they compare with.
+func (w *walk) where(op *model.Op) (args []model.Value) {
+	for range max(0, w.rnd.IntN(6)-3) {
+		c := draw(w, w.oracle.table.Columns...)
+		is := model.Comparison(w.rnd.IntN(3))
+		value := w.value(c)
+		if (c.Type == model.String || c.Type == model.Bytes) && w.one(2) && !w.standIn {
+			is, value = model.ShorterThan, model.IntValue(int64(w.rnd.IntN(4)))
+		}
+		op.Where = append(op.Where, model.Condition{Column: c.Name, Is: is})
+		args = append(args, value)
+	}
+	return args
+}
+
 // index draws one of the table's indexes, or "" for its primary key.
 func (w *walk) index() string {
 	return draw(w, append(slices.Clone(w.oracle.table.Indexes), model.Index{})...).Name
@@ -242,8 +258,7 @@ func (w *walk) getByIndex() {
 	w.same(fmt.Sprintf("%s %v", op.Label(), args), slices.CompactFunc(got, sameRow), want)
 }
 
-// freeScan runs a scan with Free, and with what needs it: several ranges, and
-// Shorter.
+// freeScan runs a scan with Free, and with what needs it: several ranges.
 func (w *walk) freeScan() {
 	op := model.Op{Kind: model.Scan, Table: w.oracle.table.Name, Index: w.index(), Free: true}
 	order := w.bounds(&op)
@@ -251,10 +266,7 @@ func (w *walk) freeScan() {
 		op.Ranges, op.Lower, op.Upper = 1+w.rnd.IntN(3), model.Inclusive, model.Inclusive
 	}
 	args := w.scanArgs(&op, order, false)
-	if w.one(3) && !w.standIn {
-		op.Shorter = draw(w, "s", "b", "c")
-		args = append(args, model.IntValue(int64(w.rnd.IntN(4))))
-	}
+	args = append(args, w.where(&op)...)
 	found := w.oracle.scan(&op, args)
 	result := draw(w,
 		model.Op{Columns: w.oracle.table.ColumnNames()}, model.Op{Columns: []string{"n", "c"}, OrderBy: "c"},

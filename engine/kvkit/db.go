@@ -194,6 +194,26 @@ func (db *database) DropIndex(_ context.Context, table, index string) error {
 	return db.clear(ix.space)
 }
 
+// ClearTable empties a table and its indexes. Numbering goes on.
+func (db *database) ClearTable(_ context.Context, table string) error {
+	l, err := db.table(table)
+	if err != nil {
+		return err
+	}
+	spaces := []uint16{l.space}
+	for _, ix := range l.indexes {
+		if ix.exists.Load() {
+			spaces = append(spaces, ix.space)
+		}
+	}
+	for _, space := range spaces {
+		if err := db.clear(space); err != nil {
+			return fmt.Errorf("clear table %s: %w", table, err)
+		}
+	}
+	return nil
+}
+
 // clearBatch is the number of keys that one transaction of clear deletes.
 const clearBatch = 10_000
 

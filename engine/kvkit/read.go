@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"math"
 	"slices"
 
 	"rumbench/engine"
@@ -37,7 +36,7 @@ func (s *getStmt) Exec(_ context.Context, args []model.Value, r *engine.Result) 
 	}
 	return s.in(Read, func(tx *txn) error {
 		for i := range s.keys.len() {
-			found, err := s.fetch(tx, s.keys.at(i))
+			found, err := s.find(tx, s.keys.at(i))
 			if err != nil {
 				return err
 			}
@@ -48,6 +47,14 @@ func (s *getStmt) Exec(_ context.Context, args []model.Value, r *engine.Result) 
 		}
 		return nil
 	})
+}
+
+// find is fetch, or fetchForUpdate if the row is to be locked.
+func (s *getStmt) find(tx *txn, key []byte) (bool, error) {
+	if s.op.Lock && s.tx != nil {
+		return s.fetchForUpdate(tx, key)
+	}
+	return s.fetch(tx, key)
 }
 
 func project(out, row []model.Value, columns []int) {
@@ -62,9 +69,10 @@ type scanStmt struct {
 	ix      *indexLayout // nil: the primary key
 	order   []int        // the columns in whose order it reads
 	columns []int
-	covered bool // the entries hold all columns needed
-	stale   bool // entries may be stale: each is checked against its row
-	shorter int  // position of op.Shorter, -1 for none
+	covered bool          // the entries hold all columns needed
+	stale   bool          // entries may be stale: each is checked against its row
+	where   []int         // the columns of op.Where
+	limits  []model.Value // its arguments, during an execution
 	mode    Mode
 	out     []model.Value
 	count   int        // ranges per execution
@@ -84,8 +92,10 @@ func newScan(b base) (engine.Stmt, error) {
 		s.ix = b.l.index(b.op.Index)
 		s.order = s.ix.columns
 	}
-	s.shorter = b.l.table.Column(b.op.Shorter)
-	s.covered = b.l.covers(s.ix, s.columns) && (s.shorter < 0 || b.l.covers(s.ix, []int{s.shorter}))
+	for _, c := range b.op.Where {
+		s.where = append(s.where, b.l.table.Column(c.Column))
+	}
+	s.covered = b.l.covers(s.ix, s.columns) && b.l.covers(s.ix, s.where)
 	if s.stale = s.ix != nil && s.db.switches.BlindIndexes && !s.ix.index.Unique; s.stale {
 		s.covered = false
 	}
@@ -105,12 +115,9 @@ func (s *scanStmt) Exec(ctx context.Context, args []model.Value, r *engine.Resul
 	if err := s.start(args, r); err != nil {
 		return err
 	}
-	shorter := int64(math.MaxInt64)
-	if s.shorter >= 0 {
-		shorter = args[len(args)-1].Int() // 0 for NULL, which matches nothing either
-		args = args[:len(args)-1]
-	}
-	if err := s.findRanges(args); err != nil {
+	bounds := len(args) - len(s.where)
+	s.limits = args[bounds:]
+	if err := s.findRanges(args[:bounds]); err != nil {
 		return err
 	}
 	s.met.reset()
@@ -119,7 +126,7 @@ func (s *scanStmt) Exec(ctx context.Context, args []model.Value, r *engine.Resul
 		s.reduce.reset()
 	}
 	if len(s.ranges) > 0 {
-		if err := s.in(s.mode, func(tx *txn) error { return s.run(tx, shorter, r) }); err != nil {
+		if err := s.in(s.mode, func(tx *txn) error { return s.run(tx, r) }); err != nil {
 			return err
 		}
 	}
@@ -234,16 +241,16 @@ func (s *scanStmt) lowerBound(r *keyRange, c *model.Column, v model.Value) (err 
 }
 
 // run reads the ranges. Only a scan of one range has a limit or a direction.
-func (s *scanStmt) run(tx *txn, shorter int64, r *engine.Result) error {
+func (s *scanStmt) run(tx *txn, r *engine.Result) error {
 	for i := range s.ranges {
-		if err := s.runRange(tx, &s.ranges[i], shorter, r); err != nil {
+		if err := s.runRange(tx, &s.ranges[i], r); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *scanStmt) runRange(tx *txn, k *keyRange, shorter int64, r *engine.Result) (err error) {
+func (s *scanStmt) runRange(tx *txn, k *keyRange, r *engine.Result) (err error) {
 	it, err := tx.Iter(k.lower, k.upper)
 	if err != nil {
 		return err
@@ -263,10 +270,7 @@ func (s *scanStmt) runRange(tx *txn, k *keyRange, shorter int64, r *engine.Resul
 		if err != nil {
 			return err
 		}
-		if !there {
-			continue
-		}
-		if s.shorter >= 0 && (s.row[s.shorter].IsNull() || int64(len(s.row[s.shorter].Buf())) >= shorter) {
+		if !there || !s.meets() {
 			continue
 		}
 		if s.reduce != nil {
@@ -281,10 +285,20 @@ func (s *scanStmt) runRange(tx *txn, k *keyRange, shorter int64, r *engine.Resul
 	return nil
 }
 
+// meets reports whether the row read meets the conditions.
+func (s *scanStmt) meets() bool {
+	for i, c := range s.where {
+		if !s.op.Where[i].Holds(s.row[c], s.limits[i]) {
+			return false
+		}
+	}
+	return true
+}
+
 // read sets s.out from the iterator's entry, and from the row if the entry is
 // not covering. It reports false for a stale entry.
 func (s *scanStmt) read(tx *txn, it Iter) (bool, error) {
-	if len(s.columns) == 0 && s.shorter < 0 && !s.stale && !s.l.tagged {
+	if len(s.columns) == 0 && len(s.where) == 0 && !s.stale && !s.l.tagged {
 		return true, nil // rows are only counted
 	}
 	s.text = s.text[:0]

@@ -334,6 +334,16 @@ func (d *db) DropIndex(ctx context.Context, table, index string) error {
 	return d.forget(ctx, table+"."+index)
 }
 
+// ClearTable removes all documents of a collection. Unlike drop and create, that
+// keeps its indexes and options as they are.
+func (d *db) ClearTable(ctx context.Context, table string) error {
+	if _, err := d.usable(&model.Op{Table: table}); err != nil {
+		return err
+	}
+	_, err := run(ctx, d.at, doc("delete", table, "deletes", bson.A{doc("q", bson.D{}, "limit", 0)}))
+	return err
+}
+
 // leave removes what is ours from a server that is not.
 func (d *db) leave() (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), serverkit.LeaveTime)

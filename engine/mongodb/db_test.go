@@ -83,8 +83,8 @@ func TestPartial(t *testing.T) {
 // The conditions that FerretDB does not know, as MongoDB reads them.
 func TestFilters(t *testing.T) {
 	l := newLayout(&schema().Tables[1])
-	short := newFilter(l, &model.Op{Kind: model.Scan, Shorter: "to"})
-	data := newFilter(l, &model.Op{Kind: model.Scan, Shorter: "data", Index: "code", Upper: model.Exclusive})
+	short := newFilter(l, &model.Op{Kind: model.Scan, Where: []model.Condition{{Column: "to", Is: model.ShorterThan}}})
+	data := newFilter(l, &model.Op{Kind: model.Scan, Where: []model.Condition{{Column: "data", Is: model.ShorterThan}}, Index: "code", Upper: model.Exclusive})
 	for _, c := range []struct {
 		filter *filter
 		args   []any

@@ -43,8 +43,8 @@ func newFilter(t *layout, op *model.Op) *filter {
 			f.size++
 		}
 	}
-	if op.Shorter != "" {
-		f.shorter(t.column(op.Shorter))
+	for i, c := range op.Where {
+		f.meet(c, f.first+f.choices*f.size+i)
 	}
 	return f
 }
@@ -65,6 +65,9 @@ func (f *filter) hinted(index string) bool {
 func (f *filter) known(args []model.Value) (_ []model.Value, found bool) {
 	if !slices.ContainsFunc(args[f.first:], model.Value.IsNull) {
 		return args, true
+	}
+	if slices.ContainsFunc(args[f.first+f.choices*f.size:], model.Value.IsNull) { // of a condition
+		return nil, false
 	}
 	null := func(choice []model.Value) bool { return slices.ContainsFunc(choice, model.Value.IsNull) }
 	args = slices.Clone(args)
@@ -162,15 +165,20 @@ func (f *filter) present(c *model.Column) {
 	}
 }
 
-// shorter adds the condition that a column is shorter than the last argument. A
-// missing field has no length.
-func (f *filter) shorter(c *model.Column) {
-	f.present(c)
+// meet adds a condition with an argument. A missing field has no length.
+func (f *filter) meet(c model.Condition, at int) {
+	column := f.t.column(c.Column)
+	f.present(column)
+	if c.Is != model.ShorterThan {
+		is := []string{"$eq", "$gte", "$lte"}[c.Is]
+		f.also = append(f.also, doc(f.t.path(c.Column), doc(is, arg{at: at, column: column})))
+		return
+	}
 	of, empty := "$strLenBytes", any("")
-	if c.Type == model.Bytes {
+	if column.Type == model.Bytes {
 		of, empty = "$binarySize", bson.Binary{}
 	}
-	length := doc(of, doc("$ifNull", bson.A{"$" + f.t.path(c.Name), empty}))
-	limit := arg{at: f.first + f.choices*f.size, column: &model.Column{Name: "length", Type: model.Int, NotNull: true}}
+	length := doc(of, doc("$ifNull", bson.A{"$" + f.t.path(c.Column), empty}))
+	limit := arg{at: at, column: &model.Column{Name: "length", Type: model.Int, NotNull: true}}
 	f.also = append(f.also, doc("$expr", doc("$lt", bson.A{length, limit})))
 }

@@ -25,6 +25,7 @@ func newDialect(tableOptions string, fractions bool) *sqlkit.Dialect {
 		OnDuplicateKey: true,
 		Number:         sqlkit.FirstNumber,
 		DeleteLimit:    true,
+		Lock:           " FOR UPDATE",
 		Begin:          begin,
 		PlainCommands:  true,
 		Literal:        func(dst []byte, v model.Value) []byte { return literal(dst, v, fractions) },

@@ -63,6 +63,7 @@ func (db) CreateIndexes(context.Context, string, ...string) error {
 	return nil
 }
 func (db) DropIndex(context.Context, string, string) error       { return nil }
+func (db) ClearTable(context.Context, string) error              { return nil }
 func (d db) Session(context.Context) (engine.Session, error)     { return session(d), nil }
 func (db) Sizes(context.Context) ([]engine.Size, error)          { return nil, nil }
 func (db) Counters(context.Context, *engine.Sample) error        { return nil }

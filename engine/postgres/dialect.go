@@ -23,6 +23,7 @@ func newDialect() *sqlkit.Dialect {
 		NullsLast:     true,
 		IncludeClause: true,
 		Number:        sqlkit.ReturnedNumber,
+		Lock:          " FOR UPDATE",
 		Begin:         begin,
 		Parallel:      true,
 		Batch:         true,

@@ -27,6 +27,7 @@ func newDialect(dir string) *sqlkit.Dialect {
 		},
 		Number:       sqlkit.LastNumber,
 		RowsAsValues: true,
+		Clear:        "DELETE FROM", // which removes pages without looking at rows
 		Begin:        begin,
 		Literal:      appendLiteral,
 		Detached:     true, // the driver starts a goroutine to watch the context

@@ -1,6 +1,7 @@
 package sqlkit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -143,6 +144,14 @@ func (db *DB) DropIndex(ctx context.Context, table, index string) error {
 	defer db.mu.Unlock()
 	delete(db.indexes, IndexName(table, index))
 	return nil
+}
+
+// ClearTable removes all rows of a table.
+func (db *DB) ClearTable(ctx context.Context, table string) error {
+	if err := db.Usable(&model.Op{Table: table}); err != nil {
+		return err
+	}
+	return db.admin.Exec(ctx, cmp.Or(db.dialect.Clear, "TRUNCATE TABLE")+" "+db.dialect.Name(table))
 }
 
 // define executes definitions. If one fails it undoes those before it, because

@@ -64,6 +64,11 @@ type Dialect struct {
 	// RowsAsValues: a list of composite keys is written IN (VALUES (…), (…)).
 	RowsAsValues bool
 
+	// Clear is the statement that removes all rows of a table; "" is TRUNCATE TABLE.
+	Clear string
+	// Lock ends a SELECT whose rows are locked, beginning with a space; "" where a
+	// transaction that writes has no need of it.
+	Lock string
 	// Begin starts a transaction. writes reports whether the session has prepared
 	// an operation that writes.
 	Begin func(level model.Isolation, writes bool) []string

@@ -124,8 +124,12 @@ func sampleArgs(t *model.Table, op *model.Op, rows [][]model.Value) []model.Valu
 			}
 			args = append(args, v)
 		}
-		if op.Shorter != "" {
-			args = append(args, model.IntValue(0))
+		for _, c := range op.Where {
+			if c.Is == model.ShorterThan {
+				args = append(args, model.IntValue(0))
+			} else {
+				args = append(args, of(0, c.Column)...)
+			}
 		}
 		return args
 	case model.Update:

@@ -46,7 +46,7 @@ func (b *builder) scan(t *model.Table, op *model.Op) Statement {
 
 func (b *builder) where(t *model.Table, op *model.Op, order []string) {
 	bounded := op.Lower != model.Open || op.Upper != model.Open
-	if op.Equal == 0 && !bounded && op.Shorter == "" {
+	if op.Equal == 0 && !bounded && len(op.Where) == 0 {
 		return
 	}
 	b.text(" WHERE ").equal(order[:op.Equal], 0)
@@ -58,10 +58,18 @@ func (b *builder) where(t *model.Table, op *model.Op, order []string) {
 		b.text(and).ranges(op, order[op.Equal])
 		and = " AND "
 	}
-	if op.Shorter != "" {
-		b.text(and, b.d.byteLength(&t.Columns[t.Column(op.Shorter)]), " < ").arg(op.Args(t) - 1)
+	first := op.Args(t) - len(op.Where)
+	for i, c := range op.Where {
+		compared := b.d.Name(c.Column)
+		if c.Is == model.ShorterThan {
+			compared = b.d.byteLength(&t.Columns[t.Column(c.Column)])
+		}
+		b.text(and, compared, comparisons[c.Is]).arg(first + i)
+		and = " AND "
 	}
 }
+
+var comparisons = map[model.Comparison]string{model.Equals: " = ", model.AtLeast: " >= ", model.AtMost: " <= ", model.ShorterThan: " < "}
 
 // ranges compares a column with all pairs of bounds.
 func (b *builder) ranges(op *model.Op, column string) {
@@ -69,7 +77,7 @@ func (b *builder) ranges(op *model.Op, column string) {
 	if op.Lower != model.Open && op.Upper != model.Open {
 		each = 2
 	}
-	enclosed := n > 1 && op.Shorter != ""
+	enclosed := n > 1 && len(op.Where) > 0
 	if enclosed {
 		b.text("(")
 	}

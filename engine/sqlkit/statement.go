@@ -45,7 +45,11 @@ func (d *Dialect) Statement(t *model.Table, op *model.Op) (Statement, error) {
 // get leaves it to the database how it finds the keys: nobody writes a hint for it.
 func (b *builder) get(t *model.Table, op *model.Op) Statement {
 	b.selected(op).text(" FROM ").name(t.Name).text(" WHERE ")
-	return b.keys(keyColumns(t, op), op.KeyCount(), 0).statement(types(t, op.Columns)...)
+	b.keys(keyColumns(t, op), op.KeyCount(), 0)
+	if op.Lock {
+		b.text(b.d.Lock)
+	}
+	return b.statement(types(t, op.Columns)...)
 }
 
 // keyColumns returns the columns that an operation compares with keys.

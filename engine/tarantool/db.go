@@ -219,6 +219,14 @@ func (d *db) DropIndex(ctx context.Context, table, index string) error {
 	return d.do(ctx, d.admin, nil, "drop_index", table, index)
 }
 
+// ClearTable removes all rows of a table.
+func (d *db) ClearTable(ctx context.Context, table string) error {
+	if _, err := d.usable(table); err != nil {
+		return err
+	}
+	return d.do(ctx, d.admin, nil, "clear", table)
+}
+
 // usable returns a table, unless it was made for something else.
 func (d *db) usable(table string) (*model.Table, error) {
 	d.mu.Lock()

@@ -139,11 +139,7 @@ func callOf(function string, t *model.Table, op *model.Op, p prepared) *template
 				bounds++
 			}
 		}
-		shorter := op.Args(t) - op.Equal - bounds*op.RangeCount()
-		w.array(3+shorter).number(p.Number).args(op.Equal).lists(op.RangeCount(), bounds)
-		if shorter > 0 {
-			w.arg(w.next)
-		}
+		w.array(4).number(p.Number).args(op.Equal).lists(op.RangeCount(), bounds).args(len(op.Where))
 	}
 	return w.template(-1)
 }
@@ -237,7 +233,7 @@ func selectRequest(p prepared, iterator, keys, limit int) *template {
 // iteratorOf returns the iterator that does a scan, which must end at its limit
 // or with the index, or have equal entries only: a request has no other end.
 func iteratorOf(t *model.Table, op *model.Op) (iterator int, ok bool) {
-	if op.Aggregate != model.NoAggregate || op.Distinct || op.OrderBy != "" || op.Shorter != "" || op.RangeCount() > 1 {
+	if op.Aggregate != model.NoAggregate || op.Distinct || op.OrderBy != "" || len(op.Where) > 0 || op.RangeCount() > 1 {
 		return 0, false
 	}
 	first := t.Order(op.Index)[0]

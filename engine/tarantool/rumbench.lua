@@ -143,6 +143,8 @@ end
 
 function M.drop_index(name, index) space_of(name).index[index]:drop() end
 
+function M.clear(name) space_of(name):truncate() end
+
 function M.drop(text)
     for _, name in ipairs(json.decode(text)) do drop(name) end
 end
@@ -371,19 +373,39 @@ local function collector(op, space)
     end
 end
 
+-- comparisons are those of the model, in its order.
+local comparisons = {
+    [0] = function(v, limit) return v == limit end,
+    function(v, limit) return v >= limit end,
+    function(v, limit) return v <= limit end,
+    function(v, limit) return #v < limit end,
+}
+
+-- conditions returns a function that reports whether a tuple meets a scan's.
+local function conditions(op, space)
+    local by_name, where = fields(space:format()), op.Where or {}
+    return function(t, limits)
+        for i, c in ipairs(where) do
+            local v = t[by_name[c.Column].no]
+            if v == nil or limits[i] == nil or not comparisons[c.Is](plain(v), plain(limits[i])) then return false end
+        end
+        return true
+    end
+end
+
 function make.scan(op, space, index)
-    local all = op.Aggregate == COUNT and #(op.Columns or {}) == 0 and op.Lower == OPEN and op.Upper == OPEN and op.Shorter == ''
+    local all = op.Aggregate == COUNT and #(op.Columns or {}) == 0 and op.Lower == OPEN and op.Upper == OPEN and not op.Where
     if all then
         return function(equal) return is_known(equal) and index:count(equal, {iterator = 'EQ'}) or 0 end
     end
     local walk, key_of = walker(op, index), key_reader(space)
-    local shorter = op.Shorter ~= '' and fields(space:format())[op.Shorter].no
-    local function scan(equal, ranges, length)
+    local meets = conditions(op, space)
+    local function scan(equal, ranges, limits)
         local visit, result = collector(op, space)
         local is_new = #ranges > 1 and new_keys()
         for i = 1, #ranges do
             walk(equal, ranges[i], function(t)
-                if shorter and (t[shorter] == nil or #t[shorter] >= length) then return false end
+                if not meets(t, limits) then return false end
                 if is_new and not is_new(key_of(t)) then return false end
                 return visit(t)
             end)

@@ -3,6 +3,7 @@ package registry
 import (
 	"rumbench/workload"
 	"rumbench/workload/ibench"
+	"rumbench/workload/linkbench"
 	"rumbench/workload/rollup"
 	"rumbench/workload/sysbench"
 )
@@ -11,6 +12,7 @@ import (
 func Workloads() []workload.Workload {
 	return []workload.Workload{
 		ibench.Workload{},
+		linkbench.Workload{},
 		rollup.Workload{},
 		sysbench.Workload{},
 	}

@@ -169,7 +169,7 @@ func (c *planCheck) save(when result.When, plans []engine.Plan) error {
 // do. Bounded scans, and scans of the first entries in order, demand their
 // index.
 func demanded(op *model.Op) string {
-	if op.Kind != model.Scan || op.Shorter != "" || !bounded(op) && (op.Limit == 0 || op.Free) {
+	if op.Kind != model.Scan || len(op.Where) > 0 || !bounded(op) && (op.Limit == 0 || op.Free) {
 		return ""
 	}
 	return engine.IndexOf(op)

@@ -168,7 +168,7 @@ func TestDemanded(t *testing.T) {
 		{model.Op{Kind: model.Scan, Lower: model.Inclusive, Upper: model.Inclusive, Free: true}, engine.PrimaryKey, []engine.Access{seek(engine.PrimaryKey)}, []engine.Access{walk(engine.PrimaryKey), whole}},
 		{model.Op{Kind: model.Scan, Desc: true, Limit: 1}, engine.PrimaryKey, []engine.Access{walk(engine.PrimaryKey)}, []engine.Access{whole, walk("i")}},
 		{model.Op{Kind: model.Scan, Aggregate: model.Count}, "", nil, nil},
-		{model.Op{Kind: model.Scan, Shorter: "c", Free: true}, "", nil, nil},
+		{model.Op{Kind: model.Scan, Where: []model.Condition{{Column: "c", Is: model.ShorterThan}}, Free: true}, "", nil, nil},
 		{model.Op{Kind: model.Get}, "", nil, nil},
 	} {
 		if got := demanded(&o.op); got != o.want {

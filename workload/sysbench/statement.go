@@ -137,7 +137,8 @@ var (
 	appendNew = insert(newRow, loadColumns...)
 	// scanAll reads a whole table and returns no rows.
 	scanAll = statement{
-		name: "scan", op: model.Op{Kind: model.Scan, Columns: allColumns, Shorter: colC, Free: true}, args: func(c *client) { c.int(0) },
+		name: "scan", args: func(c *client) { c.int(0) },
+		op: model.Op{Kind: model.Scan, Columns: allColumns, Where: []model.Condition{{Column: colC, Is: model.ShorterThan}}, Free: true},
 	}
 )
 
