@@ -36,6 +36,12 @@ var variants = map[string][]map[string]any{
 		},
 		{"maxid": int64(300), "atomic": false, "mix": "update_link", "clients": []int64{2}, "transactions": int64(300), "settle_floor": time.Duration(0)},
 	},
+	"rollup": {
+		{"rows": int64(2400), "stages": int64(3), "tables": int64(2), "clients": int64(3), "check": "each"},
+		{"rows": int64(1200), "stages": int64(2), "tables": int64(3), "clients": int64(2), "id_scope": "global", "rollup_columns": "wide", "order": "rollup_first", "check": "each"},
+		{"rows": int64(600), "stages": int64(2), "tables": int64(2), "clients": int64(2), "schema": "scattered", "transactions": false, "check": "each"},
+		{"rows": int64(1500), "stages": int64(2), "tables": int64(2), "clients": int64(3), "schema": "aggregating", "pairs": int64(45), "transactions": false, "check": "each"},
+	},
 	"sysbench": {
 		{
 			"tables": []int64{3}, "table_size": int64(250), "clients": []int64{2}, "ratios": []int64{4, 1}, "load_batch": int64(100), "load_clients": int64(2), "settle_floor": time.Duration(0),

@@ -4,6 +4,7 @@ import (
 	"rumbench/workload"
 	"rumbench/workload/ibench"
 	"rumbench/workload/linkbench"
+	"rumbench/workload/rollup"
 	"rumbench/workload/sysbench"
 )
 
@@ -12,6 +13,7 @@ func Workloads() []workload.Workload {
 	return []workload.Workload{
 		ibench.Workload{},
 		linkbench.Workload{},
+		rollup.Workload{},
 		sysbench.Workload{},
 	}
 }
