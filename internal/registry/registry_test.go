@@ -74,18 +74,18 @@ func TestSameRowsOnEveryEngine(t *testing.T) {
 	for _, w := range registry.Workloads() {
 		t.Run(w.Info().Name, func(t *testing.T) {
 			for i, given := range variants[w.Info().Name] {
-				sameRows(t, oneByOne{runOf(t, w, given)}, i)
+				t.Run(fmt.Sprint(i), func(t *testing.T) { sameRows(t, oneByOne{runOf(t, w, given)}) })
 			}
 		})
 	}
 }
 
-func sameRows(t *testing.T, r workload.Run, variant int) {
+func sameRows(t *testing.T, r workload.Run) {
 	t.Helper()
 	want := lockstep(t, r, "memory")
 	workloadtest.CheckFound(t, "memory", want)
 	for _, st := range want {
-		t.Logf("variant %d, step %-8s %5d operations, %v", variant, st.Step, st.Ops, st.Sums)
+		t.Logf("step %-8s %5d operations, %v", st.Step, st.Ops, st.Sums)
 	}
 	for _, target := range targets(t) {
 		if model.Missing(target.can, r.Needs()) != nil {

@@ -35,11 +35,11 @@ func (r *run) parts() []string {
 // client inserts facts. The values of a transaction are kept until it is committed.
 type client struct {
 	*stage
-	facts                   facts
-	draws                   gen.Stream // of tables
-	drawn                   uint64     // number of draws
-	begin, commit, rollback engine.Stmt
-	stmts                   [][]engine.Stmt // by table, in order
+	workload.Transaction
+	facts facts
+	draws gen.Stream      // of tables
+	drawn uint64          // number of draws
+	stmts [][]engine.Stmt // by table, in order
 
 	ready  bool
 	fact   fact
@@ -76,16 +76,9 @@ func (s *stage) Client(ctx context.Context, seat workload.Seat) (workload.Client
 	if !s.p.Bool("transactions") {
 		return c, nil
 	}
-	for _, of := range []struct {
-		kind model.Kind
-		to   *engine.Stmt
-	}{{model.Begin, &c.begin}, {model.Commit, &c.commit}, {model.Rollback, &c.rollback}} {
-		var err error
-		if *of.to, err = seat.Session.Prepare(ctx, &model.Op{Kind: of.kind}); err != nil {
-			return nil, err
-		}
-	}
-	return c, nil
+	var err error
+	c.Transaction, err = workload.NewTransaction(ctx, seat.Session)
+	return c, err
 }
 
 // Ready draws a fact, unless one has to be tried again.
@@ -114,16 +107,11 @@ func (c *client) Ready(context.Context) error {
 func (c *client) Abandon() { c.ready = false }
 
 func (c *client) Do(ctx context.Context, out *workload.Outcome) error {
-	if c.begin == nil {
+	if !c.p.Bool("transactions") {
 		return c.alone(ctx, out)
 	}
 	if err := c.transaction(ctx, out); err != nil {
-		out.Others++
-		undone := c.rollback.Exec(ctx, nil, &c.result)
-		if engine.ClassOf(err) == engine.Gone {
-			undone = nil // there is nothing to undo
-		}
-		return errors.Join(err, undone)
+		return errors.Join(err, c.Rollback(ctx, err, out))
 	}
 	out.Rows, out.Bytes = 1, c.bytes
 	c.ready = false
@@ -132,17 +120,22 @@ func (c *client) Do(ctx context.Context, out *workload.Outcome) error {
 
 func (c *client) transaction(ctx context.Context, out *workload.Outcome) error {
 	out.Parts.Reset() // a failed attempt has left nothing
-	if err := c.execute(ctx, c.begin, nil, 0, out); err != nil {
+	out.Parts.Start()
+	if err := c.Begin(ctx, out); err != nil {
 		return err
 	}
+	out.Parts.Stop(0)
 	for i, stmt := range c.stmts[c.table] {
 		if err := c.execute(ctx, stmt, c.args[i], i+1, out); err != nil {
 			return err
 		}
-		out.Writes++
 	}
-	out.Others += 2
-	return c.execute(ctx, c.commit, nil, len(c.args)+1, out)
+	out.Parts.Start()
+	if err := c.Commit(ctx, out); err != nil {
+		return err
+	}
+	out.Parts.Stop(len(c.args) + 1)
+	return nil
 }
 
 // alone executes each statement by itself. After an error it continues with the
@@ -153,7 +146,6 @@ func (c *client) alone(ctx context.Context, out *workload.Outcome) error {
 		if err := c.execute(ctx, c.stmts[c.table][c.at], c.args[c.at], c.at, &c.soFar); err != nil {
 			return err
 		}
-		c.soFar.Writes++
 	}
 	*out = c.soFar
 	out.Rows, out.Bytes = 1, c.bytes
@@ -167,5 +159,6 @@ func (c *client) execute(ctx context.Context, stmt engine.Stmt, args []model.Val
 		return err
 	}
 	out.Parts.Stop(part)
+	out.Writes++
 	return nil
 }
