@@ -12,6 +12,7 @@ import (
 // lengths, none is in a transaction.
 var few = map[string]map[string]any{
 	"ibench": {"rows": int64(1000), "write_rows": int64(100), "query_seconds": 0.02, "clients": int64(2), "resync": int64(7)},
+	"telemetry": telemetry(map[string]any{"rates": []int64{60}}),
 	"sysbench": {
 		"tables": []int64{2}, "table_size": int64(60), "clients": []int64{2}, "skip_trx": true, "settle_floor": time.Duration(0), "load_batch": int64(20),
 		"tests": []string{"oltp_point_select", "oltp_update_index", "oltp_update_non_index", "oltp_insert", "oltp_delete", "points-notcovered-si", "range-covered-si"},

@@ -4,12 +4,14 @@ import (
 	"rumbench/workload"
 	"rumbench/workload/ibench"
 	"rumbench/workload/sysbench"
+	"rumbench/workload/telemetry"
 )
 
 // Workloads lists the workloads.
 func Workloads() []workload.Workload {
 	return []workload.Workload{
 		ibench.Workload{},
+		telemetry.Workload{},
 		sysbench.Workload{},
 	}
 }

@@ -136,11 +136,22 @@ func runStep(t *testing.T, step *workload.Step, db engine.DB, seed uint64, previ
 			turns = append(turns, u)
 		}
 	}
+	waits := 0 // turns in a row
 	for more := true; more; {
 		more = false
 		for _, u := range turns {
-			must(u.take(ctx))
+			if w, ok := u.client.(workload.Waiter); ok && w.Waits() {
+				waits++
+			} else {
+				must(u.take(ctx))
+				if u.leads {
+					waits = 0
+				}
+			}
 			more = more || u.left > 0
+		}
+		if waits > 1000*len(turns) {
+			t.Fatalf("step %s: clients wait for each other", step.Name)
 		}
 	}
 	found, err := stage.Finish(ctx, totals)
