@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"rumbench/internal/cpuset"
@@ -212,13 +213,29 @@ func (r *runner) resolvedAgain() error {
 			}
 		}
 	}
-	now := r.Plan.ParamTexts()
-	for _, name := range slices.Sorted(maps.Keys(now)) {
-		if was, known := r.state.Params[name]; known && now[name] != was {
-			r.Progress.Note(fmt.Sprintf("parameter %s is %s now, and was %s when the campaign began", name, now[name], was))
-		}
+	for _, note := range changedParams(r.state.Params, r.Plan.ParamTexts()) {
+		r.Progress.Note(note)
 	}
 	return nil
+}
+
+// changedParams returns which parameters have changed. What a target does not override
+// is the plan's.
+func changedParams(was, now map[string]string) (notes []string) {
+	all := maps.Clone(was)
+	maps.Copy(all, now)
+	of := func(params map[string]string, name string) string {
+		if v, given := params[name]; given {
+			return v
+		}
+		return params[name[strings.LastIndex(name, ".")+1:]]
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if then, v := of(was, name), of(now, name); then != "" && v != "" && then != v {
+			notes = append(notes, fmt.Sprintf("parameter %s is %s now, and was %s when the campaign began", name, v, then))
+		}
+	}
+	return notes
 }
 
 // spent returns for how long the campaign has run, earlier runs of it included.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -228,6 +229,19 @@ func TestResumedWithAnotherVersion(t *testing.T) {
 	c.Progress = p
 	if _, err := Run(t.Context(), c); !errors.Is(err, ErrIncomplete) || !strings.Contains(strings.Join(p.lines, "\n"), "now, and was 7 when the campaign began") {
 		t.Errorf("error %v, said %q", err, p.lines)
+	}
+}
+
+func TestChangedParams(t *testing.T) {
+	was := map[string]string{"rows": "5", "mode": "append", "few.rows": "1", "gone.rows": "2"}
+	now := map[string]string{"rows": "5", "mode": "append", "few.rows": "3", "new.mode": "random", "new.rows": "5", "added": "1"}
+	want := []string{
+		"parameter few.rows is 3 now, and was 1 when the campaign began",
+		"parameter gone.rows is 5 now, and was 2 when the campaign began",
+		"parameter new.mode is random now, and was append when the campaign began",
+	}
+	if got := changedParams(was, now); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }
 

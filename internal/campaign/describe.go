@@ -30,14 +30,8 @@ func Describe(w io.Writer, c Config) error {
 	if p.Preset != "" {
 		fmt.Fprintf(w, ", preset %s", p.Preset)
 	}
-	fmt.Fprintf(w, "\n\nsteps\n")
-	for _, s := range p.Steps() {
-		describeStep(w, &s)
-		if p.Find != nil && plan.OpenGroup(&s) >= 0 {
-			describeFind(w, p.Find, &s)
-		}
-	}
-	live := p.Run.Estimate()
+	fmt.Fprintf(w, "\n\n")
+	live := describeSteps(w, p)
 	peak, need := Need(c)
 	fmt.Fprintf(w, "\nat most %d rows, %s of user data with index entries\n", live.Rows, quantity.Bytes(live.Bytes))
 	describeLength(w, c, entries)
@@ -65,6 +59,36 @@ func Describe(w io.Writer, c Config) error {
 	return nil
 }
 
+// describeSteps prints the steps, also those of targets whose parameters change them,
+// and returns the most data that a target has.
+func describeSteps(w io.Writer, p *plan.Plan) (most workload.Live) {
+	of := map[string][]string{} // the targets with these steps
+	for _, t := range p.Targets {
+		own := p.For(&t)
+		text, live := stepsText(own), own.Run.Estimate()
+		of[text] = append(of[text], t.Name)
+		most = workload.Live{Rows: max(most.Rows, live.Rows), Bytes: max(most.Bytes, live.Bytes)}
+	}
+	fmt.Fprintf(w, "steps\n%s", stepsText(p))
+	delete(of, stepsText(p))
+	for _, text := range slices.Sorted(maps.Keys(of)) {
+		fmt.Fprintf(w, "\nsteps of %s\n%s", quantity.Joined(of[text]), text)
+	}
+	return most
+}
+
+// stepsText returns the steps of a plan, one a line.
+func stepsText(p *plan.Plan) string {
+	var w strings.Builder
+	for _, s := range p.Steps() {
+		describeStep(&w, &s)
+		if p.Find != nil && plan.OpenGroup(&s) >= 0 {
+			describeFind(&w, p.Find, &s)
+		}
+	}
+	return w.String()
+}
+
 // describeBuilds prints the programs that run the trials, where there are several
 // or it is not this one.
 func describeBuilds(w io.Writer, builds result.Builds) {
@@ -86,6 +110,9 @@ func describeTargets(w io.Writer, targets []plan.Target) {
 		fmt.Fprintf(w, "  %-18s engine %s", t.Name, t.Engine)
 		for _, knob := range slices.Sorted(maps.Keys(t.Knobs)) {
 			fmt.Fprintf(w, ", %s %s", knob, t.Knobs[knob])
+		}
+		for _, name := range t.Own {
+			fmt.Fprintf(w, ", params.%s %v", name, t.Params[name])
 		}
 		fmt.Fprintln(w)
 	}

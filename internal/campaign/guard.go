@@ -31,7 +31,6 @@ const reserve = 256 << 20
 // Need returns how many bytes a campaign may need at its peak in its own directory.
 // Data directories are removed there after each trial unless the plan keeps them.
 func Need(c Config) (peak int64, perTarget []int64) {
-	live := c.Plan.Run.Estimate().Bytes
 	var block float64 // all targets once
 	for _, t := range c.Plan.Targets {
 		if t.Config.Server.DSN != "" {
@@ -39,7 +38,7 @@ func Need(c Config) (peak int64, perTarget []int64) {
 			continue
 		}
 		factor, base := c.SpaceFactor(t.Engine)
-		n := bytes(float64(live)*factor + float64(base))
+		n := bytes(float64(c.Plan.For(&t).Run.Estimate().Bytes)*factor + float64(base))
 		perTarget = append(perTarget, n)
 		if t.Data != "" {
 			continue // it is elsewhere

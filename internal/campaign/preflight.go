@@ -121,7 +121,7 @@ func untouchable(p *plan.Plan, t *plan.Target) string {
 	switch {
 	case t.Data != "":
 		return "it works on data in place"
-	case t.Config.Server.DSN != "" && !slices.ContainsFunc(p.Run.Steps(), creates):
+	case t.Config.Server.DSN != "" && !slices.ContainsFunc(p.For(t).Run.Steps(), creates):
 		return "its steps work on the tables that its server has"
 	}
 	return ""

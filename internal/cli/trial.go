@@ -90,8 +90,8 @@ func trialSpec(dir, name string) (trial.Spec, error) {
 	if b := state.Builds.Of(result.Entry{Dir: name, Target: s.Target.Name}); b != nil {
 		client, s.Build = b.Client, &b.Build
 	}
-	if t, err := result.ReadTrial(result.TrialPath(dir, client)); err == nil && t.Status == result.Complete {
-		s.Client = t
+	if t, err := result.ReadTrial(result.TrialPath(dir, client)); err == nil && t.Status == result.Complete && len(s.Target.Own) == 0 {
+		s.Client = t // measured with the plan's parameters
 	}
 	return s, err
 }
@@ -111,7 +111,7 @@ func choose(s *trial.Spec, state *result.Campaign, name string) error {
 func chooseTarget(s *trial.Spec, name string) error {
 	for _, t := range s.Plan.Targets {
 		if t.Name == name {
-			s.Target = t
+			s.Target, s.Plan = t, s.Plan.For(&t)
 			s.Engine, _ = registry.Catalog{}.Engine(t.Engine)
 			return nil
 		}

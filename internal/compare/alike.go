@@ -13,11 +13,22 @@ import (
 
 // Unlike returns the differences in workload and parameters that make all
 // numbers of two targets incomparable. Differences in what was offered in
-// single steps are left to [Step.Offered].
+// single steps are left to [Step.Offered]. Parameters that a target overrides in
+// the plan of both are compared deliberately.
 func Unlike(a, b *Target) []string {
-	var out []string
-	x := a.Trials[0]
-	for _, y := range slices.Concat(a.Trials[1:], b.Trials) {
+	out := unlikeWork(a.Trials[0], a.Trials[1:], nil)
+	var deliberate []string
+	if onePlan(a, b) {
+		deliberate = slices.Concat(a.Trials[0].OwnParams, b.Trials[0].OwnParams)
+		out = AppendNew(out, unlikeWork(b.Trials[0], b.Trials[1:], nil)...)
+	}
+	return AppendNew(out, unlikeWork(a.Trials[0], b.Trials, deliberate)...)
+}
+
+// unlikeWork returns how the work of a trial differs from that of others, but for
+// some parameters.
+func unlikeWork(x *result.Trial, others []*result.Trial, but []string) (out []string) {
+	for _, y := range others {
 		differ := func(what, of, other string) {
 			if of != other {
 				out = AppendNew(out, fmt.Sprintf("%s %s and %s", what, cmp.Or(of, unnamed), cmp.Or(other, unnamed)))
@@ -26,6 +37,9 @@ func Unlike(a, b *Target) []string {
 		differ("workload", x.Workload, y.Workload)
 		for _, name := range sortedNames(x.Params, y.Params) {
 			of, other := paramText(x.Params[name]), paramText(y.Params[name])
+			if slices.Contains(but, name) {
+				continue
+			}
 			if (x.Imported == nil && y.Imported == nil) || of != "" && other != "" { // logs may lack parameters
 				differ(name, of, other)
 			}
@@ -69,6 +83,9 @@ func Apart(a, b *Target) []string {
 		}
 	}
 	differ("engine", x.Engine, y.Engine)
+	for _, name := range AppendNew(slices.Clone(x.OwnParams), y.OwnParams...) {
+		differ(paramKnob+name, paramText(x.Params[name]), paramText(y.Params[name]))
+	}
 	version("rumbench version", func(t *result.Trial) string { return t.Versions.Value("rumbench") })
 	for _, name := range sortedNames(x.Knobs, y.Knobs) {
 		of, other := x.Knobs[name], y.Knobs[name]

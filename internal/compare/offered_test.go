@@ -382,3 +382,37 @@ func headlinesTested(j *compare.Judgement) (n int) {
 	}
 	return n
 }
+
+// Parameters that a plan sets for a target do not prevent its comparison with the
+// others of that plan. All other differences do.
+func TestOwnParams(t *testing.T) {
+	trial := func(dir, target string, n int, rows float64, own ...string) *result.Trial {
+		out := made(target, n, "interleaved", numbers{"rows_per_s": 100 + float64(n)}, "s")
+		out.Dir, out.Params, out.OwnParams = dir+"/trials/"+target, map[string]any{"rows": rows}, own
+		return out
+	}
+	for _, c := range []struct {
+		name   string
+		trials []*result.Trial
+		want   string
+	}{
+		{"own", []*result.Trial{trial("c", "a", 1, 5), trial("c", "b", 1, 6, "rows")}, ""},
+		{"of the first", []*result.Trial{trial("c", "a", 1, 5, "rows"), trial("c", "b", 1, 6)}, ""},
+		{"not own", []*result.Trial{trial("c", "a", 1, 5), trial("c", "b", 1, 6)}, "rows 5 and 6"},
+		{"another is own", []*result.Trial{trial("c", "a", 1, 5), trial("c", "b", 1, 6, "batch")}, "rows 5 and 6"},
+		{"another plan", []*result.Trial{trial("c", "a", 1, 5), trial("d", "b", 1, 6, "rows")}, "rows 5 and 6"},
+		{"changed between trials", []*result.Trial{trial("c", "a", 1, 5), trial("c", "b", 1, 6, "rows"), trial("c", "b", 2, 7, "rows")}, "rows 6 and 7"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := compare.New(c.trials)
+			a, b := m.Target("a"), m.Target("b")
+			if got := strings.Join(compare.Unlike(a, b), "; "); got != c.want {
+				t.Errorf("unlike: %q, want %q", got, c.want)
+			}
+			own := len(c.trials[0].OwnParams)+len(c.trials[1].OwnParams) > 0 && c.name != "another is own"
+			if apart := slices.Contains(compare.Apart(a, b), "params.rows: 5 and 6"); apart != own {
+				t.Errorf("what differs: %q", compare.Apart(a, b))
+			}
+		})
+	}
+}

@@ -141,11 +141,25 @@ func (c *Campaign) MeanOver(base, t *Target, steps []*Step) Mean {
 	return r.mean(g.Rows, 1)
 }
 
-// Family is targets that differ in one knob and in nothing else that is known:
-// the differences of their numbers are the knob's effect.
+// Family is targets that differ in one knob, or in one parameter that the plan sets
+// for each, and in nothing else that is known: the differences of their numbers are
+// its effect.
 type Family struct {
-	Knob    string
+	Knob    string    // or params.NAME
 	Targets []*Target // the others are compared with the first
+}
+
+// Value returns the family's knob of one of its targets; "" if it is not set.
+func (f *Family) Value(t *Target) string { return knobOf(t.Trials[0], f.Knob) }
+
+// paramKnob begins the names of parameters that are treated as knobs.
+const paramKnob = "params."
+
+func knobOf(t *result.Trial, knob string) string {
+	if name, is := strings.CutPrefix(knob, paramKnob); is {
+		return strings.Trim(paramText(t.Params[name]), `"`)
+	}
+	return t.Knobs[knob]
 }
 
 // isolation is the knob that comes first.
@@ -157,6 +171,9 @@ func (c *Campaign) Families() []Family {
 	knobs := map[string]string{}
 	for _, t := range c.Targets {
 		maps.Copy(knobs, t.Trials[0].Knobs)
+		for _, name := range t.Trials[0].OwnParams {
+			knobs[paramKnob+name] = ""
+		}
 	}
 	names := sortedNames(knobs, nil)
 	if i := slices.Index(names, isolation); i > 0 {
@@ -172,7 +189,7 @@ func (c *Campaign) Families() []Family {
 			members[k] = append(members[k], t)
 		}
 		for _, k := range keys {
-			value := func(t *Target) string { return t.Trials[0].Knobs[knob] }
+			value := func(t *Target) string { return knobOf(t.Trials[0], knob) }
 			first := value(members[k][0])
 			if slices.ContainsFunc(members[k], func(t *Target) bool { return value(t) != first }) {
 				out = append(out, Family{knob, members[k]})
@@ -187,11 +204,13 @@ func likeBut(knob string, t *result.Trial, knobs []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s %v", t.Engine, t.Workload, t.Versions)
 	for _, name := range sortedNames(t.Params, nil) {
-		fmt.Fprintf(&b, "\n%s=%s", name, paramText(t.Params[name]))
+		if paramKnob+name != knob {
+			fmt.Fprintf(&b, "\n%s=%s", name, paramText(t.Params[name]))
+		}
 	}
 	for _, name := range knobs {
 		if name != knob {
-			fmt.Fprintf(&b, "\n%s: %q", name, t.Knobs[name])
+			fmt.Fprintf(&b, "\n%s: %q", name, knobOf(t, name))
 		}
 	}
 	return b.String()

@@ -67,6 +67,23 @@ func TestMeanOver(t *testing.T) {
 	}
 }
 
+// A parameter that the plan sets for a target is a knob of families, any other is not.
+func TestFamiliesOfParams(t *testing.T) {
+	target := func(name, schema string, own ...string) *result.Trial {
+		return &result.Trial{Target: name, Engine: "mysql", OwnParams: own, Params: map[string]any{"schema": schema, "rows": 5.0}, Knobs: map[string]string{"schema": "x"}}
+	}
+	for own, want := range map[string]int{"schema": 1, "rows": 0} {
+		c := compare.New([]*result.Trial{target("a", "wide"), target("b", "narrow", own)})
+		f := c.Families()
+		if len(f) != want {
+			t.Fatalf("%d families with own %s: %+v", len(f), own, f)
+		}
+		if want > 0 && (f[0].Knob != "params.schema" || f[0].Value(c.Targets[0]) != "wide" || f[0].Value(c.Targets[1]) != "narrow") {
+			t.Errorf("family of %s: %s and %s", f[0].Knob, f[0].Value(c.Targets[0]), f[0].Value(c.Targets[1]))
+		}
+	}
+}
+
 func TestFamilies(t *testing.T) {
 	target := func(name, engine string, knobs ...string) *result.Trial {
 		out := &result.Trial{Target: name, Engine: engine, Knobs: map[string]string{"cache": "1GB"}}

@@ -117,7 +117,7 @@ func (f *Forecast) Trial(target string) Trial {
 	if len(seen) == 0 && f.earlier != nil {
 		seen = f.earlier.lengths[target]
 	}
-	t := Trial{Parts: slices.Clone(f.parts)}
+	t := Trial{Parts: f.partsOf(target)}
 	if len(seen) == 0 {
 		return t
 	}
@@ -160,6 +160,16 @@ func (f *Forecast) Campaign(entries []result.Entry) Span {
 		all = all.Plus(Exactly(f.earlier.client))
 	}
 	return all
+}
+
+// partsOf returns the parts of a trial of a target, which may have parameters of its own.
+func (f *Forecast) partsOf(target string) []Part {
+	for i := range f.plan.Targets {
+		if t := &f.plan.Targets[i]; t.Name == target && len(t.Own) > 0 {
+			return partsOf(f.plan.For(t))
+		}
+	}
+	return slices.Clone(f.parts)
 }
 
 // partsOf returns what the parameters of a plan say of its steps.

@@ -133,10 +133,14 @@ func (w fakeWorkload) New(p workload.Params) (workload.Run, error) {
 	if p.String("label") == "nonsense" {
 		return nil, errors.New("this makes no sense")
 	}
-	return fakeRun{w.needs}, nil
+	return fakeRun{w.needs, p.String("label") == "short", p.Int("rows")}, nil
 }
 
-type fakeRun struct{ needs model.Capability }
+type fakeRun struct {
+	needs model.Capability
+	short bool // it has fewer steps
+	rows  int64
+}
 
 func (r fakeRun) Schema() model.Schema {
 	return model.Schema{Tables: []model.Table{{Name: "t", Columns: []model.Column{{Name: "id", Type: model.Int}}, Key: []string{"id"}}}}
@@ -145,6 +149,9 @@ func (r fakeRun) Needs() []model.Capability { return []model.Capability{r.needs}
 func (r fakeRun) Steps() []workload.Step {
 	if r.needs == model.CapTransactions { // of the bank: nothing is bounded by time
 		return []workload.Step{{Name: "load", Creates: true, Groups: []workload.Group{{Work: 1}}}, {Name: "settle", Settle: &workload.Settle{}}}
+	}
+	if r.short {
+		return []workload.Step{{Name: "load", Creates: true, Groups: []workload.Group{{Work: 1}}}}
 	}
 	query := []workload.OpKind{{Name: "range", Unit: "query", Of: "query"}}
 	return []workload.Step{
@@ -156,4 +163,4 @@ func (r fakeRun) Steps() []workload.Step {
 			Groups: []workload.Group{{Name: "query", Clients: 8, Ops: query}}},
 	}
 }
-func (r fakeRun) Estimate() workload.Live { return workload.Live{} }
+func (r fakeRun) Estimate() workload.Live { return workload.Live{Rows: r.rows} }

@@ -69,6 +69,7 @@ var targetKeys = slices.Concat(table[Target]{
 	valued("name", "The target's name in results. Default: the engine's name.", fileName, func(t *Target, v string) { t.Name = v }),
 	valued("engine", "The engine.", word, func(t *Target, v string) { t.Engine = v }),
 }, serverKeys, table[Target]{programKey}, within(knobKeys, func(t *Target) *engine.Config { return &t.Config }), table[Target]{
+	part[Target]("params", "Parameters of the workload for this target. They override those of the plan.", schema{"type": mapOrNull}),
 	part[Target]("options", "Options of this engine only, passed on unchanged.", schema{"type": mapOrNull}),
 	valued("data", "An existing data directory to work on in place, relative to the current directory. Default: a new one for each trial.", directory, func(t *Target, v string) { t.Data = v }),
 })

@@ -67,13 +67,28 @@ type Plan struct {
 	Secrets       []byte      // the content of SecretFile; usually empty
 }
 
-// ParamTexts returns the workload's parameters as texts, as campaigns record them.
+// ParamTexts returns the workload's parameters as texts, as campaigns record them:
+// those that a target overrides as TARGET.NAME.
 func (p *Plan) ParamTexts() map[string]string {
 	out := map[string]string{}
 	for name, value := range p.Params {
 		out[name] = fmt.Sprint(value)
 	}
+	for _, t := range p.Targets {
+		for _, name := range t.Own {
+			out[t.Name+"."+name] = fmt.Sprint(t.Params[name])
+		}
+	}
 	return out
+}
+
+// For returns the plan as a target runs it: with its parameters.
+func (p *Plan) For(t *Target) *Plan {
+	out := *p
+	if t.Run != nil {
+		out.Params, out.Run = t.Params, t.Run
+	}
+	return &out
 }
 
 // Stop says when a campaign may end before all of its trials are done: at the
@@ -92,6 +107,11 @@ type Target struct {
 	Engine string
 	Config engine.Config // without Dir
 	Data   string        // absolute path of an existing data directory to use in place; "" for a private new one
+	// Own names the parameters that the target overrides. Params and Run are then its
+	// own, otherwise nil; see [Plan.For].
+	Own    []string
+	Params workload.Params
+	Run    workload.Run
 	// Knobs are the common knobs and options asked for, for printing. Sizes are
 	// normalised, so that equal settings are equal texts.
 	Knobs map[string]string

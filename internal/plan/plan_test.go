@@ -339,3 +339,28 @@ func TestLooking(t *testing.T) {
 		t.Errorf("looked at %s, refused at %s: %v", got, refused(err), err)
 	}
 }
+
+// A target's params override those of the plan for it alone: its steps, schema and
+// needs are those of its own run.
+func TestTargetParams(t *testing.T) {
+	p := load(t, `workload: ibench
+params: {rows: 2000, mode: random}
+targets: [pebble, {name: few, engine: pebble, params: {rows: 1k, mode: random}}, {name: none, engine: sqlite, params: {}}]
+`, "targets.few.params.skew=1")
+	few := p.For(&p.Targets[1])
+	want := defaults()
+	want["rows"], want["mode"], want["skew"] = int64(1000), "random", 1.0
+	if d := cmp.Diff(want, few.Params); d != "" {
+		t.Error(d)
+	}
+	if got := []int64{p.Run.Estimate().Rows, p.For(&p.Targets[0]).Run.Estimate().Rows, few.Run.Estimate().Rows}; !slices.Equal(got, []int64{2000, 2000, 1000}) {
+		t.Errorf("runs of the plan and its targets have %v rows", got)
+	}
+	if own := p.Targets[1].Own; !slices.Equal(own, []string{"mode", "rows", "skew"}) || p.Targets[0].Own != nil || p.Targets[2].Own != nil {
+		t.Errorf("own parameters are %v, %v and %v", own, p.Targets[0].Own, p.Targets[2].Own)
+	}
+	texts := p.ParamTexts()
+	if texts["rows"] != "2000" || texts["few.rows"] != "1000" || texts["few.batch"] != "" {
+		t.Errorf("the campaign records %v", texts)
+	}
+}

@@ -58,12 +58,14 @@ func workloadShape(info workload.Info) schema {
 		text, _ := json.Marshal(usual) // never fails for the types of parameters
 		params[p.Name] = paramShape(p).with("default", usual).with("description", fmt.Sprintf("%s Default %s.", sentence(p.Doc, p.Unit), text))
 	}
+	shape := schema{"properties": params, "additionalProperties": false}
 	return schema{
 		"preset": choice(presets, func(name string) string {
 			p, _ := info.Preset(name)
 			return p.Doc
 		}).with("description", "A named set of the parameters of "+info.Name+"."),
-		"params": schema{"properties": params, "additionalProperties": false},
+		"params":  shape,
+		"targets": schema{"items": schema{"properties": schema{"params": shape}}},
 	}
 }
 

@@ -40,12 +40,9 @@ func (b *binder) targets(f fields, p *Plan) {
 	common := b.fields(f.of.get("common"), "common", knobKeys.names())
 	config := engine.Config{Durability: model.DurabilityProcess}
 	knobKeys.bind(common, &config)
-	if p.Run != nil {
-		config.Schema = p.Run.Schema()
-	}
 	var known []*bound
 	for _, n := range b.targetNodes(f) {
-		if t := b.target(n, common, config); t != nil {
+		if t := b.target(n, common, config, p); t != nil {
 			known = append(known, t)
 		}
 	}
@@ -75,7 +72,7 @@ func (b *binder) targetNodes(f fields) []*node {
 }
 
 // target reads one target; it returns nil if its engine is not known.
-func (b *binder) target(n *node, common fields, config engine.Config) *bound {
+func (b *binder) target(n *node, common fields, config engine.Config, p *Plan) *bound {
 	if n.kind == broken {
 		return nil
 	}
@@ -97,6 +94,9 @@ func (b *binder) target(n *node, common fields, config engine.Config) *bound {
 	t.Config.Server.DSN = b.dsn(t.fields)
 	t.Config.Server.Force = b.force
 	t.Config.Options = t.fields.options()
+	if t.override(b, p); p.Run != nil {
+		t.Config.Schema = p.For(&t.Target).Run.Schema()
+	}
 	if t.Engine == "" {
 		return nil
 	}
@@ -265,7 +265,7 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 	e, _ := b.cat.Engine(t.Engine)
 	info := e.Info()
 	if p.Run != nil {
-		of, needs := engine.InfoOf(e, t.Config), p.Run.Needs()
+		of, needs := engine.InfoOf(e, t.Config), p.For(&t.Target).Run.Needs()
 		if err := model.Missing(of.Capabilities, needs); err != nil {
 			help := b.able(needs)
 			if set := enabling(of, needs); set != "" {

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"rumbench/internal/hint"
 	"rumbench/workload"
@@ -41,8 +44,46 @@ func (b *binder) workload(f fields, p *Plan) {
 		p.Run, err = w.New(p.Params)
 	}
 	if err != nil {
-		b.refused(f, err)
+		b.refused(f, cmp.Or(f.of.get("preset"), f.value("workload")), err)
 	}
+}
+
+// override reads the parameters that a target overrides. Its steps must be those of
+// the plan, as steps are compared by name.
+func (t *bound) override(b *binder, p *Plan) {
+	if p.Run == nil || t.fields.value("params") == nil {
+		return
+	}
+	w, _ := b.cat.Workload(p.Workload)
+	before := len(b.problems)
+	given := t.fields.params(w.Info())
+	if len(b.problems) > before || len(given) == 0 {
+		return
+	}
+	t.Params, t.Own = maps.Clone(p.Params), slices.Sorted(maps.Keys(given))
+	maps.Copy(t.Params, given)
+	at, err := t.fields.of.get("params"), error(nil)
+	if t.Run, err = w.New(t.Params); err != nil {
+		b.refused(t.fields, at, err)
+		return
+	}
+	if own, of := outline(p.For(&t.Target)), outline(p); own != of {
+		b.at(at, fmt.Sprintf("params change the steps: they are %s, and those of the plan are %s", own, of),
+			"targets of one plan have the same steps, which are compared by name; give this target a plan of its own")
+	}
+}
+
+// outline returns the names of a plan's steps, and which of them have arrivals at a rate.
+func outline(p *Plan) string {
+	var names []string
+	for _, s := range p.Steps() {
+		name := s.Name
+		if (p.Rate != nil || p.Find != nil) && OpenGroup(&s) >= 0 {
+			name += " at a rate"
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, ", ")
 }
 
 func (f fields) params(info workload.Info) map[string]any {
@@ -69,9 +110,8 @@ func (f fields) params(info workload.Info) map[string]any {
 }
 
 // refused reports an error about parameters at the parameter that caused it. If
-// the plan does not give that one, it comes from the preset or is a default.
-func (b *binder) refused(f fields, err error) {
-	n := cmp.Or(f.of.get("preset"), f.value("workload"))
+// the plan does not give that one, it is reported at n.
+func (b *binder) refused(f fields, n *node, err error) {
 	if pe, ok := errors.AsType[*workload.ParamError](err); ok && f.of.get("params") != nil {
 		n = cmp.Or(f.of.get("params").get(pe.Param), n)
 	}

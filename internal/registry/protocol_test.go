@@ -11,7 +11,8 @@ import (
 // few are runs that a server without usable indexes can do: no operation compares
 // lengths, none is in a transaction.
 var few = map[string]map[string]any{
-	"ibench": {"rows": int64(1000), "write_rows": int64(100), "query_seconds": 0.02, "clients": int64(2), "resync": int64(7)},
+	"ibench":    {"rows": int64(1000), "write_rows": int64(100), "query_seconds": 0.02, "clients": int64(2), "resync": int64(7)},
+	"rollup":    {"rows": int64(80), "stages": int64(2), "tables": int64(1), "clients": int64(2), "schema": "aggregating", "pairs": int64(4), "transactions": false, "check": "each"},
 	"telemetry": telemetry(map[string]any{"rates": []int64{60}}),
 	"sysbench": {
 		"tables": []int64{2}, "table_size": int64(60), "clients": []int64{2}, "skip_trx": true, "settle_floor": time.Duration(0), "load_batch": int64(20),

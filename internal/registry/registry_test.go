@@ -29,6 +29,20 @@ var variants = map[string][]map[string]any{
 		{"rows": int64(3000), "write_rows": int64(1000), "query_seconds": 1.0, "schema": "classic", "form": "2020", "deletes": false, "one_table": true, "clients": int64(2)},
 		{"rows": int64(3000), "query_seconds": 1.0, "schema": "classic", "form": "2016", "deletes": false, "index_build": "together"},
 	},
+	"linkbench": {
+		{"maxid": int64(400), "clients": []int64{1, 3}, "transactions": int64(300), "load_clients": int64(2), "load_batch": int64(50), "list_limit": int64(20), "settle_floor": time.Duration(0), "check": "each"},
+		{
+			"maxid": int64(3000), "dialect": "2013", "index": "plain", "locality": "ranges", "load_order": "descending", "link_types": int64(3), "warmup_seconds": 1.0,
+			"clients": []int64{2}, "transactions": int64(400), "settle_floor": time.Duration(0),
+		},
+		{"maxid": int64(300), "atomic": false, "mix": "update_link", "clients": []int64{2}, "transactions": int64(300), "settle_floor": time.Duration(0)},
+	},
+	"rollup": {
+		{"rows": int64(2400), "stages": int64(3), "tables": int64(2), "clients": int64(3), "check": "each"},
+		{"rows": int64(1200), "stages": int64(2), "tables": int64(3), "clients": int64(2), "id_scope": "global", "rollup_columns": "wide", "order": "rollup_first", "check": "each"},
+		{"rows": int64(600), "stages": int64(2), "tables": int64(2), "clients": int64(2), "schema": "scattered", "transactions": false, "check": "each"},
+		{"rows": int64(1500), "stages": int64(2), "tables": int64(2), "clients": int64(3), "schema": "aggregating", "pairs": int64(45), "transactions": false, "check": "each"},
+	},
 	"telemetry": {
 		telemetry(map[string]any{"rates": []int64{200, 400}}),
 		telemetry(map[string]any{"schema": "middle", "batch": int64(3), "value": "counter", "transactions": true}),
@@ -78,22 +92,43 @@ func telemetry(more map[string]any) map[string]any {
 // engine as on the reference. Operations find the rows that they have to find.
 func TestSameRowsOnEveryEngine(t *testing.T) {
 	for _, w := range registry.Workloads() {
-		for i, given := range variants[w.Info().Name] {
-			r := oneByOne{runOf(t, w, given)}
-			want := lockstep(t, r, "memory")
-			workloadtest.CheckFound(t, "memory", want)
-			for _, st := range want {
-				t.Logf("variant %d, step %-8s %5d operations, %v", i, st.Step, st.Ops, st.Sums)
+		t.Run(w.Info().Name, func(t *testing.T) {
+			for i, given := range variants[w.Info().Name] {
+				sameRows(t, oneByOne{runOf(t, w, given)}, i)
 			}
-			for _, target := range targets(t) {
-				if model.Missing(target.can, r.Needs()) != nil {
-					continue
-				}
-				got := workloadtest.Lockstep(t, r, target.open(t, r.Schema()), 42)
-				workloadtest.Compare(t, target.name, want, got)
-				workloadtest.CheckFound(t, target.name, got)
-			}
+		})
+	}
+}
+
+func sameRows(t *testing.T, r workload.Run, variant int) {
+	t.Helper()
+	want := lockstep(t, r, "memory")
+	workloadtest.CheckFound(t, "memory", want)
+	for _, st := range want {
+		t.Logf("variant %d, step %-8s %5d operations, %v", variant, st.Step, st.Ops, st.Sums)
+	}
+	for _, target := range targets(t) {
+		if model.Missing(target.can, r.Needs()) != nil {
+			continue
 		}
+		got := workloadtest.Lockstep(t, r, target.open(t, r.Schema()), 42)
+		workloadtest.Compare(t, target.name, want, got)
+		workloadtest.CheckFound(t, target.name, got)
+	}
+}
+
+// TestConcurrentClients: invariants hold with clients that run at the same time and
+// yield to each other.
+func TestConcurrentClients(t *testing.T) {
+	for _, w := range registry.Workloads() {
+		t.Run(w.Info().Name, func(t *testing.T) {
+			r := runOf(t, w, variants[w.Info().Name][0])
+			for _, target := range targets(t) {
+				if model.Missing(target.can, r.Needs()) == nil {
+					t.Run(target.name, func(t *testing.T) { workloadtest.Concurrent(t, r, target.open(t, r.Schema()), 42) })
+				}
+			}
+		})
 	}
 }
 

@@ -3,6 +3,8 @@ package registry
 import (
 	"rumbench/workload"
 	"rumbench/workload/ibench"
+	"rumbench/workload/linkbench"
+	"rumbench/workload/rollup"
 	"rumbench/workload/sysbench"
 	"rumbench/workload/telemetry"
 )
@@ -11,6 +13,8 @@ import (
 func Workloads() []workload.Workload {
 	return []workload.Workload{
 		ibench.Workload{},
+		linkbench.Workload{},
+		rollup.Workload{},
 		telemetry.Workload{},
 		sysbench.Workload{},
 	}

@@ -51,7 +51,7 @@ func familyBlocks(w *sweep, f compare.Family, first bool) []page.Block {
 
 // knobName returns a target's name with its value of the knob.
 func knobName(f compare.Family, t *target) string {
-	return fmt.Sprintf("%s (%s)", t.Name, cmp.Or(t.Trials[0].Knobs[f.Knob], "not set"))
+	return fmt.Sprintf("%s (%s)", t.Name, cmp.Or(f.Value(t), "not set"))
 }
 
 // familySentence describes the knob's effect on throughput.

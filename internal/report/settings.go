@@ -26,10 +26,17 @@ func settings(v *view) []page.Section {
 // the differing ones marked.
 func settingRows(c *campaign) (requested, actual []page.Row) {
 	asked, effective := byTarget{}, byTarget{}
+	var own []string
+	for _, tg := range c.Targets {
+		own = compare.AppendNew(own, tg.Trials[0].OwnParams...)
+	}
 	for _, tg := range c.Targets {
 		trial := tg.Trials[0]
 		for name, value := range trial.Knobs {
 			asked.set(name, tg, page.Cell{Text: value, Title: "as asked for in the plan"})
+		}
+		for _, name := range own {
+			asked.set("params."+name, tg, page.Cell{Text: plainValue(trial.Params[name]), Title: "as asked for in the plan"})
 		}
 		asked.set("durability", tg, page.Cell{Text: trial.Durability, Title: cmp.Or(trial.Promise, "as asked for in the plan")})
 		for _, s := range trial.Settings {

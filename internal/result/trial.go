@@ -64,7 +64,8 @@ type Trial struct {
 	Workload   string            `json:"workload"`
 	Preset     string            `json:"preset,omitempty"`
 	Params     map[string]any    `json:"params"`
-	Knobs      map[string]string `json:"knobs"` // the common knobs and options as asked for
+	OwnParams  []string          `json:"own_params,omitempty"` // the names of those that the plan sets for this target
+	Knobs      map[string]string `json:"knobs"`                // the common knobs and options as asked for
 	Durability string            `json:"durability"`
 	Promise    string            `json:"promise,omitempty"` // what a commit survives, in words; "": not known
 	Seed       uint64            `json:"seed"`

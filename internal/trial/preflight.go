@@ -25,13 +25,13 @@ const (
 )
 
 // brief returns steps for a preflight: closed loops of a few operations. Of the
-// steps that differ only in numbers it has the last one, and none that only warms
-// up for the next.
+// steps that differ only in numbers it has the last one and the one that creates the
+// tables, and none that only warms up for the next.
 func brief(steps []workload.Step) (out []workload.Step) {
 	for i := range steps {
 		s := &steps[i]
 		again := func(o workload.Step) bool { return s.Base != "" && o.Base == s.Base }
-		if s.Warmup || slices.ContainsFunc(steps[i+1:], again) {
+		if s.Warmup || !s.Creates && slices.ContainsFunc(steps[i+1:], again) {
 			continue
 		}
 		if s = unpaced(s); !s.Whole {

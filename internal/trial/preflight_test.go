@@ -32,6 +32,7 @@ func TestPreflight(t *testing.T) {
 	}{
 		{"ibench", "rows: 800M, clients: 40, rates: [100, 1000]", []string{"l.i0", "l.x", "l.i1", "l.i2", "settle", "qr100", "qp100", "qr1000", "qp1000"}},
 		{"ibench", "form: 2016, rows: 800M, rates: [100]", []string{"l", "q100"}},
+		{"rollup", "rows: 800M, stages: 9", []string{"insert-1", "insert-9"}},
 		{"sysbench", "table_size: 10M, tables: [1, 9], clients: [1, 1024], tests: [oltp_read_write, ratio, delete], warmup_seconds: 5",
 			[]string{"load", "index", "settle", "oltp_read_write@9t.1024c", "ratio@1r.9t.1024c", "delete@9t.1024c"}},
 	} {

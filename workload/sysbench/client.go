@@ -42,8 +42,7 @@ type random struct {
 // statements are a client's, prepared.
 type statements struct {
 	blocks, writer []prepared
-	begin, commit  engine.Stmt
-	rollback       engine.Stmt
+	workload.Transaction
 }
 
 // drawing is a client's event.
@@ -219,32 +218,20 @@ func (c *client) Do(ctx context.Context, out *workload.Outcome) error {
 	var t tally
 	err := c.transaction(ctx, out, &t)
 	if err != nil {
-		// Whatever the error is: a server that has undone only the statement would
-		// commit the others with the next transaction.
-		out.Others++
-		return errors.Join(err, c.undo(ctx, err))
+		return errors.Join(err, c.Rollback(ctx, err, out))
 	}
 	c.finish(out, t)
 	return nil
-}
-
-func (c *client) undo(ctx context.Context, why error) error {
-	err := c.rollback.Exec(ctx, nil, &c.result)
-	if engine.ClassOf(why) == engine.Gone {
-		return nil // there is nothing to undo
-	}
-	return err
 }
 
 // transaction executes the event between BEGIN and COMMIT.
 func (c *client) transaction(ctx context.Context, out *workload.Outcome, t *tally) error {
 	out.Parts.Reset() // a failed attempt has left nothing
 	out.Parts.Start()
-	if err := c.begin.Exec(ctx, nil, &c.result); err != nil {
+	if err := c.Begin(ctx, out); err != nil {
 		return err
 	}
 	out.Parts.Stop(c.stage.beginPart[c.kind])
-	out.Others++
 	from := 0
 	for i := range c.calls {
 		if err := c.execute(ctx, &c.calls[i], from, out, t); err != nil {
@@ -253,11 +240,10 @@ func (c *client) transaction(ctx context.Context, out *workload.Outcome, t *tall
 		from = c.calls[i].to
 	}
 	out.Parts.Start()
-	if err := c.commit.Exec(ctx, nil, &c.result); err != nil {
+	if err := c.Commit(ctx, out); err != nil {
 		return err
 	}
 	out.Parts.Stop(c.stage.commitPart[c.kind])
-	out.Others++
 	return nil
 }
 

@@ -226,13 +226,8 @@ func (s *testStage) Client(ctx context.Context, seat workload.Seat) (workload.Cl
 		return nil, err
 	}
 	if s.test.transaction {
-		for _, p := range []struct {
-			to   *engine.Stmt
-			kind model.Kind
-		}{{&c.begin, model.Begin}, {&c.commit, model.Commit}, {&c.rollback, model.Rollback}} {
-			if *p.to, err = seat.Session.Prepare(ctx, &model.Op{Kind: p.kind}); err != nil {
-				return nil, err
-			}
+		if c.Transaction, err = workload.NewTransaction(ctx, seat.Session); err != nil {
+			return nil, err
 		}
 	}
 	s.clients = append(s.clients, c)

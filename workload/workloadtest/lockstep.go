@@ -100,70 +100,110 @@ func foundOf(step *workload.Step, totals workload.Totals) (out []Found) {
 // time.
 const timeBoundWork = 10
 
+// runStep runs a step in one goroutine.
 func runStep(t *testing.T, step *workload.Step, db engine.DB, seed uint64, previous *workload.Live) (workload.Live, workload.Totals) {
 	t.Helper()
-	ctx := context.Background()
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatalf("step %s: %v", step.Name, err)
+	r := begin(t, step, db, seed, previous)
+	waits := 0 // turns without a client that leads
+	for more := true; more; {
+		more = false
+		for _, u := range r.turns {
+			if w, ok := u.client.(workload.Waiter); ok && w.Waits() {
+				waits++
+			} else if r.must(u.take(context.Background())); u.leads {
+				waits = 0
+			}
+			more = more || u.left > 0
+		}
+		if waits > 1000*len(r.turns) {
+			t.Fatalf("step %s: clients wait for each other", step.Name)
 		}
 	}
+	return r.finish()
+}
+
+// running is a step that runs.
+type running struct {
+	t        *testing.T
+	step     *workload.Step
+	db       engine.DB
+	stage    workload.Stage // nil in a settle step
+	turns    []*turn
+	closeAll func()
+}
+
+func (r *running) must(err error) {
+	r.t.Helper()
+	if err != nil {
+		r.t.Fatalf("step %s: %v", r.step.Name, err)
+	}
+}
+
+// begin opens a step and its clients.
+func begin(t *testing.T, step *workload.Step, db engine.DB, seed uint64, previous *workload.Live) *running {
+	t.Helper()
+	ctx := context.Background()
+	r := &running{t: t, step: step, db: db}
 	if step.Settle != nil {
-		_, err := db.Settle(ctx)
-		must(err)
-		return workload.Live{}, nil
+		return r
 	}
 	if step.Creates {
-		must(db.CreateTables(ctx))
+		r.must(db.CreateTables(ctx))
 	}
-	stage, err := step.Open(ctx, workload.Env{DB: db, Seed: seed, Results: true, Previous: previous})
-	must(err)
-	clients, closeAll, err := workload.Seats(ctx, step, stage, db.Session)
-	defer closeAll()
-	must(err)
-	var turns []*turn
-	totals := make(workload.Totals, len(step.Groups))
+	var err error
+	r.stage, err = step.Open(ctx, workload.Env{DB: db, Seed: seed, Results: true, Previous: previous})
+	r.must(err)
+	clients, closeAll, err := workload.Seats(ctx, step, r.stage, db.Session)
+	r.closeAll = closeAll
+	r.must(err)
 	for g := range step.Groups {
 		group := &step.Groups[g]
-		totals[g] = make([]workload.Total, len(group.Ops))
 		for _, client := range clients[g] {
-			u := &turn{group: group, client: client, left: group.Work, totals: totals[g]}
+			u := &turn{number: g, group: group, client: client, left: group.Work, totals: make([]workload.Total, len(group.Ops))}
 			if step.Seconds > 0 {
 				u.left = timeBoundWork
 			}
 			u.leads = u.left > 0
-			turns = append(turns, u)
+			r.turns = append(r.turns, u)
 		}
 	}
-	waits := 0 // turns in a row
-	for more := true; more; {
-		more = false
-		for _, u := range turns {
-			if w, ok := u.client.(workload.Waiter); ok && w.Waits() {
-				waits++
-			} else {
-				must(u.take(ctx))
-				if u.leads {
-					waits = 0
-				}
-			}
-			more = more || u.left > 0
+	return r
+}
+
+// finish completes the clients' work and checks the step.
+func (r *running) finish() (workload.Live, workload.Totals) {
+	r.t.Helper()
+	ctx := context.Background()
+	if r.stage == nil {
+		_, err := r.db.Settle(ctx)
+		r.must(err)
+		return workload.Live{}, nil
+	}
+	defer r.closeAll()
+	totals := make(workload.Totals, len(r.step.Groups))
+	for g := range totals {
+		totals[g] = make([]workload.Total, len(r.step.Groups[g].Ops))
+	}
+	for _, u := range r.turns {
+		if f, ok := u.client.(workload.Finisher); ok {
+			r.must(f.Finish(ctx))
 		}
-		if waits > 1000*len(turns) {
-			t.Fatalf("step %s: clients wait for each other", step.Name)
+		for k := range u.totals {
+			totals[u.number][k].Ops += u.totals[k].Ops
+			totals[u.number][k].Work.Add(&u.totals[k].Work)
 		}
 	}
-	found, err := stage.Finish(ctx, totals)
-	must(err)
+	found, err := r.stage.Finish(ctx, totals)
+	r.must(err)
 	for _, b := range found.Broken {
-		t.Errorf("step %s: %s", step.Name, b)
+		r.t.Errorf("step %s: %s", r.step.Name, b)
 	}
 	return found.Live, totals
 }
 
 // turn is a client that takes turns.
 type turn struct {
+	number int // of the group
 	group  *workload.Group
 	client workload.Client
 	leads  bool

@@ -1,0 +1,83 @@
+package workload
+
+import (
+	"context"
+
+	"rumbench/engine"
+	"rumbench/model"
+)
+
+// Batch collects the rows of a load, and inserts them with one statement.
+type Batch struct {
+	// Text is memory for values of rows, which are appended to it before Bytes is
+	// called.
+	Text []byte
+	Done int64 // rows inserted
+
+	session engine.Session
+	op      model.Op
+	stmt    engine.Stmt // for op.Rows rows
+	size    int
+	rows    int
+	args    []model.Value
+	from    int // where the text of the next value begins
+	result  engine.Result
+}
+
+// NewBatch returns an empty batch of size rows.
+func NewBatch(s engine.Session, table string, columns []string, size int) *Batch {
+	return &Batch{session: s, size: size, op: model.Op{Kind: model.Insert, Table: table, Columns: columns, Load: true}}
+}
+
+// Rows returns how many rows are collected.
+func (b *Batch) Rows() int { return b.rows }
+
+// Full reports whether the batch has its size.
+func (b *Batch) Full() bool { return b.rows >= b.size }
+
+// Bytes returns what was appended to Text since the last call.
+func (b *Batch) Bytes() model.Value {
+	v := model.BytesValue(b.Text[b.from:len(b.Text):len(b.Text)])
+	b.from = len(b.Text)
+	return v
+}
+
+// Add adds a row.
+func (b *Batch) Add(values ...model.Value) {
+	b.args = append(b.args, values...)
+	b.rows++
+}
+
+// Insert inserts the rows collected, if there are any. After an error it can be
+// repeated.
+func (b *Batch) Insert(ctx context.Context, out *Outcome) (err error) {
+	if b.rows == 0 {
+		return nil
+	}
+	if b.op.Rows != b.rows { // the first batch, or the last one
+		op := b.op
+		op.Rows = b.rows
+		if b.stmt, err = b.session.Prepare(ctx, &op); err != nil {
+			return err
+		}
+		b.op = op
+	}
+	if err := b.stmt.Exec(ctx, b.args, &b.result); err != nil {
+		return err
+	}
+	out.Rows, out.Writes = int64(b.rows), 1
+	for _, v := range b.args {
+		out.Bytes += int64(v.Size())
+	}
+	b.Done += out.Rows
+	b.rows, b.from, b.args, b.Text = 0, 0, b.args[:0], b.Text[:0]
+	return nil
+}
+
+// EndLoad completes the load of the session.
+func (b *Batch) EndLoad(ctx context.Context) error {
+	if bulk, ok := b.session.(engine.Loader); ok {
+		return bulk.EndLoad(ctx)
+	}
+	return nil
+}

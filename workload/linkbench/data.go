@@ -1,0 +1,35 @@
+package linkbench
+
+import (
+	"math"
+
+	"rumbench/internal/gen"
+)
+
+// data generates the data of rows.
+type data struct{ node, link payload }
+
+// payload generates data of random length and known compressibility.
+type payload struct {
+	motif  *gen.Motif
+	median float64
+	limit  float64 // longer data are clipped
+}
+
+// motifs is the size of the buffer of motifs, as it is in the original: it reads the
+// parameter that would set it from the wrong place.
+const motifs = 512
+
+// newData returns the generators of a run. All clients share the motifs, so that
+// data do not become less compressible with their number.
+func (r *run) newData(seed uint64) data {
+	return data{
+		node: payload{gen.NewMotif(stream(seed, "motifs", "node"), 50, 220, 0.63, motifs), r.profile.nodeMedian, nodeWidth},
+		link: payload{gen.NewMotif(stream(seed, "motifs", "link"), 32, 100, 0.225, motifs), r.profile.linkMedian, linkLimit},
+	}
+}
+
+func (p *payload) append(dst []byte, s *gen.Source) []byte {
+	length := math.Round(p.median * math.Exp(s.Normal()))
+	return p.motif.Append(dst, s, int(min(length, p.limit)))
+}

@@ -1,0 +1,228 @@
+package linkbench
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"rumbench/engine"
+	"rumbench/internal/gen"
+	"rumbench/model"
+	"rumbench/workload"
+)
+
+// errOther says that a link write has to become the other one: the link to be
+// inserted exists, or that to be updated does not.
+var errOther = errors.New("the link write becomes the other one")
+
+// mostSwitches is how often a link write becomes the other one.
+const mostSwitches = 10
+
+// writeLink adds, updates or deletes a link, in one transaction or, in the dialect
+// of 2020, in several until one fits.
+func (c *client) writeLink(ctx context.Context, out *workload.Outcome) error {
+	inserts := c.kind == addLink || c.stage.dialect2013
+	for range mostSwitches {
+		var did totals
+		err := c.Begin(ctx, out)
+		switch {
+		case err != nil:
+		case c.kind == deleteLink:
+			err = c.removeLink(ctx, out, &did)
+		default:
+			err = c.putLink(ctx, inserts, out, &did)
+		}
+		if err == nil {
+			err = c.Commit(ctx, out)
+		}
+		if err == nil {
+			c.tally.totals.add(&did)
+			return nil
+		}
+		if undone := c.Rollback(ctx, err, out); undone != nil || err != errOther {
+			return errors.Join(err, undone)
+		}
+		if inserts {
+			c.tally.addToUpd++
+		} else {
+			c.tally.updToAdd++
+		}
+		inserts = !inserts
+	}
+	return engine.Errorf(engine.Conflict, "a link write became the other one %d times", mostSwitches)
+}
+
+// putLink inserts the link, or updates it. The order of locks is always that of the
+// link before that of its count.
+func (c *client) putLink(ctx context.Context, inserts bool, out *workload.Outcome, did *totals) error {
+	node, linkType, target := model.IntValue(c.node), model.IntValue(c.linkType), model.IntValue(c.targets[0])
+	data, now := model.BytesValue(c.data), model.IntValue(c.clock)
+	if inserts {
+		err := c.write(ctx, c.insertLink, out, linkType, node, target, model.IntValue(visible), data, now, model.IntValue(0))
+		switch {
+		case engine.ClassOf(err) == engine.Duplicate:
+			return errOther
+		case err != nil:
+			return err
+		case c.result.Rows > 0 || !c.stage.env.Results:
+			did.links, did.counts, did.versions = 1, 1, 1
+			return c.write(ctx, c.raiseCount, out, node, linkType, model.IntValue(1), now, model.IntValue(1))
+		}
+	}
+	was, err := c.visibility(ctx, out)
+	switch {
+	case err != nil:
+		return err
+	case was == missing && !c.stage.dialect2013:
+		return errOther
+	case was == missing: // another transaction has just inserted it
+		return engine.Errorf(engine.Conflict, "a link exists that cannot be read")
+	}
+	if err := c.write(ctx, c.changeLink, out, model.IntValue(visible), data, now, model.IntValue(0), linkType, node, target); err != nil || was == visible {
+		return err
+	}
+	did.hidden = -1
+	return c.addToCount(ctx, 1, out, did)
+}
+
+// removeLink hides the link.
+func (c *client) removeLink(ctx context.Context, out *workload.Outcome, did *totals) error {
+	was, err := c.visibility(ctx, out)
+	if err != nil || was != visible {
+		return err
+	}
+	if err := c.write(ctx, c.hideLink, out, model.IntValue(hidden), model.IntValue(c.linkType), model.IntValue(c.node), model.IntValue(c.targets[0])); err != nil {
+		return err
+	}
+	did.hidden = 1
+	return c.addToCount(ctx, -1, out, did)
+}
+
+// addToCount changes the count of a list that has links, so that it exists.
+func (c *client) addToCount(ctx context.Context, n int64, out *workload.Outcome, did *totals) error {
+	err := c.write(ctx, c.changeCount, out, model.IntValue(n), model.IntValue(1), model.IntValue(c.clock), model.IntValue(c.node), model.IntValue(c.linkType))
+	if err == nil && c.result.Rows != 1 && c.stage.env.Results {
+		c.wrongly("a list with links had no count")
+	}
+	did.counts, did.versions = n, 1
+	return err
+}
+
+// missing is the visibility of a link that does not exist.
+const missing = -1
+
+// visibility reads the visibility of the link, which the transaction may change.
+func (c *client) visibility(ctx context.Context, out *workload.Outcome) (int64, error) {
+	c.seen = missing
+	err := c.exec(ctx, c.lockLink, c.see, model.IntValue(c.linkType), model.IntValue(c.node), model.IntValue(c.targets[0]))
+	if err == nil {
+		c.didRead(out)
+	}
+	return c.seen, err
+}
+
+func (c *client) seeLink(row []model.Value) { c.seen = row[0].Int() }
+
+// multiget reads links by key, hidden ones too.
+func (c *client) multiget(ctx context.Context, out *workload.Outcome) error {
+	stmt, err := c.getOf(ctx, len(c.targets))
+	if err != nil {
+		return err
+	}
+	c.args = c.args[:0]
+	for _, id := range c.targets {
+		c.args = append(c.args, model.IntValue(c.linkType), model.IntValue(c.node), model.IntValue(id))
+	}
+	c.result.Each = c.checkGot
+	if err := stmt.Exec(ctx, c.args, &c.result); err != nil {
+		return err
+	}
+	c.didRead(out)
+	c.tally.asked += int64(len(c.targets))
+	c.tally.got += c.result.Rows
+	return nil
+}
+
+func (c *client) got(row []model.Value) {
+	if row[0].Int() != c.linkType || row[1].Int() != c.node || !has(c.targets, row[2].Int()) {
+		c.wrongly("a multiget returned a link that it did not ask for")
+	}
+}
+
+// list reads the newest links of a list, or continues an earlier one.
+func (c *client) list(ctx context.Context, out *workload.Outcome) error {
+	c.last = place{c.node, c.linkType, math.MaxInt64}
+	if c.from != nil {
+		out.Kind = int(historyList)
+		c.last = *c.from
+	}
+	err := c.exec(ctx, c.links, c.checkListed, model.IntValue(c.node), model.IntValue(c.linkType), model.IntValue(visible), model.IntValue(c.last.time))
+	if err != nil {
+		return err
+	}
+	c.didRead(out)
+	full := c.result.Rows >= c.stage.p.Int("list_limit")
+	if c.from != nil {
+		c.history.continued(c.from, c.last, full)
+		return nil
+	}
+	c.lengths.add(c.result.Rows)
+	if full {
+		c.history.remember(c.last, c.source)
+	}
+	return nil
+}
+
+// listed checks a link of a list. A list continues with links of the same time as
+// the last one, of which those up to it have been read before.
+func (c *client) listed(row []model.Value) {
+	if row[0].Int() != c.linkType || row[1].Int() != c.node || row[3].Int() != visible || row[5].Int() > c.last.time {
+		c.wrongly("a list returned a link that is hidden, of another list, or out of order")
+	}
+	c.last.time = row[5].Int()
+}
+
+// historyShare is the share of list reads that continue an earlier one.
+const historyShare = 0.003
+
+// mostPlaces is how many lists a client can continue.
+const mostPlaces = 2048
+
+// place is where a list has been read to.
+type place struct{ node, linkType, time int64 }
+
+// history is where long lists have been read to.
+type history struct{ places []place }
+
+// continueList continues a long list, if the client knows one.
+func (c *client) continueList() {
+	if n := int64(len(c.history.places)); n > 0 {
+		c.from = &c.history.places[c.source.Uniform(n)]
+		c.node, c.linkType = c.from.node, c.from.linkType-firstLinkType
+	}
+}
+
+func (h *history) remember(p place, s *gen.Source) {
+	for i := range h.places {
+		if h.places[i].node == p.node && h.places[i].linkType == p.linkType {
+			h.places[i] = p
+			return
+		}
+	}
+	if len(h.places) < mostPlaces {
+		h.places = append(h.places, p)
+		return
+	}
+	h.places[s.Uniform(mostPlaces)] = p
+}
+
+// continued ends the read that continued a list from a place.
+func (h *history) continued(from *place, last place, full bool) {
+	if full {
+		*from = last
+		return
+	}
+	n := len(h.places) - 1
+	*from = h.places[n]
+	h.places = h.places[:n]
+}

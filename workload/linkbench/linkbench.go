@@ -1,0 +1,112 @@
+// Package linkbench is Linkbench: nodes, typed links between them and counts of
+// links, read and changed as the social graph of Facebook was.
+//
+// T. Armstrong and others published it in 2013 ("LinkBench: a Database Benchmark
+// Based on the Facebook Social Graph", SIGMOD); Mark Callaghan maintained it until
+// 2021. docs/linkbench.md has its sources, and how this implementation differs.
+package linkbench
+
+import (
+	"cmp"
+
+	"rumbench/internal/gen"
+	"rumbench/model"
+	"rumbench/workload"
+)
+
+// Workload is the workload, for the registry.
+type Workload struct{}
+
+// Info describes the workload.
+func (Workload) Info() workload.Info {
+	return workload.Info{
+		Name:    "linkbench",
+		Doc:     "Linkbench: a social graph of nodes, links and counts of links, in short transactions and short range reads.",
+		Params:  params,
+		Presets: presets,
+	}
+}
+
+// New returns a run.
+func (Workload) New(p workload.Params) (workload.Run, error) {
+	r := &run{
+		p: p, profile: profiles[p.String("profile")], nodes: p.Int("maxid"), types: p.Int("link_types"),
+		dialect2013: p.String("dialect") == dialect2013, covering: p.String("index") == "covering",
+	}
+	if err := cmp.Or(
+		workload.RefuseIf(len(p.Ints("clients")) == 0, "clients", "give at least one number", "it is empty"),
+		workload.RefuseIf(r.profile.stepped && r.nodes < 100_000, "maxid", "raise maxid, or set profile: rum, whose rule fits any size",
+			"%d nodes are too few for profile %s, whose first node always has %d links", r.nodes, p.String("profile"), r.profile.degrees.Quantile(0)),
+	); err != nil {
+		return nil, err
+	}
+	r.links, r.lists = r.count()
+	r.build()
+	return r, nil
+}
+
+// run is the workload with its parameters.
+type run struct {
+	p           workload.Params
+	profile     *profile
+	nodes       int64 // loaded
+	types       int64
+	dialect2013 bool
+	covering    bool
+	links       int64 // loaded
+	lists       int64 // of at least one link, about
+	steps       []workload.Step
+	// now is what the tables hold after the steps so far; it is known in the
+	// process that has loaded them.
+	now totals
+}
+
+// totals are sums over the tables, which are checked.
+type totals struct {
+	nodes, links, hidden int64
+	counts               int64 // sum of the column count
+	versions             int64 // sum of the column version of counts
+	known                bool
+}
+
+func (r *run) Steps() []workload.Step { return r.steps }
+
+// Needs returns transactions, unless the run does without.
+func (r *run) Needs() []model.Capability {
+	if r.p.Bool("atomic") {
+		return []model.Capability{model.CapTransactions}
+	}
+	return nil
+}
+
+// maxRate is a generous guess of the transactions per second.
+const maxRate = 20_000
+
+// Estimate returns the size of the load plus what the request steps may add.
+func (r *run) Estimate() workload.Live {
+	seconds := r.p.Float("seconds") * float64(len(r.p.Ints("clients")))
+	done := seconds * maxRate / 100
+	t := totals{
+		nodes: r.nodes + int64(done*r.profile.mix[addNode]),
+		links: r.links + int64(done*(r.profile.mix[addLink]+r.profile.mix[updateLink])),
+	}
+	return r.live(&t, true)
+}
+
+// live returns the user data of the tables.
+func (r *run) live(t *totals, indexed bool) workload.Live {
+	link := float64(linkBytes) + r.profile.linkMean
+	if indexed {
+		link += indexBytes
+		if r.covering {
+			link += 4 + r.profile.linkMean
+		}
+	}
+	bytes := float64(t.nodes)*(nodeBytes+r.profile.nodeMean) + float64(t.links)*link + float64(r.lists)*countBytes
+	return workload.Live{Rows: t.nodes + t.links + r.lists, Bytes: int64(bytes)}
+}
+
+// stream returns a stream of the run's random numbers.
+func stream(seed uint64, path ...string) gen.Stream {
+	return gen.NewStream(seed, append([]string{"linkbench"}, path...)...)
+}

@@ -1,0 +1,298 @@
+package linkbench
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"testing"
+
+	"rumbench/engine"
+	"rumbench/engine/memory"
+	"rumbench/engine/null"
+	"rumbench/internal/gen"
+	"rumbench/model"
+	"rumbench/workload"
+)
+
+// opened is a small loaded database with a client on it.
+type opened struct {
+	t     *testing.T
+	db    engine.DB
+	stage *requestStage
+	*client
+}
+
+func open(t *testing.T, given map[string]any) *opened {
+	t.Helper()
+	ctx := context.Background()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	params := map[string]any{"maxid": int64(50), "load_clients": int64(1), "check": "each"}
+	maps.Copy(params, given)
+	r := newRun(t, params)
+	db, err := memory.Engine{}.Open(ctx, engine.Config{Schema: r.Schema(), Durability: model.DurabilityNone})
+	must(err)
+	t.Cleanup(func() { db.Close() })
+	must(db.CreateTables(ctx))
+	load := r.load()
+	stage, err := load.Open(ctx, workload.Env{DB: db, Seed: 1, Results: true})
+	must(err)
+	clients, closeAll, err := workload.Seats(ctx, &load, stage, db.Session)
+	must(err)
+	defer closeAll()
+	for _, group := range clients {
+		for _, c := range group {
+			for err = nil; err == nil; {
+				must(c.(workload.Readier).Ready(ctx))
+				err = c.Do(ctx, &workload.Outcome{})
+			}
+			if err != workload.ErrDone {
+				t.Fatal(err)
+			}
+			must(c.(workload.Finisher).Finish(ctx))
+		}
+	}
+	found, err := stage.Finish(ctx, nil)
+	must(err)
+	if len(found.Broken) > 0 {
+		t.Fatal(found.Broken)
+	}
+	must(db.CreateIndexes(ctx, linkTable, linkIndex))
+	requests, err := r.openRequests(ctx, "test", 1, workload.Env{DB: db, Seed: 1, Results: true}, true)
+	must(err)
+	session, err := db.Session(ctx)
+	must(err)
+	c, err := requests.Client(ctx, workload.Seat{Session: session})
+	must(err)
+	return &opened{t, db, requests.(*requestStage), c.(*client)}
+}
+
+// do performs one request.
+func (o *opened) do(r request) workload.Outcome {
+	o.t.Helper()
+	o.clock++
+	o.request = r
+	o.request.linkType += firstLinkType
+	var out workload.Outcome
+	if err := o.Do(context.Background(), &out); err != nil {
+		o.t.Fatal(err)
+	}
+	return out
+}
+
+// dump returns the links by key, and the counts.
+func (o *opened) dump() map[string]string {
+	o.t.Helper()
+	out := map[string]string{}
+	scan := func(op model.Op, each func(row []model.Value)) {
+		op.Kind = model.Scan
+		stmt, err := o.session.Prepare(context.Background(), &op)
+		if err == nil {
+			err = stmt.Exec(context.Background(), nil, &engine.Result{Each: each})
+		}
+		if err != nil {
+			o.t.Fatal(err)
+		}
+	}
+	scan(model.Op{Table: linkTable, Columns: linkColumns}, func(row []model.Value) {
+		out[fmt.Sprint(row[1], row[0], row[2])] = fmt.Sprint(row[3], row[4], row[5])
+	})
+	scan(model.Op{Table: countTable, Columns: countColumns}, func(row []model.Value) { out[fmt.Sprint("count ", row[0], row[1])] = row[2].String() })
+	return out
+}
+
+// reference is what link writes should do, on maps.
+type reference struct {
+	links map[[3]int64]string // visibility, data, time
+	count map[[2]int64]int64
+}
+
+func (m *reference) do(r request, now int64) {
+	link, list := [3]int64{r.node, r.linkType, r.targets[0]}, [2]int64{r.node, r.linkType}
+	old, there := m.links[link]
+	shown := there && old[0] == '1'
+	switch {
+	case r.kind == deleteLink && shown:
+		m.links[link] = "0" + old[1:]
+		m.count[list]--
+	case r.kind != deleteLink:
+		m.links[link] = fmt.Sprint(model.IntValue(visible), model.BytesValue(r.data), model.IntValue(now))
+		if !shown {
+			m.count[list]++
+		}
+	}
+}
+
+func (m *reference) dump() map[string]string {
+	out := map[string]string{}
+	for k, v := range m.links {
+		out[fmt.Sprint(model.IntValue(k[0]), model.IntValue(k[1]+firstLinkType), model.IntValue(k[2]))] = v
+	}
+	for k, n := range m.count {
+		out[fmt.Sprint("count ", model.IntValue(k[0]), model.IntValue(k[1]+firstLinkType))] = fmt.Sprint(n)
+	}
+	return out
+}
+
+// Link writes do in both dialects, and without transactions, what they should:
+// adding twice, hiding, hiding again, showing by an add or an update, updating
+// what does not exist. Data are arbitrary bytes.
+func TestLinkWrites(t *testing.T) {
+	for _, given := range []map[string]any{{}, {"dialect": dialect2013}, {"atomic": false}} {
+		o := open(t, given)
+		m := reference{links: map[[3]int64]string{}, count: map[[2]int64]int64{}}
+		loaded := o.dump()
+		s := gen.NewSource(gen.NewStream(9))
+		for i := range 3000 {
+			r := request{kind: []kind{addLink, deleteLink, updateLink}[s.Uniform(3)], node: 1000 + s.Uniform(3), linkType: s.Uniform(2), targets: []int64{s.Uniform(4)}}
+			if i%2 == 0 {
+				r.data = []byte{byte(i), 0, '\'', '\\', 255}
+			} else {
+				r.data = []byte{}
+			}
+			o.do(r)
+			m.do(r, o.clock)
+		}
+		got, want := o.dump(), m.dump()
+		maps.Copy(want, loaded)
+		if !maps.Equal(got, want) {
+			t.Errorf("%v:\n got %v\nwant %v", given, got, want)
+		}
+		if n := o.tally.addToUpd + o.tally.updToAdd; (n == 0) != (given["dialect"] == dialect2013) {
+			t.Errorf("%v: %d writes became the other one", given, n)
+		}
+	}
+}
+
+// Lists are read newest first and without hidden links, multigets with them, and a
+// list that is longer than a page continues where it ended.
+func TestReads(t *testing.T) {
+	o := open(t, map[string]any{"list_limit": int64(10)})
+	const node, n = 77, 25
+	link := func(k kind, target int64) { o.do(request{kind: k, node: node, targets: []int64{target}}) }
+	for target := range int64(n) {
+		link(addLink, target)
+	}
+	link(deleteLink, 3)
+	list := func(want int64, from *place) {
+		t.Helper()
+		o.do(request{kind: listLinks, node: node, from: from})
+		if o.result.Rows != want {
+			t.Errorf("a list of %d links, want %d", o.result.Rows, want)
+		}
+	}
+	list(10, nil)
+	if len(o.history.places) != 1 {
+		t.Fatalf("%d lists to continue", len(o.history.places))
+	}
+	list(10, &o.history.places[0]) // the last link of the page before is read again
+	list(6, &o.history.places[0])
+	if len(o.history.places) != 0 {
+		t.Error("a list continues after its end")
+	}
+	o.do(request{kind: multigetLink, node: node, targets: []int64{3, 4, 1000}})
+	if o.result.Rows != 2 {
+		t.Errorf("a multiget found %d links, want 2", o.result.Rows)
+	}
+	o.do(request{kind: countLinks, node: node})
+	if o.tally.wrong > 0 {
+		t.Error(o.tally.firstWrong)
+	}
+}
+
+// The check of a step sees a count that is not that of its links, a link that is in
+// the table but was not counted, and a lost node.
+func TestFinish(t *testing.T) {
+	for name, c := range map[string]struct {
+		op   model.Op
+		args []model.Value
+		want int
+	}{
+		"nothing": {op: model.Op{Kind: model.Delete, Table: nodeTable}, args: []model.Value{model.IntValue(99_999)}},
+		"node":    {op: model.Op{Kind: model.Delete, Table: nodeTable}, args: []model.Value{model.IntValue(7)}, want: 1},
+		"count": {
+			op:   model.Op{Kind: model.Insert, Table: countTable, Columns: countColumns, Rows: 1, OnConflict: model.Add, AddColumns: []string{colCount}},
+			args: []model.Value{model.IntValue(5), model.IntValue(firstLinkType), model.IntValue(1), model.IntValue(0), model.IntValue(0)}, want: 2,
+		},
+		"link": {
+			op: model.Op{Kind: model.Insert, Table: linkTable, Columns: linkColumns, Rows: 1},
+			args: []model.Value{
+				model.IntValue(firstLinkType), model.IntValue(5), model.IntValue(500), model.IntValue(visible), model.BytesValue([]byte{}), model.IntValue(1), model.IntValue(0),
+			}, want: 2,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := open(t, nil)
+			stmt, err := o.session.Prepare(context.Background(), &c.op)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := stmt.Exec(context.Background(), c.args, &engine.Result{}); err != nil {
+				t.Fatal(err)
+			}
+			f, err := o.stage.Finish(context.Background(), nil)
+			if err != nil || len(f.Broken) != c.want {
+				t.Errorf("%v, broken %q", err, f.Broken)
+			}
+		})
+	}
+}
+
+// Lists that become longer during a step are said to do so.
+func TestLengthsDrift(t *testing.T) {
+	var l lengths
+	for i := range int64(100_000) {
+		l.add(i / 1000)
+	}
+	first, last := l.ends()
+	near(t, "first third", first.mean(), 16.5, 2)
+	near(t, "last third", last.mean(), 83, 2)
+	near(t, "lists of a third", float64(first.lists), 33_333, 2000)
+}
+
+// A client allocates nothing once it has met all lengths of lists and data.
+func TestAllocations(t *testing.T) {
+	ctx := context.Background()
+	for _, dialect := range []string{dialect2013, dialect2020} {
+		r := newRun(t, map[string]any{"maxid": int64(10_000), "dialect": dialect})
+		db, err := null.Engine{}.Open(ctx, engine.Config{Schema: r.Schema(), Durability: model.DurabilityNone})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		stage, err := r.openRequests(ctx, "test", 1, workload.Env{DB: db, Seed: 1}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		session, err := db.Session(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made, err := stage.Client(ctx, workload.Seat{Session: session})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := made.(*client)
+		c.data = make([]byte, 0, nodeWidth)
+		for n := range mostGets {
+			if _, err := c.getOf(ctx, n+1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.args, c.targets = make([]model.Value, 0, 3*mostGets), make([]int64, 0, mostGets)
+		var out workload.Outcome
+		if n := testing.AllocsPerRun(20_000, func() {
+			out = workload.Outcome{}
+			if err := cmp.Or(c.Ready(ctx), c.Do(ctx, &out)); err != nil {
+				t.Fatal(err)
+			}
+		}); n > 0 {
+			t.Errorf("dialect %s: %v allocations per request", dialect, n)
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package linkbench
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"rumbench/workload"
+)
+
+// What rates and costs of the steps are per.
+const (
+	opRow         = "row"
+	opIndex       = "index"
+	opTransaction = "transaction"
+)
+
+// The kinds of rows of the load.
+const (
+	loadLinks = iota
+	loadCounts
+)
+
+func (r *run) build() {
+	if r.p.Bool("load") {
+		r.steps = append(r.steps, r.load(), r.index(), workload.Step{
+			Name: "settle", Settle: workload.NewSettle(r.p.Duration("settle_floor"), r.nodes),
+			Doc: "The engine comes to rest: deferred work is done before the requests.",
+		})
+	}
+	levels := r.p.Ints("clients")
+	if seconds := r.p.Float("warmup_seconds"); seconds > 0 {
+		s := r.requests("warmup", levels[0], false)
+		s.Seconds, s.Groups[0].Work, s.Warmup = seconds, 0, true
+		s.Doc = "Caches are warmed up for the next step."
+		r.steps = append(r.steps, s)
+	}
+	varies := slices.Min(levels) < slices.Max(levels)
+	for i, clients := range levels {
+		last := i == len(levels)-1
+		s := r.requests(fmt.Sprintf("L%d.P%d", i+1, clients), clients, r.p.String("check") == "each" || last && r.p.String("check") == "last")
+		if varies && !slices.Contains(levels[:i], clients) {
+			s.Base, s.Axes = "requests", []workload.Axis{{Name: "clients", Value: float64(clients)}}
+		}
+		if last {
+			s.Judged = []string{"rows_per_s", "service_p99_us", "cpu_us", "write_kb", "space_amplification"}
+		}
+		r.steps = append(r.steps, s)
+	}
+}
+
+// batches returns the number of batches of rows.
+func (r *run) batches(rows int64) int64 {
+	batch := r.p.Int("load_batch")
+	return (rows + batch - 1) / batch
+}
+
+// load returns the step that loads the tables: nodes by one client, as their ids
+// ascend, links and counts by others. How many batches each of those inserts
+// depends on the others; none has more than all.
+func (r *run) load() workload.Step {
+	kind := func(name string) workload.OpKind { return workload.OpKind{Name: name, Unit: opRow, Of: opRow} }
+	s := workload.Step{
+		Name: "load", Creates: true, Primary: opRow, WritesPer: opRow, Access: workload.WriteAccess,
+		Doc: "How fast are nodes, links and counts loaded, without the index on links?",
+		Groups: []workload.Group{
+			{Name: "nodes", Clients: 1, Work: r.batches(r.nodes), Ops: []workload.OpKind{kind("node")}},
+			{Name: "links", Clients: int(r.p.Int("load_clients")), Work: r.batches(r.links) + r.batches(r.lists), Ops: []workload.OpKind{kind("link"), kind("count")}},
+		},
+	}
+	s.Open = func(_ context.Context, env workload.Env) (workload.Stage, error) { return r.openLoad(env) }
+	return s
+}
+
+func (r *run) index() workload.Step {
+	return workload.Step{
+		Name: "index", Primary: opIndex, WritesPer: opIndex, Whole: true,
+		Doc:    "How fast is the index on links built? Rows/s are those of links.",
+		Groups: []workload.Group{{Name: "index", Clients: 1, Work: 1, Ops: []workload.OpKind{{Name: opIndex, Unit: opRow}}}},
+		Open: func(_ context.Context, env workload.Env) (workload.Stage, error) {
+			return &indexStage{run: r, env: env}, nil
+		},
+	}
+}
+
+func (r *run) requests(name string, clients int64, checks bool) workload.Step {
+	s := workload.Step{
+		Name: name, Primary: opTransaction, WritesPer: opTransaction, Access: workload.MixedAccess, Seconds: r.p.Float("seconds"),
+		Doc: fmt.Sprintf("How many requests to the graph are answered, and how fast, for %d clients?", clients),
+	}
+	g := workload.Group{
+		Name: "requests", Clients: int(clients), RowsPerOp: 1,
+		Retry: workload.Retry{Max: int(r.p.Int("retry_max")), Backoff: r.p.Duration("retry_backoff")},
+	}
+	for k, op := range kindNames {
+		g.Ops = append(g.Ops, workload.OpKind{Name: op, Unit: opTransaction, Of: opTransaction, Returns: kind(k).reads()})
+	}
+	g.Ops = append(g.Ops, workload.OpKind{Name: "get_link_list history", Unit: opTransaction, Of: opTransaction, Returns: true})
+	if n := r.p.Int("transactions"); n > 0 {
+		g.Work, s.Seconds = n, 0
+	}
+	s.Groups = []workload.Group{g}
+	number := int64(len(r.steps))
+	s.Open = func(ctx context.Context, env workload.Env) (workload.Stage, error) {
+		return r.openRequests(ctx, name, number, env, checks)
+	}
+	return s
+}
+
+// reads reports whether a kind only reads.
+func (k kind) reads() bool {
+	return k == countLinks || k == multigetLink || k == listLinks || k == getNode || k == historyList
+}

@@ -1,0 +1,165 @@
+package rollup
+
+import (
+	"fmt"
+	"math"
+
+	"rumbench/internal/gen"
+	"rumbench/model"
+)
+
+// The columns.
+const (
+	colHID = "hid"
+	colMID = "mid"
+	colID  = "id"
+	colK   = "k"
+	colC   = "c"
+	colPad = "pad"
+)
+
+// buckets are the sizes of the roll-ups' buckets.
+var buckets = []int64{10, 100, 1000}
+
+// The values of k are 0…greatestK, of which the lowest paretoShare get 80 % of the
+// draws. hid and mid of schema scattered have as many.
+const (
+	greatestK   = 10_000
+	paretoShare = 0.2
+)
+
+// The groups of digits in the text columns, and the widths of the columns.
+const (
+	cGroups, padGroups = 10, 5
+	cWidth, padWidth   = 120, 60
+	textBytes          = 119 + 59
+)
+
+func baseName(n int) string { return fmt.Sprintf("sbtest%d", n+1) }
+
+// tableName returns the name of a base table, or with a bucket of a roll-up.
+func tableName(n int, bucket int64) string {
+	if bucket == 0 {
+		return baseName(n)
+	}
+	return fmt.Sprintf("%s_r%d", baseName(n), bucket)
+}
+
+func indexName(n int) string { return fmt.Sprintf("k_%d", n+1) }
+
+// Schema returns the base tables, each followed by its roll-ups.
+func (r *run) Schema() (s model.Schema) {
+	for n := range r.tables {
+		base := r.table(tableName(n, 0), 4, r.schema == sequential)
+		if r.schema == sequential {
+			base.Indexes = []model.Index{{Name: indexName(n), Columns: []string{colK}}}
+		}
+		s.Tables = append(s.Tables, base)
+		for _, b := range buckets {
+			s.Tables = append(s.Tables, r.table(tableName(n, b), 8, r.wide))
+		}
+	}
+	return s
+}
+
+// table returns a table. Sums have 8 bytes, so that no engine has to read them to see
+// whether they fit.
+func (r *run) table(name string, kWidth int, texts bool) model.Table {
+	t := model.Table{Name: name, Key: []string{colID}}
+	if r.schema != sequential {
+		t.Key = []string{colHID, colMID, colID}
+		t.Columns = []model.Column{{Name: colHID, Type: model.Int, Width: 4, NotNull: true}, {Name: colMID, Type: model.Int, Width: 4, NotNull: true}}
+	}
+	t.Columns = append(t.Columns,
+		model.Column{Name: colID, Type: model.Int, NotNull: true},
+		model.Column{Name: colK, Type: model.Int, Width: kWidth, NotNull: true})
+	if texts {
+		t.Columns = append(t.Columns, model.Column{Name: colC, Type: model.String, Width: cWidth, NotNull: true, Fixed: true},
+			model.Column{Name: colPad, Type: model.String, Width: padWidth, NotNull: true, Fixed: true})
+	}
+	return t
+}
+
+// rowBytes returns the user bytes of a row, and of its index entry.
+func (r *run) rowBytes(rollup bool) int64 {
+	n := int64(8) // id
+	if r.schema != sequential {
+		n += 4 + 4
+	}
+	if rollup {
+		n += 8
+	} else {
+		n += 4
+	}
+	if r.schema == sequential && (!rollup || r.wide) {
+		n += textBytes
+	}
+	if r.schema == sequential && !rollup {
+		n += 4 + 8 // k and id
+	}
+	return n
+}
+
+// fact is what a transaction inserts and adds.
+type fact struct {
+	hid, mid, id, k int64
+	text            []byte // c and pad
+}
+
+// facts generates facts: number n of a table is a function of the seed, the table and
+// n. It is for one client.
+type facts struct {
+	*run
+	values gen.Stream
+	rounds gen.Stream
+	round  []round // by table
+}
+
+// round is the order in which each pair gets its next fact.
+type round struct {
+	known bool
+	n     int64
+	order gen.Permutation
+}
+
+func (r *run) newFacts(seed uint64) facts {
+	return facts{run: r, values: gen.NewStream(seed, "rollup", "facts"), rounds: gen.NewStream(seed, "rollup", "pairs"), round: make([]round, r.tables)}
+}
+
+// set sets f to fact n, from 0, of a table.
+func (m *facts) set(f *fact, table int, n int64) {
+	s := gen.NewSource(m.values.Sub(uint64(table)).Sub(uint64(n)))
+	f.id, f.k, f.text = n, m.k.Draw(s), f.text[:0]
+	switch m.schema {
+	case sequential:
+		f.text = gen.AppendDigits(gen.AppendDigits(f.text, s, cGroups), s, padGroups)
+	case scattered:
+		f.hid, f.mid = s.Uniform(greatestK+1), s.Uniform(greatestK+1)
+	case aggregating:
+		// In each round every pair gets one fact, so that its facts are numbered
+		// without gaps whichever client inserts them.
+		at := &m.round[table]
+		if number := n / m.pairs; !at.known || at.n != number {
+			*at = round{true, number, gen.NewPermutation(m.pairs, m.rounds.Sub(uint64(table)).Sub(uint64(number)))}
+		}
+		pair, side := at.order.At(n%m.pairs), int64(math.Ceil(math.Sqrt(float64(m.pairs))))
+		f.id, f.hid, f.mid = n/m.pairs, pair/side, pair%side
+	}
+}
+
+// appendRow appends the row of a fact in the base table, or in the roll-up of a
+// bucket size.
+func (r *run) appendRow(args []model.Value, f *fact, bucket int64) []model.Value {
+	id := f.id
+	if bucket > 0 {
+		id /= bucket
+	}
+	if r.schema != sequential {
+		args = append(args, model.IntValue(f.hid), model.IntValue(f.mid))
+	}
+	args = append(args, model.IntValue(id), model.IntValue(f.k))
+	if r.schema == sequential && (bucket == 0 || r.wide) {
+		args = append(args, model.StringValue(f.text[:cWidth-1]), model.StringValue(f.text[cWidth-1:]))
+	}
+	return args
+}

@@ -1,0 +1,158 @@
+package rollup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"rumbench/engine"
+	"rumbench/internal/gen"
+	"rumbench/model"
+	"rumbench/workload"
+)
+
+// stage is a running step.
+type stage struct {
+	*run
+	name  string
+	env   workload.Env
+	check bool
+	rows  []int64    // of a transaction in their order, see run.order
+	bytes int64      // user bytes of a transaction: of its four rows
+	scope gen.Stream // with global: the table of each fact
+}
+
+// open starts a stage. The first one of this process counts the facts that there are.
+func (r *run) open(ctx context.Context, step *workload.Step, env workload.Env, check bool) (_ workload.Stage, err error) {
+	s := &stage{
+		run: r, name: step.Name, env: env, check: check && env.Results, rows: r.order(),
+		bytes: r.rowBytes(false) + 3*r.rowBytes(true), scope: gen.NewStream(env.Seed, "rollup", "scope"),
+	}
+	if !step.Creates && env.Previous != nil {
+		return s, nil
+	}
+	r.committed = 0
+	for n := range r.next {
+		r.next[n].Store(0)
+	}
+	if step.Creates {
+		return s, s.createIndexes(ctx)
+	}
+	session, err := env.DB.Session(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+	for n := range r.tables {
+		held, err := s.aggregate(ctx, session, tableName(n, 0), model.Count)
+		if err != nil {
+			return nil, err
+		}
+		counter := &r.next[n]
+		if r.global {
+			counter = &r.next[0]
+		}
+		counter.Add(held)
+		r.committed += held
+	}
+	return s, nil
+}
+
+func (s *stage) createIndexes(ctx context.Context) error {
+	if s.schema != sequential {
+		return nil
+	}
+	for n := range s.tables {
+		if err := s.env.DB.CreateIndexes(ctx, tableName(n, 0), indexName(n)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *stage) aggregate(ctx context.Context, session engine.Session, table string, of model.Aggregate) (int64, error) {
+	op := &model.Op{Kind: model.Scan, Table: table, Aggregate: of}
+	if of == model.Sum {
+		op.Columns = []string{colK}
+	}
+	v, _, err := workload.QueryInt(ctx, session, op)
+	if err != nil {
+		return 0, fmt.Errorf("read all of %s: %w", table, err)
+	}
+	return v, nil
+}
+
+// Finish compares the sums of the roll-ups with those of the facts.
+func (s *stage) Finish(ctx context.Context, done workload.Totals) (f workload.Finding, err error) {
+	s.committed += done[0][0].Rows
+	if !s.check {
+		for n := range s.tables {
+			f.Live = s.grown(f.Live, s.given(n))
+		}
+		return f, nil
+	}
+	session, err := s.env.DB.Session(ctx)
+	if err != nil {
+		return f, err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+	f.ReadAll = true
+	held := make([]int64, 1+len(buckets)) // rows of all base tables, and of all roll-ups of a size
+	for n := range s.tables {
+		rows, err := s.checkTable(ctx, session, n, &f)
+		if err != nil {
+			return f, err
+		}
+		for i := range rows {
+			held[i] += rows[i]
+		}
+	}
+	f.Live = s.with(f.Live, held)
+	if held[0] != s.committed {
+		f.Broken = append(f.Broken, fmt.Sprintf("the base tables hold %d facts, and %d were committed", held[0], s.committed))
+	}
+	var hits []string
+	for i, b := range buckets {
+		hits = append(hits, fmt.Sprintf("%.4g %% of those by %d", 100*(1-float64(held[i+1])/float64(max(held[0], 1))), b))
+	}
+	f.Notes = append(f.Notes, "upserts that found their row, since the tables were created: "+strings.Join(hits, ", "))
+	return f, nil
+}
+
+// given returns how many facts of a table have been numbered, on average if they are
+// numbered over all tables.
+func (s *stage) given(n int) int64 {
+	if s.global {
+		return s.next[0].Load() / int64(s.tables)
+	}
+	return s.next[n].Load()
+}
+
+// checkTable returns the rows of a base table and of its roll-ups.
+func (s *stage) checkTable(ctx context.Context, session engine.Session, n int, f *workload.Finding) (rows []int64, err error) {
+	var want int64
+	for _, b := range append([]int64{0}, buckets...) {
+		name := tableName(n, b)
+		count, err := s.aggregate(ctx, session, name, model.Count)
+		if err != nil {
+			return nil, err
+		}
+		sum, err := s.aggregate(ctx, session, name, model.Sum)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, count)
+		if b == 0 {
+			want = sum
+			continue
+		}
+		if sum != want {
+			f.Broken = append(f.Broken, fmt.Sprintf("the sums of %s are %d in all, and those of its facts %d", name, sum, want))
+		}
+		if expected, exact := s.bucketsOf(rows[0], b); exact && rows[0] == s.given(n) && count != expected {
+			f.Broken = append(f.Broken, fmt.Sprintf("%s has %d rows; %d facts have %d buckets", name, count, rows[0], expected))
+		}
+	}
+	return rows, nil
+}

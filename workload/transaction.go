@@ -1,0 +1,59 @@
+package workload
+
+import (
+	"context"
+
+	"rumbench/engine"
+	"rumbench/model"
+)
+
+// Transaction encloses the statements of an operation in a session. The zero value
+// encloses nothing: each statement is then a transaction of its own.
+type Transaction struct {
+	begin, commit, rollback engine.Stmt
+	result                  engine.Result
+}
+
+// NewTransaction prepares the statements that enclose others.
+func NewTransaction(ctx context.Context, s engine.Session) (t Transaction, err error) {
+	for _, p := range []struct {
+		to   *engine.Stmt
+		kind model.Kind
+	}{{&t.begin, model.Begin}, {&t.commit, model.Commit}, {&t.rollback, model.Rollback}} {
+		if *p.to, err = s.Prepare(ctx, &model.Op{Kind: p.kind}); err != nil {
+			return t, err
+		}
+	}
+	return t, nil
+}
+
+// Begin begins the transaction.
+func (t *Transaction) Begin(ctx context.Context, out *Outcome) error { return t.do(ctx, t.begin, out) }
+
+// Commit ends the transaction and keeps its work.
+func (t *Transaction) Commit(ctx context.Context, out *Outcome) error {
+	return t.do(ctx, t.commit, out)
+}
+
+// Rollback ends the transaction and undoes its work, whatever error why made that
+// necessary: a server that has undone only one statement would commit the others
+// with the next transaction. With a connection that is lost there is nothing to
+// undo.
+func (t *Transaction) Rollback(ctx context.Context, why error, out *Outcome) error {
+	err := t.do(ctx, t.rollback, out)
+	if engine.ClassOf(why) == engine.Gone {
+		return nil
+	}
+	return err
+}
+
+func (t *Transaction) do(ctx context.Context, stmt engine.Stmt, out *Outcome) error {
+	if stmt == nil {
+		return nil
+	}
+	if err := stmt.Exec(ctx, nil, &t.result); err != nil {
+		return err
+	}
+	out.Others++
+	return nil
+}

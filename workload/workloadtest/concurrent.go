@@ -1,0 +1,50 @@
+package workloadtest
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"rumbench/engine"
+	"rumbench/workload"
+)
+
+// Concurrent runs all steps with a goroutine for each client, which repeats what
+// yields to others, and checks the invariants of every step.
+func Concurrent(t *testing.T, r workload.Run, db engine.DB, seed uint64) {
+	t.Helper()
+	var previous *workload.Live
+	steps := r.Steps()
+	for i := range steps {
+		s := begin(t, &steps[i], db, seed, previous)
+		var work, others sync.WaitGroup
+		var over atomic.Bool
+		for _, u := range s.turns {
+			group := &others
+			if u.leads {
+				group = &work
+			}
+			group.Go(func() {
+				for !over.Load() && !(u.leads && u.left == 0) {
+					if err := u.take(context.Background()); err != nil && !retried(err) {
+						t.Errorf("step %s: %v", steps[i].Name, err)
+						return
+					}
+				}
+			})
+		}
+		work.Wait()
+		over.Store(true)
+		others.Wait()
+		if live, _ := s.finish(); s.stage != nil {
+			previous = &live
+		}
+	}
+}
+
+// retried reports whether an operation is attempted again after an error.
+func retried(err error) bool {
+	class := engine.ClassOf(err)
+	return class.Yields() || class == engine.Duplicate
+}
