@@ -2,7 +2,9 @@ package telemetry_test
 
 import (
 	"context"
+	"errors"
 	"maps"
+	"strings"
 	"testing"
 	"time"
 
@@ -57,5 +59,52 @@ func TestSuite(t *testing.T) {
 				t.Log(s.Sums)
 			}
 		})
+	}
+}
+
+// TestConcurrent: with all clients at once every invariant holds: each result is
+// complete, and so are the partitions and roll-ups.
+func TestConcurrent(t *testing.T) {
+	for _, schema := range []string{"write", "middle", "read"} {
+		p := small(map[string]any{"schema": schema, "rates": []int64{6000}, "writers": int64(3), "readers": int64(3), "rollup_devices": int64(4)})
+		r, err := workload.NewRun(telemetry.Workload{}, "", p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		workloadtest.Concurrent(t, r, open(t, r.Schema()), 7)
+	}
+}
+
+// TestRate: the rate changes neither what is sent nor its order.
+func TestRate(t *testing.T) {
+	sums := func(rate int64, seconds float64) string {
+		r, err := workload.NewRun(telemetry.Workload{}, "", small(map[string]any{"rates": []int64{rate}, "mix_seconds": seconds, "burst_share": 0.0, "readers": int64(1), "writers": int64(1)}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range workloadtest.Lockstep(t, r, open(t, r.Schema()), 3) {
+			if s.Step[:3] == "mix" {
+				return strings.Join(s.Sums, "\n")
+			}
+		}
+		return ""
+	}
+	if slow, fast := sums(300, 8), sums(2400, 1); slow != fast || slow == "" {
+		t.Errorf("another rate gives other rows:\n%s\n%s", slow, fast)
+	}
+}
+
+// TestRefused: what cannot work is refused, with the parameter to blame.
+func TestRefused(t *testing.T) {
+	for param, more := range map[string]map[string]any{
+		"model": {"model": "doc"}, "writers": {"writers": int64(5)}, "rollup_devices": {"rollup_devices": int64(5)},
+		"partition": {"partition": 85 * time.Second}, "rollup": {"rollup": 60 * time.Second, "rollup2": 60 * time.Second}, "history": {"history": 400 * time.Second},
+		"silence": {"silence": 300 * time.Second},
+	} {
+		_, err := workload.NewRun(telemetry.Workload{}, "", small(more))
+		var p *workload.ParamError
+		if !errors.As(err, &p) || p.Param != param {
+			t.Errorf("%s: %v", param, err)
+		}
 	}
 }

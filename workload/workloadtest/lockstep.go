@@ -212,12 +212,15 @@ type turn struct {
 }
 
 // take does one operation, if there is one left.
-func (u *turn) take(ctx context.Context) error {
+func (u *turn) take(ctx context.Context) error { return u.takeUntil(ctx, ctx) }
+
+// takeUntil waits for other clients no longer than until the end of a context.
+func (u *turn) takeUntil(ctx, opened context.Context) error {
 	if u.leads && u.left == 0 {
 		return nil
 	}
 	if r, ok := u.client.(workload.Readier); ok {
-		if err := r.Ready(ctx); err != nil {
+		if err := r.Ready(opened); err != nil {
 			return err
 		}
 	}
