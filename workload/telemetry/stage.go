@@ -136,6 +136,9 @@ type builder struct {
 }
 
 func (b *builder) Do(ctx context.Context, out *workload.Outcome) error {
+	if b.schema != schemaRead {
+		return workload.ErrDone
+	}
 	if err := b.env.DB.CreateIndexes(ctx, baseName(b.next), indexName(b.next)); err != nil {
 		return err
 	}

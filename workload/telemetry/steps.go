@@ -37,10 +37,7 @@ type plan struct {
 }
 
 func (r *run) addSteps() {
-	plans := []*plan{r.load()}
-	if r.schema == schemaRead {
-		plans = append(plans, r.index())
-	}
+	plans := []*plan{r.load(), r.index()} // all schemas have the same steps, to be compared
 	settle := &plan{}
 	settle.Name, settle.Doc = "settle", "The engine comes to rest: deferred work is done before the queries."
 	settle.Settle = workload.NewSettle(r.p.Duration("settle_floor"), r.history*r.devices*r.rowsOf())
@@ -104,7 +101,7 @@ func (r *run) loadWork() (ops int64) {
 func (r *run) index() *plan {
 	p := &plan{}
 	p.Name, p.Primary, p.WritesPer, p.Whole = "index", opIndex, opIndex, true
-	p.Doc = "How fast is the index on metric and value built on the loaded partitions?"
+	p.Doc = "How fast is the index on metric and value built on the loaded partitions? Only schema read has it."
 	p.add(indexer, workload.Group{Name: opIndex, Clients: 1, Work: r.tables, Ops: []workload.OpKind{{Name: opIndex, Unit: "value"}}})
 	return p
 }
