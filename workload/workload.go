@@ -234,6 +234,9 @@ type OpKind struct {
 	// Upkeep is whether operations are not part of the workload's schedule: they
 	// are timed, but neither counted as work nor paced.
 	Upkeep bool
+	// Event is whether each operation is rare and changes what others do, so that
+	// charts mark it.
+	Event bool
 	// Returns is whether Outcome.Bytes are returned by reads, not written.
 	Returns bool
 	// Finds is what is known about the number of rows that operations find.
@@ -312,6 +315,12 @@ type Abandoner interface {
 // operation. It returns an error only when the context ends.
 type Readier interface {
 	Ready(ctx context.Context) error
+}
+
+// Waiter is a Readier that may wait for other clients at length. Waits reports
+// whether Ready would, so that who gives clients turns can skip it.
+type Waiter interface {
+	Waits() bool
 }
 
 // Finisher is a Client that completes its work after the last operation, within

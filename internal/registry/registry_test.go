@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -42,6 +43,13 @@ var variants = map[string][]map[string]any{
 		{"rows": int64(600), "stages": int64(2), "tables": int64(2), "clients": int64(2), "schema": "scattered", "transactions": false, "check": "each"},
 		{"rows": int64(1500), "stages": int64(2), "tables": int64(2), "clients": int64(3), "schema": "aggregating", "pairs": int64(45), "transactions": false, "check": "each"},
 	},
+	"telemetry": {
+		telemetry(map[string]any{"rates": []int64{200, 400}}),
+		telemetry(map[string]any{"schema": "middle", "batch": int64(3), "value": "counter", "transactions": true}),
+		telemetry(map[string]any{"schema": "write", "value": "uniform63"}),
+		telemetry(map[string]any{"schema": "middle", "model": "doc", "batch": int64(2)}),
+		telemetry(map[string]any{"schema": "write", "model": "doc"}),
+	},
 	"sysbench": {
 		{
 			"tables": []int64{3}, "table_size": int64(250), "clients": []int64{2}, "ratios": []int64{4, 1}, "load_batch": int64(100), "load_clients": int64(2), "settle_floor": time.Duration(0),
@@ -65,6 +73,18 @@ var variants = map[string][]map[string]any{
 			"warmup_seconds": 1.0, "tests": []string{"oltp_read_write", "ratio"},
 		},
 	},
+}
+
+// telemetry returns a run with all faults, an outage, and several drops.
+func telemetry(more map[string]any) map[string]any {
+	p := map[string]any{
+		"devices": int64(12), "metrics": int64(3), "history": 120 * time.Second, "partition": 80 * time.Second, "partitions": int64(4),
+		"rates": []int64{360}, "mix_seconds": 4.0, "read_seconds": 1.0, "range": time.Minute, "rollup": 40 * time.Second, "rollup2": 80 * time.Second,
+		"rollup_devices": int64(6), "writers": int64(2), "readers": int64(2), "load_batch": int64(7), "silence": 60 * time.Second, "backfill": int64(4),
+		"late": 0.05, "duplicate": 0.05, "correct": 0.05, "offline": 0.3, "burst_share": 0.3, "settle_floor": time.Duration(0),
+	}
+	maps.Copy(p, more)
+	return p
 }
 
 // TestSameRowsOnEveryEngine: a seed gives the same rows in every table and

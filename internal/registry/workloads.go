@@ -6,6 +6,7 @@ import (
 	"rumbench/workload/linkbench"
 	"rumbench/workload/rollup"
 	"rumbench/workload/sysbench"
+	"rumbench/workload/telemetry"
 )
 
 // Workloads lists the workloads.
@@ -14,6 +15,7 @@ func Workloads() []workload.Workload {
 		ibench.Workload{},
 		linkbench.Workload{},
 		rollup.Workload{},
+		telemetry.Workload{},
 		sysbench.Workload{},
 	}
 }

@@ -127,6 +127,9 @@ func chartFrame(s *step, tracks []*track) page.Moving {
 				d.Marks = append(d.Marks, page.Moment{Index: i, At: at})
 			}
 		}
+		for _, e := range t.events {
+			d.Marks = append(d.Marks, page.Moment{Index: i, At: e.at})
+		}
 	}
 	return d
 }
@@ -142,6 +145,22 @@ const (
 // mostBands is the number of bands that can be distinguished in a chart.
 const mostBands = 4
 
+// eventNote names the other ticks at the top, with their times.
+func eventNote(s *step, tracks []*track, d *page.Moving) string {
+	var all []string
+	for _, l := range d.Series {
+		last, text := "", ""
+		for _, e := range tracks[l.Index].events {
+			if e.op != last {
+				last, text = e.op, text+"; "+s.c.Targets[l.Index].Name+": "+e.op+" at"
+			}
+			text += " " + quantity.Amount(e.at) + " s"
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, "")
+}
+
 // chartNote returns a sentence on what the lines show.
 func chartNote(s *step, tracks []*track, d *page.Moving) string {
 	parts := []string{fmt.Sprintf("A point is %s: the mean of rates, the highest p99 and max of its intervals, p99 only of those with 1,000 operations "+
@@ -154,7 +173,7 @@ func chartNote(s *step, tracks []*track, d *page.Moving) string {
 	}
 	if len(d.Marks) > 0 {
 		parts = append(parts, "Ticks at the top are checkpoints: there "+engine.CheckpointAge+" or, where it is unknown, "+
-			engine.DirtyBytes+" fell by a third or more.")
+			engine.DirtyBytes+" fell by a third or more"+eventNote(s, tracks, d)+".")
 	}
 	var many []string
 	for _, l := range d.Series {

@@ -70,6 +70,13 @@ type track struct {
 	last    [quantities]float64 // end of the last interval seen
 	shares  map[string]portion  // of the clients of each group
 	marks   marks
+	events  []event
+}
+
+// event is a rare operation that changes what others do.
+type event struct {
+	op string
+	at float64
 }
 
 // portion is the work of the slowest and the fastest client of an interval,
@@ -212,6 +219,9 @@ func (t *track) add(l *result.Line) {
 func (t *track) addOps(l *result.Line) {
 	if len(l.Clients) > 1 {
 		t.shares[l.Group] = portionOf(l)
+	}
+	if l.Event && len(t.events) < mostMarks {
+		t.events = append(t.events, event{l.Op, l.T - l.DT/2})
 	}
 	if l.Upkeep {
 		return // not a drawn quantity

@@ -15,6 +15,7 @@ type Line struct {
 	Group  string `json:"group,omitempty"`
 	Op     string `json:"op,omitempty"`
 	Upkeep bool   `json:"upkeep,omitempty"` // timed, but not part of the workload's schedule
+	Event  bool   `json:"event,omitempty"`  // each operation is an event that charts mark
 	Ops    int64  `json:"ops,omitempty"`
 	Rows   int64  `json:"rows,omitempty"`
 	// Statements of completed operations: reads, writes and others. All are 0 if

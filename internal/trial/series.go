@@ -43,7 +43,7 @@ func (t *stepRun) onInterval(iv *drive.Interval) {
 			kind := &group.Ops[k]
 			t.latency.add(step.Name, group.Name, kind.Name, sums)
 			l := result.Line{Step: step.Name, Source: "ops", T: iv.To.Seconds(), DT: length,
-				Group: group.Name, Op: kind.Name, Upkeep: kind.Upkeep, Ops: sums.Ops, Rows: sums.Rows,
+				Group: group.Name, Op: kind.Name, Upkeep: kind.Upkeep, Event: kind.Event && sums.Ops > 0, Ops: sums.Ops, Rows: sums.Rows,
 				Reads: sums.Reads, Writes: sums.Writes, Others: sums.Others, Retries: sums.Retries, GivenUp: sums.GivenUp}
 			if k == 0 {
 				addGroup(&l, &iv.Groups[g])

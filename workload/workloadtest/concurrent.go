@@ -3,7 +3,6 @@ package workloadtest
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"rumbench/engine"
@@ -19,15 +18,15 @@ func Concurrent(t *testing.T, r workload.Run, db engine.DB, seed uint64) {
 	for i := range steps {
 		s := begin(t, &steps[i], db, seed, previous)
 		var work, others sync.WaitGroup
-		var over atomic.Bool
+		opened, end := context.WithCancel(context.Background())
 		for _, u := range s.turns {
 			group := &others
 			if u.leads {
 				group = &work
 			}
 			group.Go(func() {
-				for !over.Load() && !(u.leads && u.left == 0) {
-					if err := u.take(context.Background()); err != nil && !retried(err) {
+				for opened.Err() == nil && !(u.leads && u.left == 0) {
+					if err := u.takeUntil(context.Background(), opened); err != nil && opened.Err() == nil && !retried(err) {
 						t.Errorf("step %s: %v", steps[i].Name, err)
 						return
 					}
@@ -35,7 +34,7 @@ func Concurrent(t *testing.T, r workload.Run, db engine.DB, seed uint64) {
 			})
 		}
 		work.Wait()
-		over.Store(true)
+		end()
 		others.Wait()
 		if live, _ := s.finish(); s.stage != nil {
 			previous = &live

@@ -104,11 +104,19 @@ const timeBoundWork = 10
 func runStep(t *testing.T, step *workload.Step, db engine.DB, seed uint64, previous *workload.Live) (workload.Live, workload.Totals) {
 	t.Helper()
 	r := begin(t, step, db, seed, previous)
+	waits := 0 // turns without a client that leads
 	for more := true; more; {
 		more = false
 		for _, u := range r.turns {
-			r.must(u.take(context.Background()))
+			if w, ok := u.client.(workload.Waiter); ok && w.Waits() {
+				waits++
+			} else if r.must(u.take(context.Background())); u.leads {
+				waits = 0
+			}
 			more = more || u.left > 0
+		}
+		if waits > 1000*len(r.turns) {
+			t.Fatalf("step %s: clients wait for each other", step.Name)
 		}
 	}
 	return r.finish()
@@ -204,12 +212,15 @@ type turn struct {
 }
 
 // take does one operation, if there is one left.
-func (u *turn) take(ctx context.Context) error {
+func (u *turn) take(ctx context.Context) error { return u.takeUntil(ctx, ctx) }
+
+// takeUntil waits for other clients no longer than until the end of a context.
+func (u *turn) takeUntil(ctx, opened context.Context) error {
 	if u.leads && u.left == 0 {
 		return nil
 	}
 	if r, ok := u.client.(workload.Readier); ok {
-		if err := r.Ready(ctx); err != nil {
+		if err := r.Ready(opened); err != nil {
 			return err
 		}
 	}
