@@ -38,11 +38,11 @@ func (a *aggregate) add(t int64, o aggregate) {
 type job struct{ level, window, batch int64 }
 
 // batches returns how many operations roll up a window.
-func (r *run) batches() int64 { return r.devices / r.together }
+func (r *sizes) batches() int64 { return r.devices / r.together }
 
 // jobAt returns a job by its number: the windows of the first level in order, and
 // after all that make one of the second level that one.
-func (r *run) jobAt(n int64) job {
+func (r *sizes) jobAt(n int64) job {
 	per, ratio := r.batches(), r.windows[1]/r.windows[0]
 	cycle, i := n/(per*(ratio+1)), n%(per*(ratio+1))
 	if i < per*ratio {
@@ -53,13 +53,13 @@ func (r *run) jobAt(n int64) job {
 
 // jobsUntil returns how many jobs are due in a tick: those of windows of which
 // nothing can arrive any more.
-func (r *run) jobsUntil(tick int64) int64 {
+func (r *sizes) jobsUntil(tick int64) int64 {
 	closed := max(0, (tick-r.lateness())/r.windows[0])
 	return (closed + closed*r.windows[0]/r.windows[1]) * r.batches()
 }
 
 // aggregates returns how many rows of a level a number of jobs has made.
-func (r *run) aggregates(jobs int64, level int) int64 {
+func (r *sizes) aggregates(jobs int64, level int) int64 {
 	per, ratio := r.batches(), r.windows[1]/r.windows[0]
 	cycles, i := jobs/(per*(ratio+1)), jobs%(per*(ratio+1))
 	n := cycles*per*ratio + min(i, per*ratio)
@@ -70,7 +70,7 @@ func (r *run) aggregates(jobs int64, level int) int64 {
 }
 
 // rolledUp returns the first tick that a number of jobs has not rolled up.
-func (r *run) rolledUp(jobs int64) int64 {
+func (r *sizes) rolledUp(jobs int64) int64 {
 	j := r.jobAt(jobs)
 	if j.level == 1 { // its windows of the first level are done
 		j.window++

@@ -26,7 +26,10 @@ const (
 
 // data is all that is ever sent, as pure functions of the seed, device, metric
 // and tick: nothing generated is kept. Tick i of a device is its i-th
-// measurement; the devices take turns within a tick in a fixed order.
+// measurement; the devices take turns within a tick in a fixed order. It has many
+// fields because each says something else about the data.
+//
+// It has many fields because each says something else about the data.
 type data struct {
 	devices, metrics int64
 	interval         int64   // of a device's measurements, in microseconds
@@ -55,7 +58,7 @@ func (r *run) newData(seed uint64) *data {
 		kind: r.p.String("value"), levels: r.p.Int("levels"),
 		values: stream("value"), fixes: stream("corrected"), fates: stream("fate"), outages: stream("outage"),
 		shares: shares{r.p.Float("late"), r.p.Float("duplicate"), r.p.Float("correct"), r.p.Float("offline"), r.p.Float("burst_share")},
-		first:  r.history, silence: r.silence, chunk: r.p.Int("backfill"), bursts: r.bursts,
+		first:  r.history, silence: r.silence, chunk: r.chunk, bursts: r.bursts,
 	}
 	order := gen.NewPermutation(r.devices, stream("order"))
 	for i := range r.devices {
@@ -167,20 +170,19 @@ func (g *data) missed(d, tick int64) (first, n int64) {
 
 // lateness returns how many ticks after a measurement's own it has arrived, and
 // is corrected, whatever happens to it.
-func (r *run) lateness() int64 {
-	chunk := r.p.Int("backfill")
-	return max(r.silence+(r.silence+chunk-1)/chunk, correctAfter) + 1
+func (r *sizes) lateness() int64 {
+	return max(r.silence+(r.silence+r.chunk-1)/r.chunk, correctAfter) + 1
 }
 
 // certain returns whether a measurement has arrived when its writer has done all
 // slots before slot, and a value of it is corrected.
-func (r *run) certain(f fate, d int64, g *data, slot int64) (arrived, corrected bool) {
+func (r *sizes) certain(f fate, d int64, g *data, slot int64) (arrived, corrected bool) {
 	return r.slot(g, d, f.arrive) < slot, f.correct >= 0 && r.slot(g, d, f.correct) < slot
 }
 
 // slot returns the number of a device's slot in a tick, in its writer's order.
 // Device and writer take turns: writer w has the places w, w + writers, …
-func (r *run) slot(g *data, d, tick int64) int64 {
+func (r *sizes) slot(g *data, d, tick int64) int64 {
 	return tick*r.perTick + int64(g.place[d])/r.writers
 }
 

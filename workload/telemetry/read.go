@@ -60,6 +60,8 @@ type querier struct {
 }
 
 // query is one query, and what of its result has been seen.
+//
+// It has many fields: what was drawn, and what is known of its result.
 type query struct {
 	drawn       bool
 	kind        int

@@ -35,7 +35,8 @@ type state struct {
 }
 
 func (r *run) openStage(ctx context.Context, p *plan, env workload.Env) (workload.Stage, error) {
-	s := &stage{run: r, plan: p, env: env, tables: r.Schema().Tables, start: state{seed: int64(env.Seed), slots: make([]int64, r.writers), tasks: make([]int64, r.writers)}}
+	s := &stage{run: r, plan: p, env: env, tables: r.Schema().Tables}
+	s.start = state{seed: int64(env.Seed), slots: make([]int64, r.writers), tasks: make([]int64, r.writers)}
 	if !p.Creates {
 		for w := range s.start.slots {
 			s.start.slots[w] = r.history * r.perTick
@@ -241,6 +242,7 @@ func (s *stage) note(f *workload.Finding, e state) {
 		return
 	}
 	f.Notes = append(f.Notes,
-		fmt.Sprintf("sent: %d late, %d again, all of them ignored, %d after outages; %d values corrected", sent[kindLate], sent[kindAgain], sent[kindBackfill], sent[kindCorrect]),
+		fmt.Sprintf("sent: %d late, %d again, all of them ignored, %d after outages; %d values corrected",
+			sent[kindLate], sent[kindAgain], sent[kindBackfill], sent[kindCorrect]),
 		fmt.Sprintf("%d partitions dropped; %d roll-up operations were due at the end", e.dropped-s.start.dropped, max(0, s.jobsUntil(s.clock.tick())-e.jobs)))
 }

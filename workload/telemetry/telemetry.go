@@ -88,9 +88,18 @@ var presets = []workload.Preset{
 	}},
 }
 
-// run is the workload with its parameters; times are in ticks.
+// run is the workload with its parameters.
 type run struct {
-	p         workload.Params
+	p workload.Params
+	sizes
+	doc    bool
+	schema string
+	bursts []int64
+	steps  []workload.Step
+}
+
+// sizes are the numbers of a run; times are in ticks.
+type sizes struct {
 	devices   int64
 	metrics   int64
 	writers   int64
@@ -101,18 +110,16 @@ type run struct {
 	windows   [2]int64 // of the roll-ups
 	together  int64    // devices of a roll-up operation
 	silence   int64
+	chunk     int64 // measurements that a device catches up with per tick
 	span      int64 // of range queries
-	doc       bool
-	schema    string
-	bursts    []int64
-	steps     []workload.Step
 }
 
 // New returns a run.
 func (Workload) New(p workload.Params) (workload.Run, error) {
-	r := &run{
-		p: p, devices: p.Int("devices"), metrics: p.Int("metrics"), writers: p.Int("writers"), tables: p.Int("partitions"),
-		together: p.Int("rollup_devices"), doc: p.String("model") == docModel, schema: p.String("schema"),
+	r := &run{p: p, doc: p.String("model") == docModel, schema: p.String("schema")}
+	r.sizes = sizes{
+		devices: p.Int("devices"), metrics: p.Int("metrics"), writers: p.Int("writers"), tables: p.Int("partitions"),
+		together: p.Int("rollup_devices"), chunk: p.Int("backfill"),
 	}
 	if err := r.setTicks(); err != nil {
 		return nil, err

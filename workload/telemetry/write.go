@@ -38,6 +38,8 @@ type measurement struct{ d, tick int64 }
 
 // sender sends the measurements of its devices in the order of its slots: with
 // each what else is due then.
+//
+// It has many fields: its statements, what it sends, and what it counts.
 type sender struct {
 	*stage
 	writer  int64
@@ -64,7 +66,8 @@ type sender struct {
 
 func (s *stage) newSender(ctx context.Context, seat workload.Seat) (workload.Client, error) {
 	w := &sender{
-		stage: s, writer: int64(seat.Client), left: s.plan.Groups[seat.Group].Work, size: s.p.Int("batch"), load: s.plan.Creates, slot: s.start.slots[seat.Client], skip: int(s.start.tasks[seat.Client]),
+		stage: s, writer: int64(seat.Client), left: s.plan.Groups[seat.Group].Work, size: s.p.Int("batch"), load: s.plan.Creates,
+		slot: s.start.slots[seat.Client], skip: int(s.start.tasks[seat.Client]),
 	}
 	sizes := []int{1, int(w.size), int(s.p.Int("backfill"))}
 	if w.load {
