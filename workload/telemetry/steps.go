@@ -81,7 +81,6 @@ func (r *run) plant(first, work int64) (last int64) {
 func (r *run) load() *plan {
 	p := &plan{}
 	p.Name, p.Creates, p.Primary, p.WritesPer, p.Access = "load", true, opLoad, opLoad, workload.WriteAccess
-	p.Judged = []string{"rows_per_s", "write_kb"}
 	p.Doc = "How fast are measurements stored in the order of time, many per commit?"
 	p.add(loader, workload.Group{Name: opLoad, Clients: int(r.writers), Work: r.loadWork(), Ops: []workload.OpKind{{Name: opLoad, Unit: "value"}}})
 	return p
@@ -109,8 +108,10 @@ func (r *run) index() *plan {
 // mix returns the step of a rate: everything at once.
 func (r *run) mix(rate int64) *plan {
 	p := &plan{}
-	p.Name, p.Base, p.Axes = fmt.Sprintf("mix%d", rate), "mix", []workload.Axis{{Name: "values/s promised", Value: float64(rate)}}
-	p.Primary, p.WritesPer, p.Access = opQuery, opInsert, workload.MixedAccess
+	p.Name, p.Primary, p.WritesPer, p.Access = fmt.Sprintf("mix%d", rate), opInsert, opInsert, workload.MixedAccess
+	if len(r.p.Ints("rates")) > 1 {
+		p.Base, p.Axes = "mix", []workload.Axis{{Name: "values/s promised", Value: float64(rate)}}
+	}
 	p.Judged = []string{"service_p99_us", "cpu_us", "write_kb"}
 	p.Doc = fmt.Sprintf("What do writes and queries cost while %d values/s arrive, windows are rolled up and old partitions dropped?", rate)
 	batch := r.p.Int("batch") * r.metrics
