@@ -63,7 +63,7 @@ type Cell struct {
 
 // WordTable returns a table of words. The first column is that of the rows' heads.
 func WordTable(heads []string, rows ...[]string) Table {
-	t := Table{Head: heads[0]}
+	t := Table{Head: heads[0], Groups: []Group{{}}}
 	for _, name := range heads[1:] {
 		t.Columns = append(t.Columns, Column{Name: name})
 	}
