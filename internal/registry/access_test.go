@@ -12,7 +12,8 @@ import (
 // they declared it: results of older builds stand in the same groups.
 func TestAccessAsByName(t *testing.T) {
 	seen := map[workload.Access]int{}
-	for _, w := range registry.Workloads() {
+	for _, name := range []string{"ibench", "sysbench"} { // those of results without Access
+		w, _ := registry.Catalog{}.Workload(name)
 		info := w.Info()
 		for _, preset := range info.Presets {
 			params, err := info.Resolve(preset.Name, nil)

@@ -29,13 +29,26 @@ func TestMain(m *testing.M) {
 
 // holdServer starts a server and waits to be killed.
 func holdServer(dir string) {
-	_, err := Start(context.Background(), Config{Kind: os.Getenv("RUMBENCH_TEST_KIND"), Dir: dir, Ready: accepts})
+	kind := os.Getenv("RUMBENCH_TEST_KIND")
+	_, err := Start(context.Background(), Config{Kind: kind, Dir: dir, Ready: ready(kind, dir)})
 	if err != nil {
 		println(err.Error())
 		os.Exit(1)
 	}
 	os.Stdout.WriteString("ready\n")
 	select {}
+}
+
+// ready reports whether a server accepts connections and can be killed.
+func ready(kind, dir string) func(context.Context, Endpoint) error {
+	return func(ctx context.Context, e Endpoint) error {
+		if kind == Tarantool { // which listens before its first checkpoint
+			if made, _ := filepath.Glob(filepath.Join(dir, "*", "*.snap")); made == nil {
+				return errors.New("there is no checkpoint yet")
+			}
+		}
+		return accepts(ctx, e)
+	}
 }
 
 // accepts gets a byte from servers of both protocols: one greets, the other
@@ -76,14 +89,7 @@ func start(t *testing.T, c Config) *Server {
 		c.Dir = enginetest.TempDir(t)
 	}
 	if c.Ready == nil {
-		c.Ready = func(ctx context.Context, e Endpoint) error {
-			if c.Kind == Tarantool { // which listens before its first checkpoint
-				if made, _ := filepath.Glob(filepath.Join(c.Dir, "*", "*.snap")); made == nil {
-					return errors.New("there is no checkpoint yet")
-				}
-			}
-			return accepts(ctx, e)
-		}
+		c.Ready = ready(c.Kind, c.Dir)
 	}
 	s, err := Start(t.Context(), c)
 	if err != nil {
