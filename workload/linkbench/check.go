@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"rumbench/engine"
 	"rumbench/model"
@@ -65,12 +66,13 @@ func (s *requestStage) Finish(ctx context.Context, _ workload.Totals) (f workloa
 	f.ReadAll = true
 	s.now = got.totals
 	f.Live = s.live(&got.totals, true)
-	broken := got.differences(&want)
-	if len(broken) > 0 && !s.p.Bool("atomic") && len(s.clients) > 1 {
-		f.Notes = append(f.Notes, fmt.Sprintf("without transactions clients have come between the statements of a link write: %s", broken[0]))
+	f.Broken = append(f.Broken, got.lost(&want)...)
+	split := got.split(&want)
+	if len(split) > 0 && !s.p.Bool("atomic") {
+		f.Notes = append(f.Notes, "without transactions clients have come between the statements of link writes: "+strings.Join(split, "; "))
 		return f, nil
 	}
-	f.Broken = append(f.Broken, broken...)
+	f.Broken = append(f.Broken, split...)
 	return f, nil
 }
 
@@ -83,21 +85,17 @@ func (s *requestStage) notes(did *tally, first, last stretch) (out []string) {
 		out = append(out, fmt.Sprintf("%d link writes became the other one: %d adds updated, %d updates added", n, did.addToUpd, did.updToAdd))
 	}
 	if first.lists > 0 && last.lists > 0 {
-		from, to := first.mean(), last.mean()
-		out = append(out, fmt.Sprintf("lists had %.2f links on average in the first third, %.2f in the last", from, to))
-		if math.Abs(to-from) > drifted*from && min(first.lists, last.lists) >= enoughLists {
+		loaded, from, to := float64(last.loaded)/float64(last.lists), first.growth(), last.growth()
+		out = append(out, fmt.Sprintf("lists were %+.2f links longer than loaded on average in the first third, %+.2f in the last, of %.2f loaded", from, to, loaded))
+		if math.Abs(to-from) > drifted*loaded {
 			out = append(out, "so requests became dearer or cheaper during the step: compare targets after as many requests, not after as much time")
 		}
 	}
 	return out
 }
 
-// The lists change if their mean length does by more than a tenth, over enough of
-// them for that to be no chance.
-const (
-	drifted     = 0.1
-	enoughLists = 10_000
-)
+// drifted is the share of their loaded length by which lists change noticeably.
+const drifted = 0.1
 
 // reading is what the tables hold.
 type reading struct {
@@ -106,29 +104,44 @@ type reading struct {
 	wrong    int64 // counts that are not those of their links
 	example  string
 	negative int64 // counts below zero
-	outside  int64 // rows of ids that were not loaded
+	outside  int64 // rows with ids, types or a visibility that no request writes
 }
 
-// differences lists how the tables differ from what they should hold.
-func (g *reading) differences(want *totals) (out []string) {
-	if g.wrong > 0 {
-		out = append(out, fmt.Sprintf("%d counts are not those of their links: %s", g.wrong, g.example))
-	}
-	for _, d := range []struct {
-		what      string
-		got, want int64
-	}{
+// difference is a number that is compared.
+type difference struct {
+	what      string
+	got, want int64
+}
+
+// lost lists what is missing or too much, which no order of statements explains.
+func (g *reading) lost(want *totals) []string {
+	return differences([]difference{
 		{"nodes", g.nodes, want.nodes},
 		{"links", g.links, want.links},
-		{"links by primary key", g.byKey, g.links},
+		{"links by primary key, which should be those by index", g.byKey, g.links},
+		{"rows with ids, types or a visibility that no request writes", g.outside, 0},
+	})
+}
+
+// split lists how counts differ from their links, as they may if link writes are
+// not transactions.
+func (g *reading) split(want *totals) []string {
+	out := differences([]difference{
 		{"hidden links", g.hidden, want.hidden},
 		{"sum of counts", g.counts, want.counts},
 		{"sum of versions of counts", g.versions, want.versions},
 		{"negative counts", g.negative, 0},
-		{"rows of ids that were not loaded", g.outside, 0},
-	} {
+	})
+	if g.wrong > 0 {
+		out = append([]string{fmt.Sprintf("%d counts are not those of their links: %s", g.wrong, g.example)}, out...)
+	}
+	return out
+}
+
+func differences(list []difference) (out []string) {
+	for _, d := range list {
 		if d.got != d.want {
-			out = append(out, fmt.Sprintf("%s: %d, but %d by what was loaded and changed", d.what, d.got, d.want))
+			out = append(out, fmt.Sprintf("%s: %d, but should be %d", d.what, d.got, d.want))
 		}
 	}
 	return out
@@ -143,7 +156,7 @@ func (s *requestStage) read(ctx context.Context, session engine.Session) (out re
 		op.Kind, op.Lower, op.Upper = model.Scan, model.Inclusive, model.Inclusive
 		return session.Prepare(ctx, &op)
 	}
-	links, err := both(model.Op{Table: linkTable, Index: linkIndex, Columns: []string{colID1, colLinkType, colVisibility}})
+	links, err := both(model.Op{Table: linkTable, Index: linkIndex, Columns: []string{colID1, colLinkType, colVisibility, colID2}})
 	if err != nil {
 		return out, err
 	}
@@ -152,7 +165,7 @@ func (s *requestStage) read(ctx context.Context, session engine.Session) (out re
 		return out, err
 	}
 	for first := int64(1); first <= s.run.nodes; first += readIDs {
-		p := part{reading: &out, types: s.types, first: first, end: min(first+readIDs, s.run.nodes+1)}
+		p := part{reading: &out, graph: s.graph, first: first, end: min(first+readIDs, s.run.nodes+1)}
 		lower, upper := p.first, p.end-1
 		if lower == 1 {
 			lower = math.MinInt64
@@ -179,25 +192,28 @@ func count(ctx context.Context, session engine.Session, table string) (int64, er
 // part reads the links and counts of some ids.
 type part struct {
 	*reading
-	types, first, end int64
-	visible           []int64 // links less the count, by id and type
+	*graph
+	first, end int64
+	visible    []int64 // links less the count, by id and type
 }
 
 func (p *part) read(ctx context.Context, links, counts engine.Stmt, bounds ...model.Value) error {
 	p.visible = make([]int64, (p.end-p.first)*p.types)
 	if err := links.Exec(ctx, bounds, &engine.Result{Each: func(row []model.Value) {
-		p.links++
-		if row[2].Int() == hidden {
+		p.reading.links++
+		shown := row[2].Int()
+		if shown == hidden {
 			p.hidden++
-		} else {
-			p.count(row, 1)
+		}
+		if shown != hidden && shown != visible || p.count(row, shown) && !p.possible(row[0].Int(), row[1].Int()-firstLinkType, row[3].Int()) {
+			p.outside++
 		}
 	}}); err != nil {
 		return err
 	}
 	if err := counts.Exec(ctx, bounds, &engine.Result{Each: func(row []model.Value) {
 		n := row[2].Int()
-		p.counts += n
+		p.reading.counts += n
 		p.versions += row[3].Int()
 		if n < 0 {
 			p.negative++
@@ -217,24 +233,40 @@ func (p *part) read(ctx context.Context, links, counts engine.Stmt, bounds ...mo
 	return nil
 }
 
-func (p *part) count(row []model.Value, n int64) {
+// count adds to the visible links of a list, and reports whether there is one.
+func (p *part) count(row []model.Value, n int64) bool {
 	id, linkType := row[0].Int(), row[1].Int()-firstLinkType
 	if id < p.first || id >= p.end || linkType < 0 || linkType >= p.types {
 		p.outside++
-		return
+		return false
 	}
 	p.visible[(id-p.first)*p.types+linkType] += n
+	return true
 }
 
-// stretch is a part of a client's lists.
-type stretch struct{ lists, links int64 }
+// possible reports whether a list can have a link to a target.
+func (g *graph) possible(node, linkType, target int64) bool {
+	n := g.list(node, linkType)
+	switch g.profile.target {
+	case window:
+		return target >= node && target < node+max(n, windowOf(n, existing[addLink]))
+	case anywhere:
+		return target > 0 && target < max(g.run.nodes, node+max(n, 1))+1
+	}
+	return target >= node && target < node+max(8, 4*n)
+}
+
+// stretch is a part of a client's lists: their number, and their links now and
+// after the load. The difference is growth; lengths alone vary by chance.
+type stretch struct{ lists, loaded, links int64 }
 
 func (s *stretch) add(o stretch) {
 	s.lists += o.lists
+	s.loaded += o.loaded
 	s.links += o.links
 }
 
-func (s *stretch) mean() float64 { return float64(s.links) / float64(s.lists) }
+func (s *stretch) growth() float64 { return float64(s.links-s.loaded) / float64(s.lists) }
 
 // stretches is how many stretches a client's lists are divided into at most.
 const stretches = 96
@@ -247,7 +279,7 @@ type lengths struct {
 	each int64 // lists of a stretch
 }
 
-func (l *lengths) add(links int64) {
+func (l *lengths) add(loaded, links int64) {
 	if l.used == 0 {
 		l.used, l.each = 1, 1
 	}
@@ -262,7 +294,7 @@ func (l *lengths) add(links int64) {
 		}
 		l.used++
 	}
-	l.all[l.used-1].add(stretch{1, links})
+	l.all[l.used-1].add(stretch{1, loaded, links})
 }
 
 // ends returns the first and the last third.

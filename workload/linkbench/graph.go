@@ -18,7 +18,8 @@ type graph struct {
 	updates access
 }
 
-func (r *run) newGraph(seed uint64) (*graph, error) {
+func (r *run) newGraph() (*graph, error) {
+	seed := r.seed
 	g := &graph{run: r, degrees: newOrder(r.nodes, stream(seed, "degrees")), turns: stream(seed, "types")}
 	width := int64(1)
 	if r.p.String("locality") == ranges {
@@ -100,7 +101,7 @@ func (a *access) draw(s *gen.Source) int64 {
 	}
 	id := a.by.at(a.zipf.Draw(s)) * a.width
 	if a.width > 1 {
-		id = min(id+s.Uniform(a.width), a.n-1)
+		id += s.Uniform(min(a.width, a.n-id))
 	}
 	return 1 + id
 }

@@ -15,14 +15,11 @@ import (
 // inserted exists, or that to be updated does not.
 var errOther = errors.New("the link write becomes the other one")
 
-// mostSwitches is how often a link write becomes the other one.
-const mostSwitches = 10
-
 // writeLink adds, updates or deletes a link, in one transaction or, in the dialect
 // of 2020, in several until one fits.
 func (c *client) writeLink(ctx context.Context, out *workload.Outcome) error {
-	inserts := c.kind == addLink || c.stage.dialect2013
-	for range mostSwitches {
+	first := c.kind == addLink || c.stage.dialect2013
+	for inserts := first; ; inserts = !inserts {
 		var did totals
 		err := c.Begin(ctx, out)
 		switch {
@@ -37,19 +34,21 @@ func (c *client) writeLink(ctx context.Context, out *workload.Outcome) error {
 		}
 		if err == nil {
 			c.tally.totals.add(&did)
+			switch {
+			case inserts && !first:
+				c.tally.updToAdd++
+			case first && !inserts:
+				c.tally.addToUpd++
+			}
 			return nil
 		}
 		if undone := c.Rollback(ctx, err, out); undone != nil || err != errOther {
 			return errors.Join(err, undone)
 		}
-		if inserts {
-			c.tally.addToUpd++
-		} else {
-			c.tally.updToAdd++
+		if inserts != first { // others have come between both attempts
+			return engine.Errorf(engine.Conflict, "a link was neither missing nor there")
 		}
-		inserts = !inserts
 	}
-	return engine.Errorf(engine.Conflict, "a link write became the other one %d times", mostSwitches)
 }
 
 // putLink inserts the link, or updates it. The order of locks is always that of the
@@ -57,8 +56,9 @@ func (c *client) writeLink(ctx context.Context, out *workload.Outcome) error {
 func (c *client) putLink(ctx context.Context, inserts bool, out *workload.Outcome, did *totals) error {
 	node, linkType, target := model.IntValue(c.node), model.IntValue(c.linkType), model.IntValue(c.targets[0])
 	data, now := model.BytesValue(c.data), model.IntValue(c.clock)
+	entry := int(c.stage.entryBytes(float64(len(c.data))))
 	if inserts {
-		err := c.write(ctx, c.insertLink, out, linkType, node, target, model.IntValue(visible), data, now, model.IntValue(0))
+		err := c.write(ctx, c.insertLink, out, linkBytes+len(c.data)+entry, linkType, node, target, model.IntValue(visible), data, now, model.IntValue(0))
 		switch {
 		case engine.ClassOf(err) == engine.Duplicate:
 			return errOther
@@ -66,7 +66,7 @@ func (c *client) putLink(ctx context.Context, inserts bool, out *workload.Outcom
 			return err
 		case c.result.Rows > 0 || !c.stage.env.Results:
 			did.links, did.counts, did.versions = 1, 1, 1
-			return c.write(ctx, c.raiseCount, out, node, linkType, model.IntValue(1), now, model.IntValue(1))
+			return c.write(ctx, c.raiseCount, out, countBytes, node, linkType, model.IntValue(1), now, model.IntValue(1))
 		}
 	}
 	was, err := c.visibility(ctx, out)
@@ -78,7 +78,8 @@ func (c *client) putLink(ctx context.Context, inserts bool, out *workload.Outcom
 	case was == missing: // another transaction has just inserted it
 		return engine.Errorf(engine.Conflict, "a link exists that cannot be read")
 	}
-	if err := c.write(ctx, c.changeLink, out, model.IntValue(visible), data, now, model.IntValue(0), linkType, node, target); err != nil || was == visible {
+	err = c.write(ctx, c.changeLink, out, 16+len(c.data)+entry, model.IntValue(visible), data, now, model.IntValue(0), linkType, node, target)
+	if err != nil || was == visible {
 		return err
 	}
 	did.hidden = -1
@@ -91,7 +92,8 @@ func (c *client) removeLink(ctx context.Context, out *workload.Outcome, did *tot
 	if err != nil || was != visible {
 		return err
 	}
-	if err := c.write(ctx, c.hideLink, out, model.IntValue(hidden), model.IntValue(c.linkType), model.IntValue(c.node), model.IntValue(c.targets[0])); err != nil {
+	link := []model.Value{model.IntValue(hidden), model.IntValue(c.linkType), model.IntValue(c.node), model.IntValue(c.targets[0])}
+	if err := c.write(ctx, c.hideLink, out, 4+int(c.stage.entryBytes(c.stage.profile.linkMean)), link...); err != nil {
 		return err
 	}
 	did.hidden = 1
@@ -100,8 +102,9 @@ func (c *client) removeLink(ctx context.Context, out *workload.Outcome, did *tot
 
 // addToCount changes the count of a list that has links, so that it exists.
 func (c *client) addToCount(ctx context.Context, n int64, out *workload.Outcome, did *totals) error {
-	err := c.write(ctx, c.changeCount, out, model.IntValue(n), model.IntValue(1), model.IntValue(c.clock), model.IntValue(c.node), model.IntValue(c.linkType))
-	if err == nil && c.result.Rows != 1 && c.stage.env.Results {
+	node, linkType, now := model.IntValue(c.node), model.IntValue(c.linkType), model.IntValue(c.clock)
+	err := c.write(ctx, c.changeCount, out, 24, model.IntValue(n), model.IntValue(1), now, node, linkType)
+	if err == nil && c.result.Rows != 1 && c.checked {
 		c.wrongly("a list with links had no count")
 	}
 	did.counts, did.versions = n, 1
@@ -116,7 +119,7 @@ func (c *client) visibility(ctx context.Context, out *workload.Outcome) (int64, 
 	c.seen = missing
 	err := c.exec(ctx, c.lockLink, c.see, model.IntValue(c.linkType), model.IntValue(c.node), model.IntValue(c.targets[0]))
 	if err == nil {
-		c.didRead(out)
+		out.Reads++
 	}
 	return c.seen, err
 }
@@ -161,12 +164,12 @@ func (c *client) list(ctx context.Context, out *workload.Outcome) error {
 		return err
 	}
 	c.didRead(out)
-	full := c.result.Rows >= c.stage.p.Int("list_limit")
+	full := c.result.Rows >= c.limit
 	if c.from != nil {
 		c.history.continued(c.from, c.last, full)
 		return nil
 	}
-	c.lengths.add(c.result.Rows)
+	c.lengths.add(c.loaded, c.result.Rows)
 	if full {
 		c.history.remember(c.last, c.source)
 	}

@@ -54,8 +54,12 @@ type run struct {
 	dialect2013 bool
 	covering    bool
 	links       int64 // loaded
-	lists       int64 // of at least one link, about
+	lists       int64 // of at least one link
 	steps       []workload.Step
+	seed        uint64 // of the graph
+	// opened is how many steps of requests have been opened on the tables: each
+	// continues the clock, and draws other requests than those before.
+	opened int64
 	// now is what the tables hold after the steps so far; it is known in the
 	// process that has loaded them.
 	now totals
@@ -84,12 +88,19 @@ const maxRate = 20_000
 
 // Estimate returns the size of the load plus what the request steps may add.
 func (r *run) Estimate() workload.Live {
-	seconds := r.p.Float("seconds") * float64(len(r.p.Ints("clients")))
-	done := seconds * maxRate / 100
-	t := totals{
-		nodes: r.nodes + int64(done*r.profile.mix[addNode]),
-		links: r.links + int64(done*(r.profile.mix[addLink]+r.profile.mix[updateLink])),
+	done := r.p.Float("warmup_seconds") * maxRate
+	for _, clients := range r.p.Ints("clients") {
+		if n := r.p.Int("transactions"); n > 0 {
+			done += float64(n * clients)
+		} else {
+			done += r.p.Float("seconds") * maxRate
+		}
 	}
+	share, last := [kinds]float64{}, 0.0
+	for k, up := range r.profile.thresholds(r.p.String("mix")) {
+		share[k], last = min(up, 1)-last, min(up, 1)
+	}
+	t := totals{nodes: r.nodes + int64(done*share[addNode]), links: r.links + int64(done*(share[addLink]+share[updateLink]))}
 	return r.live(&t, true)
 }
 
@@ -97,13 +108,18 @@ func (r *run) Estimate() workload.Live {
 func (r *run) live(t *totals, indexed bool) workload.Live {
 	link := float64(linkBytes) + r.profile.linkMean
 	if indexed {
-		link += indexBytes
-		if r.covering {
-			link += 4 + r.profile.linkMean
-		}
+		link += r.entryBytes(r.profile.linkMean)
 	}
 	bytes := float64(t.nodes)*(nodeBytes+r.profile.nodeMean) + float64(t.links)*link + float64(r.lists)*countBytes
 	return workload.Live{Rows: t.nodes + t.links + r.lists, Bytes: int64(bytes)}
+}
+
+// entryBytes returns the user bytes of an index entry of a link with so much data.
+func (r *run) entryBytes(data float64) float64 {
+	if r.covering {
+		return indexBytes + 4 + data
+	}
+	return indexBytes
 }
 
 // stream returns a stream of the run's random numbers.

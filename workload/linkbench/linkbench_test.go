@@ -20,7 +20,7 @@ func newRun(t *testing.T, given map[string]any) *run {
 
 func newGraph(t *testing.T, given map[string]any) *graph {
 	t.Helper()
-	g, err := newRun(t, given).newGraph(1)
+	g, err := newRun(t, given).newGraph()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +221,7 @@ func TestMix(t *testing.T) {
 	const draws = 200_000
 	for name, p := range profiles {
 		r := newRun(t, map[string]any{"profile": name, "maxid": int64(100_000)})
-		g, err := r.newGraph(1)
+		g, err := r.newGraph()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -243,7 +243,9 @@ func TestMix(t *testing.T) {
 			share := p.mix[k] / 100
 			near(t, name+" "+kindNames[k], did[k]/draws, share, 5*math.Sqrt(share*(1-share)/draws))
 		}
-		near(t, name+": links of a multiget", asked/gets, 1.618+float64(p.leastGet), 0.15)
+		if p.target != anywhere { // which draws some links twice, and asks for them once
+			near(t, name+": links of a multiget", asked/gets, 1.618+float64(p.leastGet), 0.15)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"rumbench/engine"
 	"rumbench/internal/gen"
 	"rumbench/model"
 	"rumbench/workload"
@@ -25,7 +26,8 @@ type loadStage struct {
 }
 
 func (r *run) openLoad(env workload.Env) (workload.Stage, error) {
-	g, err := r.newGraph(env.Seed)
+	r.opened, r.seed = 0, env.Seed
+	g, err := r.newGraph()
 	return &loadStage{run: r, graph: g, env: env, data: r.newData(env.Seed)}, err
 }
 
@@ -60,8 +62,7 @@ func (s *loadStage) Finish(ctx context.Context, _ workload.Totals) (f workload.F
 	}
 	s.now = t
 	f.Live = s.live(&t, false)
-	all := t.nodes == s.run.nodes && s.taken.Load()*chunk > s.run.nodes
-	if all && (t.links != s.run.links || lists != s.lists) {
+	if all := t.nodes == s.run.nodes && t.links >= s.run.links; all && s.env.Results && (t.links != s.run.links || lists != s.lists) {
 		f.Broken = append(f.Broken, fmt.Sprintf("%d links of %d lists were loaded, the graph has %d of %d", t.links, lists, s.run.links, s.lists))
 	}
 	if !s.env.Results || s.p.String("check") == "none" {
@@ -72,11 +73,18 @@ func (s *loadStage) Finish(ctx context.Context, _ workload.Totals) (f workload.F
 		return f, err
 	}
 	defer session.Close()
-	last, _, err := workload.QueryInt(ctx, session, &model.Op{Kind: model.Scan, Table: nodeTable, Columns: []string{colID}, Desc: true, Limit: 1})
+	last, err := lastNode(ctx, session)
 	if err == nil && last != t.nodes {
 		f.Broken = append(f.Broken, fmt.Sprintf("the nodes end with id %d after %d were loaded: the requests would miss some", last, t.nodes))
 	}
 	return f, err
+}
+
+// lastNode returns the greatest id of a node, 0 if there is none.
+func lastNode(ctx context.Context, session engine.Session) (int64, error) {
+	op := &model.Op{Kind: model.Scan, Table: nodeTable, Columns: []string{colID}, Desc: true, Limit: 1}
+	id, _, err := workload.QueryInt(ctx, session, op)
+	return id, err
 }
 
 // nodeLoader inserts the nodes, whose ids the engine assigns.

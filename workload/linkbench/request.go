@@ -20,6 +20,8 @@ type client struct {
 	statements
 	see, checkGot, checkListed func(row []model.Value)
 
+	limit   int64 // of a list
+	checked bool  // requests find what earlier ones have left, and only that
 	history history
 	lengths lengths
 	tally   tally
@@ -35,6 +37,7 @@ type request struct {
 	from     *place // where a list continues; nil at its beginning
 	last     place  // where the list has been read to
 	seen     int64  // visibility of the link
+	loaded   int64  // length of the list after the load
 }
 
 // tally is what a client's completed requests have changed and seen.
@@ -77,6 +80,8 @@ func (c *client) draw() {
 			c.drawTargets()
 		case c.kind == listLinks && s.Unit() < historyShare:
 			c.continueList()
+		case c.kind == listLinks:
+			c.loaded = min(g.list(c.node, c.linkType), c.limit)
 		}
 	case getNode:
 		c.node = g.gets.draw(s)
@@ -131,7 +136,9 @@ func (c *client) drawTargets() {
 		return
 	}
 	for range n {
-		c.targets = append(c.targets, c.drawNew())
+		if id := c.drawNew(); !has(c.targets, id) {
+			c.targets = append(c.targets, id)
+		}
 	}
 }
 
@@ -187,7 +194,7 @@ func (c *client) nodeRequest(ctx context.Context, out *workload.Outcome) error {
 	case getNode:
 		return c.read(ctx, c.getNode, out, id)
 	case addNode:
-		if err := c.write(ctx, c.addNode, out, kind, model.IntValue(1), seconds, data); err != nil {
+		if err := c.write(ctx, c.addNode, out, nodeBytes+len(c.data), kind, model.IntValue(1), seconds, data); err != nil {
 			return err
 		}
 		c.tally.nodes++
@@ -196,9 +203,9 @@ func (c *client) nodeRequest(ctx context.Context, out *workload.Outcome) error {
 		}
 		return nil
 	case updateNode: // the version of an update is 2, as in the original
-		return c.write(ctx, c.updateNode, out, model.IntValue(2), seconds, data, id)
+		return c.write(ctx, c.updateNode, out, 16+len(c.data), model.IntValue(2), seconds, data, id)
 	}
-	err := c.write(ctx, c.deleteNode, out, id)
+	err := c.write(ctx, c.deleteNode, out, 0, id)
 	if err == nil {
 		c.tally.nodes -= c.result.Rows
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"strings"
 	"testing"
 
 	"rumbench/engine"
@@ -63,7 +64,7 @@ func open(t *testing.T, given map[string]any) *opened {
 		t.Fatal(found.Broken)
 	}
 	must(db.CreateIndexes(ctx, linkTable, linkIndex))
-	requests, err := r.openRequests(ctx, "test", 1, workload.Env{DB: db, Seed: 1, Results: true}, true)
+	requests, err := r.openRequests(ctx, "test", workload.Env{DB: db, Seed: 1, Results: true}, true)
 	must(err)
 	session, err := db.Session(ctx)
 	must(err)
@@ -222,8 +223,14 @@ func TestFinish(t *testing.T) {
 		"link": {
 			op: model.Op{Kind: model.Insert, Table: linkTable, Columns: linkColumns, Rows: 1},
 			args: []model.Value{
-				model.IntValue(firstLinkType), model.IntValue(5), model.IntValue(500), model.IntValue(visible), model.BytesValue([]byte{}), model.IntValue(1), model.IntValue(0),
+				model.IntValue(firstLinkType), model.IntValue(5), model.IntValue(6), model.IntValue(visible), model.BytesValue([]byte{}), model.IntValue(1), model.IntValue(0),
 			}, want: 2,
+		},
+		"target": {
+			op: model.Op{Kind: model.Insert, Table: linkTable, Columns: linkColumns, Rows: 1},
+			args: []model.Value{
+				model.IntValue(firstLinkType), model.IntValue(5), model.IntValue(-7), model.IntValue(hidden), model.BytesValue([]byte{}), model.IntValue(1), model.IntValue(0),
+			}, want: 3,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -247,11 +254,11 @@ func TestFinish(t *testing.T) {
 func TestLengthsDrift(t *testing.T) {
 	var l lengths
 	for i := range int64(100_000) {
-		l.add(i / 1000)
+		l.add(5, 5+i/1000)
 	}
 	first, last := l.ends()
-	near(t, "first third", first.mean(), 16.5, 2)
-	near(t, "last third", last.mean(), 83, 2)
+	near(t, "first third", first.growth(), 16.5, 2)
+	near(t, "last third", last.growth(), 83, 2)
 	near(t, "lists of a third", float64(first.lists), 33_333, 2000)
 }
 
@@ -265,7 +272,7 @@ func TestAllocations(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer db.Close()
-		stage, err := r.openRequests(ctx, "test", 1, workload.Env{DB: db, Seed: 1}, false)
+		stage, err := r.openRequests(ctx, "test", workload.Env{DB: db, Seed: 1}, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -293,6 +300,47 @@ func TestAllocations(t *testing.T) {
 			}
 		}); n > 0 {
 			t.Errorf("dialect %s: %v allocations per request", dialect, n)
+		}
+	}
+}
+
+// A step that is run again draws other requests, at a later time. Tables of another
+// size or seed are refused.
+func TestRunAgain(t *testing.T) {
+	ctx := context.Background()
+	o := open(t, nil)
+	again, err := o.stage.openRequests(ctx, "test", o.stage.env, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := again.Client(ctx, workload.Seat{Session: o.session})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, same := made.(*client), 0
+	const draws = 1000
+	for range draws {
+		o.draw()
+		c.draw()
+		if c.kind == o.kind && c.node == o.node {
+			same++
+		}
+		if c.clock <= o.clock {
+			t.Fatal("the clock goes back")
+		}
+	}
+	if same > draws/5 {
+		t.Errorf("%d of %d requests are those of the first run", same, draws)
+	}
+	for name, c := range map[string]struct {
+		maxid int64
+		seed  uint64
+		want  string
+	}{"same": {50, 1, ""}, "maxid": {60, 1, "maxid is 60"}, "seed": {50, 2, "the graph is another one"}} {
+		r := newRun(t, map[string]any{"maxid": c.maxid, "load": false})
+		_, err := r.openRequests(ctx, "test", workload.Env{DB: o.db, Seed: c.seed, Results: true}, true)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -3,9 +3,11 @@ package linkbench
 import (
 	"context"
 	"errors"
-	"fmt"
 
+	"rumbench/engine"
 	"rumbench/internal/gen"
+	"rumbench/internal/hint"
+	"rumbench/model"
 	"rumbench/workload"
 )
 
@@ -18,42 +20,102 @@ type requestStage struct {
 	thresholds [kinds]float64
 	env        workload.Env
 	checks     bool
+	requests   gen.Stream
 	clock      int64 // at the beginning, in ms since 1970
 	tick       int64 // of a client's clock: the number of clients
 	start      totals
 	clients    []*client
 }
 
-func (r *run) openRequests(ctx context.Context, name string, number int64, env workload.Env, checks bool) (_ workload.Stage, err error) {
-	g, err := r.newGraph(env.Seed)
+func (r *run) openRequests(ctx context.Context, name string, env workload.Env, checks bool) (_ workload.Stage, err error) {
+	if !r.now.known {
+		r.seed = env.Seed
+	}
+	g, err := r.newGraph()
 	if err != nil {
 		return nil, err
 	}
 	s := &requestStage{
 		run: r, name: name, graph: g, data: r.newData(env.Seed), thresholds: r.profile.thresholds(r.p.String("mix")),
-		env: env, checks: checks && env.Results, clock: start + (number+1)<<32, start: r.now,
+		env: env, checks: checks && env.Results,
 	}
-	if s.start.known || !env.Results {
-		return s, nil
+	if !r.now.known && env.Results {
+		if err := s.meet(ctx); err != nil {
+			return nil, err
+		}
 	}
-	session, err := env.DB.Session(ctx)
+	r.opened++
+	s.start, s.clock = r.now, start+r.opened<<32
+	s.requests = stream(env.Seed, name).Sub(uint64(r.opened))
+	return s, nil
+}
+
+// meet meets tables that another process has loaded. How many nodes it has added
+// tells its requests from those to come.
+func (s *requestStage) meet(ctx context.Context) (err error) {
+	session, err := s.env.DB.Session(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
-	found, err := s.read(ctx, session)
-	if err == nil && found.nodes == 0 {
-		err = fmt.Errorf("table %s is empty: the step needs the rows of step load", nodeTable)
+	last, err := lastNode(ctx, session)
+	switch {
+	case err != nil:
+		return err
+	case last < s.run.nodes:
+		return hint.Errorf("load it with the parameters and the seed of this run", "table %s ends with id %d, but maxid is %d", nodeTable, last, s.run.nodes)
 	}
-	s.start = found.totals
-	return s, err
+	if err := s.requireGraph(ctx, session); err != nil {
+		return err
+	}
+	s.opened = last - s.run.nodes
+	s.now = totals{nodes: last, links: s.run.links}
+	if s.p.String("check") == "none" {
+		return nil
+	}
+	found, err := s.read(ctx, session)
+	s.now = found.totals
+	return err
+}
+
+// sampled is how many nodes are looked at to recognise a graph.
+const sampled = 100
+
+// requireGraph returns an error unless lists end where they were loaded to: links
+// are never removed, and lists of another seed have other lengths.
+func (s *requestStage) requireGraph(ctx context.Context, session engine.Session) error {
+	stmt, err := session.Prepare(ctx, &model.Op{Kind: model.Get, Table: linkTable, Columns: []string{colTime}})
+	if err != nil {
+		return err
+	}
+	ids := stream(s.env.Seed, "sample")
+	for i := range uint64(sampled) {
+		node := 1 + ids.Uniform(i, s.run.nodes)
+		for linkType := range s.types {
+			n := s.graph.list(node, linkType)
+			if n == 0 {
+				continue
+			}
+			var found engine.Result
+			key := []model.Value{model.IntValue(firstLinkType + linkType), model.IntValue(node), model.IntValue(node + n - 1)}
+			if err := stmt.Exec(ctx, key, &found); err != nil {
+				return err
+			}
+			if found.Rows == 0 {
+				return hint.Errorf("load it with the parameters and the seed of this run",
+					"node %d has fewer than %d links of type %d: the graph is another one", node, n, firstLinkType+linkType)
+			}
+		}
+	}
+	return nil
 }
 
 func (s *requestStage) Client(ctx context.Context, seat workload.Seat) (workload.Client, error) {
 	s.tick++
 	c := &client{
 		stage: s, clock: s.clock + int64(seat.Client),
-		source: gen.NewSource(stream(s.env.Seed, s.name).Sub(uint64(seat.Client))),
+		source: gen.NewSource(s.requests.Sub(uint64(seat.Client))),
+		limit:  s.p.Int("list_limit"), checked: s.env.Results && s.p.Bool("atomic"),
 	}
 	s.clients = append(s.clients, c)
 	var err error

@@ -100,9 +100,8 @@ func (r *run) requests(name string, clients int64, checks bool) workload.Step {
 		g.Work, s.Seconds = n, 0
 	}
 	s.Groups = []workload.Group{g}
-	number := int64(len(r.steps))
 	s.Open = func(ctx context.Context, env workload.Env) (workload.Stage, error) {
-		return r.openRequests(ctx, name, number, env, checks)
+		return r.openRequests(ctx, name, env, checks)
 	}
 	return s
 }

@@ -73,13 +73,12 @@ type query struct {
 	result      engine.Result
 
 	next     int64 // the tick expected next
-	m0       int64 // the metric that is read; -1: all
 	want     int64
 	found    int64
-	low, sum int64
-	unsure   bool // the sum may change meanwhile
-	top      [topRows]model.Value
-	tops     int
+	sum      int64
+	unsure   bool  // the sum may change meanwhile
+	seen     int   // rows of a partition
+	before   int64 // the value of the row before
 }
 
 func (s *stage) newQuerier(ctx context.Context, seat workload.Seat) (workload.Client, error) {
@@ -167,8 +166,7 @@ func (q *querier) Ready(context.Context) error {
 }
 
 func (q *querier) Do(ctx context.Context, out *workload.Outcome) error {
-	q.want, q.found, q.tops, q.unsure = 0, 0, 0, false
-	q.low, q.sum = 0, 0
+	q.want, q.found, q.sum, q.unsure = 0, 0, 0, false
 	out.Kind, out.Rows = q.kind, 1
 	q.bounds.set(atTime, q.data.start(q.first), q.data.start(q.last+1)-1)
 	q.bounds.set(atDevice, q.d, q.d)
@@ -227,6 +225,7 @@ func (q *querier) scanPartitions(ctx context.Context, out *workload.Outcome) err
 }
 
 func (q *querier) scan(ctx context.Context, partition int64, out *workload.Outcome) error {
+	q.seen = 0
 	err := q.scans[q.kind][partition%q.run.tables].exec(ctx, &q.bounds, &q.result)
 	out.Reads++
 	out.Bytes += q.result.Bytes
@@ -313,10 +312,12 @@ func (q *querier) row(row []model.Value) {
 	case queryMax, queryMin:
 		q.checkTop(row)
 	case queryLast:
-		q.want, q.found = 1, 1
-		if q.next = tick + 1; d == q.d {
-			q.missing(q.last + 1)
+		if d != q.d || !q.doc && row[2].Int() != q.m {
+			q.fail("row", "device %d is not asked for", d)
+			return
 		}
+		q.want, q.found, q.next = 1, 1, tick+1
+		q.missing(q.last + 1)
 	default:
 		q.checkOrder(d, tick, row)
 	}
@@ -367,22 +368,22 @@ func (q *querier) checkValue(d, m, tick, v int64, s known) {
 	}
 }
 
-// checkTop keeps the greatest, or least, values of all rows.
+// checkTop checks that a row is of the metric, and in the order of the index if one
+// was read.
 func (q *querier) checkTop(row []model.Value) {
 	if row[2].Int() != q.m {
 		q.fail("row", "metric %d is not asked for", row[2].Int())
 	}
-	v := row[3]
-	at := q.tops
-	for at > 0 && (v.Compare(q.top[at-1]) > 0) == (q.kind == queryMax) && v.Compare(q.top[at-1]) != 0 {
-		at--
-	}
-	if at == topRows {
+	if q.schema != schemaRead {
 		return
 	}
-	q.tops = min(q.tops+1, topRows)
-	copy(q.top[at+1:q.tops], q.top[at:])
-	q.top[at] = v
+	v := row[3].Int()
+	if q.seen++; q.seen > 1 && v != q.before && (v > q.before) == (q.kind == queryMax) {
+		q.fail("order", "%d comes after %d", v, q.before)
+	}
+	if q.before = v; q.seen > topRows {
+		q.fail("row", "there are more than %d", topRows)
+	}
 }
 
 // fail notes a wrong result.

@@ -83,8 +83,8 @@ var presets = []workload.Preset{
 		"burst_share": 0.3, "settle_floor": time.Second,
 	}},
 	{Name: "day", Doc: "ten thousand devices, four hours of history, 860 million values a virtual day, on a server of 8 cores; about two hours", Values: map[string]any{
-		"devices": int64(10_000), "history": 4 * time.Hour, "partition": time.Hour, "partitions": int64(6), "writers": int64(4), "readers": int64(4),
-		"batch": int64(10), "rates": []int64{10_000, 30_000, 60_000}, "mix_seconds": 1200.0, "read_seconds": 600.0, "rollup_devices": int64(100), "burst_share": 0.1,
+		"devices": int64(10_000), "history": 4 * time.Hour, "partition": time.Hour, "partitions": int64(6), "readers": int64(4),
+		"rates": []int64{10_000, 30_000, 60_000}, "mix_seconds": 1200.0, "read_seconds": 600.0, "rollup_devices": int64(100), "burst_share": 0.1,
 	}},
 }
 
