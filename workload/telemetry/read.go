@@ -72,13 +72,13 @@ type query struct {
 	bounds      bounds
 	result      engine.Result
 
-	next     int64 // the tick expected next
-	want     int64
-	found    int64
-	sum      int64
-	unsure   bool  // the sum may change meanwhile
-	seen     int   // rows of a partition
-	before   int64 // the value of the row before
+	next   int64 // the tick expected next
+	want   int64
+	found  int64
+	sum    int64
+	unsure bool  // the sum may change meanwhile
+	seen   int   // rows of a partition
+	before int64 // the value of the row before
 }
 
 func (s *stage) newQuerier(ctx context.Context, seat workload.Seat) (workload.Client, error) {
