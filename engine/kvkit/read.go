@@ -264,7 +264,9 @@ func (s *scanStmt) runRange(tx *txn, k *keyRange, r *engine.Result) (err error) 
 	if s.reduce != nil && s.reduce.needsAll() {
 		limit = 0
 	}
-	announce(it, limit)
+	if len(s.where) == 0 { // else more are read than the limit
+		announce(it, limit)
+	}
 	for ok, n := first(), 0; ok; ok = next() {
 		there, err := s.read(tx, it)
 		if err != nil {

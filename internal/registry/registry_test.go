@@ -45,8 +45,8 @@ var variants = map[string][]map[string]any{
 	},
 	"telemetry": {
 		telemetry(map[string]any{"rates": []int64{200, 400}}),
-		telemetry(map[string]any{"schema": "middle", "batch": int64(3), "value": "counter", "transactions": true}),
-		telemetry(map[string]any{"schema": "write", "value": "uniform63"}),
+		telemetry(map[string]any{"schema": "middle", "batch": int64(3), "on_existing": "replace", "transactions": true}),
+		telemetry(map[string]any{"schema": "write", "value": "uniform63", "batch": int64(6)}),
 		telemetry(map[string]any{"schema": "middle", "model": "doc", "batch": int64(2)}),
 		telemetry(map[string]any{"schema": "write", "model": "doc"}),
 	},
@@ -79,9 +79,9 @@ var variants = map[string][]map[string]any{
 func telemetry(more map[string]any) map[string]any {
 	p := map[string]any{
 		"devices": int64(12), "metrics": int64(3), "history": 120 * time.Second, "partition": 80 * time.Second, "partitions": int64(4),
-		"rates": []int64{360}, "mix_seconds": 4.0, "read_seconds": 1.0, "range": time.Minute, "rollup": 40 * time.Second, "rollup2": 80 * time.Second,
+		"rates": []int64{360}, "mix_seconds": 4.0, "read_seconds": 1.0, "range": time.Minute, "rollup": 40 * time.Second,
 		"rollup_devices": int64(6), "writers": int64(2), "readers": int64(2), "load_batch": int64(7), "silence": 60 * time.Second, "backfill": int64(4),
-		"late": 0.05, "duplicate": 0.05, "correct": 0.05, "offline": 0.3, "burst_share": 0.3, "settle_floor": time.Duration(0),
+		"late": 0.05, "duplicate": 0.05, "correct": 0.05, "burst_share": 0.3, "settle_floor": time.Duration(0),
 	}
 	maps.Copy(p, more)
 	return p

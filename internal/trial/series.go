@@ -35,7 +35,7 @@ func (t *stepRun) onInterval(iv *drive.Interval) {
 	for g := range iv.Groups {
 		group := &step.Groups[g]
 		shown := EventGroup{Name: group.Name, Primary: primary(step, group), Errors: iv.Groups[g].Errors}
-		if !group.Paced() {
+		if shown.Primary && !group.Paced() {
 			t.pulse.count(iv.Groups[g].Clients)
 		}
 		for k := range iv.Groups[g].Kinds {

@@ -2,7 +2,6 @@ package telemetry
 
 import (
 	"context"
-	"fmt"
 
 	"rumbench/engine"
 	"rumbench/internal/gen"
@@ -36,56 +35,48 @@ func (r *run) queryOps() (ops []workload.OpKind) {
 	if r.doc {
 		kinds = kinds[:queryMax]
 	}
-	for k, kind := range kinds {
-		op := workload.OpKind{Name: kind.name, Unit: "query", Of: opQuery, Returns: true}
-		if k < queryMax {
-			op.Finds = workload.FindsExactly
-		}
-		ops = append(ops, op)
+	for _, kind := range kinds {
+		ops = append(ops, workload.OpKind{Name: kind.name, Unit: "query", Of: opQuery, Returns: true})
 	}
 	return ops
 }
 
-// querier queries, and compares every row and sum returned with the pure
-// functions that it comes from.
+// querier queries. What a query returns is checked before the next one.
 type querier struct {
 	*stage
-	seat   int
 	scans  [][]*scan // by kind and table
 	draws  *gen.Source
 	weight int64 // of all kinds
+	drawn  bool
 	query
+	result engine.Result
 	wrong  string // the first result that was
 	wrongs int64
 }
 
-// query is one query, and what of its result has been seen.
-//
-// It has many fields: what was drawn, and what is known of its result.
+// query is one query, and what it has returned.
 type query struct {
-	drawn       bool
 	kind        int
 	d           int64
 	m, metrics  int64
-	first, last int64 // ticks
-	froms       []int64
+	first, last int64   // ticks
+	done        []int64 // the slots that each writer had done before
 	bounds      bounds
-	result      engine.Result
-
-	next   int64 // the tick expected next
-	want   int64
-	found  int64
-	sum    int64
-	unsure bool  // the sum may change meanwhile
-	seen   int   // rows of a partition
-	before int64 // the value of the row before
+	rows        []sample
+	sum         int64 // of querySum
+	unchecked   bool
 }
 
+// sample is a value that a query has returned.
+type sample struct{ t, d, m, v int64 }
+
 func (s *stage) newQuerier(ctx context.Context, seat workload.Seat) (workload.Client, error) {
-	stream := gen.NewStream(s.env.Seed, "telemetry", "query", s.plan.Name).Sub(uint64(seat.Client))
-	q := &querier{stage: s, seat: seat.Client, draws: gen.NewSource(stream)}
-	q.froms = make([]int64, s.writers)
-	q.result.Each = q.row
+	stream := gen.NewStream(s.env.Seed, "telemetry", "query", s.step.Name).Sub(uint64(seat.Client))
+	q := &querier{stage: s, draws: gen.NewSource(stream)}
+	q.done = make([]int64, s.run.writers)
+	if s.env.Results {
+		q.result.Each = q.keep
+	}
 	for kind := range s.queryOps() {
 		q.weight += queryKinds[kind].weight
 		var scans []*scan
@@ -104,14 +95,14 @@ func (s *stage) newQuerier(ctx context.Context, seat workload.Seat) (workload.Cl
 }
 
 // shape returns the scan of a kind of query, and what it asks of t, d and m.
-func (s *stage) shape(kind int, table int64) (op model.Op, needs [3]need) {
-	op.Columns, needs = s.columns(), [3]need{between, one, one}
+func (s *stage) shape(kind int, table int64) (op model.Op, n needs) {
+	op.Columns, n = s.columns(), needs{between, one, one}
 	switch kind {
 	case queryLast:
-		op.Desc, op.Limit, needs[atTime] = true, 1, upTo
+		op.Desc, op.Limit, n[atTime] = true, 1, upTo
 	case queryCompare:
 		if !s.byMetric() {
-			needs[atMetric] = between
+			n[atMetric] = between
 		}
 	case querySum:
 		op.Aggregate, op.Columns = model.Count, nil
@@ -119,26 +110,39 @@ func (s *stage) shape(kind int, table int64) (op model.Op, needs [3]need) {
 			op.Aggregate, op.Columns = model.Sum, []string{colValue}
 		}
 	case queryMax, queryMin:
-		needs[atDevice] = anything
+		n[atDevice] = anything
 		if s.schema == schemaRead {
 			op.Index, op.Desc, op.Limit = indexName(table), kind == queryMax, topRows
 		}
 	}
 	if s.doc {
-		needs[atMetric] = anything
+		n[atMetric] = anything
 	}
-	return op, needs
+	return op, n
 }
 
 // sums reports whether engines sum up values: they are columns, and small.
 func (r *run) sums() bool { return !r.doc && r.p.String("value") != uniform }
 
-// Ready draws a query. Nine of ten are about the newest data, the others about
-// any time. Its partitions are kept until it is done.
+// keep keeps the values of a row.
+func (q *querier) keep(row []model.Value) {
+	t, d := row[0].Int(), row[1].Int()
+	if !q.doc {
+		q.rows = append(q.rows, sample{t, d, row[2].Int(), row[3].Int()})
+		return
+	}
+	for m := range q.run.metrics {
+		q.rows = append(q.rows, sample{t, d, m, valueIn(row[2].Buf(), m)})
+	}
+}
+
+// Ready checks the query before, and draws the next. Nine of ten are about the newest
+// data, the others about any time.
 func (q *querier) Ready(context.Context) error {
 	if q.drawn {
 		return nil
 	}
+	q.check()
 	q.drawn = true
 	draw := q.draws.Uniform(q.weight)
 	for q.kind = 0; draw >= queryKinds[q.kind].weight; q.kind++ {
@@ -149,246 +153,71 @@ func (q *querier) Ready(context.Context) error {
 		q.metrics = min(compared, q.run.metrics)
 		q.m = q.draws.Uniform(q.run.metrics - q.metrics + 1)
 	}
+	q.drawTime()
+	for w := range q.done {
+		q.done[w] = q.clock.writers[w].from.Load()
+	}
+	q.bounds.set(atTime, q.data.start(q.first), q.data.start(q.last+1)-1)
+	q.bounds.set(atDevice, q.d, q.d)
+	q.bounds.set(atMetric, q.m, q.m+q.metrics-1)
+	return nil
+}
+
+func (q *querier) drawTime() {
 	anytime, place := q.draws.Uniform(10) == 0, q.draws.Unit()
-	oldest := q.clock.enter(q.seat) * q.partition
+	oldest := q.clock.oldest() * q.partition
 	q.last = max(q.clock.tick()-1, oldest)
 	if free := q.last - q.span + 1 - oldest; anytime && free > 0 {
 		q.last -= int64(place * float64(free))
 	}
-	q.first = max(q.last-q.span+1, oldest)
-	if q.kind == queryLast {
+	if q.first = max(q.last-q.span+1, oldest); q.kind == queryLast {
 		q.first = oldest
 	}
-	for w := range q.froms {
-		q.froms[w] = q.clock.writers[w].from.Load()
-	}
-	return nil
 }
 
 func (q *querier) Do(ctx context.Context, out *workload.Outcome) error {
-	q.want, q.found, q.sum, q.unsure = 0, 0, 0, false
+	q.rows, q.sum = q.rows[:0], 0
 	out.Kind, out.Rows = q.kind, 1
-	q.bounds.set(atTime, q.data.start(q.first), q.data.start(q.last+1)-1)
-	q.bounds.set(atDevice, q.d, q.d)
-	q.bounds.set(atMetric, q.m, q.m+q.metrics-1)
-	err := q.read(ctx, out)
-	if err != nil {
+	if err := q.read(ctx, out); err != nil {
 		return err
 	}
-	if q.env.Results {
-		out.Expected, out.Found = q.want, q.found
-	}
-	q.drawn = false
-	q.clock.leave(q.seat)
+	q.drawn, q.unchecked = false, true
 	return nil
 }
 
+// read scans the partitions of the range in order, for the last value from the newest
+// one on.
 func (q *querier) read(ctx context.Context, out *workload.Outcome) error {
-	switch q.kind {
-	case queryLast:
-		return q.readLast(ctx, out)
-	case querySum:
-		return q.readSum(ctx, out)
-	case queryMax, queryMin:
-		return q.scanPartitions(ctx, out)
-	}
-	if !q.byMetric() || q.metrics == 1 {
-		return q.readSeries(ctx, out)
-	}
-	for m := q.m; m < q.m+q.metrics; m++ {
-		q.bounds.set(atMetric, m, m)
-		if err := q.readSeries(ctx, out); err != nil {
-			return err
+	oldest, newest := q.first/q.partition, q.last/q.partition
+	if q.kind == queryLast {
+		for p := newest; p >= oldest; p-- {
+			if err := q.scan(ctx, p, out); err != nil || q.result.Rows > 0 {
+				return err
+			}
 		}
+		return nil
 	}
-	return nil
-}
-
-// readSeries reads a device's measurements in the range, in order.
-func (q *querier) readSeries(ctx context.Context, out *workload.Outcome) error {
-	q.next = q.first
-	err := q.scanPartitions(ctx, out)
-	if err == nil && q.env.Results {
-		q.missing(q.last + 1)
+	step := q.metrics // that one scan reads
+	if q.byMetric() {
+		step = 1
 	}
-	return err
-}
-
-// scanPartitions executes the scan in each partition of the range, in order.
-func (q *querier) scanPartitions(ctx context.Context, out *workload.Outcome) error {
-	for p := q.first / q.partition; p <= q.last/q.partition; p++ {
-		if err := q.scan(ctx, p, out); err != nil {
-			return err
+	for m := q.m; m < q.m+q.metrics; m += step {
+		q.bounds.set(atMetric, m, m+step-1)
+		for p := oldest; p <= newest; p++ {
+			if err := q.scan(ctx, p, out); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
 func (q *querier) scan(ctx context.Context, partition int64, out *workload.Outcome) error {
-	q.seen = 0
 	err := q.scans[q.kind][partition%q.run.tables].exec(ctx, &q.bounds, &q.result)
 	out.Reads++
 	out.Bytes += q.result.Bytes
+	if q.kind == querySum && err == nil {
+		q.sum += q.result.Value.Int()
+	}
 	return err
-}
-
-// readLast reads from the newest partition on until a value is found.
-func (q *querier) readLast(ctx context.Context, out *workload.Outcome) error {
-	for p := q.last / q.partition; p*q.partition >= q.first; p-- {
-		q.next = max(q.first, p*q.partition)
-		if err := q.scan(ctx, p, out); err != nil || q.result.Rows > 0 {
-			return err
-		}
-	}
-	if q.next = q.first; q.env.Results {
-		q.missing(q.last + 1)
-	}
-	return nil
-}
-
-func (q *querier) readSum(ctx context.Context, out *workload.Outcome) error {
-	var got int64
-	for p := q.first / q.partition; p <= q.last/q.partition; p++ {
-		if err := q.scan(ctx, p, out); err != nil {
-			return err
-		}
-		got += q.result.Value.Int()
-	}
-	if !q.env.Results {
-		return nil
-	}
-	for tick := q.first; tick <= q.last; tick++ {
-		s := q.stateOf(q.d, tick)
-		q.unsure = q.unsure || !s.arrived && s.may || q.sums() && s.mayFix != s.fixed
-		if !s.arrived {
-			continue
-		}
-		q.want++
-		if q.sum++; q.sums() {
-			q.sum += q.data.value(q.d, q.m, tick, s.fixed && q.data.fixedMetric(q.d, tick) == q.m) - 1
-		}
-	}
-	if q.found = q.want; !q.unsure && got != q.sum {
-		q.fail("sum", "device %d, metric %d, ticks %d to %d: %d, not %d", q.d, q.m, q.first, q.last, got, q.sum)
-	}
-	return nil
-}
-
-// known is what is known of a measurement: whether it had arrived, and was
-// corrected, before the query, and whether it may have meanwhile.
-type known struct{ arrived, may, fixed, mayFix bool }
-
-func (q *querier) stateOf(d, tick int64) (s known) {
-	w := int64(q.data.place[d]) % q.run.writers
-	f := q.data.fate(d, tick)
-	s.arrived, s.fixed = q.certain(f, d, q.data, q.froms[w])
-	s.may, s.mayFix = q.certain(f, d, q.data, q.clock.writers[w].to.Load())
-	return s
-}
-
-// row checks a row returned.
-func (q *querier) row(row []model.Value) {
-	if !q.env.Results {
-		return
-	}
-	t, d := row[0].Int(), row[1].Int()
-	tick := q.data.tick(t)
-	if d < 0 || d >= q.devices || t != q.data.time(d, tick) || tick < q.first || tick > q.last {
-		q.fail("row", "device %d at %d is not in the range", d, t)
-		return
-	}
-	s := q.stateOf(d, tick)
-	if !s.may {
-		q.fail("row", "device %d, tick %d has not been sent", d, tick)
-	}
-	if q.doc {
-		for m := range q.run.metrics {
-			q.checkValue(d, m, tick, valueIn(row[2].Buf(), m), s)
-		}
-	} else {
-		q.checkValue(d, row[2].Int(), tick, row[3].Int(), s)
-	}
-	switch q.kind {
-	case queryMax, queryMin:
-		q.checkTop(row)
-	case queryLast:
-		if d != q.d || !q.doc && row[2].Int() != q.m {
-			q.fail("row", "device %d is not asked for", d)
-			return
-		}
-		q.want, q.found, q.next = 1, 1, tick+1
-		q.missing(q.last + 1)
-	default:
-		q.checkOrder(d, tick, row)
-	}
-}
-
-// checkOrder checks that no measurement of a series is left out or repeated.
-func (q *querier) checkOrder(d, tick int64, row []model.Value) {
-	if d != q.d || !q.doc && (row[2].Int() < q.bounds[2*atMetric].Int() || row[2].Int() > q.bounds[2*atMetric+1].Int()) {
-		q.fail("row", "device %d is not asked for", d)
-		return
-	}
-	within := int64(0) // rows of a measurement are adjacent, in the order of metrics
-	if !q.doc {
-		within = row[2].Int() - q.bounds[2*atMetric].Int()
-	}
-	if within == 0 {
-		if tick < q.next {
-			q.fail("order", "device %d, tick %d comes after tick %d", d, tick, q.next-1)
-		}
-		q.missing(tick)
-		q.next = tick + 1
-	} else if tick != q.next-1 {
-		q.fail("order", "metric %d of device %d, tick %d comes after tick %d", row[2].Int(), d, tick, q.next-1)
-	}
-	q.want++
-	q.found++
-}
-
-// missing reports measurements from the next one expected until a tick that had
-// arrived and were not returned.
-func (q *querier) missing(until int64) {
-	for ; q.next < until; q.next++ {
-		if q.stateOf(q.d, q.next).arrived {
-			q.want++
-			q.fail("series", "device %d, tick %d is missing", q.d, q.next)
-		}
-	}
-}
-
-func (q *querier) checkValue(d, m, tick, v int64, s known) {
-	before := v == q.data.value(d, m, tick, false)
-	if s.mayFix && q.data.fixedMetric(d, tick) == m {
-		after := v == q.data.value(d, m, tick, true)
-		before = after || before && !s.fixed
-	}
-	if !before {
-		q.fail("value", "device %d, metric %d, tick %d is %d", d, m, tick, v)
-	}
-}
-
-// checkTop checks that a row is of the metric, and in the order of the index if one
-// was read.
-func (q *querier) checkTop(row []model.Value) {
-	if row[2].Int() != q.m {
-		q.fail("row", "metric %d is not asked for", row[2].Int())
-	}
-	if q.schema != schemaRead {
-		return
-	}
-	v := row[3].Int()
-	if q.seen++; q.seen > 1 && v != q.before && (v > q.before) == (q.kind == queryMax) {
-		q.fail("order", "%d comes after %d", v, q.before)
-	}
-	if q.before = v; q.seen > topRows {
-		q.fail("row", "there are more than %d", topRows)
-	}
-}
-
-// fail notes a wrong result.
-func (q *querier) fail(what, format string, args ...any) {
-	if q.wrongs++; q.wrong == "" {
-		q.wrong = fmt.Sprintf("%s of a %s query: ", what, queryKinds[q.kind].name) + fmt.Sprintf(format, args...)
-	}
 }

@@ -17,23 +17,17 @@ const (
 	colData   = "data"
 )
 
-// The tables other than partitions.
-const (
-	tableState = "state"
-	colID      = "id"
-)
+// tableRollup holds the roll-ups.
+const tableRollup = "rollup"
 
 func baseName(partition int64) string { return fmt.Sprintf("base_%02d", partition) }
-
-func rollupName(level int) string { return fmt.Sprintf("rollup%d", level+1) }
 
 // topIndex is the index on values: top values of a metric are adjacent in it.
 const topIndex = "mvtd"
 
 func indexName(partition int64) string { return baseName(partition) + "_" + topIndex }
 
-// Schema returns a table per partition, one per roll-up, and one for how far the
-// data reach.
+// Schema returns a table per partition, and one for the roll-ups.
 func (r *run) Schema() model.Schema {
 	whole := func(name string) model.Column { return model.Column{Name: name, Type: model.Int, NotNull: true} }
 	metric := model.Column{Name: colMetric, Type: model.Int, Width: 4, NotNull: true}
@@ -48,14 +42,11 @@ func (r *run) Schema() model.Schema {
 		}
 		s.Tables = append(s.Tables, t)
 	}
-	for level := range r.windows {
-		t := model.Table{Name: rollupName(level), Columns: []model.Column{whole(colTime), whole(colDevice), metric}, Key: []string{colTime, colDevice, colMetric}}
-		for _, c := range aggregateColumns {
-			t.Columns = append(t.Columns, whole(c))
-		}
-		s.Tables = append(s.Tables, t)
+	t := model.Table{Name: tableRollup, Columns: []model.Column{whole(colTime), whole(colDevice), metric}, Key: []string{colTime, colDevice, colMetric}}
+	for _, c := range aggregateColumns {
+		t.Columns = append(t.Columns, whole(c))
 	}
-	return model.Schema{Tables: append(s.Tables, model.Table{Name: tableState, Columns: []model.Column{whole(colID), whole(colValue)}, Key: []string{colID}})}
+	return model.Schema{Tables: append(s.Tables, t)}
 }
 
 // key returns the primary key of a partition.
@@ -72,6 +63,10 @@ func (r *run) key() []string {
 	}
 	return key
 }
+
+// byMetric reports whether the key begins with the metric, so that each is read
+// by itself.
+func (r *run) byMetric() bool { return r.schema == schemaRead }
 
 // columns returns those of an insert into a partition.
 func (r *run) columns() []string {
@@ -113,18 +108,18 @@ func (r *run) live(values int64, indexed bool, aggregates int64) workload.Live {
 
 // appendMeasurement appends its row or rows. fixed is the metric that has its
 // corrected value, -1: none; text is the memory of documents.
-func (r *run) appendMeasurement(args []model.Value, text []byte, g *data, d, tick, fixed int64) ([]model.Value, []byte) {
+func (g *data) appendMeasurement(args []model.Value, text []byte, d, tick, fixed int64) ([]model.Value, []byte) {
 	t := g.time(d, tick)
 	from := len(text)
-	for m := range r.metrics {
+	for m := range g.metrics {
 		v := g.value(d, m, tick, m == fixed)
-		if r.doc {
+		if g.doc {
 			text = binary.BigEndian.AppendUint64(text, uint64(v))
 			continue
 		}
 		args = append(args, model.IntValue(t), model.IntValue(d), model.IntValue(m), model.IntValue(v))
 	}
-	if r.doc {
+	if g.doc {
 		args = append(args, model.IntValue(t), model.IntValue(d), model.BytesValue(text[from:len(text):len(text)]))
 	}
 	return args, text

@@ -4,57 +4,56 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"rumbench/engine"
+	"rumbench/internal/hint"
 	"rumbench/model"
 	"rumbench/workload"
 )
 
+// state is how far the data reach: what a step leaves for the next one.
+type state struct {
+	known   bool
+	seed    uint64
+	jobs    int64   // roll-up operations done
+	dropped int64   // partitions
+	slots   []int64 // of each writer: all before are done
+	bursts  []int64 // ticks of returns from outages
+}
+
 // stage is a running step.
 type stage struct {
 	*run
-	plan    *plan
+	step    *workload.Step
 	env     workload.Env
 	data    *data
 	tables  []model.Table
 	clock   *clock
-	start   state
-	senders []*sender
+	writers []*writer
 	queries []*querier
 	keeper  *keeper // nil: the step has no background
 }
 
-// state is how far the data reach: what a step leaves for the next one.
-type state struct {
-	seed    int64
-	jobs    int64   // roll-up operations done
-	dropped int64   // partitions
-	slots   []int64 // of each writer: all before are done
-	tasks   []int64 // of each writer: of the batch after these slots
-}
-
-func (r *run) openStage(ctx context.Context, p *plan, env workload.Env) (workload.Stage, error) {
-	s := &stage{run: r, plan: p, env: env, tables: r.Schema().Tables}
-	s.start = state{seed: int64(env.Seed), slots: make([]int64, r.writers), tasks: make([]int64, r.writers)}
-	if !p.Creates {
-		for w := range s.start.slots {
-			s.start.slots[w] = r.history * r.perTick
+func (r *run) openStage(ctx context.Context, step *workload.Step, env workload.Env) (workload.Stage, error) {
+	s := &stage{run: r, step: step, env: env, tables: r.Schema().Tables}
+	if step.Creates || !r.now.known {
+		r.now = state{seed: env.Seed, slots: make([]int64, r.sizes.writers)}
+		if !step.Creates {
+			for w := range r.now.slots {
+				r.now.slots[w] = r.history * r.perTick
+			}
+			if err := s.requireHistory(ctx); err != nil {
+				return nil, err
+			}
 		}
+		r.now.known = true
 	}
-	if env.Results && !p.Creates {
-		if err := s.readState(ctx); err != nil {
-			return nil, err
-		}
+	if r.silence > 0 && step.Primary == opInsert {
+		ticks := step.Groups[0].Work * r.batch / r.perTick
+		r.now.bursts = append(r.now.bursts, r.now.slots[0]/r.perTick+r.burstAt(ticks))
 	}
-	readers := 0
-	for g, as := range p.roles {
-		if as == reader {
-			readers = p.Groups[g].Clients
-		}
-	}
-	s.data = r.newData(uint64(s.start.seed)) // of the data, not of this step
-	s.clock = newClock(r, s.start.slots, s.start.dropped, readers)
+	s.data = r.newData(r.now.seed, r.now.bursts) // of the data, not of this step
+	s.clock = newClock(r, &r.now)
 	return s, nil
 }
 
@@ -67,63 +66,41 @@ func (s *stage) inSession(ctx context.Context, do func(engine.Session) error) er
 	return errors.Join(do(session), session.Close())
 }
 
-func (s *stage) readState(ctx context.Context) error {
-	return s.inSession(ctx, func(session engine.Session) error {
-		stmt, err := session.Prepare(ctx, &model.Op{Kind: model.Scan, Table: tableState, Columns: []string{colID, colValue}})
-		if err != nil {
-			return err
-		}
-		var found []int64
-		result := engine.Result{Each: func(row []model.Value) { found = append(found, row[1].Int()) }}
-		if err := stmt.Exec(ctx, nil, &result); err != nil {
-			return err
-		}
-		n := len(s.start.slots)
-		if want := 3 + 2*n; len(found) != want {
-			return fmt.Errorf("table %s has %d rows, not %d: the step needs the rows of step load with the same number of writers", tableState, len(found), want)
-		}
-		s.start = state{found[0], found[1], found[2], found[3 : 3+n], found[3+n:]}
+// requireHistory returns an error unless the tables, which another process has
+// loaded, hold the history and nothing else.
+func (s *stage) requireHistory(ctx context.Context) error {
+	if !s.env.Results {
 		return nil
+	}
+	return s.inSession(ctx, func(session engine.Session) error {
+		got, err := s.count(ctx, session)
+		if want := s.history * s.devices * s.rowsOf(); err == nil && got != want {
+			err = hint.Errorf("begin with step load, or with data that only step load has made", "the partitions hold %d rows, and the history has %d", got, want)
+		}
+		return err
 	})
 }
 
-// end returns the state after the step.
-func (s *stage) end() state {
-	e := s.start
-	e.slots, e.tasks = slices.Clone(e.slots), slices.Clone(e.tasks)
-	for w, sender := range s.senders {
-		e.slots[w] = s.clock.writers[w].from.Load()
-		if e.tasks[w] = int64(sender.next); sender.next == len(sender.tasks) {
-			e.tasks[w] = 0
+// count counts the rows of the partitions.
+func (s *stage) count(ctx context.Context, session engine.Session) (rows int64, err error) {
+	for n := range s.run.tables {
+		got, _, err := workload.QueryInt(ctx, session, &model.Op{Kind: model.Scan, Table: baseName(n), Aggregate: model.Count})
+		if err != nil {
+			return 0, err
 		}
+		rows += got
 	}
-	if s.keeper != nil {
-		e.jobs = s.keeper.job
-	}
-	e.dropped = s.clock.dropped.Load()
-	return e
-}
-
-func (s *stage) writeState(ctx context.Context, session engine.Session, e state) error {
-	values := slices.Concat([]int64{e.seed, e.jobs, e.dropped}, e.slots, e.tasks)
-	op := &model.Op{Kind: model.Insert, Table: tableState, Columns: []string{colID, colValue}, Rows: len(values), OnConflict: model.Replace}
-	stmt, err := session.Prepare(ctx, op)
-	if err != nil {
-		return err
-	}
-	var args []model.Value
-	for i, v := range values {
-		args = append(args, model.IntValue(int64(i)), model.IntValue(v))
-	}
-	return stmt.Exec(ctx, args, &engine.Result{})
+	return rows, nil
 }
 
 func (s *stage) Client(ctx context.Context, seat workload.Seat) (workload.Client, error) {
-	switch s.plan.roles[seat.Group] {
-	case loader, writer:
-		return s.newSender(ctx, seat)
-	case indexer:
+	switch s.step.Groups[seat.Group].Name {
+	case opLoad:
+		return s.newLoader(seat), nil
+	case opIndex:
 		return &builder{stage: s}, nil
+	case opInsert:
+		return s.newWriter(ctx, seat)
 	case background:
 		return s.newKeeper(ctx, seat.Session)
 	}
@@ -151,98 +128,100 @@ func (b *builder) Do(ctx context.Context, out *workload.Outcome) error {
 
 // Finish compares what the tables hold with what must have arrived.
 func (s *stage) Finish(ctx context.Context, _ workload.Totals) (f workload.Finding, err error) {
-	end := s.end()
-	want := s.expected(end)
-	f.Live = s.live(want*s.metrics, s.plan.Name != opLoad, s.aggregates(end.jobs, 0)+s.aggregates(end.jobs, 1))
-	s.note(&f, end)
-	if !s.env.Results {
+	writes := len(s.clock.active) > 0 || s.keeper != nil
+	s.note(&f)
+	for w := range s.now.slots {
+		s.now.slots[w] = s.clock.writers[w].from.Load()
+	}
+	s.now.dropped = s.clock.dropped.Load()
+	if s.keeper != nil {
+		s.now.jobs = s.keeper.job
+	}
+	want := s.expected()
+	f.Live = s.live(want*s.metrics, s.step.Name != opLoad, s.aggregates(s.now.jobs))
+	if !s.env.Results || !writes || s.p.String("check") == "none" {
 		return f, nil
 	}
-	err = s.inSession(ctx, func(session engine.Session) error {
-		if len(s.senders) == 0 && s.keeper == nil {
-			return nil // nothing is written
+	f.ReadAll = true
+	return f, s.inSession(ctx, func(session engine.Session) error {
+		got, err := s.count(ctx, session)
+		if err == nil && got != want*s.rowsOf() {
+			f.Broken = append(f.Broken, fmt.Sprintf("the partitions hold %d rows; what has arrived and is not dropped makes %d", got, want*s.rowsOf()))
 		}
-		if err := s.writeState(ctx, session, end); err != nil || s.p.String("check") == "none" {
-			return err
-		}
-		f.ReadAll = true
-		return s.compare(ctx, session, &f, want*s.rowsOf(), end.jobs)
+		return errors.Join(err, s.checkRollups(ctx, session, &f))
 	})
-	return f, err
 }
 
-// compare counts the rows of the partitions, and sums up those of the roll-ups.
-func (s *stage) compare(ctx context.Context, session engine.Session, f *workload.Finding, want, jobs int64) error {
-	var got int64
-	for n := range s.run.tables {
-		rows, _, err := workload.QueryInt(ctx, session, &model.Op{Kind: model.Scan, Table: baseName(n), Aggregate: model.Count})
-		if err != nil {
-			return err
-		}
-		got += rows
+// checkRollups compares all roll-ups with the values that they are made of.
+func (s *stage) checkRollups(ctx context.Context, session engine.Session, f *workload.Finding) error {
+	stmt, err := session.Prepare(ctx, &model.Op{Kind: model.Scan, Table: tableRollup, Columns: s.tables[s.run.tables].ColumnNames()})
+	if err != nil {
+		return err
 	}
-	if got != want {
-		f.Broken = append(f.Broken, fmt.Sprintf("the partitions hold %d rows; what has arrived and is not dropped makes %d", got, want))
+	wrong, first := 0, ""
+	result := engine.Result{Each: func(row []model.Value) {
+		tick, d, m := s.data.tick(row[0].Int()), row[1].Int(), row[2].Int()
+		var want aggregate
+		for t := tick; t < tick+s.window; t++ {
+			want.add(s.data.value(d, m, t, s.data.fate(d, t).correct >= 0 && s.data.fixedMetric(d, t) == m))
+		}
+		for i, v := range want.values() {
+			if got := row[3+i].Int(); got != v {
+				if wrong++; wrong == 1 {
+					first = fmt.Sprintf("%s of device %d, metric %d from tick %d is %d, not %d", aggregateColumns[i], d, m, tick, got, v)
+				}
+				break
+			}
+		}
+	}}
+	if err := stmt.Exec(ctx, nil, &result); err != nil {
+		return err
 	}
-	for level := range s.windows {
-		op := &model.Op{Kind: model.Scan, Table: rollupName(level), Columns: []string{colCount}, Aggregate: model.Sum}
-		n, _, err := workload.QueryInt(ctx, session, op)
-		if err != nil {
-			return err
-		}
-		if want := s.aggregates(jobs, level) * s.windows[level]; n != want {
-			f.Broken = append(f.Broken, fmt.Sprintf("the counts of %s make %d; its windows with all their measurements make %d", rollupName(level), n, want))
-		}
+	if want := s.aggregates(s.now.jobs); result.Rows != want {
+		f.Broken = append(f.Broken, fmt.Sprintf("there are %d roll-ups, not %d", result.Rows, want))
+	}
+	if wrong > 0 {
+		f.Broken = append(f.Broken, fmt.Sprintf("%d roll-ups are wrong, such as: %s", wrong, first))
 	}
 	return nil
 }
 
 // expected returns the number of measurements that have arrived and are not dropped.
-func (s *stage) expected(e state) (n int64) {
-	first := e.dropped * s.partition * s.perTick
-	for w, done := range e.slots {
+func (s *stage) expected() (n int64) {
+	first := s.now.dropped * s.partition * s.perTick
+	for w, done := range s.now.slots {
 		n += max(0, done-first)
 		for slot := max(first, done-s.lateness()*s.perTick); slot < done; slot++ {
-			d, tick := s.at(int64(w), slot)
-			if arrived, _ := s.certain(s.data.fate(d, tick), d, s.data, done); !arrived {
+			d, tick := s.data.at(int64(w), slot)
+			if arrived, _ := s.data.certain(s.data.fate(d, tick), d, done); !arrived {
 				n--
 			}
-		}
-		if e.tasks[w] > 0 {
-			begun := &sender{stage: s, writer: int64(w), size: s.p.Int("batch"), slot: done}
-			begun.batch()
-			n += begun.stored(int(e.tasks[w]))
 		}
 	}
 	return n
 }
 
-// at returns the device and tick of a writer's slot.
-func (s *stage) at(w, slot int64) (d, tick int64) {
-	return int64(s.data.order[slot%s.perTick*s.writers+w]), slot / s.perTick
-}
-
 // note reports what clients have found wrong, and how far the background is behind.
-func (s *stage) note(f *workload.Finding, e state) {
-	var sent [len(writerKinds)]int64
-	for _, w := range s.senders {
+func (s *stage) note(f *workload.Finding) {
+	var sent [len(statements)]int64
+	for _, w := range s.writers {
 		for k, n := range w.sent {
 			sent[k] += n
 		}
-		if w.wrong > 0 {
-			f.Broken = append(f.Broken, fmt.Sprintf("%d statements of a writer changed another number of rows than they had to; duplicates none", w.wrong))
+		if w.wrong > 0 && s.env.Results {
+			f.Broken = append(f.Broken, fmt.Sprintf("%d statements of a writer changed another number of rows than they had to", w.wrong))
 		}
 	}
 	for _, q := range s.queries {
-		if q.wrong != "" && s.env.Results {
+		q.check()
+		if q.wrong != "" {
 			f.Broken = append(f.Broken, fmt.Sprintf("%d results of a reader are wrong, such as: %s", q.wrongs, q.wrong))
 		}
 	}
-	if s.keeper == nil || len(s.senders) == 0 {
+	if s.keeper == nil || len(s.writers) == 0 {
 		return
 	}
 	f.Notes = append(f.Notes,
-		fmt.Sprintf("sent: %d late, %d again, all of them ignored, %d after outages; %d values corrected",
-			sent[kindLate], sent[kindAgain], sent[kindBackfill], sent[kindCorrect]),
-		fmt.Sprintf("%d partitions dropped; %d roll-up operations were due at the end", e.dropped-s.start.dropped, max(0, s.jobsUntil(s.clock.tick())-e.jobs)))
+		fmt.Sprintf("sent: %d late, %d again, %d after the outage; %d values corrected", sent[late], sent[again], sent[backfill], sent[correct]),
+		fmt.Sprintf("%d partitions dropped; %d roll-up operations were due at the end", s.clock.dropped.Load()-s.now.dropped, max(0, s.jobsUntil(s.clock.tick())-s.keeper.job)))
 }

@@ -8,307 +8,219 @@ import (
 	"rumbench/workload"
 )
 
-// The kinds of what a writer sends. All inserts ignore rows that exist.
+// The statements of a writer.
 const (
-	kindLive     = iota // in time
-	kindLate            // one to three ticks late
-	kindAgain           // a duplicate
-	kindBackfill        // after an outage
-	kindCorrect         // the update of a value
+	live     = iota // measurements in time
+	late            // one to three ticks late
+	again           // duplicates
+	backfill        // after an outage
+	correct         // the update of a value
 )
 
-var writerKinds = [...]string{"live", "late", "duplicate", "backfill", "correct"}
+var statements = [...]string{live: "live", late: "late", again: "duplicate", backfill: "backfill", correct: "correct"}
 
-var writerOps = func() (ops []workload.OpKind) {
-	for _, name := range writerKinds {
-		ops = append(ops, workload.OpKind{Name: name, Unit: "value", Of: opInsert})
-	}
-	return ops
-}()
+// The kinds of operations: a writer's next devices have something to send, or all
+// are silent.
+const (
+	kindInsert = iota
+	kindSilent
+)
 
-// task is one statement to be sent: measurements of one partition.
+// maxBatch is the greatest number of measurements of a statement.
+const maxBatch = 100
+
+// task is a statement to be sent: n measurements of one partition.
 type task struct {
-	kind      int
+	statement int
 	partition int64
-	at, n     int // its measurements in sender.sent
+	n         int
+	from, to  int // its arguments
 }
 
-// measurement is one of a device.
-type measurement struct{ d, tick int64 }
-
-// sender sends the measurements of its devices in the order of its slots: with
-// each what else is due then.
-//
-// It has many fields: its statements, what it sends, and what it counts.
-type sender struct {
+// writer sends the measurements of its devices in the order of its slots. An
+// operation is the slots of a batch, with what else these devices send in the tick.
+type writer struct {
 	*stage
 	writer  int64
-	load    bool
-	size    int64                 // measurements of a full batch
-	left    int64                 // operations
+	session engine.Session
 	inserts []map[int]engine.Stmt // by table and number of measurements
-	updates []engine.Stmt
-	loader  engine.Loader
+	updates []engine.Stmt         // by table
 
-	slot  int64 // the next to be looked at
+	slot  int64 // the first one of the operation
+	begun bool  // the operation is generated
 	tasks []task
 	next  int // of tasks
-	what  []measurement
-	skip  int  // tasks of the first batch that the step before has done
-	ready bool // args are those of the next task
 	args  []model.Value
 	text  []byte
 
-	sent   [len(writerKinds)]int64 // measurements
+	sent   [len(statements)]int64 // measurements
 	wrong  int64
 	result engine.Result
 }
 
-func (s *stage) newSender(ctx context.Context, seat workload.Seat) (workload.Client, error) {
-	w := &sender{
-		stage: s, writer: int64(seat.Client), left: s.plan.Groups[seat.Group].Work, size: s.p.Int("batch"), load: s.plan.Creates,
-		slot: s.start.slots[seat.Client], skip: int(s.start.tasks[seat.Client]),
-	}
-	sizes := []int{1, int(w.size), int(s.p.Int("backfill"))}
-	if w.load {
-		w.loader, _ = seat.Session.(engine.Loader)
-		w.size = s.p.Int("load_batch")
-		sizes = []int{1, int(w.size)}
-	}
+func (s *stage) newWriter(ctx context.Context, seat workload.Seat) (workload.Client, error) {
+	w := &writer{stage: s, writer: int64(seat.Client), session: seat.Session, slot: s.now.slots[seat.Client]}
 	for n := range s.run.tables {
-		stmts := map[int]engine.Stmt{}
-		for _, size := range sizes {
-			op := &model.Op{Kind: model.Insert, Table: baseName(n), Columns: s.columns(), Rows: size * int(s.rowsOf()), OnConflict: model.Ignore}
-			if w.load {
-				op.OnConflict, op.Load = model.Fail, true
-			}
-			stmt, err := seat.Session.Prepare(ctx, op)
-			if err != nil {
+		w.inserts = append(w.inserts, map[int]engine.Stmt{})
+		for _, size := range []int64{1, s.batch, s.chunk} {
+			if _, err := w.insert(ctx, n, int(size)); err != nil {
 				return nil, err
 			}
-			stmts[size] = stmt
 		}
 		column := s.columns()[len(s.columns())-1]
 		update, err := seat.Session.Prepare(ctx, &model.Op{Kind: model.Update, Table: baseName(n), Set: []model.Assign{{Column: column}}})
 		if err != nil {
 			return nil, err
 		}
-		w.inserts, w.updates = append(w.inserts, stmts), append(w.updates, update)
+		w.updates = append(w.updates, update)
 	}
-	s.senders = append(s.senders, w)
+	s.writers = append(s.writers, w)
+	s.clock.active = append(s.clock.active, w.writer)
 	return w, nil
 }
 
-// Waits reports whether there is nothing to send before the clock advances.
-func (w *sender) Waits() bool {
-	w.fill()
-	return w.next == len(w.tasks) && !w.clock.ended.Load()
+// insert returns the statement for a number of measurements. Rare numbers are prepared
+// when they are needed.
+func (w *writer) insert(ctx context.Context, table int64, n int) (engine.Stmt, error) {
+	if stmt := w.inserts[table][n]; stmt != nil {
+		return stmt, nil
+	}
+	op := &model.Op{Kind: model.Insert, Table: baseName(table), Columns: w.columns(), Rows: n * int(w.rowsOf()), OnConflict: model.Ignore}
+	if w.p.String("on_existing") == onExistingReplace {
+		op.OnConflict = model.Replace
+	}
+	stmt, err := w.session.Prepare(ctx, op)
+	w.inserts[table][n] = stmt
+	return stmt, err
 }
 
-func (w *sender) Ready(ctx context.Context) error {
-	if w.Waits() {
-		if err := w.clock.await(ctx, func() bool { return !w.Waits() }); err != nil {
-			return err
+// Waits reports whether the table for the next measurements is still to be dropped.
+func (w *writer) Waits() bool { return !w.begun && !w.clock.open(w.slot/w.perTick) }
+
+// Ready generates an operation, unless one is to be tried again.
+func (w *writer) Ready(ctx context.Context) error {
+	if err := w.clock.await(ctx, func() bool { return !w.Waits() }); err != nil || w.begun {
+		return err
+	}
+	w.begun, w.tasks, w.next, w.args, w.text = true, w.tasks[:0], 0, w.args[:0], w.text[:0]
+	end := w.slot + w.batch
+	for slot := w.slot; slot < end; slot++ {
+		if d, tick := w.data.at(w.writer, slot); w.data.fate(d, tick).arrive == tick {
+			w.add(live, d, tick)
 		}
 	}
-	if !w.ready && w.next < len(w.tasks) {
-		w.generate(&w.tasks[w.next])
-		w.ready = true
+	for slot := w.slot; slot < end; slot++ {
+		w.due(w.data.at(w.writer, slot))
 	}
+	w.clock.writers[w.writer].to.Store(end)
 	return nil
 }
 
-// fill looks at the next slots until there is something to send, if all before is
-// sent and the clock allows it.
-func (w *sender) fill() {
-	if w.next < len(w.tasks) {
-		return
-	}
-	w.tasks, w.what, w.next = w.tasks[:0], w.what[:0], 0
-	for len(w.tasks) == 0 && !w.over() && w.clock.open(w.slot/w.perTick) {
-		w.batch()
-		if len(w.tasks) == 0 { // all were silent
-			w.advance()
-		}
-	}
-	if len(w.tasks) > 0 {
-		w.next, w.skip = w.skip, 0
-	}
-	w.clock.writers[w.writer].to.Store(w.slot)
-}
-
-// over reports whether the load has ended.
-func (w *sender) over() bool { return w.load && w.slot >= w.history*w.perTick }
-
-func (w *sender) advance() {
-	w.clock.writers[w.writer].to.Store(w.slot)
-	w.clock.writers[w.writer].from.Store(w.slot)
-	w.clock.notify()
-}
-
-// batch looks at slots of one partition until they have a batch of measurements
-// in time, which comes first, and then all else that is due in these slots.
-func (w *sender) batch() {
-	partition := w.slot / w.perTick / w.partition
-	var first [maxBatch]measurement
-	live := 0
-	for int64(live) < w.size && w.slot/w.perTick/w.partition == partition && !w.over() {
-		d, tick := w.at(w.writer, w.slot)
-		if w.data.fate(d, tick).arrive == tick {
-			first[live] = measurement{d, tick}
-			live++
-		}
-		w.due(d, tick)
-		w.slot++
-	}
-	extra := len(w.tasks)
-	w.put(kindLive, first[:live], int(w.size))
-	rotate(w.tasks, extra)
-}
-
-// stored returns the number of measurements that a number of its tasks has stored.
-func (w *sender) stored(tasks int) (n int64) {
-	for _, t := range w.tasks[:tasks] {
-		if t.kind != kindAgain && t.kind != kindCorrect {
-			n += int64(t.n)
-		}
-	}
-	return n
-}
-
-// rotate moves the tasks from at on to the beginning.
-func rotate(tasks []task, at int) {
-	for i := at; i < len(tasks); i++ {
-		t := tasks[i]
-		copy(tasks[i-at+1:i+1], tasks[i-at:i])
-		tasks[i-at] = t
-	}
-}
-
-// maxBatch is the greatest size of a batch.
-const maxBatch = 100
-
 // due adds what a device sends in a tick beside the measurement of the tick.
-func (w *sender) due(d, tick int64) {
-	if tick < w.data.first {
-		return
-	}
+func (w *writer) due(d, tick int64) {
 	for back := int64(1); back <= correctAfter; back++ {
-		one := [1]measurement{{d, tick - back}}
 		switch f := w.data.fate(d, tick-back); tick {
 		case f.arrive:
 			if from, to := w.data.outage(d, tick-back); tick-back < from || tick-back >= to {
-				w.put(kindLate, one[:], 1)
+				w.add(late, d, tick-back)
 			}
 		case f.again:
-			w.put(kindAgain, one[:], 1)
+			w.add(again, d, tick-back)
 		case f.correct:
-			w.put(kindCorrect, one[:], 1)
+			w.add(correct, d, tick-back)
 		}
 	}
 	first, n := w.data.missed(d, tick)
-	if n == 0 {
-		return
-	}
-	var missed [maxBatch]measurement
 	for i := range n {
-		missed[i] = measurement{d, first + i}
-	}
-	w.put(kindBackfill, missed[:n], int(w.data.chunk))
-}
-
-// put adds measurements as one task, if they are of the size and of one
-// partition, else as one task each.
-func (w *sender) put(kind int, list []measurement, size int) {
-	if len(list) == 0 {
-		return
-	}
-	if len(list) != size || list[0].tick/w.partition != list[len(list)-1].tick/w.partition {
-		size = 1
-	}
-	for ; len(list) > 0; list = list[size:] {
-		w.tasks = append(w.tasks, task{kind, list[0].tick / w.partition, len(w.what), size})
-		w.what = append(w.what, list[:size]...)
+		w.add(backfill, d, first+i)
 	}
 }
 
-// generate makes the arguments of a task.
-func (w *sender) generate(t *task) {
-	w.args, w.text = w.args[:0], w.text[:0]
+// add adds a measurement to the statement before if that is of the same kind and
+// partition, else to a new one. A correction is a statement by itself.
+func (w *writer) add(statement int, d, tick int64) {
+	partition, at := tick/w.partition, len(w.tasks)-1
+	if at < 0 || statement == correct || w.tasks[at].statement != statement || w.tasks[at].partition != partition || w.tasks[at].n == maxBatch {
+		w.tasks = append(w.tasks, task{statement: statement, partition: partition, from: len(w.args)})
+		at++
+	}
 	fixed := int64(-1)
-	for _, x := range w.what[t.at : t.at+t.n] {
-		if t.kind == kindCorrect {
-			fixed = w.data.fixedMetric(x.d, x.tick)
-		}
-		w.args, w.text = w.appendMeasurement(w.args, w.text, w.data, x.d, x.tick, fixed)
+	if statement == correct {
+		fixed = w.data.fixedMetric(d, tick)
 	}
-	if t.kind == kindCorrect {
-		w.toUpdate(fixed)
+	w.args, w.text = w.data.appendMeasurement(w.args, w.text, d, tick, fixed)
+	t := &w.tasks[at]
+	if t.n++; statement == correct {
+		w.args = append(w.args[:t.from], w.update(w.args[t.from:], fixed)...)
 	}
+	t.to = len(w.args)
 }
 
-// toUpdate makes the arguments of an insert those of the update of a value: the
-// new value, and the key.
-func (w *sender) toUpdate(metric int64) {
-	row := w.args
+// update makes the arguments of an insert those of the update of a value: the new
+// value, and the key.
+func (w *writer) update(row []model.Value, metric int64) []model.Value {
 	if !w.doc {
-		row = w.args[4*metric : 4*metric+4]
+		row = row[4*metric : 4*metric+4]
 	}
-	t, d, last := row[0], row[1], row[len(row)-1]
-	w.args = append(w.args[:0], last)
+	args := []model.Value{row[len(row)-1]}
 	for _, c := range w.key() {
-		switch c {
-		case colTime:
-			w.args = append(w.args, t)
-		case colDevice:
-			w.args = append(w.args, d)
-		case colMetric:
-			w.args = append(w.args, model.IntValue(metric))
-		}
+		args = append(args, map[string]model.Value{colTime: row[0], colDevice: row[1], colMetric: model.IntValue(metric)}[c])
 	}
+	return args
 }
 
-func (w *sender) Do(ctx context.Context, out *workload.Outcome) error {
-	if w.next == len(w.tasks) { // it would wait for a writer that has ended
-		return workload.ErrDone
+func (w *writer) Do(ctx context.Context, out *workload.Outcome) error {
+	for ; w.next < len(w.tasks); w.next++ {
+		if err := w.send(ctx, &w.tasks[w.next], out); err != nil {
+			return err
+		}
 	}
-	t := &w.tasks[w.next]
-	table := t.partition % w.run.tables
-	stmt, rows, values := w.inserts[table][t.n], int64(t.n)*w.rowsOf(), int64(t.n)*w.metrics
-	if t.kind == kindCorrect {
-		stmt, rows, values = w.updates[table], 1, 1
+	out.Kind = kindSilent
+	for _, t := range w.tasks {
+		out.Kind = kindInsert
+		values := int64(t.n) * w.metrics
+		if t.statement == correct {
+			values = 1
+		}
+		out.Rows += values
+		if t.statement != again {
+			out.Bytes += int64(float64(values) * w.valueBytes(true))
+		}
+		w.sent[t.statement] += int64(t.n)
 	}
-	if !w.load {
-		out.Kind = t.kind
-	}
-	if err := stmt.Exec(ctx, w.args, &w.result); err != nil {
-		return err
-	}
-	if t.kind == kindAgain {
-		rows = 0
-	}
-	if w.env.Results && w.result.Rows != rows {
-		w.wrong++
-	}
-	out.Rows, out.Writes = values, 1
-	if t.kind != kindAgain {
-		out.Bytes = int64(float64(values) * w.valueBytes(!w.load))
-	}
-	w.sent[t.kind] += int64(t.n)
-	w.ready = false
-	if w.next++; w.next == len(w.tasks) {
-		w.advance()
-	}
-	if w.left--; w.left == 0 {
-		w.clock.ended.Store(true)
-		w.clock.notify()
-	}
+	w.begun = false
+	w.slot += w.batch
+	w.clock.advance(w.writer, w.slot)
 	return nil
 }
 
-func (w *sender) Finish(ctx context.Context) error {
-	if w.loader == nil {
-		return nil
+// send executes a statement.
+func (w *writer) send(ctx context.Context, t *task, out *workload.Outcome) error {
+	table, rows := t.partition%w.run.tables, int64(t.n)*w.rowsOf()
+	stmt, err := w.updates[table], error(nil)
+	if t.statement != correct {
+		stmt, err = w.insert(ctx, table, t.n)
 	}
-	return w.loader.EndLoad(ctx)
+	if err != nil {
+		return err
+	}
+	out.Parts.Start()
+	if err := stmt.Exec(ctx, w.args[t.from:t.to], &w.result); err != nil {
+		return err
+	}
+	out.Parts.Stop(t.statement)
+	out.Writes++
+	switch t.statement {
+	case correct:
+		rows = 1
+	case again:
+		rows = 0
+		if w.p.String("on_existing") == onExistingReplace {
+			return nil // whose rows engines count differently
+		}
+	}
+	if w.result.Rows != rows {
+		w.wrong++
+	}
+	return nil
 }

@@ -1,0 +1,141 @@
+package telemetry
+
+import "fmt"
+
+// known is what is known of a measurement: whether it had arrived, and was
+// corrected, before the query, and whether it may have meanwhile.
+type known struct{ arrived, may, fixed, mayFix bool }
+
+func (q *querier) known(d, tick int64) (k known) {
+	w := q.data.writerOf(d)
+	f := q.data.fate(d, tick)
+	k.arrived, k.fixed = q.data.certain(f, d, q.done[w])
+	k.may, k.mayFix = q.data.certain(f, d, q.clock.writers[w].to.Load())
+	return k
+}
+
+// check compares what the last query has returned with what it has to, unless
+// its oldest partition may have been dropped meanwhile.
+func (q *querier) check() {
+	if !q.unchecked || !q.env.Results || q.first/q.partition < q.clock.oldest() {
+		return
+	}
+	q.unchecked = false
+	switch q.kind {
+	case querySum:
+		q.checkSum()
+	case queryMax, queryMin:
+		q.checkTop()
+	default:
+		q.checkSeries()
+	}
+}
+
+// checkSeries checks that rows are those of the series asked for, in order: each that
+// had arrived, and no other but such as have arrived meanwhile.
+func (q *querier) checkSeries() {
+	m, metrics := q.m, q.metrics
+	if q.doc {
+		m, metrics = 0, q.run.metrics
+	}
+	at, group := 0, metrics // of metrics that are read together
+	if q.byMetric() {
+		group = 1
+	}
+	for end := m + metrics; m < end; m += group {
+		for i := range q.last - q.first + 1 {
+			tick := q.first + i
+			if q.kind == queryLast {
+				tick = q.last - i
+			}
+			if at = q.checkTick(tick, m, group, at); q.kind == queryLast && at > 0 {
+				break
+			}
+		}
+	}
+	if at < len(q.rows) {
+		r := q.rows[at]
+		q.fail("device %d, metric %d, tick %d is not asked for, or out of order", r.d, r.m, q.data.tick(r.t))
+	}
+}
+
+// checkTick checks the rows of metrics of one measurement, from a row on. It returns the
+// row after them.
+func (q *querier) checkTick(tick, m, metrics int64, at int) int {
+	k, t := q.known(q.d, tick), q.data.time(q.d, tick)
+	for end := m + metrics; m < end; m++ {
+		switch {
+		case at < len(q.rows) && q.rows[at].t == t && q.rows[at].d == q.d && q.rows[at].m == m:
+			q.checkValue(q.rows[at], tick, k)
+			at++
+		case k.arrived:
+			q.fail("device %d, metric %d, tick %d is missing", q.d, m, tick)
+		}
+	}
+	return at
+}
+
+func (q *querier) checkValue(r sample, tick int64, k known) {
+	right := r.v == q.data.value(r.d, r.m, tick, false)
+	if k.mayFix && q.data.fixedMetric(r.d, tick) == r.m {
+		right = r.v == q.data.value(r.d, r.m, tick, true) || right && !k.fixed
+	}
+	if !right {
+		q.fail("device %d, metric %d, tick %d is %d", r.d, r.m, tick, r.v)
+	}
+	if !k.may {
+		q.fail("device %d, tick %d has not been sent", r.d, tick)
+	}
+}
+
+// checkSum checks a sum, or number, unless it may have changed meanwhile.
+func (q *querier) checkSum() {
+	var want int64
+	for tick := q.first; tick <= q.last; tick++ {
+		k := q.known(q.d, tick)
+		if k.may && !k.arrived || q.sums() && k.mayFix && !k.fixed {
+			return
+		}
+		switch {
+		case k.arrived && q.sums():
+			want += q.data.value(q.d, q.m, tick, k.fixed && q.data.fixedMetric(q.d, tick) == q.m)
+		case k.arrived:
+			want++
+		}
+	}
+	if q.sum != want {
+		q.fail("device %d, metric %d, ticks %d to %d make %d, not %d", q.d, q.m, q.first, q.last, q.sum, want)
+	}
+}
+
+// checkTop checks that rows are of the metric and the range. Those of an index are in
+// its order, and at most topRows in each partition.
+func (q *querier) checkTop() {
+	seen, before := 0, sample{t: -1}
+	for _, r := range q.rows {
+		tick := q.data.tick(r.t)
+		if r.m != q.m || tick < q.first || tick > q.last || r.d < 0 || r.d >= q.devices || r.t != q.data.time(r.d, tick) {
+			q.fail("device %d, metric %d at %d is not asked for", r.d, r.m, r.t)
+			continue
+		}
+		q.checkValue(r, tick, q.known(r.d, tick))
+		if q.schema != schemaRead {
+			continue
+		}
+		if seen++; before.t < 0 || q.data.tick(before.t)/q.partition != tick/q.partition {
+			seen = 1
+		} else if r.v != before.v && (r.v > before.v) == (q.kind == queryMax) {
+			q.fail("%d comes after %d", r.v, before.v)
+		}
+		if before = r; seen > topRows {
+			q.fail("there are more than %d rows", topRows)
+		}
+	}
+}
+
+// fail notes a wrong result.
+func (q *querier) fail(format string, args ...any) {
+	if q.wrongs++; q.wrong == "" {
+		q.wrong = queryKinds[q.kind].name + ": " + fmt.Sprintf(format, args...)
+	}
+}

@@ -1,0 +1,97 @@
+package telemetry
+
+import (
+	"context"
+	"slices"
+
+	"rumbench/engine"
+	"rumbench/model"
+)
+
+// need is what a query asks of a column.
+type need uint8
+
+const (
+	anything need = iota
+	one           // equal to its first bound
+	between       // between its bounds, inclusive
+	upTo          // at most its second bound
+)
+
+// needs are what a query asks of the columns t, d and m.
+type needs [3]need
+
+// bounds are two values for each of the columns t, d and m.
+type bounds [3][2]model.Value
+
+func (b *bounds) set(column int, low, high int64) {
+	b[column] = [2]model.Value{model.IntValue(low), model.IntValue(high)}
+}
+
+// The columns, as positions in needs and bounds.
+const (
+	atTime = iota
+	atDevice
+	atMetric
+)
+
+var boundColumns = []string{colTime, colDevice, colMetric}
+
+// scan is a prepared query of a table.
+type scan struct {
+	stmt engine.Stmt
+	from [][2]int // of the arguments in bounds: column and bound
+	args []model.Value
+}
+
+// prepareScan completes a scan by what is asked of t, d and m: as many columns as
+// the index supports become its prefix and bounds, the others conditions.
+func prepareScan(ctx context.Context, session engine.Session, t *model.Table, op model.Op, n needs) (*scan, error) {
+	op.Kind, op.Table = model.Scan, t.Name
+	s := &scan{}
+	order := t.Order(op.Index)
+	next := func() int { return slices.Index(boundColumns, order[op.Equal]) } // -1: a column of which nothing is asked
+	for at := next(); at >= 0 && n[at] == one; at = next() {
+		s.from = append(s.from, [2]int{at, 0})
+		n[at] = anything
+		if op.Equal++; op.Equal == len(order) {
+			break
+		}
+	}
+	if op.Equal < len(order) && next() >= 0 {
+		at := next()
+		if n[at] == between {
+			op.Lower, s.from = model.Inclusive, append(s.from, [2]int{at, 0})
+		}
+		if n[at] != anything {
+			op.Upper, s.from = model.Inclusive, append(s.from, [2]int{at, 1})
+		}
+		n[at] = anything
+	}
+	where := func(at, bound int, is model.Comparison) {
+		op.Where = append(op.Where, model.Condition{Column: boundColumns[at], Is: is})
+		s.from = append(s.from, [2]int{at, bound})
+	}
+	for at, need := range n {
+		if need == one {
+			where(at, 0, model.Equals)
+		}
+		if need == between {
+			where(at, 0, model.AtLeast)
+		}
+		if need == between || need == upTo {
+			where(at, 1, model.AtMost)
+		}
+	}
+	s.args = make([]model.Value, len(s.from))
+	var err error
+	s.stmt, err = session.Prepare(ctx, &op)
+	return s, err
+}
+
+func (s *scan) exec(ctx context.Context, b *bounds, r *engine.Result) error {
+	for i, from := range s.from {
+		s.args[i] = b[from[0]][from[1]]
+	}
+	return s.stmt.Exec(ctx, s.args, r)
+}
