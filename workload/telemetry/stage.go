@@ -221,7 +221,8 @@ func (s *stage) note(f *workload.Finding) {
 	if s.keeper == nil || len(s.writers) == 0 {
 		return
 	}
+	dropped, due := s.clock.dropped.Load()-s.now.dropped, max(0, s.jobsUntil(s.clock.tick())-s.keeper.job)
 	f.Notes = append(f.Notes,
 		fmt.Sprintf("sent: %d late, %d again, %d after the outage; %d values corrected", sent[late], sent[again], sent[backfill], sent[correct]),
-		fmt.Sprintf("%d partitions dropped; %d roll-up operations were due at the end", s.clock.dropped.Load()-s.now.dropped, max(0, s.jobsUntil(s.clock.tick())-s.keeper.job)))
+		fmt.Sprintf("%d partitions dropped; %d roll-up operations were due at the end", dropped, due))
 }
