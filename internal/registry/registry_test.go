@@ -41,7 +41,7 @@ var variants = map[string][]map[string]any{
 		{"rows": int64(2400), "stages": int64(3), "tables": int64(2), "clients": int64(3), "check": "each"},
 		{"rows": int64(1200), "stages": int64(2), "tables": int64(3), "clients": int64(2), "id_scope": "global", "rollup_columns": "wide", "order": "rollup_first", "check": "each"},
 		{"rows": int64(600), "stages": int64(2), "tables": int64(2), "clients": int64(2), "schema": "scattered", "transactions": false, "check": "each"},
-		{"rows": int64(1500), "stages": int64(2), "tables": int64(2), "clients": int64(3), "schema": "aggregating", "pairs": int64(45), "transactions": false, "check": "each"},
+		{"rows": int64(1500), "stages": int64(2), "tables": int64(2), "clients": int64(3), "schema": "aggregating", "pairs": int64(45), "facts_per_pair": int64(6), "rollup_columns": "wide", "transactions": false, "check": "each"},
 	},
 	"telemetry": {
 		telemetry(map[string]any{"rates": []int64{200, 400}}),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"rumbench/engine"
 	"rumbench/internal/gen"
@@ -147,7 +148,7 @@ func (c *client) multiget(ctx context.Context, out *workload.Outcome) error {
 }
 
 func (c *client) got(row []model.Value) {
-	if row[0].Int() != c.linkType || row[1].Int() != c.node || !has(c.targets, row[2].Int()) {
+	if row[0].Int() != c.linkType || row[1].Int() != c.node || !slices.Contains(c.targets, row[2].Int()) {
 		c.wrongly("a multiget returned a link that it did not ask for")
 	}
 }

@@ -1,6 +1,7 @@
 package linkbench
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -131,33 +132,39 @@ func TestOrder(t *testing.T) {
 }
 
 // The share of accesses that the hottest ids get, by exact Zipf laws over ten
-// million ids; half a percent of link reads goes elsewhere.
+// million ids; half a percent of link reads and 5 % of link writes go elsewhere.
 func TestAccess(t *testing.T) {
 	t.Parallel()
 	const n, draws = 10_000_000, 1_000_000
 	g := newGraph(t, map[string]any{"maxid": int64(n)})
 	for name, c := range map[string]struct {
-		a        *access
-		top, one float64 // the first id's share, and that of the first percent
+		a          *access
+		zipf       float64 // share of the accesses by Zipf's law
+		top, one   float64 // of those: the first id's share, and that of the first percent
+		half, most float64 // ids that get 50 % and 80 % of those
 	}{
-		"link reads":   {&g.reads, 0.995 * 0.00825, 0.995 * 0.376},
-		"link writes":  {&g.writes, 0.95 * 0.00404, 0.95 * 0.294},
-		"node reads":   {&g.gets, 0.00089, 0.176},
-		"node updates": {&g.updates, 0.00069, 0.162},
+		"link reads":   {&g.reads, 0.995, 0.00825, 0.376, 0.037, 0.34},
+		"link writes":  {&g.writes, 0.95, 0.00404, 0.294, 0.072, 0.43},
+		"node reads":   {&g.gets, 1, 0.00089, 0.176, 0.158, 0.55},
+		"node updates": {&g.updates, 1, 0.00069, 0.162, 0.173, 0.57},
 	} {
 		s := gen.NewSource(gen.NewStream(2, name))
-		var top, one float64
-		for range draws {
-			switch rank := c.a.by.rank(c.a.draw(s) - 1); {
-			case rank == 0:
-				top++
-				one++
-			case rank < n/100:
-				one++
-			}
+		ranks := make([]int64, draws)
+		for i := range ranks {
+			ranks[i] = c.a.by.rank(c.a.draw(s) - 1)
 		}
-		near(t, name+": first id", top/draws, c.top, 5*math.Sqrt(c.top/draws))
-		near(t, name+": first percent", one/draws, c.one, 0.006)
+		below := func(end float64) (count float64) {
+			for _, rank := range ranks {
+				if float64(rank) < end {
+					count++
+				}
+			}
+			return count / draws
+		}
+		near(t, name+": first id", below(1), c.zipf*c.top, 5*math.Sqrt(c.top/draws))
+		for _, at := range []struct{ ids, share float64 }{{0.01, c.one}, {c.half, 0.5}, {c.most, 0.8}} {
+			near(t, fmt.Sprintf("%s: first %v", name, at.ids), below(at.ids*n), c.zipf*at.share+(1-c.zipf)*at.ids, 0.006)
+		}
 	}
 }
 
@@ -183,6 +190,15 @@ func TestRanges(t *testing.T) {
 	near(t, "hottest percent of ranges, in ranges", share(ranges), 0.29, 0.03)
 }
 
+// The percentiles 1, 5, 25, 50, 75, 95 and 99 of lengths, by their median, as drawn by
+// the original's rule in a sample: they are met within 0.6 % of all lengths.
+var lengthsOf = map[float64][]int{
+	8:   {1, 2, 4, 8, 16, 41, 81},
+	23:  {2, 5, 12, 23, 44, 120, 243},
+	128: {13, 25, 65, 128, 250, 661, 1307},
+	168: {17, 32, 86, 168, 328, 854, 1678},
+}
+
 // Lengths are log-normal; the means are those of the size model.
 func TestLengths(t *testing.T) {
 	t.Parallel()
@@ -204,7 +220,12 @@ func TestLengths(t *testing.T) {
 				sum += float64(len(buf))
 			}
 			slices.Sort(lengths)
-			near(t, name+" median of "+what, float64(lengths[draws/2]), c.median, 0.02*c.median+0.5)
+			for i, percent := range []float64{1, 5, 25, 50, 75, 95, 99} {
+				least, most := lengths[int(draws*(percent-0.6)/100)], lengths[int(draws*(percent+0.6)/100)]
+				if want := lengthsOf[c.median][i]; want < least || want > most {
+					t.Errorf("%s %s: percentile %v is %d to %d, want %d", name, what, percent, least, most, want)
+				}
+			}
 			near(t, name+" mean of "+what, sum/draws, c.mean, 0.015*c.mean)
 			if last := lengths[draws-1]; what == "link" && last > linkLimit {
 				t.Errorf("a link has %d bytes", last)

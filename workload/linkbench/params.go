@@ -1,6 +1,8 @@
 package linkbench
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"rumbench/workload"
@@ -18,7 +20,7 @@ const (
 )
 
 var params = []workload.Param{
-	{Name: "profile", Type: workload.StringParam, Default: profileRUM, Enum: profileNames(), Doc: "the constants and rules of a generation: fb2011 (Facebook's, behind the figures of 2016), mdc2017 (Callaghan's fork, behind those of 2020), or rum: those of 2017 with defects removed, and lists of bounded length"},
+	{Name: "profile", Type: workload.StringParam, Default: profileRUM, Enum: slices.Sorted(maps.Keys(profiles)), Doc: "the constants and rules of a generation: fb2011 (Facebook's, behind the figures of 2016), mdc2017 (Callaghan's fork, behind those of 2020), or rum: those of 2017 with defects removed, and lists of bounded length"},
 	{Name: "dialect", Type: workload.StringParam, Default: dialect2020, Enum: []string{dialect2013, dialect2020}, Doc: "the statements of link writes: 2013 inserts or keeps the link, and then changes an existing one; 2020 inserts or updates, and on failure does the other in a second transaction"},
 	{Name: "mix", Type: workload.StringParam, Default: mixed, Enum: append([]string{mixed}, kindNames[:]...), Doc: "profile: the operations of the profile; the name of an operation: 91 % of it and 1 % of each other"},
 	{Name: "maxid", Type: workload.IntParam, Default: int64(1_000_000), Unit: "nodes", Min: 16, Max: maxNodes, Doc: "nodes loaded, with ids from 1; InnoDB takes about 2 KB on disk for each"},
@@ -49,19 +51,11 @@ var presets = []workload.Preset{
 		"maxid": int64(100_000), "clients": []int64{4}, "seconds": 20.0, "warmup_seconds": 5.0, "load_clients": int64(2), "settle_floor": time.Second,
 	}},
 	{Name: "2016", Doc: "the runs published in 2016 with 50 GB of memory: a billion nodes, 24 hours of 16 clients", Values: map[string]any{
-		"profile": profile2011, "dialect": dialect2013, "maxid": int64(1_000_000_000), "clients": repeated(16, 24), "seconds": 3600.0,
+		"profile": profile2011, "dialect": dialect2013, "maxid": int64(1_000_000_000), "clients": slices.Repeat([]int64{16}, 24), "seconds": 3600.0,
 		"load_order": descending, "load_clients": int64(1),
 	}},
 	{Name: "2020", Doc: "the cached runs published in 2020 on 16 cores: ten million nodes, six hours of 8 to 16 clients; with maxid 500M they were I/O-bound", Values: map[string]any{
 		"profile": profile2017, "maxid": int64(10_000_000), "clients": []int64{8, 8, 12, 12, 16, 16}, "seconds": 3600.0, "warmup_seconds": 600.0,
 		"load_order": descending,
 	}},
-}
-
-func repeated(n int64, times int) []int64 {
-	out := make([]int64, times)
-	for i := range out {
-		out[i] = n
-	}
-	return out
 }

@@ -1,9 +1,7 @@
 package linkbench
 
 import (
-	"maps"
 	"math"
-	"slices"
 
 	"rumbench/internal/gen"
 )
@@ -95,8 +93,6 @@ var profiles = map[string]*profile{
 		split: splitEven, target: slots, writeTheta: 0.741, writeScattered: 0.95, leastGet: 1,
 	},
 }
-
-func profileNames() []string { return slices.Sorted(maps.Keys(profiles)) }
 
 // The skews, exponents of Zipf's law, and the share of link reads whose ids are
 // not those of nodes with many links.

@@ -3,6 +3,7 @@ package linkbench
 import (
 	"context"
 	"math"
+	"slices"
 
 	"rumbench/internal/gen"
 	"rumbench/model"
@@ -135,34 +136,18 @@ func (c *client) drawTargets() {
 		}
 		return
 	}
+	tries := 100 // for a target that is not there already
+	if g.profile.target == anywhere {
+		tries = 1
+	}
 	for range n {
-		if id := c.drawNew(); !has(c.targets, id) {
-			c.targets = append(c.targets, id)
+		for range tries {
+			if id := g.target(c.source, multigetLink, c.node, c.linkType); !slices.Contains(c.targets, id) {
+				c.targets = append(c.targets, id)
+				break
+			}
 		}
 	}
-}
-
-// tries is how often another target is drawn for one that is there already.
-const tries = 100
-
-func (c *client) drawNew() (id int64) {
-	g := c.stage.graph
-	for range tries {
-		id = g.target(c.source, multigetLink, c.node, c.linkType)
-		if g.profile.target == anywhere || !has(c.targets, id) {
-			break
-		}
-	}
-	return id
-}
-
-func has(list []int64, id int64) bool {
-	for _, x := range list {
-		if x == id {
-			return true
-		}
-	}
-	return false
 }
 
 // Do performs the request.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"strings"
 	"testing"
+	"time"
 
 	"rumbench/engine"
 	"rumbench/engine/memory"
@@ -14,6 +15,7 @@ import (
 	"rumbench/internal/gen"
 	"rumbench/model"
 	"rumbench/workload"
+	"rumbench/workload/workloadtest"
 )
 
 // opened is a small loaded database with a client on it.
@@ -342,5 +344,53 @@ func TestRunAgain(t *testing.T) {
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// fewNodes is the workload with a profile that needs many nodes, on few of them: the
+// first one has as many links as fit.
+type fewNodes struct {
+	Workload
+	profile string
+}
+
+func (w fewNodes) New(p workload.Params) (workload.Run, error) {
+	made, err := w.Workload.New(p)
+	if err != nil {
+		return nil, err
+	}
+	r, few := made.(*run), *profiles[w.profile]
+	few.stepped = false
+	r.profile, r.steps = &few, nil
+	r.links, r.lists = r.count()
+	r.build()
+	return r, nil
+}
+
+// The old profiles pass the suite of workloads, too, and their invariants hold with
+// clients that run at the same time.
+func TestOldProfiles(t *testing.T) {
+	for profile, dialect := range map[string]string{profile2011: dialect2013, profile2017: dialect2020} {
+		t.Run(profile, func(t *testing.T) {
+			w := fewNodes{profile: profile}
+			small := map[string]any{
+				"maxid": int64(200), "dialect": dialect, "clients": []int64{1, 3}, "transactions": int64(300), "load_clients": int64(2), "list_limit": int64(20),
+				"settle_floor": time.Duration(0), "check": "each",
+			}
+			open := func(t *testing.T, schema model.Schema) engine.DB {
+				db, err := memory.Engine{}.Open(t.Context(), engine.Config{Schema: schema, Durability: model.DurabilityNone})
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { db.Close() })
+				return db
+			}
+			workloadtest.Run(t, workloadtest.Suite{Workload: w, Small: small, Open: open})
+			r, err := workload.NewRun(w, "", small)
+			if err != nil {
+				t.Fatal(err)
+			}
+			workloadtest.Concurrent(t, r, open(t, r.Schema()), 42)
+		})
 	}
 }

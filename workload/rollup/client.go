@@ -3,10 +3,11 @@ package rollup
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"rumbench/engine"
-	"rumbench/internal/gen"
+	"rumbench/internal/hint"
 	"rumbench/model"
 	"rumbench/workload"
 )
@@ -26,7 +27,7 @@ func (r *run) parts() []string {
 	for _, b := range r.order() {
 		names = append(names, map[int64]string{0: "insert", 10: "roll-up by 10", 100: "roll-up by 100", 1000: "roll-up by 1000"}[b])
 	}
-	if r.p.Bool("transactions") {
+	if r.atomic {
 		names = append(append([]string{"begin"}, names...), "commit")
 	}
 	return names
@@ -37,8 +38,6 @@ type client struct {
 	*stage
 	workload.Transaction
 	facts facts
-	draws gen.Stream      // of tables
-	drawn uint64          // number of draws
 	stmts [][]engine.Stmt // by table, in order
 
 	ready  bool
@@ -51,7 +50,7 @@ type client struct {
 }
 
 func (s *stage) Client(ctx context.Context, seat workload.Seat) (workload.Client, error) {
-	c := &client{stage: s, facts: s.newFacts(s.env.Seed), draws: gen.NewStream(s.env.Seed, "rollup", s.name, "tables").Sub(uint64(seat.Client))}
+	c := &client{stage: s, facts: s.newFacts(s.env.Seed)}
 	schema := s.Schema()
 	for n := range s.tables {
 		var stmts []engine.Stmt
@@ -73,7 +72,7 @@ func (s *stage) Client(ctx context.Context, seat workload.Seat) (workload.Client
 		c.stmts = append(c.stmts, stmts)
 	}
 	c.args = make([][]model.Value, len(c.stmts[0]))
-	if !s.p.Bool("transactions") {
+	if !s.atomic {
 		return c, nil
 	}
 	var err error
@@ -86,14 +85,11 @@ func (c *client) Ready(context.Context) error {
 	if c.ready {
 		return nil
 	}
-	var n int64
+	drawn := c.drawn.Add(1) - 1
+	c.table = int(c.draws.Uniform(uint64(drawn), int64(c.tables)))
+	n := c.next[c.table].Add(1) - 1
 	if c.global {
-		n = c.next[0].Add(1) - 1
-		c.table = int(c.scope.Uniform(uint64(n), int64(c.tables)))
-	} else {
-		c.table = int(c.draws.Uniform(c.drawn, int64(c.tables)))
-		c.drawn++
-		n = c.next[c.table].Add(1) - 1
+		n = drawn
 	}
 	c.facts.set(&c.fact, c.table, n)
 	for i, bucket := range c.rows {
@@ -107,7 +103,7 @@ func (c *client) Ready(context.Context) error {
 func (c *client) Abandon() { c.ready = false }
 
 func (c *client) Do(ctx context.Context, out *workload.Outcome) error {
-	if !c.p.Bool("transactions") {
+	if !c.atomic {
 		return c.alone(ctx, out)
 	}
 	if err := c.transaction(ctx, out); err != nil {
@@ -125,8 +121,8 @@ func (c *client) transaction(ctx context.Context, out *workload.Outcome) error {
 		return err
 	}
 	out.Parts.Stop(0)
-	for i, stmt := range c.stmts[c.table] {
-		if err := c.execute(ctx, stmt, c.args[i], i+1, out); err != nil {
+	for i := range c.args {
+		if err := c.execute(ctx, i, i+1, out); err != nil {
 			return err
 		}
 	}
@@ -143,7 +139,7 @@ func (c *client) transaction(ctx context.Context, out *workload.Outcome) error {
 func (c *client) alone(ctx context.Context, out *workload.Outcome) error {
 	c.soFar.Parts = out.Parts
 	for ; c.at < len(c.args); c.at++ {
-		if err := c.execute(ctx, c.stmts[c.table][c.at], c.args[c.at], c.at, &c.soFar); err != nil {
+		if err := c.execute(ctx, c.at, c.at, &c.soFar); err != nil {
 			return err
 		}
 	}
@@ -153,9 +149,14 @@ func (c *client) alone(ctx context.Context, out *workload.Outcome) error {
 	return nil
 }
 
-func (c *client) execute(ctx context.Context, stmt engine.Stmt, args []model.Value, part int, out *workload.Outcome) error {
+// execute executes statement i. A fact that exists will do so at the next attempt, too.
+func (c *client) execute(ctx context.Context, i, part int, out *workload.Outcome) error {
 	out.Parts.Start()
-	if err := stmt.Exec(ctx, args, &c.result); err != nil {
+	if err := c.stmts[c.table][i].Exec(ctx, c.args[i], &c.result); err != nil {
+		if c.rows[i] == 0 && engine.ClassOf(err) == engine.Duplicate {
+			return engine.Classify(engine.Fatal, hint.With(fmt.Errorf("insert a new fact into %s: %w", baseName(c.table), err),
+				"it exists if the tables were filled with another seed, or by a run that was cut short: fill them anew"))
+		}
 		return err
 	}
 	out.Parts.Stop(part)

@@ -52,7 +52,7 @@ func (Workload) Info() workload.Info {
 }
 
 var params = []workload.Param{
-	{Name: "schema", Type: workload.StringParam, Default: sequential, Enum: []string{sequential, scattered, aggregating}, Doc: "the keys: ascending (A of the original), random (B), or random and aggregating (not in the original)"},
+	{Name: "schema", Type: workload.StringParam, Default: sequential, Enum: []string{sequential, scattered, aggregating}, Doc: "the keys: ascending (A of the original), random (B), or of pairs that recur at random (not in the original)"},
 	{Name: "rows", Type: workload.IntParam, Default: int64(10_000_000), Unit: "rows", Min: 1, Max: 1e12, Doc: "facts inserted by all clients together, which is the number of transactions"},
 	{Name: "stages", Type: workload.IntParam, Default: int64(10), Min: 1, Max: 100, Doc: "number of steps of equal rows: the report draws the rate by the rows inserted"},
 	{Name: "tables", Type: workload.IntParam, Default: int64(32), Min: 1, Max: 1024, Doc: "number of base tables, each with three roll-up tables; a transaction draws one uniformly"},
@@ -60,8 +60,9 @@ var params = []workload.Param{
 	{Name: "transactions", Type: workload.BoolParam, Default: true, Doc: "the four statements are one transaction; false: each is its own, for engines without transactions"},
 	{Name: "order", Type: workload.StringParam, Default: baseFirst, Enum: []string{baseFirst, rollupFirst}, Doc: "whether the insert comes before the roll-ups, as in the original, or after them"},
 	{Name: "id_scope", Type: workload.StringParam, Default: scopeTable, Enum: []string{scopeTable, scopeGlobal}, Doc: "facts are numbered in each table, or over all tables: then a bucket's facts are spread over the tables"},
-	{Name: "rollup_columns", Type: workload.StringParam, Default: columnsNarrow, Enum: []string{columnsNarrow, columnsWide}, Doc: "columns of roll-ups of schema sequential: key and sum, or the texts of their first fact too"},
-	{Name: "pairs", Type: workload.IntParam, Default: int64(100_000), Unit: "per table", Min: 1, Max: 1e9, Doc: "number of pairs (hid, mid) of schema aggregating: the open buckets of each roll-up table"},
+	{Name: "rollup_columns", Type: workload.StringParam, Default: columnsNarrow, Enum: []string{columnsNarrow, columnsWide}, Doc: "columns of roll-ups: key and sum, or the texts of their first fact too, 178 bytes"},
+	{Name: "pairs", Type: workload.IntParam, Default: int64(100), Unit: "per table", Min: 1, Max: 1e9, Doc: "pairs (hid, mid) of schema aggregating at the beginning"},
+	{Name: "facts_per_pair", Type: workload.IntParam, Default: int64(20), Unit: "facts", Min: 2, Max: 1e12, Doc: "one fact in so many is the first one of a new pair, and opens a bucket in each roll-up; 1e12: there are no new pairs"},
 	{Name: "rate", Type: workload.FloatParam, Default: 0.0, Unit: "transactions/s", Min: 0, Doc: "promised rate of all clients together; 0: as fast as they can"},
 	{Name: "pace", Type: workload.StringParam, Default: string(pace.Even), Enum: pace.Kinds(), Doc: "how paced clients spread their transactions over a second"},
 	{Name: "check", Type: workload.StringParam, Default: checkLast, Enum: []string{checkEach, checkLast, checkNone}, Doc: "steps after which all sums are compared, outside the measured window; this reads all tables"},
@@ -72,7 +73,7 @@ var presets = []workload.Preset{
 		"rows": int64(200_000), "stages": int64(5), "tables": int64(2), "clients": int64(2),
 	}},
 	{Name: "two-cores", Doc: "a machine with two cores: schema aggregating, whose roll-ups outgrow a cache of 8 MiB", Values: map[string]any{
-		"schema": aggregating, "rows": int64(400_000), "tables": int64(4), "clients": int64(4), "pairs": int64(30_000),
+		"schema": aggregating, "rollup_columns": columnsWide, "rows": int64(400_000), "tables": int64(4), "clients": int64(4),
 	}},
 	{Name: "2013", Doc: "the size of the published run of May 2013 (16 cores, 48 GB), which was five hours long; schema A, or B with schema: scattered", Values: map[string]any{
 		"rows": int64(245_000_000), "stages": int64(25),
@@ -83,14 +84,14 @@ var presets = []workload.Preset{
 func (Workload) New(p workload.Params) (workload.Run, error) {
 	r := &run{
 		p: p, schema: p.String("schema"), tables: int(p.Int("tables")), clients: int(p.Int("clients")),
-		global: p.String("id_scope") == scopeGlobal, wide: p.String("rollup_columns") == columnsWide, pairs: p.Int("pairs"),
+		atomic: p.Bool("transactions"), global: p.String("id_scope") == scopeGlobal, wide: p.String("rollup_columns") == columnsWide,
+		pairs: p.Int("pairs"), perPair: p.Int("facts_per_pair"),
 	}
 	least := p.Int("stages") * int64(r.clients)
 	if err := cmp.Or(
 		workload.RefuseIf(p.Int("rows") < least, "rows", fmt.Sprintf("raise rows to at least %d, or lower stages or clients", least),
 			"%d rows are fewer than one for each client in each of %d stages", p.Int("rows"), p.Int("stages")),
-		workload.RefuseIf(r.global && r.schema == aggregating, "id_scope", "remove it", "the pairs of schema aggregating number their own facts"),
-		workload.RefuseIf(r.wide && r.schema != sequential, "rollup_columns", "remove it, or set schema: sequential", "only schema sequential has texts"),
+		workload.RefuseIf(r.global && r.schema == aggregating, "id_scope", "remove it", "schema aggregating numbers the rounds of each table"),
 	); err != nil {
 		return nil, err
 	}
@@ -107,18 +108,20 @@ type run struct {
 	p               workload.Params
 	schema          string
 	tables, clients int
+	atomic          bool // the statements of a fact are a transaction
 	global, wide    bool
-	pairs           int64
+	pairs, perPair  int64 // pairs at the beginning, and one fact in so many begins another
 	k               gen.Pareto
-	// next numbers the facts: of each table, or with global of all in the first. It
-	// continues from step to step.
+	// drawn numbers the facts, which decides their tables, and next those of each
+	// table. They continue from step to step.
+	drawn     atomic.Int64
 	next      []atomic.Int64
 	committed int64 // facts that the base tables hold
 }
 
 // Needs returns transactions, unless each statement is its own.
 func (r *run) Needs() []model.Capability {
-	if r.p.Bool("transactions") {
+	if r.atomic {
 		return []model.Capability{model.CapTransactions}
 	}
 	return nil
@@ -194,10 +197,11 @@ func (r *run) bucketsOf(facts, size int64) (rows int64, exact bool) {
 	case r.schema == scattered:
 		return facts, false // two facts hardly ever have a bucket in common
 	case r.schema == aggregating:
-		rounds, rest := facts/r.pairs, facts%r.pairs
-		rows = r.pairs * ((rounds + size - 1) / size)
-		if rounds%size == 0 {
-			rows += rest
+		rows = facts / r.perPair // the first ones of new pairs
+		for at, others := r.firstRound(), facts-rows; at.first < others; at = r.after(at) {
+			if at.number%size == 0 {
+				rows += min(at.pairs, others-at.first)
+			}
 		}
 		return rows, true
 	case r.global:

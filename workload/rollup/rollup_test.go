@@ -2,7 +2,6 @@ package rollup
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"rumbench/engine/sqlite"
 	"rumbench/internal/drive"
 	"rumbench/internal/gen"
+	"rumbench/internal/hint"
 	"rumbench/model"
 	"rumbench/workload"
 )
@@ -41,45 +41,59 @@ var schemas = map[string]map[string]any{
 	"sequential":  {},
 	"global":      {"id_scope": "global"},
 	"scattered":   {"schema": "scattered"},
-	"aggregating": {"schema": "aggregating", "pairs": int64(30)},
-	"alone":       {"schema": "aggregating", "pairs": int64(30), "transactions": false},
+	"aggregating": {"schema": "aggregating", "pairs": int64(30), "facts_per_pair": int64(5)},
+	"alone":       {"schema": "aggregating", "pairs": int64(30), "rollup_columns": "wide", "transactions": false},
 	"rollups":     {"order": "rollup_first", "rollup_columns": "wide"},
 }
 
-// load runs all steps with concurrent clients, and calls before each Finish.
-func load(t *testing.T, e engine.Engine, r workload.Run, before func(db engine.DB)) (found []workload.Finding) {
+func open(t *testing.T, e engine.Engine, r workload.Run) engine.DB {
 	t.Helper()
-	ctx := t.Context()
-	c := engine.Config{Durability: model.DurabilityNone, Schema: r.Schema(), Dir: enginetest.TempDir(t)}
-	db, err := e.Open(ctx, c)
+	db, err := e.Open(t.Context(), engine.Config{Durability: model.DurabilityNone, Schema: r.Schema(), Dir: enginetest.TempDir(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// runStep runs a step with concurrent clients, and calls before Finish.
+func runStep(t *testing.T, db engine.DB, step workload.Step, seed uint64, previous *workload.Live, before func(db engine.DB)) (workload.Finding, error) {
+	t.Helper()
+	ctx := t.Context()
+	if step.Creates {
+		if err := db.CreateTables(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stage, err := step.Open(ctx, workload.Env{DB: db, Seed: seed, Results: true, Previous: previous})
+	if err != nil {
+		t.Fatal(err)
+	}
+	clients, closeAll, err := workload.Seats(ctx, &step, stage, db.Session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeAll()
+	res, err := drive.Run(ctx, drive.Config{Step: &step, Clients: clients, Interval: time.Second, Seed: seed})
+	if err == nil {
+		err = res.Ended
+	}
+	if err != nil {
+		return workload.Finding{}, err
+	}
+	if before != nil {
+		before(db)
+	}
+	return stage.Finish(ctx, res.Totals())
+}
+
+// load runs all steps.
+func load(t *testing.T, e engine.Engine, r workload.Run, before func(db engine.DB)) (found []workload.Finding) {
+	t.Helper()
+	db := open(t, e, r)
 	var previous *workload.Live
 	for _, step := range r.Steps() {
-		if step.Creates {
-			if err := db.CreateTables(ctx); err != nil {
-				t.Fatal(err)
-			}
-		}
-		stage, err := step.Open(ctx, workload.Env{DB: db, Seed: 7, Results: true, Previous: previous})
-		if err != nil {
-			t.Fatal(err)
-		}
-		clients, closeAll, err := workload.Seats(ctx, &step, stage, db.Session)
-		if err != nil {
-			t.Fatal(err)
-		}
-		res, err := drive.Run(ctx, drive.Config{Step: &step, Clients: clients, Interval: time.Second, Seed: 7})
-		closeAll()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if before != nil {
-			before(db)
-		}
-		f, err := stage.Finish(ctx, res.Totals())
+		f, err := runStep(t, db, step, 7, previous, before)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,9 +103,10 @@ func load(t *testing.T, e engine.Engine, r workload.Run, before func(db engine.D
 }
 
 // The sums agree when several clients insert at once, and what is held is what was
-// expected of that many facts.
+// expected of that many facts. Each table gets as many as with one client.
 func TestConcurrentClients(t *testing.T) {
 	for name, given := range schemas {
+		alone := load(t, memory.Engine{}, newRun(t, with(given, map[string]any{"clients": int64(1)})), nil)
 		for _, e := range []engine.Engine{memory.Engine{}, sqlite.Engine{}} {
 			t.Run(name+" "+e.Info().Name, func(t *testing.T) {
 				found := load(t, e, newRun(t, with(given, nil)), nil)
@@ -100,10 +115,8 @@ func TestConcurrentClients(t *testing.T) {
 						t.Errorf("stage %d: %+v", i+1, f)
 					}
 				}
-				if name == "aggregating" { // 2 tables of 600 facts on average: 20 rounds of 30 pairs
-					if got := found[1].Live.Rows; got < 1200+2*30*(2+1+1) || got > 1200+2*30*(3+1+1) {
-						t.Errorf("%d rows", got)
-					}
+				if found[1].Live != alone[1].Live {
+					t.Errorf("%+v, with one client %+v", found[1].Live, alone[1].Live)
 				}
 			})
 		}
@@ -122,24 +135,7 @@ func TestBrokenInvariants(t *testing.T) {
 		"a fact":   {model.Op{Kind: model.Delete, Table: "sbtest1"}, []int64{3}, "the base tables hold 1199 facts, and 1200 were committed"},
 	} {
 		t.Run(what, func(t *testing.T) {
-			spoil := func(db engine.DB) {
-				s, err := db.Session(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer s.Close()
-				stmt, err := s.Prepare(t.Context(), &c.op)
-				if err != nil {
-					t.Fatal(err)
-				}
-				var args []model.Value
-				for _, n := range c.args {
-					args = append(args, model.IntValue(n))
-				}
-				if err := stmt.Exec(t.Context(), args, &engine.Result{}); err != nil {
-					t.Fatal(err)
-				}
-			}
+			spoil := func(db engine.DB) { execute(t, db, c.op, c.args...) }
 			found := load(t, memory.Engine{}, newRun(t, with(map[string]any{"stages": int64(1)}, nil)), spoil)
 			if !slices.ContainsFunc(found[0].Broken, func(b string) bool { return strings.HasPrefix(b, c.want) }) {
 				t.Errorf("broken: %q", found[0].Broken)
@@ -148,28 +144,92 @@ func TestBrokenInvariants(t *testing.T) {
 	}
 }
 
-// Facts of a table are numbered without gaps, whichever client inserts them: a bucket
-// of 10 gets 10. Pairs of the aggregating schema get a fact in each round.
-func TestFacts(t *testing.T) {
-	r := newRun(t, with(map[string]any{"schema": "aggregating", "pairs": int64(40)}, nil)).(*run)
-	m := r.newFacts(1)
-	var f fact
-	seen := map[string]int{}
-	for n := range int64(200) {
-		m.set(&f, 1, n)
-		seen[fmt.Sprint(f.hid, f.mid, f.id)]++
+func execute(t *testing.T, db engine.DB, op model.Op, numbers ...int64) {
+	t.Helper()
+	s, err := db.Session(t.Context())
+	if err != nil {
+		t.Fatal(err)
 	}
-	if len(seen) != 200 {
-		t.Errorf("%d different keys", len(seen))
+	defer s.Close()
+	stmt, err := s.Prepare(t.Context(), &op)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for n, size := range map[int64]int64{0: 10, 39: 10, 400: 10, 420: 10, 5000: 100} {
-		keys := map[[3]int64]bool{}
-		for i := range n {
-			m.set(&f, 0, i)
-			keys[[3]int64{f.hid, f.mid, f.id / size}] = true
+	var args []model.Value
+	for _, n := range numbers {
+		args = append(args, model.IntValue(n))
+	}
+	if err := stmt.Exec(t.Context(), args, &engine.Result{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Steps continue in another process with the same seed. With another one, or if a fact
+// is missing among others, an error says so at once.
+func TestContinued(t *testing.T) {
+	for name, c := range map[string]struct {
+		given string
+		seed  uint64
+		gap   bool
+		fails bool
+	}{
+		"same seed":    {"aggregating", 7, false, false},
+		"another seed": {"aggregating", 8, false, true},
+		"a gap":        {"sequential", 7, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := open(t, memory.Engine{}, newRun(t, with(schemas[c.given], nil)))
+			for i, seed := range []uint64{7, c.seed} {
+				f, err := runStep(t, db, newRun(t, with(schemas[c.given], nil)).Steps()[i], seed, nil, nil)
+				switch fails := i == 1 && c.fails; {
+				case !fails && (err != nil || len(f.Broken) > 0):
+					t.Errorf("step %d: %v, %v", i+1, err, f.Broken)
+				case fails && (err == nil || !strings.Contains(err.Error(), "insert a new fact into sbtest") || !strings.Contains(hint.Of(err), "another seed")):
+					t.Errorf("step %d: %v, %v", i+1, err, f.Broken)
+				}
+				if c.gap {
+					execute(t, db, model.Op{Kind: model.Delete, Table: "sbtest1"}, 3)
+				}
+			}
+		})
+	}
+}
+
+// Facts of schema aggregating are functions of their number. Each pair gets one in each
+// round after its first, new pairs come at an even rate, and the roll-ups have as many
+// rows as expected, whatever the number of facts.
+func TestPairs(t *testing.T) {
+	for _, c := range []struct{ pairs, each, end int64 }{{1, 2, 500}, {40, 7, 3000}, {3, 20, 3000}, {30, 1e12, 1000}} {
+		r := newRun(t, with(map[string]any{"schema": "aggregating", "pairs": c.pairs, "facts_per_pair": c.each}, nil)).(*run)
+		m := r.newFacts(1)
+		var f fact
+		var keys [][3]int64
+		last := map[[2]int64]int64{} // the last id of each pair
+		rows := map[int64]map[[3]int64]bool{2: {}, 3: {}, 10: {}, 100: {}}
+		for n := range c.end {
+			for size, of := range rows {
+				if got, exact := r.bucketsOf(n, size); got != int64(len(of)) || !exact {
+					t.Fatalf("%+v: %d facts have %d buckets of %d, not %d", c, n, len(of), size, got)
+				}
+			}
+			m.set(&f, 1, n)
+			pair := [2]int64{f.hid, f.mid}
+			if id, known := last[pair]; known && f.id != id+1 {
+				t.Fatalf("%+v: fact %d of round %d follows one of round %d", c, n, f.id, id)
+			}
+			last[pair] = f.id
+			keys = append(keys, [3]int64{f.hid, f.mid, f.id})
+			for size, of := range rows {
+				of[[3]int64{f.hid, f.mid, f.id / size}] = true
+			}
 		}
-		if got, exact := r.bucketsOf(n, size); got != int64(len(keys)) || !exact {
-			t.Errorf("%d facts have %d buckets of %d, not %d", n, len(keys), size, got)
+		if want := c.pairs + c.end/c.each; int64(len(last)) != want {
+			t.Errorf("%+v: %d pairs, want %d", c, len(last), want)
+		}
+		for n, key := range slices.Backward(keys) {
+			if m.set(&f, 1, int64(n)); key != [3]int64{f.hid, f.mid, f.id} {
+				t.Fatalf("%+v: fact %d is not always the same", c, n)
+			}
 		}
 	}
 }
@@ -202,7 +262,7 @@ func TestDistributionOfK(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	for _, given := range []map[string]any{
-		{"rows": int64(10)}, {"schema": "aggregating", "id_scope": "global"}, {"schema": "scattered", "rollup_columns": "wide"},
+		{"rows": int64(10)}, {"schema": "aggregating", "id_scope": "global"},
 	} {
 		if _, err := workload.NewRun(Workload{}, "", given); err == nil {
 			t.Errorf("%v is accepted", given)

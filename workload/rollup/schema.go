@@ -2,7 +2,7 @@ package rollup
 
 import (
 	"fmt"
-	"math"
+	"slices"
 
 	"rumbench/internal/gen"
 	"rumbench/model"
@@ -22,10 +22,12 @@ const (
 var buckets = []int64{10, 100, 1000}
 
 // The values of k are 0…greatestK, of which the lowest paretoShare get 80 % of the
-// draws. hid and mid of schema scattered have as many.
+// draws. hid and mid of schema scattered have as many. Those of schema aggregating are
+// 0…side-1, so that there is a pair for every fact.
 const (
 	greatestK   = 10_000
 	paretoShare = 0.2
+	side        = 1 << 20
 )
 
 // The groups of digits in the text columns, and the widths of the columns.
@@ -50,16 +52,24 @@ func indexName(n int) string { return fmt.Sprintf("k_%d", n+1) }
 // Schema returns the base tables, each followed by its roll-ups.
 func (r *run) Schema() (s model.Schema) {
 	for n := range r.tables {
-		base := r.table(tableName(n, 0), 4, r.schema == sequential)
+		base := r.table(tableName(n, 0), 4, r.texts(false))
 		if r.schema == sequential {
 			base.Indexes = []model.Index{{Name: indexName(n), Columns: []string{colK}}}
 		}
 		s.Tables = append(s.Tables, base)
 		for _, b := range buckets {
-			s.Tables = append(s.Tables, r.table(tableName(n, b), 8, r.wide))
+			s.Tables = append(s.Tables, r.table(tableName(n, b), 8, r.texts(true)))
 		}
 	}
 	return s
+}
+
+// texts reports whether base tables, or roll-ups, have the text columns.
+func (r *run) texts(rollup bool) bool {
+	if rollup {
+		return r.wide
+	}
+	return r.schema == sequential
 }
 
 // table returns a table. Sums have 8 bytes, so that no engine has to read them to see
@@ -91,7 +101,7 @@ func (r *run) rowBytes(rollup bool) int64 {
 	} else {
 		n += 4
 	}
-	if r.schema == sequential && (!rollup || r.wide) {
+	if r.texts(rollup) {
 		n += textBytes
 	}
 	if r.schema == sequential && !rollup {
@@ -111,19 +121,33 @@ type fact struct {
 type facts struct {
 	*run
 	values gen.Stream
-	rounds gen.Stream
-	round  []round // by table
-}
-
-// round is the order in which each pair gets its next fact.
-type round struct {
-	known bool
-	n     int64
-	order gen.Permutation
+	orders gen.Stream      // of the pairs in a round
+	places gen.Permutation // of the pairs among all possible ones
+	at     []round         // the last fact's, by table
 }
 
 func (r *run) newFacts(seed uint64) facts {
-	return facts{run: r, values: gen.NewStream(seed, "rollup", "facts"), rounds: gen.NewStream(seed, "rollup", "pairs"), round: make([]round, r.tables)}
+	return facts{
+		run: r, values: gen.NewStream(seed, "rollup", "facts"), orders: gen.NewStream(seed, "rollup", "pairs"),
+		places: gen.NewPermutation(side*side, gen.NewStream(0, "rollup", "places")), // of every seed: facts of another one exist, rather than other pairs
+		at:     slices.Repeat([]round{r.firstRound()}, r.tables),
+	}
+}
+
+// round is a round of schema aggregating: each pair that exists at its beginning gets
+// one fact. Facts are numbered without gaps, whichever client inserts them, so their
+// rounds are known, and with them how many rows the roll-ups have.
+type round struct {
+	number int64
+	first  int64 // the number of its first fact, new pairs' first ones not counted
+	pairs  int64
+}
+
+func (r *run) firstRound() round { return round{pairs: r.pairs} }
+
+func (r *run) after(at round) round {
+	first := at.first + at.pairs
+	return round{at.number + 1, first, r.pairs + first/(r.perPair-1)}
 }
 
 // set sets f to fact n, from 0, of a table.
@@ -131,20 +155,40 @@ func (m *facts) set(f *fact, table int, n int64) {
 	s := gen.NewSource(m.values.Sub(uint64(table)).Sub(uint64(n)))
 	f.id, f.k, f.text = n, m.k.Draw(s), f.text[:0]
 	switch m.schema {
-	case sequential:
-		f.text = gen.AppendDigits(gen.AppendDigits(f.text, s, cGroups), s, padGroups)
 	case scattered:
 		f.hid, f.mid = s.Uniform(greatestK+1), s.Uniform(greatestK+1)
 	case aggregating:
-		// In each round every pair gets one fact, so that its facts are numbered
-		// without gaps whichever client inserts them.
-		at := &m.round[table]
-		if number := n / m.pairs; !at.known || at.n != number {
-			*at = round{true, number, gen.NewPermutation(m.pairs, m.rounds.Sub(uint64(table)).Sub(uint64(number)))}
-		}
-		pair, side := at.order.At(n%m.pairs), int64(math.Ceil(math.Sqrt(float64(m.pairs))))
-		f.id, f.hid, f.mid = n/m.pairs, pair/side, pair%side
+		var pair int64
+		f.id, pair = m.pairOf(table, n)
+		place := m.places.At(pair)
+		f.hid, f.mid = place/side, place%side
 	}
+	if m.schema == sequential || m.wide {
+		f.text = gen.AppendDigits(gen.AppendDigits(f.text, s, cGroups), s, padGroups)
+	}
+}
+
+// pairOf returns the round and the pair of fact n of a table. The first fact of a pair
+// is in the round of the fact before it.
+func (m *facts) pairOf(table int, n int64) (number, pair int64) {
+	begun := n / m.perPair
+	begins := n%m.perPair == m.perPair-1
+	other := n - begun
+	if begins {
+		other--
+	}
+	at := &m.at[table]
+	if other < at.first {
+		*at = m.firstRound()
+	}
+	for other >= at.first+at.pairs {
+		*at = m.after(*at)
+	}
+	if begins {
+		return at.number, m.pairs + begun
+	}
+	order := gen.NewPermutation(at.pairs, m.orders.Sub(uint64(table)).Sub(uint64(at.number)))
+	return at.number, order.At(other - at.first)
 }
 
 // appendRow appends the row of a fact in the base table, or in the roll-up of a
@@ -158,7 +202,7 @@ func (r *run) appendRow(args []model.Value, f *fact, bucket int64) []model.Value
 		args = append(args, model.IntValue(f.hid), model.IntValue(f.mid))
 	}
 	args = append(args, model.IntValue(id), model.IntValue(f.k))
-	if r.schema == sequential && (bucket == 0 || r.wide) {
+	if r.texts(bucket > 0) {
 		args = append(args, model.StringValue(f.text[:cWidth-1]), model.StringValue(f.text[cWidth-1:]))
 	}
 	return args

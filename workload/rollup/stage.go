@@ -15,24 +15,24 @@ import (
 // stage is a running step.
 type stage struct {
 	*run
-	name  string
 	env   workload.Env
 	check bool
 	rows  []int64    // of a transaction in their order, see run.order
 	bytes int64      // user bytes of a transaction: of its four rows
-	scope gen.Stream // with global: the table of each fact
+	draws gen.Stream // the table of each fact
 }
 
 // open starts a stage. The first one of this process counts the facts that there are.
 func (r *run) open(ctx context.Context, step *workload.Step, env workload.Env, check bool) (_ workload.Stage, err error) {
 	s := &stage{
-		run: r, name: step.Name, env: env, check: check && env.Results, rows: r.order(),
-		bytes: r.rowBytes(false) + 3*r.rowBytes(true), scope: gen.NewStream(env.Seed, "rollup", "scope"),
+		run: r, env: env, check: check && env.Results, rows: r.order(),
+		bytes: r.rowBytes(false) + 3*r.rowBytes(true), draws: gen.NewStream(env.Seed, "rollup", "tables"),
 	}
 	if !step.Creates && env.Previous != nil {
 		return s, nil
 	}
 	r.committed = 0
+	r.drawn.Store(0)
 	for n := range r.next {
 		r.next[n].Store(0)
 	}
@@ -49,13 +49,10 @@ func (r *run) open(ctx context.Context, step *workload.Step, env workload.Env, c
 		if err != nil {
 			return nil, err
 		}
-		counter := &r.next[n]
-		if r.global {
-			counter = &r.next[0]
-		}
-		counter.Add(held)
+		r.next[n].Store(held)
 		r.committed += held
 	}
+	r.drawn.Store(r.committed)
 	return s, nil
 }
 
@@ -88,7 +85,7 @@ func (s *stage) Finish(ctx context.Context, done workload.Totals) (f workload.Fi
 	s.committed += done[0][0].Rows
 	if !s.check {
 		for n := range s.tables {
-			f.Live = s.grown(f.Live, s.given(n))
+			f.Live = s.grown(f.Live, s.next[n].Load())
 		}
 		return f, nil
 	}
@@ -120,15 +117,6 @@ func (s *stage) Finish(ctx context.Context, done workload.Totals) (f workload.Fi
 	return f, nil
 }
 
-// given returns how many facts of a table have been numbered, on average if they are
-// numbered over all tables.
-func (s *stage) given(n int) int64 {
-	if s.global {
-		return s.next[0].Load() / int64(s.tables)
-	}
-	return s.next[n].Load()
-}
-
 // checkTable returns the rows of a base table and of its roll-ups.
 func (s *stage) checkTable(ctx context.Context, session engine.Session, n int, f *workload.Finding) (rows []int64, err error) {
 	var want int64
@@ -150,7 +138,7 @@ func (s *stage) checkTable(ctx context.Context, session engine.Session, n int, f
 		if sum != want {
 			f.Broken = append(f.Broken, fmt.Sprintf("the sums of %s are %d in all, and those of its facts %d", name, sum, want))
 		}
-		if expected, exact := s.bucketsOf(rows[0], b); exact && rows[0] == s.given(n) && count != expected {
+		if expected, exact := s.bucketsOf(rows[0], b); exact && rows[0] == s.next[n].Load() && count != expected {
 			f.Broken = append(f.Broken, fmt.Sprintf("%s has %d rows; %d facts have %d buckets", name, count, rows[0], expected))
 		}
 	}
