@@ -72,7 +72,7 @@ var presets = []workload.Preset{
 	{Name: "quick", Doc: "about a minute per engine on two cores: a first test that shows the shape of the differences", Values: map[string]any{
 		"rows": int64(200_000), "stages": int64(5), "tables": int64(2), "clients": int64(2),
 	}},
-	{Name: "two-cores", Doc: "a machine with two cores: schema aggregating, whose roll-ups outgrow a cache of 8 MiB", Values: map[string]any{
+	{Name: "two-cores", Doc: "a machine with two cores: schema aggregating, whose roll-ups outgrow a cache of 16 MiB", Values: map[string]any{
 		"schema": aggregating, "rollup_columns": columnsWide, "rows": int64(400_000), "tables": int64(4), "clients": int64(4),
 	}},
 	{Name: "2013", Doc: "the size of the published run of May 2013 (16 cores, 48 GB), which was five hours long; schema A, or B with schema: scattered", Values: map[string]any{
