@@ -22,7 +22,11 @@ func sentences(v *view) []string {
 		return nil
 	}
 	s := v.standing(steps[0])
-	return said(s.first(" in "+s.Name), sentence(append(s.costs(), s.space()...)), strings.TrimSpace(v.otherTests(s)+v.corrected(s)))
+	var kept []string
+	if w := v.sweepOf(s); w != nil && s == w.end() {
+		kept = said(w.kept())
+	}
+	return said(s.first(" in "+s.Name), sentence(kept), sentence(append(s.costs(), s.space()...)), strings.TrimSpace(v.otherTests(s)+v.corrected(s)))
 }
 
 // said returns the texts that say something.

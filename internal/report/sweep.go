@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -134,9 +135,51 @@ func (w *sweep) allArrive() bool {
 	return !slices.ContainsFunc(w.levels, func(l levelStep) bool { return !arriving(l.step) })
 }
 
-// representative returns the step that represents the sweep: the one in which
-// the base was fastest.
+// end returns the last step, if it is the only one that the workload judges: the sweep
+// is about what remains there. nil: it is about the greatest throughput.
+func (w *sweep) end() *step {
+	judged := slices.DeleteFunc(slices.Clone(w.levels), func(l levelStep) bool { return len(l.Judged) == 0 })
+	if last := w.levels[len(w.levels)-1].step; len(w.panels) == 1 && len(judged) == 1 && judged[0].step == last {
+		return last
+	}
+	return nil
+}
+
+// kept says how the throughput of each target at the end compares with that of its own
+// at the beginning; "" if the sweep is not about its end.
+func (w *sweep) kept() string {
+	end, start := w.end(), w.first()
+	k, ok := start.Rate(start.Primary)
+	if end == nil || !ok {
+		return ""
+	}
+	type share struct {
+		name string
+		of   float64
+	}
+	var all []share
+	for _, t := range w.c.Targets {
+		if r, ok := end.number(t, k).Over(start.number(t, k)); ok && len(end.Refusals(t))+len(start.Refusals(t)) == 0 {
+			all = append(all, share{t.Name, r})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b share) int { return cmp.Compare(b.of, a.of) })
+	var parts []string
+	for _, a := range all {
+		parts = append(parts, a.name+" "+quantity.Times(a.of))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s/s at %s ÷ its own at %s: %s", start.units(start.Primary), axesText(w.varied(end)), axesText(w.varied(start)), quantity.Joined(parts))
+}
+
+// representative returns the step that represents the sweep: its end, or the one in
+// which the base was fastest.
 func (w *sweep) representative() *step {
+	if end := w.end(); end != nil {
+		return end
+	}
 	for _, t := range w.c.Targets {
 		if w.stands != nil {
 			break
@@ -178,6 +221,9 @@ func sweepSentences(w *sweep) []page.Item {
 		text += "; " + quantity.Joined(others)
 	}
 	out := []page.Item{{Name: w.Base, Link: w.id, Text: text + failedWords(peaks) + "." + inDoubt(peaks)}}
+	if kept := w.kept(); kept != "" {
+		out = append(out, page.Item{Text: sentence([]string{kept})})
+	}
 	for _, f := range w.c.Families() {
 		for _, t := range f.Targets[1:] {
 			if m := w.c.MeanOver(f.Targets[0], t, w.Steps()); m.Tests > 0 && m.Why == "" {

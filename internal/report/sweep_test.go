@@ -101,6 +101,39 @@ func TestSweepWithGaps(t *testing.T) {
 	}
 }
 
+// A sweep of which only the last step is judged is about what each target keeps; targets
+// without a number at both ends are left out.
+func TestSweepToItsEnd(t *testing.T) {
+	in := sweepFixture(1, 1, 1, 8)
+	for i := range in.Trials {
+		trial := in.Trials[i].Trial
+		trial.Steps = trial.Steps[:2] // test-1 by one client and by eight
+		for step, rate := range []float64{1000, 250 * float64(i+1)} {
+			for k, row := range trial.Steps[step].Rows {
+				if row.Metric == "rows_per_s" {
+					trial.Steps[step].Rows[k].Value = rate
+				}
+			}
+		}
+		trial.Steps[1].Judged = []string{"rows_per_s"}
+	}
+	in.Trials[3].Trial.Steps[0].Status = result.Invalid
+	w := newCampaign(in.Trials).sweeps[0]
+	if want := "transactions/s at clients 8 ÷ its own at clients 1: postgres-rr 0.750×, innodb-rc 0.500× and innodb-rr 0.250×"; w.kept() != want {
+		t.Errorf("%q, want %q", w.kept(), want)
+	}
+	if at := w.representative().Name; at != "test-1.c8" {
+		t.Errorf("%s stands for the sweep", at)
+	}
+	if text := markdown(t, in); !strings.Contains(text, "Transactions/s at clients 8 ÷ its own") {
+		t.Error("the answer does not say what is kept")
+	}
+	w.levels[0].Judged = []string{"rows_per_s"}
+	if w.kept() != "" || w.representative().Name == "test-1.c8" {
+		t.Error("all steps are judged, and the sweep is about its last")
+	}
+}
+
 // What was tried again is given per operation: none where nothing failed, and
 // unknown if they were not counted.
 func TestPerOperation(t *testing.T) {
