@@ -17,10 +17,10 @@ func (q *querier) known(d, tick int64) (k known) {
 // check compares what the last query has returned with what it has to, unless
 // its oldest partition may have been dropped meanwhile.
 func (q *querier) check() {
-	if !q.unchecked || !q.env.Results || q.first/q.partition < q.clock.oldest() {
+	unchecked := q.unchecked
+	if q.unchecked = false; !unchecked || !q.env.Results || q.first/q.partition < q.clock.oldest() {
 		return
 	}
-	q.unchecked = false
 	switch q.kind {
 	case querySum:
 		q.checkSum()
