@@ -186,7 +186,15 @@ func toFloat(v any) (float64, error) {
 	case float64:
 		return x, nil
 	case string:
-		return strconv.ParseFloat(x, 64)
+		number, isShare := strings.CutSuffix(x, "%")
+		f, err := strconv.ParseFloat(number, 64)
+		if err != nil {
+			return 0, fmt.Errorf("%q is not a number", x)
+		}
+		if isShare {
+			f /= 100
+		}
+		return f, nil
 	}
 	n, err := toInt(v)
 	if err != nil {

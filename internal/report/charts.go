@@ -152,7 +152,7 @@ func eventNote(s *step, tracks []*track, d *page.Moving) string {
 		last, text := "", ""
 		for _, e := range tracks[l.Index].events {
 			if e.op != last {
-				last, text = e.op, text+"; "+s.c.Targets[l.Index].Name+": "+e.op+" at"
+				last, text = e.op, text+"; "+s.c.Targets[l.Index].Name+": "+e.op+" at about"
 			}
 			text += " " + quantity.Amount(e.at) + " s"
 		}
@@ -172,8 +172,8 @@ func chartNote(s *step, tracks []*track, d *page.Moving) string {
 		parts = append(parts, "The band goes from what it would be if all clients had been as slow as the slowest to as fast as the fastest, in each interval.")
 	}
 	if len(d.Marks) > 0 {
-		parts = append(parts, "Ticks at the top are checkpoints: there "+engine.CheckpointAge+" or, where it is unknown, "+
-			engine.DirtyBytes+" fell by a third or more"+eventNote(s, tracks, d)+".")
+		parts = append(parts, "Ticks at the top are checkpoints, where "+engine.CheckpointAge+" or, if it is unknown, "+
+			engine.DirtyBytes+" fell by a third or more, and operations that change what others do"+eventNote(s, tracks, d)+".")
 	}
 	var many []string
 	for _, l := range d.Series {

@@ -71,7 +71,7 @@ func drawn(panel int, curves ...*sweepCurve) (out []page.Plot) {
 }
 
 // axisX returns the axis of the levels of all panels: logarithmic if they grow
-// by factors.
+// by factors and not by equal steps.
 func (c *sweepCurve) axisX() page.Axis {
 	var all []float64
 	for _, panel := range c.panels {
@@ -85,7 +85,8 @@ func (c *sweepCurve) axisX() page.Axis {
 	all = slices.Compact(all)
 	first, last := all[0], all[len(all)-1]
 	a := page.Axis{Caption: c.axis, Thin: true, From: first, To: last}
-	if first > 0 && last/first >= 8 {
+	even := len(all) > 2 && math.Abs((all[len(all)-1]-all[len(all)-2])-(all[1]-all[0])) < 0.01*(all[1]-all[0])
+	if first > 0 && last/first >= 8 && !even {
 		a.Log, a.From, a.To = true, math.Log10(first), math.Log10(last)
 	}
 	side := 0.05 * (a.To - a.From)

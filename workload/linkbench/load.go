@@ -38,7 +38,7 @@ const start = 1_577_836_800_000
 
 func (s *loadStage) Client(_ context.Context, seat workload.Seat) (workload.Client, error) {
 	size := int(s.p.Int("load_batch"))
-	if seat.Group == 0 {
+	if seat.Client == 0 {
 		s.nodes = &nodeLoader{stage: s, rows: workload.NewBatch(seat.Session, nodeTable, nodeColumns, size), stream: stream(s.env.Seed, "load", "nodes")}
 		return s.nodes, nil
 	}
@@ -109,6 +109,7 @@ func (l *nodeLoader) Do(ctx context.Context, out *workload.Outcome) error {
 	if l.rows.Rows() == 0 {
 		return workload.ErrDone
 	}
+	out.Kind = loadNodes
 	return l.rows.Insert(ctx, out)
 }
 
@@ -179,6 +180,7 @@ func (l *loader) Do(ctx context.Context, out *workload.Outcome) error {
 		out.Kind = loadCounts
 		return l.counts.Insert(ctx, out)
 	case l.links.Rows() > 0:
+		out.Kind = loadLinks
 		return l.links.Insert(ctx, out)
 	}
 	return workload.ErrDone

@@ -17,7 +17,8 @@ const (
 
 // The kinds of rows of the load.
 const (
-	loadLinks = iota
+	loadNodes = iota
+	loadLinks
 	loadCounts
 )
 
@@ -55,8 +56,8 @@ func (r *run) batches(rows int64) int64 {
 	return (rows + batch - 1) / batch
 }
 
-// load returns the step that loads the tables: nodes by one client, as their ids
-// ascend, links and counts by others. How many batches each of those inserts
+// load returns the step that loads the tables: nodes by the first client, as their ids
+// ascend, links and counts by the others. How many batches each of those inserts
 // depends on the others; none has more than all.
 func (r *run) load() workload.Step {
 	kind := func(name string) workload.OpKind { return workload.OpKind{Name: name, Unit: opRow, Of: opRow} }
@@ -64,8 +65,10 @@ func (r *run) load() workload.Step {
 		Name: "load", Creates: true, Primary: opRow, WritesPer: opRow, Access: workload.WriteAccess,
 		Doc: "How fast are nodes, links and counts loaded, without the index on links?",
 		Groups: []workload.Group{
-			{Name: "nodes", Clients: 1, Work: r.batches(r.nodes), Ops: []workload.OpKind{kind("node")}},
-			{Name: "links", Clients: int(r.p.Int("load_clients")), Work: r.batches(r.links) + r.batches(r.lists), Ops: []workload.OpKind{kind("link"), kind("count")}},
+			{
+				Name: "load", Clients: 1 + int(r.p.Int("load_clients")), Work: max(r.batches(r.nodes), r.batches(r.links)+r.batches(r.lists)),
+				Ops: []workload.OpKind{kind("node"), kind("link"), kind("count")},
+			},
 		},
 	}
 	s.Open = func(_ context.Context, env workload.Env) (workload.Stage, error) { return r.openLoad(env) }

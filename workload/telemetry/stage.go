@@ -13,7 +13,6 @@ import (
 
 // state is how far the data reach: what a step leaves for the next one.
 type state struct {
-	known   bool
 	seed    uint64
 	jobs    int64   // roll-up operations done
 	dropped int64   // partitions
@@ -34,19 +33,12 @@ type stage struct {
 	keeper  *keeper // nil: the step has no background
 }
 
-func (r *run) openStage(ctx context.Context, step *workload.Step, env workload.Env) (workload.Stage, error) {
+func (r *run) openStage(step *workload.Step, env workload.Env) (workload.Stage, error) {
 	s := &stage{run: r, step: step, env: env, tables: r.Schema().Tables}
-	if step.Creates || !r.now.known {
+	if step.Creates {
 		r.now = state{seed: env.Seed, slots: make([]int64, r.sizes.writers)}
-		if !step.Creates {
-			for w := range r.now.slots {
-				r.now.slots[w] = r.history * r.perTick
-			}
-			if err := s.requireHistory(ctx); err != nil {
-				return nil, err
-			}
-		}
-		r.now.known = true
+	} else if r.now.slots == nil {
+		return nil, hint.Errorf("begin with step load", "step %s needs to know what the steps before it have sent, and they ran in another process", step.Name)
 	}
 	if r.silence > 0 && step.Primary == opInsert {
 		ticks := step.Groups[0].Work * r.batch / r.perTick
@@ -64,21 +56,6 @@ func (s *stage) inSession(ctx context.Context, do func(engine.Session) error) er
 		return err
 	}
 	return errors.Join(do(session), session.Close())
-}
-
-// requireHistory returns an error unless the tables, which another process has
-// loaded, hold the history and nothing else.
-func (s *stage) requireHistory(ctx context.Context) error {
-	if !s.env.Results {
-		return nil
-	}
-	return s.inSession(ctx, func(session engine.Session) error {
-		got, err := s.count(ctx, session)
-		if want := s.history * s.devices * s.rowsOf(); err == nil && got != want {
-			err = hint.Errorf("begin with step load, or with data that only step load has made", "the partitions hold %d rows, and the history has %d", got, want)
-		}
-		return err
-	})
 }
 
 // count counts the rows of the partitions.

@@ -44,9 +44,7 @@ func (r *run) Steps() []workload.Step {
 	})
 	for i := range steps {
 		step := steps[i]
-		steps[i].Open = func(ctx context.Context, env workload.Env) (workload.Stage, error) {
-			return r.openStage(ctx, &step, env)
-		}
+		steps[i].Open = func(_ context.Context, env workload.Env) (workload.Stage, error) { return r.openStage(&step, env) }
 	}
 	return steps
 }

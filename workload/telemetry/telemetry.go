@@ -8,6 +8,7 @@ package telemetry
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"rumbench/model"
@@ -98,8 +99,7 @@ type run struct {
 	sizes
 	doc    bool
 	schema string
-	// now is what the steps of this process have left. A process that has loaded
-	// nothing begins after the load.
+	// now is what the steps so far have left, from step load on.
 	now state
 }
 
@@ -139,10 +139,11 @@ func (Workload) New(p workload.Params) (workload.Run, error) {
 		workload.RefuseIf(r.devices%r.together != 0, "rollup_devices", "choose a divisor", "%d is not a divisor of %d devices", r.together, r.devices),
 		workload.RefuseIf(r.partition%r.window != 0, "rollup", "choose a divisor of partition", "partition is not a multiple of it"),
 		workload.RefuseIf(r.history > (r.tables-1)*r.partition, "history", "shorten it, or raise partitions", "it is longer than the retention: %d partitions", r.tables-1),
+		workload.RefuseIf(r.span > r.history, "range", "shorten it", "%d ticks are longer than the history of %d", r.span, r.history),
 		workload.RefuseIf(r.lateness() > (r.tables-2)*r.partition, "silence", "shorten it, or raise partition or backfill",
 			"measurements would arrive up to %d ticks late, after their partition of %d ticks is dropped", r.lateness(), r.partition),
 		workload.RefuseIf(p.Float("late")+p.Float("duplicate")+p.Float("correct") > 1, "late", "lower them", "late, duplicate and correct make more than 1"),
-		r.requireBursts(),
+		r.requireMixes(),
 	} {
 		if err != nil {
 			return nil, err
@@ -168,15 +169,17 @@ func (r *run) setTicks() (err error) {
 	return cmp.Or(err, workload.RefuseIf(interval.Microseconds() < r.devices, "interval", "raise it", "it has fewer microseconds than there are devices"))
 }
 
-// requireBursts refuses an outage that does not begin and end in each mix step.
-func (r *run) requireBursts() error {
-	for _, rate := range r.p.Ints("rates") {
+// requireMixes refuses rates that are repeated, and an outage that does not begin and end
+// in each mix step.
+func (r *run) requireMixes() error {
+	rates := r.p.Ints("rates")
+	for i, rate := range rates {
 		ticks := r.workAt(rate) * r.batch / r.perTick
 		returns := r.burstAt(ticks)
 		caughtUp := returns + (r.silence+r.chunk-1)/r.chunk
-		if err := workload.RefuseIf(r.silence > 0 && (returns < r.silence || caughtUp > ticks), "silence",
+		if err := cmp.Or(workload.RefuseIf(slices.Contains(rates[:i], rate), "rates", "name each once", "%d is repeated: steps are named by their rates", rate), workload.RefuseIf(r.silence > 0 && (returns < r.silence || caughtUp > ticks), "silence",
 			"shorten it, raise mix_seconds or backfill, change burst_at, or set burst_share: 0",
-			"an outage of %d ticks before tick %d, and %d to catch up, do not fit into the %d ticks of step mix%d", r.silence, returns, caughtUp-returns, ticks, rate); err != nil {
+			"an outage of %d ticks before tick %d, and %d to catch up, do not fit into the %d ticks of step mix%d", r.silence, returns, caughtUp-returns, ticks, rate)); err != nil {
 			return err
 		}
 	}
