@@ -269,7 +269,8 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 		of, needs := engine.InfoOf(e, t.Config), p.For(&t.Target).Run.Needs()
 		if err := model.Missing(of.Capabilities, needs); err != nil {
 			help := b.able(needs)
-			if set := cmp.Or(enabling(of, needs), b.sparing(of, p.For(&t.Target))); set != "" {
+			w, _ := b.cat.Workload(p.Workload)
+			if set := cmp.Or(enabling(of, needs), sparing(w, of, p.For(&t.Target).Params)); set != "" {
 				help = "set " + set + "; " + help
 			}
 			b.at(t.node, fmt.Sprintf("%s cannot run workload %s: %v", t.Engine, p.Workload, err), help)
@@ -333,17 +334,13 @@ func enabling(info engine.Info, needs []model.Capability) string {
 
 // sparing returns a hint at a parameter, true or false, with whose other value the
 // workload does not need what an engine lacks; "" if there is none.
-func (b *binder) sparing(info engine.Info, p *Plan) string {
-	w, ok := b.cat.Workload(p.Workload)
-	if !ok {
-		return ""
-	}
+func sparing(w workload.Workload, info engine.Info, params workload.Params) string {
 	for _, param := range w.Info().Params {
 		if param.Type != workload.BoolParam {
 			continue
 		}
-		other := maps.Clone(p.Params)
-		other[param.Name] = !p.Params.Bool(param.Name)
+		other := maps.Clone(params)
+		other[param.Name] = !params.Bool(param.Name)
 		if run, err := w.New(other); err == nil && model.Missing(info.Capabilities, run.Needs()) == nil {
 			return fmt.Sprintf("params: {%s: %v}", param.Name, other[param.Name])
 		}
