@@ -133,6 +133,9 @@ func (w fakeWorkload) New(p workload.Params) (workload.Run, error) {
 	if p.String("label") == "nonsense" {
 		return nil, errors.New("this makes no sense")
 	}
+	if p.String("label") == "loose" && !p.Bool("check") {
+		w.needs = ""
+	}
 	return fakeRun{w.needs, p.String("label") == "short", p.Int("rows")}, nil
 }
 
@@ -145,7 +148,9 @@ type fakeRun struct {
 func (r fakeRun) Schema() model.Schema {
 	return model.Schema{Tables: []model.Table{{Name: "t", Columns: []model.Column{{Name: "id", Type: model.Int}}, Key: []string{"id"}}}}
 }
-func (r fakeRun) Needs() []model.Capability { return []model.Capability{r.needs} }
+func (r fakeRun) Needs() []model.Capability {
+	return slices.DeleteFunc([]model.Capability{r.needs}, func(c model.Capability) bool { return c == "" })
+}
 func (r fakeRun) Steps() []workload.Step {
 	if r.needs == model.CapTransactions { // of the bank: nothing is bounded by time
 		return []workload.Step{{Name: "load", Creates: true, Groups: []workload.Group{{Work: 1}}}, {Name: "settle", Settle: &workload.Settle{}}}

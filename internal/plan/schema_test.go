@@ -16,7 +16,7 @@ var onlyLoad = map[string][]string{
 	"it is no YAML, or YAML that plans do not use": {
 		"anchors", "colon-in-text", "duplicate-key", "latin-1", "odd-key", "open-bracket", "open-quote", "published-alone", "tab", "tag", "two-documents",
 	},
-	"what an engine can do": {"engine-refuses", "missing-capability"},
+	"what an engine can do": {"engine-refuses", "missing-capability", "capability-spared"},
 	"values that do not go together": {
 		"duet-one-target", "duet-three-targets", "find-duet", "find-short", "param-combination", "preset-combination", "rate-nowhere",
 		"same-name", "stop-min-trials", "stop-one-trial", "stop-sequential", "workload-refuses",
