@@ -87,7 +87,7 @@ func (s *stage) newKeeper(ctx context.Context, session engine.Session) (_ worklo
 // retention and rolled up.
 func (k *keeper) drops() bool {
 	oldest := k.clock.dropped.Load()
-	return oldest < k.clock.oldest() && k.job/k.batches()*k.window >= (oldest+1)*k.partition
+	return len(k.writers) > 0 && oldest < k.clock.oldest() && k.job/k.batches()*k.window >= (oldest+1)*k.partition
 }
 
 func (k *keeper) rolls() bool { return k.job < k.jobsUntil(k.clock.tick()) }
@@ -118,7 +118,10 @@ func (k *keeper) Do(ctx context.Context, out *workload.Outcome) error {
 func (k *keeper) drop(ctx context.Context, out *workload.Outcome) error {
 	out.Kind = 1
 	oldest := k.clock.dropped.Load()
-	if err := k.env.DB.ClearTable(ctx, baseName(oldest%k.run.tables)); err != nil {
+	k.clock.reads.Lock()
+	err := k.env.DB.ClearTable(ctx, baseName(oldest%k.run.tables))
+	k.clock.reads.Unlock()
+	if err != nil {
 		return err
 	}
 	out.Rows, out.Writes = 1, 1

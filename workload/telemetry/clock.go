@@ -16,6 +16,7 @@ type clock struct {
 	// dropped is the number of partitions that retention has removed: it is the
 	// oldest one that exists.
 	dropped atomic.Int64
+	reads   sync.RWMutex // a table that is cleared must not be read
 
 	waiting atomic.Int32
 	changed sync.Cond

@@ -175,7 +175,7 @@ func (g *data) missed(d, tick int64) (first, n int64) {
 // lateness returns how many ticks after a measurement's own it has arrived, and
 // is corrected, whatever happens to it.
 func (r *sizes) lateness() int64 {
-	return max(r.silence+(r.silence+r.chunk-1)/r.chunk, correctAfter) + 1
+	return max(r.silence, correctAfter) + 1
 }
 
 // certain returns whether a measurement has arrived when its writer has done all

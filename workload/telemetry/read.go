@@ -178,6 +178,8 @@ func (q *querier) drawTime() {
 func (q *querier) Do(ctx context.Context, out *workload.Outcome) error {
 	q.rows, q.sum = q.rows[:0], 0
 	out.Kind, out.Rows = q.kind, 1
+	q.clock.reads.RLock()
+	defer q.clock.reads.RUnlock()
 	if err := q.read(ctx, out); err != nil {
 		return err
 	}

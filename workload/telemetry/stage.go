@@ -40,6 +40,11 @@ func (r *run) openStage(step *workload.Step, env workload.Env) (workload.Stage, 
 	} else if r.now.slots == nil {
 		return nil, hint.Errorf("begin with step load", "step %s needs to know what the steps before it have sent, and they ran in another process", step.Name)
 	}
+	for w := range r.now.slots {
+		if !env.Results && !step.Creates { // on an engine that stores nothing loads are cut short
+			r.now.slots[w] = max(r.now.slots[w], r.history*r.perTick)
+		}
+	}
 	if r.silence > 0 && step.Primary == opInsert {
 		ticks := step.Groups[0].Work * r.batch / r.perTick
 		r.now.bursts = append(r.now.bursts, r.now.slots[0]/r.perTick+r.burstAt(ticks))

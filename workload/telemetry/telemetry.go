@@ -89,7 +89,7 @@ var presets = []workload.Preset{
 	}},
 	{Name: "day", Doc: "ten thousand devices, four hours of history, 860 million values a virtual day, on a server of 8 cores; about two hours", Values: map[string]any{
 		"devices": int64(10_000), "history": 4 * time.Hour, "partition": time.Hour, "partitions": int64(6), "readers": int64(4),
-		"rates": []int64{10_000, 30_000, 60_000}, "mix_seconds": 1200.0, "read_seconds": 600.0, "rollup_devices": int64(100), "burst_share": 0.1,
+		"rates": []int64{10_000, 30_000, 60_000}, "mix_seconds": 1200.0, "read_seconds": 600.0, "rollup_devices": int64(100), "burst_share": 0.1, "burst_at": 0.55,
 	}},
 }
 
@@ -140,14 +140,15 @@ func (Workload) New(p workload.Params) (workload.Run, error) {
 		workload.RefuseIf(r.partition%r.window != 0, "rollup", "choose a divisor of partition", "partition is not a multiple of it"),
 		workload.RefuseIf(r.history > (r.tables-1)*r.partition, "history", "shorten it, or raise partitions", "it is longer than the retention: %d partitions", r.tables-1),
 		workload.RefuseIf(r.span > r.history, "range", "shorten it", "%d ticks are longer than the history of %d", r.span, r.history),
-		workload.RefuseIf(r.lateness() > (r.tables-2)*r.partition, "silence", "shorten it, or raise partition or backfill",
+		workload.RefuseIf(r.lateness() > (r.tables-2)*r.partition, "silence", "shorten it, or raise partition",
 			"measurements would arrive up to %d ticks late, after their partition of %d ticks is dropped", r.lateness(), r.partition),
-		workload.RefuseIf(p.Float("late")+p.Float("duplicate")+p.Float("correct") > 1, "late", "lower them", "late, duplicate and correct make more than 1"),
-		r.requireMixes(),
 	} {
 		if err != nil {
 			return nil, err
 		}
+	}
+	if err := r.requireMixes(); err != nil {
+		return nil, err
 	}
 	return r, nil
 }
@@ -169,17 +170,19 @@ func (r *run) setTicks() (err error) {
 	return cmp.Or(err, workload.RefuseIf(interval.Microseconds() < r.devices, "interval", "raise it", "it has fewer microseconds than there are devices"))
 }
 
-// requireMixes refuses rates that are repeated, and an outage that does not begin and end
-// in each mix step.
+// requireMixes refuses rates that are repeated or have no whole tick, and an outage that
+// does not begin and end in each mix step: what is late when it begins is of that step.
 func (r *run) requireMixes() error {
 	rates := r.p.Ints("rates")
 	for i, rate := range rates {
 		ticks := r.workAt(rate) * r.batch / r.perTick
 		returns := r.burstAt(ticks)
 		caughtUp := returns + (r.silence+r.chunk-1)/r.chunk
-		if err := cmp.Or(workload.RefuseIf(slices.Contains(rates[:i], rate), "rates", "name each once", "%d is repeated: steps are named by their rates", rate), workload.RefuseIf(r.silence > 0 && (returns < r.silence || caughtUp > ticks), "silence",
-			"shorten it, raise mix_seconds or backfill, change burst_at, or set burst_share: 0",
-			"an outage of %d ticks before tick %d, and %d to catch up, do not fit into the %d ticks of step mix%d", r.silence, returns, caughtUp-returns, ticks, rate)); err != nil {
+		if err := cmp.Or(workload.RefuseIf(slices.Contains(rates[:i], rate), "rates", "name each once", "%d is repeated: steps are named by their rates", rate),
+			workload.RefuseIf(r.rateOf(rate)*r.p.Float("mix_seconds") < float64(r.perTick/r.batch), "mix_seconds", "raise it or the rate, or lower devices",
+				"at %d values/s a tick of all devices takes longer", rate), workload.RefuseIf(r.silence > 0 && (returns < r.silence+correctAfter || caughtUp > ticks), "silence",
+				"shorten it, raise mix_seconds or backfill, change burst_at, or set burst_share: 0",
+				"an outage of %d ticks before tick %d, %d before it and %d to catch up do not fit into the %d ticks of step mix%d", r.silence, returns, correctAfter, caughtUp-returns, ticks, rate)); err != nil {
 			return err
 		}
 	}

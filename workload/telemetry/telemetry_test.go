@@ -47,6 +47,7 @@ func TestSuite(t *testing.T) {
 		"read":        {"transactions": true},
 		"middle":      {"schema": "middle", "batch": int64(3), "on_existing": "replace"},
 		"write":       {"schema": "write", "value": "uniform63"},
+		"two mixes":   {"rates": []int64{600, 700}, "burst_at": 0.17, "late": 0.2},
 		"doc, middle": {"schema": "middle", "model": "doc"},
 		"doc, write":  {"schema": "write", "model": "doc", "batch": int64(6)},
 	} {
@@ -99,9 +100,9 @@ func TestRate(t *testing.T) {
 // TestRefused: what cannot work is refused, with the parameter to blame.
 func TestRefused(t *testing.T) {
 	for param, more := range map[string]map[string]any{
-		"model": {"model": "doc"}, "writers": {"writers": int64(5)}, "batch": {"batch": int64(5)}, "rollup_devices": {"rollup_devices": int64(5)},
+		"model": {"model": "doc"}, "writers": {"writers": int64(24)}, "batch": {"batch": int64(5)}, "rollup_devices": {"rollup_devices": int64(5)},
 		"partition": {"partition": 85 * time.Second}, "rollup": {"rollup": 60 * time.Second}, "history": {"history": 400 * time.Second},
-		"silence": {"silence": 300 * time.Second}, "burst_at": {"burst_at": 1.0},
+		"silence": {"silence": 300 * time.Second}, "burst_at": {"burst_at": 1.0}, "mix_seconds": {"mix_seconds": 0.1, "rates": []int64{100}}, "rates": {"rates": []int64{600, 600}},
 	} {
 		_, err := workload.NewRun(telemetry.Workload{}, "", small(more))
 		var p *workload.ParamError

@@ -79,8 +79,8 @@ func (s *stage) newWriter(ctx context.Context, seat workload.Seat) (workload.Cli
 	return w, nil
 }
 
-// insert returns the statement for a number of measurements. Rare numbers are prepared
-// when they are needed.
+// insert returns the statement for a number of measurements, prepared when it is first
+// needed.
 func (w *writer) insert(ctx context.Context, table int64, n int) (engine.Stmt, error) {
 	if stmt := w.inserts[table][n]; stmt != nil {
 		return stmt, nil
@@ -113,6 +113,11 @@ func (w *writer) Ready(ctx context.Context) error {
 		w.due(w.data.at(w.writer, slot))
 	}
 	w.clock.writers[w.writer].to.Store(end)
+	for _, t := range w.tasks { // outside the service time; Do meets an error again
+		if t.statement != correct {
+			_, _ = w.insert(ctx, t.partition%w.run.tables, t.n)
+		}
+	}
 	return nil
 }
 
@@ -209,15 +214,20 @@ func (w *writer) send(ctx context.Context, t *task, out *workload.Outcome) error
 		return err
 	}
 	out.Parts.Stop(t.statement)
-	out.Writes++
 	switch t.statement {
 	case correct:
 		rows = 1
 	case again:
 		rows = 0
-		if w.p.String("on_existing") == onExistingReplace {
-			return nil // whose rows engines count differently
+		if w.p.String("on_existing") == onExistingIgnore {
+			out.Others++
+			break
 		}
+		out.Writes++
+		return nil // whose rows engines count differently
+	}
+	if rows > 0 {
+		out.Writes++
 	}
 	if w.result.Rows != rows {
 		w.wrong++
