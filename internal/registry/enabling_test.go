@@ -24,7 +24,7 @@ func TestEnablingSettings(t *testing.T) {
 		{"engine: rocksdb", "optimistic or locks", "engine: rocksdb, options: {transactions: locks}"},
 		{"engine: mongodb, durability: os", "set options.replica_set: true; engines", "engine: mongodb, durability: os, options: {replica_set: true}"},
 		{"engine: mongodb, durability: os, dsn: 'mongodb://h:1/'", "set replicaSet=NAME in the dsn; engines", "engine: mongodb, durability: os, dsn: 'mongodb://h:1/?replicaSet=a'"},
-		{"engine: pebble", "hint: engines that can", "engine: sqlite"},
+		{"engine: pebble", "hint: set params: {skip_trx: true}; engines that can", "engine: sqlite"},
 	} {
 		if got := load(c.target); !strings.Contains(got, lacks) || !strings.Contains(got, c.hint) {
 			t.Errorf("%s: %q lacks %q", c.target, got, c.hint)
