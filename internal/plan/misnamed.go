@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/internal/form"
 	"rumbench/internal/hint"
 	"rumbench/workload"
 )
@@ -30,11 +31,11 @@ type level struct {
 }
 
 // levels returns the places of a plan with this root.
-func (b *binder) levels(root *node) []level {
+func (b *binder) levels(root *form.Node) []level {
 	out := []level{
-		{"KEY is a key of the plan: write it at the top", planKeys.names()},
-		{"KEY is a knob: write it below common, or in a target", knobKeys.names()},
-		{"KEY is a key of a target: write it there", append(serverKeys.names(), programKey.name, "options", "data")},
+		{"KEY is a key of the plan: write it at the top", planKeys.Names()},
+		{"KEY is a knob: write it below common, or in a target", knobKeys.Names()},
+		{"KEY is a key of a target: write it there", append(serverKeys.Names(), programKey.Name, "options", "data")},
 	}
 	for _, name := range b.cat.EngineNames() {
 		e, _ := b.cat.Engine(name)
@@ -44,11 +45,11 @@ func (b *binder) levels(root *node) []level {
 		}
 		out = append(out, level{"KEY is an option of " + name + ": write it below options of a target", names})
 	}
-	n := root.get("workload")
+	n := root.Get("workload")
 	if n == nil {
 		return out
 	}
-	w, known := b.cat.Workload(n.text)
+	w, known := b.cat.Workload(n.Text)
 	if !known {
 		return out
 	}
@@ -68,7 +69,7 @@ func (b *binder) levels(root *node) []level {
 
 // meant returns a hint at the key that was meant by an unknown one: at the known one
 // of that meaning, at the place where it belongs, or at a known one like it.
-func (d *document) meant(key string, known []string) string {
+func (b *binder) meant(key string, known []string) string {
 	name, other := synonyms[key]
 	if !other {
 		name = key
@@ -76,7 +77,7 @@ func (d *document) meant(key string, known []string) string {
 	if slices.Contains(known, name) {
 		return hint.AnyOf([]string{name})
 	}
-	for _, l := range d.places {
+	for _, l := range b.places {
 		if slices.Contains(l.keys, name) {
 			return strings.Replace(l.hint, "KEY", name, 1)
 		}
@@ -89,15 +90,15 @@ func (d *document) meant(key string, known []string) string {
 
 // adopt gives a node that lacks a key the value of an unknown one that was probably
 // meant to be it, so that what is wrong in the value is reported too.
-func (d *document) adopt(n *node, key string, known []string) {
-	if n.get(key) != nil {
+func (b *binder) adopt(n *form.Node, key string, known []string) {
+	if n.Get(key) != nil {
 		return
 	}
-	for _, e := range n.entries {
-		if !slices.Contains(known, e.key.text) && d.meant(e.key.text, known) == hint.AnyOf([]string{key}) {
-			meant := *e.key
-			meant.text = key
-			n.set(&meant, e.value)
+	for _, e := range n.Entries {
+		if !slices.Contains(known, e.Key.Text) && b.meant(e.Key.Text, known) == hint.AnyOf([]string{key}) {
+			meant := *e.Key
+			meant.Text = key
+			n.Set(&meant, e.Value)
 			return
 		}
 	}
@@ -105,11 +106,11 @@ func (d *document) adopt(n *node, key string, known []string) {
 
 // engineMeant returns a hint at the engine that was meant by an unknown one, or to
 // which a server or storage of that name belongs.
-func (b *binder) engineMeant(name string) string {
+func engineMeant(cat Catalog, name string) string {
 	word := strings.ToLower(name)
 	bare := strings.TrimRight(word, "0123456789.-_")
-	for _, engineName := range b.cat.EngineNames() {
-		e, _ := b.cat.Engine(engineName)
+	for _, engineName := range cat.EngineNames() {
+		e, _ := cat.Engine(engineName)
 		info := e.Info()
 		has := func(names []string) bool { return slices.Contains(names, word) || slices.Contains(names, bare) }
 		belongs := func(key, what string) string {
@@ -124,14 +125,14 @@ func (b *binder) engineMeant(name string) string {
 			return belongs("server", "server")
 		}
 	}
-	return hint.OneOf(name, b.cat.EngineNames())
+	return hint.OneOf(name, cat.EngineNames())
 }
 
 // workloadMeant returns a hint at the workload that was meant by an unknown one, or of
 // which a list of tests or steps may have that name.
-func (b *binder) workloadMeant(name string) string {
-	for _, workloadName := range b.cat.WorkloadNames() {
-		w, _ := b.cat.Workload(workloadName)
+func workloadMeant(cat Catalog, name string) string {
+	for _, workloadName := range cat.WorkloadNames() {
+		w, _ := cat.Workload(workloadName)
 		for _, p := range w.Info().Params {
 			if p.Type != workload.StringsParam {
 				continue
@@ -141,5 +142,5 @@ func (b *binder) workloadMeant(name string) string {
 			}
 		}
 	}
-	return hint.OneOf(name, b.cat.WorkloadNames())
+	return hint.OneOf(name, cat.WorkloadNames())
 }

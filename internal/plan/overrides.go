@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"maps"
+	"rumbench/internal/form"
 	"slices"
 	"strings"
 )
@@ -13,23 +14,23 @@ type Word struct{ Text, Doc string }
 // Overrides returns what can stand in place of an unfinished override, key=value: the
 // keys of a plan with a workload, and of its maps, or the values of a key that have names.
 func Overrides(cat Catalog, workload, unfinished string) (out []Word) {
-	keys := schema{}
+	keys := form.Shape{}
 	root := planSchema(cat)
-	root.addKeys(keys, "")
-	for _, rule := range root["allOf"].([]schema) {
-		if slices.Contains(rule.under("if", "properties", "workload")["enum"].([]any), any(workload)) {
-			rule.under("then").addKeys(keys, "")
+	addKeys(root, keys, "")
+	for _, rule := range root["allOf"].([]form.Shape) {
+		if slices.Contains(under(rule, "if", "properties", "workload")["enum"].([]any), any(workload)) {
+			addKeys(under(rule, "then"), keys, "")
 		}
 	}
 	key, _, hasValue := strings.Cut(unfinished, "=")
-	shape, known := keys[key].(schema)
+	shape, known := keys[key].(form.Shape)
 	switch {
 	case !hasValue:
 		for _, name := range slices.Sorted(maps.Keys(keys)) {
-			out = append(out, Word{name + "=", fmt.Sprint(keys[name].(schema)["description"])})
+			out = append(out, Word{name + "=", fmt.Sprint(keys[name].(form.Shape)["description"])})
 		}
 	case known:
-		for _, w := range shape.words() {
+		for _, w := range words(shape) {
 			out = append(out, Word{key + "=" + w.Text, w.Doc})
 		}
 	}
@@ -37,19 +38,19 @@ func Overrides(cat Catalog, workload, unfinished string) (out []Word) {
 }
 
 // under returns a part of a schema.
-func (s schema) under(path ...string) schema {
+func under(s form.Shape, path ...string) form.Shape {
 	for _, keyword := range path {
-		s, _ = s[keyword].(schema)
+		s, _ = s[keyword].(form.Shape)
 	}
 	return s
 }
 
 // addKeys adds the schema's properties, those of maps by their paths.
-func (s schema) addKeys(to schema, prefix string) {
-	for name, value := range s.under("properties") {
-		shape := value.(schema)
+func addKeys(s, to form.Shape, prefix string) {
+	for name, value := range under(s, "properties") {
+		shape := value.(form.Shape)
 		if shape["properties"] != nil {
-			shape.addKeys(to, prefix+name+".")
+			addKeys(shape, to, prefix+name+".")
 		} else if shape["description"] != nil {
 			to[prefix+name] = shape
 		}
@@ -57,7 +58,7 @@ func (s schema) addKeys(to schema, prefix string) {
 }
 
 // words returns the values of a shape that have names.
-func (s schema) words() (out []Word) {
+func words(s form.Shape) (out []Word) {
 	if s["type"] == "boolean" {
 		return []Word{{"true", ""}, {"false", ""}}
 	}
@@ -75,9 +76,9 @@ func (s schema) words() (out []Word) {
 		doc, _ := s["description"].(string)
 		out = append(out, Word{text, doc})
 	}
-	shapes, _ := s["anyOf"].([]schema)
+	shapes, _ := s["anyOf"].([]form.Shape)
 	for _, shape := range shapes {
-		out = append(out, shape.words()...)
+		out = append(out, words(shape)...)
 	}
 	return out
 }

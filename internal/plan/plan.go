@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/form"
 	"rumbench/internal/result"
 	"rumbench/workload"
 )
@@ -135,27 +136,45 @@ func Looking(look func(kind, binary string)) Option { return func(b *binder) { b
 // target. The error says why there is none.
 func Building(build func(t *Target) error) Option { return func(b *binder) { b.build = build } }
 
+// binder turns the nodes of a document into a plan.
+type binder struct {
+	form.Document
+	places   []level // for hints at where an unknown key belongs
+	cat      Catalog
+	file     string // the plan's
+	force    bool
+	look     func(kind, binary string) // looks at the program of a server; nil: run nothing
+	build    func(t *Target) error     // looks for the rumbench that runs a target's trials; nil: any will do
+	attached []*bound                  // targets with a data source name
+}
+
 // Load reads a plan from src, the content of file, with the overrides of sets,
 // each of the form key=value. The error about a wrong plan is of type hint.Problems.
 func Load(file string, src []byte, sets []string, cat Catalog, options ...Option) (*Plan, error) {
-	b := &binder{cat: cat, file: file}
+	b := &binder{cat: cat, file: file, Document: document()}
+	b.Meant = b.meant
 	for _, o := range options {
 		o(b)
 	}
-	root := b.readFile(file, src)
+	root := b.ReadFile(file, src)
 	for _, s := range sets {
-		b.override(root, s)
+		override(&b.Document, root, s)
 	}
 	var p *Plan
 	if root != nil {
 		p = b.plan(root, defaultName(file))
 		b.seal(p, root, src, sets)
 	}
-	if len(b.problems) > 0 {
-		order(b.problems)
-		return nil, b.problems
+	if len(b.Problems) > 0 {
+		form.SortProblems(b.Problems)
+		return nil, b.Problems
 	}
 	return p, nil
+}
+
+// document returns an empty plan.
+func document() form.Document {
+	return form.Document{What: "plan", Least: "{workload: NAME, targets: [ENGINE]}"}
 }
 
 func defaultName(file string) string {
@@ -166,16 +185,16 @@ func defaultName(file string) string {
 	return "plan" // of a plan read from a pipe, for example
 }
 
-func (b *binder) plan(root *node, name string) *Plan {
+func (b *binder) plan(root *form.Node, name string) *Plan {
 	p := &Plan{
 		Name: name, Trials: 1, Order: Interleaved, Seed: 1,
 		Interval: time.Second, Calibrate: true,
 	}
-	b.adopt(root, "workload", planKeys.names())
-	b.adopt(root, "targets", planKeys.names())
+	b.adopt(root, "workload", planKeys.Names())
+	b.adopt(root, "targets", planKeys.Names())
 	b.places = b.levels(root)
-	f := b.fields(root, "the plan", planKeys.names())
-	planKeys.bind(f, p)
+	f := b.Fields(root, "the plan", planKeys.Names())
+	planKeys.Bind(f, p)
 	b.stop(f, p)
 	b.workload(f, p)
 	b.rate(f, p)

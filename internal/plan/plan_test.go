@@ -308,7 +308,7 @@ func TestDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range slices.Concat(planKeys.names(), stopKeys.names(), rateKeys.names(), findKeys[:5].names(), questionKeys.names(), targetKeys.names(), publishedKeys.names(), publishedRowKeys.names()) {
+	for _, key := range slices.Concat(planKeys.Names(), stopKeys.Names(), rateKeys.Names(), findKeys[:5].Names(), questionKeys.Names(), targetKeys.Names(), publishedKeys.Names(), publishedRowKeys.Names()) {
 		if !strings.Contains(string(doc), "\n| `"+key+"` |") {
 			t.Errorf("docs/plan.md does not describe %s", key)
 		}

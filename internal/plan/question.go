@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"rumbench/internal/form"
 	"rumbench/internal/hint"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
@@ -12,49 +13,49 @@ import (
 const questionHint = "as in question: {steps: [l.i1], metrics: [throughput, p99], worse_by: 5%}"
 
 // question reads what the comparison of the targets is to answer.
-func (b *binder) question(f fields, p *Plan) {
-	n := f.value("question")
+func (b *binder) question(f form.Fields, p *Plan) {
+	n := f.Value("question")
 	if n == nil {
 		return
 	}
-	of := b.fields(n, "question", questionKeys.names())
-	if n.kind != mapping {
+	of := b.Fields(n, "question", questionKeys.Names())
+	if n.Kind != form.Mapping {
 		return
 	}
 	q := &p.Question
-	q.Steps = b.names(of, "steps", func(name string) (string, error) { return stepNamed(p, name) })
-	q.Metrics = b.names(of, "metrics", Judged)
-	questionKeys.bind(of, q)
+	q.Steps = texts(&b.Document, of, "steps", func(name string) (string, error) { return stepNamed(p, name) })
+	q.Metrics = texts(&b.Document, of, "metrics", Judged)
+	questionKeys.Bind(of, q)
 	if why := q.Contradiction(); why != "" {
-		b.at(of.of.key("equivalent_within"), why, "lower equivalent_within")
+		b.At(of.Of.Key("equivalent_within"), why, "lower equivalent_within")
 	}
-	if !q.Declared() && len(of.of.entries) == 0 {
-		b.at(n, "question asks nothing", questionHint)
+	if !q.Declared() && len(of.Of.Entries) == 0 {
+		b.At(n, "question asks nothing", questionHint)
 	}
 }
 
-// names reads a name or a list of them.
-func (d *document) names(f fields, key string, read func(string) (string, error)) (out []string) {
-	n := f.value(key)
+// texts reads a name or a list of them.
+func texts(d *form.Document, f form.Fields, key string, read func(string) (string, error)) (out []string) {
+	n := f.Value(key)
 	if n == nil {
 		return nil
 	}
-	items := []*node{n}
-	if n.kind == list {
-		if items = n.items; len(items) == 0 {
-			d.at(n, key+" is empty", questionHint)
+	items := []*form.Node{n}
+	if n.Kind == form.List {
+		if items = n.Items; len(items) == 0 {
+			d.At(n, key+" is empty", questionHint)
 		}
 	}
 	for _, item := range items {
-		if !d.is(item, scalar, key+" is a name or a list of names", questionHint) || item.kind == broken {
+		if !d.Is(item, form.Scalar, key+" is a name or a list of names", questionHint) || item.Kind == form.Broken {
 			continue
 		}
-		name, err := read(item.text)
+		name, err := read(item.Text)
 		switch {
 		case err != nil:
-			d.at(item, key+": "+err.Error(), hint.Of(err))
+			d.At(item, key+": "+err.Error(), hint.Of(err))
 		case slices.Contains(out, name):
-			d.at(item, fmt.Sprintf("%s: %s is given twice", key, item.text), "remove one")
+			d.At(item, fmt.Sprintf("%s: %s is given twice", key, item.Text), "remove one")
 		default:
 			out = append(out, name)
 		}
@@ -97,31 +98,31 @@ func Judged(name string) (string, error) {
 }
 
 // judgedShape accepts the names of metrics that can be judged.
-func judgedShape() schema {
-	var choices []schema
+func judgedShape() form.Shape {
+	var choices []form.Shape
 	for _, m := range metric.All() {
 		if _, err := Judged(m.Name); err == nil {
-			choices = append(choices, schema{"const": m.Name, "description": m.Meaning()})
+			choices = append(choices, form.Shape{"const": m.Name, "description": m.Meaning()})
 		}
 	}
 	for _, nick := range metric.Nicknames() {
 		if m, err := Judged(nick.Name); err == nil {
-			choices = append(choices, schema{"const": nick.Name, "description": metric.ByName(m).Meaning()})
+			choices = append(choices, form.Shape{"const": nick.Name, "description": metric.ByName(m).Meaning()})
 		}
 	}
-	return schema{"anyOf": choices}
+	return form.Shape{"anyOf": choices}
 }
 
 // difference reads a difference that matters, as a share.
-var difference = scalarOf[float64]{readDifference, shareShape(schema{"exclusiveMinimum": 0, "exclusiveMaximum": 1})}
+var difference = form.NewScalar(readDifference, form.ShareShape(form.Shape{"exclusiveMinimum": 0, "exclusiveMaximum": 1}))
 
-func readDifference(n *node) (float64, error) {
-	v, err := share(0).read(n)
-	if v, ok := number(n); ok && v > 1 && v < 100 {
-		return 0, hint.Errorf("write "+n.text+"%, if percent are meant", "%q is not a share below 1", n.text)
+func readDifference(n *form.Node) (float64, error) {
+	v, err := form.Share(0).Read(n)
+	if v, ok := form.Number(n); ok && v > 1 && v < 100 {
+		return 0, hint.Errorf("write "+n.Text+"%, if percent are meant", "%q is not a share below 1", n.Text)
 	}
 	if err == nil && !result.ValidDifference(v) {
-		err = hint.Errorf("a share such as 5%", "%q is not a difference above 0 and below 100%%", n.text)
+		err = hint.Errorf("a share such as 5%", "%q is not a difference above 0 and below 100%%", n.Text)
 	}
 	return v, err
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"rumbench/internal/form"
 	"rumbench/internal/hint"
 	"rumbench/internal/metric"
 	"rumbench/internal/pace"
@@ -41,8 +42,8 @@ type Find struct {
 	Like       pace.Arrivals // of which kind, and how many operations may wait
 }
 
-func rateShape() schema {
-	return rateKeys.shape().with("oneOf", []schema{{"required": []string{"at"}}, {"required": []string{"ramp"}}, {"required": []string{"steps"}}})
+func rateShape() form.Shape {
+	return rateKeys.Shape().With("oneOf", []form.Shape{{"required": []string{"at"}}, {"required": []string{"ramp"}}, {"required": []string{"steps"}}})
 }
 
 const (
@@ -82,56 +83,56 @@ func (f *Find) operations() float64 {
 const rateHint = "as in rate: 2000, rate: [500, 1000, 2000] for a step each, or rate: {at: 2000, arrivals: poisson, queue: 10000}"
 
 // rate reads how operations arrive.
-func (b *binder) rate(f fields, p *Plan) {
-	n := f.value("rate")
+func (b *binder) rate(f form.Fields, p *Plan) {
+	n := f.Value("rate")
 	if n == nil {
 		return
 	}
-	before := len(b.problems)
+	before := len(b.Problems)
 	r := &Rate{Like: pace.Arrivals{Kind: pace.Poisson}}
-	switch n.kind {
-	case mapping:
-		of := b.fields(n, "rate", rateKeys.names())
+	switch n.Kind {
+	case form.Mapping:
+		of := b.Fields(n, "rate", rateKeys.Names())
 		forms := 0
 		for key, to := range map[string]*[]float64{"at": &r.At, "ramp": &r.Ramp, "steps": &r.Steps} {
-			if v := of.value(key); v != nil {
+			if v := of.Value(key); v != nil {
 				forms++
-				*to = b.rates(v, key)
+				*to = rates(&b.Document, v, key)
 			}
 		}
 		if forms != 1 {
-			b.at(n, "rate has one of at, ramp and steps", rateHint)
+			b.At(n, "rate has one of at, ramp and steps", rateHint)
 		}
-		if v := of.value("ramp"); v != nil && (v.kind != list || len(v.items) != 2) {
-			b.at(v, "ramp is from one rate to another", "as in ramp: [500, 4000]")
+		if v := of.Value("ramp"); v != nil && (v.Kind != form.List || len(v.Items) != 2) {
+			b.At(v, "ramp is from one rate to another", "as in ramp: [500, 4000]")
 		}
-		rateKeys.bind(of, r)
+		rateKeys.Bind(of, r)
 	default:
-		r.At = b.rates(n, "rate")
+		r.At = rates(&b.Document, n, "rate")
 	}
-	if !b.noStep(n, p, "rate") && len(b.problems) == before {
+	if !b.noStep(n, p, "rate") && len(b.Problems) == before {
 		p.Rate = r
 	}
 }
 
 // rates reads a rate, or a list of them.
-func (d *document) rates(n *node, what string) (out []float64) {
-	items := []*node{n}
-	if n.kind == list {
-		if items = n.items; len(items) == 0 {
-			d.at(n, what+" is empty", rateHint)
+func rates(d *form.Document, n *form.Node, what string) (out []float64) {
+	items := []*form.Node{n}
+	if n.Kind == form.List {
+		if items = n.Items; len(items) == 0 {
+			d.At(n, what+" is empty", rateHint)
 		}
 	}
 	for _, item := range items {
-		v, err := perSecond.read(item)
+		v, err := perSecond.Read(item)
 		switch {
-		case item.kind == broken:
+		case item.Kind == form.Broken:
 			continue
 		case err != nil:
-			d.at(item, what+": "+err.Error(), rateHint)
+			d.At(item, what+": "+err.Error(), rateHint)
 			continue
 		case slices.Contains(out, v) && what != "steps" && what != "ramp":
-			d.at(item, fmt.Sprintf("%s: %s is given twice", what, item.text), "remove one")
+			d.At(item, fmt.Sprintf("%s: %s is given twice", what, item.Text), "remove one")
 		}
 		out = append(out, v)
 	}
@@ -139,7 +140,7 @@ func (d *document) rates(n *node, what string) (out []float64) {
 }
 
 // noStep reports a run without a step to which a schedule could apply.
-func (b *binder) noStep(n *node, p *Plan, what string) bool {
+func (b *binder) noStep(n *form.Node, p *Plan, what string) bool {
 	if p.Run == nil {
 		return true // already reported
 	}
@@ -148,43 +149,43 @@ func (b *binder) noStep(n *node, p *Plan, what string) bool {
 			return false
 		}
 	}
-	b.at(n, what+" has no step to apply to: it is for steps that are bounded by time, create no tables, and have clients without a rate of their own",
+	b.At(n, what+" has no step to apply to: it is for steps that are bounded by time, create no tables, and have clients without a rate of their own",
 		"rumbench run --dry-run shows the steps; choose others with params, or remove "+what)
 	return true
 }
 
 // find reads the promise that a search is to keep.
-func (b *binder) find(f fields, p *Plan) {
-	n := f.value("find")
+func (b *binder) find(f form.Fields, p *Plan) {
+	n := f.Value("find")
 	if n == nil {
 		return
 	}
 	d := &Find{Precision: usualPrecision, Like: pace.Arrivals{Kind: pace.Poisson, LeadIn: usualLeadIn}}
-	switch n.kind {
-	case mapping:
-		of := b.fields(n, "find", findKeys.names())
-		if n.get("promise") == nil {
-			b.at(n, "find has no promise", promiseHint)
+	switch n.Kind {
+	case form.Mapping:
+		of := b.Fields(n, "find", findKeys.Names())
+		if n.Get("promise") == nil {
+			b.At(n, "find has no promise", promiseHint)
 		}
-		findKeys.bind(of, d)
+		findKeys.Bind(of, d)
 		if d.To > 0 && d.From >= d.To {
-			b.at(of.value("from"), fmt.Sprintf("from: %g is not below to, which is %g", d.From, d.To), "")
+			b.At(of.Value("from"), fmt.Sprintf("from: %g is not below to, which is %g", d.From, d.To), "")
 		}
 	default:
-		bind(f, "find", promise, d.keep)
+		form.Bind(f, "find", promise, d.keep)
 	}
 	switch {
-	case f.of.get("rate") != nil:
-		b.at(n, "a plan has either rate or find: find tries rates of its own", "remove one")
+	case f.Of.Get("rate") != nil:
+		b.At(n, "a plan has either rate or find: find tries rates of its own", "remove one")
 	case p.Order == Duet:
-		b.at(n, "the two of a duet would try different rates, and cannot wait for each other",
+		b.At(n, "the two of a duet would try different rates, and cannot wait for each other",
 			"set order: interleaved, or give a list of rates instead, as rate: [500, 1000]")
 	case p.Stop.Precision > 0:
-		b.at(n, "stop: precision does not go with a search, whose answer is as precise as find says", "remove precision from stop; a budget can stay")
+		b.At(n, "stop: precision does not go with a search, whose answer is as precise as find says", "remove precision from stop; a budget can stay")
 	case b.noStep(n, p, "find") || p.Run == nil:
 	default:
 		if bound, problem, hint := d.tooShort(p.Run); bound != "" {
-			b.at(n.get(bound), problem, hint)
+			b.At(n.Get(bound), problem, hint)
 		}
 		p.Find = d
 	}
@@ -227,9 +228,9 @@ type kept struct {
 func (d *Find) keep(k kept) { d.Promise, d.Percentile, d.Below = k.text, k.percentile, k.below }
 
 // promise reads a promise such as p99 < 10ms or p99_ms < 10.
-var promise = scalarOf[kept]{readPromise, promiseShape()}
+var promise = form.NewScalar(readPromise, promiseShape())
 
-func promiseShape() schema {
+func promiseShape() form.Shape {
 	var measures []string
 	for name := range percentiles {
 		var letters []string
@@ -240,17 +241,17 @@ func promiseShape() schema {
 	}
 	slices.Sort(measures)
 	const unit = `[A-Za-zµ]`
-	return schema{"type": "string", "pattern": whole("(" + strings.Join(measures, "|") + ")(_" + unit + `+)?\s*<\s*[0-9.]+\s*` + unit + "*")}
+	return form.Shape{"type": "string", "pattern": form.Whole("(" + strings.Join(measures, "|") + ")(_" + unit + `+)?\s*<\s*[0-9.]+\s*` + unit + "*")}
 }
 
-func readPromise(n *node) (out kept, err error) {
-	text := strings.ToLower(strings.TrimSpace(n.text))
+func readPromise(n *form.Node) (out kept, err error) {
+	text := strings.ToLower(strings.TrimSpace(n.Text))
 	if inclusive := strings.NewReplacer("<=", "<", "≤", "<").Replace(text); inclusive != text {
-		return out, hint.Errorf("write "+inclusive, "%q: a promise is kept below its limit, not at it", n.text)
+		return out, hint.Errorf("write "+inclusive, "%q: a promise is kept below its limit, not at it", n.Text)
 	}
 	m := promiseText.FindStringSubmatch(text)
 	if m == nil {
-		return out, hint.Errorf(promiseHint, "%q is not a promise", n.text)
+		return out, hint.Errorf(promiseHint, "%q is not a promise", n.Text)
 	}
 	measure, unit := strings.ReplaceAll(m[1], ".", ""), m[2]+m[4]
 	var known bool
@@ -261,7 +262,7 @@ func readPromise(n *node) (out kept, err error) {
 		unit = m[2]
 	}
 	if unit == "" {
-		return out, hint.Errorf(fmt.Sprintf("write %s < %sms, if milliseconds are meant", m[1], m[3]), "%q has no unit", n.text)
+		return out, hint.Errorf(fmt.Sprintf("write %s < %sms, if milliseconds are meant", m[1], m[3]), "%q has no unit", n.Text)
 	}
 	limit, err := quantity.ParseDuration(m[3] + unit)
 	if err != nil || limit <= 0 || limit > time.Hour {
@@ -273,17 +274,17 @@ func readPromise(n *node) (out kept, err error) {
 }
 
 // perSecond reads a rate: 2000, 2k or 2000/s.
-var perSecond = scalarOf[float64]{func(n *node) (float64, error) {
-	v, ok := number(n)
+var perSecond = form.NewScalar(func(n *form.Node) (float64, error) {
+	v, ok := form.Number(n)
 	if !ok {
-		count, err := workload.ParseCount(strings.TrimSuffix(n.text, "/s"))
+		count, err := workload.ParseCount(strings.TrimSuffix(n.Text, "/s"))
 		v, ok = float64(count), err == nil
 	}
 	if ok && v > 0 && v <= GreatestRate {
 		return v, nil
 	}
-	return 0, hint.Errorf("", "%q is not a number of operations a second, above 0", n.text)
-}, numberOrText(schema{"exclusiveMinimum": 0, "maximum": float64(GreatestRate)}, workload.CountPattern+"(/s)?")}
+	return 0, hint.Errorf("", "%q is not a number of operations a second, above 0", n.Text)
+}, form.NumberOrText(form.Shape{"exclusiveMinimum": 0, "maximum": float64(GreatestRate)}, workload.CountPattern+"(/s)?"))
 
 // OpenGroup returns the group of a step that can be driven by an arrival schedule,
 // -1 if there is none: the group of the step's primary operation, if its clients

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/form"
 	"rumbench/internal/quantity"
 	"rumbench/workload"
 )
@@ -17,55 +18,55 @@ import (
 // an engine can do is checked by Load alone.
 func Schema(cat Catalog) ([]byte, error) { return json.MarshalIndent(planSchema(cat), "", "  ") }
 
-func planSchema(cat Catalog) schema {
-	root := planKeys.shape("workload", "targets")
+func planSchema(cat Catalog) form.Shape {
+	root := planKeys.Shape("workload", "targets")
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	root["title"] = "rumbench plan"
 	root["description"] = "What rumbench run measures: one workload on one or more targets."
-	properties := root["properties"].(schema)
-	properties["workload"] = choice(cat.WorkloadNames(), func(name string) string {
+	properties := root["properties"].(form.Shape)
+	properties["workload"] = form.Choice(cat.WorkloadNames(), func(name string) string {
 		w, _ := cat.Workload(name)
 		return w.Info().Doc
-	}).with("description", "The workload to run.")
-	var rules []schema
+	}).With("description", "The workload to run.")
+	var rules []form.Shape
 	for _, name := range cat.WorkloadNames() {
 		w, _ := cat.Workload(name)
 		rules = append(rules, when("workload", name, workloadShape(w.Info())))
 	}
 	root["allOf"] = rules
-	targets := properties["targets"].(schema)
-	targets["items"] = either(enginesShape(cat), targetShape(cat))
+	targets := properties["targets"].(form.Shape)
+	targets["items"] = form.Either(enginesShape(cat), targetShape(cat))
 	return root
 }
 
 // when returns a rule: if a key is a name, the properties have these shapes.
-func when(key, name string, properties schema) schema {
-	return schema{
-		"if":   schema{"properties": schema{key: schema{"enum": written(name)}}, "required": []string{key}},
-		"then": schema{"properties": properties},
+func when(key, name string, properties form.Shape) form.Shape {
+	return form.Shape{
+		"if":   form.Shape{"properties": form.Shape{key: form.Shape{"enum": form.Written(name)}}, "required": []string{key}},
+		"then": form.Shape{"properties": properties},
 	}
 }
 
-func workloadShape(info workload.Info) schema {
+func workloadShape(info workload.Info) form.Shape {
 	var presets []string
 	for _, p := range info.Presets {
 		presets = append(presets, p.Name)
 	}
-	params := schema{}
+	params := form.Shape{}
 	for i := range info.Params {
 		p := &info.Params[i]
 		usual := inPlan(p.Default)
 		text, _ := json.Marshal(usual) // never fails for the types of parameters
-		params[p.Name] = paramShape(p).with("default", usual).with("description", fmt.Sprintf("%s Default %s.", sentence(p.Doc, p.Unit), text))
+		params[p.Name] = paramShape(p).With("default", usual).With("description", fmt.Sprintf("%s Default %s.", sentence(p.Doc, p.Unit), text))
 	}
-	shape := schema{"properties": params, "additionalProperties": false}
-	return schema{
-		"preset": choice(presets, func(name string) string {
+	shape := form.Shape{"properties": params, "additionalProperties": false}
+	return form.Shape{
+		"preset": form.Choice(presets, func(name string) string {
 			p, _ := info.Preset(name)
 			return p.Doc
-		}).with("description", "A named set of the parameters of "+info.Name+"."),
+		}).With("description", "A named set of the parameters of "+info.Name+"."),
 		"params":  shape,
-		"targets": schema{"items": schema{"properties": schema{"params": shape}}},
+		"targets": form.Shape{"items": form.Shape{"properties": form.Shape{"params": shape}}},
 	}
 }
 
@@ -89,100 +90,100 @@ func inPlan(v any) any {
 }
 
 // paramShape returns what [workload.Param.Parse] accepts.
-func paramShape(p *workload.Param) schema {
-	bounds := schema{}
+func paramShape(p *workload.Param) form.Shape {
+	bounds := form.Shape{}
 	if p.Min > -1e300 { // JSON has no infinity
 		bounds["minimum"] = p.Min
 	}
 	if p.Max != 0 {
 		bounds["maximum"] = p.Max
 	}
-	count := bounds.with("type", []string{"integer", "string"}).with("pattern", whole(workload.CountPattern))
-	name := textShape
+	count := bounds.With("type", []string{"integer", "string"}).With("pattern", form.Whole(workload.CountPattern))
+	name := form.TextShape
 	if len(p.Enum) > 0 {
-		name = names(p.Enum)
+		name = form.AnyName(p.Enum)
 	}
 	switch p.Type {
 	case workload.IntParam:
 		return count
 	case workload.IntsParam:
-		return either(count, schema{"type": "array", "items": count})
+		return form.Either(count, form.Shape{"type": "array", "items": count})
 	case workload.FloatParam:
 		if p.Unit == "s" {
-			return numberOrText(bounds, quantity.DurationPattern)
+			return form.NumberOrText(bounds, quantity.DurationPattern)
 		}
-		return numberOrText(bounds, workload.CountPattern)
+		return form.NumberOrText(bounds, workload.CountPattern)
 	case workload.DurationParam:
-		return numberOrText(bounds, quantity.DurationPattern)
+		return form.NumberOrText(bounds, quantity.DurationPattern)
 	case workload.BoolParam:
-		return boolean.shape
+		return form.Boolean.Shape
 	case workload.StringsParam:
-		return either(name, schema{"type": "array", "items": name})
+		return form.Either(name, form.Shape{"type": "array", "items": name})
 	}
 	if len(p.Enum) > 0 {
 		return name
 	}
-	return schema{"type": textShape["type"]} // a text may be empty
+	return form.Shape{"type": form.TextShape["type"]} // a text may be empty
 }
 
-func enginesShape(cat Catalog) schema {
-	return choice(cat.EngineNames(), func(name string) string {
+func enginesShape(cat Catalog) form.Shape {
+	return form.Choice(cat.EngineNames(), func(name string) string {
 		e, _ := cat.Engine(name)
 		return e.Info().Doc
 	})
 }
 
-func targetShape(cat Catalog) schema {
-	target := targetKeys.shape("engine")
-	target["properties"].(schema)["engine"] = enginesShape(cat).with("description", "The engine.")
-	var rules []schema
+func targetShape(cat Catalog) form.Shape {
+	target := targetKeys.Shape("engine")
+	target["properties"].(form.Shape)["engine"] = enginesShape(cat).With("description", "The engine.")
+	var rules []form.Shape
 	for _, name := range cat.EngineNames() {
 		e, _ := cat.Engine(name)
 		rules = append(rules, when("engine", name, engineShape(e.Info())))
 	}
-	return target.with("allOf", rules)
+	return target.With("allOf", rules)
 }
 
 // engineShape returns the shapes of a target's keys that depend on its engine.
-func engineShape(info engine.Info) schema {
-	options := schema{}
+func engineShape(info engine.Info) form.Shape {
+	options := form.Shape{}
 	for _, o := range info.Options {
 		if !strings.Contains(o.Name, " ") { // others describe what else there may be
-			options[o.Name] = optionShape(o.Type).with("description", sentence(o.Doc, ""))
+			options[o.Name] = optionShape(o.Type).With("description", sentence(o.Doc, ""))
 		}
 	}
 	if len(info.Servers) == 0 {
-		out := schema{"options": schema{"properties": options, "additionalProperties": false}}
-		for _, key := range serverKeys.names() {
+		out := form.Shape{"options": form.Shape{"properties": options, "additionalProperties": false}}
+		for _, key := range serverKeys.Names() {
 			out[key] = false
 		}
 		if len(info.Storages) > 0 {
-			out["storage"] = names(info.Storages)
+			out["storage"] = form.AnyName(info.Storages)
 		}
 		return out
 	}
-	out := schema{"options": schema{"properties": options}, "server": names(info.Servers)}
+	out := form.Shape{"options": form.Shape{"properties": options}, "server": form.AnyName(info.Servers)}
 	if len(info.Storages) > 0 {
-		out["storage"] = either(names(info.Storages), word.shape) // the server may have others
+		out["storage"] = form.Either(form.AnyName(info.Storages), form.Text.Shape) // the server may have others
 	}
 	return out
 }
 
 // optionShape returns the shape of an option by the type that its engine declares.
-func optionShape(kind string) schema {
+func optionShape(kind string) form.Shape {
 	switch kind {
 	case "bool":
-		return boolean.shape
+		return form.Boolean.Shape
 	case "int":
-		return schema{"type": "integer"}
+		return form.Shape{"type": "integer"}
 	case "number":
-		return schema{"type": "number"}
+		return form.Shape{"type": "number"}
 	case "size":
-		return sizeShape.with("minimum", 0)
+		return form.SizeShape.With("minimum", 0)
 	case "duration":
-		return schema{"type": "string", "pattern": whole(quantity.DurationPattern)}
+		return form.Shape{"type": "string", "pattern": form.Whole(quantity.DurationPattern)}
 	case "string":
-		return textShape
+		return form.TextShape
 	}
-	return schema{"enum": strings.Split(kind, "|")}
+	return form.Shape{"enum": strings.Split(kind, "|")}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"rumbench/internal/form"
 	"slices"
 	"strings"
 	"testing"
@@ -46,16 +47,16 @@ func compiled(t *testing.T) *jsonschema.Schema {
 
 // tree returns a plan as an editor reads it, and whether it is YAML that plans use.
 func tree(src string) (any, bool) {
-	var d document
-	root := d.readFile("", []byte(src))
+	var d form.Document
+	root := d.ReadFile("", []byte(src))
 	switch {
 	case root == nil: // what is no map is null here: a schema refuses either
-		text := d.problems.Error()
+		text := d.Problems.Error()
 		return nil, strings.Contains(text, "map of keys") || strings.Contains(text, "is empty")
-	case len(d.problems) > 0:
+	case len(d.Problems) > 0:
 		return nil, false
 	}
-	return root.plain(false), true
+	return root.Plain(false), true
 }
 
 // The schema refuses the wrong plans, but those that only the program can refuse.

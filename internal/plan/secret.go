@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"rumbench/engine"
+	"rumbench/internal/form"
 	"rumbench/internal/hint"
 	"rumbench/internal/regular"
 )
@@ -22,12 +23,12 @@ const SecretFile = "secrets.env"
 var reference = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
 
 // dsn reads a target's data source name, from the plan, a file or the environment.
-func (b *binder) dsn(f fields) (dsn string) {
+func (b *binder) dsn(f form.Fields) (dsn string) {
 	set := func(v string) { dsn = v }
-	bind(f, "dsn", scalarOf[string]{read: func(n *node) (string, error) { return resolveDSN(n.text, b.file) }}, set)
-	bind(f, "dsn_file", scalarOf[string]{read: readDSN}, set)
-	if f.of.get("dsn") != nil && f.of.get("dsn_file") != nil {
-		b.at(f.of.key("dsn_file"), "a target has a dsn or a dsn_file, not both", "remove one")
+	form.Bind(f, "dsn", form.ScalarOf[string]{Read: func(n *form.Node) (string, error) { return resolveDSN(n.Text, b.file) }}, set)
+	form.Bind(f, "dsn_file", form.ScalarOf[string]{Read: readDSN}, set)
+	if f.Of.Get("dsn") != nil && f.Of.Get("dsn_file") != nil {
+		b.At(f.Of.Key("dsn_file"), "a target has a dsn or a dsn_file, not both", "remove one")
 	}
 	return dsn
 }
@@ -65,7 +66,7 @@ func keptSecrets(plan string) (map[string]string, error) {
 	if plan == "" {
 		return nil, nil
 	}
-	b, err := regular.ReadFile(filepath.Join(filepath.Dir(plan), SecretFile), maxBytes)
+	b, err := regular.ReadFile(filepath.Join(filepath.Dir(plan), SecretFile), form.MaxBytes)
 	if err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, regular.ErrNot) {
 		return nil, err
 	}
@@ -79,21 +80,21 @@ func keptSecrets(plan string) (map[string]string, error) {
 }
 
 // readDSN reads a data source name from a file.
-func readDSN(n *node) (string, error) {
+func readDSN(n *form.Node) (string, error) {
 	const help = "a file with the data source name alone, seen from the current directory"
-	b, err := regular.ReadFile(n.text, maxBytes)
+	b, err := regular.ReadFile(n.Text, form.MaxBytes)
 	if err != nil {
 		return "", hint.Errorf(help, "%v", err)
 	}
 	dsn, err := lineDSN(strings.TrimRight(string(b), "\r\n"))
 	if err != nil {
-		return "", hint.Errorf(help, "%q does not hold one line of text", n.text)
+		return "", hint.Errorf(help, "%q does not hold one line of text", n.Text)
 	}
 	return dsn, nil
 }
 
 func lineDSN(text string) (string, error) {
-	if text == "" || hasControl(text) {
+	if text == "" || form.HasControl(text) {
 		return "", hint.Errorf("", "it is not one line of text")
 	}
 	return text, nil
@@ -103,22 +104,22 @@ func lineDSN(text string) (string, error) {
 // are kept apart, and the plan refers to them. A plan without any stays as it was
 // written; others lose their comments, which may hold an old password, and have
 // the overrides applied.
-func (b *binder) seal(p *Plan, root *node, src []byte, sets []string) {
+func (b *binder) seal(p *Plan, root *form.Node, src []byte, sets []string) {
 	if !strings.Contains(strings.ToLower(string(src)+strings.Join(sets, "\n")), "dsn") {
 		p.Source, p.Sets = src, slices.Clone(sets)
 		return
 	}
 	var kept strings.Builder
 	for _, t := range b.attached {
-		n := t.node.get("dsn")
-		if n == nil || reference.MatchString(n.text) || n.text == t.Knobs["dsn"] {
+		n := t.node.Get("dsn")
+		if n == nil || reference.MatchString(n.Text) || n.Text == t.Knobs["dsn"] {
 			continue
 		}
 		name := fmt.Sprintf("RUMBENCH_DSN_%d", strings.Count(kept.String(), "\n")+1)
 		fmt.Fprintf(&kept, "%s=%s\n", name, t.Config.Server.DSN)
-		n.text, n.value = "${"+name+"}", "${"+name+"}"
+		n.Text, n.Value = "${"+name+"}", "${"+name+"}"
 	}
-	p.Source, p.Secrets = root.yaml(), []byte(kept.String())
+	p.Source, p.Secrets = root.YAML(), []byte(kept.String())
 }
 
 // WithoutSecrets returns a plan without the data source names in it, so that it
@@ -127,82 +128,33 @@ func WithoutSecrets(src []byte) []byte {
 	if !strings.Contains(strings.ToLower(string(src)), "dsn") {
 		return src
 	}
-	var d document
-	root := d.readFile("", src)
-	if root == nil || len(d.problems) > 0 {
+	d := document()
+	root := d.ReadFile("", src)
+	if root == nil || len(d.Problems) > 0 {
 		return []byte("# It names a data source, cannot be read, and is not shown.\n")
 	}
-	root.hide()
-	return root.yaml()
+	hide(root)
+	return root.YAML()
 }
 
 // hide hides the values of keys that are named after data source names.
-func (n *node) hide() {
-	for _, item := range n.items {
-		item.hide()
+func hide(n *form.Node) {
+	for _, item := range n.Items {
+		hide(item)
 	}
-	for _, e := range n.entries {
-		if dsnKey.MatchString(e.key.text+":") && !reference.MatchString(e.value.text) && engine.ShownDSN(e.value.text) == engine.Hidden {
-			e.value.text, e.value.value = engine.Hidden, engine.Hidden
+	for _, e := range n.Entries {
+		if form.DSNKey.MatchString(e.Key.Text+":") && !reference.MatchString(e.Value.Text) && engine.ShownDSN(e.Value.Text) == engine.Hidden {
+			e.Value.Text, e.Value.Value = engine.Hidden, engine.Hidden
 		}
-		e.value.hide()
+		hide(e.Value)
 	}
-}
-
-// Patterns of secrets in a line of a plan or a command.
-var (
-	dsnKey     = regexp.MustCompile(`(?i)dsn["']?\s*[:=]\s*`)
-	credential = regexp.MustCompile(`(?i)[^\s"',{}=]*@|passw|pwd`)
-	quoted     = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
-	entryStart = regexp.MustCompile(`^\s*(- |#|["']?[\w.]+["']?\s*:(\s|$)|$)`)
-)
-
-// hideSecrets cuts a line of a plan, or an argument of a command, where a data
-// source name begins, or what looks like a misplaced one.
-func hideSecrets(line string) string {
-	cut := len(line)
-	if at := dsnKey.FindStringIndex(line); at != nil {
-		cut = at[1]
-	}
-	if at := credential.FindStringIndex(line); at != nil {
-		cut = min(cut, at[0])
-	}
-	if cut == len(line) {
-		return line
-	}
-	return line[:cut] + engine.Hidden
 }
 
 // WithoutSecretArgs returns the arguments of a command with secrets hidden.
 func WithoutSecretArgs(args []string) []string {
 	out := make([]string, len(args))
 	for i, arg := range args {
-		out[i] = hideSecrets(arg)
+		out[i] = form.HideSecrets(arg)
 	}
 	return out
-}
-
-// hideQuoted hides quotations from a plan that look like a secret.
-func hideQuoted(text string) string {
-	return quoted.ReplaceAllStringFunc(text, func(q string) string {
-		if credential.MatchString(q) {
-			return `"` + engine.Hidden + `"`
-		}
-		return q
-	})
-}
-
-// shown returns a line of the source with secrets hidden: a data source name may
-// continue below its key.
-func (s *source) shown(line int) string {
-	for at := line; at >= 1; at-- {
-		text := s.lines[at-1]
-		if at < line && dsnKey.MatchString(text) {
-			return engine.Hidden
-		}
-		if entryStart.MatchString(text) {
-			break
-		}
-	}
-	return hideSecrets(s.lines[line-1])
 }

@@ -38,13 +38,13 @@ targets:
 	}
 	for name, text := range texts {
 		b := &binder{}
-		root := b.readFile(name, []byte(text))
-		again := b.readFile(name+" written anew", root.yaml())
-		if len(b.problems) > 0 {
-			t.Fatalf("%v\n%s", b.problems, root.yaml())
+		root := b.ReadFile(name, []byte(text))
+		again := b.ReadFile(name+" written anew", root.YAML())
+		if len(b.Problems) > 0 {
+			t.Fatalf("%v\n%s", b.Problems, root.YAML())
 		}
-		if d := cmp.Diff(root.plain(false), again.plain(false)); d != "" {
-			t.Errorf("%s: %s\n%s", name, d, root.yaml())
+		if d := cmp.Diff(root.Plain(false), again.Plain(false)); d != "" {
+			t.Errorf("%s: %s\n%s", name, d, root.YAML())
 		}
 	}
 }

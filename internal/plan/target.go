@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"rumbench/engine"
+	"rumbench/internal/form"
 	"rumbench/internal/hint"
 	"rumbench/internal/quantity"
 	"rumbench/model"
@@ -31,16 +32,16 @@ func promises() map[string]string {
 // bound is a target with the nodes that its problems refer to.
 type bound struct {
 	Target
-	node   *node
-	fields fields
-	common fields
+	node   *form.Node
+	fields form.Fields
+	common form.Fields
 }
 
 // targets reads the targets and checks that each can run the plan.
-func (b *binder) targets(f fields, p *Plan) {
-	common := b.fields(f.of.get("common"), "common", knobKeys.names())
+func (b *binder) targets(f form.Fields, p *Plan) {
+	common := b.Fields(f.Of.Get("common"), "common", knobKeys.Names())
 	config := engine.Config{Durability: model.DurabilityProcess}
-	knobKeys.bind(common, &config)
+	knobKeys.Bind(common, &config)
 	var known []*bound
 	for _, n := range b.targetNodes(f) {
 		if t := b.target(n, common, config, p); t != nil {
@@ -56,45 +57,45 @@ func (b *binder) targets(f fields, p *Plan) {
 	}
 }
 
-func (b *binder) targetNodes(f fields) []*node {
-	n := f.of.get("targets")
+func (b *binder) targetNodes(f form.Fields) []*form.Node {
+	n := f.Of.Get("targets")
 	switch {
 	case n == nil:
-		b.at(f.of, "targets is missing", "a list of engines, as targets: ["+strings.Join(b.cat.EngineNames(), ", ")+"]")
-	case n.isNull():
-		b.at(n, "targets has no value", "a list of engines, as targets: [ENGINE]")
-	case !b.is(n, list, "targets must be a list", "put it in brackets, as targets: [ENGINE]"):
-	case len(n.items) == 0:
-		b.at(n, "targets is empty", hint.OneOf("", b.cat.EngineNames()))
+		b.At(f.Of, "targets is missing", "a list of engines, as targets: ["+strings.Join(b.cat.EngineNames(), ", ")+"]")
+	case n.IsNull():
+		b.At(n, "targets has no value", "a list of engines, as targets: [ENGINE]")
+	case !b.Is(n, form.List, "targets must be a list", "put it in brackets, as targets: [ENGINE]"):
+	case len(n.Items) == 0:
+		b.At(n, "targets is empty", hint.OneOf("", b.cat.EngineNames()))
 	default:
-		return n.items
+		return n.Items
 	}
 	return nil
 }
 
 // target reads one target; it returns nil if its engine is not known.
-func (b *binder) target(n *node, common fields, config engine.Config, p *Plan) *bound {
-	if n.kind == broken {
+func (b *binder) target(n *form.Node, common form.Fields, config engine.Config, p *Plan) *bound {
+	if n.Kind == form.Broken {
 		return nil
 	}
-	if n.kind == list || n.kind == scalar && n.text == "" {
-		b.at(n, "a target is an engine's name or a map", "as in targets: [ENGINE, {name: NAME, engine: ENGINE, cache: 1GiB}]")
+	if n.Kind == form.List || n.Kind == form.Scalar && n.Text == "" {
+		b.At(n, "a target is an engine's name or a map", "as in targets: [ENGINE, {name: NAME, engine: ENGINE, cache: 1GiB}]")
 		return nil
 	}
 	n = asMap(n)
 	b.nameNull(n)
-	t := &bound{node: n, fields: b.fields(n, "a target", targetKeys.names()), common: common}
+	t := &bound{node: n, fields: b.Fields(n, "a target", targetKeys.Names()), common: common}
 	t.Config = config
-	if t.fields.of.get("engine") == nil {
-		b.at(n, "engine is missing", hint.OneOf("", b.cat.EngineNames()))
+	if t.fields.Of.Get("engine") == nil {
+		b.At(n, "engine is missing", hint.OneOf("", b.cat.EngineNames()))
 	}
-	targetKeys.bind(t.fields, &t.Target)
-	if t.fields.of.get("name") == nil {
+	targetKeys.Bind(t.fields, &t.Target)
+	if t.fields.Of.Get("name") == nil {
 		t.Name = t.Engine
 	}
 	t.Config.Server.DSN = b.dsn(t.fields)
 	t.Config.Server.Force = b.force
-	t.Config.Options = t.fields.options()
+	t.Config.Options = options(t.fields)
 	if t.override(b, p); p.Run != nil {
 		t.Config.Schema = p.For(&t.Target).Run.Schema()
 	}
@@ -103,7 +104,7 @@ func (b *binder) target(n *node, common fields, config engine.Config, p *Plan) *
 	}
 	e, ok := b.cat.Engine(t.Engine)
 	if !ok {
-		b.at(t.fields.value("engine"), fmt.Sprintf("there is no engine %q", t.Engine), b.engineMeant(t.Engine))
+		b.At(t.fields.Value("engine"), fmt.Sprintf("there is no engine %q", t.Engine), engineMeant(b.cat, t.Engine))
 		return nil
 	}
 	t.Knobs = printable(t.Config)
@@ -115,47 +116,47 @@ func (b *binder) target(n *node, common fields, config engine.Config, p *Plan) *
 }
 
 // asMap turns a target given as a bare engine name into a map.
-func asMap(n *node) *node {
-	if n.kind != scalar {
+func asMap(n *form.Node) *form.Node {
+	if n.Kind != form.Scalar {
 		return n
 	}
 	key := *n
-	key.text = "engine"
-	out := &node{kind: mapping, src: n.src, line: n.line, column: n.column, text: n.text}
-	out.set(&key, n)
+	key.Text = "engine"
+	out := &form.Node{Kind: form.Mapping, Source: n.Source, Line: n.Line, Column: n.Column, Text: n.Text}
+	out.Set(&key, n)
 	return out
 }
 
 // nameNull turns what means no value in YAML, such as null, into a name where an
 // engine is called that.
-func (b *binder) nameNull(target *node) {
+func (b *binder) nameNull(target *form.Node) {
 	for _, key := range []string{"engine", "name"} {
-		if n := target.get(key); n != nil && n.isNull() {
-			if _, is := b.cat.Engine(n.text); is {
-				n.value = n.text
+		if n := target.Get(key); n != nil && n.IsNull() {
+			if _, is := b.cat.Engine(n.Text); is {
+				n.Value = n.Text
 			}
 		}
 	}
 }
 
-func (f fields) options() map[string]any {
-	n := f.of.get("options")
-	if n == nil || n.isNull() || !f.in.is(n, mapping, "options must be a map of keys", "write {option: value, …}") {
+func options(f form.Fields) map[string]any {
+	n := f.Of.Get("options")
+	if n == nil || n.IsNull() || !f.In.Is(n, form.Mapping, "options must be a map of keys", "write {option: value, …}") {
 		return nil
 	}
-	options := map[string]any{}
-	for _, e := range n.entries {
-		v := (fields{f.in, n}).value(e.key.text)
+	out := map[string]any{}
+	for _, e := range n.Entries {
+		v := (form.Fields{In: f.In, Of: n}).Value(e.Key.Text)
 		if v == nil {
 			continue
 		}
-		if text, ok := v.value.(string); ok && hasControl(text) || hasControl(e.key.text) {
-			f.in.at(e.key, fmt.Sprintf("option %q holds a line end or another control character", e.key.text), "an option is one line of the server's configuration")
+		if text, ok := v.Value.(string); ok && form.HasControl(text) || form.HasControl(e.Key.Text) {
+			f.In.At(e.Key, fmt.Sprintf("option %q holds a line end or another control character", e.Key.Text), "an option is one line of the server's configuration")
 			continue
 		}
-		options[e.key.text] = v.plain(false)
+		out[e.Key.Text] = v.Plain(false)
 	}
-	return options
+	return out
 }
 
 // printable returns the settings that a configuration asks for.
@@ -194,31 +195,31 @@ var (
 )
 
 // matching returns a reader of a text that matches a pattern.
-func matching(pattern, what, help string) scalarOf[string] {
+func matching(pattern, what, help string) form.ScalarOf[string] {
 	re := regexp.MustCompile(pattern)
-	return scalarOf[string]{func(n *node) (string, error) {
-		if !re.MatchString(n.text) {
-			return "", hint.Errorf(help, "%q is not %s", n.text, what)
+	return form.NewScalar(func(n *form.Node) (string, error) {
+		if !re.MatchString(n.Text) {
+			return "", hint.Errorf(help, "%q is not %s", n.Text, what)
 		}
-		return n.text, nil
-	}, textShape.with("pattern", pattern)}
+		return n.Text, nil
+	}, form.TextShape.With("pattern", pattern))
 }
 
-var directory = scalarOf[string]{readDirectory, textShape}
+var directory = form.NewScalar(readDirectory, form.TextShape)
 
-func readDirectory(n *node) (string, error) {
+func readDirectory(n *form.Node) (string, error) {
 	const help = "an existing data directory, seen from the current directory; leave data out for a private new one"
-	path, err := filepath.Abs(n.text)
-	if err != nil || n.text == "" {
-		return "", hint.Errorf(help, "%q is not a directory", n.text)
+	path, err := filepath.Abs(n.Text)
+	if err != nil || n.Text == "" {
+		return "", hint.Errorf(help, "%q is not a directory", n.Text)
 	}
 	switch info, err := os.Stat(path); {
 	case errors.Is(err, os.ErrNotExist):
-		return "", hint.Errorf(help, "there is no directory %q", n.text)
+		return "", hint.Errorf(help, "there is no directory %q", n.Text)
 	case err != nil:
 		return "", hint.Errorf(help, "%v", err)
 	case !info.IsDir():
-		return "", hint.Errorf(help, "%q is not a directory", n.text)
+		return "", hint.Errorf(help, "%q is not a directory", n.Text)
 	}
 	return path, nil
 }
@@ -230,7 +231,7 @@ func (b *binder) checkNames(targets []*bound) {
 			seen[t.Name] = true
 			continue
 		}
-		b.at(cmp.Or(t.fields.of.get("name"), t.node), fmt.Sprintf("a target before is called %q too", t.Name),
+		b.At(cmp.Or(t.fields.Of.Get("name"), t.node), fmt.Sprintf("a target before is called %q too", t.Name),
 			fmt.Sprintf("give it a name, as {name: %s-2, engine: %s}", t.Name, t.Engine))
 	}
 }
@@ -241,20 +242,20 @@ func (b *binder) checkData(targets []*bound, trials int) {
 		if t.Data == "" {
 			continue
 		}
-		at := t.fields.of.get("data")
+		at := t.fields.Of.Get("data")
 		if t.Config.Server.DSN != "" {
-			b.at(at, "data is a directory, and a target with a dsn has its data where the server keeps it", "remove data")
+			b.At(at, "data is a directory, and a target with a dsn has its data where the server keeps it", "remove data")
 			continue
 		}
 		if trials > 1 {
-			b.at(at, fmt.Sprintf("data cannot be used in %d trials: each would change the data that the next begins with", trials), "set trials: 1, or remove data")
+			b.At(at, fmt.Sprintf("data cannot be used in %d trials: each would change the data that the next begins with", trials), "set trials: 1, or remove data")
 		}
 		info, err := os.Stat(t.Data)
 		if err != nil {
 			continue // it existed a moment ago; the trial reports it
 		}
 		if slices.ContainsFunc(used, func(u os.FileInfo) bool { return os.SameFile(u, info) }) {
-			b.at(at, "a target before uses the same data", "give each target a copy of its own")
+			b.At(at, "a target before uses the same data", "give each target a copy of its own")
 		}
 		used = append(used, info)
 	}
@@ -273,13 +274,13 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 			if set := cmp.Or(enabling(of, needs), sparing(w, of, p.For(&t.Target).Params)); set != "" {
 				help = "set " + set + "; " + help
 			}
-			b.at(t.node, fmt.Sprintf("%s cannot run workload %s: %v", t.Engine, p.Workload, err), help)
+			b.At(t.node, fmt.Sprintf("%s cannot run workload %s: %v", t.Engine, p.Workload, err), help)
 		}
 	}
 	if b.build != nil {
 		if err := b.build(&t.Target); err != nil {
 			n, _ := t.blame("binary", info)
-			b.at(n, err.Error(), hint.Of(err))
+			b.At(n, err.Error(), hint.Of(err))
 			return
 		}
 	}
@@ -298,7 +299,7 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 		}
 		var knob *engine.KnobError
 		if !errors.As(err, &knob) {
-			b.at(t.node, t.Engine+": "+err.Error(), "")
+			b.At(t.node, t.Engine+": "+err.Error(), "")
 			return
 		}
 		if len(knob.Known) > 0 {
@@ -308,8 +309,8 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 		if h := hint.Of(err); h != "" {
 			help = h
 		}
-		b.at(n, t.Engine+": "+knob.Error(), help)
-		aboutServer := len(info.Servers) > 0 && slices.Contains(append(serverKeys.names(), programKey.name), knob.Knob)
+		b.At(n, t.Engine+": "+knob.Error(), help)
+		aboutServer := len(info.Servers) > 0 && slices.Contains(append(serverKeys.Names(), programKey.Name), knob.Knob)
 		if aboutServer || !drop(&c, knob.Knob) {
 			return // what else would be refused depends on it
 		}
@@ -376,17 +377,17 @@ func (b *binder) able(needs []model.Capability) string {
 }
 
 // blame returns the node that set a knob, and a hint.
-func (t *bound) blame(knob string, info engine.Info) (at *node, help string) {
+func (t *bound) blame(knob string, info engine.Info) (at *form.Node, help string) {
 	if option, ok := strings.CutPrefix(knob, "options."); ok {
 		return t.blameOption(option, info)
 	}
 	if knob == "dsn" {
 		return t.dsnNode(), ""
 	}
-	if n := t.fields.of.get(knob); n != nil {
+	if n := t.fields.Of.Get(knob); n != nil {
 		return n, ""
 	}
-	if n := t.common.of.get(knob); n != nil {
+	if n := t.common.Of.Get(knob); n != nil {
 		if t.Config.Server.DSN != "" { // it cannot have one of its own either
 			return n, fmt.Sprintf("remove %s from common, and give it to the targets without a dsn", knob)
 		}
@@ -396,26 +397,26 @@ func (t *bound) blame(knob string, info engine.Info) (at *node, help string) {
 }
 
 // dsnNode returns the node that names a running server.
-func (t *bound) dsnNode() *node {
-	return cmp.Or(t.fields.of.get("dsn"), t.fields.of.get("dsn_file"), t.node)
+func (t *bound) dsnNode() *form.Node {
+	return cmp.Or(t.fields.Of.Get("dsn"), t.fields.Of.Get("dsn_file"), t.node)
 }
 
-func (t *bound) blameOption(name string, info engine.Info) (at *node, help string) {
-	options := t.fields.of.get("options")
-	if options == nil || options.get(name) == nil {
+func (t *bound) blameOption(name string, info engine.Info) (at *form.Node, help string) {
+	options := t.fields.Of.Get("options")
+	if options == nil || options.Get(name) == nil {
 		return t.node, ""
 	}
 	if len(info.Options) == 0 {
-		return options.key(name), t.Engine + " has no options"
+		return options.Key(name), t.Engine + " has no options"
 	}
 	var names []string
 	for _, o := range info.Options {
 		if o.Name == name {
-			return options.get(name), fmt.Sprintf("%s (%s): %s", o.Name, o.Type, o.Doc)
+			return options.Get(name), fmt.Sprintf("%s (%s): %s", o.Name, o.Type, o.Doc)
 		}
 		names = append(names, o.Name)
 	}
-	return options.key(name), hint.OneOf(name, names)
+	return options.Key(name), hint.OneOf(name, names)
 }
 
 // drop unsets a knob and reports whether that changed anything.

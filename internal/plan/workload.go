@@ -8,35 +8,36 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/internal/form"
 	"rumbench/internal/hint"
 	"rumbench/workload"
 )
 
 // workload reads what to run: workload, preset and params.
-func (b *binder) workload(f fields, p *Plan) {
-	before := len(b.problems)
-	bind(f, "preset", word, func(v string) { p.Preset = v })
-	if f.of.get("workload") == nil {
-		b.at(f.of, "workload is missing", hint.OneOf("", b.cat.WorkloadNames()))
+func (b *binder) workload(f form.Fields, p *Plan) {
+	before := len(b.Problems)
+	form.Bind(f, "preset", form.Text, func(v string) { p.Preset = v })
+	if f.Of.Get("workload") == nil {
+		b.At(f.Of, "workload is missing", hint.OneOf("", b.cat.WorkloadNames()))
 		return
 	}
-	bind(f, "workload", word, func(v string) { p.Workload = v })
+	form.Bind(f, "workload", form.Text, func(v string) { p.Workload = v })
 	if p.Workload == "" {
 		return
 	}
 	w, ok := b.cat.Workload(p.Workload)
 	if !ok {
-		b.at(f.value("workload"), fmt.Sprintf("there is no workload %q", p.Workload), b.workloadMeant(p.Workload))
+		b.At(f.Value("workload"), fmt.Sprintf("there is no workload %q", p.Workload), workloadMeant(b.cat, p.Workload))
 		return
 	}
 	info := w.Info()
 	if p.Preset != "" {
 		if _, err := info.Preset(p.Preset); err != nil {
-			b.at(f.value("preset"), err.Error(), hint.Of(err))
+			b.At(f.Value("preset"), err.Error(), hint.Of(err))
 		}
 	}
-	given := f.params(info)
-	if len(b.problems) > before {
+	given := params(f, info)
+	if len(b.Problems) > before {
 		return
 	}
 	var err error
@@ -44,31 +45,31 @@ func (b *binder) workload(f fields, p *Plan) {
 		p.Run, err = w.New(p.Params)
 	}
 	if err != nil {
-		b.refused(f, cmp.Or(f.of.get("preset"), f.value("workload")), err)
+		b.refused(f, cmp.Or(f.Of.Get("preset"), f.Value("workload")), err)
 	}
 }
 
 // override reads the parameters that a target overrides. Its steps must be those of
 // the plan, as steps are compared by name.
 func (t *bound) override(b *binder, p *Plan) {
-	if p.Run == nil || t.fields.value("params") == nil {
+	if p.Run == nil || t.fields.Value("params") == nil {
 		return
 	}
 	w, _ := b.cat.Workload(p.Workload)
-	before := len(b.problems)
-	given := t.fields.params(w.Info())
-	if len(b.problems) > before || len(given) == 0 {
+	before := len(b.Problems)
+	given := params(t.fields, w.Info())
+	if len(b.Problems) > before || len(given) == 0 {
 		return
 	}
 	t.Params, t.Own = maps.Clone(p.Params), slices.Sorted(maps.Keys(given))
 	maps.Copy(t.Params, given)
-	at, err := t.fields.of.get("params"), error(nil)
+	at, err := t.fields.Of.Get("params"), error(nil)
 	if t.Run, err = w.New(t.Params); err != nil {
 		b.refused(t.fields, at, err)
 		return
 	}
 	if own, of := outline(p.For(&t.Target)), outline(p); own != of {
-		b.at(at, fmt.Sprintf("params change the steps: they are %s, and those of the plan are %s", own, of),
+		b.At(at, fmt.Sprintf("params change the steps: they are %s, and those of the plan are %s", own, of),
 			"targets of one plan have the same steps, which are compared by name; give this target a plan of its own")
 	}
 }
@@ -86,22 +87,22 @@ func outline(p *Plan) string {
 	return strings.Join(names, ", ")
 }
 
-func (f fields) params(info workload.Info) map[string]any {
+func params(f form.Fields, info workload.Info) map[string]any {
 	var names []string
 	for _, p := range info.Params {
 		names = append(names, p.Name)
 	}
-	of := f.in.fields(f.of.get("params"), "params of workload "+info.Name, names)
+	of := f.In.Fields(f.Of.Get("params"), "params of workload "+info.Name, names)
 	given := map[string]any{}
 	for _, p := range info.Params {
-		n := of.value(p.Name)
+		n := of.Value(p.Name)
 		if n == nil {
 			continue
 		}
 		asText := p.Type == workload.StringParam || p.Type == workload.StringsParam
-		v, err := p.Parse(n.plain(asText))
+		v, err := p.Parse(n.Plain(asText))
 		if err != nil {
-			f.in.at(n, err.Error(), hint.Of(err))
+			f.In.At(n, err.Error(), hint.Of(err))
 			continue
 		}
 		given[p.Name] = v
@@ -111,9 +112,9 @@ func (f fields) params(info workload.Info) map[string]any {
 
 // refused reports an error about parameters at the parameter that caused it. If
 // the plan does not give that one, it is reported at n.
-func (b *binder) refused(f fields, n *node, err error) {
-	if pe, ok := errors.AsType[*workload.ParamError](err); ok && f.of.get("params") != nil {
-		n = cmp.Or(f.of.get("params").get(pe.Param), n)
+func (b *binder) refused(f form.Fields, n *form.Node, err error) {
+	if pe, ok := errors.AsType[*workload.ParamError](err); ok && f.Of.Get("params") != nil {
+		n = cmp.Or(f.Of.Get("params").Get(pe.Param), n)
 	}
-	b.at(n, err.Error(), hint.Of(err))
+	b.At(n, err.Error(), hint.Of(err))
 }

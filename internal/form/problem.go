@@ -1,4 +1,4 @@
-package plan
+package form
 
 import (
 	"cmp"
@@ -9,8 +9,8 @@ import (
 	"rumbench/internal/hint"
 )
 
-// order sorts problems into the order of the file, those of overrides last.
-func order(ps hint.Problems) {
+// SortProblems sorts problems into the SortProblems of the file, those of overrides last.
+func SortProblems(ps hint.Problems) {
 	slices.SortStableFunc(ps, func(a, b hint.Problem) int {
 		if a.Line == 0 || b.Line == 0 {
 			return -cmp.Compare(min(a.Line, 1), min(b.Line, 1))
@@ -19,8 +19,8 @@ func order(ps hint.Problems) {
 	})
 }
 
-// source is a text in which nodes and problems have positions.
-type source struct {
+// Source is a text in which nodes and problems have positions.
+type Source struct {
 	name  string
 	lines []string
 	// shift is the number of characters before the value of an override; 0 for
@@ -28,21 +28,21 @@ type source struct {
 	shift int
 }
 
-func fileSource(name, text string) *source {
-	return &source{name: name, lines: strings.Split(text, "\n")}
+func FileSource(name, text string) *Source {
+	return &Source{name: name, lines: strings.Split(text, "\n")}
 }
 
-func setSource(set string) *source {
+func SetSource(set string) *Source {
 	name := "--set " + set
 	key, _, _ := strings.Cut(name, "=")
-	return &source{name: name, shift: utf8.RuneCountInString(key) + 1}
+	return &Source{name: name, shift: utf8.RuneCountInString(key) + 1}
 }
 
-func (s *source) problem(line, column int, reason, help string) hint.Problem {
+func (s *Source) Problem(line, column int, reason, help string) hint.Problem {
 	p := hint.Problem{File: s.name, Line: line, Column: column, Reason: hideQuoted(reason), Hint: help}
 	switch {
 	case s.shift > 0:
-		p.Line, p.File = 0, hideSecrets(s.name)
+		p.Line, p.File = 0, HideSecrets(s.name)
 		p.Shown = p.File
 	case line >= 1 && line <= len(s.lines):
 		p.Shown = s.shown(line)

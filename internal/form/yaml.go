@@ -1,4 +1,4 @@
-package plan
+package form
 
 import (
 	"cmp"
@@ -19,112 +19,112 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Limits for files that are not plans: the time and memory of the YAML parser
+// Limits for files of something else: the time and memory of the YAML parser
 // grow with the square of either.
 const (
-	maxBytes = 64 << 10
+	MaxBytes = 64 << 10
 	maxDepth = 50
 )
 
-type kind uint8
+type Kind uint8
 
 const (
-	scalar kind = iota
-	list
-	mapping
-	broken // its problem has been reported
+	Scalar Kind = iota
+	List
+	Mapping
+	Broken // its problem has been reported
 )
 
-// node is a value or key of a plan with its position.
-type node struct {
-	kind         kind
-	src          *source
-	line, column int
-	text         string  // of a scalar, as written, without quotes
-	value        any     // of a scalar: nil, bool, int64, uint64, float64 or string
-	items        []*node // of a list
-	entries      []entry // of a mapping, in order, each key once
+// Node is a value or key with its position.
+type Node struct {
+	Kind         Kind
+	Source       *Source
+	Line, Column int
+	Text         string  // of a scalar, as written, without quotes
+	Value        any     // of a scalar: nil, bool, int64, uint64, float64 or string
+	Items        []*Node // of a list
+	Entries      []Entry // of a mapping, in order, each key once
 }
 
-type entry struct{ key, value *node }
+type Entry struct{ Key, Value *Node }
 
-// get returns the value of a key, nil if the node does not have it.
-func (n *node) get(key string) *node {
+// Get returns the value of a key, nil if the node does not have it.
+func (n *Node) Get(key string) *Node {
 	if i := n.index(key); i >= 0 {
-		return n.entries[i].value
+		return n.Entries[i].Value
 	}
 	return nil
 }
 
-// key returns the key with this text, nil if the node does not have it.
-func (n *node) key(text string) *node {
+// Key returns the Key with this text, nil if the node does not have it.
+func (n *Node) Key(text string) *Node {
 	if i := n.index(text); i >= 0 {
-		return n.entries[i].key
+		return n.Entries[i].Key
 	}
 	return nil
 }
 
-func (n *node) index(key string) int {
-	return slices.IndexFunc(n.entries, func(e entry) bool { return e.key.text == key })
+func (n *Node) index(key string) int {
+	return slices.IndexFunc(n.Entries, func(e Entry) bool { return e.Key.Text == key })
 }
 
-// set sets the value of a key.
-func (n *node) set(key, value *node) {
-	if i := n.index(key.text); i >= 0 {
-		n.entries[i].value = value
+// Set sets the value of a key.
+func (n *Node) Set(key, value *Node) {
+	if i := n.index(key.Text); i >= 0 {
+		n.Entries[i].Value = value
 		return
 	}
-	n.entries = append(n.entries, entry{key, value})
+	n.Entries = append(n.Entries, Entry{key, value})
 }
 
-func (n *node) isNull() bool { return n.kind == scalar && n.value == nil }
+func (n *Node) IsNull() bool { return n.Kind == Scalar && n.Value == nil }
 
-// plain returns the node as Go values: scalars as in value or, if asText, as
+// Plain returns the node as Go values: scalars as in value or, if asText, as
 // written, []any and map[string]any.
-func (n *node) plain(asText bool) any {
-	switch n.kind {
-	case list:
-		out := make([]any, len(n.items))
-		for i, item := range n.items {
-			out[i] = item.plain(asText)
+func (n *Node) Plain(asText bool) any {
+	switch n.Kind {
+	case List:
+		out := make([]any, len(n.Items))
+		for i, item := range n.Items {
+			out[i] = item.Plain(asText)
 		}
 		return out
-	case mapping:
-		out := make(map[string]any, len(n.entries))
-		for _, e := range n.entries {
-			out[e.key.text] = e.value.plain(asText)
+	case Mapping:
+		out := make(map[string]any, len(n.Entries))
+		for _, e := range n.Entries {
+			out[e.Key.Text] = e.Value.Plain(asText)
 		}
 		return out
 	}
-	if asText && n.value != nil {
-		return n.text
+	if asText && n.Value != nil {
+		return n.Text
 	}
-	return n.value
+	return n.Value
 }
 
-// readFile reads the plan's own file; it returns nil if that is not a mapping.
-func (d *document) readFile(file string, content []byte) *node {
+// ReadFile reads a file; it returns nil if that is not a mapping.
+func (d *Document) ReadFile(file string, content []byte) *Node {
 	text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(string(content), "\ufeff"))
-	root := d.read(fileSource(file, strings.ToValidUTF8(text, "\ufffd")), text)
+	root := d.Read(FileSource(file, strings.ToValidUTF8(text, "\ufffd")), text)
 	switch {
 	case root == nil:
-	case root.isNull():
-		d.at(root, "the plan is empty", "the least plan is: {workload: NAME, targets: [ENGINE]}")
-	case d.is(root, mapping, "the plan is not a map of keys", "write each key as key: value on its own line"):
+	case root.IsNull():
+		d.At(root, "the "+d.What+" is empty", "the least "+d.What+" is: "+d.Least)
+	case d.Is(root, Mapping, "the "+d.What+" is not a map of keys", "write each key as key: value on its own line"):
 		return root
 	}
 	return nil
 }
 
-// read parses one YAML document. It returns nil if the document cannot be read.
-func (d *document) read(src *source, text string) *node {
+// Read parses one YAML document. It returns nil if the document cannot be Read.
+func (d *Document) Read(src *Source, text string) *Node {
 	r := reader{d: d, src: src}
 	if !utf8.ValidString(text) {
 		r.refuseBytes(text)
 		return nil
 	}
-	if len(text) > maxBytes {
-		r.refuse(nil, fmt.Sprintf("it is longer than %s", quantity.FormatSize(maxBytes)), "is this a plan?")
+	if len(text) > MaxBytes {
+		r.refuse(nil, fmt.Sprintf("it is longer than %s", quantity.FormatSize(MaxBytes)), "is this a "+d.What+"?")
 		return nil
 	}
 	file, err := parse(text)
@@ -176,10 +176,10 @@ func tooDeep(tokens token.Tokens) *token.Token {
 	return nil
 }
 
-// reader turns the library's tree into nodes and reports what plans cannot contain.
+// reader turns the library's tree into nodes and reports what files cannot contain.
 type reader struct {
-	d   *document
-	src *source
+	d   *Document
+	src *Source
 }
 
 // place returns the position of a token in the source, the beginning for nil.
@@ -199,7 +199,7 @@ func (r reader) place(t *token.Token) (line, column int) {
 
 func (r reader) refuse(t *token.Token, reason, hint string) {
 	line, column := r.place(t)
-	r.d.problems = append(r.d.problems, r.src.problem(line, column, reason, hint))
+	r.d.Problems = append(r.d.Problems, r.src.Problem(line, column, reason, hint))
 }
 
 func (r reader) refuseBytes(text string) {
@@ -212,7 +212,7 @@ func (r reader) refuseBytes(text string) {
 	}
 	line := 1 + strings.Count(good, "\n")
 	column := 1 + utf8.RuneCountInString(good[strings.LastIndex(good, "\n")+1:])
-	r.d.problems = append(r.d.problems, r.src.problem(line, column+r.src.shift, "this is not UTF-8 text", "save the plan as UTF-8"))
+	r.d.Problems = append(r.d.Problems, r.src.Problem(line, column+r.src.shift, "this is not UTF-8 text", "save the "+r.d.What+" as UTF-8"))
 }
 
 // syntax reports an error of the YAML library.
@@ -222,7 +222,7 @@ func (r reader) syntax(err error) {
 	y, known := errors.AsType[yaml.Error](err)
 	switch {
 	case tooDeep:
-		r.refuse(d.at, d.Error(), "is this a plan?")
+		r.refuse(d.at, d.Error(), "is this a "+r.d.What+"?")
 	case !known:
 		r.refuse(nil, err.Error(), hint)
 	case strings.Contains(y.GetMessage(), "'\t'"):
@@ -232,60 +232,60 @@ func (r reader) syntax(err error) {
 	}
 }
 
-func (r reader) document(f *ast.File) *node {
+func (r reader) document(f *ast.File) *Node {
 	docs := slices.DeleteFunc(f.Docs, func(d *ast.DocumentNode) bool { return d.Body == nil })
 	if len(docs) == 0 {
-		return r.node(scalar, nil)
+		return r.node(Scalar, nil)
 	}
 	if len(docs) > 1 { // without a start of its own if the one before ended with "..."
-		r.refuse(cmp.Or(docs[1].Start, docs[1].GetToken()), "a second document begins", "a plan is one document: make this a file of its own")
+		r.refuse(cmp.Or(docs[1].Start, docs[1].GetToken()), "a second document begins", "a "+r.d.What+" is one document: make this a file of its own")
 	}
 	return r.convert(docs[0].Body)
 }
 
-func (r reader) node(k kind, t *token.Token) *node {
-	n := &node{kind: k, src: r.src}
-	n.line, n.column = r.place(t)
+func (r reader) node(k Kind, t *token.Token) *Node {
+	n := &Node{Kind: k, Source: r.src}
+	n.Line, n.Column = r.place(t)
 	return n
 }
 
-func (r reader) convert(a ast.Node) *node {
+func (r reader) convert(a ast.Node) *Node {
 	switch x := a.(type) {
 	case *ast.MappingNode:
 		return r.mapping(x)
 	case *ast.SequenceNode:
-		n := r.node(list, x.Start)
+		n := r.node(List, x.Start)
 		for _, v := range x.Values {
-			n.items = append(n.items, r.convert(v))
+			n.Items = append(n.Items, r.convert(v))
 		}
 		return n
 	case *ast.LiteralNode:
-		n := r.node(scalar, x.Start)
-		n.text = x.Value.Value
-		n.value = n.text
+		n := r.node(Scalar, x.Start)
+		n.Text = x.Value.Value
+		n.Value = n.Text
 		return n
 	case *ast.AnchorNode:
-		r.refuse(x.Start, "anchors are not used in plans", "remove it, and write the value where it is used")
+		r.refuse(x.Start, "anchors are not supported", "remove it, and write the value where it is used")
 		return r.convert(x.Value)
 	case *ast.TagNode:
-		r.refuse(x.Start, "tags are not used in plans", "remove it; put a value that must be text in quotes")
+		r.refuse(x.Start, "tags are not supported", "remove it; put a value that must be text in quotes")
 		return r.convert(x.Value)
 	case *ast.AliasNode:
-		r.refuse(x.Start, "aliases are not used in plans", "write the value itself; common holds what targets share")
-		return r.node(broken, x.Start)
+		r.refuse(x.Start, "aliases are not supported", "write the value itself")
+		return r.node(Broken, x.Start)
 	case ast.ScalarNode:
 		return r.scalar(x.GetToken())
 	case nil:
-		return r.node(scalar, nil)
+		return r.node(Scalar, nil)
 	}
-	r.refuse(a.GetToken(), "plans do not have such a thing", "a plan is made of maps, lists and plain values")
-	return r.node(broken, a.GetToken())
+	r.refuse(a.GetToken(), "this is not supported", "use maps, lists and plain values")
+	return r.node(Broken, a.GetToken())
 }
 
-func (r reader) mapping(m *ast.MappingNode) *node {
-	n := r.node(mapping, m.Start)
+func (r reader) mapping(m *ast.MappingNode) *Node {
+	n := r.node(Mapping, m.Start)
 	if !m.IsFlowStyle && len(m.Values) > 0 { // a block mapping begins with its first key, not its first colon
-		n.line, n.column = r.place(m.Values[0].Key.GetToken())
+		n.Line, n.Column = r.place(m.Values[0].Key.GetToken())
 	}
 	for _, v := range m.Values {
 		key := r.key(v.Key)
@@ -293,20 +293,20 @@ func (r reader) mapping(m *ast.MappingNode) *node {
 		if key == nil {
 			continue
 		}
-		if n.key(key.text) != nil {
-			r.refuse(v.Key.GetToken(), fmt.Sprintf("the key %q is given twice", key.text), "remove one")
+		if n.Key(key.Text) != nil {
+			r.refuse(v.Key.GetToken(), fmt.Sprintf("the key %q is given twice", key.Text), "remove one")
 			continue
 		}
-		n.entries = append(n.entries, entry{key, value})
+		n.Entries = append(n.Entries, Entry{key, value})
 	}
 	return n
 }
 
-// key turns a key into a node; nil if plans cannot have such a key.
-func (r reader) key(k ast.MapKeyNode) *node {
+// key turns a key into a node; nil if there cannot be such a key.
+func (r reader) key(k ast.MapKeyNode) *Node {
 	t := k.GetToken()
 	if k.IsMergeKey() {
-		r.refuse(t, "merge keys are not used in plans", "write the keys themselves; common holds what targets share")
+		r.refuse(t, "merge keys are not supported", "write the keys themselves")
 		return nil
 	}
 	if _, ok := k.(ast.ScalarNode); !ok || t.Type == token.LiteralType || t.Type == token.FoldedType {
@@ -316,24 +316,24 @@ func (r reader) key(k ast.MapKeyNode) *node {
 	return r.scalar(t)
 }
 
-func (r reader) scalar(t *token.Token) *node {
-	n := r.node(scalar, t)
+func (r reader) scalar(t *token.Token) *Node {
+	n := r.node(Scalar, t)
 	switch t.Type {
 	case token.ImplicitNullType:
 	case token.SingleQuoteType, token.DoubleQuoteType:
-		n.text, n.value = t.Value, t.Value
+		n.Text, n.Value = t.Value, t.Value
 	default:
-		n.text, n.value = t.Value, resolve(t.Value)
+		n.Text, n.Value = t.Value, Resolve(t.Value)
 	}
 	return n
 }
 
 var float = regexp.MustCompile(`^[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
 
-// resolve returns the value of a plain scalar. Two kinds of YAML numbers stay
+// Resolve returns the value of a plain scalar. Two kinds of YAML numbers stay
 // text: those with a leading zero, which are octal to some parsers and decimal to
-// others, and infinities, which are valid nowhere in a plan.
-func resolve(s string) any {
+// others, and infinities, which are valid nowhere.
+func Resolve(s string) any {
 	switch s {
 	case "null", "Null", "NULL", "~", "":
 		return nil
