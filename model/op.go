@@ -139,12 +139,15 @@ type Op struct {
 	Free bool
 	// Where are further conditions on the rows of a scan, which no index helps
 	// with: what the bounds leave is read. They apply before all that follows.
-	Where     []Condition
-	Desc      bool // scan from the upper bound down
-	Limit     int  // 0 means no limit
-	Aggregate Aggregate
-	Distinct  bool   // each distinct row once
-	OrderBy   string // sort by this column of Columns instead of index order
+	Where []Condition
+	Desc  bool // scan from the upper bound down
+	Limit int  // 0 means no limit
+	// LimitGiven makes the limit an argument, 1…Limit: of a scan that returns rows
+	// as they are.
+	LimitGiven bool
+	Aggregate  Aggregate
+	Distinct   bool   // each distinct row once
+	OrderBy    string // sort by this column of Columns instead of index order
 
 	Set []Assign // Update
 
@@ -185,7 +188,7 @@ func (o *Op) RangeCount() int { return max(o.Ranges, 1) }
 //
 //	Insert        Rows × Columns, row by row
 //	Get, Delete   KeyCount × key columns (Get by Index: KeyCount × Equal)
-//	Scan          Equal values, then Ranges times: the lower bound if any, the upper bound if any; then one per Where
+//	Scan          Equal values, then Ranges times: the lower bound if any, the upper bound if any; then one per Where; then the limit, if LimitGiven
 //	Update        one value per Set, then KeyCount × key columns (or, by Index, the Equal values)
 //	DeleteLowest  one value: the cursor
 func (o *Op) Args(t *Table) int {
@@ -204,6 +207,9 @@ func (o *Op) Args(t *Table) int {
 			if b != Open {
 				n++
 			}
+		}
+		if o.LimitGiven {
+			return o.Equal + n*o.RangeCount() + len(o.Where) + 1
 		}
 		return o.Equal + n*o.RangeCount() + len(o.Where)
 	case Update:
@@ -341,6 +347,8 @@ func (o *Op) validateScan(t *Table) error {
 		refuse(o.OrderBy != "" && !slices.Contains(o.Columns, o.OrderBy), "order by %s: not one of the columns returned", o.OrderBy),
 		refuse(o.Aggregate == Count && len(o.Columns) > 1 && !o.Distinct, "a count takes one column at most"),
 		refuse(o.Free && (o.Limit > 0 || o.Desc), "a free scan has neither direction nor limit"),
+		refuse(o.LimitGiven && (o.Limit == 0 || o.Aggregate != NoAggregate || o.Distinct || o.OrderBy != "" || len(o.Where) > 0),
+			"a limit that is given needs a greatest one, and a scan of plain rows"),
 		refuse(o.Ranges > 1 && (!o.Free || o.Equal > 0 || o.Lower != Inclusive || o.Upper != Inclusive),
 			"several ranges need Free, no equality columns and inclusive bounds"))
 }

@@ -199,7 +199,14 @@ func (w *walk) scan() {
 	if w.one(3) {
 		op.Limit = 1 + w.rnd.IntN(5)
 	}
+	if op.Limit > 0 && len(op.Where) == 0 && w.one(2) {
+		op.LimitGiven, args = true, append(args, model.IntValue(int64(op.Limit)))
+		op.Limit *= 2
+	}
 	r, got := w.c.do(op, args...)
+	if op.LimitGiven {
+		op.Limit /= 2
+	}
 	if r.Rows != int64(len(got)) {
 		w.t.Fatalf("%s: counts %d rows, returned %d", op.Label(), r.Rows, len(got))
 	}

@@ -73,6 +73,7 @@ type scanStmt struct {
 	stale   bool          // entries may be stale: each is checked against its row
 	where   []int         // the columns of op.Where
 	limits  []model.Value // its arguments, during an execution
+	limit   int           // of an execution
 	mode    Mode
 	out     []model.Value
 	count   int        // ranges per execution
@@ -114,6 +115,11 @@ func newScan(b base) (engine.Stmt, error) {
 func (s *scanStmt) Exec(ctx context.Context, args []model.Value, r *engine.Result) error {
 	if err := s.start(args, r); err != nil {
 		return err
+	}
+	s.limit = s.op.Limit
+	if s.op.LimitGiven {
+		s.limit = int(args[len(args)-1].Int())
+		args = args[:len(args)-1]
 	}
 	bounds := len(args) - len(s.where)
 	s.limits = args[bounds:]
@@ -260,7 +266,7 @@ func (s *scanStmt) runRange(tx *txn, k *keyRange, r *engine.Result) (err error) 
 	if s.op.Desc {
 		first, next = it.Last, it.Prev
 	}
-	limit := s.op.Limit
+	limit := s.limit
 	if s.reduce != nil && s.reduce.needsAll() {
 		limit = 0
 	}

@@ -95,7 +95,11 @@ func (r *read) find(op *model.Op) bson.D {
 	if op.Kind == model.Get && op.Index == "" {
 		limit = op.KeyCount()
 	}
-	if limit > 0 {
+	switch {
+	case op.LimitGiven:
+		given := arg{at: op.Args(&r.t.Table) - 1, column: &model.Column{Type: model.Int}}
+		d = append(d, doc("limit", given, "singleBatch", limit <= mostRows)...)
+	case limit > 0:
 		d = append(d, doc("limit", limit, "singleBatch", limit <= mostRows)...)
 	}
 	return d

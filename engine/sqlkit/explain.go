@@ -135,6 +135,9 @@ func sampleArgs(t *model.Table, op *model.Op, rows [][]model.Value) []model.Valu
 				args = append(args, of(0, c.Column)...)
 			}
 		}
+		if op.LimitGiven {
+			args = append(args, model.IntValue(int64(op.Limit)))
+		}
 		return args
 	case model.Update:
 		for _, a := range op.Set {

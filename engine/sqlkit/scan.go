@@ -35,7 +35,10 @@ func (b *builder) scan(t *model.Table, op *model.Op) Statement {
 		b.text(b.d.hint(t, op.Index))
 	}
 	b.where(t, op, order)
-	if op.Limit > 0 || op.Aggregate == model.NoAggregate {
+	switch {
+	case op.LimitGiven:
+		b.orderBy(t, op, order).text(" LIMIT ").arg(op.Args(t) - 1)
+	case op.Limit > 0 || op.Aggregate == model.NoAggregate:
 		b.orderBy(t, op, order).limit(op.Limit)
 	}
 	if nested {

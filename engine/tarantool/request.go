@@ -2,6 +2,7 @@ package tarantool
 
 import (
 	"bytes"
+	"cmp"
 	"math"
 	"slices"
 
@@ -133,13 +134,16 @@ func callOf(function string, t *model.Table, op *model.Op, p prepared) *template
 	case model.Update:
 		w.array(3).number(p.Number).args(len(op.Set)).lists(op.KeyCount(), width)
 	case model.Scan:
-		bounds := 0
+		bounds, given := 0, len(op.Where)
+		if op.LimitGiven {
+			given++
+		}
 		for _, b := range []model.Bound{op.Lower, op.Upper} {
 			if b != model.Open {
 				bounds++
 			}
 		}
-		w.array(4).number(p.Number).args(op.Equal).lists(op.RangeCount(), bounds).args(len(op.Where))
+		w.array(4).number(p.Number).args(op.Equal).lists(op.RangeCount(), bounds).args(given)
 	}
 	return w.template(-1)
 }
@@ -155,11 +159,13 @@ func requestOf(t *model.Table, op *model.Op, p prepared, storage string) *templa
 		}
 	case model.Scan:
 		if iterator, ok := iteratorOf(t, op); ok {
-			limit := noLimit
-			if op.Limit > 0 {
-				limit = op.Limit
+			if op.LimitGiven {
+				keys := op.Args(t) - 1
+				w := begin(iproto.Select, 6).selects(p, iterator).key(iproto.KeyKey).args(keys).key(iproto.KeyLimit)
+				w.arg(keys)
+				return w.template(0)
 			}
-			return selectRequest(p, iterator, op.Args(t), limit)
+			return selectRequest(p, iterator, op.Args(t), cmp.Or(op.Limit, noLimit))
 		}
 	case model.Update:
 		return updateRequest(t, op, p)
@@ -225,9 +231,12 @@ const (
 const noLimit = math.MaxUint32
 
 func selectRequest(p prepared, iterator, keys, limit int) *template {
-	w := begin(iproto.Select, 6).pair(iproto.KeySpace, p.Space).pair(iproto.KeyIndex, p.Index).pair(iproto.KeyLimit, limit).
-		pair(iproto.KeyOffset, 0).pair(iproto.KeyIterator, iterator)
-	return w.key(iproto.KeyKey).args(keys).template(0)
+	return begin(iproto.Select, 6).selects(p, iterator).pair(iproto.KeyLimit, limit).key(iproto.KeyKey).args(keys).template(0)
+}
+
+// selects appends what a select reads, and how: four pairs.
+func (w *builder) selects(p prepared, iterator int) *builder {
+	return w.pair(iproto.KeySpace, p.Space).pair(iproto.KeyIndex, p.Index).pair(iproto.KeyOffset, 0).pair(iproto.KeyIterator, iterator)
 }
 
 // iteratorOf returns the iterator that does a scan, which must end at its limit

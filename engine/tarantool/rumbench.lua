@@ -344,10 +344,11 @@ end
 
 -- collector returns a function that visits a scan's entries, and one that returns
 -- its result.
-local function collector(op, space)
+local function collector(op, space, limits)
     local by_name = fields(space:format())
     local columns = numbers(by_name, op.Columns)
-    local first, limit = columns[1], (op.Limit > 0 and op.OrderBy == '') and op.Limit or math.huge
+    local most = op.LimitGiven and plain(limits[#limits]) or op.Limit
+    local first, limit = columns[1], (most > 0 and op.OrderBy == '') and most or math.huge
     local is_new, rows, n, sum = op.Distinct and new_keys(), {}, 0, nil
     local whole = op.OrderBy == '' and not op.Distinct -- the client picks the columns
     local zero = first and by_name[op.Columns[1]].type == 'integer' and int64(0) or 0
@@ -412,7 +413,7 @@ function make.scan(op, space, index)
     local walk, key_of = walker(op, index), key_reader(space)
     local meets = conditions(op, space)
     local function scan(equal, ranges, limits)
-        local visit, result = collector(op, space)
+        local visit, result = collector(op, space, limits)
         local is_new = #ranges > 1 and new_keys()
         for i = 1, #ranges do
             walk(equal, ranges[i], function(t)

@@ -240,6 +240,19 @@ func (p Permutation) At(i int64) int64 {
 	}
 }
 
+// Within returns element i of the first n numbers in the permutation's order. Numbers
+// for which the permutation has no room stay where they are.
+func (p Permutation) Within(i, n int64) int64 {
+	if i>>(2*p.half) > 0 {
+		return i
+	}
+	for {
+		if i = p.step(i); i < n {
+			return i
+		}
+	}
+}
+
 const rounds = 4
 
 func (p Permutation) step(i int64) int64 {
