@@ -29,6 +29,9 @@ func NewBatch(s engine.Session, table string, columns []string, size int) *Batch
 	return &Batch{session: s, size: size, op: model.Op{Kind: model.Insert, Table: table, Columns: columns, Load: true}}
 }
 
+// Again says that the table was loaded before: an engine must not load it in bulk.
+func (b *Batch) Again() { b.op.Load = false }
+
 // Rows returns how many rows are collected.
 func (b *Batch) Rows() int { return b.rows }
 

@@ -15,12 +15,21 @@ type Transaction struct {
 }
 
 // NewTransaction prepares the statements that enclose others.
-func NewTransaction(ctx context.Context, s engine.Session) (t Transaction, err error) {
+func NewTransaction(ctx context.Context, s engine.Session) (Transaction, error) {
+	return NewTransactionAt(ctx, s, model.DefaultIsolation)
+}
+
+// NewTransactionAt returns a transaction at an isolation level.
+func NewTransactionAt(ctx context.Context, s engine.Session, level model.Isolation) (t Transaction, err error) {
 	for _, p := range []struct {
 		to   *engine.Stmt
 		kind model.Kind
 	}{{&t.begin, model.Begin}, {&t.commit, model.Commit}, {&t.rollback, model.Rollback}} {
-		if *p.to, err = s.Prepare(ctx, &model.Op{Kind: p.kind}); err != nil {
+		op := &model.Op{Kind: p.kind}
+		if p.kind == model.Begin {
+			op.Isolation = level
+		}
+		if *p.to, err = s.Prepare(ctx, op); err != nil {
 			return t, err
 		}
 	}

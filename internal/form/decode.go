@@ -258,3 +258,36 @@ var Prose = ScalarOf[string]{func(n *Node) (string, error) {
 	}
 	return s, nil
 }, TextShape.With("pattern", `\S`)}
+
+// Words returns the items of a key that is a name or a list of names, each as read
+// returns it, and each once; read may be nil.
+func (f Fields) Words(key, help string, read func(string) (string, error)) (out []string) {
+	n := f.Value(key)
+	if n == nil {
+		return nil
+	}
+	items := []*Node{n}
+	if n.Kind == List {
+		if items = n.Items; len(items) == 0 {
+			f.In.At(n, key+" is empty", help)
+		}
+	}
+	for _, item := range items {
+		if !f.In.Is(item, Scalar, key+" is a name or a list of names", help) || item.Kind == Broken {
+			continue
+		}
+		name, err := item.Text, error(nil)
+		if read != nil {
+			name, err = read(item.Text)
+		}
+		switch {
+		case err != nil:
+			f.In.At(item, key+": "+err.Error(), hint.Of(err))
+		case slices.Contains(out, name):
+			f.In.At(item, fmt.Sprintf("%s: %s is given twice", key, item.Text), "remove one")
+		default:
+			out = append(out, name)
+		}
+	}
+	return out
+}

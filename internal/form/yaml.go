@@ -48,7 +48,7 @@ type Node struct {
 
 type Entry struct{ Key, Value *Node }
 
-// Get returns the value of a key, nil if the node does not have it.
+// Get returns the value of a key, nil if the node does not have it, or is nil itself.
 func (n *Node) Get(key string) *Node {
 	if i := n.index(key); i >= 0 {
 		return n.Entries[i].Value
@@ -65,6 +65,9 @@ func (n *Node) Key(text string) *Node {
 }
 
 func (n *Node) index(key string) int {
+	if n == nil {
+		return -1
+	}
 	return slices.IndexFunc(n.Entries, func(e Entry) bool { return e.Key.Text == key })
 }
 

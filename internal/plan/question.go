@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"slices"
 
 	"rumbench/internal/form"
@@ -23,8 +22,8 @@ func (b *binder) question(f form.Fields, p *Plan) {
 		return
 	}
 	q := &p.Question
-	q.Steps = texts(&b.Document, of, "steps", func(name string) (string, error) { return stepNamed(p, name) })
-	q.Metrics = texts(&b.Document, of, "metrics", Judged)
+	q.Steps = of.Words("steps", questionHint, func(name string) (string, error) { return stepNamed(p, name) })
+	q.Metrics = of.Words("metrics", questionHint, Judged)
 	questionKeys.Bind(of, q)
 	if why := q.Contradiction(); why != "" {
 		b.At(of.Of.Key("equivalent_within"), why, "lower equivalent_within")
@@ -32,35 +31,6 @@ func (b *binder) question(f form.Fields, p *Plan) {
 	if !q.Declared() && len(of.Of.Entries) == 0 {
 		b.At(n, "question asks nothing", questionHint)
 	}
-}
-
-// texts reads a name or a list of them.
-func texts(d *form.Document, f form.Fields, key string, read func(string) (string, error)) (out []string) {
-	n := f.Value(key)
-	if n == nil {
-		return nil
-	}
-	items := []*form.Node{n}
-	if n.Kind == form.List {
-		if items = n.Items; len(items) == 0 {
-			d.At(n, key+" is empty", questionHint)
-		}
-	}
-	for _, item := range items {
-		if !d.Is(item, form.Scalar, key+" is a name or a list of names", questionHint) || item.Kind == form.Broken {
-			continue
-		}
-		name, err := read(item.Text)
-		switch {
-		case err != nil:
-			d.At(item, key+": "+err.Error(), hint.Of(err))
-		case slices.Contains(out, name):
-			d.At(item, fmt.Sprintf("%s: %s is given twice", key, item.Text), "remove one")
-		default:
-			out = append(out, name)
-		}
-	}
-	return out
 }
 
 // stepNamed returns a step that can be judged.

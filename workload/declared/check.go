@@ -1,0 +1,189 @@
+package declared
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/conf"
+	"github.com/expr-lang/expr/parser"
+
+	"rumbench/engine"
+	"rumbench/internal/form"
+	"rumbench/internal/hint"
+	"rumbench/model"
+	"rumbench/workload"
+)
+
+// check is a condition that must hold after each run: a comparison of two numbers.
+type check struct {
+	name, text, operator string
+	left, right          value
+	needs                []need
+}
+
+// need is a number that is found out before a check is evaluated.
+type need struct {
+	table  *tableDef // whose rows are counted, or of which a column is summed
+	column string
+	done   string // or an operation
+}
+
+var comparisons = map[string]func(a, b float64) bool{
+	"==": func(a, b float64) bool { return a == b }, "!=": func(a, b float64) bool { return a != b },
+	"<": func(a, b float64) bool { return a < b }, "<=": func(a, b float64) bool { return a <= b },
+	">": func(a, b float64) bool { return a > b }, ">=": func(a, b float64) bool { return a >= b },
+}
+
+const checkHint = "as in count(queue) == rows + done(put); there are count(TABLE), sum(TABLE, COLUMN), done(OPERATION), and ==, !=, <, <=, >, >="
+
+func (c *compiler) readChecks(n *form.Node, ops []*operation) (out []check) {
+	if n == nil || !c.Is(n, form.List, "checks is a list", "as in [{name: nothing lost, expect: count(queue) == rows}]") {
+		return nil
+	}
+	for _, item := range n.Items {
+		f, ok := c.Record(item, "a check", checkKeys.Names(), "expect")
+		if !ok {
+			continue
+		}
+		var k check
+		form.Bind(f, "name", form.OneLine, func(v string) { k.name = v })
+		if expect := f.Value("expect"); expect != nil {
+			k.text = expect.Text
+			c.condition(&k, expect, ops)
+		}
+		if k.name == "" {
+			k.name = k.text
+		}
+		out = append(out, k)
+	}
+	return out
+}
+
+func (c *compiler) condition(k *check, n *form.Node, ops []*operation) {
+	// The library's own functions of these names take lists.
+	config := conf.CreateNew()
+	config.Functions = conf.FunctionsTable{"count": nil, "sum": nil}
+	tree, err := parser.ParseWithConfig(n.Text, config)
+	if err != nil {
+		c.At(n, fmt.Sprintf("%q is not a condition: %v", n.Text, err), checkHint)
+		return
+	}
+	both, ok := tree.Node.(*ast.BinaryNode)
+	if !ok || comparisons[both.Operator] == nil {
+		c.At(n, fmt.Sprintf("%q is not a comparison", n.Text), checkHint)
+		return
+	}
+	k.operator = both.Operator
+	s := scope{vars: map[string]slot{}, call: func(x *ast.CallNode) (value, bool) { return c.need(k, n, x, ops) }}
+	for _, side := range []struct {
+		of ast.Node
+		to *value
+	}{{both.Left, &k.left}, {both.Right, &k.right}} {
+		v, ok := c.node(n, side.of, s)
+		switch {
+		case !ok:
+		case !isNumber(v.typ):
+			c.At(n, "the condition compares a value of type "+v.typ.String(), checkHint)
+		default:
+			*side.to = v.float()
+		}
+	}
+}
+
+// need compiles a call of count, sum or done: a place in the environment that is
+// filled before.
+func (c *compiler) need(k *check, n *form.Node, x *ast.CallNode, ops []*operation) (value, bool) {
+	name := func(a ast.Node) *form.Node {
+		at := *n
+		at.Text = ""
+		if id, ok := a.(*ast.IdentifierNode); ok {
+			at.Text = id.Value
+			at.Column += id.Location().From
+		}
+		return &at
+	}
+	of := need{}
+	typ := model.Int
+	called := name(x.Callee).Text
+	switch {
+	case called == "count" && len(x.Arguments) == 1:
+		of.table = c.tableOf(name(x.Arguments[0]))
+	case called == "sum" && len(x.Arguments) == 2:
+		if of.table = c.tableOf(name(x.Arguments[0])); of.table == nil {
+			return value{}, false
+		}
+		at := name(x.Arguments[1])
+		i := of.table.Column(at.Text)
+		if i < 0 || !isNumber(of.table.Columns[i].Type) {
+			c.At(at, fmt.Sprintf("table %s has no column of numbers %q", of.table.Name, at.Text), hint.OneOf(at.Text, of.table.ColumnNames()))
+			return value{}, false
+		}
+		of.column, typ = at.Text, of.table.Columns[i].Type
+	case called == "done" && len(x.Arguments) == 1:
+		at := name(x.Arguments[0])
+		var known []string
+		for _, o := range ops {
+			known = append(known, o.name)
+			if o.name == at.Text {
+				of.done = at.Text
+			}
+		}
+		if of.done == "" {
+			c.At(at, fmt.Sprintf("there is no operation %q", at.Text), hint.OneOf(at.Text, known))
+			return value{}, false
+		}
+	default:
+		c.At(n, fmt.Sprintf("%q calls what does not exist", n.Text), checkHint)
+		return value{}, false
+	}
+	if of.table == nil && of.done == "" {
+		return value{}, false
+	}
+	k.needs = append(k.needs, of)
+	return slot{at: len(k.needs) - 1, typ: typ}.value(), true
+}
+
+// evaluate finds out what a check needs, and evaluates it.
+func (s *stage) evaluate(ctx context.Context, session engine.Session, k *check, f *workload.Finding) error {
+	e := env{vars: make([]model.Value, len(k.needs))}
+	for i, of := range k.needs {
+		var err error
+		switch {
+		case of.done != "":
+			e.vars[i] = model.IntValue(s.done[of.done])
+		case of.column == "":
+			var n int64
+			n, err = countRows(ctx, session, of.table)
+			e.vars[i] = model.IntValue(n)
+		default:
+			e.vars[i], err = sumOf(ctx, session, of)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	a, b := k.left.real(&e), k.right.real(&e)
+	if !comparisons[k.operator](a, b) {
+		f.Broken = append(f.Broken, fmt.Sprintf("%s: %s does not hold: %v %s %v", k.name, k.text, a, k.operator, b))
+	}
+	return nil
+}
+
+func sumOf(ctx context.Context, session engine.Session, of need) (model.Value, error) {
+	stmt, err := session.Prepare(ctx, &model.Op{Kind: model.Scan, Table: of.table.Name, Columns: []string{of.column}, Aggregate: model.Sum})
+	if err != nil {
+		return model.Value{}, err
+	}
+	var r engine.Result
+	if err := stmt.Exec(ctx, nil, &r); err != nil {
+		return model.Value{}, fmt.Errorf("sum %s of %s: %w", of.column, of.table.Name, err)
+	}
+	if !r.Value.IsNull() {
+		return r.Value, nil
+	}
+	if of.table.Columns[of.table.Column(of.column)].Type == model.Float {
+		return model.FloatValue(0), nil
+	}
+	return model.IntValue(0), nil
+}

@@ -1,0 +1,307 @@
+package declared
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"rumbench/internal/form"
+	"rumbench/internal/hint"
+	"rumbench/model"
+	"rumbench/workload"
+)
+
+// Workload is a workload that a file declares.
+type Workload struct {
+	root   *form.Node
+	info   workload.Info
+	source []byte
+}
+
+// Read reads a workload from the content of a file. The error is of type
+// hint.Problems.
+func Read(file string, content []byte) (*Workload, error) {
+	d := document()
+	root := d.ReadFile(file, content)
+	if root == nil {
+		return nil, d.Problems
+	}
+	w, err := Of(root)
+	if w != nil {
+		w.source = content
+	}
+	return w, err
+}
+
+func document() form.Document {
+	return form.Document{What: "workload", Least: "{name: NAME, tables: {…}, steps: […]}"}
+}
+
+// Of returns the workload of a map in a file. It checks it with the defaults of its
+// parameters and with each preset.
+func Of(root *form.Node) (*Workload, error) {
+	w := &Workload{root: root}
+	d := document()
+	w.readInfo(&d)
+	if len(d.Problems) == 0 {
+		for _, preset := range append([]workload.Preset{{}}, w.info.Presets...) {
+			p, err := w.info.Resolve(preset.Name, nil)
+			if err == nil {
+				_, err = w.New(p)
+			}
+			if ps, ok := errors.AsType[hint.Problems](err); ok {
+				d.Problems = ps
+				break // other presets would repeat them
+			}
+		}
+	}
+	if len(d.Problems) > 0 {
+		form.SortProblems(d.Problems)
+		return nil, d.Problems
+	}
+	return w, nil
+}
+
+// Info implements workload.Workload.
+func (w *Workload) Info() workload.Info { return w.info }
+
+// Source returns the file's content.
+func (w *Workload) Source() []byte { return w.source }
+
+// New implements workload.Workload. The error about a file that does not fit its
+// parameters is of type hint.Problems.
+func (w *Workload) New(p workload.Params) (workload.Run, error) {
+	r, err := w.run(p)
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func (w *Workload) run(p workload.Params) (*run, error) {
+	c := &compiler{Document: document(), info: w.info, params: p}
+	r := c.run(w.root)
+	if len(c.Problems) > 0 {
+		form.SortProblems(c.Problems)
+		return nil, dedupe(c.Problems)
+	}
+	return r, nil
+}
+
+// dedupe removes repeated problems: a value may be compiled more than once.
+func dedupe(ps hint.Problems) hint.Problems {
+	return slices.CompactFunc(ps, func(a, b hint.Problem) bool {
+		return a.Line == b.Line && a.Column == b.Column && a.Reason == b.Reason
+	})
+}
+
+// paramTypes are the types of parameters.
+var paramTypes = []string{"int", "float", "bool", "string", "duration"}
+
+// checkParam is the parameter that every declared workload has.
+var checkParam = workload.Param{
+	Name: "check", Type: workload.BoolParam, Default: true,
+	Doc: "count the rows of changed tables after each run, and evaluate the file's checks",
+}
+
+// readInfo reads what a plan needs to know.
+func (w *Workload) readInfo(d *form.Document) {
+	f := d.Fields(w.root, "the workload", fileKeys.Names())
+	form.Bind(f, "name", form.OneLine, func(v string) { w.info.Name = v })
+	form.Bind(f, "doc", form.Prose, func(v string) { w.info.Doc = v })
+	for _, name := range []string{"name", "tables", "steps"} {
+		if w.root.Get(name) == nil {
+			d.At(w.root, "the workload has no "+name, "the least workload is: "+d.Least)
+		}
+	}
+	if w.info.Doc == "" {
+		w.info.Doc = "A workload from a file."
+	}
+	if n := f.Value("params"); n != nil && d.Is(n, form.Mapping, "params is a map of names", "as in {rows: {default: 100k}}") {
+		for _, e := range n.Entries {
+			w.readParam(d, e)
+		}
+	}
+	w.info.Params = append(w.info.Params, checkParam)
+	if n := f.Value("presets"); n != nil && d.Is(n, form.Mapping, "presets is a map of names", "as in {quick: {rows: 10k}}") {
+		for _, e := range n.Entries {
+			w.readPreset(d, e)
+		}
+	}
+	if len(w.info.Presets) == 0 {
+		w.info.Presets = []workload.Preset{{Name: "default", Doc: "The parameters' defaults."}}
+	}
+}
+
+func (w *Workload) readParam(d *form.Document, e form.Entry) {
+	f := d.Fields(e.Value, "parameter "+e.Key.Text, paramKeys.Names())
+	p := workload.Param{Name: e.Key.Text, Type: workload.IntParam}
+	form.Bind(f, "type", form.OneOf(paramTypes...), func(v string) { p.Type = workload.ParamType(v) })
+	form.Bind(f, "doc", form.Prose, func(v string) { p.Doc = v })
+	form.Bind(f, "unit", form.OneLine, func(v string) { p.Unit = v })
+	number := form.NewScalar(func(n *form.Node) (float64, error) {
+		if v, ok := form.Number(n); ok {
+			return v, nil
+		}
+		return 0, hint.Errorf("", "%q is not a number", n.Text)
+	}, nil)
+	form.Bind(f, "min", number, func(v float64) { p.Min = v })
+	form.Bind(f, "max", number, func(v float64) { p.Max = v })
+	p.Enum = f.Words("of", "the allowed texts", nil)
+	if p.Doc == "" {
+		p.Doc = "no description"
+	}
+	n := f.Value("default")
+	if n == nil {
+		d.At(e.Key, "parameter "+p.Name+" has no default", "as in {default: 100k, doc: rows before the run}")
+		return
+	}
+	if w.info.Param(p.Name) != nil || p.Name == checkParam.Name {
+		d.At(e.Key, "parameter "+p.Name+" exists already", "")
+	}
+	v, err := p.Parse(n.Plain(p.Type == workload.StringParam))
+	if err != nil {
+		d.At(n, err.Error(), hint.Of(err))
+		return
+	}
+	p.Default = v
+	w.info.Params = append(w.info.Params, p)
+}
+
+func (w *Workload) readPreset(d *form.Document, e form.Entry) {
+	preset := workload.Preset{Name: e.Key.Text, Doc: "Preset " + e.Key.Text + ".", Values: map[string]any{}}
+	known := []string{"doc"}
+	for _, p := range w.info.Params {
+		known = append(known, p.Name)
+	}
+	f := d.Fields(e.Value, "preset "+preset.Name, known)
+	form.Bind(f, "doc", form.Prose, func(v string) { preset.Doc = v })
+	for _, p := range w.info.Params {
+		n := f.Value(p.Name)
+		if n == nil {
+			continue
+		}
+		v, err := p.Parse(n.Plain(p.Type == workload.StringParam))
+		if err != nil {
+			d.At(n, err.Error(), hint.Of(err))
+			continue
+		}
+		preset.Values[p.Name] = v
+	}
+	w.info.Presets = append(w.info.Presets, preset)
+}
+
+// run is a workload with its parameters chosen. Its tables hold what the steps of one
+// process know about their rows.
+type run struct {
+	schema model.Schema
+	tables []*tableDef
+	root   *form.Node
+	params workload.Params
+	info   workload.Info
+	steps  []workload.Step
+	checks []check
+	needs  []model.Capability
+	// done are the operations completed in all runs; whole is whether that is all that
+	// has ever changed the tables.
+	done  map[string]int64
+	whole bool
+}
+
+// Schema implements workload.Run.
+func (r *run) Schema() model.Schema { return r.schema }
+
+// Needs implements workload.Run.
+func (r *run) Needs() []model.Capability { return r.needs }
+
+// Steps implements workload.Run.
+func (r *run) Steps() []workload.Step { return r.steps }
+
+// Estimate implements workload.Run. It knows of the loads only.
+func (r *run) Estimate() (l workload.Live) {
+	for _, t := range r.tables {
+		l.Rows += t.loaded
+		l.Bytes += int64(float64(t.loaded) * t.rowBytes(t.indexNames()))
+	}
+	return l
+}
+
+// compiler returns a compiler for what clients do.
+func (r *run) compiler(seed uint64) *compiler {
+	return &compiler{Document: document(), info: r.info, params: r.params, tables: r.tables, seed: seed}
+}
+
+// compiler turns the nodes of a file into a run, or, for a client, into what it does.
+type compiler struct {
+	form.Document
+	info   workload.Info
+	params workload.Params
+	tables []*tableDef
+	values map[*tableDef]*columns
+	seed   uint64
+}
+
+// run compiles the file, and so checks it.
+func (c *compiler) run(root *form.Node) *run {
+	c.readNames(root.Get("tables"))
+	c.surveyLoads(root.Get("steps"))
+	c.surveyOperations(root.Get("operations"))
+	c.readTables(root.Get("tables"))
+	if len(c.Problems) > 0 {
+		return nil // what follows would only repeat them
+	}
+	ops := c.readOperations(root.Get("operations"))
+	r := &run{tables: c.tables, root: root, params: c.params, info: c.info, done: map[string]int64{}}
+	if len(c.Problems) == 0 {
+		r.openers(c.readSteps(root.Get("steps"), ops))
+	}
+	r.checks = c.readChecks(root.Get("checks"), ops)
+	for _, t := range c.tables {
+		r.schema.Tables = append(r.schema.Tables, *t.Table)
+	}
+	if slices.ContainsFunc(ops, func(o *operation) bool { return o.atomic }) {
+		r.needs = append(r.needs, model.CapTransactions)
+	}
+	return r
+}
+
+// columns returns the values of a table's columns, compiled once.
+func (c *compiler) columns(t *tableDef) *columns {
+	if c.values == nil {
+		c.values = map[*tableDef]*columns{}
+	}
+	if c.values[t] == nil {
+		c.values[t] = c.columnsOf(t)
+	}
+	return c.values[t]
+}
+
+// word returns a node's text; "" if it is missing.
+func word(n *form.Node) string {
+	if n == nil {
+		return ""
+	}
+	return n.Text
+}
+
+// table returns the table of that name; nil if there is none.
+func (c *compiler) table(name string) *tableDef {
+	i := slices.IndexFunc(c.tables, func(t *tableDef) bool { return t.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return c.tables[i]
+}
+
+// tableOf returns the table that a node names.
+func (c *compiler) tableOf(n *form.Node) *tableDef {
+	t := c.table(n.Text)
+	if t == nil {
+		var known []string
+		for _, t := range c.tables {
+			known = append(known, t.Name)
+		}
+		c.At(n, fmt.Sprintf("there is no table %q", n.Text), hint.OneOf(n.Text, known))
+	}
+	return t
+}

@@ -1,0 +1,260 @@
+package declared
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/parser"
+
+	"rumbench/internal/form"
+	"rumbench/internal/hint"
+	"rumbench/model"
+	"rumbench/workload"
+)
+
+// scope is where a value stands: the names that it may use.
+type scope struct {
+	of    *tableDef // whose rows it numbers; nil: none
+	table *columns  // whose columns are computed; nil: it is in an operation
+	vars  map[string]slot
+	fixed bool                              // only parameters: it is computed before the run
+	call  func(*ast.CallNode) (value, bool) // functions; nil: there are none
+}
+
+// expression compiles a text: arithmetic over parameters, columns and names of the
+// scope, in the syntax of github.com/expr-lang/expr. It is compiled to functions of
+// our own, as that library's machine allocates.
+func (c *compiler) expression(n *form.Node, s scope) (value, bool) {
+	tree, err := parser.Parse(n.Text)
+	if err != nil {
+		column := 0
+		reason := err.Error()
+		if e, ok := err.(*file.Error); ok {
+			column, reason = e.Column, e.Message
+		}
+		c.inside(n, column, fmt.Sprintf("%q is not an expression: %s", n.Text, reason), exprHint)
+		return value{}, false
+	}
+	return c.node(n, tree.Node, s)
+}
+
+const exprHint = "numbers, names, + - * / % and parentheses; a text is written {const: TEXT}"
+
+// inside reports a problem at a column, from 0, of a scalar.
+func (c *compiler) inside(n *form.Node, column int, reason, help string) {
+	at := *n
+	at.Column += column
+	c.At(&at, reason, help)
+}
+
+func (c *compiler) node(n *form.Node, a ast.Node, s scope) (value, bool) {
+	switch x := a.(type) {
+	case *ast.IntegerNode:
+		return intOf(int64(x.Value)), true
+	case *ast.FloatNode:
+		return floatOf(x.Value), true
+	case *ast.StringNode:
+		return textOf(x.Value), true
+	case *ast.IdentifierNode:
+		return c.name(n, x, s)
+	case *ast.CallNode:
+		if s.call != nil {
+			return s.call(x)
+		}
+	case *ast.UnaryNode:
+		v, ok := c.node(n, x.Node, s)
+		if !ok {
+			return v, false
+		}
+		if x.Operator == "-" && isNumber(v.typ) {
+			return c.arithmetic("-", intOf(0), v), true
+		}
+	case *ast.BinaryNode:
+		l, ok := c.node(n, x.Left, s)
+		r, also := c.node(n, x.Right, s)
+		switch {
+		case !ok || !also:
+			return l, false
+		case !slices.Contains([]string{"+", "-", "*", "/", "%"}, x.Operator):
+		case !isNumber(l.typ) || !isNumber(r.typ):
+			c.inside(n, x.Location().From, fmt.Sprintf("%s is not a number", textual(l.typ, r.typ)), exprHint)
+			return l, false
+		case x.Operator == "%" && (l.typ != model.Int || r.typ != model.Int):
+			c.inside(n, x.Location().From, "% is of whole numbers", "")
+			return l, false
+		default:
+			return c.arithmetic(x.Operator, l, r), true
+		}
+	}
+	c.inside(n, a.Location().From, fmt.Sprintf("%q is more than arithmetic", n.Text), exprHint)
+	return value{}, false
+}
+
+func textual(l, r model.Type) string {
+	if isNumber(l) {
+		l = r
+	}
+	return "a value of type " + l.String()
+}
+
+// name compiles a name: of the scope, of a column, or of a parameter.
+func (c *compiler) name(n *form.Node, x *ast.IdentifierNode, s scope) (value, bool) {
+	if v, ok := s.vars[x.Value]; ok && !s.fixed {
+		return v.value(), true
+	}
+	if s.table != nil && !s.fixed {
+		if x.Value == "row" {
+			return value{typ: model.Int, num: func(e *env) int64 { return e.row }}, true
+		}
+		if v, ok := s.table.named(x.Value); ok {
+			return v, true
+		}
+	}
+	if p := c.info.Param(x.Value); p != nil {
+		return parameter(c.params[x.Value]), true
+	}
+	known := s.names(c)
+	c.inside(n, x.Location().From, fmt.Sprintf("there is nothing called %q here", x.Value), hint.OneOf(x.Value, known)+"; a text is written {const: TEXT}")
+	return value{}, false
+}
+
+// names lists what values may use.
+func (s scope) names(c *compiler) (out []string) {
+	for _, p := range c.info.Params {
+		out = append(out, p.Name)
+	}
+	if s.fixed {
+		return out
+	}
+	for name := range s.vars {
+		out = append(out, name)
+	}
+	if s.table != nil {
+		out = append(out, "row")
+		for i := range s.table.list {
+			out = append(out, s.table.list[i].def.name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// parameter returns a parameter's value as a constant: a duration in seconds.
+func parameter(v any) value {
+	switch x := v.(type) {
+	case int64:
+		return intOf(x)
+	case float64:
+		return floatOf(x)
+	case time.Duration:
+		return floatOf(x.Seconds())
+	case bool:
+		if x {
+			return intOf(1)
+		}
+		return intOf(0)
+	}
+	return textOf(v.(string))
+}
+
+// arithmetic combines two numbers; with a Float among them the result is one, and so
+// is every quotient. The remainder of a division by 0 is 0.
+func (c *compiler) arithmetic(operator string, l, r value) value {
+	out := value{typ: model.Int, fixed: l.fixed && r.fixed, late: l.late || r.late}
+	if l.typ == model.Float || r.typ == model.Float || operator == "/" {
+		out.typ = model.Float
+		a, b := l.float().real, r.float().real
+		switch operator {
+		case "+":
+			out.real = func(e *env) float64 { return a(e) + b(e) }
+		case "-":
+			out.real = func(e *env) float64 { return a(e) - b(e) }
+		case "*":
+			out.real = func(e *env) float64 { return a(e) * b(e) }
+		case "/":
+			out.real = func(e *env) float64 { return a(e) / b(e) }
+		}
+	} else {
+		a, b := l.num, r.num
+		switch operator {
+		case "+":
+			out.num = func(e *env) int64 { return a(e) + b(e) }
+		case "-":
+			out.num = func(e *env) int64 { return a(e) - b(e) }
+		case "*":
+			out.num = func(e *env) int64 { return a(e) * b(e) }
+		case "%":
+			out.num = func(e *env) int64 {
+				if d := b(e); d != 0 {
+					return a(e) % d
+				}
+				return 0
+			}
+		}
+	}
+	if out.fixed { // folded
+		if out.typ == model.Float {
+			return floatOf(out.real(nil))
+		}
+		return intOf(out.num(nil))
+	}
+	return out
+}
+
+// value compiles a value: a scalar, or a map of one generator.
+func (c *compiler) value(n *form.Node, s scope) (value, bool) {
+	switch {
+	case n == nil || n.Kind == form.Broken:
+		return value{}, false
+	case n.Kind == form.Mapping && len(n.Entries) == 1:
+		return c.generator(n.Entries[0].Key, n.Entries[0].Value, s)
+	case n.Kind != form.Scalar || n.IsNull():
+		c.At(n, "a value is a number, an expression, or a map of one generator", "as in 10, rows / 2, {uniform: [1, 100]}; the generators are "+generatorNames())
+		return value{}, false
+	}
+	switch x := n.Value.(type) {
+	case int64:
+		return intOf(x), true
+	case float64:
+		return floatOf(x), true
+	case bool:
+		return parameter(x), true
+	case string:
+		if k, err := workload.ParseCount(x); err == nil {
+			return intOf(k), true
+		}
+	}
+	return c.expression(n, s)
+}
+
+// number compiles a number that is known before the run.
+func (c *compiler) number(n *form.Node, what string, least float64) (float64, bool) {
+	v, ok := c.value(n, scope{fixed: true})
+	if !ok {
+		return 0, false
+	}
+	if !v.fixed || !isNumber(v.typ) {
+		c.At(n, what+" must be a number that is known before the run", "it may use parameters")
+		return 0, false
+	}
+	f := v.float().real(nil)
+	if f < least || math.IsNaN(f) || math.IsInf(f, 0) {
+		c.At(n, fmt.Sprintf("%s is %v, and must be at least %v", what, f, least), "")
+		return 0, false
+	}
+	return f, true
+}
+
+// whole compiles a whole number that is known before the run; a fraction is cut off.
+func (c *compiler) whole(n *form.Node, what string, least int64) (int64, bool) {
+	f, ok := c.number(n, what, float64(least))
+	if f > math.MaxInt64/2 {
+		c.At(n, what+" is too large", "")
+		return 0, false
+	}
+	return int64(f), ok
+}

@@ -1,0 +1,268 @@
+package declared
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"rumbench/internal/form"
+	"rumbench/internal/gen"
+	"rumbench/internal/hint"
+	"rumbench/model"
+)
+
+// generator is a way to make values. Its arguments are written as a scalar, which is
+// the first, as a list, or as a map.
+type generator struct {
+	name, doc string
+	args      []argument
+	free      bool // its argument is a map with keys of the user's
+	build     func(a *arguments) value
+}
+
+// argument is declared with its default, "" for a mandatory one.
+type argument struct{ name, doc, usual string }
+
+// over is the first argument of distributions over numbers from 0.
+var over = argument{"over", "how many numbers, from 0: a number, or a table, whose rows are meant. In row, the default is the statement's table", overDefault}
+
+// overDefault is the rows of the table of the statement.
+const overDefault = "its table"
+
+var generators []generator
+
+func init() { // the generators of values use this list
+	generators = []generator{
+		{"const", "always the same", []argument{{"value", "a text or a number", ""}}, true, buildConst},
+		{"sequence", "ascending numbers: from + row * step", []argument{{"from", "of row 0", "0"}, {"step", "from row to row", "1"}}, false, buildSequence},
+		{"uniform", "all numbers alike", []argument{{"from", "the least", ""}, {"to", "the greatest", ""}}, false, buildUniform},
+		{"any", "all rows alike", []argument{over}, false, buildAny},
+		{"zipf", "row r, in a random order, with a frequency proportional to r^-theta", []argument{over, {"theta", "the exponent", "0.99"}}, false, buildZipf},
+		{"scrambled_zipf", "YCSB's zipfian: a Zipfian over 10^10 numbers, hashed", []argument{over, {"new", "rows that the run may insert", "0"}, {"theta", "the exponent", "0.99"}}, false, buildScrambled},
+		{"latest", "YCSB's latest: Zipfian, the newest rows most often", []argument{over, {"theta", "the exponent", "0.99"}}, false, buildLatest},
+		{"hotspot", "a share of the draws among the first share of the numbers", []argument{over, {"numbers", "their share", "0.2"}, {"draws", "their share of the draws", "0.8"}}, false, buildHotspot},
+		{"newest", "YCSB's exponential: the newest rows exponentially more often", []argument{over, {"share", "of the draws in the newest", "0.95"}, {"of", "the newest are this share of the rows", "0.8571428571"}}, false, buildNewest},
+		{"hot_ranges", "ranges of adjacent rows are hot, as in FAST'20: of shares a*e^(b*x) + c*e^(d*x)", []argument{over, {"ranges", "how many", "30"},
+			{"a", "", "14.18"}, {"b", "", "-2.917"}, {"c", "", "0.0164"}, {"d", "", "-0.08082"}, {"power", "the exponent of the power law within a range; 0: uniform", "0.3467"}}, false, buildHotRanges},
+		{"gaussian", "a bell over the numbers, as in sysbench", []argument{over}, false, buildGaussian},
+		{"pareto", "self-similar: a share of the numbers gets the rest of the draws", []argument{over, {"share", "of the numbers", "0.2"}}, false, buildPareto},
+		{"normal", "normally distributed", []argument{{"mean", "", "0"}, {"deviation", "", "1"}}, false, buildNormal},
+		{"sizes", "a generalized Pareto distribution, rounded up", []argument{{"k", "", "0.2615"}, {"sigma", "", "25.45"}, {"theta", "", "0"}, {"min", "", "1"}, {"max", "", ""}}, false, buildSizes},
+		{"choice", "one of several texts or numbers, with weights: {new: 70, paid: 30}", nil, true, buildChoice},
+		{"select", "the generator that a string parameter names: {by: PARAMETER, NAME: VALUE, …}", nil, true, buildSelect},
+		{"text", "random characters", []argument{{"size", "bytes", ""}, {"compress", "the share that a compressor can save", "0"}, {"check", "the first 8 bytes prove the others, and readers check them: true or false", "false"}}, false, buildText},
+		{"decimal", "a number in decimal digits, after a prefix", []argument{{"of", "the number", "row"}, {"prefix", "a text", "''"}, {"digits", "at least, with leading zeros", "1"}}, false, buildDecimal},
+		{"fnv", "a number's 64-bit FNV-1a hash without sign, as YCSB makes keys", []argument{{"of", "the number", "row"}}, false, buildFNV},
+		{"permute", "a number of 0…over-1 in a random order, each once", []argument{{"of", "the number", "row"}, {"over", "how many numbers", ""}}, false, buildPermute},
+		{"clock", "logical time: a step per row from 2026-01-01 on", []argument{{"step", "in seconds", "1"}, {"of", "the number of steps", "row"}}, false, buildClock},
+		{"json", "an object of fields with values: {name: {text: 10}}", nil, true, buildJSON},
+	}
+}
+
+func generatorNames() string {
+	names := make([]string, len(generators))
+	for i := range generators {
+		names[i] = generators[i].name
+	}
+	return strings.Join(names, ", ")
+}
+
+// arguments are those of one generator.
+type arguments struct {
+	c     *compiler
+	at    *form.Node // for problems of them all
+	of    *generator
+	nodes map[string]*form.Node
+	body  *form.Node
+	scope scope
+	wrong bool
+}
+
+// generator compiles a generator.
+func (c *compiler) generator(key, body *form.Node, s scope) (value, bool) {
+	i := slices.IndexFunc(generators, func(g generator) bool { return g.name == key.Text })
+	if i < 0 {
+		var names []string
+		for _, g := range generators {
+			names = append(names, g.name)
+		}
+		c.At(key, fmt.Sprintf("there is no generator %q", key.Text), hint.OneOf(key.Text, names))
+		return value{}, false
+	}
+	a := &arguments{c: c, at: key, of: &generators[i], body: body, nodes: map[string]*form.Node{}, scope: s}
+	a.read()
+	if a.wrong {
+		return value{}, false
+	}
+	v := a.of.build(a)
+	return v, !a.wrong
+}
+
+// read assigns the arguments.
+func (a *arguments) read() {
+	var names []string
+	for _, arg := range a.of.args {
+		names = append(names, arg.name)
+	}
+	give := func(i int, n *form.Node) {
+		if i >= len(names) {
+			a.refuse(n, fmt.Sprintf("%s takes %d arguments at most", a.of.name, len(names)), "they are "+strings.Join(names, ", "))
+			return
+		}
+		a.nodes[names[i]] = n
+	}
+	switch {
+	case a.of.free || a.body.IsNull():
+	case a.body.Kind == form.List:
+		for i, n := range a.body.Items {
+			give(i, n)
+		}
+	case a.body.Kind == form.Mapping && !a.nested():
+		for _, e := range a.c.Fields(a.body, a.of.name, names).Of.Entries {
+			a.nodes[e.Key.Text] = e.Value
+			a.wrong = a.wrong || !slices.Contains(names, e.Key.Text)
+		}
+	default:
+		give(0, a.body)
+	}
+	for _, arg := range a.of.args {
+		if a.nodes[arg.name] == nil && arg.usual == "" && !a.of.free {
+			a.refuse(a.at, fmt.Sprintf("%s has no %s", a.of.name, arg.name), arg.doc)
+		}
+	}
+}
+
+// nested reports whether the body is a generator itself, and so the first argument.
+func (a *arguments) nested() bool {
+	if len(a.body.Entries) != 1 {
+		return false
+	}
+	name := a.body.Entries[0].Key.Text
+	return !slices.ContainsFunc(a.of.args, func(x argument) bool { return x.name == name }) &&
+		slices.ContainsFunc(generators, func(g generator) bool { return g.name == name })
+}
+
+func (a *arguments) refuse(n *form.Node, reason, help string) {
+	a.c.At(n, reason, help)
+	a.wrong = true
+}
+
+// usual returns the default of an argument as a node.
+func (a *arguments) usual(name string) *form.Node {
+	i := slices.IndexFunc(a.of.args, func(x argument) bool { return x.name == name })
+	text := a.of.args[i].usual
+	n := *a.at
+	n.Kind, n.Text, n.Value = form.Scalar, text, form.Resolve(text)
+	return &n
+}
+
+func (a *arguments) node(name string) *form.Node {
+	if n := a.nodes[name]; n != nil {
+		return n
+	}
+	return a.usual(name)
+}
+
+// value returns an argument of a type.
+func (a *arguments) value(name string, t model.Type) value {
+	n := a.node(name)
+	v, ok := a.c.value(n, a.scope)
+	if !ok {
+		a.wrong = true
+		return v
+	}
+	out, ok := v.as(t)
+	if !ok {
+		a.refuse(n, fmt.Sprintf("%s of %s is a value of type %s, not %s", name, a.of.name, v.typ, t), "")
+	}
+	return out
+}
+
+// float returns an argument that is known before the run.
+func (a *arguments) float(name string, least, most float64) float64 {
+	n := a.node(name)
+	f, ok := a.c.number(n, name+" of "+a.of.name, least)
+	if !ok {
+		a.wrong = true
+	} else if f > most {
+		a.refuse(n, fmt.Sprintf("%s of %s is %v, and must be at most %v", name, a.of.name, f, most), "")
+	}
+	return f
+}
+
+// int is likewise.
+func (a *arguments) int(name string, least int64) int64 {
+	n, ok := a.c.whole(a.node(name), name+" of "+a.of.name, least)
+	a.wrong = a.wrong || !ok
+	return n
+}
+
+// stream returns a stream of the generator's own.
+func (a *arguments) stream() gen.Stream {
+	return gen.NewStream(a.c.seed, "declared", a.of.name).Sub(uint64(a.at.Line)<<32 | uint64(a.at.Column))
+}
+
+// numbers is how many numbers a distribution is over.
+type numbers struct {
+	fixed int64
+	table *tableDef // whose rows are meant; nil: fixed
+}
+
+// now returns how many there are.
+func (n numbers) now() int64 {
+	if n.table != nil {
+		return max(n.table.rows(), 1)
+	}
+	return n.fixed
+}
+
+// most returns how many there are when the run begins: of a table the rows of its
+// loads.
+func (n numbers) most() int64 {
+	if n.table != nil {
+		return max(n.table.loaded, 1)
+	}
+	return n.fixed
+}
+
+// over returns the argument of that name.
+func (a *arguments) over() numbers {
+	n := a.nodes["over"]
+	if n == nil {
+		if a.scope.of == nil {
+			a.refuse(a.at, a.of.name+" has no over", over.doc)
+			return numbers{fixed: 1}
+		}
+		return numbers{table: a.scope.of}
+	}
+	if n.Kind == form.Scalar {
+		if t := a.c.table(n.Text); t != nil && a.scope.table != nil {
+			return numbers{fixed: max(t.loaded, 1)} // a column's values never change
+		} else if t != nil {
+			return numbers{table: t}
+		}
+	}
+	return numbers{fixed: a.int("over", 1)}
+}
+
+// rows returns a value that draws a number of 0…now-1, and again if that row does not
+// exist. draw gets how many there are.
+func (n numbers) rows(draw func(e *env, now int64) int64) value {
+	if n.table == nil {
+		return value{typ: model.Int, num: func(e *env) int64 { return draw(e, n.fixed) }}
+	}
+	return value{typ: model.Int, chosen: true, num: func(e *env) int64 {
+		now := n.now()
+		at := draw(e, now)
+		for range mostRedraws {
+			if at >= 0 && at < now && !n.table.isDead(at) {
+				break
+			}
+			at = draw(e, now)
+		}
+		return at
+	}}
+}
+
+// mostRedraws limits the search of a row that exists, where most have been deleted.
+const mostRedraws = 1000

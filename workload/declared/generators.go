@@ -1,0 +1,350 @@
+package declared
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"rumbench/internal/form"
+	"rumbench/internal/gen"
+	"rumbench/internal/hint"
+	"rumbench/model"
+)
+
+func buildConst(a *arguments) value {
+	n := a.body
+	switch x := n.Value.(type) {
+	case int64:
+		return intOf(x)
+	case float64:
+		return floatOf(x)
+	}
+	if n.Kind != form.Scalar || n.Text == "" {
+		a.refuse(a.at, "const has one value", "as in {const: new}")
+	}
+	return textOf(n.Text)
+}
+
+func buildSequence(a *arguments) value {
+	from, step := a.value("from", model.Int), a.value("step", model.Int)
+	if a.scope.table == nil || a.wrong {
+		a.refuse(a.at, "sequence numbers rows, so it stands in a column", "")
+		return from
+	}
+	first, each := from.num, step.num
+	out := value{typ: model.Int, num: func(e *env) int64 { return first(e) + e.row*each(e) }}
+	if from.fixed && step.fixed && each(nil) != 0 {
+		out.rowOf = func(key int64) int64 { return (key - first(nil)) / each(nil) }
+	}
+	return out
+}
+
+func buildUniform(a *arguments) value {
+	if n := a.node("to"); n.Kind == form.Scalar {
+		if _, isFloat := n.Value.(float64); isFloat {
+			from, to := a.value("from", model.Float), a.value("to", model.Float)
+			if a.wrong {
+				return from
+			}
+			return value{typ: model.Float, late: from.late || to.late, real: func(e *env) float64 {
+				low := from.real(e)
+				return low + e.src.Unit()*(to.real(e)-low)
+			}}
+		}
+	}
+	from, to := a.value("from", model.Int), a.value("to", model.Int)
+	if a.wrong {
+		return from
+	}
+	if from.fixed && to.fixed && from.num(nil) > to.num(nil) {
+		a.refuse(a.at, fmt.Sprintf("uniform goes from %d to %d", from.num(nil), to.num(nil)), "the first is the least")
+	}
+	return value{typ: model.Int, late: from.late || to.late, most: to.most, mean: (from.mean + to.mean) / 2, num: func(e *env) int64 {
+		low := from.num(e)
+		return low + e.src.Uniform(max(to.num(e)-low+1, 1))
+	}}
+}
+
+func buildAny(a *arguments) value {
+	return a.over().rows(func(e *env, now int64) int64 { return e.src.Uniform(now) })
+}
+
+func buildZipf(a *arguments) value {
+	n, theta := a.over(), a.float("theta", 0, 100)
+	if a.wrong {
+		return value{}
+	}
+	order := gen.NewPermutation(n.most(), a.stream())
+	var z *gen.Zipf
+	var of int64
+	return n.rows(func(e *env, now int64) int64 {
+		if now != of {
+			z, _ = gen.NewZipf(now, theta) // theta is valid
+			of = now
+		}
+		return order.Within(z.Draw(&e.src), now)
+	})
+}
+
+func buildScrambled(a *arguments) value {
+	n, expected, theta := a.over(), a.int("new", 0), a.float("theta", 0.01, 0.999)
+	if a.wrong {
+		return value{}
+	}
+	modulus := n.most()
+	if n.table != nil { // as YCSB's CoreWorkload and ScrambledZipfianGenerator compute it
+		modulus += 2*expected + 1
+	}
+	z := gen.NewYCSBScrambled(modulus, theta)
+	return n.rows(func(e *env, _ int64) int64 { return z.Draw(&e.src) })
+}
+
+func buildLatest(a *arguments) value {
+	n, theta := a.over(), a.float("theta", 0.01, 0.999)
+	if a.wrong {
+		return value{}
+	}
+	var z *gen.YCSBZipf
+	var of int64
+	return n.rows(func(e *env, now int64) int64 {
+		last := max(now-1, 1)
+		if z == nil {
+			z = gen.NewYCSBZipf(last, theta)
+			of = last
+		} else if last != of {
+			z.Grow(last)
+			of = last
+		}
+		return now - 1 - z.Draw(&e.src)
+	})
+}
+
+func buildHotspot(a *arguments) value {
+	n, share, draws := a.over(), a.float("numbers", 0, 1), a.float("draws", 0, 1)
+	return n.rows(func(e *env, now int64) int64 { return gen.NewHotspot(now, share, draws).Draw(&e.src) })
+}
+
+func buildNewest(a *arguments) value {
+	n, share, of := a.over(), a.float("share", 1e-9, 1-1e-9), a.float("of", 1e-9, 1)
+	if a.wrong {
+		return value{}
+	}
+	d := gen.NewExponential(share, float64(n.most())*of)
+	return n.rows(func(e *env, now int64) int64 { return now - 1 - d.Draw(&e.src) })
+}
+
+func buildHotRanges(a *arguments) value {
+	n, ranges, power := a.over(), a.int("ranges", 1), a.float("power", 0, 10)
+	exp := [4]float64{a.float("a", -1e9, 1e9), a.float("b", -1e3, 1e3), a.float("c", -1e9, 1e9), a.float("d", -1e3, 1e3)}
+	if a.wrong {
+		return value{}
+	}
+	h := gen.NewHotRanges(n.most(), ranges, exp, power, a.stream())
+	return n.rows(func(e *env, _ int64) int64 { return h.Draw(&e.src) })
+}
+
+func buildGaussian(a *arguments) value {
+	return a.over().rows(func(e *env, now int64) int64 {
+		b, _ := gen.NewBates(now, bellDraws, false)
+		return b.Draw(&e.src)
+	})
+}
+
+// bellDraws is sysbench's usual number of draws.
+const bellDraws = 12
+
+func buildPareto(a *arguments) value {
+	n, share := a.over(), a.float("share", 1e-9, 0.5-1e-9)
+	return n.rows(func(e *env, now int64) int64 {
+		p, _ := gen.NewPareto(now, share)
+		return p.Draw(&e.src)
+	})
+}
+
+func buildNormal(a *arguments) value {
+	mean, deviation := a.value("mean", model.Float), a.value("deviation", model.Float)
+	if a.wrong {
+		return value{}
+	}
+	return value{typ: model.Float, late: mean.late || deviation.late, real: func(e *env) float64 {
+		return mean.real(e) + deviation.real(e)*e.src.Normal()
+	}}
+}
+
+func buildSizes(a *arguments) value {
+	d := gen.ParetoSizes{
+		Theta: a.float("theta", 0, 1e9), K: a.float("k", 1e-6, 100), Sigma: a.float("sigma", 1e-9, 1e9),
+		Min: a.int("min", 0), Max: a.int("max", 1),
+	}
+	v := drawn(d)
+	v.mean, v.most = d.Mean(), d.Max
+	return v
+}
+
+// weighted are values with weights.
+type weighted struct {
+	values  []value
+	weights []float64
+}
+
+func buildChoice(a *arguments) value {
+	if a.body.Kind != form.Mapping || len(a.body.Entries) == 0 {
+		a.refuse(a.at, "choice is a map of values to weights", "as in {choice: {new: 70, paid: 30}}")
+		return value{}
+	}
+	var w weighted
+	t := model.Int
+	for _, entry := range a.body.Entries {
+		share, ok := a.c.number(entry.Value, "the weight of "+entry.Key.Text, 0)
+		a.wrong = a.wrong || !ok
+		w.weights = append(w.weights, share)
+		v := textOf(entry.Key.Text)
+		if n, isInt := entry.Key.Value.(int64); isInt && t == model.Int {
+			v = intOf(n)
+		} else if t == model.Int && len(w.values) > 0 || !isInt {
+			t = model.String
+		}
+		w.values = append(w.values, v)
+	}
+	if total(w.weights) <= 0 {
+		a.refuse(a.at, "no weight is positive", "")
+	}
+	if a.wrong {
+		return value{}
+	}
+	alias := gen.NewAlias(w.weights)
+	out := value{typ: t}
+	if t == model.Int {
+		var of []int64
+		for i := range w.values {
+			of = append(of, w.values[i].num(nil))
+		}
+		out.num = func(e *env) int64 { return of[alias.Draw(&e.src)] }
+		return out
+	}
+	var of [][]byte
+	for i, entry := range a.body.Entries {
+		of = append(of, []byte(entry.Key.Text))
+		out.most = max(out.most, int64(len(of[i])))
+		out.mean += float64(len(of[i])) * w.weights[i] / total(w.weights)
+	}
+	out.text = func(e *env) []byte { return of[alias.Draw(&e.src)] }
+	return out
+}
+
+func total(weights []float64) (sum float64) {
+	for _, w := range weights {
+		sum += w
+	}
+	return sum
+}
+
+func buildSelect(a *arguments) value {
+	by := a.body.Get("by")
+	if a.body.Kind != form.Mapping || by == nil {
+		a.refuse(a.at, "select has no by: the parameter that selects", "as in {select: {by: distribution, zipf: {zipf: {}}, any: {any: {}}}}")
+		return value{}
+	}
+	p := a.c.info.Param(by.Text)
+	if p == nil || len(p.Enum) == 0 {
+		a.refuse(by, fmt.Sprintf("%q is not a string parameter with a list of values", by.Text), "declare it with of: [NAME, …]")
+		return value{}
+	}
+	var chosen value
+	for _, name := range p.Enum {
+		n := a.body.Get(name)
+		if n == nil {
+			a.refuse(a.at, fmt.Sprintf("select has nothing for %s: %s", p.Name, name), "")
+			continue
+		}
+		v, ok := a.c.value(n, a.scope) // all of them are checked
+		a.wrong = a.wrong || !ok
+		if name == a.c.params[p.Name] {
+			chosen = v
+		}
+	}
+	for _, entry := range a.body.Entries {
+		if name := entry.Key.Text; name != "by" {
+			if _, err := p.Parse(name); err != nil {
+				a.refuse(entry.Key, fmt.Sprintf("%q is not a value of %s", name, p.Name), hint.OneOf(name, p.Enum))
+			}
+		}
+	}
+	return chosen
+}
+
+func buildDecimal(a *arguments) value {
+	of, prefix, digits := a.value("of", model.Int), a.value("prefix", model.String), a.int("digits", 1)
+	if a.wrong {
+		return value{}
+	}
+	const most = 20 // of the digits of an int64, with its sign
+	width := float64(max(digits, int64(a.digits())))
+	return value{
+		typ: model.String, late: of.late || prefix.late, mean: prefix.mean + width, most: prefix.most + max(digits, most),
+		text: func(e *env) []byte {
+			from := len(e.text)
+			e.text = append(e.text, prefix.text(e)...)
+			at := len(e.text)
+			e.text = strconv.AppendInt(e.text, of.num(e), 10)
+			if missing := int(digits) - (len(e.text) - at); missing > 0 {
+				e.text = append(e.text, zeros[:missing]...)
+				copy(e.text[at+missing:], e.text[at:len(e.text)-missing])
+				copy(e.text[at:], zeros[:missing])
+			}
+			return e.text[from:len(e.text):len(e.text)]
+		},
+	}
+}
+
+// digits estimates how many digits the number has: 19 of a hash, else those of a row.
+func (a *arguments) digits() int {
+	if n := a.node("of"); n.Get("fnv") != nil {
+		return 19
+	}
+	if a.scope.table != nil {
+		return len(strconv.FormatInt(max(a.scope.table.def.loaded, 1), 10))
+	}
+	return 1
+}
+
+var zeros = []byte("0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000")
+
+func buildFNV(a *arguments) value {
+	of := a.value("of", model.Int)
+	if a.wrong {
+		return value{}
+	}
+	of.fixed = false
+	n := of.num
+	of.num = func(e *env) int64 { return gen.FNV(n(e)) }
+	return of
+}
+
+func buildPermute(a *arguments) value {
+	of, n := a.value("of", model.Int), a.int("over", 1)
+	if a.wrong {
+		return value{}
+	}
+	order := gen.NewPermutation(n, a.stream())
+	number := of.num
+	of.fixed = false
+	of.num = func(e *env) int64 {
+		i := number(e)
+		return i/n*n + order.At(i%n) // further numbers in further rounds
+	}
+	return of
+}
+
+// epoch is 2026-01-01 in microseconds.
+const epoch = 1767225600e6
+
+func buildClock(a *arguments) value {
+	step, of := a.float("step", 0, math.MaxInt32), a.value("of", model.Int)
+	if a.wrong {
+		return value{}
+	}
+	number := of.num
+	each := int64(step * 1e6)
+	return value{typ: model.Time, late: of.late, num: func(e *env) int64 { return epoch + number(e)*each }}
+}

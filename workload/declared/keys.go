@@ -1,0 +1,191 @@
+package declared
+
+import (
+	"slices"
+
+	"rumbench/internal/form"
+)
+
+// The keys of workload files, a table for each map. They are read by code of their
+// own, and described here once: for what is allowed, for hints, for the JSON Schema
+// and for the reference in docs.
+
+// none stands for a map whose keys are all read elsewhere.
+type none struct{}
+
+// key declares a key.
+func key(name, doc string, shape form.Shape) form.Key[none] {
+	return form.Part[none](name, doc, shape)
+}
+
+var (
+	anyMap    = form.Shape{"type": "object", "minProperties": 1}
+	valueOf   = form.Shape{"$ref": "#/$defs/value"}
+	count     = form.Shape{"type": []string{"integer", "number", "string"}}
+	aName     = form.TextShape
+	names     = form.ListOf(form.TextShape)
+	flag      = form.Boolean.Shape
+	valueMap  = form.Shape{"type": "object", "minProperties": 1, "additionalProperties": valueOf}
+	namesOrIn = form.Either(names, form.Shape{"type": "object", "additionalProperties": aName})
+)
+
+var fileKeys = form.Table[none]{
+	key("name", "The workload's name, as results show it.", aName),
+	key("doc", "What it does, in a sentence.", aName),
+	key("params", "Parameters, which a plan's params override.", form.Shape{"type": "object", "additionalProperties": form.Shape{"$ref": "#/$defs/param"}}),
+	key("presets", "Named sets of parameters.", form.Shape{"type": "object", "additionalProperties": form.Shape{"type": "object"}}),
+	key("tables", "The tables, by name.", form.Shape{"type": "object", "minProperties": 1, "additionalProperties": form.Shape{"$ref": "#/$defs/table"}}),
+	key("operations", "What clients do, by name: a list of statements, or a map. An operation is what is timed.", form.Shape{"type": "object", "additionalProperties": form.Either(form.Shape{"$ref": "#/$defs/statements"}, form.Shape{"$ref": "#/$defs/operation"})}),
+	key("steps", "What is done, in order.", form.Shape{"type": "array", "minItems": 1, "items": form.Either(form.Shape{"const": "settle"}, form.Shape{"$ref": "#/$defs/step"})}),
+	key("checks", "What must be true after each run.", form.Shape{"type": "array", "items": form.Shape{"$ref": "#/$defs/check"}}),
+}
+
+var paramKeys = form.Table[none]{
+	key("type", "int, float, bool, string or duration. Default int.", form.Shape{"enum": paramTypes}),
+	key("default", "The value without a preset.", form.Shape{}),
+	key("doc", "What it is.", aName),
+	key("unit", "Its unit.", aName),
+	key("min", "The least value. Default 0.", form.Shape{"type": "number"}),
+	key("max", "The greatest value.", form.Shape{"type": "number"}),
+	key("of", "The allowed texts of a string.", names),
+}
+
+var tableKeys = form.Table[none]{
+	key("columns", "The columns, in order.", form.Shape{"type": "object", "minProperties": 1, "additionalProperties": form.Shape{"$ref": "#/$defs/column"}}),
+	key("key", "The primary key's columns. Default: the first column.", names),
+	key("indexes", "Secondary indexes by name: a list of columns, or a map.", form.Shape{"type": "object", "additionalProperties": form.Either(names, form.Shape{"$ref": "#/$defs/index"})}),
+}
+
+var columnKeys = form.Table[none]{
+	key("type", "int64, int32, float, timestamp, text or bytes. Default: that of the value.", form.Shape{"enum": typeNames()}),
+	key("value", "The value in each row: a number, an expression, or a generator.", valueOf),
+	key("auto", "The engine assigns ascending integers from 1.", flag),
+	key("max", "The greatest length in bytes of a text. Default: that of its generator.", count),
+	key("copies", "So many columns of the kind, NAME0 to NAME9 for 10. NAME alone means any one of them in set, NAME* each of them.", count),
+}
+
+var indexKeys = form.Table[none]{
+	key("columns", "The columns, in order.", names),
+	key("unique", "No two entries are equal.", flag),
+	key("include", "Columns that are stored in the entries, but not part of their order.", names),
+}
+
+var operationKeys = form.Table[none]{
+	key("do", "The statements, in order.", form.Shape{"$ref": "#/$defs/statements"}),
+	key("draw", "Values that are drawn before the first statement, by name.", valueMap),
+	key("transaction", "The statements are one transaction: true, or its isolation level.", form.Shape{"type": []string{"boolean", "string"}}),
+}
+
+// The kinds of statements, which are also their first keys.
+const (
+	sInsert = "insert"
+	sGet    = "get"
+	sScan   = "scan"
+	sUpdate = "update"
+	sDelete = "delete"
+)
+
+var kinds = []string{sInsert, sGet, sScan, sUpdate, sDelete}
+
+// statementKey is a key of some kinds of statements.
+type statementKey struct {
+	form.Key[none]
+	of []string
+}
+
+var statementKeys = []statementKey{
+	{key(sInsert, "Insert into a table. Columns get their own values.", aName), []string{sInsert}},
+	{key(sGet, "Read rows of a table by key.", aName), []string{sGet}},
+	{key(sScan, "Read rows of a table in the order of its key, or of an index.", aName), []string{sScan}},
+	{key(sUpdate, "Change rows of a table by key.", aName), []string{sUpdate}},
+	{key(sDelete, "Delete rows of a table by key.", aName), []string{sDelete}},
+	{key("row", "The number of a row, from 0 in the order of inserts: usually a distribution. An insert replaces nothing unless conflict says so. A scan begins at the row.", valueOf), kinds},
+	{key("key", "The key's columns, instead of a row.", valueMap), []string{sGet, sUpdate, sDelete}},
+	{key("rows", "How many rows one statement inserts, or reads by keys that are drawn one by one. Default 1.", count), []string{sInsert, sGet}},
+	{key("index", "The index that is read.", aName), []string{sGet, sScan, sUpdate}},
+	{key("equal", "Columns of the index, or of the key, that are compared for equality.", valueMap), []string{sGet, sScan, sUpdate}},
+	{key("from", "The least value of the next column of the index.", valueOf), []string{sScan}},
+	{key("above", "The values of the next column are greater.", valueOf), []string{sScan}},
+	{key("to", "The greatest value of the next column of the index.", valueOf), []string{sScan}},
+	{key("below", "The values of the next column are less.", valueOf), []string{sScan}},
+	{key("limit", "How many rows are read at most.", valueOf), []string{sScan}},
+	{key("descending", "From the end.", flag), []string{sScan}},
+	{key("read", "The columns that are returned, or a map of columns to names under which later statements use the values of the first row. Without such a row the operation ends. Default: all columns.", namesOrIn), []string{sGet, sScan}},
+	{key("count", "Count the rows, and carry the number on under this name.", aName), []string{sScan}},
+	{key("sum", "Sum a column, and carry it on: {column: name}.", form.Shape{"type": "object", "additionalProperties": aName, "maxProperties": 1}), []string{sScan}},
+	{key("number", "Carry the number that the engine has assigned on under this name.", aName), []string{sInsert}},
+	{key("set", "New values by column, or columns that get new values of their own.", form.Either(names, valueMap)), []string{sInsert, sUpdate}},
+	{key("add", "Numbers that are added, by column.", valueMap), []string{sUpdate}},
+	{key("conflict", "What an insert does where the key exists: ignore it, replace the row, or {add: [columns]}. Default: it fails.", form.Either(form.Shape{"enum": []string{"ignore", "replace"}}, form.Shape{"type": "object", "properties": form.Shape{"add": names}, "required": []string{"add"}, "additionalProperties": false})), []string{sInsert}},
+	{key("lock", "Nobody else changes the rows until the transaction ends.", flag), []string{sGet}},
+	{key("expect", "How many rows it should find. Fewer are reported. Default: those that exist, if that is known.", count), []string{sGet, sScan, sUpdate, sDelete}},
+}
+
+// keysOf returns the keys of a kind of statements.
+func keysOf(kind string) (out form.Table[none]) {
+	for _, k := range statementKeys {
+		if slices.Contains(k.of, kind) {
+			out = append(out, k.Key)
+		}
+	}
+	return out
+}
+
+// The kinds of steps, which are also their first keys.
+const (
+	stepLoad   = "load"
+	stepIndex  = "index"
+	stepSettle = "settle"
+	stepRun    = "run"
+)
+
+var common = form.Table[none]{
+	key("doc", "The question that the step answers.", aName),
+}
+
+var stepKinds = map[string]form.Table[none]{
+	stepLoad: append(form.Table[none]{
+		key(stepLoad, "Insert rows into a table, in the order of their numbers.", aName),
+		key("rows", "How many.", valueOf),
+		key("clients", "How many clients insert. Default 1.", count),
+		key("batch", "Rows of one statement. Default 100.", count),
+		key("clear", "Remove all rows before.", flag),
+	}, common...),
+	stepIndex: append(form.Table[none]{
+		key(stepIndex, "Build secondary indexes of a table.", aName),
+		key("indexes", "Which ones. Default: all.", names),
+	}, common...),
+	stepSettle: append(form.Table[none]{
+		key(stepSettle, "Let the engine come to rest, for at least so long.", form.Shape{"type": []string{"string", "number"}}),
+	}, common...),
+	stepRun: append(form.Table[none]{
+		key(stepRun, "Let clients do operations: the step's name.", aName),
+		key("seconds", "How long.", valueOf),
+		key("groups", "Groups of clients by name. The step is about the first one.", form.Shape{"type": "object", "minProperties": 1, "additionalProperties": form.Shape{"$ref": "#/$defs/group"}}),
+		key("warmup", "It only prepares the next step.", flag),
+		key("judged", "The metrics by which targets are compared. Default: the rate; for a single run also latency and costs.", names),
+	}, common...),
+}
+
+var stepNames = []string{stepLoad, stepIndex, stepSettle, stepRun}
+
+var groupKeys = form.Table[none]{
+	key("clients", "How many. Default 1.", count),
+	key("do", "The operation.", aName),
+	key("mix", "Operations and their shares, of any sum.", valueMap),
+	key("sequence", "Operations, done in turn.", names),
+	key("rate", "Operations per second of the whole group, or a daily curve. Default: as many as possible.", form.Either(valueOf, form.Shape{"$ref": "#/$defs/rate"})),
+	key("pace", "even or poisson. Default even.", form.Shape{"enum": []string{"even", "poisson"}}),
+	key("retry", "What follows a failure because of others: same, new (with new values), or none. Default same.", form.Shape{"enum": []string{"same", "new", "none"}}),
+}
+
+var rateKeys = form.Table[none]{
+	key("mean", "Operations per second on average.", valueOf),
+	key("amplitude", "How much more and less it becomes.", valueOf),
+	key("period", "The length of a day.", valueOf),
+}
+
+var checkKeys = form.Table[none]{
+	key("name", "What is checked.", aName),
+	key("expect", "A condition on parameters, count(TABLE), sum(TABLE, COLUMN) and done(OPERATION).", aName),
+}

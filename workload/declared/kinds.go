@@ -1,0 +1,299 @@
+package declared
+
+import (
+	"fmt"
+	"slices"
+
+	"rumbench/internal/form"
+	"rumbench/internal/hint"
+	"rumbench/model"
+)
+
+func (r *reading) insert() {
+	r.rowsKey()
+	r.s.fresh = !r.byRow()
+	r.op.Rows = int(r.s.count)
+	set := r.f.Value("set")
+	if set != nil && !r.Is(set, form.Mapping, "set of an insert is a map of columns to values", "as in {set: {state: 0}}") {
+		return
+	}
+	for i := range r.t.Columns {
+		col := &r.t.Columns[i]
+		given := set.Get(col.Name)
+		if col.Auto && given == nil {
+			if r.s.row != nil {
+				r.refuse(r.f.Of.Get("row"), "the engine numbers the rows of table "+r.t.Name, "remove row")
+			}
+			continue
+		}
+		a := source{col: &r.cols.list[i], anew: r.s.row != nil && !slices.Contains(r.t.Key, col.Name)}
+		if given != nil {
+			a = r.typed(given, i)
+		}
+		r.op.Columns, r.args = append(r.op.Columns, col.Name), append(r.args, a)
+	}
+	if set != nil {
+		for _, e := range set.Entries {
+			r.column(e.Key)
+		}
+	}
+	r.conflict()
+	if n := r.f.Value("number"); n != nil {
+		r.op.ReturnNumber = true
+		r.carry(n, -1, model.Int)
+	}
+}
+
+func (r *reading) conflict() {
+	n := r.f.Value("conflict")
+	if n == nil {
+		if r.s.row != nil {
+			r.refuse(r.f.Of.Get("row"), "an insert of a row that is chosen has no conflict", "say what it does where the row exists: ignore, replace, or {add: [COLUMN]}")
+		}
+		return
+	}
+	switch {
+	case n.Kind == form.Mapping:
+		f := r.Fields(n, "conflict", []string{"add"})
+		r.op.OnConflict, r.op.AddColumns = model.Add, f.Words("add", "the columns that are added", nil)
+	case n.Text == "ignore":
+		r.op.OnConflict = model.Ignore
+	case n.Text == "replace":
+		r.op.OnConflict = model.Replace
+	default:
+		r.refuse(n, fmt.Sprintf("conflict is %q", n.Text), "ignore, replace, or {add: [COLUMN]}")
+	}
+}
+
+func (r *reading) get() {
+	r.rowsKey()
+	r.op.Keys = int(r.s.count)
+	r.access()
+	form.Bind(r.f, "lock", form.Boolean, func(v bool) { r.op.Lock = v })
+	r.expect()
+	r.returned()
+}
+
+func (r *reading) delete() {
+	r.access()
+	r.expect()
+	r.known()
+}
+
+// known finds out which row a key belongs to, so that nobody chooses it any more.
+func (r *reading) known() {
+	if r.s.row == nil && len(r.args) == 1 {
+		r.s.rowOf = r.cols.list[r.t.Column(r.t.Key[0])].value.rowOf
+	}
+	r.t.inexact = r.t.inexact || r.s.row == nil && r.s.rowOf == nil
+}
+
+func (r *reading) update() {
+	n, add := r.f.Value("set"), r.f.Value("add")
+	switch {
+	case n == nil && add == nil:
+		r.refuse(r.s.at, "the update changes nothing", "as in {set: {state: 1}} or {add: {count: 1}}")
+	case n != nil && n.Kind == form.Mapping:
+		for _, e := range n.Entries {
+			r.assign(e, false)
+		}
+	case n != nil:
+		for _, name := range r.f.Words("set", "columns that get new values, or a map of columns to values", nil) {
+			r.redraw(n, name)
+		}
+	}
+	if add != nil && r.Is(add, form.Mapping, "add is a map of columns to numbers", "as in {add: {count: 1}}") {
+		for _, e := range add.Entries {
+			r.assign(e, true)
+		}
+	}
+	r.access()
+	r.expect()
+	r.op.Blind = r.s.row != nil && r.s.exact
+}
+
+func (r *reading) assign(e form.Entry, add bool) {
+	if i := r.column(e.Key); i >= 0 {
+		r.op.Set = append(r.op.Set, model.Assign{Column: e.Key.Text, Add: add})
+		r.args = append(r.args, r.typed(e.Value, i))
+	}
+}
+
+// redraw sets columns to new values of their own.
+func (r *reading) redraw(n *form.Node, name string) {
+	at, some := r.t.group(name)
+	if len(at) == 0 {
+		r.refuse(n, fmt.Sprintf("table %s has no column %q", r.t.Name, name), hint.OneOf(name, r.t.ColumnNames()))
+		return
+	}
+	if some {
+		at = r.choose(n, at, len(r.op.Set))
+	}
+	for _, i := range at {
+		r.op.Set = append(r.op.Set, model.Assign{Column: r.t.Columns[i].Name})
+		r.args = append(r.args, source{col: &r.cols.list[i], anew: true})
+	}
+}
+
+// choose notes that variants have one of the copies each, and returns the first.
+func (r *reading) choose(n *form.Node, at []int, place int) []int {
+	if r.some != nil {
+		r.refuse(n, "only one of the columns may be one of several copies", "NAME* means all copies")
+	}
+	r.some, r.place = at, place
+	return at[:1]
+}
+
+func (r *reading) scan() {
+	order := r.t.Key
+	if index := r.f.Value("index"); index != nil {
+		r.byIndex(index)
+		for _, ix := range r.t.Indexes {
+			if ix.Name == index.Text {
+				order = ix.Columns
+			}
+		}
+	} else if n := r.f.Value("equal"); n != nil {
+		r.equals(n, order, false)
+	}
+	r.bounds(order)
+	form.Bind(r.f, "descending", form.Boolean, func(v bool) { r.op.Desc = v })
+	r.limit()
+	r.expect()
+	r.returned()
+}
+
+// bounds reads the bounds of the column after those that are compared for equality.
+func (r *reading) bounds(order []string) {
+	if r.byRow() {
+		if r.op.Index != "" || r.op.Equal > 0 || len(order) > 1 {
+			r.refuse(r.f.Of.Get("row"), "a scan begins at a row in the order of a key of one column", "use from")
+			return
+		}
+		r.keyOf()
+		r.op.Lower = model.Inclusive
+	}
+	for _, b := range []struct {
+		name string
+		to   *model.Bound
+		is   model.Bound
+	}{{"from", &r.op.Lower, model.Inclusive}, {"above", &r.op.Lower, model.Exclusive}, {"to", &r.op.Upper, model.Inclusive}, {"below", &r.op.Upper, model.Exclusive}} {
+		n := r.f.Value(b.name)
+		if n == nil {
+			continue
+		}
+		if *b.to != model.Open {
+			r.refuse(n, "the scan has two bounds on the same side", "")
+			return
+		}
+		if r.op.Equal >= len(order) {
+			r.refuse(n, "no column is left for a bound: "+fmt.Sprint(order)+" are all compared for equality", "")
+			return
+		}
+		*b.to = b.is
+		r.args = append(r.args, r.typed(n, r.t.Column(order[r.op.Equal])))
+	}
+}
+
+func (r *reading) limit() {
+	n := r.f.Value("limit")
+	if n == nil {
+		return
+	}
+	v, ok := r.value(n, r.scope)
+	as, fits := v.as(model.Int)
+	switch {
+	case !ok:
+	case !fits:
+		r.refuse(n, fmt.Sprintf("limit is a number of rows, not a value of type %s", v.typ), "")
+	case as.fixed && as.num(nil) < 1:
+		r.refuse(n, fmt.Sprintf("limit is %d, and must be at least 1", as.num(nil)), "")
+	case as.fixed:
+		r.op.Limit = int(as.num(nil))
+	case as.most < 1:
+		r.refuse(n, "the greatest limit is not known", "as in {uniform: [1, 100]}")
+	default:
+		r.op.Limit, r.op.LimitGiven = int(as.most), true
+		limit := as.num
+		as.num = func(e *env) int64 { return min(max(limit(e), 1), as.most) }
+		r.args = append(r.args, source{value: &as})
+	}
+}
+
+// returned reads what a statement returns, and what it carries on.
+func (r *reading) returned() {
+	read := r.f.Value("read")
+	count, sum := r.f.Value("count"), r.f.Value("sum")
+	switch {
+	case count != nil:
+		r.op.Aggregate = model.Count
+		r.carry(count, -1, model.Int)
+	case sum != nil:
+		if !r.Is(sum, form.Mapping, "sum is a map of a column to a name", "as in {sum: {amount: total}}") || len(sum.Entries) != 1 {
+			return
+		}
+		e := sum.Entries[0]
+		if i := r.column(e.Key); i >= 0 {
+			r.op.Aggregate, r.op.Columns = model.Sum, []string{e.Key.Text}
+			r.carry(e.Value, -1, r.t.Columns[i].Type)
+		}
+	case read == nil:
+		r.op.Columns = r.t.ColumnNames()
+	case read.Kind == form.Mapping:
+		for _, e := range read.Entries {
+			if i := r.column(e.Key); i >= 0 {
+				r.carry(e.Value, len(r.op.Columns), r.t.Columns[i].Type)
+				r.op.Columns = append(r.op.Columns, e.Key.Text)
+			}
+		}
+	default:
+		for _, name := range r.f.Words("read", "columns, or a map of columns to names", nil) {
+			at, some := r.t.group(name)
+			if len(at) == 0 {
+				r.refuse(read, fmt.Sprintf("table %s has no column %q", r.t.Name, name), hint.OneOf(name, r.t.ColumnNames()))
+			}
+			if some {
+				at = r.choose(read, at, len(r.op.Columns))
+			}
+			for _, i := range at {
+				r.op.Columns = append(r.op.Columns, r.t.Columns[i].Name)
+			}
+		}
+	}
+	if (count != nil || sum != nil) && (read != nil || count != nil && sum != nil) {
+		r.refuse(r.s.at, "a scan reads columns, counts, or sums", "keep one of read, count and sum")
+	}
+	for i, name := range r.op.Columns {
+		if r.op.Aggregate == model.NoAggregate && r.cols.list[r.t.Column(name)].value.proven {
+			r.s.proofs = append(r.s.proofs, i)
+		}
+	}
+}
+
+// carry adds a name to what later statements may use.
+func (r *reading) carry(n *form.Node, column int, t model.Type) {
+	if n.Kind != form.Scalar || !isName(n.Text) {
+		r.refuse(n, fmt.Sprintf("%q is not a name", n.Text), "letters, digits and _")
+		return
+	}
+	if _, exists := r.scope.vars[n.Text]; exists || r.info.Param(n.Text) != nil {
+		r.refuse(n, fmt.Sprintf("there is a value called %q already", n.Text), "")
+		return
+	}
+	s := slot{at: len(r.scope.vars), typ: t, late: true}
+	if column >= 0 {
+		s.most = int64(r.t.Columns[r.t.Column(r.f.Of.Get("read").Entries[column].Key.Text)].Width)
+	}
+	r.scope.vars[n.Text] = s
+	r.s.carries = append(r.s.carries, carry{column: column, slot: s.at})
+}
+
+func isName(s string) bool {
+	for i, c := range s {
+		letter := c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return s != ""
+}

@@ -1,0 +1,108 @@
+package declared
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"rumbench/engine"
+	"rumbench/internal/hint"
+	"rumbench/model"
+	"rumbench/workload"
+)
+
+// loader inserts rows of a table, in batches that clients take in turn.
+type loader struct {
+	*stage
+	batch   *workload.Batch
+	cols    *columns
+	env     env
+	values  []model.Value // of a row
+	rows    []int64       // of the batch
+	entries int64         // bytes of a row's index entries
+}
+
+func (s *stage) newLoader(seat workload.Seat) *loader {
+	l := &loader{stage: s, cols: s.compiler(s.env.Seed).columns(s.of.table)}
+	l.batch = workload.NewBatch(seat.Session, s.of.table.Name, s.of.table.given(), int(s.of.batch))
+	if !s.of.first {
+		l.batch.Again()
+	}
+	l.entries = s.entryBytes(s.of.table, &model.Op{Kind: model.Insert})
+	return l
+}
+
+// given returns the columns that an insert gives: all but those that the engine
+// numbers.
+func (t *tableDef) given() (names []string) {
+	for _, c := range t.Columns {
+		if !c.Auto {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// Ready makes the rows of the next batch, unless one has to be tried again.
+func (l *loader) Ready(context.Context) error {
+	if l.batch.Rows() > 0 {
+		return nil
+	}
+	l.rows, l.env.text = l.rows[:0], l.env.text[:0]
+	from := min(l.taken.Add(l.of.batch)-l.of.batch, l.of.rows)
+	n := min(l.of.batch, l.of.rows-from)
+	l.of.table.next.Add(n)
+	for i := range n {
+		row := l.from + from + i
+		l.values = l.values[:0]
+		for c := range l.cols.list {
+			if !l.cols.list[c].def.auto {
+				l.values = append(l.values, l.cols.list[c].at(&l.env, row))
+			}
+		}
+		l.batch.Add(l.values...)
+		l.rows = append(l.rows, row)
+	}
+	return nil
+}
+
+// Do inserts a batch.
+func (l *loader) Do(ctx context.Context, out *workload.Outcome) error {
+	if len(l.rows) == 0 {
+		return workload.ErrDone
+	}
+	if err := l.batch.Insert(ctx, out); err != nil {
+		if engine.ClassOf(err) == engine.Duplicate {
+			return engine.Classify(engine.Fatal, hint.With(fmt.Errorf("load table %s: %w", l.of.table.Name, err), "two rows have the same key: make it unique, as with sequence, or load into empty tables"))
+		}
+		return err
+	}
+	out.Bytes += l.entries * out.Rows
+	for _, row := range l.rows {
+		if err := l.of.table.acknowledge(row); err != nil {
+			return engine.Classify(engine.Fatal, err)
+		}
+	}
+	return nil
+}
+
+// Finish completes a bulk load.
+func (l *loader) Finish(ctx context.Context) error { return l.batch.EndLoad(ctx) }
+
+// builder builds indexes.
+type builder struct{ *stage }
+
+// Do builds all indexes of the step at once.
+func (b *builder) Do(ctx context.Context, out *workload.Outcome) error {
+	t := b.of.table
+	if err := b.env.DB.CreateIndexes(ctx, t.Name, b.of.indexes...); err != nil {
+		return err
+	}
+	out.Rows, out.Writes = t.live(), 1
+	for i := range t.Indexes {
+		if slices.Contains(b.of.indexes, t.Indexes[i].Name) {
+			out.Bytes += out.Rows * int64(t.entryBytes(&t.Indexes[i]))
+		}
+	}
+	return nil
+}

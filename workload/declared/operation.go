@@ -1,0 +1,155 @@
+package declared
+
+import (
+	"fmt"
+	"slices"
+
+	"rumbench/internal/form"
+	"rumbench/internal/hint"
+	"rumbench/model"
+	"rumbench/workload"
+)
+
+// operation is an operation, compiled for one client.
+type operation struct {
+	name       string
+	draws      []draw
+	statements []*statement
+	atomic     bool
+	isolation  model.Isolation
+	vars       int // values that are drawn and carried
+}
+
+// draw is a value that is drawn before the first statement.
+type draw struct {
+	slot  int
+	value value
+}
+
+// operations compiles all operations.
+func (c *compiler) readOperations(n *form.Node) (out []*operation) {
+	if n == nil || !c.Is(n, form.Mapping, "operations is a map of operations by name", "as in {look: [{get: queue, row: {any: {}}}]}") {
+		return nil
+	}
+	for _, e := range n.Entries {
+		if o := c.operation(e); o != nil {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+func (c *compiler) operation(e form.Entry) *operation {
+	o := &operation{name: e.Key.Text}
+	do := e.Value
+	s := scope{vars: map[string]slot{}}
+	before := len(c.Problems)
+	if do.Kind == form.Mapping {
+		f := c.Fields(e.Value, "operation "+o.name, operationKeys.Names())
+		if do = f.Value("do"); do == nil {
+			c.At(e.Key, "operation "+o.name+" has no do", "its statements, as in {do: [{get: queue, row: {any: {}}}]}")
+			return nil
+		}
+		if n := f.Value("draw"); n != nil && c.Is(n, form.Mapping, "draw is a map of values by name", "as in {draw: {amount: {uniform: [1, 100]}}}") {
+			for _, d := range n.Entries {
+				o.draw(c, d, s)
+			}
+		}
+		o.transaction(c, f.Value("transaction"))
+	}
+	if !c.Is(do, form.List, "an operation is a list of statements, or a map with do", "as in [{get: queue, row: {any: {}}}]") {
+		return nil
+	}
+	if len(do.Items) == 0 {
+		c.At(do, "operation "+o.name+" has no statements", "")
+	}
+	for _, n := range do.Items {
+		if st := c.statement(n, s); st != nil {
+			o.statements = append(o.statements, st)
+		}
+	}
+	if len(c.Problems) > before {
+		return nil
+	}
+	o.vars = len(s.vars)
+	return o
+}
+
+func (o *operation) draw(c *compiler, e form.Entry, s scope) {
+	if !isName(e.Key.Text) || c.info.Param(e.Key.Text) != nil {
+		c.At(e.Key, fmt.Sprintf("%q cannot be the name of a value", e.Key.Text), "letters, digits and _, and no parameter's name")
+		return
+	}
+	v, ok := c.value(e.Value, s)
+	if !ok {
+		return
+	}
+	at := len(s.vars)
+	s.vars[e.Key.Text] = slot{at: at, typ: v.typ, most: v.most}
+	o.draws = append(o.draws, draw{at, v})
+}
+
+func (o *operation) transaction(c *compiler, n *form.Node) {
+	if n == nil {
+		return
+	}
+	if on, ok := n.Value.(bool); ok {
+		o.atomic = on
+		return
+	}
+	o.atomic = true
+	var known []string
+	for _, level := range model.Isolations() {
+		known = append(known, level.String())
+		if n.Text == level.String() {
+			o.isolation = level
+		}
+	}
+	if o.isolation == model.DefaultIsolation {
+		c.At(n, fmt.Sprintf("transaction is %q", n.Text), "true, false, or an isolation level: "+hint.OneOf(n.Text, known))
+	}
+}
+
+// writes and reads report whether the operation has statements of these kinds.
+func (o *operation) writes() bool { return o.has(sInsert, sUpdate, sDelete) }
+func (o *operation) reads() bool  { return o.has(sGet, sScan) }
+func (o *operation) has(kinds ...string) bool {
+	return slices.ContainsFunc(o.statements, func(s *statement) bool { return slices.Contains(kinds, s.kind) })
+}
+
+// kind returns how the operation is reported.
+func (o *operation) kind(of string) workload.OpKind {
+	k := workload.OpKind{Name: o.name, Unit: "operation", Of: of, Returns: !o.writes()}
+	known := 0
+	exact := true
+	for _, s := range o.statements {
+		if s.expected > 0 {
+			known++
+			exact = exact && s.exact
+		}
+	}
+	switch {
+	case known > 0 && exact:
+		k.Finds = workload.FindsExactly
+	case known > 0:
+		k.Finds = workload.FindsOnAverage
+	}
+	return k
+}
+
+// access returns how operations access rows.
+func access(ops []*operation) workload.Access {
+	var gets, scans, writes bool
+	for _, o := range ops {
+		gets, scans, writes = gets || o.has(sGet), scans || o.has(sScan), writes || o.writes()
+	}
+	switch {
+	case writes && !gets && !scans:
+		return workload.WriteAccess
+	case gets && !scans && !writes:
+		return workload.PointAccess
+	case scans && !gets && !writes:
+		return workload.RangeAccess
+	}
+	return workload.MixedAccess
+}

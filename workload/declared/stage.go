@@ -1,0 +1,185 @@
+package declared
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"rumbench/engine"
+	"rumbench/model"
+	"rumbench/workload"
+)
+
+// stage is a running step.
+type stage struct {
+	*run
+	step    *workload.Step
+	of      *step
+	env     workload.Env
+	spoiled atomic.Int64 // texts returned that do not prove themselves
+	from    int64        // the first row of a load
+	taken   atomic.Int64 // rows of a load that clients have taken
+}
+
+// open starts a step. The first one of a process on existing tables counts their rows.
+func (r *run) open(ctx context.Context, of *step, env workload.Env) (_ workload.Stage, err error) {
+	s := &stage{run: r, step: &of.Step, of: of, env: env}
+	switch {
+	case of.Creates:
+		r.begin(true)
+		for _, t := range r.tables {
+			if names := of.atOnce[t]; len(names) > 0 {
+				if err := env.DB.CreateIndexes(ctx, t.Name, names...); err != nil {
+					return nil, err
+				}
+			}
+		}
+	case env.Previous == nil:
+		r.begin(false)
+		if err := r.findRows(ctx, env.DB); err != nil {
+			return nil, err
+		}
+	}
+	for _, t := range r.tables {
+		t.prepare()
+	}
+	if of.clears {
+		if err := env.DB.ClearTable(ctx, of.table.Name); err != nil {
+			return nil, err
+		}
+		of.table.reset(0)
+	}
+	if of.kind == stepLoad {
+		s.from = of.table.next.Load()
+	}
+	return s, nil
+}
+
+// begin forgets what an earlier run of the same process knew.
+func (r *run) begin(created bool) {
+	r.whole = created
+	clear(r.done)
+	for _, t := range r.tables {
+		t.reset(0)
+	}
+}
+
+// findRows finds out which rows there are in tables that an earlier process has left.
+// Of those that were deleted it knows nothing.
+func (r *run) findRows(ctx context.Context, db engine.DB) (err error) {
+	session, err := db.Session(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+	for _, t := range r.tables {
+		rows, err := countRows(ctx, session, t)
+		if err != nil {
+			return err
+		}
+		next := rows
+		if of := r.numberedBy(t); of != nil {
+			key, found, err := workload.QueryInt(ctx, session, &model.Op{Kind: model.Scan, Table: t.Name, Columns: t.Key, Desc: true, Limit: 1})
+			if err != nil {
+				return err
+			}
+			if found {
+				next = of(key) + 1
+			}
+		} else if t.deletes {
+			next = max(rows, t.loaded)
+		}
+		t.reset(next)
+		t.holes = next != rows
+	}
+	return nil
+}
+
+// numberedBy returns how a row's number follows from the greatest key; nil: it does not.
+func (r *run) numberedBy(t *tableDef) func(int64) int64 {
+	if len(t.Key) != 1 {
+		return nil
+	}
+	return r.compiler(0).columns(t).list[t.Column(t.Key[0])].value.rowOf
+}
+
+func countRows(ctx context.Context, session engine.Session, t *tableDef) (int64, error) {
+	n, _, err := workload.QueryInt(ctx, session, &model.Op{Kind: model.Scan, Table: t.Name, Aggregate: model.Count})
+	if err != nil {
+		return 0, fmt.Errorf("count the rows of %s: %w", t.Name, err)
+	}
+	return n, nil
+}
+
+// Client implements workload.Stage.
+func (s *stage) Client(ctx context.Context, seat workload.Seat) (workload.Client, error) {
+	switch s.of.kind {
+	case stepLoad:
+		return s.newLoader(seat), nil
+	case stepIndex:
+		return &builder{s}, nil
+	}
+	return s.newClient(ctx, s.of.groups[seat.Group], seat)
+}
+
+// Finish settles which rows exist, and evaluates the checks.
+func (s *stage) Finish(ctx context.Context, done workload.Totals) (f workload.Finding, err error) {
+	for _, t := range s.tables {
+		t.settle()
+	}
+	for g := range s.of.groups {
+		for k, name := range s.of.groups[g].ops {
+			s.done[name] += done[g][k].Ops
+		}
+	}
+	if n := s.spoiled.Load(); n > 0 {
+		f.Broken = append(f.Broken, fmt.Sprintf("%d texts that were read do not match their own checksums", n))
+	}
+	if s.env.Results && s.params.Bool(checkParam.Name) && s.of.kind == stepRun {
+		if err := s.check(ctx, &f); err != nil {
+			return f, err
+		}
+	}
+	for _, t := range s.tables {
+		rows := t.live()
+		f.Live.Rows += rows
+		f.Live.Bytes += int64(float64(rows) * t.rowBytes(s.of.built[t]))
+	}
+	return f, nil
+}
+
+// check counts the rows of tables that the step may have changed, and evaluates the
+// file's checks.
+func (s *stage) check(ctx context.Context, f *workload.Finding) (err error) {
+	session, err := s.env.DB.Session(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+	for _, t := range s.tables {
+		if t.inexact || t.holes || !slices.Contains(s.of.changes, t) {
+			continue
+		}
+		f.ReadAll = true
+		rows, err := countRows(ctx, session, t)
+		if err != nil {
+			return err
+		}
+		if want := t.live(); rows != want {
+			f.Broken = append(f.Broken, fmt.Sprintf("table %s has %d rows, and should have %d", t.Name, rows, want))
+		}
+	}
+	if len(s.checks) > 0 && !s.whole {
+		f.Notes = append(f.Notes, "the workload's checks are not evaluated: earlier runs have changed the tables")
+		return nil
+	}
+	for i := range s.checks {
+		f.ReadAll = true
+		if err := s.evaluate(ctx, session, &s.checks[i], f); err != nil {
+			return err
+		}
+	}
+	return nil
+}

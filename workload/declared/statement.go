@@ -1,0 +1,308 @@
+package declared
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"rumbench/engine"
+	"rumbench/internal/form"
+	"rumbench/internal/hint"
+	"rumbench/model"
+)
+
+// statement is a statement, compiled for one client. It has many fields: most are of
+// some kinds of statements only.
+type statement struct {
+	kind  string
+	at    *form.Node
+	table *tableDef
+	// variants differ in the copy of a column that they name; one is drawn.
+	variants []variant
+	// row chooses rows by number; nil: the statement names its keys, or inserts new rows.
+	row   *value
+	fresh bool  // it inserts new rows
+	count int64 // rows inserted, or keys
+	late  bool  // it needs what an earlier statement has returned
+	// expected is how many rows it should find; 0: unknown. exact is whether they are
+	// those of rows that exist.
+	expected int64
+	exact    bool
+	rowOf    func(key int64) int64 // of a delete: the row that the key belongs to, if known
+	carries  []carry
+	proofs   []int // returned columns that prove themselves
+	returns  bool  // what it returns are the bytes of the operation
+	entries  int64 // bytes of the index entries that it writes, on average per row
+	progress
+}
+
+// progress is a statement's part of the operation in progress.
+type progress struct {
+	variant int
+	rows    []int64 // chosen, or new
+	args    []model.Value
+	result  engine.Result
+	seen    bool // a row has been returned
+}
+
+// variant is what is executed: its arguments are those of each row in turn.
+type variant struct {
+	op   model.Op
+	args []source
+	stmt engine.Stmt
+}
+
+// source is where an argument comes from: a value, or a column of the row, as it is
+// there or anew.
+type source struct {
+	value *value
+	col   *column
+	anew  bool
+}
+
+func (s source) get(e *env, row int64) model.Value {
+	switch {
+	case s.value != nil:
+		e.row = row
+		return s.value.get(e)
+	case s.anew:
+		return s.col.anew(e, row)
+	}
+	return s.col.at(e, row)
+}
+
+// carry takes a column of the first row returned, or the aggregate, to later
+// statements.
+type carry struct {
+	column int
+	slot   int
+	memory []byte // of a text
+}
+
+// reading is a statement that is being compiled.
+type reading struct {
+	*compiler
+	f     form.Fields
+	s     *statement
+	op    model.Op
+	t     *tableDef
+	cols  *columns
+	scope scope
+	args  []source
+	// some are the copies of a column of which each variant has one: at their place of
+	// Set, or of Columns.
+	some  []int
+	place int
+}
+
+// statement compiles a statement; what it carries is added to the scope.
+func (c *compiler) statement(n *form.Node, s scope) *statement {
+	if !c.Is(n, form.Mapping, "a statement is a map", "as in {get: TABLE, row: {any: {}}}") {
+		return nil
+	}
+	var kind string
+	for _, k := range kinds {
+		switch {
+		case n.Get(k) == nil:
+		case kind != "":
+			c.At(n, fmt.Sprintf("the statement is both %s and %s", kind, k), "")
+			return nil
+		default:
+			kind = k
+		}
+	}
+	if kind == "" {
+		c.At(n, "the statement does nothing", "it has one of the keys "+strings.Join(kinds, ", "))
+		return nil
+	}
+	t := c.tableOf(n.Get(kind))
+	if t == nil {
+		return nil
+	}
+	s.of = t
+	r := &reading{compiler: c, f: c.Fields(n, kind, keysOf(kind).Names()), t: t, cols: c.columns(t), scope: s, s: &statement{kind: kind, at: n, table: t, count: 1}}
+	r.op = model.Op{Kind: modelKinds[kind], Table: t.Name}
+	before := len(c.Problems)
+	map[string]func(){sInsert: r.insert, sGet: r.get, sScan: r.scan, sUpdate: r.update, sDelete: r.delete}[kind]()
+	if len(c.Problems) > before {
+		return nil
+	}
+	return r.finish()
+}
+
+var modelKinds = map[string]model.Kind{sInsert: model.Insert, sGet: model.Get, sScan: model.Scan, sUpdate: model.Update, sDelete: model.Delete}
+
+// finish makes the variants, and checks them against the vocabulary.
+func (r *reading) finish() *statement {
+	if r.some == nil {
+		r.s.variants = []variant{{op: r.op, args: r.args}}
+	}
+	for _, at := range r.some {
+		v := variant{op: r.op, args: slices.Clone(r.args)}
+		if r.op.Kind == model.Update {
+			v.op.Set = slices.Clone(r.op.Set)
+			v.op.Set[r.place].Column = r.t.Columns[at].Name
+			v.args[r.place] = source{col: &r.cols.list[at], anew: true}
+		} else {
+			v.op.Columns = slices.Clone(r.op.Columns)
+			v.op.Columns[r.place] = r.t.Columns[at].Name
+		}
+		r.s.variants = append(r.s.variants, v)
+	}
+	for i := range r.s.variants {
+		if err := r.s.variants[i].op.Validate(r.t.Table); err != nil {
+			r.At(r.s.at, err.Error(), hint.Of(err))
+			return nil
+		}
+	}
+	for _, a := range r.args {
+		r.s.late = r.s.late || a.value != nil && a.value.late
+	}
+	r.s.late = r.s.late || r.s.row != nil && r.s.row.late
+	return r.s
+}
+
+func (r *reading) refuse(n *form.Node, reason, help string) { r.At(n, reason, help) }
+
+// typed compiles a value for a column.
+func (r *reading) typed(n *form.Node, column int) source {
+	v, ok := r.value(n, r.scope)
+	if !ok {
+		return source{}
+	}
+	to := r.t.Columns[column]
+	as, ok := v.as(to.Type)
+	if !ok {
+		r.refuse(n, fmt.Sprintf("the value is of type %s, and column %s of type %s", v.typ, to.Name, to.Type), "")
+	}
+	if text := to.Type == model.String || to.Type == model.Bytes; text && v.most > int64(to.Width) {
+		r.refuse(n, fmt.Sprintf("a value has up to %d bytes, and column %s at most %d", v.most, to.Name, to.Width), "raise the column's max")
+	}
+	return source{value: &as}
+}
+
+// column returns the position of a column that a node names.
+func (r *reading) column(n *form.Node) int {
+	i := r.t.Column(n.Text)
+	if i < 0 {
+		r.refuse(n, fmt.Sprintf("table %s has no column %q", r.t.Name, n.Text), hint.OneOf(n.Text, r.t.ColumnNames()))
+	}
+	return i
+}
+
+// byRow reads the key row, if it is there.
+func (r *reading) byRow() bool {
+	n := r.f.Value("row")
+	if n == nil {
+		return false
+	}
+	v, ok := r.value(n, r.scope)
+	if as, fits := v.as(model.Int); fits && ok {
+		r.s.row = &as
+	} else if ok {
+		r.refuse(n, fmt.Sprintf("row is the number of a row, not a value of type %s", v.typ), "")
+	}
+	return true
+}
+
+// rowsKey reads how many rows or keys one statement has.
+func (r *reading) rowsKey() {
+	if n := r.f.Value("rows"); n != nil {
+		r.s.count, _ = r.whole(n, "rows", 1)
+	}
+}
+
+// keyOf adds the key of a row that is chosen to the arguments.
+func (r *reading) keyOf() {
+	for _, name := range r.t.Key {
+		r.args = append(r.args, source{col: &r.cols.list[r.t.Column(name)]})
+	}
+}
+
+// access reads which rows a get, an update or a delete is about: by row, by key, or by
+// an index.
+func (r *reading) access() {
+	key, index := r.f.Value("key"), r.f.Value("index")
+	byRow := r.byRow()
+	ways := 0
+	for _, given := range []bool{byRow, key != nil, index != nil} {
+		if given {
+			ways++
+		}
+	}
+	if ways != 1 {
+		r.refuse(r.s.at, fmt.Sprintf("%s needs one of row, key and index", r.s.kind), "row is a row's number, as in {row: {any: {}}}; key are its columns, as in {key: {id: job}}")
+		return
+	}
+	switch {
+	case byRow:
+		r.keyOf()
+		r.s.expected, r.s.exact = r.s.count, !r.t.deletes && !r.t.inexact && r.t.AutoColumn() < 0
+		if r.s.row != nil && (r.s.row.late || !r.s.row.chosen) {
+			r.s.expected, r.s.exact = 0, false
+		}
+	case key != nil:
+		r.equals(key, r.t.Key, true)
+	default:
+		r.byIndex(index)
+	}
+}
+
+// byIndex reads an index and its columns that are compared for equality.
+func (r *reading) byIndex(index *form.Node) {
+	var order []string
+	for _, ix := range r.t.Indexes {
+		if ix.Name == index.Text {
+			order = ix.Columns
+		}
+	}
+	if order == nil {
+		var known []string
+		for _, ix := range r.t.Indexes {
+			known = append(known, ix.Name)
+		}
+		r.refuse(index, fmt.Sprintf("table %s has no index %q", r.t.Name, index.Text), hint.OneOf(index.Text, known))
+		return
+	}
+	r.op.Index = index.Text
+	if n := r.f.Value("equal"); n != nil {
+		r.equals(n, order, false)
+	}
+}
+
+// equals reads columns that are compared for equality: the leading ones of an order,
+// or all.
+func (r *reading) equals(n *form.Node, order []string, all bool) {
+	if !r.Is(n, form.Mapping, "columns are compared as a map", "as in {"+order[0]+": 1}") {
+		return
+	}
+	for _, e := range n.Entries {
+		if !slices.Contains(order, e.Key.Text) {
+			r.refuse(e.Key, fmt.Sprintf("%q is not among the columns %s", e.Key.Text, strings.Join(order, ", ")), hint.OneOf(e.Key.Text, order))
+		}
+	}
+	if len(n.Entries) > len(order) || all && len(n.Entries) < len(order) {
+		r.refuse(n, fmt.Sprintf("%d columns are compared, and there are %d: %s", len(n.Entries), len(order), strings.Join(order, ", ")), "")
+		return
+	}
+	for _, name := range order[:len(n.Entries)] {
+		v := n.Get(name)
+		if v == nil {
+			r.refuse(n, "column "+name+" is missing", "the columns that are compared are the first ones of "+strings.Join(order, ", "))
+			return
+		}
+		r.args = append(r.args, r.typed(v, r.t.Column(name)))
+	}
+	r.op.Equal = len(n.Entries)
+	if all {
+		r.op.Equal = 0
+	}
+}
+
+// expect reads how many rows there should be.
+func (r *reading) expect() {
+	if n := r.f.Value("expect"); n != nil {
+		r.s.expected, _ = r.whole(n, "expect", 0)
+		r.s.exact = false
+	}
+}

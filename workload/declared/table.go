@@ -1,0 +1,300 @@
+package declared
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"rumbench/internal/form"
+	"rumbench/internal/gen"
+	"rumbench/internal/hint"
+	"rumbench/model"
+)
+
+// tableDef is a table with what is known about its rows.
+type tableDef struct {
+	*model.Table
+	columns []*columnDef
+	means   []float64 // bytes of the columns' values
+	loaded  int64     // rows that the loads insert
+	deletes bool      // some operation deletes rows
+	inexact bool      // it is not known which rows there are
+	rowState
+}
+
+// columnDef is a column as it is declared; copies have one each.
+type columnDef struct {
+	name  string
+	group string // of copies: the name that they share
+	auto  bool
+	node  *form.Node // of its value
+}
+
+// columns are the values of a table's columns for one client.
+type columns struct {
+	def  *tableDef
+	list []column
+}
+
+type column struct {
+	def    *columnDef
+	stream gen.Stream
+	value  value
+}
+
+// types are the columns' types in files.
+var types = []struct {
+	name  string
+	of    model.Type
+	width int
+}{
+	{"int64", model.Int, 0}, {"int32", model.Int, 4}, {"float", model.Float, 0},
+	{"timestamp", model.Time, 0}, {"text", model.String, 0}, {"bytes", model.Bytes, 0},
+}
+
+func typeNames() (out []string) {
+	for _, t := range types {
+		out = append(out, t.name)
+	}
+	return out
+}
+
+// readNames reads the tables' names: values may refer to any table.
+func (c *compiler) readNames(n *form.Node) {
+	if n == nil || !c.Is(n, form.Mapping, "tables is a map of tables by name", "as in {queue: {columns: {id: {auto: true}}}}") {
+		return
+	}
+	for _, e := range n.Entries {
+		c.tables = append(c.tables, &tableDef{Table: &model.Table{Name: e.Key.Text}})
+	}
+}
+
+func (c *compiler) readTables(n *form.Node) {
+	for i, t := range c.tables {
+		c.readTable(t, n.Entries[i])
+	}
+}
+
+// indexNames returns the names of the indexes.
+func (t *tableDef) indexNames() (names []string) {
+	for i := range t.Indexes {
+		names = append(names, t.Indexes[i].Name)
+	}
+	return names
+}
+
+// live returns how many rows exist, as far as that is known.
+func (t *tableDef) live() int64 { return t.rows() - t.dead.size.Load() }
+
+func (c *compiler) readTable(t *tableDef, e form.Entry) {
+	f := c.Fields(e.Value, "table "+t.Name, tableKeys.Names())
+	n := f.Value("columns")
+	if n == nil {
+		c.At(e.Key, "table "+t.Name+" has no columns", "")
+		return
+	}
+	if !c.Is(n, form.Mapping, "columns is a map of columns by name", "as in {id: {type: int64, auto: true}}") {
+		return
+	}
+	for _, column := range n.Entries {
+		c.readColumn(t, column)
+	}
+	if len(t.columns) != len(t.Columns) || len(t.columns) == 0 {
+		return // already reported
+	}
+	c.typeColumns(t, n)
+	t.Key = f.Words("key", "names of columns", nil)
+	if f.Of.Get("key") == nil {
+		t.Key = []string{t.Columns[0].Name}
+	}
+	if n := f.Value("indexes"); n != nil && c.Is(n, form.Mapping, "indexes is a map of indexes by name", "as in {by_state: [state, id]}") {
+		for _, ix := range n.Entries {
+			c.readIndex(t, ix)
+		}
+	}
+	if err := t.Validate(); err != nil {
+		c.At(e.Key, err.Error(), hint.Of(err))
+	}
+}
+
+func (c *compiler) readColumn(t *tableDef, e form.Entry) {
+	f := c.Fields(e.Value, "column "+e.Key.Text, columnKeys.Names())
+	col := model.Column{Name: e.Key.Text, NotNull: true}
+	def := columnDef{name: e.Key.Text, node: f.Value("value")}
+	form.Bind(f, "type", form.OneOf(typeNames()...), func(v string) {
+		i := slices.Index(typeNames(), v)
+		col.Type, col.Width = types[i].of, types[i].width
+	})
+	form.Bind(f, "auto", form.Boolean, func(v bool) { col.Auto, def.auto = v, v })
+	if n := f.Value("max"); n != nil {
+		most, _ := c.whole(n, "max", 1)
+		col.Width = int(most)
+	}
+	switch {
+	case def.auto && def.node == nil:
+		col.Type = model.Int
+	case def.auto:
+		c.At(def.node, "an auto column has no value of its own: the engine numbers rows", "remove auto or value")
+		return
+	case def.node == nil:
+		c.At(e.Key, "column "+col.Name+" has no value", "a number, an expression, or a generator such as {uniform: [1, 100]}")
+		return
+	}
+	n := f.Value("copies")
+	if n == nil {
+		t.Columns, t.columns = append(t.Columns, col), append(t.columns, &def)
+		return
+	}
+	copies, _ := c.whole(n, "copies", 1)
+	for i := range min(copies, mostCopies) {
+		one, own := col, def
+		one.Name = col.Name + strconv.FormatInt(i, 10)
+		own.name, own.group = one.Name, col.Name
+		t.Columns, t.columns = append(t.Columns, one), append(t.columns, &own)
+	}
+}
+
+// mostCopies is more columns than a table can have.
+const mostCopies = 1000
+
+// typeColumns sets the types and widths that follow from values, and the means.
+func (c *compiler) typeColumns(t *tableDef, at *form.Node) {
+	cols := c.columns(t)
+	for i := range t.Columns {
+		col, v := &t.Columns[i], &cols.list[i].value
+		if col.Auto || v.typ == model.Null {
+			t.means = append(t.means, 8)
+			continue
+		}
+		node := t.columns[i].node
+		if col.Type == model.Null {
+			col.Type = v.typ
+		}
+		if _, ok := v.as(col.Type); !ok {
+			c.At(node, fmt.Sprintf("the value is of type %s, and column %s of type %s", v.typ, col.Name, col.Type), "")
+		}
+		if isText := col.Type == model.String || col.Type == model.Bytes; isText && col.Width == 0 {
+			if col.Width = int(v.most); v.most == 0 {
+				c.At(node, fmt.Sprintf("the greatest length of column %s is not known", col.Name), "give the column a max")
+			}
+		} else if isText && v.most > int64(col.Width) {
+			c.At(node, fmt.Sprintf("a value has up to %d bytes, and column %s at most %d", v.most, col.Name, col.Width), "raise max")
+		}
+		t.means = append(t.means, v.size())
+	}
+}
+
+func (c *compiler) readIndex(t *tableDef, e form.Entry) {
+	ix := model.Index{Name: e.Key.Text}
+	if e.Value.Kind == form.List {
+		ix.Columns = form.Fields{In: &c.Document, Of: &form.Node{Kind: form.Mapping, Entries: []form.Entry{e}}}.Words(e.Key.Text, "names of columns", nil)
+	} else {
+		f := c.Fields(e.Value, "index "+ix.Name, indexKeys.Names())
+		ix.Columns, ix.Include = f.Words("columns", "names of columns", nil), f.Words("include", "names of columns", nil)
+		form.Bind(f, "unique", form.Boolean, func(v bool) { ix.Unique = v })
+	}
+	t.Indexes = append(t.Indexes, ix)
+}
+
+// columnsOf compiles the values of a table's columns.
+func (c *compiler) columnsOf(t *tableDef) *columns {
+	cols := &columns{def: t, list: make([]column, len(t.columns))}
+	for i, def := range t.columns {
+		cols.list[i].def = def
+		cols.list[i].stream = gen.NewStream(c.seed, "declared", t.Name, def.name)
+	}
+	for i, def := range t.columns {
+		if def.auto {
+			cols.list[i].value = value{typ: model.Int, num: func(e *env) int64 { return e.row + 1 }, rowOf: func(key int64) int64 { return key - 1 }}
+			continue
+		}
+		// It may use the columns before it.
+		v, _ := c.value(def.node, scope{of: nil, table: &columns{def: t, list: cols.list[:i]}})
+		if to := t.Columns[i].Type; to != model.Null && v.typ != model.Null {
+			if as, ok := v.as(to); ok {
+				v = as
+			}
+		}
+		cols.list[i].value = v
+	}
+	return cols
+}
+
+// named returns a column's value as one that another column uses.
+func (cols *columns) named(name string) (value, bool) {
+	for i := range cols.list {
+		if cols.list[i].def.name != name {
+			continue
+		}
+		of := &cols.list[i]
+		v := of.value
+		switch {
+		case v.num != nil:
+			v.num = func(e *env) int64 { return of.at(e, e.row).Int() }
+		case v.real != nil:
+			v.real = func(e *env) float64 { return of.at(e, e.row).Float() }
+		case v.text != nil:
+			v.text = func(e *env) []byte { return of.at(e, e.row).Buf() }
+		}
+		return v, true
+	}
+	return value{}, false
+}
+
+// at computes the column's value in a row. It is a function of seed and row.
+func (col *column) at(e *env, row int64) model.Value {
+	src, before := e.src, e.row
+	e.src, e.row = *gen.NewSource(col.stream.Sub(uint64(row))), row
+	v := col.value.get(e)
+	e.src, e.row = src, before
+	return v
+}
+
+// anew computes the column's value in a row from the draws of the operation.
+func (col *column) anew(e *env, row int64) model.Value {
+	before := e.row
+	e.row = row
+	v := col.value.get(e)
+	e.row = before
+	return v
+}
+
+// rowBytes returns the mean user bytes of a row, with its entries in some indexes.
+func (t *tableDef) rowBytes(indexes []string) (sum float64) {
+	for _, m := range t.means {
+		sum += m
+	}
+	for i := range t.Indexes {
+		if slices.Contains(indexes, t.Indexes[i].Name) {
+			sum += t.entryBytes(&t.Indexes[i])
+		}
+	}
+	return sum
+}
+
+// entryBytes returns the mean user bytes of an index entry: its columns and the key.
+func (t *tableDef) entryBytes(ix *model.Index) (sum float64) {
+	for _, name := range slices.Concat(ix.Columns, ix.Include, t.Key) {
+		if i := t.Column(name); i >= 0 && i < len(t.means) {
+			sum += t.means[i]
+		}
+	}
+	return sum
+}
+
+// group returns the positions of the columns that a name means: of one column, of any
+// copy, or with a star of all copies. any is whether one of them is to be chosen.
+func (t *tableDef) group(name string) (at []int, any bool) {
+	all := strings.HasSuffix(name, "*")
+	name = strings.TrimSuffix(name, "*")
+	if i := t.Column(name); i >= 0 && !all {
+		return []int{i}, false
+	}
+	for i, c := range t.columns {
+		if c.group == name {
+			at = append(at, i)
+		}
+	}
+	return at, !all && len(at) > 0
+}

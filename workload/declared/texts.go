@@ -1,0 +1,150 @@
+package declared
+
+import (
+	"fmt"
+	"hash/crc32"
+	"strconv"
+
+	"rumbench/internal/form"
+	"rumbench/internal/gen"
+	"rumbench/model"
+)
+
+// alphabet has 64 characters, so that each holds 6 bits.
+const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_"
+
+// proofBytes is the length of what proves the rest of a text: its checksum in hex.
+const proofBytes = 8
+
+// buildText makes texts of which a share is random, in pieces that alternate with
+// constant ones, so that any window of a compressor finds the same share.
+func buildText(a *arguments) value {
+	size, compress := a.value("size", model.Int), a.float("compress", 0, 1)
+	proven, ok := a.node("check").Value.(bool)
+	if !ok {
+		a.refuse(a.node("check"), "check is true or false", "")
+	}
+	if a.wrong {
+		return value{}
+	}
+	t := textMaker{size: size.num, compress: compress, proven: proven}
+	if proven && size.fixed && size.most < proofBytes {
+		a.refuse(a.node("size"), fmt.Sprintf("a text that is checked has at least %d bytes", proofBytes), "")
+	}
+	return value{typ: model.String, late: size.late, proven: proven, text: t.make, mean: size.mean, most: size.most}
+}
+
+type textMaker struct {
+	size     func(*env) int64
+	compress float64
+	proven   bool
+}
+
+// pieceBytes is the length of a random piece and the constant one after it.
+const pieceBytes = 64
+
+func (t *textMaker) make(e *env) []byte {
+	size := int(max(t.size(e), 0))
+	from := len(e.text)
+	if t.proven && size >= proofBytes {
+		e.text = append(e.text, zeros[:proofBytes]...)
+		e.text = randomText(e.text, &e.src, size-proofBytes, t.compress)
+		prove(e.text[from:])
+	} else {
+		e.text = randomText(e.text, &e.src, size, t.compress)
+	}
+	return e.text[from:len(e.text):len(e.text)]
+}
+
+// randomText appends n characters, of which a share is constant. A random character
+// holds 6 of 8 bits; three quarters of the share that is wanted are therefore random
+// bytes' worth.
+func randomText(dst []byte, s *gen.Source, n int, compress float64) []byte {
+	random := int(min((1-compress)*8/6, 1)*pieceBytes + 0.5)
+	for ; n > 0; n -= pieceBytes {
+		piece := min(n, pieceBytes)
+		var draw uint64
+		for i := range min(piece, random) {
+			if i%10 == 0 {
+				draw = s.Uint64()
+			}
+			dst = append(dst, alphabet[draw&63])
+			draw >>= 6
+		}
+		for range piece - min(piece, random) {
+			dst = append(dst, 'a')
+		}
+	}
+	return dst
+}
+
+// prove writes the checksum of a text into its first bytes.
+func prove(text []byte) {
+	const hex = "0123456789abcdef"
+	sum := crc32.ChecksumIEEE(text[proofBytes:])
+	for i := range proofBytes {
+		text[i] = hex[sum>>28]
+		sum <<= 4
+	}
+}
+
+// isProven reports whether a text has the checksum of what follows.
+func isProven(text []byte) bool {
+	if len(text) < proofBytes {
+		return true
+	}
+	sum, err := strconv.ParseUint(string(text[:proofBytes]), 16, 32)
+	return err == nil && uint32(sum) == crc32.ChecksumIEEE(text[proofBytes:])
+}
+
+func buildJSON(a *arguments) value {
+	if a.body.Kind != form.Mapping || len(a.body.Entries) == 0 {
+		a.refuse(a.at, "json is a map of fields to values", "as in {json: {name: {text: 10}, age: {uniform: [1, 99]}}}")
+		return value{}
+	}
+	out := value{typ: model.String, mean: 2, most: 2}
+	var names []string
+	var fields []value
+	for i, entry := range a.body.Entries {
+		v, ok := a.c.value(entry.Value, a.scope)
+		a.wrong = a.wrong || !ok
+		opening := strconv.Quote(entry.Key.Text) + ":"
+		if i > 0 {
+			opening = "," + opening
+		}
+		names, fields = append(names, opening), append(fields, v)
+		out.late = out.late || v.late
+		out.mean += float64(len(opening)) + 2 + v.size()
+		out.most += int64(len(opening)) + 2 + max(v.most, 24)
+	}
+	out.text = func(e *env) []byte {
+		from := len(e.text)
+		e.text = append(e.text, '{')
+		for i := range fields {
+			e.text = append(e.text, names[i]...)
+			fields[i].appendJSON(e)
+		}
+		e.text = append(e.text, '}')
+		return e.text[from:len(e.text):len(e.text)]
+	}
+	return out
+}
+
+// appendJSON appends the value to the environment's text.
+func (v *value) appendJSON(e *env) {
+	switch v.typ {
+	case model.Int, model.Time:
+		e.text = strconv.AppendInt(e.text, v.num(e), 10)
+		return
+	case model.Float:
+		e.text = strconv.AppendFloat(e.text, v.real(e), 'g', -1, 64)
+		return
+	}
+	e.text = append(e.text, '"')
+	at := len(e.text)
+	if text := v.text(e); len(e.text) == at { // else it has appended what needs no escapes
+		e.text = strconv.AppendQuote(e.text[:at-1], string(text))
+		return
+	}
+	e.text = append(e.text, '"')
+}

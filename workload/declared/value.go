@@ -1,0 +1,127 @@
+package declared
+
+import (
+	"rumbench/internal/gen"
+	"rumbench/model"
+)
+
+// env is what values are computed from. Each client has one.
+type env struct {
+	src  gen.Source    // of the draws
+	row  int64         // the row whose columns are computed
+	vars []model.Value // drawn, and carried from earlier statements
+	text []byte        // memory of texts
+}
+
+// value is a compiled value. One of the functions is set, by its type.
+type value struct {
+	typ  model.Type
+	num  func(*env) int64   // Int and Time
+	real func(*env) float64 // Float
+	text func(*env) []byte  // String and Bytes: what it has appended to env.text
+	// fixed is whether it is the same always.
+	fixed bool
+	// late is whether it needs what an earlier statement has returned.
+	late bool
+	// mean and most are those of the bytes of a text, and of an Int itself; 0: unknown.
+	mean float64
+	most int64
+	// chosen is whether it is the number of a row that exists.
+	chosen bool
+	// rowOf returns the row of which it is the value in a column, where that is known.
+	rowOf func(int64) int64
+	// proven is whether it is a text that begins with its checksum.
+	proven bool
+}
+
+// get computes the value.
+func (v *value) get(e *env) model.Value {
+	switch v.typ {
+	case model.Int:
+		return model.IntValue(v.num(e))
+	case model.Time:
+		return model.MicrosValue(v.num(e))
+	case model.Float:
+		return model.FloatValue(v.real(e))
+	case model.Bytes:
+		return model.BytesValue(v.text(e))
+	}
+	return model.StringValue(v.text(e))
+}
+
+// size returns its mean size in bytes.
+func (v *value) size() float64 {
+	if v.typ == model.String || v.typ == model.Bytes {
+		return v.mean
+	}
+	return 8
+}
+
+func intOf(n int64) value {
+	return value{typ: model.Int, fixed: true, mean: float64(n), most: n, num: func(*env) int64 { return n }}
+}
+
+func floatOf(f float64) value {
+	return value{typ: model.Float, fixed: true, real: func(*env) float64 { return f }}
+}
+
+func textOf(s string) value {
+	b := []byte(s)
+	return value{typ: model.String, fixed: true, mean: float64(len(b)), most: int64(len(b)), text: func(*env) []byte { return b }}
+}
+
+// drawn returns the value of a distribution.
+func drawn(d gen.Distribution) value {
+	return value{typ: model.Int, num: func(e *env) int64 { return d.Draw(&e.src) }}
+}
+
+// float returns an Int or Float value as a Float.
+func (v value) float() value {
+	if v.typ == model.Int {
+		n := v.num
+		v.typ, v.num, v.real = model.Float, nil, func(e *env) float64 { return float64(n(e)) }
+	}
+	return v
+}
+
+func isNumber(t model.Type) bool { return t == model.Int || t == model.Float }
+
+// as returns the value as one of another type; ok is whether that is possible.
+func (v value) as(t model.Type) (_ value, ok bool) {
+	switch {
+	case v.typ == t:
+	case v.typ == model.Int && t == model.Float:
+		return v.float(), true
+	case v.typ == model.Float && t == model.Int: // a fraction is cut off
+		f := v.real
+		v.typ, v.real, v.num = t, nil, func(e *env) int64 { return int64(f(e)) }
+	case v.typ == model.String && t == model.Bytes, v.typ == model.Int && t == model.Time:
+		v.typ = t
+	default:
+		return v, false
+	}
+	return v, true
+}
+
+// slot is a name that values may use.
+type slot struct {
+	at   int // position in env.vars
+	typ  model.Type
+	late bool
+	most int64
+}
+
+// value returns what is in the slot.
+func (s slot) value() value {
+	at := s.at
+	v := value{typ: s.typ, late: s.late, most: s.most}
+	switch s.typ {
+	case model.Float:
+		v.real = func(e *env) float64 { return e.vars[at].Float() }
+	case model.String, model.Bytes:
+		v.text = func(e *env) []byte { return e.vars[at].Buf() }
+	default:
+		v.num = func(e *env) int64 { return e.vars[at].Int() }
+	}
+	return v
+}
