@@ -179,6 +179,11 @@ func (r *runner) prepare() error {
 	if err := result.WriteFile(filepath.Join(r.Dir, result.PlanFile), r.Plan.Source, 0o644); err != nil {
 		return err
 	}
+	if r.Plan.Declared != nil {
+		if err := result.WriteFile(filepath.Join(r.Dir, plan.WorkloadFile), r.Plan.Declared, 0o644); err != nil {
+			return err
+		}
+	}
 	if len(r.Plan.Secrets) > 0 {
 		if err := result.WriteFile(filepath.Join(r.Dir, plan.SecretFile), r.Plan.Secrets, 0o600); err != nil {
 			return err

@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/form"
 	"rumbench/internal/quantity"
 	"rumbench/model"
 	"rumbench/workload"
+	"rumbench/workload/declared"
 )
 
 // catalog is a Catalog of fakes.
@@ -169,3 +171,19 @@ func (r fakeRun) Steps() []workload.Step {
 	}
 }
 func (r fakeRun) Estimate() workload.Live { return workload.Live{Rows: r.rows} }
+
+func (catalog) ReadWorkload(file string, content []byte) (workload.Workload, error) {
+	w, err := declared.Read(file, content)
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+func (catalog) WorkloadOf(n *form.Node) (workload.Workload, error) {
+	w, err := declared.Of(n)
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
+}

@@ -24,6 +24,10 @@ type Catalog interface {
 	EngineNames() []string
 	Workload(name string) (workload.Workload, bool)
 	WorkloadNames() []string
+	// ReadWorkload reads a workload from the content of a file, and WorkloadOf from a
+	// map in a plan. Their errors are of type hint.Problems.
+	ReadWorkload(file string, content []byte) (workload.Workload, error)
+	WorkloadOf(n *form.Node) (workload.Workload, error)
 }
 
 // Order is the order of a campaign's trials.
@@ -64,6 +68,7 @@ type Plan struct {
 	Calibrate     bool        // measure the client on the null engine first
 	Published     []Published // figures from elsewhere, for the report
 	Source        []byte      // the file, as it will be stored
+	Declared      []byte      // the file of the workload, as it will be stored; nil: there is none
 	Sets          []string    // the overrides that apply to Source
 	Secrets       []byte      // the content of SecretFile; usually empty
 }
@@ -141,6 +146,7 @@ type binder struct {
 	form.Document
 	places   []level // for hints at where an unknown key belongs
 	cat      Catalog
+	chosen   workload.Workload
 	file     string // the plan's
 	force    bool
 	look     func(kind, binary string) // looks at the program of a server; nil: run nothing
@@ -163,6 +169,7 @@ func Load(file string, src []byte, sets []string, cat Catalog, options ...Option
 	var p *Plan
 	if root != nil {
 		p = b.plan(root, defaultName(file))
+		src, sets = keepFile(p, root, src, sets)
 		b.seal(p, root, src, sets)
 	}
 	if len(b.Problems) > 0 {

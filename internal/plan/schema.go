@@ -24,10 +24,13 @@ func planSchema(cat Catalog) form.Shape {
 	root["title"] = "rumbench plan"
 	root["description"] = "What rumbench run measures: one workload on one or more targets."
 	properties := root["properties"].(form.Shape)
-	properties["workload"] = form.Choice(cat.WorkloadNames(), func(name string) string {
+	names := form.Choice(cat.WorkloadNames(), func(name string) string {
 		w, _ := cat.Workload(name)
 		return w.Info().Doc
-	}).With("description", "The workload to run.")
+	})
+	file := form.Shape{"type": "string", "pattern": `/|\.ya?ml$`, "title": "the file of a workload of your own, relative to the plan"}
+	own := form.Shape{"type": "object", "title": "a workload of your own, as rumbench schema --workload describes it"}
+	properties["workload"] = form.Either(names, file, own).With("description", "The workload to run.")
 	var rules []form.Shape
 	for _, name := range cat.WorkloadNames() {
 		w, _ := cat.Workload(name)

@@ -270,8 +270,7 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 		of, needs := engine.InfoOf(e, t.Config), p.For(&t.Target).Run.Needs()
 		if err := model.Missing(of.Capabilities, needs); err != nil {
 			help := b.able(needs)
-			w, _ := b.cat.Workload(p.Workload)
-			if set := cmp.Or(enabling(of, needs), sparing(w, of, p.For(&t.Target).Params)); set != "" {
+			if set := cmp.Or(enabling(of, needs), sparing(b.chosen, of, p.For(&t.Target).Params)); set != "" {
 				help = "set " + set + "; " + help
 			}
 			b.At(t.node, fmt.Sprintf("%s cannot run workload %s: %v", t.Engine, p.Workload, err), help)

@@ -1,10 +1,14 @@
 package plan
 
 import (
+	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -21,16 +25,12 @@ func (b *binder) workload(f form.Fields, p *Plan) {
 		b.At(f.Of, "workload is missing", hint.OneOf("", b.cat.WorkloadNames()))
 		return
 	}
-	form.Bind(f, "workload", form.Text, func(v string) { p.Workload = v })
-	if p.Workload == "" {
+	own := b.choose(f, p)
+	if b.chosen == nil {
 		return
 	}
-	w, ok := b.cat.Workload(p.Workload)
-	if !ok {
-		b.At(f.Value("workload"), fmt.Sprintf("there is no workload %q", p.Workload), workloadMeant(b.cat, p.Workload))
-		return
-	}
-	info := w.Info()
+	info := b.chosen.Info()
+	p.Workload = info.Name
 	if p.Preset != "" {
 		if _, err := info.Preset(p.Preset); err != nil {
 			b.At(f.Value("preset"), err.Error(), hint.Of(err))
@@ -42,11 +42,78 @@ func (b *binder) workload(f form.Fields, p *Plan) {
 	}
 	var err error
 	if p.Params, err = info.Resolve(p.Preset, given); err == nil {
-		p.Run, err = w.New(p.Params)
+		p.Run, err = b.chosen.New(p.Params)
 	}
 	if err != nil {
 		b.refused(f, cmp.Or(f.Of.Get("preset"), f.Value("workload")), err)
+	} else if own != nil {
+		p.Params[fileParam] = fmt.Sprintf("%x", sha256.Sum256(own))[:12]
 	}
+}
+
+// fileParam stands among the parameters for the content of a workload's file: results
+// of different files are not of one workload, whatever their names are.
+const fileParam = "file"
+
+// choose finds the workload: by its name, in a file, or in the plan itself. own is what
+// declares one that does not come with rumbench.
+func (b *binder) choose(f form.Fields, p *Plan) (own []byte) {
+	n := f.Value("workload")
+	var err error
+	switch {
+	case n == nil:
+		return nil // that is reported
+	case n.Kind == form.Mapping:
+		own = n.YAML()
+		b.chosen, err = b.cat.WorkloadOf(n)
+	case !b.Is(n, form.Scalar, "workload is a name, a file, or a map", "as in workload: ./queue.yaml"):
+		return nil
+	case isFile(n.Text):
+		if own, err = os.ReadFile(filepath.Join(filepath.Dir(b.file), n.Text)); err == nil {
+			p.Declared = own
+			b.chosen, err = b.cat.ReadWorkload(n.Text, own)
+		}
+	default:
+		var ok bool
+		if b.chosen, ok = b.cat.Workload(n.Text); !ok {
+			b.At(n, fmt.Sprintf("there is no workload %q", n.Text), workloadMeant(b.cat, n.Text))
+		}
+	}
+	if wrong, ok := errors.AsType[hint.Problems](err); ok {
+		b.Problems = append(b.Problems, wrong...)
+	} else if err != nil {
+		b.At(n, err.Error(), "a workload's file is named relative to the plan, as in ./queue.yaml")
+	}
+	return own
+}
+
+// isFile reports whether a workload's name is that of a file.
+func isFile(name string) bool {
+	ext := filepath.Ext(name)
+	return strings.ContainsRune(name, '/') || ext == ".yaml" || ext == ".yml"
+}
+
+// WorkloadFile is the workload's file in a campaign's directory.
+const WorkloadFile = "workload.yaml"
+
+// keepFile makes the plan, as it will be stored with its overrides, name the copy of
+// the workload's file.
+func keepFile(p *Plan, root *form.Node, src []byte, sets []string) ([]byte, []string) {
+	n := root.Get("workload")
+	if p.Declared == nil || n == nil {
+		return src, sets
+	}
+	written := n.Text
+	n.Text, n.Value = "./"+WorkloadFile, "./"+WorkloadFile
+	lines := bytes.SplitAfter(src, []byte("\n"))
+	if n.Source == root.Source && n.Line <= len(lines) {
+		line := lines[n.Line-1]
+		if at := n.Column - 1; at < len(line) && bytes.HasPrefix(line[at:], []byte(written)) {
+			lines[n.Line-1] = slices.Concat(line[:at], []byte(n.Text), line[at+len(written):])
+			return bytes.Join(lines, nil), sets
+		}
+	}
+	return root.YAML(), nil // it is quoted, or an override; all overrides are applied
 }
 
 // override reads the parameters that a target overrides. Its steps must be those of
@@ -55,16 +122,15 @@ func (t *bound) override(b *binder, p *Plan) {
 	if p.Run == nil || t.fields.Value("params") == nil {
 		return
 	}
-	w, _ := b.cat.Workload(p.Workload)
 	before := len(b.Problems)
-	given := params(t.fields, w.Info())
+	given := params(t.fields, b.chosen.Info())
 	if len(b.Problems) > before || len(given) == 0 {
 		return
 	}
 	t.Params, t.Own = maps.Clone(p.Params), slices.Sorted(maps.Keys(given))
 	maps.Copy(t.Params, given)
 	at, err := t.fields.Of.Get("params"), error(nil)
-	if t.Run, err = w.New(t.Params); err != nil {
+	if t.Run, err = b.chosen.New(t.Params); err != nil {
 		b.refused(t.fields, at, err)
 		return
 	}
@@ -115,6 +181,10 @@ func params(f form.Fields, info workload.Info) map[string]any {
 func (b *binder) refused(f form.Fields, n *form.Node, err error) {
 	if pe, ok := errors.AsType[*workload.ParamError](err); ok && f.Of.Get("params") != nil {
 		n = cmp.Or(f.Of.Get("params").Get(pe.Param), n)
+	}
+	if wrong, ok := errors.AsType[hint.Problems](err); ok { // of the workload's file
+		b.Problems = append(b.Problems, wrong...)
+		return
 	}
 	b.At(n, err.Error(), hint.Of(err))
 }

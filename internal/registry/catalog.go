@@ -2,7 +2,9 @@ package registry
 
 import (
 	"rumbench/engine"
+	"rumbench/internal/form"
 	"rumbench/workload"
+	"rumbench/workload/declared"
 )
 
 // Catalog answers by name what plans may use.
@@ -42,4 +44,24 @@ func (Catalog) WorkloadNames() (names []string) {
 		names = append(names, w.Info().Name)
 	}
 	return names
+}
+
+// ReadWorkload returns the workload that a file declares. The error is of type
+// hint.Problems.
+func (Catalog) ReadWorkload(file string, content []byte) (workload.Workload, error) {
+	w, err := declared.Read(file, content)
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// WorkloadOf returns the workload that a map in a plan declares. The error is of type
+// hint.Problems.
+func (Catalog) WorkloadOf(n *form.Node) (workload.Workload, error) {
+	w, err := declared.Of(n)
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
 }

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"rumbench/workload"
+	"rumbench/workload/declared"
 	"rumbench/workload/ibench"
 	"rumbench/workload/linkbench"
 	"rumbench/workload/rollup"
@@ -11,11 +12,11 @@ import (
 
 // Workloads lists the workloads.
 func Workloads() []workload.Workload {
-	return []workload.Workload{
+	return append([]workload.Workload{
 		ibench.Workload{},
 		linkbench.Workload{},
 		rollup.Workload{},
 		telemetry.Workload{},
 		sysbench.Workload{},
-	}
+	}, declared.Shipped()...)
 }

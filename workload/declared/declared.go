@@ -156,7 +156,7 @@ func (w *Workload) readParam(d *form.Document, e form.Entry) {
 		d.At(e.Key, "parameter "+p.Name+" has no default", "as in {default: 100k, doc: rows before the run}")
 		return
 	}
-	if w.info.Param(p.Name) != nil || p.Name == checkParam.Name {
+	if w.info.Param(p.Name) != nil || p.Name == checkParam.Name || p.Name == "file" {
 		d.At(e.Key, "parameter "+p.Name+" exists already", "")
 	}
 	v, err := p.Parse(n.Plain(p.Type == workload.StringParam))
