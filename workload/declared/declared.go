@@ -13,9 +13,8 @@ import (
 
 // Workload is a workload that a file declares.
 type Workload struct {
-	root   *form.Node
-	info   workload.Info
-	source []byte
+	root *form.Node
+	info workload.Info
 }
 
 // Read reads a workload from the content of a file. The error is of type
@@ -23,14 +22,10 @@ type Workload struct {
 func Read(file string, content []byte) (*Workload, error) {
 	d := document()
 	root := d.ReadFile(file, content)
-	if root == nil {
+	if root == nil || len(d.Problems) > 0 {
 		return nil, d.Problems
 	}
-	w, err := Of(root)
-	if w != nil {
-		w.source = content
-	}
-	return w, err
+	return Of(root)
 }
 
 func document() form.Document {
@@ -64,9 +59,6 @@ func Of(root *form.Node) (*Workload, error) {
 
 // Info implements workload.Workload.
 func (w *Workload) Info() workload.Info { return w.info }
-
-// Source returns the file's content.
-func (w *Workload) Source() []byte { return w.source }
 
 // New implements workload.Workload. The error about a file that does not fit its
 // parameters is of type hint.Problems.
@@ -228,7 +220,9 @@ func (r *run) Estimate() (l workload.Live) {
 
 // compiler returns a compiler for what clients do.
 func (r *run) compiler(seed uint64) *compiler {
-	return &compiler{Document: document(), info: r.info, params: r.params, tables: r.tables, seed: seed}
+	c := &compiler{Document: document(), info: r.info, params: r.params, tables: r.tables, seed: seed}
+	c.readValues(r.root.Get("values"))
+	return c
 }
 
 // compiler turns the nodes of a file into a run, or, for a client, into what it does.
@@ -237,6 +231,8 @@ type compiler struct {
 	info   workload.Info
 	params workload.Params
 	tables []*tableDef
+	named  map[string]*form.Node // values with a name
+	naming []string              // names that are being compiled
 	values map[*tableDef]*columns
 	seed   uint64
 }
@@ -244,6 +240,7 @@ type compiler struct {
 // run compiles the file, and so checks it.
 func (c *compiler) run(root *form.Node) *run {
 	c.readNames(root.Get("tables"))
+	c.readValues(root.Get("values"))
 	c.surveyLoads(root.Get("steps"))
 	c.surveyOperations(root.Get("operations"))
 	c.readTables(root.Get("tables"))
@@ -263,6 +260,21 @@ func (c *compiler) run(root *form.Node) *run {
 		r.needs = append(r.needs, model.CapTransactions)
 	}
 	return r
+}
+
+// readValues reads the values with a name. They are compiled where they are used.
+func (c *compiler) readValues(n *form.Node) {
+	if n == nil || !c.Is(n, form.Mapping, "values is a map of values by name", "as in {customer: {zipf: customers}}") {
+		return
+	}
+	c.named = map[string]*form.Node{}
+	for _, e := range n.Entries {
+		if !isName(e.Key.Text) || c.info.Param(e.Key.Text) != nil {
+			c.At(e.Key, fmt.Sprintf("%q cannot be the name of a value", e.Key.Text), "letters, digits and _, and no parameter's name")
+			continue
+		}
+		c.named[e.Key.Text] = e.Value
+	}
 }
 
 // columns returns the values of a table's columns, compiled once.

@@ -55,7 +55,7 @@ func TestFiles(t *testing.T) {
 		for _, preset := range w.Info().Presets {
 			t.Run(w.Info().Name+"/"+preset.Name, func(t *testing.T) {
 				small := map[string]any{}
-				for _, name := range []string{"rows", "records"} {
+				for _, name := range []string{"rows", "records", "objects"} {
 					if w.Info().Param(name) != nil {
 						small[name] = int64(500)
 					}

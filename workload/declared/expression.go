@@ -21,6 +21,7 @@ type scope struct {
 	of    *tableDef // whose rows it numbers; nil: none
 	table *columns  // whose columns are computed; nil: it is in an operation
 	vars  map[string]slot
+	dead  bool                              // rows that were deleted may be chosen
 	fixed bool                              // only parameters: it is computed before the run
 	call  func(*ast.CallNode) (value, bool) // functions; nil: there are none
 }
@@ -117,6 +118,16 @@ func (c *compiler) name(n *form.Node, x *ast.IdentifierNode, s scope) (value, bo
 	if p := c.info.Param(x.Value); p != nil {
 		return parameter(c.params[x.Value]), true
 	}
+	if named := c.named[x.Value]; named != nil {
+		if slices.Contains(c.naming, x.Value) {
+			c.At(named, fmt.Sprintf("value %q is made of itself", x.Value), "")
+			return value{}, false
+		}
+		c.naming = append(c.naming, x.Value)
+		v, ok := c.value(named, s)
+		c.naming = c.naming[:len(c.naming)-1]
+		return v, ok
+	}
 	known := s.names(c)
 	c.inside(n, x.Location().From, fmt.Sprintf("there is nothing called %q here", x.Value), hint.OneOf(x.Value, known)+"; a text is written {const: TEXT}")
 	return value{}, false
@@ -126,6 +137,9 @@ func (c *compiler) name(n *form.Node, x *ast.IdentifierNode, s scope) (value, bo
 func (s scope) names(c *compiler) (out []string) {
 	for _, p := range c.info.Params {
 		out = append(out, p.Name)
+	}
+	for name := range c.named {
+		out = append(out, name)
 	}
 	if s.fixed {
 		return out

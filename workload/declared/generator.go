@@ -51,7 +51,8 @@ func init() { // the generators of values use this list
 		{"choice", "one of several texts or numbers, with weights: {new: 70, paid: 30}", nil, true, buildChoice},
 		{"select", "the generator that a string parameter names: {by: PARAMETER, NAME: VALUE, …}", nil, true, buildSelect},
 		{"text", "random characters", []argument{{"size", "bytes", ""}, {"compress", "the share that a compressor can save", "0"}, {"check", "the first 8 bytes prove the others, and readers check them: true or false", "false"}}, false, buildText},
-		{"decimal", "a number in decimal digits, after a prefix", []argument{{"of", "the number", "row"}, {"prefix", "a text", "''"}, {"digits", "at least, with leading zeros", "1"}}, false, buildDecimal},
+		{"bytes", "random bytes, for a column of type bytes", []argument{{"size", "bytes", ""}, {"compress", "the share that a compressor can save", "0"}, {"check", "as of text", "false"}}, false, buildText},
+		{"decimal", "a number in decimal digits, after a prefix", []argument{{"of", "the number", "row"}, {"prefix", "a text", "''"}, {"digits", "at least, with leading zeros", "1"}, {"length", "bytes at least, with zeros after the digits", "0"}}, false, buildDecimal},
 		{"fnv", "a number's 64-bit FNV-1a hash without sign, as YCSB makes keys", []argument{{"of", "the number", "row"}}, false, buildFNV},
 		{"permute", "a number of 0…over-1 in a random order, each once", []argument{{"of", "the number", "row"}, {"over", "how many numbers", ""}}, false, buildPermute},
 		{"clock", "logical time: a step per row from 2026-01-01 on", []argument{{"step", "in seconds", "1"}, {"of", "the number of steps", "row"}}, false, buildClock},
@@ -206,6 +207,7 @@ func (a *arguments) stream() gen.Stream {
 type numbers struct {
 	fixed int64
 	table *tableDef // whose rows are meant; nil: fixed
+	dead  bool      // rows that were deleted may be chosen
 }
 
 // now returns how many there are.
@@ -233,13 +235,13 @@ func (a *arguments) over() numbers {
 			a.refuse(a.at, a.of.name+" has no over", over.doc)
 			return numbers{fixed: 1}
 		}
-		return numbers{table: a.scope.of}
+		return numbers{table: a.scope.of, dead: a.scope.dead}
 	}
 	if n.Kind == form.Scalar {
 		if t := a.c.table(n.Text); t != nil && a.scope.table != nil {
 			return numbers{fixed: max(t.loaded, 1)} // a column's values never change
 		} else if t != nil {
-			return numbers{table: t}
+			return numbers{table: t, dead: a.scope.dead && t == a.scope.of}
 		}
 	}
 	return numbers{fixed: a.int("over", 1)}
@@ -255,7 +257,7 @@ func (n numbers) rows(draw func(e *env, now int64) int64) value {
 		now := n.now()
 		at := draw(e, now)
 		for range mostRedraws {
-			if at >= 0 && at < now && !n.table.isDead(at) {
+			if at >= 0 && at < now && (n.dead || !n.table.isDead(at)) {
 				break
 			}
 			at = draw(e, now)

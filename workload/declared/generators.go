@@ -274,14 +274,18 @@ func buildSelect(a *arguments) value {
 }
 
 func buildDecimal(a *arguments) value {
-	of, prefix, digits := a.value("of", model.Int), a.value("prefix", model.String), a.int("digits", 1)
+	of, prefix, digits, length := a.value("of", model.Int), a.value("prefix", model.String), a.int("digits", 1), a.int("length", 0)
 	if a.wrong {
+		return value{}
+	}
+	if digits > int64(len(zeros)) || length > int64(len(zeros)) {
+		a.refuse(a.at, fmt.Sprintf("a decimal has at most %d bytes", len(zeros)), "")
 		return value{}
 	}
 	const most = 20 // of the digits of an int64, with its sign
 	width := float64(max(digits, int64(a.digits())))
 	return value{
-		typ: model.String, late: of.late || prefix.late, mean: prefix.mean + width, most: prefix.most + max(digits, most),
+		typ: model.String, late: of.late || prefix.late, mean: max(prefix.mean+width, float64(length)), most: max(prefix.most+max(digits, most), length),
 		text: func(e *env) []byte {
 			from := len(e.text)
 			e.text = append(e.text, prefix.text(e)...)
@@ -291,6 +295,9 @@ func buildDecimal(a *arguments) value {
 				e.text = append(e.text, zeros[:missing]...)
 				copy(e.text[at+missing:], e.text[at:len(e.text)-missing])
 				copy(e.text[at:], zeros[:missing])
+			}
+			if missing := int(length) - (len(e.text) - from); missing > 0 {
+				e.text = append(e.text, zeros[:missing]...)
 			}
 			return e.text[from:len(e.text):len(e.text)]
 		},

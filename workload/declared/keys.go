@@ -34,6 +34,7 @@ var fileKeys = form.Table[none]{
 	key("doc", "What it does, in a sentence.", aName),
 	key("params", "Parameters, which a plan's params override.", form.Shape{"type": "object", "additionalProperties": form.Shape{"$ref": "#/$defs/param"}}),
 	key("presets", "Named sets of parameters.", form.Shape{"type": "object", "additionalProperties": form.Shape{"type": "object"}}),
+	key("values", "Values with a name, for use in several places: columns, draws and statements take them by their name.", form.Shape{"type": "object", "additionalProperties": valueOf}),
 	key("tables", "The tables, by name.", form.Shape{"type": "object", "minProperties": 1, "additionalProperties": form.Shape{"$ref": "#/$defs/table"}}),
 	key("operations", "What clients do, by name: a list of statements, or a map. An operation is what is timed.", form.Shape{"type": "object", "additionalProperties": form.Either(form.Shape{"$ref": "#/$defs/statements"}, form.Shape{"$ref": "#/$defs/operation"})}),
 	key("steps", "What is done, in order.", form.Shape{"type": "array", "minItems": 1, "items": form.Either(form.Shape{"const": "settle"}, form.Shape{"$ref": "#/$defs/step"})}),
@@ -146,21 +147,24 @@ var common = form.Table[none]{
 var stepKinds = map[string]form.Table[none]{
 	stepLoad: append(form.Table[none]{
 		key(stepLoad, "Insert rows into a table, in the order of their numbers.", aName),
-		key("rows", "How many.", valueOf),
+		key("rows", "How many. 0: the step is left out.", valueOf),
 		key("clients", "How many clients insert. Default 1.", count),
 		key("batch", "Rows of one statement. Default 100.", count),
 		key("clear", "Remove all rows before.", flag),
+		key("name", "The step's name. Default: load, with the table's name if there are several.", aName),
 	}, common...),
 	stepIndex: append(form.Table[none]{
 		key(stepIndex, "Build secondary indexes of a table.", aName),
 		key("indexes", "Which ones. Default: all.", names),
+		key("groups", "Groups of clients that read meanwhile, as those of a run.", form.Shape{"type": "object", "additionalProperties": form.Shape{"$ref": "#/$defs/group"}}),
+		key("name", "The step's name. Default: index, with the table's name if there are several.", aName),
 	}, common...),
 	stepSettle: append(form.Table[none]{
 		key(stepSettle, "Let the engine come to rest, for at least so long.", form.Shape{"type": []string{"string", "number"}}),
 	}, common...),
 	stepRun: append(form.Table[none]{
 		key(stepRun, "Let clients do operations: the step's name.", aName),
-		key("seconds", "How long.", valueOf),
+		key("seconds", "How long. 0: the step is left out.", valueOf),
 		key("groups", "Groups of clients by name. The step is about the first one.", form.Shape{"type": "object", "minProperties": 1, "additionalProperties": form.Shape{"$ref": "#/$defs/group"}}),
 		key("warmup", "It only prepares the next step.", flag),
 		key("judged", "The metrics by which targets are compared. Default: the rate; for a single run also latency and costs.", names),
@@ -174,13 +178,14 @@ var groupKeys = form.Table[none]{
 	key("do", "The operation.", aName),
 	key("mix", "Operations and their shares, of any sum.", valueMap),
 	key("sequence", "Operations, done in turn.", names),
-	key("rate", "Operations per second of the whole group, or a daily curve. Default: as many as possible.", form.Either(valueOf, form.Shape{"$ref": "#/$defs/rate"})),
+	key("operations", "How many the group does in all. Default: until the time is over.", valueOf),
+	key("rate", "Operations per second of the whole group, or a daily curve. 0, the default: as many as possible.", form.Either(valueOf, form.Shape{"$ref": "#/$defs/rate"})),
 	key("pace", "even or poisson. Default even.", form.Shape{"enum": []string{"even", "poisson"}}),
 	key("retry", "What follows a failure because of others: same, new (with new values), or none. Default same.", form.Shape{"enum": []string{"same", "new", "none"}}),
 }
 
 var rateKeys = form.Table[none]{
-	key("mean", "Operations per second on average.", valueOf),
+	key("mean", "Operations per second on average. 0: as many as possible.", valueOf),
 	key("amplitude", "How much more and less it becomes.", valueOf),
 	key("period", "The length of a day.", valueOf),
 }

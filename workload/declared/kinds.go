@@ -11,6 +11,7 @@ import (
 
 func (r *reading) insert() {
 	r.rowsKey()
+	r.scope.dead = true // it exists again then
 	r.s.fresh = !r.byRow()
 	r.op.Rows = int(r.s.count)
 	set := r.f.Value("set")

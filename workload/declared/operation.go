@@ -85,7 +85,7 @@ func (o *operation) draw(c *compiler, e form.Entry, s scope) {
 		return
 	}
 	at := len(s.vars)
-	s.vars[e.Key.Text] = slot{at: at, typ: v.typ, most: v.most}
+	s.vars[e.Key.Text] = slot{at: at, typ: v.typ, most: v.most, chosen: v.chosen}
 	o.draws = append(o.draws, draw{at, v})
 }
 

@@ -119,7 +119,9 @@ func (s *stage) Client(ctx context.Context, seat workload.Seat) (workload.Client
 	case stepLoad:
 		return s.newLoader(seat), nil
 	case stepIndex:
-		return &builder{s}, nil
+		if seat.Group == 0 {
+			return &builder{s}, nil
+		}
 	}
 	return s.newClient(ctx, s.of.groups[seat.Group], seat)
 }

@@ -167,7 +167,7 @@ func (b *stepReader) step(n *form.Node) *step {
 	f := b.Fields(n, "a step: "+s.kind, stepKinds[s.kind].Names())
 	map[string]func(*step, form.Fields){stepLoad: b.load, stepIndex: b.index, stepSettle: b.settle, stepRun: b.run}[s.kind](s, f)
 	form.Bind(f, "doc", form.Prose, func(v string) { s.Doc = v })
-	if len(b.Problems) > before || s.kind == stepLoad && s.rows == 0 {
+	if len(b.Problems) > before || s.kind == stepLoad && s.rows == 0 || s.kind == stepRun && s.Seconds == 0 && s.Groups[0].Work == 0 {
 		return nil
 	}
 	s.built = maps.Clone(b.built)
@@ -216,12 +216,9 @@ func (b *stepReader) load(s *step, f form.Fields) {
 	form.Bind(f, "clear", form.Boolean, func(v bool) { s.clears = v })
 	s.first = !b.loaded[s.table]
 	b.loaded[s.table] = b.loaded[s.table] || s.rows > 0
-	name := stepLoad
-	if len(b.tables) > 1 {
-		name += "-" + s.table.Name
-	}
+	b.name(s, f)
 	s.batch = max(1, min(s.batch, s.rows))
-	s.Name, s.Doc = b.unique(name), fmt.Sprintf("How fast are %d rows inserted into table %s?", s.rows, s.table.Name)
+	s.Doc = fmt.Sprintf("How fast are %d rows inserted into table %s?", s.rows, s.table.Name)
 	s.Access = workload.WriteAccess
 	s.Primary, s.WritesPer = sInsert, sInsert
 	batches := (s.rows + s.batch - 1) / s.batch
@@ -229,6 +226,19 @@ func (b *stepReader) load(s *step, f form.Fields) {
 		Name: stepLoad, Clients: int(clients), Work: (batches + clients - 1) / clients, RowsPerOp: s.batch,
 		Ops: []workload.OpKind{{Name: sInsert, Unit: "row"}},
 	}}
+}
+
+// name names a step after its kind, and its table if there are several.
+func (b *stepReader) name(s *step, f form.Fields) {
+	s.Name = s.kind
+	if len(b.tables) > 1 {
+		s.Name += "-" + s.table.Name
+	}
+	s.Name = b.unique(s.Name)
+	form.Bind(f, "name", form.OneLine, func(v string) { s.Name = v })
+	if s.Name != b.unique(s.Name) {
+		b.At(f.Of.Get("name"), fmt.Sprintf("there is a step %q already", s.Name), "")
+	}
 }
 
 func (b *stepReader) index(s *step, f form.Fields) {
@@ -254,13 +264,19 @@ func (b *stepReader) index(s *step, f form.Fields) {
 		b.At(f.Of, "the step builds no index: table "+s.table.Name+" has none that is not built already", "")
 	}
 	b.built[s.table] = append(slices.Clone(b.built[s.table]), s.indexes...)
-	name := stepIndex
-	if len(b.tables) > 1 {
-		name += "-" + s.table.Name
-	}
-	s.Name, s.Doc = b.unique(name), fmt.Sprintf("How long does it take to build indexes on a table, and what does it cost per row of table %s?", s.table.Name)
+	b.name(s, f)
+	s.Doc = fmt.Sprintf("How long does it take to build indexes on a table, and what does it cost per row of table %s?", s.table.Name)
 	s.Primary, s.WritesPer, s.Whole, s.Access = stepIndex, stepIndex, true, workload.WriteAccess
 	s.Groups = []workload.Group{{Name: stepIndex, Clients: 1, Work: 1, Ops: []workload.OpKind{{Name: stepIndex, Unit: "row"}}}}
+	s.groups = []*group{{}}
+	if n := f.Value("groups"); n != nil && b.Is(n, form.Mapping, "groups is a map of groups by name", "as in {readers: {clients: 2, do: OPERATION}}") {
+		for _, e := range n.Entries {
+			b.group(s, e, false)
+		}
+	}
+	for _, t := range s.changes {
+		b.At(f.Of, "table "+t.Name+" changes while the index is built", "only reads are possible meanwhile")
+	}
 }
 
 func (b *stepReader) settle(s *step, f form.Fields) {
@@ -281,7 +297,7 @@ func (b *stepReader) run(s *step, f form.Fields) {
 	s.Doc = "How many operations are done, how fast, and at what cost?"
 	form.Bind(f, "warmup", form.Boolean, func(v bool) { s.Warmup = v })
 	if n := f.Value("seconds"); n != nil {
-		s.Seconds, _ = b.number(n, "seconds", 0.001)
+		s.Seconds, _ = b.number(n, "seconds", 0)
 	}
 	s.Judged = f.Words("judged", "names of metrics, see rumbench list metrics", nil)
 	n := f.Value("groups")
@@ -295,8 +311,7 @@ func (b *stepReader) run(s *step, f form.Fields) {
 	for i, e := range n.Entries {
 		b.group(s, e, i == 0)
 	}
-	endless := !slices.ContainsFunc(s.Groups, func(g workload.Group) bool { return g.Work > 0 })
-	if s.Seconds == 0 && endless {
+	if f.Of.Get("seconds") == nil && len(s.Groups) > 0 && s.Groups[0].Work == 0 {
 		b.At(f.Of, "the run never ends", "give it seconds, or its first group operations")
 	}
 }
@@ -324,7 +339,7 @@ func (b *stepReader) group(s *step, e form.Entry, first bool) {
 		w.Ops = append(w.Ops, o.kind(of))
 		for _, st := range o.statements {
 			b.indexed(s, st)
-			if (st.kind == sInsert || st.kind == sDelete) && !slices.Contains(s.changes, st.table) {
+			if st.kind != sGet && st.kind != sScan && !slices.Contains(s.changes, st.table) {
 				s.changes = append(s.changes, st.table)
 			}
 		}
@@ -425,8 +440,9 @@ func (b *stepReader) rate(w *workload.Group, s *step, f form.Fields) {
 	switch mean, amplitude, period := values["mean"], values["amplitude"], values["period"]; {
 	case amplitude > mean:
 		b.At(n, fmt.Sprintf("the rate would fall below 0: its amplitude is %v, and its mean %v", amplitude, mean), "")
-	case mean == 0 || period == 0:
-		b.At(n, "mean and period are positive", "")
+	case mean == 0: // as fast as they can
+	case period < 1:
+		b.At(n, "the period is at least a second", "")
 	case s.Seconds == 0 || w.Work > 0:
 		b.At(n, "a curve of rates needs a run that is limited by seconds", "")
 	default:

@@ -1,6 +1,7 @@
 package declared
 
 import (
+	"bytes"
 	"fmt"
 	"hash/crc32"
 	"strconv"
@@ -27,17 +28,32 @@ func buildText(a *arguments) value {
 	if a.wrong {
 		return value{}
 	}
-	t := textMaker{size: size.num, compress: compress, proven: proven}
+	t := textMaker{size: size.num, random: piece(a.of.name, compress), proven: proven, bytes: a.of.name == "bytes"}
 	if proven && size.fixed && size.most < proofBytes {
 		a.refuse(a.node("size"), fmt.Sprintf("a text that is checked has at least %d bytes", proofBytes), "")
 	}
-	return value{typ: model.String, late: size.late, proven: proven, text: t.make, mean: size.mean, most: size.most}
+	typ := model.String
+	if t.bytes {
+		typ = model.Bytes
+	}
+	return value{typ: typ, late: size.late, proven: proven, text: t.make, mean: size.mean, most: size.most}
 }
 
 type textMaker struct {
-	size     func(*env) int64
-	compress float64
-	proven   bool
+	size   func(*env) int64
+	random int  // bytes of a piece
+	bytes  bool // any bytes
+	proven bool
+}
+
+// piece returns how many bytes of a piece are random. A random character holds 6 of 8
+// bits, so that of texts at least a quarter can be saved.
+func piece(kind string, compress float64) int {
+	random := 1 - compress
+	if kind == "text" {
+		random = min(random*8/6, 1)
+	}
+	return int(random*pieceBytes + 0.5)
 }
 
 // pieceBytes is the length of a random piece and the constant one after it.
@@ -48,35 +64,42 @@ func (t *textMaker) make(e *env) []byte {
 	from := len(e.text)
 	if t.proven && size >= proofBytes {
 		e.text = append(e.text, zeros[:proofBytes]...)
-		e.text = randomText(e.text, &e.src, size-proofBytes, t.compress)
+		e.text = t.fill(e.text, &e.src, size-proofBytes)
 		prove(e.text[from:])
 	} else {
-		e.text = randomText(e.text, &e.src, size, t.compress)
+		e.text = t.fill(e.text, &e.src, size)
 	}
 	return e.text[from:len(e.text):len(e.text)]
 }
 
-// randomText appends n characters, of which a share is constant. A random character
-// holds 6 of 8 bits; three quarters of the share that is wanted are therefore random
-// bytes' worth.
-func randomText(dst []byte, s *gen.Source, n int, compress float64) []byte {
-	random := int(min((1-compress)*8/6, 1)*pieceBytes + 0.5)
+// fill appends n bytes, in pieces that are random at first and then constant.
+func (t *textMaker) fill(dst []byte, s *gen.Source, n int) []byte {
 	for ; n > 0; n -= pieceBytes {
 		piece := min(n, pieceBytes)
+		random := min(piece, t.random)
 		var draw uint64
-		for i := range min(piece, random) {
-			if i%10 == 0 {
-				draw = s.Uint64()
+		for i := range random {
+			switch {
+			case t.bytes:
+				if i%8 == 0 {
+					draw = s.Uint64()
+				}
+				dst = append(dst, byte(draw))
+				draw >>= 8
+			default:
+				if i%10 == 0 {
+					draw = s.Uint64()
+				}
+				dst = append(dst, alphabet[draw&63])
+				draw >>= 6
 			}
-			dst = append(dst, alphabet[draw&63])
-			draw >>= 6
 		}
-		for range piece - min(piece, random) {
-			dst = append(dst, 'a')
-		}
+		dst = append(dst, constant[:piece-random]...)
 	}
 	return dst
 }
+
+var constant = bytes.Repeat([]byte{'a'}, pieceBytes)
 
 // prove writes the checksum of a text into its first bytes.
 func prove(text []byte) {

@@ -109,12 +109,14 @@ type slot struct {
 	typ  model.Type
 	late bool
 	most int64
+	// chosen is whether it is the number of a row that exists.
+	chosen bool
 }
 
 // value returns what is in the slot.
 func (s slot) value() value {
 	at := s.at
-	v := value{typ: s.typ, late: s.late, most: s.most}
+	v := value{typ: s.typ, late: s.late, most: s.most, chosen: s.chosen}
 	switch s.typ {
 	case model.Float:
 		v.real = func(e *env) float64 { return e.vars[at].Float() }
