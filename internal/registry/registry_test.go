@@ -50,6 +50,16 @@ var variants = map[string][]map[string]any{
 		telemetry(map[string]any{"schema": "middle", "model": "doc", "batch": int64(2)}),
 		telemetry(map[string]any{"schema": "write", "model": "doc"}),
 	},
+	"create-index": {{"rows": int64(700), "readers": int64(2), "load_clients": int64(2), "settle": 0.0}},
+	"largeobject":  {{"rows": int64(200), "readers": int64(2), "settle": 0.0}},
+	"queue":        {{"rows": int64(300), "clients": int64(3), "load_clients": int64(2)}},
+	"udb":          {{"objects": int64(400), "clients": int64(3), "load_clients": int64(2), "settle": 0.0}},
+	"up2x":         {{"rows": int64(700), "clients": int64(3), "load_clients": int64(2), "settle": 0.0}},
+	"ycsb": {
+		{"records": int64(600), "clients": int64(3), "load_clients": int64(2), "settle": 0.0},
+		{"records": int64(300), "clients": int64(2), "order": "ordered", "distribution": "exponential", "fields": int64(3), "batch": int64(7), "settle": 0.0},
+	},
+	"zippydb": {{"rows": int64(700), "clients": int64(3), "load_clients": int64(2), "settle": 0.0}},
 	"sysbench": {
 		{
 			"tables": []int64{3}, "table_size": int64(250), "clients": []int64{2}, "ratios": []int64{4, 1}, "load_batch": int64(100), "load_clients": int64(2), "settle_floor": time.Duration(0),

@@ -88,11 +88,11 @@ func (r *run) findRows(ctx context.Context, db engine.DB) (err error) {
 			if found {
 				next = of(key) + 1
 			}
-		} else if t.deletes {
+		} else if t.deletes && rows > 0 {
 			next = max(rows, t.loaded)
 		}
 		t.reset(next)
-		t.holes = next != rows
+		t.holes = next != rows || t.deletes && rows > 0
 	}
 	return nil
 }
