@@ -76,7 +76,6 @@ type scanStmt struct {
 	limit   int           // of an execution
 	mode    Mode
 	out     []model.Value
-	count   int        // ranges per execution
 	ranges  []keyRange // the ranges to read, sorted and disjoint
 	rowKey  []byte
 	met     arena    // stale entries to be removed, of the rows in keys
@@ -100,12 +99,8 @@ func newScan(b base) (engine.Stmt, error) {
 	if s.stale = s.ix != nil && s.db.switches.BlindIndexes && !s.ix.index.Unique; s.stale {
 		s.covered = false
 	}
-	s.count = b.op.RangeCount()
-	if b.op.Kind == model.Get {
-		s.count = b.op.KeyCount()
-	}
 	s.mode = Read
-	if !s.covered || s.count > 1 {
+	if !s.covered || s.count() > 1 {
 		s.mode = Snapshot // entries, rows and ranges must be of the same state
 	}
 	s.reduce = newReducer(b.op)
@@ -146,11 +141,20 @@ func (s *scanStmt) Exec(ctx context.Context, args []model.Value, r *engine.Resul
 	return nil
 }
 
+// count returns the ranges per execution.
+func (s *scanStmt) count() int {
+	if s.op.Kind == model.Get {
+		return s.op.KeyCount()
+	}
+	return s.op.RangeCount()
+}
+
 // findRanges computes the ranges of keys to read.
 func (s *scanStmt) findRanges(args []model.Value) error {
 	s.ranges = s.ranges[:0]
-	each := len(args) / s.count
-	for i := range s.count {
+	n := s.count()
+	each := len(args) / n
+	for i := range n {
 		if err := s.addRange(args[i*each : (i+1)*each]); err != nil {
 			return err
 		}

@@ -25,7 +25,7 @@ func (b *binder) workload(f form.Fields, p *Plan) {
 		b.At(f.Of, "workload is missing", hint.OneOf("", b.cat.WorkloadNames()))
 		return
 	}
-	own := b.choose(f, p)
+	own := choose(b, f, p)
 	if b.chosen == nil {
 		return
 	}
@@ -57,7 +57,7 @@ const fileParam = "file"
 
 // choose finds the workload: by its name, in a file, or in the plan itself. own is what
 // declares one that does not come with rumbench.
-func (b *binder) choose(f form.Fields, p *Plan) (own []byte) {
+func choose(b *binder, f form.Fields, p *Plan) (own []byte) {
 	n := f.Value("workload")
 	var err error
 	switch {

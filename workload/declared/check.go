@@ -37,7 +37,13 @@ var comparisons = map[string]func(a, b float64) bool{
 
 const checkHint = "as in count(queue) == rows + done(put); there are count(TABLE), sum(TABLE, COLUMN), done(OPERATION), and ==, !=, <, <=, >, >="
 
-func (c *compiler) readChecks(n *form.Node, ops []*operation) (out []check) {
+// checkReader reads checks, which may name operations.
+type checkReader struct {
+	*compiler
+	ops []*operation
+}
+
+func (c *checkReader) read(n *form.Node) (out []check) {
 	if n == nil || !c.Is(n, form.List, "checks is a list", "as in [{name: nothing lost, expect: count(queue) == rows}]") {
 		return nil
 	}
@@ -50,7 +56,7 @@ func (c *compiler) readChecks(n *form.Node, ops []*operation) (out []check) {
 		form.Bind(f, "name", form.OneLine, func(v string) { k.name = v })
 		if expect := f.Value("expect"); expect != nil {
 			k.text = expect.Text
-			c.condition(&k, expect, ops)
+			c.condition(&k, expect)
 		}
 		if k.name == "" {
 			k.name = k.text
@@ -60,7 +66,7 @@ func (c *compiler) readChecks(n *form.Node, ops []*operation) (out []check) {
 	return out
 }
 
-func (c *compiler) condition(k *check, n *form.Node, ops []*operation) {
+func (c *checkReader) condition(k *check, n *form.Node) {
 	// The library's own functions of these names take lists.
 	config := conf.CreateNew()
 	config.Functions = conf.FunctionsTable{"count": nil, "sum": nil}
@@ -75,7 +81,7 @@ func (c *compiler) condition(k *check, n *form.Node, ops []*operation) {
 		return
 	}
 	k.operator = both.Operator
-	s := scope{vars: map[string]slot{}, call: func(x *ast.CallNode) (value, bool) { return c.need(k, n, x, ops) }}
+	s := scope{vars: map[string]slot{}, call: func(x *ast.CallNode) (value, bool) { return c.need(k, n, x) }}
 	for _, side := range []struct {
 		of ast.Node
 		to *value
@@ -93,7 +99,7 @@ func (c *compiler) condition(k *check, n *form.Node, ops []*operation) {
 
 // need compiles a call of count, sum or done: a place in the environment that is
 // filled before.
-func (c *compiler) need(k *check, n *form.Node, x *ast.CallNode, ops []*operation) (value, bool) {
+func (c *checkReader) need(k *check, n *form.Node, x *ast.CallNode) (value, bool) {
 	name := func(a ast.Node) *form.Node {
 		at := *n
 		at.Text = ""
@@ -123,7 +129,7 @@ func (c *compiler) need(k *check, n *form.Node, x *ast.CallNode, ops []*operatio
 	case called == "done" && len(x.Arguments) == 1:
 		at := name(x.Arguments[0])
 		var known []string
-		for _, o := range ops {
+		for _, o := range c.ops {
 			known = append(known, o.name)
 			if o.name == at.Text {
 				of.done = at.Text

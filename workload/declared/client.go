@@ -320,5 +320,6 @@ func (c *client) explain(o *operation, err error) error {
 		return err
 	}
 	return engine.Classify(engine.Fatal, hint.With(fmt.Errorf("operation %s: %w", o.name, err),
-		"the row exists: say with conflict what the insert does then, or with retry: new that it takes other values; after a run with another seed, load the tables anew"))
+		"the row exists: say with conflict what the insert does then, or with retry: new that it takes other values; "+
+			"after a run with another seed, load the tables anew"))
 }

@@ -252,7 +252,8 @@ func (c *compiler) run(root *form.Node) *run {
 	if len(c.Problems) == 0 {
 		r.openers(c.readSteps(root.Get("steps"), ops))
 	}
-	r.checks = c.readChecks(root.Get("checks"), ops)
+	checks := checkReader{c, ops}
+	r.checks = checks.read(root.Get("checks"))
 	for _, t := range c.tables {
 		r.schema.Tables = append(r.schema.Tables, *t.Table)
 	}

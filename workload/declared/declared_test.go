@@ -3,10 +3,12 @@ package declared
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"rumbench/engine"
 	"rumbench/engine/memory"
+	"rumbench/engine/null"
 	"rumbench/model"
 	"rumbench/workload"
 	"rumbench/workload/workloadtest"
@@ -70,6 +72,58 @@ func TestFiles(t *testing.T) {
 				r := newRun(t, w, preset.Name, small)
 				workloadtest.Concurrent(t, r, openMemory(t, r), 1)
 			})
+		}
+	}
+}
+
+// BenchmarkYCSB is the cost of an operation of YCSB C by file, on an engine that does
+// nothing.
+func BenchmarkYCSB(b *testing.B) {
+	for _, group := range []string{"C", "A", "E"} {
+		b.Run(group, func(b *testing.B) { benchmarkStep(b, "ycsb", group) })
+	}
+}
+
+func benchmarkStep(b *testing.B, file, step string) {
+	content, _ := File(file)
+	w, err := Read(file, content)
+	if err != nil {
+		b.Fatal(err)
+	}
+	r, err := workload.NewRun(w, "", map[string]any{"records": int64(1_000_000)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	db, err := null.Engine{}.Open(b.Context(), engine.Config{Durability: model.DurabilityNone, Schema: r.Schema()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	for _, t := range r.(*run).tables {
+		t.reset(1_000_000)
+	}
+	steps := r.Steps()
+	s := &steps[slices.IndexFunc(steps, func(s workload.Step) bool { return s.Name == step })]
+	stage, err := s.Open(b.Context(), workload.Env{DB: db, Seed: 1, Previous: &workload.Live{}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	session, err := db.Session(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	client, err := stage.Client(b.Context(), workload.Seat{Session: session})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		var out workload.Outcome
+		if err := client.(workload.Readier).Ready(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		if err := client.Do(b.Context(), &out); err != nil {
+			b.Fatal(err)
 		}
 	}
 }

@@ -49,7 +49,8 @@ func (r *reading) conflict() {
 	n := r.f.Value("conflict")
 	if n == nil {
 		if r.s.row != nil {
-			r.refuse(r.f.Of.Get("row"), "an insert of a row that is chosen has no conflict", "say what it does where the row exists: ignore, replace, or {add: [COLUMN]}")
+			r.refuse(r.f.Of.Get("row"), "an insert of a row that is chosen has no conflict",
+				"say what it does where the row exists: ignore, replace, or {add: [COLUMN]}")
 		}
 		return
 	}
@@ -178,7 +179,10 @@ func (r *reading) bounds(order []string) {
 		name string
 		to   *model.Bound
 		is   model.Bound
-	}{{"from", &r.op.Lower, model.Inclusive}, {"above", &r.op.Lower, model.Exclusive}, {"to", &r.op.Upper, model.Inclusive}, {"below", &r.op.Upper, model.Exclusive}} {
+	}{
+		{"from", &r.op.Lower, model.Inclusive}, {"above", &r.op.Lower, model.Exclusive},
+		{"to", &r.op.Upper, model.Inclusive}, {"below", &r.op.Upper, model.Exclusive},
+	} {
 		n := r.f.Value(b.name)
 		if n == nil {
 			continue

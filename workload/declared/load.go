@@ -73,7 +73,8 @@ func (l *loader) Do(ctx context.Context, out *workload.Outcome) error {
 	}
 	if err := l.batch.Insert(ctx, out); err != nil {
 		if engine.ClassOf(err) == engine.Duplicate {
-			return engine.Classify(engine.Fatal, hint.With(fmt.Errorf("load table %s: %w", l.of.table.Name, err), "two rows have the same key: make it unique, as with sequence, or load into empty tables"))
+			return engine.Classify(engine.Fatal, hint.With(fmt.Errorf("load table %s: %w", l.of.table.Name, err),
+				"two rows have the same key: make it unique, as with sequence, or load into empty tables"))
 		}
 		return err
 	}

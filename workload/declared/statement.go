@@ -120,7 +120,8 @@ func (c *compiler) statement(n *form.Node, s scope) *statement {
 		return nil
 	}
 	s.of = t
-	r := &reading{compiler: c, f: c.Fields(n, kind, keysOf(kind).Names()), t: t, cols: c.columns(t), scope: s, s: &statement{kind: kind, at: n, table: t, count: 1}}
+	r := &reading{compiler: c, f: c.Fields(n, kind, keysOf(kind).Names()), t: t, cols: c.columns(t), scope: s}
+	r.s = &statement{kind: kind, at: n, table: t, count: 1}
 	r.op = model.Op{Kind: modelKinds[kind], Table: t.Name}
 	before := len(c.Problems)
 	map[string]func(){sInsert: r.insert, sGet: r.get, sScan: r.scan, sUpdate: r.update, sDelete: r.delete}[kind]()
@@ -231,7 +232,8 @@ func (r *reading) access() {
 		}
 	}
 	if ways != 1 {
-		r.refuse(r.s.at, fmt.Sprintf("%s needs one of row, key and index", r.s.kind), "row is a row's number, as in {row: {any: {}}}; key are its columns, as in {key: {id: job}}")
+		r.refuse(r.s.at, fmt.Sprintf("%s needs one of row, key and index", r.s.kind),
+			"row is a row's number, as in {row: {any: {}}}; key are its columns, as in {key: {id: job}}")
 		return
 	}
 	switch {

@@ -72,7 +72,8 @@ func (c *compiler) readNames(n *form.Node) {
 
 func (c *compiler) readTables(n *form.Node) {
 	for i, t := range c.tables {
-		c.readTable(t, n.Entries[i])
+		r := tableReader{c, t}
+		r.read(n.Entries[i])
 	}
 }
 
@@ -87,7 +88,14 @@ func (t *tableDef) indexNames() (names []string) {
 // live returns how many rows exist, as far as that is known.
 func (t *tableDef) live() int64 { return t.rows() - t.dead.size.Load() }
 
-func (c *compiler) readTable(t *tableDef, e form.Entry) {
+// tableReader reads a table.
+type tableReader struct {
+	*compiler
+	t *tableDef
+}
+
+func (c *tableReader) read(e form.Entry) {
+	t := c.t
 	f := c.Fields(e.Value, "table "+t.Name, tableKeys.Names())
 	n := f.Value("columns")
 	if n == nil {
@@ -98,19 +106,19 @@ func (c *compiler) readTable(t *tableDef, e form.Entry) {
 		return
 	}
 	for _, column := range n.Entries {
-		c.readColumn(t, column)
+		c.column(column)
 	}
 	if len(t.columns) != len(t.Columns) || len(t.columns) == 0 {
 		return // already reported
 	}
-	c.typeColumns(t, n)
+	c.typeColumns(n)
 	t.Key = f.Words("key", "names of columns", nil)
 	if f.Of.Get("key") == nil {
 		t.Key = []string{t.Columns[0].Name}
 	}
 	if n := f.Value("indexes"); n != nil && c.Is(n, form.Mapping, "indexes is a map of indexes by name", "as in {by_state: [state, id]}") {
 		for _, ix := range n.Entries {
-			c.readIndex(t, ix)
+			c.index(ix)
 		}
 	}
 	if err := t.Validate(); err != nil {
@@ -118,7 +126,8 @@ func (c *compiler) readTable(t *tableDef, e form.Entry) {
 	}
 }
 
-func (c *compiler) readColumn(t *tableDef, e form.Entry) {
+func (c *tableReader) column(e form.Entry) {
+	t := c.t
 	f := c.Fields(e.Value, "column "+e.Key.Text, columnKeys.Names())
 	col := model.Column{Name: e.Key.Text, NotNull: true}
 	def := columnDef{name: e.Key.Text, node: f.Value("value")}
@@ -159,7 +168,8 @@ func (c *compiler) readColumn(t *tableDef, e form.Entry) {
 const mostCopies = 1000
 
 // typeColumns sets the types and widths that follow from values, and the means.
-func (c *compiler) typeColumns(t *tableDef, at *form.Node) {
+func (c *tableReader) typeColumns(at *form.Node) {
+	t := c.t
 	cols := c.columns(t)
 	for i := range t.Columns {
 		col, v := &t.Columns[i], &cols.list[i].value
@@ -185,7 +195,7 @@ func (c *compiler) typeColumns(t *tableDef, at *form.Node) {
 	}
 }
 
-func (c *compiler) readIndex(t *tableDef, e form.Entry) {
+func (c *tableReader) index(e form.Entry) {
 	ix := model.Index{Name: e.Key.Text}
 	if e.Value.Kind == form.List {
 		ix.Columns = form.Fields{In: &c.Document, Of: &form.Node{Kind: form.Mapping, Entries: []form.Entry{e}}}.Words(e.Key.Text, "names of columns", nil)
@@ -194,7 +204,7 @@ func (c *compiler) readIndex(t *tableDef, e form.Entry) {
 		ix.Columns, ix.Include = f.Words("columns", "names of columns", nil), f.Words("include", "names of columns", nil)
 		form.Bind(f, "unique", form.Boolean, func(v bool) { ix.Unique = v })
 	}
-	t.Indexes = append(t.Indexes, ix)
+	c.t.Indexes = append(c.t.Indexes, ix)
 }
 
 // columnsOf compiles the values of a table's columns.

@@ -1,0 +1,168 @@
+package declared
+
+import (
+	"fmt"
+	"math"
+	"rumbench/internal/form"
+	"rumbench/internal/gen"
+	"rumbench/internal/hint"
+	"rumbench/internal/pace"
+	"rumbench/workload"
+	"slices"
+)
+
+// group is a group of clients.
+type group struct {
+	name  string
+	ops   []string
+	mix   *gen.Alias // nil: they are done in turn
+	retry workload.Retry
+}
+
+func (b *stepReader) group(s *step, e form.Entry, first bool) {
+	f := b.Fields(e.Value, "group "+e.Key.Text, groupKeys.Names())
+	g := &group{name: e.Key.Text}
+	w := workload.Group{Name: g.name, Clients: 1, RowsPerOp: 1, Pace: pace.Even}
+	if n := f.Value("clients"); n != nil {
+		clients, _ := b.whole(n, "clients", 1)
+		w.Clients = int(clients)
+	}
+	ops := b.groupOps(g, f)
+	of := "operation"
+	switch {
+	case !first:
+		of = g.name
+	case len(ops) == 1:
+		of = ops[0].name
+	}
+	if first {
+		s.Primary, s.WritesPer, s.Access = of, of, access(ops)
+	}
+	for _, o := range ops {
+		w.Ops = append(w.Ops, o.kind(of))
+		for _, st := range o.statements {
+			b.indexed(s, st)
+			if st.kind != sGet && st.kind != sScan && !slices.Contains(s.changes, st.table) {
+				s.changes = append(s.changes, st.table)
+			}
+		}
+	}
+	if n := f.Value("operations"); n != nil {
+		total, _ := b.whole(n, "operations", 1)
+		w.Work = max(1, total/int64(w.Clients))
+	}
+	form.Bind(f, "pace", form.OneOf(string(pace.Even), string(pace.Poisson)), func(v string) { w.Pace = pace.Kind(v) })
+	b.rate(&w, s, f)
+	form.Bind(f, "retry", form.OneOf(string(workload.RetrySame), string(workload.RetryNew), string(workload.RetryNone)), func(v string) {
+		w.Retry.Policy = workload.RetryPolicy(v)
+	})
+	g.retry = w.Retry
+	s.Groups, s.groups = append(s.Groups, w), append(s.groups, g)
+}
+
+// indexed refuses a statement that reads an index before it is built.
+func (b *stepReader) indexed(s *step, st *statement) {
+	name := st.variants[0].op.Index
+	if name != "" && !slices.Contains(b.built[st.table], name) {
+		b.At(st.at, fmt.Sprintf("index %s is built after step %s", name, s.Name), "move the step {index: "+st.table.Name+"} before it")
+	}
+}
+
+// groupOps reads which operations a group does.
+func (b *stepReader) groupOps(g *group, f form.Fields) (ops []*operation) {
+	do, mix, sequence := f.Value("do"), f.Value("mix"), f.Value("sequence")
+	var nodes []*form.Node
+	switch {
+	case do != nil && mix == nil && sequence == nil:
+		nodes = []*form.Node{do}
+	case mix != nil && do == nil && sequence == nil:
+		nodes = b.mix(g, mix)
+	case sequence != nil && do == nil && mix == nil:
+		if nodes = sequence.Items; len(nodes) == 0 {
+			b.At(sequence, "sequence is a list of operations", "")
+		}
+	default:
+		b.At(f.Of, fmt.Sprintf("group %s needs one of do, mix and sequence", g.name), "as in {do: OPERATION} or {mix: {A: 50, B: 50}}")
+	}
+	for _, n := range nodes {
+		i := slices.IndexFunc(b.ops, func(o *operation) bool { return o.name == n.Text })
+		if i < 0 {
+			var known []string
+			for _, o := range b.ops {
+				known = append(known, o.name)
+			}
+			b.At(n, fmt.Sprintf("there is no operation %q", n.Text), hint.OneOf(n.Text, known))
+			continue
+		}
+		g.ops = append(g.ops, n.Text)
+		ops = append(ops, b.ops[i])
+	}
+	return ops
+}
+
+// mix reads the shares of operations. Those of which it is 0 are left out.
+func (b *stepReader) mix(g *group, n *form.Node) (nodes []*form.Node) {
+	if !b.Is(n, form.Mapping, "mix is a map of operations to shares", "as in {put: 50, take: 50}") {
+		return nil
+	}
+	var weights []float64
+	for _, e := range n.Entries {
+		if w, ok := b.number(e.Value, "the share of "+e.Key.Text, 0); ok && w > 0 {
+			nodes, weights = append(nodes, e.Key), append(weights, w)
+		}
+	}
+	if len(weights) == 0 {
+		b.At(n, "no share is positive", "")
+		return nil
+	}
+	g.mix = gen.NewAlias(weights)
+	return nodes
+}
+
+// rate reads a constant rate, or a curve, which is an open system.
+func (b *stepReader) rate(w *workload.Group, s *step, f form.Fields) {
+	n := f.Value("rate")
+	if n == nil {
+		return
+	}
+	if n.Kind != form.Mapping || n.Get("mean") == nil {
+		rate, _ := b.number(n, "rate", 0)
+		w.Rate = rate / float64(w.Clients)
+		return
+	}
+	r := b.Fields(n, "rate", rateKeys.Names())
+	values := map[string]float64{}
+	for _, key := range rateKeys.Names() {
+		v := r.Value(key)
+		if v == nil {
+			b.At(n, "the rate has no "+key, "as in {mean: 4500, amplitude: 1000, period: 60}")
+			return
+		}
+		values[key], _ = b.number(v, key, 0)
+	}
+	switch mean, amplitude, period := values["mean"], values["amplitude"], values["period"]; {
+	case amplitude > mean:
+		b.At(n, fmt.Sprintf("the rate would fall below 0: its amplitude is %v, and its mean %v", amplitude, mean), "")
+	case mean == 0: // as fast as they can
+	case period < 1:
+		b.At(n, "the period is at least a second", "")
+	case s.Seconds == 0 || w.Work > 0:
+		b.At(n, "a curve of rates needs a run that is limited by seconds", "")
+	default:
+		w.Arrivals = &pace.Arrivals{Kind: w.Pace, Segments: wave(mean, amplitude, period, s.Seconds)}
+	}
+}
+
+// wave returns mean + amplitude·sin(2πt/period), in straight pieces whose ends are on
+// the curve: 48 in a period, as many as half hours in a day. Pieces lie within the
+// curve, so each is stretched to the curve's own area.
+func wave(mean, amplitude, period, seconds float64) (out []pace.Segment) {
+	const pieces = 48
+	length := period / pieces
+	at := func(i int) float64 { return math.Sin(2 * math.Pi * float64(i) / pieces) }
+	stretch := math.Pi / pieces / math.Tan(math.Pi/pieces) // of a chord's area to its arc's
+	for i := range int(math.Ceil(seconds/length)) + 1 {
+		out = append(out, pace.Segment{Seconds: length, From: max(0, mean+amplitude/stretch*at(i)), To: max(0, mean+amplitude/stretch*at(i+1))})
+	}
+	return out
+}

@@ -1,0 +1,55 @@
+package declared
+
+import (
+	"rumbench/internal/form"
+	"slices"
+)
+
+// surveyLoads finds out how many rows the loads insert into each table: distributions
+// depend on it.
+func (c *compiler) surveyLoads(n *form.Node) {
+	if n == nil {
+		return
+	}
+	for _, s := range n.Items {
+		t, rows := c.table(word(s.Get(stepLoad))), s.Get("rows")
+		if t == nil || rows == nil {
+			continue
+		}
+		k, _ := c.whole(rows, "rows", 0)
+		if clears := s.Get("clear"); clears != nil && clears.Value == true {
+			t.loaded = 0
+		}
+		t.loaded += k
+	}
+}
+
+// surveyOperations finds out which tables lose rows, and of which it is not known how
+// many rows they have.
+func (c *compiler) surveyOperations(n *form.Node) {
+	if n == nil {
+		return
+	}
+	for _, e := range n.Entries {
+		do := e.Value
+		if do.Kind == form.Mapping {
+			do = do.Get("do")
+		}
+		if do == nil {
+			continue
+		}
+		for _, s := range do.Items {
+			if t := c.table(word(s.Get(sDelete))); t != nil {
+				t.deletes = true
+			}
+			if t := c.table(word(s.Get(sInsert))); t != nil && t.keysGiven(s.Get("set")) {
+				t.inexact = true
+			}
+		}
+	}
+}
+
+// keysGiven reports whether a set names a column of the key.
+func (t *tableDef) keysGiven(set *form.Node) bool {
+	return set != nil && slices.ContainsFunc(t.Key, func(k string) bool { return set.Get(k) != nil })
+}
