@@ -179,7 +179,7 @@ func Commands(a *App) *cobra.Command {
 	}
 	root.SetFlagErrorFunc(wrongFlag)
 	root.AddCommand(newRunCommand(a), newReportCommand(a), newCompareCommand(a), newTableCommand(a), newImportCommand(a), newShowCommand(a),
-		newListCommand(a), newSchemaCommand(a), newHistoryCommand(a), newExportCommand(a), newStatCommand(a), newDoctorCommand(a),
+		newListCommand(a), newSchemaCommand(a), newWorkloadCommand(a), newHistoryCommand(a), newExportCommand(a), newStatCommand(a), newDoctorCommand(a),
 		newVersionCommand(a), newTrialCommand(a))
 	addCompletions(root)
 	addHelp(root)

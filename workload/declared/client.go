@@ -23,6 +23,9 @@ type client struct {
 	begin []workload.Transaction // by operation
 	late  gen.Stream             // what late statements draw, by the number of the operation
 
+	// tell, if set, is called after each statement.
+	tell func(s *statement, err error)
+
 	number int64 // operations begun
 	ready  bool
 	kind   int        // the operation
@@ -225,7 +228,11 @@ func (c *client) execute(ctx context.Context, s *statement) (found bool, err err
 	}
 	v := &s.variants[s.variant]
 	s.seen = len(s.carries) == 0
-	if err := v.stmt.Exec(ctx, s.args, &s.result); err != nil {
+	err = v.stmt.Exec(ctx, s.args, &s.result)
+	if c.tell != nil {
+		c.tell(s, err)
+	}
+	if err != nil {
 		return false, err
 	}
 	s.account(&v.op, &c.work)

@@ -70,8 +70,11 @@ func (w *Workload) New(p workload.Params) (workload.Run, error) {
 	return r, nil
 }
 
-func (w *Workload) run(p workload.Params) (*run, error) {
-	c := &compiler{Document: document(), info: w.info, params: p}
+func (w *Workload) run(p workload.Params) (*run, error) { return w.limited(p, 0) }
+
+// limited returns a run whose loads insert at most so many rows; 0: no limit.
+func (w *Workload) limited(p workload.Params, most int64) (*run, error) {
+	c := &compiler{Document: document(), info: w.info, params: p, most: most}
 	r := c.run(w.root)
 	if len(c.Problems) > 0 {
 		form.SortProblems(c.Problems)
@@ -192,6 +195,7 @@ type run struct {
 	params workload.Params
 	info   workload.Info
 	steps  []workload.Step
+	all    []*step
 	checks []check
 	needs  []model.Capability
 	// done are the operations completed in all runs; whole is whether that is all that
@@ -235,6 +239,7 @@ type compiler struct {
 	naming []string              // names that are being compiled
 	values map[*tableDef]*columns
 	seed   uint64
+	most   int64 // rows of a load; 0: no limit
 }
 
 // run compiles the file, and so checks it.
@@ -250,7 +255,8 @@ func (c *compiler) run(root *form.Node) *run {
 	ops := c.readOperations(root.Get("operations"))
 	r := &run{tables: c.tables, root: root, params: c.params, info: c.info, done: map[string]int64{}}
 	if len(c.Problems) == 0 {
-		r.openers(c.readSteps(root.Get("steps"), ops))
+		r.all = c.readSteps(root.Get("steps"), ops)
+		r.openers()
 	}
 	checks := checkReader{c, ops}
 	r.checks = checks.read(root.Get("checks"))

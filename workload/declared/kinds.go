@@ -290,7 +290,7 @@ func (r *reading) carry(n *form.Node, column int, t model.Type) {
 		s.most = int64(r.t.Columns[r.t.Column(r.f.Of.Get("read").Entries[column].Key.Text)].Width)
 	}
 	r.scope.vars[n.Text] = s
-	r.s.carries = append(r.s.carries, carry{column: column, slot: s.at})
+	r.s.carries = append(r.s.carries, carry{name: n.Text, column: column, slot: s.at})
 }
 
 func isName(s string) bool {

@@ -128,9 +128,7 @@ func (s *stage) Client(ctx context.Context, seat workload.Seat) (workload.Client
 
 // Finish settles which rows exist, and evaluates the checks.
 func (s *stage) Finish(ctx context.Context, done workload.Totals) (f workload.Finding, err error) {
-	for _, t := range s.tables {
-		t.settle()
-	}
+	s.settle()
 	for g := range s.of.groups {
 		for k, name := range s.of.groups[g].ops {
 			s.done[name] += done[g][k].Ops

@@ -74,7 +74,8 @@ func (s source) get(e *env, row int64) model.Value {
 // carry takes a column of the first row returned, or the aggregate, to later
 // statements.
 type carry struct {
-	column int
+	name   string
+	column int // -1: the aggregate, or the number assigned
 	slot   int
 	memory []byte // of a text
 }

@@ -146,6 +146,7 @@ func (b *stepReader) load(s *step, f form.Fields) {
 		b.At(f.Of, "the load has no rows", "how many, as in {load: "+s.table.Name+", rows: 100k}")
 	} else {
 		s.rows, _ = b.whole(n, "rows", 0)
+		s.rows = b.limit(s.rows)
 	}
 	if n := f.Value("clients"); n != nil {
 		clients, _ = b.whole(n, "clients", 1)
@@ -283,8 +284,8 @@ func (b *stepReader) judge() {
 }
 
 // open sets how the steps are opened.
-func (r *run) openers(steps []*step) {
-	for _, s := range steps {
+func (r *run) openers() {
+	for _, s := range r.all {
 		if s.Settle == nil {
 			s.Open = func(ctx context.Context, env workload.Env) (workload.Stage, error) { return r.open(ctx, s, env) }
 		}

@@ -17,11 +17,20 @@ func (c *compiler) surveyLoads(n *form.Node) {
 			continue
 		}
 		k, _ := c.whole(rows, "rows", 0)
+		k = c.limit(k)
 		if clears := s.Get("clear"); clears != nil && clears.Value == true {
 			t.loaded = 0
 		}
 		t.loaded += k
 	}
+}
+
+// limit returns how many rows a load inserts of those that it should.
+func (c *compiler) limit(rows int64) int64 {
+	if c.most > 0 {
+		return min(rows, c.most)
+	}
+	return rows
 }
 
 // surveyOperations finds out which tables lose rows, and of which it is not known how

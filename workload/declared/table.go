@@ -43,13 +43,16 @@ type column struct {
 	value  value
 }
 
-// types are the columns' types in files.
-var types = []struct {
+// columnType is a type in files.
+type columnType struct {
 	name  string
 	of    model.Type
 	width int
-}{
-	{"int64", model.Int, 0}, {"int32", model.Int, 4}, {"float", model.Float, 0},
+}
+
+// types are the columns' types in files.
+var types = []columnType{
+	{"int32", model.Int, 4}, {"int64", model.Int, 0}, {"float", model.Float, 0},
 	{"timestamp", model.Time, 0}, {"text", model.String, 0}, {"bytes", model.Bytes, 0},
 }
 
@@ -58,6 +61,15 @@ func typeNames() (out []string) {
 		out = append(out, t.name)
 	}
 	return out
+}
+
+// typeName returns the type of a column, as files name it.
+func typeName(c *model.Column) string {
+	i := slices.IndexFunc(types, func(t columnType) bool { return t.of == c.Type && (t.width == 0 || t.width == c.Width) })
+	if i < 0 {
+		return c.Type.String()
+	}
+	return types[i].name
 }
 
 // readNames reads the tables' names: values may refer to any table.

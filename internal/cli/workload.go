@@ -1,0 +1,264 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"rumbench/engine"
+	"rumbench/internal/hint"
+	"rumbench/internal/page"
+	"rumbench/internal/quantity"
+	"rumbench/internal/registry"
+	"rumbench/model"
+	"rumbench/workload"
+	"rumbench/workload/declared"
+)
+
+func newWorkloadCommand(a *App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "workload check|try|show",
+		Short: "write a workload of your own: check a file, try it, or start from one that exists",
+		Args:  args(cobra.NoArgs),
+		RunE:  func(*cobra.Command, []string) error { return usageErrorf("workload what: check FILE, try FILE, or show NAME") },
+	}
+	c.AddCommand(newCheckCommand(a), newTryCommand(a), newShowWorkloadCommand(a))
+	return c
+}
+
+// declaredOptions are the flags that choose the parameters of a workload's file.
+type declaredOptions struct {
+	preset string
+	sets   []string
+}
+
+func (o *declaredOptions) flags(c *cobra.Command) {
+	c.Flags().StringVar(&o.preset, "preset", "", "a preset of the file")
+	c.Flags().StringArrayVar(&o.sets, "set", nil, "a parameter: `name=value`, as in rows=2M; may be repeated")
+}
+
+// read reads a workload's file, or one that comes with rumbench, with its parameters.
+func (o *declaredOptions) read(file string) (*declared.Workload, workload.Params, error) {
+	content, err := os.ReadFile(file)
+	if shipped, ok := declared.File(file); errors.Is(err, fs.ErrNotExist) && ok {
+		content, err = shipped, nil
+	}
+	if err != nil {
+		return nil, nil, usage(err)
+	}
+	w, err := declared.Read(file, content)
+	if err != nil {
+		return nil, nil, err
+	}
+	info := w.Info()
+	given := map[string]any{}
+	for _, set := range o.sets {
+		name, text, ok := strings.Cut(set, "=")
+		p := info.Param(name)
+		if !ok || p == nil {
+			return nil, nil, usage(hint.Errorf("write --set NAME=VALUE with one of "+strings.Join(paramNames(info), ", "), "there is no parameter %q", name))
+		}
+		if given[name], err = p.Parse(text); err != nil {
+			return nil, nil, usage(err)
+		}
+	}
+	p, err := info.Resolve(o.preset, given)
+	if err != nil {
+		return nil, nil, usage(err)
+	}
+	return w, p, nil
+}
+
+func paramNames(i workload.Info) (names []string) {
+	for _, p := range i.Params {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+func newCheckCommand(a *App) *cobra.Command {
+	var o declaredOptions
+	c := &cobra.Command{
+		Use:   "check FILE",
+		Short: "check a workload's file, and print what it comes to",
+		Args:  args(cobra.ExactArgs(1)),
+		RunE: func(_ *cobra.Command, files []string) error {
+			w, p, err := o.read(files[0])
+			if err != nil {
+				return err
+			}
+			outline, err := w.Outline(p)
+			if err != nil {
+				return err
+			}
+			return printOutline(a.Stdout, w.Info(), outline)
+		},
+	}
+	o.flags(c)
+	return c
+}
+
+func printOutline(w io.Writer, info workload.Info, o declared.Outline) error {
+	t := page.Tree{Text: info.Name + ": " + info.Doc}
+	tables := t.Add("tables")
+	for _, x := range o.Tables {
+		one := tables.Add("%s: %s of %s and %s of index entries: %s in all", x.Name, quantity.Count(int(x.Rows), "row"),
+			quantity.Bytes(x.RowBytes), quantity.Bytes(x.IndexBytes), quantity.Bytes(float64(x.Rows)*(x.RowBytes+x.IndexBytes)))
+		one.Add("%s", x.Columns)
+	}
+	operations := t.Add("operations")
+	for _, x := range o.Operations {
+		text := x.Name
+		if x.Atomic {
+			text += ", a transaction"
+		}
+		operations.Add("%s: %s", text, strings.Join(x.Statements, "; "))
+	}
+	steps := t.Add("steps")
+	for i := range o.Steps {
+		steps.Add("%s: %s", o.Steps[i].Name, stepText(&o.Steps[i]))
+	}
+	return page.Text(w, []page.Block{t}, page.TextStyle{})
+}
+
+func stepText(s *workload.Step) string {
+	if s.Settle != nil {
+		return fmt.Sprintf("at least %v", s.Settle.Floor)
+	}
+	var groups []string
+	for _, g := range s.Groups {
+		var ops []string
+		for _, k := range g.Ops {
+			ops = append(ops, k.Name)
+		}
+		groups = append(groups, fmt.Sprintf("%s: %s doing %s", g.Name, quantity.Count(g.Clients, "client"), strings.Join(ops, ", ")))
+	}
+	text := strings.Join(groups, "; ")
+	if s.Seconds > 0 {
+		text += fmt.Sprintf(", for %v s", s.Seconds)
+	}
+	return text
+}
+
+func newTryCommand(a *App) *cobra.Command {
+	var o declaredOptions
+	var on []string
+	c := &cobra.Command{
+		Use:   "try FILE",
+		Short: "load a few rows, do each operation once, and print what was done",
+		Args:  args(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, files []string) error {
+			w, p, err := o.read(files[0])
+			if err != nil {
+				return err
+			}
+			for _, name := range on {
+				if err := tryOn(c.Context(), a, w, p, name); err != nil {
+					return fmt.Errorf("%s: %w", name, err)
+				}
+			}
+			return nil
+		},
+	}
+	o.flags(c)
+	c.Flags().StringSliceVar(&on, "on", []string{"memory"}, "the engines: `ENGINE` or ENGINE:STORAGE, as in sqlite,mysql:rocksdb")
+	return c
+}
+
+// triedRows is how many rows of each load are tried.
+const triedRows = 100
+
+// tryOn tries a workload on an engine, in a directory of its own.
+func tryOn(ctx context.Context, a *App, w *declared.Workload, p workload.Params, name string) (err error) {
+	t, err := w.Try(p, triedRows)
+	if err != nil {
+		return err
+	}
+	name, storage, _ := strings.Cut(name, ":")
+	e, ok := registry.Catalog{}.Engine(name)
+	if !ok {
+		return usage(hint.Errorf(hint.OneOf(name, registry.Catalog{}.EngineNames()), "there is no engine %q", name))
+	}
+	config := engine.Config{Storage: storage, Durability: model.DurabilityProcess, Schema: t.Schema()}
+	if info := engine.InfoOf(e, config); model.Missing(info.Capabilities, t.Needs()) != nil {
+		return model.Missing(info.Capabilities, t.Needs())
+	}
+	if config.Dir, err = os.MkdirTemp("", "rumbench-try-"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(config.Dir)) }()
+	if err := os.Chmod(config.Dir, 0o755); err != nil { // some servers run as another user
+		return err
+	}
+	if e.Check(config) != nil {
+		config.Durability = model.DurabilityNone
+	}
+	db, err := e.Open(ctx, config)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	tree := page.Tree{Text: "on " + strings.TrimSuffix(name+" "+storage, " ")}
+	var last string
+	var at *page.Tree
+	err = t.Do(ctx, db, func(d declared.Tried) {
+		heading := d.Step + " · " + d.Operation
+		if d.Op == nil {
+			tree.Add("%s: %s", d.Step, outcome(d))
+			return
+		}
+		if heading != last {
+			at, last = tree.Add("%s", heading), heading
+		}
+		line := at.Add("%s(%s): %s", statementText(ctx, db, d.Op), strings.Join(d.Args, ", "), outcome(d))
+		if len(d.Carried) > 0 {
+			line.Add("carries on %s", strings.Join(d.Carried, ", "))
+		}
+	})
+	return errors.Join(page.Text(a.Stdout, []page.Block{tree}, page.TextStyle{}), err)
+}
+
+func outcome(d declared.Tried) string {
+	if d.Err != nil {
+		return "failed: " + d.Err.Error()
+	}
+	return quantity.Count(int(d.Rows), "row")
+}
+
+// statementText returns what an engine is sent for an operation, as far as it says so.
+func statementText(ctx context.Context, db engine.DB, op *model.Op) string {
+	if x, ok := db.(engine.Explainer); ok {
+		if p, err := x.Explain(ctx, op); err == nil {
+			return p.Statement + " "
+		}
+	}
+	return op.Label() + " "
+}
+
+func newShowWorkloadCommand(a *App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "show NAME",
+		Short: "print the file of a workload that comes with rumbench, to start from",
+		Args:  args(cobra.ExactArgs(1)),
+		RunE: func(_ *cobra.Command, names []string) error {
+			if content, ok := declared.File(names[0]); ok {
+				_, err := a.Stdout.Write(content)
+				return err
+			}
+			var known []string
+			for _, w := range declared.Shipped() {
+				known = append(known, w.Info().Name)
+			}
+			if _, ok := (registry.Catalog{}).Workload(names[0]); ok {
+				return usage(hint.Errorf("those that are files: "+strings.Join(known, ", "), "workload %s is written in Go, and not a file", names[0]))
+			}
+			return usage(hint.Errorf(hint.OneOf(names[0], known), "there is no workload %q", names[0]))
+		},
+	}
+}

@@ -1,0 +1,122 @@
+package declared
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"rumbench/internal/form"
+)
+
+// Schema returns the JSON Schema (draft 2020-12) of workload files. It accepts every
+// file that Read accepts.
+func Schema() ([]byte, error) {
+	root := fileKeys.Shape("name", "tables", "steps")
+	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	root["title"] = "rumbench workload"
+	root["$defs"] = form.Shape{
+		"value": valueShape(), "param": paramKeys.Shape("default"), "table": tableKeys.Shape("columns"), "column": columnKeys.Shape(),
+		"index": indexKeys.Shape("columns"), "operation": operationKeys.Shape("do"), "statements": form.Shape{"type": "array", "minItems": 1, "items": eachKind(kinds, keysOf)},
+		"step": eachKind(stepNames, func(kind string) form.Table[none] { return stepKinds[kind] }), "group": groupKeys.Shape(), "rate": rateKeys.Shape(rateKeys.Names()...),
+		"check": checkKeys.Shape("expect"),
+	}
+	return json.MarshalIndent(root, "", "  ")
+}
+
+// eachKind returns the shape of a map of one of several kinds, each with its own keys, of
+// which one has the kind's name.
+func eachKind(kinds []string, keys func(kind string) form.Table[none]) form.Shape {
+	var shapes []form.Shape
+	for _, kind := range kinds {
+		shapes = append(shapes, keys(kind).Shape(kind))
+	}
+	return form.Either(shapes...)
+}
+
+// valueShape returns the shape of a value: a scalar, or a map of one generator.
+func valueShape() form.Shape {
+	properties := form.Shape{}
+	for i := range generators {
+		properties[generators[i].name] = form.Shape{"description": generators[i].summary()}
+	}
+	one := form.Shape{"type": "object", "minProperties": 1, "maxProperties": 1, "properties": properties, "additionalProperties": false}
+	return form.Either(form.Shape{"type": []string{"number", "string", "boolean"}}, one)
+}
+
+// summary returns what the generator is, with its arguments.
+func (g *generator) summary() string {
+	var args []string
+	for _, a := range g.args {
+		text := a.name
+		if a.doc != "" {
+			text += " (" + a.doc + ")"
+		}
+		if a.usual != "" && a.usual != overDefault {
+			text += " = " + a.usual
+		}
+		args = append(args, text)
+	}
+	if len(args) == 0 {
+		return g.doc + "."
+	}
+	return g.doc + ". Arguments: " + strings.Join(args, "; ") + "."
+}
+
+// Reference returns the reference of workload files, in Markdown.
+func Reference() string {
+	var b strings.Builder
+	table := func(heading, about string, keys form.Table[none]) {
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n| key | meaning |\n|---|---|\n", heading, about)
+		for _, k := range keys {
+			fmt.Fprintf(&b, "| `%s` | %s |\n", k.Name, k.Doc)
+		}
+	}
+	table("The file", "A workload file is a map.", fileKeys)
+	table("A parameter", "Below `params`, by name. A plan's `params` override it. Values may use it by its name; a bool is 1 or 0, a duration its seconds.", paramKeys)
+	table("A table", "Below `tables`, by name.", tableKeys)
+	table("A column", "Below `columns`, by name. The value is a function of the seed and the row's number: every engine gets the same.", columnKeys)
+	table("An index", "Below `indexes`, by name. A list of columns is short for `{columns: [...]}`.", indexKeys)
+	table("An operation", "Below `operations`, by name. A list of statements is short for `{do: [...]}`.", operationKeys)
+	for _, kind := range kinds {
+		table("Statement: "+kind, statementDocs[kind], keysOf(kind))
+	}
+	for _, kind := range stepNames {
+		table("Step: "+kind, stepDocs[kind], stepKinds[kind])
+	}
+	table("A group of clients", "Below `groups`, by name.", groupKeys)
+	table("A rate that rises and falls", "mean + amplitude · sin(2πt / period). Operations then arrive whether earlier ones are done or not.", rateKeys)
+	table("A check", "It is evaluated after each run, with parameter `check: true`.", checkKeys)
+	b.WriteString("\n## Generators\n\nA value is a number, a text in an expression's syntax, or a map of one generator: `{NAME: ARGUMENT}`, `{NAME: [ARGUMENT, …]}` or `{NAME: {ARGUMENT: VALUE, …}}`.\n\n")
+	b.WriteString("| generator | what it makes | arguments |\n|---|---|---|\n")
+	for i := range generators {
+		g := &generators[i]
+		var args []string
+		for _, a := range g.args {
+			text := "`" + a.name + "`"
+			if a.doc != "" {
+				text += ": " + a.doc
+			}
+			if a.usual != "" && a.usual != overDefault {
+				text += ", default `" + a.usual + "`"
+			}
+			args = append(args, text)
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", g.name, g.doc, strings.Join(args, "<br>"))
+	}
+	return b.String()
+}
+
+var statementDocs = map[string]string{
+	sInsert: "Rows get the numbers that follow, and their columns their own values.",
+	sGet:    "It needs one of `row`, `key` and `index`.",
+	sScan:   "Without bounds it reads all of the table, or as many rows as `limit` says.",
+	sUpdate: "It needs one of `row`, `key` and `index`, and `set` or `add`.",
+	sDelete: "It needs `row` or `key`.",
+}
+
+var stepDocs = map[string]string{
+	stepLoad:   "The first step that does something creates the tables, with the indexes that no step builds.",
+	stepIndex:  "An index that a step builds does not exist before.",
+	stepSettle: "`settle` alone rests for 60 s and a second per million rows.",
+	stepRun:    "Groups of clients do operations at the same time.",
+}
