@@ -221,6 +221,12 @@ type Session interface {
 	Close() error
 }
 
+// Speaker is a DB that executes Own statements.
+type Speaker interface {
+	// Speaks returns the name of the SQL that it understands: its engine's.
+	Speaks() string
+}
+
 // Loader is a Session that completes bulk loads: until EndLoad has returned,
 // rows inserted with model.Op.Load need neither be visible to other sessions
 // nor survive a crash.

@@ -31,11 +31,13 @@ const (
 	Begin    // starts a transaction at Isolation
 	Commit   // ends the session's transaction, keeping its work
 	Rollback // ends the session's transaction, undoing its work
+	// Own is SQL of the user's own, which says all itself; see Op.SQL.
+	Own
 )
 
 // String returns the name of the kind, for messages.
 func (k Kind) String() string {
-	return name("kind", []string{"", "insert", "get", "scan", "update", "delete", "delete lowest", "begin", "commit", "rollback"}, uint8(k))
+	return name("kind", []string{"", "insert", "get", "scan", "update", "delete", "delete lowest", "begin", "commit", "rollback", "own SQL"}, uint8(k))
 }
 
 // Conflict is what an insert does when a row with the key exists.
@@ -164,6 +166,11 @@ type Op struct {
 	Lock bool
 
 	Isolation Isolation // Begin
+
+	// SQL is the text of an Own statement in pieces: there is an argument between each
+	// two of them. Returns are the types of the columns that it returns; none: it writes.
+	SQL     []string
+	Returns []Type
 }
 
 // Label describes the operation, for messages.
@@ -191,7 +198,11 @@ func (o *Op) RangeCount() int { return max(o.Ranges, 1) }
 //	Scan          Equal values, then Ranges times: the lower bound if any, the upper bound if any; then one per Where; then the limit, if LimitGiven
 //	Update        one value per Set, then KeyCount × key columns (or, by Index, the Equal values)
 //	DeleteLowest  one value: the cursor
+//	Own           one value between each two pieces of SQL
 func (o *Op) Args(t *Table) int {
+	if o.Kind == Own {
+		return max(len(o.SQL)-1, 0)
+	}
 	key := len(t.Key)
 	if o.Index != "" {
 		key = o.Equal
@@ -242,7 +253,7 @@ func refuse(wrong bool, format string, args ...any) error {
 
 func (o *Op) validate(t *Table) error {
 	switch o.Kind {
-	case Begin, Commit, Rollback, Delete:
+	case Begin, Commit, Rollback, Delete, Own:
 		return nil
 	case Insert:
 		return o.validateInsert(t)

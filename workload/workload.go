@@ -54,6 +54,12 @@ type Run interface {
 	Estimate() Live
 }
 
+// Speaker is a Run of which statements are SQL of the user's own.
+type Speaker interface {
+	// Speaks returns the engines that it is possible on; nil: all.
+	Speaks() []string
+}
+
 // Live is the amount of user data in a database.
 type Live struct {
 	Rows int64

@@ -75,7 +75,7 @@ type session db
 func (session) Close() error { return nil }
 
 func (s session) Prepare(_ context.Context, op *model.Op) (engine.Stmt, error) {
-	if op.Kind != model.Begin && op.Kind != model.Commit && op.Kind != model.Rollback {
+	if op.Table != "" {
 		t, err := s.schema.Table(op.Table)
 		if err != nil {
 			return nil, err

@@ -42,6 +42,9 @@ func Open(ctx context.Context, connect Connector, d *Dialect, schema model.Schem
 // Admin returns the connection that definitions are made on.
 func (db *DB) Admin() *Admin { return db.admin }
 
+// Speaks implements engine.Speaker.
+func (db *DB) Speaks() string { return db.dialect.Speaks }
+
 // Dialect returns the database's dialect.
 func (db *DB) Dialect() *Dialect { return db.dialect }
 

@@ -17,6 +17,8 @@ import (
 // Dialect is how one database differs from others in its SQL. It has
 // many fields because each is one such difference; most are left alone.
 type Dialect struct {
+	// Speaks is the name under which users write SQL of their own for it.
+	Speaks string
 	// Quote surrounds identifiers; inside it is doubled.
 	Quote string
 	// Numbered is the prefix of placeholders that carry the argument's number,

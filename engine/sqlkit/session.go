@@ -36,15 +36,8 @@ func (s *Session) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error
 	case model.Rollback:
 		return &end{session: s, text: rollback}, nil
 	}
-	t, err := s.db.schema.Table(op.Table)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.db.Usable(op); err != nil {
-		return nil, err
-	}
 	d := s.db.dialect
-	text, err := d.Statement(t, op)
+	t, text, err := s.db.statement(op)
 	if err != nil {
 		return nil, err
 	}
@@ -55,11 +48,35 @@ func (s *Session) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error
 		return nil, err
 	}
 	b := newBase(s, t, op, text.Args, st)
-	if op.Kind == model.Get || op.Kind == model.Scan {
+	if op.Kind == model.Get || op.Kind == model.Scan || len(op.Returns) > 0 {
 		return newRead(b, op, text.Types), nil
 	}
 	s.writes = true
 	return newWrite(b, t, op), nil
+}
+
+// statement returns an operation as a statement, and its table; nil: that of a user's own
+// statement is unknown.
+func (db *DB) statement(op *model.Op) (*model.Table, Statement, error) {
+	if op.Kind == model.Own {
+		b := &builder{d: db.dialect}
+		for i, piece := range op.SQL {
+			if i > 0 {
+				b.arg(i - 1)
+			}
+			b.text(piece)
+		}
+		return nil, b.statement(op.Returns...), nil
+	}
+	t, err := db.schema.Table(op.Table)
+	if err != nil {
+		return nil, Statement{}, err
+	}
+	if err := db.Usable(op); err != nil {
+		return nil, Statement{}, err
+	}
+	text, err := db.dialect.Statement(t, op)
+	return t, text, err
 }
 
 // prepare prepares a statement's text; the session closes it at its end.

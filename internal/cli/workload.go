@@ -23,12 +23,12 @@ import (
 
 func newWorkloadCommand(a *App) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "workload check|try|show",
+		Use:   "workload check|try|show|import",
 		Short: "write a workload of your own: check a file, try it, or start from one that exists",
 		Args:  args(cobra.NoArgs),
-		RunE:  func(*cobra.Command, []string) error { return usageErrorf("workload what: check FILE, try FILE, or show NAME") },
+		RunE:  func(*cobra.Command, []string) error { return usageErrorf("workload what: check FILE, try FILE, show NAME, or import pgbench FILE") },
 	}
-	c.AddCommand(newCheckCommand(a), newTryCommand(a), newShowWorkloadCommand(a))
+	c.AddCommand(newCheckCommand(a), newTryCommand(a), newShowWorkloadCommand(a), newImportScriptCommand(a))
 	return c
 }
 
@@ -233,6 +233,9 @@ func outcome(d declared.Tried) string {
 
 // statementText returns what an engine is sent for an operation, as far as it says so.
 func statementText(ctx context.Context, db engine.DB, op *model.Op) string {
+	if op.Kind == model.Own {
+		return strings.Join(op.SQL, "?") + " "
+	}
 	if x, ok := db.(engine.Explainer); ok {
 		if p, err := x.Explain(ctx, op); err == nil {
 			return p.Statement + " "
@@ -261,4 +264,31 @@ func newShowWorkloadCommand(a *App) *cobra.Command {
 			return usage(hint.Errorf(hint.OneOf(names[0], known), "there is no workload %q", names[0]))
 		},
 	}
+}
+
+func newImportScriptCommand(a *App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "import pgbench",
+		Short: "turn a script of another tool into a workload's file",
+		Args:  args(cobra.NoArgs),
+		RunE:  func(*cobra.Command, []string) error { return usageErrorf("import what: pgbench FILE") },
+	}
+	c.AddCommand(&cobra.Command{
+		Use:   "pgbench FILE",
+		Short: "turn a script of pgbench into a workload's file with SQL for postgres",
+		Args:  args(cobra.ExactArgs(1)),
+		RunE: func(_ *cobra.Command, files []string) error {
+			script, err := os.ReadFile(files[0])
+			if err != nil {
+				return usage(err)
+			}
+			file, err := declared.FromPgbench(files[0], script)
+			if err != nil {
+				return err
+			}
+			_, err = a.Stdout.Write(file)
+			return err
+		},
+	})
+	return c
 }

@@ -266,6 +266,11 @@ func (b *binder) checkData(targets []*bound, trials int) {
 func (b *binder) checkEngine(t *bound, p *Plan) {
 	e, _ := b.cat.Engine(t.Engine)
 	info := e.Info()
+	if s, ok := p.Run.(workload.Speaker); ok {
+		if names := s.Speaks(); names != nil && !slices.Contains(names, t.Engine) {
+			b.At(t.node, fmt.Sprintf("workload %s has no SQL for %s", p.Workload, t.Engine), "it has SQL for "+strings.Join(names, ", "))
+		}
+	}
 	if p.Run != nil {
 		of, needs := engine.InfoOf(e, t.Config), p.For(&t.Target).Run.Needs()
 		if err := model.Missing(of.Capabilities, needs); err != nil {

@@ -67,6 +67,9 @@ func (c *client) prepare(ctx context.Context, o *operation, session engine.Sessi
 	}
 	c.begin = append(c.begin, t)
 	for _, s := range o.statements {
+		if s.on(c.stage.env.DB) && !slices.Contains(c.own, o.name) {
+			c.own = append(c.own, o.name)
+		}
 		for i := range s.variants {
 			v := &s.variants[i]
 			v.op.Blind = v.op.Blind && !s.table.holes
@@ -76,7 +79,9 @@ func (c *client) prepare(ctx context.Context, o *operation, session engine.Sessi
 		}
 		s.rows = make([]int64, s.count)
 		s.returns = !o.writes()
-		s.entries = c.entryBytes(s.table, &s.variants[0].op)
+		if s.table != nil {
+			s.entries = c.entryBytes(s.table, &s.variants[0].op)
+		}
 		if len(s.carries) > 0 || len(s.proofs) > 0 {
 			s.result.Each = func(row []model.Value) { c.returned(s, row) }
 		}
@@ -242,7 +247,7 @@ func (c *client) execute(ctx context.Context, s *statement) (found bool, err err
 			s.seen = true
 		}
 	}
-	return s.seen, nil
+	return s.seen || !s.needed, nil
 }
 
 // aggregate returns the number that was assigned, or the aggregate: 0 of no rows.
@@ -294,6 +299,8 @@ func (s *statement) account(op *model.Op, w *model.Work) {
 	case model.Insert:
 		w.Writes++
 		w.Bytes += s.entries*s.count + sizes(s.args)
+	case model.Own:
+		s.accountOwn(op, w)
 	default:
 		if rows == 0 {
 			w.Others++
@@ -302,7 +309,7 @@ func (s *statement) account(op *model.Op, w *model.Work) {
 		w.Writes++
 		w.Bytes += (s.entries + sizes(s.args[:len(op.Set)])) * rows
 	}
-	if s.expected == 0 || s.table.holes {
+	if s.expected == 0 || s.table != nil && s.table.holes {
 		return
 	}
 	expected := s.expected
@@ -312,6 +319,23 @@ func (s *statement) account(op *model.Op, w *model.Work) {
 	}
 	w.Expected += expected
 	w.Found += min(rows, expected)
+}
+
+// accountOwn adds what SQL of the user's own did: the bytes of what it returned, or of its
+// arguments.
+func (s *statement) accountOwn(op *model.Op, w *model.Work) {
+	switch {
+	case len(op.Returns) > 0:
+		w.Reads++
+		if s.returns {
+			w.Bytes += s.result.Bytes
+		}
+	case s.result.Rows == 0:
+		w.Others++
+	default:
+		w.Writes++
+		w.Bytes += sizes(s.args)
+	}
 }
 
 func sizes(values []model.Value) (sum int64) {

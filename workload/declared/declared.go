@@ -198,6 +198,7 @@ type run struct {
 	all    []*step
 	checks []check
 	needs  []model.Capability
+	speaks []string
 	// done are the operations completed in all runs; whole is whether that is all that
 	// has ever changed the tables.
 	done  map[string]int64
@@ -209,6 +210,9 @@ func (r *run) Schema() model.Schema { return r.schema }
 
 // Needs implements workload.Run.
 func (r *run) Needs() []model.Capability { return r.needs }
+
+// Speaks implements workload.Speaker.
+func (r *run) Speaks() []string { return r.speaks }
 
 // Steps implements workload.Run.
 func (r *run) Steps() []workload.Step { return r.steps }
@@ -262,6 +266,12 @@ func (c *compiler) run(root *form.Node) *run {
 	r.checks = checks.read(root.Get("checks"))
 	for _, t := range c.tables {
 		r.schema.Tables = append(r.schema.Tables, *t.Table)
+	}
+	r.speaks = speaks(ops)
+	if slices.ContainsFunc(c.tables, func(t *tableDef) bool {
+		return slices.ContainsFunc(t.Indexes, func(ix model.Index) bool { return ix.Unique })
+	}) {
+		r.needs = append(r.needs, model.CapUnique)
 	}
 	if slices.ContainsFunc(ops, func(o *operation) bool { return o.atomic }) {
 		r.needs = append(r.needs, model.CapTransactions)

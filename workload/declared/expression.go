@@ -21,6 +21,7 @@ type scope struct {
 	of    *tableDef // whose rows it numbers; nil: none
 	table *columns  // whose columns are computed; nil: it is in an operation
 	vars  map[string]slot
+	used  map[string]bool // names of vars that are used
 	dead  bool                              // rows that were deleted may be chosen
 	fixed bool                              // only parameters: it is computed before the run
 	call  func(*ast.CallNode) (value, bool) // functions; nil: there are none
@@ -105,6 +106,9 @@ func textual(l, r model.Type) string {
 // name compiles a name: of the scope, of a column, or of a parameter.
 func (c *compiler) name(n *form.Node, x *ast.IdentifierNode, s scope) (value, bool) {
 	if v, ok := s.vars[x.Value]; ok && !s.fixed {
+		if s.used != nil {
+			s.used[x.Value] = true
+		}
 		return v.value(), true
 	}
 	if s.table != nil && !s.fixed {

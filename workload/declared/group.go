@@ -41,6 +41,9 @@ func (b *stepReader) group(s *step, e form.Entry, first bool) {
 	for _, o := range ops {
 		w.Ops = append(w.Ops, o.kind(of))
 		for _, st := range o.statements {
+			if st.kind == sOwn {
+				continue
+			}
 			b.indexed(s, st)
 			if st.kind != sGet && st.kind != sScan && !slices.Contains(s.changes, st.table) {
 				s.changes = append(s.changes, st.table)

@@ -84,9 +84,12 @@ const (
 	sScan   = "scan"
 	sUpdate = "update"
 	sDelete = "delete"
+	sOwn    = "sql"
 )
 
-var kinds = []string{sInsert, sGet, sScan, sUpdate, sDelete}
+var kinds = []string{sInsert, sGet, sScan, sUpdate, sDelete, sOwn}
+
+var generic = kinds[:5]
 
 // statementKey is a key of some kinds of statements.
 type statementKey struct {
@@ -100,7 +103,7 @@ var statementKeys = []statementKey{
 	{key(sScan, "Read rows of a table in the order of its key, or of an index.", aName), []string{sScan}},
 	{key(sUpdate, "Change rows of a table by key.", aName), []string{sUpdate}},
 	{key(sDelete, "Delete rows of a table by key.", aName), []string{sDelete}},
-	{key("row", "The number of a row, from 0 in the order of inserts: usually a distribution. An insert replaces nothing unless conflict says so. A scan begins at the row.", valueOf), kinds},
+	{key("row", "The number of a row, from 0 in the order of inserts: usually a distribution. An insert replaces nothing unless conflict says so. A scan begins at the row.", valueOf), generic},
 	{key("key", "The key's columns, instead of a row.", valueMap), []string{sGet, sUpdate, sDelete}},
 	{key("rows", "How many rows one statement inserts, or reads by keys that are drawn one by one. Default 1.", count), []string{sInsert, sGet}},
 	{key("index", "The index that is read.", aName), []string{sGet, sScan, sUpdate}},
@@ -111,7 +114,7 @@ var statementKeys = []statementKey{
 	{key("below", "The values of the next column are less.", valueOf), []string{sScan}},
 	{key("limit", "How many rows are read at most.", valueOf), []string{sScan}},
 	{key("descending", "From the end.", flag), []string{sScan}},
-	{key("read", "The columns that are returned, or a map of columns to names under which later statements use the values of the first row. Without such a row the operation ends. Default: all columns.", namesOrIn), []string{sGet, sScan}},
+	{key("read", "The columns that are returned, or a map of columns to names under which later statements use the values of the first row. Without such a row an operation that uses them ends. Default: all columns.", namesOrIn), []string{sGet, sScan}},
 	{key("count", "Count the rows, and carry the number on under this name.", aName), []string{sScan}},
 	{key("sum", "Sum a column, and carry it on: {column: name}.", form.Shape{"type": "object", "additionalProperties": aName, "maxProperties": 1}), []string{sScan}},
 	{key("number", "Carry the number that the engine has assigned on under this name.", aName), []string{sInsert}},
@@ -119,7 +122,9 @@ var statementKeys = []statementKey{
 	{key("add", "Numbers that are added, by column.", valueMap), []string{sUpdate}},
 	{key("conflict", "What an insert does where the key exists: ignore it, replace the row, or {add: [columns]}. Default: it fails.", form.Either(form.Shape{"enum": []string{"ignore", "replace"}}, form.Shape{"type": "object", "properties": form.Shape{"add": names}, "required": []string{"add"}, "additionalProperties": false})), []string{sInsert}},
 	{key("lock", "Nobody else changes the rows until the transaction ends.", flag), []string{sGet}},
-	{key("expect", "How many rows it should find. Fewer are reported. Default: those that exist, if that is known.", count), []string{sGet, sScan, sUpdate, sDelete}},
+	{key(sOwn, "SQL by engine, as in {mysql: SELECT ...}, with :NAME for a value. On these engines it is executed in place of the statement; alone it makes the file refuse others.", form.Shape{"type": "object", "minProperties": 1, "additionalProperties": aName}), kinds},
+	{key("returns", "The columns that the SQL returns, with their types. Later statements use the values of the first row by these names. Default: it returns no rows.", form.Shape{"type": "object", "additionalProperties": form.Shape{"enum": typeNames()}}), []string{sOwn}},
+	{key("expect", "How many rows it should find. Fewer are reported. Default: those that exist, if that is known.", count), []string{sGet, sScan, sUpdate, sDelete, sOwn}},
 }
 
 // keysOf returns the keys of a kind of statements.

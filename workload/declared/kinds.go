@@ -41,7 +41,7 @@ func (r *reading) insert() {
 	r.conflict()
 	if n := r.f.Value("number"); n != nil {
 		r.op.ReturnNumber = true
-		r.carry(n, -1, model.Int)
+		r.carry(n, -1, model.Int, 0)
 	}
 }
 
@@ -232,7 +232,7 @@ func (r *reading) returned() {
 	switch {
 	case count != nil:
 		r.op.Aggregate = model.Count
-		r.carry(count, -1, model.Int)
+		r.carry(count, -1, model.Int, 0)
 	case sum != nil:
 		if !r.Is(sum, form.Mapping, "sum is a map of a column to a name", "as in {sum: {amount: total}}") || len(sum.Entries) != 1 {
 			return
@@ -240,14 +240,14 @@ func (r *reading) returned() {
 		e := sum.Entries[0]
 		if i := r.column(e.Key); i >= 0 {
 			r.op.Aggregate, r.op.Columns = model.Sum, []string{e.Key.Text}
-			r.carry(e.Value, -1, r.t.Columns[i].Type)
+			r.carry(e.Value, -1, r.t.Columns[i].Type, 0)
 		}
 	case read == nil:
 		r.op.Columns = r.t.ColumnNames()
 	case read.Kind == form.Mapping:
 		for _, e := range read.Entries {
 			if i := r.column(e.Key); i >= 0 {
-				r.carry(e.Value, len(r.op.Columns), r.t.Columns[i].Type)
+				r.carry(e.Value, len(r.op.Columns), r.t.Columns[i].Type, int64(r.t.Columns[i].Width))
 				r.op.Columns = append(r.op.Columns, e.Key.Text)
 			}
 		}
@@ -275,8 +275,9 @@ func (r *reading) returned() {
 	}
 }
 
-// carry adds a name to what later statements may use.
-func (r *reading) carry(n *form.Node, column int, t model.Type) {
+// carry adds a name to what later statements may use: a column, or for -1 the aggregate,
+// of at most so many bytes.
+func (r *reading) carry(n *form.Node, column int, t model.Type, most int64) {
 	if n.Kind != form.Scalar || !isName(n.Text) {
 		r.refuse(n, fmt.Sprintf("%q is not a name", n.Text), "letters, digits and _")
 		return
@@ -285,10 +286,7 @@ func (r *reading) carry(n *form.Node, column int, t model.Type) {
 		r.refuse(n, fmt.Sprintf("there is a value called %q already", n.Text), "")
 		return
 	}
-	s := slot{at: len(r.scope.vars), typ: t, late: true}
-	if column >= 0 {
-		s.most = int64(r.t.Columns[r.t.Column(r.f.Of.Get("read").Entries[column].Key.Text)].Width)
-	}
+	s := slot{at: len(r.scope.vars), typ: t, late: true, most: most}
 	r.scope.vars[n.Text] = s
 	r.s.carries = append(r.s.carries, carry{name: n.Text, column: column, slot: s.at})
 }

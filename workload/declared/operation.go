@@ -42,7 +42,7 @@ func (c *compiler) readOperations(n *form.Node) (out []*operation) {
 func (c *compiler) operation(e form.Entry) *operation {
 	o := &operation{name: e.Key.Text}
 	do := e.Value
-	s := scope{vars: map[string]slot{}}
+	s := scope{vars: map[string]slot{}, used: map[string]bool{}}
 	before := len(c.Problems)
 	if do.Kind == form.Mapping {
 		f := c.Fields(e.Value, "operation "+o.name, operationKeys.Names())
@@ -72,6 +72,9 @@ func (c *compiler) operation(e form.Entry) *operation {
 		return nil
 	}
 	o.vars = len(s.vars)
+	for _, st := range o.statements {
+		st.needed = slices.ContainsFunc(st.carries, func(k carry) bool { return s.used[k.name] })
+	}
 	return o
 }
 
@@ -110,9 +113,17 @@ func (o *operation) transaction(c *compiler, n *form.Node) {
 	}
 }
 
-// writes and reads report whether the operation has statements of these kinds.
-func (o *operation) writes() bool { return o.has(sInsert, sUpdate, sDelete) }
-func (o *operation) reads() bool  { return o.has(sGet, sScan) }
+// writes reports whether the operation has statements that do not only read.
+func (o *operation) writes() bool {
+	return slices.ContainsFunc(o.statements, func(s *statement) bool {
+		if s.kind == sOwn {
+			return !s.reads()
+		}
+		return s.kind != sGet && s.kind != sScan
+	})
+}
+
+// has reports whether the operation has statements of these kinds.
 func (o *operation) has(kinds ...string) bool {
 	return slices.ContainsFunc(o.statements, func(s *statement) bool { return slices.Contains(kinds, s.kind) })
 }

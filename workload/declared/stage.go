@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"rumbench/engine"
@@ -19,6 +20,7 @@ type stage struct {
 	of      *step
 	env     workload.Env
 	spoiled atomic.Int64 // texts returned that do not prove themselves
+	own     []string     // operations in SQL of the user's own
 	from    int64        // the first row of a load
 	taken   atomic.Int64 // rows of a load that clients have taken
 }
@@ -136,6 +138,9 @@ func (s *stage) Finish(ctx context.Context, done workload.Totals) (f workload.Fi
 	}
 	if n := s.spoiled.Load(); n > 0 {
 		f.Broken = append(f.Broken, fmt.Sprintf("%d texts that were read do not match their own checksums", n))
+	}
+	if len(s.own) > 0 {
+		f.Notes = append(f.Notes, "SQL of the user's own is executed in operations "+strings.Join(s.own, ", "))
 	}
 	if s.env.Results && s.params.Bool(checkParam.Name) && s.of.kind == stepRun {
 		if err := s.check(ctx, &f); err != nil {

@@ -30,6 +30,8 @@ type statement struct {
 	exact    bool
 	rowOf    func(key int64) int64 // of a delete: the row that the key belongs to, if known
 	carries  []carry
+	needed   bool // a later statement uses what it carries
+	own      ownSQL
 	proofs   []int // returned columns that prove themselves
 	returns  bool  // what it returns are the bytes of the operation
 	entries  int64 // bytes of the index entries that it writes, on average per row
@@ -102,7 +104,7 @@ func (c *compiler) statement(n *form.Node, s scope) *statement {
 		return nil
 	}
 	var kind string
-	for _, k := range kinds {
+	for _, k := range generic {
 		switch {
 		case n.Get(k) == nil:
 		case kind != "":
@@ -112,27 +114,38 @@ func (c *compiler) statement(n *form.Node, s scope) *statement {
 			kind = k
 		}
 	}
+	if kind == "" && n.Get(sOwn) != nil {
+		kind = sOwn
+	}
 	if kind == "" {
 		c.At(n, "the statement does nothing", "it has one of the keys "+strings.Join(kinds, ", "))
 		return nil
 	}
-	t := c.tableOf(n.Get(kind))
-	if t == nil {
-		return nil
+	var t *tableDef
+	var cols *columns
+	if kind != sOwn {
+		if t = c.tableOf(n.Get(kind)); t == nil {
+			return nil
+		}
+		cols = c.columns(t)
 	}
 	s.of = t
-	r := &reading{compiler: c, f: c.Fields(n, kind, keysOf(kind).Names()), t: t, cols: c.columns(t), scope: s}
+	r := &reading{compiler: c, f: c.Fields(n, kind, keysOf(kind).Names()), t: t, cols: cols, scope: s}
 	r.s = &statement{kind: kind, at: n, table: t, count: 1}
-	r.op = model.Op{Kind: modelKinds[kind], Table: t.Name}
+	r.op.Kind = modelKinds[kind]
+	if t != nil {
+		r.op.Table = t.Name
+	}
 	before := len(c.Problems)
-	map[string]func(){sInsert: r.insert, sGet: r.get, sScan: r.scan, sUpdate: r.update, sDelete: r.delete}[kind]()
+	map[string]func(){sInsert: r.insert, sGet: r.get, sScan: r.scan, sUpdate: r.update, sDelete: r.delete, sOwn: r.expect}[kind]()
+	r.ownSQL()
 	if len(c.Problems) > before {
 		return nil
 	}
 	return r.finish()
 }
 
-var modelKinds = map[string]model.Kind{sInsert: model.Insert, sGet: model.Get, sScan: model.Scan, sUpdate: model.Update, sDelete: model.Delete}
+var modelKinds = map[string]model.Kind{sInsert: model.Insert, sGet: model.Get, sScan: model.Scan, sUpdate: model.Update, sDelete: model.Delete, sOwn: model.Own}
 
 // finish makes the variants, and checks them against the vocabulary.
 func (r *reading) finish() *statement {
@@ -152,6 +165,9 @@ func (r *reading) finish() *statement {
 		r.s.variants = append(r.s.variants, v)
 	}
 	for i := range r.s.variants {
+		if r.s.kind == sOwn {
+			break
+		}
 		if err := r.s.variants[i].op.Validate(r.t.Table); err != nil {
 			r.At(r.s.at, err.Error(), hint.Of(err))
 			return nil

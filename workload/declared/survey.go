@@ -48,6 +48,9 @@ func (c *compiler) surveyOperations(n *form.Node) {
 			continue
 		}
 		for _, s := range do.Items {
+			if s.Get(sOwn) != nil && s.Get("returns") == nil && !slices.ContainsFunc(generic, func(k string) bool { return s.Get(k) != nil }) {
+				c.unknown()
+			}
 			if t := c.table(word(s.Get(sDelete))); t != nil {
 				t.deletes = true
 			}
@@ -55,6 +58,13 @@ func (c *compiler) surveyOperations(n *form.Node) {
 				t.inexact = true
 			}
 		}
+	}
+}
+
+// unknown says of all tables that SQL of the user's own may change their rows.
+func (c *compiler) unknown() {
+	for _, t := range c.tables {
+		t.deletes, t.inexact = true, true
 	}
 }
 

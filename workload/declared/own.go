@@ -1,0 +1,173 @@
+package declared
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"rumbench/engine"
+	"rumbench/internal/form"
+	"rumbench/model"
+)
+
+// ownSQL is a statement in SQL of the user's own, by engine.
+type ownSQL map[string]variant
+
+// ownSQL reads the SQL that stands in place of a statement, or alone.
+func (r *reading) ownSQL() {
+	n := r.f.Value(sOwn)
+	if n == nil || !r.Is(n, form.Mapping, "sql is a map of engines to texts", "as in {mysql: SELECT …, postgres: SELECT …}") {
+		return
+	}
+	var returns []model.Type
+	switch {
+	case r.s.kind == sOwn:
+		returns = r.returns()
+	case r.s.count > 1 || r.op.ReturnNumber || r.some != nil || r.op.LimitGiven:
+		r.refuse(n, "SQL of your own cannot stand for several rows, a number that is assigned, one of several copies, or a limit that is drawn", "write it as a statement that is SQL alone")
+		return
+	case r.op.Aggregate != model.NoAggregate:
+		returns = []model.Type{r.scope.vars[r.s.carries[0].name].typ}
+	default:
+		for _, name := range r.op.Columns {
+			if r.op.Kind != model.Insert {
+				returns = append(returns, r.t.Columns[r.t.Column(name)].Type)
+			}
+		}
+	}
+	r.s.own = ownSQL{}
+	for _, e := range n.Entries {
+		pieces, names := split(e.Value.Text)
+		v := variant{op: model.Op{Kind: model.Own, SQL: pieces, Returns: returns}}
+		for _, name := range names {
+			v.args = append(v.args, r.bound(e.Value, name))
+		}
+		r.s.own[e.Key.Text] = v
+	}
+}
+
+// returns reads the columns that SQL alone returns: all are carried on.
+func (r *reading) returns() (list []model.Type) {
+	n := r.f.Value("returns")
+	if n == nil || !r.Is(n, form.Mapping, "returns is a map of names to types", "as in {returns: {balance: int64}}") {
+		return nil
+	}
+	for _, e := range n.Entries {
+		i := slices.Index(typeNames(), e.Value.Text)
+		if i < 0 {
+			r.refuse(e.Value, fmt.Sprintf("%q is not a type", e.Value.Text), "the types are "+strings.Join(typeNames(), ", "))
+			return nil
+		}
+		r.carry(e.Key, len(list), types[i].of, 0)
+		list = append(list, types[i].of)
+	}
+	return list
+}
+
+// bound compiles a name in SQL: a value, or a column of the row.
+func (r *reading) bound(n *form.Node, name string) source {
+	if r.t != nil && (r.s.row != nil || r.s.fresh) {
+		if i := r.t.Column(name); i >= 0 {
+			return source{col: &r.cols.list[i], anew: r.s.kind == sUpdate && !slices.Contains(r.t.Key, name)}
+		}
+	}
+	at := *n
+	at.Text, at.Value = name, name
+	v, ok := r.expression(&at, r.scope)
+	if !ok {
+		return source{}
+	}
+	return source{value: &v}
+}
+
+// split returns the pieces of SQL between its arguments, :NAME, and their names. A colon
+// in quotes, in comments, or before another one is none of an argument.
+func split(text string) (pieces, names []string) {
+	from := 0
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\'' || c == '"' || c == '`':
+			i = end(text, i+1, string(c))
+		case strings.HasPrefix(text[i:], "--"):
+			i = end(text, i, "\n")
+		case strings.HasPrefix(text[i:], "/*"):
+			i = end(text, i, "*/")
+		case strings.HasPrefix(text[i:], "::"):
+			i++
+		case c == ':':
+			n := 0
+			for i+1+n < len(text) && isName(text[i+1:i+2+n]) {
+				n++
+			}
+			if n > 0 {
+				pieces, names = append(pieces, text[from:i]), append(names, text[i+1:i+1+n])
+				i += n
+				from = i + 1
+			}
+		}
+	}
+	return append(pieces, text[from:]), names
+}
+
+// end returns the last position of what ends with a mark after a position.
+func end(text string, from int, mark string) int {
+	if at := strings.Index(text[min(from, len(text)):], mark); at >= 0 {
+		return from + at + len(mark) - 1
+	}
+	return len(text)
+}
+
+// on returns the statement as it is executed on a database: own SQL where there is some
+// for it.
+func (s *statement) on(db engine.DB) (own bool) {
+	if len(s.own) == 0 {
+		return false
+	}
+	v, ok := variant{}, false
+	if speaker, speaks := db.(engine.Speaker); speaks {
+		v, ok = s.own[speaker.Speaks()]
+	}
+	if !ok && s.kind != sOwn {
+		return false
+	}
+	if !ok { // an engine that executes nothing
+		for _, v = range s.own {
+			break
+		}
+	}
+	s.variants, s.exact, s.late = []variant{v}, false, false
+	for i := range s.carries {
+		s.carries[i].column = max(s.carries[i].column, 0)
+	}
+	for _, a := range v.args {
+		s.late = s.late || a.value != nil && a.value.late
+	}
+	s.late = s.late || s.row != nil && s.row.late
+	return true
+}
+
+// speaks returns the engines that operations are possible on; nil: all.
+func speaks(ops []*operation) (names []string) {
+	for _, o := range ops {
+		for _, s := range o.statements {
+			if s.kind != sOwn {
+				continue
+			}
+			own := slices.Sorted(maps.Keys(s.own))
+			if names == nil {
+				names = own
+			}
+			names = slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(own, name) })
+		}
+	}
+	return names
+}
+
+// reads reports whether SQL alone returns rows.
+func (s *statement) reads() bool {
+	for _, v := range s.own {
+		return len(v.op.Returns) > 0
+	}
+	return false
+}
