@@ -20,7 +20,8 @@ type base struct {
 }
 
 func newBase(s *Session, t *model.Table, op *model.Op, order []int, st Stmt) base {
-	long := op.Kind == model.Scan && (op.Aggregate != model.NoAggregate || op.Distinct || op.OrderBy != "") || op.Kind == model.Update && op.Index != "" || op.Kind == model.Own
+	long := op.Kind == model.Scan && (op.Aggregate != model.NoAggregate || op.Distinct || op.OrderBy != "") ||
+		op.Kind == model.Update && op.Index != "" || op.Kind == model.Own
 	return base{session: s, label: op.Label(), stmt: st, want: op.Args(t), order: order, brief: s.db.dialect.Detached && !long}
 }
 

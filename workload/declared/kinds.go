@@ -23,7 +23,7 @@ func (r *reading) insert() {
 		given := set.Get(col.Name)
 		if col.Auto && given == nil {
 			if r.s.row != nil {
-				r.refuse(r.f.Of.Get("row"), "the engine numbers the rows of table "+r.t.Name, "remove row")
+				r.At(r.f.Of.Get("row"), "the engine numbers the rows of table "+r.t.Name, "remove row")
 			}
 			continue
 		}
@@ -49,7 +49,7 @@ func (r *reading) conflict() {
 	n := r.f.Value("conflict")
 	if n == nil {
 		if r.s.row != nil {
-			r.refuse(r.f.Of.Get("row"), "an insert of a row that is chosen has no conflict",
+			r.At(r.f.Of.Get("row"), "an insert of a row that is chosen has no conflict",
 				"say what it does where the row exists: ignore, replace, or {add: [COLUMN]}")
 		}
 		return
@@ -63,7 +63,7 @@ func (r *reading) conflict() {
 	case n.Text == "replace":
 		r.op.OnConflict = model.Replace
 	default:
-		r.refuse(n, fmt.Sprintf("conflict is %q", n.Text), "ignore, replace, or {add: [COLUMN]}")
+		r.At(n, fmt.Sprintf("conflict is %q", n.Text), "ignore, replace, or {add: [COLUMN]}")
 	}
 }
 
@@ -94,7 +94,7 @@ func (r *reading) update() {
 	n, add := r.f.Value("set"), r.f.Value("add")
 	switch {
 	case n == nil && add == nil:
-		r.refuse(r.s.at, "the update changes nothing", "as in {set: {state: 1}} or {add: {count: 1}}")
+		r.At(r.s.at, "the update changes nothing", "as in {set: {state: 1}} or {add: {count: 1}}")
 	case n != nil && n.Kind == form.Mapping:
 		for _, e := range n.Entries {
 			r.assign(e, false)
@@ -125,7 +125,7 @@ func (r *reading) assign(e form.Entry, add bool) {
 func (r *reading) redraw(n *form.Node, name string) {
 	at, some := r.t.group(name)
 	if len(at) == 0 {
-		r.refuse(n, fmt.Sprintf("table %s has no column %q", r.t.Name, name), hint.OneOf(name, r.t.ColumnNames()))
+		r.At(n, fmt.Sprintf("table %s has no column %q", r.t.Name, name), hint.OneOf(name, r.t.ColumnNames()))
 		return
 	}
 	if some {
@@ -140,7 +140,7 @@ func (r *reading) redraw(n *form.Node, name string) {
 // choose notes that variants have one of the copies each, and returns the first.
 func (r *reading) choose(n *form.Node, at []int, place int) []int {
 	if r.some != nil {
-		r.refuse(n, "only one of the columns may be one of several copies", "NAME* means all copies")
+		r.At(n, "only one of the columns may be one of several copies", "NAME* means all copies")
 	}
 	r.some, r.place = at, place
 	return at[:1]
@@ -169,7 +169,7 @@ func (r *reading) scan() {
 func (r *reading) bounds(order []string) {
 	if r.byRow() {
 		if r.op.Index != "" || r.op.Equal > 0 || len(order) > 1 {
-			r.refuse(r.f.Of.Get("row"), "a scan begins at a row in the order of a key of one column", "use from")
+			r.At(r.f.Of.Get("row"), "a scan begins at a row in the order of a key of one column", "use from")
 			return
 		}
 		r.keyOf()
@@ -188,11 +188,11 @@ func (r *reading) bounds(order []string) {
 			continue
 		}
 		if *b.to != model.Open {
-			r.refuse(n, "the scan has two bounds on the same side", "")
+			r.At(n, "the scan has two bounds on the same side", "")
 			return
 		}
 		if r.op.Equal >= len(order) {
-			r.refuse(n, "no column is left for a bound: "+fmt.Sprint(order)+" are all compared for equality", "")
+			r.At(n, "no column is left for a bound: "+fmt.Sprint(order)+" are all compared for equality", "")
 			return
 		}
 		*b.to = b.is
@@ -210,13 +210,13 @@ func (r *reading) limit() {
 	switch {
 	case !ok:
 	case !fits:
-		r.refuse(n, fmt.Sprintf("limit is a number of rows, not a value of type %s", v.typ), "")
+		r.At(n, fmt.Sprintf("limit is a number of rows, not a value of type %s", v.typ), "")
 	case as.fixed && as.num(nil) < 1:
-		r.refuse(n, fmt.Sprintf("limit is %d, and must be at least 1", as.num(nil)), "")
+		r.At(n, fmt.Sprintf("limit is %d, and must be at least 1", as.num(nil)), "")
 	case as.fixed:
 		r.op.Limit = int(as.num(nil))
 	case as.most < 1:
-		r.refuse(n, "the greatest limit is not known", "as in {uniform: [1, 100]}")
+		r.At(n, "the greatest limit is not known", "as in {uniform: [1, 100]}")
 	default:
 		r.op.Limit, r.op.LimitGiven = int(as.most), true
 		limit := as.num
@@ -255,7 +255,7 @@ func (r *reading) returned() {
 		for _, name := range r.f.Words("read", "columns, or a map of columns to names", nil) {
 			at, some := r.t.group(name)
 			if len(at) == 0 {
-				r.refuse(read, fmt.Sprintf("table %s has no column %q", r.t.Name, name), hint.OneOf(name, r.t.ColumnNames()))
+				r.At(read, fmt.Sprintf("table %s has no column %q", r.t.Name, name), hint.OneOf(name, r.t.ColumnNames()))
 			}
 			if some {
 				at = r.choose(read, at, len(r.op.Columns))
@@ -266,7 +266,7 @@ func (r *reading) returned() {
 		}
 	}
 	if (count != nil || sum != nil) && (read != nil || count != nil && sum != nil) {
-		r.refuse(r.s.at, "a scan reads columns, counts, or sums", "keep one of read, count and sum")
+		r.At(r.s.at, "a scan reads columns, counts, or sums", "keep one of read, count and sum")
 	}
 	for i, name := range r.op.Columns {
 		if r.op.Aggregate == model.NoAggregate && r.cols.list[r.t.Column(name)].value.proven {
@@ -279,11 +279,11 @@ func (r *reading) returned() {
 // of at most so many bytes.
 func (r *reading) carry(n *form.Node, column int, t model.Type, most int64) {
 	if n.Kind != form.Scalar || !isName(n.Text) {
-		r.refuse(n, fmt.Sprintf("%q is not a name", n.Text), "letters, digits and _")
+		r.At(n, fmt.Sprintf("%q is not a name", n.Text), "letters, digits and _")
 		return
 	}
 	if _, exists := r.scope.vars[n.Text]; exists || r.info.Param(n.Text) != nil {
-		r.refuse(n, fmt.Sprintf("there is a value called %q already", n.Text), "")
+		r.At(n, fmt.Sprintf("there is a value called %q already", n.Text), "")
 		return
 	}
 	s := slot{at: len(r.scope.vars), typ: t, late: true, most: most}

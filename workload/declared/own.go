@@ -14,8 +14,10 @@ import (
 // ownSQL is a statement in SQL of the user's own, by engine.
 type ownSQL map[string]variant
 
-// ownSQL reads the SQL that stands in place of a statement, or alone.
-func (r *reading) ownSQL() {
+// ownReader reads the SQL that stands in place of a statement, or alone.
+type ownReader struct{ *reading }
+
+func (r ownReader) read() {
 	n := r.f.Value(sOwn)
 	if n == nil || !r.Is(n, form.Mapping, "sql is a map of engines to texts", "as in {mysql: SELECT …, postgres: SELECT …}") {
 		return
@@ -25,7 +27,8 @@ func (r *reading) ownSQL() {
 	case r.s.kind == sOwn:
 		returns = r.returns()
 	case r.s.count > 1 || r.op.ReturnNumber || r.some != nil || r.op.LimitGiven:
-		r.refuse(n, "SQL of your own cannot stand for several rows, a number that is assigned, one of several copies, or a limit that is drawn", "write it as a statement that is SQL alone")
+		r.At(n, "SQL of your own cannot stand for several rows, a number that is assigned, one of several copies, or a limit that is drawn",
+			"write it as a statement that is SQL alone")
 		return
 	case r.op.Aggregate != model.NoAggregate:
 		returns = []model.Type{r.scope.vars[r.s.carries[0].name].typ}
@@ -48,7 +51,7 @@ func (r *reading) ownSQL() {
 }
 
 // returns reads the columns that SQL alone returns: all are carried on.
-func (r *reading) returns() (list []model.Type) {
+func (r ownReader) returns() (list []model.Type) {
 	n := r.f.Value("returns")
 	if n == nil || !r.Is(n, form.Mapping, "returns is a map of names to types", "as in {returns: {balance: int64}}") {
 		return nil
@@ -56,7 +59,7 @@ func (r *reading) returns() (list []model.Type) {
 	for _, e := range n.Entries {
 		i := slices.Index(typeNames(), e.Value.Text)
 		if i < 0 {
-			r.refuse(e.Value, fmt.Sprintf("%q is not a type", e.Value.Text), "the types are "+strings.Join(typeNames(), ", "))
+			r.At(e.Value, fmt.Sprintf("%q is not a type", e.Value.Text), "the types are "+strings.Join(typeNames(), ", "))
 			return nil
 		}
 		r.carry(e.Key, len(list), types[i].of, 0)
@@ -66,7 +69,7 @@ func (r *reading) returns() (list []model.Type) {
 }
 
 // bound compiles a name in SQL: a value, or a column of the row.
-func (r *reading) bound(n *form.Node, name string) source {
+func (r ownReader) bound(n *form.Node, name string) source {
 	if r.t != nil && (r.s.row != nil || r.s.fresh) {
 		if i := r.t.Column(name); i >= 0 {
 			return source{col: &r.cols.list[i], anew: r.s.kind == sUpdate && !slices.Contains(r.t.Key, name)}

@@ -70,7 +70,8 @@ var (
 func (p *pgbench) meta(line int, text string) {
 	m := setCommand.FindStringSubmatch(text)
 	if m == nil {
-		p.refuse(line, fmt.Sprintf("%q cannot be a part of a workload", strings.Fields(text)[0]), `of the meta-commands only \set can: a workload is data, without conditions`)
+		p.refuse(line, fmt.Sprintf("%q cannot be a part of a workload", strings.Fields(text)[0]),
+			`of the meta-commands only \set can: a workload is data, without conditions`)
 		return
 	}
 	name, expression := m[1], strings.TrimSpace(m[2])

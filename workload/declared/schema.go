@@ -86,7 +86,8 @@ func Reference() string {
 	table("A group of clients", "Below `groups`, by name.", groupKeys)
 	table("A rate that rises and falls", "mean + amplitude · sin(2πt / period). Operations then arrive whether earlier ones are done or not.", rateKeys)
 	table("A check", "It is evaluated after each run, with parameter `check: true`.", checkKeys)
-	b.WriteString("\n## Generators\n\nA value is a number, a text in an expression's syntax, or a map of one generator: `{NAME: ARGUMENT}`, `{NAME: [ARGUMENT, …]}` or `{NAME: {ARGUMENT: VALUE, …}}`.\n\n")
+	b.WriteString("\n## Generators\n\nA value is a number, a text in an expression's syntax, or a map of one generator: " +
+		"`{NAME: ARGUMENT}`, `{NAME: [ARGUMENT, …]}` or `{NAME: {ARGUMENT: VALUE, …}}`.\n\n")
 	b.WriteString("| generator | what it makes | arguments |\n|---|---|---|\n")
 	for i := range generators {
 		g := &generators[i]

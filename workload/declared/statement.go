@@ -138,7 +138,7 @@ func (c *compiler) statement(n *form.Node, s scope) *statement {
 	}
 	before := len(c.Problems)
 	map[string]func(){sInsert: r.insert, sGet: r.get, sScan: r.scan, sUpdate: r.update, sDelete: r.delete, sOwn: r.expect}[kind]()
-	r.ownSQL()
+	ownReader{r}.read()
 	if len(c.Problems) > before {
 		return nil
 	}
@@ -180,8 +180,6 @@ func (r *reading) finish() *statement {
 	return r.s
 }
 
-func (r *reading) refuse(n *form.Node, reason, help string) { r.At(n, reason, help) }
-
 // typed compiles a value for a column.
 func (r *reading) typed(n *form.Node, column int) source {
 	v, ok := r.value(n, r.scope)
@@ -191,10 +189,10 @@ func (r *reading) typed(n *form.Node, column int) source {
 	to := r.t.Columns[column]
 	as, ok := v.as(to.Type)
 	if !ok {
-		r.refuse(n, fmt.Sprintf("the value is of type %s, and column %s of type %s", v.typ, to.Name, to.Type), "")
+		r.At(n, fmt.Sprintf("the value is of type %s, and column %s of type %s", v.typ, to.Name, to.Type), "")
 	}
 	if text := to.Type == model.String || to.Type == model.Bytes; text && v.most > int64(to.Width) {
-		r.refuse(n, fmt.Sprintf("a value has up to %d bytes, and column %s at most %d", v.most, to.Name, to.Width), "raise the column's max")
+		r.At(n, fmt.Sprintf("a value has up to %d bytes, and column %s at most %d", v.most, to.Name, to.Width), "raise the column's max")
 	}
 	return source{value: &as}
 }
@@ -203,7 +201,7 @@ func (r *reading) typed(n *form.Node, column int) source {
 func (r *reading) column(n *form.Node) int {
 	i := r.t.Column(n.Text)
 	if i < 0 {
-		r.refuse(n, fmt.Sprintf("table %s has no column %q", r.t.Name, n.Text), hint.OneOf(n.Text, r.t.ColumnNames()))
+		r.At(n, fmt.Sprintf("table %s has no column %q", r.t.Name, n.Text), hint.OneOf(n.Text, r.t.ColumnNames()))
 	}
 	return i
 }
@@ -218,7 +216,7 @@ func (r *reading) byRow() bool {
 	if as, fits := v.as(model.Int); fits && ok {
 		r.s.row = &as
 	} else if ok {
-		r.refuse(n, fmt.Sprintf("row is the number of a row, not a value of type %s", v.typ), "")
+		r.At(n, fmt.Sprintf("row is the number of a row, not a value of type %s", v.typ), "")
 	}
 	return true
 }
@@ -249,7 +247,7 @@ func (r *reading) access() {
 		}
 	}
 	if ways != 1 {
-		r.refuse(r.s.at, fmt.Sprintf("%s needs one of row, key and index", r.s.kind),
+		r.At(r.s.at, fmt.Sprintf("%s needs one of row, key and index", r.s.kind),
 			"row is a row's number, as in {row: {any: {}}}; key are its columns, as in {key: {id: job}}")
 		return
 	}
@@ -280,7 +278,7 @@ func (r *reading) byIndex(index *form.Node) {
 		for _, ix := range r.t.Indexes {
 			known = append(known, ix.Name)
 		}
-		r.refuse(index, fmt.Sprintf("table %s has no index %q", r.t.Name, index.Text), hint.OneOf(index.Text, known))
+		r.At(index, fmt.Sprintf("table %s has no index %q", r.t.Name, index.Text), hint.OneOf(index.Text, known))
 		return
 	}
 	r.op.Index = index.Text
@@ -297,17 +295,17 @@ func (r *reading) equals(n *form.Node, order []string, all bool) {
 	}
 	for _, e := range n.Entries {
 		if !slices.Contains(order, e.Key.Text) {
-			r.refuse(e.Key, fmt.Sprintf("%q is not among the columns %s", e.Key.Text, strings.Join(order, ", ")), hint.OneOf(e.Key.Text, order))
+			r.At(e.Key, fmt.Sprintf("%q is not among the columns %s", e.Key.Text, strings.Join(order, ", ")), hint.OneOf(e.Key.Text, order))
 		}
 	}
 	if len(n.Entries) > len(order) || all && len(n.Entries) < len(order) {
-		r.refuse(n, fmt.Sprintf("%d columns are compared, and there are %d: %s", len(n.Entries), len(order), strings.Join(order, ", ")), "")
+		r.At(n, fmt.Sprintf("%d columns are compared, and there are %d: %s", len(n.Entries), len(order), strings.Join(order, ", ")), "")
 		return
 	}
 	for _, name := range order[:len(n.Entries)] {
 		v := n.Get(name)
 		if v == nil {
-			r.refuse(n, "column "+name+" is missing", "the columns that are compared are the first ones of "+strings.Join(order, ", "))
+			r.At(n, "column "+name+" is missing", "the columns that are compared are the first ones of "+strings.Join(order, ", "))
 			return
 		}
 		r.args = append(r.args, r.typed(v, r.t.Column(name)))
