@@ -15,7 +15,7 @@ import (
 // Releases without fractions of seconds keep times as microseconds.
 func newDialect(tableOptions string, fractions bool) *sqlkit.Dialect {
 	return &sqlkit.Dialect{
-		Speaks: "mysql",
+		Speaks:         "mysql",
 		Quote:          "`",
 		MaxArgs:        65535,
 		ColumnType:     func(c *model.Column) string { return columnType(c, fractions) },

@@ -15,7 +15,7 @@ import (
 // goes by is the planner's choice.
 func newDialect() *sqlkit.Dialect {
 	return &sqlkit.Dialect{
-		Speaks: "postgres",
+		Speaks:        "postgres",
 		Quote:         `"`,
 		Numbered:      "$",
 		MaxArgs:       65535,

@@ -17,7 +17,7 @@ import (
 // newDialect returns SQLite's dialect for a database in dir.
 func newDialect(dir string) *sqlkit.Dialect {
 	return &sqlkit.Dialect{
-		Speaks: "sqlite",
+		Speaks:       "sqlite",
 		Quote:        `"`,
 		MaxArgs:      32766, // SQLITE_MAX_VARIABLE_NUMBER
 		ColumnType:   columnType,

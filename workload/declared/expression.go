@@ -21,7 +21,7 @@ type scope struct {
 	of    *tableDef // whose rows it numbers; nil: none
 	table *columns  // whose columns are computed; nil: it is in an operation
 	vars  map[string]slot
-	used  map[string]bool // names of vars that are used
+	used  map[string]bool                   // names of vars that are used
 	dead  bool                              // rows that were deleted may be chosen
 	fixed bool                              // only parameters: it is computed before the run
 	call  func(*ast.CallNode) (value, bool) // functions; nil: there are none

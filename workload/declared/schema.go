@@ -15,10 +15,17 @@ func Schema() ([]byte, error) {
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	root["title"] = "rumbench workload"
 	root["$defs"] = form.Shape{
-		"value": valueShape(), "param": paramKeys.Shape("default"), "table": tableKeys.Shape("columns"), "column": columnKeys.Shape(),
-		"index": indexKeys.Shape("columns"), "operation": operationKeys.Shape("do"), "statements": form.Shape{"type": "array", "minItems": 1, "items": eachKind(kinds, keysOf)},
-		"step": eachKind(stepNames, func(kind string) form.Table[none] { return stepKinds[kind] }), "group": groupKeys.Shape(), "rate": rateKeys.Shape(rateKeys.Names()...),
-		"check": checkKeys.Shape("expect"),
+		"value":      valueShape(),
+		"param":      paramKeys.Shape("default"),
+		"table":      tableKeys.Shape("columns"),
+		"column":     columnKeys.Shape(),
+		"index":      indexKeys.Shape("columns"),
+		"operation":  operationKeys.Shape("do"),
+		"statements": form.Shape{"type": "array", "minItems": 1, "items": eachKind(kinds, keysOf)},
+		"step":       eachKind(stepNames, func(kind string) form.Table[none] { return stepKinds[kind] }),
+		"group":      groupKeys.Shape(),
+		"rate":       rateKeys.Shape(rateKeys.Names()...),
+		"check":      checkKeys.Shape("expect"),
 	}
 	return json.MarshalIndent(root, "", "  ")
 }
@@ -72,7 +79,8 @@ func Reference() string {
 		}
 	}
 	table("The file", "A workload file is a map.", fileKeys)
-	table("A parameter", "Below `params`, by name. A plan's `params` override it. Values may use it by its name; a bool is 1 or 0, a duration its seconds.", paramKeys)
+	table("A parameter", "Below `params`, by name. A plan's `params` override it. "+
+		"Values may use it by its name; a bool is 1 or 0, a duration its seconds.", paramKeys)
 	table("A table", "Below `tables`, by name.", tableKeys)
 	table("A column", "Below `columns`, by name. The value is a function of the seed and the row's number: every engine gets the same.", columnKeys)
 	table("An index", "Below `indexes`, by name. A list of columns is short for `{columns: [...]}`.", indexKeys)
