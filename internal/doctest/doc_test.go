@@ -184,10 +184,10 @@ func TestNamed(t *testing.T) {
 	}
 	for _, w := range registry.Workloads() {
 		i := w.Info()
-		text := read(t, "docs/"+i.Name+".md")
+		text := read(t, docOf(i.Name))
 		for _, p := range i.Presets {
 			if !strings.Contains(text, p.Name) {
-				t.Errorf("docs/%s.md does not describe preset %s", i.Name, p.Name)
+				t.Errorf("%s does not describe preset %s", docOf(i.Name), p.Name)
 			}
 		}
 	}

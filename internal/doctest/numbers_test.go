@@ -1,6 +1,7 @@
 package doctest_test
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -10,12 +11,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"rumbench/internal/metric"
 	"rumbench/internal/plan"
 	"rumbench/internal/registry"
 	"rumbench/workload"
+	"rumbench/workload/declared"
 )
 
 var update = flag.Bool("update", false, "write the generated parts of documents anew")
@@ -39,17 +41,35 @@ func generated(t *testing.T, path, want string) {
 		}
 		return
 	}
-	if d := cmp.Diff(want, got); d != "" {
+	if d := gocmp.Diff(want, got); d != "" {
 		t.Errorf("%s: %s writes it anew (-want +got)\n%s", path, command, d)
 	}
 }
+
+// shared are the documents of workloads that have none of their own.
+var shared = map[string]string{
+	"ycsb": "docs/keyvalue.md", "zippydb": "docs/keyvalue.md", "up2x": "docs/keyvalue.md", "udb": "docs/keyvalue.md",
+	"largeobject": "docs/largeobject.md", "create-index": "docs/largeobject.md", "queue": "docs/largeobject.md",
+}
+
+// docOf returns the document of a workload.
+func docOf(workload string) string { return cmp.Or(shared[workload], "docs/"+workload+".md") }
 
 // TestPresets: the tables of presets hold the presets' values.
 func TestPresets(t *testing.T) {
 	for _, w := range registry.Workloads() {
 		i := w.Info()
-		generated(t, "docs/"+i.Name+".md", presetTable(&i))
+		if shared[i.Name] == "" {
+			generated(t, docOf(i.Name), presetTable(&i))
+			continue
+		}
+		t.Run(i.Name, func(t *testing.T) { generated(t, docOf(i.Name), presetTable(&i)) })
 	}
+}
+
+// TestWorkloadFile: the reference of workload files is that of the code that reads them.
+func TestWorkloadFile(t *testing.T) {
+	generated(t, "docs/workload-file.md", declared.Reference())
 }
 
 // presetTable has a line for each preset with the parameters that it sets.
@@ -139,7 +159,7 @@ func TestDefaults(t *testing.T) {
 		w, _ := registry.Catalog{}.Workload(c.workload)
 		i := w.Info()
 		p := i.Param(c.param)
-		if p == nil || !cmp.Equal(p.Default, c.value) {
+		if p == nil || !gocmp.Equal(p.Default, c.value) {
 			t.Errorf("%s: %s is not %v, as docs/%s.md has it", c.workload, c.param, c.value, c.workload)
 		}
 		if !strings.Contains(read(t, "docs/"+c.workload+".md"), c.text) {

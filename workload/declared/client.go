@@ -195,11 +195,14 @@ func (c *client) end(o *operation) (err error) {
 			case i >= c.done && s.fresh:
 				err = errors.Join(err, s.table.giveUp(row))
 			case i >= c.done:
+			case s.fresh: // somebody may have deleted it already
+				err = errors.Join(err, s.table.done(row))
 			case s.kind == sInsert:
-				err = errors.Join(err, s.table.acknowledge(row))
-			case s.kind == sDelete && s.row != nil:
+				s.table.dead.set(row, false)
+			case s.kind != sDelete || s.result.Rows == 0:
+			case s.row != nil:
 				s.table.dead.set(row, true)
-			case s.kind == sDelete && s.rowOf != nil:
+			case s.rowOf != nil:
 				s.table.dead.set(s.rowOf(s.args[0].Int()), true)
 			}
 		}

@@ -80,7 +80,7 @@ func (l *loader) Do(ctx context.Context, out *workload.Outcome) error {
 	}
 	out.Bytes += l.entries * out.Rows
 	for _, row := range l.rows {
-		if err := l.of.table.acknowledge(row); err != nil {
+		if err := l.of.table.done(row); err != nil {
 			return engine.Classify(engine.Fatal, err)
 		}
 	}

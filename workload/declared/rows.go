@@ -47,13 +47,7 @@ func (s *rowState) giveUp(row int64) error {
 	return s.done(row)
 }
 
-// acknowledge says that a row has been inserted.
-func (s *rowState) acknowledge(row int64) error {
-	s.dead.set(row, false)
-	return s.done(row)
-}
-
-// done says that the fate of a row is known.
+// done says that the fate of a row is known: it has been inserted, or given up.
 func (s *rowState) done(row int64) error {
 	if row < s.limit.Load() { // it existed before
 		return nil

@@ -12,7 +12,11 @@ func (c *compiler) surveyLoads(n *form.Node) {
 		return
 	}
 	for _, s := range n.Items {
-		t, rows := c.table(word(s.Get(stepLoad))), s.Get("rows")
+		of, rows := s.Get(stepLoad), s.Get("rows")
+		if of == nil {
+			continue
+		}
+		t := c.tableOf(of)
 		if t == nil || rows == nil {
 			continue
 		}
@@ -51,13 +55,27 @@ func (c *compiler) surveyOperations(n *form.Node) {
 			if s.Get(sOwn) != nil && s.Get("returns") == nil && !slices.ContainsFunc(generic, func(k string) bool { return s.Get(k) != nil }) {
 				c.unknown()
 			}
-			if t := c.table(word(s.Get(sDelete))); t != nil {
-				t.deletes = true
-			}
-			if t := c.table(word(s.Get(sInsert))); t != nil && t.keysGiven(s.Get("set")) {
-				t.inexact = true
+			for _, kind := range generic {
+				if of := s.Get(kind); of != nil {
+					c.tableOf(of).survey(kind, s)
+				}
 			}
 		}
+	}
+	for _, t := range c.tables { // of a row's insert and its delete nobody knows which came last
+		t.inexact = t.inexact || t.deletes && t.again
+	}
+}
+
+// survey notes what a statement does to the rows of its table; nil: it is unknown.
+func (t *tableDef) survey(kind string, s *form.Node) {
+	switch {
+	case t == nil:
+	case kind == sDelete:
+		t.deletes = true
+	case kind == sInsert:
+		t.again = t.again || s.Get("row") != nil
+		t.inexact = t.inexact || t.keysGiven(s.Get("set"))
 	}
 }
 

@@ -19,6 +19,7 @@ type tableDef struct {
 	means   []float64 // bytes of the columns' values
 	loaded  int64     // rows that the loads insert
 	deletes bool      // some operation deletes rows
+	again   bool      // some operation inserts rows that may exist
 	inexact bool      // it is not known which rows there are
 	rowState
 }
@@ -108,6 +109,7 @@ type tableReader struct {
 
 func (c *tableReader) read(e form.Entry) {
 	t := c.t
+	before := len(c.Problems)
 	f := c.Fields(e.Value, "table "+t.Name, tableKeys.Names())
 	n := f.Value("columns")
 	if n == nil {
@@ -133,7 +135,7 @@ func (c *tableReader) read(e form.Entry) {
 			c.index(ix)
 		}
 	}
-	if err := t.Validate(); err != nil {
+	if err := t.Validate(); err != nil && len(c.Problems) == before {
 		c.At(e.Key, err.Error(), hint.Of(err))
 	}
 }
