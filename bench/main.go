@@ -50,7 +50,7 @@ func main() {
 }
 
 func run(w io.Writer, dir string) error {
-	for _, f := range []func(string) ([]budget, error){nullEngine, rowGeneration, sampling, serverSampling, dayReport, equals, gates, decisionRule} {
+	for _, f := range []func(string) ([]budget, error){nullEngine, rowGeneration, fileAgainstGo, sampling, serverSampling, dayReport, equals, gates, decisionRule} {
 		list, err := f(dir)
 		if err != nil {
 			return err

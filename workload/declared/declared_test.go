@@ -76,54 +76,61 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// BenchmarkYCSB is the cost of an operation of YCSB C by file, on an engine that does
-// nothing.
-func BenchmarkYCSB(b *testing.B) {
-	for _, group := range []string{"C", "A", "E"} {
-		b.Run(group, func(b *testing.B) { benchmarkStep(b, "ycsb", group) })
+// Operations of the shipped files allocate nothing.
+func TestNoAllocations(t *testing.T) {
+	for file, steps := range map[string][]string{"ycsb": {"A", "C", "D", "E", "F"}, "zippydb": {"requests"}, "up2x": {"requests"}, "udb": {"requests"}, "queue": {"work"}} {
+		for _, step := range steps {
+			c := clientOf(t, file, step)
+			var out workload.Outcome
+			one := func() {
+				if err := c.Ready(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				out = workload.Outcome{}
+				if err := c.Do(t.Context(), &out); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for range 1000 { // memory grows to its size
+				one()
+			}
+			if n := testing.AllocsPerRun(2000, one); n > 0 {
+				t.Errorf("%s %s: %v allocations per operation", file, step, n)
+			}
+		}
 	}
 }
 
-func benchmarkStep(b *testing.B, file, step string) {
+// clientOf returns a client of a step, on an engine that does nothing.
+func clientOf(t *testing.T, file, step string) *client {
+	t.Helper()
 	content, _ := File(file)
-	w, err := Read(file, content)
+	given := map[string]any{}
+	w := readTest(t, file, content)
+	if w.Info().Param("rate") != nil {
+		given["rate"] = 0.0
+	}
+	r := newRun(t, w, "", given).(*run)
+	db, err := null.Engine{}.Open(t.Context(), engine.Config{Durability: model.DurabilityNone, Schema: r.Schema()})
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
-	r, err := workload.NewRun(w, "", map[string]any{"records": int64(1_000_000)})
+	t.Cleanup(func() { db.Close() })
+	for _, table := range r.tables {
+		table.reset(10_000)
+	}
+	i := slices.IndexFunc(r.steps, func(s workload.Step) bool { return s.Name == step })
+	stage, err := r.steps[i].Open(t.Context(), workload.Env{DB: db, Seed: 1, Previous: &workload.Live{}})
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
-	db, err := null.Engine{}.Open(b.Context(), engine.Config{Durability: model.DurabilityNone, Schema: r.Schema()})
+	session, err := db.Session(t.Context())
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
-	defer db.Close()
-	for _, t := range r.(*run).tables {
-		t.reset(1_000_000)
-	}
-	steps := r.Steps()
-	s := &steps[slices.IndexFunc(steps, func(s workload.Step) bool { return s.Name == step })]
-	stage, err := s.Open(b.Context(), workload.Env{DB: db, Seed: 1, Previous: &workload.Live{}})
+	c, err := stage.Client(t.Context(), workload.Seat{Session: session})
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
-	session, err := db.Session(b.Context())
-	if err != nil {
-		b.Fatal(err)
-	}
-	client, err := stage.Client(b.Context(), workload.Seat{Session: session})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		var out workload.Outcome
-		if err := client.(workload.Readier).Ready(b.Context()); err != nil {
-			b.Fatal(err)
-		}
-		if err := client.Do(b.Context(), &out); err != nil {
-			b.Fatal(err)
-		}
-	}
+	return c.(*client)
 }
