@@ -15,7 +15,7 @@ import (
 	"rumbench/internal/comparison"
 	"rumbench/internal/figure"
 	"rumbench/internal/hint"
-	"rumbench/internal/plan"
+	"rumbench/internal/metric"
 	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 )
@@ -75,7 +75,7 @@ func (o *compareOptions) checkQuestion() error {
 		return errors.New("--gate judges the question, --fail-if conditions of its own: give one of them")
 	}
 	for _, name := range o.metrics {
-		if m, err := plan.Judged(name); err == nil { // others are shown
+		if m, err := metric.JudgedAs(name); err == nil { // others are shown
 			o.question.Metrics = compare.AppendNew(o.question.Metrics, m)
 		}
 	}

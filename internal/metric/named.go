@@ -104,3 +104,20 @@ func AllNamed(names []string) (out []string, err error) {
 	}
 	return out, nil
 }
+
+// JudgedAs returns the metric that is judged under a name that a user may write for it. Of a
+// latency it is that of the response times; where there are none, service times stand in.
+func JudgedAs(name string) (string, error) {
+	names, err := Named(name)
+	if err != nil {
+		return "", err
+	}
+	m := ByName(names[0])
+	switch {
+	case m.Better != "":
+		return m.Name, nil
+	case m.JudgedBy != "":
+		return "", hint.Errorf("write "+m.JudgedBy, "%s is shown and never judged", m.Name)
+	}
+	return "", hint.Errorf("rumbench list metrics names the direction of each", "neither direction of %s is better", m.Name)
+}

@@ -23,7 +23,7 @@ func (b *binder) question(f form.Fields, p *Plan) {
 	}
 	q := &p.Question
 	q.Steps = of.Words("steps", questionHint, func(name string) (string, error) { return stepNamed(p, name) })
-	q.Metrics = of.Words("metrics", questionHint, Judged)
+	q.Metrics = of.Words("metrics", questionHint, metric.JudgedAs)
 	questionKeys.Bind(of, q)
 	if why := q.Contradiction(); why != "" {
 		b.At(of.Of.Key("equivalent_within"), why, "lower equivalent_within")
@@ -50,33 +50,16 @@ func stepNamed(p *Plan, name string) (string, error) {
 	return name, nil
 }
 
-// Judged returns the metric that is judged under a name that a user may write for it. Of a
-// latency it is that of the response times; where there are none, service times stand in.
-func Judged(name string) (string, error) {
-	names, err := metric.Named(name)
-	if err != nil {
-		return "", err
-	}
-	m := metric.ByName(names[0])
-	switch {
-	case m.Better != "":
-		return m.Name, nil
-	case m.JudgedBy != "":
-		return "", hint.Errorf("write "+m.JudgedBy, "%s is shown and never judged", m.Name)
-	}
-	return "", hint.Errorf("rumbench list metrics names the direction of each", "neither direction of %s is better", m.Name)
-}
-
 // judgedShape accepts the names of metrics that can be judged.
 func judgedShape() form.Shape {
 	var choices []form.Shape
 	for _, m := range metric.All() {
-		if _, err := Judged(m.Name); err == nil {
+		if _, err := metric.JudgedAs(m.Name); err == nil {
 			choices = append(choices, form.Shape{"const": m.Name, "description": m.Meaning()})
 		}
 	}
 	for _, nick := range metric.Nicknames() {
-		if m, err := Judged(nick.Name); err == nil {
+		if m, err := metric.JudgedAs(nick.Name); err == nil {
 			choices = append(choices, form.Shape{"const": nick.Name, "description": metric.ByName(m).Meaning()})
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"rumbench/internal/form"
 	"rumbench/internal/hint"
+	"rumbench/internal/metric"
 	"rumbench/model"
 	"rumbench/workload"
 )
@@ -240,7 +241,7 @@ func (b *stepReader) run(s *step, f form.Fields) {
 	if n := f.Value("seconds"); n != nil {
 		s.Seconds, _ = b.number(n, "seconds", 0)
 	}
-	s.Judged = f.Words("judged", "names of metrics, see rumbench list metrics", nil)
+	s.Judged = f.Words("judged", "names of metrics, see rumbench list metrics", metric.JudgedAs)
 	n := f.Value("groups")
 	if n == nil {
 		b.At(f.Of, "the run has no groups", "as in {groups: {all: {clients: 4, do: OPERATION}}}")
