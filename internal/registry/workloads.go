@@ -7,6 +7,7 @@ import (
 	"rumbench/workload/rollup"
 	"rumbench/workload/sysbench"
 	"rumbench/workload/telemetry"
+	"rumbench/workload/tpcc"
 )
 
 // Workloads lists the workloads.
@@ -16,6 +17,7 @@ func Workloads() []workload.Workload {
 		linkbench.Workload{},
 		rollup.Workload{},
 		telemetry.Workload{},
+		tpcc.Workload{},
 		sysbench.Workload{},
 	}
 }
