@@ -27,22 +27,22 @@ func (t *terminal) deliverAll(ctx context.Context, out *workload.Outcome) error 
 	return nil
 }
 
-// looks is how often the oldest order is looked for that others take meanwhile.
-const looks = 3
-
 // takeOldest locks and deletes the oldest new order of a district, and returns its
-// number; 0: there is none. A scan locks nothing: if the order has been taken when
-// it is locked, the next one is looked for. Where the transaction still sees the
-// former, it yields.
+// number; 0: there is none. A scan locks nothing, so others may have taken the order
+// before it is locked: then the next one is looked for. A transaction that still sees
+// the former yields.
 func (t *terminal) takeOldest(ctx context.Context, out *workload.Outcome, district int64) (int64, error) {
 	w, d := integer(t.w), integer(district)
-	for range looks {
+	for gone := int64(0); ; {
 		if err := t.read(ctx, t.oldest, out, w, d); err != nil {
 			return 0, err
 		}
 		o := t.got.at(0, 0)
-		if o == 0 {
+		switch o {
+		case 0:
 			return 0, nil
+		case gone:
+			return 0, engine.Errorf(engine.Conflict, "another delivery has taken the oldest order of the district")
 		}
 		if err := t.read(ctx, t.lockNew, out, w, d, integer(o)); err != nil {
 			return 0, err
@@ -50,8 +50,8 @@ func (t *terminal) takeOldest(ctx context.Context, out *workload.Outcome, distri
 		if t.got.n > 0 {
 			return o, t.write(ctx, t.deleteNew, out, 0, w, d, integer(o))
 		}
+		gone = o
 	}
-	return 0, engine.Errorf(engine.Conflict, "other deliveries take the oldest order of the district")
 }
 
 // deliver delivers an order.

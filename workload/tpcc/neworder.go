@@ -83,11 +83,7 @@ func (t *terminal) enter(ctx context.Context, out *workload.Outcome) error {
 	if err := t.insertHead(ctx, out, number); err != nil {
 		return err
 	}
-	style := t.enterSingle
-	if t.stage.batch {
-		style = t.enterBatch
-	}
-	if err := style(ctx, out, number); err != nil {
+	if err := t.enterLines(ctx, out, number); err != nil {
 		return err
 	}
 	if t.rollsBack {
@@ -122,8 +118,11 @@ func (t *terminal) insertHead(ctx context.Context, out *workload.Outcome, number
 	return t.write(ctx, t.insertNew, out, bytesOf[newOrders], w, d, o)
 }
 
-// enterSingle enters the lines one by one.
-func (t *terminal) enterSingle(ctx context.Context, out *workload.Outcome, number int64) error {
+// enterLines enters the lines, one by one unless the style is batch.
+func (t *terminal) enterLines(ctx context.Context, out *workload.Outcome, number int64) error {
+	if t.stage.batch {
+		return t.enterBatch(ctx, out, number)
+	}
 	getItem, err := t.itemsOf(ctx, 1)
 	if err != nil {
 		return err
