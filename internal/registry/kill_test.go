@@ -132,7 +132,7 @@ func mixUntilKilled(t *testing.T, db engine.DB, step *workload.Step) (entered, p
 	if err != nil {
 		t.Fatal(err)
 	}
-	pids, why := db.(engine.Server).Processes()
+	pids, why := db.(engine.Hosted).Processes()
 	if len(pids) != 1 {
 		t.Fatalf("processes %v: %s", pids, why)
 	}
