@@ -403,6 +403,17 @@ func TestLostOrder(t *testing.T) {
 	}
 }
 
+// Ten terminals with the standard's waits enter at most 12.86 orders a minute.
+func TestMostPerMinute(t *testing.T) {
+	if n := 10 * mostPerMinute(); math.Abs(n-12.86) > 0.005 {
+		t.Error(n)
+	}
+	s := small(t, map[string]any{"waits": 2.0, "clients": []int64{10}}).steps
+	if r := s[len(s)-1].Groups[0].Ops[newOrder].Rules; math.Abs(r.MostPerMinute-6.43) > 0.005 || r.P90 != 5*time.Second {
+		t.Errorf("%+v", r)
+	}
+}
+
 // A deck has exactly the mix; orders and payments have the shares of the standard.
 func TestMix(t *testing.T) {
 	r := small(t, map[string]any{"warehouses": int64(10), "items": int64(100_000), "customers_per_district": int64(3000)})
