@@ -9,8 +9,8 @@ import (
 
 // Batch collects the rows of a load, and inserts them with one statement.
 type Batch struct {
-	// Text is memory for values of rows, which are appended to it before Bytes is
-	// called.
+	// Text is memory for values of rows, which are appended to it before Bytes or
+	// Chars is called.
 	Text []byte
 	Done int64 // rows inserted
 
@@ -39,10 +39,15 @@ func (b *Batch) Rows() int { return b.rows }
 func (b *Batch) Full() bool { return b.rows >= b.size }
 
 // Bytes returns what was appended to Text since the last call.
-func (b *Batch) Bytes() model.Value {
-	v := model.BytesValue(b.Text[b.from:len(b.Text):len(b.Text)])
+func (b *Batch) Bytes() model.Value { return model.BytesValue(b.next()) }
+
+// Chars returns what was appended to Text since the last call, as a String.
+func (b *Batch) Chars() model.Value { return model.StringValue(b.next()) }
+
+func (b *Batch) next() []byte {
+	text := b.Text[b.from:len(b.Text):len(b.Text)]
 	b.from = len(b.Text)
-	return v
+	return text
 }
 
 // Add adds a row.

@@ -247,9 +247,19 @@ type OpKind struct {
 	Returns bool
 	// Finds is what is known about the number of rows that operations find.
 	Finds Finds
+	// Rules are what a standard asks of the operations; nil: nothing.
+	Rules *Rules
 	// Of names the kind that this one is a variant of, for combined costs and
 	// rates: "range market" is of "query". "" means Name.
 	Of string
+}
+
+// Rules are what a standard asks of operations of a kind.
+type Rules struct {
+	P90 time.Duration // the 90th percentile of their times is at most this
+	// MostPerMinute is how many a minute the clients of the group can do at most, as
+	// they wait between operations; 0: they do not wait.
+	MostPerMinute float64
 }
 
 // Finds is what is known about the number of rows that operations find.

@@ -105,6 +105,7 @@ func (s *Step) addGroup(g *Group, w []metric.Warning) {
 			continue // there was none to do
 		}
 		s.addKind(g.Name, kind.Name, kind.Finds, g.withUndone(kind.Name, *did), w)
+		s.addRules(g.Name, kind, did)
 		whole := kind.Whole()
 		if kind.Upkeep || whole == kind.Name {
 			continue

@@ -168,6 +168,10 @@ var promises = []Metric{
 	{Name: "sla_target", Unit: "1/s", Family: Promise, Doc: "Units a second promised by a group with a rate, all clients together; of an open group, operations that arrived."},
 	{Name: "sla_share", Unit: "ratio", Better: Higher, Family: Promise, Doc: "Share of intervals in which at least 95 % of the promised rate was reached, within one operation of each client. Intervals too short for ten operations are joined; absent where the step is too short for that."},
 	{Name: "sla_met", Unit: "bool", Better: Higher, Family: Promise, Doc: "1 if the group, over its own time and within one operation of each client, reached 95 % of what its schedule asked for (the promised rate, or less if a random schedule asked for less); otherwise 0: results of groups beside a missed promise are not comparable."},
+	{Name: "ruled_p90_us", Unit: "µs", Better: Lower, Family: Promise, Label: "p90 under a rule", Doc: "90th percentile of the times of an operation whose workload follows a standard that limits it: response times with a rate or arrivals, service times otherwise."},
+	{Name: "rule_met", Unit: "bool", Better: Higher, Family: Promise, Doc: "1 if ruled_p90_us is within the limit of the workload's standard, otherwise 0."},
+	{Name: "ops_per_min", Unit: "1/min", Better: Higher, Family: Promise, Label: "operations/min", Doc: "Operations per minute of the window, of workloads whose standard counts so. Of new_order in tpcc it is what others call tpmC or NOPM; unaudited.", Formula: "operations ÷ duration_s × 60"},
+	{Name: "efficiency", Unit: "ratio", Better: Higher, Family: Promise, Doc: "ops_per_min ÷ the most that the waits between operations allow; absent without waits."},
 	{Name: "saturated", Unit: "bool", Better: Lower, Family: Promise, Doc: "1 if the promise was missed and lateness grew to the end: the promised rate is above what the engine can do."},
 }
 

@@ -10,6 +10,7 @@ const (
 	Shed              Code = "shed"
 	ShedUntimed       Code = "shed_untimed"
 	NotDone           Code = "not_done"
+	RuleMissed        Code = "rule_missed"
 	SourceUnknown     Code = "source_unknown"
 	CounterReset      Code = "counter_reset"
 	CountedByTicks    Code = "counted_by_ticks"
@@ -47,6 +48,7 @@ var descriptive = map[Code]Kind{
 	Shed:           {Text: "group {group}: of {offered:%.0f} operations that arrived {shed:%.0f} were shed, as more than {queue:%.0f} waited", Short: "operations were shed"},
 	ShedUntimed:    {Text: "of {offered:%.0f} operations that arrived {shed:%.0f} were shed: these are in no response time", Short: "operations were shed"},
 	NotDone:        {Text: "{n:%.0f} of {due:%.0f} operations were not done; their response time is at least their age at the end, by which they count{under}", Short: "operations were not done"},
+	RuleMissed:     {Text: "{op}: the 90th percentile is {took:%.3g} s, and the workload's standard asks for {limit:%.3g} s at most", Short: "slower than the standard asks"},
 	SourceUnknown:  {Text: "no figures of source {source}: {why}", Short: "some figures are missing"},
 	CounterReset:   {Text: "counter {counter} was reset during the step: its figure begins there", Short: "a counter was reset"},
 	CountedByTicks: {Text: "the kernel counts by ticks, and the window is shorter than a second"},

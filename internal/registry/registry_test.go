@@ -60,6 +60,10 @@ var variants = map[string][]map[string]any{
 		{"records": int64(300), "clients": int64(2), "order": "ordered", "distribution": "exponential", "fields": int64(3), "batch": int64(7), "settle": 0.0},
 	},
 	"zippydb": {{"rows": int64(700), "clients": int64(3), "load_clients": int64(2), "settle": 0.0}},
+	"tpcc": {
+		tpcc(map[string]any{"warehouses": int64(2), "clients": []int64{1, 3}}),
+		tpcc(map[string]any{"style": "batch", "binding": "any", "mix": "weights", "warehouses": int64(3), "warmup_seconds": 1.0, "check": "4"}),
+	},
 	"sysbench": {
 		{
 			"tables": []int64{3}, "table_size": int64(250), "clients": []int64{2}, "ratios": []int64{4, 1}, "load_batch": int64(100), "load_clients": int64(2), "settle_floor": time.Duration(0),
@@ -92,6 +96,16 @@ func telemetry(more map[string]any) map[string]any {
 		"rates": []int64{360}, "mix_seconds": 4.0, "read_seconds": 1.0, "range": time.Minute, "rollup": 40 * time.Second,
 		"rollup_devices": int64(6), "writers": int64(2), "readers": int64(2), "load_batch": int64(7), "silence": 60 * time.Second, "backfill": int64(4),
 		"late": 0.05, "duplicate": 0.05, "correct": 0.05, "burst_share": 0.3, "settle_floor": time.Duration(0),
+	}
+	maps.Copy(p, more)
+	return p
+}
+
+// tpcc returns a run of few rows.
+func tpcc(more map[string]any) map[string]any {
+	p := map[string]any{
+		"items": int64(60), "customers_per_district": int64(12), "new_orders_per_district": int64(4), "clients": []int64{2}, "transactions": int64(120),
+		"load_clients": int64(3), "load_batch": int64(50), "retry_max": int64(0), "settle_floor": time.Duration(0),
 	}
 	maps.Copy(p, more)
 	return p

@@ -8,6 +8,7 @@ import (
 	"rumbench/workload/rollup"
 	"rumbench/workload/sysbench"
 	"rumbench/workload/telemetry"
+	"rumbench/workload/tpcc"
 )
 
 // Workloads lists the workloads.
@@ -17,6 +18,7 @@ func Workloads() []workload.Workload {
 		linkbench.Workload{},
 		rollup.Workload{},
 		telemetry.Workload{},
+		tpcc.Workload{},
 		sysbench.Workload{},
 	}, declared.Shipped()...)
 }

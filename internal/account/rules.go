@@ -1,0 +1,32 @@
+package account
+
+import (
+	"rumbench/internal/hist"
+	"rumbench/internal/metric"
+	"rumbench/workload"
+)
+
+// addRules adds what a standard asks of the operations of a kind, if it asks for
+// something, and whether they do it.
+func (s *Step) addRules(group string, kind *workload.OpKind, d *hist.Sums) {
+	rules := kind.Rules
+	if rules == nil || d.Ops == 0 || s.Calibrating {
+		return
+	}
+	at, n := Of(group, kind.Name), Count(d.Ops)
+	times := d.Service
+	if d.Response != nil {
+		times = d.Response
+	}
+	p90, limit := micros(times.Percentile(90)), float64(rules.P90.Microseconds())
+	s.Put("ruled_p90_us", p90, at, n)
+	s.Put("rule_met", yesNo(p90 <= limit), at, n)
+	if p90 > limit {
+		s.Warn(metric.RuleMissed, metric.Values{"op": kind.Name, "took": p90 / 1e6, "limit": limit / 1e6})
+	}
+	perMinute := PerSecond(float64(d.Ops), s.Seconds) * 60
+	s.Put("ops_per_min", perMinute, at, n)
+	if rules.MostPerMinute > 0 {
+		s.Put("efficiency", PerUnit(perMinute, rules.MostPerMinute), at, n)
+	}
+}

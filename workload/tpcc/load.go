@@ -1,0 +1,194 @@
+package tpcc
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"rumbench/engine"
+	"rumbench/workload"
+)
+
+// loadStage is the load of the tables.
+type loadStage struct {
+	*run
+	env       workload.Env
+	constants constants
+	taken     atomic.Int64 // parts
+	clients   []*loader
+}
+
+func (r *run) openLoad(env workload.Env) (workload.Stage, error) {
+	r.seed, r.now = env.Seed, state{}
+	return &loadStage{run: r, env: env, constants: newConstants(env.Seed)}, nil
+}
+
+// take returns the next part: the items come first.
+func (s *loadStage) take() (p part, ok bool) {
+	n := s.taken.Add(1) - 2
+	if n < 0 {
+		return part{}, true
+	}
+	p = part{w: 1 + n/(districts+1), d: n % (districts + 1)}
+	return p, p.w <= s.warehouses
+}
+
+// batches returns the most batches that a client may load: all.
+func (r *run) batches() (n int64) {
+	size := r.p.Int("load_batch")
+	add := func(p part, times int64) {
+		for _, table := range p.tables() {
+			rows := r.rows(table)
+			if table == orderLine {
+				rows *= mostLines
+			}
+			n += times * ((rows + size - 1) / size)
+		}
+	}
+	add(part{}, 1)
+	add(part{w: 1}, r.warehouses)
+	add(part{w: 1, d: 1}, r.warehouses*districts)
+	return n
+}
+
+func (s *loadStage) Client(_ context.Context, seat workload.Seat) (workload.Client, error) {
+	l := &loader{stage: s, rows: population{run: s.run, constants: s.constants}, batches: map[string]*workload.Batch{}}
+	for i := range tables {
+		name := tables[i].Name
+		l.batches[name] = workload.NewBatch(seat.Session, name, given(name), int(s.p.Int("load_batch")))
+	}
+	s.clients = append(s.clients, l)
+	return l, nil
+}
+
+// Finish notes what was loaded: everything, unless the load was cut short.
+func (s *loadStage) Finish(context.Context, workload.Totals) (f workload.Finding, err error) {
+	n := state{known: true, whole: s.taken.Load() > 1+s.warehouses*(districts+1)}
+	for _, l := range s.clients {
+		n.whole = n.whole && l.over
+		n.add(&totals{l.batches[orders].Done, l.batches[newOrders].Done, l.batches[orderLine].Done, l.batches[history].Done})
+	}
+	want := s.loaded()
+	want.lines = n.lines // random
+	if n.whole && n.totals != want {
+		f.Broken = append(f.Broken, fmt.Sprintf("%+v rows were loaded, but should be %+v", n.totals, want))
+	}
+	s.now = n
+	f.Live = s.live(&n.totals, false)
+	return f, nil
+}
+
+// loader inserts the rows of parts, table by table in the order of their keys.
+type loader struct {
+	stage   *loadStage
+	rows    population
+	batches map[string]*workload.Batch
+	begun   bool  // a part
+	over    bool  // no part is left
+	table   int   // of the part
+	row     int64 // the next of the table, less one; of the lines, the order
+	line    int64 // of the order, less one
+}
+
+// Ready generates the rows of a batch.
+func (l *loader) Ready(context.Context) error {
+	if l.begun && l.batch().Rows() > 0 {
+		return nil // it has failed
+	}
+	for l.next() {
+		table, batch := l.name(), l.batch()
+		for !batch.Full() && l.row < l.stage.rows(table) {
+			l.add(table, batch)
+		}
+		if batch.Rows() > 0 {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (l *loader) name() string { return l.rows.tables()[l.table] }
+
+func (l *loader) batch() *workload.Batch { return l.batches[l.name()] }
+
+// next goes to the table of which a row is next, if there is one.
+func (l *loader) next() bool {
+	for !l.begun || l.row == l.stage.rows(l.name()) {
+		l.row, l.line = 0, 0
+		if l.begun && l.table < len(l.rows.tables())-1 {
+			l.table++
+			continue
+		}
+		var ok bool
+		if l.rows.part, ok = l.stage.take(); !ok {
+			l.over = true
+			l.begun = false
+			return false
+		}
+		l.begun, l.table = true, 0
+	}
+	return true
+}
+
+func (l *loader) add(table string, b *workload.Batch) {
+	if table != orderLine {
+		l.row++
+		l.rows.row(b, table, l.row, 0)
+		return
+	}
+	l.line++
+	l.rows.row(b, table, l.row+1, l.line)
+	if l.line == l.rows.lineCount(l.row+1) {
+		l.row, l.line = l.row+1, 0
+	}
+}
+
+func (l *loader) Do(ctx context.Context, out *workload.Outcome) error {
+	if l.over {
+		return workload.ErrDone
+	}
+	return l.batch().Insert(ctx, out)
+}
+
+func (l *loader) Finish(ctx context.Context) error { return l.batches[item].EndLoad(ctx) }
+
+// indexStage builds the secondary indexes, after which the tables are checked.
+type indexStage struct {
+	*run
+	env workload.Env
+}
+
+var indexed = [...]struct{ table, index string }{{customer, nameIndex}, {orders, orderIndex}}
+
+func (s *indexStage) Client(_ context.Context, seat workload.Seat) (workload.Client, error) {
+	return &builder{indexStage: s}, nil
+}
+
+// Finish checks what was loaded.
+func (s *indexStage) Finish(ctx context.Context, _ workload.Totals) (f workload.Finding, err error) {
+	f.Live = s.live(&s.now.totals, true)
+	if !s.env.Results || !s.now.whole {
+		return f, nil
+	}
+	return f, s.inSession(ctx, s.env.DB, func(session engine.Session) error { return s.check(ctx, session, true, &f) })
+}
+
+// builder builds the indexes, one at a time.
+type builder struct {
+	*indexStage
+	done int
+}
+
+func (b *builder) Do(ctx context.Context, out *workload.Outcome) error {
+	at := indexed[b.done]
+	if err := b.env.DB.CreateIndexes(ctx, at.table, at.index); err != nil {
+		return err
+	}
+	rows, entry := b.now.orders, int64(orderEntry)
+	if at.table == customer {
+		rows, entry = b.warehouses*districts*b.customers, nameEntry
+	}
+	b.done++
+	out.Rows, out.Bytes, out.Others = rows, rows*entry, 1
+	return nil
+}

@@ -1,0 +1,165 @@
+package tpcc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"rumbench/engine"
+	"rumbench/internal/gen"
+	"rumbench/internal/hint"
+	"rumbench/model"
+	"rumbench/workload"
+)
+
+// mixStage is a running step of transactions. It holds what its terminals share.
+type mixStage struct {
+	*run
+	env       workload.Env
+	constants constants
+	checks    bool // the conditions are checked at the end
+	checked   bool // all rows are there that transactions need
+	waits     float64
+	draws     gen.Stream
+	clock     int64  // at the beginning, in ms since 1970
+	start     totals // what the tables held
+	terminals []*terminal
+}
+
+func (r *run) openMix(ctx context.Context, name string, env workload.Env, checks bool) (workload.Stage, error) {
+	if !r.now.known {
+		r.seed = env.Seed
+		r.now = state{totals: r.loaded(), whole: env.Results}
+		if env.Results {
+			if err := r.inSession(ctx, env.DB, func(session engine.Session) error { return r.meet(ctx, session) }); err != nil {
+				return nil, err
+			}
+		}
+		r.now.known = true
+	}
+	return &mixStage{
+		run: r, env: env, constants: newConstants(r.seed), checks: checks, checked: env.Results && r.now.whole, waits: r.p.Float("waits"), start: r.now.totals,
+		draws: stream(env.Seed, name).Sub(uint64(r.now.orders)), // others than in steps before
+		clock: start + r.now.orders*1000,
+	}, nil
+}
+
+// inSession does something in a session of its own.
+func (r *run) inSession(ctx context.Context, db engine.DB, do func(engine.Session) error) error {
+	session, err := db.Session(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(session), session.Close())
+}
+
+// meet meets tables that another process has loaded.
+func (r *run) meet(ctx context.Context, session engine.Session) error {
+	want := r.constantsRow(newConstants(r.seed))
+	stmt, err := session.Prepare(ctx, &model.Op{Kind: model.Get, Table: constantsTable, Columns: given(constantsTable)})
+	if err != nil {
+		return err
+	}
+	var got rows
+	if err := stmt.Exec(ctx, []model.Value{integer(1)}, &engine.Result{Each: got.add}); err != nil {
+		return err
+	}
+	for i, name := range given(constantsTable) {
+		if got.n == 0 || got.at(0, i) != want[i].Int() {
+			return hint.Errorf("load it with the sizes and the seed of this run", "the database was loaded with another %s", name)
+		}
+	}
+	for table, n := range map[string]*int64{orders: &r.now.orders, newOrders: &r.now.undelivered, orderLine: &r.now.lines, history: &r.now.payments} {
+		if *n, _, err = workload.QueryInt(ctx, session, &model.Op{Kind: model.Scan, Table: table, Aggregate: model.Count}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *mixStage) Client(ctx context.Context, seat workload.Seat) (workload.Client, error) {
+	n := int64(seat.Client)
+	t := &terminal{
+		stage: s, source: gen.NewSource(s.draws.Sub(uint64(n))), clock: s.clock + n,
+		homeID: 1 + n%s.warehouses, districtID: 1 + n/s.warehouses%districts,
+	}
+	s.terminals = append(s.terminals, t)
+	return t, t.prepare(ctx, seat.Session)
+}
+
+// Finish checks the tables against the conditions and against what the terminals
+// have committed.
+func (s *mixStage) Finish(ctx context.Context, _ workload.Totals) (f workload.Finding, err error) {
+	var did tally
+	for _, t := range s.terminals {
+		did.add(&t.tally)
+	}
+	want := s.start
+	want.add(&did.totals)
+	s.now.totals = want
+	f.Live = s.live(&want, true)
+	f.Notes = s.notes(&did)
+	if did.wrong > 0 {
+		f.Broken = append(f.Broken, fmt.Sprintf("%d answers were wrong; the first: %s", did.wrong, did.firstWrong))
+	}
+	if !s.checks || !s.checked || s.p.String("check") == checkNone {
+		return f, nil
+	}
+	err = s.inSession(ctx, s.env.DB, func(session engine.Session) error { return s.check(ctx, session, false, &f) })
+	if err != nil {
+		return f, err
+	}
+	got := s.now.totals // as read
+	if did.uncertain > 0 {
+		f.Notes = append(f.Notes, fmt.Sprintf("of %d commits it is unknown whether they were done, so the rows are not compared with the commits", did.uncertain))
+		return f, nil
+	}
+	f.Broken = append(f.Broken, differences([]difference{
+		{"orders", got.orders, want.orders},
+		{"new orders", got.undelivered, want.undelivered},
+		{"order lines", got.lines, want.lines},
+		{"rows of history", got.payments, want.payments},
+	})...)
+	return f, nil
+}
+
+// difference is a number of rows that is compared with that of the commits.
+type difference struct {
+	what      string
+	got, want int64
+}
+
+func differences(list []difference) (out []string) {
+	for _, d := range list {
+		if d.got != d.want {
+			out = append(out, fmt.Sprintf("%s: the table holds %d, but with what clients have committed it should be %d", d.what, d.got, d.want))
+		}
+	}
+	return out
+}
+
+// unaudited is what the results are not.
+const unaudited = "derived from TPC-C; unaudited; not comparable with published TPC results"
+
+// notes describes the mix.
+func (s *mixStage) notes(did *tally) []string {
+	var all, entered int64
+	for _, n := range did.done {
+		all += n
+	}
+	if entered = did.done[newOrder] + did.done[rolledBack]; all == 0 {
+		return []string{unaudited}
+	}
+	share := func(n, of int64) float64 { return 100 * float64(n) / float64(max(of, 1)) }
+	out := []string{unaudited, fmt.Sprintf("%d warehouses, %d terminals (%.3g per warehouse), style %s, binding %s, no foreign keys",
+		s.warehouses, len(s.terminals), float64(len(s.terminals))/float64(s.warehouses), s.p.String("style"), s.p.String("binding"))}
+	out = append(out, fmt.Sprintf("mix of %d transactions: %.2f %% New-Order, %.2f %% Payment, %.2f %% Order-Status, %.2f %% Delivery, %.2f %% Stock-Level",
+		all, share(entered, all), share(did.done[payment], all), share(did.done[orderStatus], all), share(did.done[delivery], all), share(did.done[stockLevel], all)))
+	out = append(out, fmt.Sprintf("%.2f %% of the New-Orders were rolled back by their users (1 %% is expected); they are not among new_order", share(did.done[rolledBack], entered)))
+	if s.warehouses > 1 {
+		out = append(out, fmt.Sprintf("%.2f %% of the order lines (1 %% is expected) and %.1f %% of the payments (15 %%) were remote",
+			share(did.remoteLines, did.totals.lines), share(did.remotePayments, did.done[payment])))
+	}
+	skipped := share(did.skipped, did.done[delivery]*districts)
+	return append(out, fmt.Sprintf("deliveries skipped %.2f %% of the districts, as they had no undelivered order (TPC-C allows 1 %%)", skipped))
+}

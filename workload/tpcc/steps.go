@@ -1,0 +1,131 @@
+package tpcc
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"rumbench/workload"
+)
+
+// kind is a kind of transaction.
+type kind int
+
+// The kinds. rolledBack is a New-Order that its user rolls back.
+const (
+	newOrder kind = iota
+	payment
+	orderStatus
+	delivery
+	stockLevel
+	kinds
+	rolledBack = kinds
+)
+
+var kindNames = [kinds + 1]string{"new_order", "payment", "order_status", "delivery", "stock_level", "new_order rolled back"}
+
+// cards is how many cards of a deck are of each kind, and so the mix in percent.
+var cards = [kinds]int64{45, 43, 4, 4, 4}
+
+const deckSize = 100
+
+// The keying times, the mean think times, and the limits of the 90th percentile of
+// response times (TPC-C 5.2.5.7).
+var (
+	keying = [kinds]time.Duration{18 * time.Second, 3 * time.Second, 2 * time.Second, 2 * time.Second, 2 * time.Second}
+	think  = [kinds]time.Duration{12 * time.Second, 12 * time.Second, 10 * time.Second, 5 * time.Second, 5 * time.Second}
+	limits = [kinds + 1]time.Duration{5 * time.Second, 5 * time.Second, 5 * time.Second, 5 * time.Second, 20 * time.Second, 5 * time.Second}
+)
+
+// mostPerMinute returns how many New-Orders a minute a terminal can enter with the
+// standard's waits: 1.286, and ten terminals of a warehouse 12.86.
+func mostPerMinute() float64 {
+	var cycle float64 // seconds
+	for k := range kinds {
+		cycle += float64(cards[k]) / deckSize * (keying[k] + think[k]).Seconds()
+	}
+	return 60 / cycle * float64(cards[newOrder]) / deckSize
+}
+
+// What rates and costs of the steps are per, beside New-Orders.
+const (
+	opRow   = "row"
+	opIndex = "index"
+)
+
+func (r *run) build() {
+	if r.p.Bool("load") {
+		all := r.live(&totals{}, false).Rows
+		r.steps = append(r.steps, r.load(), r.index(), workload.Step{
+			Name: "settle", Settle: workload.NewSettle(r.p.Duration("settle_floor"), all),
+			Doc: "The engine comes to rest: deferred work is done before the mix.",
+		})
+	}
+	levels := r.p.Ints("clients")
+	if seconds := r.p.Float("warmup_seconds"); seconds > 0 {
+		s := r.mix("warmup", levels[0], false)
+		s.Seconds, s.Groups[0].Work, s.Warmup = seconds, 0, true
+		s.Doc = "Caches are warmed up for the next step."
+		r.steps = append(r.steps, s)
+	}
+	varies := slices.Min(levels) < slices.Max(levels)
+	for i, clients := range levels {
+		s := r.mix(fmt.Sprintf("M%d.P%d", i+1, clients), clients, true)
+		if varies && !slices.Contains(levels[:i], clients) {
+			s.Base, s.Axes = "mix", []workload.Axis{{Name: "clients", Value: float64(clients)}}
+		}
+		if i == len(levels)-1 {
+			s.Judged = []string{"rows_per_s", "service_p99_us", "cpu_us", "write_kb", "space_amplification"}
+		}
+		r.steps = append(r.steps, s)
+	}
+}
+
+func (r *run) load() workload.Step {
+	return workload.Step{
+		Name: "load", Creates: true, Primary: opRow, WritesPer: opRow, Access: workload.WriteAccess,
+		Doc: "How fast are the nine tables loaded, without secondary indexes?",
+		Groups: []workload.Group{
+			{Name: "load", Clients: int(r.p.Int("load_clients")), Work: r.batches(), Ops: []workload.OpKind{{Name: opRow, Unit: opRow}}},
+		},
+		Open: func(_ context.Context, env workload.Env) (workload.Stage, error) { return r.openLoad(env) },
+	}
+}
+
+func (r *run) index() workload.Step {
+	return workload.Step{
+		Name: "index", Primary: opIndex, WritesPer: opIndex, Whole: true,
+		Doc:    "How fast are the indexes on customers' names and on customers' orders built? The consistency of the load is checked after it.",
+		Groups: []workload.Group{{Name: "index", Clients: 1, Work: int64(len(indexed)), Ops: []workload.OpKind{{Name: opIndex, Unit: opRow}}}},
+		Open: func(_ context.Context, env workload.Env) (workload.Stage, error) {
+			return &indexStage{run: r, env: env}, nil
+		},
+	}
+}
+
+func (r *run) mix(name string, clients int64, checks bool) workload.Step {
+	s := workload.Step{
+		Name: name, Primary: kindNames[newOrder], WritesPer: kindNames[newOrder], Access: workload.MixedAccess, Seconds: r.p.Float("seconds"),
+		Doc: fmt.Sprintf("How many orders are entered with the other transactions of the mix, and how fast, by %d terminals?", clients),
+	}
+	g := workload.Group{
+		Name: "terminals", Clients: int(clients), RowsPerOp: 1,
+		Retry: workload.Retry{Max: int(r.p.Int("retry_max")), Backoff: r.p.Duration("retry_backoff")},
+	}
+	for k, name := range kindNames {
+		reads := kind(k) == orderStatus || kind(k) == stockLevel
+		g.Ops = append(g.Ops, workload.OpKind{Name: name, Unit: "transaction", Returns: reads, Rules: &workload.Rules{P90: limits[k]}})
+	}
+	if waits := r.p.Float("waits"); waits > 0 {
+		g.Ops[newOrder].Rules.MostPerMinute = float64(clients) * mostPerMinute() / waits
+	}
+	if n := r.p.Int("transactions"); n > 0 {
+		g.Work, s.Seconds = n, 0
+	}
+	s.Groups = []workload.Group{g}
+	s.Open = func(ctx context.Context, env workload.Env) (workload.Stage, error) {
+		return r.openMix(ctx, name, env, checks)
+	}
+	return s
+}
