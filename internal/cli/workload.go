@@ -26,7 +26,9 @@ func newWorkloadCommand(a *App) *cobra.Command {
 		Use:   "workload check|try|show|import",
 		Short: "write a workload of your own: check a file, try it, or start from one that exists",
 		Args:  args(cobra.NoArgs),
-		RunE:  func(*cobra.Command, []string) error { return usageErrorf("workload what: check FILE, try FILE, show NAME, or import pgbench FILE") },
+		RunE: func(*cobra.Command, []string) error {
+			return usageErrorf("workload what: check FILE, try FILE, show NAME, or import pgbench FILE")
+		},
 	}
 	c.AddCommand(newCheckCommand(a), newTryCommand(a), newShowWorkloadCommand(a), newImportScriptCommand(a))
 	return c
