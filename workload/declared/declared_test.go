@@ -1,6 +1,7 @@
 package declared
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/memory"
 	"rumbench/engine/null"
+	"rumbench/internal/pace"
 	"rumbench/model"
 	"rumbench/workload"
 	"rumbench/workload/workloadtest"
@@ -133,4 +135,27 @@ func clientOf(t *testing.T, file, step string) *client {
 		t.Fatal(err)
 	}
 	return c.(*client)
+}
+
+// A rate that rises and falls brings mean × period operations in a period, and its
+// extremes are the curve's.
+func TestWave(t *testing.T) {
+	const mean, amplitude, period = 4500.0, 1000.0, 600.0
+	a := pace.Arrivals{Segments: wave(mean, amplitude, period, 2*period)}
+	for periods := 1.0; periods <= 2; periods++ {
+		if n := a.Until(periods * period); math.Abs(n/(mean*period*periods)-1) > 0.001 {
+			t.Errorf("%v periods bring %.0f operations, not %.0f", periods, n, mean*period*periods)
+		}
+	}
+	// Of the first half: mean·T/2 + amplitude·T/π.
+	if n, want := a.Until(period/2), mean*period/2+amplitude*period/math.Pi; math.Abs(n/want-1) > 0.001 {
+		t.Errorf("the first half brings %.0f operations, not %.0f", n, want)
+	}
+	least, most := math.Inf(1), 0.0
+	for _, s := range a.Segments {
+		least, most = min(least, s.From), max(most, s.From)
+	}
+	if math.Abs(least-3500) > 5 || math.Abs(most-5500) > 5 {
+		t.Errorf("the rate is from %v to %v", least, most)
+	}
 }
