@@ -72,7 +72,7 @@ func (c *client) prepare(ctx context.Context, o *operation, session engine.Sessi
 		}
 		for i := range s.variants {
 			v := &s.variants[i]
-			v.op.Blind = v.op.Blind && !s.table.holes
+			v.op.Blind = v.op.Blind && !s.table.holes && s.table.rows() > 0
 			if v.stmt, err = session.Prepare(ctx, &v.op); err != nil {
 				return err
 			}

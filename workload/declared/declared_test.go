@@ -1,6 +1,7 @@
 package declared
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -80,9 +81,17 @@ func TestFiles(t *testing.T) {
 
 // Operations of the shipped files allocate nothing.
 func TestNoAllocations(t *testing.T) {
-	for file, steps := range map[string][]string{"ycsb": {"A", "C", "D", "E", "F"}, "zippydb": {"requests"}, "up2x": {"requests"}, "udb": {"requests"}, "queue": {"work"}} {
-		for _, step := range steps {
-			c := clientOf(t, file, step)
+	for _, of := range []struct {
+		file, step string
+		given      map[string]any
+	}{
+		{"ycsb", "A", nil}, {"ycsb", "C", nil}, {"ycsb", "D", nil}, {"ycsb", "E", nil}, {"ycsb", "F", nil},
+		{"ycsb", "E", map[string]any{"distribution": "zipf"}}, {"ycsb", "E", map[string]any{"distribution": "hotspot"}},
+		{"ycsb", "E", map[string]any{"distribution": "exponential"}}, {"ycsb", "E", map[string]any{"distribution": "uniform"}},
+		{"zippydb", "requests", nil}, {"up2x", "requests", nil}, {"udb", "requests", nil}, {"queue", "work", nil},
+	} {
+		t.Run(fmt.Sprint(of), func(t *testing.T) {
+			c := clientOf(t, of.file, of.step, of.given)
 			var out workload.Outcome
 			one := func() {
 				if err := c.Ready(t.Context()); err != nil {
@@ -97,22 +106,17 @@ func TestNoAllocations(t *testing.T) {
 				one()
 			}
 			if n := testing.AllocsPerRun(2000, one); n > 0 {
-				t.Errorf("%s %s: %v allocations per operation", file, step, n)
+				t.Errorf("%v allocations per operation", n)
 			}
-		}
+		})
 	}
 }
 
 // clientOf returns a client of a step, on an engine that does nothing.
-func clientOf(t *testing.T, file, step string) *client {
+func clientOf(t *testing.T, file, step string, given map[string]any) *client {
 	t.Helper()
 	content, _ := File(file)
-	given := map[string]any{}
-	w := readTest(t, file, content)
-	if w.Info().Param("rate") != nil {
-		given["rate"] = 0.0
-	}
-	r := newRun(t, w, "", given).(*run)
+	r := newRun(t, readTest(t, file, content), "", given).(*run)
 	db, err := null.Engine{}.Open(t.Context(), engine.Config{Durability: model.DurabilityNone, Schema: r.Schema()})
 	if err != nil {
 		t.Fatal(err)

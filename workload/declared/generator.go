@@ -200,14 +200,24 @@ func (n numbers) rows(draw func(e *env, now int64) int64) value {
 		now := n.now()
 		at := draw(e, now)
 		for range mostRedraws {
-			if at >= 0 && at < now && (n.dead || !n.table.isDead(at)) {
-				break
+			if n.exists(at, now) {
+				return at
 			}
 			at = draw(e, now)
 		}
-		return at
+		for i := range now {
+			if next := (max(at, 0) + i) % now; n.exists(next, now) {
+				return next
+			}
+		}
+		return 0
 	}}
 }
 
-// mostRedraws limits the search of a row that exists, where most have been deleted.
+func (n numbers) exists(row, now int64) bool {
+	return row >= 0 && row < now && (n.dead || !n.table.isDead(row))
+}
+
+// mostRedraws limits the draws where most rows are gone; the next one that exists is then
+// taken.
 const mostRedraws = 1000

@@ -78,7 +78,7 @@ func buildZipf(a *arguments) value {
 	var z *gen.Zipf
 	var of int64
 	return n.rows(func(e *env, now int64) int64 {
-		if now != of {
+		if z == nil || now < of || now > of+of/100 { // new rows become hot a hundredth at a time
 			z, _ = gen.NewZipf(now, theta) // theta is valid
 			of = now
 		}
