@@ -19,6 +19,7 @@ const (
 	ArrivalsTable   Section = "Arrivals"
 	SpreadTable     Section = "Spread over the clients"
 	PromiseTable    Section = "Promised rates"
+	RulesTable      Section = "Rules of a standard"
 	CostTable       Section = "Cost"
 	EngineTable     Section = "Engine-reported I/O and state"
 	SpaceTable      Section = "Space"
@@ -33,7 +34,7 @@ const (
 
 // Sections are all sections, in the order of the glossary.
 var Sections = []Section{ThroughputTable, ServiceTable, ResponseTable, AttemptsTable, AttemptTable, GivenUpTable, StatementTable, SharesOfTime,
-	ArrivalsTable, SpreadTable, PromiseTable, CostTable, SettledCost, EngineTable, SpaceTable, WaitsTables}
+	ArrivalsTable, SpreadTable, PromiseTable, RulesTable, CostTable, SettledCost, EngineTable, SpaceTable, WaitsTables}
 
 // makeCatalogue returns the metrics of all sections. A metric is one entry in
 // the list of its section; latencies are made from one entry for each family.
@@ -59,7 +60,7 @@ func makeCatalogue() (out []Metric) {
 		StatementTable: append(statements, latencies(Statement, "time of a statement", map[Quantile]string{
 			P50: "Of operations that were done, seen from the client; the operation is the statement's name.",
 		}, P50, P95, P99, P999, Max)...),
-		SharesOfTime: sums, ArrivalsTable: arrivals, SpreadTable: spread, PromiseTable: promises, CostTable: costs, SettledCost: settled,
+		SharesOfTime: sums, ArrivalsTable: arrivals, SpreadTable: spread, PromiseTable: promises, RulesTable: rules, CostTable: costs, SettledCost: settled,
 		EngineTable: engines, SpaceTable: space, WaitsTables: waits,
 	}
 	for _, s := range Sections {
@@ -168,11 +169,15 @@ var promises = []Metric{
 	{Name: "sla_target", Unit: "1/s", Family: Promise, Doc: "Units a second promised by a group with a rate, all clients together; of an open group, operations that arrived."},
 	{Name: "sla_share", Unit: "ratio", Better: Higher, Family: Promise, Doc: "Share of intervals in which at least 95 % of the promised rate was reached, within one operation of each client. Intervals too short for ten operations are joined; absent where the step is too short for that."},
 	{Name: "sla_met", Unit: "bool", Better: Higher, Family: Promise, Doc: "1 if the group, over its own time and within one operation of each client, reached 95 % of what its schedule asked for (the promised rate, or less if a random schedule asked for less); otherwise 0: results of groups beside a missed promise are not comparable."},
-	{Name: "ruled_p90_us", Unit: "µs", Better: Lower, Family: Promise, Label: "p90 under a rule", Doc: "90th percentile of the times of an operation whose workload follows a standard that limits it: response times with a rate or arrivals, service times otherwise."},
-	{Name: "rule_met", Unit: "bool", Better: Higher, Family: Promise, Doc: "1 if ruled_p90_us is within the limit of the workload's standard, otherwise 0."},
+	{Name: "saturated", Unit: "bool", Better: Lower, Family: Promise, Doc: "1 if the promise was missed and lateness grew to the end: the promised rate is above what the engine can do."},
+}
+
+// rules are of workloads that follow a standard, see workload.Rules.
+var rules = []Metric{
+	{Name: "ruled_p90_us", Unit: "µs", Better: Lower, Family: Promise, Label: "p90", Doc: "90th percentile of the times of an operation whose workload follows a standard that limits it: response times with a rate or arrivals, service times otherwise."},
+	{Name: "rule_met", Unit: "bool", Better: Higher, Family: Promise, Label: "within the limit", Doc: "1 if ruled_p90_us is within the limit of the workload's standard, otherwise 0."},
 	{Name: "ops_per_min", Unit: "1/min", Better: Higher, Family: Promise, Label: "operations/min", Doc: "Operations per minute of the window, of workloads whose standard counts so. Of new_order in tpcc it is what others call tpmC or NOPM; unaudited.", Formula: "operations ÷ duration_s × 60"},
 	{Name: "efficiency", Unit: "ratio", Better: Higher, Family: Promise, Doc: "ops_per_min ÷ the most that the waits between operations allow; absent without waits."},
-	{Name: "saturated", Unit: "bool", Better: Lower, Family: Promise, Doc: "1 if the promise was missed and lateness grew to the end: the promised rate is above what the engine can do."},
 }
 
 var costs = []Metric{

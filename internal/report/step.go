@@ -166,7 +166,8 @@ func stepFolds(s *step, over *page.Charts, n *page.Notes) (out page.Folds) {
 	add("Latency of every operation", morePercentiles(s), latencyTables(s, n)...)
 	add("Throughput, clients and errors", otherBars(s), slices.Concat([]page.Table{groupsTable(s)}, metricTables(s, metric.ThroughputTable, "", n),
 		attemptsTables(s, n), metricTables(s, metric.ArrivalsTable, "What became of operations that arrive by a schedule.", n),
-		metricTables(s, metric.SpreadTable, "Operations of each client of a group: a deviation of 0 is fair.", n))...)
+		metricTables(s, metric.SpreadTable, "Operations of each client of a group: a deviation of 0 is fair.", n),
+		metricTables(s, metric.RulesTable, "What the workload's standard asks of operations.", n))...)
 	add("Statements", nil, statementsTable(s, n))
 	add("Cost per operation and row", nil, perTables(s, metric.CostTable, "", n)...)
 	add("What the engine counts, and what changed most", nil, append(perTables(s, metric.EngineTable,

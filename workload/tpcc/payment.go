@@ -9,15 +9,6 @@ import (
 	"rumbench/workload"
 )
 
-func (t *terminal) drawPayment() {
-	t.cw, t.cd = t.w, t.d
-	if t.stage.warehouses > 1 && chance(t.source, 15) {
-		t.cw, t.cd = t.elsewhere(), between(t.source, 1, districts)
-	}
-	t.drawCustomer()
-	t.amount = between(t.source, 1_00, 5000_00)
-}
-
 // receive is Payment (TPC-C 2.5).
 func (t *terminal) receive(ctx context.Context, out *workload.Outcome) error {
 	w, d, amount := integer(t.w), integer(t.d), integer(t.amount)

@@ -92,7 +92,8 @@ func newTables() []model.Table {
 		},
 		{
 			Name: customer, Key: []string{"c_w_id", "c_d_id", "c_id"},
-			Columns: columns([]model.Column{number("c_w_id"), number("c_d_id"), number("c_id"), text("c_first", 16), text("c_middle", 2), text("c_last", 16)}, address("c"),
+			Columns: columns([]model.Column{number("c_w_id"), number("c_d_id"), number("c_id"), text("c_first", 16), text("c_middle", 2), text("c_last", 16)},
+				address("c"),
 				[]model.Column{
 					text("c_phone", 16), date("c_since"), text("c_credit", 2), money("c_credit_lim"), number("c_discount"), money("c_balance"),
 					money("c_ytd_payment"), number("c_payment_cnt"), number("c_delivery_cnt"), text("c_data", dataWidth),

@@ -79,12 +79,18 @@ func (r *run) meet(ctx context.Context, session engine.Session) error {
 
 func (s *mixStage) Client(ctx context.Context, seat workload.Seat) (workload.Client, error) {
 	n := int64(seat.Client)
-	t := &terminal{
-		stage: s, source: gen.NewSource(s.draws.Sub(uint64(n))), clock: s.clock + n,
-		homeID: 1 + n%s.warehouses, districtID: 1 + n/s.warehouses%districts,
-	}
+	t := &terminal{stage: s, clock: s.clock + n, user: s.newUser(n)}
 	s.terminals = append(s.terminals, t)
 	return t, t.prepare(ctx, seat.Session)
+}
+
+// newUser returns the user of terminal n: those of a warehouse have other districts.
+func (s *mixStage) newUser(n int64) user {
+	return user{
+		sizes: s.sizes, constants: s.constants, source: gen.NewSource(s.draws.Sub(uint64(n))),
+		homeID: 1 + n%s.warehouses, districtID: 1 + n/s.warehouses%districts,
+		anywhere: s.p.String("binding") == anyHome, weighted: s.p.String("mix") == weights,
+	}
 }
 
 // Finish checks the tables against the conditions and against what the terminals
@@ -95,7 +101,7 @@ func (s *mixStage) Finish(ctx context.Context, _ workload.Totals) (f workload.Fi
 		did.add(&t.tally)
 	}
 	want := s.start
-	want.add(&did.totals)
+	want.add(&did.changed)
 	s.now.totals = want
 	f.Live = s.live(&want, true)
 	f.Notes = s.notes(&did)
@@ -154,11 +160,13 @@ func (s *mixStage) notes(did *tally) []string {
 	out := []string{unaudited, fmt.Sprintf("%d warehouses, %d terminals (%.3g per warehouse), style %s, binding %s, no foreign keys",
 		s.warehouses, len(s.terminals), float64(len(s.terminals))/float64(s.warehouses), s.p.String("style"), s.p.String("binding"))}
 	out = append(out, fmt.Sprintf("mix of %d transactions: %.2f %% New-Order, %.2f %% Payment, %.2f %% Order-Status, %.2f %% Delivery, %.2f %% Stock-Level",
-		all, share(entered, all), share(did.done[payment], all), share(did.done[orderStatus], all), share(did.done[delivery], all), share(did.done[stockLevel], all)))
-	out = append(out, fmt.Sprintf("%.2f %% of the New-Orders were rolled back by their users (1 %% is expected); they are not among new_order", share(did.done[rolledBack], entered)))
+		all, share(entered, all), share(did.done[payment], all), share(did.done[orderStatus], all), share(did.done[delivery], all),
+		share(did.done[stockLevel], all)))
+	out = append(out, fmt.Sprintf("%.2f %% of the New-Orders were rolled back by their users (1 %% is expected); they are not among new_order",
+		share(did.done[rolledBack], entered)))
 	if s.warehouses > 1 {
 		out = append(out, fmt.Sprintf("%.2f %% of the order lines (1 %% is expected) and %.1f %% of the payments (15 %%) were remote",
-			share(did.remoteLines, did.totals.lines), share(did.remotePayments, did.done[payment])))
+			share(did.remoteLines, did.changed.lines), share(did.remotePayments, did.done[payment])))
 	}
 	skipped := share(did.skipped, did.done[delivery]*districts)
 	return append(out, fmt.Sprintf("deliveries skipped %.2f %% of the districts, as they had no undelivered order (TPC-C allows 1 %%)", skipped))

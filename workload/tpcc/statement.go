@@ -252,3 +252,12 @@ func (r *rows) value(row, column int) model.Value {
 
 // at returns an integer; 0 for NULL.
 func (r *rows) at(row, column int) int64 { return r.value(row, column).Int() }
+
+// find returns the row whose column is n, or the number of rows.
+func (r *rows) find(column int, n int64) int {
+	i := 0
+	for i < r.n && r.at(i, column) != n {
+		i++
+	}
+	return i
+}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"rumbench/engine"
-	"rumbench/internal/gen"
 	"rumbench/model"
 	"rumbench/workload"
 )
@@ -15,41 +14,19 @@ import (
 // terminal performs transactions. Their inputs are drawn before they begin, and kept
 // until they are completed or given up.
 type terminal struct {
-	stage      *mixStage
-	source     *gen.Source
-	clock      int64 // in ms since 1970; it ticks with each transaction
-	homeID     int64 // its warehouse
-	districtID int64 // its district, for Stock-Level
-	deck       [deckSize]kind
-	played     int // cards of the deck
-	drawn      bool
-	inputs
+	stage *mixStage
+	clock int64 // in ms since 1970; it ticks with each transaction
+	user
+	drawn bool
 	statements
 	tally
 	did  totals // by the attempt
 	data []byte // memory for a customer's data, and for that of a payment
 }
 
-// inputs are what a terminal's user enters. They have many fields, of which each
-// transaction uses some.
-type inputs struct {
-	kind      kind
-	w, d      int64 // of the terminal
-	cw, cd, c int64 // the customer; c 0: by last name
-	lastName  []byte
-	amount    int64 // of a payment, in cents
-	carrier   int64
-	threshold int64
-	lines     []line // of a New-Order, in the order of their stocks
-	rollsBack bool   // a last line has an unused item; it is not in lines
-	allLocal  bool
-	total     int64   // what the terminal shows in the end: cents, or low stocks
-	recent    []int64 // items of the last orders, for Stock-Level
-}
-
 // tally is what a terminal's completed transactions have done.
 type tally struct {
-	totals
+	changed        totals
 	done           [kinds + 1]int64
 	remoteLines    int64
 	remotePayments int64
@@ -60,7 +37,7 @@ type tally struct {
 }
 
 func (t *tally) add(o *tally) {
-	t.totals.add(&o.totals)
+	t.changed.add(&o.changed)
 	for k, n := range o.done {
 		t.done[k] += n
 	}
@@ -80,6 +57,7 @@ func (t *terminal) Ready(ctx context.Context) error {
 		return nil
 	}
 	thinks := think[t.kind] // of the transaction before
+	t.clock += int64(len(t.stage.terminals))
 	t.draw()
 	t.drawn = true
 	if t.stage.waits == 0 {
@@ -98,74 +76,6 @@ func (t *terminal) Ready(ctx context.Context) error {
 
 // Abandon drops the inputs.
 func (t *terminal) Abandon() { t.drawn = false }
-
-func (t *terminal) draw() {
-	t.clock += int64(len(t.stage.terminals))
-	t.kind = t.drawKind()
-	t.w, t.d = t.homeID, between(t.source, 1, districts)
-	if t.stage.p.String("binding") == anyHome {
-		t.w = between(t.source, 1, t.stage.warehouses)
-	}
-	switch t.kind {
-	case newOrder:
-		t.drawNewOrder()
-	case payment:
-		t.drawPayment()
-	case orderStatus:
-		t.cw, t.cd = t.w, t.d
-		t.drawCustomer()
-	case delivery:
-		t.carrier = between(t.source, 1, 10)
-	case stockLevel:
-		t.d, t.threshold = t.districtID, between(t.source, 10, 20)
-	}
-}
-
-// drawKind draws a card; a deck that is used up is shuffled again.
-func (t *terminal) drawKind() kind {
-	if t.stage.p.String("mix") == weights {
-		n := t.source.Uniform(deckSize)
-		for k := kind(0); ; k++ {
-			if n -= cards[k]; n < 0 {
-				return k
-			}
-		}
-	}
-	if t.played %= deckSize; t.played == 0 {
-		t.shuffle()
-	}
-	t.played++
-	return t.deck[t.played-1]
-}
-
-func (t *terminal) shuffle() {
-	n := 0
-	for k, count := range cards {
-		for range count {
-			t.deck[n] = kind(k)
-			n++
-		}
-	}
-	for i := deckSize - 1; i > 0; i-- {
-		j := t.source.Uniform(int64(i) + 1)
-		t.deck[i], t.deck[j] = t.deck[j], t.deck[i]
-	}
-}
-
-// drawCustomer draws a customer of the warehouse and district: 60 % by last name.
-func (t *terminal) drawCustomer() {
-	t.c, t.lastName = 0, t.lastName[:0]
-	if chance(t.source, 60) {
-		names := min(t.stage.customers, lastNames)
-		t.lastName = appendLastName(t.lastName, nurand(t.source, nurandName, t.stage.constants.nameRun, 0, names-1))
-		return
-	}
-	t.c = t.drawID()
-}
-
-func (t *terminal) drawID() int64 {
-	return nurand(t.source, nurandID, t.stage.constants.id, 1, t.stage.customers)
-}
 
 // errRollback ends a New-Order that its user rolls back.
 var errRollback = errors.New("the user rolls back")
@@ -193,7 +103,7 @@ func (t *terminal) Do(ctx context.Context, out *workload.Outcome) error {
 		out.Kind, out.Bytes = int(rolledBack), 0
 		t.did = totals{}
 	}
-	t.totals.add(&t.did)
+	t.changed.add(&t.did)
 	t.done[out.Kind]++
 	out.Rows = 1
 	t.drawn = false

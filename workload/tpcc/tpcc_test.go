@@ -417,9 +417,7 @@ func TestMostPerMinute(t *testing.T) {
 // A deck has exactly the mix; orders and payments have the shares of the standard.
 func TestMix(t *testing.T) {
 	r := small(t, map[string]any{"warehouses": int64(10), "items": int64(100_000), "customers_per_district": int64(3000)})
-	s := &mixStage{run: r, constants: newConstants(1)}
-	term := &terminal{stage: s, source: gen.NewSource(gen.NewStream(2)), homeID: 3, districtID: 4}
-	s.terminals = []*terminal{term}
+	term := &user{sizes: r.sizes, constants: newConstants(1), source: gen.NewSource(gen.NewStream(2)), homeID: 3, districtID: 4}
 	var did [kinds]int64
 	var lines, remote, rolled, far, named, local float64
 	const draws = 100_000
@@ -523,7 +521,7 @@ func TestMoney(t *testing.T) {
 			t.Errorf("%d: %s", cents, got)
 		}
 	}
-	term := &terminal{inputs: inputs{lines: []line{{amount: 1000}, {amount: 2500}}}}
+	term := &inputs{lines: []line{{amount: 1000}, {amount: 2500}}}
 	if got := term.charge(1500, 1000); got != 3622 { // 35.00 × 0.9 × 1.15
 		t.Errorf("an order costs %d", got)
 	}
