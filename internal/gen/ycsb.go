@@ -15,10 +15,11 @@ type YCSBZipf struct {
 	first                          float64 // the numbers at first, of which YCSB computes eta
 }
 
-// YCSB's scrambled Zipfian draws from so many numbers, whose zeta it has as a constant.
+// YCSB's scrambled Zipfian draws from 0…10¹⁰, both included, with the zeta of 10¹⁰
+// numbers, which it has as a constant.
 const (
 	YCSBTheta     = 0.99
-	scrambledN    = 10_000_000_000
+	scrambledN    = 10_000_000_000 + 1
 	scrambledZeta = 26.46902820178302
 )
 
@@ -43,9 +44,12 @@ func (z *YCSBZipf) Grow(n int64) {
 		return
 	}
 	for i := z.counted + 1; i <= n; i++ {
-		z.sum += math.Pow(float64(i), -z.theta)
+		z.sum += 1 / math.Pow(float64(i), z.theta)
 	}
 	z.counted = n
+	if z.first <= 2 { // of so few numbers, eta is undefined
+		z.first = float64(n)
+	}
 	z.setEta()
 }
 
@@ -68,7 +72,7 @@ func (z *YCSBZipf) Of(u float64) int64 {
 func Zeta(n int64, theta float64) (sum float64) {
 	const exact = 1000
 	for i := int64(1); i <= min(n, exact); i++ {
-		sum += math.Pow(float64(i), -theta)
+		sum += 1 / math.Pow(float64(i), theta)
 	}
 	if n <= exact {
 		return sum

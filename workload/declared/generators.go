@@ -104,14 +104,10 @@ func buildLatest(a *arguments) value {
 	if a.wrong {
 		return value{}
 	}
-	var z *gen.YCSBZipf
-	var of int64
+	of := max(n.now()-1, 1) // when the run begins, as in YCSB
+	z := gen.NewYCSBZipf(of, theta)
 	return n.rows(func(e *env, now int64) int64 {
-		last := max(now-1, 1)
-		if z == nil {
-			z = gen.NewYCSBZipf(last, theta)
-			of = last
-		} else if last != of {
+		if last := max(now-1, 1); last != of {
 			z.Grow(last)
 			of = last
 		}

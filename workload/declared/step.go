@@ -137,7 +137,9 @@ func (b *stepReader) unique(name string) string {
 }
 
 func (b *stepReader) load(s *step, f form.Fields) {
-	s.table = b.tableOf(f.Value(stepLoad))
+	if n := f.Value(stepLoad); n != nil {
+		s.table = b.tableOf(n)
+	}
 	if s.table == nil {
 		return
 	}
@@ -184,7 +186,9 @@ func (b *stepReader) name(s *step, f form.Fields) {
 }
 
 func (b *stepReader) index(s *step, f form.Fields) {
-	s.table = b.tableOf(f.Value(stepIndex))
+	if n := f.Value(stepIndex); n != nil {
+		s.table = b.tableOf(n)
+	}
 	if s.table == nil {
 		return
 	}
@@ -223,7 +227,7 @@ func (b *stepReader) index(s *step, f form.Fields) {
 
 func (b *stepReader) settle(s *step, f form.Fields) {
 	floor := time.Duration(-1)
-	if n := f.Value(stepSettle); !n.IsNull() {
+	if n := f.Value(stepSettle); n != nil {
 		seconds, _ := b.number(n, "settle", 0)
 		floor = time.Duration(seconds * float64(time.Second))
 	}
@@ -249,6 +253,9 @@ func (b *stepReader) run(s *step, f form.Fields) {
 	}
 	if !b.Is(n, form.Mapping, "groups is a map of groups by name", "as in {all: {clients: 4, do: OPERATION}}") {
 		return
+	}
+	if len(n.Entries) == 0 {
+		b.At(n, "the run has no groups", "as in {groups: {all: {clients: 4, do: OPERATION}}}")
 	}
 	for i, e := range n.Entries {
 		b.group(s, e, i == 0)
