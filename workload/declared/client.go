@@ -350,7 +350,7 @@ func sizes(values []model.Value) (sum int64) {
 
 // explain makes an error final that every further attempt would repeat.
 func (c *client) explain(o *operation, err error) error {
-	if engine.ClassOf(err) != engine.Duplicate || c.group.retry.Policy == workload.RetryNew {
+	if engine.ClassOf(err) != engine.Duplicate || c.group.retry.Policy != workload.RetrySame {
 		return err
 	}
 	return engine.Classify(engine.Fatal, hint.With(fmt.Errorf("operation %s: %w", o.name, err),

@@ -22,7 +22,7 @@ type group struct {
 func (b *stepReader) group(s *step, e form.Entry, first bool) {
 	f := b.Fields(e.Value, "group "+e.Key.Text, groupKeys.Names())
 	g := &group{name: e.Key.Text}
-	w := workload.Group{Name: g.name, Clients: 1, RowsPerOp: 1, Pace: pace.Even}
+	w := workload.Group{Name: g.name, Clients: 1, RowsPerOp: 1, Pace: pace.Even, Retry: workload.Retry{Policy: workload.RetrySame}}
 	if n := f.Value("clients"); n != nil {
 		clients, _ := b.whole(n, "clients", 1)
 		w.Clients = int(clients)
