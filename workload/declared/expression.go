@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/expr-lang/expr/ast"
@@ -260,19 +261,35 @@ func (c *compiler) number(n *form.Node, what string, least float64) (float64, bo
 		return 0, false
 	}
 	f := v.float().real(nil)
-	if f < least || math.IsNaN(f) || math.IsInf(f, 0) {
+	switch {
+	case math.IsNaN(f) || math.IsInf(f, 0):
+		c.At(n, fmt.Sprintf("%s is %v, and must be a finite number", what, f), "")
+	case f < least:
 		c.At(n, fmt.Sprintf("%s is %v, and must be at least %v", what, f, least), "")
-		return 0, false
+	default:
+		return f, true
 	}
-	return f, true
+	return 0, false
 }
 
 // whole compiles a whole number that is known before the run; a fraction is cut off.
-func (c *compiler) whole(n *form.Node, what string, least int64) (int64, bool) {
+func (c *compiler) whole(n *form.Node, what string, least, most int64) (int64, bool) {
 	f, ok := c.number(n, what, float64(least))
-	if f > math.MaxInt64/2 {
-		c.At(n, what+" is too large", "")
+	if ok && f > float64(most) {
+		c.At(n, fmt.Sprintf("%s is %s, and must be at most %d", what, plainNumber(f), most), "")
 		return 0, false
 	}
 	return int64(f), ok
 }
+
+// plainNumber writes a number without an exponent.
+func plainNumber(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
+// Limits of numbers that cost memory, so that a slip of the pen does not exhaust it.
+const (
+	manyRows    = 1 << 53 // of a table, and other numbers that are only counted
+	mostClients = 100_000 // of a group
+	mostBatch   = 1 << 20 // rows of a statement
+	mostRanges  = 1 << 20 // ranges of keys
+	mostBytes   = 1 << 30 // of a text
+)

@@ -135,8 +135,8 @@ func (a *arguments) float(name string, least, most float64) float64 {
 }
 
 // int is likewise.
-func (a *arguments) int(name string, least int64) int64 {
-	n, ok := a.c.whole(a.node(name), name+" of "+a.of.name, least)
+func (a *arguments) int(name string, least, most int64) int64 {
+	n, ok := a.c.whole(a.node(name), name+" of "+a.of.name, least, most)
 	a.wrong = a.wrong || !ok
 	return n
 }
@@ -187,7 +187,7 @@ func (a *arguments) over() numbers {
 			return numbers{table: t, dead: a.scope.dead && t == a.scope.of}
 		}
 	}
-	return numbers{fixed: a.int("over", 1)}
+	return numbers{fixed: a.int("over", 1, manyRows)}
 }
 
 // rows returns a value that draws a number of 0…now-1, and again if that row does not

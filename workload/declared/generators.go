@@ -87,7 +87,7 @@ func buildZipf(a *arguments) value {
 }
 
 func buildScrambled(a *arguments) value {
-	n, expected, theta := a.over(), a.int("new", 0), a.float("theta", 0.01, 0.999)
+	n, expected, theta := a.over(), a.int("new", 0, manyRows), a.float("theta", 0.01, 0.999)
 	if a.wrong {
 		return value{}
 	}
@@ -130,7 +130,7 @@ func buildNewest(a *arguments) value {
 }
 
 func buildHotRanges(a *arguments) value {
-	n, ranges, power := a.over(), a.int("ranges", 1), a.float("power", 0, 10)
+	n, ranges, power := a.over(), a.int("ranges", 1, mostRanges), a.float("power", 0, 10)
 	exp := [4]float64{a.float("a", -1e9, 1e9), a.float("b", -1e3, 1e3), a.float("c", -1e9, 1e9), a.float("d", -1e3, 1e3)}
 	if a.wrong {
 		return value{}
@@ -170,7 +170,7 @@ func buildNormal(a *arguments) value {
 func buildSizes(a *arguments) value {
 	d := gen.ParetoSizes{
 		Theta: a.float("theta", 0, 1e9), K: a.float("k", 1e-6, 100), Sigma: a.float("sigma", 1e-9, 1e9),
-		Min: a.int("min", 0), Max: a.int("max", 1),
+		Min: a.int("min", 0, mostBytes), Max: a.int("max", 1, mostBytes),
 	}
 	v := drawn(d)
 	v.mean, v.most = d.Mean(), d.Max
@@ -270,12 +270,8 @@ func buildSelect(a *arguments) value {
 }
 
 func buildDecimal(a *arguments) value {
-	of, prefix, digits, length := a.value("of", model.Int), a.value("prefix", model.String), a.int("digits", 1), a.int("length", 0)
+	of, prefix, digits, length := a.value("of", model.Int), a.value("prefix", model.String), a.int("digits", 1, int64(len(zeros))), a.int("length", 0, int64(len(zeros)))
 	if a.wrong {
-		return value{}
-	}
-	if digits > int64(len(zeros)) || length > int64(len(zeros)) {
-		a.refuse(a.at, fmt.Sprintf("a decimal has at most %d bytes", len(zeros)), "")
 		return value{}
 	}
 	const most = 20 // of the digits of an int64, with its sign
@@ -325,7 +321,7 @@ func buildFNV(a *arguments) value {
 }
 
 func buildPermute(a *arguments) value {
-	of, n := a.value("of", model.Int), a.int("over", 1)
+	of, n := a.value("of", model.Int), a.int("over", 1, manyRows)
 	if a.wrong {
 		return value{}
 	}

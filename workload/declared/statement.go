@@ -224,7 +224,7 @@ func (r *reading) byRow() bool {
 // rowsKey reads how many rows or keys one statement has.
 func (r *reading) rowsKey() {
 	if n := r.f.Value("rows"); n != nil {
-		r.s.count, _ = r.whole(n, "rows", 1)
+		r.s.count, _ = r.whole(n, "rows", 1, mostBatch)
 	}
 }
 
@@ -319,7 +319,7 @@ func (r *reading) equals(n *form.Node, order []string, all bool) {
 // expect reads how many rows there should be.
 func (r *reading) expect() {
 	if n := r.f.Value("expect"); n != nil {
-		r.s.expected, _ = r.whole(n, "expect", 0)
+		r.s.expected, _ = r.whole(n, "expect", 0, manyRows)
 		r.s.exact = false
 	}
 }

@@ -148,14 +148,16 @@ func (b *stepReader) load(s *step, f form.Fields) {
 	if n := f.Value("rows"); n == nil {
 		b.At(f.Of, "the load has no rows", "how many, as in {load: "+s.table.Name+", rows: 100k}")
 	} else {
-		s.rows, _ = b.whole(n, "rows", 0)
+		s.rows, _ = b.whole(n, "rows", 0, manyRows)
 		s.rows = b.limit(s.rows)
 	}
 	if n := f.Value("clients"); n != nil {
-		clients, _ = b.whole(n, "clients", 1)
+		if k, ok := b.whole(n, "clients", 1, mostClients); ok {
+			clients = k
+		}
 	}
 	if n := f.Value("batch"); n != nil {
-		s.batch, _ = b.whole(n, "batch", 1)
+		s.batch, _ = b.whole(n, "batch", 1, mostBatch)
 	}
 	form.Bind(f, "clear", form.Boolean, func(v bool) { s.clears = v })
 	s.first = !b.loaded[s.table]
@@ -209,7 +211,6 @@ func (b *stepReader) index(s *step, f form.Fields) {
 	if len(s.indexes) == 0 {
 		b.At(f.Of, "the step builds no index: table "+s.table.Name+" has none that is not built already", "")
 	}
-	b.built[s.table] = append(slices.Clone(b.built[s.table]), s.indexes...)
 	b.name(s, f)
 	s.Doc = fmt.Sprintf("How long does it take to build indexes on a table, and what does it cost per row of table %s?", s.table.Name)
 	s.Primary, s.WritesPer, s.Whole, s.Access = stepIndex, stepIndex, true, workload.WriteAccess
@@ -220,6 +221,7 @@ func (b *stepReader) index(s *step, f form.Fields) {
 			b.group(s, e, false)
 		}
 	}
+	b.built[s.table] = append(slices.Clone(b.built[s.table]), s.indexes...)
 	for _, t := range s.changes {
 		b.At(f.Of, "table "+t.Name+" changes while the index is built", "only reads are possible meanwhile")
 	}

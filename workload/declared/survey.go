@@ -20,7 +20,7 @@ func (c *compiler) surveyLoads(n *form.Node) {
 		if t == nil || rows == nil {
 			continue
 		}
-		k, _ := c.whole(rows, "rows", 0)
+		k, _ := c.whole(rows, "rows", 0, manyRows)
 		k = c.limit(k)
 		if clears := s.Get("clear"); clears != nil && clears.Value == true {
 			t.loaded = 0

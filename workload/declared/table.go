@@ -151,7 +151,7 @@ func (c *tableReader) column(e form.Entry) {
 	})
 	form.Bind(f, "auto", form.Boolean, func(v bool) { col.Auto, def.auto = v, v })
 	if n := f.Value("max"); n != nil {
-		most, _ := c.whole(n, "max", 1)
+		most, _ := c.whole(n, "max", 1, mostBytes)
 		col.Width = int(most)
 	}
 	switch {
@@ -169,8 +169,8 @@ func (c *tableReader) column(e form.Entry) {
 		t.Columns, t.columns = append(t.Columns, col), append(t.columns, &def)
 		return
 	}
-	copies, _ := c.whole(n, "copies", 1)
-	for i := range min(copies, mostCopies) {
+	copies, _ := c.whole(n, "copies", 1, mostCopies)
+	for i := range copies {
 		one, own := col, def
 		one.Name = col.Name + strconv.FormatInt(i, 10)
 		own.name, own.group = one.Name, col.Name
