@@ -196,7 +196,7 @@ func (n numbers) rows(draw func(e *env, now int64) int64) value {
 	if n.table == nil {
 		return value{typ: model.Int, num: func(e *env) int64 { return draw(e, n.fixed) }}
 	}
-	return value{typ: model.Int, chosen: true, num: func(e *env) int64 {
+	return value{typ: model.Int, chosen: n.table, num: func(e *env) int64 {
 		now := n.now()
 		at := draw(e, now)
 		for range mostRedraws {

@@ -255,7 +255,7 @@ func (r *reading) access() {
 	case byRow:
 		r.keyOf()
 		r.s.expected, r.s.exact = r.s.count, !r.t.deletes && !r.t.inexact && r.t.AutoColumn() < 0
-		if r.s.row != nil && (r.s.row.late || !r.s.row.chosen) {
+		if r.s.row != nil && (r.s.row.late || r.s.row.chosen != r.t) {
 			r.s.expected, r.s.exact = 0, false
 		}
 	case key != nil:

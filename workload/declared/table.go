@@ -17,7 +17,7 @@ type tableDef struct {
 	*model.Table
 	columns []*columnDef
 	means   []float64 // bytes of the columns' values
-	loaded  int64     // rows that the loads insert
+	loaded  int64     // rows at most by the loads
 	deletes bool      // some operation deletes rows
 	again   bool      // some operation inserts rows that may exist
 	inexact bool      // it is not known which rows there are

@@ -6,7 +6,6 @@ import (
 	"hash/crc32"
 	"strconv"
 
-	"rumbench/internal/form"
 	"rumbench/internal/gen"
 	"rumbench/model"
 )
@@ -29,7 +28,13 @@ func buildText(a *arguments) value {
 		return value{}
 	}
 	t := textMaker{size: size.num, random: piece(a.of.name, compress), proven: proven, bytes: a.of.name == "bytes"}
-	if proven && size.fixed && size.most < proofBytes {
+	switch {
+	case !size.fixed:
+	case size.num(nil) < 1:
+		a.refuse(a.node("size"), fmt.Sprintf("size of %s is %d, and must be at least 1", a.of.name, size.num(nil)), "")
+	case size.num(nil) > mostBytes:
+		a.refuse(a.node("size"), fmt.Sprintf("size of %s is %d, and must be at most %d", a.of.name, size.num(nil), mostBytes), "")
+	case proven && size.num(nil) < proofBytes:
 		a.refuse(a.node("size"), fmt.Sprintf("a text that is checked has at least %d bytes", proofBytes), "")
 	}
 	typ := model.String
@@ -118,56 +123,4 @@ func isProven(text []byte) bool {
 	}
 	sum, err := strconv.ParseUint(string(text[:proofBytes]), 16, 32)
 	return err == nil && uint32(sum) == crc32.ChecksumIEEE(text[proofBytes:])
-}
-
-func buildJSON(a *arguments) value {
-	if a.body.Kind != form.Mapping || len(a.body.Entries) == 0 {
-		a.refuse(a.at, "json is a map of fields to values", "as in {json: {name: {text: 10}, age: {uniform: [1, 99]}}}")
-		return value{}
-	}
-	out := value{typ: model.String, mean: 2, most: 2}
-	var names []string
-	var fields []value
-	for i, entry := range a.body.Entries {
-		v, ok := a.c.value(entry.Value, a.scope)
-		a.wrong = a.wrong || !ok
-		opening := strconv.Quote(entry.Key.Text) + ":"
-		if i > 0 {
-			opening = "," + opening
-		}
-		names, fields = append(names, opening), append(fields, v)
-		out.late = out.late || v.late
-		out.mean += float64(len(opening)) + 2 + v.size()
-		out.most += int64(len(opening)) + 2 + max(v.most, 24)
-	}
-	out.text = func(e *env) []byte {
-		from := len(e.text)
-		e.text = append(e.text, '{')
-		for i := range fields {
-			e.text = append(e.text, names[i]...)
-			fields[i].appendJSON(e)
-		}
-		e.text = append(e.text, '}')
-		return e.text[from:len(e.text):len(e.text)]
-	}
-	return out
-}
-
-// appendJSON appends the value to the environment's text.
-func (v *value) appendJSON(e *env) {
-	switch v.typ {
-	case model.Int, model.Time:
-		e.text = strconv.AppendInt(e.text, v.num(e), 10)
-		return
-	case model.Float:
-		e.text = strconv.AppendFloat(e.text, v.real(e), 'g', -1, 64)
-		return
-	}
-	e.text = append(e.text, '"')
-	at := len(e.text)
-	if text := v.text(e); len(e.text) == at { // else it has appended what needs no escapes
-		e.text = strconv.AppendQuote(e.text[:at-1], string(text))
-		return
-	}
-	e.text = append(e.text, '"')
 }
