@@ -1,10 +1,12 @@
 package declared
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/expr-lang/expr/ast"
@@ -23,6 +25,7 @@ type scope struct {
 	table *columns  // whose columns are computed; nil: it is in an operation
 	vars  map[string]slot
 	used  map[string]bool                   // names of vars that are used
+	lost  map[string]bool                   // names that are missing because of what has been reported
 	dead  bool                              // rows that were deleted may be chosen
 	fixed bool                              // only parameters: it is computed before the run
 	call  func(*ast.CallNode) (value, bool) // functions; nil: there are none
@@ -34,15 +37,23 @@ type scope struct {
 func (c *compiler) expression(n *form.Node, s scope) (value, bool) {
 	tree, err := parser.Parse(n.Text)
 	if err != nil {
-		column := 0
-		reason := err.Error()
-		if e, ok := err.(*file.Error); ok {
-			column, reason = e.Column, e.Message
-		}
-		c.inside(n, column, fmt.Sprintf("%q is not an expression: %s", n.Text, reason), exprHint)
+		syntax(c, n, err, "an expression", exprHint)
 		return value{}, false
 	}
 	return c.node(n, tree.Node, s)
+}
+
+// syntax reports a text that cannot be parsed.
+func syntax(c *compiler, n *form.Node, err error, what, help string) {
+	column := 0
+	reason := err.Error()
+	if e, ok := errors.AsType[*file.Error](err); ok {
+		column, reason = e.Column, e.Message
+	}
+	if strings.Count(n.Text, "(") > strings.Count(n.Text, ")") {
+		help = "close the parenthesis; within { } a comma ends a value: put what holds one in quotes"
+	}
+	c.inside(n, column, fmt.Sprintf("%q is not %s: %s", n.Text, what, reason), help)
 }
 
 const exprHint = "numbers, names, + - * / % and parentheses; a text is written {const: TEXT}"
@@ -101,7 +112,7 @@ func textual(l, r model.Type) string {
 	if isNumber(l) {
 		l = r
 	}
-	return "a value of type " + l.String()
+	return "a value of type " + nameOf(l)
 }
 
 // name compiles a name: of the scope, of a column, or of a parameter.
@@ -117,8 +128,11 @@ func (c *compiler) name(n *form.Node, x *ast.IdentifierNode, s scope) (value, bo
 			return value{typ: model.Int, num: func(e *env) int64 { return e.row }}, true
 		}
 		if v, ok := s.table.named(x.Value); ok {
-			return v, true
+			return v, v.typ != model.Null // else it has been reported
 		}
+	}
+	if c.wrong[x.Value] || s.lost[x.Value] {
+		return value{}, false
 	}
 	if p := c.info.Param(x.Value); p != nil {
 		return parameter(c.params[x.Value]), true
@@ -134,14 +148,23 @@ func (c *compiler) name(n *form.Node, x *ast.IdentifierNode, s scope) (value, bo
 		return v, ok
 	}
 	known := s.names(c)
-	c.inside(n, x.Location().From, fmt.Sprintf("there is nothing called %q here", x.Value), hint.OneOf(x.Value, known)+"; a text is written {const: TEXT}")
+	help := []string{hint.OneOf(x.Value, known)}
+	if help[0] == "" {
+		help = nil
+	}
+	if !s.fixed {
+		help = append(help, "a text is written {const: TEXT}")
+	}
+	c.inside(n, x.Location().From, fmt.Sprintf("there is nothing called %q here", x.Value), strings.Join(help, "; "))
 	return value{}, false
 }
 
 // names lists what values may use.
 func (s scope) names(c *compiler) (out []string) {
 	for _, p := range c.info.Params {
-		out = append(out, p.Name)
+		if p.Name != checkParam.Name { // it is none of the file's
+			out = append(out, p.Name)
+		}
 	}
 	for name := range c.named {
 		out = append(out, name)

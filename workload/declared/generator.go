@@ -71,7 +71,7 @@ func (a *arguments) read() {
 	}
 	for _, arg := range a.of.args {
 		if a.nodes[arg.name] == nil && arg.usual == "" && !a.of.free {
-			a.refuse(a.at, fmt.Sprintf("%s has no %s", a.of.name, arg.name), arg.doc)
+			a.refuse(a.at, fmt.Sprintf("%s has no %s", a.of.name, arg.name), arg.name+": "+arg.doc)
 		}
 	}
 }
@@ -117,7 +117,7 @@ func (a *arguments) value(name string, t model.Type) value {
 	}
 	out, ok := v.as(t)
 	if !ok {
-		a.refuse(n, fmt.Sprintf("%s of %s is a value of type %s, not %s", name, a.of.name, v.typ, t), "")
+		a.refuse(n, fmt.Sprintf("%s of %s is a value of type %s, not %s", name, a.of.name, nameOf(v.typ), nameOf(t)), "")
 	}
 	return out
 }
@@ -175,7 +175,7 @@ func (a *arguments) over() numbers {
 	n := a.nodes["over"]
 	if n == nil {
 		if a.scope.of == nil {
-			a.refuse(a.at, a.of.name+" has no over", over.doc)
+			a.refuse(a.at, a.of.name+" has no over", "over: "+over.doc)
 			return numbers{fixed: 1}
 		}
 		return numbers{table: a.scope.of, dead: a.scope.dead}
@@ -186,6 +186,14 @@ func (a *arguments) over() numbers {
 		} else if t != nil {
 			return numbers{table: t, dead: a.scope.dead && t == a.scope.of}
 		}
+	}
+	if name := n.Text; isName(name) && a.c.info.Param(name) == nil && a.c.named[name] == nil && !a.c.wrong[name] && a.c.table(name) == nil {
+		known := scope{fixed: true}.names(a.c)
+		for _, t := range a.c.tables {
+			known = append(known, t.Name)
+		}
+		a.refuse(n, fmt.Sprintf("there is no table and no parameter %q", name), hint.OneOf(name, known))
+		return numbers{fixed: 1}
 	}
 	return numbers{fixed: a.int("over", 1, manyRows)}
 }

@@ -29,7 +29,10 @@ func buildConst(a *arguments) value {
 
 func buildSequence(a *arguments) value {
 	from, step := a.value("from", model.Int), a.value("step", model.Int)
-	if a.scope.table == nil || a.wrong {
+	if a.wrong {
+		return from
+	}
+	if a.scope.table == nil {
 		a.refuse(a.at, "sequence numbers rows, so it stands in a column", "")
 		return from
 	}
@@ -278,6 +281,10 @@ func buildSelect(a *arguments) value {
 		return value{}
 	}
 	p := a.c.info.Param(by.Text)
+	if a.c.wrong[by.Text] {
+		a.wrong = true
+		return value{}
+	}
 	if p == nil || len(p.Enum) == 0 {
 		a.refuse(by, fmt.Sprintf("%q is not a string parameter with a list of values", by.Text), "declare it with of: [NAME, …]")
 		return value{}
@@ -317,7 +324,8 @@ func buildDecimal(a *arguments) value {
 		longest = 0
 	}
 	return value{
-		typ: model.String, late: of.late || prefix.late, escapes: prefix.escapes || prefix.json, mean: max(prefix.mean+width, float64(length)), most: longest,
+		typ: model.String, late: of.late || prefix.late, escapes: prefix.escapes || prefix.json,
+		mean: max(prefix.mean+width, float64(length)), most: longest,
 		text: func(e *env) []byte {
 			from := len(e.text)
 			prefix.append(e)

@@ -80,6 +80,8 @@ func (b *stepReader) groupOps(g *group, f form.Fields) (ops []*operation) {
 	do, mix, sequence := f.Value("do"), f.Value("mix"), f.Value("sequence")
 	var nodes []*form.Node
 	switch {
+	case do != nil && do.Kind != form.Scalar:
+		b.At(do, "do is the name of one operation", "of several, mix has the shares, and sequence the order")
 	case do != nil && mix == nil && sequence == nil:
 		nodes = []*form.Node{do}
 	case mix != nil && do == nil && sequence == nil:
@@ -101,8 +103,9 @@ func (b *stepReader) groupOps(g *group, f form.Fields) (ops []*operation) {
 			b.At(n, fmt.Sprintf("there is no operation %q", n.Text), hint.OneOf(n.Text, known))
 			continue
 		}
-		g.ops = append(g.ops, n.Text)
-		ops = append(ops, b.ops[i])
+		if g.ops = append(g.ops, n.Text); !b.ops[i].wrong {
+			ops = append(ops, b.ops[i])
+		}
 	}
 	return ops
 }
@@ -132,7 +135,7 @@ func (b *stepReader) rate(w *workload.Group, s *step, f form.Fields) {
 	if n == nil {
 		return
 	}
-	if n.Kind != form.Mapping || n.Get("mean") == nil {
+	if n.Kind != form.Mapping || !slices.ContainsFunc(n.Entries, func(e form.Entry) bool { return slices.Contains(rateKeys.Names(), e.Key.Text) }) {
 		rate, _ := b.number(n, "rate", 0)
 		w.Rate = rate / float64(w.Clients)
 		return

@@ -105,7 +105,7 @@ func (b *stepReader) step(n *form.Node) *step {
 		return nil
 	}
 	before := len(b.Problems)
-	f := b.Fields(n, "a step: "+s.kind, stepKinds[s.kind].Names())
+	f := b.Fields(n, "a "+s.kind+" step", stepKinds[s.kind].Names())
 	map[string]func(*step, form.Fields){stepLoad: b.load, stepIndex: b.index, stepSettle: b.settle, stepRun: b.run}[s.kind](s, f)
 	form.Bind(f, "doc", form.Prose, func(v string) { s.Doc = v })
 	if len(b.Problems) > before || s.kind == stepLoad && s.rows == 0 || s.kind == stepRun && s.Seconds == 0 && s.Groups[0].Work == 0 {
@@ -145,9 +145,9 @@ func (b *stepReader) load(s *step, f form.Fields) {
 	}
 	clients := int64(1)
 	s.batch = 100
-	if n := f.Value("rows"); n == nil {
+	if n := f.Value("rows"); n == nil && f.Of.Get("rows") == nil {
 		b.At(f.Of, "the load has no rows", "how many, as in {load: "+s.table.Name+", rows: 100k}")
-	} else {
+	} else if n != nil {
 		s.rows, _ = b.whole(n, "rows", 0, manyRows)
 		s.rows = b.limit(s.rows)
 	}
@@ -191,9 +191,10 @@ func (b *stepReader) index(s *step, f form.Fields) {
 	if n := f.Value(stepIndex); n != nil {
 		s.table = b.tableOf(n)
 	}
-	if s.table == nil {
+	if s.table == nil || s.table.wrong {
 		return
 	}
+	before := len(b.Problems)
 	var known []string
 	for _, ix := range s.table.Indexes {
 		known = append(known, ix.Name)
@@ -208,7 +209,7 @@ func (b *stepReader) index(s *step, f form.Fields) {
 		s.indexes = known
 	}
 	s.indexes = slices.DeleteFunc(slices.Clone(s.indexes), func(name string) bool { return slices.Contains(b.built[s.table], name) })
-	if len(s.indexes) == 0 {
+	if len(s.indexes) == 0 && len(b.Problems) == before {
 		b.At(f.Of, "the step builds no index: table "+s.table.Name+" has none that is not built already", "")
 	}
 	b.name(s, f)
@@ -249,6 +250,9 @@ func (b *stepReader) run(s *step, f form.Fields) {
 	}
 	s.Judged = f.Words("judged", "names of metrics, see rumbench list metrics", metric.JudgedAs)
 	n := f.Value("groups")
+	if n == nil && f.Of.Get("groups") != nil {
+		return // already reported
+	}
 	if n == nil {
 		b.At(f.Of, "the run has no groups", "as in {groups: {all: {clients: 4, do: OPERATION}}}")
 		return

@@ -14,7 +14,7 @@ func (c *compiler) surveyLoads(n *form.Node) {
 	now := map[*tableDef]int64{}
 	for _, s := range n.Items {
 		of, rows := s.Get(stepLoad), s.Get("rows")
-		if of == nil {
+		if of == nil || of.IsNull() {
 			continue
 		}
 		t := c.tableOf(of)
