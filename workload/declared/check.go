@@ -35,7 +35,8 @@ var comparisons = map[string]func(a, b float64) bool{
 	">": func(a, b float64) bool { return a > b }, ">=": func(a, b float64) bool { return a >= b },
 }
 
-const checkHint = "as in count(queue) == rows + done(put), or in quotes \"sum(accounts, balance) == 0\"; there are count(TABLE), sum(TABLE, COLUMN), done(OPERATION), and ==, !=, <, <=, >, >="
+const checkHint = "as in count(queue) == rows + done(put), or in quotes \"sum(accounts, balance) == 0\"; " +
+	"there are count(TABLE), sum(TABLE, COLUMN), done(OPERATION), and ==, !=, <, <=, >, >="
 
 // checkReader reads checks, which may name operations.
 type checkReader struct {

@@ -313,7 +313,8 @@ func buildSelect(a *arguments) value {
 }
 
 func buildDecimal(a *arguments) value {
-	of, prefix, digits, length := a.value("of", model.Int), a.value("prefix", model.String), a.int("digits", 1, int64(len(zeros))), a.int("length", 0, int64(len(zeros)))
+	of, prefix := a.value("of", model.Int), a.value("prefix", model.String)
+	digits, length := a.int("digits", 1, int64(len(zeros))), a.int("length", 0, int64(len(zeros)))
 	if a.wrong {
 		return value{}
 	}
