@@ -53,6 +53,9 @@ type Fields struct {
 // empty node counts as one. It returns no Fields for any other node, and for nil.
 func (d *Document) Fields(n *Node, what string, known []string) Fields {
 	f := Fields{d, &Node{Kind: Mapping}}
+	if n != nil { // for problems of the whole
+		f.Of.Source, f.Of.Line, f.Of.Column = n.Source, n.Line, n.Column
+	}
 	if n == nil || n.IsNull() || !d.Is(n, Mapping, what+" must be a map of keys", "write {key: value, …}, or each key: value on its own line below") {
 		return f
 	}

@@ -24,7 +24,7 @@ func TestPagesThatCover(t *testing.T) {
 	const keys, perPage, draws = 1_000_000, 50, 500_000
 	key := gen.NewStream(1, "order")
 	hot := func(ranges int64, power float64) gen.Distribution {
-		return gen.NewHotRanges(keys, ranges, fitted, power, key)
+		return must[*gen.HotRanges](t)(gen.NewHotRanges(keys, ranges, fitted, power, key))
 	}
 	for _, c := range []struct {
 		name  string
@@ -153,14 +153,14 @@ func TestHotRanges(t *testing.T) {
 		even[i] = 0.01
 	}
 	for _, inside := range []float64{0, power} {
-		h := gen.NewHotRanges(n, ranges, fitted, inside, key)
+		h := must[*gen.HotRanges](t)(gen.NewHotRanges(n, ranges, fitted, inside, key))
 		chiSquare(t, fmt.Sprint("ranges, power ", inside), binned{h, func(k int64) int64 { return k / size }}, p)
 		if inside == 0 {
 			chiSquare(t, "keys of a range", binned{h, func(k int64) int64 { return k % size / (size / 100) }}, even)
 		}
 	}
 	// P(rank 1) of a range is its a', rescaled: (0.802 · size)^-b'.
-	one := gen.NewHotRanges(size, 1, fitted, power, key)
+	one := must[*gen.HotRanges](t)(gen.NewHotRanges(size, 1, fitted, power, key))
 	s := gen.NewSource(gen.NewStream(1, "one"))
 	counts := make([]float64, size)
 	for range manyDraws {
@@ -169,7 +169,7 @@ func TestHotRanges(t *testing.T) {
 	near(t, "share of the top key of a range", slices.Max(counts)/manyDraws, math.Pow(0.802*size, -power), 0.002)
 	// The numbers need not be a multiple of the ranges, nor even as many.
 	for _, c := range [][2]int64{{7, 3}, {3, 30}, {1, 1}, {1, 5}, {1001, 30}} {
-		h := gen.NewHotRanges(c[0], c[1], fitted, power, key)
+		h := must[*gen.HotRanges](t)(gen.NewHotRanges(c[0], c[1], fitted, power, key))
 		for range 10_000 {
 			if k := h.Draw(s); k < 0 || k >= c[0] {
 				t.Fatalf("%d is drawn of %d numbers in %d ranges", k, c[0], c[1])

@@ -173,13 +173,16 @@ func TestDigits(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	for name, err := range map[string]error{
-		"pareto":  second(gen.NewPareto(10, 0.5)),
-		"zipf":    second(gen.NewZipf(10, -1)),
-		"NaN":     second(gen.NewZipf(10, math.NaN())),
-		"bates":   second(gen.NewBates(10, 0, false)),
-		"band":    second(gen.NewSpecial(10, 12, 101, 75, false)),
-		"share":   second(gen.NewSpecial(10, 12, 1, 100, false)),
-		"nothing": second(gen.NewSpecial(10, 0, 1, 75, false)),
+		"pareto":   second(gen.NewPareto(10, 0.5)),
+		"zipf":     second(gen.NewZipf(10, -1)),
+		"NaN":      second(gen.NewZipf(10, math.NaN())),
+		"bates":    second(gen.NewBates(10, 0, false)),
+		"band":     second(gen.NewSpecial(10, 12, 101, 75, false)),
+		"share":    second(gen.NewSpecial(10, 12, 1, 100, false)),
+		"range":    second(gen.NewHotRanges(100, 10, [4]float64{14.18, -2.917, -1, -0.08082}, 0, gen.NewStream(1))),
+		"ranges":   second(gen.NewHotRanges(100, 10, [4]float64{}, 0, gen.NewStream(1))),
+		"infinite": second(gen.NewHotRanges(100, 10, [4]float64{1, 1000, 1, 1}, 0, gen.NewStream(1))),
+		"nothing":  second(gen.NewSpecial(10, 0, 1, 75, false)),
 	} {
 		if err == nil {
 			t.Errorf("%s is not refused", name)

@@ -1,6 +1,9 @@
 package gen
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // Alias draws numbers with given weights in constant time: Walker's alias method
 // (1977), built as Vose does (IEEE Transactions on Software Engineering 17, 1991).
@@ -68,19 +71,27 @@ type HotRanges struct {
 // NewHotRanges returns the distribution over 0…n-1 in ranges whose shares are
 // a·e^(bx)+c·e^(dx), of x from 1 on. power is the exponent of the share of draws that
 // fall on the most frequent keys of a range; 0: all are alike. The stream shuffles the
-// ranges.
-func NewHotRanges(n, ranges int64, exp [4]float64, power float64, s Stream) *HotRanges {
+// ranges. Shares below 0, and only shares of 0, are refused.
+func NewHotRanges(n, ranges int64, exp [4]float64, power float64, s Stream) (*HotRanges, error) {
 	ranges = max(1, min(ranges, n))
 	h := &HotRanges{n: n, power: power, places: make([]int64, ranges)}
 	weights := make([]float64, ranges)
+	sum := 0.0
 	order := NewPermutation(ranges, s)
 	for i := range ranges {
 		x := float64(i + 1)
 		weights[i] = exp[0]*math.Exp(exp[1]*x) + exp[2]*math.Exp(exp[3]*x)
+		if !(weights[i] >= 0) {
+			return nil, fmt.Errorf("the share of range %d would be %v", i+1, weights[i])
+		}
+		sum += weights[i]
 		h.places[i] = order.At(i)
 	}
+	if !(sum > 0) || math.IsInf(sum, 0) {
+		return nil, fmt.Errorf("the shares of the ranges would add up to %v", sum)
+	}
 	h.which = NewAlias(weights)
-	return h
+	return h, nil
 }
 
 // powerSupport is the share of the keys on which the published power law is defined:

@@ -35,7 +35,8 @@ var comparisons = map[string]func(a, b float64) bool{
 	">": func(a, b float64) bool { return a > b }, ">=": func(a, b float64) bool { return a >= b },
 }
 
-const checkHint = "as in count(queue) == rows + done(put); there are count(TABLE), sum(TABLE, COLUMN), done(OPERATION), and ==, !=, <, <=, >, >="
+const checkHint = "as in count(queue) == rows + done(put), or in quotes \"sum(accounts, balance) == 0\"; " +
+	"there are count(TABLE), sum(TABLE, COLUMN), done(OPERATION), and ==, !=, <, <=, >, >="
 
 // checkReader reads checks, which may name operations.
 type checkReader struct {
@@ -72,7 +73,7 @@ func (c *checkReader) condition(k *check, n *form.Node) {
 	config.Functions = conf.FunctionsTable{"count": nil, "sum": nil}
 	tree, err := parser.ParseWithConfig(n.Text, config)
 	if err != nil {
-		c.At(n, fmt.Sprintf("%q is not a condition: %v", n.Text, err), checkHint)
+		syntax(c.compiler, n, err, "a condition", checkHint)
 		return
 	}
 	both, ok := tree.Node.(*ast.BinaryNode)
@@ -90,7 +91,7 @@ func (c *checkReader) condition(k *check, n *form.Node) {
 		switch {
 		case !ok:
 		case !isNumber(v.typ):
-			c.At(n, "the condition compares a value of type "+v.typ.String(), checkHint)
+			c.At(n, "the condition compares a value of type "+nameOf(v.typ), checkHint)
 		default:
 			*side.to = v.float()
 		}
@@ -103,9 +104,12 @@ func (c *checkReader) need(k *check, n *form.Node, x *ast.CallNode) (value, bool
 	name := func(a ast.Node) *form.Node {
 		at := *n
 		at.Text = ""
-		if id, ok := a.(*ast.IdentifierNode); ok {
-			at.Text = id.Value
-			at.Column += id.Location().From
+		at.Column += a.Location().From
+		switch x := a.(type) {
+		case *ast.IdentifierNode:
+			at.Text = x.Value
+		case *ast.StringNode:
+			at.Text = x.Value
 		}
 		return &at
 	}
@@ -114,9 +118,11 @@ func (c *checkReader) need(k *check, n *form.Node, x *ast.CallNode) (value, bool
 	called := name(x.Callee).Text
 	switch {
 	case called == "count" && len(x.Arguments) == 1:
-		of.table = c.tableOf(name(x.Arguments[0]))
+		if of.table = c.tableOf(name(x.Arguments[0])); of.table == nil || of.table.wrong {
+			return value{}, false
+		}
 	case called == "sum" && len(x.Arguments) == 2:
-		if of.table = c.tableOf(name(x.Arguments[0])); of.table == nil {
+		if of.table = c.tableOf(name(x.Arguments[0])); of.table == nil || of.table.wrong {
 			return value{}, false
 		}
 		at := name(x.Arguments[1])
@@ -140,10 +146,7 @@ func (c *checkReader) need(k *check, n *form.Node, x *ast.CallNode) (value, bool
 			return value{}, false
 		}
 	default:
-		c.At(n, fmt.Sprintf("%q calls what does not exist", n.Text), checkHint)
-		return value{}, false
-	}
-	if of.table == nil && of.done == "" {
+		c.At(n, fmt.Sprintf("%q calls what does not exist, or with other arguments", n.Text), checkHint)
 		return value{}, false
 	}
 	k.needs = append(k.needs, of)

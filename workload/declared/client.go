@@ -318,7 +318,11 @@ func (s *statement) account(op *model.Op, w *model.Work) {
 	expected := s.expected
 	if s.exact && s.count > 1 { // a row may have been chosen twice
 		slices.Sort(s.rows)
-		expected = int64(len(slices.Compact(s.rows)))
+		for i := range s.rows[1:] {
+			if s.rows[i] == s.rows[i+1] {
+				expected--
+			}
+		}
 	}
 	w.Expected += expected
 	w.Found += min(rows, expected)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"rumbench/internal/form"
 	"rumbench/internal/hint"
@@ -15,6 +16,8 @@ import (
 type Workload struct {
 	root *form.Node
 	info workload.Info
+	// wrong are parameters that cannot be used, as has been reported.
+	wrong map[string]bool
 }
 
 // Read reads a workload from the content of a file. The error is of type
@@ -29,30 +32,46 @@ func Read(file string, content []byte) (*Workload, error) {
 }
 
 func document() form.Document {
-	return form.Document{What: "workload", Least: "{name: NAME, tables: {…}, steps: […]}"}
+	return form.Document{What: "workload", Least: "{name: NAME, tables: {…}, steps: […]}", Meant: meant}
+}
+
+// meant returns a hint at an unknown key: which kinds of statements have it, or which
+// key was meant.
+func meant(name string, known []string) string {
+	for _, k := range statementKeys {
+		if k.Name == name && slices.Contains(kinds, known[0]) {
+			return name + " is a key of " + strings.Join(k.of, ", ") + "; " + known[0] + " has " + strings.Join(known[1:], ", ")
+		}
+	}
+	return hint.OneOf(name, known)
 }
 
 // Of returns the workload of a map in a file. It checks it with the defaults of its
 // parameters and with each preset.
 func Of(root *form.Node) (*Workload, error) {
-	w := &Workload{root: root}
+	w := &Workload{root: root, wrong: map[string]bool{}}
 	d := document()
 	w.readInfo(&d)
-	if len(d.Problems) == 0 {
-		for _, preset := range append([]workload.Preset{{}}, w.info.Presets...) {
-			p, err := w.info.Resolve(preset.Name, nil)
-			if err == nil {
-				_, err = w.New(p)
-			}
-			if ps, ok := errors.AsType[hint.Problems](err); ok {
-				d.Problems = ps
-				break // other presets would repeat them
+	for i, preset := range append([]workload.Preset{{}}, w.info.Presets...) {
+		if i > 0 && len(d.Problems) > 0 {
+			break // presets would repeat them
+		}
+		p, err := w.info.Resolve(preset.Name, nil)
+		if err == nil {
+			_, err = w.New(p)
+		}
+		if ps, ok := errors.AsType[hint.Problems](err); ok {
+			for _, p := range ps {
+				if i > 0 {
+					p.Reason = "with preset " + preset.Name + ", " + p.Reason
+				}
+				d.Problems = append(d.Problems, p)
 			}
 		}
 	}
 	if len(d.Problems) > 0 {
 		form.SortProblems(d.Problems)
-		return nil, d.Problems
+		return nil, dedupe(d.Problems)
 	}
 	return w, nil
 }
@@ -74,7 +93,7 @@ func (w *Workload) run(p workload.Params) (*run, error) { return w.limited(p, 0)
 
 // limited returns a run whose loads insert at most so many rows; 0: no limit.
 func (w *Workload) limited(p workload.Params, most int64) (*run, error) {
-	c := &compiler{Document: document(), info: w.info, params: p, most: most}
+	c := &compiler{Document: document(), info: w.info, params: p, wrong: w.wrong, most: most}
 	r := c.run(w.root)
 	if len(c.Problems) > 0 {
 		form.SortProblems(c.Problems)
@@ -98,6 +117,10 @@ var checkParam = workload.Param{
 	Name: "check", Type: workload.BoolParam, Default: true,
 	Doc: "count the rows of changed tables after each run, and evaluate the file's checks",
 }
+
+// reserved are names that no parameter may have: check is one of every workload, file
+// names the workload in results, presets have doc, and columns have row.
+var reserved = []string{checkParam.Name, "file", "doc", "row"}
 
 // readInfo reads what a plan needs to know.
 func (w *Workload) readInfo(d *form.Document) {
@@ -131,6 +154,16 @@ func (w *Workload) readInfo(d *form.Document) {
 func (w *Workload) readParam(d *form.Document, e form.Entry) {
 	f := d.Fields(e.Value, "parameter "+e.Key.Text, paramKeys.Names())
 	p := workload.Param{Name: e.Key.Text, Type: workload.IntParam}
+	w.wrong[p.Name] = true
+	before := len(d.Problems)
+	defer func() {
+		if len(d.Problems) == before {
+			delete(w.wrong, p.Name)
+		}
+	}()
+	if e.Value.Kind != form.Mapping && !e.Value.IsNull() {
+		return
+	}
 	form.Bind(f, "type", form.OneOf(paramTypes...), func(v string) { p.Type = workload.ParamType(v) })
 	form.Bind(f, "doc", form.Prose, func(v string) { p.Doc = v })
 	form.Bind(f, "unit", form.OneLine, func(v string) { p.Unit = v })
@@ -143,7 +176,8 @@ func (w *Workload) readParam(d *form.Document, e form.Entry) {
 	form.Bind(f, "min", number, func(v float64) { p.Min = v })
 	form.Bind(f, "max", number, func(v float64) { p.Max = v })
 	p.Enum = f.Words("of", "the allowed texts", nil)
-	if p.Doc == "" {
+	documented := p.Doc != ""
+	if !documented {
 		p.Doc = "no description"
 	}
 	n := f.Value("default")
@@ -151,11 +185,20 @@ func (w *Workload) readParam(d *form.Document, e form.Entry) {
 		d.At(e.Key, "parameter "+p.Name+" has no default", "as in {default: 100k, doc: rows before the run}")
 		return
 	}
-	if w.info.Param(p.Name) != nil || p.Name == checkParam.Name || p.Name == "file" {
-		d.At(e.Key, "parameter "+p.Name+" exists already", "")
+	switch {
+	case slices.Contains(reserved, p.Name):
+		d.At(e.Key, p.Name+" cannot be the name of a parameter: it means something else", "choose another name")
+	case !isName(p.Name):
+		d.At(e.Key, fmt.Sprintf("%q cannot be the name of a parameter", p.Name), "letters, digits and _")
 	}
 	v, err := p.Parse(n.Plain(p.Type == workload.StringParam))
-	if err != nil {
+	switch {
+	case len(d.Problems) > before:
+		return
+	case err != nil && !documented && len(p.Enum) == 0:
+		d.At(n, err.Error(), "")
+		return
+	case err != nil:
 		d.At(n, err.Error(), hint.Of(err))
 		return
 	}
@@ -238,6 +281,7 @@ type compiler struct {
 	form.Document
 	info   workload.Info
 	params workload.Params
+	wrong  map[string]bool // parameters that have been reported
 	tables []*tableDef
 	named  map[string]*form.Node // values with a name
 	naming []string              // names that are being compiled
@@ -253,15 +297,10 @@ func (c *compiler) run(root *form.Node) *run {
 	c.surveyLoads(root.Get("steps"))
 	c.surveyOperations(root.Get("operations"))
 	c.readTables(root.Get("tables"))
-	if len(c.Problems) > 0 {
-		return nil // what follows would only repeat them
-	}
 	ops := c.readOperations(root.Get("operations"))
 	r := &run{tables: c.tables, root: root, params: c.params, info: c.info, done: map[string]int64{}}
-	if len(c.Problems) == 0 {
-		r.all = c.readSteps(root.Get("steps"), ops)
-		r.openers()
-	}
+	r.all = c.readSteps(root.Get("steps"), ops)
+	r.openers()
 	checks := checkReader{c, ops}
 	r.checks = checks.read(root.Get("checks"))
 	for _, t := range c.tables {
@@ -325,7 +364,11 @@ func (c *compiler) table(name string) *tableDef {
 // tableOf returns the table that a node names.
 func (c *compiler) tableOf(n *form.Node) *tableDef {
 	t := c.table(n.Text)
-	if t == nil {
+	switch {
+	case t != nil || n.Kind == form.Broken || len(c.tables) == 0: // that there are none is reported
+	case n.Kind != form.Scalar || n.IsNull():
+		c.At(n, "the name of a table is missing", "as in get: TABLE")
+	default:
 		var known []string
 		for _, t := range c.tables {
 			known = append(known, t.Name)

@@ -1,9 +1,12 @@
 package declared
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/expr-lang/expr/ast"
@@ -22,6 +25,7 @@ type scope struct {
 	table *columns  // whose columns are computed; nil: it is in an operation
 	vars  map[string]slot
 	used  map[string]bool                   // names of vars that are used
+	lost  map[string]bool                   // names that are missing because of what has been reported
 	dead  bool                              // rows that were deleted may be chosen
 	fixed bool                              // only parameters: it is computed before the run
 	call  func(*ast.CallNode) (value, bool) // functions; nil: there are none
@@ -33,15 +37,23 @@ type scope struct {
 func (c *compiler) expression(n *form.Node, s scope) (value, bool) {
 	tree, err := parser.Parse(n.Text)
 	if err != nil {
-		column := 0
-		reason := err.Error()
-		if e, ok := err.(*file.Error); ok {
-			column, reason = e.Column, e.Message
-		}
-		c.inside(n, column, fmt.Sprintf("%q is not an expression: %s", n.Text, reason), exprHint)
+		syntax(c, n, err, "an expression", exprHint)
 		return value{}, false
 	}
 	return c.node(n, tree.Node, s)
+}
+
+// syntax reports a text that cannot be parsed.
+func syntax(c *compiler, n *form.Node, err error, what, help string) {
+	column := 0
+	reason := err.Error()
+	if e, ok := errors.AsType[*file.Error](err); ok {
+		column, reason = e.Column, e.Message
+	}
+	if strings.Count(n.Text, "(") > strings.Count(n.Text, ")") {
+		help = "close the parenthesis; within { } a comma ends a value: put what holds one in quotes"
+	}
+	c.inside(n, column, fmt.Sprintf("%q is not %s: %s", n.Text, what, reason), help)
 }
 
 const exprHint = "numbers, names, + - * / % and parentheses; a text is written {const: TEXT}"
@@ -100,7 +112,7 @@ func textual(l, r model.Type) string {
 	if isNumber(l) {
 		l = r
 	}
-	return "a value of type " + l.String()
+	return "a value of type " + nameOf(l)
 }
 
 // name compiles a name: of the scope, of a column, or of a parameter.
@@ -116,8 +128,11 @@ func (c *compiler) name(n *form.Node, x *ast.IdentifierNode, s scope) (value, bo
 			return value{typ: model.Int, num: func(e *env) int64 { return e.row }}, true
 		}
 		if v, ok := s.table.named(x.Value); ok {
-			return v, true
+			return v, v.typ != model.Null // else it has been reported
 		}
+	}
+	if c.wrong[x.Value] || s.lost[x.Value] {
+		return value{}, false
 	}
 	if p := c.info.Param(x.Value); p != nil {
 		return parameter(c.params[x.Value]), true
@@ -133,14 +148,23 @@ func (c *compiler) name(n *form.Node, x *ast.IdentifierNode, s scope) (value, bo
 		return v, ok
 	}
 	known := s.names(c)
-	c.inside(n, x.Location().From, fmt.Sprintf("there is nothing called %q here", x.Value), hint.OneOf(x.Value, known)+"; a text is written {const: TEXT}")
+	help := []string{hint.OneOf(x.Value, known)}
+	if help[0] == "" {
+		help = nil
+	}
+	if !s.fixed {
+		help = append(help, "a text is written {const: TEXT}")
+	}
+	c.inside(n, x.Location().From, fmt.Sprintf("there is nothing called %q here", x.Value), strings.Join(help, "; "))
 	return value{}, false
 }
 
 // names lists what values may use.
 func (s scope) names(c *compiler) (out []string) {
 	for _, p := range c.info.Params {
-		out = append(out, p.Name)
+		if p.Name != checkParam.Name { // it is none of the file's
+			out = append(out, p.Name)
+		}
 	}
 	for name := range c.named {
 		out = append(out, name)
@@ -260,19 +284,35 @@ func (c *compiler) number(n *form.Node, what string, least float64) (float64, bo
 		return 0, false
 	}
 	f := v.float().real(nil)
-	if f < least || math.IsNaN(f) || math.IsInf(f, 0) {
+	switch {
+	case math.IsNaN(f) || math.IsInf(f, 0):
+		c.At(n, fmt.Sprintf("%s is %v, and must be a finite number", what, f), "")
+	case f < least:
 		c.At(n, fmt.Sprintf("%s is %v, and must be at least %v", what, f, least), "")
-		return 0, false
+	default:
+		return f, true
 	}
-	return f, true
+	return 0, false
 }
 
 // whole compiles a whole number that is known before the run; a fraction is cut off.
-func (c *compiler) whole(n *form.Node, what string, least int64) (int64, bool) {
+func (c *compiler) whole(n *form.Node, what string, least, most int64) (int64, bool) {
 	f, ok := c.number(n, what, float64(least))
-	if f > math.MaxInt64/2 {
-		c.At(n, what+" is too large", "")
+	if ok && f > float64(most) {
+		c.At(n, fmt.Sprintf("%s is %s, and must be at most %d", what, plainNumber(f), most), "")
 		return 0, false
 	}
 	return int64(f), ok
 }
+
+// plainNumber writes a number without an exponent.
+func plainNumber(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
+// Limits of numbers that cost memory, so that a slip of the pen does not exhaust it.
+const (
+	manyRows    = 1 << 53 // of a table, and other numbers that are only counted
+	mostClients = 100_000 // of a group
+	mostBatch   = 1 << 20 // rows of a statement
+	mostRanges  = 1 << 20 // ranges of keys
+	mostBytes   = 1 << 30 // of a text
+)

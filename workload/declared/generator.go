@@ -71,7 +71,7 @@ func (a *arguments) read() {
 	}
 	for _, arg := range a.of.args {
 		if a.nodes[arg.name] == nil && arg.usual == "" && !a.of.free {
-			a.refuse(a.at, fmt.Sprintf("%s has no %s", a.of.name, arg.name), arg.doc)
+			a.refuse(a.at, fmt.Sprintf("%s has no %s", a.of.name, arg.name), arg.name+": "+arg.doc)
 		}
 	}
 }
@@ -117,7 +117,7 @@ func (a *arguments) value(name string, t model.Type) value {
 	}
 	out, ok := v.as(t)
 	if !ok {
-		a.refuse(n, fmt.Sprintf("%s of %s is a value of type %s, not %s", name, a.of.name, v.typ, t), "")
+		a.refuse(n, fmt.Sprintf("%s of %s is a value of type %s, not %s", name, a.of.name, nameOf(v.typ), nameOf(t)), "")
 	}
 	return out
 }
@@ -135,8 +135,8 @@ func (a *arguments) float(name string, least, most float64) float64 {
 }
 
 // int is likewise.
-func (a *arguments) int(name string, least int64) int64 {
-	n, ok := a.c.whole(a.node(name), name+" of "+a.of.name, least)
+func (a *arguments) int(name string, least, most int64) int64 {
+	n, ok := a.c.whole(a.node(name), name+" of "+a.of.name, least, most)
 	a.wrong = a.wrong || !ok
 	return n
 }
@@ -175,7 +175,7 @@ func (a *arguments) over() numbers {
 	n := a.nodes["over"]
 	if n == nil {
 		if a.scope.of == nil {
-			a.refuse(a.at, a.of.name+" has no over", over.doc)
+			a.refuse(a.at, a.of.name+" has no over", "over: "+over.doc)
 			return numbers{fixed: 1}
 		}
 		return numbers{table: a.scope.of, dead: a.scope.dead}
@@ -187,7 +187,15 @@ func (a *arguments) over() numbers {
 			return numbers{table: t, dead: a.scope.dead && t == a.scope.of}
 		}
 	}
-	return numbers{fixed: a.int("over", 1)}
+	if name := n.Text; isName(name) && a.c.info.Param(name) == nil && a.c.named[name] == nil && !a.c.wrong[name] && a.c.table(name) == nil {
+		known := scope{fixed: true}.names(a.c)
+		for _, t := range a.c.tables {
+			known = append(known, t.Name)
+		}
+		a.refuse(n, fmt.Sprintf("there is no table and no parameter %q", name), hint.OneOf(name, known))
+		return numbers{fixed: 1}
+	}
+	return numbers{fixed: a.int("over", 1, manyRows)}
 }
 
 // rows returns a value that draws a number of 0…now-1, and again if that row does not
@@ -196,7 +204,7 @@ func (n numbers) rows(draw func(e *env, now int64) int64) value {
 	if n.table == nil {
 		return value{typ: model.Int, num: func(e *env) int64 { return draw(e, n.fixed) }}
 	}
-	return value{typ: model.Int, chosen: true, num: func(e *env) int64 {
+	return value{typ: model.Int, chosen: n.table, num: func(e *env) int64 {
 		now := n.now()
 		at := draw(e, now)
 		for range mostRedraws {

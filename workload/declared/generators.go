@@ -3,7 +3,9 @@ package declared
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"rumbench/internal/form"
 	"rumbench/internal/gen"
@@ -27,7 +29,10 @@ func buildConst(a *arguments) value {
 
 func buildSequence(a *arguments) value {
 	from, step := a.value("from", model.Int), a.value("step", model.Int)
-	if a.scope.table == nil || a.wrong {
+	if a.wrong {
+		return from
+	}
+	if a.scope.table == nil {
 		a.refuse(a.at, "sequence numbers rows, so it stands in a column", "")
 		return from
 	}
@@ -40,17 +45,8 @@ func buildSequence(a *arguments) value {
 }
 
 func buildUniform(a *arguments) value {
-	if n := a.node("to"); n.Kind == form.Scalar {
-		if _, isFloat := n.Value.(float64); isFloat {
-			from, to := a.value("from", model.Float), a.value("to", model.Float)
-			if a.wrong {
-				return from
-			}
-			return value{typ: model.Float, late: from.late || to.late, real: func(e *env) float64 {
-				low := from.real(e)
-				return low + e.src.Unit()*(to.real(e)-low)
-			}}
-		}
+	if a.isFraction("from") || a.isFraction("to") {
+		return buildFractions(a)
 	}
 	from, to := a.value("from", model.Int), a.value("to", model.Int)
 	if a.wrong {
@@ -59,9 +55,39 @@ func buildUniform(a *arguments) value {
 	if from.fixed && to.fixed && from.num(nil) > to.num(nil) {
 		a.refuse(a.at, fmt.Sprintf("uniform goes from %d to %d", from.num(nil), to.num(nil)), "the first is the least")
 	}
-	return value{typ: model.Int, late: from.late || to.late, most: to.most, mean: (from.mean + to.mean) / 2, num: func(e *env) int64 {
+	out := value{typ: model.Int, late: from.late || to.late, mean: (from.mean + to.mean) / 2, num: func(e *env) int64 {
 		low := from.num(e)
 		return low + e.src.Uniform(max(to.num(e)-low+1, 1))
+	}}
+	if known(from) && known(to) { // it is from itself where that is greater
+		out.most = max(from.most, to.most)
+	}
+	return out
+}
+
+// known reports whether the greatest value is known.
+func known(v value) bool { return v.fixed || v.most != 0 }
+
+// isFraction reports whether an argument is written as a number with a fraction.
+func (a *arguments) isFraction(name string) bool {
+	if a.nodes[name] == nil {
+		return false
+	}
+	f, is := a.nodes[name].Value.(float64)
+	return is && (f != math.Trunc(f) || strings.Contains(a.nodes[name].Text, ".")) // 1e6 is a whole number
+}
+
+func buildFractions(a *arguments) value {
+	from, to := a.value("from", model.Float), a.value("to", model.Float)
+	if a.wrong {
+		return from
+	}
+	if from.fixed && to.fixed && from.real(nil) > to.real(nil) {
+		a.refuse(a.at, fmt.Sprintf("uniform goes from %v to %v", from.real(nil), to.real(nil)), "the first is the least")
+	}
+	return value{typ: model.Float, late: from.late || to.late, real: func(e *env) float64 {
+		low := from.real(e)
+		return low + e.src.Unit()*(to.real(e)-low)
 	}}
 }
 
@@ -87,7 +113,7 @@ func buildZipf(a *arguments) value {
 }
 
 func buildScrambled(a *arguments) value {
-	n, expected, theta := a.over(), a.int("new", 0), a.float("theta", 0.01, 0.999)
+	n, expected, theta := a.over(), a.int("new", 0, manyRows), a.float("theta", 0.01, 0.999)
 	if a.wrong {
 		return value{}
 	}
@@ -130,12 +156,16 @@ func buildNewest(a *arguments) value {
 }
 
 func buildHotRanges(a *arguments) value {
-	n, ranges, power := a.over(), a.int("ranges", 1), a.float("power", 0, 10)
+	n, ranges, power := a.over(), a.int("ranges", 1, mostRanges), a.float("power", 0, 10)
 	exp := [4]float64{a.float("a", -1e9, 1e9), a.float("b", -1e3, 1e3), a.float("c", -1e9, 1e9), a.float("d", -1e3, 1e3)}
 	if a.wrong {
 		return value{}
 	}
-	h := gen.NewHotRanges(n.most(), ranges, exp, power, a.stream())
+	h, err := gen.NewHotRanges(n.most(), ranges, exp, power, a.stream())
+	if err != nil {
+		a.refuse(a.at, err.Error(), "they are a*e^(b*x) + c*e^(d*x), of x from 1 on")
+		return value{}
+	}
 	return n.rows(func(e *env, _ int64) int64 { return h.Draw(&e.src) })
 }
 
@@ -170,7 +200,13 @@ func buildNormal(a *arguments) value {
 func buildSizes(a *arguments) value {
 	d := gen.ParetoSizes{
 		Theta: a.float("theta", 0, 1e9), K: a.float("k", 1e-6, 100), Sigma: a.float("sigma", 1e-9, 1e9),
-		Min: a.int("min", 0), Max: a.int("max", 1),
+		Min: a.int("min", 0, mostBytes), Max: a.int("max", 1, mostBytes),
+	}
+	if d.Min > d.Max && !a.wrong {
+		a.refuse(a.at, fmt.Sprintf("sizes go from %d to %d", d.Min, d.Max), "min is the least")
+	}
+	if a.wrong {
+		return value{}
 	}
 	v := drawn(d)
 	v.mean, v.most = d.Mean(), d.Max
@@ -214,13 +250,16 @@ func buildChoice(a *arguments) value {
 		var of []int64
 		for i := range w.values {
 			of = append(of, w.values[i].num(nil))
+			out.mean += float64(of[i]) * w.weights[i] / total(w.weights)
 		}
+		out.most = slices.Max(of)
 		out.num = func(e *env) int64 { return of[alias.Draw(&e.src)] }
 		return out
 	}
 	var of [][]byte
 	for i, entry := range a.body.Entries {
 		of = append(of, []byte(entry.Key.Text))
+		out.escapes = out.escapes || w.values[i].escapes
 		out.most = max(out.most, int64(len(of[i])))
 		out.mean += float64(len(of[i])) * w.weights[i] / total(w.weights)
 	}
@@ -242,6 +281,10 @@ func buildSelect(a *arguments) value {
 		return value{}
 	}
 	p := a.c.info.Param(by.Text)
+	if a.c.wrong[by.Text] {
+		a.wrong = true
+		return value{}
+	}
 	if p == nil || len(p.Enum) == 0 {
 		a.refuse(by, fmt.Sprintf("%q is not a string parameter with a list of values", by.Text), "declare it with of: [NAME, …]")
 		return value{}
@@ -270,21 +313,23 @@ func buildSelect(a *arguments) value {
 }
 
 func buildDecimal(a *arguments) value {
-	of, prefix, digits, length := a.value("of", model.Int), a.value("prefix", model.String), a.int("digits", 1), a.int("length", 0)
+	of, prefix := a.value("of", model.Int), a.value("prefix", model.String)
+	digits, length := a.int("digits", 1, int64(len(zeros))), a.int("length", 0, int64(len(zeros)))
 	if a.wrong {
-		return value{}
-	}
-	if digits > int64(len(zeros)) || length > int64(len(zeros)) {
-		a.refuse(a.at, fmt.Sprintf("a decimal has at most %d bytes", len(zeros)), "")
 		return value{}
 	}
 	const most = 20 // of the digits of an int64, with its sign
 	width := float64(max(digits, int64(a.digits())))
+	longest := max(prefix.most+max(digits, most), length)
+	if !known(prefix) {
+		longest = 0
+	}
 	return value{
-		typ: model.String, late: of.late || prefix.late, mean: max(prefix.mean+width, float64(length)), most: max(prefix.most+max(digits, most), length),
+		typ: model.String, late: of.late || prefix.late, escapes: prefix.escapes || prefix.json,
+		mean: max(prefix.mean+width, float64(length)), most: longest,
 		text: func(e *env) []byte {
 			from := len(e.text)
-			e.text = append(e.text, prefix.text(e)...)
+			prefix.append(e)
 			at := len(e.text)
 			e.text = strconv.AppendInt(e.text, of.num(e), 10)
 			if missing := int(digits) - (len(e.text) - at); missing > 0 {
@@ -318,25 +363,20 @@ func buildFNV(a *arguments) value {
 	if a.wrong {
 		return value{}
 	}
-	of.fixed = false
-	n := of.num
-	of.num = func(e *env) int64 { return gen.FNV(n(e)) }
-	return of
+	return of.derived(func(e *env) int64 { return gen.FNV(of.num(e)) })
 }
 
 func buildPermute(a *arguments) value {
-	of, n := a.value("of", model.Int), a.int("over", 1)
+	of, n := a.value("of", model.Int), a.int("over", 1, manyRows)
 	if a.wrong {
 		return value{}
 	}
 	order := gen.NewPermutation(n, a.stream())
-	number := of.num
-	of.fixed = false
-	of.num = func(e *env) int64 {
-		i := number(e)
-		return i/n*n + order.At(i%n) // further numbers in further rounds
-	}
-	return of
+	return of.derived(func(e *env) int64 {
+		i := of.num(e)
+		at := (i%n + n) % n
+		return i - at + order.At(at) // further numbers in further rounds
+	})
 }
 
 // epoch is 2026-01-01 in microseconds.

@@ -21,11 +21,15 @@ type group struct {
 
 func (b *stepReader) group(s *step, e form.Entry, first bool) {
 	f := b.Fields(e.Value, "group "+e.Key.Text, groupKeys.Names())
+	if e.Value.Kind != form.Mapping && !e.Value.IsNull() {
+		return // already reported
+	}
 	g := &group{name: e.Key.Text}
 	w := workload.Group{Name: g.name, Clients: 1, RowsPerOp: 1, Pace: pace.Even, Retry: workload.Retry{Policy: workload.RetrySame}}
 	if n := f.Value("clients"); n != nil {
-		clients, _ := b.whole(n, "clients", 1)
-		w.Clients = int(clients)
+		if clients, ok := b.whole(n, "clients", 1, mostClients); ok {
+			w.Clients = int(clients)
+		}
 	}
 	ops := b.groupOps(g, f)
 	of := "operation"
@@ -51,7 +55,7 @@ func (b *stepReader) group(s *step, e form.Entry, first bool) {
 		}
 	}
 	if n := f.Value("operations"); n != nil {
-		total, _ := b.whole(n, "operations", 1)
+		total, _ := b.whole(n, "operations", 1, manyRows)
 		w.Work = max(1, total/int64(w.Clients))
 	}
 	form.Bind(f, "pace", form.OneOf(string(pace.Even), string(pace.Poisson)), func(v string) { w.Pace = pace.Kind(v) })
@@ -76,6 +80,8 @@ func (b *stepReader) groupOps(g *group, f form.Fields) (ops []*operation) {
 	do, mix, sequence := f.Value("do"), f.Value("mix"), f.Value("sequence")
 	var nodes []*form.Node
 	switch {
+	case do != nil && do.Kind != form.Scalar:
+		b.At(do, "do is the name of one operation", "of several, mix has the shares, and sequence the order")
 	case do != nil && mix == nil && sequence == nil:
 		nodes = []*form.Node{do}
 	case mix != nil && do == nil && sequence == nil:
@@ -97,8 +103,9 @@ func (b *stepReader) groupOps(g *group, f form.Fields) (ops []*operation) {
 			b.At(n, fmt.Sprintf("there is no operation %q", n.Text), hint.OneOf(n.Text, known))
 			continue
 		}
-		g.ops = append(g.ops, n.Text)
-		ops = append(ops, b.ops[i])
+		if g.ops = append(g.ops, n.Text); !b.ops[i].wrong {
+			ops = append(ops, b.ops[i])
+		}
 	}
 	return ops
 }
@@ -128,7 +135,7 @@ func (b *stepReader) rate(w *workload.Group, s *step, f form.Fields) {
 	if n == nil {
 		return
 	}
-	if n.Kind != form.Mapping || n.Get("mean") == nil {
+	if n.Kind != form.Mapping || !slices.ContainsFunc(n.Entries, func(e form.Entry) bool { return slices.Contains(rateKeys.Names(), e.Key.Text) }) {
 		rate, _ := b.number(n, "rate", 0)
 		w.Rate = rate / float64(w.Clients)
 		return
@@ -151,10 +158,15 @@ func (b *stepReader) rate(w *workload.Group, s *step, f form.Fields) {
 		b.At(n, "the period is at least a second", "")
 	case s.Seconds == 0 || w.Work > 0:
 		b.At(n, "a curve of rates needs a run that is limited by seconds", "")
+	case s.Seconds/period > mostPeriods:
+		b.At(n, fmt.Sprintf("the run has %.0f periods, and at most %d are possible", s.Seconds/period, mostPeriods), "make the period longer")
 	default:
 		w.Arrivals = &pace.Arrivals{Kind: w.Pace, Segments: wave(mean, amplitude, period, s.Seconds)}
 	}
 }
+
+// mostPeriods is as many days as are longer than three decades.
+const mostPeriods = 10_000
 
 // wave returns mean + amplitude·sin(2πt/period), in straight pieces whose ends are on
 // the curve: 48 in a period, as many as half hours in a day. Pieces lie within the

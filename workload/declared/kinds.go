@@ -3,6 +3,7 @@ package declared
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"rumbench/internal/form"
 	"rumbench/internal/hint"
@@ -192,7 +193,7 @@ func (r *reading) bounds(order []string) {
 			return
 		}
 		if r.op.Equal >= len(order) {
-			r.At(n, "no column is left for a bound: "+fmt.Sprint(order)+" are all compared for equality", "")
+			r.At(n, "no column is left for a bound: "+strings.Join(order, ", ")+" are all compared for equality", "")
 			return
 		}
 		*b.to = b.is
@@ -210,7 +211,7 @@ func (r *reading) limit() {
 	switch {
 	case !ok:
 	case !fits:
-		r.At(n, fmt.Sprintf("limit is a number of rows, not a value of type %s", v.typ), "")
+		r.At(n, fmt.Sprintf("limit is a number of rows, not a value of type %s", nameOf(v.typ)), "")
 	case as.fixed && as.num(nil) < 1:
 		r.At(n, fmt.Sprintf("limit is %d, and must be at least 1", as.num(nil)), "")
 	case as.fixed:
@@ -234,11 +235,16 @@ func (r *reading) returned() {
 		r.op.Aggregate = model.Count
 		r.carry(count, -1, model.Int, 0)
 	case sum != nil:
-		if !r.Is(sum, form.Mapping, "sum is a map of a column to a name", "as in {sum: {amount: total}}") || len(sum.Entries) != 1 {
+		if sum.Kind != form.Mapping || len(sum.Entries) != 1 {
+			r.At(sum, "sum is a map of one column to a name", "as in {sum: {amount: total}}")
 			return
 		}
 		e := sum.Entries[0]
-		if i := r.column(e.Key); i >= 0 {
+		switch i := r.column(e.Key); {
+		case i < 0:
+		case !isNumber(r.t.Columns[i].Type):
+			r.At(e.Key, fmt.Sprintf("column %s is of type %s, and cannot be summed", e.Key.Text, nameOf(r.t.Columns[i].Type)), "")
+		default:
 			r.op.Aggregate, r.op.Columns = model.Sum, []string{e.Key.Text}
 			r.carry(e.Value, -1, r.t.Columns[i].Type, 0)
 		}

@@ -17,7 +17,8 @@ type operation struct {
 	statements []*statement
 	atomic     bool
 	isolation  model.Isolation
-	vars       int // values that are drawn and carried
+	wrong      bool // it has been reported
+	vars       int  // values that are drawn and carried
 }
 
 // draw is a value that is drawn before the first statement.
@@ -32,9 +33,10 @@ func (c *compiler) readOperations(n *form.Node) (out []*operation) {
 		return nil
 	}
 	for _, e := range n.Entries {
-		if o := c.operation(e); o != nil {
-			out = append(out, o)
-		}
+		before := len(c.Problems)
+		o := c.operation(e)
+		o.wrong = len(c.Problems) > before
+		out = append(out, o)
 	}
 	return out
 }
@@ -42,13 +44,12 @@ func (c *compiler) readOperations(n *form.Node) (out []*operation) {
 func (c *compiler) operation(e form.Entry) *operation {
 	o := &operation{name: e.Key.Text}
 	do := e.Value
-	s := scope{vars: map[string]slot{}, used: map[string]bool{}}
-	before := len(c.Problems)
+	s := scope{vars: map[string]slot{}, used: map[string]bool{}, lost: map[string]bool{}}
 	if do.Kind == form.Mapping {
 		f := c.Fields(e.Value, "operation "+o.name, operationKeys.Names())
 		if do = f.Value("do"); do == nil {
 			c.At(e.Key, "operation "+o.name+" has no do", "its statements, as in {do: [{get: queue, row: {any: {}}}]}")
-			return nil
+			return o
 		}
 		if n := f.Value("draw"); n != nil && c.Is(n, form.Mapping, "draw is a map of values by name", "as in {draw: {amount: {uniform: [1, 100]}}}") {
 			for _, d := range n.Entries {
@@ -58,7 +59,7 @@ func (c *compiler) operation(e form.Entry) *operation {
 		o.transaction(c, f.Value("transaction"))
 	}
 	if !c.Is(do, form.List, "an operation is a list of statements, or a map with do", "as in [{get: queue, row: {any: {}}}]") {
-		return nil
+		return o
 	}
 	if len(do.Items) == 0 {
 		c.At(do, "operation "+o.name+" has no statements", "")
@@ -66,16 +67,30 @@ func (c *compiler) operation(e form.Entry) *operation {
 	for _, n := range do.Items {
 		if st := c.statement(n, s); st != nil {
 			o.statements = append(o.statements, st)
+		} else {
+			s.lose(n)
 		}
-	}
-	if len(c.Problems) > before {
-		return nil
 	}
 	o.vars = len(s.vars)
 	for _, st := range o.statements {
 		st.needed = slices.ContainsFunc(st.carries, func(k carry) bool { return s.used[k.name] })
 	}
 	return o
+}
+
+// lose notes what a statement that is wrong would carry on.
+func (s scope) lose(n *form.Node) {
+	for _, key := range []string{"read", "count", "sum", "number", "returns"} {
+		switch carried := n.Get(key); {
+		case carried == nil:
+		case carried.Kind == form.Scalar:
+			s.lost[carried.Text] = true
+		default:
+			for _, e := range carried.Entries {
+				s.lost[e.Key.Text], s.lost[e.Value.Text] = true, true
+			}
+		}
+	}
 }
 
 func (o *operation) draw(c *compiler, e form.Entry, s scope) {
@@ -85,6 +100,7 @@ func (o *operation) draw(c *compiler, e form.Entry, s scope) {
 	}
 	v, ok := c.value(e.Value, s)
 	if !ok {
+		s.lost[e.Key.Text] = true
 		return
 	}
 	at := len(s.vars)

@@ -22,6 +22,9 @@ func (r ownReader) read() {
 	if n == nil || !r.Is(n, form.Mapping, "sql is a map of engines to texts", "as in {mysql: SELECT …, postgres: SELECT …}") {
 		return
 	}
+	if len(n.Entries) == 0 {
+		r.At(n, "there is no SQL", "as in {mysql: SELECT …, postgres: SELECT …}")
+	}
 	var returns []model.Type
 	switch {
 	case r.s.kind == sOwn:

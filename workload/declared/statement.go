@@ -124,7 +124,7 @@ func (c *compiler) statement(n *form.Node, s scope) *statement {
 	var t *tableDef
 	var cols *columns
 	if kind != sOwn {
-		if t = c.tableOf(n.Get(kind)); t == nil {
+		if t = c.tableOf(n.Get(kind)); t == nil || t.wrong {
 			return nil
 		}
 		cols = c.columns(t)
@@ -168,6 +168,12 @@ func (r *reading) finish() *statement {
 		if r.s.kind == sOwn {
 			break
 		}
+		for k, a := range r.s.variants[i].op.Set {
+			if slices.ContainsFunc(r.s.variants[i].op.Set[:k], func(b model.Assign) bool { return a.Column == b.Column }) {
+				r.At(r.s.at, "column "+a.Column+" is changed twice", "keep one of them")
+				return nil
+			}
+		}
 		if err := r.s.variants[i].op.Validate(r.t.Table); err != nil {
 			r.At(r.s.at, err.Error(), hint.Of(err))
 			return nil
@@ -189,7 +195,7 @@ func (r *reading) typed(n *form.Node, column int) source {
 	to := r.t.Columns[column]
 	as, ok := v.as(to.Type)
 	if !ok {
-		r.At(n, fmt.Sprintf("the value is of type %s, and column %s of type %s", v.typ, to.Name, to.Type), "")
+		r.At(n, fmt.Sprintf("the value is of type %s, and column %s of type %s", nameOf(v.typ), to.Name, nameOf(to.Type)), "")
 	}
 	if text := to.Type == model.String || to.Type == model.Bytes; text && v.most > int64(to.Width) {
 		r.At(n, fmt.Sprintf("a value has up to %d bytes, and column %s at most %d", v.most, to.Name, to.Width), "raise the column's max")
@@ -216,7 +222,7 @@ func (r *reading) byRow() bool {
 	if as, fits := v.as(model.Int); fits && ok {
 		r.s.row = &as
 	} else if ok {
-		r.At(n, fmt.Sprintf("row is the number of a row, not a value of type %s", v.typ), "")
+		r.At(n, fmt.Sprintf("row is the number of a row, not a value of type %s", nameOf(v.typ)), "")
 	}
 	return true
 }
@@ -224,7 +230,7 @@ func (r *reading) byRow() bool {
 // rowsKey reads how many rows or keys one statement has.
 func (r *reading) rowsKey() {
 	if n := r.f.Value("rows"); n != nil {
-		r.s.count, _ = r.whole(n, "rows", 1)
+		r.s.count, _ = r.whole(n, "rows", 1, mostBatch)
 	}
 }
 
@@ -255,7 +261,7 @@ func (r *reading) access() {
 	case byRow:
 		r.keyOf()
 		r.s.expected, r.s.exact = r.s.count, !r.t.deletes && !r.t.inexact && r.t.AutoColumn() < 0
-		if r.s.row != nil && (r.s.row.late || !r.s.row.chosen) {
+		if r.s.row != nil && (r.s.row.late || r.s.row.chosen != r.t) {
 			r.s.expected, r.s.exact = 0, false
 		}
 	case key != nil:
@@ -293,19 +299,23 @@ func (r *reading) equals(n *form.Node, order []string, all bool) {
 	if !r.Is(n, form.Mapping, "columns are compared as a map", "as in {"+order[0]+": 1}") {
 		return
 	}
+	before := len(r.Problems)
 	for _, e := range n.Entries {
 		if !slices.Contains(order, e.Key.Text) {
 			r.At(e.Key, fmt.Sprintf("%q is not among the columns %s", e.Key.Text, strings.Join(order, ", ")), hint.OneOf(e.Key.Text, order))
 		}
 	}
-	if len(n.Entries) > len(order) || all && len(n.Entries) < len(order) {
-		r.At(n, fmt.Sprintf("%d columns are compared, and there are %d: %s", len(n.Entries), len(order), strings.Join(order, ", ")), "")
+	if len(r.Problems) > before {
 		return
 	}
-	for _, name := range order[:len(n.Entries)] {
+	needed, help := order[:len(n.Entries)], "the columns that are compared are the first ones of "+strings.Join(order, ", ")
+	if all {
+		needed, help = order, "all columns of the key are given: "+strings.Join(order, ", ")
+	}
+	for _, name := range needed {
 		v := n.Get(name)
 		if v == nil {
-			r.At(n, "column "+name+" is missing", "the columns that are compared are the first ones of "+strings.Join(order, ", "))
+			r.At(n, "column "+name+" is missing", help)
 			return
 		}
 		r.args = append(r.args, r.typed(v, r.t.Column(name)))
@@ -319,7 +329,7 @@ func (r *reading) equals(n *form.Node, order []string, all bool) {
 // expect reads how many rows there should be.
 func (r *reading) expect() {
 	if n := r.f.Value("expect"); n != nil {
-		r.s.expected, _ = r.whole(n, "expect", 0)
+		r.s.expected, _ = r.whole(n, "expect", 0, manyRows)
 		r.s.exact = false
 	}
 }

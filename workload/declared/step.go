@@ -105,7 +105,7 @@ func (b *stepReader) step(n *form.Node) *step {
 		return nil
 	}
 	before := len(b.Problems)
-	f := b.Fields(n, "a step: "+s.kind, stepKinds[s.kind].Names())
+	f := b.Fields(n, "a "+s.kind+" step", stepKinds[s.kind].Names())
 	map[string]func(*step, form.Fields){stepLoad: b.load, stepIndex: b.index, stepSettle: b.settle, stepRun: b.run}[s.kind](s, f)
 	form.Bind(f, "doc", form.Prose, func(v string) { s.Doc = v })
 	if len(b.Problems) > before || s.kind == stepLoad && s.rows == 0 || s.kind == stepRun && s.Seconds == 0 && s.Groups[0].Work == 0 {
@@ -145,17 +145,19 @@ func (b *stepReader) load(s *step, f form.Fields) {
 	}
 	clients := int64(1)
 	s.batch = 100
-	if n := f.Value("rows"); n == nil {
+	if n := f.Value("rows"); n == nil && f.Of.Get("rows") == nil {
 		b.At(f.Of, "the load has no rows", "how many, as in {load: "+s.table.Name+", rows: 100k}")
-	} else {
-		s.rows, _ = b.whole(n, "rows", 0)
+	} else if n != nil {
+		s.rows, _ = b.whole(n, "rows", 0, manyRows)
 		s.rows = b.limit(s.rows)
 	}
 	if n := f.Value("clients"); n != nil {
-		clients, _ = b.whole(n, "clients", 1)
+		if k, ok := b.whole(n, "clients", 1, mostClients); ok {
+			clients = k
+		}
 	}
 	if n := f.Value("batch"); n != nil {
-		s.batch, _ = b.whole(n, "batch", 1)
+		s.batch, _ = b.whole(n, "batch", 1, mostBatch)
 	}
 	form.Bind(f, "clear", form.Boolean, func(v bool) { s.clears = v })
 	s.first = !b.loaded[s.table]
@@ -189,9 +191,10 @@ func (b *stepReader) index(s *step, f form.Fields) {
 	if n := f.Value(stepIndex); n != nil {
 		s.table = b.tableOf(n)
 	}
-	if s.table == nil {
+	if s.table == nil || s.table.wrong {
 		return
 	}
+	before := len(b.Problems)
 	var known []string
 	for _, ix := range s.table.Indexes {
 		known = append(known, ix.Name)
@@ -206,10 +209,9 @@ func (b *stepReader) index(s *step, f form.Fields) {
 		s.indexes = known
 	}
 	s.indexes = slices.DeleteFunc(slices.Clone(s.indexes), func(name string) bool { return slices.Contains(b.built[s.table], name) })
-	if len(s.indexes) == 0 {
+	if len(s.indexes) == 0 && len(b.Problems) == before {
 		b.At(f.Of, "the step builds no index: table "+s.table.Name+" has none that is not built already", "")
 	}
-	b.built[s.table] = append(slices.Clone(b.built[s.table]), s.indexes...)
 	b.name(s, f)
 	s.Doc = fmt.Sprintf("How long does it take to build indexes on a table, and what does it cost per row of table %s?", s.table.Name)
 	s.Primary, s.WritesPer, s.Whole, s.Access = stepIndex, stepIndex, true, workload.WriteAccess
@@ -220,6 +222,7 @@ func (b *stepReader) index(s *step, f form.Fields) {
 			b.group(s, e, false)
 		}
 	}
+	b.built[s.table] = append(slices.Clone(b.built[s.table]), s.indexes...)
 	for _, t := range s.changes {
 		b.At(f.Of, "table "+t.Name+" changes while the index is built", "only reads are possible meanwhile")
 	}
@@ -247,6 +250,9 @@ func (b *stepReader) run(s *step, f form.Fields) {
 	}
 	s.Judged = f.Words("judged", "names of metrics, see rumbench list metrics", metric.JudgedAs)
 	n := f.Value("groups")
+	if n == nil && f.Of.Get("groups") != nil {
+		return // already reported
+	}
 	if n == nil {
 		b.At(f.Of, "the run has no groups", "as in {groups: {all: {clients: 4, do: OPERATION}}}")
 		return

@@ -5,27 +5,29 @@ import (
 	"slices"
 )
 
-// surveyLoads finds out how many rows the loads insert into each table: distributions
+// surveyLoads finds out how many rows each table has at most by its loads: distributions
 // depend on it.
 func (c *compiler) surveyLoads(n *form.Node) {
 	if n == nil {
 		return
 	}
+	now := map[*tableDef]int64{}
 	for _, s := range n.Items {
 		of, rows := s.Get(stepLoad), s.Get("rows")
-		if of == nil {
+		if of == nil || of.IsNull() {
 			continue
 		}
 		t := c.tableOf(of)
 		if t == nil || rows == nil {
 			continue
 		}
-		k, _ := c.whole(rows, "rows", 0)
+		k, _ := c.whole(rows, "rows", 0, manyRows)
 		k = c.limit(k)
-		if clears := s.Get("clear"); clears != nil && clears.Value == true {
-			t.loaded = 0
+		if clears := s.Get("clear"); k > 0 && clears != nil && clears.Value == true {
+			now[t] = 0
 		}
-		t.loaded += k
+		now[t] += k
+		t.loaded = max(t.loaded, now[t])
 	}
 }
 

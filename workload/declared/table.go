@@ -16,11 +16,13 @@ import (
 type tableDef struct {
 	*model.Table
 	columns []*columnDef
-	means   []float64 // bytes of the columns' values
-	loaded  int64     // rows that the loads insert
-	deletes bool      // some operation deletes rows
-	again   bool      // some operation inserts rows that may exist
-	inexact bool      // it is not known which rows there are
+	means   []float64       // bytes of the columns' values
+	loaded  int64           // rows at most by the loads
+	wrong   bool            // it has been reported
+	lost    map[string]bool // columns that have been reported
+	deletes bool            // some operation deletes rows
+	again   bool            // some operation inserts rows that may exist
+	inexact bool            // it is not known which rows there are
 	rowState
 }
 
@@ -73,10 +75,16 @@ func typeName(c *model.Column) string {
 	return types[i].name
 }
 
+// nameOf returns a type as files name it.
+func nameOf(t model.Type) string { return typeName(&model.Column{Type: t}) }
+
 // readNames reads the tables' names: values may refer to any table.
 func (c *compiler) readNames(n *form.Node) {
 	if n == nil || !c.Is(n, form.Mapping, "tables is a map of tables by name", "as in {queue: {columns: {id: {auto: true}}}}") {
 		return
+	}
+	if len(n.Entries) == 0 {
+		c.At(n, "there are no tables", "as in {queue: {columns: {id: {auto: true}}}}")
 	}
 	for _, e := range n.Entries {
 		c.tables = append(c.tables, &tableDef{Table: &model.Table{Name: e.Key.Text}})
@@ -110,24 +118,38 @@ type tableReader struct {
 func (c *tableReader) read(e form.Entry) {
 	t := c.t
 	before := len(c.Problems)
+	defer func() { t.wrong = len(c.Problems) > before }()
 	f := c.Fields(e.Value, "table "+t.Name, tableKeys.Names())
+	if f.Of.Kind != e.Value.Kind && !e.Value.IsNull() {
+		return // already reported
+	}
 	n := f.Value("columns")
 	if n == nil {
-		c.At(e.Key, "table "+t.Name+" has no columns", "")
+		if f.Of.Get("columns") == nil {
+			c.At(e.Key, "table "+t.Name+" has no columns", "as in {columns: {id: {auto: true}}}")
+		}
 		return
 	}
 	if !c.Is(n, form.Mapping, "columns is a map of columns by name", "as in {id: {type: int64, auto: true}}") {
 		return
 	}
-	for _, column := range n.Entries {
-		c.column(column)
+	if len(n.Entries) == 0 {
+		c.At(n, "table "+t.Name+" has no columns", "as in {id: {auto: true}}")
+		return
 	}
-	if len(t.columns) != len(t.Columns) || len(t.columns) == 0 {
+	t.lost = map[string]bool{}
+	for _, column := range n.Entries {
+		known := len(t.columns)
+		if c.column(column); len(t.columns) == known {
+			t.lost[column.Key.Text] = true
+		}
+	}
+	if len(t.columns) == 0 {
 		return // already reported
 	}
 	c.typeColumns(n)
-	t.Key = f.Words("key", "names of columns", nil)
-	if f.Of.Get("key") == nil {
+	t.Key = f.Words("key", "names of columns", c.known)
+	if f.Of.Get("key") == nil && len(t.lost) == 0 {
 		t.Key = []string{t.Columns[0].Name}
 	}
 	if n := f.Value("indexes"); n != nil && c.Is(n, form.Mapping, "indexes is a map of indexes by name", "as in {by_state: [state, id]}") {
@@ -140,9 +162,20 @@ func (c *tableReader) read(e form.Entry) {
 	}
 }
 
+// known accepts the names of columns.
+func (c *tableReader) known(name string) (string, error) {
+	if c.t.Column(name) < 0 && !c.t.lost[name] {
+		return "", hint.Errorf(hint.OneOf(name, c.t.ColumnNames()), "table %s has no column %q", c.t.Name, name)
+	}
+	return name, nil
+}
+
 func (c *tableReader) column(e form.Entry) {
 	t := c.t
 	f := c.Fields(e.Value, "column "+e.Key.Text, columnKeys.Names())
+	if f.Of.Kind != e.Value.Kind && !e.Value.IsNull() {
+		return // already reported
+	}
 	col := model.Column{Name: e.Key.Text, NotNull: true}
 	def := columnDef{name: e.Key.Text, node: f.Value("value")}
 	form.Bind(f, "type", form.OneOf(typeNames()...), func(v string) {
@@ -151,7 +184,7 @@ func (c *tableReader) column(e form.Entry) {
 	})
 	form.Bind(f, "auto", form.Boolean, func(v bool) { col.Auto, def.auto = v, v })
 	if n := f.Value("max"); n != nil {
-		most, _ := c.whole(n, "max", 1)
+		most, _ := c.whole(n, "max", 1, mostBytes)
 		col.Width = int(most)
 	}
 	switch {
@@ -160,6 +193,8 @@ func (c *tableReader) column(e form.Entry) {
 	case def.auto:
 		c.At(def.node, "an auto column has no value of its own: the engine numbers rows", "remove auto or value")
 		return
+	case def.node == nil && f.Of.Get("value") != nil:
+		return // already reported
 	case def.node == nil:
 		c.At(e.Key, "column "+col.Name+" has no value", "a number, an expression, or a generator such as {uniform: [1, 100]}")
 		return
@@ -169,8 +204,8 @@ func (c *tableReader) column(e form.Entry) {
 		t.Columns, t.columns = append(t.Columns, col), append(t.columns, &def)
 		return
 	}
-	copies, _ := c.whole(n, "copies", 1)
-	for i := range min(copies, mostCopies) {
+	copies, _ := c.whole(n, "copies", 1, mostCopies)
+	for i := range copies {
 		one, own := col, def
 		one.Name = col.Name + strconv.FormatInt(i, 10)
 		own.name, own.group = one.Name, col.Name
@@ -196,7 +231,7 @@ func (c *tableReader) typeColumns(at *form.Node) {
 			col.Type = v.typ
 		}
 		if _, ok := v.as(col.Type); !ok {
-			c.At(node, fmt.Sprintf("the value is of type %s, and column %s of type %s", v.typ, col.Name, col.Type), "")
+			c.At(node, fmt.Sprintf("the value is of type %s, and column %s of type %s", nameOf(v.typ), col.Name, nameOf(col.Type)), "")
 		}
 		if isText := col.Type == model.String || col.Type == model.Bytes; isText && col.Width == 0 {
 			if col.Width = int(v.most); v.most == 0 {
@@ -212,10 +247,10 @@ func (c *tableReader) typeColumns(at *form.Node) {
 func (c *tableReader) index(e form.Entry) {
 	ix := model.Index{Name: e.Key.Text}
 	if e.Value.Kind == form.List {
-		ix.Columns = form.Fields{In: &c.Document, Of: &form.Node{Kind: form.Mapping, Entries: []form.Entry{e}}}.Words(e.Key.Text, "names of columns", nil)
+		ix.Columns = form.Fields{In: &c.Document, Of: &form.Node{Kind: form.Mapping, Entries: []form.Entry{e}}}.Words(e.Key.Text, "names of columns", c.known)
 	} else {
 		f := c.Fields(e.Value, "index "+ix.Name, indexKeys.Names())
-		ix.Columns, ix.Include = f.Words("columns", "names of columns", nil), f.Words("include", "names of columns", nil)
+		ix.Columns, ix.Include = f.Words("columns", "names of columns", c.known), f.Words("include", "names of columns", c.known)
 		form.Bind(f, "unique", form.Boolean, func(v bool) { ix.Unique = v })
 	}
 	c.t.Indexes = append(c.t.Indexes, ix)
@@ -234,7 +269,10 @@ func (c *compiler) columnsOf(t *tableDef) *columns {
 			continue
 		}
 		// It may use the columns before it.
-		v, _ := c.value(def.node, scope{of: nil, table: &columns{def: t, list: cols.list[:i]}})
+		v, ok := c.value(def.node, scope{table: &columns{def: t, list: cols.list[:i]}, lost: t.lost})
+		if !ok {
+			v = value{}
+		}
 		if to := t.Columns[i].Type; to != model.Null && v.typ != model.Null {
 			if as, ok := v.as(to); ok {
 				v = as

@@ -1,6 +1,9 @@
 package declared
 
 import (
+	"math"
+	"slices"
+
 	"rumbench/internal/gen"
 	"rumbench/model"
 )
@@ -26,12 +29,13 @@ type value struct {
 	// mean and most are those of the bytes of a text, and of an Int itself; 0: unknown.
 	mean float64
 	most int64
-	// chosen is whether it is the number of a row that exists.
-	chosen bool
+	// chosen is the table of which it is the number of a row that exists; nil: none.
+	chosen *tableDef
 	// rowOf returns the row of which it is the value in a column, where that is known.
 	rowOf func(int64) int64
-	// proven is whether it is a text that begins with its checksum.
-	proven bool
+	// proven is whether it is a text that begins with its checksum, json whether it is an
+	// object, and escapes whether it may have characters that JSON does not allow in a text.
+	proven, json, escapes bool
 }
 
 // get computes the value.
@@ -57,6 +61,12 @@ func (v *value) size() float64 {
 	return 8
 }
 
+// derived returns an Int that is computed from the value: what is known of the value
+// itself is not known of it.
+func (v value) derived(num func(*env) int64) value {
+	return value{typ: model.Int, late: v.late, num: num}
+}
+
 func intOf(n int64) value {
 	return value{typ: model.Int, fixed: true, mean: float64(n), most: n, num: func(*env) int64 { return n }}
 }
@@ -67,7 +77,10 @@ func floatOf(f float64) value {
 
 func textOf(s string) value {
 	b := []byte(s)
-	return value{typ: model.String, fixed: true, mean: float64(len(b)), most: int64(len(b)), text: func(*env) []byte { return b }}
+	return value{
+		typ: model.String, fixed: true, mean: float64(len(b)), most: int64(len(b)), escapes: slices.ContainsFunc(b, mustEscape),
+		text: func(*env) []byte { return b },
+	}
 }
 
 // drawn returns the value of a distribution.
@@ -86,15 +99,31 @@ func (v value) float() value {
 
 func isNumber(t model.Type) bool { return t == model.Int || t == model.Float }
 
+// cut cuts off a number's fraction. Numbers too large become the largest, and what is no
+// number 0, on every processor.
+func cut(f float64) int64 {
+	switch {
+	case f != f:
+		return 0
+	case f >= math.MaxInt64:
+		return math.MaxInt64
+	case f <= math.MinInt64:
+		return math.MinInt64
+	}
+	return int64(f)
+}
+
 // as returns the value as one of another type; ok is whether that is possible.
 func (v value) as(t model.Type) (_ value, ok bool) {
 	switch {
 	case v.typ == t:
 	case v.typ == model.Int && t == model.Float:
 		return v.float(), true
-	case v.typ == model.Float && t == model.Int: // a fraction is cut off
+	case v.typ == model.Float && t == model.Int && v.fixed:
+		return intOf(cut(v.real(nil))), true
+	case v.typ == model.Float && t == model.Int:
 		f := v.real
-		v.typ, v.real, v.num = t, nil, func(e *env) int64 { return int64(f(e)) }
+		v.typ, v.real, v.num = t, nil, func(e *env) int64 { return cut(f(e)) }
 	case v.typ == model.String && t == model.Bytes, v.typ == model.Int && t == model.Time:
 		v.typ = t
 	default:
@@ -109,14 +138,14 @@ type slot struct {
 	typ  model.Type
 	late bool
 	most int64
-	// chosen is whether it is the number of a row that exists.
-	chosen bool
+	// chosen is the table of which it is the number of a row that exists; nil: none.
+	chosen *tableDef
 }
 
 // value returns what is in the slot.
 func (s slot) value() value {
 	at := s.at
-	v := value{typ: s.typ, late: s.late, most: s.most, chosen: s.chosen}
+	v := value{typ: s.typ, late: s.late, most: s.most, chosen: s.chosen, escapes: true}
 	switch s.typ {
 	case model.Float:
 		v.real = func(e *env) float64 { return e.vars[at].Float() }

@@ -1,0 +1,179 @@
+package declared
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rumbench/model"
+)
+
+// small reads a workload of one table and some operations.
+func small(t *testing.T, columns, operations string, params map[string]any) *run {
+	t.Helper()
+	text := "name: small\nparams: {rows: {default: 100}, again: {default: 0}}\ntables:\n  t: {columns: {id: {value: {sequence: [1]}}, " + columns + "}}\n  other: {columns: {id: {value: row}}}\n" +
+		"steps: [{load: t, rows: rows}, {load: t, name: again, rows: again, clear: true}]\n"
+	if operations != "" {
+		text += "operations:\n" + operations
+	}
+	return newRun(t, readTest(t, "small.yaml", []byte(text)), "", params).(*run)
+}
+
+// column returns the values of a column in the first rows.
+func columnValues(r *run, name string, rows int64) (out []model.Value, of column) {
+	cols := r.compiler(1).columns(r.tables[0])
+	var e env
+	for row := range rows {
+		for i := range cols.list {
+			if cols.list[i].def.name == name {
+				of = cols.list[i]
+				out = append(out, of.at(&e, row))
+			}
+		}
+	}
+	return out, of
+}
+
+// Values stay within what is known of them.
+func TestGreatestValues(t *testing.T) {
+	for _, c := range []struct {
+		value string
+		most  int64 // of a number, or of a text's bytes; 0: unknown
+	}{
+		{"{uniform: [1, 50]}", 50}, {"{uniform: [{uniform: [1, 90]}, 50]}", 90}, {"{uniform: [row, 50]}", 0}, {"{uniform: [1, row]}", 0},
+		{"{choice: {3: 1, 70: 1, 5: 2}}", 70}, {"{choice: {a: 1, four: 1}}", 4}, {"{fnv: {uniform: [1, 5]}}", 0}, {"{permute: {of: {uniform: [1, 500]}, over: 7}}", 0},
+		{"{sizes: {min: 3, max: 40}}", 40}, {"{decimal: {of: row, prefix: {const: abc}}}", 23}, {"{text: {uniform: [1, 30]}}", 30},
+		{"{text: {choice: {10: 50, 20: 50}}}", 20}, {"{text: rows / 3.0}", 33}, {"{json: {a: {text: 5}, b: {const: b}}}", 21},
+	} {
+		r := small(t, "x: {max: 500, value: "+c.value+"}", "", nil)
+		values, of := columnValues(r, "x", 500)
+		if c.most > 0 && of.value.most != c.most || c.most == 0 && !isText(of.value.typ) && of.value.most != 0 {
+			t.Errorf("%s: the greatest is %d, want %d", c.value, of.value.most, c.most)
+		}
+		for row, v := range values {
+			n := int64(len(v.Buf()))
+			if v.Type() == model.Int {
+				n = v.Int()
+			}
+			if most := of.value.most; most > 0 && n > most {
+				t.Fatalf("%s: row %d has %d, and %d is said to be the greatest", c.value, row, n, most)
+			}
+		}
+	}
+}
+
+func isText(t model.Type) bool { return t == model.String || t == model.Bytes }
+
+// A number of a fraction makes fractions, wherever it stands; 1e3 is a whole number.
+func TestUniformFractions(t *testing.T) {
+	for value, want := range map[string]model.Type{
+		"{uniform: [0.5, 3]}": model.Float, "{uniform: [0, 2.5]}": model.Float, "{uniform: [0, 1.0]}": model.Float, "{uniform: [1, 1e3]}": model.Int, "{uniform: [1, 9]}": model.Int,
+	} {
+		values, of := columnValues(small(t, "x: {value: "+value+"}", "", nil), "x", 1000)
+		if of.value.typ != want {
+			t.Errorf("%s makes values of type %s", value, of.value.typ)
+		}
+		for _, v := range values {
+			if want == model.Float && (v.Float() < 0 || v.Float() > 3) || value == "{uniform: [0.5, 3]}" && v.Float() < 0.5 {
+				t.Fatalf("%s makes %v", value, v)
+			}
+		}
+	}
+}
+
+// A permutation is a bijection of each round, of negative numbers too.
+func TestPermute(t *testing.T) {
+	values, _ := columnValues(small(t, "x: {value: {permute: {of: row - 50, over: 25}}}", "", nil), "x", 100)
+	seen := map[int64]bool{}
+	for row, v := range values {
+		round := (int64(row) - 50 + 100) / 25
+		if seen[v.Int()] || (v.Int()+100)/25 != round {
+			t.Fatalf("row %d has %v", row, v)
+		}
+		seen[v.Int()] = true
+	}
+}
+
+// A prefix stands once before the digits, also where it is computed.
+func TestPrefix(t *testing.T) {
+	values, _ := columnValues(small(t, "p: {value: {text: 5}}, x: {value: {decimal: {of: row, prefix: p, digits: 3}}}, y: {value: {decimal: {prefix: {decimal: {prefix: {const: a}}}}}}", "", nil), "x", 20)
+	texts, _ := columnValues(small(t, "p: {value: {text: 5}}", "", nil), "p", 20)
+	for row, v := range values {
+		if got, want := string(v.Buf()), fmt.Sprintf("%s%03d", texts[row].Buf(), row); got != want {
+			t.Errorf("row %d has %q, want %q", row, got, want)
+		}
+	}
+}
+
+// Objects are JSON, whatever their fields and texts are.
+func TestJSON(t *testing.T) {
+	const value = `{json: {'a "field"': {const: "quoted \" and \\ and \n"}, inner: {json: {list: {const: '["]'}, n: row}}, name: {choice: {"ä\tb": 1}}, f: {normal: [0, 1]}, t: {text: 9}, d: {decimal: {prefix: {const: '"'}}}}}`
+	values, of := columnValues(small(t, "x: {value: "+value+"}", "", nil), "x", 100)
+	for row, v := range values {
+		var got map[string]any
+		if err := json.Unmarshal(v.Buf(), &got); err != nil {
+			t.Fatalf("%s: %v", v.Buf(), err)
+		}
+		text, _ := got["t"].(string)
+		if len(text) != 9 {
+			t.Errorf("the text is %q", text)
+		}
+		delete(got, "t")
+		delete(got, "f")
+		want := map[string]any{
+			`a "field"`: "quoted \" and \\ and \n", "inner": map[string]any{"list": `["]`, "n": float64(row)}, "name": "ä\tb", "d": fmt.Sprint(`"`, row),
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Fatal(d)
+		}
+		if int64(len(v.Buf())) > of.value.most {
+			t.Fatalf("an object has %d bytes, and %d are said to be the most", len(v.Buf()), of.value.most)
+		}
+	}
+}
+
+// An engine need not look for rows only where they are known to exist: chosen of the
+// statement's own table, and not computed.
+func TestBlind(t *testing.T) {
+	for row, want := range map[string]bool{
+		"{any: {}}": true, "{zipf: t}": true, "{any: other}": false, "{any: 100}": false, "{fnv: {any: {}}}": false,
+		"{permute: {of: {any: {}}, over: rows}}": false, "drawn": true, "foreign": false, "1 + drawn": false,
+	} {
+		r := small(t, "n: {value: 0}", "  o: {draw: {drawn: {any: t}, foreign: {any: other}}, do: [{update: t, row: "+row+", add: {n: 1}}]}\n", nil)
+		ops := r.compiler(1).readOperations(r.root.Get("operations"))
+		if s := ops[0].statements[0]; s.variants[0].op.Blind != want || s.exact != want {
+			t.Errorf("row %s: blind is %v, exact %v, want %v", row, s.variants[0].op.Blind, s.exact, want)
+		}
+	}
+}
+
+// A column that is computed from the key does not say which row a key belongs to.
+func TestRowOfKey(t *testing.T) {
+	const text = `
+name: w
+tables:
+  t: {columns: {n: {value: {sequence: [5, 3]}}, key: {value: KEY}}, key: [key]}
+operations: {o: [{delete: t, key: {key: 8}}]}
+steps: [{load: t, rows: 10}]
+`
+	for key, known := range map[string]bool{"n": true, "{sequence: [5, 3]}": true, "{fnv: n}": false, "{permute: {of: n, over: 100}}": false, "n * 2": false} {
+		r := newRun(t, readTest(t, "w.yaml", []byte(strings.ReplaceAll(text, "KEY", key))), "", nil).(*run)
+		s := r.compiler(1).readOperations(r.root.Get("operations"))[0].statements[0]
+		if (s.rowOf != nil) != known || known && s.rowOf(8) != 1 {
+			t.Errorf("key %s: the row of a key is known: %v", key, s.rowOf != nil)
+		}
+	}
+}
+
+// A load that is left out does not clear the table; the peak of rows counts.
+func TestLoaded(t *testing.T) {
+	for again, want := range map[int64]int64{0: 100, 30: 100, 500: 500} {
+		r := small(t, "n: {value: 0}", "", map[string]any{"again": again})
+		if r.tables[0].loaded != want || r.Estimate().Rows != want {
+			t.Errorf("loads of 100, and anew of %d: %d rows, estimated %d", again, r.tables[0].loaded, r.Estimate().Rows)
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package declared
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"rumbench/internal/form"
+	"rumbench/model"
+)
+
+func buildJSON(a *arguments) value {
+	if a.body.Kind != form.Mapping || len(a.body.Entries) == 0 {
+		a.refuse(a.at, "json is a map of fields to values", "as in {json: {name: {text: 10}, age: {uniform: [1, 99]}}}")
+		return value{}
+	}
+	out := value{typ: model.String, mean: 2, most: 2, json: true}
+	var names []string
+	var fields []value
+	for i, entry := range a.body.Entries {
+		v, ok := a.c.value(entry.Value, a.scope)
+		a.wrong = a.wrong || !ok
+		if v.typ == model.Bytes {
+			a.refuse(entry.Value, fmt.Sprintf("field %s is of type bytes, which JSON does not have", entry.Key.Text), "use text")
+		}
+		opening := string(escape([]byte(`"`+entry.Key.Text), 1)) + `":`
+		if i > 0 {
+			opening = "," + opening
+		}
+		names, fields = append(names, opening), append(fields, v)
+		out.late = out.late || v.late
+		out.mean += float64(len(opening)) + 2 + v.size()
+		if most := v.mostJSON(); most == 0 || out.most == 0 {
+			out.most = 0
+		} else {
+			out.most += int64(len(opening)) + most
+		}
+	}
+	out.text = func(e *env) []byte {
+		from := len(e.text)
+		e.text = append(e.text, '{')
+		for i := range fields {
+			e.text = append(e.text, names[i]...)
+			fields[i].appendJSON(e)
+		}
+		e.text = append(e.text, '}')
+		return e.text[from:len(e.text):len(e.text)]
+	}
+	return out
+}
+
+// mostJSON returns the greatest length of the value in JSON; 0: unknown.
+func (v *value) mostJSON() int64 {
+	switch {
+	case v.typ != model.String:
+		return longestNumber
+	case v.json || !known(*v):
+		return v.most
+	case v.escapes:
+		return 2 + longestEscape*v.most
+	}
+	return 2 + v.most
+}
+
+const (
+	longestNumber = 24 // -1.7976931348623157e+308
+	longestEscape = 6  // \u001f
+)
+
+// appendJSON appends the value to the environment's text.
+func (v *value) appendJSON(e *env) {
+	switch v.typ {
+	case model.Int, model.Time:
+		e.text = strconv.AppendInt(e.text, v.num(e), 10)
+		return
+	case model.Float:
+		if f := v.real(e); math.IsNaN(f) || math.IsInf(f, 0) {
+			e.text = append(e.text, "null"...)
+		} else {
+			e.text = strconv.AppendFloat(e.text, f, 'g', -1, 64)
+		}
+		return
+	}
+	if v.json {
+		v.append(e)
+		return
+	}
+	e.text = append(e.text, '"')
+	at := len(e.text)
+	v.append(e)
+	if v.escapes {
+		e.text = escape(e.text, at)
+	}
+	e.text = append(e.text, '"')
+}
+
+// append appends a text to the environment's, if computing it has not.
+func (v *value) append(e *env) {
+	at := len(e.text)
+	if text := v.text(e); len(e.text) == at {
+		e.text = append(e.text, text...)
+	}
+}
+
+// mustEscape reports whether JSON does not allow a character in a text as it is.
+func mustEscape(c byte) bool { return c < ' ' || c == '"' || c == '\\' }
+
+// escape replaces the characters from a place on that JSON does not allow in a text.
+func escape(text []byte, from int) []byte {
+	more := 0
+	for _, c := range text[from:] {
+		switch {
+		case c < ' ':
+			more += longestEscape - 1
+		case mustEscape(c):
+			more++
+		}
+	}
+	old := len(text)
+	for range more {
+		text = append(text, 0)
+	}
+	for at, to := old-1, len(text); at >= from && to > at+1; at-- {
+		c := text[at]
+		switch {
+		case c < ' ':
+			to -= longestEscape
+			copy(text[to:], `\u00`)
+			text[to+4], text[to+5] = "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15]
+		case mustEscape(c):
+			to -= 2
+			text[to], text[to+1] = '\\', c
+		default:
+			to--
+			text[to] = c
+		}
+	}
+	return text
+}

@@ -1,0 +1,89 @@
+package declared
+
+import (
+	goflag "flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rumbench/internal/hint"
+)
+
+var update = goflag.Bool("update", false, "write the golden files anew")
+
+// Every testdata/wrong/*.yaml gives the problems of the .txt beside it, all at once.
+func TestWrong(t *testing.T) {
+	files, err := filepath.Glob("testdata/wrong/*.yaml")
+	if err != nil || len(files) < 40 {
+		t.Fatalf("found %d wrong files, %v", len(files), err)
+	}
+	for _, file := range files {
+		base := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		t.Run(base, func(t *testing.T) {
+			src, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = Read(base+".yaml", src)
+			if err == nil {
+				t.Fatal("the file is accepted")
+			}
+			golden := strings.TrimSuffix(file, ".yaml") + ".txt"
+			got := err.Error() + "\n"
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(string(want), got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// Any content of a file is read or refused, in little time.
+func FuzzRead(f *testing.F) {
+	for _, pattern := range []string{"testdata/wrong/*.yaml", "files/*.yaml"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			f.Fatal(err, files)
+		}
+		for _, file := range files {
+			src, err := os.ReadFile(file)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(src)
+		}
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		stop := time.AfterFunc(20*time.Second, func() { panic("Read hangs") })
+		defer stop.Stop()
+		w, err := Read("f.yaml", src)
+		if (w == nil) == (err == nil) {
+			t.Fatalf("gave %v and %v", w, err)
+		}
+		if err == nil {
+			return
+		}
+		problems := err.(hint.Problems)
+		if len(problems) == 0 {
+			t.Error("it is refused without a problem")
+		}
+		for _, p := range problems {
+			if p.Reason == "" || p.Column < 1 || p.Line < 1 {
+				t.Errorf("bad place: %#v", p)
+			}
+			_ = p.String()
+		}
+	})
+}
