@@ -1,0 +1,138 @@
+package declared
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+
+	"rumbench/engine"
+	"rumbench/workload"
+)
+
+// concurrent runs the steps up to one, with a goroutine for each client; in the last one,
+// each client does so many operations. It returns the last one's totals.
+func concurrent(t *testing.T, r workload.Run, db engine.DB, last string, ops int) (sum workload.Total) {
+	t.Helper()
+	ctx := context.Background()
+	var previous *workload.Live
+	steps := r.Steps()
+	for i := range steps {
+		s := &steps[i]
+		if s.Settle != nil || s.Name != last && s.Groups[0].Work == 0 {
+			continue // it does not load
+		}
+		if s.Creates {
+			if err := db.CreateTables(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		stage, err := s.Open(ctx, workload.Env{DB: db, Seed: 1, Results: true, Previous: previous})
+		if err != nil {
+			t.Fatal(err)
+		}
+		clients, closeAll, err := workload.Seats(ctx, s, stage, db.Session)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var mu sync.Mutex
+		var all sync.WaitGroup
+		totals := workload.Totals{make([]workload.Total, len(s.Groups[0].Ops))}
+		for _, c := range clients[0] {
+			work := int(s.Groups[0].Work)
+			if s.Name == last {
+				work = ops
+			}
+			all.Go(func() {
+				for range work {
+					var out workload.Outcome
+					if err := c.(workload.Readier).Ready(ctx); err != nil {
+						t.Error(err)
+						return
+					}
+					for err := c.Do(ctx, &out); err != nil; err = c.Do(ctx, &out) {
+						if !engine.ClassOf(err).Yields() {
+							t.Error(err)
+							return
+						}
+						out = workload.Outcome{}
+					}
+					mu.Lock()
+					totals[0][out.Kind].Ops++
+					totals[0][out.Kind].Add(&out.Work)
+					mu.Unlock()
+				}
+			})
+		}
+		all.Wait()
+		found, err := stage.Finish(ctx, totals)
+		if err != nil || len(found.Broken) > 0 {
+			t.Fatal(s.Name, err, found.Broken)
+		}
+		closeAll()
+		previous = &found.Live
+		if s.Name == last {
+			for _, k := range totals[0] {
+				sum.Ops += k.Ops
+				sum.Add(&k.Work)
+			}
+			return sum
+		}
+	}
+	t.Fatalf("there is no step %s", last)
+	return sum
+}
+
+// YCSB's D asks for no record that is not acknowledged: all gets find theirs, while
+// other clients insert.
+func TestLatestExists(t *testing.T) {
+	t.Parallel()
+	content, _ := File("ycsb")
+	for _, records := range []int64{1, 3, 1000} {
+		r := newRun(t, readTest(t, "ycsb.yaml", content), "", map[string]any{"records": records, "clients": int64(8), "load_clients": int64(1), "fields": int64(1), "field_length": int64(8)})
+		sum := concurrent(t, r, openMemory(t, r), "D", 2000)
+		if sum.Expected != sum.Found || sum.Expected < 15_000 || sum.Reads != sum.Expected || sum.Writes < 500 {
+			t.Errorf("%d records: %d of %d rows were found, in %d reads and %d writes", records, sum.Found, sum.Expected, sum.Reads, sum.Writes)
+		}
+	}
+}
+
+// What is put is read back: gets and puts are drawn apart, so that hot keys get both. In
+// mixgraph of db_bench, where one draw is the key and the operation, none is.
+func TestPutsAreReadBack(t *testing.T) {
+	t.Parallel()
+	for file, rows := range map[string]string{"zippydb": "rows", "up2x": "rows", "udb": "objects"} {
+		c := clientOf(t, file, "requests", map[string]any{rows: int64(10_000)})
+		type key struct {
+			table *tableDef
+			row   int64
+		}
+		put := map[key]bool{}
+		gets, back := 0, 0
+		read := map[key]bool{}
+		var out workload.Outcome
+		for range 50_000 {
+			if err := c.Ready(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			s := c.ops[c.kind].statements[0]
+			k := key{s.table, slices.Concat(s.rows, []int64{-1})[0]}
+			switch s.kind {
+			case sInsert, sUpdate:
+				put[k] = true
+			case sGet:
+				if gets++; put[k] {
+					back++
+					read[k] = true
+				}
+			}
+			out = workload.Outcome{}
+			if err := c.Do(t.Context(), &out); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if back < gets/5 || len(read) < 200 {
+			t.Errorf("%s: of %d gets, %d read what was put before; of %d rows that were put, %d were read", file, gets, back, len(put), len(read))
+		}
+	}
+}
