@@ -77,6 +77,9 @@ func (c *client) prepare(ctx context.Context, o *operation, session engine.Sessi
 				return err
 			}
 		}
+		if s.kind == sInsert && s.row != nil && s.table.rows() == 0 {
+			s.table.inexact = true // there is no row to choose, so that it inserts another one
+		}
 		s.rows = make([]int64, s.count)
 		s.returns = !o.writes()
 		if s.table != nil {

@@ -84,6 +84,16 @@ func TestUniformFractions(t *testing.T) {
 	}
 }
 
+// A column that is always the same can be computed with, as others.
+func TestColumnsOfColumns(t *testing.T) {
+	values, _ := columnValues(small(t, "a: {value: 5}, b: {value: a * 2 + id}, c: {value: b - row}, s: {value: {const: x}}, d: {value: s}", "", nil), "c", 10)
+	for _, v := range values {
+		if v.Int() != 11 {
+			t.Errorf("got %v, want 11", v)
+		}
+	}
+}
+
 // A permutation is a bijection of each round, of negative numbers too.
 func TestPermute(t *testing.T) {
 	values, _ := columnValues(small(t, "x: {value: {permute: {of: row - 50, over: 25}}}", "", nil), "x", 100)

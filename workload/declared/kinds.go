@@ -14,6 +14,9 @@ func (r *reading) insert() {
 	r.rowsKey()
 	r.scope.dead = true // it exists again then
 	r.s.fresh = !r.byRow()
+	if r.s.row != nil && r.s.row.chosen != r.t { // it may be one that does not exist
+		r.t.inexact = true
+	}
 	r.op.Rows = int(r.s.count)
 	set := r.f.Value("set")
 	if set != nil && !r.Is(set, form.Mapping, "set of an insert is a map of columns to values", "as in {set: {state: 0}}") {

@@ -292,6 +292,7 @@ func (cols *columns) named(name string) (value, bool) {
 		of := &cols.list[i]
 		v := of.value
 		switch {
+		case v.fixed: // arithmetic computes it at once
 		case v.num != nil:
 			v.num = func(e *env) int64 { return of.at(e, e.row).Int() }
 		case v.real != nil:
