@@ -3,6 +3,7 @@ package declared
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"rumbench/engine"
@@ -201,6 +202,22 @@ func (r *reading) typed(n *form.Node, column int) source {
 		r.At(n, fmt.Sprintf("a value has up to %d bytes, and column %s at most %d", v.most, to.Name, to.Width), "raise the column's max")
 	}
 	return source{value: &as}
+}
+
+// stored compiles a value that a column gets.
+func (r *reading) stored(n *form.Node, column int) source {
+	before := len(r.Problems)
+	s := r.typed(n, column)
+	to := r.t.Columns[column]
+	switch isText := to.Type == model.String || to.Type == model.Bytes; {
+	case len(r.Problems) > before || !isText:
+	case r.cols.list[column].value.proven && !s.value.proven:
+		r.At(n, "the texts of column "+to.Name+" are checked when they are read, and this one has no proof",
+			"make it by text or bytes with check: true, or let the column make it: {set: ["+to.Name+"]}")
+	case !known(*s.value):
+		r.At(n, "the greatest length of the value is not known, and column "+to.Name+" has at most "+strconv.Itoa(to.Width)+" bytes", "use a size whose greatest is known")
+	}
+	return s
 }
 
 // column returns the position of a column that a node names.
