@@ -214,7 +214,8 @@ func (r *reading) stored(n *form.Node, column int) source {
 		r.At(n, "the texts of column "+to.Name+" are checked when they are read, and this one has no proof",
 			"make it by text or bytes with check: true, or let the column make it: {set: ["+to.Name+"]}")
 	case !known(*s.value):
-		r.At(n, fmt.Sprintf("the greatest length of the value is not known, and column %s has at most %d bytes", to.Name, to.Width), "use a size whose greatest is known")
+		r.At(n, fmt.Sprintf("the greatest length of the value is not known, and column %s has at most %d bytes", to.Name, to.Width),
+			"use a size whose greatest is known")
 	}
 	return s
 }
