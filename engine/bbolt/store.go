@@ -146,8 +146,9 @@ func (t *tx) Put(key, value []byte) error {
 	if err != nil {
 		return err
 	}
-	// bbolt keeps the value until the commit, and the key only until Put returns.
-	return b.Put(within(key), bytes.Clone(value))
+	// bbolt keeps the value until the commit, and the key only until Put returns. Until
+	// then Get returns it as it is, and nil means that there is none.
+	return b.Put(within(key), append([]byte{}, value...))
 }
 
 func (t *tx) Delete(key []byte) error {

@@ -33,7 +33,7 @@ func (r *reading) insert() {
 		}
 		a := source{col: &r.cols.list[i], anew: r.s.row != nil && !slices.Contains(r.t.Key, col.Name)}
 		if given != nil {
-			a = r.typed(given, i)
+			a = r.stored(given, i)
 		}
 		r.op.Columns, r.args = append(r.op.Columns, col.Name), append(r.args, a)
 	}
@@ -121,7 +121,7 @@ func (r *reading) update() {
 func (r *reading) assign(e form.Entry, add bool) {
 	if i := r.column(e.Key); i >= 0 {
 		r.op.Set = append(r.op.Set, model.Assign{Column: e.Key.Text, Add: add})
-		r.args = append(r.args, r.typed(e.Value, i))
+		r.args = append(r.args, r.stored(e.Value, i))
 	}
 }
 
@@ -257,6 +257,10 @@ func (r *reading) returned() {
 		for _, e := range read.Entries {
 			if i := r.column(e.Key); i >= 0 {
 				r.carry(e.Value, len(r.op.Columns), r.t.Columns[i].Type, int64(r.t.Columns[i].Width))
+				if s, ok := r.scope.vars[e.Value.Text]; ok {
+					s.proven = r.cols.list[i].value.proven
+					r.scope.vars[e.Value.Text] = s
+				}
 				r.op.Columns = append(r.op.Columns, e.Key.Text)
 			}
 		}

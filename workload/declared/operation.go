@@ -104,7 +104,7 @@ func (o *operation) draw(c *compiler, e form.Entry, s scope) {
 		return
 	}
 	at := len(s.vars)
-	s.vars[e.Key.Text] = slot{at: at, typ: v.typ, most: v.most, chosen: v.chosen}
+	s.vars[e.Key.Text] = slot{at: at, typ: v.typ, most: v.most, chosen: v.chosen, proven: v.proven}
 	o.draws = append(o.draws, draw{at, v})
 }
 

@@ -203,6 +203,23 @@ func (r *reading) typed(n *form.Node, column int) source {
 	return source{value: &as}
 }
 
+// stored compiles a value that a column gets.
+func (r *reading) stored(n *form.Node, column int) source {
+	before := len(r.Problems)
+	s := r.typed(n, column)
+	to := r.t.Columns[column]
+	switch isText := to.Type == model.String || to.Type == model.Bytes; {
+	case len(r.Problems) > before || !isText:
+	case r.cols.list[column].value.proven && !s.value.proven:
+		r.At(n, "the texts of column "+to.Name+" are checked when they are read, and this one has no proof",
+			"make it by text or bytes with check: true, or let the column make it: {set: ["+to.Name+"]}")
+	case !known(*s.value):
+		r.At(n, fmt.Sprintf("the greatest length of the value is not known, and column %s has at most %d bytes", to.Name, to.Width),
+			"use a size whose greatest is known")
+	}
+	return s
+}
+
 // column returns the position of a column that a node names.
 func (r *reading) column(n *form.Node) int {
 	i := r.t.Column(n.Text)

@@ -140,12 +140,13 @@ type slot struct {
 	most int64
 	// chosen is the table of which it is the number of a row that exists; nil: none.
 	chosen *tableDef
+	proven bool // it is a text that begins with its checksum
 }
 
 // value returns what is in the slot.
 func (s slot) value() value {
 	at := s.at
-	v := value{typ: s.typ, late: s.late, most: s.most, chosen: s.chosen, escapes: true}
+	v := value{typ: s.typ, late: s.late, most: s.most, chosen: s.chosen, proven: s.proven, escapes: true}
 	switch s.typ {
 	case model.Float:
 		v.real = func(e *env) float64 { return e.vars[at].Float() }
