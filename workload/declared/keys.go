@@ -183,7 +183,7 @@ var groupKeys = form.Table[none]{
 	key("do", "The operation.", aName),
 	key("mix", "Operations and their shares, of any sum.", valueMap),
 	key("sequence", "Operations, done in turn.", names),
-	key("operations", "How many the group does in all. Default: until the time is over.", valueOf),
+	key("operations", "How many the group does in all, the same number for each client. Default: until the time is over.", valueOf),
 	key("rate", "Operations per second of the whole group, or a daily curve. 0, the default: as many as possible.", form.Either(valueOf, form.Shape{"$ref": "#/$defs/rate"})),
 	key("pace", "even or poisson. Default even.", form.Shape{"enum": []string{"even", "poisson"}}),
 	key("retry", "What follows a failure because of others: same, new (with new values), or none. Default same.", form.Shape{"enum": []string{"same", "new", "none"}}),
