@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rumbench/engine"
+	"rumbench/internal/form"
 	"rumbench/internal/hint"
 	"rumbench/internal/page"
 	"rumbench/internal/quantity"
@@ -66,7 +67,11 @@ func (o *declaredOptions) read(file string) (*declared.Workload, workload.Params
 		if !ok || p == nil {
 			return nil, nil, usage(hint.Errorf("write --set NAME=VALUE with one of "+strings.Join(paramNames(info), ", "), "there is no parameter %q", name))
 		}
-		if given[name], err = p.Parse(text); err != nil {
+		value := any(text)
+		if p.Type != workload.StringParam {
+			value = form.Resolve(text)
+		}
+		if given[name], err = p.Parse(value); err != nil {
 			return nil, nil, usage(err)
 		}
 	}
