@@ -223,9 +223,12 @@ type Session interface {
 
 // Speaker is a DB that executes Own statements.
 type Speaker interface {
-	// Speaks returns the name of the SQL that it understands: its engine's.
+	// Speaks returns the name of the SQL that it understands, which is one of Spoken.
 	Speaks() string
 }
+
+// Spoken are the names of the SQL that engines understand.
+var Spoken = []string{"mysql", "postgres", "sqlite"}
 
 // Loader is a Session that completes bulk loads: until EndLoad has returned,
 // rows inserted with model.Op.Load need neither be visible to other sessions

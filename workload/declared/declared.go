@@ -47,8 +47,19 @@ func meant(name string, known []string) string {
 }
 
 // Of returns the workload of a map in a file. It checks it with the defaults of its
-// parameters and with each preset.
+// parameters and with each preset, and refuses what nothing in it uses.
 func Of(root *form.Node) (*Workload, error) {
+	w, err := of(root)
+	if err != nil {
+		return nil, err
+	}
+	if ps := w.unused(); len(ps) > 0 {
+		return nil, ps
+	}
+	return w, nil
+}
+
+func of(root *form.Node) (*Workload, error) {
 	w := &Workload{root: root, wrong: map[string]bool{}}
 	d := document()
 	w.readInfo(&d)
@@ -93,13 +104,18 @@ func (w *Workload) run(p workload.Params) (*run, error) { return w.limited(p, 0)
 
 // limited returns a run whose loads insert at most so many rows; 0: no limit.
 func (w *Workload) limited(p workload.Params, most int64) (*run, error) {
-	c := &compiler{Document: document(), info: w.info, params: p, wrong: w.wrong, most: most}
+	c := w.compiler(p)
+	c.most = most
 	r := c.run(w.root)
 	if len(c.Problems) > 0 {
 		form.SortProblems(c.Problems)
 		return nil, dedupe(c.Problems)
 	}
 	return r, nil
+}
+
+func (w *Workload) compiler(p workload.Params) *compiler {
+	return &compiler{Document: document(), info: w.info, params: p, wrong: w.wrong}
 }
 
 // dedupe removes repeated problems: a value may be compiled more than once.
@@ -288,6 +304,7 @@ type compiler struct {
 	values map[*tableDef]*columns
 	seed   uint64
 	most   int64 // rows of a load; 0: no limit
+	used   map[string]bool // what something needs, as SECTION.NAME; nil: nobody asks
 }
 
 // run compiles the file, and so checks it.
@@ -306,6 +323,7 @@ func (c *compiler) run(root *form.Node) *run {
 	for _, t := range c.tables {
 		r.schema.Tables = append(r.schema.Tables, *t.Table)
 	}
+	ops = slices.DeleteFunc(ops, func(o *operation) bool { return !r.does(o.name) })
 	r.speaks = speaks(ops)
 	if slices.ContainsFunc(c.tables, func(t *tableDef) bool {
 		return slices.ContainsFunc(t.Indexes, func(ix model.Index) bool { return ix.Unique })
@@ -316,6 +334,44 @@ func (c *compiler) run(root *form.Node) *run {
 		r.needs = append(r.needs, model.CapTransactions)
 	}
 	return r
+}
+
+// does reports whether some step does an operation.
+func (r *run) does(name string) bool {
+	return slices.ContainsFunc(r.all, func(s *step) bool {
+		return slices.ContainsFunc(s.groups, func(g *group) bool { return slices.Contains(g.ops, name) })
+	})
+}
+
+// unused returns what nothing in the file needs: it is a mistake more often than not.
+func (w *Workload) unused() hint.Problems {
+	p, _ := w.info.Resolve("", nil) // there always are defaults
+	c := w.compiler(p)
+	c.used = map[string]bool{}
+	c.run(w.root)
+	for _, section := range []struct{ of, reason, help string }{
+		{"params", "nothing uses parameter ", "use it by its name, or remove it"},
+		{"values", "nothing uses value ", "use it by its name, or remove it"},
+		{"operations", "no group does operation ", "name it in a group's do, mix or sequence, or remove it"},
+		{"tables", "nothing inserts rows into table ", "as in {load: TABLE, rows: 100k}; rows: 0 is possible where an earlier run has left rows"},
+	} {
+		if n := w.root.Get(section.of); n != nil {
+			for _, e := range n.Entries {
+				if !c.used[section.of+"."+e.Key.Text] {
+					c.At(e.Key, section.reason+e.Key.Text, section.help)
+				}
+			}
+		}
+	}
+	form.SortProblems(c.Problems)
+	return c.Problems
+}
+
+// use notes that something needs what a section of the file declares.
+func (c *compiler) use(section, name string) {
+	if c.used != nil {
+		c.used[section+"."+name] = true
+	}
 }
 
 // readValues reads the values with a name. They are compiled where they are used.

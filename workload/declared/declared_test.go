@@ -19,8 +19,9 @@ import (
 
 func readTest(t *testing.T, file string, content []byte) *Workload {
 	t.Helper()
-	w, err := Read(file, content)
-	if err != nil {
+	d := document()
+	w, err := of(d.ReadFile(file, content)) // what is not used does not matter
+	if err != nil || len(d.Problems) > 0 {
 		t.Fatal(err)
 	}
 	return w

@@ -135,6 +135,7 @@ func (c *compiler) name(n *form.Node, x *ast.IdentifierNode, s scope) (value, bo
 		return value{}, false
 	}
 	if p := c.info.Param(x.Value); p != nil {
+		c.use("params", p.Name)
 		return parameter(c.params[x.Value]), true
 	}
 	if named := c.named[x.Value]; named != nil {
@@ -142,6 +143,7 @@ func (c *compiler) name(n *form.Node, x *ast.IdentifierNode, s scope) (value, bo
 			c.At(named, fmt.Sprintf("value %q is made of itself", x.Value), "")
 			return value{}, false
 		}
+		c.use("values", x.Value)
 		c.naming = append(c.naming, x.Value)
 		v, ok := c.value(named, s)
 		c.naming = c.naming[:len(c.naming)-1]

@@ -280,6 +280,7 @@ func buildSelect(a *arguments) value {
 		a.refuse(a.at, "select has no by: the parameter that selects", "as in {select: {by: distribution, zipf: {zipf: {}}, any: {any: {}}}}")
 		return value{}
 	}
+	a.c.use("params", by.Text)
 	p := a.c.info.Param(by.Text)
 	if a.c.wrong[by.Text] {
 		a.wrong = true

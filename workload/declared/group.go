@@ -94,20 +94,29 @@ func (b *stepReader) groupOps(g *group, f form.Fields) (ops []*operation) {
 		b.At(f.Of, fmt.Sprintf("group %s needs one of do, mix and sequence", g.name), "as in {do: OPERATION} or {mix: {A: 50, B: 50}}")
 	}
 	for _, n := range nodes {
-		i := slices.IndexFunc(b.ops, func(o *operation) bool { return o.name == n.Text })
-		if i < 0 {
-			var known []string
-			for _, o := range b.ops {
-				known = append(known, o.name)
-			}
-			b.At(n, fmt.Sprintf("there is no operation %q", n.Text), hint.OneOf(n.Text, known))
+		o := b.operationOf(n)
+		if o == nil {
 			continue
 		}
-		if g.ops = append(g.ops, n.Text); !b.ops[i].wrong {
-			ops = append(ops, b.ops[i])
+		if g.ops = append(g.ops, n.Text); !o.wrong {
+			ops = append(ops, o)
 		}
 	}
 	return ops
+}
+
+// operationOf returns the operation that a group names; nil: there is none.
+func (b *stepReader) operationOf(n *form.Node) *operation {
+	var known []string
+	for _, o := range b.ops {
+		if o.name == n.Text {
+			b.use("operations", o.name)
+			return o
+		}
+		known = append(known, o.name)
+	}
+	b.At(n, fmt.Sprintf("there is no operation %q", n.Text), hint.OneOf(n.Text, known))
+	return nil
 }
 
 // mix reads the shares of operations. Those of which it is 0 are left out.
@@ -119,6 +128,8 @@ func (b *stepReader) mix(g *group, n *form.Node) (nodes []*form.Node) {
 	for _, e := range n.Entries {
 		if w, ok := b.number(e.Value, "the share of "+e.Key.Text, 0); ok && w > 0 {
 			nodes, weights = append(nodes, e.Key), append(weights, w)
+		} else if ok {
+			b.operationOf(e.Key)
 		}
 	}
 	if len(weights) == 0 {

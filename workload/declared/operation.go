@@ -112,7 +112,12 @@ func (o *operation) transaction(c *compiler, n *form.Node) {
 	if n == nil {
 		return
 	}
-	if on, ok := n.Value.(bool); ok {
+	given := n.Value
+	if p := c.info.Param(n.Text); p != nil {
+		c.use("params", p.Name)
+		given = c.params[p.Name]
+	}
+	if on, ok := given.(bool); ok {
 		o.atomic = on
 		return
 	}
@@ -120,12 +125,12 @@ func (o *operation) transaction(c *compiler, n *form.Node) {
 	var known []string
 	for _, level := range model.Isolations() {
 		known = append(known, level.String())
-		if n.Text == level.String() {
+		if given == level.String() {
 			o.isolation = level
 		}
 	}
 	if o.isolation == model.DefaultIsolation {
-		c.At(n, fmt.Sprintf("transaction is %q", n.Text), "true, false, or an isolation level: "+hint.OneOf(n.Text, known))
+		c.At(n, fmt.Sprintf("transaction is %q", n.Text), "true, false, a parameter of type bool, or an isolation level: "+hint.OneOf(n.Text, known))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/form"
+	"rumbench/internal/hint"
 	"rumbench/model"
 )
 
@@ -44,6 +45,13 @@ func (r ownReader) read() {
 	}
 	r.s.own = ownSQL{}
 	for _, e := range n.Entries {
+		if !slices.Contains(engine.Spoken, e.Key.Text) {
+			r.At(e.Key, fmt.Sprintf("no engine speaks the SQL of %q", e.Key.Text), hint.OneOf(e.Key.Text, engine.Spoken))
+			continue
+		}
+		if !r.Is(e.Value, form.Scalar, "SQL is a text", "as in {"+e.Key.Text+": SELECT …}") {
+			continue
+		}
 		pieces, names := split(e.Value.Text)
 		v := variant{op: model.Op{Kind: model.Own, SQL: pieces, Returns: returns}}
 		for _, name := range names {

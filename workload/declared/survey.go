@@ -21,6 +21,7 @@ func (c *compiler) surveyLoads(n *form.Node) {
 		if t == nil || rows == nil {
 			continue
 		}
+		c.use("tables", t.Name)
 		k, _ := c.whole(rows, "rows", 0, manyRows)
 		k = c.limit(k)
 		if clears := s.Get("clear"); k > 0 && clears != nil && clears.Value == true {
@@ -59,7 +60,7 @@ func (c *compiler) surveyOperations(n *form.Node) {
 			}
 			for _, kind := range generic {
 				if of := s.Get(kind); of != nil {
-					c.tableOf(of).survey(kind, s)
+					c.survey(c.tableOf(of), kind, s)
 				}
 			}
 		}
@@ -70,12 +71,13 @@ func (c *compiler) surveyOperations(n *form.Node) {
 }
 
 // survey notes what a statement does to the rows of its table; nil: it is unknown.
-func (t *tableDef) survey(kind string, s *form.Node) {
+func (c *compiler) survey(t *tableDef, kind string, s *form.Node) {
 	switch {
 	case t == nil:
 	case kind == sDelete:
 		t.deletes = true
 	case kind == sInsert:
+		c.use("tables", t.Name)
 		t.again = t.again || s.Get("row") != nil
 		t.inexact = t.inexact || t.keysGiven(s.Get("set"))
 	}
@@ -84,6 +86,7 @@ func (t *tableDef) survey(kind string, s *form.Node) {
 // unknown says of all tables that SQL of the user's own may change their rows.
 func (c *compiler) unknown() {
 	for _, t := range c.tables {
+		c.use("tables", t.Name)
 		t.deletes, t.inexact = true, true
 	}
 }
