@@ -16,10 +16,11 @@ import (
 // ParamType is the type of a parameter.
 type ParamType string
 
-// The parameter types, with the Go type that Parse returns.
+// The parameter types, with the Go type that Parse returns. A number with the unit s is
+// also written as a duration.
 const (
 	IntParam      ParamType = "int"      // int64; suffixes k, M, G are powers of 1000
-	FloatParam    ParamType = "float"    // float64; with the unit s also a duration
+	FloatParam    ParamType = "float"    // float64
 	BoolParam     ParamType = "bool"     // bool
 	StringParam   ParamType = "string"   // string
 	DurationParam ParamType = "duration" // time.Duration; a number is in seconds
@@ -90,12 +91,16 @@ func (p Param) hint() string {
 
 func (p Param) convert(v any) (any, error) {
 	switch p.Type {
-	case IntParam:
-		return toInt(v)
-	case FloatParam:
+	case IntParam, FloatParam:
 		if text, ok := v.(string); ok && p.Unit == "s" {
 			d, err := toDuration(text)
-			return d.Seconds(), err
+			if err != nil {
+				return nil, err
+			}
+			v = d.Seconds()
+		}
+		if p.Type == IntParam {
+			return toInt(v)
 		}
 		return toFloat(v)
 	case BoolParam:

@@ -107,17 +107,16 @@ func paramShape(p *workload.Param) form.Shape {
 		name = form.AnyName(p.Enum)
 	}
 	switch p.Type {
-	case workload.IntParam:
-		return count
-	case workload.IntsParam:
-		return form.Either(count, form.Shape{"type": "array", "items": count})
-	case workload.FloatParam:
-		if p.Unit == "s" {
+	case workload.IntParam, workload.FloatParam, workload.DurationParam:
+		switch {
+		case p.Type == workload.DurationParam || p.Unit == "s":
 			return form.NumberOrText(bounds, quantity.DurationPattern)
+		case p.Type == workload.IntParam:
+			return count
 		}
 		return form.NumberOrText(bounds, workload.CountPattern)
-	case workload.DurationParam:
-		return form.NumberOrText(bounds, quantity.DurationPattern)
+	case workload.IntsParam:
+		return form.Either(count, form.Shape{"type": "array", "items": count})
 	case workload.BoolParam:
 		return form.Boolean.Shape
 	case workload.StringsParam:

@@ -78,7 +78,7 @@ func (c *client) prepare(ctx context.Context, o *operation, session engine.Sessi
 			}
 		}
 		if s.kind == sInsert && s.row != nil && s.table.rows() == 0 {
-			s.table.inexact = true // there is no row to choose, so that it inserts another one
+			s.table.unknown = true // there is no row to choose, so that it inserts another one
 		}
 		s.rows = make([]int64, s.count)
 		s.returns = !o.writes()
@@ -207,6 +207,8 @@ func (c *client) end(o *operation) (err error) {
 				s.table.dead.set(row, true)
 			case s.rowOf != nil:
 				s.table.dead.set(s.rowOf(s.args[0].Int()), true)
+			default:
+				s.table.gone.Add(s.result.Rows)
 			}
 		}
 	}

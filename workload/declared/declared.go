@@ -182,7 +182,7 @@ func (w *Workload) readParam(d *form.Document, e form.Entry) {
 	}
 	form.Bind(f, "type", form.OneOf(paramTypes...), func(v string) { p.Type = workload.ParamType(v) })
 	form.Bind(f, "doc", form.Prose, func(v string) { p.Doc = v })
-	form.Bind(f, "unit", form.OneLine, func(v string) { p.Unit = v })
+	form.Bind(f, "unit", form.OneLine, func(v string) { p.Unit = strings.Replace(v, "seconds", "s", 1) })
 	number := form.NewScalar(func(n *form.Node) (float64, error) {
 		if v, ok := form.Number(n); ok {
 			return v, nil

@@ -15,6 +15,7 @@ import (
 
 	"rumbench/internal/form"
 	"rumbench/internal/hint"
+	"rumbench/internal/quantity"
 	"rumbench/model"
 	"rumbench/workload"
 )
@@ -295,6 +296,38 @@ func (c *compiler) number(n *form.Node, what string, least float64) (float64, bo
 		return f, true
 	}
 	return 0, false
+}
+
+// seconds compiles a time that is known before the run: a duration, or a number of
+// seconds.
+func (c *compiler) seconds(n *form.Node, what string, least float64) (float64, bool) {
+	return c.number(written(n, func(text string) (float64, error) {
+		d, err := quantity.ParseDuration(text)
+		return d.Seconds(), err
+	}), what, least)
+}
+
+// perSecond compiles a rate that is known before the run, as in 50 or 50/s.
+func (c *compiler) perSecond(n *form.Node, what string, least float64) (float64, bool) {
+	return c.number(written(n, func(text string) (float64, error) {
+		count, err := workload.ParseCount(strings.TrimSuffix(text, "/s"))
+		return float64(count), err
+	}), what, least)
+}
+
+// written returns a number for a text that is one in a way of writing of its own, and else
+// the text.
+func written(n *form.Node, read func(text string) (float64, error)) *form.Node {
+	if _, is := n.Value.(string); !is || n.Kind != form.Scalar {
+		return n
+	}
+	f, err := read(n.Text)
+	if err != nil {
+		return n
+	}
+	out := *n
+	out.Value = f
+	return &out
 }
 
 // whole compiles a whole number that is known before the run; a fraction is cut off.

@@ -147,7 +147,7 @@ func (b *stepReader) rate(w *workload.Group, s *step, f form.Fields) {
 		return
 	}
 	if n.Kind != form.Mapping || !slices.ContainsFunc(n.Entries, func(e form.Entry) bool { return slices.Contains(rateKeys.Names(), e.Key.Text) }) {
-		rate, _ := b.number(n, "rate", 0)
+		rate, _ := b.perSecond(n, "rate", 0)
 		w.Rate = rate / float64(w.Clients)
 		return
 	}
@@ -159,7 +159,11 @@ func (b *stepReader) rate(w *workload.Group, s *step, f form.Fields) {
 			b.At(n, "the rate has no "+key, "as in {mean: 4500, amplitude: 1000, period: 60}")
 			return
 		}
-		values[key], _ = b.number(v, key, 0)
+		if key == "period" {
+			values[key], _ = b.seconds(v, key, 0)
+		} else {
+			values[key], _ = b.perSecond(v, key, 0)
+		}
 	}
 	switch mean, amplitude, period := values["mean"], values["amplitude"], values["period"]; {
 	case amplitude > mean:

@@ -45,7 +45,7 @@ var paramKeys = form.Table[none]{
 	key("type", "int, float, bool, string or duration. Default int.", form.Shape{"enum": paramTypes}),
 	key("default", "The value without a preset.", form.Shape{}),
 	key("doc", "What it is.", aName),
-	key("unit", "Its unit.", aName),
+	key("unit", "Its unit. Numbers with the unit s are also written as durations: 5min.", aName),
 	key("min", "The least value. Default 0.", form.Shape{"type": "number"}),
 	key("max", "The greatest value.", form.Shape{"type": "number"}),
 	key("of", "The allowed texts of a string.", names),
@@ -74,7 +74,7 @@ var indexKeys = form.Table[none]{
 var operationKeys = form.Table[none]{
 	key("do", "The statements, in order.", form.Shape{"$ref": "#/$defs/statements"}),
 	key("draw", "Values that are drawn before the first statement, by name.", valueMap),
-	key("transaction", "The statements are one transaction: true, or its isolation level.", form.Shape{"type": []string{"boolean", "string"}}),
+	key("transaction", "The statements are one transaction: true, its isolation level, or a parameter of type bool.", form.Shape{"type": []string{"boolean", "string"}}),
 }
 
 // The kinds of statements, which are also their first keys.
@@ -124,7 +124,7 @@ var statementKeys = []statementKey{
 	{key("lock", "Nobody else changes the rows until the transaction ends.", flag), []string{sGet}},
 	{key(sOwn, "SQL by engine, as in {mysql: SELECT ...}, with :NAME for a value. On these engines it is executed in place of the statement; alone it makes the file refuse others.", form.Shape{"type": "object", "minProperties": 1, "additionalProperties": aName}), kinds},
 	{key("returns", "The columns that the SQL returns, with their types. Later statements use the values of the first row by these names. Default: it returns no rows.", form.Shape{"type": "object", "additionalProperties": form.Shape{"enum": typeNames()}}), []string{sOwn}},
-	{key("expect", "How many rows it should find. Fewer are reported. Default: those that exist, if that is known.", count), []string{sGet, sScan, sUpdate, sDelete, sOwn}},
+	{key("expect", "How many rows it should find. Fewer are reported, and results with far too few are not compared. Default: those that exist, if that is known, and 1 if later statements use what it carries on. 0: it may find none.", count), []string{sGet, sScan, sUpdate, sDelete, sOwn}},
 }
 
 // keysOf returns the keys of a kind of statements.
@@ -165,11 +165,11 @@ var stepKinds = map[string]form.Table[none]{
 		key("name", "The step's name. Default: index, with the table's name if there are several.", aName),
 	}, common...),
 	stepSettle: append(form.Table[none]{
-		key(stepSettle, "Let the engine come to rest, for at least so long.", form.Shape{"type": []string{"string", "number"}}),
+		key(stepSettle, "Let the engine come to rest, for at least so many seconds, or a duration such as 1min.", form.Shape{"type": []string{"string", "number"}}),
 	}, common...),
 	stepRun: append(form.Table[none]{
 		key(stepRun, "Let clients do operations: the step's name.", aName),
-		key("seconds", "How long. 0: the step is left out.", valueOf),
+		key("seconds", "How long: seconds, or a duration such as 5min. 0: the step is left out.", valueOf),
 		key("groups", "Groups of clients by name. The step is about the first one.", form.Shape{"type": "object", "minProperties": 1, "additionalProperties": form.Shape{"$ref": "#/$defs/group"}}),
 		key("warmup", "It only prepares the next step.", flag),
 		key("judged", "The metrics by which targets are compared. Default: the rate; for a single run also latency and costs.", names),
@@ -184,7 +184,7 @@ var groupKeys = form.Table[none]{
 	key("mix", "Operations and their shares, of any sum.", valueMap),
 	key("sequence", "Operations, done in turn.", names),
 	key("operations", "How many the group does in all, the same number for each client. Default: until the time is over.", valueOf),
-	key("rate", "Operations per second of the whole group, or a daily curve. 0, the default: as many as possible.", form.Either(valueOf, form.Shape{"$ref": "#/$defs/rate"})),
+	key("rate", "Operations per second of the whole group, as in 500 or 500/s, or a daily curve. 0, the default: as many as possible.", form.Either(valueOf, form.Shape{"$ref": "#/$defs/rate"})),
 	key("pace", "even or poisson. Default even.", form.Shape{"enum": []string{"even", "poisson"}}),
 	key("retry", "What follows a failure because of others: same, new (with new values), or none. Default same.", form.Shape{"enum": []string{"same", "new", "none"}}),
 }
@@ -192,7 +192,7 @@ var groupKeys = form.Table[none]{
 var rateKeys = form.Table[none]{
 	key("mean", "Operations per second on average. 0: as many as possible.", valueOf),
 	key("amplitude", "How much more and less it becomes.", valueOf),
-	key("period", "The length of a day.", valueOf),
+	key("period", "The length of a day: seconds, or a duration.", valueOf),
 }
 
 var checkKeys = form.Table[none]{

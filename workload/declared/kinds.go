@@ -15,7 +15,7 @@ func (r *reading) insert() {
 	r.scope.dead = true // it exists again then
 	r.s.fresh = !r.byRow()
 	if r.s.row != nil && r.s.row.chosen != r.t { // it may be one that does not exist
-		r.t.inexact = true
+		r.t.inexact, r.t.unknown = true, true
 	}
 	r.op.Rows = int(r.s.count)
 	set := r.f.Value("set")
@@ -91,7 +91,6 @@ func (r *reading) known() {
 	if r.s.row == nil && len(r.args) == 1 {
 		r.s.rowOf = r.cols.list[r.t.Column(r.t.Key[0])].value.rowOf
 	}
-	r.t.inexact = r.t.inexact || r.s.row == nil && r.s.rowOf == nil
 }
 
 func (r *reading) update() {

@@ -73,7 +73,12 @@ func (c *compiler) operation(e form.Entry) *operation {
 	}
 	o.vars = len(s.vars)
 	for _, st := range o.statements {
-		st.needed = slices.ContainsFunc(st.carries, func(k carry) bool { return s.used[k.name] })
+		for _, k := range st.carries {
+			st.needed = st.needed || s.used[k.name]
+			if s.used[k.name] && k.column >= 0 && st.expected == 0 && st.at.Get("expect") == nil {
+				st.expected = 1
+			}
+		}
 	}
 	return o
 }

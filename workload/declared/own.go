@@ -150,7 +150,7 @@ func (s *statement) on(db engine.DB) (own bool) {
 			break
 		}
 	}
-	s.variants, s.exact, s.late = []variant{v}, false, false
+	s.variants, s.exact, s.late, s.rowOf = []variant{v}, false, false, nil
 	for i := range s.carries {
 		s.carries[i].column = max(s.carries[i].column, 0)
 	}

@@ -15,6 +15,7 @@ type rowState struct {
 	ring  []atomic.Bool // rows from limit on that have been inserted
 	mu    sync.Mutex    // moves limit
 	dead  deadRows
+	gone  atomic.Int64 // rows deleted of which the number is not known
 	// holes is whether rows are missing that nobody knows of: of an earlier run.
 	holes bool
 }
@@ -27,6 +28,7 @@ func (s *rowState) reset(rows int64) {
 	s.next.Store(rows)
 	s.limit.Store(rows)
 	s.dead.clear()
+	s.gone.Store(0)
 	s.holes = false
 }
 

@@ -164,7 +164,7 @@ func (s *stage) check(ctx context.Context, f *workload.Finding) (err error) {
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
 	for _, t := range s.tables {
-		if t.inexact || t.holes || !slices.Contains(s.of.changes, t) {
+		if t.unknown || t.holes || !slices.Contains(s.of.changes, t) {
 			continue
 		}
 		f.ReadAll = true

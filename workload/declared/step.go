@@ -231,7 +231,7 @@ func (b *stepReader) index(s *step, f form.Fields) {
 func (b *stepReader) settle(s *step, f form.Fields) {
 	floor := time.Duration(-1)
 	if n := f.Value(stepSettle); n != nil {
-		seconds, _ := b.number(n, "settle", 0)
+		seconds, _ := b.seconds(n, "settle", 0)
 		floor = time.Duration(seconds * float64(time.Second))
 	}
 	s.Settle = workload.NewSettle(floor, b.rows())
@@ -246,7 +246,7 @@ func (b *stepReader) run(s *step, f form.Fields) {
 	s.Doc = "How many operations are done, how fast, and at what cost?"
 	form.Bind(f, "warmup", form.Boolean, func(v bool) { s.Warmup = v })
 	if n := f.Value("seconds"); n != nil {
-		s.Seconds, _ = b.number(n, "seconds", 0)
+		s.Seconds, _ = b.seconds(n, "seconds", 0)
 	}
 	s.Judged = f.Words("judged", "names of metrics, see rumbench list metrics", metric.JudgedAs)
 	n := f.Value("groups")

@@ -66,7 +66,7 @@ func (c *compiler) surveyOperations(n *form.Node) {
 		}
 	}
 	for _, t := range c.tables { // of a row's insert and its delete nobody knows which came last
-		t.inexact = t.inexact || t.deletes && t.again
+		t.unknown = t.unknown || t.deletes && t.again
 	}
 }
 
@@ -79,7 +79,9 @@ func (c *compiler) survey(t *tableDef, kind string, s *form.Node) {
 	case kind == sInsert:
 		c.use("tables", t.Name)
 		t.again = t.again || s.Get("row") != nil
-		t.inexact = t.inexact || t.keysGiven(s.Get("set"))
+		if t.keysGiven(s.Get("set")) {
+			t.inexact, t.unknown = true, t.unknown || s.Get("conflict") != nil
+		}
 	}
 }
 
@@ -87,7 +89,7 @@ func (c *compiler) survey(t *tableDef, kind string, s *form.Node) {
 func (c *compiler) unknown() {
 	for _, t := range c.tables {
 		c.use("tables", t.Name)
-		t.deletes, t.inexact = true, true
+		t.deletes, t.inexact, t.unknown = true, true, true
 	}
 }
 

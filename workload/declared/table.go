@@ -23,6 +23,7 @@ type tableDef struct {
 	deletes bool            // some operation deletes rows
 	again   bool            // some operation inserts rows that may exist
 	inexact bool            // it is not known which rows there are
+	unknown bool            // nor how many
 	rowState
 }
 
@@ -107,7 +108,7 @@ func (t *tableDef) indexNames() (names []string) {
 }
 
 // live returns how many rows exist, as far as that is known.
-func (t *tableDef) live() int64 { return t.rows() - t.dead.size.Load() }
+func (t *tableDef) live() int64 { return t.rows() - t.dead.size.Load() - t.gone.Load() }
 
 // tableReader reads a table.
 type tableReader struct {
