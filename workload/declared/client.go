@@ -110,7 +110,7 @@ func (c *client) Ready(context.Context) error {
 		s.draw(&c.env)
 	}
 	c.text, c.done, c.work, c.ready = len(c.env.text), 0, model.Work{}, true
-	return nil
+	return c.env.wrong()
 }
 
 // draw draws what is known before the operation.
@@ -238,6 +238,9 @@ func (c *client) attempt(ctx context.Context, o *operation, t *workload.Transact
 func (c *client) execute(ctx context.Context, s *statement) (found bool, err error) {
 	if s.late {
 		c.fillLate(s)
+		if err := c.env.wrong(); err != nil {
+			return false, err
+		}
 	}
 	v := &s.variants[s.variant]
 	s.seen = len(s.carries) == 0

@@ -57,7 +57,7 @@ func syntax(c *compiler, n *form.Node, err error, what, help string) {
 	c.inside(n, column, fmt.Sprintf("%q is not %s: %s", n.Text, what, reason), help)
 }
 
-const exprHint = "numbers, names, + - * / % and parentheses; a text is written {const: TEXT}"
+const exprHint = "numbers, names, + - * / % and parentheses, and a timestamp + or - seconds; a text is written {const: TEXT}"
 
 // inside reports a problem at a column, from 0, of a scalar.
 func (c *compiler) inside(n *form.Node, column int, reason, help string) {
@@ -95,6 +95,8 @@ func (c *compiler) node(n *form.Node, a ast.Node, s scope) (value, bool) {
 		case !ok || !also:
 			return l, false
 		case !slices.Contains([]string{"+", "-", "*", "/", "%"}, x.Operator):
+		case l.typ == model.Time && isNumber(r.typ) && (x.Operator == "+" || x.Operator == "-"):
+			return later(x.Operator, l, r), true
 		case !isNumber(l.typ) || !isNumber(r.typ):
 			c.inside(n, x.Location().From, fmt.Sprintf("%s is not a number", textual(l.typ, r.typ)), exprHint)
 			return l, false
@@ -248,6 +250,16 @@ func (c *compiler) arithmetic(operator string, l, r value) value {
 		return intOf(out.num(nil))
 	}
 	return out
+}
+
+// later returns a timestamp that is some seconds after another one, or before it.
+func later(operator string, at, seconds value) value {
+	sign := 1e6
+	if operator == "-" {
+		sign = -1e6
+	}
+	micros, by := at.num, seconds.float().real
+	return value{typ: model.Time, late: at.late || seconds.late, num: func(e *env) int64 { return micros(e) + cut(math.Round(sign*by(e))) }}
 }
 
 // value compiles a value: a scalar, or a map of one generator.

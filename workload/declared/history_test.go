@@ -3,6 +3,7 @@ package declared
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -133,6 +134,52 @@ func TestPutsAreReadBack(t *testing.T) {
 		}
 		if back < gets/5 || len(read) < 200 {
 			t.Errorf("%s: of %d gets, %d read what was put before; of %d rows that were put, %d were read", file, gets, back, len(put), len(read))
+		}
+	}
+}
+
+const sessions = `
+name: sessions
+tables:
+  sessions:
+    columns:
+      token: {value: {decimal: {of: {fnv: row}, digits: 20}}}
+      made: {value: {clock: 1}}
+      ends: {value: made + 1800}
+    indexes: {by_end: [ends]}
+operations:
+  open: [{insert: sessions}]
+  end:
+    - {scan: sessions, index: by_end, limit: 1, read: {token: oldest}}
+    - {delete: sessions, key: {token: oldest}}
+steps:
+  - {load: sessions, rows: 100}
+  - {run: work, groups: {all: {clients: 4, operations: 400, sequence: [open, end, end]}}}
+`
+
+// Rows that are deleted by a key of which the number is not known are counted, and an
+// operation that ends early, as no row is left, is told from one that does its work.
+func TestDeletedByKey(t *testing.T) {
+	t.Parallel()
+	r := newRun(t, readTest(t, "sessions.yaml", []byte(sessions)), "", nil).(*run)
+	sum := concurrent(t, r, openMemory(t, r), "work", 300)
+	if sum.Ops != 1200 || sum.Expected != 800 || sum.Found >= 600 || sum.Found < 300 {
+		t.Errorf("%d operations found %d of %d rows", sum.Ops, sum.Found, sum.Expected)
+	}
+	of := r.tables[0]
+	if of.unknown || of.gone.Load() == 0 || of.live() != 100+400-of.gone.Load() {
+		t.Errorf("of %d rows, %d were deleted, and %d are left", of.rows(), of.gone.Load(), of.live())
+	}
+}
+
+// A number that a column cannot hold ends the run.
+func TestNumbersThatDoNotFit(t *testing.T) {
+	t.Parallel()
+	for _, column := range []string{"{type: int32, value: row * 1000000000}", "{value: 1 / (row - 5)}", "{type: int32, value: {normal: [0, 1e12]}}"} {
+		file := strings.Replace(sessions, "made: {value: {clock: 1}}", "made: {value: {clock: 1}}\n      n: "+column, 1)
+		r := newRun(t, readTest(t, "sessions.yaml", []byte(file)), "", nil).(*run)
+		if err := (Tryout{r}).Do(t.Context(), openMemory(t, r), func(Tried) {}); err == nil || !strings.Contains(err.Error(), "column n") {
+			t.Errorf("%s: %v", column, err)
 		}
 	}
 }

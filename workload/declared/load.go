@@ -63,7 +63,7 @@ func (l *loader) Ready(context.Context) error {
 		l.batch.Add(l.values...)
 		l.rows = append(l.rows, row)
 	}
-	return nil
+	return l.env.wrong()
 }
 
 // Do inserts a batch.

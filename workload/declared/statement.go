@@ -197,8 +197,11 @@ func (r *reading) typed(n *form.Node, column int) source {
 	if !ok {
 		r.At(n, fmt.Sprintf("the value is of type %s, and column %s of type %s", nameOf(v.typ), to.Name, nameOf(to.Type)), "")
 	}
-	if text := to.Type == model.String || to.Type == model.Bytes; text && v.most > int64(to.Width) {
-		r.At(n, fmt.Sprintf("a value has up to %d bytes, and column %s at most %d", v.most, to.Name, to.Width), "raise the column's max")
+	if err := as.fits(&to); ok && err != nil {
+		r.At(n, err.Error(), hint.Of(err))
+	}
+	if ok {
+		as = as.within(&to)
 	}
 	return source{value: &as}
 }

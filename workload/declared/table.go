@@ -33,6 +33,8 @@ type columnDef struct {
 	group string // of copies: the name that they share
 	auto  bool
 	node  *form.Node // of its value
+	// fraction is whether it is a float because its value is one.
+	fraction bool
 }
 
 // columns are the values of a table's columns for one client.
@@ -153,6 +155,11 @@ func (c *tableReader) read(e form.Entry) {
 	if f.Of.Get("key") == nil && len(t.lost) == 0 {
 		t.Key = []string{t.Columns[0].Name}
 	}
+	for _, name := range t.Key {
+		if i := t.Column(name); i >= 0 && t.columns[i].fraction {
+			c.At(t.columns[i].node, "column "+name+" of the key is a float, as its value is", "give it type: int64, which cuts fractions off, or type: float")
+		}
+	}
 	if n := f.Value("indexes"); n != nil && c.Is(n, form.Mapping, "indexes is a map of indexes by name", "as in {by_state: [state, id]}") {
 		for _, ix := range n.Entries {
 			c.index(ix)
@@ -230,6 +237,7 @@ func (c *tableReader) typeColumns(at *form.Node) {
 		node := t.columns[i].node
 		if col.Type == model.Null {
 			col.Type = v.typ
+			t.columns[i].fraction = v.typ == model.Float
 		}
 		if _, ok := v.as(col.Type); !ok {
 			c.At(node, fmt.Sprintf("the value is of type %s, and column %s of type %s", nameOf(v.typ), col.Name, nameOf(col.Type)), "")
@@ -238,8 +246,8 @@ func (c *tableReader) typeColumns(at *form.Node) {
 			if col.Width = int(v.most); v.most == 0 {
 				c.At(node, fmt.Sprintf("the greatest length of column %s is not known", col.Name), "give the column a max")
 			}
-		} else if isText && v.most > int64(col.Width) {
-			c.At(node, fmt.Sprintf("a value has up to %d bytes, and column %s at most %d", v.most, col.Name, col.Width), "raise max")
+		} else if err := v.fits(col); err != nil {
+			c.At(node, err.Error(), hint.Of(err))
 		}
 		t.means = append(t.means, v.size())
 	}
@@ -276,7 +284,7 @@ func (c *compiler) columnsOf(t *tableDef) *columns {
 		}
 		if to := t.Columns[i].Type; to != model.Null && v.typ != model.Null {
 			if as, ok := v.as(to); ok {
-				v = as
+				v = as.within(&t.Columns[i])
 			}
 		}
 		cols.list[i].value = v

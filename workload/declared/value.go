@@ -4,7 +4,10 @@ import (
 	"math"
 	"slices"
 
+	"rumbench/engine"
 	"rumbench/internal/gen"
+	"rumbench/internal/hint"
+	"rumbench/internal/quantity"
 	"rumbench/model"
 )
 
@@ -14,6 +17,15 @@ type env struct {
 	row  int64         // the row whose columns are computed
 	vars []model.Value // drawn, and carried from earlier statements
 	text []byte        // memory of texts
+	err  error         // a value that a column cannot hold
+}
+
+// wrong returns the error of a value that a column cannot hold.
+func (e *env) wrong() error {
+	if e.err == nil {
+		return nil
+	}
+	return engine.Classify(engine.Fatal, e.err)
 }
 
 // value is a compiled value. One of the functions is set, by its type.
@@ -95,6 +107,46 @@ func (v value) float() value {
 		v.typ, v.num, v.real = model.Float, nil, func(e *env) float64 { return float64(n(e)) }
 	}
 	return v
+}
+
+// within returns the value as a column gets it. A number that the column cannot hold is
+// an error of the environment.
+func (v value) within(to *model.Column) value {
+	name := to.Name
+	switch {
+	case v.fixed:
+	case to.Type == model.Int && to.Width == 4:
+		of := v.num
+		v.num = func(e *env) int64 {
+			n := of(e)
+			if n != int64(int32(n)) {
+				e.err = hint.Errorf("give it type: int64", "column %s is an int32, and cannot hold %d", name, n)
+			}
+			return n
+		}
+	case to.Type == model.Float:
+		of := v.real
+		v.real = func(e *env) float64 {
+			f := of(e)
+			if !quantity.Finite(f) {
+				e.err = hint.Errorf("a quotient of something and 0 is none", "column %s holds finite numbers, and not %v", name, f)
+			}
+			return f
+		}
+	}
+	return v
+}
+
+// fits returns why a column cannot hold what is known of a value, with a hint; nil: it
+// can, or it is not known.
+func (v value) fits(to *model.Column) error {
+	switch {
+	case to.Type == model.Int && to.Width == 4 && (v.most > math.MaxInt32 || v.fixed && v.num(nil) < math.MinInt32):
+		return hint.Errorf("give the column type: int64", "a value may be %d, and column %s is an int32", v.most, to.Name)
+	case (to.Type == model.String || to.Type == model.Bytes) && v.most > int64(to.Width):
+		return hint.Errorf("raise the column's max", "a value has up to %d bytes, and column %s at most %d", v.most, to.Name, to.Width)
+	}
+	return nil
 }
 
 func isNumber(t model.Type) bool { return t == model.Int || t == model.Float }
