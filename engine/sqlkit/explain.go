@@ -27,19 +27,34 @@ const (
 // rangeLength is how many whole numbers the ranges that are explained span together.
 const rangeLength = 100
 
+// nothingSought is why there is no plan of statements that look for nothing.
+const nothingSought = "nothing is looked for"
+
 // Explain asks for the plan of an operation with the values of the table's first
 // rows, unless it has none. ask completes the plan of the statement.
 func (db *DB) Explain(ctx context.Context, op *model.Op, ask func(e *Explainable, p *engine.Plan) error) (p engine.Plan, err error) {
 	p.Statement = op.Label()
 	switch op.Kind {
 	case model.Get, model.Scan, model.Update, model.Delete, model.DeleteLowest:
+	case model.Insert:
+		p.None = nothingSought
 	default:
-		p.None = "nothing is looked for"
+		p.None = nothingSought
 		return p, nil
 	}
 	t, err := db.schema.Table(op.Table)
 	if err != nil {
 		return p, err
+	}
+	s, err := db.dialect.Statement(t, op)
+	if err != nil {
+		return p, err
+	}
+	if op.Rows <= 1 { // that of many rows is long
+		p.Statement = s.Text
+	}
+	if p.None != "" {
+		return p, nil
 	}
 	rows, err := db.firstRows(ctx, t, min(max(samples, op.KeyCount(), op.RangeCount()), many))
 	if err != nil {
@@ -50,15 +65,10 @@ func (db *DB) Explain(ctx context.Context, op *model.Op, ask func(e *Explainable
 		p.None = "the table has no rows to take values from"
 		return p, nil
 	}
-	s, err := db.dialect.Statement(t, op)
-	if err != nil {
-		return p, err
-	}
 	e := &Explainable{Table: t, Text: s.Text, Filled: newTextStmt(db.dialect, nil, s).fill(args)}
 	for _, v := range args {
 		e.Literals = append(e.Literals, string(db.dialect.appendLiteral(nil, v)))
 	}
-	p.Statement = s.Text
 	err = ask(e, &p)
 	return p, err
 }

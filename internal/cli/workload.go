@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -156,6 +158,7 @@ func stepText(s *workload.Step) string {
 func newTryCommand(a *App) *cobra.Command {
 	var o declaredOptions
 	var on []string
+	var rows int64
 	c := &cobra.Command{
 		Use:   "try FILE",
 		Short: "load a few rows, do each operation once, and print what was done",
@@ -165,25 +168,24 @@ func newTryCommand(a *App) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			var all []error
 			for _, name := range on {
-				if err := tryOn(c.Context(), a, w, p, name); err != nil {
-					return fmt.Errorf("%s: %w", name, err)
+				if err := tryOn(c.Context(), a, w, p, name, rows); err != nil && c.Context().Err() == nil {
+					all = append(all, hint.With(fmt.Errorf("%s: %w", name, err), hint.Of(err)))
 				}
 			}
-			return nil
+			return cmp.Or(c.Context().Err(), errors.Join(all...))
 		},
 	}
 	o.flags(c)
 	c.Flags().StringSliceVar(&on, "on", []string{"memory"}, "the engines: `ENGINE` or ENGINE:STORAGE, as in sqlite,mysql:rocksdb")
+	c.Flags().Int64Var(&rows, "rows", 100, "rows of each load at most; 0: all")
 	return c
 }
 
-// triedRows is how many rows of each load are tried.
-const triedRows = 100
-
 // tryOn tries a workload on an engine, in a directory of its own.
-func tryOn(ctx context.Context, a *App, w *declared.Workload, p workload.Params, name string) (err error) {
-	t, err := w.Try(p, triedRows)
+func tryOn(ctx context.Context, a *App, w *declared.Workload, p workload.Params, name string, rows int64) (err error) {
+	t, err := w.Try(p, rows)
 	if err != nil {
 		return err
 	}
@@ -192,9 +194,12 @@ func tryOn(ctx context.Context, a *App, w *declared.Workload, p workload.Params,
 	if !ok {
 		return usage(hint.Errorf(hint.OneOf(name, registry.Catalog{}.EngineNames()), "there is no engine %q", name))
 	}
+	if known := t.Speaks(); known != nil && !slices.Contains(known, name) {
+		return hint.Errorf("it has SQL for "+strings.Join(known, ", "), "workload %s has no SQL for %s", w.Info().Name, name)
+	}
 	config := engine.Config{Storage: storage, Durability: model.DurabilityProcess, Schema: t.Schema()}
-	if info := engine.InfoOf(e, config); model.Missing(info.Capabilities, t.Needs()) != nil {
-		return model.Missing(info.Capabilities, t.Needs())
+	if err := model.Missing(engine.InfoOf(e, config).Capabilities, t.Needs()); err != nil {
+		return err
 	}
 	if config.Dir, err = os.MkdirTemp("", "rumbench-try-"); err != nil {
 		return err
@@ -223,7 +228,7 @@ func tryOn(ctx context.Context, a *App, w *declared.Workload, p workload.Params,
 		if heading != last {
 			at, last = tree.Add("%s", heading), heading
 		}
-		line := at.Add("%s(%s): %s", statementText(ctx, db, d.Op), strings.Join(d.Args, ", "), outcome(d))
+		line := at.Add("%s: %s", statementText(ctx, db, d), outcome(d))
 		if len(d.Carried) > 0 {
 			line.Add("carries on %s", strings.Join(d.Carried, ", "))
 		}
@@ -238,17 +243,26 @@ func outcome(d declared.Tried) string {
 	return quantity.Count(int(d.Rows), "row")
 }
 
-// statementText returns what an engine is sent for an operation, as far as it says so.
-func statementText(ctx context.Context, db engine.DB, op *model.Op) string {
-	if op.Kind == model.Own {
-		return strings.Join(op.SQL, "?") + " "
+// statementText returns what an engine is sent for a statement, as far as it says so, with
+// its values.
+func statementText(ctx context.Context, db engine.DB, d declared.Tried) string {
+	if d.Op.Kind == model.Own {
+		var b strings.Builder
+		for i, piece := range d.Op.SQL {
+			b.WriteString(piece)
+			if i < len(d.Args) {
+				b.WriteString(d.Args[i])
+			}
+		}
+		return b.String()
 	}
+	text := d.Op.Label()
 	if x, ok := db.(engine.Explainer); ok {
-		if p, err := x.Explain(ctx, op); err == nil {
-			return p.Statement + " "
+		if p, err := x.Explain(ctx, d.Op); err == nil {
+			text = p.Statement
 		}
 	}
-	return op.Label() + " "
+	return fmt.Sprintf("%s (%s)", text, strings.Join(d.Args, ", "))
 }
 
 func newShowWorkloadCommand(a *App) *cobra.Command {
