@@ -311,8 +311,8 @@ type compiler struct {
 func (c *compiler) run(root *form.Node) *run {
 	c.readNames(root.Get("tables"))
 	c.readValues(root.Get("values"))
-	c.surveyLoads(root.Get("steps"))
-	c.surveyOperations(root.Get("operations"))
+	survey{c}.loads(root.Get("steps"))
+	survey{c}.operations(root.Get("operations"))
 	c.readTables(root.Get("tables"))
 	ops := c.readOperations(root.Get("operations"))
 	r := &run{tables: c.tables, root: root, params: c.params, info: c.info, done: map[string]int64{}}

@@ -116,17 +116,20 @@ func Reference() string {
 	return b.String()
 }
 
-const expressionDoc = `
+var expressionDoc = strings.ReplaceAll(`
 ## Expressions
 
-A text where a value is expected is arithmetic: numbers, names, ` + "`+ - * / %`" + ` and parentheses, as in ` + "`(row + 1) * size`" + `.
+A text where a value is expected is arithmetic: numbers, names, '+ - * / %' and parentheses, as in '(row + 1) * size'.
 
-- Names are parameters, values with a name, in a column ` + "`row`" + ` and the columns before it, and in an operation what was drawn or carried before. A constant text is ` + "`{const: TEXT}`" + `.
-- Of whole numbers, ` + "`+ - * %`" + ` are whole, and ` + "`/`" + ` is always a fraction. Where a whole number is needed the fraction is cut off: ` + "`{type: int64, value: row / 10}`" + `. The remainder of a division by 0 is 0.
-- A timestamp and a number of seconds can be added or subtracted: ` + "`made + 1800`" + `. A whole number as a timestamp is microseconds since 1970.
+- Names are parameters, values with a name, in a column 'row' and the columns before it, and in an operation what
+  was drawn or carried before. A constant text is '{const: TEXT}'.
+- Of whole numbers, '+ - * %' are whole, and '/' is always a fraction. Where a whole number is needed the fraction is
+  cut off: '{type: int64, value: row / 10}'. The remainder of a division by 0 is 0.
+- A timestamp and a number of seconds can be added or subtracted: 'made + 1800'. A whole number as a timestamp is
+  microseconds since 1970.
 - A number alone may have a suffix: 250k, 1.5M, 2G.
 - A number that a column cannot hold, as one too large for an int32, ends the run with an error.
-`
+`, "'", "`")
 
 var statementDocs = map[string]string{
 	sInsert: "Rows get the numbers that follow, and their columns their own values.",

@@ -5,9 +5,12 @@ import (
 	"slices"
 )
 
-// surveyLoads finds out how many rows each table has at most by its loads: distributions
+// survey finds out what other parts of the file need to know before they are compiled.
+type survey struct{ *compiler }
+
+// loads finds out how many rows each table has at most by its loads: distributions
 // depend on it.
-func (c *compiler) surveyLoads(n *form.Node) {
+func (c survey) loads(n *form.Node) {
 	if n == nil {
 		return
 	}
@@ -40,9 +43,9 @@ func (c *compiler) limit(rows int64) int64 {
 	return rows
 }
 
-// surveyOperations finds out which tables lose rows, and of which it is not known how
+// operations finds out which tables lose rows, and of which it is not known how
 // many rows they have.
-func (c *compiler) surveyOperations(n *form.Node) {
+func (c survey) operations(n *form.Node) {
 	if n == nil {
 		return
 	}
@@ -60,7 +63,7 @@ func (c *compiler) surveyOperations(n *form.Node) {
 			}
 			for _, kind := range generic {
 				if of := s.Get(kind); of != nil {
-					c.survey(c.tableOf(of), kind, s)
+					c.statement(c.tableOf(of), kind, s)
 				}
 			}
 		}
@@ -70,8 +73,8 @@ func (c *compiler) surveyOperations(n *form.Node) {
 	}
 }
 
-// survey notes what a statement does to the rows of its table; nil: it is unknown.
-func (c *compiler) survey(t *tableDef, kind string, s *form.Node) {
+// statement notes what a statement does to the rows of its table; nil: it is unknown.
+func (c survey) statement(t *tableDef, kind string, s *form.Node) {
 	switch {
 	case t == nil:
 	case kind == sDelete:
@@ -86,7 +89,7 @@ func (c *compiler) survey(t *tableDef, kind string, s *form.Node) {
 }
 
 // unknown says of all tables that SQL of the user's own may change their rows.
-func (c *compiler) unknown() {
+func (c survey) unknown() {
 	for _, t := range c.tables {
 		c.use("tables", t.Name)
 		t.deletes, t.inexact, t.unknown = true, true, true
