@@ -3,6 +3,7 @@ package declared
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/conf"
@@ -73,7 +74,11 @@ func (c *checkReader) condition(k *check, n *form.Node) {
 	config.Functions = conf.FunctionsTable{"count": nil, "sum": nil}
 	tree, err := parser.ParseWithConfig(n.Text, config)
 	if err != nil {
-		syntax(c.compiler, n, err, "a condition", checkHint)
+		help := checkHint
+		if strings.Contains(err.Error(), `Operator("=")`) {
+			help = "equality is written =="
+		}
+		syntax(c.compiler, n, err, "a condition", help)
 		return
 	}
 	both, ok := tree.Node.(*ast.BinaryNode)

@@ -303,7 +303,7 @@ type compiler struct {
 	naming []string              // names that are being compiled
 	values map[*tableDef]*columns
 	seed   uint64
-	most   int64 // rows of a load; 0: no limit
+	most   int64           // rows of a load; 0: no limit
 	used   map[string]bool // what something needs, as SECTION.NAME; nil: nobody asks
 }
 

@@ -125,15 +125,18 @@ func (b *stepReader) mix(g *group, n *form.Node) (nodes []*form.Node) {
 		return nil
 	}
 	var weights []float64
+	before := len(b.Problems)
 	for _, e := range n.Entries {
-		if w, ok := b.number(e.Value, "the share of "+e.Key.Text, 0); ok && w > 0 {
+		if w, ok := b.share(e.Value, "the share of "+e.Key.Text, 0); ok && w > 0 {
 			nodes, weights = append(nodes, e.Key), append(weights, w)
 		} else if ok {
 			b.operationOf(e.Key)
 		}
 	}
-	if len(weights) == 0 {
+	if len(weights) == 0 && len(b.Problems) == before {
 		b.At(n, "no share is positive", "")
+	}
+	if len(weights) == 0 {
 		return nil
 	}
 	g.mix = gen.NewAlias(weights)

@@ -118,7 +118,11 @@ func (r *reading) update() {
 }
 
 func (r *reading) assign(e form.Entry, add bool) {
-	if i := r.column(e.Key); i >= 0 {
+	switch i := r.column(e.Key); {
+	case i < 0:
+	case slices.Contains(r.t.Key, e.Key.Text):
+		r.At(e.Key, "column "+e.Key.Text+" is of the key, and cannot be changed", "delete the row, and insert another one")
+	default:
 		r.op.Set = append(r.op.Set, model.Assign{Column: e.Key.Text, Add: add})
 		r.args = append(r.args, r.stored(e.Value, i))
 	}

@@ -130,13 +130,16 @@ func (c *compiler) statement(n *form.Node, s scope) *statement {
 		cols = c.columns(t)
 	}
 	s.of = t
+	before := len(c.Problems)
 	r := &reading{compiler: c, f: c.Fields(n, kind, keysOf(kind).Names()), t: t, cols: cols, scope: s}
+	if len(c.Problems) > before {
+		return nil // what an unknown key means is missing elsewhere
+	}
 	r.s = &statement{kind: kind, at: n, table: t, count: 1}
 	r.op.Kind = modelKinds[kind]
 	if t != nil {
 		r.op.Table = t.Name
 	}
-	before := len(c.Problems)
 	map[string]func(){sInsert: r.insert, sGet: r.get, sScan: r.scan, sUpdate: r.update, sDelete: r.delete, sOwn: r.expect}[kind]()
 	ownReader{r}.read()
 	if len(c.Problems) > before {
@@ -304,7 +307,11 @@ func (r *reading) byIndex(index *form.Node) {
 		for _, ix := range r.t.Indexes {
 			known = append(known, ix.Name)
 		}
-		r.At(index, fmt.Sprintf("table %s has no index %q", r.t.Name, index.Text), hint.OneOf(index.Text, known))
+		help := hint.OneOf(index.Text, known)
+		if known == nil {
+			help = "declare it in the table, as in indexes: {" + index.Text + ": [COLUMN]}"
+		}
+		r.At(index, fmt.Sprintf("table %s has no index %q", r.t.Name, index.Text), help)
 		return
 	}
 	r.op.Index = index.Text

@@ -255,7 +255,7 @@ func (c *tableReader) typeColumns(at *form.Node) {
 
 func (c *tableReader) index(e form.Entry) {
 	ix := model.Index{Name: e.Key.Text}
-	if e.Value.Kind == form.List {
+	if e.Value.Kind == form.List || e.Value.Kind == form.Scalar {
 		ix.Columns = form.Fields{In: &c.Document, Of: &form.Node{Kind: form.Mapping, Entries: []form.Entry{e}}}.Words(e.Key.Text, "names of columns", c.known)
 	} else {
 		f := c.Fields(e.Value, "index "+ix.Name, indexKeys.Names())

@@ -1,0 +1,96 @@
+package declared
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"rumbench/internal/form"
+	"rumbench/internal/quantity"
+	"rumbench/workload"
+)
+
+// number compiles a number that is known before the run.
+func (c *compiler) number(n *form.Node, what string, least float64) (float64, bool) {
+	v, ok := c.value(n, scope{fixed: true})
+	if !ok {
+		return 0, false
+	}
+	if !v.fixed || !isNumber(v.typ) {
+		c.At(n, what+" must be a number that is known before the run", "it may use parameters")
+		return 0, false
+	}
+	f := v.float().real(nil)
+	switch {
+	case math.IsNaN(f) || math.IsInf(f, 0):
+		c.At(n, fmt.Sprintf("%s is %v, and must be a finite number", what, f), "")
+	case f < least:
+		c.At(n, fmt.Sprintf("%s is %v, and must be at least %v", what, f, least), "")
+	default:
+		return f, true
+	}
+	return 0, false
+}
+
+// seconds compiles a time that is known before the run: a number of seconds, or a
+// duration.
+func (c *compiler) seconds(n *form.Node, what string, least float64) (float64, bool) {
+	return c.number(written(n, func(text string) (float64, error) {
+		d, err := quantity.ParseDuration(text)
+		return d.Seconds(), err
+	}), what, least)
+}
+
+// perSecond compiles a rate that is known before the run, as in 50 or 50/s.
+func (c *compiler) perSecond(n *form.Node, what string, least float64) (float64, bool) {
+	return c.number(written(n, func(text string) (float64, error) {
+		count, err := workload.ParseCount(strings.TrimSuffix(text, "/s"))
+		return float64(count), err
+	}), what, least)
+}
+
+// share compiles a share that is known before the run, as in 0.5 or 50%.
+func (c *compiler) share(n *form.Node, what string, least float64) (float64, bool) {
+	return c.number(written(n, func(text string) (float64, error) {
+		percent, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
+		return percent / 100, err
+	}), what, least)
+}
+
+// written returns a number for a text that is one in a way of writing of its own, and else
+// the text.
+func written(n *form.Node, read func(text string) (float64, error)) *form.Node {
+	if _, is := n.Value.(string); !is || n.Kind != form.Scalar {
+		return n
+	}
+	f, err := read(n.Text)
+	if err != nil {
+		return n
+	}
+	out := *n
+	out.Value = f
+	return &out
+}
+
+// whole compiles a whole number that is known before the run; a fraction is cut off.
+func (c *compiler) whole(n *form.Node, what string, least, most int64) (int64, bool) {
+	f, ok := c.number(n, what, float64(least))
+	if ok && f > float64(most) {
+		c.At(n, fmt.Sprintf("%s is %s, and must be at most %d", what, plainNumber(f), most), "")
+		return 0, false
+	}
+	return int64(f), ok
+}
+
+// plainNumber writes a number without an exponent.
+func plainNumber(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
+// Limits of numbers that cost memory, so that a slip of the pen does not exhaust it.
+const (
+	manyRows    = 1 << 53 // of a table, and other numbers that are only counted
+	mostClients = 100_000 // of a group
+	mostBatch   = 1 << 20 // rows of a statement
+	mostRanges  = 1 << 20 // ranges of keys
+	mostBytes   = 1 << 30 // of a text
+)
