@@ -149,7 +149,7 @@ func (b *stepReader) load(s *step, f form.Fields) {
 		b.At(f.Of, "the load has no rows", "how many, as in {load: "+s.table.Name+", rows: 100k}")
 	} else if n != nil {
 		s.rows, _ = b.whole(n, "rows", 0, manyRows)
-		s.rows = b.limit(s.rows)
+		s.rows = limited(s.rows, b.most)
 	}
 	if n := f.Value("clients"); n != nil {
 		if k, ok := b.whole(n, "clients", 1, mostClients); ok {

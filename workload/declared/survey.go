@@ -26,7 +26,7 @@ func (c survey) loads(n *form.Node) {
 		}
 		c.use("tables", t.Name)
 		k, _ := c.whole(rows, "rows", 0, manyRows)
-		k = c.limit(k)
+		k = limited(k, c.most)
 		if clears := s.Get("clear"); k > 0 && clears != nil && clears.Value == true {
 			now[t] = 0
 		}
@@ -35,10 +35,10 @@ func (c survey) loads(n *form.Node) {
 	}
 }
 
-// limit returns how many rows a load inserts of those that it should.
-func (c *compiler) limit(rows int64) int64 {
-	if c.most > 0 {
-		return min(rows, c.most)
+// limited returns how many rows a load inserts of those that it should; 0: no limit.
+func limited(rows, most int64) int64 {
+	if most > 0 {
+		return min(rows, most)
 	}
 	return rows
 }
