@@ -62,6 +62,8 @@ func TestWorkloadSchema(t *testing.T) {
 	for _, wrong := range []string{
 		"name: x", "name: x\ntables: {t: {columns: {a: {value: {unifrom: [1, 2]}}}}}\nsteps: [settle]",
 		"name: x\ntables: {t: {columns: {a: {value: 1}}}}\nsteps: [{load: t, raws: 1}]",
+		"name: x\ntables: {t: {columns: {a: {value: {text: {size: 5, compres: 0.5}}}}}}\nsteps: [settle]",
+		"name: x\ntables: {t: {columns: {a: {value: {uniform: [1, 2, 3]}}}}}\nsteps: [settle]",
 	} {
 		if w, _ := values(t, wrong); validate(t, s, w) == nil {
 			t.Errorf("the schema accepts %s", wrong)

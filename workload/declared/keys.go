@@ -112,7 +112,7 @@ var statementKeys = []statementKey{
 	{key("above", "The values of the next column are greater.", valueOf), []string{sScan}},
 	{key("to", "The greatest value of the next column of the index.", valueOf), []string{sScan}},
 	{key("below", "The values of the next column are less.", valueOf), []string{sScan}},
-	{key("limit", "How many rows are read at most.", valueOf), []string{sScan}},
+	{key("limit", "How many rows are read at most. Less than 1 counts as 1.", valueOf), []string{sScan}},
 	{key("descending", "From the end.", flag), []string{sScan}},
 	{key("read", "The columns that are returned, or a map of columns to names under which later statements use the values of the first row. Without such a row an operation that uses them ends. Default: all columns.", namesOrIn), []string{sGet, sScan}},
 	{key("count", "Count the rows, and carry the number on under this name.", aName), []string{sScan}},

@@ -44,10 +44,25 @@ func eachKind(kinds []string, keys func(kind string) form.Table[none]) form.Shap
 func valueShape() form.Shape {
 	properties := form.Shape{}
 	for i := range generators {
-		properties[generators[i].name] = form.Shape{"description": generators[i].summary()}
+		properties[generators[i].name] = generators[i].shape().With("description", generators[i].summary())
 	}
 	one := form.Shape{"type": "object", "minProperties": 1, "maxProperties": 1, "properties": properties, "additionalProperties": false}
 	return form.Either(form.Shape{"type": []string{"number", "string", "boolean"}}, one)
+}
+
+// shape returns what the generator's arguments are written as: as one value, in a list, or
+// by name.
+func (g *generator) shape() form.Shape {
+	if g.free {
+		return form.Shape{}
+	}
+	named := form.Shape{}
+	for _, a := range g.args {
+		named[a.name] = valueOf
+	}
+	return form.Either(form.Shape{"type": "null"}, valueOf,
+		form.Shape{"type": "array", "items": valueOf, "maxItems": len(g.args)},
+		form.Shape{"type": "object", "properties": named, "additionalProperties": false})
 }
 
 // summary returns what the generator is, with its arguments.
@@ -136,7 +151,7 @@ var statementDocs = map[string]string{
 	sGet:    "It needs one of `row`, `key` and `index`.",
 	sScan:   "Without bounds it reads all of the table, or as many rows as `limit` says.",
 	sUpdate: "It needs one of `row`, `key` and `index`, and `set` or `add`.",
-	sDelete: "It needs `row` or `key`.",
+	sDelete: "It needs `row` or `key`, and deletes one row.",
 }
 
 var stepDocs = map[string]string{
