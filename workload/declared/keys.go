@@ -125,6 +125,7 @@ var statementKeys = []statementKey{
 	{key(sOwn, "SQL by engine, as in {mysql: SELECT ...}, with :NAME for a value. On these engines it is executed in place of the statement; alone it makes the file refuse others.", form.Shape{"type": "object", "minProperties": 1, "additionalProperties": aName}), kinds},
 	{key("returns", "The columns that the SQL returns, with their types. Later statements use the values of the first row by these names. Default: it returns no rows.", form.Shape{"type": "object", "additionalProperties": form.Shape{"enum": typeNames()}}), []string{sOwn}},
 	{key("expect", "How many rows it should find. Fewer are reported, and results with far too few are not compared. Default: those that exist, if that is known, and 1 if later statements use what it carries on. 0: it may find none.", count), []string{sGet, sScan, sUpdate, sDelete, sOwn}},
+	{key("require", "How many rows it must find, in a transaction. With fewer, others were faster: the transaction is undone and repeated.", count), []string{sUpdate, sDelete}},
 }
 
 // keysOf returns the keys of a kind of statements.

@@ -67,6 +67,9 @@ func (c *compiler) operation(e form.Entry) *operation {
 	for _, n := range do.Items {
 		if st := c.statement(n, s); st != nil {
 			o.statements = append(o.statements, st)
+			if st.required > 0 && !o.atomic {
+				c.At(n, "require undoes what came before, and operation "+o.name+" is no transaction", "add transaction: true")
+			}
 		} else {
 			s.lose(n)
 		}

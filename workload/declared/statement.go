@@ -28,6 +28,7 @@ type statement struct {
 	// those of rows that exist.
 	expected int64
 	exact    bool
+	required int64                 // with fewer rows the transaction is repeated
 	rowOf    func(key int64) int64 // of a delete: the row that the key belongs to, if known
 	carries  []carry
 	needed   bool // a later statement uses what it carries
@@ -353,10 +354,14 @@ func (r *reading) equals(n *form.Node, order []string, all bool) {
 	}
 }
 
-// expect reads how many rows there should be.
+// expect reads how many rows there should be, or must.
 func (r *reading) expect() {
 	if n := r.f.Value("expect"); n != nil {
 		r.s.expected, _ = r.whole(n, "expect", 0, manyRows)
 		r.s.exact = false
+	}
+	if n := r.f.Value("require"); n != nil && (r.s.kind == sUpdate || r.s.kind == sDelete) {
+		r.s.required, _ = r.whole(n, "require", 1, manyRows)
+		r.s.expected, r.s.exact = r.s.required, false
 	}
 }

@@ -20,6 +20,13 @@ const (
 	checkNone = "none"
 )
 
+// The sizes of TPC-C, beside the number of warehouses.
+const (
+	standardItems       = 100_000
+	standardCustomers   = 3000
+	standardUndelivered = 900
+)
+
 var params = []workload.Param{
 	{Name: "warehouses", Type: workload.IntParam, Default: int64(1), Min: 1, Max: 100_000, Doc: "warehouses loaded, the scale: about 70 MB of user data each"},
 	{Name: "clients", Type: workload.IntsParam, Default: []int64{1}, Min: 1, Max: 100_000, Doc: "terminals of each mix step, in this order; with waits the standard has ten per warehouse"},
@@ -30,9 +37,9 @@ var params = []workload.Param{
 	{Name: "binding", Type: workload.StringParam, Default: home, Enum: []string{home, anyHome}, Doc: "a terminal has a fixed warehouse, or each transaction draws one"},
 	{Name: "mix", Type: workload.StringParam, Default: deck, Enum: []string{deck, weights}, Doc: "transactions are drawn from a shuffled deck of 100 per terminal, so that the mix is exact, or each at random"},
 	{Name: "waits", Type: workload.FloatParam, Default: 0.0, Min: 0, Max: 10, Doc: "keying and think times, as a multiple of the standard's; 0: none, as most published runs of such programs"},
-	{Name: "items", Type: workload.IntParam, Default: int64(100_000), Min: 20, Max: 1e9, Doc: "items, and stocks of each warehouse; other values than 100k are not TPC-C's"},
-	{Name: "customers_per_district", Type: workload.IntParam, Default: int64(3000), Min: 2, Max: 100_000, Doc: "customers, and orders loaded, of each district; other values than 3000 are not TPC-C's"},
-	{Name: "new_orders_per_district", Type: workload.IntParam, Default: int64(900), Min: 1, Max: 100_000, Doc: "of these orders, how many are still to be delivered; other values than 900 are not TPC-C's"},
+	{Name: "items", Type: workload.IntParam, Default: int64(standardItems), Min: 20, Max: 1e9, Doc: "items, and stocks of each warehouse; other values than 100k are not TPC-C's"},
+	{Name: "customers_per_district", Type: workload.IntParam, Default: int64(standardCustomers), Min: 2, Max: 100_000, Doc: "customers, and orders loaded, of each district; other values than 3000 are not TPC-C's"},
+	{Name: "new_orders_per_district", Type: workload.IntParam, Default: int64(standardUndelivered), Min: 1, Max: 100_000, Doc: "of these orders, how many are still to be delivered; other values than 900 are not TPC-C's"},
 	{Name: "load", Type: workload.BoolParam, Default: true, Doc: "create and load the tables first; false: use a database (data:) of an earlier load with the same sizes and seed"},
 	{Name: "load_clients", Type: workload.IntParam, Default: int64(4), Min: 1, Max: 1024, Doc: "clients that load districts and stocks of warehouses in parallel"},
 	{Name: "load_batch", Type: workload.IntParam, Default: int64(500), Unit: "rows", Min: 1, Max: 10_000, Doc: "rows per statement and commit of the load"},

@@ -103,6 +103,7 @@ func (s *mixStage) Finish(ctx context.Context, _ workload.Totals) (f workload.Fi
 	want := s.start
 	want.add(&did.changed)
 	s.now.totals = want
+	s.now.uncertain += did.uncertain
 	f.Live = s.live(&want, true)
 	f.Notes = s.notes(&did)
 	if did.wrong > 0 {
@@ -116,8 +117,9 @@ func (s *mixStage) Finish(ctx context.Context, _ workload.Totals) (f workload.Fi
 		return f, err
 	}
 	got := s.now.totals // as read
-	if did.uncertain > 0 {
-		f.Notes = append(f.Notes, fmt.Sprintf("of %d commits it is unknown whether they were done, so the rows are not compared with the commits", did.uncertain))
+	if n := s.now.uncertain; n > 0 {
+		f.Notes = append(f.Notes, fmt.Sprintf("of %d commits it is unknown whether they were done, so the rows are not compared with the commits", n))
+		s.now.uncertain = 0
 		return f, nil
 	}
 	f.Broken = append(f.Broken, differences([]difference{
@@ -157,8 +159,15 @@ func (s *mixStage) notes(did *tally) []string {
 		return []string{unaudited}
 	}
 	share := func(n, of int64) float64 { return 100 * float64(n) / float64(max(of, 1)) }
-	out := []string{unaudited, fmt.Sprintf("%d warehouses, %d terminals (%.3g per warehouse), style %s, binding %s, no foreign keys",
-		s.warehouses, len(s.terminals), float64(len(s.terminals))/float64(s.warehouses), s.p.String("style"), s.p.String("binding"))}
+	waits := "no keying or think times"
+	if s.waits > 0 {
+		waits = fmt.Sprintf("keying and think times × %.3g", s.waits)
+	}
+	out := []string{unaudited, fmt.Sprintf("%d warehouses, %d terminals (%.3g per warehouse), %s, style %s, binding %s, no foreign keys",
+		s.warehouses, len(s.terminals), float64(len(s.terminals))/float64(s.warehouses), waits, s.p.String("style"), s.p.String("binding"))}
+	if s.sizes != (sizes{s.warehouses, standardCustomers, standardUndelivered, standardItems}) {
+		out = append(out, fmt.Sprintf("not the sizes of TPC-C: %d items, and %d customers and %d new orders per district", s.items, s.customers, s.undelivered))
+	}
 	out = append(out, fmt.Sprintf("mix of %d transactions: %.2f %% New-Order, %.2f %% Payment, %.2f %% Order-Status, %.2f %% Delivery, %.2f %% Stock-Level",
 		all, share(entered, all), share(did.done[payment], all), share(did.done[orderStatus], all), share(did.done[delivery], all),
 		share(did.done[stockLevel], all)))

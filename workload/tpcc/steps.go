@@ -56,7 +56,8 @@ const (
 
 func (r *run) build() {
 	if r.p.Bool("load") {
-		all := r.live(&totals{}, false).Rows
+		t := r.loaded()
+		all := r.live(&t, false).Rows
 		r.steps = append(r.steps, r.load(), r.index(), workload.Step{
 			Name: "settle", Settle: workload.NewSettle(r.p.Duration("settle_floor"), all),
 			Doc: "The engine comes to rest: deferred work is done before the mix.",

@@ -51,8 +51,9 @@ type run struct {
 // state is what the tables hold after the steps so far.
 type state struct {
 	totals
-	known bool // in the process that has loaded the tables
-	whole bool // the load was not cut short
+	known     bool  // in the process that has loaded the tables
+	whole     bool  // the load was not cut short
+	uncertain int64 // commits since the rows were last counted of which it is unknown whether they were done
 }
 
 // totals are the rows of the tables that transactions insert into and delete from.
