@@ -3,6 +3,7 @@ package cost
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strconv"
 
 	"rumbench/internal/compare"
@@ -169,4 +170,53 @@ func (m measured) disk(ask Ask) {
 	fixed := max(0, all.Value-data.Value)
 	grown := data.times(n.Rows / rows.Value)
 	n.Disk = Range{grown.Value + fixed, grown.Low + fixed, grown.High + fixed}
+}
+
+// Month is the price of a need in a month.
+type Month struct {
+	Bill
+	Cores, Memory float64
+}
+
+// Sum returns the whole price.
+func (m Month) Sum() float64 { return m.Bill.Sum() + m.Cores + m.Memory }
+
+// Price returns what a need costs in a month.
+func (c *Card) Price(n *Need) Month {
+	return Month{c.Store(n.Storage()), n.Cores.Value * c.Core, n.Memory.Value / (1 << 30) * c.Memory}
+}
+
+// Span is rates between which a target is the cheapest.
+type Span struct {
+	Target   *compare.Target
+	From, To float64
+}
+
+// Cheapest returns which target is the cheapest at which rate, up to the greatest that any
+// reached. Targets of which a cost is not known are left out.
+func Cheapest(s *compare.Step, targets []*compare.Target, rows float64, c *Card) (spans []Span) {
+	most := 0.0
+	for _, t := range targets {
+		most = max(most, Of(s, t, Ask{Rows: rows}).Most.High)
+	}
+	const steps, decades = 300, 4
+	for i := range steps + 1 {
+		rate := most * math.Pow(10, decades*(float64(i)/steps-1))
+		var best *compare.Target
+		price := math.Inf(1)
+		for _, t := range targets {
+			n := Of(s, t, Ask{rate, rows})
+			if n.Refused == "" && len(n.Missing) == 0 && c.Price(&n).Sum() < price {
+				best, price = t, c.Price(&n).Sum()
+			}
+		}
+		switch last := len(spans) - 1; {
+		case best == nil:
+		case last >= 0 && spans[last].Target == best:
+			spans[last].To = rate
+		default:
+			spans = append(spans, Span{best, rate, rate})
+		}
+	}
+	return spans
 }
