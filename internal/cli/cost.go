@@ -183,7 +183,8 @@ func (v *costView) blocks() (out []page.Block) {
 	if v.ask.Rows > 0 {
 		rows = ", with " + quantity.Amount(v.ask.Rows) + " rows"
 	}
-	out = append(out, page.Tree{Text: fmt.Sprintf("What each target needs in step %s for %s%s: the costs of one operation as measured, times its rate.", v.step.Name, demand, rows)})
+	out = append(out, page.Tree{Text: fmt.Sprintf("What each target needs in step %s for %s%s: the costs of one operation as measured, times its rate.",
+		v.step.Name, demand, rows)})
 	t := page.Table{Head: "target"}
 	for _, name := range []string{"per second", "processors", "written/s", "read/s", "reads/s", "written/year", "on disk", "memory", "measured", "busy then"} {
 		t.Columns = append(t.Columns, page.Column{Name: name})
@@ -233,10 +234,17 @@ func (v *costView) cells(n *cost.Need) []page.Cell {
 	cells := []page.Cell{
 		{Text: quantity.Amount(n.Rate), Number: true}, number(n.Cores, quantity.Digits), number(n.WrittenBytes, bytes), number(n.ReadBytes, bytes),
 		number(n.ReadsPerS, quantity.Digits), number(n.TBPerYear(), terabytes), number(n.Disk, bytes), number(n.Memory, bytes), number(n.Most, quantity.Amount),
-		{Text: quantity.Share(n.Busy), Number: true},
+		{Text: "–", Number: true},
+	}
+	if n.Busy > 0 {
+		cells[len(cells)-1].Text = quantity.Share(n.Busy)
 	}
 	if v.card != nil {
-		cells = append(cells, page.Cell{Text: quantity.Digits(v.card.Price(n).Sum()), Number: true})
+		price := quantity.Digits(v.card.Price(n).Sum())
+		if len(n.Missing) > 0 {
+			price = "at least " + price
+		}
+		cells = append(cells, page.Cell{Text: price, Number: true})
 	}
 	return cells
 }
@@ -269,9 +277,10 @@ func (v *costView) prices() page.Block {
 		if user := n.UserBytes(); user > 0 && n.Space.Value > 0 && c.Device.Price == 0 {
 			d := cost.Demand{GB: n.Disk.Value / n.Space.Value / 1e9, MBps: user / (1 << 20), Reads: 1}
 			best, low, high := d.Optimum(c)
-			at.Add("space amplification %s, write amplification %s: (space − 1)·(write − 1) = %s, which is 1 for an index+log structure at any fill; "+
-				"the cheapest one would use %s of its space (%s to %s within 5 %%) and cost %s", quantity.Digits(n.Space.Value), quantity.Digits(n.Write.Value),
-				quantity.Digits(cost.Yardstick(n.Space.Value, n.Write.Value)), quantity.Share(best.Used), quantity.Share(low), quantity.Share(high), quantity.Digits(best.Bill.Sum()))
+			at.Add("space amplification %s, write amplification %s: (space − 1)·(write − 1) = %s, which is 1 for an index+log structure at any fill",
+				quantity.Digits(n.Space.Value), quantity.Digits(n.Write.Value), quantity.Digits(cost.Yardstick(n.Space.Value, n.Write.Value)))
+			at.Add("the cheapest index+log structure would use %s of its space (%s to %s within 5 %%) and cost %s",
+				quantity.Share(best.Used), quantity.Share(low), quantity.Share(high), quantity.Digits(best.Bill.Sum()))
 		}
 	}
 	for _, s := range cost.Cheapest(v.step, v.targets, v.ask.Rows, c) {

@@ -73,7 +73,8 @@ var cardKeys = form.Table[Card]{
 	form.Part[Card]("mbps", "Price of 2^20 bytes per second in a month, as iops.", form.Shape{"type": "object"}),
 	form.Valued("core", "Price of a processor in a month.", amount, func(c *Card, v float64) { c.Core = v }),
 	form.Valued("memory", "Price of a GiB of memory in a month.", amount, func(c *Card, v float64) { c.Memory = v }),
-	form.Part[Card]("device", "A drive that is bought whole, in place of space and I/O: {price: 200, gb: 960, iops: 50000, mbps: 500, tb: 1700, months: 36}.", form.Shape{"type": "object"}),
+	form.Part[Card]("device", "A drive that is bought whole, in place of space and I/O: {price: 200, gb: 960, iops: 50000, mbps: 500, tb: 1700}.",
+		form.Shape{"type": "object"}),
 }
 
 var tierKeys = form.Table[Tier]{
