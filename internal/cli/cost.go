@@ -1,0 +1,290 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/cost"
+	"rumbench/internal/hint"
+	"rumbench/internal/page"
+	"rumbench/internal/quantity"
+	"rumbench/workload"
+)
+
+// costOptions are the flags of `cost`.
+type costOptions struct {
+	step, rate, rows, card string
+	targets                []string
+	asJSON                 bool
+}
+
+func newCostCommand(a *App) *cobra.Command {
+	var o costOptions
+	c := &cobra.Command{
+		Use:   "cost DIR",
+		Short: "print which hardware each target needs for a demand, and what that costs",
+		Args:  args(cobra.ExactArgs(1)),
+		RunE:  func(_ *cobra.Command, dirs []string) error { return runCost(a.Stdout, &o, dirs[0]) },
+	}
+	f := c.Flags()
+	f.StringVar(&o.step, "step", "", "the step whose operation is in demand (default: the first that is judged)")
+	f.StringVar(&o.rate, "rate", "", "operations per second, as in 600/s (default: as many as each target reached)")
+	f.StringVar(&o.rows, "rows", "", "rows in the database, as in 10M (default: as many as there were)")
+	f.StringVar(&o.card, "card", "", "prices: a `file`, or one of "+strings.Join(cardNames(), ", "))
+	f.StringSliceVar(&o.targets, "target", nil, "only these targets")
+	f.BoolVar(&o.asJSON, "json", false, "one line of JSON per target")
+	return c
+}
+
+func cardNames() (names []string) {
+	for _, c := range cost.Shipped() {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// readCard reads a file of prices, or one that comes with rumbench.
+func readCard(name string) (*cost.Card, error) {
+	content, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		for _, c := range cost.Shipped() {
+			if c.Name == name {
+				return c, nil
+			}
+		}
+		return nil, usage(hint.With(err, "a file, or "+hint.OneOf(name, cardNames())))
+	}
+	if err != nil {
+		return nil, usage(err)
+	}
+	return cost.Read(name, content)
+}
+
+func (o *costOptions) ask() (ask cost.Ask, err error) {
+	for _, of := range []struct {
+		name, text string
+		to         *float64
+	}{{"rate", strings.TrimSuffix(o.rate, "/s"), &ask.Rate}, {"rows", o.rows, &ask.Rows}} {
+		if of.text == "" {
+			continue
+		}
+		n, err := workload.ParseCount(of.text)
+		if err != nil || n <= 0 {
+			return ask, usageErrorf("--%s is %q, and must be a positive number such as 600 or 10M", of.name, of.text)
+		}
+		*of.to = float64(n)
+	}
+	return ask, nil
+}
+
+func runCost(w io.Writer, o *costOptions, dir string) error {
+	ask, err := o.ask()
+	if err != nil {
+		return err
+	}
+	var card *cost.Card
+	if o.card != "" {
+		if card, err = readCard(o.card); err != nil {
+			return err
+		}
+	}
+	trials, err := readTrials(dir)
+	if err != nil {
+		return err
+	}
+	chosen := selection{targets: o.targets}
+	if o.step != "" {
+		chosen.steps = []string{o.step}
+	}
+	if err := chosen.check(trials); err != nil {
+		return err
+	}
+	campaign := compare.New(trials)
+	step := campaign.Step(o.step)
+	if step == nil {
+		i := slices.IndexFunc(campaign.Steps, func(s *compare.Step) bool { return len(s.Judged) > 0 && !s.Warmup })
+		if i < 0 {
+			return errors.New("no step is judged: choose one with --step")
+		}
+		step = campaign.Steps[i]
+	}
+	targets := slices.DeleteFunc(slices.Clone(campaign.Targets), func(t *compare.Target) bool { return !among(o.targets, t.Name) })
+	v := costView{step: step, targets: targets, ask: ask, card: card}
+	for _, t := range targets {
+		v.needs = append(v.needs, cost.Of(step, t, ask))
+	}
+	if o.asJSON {
+		return v.json(w)
+	}
+	return page.Text(w, v.blocks(), page.TextStyle{})
+}
+
+// costView is what `cost` prints.
+type costView struct {
+	step    *compare.Step
+	targets []*compare.Target
+	ask     cost.Ask
+	card    *cost.Card
+	needs   []cost.Need
+}
+
+// costLine is a target as JSON.
+type costLine struct {
+	Target  string   `json:"target"`
+	Step    string   `json:"step"`
+	Refused string   `json:"refused,omitempty"`
+	Missing []string `json:"missing,omitempty"`
+	Rate    float64  `json:"rate_per_s"`
+	Most    float64  `json:"measured_per_s"`
+	Rows    float64  `json:"rows"`
+	Cores   float64  `json:"processors"`
+	Read    float64  `json:"read_bytes_per_s"`
+	Reads   float64  `json:"reads_per_s"`
+	Written float64  `json:"written_bytes_per_s"`
+	TBYear  float64  `json:"written_tb_per_year"`
+	Disk    float64  `json:"disk_bytes"`
+	Memory  float64  `json:"memory_bytes"`
+	Price   float64  `json:"price_per_month,omitempty"`
+}
+
+func (v *costView) json(w io.Writer) error {
+	e := json.NewEncoder(w)
+	for i := range v.needs {
+		n := &v.needs[i]
+		line := costLine{
+			Target: n.Target.Name, Step: v.step.Name, Refused: n.Refused, Missing: n.Missing, Rate: n.Rate, Most: n.Most.Value, Rows: n.Rows, Cores: n.Cores.Value,
+			Read: n.ReadBytes.Value, Reads: n.ReadsPerS.Value, Written: n.WrittenBytes.Value, TBYear: n.TBPerYear().Value, Disk: n.Disk.Value, Memory: n.Memory.Value,
+		}
+		if v.card != nil && n.Refused == "" {
+			line.Price = v.card.Price(n).Sum()
+		}
+		if err := e.Encode(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *costView) blocks() (out []page.Block) {
+	demand := "as many operations as each target reached"
+	if v.ask.Rate > 0 {
+		demand = quantity.Amount(v.ask.Rate) + " a second"
+	}
+	rows := ""
+	if v.ask.Rows > 0 {
+		rows = ", with " + quantity.Amount(v.ask.Rows) + " rows"
+	}
+	out = append(out, page.Tree{Text: fmt.Sprintf("What each target needs in step %s for %s%s: the costs of one operation as measured, times its rate.",
+		v.step.Name, demand, rows)})
+	t := page.Table{Head: "target"}
+	for _, name := range []string{"per second", "processors", "written/s", "read/s", "reads/s", "written/year", "on disk", "memory", "measured", "busy then"} {
+		t.Columns = append(t.Columns, page.Column{Name: name})
+	}
+	if v.card != nil {
+		t.Columns = append(t.Columns, page.Column{Name: v.card.Currency + "/month"})
+	}
+	var remarks page.Tree
+	for i := range v.needs {
+		n := &v.needs[i]
+		if n.Refused != "" {
+			remarks.Add("%s: %s", n.Target.Name, n.Refused)
+			continue
+		}
+		t.Add(page.Row{Head: n.Target.Name, Cells: v.cells(n)})
+		for _, m := range n.Missing {
+			remarks.Add("%s: %s", n.Target.Name, m)
+		}
+	}
+	if !t.Empty() {
+		out = append(out, t)
+	}
+	if len(remarks.Items) > 0 {
+		remarks.Text = "Not known:"
+		out = append(out, remarks)
+	}
+	if v.card != nil {
+		out = append(out, v.prices())
+	}
+	return append(out, page.Tree{Text: "Medians, with the least and the greatest of the trials. Costs per operation may be others at other rates and sizes: " +
+		"commits share syncs, pages that are written share changes, and a larger database reads more. Memory is as measured."})
+}
+
+func (v *costView) cells(n *cost.Need) []page.Cell {
+	number := func(r cost.Range, format func(float64) string) page.Cell {
+		if r.Value == 0 && r.High == 0 {
+			return page.Cell{Text: "–", Number: true}
+		}
+		text := format(r.Value)
+		if r.Low != r.High {
+			text += fmt.Sprintf(" (%s to %s)", format(r.Low), format(r.High))
+		}
+		return page.Cell{Text: text, Number: true}
+	}
+	bytes := func(v float64) string { return quantity.Bytes(v) }
+	terabytes := func(v float64) string { return quantity.Amount(v) + " TB" }
+	cells := []page.Cell{
+		{Text: quantity.Amount(n.Rate), Number: true}, number(n.Cores, quantity.Digits), number(n.WrittenBytes, bytes), number(n.ReadBytes, bytes),
+		number(n.ReadsPerS, quantity.Digits), number(n.TBPerYear(), terabytes), number(n.Disk, bytes), number(n.Memory, bytes), number(n.Most, quantity.Amount),
+		{Text: "–", Number: true},
+	}
+	if n.Busy > 0 {
+		cells[len(cells)-1].Text = quantity.Share(n.Busy)
+	}
+	if v.card != nil {
+		price := quantity.Digits(v.card.Price(n).Sum())
+		if len(n.Missing) > 0 {
+			price = "at least " + price
+		}
+		cells = append(cells, page.Cell{Text: price, Number: true})
+	}
+	return cells
+}
+
+// prices says what the prices are made of, which target is the cheapest at which rate, and
+// what an index+log structure would cost.
+func (v *costView) prices() page.Block {
+	c := v.card
+	tree := page.Tree{Text: fmt.Sprintf("Prices of %s, %s %s: %s. %s", c.Name, c.Currency, c.Date, c.Doc, c.Source)}
+	for i := range v.needs {
+		n := &v.needs[i]
+		if n.Refused != "" {
+			continue
+		}
+		p := c.Price(n)
+		parts := []string{}
+		for _, part := range []struct {
+			name  string
+			price float64
+		}{{"space", p.Space}, {"I/O", p.IO}, {"throughput", p.Throughput}, {"devices", p.Devices}, {"processors", p.Cores}, {"memory", p.Memory}} {
+			if part.price > 0 {
+				parts = append(parts, part.name+" "+quantity.Digits(part.price))
+			}
+		}
+		line := n.Target.Name + ": " + strings.Join(parts, ", ")
+		if p.Limit != "" {
+			line += fmt.Sprintf(" (%s, for %s)", quantity.Count(int(p.Count), "device"), p.Limit)
+		}
+		at := tree.Add("%s", line)
+		if user := n.UserBytes(); user > 0 && n.Space.Value > 0 && c.Device.Price == 0 {
+			d := cost.Demand{GB: n.Disk.Value / n.Space.Value / 1e9, MBps: user / (1 << 20), Reads: 1}
+			best, low, high := d.Optimum(c)
+			at.Add("space amplification %s, write amplification %s: (space − 1)·(write − 1) = %s, which is 1 for an index+log structure at any fill",
+				quantity.Digits(n.Space.Value), quantity.Digits(n.Write.Value), quantity.Digits(cost.Yardstick(n.Space.Value, n.Write.Value)))
+			at.Add("the cheapest index+log structure would use %s of its space (%s to %s within 5 %%) and cost %s",
+				quantity.Share(best.Used), quantity.Share(low), quantity.Share(high), quantity.Digits(best.Bill.Sum()))
+		}
+	}
+	for _, s := range cost.Cheapest(v.step, v.targets, v.ask.Rows, c) {
+		tree.Add("cheapest from %s to %s a second: %s", quantity.Amount(s.From), quantity.Amount(s.To), s.Target.Name)
+	}
+	return tree
+}
