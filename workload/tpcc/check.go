@@ -162,6 +162,6 @@ func (v *violations) judgeStocks(r *reader, w int64) {
 	loaded := population{run: r.run, part: part{w: w}}
 	r.scan(stock, w, func(n []int64) {
 		left := loaded.pieces(n[0]) - n[2]
-		v.equal(stockCondition, place{w: w, i: n[0]}, "s_quantity modulo 91", (n[1]%refill+refill)%refill, "without what was sold it should be", (left%refill+refill)%refill)
+		v.equal(stockCondition, place{w: w, i: n[0]}, "s_quantity", n[1], "with refills of 91 it could be", n[1]+(left-n[1])%refill)
 	}, "s_i_id", "s_quantity", "s_ytd")
 }

@@ -401,7 +401,7 @@ func TestLostOrder(t *testing.T) {
 	}
 	stage.(*mixStage).start.payments++ // as if a payment had vanished
 	f, err := stage.Finish(t.Context(), nil)
-	if err != nil || len(f.Broken) != 1 || !strings.Contains(f.Broken[0], "rows of history") {
+	if err != nil || len(f.Broken) != 1 || !strings.Contains(f.Broken[0], "the tables hold") {
 		t.Errorf("%q, %v", f.Broken, err)
 	}
 }
