@@ -1,138 +1,121 @@
 package tpcc
 
 import (
-	"context"
-
 	"rumbench/engine"
-	"rumbench/workload"
+	"rumbench/model"
+)
+
+// The statements of Delivery and Stock-Level.
+var (
+	oldest     = define(model.Op{Kind: model.Scan, Table: newOrders, Equal: 2, Columns: []string{"no_o_id"}, Limit: 1})
+	lockNew    = define(lock(newOrders, "no_o_id"))
+	deleteNew  = define(model.Op{Kind: model.Delete, Table: newOrders})
+	setCarrier = define(update(orders, "o_carrier_id"))
+	setDates   = defineSizes(func(n int) model.Op { return of(update(orderLine, "ol_delivery_d"), n) })
+	sumLines   = define(model.Op{Kind: model.Scan, Table: orderLine, Equal: 3, Columns: []string{"ol_amount"}, Aggregate: model.Sum})
+	credit     = define(update(customer, "+c_balance", "+c_delivery_cnt"))
+
+	nextNumber  = define(get(district, "d_next_o_id"))
+	recentItems = define(model.Op{
+		Kind: model.Scan, Table: orderLine, Equal: 2, Lower: model.Inclusive, Upper: model.Inclusive, Columns: []string{"ol_i_id"}, Free: true, Distinct: true,
+	})
+	getStocks = define(of(get(stock, "s_i_id", "s_quantity"), stocksAtOnce))
 )
 
 // deliverAll is Delivery (TPC-C 2.7): the oldest order of each district, in one
 // transaction.
-func (t *terminal) deliverAll(ctx context.Context, out *workload.Outcome) error {
-	for d := range int64(districts) {
-		o, err := t.takeOldest(ctx, out, d+1)
-		if err != nil {
-			return err
-		}
-		if o == 0 {
+func (t *terminal) deliverAll() {
+	for d := int64(1); d <= districts && t.err == nil; d++ {
+		if o := t.takeOldest(d); o > 0 {
+			t.deliver(d, o)
+			t.did.undelivered--
+		} else {
 			t.skipped++
-			continue
 		}
-		if err := t.deliver(ctx, out, d+1, o); err != nil {
-			return err
-		}
-		t.did.undelivered--
 	}
-	return nil
 }
 
 // takeOldest locks and deletes the oldest new order of a district, and returns its
 // number; 0: there is none. A scan locks nothing, so others may have taken the order
 // before it is locked: then the next one is looked for. A transaction that still sees
 // the former yields.
-func (t *terminal) takeOldest(ctx context.Context, out *workload.Outcome, district int64) (int64, error) {
+func (t *terminal) takeOldest(district int64) int64 {
 	w, d := integer(t.w), integer(district)
-	for gone := int64(0); ; {
-		if err := t.read(ctx, t.oldest, out, w, d); err != nil {
-			return 0, err
-		}
+	for gone := int64(0); t.err == nil; {
+		t.read(oldest, w, d)
 		o := t.got.at(0, 0)
-		switch o {
-		case 0:
-			return 0, nil
-		case gone:
-			return 0, engine.Errorf(engine.Conflict, "another delivery has taken the oldest order of the district")
+		if o == 0 {
+			break
 		}
-		if err := t.read(ctx, t.lockNew, out, w, d, integer(o)); err != nil {
-			return 0, err
+		if o == gone {
+			t.fail(engine.Errorf(engine.Conflict, "another delivery has taken the oldest order of the district"))
 		}
+		t.read(lockNew, w, d, integer(o))
 		if t.got.n > 0 {
-			return o, t.write(ctx, t.deleteNew, out, 0, w, d, integer(o))
+			t.write(deleteNew, 0, w, d, integer(o))
+			return o
 		}
 		gone = o
 	}
+	return 0
 }
 
 // deliver delivers an order.
-func (t *terminal) deliver(ctx context.Context, out *workload.Outcome, district, order int64) error {
+func (t *terminal) deliver(district, order int64) {
 	w, d, o := integer(t.w), integer(district), integer(order)
-	if err := t.read(ctx, t.getOrder, out, w, d, o); err != nil {
-		return err
-	}
-	if t.need(t.got.n == 1, "an order that is to be delivered"); t.got.n == 0 {
-		return nil
-	}
+	t.one("an order that is to be delivered", getOrder, w, d, o)
 	c, count := integer(t.got.at(0, 0)), t.got.at(0, 1)
-	if err := t.write(ctx, t.setCarrier, out, 4, integer(t.carrier), w, d, o); err != nil {
-		return err
+	if t.need(count >= 1 && count <= mostLines, "the number of an order's lines"); count < 1 || count > mostLines {
+		return
 	}
-	dates, err := t.datesOf(ctx, int(count))
-	if err != nil {
-		return err
-	}
-	t.args = append(t.args[:0], t.now())
+	t.write(setCarrier, 4, integer(t.carrier), w, d, o)
+	t.list = append(t.list[:0], t.now())
 	for n := range count {
-		t.args = append(t.args, w, d, o, integer(n+1))
+		t.list = append(t.list, w, d, o, integer(n+1))
 	}
-	if err := t.writeArgs(ctx, dates, out, 8*count); err != nil {
-		return err
-	}
+	t.write(setDates+statement(count-1), 8*count, t.list...)
 	t.need(t.result.Rows == count, "a line of an order that is delivered")
-	if err := t.read(ctx, t.sumLines, out, w, d, o); err != nil {
-		return err
-	}
-	return t.write(ctx, t.credit, out, 8+4, t.result.Value, integer(1), w, d, c)
+	t.read(sumLines, w, d, o)
+	t.write(credit, 8+4, t.result.Value, integer(1), w, d, c)
 }
 
-// recentOrders is how many orders Stock-Level looks at.
-const recentOrders = 20
+const (
+	recentOrders = 20  // at which Stock-Level looks
+	stocksAtOnce = 100 // that it gets with one statement
+)
 
 // countLow is Stock-Level (TPC-C 2.8). The vocabulary has no join: the items of the
 // recent orders are read, then their stocks.
-func (t *terminal) countLow(ctx context.Context, out *workload.Outcome) error {
+func (t *terminal) countLow() {
 	w, d := integer(t.w), integer(t.d)
-	if err := t.read(ctx, t.nextNumber, out, w, d); err != nil {
-		return err
-	}
-	t.need(t.got.n == 1, "the district")
+	t.one("the district", nextNumber, w, d)
 	next := t.got.at(0, 0)
-	if err := t.read(ctx, t.recentItems, out, w, d, integer(next-recentOrders), integer(next-1)); err != nil {
-		return err
-	}
+	t.read(recentItems, w, d, integer(next-recentOrders), integer(next-1))
 	t.need(t.got.n > 0, "the last orders of the district")
-	t.recent = t.recent[:0]
+	t.recent, t.total = t.recent[:0], 0
 	for r := range t.got.n {
 		t.recent = append(t.recent, t.got.at(r, 0))
 	}
-	t.total = 0
 	for from := 0; from < len(t.recent); from += stocksAtOnce {
-		if err := t.countStocks(ctx, out, t.recent[from:min(len(t.recent), from+stocksAtOnce)]); err != nil {
-			return err
-		}
+		t.countStocks(t.recent[from:min(len(t.recent), from+stocksAtOnce)])
 	}
-	return nil
 }
 
 // countStocks counts the stocks of items that are below the threshold. There is no
 // item 0, with which the keys are filled up.
-func (t *terminal) countStocks(ctx context.Context, out *workload.Outcome, items []int64) error {
-	t.args = t.args[:0]
-	for i := range stocksAtOnce {
-		n := int64(0)
-		if i < len(items) {
-			n = items[i]
-		}
-		t.args = append(t.args, integer(t.w), integer(n))
+func (t *terminal) countStocks(items []int64) {
+	t.list = t.list[:0]
+	for _, n := range items {
+		t.list = append(t.list, integer(t.w), integer(n))
 	}
-	if err := t.readArgs(ctx, t.getStocks, out); err != nil {
-		return err
+	for range stocksAtOnce - len(items) {
+		t.list = append(t.list, integer(t.w), integer(0))
 	}
+	t.read(getStocks, t.list...)
 	t.need(t.got.n == len(items), "a stock")
 	for r := range t.got.n {
 		if t.got.at(r, 1) < t.threshold {
 			t.total++
 		}
 	}
-	return nil
 }

@@ -33,22 +33,12 @@ func (s *loadStage) take() (p part, ok bool) {
 	return p, p.w <= s.warehouses
 }
 
-// batches returns the most batches that a client may load: all.
-func (r *run) batches() (n int64) {
-	size := r.p.Int("load_batch")
-	add := func(p part, times int64) {
-		for _, table := range p.tables() {
-			rows := r.rows(table)
-			if table == orderLine {
-				rows *= mostLines
-			}
-			n += times * ((rows + size - 1) / size)
-		}
-	}
-	add(part{}, 1)
-	add(part{w: 1}, r.warehouses)
-	add(part{w: 1, d: 1}, r.warehouses*districts)
-	return n
+// batches returns the most batches that a client may load: all, of which one of each table
+// and part is not full.
+func (r *run) batches() int64 {
+	t := r.loaded()
+	t.lines = t.orders * mostLines
+	return r.live(&t, false).Rows/r.p.Int("load_batch") + int64(len(tables))*(1+r.warehouses*(districts+1))
 }
 
 func (s *loadStage) Client(_ context.Context, seat workload.Seat) (workload.Client, error) {
@@ -83,52 +73,36 @@ type loader struct {
 	stage   *loadStage
 	rows    population
 	batches map[string]*workload.Batch
-	begun   bool  // a part
-	over    bool  // no part is left
-	table   int   // of the part
-	row     int64 // the next of the table, less one; of the lines, the order
-	line    int64 // of the order, less one
+	tables  []string // of the part, from the one that is being loaded on
+	row     int64    // the next of the table, less one; of the lines, the order
+	line    int64    // of the order, less one
+	over    bool     // no part is left
 }
 
-// Ready generates the rows of a batch.
+// Ready generates the rows of a batch, unless one has failed.
 func (l *loader) Ready(context.Context) error {
-	if l.begun && l.batch().Rows() > 0 {
-		return nil // it has failed
-	}
-	for l.next() {
-		table, batch := l.name(), l.batch()
-		for !batch.Full() && l.row < l.stage.rows(table) {
-			l.add(table, batch)
+	for ; !l.over; l.row, l.line = 0, 0 {
+		if len(l.tables) == 0 {
+			var ok bool
+			l.rows.part, ok = l.stage.take()
+			l.tables, l.over = l.rows.tables(), !ok
+			continue
+		}
+		table, batch := l.tables[0], l.batch()
+		if batch.Rows() == 0 {
+			for !batch.Full() && l.row < l.stage.rows(table) {
+				l.add(table, batch)
+			}
 		}
 		if batch.Rows() > 0 {
 			return nil
 		}
+		l.tables = l.tables[1:]
 	}
 	return nil
 }
 
-func (l *loader) name() string { return l.rows.tables()[l.table] }
-
-func (l *loader) batch() *workload.Batch { return l.batches[l.name()] }
-
-// next goes to the table of which a row is next, if there is one.
-func (l *loader) next() bool {
-	for !l.begun || l.row == l.stage.rows(l.name()) {
-		l.row, l.line = 0, 0
-		if l.begun && l.table < len(l.rows.tables())-1 {
-			l.table++
-			continue
-		}
-		var ok bool
-		if l.rows.part, ok = l.stage.take(); !ok {
-			l.over = true
-			l.begun = false
-			return false
-		}
-		l.begun, l.table = true, 0
-	}
-	return true
-}
+func (l *loader) batch() *workload.Batch { return l.batches[l.tables[0]] }
 
 func (l *loader) add(table string, b *workload.Batch) {
 	if table != orderLine {

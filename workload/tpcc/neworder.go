@@ -1,12 +1,33 @@
 package tpcc
 
 import (
-	"cmp"
-	"context"
-
 	"rumbench/model"
-	"rumbench/workload"
 )
+
+// The statements of New-Order. Its lines are handled in one way: one at a time, or all of
+// an order together.
+var (
+	getTax       = define(get(warehouse, "w_tax"))
+	getBuyer     = define(get(customer, "c_discount", "c_last", "c_credit"))
+	lockDistrict = define(lock(district, "d_next_o_id", "d_tax"))
+	takeNumber   = define(update(district, "+d_next_o_id"))
+	insertOrder  = define(insert(orders, 1))
+	insertNew    = define(insert(newOrders, 1))
+	getItems     = defineSizes(func(n int) model.Op { return of(get(item, "i_id", "i_price", "i_name", "i_data"), n) })
+	lockStocks   = defineStocks()
+	setStock     = define(update(stock, "s_quantity", "+s_ytd", "+s_order_cnt", "+s_remote_cnt"))
+	insertLines  = defineSizes(func(n int) model.Op { return insert(orderLine, n) })
+)
+
+// defineStocks defines the locks of stocks, with their texts for each district.
+func defineStocks() (out [districts]statement) {
+	for d := range out {
+		out[d] = defineSizes(func(n int) model.Op {
+			return of(lock(stock, "s_w_id", "s_i_id", "s_quantity", "s_data", distColumn(int64(d)+1)), n)
+		})
+	}
+	return out
+}
 
 // line is a line of a New-Order.
 type line struct {
@@ -19,89 +40,117 @@ type line struct {
 	distSize int
 }
 
+// sameStock reports whether a line is of the same stock as another.
+func (l *line) sameStock(o *line) bool { return l.supplier == o.supplier && l.item == o.item }
+
 // enter is New-Order (TPC-C 2.4).
-func (t *terminal) enter(ctx context.Context, out *workload.Outcome) error {
+func (t *terminal) enter() {
 	w, d := integer(t.w), integer(t.d)
-	if err := t.read(ctx, t.getTax, out, w); err != nil {
-		return err
-	}
-	t.need(t.got.n == 1, "the warehouse")
+	t.one("the warehouse", getTax, w)
 	tax := t.got.at(0, 0)
-	if err := t.read(ctx, t.getBuyer, out, w, d, integer(t.c)); err != nil {
-		return err
-	}
-	t.need(t.got.n == 1, "the customer")
+	t.one("the customer", getBuyer, w, d, integer(t.c))
 	discount := t.got.at(0, 0)
-	if err := t.read(ctx, t.lockDistrict, out, w, d); err != nil {
-		return err
-	}
-	t.need(t.got.n == 1, "the district")
+	t.one("the district", lockDistrict, w, d)
 	number := t.got.at(0, 0)
 	tax += t.got.at(0, 1)
 	if number == 0 {
 		number = t.clock % (1 << 31) // of a district that was not loaded
 	}
-	if err := t.write(ctx, t.takeNumber, out, 4, integer(1), w, d); err != nil {
-		return err
+	t.write(takeNumber, 4, integer(1), w, d)
+	local, count, together := int64(0), len(t.lines), 1
+	if t.allLocal {
+		local = 1
 	}
-	if err := t.insertHead(ctx, out, number); err != nil {
-		return err
-	}
-	together := 1
 	if t.stage.batch {
-		together = len(t.lines)
-	}
-	for from := 0; from < len(t.lines); from += together {
-		if err := t.enterLines(ctx, out, number, t.lines[from:from+together]); err != nil {
-			return err
-		}
+		together = count
 	}
 	if t.rollsBack {
-		return cmp.Or(t.lookUpUnused(ctx, out), errRollback)
+		count++
+	}
+	t.write(insertOrder, bytesOf[orders]+orderEntry, w, d, integer(number), integer(t.c), t.now(), model.Value{}, integer(int64(count)), integer(local))
+	t.write(insertNew, bytesOf[newOrders], w, d, integer(number))
+	for from := 0; from < len(t.lines); from += together {
+		t.enterLines(number, t.lines[from:from+together])
+	}
+	if t.rollsBack {
+		t.read(getItems, integer(t.stage.items+1)) // the last one, which does not exist
+		t.fail(errRollback)
+		return
 	}
 	t.total = t.charge(tax, discount)
-	n := int64(len(t.lines))
-	t.did = totals{orders: 1, undelivered: 1, lines: n}
+	t.did = totals{orders: 1, undelivered: 1, lines: int64(len(t.lines))}
 	for i := range t.lines {
 		if t.lines[i].supplier != t.w {
 			t.remoteLines++
 		}
 	}
-	return nil
 }
 
-// insertHead inserts the order.
-func (t *terminal) insertHead(ctx context.Context, out *workload.Outcome, number int64) error {
-	w, d, o := integer(t.w), integer(t.d), integer(number)
-	count := len(t.lines)
-	if t.rollsBack {
-		count++
+// enterLines enters lines with one statement of each kind, but for the changes of stocks,
+// which differ. Lines of the same stock are merged.
+func (t *terminal) enterLines(number int64, lines []line) {
+	t.list = t.list[:0]
+	for i := range lines {
+		t.list = append(t.list, integer(lines[i].item))
 	}
-	local := int64(0)
-	if t.allLocal {
-		local = 1
+	t.read(getItems+statement(len(lines)-1), t.list...)
+	for i := range lines {
+		r := 0
+		for r < t.got.n && t.got.at(r, 0) != lines[i].item {
+			r++
+		}
+		t.need(r < t.got.n, "an item")
+		lines[i].amount = lines[i].quantity * t.got.at(r, 1)
 	}
-	err := t.write(ctx, t.insertOrder, out, bytesOf[orders]+orderEntry, w, d, o, integer(t.c), t.now(), model.Value{}, integer(int64(count)), integer(local))
-	if err != nil {
-		return err
+	t.list = t.list[:0]
+	for i := range lines {
+		if i == 0 || !lines[i].sameStock(&lines[i-1]) {
+			t.list = append(t.list, integer(lines[i].supplier), integer(lines[i].item))
+		}
 	}
-	return t.write(ctx, t.insertNew, out, bytesOf[newOrders], w, d, o)
+	t.read(lockStocks[t.d-1]+statement(len(t.list)/2-1), t.list...)
+	for from, n := 0, 0; from < len(lines); from += n {
+		for n = 1; from+n < len(lines) && lines[from+n].sameStock(&lines[from]); n++ {
+		}
+		t.take(lines[from : from+n])
+	}
+	t.list = t.list[:0]
+	for i := range lines {
+		l := &lines[i]
+		t.list = append(t.list, integer(t.w), integer(t.d), integer(number), integer(l.number), integer(l.item), integer(l.supplier), model.Value{},
+			integer(l.quantity), integer(l.amount), model.StringValue(l.dist[:l.distSize]))
+	}
+	t.write(insertLines+statement(len(lines)-1), int64(len(lines))*bytesOf[orderLine], t.list...)
 }
 
-// lookUpUnused looks up the item that does not exist.
-func (t *terminal) lookUpUnused(ctx context.Context, out *workload.Outcome) error {
-	getItem, err := t.itemsOf(ctx, 1)
-	if err != nil {
-		return err
+// take takes lines of one item from its stock, which is locked.
+func (t *terminal) take(lines []line) {
+	of := &lines[0]
+	r := 0
+	for r < t.got.n && (t.got.at(r, 0) != of.supplier || t.got.at(r, 1) != of.item) {
+		r++
 	}
-	return t.read(ctx, getItem, out, integer(t.stage.items+1))
+	t.need(r < t.got.n, "a stock")
+	pieces := t.got.at(r, 2)
+	var sold, remote int64
+	for i := range lines {
+		l := &lines[i]
+		l.distSize = copy(l.dist[:], t.got.value(r, 4).Buf())
+		sold += l.quantity
+		if pieces >= l.quantity+10 {
+			pieces -= l.quantity
+		} else {
+			pieces += refill - l.quantity
+		}
+		if l.supplier != t.w {
+			remote++
+		}
+	}
+	t.write(setStock, 4+8+4+4, integer(pieces), integer(sold), integer(int64(len(lines))), integer(remote), integer(of.supplier), integer(of.item))
 }
 
-// lineArgs appends the row of a line.
-func (t *inputs) lineArgs(args []model.Value, number int64, l *line) []model.Value {
-	return append(args, integer(t.w), integer(t.d), integer(number), integer(l.number), integer(l.item), integer(l.supplier), model.Value{},
-		integer(l.quantity), integer(l.amount), model.StringValue(l.dist[:l.distSize]))
-}
+// refill is how many pieces a stock gets when it would fall below ten.
+const refill = 91
 
 // charge returns what the order costs, in cents.
 func (t *inputs) charge(tax, discount int64) (total int64) {

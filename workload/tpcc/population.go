@@ -80,10 +80,21 @@ func (p *population) buyer(order int64) int64 {
 // delivered reports whether an order that was loaded has been delivered.
 func (s *sizes) delivered(order int64) bool { return order <= s.customers-s.undelivered }
 
+// pieces returns how many pieces of an item the load gives to the warehouse's stock.
+func (p *population) pieces(of int64) int64 {
+	return between(p.begin(stock, of, 0), 10, 100)
+}
+
+// begin begins the draws of a row.
+func (p *population) begin(table string, i, n int64) *gen.Source {
+	p.source = *gen.NewSource(p.stream(table).Sub(uint64(i*(mostLines+1) + n)))
+	return &p.source
+}
+
 // row adds row i of a table, from 1, to a batch; of the lines, line n of order i.
 func (p *population) row(b *workload.Batch, table string, i, n int64) {
 	p.Batch = b
-	p.source = *gen.NewSource(p.stream(table).Sub(uint64(i*(mostLines+1) + n)))
+	p.begin(table, i, n)
 	switch table {
 	case constantsTable:
 		b.Add(p.constantsRow(p.constants)...)
@@ -96,7 +107,7 @@ func (p *population) row(b *workload.Batch, table string, i, n int64) {
 		b.Add(integer(p.w), integer(i), p.text(6, 10), p.text(10, 20), p.text(10, 20), p.text(10, 20), p.text(2, 2), p.zip(),
 			p.between(0, 2000), integer(p.customers*firstPayment), integer(p.customers+1))
 	case stock:
-		b.Add(integer(p.w), integer(i), p.between(10, 100), p.dist(), p.dist(), p.dist(), p.dist(), p.dist(), p.dist(), p.dist(), p.dist(), p.dist(), p.dist(),
+		b.Add(integer(p.w), integer(i), integer(p.pieces(i)), p.dist(), p.dist(), p.dist(), p.dist(), p.dist(), p.dist(), p.dist(), p.dist(), p.dist(), p.dist(),
 			integer(0), integer(0), integer(0), p.data())
 	case customer:
 		p.addCustomer(i)

@@ -13,21 +13,21 @@ import (
 type orderState struct {
 	d, id, customer  int64
 	count            int64 // of lines, as the order says
-	carrier, isNew   bool
+	carrier          bool
+	news             int64 // rows of new_order
 	lines, delivered int64
-	deliveredSum     int64
 }
 
 // districtState is a district with its orders, as read.
 type districtState struct {
 	ytd, next               int64
-	found                   bool
 	orders, counts, lines   int64
 	lastOrder               int64
 	news, firstNew, lastNew int64
 }
 
-// warehouseState is a warehouse with its districts, as read.
+// warehouseState is a warehouse with its districts, as read. District 0 stands for those
+// that cannot exist.
 type warehouseState struct {
 	id, ytd   int64
 	districts [districts + 1]districtState
@@ -45,30 +45,44 @@ type payments struct {
 	outside    int64   // rows of no warehouse, district or customer
 }
 
-// reader reads the tables for the conditions.
+// reader reads the tables for the conditions. After an error it reads nothing.
 type reader struct {
 	*run
 	ctx     context.Context
 	session engine.Session
+	err     error
 	paid    payments
 	totals  totals
 }
 
-// scan reads columns of a table, of one warehouse unless w is 0.
-func (r *reader) scan(table string, w int64, each func(row []model.Value), columns ...string) error {
+// unknown is what a reader makes of NULL.
+const unknown = -1
+
+// scan reads integers and dates of a table, of one warehouse unless w is 0.
+func (r *reader) scan(table string, w int64, each func([]int64), columns ...string) {
+	if r.err != nil {
+		return
+	}
 	op := scan(table, "", 1, columns...)
 	args := []model.Value{integer(w)}
 	if w == 0 {
 		op.Equal, args = 0, nil
 	}
 	stmt, err := r.session.Prepare(r.ctx, &op)
+	numbers := make([]int64, len(columns))
+	if err == nil {
+		err = stmt.Exec(r.ctx, args, &engine.Result{Each: func(row []model.Value) {
+			for i, v := range row {
+				if numbers[i] = unknown; !v.IsNull() {
+					numbers[i] = v.Int()
+				}
+			}
+			each(numbers)
+		}})
+	}
 	if err != nil {
-		return err
+		r.err = fmt.Errorf("check %s: %w", table, err)
 	}
-	if err := stmt.Exec(r.ctx, args, &engine.Result{Each: each}); err != nil {
-		return fmt.Errorf("check %s: %w", table, err)
-	}
-	return nil
 }
 
 // customerAt returns the position of a customer in a warehouse, -1 if there is no
@@ -81,13 +95,13 @@ func (s *sizes) customerAt(d, c int64) int64 {
 }
 
 // readHistory sums up all payments.
-func (r *reader) readHistory() error {
+func (r *reader) readHistory() {
 	p := &r.paid
 	p.warehouses, p.districts = make([]int64, r.warehouses+1), make([]int64, (r.warehouses+1)*districts)
 	p.customers = make([]int64, r.warehouses*districts*r.customers)
-	return r.scan(history, 0, func(row []model.Value) {
+	r.scan(history, 0, func(n []int64) {
 		p.rows++
-		w, d, cw, at, amount := row[0].Int(), row[1].Int(), row[2].Int(), r.customerAt(row[3].Int(), row[4].Int()), row[5].Int()
+		w, d, cw, at, amount := n[0], n[1], n[2], r.customerAt(n[3], n[4]), n[5]
 		if w < 1 || w > r.warehouses || d < 1 || d > districts || cw < 1 || cw > r.warehouses || at < 0 {
 			p.outside++
 			return
@@ -99,50 +113,56 @@ func (r *reader) readHistory() error {
 }
 
 // readWarehouse reads a warehouse, its districts and its orders.
-func (r *reader) readWarehouse(w int64) (*warehouseState, error) {
+func (r *reader) readWarehouse(w int64) *warehouseState {
 	s := &warehouseState{id: w, credit: make([]int64, districts*r.customers)}
-	for _, read := range []func(*warehouseState) error{r.readYTD, r.readOrders, r.readNewOrders, r.readLines} {
-		if err := read(s); err != nil {
-			return nil, err
+	r.scan(warehouse, w, func(n []int64) { s.ytd = n[0] }, "w_ytd")
+	r.scan(district, w, func(n []int64) { d := s.district(n[0]); d.ytd, d.next = n[1], n[2] }, "d_id", "d_ytd", "d_next_o_id")
+	r.scan(orders, w, func(n []int64) {
+		s.orders = append(s.orders, orderState{d: n[0], id: n[1], customer: n[2], carrier: n[3] != unknown, count: n[4]})
+		d := s.district(n[0])
+		d.orders++
+		d.counts += n[4]
+		d.lastOrder = max(d.lastOrder, n[1])
+		r.totals.orders++
+	}, "o_d_id", "o_id", "o_c_id", "o_carrier_id", "o_ol_cnt")
+	r.scan(newOrders, w, func(n []int64) {
+		d := s.district(n[0])
+		if d.news == 0 {
+			d.firstNew = n[1]
 		}
-	}
-	for i := range s.orders {
-		o := &s.orders[i]
+		d.news++
+		d.lastNew = n[1]
+		if o := s.order(n[0], n[1]); o != nil {
+			o.news++
+		} else {
+			s.stray++
+		}
+		r.totals.undelivered++
+	}, "no_d_id", "no_o_id")
+	r.scan(orderLine, w, func(n []int64) {
+		s.district(n[0]).lines++
+		r.totals.lines++
+		o := s.order(n[0], n[1])
+		if o == nil {
+			return
+		}
+		o.lines++
+		if n[2] == unknown {
+			return
+		}
+		o.delivered++
 		if at := r.customerAt(o.d, o.customer); at >= 0 {
-			s.credit[at] += o.deliveredSum
+			s.credit[at] += n[3]
 		}
-	}
-	return s, nil
+	}, "ol_d_id", "ol_o_id", "ol_delivery_d", "ol_amount")
+	return s
 }
 
-func (r *reader) readYTD(s *warehouseState) error {
-	if err := r.scan(warehouse, s.id, func(row []model.Value) { s.ytd = row[0].Int() }, "w_ytd"); err != nil {
-		return err
-	}
-	return r.scan(district, s.id, func(row []model.Value) {
-		d := s.district(row[0].Int())
-		d.found, d.ytd, d.next = true, row[1].Int(), row[2].Int()
-	}, "d_id", "d_ytd", "d_next_o_id")
-}
-
-// district returns a district; those that cannot exist are one, number 0.
 func (s *warehouseState) district(d int64) *districtState {
 	if d < 1 || d > districts {
 		d = 0
 	}
 	return &s.districts[d]
-}
-
-func (r *reader) readOrders(s *warehouseState) error {
-	return r.scan(orders, s.id, func(row []model.Value) {
-		o := orderState{d: row[0].Int(), id: row[1].Int(), customer: row[2].Int(), carrier: !row[3].IsNull(), count: row[4].Int()}
-		s.orders = append(s.orders, o)
-		d := s.district(o.d)
-		d.orders++
-		d.counts += o.count
-		d.lastOrder = max(d.lastOrder, o.id)
-		r.totals.orders++
-	}, "o_d_id", "o_id", "o_c_id", "o_carrier_id", "o_ol_cnt")
 }
 
 // order returns an order, nil if there is none. They are in the order of their keys.
@@ -152,38 +172,4 @@ func (s *warehouseState) order(d, id int64) *orderState {
 		return nil
 	}
 	return &s.orders[i]
-}
-
-func (r *reader) readNewOrders(s *warehouseState) error {
-	return r.scan(newOrders, s.id, func(row []model.Value) {
-		id := row[1].Int()
-		d := s.district(row[0].Int())
-		if d.news == 0 {
-			d.firstNew = id
-		}
-		d.news++
-		d.lastNew = id
-		if o := s.order(row[0].Int(), id); o != nil {
-			o.isNew = true
-		} else {
-			s.stray++
-		}
-		r.totals.undelivered++
-	}, "no_d_id", "no_o_id")
-}
-
-func (r *reader) readLines(s *warehouseState) error {
-	return r.scan(orderLine, s.id, func(row []model.Value) {
-		s.district(row[0].Int()).lines++
-		r.totals.lines++
-		o := s.order(row[0].Int(), row[1].Int())
-		if o == nil {
-			return
-		}
-		o.lines++
-		if !row[2].IsNull() {
-			o.delivered++
-			o.deliveredSum += row[3].Int()
-		}
-	}, "ol_d_id", "ol_o_id", "ol_delivery_d", "ol_amount")
 }

@@ -1,6 +1,7 @@
 package tpcc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -83,25 +84,23 @@ var errRollback = errors.New("the user rolls back")
 // Do performs the transaction, in one transaction of the database.
 func (t *terminal) Do(ctx context.Context, out *workload.Outcome) error {
 	out.Kind = int(t.kind)
-	t.did, t.counts = totals{}, t.kind == orderStatus || t.kind == stockLevel
+	t.ctx, t.out, t.did, t.counts = ctx, out, totals{}, t.kind == orderStatus || t.kind == stockLevel
 	before := t.tally
-	err := t.Begin(ctx, out)
-	if err == nil {
-		err = t.perform(ctx, out)
+	if t.err = t.Begin(ctx, out); t.err == nil {
+		perform[t.kind](t)
 	}
-	if err == nil {
-		if err = t.Commit(ctx, out); err != nil {
-			before.noteCommit(err)
+	if t.err == nil {
+		if t.err = t.Commit(ctx, out); t.err != nil {
+			before.noteCommit(t.err)
 		}
 	}
-	if err != nil {
-		undone := t.Rollback(ctx, err, out)
-		if err != errRollback || undone != nil {
+	if t.err != nil {
+		undone := t.Rollback(ctx, t.err, out)
+		if t.err != errRollback || undone != nil {
 			t.tally = before
-			return errors.Join(err, undone)
+			return errors.Join(t.err, undone)
 		}
-		out.Kind, out.Bytes = int(rolledBack), 0
-		t.did = totals{}
+		out.Kind, out.Bytes, t.did = int(rolledBack), 0, totals{}
 	}
 	t.changed.add(&t.did)
 	t.done[out.Kind]++
@@ -110,18 +109,15 @@ func (t *terminal) Do(ctx context.Context, out *workload.Outcome) error {
 	return nil
 }
 
-func (t *terminal) perform(ctx context.Context, out *workload.Outcome) error {
-	switch t.kind {
-	case newOrder:
-		return t.enter(ctx, out)
-	case payment:
-		return t.receive(ctx, out)
-	case orderStatus:
-		return t.status(ctx, out)
-	case delivery:
-		return t.deliverAll(ctx, out)
-	}
-	return t.countLow(ctx, out)
+var perform = [kinds]func(*terminal){(*terminal).enter, (*terminal).receive, (*terminal).status, (*terminal).deliverAll, (*terminal).countLow}
+
+// fail ends the transaction with an error, unless it has failed before.
+func (t *terminal) fail(err error) { t.err = cmp.Or(t.err, err) }
+
+// one reads a row that nobody deletes.
+func (t *terminal) one(what string, of statement, args ...model.Value) {
+	t.read(of, args...)
+	t.need(t.got.n == 1, what)
 }
 
 // noteCommit notes a commit of which it is unknown whether it was done.
@@ -133,7 +129,7 @@ func (t *tally) noteCommit(err error) {
 
 // need notes a row that is missing, and that nobody deletes.
 func (t *terminal) need(found bool, what string) {
-	if found || !t.stage.checked {
+	if found || t.err != nil || !t.stage.checked {
 		return
 	}
 	if t.wrong++; t.wrong == 1 {

@@ -321,7 +321,10 @@ func TestCorruptions(t *testing.T) {
 		"a customer's payments are wrong":         {change(customer, "+c_ytd_payment"), []model.Value{one, one, one, integer(3)}, []string{"12"}},
 		"a payment is not in history": {&paid, []model.Value{one, one, one, one, one, at(start), integer(100), model.StringValue([]byte("x"))},
 			[]string{"8", "9", "10"}},
-		"a customer is missing": {remove(customer), []model.Value{one, one, one}, []string{"10"}},
+		"an order of a stock is lost":   {change(stock, "+s_quantity"), []model.Value{integer(5), one, one}, []string{"stocks"}},
+		"an order of a stock is double": {change(stock, "+s_ytd"), []model.Value{integer(5), one, integer(60)}, []string{"stocks"}},
+		"a stock is filled up":          {change(stock, "+s_quantity", "+s_ytd"), []model.Value{integer(81), integer(10), one, one}, nil},
+		"a customer is missing":         {remove(customer), []model.Value{one, one, one}, []string{"10"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var by []string
@@ -398,7 +401,7 @@ func TestLostOrder(t *testing.T) {
 	}
 	stage.(*mixStage).start.payments++ // as if a payment had vanished
 	f, err := stage.Finish(t.Context(), nil)
-	if err != nil || len(f.Broken) != 1 || !strings.Contains(f.Broken[0], "rows of history") {
+	if err != nil || len(f.Broken) != 1 || !strings.Contains(f.Broken[0], "the tables hold") {
 		t.Errorf("%q, %v", f.Broken, err)
 	}
 }
