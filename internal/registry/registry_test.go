@@ -51,7 +51,7 @@ var variants = map[string][]map[string]any{
 		telemetry(map[string]any{"schema": "write", "model": "doc"}),
 	},
 	"create-index": {{"rows": int64(700), "readers": int64(2), "load_clients": int64(2), "settle": 0.0}},
-	"largeobject":  {{"rows": int64(200), "readers": int64(2), "settle": 0.0}},
+	"largeobject":  {{"rows": int64(200), "readers": int64(2), "settle": 0.0}, {"rows": int64(100), "settle": 0.0, "atomic": false}},
 	"queue":        {{"rows": int64(300), "clients": int64(3), "load_clients": int64(2)}},
 	"udb":          {{"objects": int64(400), "clients": int64(3), "load_clients": int64(2), "settle": 0.0}},
 	"up2x":         {{"rows": int64(700), "clients": int64(3), "load_clients": int64(2), "settle": 0.0}},
