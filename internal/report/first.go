@@ -77,9 +77,21 @@ func headline(c *campaign) []string {
 		strings.TrimSpace(shared(func(t *result.Trial) string { return t.Workload })+" "+shared(func(t *result.Trial) string { return t.Preset })),
 		labelled("load:", shared(func(t *result.Trial) string { return t.Recorded })),
 		clients(c), extent(c),
-		labelled("cache", shared((*result.Trial).Cache)),
+		labelled("cache", caches(c)),
 		labelled("durability", durability(c)),
 		machine(c), trials, startedAt(c))
+}
+
+// caches returns the cache that all targets have, or that of each whose cache is known.
+func caches(c *campaign) string {
+	sizes, of := holders(c, (*result.Trial).CacheText)
+	if len(sizes) == 1 && len(of[sizes[0]]) == len(c.Targets) {
+		return sizes[0]
+	}
+	for i, size := range sizes {
+		sizes[i] = quantity.Joined(of[size]) + ": " + size
+	}
+	return strings.Join(sizes, "; ")
 }
 
 // durability returns the level with its meaning; the level alone if that means

@@ -150,7 +150,7 @@ func headFacts(c *campaign) []page.Fact {
 	add("workload", func(t *result.Trial) string { return t.Workload })
 	add("preset", func(t *result.Trial) string { return t.Preset })
 	list = append(list, durabilityFact(c))
-	add("cache", (*result.Trial).Cache)
+	add("cache", (*result.Trial).CacheText)
 	add("seed", func(t *result.Trial) string {
 		if t.Imported != nil || t.Recorded != "" {
 			return "" // unknown

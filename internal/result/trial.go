@@ -11,6 +11,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/pace"
+	"rumbench/internal/quantity"
 	"rumbench/workload"
 )
 
@@ -115,6 +116,14 @@ func (t *Trial) Cache() string {
 		}
 	}
 	return ""
+}
+
+// CacheText returns the cache in a unit that people read.
+func (t *Trial) CacheText() string {
+	if n, err := quantity.ParseSize(t.Cache()); err == nil {
+		return quantity.Bytes(n)
+	}
+	return t.Cache()
 }
 
 // EngineVersion returns the version that a server reports, or that of the
