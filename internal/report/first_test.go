@@ -121,12 +121,28 @@ func TestTrust(t *testing.T) {
 			unlike.Trials[i].Durability = "none"
 		}
 	}
+	refused := func(target int, change func(s *result.Step)) Input {
+		in := clean(1)
+		change(&in.Trials[target].Steps[2])
+		return in
+	}
+	check := refused(0, func(s *result.Step) {
+		s.Refuse(metric.Warn(metric.WrongResult, metric.Values{"what": "no message is lost: 9 == 10"}))
+	})
+	missed := refused(1, func(s *result.Step) {
+		s.Groups[0].SLA = &metric.SLA{Target: 100, Achieved: 57, Saturated: true}
+	})
+	elsewhere := refused(0, func(*result.Step) {})
+	elsewhere.Trials[0].Status = result.Invalid
 	for _, c := range []struct {
 		name  string
 		in    Input
 		level page.Level
 		line  string
 	}{
+		{"a check", check, page.Poor, "pebble in l.i1 cannot be compared: wrong result: no message is lost: 9 == 10."},
+		{"a promise", missed, page.Poor, "sqlite in l.i1 cannot be compared: SLA missed: group insert was to do 100/s and did 57/s; saturated."},
+		{"another step", elsewhere, page.Poor, "pebble in l.i1 cannot be compared: another step of the trial is invalid."},
 		{"clean", clean(4), page.Good, "4 trials each, of equal work"},
 		{"one trial", clean(1), page.Fair, "One trial each"},
 		{"remarks", disturbed(clean(4)), page.Fair, "wrong result"},

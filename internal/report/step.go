@@ -220,7 +220,7 @@ func statusLines(s *step) []string {
 			}
 		}
 		if s.Refused(t, metric.SLAMissed) || s.Refused(t, metric.Saturated) {
-			out = append(out, []any{t.Name + ": " + strings.Join(s.Refusals(t), ", ") + ". Its numbers in this step are not comparable."})
+			out = append(out, []any{t.Name + ": " + reasons(s, t) + ". Its numbers in this step are not comparable."})
 		}
 	}
 	return page.Merged(out)

@@ -89,8 +89,8 @@ func summaryTable(s *step, n *page.Notes) page.Table {
 // targetMarks note why a target is not compared in a step.
 func targetMarks(s *step, t *target, n *page.Notes) (marks string) {
 	mark := func(why string) { marks += fmt.Sprintf(" ⚠%d", n.Mark(t.Name+" in "+s.Name+": "+why).Number) }
-	for _, d := range s.Refusals(t) {
-		mark(d + "; not comparable")
+	if why := reasons(s, t); why != "" {
+		mark(why + "; not comparable")
 	}
 	if why := s.Unlike(s.c.Targets[0], t); why != "" {
 		mark(why + "; not compared")
