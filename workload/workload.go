@@ -434,4 +434,6 @@ type Finding struct {
 	ReadAll bool
 	// Notes are remarks about a valid result.
 	Notes []string
+	// OwnSQL are the operations in which the engine executed SQL of the user's own.
+	OwnSQL []string
 }

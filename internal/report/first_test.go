@@ -197,3 +197,30 @@ func TestCard(t *testing.T) {
 		})
 	}
 }
+
+// SQL of the user's own is beside the targets that executed it, on the first screen and
+// in the summary.
+func TestOwnSQL(t *testing.T) {
+	in := fixture(1)
+	in.Trials[1].Steps[2].OwnSQL = []string{"claim", "expire"}
+	in.Trials[1].Steps[3].OwnSQL = []string{"expire"}
+	for name, c := range map[string]struct {
+		write func(*bytes.Buffer) error
+		want  []string
+	}{
+		"first screen": {func(b *bytes.Buffer) error { return Summary(b, in) }, []string{"sqlite (sqlite 3.51.2; own SQL: claim, expire), bbolt (bbolt v1.5.0) ·"}},
+		"summary":      {func(b *bytes.Buffer) error { return Text(b, in, 0) }, []string{"\n  sqlite: own SQL: claim, expire\n", "\n  sqlite: own SQL: expire\n"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := c.write(&b); err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range c.want {
+				if strings.Count(b.String(), want) != 1 {
+					t.Errorf("%q is not in it once:\n%s", want, b.String())
+				}
+			}
+		})
+	}
+}

@@ -138,7 +138,7 @@ func describe(t *target) string {
 	if v := cmp.Or(server, own); v != "" {
 		parts = append(parts, v)
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(said(append(parts, ownSQL(t, ""))...), ", ")
 }
 
 // headFacts returns the first line: the conditions of the measurement.

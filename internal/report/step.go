@@ -64,6 +64,9 @@ func stepSection(v *view, s *step, folded bool) page.Section {
 	if s.Doc != "" {
 		sec.Blocks = append(sec.Blocks, page.Prose("doc", s.Doc))
 	}
+	if own := ownLines(s); len(own) > 0 {
+		sec.Blocks = append(sec.Blocks, page.Prose("about", strings.Join(own, "; ")+"."))
+	}
 	for _, line := range statusLines(s) {
 		sec.Blocks = append(sec.Blocks, page.Banner(line))
 	}

@@ -77,6 +77,7 @@ func summaryTable(s *step, n *page.Notes) page.Table {
 		g.Rows = append(g.Rows, row)
 	}
 	g.Foot = append(answerLines(s, n), settledLines(s, n)...)
+	g.Foot = append(g.Foot, ownLines(s)...)
 	for _, tg := range s.c.Targets {
 		if line := failuresOf(s, tg).line(); line != "" {
 			g.Foot = append(g.Foot, line)
@@ -152,6 +153,16 @@ func headlineOf(s *step) string {
 		parts = append(parts, "writes per "+k.Per)
 	}
 	return strings.TrimSpace(s.Name + "  " + strings.Join(parts, ", "))
+}
+
+// ownLines returns which targets executed SQL of the user's own in a step.
+func ownLines(s *step) (out []string) {
+	for _, t := range s.c.Targets {
+		if own := ownSQL(t, s.Name); own != "" {
+			out = append(out, t.Name+": "+own)
+		}
+	}
+	return out
 }
 
 // answerLines returns what a search found in a step.

@@ -173,6 +173,9 @@ type Step struct {
 	Access       workload.Access `json:"access,omitempty"`
 	BeforeWrites bool            `json:"before_writes,omitempty"`
 
+	// OwnSQL are the operations in which the engine executed SQL of the user's own.
+	OwnSQL []string `json:"own_sql,omitempty"`
+
 	Primary   string                `json:"primary"`    // the operation kind that the step is about
 	WritesPer string                `json:"writes_per"` // the operation kind that writes are reported per
 	Groups    []Group               `json:"groups,omitempty"`

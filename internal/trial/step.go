@@ -252,6 +252,7 @@ func (t *stepRun) load(ctx context.Context) error {
 	}
 	t.previous = &found.Live
 	t.out.Note(found.Notes...)
+	t.out.OwnSQL = found.OwnSQL
 	for _, b := range found.Broken {
 		t.out.Refuse(metric.Warn(metric.WrongResult, metric.Values{"what": b}))
 	}
