@@ -2,6 +2,7 @@ package result
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -258,6 +259,9 @@ type Group struct {
 	// not, nil if it was not recorded (older builds).
 	Ramp []Ramp   `json:"ramp,omitzero"`
 	Ops  []string `json:"ops"`
+	// Shares are the planned shares of its operations, where there are several and the
+	// shares are known.
+	Shares map[string]float64 `json:"shares,omitempty"`
 	// Parts are the statements of its operations, if they are timed individually.
 	Parts []string `json:"parts,omitempty"`
 	// Units are what operations count, by their kinds: "row", "query"; nil if that
@@ -285,6 +289,19 @@ func (g *Group) Promised(op string) float64 {
 		return 0
 	}
 	return g.Rate
+}
+
+// Extremes returns the least and the greatest rate of a group whose rate changes; 0 of
+// others.
+func (g *Group) Extremes() (least, most float64) {
+	if len(g.Ramp) == 0 {
+		return 0, 0
+	}
+	least = math.Inf(1)
+	for _, r := range g.Ramp {
+		least, most = min(least, r.From, r.To), max(most, r.From, r.To)
+	}
+	return least, most
 }
 
 // Ramp is a stretch of time in which a rate changes linearly.

@@ -165,6 +165,12 @@ func groupsOf(step *workload.Step) (out []result.Group) {
 		}
 		for _, k := range g.Ops {
 			d.Ops = append(d.Ops, k.Name)
+			if k.Share > 0 && k.Share < 1 {
+				if d.Shares == nil {
+					d.Shares = map[string]float64{}
+				}
+				d.Shares[k.Name] = k.Share
+			}
 			d.Units[k.Name], d.Units[k.Whole()] = k.Unit, k.Unit
 			if k.Whole() != k.Name && !k.Upkeep {
 				if d.Of == nil {
