@@ -237,6 +237,8 @@ const (
 type OpKind struct {
 	Name string // "insert", "range market"
 	Unit string // what Outcome.Rows counts and costs are divided by: "row", "query"
+	// Share is its planned share of the group's operations; 0: unknown.
+	Share float64
 	// Upkeep is whether operations are not part of the workload's schedule: they
 	// are timed, but neither counted as work nor paced.
 	Upkeep bool
@@ -434,4 +436,6 @@ type Finding struct {
 	ReadAll bool
 	// Notes are remarks about a valid result.
 	Notes []string
+	// OwnSQL are the operations in which the engine executed SQL of the user's own.
+	OwnSQL []string
 }

@@ -58,7 +58,7 @@ func (s *store) Settings() []engine.Setting {
 	return append([]engine.Setting{
 		{Name: "durability", Value: string(s.durability), Source: engine.AsSet},
 		{Name: "write-ahead log", Value: log, Source: engine.AsSet},
-		{Name: "cache", Value: fmt.Sprintf("%d B for blocks; cache_size has room for %d memtables besides", s.cache, memtables), Source: engine.AsSet},
+		{Name: "cache", Value: fmt.Sprintf("%s for blocks; cache_size has room for %d memtables besides", quantity.Bytes(s.cache), memtables), Source: engine.AsSet},
 	}, s.effective...)
 }
 

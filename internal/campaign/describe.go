@@ -161,8 +161,18 @@ func describeStop(w io.Writer, s plan.Stop) {
 
 // describeArrivals returns how operations arrive at the clients of a group.
 func describeArrivals(a *pace.Arrivals) string {
+	const most = 8 // that can be read
 	var rates []string
-	for _, g := range a.Segments {
+	segments := a.Segments
+	if len(segments) > most {
+		least, greatest := math.Inf(1), 0.0
+		for _, g := range segments {
+			least, greatest = min(least, g.From, g.To), max(greatest, g.From, g.To)
+		}
+		segments = nil
+		rates = append(rates, fmt.Sprintf("a curve from %.4g to %.4g", least, greatest))
+	}
+	for _, g := range segments {
 		rate := fmt.Sprintf("%.10g", g.From)
 		if g.To != g.From {
 			rate += fmt.Sprintf(" to %.10g", g.To)
@@ -198,10 +208,13 @@ func describeStep(w io.Writer, s *workload.Step) {
 	for _, g := range s.Groups {
 		part := fmt.Sprintf("%d × %s", g.Clients, g.Name)
 		if g.Work > 0 {
-			part += fmt.Sprintf(", %d operations each", g.Work)
+			part += ", " + quantity.Count(int(g.Work), "operation") + " each"
 		}
 		if g.Rate > 0 {
-			part += fmt.Sprintf(" at %g/s", g.Rate)
+			part += fmt.Sprintf(" at %.6g/s", g.Rate*float64(g.Clients))
+			if g.Clients > 1 {
+				part += " in all"
+			}
 		}
 		if g.Arrivals != nil {
 			part += describeArrivals(g.Arrivals)

@@ -100,11 +100,11 @@ func Apart(a, b *Target) []string {
 	return out
 }
 
-// UnequalCaches returns which cache each target has, if they differ: "a: 16MiB,
+// UnequalCaches returns which cache each target has, if they differ: "a: 16 MiB,
 // b: the page cache, without a limit". Unknown caches do not count as
 // different.
 func (c *Campaign) UnequalCaches() string {
-	text, differ := c.Shared(func(t *Target) []string { return t.Distinct((*result.Trial).Cache) })
+	text, differ := c.Shared(func(t *Target) []string { return t.Distinct((*result.Trial).CacheText) })
 	if !differ {
 		return ""
 	}

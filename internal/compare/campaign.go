@@ -7,6 +7,7 @@ package compare
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
@@ -162,48 +163,94 @@ func (r *Run) Row(k Key) *metric.Row {
 	return nil
 }
 
-// Refusals returns the reasons why the step's numbers on a target cannot be compared
-// with those of others, in a few words each.
-func (s *stepRuns) Refusals(t *Target) []string { return slices.Clip(s.seenOn(t).refusals) }
+// Refusal is a reason why a step's numbers on a target cannot be compared with those of
+// others.
+type Refusal struct {
+	Short string // a few words
+	Text  string // what was expected, and what was found, where that is known
+}
 
-func refusalsOf(used []Run) []string {
-	var out []string
+// Refusals returns the reasons not to compare a target, in a few words each.
+func (s *stepRuns) Refusals(t *Target) (out []string) {
+	for _, r := range s.Reasons(t) {
+		out = AppendNew(out, r.Short)
+	}
+	return out
+}
+
+// Reasons returns the same reasons in full. Of trials that have the same one, the first
+// has the figures.
+func (s *stepRuns) Reasons(t *Target) []Refusal { return slices.Clip(s.seenOn(t).refusals) }
+
+func reasonsOf(used []Run) (out []Refusal) {
 	for _, r := range used {
-		if r.Trial.Status == result.Invalid || r.Step.Status == result.Invalid {
-			out = AppendNew(out, "invalid")
+		var own []Refusal
+		for _, of := range r.refusals() {
+			if slices.ContainsFunc(out, func(o Refusal) bool { return o.Short == of.Short }) {
+				continue
+			}
+			if len(used) > 1 {
+				of.Text += fmt.Sprintf(" (trial %d)", r.Trial.Trial)
+			}
+			own = append(own, of)
 		}
-		switch r.Step.Status {
-		case result.Partial, result.Failed:
-			out = AppendNew(out, string(r.Step.Status))
-		case result.Running:
-			out = AppendNew(out, "unfinished")
+		out = append(out, own...)
+	}
+	return out
+}
+
+// refusals returns the reasons not to compare a run.
+func (r *Run) refusals() (out []Refusal) {
+	const invalid = "invalid"
+	if r.Step.Status == result.Invalid {
+		for _, w := range r.Step.Warnings {
+			if w.Code.Kind().Effect == metric.Invalidates {
+				out = append(out, Refusal{invalid, w.Text})
+			}
 		}
-		for _, c := range refusals(r.Step) {
-			out = AppendNew(out, c.Kind().Short)
+	}
+	switch {
+	case len(out) > 0:
+	case r.Step.Status == result.Invalid:
+		out = append(out, Refusal{invalid, invalid})
+	case r.Trial.Status == result.Invalid:
+		out = append(out, Refusal{invalid, "another step of the trial is invalid"})
+	}
+	switch r.Step.Status {
+	case result.Partial, result.Failed:
+		out = append(out, Refusal{string(r.Step.Status), string(r.Step.Status)})
+	case result.Running:
+		out = append(out, Refusal{"unfinished", "unfinished"})
+	}
+	for _, w := range refusals(r.Step) {
+		text := w.Text
+		if w.Code == metric.Saturated {
+			text = w.Short() // the promise that it missed has the figures
 		}
+		out = append(out, Refusal{w.Short(), text})
 	}
 	return out
 }
 
 // Refused reports whether the code is among the reasons not to compare a target.
 func (s *stepRuns) Refused(t *Target, code metric.Code) bool {
-	return slices.ContainsFunc(s.Used(t), func(r Run) bool { return slices.Contains(refusals(r.Step), code) })
+	return slices.ContainsFunc(s.Used(t), func(r Run) bool { return metric.Has(refusals(r.Step), code) })
 }
 
-// refusals returns the codes for which a step's numbers are not compared. Promises
+// refusals returns the warnings for which a step's numbers are not compared. Promises
 // are judged by what is recorded of them: unknown is not missed.
-func refusals(s *result.Step) (out []metric.Code) {
+func refusals(s *result.Step) (out []metric.Warning) {
 	for _, w := range s.Warnings {
 		if w.Code.Kind().Effect == metric.Refuses {
-			out = append(out, w.Code)
+			out = append(out, w)
 		}
 	}
 	for _, g := range s.Groups {
 		if g.SLA != nil && !g.SLA.Met {
-			out = append(out, metric.SLAMissed)
+			out = metric.AppendNew(out, metric.Warn(metric.SLAMissed, metric.Values{"group": g.Name, "target": g.SLA.Target, "achieved": g.SLA.Achieved}))
 		}
 		if g.SLA != nil && g.SLA.Saturated {
-			out = append(out, metric.Saturated)
+			out = metric.AppendNew(out, metric.Warn(metric.Saturated, metric.Values{"group": g.Name}))
 		}
 	}
 	return out

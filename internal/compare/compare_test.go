@@ -302,7 +302,7 @@ func TestUnequalCaches(t *testing.T) {
 	b.Engine, b.Settings = "mapped", []engine.Setting{{Name: "cache", Value: "without a limit"}}
 	c.Engine = "silent"
 	camp := compare.New([]*result.Trial{a, b, c})
-	if got := camp.UnequalCaches(); got != "a: 16MiB, b: without a limit" {
+	if got := camp.UnequalCaches(); got != "a: 16 MiB, b: without a limit" {
 		t.Errorf("caches: %q", got)
 	}
 	if got := strings.Join(compare.Apart(camp.Targets[0], camp.Targets[1]), "; "); !strings.Contains(got, "cache: 16MiB and without a limit") {

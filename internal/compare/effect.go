@@ -219,7 +219,7 @@ func (s *Step) unfit(base, t *Target, e *Effect) string {
 	}{{e.Base, base}, {e.New, t}} {
 		switch refusals := s.seenOn(n.of).refusals; {
 		case len(refusals) > 0:
-			return n.of.Name + ": " + refusals[0]
+			return n.of.Name + ": " + refusals[0].Short
 		case n.Disturbed():
 			return n.of.Name + ": disturbed, what other programs did may be in the number"
 		}

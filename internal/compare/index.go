@@ -7,7 +7,7 @@ import (
 // seen is what is derived from a step's runs on a target, once.
 type seen struct {
 	used     []Run
-	refusals []string
+	refusals []Refusal
 	offers   []offer
 	numbers  map[Key]*Number
 }
@@ -19,7 +19,7 @@ func (s *stepRuns) seenOn(t *Target) *seen {
 		return o
 	}
 	used := usedOf(s.Runs[t])
-	o := &seen{used: used, refusals: refusalsOf(used), offers: offersOf(used), numbers: numbersOf(used)}
+	o := &seen{used: used, refusals: reasonsOf(used), offers: offersOf(used), numbers: numbersOf(used)}
 	s.on[t] = o
 	return o
 }

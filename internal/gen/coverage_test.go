@@ -122,7 +122,13 @@ func TestAlias(t *testing.T) {
 		"one": {3}, "with zeros": {0, 70, 0, 0, 29, 1, 0}, "alike": {2, 2, 2, 2, 2, 2, 2}, "far apart": {1e9, 1e6, 1e6, 2e7},
 		"thousand": many, "ranges": fittedShares(30),
 	} {
-		chiSquare(t, name, gen.NewAlias(weights), normalized(weights))
+		a, shares := gen.NewAlias(weights), normalized(weights)
+		chiSquare(t, name, a, shares)
+		for i, share := range shares {
+			if got := a.Share(i); math.Abs(got-share) > 1e-9 {
+				t.Errorf("%s: number %d has the share %g, want %g", name, i, got, share)
+			}
+		}
 	}
 }
 

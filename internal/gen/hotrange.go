@@ -57,6 +57,17 @@ func (a *Alias) Draw(s *Source) int64 {
 	return int64(a.other[i])
 }
 
+// Share returns the share of number i.
+func (a *Alias) Share(i int) float64 {
+	share := a.keep[i]
+	for k, other := range a.other {
+		if int(other) == i && k != i {
+			share += 1 - a.keep[k]
+		}
+	}
+	return share / float64(len(a.keep))
+}
+
 // HotRanges is the model of key accesses of Cao et al. ("Characterizing, Modeling, and
 // Benchmarking RocksDB Key-Value Workloads at Facebook", FAST 2020): adjacent keys are
 // hot together. Each range of keys has its share of the draws, in a random order of

@@ -111,7 +111,7 @@ var throughput = []Metric{
 	{Name: "reads_per_s", Unit: "1/s", Better: Higher, Family: Throughput, Label: "reads/s", Doc: "Of queries_per_s, statements that read."},
 	{Name: "writes_per_s", Unit: "1/s", Better: Higher, Family: Throughput, Label: "writes/s", Doc: "Of queries_per_s, statements that changed something."},
 	{Name: "others_per_s", Unit: "1/s", Family: Throughput, Label: "others/s", Doc: "Of queries_per_s, all else: begin, commit, rollback, and writes that found nothing to change."},
-	{Name: "rows", Unit: "count", Family: Throughput, Doc: "Units done in the window."},
+	{Name: "rows", Unit: "count", Family: Throughput, Label: "units done", Doc: "Units done in the window: rows, or operations where these are what is counted."},
 	{Name: "rows_found", Unit: "count", Family: Throughput, Per: PerOperation, Doc: "Rows that an operation found, or changed, on average: rows that the engine returned, counted or changed. At most those expected, where each operation has a number of its own.", Formula: "rows found ÷ operations", See: "method.md#rows-that-are-not-there"},
 	{Name: "rows_expected", Unit: "count", Family: Throughput, Per: PerOperation, Doc: "Rows that an operation had to find on average, if the database holds what the workload has put there; absent where the workload cannot know it."},
 	{Name: "found_share", Unit: "ratio", Family: Throughput, Doc: "Share of the expected rows that were found. Below 0.99 rates and times carry a warning: missing rows make operations cheaper. Below 0.9 the step is not compared.", Formula: "rows found ÷ rows expected"},

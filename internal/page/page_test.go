@@ -66,7 +66,7 @@ tree         kg
   a          10
   b  8 ⚠1 0.8×▼
   b has no more
-1 columns do not fit into 20 characters; look there.
+1 column did not fit into 20 characters; look there.
 `},
 		"wrapped": {wide, page.TextStyle{Width: 20, Wrap: true}, `
 Apples

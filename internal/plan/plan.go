@@ -67,9 +67,8 @@ type Plan struct {
 	ErrorsAllowed float64
 	Calibrate     bool        // measure the client on the null engine first
 	Published     []Published // figures from elsewhere, for the report
-	Source        []byte      // the file, as it will be stored
+	Source        []byte      // the file with its overrides, as it will be stored
 	Declared      []byte      // the file of the workload, as it will be stored; nil: there is none
-	Sets          []string    // the overrides that apply to Source
 	Secrets       []byte      // the content of SecretFile; usually empty
 }
 
@@ -169,8 +168,11 @@ func Load(file string, src []byte, sets []string, cat Catalog, options ...Option
 	var p *Plan
 	if root != nil {
 		p = b.plan(root, defaultName(file))
-		src, sets = keepFile(p, root, src, sets)
-		b.seal(p, root, src, sets)
+		src = keepFile(p, root, src)
+		if len(sets) > 0 {
+			src = root.YAML() // with the overrides, it is what is run
+		}
+		b.seal(p, root, src)
 	}
 	if len(b.Problems) > 0 {
 		form.SortProblems(b.Problems)

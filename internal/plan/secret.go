@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"rumbench/engine"
@@ -102,11 +101,10 @@ func lineDSN(text string) (string, error) {
 
 // seal removes the data source names from a plan that is to be stored. Secret ones
 // are kept apart, and the plan refers to them. A plan without any stays as it was
-// written; others lose their comments, which may hold an old password, and have
-// the overrides applied.
-func (b *binder) seal(p *Plan, root *form.Node, src []byte, sets []string) {
-	if !strings.Contains(strings.ToLower(string(src)+strings.Join(sets, "\n")), "dsn") {
-		p.Source, p.Sets = src, slices.Clone(sets)
+// written; others lose their comments, which may hold an old password.
+func (b *binder) seal(p *Plan, root *form.Node, src []byte) {
+	if !strings.Contains(strings.ToLower(string(src)), "dsn") {
+		p.Source = src
 		return
 	}
 	var kept strings.Builder

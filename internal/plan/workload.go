@@ -96,12 +96,11 @@ func isFile(name string) bool {
 // WorkloadFile is the workload's file in a campaign's directory.
 const WorkloadFile = "workload.yaml"
 
-// keepFile makes the plan, as it will be stored with its overrides, name the copy of
-// the workload's file.
-func keepFile(p *Plan, root *form.Node, src []byte, sets []string) ([]byte, []string) {
+// keepFile makes the plan, as it will be stored, name the copy of the workload's file.
+func keepFile(p *Plan, root *form.Node, src []byte) []byte {
 	n := root.Get("workload")
 	if p.Declared == nil || n == nil {
-		return src, sets
+		return src
 	}
 	written := n.Text
 	n.Text, n.Value = "./"+WorkloadFile, "./"+WorkloadFile
@@ -110,10 +109,10 @@ func keepFile(p *Plan, root *form.Node, src []byte, sets []string) ([]byte, []st
 		line := lines[n.Line-1]
 		if at := n.Column - 1; at < len(line) && bytes.HasPrefix(line[at:], []byte(written)) {
 			lines[n.Line-1] = slices.Concat(line[:at], []byte(n.Text), line[at+len(written):])
-			return bytes.Join(lines, nil), sets
+			return bytes.Join(lines, nil)
 		}
 	}
-	return root.YAML(), nil // it is quoted, or an override; all overrides are applied
+	return root.YAML() // it is quoted, or an override
 }
 
 // override reads the parameters that a target overrides. Its steps must be those of

@@ -87,3 +87,27 @@ func TestHostsDifferIsShown(t *testing.T) {
 		t.Error("the warning is behind the numbers")
 	}
 }
+
+// A cache has a unit, and is said of those targets only that report one.
+func TestCaches(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		of   []string // by target
+		want string
+	}{
+		{"shared", []string{"67108864", "64MiB"}, "64 MiB"},
+		{"different", []string{"1000000", "64MiB"}, "a: 977 KiB; b: 64 MiB"},
+		{"one is unknown", []string{"", "8 MiB for blocks", "8 MiB for blocks"}, "b and c: 8 MiB for blocks"},
+		{"unknown", []string{"", ""}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var list []Trial
+			for i, cache := range c.of {
+				list = append(list, Trial{Trial: &result.Trial{Target: string(rune('a' + i)), Knobs: map[string]string{"cache": cache}}})
+			}
+			if got := caches(newCampaign(list)); got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}

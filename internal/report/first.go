@@ -77,9 +77,21 @@ func headline(c *campaign) []string {
 		strings.TrimSpace(shared(func(t *result.Trial) string { return t.Workload })+" "+shared(func(t *result.Trial) string { return t.Preset })),
 		labelled("load:", shared(func(t *result.Trial) string { return t.Recorded })),
 		clients(c), extent(c),
-		labelled("cache", shared((*result.Trial).Cache)),
+		labelled("cache", caches(c)),
 		labelled("durability", durability(c)),
 		machine(c), trials, startedAt(c))
+}
+
+// caches returns the cache that all targets have, or that of each whose cache is known.
+func caches(c *campaign) string {
+	sizes, of := holders(c, (*result.Trial).CacheText)
+	if len(sizes) == 1 && len(of[sizes[0]]) == len(c.Targets) {
+		return sizes[0]
+	}
+	for i, size := range sizes {
+		sizes[i] = quantity.Joined(of[size]) + ": " + size
+	}
+	return strings.Join(sizes, "; ")
 }
 
 // durability returns the level with its meaning; the level alone if that means
@@ -99,14 +111,14 @@ func labelled(label, text string) string {
 	return label + " " + text
 }
 
-// versions returns the targets with the versions of their engines, which those of
-// one version share.
+// versions returns the targets with the versions of their engines and SQL of the user's
+// own, which those of one version share.
 func versions(c *campaign) string {
 	var order []string
 	of := map[string][]string{}
 	for _, t := range c.Targets {
 		v, _, _ := strings.Cut(t.Trials[0].EngineVersion(), " ")
-		v = strings.TrimSpace(t.Trials[0].Engine + " " + v)
+		v = strings.Join(said(strings.TrimSpace(t.Trials[0].Engine+" "+v), ownSQL(t, "")), "; ")
 		order, of[v] = compare.AppendNew(order, v), append(of[v], t.Name)
 	}
 	var parts []string
@@ -118,6 +130,20 @@ func versions(c *campaign) string {
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// ownSQL returns the operations in which a target executed SQL of the user's own in a
+// step, or in all for "", as "own SQL: take"; "" if there are none.
+func ownSQL(t *target, step string) string {
+	var ops []string
+	for _, trial := range t.Trials {
+		for i := range trial.Steps {
+			if s := &trial.Steps[i]; step == "" || s.Name == step {
+				ops = compare.AppendNew(ops, s.OwnSQL...)
+			}
+		}
+	}
+	return labelled("own SQL:", strings.Join(ops, ", "))
 }
 
 // extent returns how much data the step that leads had, and how long it ran.

@@ -121,12 +121,28 @@ func TestTrust(t *testing.T) {
 			unlike.Trials[i].Durability = "none"
 		}
 	}
+	refused := func(target int, change func(s *result.Step)) Input {
+		in := clean(1)
+		change(&in.Trials[target].Steps[2])
+		return in
+	}
+	check := refused(0, func(s *result.Step) {
+		s.Refuse(metric.Warn(metric.WrongResult, metric.Values{"what": "no message is lost: 9 == 10"}))
+	})
+	missed := refused(1, func(s *result.Step) {
+		s.Groups[0].SLA = &metric.SLA{Target: 100, Achieved: 57, Saturated: true}
+	})
+	elsewhere := refused(0, func(*result.Step) {})
+	elsewhere.Trials[0].Status = result.Invalid
 	for _, c := range []struct {
 		name  string
 		in    Input
 		level page.Level
 		line  string
 	}{
+		{"a check", check, page.Poor, "pebble in l.i1 cannot be compared: wrong result: no message is lost: 9 == 10."},
+		{"a promise", missed, page.Poor, "sqlite in l.i1 cannot be compared: SLA missed: group insert was to do 100/s and did 57/s; saturated."},
+		{"another step", elsewhere, page.Poor, "pebble in l.i1 cannot be compared: another step of the trial is invalid."},
 		{"clean", clean(4), page.Good, "4 trials each, of equal work"},
 		{"one trial", clean(1), page.Fair, "One trial each"},
 		{"remarks", disturbed(clean(4)), page.Fair, "wrong result"},
@@ -177,6 +193,33 @@ func TestCard(t *testing.T) {
 			}
 			if n := bytes.Count(b.Bytes(), []byte("\n")); n > 30 {
 				t.Errorf("the summary has %d lines:\n%s", n, b.String())
+			}
+		})
+	}
+}
+
+// SQL of the user's own is beside the targets that executed it, on the first screen and
+// in the summary.
+func TestOwnSQL(t *testing.T) {
+	in := fixture(1)
+	in.Trials[1].Steps[2].OwnSQL = []string{"claim", "expire"}
+	in.Trials[1].Steps[3].OwnSQL = []string{"expire"}
+	for name, c := range map[string]struct {
+		write func(*bytes.Buffer) error
+		want  []string
+	}{
+		"first screen": {func(b *bytes.Buffer) error { return Summary(b, in) }, []string{"sqlite (sqlite 3.51.2; own SQL: claim, expire), bbolt (bbolt v1.5.0) ·"}},
+		"summary":      {func(b *bytes.Buffer) error { return Text(b, in, 0) }, []string{"\n  sqlite: own SQL: claim, expire\n", "\n  sqlite: own SQL: expire\n"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := c.write(&b); err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range c.want {
+				if strings.Count(b.String(), want) != 1 {
+					t.Errorf("%q is not in it once:\n%s", want, b.String())
+				}
 			}
 		})
 	}

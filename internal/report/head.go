@@ -138,7 +138,7 @@ func describe(t *target) string {
 	if v := cmp.Or(server, own); v != "" {
 		parts = append(parts, v)
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(said(append(parts, ownSQL(t, ""))...), ", ")
 }
 
 // headFacts returns the first line: the conditions of the measurement.
@@ -150,7 +150,7 @@ func headFacts(c *campaign) []page.Fact {
 	add("workload", func(t *result.Trial) string { return t.Workload })
 	add("preset", func(t *result.Trial) string { return t.Preset })
 	list = append(list, durabilityFact(c))
-	add("cache", (*result.Trial).Cache)
+	add("cache", (*result.Trial).CacheText)
 	add("seed", func(t *result.Trial) string {
 		if t.Imported != nil || t.Recorded != "" {
 			return "" // unknown

@@ -2,7 +2,10 @@ package report
 
 import (
 	"fmt"
+	"strings"
 	"testing"
+
+	"rumbench/internal/result"
 )
 
 // crowded lists what is wider than its place and pairs of pictures that lie over
@@ -60,4 +63,31 @@ func TestPicturesHaveTheirPlaces(t *testing.T) {
 		b.resize(t, 1100)
 		check(t)
 	})
+}
+
+// The numbers and the main tables fit a screen of 1300 pixels, though their heads are
+// long; no words make a table wider than a page of them.
+func TestTablesFit(t *testing.T) {
+	in := fixture(4)
+	for i := range in.Trials {
+		steps := in.Trials[i].Steps
+		for j := range steps {
+			steps[j].Status = result.Invalid
+			for k := range steps[j].Settle {
+				steps[j].Settle[k].Detail = strings.Repeat("levels before and after\n", 50)
+			}
+		}
+	}
+	b := openBrowser(t)
+	b.open(t, write(t, in), 1300, "light")
+	wide := evaluate[[]string](t, b, `(() => {
+		for (const d of document.querySelectorAll("main details")) d.open = true;
+		const settle = [...document.querySelectorAll("h3")].filter(h => h.textContent.startsWith("Settle actions")).map(h => h.parentElement.querySelector(".scroll"));
+		const main = [...document.querySelectorAll("#numbers .scroll, .step > .scroll, .step > details > .scroll")];
+		if (main.length < 6 || settle.length !== 1) return ["the page has " + main.length + " main tables, " + settle.length + " of settle actions"];
+		return [...main, ...settle].filter(e => e.scrollWidth > e.clientWidth).map(e => e.scrollWidth + " of " + e.clientWidth + ": " + e.textContent.slice(0, 80));
+	})()`)
+	for _, w := range wide {
+		t.Error(w)
+	}
 }

@@ -64,6 +64,9 @@ func stepSection(v *view, s *step, folded bool) page.Section {
 	if s.Doc != "" {
 		sec.Blocks = append(sec.Blocks, page.Prose("doc", s.Doc))
 	}
+	if own := ownLines(s); len(own) > 0 {
+		sec.Blocks = append(sec.Blocks, page.Prose("about", strings.Join(own, "; ")+"."))
+	}
 	for _, line := range statusLines(s) {
 		sec.Blocks = append(sec.Blocks, page.Banner(line))
 	}
@@ -220,7 +223,7 @@ func statusLines(s *step) []string {
 			}
 		}
 		if s.Refused(t, metric.SLAMissed) || s.Refused(t, metric.Saturated) {
-			out = append(out, []any{t.Name + ": " + strings.Join(s.Refusals(t), ", ") + ". Its numbers in this step are not comparable."})
+			out = append(out, []any{t.Name + ": " + reasons(s, t) + ". Its numbers in this step are not comparable."})
 		}
 	}
 	return page.Merged(out)
@@ -246,7 +249,7 @@ func groupsTable(s *step) page.Table {
 		{Name: "clients", Title: "Client goroutines, each with its own session"},
 		{Name: "promised rate", Title: "Units a second that the whole group is to do; without one, each operation begins when the one before has ended"},
 		{Name: "pace", Title: "How the intended starts are spread over time"},
-		{Name: "operations", Title: "The operation kinds that its clients do"},
+		{Name: "operations", Title: "The operation kinds that its clients do, with their planned shares where these are known"},
 	}}
 	for _, g := range s.Groups() {
 		if g.Clients == 0 {
@@ -256,8 +259,18 @@ func groupsTable(s *step) page.Table {
 		if g.Rate > 0 {
 			rate, pace = quantity.Digits(g.Rate)+"/s"+g.RateUnit(), g.Pace
 		}
+		if low, high := g.Extremes(); low < high {
+			rate += fmt.Sprintf(" on average, %s to %s/s", quantity.Digits(low), quantity.Digits(high))
+		}
+		var ops []string
+		for _, op := range g.Ops {
+			if share, ok := g.Shares[op]; ok {
+				op += " " + quantity.RoughShare(share)
+			}
+			ops = append(ops, op)
+		}
 		t.Add(plainRow(g.Name,
-			page.Cell{Text: fmt.Sprint(g.Clients), Number: true}, page.Words(rate), page.Words(pace), page.Words(strings.Join(g.Ops, ", "))))
+			page.Cell{Text: fmt.Sprint(g.Clients), Number: true}, page.Words(rate), page.Words(pace), page.Words(strings.Join(ops, ", "))))
 	}
 	return t
 }

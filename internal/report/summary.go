@@ -77,6 +77,7 @@ func summaryTable(s *step, n *page.Notes) page.Table {
 		g.Rows = append(g.Rows, row)
 	}
 	g.Foot = append(answerLines(s, n), settledLines(s, n)...)
+	g.Foot = append(g.Foot, ownLines(s)...)
 	for _, tg := range s.c.Targets {
 		if line := failuresOf(s, tg).line(); line != "" {
 			g.Foot = append(g.Foot, line)
@@ -89,8 +90,8 @@ func summaryTable(s *step, n *page.Notes) page.Table {
 // targetMarks note why a target is not compared in a step.
 func targetMarks(s *step, t *target, n *page.Notes) (marks string) {
 	mark := func(why string) { marks += fmt.Sprintf(" ⚠%d", n.Mark(t.Name+" in "+s.Name+": "+why).Number) }
-	for _, d := range s.Refusals(t) {
-		mark(d + "; not comparable")
+	if why := reasons(s, t); why != "" {
+		mark(why + "; not comparable")
 	}
 	if why := s.Unlike(s.c.Targets[0], t); why != "" {
 		mark(why + "; not compared")
@@ -152,6 +153,16 @@ func headlineOf(s *step) string {
 		parts = append(parts, "writes per "+k.Per)
 	}
 	return strings.TrimSpace(s.Name + "  " + strings.Join(parts, ", "))
+}
+
+// ownLines returns which targets executed SQL of the user's own in a step.
+func ownLines(s *step) (out []string) {
+	for _, t := range s.c.Targets {
+		if own := ownSQL(t, s.Name); own != "" {
+			out = append(out, t.Name+": "+own)
+		}
+	}
+	return out
 }
 
 // answerLines returns what a search found in a step.

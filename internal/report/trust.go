@@ -104,11 +104,10 @@ func noAnswer(c *campaign) (out []string) {
 		keys := s.Asked()
 		asked = asked || len(keys) > 0
 		for _, t := range c.Targets {
-			refusals := s.Refusals(t)
 			switch {
 			case len(keys) == 0:
-			case len(refusals) > 0:
-				out = append(out, fmt.Sprintf("%s in %s cannot be compared: %s.", t.Name, s.Name, strings.Join(refusals, ", ")))
+			case len(s.Reasons(t)) > 0:
+				out = append(out, fmt.Sprintf("%s in %s cannot be compared: %s.", t.Name, s.Name, reasons(s, t)))
 			case !slices.ContainsFunc(keys, func(k key) bool { return s.number(t, k).Missing == "" }):
 				out = append(out, fmt.Sprintf("%s has no result in %s.", t.Name, s.Name))
 			}
@@ -118,6 +117,16 @@ func noAnswer(c *campaign) (out []string) {
 		out = append(out, "Nothing that was asked about was measured.")
 	}
 	return out
+}
+
+// reasons returns why a target cannot be compared in a step: what failed, what was
+// expected, and what was found.
+func reasons(s *step, t *target) string {
+	var out []string
+	for _, r := range s.Reasons(t) {
+		out = append(out, strings.TrimSuffix(r.Text, "."))
+	}
+	return strings.Join(out, "; ")
 }
 
 // brief is how many seconds a step has to run for what recurs, such as checkpoints and

@@ -24,7 +24,7 @@ import (
 type Campaign struct {
 	Format  int       `json:"format"`
 	Name    string    `json:"name"`
-	Sets    []string  `json:"sets,omitempty"` // overrides of the plan
+	Sets    []string  `json:"sets,omitempty"` // overrides that are not in the plan's file, of older builds
 	Command []string  `json:"command"`        // as it was started
 	Started time.Time `json:"started"`
 	Resumed int       `json:"resumed,omitempty"` // how often it was interrupted and resumed

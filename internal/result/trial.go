@@ -2,6 +2,7 @@ package result
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/pace"
+	"rumbench/internal/quantity"
 	"rumbench/workload"
 )
 
@@ -117,6 +119,14 @@ func (t *Trial) Cache() string {
 	return ""
 }
 
+// CacheText returns the cache in a unit that people read.
+func (t *Trial) CacheText() string {
+	if n, err := quantity.ParseSize(t.Cache()); err == nil {
+		return quantity.Bytes(n)
+	}
+	return t.Cache()
+}
+
 // EngineVersion returns the version that a server reports, or that of the
 // linked or imported engine; "" if none is known.
 func (t *Trial) EngineVersion() string {
@@ -163,6 +173,9 @@ type Step struct {
 	// older builds and imported logs: see [Trial.TestOf].
 	Access       workload.Access `json:"access,omitempty"`
 	BeforeWrites bool            `json:"before_writes,omitempty"`
+
+	// OwnSQL are the operations in which the engine executed SQL of the user's own.
+	OwnSQL []string `json:"own_sql,omitempty"`
 
 	Primary   string                `json:"primary"`    // the operation kind that the step is about
 	WritesPer string                `json:"writes_per"` // the operation kind that writes are reported per
@@ -246,6 +259,9 @@ type Group struct {
 	// not, nil if it was not recorded (older builds).
 	Ramp []Ramp   `json:"ramp,omitzero"`
 	Ops  []string `json:"ops"`
+	// Shares are the planned shares of its operations, where there are several and the
+	// shares are known.
+	Shares map[string]float64 `json:"shares,omitempty"`
 	// Parts are the statements of its operations, if they are timed individually.
 	Parts []string `json:"parts,omitempty"`
 	// Units are what operations count, by their kinds: "row", "query"; nil if that
@@ -273,6 +289,19 @@ func (g *Group) Promised(op string) float64 {
 		return 0
 	}
 	return g.Rate
+}
+
+// Extremes returns the least and the greatest rate of a group whose rate changes; 0 of
+// others.
+func (g *Group) Extremes() (least, most float64) {
+	if len(g.Ramp) == 0 {
+		return 0, 0
+	}
+	least = math.Inf(1)
+	for _, r := range g.Ramp {
+		least, most = min(least, r.From, r.To), max(most, r.From, r.To)
+	}
+	return least, most
 }
 
 // Ramp is a stretch of time in which a rate changes linearly.

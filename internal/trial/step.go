@@ -165,6 +165,12 @@ func groupsOf(step *workload.Step) (out []result.Group) {
 		}
 		for _, k := range g.Ops {
 			d.Ops = append(d.Ops, k.Name)
+			if k.Share > 0 && k.Share < 1 {
+				if d.Shares == nil {
+					d.Shares = map[string]float64{}
+				}
+				d.Shares[k.Name] = k.Share
+			}
 			d.Units[k.Name], d.Units[k.Whole()] = k.Unit, k.Unit
 			if k.Whole() != k.Name && !k.Upkeep {
 				if d.Of == nil {
@@ -252,6 +258,7 @@ func (t *stepRun) load(ctx context.Context) error {
 	}
 	t.previous = &found.Live
 	t.out.Note(found.Notes...)
+	t.out.OwnSQL = found.OwnSQL
 	for _, b := range found.Broken {
 		t.out.Refuse(metric.Warn(metric.WrongResult, metric.Values{"what": b}))
 	}

@@ -99,6 +99,8 @@ func (c *client) Ready(context.Context) error {
 	}
 	if c.kind = int(c.number % int64(len(c.ops))); c.group.mix != nil {
 		c.kind = int(c.group.mix.Draw(&c.env.src))
+	} else if turns := c.group.turns; len(turns) > 0 {
+		c.kind = turns[c.number%int64(len(turns))]
 	}
 	c.number++
 	c.env.text = c.env.text[:0]

@@ -16,6 +16,7 @@ type group struct {
 	name  string
 	ops   []string
 	mix   *gen.Alias // nil: they are done in turn
+	turns []int      // positions in ops
 	retry workload.Retry
 }
 
@@ -31,13 +32,13 @@ func (b *stepReader) group(s *step, e form.Entry, first bool) {
 			w.Clients = int(clients)
 		}
 	}
-	ops := b.groupOps(g, f)
+	ops := g.once(b.groupOps(g, f))
 	of := "operation"
 	switch {
+	case len(ops) == 1 && (first || ops[0].name != s.Primary): // another group's do not count as the step's
+		of = ops[0].name
 	case !first:
 		of = g.name
-	case len(ops) == 1:
-		of = ops[0].name
 	}
 	if first {
 		s.Primary, s.WritesPer, s.Access = of, of, access(ops)
@@ -53,6 +54,9 @@ func (b *stepReader) group(s *step, e form.Entry, first bool) {
 				s.changes = append(s.changes, st.table)
 			}
 		}
+	}
+	for i := range w.Ops {
+		w.Ops[i].Share = g.share(i)
 	}
 	if n := f.Value("operations"); n != nil {
 		total, _ := b.whole(n, "operations", 1, manyRows)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"rumbench/engine"
@@ -139,9 +138,7 @@ func (s *stage) Finish(ctx context.Context, done workload.Totals) (f workload.Fi
 	if n := s.spoiled.Load(); n > 0 {
 		f.Broken = append(f.Broken, fmt.Sprintf("%d texts that were read do not match their own checksums", n))
 	}
-	if len(s.own) > 0 {
-		f.Notes = append(f.Notes, "SQL of the user's own is executed in operations "+strings.Join(s.own, ", "))
-	}
+	f.OwnSQL = s.own
 	if s.env.Results && s.params.Bool(checkParam.Name) && s.of.kind == stepRun {
 		if err := s.check(ctx, &f); err != nil {
 			return f, err
