@@ -11,6 +11,7 @@ import (
 
 	"rumbench/internal/hint"
 	"rumbench/internal/quantity"
+	"rumbench/model"
 )
 
 // ParamType is the type of a parameter.
@@ -336,3 +337,19 @@ func (p Params) Ints(name string) []int64 { return p[name].([]int64) }
 
 // Strings returns a strings parameter.
 func (p Params) Strings(name string) []string { return p[name].([]string) }
+
+// Sparing returns a parameter that is true or false, and its other value, with which a
+// workload does not need what an engine lacks; "" if there is none.
+func Sparing(w Workload, caps []model.Capability, params Params) (name string, value bool) {
+	for _, p := range w.Info().Params {
+		if p.Type != BoolParam {
+			continue
+		}
+		other := maps.Clone(params)
+		other[p.Name] = !params.Bool(p.Name)
+		if run, err := w.New(other); err == nil && model.Missing(caps, run.Needs()) == nil {
+			return p.Name, !params.Bool(p.Name)
+		}
+	}
+	return "", false
+}

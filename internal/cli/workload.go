@@ -198,7 +198,11 @@ func tryOn(ctx context.Context, a *App, w *declared.Workload, p workload.Params,
 		return hint.Errorf("it has SQL for "+strings.Join(known, ", "), "workload %s has no SQL for %s", w.Info().Name, name)
 	}
 	config := engine.Config{Storage: storage, Durability: model.DurabilityProcess, Schema: t.Schema()}
-	if err := model.Missing(engine.InfoOf(e, config).Capabilities, t.Needs()); err != nil {
+	caps := engine.InfoOf(e, config).Capabilities
+	if err := model.Missing(caps, t.Needs()); err != nil {
+		if name, value := workload.Sparing(w, caps, p); name != "" {
+			err = hint.With(err, fmt.Sprintf("--set %s=%v", name, value))
+		}
 		return err
 	}
 	if config.Dir, err = os.MkdirTemp("", "rumbench-try-"); err != nil {

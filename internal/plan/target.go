@@ -337,20 +337,14 @@ func enabling(info engine.Info, needs []model.Capability) string {
 	return strings.Join(settings, " and ")
 }
 
-// sparing returns a hint at a parameter, true or false, with whose other value the
-// workload does not need what an engine lacks; "" if there is none.
+// sparing returns a hint at a parameter with whose other value the workload does not need
+// what an engine lacks; "" if there is none.
 func sparing(w workload.Workload, info engine.Info, params workload.Params) string {
-	for _, param := range w.Info().Params {
-		if param.Type != workload.BoolParam {
-			continue
-		}
-		other := maps.Clone(params)
-		other[param.Name] = !params.Bool(param.Name)
-		if run, err := w.New(other); err == nil && model.Missing(info.Capabilities, run.Needs()) == nil {
-			return fmt.Sprintf("params: {%s: %v}", param.Name, other[param.Name])
-		}
+	name, value := workload.Sparing(w, info.Capabilities, params)
+	if name == "" {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf("params: {%s: %v}", name, value)
 }
 
 // able returns a hint at the engines that have the capabilities.
