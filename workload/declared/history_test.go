@@ -183,3 +183,20 @@ func TestNumbersThatDoNotFit(t *testing.T) {
 		}
 	}
 }
+
+// New rows whose keys may exist already are not counted as rows that exist.
+func TestNewRowsThatConflict(t *testing.T) {
+	t.Parallel()
+	for _, conflict := range []string{"ignore", "replace", "{add: [n]}"} {
+		r := newRun(t, readTest(t, "w.yaml", []byte(`
+name: w
+tables: {t: {columns: {id: {value: {uniform: [0, 50]}}, n: {value: 1}}}}
+operations: {put: [{insert: t, conflict: `+conflict+`}]}
+steps: [{load: t, rows: 0}, {run: work, groups: {all: {clients: 2, operations: 400, do: put}}}]
+`)), "", nil)
+		concurrent(t, r, openMemory(t, r), "work", 200) // it fails where the count is wrong
+		if live := r.(*run).tables[0].live(); live != 51 {
+			t.Errorf("%s: %d rows are live", conflict, live)
+		}
+	}
+}

@@ -15,7 +15,7 @@ type rowState struct {
 	ring  []atomic.Bool // rows from limit on that have been inserted
 	mu    sync.Mutex    // moves limit
 	dead  deadRows
-	gone  atomic.Int64 // rows deleted of which the number is not known
+	gone  atomic.Int64 // rows that do not exist, of which the numbers are not known
 	// holes is whether rows are missing that nobody knows of: of an earlier run.
 	holes bool
 }
@@ -42,6 +42,9 @@ func (s *rowState) prepare() {
 // rows returns how many rows may be chosen from: those of which all before have been
 // inserted, as YCSB's acknowledged counter.
 func (s *rowState) rows() int64 { return s.limit.Load() }
+
+// counted says how many rows there are.
+func (s *rowState) counted(rows int64) { s.gone.Store(s.rows() - s.dead.size.Load() - rows) }
 
 // giveUp says that a row with a number will never be inserted.
 func (s *rowState) giveUp(row int64) error {

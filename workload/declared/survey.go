@@ -82,6 +82,9 @@ func (c survey) statement(t *tableDef, kind string, s *form.Node) {
 	case kind == sInsert:
 		c.use("tables", t.Name)
 		t.again = t.again || s.Get("row") != nil
+		if s.Get("row") == nil && s.Get("conflict") != nil { // new rows have keys that exist already
+			t.inexact, t.unknown = true, true
+		}
 		if t.keysGiven(s.Get("set")) {
 			t.inexact, t.unknown = true, t.unknown || s.Get("conflict") != nil
 		}
