@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -144,15 +145,34 @@ func stepText(s *workload.Step) string {
 	for _, g := range s.Groups {
 		var ops []string
 		for _, k := range g.Ops {
-			ops = append(ops, k.Name)
+			name := k.Name
+			if len(g.Ops) > 1 {
+				name += " " + quantity.RoughShare(k.Share)
+			}
+			ops = append(ops, name)
 		}
-		groups = append(groups, fmt.Sprintf("%s: %s doing %s", g.Name, quantity.Count(g.Clients, "client"), strings.Join(ops, ", ")))
+		groups = append(groups, fmt.Sprintf("%s: %s doing %s%s", g.Name, quantity.Count(g.Clients, "client"), strings.Join(ops, ", "), rateText(&g)))
 	}
 	text := strings.Join(groups, "; ")
 	if s.Seconds > 0 {
 		text += fmt.Sprintf(", for %v s", s.Seconds)
 	}
 	return text
+}
+
+// rateText returns the rate that a group promises.
+func rateText(g *workload.Group) string {
+	switch {
+	case g.Arrivals != nil:
+		least, most := math.Inf(1), 0.0
+		for _, s := range g.Arrivals.Segments {
+			least, most = min(least, s.From), max(most, s.From)
+		}
+		return fmt.Sprintf(" at %s to %s a second", quantity.Amount(least), quantity.Amount(most))
+	case g.Rate > 0:
+		return fmt.Sprintf(" at %s a second", quantity.Amount(g.Rate*float64(g.Clients)))
+	}
+	return ""
 }
 
 func newTryCommand(a *App) *cobra.Command {
