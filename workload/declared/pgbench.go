@@ -1,143 +1,320 @@
 package declared
 
 import (
+	"cmp"
 	"fmt"
+	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"rumbench/internal/form"
 	"rumbench/internal/hint"
+	"rumbench/model"
 )
 
 // FromPgbench returns a workload file for a script of pgbench: its variables become draws,
-// and its statements SQL for postgres. Of the meta-commands it knows \set. The error is of
-// type hint.Problems.
+// and its statements SQL for postgres. Of the meta-commands it knows \set. Of pgbench's
+// tables the file has those that the SQL names. The error is of type hint.Problems.
 func FromPgbench(file string, script []byte) ([]byte, error) {
 	p := pgbench{source: form.FileSource(file, string(script)), known: map[string]bool{"scale": true}}
-	p.read(string(script))
+	p.read(strings.Split(string(script), "\n"))
 	if len(p.problems) > 0 {
+		form.SortProblems(p.problems)
 		return nil, p.problems
 	}
-	return p.write(), nil
+	base := filepath.Base(file)
+	return p.write(cmp.Or(strings.TrimSuffix(base, filepath.Ext(base)), "script")), nil
 }
 
-// pgbench reads a script.
+// pgbench reads a script. It has many fields: what was read, and where reading is.
 type pgbench struct {
 	source     *form.Source
 	problems   hint.Problems
 	known      map[string]bool // variables
+	scaled     bool            // scale is used
 	draws      []string        // lines
 	statements []string        // likewise
-	atomic     bool
-	sql        strings.Builder // of the statement that is not complete
+	isolation  string          // of the transaction; "true" without one, "" without a transaction
+	begun      place           // of a transaction that is not ended
+	alone      place           // of the first statement outside of a transaction
+
+	sql    strings.Builder // of the statement that is not complete
+	places []place         // where stretches of it are from
+	quote  string          // what ends the quoted text or the comment that reading is in
 }
 
-func (p *pgbench) refuse(line int, reason, help string) {
-	p.problems = append(p.problems, p.source.Problem(line, 1, reason, help))
+// place is where text is in the script, and its offset in a statement.
+type place struct{ line, column, offset int }
+
+func (p *pgbench) refuse(at place, reason, help string) {
+	p.problems = append(p.problems, p.source.Problem(at.line, at.column, reason, help))
 }
 
-func (p *pgbench) read(script string) {
-	for i, line := range strings.Split(script, "\n") {
-		if at := strings.Index(line, "--"); at >= 0 {
-			line = line[:at]
+func (p *pgbench) read(lines []string) {
+	for i := 0; i < len(lines); i++ {
+		text := strings.TrimSpace(lines[i])
+		if !strings.HasPrefix(text, `\`) || p.sql.Len() > 0 || p.quote != "" {
+			p.line(i+1, lines[i])
+			continue
 		}
-		line = strings.TrimSpace(line)
-		switch {
-		case line == "":
-		case strings.HasPrefix(line, `\`):
-			p.meta(i+1, line)
-		default:
-			p.statement(i+1, line)
+		at := place{line: i + 1, column: strings.Index(lines[i], `\`) + 1}
+		for strings.HasSuffix(text, `\`) && i+1 < len(lines) {
+			i++
+			text = strings.TrimSuffix(text, `\`) + " " + strings.TrimSpace(lines[i])
 		}
+		p.meta(at, text)
 	}
-	if p.sql.Len() > 0 {
-		p.statement(strings.Count(script, "\n")+1, ";")
+	p.statement()
+	if p.begun.line > 0 {
+		p.refuse(p.begun, "the transaction is not ended", "add END; or COMMIT;")
+	} else if p.isolation != "" && p.alone.line > 0 {
+		p.refuse(p.alone, "the statement is outside of the transaction", "an operation is one transaction: move the statement between BEGIN and END")
 	}
 	if len(p.statements) == 0 && len(p.problems) == 0 {
-		p.refuse(1, "the script has no statement", "")
+		p.refuse(place{line: 1, column: 1}, "the script has no statement", "")
 	}
+}
+
+// line reads a line of SQL: statements end with semicolons that are not quoted.
+func (p *pgbench) line(number int, text string) {
+	if p.quote == "" {
+		text = strings.TrimRight(text, " \t\r")
+		p.space()
+	}
+	p.from(number, 0)
+	for i := 0; i < len(text); i++ {
+		rest := text[i:]
+		switch c := text[i]; {
+		case p.quote != "":
+			if comment := p.quote == "*/"; !strings.HasPrefix(rest, p.quote) {
+				if !comment {
+					p.sql.WriteByte(c)
+				}
+			} else {
+				if i += len(p.quote) - 1; comment {
+					p.from(number, i+1)
+				} else {
+					p.sql.WriteByte(c)
+				}
+				p.quote = ""
+			}
+		case strings.HasPrefix(rest, "--"):
+			return
+		case strings.HasPrefix(rest, "/*"):
+			p.quote = "*/"
+			i++
+		case c == ';':
+			p.statement()
+			p.from(number, i+1)
+		case c == '\\':
+			p.meta(place{line: number, column: i + 1}, rest)
+			return
+		case (c == ' ' || c == '\t'):
+			p.space()
+			p.from(number, i+1)
+		default:
+			if c == '\'' || c == '"' {
+				p.quote = string(c)
+			}
+			p.sql.WriteByte(c)
+		}
+	}
+	if p.quote != "" && p.quote != "*/" {
+		p.sql.WriteByte('\n')
+	}
+}
+
+// space separates words by one blank.
+func (p *pgbench) space() {
+	if sql := p.sql.String(); sql != "" && !strings.HasSuffix(sql, " ") {
+		p.sql.WriteByte(' ')
+	}
+}
+
+// from notes that what follows is from a line, after so many bytes of it.
+func (p *pgbench) from(line, after int) {
+	p.places = append(p.places, place{line, after + 1, p.sql.Len()})
+}
+
+// at returns where an offset of the statement is in the script.
+func (p *pgbench) at(offset int) place {
+	for _, from := range slices.Backward(p.places) {
+		if from.offset <= offset {
+			from.column += offset - from.offset
+			return from
+		}
+	}
+	return place{line: 1, column: 1}
 }
 
 var (
 	setCommand = regexp.MustCompile(`^\\set\s+(\w+)\s+(.+)$`)
-	random     = regexp.MustCompile(`^random(_zipfian)?\s*\((.*)\)$`)
+	random     = regexp.MustCompile(`^random(_zipfian)?\s*\(([^()]*(?:\([^()]*\)[^()]*)*)\)$`)
 	variable   = regexp.MustCompile(`:(\w+)`)
+	arithmetic = regexp.MustCompile(`^[\d\s.+*%()-]+$`)
 	selected   = regexp.MustCompile(`(?is)^select\s+(.*?)\s+from\s`)
 	lastName   = regexp.MustCompile(`(\w+)\W*$`)
+	beginning  = regexp.MustCompile(`(?i)^(?:begin|start)(?: work| transaction)?(?: isolation level (\w+(?: \w+)?))?$`)
+	ending     = regexp.MustCompile(`(?i)^(?:end|commit)(?: work| transaction)?$`)
 )
 
 // meta reads a meta-command.
-func (p *pgbench) meta(line int, text string) {
+func (p *pgbench) meta(at place, text string) {
 	m := setCommand.FindStringSubmatch(text)
-	if m == nil {
-		p.refuse(line, fmt.Sprintf("%q cannot be a part of a workload", strings.Fields(text)[0]),
-			`of the meta-commands only \set can: a workload is data, without conditions`)
+	if m == nil || p.sql.Len() > 0 {
+		p.refuse(at, strings.Fields(text)[0]+" cannot be a part of a workload", `of the meta-commands only \set can: a workload is data, without conditions`)
 		return
 	}
 	name, expression := m[1], strings.TrimSpace(m[2])
-	for _, v := range variable.FindAllStringSubmatch(expression, -1) {
-		if !p.known[v[1]] {
-			p.refuse(line, "variable "+v[1]+" is not set before", "")
-		}
+	for _, v := range variable.FindAllStringSubmatchIndex(text, -1) {
+		p.variable(place{line: at.line, column: at.column + v[0]}, text[v[2]:v[3]])
 	}
-	expression = variable.ReplaceAllString(expression, "$1")
 	p.known[name] = true
-	call := random.FindStringSubmatch(expression)
-	switch {
-	case call == nil && strings.ContainsAny(expression, "(?"):
-		p.refuse(line, fmt.Sprintf("%q cannot be a part of a workload", expression), "there are random, random_zipfian and arithmetic")
-	case call == nil:
-		p.draw(name, expression)
-	default:
-		p.random(line, name, call[1], strings.Split(call[2], ","))
+	if call := random.FindStringSubmatch(expression); call != nil {
+		p.random(at, name, call[1], strings.Split(call[2], ","))
+	} else if value, ok := p.expression(at, expression); ok {
+		p.draws = append(p.draws, "      "+name+": "+yamlText(value))
 	}
 }
 
-func (p *pgbench) draw(name, value string) {
-	p.draws = append(p.draws, fmt.Sprintf("      %s: %s", name, value))
+// variable checks that a variable is set before it is used.
+func (p *pgbench) variable(at place, name string) {
+	if !p.known[name] {
+		p.refuse(at, "variable "+name+" is not set before", `as in \set `+name+" random(1, 100)")
+	}
+	p.scaled = p.scaled || name == "scale"
 }
 
-func (p *pgbench) random(line int, name, kind string, args []string) {
-	for i := range args {
-		args[i] = strings.TrimSpace(args[i])
+// expression returns arithmetic as the file has it.
+func (p *pgbench) expression(at place, text string) (value string, ok bool) {
+	text = strings.TrimSpace(text)
+	if !arithmetic.MatchString(variable.ReplaceAllString(text, "0")) {
+		p.refuse(at, strconv.Quote(text)+" cannot be a part of a workload", "there are random, random_zipfian, and + - * % of numbers and variables")
+		return "", false
 	}
-	switch {
-	case kind == "" && len(args) == 2:
-		p.draw(name, fmt.Sprintf("{uniform: [%q, %q]}", args[0], args[1]))
-	case kind != "" && len(args) == 3:
-		p.draw(name+"_rank", fmt.Sprintf("{zipf: {over: %q, theta: %q}}", args[1]+" - "+args[0]+" + 1", args[2]))
-		p.draw(name, fmt.Sprintf("%s_rank + %s", name, args[0]))
-	default:
-		p.refuse(line, "wrong number of arguments", "as in random(1, 100) or random_zipfian(1, 100, 1.1)")
-	}
+	return variable.ReplaceAllString(text, "$1"), true
 }
 
-// statement reads a line of SQL. A statement ends with a semicolon.
-func (p *pgbench) statement(line int, text string) {
-	body, ended := strings.CutSuffix(text, ";")
-	if p.sql.Len() > 0 {
-		p.sql.WriteByte(' ')
-	}
-	p.sql.WriteString(strings.TrimSpace(body))
-	if !ended {
+// random reads a draw between bounds.
+func (p *pgbench) random(at place, name, kind string, args []string) {
+	if want := map[string]int{"": 2, "_zipfian": 3}[kind]; len(args) != want {
+		p.refuse(at, "wrong number of arguments", "as in random(1, 100) or random_zipfian(1, 100, 1.1)")
 		return
 	}
-	sql := strings.TrimSpace(p.sql.String())
-	p.sql.Reset()
-	_, names := split(sql)
-	for _, name := range names {
-		if !p.known[name] {
-			p.refuse(line, "variable "+name+" is not set", "")
+	for i := range args {
+		var ok bool
+		if args[i], ok = p.expression(at, args[i]); !ok {
+			return
 		}
 	}
-	switch strings.ToUpper(sql) {
-	case "":
-	case "BEGIN", "START TRANSACTION":
-		p.atomic = true
-	case "END", "COMMIT":
-	default:
-		p.statements = append(p.statements, fmt.Sprintf("      - sql: {postgres: %q}%s", sql, returnsOf(sql)))
+	least, most := args[0], args[1]
+	draw := func(name, generator string) { p.draws = append(p.draws, "      "+name+": "+generator) }
+	if kind == "" {
+		draw(name, "{uniform: ["+yamlText(least)+", "+yamlText(most)+"]}")
+		return
 	}
+	zipf := "{zipf: {over: " + yamlText(span(least, most)) + ", theta: " + args[2] + "}}"
+	if least == "0" { // what it draws begins there
+		draw(name, zipf)
+		return
+	}
+	draw(name+"_rank", zipf)
+	draw(name, yamlText(name+"_rank + "+least))
+}
+
+// span returns how many whole numbers lie between bounds, with these.
+func span(least, most string) string {
+	if low, err := strconv.ParseInt(least, 10, 64); err == nil {
+		high, err := strconv.ParseInt(most, 10, 64)
+		switch {
+		case err == nil:
+			return strconv.FormatInt(high-low+1, 10)
+		case low == 1:
+			return most
+		case low == 0:
+			return most + " + 1"
+		}
+		return fmt.Sprintf("%s - %d", most, low-1)
+	}
+	if isName(least) {
+		return most + " - " + least + " + 1"
+	}
+	return most + " - (" + least + ") + 1"
+}
+
+var plainText = regexp.MustCompile(`^[A-Za-z0-9_(][\w +*%().-]*$`)
+
+// yamlText returns a text as YAML has it, in quotes where it needs them.
+func yamlText(text string) string {
+	if plainText.MatchString(text) {
+		return text
+	}
+	if _, err := strconv.ParseFloat(text, 64); err == nil {
+		return text
+	}
+	return yamlQuoted(text)
+}
+
+// yamlQuoted quotes a text by the marks that it does not hold.
+func yamlQuoted(text string) string {
+	if strings.ContainsAny(text, "\\\"") && !strings.Contains(text, "\n") {
+		return "'" + strings.ReplaceAll(text, "'", "''") + "'"
+	}
+	return strconv.Quote(text)
+}
+
+// statement ends a statement.
+func (p *pgbench) statement() {
+	sql := strings.TrimSpace(p.sql.String())
+	start := p.at(0)
+	pieces, names := split(sql)
+	offset := 0
+	for i, name := range names {
+		offset += len(pieces[i])
+		p.variable(p.at(offset), name)
+		offset += 1 + len(name)
+	}
+	m := beginning.FindStringSubmatch(sql)
+	switch {
+	case sql == "":
+	case m != nil && p.isolation != "":
+		p.begun = start
+		p.refuse(start, "there is a second transaction", "an operation is one transaction: make a script of each")
+	case m != nil:
+		p.begin(start, m[1])
+	case ending.MatchString(sql) && p.begun.line == 0:
+		p.refuse(start, "no transaction has begun", "add BEGIN; before the statements that belong to it")
+	case ending.MatchString(sql):
+		p.begun = place{}
+	case strings.EqualFold(sql, "rollback") || strings.EqualFold(sql, "abort"):
+		p.refuse(start, "a transaction that is rolled back cannot be a part of a workload", "end it with END;")
+	default:
+		p.execute(start, sql)
+	}
+	p.sql.Reset()
+	p.places = nil
+}
+
+// begin begins the transaction.
+func (p *pgbench) begin(at place, level string) {
+	p.begun, p.isolation = at, "true"
+	if level == "" {
+		return
+	}
+	p.isolation = strings.ReplaceAll(strings.ToLower(level), " ", "-")
+	if !slices.ContainsFunc(model.Isolations(), func(i model.Isolation) bool { return i.String() == p.isolation }) {
+		p.refuse(at, "isolation level "+level+" cannot be a part of a workload", "remove it")
+	}
+}
+
+// execute adds a statement.
+func (p *pgbench) execute(at place, sql string) {
+	if p.begun.line == 0 && p.alone.line == 0 {
+		p.alone = at
+	}
+	p.statements = append(p.statements, "      - sql: {postgres: "+yamlQuoted(sql)+"}"+returnsOf(sql))
 }
 
 // returnsOf guesses the columns that a query returns: whole numbers, as most in pgbench's
@@ -158,48 +335,62 @@ func returnsOf(sql string) string {
 	return "\n        returns: {" + strings.Join(columns, ", ") + "} # a guess: correct the types"
 }
 
-func (p *pgbench) write() []byte {
+func (p *pgbench) write(name string) []byte {
 	var b strings.Builder
-	b.WriteString("name: script\ndoc: A script of pgbench.\nparams:\n  scale: {default: 1, min: 1, doc: \"pgbench's scale factor\"}\n" +
-		"  clients: {default: 1, min: 1, doc: number of clients}\n  seconds: {type: float, default: 60, unit: seconds, doc: length of the run}\n")
-	b.WriteString(pgbenchTables)
-	b.WriteString("operations:\n  script:\n")
+	var tables, loads string
+	sql := strings.Join(p.statements, "\n")
+	for _, t := range pgbenchTables {
+		if !strings.Contains(sql, t.name) {
+			continue
+		}
+		tables += "  " + t.name + ":\n" + t.text
+		if t.load != "" {
+			loads += "  - {load: " + t.name + ", " + t.load + "}\n"
+			p.scaled = true
+		}
+	}
+	if tables == "" {
+		tables = "  # add the tables that the SQL names, and to steps, as in {load: orders, rows: 1000}\n"
+	}
+	b.WriteString("name: " + yamlText(name) + "\ndoc: A script of pgbench.\nparams:\n")
+	if p.scaled {
+		b.WriteString("  scale: {default: 1, min: 1, doc: \"pgbench's scale factor\"}\n")
+	}
+	b.WriteString("  clients: {default: 1, min: 1, doc: number of clients}\n  seconds: {type: float, default: 60, unit: seconds, doc: length of the run}\n")
+	b.WriteString("tables:\n" + tables + "operations:\n  script:\n")
 	if len(p.draws) > 0 {
 		b.WriteString("    draw:\n" + strings.Join(p.draws, "\n") + "\n")
 	}
-	if p.atomic {
-		b.WriteString("    transaction: true\n")
+	if p.isolation != "" {
+		b.WriteString("    transaction: " + p.isolation + "\n")
 	}
-	b.WriteString("    do:\n" + strings.Join(p.statements, "\n") + "\n")
-	b.WriteString("steps:\n")
-	for _, load := range []string{"accounts, rows: scale * 100000, clients: 2", "tellers, rows: scale * 10", "branches, rows: scale"} {
-		b.WriteString("  - {load: pgbench_" + load + "}\n")
-	}
+	b.WriteString("    do:\n" + sql + "\nsteps:\n" + loads)
 	b.WriteString("  - settle\n  - {run: script, seconds: seconds, groups: {clients: {clients: clients, do: script}}}\n")
 	return []byte(b.String())
 }
 
-// pgbenchTables are the tables that pgbench -i makes.
-const pgbenchTables = `tables:
-  pgbench_branches:
-    columns:
-      bid: {type: int32, value: {sequence: [1]}}
-      bbalance: {type: int32, value: 0}
-      filler: {value: {const: "                                                                                        "}}
-  pgbench_tellers:
-    columns:
-      tid: {type: int32, value: {sequence: [1]}}
-      bid: {type: int32, value: (row - row % 10) / 10 + 1}
-      tbalance: {type: int32, value: 0}
-      filler: {value: {const: "                                                                                    "}}
-  pgbench_accounts:
-    columns:
+// pgbenchTable is a table that pgbench -i makes.
+type pgbenchTable struct{ name, text, load string }
+
+var pgbenchTables = []pgbenchTable{
+	{"pgbench_accounts", `    columns:
       aid: {type: int32, value: {sequence: [1]}}
       bid: {type: int32, value: (row - row % 100000) / 100000 + 1}
       abalance: {type: int32, value: 0}
       filler: {value: {const: "                                                                                    "}}
-  pgbench_history: # pgbench's has no key
-    columns:
+`, "rows: scale * 100000, clients: 2"},
+	{"pgbench_tellers", `    columns:
+      tid: {type: int32, value: {sequence: [1]}}
+      bid: {type: int32, value: (row - row % 10) / 10 + 1}
+      tbalance: {type: int32, value: 0}
+      filler: {value: {const: "                                                                                    "}}
+`, "rows: scale * 10"},
+	{"pgbench_branches", `    columns:
+      bid: {type: int32, value: {sequence: [1]}}
+      bbalance: {type: int32, value: 0}
+      filler: {value: {const: "                                                                                        "}}
+`, "rows: scale"},
+	{"pgbench_history", `    columns: # pgbench's has no key
       hid: {auto: true}
       tid: {type: int32, value: 0}
       bid: {type: int32, value: 0}
@@ -207,4 +398,5 @@ const pgbenchTables = `tables:
       delta: {type: int32, value: 0}
       mtime: {value: {clock: 1}}
     key: [hid]
-`
+`, ""},
+}

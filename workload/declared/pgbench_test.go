@@ -1,0 +1,101 @@
+package declared
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"rumbench/internal/hint"
+)
+
+// A file is a workload with the tables that the SQL names, and its name.
+func TestFromPgbench(t *testing.T) {
+	const script = `-- a comment; \set no 1
+\set aid random(1, 100000 * :scale)
+\set z random_zipfian(1, 100000 * :scale, 1.1)
+\set y random_zipfian(0, 9, 1.2)
+\set x random_zipfian(:y, \
+  5 + :aid, 2)
+\set n (4 + :aid) % 3
+BEGIN ISOLATION LEVEL REPEATABLE READ; UPDATE pgbench_accounts /* a ; comment
+  of two lines */ SET abalance = :n -- ; :neither
+  WHERE aid = :z AND '--;' <> ':no';
+SELECT 'it''s', "x\y" FROM pgbench_accounts a, "pgbench_tellers" AS b WHERE aid = :x;
+END;
+`
+	out, err := FromPgbench("scripts/two-tables.sql", []byte(script))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(out)
+	for _, want := range []string{
+		"name: two-tables\n", "    transaction: repeatable-read\n",
+		"      aid: {uniform: [1, 100000 * scale]}\n",
+		"      z_rank: {zipf: {over: 100000 * scale, theta: 1.1}}\n      z: z_rank + 1\n",
+		"      y: {zipf: {over: 10, theta: 1.2}}\n",
+		"      x_rank: {zipf: {over: 5 + aid - y + 1, theta: 2}}\n      x: x_rank + y\n",
+		"      n: (4 + aid) % 3\n",
+		`      - sql: {postgres: "UPDATE pgbench_accounts SET abalance = :n WHERE aid = :z AND '--;' <> ':no'"}` + "\n",
+		`      - sql: {postgres: 'SELECT ''it''''s'', "x\y" FROM pgbench_accounts a, "pgbench_tellers" AS b WHERE aid = :x'}` + "\n",
+		"  pgbench_accounts:\n", "  pgbench_tellers:\n", "  - {load: pgbench_tellers, rows: scale * 10}\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the file lacks %q", want)
+		}
+	}
+	for _, no := range []string{"pgbench_branches", "pgbench_history", `\\`} {
+		if strings.Contains(text, no) {
+			t.Errorf("the file has %q", no)
+		}
+	}
+	if t.Failed() {
+		t.Log(text)
+	}
+}
+
+// What comes out can be read, also without what only other scripts need.
+func TestFromPgbenchReads(t *testing.T) {
+	for _, script := range []string{
+		"\\set aid random(1, 100000 * :scale)\nSELECT abalance FROM pgbench_accounts WHERE aid = :aid",
+		"INSERT INTO pgbench_history (tid, bid, aid, delta) VALUES (1, 2, 3, 4);",
+	} {
+		out, err := FromPgbench("a.sql", []byte(script))
+		if err != nil {
+			t.Fatal(err)
+		}
+		newRun(t, readTest(t, "a.yaml", out), "", nil)
+	}
+}
+
+// Mistakes are reported all at once, where they are.
+func TestFromPgbenchWrong(t *testing.T) {
+	for _, c := range []struct{ script, want string }{
+		{"", "1:1 the script has no statement"},
+		{"SELECT 1;\n\\if 1\n\\sleep 1 ms", `2:1 \if cannot be a part of a workload, 3:1 \sleep cannot be a part of a workload`},
+		{"SELECT 1 AS a \\gset", `1:15 \gset cannot be a part of a workload`},
+		{"  \\set y 4 + :no\nSELECT :y,\n  ':quoted', :nor\n\n", "1:14 variable no is not set before, 3:14 variable nor is not set before"},
+		{"\\set a random(1, 2, 3)\nSELECT 1;", "1:1 wrong number of arguments"},
+		{"\\set a random_gaussian(1, 2, 3)\n\\set b :a / 2\nSELECT 1;", `1:1 "random_gaussian(1, 2, 3)" cannot be a part of a workload, 2:1 ":a / 2" cannot be a part of a workload`},
+		{"BEGIN;\nSELECT 1;", "1:1 the transaction is not ended"},
+		{"SELECT 1;\nEND;", "2:1 no transaction has begun"},
+		{"SELECT 1;\nBEGIN;\nSELECT 2;\nCOMMIT;", "1:1 the statement is outside of the transaction"},
+		{"BEGIN;\nSELECT 1;\nEND; BEGIN;\nEND;", "3:6 there is a second transaction"},
+		{"BEGIN;\nSELECT 1;\nROLLBACK;\nEND;", "3:1 a transaction that is rolled back cannot be a part of a workload"},
+		{"BEGIN ISOLATION LEVEL CHAOS;\nSELECT 1;\nEND;", "1:1 isolation level CHAOS cannot be a part of a workload"},
+	} {
+		_, err := FromPgbench("a.sql", []byte(c.script))
+		problems, _ := errors.AsType[hint.Problems](err)
+		if got := placed(problems); got != c.want {
+			t.Errorf("%q: %s, want %s", c.script, got, c.want)
+		}
+	}
+}
+
+func placed(problems hint.Problems) string {
+	var out []string
+	for _, p := range problems {
+		out = append(out, fmt.Sprintf("%d:%d %s", p.Line, p.Column, p.Reason))
+	}
+	return strings.Join(out, ", ")
+}
