@@ -246,9 +246,6 @@ func (t *stepRun) load(ctx context.Context) error {
 	if res.Ended != nil {
 		return res.Ended
 	}
-	if t.Calibrate {
-		return nil
-	}
 	if err := plans.after(ctx, t.out); err != nil {
 		return err
 	}
@@ -257,6 +254,9 @@ func (t *stepRun) load(ctx context.Context) error {
 		return fmt.Errorf("check the step: %w", err)
 	}
 	t.previous = &found.Live
+	if t.Calibrate {
+		return nil // there is nothing to check
+	}
 	t.out.Note(found.Notes...)
 	t.out.OwnSQL = found.OwnSQL
 	for _, b := range found.Broken {
