@@ -10,18 +10,26 @@ const (
 	SessionsBlocked = "engine.sessions_blocked" // those that wait for a lock of another transaction
 	LockWaits       = "engine.lock_waits"       // waits for locks of other transactions
 
-	RowLookups     = "engine.row_lookups"      // rows and index entries that operations read by their key, in a key-value store
-	CacheLookups   = "engine.cache_lookups"    // lookups of blocks or pages in the engine's own cache; some engines count those of compactions, too
-	CacheMisses    = "engine.cache_misses"     // those of them that missed
-	BytesRead      = "engine.bytes_read"       // bytes read as reported by the engine, for operations and background work
-	BytesWritten   = "engine.bytes_written"    // bytes written as reported by the engine, data and logs
-	LogBytes       = "engine.log_bytes"        // bytes written to the redo or write-ahead log
-	BytesTaken     = "engine.bytes_taken"      // key and value bytes put into the storage, index entries included: what an LSM tree divides by
-	DirtyBytes     = "engine.dirty_bytes"      // dirty pages, still to be written
-	CompactionDebt = "engine.compaction_debt"  // bytes that compactions still have to rewrite
-	CheckpointAge  = "engine.checkpoint_bytes" // log written since the last checkpoint, which recovery would have to read
-	StallTime      = "engine.stall_ns"         // time in which writes were stalled
-	Stalls         = "engine.stalls"           // write stalls
+	RowLookups      = "engine.row_lookups"            // rows and index entries that operations read by their key, in a key-value store
+	CacheLookups    = "engine.cache_lookups"          // lookups of blocks or pages in the engine's own cache; some engines count those of compactions, too
+	CacheMisses     = "engine.cache_misses"           // those of them that missed
+	BytesRead       = "engine.bytes_read"             // bytes read as reported by the engine, for operations and background work
+	BytesWritten    = "engine.bytes_written"          // bytes written as reported by the engine, data and logs
+	LogBytes        = "engine.log_bytes"              // bytes written to the redo or write-ahead log
+	LogSyncs        = "engine.log_syncs"              // syncs of that log
+	FullPageBytes   = "engine.full_page_bytes"        // of LogBytes, pages logged whole; at most, as what they have free is left out
+	PageBytes       = "engine.page_bytes"             // of BytesWritten, pages of tables and indexes in their places
+	DoubleBytes     = "engine.doublewrite_bytes"      // of BytesWritten, the same pages written before, against torn ones
+	FlushBytes      = "engine.flush_bytes"            // of BytesWritten, memtables flushed
+	CompactedBytes  = "engine.compacted_bytes"        // of BytesWritten, what compactions and merges wrote
+	RowsExamined    = "engine.rows_examined"          // rows and index entries that the storage handed to statements
+	BytesTaken      = "engine.bytes_taken"            // key and value bytes put into the storage, index entries included: what an LSM tree divides by
+	DirtyBytes      = "engine.dirty_bytes"            // dirty pages, still to be written
+	CompactionDebt  = "engine.compaction_debt"        // bytes that compactions still have to rewrite
+	CheckpointAge   = "engine.checkpoint_bytes"       // log written since the last checkpoint, which recovery would have to read
+	CheckpointLimit = "engine.checkpoint_limit_bytes" // how far CheckpointAge may grow before pages have to be written
+	StallTime       = "engine.stall_ns"               // time in which writes were stalled
+	Stalls          = "engine.stalls"                 // write stalls
 )
 
 // ExplicitOnly is the label of Commits on a server that counts only COMMIT
@@ -52,11 +60,19 @@ func Meanings() []Meaning {
 		{BytesRead, Counter, "bytes", "bytes read"},
 		{BytesWritten, Counter, "bytes", "bytes written"},
 		{LogBytes, Counter, "bytes", "log bytes"},
+		{LogSyncs, Counter, "count", "log syncs"},
+		{FullPageBytes, Counter, "bytes", "full pages in the log"},
+		{PageBytes, Counter, "bytes", "pages written"},
+		{DoubleBytes, Counter, "bytes", "pages written twice"},
+		{FlushBytes, Counter, "bytes", "memtables flushed"},
+		{CompactedBytes, Counter, "bytes", "written by compactions"},
+		{RowsExamined, Counter, "count", "rows examined"},
 		{CacheLookups, Counter, "count", "cache lookups"},
 		{RowLookups, Counter, "count", "row look-ups"},
 		{CacheMisses, Counter, "count", "cache misses"},
 		{DirtyBytes, Gauge, "bytes", "dirty bytes"},
 		{CheckpointAge, Gauge, "bytes", "log since the last checkpoint"},
+		{CheckpointLimit, Gauge, "bytes", "room of the log"},
 		{CompactionDebt, Gauge, "bytes", "compaction debt"},
 		{Stalls, Counter, "count", "write stalls"},
 		{StallTime, Counter, "ns", "time in write stalls"},

@@ -105,6 +105,11 @@ func (t *status) add(s *engine.Sample, name string, n float64) {
 func (t *status) neutralServer(s *engine.Sample) {
 	f := t.found
 	s.Counter(engine.Queries, "count", max(0, f["questions"]-t.own))
+	var examined float64
+	for _, name := range []string{"first", "key", "last", "next", "prev", "rnd", "rnd_next"} {
+		examined += f["handler_read_"+name]
+	}
+	s.Counter(engine.RowsExamined, "count", examined)
 	s.Gauge(engine.Sessions, "count", max(0, f["threads_connected"]-1))
 	s.Gauge(engine.SessionsActive, "count", max(0, f["threads_running"]-1))
 	// Handler_commit counts each statement of a transaction, Com_commit no single
@@ -133,9 +138,15 @@ func (t *status) neutralInnoDB(s *engine.Sample, labels []string) {
 	if t.version.redoApart() {
 		written += f["innodb_os_log_written"]
 	}
+	twice := f["innodb_dblwr_pages_written"] * f["innodb_page_size"]
 	s.Counter(engine.BytesWritten, "bytes", written, labels...)
+	s.Counter(engine.DoubleBytes, "bytes", twice, labels...)
+	s.Counter(engine.PageBytes, "bytes", max(0, written-f["innodb_os_log_written"]-twice), labels...)
 	s.Counter(engine.BytesRead, "bytes", f["innodb_data_read"], labels...)
 	s.Counter(engine.LogBytes, "bytes", f["innodb_os_log_written"], labels...)
+	if n, ok := f["innodb_os_log_fsyncs"]; ok { // no longer in MariaDB 10.8
+		s.Counter(engine.LogSyncs, "count", n, labels...)
+	}
 	s.Gauge(engine.DirtyBytes, "bytes", f["innodb_buffer_pool_pages_dirty"]*f["innodb_page_size"], labels...)
 	s.Counter(engine.Stalls, "count", f["innodb_buffer_pool_wait_free"]+f["innodb_log_waits"], labels...)
 	s.Counter(engine.LockWaits, "count", f["innodb_row_lock_waits"], labels...)
@@ -147,6 +158,7 @@ func (t *status) neutralInnoDB(s *engine.Sample, labels []string) {
 	}
 	if age, ok := f["innodb_checkpoint_age"]; ok {
 		s.Gauge(engine.CheckpointAge, "bytes", age, labels...)
+		s.Gauge(engine.CheckpointLimit, "bytes", f["innodb_checkpoint_max_age"], labels...)
 	}
 }
 
@@ -157,6 +169,9 @@ func (t *status) neutralRocksDB(s *engine.Sample, labels []string) {
 	s.Counter(engine.CacheLookups, "count", f["rocksdb_block_cache_data_hit"]+f["rocksdb_block_cache_data_add"], labels...)
 	s.Counter(engine.CacheMisses, "count", f["rocksdb_block_cache_data_add"], labels...)
 	s.Counter(engine.BytesWritten, "bytes", f["rocksdb_wal_bytes"]+f["rocksdb_flush_write_bytes"]+f["rocksdb_compact_write_bytes"], labels...)
+	s.Counter(engine.FlushBytes, "bytes", f["rocksdb_flush_write_bytes"], labels...)
+	s.Counter(engine.CompactedBytes, "bytes", f["rocksdb_compact_write_bytes"], labels...)
+	s.Counter(engine.LogSyncs, "count", f["rocksdb_wal_synced"], labels...)
 	s.Counter(engine.LogBytes, "bytes", f["rocksdb_wal_bytes"], labels...)
 	s.Counter(engine.BytesTaken, "bytes", f["rocksdb_bytes_written"], labels...)
 	s.Counter(engine.Stalls, "count", f["rocksdb_stall_total_slowdowns"]+f["rocksdb_stall_total_stops"], labels...)

@@ -319,6 +319,8 @@ func (s *store) Counters(out *engine.Sample) error {
 	out.Counter(engine.CacheMisses, "count", float64(m.BlockCache.Misses))
 	out.Counter(engine.BytesWritten, "bytes", float64(m.WAL.BytesWritten+flushed+compacted))
 	out.Counter(engine.LogBytes, "bytes", float64(m.WAL.BytesWritten))
+	out.Counter(engine.FlushBytes, "bytes", float64(flushed))
+	out.Counter(engine.CompactedBytes, "bytes", float64(compacted))
 	out.Counter(engine.BytesTaken, "bytes", float64(m.WAL.BytesIn))
 	out.Gauge(engine.DirtyBytes, "bytes", float64(m.WAL.Size)) // the log of unflushed data; memtables are allocated in advance
 	out.Gauge(engine.CompactionDebt, "bytes", float64(m.Compact.EstimatedDebt))

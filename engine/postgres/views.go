@@ -19,7 +19,7 @@ func views(release int, schema string) []view {
 	major := release / 10000
 	out := []view{engineView(major), clientView(schema), sessionView, checkpointView(major), bgwriterView}
 	if major >= 14 {
-		out = append(out, walView)
+		out = append(out, walView, walEngineView)
 	}
 	if major >= readsApart {
 		out = append(out, ioView)
@@ -59,7 +59,7 @@ func engineView(major int) view {
 		pages = pagesWritten17
 	}
 	return view{points: []point{
-		size("engine.bytes_written", "("+position+")::float8 + "+pages),
+		size("engine.bytes_written", "("+position+")::float8 + "+pages), size("engine.page_bytes", pages),
 		{name: "engine.checkpoint_bytes", unit: "bytes", gauge: true, expr: "(" + position + ") - ((SELECT redo_lsn FROM pg_control_checkpoint()) - '0/0')"},
 		size("engine.log_bytes", position), size("postgres.wal.position", position),
 	}}
@@ -90,7 +90,7 @@ const readsApart = 16
 // server's own cache. Pages that are missed there may come from the page cache.
 func clientView(schema string) view {
 	v := view{from: "FROM pg_stat_database WHERE datname = current_database()", points: []point{
-		count("engine.commits", "sum(xact_commit)"),
+		count("engine.commits", "sum(xact_commit)"), count("engine.rows_examined", "sum(tup_returned)"),
 		count("engine.cache_lookups", "sum(blks_hit) + sum(blks_read)").from(readsApart), count("engine.cache_misses", "sum(blks_read)").from(readsApart),
 		size("engine.bytes_read", "sum(blks_read) * current_setting('block_size')::float8").from(readsApart),
 	}}
@@ -155,6 +155,11 @@ var walView = view{prefix: "postgres.wal.", from: "FROM pg_stat_wal", points: []
 	count("records", "wal_records"), count("full_page_images", "wal_fpi"), size("bytes", "wal_bytes"),
 	count("buffers_full", "wal_buffers_full"), count("writes", "wal_write").until(18), count("syncs", "wal_sync").until(18),
 	nanos("write_ns", "wal_write_time").until(18), nanos("sync_ns", "wal_sync_time").until(18),
+}}
+
+// walEngineView has what of it means the same on every engine.
+var walEngineView = view{from: "FROM pg_stat_wal", points: []point{
+	size("engine.full_page_bytes", "wal_fpi * current_setting('block_size')::float8"), count("engine.log_syncs", "wal_sync").until(18),
 }}
 
 // walWritesView is what walView no longer have.

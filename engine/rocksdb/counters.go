@@ -52,6 +52,8 @@ func (s *store) Counters(out *engine.Sample) error {
 	out.Counter(engine.CacheMisses, "count", found["rocksdb.block.cache.add"])
 	out.Counter(engine.BytesWritten, "bytes", found["rocksdb.wal.bytes"]+found["rocksdb.flush.write.bytes"]+found["rocksdb.compact.write.bytes"])
 	out.Counter(engine.LogBytes, "bytes", found["rocksdb.wal.bytes"])
+	out.Counter(engine.FlushBytes, "bytes", found["rocksdb.flush.write.bytes"])
+	out.Counter(engine.CompactedBytes, "bytes", found["rocksdb.compact.write.bytes"])
 	out.Counter(engine.BytesTaken, "bytes", found["rocksdb.bytes.written"])
 	out.Counter(engine.Stalls, "count", found["rocksdb.db.write.stall"])
 	out.Counter(engine.StallTime, "ns", found["rocksdb.stall.micros"]*1e3)

@@ -58,6 +58,8 @@ func (db *db) Counters(ctx context.Context, s *engine.Sample) error {
 	hits, misses := db.status.counts[0].Load(), db.status.counts[1].Load()
 	s.Counter(engine.CacheLookups, "count", float64(hits+misses))
 	s.Counter(engine.CacheMisses, "count", float64(misses))
+	const frameHeader = 24
+	s.Counter(engine.LogBytes, "bytes", float64(db.status.counts[2].Load()*(db.page+frameHeader)))
 	s.Gauge(engine.CheckpointAge, "bytes", float64(length))
 	s.Gauge(engine.DirtyBytes, "bytes", float64((state.frames-state.moved)*db.page))
 	return nil

@@ -37,6 +37,7 @@ var statistics = []statistic{
 	{description: "block-manager: bytes read", name: engine.BytesRead, unit: "bytes"},
 	{description: "block-manager: mapped bytes read", name: engine.BytesRead, unit: "bytes"},
 	{description: "block-manager: bytes written", name: engine.BytesWritten, unit: "bytes"},
+	{description: "block-manager: bytes written", name: engine.PageBytes, unit: "bytes", storage: btree},
 	{description: "log: log bytes written", name: engine.BytesWritten, unit: "bytes"},
 	{description: "block-manager: bytes written for checkpoint", name: "wiredtiger.checkpoint.bytes_written", unit: "bytes"},
 	{description: "cache: bytes read into cache", name: "wiredtiger.cache.bytes_read", unit: "bytes"},

@@ -67,6 +67,9 @@ func (s *Step) figures() []Cost {
 	f.counter("engine_write_kb", ownAccount, s.WithSync, engine.BytesWritten, kb)
 	f.counter("engine_read_kb", ownAccount, s.InWindow, engine.BytesRead, kb)
 	f.counter("row_lookups", ownAccount, s.InWindow, engine.RowLookups, 1)
+	f.counter("rows_examined", ownAccount, s.InWindow, engine.RowsExamined, 1)
+	f.counter("cache_misses", ownAccount, s.InWindow, engine.CacheMisses, 1)
+	f.counter("log_syncs", ownAccount, s.InWindow, engine.LogSyncs, 1)
 	if v, ok := busy(s.InWindow); ok {
 		f.add("host_cpu_us", host, v/perMicro)
 		if s.Seconds < shortWindow {
@@ -216,6 +219,7 @@ func (s *costing) addCosts() {
 	client, calibrated := s.clientCost()
 	for _, d := range s.denominators() {
 		s.Costs(s.all, d, missed)
+		s.addParts(d)
 		if calibrated && !s.Hosted {
 			s.Costs([]Cost{{Metric: "client_cpu_us", Value: client, Source: nullEngine}}, d)
 		}
@@ -227,6 +231,42 @@ func (s *costing) addCosts() {
 	}
 	s.Put("client_gc_pause_ms", float64(s.Observed.Client.GCPause.Microseconds())/1e3, Count(s.Observed.Client.GCCycles))
 	s.Put("client_sched_p99_us", float64(s.Observed.Client.SchedP99.Nanoseconds())/perMicro, Count(int64(s.Observed.Client.Waits)))
+}
+
+// Part is a part of what an engine writes.
+type Part string
+
+// The parts. Engines count those that they have.
+const (
+	LogPart         Part = "log"              // without FullPagesPart
+	FullPagesPart   Part = "pages in the log" // at most
+	PagesPart       Part = "pages"
+	DoublewritePart Part = "doublewrite"
+	FlushPart       Part = "flush"
+	CompactionPart  Part = "compaction"
+)
+
+// Parts are all parts.
+func Parts() []Part {
+	return []Part{LogPart, FullPagesPart, PagesPart, DoublewritePart, FlushPart, CompactionPart}
+}
+
+var partCounters = map[Part]string{
+	LogPart: engine.LogBytes, FullPagesPart: engine.FullPageBytes, PagesPart: engine.PageBytes,
+	DoublewritePart: engine.DoubleBytes, FlushPart: engine.FlushBytes, CompactionPart: engine.CompactedBytes,
+}
+
+// addParts adds the parts of what the engine wrote.
+func (s *costing) addParts(by Denominator) {
+	for _, p := range Parts() {
+		if v, ok := Counter(s.WithSync, partCounters[p]); ok {
+			if p == LogPart {
+				full, _ := Counter(s.WithSync, engine.FullPageBytes)
+				v = max(0, v-full)
+			}
+			s.Costs([]Cost{{Metric: "part_kb", Value: v / kb, Source: ownAccount}}, by, Of("", string(p)))
+		}
+	}
 }
 
 const nullEngine = "null engine"

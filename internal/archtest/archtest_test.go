@@ -34,7 +34,7 @@ var floors = []struct {
 	{6, "internal/plan"}, // it knows the metrics of results
 	{5, "internal/picture"}, {6, "internal/page"}, {6, "internal/redact"},
 	{7, "internal/trial"},
-	{7, "internal/compare"}, {8, "internal/cost"}, {8, "internal/forecast"}, {9, "internal/campaign"}, {8, "internal/figure"}, {8, "internal/published"}, {9, "internal/comparison"}, {9, "internal/report"}, {9, "internal/ui"}, {8, "internal/host"}, {8, "internal/watch"}, {8, "internal/importer"}, {8, "internal/history"}, {8, "internal/export"},
+	{7, "internal/compare"}, {8, "internal/cost"}, {8, "internal/explain"}, {8, "internal/forecast"}, {9, "internal/campaign"}, {8, "internal/figure"}, {8, "internal/published"}, {9, "internal/comparison"}, {9, "internal/report"}, {9, "internal/ui"}, {8, "internal/host"}, {8, "internal/watch"}, {8, "internal/importer"}, {8, "internal/history"}, {8, "internal/export"},
 	{9, "internal/registry"},
 	{10, "internal/cli"},
 	{11, "cmd/rumbench"}, {11, "bench"}, {11, "scripts/man"}, {11, "bench/peers"}, {10, "bench/slowed"},

@@ -54,15 +54,20 @@ func unlikeWork(x *result.Trial, others []*result.Trial, but []string) (out []st
 // hostFacts are the facts of a host that determine its speed.
 var hostFacts = []string{"cpu", "cpus usable", "memory", "kernel", "virtualization", "filesystem", "device", "device size"}
 
+// Difference is something in which two targets differ: a knob by its name in the plan,
+// or a version, a fact of the host.
+type Difference struct{ What, Base, New string }
+
+func (d Difference) String() string { return fmt.Sprintf("%s: %s and %s", d.What, d.Base, d.New) }
+
 // Apart returns other differences of two targets that may explain their
 // numbers: versions first, as they are most often what is compared, then
 // durability, seed, hosts and knobs. Unknown facts do not count as different.
-func Apart(a, b *Target) []string {
-	var out []string
+func Apart(a, b *Target) (out []Difference) {
 	x, y := a.Trials[0], b.Trials[0]
 	differ := func(what, of, other string) {
 		if of != other {
-			out = append(out, fmt.Sprintf("%s: %s and %s", what, cmp.Or(of, unnamed), cmp.Or(other, unnamed)))
+			out = append(out, Difference{what, cmp.Or(of, unnamed), cmp.Or(other, unnamed)})
 		}
 	}
 	version := func(what string, read func(*result.Trial) string) {

@@ -273,7 +273,7 @@ func TestApartByPromise(t *testing.T) {
 		t.Errorf("%q of a result of old", got)
 	}
 	a.Promise = "a crash loses a second"
-	if got, want := strings.Join(compare.Apart(c.Targets[0], c.Targets[1]), "; "), "durability: process (a crash loses a second) and process (a crash may lose all)"; got != want {
+	if got, want := texts(compare.Apart(c.Targets[0], c.Targets[1])), "durability: process (a crash loses a second) and process (a crash may lose all)"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -289,7 +289,7 @@ func TestUnlike(t *testing.T) {
 	if got, want := strings.Join(compare.Unlike(c.Targets[0], c.Targets[1]), "; "), "workload w and not known; more not known and true; rows 5 and 6"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got, want := strings.Join(compare.Apart(c.Targets[0], c.Targets[1]), "; "), "durability: not known and os; cache: not set and 1GiB"; got != want {
+	if got, want := texts(compare.Apart(c.Targets[0], c.Targets[1])), "durability: not known and os; cache: not set and 1GiB"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -305,13 +305,21 @@ func TestUnequalCaches(t *testing.T) {
 	if got := camp.UnequalCaches(); got != "a: 16 MiB, b: without a limit" {
 		t.Errorf("caches: %q", got)
 	}
-	if got := strings.Join(compare.Apart(camp.Targets[0], camp.Targets[1]), "; "); !strings.Contains(got, "cache: 16MiB and without a limit") {
+	if got := texts(compare.Apart(camp.Targets[0], camp.Targets[1])); !strings.Contains(got, "cache: 16MiB and without a limit") {
 		t.Errorf("apart: %q", got)
 	}
-	if got := strings.Join(compare.Apart(camp.Targets[0], camp.Targets[2]), "; "); strings.Contains(got, "cache") {
+	if got := texts(compare.Apart(camp.Targets[0], camp.Targets[2])); strings.Contains(got, "cache") {
 		t.Errorf("an unknown cache differs: %q", got)
 	}
 	if got := compare.New([]*result.Trial{a, c}).UnequalCaches(); got != "" {
 		t.Errorf("one cache that is known: %q", got)
 	}
+}
+
+func texts(of []compare.Difference) string {
+	var out []string
+	for _, d := range of {
+		out = append(out, d.String())
+	}
+	return strings.Join(out, "; ")
 }

@@ -239,6 +239,30 @@ func pairs(base, of *Number) (a, b []float64) {
 	return a, b
 }
 
+// Paired returns the runs of two targets whose numbers count, and how they were measured:
+// those that ran side by side, one to one, if there are enough of them, else all.
+func (s *stepRuns) Paired(base, of *Target) (a, b []Run, design stat.Design) {
+	x, y := s.Used(base), s.Used(of)
+	beside(trialsOf(x), trialsOf(y), func(i, j int) bool {
+		together := ranTogether(x[i].Step) && ranTogether(y[j].Step)
+		if together {
+			a, b = append(a, x[i]), append(b, y[j])
+		}
+		return together
+	})
+	if len(a) < LeastTrials {
+		return x, y, stat.Apart
+	}
+	return a, b, designOf(trialsOf(a), len(a))
+}
+
+func trialsOf(runs []Run) (out []*result.Trial) {
+	for _, r := range runs {
+		out = append(out, r.Trial)
+	}
+	return out
+}
+
 // beside calls pair with the indexes of trials that ran side by side, until it
 // accepts one for each of a.
 func beside(a, b []*result.Trial, pair func(i, j int) bool) {

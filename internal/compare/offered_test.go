@@ -361,14 +361,14 @@ func TestVersionsDiffer(t *testing.T) {
 	version(b, "server", "8.4.6")
 	b.Seed = 7
 	c := compare.New([]*result.Trial{a, b})
-	if got := strings.Join(compare.Apart(c.Targets[0], c.Targets[1]), "; "); got != "mysql version: 8.0.43 and 8.4.6; seed: 0 and 7" {
+	if got := texts(compare.Apart(c.Targets[0], c.Targets[1])); got != "mysql version: 8.0.43 and 8.4.6; seed: 0 and 7" {
 		t.Errorf("%q", got)
 	}
 	again := made("b", 2, "", nil, "s")
 	again.Engine = "mysql"
 	version(again, "server", "8.4.7")
 	c = compare.New([]*result.Trial{a, b, again})
-	if got := compare.Apart(c.Targets[0], c.Targets[1])[0]; got != "mysql version: 8.0.43 and 8.4.6 or 8.4.7" {
+	if got := compare.Apart(c.Targets[0], c.Targets[1])[0]; got.String() != "mysql version: 8.0.43 and 8.4.6 or 8.4.7" {
 		t.Errorf("%q", got)
 	}
 }
@@ -410,7 +410,7 @@ func TestOwnParams(t *testing.T) {
 				t.Errorf("unlike: %q, want %q", got, c.want)
 			}
 			own := len(c.trials[0].OwnParams)+len(c.trials[1].OwnParams) > 0 && c.name != "another is own"
-			if apart := slices.Contains(compare.Apart(a, b), "params.rows: 5 and 6"); apart != own {
+			if apart := slices.Contains(compare.Apart(a, b), compare.Difference{What: "params.rows", Base: "5", New: "6"}); apart != own {
 				t.Errorf("what differs: %q", compare.Apart(a, b))
 			}
 		})

@@ -25,12 +25,12 @@ import (
 // Comparison is a judgement, ready to be printed.
 type Comparison struct {
 	*compare.Judgement
-	Items   []compare.Item // the items of the judgement to show
-	First   string         // the first sentence; "" if there is none
-	Caveats []string       // what a reader must know before the numbers
-	Notes   []string       // other differences of the two: they may be what is compared
-	Narrow  bool           // nothing is said of numbers that are not shown
-	Gate    string         // what a gate on the question found; "" without one
+	Items   []compare.Item       // the items of the judgement to show
+	First   string               // the first sentence; "" if there is none
+	Caveats []string             // what a reader must know before the numbers
+	Notes   []compare.Difference // other differences of the two: they may be what is compared
+	Narrow  bool                 // nothing is said of numbers that are not shown
+	Gate    string               // what a gate on the question found; "" without one
 }
 
 // durability returns the end of the heading: what a commit survived on both
@@ -85,7 +85,7 @@ func (c Comparison) blocks() (out []page.Block) {
 	}
 	var differs page.List
 	for _, n := range c.Notes {
-		differs.Items = append(differs.Items, page.Item{Text: "differs: " + n})
+		differs.Items = append(differs.Items, page.Item{Text: "differs: " + n.String()})
 	}
 	if len(c.Notes) > 0 {
 		out = append(out, differs)

@@ -40,7 +40,7 @@ func TestStorageEnginesAreCompared(t *testing.T) {
 	if list := compare.Unlike(a, b); len(list) > 0 {
 		t.Errorf("other work: %v", list)
 	}
-	if got := strings.Join(compare.Apart(a, b), "; "); got != "storage: innodb and rocksdb" {
+	if got := fmt.Sprint(compare.Apart(a, b)); got != "[storage: innodb and rocksdb]" {
 		t.Errorf("differs: %q", got)
 	}
 	if list := c.Steps[0].Offered(a, b); len(list) > 0 {

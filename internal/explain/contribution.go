@@ -1,0 +1,246 @@
+package explain
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/stat"
+)
+
+// Contribution is what an item contributes to the logarithm of a ratio: a number k such
+// that the ratio of new to base is exp of the sum of all items' k. It is additive LMDI-I:
+// B. W. Ang, "LMDI decomposition approach: a guide for implementation", Energy Policy 86
+// (2015). Bounds and p-values are NaN where there are too few trials.
+type Contribution struct {
+	Item      Item
+	Base, New float64 // means over the trials
+	Log       float64 // k
+	Low, High float64 // its 95 % interval
+	// P is the p-value of its being 0, and Adjusted the one corrected for all items of
+	// the step (Holm).
+	P, Adjusted float64
+	agreed      bool
+}
+
+// leastLog is how much of a difference is worth a word.
+const leastLog = 0.02
+
+// Proven reports whether the item is known to contribute, and more than a trifle.
+func (c *Contribution) Proven() bool {
+	return c.Adjusted < compare.Alpha && c.agreed && c.Low*c.High > 0 && math.Abs(c.Log) >= leastLog
+}
+
+// Factor returns the ratio that the item alone accounts for.
+func (c *Contribution) Factor() float64 { return math.Exp(c.Log) }
+
+// logMean is the logarithmic mean, with which differences of items sum to the logarithm
+// of the ratio of their sums.
+func logMean(x, y float64) float64 {
+	if math.Abs(x-y) <= 1e-9*math.Abs(x) {
+		return (x + y) / 2
+	}
+	return (y - x) / math.Log(y/x)
+}
+
+// sample is a number of two targets, split in each run.
+type sample struct {
+	base, new []sheet
+	design    stat.Design
+	factors   bool
+	sign      float64 // -1 where the number is a time and its inverse is explained
+	// clients are the numbers of clients of the runs, where they differ: X = clients ÷ time
+	// per unit, so that they are an item of their own.
+	clients [2][]float64
+}
+
+// items returns all items, in the order of the sheets.
+func (s *sample) items() (out []Item) {
+	for _, x := range slices.Concat(s.base, s.new) {
+		for _, e := range x {
+			out = compare.AppendNew(out, e.item)
+		}
+	}
+	if len(s.clients[0]) > 0 {
+		out = append(out, Clients)
+	}
+	return out
+}
+
+// scales returns what the items of each run are divided by: the logarithmic mean of the
+// totals, of pairs or of the means.
+func (s *sample) scales() (base, of []float64) {
+	base, of = make([]float64, len(s.base)), make([]float64, len(s.new))
+	if s.design == stat.Apart {
+		mean := logMean(meanOf(s.base, sheet.total), meanOf(s.new, sheet.total))
+		for i := range base {
+			base[i] = mean
+		}
+		for i := range of {
+			of[i] = mean
+		}
+		return base, of
+	}
+	for i := range base {
+		base[i] = logMean(s.base[i].total(), s.new[i].total())
+		of[i] = base[i]
+	}
+	return base, of
+}
+
+func meanOf(of []sheet, value func(sheet) float64) float64 {
+	var sum float64
+	for _, x := range of {
+		sum += value(x)
+	}
+	return sum / float64(len(of))
+}
+
+// terms returns, for an item, numbers of the runs whose mean difference is its
+// contribution.
+func (s *sample) terms(of Item) (base, new []float64) {
+	if of == Clients {
+		return logs(s.clients[0]), logs(s.clients[1])
+	}
+	x, y := s.scales()
+	term := func(e entry, scale float64) float64 {
+		if s.factors {
+			return s.sign * math.Log(e.value)
+		}
+		return s.sign * e.value / scale
+	}
+	for i, sheet := range s.base {
+		base = append(base, term(sheet.find(of), x[i]))
+	}
+	for i, sheet := range s.new {
+		new = append(new, term(sheet.find(of), y[i]))
+	}
+	return base, new
+}
+
+func logs(of []float64) (out []float64) {
+	for _, v := range of {
+		out = append(out, math.Log(v))
+	}
+	return out
+}
+
+// contribution tests an item.
+func (s *sample) contribution(of Item) Contribution {
+	c := Contribution{Item: of, Low: math.NaN(), High: math.NaN(), P: math.NaN(), Adjusted: math.NaN()}
+	value := func(x sheet) float64 { return x.find(of).value }
+	c.Base, c.New = meanOf(s.base, value), meanOf(s.new, value)
+	if of == Clients {
+		c.Base, c.New = stat.Mean(s.clients[0]), stat.Mean(s.clients[1])
+	}
+	base, new := s.terms(of)
+	c.Log = stat.Mean(new) - stat.Mean(base)
+	c.test(base, new, s)
+	if extra := s.sampling(of); extra > 0 && !math.IsNaN(c.Low) {
+		c.Low, c.High = c.Log-math.Hypot(c.Log-c.Low, extra), c.Log+math.Hypot(c.High-c.Log, extra)
+	}
+	return c
+}
+
+// test compares the runs of two sides.
+func (c *Contribution) test(base, new []float64, s *sample) {
+	if min(len(base), len(new)) < compare.LeastTrials {
+		return
+	}
+	d := stat.Decide(base, new, s.design, 1-compare.Alpha)
+	c.P, c.agreed = d.P, d.Agreed
+	c.Low, c.High = min(d.Interval.Low, c.Log), max(d.Interval.High, c.Log)
+}
+
+// sampling returns the error of an item that was estimated from samples of sessions: an
+// item seen n times is known to 2√n. The trials' own differences include it, but three
+// trials may agree by chance.
+func (s *sample) sampling(of Item) float64 {
+	x, y := s.scales()
+	var sum float64
+	side := func(list []sheet, scale []float64) {
+		for i, sheet := range list {
+			if e := sheet.find(of); e.seen > 0 {
+				one := 2 * e.value / math.Sqrt(float64(e.seen)) / scale[i] / float64(len(list))
+				sum += one * one
+			}
+		}
+	}
+	if !s.factors {
+		side(s.base, x)
+		side(s.new, y)
+	}
+	return math.Sqrt(sum)
+}
+
+// totalLog tests the sum of all contributions: the logarithm of the ratio.
+func (s *sample) totalLog() Contribution {
+	c := Contribution{Low: math.NaN(), High: math.NaN(), P: math.NaN(), Adjusted: math.NaN()}
+	base, new := s.totals()
+	c.Log = stat.Mean(new) - stat.Mean(base)
+	c.Base, c.New = meanOf(s.base, sheet.total), meanOf(s.new, sheet.total)
+	c.test(base, new, s)
+	c.Adjusted = c.P
+	return c
+}
+
+// totals returns for each run the sum of the terms of all items.
+func (s *sample) totals() (base, new []float64) {
+	base, new = make([]float64, len(s.base)), make([]float64, len(s.new))
+	for _, item := range s.items() {
+		x, y := s.terms(item)
+		for i := range x {
+			base[i] += x[i]
+		}
+		for i := range y {
+			new[i] += y[i]
+		}
+	}
+	return base, new
+}
+
+// share returns which part of the total an item accounts for, with its 95 % interval from
+// runs, or pairs of runs, that are drawn again, each with all its items.
+func (s *sample) share(of Item) (share, low, high float64) {
+	const draws = 2000
+	x, y := s.terms(of)
+	all, allNew := s.totals()
+	source := rand.New(rand.NewPCG(1, 2)) // the same data give the same bounds
+	draw := func(n int) []int {
+		at := make([]int, n)
+		for i := range at {
+			at[i] = source.IntN(n)
+		}
+		return at
+	}
+	ratio := func(a, b []int) float64 {
+		return (meanAt(y, b) - meanAt(x, a)) / (meanAt(allNew, b) - meanAt(all, a))
+	}
+	share = (stat.Mean(y) - stat.Mean(x)) / (stat.Mean(allNew) - stat.Mean(all))
+	var found []float64
+	for range draws {
+		a := draw(len(x))
+		b := a
+		if s.design == stat.Apart {
+			b = draw(len(y))
+		}
+		if r := ratio(a, b); !math.IsNaN(r) && !math.IsInf(r, 0) {
+			found = append(found, r)
+		}
+	}
+	if len(found) == 0 {
+		return share, math.NaN(), math.NaN()
+	}
+	slices.Sort(found)
+	edge := len(found) * 25 / 1000
+	return share, found[edge], found[len(found)-1-edge]
+}
+
+func meanAt(v []float64, at []int) float64 {
+	var sum float64
+	for _, i := range at {
+		sum += v[i]
+	}
+	return sum / float64(len(at))
+}

@@ -1,0 +1,336 @@
+package explain
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"rumbench/internal/account"
+	"rumbench/internal/compare"
+	"rumbench/internal/metric"
+	"rumbench/internal/result"
+	"rumbench/internal/stat"
+)
+
+// Explanation is why the numbers of two targets differ.
+type Explanation struct {
+	Base, New *compare.Target
+	Steps     []*Step              // that the comparison judges, in their order
+	Differ    []compare.Difference // settings, versions and parameters: they may be the causes of causes
+}
+
+// Step is the explanation of a step. Its sums are in the order of their differences.
+type Step struct {
+	Of        *compare.Step
+	Base, New Side
+	Notes     []Note // that go before the sums
+	Sums      []*Sum
+	Why       string // why nothing is said of throughput; "" if something is
+}
+
+// Side is what a step's runs on a target have in common.
+type Side struct {
+	Target *compare.Target
+	runs   []run
+	Limit  Limit
+}
+
+// Sum is a number of a step on two targets, and what its difference consists of.
+type Sum struct {
+	*compare.Effect
+	Metric string // of the headline
+	Of     Ledger
+	Total  Contribution // Item is ""; Log is that of the ratio
+	Causes []Cause      // the greatest first; what is not explained is none of them
+	Rest   Contribution // of what no proven item with a name accounts for
+}
+
+// Cause is an item of a sum, and the rule that names it.
+type Cause struct {
+	Contribution
+	// Share is which part of the sum's difference it is, with an interval; NaN where
+	// that difference is not proven.
+	Share, ShareLow, ShareHigh float64
+	Rule                       Rule
+	Sentence                   string
+}
+
+// Explain explains a judgement. Steps that only warm up or settle are left out.
+func Explain(c *compare.Campaign, j *compare.Judgement) *Explanation {
+	e := &Explanation{Base: j.Base, New: j.New, Differ: compare.Apart(j.Base, j.New)}
+	for _, s := range c.Steps {
+		if s.Warmup || s.Primary == "" || compare.IsProbe(s) || len(s.Runs[j.Base]) == 0 || len(s.Runs[j.New]) == 0 {
+			continue
+		}
+		e.Steps = append(e.Steps, e.step(j, s))
+	}
+	return e
+}
+
+func (e *Explanation) step(j *compare.Judgement, s *compare.Step) *Step {
+	a, b, design := s.Paired(j.Base, j.New)
+	out := &Step{Of: s, Base: newSide(j.Base, a), New: newSide(j.New, b)}
+	if sum, why := out.throughput(j, design); sum != nil {
+		out.Sums = append(out.Sums, sum)
+	} else {
+		out.Why = why
+	}
+	for _, name := range []string{"cpu_us", "read_kb", "write_kb", "space_amplification"} {
+		if k, ok := s.Own(name); ok {
+			if sum := out.cost(j, k, design); sum != nil {
+				out.Sums = append(out.Sums, sum)
+			}
+		}
+	}
+	out.correct()
+	out.Notes = out.notes()
+	v := &view{out, e.Differ}
+	for _, sum := range out.Sums {
+		sum.name(v)
+	}
+	slices.SortStableFunc(out.Sums, func(a, b *Sum) int { return cmp.Compare(b.weight(), a.weight()) })
+	return out
+}
+
+func newSide(t *compare.Target, runs []compare.Run) Side {
+	s := Side{Target: t}
+	for _, r := range runs {
+		s.runs = append(s.runs, newRun(r))
+	}
+	s.Limit = limitOf(s.runs)
+	return s
+}
+
+// throughput explains the rate of the step's primary operation by the ledger that speaks.
+func (s *Step) throughput(j *compare.Judgement, design stat.Design) (*Sum, string) {
+	k, ok := s.Of.Rate(s.Of.Primary)
+	e := j.Effect(s.Of, k)
+	switch {
+	case !ok || e == nil:
+		return nil, "its rate was not measured"
+	case e.Why != "" && e.Verdict == "":
+		return nil, e.Why
+	case s.Base.rated() || s.New.rated():
+		return nil, "a rate was promised: there is no throughput to explain, only costs and response times"
+	}
+	return s.speaking(e, design)
+}
+
+// rated reports whether the primary operation's group promises a rate.
+func (s *Side) rated() bool {
+	return slices.ContainsFunc(s.runs, func(r run) bool {
+		return slices.ContainsFunc(r.Groups, func(g result.Group) bool { return g.Promised(r.Primary) > 0 || g.Open })
+	})
+}
+
+// speaking chooses the ledger: that of the processors where they limit both sides, else
+// the one whose slack accounts for least. Where other programs had much of the processors
+// these say nothing.
+func (s *Step) speaking(e *compare.Effect, design stat.Design) (*Sum, string) {
+	var found []*Sum
+	void := max(s.Base.shared(), s.New.shared()) > mostShared
+	if !void {
+		if sum := s.sum(e, Processors, design, -1, (*run).processors); sum != nil {
+			found = append(found, sum)
+		}
+	}
+	if sum := s.sum(e, Sessions, design, -1, (*run).sessions); sum != nil {
+		found = append(found, sum)
+	}
+	switch {
+	case len(found) == 0 && void:
+		return nil, "other programs had much of the processors: rates are not explained"
+	case len(found) == 0:
+		return nil, "neither the processors' time nor the sessions' is known"
+	case !void && s.Base.Limit == ByProcessors && s.New.Limit == ByProcessors && found[0].Of == Processors:
+		return found[0], ""
+	}
+	return slices.MinFunc(found, func(a, b *Sum) int { return cmp.Compare(a.slack(), b.slack()) }), ""
+}
+
+// slack returns how much of the difference is in items that explain nothing: processors
+// that idle, and sessions that are in a statement.
+func (s *Sum) slack() (sum float64) {
+	for i := range s.Causes {
+		switch c := &s.Causes[i]; c.Item {
+		case Idle, InCalls, roleItem("executing"), roleItem("cpu"), roleItem("other"):
+			sum += math.Abs(c.Log)
+		}
+	}
+	return sum
+}
+
+// cost explains a cost.
+func (s *Step) cost(j *compare.Judgement, k compare.Key, design stat.Design) *Sum {
+	e := j.Effect(s.Of, k)
+	if e == nil || e.Verdict == "" {
+		return nil
+	}
+	own := e.New.Key // of the metric that stands in for it, where others disturbed the device
+	how := splits[own.Metric]
+	if how.split == nil {
+		return nil
+	}
+	return s.sum(e, how.by, design, 1, func(r *run) sheet { return how.split(r, own) })
+}
+
+// sum splits a number of all runs; nil if that is not possible in each of them.
+func (s *Step) sum(e *compare.Effect, of Ledger, design stat.Design, sign float64, split func(*run) sheet) *Sum {
+	data := sample{design: design, factors: of == Factors, sign: sign}
+	for _, side := range []struct {
+		runs []run
+		to   *[]sheet
+	}{{s.Base.runs, &data.base}, {s.New.runs, &data.new}} {
+		for i := range side.runs {
+			x := split(&side.runs[i])
+			if !usable(x, of) {
+				return nil
+			}
+			*side.to = append(*side.to, x)
+		}
+	}
+	if of == Sessions {
+		data.clients = [2][]float64{clientsOf(s.Base.runs), clientsOf(s.New.runs)}
+		if slices.Equal(data.clients[0], data.clients[1]) {
+			data.clients = [2][]float64{}
+		}
+	}
+	if data.factors && len(data.base[0]) != len(data.new[0]) { // an engine counts what the other does not
+		return nil
+	}
+	out := &Sum{Effect: e, Metric: e.Metric(), Of: of, Total: data.totalLog()}
+	for _, item := range data.items() {
+		c := Cause{Contribution: data.contribution(item), Share: math.NaN(), ShareLow: math.NaN(), ShareHigh: math.NaN()}
+		if out.Total.Proven() {
+			c.Share, c.ShareLow, c.ShareHigh = data.share(item)
+		}
+		out.Causes = append(out.Causes, c)
+	}
+	return out
+}
+
+// clientsOf returns the number of clients of each run.
+func clientsOf(runs []run) (out []float64) {
+	for _, r := range runs {
+		var n int
+		for _, g := range r.Groups {
+			n += g.Clients
+		}
+		out = append(out, float64(n))
+	}
+	return out
+}
+
+// usable reports whether a number could be split.
+func usable(x sheet, of Ledger) bool {
+	if len(x) == 0 || !(x.total() > 0) || math.IsInf(x.total(), 0) {
+		return false
+	}
+	return of != Factors || !slices.ContainsFunc(x, func(e entry) bool { return !(e.value > 0) || math.IsInf(e.value, 0) })
+}
+
+// correct adjusts the p-values of all items of the step.
+func (s *Step) correct() {
+	var p []float64
+	var items []*Contribution
+	for _, sum := range s.Sums {
+		for i := range sum.Causes {
+			items = append(items, &sum.Causes[i].Contribution)
+			p = append(p, sum.Causes[i].P)
+		}
+	}
+	for i, v := range stat.Holm(p) {
+		items[i].Adjusted = v
+	}
+}
+
+// weight is by what the sums of a step are sorted: throughput counts twice, what is not
+// proven little.
+func (s *Sum) weight() float64 {
+	w := math.Abs(s.Total.Log)
+	if metric.FamilyOf(s.Metric) == metric.Throughput {
+		w *= 2
+	}
+	if !s.Total.Proven() && !slices.ContainsFunc(s.Causes, func(c Cause) bool { return c.Proven() }) {
+		w /= 100
+	}
+	return w
+}
+
+// unnamed reports items that are no causes: what is left over.
+func unnamed(i Item) bool {
+	return i == Rest || i == Idle || i == roleItem("other")
+}
+
+// name gives the causes their rules and sentences, sorts them, and finds what is left.
+func (s *Sum) name(v *view) {
+	s.Rest = Contribution{Item: Rest, Log: s.Total.Log}
+	for i := range s.Causes {
+		c := &s.Causes[i]
+		c.Rule, c.Sentence = v.rule(s, c)
+		if c.Proven() && !unnamed(c.Item) {
+			s.Rest.Log -= c.Log
+		}
+	}
+	slices.SortStableFunc(s.Causes, func(a, b Cause) int { return cmp.Compare(math.Abs(b.Log), math.Abs(a.Log)) })
+}
+
+// Unexplained returns which part of the sum's difference no proven item accounts for; NaN
+// where the difference is not proven.
+func (s *Sum) Unexplained() float64 {
+	if !s.Total.Proven() {
+		return math.NaN()
+	}
+	return math.Abs(s.Rest.Log / s.Total.Log)
+}
+
+// Named returns the causes that are proven, the greatest first.
+func (s *Sum) Named() (out []Cause) {
+	for _, c := range s.Causes {
+		if c.Proven() && !unnamed(c.Item) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// mostShared is the share of the processors that other programs may have had.
+const mostShared = 0.10
+
+// shared returns which share of the processors other programs had.
+func (s *Side) shared() float64 {
+	var sum float64
+	for i := range s.runs {
+		if x := s.runs[i].processors(); x != nil {
+			sum += (x.find(Others).value + x.find(Steal).value) / x.total() / float64(len(s.runs))
+		}
+	}
+	return sum
+}
+
+// per returns the mean of a metric's rows over a side's runs, per unit of what a key is
+// per; NaN if a run has none.
+func (s *Side) per(name, op string, like compare.Key) float64 {
+	var sum float64
+	for i := range s.runs {
+		sum += s.runs[i].value(name, op, like) / float64(len(s.runs))
+	}
+	return sum
+}
+
+// growth returns the mean growth of a counter per primary unit.
+func (s *Side) growth(name string) (sum float64, ok bool) {
+	for i := range s.runs {
+		v, known := account.Counter(s.runs[i].Counters, name)
+		if !known || s.runs[i].units <= 0 {
+			return 0, false
+		}
+		sum += v / s.runs[i].units / float64(len(s.runs))
+	}
+	return sum, len(s.runs) > 0
+}
+
+// Judged reports whether anything could be judged.
+func (e *Explanation) Judged() bool {
+	return slices.ContainsFunc(e.Steps, func(s *Step) bool { return len(s.Sums) > 0 || len(s.Notes) > 0 })
+}

@@ -1,0 +1,236 @@
+package explain
+
+import (
+	"math"
+	"slices"
+
+	"rumbench/engine"
+	"rumbench/internal/account"
+	"rumbench/internal/compare"
+	"rumbench/internal/metric"
+	"rumbench/internal/result"
+)
+
+// Ledger is a way to split a number into items that sum to it.
+type Ledger string
+
+// The ledgers. The first two split the time per unit, in µs: processors × window ÷ units,
+// and clients × window ÷ units (Little's law).
+const (
+	Processors Ledger = "processors"
+	Sessions   Ledger = "sessions"
+	Parts      Ledger = "parts"   // of a cost
+	Factors    Ledger = "factors" // whose product is a cost
+)
+
+// Item is one of the things that a number is split into: a user of the processors, a role
+// of sessions, a part or a factor of a cost.
+type Item string
+
+// The items beside the roles of sessions (engine.Role) and the parts of writes
+// (account.Part).
+const (
+	Server  Item = "server"         // CPU of the engine's processes, or of an embedded engine without its client
+	Client  Item = "client"         // CPU of the clients
+	Kernel  Item = "kernel threads" // CPU of write-back, the journal and the like
+	Others  Item = "other programs"
+	Steal   Item = "steal" // CPU that the hypervisor gave to others
+	Idle    Item = "idle"
+	InCalls Item = "in the engine" // time of an embedded engine's clients inside operations, without Stalled
+	Stalled Item = "write stalls"  // time in which the engine held up writes
+	Clients Item = "number of clients"
+	Between Item = "between operations" // time of clients without an operation
+
+	Journal Item = "journal" // written by the file system for itself
+	Rest    Item = "rest"    // of a sum, what no item accounts for
+	Logs    Item = "logs"
+	Data    Item = "data"
+
+	Lookups Item = "lookups per unit"
+	Misses  Item = "share of misses"
+	PerMiss Item = "KB per miss"
+	Reads   Item = "reads per unit"
+	PerRead Item = "KB per read"
+)
+
+// roleItem returns the item of a role of sessions.
+func roleItem(r engine.Role) Item { return Item(r) }
+
+// partItem returns the item of a part of what an engine writes. The parts' names are
+// those of no other item.
+func partItem(p account.Part) Item { return Item(p) }
+
+// entry is an item of a run.
+type entry struct {
+	item  Item
+	value float64
+	seen  int64 // samples that it was estimated from; 0: it was counted
+}
+
+// sheet is a number of a run, split.
+type sheet []entry
+
+func (s sheet) total() (sum float64) {
+	for _, e := range s {
+		sum += e.value
+	}
+	return sum
+}
+
+func (s sheet) find(of Item) entry {
+	if i := slices.IndexFunc(s, func(e entry) bool { return e.item == of }); i >= 0 {
+		return s[i]
+	}
+	return entry{item: of}
+}
+
+// close adds what is missing to a total as another item. Where the items exceed the
+// total, which was measured elsewhere, by more than tolerated there is no sheet.
+func (s sheet) close(total float64, as Item) sheet {
+	const tolerated = 0.05
+	rest := total - s.total()
+	if rest < -tolerated*total {
+		return nil
+	}
+	return append(s, entry{item: as, value: max(0, rest)})
+}
+
+// run is a run with its units.
+type run struct {
+	*result.Step
+	trial *result.Trial
+	units float64 // of the primary operation
+}
+
+func newRun(r compare.Run) run {
+	return run{r.Step, r.Trial, account.UnitsDone(r.Step.Rows, r.Step.Primary, r.Step.Seconds)}
+}
+
+// counter returns the growth of a counter in µs per unit, if it is in ns.
+func (r *run) perUnit(name string) (us float64, ok bool) {
+	v, ok := account.Counter(r.Counters, name)
+	return v / 1e3 / r.units, ok && r.units > 0
+}
+
+// processors splits the time of the processors; nil if it is not known, or shared
+// with the other trial of a duet.
+func (r *run) processors() sheet {
+	busy, ok := r.perUnit("host.cpu.busy_ns")
+	idle, known := r.perUnit("host.cpu.idle_ns")
+	server, counted := r.perUnit("process.cpu_ns")
+	if !ok || !known || !counted || r.trial.CPUs != "" {
+		return nil
+	}
+	waiting, _ := r.perUnit("host.cpu.iowait_ns")
+	kernel, _ := r.perUnit("host.cpu.kernel_threads_ns")
+	steal, _ := r.perUnit("host.cpu.steal_ns")
+	client, _ := r.perUnit("client.cpu_ns")
+	if r.trial.Hosting == result.Embedded {
+		client = min(r.clientCost(), server)
+		server -= client
+	}
+	return sheet{
+		{item: Server, value: server}, {item: Client, value: client}, {item: Kernel, value: kernel}, {item: Steal, value: steal},
+		{item: Others, value: max(0, busy-server-client-kernel-steal)}, {item: Idle, value: idle + waiting},
+	}
+}
+
+// clientCost returns the CPU time of a client per primary unit, by its calibration.
+func (r *run) clientCost() float64 {
+	for i := range r.Rows {
+		if row := &r.Rows[i]; row.Metric == "client_cpu_us" && metric.PerOf(row.Per, r.Primary) {
+			return row.Value
+		}
+	}
+	return 0
+}
+
+// sessions splits the time of the clients of closed loops: by what the server's sessions
+// do, or by whether an embedded engine has an operation to do.
+func (r *run) sessions() (out sheet) {
+	for i := range r.Rows {
+		if row := &r.Rows[i]; row.Metric == "wait_us" && metric.PerOf(row.Per, r.Primary) {
+			out = append(out, entry{roleItem(engine.Role(row.Op)), row.Value, row.N})
+		}
+	}
+	if len(out) > 0 || r.trial.Hosting != result.Embedded || len(r.Groups) != 1 || r.units <= 0 {
+		return out
+	}
+	think := metric.Find(r.Rows, "think_share", "", "")
+	if think == nil {
+		return nil
+	}
+	total := float64(r.Groups[0].Clients) * r.Seconds * 1e6 / r.units
+	busy := (1 - think.Value) * total
+	stalled := 0.0
+	if s := metric.Find(r.Rows, "engine_stall_s", "", ""); s != nil {
+		stalled = min(busy, s.Value*1e6/r.units)
+	}
+	return sheet{{item: InCalls, value: busy - stalled}, {item: Stalled, value: stalled}, {item: Between, value: think.Value * total}}
+}
+
+// value returns a row's value per unit of what another row is per.
+func (r *run) value(name, op string, like compare.Key) float64 {
+	if row := metric.Find(r.Rows, name, op, like.Per); row != nil {
+		return row.Value
+	}
+	return math.NaN()
+}
+
+// splits are how costs are split.
+var splits = map[string]struct {
+	by    Ledger
+	split func(*run, compare.Key) sheet
+}{
+	"cpu_us":   {Parts, (*run).splitCPU},
+	"write_kb": {Parts, (*run).splitWrites}, "process_write_kb": {Parts, (*run).splitWrites},
+	"read_kb": {Factors, (*run).splitReads}, "process_read_kb": {Factors, (*run).splitReads},
+	"space_amplification": {Parts, (*run).splitSpace},
+}
+
+func (r *run) splitCPU(k compare.Key) sheet {
+	all, server, client := r.value("cpu_us", "", k), r.value("server_cpu_us", "", k), r.value("client_cpu_us", "", k)
+	if r.trial.Hosting == result.Embedded {
+		server = all - min(client, all)
+	}
+	if math.IsNaN(server) {
+		return nil
+	}
+	return sheet{{item: Server, value: server}}.close(all, Client)
+}
+
+func (r *run) splitWrites(k compare.Key) (out sheet) {
+	for _, p := range account.Parts() {
+		if v := r.value("part_kb", string(p), k); v >= 0 {
+			out = append(out, entry{item: partItem(p), value: v})
+		}
+	}
+	if v := r.value("journal_kb", "", k); v >= 0 && k.Metric == "write_kb" {
+		out = append(out, entry{item: Journal, value: v})
+	}
+	return out.close(r.value(k.Metric, "", k), Rest)
+}
+
+// splitReads returns factors: pages or blocks asked for, how many of them are missed,
+// and how much is read for one; or reads, where the engine does not count.
+func (r *run) splitReads(k compare.Key) sheet {
+	kb, misses := r.value(k.Metric, "", k), r.value("cache_misses", "", k)
+	if hit := metric.Find(r.Rows, "cache_hit_ratio", "", ""); hit != nil && misses > 0 && hit.Value < 1 {
+		share := 1 - hit.Value
+		return sheet{{item: Lookups, value: misses / share}, {item: Misses, value: share}, {item: PerMiss, value: kb / misses}}
+	}
+	if reads := r.value("device_reads", "", k); reads > 0 {
+		return sheet{{item: Reads, value: reads}, {item: PerRead, value: kb / reads}}
+	}
+	return nil
+}
+
+// splitSpace splits the bytes on disk per byte of live data, but for redo logs, which
+// the amplification leaves out.
+func (r *run) splitSpace(compare.Key) sheet {
+	all, data, live := metric.Find(r.Rows, "space_amplification", "", ""), metric.Find(r.Rows, "data_bytes", "", ""), metric.Find(r.Rows, "live_bytes", "", "")
+	if all == nil || data == nil || live == nil || live.Value <= 0 {
+		return nil
+	}
+	return sheet{{item: Data, value: data.Value / live.Value}}.close(all.Value, Rest)
+}

@@ -1,0 +1,72 @@
+package explain
+
+import (
+	"slices"
+
+	"rumbench/engine"
+	"rumbench/internal/metric"
+)
+
+// Limit is what limits a target in a step, by a law of queues and not by correlation: a
+// resource that is used for most of the time, or where the sessions spend most of theirs.
+type Limit string
+
+// The limits.
+const (
+	ByProcessors Limit = "processors"
+	ByClient     Limit = "the client"
+	ByCommits    Limit = "commits" // sessions wait for the log most of the time
+	ByReads      Limit = "reads"   // likewise, for files of tables and indexes
+	ByRows       Limit = "row locks"
+	ByStalls     Limit = "write stalls"
+	Unlimited    Limit = "" // nothing that is measured
+)
+
+const (
+	// saturated is the utilisation from which a resource limits.
+	saturated = 0.80
+	// most is the share of the sessions' time from which what they do limits.
+	most = 0.50
+)
+
+// limitOf returns what limits most of the runs.
+func limitOf(runs []run) Limit {
+	counts := map[Limit]int{}
+	for i := range runs {
+		counts[runs[i].limit()]++
+	}
+	for l, n := range counts {
+		if 2*n > len(runs) {
+			return l
+		}
+	}
+	return Unlimited
+}
+
+func (r *run) limit() Limit {
+	if slices.ContainsFunc(r.Warnings, func(w metric.Warning) bool { return w.Code == metric.ClientBound }) {
+		return ByClient
+	}
+	p, s := r.processors(), r.sessions()
+	if total := p.total(); total > 0 && 1-p.find(Idle).value/total >= saturated {
+		return ByProcessors
+	}
+	of := func(items ...engine.Role) (sum float64) {
+		for _, i := range items {
+			sum += s.find(roleItem(i)).value
+		}
+		return sum
+	}
+	switch total := s.total(); {
+	case total <= 0:
+	case of(engine.RoleLog, engine.RoleCommit) >= most*total:
+		return ByCommits
+	case of(engine.RoleIO) >= most*total:
+		return ByReads
+	case of(engine.RoleRow) >= most*total:
+		return ByRows
+	case s.find(Stalled).value >= most*total:
+		return ByStalls
+	}
+	return Unlimited
+}

@@ -1,0 +1,291 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/metric"
+	"rumbench/internal/quantity"
+	"rumbench/workload"
+)
+
+// Paragraph explains steps in which the same happens.
+type Paragraph struct {
+	Steps     []*Step
+	Sentences []string
+}
+
+// signature is what steps of a paragraph have in common.
+type signature struct {
+	access    compare.Group
+	verdict   compare.Verdict
+	base, new Limit
+	metric    string // of the greatest sum
+	rule      int    // of its first cause
+	less      bool   // the sign of that cause
+	note      int    // the rule of the first note
+}
+
+func (s *Step) signature() signature {
+	g := signature{access: compare.GroupOf(s.Of), base: s.Base.Limit, new: s.New.Limit}
+	if t := s.rate(); t != nil {
+		g.verdict = t.Verdict
+	}
+	if len(s.Sums) > 0 {
+		g.metric = s.Sums[0].Metric
+		if named := s.Sums[0].Named(); len(named) > 0 {
+			g.rule, g.less = named[0].Rule.Number, named[0].Log < 0
+		}
+	}
+	if len(s.Notes) > 0 {
+		g.note = s.Notes[0].Rule.Number
+	}
+	return g
+}
+
+// rate returns the step's sum of throughput; nil if it is not explained.
+func (s *Step) rate() *Sum {
+	for _, sum := range s.Sums {
+		if metric.FamilyOf(sum.Metric) == metric.Throughput {
+			return sum
+		}
+	}
+	return nil
+}
+
+// Paragraphs explains all steps, those that differ most first.
+func (e *Explanation) Paragraphs() (out []Paragraph) {
+	var known []signature
+	for _, s := range e.Steps {
+		g := s.signature()
+		i := slices.Index(known, g)
+		if i < 0 {
+			i, known, out = len(known), append(known, g), append(out, Paragraph{})
+		}
+		out[i].Steps = append(out[i].Steps, s)
+	}
+	slices.SortStableFunc(out, func(a, b Paragraph) int { return cmp.Compare(b.weight(), a.weight()) })
+	for i := range out {
+		out[i].Sentences = out[i].write(e)
+	}
+	return out
+}
+
+// weight is the median difference of the steps × their number.
+func (p *Paragraph) weight() float64 {
+	var w []float64
+	for _, s := range p.Steps {
+		if len(s.Sums) > 0 {
+			w = append(w, s.Sums[0].weight())
+		}
+	}
+	if len(w) == 0 {
+		return 0
+	}
+	slices.Sort(w)
+	return w[len(w)/2] * float64(len(p.Steps))
+}
+
+// Names returns the steps: “read”, or “14 read steps”.
+func (p *Paragraph) Names() string {
+	const few = 3
+	var names []string
+	for _, s := range p.Steps {
+		names = append(names, s.Of.Name)
+	}
+	if len(names) <= few {
+		return quantity.Joined(names)
+	}
+	kind := string(compare.GroupOf(p.Steps[0].Of))
+	if workload.Access(kind) == workload.OtherAccess {
+		kind = ""
+	}
+	return fmt.Sprintf("%d %s", len(names), strings.TrimSpace(kind+" steps"))
+}
+
+// write writes the paragraph: the effect, what limits, the causes, the price, what is
+// not explained, and what is doubtful.
+func (p *Paragraph) write(e *Explanation) (out []string) {
+	first := p.Steps[0]
+	if t := first.rate(); t != nil {
+		out = append(out, p.effect(e))
+		if limits := first.limits(); limits != "" && t.Sure() {
+			out = append(out, limits)
+		}
+		out = append(out, p.causes(throughput)...)
+	}
+	for _, name := range []string{"cpu_us", "read_kb", "write_kb", "space_amplification"} {
+		out = append(out, p.causes(name)...)
+	}
+	for _, n := range first.Notes {
+		out = append(out, "But "+n.Sentence+".")
+	}
+	return out
+}
+
+const throughput = "rows_per_s"
+
+// effect says how throughput differs.
+func (p *Paragraph) effect(e *Explanation) string {
+	t := p.Steps[0].rate()
+	ratios := p.over(func(s *Step) float64 {
+		if r := s.rate(); r != nil {
+			return r.Ratio
+		}
+		return math.NaN()
+	}, quantity.Digits)
+	text := fmt.Sprintf("%s does %s× as much as %s", e.New.Name, ratios, e.Base.Name)
+	switch {
+	case t.Sure() && len(p.Steps) == 1 && !math.IsNaN(t.Effect.Low):
+		text += fmt.Sprintf(" (%s to %s×)", quantity.Digits(t.Effect.Low), quantity.Digits(t.Effect.High))
+	case t.Verdict == compare.Same:
+		text += ", which is the same"
+	case !t.Sure() && t.Why != "":
+		text += ", which is not proven: " + t.Why
+	}
+	return text + "."
+}
+
+// limits says what limits the two.
+func (s *Step) limits() string {
+	b, n := s.Base.Limit, s.New.Limit
+	switch {
+	case b == n && b == Unlimited:
+		return ""
+	case b == n:
+		return fmt.Sprintf("Both are limited by %s.", b)
+	case b == Unlimited:
+		return fmt.Sprintf("%s is limited by %s.", s.New.Target.Name, n)
+	case n == Unlimited:
+		return fmt.Sprintf("%s is limited by %s.", s.Base.Target.Name, b)
+	}
+	return fmt.Sprintf("%s is limited by %s, %s by %s.", s.Base.Target.Name, b, s.New.Target.Name, n)
+}
+
+// causes says what a number's difference consists of; nothing where no item is proven.
+// Where trials are too few for proofs the greatest items are said to be observed.
+func (p *Paragraph) causes(name string) []string {
+	sum := p.Steps[0].sumOf(name)
+	if sum == nil || math.Abs(sum.Total.Log) < leastLog {
+		return nil
+	}
+	named := sum.Named()
+	observed := math.IsNaN(sum.Total.P)
+	if observed {
+		named = sum.observed()
+	}
+	if len(named) == 0 {
+		return nil
+	}
+	const mostCauses = 3
+	var parts []string
+	for _, c := range named[:min(len(named), mostCauses)] {
+		parts = append(parts, c.Sentence+p.part(name, c))
+	}
+	lead := "Because "
+	switch {
+	case observed:
+		lead = "Observed, not proven: "
+	case named[0].Rule.Evidence == Pattern:
+		lead = "It goes with this: "
+	}
+	if name != throughput {
+		lead = p.price(sum) + ": " + strings.ToLower(lead[:1]) + lead[1:]
+	}
+	text := lead + strings.Join(parts, "; ") + "."
+	if rest := sum.Unexplained(); rest >= 0.05 {
+		if text += fmt.Sprintf(" Not explained: %s.", quantity.RoughShare(rest)); rest > 0.30 {
+			text = "Mostly unexplained. " + text
+		}
+	}
+	return []string{text}
+}
+
+// price says how a cost differs: “It writes 0.17× as much per insert row”.
+func (p *Paragraph) price(sum *Sum) string {
+	ratio := p.over(func(s *Step) float64 {
+		if own := s.sumOf(sum.Metric); own != nil {
+			return own.Ratio
+		}
+		return math.NaN()
+	}, quantity.Digits)
+	m := metric.Label(sum.Metric)
+	if sum.Effect.New.Per != "" {
+		m += " per " + sum.Effect.New.Per
+	}
+	return fmt.Sprintf("%s is %s× as great", m, ratio)
+}
+
+// part says which part of a difference a cause is, where that is proven.
+func (p *Paragraph) part(name string, c Cause) string {
+	if math.IsNaN(c.Share) {
+		return ""
+	}
+	shares := p.over(func(s *Step) float64 {
+		if own := s.sumOf(name); own != nil {
+			for _, x := range own.Causes {
+				if x.Item == c.Item {
+					return x.Share
+				}
+			}
+		}
+		return math.NaN()
+	}, quantity.RoughShare)
+	if len(p.Steps) == 1 && !math.IsNaN(c.ShareLow) && c.ShareHigh-c.ShareLow > 0.5 {
+		return ", " + roughly(c.Share)
+	}
+	return " (" + shares + " of it)"
+}
+
+// roughly says a share whose interval is wide.
+func roughly(share float64) string {
+	switch {
+	case share > 0.6:
+		return "most of it"
+	case share > 0.4:
+		return "about half of it"
+	}
+	return "a part of it"
+}
+
+// over returns the range of a number over the paragraph's steps.
+func (p *Paragraph) over(of func(*Step) float64, format func(float64) string) string {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, s := range p.Steps {
+		if v := of(s); !math.IsNaN(v) {
+			low, high = min(low, v), max(high, v)
+		}
+	}
+	switch a, b := format(low), format(high); {
+	case math.IsInf(low, 0):
+		return quantity.Unknown
+	case a == b:
+		return a
+	default:
+		return a + "–" + b
+	}
+}
+
+func (s *Step) sumOf(name string) *Sum {
+	for _, sum := range s.Sums {
+		if sum.Metric == name {
+			return sum
+		}
+	}
+	return nil
+}
+
+// observed returns the greatest items where trials are too few to prove any.
+func (s *Sum) observed() (out []Cause) {
+	const least = 0.10 // of the logarithm
+	for _, c := range s.Causes {
+		if !unnamed(c.Item) && math.Abs(c.Log) >= least {
+			out = append(out, c)
+		}
+	}
+	return out
+}

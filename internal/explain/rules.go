@@ -1,0 +1,278 @@
+package explain
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"rumbench/engine"
+	"rumbench/internal/account"
+	"rumbench/internal/compare"
+	"rumbench/internal/quantity"
+)
+
+// Evidence is how strongly a rule may speak.
+type Evidence string
+
+// The kinds of evidence. Statistics only make a word weaker, never stronger.
+const (
+	Accounted Evidence = "accounted" // by an identity: “because”
+	Law       Evidence = "law"       // of queues: “is limited by”
+	Pattern   Evidence = "pattern"   // “goes with”
+	Setting   Evidence = "setting"   // “also differs”
+)
+
+// Rule names a cause. Its number is that of docs/explain.md.
+type Rule struct {
+	Number   int
+	Evidence Evidence
+}
+
+// view is what rules may look at.
+type view struct {
+	*Step
+	differ []compare.Difference
+}
+
+// naming is a rule for some items: when it holds, and what it says.
+type naming struct {
+	rule  Rule
+	items []Item
+	when  func(v *view, s *Sum, c *Cause) bool // nil: always
+	say   func(v *view, s *Sum, c *Cause) string
+}
+
+var (
+	commits = []Item{roleItem(engine.RoleCommit), roleItem(engine.RoleLog)}
+	latches = []Item{roleItem(engine.RoleMetadata), roleItem(engine.RoleSnapshot), roleItem(engine.RoleIndex), roleItem(engine.RoleBuffer)}
+	inside  = []Item{roleItem(engine.RoleExecuting), roleItem(engine.RoleCPU), InCalls}
+	paged   = []Item{partItem(account.PagesPart), partItem(account.DoublewritePart)}
+	waits   = append(append([]Item{roleItem(engine.RoleIO)}, commits...), inside...)
+)
+
+// namings are the rules for items, the most specific first: an item gets the first that
+// holds.
+var namings = []naming{
+	{Rule{1, Law}, []Item{Others, Steal}, nil, says("other programs had %s of the processors")},
+	{Rule{4, Law}, waits, slowDevice, func(v *view, s *Sum, c *Cause) string {
+		base, new := v.Base.request(), v.New.request()
+		return fmt.Sprintf("sessions spend %s %s; the device took %s for a request", v.change(s, c), inWords(c.Item), instead(quantity.Micros, base, new))
+	}},
+	{Rule{13, Accounted}, []Item{Stalled}, nil, says("the engine held up writes for %s")},
+	{Rule{11, Accounted}, commits, nil, func(v *view, s *Sum, c *Cause) string {
+		text := "commits wait " + v.change(s, c) + " for the log"
+		base, new := v.Base.per("log_syncs", "", s.writes(v)), v.New.per("log_syncs", "", s.writes(v))
+		if !math.IsNaN(base+new) && apart(base, new, 0.1) {
+			text += fmt.Sprintf(", with %s syncs", instead(quantity.Digits, base, new))
+		}
+		return text + v.also("durability", "sync_binlog")
+	}},
+	{Rule{17, Accounted}, []Item{roleItem(engine.RoleRow)}, nil, says("sessions wait %s for rows that others hold")},
+	{Rule{18, Pattern}, latches, nil, func(v *view, s *Sum, c *Cause) string {
+		return fmt.Sprintf("sessions wait %s for the %s", v.change(s, c), c.Item)
+	}},
+	{Rule{5, Accounted}, []Item{roleItem(engine.RoleIO)}, nil, says("sessions wait %s for files of tables and indexes")},
+	{Rule{5, Accounted}, inside, moreReads, func(v *view, s *Sum, c *Cause) string {
+		k, _ := v.Of.Own("read_kb")
+		return fmt.Sprintf("statements take %s; they read %s", v.change(s, c), instead(kb, v.Base.per("read_kb", "", k), v.New.per("read_kb", "", k)))
+	}},
+	{Rule{2, Accounted}, []Item{Client, Between, roleItem(engine.RoleClient)}, nil, says("the client takes %s")},
+	{Rule{20, Accounted}, []Item{Server, roleItem(engine.RoleExecuting), roleItem(engine.RoleNetwork)}, otherProtocol, func(v *view, s *Sum, c *Cause) string {
+		return usesCPU(v, s, c) + v.also("protocol")
+	}},
+	{Rule{15, Pattern}, []Item{Server, InCalls, Data}, compressed, func(v *view, s *Sum, c *Cause) string {
+		if c.Item == Data {
+			return "files of tables and indexes take " + instead(quantity.Times, c.Base, c.New) + " of the live data" + v.also("compression")
+		}
+		return usesCPU(v, s, c) + v.also("compression")
+	}},
+	{Rule{6, Accounted}, []Item{Server}, moreRows, func(v *view, s *Sum, c *Cause) string {
+		k, _ := v.Of.Own("cpu_us")
+		return fmt.Sprintf("%s; it looks at %s rows", usesCPU(v, s, c), instead(quantity.Digits, v.Base.per("rows_examined", "", k), v.New.per("rows_examined", "", k)))
+	}},
+	{Rule{20, Accounted}, []Item{roleItem(engine.RoleNetwork)}, nil, says("sessions send for %s")},
+	{Rule{3, Accounted}, append([]Item{Server, Kernel}, inside...), nil, usesCPU},
+
+	{Rule{7, Accounted}, []Item{partItem(account.DoublewritePart)}, oneSided, says("pages are written twice: %s")},
+	{Rule{9, Accounted}, []Item{partItem(account.FullPagesPart)}, nil, says("whole pages in the log: %s")},
+	{Rule{10, Law}, paged, fullLog, func(v *view, s *Sum, c *Cause) string {
+		return fmt.Sprintf("%s, %s: the log was full, so pages had to go", c.Item, v.change(s, c))
+	}},
+	{Rule{8, Accounted}, paged, otherPage, func(v *view, s *Sum, c *Cause) string {
+		return fmt.Sprintf("%s: %s", c.Item, v.change(s, c)) + v.also("page", "innodb_page_size")
+	}},
+	{Rule{14, Accounted}, []Item{partItem(account.CompactionPart), partItem(account.FlushPart)}, nil, func(v *view, s *Sum, c *Cause) string {
+		return fmt.Sprintf("%s writes %s", c.Item, v.change(s, c))
+	}},
+	{Rule{12, Accounted}, []Item{Journal}, nil, says("the file system's journal: %s")},
+	{Rule{15, Pattern}, []Item{partItem(account.PagesPart), partItem(account.LogPart), PerMiss, PerRead}, compressed, func(v *view, s *Sum, c *Cause) string {
+		return fmt.Sprintf("%s: %s", c.Item, v.change(s, c)) + v.also("compression")
+	}},
+	{Rule{6, Accounted}, []Item{Lookups}, nil, says("it looks for %s pages or blocks")},
+	{Rule{5, Accounted}, []Item{Misses}, nil, func(v *view, s *Sum, c *Cause) string {
+		return "the cache misses " + instead(quantity.RoughShare, c.Base, c.New) + " of what it is asked for" + v.also("cache")
+	}},
+	{Rule{5, Accounted}, []Item{Reads}, nil, says("it reads %s times")},
+	{Rule{8, Accounted}, []Item{PerMiss, PerRead}, nil, says("a read is of %s")},
+}
+
+// rule returns the rule of a cause and its sentence; of items without a rule, what they
+// are.
+func (v *view) rule(s *Sum, c *Cause) (Rule, string) {
+	for i := range namings {
+		n := &namings[i]
+		for _, item := range n.items {
+			if item == c.Item && (n.when == nil || n.when(v, s, c)) {
+				return n.rule, n.say(v, s, c)
+			}
+		}
+	}
+	return Rule{Evidence: Accounted}, fmt.Sprintf("%s: %s", c.Item, v.change(s, c))
+}
+
+// says is a sentence whose gap is the change.
+func says(format string) func(*view, *Sum, *Cause) string {
+	return func(v *view, s *Sum, c *Cause) string { return fmt.Sprintf(format, v.change(s, c)) }
+}
+
+func usesCPU(v *view, s *Sum, c *Cause) string {
+	switch c.Item {
+	case Server:
+		return "needs " + v.change(s, c) + " of CPU" + ifServer(v, " in the server")
+	case Kernel:
+		return "the kernel's threads need " + v.change(s, c)
+	}
+	return inWords(c.Item) + " take " + v.change(s, c)
+}
+
+func ifServer(v *view, text string) string {
+	if len(v.New.runs) > 0 && v.New.runs[0].trial.Hosting == "server" {
+		return text
+	}
+	return ""
+}
+
+func inWords(i Item) string {
+	switch {
+	case i == InCalls:
+		return "operations"
+	case i == roleItem(engine.RoleExecuting) || i == roleItem(engine.RoleCPU):
+		return "statements"
+	}
+	return "on " + string(i)
+}
+
+// change returns an item's values per unit, the new one first: “410 µs instead of 336 µs”.
+func (v *view) change(s *Sum, c *Cause) string {
+	format := quantity.Digits
+	switch {
+	case s.Of == Processors || s.Of == Sessions || s.Metric == "cpu_us":
+		format = quantity.Micros
+	case s.Of == Parts && s.Metric == "space_amplification":
+		format = quantity.Times
+	case s.Of == Parts || c.Item == PerMiss || c.Item == PerRead:
+		format = kb
+	}
+	return instead(format, c.Base, c.New)
+}
+
+func kb(v float64) string { return quantity.Digits(v) + " KB" }
+
+func instead(format func(float64) string, base, new float64) string {
+	return format(new) + " instead of " + format(base)
+}
+
+// apart reports whether two numbers differ by more than a share.
+func apart(a, b, share float64) bool { return math.Abs(a-b) > share*min(math.Abs(a), math.Abs(b)) }
+
+// writes returns the key of what the step writes, or of its CPU.
+func (s *Sum) writes(v *view) compare.Key {
+	if k, ok := v.Of.Own("write_kb"); ok {
+		return k
+	}
+	k, _ := v.Of.Own("cpu_us")
+	return k
+}
+
+// up reports whether a metric per unit moves with the cause: a cost that grows where the
+// item does.
+func (v *view) moves(name string, c *Cause, least float64) bool {
+	k, ok := v.Of.Own("cpu_us")
+	if own, found := v.Of.Own(name); found {
+		k, ok = own, true
+	}
+	base, new := v.Base.per(name, "", k), v.New.per(name, "", k)
+	return ok && apart(base, new, least) && (new > base) == (c.New > c.Base)
+}
+
+func moreReads(v *view, _ *Sum, c *Cause) bool {
+	const little = 0.05 // KB
+	k, _ := v.Of.Own("read_kb")
+	return v.moves("read_kb", c, 0.1) && max(v.Base.per("read_kb", "", k), v.New.per("read_kb", "", k)) > little
+}
+
+func moreRows(v *view, _ *Sum, c *Cause) bool { return v.moves("rows_examined", c, 0.1) }
+
+func otherProtocol(v *view, _ *Sum, _ *Cause) bool { return v.differs("protocol") }
+func compressed(v *view, _ *Sum, _ *Cause) bool    { return v.differs("compression") }
+func otherPage(v *view, _ *Sum, _ *Cause) bool     { return v.differs("page", "innodb_page_size") }
+
+// oneSided reports whether one side has next to nothing of the item.
+func oneSided(_ *view, _ *Sum, c *Cause) bool { return min(c.Base, c.New) < 0.05*max(c.Base, c.New) }
+
+// fullLog reports whether the side that has more of the item had its log full.
+func fullLog(v *view, _ *Sum, c *Cause) bool {
+	side := &v.New
+	if c.Base > c.New {
+		side = &v.Base
+	}
+	const full = 0.8
+	age, limit := side.gauge(engine.CheckpointAge), side.gauge(engine.CheckpointLimit)
+	return limit > 0 && age >= full*limit
+}
+
+// slowDevice reports whether the device's requests took longer where the item did, and by
+// a factor that the item's has not by chance.
+func slowDevice(v *view, _ *Sum, c *Cause) bool {
+	base, new := v.Base.request(), v.New.request()
+	const slower = 2
+	return (c.New > c.Base && new > slower*base || c.New < c.Base && base > slower*new) && math.Max(base, new) > 0
+}
+
+// request returns how long a request took at the device, in µs; 0 if that is not known.
+func (s *Side) request() float64 {
+	var times, requests float64
+	for _, of := range []string{"read", "write"} {
+		ns, _ := s.growth("device." + of + "_ns")
+		n, _ := s.growth("device." + of + "s")
+		times, requests = times+ns, requests+n
+	}
+	if requests == 0 {
+		return 0
+	}
+	return times / requests / 1e3
+}
+
+// gauge returns the mean of a gauge at the end of the step.
+func (s *Side) gauge(name string) (sum float64) {
+	for i := range s.runs {
+		v, _ := account.Gauge(s.runs[i].Counters, name)
+		sum += v / float64(len(s.runs))
+	}
+	return sum
+}
+
+// differs reports whether the plan asks for different values of any of these knobs.
+func (v *view) differs(names ...string) bool { return v.also(names...) != "" }
+
+// also names the knobs of these that differ.
+func (v *view) also(names ...string) (text string) {
+	for _, d := range v.differ {
+		for _, n := range names {
+			if d.What == n || strings.HasSuffix(d.What, "."+n) {
+				text += fmt.Sprintf(" (%s %s instead of %s)", n, d.New, d.Base)
+			}
+		}
+	}
+	return text
+}
