@@ -179,7 +179,11 @@ func (s *sample) totalLog() Contribution {
 	c := Contribution{Low: math.NaN(), High: math.NaN(), P: math.NaN(), Adjusted: math.NaN()}
 	base, new := s.totals()
 	c.Log = stat.Mean(new) - stat.Mean(base)
-	c.Base, c.New = meanOf(s.base, sheet.total), meanOf(s.new, sheet.total)
+	total := sheet.total
+	if s.factors {
+		total = sheet.product
+	}
+	c.Base, c.New = meanOf(s.base, total), meanOf(s.new, total)
 	c.test(base, new, s)
 	c.Adjusted = c.P
 	return c

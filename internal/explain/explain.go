@@ -75,7 +75,7 @@ func (e *Explanation) step(j *compare.Judgement, s *compare.Step) *Step {
 	} else {
 		out.Why = why
 	}
-	for _, name := range []string{"cpu_us", "read_kb", "write_kb", "space_amplification"} {
+	for _, name := range costs {
 		if k, ok := s.Own(name); ok {
 			if sum := out.cost(j, k, design); sum != nil {
 				out.Sums = append(out.Sums, sum)
@@ -91,6 +91,9 @@ func (e *Explanation) step(j *compare.Judgement, s *compare.Step) *Step {
 	slices.SortStableFunc(out.Sums, func(a, b *Sum) int { return cmp.Compare(b.weight(), a.weight()) })
 	return out
 }
+
+// costs are the costs that are explained, in the order of their sentences.
+var costs = []string{"cpu_us", "read_kb", "write_kb", "space_amplification"}
 
 func newSide(t *compare.Target, runs []compare.Run) Side {
 	s := Side{Target: t}
@@ -137,6 +140,9 @@ func (s *Step) speaking(e *compare.Effect, design stat.Design) (*Sum, string) {
 	if sum := s.sum(e, Sessions, design, -1, (*run).sessions); sum != nil {
 		found = append(found, sum)
 	}
+	if sum := s.sum(e, Device, design, -1, (*run).device); sum != nil {
+		found = append(found, sum)
+	}
 	switch {
 	case len(found) == 0 && void:
 		return nil, "other programs had much of the processors: rates are not explained"
@@ -153,7 +159,7 @@ func (s *Step) speaking(e *compare.Effect, design stat.Design) (*Sum, string) {
 func (s *Sum) slack() (sum float64) {
 	for i := range s.Causes {
 		switch c := &s.Causes[i]; c.Item {
-		case Idle, InCalls, roleItem("executing"), roleItem("cpu"), roleItem("other"):
+		case Idle, InCalls, NoFlush, roleItem("executing"), roleItem("cpu"), roleItem("other"):
 			sum += math.Abs(c.Log)
 		}
 	}
@@ -198,6 +204,9 @@ func (s *Step) sum(e *compare.Effect, of Ledger, design stat.Design, sign float6
 	if data.factors && len(data.base[0]) != len(data.new[0]) { // an engine counts what the other does not
 		return nil
 	}
+	if trivial(e) {
+		return nil
+	}
 	out := &Sum{Effect: e, Metric: e.Metric(), Of: of, Total: data.totalLog()}
 	for _, item := range data.items() {
 		c := Cause{Contribution: data.contribution(item), Share: math.NaN(), ShareLow: math.NaN(), ShareHigh: math.NaN()}
@@ -219,6 +228,13 @@ func clientsOf(runs []run) (out []float64) {
 		out = append(out, float64(n))
 	}
 	return out
+}
+
+// trivial reports whether so few bytes are read or written per unit that nobody cares.
+func trivial(e *compare.Effect) bool {
+	const little = 0.05 // KB
+	m := metric.ByName(e.Metric())
+	return m != nil && m.Unit == "KB" && max(e.Base.Value, e.New.Value) < little
 }
 
 // usable reports whether a number could be split.
@@ -259,7 +275,7 @@ func (s *Sum) weight() float64 {
 
 // unnamed reports items that are no causes: what is left over.
 func unnamed(i Item) bool {
-	return i == Rest || i == Idle || i == roleItem("other")
+	return i == Rest || i == Idle || i == NoFlush || i == roleItem("other")
 }
 
 // name gives the causes their rules and sentences, sorts them, and finds what is left.

@@ -14,11 +14,12 @@ import (
 // Ledger is a way to split a number into items that sum to it.
 type Ledger string
 
-// The ledgers. The first two split the time per unit, in µs: processors × window ÷ units,
-// and clients × window ÷ units (Little's law).
+// The ledgers. The first three split the time per unit, in µs: processors × window ÷
+// units, clients × window ÷ units (Little's law), and window ÷ units.
 const (
 	Processors Ledger = "processors"
 	Sessions   Ledger = "sessions"
+	Device     Ledger = "device"
 	Parts      Ledger = "parts"   // of a cost
 	Factors    Ledger = "factors" // whose product is a cost
 )
@@ -41,6 +42,10 @@ const (
 	Clients Item = "number of clients"
 	Between Item = "between operations" // time of clients without an operation
 
+	Flushes Item = "device flushes" // time in which the device made writes durable
+	NoFlush Item = "no flush"
+
+	Padding Item = "padding" // what the engine's processes write beyond what the engine counts
 	Journal Item = "journal" // written by the file system for itself
 	Rest    Item = "rest"    // of a sum, what no item accounts for
 	Logs    Item = "logs"
@@ -75,6 +80,14 @@ func (s sheet) total() (sum float64) {
 		sum += e.value
 	}
 	return sum
+}
+
+func (s sheet) product() float64 {
+	p := 1.0
+	for _, e := range s {
+		p *= e.value
+	}
+	return p
 }
 
 func (s sheet) find(of Item) entry {
@@ -169,6 +182,17 @@ func (r *run) sessions() (out sheet) {
 	return sheet{{item: InCalls, value: busy - stalled}, {item: Stalled, value: stalled}, {item: Between, value: think.Value * total}}
 }
 
+// device splits the time of the window by whether the device flushes.
+func (r *run) device() sheet {
+	flushes, ok := r.perUnit("device.flush_ns")
+	if !ok {
+		return nil
+	}
+	all := r.Seconds * 1e6 / r.units
+	flushes = min(flushes, all)
+	return sheet{{item: Flushes, value: flushes}, {item: NoFlush, value: all - flushes}}
+}
+
 // value returns a row's value per unit of what another row is per.
 func (r *run) value(name, op string, like compare.Key) float64 {
 	if row := metric.Find(r.Rows, name, op, like.Per); row != nil {
@@ -205,10 +229,14 @@ func (r *run) splitWrites(k compare.Key) (out sheet) {
 			out = append(out, entry{item: partItem(p), value: v})
 		}
 	}
+	all := r.value(k.Metric, "", k)
+	if v := min(all, r.value("process_write_kb", "", k)) - out.total(); v > 0 && len(out) > 0 {
+		out = append(out, entry{item: Padding, value: v})
+	}
 	if v := r.value("journal_kb", "", k); v >= 0 && k.Metric == "write_kb" {
 		out = append(out, entry{item: Journal, value: v})
 	}
-	return out.close(r.value(k.Metric, "", k), Rest)
+	return out.close(all, Rest)
 }
 
 // splitReads returns factors: pages or blocks asked for, how many of them are missed,

@@ -118,7 +118,10 @@ func (p *Paragraph) write(e *Explanation) (out []string) {
 		}
 		out = append(out, p.causes(throughput)...)
 	}
-	for _, name := range []string{"cpu_us", "read_kb", "write_kb", "space_amplification"} {
+	for _, name := range costs {
+		if t := first.rate(); name == "cpu_us" && t != nil && t.Of == Processors && t.Total.Proven() {
+			continue // that is what the throughput's sentence says
+		}
 		out = append(out, p.causes(name)...)
 	}
 	for _, n := range first.Notes {
@@ -173,10 +176,16 @@ func (p *Paragraph) causes(name string) []string {
 	if sum == nil || math.Abs(sum.Total.Log) < leastLog {
 		return nil
 	}
-	named := sum.Named()
-	observed := math.IsNaN(sum.Total.P)
-	if observed {
-		named = sum.observed()
+	named, lead := sum.named(), "Because "
+	switch {
+	case len(named) > 0 && named[0].Rule.Evidence == Pattern:
+		lead = "It goes with this: "
+	case len(named) > 0 && sum.Unexplained() > half:
+		lead = "In part because "
+	case len(named) == 0:
+		if named, lead = sum.likely(), "Not proven: "; math.IsNaN(sum.Total.P) {
+			lead = "Observed, not proven: "
+		}
 	}
 	if len(named) == 0 {
 		return nil
@@ -186,21 +195,12 @@ func (p *Paragraph) causes(name string) []string {
 	for _, c := range named[:min(len(named), mostCauses)] {
 		parts = append(parts, c.Sentence+p.part(name, c))
 	}
-	lead := "Because "
-	switch {
-	case observed:
-		lead = "Observed, not proven: "
-	case named[0].Rule.Evidence == Pattern:
-		lead = "It goes with this: "
-	}
 	if name != throughput {
 		lead = p.price(sum) + ": " + strings.ToLower(lead[:1]) + lead[1:]
 	}
 	text := lead + strings.Join(parts, "; ") + "."
-	if rest := sum.Unexplained(); rest >= 0.05 {
-		if text += fmt.Sprintf(" Not explained: %s.", quantity.RoughShare(rest)); rest > 0.30 {
-			text = "Mostly unexplained. " + text
-		}
+	if rest := sum.Unexplained(); rest >= 0.05 && named[0].Proven() {
+		text += fmt.Sprintf(" Not explained: %s.", quantity.RoughShare(rest))
 	}
 	return []string{text}
 }
@@ -279,11 +279,25 @@ func (s *Step) sumOf(name string) *Sum {
 	return nil
 }
 
-// observed returns the greatest items where trials are too few to prove any.
-func (s *Sum) observed() (out []Cause) {
-	const least = 0.10 // of the logarithm
+// half is the share of a difference from which most of it is not explained.
+const half = 0.5
+
+// named returns the proven causes that work in the direction of the difference.
+func (s *Sum) named() (out []Cause) {
+	for _, c := range s.Named() {
+		if c.Log*s.Total.Log > 0 {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// likely returns the greatest items where none is proven: those that are a good part of
+// the difference.
+func (s *Sum) likely() (out []Cause) {
+	const least, part = 0.05, 0.3
 	for _, c := range s.Causes {
-		if !unnamed(c.Item) && math.Abs(c.Log) >= least {
+		if !unnamed(c.Item) && c.Log*s.Total.Log > 0 && math.Abs(c.Log) >= max(least, part*math.Abs(s.Total.Log)) {
 			out = append(out, c)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/account"
 	"rumbench/internal/compare"
+	"rumbench/internal/metric"
 	"rumbench/internal/quantity"
 )
 
@@ -50,9 +51,9 @@ var (
 	waits   = append(append([]Item{roleItem(engine.RoleIO)}, commits...), inside...)
 )
 
-// namings are the rules for items, the most specific first: an item gets the first that
-// holds.
-var namings = []naming{
+// timings are the rules for items of times, the most specific first: an item gets the
+// first that holds.
+var timings = []naming{
 	{Rule{1, Law}, []Item{Others, Steal}, nil, says("other programs had %s of the processors")},
 	{Rule{4, Law}, waits, slowDevice, func(v *view, s *Sum, c *Cause) string {
 		base, new := v.Base.request(), v.New.request()
@@ -67,6 +68,9 @@ var namings = []naming{
 		}
 		return text + v.also("durability", "sync_binlog")
 	}},
+	{Rule{11, Accounted}, []Item{Flushes}, nil, func(v *view, s *Sum, c *Cause) string {
+		return "the device flushes for " + v.change(s, c) + v.also("durability")
+	}},
 	{Rule{17, Accounted}, []Item{roleItem(engine.RoleRow)}, nil, says("sessions wait %s for rows that others hold")},
 	{Rule{18, Pattern}, latches, nil, func(v *view, s *Sum, c *Cause) string {
 		return fmt.Sprintf("sessions wait %s for the %s", v.change(s, c), c.Item)
@@ -76,7 +80,8 @@ var namings = []naming{
 		k, _ := v.Of.Own("read_kb")
 		return fmt.Sprintf("statements take %s; they read %s", v.change(s, c), instead(kb, v.Base.per("read_kb", "", k), v.New.per("read_kb", "", k)))
 	}},
-	{Rule{2, Accounted}, []Item{Client, Between, roleItem(engine.RoleClient)}, nil, says("the client takes %s")},
+	{Rule{2, Accounted}, []Item{Client, Between}, nil, says("the client takes %s")},
+	{Rule{2, Accounted}, []Item{roleItem(engine.RoleClient)}, nil, says("sessions wait %s for their clients")},
 	{Rule{20, Accounted}, []Item{Server, roleItem(engine.RoleExecuting), roleItem(engine.RoleNetwork)}, otherProtocol, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + v.also("protocol")
 	}},
@@ -92,7 +97,10 @@ var namings = []naming{
 	}},
 	{Rule{20, Accounted}, []Item{roleItem(engine.RoleNetwork)}, nil, says("sessions send for %s")},
 	{Rule{3, Accounted}, append([]Item{Server, Kernel}, inside...), nil, usesCPU},
+}
 
+// amounts are the rules for items of bytes, likewise.
+var amounts = []naming{
 	{Rule{7, Accounted}, []Item{partItem(account.DoublewritePart)}, oneSided, says("pages are written twice: %s")},
 	{Rule{9, Accounted}, []Item{partItem(account.FullPagesPart)}, nil, says("whole pages in the log: %s")},
 	{Rule{10, Law}, paged, fullLog, func(v *view, s *Sum, c *Cause) string {
@@ -103,6 +111,9 @@ var namings = []naming{
 	}},
 	{Rule{14, Accounted}, []Item{partItem(account.CompactionPart), partItem(account.FlushPart)}, nil, func(v *view, s *Sum, c *Cause) string {
 		return fmt.Sprintf("%s writes %s", c.Item, v.change(s, c))
+	}},
+	{Rule{11, Accounted}, []Item{Padding}, fewerFlushes, func(v *view, s *Sum, c *Cause) string {
+		return "whole blocks are written at each sync: " + v.change(s, c) + " beyond what the engine counts" + v.also("durability")
 	}},
 	{Rule{12, Accounted}, []Item{Journal}, nil, says("the file system's journal: %s")},
 	{Rule{15, Pattern}, []Item{partItem(account.PagesPart), partItem(account.LogPart), PerMiss, PerRead}, compressed, func(v *view, s *Sum, c *Cause) string {
@@ -119,6 +130,10 @@ var namings = []naming{
 // rule returns the rule of a cause and its sentence; of items without a rule, what they
 // are.
 func (v *view) rule(s *Sum, c *Cause) (Rule, string) {
+	namings := amounts
+	if s.timed() {
+		namings = timings
+	}
 	for i := range namings {
 		n := &namings[i]
 		for _, item := range n.items {
@@ -128,6 +143,11 @@ func (v *view) rule(s *Sum, c *Cause) (Rule, string) {
 		}
 	}
 	return Rule{Evidence: Accounted}, fmt.Sprintf("%s: %s", c.Item, v.change(s, c))
+}
+
+// timed reports whether the items are times.
+func (s *Sum) timed() bool {
+	return s.Metric == "cpu_us" || metric.FamilyOf(s.Metric) == metric.Throughput
 }
 
 // says is a sentence whose gap is the change.
@@ -166,7 +186,8 @@ func inWords(i Item) string {
 func (v *view) change(s *Sum, c *Cause) string {
 	format := quantity.Digits
 	switch {
-	case s.Of == Processors || s.Of == Sessions || s.Metric == "cpu_us":
+	case c.Item == Clients:
+	case s.timed():
 		format = quantity.Micros
 	case s.Of == Parts && s.Metric == "space_amplification":
 		format = quantity.Times
@@ -217,6 +238,13 @@ func otherProtocol(v *view, _ *Sum, _ *Cause) bool { return v.differs("protocol"
 func compressed(v *view, _ *Sum, _ *Cause) bool    { return v.differs("compression") }
 func otherPage(v *view, _ *Sum, _ *Cause) bool     { return v.differs("page", "innodb_page_size") }
 
+// fewerFlushes reports whether the device flushed less where less of the item was written.
+func fewerFlushes(v *view, _ *Sum, c *Cause) bool {
+	base, ok := v.Base.growth("device.flushes")
+	new, known := v.New.growth("device.flushes")
+	return ok && known && apart(base, new, 0.1) && (new > base) == (c.New > c.Base)
+}
+
 // oneSided reports whether one side has next to nothing of the item.
 func oneSided(_ *view, _ *Sum, c *Cause) bool { return min(c.Base, c.New) < 0.05*max(c.Base, c.New) }
 
@@ -231,12 +259,17 @@ func fullLog(v *view, _ *Sum, c *Cause) bool {
 	return limit > 0 && age >= full*limit
 }
 
-// slowDevice reports whether the device's requests took longer where the item did, and by
-// a factor that the item's has not by chance.
+// slowDevice reports whether the device's requests took much longer where the item did,
+// and that they are a good part of the item's difference.
 func slowDevice(v *view, _ *Sum, c *Cause) bool {
+	const slower, part = 2, 0.3
 	base, new := v.Base.request(), v.New.request()
-	const slower = 2
-	return (c.New > c.Base && new > slower*base || c.New < c.Base && base > slower*new) && math.Max(base, new) > 0
+	before, _ := v.Base.growth("device.queue_ns")
+	after, _ := v.New.growth("device.queue_ns")
+	if (new > base) != (c.New > c.Base) {
+		return false
+	}
+	return max(base, new) > slower*min(base, new) && (after-before)/1e3/(c.New-c.Base) >= part
 }
 
 // request returns how long a request took at the device, in µs; 0 if that is not known.
@@ -262,17 +295,23 @@ func (s *Side) gauge(name string) (sum float64) {
 	return sum
 }
 
+// short returns a value without what it means.
+func short(value string) string {
+	value, _, _ = strings.Cut(value, " (")
+	return value
+}
+
 // differs reports whether the plan asks for different values of any of these knobs.
 func (v *view) differs(names ...string) bool { return v.also(names...) != "" }
 
-// also names the knobs of these that differ.
-func (v *view) also(names ...string) (text string) {
+// also names the first of these knobs that differs.
+func (v *view) also(names ...string) string {
 	for _, d := range v.differ {
 		for _, n := range names {
 			if d.What == n || strings.HasSuffix(d.What, "."+n) {
-				text += fmt.Sprintf(" (%s %s instead of %s)", n, d.New, d.Base)
+				return fmt.Sprintf(" (%s %s instead of %s)", n, short(d.New), short(d.Base))
 			}
 		}
 	}
-	return text
+	return ""
 }

@@ -151,7 +151,7 @@ func (d *Disks) isPhysical(name string) bool {
 }
 
 // diskFields is the number of fields of a line that become points.
-const diskFields = 13
+const diskFields = 14
 
 // diskSeries describes the series of a field of a line.
 type diskSeries struct {
@@ -180,6 +180,7 @@ func seriesOf(prefix string) *[diskFields]diskSeries {
 		{18, prefix + "discard_bytes", engine.Counter, "bytes", sector},
 		{18, prefix + "discard_ns", engine.Counter, "ns", ms},
 		{20, prefix + "flushes", engine.Counter, "count", 1},
+		{20, prefix + "flush_ns", engine.Counter, "ns", ms},
 	}
 }
 
@@ -187,7 +188,7 @@ func seriesOf(prefix string) *[diskFields]diskSeries {
 func (d *disk) sample(b *blockdevice.Diskstats, s *engine.Sample) {
 	for i, v := range [diskFields]uint64{
 		b.ReadIOs, b.ReadSectors, b.ReadTicks, b.WriteIOs, b.WriteSectors, b.WriteTicks, b.IOsInProgress, b.IOsTotalTicks, b.WeightedIOTicks,
-		b.DiscardIOs, b.DiscardSectors, b.DiscardTicks, b.FlushRequestsCompleted,
+		b.DiscardIOs, b.DiscardSectors, b.DiscardTicks, b.FlushRequestsCompleted, b.TimeSpentFlushing,
 	} {
 		series := &d.series[i]
 		if series.fields > b.IoStatsCount || series.fields == 20 && !d.flushes {

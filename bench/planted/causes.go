@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// cause is a planted difference: what is set on the second of two targets, and the rule
+// that should name it first.
+type cause struct {
+	number  int
+	name    string
+	rules   []int             // any of them is right; none: nothing may be named
+	on      []string          // engines
+	params  string            // of the workload: sysbench
+	common  string            // of both targets
+	base    string            // of the first target
+	new     map[string]string // of the second
+	seconds int               // of a step; 0: 8
+	beside  string            // what else runs
+}
+
+// systems are the engines, as targets of a plan.
+var systems = map[string]string{
+	"innodb":   "engine: mysql, storage: innodb, server: mariadb",
+	"myrocks":  "engine: mysql, storage: rocksdb, server: mariadb",
+	"postgres": "engine: postgres",
+	"pebble":   "engine: pebble",
+	"sqlite":   "engine: sqlite",
+	"bbolt":    "engine: bbolt",
+	"null":     "engine: \"null\"",
+}
+
+var all = []string{"innodb", "myrocks", "postgres", "pebble", "sqlite"}
+
+// every returns the same setting for several engines.
+func every(setting string, engines ...string) map[string]string {
+	out := map[string]string{}
+	for _, e := range engines {
+		out[e] = setting
+	}
+	return out
+}
+
+const (
+	small = "table_size: 100k, load_clients: 1, clients: [4], settle_floor: 1s, "
+	wide  = "table_size: 400k, load_clients: 1, clients: [4], settle_floor: 1s, "
+)
+
+// causes are those of the specification that can be planted by a plan. Each is run in
+// pairs of trials.
+var causes = []cause{
+	{number: 1, name: "doublewrite off", rules: []int{7}, on: []string{"innodb"}, params: wide + "tests: [update-index]",
+		common: "cache: 32MiB, durability: process, direct_io: true", new: every(`options: {innodb_doublewrite: "OFF"}`, "innodb")},
+	{number: 2, name: "commits are not synced", rules: []int{11}, on: all, params: small + "tests: [update-index]",
+		common: "cache: 256MiB, durability: os", new: every("durability: process", all...)},
+	{number: 3, name: "half the cache", rules: []int{5}, on: []string{"innodb", "myrocks", "pebble", "sqlite"}, params: wide + "tests: [point-query]",
+		common: "cache: 48MiB, durability: process", new: every("cache: 16MiB", all...)},
+	{number: 4, name: "small pages", rules: []int{8}, on: []string{"innodb", "sqlite"}, params: wide + "tests: [point-query]",
+		common: "cache: 16MiB, durability: process", new: map[string]string{"innodb": "page: 4KiB", "sqlite": "page: 32KiB"}},
+	{number: 5, name: "compression", rules: []int{15}, on: []string{"myrocks", "pebble"}, params: wide + "tests: [point-query]",
+		common: "cache: 16MiB, durability: process, compression: none", new: every("compression: zstd", "myrocks", "pebble")},
+	{number: 6, name: "another program on all processors", rules: []int{1}, on: all, params: small + "tests: [point-query]",
+		common: "cache: 256MiB, durability: process", beside: "spin"},
+	{number: 8, name: "one hot row", rules: []int{17}, on: []string{"innodb", "postgres"}, params: "table_size: 100k, load_clients: 1, clients: [16], settle_floor: 1s, zipfian_exp: 0.1, tests: [update-zipf]",
+		common: "cache: 256MiB, durability: os", new: every("params: {zipfian_exp: 6}", "innodb", "postgres")},
+	{number: 10, name: "statements as text", rules: []int{20, 3}, on: []string{"innodb", "postgres"}, params: small + "tests: [point-query]",
+		common: "cache: 256MiB, durability: process", new: every("protocol: text", "innodb", "postgres")},
+	{number: 12, name: "log of an eighth", rules: []int{10, 9}, on: []string{"innodb", "postgres"}, params: wide + "tests: [update-nonindex]",
+		common: "cache: 256MiB, durability: process", seconds: 20,
+		new: map[string]string{"innodb": "options: {innodb_log_file_size: 16M}", "postgres": `options: {max_wal_size: 32MB}`}},
+	{number: 14, name: "small memtables", rules: []int{14, 13}, on: []string{"myrocks", "pebble"}, params: small + "tests: [update-index]",
+		common: "cache: 64MiB, durability: process",
+		new:    map[string]string{"myrocks": "options: {rocksdb_db_write_buffer_size: 2M}", "pebble": "options: {mem_table_size: 512KiB}"}},
+	{number: 17, name: "a slower engine", rules: []int{3}, on: []string{"null"}, params: small + "tests: [point-query]",
+		common: "durability: none", base: "options: {delay: 20us}", new: every("options: {delay: 25us}", "null")},
+	{number: 19, name: "nothing", on: all, params: small + "tests: [oltp_read_write]", common: "cache: 256MiB, durability: process"},
+	{number: 20, name: "a setting without effect", on: []string{"innodb", "postgres"}, params: small + "tests: [oltp_read_write]",
+		common: "cache: 256MiB, durability: process", new: every("options: {max_connections: 3000}", "innodb", "postgres")},
+	{number: 21, name: "doublewrite off, and a third of the cache", rules: []int{5, 7}, on: []string{"innodb"}, params: wide + "tests: [update-index]",
+		common: "cache: 48MiB, durability: process, direct_io: true", new: every(`cache: 16MiB, options: {innodb_doublewrite: "OFF"}`, "innodb")},
+}
+
+// plan returns the plan of a planted cause on an engine.
+func (c *cause) plan(engine string) string {
+	seconds := c.seconds
+	if seconds == 0 {
+		seconds = 8
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "name: planted-%d-%s\nworkload: sysbench\n", c.number, engine)
+	fmt.Fprintf(&b, "params: {%s, read_seconds: %d, write_seconds: %d}\ncommon: {%s}\n", c.params, seconds, seconds, c.common)
+	b.WriteString("trials: 4\ntargets:\n")
+	for _, t := range []struct{ name, set string }{{"base", c.base}, {"new", c.new[engine]}} {
+		set := t.set
+		if set != "" {
+			set = ", " + set
+		}
+		fmt.Fprintf(&b, "  - {name: %s, %s%s}\n", t.name, systems[engine], set)
+	}
+	return b.String()
+}

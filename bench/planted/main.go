@@ -1,0 +1,139 @@
+// Command planted checks explanations: it runs pairs of targets that differ in one known
+// setting, and prints which cause rumbench explain names first.
+//
+//	planted [-out DIR] [-only 1,2,3] [-engine innodb] [-fast]
+//
+// It takes a quiet machine and, with all causes, hours. The exit status is 1 if fewer
+// than nine of ten are right.
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"rumbench/internal/explain"
+)
+
+func main() {
+	out := flag.String("out", filepath.Join(os.TempDir(), "planted"), "directory of the campaigns; those that are there are only explained again")
+	only := flag.String("only", "", "numbers of causes, separated by commas")
+	engine := flag.String("engine", "", "this engine only")
+	program := flag.String("rumbench", "bin/rumbench", "the program")
+	flag.Parse()
+	right, tried, err := run(context.Background(), *program, *out, func(c *cause, on string) bool {
+		return (*only == "" || slices.Contains(strings.Split(*only, ","), strconv.Itoa(c.number))) && (*engine == "" || *engine == on)
+	})
+	fmt.Printf("%d of %d right\n", right, tried)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	if err != nil || 10*right < 9*tried {
+		os.Exit(1)
+	}
+}
+
+// run runs and explains the causes that are wanted.
+func run(ctx context.Context, program, out string, wanted func(*cause, string) bool) (right, tried int, err error) {
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return 0, 0, err
+	}
+	fmt.Println("cause | engine | expected | named first | sentence")
+	for i := range causes {
+		c := &causes[i]
+		for _, on := range c.on {
+			if !wanted(c, on) {
+				continue
+			}
+			records, e := c.records(ctx, program, out, on)
+			if e != nil {
+				err = errors.Join(err, fmt.Errorf("%s on %s: %w", c.name, on, e))
+				continue
+			}
+			tried++
+			rule, sentence := first(records)
+			mark := "✗"
+			if rule == 0 && len(c.rules) == 0 || slices.Contains(c.rules, rule) {
+				mark = "✓"
+				right++
+			}
+			fmt.Printf("%d %s | %s | %v | %s %d | %s\n", c.number, c.name, on, c.rules, mark, rule, sentence)
+		}
+	}
+	return right, tried, err
+}
+
+// first returns the rule that is named first in the last step, and its sentence: what
+// limits the measurement, or the first proven cause.
+func first(records []explain.Record) (rule int, sentence string) {
+	last := ""
+	for _, r := range records {
+		if r.Step != last {
+			last, rule, sentence = r.Step, 0, ""
+		}
+		if rule == 0 && r.Rule > 0 && (r.Proven || r.Metric == "") {
+			rule, sentence = r.Rule, r.Metric+": "+r.Sentence
+		}
+	}
+	return rule, sentence
+}
+
+// records runs the campaign unless it is there, and explains it.
+func (c *cause) records(ctx context.Context, program, out, on string) (records []explain.Record, err error) {
+	name := fmt.Sprintf("%02d-%s", c.number, on)
+	dir, plan := filepath.Join(out, name), filepath.Join(out, name+".yaml")
+	if _, err := os.Stat(filepath.Join(dir, "campaign.json")); err != nil {
+		if err := os.WriteFile(plan, []byte(c.plan(on)), 0o644); err != nil {
+			return nil, err
+		}
+		if c.beside == "spin" {
+			defer spin()()
+		}
+		log, err := exec.CommandContext(ctx, program, "run", plan, "--out", dir).CombinedOutput()
+		if err != nil {
+			return nil, fmt.Errorf("run: %w: %s", err, tail(log))
+		}
+	}
+	text, err := exec.CommandContext(ctx, program, "explain", dir, "--format", "json", "--across-durability", "--anyway").Output()
+	if err != nil {
+		return nil, fmt.Errorf("explain: %w", err)
+	}
+	for d := json.NewDecoder(bytes.NewReader(text)); ; {
+		var r explain.Record
+		switch err := d.Decode(&r); {
+		case errors.Is(err, io.EOF):
+			return records, nil
+		case err != nil:
+			return nil, err
+		}
+		records = append(records, r)
+	}
+}
+
+func tail(log []byte) string {
+	const most = 600
+	return string(log[max(0, len(log)-most):])
+}
+
+// spin uses all processors until the function that it returns is called.
+func spin() (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	for range runtime.NumCPU() {
+		go func() {
+			for ctx.Err() == nil { //nolint:revive // it is to use a processor
+			}
+		}()
+	}
+	return cancel
+}

@@ -1,0 +1,108 @@
+package explain
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"rumbench/internal/stat"
+)
+
+// drawSample draws runs of two targets with a few items, some of them 0.
+func drawSample(t *rapid.T) *sample {
+	items := []Item{Server, Client, Kernel, Idle}[:rapid.IntRange(1, 4).Draw(t, "items")]
+	runs := rapid.IntRange(1, 5).Draw(t, "runs")
+	side := func(name string) (out []sheet) {
+		for range runs {
+			var s sheet
+			for _, item := range items {
+				v := rapid.Float64Range(1e-3, 1e6).Draw(t, name)
+				if rapid.IntRange(0, 5).Draw(t, "zero") == 0 && item != Server {
+					v = 0
+				}
+				s = append(s, entry{item: item, value: v})
+			}
+			out = append(out, s)
+		}
+		return out
+	}
+	return &sample{base: side("base"), new: side("new"), design: rapid.SampledFrom([]stat.Design{stat.Apart, stat.Blocks}).Draw(t, "design"), sign: -1}
+}
+
+func close(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a), math.Abs(b)) }
+
+// Contributions sum to the logarithm of the ratio, and change their signs where base and
+// new are exchanged.
+func TestContributionsAddUp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawSample(t)
+		back := &sample{base: s.new, new: s.base, design: s.design, sign: s.sign}
+		var sum float64
+		for _, item := range s.items() {
+			k := s.contribution(item).Log
+			if sum += k; !close(k, -back.contribution(item).Log) {
+				t.Fatalf("%s: %v, and back %v", item, k, back.contribution(item).Log)
+			}
+		}
+		if total := s.totalLog().Log; !close(sum, total) {
+			t.Fatalf("the sum is %v, and the total %v", sum, total)
+		}
+		if len(s.base) > 1 {
+			return
+		}
+		if want := -math.Log(s.new[0].total() / s.base[0].total()); !close(sum, want) {
+			t.Fatalf("the sum is %v, and the logarithm of the ratio %v", sum, want)
+		}
+	})
+}
+
+// Two items merged contribute the sum of what each does; units do not matter.
+func TestContributionsMerge(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawSample(t)
+		merged := &sample{design: s.design, sign: s.sign}
+		unit := rapid.Float64Range(1e-3, 1e3).Draw(t, "unit")
+		merge := func(of []sheet) (out []sheet) {
+			for _, x := range of {
+				out = append(out, sheet{{item: Server, value: unit * (x.find(Server).value + x.find(Client).value)}, {item: Idle, value: unit * (x.find(Kernel).value + x.find(Idle).value)}})
+			}
+			return out
+		}
+		merged.base, merged.new = merge(s.base), merge(s.new)
+		want := s.contribution(Server).Log + s.contribution(Client).Log
+		if got := merged.contribution(Server).Log; !close(got, want) {
+			t.Fatalf("merged %v, apart %v", got, want)
+		}
+	})
+}
+
+// The share of a sum of plain items is its share of the difference.
+func TestShareOfPlainSum(t *testing.T) {
+	s := &sample{sign: -1, design: stat.Blocks,
+		base: []sheet{{{item: Server, value: 100}, {item: Idle, value: 50}}}, new: []sheet{{{item: Server, value: 160}, {item: Idle, value: 30}}}}
+	if share, _, _ := s.share(Server); !close(share, 60./40) {
+		t.Errorf("%v", share)
+	}
+}
+
+// The numbers of clients are an item of their own: throughput is clients ÷ time.
+func TestClientsAreAnItem(t *testing.T) {
+	s := &sample{sign: -1, design: stat.Blocks, clients: [2][]float64{{1}, {4}},
+		base: []sheet{{{item: InCalls, value: 100}}}, new: []sheet{{{item: InCalls, value: 400}}}}
+	if k := s.totalLog().Log; !close(k, 0) {
+		t.Errorf("the ratio is exp of %v", k)
+	}
+	if k := s.contribution(Clients); !close(k.Log, math.Log(4)) || k.Base != 1 || k.New != 4 {
+		t.Errorf("%+v", k)
+	}
+}
+
+// Factors contribute their own logarithms.
+func TestFactors(t *testing.T) {
+	s := &sample{sign: 1, factors: true, design: stat.Blocks,
+		base: []sheet{{{item: Lookups, value: 2}, {item: PerMiss, value: 16}}}, new: []sheet{{{item: Lookups, value: 4}, {item: PerMiss, value: 4}}}}
+	if a, b, all := s.contribution(Lookups).Log, s.contribution(PerMiss).Log, s.totalLog(); !close(a, math.Log(2)) || !close(b, -math.Log(4)) || !close(all.Log, -math.Log(2)) || all.Base != 32 || all.New != 16 {
+		t.Errorf("%v, %v, %+v", a, b, all)
+	}
+}

@@ -1,0 +1,194 @@
+package explain_test
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"rumbench/engine"
+	"rumbench/internal/compare"
+	"rumbench/internal/explain"
+	"rumbench/internal/metric"
+	"rumbench/internal/observe"
+	"rumbench/internal/result"
+)
+
+// state is what a trial measures in its only step, per query.
+type state struct {
+	server, idle   float64 // µs of processors
+	commit, in     float64 // µs of sessions
+	pages, twice   float64 // KB written
+	others         float64 // µs of processors
+	misses, lookup float64
+	knobs          map[string]string
+	clientBound    bool
+	debt           float64 // bytes, before the step
+}
+
+const queries = 10_000
+
+// trial is a trial of two processors and four clients.
+func (s state) trial(target string, n int) *result.Trial {
+	const client = 5
+	all := s.server + client + s.others + s.idle
+	seconds := all * queries / 2 / 1e6
+	var rows []metric.Row
+	put := func(name, op, per string, value float64) {
+		rows = append(rows, metric.Row{Target: target, Trial: n, Step: "read", Op: op, Metric: name, Per: per, Value: value, N: queries, Unit: metric.ByName(name).Unit})
+	}
+	put("rows", "query", "", queries)
+	put("rows_per_s", "query", "", queries/seconds)
+	put("cpu_us", "", "query", s.server+client)
+	put("server_cpu_us", "", "query", s.server)
+	put("client_cpu_us", "", "query", client)
+	put("write_kb", "", "query", s.pages+s.twice+1)
+	put("part_kb", "pages", "query", s.pages)
+	put("part_kb", "doublewrite", "query", s.twice)
+	if s.lookup > 0 {
+		put("read_kb", "", "query", 16*s.misses)
+		put("cache_misses", "", "query", s.misses)
+		put("cache_hit_ratio", "", "", 1-s.misses/s.lookup)
+	}
+	put("db_bytes", "", "", 1e9)
+	rest := 4*seconds*1e6/queries - s.commit - s.in
+	for role, v := range map[string]float64{"commit": s.commit, "executing": s.in, "client": rest} {
+		if v > 0 {
+			put("wait_us", role, "query", v)
+		}
+	}
+	ns := func(name string, us float64) observe.Change {
+		return observe.Change{Name: name, Kind: engine.Counter, Unit: "ns", Value: us * 1e3 * queries}
+	}
+	counters := []observe.Change{
+		ns("host.cpu.busy_ns", all-s.idle), ns("host.cpu.idle_ns", s.idle), ns("process.cpu_ns", s.server), ns("client.cpu_ns", client),
+	}
+	step := result.Step{Name: "read", Status: result.Complete, Seconds: seconds, Primary: "query", WritesPer: "query", Rows: rows, Counters: counters,
+		Groups: []result.Group{{Name: "clients", Clients: 4, Ops: []string{"query"}, Units: map[string]string{"query": "query"}}}}
+	if s.clientBound {
+		step.Warnings = []metric.Warning{metric.Warn(metric.ClientBound, metric.Values{"share": 50, "processors": 1, "used": 1, "waited": 0})}
+	}
+	before := result.Step{Name: "load", Status: result.Complete, Seconds: 1,
+		Counters: []observe.Change{{Name: engine.CompactionDebt, Kind: engine.Gauge, Unit: "bytes", Value: s.debt}}}
+	return &result.Trial{Format: result.Format, Target: target, Trial: n, Order: "interleaved", Engine: "mysql", Hosting: result.Server, Workload: "w",
+		Status: result.Complete, Durability: "os", Knobs: s.knobs, Steps: []result.Step{before, step}}
+}
+
+// usual is a state that others differ from.
+func usual() state { return state{server: 100, idle: 20, commit: 60, in: 120, pages: 10, twice: 10} }
+
+// explained explains n pairs of trials with some noise.
+func explained(base, of state, n int, seed uint64) *explain.Explanation {
+	r := rand.New(rand.NewPCG(seed, 1))
+	noise := func(s state) state {
+		for _, v := range []*float64{&s.server, &s.idle, &s.commit, &s.in, &s.pages, &s.twice, &s.misses} {
+			*v *= math.Exp(0.02 * r.NormFloat64())
+		}
+		return s
+	}
+	var trials []*result.Trial
+	for i := range n {
+		trials = append(trials, noise(base).trial("a", i+1), noise(of).trial("b", i+1))
+	}
+	c := compare.New(trials)
+	return explain.Explain(c, c.Judge(c.Targets[0], c.Targets[1]))
+}
+
+// first returns the first rule of the step, as the suite of planted causes reads it.
+func first(e *explain.Explanation) (rule int, sentence string) {
+	for _, r := range e.Records() {
+		if r.Rule > 0 && (r.Proven || r.Metric == "") {
+			return r.Rule, r.Sentence
+		}
+	}
+	return 0, ""
+}
+
+// A planted difference is named first.
+func TestRules(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*state)
+		rule   int
+		says   string
+	}{
+		"CPU":             {func(s *state) { s.server = 150 }, 3, "of CPU in the server"},
+		"commits":         {func(s *state) { s.idle, s.commit = 220, 460 }, 11, "commits wait"},
+		"doublewrite":     {func(s *state) { s.twice = 0 }, 7, "pages are written twice: 0 KB instead of"},
+		"other programs":  {func(s *state) { s.others = 60 }, 1, "other programs had"},
+		"the client":      {func(s *state) { s.clientBound = true }, 2, "the bottleneck"},
+		"text":            {func(s *state) { s.server = 150; s.knobs = map[string]string{"protocol": "text"} }, 20, "(protocol text instead of not set)"},
+		"compression":     {func(s *state) { s.server = 150; s.knobs = map[string]string{"compression": "zstd"} }, 15, "(compression zstd"},
+		"compaction debt": {func(s *state) { s.debt = 1e9 }, 23, "954 MiB instead of 0 B of compaction debt"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			of := usual()
+			c.change(&of)
+			rule, sentence := first(explained(usual(), of, 4, 1))
+			if rule != c.rule || !strings.Contains(sentence, c.says) {
+				t.Errorf("rule %d: %s", rule, sentence)
+			}
+		})
+	}
+}
+
+// Reads are the product of what is looked for and what is missed.
+func TestMisses(t *testing.T) {
+	base := usual()
+	base.lookup, base.misses = 4, 0.4
+	of := base
+	of.misses = 1.2
+	if rule, sentence := first(explained(base, of, 4, 1)); rule != 5 || !strings.Contains(sentence, "of what it is asked for") {
+		t.Errorf("rule %d: %s", rule, sentence)
+	}
+}
+
+// Of targets that are equal nothing is said in 95 of 100 campaigns, and where something
+// is, it is about chance.
+func TestEqualTargets(t *testing.T) {
+	named := 0
+	for seed := range uint64(100) {
+		if rule, _ := first(explained(usual(), usual(), 4, seed)); rule > 0 {
+			named++
+		}
+	}
+	if named > 5 {
+		t.Errorf("%d of 100 campaigns of equal targets have a cause", named)
+	}
+}
+
+// Fewer than three trials prove nothing.
+func TestFewTrials(t *testing.T) {
+	of := usual()
+	of.server = 200
+	e := explained(usual(), of, 2, 1)
+	if rule, sentence := first(e); rule > 0 {
+		t.Errorf("rule %d: %s", rule, sentence)
+	}
+	for _, p := range e.Paragraphs() {
+		if text := strings.Join(p.Sentences, " "); !strings.Contains(text, "Observed, not proven") || strings.Contains(text, "%") {
+			t.Error(text)
+		}
+	}
+}
+
+// The order of rows does not matter, and the same input gives the same bytes.
+func TestRecordsAreStable(t *testing.T) {
+	of := usual()
+	of.server, of.twice = 150, 0
+	var texts []string
+	for range 2 {
+		var b bytes.Buffer
+		if err := explain.WriteRecords(&b, explained(usual(), of, 4, 1).Records()); err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, b.String())
+	}
+	if texts[0] != texts[1] {
+		t.Error("the same input gives different bytes")
+	}
+	if !strings.Contains(texts[0], `"ledger":"processors"`) || !strings.Contains(texts[0], fmt.Sprintf(`"item":"%s"`, explain.Server)) {
+		t.Error(texts[0])
+	}
+}
