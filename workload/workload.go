@@ -330,7 +330,8 @@ type Abandoner interface {
 
 // Readier is a Client that prepares operations outside their service time: it
 // generates rows, or waits for other clients. Ready is called before every
-// operation. It returns an error only when the context ends.
+// operation. An error ends the client if it is ErrDone or the context has ended, else
+// the step.
 type Readier interface {
 	Ready(ctx context.Context) error
 }

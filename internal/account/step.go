@@ -57,6 +57,7 @@ func (s *Step) Operations() {
 		s.addUndone(g)
 		s.addArrivals(g)
 		s.addFairness(g)
+		s.markEarly(g)
 	}
 	s.addBefore()
 	for _, g := range s.Groups {
@@ -122,6 +123,23 @@ func (s *Step) addGroup(g *Group, w []metric.Warning) {
 		s.addKind(g.Name, whole, finds[whole], g.withUndone(whole, *wholes[whole]), w)
 	}
 	s.Steadiness(g.Name, g.rates(), Warned(w...))
+}
+
+// markEarly marks the rates of a group that had done its work long before the step ended,
+// as other groups had not: they are lower bounds.
+func (s *Step) markEarly(g *Group) {
+	const early = 0.9
+	end := g.Did.End.Seconds()
+	if g.Work == 0 || g.Paced() || end >= early*s.Seconds {
+		return
+	}
+	w := s.Warn(metric.DoneEarly, metric.Values{"group": g.Name, "end": end, "seconds": s.Seconds})
+	for i := range s.Rows {
+		if r := &s.Rows[i]; r.Group == g.Name && metric.FamilyOf(r.Metric) == metric.Throughput && r.Unit == "1/s" {
+			r.Warnings = append(r.Warnings, w)
+			r.Mark()
+		}
+	}
 }
 
 func (s *Step) addKind(group, op string, finds workload.Finds, d *hist.Sums, w []metric.Warning) {

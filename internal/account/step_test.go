@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"rumbench/engine"
 	"rumbench/internal/account"
@@ -175,6 +176,30 @@ func TestHeldAverage(t *testing.T) {
 	} {
 		if got := account.HeldAverage(c.achieved, c.target); got != c.held {
 			t.Errorf("%g of %g: %v", c.achieved, c.target, got)
+		}
+	}
+}
+
+// Rates of clients that had done their operations long before others are lower bounds;
+// their latencies are what they are.
+func TestDoneEarly(t *testing.T) {
+	for _, c := range []struct {
+		work   int64
+		end    time.Duration
+		marked bool
+	}{{100, time.Second, true}, {100, 9900 * time.Millisecond, false}, {0, time.Second, false}} {
+		st := queryStep()
+		st.Groups[0].Rate, st.Groups[0].Work = 0, c.work
+		groups := queryGroups()
+		groups[0].End = c.end
+		s := newStep(st, groups, &account.Observed{})
+		s.Seconds = 10
+		s.Operations()
+		if r := row(t, s, "insert", "insert", "ops_per_s"); r.AtLeast != c.marked {
+			t.Errorf("%+v: %+v", c, r)
+		}
+		if r := row(t, s, "insert", "insert", "rows"); r.AtLeast {
+			t.Errorf("%+v: %+v", c, r)
 		}
 	}
 }

@@ -532,3 +532,33 @@ func TestFinisher(t *testing.T) {
 		}
 	})
 }
+
+// unready is a client that cannot prepare its operations from the third on.
+type unready struct {
+	fake
+	err error
+}
+
+func (u *unready) Ready(context.Context) error {
+	if u.n >= 2 {
+		return u.err
+	}
+	return nil
+}
+
+// A client that cannot prepare an operation ends the step with its error: only one that is
+// done, or whose context has ended, ends itself.
+func TestNotReady(t *testing.T) {
+	for _, c := range []struct{ err, want error }{{errors.New("too great"), errors.New("group w, client 0: prepare an operation: too great")}, {workload.ErrDone, nil}} {
+		synctest.Test(t, func(t *testing.T) {
+			g := workload.Group{Name: "w", Clients: 1, Ops: insert}
+			r := drive(t, workload.Step{Seconds: 2, Groups: []workload.Group{g}}, []workload.Client{&unready{fake{rows: 1, took: every(time.Millisecond)}, c.err}})
+			if (r.Ended == nil) != (c.want == nil) || r.Ended != nil && r.Ended.Error() != c.want.Error() {
+				t.Errorf("ended by %v, want %v", r.Ended, c.want)
+			}
+			if n := r.Groups[0].Kinds[0].Ops; n != 2 {
+				t.Errorf("%d operations", n)
+			}
+		})
+	}
+}

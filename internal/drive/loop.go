@@ -84,7 +84,7 @@ func (l *loop) run(ctx context.Context) {
 			l.sitOut()
 			return
 		}
-		if !l.turn() {
+		if !l.turn(ctx) {
 			return
 		}
 		start := l.clock()
@@ -129,7 +129,7 @@ func (l *loop) sitOut() {
 // turn waits until the next attempt may begin: for the start of its operation, or
 // for the pause after a failed one, and for the client to be ready. It reports
 // whether there is one.
-func (l *loop) turn() bool {
+func (l *loop) turn(ctx context.Context) bool {
 	switch {
 	case l.retry.failures > 0:
 		if !l.sleepUntil(time.Duration(l.retry.next)) {
@@ -152,7 +152,17 @@ func (l *loop) turn() bool {
 	if l.retry.failures == 0 {
 		l.idle()
 	}
-	return l.readier.Ready(l.opened) == nil
+	return l.ready(ctx)
+}
+
+// ready waits for the client to be ready, and reports whether it is.
+func (l *loop) ready(ctx context.Context) bool {
+	err := l.readier.Ready(l.opened)
+	if err != nil && l.opened.Err() == nil && ctx.Err() == nil && !errors.Is(err, workload.ErrDone) {
+		l.rec.Error(string(engine.ClassOf(err)), err)
+		l.fail(fmt.Errorf("group %s, client %d: prepare an operation: %w", l.group.Name, l.seat, err))
+	}
+	return err == nil
 }
 
 // await opens the slot of an operation and waits for its start.

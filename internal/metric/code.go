@@ -36,6 +36,7 @@ const (
 	BesideMissed       Code = "beside_missed_promise"
 	Disturbed          Code = "disturbed"
 	LowerBound         Code = "lower_bound"
+	DoneEarly          Code = "done_early"
 	RowsMissing        Code = "rows_missing"
 	TooFewRows         Code = "too_few_rows"
 	ClientBound        Code = "client_bound"
@@ -74,6 +75,7 @@ var decisive = map[Code]Kind{
 			"lower bound: {written:%.1f} MB were written, and the writing of {deferred:%.1f} MB was put off beyond the end of the step: it was too short for writes to recur",
 			"lower bound: {written:%.1f} MB were written, and changes of {deferred:%.1f} MB were put off beyond the end of the step, which was too short for them to be written as they come"}},
 
+	DoneEarly: {Text: "lower bound: group {group} had done its operations after {end:%.3g} of {seconds:%.3g} s, and its rates are over the whole step", Short: "its operations were done early", Effect: Bounds},
 	RowsMissing: {Text: "rows were missing: {found:%.4g} of {expected:%.4g} were found for each {op}; missing rows make operations cheaper", Short: "rows were missing",
 		Former: []string{"rows were missing: {found:%.4g} of {expected:%.4g} were found for each {op}; what is not there costs less"}},
 	TooFewRows: {Text: "group {group}: {op}: rows were missing: {found:%.4g} of {expected:%.4g} were found for each {op}; missing rows make operations cheaper. The step cannot be compared",

@@ -1,0 +1,115 @@
+package page
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"rumbench/internal/picture"
+)
+
+// Parallel shows several series on a few upright logarithmic axes beside each other, at
+// each as a ratio to the best: a line near the bottom is good everywhere.
+type Parallel struct {
+	Title string
+	About string
+	Axes  []string
+	Lines []Across
+}
+
+// Across is a series: at each axis its ratio to the best, NaN where it is not known, and
+// the number behind it.
+type Across struct {
+	Name   string
+	Series int
+	At     []float64
+	Labels []string
+	Thin   bool // another is at least as good on all axes
+}
+
+const (
+	parallelWidth, parallelHeight = 640, 250
+	parallelTop, parallelSide     = 34, 90
+	labelGap                      = 14
+)
+
+// Picture draws the axes, without the title.
+func (a *Parallel) Picture() *picture.Picture {
+	about := picture.Wrap(picture.Label, aboutSize, parallelWidth, a.About)
+	p := picture.New(parallelWidth, parallelHeight+aboutLine*float64(len(about))+6, a.Title)
+	most := 1.2
+	for _, l := range a.Lines {
+		for _, v := range l.At {
+			if !math.IsNaN(v) && !math.IsInf(v, 0) {
+				most = max(most, v)
+			}
+		}
+	}
+	x := func(axis int) float64 {
+		return parallelSide + float64(axis)*(parallelWidth-2*parallelSide)/float64(max(1, len(a.Axes)-1))
+	}
+	y := func(v float64) float64 {
+		return parallelHeight - 10 - (parallelHeight-parallelTop-20)*math.Log(v)/math.Log(most)
+	}
+	for i, name := range a.Axes {
+		p.Add(picture.Grid, picture.Point{X: x(i), Y: parallelTop}, picture.Point{X: x(i), Y: parallelHeight - 4})
+		p.Write(picture.Strong, x(i), 14, picture.Middle, name)
+	}
+	for _, l := range a.Lines {
+		l.draw(p, x, y)
+	}
+	for i := range a.Axes {
+		a.label(p, i, x(i), y)
+	}
+	for i, line := range about {
+		p.Write(picture.Label, 0, parallelHeight+aboutLine*float64(i+1)+2, picture.Start, line).Size = aboutSize
+	}
+	return p
+}
+
+// draw draws a series' line, with gaps where it is not known.
+func (l *Across) draw(p *picture.Picture, x func(int) float64, y func(float64) float64) {
+	points := make([]picture.Point, len(l.At))
+	for i, v := range l.At {
+		points[i] = picture.Point{X: x(i), Y: math.NaN()}
+		if !math.IsNaN(v) {
+			points[i].Y = y(v)
+			p.Of(l.Series, picture.Mark, points[i])
+		}
+	}
+	style := picture.Line
+	if l.Thin {
+		style = picture.Whisker
+	}
+	p.Of(l.Series, style, points...)
+}
+
+// label writes the numbers beside an axis, pushed apart.
+func (a *Parallel) label(p *picture.Picture, axis int, x float64, y func(float64) float64) {
+	type place struct {
+		at   float64
+		text string
+	}
+	var places []place
+	for _, l := range a.Lines {
+		if v := l.At[axis]; !math.IsNaN(v) {
+			places = append(places, place{y(v), l.Name + " " + l.Labels[axis]})
+		}
+	}
+	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(a.at, b.at) })
+	for i := 1; i < len(places); i++ {
+		places[i].at = max(places[i].at, places[i-1].at+labelGap)
+	}
+	const bottom = parallelHeight - 2
+	for i := len(places) - 1; i >= 0; i-- { // back, if they were pushed out
+		limit := bottom - labelGap*float64(len(places)-1-i)
+		places[i].at = min(places[i].at, limit)
+	}
+	anchor, side := picture.Start, 9.0
+	if axis == len(a.Axes)-1 {
+		anchor, side = picture.End, -9
+	}
+	for _, l := range places {
+		p.Write(picture.Plain, x+side, l.at+4, anchor, l.text).Size = 11
+	}
+}

@@ -1,0 +1,104 @@
+package page
+
+import (
+	"math"
+
+	"rumbench/internal/picture"
+)
+
+// Waterfall shows factors whose product is a ratio, a bar each on one logarithmic axis
+// that begins at 1: each bar begins where the one before it ends.
+type Waterfall struct {
+	Title string
+	About string // how to read it
+	Rows  []Fall
+}
+
+// Fall is a factor, or with Whole the product of all before it.
+type Fall struct {
+	Name      string
+	Text      string  // the factor
+	Class     string  // of the text: the verdict as a style, see Cell
+	Factor    float64 // above 0
+	Low, High float64 // of its whisker; 0 without one
+	Open      bool    // nobody knows what it is: an outline
+	Whole     bool
+}
+
+const fallHeight = 34
+
+// Picture draws the waterfall, without its title.
+func (w *Waterfall) Picture() *picture.Picture {
+	about := picture.Wrap(picture.Label, aboutSize, rankingWidth, w.About)
+	height := fallHeight*float64(len(w.Rows)) + aboutLine*float64(len(about)) + 3
+	p := picture.New(rankingWidth, height, w.Title)
+	place := w.scale()
+	bottom := fallHeight * float64(len(w.Rows))
+	p.Add(picture.Level, picture.Point{X: place(1), Y: 0}, picture.Point{X: place(1), Y: bottom})
+	at := 1.0
+	for i, f := range w.Rows {
+		from, to := at, at*f.Factor
+		if f.Whole {
+			from, to = 1, f.Factor
+		}
+		f.draw(p, fallHeight*float64(i), place, from, to)
+		at = to
+	}
+	for i, line := range about {
+		p.Write(picture.Label, 0, bottom+aboutLine*float64(i+1)-2, picture.Start, line).Size = aboutSize
+	}
+	return p
+}
+
+// scale returns where ratios are across.
+func (w *Waterfall) scale() func(float64) float64 {
+	least, most, at := 1.0, 1.0, 1.0
+	for _, f := range w.Rows {
+		from := at
+		if f.Whole {
+			from = 1
+		}
+		for _, v := range []float64{from * f.Factor, from * f.Low, from * f.High} {
+			if v > 0 && !math.IsInf(v, 0) {
+				least, most = min(least, v), max(most, v)
+			}
+		}
+		at = from * f.Factor
+	}
+	const side = 4
+	if least == most {
+		return func(float64) float64 { return rankingWidth / 2 }
+	}
+	unit := (rankingWidth - 2*side) / math.Log(most/least)
+	return func(v float64) float64 { return side + unit*math.Log(v/least) }
+}
+
+func (f *Fall) draw(p *picture.Picture, y float64, place func(float64) float64, from, to float64) {
+	const size, text, bar, thick = 12.5, 12, 18, 10
+	p.Write(verdictStyle(f.Class), rankingWidth, y+text, picture.End, f.Text)
+	room := rankingWidth - picture.Width(picture.Strong, 0, f.Text) - 12
+	name := picture.Plain
+	if f.Whole {
+		name = picture.Strong
+	}
+	p.Write(name, 0, y+text, picture.Start, picture.Fit(name, size, room, f.Name)).Size = size
+	a, b := place(min(from, to)), place(max(from, to))
+	style := f.style()
+	p.Rect(-1, style, a, y+bar, max(1, b-a), thick)
+	if f.Low > 0 && f.High > 0 && !math.IsInf(f.High, 0) {
+		start := from
+		p.Add(picture.Range, picture.Lying(y+bar+thick/2., place(start*f.Low), place(start*f.High), 4)...)
+	}
+}
+
+func (f *Fall) style() picture.Style {
+	switch {
+	case f.Open && f.Factor >= 1:
+		return picture.MaybeBetter
+	case f.Open:
+		return picture.MaybeWorse
+	case f.Factor >= 1:
+		return picture.Better2
+	}
+	return picture.Worse2
+}
