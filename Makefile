@@ -9,7 +9,7 @@ RACE = ./engine/kvkit ./engine/pebble ./engine/badger ./internal/cpuset ./engine
 # Packages that have more with the native engines.
 NATIVE = ./engine/native ./engine/rocksdb ./engine/lmdb ./engine/wiredtiger ./internal/registry
 
-.PHONY: build native wiredtiger old demo test bench bench-peers setup dist check-dist clean
+.PHONY: build native wiredtiger old demo test bench bench-peers explain-suite setup dist check-dist clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -buildvcs=auto -o bin/rumbench ./cmd/rumbench
@@ -45,6 +45,10 @@ test: build native setup
 
 bench:
 	$(GO) run ./bench
+
+# Planted differences, and what rumbench explain says of them: hours, on a quiet machine.
+explain-suite: build
+	$(GO) run ./bench/planted
 
 bench-peers:
 	CGO_ENABLED=1 $(GO) run -tags native ./bench/peers

@@ -89,6 +89,17 @@ func (s *sample) scales() (base, of []float64) {
 	return base, of
 }
 
+// whole reports whether a single item is all of the number: then nothing is split.
+func (s *sample) whole() bool {
+	some := 0
+	for _, item := range s.items() {
+		if item == Clients || meanOf(slices.Concat(s.base, s.new), func(x sheet) float64 { return x.find(item).value }) > 0 {
+			some++
+		}
+	}
+	return some < 2
+}
+
 func meanOf(of []sheet, value func(sheet) float64) float64 {
 	var sum float64
 	for _, x := range of {

@@ -204,7 +204,7 @@ func (s *Step) sum(e *compare.Effect, of Ledger, design stat.Design, sign float6
 	if data.factors && len(data.base[0]) != len(data.new[0]) { // an engine counts what the other does not
 		return nil
 	}
-	if trivial(e) {
+	if trivial(e) || data.whole() {
 		return nil
 	}
 	out := &Sum{Effect: e, Metric: e.Metric(), Of: of, Total: data.totalLog()}

@@ -173,7 +173,7 @@ func (s *Step) limits() string {
 // Where trials are too few for proofs the greatest items are said to be observed.
 func (p *Paragraph) causes(name string) []string {
 	sum := p.Steps[0].sumOf(name)
-	if sum == nil || math.Abs(sum.Total.Log) < leastLog {
+	if sum == nil || math.Abs(sum.Total.Log) < worthALine && sum != p.Steps[0].Sums[0] {
 		return nil
 	}
 	named, lead := sum.named(), "Because "
@@ -190,9 +190,12 @@ func (p *Paragraph) causes(name string) []string {
 	if len(named) == 0 {
 		return nil
 	}
-	const mostCauses = 3
+	const mostCauses, leastShare = 3, 0.1
 	var parts []string
-	for _, c := range named[:min(len(named), mostCauses)] {
+	for i, c := range named[:min(len(named), mostCauses)] {
+		if i > 0 && c.Share < leastShare {
+			break
+		}
 		parts = append(parts, c.Sentence+p.part(name, c))
 	}
 	if name != throughput {
@@ -278,6 +281,10 @@ func (s *Step) sumOf(name string) *Sum {
 	}
 	return nil
 }
+
+// worthALine is the logarithm of a ratio below which a number is not explained in words,
+// unless nothing in the step differs more.
+const worthALine = 0.1
 
 // half is the share of a difference from which most of it is not explained.
 const half = 0.5

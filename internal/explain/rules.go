@@ -93,7 +93,8 @@ var timings = []naming{
 	}},
 	{Rule{6, Accounted}, []Item{Server}, moreRows, func(v *view, s *Sum, c *Cause) string {
 		k, _ := v.Of.Own("cpu_us")
-		return fmt.Sprintf("%s; it looks at %s rows", usesCPU(v, s, c), instead(quantity.Digits, v.Base.per("rows_examined", "", k), v.New.per("rows_examined", "", k)))
+		rows := instead(quantity.Digits, v.Base.per("rows_examined", "", k), v.New.per("rows_examined", "", k))
+		return fmt.Sprintf("%s; it looks at %s rows", usesCPU(v, s, c), rows)
 	}},
 	{Rule{20, Accounted}, []Item{roleItem(engine.RoleNetwork)}, nil, says("sessions send for %s")},
 	{Rule{3, Accounted}, append([]Item{Server, Kernel}, inside...), nil, usesCPU},
@@ -158,7 +159,7 @@ func says(format string) func(*view, *Sum, *Cause) string {
 func usesCPU(v *view, s *Sum, c *Cause) string {
 	switch c.Item {
 	case Server:
-		return "needs " + v.change(s, c) + " of CPU" + ifServer(v, " in the server")
+		return "it needs " + v.change(s, c) + " of CPU" + ifServer(v, " in the server")
 	case Kernel:
 		return "the kernel's threads need " + v.change(s, c)
 	}
@@ -227,9 +228,9 @@ func (v *view) moves(name string, c *Cause, least float64) bool {
 }
 
 func moreReads(v *view, _ *Sum, c *Cause) bool {
-	const little = 0.05 // KB
+	const few = 0.05 // a unit
 	k, _ := v.Of.Own("read_kb")
-	return v.moves("read_kb", c, 0.1) && max(v.Base.per("read_kb", "", k), v.New.per("read_kb", "", k)) > little
+	return v.moves("read_kb", c, 0.1) && max(v.Base.per("device_reads", "", k), v.New.per("device_reads", "", k)) > few
 }
 
 func moreRows(v *view, _ *Sum, c *Cause) bool { return v.moves("rows_examined", c, 0.1) }

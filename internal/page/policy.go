@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -23,8 +24,12 @@ type policy struct {
 	rules   map[string]string // the rules of the page's generated classes
 }
 
-// script returns a script for the page and allows it.
+// unread are comments and indentation of a script, which readers of the page need not load.
+var unread = regexp.MustCompile(`(?m)^\s*//.*\n|^[\t ]+`)
+
+// script returns a script for the page, without what nobody reads there, and allows it.
 func (p *policy) script(text string) template.JS {
+	text = unread.ReplaceAllString(text, "")
 	p.scripts = append(p.scripts, hashOf(text))
 	return template.JS(text)
 }

@@ -107,6 +107,9 @@ func (t *text) block(b Block) {
 	case List:
 		t.apart()
 		for _, i := range b.Items {
+			if i.Name != "" {
+				i.Text = i.Name + ": " + i.Text
+			}
 			t.printf("%s\n", i.Text)
 		}
 	}

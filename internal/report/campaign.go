@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/explain"
 	"rumbench/internal/figure"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
@@ -37,6 +38,7 @@ type campaign struct {
 	// judgements are of pairs of targets, base first.
 	judgements map[[2]*target]*compare.Judgement
 	quick      map[[2]*target]*compare.Judgement // of the headline numbers only
+	explained  map[[2]*target]*explain.Explanation
 }
 
 // step is a step with its id on the page.
@@ -51,6 +53,7 @@ func newCampaign(trials []Trial) *campaign {
 	c := &campaign{
 		series: map[*result.Trial]func(func(result.Line) error) error{}, usual: map[*result.Trial]map[string]any{},
 		judgements: map[[2]*target]*compare.Judgement{}, quick: map[[2]*target]*compare.Judgement{},
+		explained: map[[2]*target]*explain.Explanation{},
 	}
 	var plain []*result.Trial
 	for _, t := range trials {

@@ -65,7 +65,7 @@ type Trial struct {
 // sections are the sections of a report: what came out, then what explains it, and
 // folded what is looked up. A function may return none, or several.
 var sections = []func(*view) []page.Section{
-	findings, numbers, results, relativeTables, overTheSteps, publishedFigures, promises,
+	findings, why, numbers, results, relativeTables, overTheSteps, publishedFigures, promises,
 	preparations, clientAlone, settings, plans, host, glossary, appendix,
 }
 

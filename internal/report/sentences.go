@@ -26,7 +26,7 @@ func sentences(v *view) []string {
 	if w := v.sweepOf(s); w != nil && s == w.end() {
 		kept = said(w.kept())
 	}
-	return said(s.first(" in "+s.Name), sentence(kept), sentence(append(s.costs(), s.space()...)), strings.TrimSpace(v.otherTests(s)+v.corrected(s)))
+	return said(s.first(" in "+s.Name), causeIn(s), sentence(kept), sentence(append(s.costs(), s.space()...)), strings.TrimSpace(v.otherTests(s)+v.corrected(s)))
 }
 
 // said returns the texts that say something.

@@ -1,0 +1,138 @@
+package explain
+
+import (
+	"math"
+	"slices"
+
+	"rumbench/internal/compare"
+	"rumbench/workload"
+)
+
+// Tradeoff is what reads, updates and the space of data cost a target: the three that no
+// structure has all least of. M. Athanassoulis and others, "Designing access methods: the
+// RUM conjecture", EDBT 2016.
+type Tradeoff struct {
+	Target *compare.Target
+	Costs  [3]float64 // of reads, updates, and space; NaN if unknown
+	Beaten bool       // another target is at least as good in all three, and better in one
+}
+
+// RUM is the tradeoff of several targets. The costs are geometric means over the steps
+// that all of them finished.
+type RUM struct {
+	Targets []Tradeoff
+	// Metrics are what the costs are: KB read per query or, where all data are cached,
+	// CPU; bytes written, and bytes stored, per byte of the user's.
+	Metrics [3]string
+}
+
+// cached is how little is read, in KB per query, where all data are in a cache.
+const cached = 0.01
+
+// RUMOf returns the tradeoff of a campaign's targets; nil where fewer than two of the
+// three costs are known of two targets.
+func RUMOf(c *compare.Campaign) *RUM {
+	r := &RUM{Metrics: [3]string{"read_kb", "write_amplification", "space_amplification"}}
+	for _, t := range c.Targets {
+		r.Targets = append(r.Targets, Tradeoff{Target: t})
+	}
+	readers := slices.DeleteFunc(slices.Clone(c.Steps), func(s *compare.Step) bool {
+		g := compare.GroupOf(s)
+		return g != compare.Group(workload.PointAccess) && g != compare.Group(workload.RangeAccess)
+	})
+	if r.fill(0, readers); !(r.most(0) >= cached) {
+		r.Metrics[0] = "cpu_us"
+		r.fill(0, readers)
+	}
+	r.fill(1, c.Steps)
+	for _, s := range slices.Backward(c.Steps) { // space is a state: the last one counts
+		if _, ok := s.Own(r.Metrics[2]); ok {
+			r.fill(2, []*compare.Step{s})
+			break
+		}
+	}
+	known := 0
+	for axis := range r.Metrics {
+		if !math.IsNaN(r.most(axis)) && r.most(axis) > 0 {
+			known++
+		}
+	}
+	if known < 2 || len(r.Targets) < 2 {
+		return nil
+	}
+	for i := range r.Targets {
+		r.Targets[i].Beaten = r.beaten(i)
+	}
+	return r
+}
+
+// fill sets a cost of all targets.
+func (r *RUM) fill(axis int, steps []*compare.Step) {
+	sums, n := make([]float64, len(r.Targets)), 0
+	for _, s := range steps {
+		logs := r.logs(axis, s)
+		if logs == nil {
+			continue
+		}
+		n++
+		for i := range sums {
+			sums[i] += logs[i]
+		}
+	}
+	for i := range r.Targets {
+		r.Targets[i].Costs[axis] = math.Exp(sums[i] / float64(n)) // NaN without steps
+	}
+}
+
+// logs returns the logarithms of a cost in a step; nil unless all targets have it, and
+// it is comparable.
+func (r *RUM) logs(axis int, s *compare.Step) (out []float64) {
+	k, ok := s.Own(r.Metrics[axis])
+	if !ok || s.Warmup || compare.IsProbe(s) {
+		return nil
+	}
+	for i := range r.Targets {
+		t := r.Targets[i].Target
+		n := s.Number(t, k)
+		if n.Missing != "" || n.Value <= 0 || n.Disturbed() || len(s.Refusals(t)) > 0 || s.Unlike(r.Targets[0].Target, t) != "" {
+			return nil
+		}
+		out = append(out, math.Log(n.Value))
+	}
+	return out
+}
+
+func (r *RUM) most(axis int) (most float64) {
+	for _, t := range r.Targets {
+		most = max(most, t.Costs[axis])
+	}
+	return most
+}
+
+// Known reports whether a cost is known of any target.
+func (r *RUM) Known(axis int) bool { return !math.IsInf(r.Best(axis), 0) }
+
+// Best returns the least cost of all targets.
+func (r *RUM) Best(axis int) float64 {
+	best := math.Inf(1)
+	for _, t := range r.Targets {
+		if v := t.Costs[axis]; !math.IsNaN(v) {
+			best = min(best, v)
+		}
+	}
+	return best
+}
+
+func (r *RUM) beaten(i int) bool {
+	mine := r.Targets[i].Costs
+	return slices.ContainsFunc(r.Targets, func(o Tradeoff) bool {
+		better := false
+		for axis := range mine {
+			if !(o.Costs[axis] <= mine[axis]) {
+				return false
+			}
+			better = better || o.Costs[axis] < mine[axis]
+		}
+		return better
+	})
+}
