@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -11,12 +12,15 @@ import (
 	"rumbench/internal/compare"
 	"rumbench/internal/explain"
 	"rumbench/internal/page"
+	"rumbench/internal/plan"
 	"rumbench/internal/report"
+	"rumbench/internal/result"
 )
 
 // explainOptions are the flags of `explain`.
 type explainOptions struct {
 	base, format string
+	experiment   string // a file
 	steps        []string
 	all          bool
 	across       compare.Across
@@ -39,6 +43,7 @@ func newExplainCommand(a *App) *cobra.Command {
 	f.StringSliceVar(&o.steps, "step", nil, "explain these steps only")
 	f.BoolVar(&o.all, "all", false, "show every item of every number, also those that are not proven")
 	f.StringVar(&o.format, "format", "text", "text, markdown or json (a line per cause)")
+	f.StringVar(&o.experiment, "experiment", "", "write a plan to a `file` that tells apart which setting makes the difference")
 	choices(f, "format", "text", "markdown", "json")
 	acrossFlags(f, &o.across)
 	return c
@@ -71,10 +76,37 @@ func runExplain(a *App, o *explainOptions, args []string) error {
 	if err := writeExplanations(a.Stdout, list, o); err != nil {
 		return err
 	}
+	if o.experiment != "" {
+		if err := writeExperiment(a.Stdout, list, o.experiment); err != nil {
+			return err
+		}
+	}
 	if len(refused) == 0 && !slices.ContainsFunc(list, (*explain.Explanation).Judged) {
 		return exitError{errors.New("nothing could be explained: the targets share no step whose numbers can be compared"), ExitInvalid}
 	}
 	return errors.Join(refused...)
+}
+
+// writeExperiment writes the plan of an experiment about the only two targets.
+func writeExperiment(w io.Writer, list []*explain.Explanation, file string) error {
+	if len(list) != 1 {
+		return usageErrorf("--experiment is about two targets: name them, as in DIR:A DIR:B")
+	}
+	base, of := list[0].Base.Trials[0], list[0].New.Trials[0]
+	campaign := filepath.Dir(filepath.Dir(of.Dir)) // of trials/TARGET.1
+	text, err := result.ReadPlan(campaign)
+	if err != nil {
+		return err
+	}
+	text, err = plan.Experiment(filepath.Join(campaign, result.PlanFile), text, base.Target, of.Target)
+	if err != nil {
+		return err
+	}
+	if err := result.WriteFile(file, text, 0o644); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\n%s: rumbench run %s, then rumbench explain its results\n", file, file)
+	return nil
 }
 
 func writeExplanations(w io.Writer, list []*explain.Explanation, o *explainOptions) error {

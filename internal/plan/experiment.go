@@ -1,0 +1,111 @@
+package plan
+
+import (
+	"bytes"
+	"slices"
+
+	"rumbench/internal/form"
+	"rumbench/internal/hint"
+)
+
+// mostSuspects is how many differences of two targets an experiment tells apart.
+const mostSuspects = 6
+
+// Experiment returns a plan that tells apart which of the differences of two targets
+// makes their results differ: besides the two it has targets that differ from the base in
+// one setting each. The text is a plan that has both.
+func Experiment(file string, text []byte, base, of string) ([]byte, error) {
+	d := &form.Document{}
+	root := d.ReadFile(file, text)
+	if len(d.Problems) > 0 {
+		return nil, d.Problems
+	}
+	targets := root.Get("targets")
+	if targets == nil {
+		targets = &form.Node{}
+	}
+	names := targetNames(targets.Items)
+	i, k := slices.Index(names, base), slices.Index(names, of)
+	if i < 0 || k < 0 {
+		return nil, hint.Errorf("explain a campaign whose plan has both", "the plan has no targets called %s and %s", base, of)
+	}
+	from, to := asMap(targets.Items[i]), asMap(targets.Items[k])
+	changes := changesBetween(nil, from, to)
+	switch n := len(changes); {
+	case slices.ContainsFunc(changes, func(c change) bool { return slices.Contains([]string{"engine", "storage"}, c.path[0].Text) }):
+		return nil, hint.Errorf("compare targets of one engine", "%s and %s are different engines: no single setting makes the difference", base, of)
+	case n == 0:
+		return nil, hint.Errorf("compare targets of one plan that differ", "%s and %s are the same in the plan", base, of)
+	case n > mostSuspects:
+		return nil, hint.Errorf("make the targets more alike", "%s and %s differ in %d settings; at most %d are told apart", base, of, n, mostSuspects)
+	}
+	targets.Items = []*form.Node{from}
+	for _, c := range changes {
+		if len(changes) > 1 {
+			targets.Items = append(targets.Items, c.apply(d, base, from))
+		}
+	}
+	targets.Items = append(targets.Items, to)
+	root.Set(word("name"), word("experiment"))
+	var out bytes.Buffer
+	out.WriteString("# The targets between the first and the last differ from the first in one setting each.\n")
+	out.Write(root.YAML())
+	return out.Bytes(), nil
+}
+
+// word returns a text as a node.
+func word(s string) *form.Node { return &form.Node{Text: s, Value: s} }
+
+// change is a setting in which two targets differ.
+type change struct {
+	path  []*form.Node // of its keys
+	value *form.Node   // nil: not set
+}
+
+// changesBetween returns the settings in which two maps differ, but for the name.
+func changesBetween(path []*form.Node, from, to *form.Node) (out []change) {
+	for _, n := range []*form.Node{to, from} {
+		if n == nil {
+			continue
+		}
+		for _, e := range n.Entries {
+			at := append(slices.Clone(path), e.Key)
+			a, b := from.Get(e.Key.Text), to.Get(e.Key.Text)
+			switch {
+			case len(path) == 0 && e.Key.Text == "name", n == from && b != nil, a != nil && b != nil && bytes.Equal(a.YAML(), b.YAML()) && a.Text == b.Text:
+			case a != nil && a.Kind == form.Mapping || b != nil && b.Kind == form.Mapping:
+				out = append(out, changesBetween(at, a, b)...)
+			default:
+				out = append(out, change{at, b})
+			}
+		}
+	}
+	return out
+}
+
+// apply returns the target with the change, and a name that says so.
+func (c *change) apply(d *form.Document, base string, to *form.Node) *form.Node {
+	out := copyOf(to)
+	key := c.path[len(c.path)-1].Text
+	out.Set(word("name"), word(base+"-"+key))
+	if c.value != nil {
+		assign(d, out, c.path, c.value)
+		return out
+	}
+	inner := out
+	for _, k := range c.path[:len(c.path)-1] {
+		inner = inner.Get(k.Text)
+	}
+	inner.Entries = slices.DeleteFunc(inner.Entries, func(e form.Entry) bool { return e.Key.Text == key })
+	return out
+}
+
+// copyOf returns a map whose maps can be changed.
+func copyOf(n *form.Node) *form.Node {
+	out := *n
+	out.Entries = slices.Clone(n.Entries)
+	for i := range out.Entries {
+		out.Entries[i].Value = copyOf(out.Entries[i].Value)
+	}
+	return &out
+}

@@ -1,0 +1,36 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+)
+
+// Between the two targets are those that differ from the base in one setting each.
+func TestExperiment(t *testing.T) {
+	const text = `workload: sysbench
+params: {table_size: 10}
+targets:
+  - {name: a, engine: sqlite, cache: 1MiB, options: {x: 1, y: "2"}}
+  - {name: b, engine: sqlite, durability: os, options: {x: 3}}
+  - {name: c, engine: pebble}
+  - {name: d, engine: sqlite, cache: 1MiB, options: {x: 1, y: "2"}}
+trials: 4
+`
+	out, err := Experiment("p.yaml", []byte(text), "a", "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"name: a\n", "name: a-durability\n", "name: a-x\n", "name: a-cache\n", "name: a-y\n", "name: b\n", "trials: 4", "name: experiment"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	if n := strings.Count(string(out), `cache: "1MiB"`); n != 4 { // a, and all but that without it
+		t.Errorf("%d caches in\n%s", n, out)
+	}
+	for of, want := range map[string]string{"c": "different engines", "d": "the same in the plan", "e": "no targets called"} {
+		if _, err := Experiment("p.yaml", []byte(text), "a", of); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", of, err)
+		}
+	}
+}
