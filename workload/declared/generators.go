@@ -55,10 +55,13 @@ func buildUniform(a *arguments) value {
 	if from.fixed && to.fixed && from.num(nil) > to.num(nil) {
 		a.refuse(a.at, fmt.Sprintf("uniform goes from %d to %d", from.num(nil), to.num(nil)), "the first is the least")
 	}
-	out := value{typ: model.Int, late: from.late || to.late, mean: (from.mean + to.mean) / 2, num: func(e *env) int64 {
+	out := value{typ: model.Int, late: from.late || to.late, num: func(e *env) int64 {
 		low := from.num(e)
 		return low + e.src.Uniform(max(to.num(e)-low+1, 1))
 	}}
+	if from.fixed && to.fixed {
+		out.mean = (from.mean + to.mean) / 2
+	}
 	if known(from) && known(to) { // it is from itself where that is greater
 		out.most = max(from.most, to.most)
 	}
