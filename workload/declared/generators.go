@@ -11,6 +11,7 @@ import (
 	"rumbench/internal/gen"
 	"rumbench/internal/hint"
 	"rumbench/model"
+	"rumbench/workload"
 )
 
 func buildConst(a *arguments) value {
@@ -71,10 +72,14 @@ func buildUniform(a *arguments) value {
 // known reports whether the greatest value is known.
 func known(v value) bool { return v.fixed || v.most != 0 }
 
-// isFraction reports whether an argument is written as a number with a fraction.
+// isFraction reports whether an argument is written as a number with a fraction, or is a
+// parameter of such numbers.
 func (a *arguments) isFraction(name string) bool {
 	if a.nodes[name] == nil {
 		return false
+	}
+	if p := a.c.info.Param(a.nodes[name].Text); p != nil && a.nodes[name].Kind == form.Scalar {
+		return p.Type == workload.FloatParam
 	}
 	f, is := a.nodes[name].Value.(float64)
 	return is && (f != math.Trunc(f) || strings.Contains(a.nodes[name].Text, ".")) // 1e6 is a whole number
