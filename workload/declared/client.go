@@ -329,7 +329,7 @@ func (s *statement) account(op *model.Op, w *model.Work) {
 		return
 	}
 	expected := s.expected
-	if s.exact && s.count > 1 { // a row may have been chosen twice
+	if s.ofRows && s.count > 1 { // one may have been chosen twice, and engines return it once or twice
 		slices.Sort(s.rows)
 		for i := range s.rows[1:] {
 			if s.rows[i] == s.rows[i+1] {
