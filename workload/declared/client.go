@@ -313,8 +313,16 @@ func (s *statement) account(op *model.Op, w *model.Work) {
 			w.Bytes += s.result.Bytes
 		}
 	case model.Insert:
+		inserted := s.count
+		if op.OnConflict == model.Ignore {
+			inserted = min(rows, s.count)
+		}
+		if inserted == 0 {
+			w.Others++
+			break
+		}
 		w.Writes++
-		w.Bytes += s.entries*s.count + sizes(s.args)
+		w.Bytes += (s.entries*s.count + sizes(s.args)) * inserted / s.count
 	case model.Own:
 		s.accountOwn(op, w)
 	default:
