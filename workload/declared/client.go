@@ -313,8 +313,16 @@ func (s *statement) account(op *model.Op, w *model.Work) {
 			w.Bytes += s.result.Bytes
 		}
 	case model.Insert:
+		inserted := s.count
+		if op.OnConflict == model.Ignore {
+			inserted = min(rows, s.count)
+		}
+		if inserted == 0 {
+			w.Others++
+			break
+		}
 		w.Writes++
-		w.Bytes += s.entries*s.count + sizes(s.args)
+		w.Bytes += (s.entries*s.count + sizes(s.args)) * inserted / s.count
 	case model.Own:
 		s.accountOwn(op, w)
 	default:
@@ -329,7 +337,7 @@ func (s *statement) account(op *model.Op, w *model.Work) {
 		return
 	}
 	expected := s.expected
-	if s.exact && s.count > 1 { // a row may have been chosen twice
+	if s.ofRows && s.count > 1 { // one may have been chosen twice, and engines return it once or twice
 		slices.Sort(s.rows)
 		for i := range s.rows[1:] {
 			if s.rows[i] == s.rows[i+1] {

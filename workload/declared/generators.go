@@ -11,6 +11,7 @@ import (
 	"rumbench/internal/gen"
 	"rumbench/internal/hint"
 	"rumbench/model"
+	"rumbench/workload"
 )
 
 func buildConst(a *arguments) value {
@@ -55,10 +56,13 @@ func buildUniform(a *arguments) value {
 	if from.fixed && to.fixed && from.num(nil) > to.num(nil) {
 		a.refuse(a.at, fmt.Sprintf("uniform goes from %d to %d", from.num(nil), to.num(nil)), "the first is the least")
 	}
-	out := value{typ: model.Int, late: from.late || to.late, mean: (from.mean + to.mean) / 2, num: func(e *env) int64 {
+	out := value{typ: model.Int, late: from.late || to.late, num: func(e *env) int64 {
 		low := from.num(e)
 		return low + e.src.Uniform(max(to.num(e)-low+1, 1))
 	}}
+	if from.fixed && to.fixed {
+		out.mean = (from.mean + to.mean) / 2
+	}
 	if known(from) && known(to) { // it is from itself where that is greater
 		out.most = max(from.most, to.most)
 	}
@@ -68,10 +72,14 @@ func buildUniform(a *arguments) value {
 // known reports whether the greatest value is known.
 func known(v value) bool { return v.fixed || v.most != 0 }
 
-// isFraction reports whether an argument is written as a number with a fraction.
+// isFraction reports whether an argument is written as a number with a fraction, or is a
+// parameter of such numbers.
 func (a *arguments) isFraction(name string) bool {
 	if a.nodes[name] == nil {
 		return false
+	}
+	if p := a.c.info.Param(a.nodes[name].Text); p != nil && a.nodes[name].Kind == form.Scalar {
+		return p.Type == workload.FloatParam
 	}
 	f, is := a.nodes[name].Value.(float64)
 	return is && (f != math.Trunc(f) || strings.Contains(a.nodes[name].Text, ".")) // 1e6 is a whole number

@@ -84,6 +84,22 @@ func TestUniformFractions(t *testing.T) {
 	}
 }
 
+// So does a parameter of fractions, whatever its value is.
+func TestUniformParameters(t *testing.T) {
+	text := "name: w\nparams: {low: {type: float, default: 0.5}, high: {type: float, default: 2}, most: {default: 9}}\n" +
+		"tables:\n  t: {columns: {id: {value: row}, x: {value: {uniform: [low, high]}}, y: {value: {uniform: [0, most]}}}}\nsteps: [{load: t, rows: 10}]\n"
+	r := newRun(t, readTest(t, "w.yaml", []byte(text)), "", nil).(*run)
+	values, _ := columnValues(r, "x", 1000)
+	for _, v := range values {
+		if v.Type() != model.Float || v.Float() < 0.5 || v.Float() > 2 {
+			t.Fatalf("a number of 0.5 to 2 is %v", v)
+		}
+	}
+	if values, _ := columnValues(r, "y", 1); values[0].Type() != model.Int {
+		t.Errorf("a number of 0 to 9 is %v", values[0])
+	}
+}
+
 // A column that is always the same can be computed with, as others.
 func TestColumnsOfColumns(t *testing.T) {
 	values, _ := columnValues(small(t, "a: {value: 5}, b: {value: a * 2 + id}, c: {value: b - row}, s: {value: {const: x}}, d: {value: s}", "", nil), "c", 10)

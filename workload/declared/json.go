@@ -17,6 +17,7 @@ func buildJSON(a *arguments) value {
 	out := value{typ: model.String, mean: 2, most: 2, json: true}
 	var names []string
 	var fields []value
+	unknown := false // the mean of a field's bytes
 	for i, entry := range a.body.Entries {
 		v, ok := a.c.value(entry.Value, a.scope)
 		a.wrong = a.wrong || !ok
@@ -30,11 +31,15 @@ func buildJSON(a *arguments) value {
 		names, fields = append(names, opening), append(fields, v)
 		out.late = out.late || v.late
 		out.mean += float64(len(opening)) + 2 + v.size()
+		unknown = unknown || v.size() == 0 && !v.fixed
 		if most := v.mostJSON(); most == 0 || out.most == 0 {
 			out.most = 0
 		} else {
 			out.most += int64(len(opening)) + most
 		}
+	}
+	if unknown {
+		out.mean = 0
 	}
 	out.text = func(e *env) []byte {
 		from := len(e.text)

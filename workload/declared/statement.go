@@ -25,9 +25,10 @@ type statement struct {
 	count int64 // rows inserted, or keys
 	late  bool  // it needs what an earlier statement has returned
 	// expected is how many rows it should find; 0: unknown. exact is whether they are
-	// those of rows that exist.
+	// those of rows that exist, and ofRows whether each of the rows chosen counts once.
 	expected int64
 	exact    bool
+	ofRows   bool
 	required int64                 // with fewer rows the transaction is repeated
 	rowOf    func(key int64) int64 // of a delete: the row that the key belongs to, if known
 	carries  []carry
@@ -285,6 +286,7 @@ func (r *reading) access() {
 	case byRow:
 		r.keyOf()
 		r.s.expected, r.s.exact = r.s.count, !r.t.deletes && !r.t.inexact && r.t.AutoColumn() < 0
+		r.s.ofRows = true
 		if r.s.row != nil && (r.s.row.late || r.s.row.chosen != r.t) {
 			r.s.expected, r.s.exact = 0, false
 		}
@@ -358,7 +360,7 @@ func (r *reading) equals(n *form.Node, order []string, all bool) {
 func (r *reading) expect() {
 	if n := r.f.Value("expect"); n != nil {
 		r.s.expected, _ = r.whole(n, "expect", 0, manyRows)
-		r.s.exact = false
+		r.s.exact, r.s.ofRows = false, false
 	}
 	if n := r.f.Value("require"); n != nil && (r.s.kind == sUpdate || r.s.kind == sDelete) {
 		r.s.required, _ = r.whole(n, "require", 1, manyRows)

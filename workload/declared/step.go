@@ -160,6 +160,10 @@ func (b *stepReader) load(s *step, f form.Fields) {
 		s.batch, _ = b.whole(n, "batch", 1, mostBatch)
 	}
 	form.Bind(f, "clear", form.Boolean, func(v bool) { s.clears = v })
+	if s.clears && s.table.AutoColumn() >= 0 { // some engines number on, others begin anew
+		b.At(f.Of.Get("clear"), "the engine numbers the rows of table "+s.table.Name+", and where it begins after they are removed depends on the engine",
+			"number them by a sequence in place of auto, or load the table once")
+	}
 	s.first = !b.loaded[s.table]
 	b.loaded[s.table] = b.loaded[s.table] || s.rows > 0
 	b.name(s, f)

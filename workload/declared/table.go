@@ -249,8 +249,30 @@ func (c *tableReader) typeColumns(at *form.Node) {
 		} else if err := v.fits(col); err != nil {
 			c.At(node, err.Error(), hint.Of(err))
 		}
-		t.means = append(t.means, v.size())
+		t.means = append(t.means, t.mean(&cols.list[i]))
 	}
+}
+
+// mean returns the mean bytes of a column's values. Where it does not follow from a text's
+// generator, it is that of rows that are drawn.
+func (t *tableDef) mean(col *column) float64 {
+	if known := col.value.size(); known != 0 || col.value.fixed {
+		return known
+	}
+	const samples, enough = 1000, 16 << 20 // rows, and bytes
+	of := t.loaded
+	if of == 0 {
+		of = samples
+	}
+	rows := gen.NewSource(gen.NewStream(0, "declared", "mean"))
+	e := env{}
+	sum, n := 0, 0
+	for ; n < samples && sum < enough; n++ {
+		e.text = e.text[:0]
+		v := col.at(&e, rows.Uniform(of))
+		sum += v.Size()
+	}
+	return float64(sum) / float64(n)
 }
 
 func (c *tableReader) index(e form.Entry) {
