@@ -59,8 +59,12 @@ func (b *stepReader) group(s *step, e form.Entry, first bool) {
 		w.Ops[i].Share = g.share(i)
 	}
 	if n := f.Value("operations"); n != nil {
-		total, _ := b.whole(n, "operations", 1, manyRows)
-		w.Work = max(1, total/int64(w.Clients))
+		total, ok := b.whole(n, "operations", 1, manyRows)
+		clients := int64(w.Clients)
+		w.Work = max(1, (total+clients-1)/clients)
+		if all := w.Work * clients; ok && total != all {
+			b.At(n, fmt.Sprintf("operations is %d, which %d clients cannot share equally", total, clients), fmt.Sprintf("as in operations: %d", all))
+		}
 	}
 	form.Bind(f, "pace", form.OneOf(string(pace.Even), string(pace.Poisson)), func(v string) { w.Pace = pace.Kind(v) })
 	b.rate(&w, s, f)
