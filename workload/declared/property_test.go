@@ -318,7 +318,7 @@ func (a *author) steps(ops []string) {
 	}
 	for i := range a.between("runs", 1, 2) {
 		group := func(name string) string {
-			return fmt.Sprintf("%s: {clients: %d, operations: %d, mix: {%s: 1, %s: 2}}", name, a.between("clients", 1, 3), a.between("work", 5, 60),
+			return fmt.Sprintf("%s: {clients: %d, operations: %d, mix: {%s: 1, %s: 2}}", name, a.between("clients", 1, 3), 6*a.between("work", 1, 10),
 				rapid.SampledFrom(ops[:1]).Draw(a.T, "operation"), ops[len(ops)-1])
 		}
 		if len(ops) == 1 {
