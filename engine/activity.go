@@ -23,6 +23,13 @@ type ActivitySampler interface {
 	Close() error
 }
 
+// ThreadLister is an ActivitySampler that knows which threads of the operating system
+// serve the sessions that it samples: a thread or a process each.
+type ThreadLister interface {
+	// Threads returns their numbers; none where the server does not tell them.
+	Threads(ctx context.Context) ([]int, error)
+}
+
 // SessionActivity is what a session is doing at one moment.
 type SessionActivity struct {
 	State SessionState

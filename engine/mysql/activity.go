@@ -37,20 +37,26 @@ type seen struct {
 }
 
 func (d *db) Activity(ctx context.Context) (engine.ActivitySampler, error) {
-	return d.Sampler(ctx, func(conn, counters *sqlkit.Admin) (string, serverkit.Take, error) {
+	return d.Sampler(ctx, func(conn, counters *sqlkit.Admin) (serverkit.Look, error) {
 		a := &activity{conn: conn, rowLocks: d.storage == innodb, current: map[string]wait{}}
 		number, err := counters.Value(ctx, "SELECT CONNECTION_ID()")
 		if err == nil {
 			err = a.choose(ctx, number)
 		}
-		source := "the process list"
+		look := serverkit.Look{From: "the process list", Take: a.sample, Threads: fmt.Sprintf(threadNumbers, number)}
 		if a.waits {
-			source = "performance_schema"
+			look.From = "performance_schema"
+		}
+		if _, err := conn.Value(ctx, "SELECT COUNT(*) FROM ("+look.Threads+") t"); err != nil { // MySQL has them elsewhere, where that is on
+			look.Threads = fmt.Sprintf(threadNumbersOfMySQL, number)
+			if !a.waits {
+				look.Threads = ""
+			}
 		}
 		if a.rowLocks {
-			source += " and InnoDB’s count of waits for rows"
+			look.From += " and InnoDB’s count of waits for rows"
 		}
-		return source, a.sample, err
+		return look, err
 	})
 }
 
@@ -59,6 +65,9 @@ func (d *db) Activity(ctx context.Context) (engine.ActivitySampler, error) {
 const (
 	processList = "SELECT ID, COMMAND, STATE FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND ID NOT IN (CONNECTION_ID(), %s)"
 	threadList  = "SELECT THREAD_ID, PROCESSLIST_COMMAND, PROCESSLIST_STATE FROM performance_schema.threads" +
+		" WHERE PROCESSLIST_DB = DATABASE() AND PROCESSLIST_ID NOT IN (CONNECTION_ID(), %s)"
+	threadNumbers        = "SELECT TID FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND ID NOT IN (CONNECTION_ID(), %s)"
+	threadNumbersOfMySQL = "SELECT THREAD_OS_ID FROM performance_schema.threads" +
 		" WHERE PROCESSLIST_DB = DATABASE() AND PROCESSLIST_ID NOT IN (CONNECTION_ID(), %s)"
 	currentWaits  = "SELECT THREAD_ID, EVENT_ID, EVENT_NAME FROM performance_schema.events_waits_current WHERE END_EVENT_ID IS NULL"
 	lockWaiters   = "SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'"

@@ -21,22 +21,28 @@ const activityText = `SELECT state, wait_event_type, wait_event, count(*) FROM p
 	`WHERE datid = %d AND pid NOT IN (%d, %d) AND application_name = (SELECT current_setting('application_name')) ` +
 	`AND backend_type = 'client backend' AND state IS NOT NULL GROUP BY 1, 2, 3`
 
+// processText asks for the processes of the same sessions.
+const processText = `SELECT pid FROM pg_stat_get_activity(NULL) WHERE datid = %d AND pid NOT IN (%d, %d) ` +
+	`AND application_name = (SELECT current_setting('application_name')) AND backend_type = 'client backend'`
+
 func (d *db) Activity(ctx context.Context) (engine.ActivitySampler, error) {
-	return d.Sampler(ctx, func(conn, counters *sqlkit.Admin) (string, serverkit.Take, error) {
+	return d.Sampler(ctx, func(conn, counters *sqlkit.Admin) (look serverkit.Look, err error) {
 		own, err := conn.Number(ctx, pidText)
 		if err != nil {
-			return "", nil, err
+			return look, err
 		}
 		other, err := counters.Number(ctx, pidText)
 		if err != nil {
-			return "", nil, err
+			return look, err
 		}
 		stmt, err := conn.Prepare(ctx, fmt.Sprintf(activityText, d.about.database, int(own), int(other)))
-		return "pg_stat_activity", func(ctx context.Context, add func(engine.SessionActivity, int)) error {
+		look.From, look.Threads = "pg_stat_activity", fmt.Sprintf(processText, d.about.database, int(own), int(other))
+		look.Take = func(ctx context.Context, add func(engine.SessionActivity, int)) error {
 			return conn.Use(func(sqlkit.Conn) error {
 				return stmt.Query(ctx, nil, activityTypes, func(row []model.Value) error { return noteDoing(row, add) })
 			})
-		}, err
+		}
+		return look, err
 	})
 }
 

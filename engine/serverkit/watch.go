@@ -3,6 +3,7 @@ package serverkit
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"rumbench/engine"
 	"rumbench/engine/sqlkit"
@@ -50,31 +51,53 @@ func (w *watch) Settings(ctx context.Context) ([]engine.Setting, error) { return
 // Take reports what sessions do, as engine.ActivitySampler.Sample does.
 type Take func(ctx context.Context, add func(d engine.SessionActivity, sessions int)) error
 
+// Look is where sessions are looked at.
+type Look struct {
+	From    string // the view, for people
+	Take    Take
+	Threads string // a query for the threads of the operating system that serve them; "": the server does not tell
+}
+
 type sampler struct {
 	*sqlkit.Admin
-	from string
-	take Take
+	Look
 }
 
 // Sampler makes a sampler of sessions on a connection of its own. look finds out
 // where they are looked at; those of conn and counters do not count.
-func (d *DB) Sampler(ctx context.Context, look func(conn, counters *sqlkit.Admin) (from string, take Take, err error)) (engine.ActivitySampler, error) {
+func (d *DB) Sampler(ctx context.Context, look func(conn, counters *sqlkit.Admin) (Look, error)) (engine.ActivitySampler, error) {
 	conn, err := d.Connect(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("watch the sessions: %w", err)
 	}
 	s := &sampler{Admin: conn}
-	if s.from, s.take, err = look(conn, d.counters); err != nil {
+	if s.Look, err = look(conn, d.counters); err != nil {
 		_ = conn.Close()
 		return nil, fmt.Errorf("watch the sessions: %w", err)
 	}
 	return s, nil
 }
 
-func (s *sampler) Source() string { return s.from }
+func (s *sampler) Source() string { return s.From }
+
+// Threads implements engine.ThreadLister.
+func (s *sampler) Threads(ctx context.Context) (tids []int, err error) {
+	if s.Look.Threads == "" {
+		return nil, nil
+	}
+	err = s.Query(ctx, s.Look.Threads, func(row []string) error {
+		tid, err := strconv.Atoi(row[0])
+		tids = append(tids, tid)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the sessions' threads: %w", err)
+	}
+	return tids, nil
+}
 
 func (s *sampler) Sample(ctx context.Context, add func(d engine.SessionActivity, sessions int)) error {
-	if err := s.take(ctx, add); err != nil {
+	if err := s.Take(ctx, add); err != nil {
 		return fmt.Errorf("watch the sessions: %w", err)
 	}
 	return nil

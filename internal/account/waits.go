@@ -21,6 +21,14 @@ type Sessions struct {
 	Server     *time.Duration                   // run-queue delay of the server's threads; nil if unknown
 	Client     time.Duration                    // rumbench's
 	Processors int                              // that rumbench may use
+	Threads    *Threads                         // nil if unknown
+}
+
+// Threads are where the time of the threads that serve the sessions went, in a window.
+type Threads struct {
+	observe.ThreadTimes
+	Number   int  // of threads
+	CountsIO bool // or else IO is in what is left
 }
 
 // Wait is an activity in which sessions were sampled in a step's window.
@@ -91,10 +99,40 @@ func (s *waiting) addWaits() {
 	if z.Server != nil && len(per) > 0 {
 		s.Costs([]Cost{{Metric: "server_runqueue_us", Value: micros(z.Server.Nanoseconds()), Source: "/proc/PID/task/TID/schedstat"}}, per[0])
 	}
+	if z.Threads != nil && len(per) > 0 {
+		s.addThreads(z.Threads, per[0])
+	}
 	if z.Closed > 0 {
 		s.Put("client_share", float64(resting)/float64(total), Count(total), from)
 	}
 }
+
+// addThreads adds what the threads of the sessions did, which sums to their time.
+func (s *waiting) addThreads(t *Threads, by Denominator) {
+	all := time.Duration(s.Seconds * float64(t.Number) * 1e9)
+	put := func(what string, d time.Duration) {
+		s.Costs([]Cost{{Metric: "thread_us", Value: micros(d.Nanoseconds()), Source: "/proc/PID/task/TID"}}, by, Of("", what))
+	}
+	put(ThreadCPU, t.CPU)
+	put(ThreadQueue, t.Queue)
+	asleep := ThreadAsleep
+	if t.CountsIO {
+		put(ThreadIO, t.IO)
+		all -= t.IO
+	} else {
+		asleep = ThreadAsleepOrIO
+	}
+	put(asleep, max(0, all-t.CPU-t.Queue))
+}
+
+// What threads do, as operations of rows of thread_us.
+const (
+	ThreadCPU        = "running"
+	ThreadQueue      = "waiting for a processor"
+	ThreadIO         = "waiting for a device"
+	ThreadAsleep     = "asleep"
+	ThreadAsleepOrIO = "asleep or waiting for a device"
+)
 
 // addTimed adds the waits that the server timed itself, by role.
 func (s *waiting) addTimed(by Denominator) {

@@ -137,11 +137,13 @@ func (s *Step) speaking(e *compare.Effect, design stat.Design) (*Sum, string) {
 			found = append(found, sum)
 		}
 	}
-	if sum := s.sum(e, Sessions, design, -1, (*run).sessions); sum != nil {
-		found = append(found, sum)
-	}
-	if sum := s.sum(e, Device, design, -1, (*run).device); sum != nil {
-		found = append(found, sum)
+	for _, l := range []struct {
+		of    Ledger
+		split func(*run) sheet
+	}{{Sessions, (*run).sessions}, {Threads, (*run).threads}, {Device, (*run).device}} {
+		if sum := s.sum(e, l.of, design, -1, l.split); sum != nil {
+			found = append(found, sum)
+		}
 	}
 	switch {
 	case len(found) == 0 && void:
@@ -159,7 +161,7 @@ func (s *Step) speaking(e *compare.Effect, design stat.Design) (*Sum, string) {
 func (s *Sum) slack() (sum float64) {
 	for i := range s.Causes {
 		switch c := &s.Causes[i]; c.Item {
-		case Idle, InCalls, NoFlush, roleItem("executing"), roleItem("cpu"), roleItem("other"):
+		case Idle, InCalls, NoFlush, threadItem(account.ThreadAsleep), threadItem(account.ThreadAsleepOrIO), roleItem("executing"), roleItem("cpu"), roleItem("other"):
 			sum += math.Abs(c.Log)
 		}
 	}
@@ -195,7 +197,7 @@ func (s *Step) sum(e *compare.Effect, of Ledger, design stat.Design, sign float6
 			*side.to = append(*side.to, x)
 		}
 	}
-	if of == Sessions {
+	if of == Sessions || of == Threads {
 		data.clients = [2][]float64{clientsOf(s.Base.runs), clientsOf(s.New.runs)}
 		if slices.Equal(data.clients[0], data.clients[1]) {
 			data.clients = [2][]float64{}
@@ -275,7 +277,7 @@ func (s *Sum) weight() float64 {
 
 // unnamed reports items that are no causes: what is left over.
 func unnamed(i Item) bool {
-	return i == Rest || i == Idle || i == NoFlush || i == roleItem("other")
+	return i == Rest || i == Idle || i == NoFlush || i == threadItem(account.ThreadAsleep) || i == threadItem(account.ThreadAsleepOrIO) || i == roleItem("other")
 }
 
 // name gives the causes their rules and sentences, sorts them, and finds what is left.

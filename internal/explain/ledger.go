@@ -14,12 +14,14 @@ import (
 // Ledger is a way to split a number into items that sum to it.
 type Ledger string
 
-// The ledgers. The first three split the time per unit, in µs: processors × window ÷
-// units, clients × window ÷ units (Little's law), and window ÷ units.
+// The ledgers. The first four split the time per unit, in µs: processors × window ÷
+// units, clients × window ÷ units (Little's law), window ÷ units, and the second again by what
+// the kernel counts of the sessions' threads.
 const (
 	Processors Ledger = "processors"
 	Sessions   Ledger = "sessions"
 	Device     Ledger = "device"
+	Threads    Ledger = "threads"
 	Parts      Ledger = "parts"   // of a cost
 	Factors    Ledger = "factors" // whose product is a cost
 )
@@ -60,6 +62,9 @@ const (
 
 // roleItem returns the item of a role of sessions.
 func roleItem(r engine.Role) Item { return Item(r) }
+
+// threadItem returns the item of what sessions' threads do.
+func threadItem(what string) Item { return Item(what) }
 
 // partItem returns the item of a part of what an engine writes. The parts' names are
 // those of no other item.
@@ -180,6 +185,16 @@ func (r *run) sessions() (out sheet) {
 		stalled = min(busy, s.Value*1e6/r.units)
 	}
 	return sheet{{item: InCalls, value: busy - stalled}, {item: Stalled, value: stalled}, {item: Between, value: think.Value * total}}
+}
+
+// threads splits the time of the sessions by what their threads do.
+func (r *run) threads() (out sheet) {
+	for i := range r.Rows {
+		if row := &r.Rows[i]; row.Metric == "thread_us" && metric.PerOf(row.Per, r.Primary) {
+			out = append(out, entry{item: threadItem(row.Op), value: row.Value})
+		}
+	}
+	return out
 }
 
 // device splits the time of the window by whether the device flushes.

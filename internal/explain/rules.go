@@ -76,10 +76,6 @@ var timings = []naming{
 		return fmt.Sprintf("sessions wait %s for the %s", v.change(s, c), c.Item)
 	}},
 	{Rule{5, Accounted}, []Item{roleItem(engine.RoleIO)}, nil, says("sessions wait %s for files of tables and indexes")},
-	{Rule{5, Accounted}, inside, moreReads, func(v *view, s *Sum, c *Cause) string {
-		k, _ := v.Of.Own("read_kb")
-		return fmt.Sprintf("statements take %s; they read %s", v.change(s, c), instead(kb, v.Base.per("read_kb", "", k), v.New.per("read_kb", "", k)))
-	}},
 	{Rule{2, Accounted}, []Item{Client, Between}, nil, says("the client takes %s")},
 	{Rule{2, Accounted}, []Item{roleItem(engine.RoleClient)}, nil, says("sessions wait %s for their clients")},
 	{Rule{20, Accounted}, []Item{Server, roleItem(engine.RoleExecuting), roleItem(engine.RoleNetwork)}, otherProtocol, func(v *view, s *Sum, c *Cause) string {
@@ -91,13 +87,18 @@ var timings = []naming{
 		}
 		return usesCPU(v, s, c) + v.also("compression")
 	}},
+	{Rule{5, Accounted}, append([]Item{Server, threadItem(account.ThreadCPU)}, inside...), moreReads, func(v *view, s *Sum, c *Cause) string {
+		return usesCPU(v, s, c) + "; " + v.reads() + v.also("cache")
+	}},
+	{Rule{5, Accounted}, []Item{threadItem(account.ThreadIO)}, nil, says("sessions wait %s for devices")},
 	{Rule{6, Accounted}, []Item{Server}, moreRows, func(v *view, s *Sum, c *Cause) string {
 		k, _ := v.Of.Own("cpu_us")
 		rows := instead(quantity.Digits, v.Base.per("rows_examined", "", k), v.New.per("rows_examined", "", k))
 		return fmt.Sprintf("%s; it looks at %s rows", usesCPU(v, s, c), rows)
 	}},
 	{Rule{20, Accounted}, []Item{roleItem(engine.RoleNetwork)}, nil, says("sessions send for %s")},
-	{Rule{3, Accounted}, append([]Item{Server, Kernel}, inside...), nil, usesCPU},
+	{Rule{3, Law}, []Item{threadItem(account.ThreadQueue)}, nil, says("sessions wait %s for a processor")},
+	{Rule{3, Accounted}, append([]Item{Server, Kernel, threadItem(account.ThreadCPU)}, inside...), nil, usesCPU},
 }
 
 // amounts are the rules for items of bytes, likewise.
@@ -177,6 +178,8 @@ func inWords(i Item) string {
 	switch {
 	case i == InCalls:
 		return "operations"
+	case i == threadItem(account.ThreadCPU):
+		return "sessions"
 	case i == roleItem(engine.RoleExecuting) || i == roleItem(engine.RoleCPU):
 		return "statements"
 	}
@@ -216,7 +219,7 @@ func (s *Sum) writes(v *view) compare.Key {
 	return k
 }
 
-// up reports whether a metric per unit moves with the cause: a cost that grows where the
+// moves reports whether a metric per unit moves with the cause: a cost that grows where the
 // item does.
 func (v *view) moves(name string, c *Cause, least float64) bool {
 	k, ok := v.Of.Own("cpu_us")
@@ -227,10 +230,27 @@ func (v *view) moves(name string, c *Cause, least float64) bool {
 	return ok && apart(base, new, least) && (new > base) == (c.New > c.Base)
 }
 
+// few is how many reads or misses of a unit do not matter.
+const few = 0.05
+
 func moreReads(v *view, _ *Sum, c *Cause) bool {
-	const few = 0.05 // a unit
-	k, _ := v.Of.Own("read_kb")
-	return v.moves("read_kb", c, 0.1) && max(v.Base.per("device_reads", "", k), v.New.per("device_reads", "", k)) > few
+	return v.more("device_reads", c) || v.more("cache_misses", c)
+}
+
+// more reports whether a count moves with the cause, and matters.
+func (v *view) more(name string, c *Cause) bool {
+	k, _ := v.Of.Own("cpu_us")
+	return v.moves(name, c, 0.1) && max(v.Base.per(name, "", k), v.New.per(name, "", k)) > few
+}
+
+// reads says how much more is read: what the cache misses or, where it is not counted,
+// what the device reads.
+func (v *view) reads() string {
+	k, _ := v.Of.Own("cpu_us")
+	if base, new := v.Base.per("cache_misses", "", k), v.New.per("cache_misses", "", k); apart(base, new, 0.1) {
+		return "its cache misses " + instead(quantity.Digits, base, new) + " times"
+	}
+	return "it reads " + instead(kb, v.Base.per("read_kb", "", k), v.New.per("read_kb", "", k))
 }
 
 func moreRows(v *view, _ *Sum, c *Cause) bool { return v.moves("rows_examined", c, 0.1) }

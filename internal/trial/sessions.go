@@ -3,8 +3,10 @@ package trial
 import (
 	"cmp"
 	"context"
+	"maps"
 	"os"
 	"runtime"
+	"slices"
 	"time"
 
 	"rumbench/engine"
@@ -21,6 +23,7 @@ type sessions struct {
 	done           chan struct{}
 	now            map[engine.SessionActivity]int // in one sample
 	server, client func() *time.Duration
+	threads        map[int]observe.ThreadTimes // at the barrier
 }
 
 // delay starts to measure the run-queue delay of threads. The function that it
@@ -71,6 +74,7 @@ func (s *sessions) begin(ctx context.Context, server *observe.Process) {
 	s.client = delay(func() (observe.RunQueue, error) { return observe.ReadRunQueue("/proc", os.Getpid()) })
 	if server != nil {
 		s.server = delay(server.RunQueue)
+		s.listThreads(ctx, server)
 	}
 	over, stop := context.WithCancel(ctx)
 	s.stop, s.done = stop, make(chan struct{})
@@ -99,9 +103,48 @@ func (s *sessions) end() {
 	}
 	if s.server != nil {
 		s.Server = s.server()
+		s.sumThreads()
 	}
 	s.stop()
 	<-s.done
+}
+
+// listThreads notes where the time of the threads that serve the sessions has gone, if
+// they run on this host.
+func (s *sessions) listThreads(ctx context.Context, server *observe.Process) {
+	l, ok := s.sampler.(engine.ThreadLister)
+	if !ok {
+		return
+	}
+	tids, err := l.Threads(ctx)
+	if err != nil {
+		return // whose threads are whose is not essential
+	}
+	own, err := server.RunQueue()
+	if err != nil || slices.ContainsFunc(tids, func(tid int) bool { _, here := own[tid]; return !here }) {
+		return
+	}
+	s.threads, _ = observe.ReadThreads("/proc", tids)
+}
+
+// sumThreads sums up what these threads did since, unless one has ended.
+func (s *sessions) sumThreads() {
+	now, err := observe.ReadThreads("/proc", slices.Collect(maps.Keys(s.threads)))
+	if err != nil || len(now) == 0 || len(now) < len(s.threads) {
+		return
+	}
+	var all []observe.ThreadTimes
+	for tid, to := range now {
+		all = append(all, to.Since(s.threads[tid]))
+	}
+	// The connection for definitions is idle, and paced clients are by design.
+	slices.SortFunc(all, func(a, b observe.ThreadTimes) int { return cmp.Compare(b.CPU, a.CPU) })
+	all = all[:min(len(all), max(1, s.Closed))]
+	t := &account.Threads{Number: len(all), CountsIO: observe.CountsIO("/proc")}
+	for _, d := range all {
+		t.CPU, t.Queue, t.IO = t.CPU+d.CPU, t.Queue+d.Queue, t.IO+d.IO
+	}
+	s.Threads = t
 }
 
 // close closes the connection.
