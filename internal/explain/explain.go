@@ -277,7 +277,7 @@ func (s *Sum) weight() float64 {
 
 // unnamed reports items that are no causes: what is left over.
 func unnamed(i Item) bool {
-	return i == Rest || i == Idle || i == NoFlush || i == threadItem(account.ThreadAsleep) || i == threadItem(account.ThreadAsleepOrIO) || i == roleItem("other")
+	return slices.Contains([]Item{Rest, Idle, NoFlush, threadItem(account.ThreadAsleep), threadItem(account.ThreadAsleepOrIO), roleItem("other")}, i)
 }
 
 // name gives the causes their rules and sentences, sorts them, and finds what is left.
