@@ -123,9 +123,14 @@ func runCost(w io.Writer, o *costOptions, dir string) error {
 		v.needs = append(v.needs, cost.Of(step, t, ask))
 	}
 	if o.asJSON {
-		return v.json(w)
+		err = v.json(w)
+	} else {
+		err = page.Text(w, v.blocks(), page.TextStyle{})
 	}
-	return page.Text(w, v.blocks(), page.TextStyle{})
+	if err == nil && v.refused() {
+		return exitError{errors.New("no target is known to meet the demand"), ExitInvalid}
+	}
+	return err
 }
 
 // costView is what `cost` prints.
@@ -137,12 +142,18 @@ type costView struct {
 	needs   []cost.Need
 }
 
-// costLine is a target as JSON.
+// refused reports whether nothing is said of any target.
+func (v *costView) refused() bool {
+	return !slices.ContainsFunc(v.needs, func(n cost.Need) bool { return n.Refused == "" })
+}
+
+// costLine is a target as JSON. It has many fields: the columns of the table.
 type costLine struct {
 	Target  string   `json:"target"`
 	Step    string   `json:"step"`
 	Refused string   `json:"refused,omitempty"`
 	Missing []string `json:"missing,omitempty"`
+	Remarks []string `json:"remarks,omitempty"`
 	Rate    float64  `json:"rate_per_s"`
 	Most    float64  `json:"measured_per_s"`
 	Rows    float64  `json:"rows"`
@@ -154,6 +165,8 @@ type costLine struct {
 	Disk    float64  `json:"disk_bytes"`
 	Memory  float64  `json:"memory_bytes"`
 	Price   float64  `json:"price_per_month,omitempty"`
+	// AtLeast: a part of the price is not known.
+	AtLeast bool `json:"price_is_at_least,omitempty"`
 }
 
 func (v *costView) json(w io.Writer) error {
@@ -161,11 +174,14 @@ func (v *costView) json(w io.Writer) error {
 	for i := range v.needs {
 		n := &v.needs[i]
 		line := costLine{
-			Target: n.Target.Name, Step: v.step.Name, Refused: n.Refused, Missing: n.Missing, Rate: n.Rate, Most: n.Most.Value, Rows: n.Rows, Cores: n.Cores.Value,
+			Target: n.Target.Name, Step: v.step.Name, Refused: n.Refused, Remarks: n.Remarks, Rate: n.Rate, Most: n.Most.Value, Rows: n.Rows, Cores: n.Cores.Value,
 			Read: n.ReadBytes.Value, Reads: n.ReadsPerS.Value, Written: n.WrittenBytes.Value, TBYear: n.TBPerYear().Value, Disk: n.Disk.Value, Memory: n.Memory.Value,
 		}
 		if v.card != nil && n.Refused == "" {
-			line.Price = v.card.Price(n).Sum()
+			line.Price, line.AtLeast = v.card.Price(n).Sum(), len(v.card.Unpriced(n)) > 0
+		}
+		for _, g := range n.Missing {
+			line.Missing = append(line.Missing, g.String())
 		}
 		if err := e.Encode(line); err != nil {
 			return err
@@ -192,7 +208,7 @@ func (v *costView) blocks() (out []page.Block) {
 	if v.card != nil {
 		t.Columns = append(t.Columns, page.Column{Name: v.card.Currency + "/month"})
 	}
-	var remarks page.Tree
+	var remarks, notes page.Tree
 	for i := range v.needs {
 		n := &v.needs[i]
 		if n.Refused != "" {
@@ -203,6 +219,9 @@ func (v *costView) blocks() (out []page.Block) {
 		for _, m := range n.Missing {
 			remarks.Add("%s: %s", n.Target.Name, m)
 		}
+		for _, r := range n.Remarks {
+			notes.Add("%s: %s", n.Target.Name, r)
+		}
 	}
 	if !t.Empty() {
 		out = append(out, t)
@@ -211,7 +230,11 @@ func (v *costView) blocks() (out []page.Block) {
 		remarks.Text = "Not known:"
 		out = append(out, remarks)
 	}
-	if v.card != nil {
+	if len(notes.Items) > 0 {
+		notes.Text = "Space of another number of rows:"
+		out = append(out, notes)
+	}
+	if v.card != nil && !v.refused() {
 		out = append(out, v.prices())
 	}
 	return append(out, page.Tree{Text: "Medians, with the least and the greatest of the trials. Costs per operation may be others at other rates and sizes: " +
@@ -241,7 +264,7 @@ func (v *costView) cells(n *cost.Need) []page.Cell {
 	}
 	if v.card != nil {
 		price := quantity.Digits(v.card.Price(n).Sum())
-		if len(n.Missing) > 0 {
+		if len(v.card.Unpriced(n)) > 0 {
 			price = "at least " + price
 		}
 		cells = append(cells, page.Cell{Text: price, Number: true})
@@ -264,27 +287,52 @@ func (v *costView) prices() page.Block {
 		for _, part := range []struct {
 			name  string
 			price float64
-		}{{"space", p.Space}, {"I/O", p.IO}, {"throughput", p.Throughput}, {"devices", p.Devices}, {"processors", p.Cores}, {"memory", p.Memory}} {
+		}{{"space", p.Space}, {"I/O", p.IO}, {"throughput", p.Throughput}, {deviceText(p.Bill), p.Devices}, {"processors", p.Cores}, {"memory", p.Memory}} {
 			if part.price > 0 {
 				parts = append(parts, part.name+" "+quantity.Digits(part.price))
 			}
 		}
-		line := n.Target.Name + ": " + strings.Join(parts, ", ")
-		if p.Limit != "" {
-			line += fmt.Sprintf(" (%s, for %s)", quantity.Count(int(p.Count), "device"), p.Limit)
-		}
-		at := tree.Add("%s", line)
-		if user := n.UserBytes(); user > 0 && n.Space.Value > 0 && c.Device.Price == 0 {
-			d := cost.Demand{GB: n.Disk.Value / n.Space.Value / 1e9, MBps: user / (1 << 20), Reads: 1}
-			best, low, high := d.Optimum(c)
-			at.Add("space amplification %s, write amplification %s: (space − 1)·(write − 1) = %s, which is 1 for an index+log structure at any fill",
-				quantity.Digits(n.Space.Value), quantity.Digits(n.Write.Value), quantity.Digits(cost.Yardstick(n.Space.Value, n.Write.Value)))
-			at.Add("the cheapest index+log structure would use %s of its space (%s to %s within 5 %%) and cost %s",
-				quantity.Share(best.Used), quantity.Share(low), quantity.Share(high), quantity.Digits(best.Bill.Sum()))
-		}
+		at := tree.Add("%s: %s", n.Target.Name, strings.Join(parts, ", "))
+		v.against(n, func(format string, args ...any) { at.Add(format, args...) })
 	}
-	for _, s := range cost.Cheapest(v.step, v.targets, v.ask.Rows, c) {
+	v.cheapest(&tree)
+	return tree
+}
+
+// deviceText says how many devices there are, and what for.
+func deviceText(b cost.Bill) string {
+	text := quantity.Count(int(b.Count), "device")
+	if b.Limit != "" {
+		text += fmt.Sprintf(" (%s takes %s of one)", b.Limit, quantity.Share(b.Share))
+	}
+	return text
+}
+
+// against holds space against writes, as docs/cost.md explains.
+func (v *costView) against(n *cost.Need, add func(format string, args ...any)) {
+	if n.Unlike != "" {
+		add("space against writes: not computed; %s", n.Unlike)
+		return
+	}
+	add("space amplification %s, write amplification %s: (space − 1)·(write − 1) = %s, which is 1 for an index+log structure at any fill",
+		quantity.Digits(n.Space.Value), quantity.Digits(n.Write.Value), quantity.Digits(cost.Yardstick(n.Space.Value, n.Write.Value)))
+	switch d := n.Demand(v.card); {
+	case v.card.Device.Price > 0:
+		add("the cheapest index+log structure is not computed: space and writes have no prices of their own, as devices are bought whole")
+	case d.MBps > 0:
+		best, low, high := d.Optimum(v.card)
+		add("the cheapest index+log structure would use %s of its space (%s to %s within 5 %%) and cost %s",
+			quantity.Share(best.Used), quantity.Share(low), quantity.Share(high), quantity.Digits(best.Bill.Sum()))
+	}
+}
+
+// cheapest says which target is the cheapest at which rate, and which are left out.
+func (v *costView) cheapest(tree *page.Tree) {
+	spans, out := cost.Cheapest(v.step, v.targets, v.ask.Rows, v.card)
+	for _, s := range spans {
 		tree.Add("cheapest from %s to %s a second: %s", quantity.Amount(s.From), quantity.Amount(s.To), s.Target.Name)
 	}
-	return tree
+	for _, t := range out {
+		tree.Add("not compared for the cheapest, as a part of its price is not known: %s", t.Name)
+	}
 }

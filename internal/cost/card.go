@@ -68,10 +68,10 @@ type Storage struct {
 // Bill is a price by what it is for, of a month.
 type Bill struct {
 	Space, IO, Throughput, Devices float64
-	// Count is the number of devices, and Limit what decides it: space, IOPS, throughput or
-	// endurance.
-	Count float64
-	Limit string
+	// Count is the number of devices. Limit is the resource of which the greatest share is
+	// needed (space, IOPS, throughput or endurance), and Share how many devices have it.
+	Count, Share float64
+	Limit        string
 }
 
 // Sum returns the whole price.
@@ -103,14 +103,11 @@ func (c *Card) devices(s Storage, requests float64) (b Bill) {
 		{"space", s.Bytes / c.gb(), d.GB}, {"IOPS", requests, d.IOPS},
 		{"throughput", (s.ReadBytes + s.WrittenBytes) / mb, d.MBps}, {"endurance", written, d.TB},
 	} {
-		if limit.has == 0 {
-			continue
-		}
-		if n := max(1, math.Ceil(limit.need/limit.has)); n > b.Count {
-			b.Count, b.Limit = n, limit.name
+		if limit.has > 0 && limit.need/limit.has > b.Share {
+			b.Share, b.Limit = limit.need/limit.has, limit.name
 		}
 	}
-	b.Count = max(b.Count, 1)
+	b.Count = max(1, math.Ceil(b.Share))
 	b.Devices = b.Count * d.Price / months
 	return b
 }

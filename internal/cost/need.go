@@ -2,12 +2,13 @@ package cost
 
 import (
 	"cmp"
-	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
+	"rumbench/internal/quantity"
 )
 
 // Ask is a demand on a step's primary operation.
@@ -29,6 +30,7 @@ type Need struct {
 	Rate   float64 // per second, as asked for
 	Most   Range   // per second, as measured
 	Rows   float64
+	Live   float64 // bytes of user data
 
 	Cores        Range
 	ReadsPerS    Range // requests to the device
@@ -40,12 +42,21 @@ type Need struct {
 	// Busy is which share of the machine's processors it used at the measured rate: near 1,
 	// they are what limits it. 0: unknown.
 	Busy float64
-	// Space and Write are the measured amplifications.
+	// Space and Write are the measured amplifications; Unlike is why they cannot be held
+	// against each other.
 	Space, Write Range
-	// Missing is what is not known, with the reason; Refused why nothing is said.
-	Missing []string
+	Unlike       string
+	// Missing is what is not known; Remarks say how the rest was computed, and Refused why
+	// nothing is said.
+	Missing []Gap
+	Remarks []string
 	Refused string
 }
+
+// Gap is a number that is not known, or only from below.
+type Gap struct{ Metric, Why string }
+
+func (g Gap) String() string { return metric.Label(g.Metric) + ": " + g.Why }
 
 // Storage returns what storage has to hold and do.
 func (n *Need) Storage() Storage {
@@ -78,7 +89,7 @@ func Of(s *compare.Step, t *compare.Target, ask Ask) (n Need) {
 	n.Most = rangeOf(rate)
 	n.Rate = cmp.Or(ask.Rate, n.Most.Value)
 	if n.Rate > n.Most.High {
-		n.Refused = fmt.Sprintf("it did not reach more than %.4g a second", n.Most.High)
+		n.Refused = "it did not reach more than " + quantity.Amount(n.Most.High) + " a second"
 		return n
 	}
 	n.Cores = m.perSecond("cpu_us").times(1e-6)
@@ -86,8 +97,8 @@ func Of(s *compare.Step, t *compare.Target, ask Ask) (n Need) {
 	n.ReadBytes = m.perSecond("read_kb").times(1024)
 	n.WrittenBytes = m.perSecond("write_kb").times(1024)
 	n.Memory = m.whole("server_memory_bytes")
-	n.Space, n.Write = m.whole("space_amplification"), m.whole("write_amplification")
 	m.disk(ask)
+	m.amplifications()
 	if cpus, err := strconv.ParseFloat(t.Trials[0].Host.Value("cpus usable"), 64); err == nil && cpus > 0 {
 		n.Busy = n.Cores.Value / cpus * n.Most.Value / n.Rate
 	}
@@ -103,28 +114,32 @@ type measured struct {
 
 func rangeOf(n compare.Number) Range { return Range{n.Value, n.Low, n.High} }
 
-func (m measured) number(k compare.Key) (Range, bool) {
+// number returns a number and what is wrong with it: a gap that has a value is a lower bound.
+func (m measured) number(k compare.Key) (r Range, why string) {
 	if own, ok := compare.Undisturbed(m.step, k, m.target); ok {
 		k = own
 	}
 	n := m.step.Number(m.target, k)
 	switch {
 	case n.Missing != "":
-		m.need.Missing = append(m.need.Missing, m.label(k.Metric)+": "+n.Missing)
+		return r, n.Missing
 	case n.Disturbed():
-		m.need.Missing = append(m.need.Missing, m.label(k.Metric)+": other programs took part in it")
-	default:
-		return rangeOf(n), true
+		return r, "other programs took part in it"
+	case n.AtLeast():
+		return rangeOf(n), "a lower bound, as the step was too short for writes to recur"
 	}
-	return Range{}, false
+	return rangeOf(n), ""
 }
 
-func (m measured) label(name string) string { return metric.Label(name) }
+func (m measured) missing(name, why string) { m.need.Missing = append(m.need.Missing, Gap{name, why}) }
 
 // whole returns a number of the step.
 func (m measured) whole(name string) Range {
 	k, _ := m.step.About(name)
-	r, _ := m.number(k)
+	r, why := m.number(k)
+	if why != "" {
+		m.missing(name, why)
+	}
 	return r
 }
 
@@ -132,44 +147,18 @@ func (m measured) whole(name string) Range {
 // unit of the primary operation or, of what is written, of the writing one.
 func (m measured) perSecond(name string) Range {
 	k, _ := m.step.About(name)
-	r, ok := m.number(k)
-	if !ok {
-		return Range{}
-	}
+	r := m.whole(name)
 	rate := m.need.Rate
-	if !k.PerOf(m.need.Unit) {
+	if r.High > 0 && !k.PerOf(m.need.Unit) {
 		of, ok := m.step.Find("rows_per_s", func(of compare.Key) bool { return k.PerOf(of.Op) })
 		n := m.step.Number(m.target, of)
 		if !ok || n.Missing != "" {
-			m.need.Missing = append(m.need.Missing, m.label(name)+": it is not measured per "+m.need.Unit)
+			m.missing(name, "it is not measured per "+m.need.Unit)
 			return Range{}
 		}
 		rate *= n.Value / m.need.Most.Value
 	}
 	return r.times(rate)
-}
-
-// disk returns the space of so many rows: files of tables and indexes grow with them, logs do
-// not.
-func (m measured) disk(ask Ask) {
-	all, ok := m.number(compare.Key{Metric: "db_bytes"})
-	live, rows := m.whole("live_bytes"), m.whole("live_rows")
-	n := m.need
-	n.Rows = cmp.Or(ask.Rows, rows.Value)
-	if !ok {
-		return
-	}
-	if n.Disk = all; n.Rows == rows.Value {
-		return
-	}
-	if rows.Value == 0 || n.Space.Value == 0 {
-		n.Missing, n.Disk = append(n.Missing, "space of another number of rows: it is not known how it grows"), Range{}
-		return
-	}
-	data := n.Space.times(live.Value)
-	fixed := max(0, all.Value-data.Value)
-	grown := data.times(n.Rows / rows.Value)
-	n.Disk = Range{grown.Value + fixed, grown.Low + fixed, grown.High + fixed}
 }
 
 // Month is the price of a need in a month.
@@ -186,6 +175,16 @@ func (c *Card) Price(n *Need) Month {
 	return Month{c.Store(n.Storage()), n.Cores.Value * c.Core, n.Memory.Value / (1 << 30) * c.Memory}
 }
 
+// Unpriced returns what is missing in a price.
+func (c *Card) Unpriced(n *Need) []Gap {
+	io := c.IOPS.Price + c.MBps.Price + c.Device.Price
+	priced := map[string]float64{
+		"cpu_us": c.Core, "server_memory_bytes": c.Memory, "db_bytes": c.GB + c.Device.Price,
+		"device_reads": c.IOPS.Price + c.Device.Price, "read_kb": c.MBps.Price + c.Device.Price, "write_kb": io,
+	}
+	return slices.DeleteFunc(slices.Clone(n.Missing), func(g Gap) bool { return priced[g.Metric] == 0 })
+}
+
 // Span is rates between which a target is the cheapest.
 type Span struct {
 	Target   *compare.Target
@@ -193,20 +192,25 @@ type Span struct {
 }
 
 // Cheapest returns which target is the cheapest at which rate, up to the greatest that any
-// reached. Targets of which a cost is not known are left out.
-func Cheapest(s *compare.Step, targets []*compare.Target, rows float64, c *Card) (spans []Span) {
+// reached, and the targets that are left out, as their price is not known as a whole.
+func Cheapest(s *compare.Step, targets []*compare.Target, rows float64, c *Card) (spans []Span, out []*compare.Target) {
 	most := 0.0
+	var in []*compare.Target
 	for _, t := range targets {
-		most = max(most, Of(s, t, Ask{Rows: rows}).Most.High)
+		n := Of(s, t, Ask{Rows: rows})
+		if n.Refused != "" || len(c.Unpriced(&n)) > 0 {
+			out = append(out, t)
+			continue
+		}
+		in, most = append(in, t), max(most, n.Most.High)
 	}
 	const steps, decades = 300, 4
 	for i := range steps + 1 {
 		rate := most * math.Pow(10, decades*(float64(i)/steps-1))
 		var best *compare.Target
 		price := math.Inf(1)
-		for _, t := range targets {
-			n := Of(s, t, Ask{rate, rows})
-			if n.Refused == "" && len(n.Missing) == 0 && c.Price(&n).Sum() < price {
+		for _, t := range in {
+			if n := Of(s, t, Ask{rate, rows}); n.Refused == "" && c.Price(&n).Sum() < price {
 				best, price = t, c.Price(&n).Sum()
 			}
 		}
@@ -218,5 +222,5 @@ func Cheapest(s *compare.Step, targets []*compare.Target, rows float64, c *Card)
 			spans = append(spans, Span{best, rate, rate})
 		}
 	}
-	return spans
+	return spans, out
 }

@@ -1,9 +1,11 @@
 package cost
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"rumbench/engine"
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
@@ -20,7 +22,7 @@ func trial(target string, n int, queries float64) *result.Trial {
 		Steps: []result.Step{{Name: "mix", Status: result.Complete, Primary: "query", WritesPer: "insert", Rows: []metric.Row{
 			row("readers", "query", "rows_per_s", queries, ""), row("writers", "insert", "rows_per_s", queries/4, ""),
 			row("", "", "cpu_us", 400, "query"), row("", "", "read_kb", 10, "query"), row("", "", "device_reads", 0.5, "query"), row("", "", "write_kb", 8, "insert row"),
-			row("", "", "db_bytes", 13e9, ""), row("", "", "live_bytes", 8e9, ""), row("", "", "live_rows", 1e6, ""), row("", "", "space_amplification", 1.5, ""),
+			row("", "", "db_bytes", 13e9, ""), row("", "", "data_bytes", 12e9, ""), row("", "", "live_bytes", 8e9, ""), row("", "", "live_rows", 1e6, ""), row("", "", "space_amplification", 1.5, ""),
 			row("", "", "server_memory_bytes", 2<<30, ""), row("", "", "write_amplification", 4, ""),
 		}}},
 	}
@@ -65,6 +67,63 @@ func TestDisturbed(t *testing.T) {
 	if n := Of(c.Steps[0], c.Targets[0], Ask{}); len(n.Missing) != 1 || n.WrittenBytes.Value != 0 {
 		t.Errorf("missing: %q", n.Missing)
 	}
+	if _, out := Cheapest(c.Steps[0], c.Targets, 0, &Card{GB: 1, MBps: Tier{Price: 1}}); len(out) != 1 {
+		t.Error("a target whose writes have a price and are not known is compared")
+	}
+	if spans, out := Cheapest(c.Steps[0], c.Targets, 0, &Card{GB: 1}); len(out) != 0 || len(spans) != 1 {
+		t.Error("what has no price is missing in the price")
+	}
+}
+
+// Without files of tables and indexes, what the engine says of each grows, and without that
+// all, and it says so.
+func TestSpaceByObject(t *testing.T) {
+	for _, of := range []struct {
+		sizes  []engine.Size
+		disk   float64
+		remark string
+	}{
+		{[]engine.Size{{Object: "t", Bytes: 7e9, Kind: engine.Exact}, {Object: "t.i", Bytes: 2e9, Kind: engine.Exact}, {Bytes: 9e9}}, 3*9e9 + 4e9, ""},
+		{[]engine.Size{{Object: "t", Bytes: 9e9, Kind: engine.Estimate}}, 3*9e9 + 4e9, "estimate"},
+		{[]engine.Size{{Bytes: 13e9, Kind: engine.Exact}}, 3 * 13e9, "logs as well"},
+	} {
+		a := trial("a", 1, 4000)
+		step := &a.Steps[0]
+		step.Rows = slices.DeleteFunc(step.Rows, func(r metric.Row) bool { return r.Metric == "data_bytes" })
+		step.Sizes = of.sizes
+		c := compare.New([]*result.Trial{a})
+		n := Of(c.Steps[0], c.Targets[0], Ask{Rows: 3e6})
+		near(t, "disk", n.Disk.Value, of.disk, 1)
+		if got := strings.Join(n.Remarks, ""); !strings.Contains(got, of.remark) || of.remark == "" && got != "" {
+			t.Errorf("remark %q", got)
+		}
+	}
+}
+
+// Space is not held against writes where one of the amplifications is not that of a steady
+// state, and a lower bound of what is written makes the price one.
+func TestUnlike(t *testing.T) {
+	change := func(name string, to func(*metric.Row)) Need {
+		a := trial("a", 1, 4000)
+		for i := range a.Steps[0].Rows {
+			if r := &a.Steps[0].Rows[i]; r.Metric == name {
+				to(r)
+			}
+		}
+		c := compare.New([]*result.Trial{a})
+		return Of(c.Steps[0], c.Targets[0], Ask{})
+	}
+	same := change("", nil)
+	few := change("write_amplification", func(r *metric.Row) { r.Value = 0.6 })
+	small := change("space_amplification", func(r *metric.Row) { r.Value = 0.9 })
+	least := change("write_amplification", func(r *metric.Row) { r.AtLeast = true })
+	if same.Unlike != "" || !strings.Contains(few.Unlike, "fewer bytes") || !strings.Contains(small.Unlike, "less space") || !strings.Contains(least.Unlike, "lower bound") {
+		t.Errorf("%q, %q, %q, %q", same.Unlike, few.Unlike, small.Unlike, least.Unlike)
+	}
+	bound := change("write_kb", func(r *metric.Row) { r.AtLeast = true })
+	if c := (&Card{MBps: Tier{Price: 1}}); bound.WrittenBytes.Value == 0 || len(c.Unpriced(&bound)) != 1 || len(c.Unpriced(&same)) != 0 {
+		t.Errorf("a lower bound of writes: %+v", bound)
+	}
 }
 
 // The cheapest target changes where space and writes change places, and above its own limit
@@ -79,8 +138,8 @@ func TestCheapest(t *testing.T) {
 		}
 	}
 	c := compare.New([]*result.Trial{small, fast})
-	spans := Cheapest(c.Steps[0], c.Targets, 0, &Card{GB: 1, IOPS: Tier{Price: 0.01}})
-	if len(spans) != 2 || spans[0].Target.Name != "small" || spans[1].Target.Name != "fast" || spans[1].To < 8999 {
+	spans, out := Cheapest(c.Steps[0], c.Targets, 0, &Card{GB: 1, IOPS: Tier{Price: 0.01}})
+	if len(out) != 0 || len(spans) != 2 || spans[0].Target.Name != "small" || spans[1].Target.Name != "fast" || spans[1].To < 8999 {
 		t.Fatalf("%+v", spans)
 	}
 	// Space is 12 dearer, and 792 KB per insert are 198 requests: 12 = 0.01 · 198 · rate/4.
@@ -100,6 +159,7 @@ func TestDevices(t *testing.T) {
 	}{
 		{Storage{Bytes: 1500e9}, 2, "space"}, {Storage{ReadsPerS: 35_000}, 4, "IOPS"}, {Storage{ReadBytes: 900 << 20}, 3, "throughput"},
 		{Storage{Bytes: 500e9, WrittenBytes: 30e6}, 3, "endurance"}, // 30 MB/s for 36 months are 2838 TB
+		{Storage{Bytes: 60e9, WrittenBytes: 3e6}, 1, "endurance"},   // 28 % of it, and 6 % of the space
 	} {
 		b := c.Store(of.s)
 		if b.Count != of.count || b.Limit != of.limit || b.Devices != of.count*10 || b.Sum() != b.Devices {

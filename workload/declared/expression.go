@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -52,8 +53,12 @@ func syntax(c *compiler, n *form.Node, err error, what, help string) {
 	if strings.Count(n.Text, "(") > strings.Count(n.Text, ")") {
 		help = "close the parenthesis; within { } a comma ends a value: put what holds one in quotes"
 	}
+	reason = unexpected.ReplaceAllString(reason, "unexpected $1")
 	c.inside(n, column, fmt.Sprintf("%q is not %s: %s", n.Text, what, reason), help)
 }
+
+// unexpected is how the parser names a token: unexpected token Operator("=").
+var unexpected = regexp.MustCompile(`unexpected token \w+\("(.*?)"\)`)
 
 const exprHint = "numbers, names, + - * / % and parentheses, and a timestamp + or - seconds; a text is written {const: TEXT}"
 
@@ -185,7 +190,7 @@ func (s scope) names(c *compiler) (out []string) {
 		}
 	}
 	slices.Sort(out)
-	return out
+	return slices.Compact(out) // a column may have a value's name
 }
 
 // parameter returns a parameter's value as a constant: a duration in seconds.

@@ -60,7 +60,7 @@ var tableKeys = form.Table[none]{
 var columnKeys = form.Table[none]{
 	key("type", "int64, int32, float, timestamp, text or bytes. Default: that of the value.", form.Shape{"enum": typeNames()}),
 	key("value", "The value in each row: a number, an expression, or a generator.", valueOf),
-	key("auto", "The engine assigns ascending integers from 1.", flag),
+	key("auto", "The engine assigns ascending integers from 1. The column is the whole key.", flag),
 	key("max", "The greatest length in bytes of a text. Default: that of its generator.", count),
 	key("copies", "So many columns of the kind, NAME0 to NAME9 for 10. NAME alone means any one of them in set, NAME* each of them.", count),
 }
@@ -119,13 +119,13 @@ var statementKeys = []statementKey{
 	{key("sum", "Sum a column, and carry it on: {column: name}.", form.Shape{"type": "object", "additionalProperties": aName, "maxProperties": 1}), []string{sScan}},
 	{key("number", "Carry the number that the engine has assigned on under this name.", aName), []string{sInsert}},
 	{key("set", "New values by column, or columns that get new values of their own.", form.Either(names, valueMap)), []string{sInsert, sUpdate}},
-	{key("add", "Numbers that are added, by column.", valueMap), []string{sUpdate}},
+	{key("add", "Numbers that are added, by column: an integer or a float.", valueMap), []string{sUpdate}},
 	{key("conflict", "What an insert does where the key exists: ignore it, replace the row, or {add: [columns]}. Default: it fails.", form.Either(form.Shape{"enum": []string{"ignore", "replace"}}, form.Shape{"type": "object", "properties": form.Shape{"add": names}, "required": []string{"add"}, "additionalProperties": false})), []string{sInsert}},
 	{key("lock", "Nobody else changes the rows until the transaction ends.", flag), []string{sGet}},
 	{key(sOwn, "SQL by engine, as in {mysql: SELECT ...}, with :NAME for a value. On these engines it is executed in place of the statement; alone it makes the file refuse others.", form.Shape{"type": "object", "minProperties": 1, "additionalProperties": aName}), kinds},
 	{key("returns", "The columns that the SQL returns, with their types. Later statements use the values of the first row by these names. Default: it returns no rows.", form.Shape{"type": "object", "additionalProperties": form.Shape{"enum": typeNames()}}), []string{sOwn}},
 	{key("expect", "How many rows it should find. Fewer are reported, and results with far too few are not compared. Default: those that exist, if that is known, and 1 if later statements use what it carries on. 0: it may find none.", count), []string{sGet, sScan, sUpdate, sDelete, sOwn}},
-	{key("require", "How many rows it must find, in a transaction. With fewer, others were faster: the transaction is undone and repeated.", count), []string{sUpdate, sDelete}},
+	{key("require", "How many rows it must find, in a transaction. With fewer, others were faster: the transaction is undone and repeated. Where a parameter turns the transaction off, it is what `expect` is.", count), []string{sUpdate, sDelete}},
 }
 
 // keysOf returns the keys of a kind of statements.
@@ -198,5 +198,5 @@ var rateKeys = form.Table[none]{
 
 var checkKeys = form.Table[none]{
 	key("name", "What is checked.", aName),
-	key("expect", "A condition on parameters, count(TABLE), sum(TABLE, COLUMN) and done(OPERATION).", aName),
+	key("expect", "A condition on parameters, count(TABLE), sum(TABLE, COLUMN) and done(OPERATION). Within { } a comma needs quotes: \"sum(accounts, balance) == 0\".", aName),
 }

@@ -3,6 +3,7 @@ package declared
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -36,6 +37,10 @@ func (c *compiler) number(n *form.Node, what string, least float64) (float64, bo
 // seconds compiles a time that is known before the run: a number of seconds, or a
 // duration.
 func (c *compiler) seconds(n *form.Node, what string, least float64) (float64, bool) {
+	if _, err := quantity.ParseDuration(n.Text); err != nil && numberThen.MatchString(n.Text) && !isCount(n.Text) {
+		c.At(n, fmt.Sprintf("%s is %q, and must be a time", what, n.Text), "seconds, or a duration as in 30s or 5min")
+		return 0, false
+	}
 	return c.number(written(n, func(text string) (float64, error) {
 		d, err := quantity.ParseDuration(text)
 		return d.Seconds(), err
@@ -44,11 +49,21 @@ func (c *compiler) seconds(n *form.Node, what string, least float64) (float64, b
 
 // perSecond compiles a rate that is known before the run, as in 50 or 50/s.
 func (c *compiler) perSecond(n *form.Node, what string, least float64) (float64, bool) {
+	if unit := ratePer.FindStringSubmatch(n.Text); unit != nil && unit[1] != "s" && c.info.Param(unit[1]) == nil && c.named[unit[1]] == nil {
+		c.At(n, fmt.Sprintf("%s is %q, and must be a rate per second", what, n.Text), "as in 50 or 50/s; 50 in a minute are 50/60")
+		return 0, false
+	}
 	return c.number(written(n, func(text string) (float64, error) {
 		count, err := workload.ParseCount(strings.TrimSuffix(text, "/s"))
 		return float64(count), err
 	}), what, least)
 }
+
+// numberThen matches a number with letters after it, and ratePer one per unit.
+var (
+	numberThen = regexp.MustCompile(`^[0-9.]+[A-Za-zµ]+$`)
+	ratePer    = regexp.MustCompile(`^[0-9.]+[A-Za-z]?/([A-Za-z]+)$`)
+)
 
 // share compiles a share that is known before the run, as in 0.5 or 50%.
 func (c *compiler) share(n *form.Node, what string, least float64) (float64, bool) {
@@ -71,6 +86,11 @@ func written(n *form.Node, read func(text string) (float64, error)) *form.Node {
 	out := *n
 	out.Value = f
 	return &out
+}
+
+func isCount(text string) bool {
+	_, err := workload.ParseCount(text)
+	return err == nil
 }
 
 // whole compiles a whole number that is known before the run; a fraction is cut off.

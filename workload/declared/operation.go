@@ -16,6 +16,7 @@ type operation struct {
 	draws      []draw
 	statements []*statement
 	atomic     bool
+	optional   bool // a parameter decides whether it is atomic
 	isolation  model.Isolation
 	wrong      bool // it has been reported
 	vars       int  // values that are drawn and carried
@@ -67,9 +68,7 @@ func (c *compiler) operation(e form.Entry) *operation {
 	for _, n := range do.Items {
 		if st := c.statement(n, s); st != nil {
 			o.statements = append(o.statements, st)
-			if st.required > 0 && !o.atomic {
-				c.At(n, "require undoes what came before, and operation "+o.name+" is no transaction", "add transaction: true")
-			}
+			o.require(c, st)
 		} else {
 			s.lose(n)
 		}
@@ -84,6 +83,18 @@ func (c *compiler) operation(e form.Entry) *operation {
 		}
 	}
 	return o
+}
+
+// require makes what a statement requires an expectation where a parameter turned the
+// transaction off.
+func (o *operation) require(c *compiler, st *statement) {
+	switch {
+	case st.required == 0 || o.atomic:
+	case o.optional:
+		st.required = 0
+	default:
+		c.At(st.at, "require undoes what came before, and operation "+o.name+" is no transaction", "add transaction: true")
+	}
 }
 
 // lose notes what a statement that is wrong would carry on.
@@ -124,6 +135,7 @@ func (o *operation) transaction(c *compiler, n *form.Node) {
 	if p := c.info.Param(n.Text); p != nil {
 		c.use("params", p.Name)
 		given = c.params[p.Name]
+		o.optional = true
 	}
 	if on, ok := given.(bool); ok {
 		o.atomic = on

@@ -181,7 +181,11 @@ func (p *pgbench) meta(at place, text string) {
 
 // variable checks that a variable is set before it is used.
 func (p *pgbench) variable(at place, name string) {
-	if !p.known[name] {
+	switch {
+	case p.known[name]:
+	case slices.Contains([]string{"client_id", "random_seed", "default_seed"}, name):
+		p.refuse(at, "variable "+name+" is built into pgbench, and a workload has none", `draw a number in its place, as in \set `+name+" random(0, 9)")
+	default:
 		p.refuse(at, "variable "+name+" is not set before", `as in \set `+name+" random(1, 100)")
 	}
 	p.scaled = p.scaled || name == "scale"

@@ -74,6 +74,7 @@ func TestFromPgbenchWrong(t *testing.T) {
 		{"", "1:1 the script has no statement"},
 		{"SELECT 1;\n\\if 1\n\\sleep 1 ms", `2:1 \if cannot be a part of a workload, 3:1 \sleep cannot be a part of a workload`},
 		{"SELECT 1 AS a \\gset", `1:15 \gset cannot be a part of a workload`},
+		{"SELECT :client_id;\n", "1:8 variable client_id is built into pgbench, and a workload has none"},
 		{"  \\set y 4 + :no\nSELECT :y,\n  ':quoted', :nor\n\n", "1:14 variable no is not set before, 3:14 variable nor is not set before"},
 		{"\\set a random(1, 2, 3)\nSELECT 1;", "1:1 wrong number of arguments"},
 		{"\\set a random_gaussian(1, 2, 3)\n\\set b :a / 2\nSELECT 1;", `1:1 "random_gaussian(1, 2, 3)" cannot be a part of a workload, 2:1 ":a / 2" cannot be a part of a workload`},

@@ -1,6 +1,8 @@
 package declared
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"rumbench/engine"
@@ -57,5 +59,68 @@ func TestRequire(t *testing.T) {
 	}
 	if n, err := countRows(t.Context(), session, r.tables[0]); err != nil || n != 11 {
 		t.Errorf("%d rows, %v: a take that failed is not undone", n, err)
+	}
+}
+
+// Where a parameter turns the transaction off, what a statement requires is what it should
+// find. Checks that hold are noted, also beside one that does not.
+func TestRequireWithoutTransaction(t *testing.T) {
+	text := strings.Replace(taking, "transaction: true", "transaction: atomic", 1)
+	text = strings.Replace(text, "name: f\n", "name: f\nparams: {atomic: {type: bool, default: true, doc: transactions}}\n", 1) +
+		"checks:\n  - {name: all there, expect: count(queue) == 10 + done(take)}\n  - {name: none taken, expect: \"sum(queue, state) == 0\"}\n" +
+		"  - {name: one taken, expect: \"sum(queue, state) == 1\"}\n"
+	r := newRun(t, readTest(t, "f", []byte(text)), "", map[string]any{"atomic": false}).(*run)
+	db := openMemory(t, r)
+	steps := r.steps
+	load, err := steps[0].Open(t.Context(), workload.Env{DB: db, Seed: 1, Results: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.CreateTables(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	session, err := db.Session(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	do := func(s workload.Stage, times int) (outs []workload.Outcome) {
+		c, err := s.Client(t.Context(), workload.Seat{Session: session})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range times {
+			var out workload.Outcome
+			if err := c.(workload.Readier).Ready(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Do(t.Context(), &out); err != nil {
+				t.Fatal(err)
+			}
+			outs = append(outs, out)
+		}
+		return outs
+	}
+	do(load, 1)
+	loaded, err := load.Finish(t.Context(), workload.Totals{{{Ops: 1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stage, err := steps[1].Open(t.Context(), workload.Env{DB: db, Seed: 1, Results: true, Previous: &loaded.Live})
+	if err != nil {
+		t.Fatal(err)
+	}
+	outs := do(stage, 3)
+	for i, want := range []int64{1, 0, 0} {
+		if outs[i].Expected != 1 || outs[i].Found != want {
+			t.Errorf("operation %d found %d of %d", i, outs[i].Found, outs[i].Expected)
+		}
+	}
+	found, err := stage.Finish(t.Context(), workload.Totals{{{Ops: 3}}})
+	if err != nil || len(found.Broken) != 1 || !strings.HasPrefix(found.Broken[0], "none taken") {
+		t.Errorf("%v, broken: %q", err, found.Broken)
+	}
+	if !slices.Equal(found.Notes, []string{"checks that hold: all there, one taken"}) {
+		t.Errorf("notes: %q", found.Notes)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"rumbench/engine"
@@ -180,11 +181,19 @@ func (s *stage) check(ctx context.Context, f *workload.Finding) (err error) {
 		f.Notes = append(f.Notes, "the workload's checks are not evaluated: earlier runs have changed the tables")
 		return nil
 	}
+	var hold []string
 	for i := range s.checks {
 		f.ReadAll = true
+		broken := len(f.Broken)
 		if err := s.evaluate(ctx, session, &s.checks[i], f); err != nil {
 			return err
 		}
+		if len(f.Broken) == broken {
+			hold = append(hold, s.checks[i].name)
+		}
+	}
+	if len(hold) > 0 {
+		f.Notes = append(f.Notes, "checks that hold: "+strings.Join(hold, ", "))
 	}
 	return nil
 }

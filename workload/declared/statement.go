@@ -200,7 +200,7 @@ func (r *reading) typed(n *form.Node, column int) source {
 	to := r.t.Columns[column]
 	as, ok := v.as(to.Type)
 	if !ok {
-		r.At(n, fmt.Sprintf("the value is of type %s, and column %s of type %s", nameOf(v.typ), to.Name, nameOf(to.Type)), "")
+		r.At(n, fmt.Sprintf("the value is of type %s, and column %s of type %s", nameOf(v.typ), to.Name, typeName(&to)), "")
 	}
 	if err := as.fits(&to); ok && err != nil {
 		r.At(n, err.Error(), hint.Of(err))

@@ -32,7 +32,7 @@ type columnDef struct {
 	name  string
 	group string // of copies: the name that they share
 	auto  bool
-	node  *form.Node // of its value
+	node  *form.Node // of its value; of an auto column its name
 	// fraction is whether it is a float because its value is one.
 	fraction bool
 }
@@ -121,7 +121,7 @@ type tableReader struct {
 func (c *tableReader) read(e form.Entry) {
 	t := c.t
 	before := len(c.Problems)
-	defer func() { t.wrong = len(c.Problems) > before }()
+	defer func() { t.wrong = len(c.Problems) > before || len(t.lost) > 0 }()
 	f := c.Fields(e.Value, "table "+t.Name, tableKeys.Names())
 	if f.Of.Kind != e.Value.Kind && !e.Value.IsNull() {
 		return // already reported
@@ -160,14 +160,26 @@ func (c *tableReader) read(e form.Entry) {
 			c.At(t.columns[i].node, "column "+name+" of the key is a float, as its value is", "give it type: int64, which cuts fractions off, or type: float")
 		}
 	}
+	c.autoKey()
 	if n := f.Value("indexes"); n != nil && c.Is(n, form.Mapping, "indexes is a map of indexes by name", "as in {by_state: [state, id]}") {
 		for _, ix := range n.Entries {
 			c.index(ix)
 		}
 	}
-	if err := t.Validate(); err != nil && len(c.Problems) == before {
+	if err := t.Validate(); err != nil && len(c.Problems) == before && len(t.lost) == 0 {
 		c.At(e.Key, err.Error(), hint.Of(err))
 	}
+}
+
+// autoKey checks that a column that the engine numbers is all of the key.
+func (c *tableReader) autoKey() {
+	t := c.t
+	i := t.AutoColumn()
+	if i < 0 || len(t.Key) == 0 || len(t.lost) > 0 || len(t.Key) == 1 && t.Key[0] == t.Columns[i].Name {
+		return
+	}
+	c.At(t.columns[i].node, fmt.Sprintf("column %s is auto, and must be the whole key, which is %s", t.Columns[i].Name, strings.Join(t.Key, ", ")),
+		"make it the key, or number the rows by {value: {sequence: [1]}}")
 }
 
 // known accepts the names of columns.
@@ -197,7 +209,7 @@ func (c *tableReader) column(e form.Entry) {
 	}
 	switch {
 	case def.auto && def.node == nil:
-		col.Type = model.Int
+		col.Type, def.node = model.Int, e.Key
 	case def.auto:
 		c.At(def.node, "an auto column has no value of its own: the engine numbers rows", "remove auto or value")
 		return
@@ -230,6 +242,9 @@ func (c *tableReader) typeColumns(at *form.Node) {
 	cols := c.columns(t)
 	for i := range t.Columns {
 		col, v := &t.Columns[i], &cols.list[i].value
+		if v.typ == model.Null {
+			t.lost[col.Name] = true
+		}
 		if col.Auto || v.typ == model.Null {
 			t.means = append(t.means, 8)
 			continue
@@ -240,7 +255,7 @@ func (c *tableReader) typeColumns(at *form.Node) {
 			t.columns[i].fraction = v.typ == model.Float
 		}
 		if _, ok := v.as(col.Type); !ok {
-			c.At(node, fmt.Sprintf("the value is of type %s, and column %s of type %s", nameOf(v.typ), col.Name, nameOf(col.Type)), "")
+			c.At(node, fmt.Sprintf("the value is of type %s, and column %s of type %s", nameOf(v.typ), col.Name, typeName(col)), "")
 		}
 		if isText := col.Type == model.String || col.Type == model.Bytes; isText && col.Width == 0 {
 			if col.Width = int(v.most); v.most == 0 {
