@@ -160,8 +160,7 @@ func (s *Step) speaking(e *compare.Effect, design stat.Design) (*Sum, string) {
 // that idle, and sessions that are in a statement.
 func (s *Sum) slack() (sum float64) {
 	for i := range s.Causes {
-		switch c := &s.Causes[i]; c.Item {
-		case Idle, InCalls, NoFlush, threadItem(account.ThreadAsleep), threadItem(account.ThreadAsleepOrIO), roleItem("executing"), roleItem("cpu"), roleItem("other"):
+		if c := &s.Causes[i]; c.Item != Rest && unnamed(c.Item) || slices.Contains(inside, c.Item) {
 			sum += math.Abs(c.Log)
 		}
 	}
