@@ -121,7 +121,7 @@ Of one tree.
 | a | 10 | red \| green |
 | b | 8 (0.8× ▼) | – |
 
-- ⚠1 1 of 2 numbers: measured in the rain
+- ⚠1 1 of 2 numbers, of b: measured in the rain
 `
 	if d := cmp.Diff(want, b.String()); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
@@ -137,7 +137,7 @@ func TestHTML(t *testing.T) {
 	for _, want := range []string{
 		"<title>A &lt;day&gt;</title>", `<a href="#s1">Fruit</a>`, `<tr data-t="0"><th scope="row" class="k0">a <small class="base">base</small></th>`,
 		`<td class="worse" data-n="1 2">8<small>0.8× ▼</small></td>`, `>kg<sup>⚠<a href="#s1n1">1</a></sup><small>a day</small></th>`, `<td class="absent" title="nobody looked">–</td>`,
-		`<li id="s1n1" value="1">⚠ 1 of 2 numbers: measured in the rain</li>`, `<p class="banner"><strong>⚠</strong> Wet.</p>`,
+		`<li id="s1n1" value="1">⚠ 1 of 2 numbers, of b: measured in the rain</li>`, `<p class="banner"><strong>⚠</strong> Wet.</p>`,
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the page lacks %s", want)

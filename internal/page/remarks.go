@@ -3,8 +3,11 @@ package page
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+
+	"rumbench/internal/quantity"
 )
 
 // remarks are the notes of a document as a reader meets them: a number's notes
@@ -13,9 +16,9 @@ type remarks map[string]*remark // by the ids of notes
 
 // remark is a note in the order of reading, with the numbers that it is about.
 type remark struct {
-	number int             // 0: of no table that is shown
-	with   map[string]bool // the numbers that have it
-	of     map[string]bool // the numbers in the same columns
+	number int               // 0: of no table that is shown
+	with   map[string]string // the numbers that have it, with the series; "" for none
+	of     map[string]string // the numbers in the same columns
 }
 
 // remarksOf reads the notes of a document's tables. Without all, those that are
@@ -59,10 +62,10 @@ func (r remarks) read(blocks []Block, shown, all bool, last map[string]int) {
 
 func (r remarks) table(t *Table, shown bool, last map[string]int) {
 	for _, m := range t.marked() {
-		of := map[string]bool{}
+		of := map[string]string{}
 		for _, n := range m.notes {
 			if r[n.ID] == nil {
-				r[n.ID] = &remark{with: map[string]bool{}, of: map[string]bool{}}
+				r[n.ID] = &remark{with: map[string]string{}, of: map[string]string{}}
 			}
 			if section := n.ID[:strings.LastIndexByte(n.ID, 'n')+1]; shown && r[n.ID].number == 0 {
 				last[section]++
@@ -73,15 +76,13 @@ func (r remarks) table(t *Table, shown bool, last map[string]int) {
 			continue
 		}
 		for _, c := range m.cells {
-			of[c.id] = true
+			of[c.id] = c.series
 			for _, n := range c.Notes {
-				r[n.ID].with[c.id] = true
+				r[n.ID].with[c.id] = c.series
 			}
 		}
 		for _, n := range m.notes {
-			for id := range of {
-				r[n.ID].of[id] = true
-			}
+			maps.Copy(r[n.ID].of, of)
 		}
 	}
 }
@@ -95,7 +96,8 @@ type marking struct {
 
 type markedCell struct {
 	*Cell
-	id string // the same number in another table has the same
+	id     string // the same number in another table has the same
+	series string // the name of the row's series; "" if it has none
 }
 
 // marked returns the heads of a table with numbers that have notes: those of its
@@ -134,7 +136,11 @@ func (m *marking) add(g *Group, column int) {
 		}
 		c := &row.Cells[column]
 		what, _, _ := strings.Cut(c.Title, ";")
-		m.cells = append(m.cells, markedCell{c, fmt.Sprint(row.Series, row.Head, "\n", c.Text, "\n", what)})
+		series := row.Head
+		if row.Series < 0 {
+			series = ""
+		}
+		m.cells = append(m.cells, markedCell{c, fmt.Sprint(row.Series, row.Head, "\n", c.Text, "\n", what), series})
 		for _, n := range c.Notes {
 			if !slices.ContainsFunc(m.notes, func(o Note) bool { return o.ID == n.ID }) {
 				m.notes = append(m.notes, n)
@@ -192,8 +198,26 @@ func (r *remark) count() string {
 	case with == of:
 		return fmt.Sprintf("all %d numbers: ", of)
 	default:
-		return fmt.Sprintf("%d of %d numbers: ", with, of)
+		return fmt.Sprintf("%d of %d numbers%s: ", with, of, r.series())
 	}
+}
+
+// series names the series that a note is about, if it is about some of several.
+func (r *remark) series() string {
+	with, of := series(r.with), series(r.of)
+	if slices.Contains(with, "") || len(with) == len(of) || len(with) > mostSeries {
+		return ""
+	}
+	return ", of " + quantity.Joined(with)
+}
+
+// mostSeries is how many series a note names.
+const mostSeries = 4
+
+// series returns the series of numbers.
+func series(of map[string]string) []string {
+	names := slices.Sorted(maps.Values(of))
+	return slices.Compact(names)
 }
 
 // marks returns the numbers of notes, as "⚠1,2".

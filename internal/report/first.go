@@ -154,8 +154,8 @@ func extent(c *campaign) string {
 	}
 	s := steps[0]
 	var parts []string
-	if live, ok := s.most("live_bytes"); ok {
-		parts = append(parts, quantity.BytesAs(live, quantity.Digits)+" of data")
+	if least, most, ok := s.span("live_bytes"); ok {
+		parts = append(parts, dataText(least, most))
 	}
 	if least, most := s.length(); most > 0 {
 		text := quantity.Digits(least)
@@ -167,15 +167,26 @@ func extent(c *campaign) string {
 	return strings.Join(parts, ", ")
 }
 
-// most returns the greatest of the targets' numbers.
-func (s *step) most(metric string) (most float64, ok bool) {
+// dataText says how much data the targets had: they end a run with as much as they
+// inserted.
+func dataText(least, most float64) string {
+	from, to := quantity.BytesAs(least, quantity.Digits), quantity.BytesAs(most, quantity.Digits)
+	if from == to {
+		return to + " of data"
+	}
+	return from + " to " + to + " of data"
+}
+
+// span returns the least and the greatest of the targets' numbers.
+func (s *step) span(metric string) (least, most float64, ok bool) {
 	k, known := s.Own(metric)
+	least = math.Inf(1)
 	for _, t := range s.c.Targets {
 		if n := s.number(t, k); known && n.Missing == "" {
-			most, ok = max(most, n.Value), true
+			least, most, ok = min(least, n.Value), max(most, n.Value), true
 		}
 	}
-	return most, ok
+	return least, most, ok
 }
 
 // length returns how many seconds the step's windows took.

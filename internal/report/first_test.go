@@ -224,3 +224,28 @@ func TestOwnSQL(t *testing.T) {
 		})
 	}
 }
+
+// The first screen says how much data the targets had, from the least to the greatest: in a
+// run that inserts, the fastest ends with the most.
+func TestDataOfTargets(t *testing.T) {
+	trials := fixture(4).Trials
+	c := newCampaign(trials)
+	if text := extent(c); !strings.HasPrefix(text, "420 MiB of data") {
+		t.Fatalf("equal data: %q", text)
+	}
+	for i := range trials {
+		if trials[i].Target != c.Targets[0].Name {
+			continue
+		}
+		for k := range trials[i].Steps {
+			for r := range trials[i].Steps[k].Rows {
+				if row := &trials[i].Steps[k].Rows[r]; row.Metric == "live_bytes" {
+					row.Value /= 2
+				}
+			}
+		}
+	}
+	if text := extent(newCampaign(trials)); !strings.HasPrefix(text, "210 MiB to 420 MiB of data") {
+		t.Errorf("unequal data: %q", text)
+	}
+}

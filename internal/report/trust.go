@@ -34,7 +34,7 @@ func trust(c *campaign, in *Input) page.Badge {
 	}
 	b.Line = all[0]
 	b.More = slices.DeleteFunc(b.More, func(s string) bool { return s == b.Line })
-	if n := len(all) - 1; n > 0 {
+	if n := len(b.More); n > 0 {
 		b.Line += fmt.Sprintf(" And %s.", quantity.Count(n, "more remark"))
 	}
 	return b
@@ -135,11 +135,11 @@ const brief = 10
 
 // tooSmall says what a step is too small to show.
 func (s *step) tooSmall() (out []string) {
-	if live, ok := s.most("live_bytes"); ok {
+	if least, live, ok := s.span("live_bytes"); ok {
 		for _, t := range s.c.Targets {
 			if cache, err := quantity.ParseSize(t.Trials[0].Cache()); err == nil && live < float64(cache) {
-				out = append(out, fmt.Sprintf("All data are in the cache: %s of data, a cache of %s. With more data than cache the order may be another.",
-					quantity.BytesAs(live, quantity.Digits), quantity.Bytes(cache)))
+				out = append(out, fmt.Sprintf("All data are in the cache: %s, a cache of %s. With more data than cache the order may be another.",
+					dataText(least, live), quantity.Bytes(cache)))
 				break
 			}
 		}

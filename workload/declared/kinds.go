@@ -64,7 +64,7 @@ func (r *reading) conflict() {
 		r.op.OnConflict, r.op.AddColumns = model.Add, f.Words("add", "the columns that are added", nil)
 		for _, name := range r.op.AddColumns {
 			if i := r.t.Column(name); i >= 0 {
-				addable(r, n.Get("add"), i)
+				r.addable(n.Get("add"), r.t, i)
 			}
 		}
 	case n.Text == "ignore":
@@ -127,7 +127,7 @@ func (r *reading) assign(e form.Entry, add bool) {
 	case i < 0:
 	case slices.Contains(r.t.Key, e.Key.Text):
 		r.At(e.Key, "column "+e.Key.Text+" is of the key, and cannot be changed", "delete the row, and insert another one")
-	case add && !addable(r, e.Key, i):
+	case add && !r.addable(e.Key, r.t, i):
 	default:
 		r.op.Set = append(r.op.Set, model.Assign{Column: e.Key.Text, Add: add})
 		r.args = append(r.args, r.stored(e.Value, i))
@@ -135,15 +135,15 @@ func (r *reading) assign(e form.Entry, add bool) {
 }
 
 // addable reports whether numbers can be added to a column in place, and if not, why.
-func addable(r *reading, at *form.Node, i int) bool {
-	column := &r.t.Columns[i]
+func (c *compiler) addable(at *form.Node, t *tableDef, i int) bool {
+	column := &t.Columns[i]
 	help := ""
 	if column.Type == model.Time {
 		help = fmt.Sprintf("read it, and set it to a later one: {get: %s, …, read: {%s: until}}, then {update: %s, …, set: {%s: until + 60}}",
-			r.t.Name, column.Name, r.t.Name, column.Name)
+			t.Name, column.Name, t.Name, column.Name)
 	}
 	if !isNumber(column.Type) {
-		r.At(at, fmt.Sprintf("add adds numbers, and column %s is of type %s", column.Name, typeName(column)), help)
+		c.At(at, fmt.Sprintf("add adds numbers, and column %s is of type %s", column.Name, typeName(column)), help)
 	}
 	return isNumber(column.Type)
 }
