@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"strings"
+	"time"
 )
 
 // cutter follows the processes of a recording and sums its samples.
@@ -115,15 +116,25 @@ func (c *cutter) add(s sample, second int) {
 		stack = c.resolve(p.space, c.recording.stacks.list[s.stack])
 		p.space.stacks[s.stack] = stack
 	}
-	key := sumKey{c.owner(p, s.tid), stack}
+	c.profile.Period = s.period
+	c.sum(c.owner(p, s.tid), stack, min(second, c.profile.Seconds()-1), s.period)
+}
+
+// sum adds CPU time of a second that is not before those of the same stack.
+func (c *cutter) sum(o owner, stack int32, second int, cpu time.Duration) {
+	key := sumKey{o, stack}
 	at, ok := c.sums[key]
 	if !ok {
 		at = len(c.profile.Samples)
 		c.sums[key] = at
-		c.profile.Samples = append(c.profile.Samples, Sample{Side: key.side, Process: key.process, Thread: key.thread, Stack: c.known[stack]})
+		c.profile.Samples = append(c.profile.Samples, Sample{Side: o.side, Process: o.process, Thread: o.thread, Stack: c.known[stack]})
 	}
-	c.profile.Period = s.period
-	c.profile.Samples[at].add(min(second, c.profile.Seconds()-1), s.period)
+	s := &c.profile.Samples[at]
+	if n := len(s.Parts); n > 0 && s.Parts[n-1].Second == second {
+		s.Parts[n-1].CPU += cpu
+		return
+	}
+	s.Parts = append(s.Parts, Part{second, cpu})
 }
 
 func (c *cutter) owner(p *process, tid int32) owner {

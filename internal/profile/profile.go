@@ -182,12 +182,3 @@ func (p *Profile) Functions(units float64) []Cost {
 	})
 	return costs
 }
-
-// add adds CPU time of a second that is not before those that are there.
-func (s *Sample) add(second int, cpu time.Duration) {
-	if n := len(s.Parts); n > 0 && s.Parts[n-1].Second == second {
-		s.Parts[n-1].CPU += cpu
-		return
-	}
-	s.Parts = append(s.Parts, Part{second, cpu})
-}

@@ -165,7 +165,7 @@ func openMapped(m *mapping) *image {
 		i = new(image)
 	}
 	i.Path = m.path
-	i.Name = filepath.Base(strings.TrimSuffix(m.path, " (deleted)"))
+	i.Name = imageName(m.path)
 	return i
 }
 
