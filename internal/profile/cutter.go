@@ -108,16 +108,21 @@ func (s *space) find(address uint64) *mapping {
 	return nil
 }
 
-// add adds a sample.
+// add adds a sample. The functions of processes outside the trial are nobody's
+// business: their stacks are empty.
 func (c *cutter) add(s sample, second int) {
 	p := c.of(s.pid)
+	o := c.owner(p, s.tid)
+	if o.side == Other {
+		c.sum(o, c.number(nil), second, s.period)
+		return
+	}
 	stack, ok := p.space.stacks[s.stack]
 	if !ok {
 		stack = c.resolve(p.space, c.recording.stacks.list[s.stack])
 		p.space.stacks[s.stack] = stack
 	}
-	c.profile.Period = s.period
-	c.sum(c.owner(p, s.tid), stack, min(second, c.profile.Seconds()-1), s.period)
+	c.sum(o, stack, second, s.period)
 }
 
 // sum adds CPU time of a second that is not before those of the same stack.

@@ -42,7 +42,7 @@ type Frame struct {
 type Image struct {
 	Name    string // as in Frame
 	Path    string
-	BuildID string // in hex, or Go's own; "" if the file has none
+	BuildID string // in hex; "" if the file has none
 }
 
 // Sample is the CPU time of one stack in threads of one name.
@@ -50,7 +50,7 @@ type Sample struct {
 	Side    Side
 	Process string // names without numbers at their end: rocksdb:low0 and rocksdb:low1 are one
 	Thread  string
-	Stack   []int32 // indices into Profile.Frames, the root first
+	Stack   []int32 // indices into Profile.Frames, the root first; empty on the side Other
 	Parts   []Part  // by ascending second
 }
 

@@ -32,7 +32,7 @@ type Recording struct {
 }
 
 func newRecording() *Recording {
-	return &Recording{stacks: stacks{ids: make(map[string]uint32)}, symbols: newSymbols("/proc/kallsyms")}
+	return &Recording{stacks: stacks{ids: make(map[string]uint32)}, symbols: symbols{images: make(map[file]*image)}}
 }
 
 type sample struct {
@@ -181,7 +181,8 @@ func (r *Recording) Cut(from, to time.Duration, side func(Task) Side) *Profile {
 			events = events[1:]
 		}
 		if s.time >= from {
-			c.add(s, int((s.time-from)/time.Second))
+			c.profile.Period = s.period
+			c.add(s, min(int((s.time-from)/time.Second), c.profile.Seconds()-1))
 		}
 	}
 	c.profile.Images = r.symbols.opened()

@@ -21,16 +21,18 @@ var Interrupts = Frame{Name: "[switching, interrupts]", Image: KernelImage}
 var switchOn = regexp.MustCompile(`^(finish_task_switch|_*raw_(spin|read|write)_unlock_irq(restore)?|irqentry_exit(_to_user_mode|_cond_resched)?|` +
 	`(syscall_)?exit_to_user_mode(_loop|_prepare)?|asm_(sysvec|common|exc)_.*|sysvec_.*|common_interrupt|raw_irqentry_exit.*)$`)
 
+const startThread = "start_thread"
+
 // roots are the functions that threads begin with, by the name that is shown.
 var roots = map[string]string{
-	"clone": "start_thread", "clone3": "start_thread", "__clone": "start_thread", "__clone3": "start_thread", "start_thread": "start_thread",
+	"clone": startThread, "clone3": startThread, "__clone": startThread, "__clone3": startThread, startThread: startThread,
 	"_start": "_start", "__libc_start_main": "_start", "__libc_start_main_impl": "_start", "__libc_start_call_main": "_start",
 	"ret_from_fork": "ret_from_fork", "ret_from_fork_asm": "ret_from_fork",
 	"runtime.goexit": "runtime.goexit", "runtime.mstart": "runtime.mstart", "runtime.rt0_go": "runtime.rt0_go",
 	"runtime.mcall": "runtime.mcall", // leaves the stack of a goroutine that waits
 }
 
-func isRoot(f Frame) bool { return roots[f.Name] == f.Name }
+func isRoot(f Frame) bool { return f.Name != "" && roots[f.Name] == f.Name }
 
 // tidy returns a stack with the root first, which was last: leaves that switch
 // interrupts on are one frame, and so are the functions that a thread begins with.
@@ -43,16 +45,16 @@ func tidy(frames []Frame) []Frame {
 	if n < len(frames) {
 		frames = append(frames[:n], Interrupts)
 	}
-	begin := 0
-	root := ""
-	if len(frames) > 1 && unnamedOfC(frames[0]) && !unnamedOfC(frames[1]) {
-		// Of the C library's own functions only the one that runs a thread is not
-		// called by another. Without its symbols it is known by that.
-		begin, root = 1, "start_thread"
-	}
-	for begin < len(frames)-1 && roots[frames[begin].Name] != "" && (root == "" || roots[frames[begin].Name] == root) {
-		root = roots[frames[begin].Name]
-		begin++
+	root, begin := "", 0
+	for ; begin < len(frames); begin++ {
+		next := roots[frames[begin].Name]
+		if begin+1 < len(frames) && unnamedOfC(frames[begin]) && !unnamedOfC(frames[begin+1]) {
+			next = startThread
+		}
+		if next == "" || root != "" && next != root {
+			break
+		}
+		root = next
 	}
 	if root == "" {
 		return frames
@@ -62,6 +64,8 @@ func tidy(frames []Frame) []Frame {
 }
 
 // unnamedOfC reports whether a frame is a function of the C library without a name.
+// Of those only the one that runs a thread is called by no other: without its
+// symbols it is known by that.
 func unnamedOfC(f Frame) bool {
 	return (strings.HasPrefix(f.Image, "libc.so") || strings.HasPrefix(f.Image, "libc-2") || strings.HasPrefix(f.Image, "libpthread")) &&
 		strings.HasPrefix(f.Name, f.Image+"@")

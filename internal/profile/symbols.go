@@ -16,6 +16,7 @@ import (
 type function struct {
 	begin, end uint64
 	name       string
+	readable   bool // the name is no symbol any more
 }
 
 // find returns the function of an address among functions in order. Which one
@@ -45,14 +46,14 @@ func inOrder(functions []function) []function {
 // symbols names addresses. It opens each file once, when its first address is
 // asked for.
 type symbols struct {
-	kallsyms string // path of the kernel's symbols
-	kernel   []function
-	images   map[string]*image // by path and inode
-	readable map[string]string // of symbols
+	kernel *image
+	images map[file]*image
 }
 
-func newSymbols(kallsyms string) symbols {
-	return symbols{kallsyms: kallsyms, images: make(map[string]*image), readable: make(map[string]string)}
+// file is a file at one time: its path may be another's later.
+type file struct {
+	path  string
+	inode uint64
 }
 
 // opened returns the files that were needed, in the order of their paths.
@@ -67,18 +68,29 @@ func (s *symbols) opened() (images []Image) {
 // kernelFrame returns the function of an address of the kernel.
 func (s *symbols) kernelFrame(address uint64) Frame {
 	if s.kernel == nil {
-		s.kernel = kernelFunctions(s.kallsyms)
+		s.kernel = &image{Image: Image{Name: KernelImage}, named: kernelFunctions("/proc/kallsyms")}
 	}
-	if f := find(s.kernel, address); f != nil {
-		return Frame{s.name(f.name, false), KernelImage}
+	return s.kernel.frame(address)
+}
+
+// frame returns the function of an address in a mapping, nil if it is in none.
+func (s *symbols) frame(m *mapping, address uint64) Frame {
+	switch {
+	case m == nil || m.path == "" || strings.HasPrefix(m.path, "//anon"):
+		return Frame{Name: "[unknown]"}
+	case strings.HasPrefix(m.path, "["):
+		return Frame{m.path, m.path}
 	}
-	return Frame{KernelImage + "@?", KernelImage}
+	key := file{m.path, m.inode}
+	if s.images[key] == nil {
+		s.images[key] = openMapped(m)
+	}
+	return s.images[key].frame(address - m.begin + m.offset)
 }
 
 // kernelFunctions reads the kernel's symbols: address, type, name. Their sizes are
 // unknown, and without the right to see addresses all of them are 0.
-func kernelFunctions(path string) []function {
-	functions := []function{}
+func kernelFunctions(path string) (functions []function) {
 	text, _ := os.ReadFile(path)
 	for line := range strings.Lines(string(text)) {
 		field := strings.Fields(line)
@@ -96,44 +108,6 @@ func kernelFunctions(path string) []function {
 	return functions
 }
 
-// frame returns the function of an address in a mapping, nil if it is in none.
-func (s *symbols) frame(m *mapping, address uint64) Frame {
-	switch {
-	case m == nil || m.path == "" || strings.HasPrefix(m.path, "//anon"):
-		return Frame{Name: "[unknown]"}
-	case strings.HasPrefix(m.path, "["):
-		return Frame{m.path, m.path}
-	}
-	key := m.path + strconv.FormatUint(m.inode, 16)
-	i := s.images[key]
-	if i == nil {
-		i = openMapped(m)
-		s.images[key] = i
-	}
-	return Frame{s.nameIn(i, address-m.begin+m.offset), i.Name}
-}
-
-// nameIn returns the name of the function at an offset of a file.
-func (s *symbols) nameIn(i *image, offset uint64) string {
-	address := i.address(offset)
-	if f := find(i.named, address); f != nil {
-		return s.name(f.name, i.goCode)
-	}
-	if f := find(i.unnamed, address); f != nil {
-		return fmt.Sprintf("%s@%x", i.Name, f.begin)
-	}
-	return i.Name + "@?"
-}
-
-func (s *symbols) name(symbol string, goCode bool) string {
-	name, ok := s.readable[symbol]
-	if !ok {
-		name = readable(symbol, goCode)
-		s.readable[symbol] = name
-	}
-	return name
-}
-
 // image is the functions of a file.
 type image struct {
 	Image
@@ -142,14 +116,24 @@ type image struct {
 	named, unnamed []function
 }
 
-// address returns the address, as the file has it, of an offset in it.
-func (i *image) address(offset uint64) uint64 {
+// frame returns the function at an offset of the file.
+func (i *image) frame(offset uint64) Frame {
+	address := offset
 	for _, s := range i.segments {
 		if s.Off <= offset && offset < s.Off+s.Filesz {
-			return offset - s.Off + s.Vaddr
+			address = offset - s.Off + s.Vaddr
 		}
 	}
-	return offset
+	if f := find(i.named, address); f != nil {
+		if !f.readable {
+			f.name, f.readable = readable(f.name, i.goCode), true
+		}
+		return Frame{f.name, i.Name}
+	}
+	if f := find(i.unnamed, address); f != nil {
+		return Frame{fmt.Sprintf("%s@%x", i.Name, f.begin), i.Name}
+	}
+	return Frame{i.Name + "@?", i.Name}
 }
 
 // openMapped opens the file of a mapping: at its path if it is the same file, else
@@ -184,11 +168,14 @@ func openImage(path string) (*image, error) {
 		}
 	}
 	static, _ := f.Symbols()
-	exported, _ := f.DynamicSymbols()
-	i.named = append(functionsOf(static), functionsOf(exported)...)
 	if len(static) == 0 && len(i.BuildID) > 2 {
-		i.named = append(i.named, debugFunctions("/usr/lib/debug/.build-id/"+i.BuildID[:2]+"/"+i.BuildID[2:]+".debug")...)
+		if debug, err := elf.Open("/usr/lib/debug/.build-id/" + i.BuildID[:2] + "/" + i.BuildID[2:] + ".debug"); err == nil {
+			static, _ = debug.Symbols()
+			debug.Close()
+		}
 	}
+	exported, _ := f.DynamicSymbols()
+	i.named = functionsOf(append(static, exported...))
 	table := cmp.Or(f.Section(".gopclntab"), f.Section(".data.rel.ro.gopclntab"))
 	i.goCode = table != nil
 	if i.goCode && len(static) == 0 {
@@ -202,20 +189,10 @@ func openImage(path string) (*image, error) {
 func functionsOf(symbols []elf.Symbol) (functions []function) {
 	for _, s := range symbols {
 		if kind := elf.ST_TYPE(s.Info); (kind == elf.STT_FUNC || kind == elf.STT_GNU_IFUNC) && s.Size > 0 && s.Section != elf.SHN_UNDEF {
-			functions = append(functions, function{s.Value, s.Value + s.Size, s.Name})
+			functions = append(functions, function{begin: s.Value, end: s.Value + s.Size, name: s.Name})
 		}
 	}
 	return functions
-}
-
-func debugFunctions(path string) []function {
-	f, err := elf.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	static, _ := f.Symbols()
-	return functionsOf(static)
 }
 
 // goFunctions returns the functions of Go's own table, which a stripped program
@@ -231,31 +208,22 @@ func goFunctions(f *elf.File, section *elf.Section) (functions []function) {
 		return nil
 	}
 	for _, f := range table.Funcs {
-		functions = append(functions, function{f.Entry, f.End, f.Name})
+		functions = append(functions, function{begin: f.Entry, end: f.End, name: f.Name})
 	}
 	return functions
 }
 
-// buildID returns what identifies a build, from the note that linkers write.
+// buildID returns what identifies a build, from the note that linkers write: its
+// three sizes, its owner's name, the id.
 func buildID(f *elf.File) string {
-	for _, name := range []string{".note.gnu.build-id", ".note.go.buildid"} {
-		section := f.Section(name)
-		if section == nil {
-			continue
-		}
-		note, err := section.Data()
-		if err != nil || len(note) < 12 {
-			continue
-		}
-		nameSize, size := uint64(f.ByteOrder.Uint32(note)), uint64(f.ByteOrder.Uint32(note[4:]))
-		begin := 12 + (nameSize+3)&^3
-		if begin+size > uint64(len(note)) {
-			continue
-		}
-		if name == ".note.go.buildid" {
-			return string(note[begin : begin+size])
-		}
-		return fmt.Sprintf("%x", note[begin:begin+size])
+	section := f.Section(".note.gnu.build-id")
+	if section == nil {
+		return ""
 	}
-	return ""
+	note, err := section.Data()
+	const id = 16
+	if err != nil || len(note) < id {
+		return ""
+	}
+	return fmt.Sprintf("%x", note[id:])
 }
