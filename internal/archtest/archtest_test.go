@@ -24,7 +24,7 @@ var floors = []struct {
 	{1, "internal/metric"}, {1, "internal/gen"}, {1, "internal/hist"}, {1, "internal/published/layout"}, {1, "internal/wire"},
 	{2, "engine"},
 	{3, "workload"}, // its clients execute operations on engine sessions
-	{3, "internal/observe"}, {3, "internal/form"},
+	{3, "internal/observe"}, {3, "internal/profile"}, {3, "internal/form"},
 	{4, "engine/enginetest"}, {4, "workload/workloadtest"},
 	{4, "engine/sqlkit"}, {4, "engine/kvkit"}, {4, "internal/account"}, {4, "internal/drive"}, {4, "internal/server"}, {4, "workload/*"},
 	{5, "engine/sqlkit/stdsql"}, {5, "engine/sqlkit/sqlkittest"}, {5, "engine/serverkit"}, {5, "internal/iproto"}, {5, "engine/native"},

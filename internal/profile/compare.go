@@ -1,0 +1,170 @@
+package profile
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"rumbench/internal/stat"
+)
+
+// Work is a profile and the units of work that were done in its window.
+type Work struct {
+	*Profile
+	Units float64
+}
+
+// Node is a function with its callers up to the root, in one or both of two
+// profiles. Costs are CPU time in µs per unit of work, with all below.
+type Node struct {
+	Name      string
+	Base, New float64
+	// P is the probability of a difference this great by chance, adjusted for the
+	// number of nodes; NaN if the node is below 1 % of both profiles or the
+	// windows are too short.
+	P        float64
+	Children []*Node // in the order in which they were met
+
+	index  map[string]*Node
+	series [2][]float64 // µs per unit that each second would give the window
+}
+
+// Change returns the difference of the costs.
+func (n *Node) Change() float64 { return n.New - n.Base }
+
+// Different reports whether the difference is beyond 3 standard errors of a
+// normal distribution, after adjustment.
+func (n *Node) Different() bool { return n.P <= math.Erfc(3/math.Sqrt2) }
+
+// Compare returns the union of the stacks of two profiles under one root. Costs
+// are never scaled to equal totals: one side may need more of everything.
+//
+// The noise is that of the seconds of each window (bursts count), wider where
+// seconds depend on each other; differences are tested by Welch and adjusted by
+// Benjamini and Hochberg over the nodes of at least 1 %.
+func Compare(base, next Work) *Node {
+	comparable := sameBuilds(base.Profile, next.Profile)
+	return compare(base, next, func(p *Profile, s *Sample) []string {
+		path := make([]string, len(s.Stack))
+		for i, f := range s.Stack {
+			path[i] = p.Frames[f].Name
+			if image := p.Frames[f].Image; strings.HasPrefix(path[i], image+"@") && !comparable[image] {
+				path[i] = image + "@?" // places in another build mean nothing
+			}
+		}
+		return path
+	})
+}
+
+// CompareSubsystems compares what different engines have in common. It is an error
+// if more than 30 % of a profile is unknown to the catalogue.
+func CompareSubsystems(base, next Work) (*Node, error) {
+	const most = 0.3
+	for _, w := range []Work{base, next} {
+		if unknown := w.Only(func(s *Sample) bool { return w.SubsystemOf(s) == Unknown }); float64(unknown.CPU()) > most*float64(w.CPU()) {
+			return nil, fmt.Errorf("compare subsystems: those of %.0f %% of the CPU time are unknown, more than %.0f %%: the program has no symbols, or the catalogue lacks it",
+				100*float64(unknown.CPU())/float64(w.CPU()), 100*most)
+		}
+	}
+	return compare(base, next, func(p *Profile, s *Sample) []string { return []string{string(p.SubsystemOf(s))} }), nil
+}
+
+// sameBuilds returns the names of the images that are the same build in both.
+func sameBuilds(a, b *Profile) map[string]bool {
+	same := make(map[string]bool)
+	for _, i := range a.Images {
+		for _, j := range b.Images {
+			if i.Name == j.Name && i.BuildID == j.BuildID && i.BuildID != "" {
+				same[i.Name] = true
+			}
+		}
+	}
+	return same
+}
+
+func compare(base, next Work, path func(*Profile, *Sample) []string) *Node {
+	root := &Node{Name: "all", P: math.NaN()}
+	each := func(visit func(n *Node, side int, p Part, cost float64)) {
+		for side, w := range []Work{base, next} {
+			for i := range w.Samples {
+				s := &w.Samples[i]
+				nodes := root.descend(path(w.Profile, s))
+				for _, part := range s.Parts {
+					for _, n := range nodes {
+						visit(n, side, part, perUnit(part.CPU, w.Units))
+					}
+				}
+			}
+		}
+	}
+	each(func(n *Node, side int, _ Part, cost float64) {
+		if side == 0 {
+			n.Base += cost
+		} else {
+			n.New += cost
+		}
+	})
+	const least = 0.01 // a smaller node has too few samples to be named
+	var tested []*Node
+	root.walk(func(n *Node) {
+		if n.Base >= least*root.Base && n.Base > 0 || n.New >= least*root.New && n.New > 0 {
+			n.series = [2][]float64{make([]float64, base.Seconds()), make([]float64, next.Seconds())}
+			tested = append(tested, n)
+		}
+	})
+	each(func(n *Node, side int, p Part, cost float64) {
+		if series := n.series[side]; p.Second < len(series) {
+			series[p.Second] += cost * float64(len(series))
+		}
+	})
+	p := make([]float64, len(tested))
+	for i, n := range tested {
+		p[i], _ = stat.Welch(widened(n.series[0]), widened(n.series[1]), 0.95)
+	}
+	for i, adjusted := range stat.BenjaminiHochberg(p) {
+		tested[i].P = adjusted
+	}
+	return root
+}
+
+// descend returns the nodes of a path, the root among them.
+func (n *Node) descend(path []string) []*Node {
+	nodes := []*Node{n}
+	for _, name := range path {
+		child := n.index[name]
+		if child == nil {
+			child = &Node{Name: name, P: math.NaN()}
+			if n.index == nil {
+				n.index = make(map[string]*Node)
+			}
+			n.index[name] = child
+			n.Children = append(n.Children, child)
+		}
+		n = child
+		nodes = append(nodes, n)
+	}
+	return nodes
+}
+
+func (n *Node) walk(visit func(*Node)) {
+	visit(n)
+	for _, c := range n.Children {
+		c.walk(visit)
+	}
+}
+
+// widened returns a series with the same mean and, if its values depend on each
+// other, the deviation with which independent ones have its standard error.
+func widened(x []float64) []float64 {
+	se, _ := stat.AutocorrelatedSE(x)
+	ratio := se * math.Sqrt(float64(len(x))) / stat.Deviation(x)
+	if !(ratio > 1) {
+		return x
+	}
+	mean := stat.Mean(x)
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = mean + ratio*(v-mean)
+	}
+	return out
+}

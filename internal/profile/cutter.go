@@ -1,0 +1,219 @@
+package profile
+
+import (
+	"cmp"
+	"encoding/binary"
+	"strings"
+	"time"
+)
+
+// cutter follows the processes of a recording and sums its samples.
+type cutter struct {
+	recording *Recording
+	profile   *Profile
+	side      func(Task) Side
+	processes map[int32]*process
+	frames    map[Frame]int32
+	stacks    map[string]int32 // of frames
+	known     [][]int32        // stacks by their number
+	sums      map[sumKey]int   // indices of samples
+}
+
+// sumKey is what samples are summed by.
+type sumKey struct {
+	owner
+	stack int32
+}
+
+// owner is whose a sample is, as profiles show it.
+type owner struct {
+	side            Side
+	process, thread string
+}
+
+// process is a process at one time.
+type process struct {
+	pid    int32
+	parent *process
+	names  map[int32]string // of threads; of the process itself by its own id
+	owners map[int32]owner  // of threads, as decided
+	space  *space
+}
+
+// space is the code that a process has mapped, not changed once it is used.
+// Children share it.
+type space struct {
+	mappings []mapping
+	stacks   map[uint32]int32 // the recording's to the cutter's
+}
+
+func newSpace(mappings []mapping) *space {
+	return &space{mappings: mappings, stacks: make(map[uint32]int32)}
+}
+
+func newCutter(r *Recording, p *Profile, side func(Task) Side) *cutter {
+	return &cutter{recording: r, profile: p, side: side, processes: make(map[int32]*process),
+		frames: make(map[Frame]int32), stacks: make(map[string]int32), sums: make(map[sumKey]int)}
+}
+
+// of returns a process; one that is unknown is new.
+func (c *cutter) of(pid int32) *process {
+	p := c.processes[pid]
+	if p == nil {
+		p = newProcess(pid, newSpace(nil))
+		c.processes[pid] = p
+	}
+	return p
+}
+
+func newProcess(pid int32, s *space) *process {
+	return &process{pid: pid, names: make(map[int32]string), owners: make(map[int32]owner), space: s}
+}
+
+func (c *cutter) apply(e *event) {
+	switch e.kind {
+	case forked:
+		parent := c.of(e.parent)
+		if e.pid == e.parent {
+			parent.names[e.tid] = parent.names[e.parentThread]
+			delete(parent.owners, e.tid)
+			return
+		}
+		p := newProcess(e.pid, parent.space)
+		p.parent = parent
+		p.names[e.tid] = parent.names[e.parentThread]
+		c.processes[e.pid] = p
+	case named:
+		p := c.of(e.pid)
+		p.names[e.tid] = e.name
+		clear(p.owners)
+		if e.exec {
+			p.space = newSpace(nil)
+		}
+	case mapped:
+		p := c.of(e.pid)
+		mappings := p.space.mappings
+		p.space = newSpace(append(mappings[:len(mappings):len(mappings)], e.mapping))
+	}
+}
+
+// find returns the mapping of an address: the latest, because mappings replace
+// older ones in their place.
+func (s *space) find(address uint64) *mapping {
+	for i := len(s.mappings) - 1; i >= 0; i-- {
+		if m := &s.mappings[i]; m.begin <= address && address < m.end {
+			return m
+		}
+	}
+	return nil
+}
+
+// add adds a sample. The functions of processes outside the trial are nobody's
+// business: their stacks are empty.
+func (c *cutter) add(s sample, second int) {
+	p := c.of(s.pid)
+	o := c.owner(p, s.tid)
+	if o.side == Other {
+		c.sum(o, c.number(nil), second, s.period)
+		return
+	}
+	stack, ok := p.space.stacks[s.stack]
+	if !ok {
+		stack = c.resolve(p.space, c.recording.stacks.list[s.stack])
+		p.space.stacks[s.stack] = stack
+	}
+	c.sum(o, stack, second, s.period)
+}
+
+// sum adds CPU time of a second that is not before those of the same stack.
+func (c *cutter) sum(o owner, stack int32, second int, cpu time.Duration) {
+	key := sumKey{o, stack}
+	at, ok := c.sums[key]
+	if !ok {
+		at = len(c.profile.Samples)
+		c.sums[key] = at
+		c.profile.Samples = append(c.profile.Samples, Sample{Side: o.side, Process: o.process, Thread: o.thread, Stack: c.known[stack]})
+	}
+	s := &c.profile.Samples[at]
+	if n := len(s.Parts); n > 0 && s.Parts[n-1].Second == second {
+		s.Parts[n-1].CPU += cpu
+		return
+	}
+	s.Parts = append(s.Parts, Part{second, cpu})
+}
+
+func (c *cutter) owner(p *process, tid int32) owner {
+	if o, ok := p.owners[tid]; ok {
+		return o
+	}
+	t := Task{PID: int(p.pid), TID: int(tid), Process: family(p.names[p.pid]), Thread: family(p.names[tid])}
+	const kthreadd = 2 // the parent of all threads of the kernel
+	t.Kernel = p.pid == kthreadd && t.Process == "kthreadd"
+	for a := p.parent; a != nil; a = a.parent {
+		t.Ancestors = append(t.Ancestors, int(a.pid))
+		t.Kernel = t.Kernel || a.pid == kthreadd && a.names[kthreadd] == "kthreadd"
+	}
+	o := owner{c.side(t), t.Process, t.Thread}
+	p.owners[tid] = o
+	return o
+}
+
+// family returns a name without the numbers at its end, which distinguish threads
+// that do the same.
+func family(name string) string {
+	return cmp.Or(strings.TrimRight(name, "0123456789-:/_#. "), name, "?")
+}
+
+// resolve returns the number of the stack of frames for a stack of addresses.
+func (c *cutter) resolve(s *space, raw string) int32 {
+	const (
+		markers    = ^uint64(4095) // from here on they are no addresses
+		kernelNext = ^uint64(128 - 1)
+		userNext   = ^uint64(512 - 1)
+	)
+	var frames []Frame // the leaf first
+	var kernel, caller bool
+	for _, address := range addresses(raw) {
+		if address >= markers {
+			kernel, caller = address == kernelNext, false
+			continue
+		}
+		if caller {
+			address-- // a return address may be the next function's
+		}
+		caller = true
+		if kernel {
+			frames = append(frames, c.recording.symbols.kernelFrame(address))
+			continue
+		}
+		m := s.find(address)
+		if m == nil && len(frames) > 0 {
+			break // the chain of frame pointers is broken: what follows are no frames
+		}
+		frames = append(frames, c.recording.symbols.frame(m, address))
+	}
+	return c.number(tidy(frames))
+}
+
+// number returns the number of a stack, the root first.
+func (c *cutter) number(frames []Frame) int32 {
+	stack := make([]int32, len(frames))
+	var key []byte
+	for i, f := range frames {
+		id, ok := c.frames[f]
+		if !ok {
+			id = int32(len(c.profile.Frames))
+			c.frames[f] = id
+			c.profile.Frames = append(c.profile.Frames, f)
+		}
+		stack[i] = id
+		key = binary.NativeEndian.AppendUint32(key, uint32(id))
+	}
+	n, ok := c.stacks[string(key)]
+	if !ok {
+		n = int32(len(c.known))
+		c.stacks[string(key)] = n
+		c.known = append(c.known, stack)
+	}
+	return n
+}

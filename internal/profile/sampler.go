@@ -1,0 +1,309 @@
+//go:build linux
+
+package profile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"rumbench/internal/cpuset"
+	"rumbench/internal/hint"
+)
+
+const (
+	hertz      = 99 // not 100: no beat with timers
+	drainEvery = 100 * time.Millisecond
+)
+
+// Sampler samples what the processors execute, 99 times per second of CPU time,
+// by timers of the kernel (the event cpu-clock). Processors that are idle are not
+// sampled.
+type Sampler struct {
+	events    []int
+	rings     []*ring
+	recording *Recording
+	stop      chan struct{}
+	stopped   chan struct{}
+}
+
+// Start begins to sample all processes on all processors. Without the permission
+// for that it samples this process alone, without the kernel, see
+// Recording.OwnOnly. If neither is possible the error is ErrUnavailable.
+//
+// Linux 6.17 could hang for good while it sampled; there Start refuses, unless
+// forced.
+func Start(force bool) (*Sampler, error) {
+	if err := refuse(release(), force); err != nil {
+		return nil, err
+	}
+	s, err := start(false)
+	if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) {
+		if s, err = start(true); err == nil {
+			return s, nil
+		}
+	}
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	return s, nil
+}
+
+// refuse returns an error for kernels whose timer of cpu-clock may hang: the fix
+// (commit eb3182ef0405) came with 6.18.
+func refuse(release string, force bool) error {
+	if force || release != "6.17" && !strings.HasPrefix(release, "6.17.") && !strings.HasPrefix(release, "6.17-") {
+		return nil
+	}
+	return hint.With(fmt.Errorf("%w: Linux %s may hang while it samples (cpu-clock, fixed in 6.18)", ErrUnavailable, release),
+		"use another kernel, or force the sampler if yours has the fix")
+}
+
+func release() string {
+	var name unix.Utsname
+	if unix.Uname(&name) != nil {
+		return ""
+	}
+	return unix.ByteSliceToString(name.Release[:])
+}
+
+func unavailable(err error) error {
+	advice := "check that the kernel has CONFIG_PERF_EVENTS and that no seccomp filter (of a container) refuses perf_event_open"
+	if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) {
+		level, _ := os.ReadFile("/proc/sys/kernel/perf_event_paranoid")
+		advice = fmt.Sprintf("run as root or with CAP_PERFMON, or lower kernel.perf_event_paranoid (now %s) with sysctl", bytes.TrimSpace(level))
+	}
+	return hint.With(fmt.Errorf("%w: %w", ErrUnavailable, err), advice)
+}
+
+func start(own bool) (*Sampler, error) {
+	s := &Sampler{recording: newRecording(), stop: make(chan struct{}), stopped: make(chan struct{})}
+	s.recording.OwnOnly = own
+	if err := s.open(own); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	for _, fd := range s.events {
+		if err := unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_ENABLE, 0); err != nil {
+			return nil, errors.Join(fmt.Errorf("enable sampling: %w", err), s.close())
+		}
+	}
+	// What began after the events were enabled is in the records too.
+	s.recording.snapshot(own)
+	go s.run()
+	return s, nil
+}
+
+// open opens the events and the ring of each processor, disabled.
+func (s *Sampler) open(own bool) error {
+	online, err := os.ReadFile("/sys/devices/system/cpu/online")
+	if err != nil {
+		return fmt.Errorf("list processors: %w", err)
+	}
+	processors, err := cpuset.Parse(strings.TrimSpace(string(online)))
+	if err != nil {
+		return fmt.Errorf("list processors: %w", err)
+	}
+	threads := []int{-1} // all
+	if own {
+		if threads, err = ownThreads(); err != nil {
+			return err
+		}
+	}
+	for _, processor := range processors {
+		if err := s.openOn(processor, threads, own); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openOn opens the events of threads on a processor, which share its ring.
+func (s *Sampler) openOn(processor int, threads []int, own bool) error {
+	first := -1
+	for _, thread := range threads {
+		fd, err := unix.PerfEventOpen(attributes(own), thread, processor, -1, unix.PERF_FLAG_FD_CLOEXEC)
+		if own && errors.Is(err, unix.ESRCH) {
+			continue // the thread has ended
+		}
+		if err != nil {
+			return fmt.Errorf("sample processor %d: perf_event_open: %w", processor, err)
+		}
+		s.events = append(s.events, fd)
+		if first >= 0 {
+			if err := unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_SET_OUTPUT, first); err != nil {
+				return fmt.Errorf("sample processor %d: share its ring: %w", processor, err)
+			}
+			continue
+		}
+		first = fd
+		r, err := newRing(fd, os.Getpagesize())
+		if err != nil {
+			return err
+		}
+		s.rings = append(s.rings, r)
+	}
+	return nil
+}
+
+// attributes returns the event: samples, and records of new processes, names and
+// mapped code, all with the thread and the time at the end. Events of the own
+// threads are inherited by the threads that they create.
+func attributes(own bool) *unix.PerfEventAttr {
+	attr := &unix.PerfEventAttr{
+		Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_CPU_CLOCK, Sample: hertz,
+		Sample_type: unix.PERF_SAMPLE_IP | unix.PERF_SAMPLE_TID | unix.PERF_SAMPLE_TIME | unix.PERF_SAMPLE_CALLCHAIN | unix.PERF_SAMPLE_PERIOD,
+		Bits: unix.PerfBitDisabled | unix.PerfBitFreq | unix.PerfBitExcludeIdle | unix.PerfBitMmap | unix.PerfBitMmap2 |
+			unix.PerfBitComm | unix.PerfBitCommExec | unix.PerfBitTask | unix.PerfBitSampleIDAll | unix.PerfBitUseClockID,
+		Clockid: unix.CLOCK_MONOTONIC,
+	}
+	attr.Size = uint32(unsafe.Sizeof(*attr))
+	if own {
+		attr.Bits |= unix.PerfBitInherit | unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv
+	}
+	return attr
+}
+
+func ownThreads() (threads []int, err error) {
+	entries, err := os.ReadDir("/proc/self/task")
+	for _, e := range entries {
+		if id, err := strconv.Atoi(e.Name()); err == nil {
+			threads = append(threads, id)
+		}
+	}
+	return threads, err
+}
+
+// run drains the rings until Stop. Its thread is its own, so that its CPU time is
+// known, and ends with it.
+func (s *Sampler) run() {
+	defer close(s.stopped)
+	runtime.LockOSThread()
+	ticker := time.NewTicker(drainEvery)
+	defer ticker.Stop()
+	for running := true; running; {
+		select {
+		case <-ticker.C:
+		case <-s.stop:
+			running = false
+		}
+		for _, r := range s.rings {
+			r.drain(s.recording.take)
+		}
+		var used unix.Rusage
+		if unix.Getrusage(unix.RUSAGE_THREAD, &used) == nil {
+			s.recording.Used = time.Duration(used.Utime.Nano() + used.Stime.Nano())
+		}
+	}
+}
+
+// Stop ends sampling and returns what was recorded.
+func (s *Sampler) Stop() (*Recording, error) {
+	var err error
+	for _, fd := range s.events {
+		err = errors.Join(err, unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_DISABLE, 0))
+	}
+	close(s.stop)
+	<-s.stopped
+	if err = errors.Join(err, s.close()); err != nil {
+		return nil, fmt.Errorf("end sampling: %w", err)
+	}
+	return s.recording, nil
+}
+
+func (s *Sampler) close() (err error) {
+	for _, r := range s.rings {
+		err = errors.Join(err, r.close())
+	}
+	for _, fd := range s.events {
+		err = errors.Join(err, unix.Close(fd))
+	}
+	return err
+}
+
+// Now returns the time of the clock that samples are stamped with,
+// CLOCK_MONOTONIC.
+func Now() (time.Duration, error) {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &t); err != nil {
+		return 0, fmt.Errorf("read monotonic clock: %w", err)
+	}
+	return time.Duration(t.Nano()), nil
+}
+
+// take adds a record of the kernel, see perf_event_open(2).
+func (r *Recording) take(kind uint32, misc uint16, body []byte) {
+	const (
+		exec    = 1 << 13 // PERF_RECORD_MISC_COMM_EXEC
+		trailer = 16      // pid, tid, time
+	)
+	f := fields(body)
+	if kind == unix.PERF_RECORD_SAMPLE {
+		r.takeSample(f)
+		return
+	}
+	if len(body) < trailer {
+		return
+	}
+	e := event{time: time.Duration(binary.NativeEndian.Uint64(body[len(body)-8:]))}
+	rest := body[:len(body)-trailer]
+	switch kind {
+	case unix.PERF_RECORD_LOST:
+		f.u64() // the event's id
+		r.Lost += f.u64()
+		return
+	case unix.PERF_RECORD_THROTTLE:
+		r.Throttled++
+		return
+	case unix.PERF_RECORD_FORK:
+		e.kind = forked
+		e.pid, e.parent, e.tid, e.parentThread = f.i32(), f.i32(), f.i32(), f.i32()
+	case unix.PERF_RECORD_COMM:
+		e.kind, e.exec = named, misc&exec != 0
+		e.pid, e.tid = f.i32(), f.i32()
+		e.name = unix.ByteSliceToString(rest[8:])
+	case unix.PERF_RECORD_MMAP2:
+		const names = 64 // offset of the file's name
+		if len(rest) < names {
+			return
+		}
+		e.kind = mapped
+		e.pid, e.tid = f.i32(), f.i32()
+		begin, length, offset := f.u64(), f.u64(), f.u64()
+		f.u64() // device
+		e.mapping = mapping{pid: e.pid, begin: begin, end: begin + length, offset: offset, inode: f.u64(), path: unix.ByteSliceToString(rest[names:])}
+	default:
+		return
+	}
+	r.events = append(r.events, e)
+}
+
+// takeSample reads instruction pointer, thread, time, period and stack.
+func (r *Recording) takeSample(f fields) {
+	f.u64() // the instruction pointer, which the stack begins with
+	s := sample{pid: f.i32(), tid: f.i32(), time: time.Duration(f.u64()), period: time.Duration(f.u64())}
+	depth := f.u64()
+	if uint64(len(f)) < 8*depth {
+		r.Lost++
+		return
+	}
+	s.stack = r.stacks.id(f[:8*depth])
+	r.samples = append(r.samples, s)
+}
+
+// inode returns the number of a file in its file system.
+func inode(info os.FileInfo) uint64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return st.Ino
+	}
+	return 0
+}

@@ -1,0 +1,289 @@
+package profile
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"rumbench/internal/hint"
+)
+
+// spinning is the CPU time in ns that this test binary, run again, spends in f, g
+// and write(2).
+const spinning = "RUMBENCH_PROFILE_SPIN"
+
+func TestMain(m *testing.M) {
+	if total, err := strconv.Atoi(os.Getenv(spinning)); err == nil {
+		goSpin(time.Duration(total))
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// goSpin prints the CPU time that it spent in each function.
+func goSpin(total time.Duration) {
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		panic(err)
+	}
+	var in [3]time.Duration
+	last := used()
+	for in[0]+in[1]+in[2] < total {
+		for i, part := range []time.Duration{2590, 740, 370} {
+			until := last + part*time.Microsecond
+			switch i {
+			case 0:
+				spin_f(until)
+			case 1:
+				spin_g(until)
+			case 2:
+				spin_write(until, null)
+			}
+			at := used()
+			in[i] += at - last
+			last = at
+		}
+	}
+	fmt.Println(in[0].Nanoseconds(), in[1].Nanoseconds(), in[2].Nanoseconds())
+}
+
+// used returns the CPU time of this process.
+func used() time.Duration {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t); err != nil {
+		panic(err)
+	}
+	return time.Duration(t.Nano())
+}
+
+var sink uint64
+
+// The names of these functions are those of testdata/spin.c.
+
+//go:noinline
+func spin_f(until time.Duration) {
+	for used() < until {
+		for i := range uint64(20000) {
+			sink += i * sink
+		}
+	}
+}
+
+//go:noinline
+func spin_g(until time.Duration) {
+	for used() < until {
+		for i := range uint64(20000) {
+			sink ^= i * sink
+		}
+	}
+}
+
+//go:noinline
+func spin_write(until time.Duration, null *os.File) {
+	for used() < until {
+		for range 100 {
+			if _, err := null.Write([]byte("x")); err != nil {
+				panic(err)
+			}
+		}
+	}
+}
+
+// sampled runs a command while everything is sampled, and returns its profile, what
+// it printed, and the CPU time that the kernel accounted to it.
+func sampled(t *testing.T, cmd *exec.Cmd) (p *Profile, printed string, accounted time.Duration) {
+	t.Helper()
+	from, to := now(t), time.Duration(0)
+	s, err := Start(false)
+	if errors.Is(err, ErrUnavailable) {
+		t.Skip(err, hint.Of(err))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.Output()
+	to = now(t)
+	r, stopErr := s.Stop()
+	if err := errors.Join(err, stopErr); err != nil {
+		t.Fatal(err)
+	}
+	if r.OwnOnly {
+		t.Skip("no right to sample other processes")
+	}
+	if r.Used <= 0 || r.Lost > 0 {
+		t.Errorf("used %v, lost %d", r.Used, r.Lost)
+	}
+	all := r.Cut(from, to, Trees(os.Getpid(), cmd.Process.Pid))
+	return all.Of(Server), string(out), cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+}
+
+// now returns Now, which works where Start does.
+func now(t *testing.T) time.Duration {
+	t.Helper()
+	at, err := Now()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+const spinTime = 2500 * time.Millisecond
+
+// checkSpin compares the weights of the three functions with what the program
+// measured itself.
+func checkSpin(t *testing.T, p *Profile, printed string, accounted time.Duration) {
+	t.Helper()
+	var in [3]time.Duration
+	if _, err := fmt.Sscan(printed, &in[0], &in[1], &in[2]); err != nil {
+		t.Fatalf("%q: %v", printed, err)
+	}
+	if err := p.Check(accounted); err != nil {
+		t.Error(err)
+	}
+	n, sum := float64(p.Count()), float64(in[0]+in[1]+in[2])
+	if most := p.Period * 2; p.Count() < 100 || p.Period <= 0 || most > 100*time.Millisecond {
+		t.Fatalf("%d samples every %v", p.Count(), p.Period)
+	}
+	// The C library keeps no frame pointers: whoever calls its write is not seen.
+	for i, name := range []string{"spin_f", "spin_g", "write"} {
+		want := float64(in[i]) / sum
+		got := p.Only(func(s *Sample) bool {
+			return slices.ContainsFunc(s.Stack, func(f int32) bool { return strings.HasSuffix(p.Frames[f].Name, name) })
+		}).PerUnit(1) / p.PerUnit(1)
+		if limit := 3*math.Sqrt(want*(1-want)/n) + 1/n; math.Abs(got-want) > limit {
+			t.Errorf("%s: %.3f of %v samples, want %.3f ± %.3f", name, got, n, want, limit)
+		}
+	}
+}
+
+func TestSpinGo(t *testing.T) {
+	cmd := exec.Command("/proc/self/exe")
+	cmd.Env = append(os.Environ(), spinning+"="+strconv.Itoa(int(spinTime)))
+	p, printed, accounted := sampled(t, cmd)
+	checkSpin(t, p, printed, accounted)
+	if p.Rooted() < 0.9 {
+		t.Errorf("%.2f of the stacks reach the root", p.Rooted())
+	}
+}
+
+// compiled compiles testdata/spin.c.
+func compiled(t *testing.T, options ...string) string {
+	t.Helper()
+	if _, err := exec.LookPath("gcc"); err != nil && os.Getenv("CI") == "" {
+		t.Skip("needs gcc")
+	}
+	path := filepath.Join(t.TempDir(), "spin")
+	if out, err := exec.Command("gcc", append(options, "-O2", "-o", path, "testdata/spin.c")...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return path
+}
+
+func TestSpinC(t *testing.T) {
+	with := exec.Command(compiled(t, "-fno-omit-frame-pointer"), strconv.Itoa(int(spinTime)))
+	p, printed, accounted := sampled(t, with)
+	checkSpin(t, p, printed, accounted)
+}
+
+// TestSpinStripped: functions are known by their beginnings, which are those of
+// the symbols of the same program.
+func TestSpinStripped(t *testing.T) {
+	path := compiled(t, "-fno-omit-frame-pointer")
+	full, err := openImage(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("strip", path).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	p, printed, accounted := sampled(t, exec.Command(path, strconv.Itoa(int(spinTime))))
+	names := 0
+	for _, f := range full.named {
+		for i := range p.Frames {
+			if p.Frames[i].Name == fmt.Sprintf("spin@%x", f.begin) {
+				p.Frames[i].Name = f.name
+				names++
+			}
+		}
+	}
+	if names < 3 {
+		t.Errorf("%d functions have the place of a symbol", names)
+	}
+	checkSpin(t, p, printed, accounted)
+}
+
+func TestSpinWithoutFramePointers(t *testing.T) {
+	path := compiled(t, "-fomit-frame-pointer", "-static")
+	p, _, accounted := sampled(t, exec.Command(path, strconv.Itoa(int(spinTime))))
+	if err := p.Check(accounted); err != nil {
+		t.Error(err)
+	}
+	if !(p.Rooted() < 0.1) {
+		t.Errorf("%.2f of the stacks reach the root", p.Rooted())
+	}
+}
+
+// TestOwnOnly samples this process alone, as without rights.
+func TestOwnOnly(t *testing.T) {
+	before := used()
+	s, err := start(true)
+	if err != nil {
+		t.Skip(err)
+	}
+	from := now(t)
+	done := make(chan bool)
+	go func() { // on a thread that may be created later
+		spin_f(before + time.Second)
+		done <- true
+	}()
+	<-done
+	to := now(t)
+	r, err := s.Stop()
+	if err != nil || !r.OwnOnly {
+		t.Fatal(err)
+	}
+	p := r.Cut(from, to, Trees(os.Getpid()))
+	for i := range p.Samples {
+		for _, f := range p.Samples[i].Stack {
+			if p.Frames[f].Image == KernelImage {
+				t.Fatalf("%+v", p.Frames[f])
+			}
+		}
+	}
+	if costs := p.Of(Client).Functions(1); len(costs) == 0 || costs[0].Self < 0.5*p.PerUnit(1) || !strings.HasSuffix(costs[0].Name, "spin_f") {
+		t.Errorf("%+v", costs)
+	}
+	if p.CPU() != p.Of(Client).CPU() {
+		t.Error("samples of others")
+	}
+}
+
+func TestRefused(t *testing.T) {
+	for _, c := range []struct {
+		release string
+		force   bool
+		refused bool
+	}{{"6.17.1-generic", false, true}, {"6.17.1", true, false}, {"6.17", false, true}, {"6.17-rc3", false, true}, {"6.18.44", false, false}, {"6.1.170", false, false}, {"6.170.1", false, false}} {
+		err := refuse(c.release, c.force)
+		if c.refused != errors.Is(err, ErrUnavailable) || c.refused != (hint.Of(err) != "") {
+			t.Errorf("%s, forced %t: %v", c.release, c.force, err)
+		}
+	}
+	err := unavailable(fmt.Errorf("perf_event_open: %w", unix.EACCES))
+	if !errors.Is(err, ErrUnavailable) || !errors.Is(err, unix.EACCES) || !strings.Contains(hint.Of(err), "perf_event_paranoid") {
+		t.Errorf("%v: %s", err, hint.Of(err))
+	}
+	if err := unavailable(unix.ENOSYS); !strings.Contains(hint.Of(err), "CONFIG_PERF_EVENTS") {
+		t.Errorf("%v: %s", err, hint.Of(err))
+	}
+}

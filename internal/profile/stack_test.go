@@ -1,0 +1,147 @@
+package profile
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// frames returns a stack, the leaf first; names with a slash are image/name.
+func frames(text string) (out []Frame) {
+	for part := range strings.SplitSeq(text, " ") {
+		image, name, ok := strings.Cut(part, "/")
+		if !ok {
+			image, name = "", part
+		}
+		out = append(out, Frame{name, image})
+	}
+	return out
+}
+
+func shown(stack []Frame) string {
+	var names []string
+	for _, f := range stack {
+		names = append(names, f.Name)
+	}
+	return strings.Join(names, ";")
+}
+
+func TestTidy(t *testing.T) {
+	for _, c := range []struct{ leafFirst, want string }{
+		{"f main __libc_start_call_main __libc_start_main _start", "_start;main;f"},
+		{"f pool start_thread clone3", "start_thread;pool;f"},
+		{"f pool libc.so.6/libc.so.6@89200 clone3", "start_thread;pool;f"},
+		{"f pool libc.so.6/libc.so.6@89200 libc.so.6/libc.so.6@109c00", "libc.so.6@109c00;libc.so.6@89200;pool;f"},
+		{"f pool libc.so.6/libc.so.6@89200", "start_thread;pool;f"},
+		{"libc.so.6/libc.so.6@89200", "libc.so.6@89200"},
+		{"f libz.so.1/libz.so.1@4970", "libz.so.1@4970;f"},
+		{"kernel/finish_task_switch kernel/__schedule kernel/schedule f main _start", "_start;main;f;schedule;__schedule;[switching, interrupts]"},
+		{"kernel/irqentry_exit_to_user_mode kernel/asm_sysvec_apic_timer_interrupt f _start", "_start;f;[switching, interrupts]"},
+		{"kernel/_raw_spin_unlock_irqrestore kernel/try_to_wake_up kernel/ret_from_fork_asm", "ret_from_fork;try_to_wake_up;[switching, interrupts]"},
+		{"kernel/finish_task_switch", "[switching, interrupts]"},
+		{"kernel/copy kernel/finish_task_switch kernel/ret_from_fork kernel/ret_from_fork_asm", "ret_from_fork;finish_task_switch;copy"},
+		{"finish_task_switch _start", "_start;finish_task_switch"}, // a user's function of that name
+		{"runtime.goexit", "runtime.goexit"},
+		{"start_thread clone3", "start_thread"},
+	} {
+		if got := shown(tidy(frames(c.leafFirst))); got != c.want {
+			t.Errorf("%s: %s, want %s", c.leafFirst, got, c.want)
+		}
+	}
+	if got := tidy(nil); len(got) != 0 {
+		t.Errorf("%v", got)
+	}
+	for name, root := range map[string]bool{"start_thread": true, "_start": true, "runtime.goexit": true, "ret_from_fork": true, "main": false, "clone3": false, "": false} {
+		if isRoot(Frame{Name: name}) != root {
+			t.Errorf("%s", name)
+		}
+	}
+}
+
+func TestReadable(t *testing.T) {
+	for _, c := range []struct {
+		symbol, want string
+		goCode       bool
+	}{
+		{"_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector::push_back", false},
+		{"_Z3fooIiEvT_.constprop.0", "foo", false},
+		{"_ZN3Foo3barEv.isra.0.cold", "Foo::bar", false},
+		{"scan.part.0.isra.1", "scan", false},
+		{"scan.cold", "scan", false},
+		{"write@plt", "write", false},
+		{"memcpy@@GLIBC_2.14", "memcpy", false},
+		{"_ZN12_GLOBAL__N_13fooEv", "(anonymous namespace)::foo", false},
+		{"slices.SortFunc[go.shape.[]int,go.shape.int]", "slices.SortFunc", true},
+		{"main.(*T[go.shape.int]).Get", "main.(*T).Get", true},
+		{"runtime.goexit.abi0", "runtime.goexit", true},
+		{"main.cold", "main.cold", true}, // a name of Go, not an ending
+		{"finish_task_switch.isra.0", "finish_task_switch", false},
+	} {
+		if got := readable(c.symbol, c.goCode); got != c.want {
+			t.Errorf("%s: %s, want %s", c.symbol, got, c.want)
+		}
+	}
+	for name, want := range map[string]string{"rocksdb:low0": "rocksdb:low", "jbd2/vda-8": "jbd2/vda", "kworker/0:1": "kworker", "mariadbd": "mariadbd", "17": "17", "": "?"} {
+		if got := family(name); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestFind(t *testing.T) {
+	functions := inOrder([]function{
+		{begin: 0x30, end: 0x40, name: "__b"}, {begin: 0x10, end: 0x20, name: "a"}, {begin: 0x30, end: 0x40, name: "b"}, {begin: 0x30, end: 0x40, name: "_b"},
+	})
+	if len(functions) != 2 {
+		t.Fatalf("%+v", functions)
+	}
+	for address, want := range map[uint64]string{0x0f: "", 0x10: "a", 0x1f: "a", 0x20: "", 0x2f: "", 0x30: "b", 0x3f: "b", 0x40: ""} {
+		got := ""
+		if f := find(functions, address); f != nil {
+			got = f.name
+		}
+		if got != want {
+			t.Errorf("%x: %q, want %q", address, got, want)
+		}
+	}
+	if find(nil, 1) != nil {
+		t.Error("found in nothing")
+	}
+}
+
+// TestGoFunctions: the table that a stripped Go program keeps gives the same names
+// for the same places as the symbols of this one.
+func TestGoFunctions(t *testing.T) {
+	f, table := ownTable(t)
+	symbols, err := f.Symbols()
+	if err != nil {
+		t.Skip(err) // built with -s
+	}
+	kept := inOrder(goFunctions(f, table))
+	checked := 0
+	for _, s := range functionsOf(symbols) {
+		if !strings.HasPrefix(s.name, "rumbench/internal/profile.") {
+			continue
+		}
+		checked++
+		if got := find(kept, s.begin); got == nil || got.begin != s.begin || readable(got.name, true) != readable(s.name, true) {
+			t.Errorf("%s at %x: %+v", s.name, s.begin, got)
+		}
+	}
+	if checked < 50 {
+		t.Errorf("only %d functions", checked)
+	}
+}
+
+func TestKernelFunctions(t *testing.T) {
+	path := t.TempDir() + "/kallsyms"
+	write(t, path, "ffffffff81000000 T _text\nffffffff81000000 T startup_64\nffffffff81000100 t work\t[mod]\nffffffff81000080 D data\nbad\n0 T zero\nffffffff81000200 T end\n")
+	got := kernelFunctions(path)
+	want := []function{{begin: 0xffffffff81000000, end: 0xffffffff81000100, name: "startup_64"}, {begin: 0xffffffff81000100, end: 0xffffffff81000200, name: "work"}, {begin: 0xffffffff81000200, name: "end"}}
+	if !slices.Equal(got, want) {
+		t.Errorf("%+v", got)
+	}
+	if got := kernelFunctions(path + "x"); len(got) != 0 {
+		t.Errorf("%+v", got)
+	}
+}

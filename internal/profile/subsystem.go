@@ -1,0 +1,80 @@
+package profile
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Subsystem is a part of a database that all engines have in some form, or of the
+// kernel or a runtime under them.
+type Subsystem string
+
+// Unknown is the subsystem of stacks without a known function.
+const Unknown Subsystem = "unknown"
+
+// catalogue says which functions are which subsystem; its format is in the file.
+//
+//go:embed subsystem.txt
+var catalogue string
+
+// rule is an entry of the catalogue.
+type rule struct {
+	image     string // the begin of the name of their file; "" for any
+	name      string // its begin if it ended with *
+	prefix    bool
+	subsystem Subsystem
+}
+
+// rules returns the catalogue, longer names first, whole names before their
+// begins: the first rule that matches is the most special.
+var rules = sync.OnceValue(func() []rule {
+	var out []rule
+	var images []string
+	for line := range strings.Lines(catalogue) {
+		line = strings.TrimSpace(line)
+		if section, ok := strings.CutPrefix(line, "["); ok {
+			images = strings.Fields(strings.TrimSuffix(section, "]"))
+			continue
+		}
+		subsystem, names, ok := strings.Cut(line, ": ")
+		if strings.HasPrefix(line, "#") || !ok {
+			continue
+		}
+		for _, image := range images {
+			for name := range strings.FieldsSeq(names) {
+				name, prefix := strings.CutSuffix(name, "*")
+				out = append(out, rule{strings.TrimPrefix(image, "*"), name, prefix, Subsystem(subsystem)})
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b rule) int {
+		if a.name == b.name && a.prefix != b.prefix && b.prefix {
+			return -1
+		}
+		return len(b.name) - len(a.name)
+	})
+	return out
+})
+
+// subsystem returns the subsystem of a function, "" if the catalogue lacks it.
+func (f Frame) subsystem() Subsystem {
+	for _, r := range rules() {
+		if (f.Name == r.name || r.prefix && strings.HasPrefix(f.Name, r.name)) && strings.HasPrefix(f.Image, r.image) {
+			return r.subsystem
+		}
+	}
+	return ""
+}
+
+// SubsystemOf returns the subsystem of a sample: that of the function closest to
+// the leaf that the catalogue knows.
+func (p *Profile) SubsystemOf(s *Sample) Subsystem {
+	for _, f := range slices.Backward(s.Stack) {
+		if found := p.Frames[f].subsystem(); found != "" {
+			return found
+		}
+	}
+	return Unknown
+}

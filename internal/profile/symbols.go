@@ -1,0 +1,229 @@
+package profile
+
+import (
+	"cmp"
+	"debug/elf"
+	"debug/gosym"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// function is the code of a function. Without a name only its place is known.
+type function struct {
+	begin, end uint64
+	name       string
+	readable   bool // the name is no symbol any more
+}
+
+// find returns the function of an address among functions in order. Which one
+// begins before is not enough: code without a symbol may follow it.
+func find(functions []function, address uint64) *function {
+	i, found := slices.BinarySearchFunc(functions, address, func(f function, a uint64) int { return cmp.Compare(f.begin, a) })
+	if !found {
+		i--
+	}
+	if i < 0 || address >= functions[i].end {
+		return nil
+	}
+	return &functions[i]
+}
+
+// inOrder sorts functions and leaves one name for each begin: that with the fewest
+// underscores at its begin, then the shortest.
+func inOrder(functions []function) []function {
+	underscores := func(s string) int { return len(s) - len(strings.TrimLeft(s, "_")) }
+	slices.SortFunc(functions, func(a, b function) int {
+		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(underscores(a.name), underscores(b.name)),
+			cmp.Compare(len(a.name), len(b.name)), cmp.Compare(a.name, b.name))
+	})
+	return slices.CompactFunc(functions, func(a, b function) bool { return a.begin == b.begin })
+}
+
+// symbols names addresses. It opens each file once, when its first address is
+// asked for.
+type symbols struct {
+	kernel *image
+	images map[file]*image
+}
+
+// file is a file at one time: its path may be another's later.
+type file struct {
+	path  string
+	inode uint64
+}
+
+// opened returns the files that were needed, in the order of their paths.
+func (s *symbols) opened() (images []Image) {
+	for _, i := range s.images {
+		images = append(images, i.Image)
+	}
+	slices.SortFunc(images, func(a, b Image) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.BuildID, b.BuildID)) })
+	return images
+}
+
+// kernelFrame returns the function of an address of the kernel.
+func (s *symbols) kernelFrame(address uint64) Frame {
+	if s.kernel == nil {
+		s.kernel = &image{Image: Image{Name: KernelImage}, named: kernelFunctions("/proc/kallsyms")}
+	}
+	return s.kernel.frame(address)
+}
+
+// frame returns the function of an address in a mapping, nil if it is in none.
+func (s *symbols) frame(m *mapping, address uint64) Frame {
+	switch {
+	case m == nil || m.path == "" || strings.HasPrefix(m.path, "//anon"):
+		return Frame{Name: "[unknown]"}
+	case strings.HasPrefix(m.path, "["):
+		return Frame{m.path, m.path}
+	}
+	key := file{m.path, m.inode}
+	if s.images[key] == nil {
+		s.images[key] = openMapped(m)
+	}
+	return s.images[key].frame(address - m.begin + m.offset)
+}
+
+// kernelFunctions reads the kernel's symbols: address, type, name. Their sizes are
+// unknown, and without the right to see addresses all of them are 0.
+func kernelFunctions(path string) (functions []function) {
+	text, _ := os.ReadFile(path)
+	for line := range strings.Lines(string(text)) {
+		field := strings.Fields(line)
+		if len(field) < 3 || !strings.Contains("tTwW", field[1]) {
+			continue
+		}
+		if begin, err := strconv.ParseUint(field[0], 16, 64); err == nil && begin > 0 {
+			functions = append(functions, function{begin: begin, name: field[2]})
+		}
+	}
+	functions = inOrder(functions)
+	for i := range functions[:max(0, len(functions)-1)] {
+		functions[i].end = functions[i+1].begin
+	}
+	return functions
+}
+
+// image is the functions of a file.
+type image struct {
+	Image
+	goCode         bool
+	segments       []elf.ProgHeader
+	named, unnamed []function
+}
+
+// frame returns the function at an offset of the file.
+func (i *image) frame(offset uint64) Frame {
+	address := offset
+	for _, s := range i.segments {
+		if s.Off <= offset && offset < s.Off+s.Filesz {
+			address = offset - s.Off + s.Vaddr
+		}
+	}
+	if f := find(i.named, address); f != nil {
+		if !f.readable {
+			f.name, f.readable = readable(f.name, i.goCode), true
+		}
+		return Frame{f.name, i.Name}
+	}
+	if f := find(i.unnamed, address); f != nil {
+		return Frame{fmt.Sprintf("%s@%x", i.Name, f.begin), i.Name}
+	}
+	return Frame{i.Name + "@?", i.Name}
+}
+
+// openMapped opens the file of a mapping: at its path if it is the same file, else
+// through the process, if it still runs (the file was replaced, or is a
+// container's). Without the file an image has no functions.
+func openMapped(m *mapping) *image {
+	path := strings.TrimSuffix(m.path, " (deleted)")
+	if info, err := os.Stat(path); err != nil || inode(info) != m.inode {
+		path = fmt.Sprintf("/proc/%d/map_files/%x-%x", m.pid, m.begin, m.end)
+	}
+	i, err := openImage(path)
+	if err != nil {
+		i = new(image)
+	}
+	i.Path = m.path
+	i.Name = imageName(m.path)
+	return i
+}
+
+// openImage reads the functions of an ELF file: its symbols, those of its debug
+// file if one is installed, Go's own table, and what exceptions need.
+func openImage(path string) (*image, error) {
+	f, err := elf.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	i := &image{Image: Image{Name: filepath.Base(path), Path: path, BuildID: buildID(f)}}
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 {
+			i.segments = append(i.segments, p.ProgHeader)
+		}
+	}
+	static, _ := f.Symbols()
+	if len(static) == 0 && len(i.BuildID) > 2 {
+		if debug, err := elf.Open("/usr/lib/debug/.build-id/" + i.BuildID[:2] + "/" + i.BuildID[2:] + ".debug"); err == nil {
+			static, _ = debug.Symbols()
+			debug.Close()
+		}
+	}
+	exported, _ := f.DynamicSymbols()
+	i.named = functionsOf(append(static, exported...))
+	table := cmp.Or(f.Section(".gopclntab"), f.Section(".data.rel.ro.gopclntab"))
+	i.goCode = table != nil
+	if i.goCode && len(static) == 0 {
+		i.named = append(i.named, goFunctions(f, table)...)
+	}
+	i.named, i.unnamed = inOrder(i.named), inOrder(unwound(f))
+	return i, nil
+}
+
+// functionsOf returns the symbols that are functions of a known size.
+func functionsOf(symbols []elf.Symbol) (functions []function) {
+	for _, s := range symbols {
+		if kind := elf.ST_TYPE(s.Info); (kind == elf.STT_FUNC || kind == elf.STT_GNU_IFUNC) && s.Size > 0 && s.Section != elf.SHN_UNDEF {
+			functions = append(functions, function{begin: s.Value, end: s.Value + s.Size, name: s.Name})
+		}
+	}
+	return functions
+}
+
+// goFunctions returns the functions of Go's own table, which a stripped program
+// keeps.
+func goFunctions(f *elf.File, section *elf.Section) (functions []function) {
+	data, err := section.Data()
+	text := f.Section(".text")
+	if err != nil || text == nil {
+		return nil
+	}
+	table, err := gosym.NewTable(nil, gosym.NewLineTable(data, text.Addr))
+	if err != nil {
+		return nil
+	}
+	for _, f := range table.Funcs {
+		functions = append(functions, function{begin: f.Entry, end: f.End, name: f.Name})
+	}
+	return functions
+}
+
+// buildID returns what identifies a build, from the note that linkers write: its
+// three sizes, its owner's name, the id.
+func buildID(f *elf.File) string {
+	section := f.Section(".note.gnu.build-id")
+	if section == nil {
+		return ""
+	}
+	note, err := section.Data()
+	const id = 16
+	if err != nil || len(note) < id {
+		return ""
+	}
+	return fmt.Sprintf("%x", note[id:])
+}
