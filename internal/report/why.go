@@ -129,7 +129,7 @@ func (v *view) waterfall(e *explain.Explanation) *page.Waterfall {
 		return "worse"
 	}
 	w := &page.Waterfall{Title: fmt.Sprintf("%s in %s: what makes the ratio of %s to %s", metric.Label(sum.Metric), own.Name, e.New.Name, e.Base.Name),
-		About: "Factors whose product is the ratio, with 95 % intervals. Outlined: not proven or not explained."}
+		About: "Factors whose product is the ratio, with 95 % intervals."}
 	rest := sum.Total.Log
 	const most = 5
 	for _, c := range sum.Named()[:min(most, len(sum.Named()))] {
@@ -148,8 +148,8 @@ func tradeoff(r *explain.RUM) *page.Drawing {
 	if r == nil {
 		return nil
 	}
-	p := page.Parallel{Title: "Read, update, space", About: "Geometric means over the steps that all targets finished, each as a ratio to the best, " +
-		"on logarithmic axes: lower is better. A thin line: another target is at least as good in all three."}
+	p := page.Parallel{Title: "Read, update, space", About: "Means over the steps that all targets finished, as ratios to the best, on logarithmic axes: " +
+		"lower is better. A thin line: another target is as good in all."}
 	for i, name := range r.Metrics {
 		if !r.Known(i) {
 			continue

@@ -64,7 +64,7 @@ func (r *reading) conflict() {
 		r.op.OnConflict, r.op.AddColumns = model.Add, f.Words("add", "the columns that are added", nil)
 		for _, name := range r.op.AddColumns {
 			if i := r.t.Column(name); i >= 0 {
-				r.addable(n.Get("add"), r.t, i)
+				addable(r.compiler, n.Get("add"), r.t, i)
 			}
 		}
 	case n.Text == "ignore":
@@ -127,7 +127,7 @@ func (r *reading) assign(e form.Entry, add bool) {
 	case i < 0:
 	case slices.Contains(r.t.Key, e.Key.Text):
 		r.At(e.Key, "column "+e.Key.Text+" is of the key, and cannot be changed", "delete the row, and insert another one")
-	case add && !r.addable(e.Key, r.t, i):
+	case add && !addable(r.compiler, e.Key, r.t, i):
 	default:
 		r.op.Set = append(r.op.Set, model.Assign{Column: e.Key.Text, Add: add})
 		r.args = append(r.args, r.stored(e.Value, i))
@@ -135,7 +135,7 @@ func (r *reading) assign(e form.Entry, add bool) {
 }
 
 // addable reports whether numbers can be added to a column in place, and if not, why.
-func (c *compiler) addable(at *form.Node, t *tableDef, i int) bool {
+func addable(c *compiler, at *form.Node, t *tableDef, i int) bool {
 	column := &t.Columns[i]
 	help := ""
 	if column.Type == model.Time {
