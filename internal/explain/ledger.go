@@ -34,7 +34,7 @@ type Item string
 // (account.Part).
 const (
 	Server  Item = "server"         // CPU of the engine's processes, or of an embedded engine without its client
-	Client  Item = "client"         // CPU of the clients
+	Client  Item = "clients"        // CPU of the clients; a role of sessions is called client
 	Kernel  Item = "kernel threads" // CPU of write-back, the journal and the like
 	Others  Item = "other programs"
 	Steal   Item = "steal" // CPU that the hypervisor gave to others

@@ -57,7 +57,7 @@ var timings = []naming{
 	{Rule{1, Law}, []Item{Others, Steal}, nil, says("other programs had %s of the processors")},
 	{Rule{4, Law}, waits, slowDevice, func(v *view, s *Sum, c *Cause) string {
 		base, new := v.Base.request(), v.New.request()
-		return fmt.Sprintf("sessions spend %s %s; the device took %s for a request", v.change(s, c), inWords(c.Item), instead(quantity.Micros, base, new))
+		return fmt.Sprintf("%s; the device took %s for a request", lasts(v, s, c), instead(quantity.Micros, base, new))
 	}},
 	{Rule{13, Accounted}, []Item{Stalled}, nil, says("the engine held up writes for %s")},
 	{Rule{11, Accounted}, commits, nil, func(v *view, s *Sum, c *Cause) string {
@@ -81,10 +81,7 @@ var timings = []naming{
 	{Rule{20, Accounted}, []Item{Server, roleItem(engine.RoleExecuting), roleItem(engine.RoleNetwork)}, otherProtocol, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + v.also("protocol")
 	}},
-	{Rule{15, Pattern}, []Item{Server, InCalls, Data}, compressed, func(v *view, s *Sum, c *Cause) string {
-		if c.Item == Data {
-			return "files of tables and indexes take " + instead(quantity.Times, c.Base, c.New) + " of the live data" + v.also("compression")
-		}
+	{Rule{15, Pattern}, []Item{Server, InCalls}, compressed, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + v.also("compression")
 	}},
 	{Rule{5, Accounted}, append([]Item{Server, threadItem(account.ThreadCPU)}, inside...), moreReads, func(v *view, s *Sum, c *Cause) string {
@@ -103,10 +100,14 @@ var timings = []naming{
 
 // amounts are the rules for items of bytes, likewise.
 var amounts = []naming{
-	{Rule{7, Accounted}, []Item{partItem(account.DoublewritePart)}, oneSided, says("pages are written twice: %s")},
-	{Rule{9, Accounted}, []Item{partItem(account.FullPagesPart)}, nil, says("whole pages in the log: %s")},
+	{Rule{7, Accounted}, []Item{partItem(account.DoublewritePart)}, oneSided, func(v *view, s *Sum, c *Cause) string {
+		return "pages are written twice: " + v.change(s, c) + v.also("innodb_doublewrite")
+	}},
+	{Rule{9, Accounted}, []Item{partItem(account.FullPagesPart)}, nil, func(v *view, s *Sum, c *Cause) string {
+		return "whole pages in the log: " + v.change(s, c) + v.also("max_wal_size", "checkpoint_timeout")
+	}},
 	{Rule{10, Law}, paged, fullLog, func(v *view, s *Sum, c *Cause) string {
-		return fmt.Sprintf("%s, %s: the log was full, so pages had to go", c.Item, v.change(s, c))
+		return fmt.Sprintf("%s, %s: the log was full, so pages had to go", c.Item, v.change(s, c)) + v.also("innodb_log_file_size")
 	}},
 	{Rule{8, Accounted}, paged, otherPage, func(v *view, s *Sum, c *Cause) string {
 		return fmt.Sprintf("%s: %s", c.Item, v.change(s, c)) + v.also("page", "innodb_page_size")
@@ -121,6 +122,10 @@ var amounts = []naming{
 	{Rule{15, Pattern}, []Item{partItem(account.PagesPart), partItem(account.LogPart), PerMiss, PerRead}, compressed, func(v *view, s *Sum, c *Cause) string {
 		return fmt.Sprintf("%s: %s", c.Item, v.change(s, c)) + v.also("compression")
 	}},
+	{Rule{15, Pattern}, []Item{Data}, compressed, func(v *view, s *Sum, c *Cause) string {
+		return "files of tables and indexes take " + v.change(s, c) + " of the live data" + v.also("compression")
+	}},
+	{Rule{0, Accounted}, []Item{Data}, nil, says("files of tables and indexes take %s of the live data")},
 	{Rule{6, Accounted}, []Item{Lookups}, nil, says("it looks for %s pages or blocks")},
 	{Rule{5, Accounted}, []Item{Misses}, nil, func(v *view, s *Sum, c *Cause) string {
 		return "the cache misses " + instead(quantity.RoughShare, c.Base, c.New) + " of what it is asked for" + v.also("cache")
@@ -164,7 +169,20 @@ func usesCPU(v *view, s *Sum, c *Cause) string {
 	case Kernel:
 		return "the kernel's threads need " + v.change(s, c)
 	}
-	return inWords(c.Item) + " take " + v.change(s, c)
+	return lasts(v, s, c)
+}
+
+// lasts says how long operations take, or sessions wait for what a role is about.
+func lasts(v *view, s *Sum, c *Cause) string {
+	switch c.Item {
+	case InCalls:
+		return "operations take " + v.change(s, c)
+	case threadItem(account.ThreadCPU):
+		return "sessions run for " + v.change(s, c)
+	case roleItem(engine.RoleExecuting), roleItem(engine.RoleCPU):
+		return "statements take " + v.change(s, c)
+	}
+	return fmt.Sprintf("sessions wait %s for %s", v.change(s, c), c.Item)
 }
 
 func ifServer(v *view, text string) string {
@@ -172,18 +190,6 @@ func ifServer(v *view, text string) string {
 		return text
 	}
 	return ""
-}
-
-func inWords(i Item) string {
-	switch {
-	case i == InCalls:
-		return "operations"
-	case i == threadItem(account.ThreadCPU):
-		return "sessions"
-	case i == roleItem(engine.RoleExecuting) || i == roleItem(engine.RoleCPU):
-		return "statements"
-	}
-	return "on " + string(i)
 }
 
 // change returns an item's values per unit, the new one first: “410 µs instead of 336 µs”.
