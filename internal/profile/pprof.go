@@ -46,6 +46,7 @@ func (p *Profile) WritePprof(w io.Writer) error {
 				Location: stack, Value: []int64{int64(part.CPU / max(1, p.Period)), int64(part.CPU)},
 				Label:    map[string][]string{"side": {s.Side.String()}, "process": {s.Process}, "thread": {s.Thread}},
 				NumLabel: map[string][]int64{"second": {int64(part.Second)}},
+				NumUnit:  map[string][]string{"second": {"seconds"}}, // a 0 without a unit is not written
 			})
 		}
 	}
