@@ -84,7 +84,7 @@ func ReadPprof(r io.Reader) (*Profile, error) {
 			}
 			frames = append(frames, Frame{l.Line[0].Function.Name, l.Line[0].Function.Filename})
 		}
-		c.sum(owner{Side(side), first(s.Label["process"]), first(s.Label["thread"])}, c.number(frames), int(s.NumLabel["second"][0]), time.Duration(s.Value[1]))
+		c.sum(owner{Side(side), first(s.Label["process"]), first(s.Label["thread"])}, c.pack(frames), int(s.NumLabel["second"][0]), time.Duration(s.Value[1]))
 	}
 	return p, nil
 }

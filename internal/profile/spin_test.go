@@ -300,6 +300,9 @@ func TestRefused(t *testing.T) {
 	if !errors.Is(err, ErrUnavailable) || !errors.Is(err, unix.EACCES) || !strings.Contains(hint.Of(err), "perf_event_paranoid") {
 		t.Errorf("%v: %s", err, hint.Of(err))
 	}
+	if err := unavailable(unix.EMFILE); !strings.Contains(hint.Of(err), "open files") {
+		t.Errorf("%v: %s", err, hint.Of(err))
+	}
 	if err := unavailable(unix.ENOSYS); !strings.Contains(hint.Of(err), "CONFIG_PERF_EVENTS") {
 		t.Errorf("%v: %s", err, hint.Of(err))
 	}
