@@ -61,10 +61,10 @@ func Compare(base, next Work) *Node {
 func CompareSubsystems(base, next Work) (*Node, error) {
 	const most = 0.3
 	for _, w := range []Work{base, next} {
-		if unknown := w.Only(func(s *Sample) bool { return w.SubsystemOf(s) == Unknown }); float64(unknown.CPU()) > most*float64(w.CPU()) {
+		unknown := w.Only(func(s *Sample) bool { return w.SubsystemOf(s) == Unknown })
+		if share := float64(unknown.CPU()) / float64(w.CPU()); share > most {
 			return nil, fmt.Errorf("compare subsystems: those of %.0f %% of the CPU time are unknown, more than %.0f %%: "+
-				"the program has no symbols, or the catalogue lacks it",
-				100*float64(unknown.CPU())/float64(w.CPU()), 100*most)
+				"the program has no symbols, or the catalogue lacks it", 100*share, 100*most)
 		}
 	}
 	return compare(base, next, func(p *Profile, s *Sample) []string { return []string{string(p.SubsystemOf(s))} }), nil

@@ -13,16 +13,14 @@ type cutter struct {
 	profile   *Profile
 	side      func(Task) Side
 	processes map[int32]*process
-	frames    map[Frame]int32
-	stacks    map[string]int32 // of frames
-	known     [][]int32        // stacks by their number
-	sums      map[sumKey]int   // indices of samples
+	frames    map[Frame]int32 // indices into the profile's
+	sums      map[sumKey]int  // indices into its samples
 }
 
 // sumKey is what samples are summed by.
 type sumKey struct {
 	owner
-	stack int32
+	stack string
 }
 
 // owner is whose a sample is, as profiles show it.
@@ -44,16 +42,16 @@ type process struct {
 // Children share it.
 type space struct {
 	mappings []mapping
-	stacks   map[uint32]int32 // the recording's to the cutter's
+	stacks   map[uint32]string // of addresses: their frames, see cutter.pack
 }
 
 func newSpace(mappings []mapping) *space {
-	return &space{mappings: mappings, stacks: make(map[uint32]int32)}
+	return &space{mappings: mappings, stacks: make(map[uint32]string)}
 }
 
 func newCutter(r *Recording, p *Profile, side func(Task) Side) *cutter {
 	return &cutter{recording: r, profile: p, side: side, processes: make(map[int32]*process),
-		frames: make(map[Frame]int32), stacks: make(map[string]int32), sums: make(map[sumKey]int)}
+		frames: make(map[Frame]int32), sums: make(map[sumKey]int)}
 }
 
 // of returns a process; one that is unknown is new.
@@ -114,7 +112,7 @@ func (c *cutter) add(s sample, second int) {
 	p := c.of(s.pid)
 	o := c.owner(p, s.tid)
 	if o.side == Other {
-		c.sum(o, c.number(nil), second, s.period)
+		c.sum(o, "", second, s.period)
 		return
 	}
 	stack, ok := p.space.stacks[s.stack]
@@ -126,13 +124,13 @@ func (c *cutter) add(s sample, second int) {
 }
 
 // sum adds CPU time of a second that is not before those of the same stack.
-func (c *cutter) sum(o owner, stack int32, second int, cpu time.Duration) {
+func (c *cutter) sum(o owner, stack string, second int, cpu time.Duration) {
 	key := sumKey{o, stack}
 	at, ok := c.sums[key]
 	if !ok {
 		at = len(c.profile.Samples)
 		c.sums[key] = at
-		c.profile.Samples = append(c.profile.Samples, Sample{Side: o.side, Process: o.process, Thread: o.thread, Stack: c.known[stack]})
+		c.profile.Samples = append(c.profile.Samples, Sample{Side: o.side, Process: o.process, Thread: o.thread, Stack: unpack(stack)})
 	}
 	s := &c.profile.Samples[at]
 	if n := len(s.Parts); n > 0 && s.Parts[n-1].Second == second {
@@ -164,8 +162,8 @@ func family(name string) string {
 	return cmp.Or(strings.TrimRight(name, "0123456789-:/_#. "), name, "?")
 }
 
-// resolve returns the number of the stack of frames for a stack of addresses.
-func (c *cutter) resolve(s *space, raw string) int32 {
+// resolve returns the packed frames of a stack of addresses.
+func (c *cutter) resolve(s *space, raw string) string {
 	const (
 		markers    = ^uint64(4095) // from here on they are no addresses
 		kernelNext = ^uint64(128 - 1)
@@ -192,28 +190,28 @@ func (c *cutter) resolve(s *space, raw string) int32 {
 		}
 		frames = append(frames, c.recording.symbols.frame(m, address))
 	}
-	return c.number(tidy(frames))
+	return c.pack(tidy(frames))
 }
 
-// number returns the number of a stack, the root first.
-func (c *cutter) number(frames []Frame) int32 {
-	stack := make([]int32, len(frames))
-	var key []byte
-	for i, f := range frames {
+// pack returns a stack, the root first, as indices in a string.
+func (c *cutter) pack(frames []Frame) string {
+	packed := make([]byte, 0, 4*len(frames))
+	for _, f := range frames {
 		id, ok := c.frames[f]
 		if !ok {
 			id = int32(len(c.profile.Frames))
 			c.frames[f] = id
 			c.profile.Frames = append(c.profile.Frames, f)
 		}
-		stack[i] = id
-		key = binary.NativeEndian.AppendUint32(key, uint32(id))
+		packed = binary.NativeEndian.AppendUint32(packed, uint32(id))
 	}
-	n, ok := c.stacks[string(key)]
-	if !ok {
-		n = int32(len(c.known))
-		c.stacks[string(key)] = n
-		c.known = append(c.known, stack)
+	return string(packed)
+}
+
+func unpack(packed string) []int32 {
+	stack := make([]int32, 0, len(packed)/4)
+	for b := []byte(packed); len(b) >= 4; b = b[4:] {
+		stack = append(stack, int32(binary.NativeEndian.Uint32(b)))
 	}
-	return n
+	return stack
 }

@@ -46,6 +46,7 @@ func (p *Profile) WritePprof(w io.Writer) error {
 				Location: stack, Value: []int64{int64(part.CPU / max(1, p.Period)), int64(part.CPU)},
 				Label:    map[string][]string{"side": {s.Side.String()}, "process": {s.Process}, "thread": {s.Thread}},
 				NumLabel: map[string][]int64{"second": {int64(part.Second)}},
+				NumUnit:  map[string][]string{"second": {"seconds"}}, // a 0 without a unit is not written
 			})
 		}
 	}
@@ -83,7 +84,7 @@ func ReadPprof(r io.Reader) (*Profile, error) {
 			}
 			frames = append(frames, Frame{l.Line[0].Function.Name, l.Line[0].Function.Filename})
 		}
-		c.sum(owner{Side(side), first(s.Label["process"]), first(s.Label["thread"])}, c.number(frames), int(s.NumLabel["second"][0]), time.Duration(s.Value[1]))
+		c.sum(owner{Side(side), first(s.Label["process"]), first(s.Label["thread"])}, c.pack(frames), int(s.NumLabel["second"][0]), time.Duration(s.Value[1]))
 	}
 	return p, nil
 }

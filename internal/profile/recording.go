@@ -1,12 +1,12 @@
 package profile
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,44 +84,43 @@ type mapping struct {
 	path               string
 }
 
-// snapshot adds the processes that run: this one, or all. Their events come
-// before all others. What ends meanwhile is left out.
-func (r *Recording) snapshot(own bool) {
-	entries, _ := filepath.Glob("/proc/[0-9]*")
-	for _, dir := range entries {
-		pid, err := strconv.Atoi(filepath.Base(dir))
-		if err != nil || own && pid != os.Getpid() {
-			continue
+// numbered returns the entries of a directory of /proc that are numbers, none if it
+// cannot be read.
+func numbered(dir string) (ids []int) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if id, err := strconv.Atoi(e.Name()); err == nil {
+			ids = append(ids, id)
 		}
-		stat, err := os.ReadFile(dir + "/stat")
+	}
+	return ids
+}
+
+// snapshot adds processes that run. Their events come before all others. What
+// ends meanwhile is left out.
+func (r *Recording) snapshot(pids []int) {
+	for _, id := range pids {
+		pid, dir := int32(id), fmt.Sprintf("/proc/%d/", id)
+		stat, err := os.ReadFile(dir + "stat")
 		if err != nil {
 			continue
 		}
-		// The fields after the name, which may have any characters: state, parent.
-		fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-		if len(fields) < 2 {
-			continue
+		// After the name, which may have any characters, come state and parent.
+		var state string
+		e := event{kind: forked, pid: pid, tid: pid}
+		fmt.Sscan(string(stat[bytes.LastIndexByte(stat, ')')+1:]), &state, &e.parent)
+		e.parentThread = e.parent
+		r.events = append(r.events, e)
+		for _, tid := range numbered(dir + "task") {
+			name, _ := os.ReadFile(fmt.Sprintf("%stask/%d/comm", dir, tid))
+			r.events = append(r.events, event{kind: named, pid: pid, tid: int32(tid), name: strings.TrimSpace(string(name))})
 		}
-		parent, _ := strconv.Atoi(fields[1])
-		r.events = append(r.events, event{kind: forked, pid: int32(pid), tid: int32(pid), parent: int32(parent), parentThread: int32(parent)})
-		r.snapshotThreads(int32(pid), dir)
-		maps, _ := os.ReadFile(dir + "/maps")
+		maps, _ := os.ReadFile(dir + "maps")
 		for line := range strings.Lines(string(maps)) {
 			if m, ok := parseMapping(line); ok {
-				m.pid = int32(pid)
-				r.events = append(r.events, event{kind: mapped, pid: m.pid, mapping: m})
+				m.pid = pid
+				r.events = append(r.events, event{kind: mapped, pid: pid, mapping: m})
 			}
-		}
-	}
-}
-
-func (r *Recording) snapshotThreads(pid int32, dir string) {
-	threads, _ := filepath.Glob(dir + "/task/[0-9]*")
-	for _, dir := range threads {
-		name, err := os.ReadFile(dir + "/comm")
-		tid, err2 := strconv.Atoi(filepath.Base(dir))
-		if err == nil && err2 == nil {
-			r.events = append(r.events, event{kind: named, pid: pid, tid: int32(tid), name: strings.TrimSpace(string(name))})
 		}
 	}
 }

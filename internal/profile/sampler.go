@@ -8,8 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"runtime"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -44,14 +44,16 @@ type Sampler struct {
 // Linux 6.17 could hang for good while it sampled; there Start refuses, unless
 // forced.
 func Start(force bool) (*Sampler, error) {
-	if err := refuse(release(), force); err != nil {
+	var name unix.Utsname
+	if err := unix.Uname(&name); err != nil {
+		return nil, fmt.Errorf("read the kernel's release: %w", err)
+	}
+	if err := refuse(unix.ByteSliceToString(name.Release[:]), force); err != nil {
 		return nil, err
 	}
 	s, err := start(false)
 	if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) {
-		if s, err = start(true); err == nil {
-			return s, nil
-		}
+		s, err = start(true)
 	}
 	if err != nil {
 		return nil, unavailable(err)
@@ -62,26 +64,22 @@ func Start(force bool) (*Sampler, error) {
 // refuse returns an error for kernels whose timer of cpu-clock may hang: the fix
 // (commit eb3182ef0405) came with 6.18.
 func refuse(release string, force bool) error {
-	if force || release != "6.17" && !strings.HasPrefix(release, "6.17.") && !strings.HasPrefix(release, "6.17-") {
+	if force || !regexp.MustCompile(`^6\.17([.-]|$)`).MatchString(release) {
 		return nil
 	}
 	return hint.With(fmt.Errorf("%w: Linux %s may hang while it samples (cpu-clock, fixed in 6.18)", ErrUnavailable, release),
 		"use another kernel, or force the sampler if yours has the fix")
 }
 
-func release() string {
-	var name unix.Utsname
-	if unix.Uname(&name) != nil {
-		return ""
-	}
-	return unix.ByteSliceToString(name.Release[:])
-}
-
 func unavailable(err error) error {
-	advice := "check that the kernel has CONFIG_PERF_EVENTS and that no seccomp filter (of a container) refuses perf_event_open"
-	if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) {
+	var advice string
+	switch {
+	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
 		level, _ := os.ReadFile("/proc/sys/kernel/perf_event_paranoid")
-		advice = fmt.Sprintf("run as root or with CAP_PERFMON, or lower kernel.perf_event_paranoid (now %s) with sysctl", bytes.TrimSpace(level))
+		advice = fmt.Sprintf("run as root or with CAP_PERFMON, or lower kernel.perf_event_paranoid (now %s) with sysctl; "+
+			"in a container, allow the system call perf_event_open", bytes.TrimSpace(level))
+	case errors.Is(err, unix.ENOSYS), errors.Is(err, unix.ENOENT), errors.Is(err, unix.EOPNOTSUPP):
+		advice = "use a kernel with CONFIG_PERF_EVENTS"
 	}
 	return hint.With(fmt.Errorf("%w: %w", ErrUnavailable, err), advice)
 }
@@ -98,7 +96,11 @@ func start(own bool) (*Sampler, error) {
 		}
 	}
 	// What began after the events were enabled is in the records too.
-	s.recording.snapshot(own)
+	pids := []int{os.Getpid()}
+	if !own {
+		pids = numbered("/proc")
+	}
+	s.recording.snapshot(pids)
 	go s.run()
 	return s, nil
 }
@@ -115,9 +117,7 @@ func (s *Sampler) open(own bool) error {
 	}
 	threads := []int{-1} // all
 	if own {
-		if threads, err = ownThreads(); err != nil {
-			return err
-		}
+		threads = numbered("/proc/self/task/")
 	}
 	for _, processor := range processors {
 		if err := s.openOn(processor, threads, own); err != nil {
@@ -171,16 +171,6 @@ func attributes(own bool) *unix.PerfEventAttr {
 		attr.Bits |= unix.PerfBitInherit | unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv
 	}
 	return attr
-}
-
-func ownThreads() (threads []int, err error) {
-	entries, err := os.ReadDir("/proc/self/task")
-	for _, e := range entries {
-		if id, err := strconv.Atoi(e.Name()); err == nil {
-			threads = append(threads, id)
-		}
-	}
-	return threads, err
 }
 
 // run drains the rings until Stop. Its thread is its own, so that its CPU time is

@@ -58,22 +58,33 @@ var rules = sync.OnceValue(func() []rule {
 	return out
 })
 
+// found are the subsystems of functions that were asked for.
+var found sync.Map
+
 // subsystem returns the subsystem of a function, "" if the catalogue lacks it.
 func (f Frame) subsystem() Subsystem {
-	for _, r := range rules() {
-		if (f.Name == r.name || r.prefix && strings.HasPrefix(f.Name, r.name)) && strings.HasPrefix(f.Image, r.image) {
-			return r.subsystem
-		}
+	if s, ok := found.Load(f); ok {
+		return s.(Subsystem)
 	}
-	return ""
+	var s Subsystem
+	all := rules()
+	if i := slices.IndexFunc(all, func(r rule) bool { return r.matches(f) }); i >= 0 {
+		s = all[i].subsystem
+	}
+	found.Store(f, s)
+	return s
+}
+
+func (r rule) matches(f Frame) bool {
+	return (f.Name == r.name || r.prefix && strings.HasPrefix(f.Name, r.name)) && strings.HasPrefix(f.Image, r.image)
 }
 
 // SubsystemOf returns the subsystem of a sample: that of the function closest to
 // the leaf that the catalogue knows.
 func (p *Profile) SubsystemOf(s *Sample) Subsystem {
 	for _, f := range slices.Backward(s.Stack) {
-		if found := p.Frames[f].subsystem(); found != "" {
-			return found
+		if known := p.Frames[f].subsystem(); known != "" {
+			return known
 		}
 	}
 	return Unknown

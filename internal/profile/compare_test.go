@@ -1,0 +1,141 @@
+package profile
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// simulated returns a profile of n seconds in which functions below main use so
+// many samples per second, distributed like Poisson's, with bursts if asked for.
+func simulated(r *rand.Rand, n int, rates map[string]float64, bursts bool) *Profile {
+	p := &Profile{Window: time.Duration(n) * time.Second, Period: 10 * time.Millisecond, Frames: []Frame{{"main", "x"}}}
+	var names []string
+	for name := range rates {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	busy := make([]float64, n) // an hour-glass of load that lasts for some seconds
+	for second := range busy {
+		busy[second] = 1
+		if bursts {
+			busy[second] = 0.5 + float64(second/5%2)
+		}
+	}
+	for i, name := range names {
+		p.Frames = append(p.Frames, Frame{name, "x"})
+		s := Sample{Side: Server, Stack: []int32{0, int32(i + 1)}}
+		for second, load := range busy {
+			if samples := poisson(r, rates[name]*load); samples > 0 {
+				s.Parts = append(s.Parts, Part{second, time.Duration(samples) * p.Period})
+			}
+		}
+		p.Samples = append(p.Samples, s)
+	}
+	return p
+}
+
+func poisson(r *rand.Rand, mean float64) (n int) {
+	for p := r.Float64(); p > math.Exp(-mean); p *= r.Float64() {
+		n++
+	}
+	return n
+}
+
+func different(root *Node) (names []string) {
+	root.walk(func(n *Node) {
+		if n.Different() {
+			names = append(names, n.Name)
+		}
+	})
+	return names
+}
+
+// TestCompareAA: of campaigns that compare a thing with itself, at most 5 % show a
+// difference, also with bursts.
+func TestCompareAA(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	rates := map[string]float64{}
+	for i := range 30 {
+		rates[fmt.Sprint("f", i)] = 20 / float64(i+1)
+	}
+	for _, bursts := range []bool{false, true} {
+		wrong := 0
+		const campaigns = 300
+		for range campaigns {
+			if len(different(Compare(Work{simulated(r, 30, rates, bursts), 1000}, Work{simulated(r, 30, rates, bursts), 1000}))) > 0 {
+				wrong++
+			}
+		}
+		if wrong > campaigns/20 {
+			t.Errorf("bursts %t: %d of %d campaigns show a difference", bursts, wrong, campaigns)
+		}
+	}
+}
+
+// TestCompareFinds: what changed is found, with twice the work in as much time,
+// and what is below 1 % is not judged.
+func TestCompareFinds(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	base := map[string]float64{"same": 50, "gone": 20, "slower": 20, "rare": 0.3}
+	next := map[string]float64{"same": 100, "new": 20, "slower": 80, "rare": 0.9}
+	root := Compare(Work{simulated(r, 30, base, false), 3000}, Work{simulated(r, 30, next, false), 6000})
+	got := different(root)
+	slices.Sort(got)
+	if strings.Join(got, " ") != "all gone main new slower" {
+		t.Errorf("%v", got)
+	}
+	nodes := map[string]*Node{}
+	root.walk(func(n *Node) { nodes[n.Name] = n })
+	if n := nodes["rare"]; !math.IsNaN(n.P) || n.Different() || n.Base == 0 || n.New == 0 {
+		t.Errorf("%+v", n)
+	}
+	if n := nodes["gone"]; n.New != 0 || math.Abs(n.Base-2000) > 300 || n.Change() != -n.Base {
+		t.Errorf("%+v", n)
+	}
+	if n := nodes["slower"]; math.Abs(n.Base-2000) > 300 || math.Abs(n.New-4000) > 400 {
+		t.Errorf("%+v", n)
+	}
+	sum := 0.0
+	for _, c := range nodes["main"].Children {
+		sum += c.New
+	}
+	if math.Abs(sum-root.New) > 1e-6 || math.Abs(nodes["main"].New-root.New) > 1e-6 || len(root.Children) != 1 {
+		t.Errorf("%v %v", sum, root.New)
+	}
+}
+
+func TestCompareShort(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	root := Compare(Work{simulated(r, 1, map[string]float64{"f": 90}, false), 1}, Work{simulated(r, 1, map[string]float64{"f": 10}, false), 1})
+	if got := different(root); len(got) > 0 || !math.IsNaN(root.P) {
+		t.Errorf("one second is enough for %v", got)
+	}
+	if got := different(Compare(Work{new(Profile), 1}, Work{new(Profile), 1})); len(got) > 0 {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestCompareBuilds: functions without names are the same only in the same build.
+func TestCompareBuilds(t *testing.T) {
+	build := func(id string) Work {
+		p := example()
+		p.Images[0].BuildID = id
+		return Work{p.Of(Server), 1}
+	}
+	names := func(a, b Work) string {
+		var out []string
+		Compare(a, b).walk(func(n *Node) { out = append(out, n.Name) })
+		return strings.Join(out, " ")
+	}
+	if got := names(build("a"), build("a")); got != "all start_thread f;g mariadbd@12 f;g mariadbd@12 f;g vfs_write" {
+		t.Error(got)
+	}
+	if got := names(build("a"), build("b")); got != "all start_thread f;g mariadbd@? f;g mariadbd@? f;g vfs_write" {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,138 @@
+package profile
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/pprof/profile"
+)
+
+// example is a profile of two seconds.
+func example() *Profile {
+	ms := time.Millisecond
+	return &Profile{
+		Window: 2500 * ms, Period: 10 * ms, Lost: 3,
+		Images: []Image{{"mariadbd", "/usr/sbin/mariadbd", "abcd"}, {"old", "/bin/old (deleted)", ""}},
+		Frames: []Frame{{"start_thread", ""}, {"f;g", "mariadbd"}, {"mariadbd@12", "mariadbd"}, {"vfs_write", KernelImage}, {"_start", ""}},
+		Samples: []Sample{
+			{Server, "mariadbd", "worker", []int32{0, 1, 2}, []Part{{0, 30 * ms}, {1, 10 * ms}}},
+			{Server, "mariadbd", "worker", []int32{0, 1}, []Part{{1, 20 * ms}}},
+			{Server, "mariadbd", "other", []int32{1, 2, 1, 3}, []Part{{1, 10 * ms}}},
+			{Client, "rumbench", "rumbench", []int32{4, 3}, []Part{{0, 20 * ms}}},
+			{Other, "cron", "cron", []int32{}, []Part{{1, 10 * ms}}},
+		},
+	}
+}
+
+func TestFolded(t *testing.T) {
+	p := example()
+	p.Frames[4].Name = "start_thread" // two stacks that read alike are one line
+	p.Samples = append(p.Samples, Sample{Client, "rumbench", "rumbench", []int32{0, 3}, []Part{{1, time.Millisecond}}})
+	var b strings.Builder
+	if err := p.WriteFolded(&b); err != nil {
+		t.Fatal(err)
+	}
+	want := `client rumbench;rumbench;start_thread;vfs_write 21000000
+other cron;cron 10000000
+server mariadbd;other;f:g;mariadbd@12;f:g;vfs_write 10000000
+server mariadbd;worker;start_thread;f:g 20000000
+server mariadbd;worker;start_thread;f:g;mariadbd@12 40000000
+`
+	if b.String() != want {
+		t.Errorf("got\n%s", b.String())
+	}
+}
+
+func TestPprof(t *testing.T) {
+	var b bytes.Buffer
+	if err := example().WritePprof(&b); err != nil {
+		t.Fatal(err)
+	}
+	written := b.Bytes()
+	got, err := ReadPprof(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Frames are numbered as they are met.
+	resolve := func(p *Profile) (out [][]Frame) {
+		for _, s := range p.Samples {
+			stack := []Frame{}
+			for _, f := range s.Stack {
+				stack = append(stack, p.Frames[f])
+			}
+			out = append(out, stack)
+		}
+		return out
+	}
+	want := example()
+	if d := cmp.Diff(resolve(want), resolve(got)); d != "" {
+		t.Error(d)
+	}
+	for _, p := range []*Profile{got, want} {
+		p.Frames = nil
+		for i := range p.Samples {
+			p.Samples[i].Stack = nil
+		}
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	other, err := profile.ParseData(written) // as other tools see it
+	if err != nil || other.CheckValid() != nil || len(other.Sample) != 6 || other.Sample[0].Location[0].Line[0].Function.Name != "mariadbd@12" {
+		t.Errorf("%v %v", err, other)
+	}
+	other.Sample[0].Label["side"] = []string{"else"}
+	b.Reset()
+	if err := other.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadPprof(&b); err == nil {
+		t.Error("a profile of another program was read")
+	}
+	if _, err := ReadPprof(strings.NewReader("nothing")); err == nil {
+		t.Error("text was read")
+	}
+}
+
+func TestFunctions(t *testing.T) {
+	p := example().Of(Server)
+	want := []Cost{
+		{Frame{"mariadbd@12", "mariadbd"}, 4000, 5000},
+		{Frame{"f;g", "mariadbd"}, 2000, 7000},
+		{Frame{"vfs_write", KernelImage}, 1000, 1000},
+		{Frame{"start_thread", ""}, 0, 6000},
+	}
+	if d := cmp.Diff(want, p.Functions(10)); d != "" {
+		t.Error(d)
+	}
+	if got := p.Rooted(); math.Abs(got-6.0/7) > 1e-12 {
+		t.Error(got)
+	}
+	if !math.IsNaN(new(Profile).Rooted()) || new(Profile).Count() != 0 {
+		t.Error("an empty profile has samples")
+	}
+}
+
+// TestCheck: seven samples may be 78 % off, hundred times as many 10 %.
+func TestCheck(t *testing.T) {
+	p := example().Of(Server)
+	for accounted, ok := range map[time.Duration]bool{70: true, 41: true, 300: true, 39: false, 400: false} {
+		if err := p.Check(accounted * time.Millisecond); (err == nil) != ok {
+			t.Errorf("%d: %v", accounted, err)
+		}
+	}
+	for i := range p.Samples {
+		for j := range p.Samples[i].Parts {
+			p.Samples[i].Parts[j].CPU *= 100
+		}
+	}
+	for accounted, ok := range map[time.Duration]bool{7000: true, 6500: true, 7600: true, 6300: false, 7900: false} {
+		if err := p.Check(accounted * time.Millisecond); (err == nil) != ok {
+			t.Errorf("%d: %v", accounted, err)
+		}
+	}
+}

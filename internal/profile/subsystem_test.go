@@ -1,0 +1,108 @@
+package profile
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// subsystems is the list of the specification: no other words, so that engines
+// have them in common.
+var subsystems = []string{"network", "parse/plan", "execute", "index search", "page cache", "row format", "log", "lock/transaction", "compression",
+	"checksum", "compaction/flush", "purge/vacuum", "allocation/copy", "kernel file system", "kernel block", "kernel network",
+	"scheduling/interrupts", "runtime/GC", "unknown"}
+
+func TestCatalogue(t *testing.T) {
+	seen := map[rule]bool{}
+	used := map[string]bool{}
+	for _, r := range rules() {
+		if !slices.Contains(subsystems, string(r.subsystem)) || strings.Contains(strings.ReplaceAll(r.name, "(*", ""), "*") {
+			t.Errorf("%+v", r)
+		}
+		used[string(r.subsystem)] = true
+		r.subsystem = ""
+		if seen[r] {
+			t.Errorf("%+v is there twice", r)
+		}
+		seen[r] = true
+	}
+	for _, s := range subsystems {
+		if !used[s] {
+			t.Errorf("no function is %s", s)
+		}
+	}
+	for line := range strings.Lines(catalogue) {
+		line = strings.TrimSpace(line)
+		if line != "" && line[0] != '#' && line[0] != '[' && !slices.Contains(subsystems, strings.SplitN(line, ": ", 2)[0]) {
+			t.Errorf("not an entry: %.60s", line)
+		}
+	}
+}
+
+func TestSubsystemOf(t *testing.T) {
+	for _, c := range []struct {
+		leafFirst string
+		want      Subsystem
+	}{
+		{"mariadbd/btr_cur_search_to_nth_level mariadbd/row_search_mvcc mariadbd/handler::ha_index_read_map mariadbd/mysql_select", "index search"},
+		{"mariadbd/mariadbd@d93de0 mariadbd/mariadbd@e0fb70 mariadbd/handler::ha_index_read_map mariadbd/mysql_select", "unknown"},
+		{"libc.so.6/__memcpy_avx_unaligned_erms mariadbd/mariadbd@d93de0", "allocation/copy"},
+		{"kernel/copy kernel/ext4_file_write_iter kernel/vfs_write libc.so.6/write mariadbd/log_write_up_to", "kernel file system"},
+		{"libz.so.1/libz.so.1@4970 mariadbd/page_zip_compress", "compression"},
+		{"ha_rocksdb.so/rocksdb::CompactionJob::Run", "compaction/flush"},
+		{"ha_rocksdb.so/rocksdb::LRUCacheShard::Lookup", "page cache"},
+		{"postgres/heap_page_prune_opt postgres/heap_getnextslot", "purge/vacuum"},
+		{"postgres/heap_fetch", "row format"},
+		{"postgres/btcostestimate", "parse/plan"},
+		{"postgres/btgettuple", "index search"},
+		{"rumbench/modernc.org/sqlite/lib._sqlite3BtreeTableMoveto", "index search"},
+		{"rumbench/modernc.org/sqlite/lib._walChecksumBytes", "checksum"},
+		{"rumbench/go.etcd.io/bbolt.(*Cursor).seek", "index search"},
+		{"rumbench/github.com/cockroachdb/pebble/v2/record.(*LogWriter).flushLoop", "log"},
+		{"rumbench/github.com/cockroachdb/pebble/v2.(*DB).compact1", "compaction/flush"},
+		{"rumbench/runtime.gcDrain", "runtime/GC"},
+		{"x/btr_cur_search", "unknown"}, // of another program
+		{"x/main", "unknown"},
+	} {
+		p := &Profile{}
+		s := Sample{}
+		for _, f := range slices.Backward(frames(c.leafFirst)) {
+			s.Stack = append(s.Stack, int32(len(p.Frames)))
+			p.Frames = append(p.Frames, f)
+		}
+		if got := p.SubsystemOf(&s); got != c.want {
+			t.Errorf("%s: %s, want %s", c.leafFirst, got, c.want)
+		}
+	}
+}
+
+func TestSubsystemOfInterrupts(t *testing.T) {
+	if got := Interrupts.subsystem(); got != "scheduling/interrupts" {
+		t.Error(got)
+	}
+}
+
+func TestCompareSubsystems(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	of := func(rates map[string]float64) Work {
+		p := simulated(r, 30, rates, false)
+		for i := range p.Frames {
+			p.Frames[i].Image = "mariadbd"
+		}
+		return Work{p, 1000}
+	}
+	root, err := CompareSubsystems(of(map[string]float64{"btr_cur_search": 50, "page_zip_compress": 20, "x": 10}), of(map[string]float64{"btr_pcur_move": 50, "log_write": 20, "x": 10}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := different(root)
+	slices.Sort(got)
+	if strings.Join(got, ", ") != "compression, log" || len(root.Children) != 4 || math.Abs(root.Base-24000) > 2000 {
+		t.Errorf("%v, %d children, %v", got, len(root.Children), root.Base)
+	}
+	if _, err := CompareSubsystems(of(map[string]float64{"btr_cur_search": 50}), of(map[string]float64{"btr_cur_search": 50, "x": 50})); err == nil {
+		t.Error("half is unknown")
+	}
+}
