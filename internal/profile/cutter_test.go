@@ -161,6 +161,7 @@ func TestTake(t *testing.T) {
 	r.take(unix.PERF_RECORD_THROTTLE, 0, trailer(u64(u64(u64(nil, 1), 2), 3)))
 	r.take(unix.PERF_RECORD_MMAP2, 0, []byte("short"))
 	r.take(99, 0, trailer(nil))
+	r.take(unix.PERF_RECORD_COMM, 0, trailer(nil))
 	if len(r.samples) != 1 || r.samples[0] != (sample{2000, 10101010, 5, 6, 0}) || !slices.Equal(addresses(r.stacks.list[0]), []uint64{inUser, 0xabc}) {
 		t.Errorf("%+v %q", r.samples, r.stacks.list)
 	}
@@ -168,6 +169,7 @@ func TestTake(t *testing.T) {
 		{time: 1000, kind: forked, pid: 7, parent: 5, tid: 8, parentThread: 6},
 		{time: 1000, kind: named, exec: true, pid: 7, tid: 8, name: "name"},
 		{time: 1000, kind: mapped, pid: 7, tid: 8, mapping: mapping{pid: 7, begin: 0x1000, end: 0x1500, offset: 0x20, inode: 33, path: "/bin/x"}},
+		{time: 1000, kind: named}, // cut off
 	}
 	if !slices.Equal(r.events, want) {
 		t.Errorf("%+v", r.events)
