@@ -244,9 +244,8 @@ func (r *Recording) take(kind uint32, misc uint16, body []byte) {
 		exec    = 1 << 13 // PERF_RECORD_MISC_COMM_EXEC
 		trailer = 16      // pid, tid, time
 	)
-	f := fields(body)
 	if kind == unix.PERF_RECORD_SAMPLE {
-		r.takeSample(f)
+		r.takeSample(body)
 		return
 	}
 	if len(body) < trailer {
@@ -254,6 +253,7 @@ func (r *Recording) take(kind uint32, misc uint16, body []byte) {
 	}
 	e := event{time: time.Duration(binary.NativeEndian.Uint64(body[len(body)-8:]))}
 	rest := body[:len(body)-trailer]
+	f := fields(rest)
 	switch kind {
 	case unix.PERF_RECORD_LOST:
 		f.u64() // the event's id
