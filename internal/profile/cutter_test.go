@@ -73,7 +73,7 @@ func TestCut(t *testing.T) {
 	r.event(20, event{kind: forked, pid: 12, tid: 12, parent: 10, parentThread: 11}) // with the parent's code, until it is another program
 	r.event(30, event{kind: named, pid: 12, tid: 12, name: "helper", exec: true})
 	r.event(31, event{kind: mapped, pid: 12, mapping: two})
-	r.event(50, event{kind: mapped, pid: 12, mapping: one}) // in its place
+	r.event(50, event{kind: mapped, pid: 12, mapping: one})                            // in its place
 	r.event(1500, event{kind: forked, pid: 12, tid: 12, parent: 99, parentThread: 99}) // another process of that number
 	r.event(1501, event{kind: mapped, pid: 12, mapping: one})
 	r.sample(4, 10, 10, inUser, 0x1100) // before the window
