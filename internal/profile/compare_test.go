@@ -55,8 +55,8 @@ func different(root *Node) (names []string) {
 	return names
 }
 
-// TestCompareAA: of campaigns that compare a thing with itself, at most 5 % show a
-// difference, also with bursts.
+// TestCompareAA: of campaigns that compare a thing with itself, at most 1 % show a
+// difference, also with bursts. Without adjustment several times as many do.
 func TestCompareAA(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	rates := map[string]float64{}
@@ -65,13 +65,13 @@ func TestCompareAA(t *testing.T) {
 	}
 	for _, bursts := range []bool{false, true} {
 		wrong := 0
-		const campaigns = 300
+		const campaigns = 500
 		for range campaigns {
 			if len(different(Compare(Work{simulated(r, 30, rates, bursts), 1000}, Work{simulated(r, 30, rates, bursts), 1000}))) > 0 {
 				wrong++
 			}
 		}
-		if wrong > campaigns/20 {
+		if t.Log(wrong); wrong > campaigns/100 {
 			t.Errorf("bursts %t: %d of %d campaigns show a difference", bursts, wrong, campaigns)
 		}
 	}

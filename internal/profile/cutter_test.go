@@ -73,18 +73,21 @@ func TestCut(t *testing.T) {
 	r.event(20, event{kind: forked, pid: 12, tid: 12, parent: 10, parentThread: 11}) // with the parent's code, until it is another program
 	r.event(30, event{kind: named, pid: 12, tid: 12, name: "helper", exec: true})
 	r.event(31, event{kind: mapped, pid: 12, mapping: two})
+	r.event(50, event{kind: mapped, pid: 12, mapping: one})                            // in its place
 	r.event(1500, event{kind: forked, pid: 12, tid: 12, parent: 99, parentThread: 99}) // another process of that number
 	r.event(1501, event{kind: mapped, pid: 12, mapping: one})
 	r.sample(4, 10, 10, inUser, 0x1100) // before the window
 	r.sample(5, 10, 10, inUser, 0x1150, 0x1201)
 	r.sample(12, 10, 11, inKernel, 1<<63, inUser, 0x1100, 0x1200, 0x99999, 0x1100) // returns to main's end; then no frames
 	r.sample(25, 12, 12, inUser, 0x1100)
-	r.sample(35, 12, 12, inUser, 0x1101)
+	r.sample(31, 12, 12, inUser, 0x1101) // at the time of its mapping
 	r.sample(36, 12, 12, inUser, 0x1190)
+	r.sample(30, 12, 12, inUser, 0x1100) // its code is not there yet
+	r.sample(55, 12, 12, inUser, 0x1100)
 	r.sample(40, 20, 20, inKernel, 1<<63)
 	r.sample(1005, 10, 10, inUser, 0x1150, 0x1201)
 	r.sample(1600, 12, 12, inUser, 0x1100)
-	r.sample(2004, 10, 10, inUser, 0x1150, 0x1201) // the rest of a second
+	r.sample(2104, 10, 10, inUser, 0x1150, 0x1201) // the rest of a second
 	r.sample(2405, 10, 10, inUser, 0x1150)         // after the window
 	slices.Reverse(r.samples)                      // rings come one after the other
 	p := r.Cut(5*time.Millisecond, 2405*time.Millisecond, Trees(1, 10))
@@ -101,15 +104,17 @@ func TestCut(t *testing.T) {
 		"server server/server main;f [{0 10ms} {1 20ms}]",
 		"server server/worker f;f;vfs_write [{0 10ms}]",
 		"server worker/worker f [{0 10ms}]",
+		"server helper/helper [unknown] [{0 10ms}]",
 		"server helper/helper two@100 [{0 10ms}]",
 		"server helper/helper two@? [{0 10ms}]",
 		"kernel jbd2/vda/jbd2/vda vfs_write [{0 10ms}]",
+		"server helper/helper f [{0 10ms}]",
 		"other ?/?  [{1 10ms}]",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if p.Seconds() != 2 || p.CPU() != 90*time.Millisecond || p.Count() != 9 || p.Of(Server).CPU() != 70*time.Millisecond || p.PerUnit(9) != 10000 {
+	if p.Seconds() != 2 || p.CPU() != 110*time.Millisecond || p.Count() != 11 || p.Of(Server).CPU() != 90*time.Millisecond || p.PerUnit(11) != 10000 {
 		t.Errorf("%d %v %d", p.Seconds(), p.CPU(), p.Count())
 	}
 	if again := r.Cut(5*time.Millisecond, 2405*time.Millisecond, Trees(1, 10)); again.CPU() != p.CPU() || len(again.Samples) != len(p.Samples) {
@@ -131,9 +136,9 @@ func TestRing(t *testing.T) {
 		}
 		want = append(want, fmt.Sprintf("%d 7 %s", len(want), body))
 	}
-	for i := range 20 {
-		put(strings.Repeat(string(rune('a'+i)), 8*(i%3+1)))
-		if i%2 == 0 {
+	for i := range 50 {
+		put(strings.Repeat(string(rune('a'+i%26)), 8*(i%3+1)))
+		if i%5 == 0 {
 			put("second__")
 		}
 		r.drain(func(kind uint32, misc uint16, body []byte) {
@@ -161,6 +166,7 @@ func TestTake(t *testing.T) {
 	r.take(unix.PERF_RECORD_THROTTLE, 0, trailer(u64(u64(u64(nil, 1), 2), 3)))
 	r.take(unix.PERF_RECORD_MMAP2, 0, []byte("short"))
 	r.take(99, 0, trailer(nil))
+	r.take(unix.PERF_RECORD_COMM, 0, trailer(nil))
 	if len(r.samples) != 1 || r.samples[0] != (sample{2000, 10101010, 5, 6, 0}) || !slices.Equal(addresses(r.stacks.list[0]), []uint64{inUser, 0xabc}) {
 		t.Errorf("%+v %q", r.samples, r.stacks.list)
 	}
@@ -168,6 +174,7 @@ func TestTake(t *testing.T) {
 		{time: 1000, kind: forked, pid: 7, parent: 5, tid: 8, parentThread: 6},
 		{time: 1000, kind: named, exec: true, pid: 7, tid: 8, name: "name"},
 		{time: 1000, kind: mapped, pid: 7, tid: 8, mapping: mapping{pid: 7, begin: 0x1000, end: 0x1500, offset: 0x20, inode: 33, path: "/bin/x"}},
+		{time: 1000, kind: named}, // cut off
 	}
 	if !slices.Equal(r.events, want) {
 		t.Errorf("%+v", r.events)

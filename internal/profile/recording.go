@@ -20,7 +20,7 @@ var ErrUnavailable = errors.New("CPU sampling is not available")
 // Recording is what a Sampler recorded, on the clock of Now. It keeps 32 bytes
 // for each sample, and each stack once.
 type Recording struct {
-	OwnOnly   bool          // this process alone, without the kernel
+	OwnOnly   bool          // this process and what it starts meanwhile, without the kernel
 	Used      time.Duration // CPU time of draining the rings; the timers' interrupts are charged to whom they interrupt
 	Lost      uint64        // records
 	Throttled uint64        // times that the kernel paused a processor's timer

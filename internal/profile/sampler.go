@@ -39,7 +39,8 @@ type Sampler struct {
 
 // Start begins to sample all processes on all processors. Without the permission
 // for that it samples this process alone, without the kernel, see
-// Recording.OwnOnly. If neither is possible the error is ErrUnavailable.
+// Recording.OwnOnly; events of threads cost more than those of processors, up to a
+// µs at each switch. If neither is possible the error is ErrUnavailable.
 //
 // Linux 6.17 could hang for good while it sampled; there Start refuses, unless
 // forced.
@@ -178,6 +179,7 @@ func attributes(own bool) *unix.PerfEventAttr {
 func (s *Sampler) run() {
 	defer close(s.stopped)
 	runtime.LockOSThread()
+	before := threadCPU() // of goroutines that had the thread earlier
 	ticker := time.NewTicker(drainEvery)
 	defer ticker.Stop()
 	for running := true; running; {
@@ -189,11 +191,17 @@ func (s *Sampler) run() {
 		for _, r := range s.rings {
 			r.drain(s.recording.take)
 		}
-		var used unix.Rusage
-		if unix.Getrusage(unix.RUSAGE_THREAD, &used) == nil {
-			s.recording.Used = time.Duration(used.Utime.Nano() + used.Stime.Nano())
-		}
 	}
+	s.recording.Used = threadCPU() - before
+}
+
+// threadCPU returns the CPU time of this thread, 0 if it is unknown.
+func threadCPU() time.Duration {
+	var used unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_THREAD, &used) != nil {
+		return 0
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 // Stop ends sampling and returns what was recorded.
@@ -236,9 +244,8 @@ func (r *Recording) take(kind uint32, misc uint16, body []byte) {
 		exec    = 1 << 13 // PERF_RECORD_MISC_COMM_EXEC
 		trailer = 16      // pid, tid, time
 	)
-	f := fields(body)
 	if kind == unix.PERF_RECORD_SAMPLE {
-		r.takeSample(f)
+		r.takeSample(body)
 		return
 	}
 	if len(body) < trailer {
@@ -246,6 +253,7 @@ func (r *Recording) take(kind uint32, misc uint16, body []byte) {
 	}
 	e := event{time: time.Duration(binary.NativeEndian.Uint64(body[len(body)-8:]))}
 	rest := body[:len(body)-trailer]
+	f := fields(rest)
 	switch kind {
 	case unix.PERF_RECORD_LOST:
 		f.u64() // the event's id
@@ -260,7 +268,7 @@ func (r *Recording) take(kind uint32, misc uint16, body []byte) {
 	case unix.PERF_RECORD_COMM:
 		e.kind, e.exec = named, misc&exec != 0
 		e.pid, e.tid = f.i32(), f.i32()
-		e.name = unix.ByteSliceToString(rest[8:])
+		e.name = unix.ByteSliceToString(rest[min(8, len(rest)):])
 	case unix.PERF_RECORD_MMAP2:
 		const names = 64 // offset of the file's name
 		if len(rest) < names {
@@ -282,7 +290,7 @@ func (r *Recording) takeSample(f fields) {
 	f.u64() // the instruction pointer, which the stack begins with
 	s := sample{pid: f.i32(), tid: f.i32(), time: time.Duration(f.u64()), period: time.Duration(f.u64())}
 	depth := f.u64()
-	if uint64(len(f)) < 8*depth {
+	if depth > uint64(len(f))/8 {
 		r.Lost++
 		return
 	}
