@@ -152,6 +152,7 @@ func TestDevice(t *testing.T) {
 		`device.discard_bytes{dev="vda"}`: 1149120 * 512,
 		`device.discard_ns{dev="vda"}`:    533e6,
 		`device.flushes{dev="vda"}`:       4614,
+		`device.flush_ns{dev="vda"}`:      158e6,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
