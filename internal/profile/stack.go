@@ -48,7 +48,7 @@ func tidy(frames []Frame) []Frame {
 	root, begin := "", 0
 	for ; begin < len(frames); begin++ {
 		next := roots[frames[begin].Name]
-		if begin+1 < len(frames) && unnamedOfC(frames[begin]) && !unnamedOfC(frames[begin+1]) {
+		if begin+1 < len(frames) && runsThread(frames[begin], frames[begin+1]) {
 			next = startThread
 		}
 		if next == "" || root != "" && next != root {
@@ -63,12 +63,12 @@ func tidy(frames []Frame) []Frame {
 	return frames[begin-1:]
 }
 
-// unnamedOfC reports whether a frame is a function of the C library without a name.
-// Of those only the one that runs a thread is called by no other: without its
-// symbols it is known by that.
-func unnamedOfC(f Frame) bool {
-	return (strings.HasPrefix(f.Image, "libc.so") || strings.HasPrefix(f.Image, "libc-2") || strings.HasPrefix(f.Image, "libpthread")) &&
-		strings.HasPrefix(f.Name, f.Image+"@")
+// runsThread reports whether a function without a name is the one of the C library
+// that runs a thread: of the library's own functions only it calls a program's and
+// is called by none.
+func runsThread(f, called Frame) bool {
+	ofC := strings.HasPrefix(f.Image, "libc.so") || strings.HasPrefix(f.Image, "libc-2") || strings.HasPrefix(f.Image, "libpthread")
+	return ofC && strings.HasPrefix(f.Name, f.Image+"@") && called.Image != f.Image && called.Image != KernelImage
 }
 
 // clones are the endings of copies of functions that GCC and LLVM make.

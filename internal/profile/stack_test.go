@@ -34,6 +34,8 @@ func TestTidy(t *testing.T) {
 		{"f pool libc.so.6/libc.so.6@89200 libc.so.6/libc.so.6@109c00", "libc.so.6@109c00;libc.so.6@89200;pool;f"},
 		{"f pool libc.so.6/libc.so.6@89200", "start_thread;pool;f"},
 		{"libc.so.6/libc.so.6@89200", "libc.so.6@89200"},
+		{"kernel/x libc.so.6/libc.so.6@89200", "libc.so.6@89200;x"}, // broken off before a system call
+		{"libc.so.6/malloc libc.so.6/libc.so.6@89200", "libc.so.6@89200;malloc"},
 		{"f libz.so.1/libz.so.1@4970", "libz.so.1@4970;f"},
 		{"kernel/finish_task_switch kernel/__schedule kernel/schedule f main _start", "_start;main;f;schedule;__schedule;[switching, interrupts]"},
 		{"kernel/irqentry_exit_to_user_mode kernel/asm_sysvec_apic_timer_interrupt f _start", "_start;f;[switching, interrupts]"},
