@@ -62,16 +62,31 @@ type Moment struct {
 type Values []float64
 
 // MarshalJSON writes three digits.
-func (l Values) MarshalJSON() ([]byte, error) { return appendList(l, 3), nil }
+func (l Values) MarshalJSON() ([]byte, error) {
+	return appendList(l, func(v float64) float64 { return rounded(v, 3) }), nil
+}
 
 // Numbers are numbers to calculate with; NaN is unknown.
 type Numbers []float64
 
-// MarshalJSON writes the numbers in full precision.
-func (l Numbers) MarshalJSON() ([]byte, error) { return appendList(l, -1), nil }
+// MarshalJSON writes nine digits, more than anything was measured with: all 17
+// would be a fifth of the rows. What nine digits make whole is written in full,
+// as counts are shown in full.
+func (l Numbers) MarshalJSON() ([]byte, error) {
+	return appendList(l, func(v float64) float64 {
+		if r := rounded(v, 9); r != math.Trunc(r) {
+			return r
+		}
+		return v
+	}), nil
+}
 
-// appendList formats numbers with so many digits, all for -1.
-func appendList(list []float64, digits int) []byte {
+func rounded(v float64, digits int) float64 {
+	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
+	return r
+}
+
+func appendList(list []float64, round func(float64) float64) []byte {
 	if list == nil {
 		return []byte("null")
 	}
@@ -84,8 +99,7 @@ func appendList(list []float64, digits int) []byte {
 			out = append(out, "null"...)
 			continue
 		}
-		rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
-		out = strconv.AppendFloat(out, rounded, 'g', -1, 64)
+		out = strconv.AppendFloat(out, round(v), 'g', -1, 64)
 	}
 	return append(out, ']')
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -10,7 +11,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	cdp "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
-	"github.com/google/go-cmp/cmp"
+	diff "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"rumbench/internal/compare"
 	"rumbench/internal/figure"
@@ -57,7 +59,7 @@ func (b *browser) checkBase(t *testing.T, in Input) {
 			want = append(want, line)
 		}
 		got := evaluate[[]string](t, b, fmt.Sprintf(`(%s)(%q)`, inGroup, m.label()))
-		if d := cmp.Diff(want, got); d != "" {
+		if d := diff.Diff(want, got); d != "" {
 			t.Errorf("%s (-want +got)\n%s", m.label(), d)
 		}
 	}
@@ -180,15 +182,14 @@ func (b *browser) checkRows(t *testing.T, in Input) {
 			want = append(want, s.Rows...)
 		}
 	}
-	text := func(rows []metric.Row) []string {
-		out := make([]string, len(rows))
-		for i, r := range rows {
-			out[i] = fmt.Sprint(r)
-		}
-		slices.Sort(out)
-		return out
+	order := func(a, b metric.Row) int {
+		value := cmp.Compare(a.Value, b.Value)
+		a.Value, b.Value = 0, 0
+		return cmp.Or(cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)), value)
 	}
-	if d := cmp.Diff(text(want), text(got)); d != "" {
+	slices.SortFunc(want, order)
+	slices.SortFunc(got, order)
+	if d := diff.Diff(want, got, cmpopts.EquateApprox(1e-8, 0), cmpopts.EquateEmpty()); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
 }
