@@ -13,6 +13,7 @@ import (
 
 	"rumbench/internal/cli"
 	"rumbench/internal/metric"
+	"rumbench/internal/page"
 	"rumbench/internal/result"
 )
 
@@ -45,14 +46,16 @@ func TestReportPage(t *testing.T) {
 	}
 }
 
+// numberText has the digits that a page has.
 func numberText(target, step, metric string, trial int, value float64) string {
-	return fmt.Sprintf("%s.%d %s %s = %v", target, trial, step, metric, value)
+	text, _ := page.Numbers{value}.MarshalJSON()
+	return fmt.Sprintf("%s.%d %s %s = %s", target, trial, step, metric, text)
 }
 
 // numbersIn are the numbers that a page embeds, which says itself how to read them.
 func numbersIn(t *testing.T, text string) (out []string) {
 	t.Helper()
-	var page struct {
+	var embedded struct {
 		Kinds  []struct{ Metric string }
 		Shapes [][]int
 		Runs   []struct {
@@ -64,14 +67,14 @@ func numbersIn(t *testing.T, text string) (out []string) {
 			}
 		}
 	}
-	if err := json.Unmarshal([]byte(text), &page); err != nil {
+	if err := json.Unmarshal([]byte(text), &embedded); err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range page.Runs {
+	for _, r := range embedded.Runs {
 		for _, trial := range r.Trials {
 			for i, v := range trial.Values {
 				if v != nil {
-					out = append(out, numberText(r.Target, r.Step, page.Kinds[page.Shapes[r.Shape][i]].Metric, trial.Trial, *v))
+					out = append(out, numberText(r.Target, r.Step, embedded.Kinds[embedded.Shapes[r.Shape][i]].Metric, trial.Trial, *v))
 				}
 			}
 		}
