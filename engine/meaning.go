@@ -22,12 +22,16 @@ const (
 	DoubleBytes     = "engine.doublewrite_bytes"      // of BytesWritten, the same pages written before, against torn ones
 	FlushBytes      = "engine.flush_bytes"            // of BytesWritten, memtables flushed
 	CompactedBytes  = "engine.compacted_bytes"        // of BytesWritten, what compactions and merges wrote
+	FilterUseful    = "engine.filter_useful"          // tables that a filter spared a look-up
 	RowsExamined    = "engine.rows_examined"          // rows and index entries that the storage handed to statements
 	BytesTaken      = "engine.bytes_taken"            // key and value bytes put into the storage, index entries included: what an LSM tree divides by
 	DirtyBytes      = "engine.dirty_bytes"            // dirty pages, still to be written
 	CompactionDebt  = "engine.compaction_debt"        // bytes that compactions still have to rewrite
 	CheckpointAge   = "engine.checkpoint_bytes"       // log written since the last checkpoint, which recovery would have to read
 	CheckpointLimit = "engine.checkpoint_limit_bytes" // how far CheckpointAge may grow before pages have to be written
+	PageSize        = "engine.page_size_bytes"        // of a B-tree that is updated in place
+	CacheHeld       = "engine.cache_held_bytes"       // pages of tables and indexes that its cache holds
+	MemtableSize    = "engine.memtable_size_bytes"    // of an LSM tree: how large memtables grow before they are flushed
 	StallTime       = "engine.stall_ns"               // time in which writes were stalled
 	Stalls          = "engine.stalls"                 // write stalls
 )
@@ -66,6 +70,7 @@ func Meanings() []Meaning {
 		{DoubleBytes, Counter, "bytes", "pages written twice"},
 		{FlushBytes, Counter, "bytes", "memtables flushed"},
 		{CompactedBytes, Counter, "bytes", "written by compactions"},
+		{FilterUseful, Counter, "count", "tables that filters spared"},
 		{RowsExamined, Counter, "count", "rows examined"},
 		{CacheLookups, Counter, "count", "cache lookups"},
 		{RowLookups, Counter, "count", "row look-ups"},
@@ -73,6 +78,9 @@ func Meanings() []Meaning {
 		{DirtyBytes, Gauge, "bytes", "dirty bytes"},
 		{CheckpointAge, Gauge, "bytes", "log since the last checkpoint"},
 		{CheckpointLimit, Gauge, "bytes", "room of the log"},
+		{PageSize, Gauge, "bytes", "size of a page"},
+		{CacheHeld, Gauge, "bytes", "pages held in the cache"},
+		{MemtableSize, Gauge, "bytes", "size of a memtable"},
 		{CompactionDebt, Gauge, "bytes", "compaction debt"},
 		{Stalls, Counter, "count", "write stalls"},
 		{StallTime, Counter, "ns", "time in write stalls"},

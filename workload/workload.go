@@ -68,6 +68,16 @@ type Live struct {
 	Bytes int64
 }
 
+// Touch is how many entries of an index a unit of work reads or changes, each anywhere in
+// the index with the same probability. Entries in the order of the index are left out:
+// they share their pages.
+type Touch struct {
+	Table   string  `json:"table"`
+	Index   string  `json:"index,omitempty"` // "": the table itself, in the order of its key
+	PerUnit float64 `json:"per_unit"`
+	Changes bool    `json:"changes,omitempty"`
+}
+
 // Step is one phase of a run. It has many fields: one per property that the load loop,
 // the planner or the report needs.
 type Step struct {
@@ -110,6 +120,9 @@ type Step struct {
 	// unit of it. WritesPer names the one that writes are reported per.
 	Primary   string
 	WritesPer string
+	// Touches is what one unit of the primary operation kind touches in indexes at
+	// random, where that can be said: models of structures predict costs from it.
+	Touches []Touch
 	// Open starts the step on an open database with its tables.
 	Open func(ctx context.Context, env Env) (Stage, error)
 }

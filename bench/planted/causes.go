@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -12,7 +13,8 @@ type cause struct {
 	name    string
 	rules   []int             // any of them is right; none: nothing may be named
 	on      []string          // engines
-	params  string            // of the workload: sysbench
+	own     string            // the workload as a map; "": sysbench
+	params  string            // of sysbench
 	common  string            // of both targets
 	base    string            // of the first target
 	new     map[string]string // of the second
@@ -47,6 +49,12 @@ const (
 	wide  = "table_size: 400k, load_clients: 1, clients: [4], settle_floor: 1s, "
 )
 
+// absent is a workload that looks for keys between those that there are.
+const absent = `{name: absent, values: {pick: {uniform: [0, 199k]}},
+  tables: {pairs: {columns: {id: {value: row * 2}, payload: {value: {text: {size: 200}}}}}},
+  operations: {look: [{get: pairs, key: {id: pick * 2 + 1}, expect: 0}]},
+  steps: [{load: pairs, rows: 200k}, {settle: 1s}, {run: look, seconds: 8, groups: {all: {clients: 4, do: look}}}]}`
+
 // causes are those of the specification that can be planted by a plan. Each is run in
 // pairs of trials.
 var causes = []cause{
@@ -65,11 +73,18 @@ var causes = []cause{
 	{number: 8, name: "one hot row", rules: []int{17}, on: []string{"innodb", "postgres"},
 		params: "table_size: 100k, load_clients: 1, clients: [16], settle_floor: 1s, zipfian_exp: 0.1, tests: [update-zipf]",
 		common: "cache: 256MiB, durability: os", new: every("params: {zipfian_exp: 6}", "innodb", "postgres")},
+	{number: 9, name: "four writers instead of one", rules: []int{19}, on: []string{"sqlite", "bbolt"},
+		params: "table_size: 100k, load_clients: 1, clients: [1], settle_floor: 1s, tests: [update-index]",
+		common: "durability: process", new: every("params: {clients: [4]}", "sqlite", "bbolt")},
 	{number: 10, name: "statements as text", rules: []int{20, 3}, on: []string{"innodb", "postgres"}, params: small + "tests: [point-query]",
 		common: "cache: 256MiB, durability: process", new: every("protocol: text", "innodb", "postgres")},
+	{number: 11, name: "waits are timed", rules: []int{3}, on: []string{"innodb"}, params: small + "tests: [point-query]",
+		common: "cache: 256MiB, durability: process", new: every("options: {waits: true}", "innodb")},
 	{number: 12, name: "log of an eighth", rules: []int{10, 9}, on: []string{"innodb", "postgres"}, params: wide + "tests: [update-nonindex]",
 		common: "cache: 256MiB, durability: process", seconds: 20,
 		new: map[string]string{"innodb": "options: {innodb_log_file_size: 16M}", "postgres": `options: {max_wal_size: 32MB}`}},
+	{number: 13, name: "no filters, absent keys", rules: []int{16}, on: []string{"pebble"}, own: absent,
+		common: "cache: 8MiB, durability: process", base: "options: {bloom_bits: 10}", new: every("options: {bloom_bits: 0}", "pebble")},
 	{number: 14, name: "small memtables", rules: []int{14, 13}, on: []string{"myrocks", "pebble"}, params: small + "tests: [update-index]",
 		common: "cache: 64MiB, durability: process",
 		new:    map[string]string{"myrocks": "options: {rocksdb_db_write_buffer_size: 2M}", "pebble": "options: {memtable_size: 512KiB}"}},
@@ -91,8 +106,10 @@ func (c *cause) plan(engine string) string {
 		seconds = 8
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "name: planted-%d-%s\nworkload: sysbench\n", c.number, engine)
-	fmt.Fprintf(&b, "params: {%s, read_seconds: %d, write_seconds: %d}\ncommon: {%s}\n", c.params, seconds, seconds, c.common)
+	fmt.Fprintf(&b, "name: planted-%d-%s\nworkload: %s\ncommon: {%s}\n", c.number, engine, cmp.Or(c.own, "sysbench"), c.common)
+	if c.own == "" {
+		fmt.Fprintf(&b, "params: {%s, read_seconds: %d, write_seconds: %d}\n", c.params, seconds, seconds)
+	}
 	b.WriteString("trials: 4\ntargets:\n")
 	for _, t := range []struct{ name, set string }{{"base", c.base}, {"new", c.new[engine]}} {
 		set := t.set

@@ -26,6 +26,7 @@ type status struct {
 	mu        sync.Mutex
 	asked     time.Time            // when sizes were
 	lastSizes []engine.Point       // what they were
+	memtable  float64              // the size of MyRocks' memtables; 0: not asked for yet
 	names     map[string]*variable // by the server's name; nil: not wanted
 	own       float64              // queries that were made here
 	found     map[string]float64   // of the last sample, by the name in lower case
@@ -148,6 +149,8 @@ func (t *status) neutralInnoDB(s *engine.Sample, labels []string) {
 		s.Counter(engine.LogSyncs, "count", n, labels...)
 	}
 	s.Gauge(engine.DirtyBytes, "bytes", f["innodb_buffer_pool_pages_dirty"]*f["innodb_page_size"], labels...)
+	s.Gauge(engine.PageSize, "bytes", f["innodb_page_size"], labels...)
+	s.Gauge(engine.CacheHeld, "bytes", f["innodb_buffer_pool_pages_data"]*f["innodb_page_size"], labels...)
 	s.Counter(engine.Stalls, "count", f["innodb_buffer_pool_wait_free"]+f["innodb_log_waits"], labels...)
 	s.Counter(engine.LockWaits, "count", f["innodb_row_lock_waits"], labels...)
 	s.Gauge(engine.SessionsBlocked, "count", f["innodb_row_lock_current_waits"], labels...)
@@ -168,6 +171,7 @@ func (t *status) neutralRocksDB(s *engine.Sample, labels []string) {
 	f := t.found
 	s.Counter(engine.CacheLookups, "count", f["rocksdb_block_cache_data_hit"]+f["rocksdb_block_cache_data_add"], labels...)
 	s.Counter(engine.CacheMisses, "count", f["rocksdb_block_cache_data_add"], labels...)
+	s.Counter(engine.FilterUseful, "count", f["rocksdb_bloom_filter_useful"]+f["rocksdb_bloom_filter_prefix_useful"], labels...)
 	s.Counter(engine.BytesWritten, "bytes", f["rocksdb_wal_bytes"]+f["rocksdb_flush_write_bytes"]+f["rocksdb_compact_write_bytes"], labels...)
 	s.Counter(engine.FlushBytes, "bytes", f["rocksdb_flush_write_bytes"], labels...)
 	s.Counter(engine.CompactedBytes, "bytes", f["rocksdb_compact_write_bytes"], labels...)
@@ -223,6 +227,13 @@ func (t *status) levels(ctx context.Context, s *engine.Sample, labels []string) 
 		}
 	}
 	s.Gauge(engine.CompactionDebt, "bytes", debt, labels...)
+	if t.memtable == 0 {
+		const query = "SELECT VALUE FROM information_schema.ROCKSDB_CF_OPTIONS WHERE CF_NAME = 'default' AND OPTION_TYPE = 'WRITE_BUFFER_SIZE'"
+		if err := t.ask(ctx, query, 0, func(_ []string, n []float64) { t.memtable = n[0] }); err != nil {
+			return err
+		}
+	}
+	s.Gauge(engine.MemtableSize, "bytes", t.memtable, labels...)
 	return nil
 }
 

@@ -133,7 +133,7 @@ func open(c engine.Config, fs vfs.FS) (engine.DB, error) {
 }
 
 func openStore(c engine.Config, set settings, fs vfs.FS) (_ *store, err error) {
-	s := &store{dir: c.Dir, durability: c.Durability, write: pebble.Sync, cache: cmp.Or(set.cache, defaultCache)}
+	s := &store{dir: c.Dir, durability: c.Durability, write: pebble.Sync, cache: cmp.Or(set.cache, defaultCache), memtable: cmp.Or(set.memtable, defaultMemtable)}
 	if c.Durability == model.DurabilityNone || c.Durability == model.DurabilityInterval {
 		s.write = pebble.NoSync
 	}

@@ -27,6 +27,7 @@ type store struct {
 	effective  []engine.Setting
 	stalls     stallClock
 	cache      int64 // bytes for blocks
+	memtable   int64 // bytes of one
 }
 
 // Concurrency is Unisolated: Pebble's batches are atomic, but nothing keeps two
@@ -287,6 +288,7 @@ func (s *store) Counters(out *engine.Sample) error {
 	out.Gauge("pebble.compact.in_progress", "count", float64(m.Compact.NumInProgress))
 	out.Counter("pebble.block_cache.hits", "count", float64(m.BlockCache.Hits))
 	out.Counter("pebble.filter.hits", "count", float64(m.Filter.Hits))
+	out.Counter(engine.FilterUseful, "count", float64(m.Filter.Hits))
 	out.Counter("pebble.filter.misses", "count", float64(m.Filter.Misses))
 	out.Counter("pebble.block_cache.misses", "count", float64(m.BlockCache.Misses))
 	out.Gauge("pebble.block_cache.size_bytes", "bytes", float64(m.BlockCache.Size))
@@ -323,6 +325,7 @@ func (s *store) Counters(out *engine.Sample) error {
 	out.Counter(engine.CompactedBytes, "bytes", float64(compacted))
 	out.Counter(engine.BytesTaken, "bytes", float64(m.WAL.BytesIn))
 	out.Gauge(engine.DirtyBytes, "bytes", float64(m.WAL.Size)) // the log of unflushed data; memtables are allocated in advance
+	out.Gauge(engine.MemtableSize, "bytes", float64(s.memtable))
 	out.Gauge(engine.CompactionDebt, "bytes", float64(m.Compact.EstimatedDebt))
 	out.Counter(engine.Stalls, "count", float64(count))
 	out.Counter(engine.StallTime, "ns", float64(total))

@@ -50,6 +50,7 @@ func (s *store) Counters(out *engine.Sample) error {
 	// miss is a block that was added.
 	out.Counter(engine.CacheLookups, "count", found["rocksdb.block.cache.hit"]+found["rocksdb.block.cache.add"])
 	out.Counter(engine.CacheMisses, "count", found["rocksdb.block.cache.add"])
+	out.Counter(engine.FilterUseful, "count", found["rocksdb.bloom.filter.useful"])
 	out.Counter(engine.BytesWritten, "bytes", found["rocksdb.wal.bytes"]+found["rocksdb.flush.write.bytes"]+found["rocksdb.compact.write.bytes"])
 	out.Counter(engine.LogBytes, "bytes", found["rocksdb.wal.bytes"])
 	out.Counter(engine.FlushBytes, "bytes", found["rocksdb.flush.write.bytes"])

@@ -25,7 +25,8 @@ type Step struct {
 	Base, New Side
 	Notes     []Note // that go before the sums
 	Sums      []*Sum
-	Why       string // why nothing is said of throughput; "" if something is
+	Predicted []Prediction // what the structures should cost
+	Why       string       // why nothing is said of throughput; "" if something is
 }
 
 // Side is what a step's runs on a target have in common.
@@ -83,7 +84,7 @@ func (e *Explanation) step(j *compare.Judgement, s *compare.Step) *Step {
 		}
 	}
 	out.correct()
-	out.Notes = out.notes()
+	out.Notes, out.Predicted = out.notes(), out.predict()
 	v := &view{out, e.Differ}
 	for _, sum := range out.Sums {
 		sum.name(v)
@@ -231,11 +232,13 @@ func clientsOf(runs []run) (out []float64) {
 	return out
 }
 
+// littleKB is so little per unit that nobody cares.
+const littleKB = 0.05
+
 // trivial reports whether so few bytes are read or written per unit that nobody cares.
 func trivial(e *compare.Effect) bool {
-	const little = 0.05 // KB
 	m := metric.ByName(e.Metric())
-	return m != nil && m.Unit == "KB" && max(e.Base.Value, e.New.Value) < little
+	return m != nil && m.Unit == "KB" && max(e.Base.Value, e.New.Value) < littleKB
 }
 
 // usable reports whether a number could be split.

@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"rumbench/engine"
 	"rumbench/internal/account"
@@ -10,11 +11,14 @@ import (
 	"rumbench/internal/result"
 )
 
-// Note is what a reader must know of a step before its causes.
+// Note is what a reader must know of a step beside its causes.
 type Note struct {
 	Rule     Rule
 	Sentence string
 }
+
+// First reports whether the note limits what can be said of causes.
+func (n Note) First() bool { return slices.Contains([]int{1, 2, 23}, n.Rule.Number) }
 
 // notes returns what limits what can be said of a step.
 func (s *Step) notes() (out []Note) {
@@ -24,10 +28,24 @@ func (s *Step) notes() (out []Note) {
 	sides := []*Side{&s.Base, &s.New}
 	for _, side := range sides {
 		if share := side.shared(); share > mostShared {
-			note(1, Law, "other programs had %s of the processors beside %s: rates are not explained by them", quantity.RoughShare(share), side.Target.Name)
+			note(1, Law, "other programs had %s of the processors beside %s, which explain no rates then", quantity.RoughShare(share), side.Target.Name)
 		}
 		if side.Limit == ByClient {
 			note(2, Law, "on %s this measures the client: it was the bottleneck", side.Target.Name)
+		}
+	}
+	if k, ok := s.Of.Own("cpu_us"); ok {
+		for _, side := range sides {
+			misses, reads := side.per("cache_misses", "", k), side.per("device_reads", "", k)
+			if misses > few && reads < alike*misses {
+				note(21, Pattern, "the page cache answers most of what the cache of %s misses: the data is cached twice", side.Target.Name)
+			}
+		}
+	}
+	for _, side := range sides {
+		const pauses = 0.01
+		if share := side.metric("client_gc_pause_ms") / 1e3 / side.seconds(); side.embedded() && share > pauses {
+			note(26, Accounted, "garbage collection paused engine and client for %s of the time on %s", quantity.RoughShare(share), side.Target.Name)
 		}
 	}
 	for _, of := range []struct{ gauge, name string }{{engine.CompactionDebt, "compaction debt"}, {engine.DirtyBytes, "dirty pages"}} {
@@ -67,6 +85,16 @@ func (s *Side) start(gauge string) (sum float64) {
 	}
 	return sum
 }
+
+// seconds returns the mean length of the step.
+func (s *Side) seconds() (sum float64) {
+	for i := range s.runs {
+		sum += s.runs[i].Seconds / float64(len(s.runs))
+	}
+	return sum
+}
+
+func (s *Side) embedded() bool { return len(s.runs) > 0 && s.runs[0].trial.Hosting == result.Embedded }
 
 // before returns the step before the run's; nil if it is the first.
 func (r *run) before() *result.Step {

@@ -122,10 +122,18 @@ func (p *Paragraph) write(e *Explanation) (out []string) {
 		if t := first.rate(); name == "cpu_us" && t != nil && t.Of == Processors && t.Total.Proven() {
 			continue // that is what the throughput's sentence says
 		}
-		out = append(out, p.causes(name)...)
+		causes := p.causes(name)
+		out = append(out, causes...)
+		if len(causes) > 0 || first.sumOf(name) == nil {
+			out = append(out, p.predicted(name)...)
+		}
 	}
+	var notes []string
 	for _, n := range first.Notes {
-		out = append(out, "But "+n.Sentence+".")
+		notes = append(notes, n.Sentence)
+	}
+	if len(notes) > 0 {
+		out = append(out, "But "+strings.Join(notes, "; ")+".")
 	}
 	return out
 }
@@ -223,6 +231,30 @@ func (p *Paragraph) price(sum *Sum) string {
 	return fmt.Sprintf("%s is %s× as great", m, ratio)
 }
 
+// predicted says what the structures of both sides should cost, and do.
+func (p *Paragraph) predicted(name string) (out []string) {
+	for _, of := range p.Steps[0].Predicted {
+		if of.Metric != name {
+			continue
+		}
+		each := func(value func(Prediction) float64) func(*Step) float64 {
+			return func(s *Step) float64 {
+				for _, x := range s.Predicted {
+					if x.Metric == name && x.Side.Target == of.Side.Target {
+						return value(x)
+					}
+				}
+				return math.NaN()
+			}
+		}
+		text := of.compared(
+			p.over(each(func(x Prediction) float64 { return x.Predicted }), quantity.Digits),
+			p.over(each(func(x Prediction) float64 { return x.Measured }), quantity.Digits))
+		out = append(out, strings.ToUpper(text[:1])+text[1:]+".")
+	}
+	return out
+}
+
 // part says which part of a difference a cause is, where that is proven.
 func (p *Paragraph) part(name string, c Cause) string {
 	if math.IsNaN(c.Share) {
@@ -240,6 +272,9 @@ func (p *Paragraph) part(name string, c Cause) string {
 	}, quantity.RoughShare)
 	if len(p.Steps) == 1 && !math.IsNaN(c.ShareLow) && c.ShareHigh-c.ShareLow > 0.5 {
 		return ", " + roughly(c.Share)
+	}
+	if c.Share > 1 {
+		return ", more than all of it"
 	}
 	return " (" + shares + " of it)"
 }

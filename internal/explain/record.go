@@ -33,9 +33,14 @@ type Record struct {
 // first, then the sums by their differences.
 func (e *Explanation) Records() (out []Record) {
 	for _, s := range e.Steps {
-		for _, n := range s.Notes {
-			out = append(out, Record{Step: s.Of.Name, Base: e.Base.Name, New: e.New.Name, Evidence: n.Rule.Evidence, Rule: n.Rule.Number, Sentence: n.Sentence})
+		note := func(first bool) {
+			for _, n := range s.Notes {
+				if n.First() == first {
+					out = append(out, Record{Step: s.Of.Name, Base: e.Base.Name, New: e.New.Name, Evidence: n.Rule.Evidence, Rule: n.Rule.Number, Sentence: n.Sentence})
+				}
+			}
 		}
+		note(true)
 		for _, sum := range s.Sums {
 			for _, c := range sum.Causes {
 				out = append(out, Record{
@@ -45,6 +50,11 @@ func (e *Explanation) Records() (out []Record) {
 				})
 			}
 		}
+		for _, p := range s.Predicted {
+			out = append(out, Record{Step: s.Of.Name, Base: e.Base.Name, New: e.New.Name, Metric: p.Metric, Per: p.Per, Item: Item("model of " + p.Side.Target.Name),
+				From: known(p.Predicted), To: known(p.Measured), Sentence: p.sentence()})
+		}
+		note(false)
 	}
 	return out
 }

@@ -10,6 +10,7 @@ import (
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/quantity"
+	"rumbench/internal/stat"
 )
 
 // Evidence is how strongly a rule may speak.
@@ -76,10 +77,16 @@ var timings = []naming{
 		return fmt.Sprintf("sessions wait %s for the %s", v.change(s, c), c.Item)
 	}},
 	{Rule{5, Accounted}, []Item{roleItem(engine.RoleIO)}, nil, says("sessions wait %s for files of tables and indexes")},
+	{Rule{19, Law}, inside, serial, func(v *view, s *Sum, c *Cause) string {
+		return lasts(v, s, c) + ": more clients do not help while the processors idle, so they wait for one another"
+	}},
 	{Rule{2, Accounted}, []Item{Client, Between}, nil, says("the client takes %s")},
 	{Rule{2, Accounted}, []Item{roleItem(engine.RoleClient)}, nil, says("sessions wait %s for their clients")},
 	{Rule{20, Accounted}, []Item{Server, roleItem(engine.RoleExecuting), roleItem(engine.RoleNetwork)}, otherProtocol, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + v.also("protocol")
+	}},
+	{Rule{16, Accounted}, append([]Item{Server}, inside...), filtersLess, func(v *view, s *Sum, c *Cause) string {
+		return usesCPU(v, s, c) + v.filters()
 	}},
 	{Rule{15, Pattern}, []Item{Server, InCalls}, compressed, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + v.also("compression")
@@ -88,6 +95,9 @@ var timings = []naming{
 		return usesCPU(v, s, c) + "; " + v.reads() + v.also("cache")
 	}},
 	{Rule{5, Accounted}, []Item{threadItem(account.ThreadIO)}, nil, says("sessions wait %s for devices")},
+	{Rule{25, Pattern}, []Item{Server}, otherClients, func(v *view, s *Sum, c *Cause) string {
+		return usesCPU(v, s, c) + " with another number of clients: perhaps they contend for memory, which nothing counts here"
+	}},
 	{Rule{6, Accounted}, []Item{Server}, moreRows, func(v *view, s *Sum, c *Cause) string {
 		k, _ := v.Of.Own("cpu_us")
 		rows := instead(quantity.Digits, v.Base.per("rows_examined", "", k), v.New.per("rows_examined", "", k))
@@ -95,7 +105,9 @@ var timings = []naming{
 	}},
 	{Rule{20, Accounted}, []Item{roleItem(engine.RoleNetwork)}, nil, says("sessions send for %s")},
 	{Rule{3, Law}, []Item{threadItem(account.ThreadQueue)}, nil, says("sessions wait %s for a processor")},
-	{Rule{3, Accounted}, append([]Item{Server, Kernel, threadItem(account.ThreadCPU)}, inside...), nil, usesCPU},
+	{Rule{3, Accounted}, append([]Item{Server, Kernel, threadItem(account.ThreadCPU)}, inside...), nil, func(v *view, s *Sum, c *Cause) string {
+		return usesCPU(v, s, c) + v.also("waits")
+	}},
 }
 
 // amounts are the rules for items of bytes, likewise.
@@ -126,6 +138,9 @@ var amounts = []naming{
 		return "files of tables and indexes take " + v.change(s, c) + " of the live data" + v.also("compression")
 	}},
 	{Rule{0, Accounted}, []Item{Data}, nil, says("files of tables and indexes take %s of the live data")},
+	{Rule{16, Accounted}, []Item{Lookups, Reads, Misses}, filtersLess, func(v *view, s *Sum, c *Cause) string {
+		return fmt.Sprintf("%s: %s", c.Item, v.change(s, c)) + v.filters()
+	}},
 	{Rule{6, Accounted}, []Item{Lookups}, nil, says("it looks for %s pages or blocks")},
 	{Rule{5, Accounted}, []Item{Misses}, nil, func(v *view, s *Sum, c *Cause) string {
 		return "the cache misses " + instead(quantity.RoughShare, c.Base, c.New) + " of what it is asked for" + v.also("cache")
@@ -186,10 +201,10 @@ func lasts(v *view, s *Sum, c *Cause) string {
 }
 
 func ifServer(v *view, text string) string {
-	if len(v.New.runs) > 0 && v.New.runs[0].trial.Hosting == "server" {
-		return text
+	if v.New.embedded() {
+		return ""
 	}
-	return ""
+	return text
 }
 
 // change returns an item's values per unit, the new one first: “410 µs instead of 336 µs”.
@@ -259,7 +274,44 @@ func (v *view) reads() string {
 	return "it reads " + instead(kb, v.Base.per("read_kb", "", k), v.New.per("read_kb", "", k))
 }
 
-func moreRows(v *view, _ *Sum, c *Cause) bool { return v.moves("rows_examined", c, 0.1) }
+// filtersLess reports whether filters spared less where there is more of the item.
+func filtersLess(v *view, _ *Sum, c *Cause) bool {
+	base, known := v.Base.growth(engine.FilterUseful)
+	new, ok := v.New.growth(engine.FilterUseful)
+	const matters = 0.1 // of a table per unit
+	return ok && known && math.Abs(new-base) > matters && (new < base) == (c.New > c.Base)
+}
+
+func (v *view) filters() string {
+	base, _ := v.Base.growth(engine.FilterUseful)
+	new, _ := v.New.growth(engine.FilterUseful)
+	return fmt.Sprintf("; filters spare it %s tables", instead(quantity.Digits, base, new))
+}
+
+func otherClients(v *view, s *Sum, c *Cause) bool {
+	more, of := v.clients()
+	return of > 0 && apart(of, 1, 0.1) && more == (c.New > c.Base)
+}
+
+// clients returns whether the new side has more clients, and how many times as many.
+func (v *view) clients() (more bool, times float64) {
+	base, new := stat.Mean(clientsOf(v.Base.runs)), stat.Mean(clientsOf(v.New.runs))
+	return new > base, new / base
+}
+
+// serial reports whether more clients do no more, although processors idle: then one of
+// them works at a time.
+func serial(v *view, s *Sum, _ *Cause) bool {
+	const gain = 0.25
+	more, times := v.clients()
+	side := &v.New
+	if !more {
+		side = &v.Base
+	}
+	return apart(times, 1, 0.5) && math.Abs(s.Total.Log) < gain*math.Abs(math.Log(times)) && side.Limit != ByProcessors
+}
+
+func moreRows(v *view, _ *Sum, c *Cause) bool { return v.more("rows_examined", c) }
 
 func otherProtocol(v *view, _ *Sum, _ *Cause) bool { return v.differs("protocol") }
 func compressed(v *view, _ *Sum, _ *Cause) bool    { return v.differs("compression") }

@@ -174,6 +174,9 @@ type Step struct {
 	Access       workload.Access `json:"access,omitempty"`
 	BeforeWrites bool            `json:"before_writes,omitempty"`
 
+	// Touches are as the workload declared them.
+	Touches []workload.Touch `json:"touches,omitempty"`
+
 	// OwnSQL are the operations in which the engine executed SQL of the user's own.
 	OwnSQL []string `json:"own_sql,omitempty"`
 

@@ -103,6 +103,7 @@ func (t *trial) step(ctx context.Context, step *workload.Step) error {
 	s := &result.Step{Name: step.Name, Doc: step.Doc, Started: time.Now(), Primary: step.Primary, WritesPer: step.WritesPer, Status: result.Complete}
 	s.Base, s.Axes, s.Warmup, s.Creates, s.Judged = step.Base, step.Axes, step.Warmup, step.Creates, step.Judged
 	s.Access, s.BeforeWrites = cmp.Or(step.Access, workload.OtherAccess), step.BeforeWrites
+	s.Touches = step.Touches
 	s.Groups = groupsOf(step)
 	defer t.started.Store(nil)
 	// The step's description is written first, so that its series can be read if

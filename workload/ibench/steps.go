@@ -185,10 +185,26 @@ func (r *run) writes(name string, rows, batch int64) *plan {
 	p.Doc += "?"
 	work := batches(rows, batch)
 	r.addGroup(p, writer, workload.Group{Name: "insert", Work: work, RowsPerOp: batch})
+	p.Touches = r.touches()
 	if r.p.Bool("deletes") {
 		r.addGroup(p, deleter, workload.Group{Name: "delete", Work: work, RowsPerOp: batch})
 	}
 	return p
+}
+
+// touches returns the entries of secondary indexes that a row inserted, and one deleted
+// for it, comes with; the keys of both are in order.
+func (r *run) touches() (out []workload.Touch) {
+	each := 1.0
+	if r.p.Bool("deletes") {
+		each = 2
+	}
+	for t := range r.tables {
+		for _, index := range r.indexNames(t) {
+			out = append(out, workload.Touch{Table: tableName(t), Index: index, PerUnit: each / float64(r.tables), Changes: true})
+		}
+	}
+	return out
 }
 
 func (r *run) settle() *plan {

@@ -192,6 +192,7 @@ func (r *run) testStep(entry string, t *test, l level) workload.Step {
 	}
 	s.Primary = g.Ops[0].Whole()
 	s.WritesPer = s.Primary
+	s.Touches = r.touches(t, l)
 	s.Groups = []workload.Group{g}
 	s.Open = func(ctx context.Context, env workload.Env) (workload.Stage, error) {
 		return r.openTest(ctx, s.Name, t, l, env)
@@ -305,4 +306,20 @@ func (r *run) settle(name string) workload.Step {
 		Name: name, Settle: workload.NewSettle(r.p.Duration("settle_floor"), r.size*int64(r.tables)),
 		Doc: "The engine comes to rest: deferred work is done before the next steps.",
 	}
+}
+
+// touches returns what a query of a test touches at random; nothing is said where some ids
+// are drawn more often than others.
+func (r *run) touches(t *test, l level) (out []workload.Touch) {
+	if r.p.String("distribution") != uniform {
+		return nil
+	}
+	for table := range int(l.tables) {
+		for i, index := range []string{"", indexName(table)} {
+			if n := t.touches[i]; n > 0 {
+				out = append(out, workload.Touch{Table: tableName(table), Index: index, PerUnit: n / float64(l.tables), Changes: t.writes})
+			}
+		}
+	}
+	return out
 }

@@ -23,6 +23,9 @@ type test struct {
 	spread      bool // clients are spread over the tables, one table each
 	own         bool // every event takes a row that no other has taken
 	rows        bool // costs are per row of the table, not per query
+	// touches are the rows, and the entries of the secondary index, that a query reads or
+	// changes at random.
+	touches [2]float64
 	// define completes the test, if it depends on parameters or on its number.
 	define func(t *test, d *definitions, n int64)
 }
@@ -50,14 +53,14 @@ type definitions struct {
 // random-points-10 is random-points-N with ten points. What depends on the
 // number, or on parameters, is set by define.
 var tests = []test{
-	{name: "oltp_point_select", doc: "How fast is a row read by key?", blocks: one(pointSelect)},
+	{name: "oltp_point_select", touches: [2]float64{1, 0}, doc: "How fast is a row read by key?", blocks: one(pointSelect)},
 	{name: "oltp_read_only", doc: "How fast are transactions of reads: points and four kinds of ranges?", transaction: true, define: func(t *test, d *definitions, _ int64) { t.blocks = d.reads(d.rangeSize) }},
 	{name: "oltp_read_write", define: func(t *test, d *definitions, _ int64) { t.readWrite(d, d.rangeSize) }},
 	{name: "oltp_write_only", doc: "How fast are transactions of writes: two updates, a delete and an insert?", transaction: true, writes: true, define: onlyWrites},
-	{name: "oltp_update_index", doc: "How fast is an indexed column changed?", writes: true, define: func(t *test, d *definitions, _ int64) {
+	{name: "oltp_update_index", touches: [2]float64{1, 2}, doc: "How fast is an indexed column changed?", writes: true, define: func(t *test, d *definitions, _ int64) {
 		t.blocks = []block{{times(d.p.Int("index_updates"), d.updateK())}}
 	}},
-	{name: "oltp_update_non_index", doc: "How fast is a column without an index changed?", writes: true, define: func(t *test, d *definitions, _ int64) {
+	{name: "oltp_update_non_index", touches: [2]float64{1, 0}, doc: "How fast is a column without an index changed?", writes: true, define: func(t *test, d *definitions, _ int64) {
 		t.blocks = []block{{times(d.p.Int("non_index_updates"), updateC(1, randomID))}}
 	}},
 	{name: "oltp_insert", doc: "How fast are rows inserted one by one?", writes: true, blocks: one(appendNew)},
@@ -66,8 +69,8 @@ var tests = []test{
 	{name: "select_random_ranges", doc: "How fast are several ranges of a secondary index counted in one query?", single: true, define: func(t *test, d *definitions, _ int64) {
 		t.blocks = one(randomRanges(int(d.p.Int("number_of_ranges")), d.p.Int("delta")))
 	}},
-	{name: "point-query", doc: "How fast is a row read by key?", blocks: one(pointSelect)},
-	{name: "select", doc: "How fast is a row read by key (its column pad)?", blocks: one(get("point", 1, randomID, colPad))},
+	{name: "point-query", touches: [2]float64{1, 0}, doc: "How fast is a row read by key?", blocks: one(pointSelect)},
+	{name: "select", touches: [2]float64{1, 0}, doc: "How fast is a row read by key (its column pad)?", blocks: one(get("point", 1, randomID, colPad))},
 	{name: "point-transactions", doc: "How fast are transactions of point selects only?", transaction: true, define: func(t *test, d *definitions, _ int64) { t.blocks = d.points() }},
 	{name: "simple-ranges", doc: "How fast is a range of rows read by key?", define: func(t *test, d *definitions, _ int64) { t.blocks = one(simpleRange(d.rangeSize)) }},
 	{name: "random-points-N", doc: "How fast are %d random rows read by one list of keys?", define: func(t *test, _ *definitions, n int64) { t.blocks = one(get("points", int(n), randomIDs(int(n)), colC)) }},
@@ -82,8 +85,8 @@ var tests = []test{
 	{name: "range-notcovered-si", doc: "How fast is a range of a secondary index read that is not covering?", blocks: one(betweenSecondary("range", idRange(listed+1), colK, colC))},
 	{name: "scan", doc: "How fast is a whole table read, without returning rows?", spread: true, rows: true, blocks: one(scanAll)},
 	{name: "update-inlist", doc: fmt.Sprintf("How fast are %d random rows updated by one statement?", listed), writes: true, blocks: one(updateC(listed, randomIDs(listed)))},
-	{name: "update-index", doc: "How fast is an indexed column changed?", writes: true, define: oneUpdateK},
-	{name: "update-nonindex", doc: "How fast is a column without an index changed?", writes: true, blocks: one(updateC(1, randomID))},
+	{name: "update-index", touches: [2]float64{1, 2}, doc: "How fast is an indexed column changed?", writes: true, define: oneUpdateK},
+	{name: "update-nonindex", touches: [2]float64{1, 0}, doc: "How fast is a column without an index changed?", writes: true, blocks: one(updateC(1, randomID))},
 	{name: "update-index-trx", doc: "How fast is an indexed column changed, one update per transaction?", writes: true, transaction: true, define: oneUpdateK},
 	{name: "update-nonindex-trx", doc: "How fast is a column without an index changed, one update per transaction?", writes: true, transaction: true, blocks: one(updateC(1, randomID))},
 	{name: "update-one", doc: "How fast do all clients change the same row of a table?", writes: true, blocks: one(updateC(1, firstID))},

@@ -1,0 +1,248 @@
+package explain
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"rumbench/engine"
+	"rumbench/internal/account"
+	"rumbench/internal/compare"
+	"rumbench/internal/metric"
+	"rumbench/internal/quantity"
+	"rumbench/internal/result"
+	"rumbench/workload"
+)
+
+// Prediction is a cost that a structure must have by a model, beside what was measured.
+// It is evidence for no cause: it tells which costs are those of the structure, and which
+// ask for another explanation.
+type Prediction struct {
+	Side      *Side
+	Metric    string
+	Per       string
+	Predicted float64 // KB per unit
+	Measured  float64
+}
+
+// Fits reports whether the structure accounts for what was measured.
+func (p Prediction) Fits() bool {
+	r := p.Measured / p.Predicted
+	return r >= 0.8 && r <= 1.25
+}
+
+func (p Prediction) sentence() string {
+	return p.compared(quantity.Digits(p.Predicted), quantity.Digits(p.Measured))
+}
+
+func (p Prediction) compared(predicted, measured string) string {
+	verb := "reads"
+	if p.Metric == "write_kb" {
+		verb = "writes"
+	}
+	text := fmt.Sprintf("by the model of its structure %s %s %s KB per %s, measured are %s", p.Side.Target.Name, verb, predicted, p.Per, measured)
+	if p.Fits() {
+		return text + ", as such a structure must"
+	}
+	return text + fmt.Sprintf(": %s× as much, which the model does not explain", quantity.Digits(p.Measured/p.Predicted))
+}
+
+// predict returns what both sides' structures should cost.
+func (s *Step) predict() (out []Prediction) {
+	for _, side := range []*Side{&s.Base, &s.New} {
+		for _, of := range []struct {
+			metric string
+			model  func(*run, compare.Key) float64 // KB per unit; NaN if it does not apply
+		}{{"read_kb", (*run).treeReads}, {"write_kb", (*run).treeWrites}, {"write_kb", (*run).mergeWrites}} {
+			k, ok := s.Of.Own(of.metric)
+			if !ok {
+				continue
+			}
+			if sum := s.sumOf(of.metric); sum != nil {
+				k = sum.Effect.New.Key // of the metric that stands in where others disturbed the device
+			}
+			p := Prediction{Side: side, Metric: of.metric, Per: k.Per}
+			for i := range side.runs {
+				r := &side.runs[i]
+				p.Predicted += of.model(r, k) / float64(len(side.runs))
+				p.Measured += r.value(k.Metric, "", k) / float64(len(side.runs))
+			}
+			if p.Predicted > littleKB && !math.IsNaN(p.Measured) {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}
+
+// tree is a B-tree that is updated in place, as a run touches it.
+type tree struct {
+	page    float64 // bytes
+	touched []leaves
+}
+
+// leaves are the pages of an index of which any is touched with the same probability.
+type leaves struct {
+	workload.Touch
+	pages float64
+	miss  float64 // the share of touches whose page is not in the cache
+}
+
+// tree returns the tree that a run touches at random, if the engine has one.
+func (r *run) tree() (tree, bool) {
+	page, ok := account.Gauge(r.Counters, engine.PageSize)
+	held, known := account.Gauge(r.Counters, engine.CacheHeld)
+	if !ok || !known || page <= 0 || len(r.Touches) == 0 {
+		return tree{}, false
+	}
+	out := tree{page: page}
+	for _, t := range r.Touches {
+		bytes := r.size(t)
+		if bytes <= 0 {
+			return tree{}, false
+		}
+		out.touched = append(out.touched, leaves{Touch: t, pages: bytes / page})
+	}
+	out.cache(held / page)
+	return out, true
+}
+
+// cache finds the misses of a cache of so many pages that drops the least recently used:
+// a page is found if it was touched in the last units, as many as touch so many different
+// pages. After Che, Tung and Wang, “Hierarchical web caching systems” (2002). Of one index
+// it is what the cache has no room for.
+func (t *tree) cache(room float64) {
+	age, all := 0.0, 0.0
+	for _, l := range t.touched {
+		all += l.pages
+	}
+	if room >= all {
+		return
+	}
+	holds := func(units float64) (pages float64) {
+		for _, l := range t.touched {
+			pages += l.pages * -math.Expm1(-units*l.PerUnit/l.pages)
+		}
+		return pages
+	}
+	high := 1.0
+	for holds(high) < room {
+		high *= 2
+	}
+	for low, i := 0.0, 0; i < 60; i++ {
+		if age = (low + high) / 2; holds(age) < room {
+			low = age
+		} else {
+			high = age
+		}
+	}
+	for i := range t.touched {
+		l := &t.touched[i]
+		l.miss = math.Exp(-age * l.PerUnit / l.pages)
+	}
+}
+
+// treeReads predicts reads: each touch of a page that is not in the cache.
+func (r *run) treeReads(compare.Key) (kb float64) {
+	t, ok := r.tree()
+	if !ok {
+		return math.NaN()
+	}
+	for _, l := range t.touched {
+		kb += l.PerUnit * l.miss * t.page / 1024
+	}
+	return kb
+}
+
+// treeWrites predicts writes: a changed page is written when it has to leave the cache, or
+// once for all changes while the log fills, whichever is more often; then twice if the
+// engine writes pages twice; and the log.
+func (r *run) treeWrites(k compare.Key) float64 {
+	t, ok := r.tree()
+	room, known := account.Gauge(r.Counters, engine.CheckpointLimit)
+	log := r.value("part_kb", string(account.LogPart), k)
+	if !ok || !known || !(log > 0) {
+		return math.NaN()
+	}
+	units := room / 1024 / log // while the log fills
+	pages := 0.0
+	for _, l := range t.touched {
+		again := distinct(units*l.PerUnit, l.pages)
+		switch {
+		case !l.Changes:
+		case units > r.units && again > l.miss:
+			return math.NaN() // the step is too short: pages are written after it
+		default:
+			pages += l.PerUnit * max(l.miss, again)
+		}
+	}
+	copies := 1.0
+	if twice := r.value("part_kb", string(account.DoublewritePart), k); twice > 0 {
+		copies = 2
+	}
+	return pages*t.page/1024*copies + log
+}
+
+// distinct returns how many different of so many pages one touch of all comes to, if each
+// touches any of them: Cardenas, CACM 18 (1975).
+func distinct(touches, pages float64) float64 {
+	if touches <= 0 || pages <= 0 {
+		return 0
+	}
+	return pages * -math.Expm1(-touches/pages) / touches
+}
+
+// mergeWrites predicts what a leveled LSM tree writes: the log, each memtable once, and
+// what is flushed again at each level, as often as the level is greater than the one above;
+// of that somewhat less, as levels are not always full. After “Find an optimal leveled
+// LSM tree” (smalldatum.blogspot.com, 2019-10).
+func (r *run) mergeWrites(k compare.Key) float64 {
+	memtable, ok := account.Gauge(r.Counters, engine.MemtableSize)
+	log, flush := r.value("part_kb", string(account.LogPart), k), r.value("part_kb", string(account.FlushPart), k)
+	taken, known := account.Counter(r.Counters, engine.BytesTaken)
+	flushed, counted := account.Counter(r.Counters, engine.FlushBytes)
+	size := r.mean("data_bytes")
+	if !ok || !known || !counted || math.IsNaN(log+flush) || !(taken > 0 && flushed > 0 && size > 0) {
+		return math.NaN()
+	}
+	const full, greatest = 0.8, 10 // measured in the source; how many times greater a level is at most
+	fanout := size / (memtable * flushed / taken)
+	levels := max(1, math.Ceil(math.Log(fanout)/math.Log(greatest)))
+	return log + flush*(1+full*levels*math.Pow(max(1, fanout), 1/levels))
+}
+
+// size returns the bytes of what is touched in the middle of the step: by the sizes at the
+// end of it or, as they are not always read, of the next step that has them, for as many
+// live data.
+func (r *run) size(t workload.Touch) float64 {
+	object := t.Table
+	if t.Index != "" {
+		object += "." + t.Index
+	}
+	from := slices.IndexFunc(r.trial.Steps, func(s result.Step) bool { return s.Name == r.Name })
+	for i := from; i < len(r.trial.Steps); i++ {
+		s := &r.trial.Steps[i]
+		at := slices.IndexFunc(s.Sizes, func(z engine.Size) bool { return z.Object == object })
+		if then := number(s, "live_bytes"); at >= 0 && then > 0 {
+			return float64(s.Sizes[at].Bytes) * r.mean("live_bytes") / then
+		}
+	}
+	return 0
+}
+
+// mean returns a number of a run's database in the middle of the step.
+func (r *run) mean(name string) float64 {
+	before := 0.0
+	if b := r.before(); b != nil {
+		before = number(b, name)
+	}
+	return (before + number(r.Step, name)) / 2
+}
+
+// number returns a number of the whole of a step; 0 if it has none.
+func number(s *result.Step, name string) float64 {
+	if row := metric.Find(s.Rows, name, "", ""); row != nil {
+		return row.Value
+	}
+	return 0
+}

@@ -1,0 +1,151 @@
+package explain
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"rumbench/engine"
+	"rumbench/internal/account"
+	"rumbench/internal/compare"
+	"rumbench/internal/metric"
+	"rumbench/internal/observe"
+	"rumbench/internal/result"
+	"rumbench/workload"
+)
+
+// distinct is what counting different pages gives.
+func TestDistinct(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, c := range []struct{ touches, pages int }{{10, 1000}, {1000, 1000}, {5000, 300}} {
+		sum := 0
+		const repeats = 200
+		for range repeats {
+			seen := map[int]bool{}
+			for range c.touches {
+				seen[r.IntN(c.pages)] = true
+			}
+			sum += len(seen)
+		}
+		want := float64(sum) / repeats / float64(c.touches)
+		if got := distinct(float64(c.touches), float64(c.pages)); math.Abs(got-want) > 0.01 {
+			t.Errorf("%d touches of %d pages: %v per touch, counted %v", c.touches, c.pages, got, want)
+		}
+	}
+}
+
+// The misses of a cache are those of one that drops the least recently used of several
+// indexes that are touched at different rates.
+func TestCache(t *testing.T) {
+	const room = 600
+	tr := tree{page: 1, touched: []leaves{
+		{Touch: workload.Touch{PerUnit: 1}, pages: 1500}, {Touch: workload.Touch{PerUnit: 2}, pages: 300}, {Touch: workload.Touch{PerUnit: 0.5}, pages: 900},
+	}}
+	tr.cache(room)
+	counted := leastRecentlyUsed(tr.touched, room)
+	for i, l := range tr.touched {
+		if math.Abs(l.miss-counted[i]) > 0.02 {
+			t.Errorf("index %d: %.3f of its touches miss, counted %.3f", i, l.miss, counted[i])
+		}
+	}
+	tr.touched = []leaves{{Touch: workload.Touch{PerUnit: 3}, pages: 1000}}
+	if tr.cache(250); math.Abs(tr.touched[0].miss-0.75) > 1e-9 {
+		t.Errorf("of one index %v miss, want what does not fit, 0.75", tr.touched[0].miss)
+	}
+	tr.touched[0].miss = 0
+	if tr.cache(1000); tr.touched[0].miss != 0 {
+		t.Error("what fits misses")
+	}
+}
+
+// leastRecentlyUsed counts the misses of such a cache, per touch of each index.
+func leastRecentlyUsed(of []leaves, room int) []float64 {
+	type page struct{ index, no int }
+	r := rand.New(rand.NewPCG(3, 4))
+	last := map[page]int{}
+	misses, touches := make([]float64, len(of)), make([]float64, len(of))
+	total := 0.0
+	for _, l := range of {
+		total += l.PerUnit
+	}
+	const warm, end = 20_000, 60_000
+	for now := range end {
+		x, i := r.Float64()*total, 0
+		for x > of[i].PerUnit {
+			x -= of[i].PerUnit
+			i++
+		}
+		p := page{i, r.IntN(int(of[i].pages))}
+		_, hit := last[p]
+		last[p] = now
+		if now >= warm {
+			touches[i]++
+			if !hit {
+				misses[i]++
+			}
+		}
+		if len(last) > room {
+			oldest := p
+			for q, at := range last {
+				if at < last[oldest] {
+					oldest = q
+				}
+			}
+			delete(last, oldest)
+		}
+	}
+	for i := range misses {
+		misses[i] /= touches[i]
+	}
+	return misses
+}
+
+// inserts is a run that inserts into one index of 1000 pages, of which the cache holds
+// 400, with a log that has room for 2000 inserts, of which it has 1 KB each.
+func inserts(twice float64) *run {
+	const page, units = 16384, 10_000
+	gauge := func(name string, v float64) observe.Change {
+		return observe.Change{Name: name, Kind: engine.Gauge, Unit: "bytes", Value: v}
+	}
+	step := result.Step{
+		Name: "insert", Seconds: 10, Primary: "insert", WritesPer: "insert",
+		Touches:  []workload.Touch{{Table: "t", Index: "i", PerUnit: 1, Changes: true}},
+		Sizes:    []engine.Size{{Object: "t.i", Bytes: 1000 * page, Kind: engine.Estimate}},
+		Counters: []observe.Change{gauge(engine.PageSize, page), gauge(engine.CacheHeld, 400*page), gauge(engine.CheckpointLimit, 2000*1024)},
+		Rows: []metric.Row{
+			{Metric: "live_bytes", Value: 1e6},
+			{Metric: "part_kb", Op: string(account.LogPart), Per: "insert row", Value: 1},
+			{Metric: "part_kb", Op: string(account.DoublewritePart), Per: "insert row", Value: twice},
+		},
+	}
+	before := result.Step{Name: "load", Rows: []metric.Row{{Metric: "live_bytes", Value: 1e6}}}
+	trial := &result.Trial{Steps: []result.Step{before, step}}
+	return &run{Step: &trial.Steps[1], trial: trial, units: units}
+}
+
+func TestTree(t *testing.T) {
+	k := compare.Key{Metric: "write_kb", Per: "insert row"}
+	r := inserts(0)
+	if got, want := r.treeReads(k), 0.6*16; math.Abs(got-want) > 1e-9 {
+		t.Errorf("%v KB are read, want %v: 600 of 1000 pages are not in the cache", got, want)
+	}
+	// 2000 inserts touch 1000·(1−e⁻²) pages: less than one each, and less than what misses.
+	if got, want := r.treeWrites(k), 0.6*16+1; math.Abs(got-want) > 1e-9 {
+		t.Errorf("%v KB are written, want %v", got, want)
+	}
+	if got, want := inserts(10).treeWrites(k), 2*0.6*16+1; math.Abs(got-want) > 1e-9 {
+		t.Errorf("%v KB are written with pages twice, want %v", got, want)
+	}
+	r.Counters[1].Value = 1e9 // all is in the cache: the log decides
+	if got, want := r.treeWrites(k), 0.5*(1-math.Exp(-2))*16+1; math.Abs(got-want) > 1e-9 {
+		t.Errorf("%v KB are written where the log decides, want %v", got, want)
+	}
+	r.units = 100
+	if got := r.treeWrites(k); !math.IsNaN(got) {
+		t.Errorf("%v KB are written in a step in which the log never fills", got)
+	}
+	r.Touches = nil
+	if got := r.treeReads(k); !math.IsNaN(got) {
+		t.Errorf("%v KB are read where nobody knows what is touched", got)
+	}
+}
