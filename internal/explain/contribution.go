@@ -55,6 +55,21 @@ type sample struct {
 	clients [2][]float64
 }
 
+// alike makes the sheets split the server's CPU alike: only where threads are counted in
+// all of them are those that serve sessions apart.
+func (s *sample) alike() {
+	split := func(x sheet) bool { return x.find(Serving).value > 0 }
+	all := slices.Concat(s.base, s.new)
+	if !slices.ContainsFunc(all, split) || !slices.ContainsFunc(all, func(x sheet) bool { return !split(x) }) {
+		return
+	}
+	for _, sheets := range [][]sheet{s.base, s.new} {
+		for i := range sheets {
+			sheets[i] = sheets[i].merge(Server, Serving, Behind)
+		}
+	}
+}
+
 // items returns all items, in the order of the sheets.
 func (s *sample) items() (out []Item) {
 	for _, x := range slices.Concat(s.base, s.new) {

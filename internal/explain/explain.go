@@ -197,6 +197,7 @@ func (s *Step) sum(e *compare.Effect, of Ledger, design stat.Design, sign float6
 			*side.to = append(*side.to, x)
 		}
 	}
+	data.alike()
 	if of == Sessions || of == Threads {
 		data.clients = [2][]float64{clientsOf(s.Base.runs), clientsOf(s.New.runs)}
 		if slices.Equal(data.clients[0], data.clients[1]) {

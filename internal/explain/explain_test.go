@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/account"
 	"rumbench/internal/compare"
 	"rumbench/internal/explain"
 	"rumbench/internal/metric"
@@ -26,6 +27,7 @@ type state struct {
 	knobs          map[string]string
 	clientBound    bool
 	debt           float64 // bytes, before the step
+	serving        float64 // µs of server, the threads of sessions
 }
 
 const queries = 10_000
@@ -53,6 +55,9 @@ func (s state) trial(target string, n int) *result.Trial {
 		put("cache_hit_ratio", "", "", 1-s.misses/s.lookup)
 	}
 	put("db_bytes", "", "", 1e9)
+	if s.serving > 0 {
+		put("thread_us", account.ThreadCPU, "query", s.serving)
+	}
 	rest := 4*seconds*1e6/queries - s.commit - s.in
 	for role, v := range map[string]float64{"commit": s.commit, "executing": s.in, "client": rest} {
 		if v > 0 {
@@ -190,5 +195,27 @@ func TestRecordsAreStable(t *testing.T) {
 	}
 	if !strings.Contains(texts[0], `"ledger":"processors"`) || !strings.Contains(texts[0], fmt.Sprintf(`"item":"%s"`, explain.Server)) {
 		t.Error(texts[0])
+	}
+}
+
+// The CPU of sessions and of background threads is told apart where both sides count it.
+func TestServing(t *testing.T) {
+	base, of := usual(), usual()
+	base.serving, of.server, of.serving = 70, 140, 71
+	sum := func(of state) *explain.Sum {
+		for _, s := range explained(base, of, 6, 5).Steps[0].Sums {
+			if s.Metric == "cpu_us" {
+				return s
+			}
+		}
+		t.Fatal("no sum of CPU")
+		return nil
+	}
+	if named := sum(of).Named(); len(named) != 1 || named[0].Item != explain.Behind {
+		t.Errorf("background threads use 40 µs more, named are %+v", named)
+	}
+	of.serving = 0
+	if named := sum(of).Named(); len(named) != 1 || named[0].Item != explain.Server {
+		t.Errorf("only one side counts threads, named are %+v", named)
 	}
 }

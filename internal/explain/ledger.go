@@ -34,6 +34,8 @@ type Item string
 // (account.Part).
 const (
 	Server  Item = "server"         // CPU of the engine's processes, or of an embedded engine without its client
+	Serving Item = "sessions' CPU"  // of Server, the threads that serve sessions, where they are counted
+	Behind  Item = "background CPU" // of Server, all other threads then
 	Client  Item = "clients"        // CPU of the clients; a role of sessions is called client
 	Kernel  Item = "kernel threads" // CPU of write-back, the journal and the like
 	Others  Item = "other programs"
@@ -111,6 +113,19 @@ func (s sheet) close(total float64, as Item) sheet {
 		return nil
 	}
 	return append(s, entry{item: as, value: max(0, rest)})
+}
+
+// merge replaces items by their sum.
+func (s sheet) merge(as Item, of ...Item) (out sheet) {
+	sum := entry{item: as}
+	for _, e := range s {
+		if e.item == as || slices.Contains(of, e.item) {
+			sum.value += e.value
+		} else {
+			out = append(out, e)
+		}
+	}
+	return append(out, sum)
 }
 
 // run is a run with its units.
@@ -235,7 +250,11 @@ func (r *run) splitCPU(k compare.Key) sheet {
 	if math.IsNaN(server) {
 		return nil
 	}
-	return sheet{{item: Server, value: server}}.close(all, Client)
+	of := sheet{{item: Server, value: server}}
+	if serving := r.value("thread_us", account.ThreadCPU, k); serving > 0 && serving <= server {
+		of = sheet{{item: Serving, value: serving}, {item: Behind, value: server - serving}}
+	}
+	return of.close(all, Client)
 }
 
 func (r *run) splitWrites(k compare.Key) (out sheet) {

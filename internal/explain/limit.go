@@ -43,6 +43,23 @@ func limitOf(runs []run) Limit {
 	return Unlimited
 }
 
+// wall returns how many times as much a side could do if nothing limited it but the
+// processors; 0 where they limit it, or are shared.
+func (s *Side) wall() float64 {
+	if s.Limit == ByProcessors || s.Limit == ByClient || s.Limit == Unlimited || s.shared() > mostShared {
+		return 0
+	}
+	var used float64
+	for i := range s.runs {
+		x := s.runs[i].processors()
+		if x == nil {
+			return 0
+		}
+		used += (1 - x.find(Idle).value/x.total()) / float64(len(s.runs))
+	}
+	return 1 / used
+}
+
 func (r *run) limit() Limit {
 	if slices.ContainsFunc(r.Warnings, func(w metric.Warning) bool { return w.Code == metric.ClientBound }) {
 		return ByClient

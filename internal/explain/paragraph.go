@@ -161,20 +161,28 @@ func (p *Paragraph) effect(e *Explanation) string {
 	return text + "."
 }
 
-// limits says what limits the two.
+// limits says what limits the two, and how far the next limit is.
 func (s *Step) limits() string {
 	b, n := s.Base.Limit, s.New.Limit
+	text := ""
 	switch {
 	case b == n && b == Unlimited:
 		return ""
 	case b == n:
-		return fmt.Sprintf("Both are limited by %s.", b)
+		text = fmt.Sprintf("Both are limited by %s.", b)
 	case b == Unlimited:
-		return fmt.Sprintf("%s is limited by %s.", s.New.Target.Name, n)
+		text = fmt.Sprintf("%s is limited by %s.", s.New.Target.Name, n)
 	case n == Unlimited:
-		return fmt.Sprintf("%s is limited by %s.", s.Base.Target.Name, b)
+		text = fmt.Sprintf("%s is limited by %s.", s.Base.Target.Name, b)
+	default:
+		text = fmt.Sprintf("%s is limited by %s, %s by %s.", s.Base.Target.Name, b, s.New.Target.Name, n)
 	}
-	return fmt.Sprintf("%s is limited by %s, %s by %s.", s.Base.Target.Name, b, s.New.Target.Name, n)
+	for _, side := range []*Side{&s.Base, &s.New} {
+		if w := side.wall(); w > 1 {
+			text += fmt.Sprintf(" Without that the processors would let %s do at most %s× as much.", side.Target.Name, quantity.Digits(w))
+		}
+	}
+	return text
 }
 
 // causes says what a number's difference consists of; nothing where no item is proven.

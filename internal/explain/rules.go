@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"rumbench/engine"
@@ -48,6 +49,7 @@ var (
 	commits = []Item{roleItem(engine.RoleCommit), roleItem(engine.RoleLog)}
 	latches = []Item{roleItem(engine.RoleMetadata), roleItem(engine.RoleSnapshot), roleItem(engine.RoleIndex), roleItem(engine.RoleBuffer)}
 	inside  = []Item{roleItem(engine.RoleExecuting), roleItem(engine.RoleCPU), InCalls}
+	served  = []Item{Server, Serving}
 	paged   = []Item{partItem(account.PagesPart), partItem(account.DoublewritePart)}
 	waits   = append(append([]Item{roleItem(engine.RoleIO)}, commits...), inside...)
 )
@@ -82,30 +84,30 @@ var timings = []naming{
 	}},
 	{Rule{2, Accounted}, []Item{Client, Between}, nil, says("the client takes %s")},
 	{Rule{2, Accounted}, []Item{roleItem(engine.RoleClient)}, nil, says("sessions wait %s for their clients")},
-	{Rule{20, Accounted}, []Item{Server, roleItem(engine.RoleExecuting), roleItem(engine.RoleNetwork)}, otherProtocol, func(v *view, s *Sum, c *Cause) string {
+	{Rule{20, Accounted}, append([]Item{roleItem(engine.RoleExecuting), roleItem(engine.RoleNetwork)}, served...), otherProtocol, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + v.also("protocol")
 	}},
-	{Rule{16, Accounted}, append([]Item{Server}, inside...), filtersLess, func(v *view, s *Sum, c *Cause) string {
+	{Rule{16, Accounted}, slices.Concat(served, inside), filtersLess, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + v.filters()
 	}},
-	{Rule{15, Pattern}, []Item{Server, InCalls}, compressed, func(v *view, s *Sum, c *Cause) string {
+	{Rule{15, Pattern}, append([]Item{InCalls, Behind}, served...), compressed, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + v.also("compression")
 	}},
-	{Rule{5, Accounted}, append([]Item{Server, threadItem(account.ThreadCPU)}, inside...), moreReads, func(v *view, s *Sum, c *Cause) string {
+	{Rule{5, Accounted}, slices.Concat(served, []Item{threadItem(account.ThreadCPU)}, inside), moreReads, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + "; " + v.reads() + v.also("cache")
 	}},
 	{Rule{5, Accounted}, []Item{threadItem(account.ThreadIO)}, nil, says("sessions wait %s for devices")},
-	{Rule{25, Pattern}, []Item{Server}, otherClients, func(v *view, s *Sum, c *Cause) string {
+	{Rule{25, Pattern}, served, otherClients, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + " with another number of clients: perhaps they contend for memory, which nothing counts here"
 	}},
-	{Rule{6, Accounted}, []Item{Server}, moreRows, func(v *view, s *Sum, c *Cause) string {
+	{Rule{6, Accounted}, served, moreRows, func(v *view, s *Sum, c *Cause) string {
 		k, _ := v.Of.Own("cpu_us")
 		rows := instead(quantity.Digits, v.Base.per("rows_examined", "", k), v.New.per("rows_examined", "", k))
 		return fmt.Sprintf("%s; it looks at %s rows", usesCPU(v, s, c), rows)
 	}},
 	{Rule{20, Accounted}, []Item{roleItem(engine.RoleNetwork)}, nil, says("sessions send for %s")},
 	{Rule{3, Law}, []Item{threadItem(account.ThreadQueue)}, nil, says("sessions wait %s for a processor")},
-	{Rule{3, Accounted}, append([]Item{Server, Kernel, threadItem(account.ThreadCPU)}, inside...), nil, func(v *view, s *Sum, c *Cause) string {
+	{Rule{3, Accounted}, slices.Concat(served, []Item{Behind, Kernel, threadItem(account.ThreadCPU)}, inside), nil, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + v.also("waits")
 	}},
 }
@@ -181,6 +183,10 @@ func usesCPU(v *view, s *Sum, c *Cause) string {
 	switch c.Item {
 	case Server:
 		return "it needs " + v.change(s, c) + " of CPU" + ifServer(v, " in the server")
+	case Serving:
+		return "its sessions need " + v.change(s, c) + " of CPU"
+	case Behind:
+		return "its background threads need " + v.change(s, c) + " of CPU"
 	case Kernel:
 		return "the kernel's threads need " + v.change(s, c)
 	}
