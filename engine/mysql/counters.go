@@ -228,8 +228,13 @@ func (t *status) levels(ctx context.Context, s *engine.Sample, labels []string) 
 	}
 	s.Gauge(engine.CompactionDebt, "bytes", debt, labels...)
 	if t.memtable == 0 {
-		const query = "SELECT VALUE FROM information_schema.ROCKSDB_CF_OPTIONS WHERE CF_NAME = 'default' AND OPTION_TYPE = 'WRITE_BUFFER_SIZE'"
-		if err := t.ask(ctx, query, 0, func(_ []string, n []float64) { t.memtable = n[0] }); err != nil {
+		// The second is a limit for all memtables together; 0: there is none.
+		const query = "SELECT VALUE, @@rocksdb_db_write_buffer_size FROM information_schema.ROCKSDB_CF_OPTIONS WHERE CF_NAME = 'default' AND OPTION_TYPE = 'WRITE_BUFFER_SIZE'"
+		if err := t.ask(ctx, query, 0, func(_ []string, n []float64) {
+			if t.memtable = n[0]; n[1] > 0 {
+				t.memtable = min(n[0], n[1])
+			}
+		}); err != nil {
 			return err
 		}
 	}

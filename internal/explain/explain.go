@@ -315,6 +315,16 @@ func (s *Sum) Named() (out []Cause) {
 	return out
 }
 
+// dozes reports whether sessions spend much of their time asleep or waiting for devices,
+// which the kernel does not tell apart.
+func (s *Side) dozes() bool {
+	const much = 0.2
+	return len(s.runs) > 0 && !slices.ContainsFunc(s.runs, func(r run) bool {
+		x := r.threads()
+		return !(x.find(threadItem(account.ThreadAsleepOrIO)).value > much*x.total())
+	})
+}
+
 // mostShared is the share of the processors that other programs may have had.
 const mostShared = 0.10
 

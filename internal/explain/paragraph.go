@@ -68,11 +68,22 @@ func (e *Explanation) Paragraphs() (out []Paragraph) {
 		}
 		out[i].Steps = append(out[i].Steps, s)
 	}
-	slices.SortStableFunc(out, func(a, b Paragraph) int { return cmp.Compare(b.weight(), a.weight()) })
+	slices.SortStableFunc(out, func(a, b Paragraph) int {
+		return cmp.Or(cmp.Compare(a.aside(), b.aside()), cmp.Compare(b.weight(), a.weight()))
+	})
 	for i := range out {
 		out[i].Sentences = out[i].write(e)
 	}
 	return out
+}
+
+// aside is 1 for steps that are no test of access to rows, such as loads: they come after
+// those that are.
+func (p *Paragraph) aside() int {
+	if compare.GroupOf(p.Steps[0].Of) == compare.Other {
+		return 1
+	}
+	return 0
 }
 
 // weight is the median difference of the steps × their number.
@@ -220,6 +231,9 @@ func (p *Paragraph) causes(name string) []string {
 	text := lead + strings.Join(parts, "; ") + "."
 	if rest := sum.Unexplained(); rest >= 0.05 && named[0].Proven() {
 		text += fmt.Sprintf(" Not explained: %s.", quantity.RoughShare(rest))
+		if name == throughput && rest > half && p.Steps[0].Base.dozes() && p.Steps[0].New.dozes() {
+			text += " Sessions slept, or waited for devices: with sysctl kernel.task_delayacct=1 the kernel tells these apart."
+		}
 	}
 	return []string{text}
 }

@@ -58,6 +58,9 @@ var (
 // first that holds.
 var timings = []naming{
 	{Rule{1, Law}, []Item{Others, Steal}, nil, says("other programs had %s of the processors")},
+	{Rule{13, Law}, slices.Concat(commits, inside), moreStalls, func(v *view, s *Sum, c *Cause) string {
+		return fmt.Sprintf("%s: the engine held up writes for %s of the time", lasts(v, s, c), instead(quantity.RoughShare, v.Base.stalled(), v.New.stalled()))
+	}},
 	{Rule{4, Law}, waits, slowDevice, func(v *view, s *Sum, c *Cause) string {
 		base, new := v.Base.request(), v.New.request()
 		return fmt.Sprintf("%s; the device took %s for a request", lasts(v, s, c), instead(quantity.Micros, base, new))
@@ -97,6 +100,11 @@ var timings = []naming{
 		return usesCPU(v, s, c) + "; " + v.reads() + v.also("cache")
 	}},
 	{Rule{5, Accounted}, []Item{threadItem(account.ThreadIO)}, nil, says("sessions wait %s for devices")},
+	{Rule{9, Pattern}, served, morePagesLogged, func(v *view, s *Sum, c *Cause) string {
+		k := s.writes(v)
+		base, new := v.Base.per("part_kb", string(account.FullPagesPart), k), v.New.per("part_kb", string(account.FullPagesPart), k)
+		return fmt.Sprintf("%s; whole pages in the log: %s", usesCPU(v, s, c), instead(kb, base, new)) + v.also("max_wal_size", "checkpoint_timeout")
+	}},
 	{Rule{25, Pattern}, served, otherClients, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + " with another number of clients: perhaps they contend for memory, which nothing counts here"
 	}},
@@ -279,6 +287,26 @@ func (v *view) reads() string {
 	}
 	return "it reads " + instead(kb, v.Base.per("read_kb", "", k), v.New.per("read_kb", "", k))
 }
+
+// morePagesLogged reports whether more pages are logged whole where there is more of the
+// item: by a quarter of a page per unit at least.
+func morePagesLogged(v *view, s *Sum, c *Cause) bool {
+	const matters = 2 // KB
+	k := s.writes(v)
+	base, new := v.Base.per("part_kb", string(account.FullPagesPart), k), v.New.per("part_kb", string(account.FullPagesPart), k)
+	return math.Abs(new-base) > matters && (new > base) == (c.New > c.Base)
+}
+
+// moreStalls reports whether the engine held up writes for much more of the time where
+// there is more of the item.
+func moreStalls(v *view, _ *Sum, c *Cause) bool {
+	const matters = 0.2
+	base, new := v.Base.stalled(), v.New.stalled()
+	return math.Abs(new-base) > matters && (new > base) == (c.New > c.Base)
+}
+
+// stalled returns for which share of the time the engine held up writes.
+func (s *Side) stalled() float64 { return s.metric("engine_stall_s") / s.seconds() }
 
 // filtersLess reports whether filters spared less where there is more of the item.
 func filtersLess(v *view, _ *Sum, c *Cause) bool {
