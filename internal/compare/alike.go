@@ -94,6 +94,9 @@ func Apart(a, b *Target) (out []Difference) {
 	version("rumbench version", func(t *result.Trial) string { return t.Versions.Value("rumbench") })
 	for _, name := range sortedNames(x.Knobs, y.Knobs) {
 		of, other := x.Knobs[name], y.Knobs[name]
+		if name == "durability" {
+			continue // said above, with what it means
+		}
 		if name == "cache" {
 			of, other = x.Cache(), y.Cache()
 		}
