@@ -81,7 +81,7 @@ var causes = []cause{
 	{number: 11, name: "waits are timed", rules: []int{3}, on: []string{"innodb"}, params: small + "tests: [point-query]",
 		common: "cache: 256MiB, durability: process", new: every("options: {waits: true}", "innodb")},
 	{number: 12, name: "log of an eighth", rules: []int{10, 9}, on: []string{"innodb", "postgres"}, params: wide + "tests: [update-nonindex]",
-		common: "cache: 256MiB, durability: process", seconds: 20,
+		common: "cache: 256MiB, durability: os", seconds: 20,
 		new: map[string]string{"innodb": "options: {innodb_log_file_size: 16M}", "postgres": `options: {max_wal_size: 32MB}`}},
 	{number: 13, name: "no filters, absent keys", rules: []int{16}, on: []string{"pebble"}, own: absent,
 		common: "cache: 8MiB, durability: process", base: "options: {bloom_bits: 10}", new: every("options: {bloom_bits: 0}", "pebble")},

@@ -37,6 +37,10 @@ func views(release int, schema string) []view {
 // was made, and on a standby, replayed.
 const position = `CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_insert_lsn() END - '0/0'`
 
+// checkpointAfter is how much log a checkpoint is requested after, as the server computes
+// it: the log of the checkpoint before is kept until one is done.
+const checkpointAfter = `pg_size_bytes(current_setting('max_wal_size')) / (1 + current_setting('checkpoint_completion_target')::float8)`
+
 // What the server has written of tables and indexes, in bytes: pages written
 // by checkpoints, by the background writer, and by the sessions themselves.
 // Files of the log that are filled with zeros in advance are not in it, nor,
@@ -61,6 +65,8 @@ func engineView(major int) view {
 	return view{points: []point{
 		size("engine.bytes_written", "("+position+")::float8 + "+pages), size("engine.page_bytes", pages),
 		{name: "engine.checkpoint_bytes", unit: "bytes", gauge: true, expr: "(" + position + ") - ((SELECT redo_lsn FROM pg_control_checkpoint()) - '0/0')"},
+		{name: "engine.checkpoint_limit_bytes", unit: "bytes", gauge: true, expr: checkpointAfter},
+		{name: "engine.page_size_bytes", unit: "bytes", gauge: true, expr: "current_setting('block_size')::float8"},
 		size("engine.log_bytes", position), size("postgres.wal.position", position),
 	}}
 }

@@ -88,11 +88,11 @@ type leaves struct {
 	miss  float64 // the share of touches whose page is not in the cache
 }
 
-// tree returns the tree that a run touches at random, if the engine has one.
+// tree returns the tree that a run touches at random, if the engine has one. An engine
+// that relies on the page cache does not say what its own holds; there nothing misses.
 func (r *run) tree() (tree, bool) {
 	page, ok := account.Gauge(r.Counters, engine.PageSize)
-	held, known := account.Gauge(r.Counters, engine.CacheHeld)
-	if !ok || !known || page <= 0 || len(r.Touches) == 0 {
+	if !ok || page <= 0 || len(r.Touches) == 0 {
 		return tree{}, false
 	}
 	out := tree{page: page}
@@ -103,7 +103,9 @@ func (r *run) tree() (tree, bool) {
 		}
 		out.touched = append(out.touched, leaves{Touch: t, pages: bytes / page})
 	}
-	out.cache(held / page)
+	if held, own := account.Gauge(r.Counters, engine.CacheHeld); own {
+		out.cache(held / page)
+	}
 	return out, true
 }
 
@@ -145,7 +147,7 @@ func (t *tree) cache(room float64) {
 // treeReads predicts reads: each touch of a page that is not in the cache.
 func (r *run) treeReads(compare.Key) (kb float64) {
 	t, ok := r.tree()
-	if !ok {
+	if _, own := account.Gauge(r.Counters, engine.CacheHeld); !ok || !own {
 		return math.NaN()
 	}
 	for _, l := range t.touched {
@@ -156,15 +158,21 @@ func (r *run) treeReads(compare.Key) (kb float64) {
 
 // treeWrites predicts writes: a changed page is written when it has to leave the cache, or
 // once for all changes while the log fills, whichever is more often; then twice if the
-// engine writes pages twice; and the log.
+// engine writes pages twice, or logs them whole; and the log.
 func (r *run) treeWrites(k compare.Key) float64 {
+	part := func(p account.Part) float64 {
+		if v := r.value("part_kb", string(p), k); v > 0 {
+			return v
+		}
+		return 0 // also where it is not known
+	}
 	t, ok := r.tree()
 	room, known := account.Gauge(r.Counters, engine.CheckpointLimit)
-	log := r.value("part_kb", string(account.LogPart), k)
-	if !ok || !known || !(log > 0) {
+	log, whole := part(account.LogPart), part(account.FullPagesPart)
+	if !ok || !known || log+whole == 0 {
 		return math.NaN()
 	}
-	units := room / 1024 / log // while the log fills
+	units := room / 1024 / (log + whole) // while the log fills
 	pages := 0.0
 	for _, l := range t.touched {
 		again := distinct(units*l.PerUnit, l.pages)
@@ -177,7 +185,7 @@ func (r *run) treeWrites(k compare.Key) float64 {
 		}
 	}
 	copies := 1.0
-	if twice := r.value("part_kb", string(account.DoublewritePart), k); twice > 0 {
+	if whole > 0 || part(account.DoublewritePart) > 0 {
 		copies = 2
 	}
 	return pages*t.page/1024*copies + log

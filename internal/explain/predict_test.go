@@ -140,6 +140,10 @@ func TestTree(t *testing.T) {
 	if got, want := r.treeWrites(k), 0.5*(1-math.Exp(-2))*16+1; math.Abs(got-want) > 1e-9 {
 		t.Errorf("%v KB are written where the log decides, want %v", got, want)
 	}
+	r.Rows = append(r.Rows, metric.Row{Metric: "part_kb", Op: string(account.FullPagesPart), Per: "insert row", Value: 3})
+	if got, want := r.treeWrites(k), 2*2*(1-math.Exp(-0.5))*16+1; math.Abs(got-want) > 1e-9 {
+		t.Errorf("%v KB are written with whole pages in the log, want %v: 500 inserts fill it", got, want)
+	}
 	r.units = 100
 	if got := r.treeWrites(k); !math.IsNaN(got) {
 		t.Errorf("%v KB are written in a step in which the log never fills", got)
