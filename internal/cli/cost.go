@@ -17,6 +17,7 @@ import (
 	"rumbench/internal/hint"
 	"rumbench/internal/page"
 	"rumbench/internal/quantity"
+	"rumbench/internal/structure"
 	"rumbench/workload"
 )
 
@@ -293,9 +294,15 @@ func (v *costView) prices() page.Block {
 			}
 		}
 		at := tree.Add("%s: %s", n.Target.Name, strings.Join(parts, ", "))
-		v.against(n, func(format string, args ...any) { at.Add(format, args...) })
+		add := func(format string, args ...any) { at.Add(format, args...) }
+		v.moves(n, add)
+		v.against(n, add)
 	}
 	v.cheapest(&tree)
+	for _, p := range cost.ByPages(v.step, v.targets) {
+		tree.Add("%s writes %s KB and %s pages per %s, by %s (error up to %s KB)", p.Engine, quantity.Digits(p.Fixed), quantity.Digits(p.Pages), p.Per,
+			quantity.Count(p.Sizes, "page size"), quantity.Digits(p.Residual))
+	}
 	return tree
 }
 
@@ -308,6 +315,20 @@ func deviceText(b cost.Bill) string {
 	return text
 }
 
+// moves says what would change the price most.
+func (v *costView) moves(n *cost.Need, add func(format string, args ...any)) {
+	const most = 3
+	var parts []string
+	for _, m := range v.card.Moves(n) {
+		if len(parts) < most {
+			parts = append(parts, fmt.Sprintf("%s %+.0f %% and %+.0f %%", m.What, 100*m.Halved, 100*m.Doubled))
+		}
+	}
+	if len(parts) > 0 {
+		add("halved and doubled, the price changes by: %s", strings.Join(parts, "; "))
+	}
+}
+
 // against holds space against writes, as docs/cost.md explains.
 func (v *costView) against(n *cost.Need, add func(format string, args ...any)) {
 	if n.Unlike != "" {
@@ -316,6 +337,12 @@ func (v *costView) against(n *cost.Need, add func(format string, args ...any)) {
 	}
 	add("space amplification %s, write amplification %s: (space − 1)·(write − 1) = %s, which is 1 for an index+log structure at any fill",
 		quantity.Digits(n.Space.Value), quantity.Digits(n.Write.Value), quantity.Digits(cost.Yardstick(n.Space.Value, n.Write.Value)))
+	if n.Fanout > 1 {
+		levels := structure.Levels(n.Fanout)
+		leveled := structure.Leveled(n.Fanout, levels)
+		add("by the model a leveled LSM tree of %s memtables in %s has space amplification %s and writes %s by merges alone",
+			quantity.Digits(n.Fanout), quantity.Count(levels, "level"), quantity.Digits(leveled.Space), quantity.Digits(leveled.Write))
+	}
 	switch d := n.Demand(v.card); {
 	case v.card.Device.Price > 0:
 		add("the cheapest index+log structure is not computed: space and writes have no prices of their own, as devices are bought whole")

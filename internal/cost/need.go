@@ -46,6 +46,7 @@ type Need struct {
 	// against each other.
 	Space, Write Range
 	Unlike       string
+	Fanout       float64 // of an LSM tree: how many memtables large the data is; 0: it is none
 	// Missing is what is not known; Remarks say how the rest was computed, and Refused why
 	// nothing is said.
 	Missing []Gap
@@ -99,6 +100,7 @@ func Of(s *compare.Step, t *compare.Target, ask Ask) (n Need) {
 	n.Memory = m.whole("server_memory_bytes")
 	m.disk(ask)
 	m.amplifications()
+	n.Fanout = m.fanout()
 	if cpus, err := strconv.ParseFloat(t.Trials[0].Host.Value("cpus usable"), 64); err == nil && cpus > 0 {
 		n.Busy = n.Cores.Value / cpus * n.Most.Value / n.Rate
 	}

@@ -180,3 +180,58 @@ func TestCards(t *testing.T) {
 		}
 	}
 }
+
+// What moves a price is what it is made of.
+func TestMoves(t *testing.T) {
+	n := &Need{Cores: Range{Value: 2}, WrittenBytes: Range{Value: 10 * mb}, ReadsPerS: Range{Value: 0}, Disk: Range{Value: 100e9}}
+	c := &Card{GB: 0.1, IOPS: Tier{Price: 0.01}, IOKB: 4, Core: 10} // space 10, I/O 25.6, processors 20
+	price := c.Price(n).Sum()
+	near(t, "price", price, 55.6, 1e-9)
+	want := map[string][2]float64{
+		"operations a second":      {-0.5 * 45.6, 45.6},
+		"KB written per operation": {-0.5 * 25.6, 25.6},
+		"KB that count as one I/O": {25.6, -0.5 * 25.6},
+		"CPU per operation":        {-10, 20},
+		"space":                    {-5, 10},
+	}
+	moves := c.Moves(n)
+	if len(moves) != len(want) || moves[0].What != "operations a second" {
+		t.Errorf("%+v", moves)
+	}
+	for _, m := range moves {
+		near(t, m.What+" halved", m.Halved*price, want[m.What][0], 1e-9)
+		near(t, m.What+" doubled", m.Doubled*price, want[m.What][1], 1e-9)
+	}
+}
+
+// Targets of one engine with pages of several sizes show what is written per page; an LSM
+// tree shows how many memtables large it is.
+func TestStructures(t *testing.T) {
+	gauge := func(of *result.Trial, engineName, name string, v float64) *result.Trial {
+		of.Engine = engineName
+		of.Steps[0].Counters = []observe.Change{{Name: name, Kind: engine.Gauge, Unit: "bytes", Value: v}}
+		return of
+	}
+	paged := func(target string, page, written float64) *result.Trial {
+		of := gauge(trial(target, 1, 4000), "mysql", engine.PageSize, page*1024)
+		for i := range of.Steps[0].Rows {
+			if r := &of.Steps[0].Rows[i]; r.Metric == "write_kb" {
+				r.Value = written
+			}
+		}
+		return of
+	}
+	c := compare.New([]*result.Trial{paged("a", 4, 6), paged("b", 16, 18), gauge(trial("c", 1, 4000), "pebble", engine.MemtableSize, 12e6)})
+	got := ByPages(c.Steps[0], c.Targets)
+	if len(got) != 1 || got[0].Engine != "mysql" || got[0].Sizes != 2 || got[0].Per != "insert row" {
+		t.Fatalf("%+v", got)
+	}
+	near(t, "fixed KB", got[0].Fixed, 2, 1e-9)
+	near(t, "pages", got[0].InPlace.Pages, 1, 1e-9)
+	for i, want := range []float64{0, 0, 1000} {
+		near(t, "memtables", Of(c.Steps[0], c.Targets[i], Ask{}).Fanout, want, 1e-9)
+	}
+	if got := ByPages(c.Steps[0], c.Targets[1:]); len(got) != 0 {
+		t.Errorf("one page size makes %+v", got)
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/quantity"
 	"rumbench/internal/result"
+	"rumbench/internal/structure"
 	"rumbench/workload"
 )
 
@@ -83,9 +84,9 @@ type tree struct {
 
 // leaves are the pages of an index of which any is touched with the same probability.
 type leaves struct {
-	workload.Touch
-	pages float64
-	miss  float64 // the share of touches whose page is not in the cache
+	structure.Leaves
+	changes bool
+	miss    float64 // the share of touches whose page is not in the cache
 }
 
 // tree returns the tree that a run touches at random, if the engine has one. An engine
@@ -96,52 +97,20 @@ func (r *run) tree() (tree, bool) {
 		return tree{}, false
 	}
 	out := tree{page: page}
+	var pages []structure.Leaves
 	for _, t := range r.Touches {
-		bytes := r.size(t)
-		if bytes <= 0 {
+		of := structure.Leaves{Pages: r.size(t) / page, PerUnit: t.PerUnit}
+		if of.Pages <= 0 {
 			return tree{}, false
 		}
-		out.touched = append(out.touched, leaves{Touch: t, pages: bytes / page})
+		out.touched, pages = append(out.touched, leaves{Leaves: of, changes: t.Changes}), append(pages, of)
 	}
 	if held, own := account.Gauge(r.Counters, engine.CacheHeld); own {
-		out.cache(held / page)
+		for i, miss := range structure.Misses(held/page, pages) {
+			out.touched[i].miss = miss
+		}
 	}
 	return out, true
-}
-
-// cache finds the misses of a cache of so many pages that drops the least recently used:
-// a page is found if it was touched in the last units, as many as touch so many different
-// pages. After Che, Tung and Wang, “Hierarchical web caching systems” (2002). Of one index
-// it is what the cache has no room for.
-func (t *tree) cache(room float64) {
-	age, all := 0.0, 0.0
-	for _, l := range t.touched {
-		all += l.pages
-	}
-	if room >= all {
-		return
-	}
-	holds := func(units float64) (pages float64) {
-		for _, l := range t.touched {
-			pages += l.pages * -math.Expm1(-units*l.PerUnit/l.pages)
-		}
-		return pages
-	}
-	high := 1.0
-	for holds(high) < room {
-		high *= 2
-	}
-	for low, i := 0.0, 0; i < 60; i++ {
-		if age = (low + high) / 2; holds(age) < room {
-			low = age
-		} else {
-			high = age
-		}
-	}
-	for i := range t.touched {
-		l := &t.touched[i]
-		l.miss = math.Exp(-age * l.PerUnit / l.pages)
-	}
 }
 
 // treeReads predicts reads: each touch of a page that is not in the cache.
@@ -175,9 +144,9 @@ func (r *run) treeWrites(k compare.Key) float64 {
 	units := room / 1024 / (log + whole) // while the log fills
 	pages := 0.0
 	for _, l := range t.touched {
-		again := distinct(units*l.PerUnit, l.pages)
+		again := structure.Distinct(units*l.PerUnit, l.Pages)
 		switch {
-		case !l.Changes:
+		case !l.changes:
 		case units > r.units && again > l.miss:
 			return math.NaN() // the step is too short: pages are written after it
 		default:
@@ -191,19 +160,8 @@ func (r *run) treeWrites(k compare.Key) float64 {
 	return pages*t.page/1024*copies + log
 }
 
-// distinct returns how many different of so many pages one touch of all comes to, if each
-// touches any of them: Cardenas, CACM 18 (1975).
-func distinct(touches, pages float64) float64 {
-	if touches <= 0 || pages <= 0 {
-		return 0
-	}
-	return pages * -math.Expm1(-touches/pages) / touches
-}
-
-// mergeWrites predicts what a leveled LSM tree writes: the log, each memtable once, and
-// what is flushed again at each level, as often as the level is greater than the one above;
-// of that somewhat less, as levels are not always full. After “Find an optimal leveled
-// LSM tree” (smalldatum.blogspot.com, 2019-10).
+// mergeWrites predicts what a leveled LSM tree writes: its log, each memtable, and the
+// merges of what is flushed.
 func (r *run) mergeWrites(k compare.Key) float64 {
 	memtable, ok := account.Gauge(r.Counters, engine.MemtableSize)
 	log, flush := r.value("part_kb", string(account.LogPart), k), r.value("part_kb", string(account.FlushPart), k)
@@ -213,10 +171,8 @@ func (r *run) mergeWrites(k compare.Key) float64 {
 	if !ok || !known || !counted || math.IsNaN(log+flush) || !(taken > 0 && flushed > 0 && size > 0) {
 		return math.NaN()
 	}
-	const full, greatest = 0.8, 10 // measured in the source; how many times greater a level is at most
-	fanout := size / (memtable * flushed / taken)
-	levels := max(1, math.Ceil(math.Log(fanout)/math.Log(greatest)))
-	return log + flush*(1+full*levels*math.Pow(max(1, fanout), 1/levels))
+	fanout := max(1, size/(memtable*flushed/taken)) // a memtable is compressed when it is flushed
+	return log + flush*(1+structure.Leveled(fanout, structure.Levels(fanout)).Write)
 }
 
 // size returns the bytes of what is touched in the middle of the step: by the sizes at the

@@ -2,7 +2,6 @@ package explain
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"rumbench/engine"
@@ -13,92 +12,6 @@ import (
 	"rumbench/internal/result"
 	"rumbench/workload"
 )
-
-// distinct is what counting different pages gives.
-func TestDistinct(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	for _, c := range []struct{ touches, pages int }{{10, 1000}, {1000, 1000}, {5000, 300}} {
-		sum := 0
-		const repeats = 200
-		for range repeats {
-			seen := map[int]bool{}
-			for range c.touches {
-				seen[r.IntN(c.pages)] = true
-			}
-			sum += len(seen)
-		}
-		want := float64(sum) / repeats / float64(c.touches)
-		if got := distinct(float64(c.touches), float64(c.pages)); math.Abs(got-want) > 0.01 {
-			t.Errorf("%d touches of %d pages: %v per touch, counted %v", c.touches, c.pages, got, want)
-		}
-	}
-}
-
-// The misses of a cache are those of one that drops the least recently used of several
-// indexes that are touched at different rates.
-func TestCache(t *testing.T) {
-	const room = 600
-	tr := tree{page: 1, touched: []leaves{
-		{Touch: workload.Touch{PerUnit: 1}, pages: 1500}, {Touch: workload.Touch{PerUnit: 2}, pages: 300}, {Touch: workload.Touch{PerUnit: 0.5}, pages: 900},
-	}}
-	tr.cache(room)
-	counted := leastRecentlyUsed(tr.touched, room)
-	for i, l := range tr.touched {
-		if math.Abs(l.miss-counted[i]) > 0.02 {
-			t.Errorf("index %d: %.3f of its touches miss, counted %.3f", i, l.miss, counted[i])
-		}
-	}
-	tr.touched = []leaves{{Touch: workload.Touch{PerUnit: 3}, pages: 1000}}
-	if tr.cache(250); math.Abs(tr.touched[0].miss-0.75) > 1e-9 {
-		t.Errorf("of one index %v miss, want what does not fit, 0.75", tr.touched[0].miss)
-	}
-	tr.touched[0].miss = 0
-	if tr.cache(1000); tr.touched[0].miss != 0 {
-		t.Error("what fits misses")
-	}
-}
-
-// leastRecentlyUsed counts the misses of such a cache, per touch of each index.
-func leastRecentlyUsed(of []leaves, room int) []float64 {
-	type page struct{ index, no int }
-	r := rand.New(rand.NewPCG(3, 4))
-	last := map[page]int{}
-	misses, touches := make([]float64, len(of)), make([]float64, len(of))
-	total := 0.0
-	for _, l := range of {
-		total += l.PerUnit
-	}
-	const warm, end = 20_000, 60_000
-	for now := range end {
-		x, i := r.Float64()*total, 0
-		for x > of[i].PerUnit {
-			x -= of[i].PerUnit
-			i++
-		}
-		p := page{i, r.IntN(int(of[i].pages))}
-		_, hit := last[p]
-		last[p] = now
-		if now >= warm {
-			touches[i]++
-			if !hit {
-				misses[i]++
-			}
-		}
-		if len(last) > room {
-			oldest := p
-			for q, at := range last {
-				if at < last[oldest] {
-					oldest = q
-				}
-			}
-			delete(last, oldest)
-		}
-	}
-	for i := range misses {
-		misses[i] /= touches[i]
-	}
-	return misses
-}
 
 // inserts is a run that inserts into one index of 1000 pages, of which the cache holds
 // 400, with a log that has room for 2000 inserts, of which it has 1 KB each.

@@ -50,6 +50,7 @@ var (
 	latches = []Item{roleItem(engine.RoleMetadata), roleItem(engine.RoleSnapshot), roleItem(engine.RoleIndex), roleItem(engine.RoleBuffer)}
 	inside  = []Item{roleItem(engine.RoleExecuting), roleItem(engine.RoleCPU), InCalls}
 	served  = []Item{Server, Serving}
+	spoken  = append([]Item{roleItem(engine.RoleExecuting), roleItem(engine.RoleNetwork)}, served...)
 	paged   = []Item{partItem(account.PagesPart), partItem(account.DoublewritePart)}
 	waits   = append(append([]Item{roleItem(engine.RoleIO)}, commits...), inside...)
 )
@@ -59,7 +60,8 @@ var (
 var timings = []naming{
 	{Rule{1, Law}, []Item{Others, Steal}, nil, says("other programs had %s of the processors")},
 	{Rule{13, Law}, slices.Concat(commits, inside), moreStalls, func(v *view, s *Sum, c *Cause) string {
-		return fmt.Sprintf("%s: the engine held up writes for %s of the time", lasts(v, s, c), instead(quantity.RoughShare, v.Base.stalled(), v.New.stalled()))
+		held := instead(quantity.RoughShare, v.Base.stalled(), v.New.stalled())
+		return fmt.Sprintf("%s: the engine held up writes for %s of the time", lasts(v, s, c), held)
 	}},
 	{Rule{4, Law}, waits, slowDevice, func(v *view, s *Sum, c *Cause) string {
 		base, new := v.Base.request(), v.New.request()
@@ -87,7 +89,7 @@ var timings = []naming{
 	}},
 	{Rule{2, Accounted}, []Item{Client, Between}, nil, says("the client takes %s")},
 	{Rule{2, Accounted}, []Item{roleItem(engine.RoleClient)}, nil, says("sessions wait %s for their clients")},
-	{Rule{20, Accounted}, append([]Item{roleItem(engine.RoleExecuting), roleItem(engine.RoleNetwork)}, served...), otherProtocol, func(v *view, s *Sum, c *Cause) string {
+	{Rule{20, Accounted}, spoken, otherProtocol, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + v.also("protocol")
 	}},
 	{Rule{16, Accounted}, slices.Concat(served, inside), filtersLess, func(v *view, s *Sum, c *Cause) string {
