@@ -65,7 +65,7 @@ type Plan struct {
 	Keep     bool          // keep data directories after a trial
 	// ErrorsAllowed is the share of failed operations above which a step is invalid.
 	ErrorsAllowed float64
-	Calibrate     bool        // measure the client on the null engine first
+	Calibrate     bool // measure the client on the null engine first
 	Profile       Profile
 	Published     []Published // figures from elsewhere, for the report
 	Source        []byte      // the file with its overrides, as it will be stored

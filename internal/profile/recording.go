@@ -24,6 +24,8 @@ type Recording struct {
 	Used      time.Duration // CPU time of draining the rings; the timers' interrupts are charged to whom they interrupt
 	Lost      uint64        // records
 	Throttled uint64        // times that the kernel paused a processor's timer
+	// OverBudget is whether the sampler stopped itself: what came later is not sampled.
+	OverBudget bool
 
 	samples []sample
 	stacks  stacks
