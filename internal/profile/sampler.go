@@ -23,8 +23,6 @@ import (
 
 const (
 	drainEvery = 100 * time.Millisecond
-	// budget is the share of a processor that may be used to drain the samples of one.
-	budget = 0.005
 	// settled is when the use of a sampler is first compared with its budget.
 	settled = 2 * time.Second
 )
@@ -206,7 +204,7 @@ func (s *Sampler) run() {
 
 // overBudget reports whether draining the samples of processors used too much CPU time.
 func overBudget(used, lasted time.Duration, processors int) bool {
-	return float64(used) > budget*float64(processors)*float64(lasted)
+	return float64(used) > Budget*float64(processors)*float64(lasted)
 }
 
 func (s *Sampler) disable() (err error) {
