@@ -33,9 +33,9 @@ func profiledText(p *plan.Plan, e result.Entry) string {
 	return ""
 }
 
-// profiles runs the trials that are run for their profiles, after all others: what
+// runProfiled runs the trials that are run for their profiles, after all others: what
 // they measure is compared with nothing. A target without a complete trial has none.
-func (r *runner) profiles(ctx context.Context, ran bool) error {
+func runProfiled(ctx context.Context, r *runner, ran bool) error {
 	failed := 0
 	for i := range r.state.Profiled {
 		e := &r.state.Profiled[i]

@@ -52,7 +52,7 @@ func (r *runner) run(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return err
 	}
-	return errors.Join(err, r.profiles(ctx, ran))
+	return errors.Join(err, runProfiled(ctx, r, ran))
 }
 
 // complete reports whether nothing of a block is left to be done.

@@ -26,15 +26,15 @@ type collector interface {
 
 // collect begins to profile a step in all ways that this trial is profiled in: a new
 // one is a line here. What is missing is noted, and the trial goes on.
-func (t *trial) collect() (out []collector) {
+func collect(t *trial) (out []collector) {
 	if t.Profiled == "" || !t.measures() {
 		return nil
 	}
-	for _, begin := range []func() (collector, error){t.sampleCPU, t.watchLocks} {
-		c, err := begin()
+	for _, begin := range []func(*trial) (collector, error){sampleCPU, watchLocks} {
+		c, err := begin(t)
 		switch {
 		case err != nil:
-			t.noProfile(err)
+			noProfile(t, err)
 		case c != nil:
 			out = append(out, c)
 		}
@@ -43,7 +43,7 @@ func (t *trial) collect() (out []collector) {
 }
 
 // noProfile notes why there is no profile, and what would help.
-func (t *trial) noProfile(err error) {
+func noProfile(t *trial, err error) {
 	text := "no profile: " + err.Error()
 	if help := hint.Of(err); help != "" {
 		text += "; " + help
@@ -55,7 +55,7 @@ func (t *trial) noProfile(err error) {
 func (w *window) endProfiles(t *trial) {
 	for i, c := range w.profiles {
 		if err := c.end(); err != nil {
-			t.noProfile(err)
+			noProfile(t, err)
 			w.profiles[i] = nil
 		}
 	}
@@ -78,7 +78,7 @@ func (t *stepRun) saveProfiles() {
 			continue
 		}
 		if err := c.save(t, p); err != nil {
-			t.noProfile(err)
+			noProfile(t.trial, err)
 		}
 	}
 	t.out.Profile = p
@@ -105,7 +105,7 @@ type cpuSampler struct {
 	recording *profile.Recording
 }
 
-func (t *trial) sampleCPU() (collector, error) {
+func sampleCPU(t *trial) (collector, error) {
 	s, err := profile.Start(t.Plan.Profile.Hertz, t.Force)
 	if err != nil {
 		return nil, err
@@ -207,7 +207,7 @@ type lockWatcher struct {
 
 // watchLocks watches the waits for locks of an engine in this process. It costs a
 // little, so that it is done in extra trials alone.
-func (t *trial) watchLocks() (collector, error) {
+func watchLocks(t *trial) (collector, error) {
 	if t.hosted != nil || t.Profiled != result.ProfileExtra {
 		return nil, nil
 	}

@@ -37,7 +37,7 @@ type window struct {
 // the first snapshot of a window, which also ends the gap since the previous
 // window.
 func (w *window) open(ctx context.Context, t *trial, step string) error {
-	w.profiles = t.collect()
+	w.profiles = collect(t)
 	if err := t.sync(); err != nil {
 		return fmt.Errorf("sync before the step: %w", err)
 	}
