@@ -121,7 +121,8 @@ func profiledTrials(dirs []string) (all []*result.Trial, err error) {
 			}
 			trials = slices.DeleteFunc(trials, func(t *result.Trial) bool { return t.Target != target })
 		} else if len(dirs) > 1 && len(names) > 1 {
-			return nil, usage(hint.Errorf("write "+dir+":TARGET; the targets are "+strings.Join(names, ", "), "%s has profiles of %s", dir, quantity.Count(len(names), "target")))
+			return nil, usage(hint.Errorf("write "+dir+":TARGET; the targets are "+strings.Join(names, ", "),
+				"%s has profiles of %s", dir, quantity.Count(len(names), "target")))
 		}
 		sides = append(sides, trials)
 	}

@@ -31,12 +31,16 @@ func (p *Profile) OfServer() profile.Work {
 var sides = []struct {
 	side profile.Side
 	name string
-}{{profile.Runtime, "Go runtime (collector, scheduler)"}, {profile.Client, "clients"}, {profile.Kernel, "the kernel’s threads"}, {profile.Other, "other programs"}}
+}{
+	{profile.Runtime, "Go runtime (collector, scheduler)"}, {profile.Client, "clients"},
+	{profile.Kernel, "the kernel’s threads"}, {profile.Other, "other programs"},
+}
 
 // ProfileTable shows where the CPU time of a step went: a row for each subsystem of the
 // engines, and for each other side, a column for each target.
 func ProfileTable(list []*Profile) page.Table {
-	t := page.Table{Title: "CPU time by subsystem", Head: "µs per " + list[0].Per, Note: "Sampled; of stacks with functions of several subsystems, the innermost one's."}
+	t := page.Table{Title: "CPU time by subsystem", Head: "µs per " + list[0].Per,
+		Note: "Sampled; of stacks with functions of several subsystems, the innermost one's."}
 	costs := map[string][]float64{}
 	put := func(name string, target int, cost float64) {
 		if costs[name] == nil {
