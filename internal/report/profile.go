@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"rumbench/internal/compare"
 	"rumbench/internal/page"
@@ -110,9 +109,13 @@ var lockTitles = map[string]string{"block": "Waits for locks, by who waited", "m
 // LockTables list the functions of an embedded engine that waited for locks, and those
 // that held them.
 func LockTables(p *Profile, most int) (out []page.Table) {
+	const least = 0.01 // of the greatest
 	for _, kind := range profile.LockProfiles {
 		t := page.Table{Title: lockTitles[kind] + ": " + p.Target, Head: "µs per " + p.Per, Columns: []page.Column{{Name: "waiting"}, {Name: "waits"}}}
 		for _, c := range p.Locks[kind][:min(most, len(p.Locks[kind]))] {
+			if c.Cost < least*p.Locks[kind][0].Cost {
+				break
+			}
 			t.Add(plainRow(c.Function, costCell(c.Cost), costCell(c.Waits)))
 		}
 		if !t.Empty() {
@@ -133,31 +136,44 @@ func ChangedTables(base, next *Profile, most int) (out []page.Block) {
 		list := append(slices.Clone(subsystems.Children), subsystems)
 		slices.SortStableFunc(list, func(a, b *profile.Node) int { return cmp.Compare(math.Abs(b.Change()), math.Abs(a.Change())) })
 		for _, n := range list {
-			t.Add(plainRow(n.Name, changeCells(n, mark(n))...))
+			name := n.Name
+			if n == subsystems {
+				name = "engine in all"
+			}
+			t.Add(plainRow(name, append(changeCells(n), page.Words(mark(n)))...))
 		}
 		out = append(out, t)
 	}
 	if base.Engine != next.Engine {
 		return append(out, page.Prose("about", "Their engines differ, so that they are compared by subsystem alone."))
 	}
-	changed := profile.Compare(base.OfServer(), next.OfServer()).Changed()
-	if len(changed) == 0 {
-		return append(out, page.Prose("about", "No function of 1 % or more of the CPU time differs by more than 3 standard errors."))
+	self, total := profile.CompareFunctions(base.OfServer(), next.OfServer())
+	found := false
+	for _, of := range []struct {
+		title string
+		root  *profile.Node
+	}{{"Functions that differ themselves", self}, {"Functions that differ with those that they called", total}} {
+		t := page.Table{Title: of.title, Head: "µs per " + base.Per, Columns: columns[:3:3], Note: "Beyond 3 standard errors, after Benjamini and Hochberg."}
+		changed := of.root.Changed()
+		for _, n := range changed[:min(most, len(changed))] {
+			t.Add(plainRow(n.Name, changeCells(n)...))
+		}
+		if found = found || !t.Empty(); !t.Empty() {
+			out = append(out, t)
+		}
 	}
-	t := page.Table{Title: "Functions that differ", Head: "µs per " + base.Per, Columns: append(columns[:3:3], page.Column{Name: "called by"}),
-		Note: "With what they called, in the same stack; beyond 3 standard errors, after Benjamini and Hochberg."}
-	for _, c := range changed[:min(most, len(changed))] {
-		t.Add(plainRow(c.Name, changeCells(c.Node, callers(c.Callers))...))
+	if !found {
+		out = append(out, page.Prose("about", "No function of 1 % or more of the CPU time differs by more than 3 standard errors."))
 	}
-	return append(out, t)
+	return out
 }
 
-func changeCells(n *profile.Node, last string) []page.Cell {
+func changeCells(n *profile.Node) []page.Cell {
 	sign := ""
 	if n.Change() > 0 {
 		sign = "+"
 	}
-	return []page.Cell{costCell(n.Base), costCell(n.New), {Text: sign + quantity.Digits(n.Change()), Number: true}, page.Words(last)}
+	return []page.Cell{costCell(n.Base), costCell(n.New), {Text: sign + quantity.Digits(n.Change()), Number: true}}
 }
 
 // mark says how sure a difference is.
@@ -169,16 +185,6 @@ func mark(n *profile.Node) string {
 		return "too few samples"
 	}
 	return "may be chance"
-}
-
-// callers names the last callers of a function.
-func callers(names []string) string {
-	const most = 3
-	names = names[min(1, len(names)):] // the root is no function
-	if len(names) > most {
-		names = append([]string{"…"}, names[len(names)-most:]...)
-	}
-	return strings.Join(names, " › ")
 }
 
 // profileFold returns the profiles of a step as a report shows them: one table of all
