@@ -70,7 +70,7 @@ func namer(a, b *Profile) func(p *Profile, frame int32) string {
 }
 
 // Tree returns the stacks of one profile under one root, as the costs of a base.
-func Tree(w Work) *Node { return Compare(w, Work{Profile: new(Profile), Units: 1}) }
+func Tree(w Work) *Node { return Compare(w, Work{Profile: &Profile{Images: w.Images}, Units: 1}) }
 
 // CompareFunctions compares the cost of each function, whoever called it: its own, and
 // with the functions that it called. The functions are the children of the roots.

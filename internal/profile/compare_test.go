@@ -185,3 +185,13 @@ func TestMerge(t *testing.T) {
 		t.Error(parts)
 	}
 }
+
+// The tree of one profile has its places, whose build is its own.
+func TestTree(t *testing.T) {
+	p := &Profile{Frames: []Frame{{"x@5", "x"}}, Images: []Image{{Name: "x", BuildID: "1"}}, Window: time.Second,
+		Samples: []Sample{{Stack: []int32{0}, Parts: []Part{{0, 6 * time.Microsecond}}}}}
+	n := Tree(Work{p, 2})
+	if n.Base != 3 || n.New != 0 || len(n.Children) != 1 || n.Children[0].Name != "x@5" {
+		t.Errorf("%+v, below it %+v", n, n.Children)
+	}
+}
