@@ -1,9 +1,12 @@
 package profile
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
+	"time"
 
 	"rumbench/internal/stat"
 )
@@ -43,17 +46,89 @@ func (n *Node) Different() bool { return n.P <= math.Erfc(3/math.Sqrt2) }
 // seconds depend on each other; differences are tested by Welch and adjusted by
 // Benjamini and Hochberg over the nodes of at least 1 %.
 func Compare(base, next Work) *Node {
-	comparable := sameBuilds(base.Profile, next.Profile)
-	return compare(base, next, func(p *Profile, s *Sample) []string {
+	name := namer(base.Profile, next.Profile)
+	return compare(base, next, func(root *Node, p *Profile, s *Sample) []*Node {
 		path := make([]string, len(s.Stack))
 		for i, f := range s.Stack {
-			path[i] = p.Frames[f].Name
-			if image := p.Frames[f].Image; strings.HasPrefix(path[i], image+"@") && !comparable[image] {
-				path[i] = image + "@?" // places in another build mean nothing
+			path[i] = name(p, f)
+		}
+		return root.descend(path)
+	})
+}
+
+// namer returns a function that names the functions of two profiles. Places in a file
+// mean nothing in another build of it.
+func namer(a, b *Profile) func(p *Profile, frame int32) string {
+	comparable := sameBuilds(a, b)
+	return func(p *Profile, frame int32) string {
+		f := p.Frames[frame]
+		if strings.HasPrefix(f.Name, f.Image+"@") && !comparable[f.Image] {
+			return f.Image + "@?"
+		}
+		return f.Name
+	}
+}
+
+// Tree returns the stacks of one profile under one root, as the costs of a base.
+func Tree(w Work) *Node { return Compare(w, Work{Profile: &Profile{Images: w.Images}, Units: 1}) }
+
+// CompareFunctions compares the cost of each function, whoever called it: its own, and
+// with the functions that it called. The functions are the children of the roots.
+func CompareFunctions(base, next Work) (self, total *Node) {
+	name := namer(base.Profile, next.Profile)
+	self = compare(base, next, func(root *Node, p *Profile, s *Sample) []*Node {
+		if len(s.Stack) == 0 {
+			return []*Node{root}
+		}
+		return root.descend([]string{name(p, s.Stack[len(s.Stack)-1])})
+	})
+	total = compare(base, next, func(root *Node, p *Profile, s *Sample) []*Node {
+		nodes := []*Node{root}
+		for _, f := range s.Stack {
+			if n := root.descend([]string{name(p, f)})[1]; !slices.Contains(nodes, n) {
+				nodes = append(nodes, n)
 			}
 		}
-		return path
+		return nodes
 	})
+	return self, total
+}
+
+// Changed returns the children that differ, the greatest change first.
+func (n *Node) Changed() []*Node {
+	out := slices.DeleteFunc(slices.Clone(n.Children), func(c *Node) bool { return !c.Different() })
+	slices.SortStableFunc(out, func(a, b *Node) int { return cmp.Compare(math.Abs(b.Change()), math.Abs(a.Change())) })
+	return out
+}
+
+// Merge returns the profile of several windows, one after the other in whole seconds,
+// and the units of all.
+func Merge(list ...Work) Work {
+	out := Work{Profile: new(Profile)}
+	c := newCutter(nil, out.Profile, nil)
+	seconds := 0
+	for _, w := range list {
+		for i := range w.Samples {
+			s := &w.Samples[i]
+			var frames []Frame
+			for _, f := range s.Stack {
+				frames = append(frames, w.Frames[f])
+			}
+			stack := c.pack(frames)
+			for _, p := range s.Parts {
+				c.sum(owner{s.Side, s.Process, s.Thread}, stack, seconds+p.Second, p.CPU)
+			}
+		}
+		for _, i := range w.Images {
+			if !slices.Contains(out.Images, i) {
+				out.Images = append(out.Images, i)
+			}
+		}
+		seconds += w.Seconds()
+		out.Period, out.Lost, out.Units = w.Period, out.Lost+w.Lost, out.Units+w.Units
+	}
+	out.Window = time.Duration(seconds) * time.Second
+	return out
 }
 
 // CompareSubsystems compares what different engines have in common. It is an error
@@ -67,7 +142,9 @@ func CompareSubsystems(base, next Work) (*Node, error) {
 				"the program has no symbols, or the catalogue lacks it", 100*share, 100*most)
 		}
 	}
-	return compare(base, next, func(p *Profile, s *Sample) []string { return []string{string(p.SubsystemOf(s))} }), nil
+	return compare(base, next, func(root *Node, p *Profile, s *Sample) []*Node {
+		return root.descend([]string{string(p.SubsystemOf(s))})
+	}), nil
 }
 
 // sameBuilds returns the names of the images that are the same build in both.
@@ -83,13 +160,14 @@ func sameBuilds(a, b *Profile) map[string]bool {
 	return same
 }
 
-func compare(base, next Work, path func(*Profile, *Sample) []string) *Node {
+// compare returns the root of nodes, of which a function says to which a sample belongs.
+func compare(base, next Work, nodesOf func(root *Node, p *Profile, s *Sample) []*Node) *Node {
 	root := &Node{Name: "all", P: math.NaN()}
 	each := func(visit func(n *Node, side int, p Part, cost float64)) {
 		for side, w := range []Work{base, next} {
 			for i := range w.Samples {
 				s := &w.Samples[i]
-				nodes := root.descend(path(w.Profile, s))
+				nodes := nodesOf(root, w.Profile, s)
 				for _, part := range s.Parts {
 					for _, n := range nodes {
 						visit(n, side, part, perUnit(part.CPU, w.Units))
