@@ -50,7 +50,7 @@ func main() {
 }
 
 func run(w io.Writer, dir string) error {
-	all := []func(string) ([]budget, error){nullEngine, rowGeneration, fileAgainstGo, sampling, serverSampling, dayReport, equals, gates, decisionRule}
+	all := []func(string) ([]budget, error){nullEngine, rowGeneration, fileAgainstGo, sampling, serverSampling, profiled, dayReport, equals, gates, decisionRule}
 	for _, f := range all {
 		list, err := f(dir)
 		if err != nil {
