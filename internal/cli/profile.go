@@ -88,7 +88,7 @@ func runProfile(a *App, o *profileOptions, dirs []string) error {
 		}
 		return list[0].CPU.WriteFolded(a.Stdout)
 	case o.svg != "":
-		return drawProfile(a.Stdout, o.svg, step, list)
+		return drawProfile(a.Stdout, o.svg, list)
 	}
 	return page.Text(a.Stdout, profileBlocks(list, step, others, o.top), page.TextStyle{})
 }
@@ -247,18 +247,17 @@ func readProfiles(trials []*result.Trial, step string) (out []*report.Profile, e
 }
 
 // drawProfile draws a flame graph of one profile, or of the difference of two.
-func drawProfile(w io.Writer, file, step string, list []*report.Profile) error {
-	g := &flame.Graph{Unit: "µs per " + list[0].Per, Base: list[0].Target}
+func drawProfile(w io.Writer, file string, list []*report.Profile) error {
+	var g *flame.Graph
 	switch {
 	case len(list) > 2:
 		return chooseProfile("a flame graph is of one target or two", list)
 	case len(list) == 1:
-		g.Title, g.Root = list[0].Target+" in "+step, flameOf(profile.Tree(list[0].OfServer()))
+		g = list[0].Flame()
 	case list[0].Engine != list[1].Engine:
 		return usage(hint.With(errors.New("the functions of different engines cannot be compared"), "draw a flame graph of each: DIR:TARGET"))
 	default:
-		g.New, g.Title = list[1].Target, list[1].Target+" against "+list[0].Target+" in "+step
-		g.Root = flameOf(profile.Compare(list[0].OfServer(), list[1].OfServer()))
+		g = list[1].FlameAgainst(list[0])
 	}
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
@@ -272,14 +271,6 @@ func drawProfile(w io.Writer, file, step string, list []*report.Profile) error {
 	}
 	_, err = fmt.Fprintln(w, file)
 	return err
-}
-
-func flameOf(n *profile.Node) *flame.Node {
-	out := &flame.Node{Name: n.Name, Base: n.Base, New: n.New, Differs: n.Different()}
-	for _, c := range n.Children {
-		out.Children = append(out.Children, flameOf(c))
-	}
-	return out
 }
 
 // profileBlocks returns what `profile` prints.

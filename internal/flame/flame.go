@@ -32,6 +32,7 @@ type Graph struct {
 	Base  string // whose costs are the nodes' first
 	New   string // whose are the second; "" if there is only one
 	Root  *Node
+	Least float64 // boxes below this share of the root are not drawn; 0: 0.2 %
 }
 
 // Node is a box with those that it consists of below it.
@@ -55,7 +56,7 @@ const (
 // Draw writes the graph. What it leaves out, the smallest boxes, makes it fit: at most
 // 2,000 boxes and 250 KB.
 func (g *Graph) Draw(w io.Writer) error {
-	for share := least; ; share *= 1.25 {
+	for share := cmp.Or(g.Least, least); ; share *= 1.25 {
 		d := drawing{Graph: g, least: share * g.width(g.Root), scale: width / max(g.width(g.Root), math.SmallestNonzeroFloat64)}
 		d.boxes(g.Root, 0, 0)
 		if text := d.whole(); d.count <= mostNodes && len(text) <= mostBytes {

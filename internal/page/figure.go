@@ -1,6 +1,11 @@
 package page
 
-import "rumbench/internal/picture"
+import (
+	"encoding/base64"
+	"html/template"
+
+	"rumbench/internal/picture"
+)
 
 // Drawing is a picture under a caption.
 type Drawing struct {
@@ -8,6 +13,14 @@ type Drawing struct {
 	Caption string
 	Picture *picture.Picture
 	Wide    bool // a small screen scrolls it instead of shrinking it
+}
+
+// Image is a drawing of others, in SVG, that is shown without its scripts.
+type Image struct{ Caption, SVG string }
+
+// Source returns the address of the image, which is the image.
+func (i Image) Source() template.URL {
+	return template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString([]byte(i.SVG)))
 }
 
 // Choice is blocks of which one is shown at a time, the first at first.
@@ -58,6 +71,7 @@ func (l Level) Sign() string {
 type Medium struct{ Drawn, Written []Block }
 
 func (Drawing) kind() string { return "drawing" }
+func (Image) kind() string   { return "image" }
 func (Choice) kind() string  { return "choice" }
 func (Panels) kind() string  { return "panels" }
 func (Badge) kind() string   { return "badge" }

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/flame"
 	"rumbench/internal/page"
 	"rumbench/internal/profile"
 	"rumbench/internal/quantity"
@@ -188,6 +190,33 @@ func mark(n *profile.Node) string {
 	return "may be chance"
 }
 
+// Flame returns the flame graph of the engine.
+func (p *Profile) Flame() *flame.Graph {
+	return &flame.Graph{Title: p.Target + " in " + p.Step, Unit: "µs per " + p.Per, Base: p.Target, Root: flameOf(profile.Tree(p.OfServer()))}
+}
+
+// FlameAgainst returns the flame graph of the difference to a base, of the same engine.
+func (p *Profile) FlameAgainst(base *Profile) *flame.Graph {
+	return &flame.Graph{Title: p.Target + " against " + base.Target + " in " + p.Step, Unit: "µs per " + p.Per, Base: base.Target, New: p.Target,
+		Root: flameOf(profile.Compare(base.OfServer(), p.OfServer()))}
+}
+
+func flameOf(n *profile.Node) *flame.Node {
+	out := &flame.Node{Name: n.Name, Base: n.Base, New: n.New, Differs: n.Different()}
+	for _, c := range n.Children {
+		out.Children = append(out.Children, flameOf(c))
+	}
+	return out
+}
+
+// image returns a flame graph of its greater boxes: a report may have many.
+func image(g *flame.Graph) page.Block {
+	g.Least = 0.01
+	var b strings.Builder
+	_ = g.Draw(&b) // a strings.Builder takes everything
+	return page.Medium{Drawn: []page.Block{page.Image{Caption: "Where the CPU time goes; rumbench profile --svg draws all of it, to zoom", SVG: b.String()}}}
+}
+
 // profileFold returns the profiles of a step as a report shows them: one table of all
 // targets, and what changed between targets of one engine; nothing without profiles.
 func profileFold(s *step) (blocks []page.Block, tables []page.Table) {
@@ -218,6 +247,10 @@ func profileFold(s *step) (blocks []page.Block, tables []page.Table) {
 			continue
 		}
 		tables = append(tables, ChangedFunctions(list[0], p, most)...)
+		blocks = append(blocks, image(p.FlameAgainst(list[0])))
+	}
+	if len(list) == 1 {
+		blocks = append(blocks, image(list[0].Flame()))
 	}
 	return blocks, tables
 }
