@@ -20,7 +20,7 @@ var floors = []struct {
 	floor int
 	pkg   string
 }{
-	{0, "model"}, {0, "internal/stat"}, {0, "internal/pace"}, {0, "internal/search"}, {0, "internal/fsize"}, {0, "internal/cpuset"}, {0, "internal/regular"}, {0, "internal/plain"}, {0, "internal/hint"}, {0, "internal/parallel"}, {0, "internal/quantity"}, {0, "internal/build"},
+	{0, "model"}, {0, "internal/stat"}, {0, "internal/flame"}, {0, "internal/pace"}, {0, "internal/search"}, {0, "internal/fsize"}, {0, "internal/cpuset"}, {0, "internal/regular"}, {0, "internal/plain"}, {0, "internal/hint"}, {0, "internal/parallel"}, {0, "internal/quantity"}, {0, "internal/build"},
 	{1, "internal/metric"}, {1, "internal/gen"}, {1, "internal/hist"}, {1, "internal/published/layout"}, {1, "internal/wire"}, {1, "internal/perfring"},
 	{2, "engine"},
 	{3, "workload"}, // its clients execute operations on engine sessions

@@ -40,7 +40,7 @@ func Describe(w io.Writer, c Config) error {
 	for _, e := range entries {
 		for i, t := range p.Targets {
 			if t.Name == e.Target {
-				fmt.Fprintf(w, "  %-20s engine %-8s up to %s on disk\n", e.Dir, t.Engine, quantity.Bytes(need[i]))
+				fmt.Fprintf(w, "  %-20s engine %-8s up to %s on disk%s\n", e.Dir, t.Engine, quantity.Bytes(need[i]), profiledText(c.Plan, e))
 			}
 		}
 	}
@@ -122,7 +122,7 @@ func describeTargets(w io.Writer, targets []plan.Target) {
 // is resumed without the complete ones, unless their partner in a duet is not.
 func remaining(c Config) (out []result.Entry, err error) {
 	if !c.Resume {
-		return Entries(c.Plan), nil
+		return append(Entries(c.Plan), profiledEntries(c.Plan)...), nil
 	}
 	state, err := result.ReadCampaign(c.Dir)
 	if err != nil {
@@ -135,7 +135,7 @@ func remaining(c Config) (out []result.Entry, err error) {
 			}
 		}
 	}
-	return out, nil
+	return append(out, slices.DeleteFunc(slices.Clone(state.Profiled), func(e result.Entry) bool { return e.Status == result.Complete })...), nil
 }
 
 // heading returns how the trials that are listed below it are run.

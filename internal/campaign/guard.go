@@ -48,7 +48,7 @@ func Need(c Config) (peak int64, perTarget []int64) {
 	}
 	switch {
 	case c.Plan.Keep:
-		peak = bytes(block * float64(c.Plan.Trials))
+		peak = bytes(block*float64(c.Plan.Trials) + block*float64(len(profiledEntries(c.Plan)))/float64(len(c.Plan.Targets)))
 	case c.Plan.Order == plan.Duet:
 		peak = bytes(block)
 	}

@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -47,7 +48,11 @@ func (r *runner) run(ctx context.Context) error {
 		}
 		ran = true
 	}
-	return r.conclude(ctx, ran)
+	err := r.conclude(ctx, ran)
+	if ctx.Err() != nil {
+		return err
+	}
+	return errors.Join(err, runProfiled(ctx, r, ran))
 }
 
 // complete reports whether nothing of a block is left to be done.
@@ -109,9 +114,9 @@ func (r *runner) baseless(e *result.Entry, t *result.Trial, next int) error {
 
 // place returns where the campaign is when one of its trials, from 0, begins.
 func (r *runner) place(at int) forecast.Place {
-	rest := slices.DeleteFunc(slices.Clone(r.state.Trials[at+1:]), func(e result.Entry) bool { return e.Status == result.Complete })
+	rest := slices.DeleteFunc(slices.Concat(r.state.Trials[at+1:], r.state.Profiled), func(e result.Entry) bool { return e.Status == result.Complete })
 	return forecast.Place{
-		Number: at + 1, Of: len(r.state.Trials),
+		Number: at + 1, Of: len(r.state.Trials) + len(r.state.Profiled),
 		Trial: r.Forecast.Trial(r.state.Trials[at].Target), After: r.Forecast.Trials(rest, r.spent()),
 	}
 }

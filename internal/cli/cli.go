@@ -178,7 +178,7 @@ func Commands(a *App) *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.SetFlagErrorFunc(wrongFlag)
-	root.AddCommand(newRunCommand(a), newReportCommand(a), newCompareCommand(a), newExplainCommand(a), newTableCommand(a), newCostCommand(a),
+	root.AddCommand(newRunCommand(a), newReportCommand(a), newCompareCommand(a), newExplainCommand(a), newTableCommand(a), newCostCommand(a), newProfileCommand(a),
 		newImportCommand(a), newShowCommand(a),
 		newListCommand(a), newSchemaCommand(a), newWorkloadCommand(a), newHistoryCommand(a), newExportCommand(a), newStatCommand(a), newDoctorCommand(a),
 		newVersionCommand(a), newTrialCommand(a))

@@ -25,6 +25,7 @@ type doctorOptions struct {
 	asJSON  bool
 	install bool
 	yes     bool
+	profile bool
 }
 
 // mostSeconds is longer than anyone watches.
@@ -36,6 +37,8 @@ func (o *doctorOptions) validate(*cobra.Command, []string) error {
 		return fmt.Errorf("--seconds %v is not between 0 and %d", o.seconds, mostSeconds)
 	case o.yes && !o.install:
 		return errors.New("--yes says yes to --install: it goes with it only")
+	case o.profile && o.install:
+		return errors.New("--profile and --install do not go together")
 	case o.asJSON && o.install:
 		return errors.New("--json and --install do not go together")
 	}
@@ -53,6 +56,7 @@ func newDoctorCommand(a *App) *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&o.dir, "dir", ".", "`directory` that the data will lie in, or one on the same disk")
 	f.Float64Var(&o.seconds, "seconds", 1, "how long to watch what else runs on the host")
+	f.BoolVar(&o.profile, "profile", false, "check only what profiles are collected by")
 	f.BoolVar(&o.asJSON, "json", false, "print a list in JSON")
 	f.BoolVar(&o.install, "install", false, "print the commands that install missing programs, and check nothing")
 	f.BoolVar(&o.yes, "yes", false, "with --install: run the commands, then check")
@@ -61,6 +65,9 @@ func newDoctorCommand(a *App) *cobra.Command {
 
 // runDoctor checks the host, and the programs that find returns.
 func runDoctor(ctx context.Context, a *App, o doctorOptions, find func(context.Context) []host.Program) error {
+	if o.profile {
+		return o.write(a, host.Collectors(), nil)
+	}
 	if o.install {
 		if err := install(ctx, a, o.yes, find(ctx)); err != nil || !o.yes {
 			return err
@@ -75,19 +82,20 @@ func runDoctor(ctx context.Context, a *App, o doctorOptions, find func(context.C
 	if err != nil {
 		return err
 	}
-	list := find(ctx)
-	if o.asJSON {
-		err = r.JSON(a.Stdout, list)
-	} else {
-		err = r.Text(a.Stdout, list, min(a.textWidth(), 100))
-	}
-	if err != nil {
+	if err := o.write(a, r, find(ctx)); err != nil {
 		return err
 	}
 	if names := r.Bad(); len(names) > 0 {
 		return campaign.Unfit("fix what is bad, and run rumbench doctor again", "this host is not fit to measure on: %s", strings.Join(names, ", "))
 	}
 	return nil
+}
+
+func (o *doctorOptions) write(a *App, r *host.Report, programs []host.Program) error {
+	if o.asJSON {
+		return r.JSON(a.Stdout, programs)
+	}
+	return r.Text(a.Stdout, programs, min(a.textWidth(), 100))
 }
 
 // install prints the commands that install what is missing, or runs them.

@@ -164,6 +164,9 @@ func reportInput(dirs ...string) (report.Input, error) {
 			return in, err
 		}
 		titles = append(titles, c.Name)
+		if in.Profiles, err = addProfiles(in.Profiles, dir, c, s); err != nil {
+			return in, err
+		}
 		if !c.Started.IsZero() && (in.Started.IsZero() || c.Started.Before(in.Started)) {
 			in.Started = c.Started
 		}
@@ -202,6 +205,24 @@ func reportInput(dirs ...string) (report.Input, error) {
 	}
 	in.Title = strings.Join(titles, ", ")
 	return in, nil
+}
+
+// addProfiles adds the profiles of a campaign, by the names of its targets in the report.
+func addProfiles(all []*report.Profile, dir string, c *result.Campaign, s side) ([]*report.Profile, error) {
+	trials := s.trials
+	if len(c.Profiled) > 0 {
+		var err error
+		if trials, err = result.ReadProfiled(dir, c); err != nil {
+			return nil, err
+		}
+		for _, t := range trials {
+			if k := slices.Index(s.own, t.Target); k >= 0 {
+				t.Rename(s.targets[k])
+			}
+		}
+	}
+	more, err := readProfiles(trials, "")
+	return append(all, more...), err
 }
 
 // usual returns the values that a trial's parameters have where nobody chooses others;

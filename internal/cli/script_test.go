@@ -23,6 +23,7 @@ import (
 	"rumbench/engine/native"
 	"rumbench/internal/cli"
 	"rumbench/internal/metric"
+	"rumbench/internal/profile"
 )
 
 // TestMain lets tests run this binary as rumbench, and lets campaigns that do
@@ -33,6 +34,16 @@ func TestMain(m *testing.M) {
 		defer stop()
 		os.Exit(cli.Process().Main(ctx))
 	}})
+}
+
+// samples reports whether all processes can be sampled here.
+func samples() bool {
+	s, err := profile.Start(99, false)
+	if err != nil {
+		return false
+	}
+	r, err := s.Stop()
+	return err == nil && !r.OwnOnly
 }
 
 // TestScripts runs the specification of the command line.
@@ -47,6 +58,9 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Condition: func(name string) (bool, error) {
+			if name == "perf" {
+				return samples(), nil
+			}
 			if name != "native" {
 				return false, fmt.Errorf("no condition %s", name)
 			}

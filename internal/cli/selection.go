@@ -106,6 +106,9 @@ func readCampaign(dir string) (*result.Campaign, []*result.Trial, error) {
 // readTrials reads a campaign's trials, or the one in a trial directory.
 func readTrials(dir string) ([]*result.Trial, error) {
 	if t, err := result.ReadTrial(dir); err == nil {
+		if t.Profiled == result.ProfileExtra {
+			return nil, hint.Errorf("rumbench profile "+dir+" shows its profile", "%s was run for its profile alone: its numbers are not shown or compared", dir)
+		}
 		return []*result.Trial{t}, nil
 	}
 	_, trials, err := readCampaign(dir)

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -141,12 +140,7 @@ func once(trials []*result.Trial) error {
 // readSide reads the trials of campaigns, of trials, or of single targets.
 func readSide(args []string) (s side, err error) {
 	for _, arg := range args {
-		dir, target := arg, ""
-		if _, err := os.Stat(dir); err != nil {
-			if i := strings.LastIndexByte(arg, ':'); i > 0 {
-				dir, target = arg[:i], arg[i+1:]
-			}
-		}
+		dir, target := splitTarget(arg)
 		s.label = cmp.Or(s.label, filepath.Clean(dir))
 		trials, err := readTrials(dir)
 		if err != nil {

@@ -98,9 +98,19 @@ func trialSpec(dir, name string) (trial.Spec, error) {
 
 // choose finds a trial of the campaign.
 func choose(s *trial.Spec, state *result.Campaign, name string) error {
+	s.Force = state.Force
 	for i, e := range state.Trials {
 		if e.Dir == name {
 			s.Trial, s.Order, s.Slot, s.Resumed = e.Trial, state.Order, i+1, state.Resumed
+			if s.Plan.Profile.Mode == result.ProfileInside {
+				s.Profiled = result.ProfileInside
+			}
+			return chooseTarget(s, e.Target)
+		}
+	}
+	for _, e := range state.Profiled {
+		if e.Dir == name {
+			s.Trial, s.Order, s.Resumed, s.Profiled = e.Trial, state.Order, state.Resumed, result.ProfileExtra
 			return chooseTarget(s, e.Target)
 		}
 	}

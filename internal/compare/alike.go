@@ -47,6 +47,9 @@ func unlikeWork(x *result.Trial, others []*result.Trial, but []string) (out []st
 		if x.Order == "duet" || y.Order == "duet" {
 			differ("order", x.Order, y.Order) // half of the processors, or all
 		}
+		if x.Profiled != y.Profiled {
+			differ("profile", string(cmp.Or(x.Profiled, result.ProfileOff)), string(cmp.Or(y.Profiled, result.ProfileOff)))
+		}
 	}
 	return out
 }

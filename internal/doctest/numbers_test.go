@@ -194,6 +194,7 @@ func TestPlanNumbers(t *testing.T) {
 		{"keep", "| `false` |", "keep: false", nil, nil},
 		{"errors_allowed", "| `0` |", "errors_allowed: 0", nil, nil},
 		{"calibrate", "| `true` |", "calibrate: true", nil, nil},
+		{"profile", "10 to 99", "profile: off", []string{"profile: extra", "profile: inside", "profile: {cpu: 10}", "profile: {mode: extra, cpu: 99}"}, []string{"profile: {cpu: 9}", "profile: {cpu: 100}", "profile: duet"}},
 		{"precision", "at least 0.1%", "", []string{"trials: 9\nstop: {precision: 0.1%}"}, []string{"trials: 9\nstop: {precision: 0.09%}"}},
 		{"min_trials", "2 to 1000", "", []string{"trials: 1000\nstop: {precision: 2%, min_trials: 2}", "trials: 1000\nstop: {precision: 2%, min_trials: 1000}"}, []string{"trials: 9\nstop: {precision: 2%, min_trials: 1}"}},
 		{"budget", "at least 1s", "", []string{"trials: 9\nstop: {budget: 1s}"}, []string{"trials: 9\nstop: {budget: 999ms}"}},

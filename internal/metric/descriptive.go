@@ -36,6 +36,11 @@ const (
 	PartialLog        Code = "partial_log"
 	Compatible        Code = "compatible"
 	Imported          Code = "imported"
+	ProfileSum        Code = "profile_sum"
+	ProfileLost       Code = "profile_lost"
+	ProfileOverBudget Code = "profile_over_budget"
+	ProfileRoots      Code = "profile_roots"
+	ProfileUserOnly   Code = "profile_user_only"
 )
 
 // descriptive are those codes.
@@ -81,4 +86,10 @@ var descriptive = map[Code]Kind{
 	Compatible: {Text: "imported with the arithmetic of published scripts: means of iostat and vmstat have the same bias as in those scripts; see docs/import.md",
 		Former: []string{"imported with the arithmetic of published scripts: means of iostat and vmstat are off as they are there; see docs/import.md"}},
 	Imported: {Text: "{what}"},
+
+	ProfileSum:        {Text: "CPU profile: {why}"},
+	ProfileLost:       {Text: "no CPU profile: the kernel could not deliver {lost:%.0f} of {records:%.0f} samples"},
+	ProfileOverBudget: {Text: "no CPU profile: the sampler used more CPU time than its budget of {budget:%.2g} % of each processor, and stopped itself"},
+	ProfileRoots:      {Text: "CPU profile: only {share:%.0f} % of the server's stacks reach the function that their thread began with: it was built without frame pointers, and totals of callers are too small"},
+	ProfileUserOnly:   {Text: "CPU profile: without the kernel's functions, as the right to sample all processes is missing"},
 }

@@ -39,6 +39,8 @@ var planKeys = form.Table[Plan]{
 	form.Valued("keep", "Keep the data directories after a trial. Default false.", form.Boolean, func(p *Plan, v bool) { p.Keep = v }),
 	form.Valued("errors_allowed", "A step is invalid if a greater share of its operations failed. Default 0.", form.Share(0), func(p *Plan, v float64) { p.ErrorsAllowed = v }),
 	form.Valued("calibrate", "Measure the client's own cost on the null engine before the trials. Default true.", form.Boolean, func(p *Plan, v bool) { p.Calibrate = v }),
+	form.Part[Plan]("profile", "Sample which functions use the processors. extra: in one more trial of each target, whose numbers are not compared. inside: in every trial. "+
+		"off (the default): not at all.", form.Either(profileMode.Shape, profileKeys.Shape())),
 	form.Part[Plan]("published", "Figures from elsewhere, shown in the report beside what was measured.", form.Shape{"type": "array", "items": publishedKeys.Shape("source", "hardware", "rows")}),
 }
 

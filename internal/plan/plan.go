@@ -65,7 +65,8 @@ type Plan struct {
 	Keep     bool          // keep data directories after a trial
 	// ErrorsAllowed is the share of failed operations above which a step is invalid.
 	ErrorsAllowed float64
-	Calibrate     bool        // measure the client on the null engine first
+	Calibrate     bool // measure the client on the null engine first
+	Profile       Profile
 	Published     []Published // figures from elsewhere, for the report
 	Source        []byte      // the file with its overrides, as it will be stored
 	Declared      []byte      // the file of the workload, as it will be stored; nil: there is none
@@ -209,6 +210,7 @@ func (b *binder) plan(root *form.Node, name string) *Plan {
 	b.rate(f, p)
 	b.find(f, p)
 	b.question(f, p)
+	readProfile(b, f, p)
 	b.targets(f, p)
 	b.published(f, p)
 	return p

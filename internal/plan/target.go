@@ -51,6 +51,7 @@ func (b *binder) targets(f form.Fields, p *Plan) {
 	b.checkNames(known)
 	b.checkData(known, p.Trials)
 	b.checkDuet(f, known, p.Order)
+	checkProfile(b, f, p, known)
 	for _, t := range known {
 		b.checkEngine(t, p)
 		p.Targets = append(p.Targets, t.Target)

@@ -57,7 +57,9 @@ func TestLook(t *testing.T) {
 	sleeper("planted1", func() { _, _ = unix.Read(fd, one) })
 	sleeper("planted2", func() { _, _ = unix.Read(fd, make([]byte, 1)) })
 	sleeper("waiter", func() { _, _ = unix.Read(pair[0], make([]byte, 1)) })
-	sleeper("poller", func() { _, _ = unix.Ppoll([]unix.PollFd{{Fd: int32(pair[0]), Events: unix.POLLPRI}}, &unix.Timespec{Sec: 3600}, nil) })
+	sleeper("poller", func() {
+		_, _ = unix.Ppoll([]unix.PollFd{{Fd: int32(pair[0]), Events: unix.POLLPRI}}, &unix.Timespec{Sec: 3600}, nil)
+	})
 	time.Sleep(100 * time.Millisecond) // until they are where they sleep
 
 	l, err := Look(20, []int{os.Getpid()}, []string{dir}, engine.FileUses{{Pattern: "*.log", Use: engine.UseLog}})

@@ -1,9 +1,12 @@
 package profile
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
+	"time"
 
 	"rumbench/internal/stat"
 )
@@ -54,6 +57,66 @@ func Compare(base, next Work) *Node {
 		}
 		return path
 	})
+}
+
+// Tree returns the stacks of one profile under one root, as the costs of a base.
+func Tree(w Work) *Node { return Compare(w, Work{Profile: new(Profile), Units: 1}) }
+
+// Changed is a node that differs, with the names of its callers from the root on.
+type Changed struct {
+	Callers []string
+	*Node
+}
+
+// Changed returns the nodes that differ, the greatest change first, without those of
+// which one differing child has at least four fifths of the change: it says more.
+func (n *Node) Changed() []Changed {
+	const most = 0.8
+	var out []Changed
+	var visit func(n *Node, callers []string)
+	visit = func(n *Node, callers []string) {
+		own := n.Different()
+		for _, c := range n.Children {
+			visit(c, append(callers[:len(callers):len(callers)], n.Name))
+			own = own && !(c.Different() && c.Change()/n.Change() >= most)
+		}
+		if own {
+			out = append(out, Changed{callers, n})
+		}
+	}
+	visit(n, nil)
+	slices.SortStableFunc(out, func(a, b Changed) int { return cmp.Compare(math.Abs(b.Change()), math.Abs(a.Change())) })
+	return out
+}
+
+// Merge returns the profile of several windows, one after the other in whole seconds,
+// and the units of all.
+func Merge(list ...Work) Work {
+	out := Work{Profile: new(Profile)}
+	c := newCutter(nil, out.Profile, nil)
+	seconds := 0
+	for _, w := range list {
+		for i := range w.Samples {
+			s := &w.Samples[i]
+			var frames []Frame
+			for _, f := range s.Stack {
+				frames = append(frames, w.Frames[f])
+			}
+			stack := c.pack(frames)
+			for _, p := range s.Parts {
+				c.sum(owner{s.Side, s.Process, s.Thread}, stack, seconds+p.Second, p.CPU)
+			}
+		}
+		for _, i := range w.Images {
+			if !slices.Contains(out.Images, i) {
+				out.Images = append(out.Images, i)
+			}
+		}
+		seconds += w.Seconds()
+		out.Period, out.Lost, out.Units = w.Period, out.Lost+w.Lost, out.Units+w.Units
+	}
+	out.Window = time.Duration(seconds) * time.Second
+	return out
 }
 
 // CompareSubsystems compares what different engines have in common. It is an error

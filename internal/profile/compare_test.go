@@ -139,3 +139,36 @@ func TestCompareBuilds(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// Of a path on which a change is passed on, the deepest node says where it is.
+func TestChanged(t *testing.T) {
+	differs := func(name string, base, next float64, children ...*Node) *Node {
+		return &Node{Name: name, Base: base, New: next, P: 0, Children: children}
+	}
+	chance := &Node{Name: "chance", Base: 1, New: 5, P: 0.5}
+	root := differs("all", 10, 20,
+		differs("a", 5, 13, differs("b", 4, 12, differs("leaf", 1, 8.9), differs("less", 3, 3.1)), chance),
+		differs("c", 4, 2))
+	var got []string
+	for _, c := range root.Changed() {
+		got = append(got, strings.Join(append(c.Callers, c.Name), ">"))
+	}
+	if want := "all>a>b>leaf all>c all>a>b>less"; strings.Join(got, " ") != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Profiles of several windows are one of all their seconds.
+func TestMerge(t *testing.T) {
+	a := Work{&Profile{Frames: []Frame{{"f", "x"}, {"g", "x"}}, Images: []Image{{Name: "x"}}, Window: 2500 * time.Millisecond, Period: 10, Lost: 1,
+		Samples: []Sample{{Side: Server, Stack: []int32{0, 1}, Parts: []Part{{0, 20}, {1, 30}}}}}, 5}
+	b := Work{&Profile{Frames: []Frame{{"g", "x"}, {"f", "x"}}, Images: []Image{{Name: "x"}}, Window: time.Second, Period: 10,
+		Samples: []Sample{{Side: Server, Stack: []int32{1, 0}, Parts: []Part{{0, 40}}}, {Side: Client, Stack: []int32{0}, Parts: []Part{{0, 10}}}}}, 3}
+	got := Merge(a, b)
+	if got.Units != 8 || got.Lost != 1 || got.Seconds() != 3 || len(got.Images) != 1 || got.CPU() != 100 || len(got.Samples) != 2 {
+		t.Fatalf("%+v, %+v", got, got.Profile)
+	}
+	if parts := got.Samples[0].Parts; !slices.Equal(parts, []Part{{0, 20}, {1, 30}, {2, 40}}) {
+		t.Error(parts)
+	}
+}

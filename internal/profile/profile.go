@@ -20,14 +20,15 @@ type Side uint8
 
 // The sides.
 const (
-	Other  Side = iota // a process outside the trial
-	Server             // the engine's processes
-	Client             // rumbench, with an embedded engine in it
-	Kernel             // a thread of the kernel
+	Other   Side = iota // a process outside the trial
+	Server              // the engine's processes
+	Client              // rumbench, with an embedded engine in it
+	Kernel              // a thread of the kernel
+	Runtime             // the Go runtime of a process that is client and engine, see Embedded
 	sides
 )
 
-var sideNames = [sides]string{"other", "server", "client", "kernel"}
+var sideNames = [sides]string{"other", "server", "client", "kernel", "runtime"}
 
 // String returns the side as exports name it.
 func (s Side) String() string { return sideNames[s] }

@@ -17,6 +17,9 @@ import (
 // What is missing is in the error that wraps it, what helps in its hint.
 var ErrUnavailable = errors.New("CPU sampling is not available")
 
+// Budget is the share of a processor that may be used to drain its samples.
+const Budget = 0.005
+
 // Recording is what a Sampler recorded, on the clock of Now. It keeps 32 bytes
 // for each sample, and each stack once.
 type Recording struct {
@@ -24,6 +27,8 @@ type Recording struct {
 	Used      time.Duration // CPU time of draining the rings; the timers' interrupts are charged to whom they interrupt
 	Lost      uint64        // records
 	Throttled uint64        // times that the kernel paused a processor's timer
+	// OverBudget is whether the sampler stopped itself: what came later is not sampled.
+	OverBudget bool
 
 	samples []sample
 	stacks  stacks

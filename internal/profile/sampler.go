@@ -21,14 +21,16 @@ import (
 )
 
 const (
-	hertz      = 99 // not 100: no beat with timers
 	drainEvery = 100 * time.Millisecond
 	ringPages  = 64
+	// settled is when the use of a sampler is first compared with its budget.
+	settled = 2 * time.Second
 )
 
-// Sampler samples what the processors execute, 99 times per second of CPU time,
-// by timers of the kernel (the event cpu-clock). Processors that are idle are not
-// sampled.
+// Sampler samples what the processors execute, so many times per second of CPU
+// time, by timers of the kernel (the event cpu-clock). Processors that are idle are
+// not sampled. A sampler that uses more than its budget of 0.5 % of each processor
+// stops itself, see Recording.OverBudget.
 type Sampler struct {
 	events    []int
 	rings     []*perfring.Ring
@@ -40,11 +42,12 @@ type Sampler struct {
 // Start begins to sample all processes on all processors. Without the permission
 // for that it samples this process alone, without the kernel, see
 // Recording.OwnOnly; events of threads cost more than those of processors, up to a
-// µs at each switch. If neither is possible the error is ErrUnavailable.
+// µs at each switch. If neither is possible the error is ErrUnavailable. A frequency
+// of 99 Hz has no beat with timers.
 //
 // Linux 6.17 could hang for good while it sampled; there Start refuses, unless
 // forced.
-func Start(force bool) (*Sampler, error) {
+func Start(hertz int, force bool) (*Sampler, error) {
 	var name unix.Utsname
 	if err := unix.Uname(&name); err != nil {
 		return nil, fmt.Errorf("read the kernel's release: %w", err)
@@ -52,9 +55,9 @@ func Start(force bool) (*Sampler, error) {
 	if err := refuse(unix.ByteSliceToString(name.Release[:]), force); err != nil {
 		return nil, err
 	}
-	s, err := start(false)
+	s, err := start(hertz, false)
 	if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) {
-		s, err = start(true)
+		s, err = start(hertz, true)
 	}
 	if err != nil {
 		return nil, unavailable(err)
@@ -85,10 +88,10 @@ func unavailable(err error) error {
 	return hint.With(fmt.Errorf("%w: %w", ErrUnavailable, err), advice)
 }
 
-func start(own bool) (*Sampler, error) {
+func start(hertz int, own bool) (*Sampler, error) {
 	s := &Sampler{recording: newRecording(), stop: make(chan struct{}), stopped: make(chan struct{})}
 	s.recording.OwnOnly = own
-	if err := s.open(own); err != nil {
+	if err := s.open(hertz, own); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
 	for _, fd := range s.events {
@@ -107,7 +110,7 @@ func start(own bool) (*Sampler, error) {
 }
 
 // open opens the events and the ring of each processor, disabled.
-func (s *Sampler) open(own bool) error {
+func (s *Sampler) open(hertz int, own bool) error {
 	processors, err := perfring.Processors()
 	if err != nil {
 		return err
@@ -117,7 +120,7 @@ func (s *Sampler) open(own bool) error {
 		threads = numbered("/proc/self/task/")
 	}
 	for _, processor := range processors {
-		if err := s.openOn(processor, threads, own); err != nil {
+		if err := s.openOn(processor, threads, attributes(hertz, own)); err != nil {
 			return err
 		}
 	}
@@ -125,11 +128,11 @@ func (s *Sampler) open(own bool) error {
 }
 
 // openOn opens the events of threads on a processor, which share its ring.
-func (s *Sampler) openOn(processor int, threads []int, own bool) error {
+func (s *Sampler) openOn(processor int, threads []int, of *unix.PerfEventAttr) error {
 	first := -1
 	for _, thread := range threads {
-		fd, err := unix.PerfEventOpen(attributes(own), thread, processor, -1, unix.PERF_FLAG_FD_CLOEXEC)
-		if own && errors.Is(err, unix.ESRCH) {
+		fd, err := unix.PerfEventOpen(of, thread, processor, -1, unix.PERF_FLAG_FD_CLOEXEC)
+		if thread >= 0 && errors.Is(err, unix.ESRCH) {
 			continue // the thread has ended
 		}
 		if err != nil {
@@ -155,9 +158,9 @@ func (s *Sampler) openOn(processor int, threads []int, own bool) error {
 // attributes returns the event: samples, and records of new processes, names and
 // mapped code, all with the thread and the time at the end. Events of the own
 // threads are inherited by the threads that they create.
-func attributes(own bool) *unix.PerfEventAttr {
+func attributes(hertz int, own bool) *unix.PerfEventAttr {
 	attr := &unix.PerfEventAttr{
-		Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_CPU_CLOCK, Sample: hertz,
+		Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_CPU_CLOCK, Sample: uint64(hertz),
 		Sample_type: unix.PERF_SAMPLE_IP | unix.PERF_SAMPLE_TID | unix.PERF_SAMPLE_TIME | unix.PERF_SAMPLE_CALLCHAIN | unix.PERF_SAMPLE_PERIOD,
 		Bits: unix.PerfBitDisabled | unix.PerfBitFreq | unix.PerfBitExcludeIdle | unix.PerfBitMmap | unix.PerfBitMmap2 |
 			unix.PerfBitComm | unix.PerfBitCommExec | unix.PerfBitTask | unix.PerfBitSampleIDAll | unix.PerfBitUseClockID,
@@ -175,7 +178,7 @@ func attributes(own bool) *unix.PerfEventAttr {
 func (s *Sampler) run() {
 	defer close(s.stopped)
 	runtime.LockOSThread()
-	before := perfring.ThreadCPU() // of goroutines that had the thread earlier
+	before, began := perfring.ThreadCPU(), time.Now() // of goroutines that had the thread earlier
 	ticker := time.NewTicker(drainEvery)
 	defer ticker.Stop()
 	for running := true; running; {
@@ -187,16 +190,29 @@ func (s *Sampler) run() {
 		for _, r := range s.rings {
 			r.Drain(s.recording.take)
 		}
+		used, lasted := perfring.ThreadCPU()-before, time.Since(began)
+		s.recording.Used = used
+		if lasted > settled && !s.recording.OverBudget && overBudget(used, lasted, len(s.rings)) {
+			s.recording.OverBudget = s.disable() == nil
+		}
 	}
-	s.recording.Used = perfring.ThreadCPU() - before
+}
+
+// overBudget reports whether draining the samples of processors used too much CPU time.
+func overBudget(used, lasted time.Duration, processors int) bool {
+	return float64(used) > Budget*float64(processors)*float64(lasted)
+}
+
+func (s *Sampler) disable() (err error) {
+	for _, fd := range s.events {
+		err = errors.Join(err, unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_DISABLE, 0))
+	}
+	return err
 }
 
 // Stop ends sampling and returns what was recorded.
 func (s *Sampler) Stop() (*Recording, error) {
-	var err error
-	for _, fd := range s.events {
-		err = errors.Join(err, unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_DISABLE, 0))
-	}
+	err := s.disable()
 	close(s.stop)
 	<-s.stopped
 	if err = errors.Join(err, s.close()); err != nil {

@@ -13,7 +13,7 @@ import (
 type Sampler struct{}
 
 // Start returns ErrUnavailable.
-func Start(bool) (*Sampler, error) {
+func Start(int, bool) (*Sampler, error) {
 	return nil, fmt.Errorf("%w on %s: it needs perf_event_open of Linux", ErrUnavailable, runtime.GOOS)
 }
 

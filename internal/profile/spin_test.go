@@ -105,7 +105,7 @@ func spin_write(until time.Duration, null *os.File) {
 func sampled(t *testing.T, cmd *exec.Cmd) (p *Profile, printed string, accounted time.Duration) {
 	t.Helper()
 	from, before := now(t), used()
-	s, err := Start(false)
+	s, err := Start(99, false)
 	if errors.Is(err, ErrUnavailable) {
 		t.Skip(err, hint.Of(err))
 	}
@@ -254,7 +254,7 @@ func TestSpinWithoutFramePointers(t *testing.T) {
 // TestOwnOnly samples this process alone, as without rights.
 func TestOwnOnly(t *testing.T) {
 	before := used()
-	s, err := start(true)
+	s, err := start(99, true)
 	if err != nil {
 		t.Skip(err)
 	}
@@ -307,5 +307,17 @@ func TestRefused(t *testing.T) {
 	}
 	if err := unavailable(unix.ENOSYS); !strings.Contains(hint.Of(err), "CONFIG_PERF_EVENTS") {
 		t.Errorf("%v: %s", err, hint.Of(err))
+	}
+}
+
+func TestOverBudget(t *testing.T) {
+	for _, c := range []struct {
+		used       time.Duration
+		processors int
+		over       bool
+	}{{49 * time.Millisecond, 1, false}, {51 * time.Millisecond, 1, true}, {51 * time.Millisecond, 2, false}, {101 * time.Millisecond, 2, true}} {
+		if got := overBudget(c.used, 10*time.Second, c.processors); got != c.over {
+			t.Errorf("%v of 10 s on %d processors: %v", c.used, c.processors, got)
+		}
 	}
 }

@@ -34,7 +34,8 @@ type campaign struct {
 	series map[*result.Trial]func(yield func(result.Line) error) error
 	usual  map[*result.Trial]map[string]any // as in Trial
 
-	started time.Time // as in Input
+	started  time.Time  // as in Input
+	profiles []*Profile // as in Input
 	// judgements are of pairs of targets, base first.
 	judgements map[[2]*target]*compare.Judgement
 	quick      map[[2]*target]*compare.Judgement // of the headline numbers only

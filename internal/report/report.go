@@ -46,6 +46,8 @@ type Input struct {
 	// PublishedColours selects the colours of the insert benchmark's published
 	// pages for the relative tables, instead of those of the verdicts.
 	PublishedColours bool
+	// Profiles are those of the steps' CPU time.
+	Profiles []*Profile
 	// Across are the differences of targets that do not prevent comparisons.
 	Across compare.Across
 }
@@ -96,7 +98,7 @@ func newView(in *Input) *view {
 // campaign sorts the trials into a campaign with the input's rules.
 func (in *Input) campaign() *campaign {
 	c := newCampaign(in.Trials)
-	c.Across, c.started = in.Across, in.Started
+	c.Across, c.started, c.profiles = in.Across, in.Started, in.Profiles
 	return c
 }
 

@@ -176,6 +176,8 @@ func stepFolds(s *step, over *page.Charts, n *page.Notes) (out page.Folds) {
 	add("What the engine counts, and what changed most", nil, append(perTables(s, metric.EngineTable,
 		"What the engine counts of itself; what lies below it, or what it does not count, is not in it.", n), changedTable(s, growths), countersTable(s, growths))...)
 	add("Where the time of the sessions went", waitBlocks(s), waitTables(s, n)...)
+	profiled, functions := profileFold(s)
+	add("CPU profile", profiled, functions...)
 	add("Space and settling", nil, append(metricTables(s, metric.SpaceTable, "", n), sizesTable(s), settleTable(s))...)
 	return out
 }

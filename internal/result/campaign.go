@@ -45,6 +45,9 @@ type Campaign struct {
 	// campaign began; empty in files older than the field.
 	Builds Builds  `json:"builds,omitempty"`
 	Trials []Entry `json:"trials"` // in the order in which they are run; those of one number are a block
+	// Profiled are the trials that are run for their profiles alone, one of each target.
+	// They are apart from Trials, so that nothing shows or compares their numbers.
+	Profiled []Entry `json:"profiled,omitempty"`
 	// Spent is how many seconds the campaign has run, without the time between an
 	// interruption and its resumption.
 	Spent float64 `json:"spent_s,omitempty"`
@@ -96,8 +99,10 @@ func ReadCampaign(dir string) (*Campaign, error) {
 	for i := range c.Targets {
 		c.Targets[i] = plain.Line(c.Targets[i])
 	}
-	for i := range c.Trials {
-		c.Trials[i].Target = plain.Line(c.Trials[i].Target)
+	for _, e := range [][]Entry{c.Trials, c.Profiled} {
+		for i := range e {
+			e[i].Target = plain.Line(e[i].Target)
+		}
 	}
 	return &c, err
 }
@@ -108,7 +113,21 @@ func TrialPath(campaign, trial string) string { return filepath.Join(campaign, T
 // ReadTrials reads the trials of a campaign that have begun, in the plan's
 // order of targets.
 func ReadTrials(dir string, c *Campaign) (trials []*Trial, err error) {
-	for _, e := range c.byTarget() {
+	return readEntries(dir, c, c.byTarget())
+}
+
+// ReadProfiled reads the trials of a campaign that have profiles: those that were run
+// for that alone or, of a campaign without such, all that were profiled.
+func ReadProfiled(dir string, c *Campaign) (trials []*Trial, err error) {
+	if len(c.Profiled) > 0 {
+		return readEntries(dir, c, c.Profiled)
+	}
+	trials, err = ReadTrials(dir, c)
+	return slices.DeleteFunc(trials, func(t *Trial) bool { return t.Profiled == "" }), err
+}
+
+func readEntries(dir string, c *Campaign, entries []Entry) (trials []*Trial, err error) {
+	for _, e := range entries {
 		t, err := ReadTrial(TrialPath(dir, e.Dir))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // not begun

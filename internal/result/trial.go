@@ -89,6 +89,9 @@ type Trial struct {
 	// Recorded is the command of the program that made the load, where that was not
 	// rumbench: "sysbench oltp_read_only run"; "" of other trials.
 	Recorded string `json:"recorded,omitempty"`
+	// Profiled is how the trial was profiled; "" if it was not. Numbers of a trial that
+	// was run for its profile alone are compared with nothing.
+	Profiled Profiling `json:"profiled,omitempty"`
 	// Dir is the directory that the trial was read from, Asked the question of its
 	// campaign, and At the step that a trial without an end was in when it was read,
 	// "" in none; they are not written.
@@ -189,6 +192,7 @@ type Step struct {
 	Waits     []Wait                `json:"waits,omitempty"` // samples of the sessions' activities, the most frequent first
 	Notes     []metric.Warning      `json:"notes,omitempty"`
 	Warnings  []metric.Warning      `json:"warnings,omitempty"`
+	Profile   *StepProfile          `json:"profile,omitempty"` // nil if the step was not profiled
 }
 
 // Test is how tables of many tests classify a step.

@@ -30,12 +30,14 @@ type window struct {
 	memorySource           string
 	sessions               *sessions // nil if the engine does not report them
 	endOthers              func() account.Others
+	profiles               []collector // nil where one could not end
 }
 
 // open syncs everything dirty, waits for the other trial of a duet, and takes
 // the first snapshot of a window, which also ends the gap since the previous
 // window.
 func (w *window) open(ctx context.Context, t *trial, step string) error {
+	w.profiles = collect(t)
 	if err := t.sync(); err != nil {
 		return fmt.Errorf("sync before the step: %w", err)
 	}
@@ -61,6 +63,7 @@ func (w *window) close(ctx context.Context, t *trial, length time.Duration) erro
 		t.Partner.Done(w.step)
 	}
 	w.after = t.sampler.Snapshot(ctx)
+	w.endProfiles(t)
 	start := time.Now()
 	if err := t.sync(); err != nil {
 		return fmt.Errorf("sync after the step: %w", err)
@@ -243,6 +246,7 @@ func (t *stepRun) load(ctx context.Context) error {
 	a := t.account(res)
 	a.Operations()
 	t.out.Take(&a.Sheet)
+	t.saveProfiles()
 	if res.Ended != nil {
 		return res.Ended
 	}
@@ -310,6 +314,7 @@ func (t *stepRun) settle(ctx context.Context) error {
 	a := t.account(nil)
 	a.Settled()
 	t.out.Take(&a.Sheet)
+	t.saveProfiles()
 	if t.previous == nil || t.Calibrate {
 		return nil
 	}

@@ -25,7 +25,7 @@ import (
 	"rumbench/workload"
 )
 
-// Spec is what to run.
+// Spec is what to run. It has many fields because a trial depends on that much.
 type Spec struct {
 	Dir     string // the trial directory, which exists
 	Plan    *plan.Plan
@@ -44,6 +44,10 @@ type Spec struct {
 	// Preflight tries instead whether the target can do all of it: each client
 	// executes a few operations of every step, and results are not checked.
 	Preflight bool
+	// Profiled is how the trial is profiled, "" if it is not; Force samples also on a
+	// kernel that may hang then.
+	Profiled result.Profiling
+	Force    bool
 	// Client is the trial in which the client was calibrated, nil if it was not.
 	Client *result.Trial
 	// Partner is the other trial of a duet; nil for a trial that runs alone.
@@ -104,7 +108,7 @@ func (t *Spec) header() *result.Trial {
 		Engine: info.Name, Structure: info.Structure,
 		Workload: t.Plan.Workload, Preset: t.Plan.Preset, Params: printable(t.Plan.Params), OwnParams: t.Target.Own, Knobs: t.Target.Knobs,
 		Durability: string(t.Target.Config.Durability), Promise: engine.PromiseOf(t.Engine, t.Target.Config), Seed: t.Plan.Seed, Interval: t.Plan.Interval.Seconds(),
-		Status: result.Running, Started: time.Now(), Build: t.Build,
+		Status: result.Running, Started: time.Now(), Build: t.Build, Profiled: t.Profiled,
 		Versions: observe.Facts{
 			{Name: "rumbench", Value: t.Version},
 			{Name: "go", Value: runtime.Version()},

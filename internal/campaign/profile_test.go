@@ -1,0 +1,64 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rumbench/internal/result"
+)
+
+// One more trial of each target runs after all others. It is apart from them: nothing
+// that reads the campaign's trials sees it. If it fails, the campaign is incomplete, and
+// resuming runs it alone.
+func TestProfiled(t *testing.T) {
+	const fails = `case $2 in bbolt.p1) exit 3;; esac; `
+	c, p := config(t.TempDir(), fails+says(result.Complete), "profile=extra", "trials=1")
+	state, err := Run(context.Background(), c)
+	if !errors.Is(err, ErrIncomplete) || !strings.Contains(err.Error(), "1 of 2 trials for profiles") {
+		t.Fatal(err)
+	}
+	begun := func() (out []string) {
+		for _, line := range p.lines {
+			if strings.HasPrefix(line, "begin") {
+				out = append(out, line)
+			}
+		}
+		return out
+	}
+	if d := cmp.Diff([]string{"begin pebble.1 1/4", "begin bbolt.1 2/4", "begin pebble.p1 3/4", "begin bbolt.p1 4/4"}, begun()); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+	if d := cmp.Diff([]string{"pebble.1 complete", "bbolt.1 complete"}, statuses(state)); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+	measured, err := result.ReadTrials(c.Dir, state)
+	if err != nil || len(measured) != 2 {
+		t.Errorf("%d trials, %v: those with profiles are not among them", len(measured), err)
+	}
+	if profiled, err := result.ReadProfiled(c.Dir, state); err != nil || len(profiled) != 2 || !strings.HasSuffix(profiled[0].Dir, "pebble.p1") {
+		t.Errorf("profiled trials: %v, %v", profiled, err)
+	}
+
+	c.Resume, c.Child, p.lines = true, childScript(says(result.Complete)), nil
+	if _, err := Run(context.Background(), c); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{"begin bbolt.p1 4/4"}, begun()); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+}
+
+// A target that cannot be measured is not profiled.
+func TestProfiledAfterFailure(t *testing.T) {
+	c, p := config(t.TempDir(), `case $2 in bbolt.1) exit 3;; esac; `+says(result.Complete), "profile=extra", "trials=1")
+	if _, err := Run(context.Background(), c); !errors.Is(err, ErrIncomplete) {
+		t.Fatal(err)
+	}
+	if text := strings.Join(p.lines, "\n"); strings.Contains(text, "bbolt.p1") || !strings.Contains(text, "end pebble.p1 complete") {
+		t.Error(text)
+	}
+}

@@ -1,0 +1,304 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/flame"
+	"rumbench/internal/hint"
+	"rumbench/internal/metric"
+	"rumbench/internal/page"
+	"rumbench/internal/profile"
+	"rumbench/internal/quantity"
+	"rumbench/internal/report"
+	"rumbench/internal/result"
+)
+
+// profileOptions are the flags of `profile`.
+type profileOptions struct {
+	step, svg string
+	folded    bool
+	top       int
+}
+
+func (o *profileOptions) validate(*cobra.Command, []string) error {
+	switch {
+	case o.folded && o.svg != "":
+		return errors.New("one of --svg and --folded at a time")
+	case o.top < 1:
+		return fmt.Errorf("--top %d is not above 0", o.top)
+	}
+	return nil
+}
+
+func newProfileCommand(a *App) *cobra.Command {
+	var o profileOptions
+	c := &cobra.Command{
+		Use:   "profile DIR [OTHER]",
+		Short: "show where the CPU time of a step went, down to functions",
+		Args:  args(cobra.RangeArgs(1, 2), o.validate),
+		RunE:  func(_ *cobra.Command, dirs []string) error { return runProfile(a, &o, dirs) },
+	}
+	f := c.Flags()
+	f.StringVar(&o.step, "step", "", "the step (default: the first that measures)")
+	f.StringVar(&o.svg, "svg", "", "draw a flame graph into a `file`: of one target, or of the difference of two")
+	f.BoolVar(&o.folded, "folded", false, "print the stacks of one target, as speedscope and flamegraph.pl read them")
+	f.IntVar(&o.top, "top", 20, "how many functions are listed")
+	return c
+}
+
+func runProfile(a *App, o *profileOptions, dirs []string) error {
+	trials, err := profiledTrials(dirs)
+	if err != nil {
+		return err
+	}
+	step, others, err := profiledStep(trials, o.step)
+	if err != nil {
+		return err
+	}
+	all, err := readProfiles(trials, step)
+	if err != nil {
+		return err
+	}
+	var list []*report.Profile
+	for _, p := range all {
+		for _, w := range p.Warnings {
+			fmt.Fprintf(a.Stderr, "⚠ %s: %s\n", p.Target, w)
+		}
+		if p.CPU.Profile != nil {
+			list = append(list, p)
+		}
+	}
+	switch {
+	case len(list) == 0:
+		return exitError{fmt.Errorf("no target has a CPU profile of %s that can be used", step), ExitInvalid}
+	case o.folded:
+		if len(list) > 1 {
+			return chooseProfile("--folded is of one target", list)
+		}
+		return list[0].CPU.WriteFolded(a.Stdout)
+	case o.svg != "":
+		return drawProfile(a.Stdout, o.svg, step, list)
+	}
+	return page.Text(a.Stdout, profileBlocks(list, step, others, o.top), page.TextStyle{})
+}
+
+func chooseProfile(problem string, list []*report.Profile) error {
+	var names []string
+	for _, p := range list {
+		names = append(names, p.Target)
+	}
+	return usage(hint.Errorf("write DIR:TARGET; the targets are "+strings.Join(names, ", "), "%s, and there are %d", problem, len(list)))
+}
+
+// profiledTrials reads the trials with profiles. Targets of the same name in both
+// directories are named by these, too.
+func profiledTrials(dirs []string) (all []*result.Trial, err error) {
+	var sides [][]*result.Trial
+	for _, arg := range dirs {
+		dir, target := splitTarget(arg)
+		trials, err := profiledIn(dir)
+		if err != nil {
+			return nil, err
+		}
+		var names []string
+		for _, t := range trials {
+			names = compare.AppendNew(names, t.Target)
+		}
+		if target != "" {
+			if err := known("no profile of a target", []string{target}, names); err != nil {
+				return nil, err
+			}
+			trials = slices.DeleteFunc(trials, func(t *result.Trial) bool { return t.Target != target })
+		} else if len(dirs) > 1 && len(names) > 1 {
+			return nil, usage(hint.Errorf("write "+dir+":TARGET; the targets are "+strings.Join(names, ", "), "%s has profiles of %s", dir, quantity.Count(len(names), "target")))
+		}
+		sides = append(sides, trials)
+	}
+	if len(sides) == 2 && sides[0][0].Target == sides[1][0].Target {
+		for i, trials := range sides {
+			dir, _ := splitTarget(dirs[i])
+			for _, t := range trials {
+				t.Rename(filepath.Base(filepath.Clean(dir)) + "/" + t.Target)
+			}
+		}
+	}
+	all = slices.Concat(sides...)
+	return all, once(all)
+}
+
+// splitTarget splits DIR:TARGET.
+func splitTarget(arg string) (dir, target string) {
+	if _, err := os.Stat(arg); err != nil {
+		if i := strings.LastIndexByte(arg, ':'); i > 0 {
+			return arg[:i], arg[i+1:]
+		}
+	}
+	return arg, ""
+}
+
+// profiledIn reads the trials with profiles of a campaign, or the one in a trial directory.
+func profiledIn(dir string) (trials []*result.Trial, err error) {
+	if t, err := result.ReadTrial(dir); err == nil {
+		if t.Profiled != "" {
+			trials = append(trials, t)
+		}
+	} else {
+		c, err := result.ReadCampaign(dir)
+		if err != nil {
+			return nil, err
+		}
+		if trials, err = result.ReadProfiled(dir, c); err != nil {
+			return nil, err
+		}
+	}
+	if len(trials) == 0 {
+		return nil, hint.Errorf("write profile: extra into the plan, and run it again", "%s has no profiled trial", dir)
+	}
+	return trials, nil
+}
+
+// profiledStep returns the step to show: the one that is asked for, else the first that
+// measures; and the others that have profiles.
+func profiledStep(trials []*result.Trial, asked string) (step string, others []string, err error) {
+	for _, t := range trials {
+		for i := range t.Steps {
+			s := &t.Steps[i]
+			if s.Profile == nil {
+				continue
+			}
+			others = compare.AppendNew(others, s.Name)
+			if step == "" && !t.Prepares(s) {
+				step = s.Name
+			}
+		}
+	}
+	if len(others) == 0 {
+		return "", nil, hint.With(errors.New("no step has a profile"), notProfiled(trials))
+	}
+	if asked != "" {
+		if err := known("no profile of a step", []string{asked}, others); err != nil {
+			return "", nil, err
+		}
+		step = asked
+	}
+	step = cmp.Or(step, others[0])
+	return step, slices.DeleteFunc(others, func(name string) bool { return name == step }), nil
+}
+
+// notProfiled returns what trials noted about profiles.
+func notProfiled(trials []*result.Trial) string {
+	for _, t := range trials {
+		for _, w := range t.Warnings {
+			if w.Code == metric.NotObserved && strings.HasPrefix(w.Text, "no profile") {
+				return w.Text
+			}
+		}
+	}
+	return ""
+}
+
+// readProfiles reads the profiles of a step, or with "" of all steps: one for each
+// target, of all of its trials.
+func readProfiles(trials []*result.Trial, step string) (out []*report.Profile, err error) {
+	found := map[[2]string]*report.Profile{}
+	works := map[*report.Profile][]profile.Work{}
+	for _, t := range trials {
+		for i := range t.Steps {
+			s := &t.Steps[i]
+			if s.Profile == nil || step != "" && s.Name != step {
+				continue
+			}
+			key := [2]string{t.Target, s.Name}
+			p := found[key]
+			if p == nil {
+				p = &report.Profile{Target: t.Target, Engine: t.Engine, Step: s.Name, Per: s.Profile.Per, Locks: map[string][]profile.LockCost{}}
+				found[key], out = p, append(out, p)
+			}
+			p.Warnings = compare.AppendNew(p.Warnings, metric.Texts(s.Profile.Warnings)...)
+			switch w, err := t.ReadCPUProfile(s); {
+			case err == nil:
+				works[p] = append(works[p], w)
+			case !errors.Is(err, fs.ErrNotExist):
+				return nil, err
+			}
+			for _, kind := range profile.LockProfiles {
+				if p.Locks[kind], err = t.ReadLocks(s, kind); err != nil && !errors.Is(err, fs.ErrNotExist) {
+					return nil, err
+				}
+			}
+		}
+	}
+	for p, list := range works {
+		p.CPU = profile.Merge(list...)
+	}
+	return out, nil
+}
+
+// drawProfile draws a flame graph of one profile, or of the difference of two.
+func drawProfile(w io.Writer, file, step string, list []*report.Profile) error {
+	g := &flame.Graph{Unit: "µs per " + list[0].Per, Base: list[0].Target}
+	switch {
+	case len(list) > 2:
+		return chooseProfile("a flame graph is of one target or two", list)
+	case len(list) == 1:
+		g.Title, g.Root = list[0].Target+" in "+step, flameOf(profile.Tree(list[0].OfServer()))
+	case list[0].Engine != list[1].Engine:
+		return usage(hint.With(errors.New("the functions of different engines cannot be compared"), "draw a flame graph of each: DIR:TARGET"))
+	default:
+		g.New, g.Title = list[1].Target, list[1].Target+" against "+list[0].Target+" in "+step
+		g.Root = flameOf(profile.Compare(list[0].OfServer(), list[1].OfServer()))
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return hint.Errorf("choose another name", "--svg %s: the file exists", file)
+	}
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(g.Draw(f), f.Close()); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(w, file)
+	return err
+}
+
+func flameOf(n *profile.Node) *flame.Node {
+	out := &flame.Node{Name: n.Name, Base: n.Base, New: n.New, Differs: n.Different()}
+	for _, c := range n.Children {
+		out.Children = append(out.Children, flameOf(c))
+	}
+	return out
+}
+
+// profileBlocks returns what `profile` prints.
+func profileBlocks(list []*report.Profile, step string, others []string, top int) []page.Block {
+	about := fmt.Sprintf("%s: CPU time in µs per %s", step, list[0].Per)
+	if len(others) > 0 {
+		about += "; --step has also " + strings.Join(others, ", ")
+	}
+	out := []page.Block{page.Prose("", about), report.ProfileTable(list)}
+	if len(list) == 2 {
+		out = append(out, report.ChangedTables(list[0], list[1], top)...)
+	} else {
+		for _, p := range list {
+			out = append(out, report.FunctionTable(p, top))
+		}
+	}
+	for _, p := range list {
+		for _, t := range report.LockTables(p, top) {
+			out = append(out, t)
+		}
+	}
+	return out
+}

@@ -1,0 +1,35 @@
+package host
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestKernelNames(t *testing.T) {
+	for text, want := range map[string]Status{
+		"0000000000000000 T _text\n0000000000000000 t do_one\n": Warn,
+		"0000000000000000 A a\nffffffff81000000 T _text\n":      OK,
+		"": Warn,
+	} {
+		path := filepath.Join(t.TempDir(), "kallsyms")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := kernelNames(path); got.Status != want || (got.Fix == "") != (want == OK) {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+	if got := kernelNames(filepath.Join(t.TempDir(), "none")); got.Status != Warn {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Every collector says what was found and, if it is missing, what would help.
+func TestCollectors(t *testing.T) {
+	for _, f := range Collectors().Findings {
+		if f.Name == "" || f.Found == "" || f.Why == "" || f.Status != OK && f.Fix == "" {
+			t.Errorf("%+v", f)
+		}
+	}
+}

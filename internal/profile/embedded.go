@@ -1,0 +1,101 @@
+package profile
+
+import (
+	"slices"
+	"strings"
+)
+
+// The threads of an embedded engine in Go, which have no names of their own.
+const (
+	Foreground = "foreground" // operations of clients
+	Background = "background" // the engine's own goroutines: compaction, flush
+)
+
+// Embedded returns the profile of a process that holds the clients and an engine:
+// what is the engine's moves to the side Server, and the Go runtime's own work
+// (garbage collector, scheduler) to the side Runtime. Whose a goroutine is, its first
+// function says that is neither of the runtime nor of a standard library. One of
+// rumbench's is the engine's while it is in a function of rumbench/engine. Threads of
+// engines in C keep their names.
+func (p *Profile) Embedded() *Profile {
+	program := ""
+	for _, f := range p.Frames {
+		if strings.HasPrefix(f.Name, "runtime.") {
+			program = f.Image
+		}
+	}
+	of := make([]owning, len(p.Frames))
+	for i, f := range p.Frames {
+		of[i] = owningOf(f, program)
+	}
+	out := p.Only(func(*Sample) bool { return true })
+	for i := range out.Samples {
+		s := &out.Samples[i]
+		if s.Side != Client {
+			continue
+		}
+		var stack []owning
+		for _, f := range s.Stack {
+			stack = append(stack, of[f])
+		}
+		first := firstOwner(stack)
+		ownThread := first == library && (s.Thread != s.Process || p.Frames[s.Stack[0]].Name == startThread)
+		switch {
+		case first == nobodys:
+			s.Side, s.Thread = Runtime, Runtime.String()
+		case ownThread:
+			s.Side = Server
+		case first == adapter || first == module:
+			s.Side, s.Thread = Server, Background
+		case first == bridge || first == library || slices.Contains(stack, adapter) || slices.Contains(stack, bridge):
+			s.Side, s.Thread = Server, Foreground
+		}
+	}
+	return out
+}
+
+// owning is whose a function is.
+type owning uint8
+
+const (
+	nobodys owning = iota // of the runtime, a standard library or the kernel: it works for its callers
+	client                // of rumbench
+	adapter               // of rumbench/engine
+	module                // of another Go module
+	library               // in C
+	bridge                // by which Go calls C
+)
+
+// owningOf returns whose a function is in a process that runs a program in Go.
+func owningOf(f Frame, program string) owning {
+	switch {
+	case f.Name == "runtime.cgocall" || f.Name == "runtime.asmcgocall":
+		return bridge
+	case f.Image != program:
+		if slices.ContainsFunc(nobodysImages, func(begin string) bool { return strings.HasPrefix(f.Image, begin) }) || f.Image == "" {
+			return nobodys
+		}
+		return library
+	case strings.HasPrefix(f.Name, "rumbench/engine"):
+		return adapter
+	case strings.HasPrefix(f.Name, "rumbench/") || strings.HasPrefix(f.Name, "main."):
+		return client
+	}
+	// A module's path begins with a host, a package of the standard library has none.
+	if host, _, path := strings.Cut(f.Name, "/"); path && strings.Contains(host, ".") {
+		return module
+	}
+	return nobodys
+}
+
+// nobodysImages are the begins of the names of files that all programs use.
+var nobodysImages = []string{KernelImage, "[", "libc.", "libm.", "libpthread.", "ld-linux"}
+
+func firstOwner(stack []owning) owning {
+	for _, o := range stack {
+		if o != nobodys {
+			return o
+		}
+	}
+	return nobodys
+}

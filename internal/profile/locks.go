@@ -1,0 +1,124 @@
+package profile
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/pprof"
+	"slices"
+	"strings"
+
+	"github.com/google/pprof/profile"
+)
+
+// LockProfiles are the Go runtime's profiles of waiting, by the names that files have.
+// Stacks of the first are those that waited, at a lock or for another goroutine; those
+// of the second held a lock for which others waited.
+var LockProfiles = []string{"block", "mutex"}
+
+const (
+	blockRate   = 10_000 // ns: shorter waits are sampled in proportion
+	mutexShare  = 1      // all
+	lockValues  = 2      // of a sample: how often, and ns
+	lockProgram = "go"   // stands for this program as the image of its functions
+)
+
+// Locks watches the waits of this process's goroutines.
+type Locks struct{ before []*profile.Profile }
+
+// WatchLocks begins to watch.
+func WatchLocks() (*Locks, error) {
+	runtime.SetBlockProfileRate(blockRate)
+	runtime.SetMutexProfileFraction(mutexShare)
+	now, err := readLocks()
+	return &Locks{now}, err
+}
+
+// Stop ends watching and returns a profile of each kind, of what happened meanwhile.
+func (l *Locks) Stop() ([]*profile.Profile, error) {
+	now, err := readLocks()
+	runtime.SetBlockProfileRate(0)
+	runtime.SetMutexProfileFraction(0)
+	if err != nil {
+		return nil, err
+	}
+	for i, before := range l.before {
+		before.Scale(-1)
+		if now[i], err = profile.Merge([]*profile.Profile{now[i], before}); err != nil {
+			return nil, fmt.Errorf("compare %s profiles: %w", LockProfiles[i], err)
+		}
+	}
+	return now, nil
+}
+
+func readLocks() (out []*profile.Profile, err error) {
+	for _, kind := range LockProfiles {
+		var b bytes.Buffer
+		if err := pprof.Lookup(kind).WriteTo(&b, 0); err != nil {
+			return nil, fmt.Errorf("read %s profile: %w", kind, err)
+		}
+		p, err := profile.Parse(&b)
+		if err != nil {
+			return nil, fmt.Errorf("read %s profile: %w", kind, err)
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// LockCost is the waiting at or because of a function, per unit of work.
+type LockCost struct {
+	Function string
+	Waits    float64 // how often
+	Cost     float64 // µs
+}
+
+// ReadLocks reads a profile of Locks and returns the waits of operations in the
+// engine, or those that the engine's holding of a lock caused, the greatest first.
+// Waits of the engine's own goroutines for work are no cost, nor are those of clients.
+func ReadLocks(r io.Reader, kind string, units float64) ([]LockCost, error) {
+	p, err := profile.Parse(r)
+	if err != nil {
+		return nil, fmt.Errorf("read %s profile: %w", kind, err)
+	}
+	sums := make(map[string]LockCost)
+	for _, s := range p.Sample {
+		var stack []owning
+		function := ""
+		for _, l := range slices.Backward(s.Location) { // the root first
+			for _, line := range slices.Backward(l.Line) { // a caller before what is inlined in it
+				name := readable(line.Function.Name, true)
+				stack = append(stack, owningOf(Frame{name, lockProgram}, lockProgram))
+				if !ofLocks(name) {
+					function = name // the last is closest to the leaf
+				}
+			}
+		}
+		ours := slices.Contains(stack, adapter) || kind == "mutex" && firstOwner(stack) == module
+		if len(s.Value) != lockValues || !ours || kind == "block" && firstOwner(stack) != client {
+			continue
+		}
+		sum := sums[function]
+		sums[function] = LockCost{function, sum.Waits + float64(s.Value[0])/units, sum.Cost + float64(s.Value[1])/1e3/units}
+	}
+	out := make([]LockCost, 0, len(sums))
+	for _, c := range sums {
+		out = append(out, c)
+	}
+	slices.SortFunc(out, func(a, b LockCost) int {
+		return cmp.Or(cmp.Compare(b.Cost, a.Cost), cmp.Compare(a.Function, b.Function))
+	})
+	return out, nil
+}
+
+// ofLocks reports whether a function is one by which others wait.
+func ofLocks(name string) bool {
+	for _, begin := range []string{"runtime.", "sync.", "internal/sync."} {
+		if strings.HasPrefix(name, begin) {
+			return true
+		}
+	}
+	return false
+}
