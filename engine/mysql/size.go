@@ -62,7 +62,8 @@ var files = engine.FileUses{
 	{Pattern: "ibtmp*", Use: engine.UseTemp}, {Pattern: "tmp/*", Use: engine.UseTemp}, {Pattern: "#innodb_temp/*", Use: engine.UseTemp},
 	{Pattern: "*-bin.*", Use: engine.UseBinlog}, {Pattern: "binlog.*", Use: engine.UseBinlog},
 	{Pattern: "mysql/*", Use: engine.UseSystem}, {Pattern: "mysql.ibd", Use: engine.UseSystem}, {Pattern: "sys/*", Use: engine.UseSystem},
-	{Pattern: "*.ibd", Use: engine.UseData, Named: true}, {Pattern: "*.MA[ID]", Use: engine.UseData, Named: true}, {Pattern: "*.MY[ID]", Use: engine.UseData, Named: true},
+	{Pattern: "*.ibd", Use: engine.UseData, Named: true},
+	{Pattern: "*.MA[ID]", Use: engine.UseData, Named: true}, {Pattern: "*.MY[ID]", Use: engine.UseData, Named: true},
 }
 
 // Sizes reports what each table and index takes, and all together. Of InnoDB
