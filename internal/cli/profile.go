@@ -121,7 +121,8 @@ func profiledTrials(dirs []string) (all []*result.Trial, err error) {
 			}
 			trials = slices.DeleteFunc(trials, func(t *result.Trial) bool { return t.Target != target })
 		} else if len(dirs) > 1 && len(names) > 1 {
-			return nil, usage(hint.Errorf("write "+dir+":TARGET; the targets are "+strings.Join(names, ", "), "%s has profiles of %s", dir, quantity.Count(len(names), "target")))
+			return nil, usage(hint.Errorf("write "+dir+":TARGET; the targets are "+strings.Join(names, ", "),
+				"%s has profiles of %s", dir, quantity.Count(len(names), "target")))
 		}
 		sides = append(sides, trials)
 	}
@@ -289,7 +290,8 @@ func profileBlocks(list []*report.Profile, step string, others []string, top int
 	}
 	out := []page.Block{page.Prose("", about), report.ProfileTable(list)}
 	if len(list) == 2 {
-		out = append(out, report.ChangedTables(list[0], list[1], top)...)
+		out = append(out, report.ChangedSubsystems(list[0], list[1]))
+		out = append(out, changedFunctions(list[0], list[1], top)...)
 	} else {
 		for _, p := range list {
 			out = append(out, report.FunctionTable(p, top))
@@ -299,6 +301,21 @@ func profileBlocks(list []*report.Profile, step string, others []string, top int
 		for _, t := range report.LockTables(p, top) {
 			out = append(out, t)
 		}
+	}
+	return out
+}
+
+// changedFunctions returns which functions differ between two profiles, or why none are
+// named.
+func changedFunctions(base, next *report.Profile, top int) (out []page.Block) {
+	if base.Engine != next.Engine {
+		return []page.Block{page.Prose("", "Their engines differ, so that they are compared by subsystem alone.")}
+	}
+	for _, t := range report.ChangedFunctions(base, next, top) {
+		out = append(out, t)
+	}
+	if len(out) == 0 {
+		out = append(out, page.Prose("", "No function of 1 % or more of the CPU time differs by more than 3 standard errors."))
 	}
 	return out
 }

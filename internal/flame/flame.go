@@ -18,6 +18,13 @@ import (
 //go:embed flame.js
 var script string
 
+//go:embed flame.css
+var style string
+
+// hatching is the pattern of boxes on one side only.
+const hatching = `<defs><pattern id="h" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">` +
+	`<path d="M0 0V6" stroke="#0006" stroke-width="2"/></pattern></defs>`
+
 // Graph is what is drawn.
 type Graph struct {
 	Title string
@@ -91,9 +98,13 @@ func (d *drawing) boxes(n *Node, depth int, x float64) {
 
 func (d *drawing) box(n *Node, depth int, x, wide float64) {
 	y := head + depth*row
-	fmt.Fprintf(&d.body, `<g><title>%s</title><rect class="%s" x="%.1f" y="%d" width="%.1f" height="%d"/>`, html.EscapeString(d.about(n)), d.class(n), x, y, wide, row-1)
+	rect := func(class string) {
+		fmt.Fprintf(&d.body, `<rect class="%s" x="%.1f" y="%d" width="%.1f" height="%d"/>`, class, x, y, wide, row-1)
+	}
+	fmt.Fprintf(&d.body, `<g><title>%s</title>`, html.EscapeString(d.about(n)))
+	rect(d.class(n))
 	if d.onlyOne(n) {
-		fmt.Fprintf(&d.body, `<rect class="h" x="%.1f" y="%d" width="%.1f" height="%d"/>`, x, y, wide, row-1)
+		rect("h")
 	}
 	if text := Fit(d.sign(n)+n.Name, wide); text != "" {
 		fmt.Fprintf(&d.body, `<text x="%.1f" y="%d">%s</text>`, x+3, y+12, html.EscapeString(text))
@@ -165,21 +176,17 @@ func (d *drawing) sign(n *Node) string {
 
 func (d *drawing) onlyOne(n *Node) bool { return d.New != "" && (n.Base == 0) != (n.New == 0) }
 
-const style = `text{font:11px monospace;pointer-events:none}.t{font:bold 14px sans-serif}.s{font:12px sans-serif;fill:#444}
-rect{stroke:#fff;stroke-width:.5}.h{fill:url(#h);pointer-events:none}.o{fill:#d5d5d5}.find rect:first-of-type{stroke:#000;stroke-width:2}
-.p0{fill:#f6cf8e}.p1{fill:#f3bf74}.p2{fill:#f7d9a6}.p3{fill:#efb469}
-.r1{fill:#f7d4cc}.r2{fill:#f0a392}.r3{fill:#e0705a}.b1{fill:#d0def3}.b2{fill:#98b9e6}.b3{fill:#6493d3}.link{cursor:pointer;pointer-events:auto;text-decoration:underline}`
-
 // whole returns the drawing as a file.
 func (d *drawing) whole() string {
 	var b strings.Builder
 	height := head + (d.deep+1)*row + 4
-	about := "Width: " + d.Unit + ". "
+	about := "Width: " + d.Unit + "."
 	if d.New != "" {
-		about = fmt.Sprintf("Width: the mean of %s and %s in %s. Red, +: %s needs more; blue, −: less; grey: may be chance; hatched: on one side only. ", d.Base, d.New, d.Unit, d.New)
+		about = fmt.Sprintf("Width: the mean of %s and %s in %s. Red, +: %s needs more; blue, −: less; grey: may be chance; "+
+			"hatched: on one side only.", d.Base, d.New, d.Unit, d.New)
 	}
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d">
-<style>%s</style><defs><pattern id="h" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path d="M0 0V6" stroke="#0006" stroke-width="2"/></pattern></defs>
+<style>%s</style>%s
 <rect width="100%%" height="100%%" fill="#fff"/>
 <text class="t" x="4" y="18">%s</text><text class="s" x="4" y="37">%s</text>
 <text class="link s" id="search" x="%d" y="18" text-anchor="end"></text>
@@ -188,6 +195,6 @@ func (d *drawing) whole() string {
 <script><![CDATA[
 %s]]></script>
 </svg>
-`, width, height, width, height, style, html.EscapeString(d.Title), html.EscapeString(about), width-6, d.body.String(), script)
+`, width, height, width, height, style, hatching, html.EscapeString(d.Title), html.EscapeString(about), width-6, d.body.String(), script)
 	return b.String()
 }

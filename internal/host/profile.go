@@ -17,7 +17,8 @@ func Collectors() *Report {
 		f.Name, f.Wanted, f.Why = name, wanted, why
 		r.Findings = append(r.Findings, f)
 	}
-	add("CPU sampler", "perf_event_open of all processors", "it samples servers, clients and the kernel alike; without it there are no profiles of servers", cpuSampler())
+	add("CPU sampler", "perf_event_open of all processors",
+		"it samples servers, clients and the kernel alike; without it there are no profiles of servers", cpuSampler())
 	add("kernel functions", "addresses in /proc/kallsyms", "without them the kernel's part of a profile has no names", kernelNames("/proc/kallsyms"))
 	add("lock waits", "Go's profiles of blocking", "they say who waits in an embedded engine, and for whom", ok("in rumbench itself, for embedded engines in Go"))
 	return r

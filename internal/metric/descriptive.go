@@ -87,7 +87,7 @@ var descriptive = map[Code]Kind{
 		Former: []string{"imported with the arithmetic of published scripts: means of iostat and vmstat are off as they are there; see docs/import.md"}},
 	Imported: {Text: "{what}"},
 
-	ProfileSum:        {Text: "CPU profile: {why}"},
+	ProfileSum:        {Text: "CPU profile: {why}[; {stolen:%.2f} s of the processors were stolen, which the samples have in them and the kernel's accounting has not]"},
 	ProfileLost:       {Text: "no CPU profile: the kernel could not deliver {lost:%.0f} of {records:%.0f} samples"},
 	ProfileOverBudget: {Text: "no CPU profile: the sampler used more CPU time than its budget of {budget:%.2g} % of each processor, and stopped itself"},
 	ProfileRoots:      {Text: "CPU profile: only {share:%.0f} % of the server's stacks reach the function that their thread began with: it was built without frame pointers, and totals of callers are too small"},

@@ -46,46 +46,58 @@ func (n *Node) Different() bool { return n.P <= math.Erfc(3/math.Sqrt2) }
 // seconds depend on each other; differences are tested by Welch and adjusted by
 // Benjamini and Hochberg over the nodes of at least 1 %.
 func Compare(base, next Work) *Node {
-	comparable := sameBuilds(base.Profile, next.Profile)
-	return compare(base, next, func(p *Profile, s *Sample) []string {
+	name := namer(base.Profile, next.Profile)
+	return compare(base, next, func(root *Node, p *Profile, s *Sample) []*Node {
 		path := make([]string, len(s.Stack))
 		for i, f := range s.Stack {
-			path[i] = p.Frames[f].Name
-			if image := p.Frames[f].Image; strings.HasPrefix(path[i], image+"@") && !comparable[image] {
-				path[i] = image + "@?" // places in another build mean nothing
-			}
+			path[i] = name(p, f)
 		}
-		return path
+		return root.descend(path)
 	})
 }
 
-// Tree returns the stacks of one profile under one root, as the costs of a base.
-func Tree(w Work) *Node { return Compare(w, Work{Profile: new(Profile), Units: 1}) }
-
-// Changed is a node that differs, with the names of its callers from the root on.
-type Changed struct {
-	Callers []string
-	*Node
+// namer returns a function that names the functions of two profiles. Places in a file
+// mean nothing in another build of it.
+func namer(a, b *Profile) func(p *Profile, frame int32) string {
+	comparable := sameBuilds(a, b)
+	return func(p *Profile, frame int32) string {
+		f := p.Frames[frame]
+		if strings.HasPrefix(f.Name, f.Image+"@") && !comparable[f.Image] {
+			return f.Image + "@?"
+		}
+		return f.Name
+	}
 }
 
-// Changed returns the nodes that differ, the greatest change first, without those of
-// which one differing child has at least four fifths of the change: it says more.
-func (n *Node) Changed() []Changed {
-	const most = 0.8
-	var out []Changed
-	var visit func(n *Node, callers []string)
-	visit = func(n *Node, callers []string) {
-		own := n.Different()
-		for _, c := range n.Children {
-			visit(c, append(callers[:len(callers):len(callers)], n.Name))
-			own = own && !(c.Different() && c.Change()/n.Change() >= most)
+// Tree returns the stacks of one profile under one root, as the costs of a base.
+func Tree(w Work) *Node { return Compare(w, Work{Profile: &Profile{Images: w.Images}, Units: 1}) }
+
+// CompareFunctions compares the cost of each function, whoever called it: its own, and
+// with the functions that it called. The functions are the children of the roots.
+func CompareFunctions(base, next Work) (self, total *Node) {
+	name := namer(base.Profile, next.Profile)
+	self = compare(base, next, func(root *Node, p *Profile, s *Sample) []*Node {
+		if len(s.Stack) == 0 {
+			return []*Node{root}
 		}
-		if own {
-			out = append(out, Changed{callers, n})
+		return root.descend([]string{name(p, s.Stack[len(s.Stack)-1])})
+	})
+	total = compare(base, next, func(root *Node, p *Profile, s *Sample) []*Node {
+		nodes := []*Node{root}
+		for _, f := range s.Stack {
+			if n := root.descend([]string{name(p, f)})[1]; !slices.Contains(nodes, n) {
+				nodes = append(nodes, n)
+			}
 		}
-	}
-	visit(n, nil)
-	slices.SortStableFunc(out, func(a, b Changed) int { return cmp.Compare(math.Abs(b.Change()), math.Abs(a.Change())) })
+		return nodes
+	})
+	return self, total
+}
+
+// Changed returns the children that differ, the greatest change first.
+func (n *Node) Changed() []*Node {
+	out := slices.DeleteFunc(slices.Clone(n.Children), func(c *Node) bool { return !c.Different() })
+	slices.SortStableFunc(out, func(a, b *Node) int { return cmp.Compare(math.Abs(b.Change()), math.Abs(a.Change())) })
 	return out
 }
 
@@ -130,7 +142,9 @@ func CompareSubsystems(base, next Work) (*Node, error) {
 				"the program has no symbols, or the catalogue lacks it", 100*share, 100*most)
 		}
 	}
-	return compare(base, next, func(p *Profile, s *Sample) []string { return []string{string(p.SubsystemOf(s))} }), nil
+	return compare(base, next, func(root *Node, p *Profile, s *Sample) []*Node {
+		return root.descend([]string{string(p.SubsystemOf(s))})
+	}), nil
 }
 
 // sameBuilds returns the names of the images that are the same build in both.
@@ -146,13 +160,14 @@ func sameBuilds(a, b *Profile) map[string]bool {
 	return same
 }
 
-func compare(base, next Work, path func(*Profile, *Sample) []string) *Node {
+// compare returns the root of nodes, of which a function says to which a sample belongs.
+func compare(base, next Work, nodesOf func(root *Node, p *Profile, s *Sample) []*Node) *Node {
 	root := &Node{Name: "all", P: math.NaN()}
 	each := func(visit func(n *Node, side int, p Part, cost float64)) {
 		for side, w := range []Work{base, next} {
 			for i := range w.Samples {
 				s := &w.Samples[i]
-				nodes := root.descend(path(w.Profile, s))
+				nodes := nodesOf(root, w.Profile, s)
 				for _, part := range s.Parts {
 					for _, n := range nodes {
 						visit(n, side, part, perUnit(part.CPU, w.Units))

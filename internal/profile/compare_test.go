@@ -2,6 +2,7 @@ package profile
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -140,21 +141,33 @@ func TestCompareBuilds(t *testing.T) {
 	}
 }
 
-// Of a path on which a change is passed on, the deepest node says where it is.
-func TestChanged(t *testing.T) {
-	differs := func(name string, base, next float64, children ...*Node) *Node {
-		return &Node{Name: name, Base: base, New: next, P: 0, Children: children}
+// A function is compared over all of its callers: what it costs itself, and with those
+// that it called, once if it calls itself.
+func TestCompareFunctions(t *testing.T) {
+	profile := func(stacks ...[]int32) Work {
+		p := &Profile{Frames: []Frame{{"a", "x"}, {"b", "x"}, {"f", "x"}}, Window: time.Second}
+		for _, s := range stacks {
+			p.Samples = append(p.Samples, Sample{Stack: s, Parts: []Part{{0, 10 * time.Microsecond}}})
+		}
+		return Work{p, 10}
 	}
-	chance := &Node{Name: "chance", Base: 1, New: 5, P: 0.5}
-	root := differs("all", 10, 20,
-		differs("a", 5, 13, differs("b", 4, 12, differs("leaf", 1, 8.9), differs("less", 3, 3.1)), chance),
-		differs("c", 4, 2))
-	var got []string
-	for _, c := range root.Changed() {
-		got = append(got, strings.Join(append(c.Callers, c.Name), ">"))
+	self, total := CompareFunctions(profile([]int32{0, 2}, []int32{1, 2}, []int32{0}), profile([]int32{1, 2, 2}))
+	costs := func(root *Node) map[string][2]float64 {
+		out := map[string][2]float64{"": {root.Base, root.New}}
+		for _, c := range root.Children {
+			out[c.Name] = [2]float64{c.Base, c.New}
+		}
+		return out
 	}
-	if want := "all>a>b>leaf all>c all>a>b>less"; strings.Join(got, " ") != want {
-		t.Errorf("%q, want %q", got, want)
+	if got, want := costs(self), (map[string][2]float64{"": {3, 1}, "f": {2, 1}, "a": {1, 0}}); !maps.Equal(got, want) {
+		t.Errorf("self %v, want %v", got, want)
+	}
+	if got, want := costs(total), (map[string][2]float64{"": {3, 1}, "f": {2, 1}, "a": {2, 0}, "b": {1, 1}}); !maps.Equal(got, want) {
+		t.Errorf("total %v, want %v", got, want)
+	}
+	self.Children[0].P, self.Children[1].P = 0.5, 0
+	if changed := self.Changed(); len(changed) != 1 || changed[0] != self.Children[1] {
+		t.Errorf("%v differ", changed)
 	}
 }
 
@@ -170,5 +183,15 @@ func TestMerge(t *testing.T) {
 	}
 	if parts := got.Samples[0].Parts; !slices.Equal(parts, []Part{{0, 20}, {1, 30}, {2, 40}}) {
 		t.Error(parts)
+	}
+}
+
+// The tree of one profile has its places, whose build is its own.
+func TestTree(t *testing.T) {
+	p := &Profile{Frames: []Frame{{"x@5", "x"}}, Images: []Image{{Name: "x", BuildID: "1"}}, Window: time.Second,
+		Samples: []Sample{{Stack: []int32{0}, Parts: []Part{{0, 6 * time.Microsecond}}}}}
+	n := Tree(Work{p, 2})
+	if n.Base != 3 || n.New != 0 || len(n.Children) != 1 || n.Children[0].Name != "x@5" {
+		t.Errorf("%+v, below it %+v", n, n.Children)
 	}
 }

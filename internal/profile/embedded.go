@@ -20,7 +20,7 @@ const (
 func (p *Profile) Embedded() *Profile {
 	program := ""
 	for _, f := range p.Frames {
-		if strings.HasPrefix(f.Name, "runtime.") {
+		if f.Image != "" && strings.HasPrefix(f.Name, "runtime.") { // that of a root is not known
 			program = f.Image
 		}
 	}

@@ -28,7 +28,7 @@ func TestEmbedded(t *testing.T) {
 		{"a thread of C", "rocksdb:low", []Frame{{startThread, ""}, {"rocksdb::ThreadPoolImpl::BGThread", "librocksdb.so.8"}}, Server, "rocksdb:low"},
 		{"a thread of C without a name", "rumbench", []Frame{{startThread, ""}, {"__wt_evict_thread", "libwiredtiger.so"}}, Server, "rumbench"},
 	} {
-		p := &Profile{Frames: append(goFrames("runtime.goexit"), c.stack...), Period: 1}
+		p := &Profile{Frames: append(append(goFrames("runtime.schedule"), c.stack...), Frame{Name: "runtime.goexit"}), Period: 1}
 		s := Sample{Side: Client, Process: "rumbench", Thread: c.thread, Parts: []Part{{0, time.Second}}}
 		for i := range c.stack {
 			s.Stack = append(s.Stack, int32(i+1))

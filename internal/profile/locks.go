@@ -115,7 +115,7 @@ func ReadLocks(r io.Reader, kind string, units float64) ([]LockCost, error) {
 
 // ofLocks reports whether a function is one by which others wait.
 func ofLocks(name string) bool {
-	for _, begin := range []string{"runtime.", "sync.", "internal/sync."} {
+	for _, begin := range []string{"runtime.", "sync.", "internal/sync.", "syscall."} {
 		if strings.HasPrefix(name, begin) {
 			return true
 		}

@@ -47,7 +47,8 @@ func TestSubsystemOf(t *testing.T) {
 		want      Subsystem
 	}{
 		{"mariadbd/btr_cur_search_to_nth_level mariadbd/row_search_mvcc mariadbd/handler::ha_index_read_map mariadbd/mysql_select", "index search"},
-		{"mariadbd/mariadbd@d93de0 mariadbd/mariadbd@e0fb70 mariadbd/handler::ha_index_read_map mariadbd/mysql_select", "unknown"},
+		{"mariadbd/mariadbd@d93de0 mariadbd/mariadbd@e0fb70 mariadbd/handler::ha_index_read_map mariadbd/mysql_select", "index search"},
+		{"mariadbd/mariadbd@d93de0 mariadbd/mariadbd@e0fb70 mariadbd/handler::ha_update_row mariadbd/mysql_update", "unknown"},
 		{"libc.so.6/__memcpy_avx_unaligned_erms mariadbd/mariadbd@d93de0", "allocation/copy"},
 		{"kernel/copy kernel/ext4_file_write_iter kernel/vfs_write libc.so.6/write mariadbd/log_write_up_to", "kernel file system"},
 		{"libz.so.1/libz.so.1@4970 mariadbd/page_zip_compress", "compression"},

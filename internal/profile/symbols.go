@@ -203,7 +203,7 @@ func goFunctions(f *elf.File, section *elf.Section) (functions []function) {
 	if err != nil || text == nil {
 		return nil
 	}
-	table, err := gosym.NewTable(nil, gosym.NewLineTable(data, text.Addr))
+	table, err := gosym.NewTable(nil, gosym.NewLineTable(data, goText(f, data, text)))
 	if err != nil {
 		return nil
 	}
@@ -211,6 +211,33 @@ func goFunctions(f *elf.File, section *elf.Section) (functions []function) {
 		functions = append(functions, function{begin: f.Entry, end: f.End, name: f.Name})
 	}
 	return functions
+}
+
+// goText returns where the text of Go begins, to which the table of functions is
+// relative. Of a program with C that is behind the begin of the section. Go from 1.26 on
+// has it in the module's data, which are a section of their own; before, the header of
+// the table had it.
+func goText(f *elf.File, table []byte, text *elf.Section) uint64 {
+	const word = 8
+	at := func(data []byte, i int) uint64 {
+		if len(data) < word*(i+1) {
+			return 0
+		}
+		return f.ByteOrder.Uint64(data[word*i:])
+	}
+	inText := func(a uint64) bool { return text.Addr <= a && a < text.Addr+text.Size }
+	// Of moduledata in runtime/symtab.go: minpc, maxpc, text.
+	const least, begin = 20, 22
+	if section := f.Section(".go.module"); section != nil {
+		if data, err := section.Data(); err == nil && inText(at(data, begin)) && at(data, begin) <= at(data, least) {
+			return at(data, begin)
+		}
+	}
+	const inHeader = 3
+	if a := at(table, inHeader); inText(a) {
+		return a
+	}
+	return text.Addr
 }
 
 // buildID returns what identifies a build, from the note that linkers write: its

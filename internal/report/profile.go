@@ -2,10 +2,8 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"rumbench/internal/compare"
 	"rumbench/internal/page"
@@ -31,12 +29,18 @@ func (p *Profile) OfServer() profile.Work {
 var sides = []struct {
 	side profile.Side
 	name string
-}{{profile.Runtime, "Go runtime (collector, scheduler)"}, {profile.Client, "clients"}, {profile.Kernel, "the kernel’s threads"}, {profile.Other, "other programs"}}
+}{
+	{profile.Runtime, "Go runtime (collector, scheduler)"}, {profile.Client, "clients"},
+	{profile.Kernel, "the kernel’s threads"}, {profile.Other, "other programs"},
+}
+
+const inAll = "engine in all"
 
 // ProfileTable shows where the CPU time of a step went: a row for each subsystem of the
 // engines, and for each other side, a column for each target.
 func ProfileTable(list []*Profile) page.Table {
-	t := page.Table{Title: "CPU time by subsystem", Head: "µs per " + list[0].Per, Note: "Sampled; of stacks with functions of several subsystems, the innermost one's."}
+	t := page.Table{Title: "CPU time by subsystem", Head: "µs per " + list[0].Per,
+		Note: "Sampled; of stacks with functions of several subsystems, the innermost one’s."}
 	costs := map[string][]float64{}
 	put := func(name string, target int, cost float64) {
 		if costs[name] == nil {
@@ -45,7 +49,6 @@ func ProfileTable(list []*Profile) page.Table {
 		costs[name][target] += cost
 	}
 	var subsystems []string
-	const whole = "engine in all"
 	const background = "of it, in the background"
 	for i, p := range list {
 		t.Columns = append(t.Columns, page.Column{Name: p.Target})
@@ -56,7 +59,7 @@ func ProfileTable(list []*Profile) page.Table {
 			subsystems = compare.AppendNew(subsystems, name)
 			cost := float64(s.CPU().Nanoseconds()) / 1e3 / server.Units
 			put(name, i, cost)
-			put(whole, i, cost)
+			put(inAll, i, cost)
 			if s.Thread == profile.Background {
 				put(background, i, cost)
 			}
@@ -68,7 +71,7 @@ func ProfileTable(list []*Profile) page.Table {
 	slices.SortStableFunc(subsystems, func(a, b string) int {
 		return cmp.Compare(slices.Max(costs[b]), slices.Max(costs[a]))
 	})
-	rows := append(subsystems, whole, background)
+	rows := append(subsystems, inAll, background)
 	for _, side := range sides {
 		rows = append(rows, side.name)
 	}
@@ -106,9 +109,13 @@ var lockTitles = map[string]string{"block": "Waits for locks, by who waited", "m
 // LockTables list the functions of an embedded engine that waited for locks, and those
 // that held them.
 func LockTables(p *Profile, most int) (out []page.Table) {
+	const least = 0.01 // of the greatest
 	for _, kind := range profile.LockProfiles {
 		t := page.Table{Title: lockTitles[kind] + ": " + p.Target, Head: "µs per " + p.Per, Columns: []page.Column{{Name: "waiting"}, {Name: "waits"}}}
 		for _, c := range p.Locks[kind][:min(most, len(p.Locks[kind]))] {
+			if c.Cost < least*p.Locks[kind][0].Cost {
+				break
+			}
 			t.Add(plainRow(c.Function, costCell(c.Cost), costCell(c.Waits)))
 		}
 		if !t.Empty() {
@@ -118,42 +125,56 @@ func LockTables(p *Profile, most int) (out []page.Table) {
 	return out
 }
 
-// ChangedTables compare two profiles: by subsystem, and of one engine by function.
-func ChangedTables(base, next *Profile, most int) (out []page.Block) {
-	columns := []page.Column{{Name: base.Target}, {Name: next.Target}, {Name: "change"}, {Name: ""}}
+// ChangedSubsystems compares two profiles by subsystem.
+func ChangedSubsystems(base, next *Profile) page.Block {
 	subsystems, err := profile.CompareSubsystems(base.OfServer(), next.OfServer())
 	if err != nil {
-		out = append(out, page.Prose("about", sentence([]string{err.Error()})))
-	} else {
-		t := page.Table{Title: "CPU time of " + next.Target + " against " + base.Target, Head: "µs per " + base.Per, Columns: columns}
-		list := append(slices.Clone(subsystems.Children), subsystems)
-		slices.SortStableFunc(list, func(a, b *profile.Node) int { return cmp.Compare(math.Abs(b.Change()), math.Abs(a.Change())) })
-		for _, n := range list {
-			t.Add(plainRow(n.Name, changeCells(n, mark(n))...))
+		return page.Prose("about", sentence([]string{err.Error()}))
+	}
+	t := page.Table{Title: "CPU time of " + next.Target + " against " + base.Target, Head: "µs per " + base.Per, Columns: changeColumns(base, next)}
+	t.Columns = append(t.Columns, page.Column{})
+	list := append(slices.Clone(subsystems.Children), subsystems)
+	slices.SortStableFunc(list, func(a, b *profile.Node) int { return cmp.Compare(math.Abs(b.Change()), math.Abs(a.Change())) })
+	for _, n := range list {
+		name := n.Name
+		if n == subsystems {
+			name = inAll
 		}
-		out = append(out, t)
+		t.Add(plainRow(name, append(changeCells(n), page.Words(mark(n)))...))
 	}
-	if base.Engine != next.Engine {
-		return append(out, page.Prose("about", "Their engines differ, so that they are compared by subsystem alone."))
-	}
-	changed := profile.Compare(base.OfServer(), next.OfServer()).Changed()
-	if len(changed) == 0 {
-		return append(out, page.Prose("about", "No function of 1 % or more of the CPU time differs by more than 3 standard errors."))
-	}
-	t := page.Table{Title: "Functions that differ", Head: "µs per " + base.Per, Columns: append(columns[:3:3], page.Column{Name: "called by"}),
-		Note: "With what they called, in the same stack; beyond 3 standard errors, after Benjamini and Hochberg."}
-	for _, c := range changed[:min(most, len(changed))] {
-		t.Add(plainRow(c.Name, changeCells(c.Node, callers(c.Callers))...))
-	}
-	return append(out, t)
+	return t
 }
 
-func changeCells(n *profile.Node, last string) []page.Cell {
+// ChangedFunctions lists the functions that differ between two profiles of one engine.
+func ChangedFunctions(base, next *Profile, most int) (out []page.Table) {
+	self, total := profile.CompareFunctions(base.OfServer(), next.OfServer())
+	for _, of := range []struct {
+		title string
+		root  *profile.Node
+	}{{"Functions that differ themselves", self}, {"Functions that differ with those that they called", total}} {
+		t := page.Table{Title: of.title + ": " + next.Target + " against " + base.Target, Head: "µs per " + base.Per, Columns: changeColumns(base, next),
+			Note: "Beyond 3 standard errors, after Benjamini and Hochberg."}
+		changed := of.root.Changed()
+		for _, n := range changed[:min(most, len(changed))] {
+			t.Add(plainRow(n.Name, changeCells(n)...))
+		}
+		if !t.Empty() {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+func changeColumns(base, next *Profile) []page.Column {
+	return []page.Column{{Name: base.Target}, {Name: next.Target}, {Name: "change"}}
+}
+
+func changeCells(n *profile.Node) []page.Cell {
 	sign := ""
 	if n.Change() > 0 {
 		sign = "+"
 	}
-	return []page.Cell{costCell(n.Base), costCell(n.New), {Text: sign + quantity.Digits(n.Change()), Number: true}, page.Words(last)}
+	return []page.Cell{costCell(n.Base), costCell(n.New), {Text: sign + quantity.Digits(n.Change()), Number: true}}
 }
 
 // mark says how sure a difference is.
@@ -165,16 +186,6 @@ func mark(n *profile.Node) string {
 		return "too few samples"
 	}
 	return "may be chance"
-}
-
-// callers names the last callers of a function.
-func callers(names []string) string {
-	const most = 3
-	names = names[min(1, len(names)):] // the root is no function
-	if len(names) > most {
-		names = append([]string{"…"}, names[len(names)-most:]...)
-	}
-	return strings.Join(names, " › ")
 }
 
 // profileFold returns the profiles of a step as a report shows them: one table of all
@@ -206,12 +217,7 @@ func profileFold(s *step) (blocks []page.Block, tables []page.Table) {
 		if p.Engine != list[0].Engine {
 			continue
 		}
-		for _, b := range ChangedTables(list[0], p, most) {
-			if t, ok := b.(page.Table); ok {
-				t.Title = fmt.Sprintf("%s: %s against %s", t.Title, p.Target, list[0].Target)
-				tables = append(tables, t)
-			}
-		}
+		tables = append(tables, ChangedFunctions(list[0], p, most)...)
 	}
 	return blocks, tables
 }

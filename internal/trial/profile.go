@@ -150,7 +150,11 @@ func (c *cpuSampler) save(t *stepRun, of *result.StepProfile) error {
 	if ns, known := account.Counter(inWindow, "process.cpu_ns"); known {
 		of.Accounted = ns / float64(time.Second)
 		if err := ours.Check(time.Duration(ns)); err != nil && !r.OwnOnly {
-			of.Warnings = append(of.Warnings, metric.Warn(metric.ProfileSum, metric.Values{"why": err.Error()}))
+			values := metric.Values{"why": err.Error()}
+			if stolen, known := account.Counter(inWindow, "host.cpu.steal_ns"); known && stolen > 0 {
+				values["stolen"] = stolen / float64(time.Second)
+			}
+			of.Warnings = append(of.Warnings, metric.Warn(metric.ProfileSum, values))
 		}
 	}
 	const least = 0.5 // of the stacks
