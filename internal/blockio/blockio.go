@@ -12,6 +12,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -98,6 +99,17 @@ func (f *Files) Check() error {
 	}
 	if all := float64(f.Lost) + float64(n); float64(f.Lost) > mostLost*all {
 		return fmt.Errorf("%d of %.0f requests were lost, more than %.0f %%", f.Lost, all, 100*mostLost)
+	}
+	return nil
+}
+
+// Agrees compares what was traced with what the kernel counted of the same device in
+// the same window. Requests that were on their way at its ends, and some that other
+// programs issue between the two, may differ: by 2 %, or a MiB.
+func (f *Files) Agrees(op Op, counted float64) error {
+	const share, least = 0.02, 1024
+	if sum := f.KB(op); math.Abs(sum-counted) > max(least, share*counted) {
+		return fmt.Errorf("the requests that %s sum to %.0f KB, the kernel counted %.0f KB", op, sum, counted)
 	}
 	return nil
 }
