@@ -147,6 +147,20 @@ func TestLost(t *testing.T) {
 	}
 }
 
+// TestAgrees: 2 %, or a MiB.
+func TestAgrees(t *testing.T) {
+	f := Files{Rows: []Row{{Op: Write, KB: 100_000}, {Op: Write, KB: 100_000}, {Op: Read, KB: 500}}}
+	for _, c := range []struct {
+		op      Op
+		counted float64
+		agrees  bool
+	}{{Write, 203_900, true}, {Write, 204_200, false}, {Write, 196_200, true}, {Write, 195_900, false}, {Read, 1500, true}, {Read, 1600, false}} {
+		if err := f.Agrees(c.op, c.counted); (err == nil) != c.agrees {
+			t.Errorf("%s of %.0f: %v", c.op, c.counted, err)
+		}
+	}
+}
+
 func TestUnavailable(t *testing.T) {
 	dir, err := os.MkdirTemp("/dev/shm", "blockio")
 	if err != nil {

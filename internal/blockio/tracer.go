@@ -71,6 +71,35 @@ type region struct {
 // files of all of them are looked for on. Where that is impossible the error is
 // ErrUnavailable.
 func Start(c Config) (*Tracer, error) {
+	t, err := prepare(c)
+	if err != nil {
+		return nil, err
+	}
+	if err = t.scanner.scan(true); err == nil && errors.Is(t.scanner.unread, unix.EOPNOTSUPP) {
+		err = fmt.Errorf("%w: %w", ErrUnavailable, t.scanner.unread)
+	}
+	t.live, t.ever = t.scanner.layer, t.scanner.layer
+	if err == nil {
+		err = t.set(unix.PERF_EVENT_IOC_ENABLE)
+	}
+	if err != nil {
+		return nil, errors.Join(err, t.close())
+	}
+	go t.run()
+	return t, nil
+}
+
+// Available returns the error of a Start in a directory, nil if it would succeed.
+func Available(dir string) error {
+	t, err := prepare(Config{Dirs: []string{dir}})
+	if err != nil {
+		return err
+	}
+	return t.close()
+}
+
+// prepare opens the events, disabled.
+func prepare(c Config) (*Tracer, error) {
 	t := &Tracer{stop: make(chan struct{}), stopped: make(chan struct{}), ours: make(map[int32]bool),
 		processes: observe.NewDescendants(c.PIDs...), recording: &Recording{classes: classes{ids: make(map[Class]uint32)}}}
 	device, err := observe.FindDevice(c.Dirs[0])
@@ -95,20 +124,9 @@ func Start(c Config) (*Tracer, error) {
 	}
 	t.scanner = scanner{dirs: c.Dirs, uses: c.Uses, major: unix.Major(st.Dev), minor: unix.Minor(st.Dev), start: t.region.begin,
 		classes: &t.recording.classes, files: make(map[uint64]*file)}
-	if err := t.scanner.scan(true); err != nil {
-		return nil, err
-	}
-	if errors.Is(t.scanner.unread, unix.EOPNOTSUPP) {
-		return nil, fmt.Errorf("%w: %w", ErrUnavailable, t.scanner.unread)
-	}
-	t.live, t.ever = t.scanner.layer, t.scanner.layer
-	if err = t.open(fmt.Sprintf("dev == %d", t.region.dev), t.issue, t.requeue); err == nil {
-		err = t.set(unix.PERF_EVENT_IOC_ENABLE)
-	}
-	if err != nil {
+	if err := t.open(fmt.Sprintf("dev == %d", t.region.dev), t.issue, t.requeue); err != nil {
 		return nil, errors.Join(err, t.close())
 	}
-	go t.run()
 	return t, nil
 }
 

@@ -25,6 +25,15 @@ func TestKernelNames(t *testing.T) {
 	}
 }
 
+func TestUnavailableCollectors(t *testing.T) {
+	if got := threadLooks(filepath.Join(t.TempDir(), "none")); got.Status != Warn || got.Fix == "" {
+		t.Errorf("%+v", got)
+	}
+	if got := fileTracer("/dev/shm"); got.Status != Warn || got.Fix == "" {
+		t.Errorf("%+v", got)
+	}
+}
+
 // Every collector says what was found and, if it is missing, what would help.
 func TestCollectors(t *testing.T) {
 	for _, f := range Collectors().Findings {

@@ -26,6 +26,7 @@ var otherCalls = map[int]string{
 	unix.SYS_RT_SIGTIMEDWAIT: "rt_sigtimedwait", unix.SYS_RT_SIGSUSPEND: "rt_sigsuspend", unix.SYS_WAIT4: "wait4", unix.SYS_WAITID: "waitid",
 	unix.SYS_OPENAT: "openat", unix.SYS_UNLINKAT: "unlinkat", unix.SYS_RENAMEAT: "renameat", unix.SYS_MADVISE: "madvise", unix.SYS_MSYNC: "msync",
 	unix.SYS_MMAP: "mmap", unix.SYS_MUNMAP: "munmap", unix.SYS_SYNC: "sync",
+	unix.SYS_RESTART_SYSCALL: "restart_syscall", // of a call with a timeout that a signal interrupted
 }
 
 // callName returns the name of a system call, and whether its first argument is a

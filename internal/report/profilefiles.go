@@ -43,7 +43,7 @@ func FileTable(p *Profile, most int) page.Table {
 		rest.add(&list[len(list)-1])
 		list = list[:len(list)-1]
 	}
-	if rest.requests > 0 {
+	if rest != (transferred{name: rest.name}) {
 		list = append(list, rest)
 	}
 	for _, c := range append(list, all) {
