@@ -5,7 +5,7 @@ var letter = 6.6, whole = 1200;
 var boxes = Array.from(document.querySelectorAll("#boxes > g")).map(function (g) {
   var rects = g.querySelectorAll("rect"), r = rects[0], text = g.querySelector("text");
   return {g: g, rects: rects, text: text, x: +r.getAttribute("x"), w: +r.getAttribute("width"), y: +r.getAttribute("y"),
-    name: g.querySelector("title").textContent.split("\n")[0], first: text ? text.textContent.slice(0, 2) : ""};
+    name: g.querySelector("title").textContent.split("\n")[0], sign: {r: "+ ", b: "− "}[r.getAttribute("class")[0]] || ""};
 });
 function zoom(to) {
   var by = whole / to.w;
@@ -15,7 +15,7 @@ function zoom(to) {
     b.g.style.display = above || inside ? "" : "none";
     var x = above ? 0 : (b.x - to.x) * by, w = above ? whole : b.w * by;
     b.rects.forEach(function (r) { r.setAttribute("x", x); r.setAttribute("width", w); });
-    var sign = b.first === "+ " || b.first === "− " ? b.first : "", label = sign + b.name, room = Math.floor((w - 6) / letter);
+    var label = b.sign + b.name, room = Math.floor((w - 6) / letter);
     if (!b.text && room >= 3) {
       b.text = document.createElementNS("http://www.w3.org/2000/svg", "text");
       b.text.setAttribute("y", b.y + 12);
