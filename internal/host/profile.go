@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"rumbench/internal/blockio"
 	"rumbench/internal/hint"
 	"rumbench/internal/profile"
@@ -24,7 +26,7 @@ func Collectors() *Report {
 	add("kernel functions", "addresses in /proc/kallsyms", "without them the kernel's part of a profile has no names", kernelNames("/proc/kallsyms"))
 	add("files", "tracepoints of the block layer, and files that are on one device",
 		"they say which files of a server are read and written, in extra trials", fileTracer("."))
-	add("threads", "/proc/PID/syscall of processes of other users", "they say where threads sleep, in extra trials", threadLooks("/proc/1/syscall"))
+	add("threads", "/proc/PID/syscall of processes of other users", "they say where threads sleep, in extra trials", threadLooks("/proc/self/status"))
 	add("lock waits", "Go's profiles of blocking", "they say who waits in an embedded engine, and for whom", ok("in rumbench itself, for embedded engines in Go"))
 	return r
 }
@@ -56,10 +58,14 @@ func fileTracer(dir string) Finding {
 	return ok("requests, and the places of files below this directory")
 }
 
-// threadLooks looks whether what a thread of another user does can be read.
+// threadLooks looks whether this process may see what threads of other users do; the
+// path is that of /proc/self/status.
 func threadLooks(path string) Finding {
-	if _, err := os.ReadFile(path); err != nil {
-		return warn("only of this user’s: "+err.Error(), "run as root; in a container, with CAP_SYS_PTRACE")
+	text, _ := os.ReadFile(path)
+	_, rest, _ := strings.Cut(string(text), "CapEff:")
+	var effective uint64
+	if _, err := fmt.Sscanf(rest, "%x", &effective); err != nil || effective&(1<<unix.CAP_SYS_PTRACE) == 0 {
+		return warn("only of this user’s", "run as root; in a container, with CAP_SYS_PTRACE")
 	}
 	return ok("of all processes")
 }

@@ -26,8 +26,14 @@ func TestKernelNames(t *testing.T) {
 }
 
 func TestUnavailableCollectors(t *testing.T) {
-	if got := threadLooks(filepath.Join(t.TempDir(), "none")); got.Status != Warn || got.Fix == "" {
-		t.Errorf("%+v", got)
+	for text, want := range map[string]Status{"Name:\tx\nCapEff:\t0000000000080000\n": OK, "CapEff:\t0000000000040000\n": Warn, "": Warn} {
+		path := filepath.Join(t.TempDir(), "status")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := threadLooks(path); got.Status != want || (got.Fix == "") != (want == OK) {
+			t.Errorf("%q: %+v", text, got)
+		}
 	}
 	if got := fileTracer("/dev/shm"); got.Status != Warn || got.Fix == "" {
 		t.Errorf("%+v", got)
