@@ -59,6 +59,8 @@ type Info struct {
 	// SpaceBase is the size of an empty database in bytes: preallocated logs, the
 	// server's own tables.
 	SpaceBase int64
+	// Files are what its files are for.
+	Files FileUses
 	// Promises are what commits survive at the levels that promise more, or less,
 	// than model.Durability.Promise says.
 	Promises map[model.Durability]string

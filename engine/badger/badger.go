@@ -38,6 +38,7 @@ func (Engine) Info() engine.Info {
 			model.DurabilityNone:    unsynced,
 			model.DurabilityProcess: unsynced,
 		},
+		Files:       engine.FileUses{{Pattern: "*.sst", Use: engine.UseData}, {Pattern: "*.vlog", Use: engine.UseData}, {Pattern: "*.mem", Use: engine.UseLog}},
 		SpaceFactor: 4,
 		SpaceBase:   1 << 20,
 	}

@@ -34,6 +34,7 @@ func (Engine) Info() engine.Info {
 		Options:      options,
 		Aliases:      []string{"bolt", "boltdb", "etcd"},
 		Promises:     engine.UnsyncedPromises,
+		Files:        engine.FileUses{{Pattern: fileName, Use: engine.UseData}},
 		SpaceFactor:  5,
 	}
 }

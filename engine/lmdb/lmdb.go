@@ -39,6 +39,7 @@ func (Engine) Info() engine.Info {
 		Capabilities: []model.Capability{model.CapTransactions, model.CapUnique, model.CapResults},
 		Options:      options,
 		Promises:     engine.UnsyncedPromises,
+		Files:        engine.FileUses{{Pattern: "data.mdb", Use: engine.UseData}},
 		SpaceFactor:  5,
 	}
 }

@@ -40,6 +40,7 @@ func (Engine) Info() engine.Info {
 		Promises:     promises,
 		Aliases:      []string{"mongo", "mongod"},
 		Servers:      rules.Kinds,
+		Files:        engine.WiredTigerFiles,
 		SpaceFactor:  6,
 		SpaceBase:    400 << 20, // the journal's files are preallocated
 	}

@@ -44,7 +44,7 @@ func (Engine) Info() engine.Info {
 // InfoOf describes the engine with one storage.
 func (e Engine) InfoOf(c engine.Config) engine.Info {
 	i, s := e.Info(), storageOf(c.Storage)
-	i.Structure, i.Promises = s.name, s.promises
+	i.Structure, i.Promises, i.Files = s.name, s.promises, filesOf(c)
 	if s.structure != "" {
 		i.Structure += ", " + s.structure
 	}

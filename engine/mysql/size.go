@@ -2,6 +2,7 @@ package mysql
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -38,6 +39,31 @@ func fileClass(path, schema string, shared bool) engine.FileClass {
 		return engine.DataFile
 	}
 	return engine.SystemFile
+}
+
+// filesOf returns the uses of files as configured: without a file for each table, all
+// tables are in the shared one.
+func filesOf(c engine.Config) engine.FileUses {
+	if v, ok := c.Options["innodb_file_per_table"]; ok && slices.Contains([]string{"false", "0", "off"}, strings.ToLower(fmt.Sprint(v))) {
+		double := slices.IndexFunc(files, func(u engine.FileUse) bool { return u.To > 0 })
+		return slices.Concat(files[double:double+1], engine.FileUses{{Pattern: "ibdata*", Use: engine.UseData}}, files)
+	}
+	return files
+}
+
+// files are those of all storages. A shared tablespace has two parts for doublewrite,
+// of a MiB each, but in MySQL since 8.0, and else old versions of rows, unless they
+// have files of their own.
+var files = engine.FileUses{
+	{Pattern: "ib_logfile*", Use: engine.UseLog}, {Pattern: "#innodb_redo/*", Use: engine.UseLog}, {Pattern: "aria_log*", Use: engine.UseLog},
+	{Pattern: "#rocksdb/*.log", Use: engine.UseLog}, {Pattern: "#rocksdb/*.sst", Use: engine.UseData},
+	{Pattern: "*.dblwr", Use: engine.UseDouble}, {Pattern: "ibdata1", Use: engine.UseDouble, From: mb, To: 3 * mb},
+	{Pattern: "ibdata*", Use: engine.UseUndo}, {Pattern: "undo[0-9_]*", Use: engine.UseUndo}, {Pattern: "undo*.ibu", Use: engine.UseUndo},
+	{Pattern: "ibtmp*", Use: engine.UseTemp}, {Pattern: "tmp/*", Use: engine.UseTemp}, {Pattern: "#innodb_temp/*", Use: engine.UseTemp},
+	{Pattern: "*-bin.*", Use: engine.UseBinlog}, {Pattern: "binlog.*", Use: engine.UseBinlog},
+	{Pattern: "mysql/*", Use: engine.UseSystem}, {Pattern: "mysql.ibd", Use: engine.UseSystem}, {Pattern: "sys/*", Use: engine.UseSystem},
+	{Pattern: "*.ibd", Use: engine.UseData, Named: true},
+	{Pattern: "*.MA[ID]", Use: engine.UseData, Named: true}, {Pattern: "*.MY[ID]", Use: engine.UseData, Named: true},
 }
 
 // Sizes reports what each table and index takes, and all together. Of InnoDB

@@ -38,6 +38,7 @@ func (Engine) Info() engine.Info {
 		Capabilities: []model.Capability{model.CapUnique, model.CapResults},
 		Options:      options,
 		Promises:     engine.UnsyncedPromises,
+		Files:        engine.LSMFiles,
 		SpaceFactor:  3,
 	}
 }

@@ -56,6 +56,12 @@ var relation = regexp.MustCompile(`^(?:base|pg_tblspc/[0-9]+/[^/]+)/([0-9]+)/(t[
 // segment is the name of a file of the log: its timeline and its place.
 var segment = regexp.MustCompile(`^[0-9A-F]{24}$`)
 
+// files are those of all databases: the names of tables' files are numbers.
+var files = engine.FileUses{
+	{Pattern: "pg_wal/*", Use: engine.UseLog}, {Pattern: "pgsql_tmp/*", Use: engine.UseTemp}, {Pattern: "pgsql_tmp*/*", Use: engine.UseTemp},
+	{Pattern: "base/*/t[0-9]*", Use: engine.UseTemp}, {Pattern: "base/*/*", Use: engine.UseData}, {Pattern: "pg_tblspc/*/*/*/*", Use: engine.UseData},
+}
+
 // firstNormal is the first number of a file that is not the system catalog's.
 // All databases have a copy of that, of some 7 MB.
 const firstNormal = 16384

@@ -45,6 +45,7 @@ func (Engine) Info() engine.Info {
 		Options:      options,
 		Native:       true,
 		Promises:     engine.UnsyncedPromises,
+		Files:        engine.LSMFiles,
 		SpaceFactor:  3,
 	}
 }

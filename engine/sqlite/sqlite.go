@@ -37,6 +37,7 @@ func (Engine) Info() engine.Info {
 		Capabilities: []model.Capability{model.CapTransactions, model.CapUnique, model.CapResults},
 		Options:      options,
 		Promises:     engine.UnsyncedPromises,
+		Files:        engine.FileUses{{Pattern: fileName, Use: engine.UseData}, {Pattern: fileName + "-*", Use: engine.UseLog}},
 		SpaceFactor:  12,
 	}
 }

@@ -97,6 +97,11 @@ func (d *db) Sizes(ctx context.Context) (out []engine.Size, err error) {
 	return append(out, engine.Size{Bytes: total, Kind: kind}), nil
 }
 
+var files = engine.FileUses{
+	{Pattern: "*.xlog", Use: engine.UseLog}, {Pattern: "*.vylog", Use: engine.UseSystem}, {Pattern: "*.inprogress", Use: engine.UseTemp},
+	{Pattern: "*.snap", Use: engine.UseData}, {Pattern: "*.run", Use: engine.UseData}, {Pattern: "*.index", Use: engine.UseData},
+}
+
 // FileClass returns the class of a file by its path.
 func (d *db) FileClass(context.Context) (func(path string) engine.FileClass, error) {
 	return fileClass, nil

@@ -42,6 +42,7 @@ func (Engine) Info() engine.Info {
 		Options:      options,
 		Storages:     []string{memtx, vinyl},
 		Servers:      rules.Kinds,
+		Files:        files,
 		SpaceFactor:  6,
 		SpaceBase:    64 << 20,
 		Promises:     promises,

@@ -51,6 +51,7 @@ func (Engine) Info() engine.Info {
 			model.DurabilityNone:    "nothing is promised: the log is written in the background, and not synced",
 			model.DurabilityProcess: engine.UnsyncedPromises[model.DurabilityProcess],
 		},
+		Files:       engine.WiredTigerFiles,
 		SpaceFactor: 4,
 		SpaceBase:   11 << 20, // a log file
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rumbench/internal/blockio"
 	"rumbench/internal/compare"
 	"rumbench/internal/flame"
 	"rumbench/internal/hint"
@@ -226,6 +227,9 @@ func readProfiles(trials []*result.Trial, step string) (out []*report.Profile, e
 				p = &report.Profile{Target: t.Target, Engine: t.Engine, Step: s.Name, Per: s.Profile.Per, Locks: map[string][]profile.LockCost{}}
 				found[key], out = p, append(out, p)
 			}
+			if err := readExtra(p, t, s); err != nil {
+				return nil, err
+			}
 			p.Warnings = compare.AppendNew(p.Warnings, metric.Texts(s.Profile.Warnings)...)
 			switch w, err := t.ReadCPUProfile(s); {
 			case err == nil:
@@ -244,6 +248,29 @@ func readProfiles(trials []*result.Trial, step string) (out []*report.Profile, e
 		p.CPU = profile.Merge(list...)
 	}
 	return out, nil
+}
+
+// readExtra reads what only trials have that are run for their profiles.
+func readExtra(p *report.Profile, t *result.Trial, s *result.Step) error {
+	p.Units, p.Device = s.Profile.Units, map[blockio.Op]float64{}
+	for op, name := range map[blockio.Op]string{blockio.Read: "read_kb", blockio.Write: "write_kb"} {
+		if r := s.Find(name, "", ""); r != nil && r.Per == p.Per {
+			p.Device[op] = r.Value
+		}
+	}
+	files, err := t.ReadFiles(s)
+	if err == nil {
+		p.Files = files
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	asleep, err := t.ReadAsleep(s)
+	if err == nil {
+		p.Asleep = asleep
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // drawProfile draws a flame graph of one profile, or of the difference of two.
@@ -289,6 +316,12 @@ func profileBlocks(list []*report.Profile, step string, others []string, top int
 		}
 	}
 	for _, p := range list {
+		if p.Files != nil {
+			out = append(out, report.FileTable(p, top))
+		}
+		if p.Asleep != nil {
+			out = append(out, report.SleepTable(p, top))
+		}
 		for _, t := range report.LockTables(p, top) {
 			out = append(out, t)
 		}

@@ -21,6 +21,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"rumbench/engine/native"
+	"rumbench/internal/blockio"
 	"rumbench/internal/cli"
 	"rumbench/internal/metric"
 	"rumbench/internal/profile"
@@ -60,6 +61,9 @@ func TestScripts(t *testing.T) {
 		Condition: func(name string) (bool, error) {
 			if name == "perf" {
 				return samples(), nil
+			}
+			if name == "trace" {
+				return blockio.Available(os.TempDir()) == nil, nil
 			}
 			if name != "native" {
 				return false, fmt.Errorf("no condition %s", name)

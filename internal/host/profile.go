@@ -1,11 +1,15 @@
 package host
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
+	"rumbench/internal/blockio"
 	"rumbench/internal/hint"
 	"rumbench/internal/profile"
 )
@@ -20,6 +24,9 @@ func Collectors() *Report {
 	add("CPU sampler", "perf_event_open of all processors",
 		"it samples servers, clients and the kernel alike; without it there are no profiles of servers", cpuSampler())
 	add("kernel functions", "addresses in /proc/kallsyms", "without them the kernel's part of a profile has no names", kernelNames("/proc/kallsyms"))
+	add("files", "tracepoints of the block layer, and files that are on one device",
+		"they say which files of a server are read and written, in extra trials", fileTracer("."))
+	add("threads", "/proc/PID/syscall of processes of other users", "they say where threads sleep, in extra trials", threadLooks("/proc/self/status"))
 	add("lock waits", "Go's profiles of blocking", "they say who waits in an embedded engine, and for whom", ok("in rumbench itself, for embedded engines in Go"))
 	return r
 }
@@ -41,6 +48,26 @@ func cpuSampler() Finding {
 			"run as root, or sysctl kernel.perf_event_paranoid=0, or setcap cap_perfmon+ep on rumbench")
 	}
 	return ok("all processes, and the kernel's part")
+}
+
+// fileTracer looks whether requests of the device under a directory can be traced.
+func fileTracer(dir string) Finding {
+	if err := blockio.Available(dir); err != nil {
+		return warn(err.Error(), cmp.Or(hint.Of(err), "keep the data on ext4 or xfs, on a partition or a whole disk"))
+	}
+	return ok("requests, and the places of files below this directory")
+}
+
+// threadLooks looks whether this process may see what threads of other users do; the
+// path is that of /proc/self/status.
+func threadLooks(path string) Finding {
+	text, _ := os.ReadFile(path)
+	_, rest, _ := strings.Cut(string(text), "CapEff:")
+	var effective uint64
+	if _, err := fmt.Sscanf(rest, "%x", &effective); err != nil || effective&(1<<unix.CAP_SYS_PTRACE) == 0 {
+		return warn("only of this user’s", "run as root; in a container, with CAP_SYS_PTRACE")
+	}
+	return ok("of all processes")
 }
 
 // kernelNames looks whether the kernel shows the addresses of its functions.

@@ -25,6 +25,21 @@ func TestKernelNames(t *testing.T) {
 	}
 }
 
+func TestUnavailableCollectors(t *testing.T) {
+	for text, want := range map[string]Status{"Name:\tx\nCapEff:\t0000000000080000\n": OK, "CapEff:\t0000000000040000\n": Warn, "": Warn} {
+		path := filepath.Join(t.TempDir(), "status")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := threadLooks(path); got.Status != want || (got.Fix == "") != (want == OK) {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+	if got := fileTracer("/dev/shm"); got.Status != Warn || got.Fix == "" {
+		t.Errorf("%+v", got)
+	}
+}
+
 // Every collector says what was found and, if it is missing, what would help.
 func TestCollectors(t *testing.T) {
 	for _, f := range Collectors().Findings {

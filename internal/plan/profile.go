@@ -12,11 +12,20 @@ import (
 type Profile struct {
 	Mode  result.Profiling
 	Hertz int // samples per second of CPU time
+	// In extra trials alone: whether to trace which files the device reads and writes,
+	// and how often per second to look where threads sleep; 0: never.
+	Files   bool
+	Threads int
 }
 
 // usualHertz is the usual frequency of CPU samples: not 100, so that there is no
 // beat with timers.
 const usualHertz = 99
+
+const (
+	keyFiles   = "files"
+	keyThreads = "threads"
+)
 
 var profileMode = form.OneOf(result.ProfileExtra, result.ProfileInside, result.ProfileOff)
 
@@ -24,6 +33,9 @@ var profileKeys = form.Table[Profile]{
 	form.Valued("mode", "extra (the default): one more trial of each target, after all others. inside: in every trial. off: none.",
 		profileMode, func(p *Profile, v result.Profiling) { p.Mode = v }),
 	form.Valued("cpu", "CPU samples per second of each processor, 10 to 99. Default 99.", form.Integer(10, usualHertz), func(p *Profile, v int) { p.Hertz = v }),
+	form.Valued(keyFiles, "Trace which files are read and written; in extra trials only. Default true.", form.Boolean, func(p *Profile, v bool) { p.Files = v }),
+	form.Valued(keyThreads, "How often per second to look where threads sleep, up to 50, 0 for never; in extra trials only. Default 20.",
+		form.Integer(0, 50), func(p *Profile, v int) { p.Threads = v }),
 }
 
 // readProfile reads whether the trials are profiled.
@@ -32,9 +44,16 @@ func readProfile(b *binder, f form.Fields, p *Plan) {
 	if n == nil {
 		return
 	}
-	out := Profile{Mode: result.ProfileExtra, Hertz: usualHertz}
+	const usualLooks = 20
+	out := Profile{Mode: result.ProfileExtra, Hertz: usualHertz, Files: true, Threads: usualLooks}
 	if n.Kind == form.Mapping {
-		profileKeys.Bind(b.Fields(n, "profile", profileKeys.Names()), &out)
+		own := b.Fields(n, "profile", profileKeys.Names())
+		profileKeys.Bind(own, &out)
+		for _, key := range []string{keyFiles, keyThreads} {
+			if at := own.Value(key); at != nil && out.Mode == result.ProfileInside {
+				b.At(at, key+" are profiled in extra trials only: it costs more than samples do", "remove "+key+", or set mode: extra")
+			}
+		}
 	} else {
 		form.Bind(f, "profile", profileMode, func(m result.Profiling) { out.Mode = m })
 	}

@@ -19,7 +19,7 @@ var onlyLoad = map[string][]string{
 	},
 	"what an engine can do": {"engine-refuses", "missing-capability", "capability-spared"},
 	"values that do not go together": {
-		"duet-one-target", "duet-three-targets", "find-duet", "find-short", "param-combination", "preset-combination", "profile-duet", "rate-nowhere",
+		"duet-one-target", "duet-three-targets", "find-duet", "find-short", "param-combination", "preset-combination", "profile-duet", "profile-inside", "rate-nowhere",
 		"same-name", "stop-min-trials", "stop-one-trial", "stop-sequential", "workload-refuses",
 	},
 }
@@ -124,7 +124,7 @@ func TestSchemaLines(t *testing.T) {
 		"rate: {at: 5, arrivals: even, queue: 7, lead_in: 2s}": true, "rate: {arrivals: even}": false, "rate: {at: 5, ramp: [1, 2]}": false, "rate: {ramp: [1, 2, 3]}": false, "rate: {steps: [1, 2, 3]}": true,
 		"find: p99 < 10ms": true, "find: P99.9_ms<10": true, "find: max < 1 s": true, "find: p98 < 1s": false, "find: fast": false, "find: {promise: p95 < 500us, from: 100, to: 5k, precision: 2%, seconds: 30}": true, "find: {from: 5}": false,
 		"question: {steps: l.i1, metrics: [throughput, write_kb], worse_by: 5%}": true, "question: {metrics: latency}": false, "question: {worse_by: 0}": false, "question: {worse_by: 1}": false, "question: {}": false,
-		"profile: extra": true, "profile: inside": true, "profile: off": true, "profile: on": false, "profile: true": false, "profile: {cpu: 49}": true, "profile: {mode: inside, cpu: 9}": false, "profile: {hertz: 99}": false, "profile: {}": true,
+		"profile: extra": true, "profile: inside": true, "profile: off": true, "profile: on": false, "profile: true": false, "profile: {cpu: 49}": true, "profile: {mode: inside, cpu: 9}": false, "profile: {hertz: 99}": false, "profile: {files: false, threads: 0}": true, "profile: {files: 5}": false, "profile: {threads: 51}": false, "profile: {}": true,
 		"published: []": true, "published: [{source: a, hardware: b, rows: [{name: c, figures: {db_bytes: 18.3GiB, rows_per_s: 5}}]}]": true, "published: [{source: a, hardware: b, rows: []}]": false,
 		"published: [{source: a, hardware: b, rows: [{name: c, figures: {rowz: 5}}]}]": false, "published: [{source: a, hardware: b, rows: [{name: c, figures: {rows_per_s: -5}}]}]": false,
 	} {

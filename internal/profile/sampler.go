@@ -10,19 +10,19 @@ import (
 	"os"
 	"regexp"
 	"runtime"
-	"strings"
 	"syscall"
 	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 
-	"rumbench/internal/cpuset"
 	"rumbench/internal/hint"
+	"rumbench/internal/perfring"
 )
 
 const (
 	drainEvery = 100 * time.Millisecond
+	ringPages  = 64
 	// settled is when the use of a sampler is first compared with its budget.
 	settled = 2 * time.Second
 )
@@ -33,7 +33,7 @@ const (
 // stops itself, see Recording.OverBudget.
 type Sampler struct {
 	events    []int
-	rings     []*ring
+	rings     []*perfring.Ring
 	recording *Recording
 	stop      chan struct{}
 	stopped   chan struct{}
@@ -111,13 +111,9 @@ func start(hertz int, own bool) (*Sampler, error) {
 
 // open opens the events and the ring of each processor, disabled.
 func (s *Sampler) open(hertz int, own bool) error {
-	online, err := os.ReadFile("/sys/devices/system/cpu/online")
+	processors, err := perfring.Processors()
 	if err != nil {
-		return fmt.Errorf("list processors: %w", err)
-	}
-	processors, err := cpuset.Parse(strings.TrimSpace(string(online)))
-	if err != nil {
-		return fmt.Errorf("list processors: %w", err)
+		return err
 	}
 	threads := []int{-1} // all
 	if own {
@@ -150,7 +146,7 @@ func (s *Sampler) openOn(processor int, threads []int, of *unix.PerfEventAttr) e
 			continue
 		}
 		first = fd
-		r, err := newRing(fd, os.Getpagesize())
+		r, err := perfring.New(fd, ringPages)
 		if err != nil {
 			return err
 		}
@@ -182,7 +178,7 @@ func attributes(hertz int, own bool) *unix.PerfEventAttr {
 func (s *Sampler) run() {
 	defer close(s.stopped)
 	runtime.LockOSThread()
-	before, began := threadCPU(), time.Now() // of goroutines that had the thread earlier
+	before, began := perfring.ThreadCPU(), time.Now() // of goroutines that had the thread earlier
 	ticker := time.NewTicker(drainEvery)
 	defer ticker.Stop()
 	for running := true; running; {
@@ -192,9 +188,9 @@ func (s *Sampler) run() {
 			running = false
 		}
 		for _, r := range s.rings {
-			r.drain(s.recording.take)
+			r.Drain(s.recording.take)
 		}
-		used, lasted := threadCPU()-before, time.Since(began)
+		used, lasted := perfring.ThreadCPU()-before, time.Since(began)
 		s.recording.Used = used
 		if lasted > settled && !s.recording.OverBudget && overBudget(used, lasted, len(s.rings)) {
 			s.recording.OverBudget = s.disable() == nil
@@ -214,15 +210,6 @@ func (s *Sampler) disable() (err error) {
 	return err
 }
 
-// threadCPU returns the CPU time of this thread, 0 if it is unknown.
-func threadCPU() time.Duration {
-	var used unix.Rusage
-	if unix.Getrusage(unix.RUSAGE_THREAD, &used) != nil {
-		return 0
-	}
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
-}
-
 // Stop ends sampling and returns what was recorded.
 func (s *Sampler) Stop() (*Recording, error) {
 	err := s.disable()
@@ -236,7 +223,7 @@ func (s *Sampler) Stop() (*Recording, error) {
 
 func (s *Sampler) close() (err error) {
 	for _, r := range s.rings {
-		err = errors.Join(err, r.close())
+		err = errors.Join(err, r.Close())
 	}
 	for _, fd := range s.events {
 		err = errors.Join(err, unix.Close(fd))
@@ -246,13 +233,7 @@ func (s *Sampler) close() (err error) {
 
 // Now returns the time of the clock that samples are stamped with,
 // CLOCK_MONOTONIC.
-func Now() (time.Duration, error) {
-	var t unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &t); err != nil {
-		return 0, fmt.Errorf("read monotonic clock: %w", err)
-	}
-	return time.Duration(t.Nano()), nil
-}
+func Now() (time.Duration, error) { return perfring.Now() }
 
 // take adds a record of the kernel, see perf_event_open(2).
 func (r *Recording) take(kind uint32, misc uint16, body []byte) {
@@ -269,21 +250,21 @@ func (r *Recording) take(kind uint32, misc uint16, body []byte) {
 	}
 	e := event{time: time.Duration(binary.NativeEndian.Uint64(body[len(body)-8:]))}
 	rest := body[:len(body)-trailer]
-	f := fields(rest)
+	f := perfring.Fields(rest)
 	switch kind {
 	case unix.PERF_RECORD_LOST:
-		f.u64() // the event's id
-		r.Lost += f.u64()
+		f.U64() // the event's id
+		r.Lost += f.U64()
 		return
 	case unix.PERF_RECORD_THROTTLE:
 		r.Throttled++
 		return
 	case unix.PERF_RECORD_FORK:
 		e.kind = forked
-		e.pid, e.parent, e.tid, e.parentThread = f.i32(), f.i32(), f.i32(), f.i32()
+		e.pid, e.parent, e.tid, e.parentThread = f.I32(), f.I32(), f.I32(), f.I32()
 	case unix.PERF_RECORD_COMM:
 		e.kind, e.exec = named, misc&exec != 0
-		e.pid, e.tid = f.i32(), f.i32()
+		e.pid, e.tid = f.I32(), f.I32()
 		e.name = unix.ByteSliceToString(rest[min(8, len(rest)):])
 	case unix.PERF_RECORD_MMAP2:
 		const names = 64 // offset of the file's name
@@ -291,10 +272,10 @@ func (r *Recording) take(kind uint32, misc uint16, body []byte) {
 			return
 		}
 		e.kind = mapped
-		e.pid, e.tid = f.i32(), f.i32()
-		begin, length, offset := f.u64(), f.u64(), f.u64()
-		f.u64() // device
-		e.mapping = mapping{pid: e.pid, begin: begin, end: begin + length, offset: offset, inode: f.u64(), path: unix.ByteSliceToString(rest[names:])}
+		e.pid, e.tid = f.I32(), f.I32()
+		begin, length, offset := f.U64(), f.U64(), f.U64()
+		f.U64() // device
+		e.mapping = mapping{pid: e.pid, begin: begin, end: begin + length, offset: offset, inode: f.U64(), path: unix.ByteSliceToString(rest[names:])}
 	default:
 		return
 	}
@@ -302,10 +283,10 @@ func (r *Recording) take(kind uint32, misc uint16, body []byte) {
 }
 
 // takeSample reads instruction pointer, thread, time, period and stack.
-func (r *Recording) takeSample(f fields) {
-	f.u64() // the instruction pointer, which the stack begins with
-	s := sample{pid: f.i32(), tid: f.i32(), time: time.Duration(f.u64()), period: time.Duration(f.u64())}
-	depth := f.u64()
+func (r *Recording) takeSample(f perfring.Fields) {
+	f.U64() // the instruction pointer, which the stack begins with
+	s := sample{pid: f.I32(), tid: f.I32(), time: time.Duration(f.U64()), period: time.Duration(f.U64())}
+	depth := f.U64()
 	if depth > uint64(len(f))/8 {
 		r.Lost++
 		return

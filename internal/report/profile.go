@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/internal/blockio"
 	"rumbench/internal/compare"
 	"rumbench/internal/flame"
 	"rumbench/internal/page"
@@ -20,6 +21,15 @@ type Profile struct {
 	CPU                  profile.Work                  // without a profile where there is none that can be used
 	Locks                map[string][]profile.LockCost // by profile.LockProfiles
 	Warnings             []string
+	InExtra
+}
+
+// InExtra is what only trials have that are run for their profiles.
+type InExtra struct {
+	Units  float64                // of Per in the window
+	Files  *blockio.Files         // nil: not traced
+	Asleep *profile.Asleep        // nil: nobody looked
+	Device map[blockio.Op]float64 // KB read and written per unit as the step's costs have them, by blockio.Op
 }
 
 // OfServer returns the profile of the engine.

@@ -1,12 +1,15 @@
 package result
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
 	"net/url"
 	"path/filepath"
 
+	"rumbench/internal/blockio"
 	"rumbench/internal/metric"
 	"rumbench/internal/profile"
 	"rumbench/internal/regular"
@@ -27,8 +30,12 @@ const (
 // ProfileDir is the directory of a trial's profiles.
 const ProfileDir = "profile"
 
-// CPUProfile is the kind of a profile of CPU time. Others are profile.LockProfiles.
-const CPUProfile = "cpu"
+// The kinds of profiles; others are profile.LockProfiles.
+const (
+	CPUProfile     = "cpu"
+	FilesProfile   = "files"   // what the device read and wrote, by class of file
+	ThreadsProfile = "threads" // where threads slept
+)
 
 // StepProfile is what is known of the profiles of a step beside their files.
 type StepProfile struct {
@@ -45,7 +52,56 @@ type StepProfile struct {
 // ProfilePath returns the file of a kind of profile of a step, below a trial's
 // directory.
 func ProfilePath(dir, step, kind string) string {
-	return filepath.Join(dir, ProfileDir, url.PathEscape(step)+"."+kind+".pb.gz")
+	extension := ".pb.gz"
+	if kind == FilesProfile || kind == ThreadsProfile {
+		extension = ".jsonl"
+	}
+	return filepath.Join(dir, ProfileDir, url.PathEscape(step)+"."+kind+extension)
+}
+
+// WriteLines writes a head and its rows, a line of JSON each.
+func WriteLines[R any](w io.Writer, head any, rows []R) error {
+	out := json.NewEncoder(w)
+	err := out.Encode(head)
+	for i := range rows {
+		err = cmp.Or(err, out.Encode(rows[i]))
+	}
+	return err
+}
+
+func readLines[R any](r io.Reader, head any) (rows []R, err error) {
+	in := json.NewDecoder(r)
+	if err := in.Decode(head); err != nil {
+		return nil, err
+	}
+	for {
+		var row R
+		if err := in.Decode(&row); err == io.EOF {
+			return rows, nil
+		} else if err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+	}
+}
+
+// ReadFiles returns what the device read and wrote in a step. The error is
+// fs.ErrNotExist if it was not traced.
+func (t *Trial) ReadFiles(s *Step) (*blockio.Files, error) {
+	f := &blockio.Files{}
+	return f, t.readProfile(s, FilesProfile, func(r io.Reader) (err error) {
+		f.Rows, err = readLines[blockio.Row](r, f)
+		return err
+	})
+}
+
+// ReadAsleep returns where threads slept in a step, fs.ErrNotExist if nobody looked.
+func (t *Trial) ReadAsleep(s *Step) (*profile.Asleep, error) {
+	a := &profile.Asleep{}
+	return a, t.readProfile(s, ThreadsProfile, func(r io.Reader) (err error) {
+		a.Sleeps, err = readLines[profile.Sleep](r, a)
+		return err
+	})
 }
 
 // ReadCPUProfile returns what a CPU profile of a step sampled, with the units of the

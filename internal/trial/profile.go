@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"rumbench/internal/account"
@@ -26,25 +27,34 @@ type collector interface {
 
 // collect begins to profile a step in all ways that this trial is profiled in: a new
 // one is a line here. What is missing is noted, and the trial goes on.
-func collect(t *trial) (out []collector) {
+func collect(t *trial) (out []collecting) {
 	if t.Profiled == "" || !t.measures() {
 		return nil
 	}
-	for _, begin := range []func(*trial) (collector, error){sampleCPU, watchLocks} {
-		c, err := begin(t)
+	for _, way := range []struct {
+		name  string
+		begin func(*trial) (collector, error)
+	}{{"CPU time", sampleCPU}, {"lock waits", watchLocks}, {"files", traceFiles}, {"threads", lookAtThreads}} {
+		c, err := way.begin(t)
 		switch {
 		case err != nil:
-			noProfile(t, err)
+			noProfile(t, way.name, err)
 		case c != nil:
-			out = append(out, c)
+			out = append(out, collecting{way.name, c})
 		}
 	}
 	return out
 }
 
-// noProfile notes why there is no profile, and what would help.
-func noProfile(t *trial, err error) {
-	text := "no profile: " + err.Error()
+// collecting is a collector and what it is of.
+type collecting struct {
+	name string
+	collector
+}
+
+// noProfile notes why there is no profile of something, and what would help.
+func noProfile(t *trial, of string, err error) {
+	text := "no profile of " + of + ": " + err.Error()
 	if help := hint.Of(err); help != "" {
 		text += "; " + help
 	}
@@ -55,8 +65,8 @@ func noProfile(t *trial, err error) {
 func (w *window) endProfiles(t *trial) {
 	for i, c := range w.profiles {
 		if err := c.end(); err != nil {
-			noProfile(t, err)
-			w.profiles[i] = nil
+			noProfile(t, c.name, err)
+			w.profiles[i].collector = nil
 		}
 	}
 }
@@ -74,11 +84,11 @@ func (t *stepRun) saveProfiles() {
 		}
 	}
 	for _, c := range t.window.profiles {
-		if c == nil {
+		if c.collector == nil {
 			continue
 		}
 		if err := c.save(t, p); err != nil {
-			noProfile(t.trial, err)
+			noProfile(t.trial, c.name, err)
 		}
 	}
 	t.out.Profile = p
@@ -184,6 +194,12 @@ func unusable(r *profile.Recording, p *profile.Profile) *metric.Warning {
 // begin and the end of a window, on the clock of profiles. Those of the client take
 // their place where the engine's are not known.
 func (w *window) accounted() (from, to time.Duration, err error) {
+	return between(w.before, w.after, "process", "client")
+}
+
+// between returns when the last of some sources was read in two snapshots, on the clock
+// of profiles.
+func between(a, b observe.Snapshot, sources ...string) (from, to time.Duration, err error) {
 	now, err := profile.Now()
 	if err != nil {
 		return 0, 0, err
@@ -191,13 +207,13 @@ func (w *window) accounted() (from, to time.Duration, err error) {
 	read := func(s observe.Snapshot) time.Duration {
 		at := s.Time
 		for _, source := range s.Sources {
-			if source.Name == "process" || source.Name == "client" {
+			if slices.Contains(sources, source.Name) {
 				at = source.Time
 			}
 		}
 		return now - time.Since(at)
 	}
-	if from, to = read(w.before), read(w.after); to <= from {
+	if from, to = read(a), read(b); to <= from {
 		return 0, 0, errors.New("the window has no length")
 	}
 	return from, to, nil

@@ -5,9 +5,12 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
+	"rumbench/engine"
+	"rumbench/internal/blockio"
 	"rumbench/internal/metric"
 	"rumbench/internal/profile"
 	"rumbench/internal/result"
@@ -24,7 +27,7 @@ func profiled(t *testing.T, engine string, how result.Profiling, sets ...string)
 		t.Errorf("the trial is profiled as %q, not %q", tr.Profiled, how)
 	}
 	for _, w := range tr.Warnings {
-		if w.Code == metric.NotObserved && strings.HasPrefix(w.Text, "no profile") {
+		if w.Code == metric.NotObserved && strings.HasPrefix(w.Text, "no profile of CPU time") {
 			t.Skip(w.Text)
 		}
 	}
@@ -58,6 +61,7 @@ func TestProfile(t *testing.T) {
 			}
 		}
 	}
+	checkExtra(t, tr)
 	load, err := tr.ReadCPUProfile(&tr.Steps[0])
 	if err != nil {
 		t.Fatal(err)
@@ -71,6 +75,37 @@ func TestProfile(t *testing.T) {
 	}
 }
 
+// checkExtra checks what was traced from outside: the log of the load is in no file but
+// the database, and somebody slept in each look.
+func checkExtra(t *testing.T, tr *result.Trial) {
+	t.Helper()
+	for _, w := range tr.Warnings {
+		if w.Code == metric.NotObserved && strings.HasPrefix(w.Text, "no profile of") && os.Getenv("CI") == "" {
+			t.Log(w.Text)
+			return
+		}
+	}
+	s := &tr.Steps[0]
+	files, err := tr.ReadFiles(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(files.Rows, func(r blockio.Row) bool { return r.Use == engine.UseData && r.Op == blockio.Write && r.KB > 100 }) {
+		t.Errorf("%+v", files)
+	}
+	written := s.Find("write_kb", "", "")
+	if all := written.Value * s.Profile.Units; written.Per != s.Profile.Per || math.Abs(files.KB(blockio.Write)-all) > 0.02*all+1024 {
+		t.Errorf("%v KB were written by class, %v KB by the device", files.KB(blockio.Write), all)
+	}
+	asleep, err := tr.ReadAsleep(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if asleep.Looks == 0 || len(asleep.Sleeps) == 0 || asleep.Window <= 0 {
+		t.Errorf("%+v", asleep)
+	}
+}
+
 // Measured trials are sampled, and nothing more.
 func TestProfileInside(t *testing.T) {
 	tr := profiled(t, "bbolt", result.ProfileInside, "params.steps=[l.i0]")
@@ -79,6 +114,12 @@ func TestProfileInside(t *testing.T) {
 	}
 	if _, err := tr.ReadLocks(&tr.Steps[0], "block"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("waits for locks: %v", err)
+	}
+	if _, err := tr.ReadFiles(&tr.Steps[0]); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("files: %v", err)
+	}
+	if _, err := tr.ReadAsleep(&tr.Steps[0]); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("threads: %v", err)
 	}
 }
 

@@ -30,7 +30,7 @@ type window struct {
 	memorySource           string
 	sessions               *sessions // nil if the engine does not report them
 	endOthers              func() account.Others
-	profiles               []collector // nil where one could not end
+	profiles               []collecting // their collector is nil where it could not end
 }
 
 // open syncs everything dirty, waits for the other trial of a duet, and takes

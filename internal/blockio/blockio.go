@@ -1,0 +1,197 @@
+// Package blockio attributes what a device reads and writes to the files that it is
+// of. The kernel reports each request (the tracepoint block:block_rq_issue), and the
+// file systems where files are (FS_IOC_FIEMAP). It says what was transferred; it
+// judges nothing and knows no engine.
+//
+// A request is known by its sectors alone, so buffered writes count for the file,
+// whichever thread of the kernel issues them. Files that come and go between two
+// looks, at most a second apart, are not seen.
+package blockio
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"rumbench/engine"
+)
+
+// ErrUnavailable is the error of Start where requests cannot be traced, or not
+// attributed to files. Why is in the error that wraps it, what helps in its hint.
+var ErrUnavailable = errors.New("which files a device reads and writes is not known")
+
+// Class is what files are for.
+type Class struct {
+	Use  string `json:"class"`          // as engine.FileUse, or one of those below
+	Name string `json:"name,omitempty"` // of a table, where each has its own file
+}
+
+// The classes of what is in no file of the engine.
+const (
+	Journal  = "journal" // the file system's journal and metadata
+	Others   = engine.UseOther
+	Unmapped = "unmapped" // issued by the engine, but of no file that was seen
+)
+
+// Op is what a request does.
+type Op string
+
+// The kinds of requests, as the kernel counts them in /proc/diskstats.
+const (
+	Read    Op = "read"
+	Write   Op = "write"
+	Discard Op = "discard"
+	Flush   Op = "flush" // it has no file
+)
+
+// opOf returns the kind of a request by its letters: F for a flush before it, one
+// for what it does, then others. What has no letter of its own writes zeroes.
+func opOf(rwbs string) Op {
+	if rest, flushes := strings.CutPrefix(rwbs, "F"); flushes {
+		if rest == "" || !strings.ContainsRune("RWDN", rune(rest[0])) {
+			return Flush
+		}
+		rwbs = rest
+	}
+	switch {
+	case strings.HasPrefix(rwbs, "R"):
+		return Read
+	case strings.HasPrefix(rwbs, "D"):
+		return Discard
+	}
+	return Write
+}
+
+// Row is what a device was asked to do with files of a class.
+type Row struct {
+	Class
+	Op       Op      `json:"op"`
+	KB       float64 `json:"kb"`
+	Requests int64   `json:"requests"`
+}
+
+// Files is what a device was asked to do in a window.
+type Files struct {
+	Rows   []Row         `json:"-"` // each class and kind once, sorted
+	Window time.Duration `json:"window_ns"`
+	Lost   uint64        `json:"lost"`             // requests that the kernel could not report, from Start to Stop
+	Used   time.Duration `json:"used_ns"`          // CPU time of the tracer from Start to Stop, without what the kernel adds to each request
+	Ran    time.Duration `json:"ran_ns"`           // from Start to Stop
+	Unread string        `json:"unread,omitempty"` // files whose places could not be read, and why
+	Over   string        `json:"over,omitempty"`   // why tracing ended early
+}
+
+// mostLost is the share of requests that may be lost.
+const mostLost = 0.01
+
+// Check returns an error if too many requests were lost, or tracing ended early.
+func (f *Files) Check() error {
+	if f.Over != "" {
+		return fmt.Errorf("tracing requests: %s", f.Over)
+	}
+	n := int64(0)
+	for _, r := range f.Rows {
+		n += r.Requests
+	}
+	if all := float64(f.Lost) + float64(n); float64(f.Lost) > mostLost*all {
+		return fmt.Errorf("%d of %.0f requests were lost, more than %.0f %%", f.Lost, all, 100*mostLost)
+	}
+	return nil
+}
+
+// Agrees compares what was traced with what the kernel counted of the same device in
+// the same window. Requests that were on their way at its ends, and some that other
+// programs issue between the two, may differ: by 2 %, or a MiB.
+func (f *Files) Agrees(op Op, counted float64) error {
+	const share, least = 0.02, 1024
+	if sum := f.KB(op); math.Abs(sum-counted) > max(least, share*counted) {
+		return fmt.Errorf("the requests that %s sum to %.0f KB, the kernel counted %.0f KB", op, sum, counted)
+	}
+	return nil
+}
+
+// KB returns the KB of a kind.
+func (f *Files) KB(op Op) (sum float64) {
+	for _, r := range f.Rows {
+		if r.Op == op {
+			sum += r.KB
+		}
+	}
+	return sum
+}
+
+// Recording is what a Tracer recorded. It keeps 24 bytes for a request.
+type Recording struct {
+	lost     uint64
+	used     time.Duration
+	ran      time.Duration
+	unread   error
+	over     error
+	requests []attributed
+	classes  classes
+}
+
+// attributed is a request, or the part of one that is in files of a class.
+type attributed struct {
+	at       time.Duration
+	sectors  int64 // negative for one that was given back
+	of       uint32
+	op       uint8 // an index of ops
+	requests int8
+}
+
+var ops = []Op{Read, Write, Discard, Flush}
+
+// classes numbers classes.
+type classes struct {
+	ids  map[Class]uint32
+	list []Class
+}
+
+func (c *classes) index(class Class) uint32 {
+	id, ok := c.ids[class]
+	if !ok {
+		id = uint32(len(c.list))
+		c.list = append(c.list, class)
+		c.ids[class] = id
+	}
+	return id
+}
+
+// Cut returns what was issued between two times of perfring.Now.
+func (r *Recording) Cut(from, to time.Duration) *Files {
+	type key struct {
+		of uint32
+		op uint8
+	}
+	sums := make(map[key]*Row)
+	out := &Files{Window: to - from, Lost: r.lost, Used: r.used, Ran: r.ran}
+	if r.unread != nil {
+		out.Unread = r.unread.Error()
+	}
+	if r.over != nil {
+		out.Over = r.over.Error()
+	}
+	for _, q := range r.requests {
+		if q.at < from || q.at >= to {
+			continue
+		}
+		k := key{q.of, q.op}
+		if sums[k] == nil {
+			sums[k] = &Row{Class: r.classes.list[q.of], Op: ops[q.op]}
+		}
+		sums[k].KB += float64(q.sectors) * sector / 1024
+		sums[k].Requests += int64(q.requests)
+	}
+	for _, row := range sums {
+		out.Rows = append(out.Rows, *row)
+	}
+	slices.SortFunc(out.Rows, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(a.Use, b.Use), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Op, b.Op))
+	})
+	return out
+}

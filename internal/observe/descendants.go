@@ -1,0 +1,14 @@
+package observe
+
+// Descendants finds the processes of trees. A process outside of them is looked at
+// only once.
+type Descendants struct {
+	tree  tree
+	roots []int
+}
+
+// NewDescendants returns those of roots, which belong to them.
+func NewDescendants(roots ...int) *Descendants { return &Descendants{newTree("/proc"), roots} }
+
+// Find returns the processes that live now.
+func (d *Descendants) Find() ([]int, error) { return d.tree.find(d.roots) }

@@ -1,0 +1,5 @@
+//go:build !amd64
+
+package profile
+
+var olderCalls map[int]string
