@@ -16,7 +16,7 @@ import (
 
 // ownFiles returns the directories of the engine's files, as the kernel names them, and
 // what the files are for; no directories where they are unknown.
-func (t *trial) ownFiles() (dirs []string, uses engine.FileUses, err error) {
+func ownFiles(t *trial) (dirs []string, uses engine.FileUses, err error) {
 	dir := cmp.Or(t.dir, t.data)
 	if dir == "" {
 		return nil, nil, nil
@@ -31,7 +31,7 @@ func (t *trial) ownFiles() (dirs []string, uses engine.FileUses, err error) {
 type fileTracer struct{ tracer *blockio.Tracer }
 
 func traceFiles(t *trial) (collector, error) {
-	dirs, uses, err := t.ownFiles()
+	dirs, uses, err := ownFiles(t)
 	if err != nil || dirs == nil || !t.Plan.Profile.Files || t.Profiled != result.ProfileExtra {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (c *fileTracer) save(t *stepRun, of *result.StepProfile) error {
 type threadLooker struct{ looker *profile.Looker }
 
 func lookAtThreads(t *trial) (collector, error) {
-	dirs, uses, err := t.ownFiles()
+	dirs, uses, err := ownFiles(t)
 	pids := t.processes(t.hosted)
 	if err != nil || len(pids) == 0 || t.Plan.Profile.Threads == 0 || t.Profiled != result.ProfileExtra {
 		return nil, err
