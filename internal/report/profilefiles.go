@@ -7,7 +7,6 @@ import (
 
 	"rumbench/internal/blockio"
 	"rumbench/internal/page"
-	"rumbench/internal/profile"
 )
 
 // transfers are the columns of FileTable.
@@ -52,8 +51,8 @@ func FileTable(p *Profile, most int) page.Table {
 	read, known := p.Device[blockio.Read]
 	written, too := p.Device[blockio.Write]
 	if known && too {
-		t.Add(plainRow("the device, without rumbench’s own files", costCell(read), costCell(written),
-			page.Absent("discards are counted apart"), page.Absent("see the step’s costs")))
+		apart := page.Absent("see the step’s costs")
+		t.Add(plainRow("the device, without rumbench’s own files", costCell(read), costCell(written), apart, apart))
 	}
 	return t
 }
@@ -91,12 +90,8 @@ func SleepTable(p *Profile, most int) page.Table {
 		Columns: []page.Column{{Name: "asleep"}, {Name: "threads", Title: "on average"}, {Name: "system call"}, {Name: "kernel"}, {Name: "file"}},
 		Note:    fmt.Sprintf("By %d looks from outside.", p.Asleep.Looks)}
 	for _, s := range p.Asleep.Sleeps[:min(most, len(p.Asleep.Sleeps))] {
-		t.Add(plainRow(s.Thread, costCell(perUnit(s, p.Units)), costCell(float64(s.Time)/float64(p.Asleep.Window)),
-			page.Words(s.Syscall), page.Words(s.Kernel), page.Words(s.File)))
+		cost, threads := float64(s.Time.Nanoseconds())/1e3/p.Units, float64(s.Time)/float64(p.Asleep.Window)
+		t.Add(plainRow(s.Thread, costCell(cost), costCell(threads), page.Words(s.Syscall), page.Words(s.Kernel), page.Words(s.File)))
 	}
 	return t
-}
-
-func perUnit(s profile.Sleep, units float64) float64 {
-	return float64(s.Time.Nanoseconds()) / 1e3 / units
 }
