@@ -252,6 +252,20 @@ func buffered(t *testing.T, path string, size int) {
 // TestWriters: each class has just the KB that were written to its files and read
 // from them, directly and by the page cache, also if a file is renamed or deleted.
 func TestWriters(t *testing.T) {
+	// What other programs write to blocks that a deleted file had, before the next look,
+	// counts for the file: so there are several tries.
+	want := map[string]float64{"write data a": 3000, "write log ": 2064, "write data old": 128, "write temp ": 700, "read data a": 1000}
+	var got map[string]float64
+	for range 5 {
+		if got = written(t); fmt.Sprint(got) == fmt.Sprint(want) {
+			return
+		}
+	}
+	t.Errorf("got %v, want %v", got, want)
+}
+
+// written writes files, and returns the KB by kind and class that were traced.
+func written(t *testing.T) map[string]float64 {
 	uses := engine.FileUses{{Pattern: "*.dat", Use: engine.UseData, Named: true}, {Pattern: "sub/*.log", Use: engine.UseLog}, {Pattern: "*.tmp", Use: engine.UseTemp}}
 	tracer, dir, from := begin(t, uses, func(dir string) {
 		if err := os.Mkdir(filepath.Join(dir, "sub"), 0o755); err != nil {
@@ -301,13 +315,10 @@ func TestWriters(t *testing.T) {
 			got[fmt.Sprint(row.Op, " ", row.Use, " ", row.Name)] = row.KB
 		}
 	}
-	want := map[string]float64{"write data a": 3000, "write log ": 2064, "write data old": 128, "write temp ": 700, "read data a": 1000}
-	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
 	if f.KB(Read) < 1000 || r.Cut(to, to).Rows != nil {
 		t.Errorf("%+v", f)
 	}
+	return got
 }
 
 // TestUnmapped: what this process writes to a file that is gone before it was seen is
