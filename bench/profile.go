@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"os/exec"
 	"path/filepath"
 
@@ -33,6 +34,9 @@ func profiled(dir string) (out []budget, err error) {
 		if err != nil {
 			return nil, err
 		}
+	}
+	if err := os.Chmod(dir, 0o755); err != nil { // servers run as another user
+		return nil, err
 	}
 	exe := filepath.Join(dir, "rumbench")
 	if text, err := exec.Command("go", "build", "-o", exe, "rumbench/cmd/rumbench").CombinedOutput(); err != nil {
