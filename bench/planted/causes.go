@@ -19,7 +19,10 @@ type cause struct {
 	base    string            // of the first target
 	new     map[string]string // of the second
 	seconds int               // of a step; 0: 8
-	beside  string            // what else runs
+	beside  func() func()     // starts what else runs, and returns what ends it
+	// held, if set, runs the second target as a campaign of its own under a control group
+	// that holds it back.
+	held *hold
 }
 
 // systems are the engines, as targets of a plan.
@@ -62,17 +65,19 @@ var causes = []cause{
 		common: "cache: 32MiB, durability: process, direct_io: true", new: every(`options: {innodb_doublewrite: "OFF"}`, "innodb")},
 	{number: 2, name: "commits are not synced", rules: []int{11}, on: all, params: small + "tests: [update-index]",
 		common: "cache: 256MiB, durability: os", new: every("durability: process", all...)},
-	{number: 3, name: "half the cache", rules: []int{5}, on: []string{"innodb", "myrocks", "pebble", "sqlite"}, params: wide + "tests: [point-query]",
+	{number: 3, name: "half the cache", rules: []int{5}, on: all, params: wide + "tests: [point-query]",
 		common: "cache: 48MiB, durability: process", new: every("cache: 16MiB", all...)},
 	{number: 4, name: "small pages", rules: []int{8}, on: []string{"innodb", "sqlite"}, params: wide + "tests: [point-query]",
 		common: "cache: 16MiB, durability: process", new: map[string]string{"innodb": "page: 4KiB", "sqlite": "page: 32KiB"}},
 	{number: 5, name: "compression", rules: []int{15}, on: []string{"myrocks", "pebble"}, params: wide + "tests: [point-query]",
 		common: "cache: 16MiB, durability: process, compression: none", new: every("compression: zstd", "myrocks", "pebble")},
 	{number: 6, name: "another program on all processors", rules: []int{1}, on: all, params: small + "tests: [point-query]",
-		common: "cache: 256MiB, durability: process", beside: "spin"},
-	{number: 8, name: "one hot row", rules: []int{17}, on: []string{"innodb", "postgres"},
+		common: "cache: 256MiB, durability: process", beside: spin},
+	{number: 7, name: "a device of 300 writes/s", rules: []int{4}, on: all, params: small + "tests: [update-nonindex]",
+		common: "cache: 256MiB, durability: os", held: &hold{controller: "blkio", file: "blkio.throttle.write_iops_device", value: "%s 300"}},
+	{number: 8, name: "one hot row", rules: []int{17}, on: []string{"innodb", "myrocks", "postgres"},
 		params: "table_size: 100k, load_clients: 1, clients: [16], settle_floor: 1s, zipfian_exp: 0.1, tests: [update-zipf]",
-		common: "cache: 256MiB, durability: os", new: every("params: {zipfian_exp: 6}", "innodb", "postgres")},
+		common: "cache: 256MiB, durability: os", new: every("params: {zipfian_exp: 6}", "innodb", "myrocks", "postgres")},
 	{number: 9, name: "four writers instead of one", rules: []int{19}, on: []string{"sqlite", "bbolt"},
 		params: "table_size: 100k, load_clients: 1, clients: [1], settle_floor: 1s, tests: [update-index]",
 		common: "durability: process", new: every("params: {clients: [4]}", "sqlite", "bbolt")},
@@ -90,8 +95,14 @@ var causes = []cause{
 		new:    map[string]string{"myrocks": "options: {rocksdb_db_write_buffer_size: 2M}", "pebble": "options: {memtable_size: 512KiB}"}},
 	{number: 15, name: "change buffering", rules: []int{5, 6}, on: []string{"innodb"}, params: wide + "tests: [update-index]",
 		common: "cache: 16MiB, durability: process, direct_io: true", new: every("options: {innodb_change_buffering: all}", "innodb")},
+	{number: 16, name: "a client on half a processor", rules: []int{2}, on: []string{"innodb", "postgres"}, params: small + "tests: [point-query]",
+		common: "cache: 256MiB, durability: process",
+		held:   &hold{controller: "cpu", file: "cpu.cfs_quota_us", value: "50000", free: []string{"mariadbd", "postgres"}}},
 	{number: 17, name: "a slower engine", rules: []int{3}, on: []string{"null"}, params: small + "tests: [point-query]",
 		common: "durability: none", base: "options: {delay: 20us}", new: every("options: {delay: 25us}", "null")},
+	{number: 18, name: "reads without a settle step before", rules: []int{23}, on: []string{"myrocks", "pebble"},
+		params: wide + "tests: [update-index, settle.post, point-query]", common: "cache: 64MiB, durability: process", seconds: 20,
+		new: every("params: {tests: [update-index, point-query]}", "myrocks", "pebble")},
 	{number: 19, name: "nothing", on: all, params: small + "skip_trx: true, tests: [oltp_read_write]", common: "cache: 256MiB, durability: process"},
 	{number: 20, name: "a setting without effect", on: []string{"innodb", "postgres"}, params: small + "tests: [oltp_read_write]",
 		common: "cache: 256MiB, durability: process", new: every("options: {max_connections: 3000}", "innodb", "postgres")},
@@ -99,19 +110,23 @@ var causes = []cause{
 		common: "cache: 48MiB, durability: process, direct_io: true", new: every(`cache: 16MiB, options: {innodb_doublewrite: "OFF"}`, "innodb")},
 }
 
-// plan returns the plan of a planted cause on an engine.
-func (c *cause) plan(engine string) string {
-	seconds := c.seconds
-	if seconds == 0 {
-		seconds = 8
-	}
+// target is one of the two that a cause makes different.
+type target struct{ name, set string }
+
+func (c *cause) targets(engine string) []target {
+	return []target{{"base", c.base}, {"new", c.new[engine]}}
+}
+
+// plan returns the plan of targets of a planted cause on an engine.
+func (c *cause) plan(engine string, targets []target) string {
+	seconds := cmp.Or(c.seconds, 8)
 	var b strings.Builder
 	fmt.Fprintf(&b, "name: planted-%d-%s\nworkload: %s\ncommon: {%s}\n", c.number, engine, cmp.Or(c.own, "sysbench"), c.common)
 	if c.own == "" {
 		fmt.Fprintf(&b, "params: {%s, read_seconds: %d, write_seconds: %d}\n", c.params, seconds, seconds)
 	}
 	b.WriteString("trials: 4\ntargets:\n")
-	for _, t := range []struct{ name, set string }{{"base", c.base}, {"new", c.new[engine]}} {
+	for _, t := range targets {
 		set := t.set
 		if set != "" {
 			set = ", " + set

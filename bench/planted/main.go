@@ -1,9 +1,10 @@
 // Command planted checks explanations: it runs pairs of targets that differ in one known
 // setting, and prints which cause rumbench explain names first.
 //
-//	planted [-out DIR] [-only 1,2,3] [-engine innodb] [-fast]
+//	planted [-set second] [-out DIR] [-only 1,2,3] [-engine innodb]
 //
-// It takes a quiet machine and, with all causes, hours. The exit status is 1 if fewer
+// It takes a quiet machine, root for the causes that hold a program back by a control
+// group of version 1, and with all causes hours. The exit status is 1 if fewer
 // than nine of ten are right.
 package main
 
@@ -31,7 +32,11 @@ func main() {
 	only := flag.String("only", "", "numbers of causes, separated by commas")
 	engine := flag.String("engine", "", "this engine only")
 	program := flag.String("rumbench", "bin/rumbench", "the program")
+	set := flag.String("set", "first", "of causes: first, second (those that rules were not made by)")
 	flag.Parse()
+	if *set == "second" {
+		causes = second
+	}
 	right, tried, err := run(context.Background(), *program, *out, func(c *cause, on string) bool {
 		return (*only == "" || slices.Contains(strings.Split(*only, ","), strconv.Itoa(c.number))) && (*engine == "" || *engine == on)
 	})
@@ -89,23 +94,24 @@ func first(records []explain.Record) (rule int, sentence string) {
 	return rule, sentence
 }
 
-// records runs the campaign unless it is there, and explains it.
+// records runs the campaigns that are not there yet, and explains them.
 func (c *cause) records(ctx context.Context, program, out, on string) (records []explain.Record, err error) {
-	name := fmt.Sprintf("%02d-%s", c.number, on)
-	dir, plan := filepath.Join(out, name), filepath.Join(out, name+".yaml")
-	if _, err := os.Stat(filepath.Join(dir, "campaign.json")); err != nil {
-		if err := os.WriteFile(plan, []byte(c.plan(on)), 0o644); err != nil {
-			return nil, err
-		}
-		if c.beside == "spin" {
-			defer spin()()
-		}
-		log, err := exec.CommandContext(ctx, program, "run", plan, "--out", dir).CombinedOutput()
-		if err != nil {
-			return nil, fmt.Errorf("run: %w: %s", err, tail(log))
+	dir := filepath.Join(out, fmt.Sprintf("%02d-%s", c.number, on))
+	targets := c.targets(on)
+	dirs := []string{dir}
+	if c.held == nil {
+		err = c.run(ctx, program, dir, c.plan(on, targets), nil)
+	} else {
+		dirs = []string{dir + "-base", dir + "-new"}
+		err = c.run(ctx, program, dirs[0], c.plan(on, targets[:1]), nil)
+		if err == nil {
+			err = c.run(ctx, program, dirs[1], c.plan(on, targets[1:]), c.held)
 		}
 	}
-	text, err := exec.CommandContext(ctx, program, "explain", dir, "--format", "json", "--across-durability", "--anyway").Output()
+	if err != nil {
+		return nil, err
+	}
+	text, err := exec.CommandContext(ctx, program, append([]string{"explain", "--format", "json", "--across-durability", "--anyway"}, dirs...)...).Output()
 	if err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
 	}
@@ -119,6 +125,32 @@ func (c *cause) records(ctx context.Context, program, out, on string) (records [
 		}
 		records = append(records, r)
 	}
+}
+
+// run runs a campaign unless it is there.
+func (c *cause) run(ctx context.Context, program, dir, plan string, held *hold) error {
+	if _, err := os.Stat(filepath.Join(dir, "campaign.json")); err == nil {
+		return nil
+	}
+	if err := os.WriteFile(dir+".yaml", []byte(plan), 0o644); err != nil {
+		return err
+	}
+	if c.beside != nil {
+		defer c.beside()()
+	}
+	args := []string{program, "run", dir + ".yaml", "--out", dir}
+	if held != nil {
+		free, err := held.begin(filepath.Dir(dir))
+		if err != nil {
+			return err
+		}
+		defer free()
+		args = append([]string{"sh", "-c", `echo $$ >"$0/cgroup.procs" && exec "$@"`, held.dir()}, args...)
+	}
+	if log, err := exec.CommandContext(ctx, args[0], args[1:]...).CombinedOutput(); err != nil {
+		return fmt.Errorf("run: %w: %s", err, tail(log))
+	}
+	return nil
 }
 
 func tail(log []byte) string {

@@ -76,6 +76,9 @@ func runExplain(a *App, o *explainOptions, args []string) error {
 	if err := writeExplanations(a.Stdout, list, o); err != nil {
 		return err
 	}
+	if o.format == "text" && slices.ContainsFunc(list, (*explain.Explanation).ByCPU) {
+		fmt.Fprintln(a.Stdout, "\nwhich functions use the CPU, a profile shows: rumbench run PLAN --set profile=extra, then rumbench profile DIR")
+	}
 	if o.experiment != "" {
 		if err := writeExperiment(a.Stdout, list, o.experiment); err != nil {
 			return err

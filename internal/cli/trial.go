@@ -90,7 +90,14 @@ func trialSpec(dir, name string) (trial.Spec, error) {
 	if b := state.Builds.Of(result.Entry{Dir: name, Target: s.Target.Name}); b != nil {
 		client, s.Build = b.Client, &b.Build
 	}
-	if t, err := result.ReadTrial(result.TrialPath(dir, client)); err == nil && t.Status == result.Complete && len(s.Target.Own) == 0 {
+	t, rerr := result.ReadTrial(result.TrialPath(dir, client))
+	if rerr != nil || t.Status != result.Complete {
+		return s, err
+	}
+	if s.Target.Config.Server.DSN == "" && s.Target.Data == "" {
+		s.Ceilings = t.Ceilings
+	}
+	if len(s.Target.Own) == 0 {
 		s.Client = t // measured with the plan's parameters
 	}
 	return s, err

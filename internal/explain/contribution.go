@@ -55,17 +55,24 @@ type sample struct {
 	clients [2][]float64
 }
 
-// alike makes the sheets split the server's CPU alike: only where threads are counted in
-// all of them are those that serve sessions apart.
+// alike makes the sheets split CPU alike: only where it is known in all of them are the
+// threads that serve sessions apart from the server's others, and the clients of an
+// embedded engine from it.
 func (s *sample) alike() {
-	split := func(x sheet) bool { return x.find(Serving).value > 0 }
+	s.together(Serving, Behind)
+	s.together(Client)
+}
+
+// together adds items to the server's where only some of the sheets have the first of them.
+func (s *sample) together(of ...Item) {
+	split := func(x sheet) bool { return x.find(of[0]).value > 0 }
 	all := slices.Concat(s.base, s.new)
 	if !slices.ContainsFunc(all, split) || !slices.ContainsFunc(all, func(x sheet) bool { return !split(x) }) {
 		return
 	}
 	for _, sheets := range [][]sheet{s.base, s.new} {
 		for i := range sheets {
-			sheets[i] = sheets[i].merge(Server, Serving, Behind)
+			sheets[i] = sheets[i].merge(Server, of...)
 		}
 	}
 }
@@ -104,15 +111,13 @@ func (s *sample) scales() (base, of []float64) {
 	return base, of
 }
 
-// whole reports whether a single item is all of the number: then nothing is split.
-func (s *sample) whole() bool {
-	some := 0
-	for _, item := range s.items() {
-		if item == Clients || meanOf(slices.Concat(s.base, s.new), func(x sheet) float64 { return x.find(item).value }) > 0 {
-			some++
-		}
-	}
-	return some < 2
+// empty reports whether all of the number is one item that is no cause: then nothing is
+// split.
+func (s *sample) empty() bool {
+	some := slices.DeleteFunc(s.items(), func(item Item) bool {
+		return item != Clients && meanOf(slices.Concat(s.base, s.new), func(x sheet) float64 { return x.find(item).value }) == 0
+	})
+	return len(some) == 0 || len(some) == 1 && unnamed(some[0])
 }
 
 func meanOf(of []sheet, value func(sheet) float64) float64 {

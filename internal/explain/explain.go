@@ -207,12 +207,15 @@ func (s *Step) sum(e *compare.Effect, of Ledger, design stat.Design, sign float6
 	if data.factors && len(data.base[0]) != len(data.new[0]) { // an engine counts what the other does not
 		return nil
 	}
-	if trivial(e) || data.whole() {
+	if trivial(e) || data.empty() {
 		return nil
 	}
 	out := &Sum{Effect: e, Metric: e.Metric(), Of: of, Total: data.totalLog()}
 	for _, item := range data.items() {
 		c := Cause{Contribution: data.contribution(item), Share: math.NaN(), ShareLow: math.NaN(), ShareHigh: math.NaN()}
+		if c.Base == 0 && c.New == 0 {
+			continue
+		}
 		if out.Total.Proven() {
 			c.Share, c.ShareLow, c.ShareHigh = data.share(item)
 		}
@@ -359,6 +362,18 @@ func (s *Side) growth(name string) (sum float64, ok bool) {
 		sum += v / s.runs[i].units / float64(len(s.runs))
 	}
 	return sum, len(s.runs) > 0
+}
+
+// ByCPU reports whether the first proven cause of a step is the CPU that the engine uses,
+// of which a profile shows more.
+func (e *Explanation) ByCPU() bool {
+	return slices.ContainsFunc(e.Steps, func(s *Step) bool {
+		if len(s.Sums) == 0 {
+			return false
+		}
+		named := s.Sums[0].Named()
+		return len(named) > 0 && slices.Contains([]Item{Server, Serving, Behind}, named[0].Item)
+	})
 }
 
 // Judged reports whether anything could be judged.

@@ -2,6 +2,7 @@ package explain_test
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -17,7 +18,8 @@ import (
 	"rumbench/internal/result"
 )
 
-// state is what a trial measures in its only step, per query.
+// state is what a trial measures in its only step, per query. It has many fields because
+// each rule looks at others.
 type state struct {
 	server, idle   float64 // µs of processors
 	commit, in     float64 // µs of sessions
@@ -28,6 +30,9 @@ type state struct {
 	clientBound    bool
 	debt           float64 // bytes, before the step
 	serving        float64 // µs of server, the threads of sessions
+	flushes, can   float64 // of the device, and per second by a probe
+	clients        int     // 0: 4
+	stallEvery     float64 // seconds
 }
 
 const queries = 10_000
@@ -58,7 +63,8 @@ func (s state) trial(target string, n int) *result.Trial {
 	if s.serving > 0 {
 		put("thread_us", account.ThreadCPU, "query", s.serving)
 	}
-	rest := 4*seconds*1e6/queries - s.commit - s.in
+	clients := cmp.Or(s.clients, 4)
+	rest := float64(clients)*seconds*1e6/queries - s.commit - s.in
 	for role, v := range map[string]float64{"commit": s.commit, "executing": s.in, "client": rest} {
 		if v > 0 {
 			put("wait_us", role, "query", v)
@@ -69,15 +75,25 @@ func (s state) trial(target string, n int) *result.Trial {
 	}
 	counters := []observe.Change{
 		ns("host.cpu.busy_ns", all-s.idle), ns("host.cpu.idle_ns", s.idle), ns("process.cpu_ns", s.server), ns("client.cpu_ns", client),
+		{Name: "device.flushes", Kind: engine.Counter, Value: s.flushes * queries},
 	}
 	step := result.Step{Name: "read", Status: result.Complete, Seconds: seconds, Primary: "query", WritesPer: "query", Rows: rows, Counters: counters,
-		Groups: []result.Group{{Name: "clients", Clients: 4, Ops: []string{"query"}, Units: map[string]string{"query": "query"}}}}
+		Groups: []result.Group{{Name: "clients", Clients: clients, Ops: []string{"query"}, Units: map[string]string{"query": "query"}}}}
 	if s.clientBound {
 		step.Warnings = []metric.Warning{metric.Warn(metric.ClientBound, metric.Values{"share": 50, "processors": 1, "used": 1, "waited": 0})}
 	}
+	for i := range 5 {
+		if at := float64(i) * s.stallEvery; s.stallEvery > 0 {
+			step.Stalls = append(step.Stalls, metric.Span{Group: "clients", From: at, To: at + 0.1})
+		}
+	}
 	before := result.Step{Name: "load", Status: result.Complete, Seconds: 1,
 		Counters: []observe.Change{{Name: engine.CompactionDebt, Kind: engine.Gauge, Unit: "bytes", Value: s.debt}}}
-	return &result.Trial{Format: result.Format, Target: target, Trial: n, Order: "interleaved", Engine: "mysql", Hosting: result.Server, Workload: "w",
+	var ceilings *observe.Ceilings
+	if s.can > 0 {
+		ceilings = &observe.Ceilings{Reads: 1e6, Writes: 1e6, ReadKB: 1e9, WriteKB: 1e9, Flushes: s.can}
+	}
+	return &result.Trial{Ceilings: ceilings, Format: result.Format, Target: target, Trial: n, Order: "interleaved", Engine: "mysql", Hosting: result.Server, Workload: "w",
 		Status: result.Complete, Durability: "os", Knobs: s.knobs, Steps: []result.Step{before, step}}
 }
 
@@ -98,6 +114,7 @@ func explained(base, of state, n int, seed uint64) *explain.Explanation {
 		trials = append(trials, noise(base).trial("a", i+1), noise(of).trial("b", i+1))
 	}
 	c := compare.New(trials)
+	c.Across.Work = true
 	return explain.Explain(c, c.Judge(c.Targets[0], c.Targets[1]))
 }
 
@@ -125,6 +142,7 @@ func TestRules(t *testing.T) {
 		"the client":      {func(s *state) { s.clientBound = true }, 2, "the bottleneck"},
 		"text":            {func(s *state) { s.server = 150; s.knobs = map[string]string{"protocol": "text"} }, 20, "(protocol text instead of not set)"},
 		"compression":     {func(s *state) { s.server = 150; s.knobs = map[string]string{"compression": "zstd"} }, 15, "(compression zstd"},
+		"one at a time":   {func(s *state) { s.clients, s.idle = 16, 60 }, 19, "4.00× as many clients b does"},
 		"compaction debt": {func(s *state) { s.debt = 1e9 }, 23, "954 MiB instead of 0 B of compaction debt"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -160,6 +178,55 @@ func TestEqualTargets(t *testing.T) {
 	}
 	if named > 5 {
 		t.Errorf("%d of 100 campaigns of equal targets have a cause", named)
+	}
+}
+
+// A device that can do less is named where a probe found that it can.
+func TestCeilings(t *testing.T) {
+	base, of := usual(), usual()
+	base.flushes, base.can = 0.05, 5000
+	of.flushes, of.can, of.idle, of.commit = 0.05, 350, 220, 460
+	e := explained(base, of, 4, 1)
+	if rule, sentence := first(e); rule != 4 || !strings.Contains(sentence, "350 instead of 5,000 per second") {
+		t.Errorf("rule %d: %s", rule, sentence)
+	}
+	if s := e.Steps[0]; s.Base.Limit != explain.ByProcessors || s.New.Limit != explain.ByFlushes {
+		t.Errorf("limits: %s and %s", s.Base.Limit, s.New.Limit)
+	}
+	of.can, base.can = 0, 0
+	if rule, sentence := first(explained(base, of, 4, 1)); rule != 11 {
+		t.Errorf("without a probe rule %d: %s", rule, sentence)
+	}
+}
+
+// Stalls that recur are noted, and those at any time are not.
+func TestDips(t *testing.T) {
+	of := usual()
+	of.stallEvery = 11
+	said := func(of state) string {
+		var text strings.Builder
+		for _, r := range explained(usual(), of, 4, 1).Records() {
+			if r.Rule == 24 {
+				text.WriteString(r.Sentence)
+			}
+		}
+		return text.String()
+	}
+	if text := said(of); !strings.Contains(text, "b stalls every 11 s") {
+		t.Error(text)
+	}
+	if text := said(usual()); text != "" {
+		t.Error(text)
+	}
+}
+
+// Of CPU that leads a profile shows more.
+func TestByCPU(t *testing.T) {
+	busy, waits := usual(), usual()
+	busy.server = 150
+	waits.idle, waits.commit = 220, 460
+	if !explained(usual(), busy, 4, 1).ByCPU() || explained(usual(), waits, 4, 1).ByCPU() {
+		t.Error("a profile is about CPU")
 	}
 }
 

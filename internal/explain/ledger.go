@@ -245,7 +245,10 @@ var splits = map[string]struct {
 func (r *run) splitCPU(k compare.Key) sheet {
 	all, server, client := r.value("cpu_us", "", k), r.value("server_cpu_us", "", k), r.value("client_cpu_us", "", k)
 	if r.trial.Hosting == result.Embedded {
-		server = all - min(client, all)
+		server = all
+		if client > 0 { // it was calibrated
+			server -= min(client, all)
+		}
 	}
 	if math.IsNaN(server) {
 		return nil

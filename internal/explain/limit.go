@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"rumbench/engine"
+	"rumbench/internal/account"
 	"rumbench/internal/metric"
 )
 
@@ -15,6 +16,9 @@ type Limit string
 const (
 	ByProcessors Limit = "processors"
 	ByClient     Limit = "the client"
+	ByFlushes    Limit = "the flushes that the device can do"
+	ByRequests   Limit = "the requests that the device can do"
+	ByBytes      Limit = "the KB that the device can move"
 	ByCommits    Limit = "commits" // sessions wait for the log most of the time
 	ByReads      Limit = "reads"   // likewise, for files of tables and indexes
 	ByRows       Limit = "row locks"
@@ -60,6 +64,44 @@ func (s *Side) wall() float64 {
 	return 1 / used
 }
 
+// deviceUse returns what a run uses most of the device, as a share of what a probe found
+// that it can do; more than 1 where the probe found too little.
+func (r *run) deviceUse() (of Limit, share float64) {
+	can := r.trial.Ceilings
+	if can == nil {
+		return Unlimited, 0
+	}
+	did := func(name string) float64 {
+		v, _ := account.Counter(r.Counters, "device."+name)
+		return v / r.Seconds
+	}
+	for _, x := range []struct {
+		of    Limit
+		share float64
+	}{
+		{ByFlushes, did("flushes") / can.Flushes}, {ByRequests, did("reads")/can.Reads + did("writes")/can.Writes},
+		{ByBytes, (did("read_bytes")/can.ReadKB + did("write_bytes")/can.WriteKB) / 1024},
+	} {
+		if x.share > share {
+			of, share = x.of, x.share
+		}
+	}
+	return of, share
+}
+
+// can returns how much of something the device can do per second, reads and writes
+// together, as the mean of the probes; 0 where it was not probed, or of other limits.
+func (s *Side) can(of Limit) (sum float64) {
+	for i := range s.runs {
+		c := s.runs[i].trial.Ceilings
+		if c == nil {
+			return 0
+		}
+		sum += map[Limit]float64{ByFlushes: c.Flushes, ByRequests: c.Reads + c.Writes, ByBytes: c.ReadKB + c.WriteKB}[of] / float64(len(s.runs))
+	}
+	return sum
+}
+
 func (r *run) limit() Limit {
 	if slices.ContainsFunc(r.Warnings, func(w metric.Warning) bool { return w.Code == metric.ClientBound }) {
 		return ByClient
@@ -67,6 +109,9 @@ func (r *run) limit() Limit {
 	p, s := r.processors(), r.sessions()
 	if total := p.total(); total > 0 && 1-p.find(Idle).value/total >= saturated {
 		return ByProcessors
+	}
+	if l, used := r.deviceUse(); used >= saturated {
+		return l
 	}
 	of := func(items ...engine.Role) (sum float64) {
 		for _, i := range items {

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"rumbench/engine"
 	"rumbench/internal/account"
 	"rumbench/internal/quantity"
 	"rumbench/internal/result"
+	"rumbench/internal/stat"
 )
 
 // Note is what a reader must know of a step beside its causes.
@@ -18,15 +20,25 @@ type Note struct {
 }
 
 // First reports whether the note limits what can be said of causes.
-func (n Note) First() bool { return slices.Contains([]int{1, 2, 23}, n.Rule.Number) }
+func (n Note) First() bool { return slices.Contains([]int{1, 2, 19, 23}, n.Rule.Number) }
 
-// notes returns what limits what can be said of a step.
+// notes returns what limits what can be said of a step, and what is beside causes.
 func (s *Step) notes() (out []Note) {
-	note := func(number int, e Evidence, format string, args ...any) {
-		out = append(out, Note{Rule{number, e}, fmt.Sprintf(format, args...)})
+	for _, of := range []func(*Step, noting){disturbed, oneAtATime, twiceCached, paused, begunApart, putOff, dips} {
+		of(s, func(number int, e Evidence, format string, args ...any) {
+			out = append(out, Note{Rule{number, e}, fmt.Sprintf(format, args...)})
+		})
 	}
-	sides := []*Side{&s.Base, &s.New}
-	for _, side := range sides {
+	return out
+}
+
+// noting adds a note.
+type noting = func(number int, e Evidence, format string, args ...any)
+
+func (s *Step) sides() []*Side { return []*Side{&s.Base, &s.New} }
+
+func disturbed(s *Step, note noting) {
+	for _, side := range s.sides() {
 		if share := side.shared(); share > mostShared {
 			note(1, Law, "other programs had %s of the processors beside %s, which explain no rates then", quantity.RoughShare(share), side.Target.Name)
 		}
@@ -34,20 +46,49 @@ func (s *Step) notes() (out []Note) {
 			note(2, Law, "on %s this measures the client: it was the bottleneck", side.Target.Name)
 		}
 	}
-	if k, ok := s.Of.Own("cpu_us"); ok {
-		for _, side := range sides {
-			misses, reads := side.per("cache_misses", "", k), side.per("device_reads", "", k)
-			if misses > few && reads < alike*misses {
-				note(21, Pattern, "the page cache answers most of what the cache of %s misses: the data is cached twice", side.Target.Name)
-			}
+}
+
+// oneAtATime notes that more clients do hardly more although processors idle.
+func oneAtATime(s *Step, note noting) {
+	const gain = 0.25
+	rate := s.rate()
+	more, times := s.clients()
+	side := &s.New
+	if !more {
+		side = &s.Base
+	}
+	if rate == nil || !apart(times, 1, 0.5) || side.Limit == ByProcessors || side.Limit == ByClient {
+		return
+	}
+	if gained := rate.Total.Log * math.Copysign(1, math.Log(times)); gained < gain*math.Abs(math.Log(times)) {
+		note(19, Law, "with %s× as many clients %s does %s× as much while processors idle: the clients wait for one another",
+			quantity.Digits(max(times, 1/times)), side.Target.Name, quantity.Digits(math.Exp(gained)))
+	}
+}
+
+func twiceCached(s *Step, note noting) {
+	k, ok := s.Of.Own("cpu_us")
+	if !ok {
+		return
+	}
+	for _, side := range s.sides() {
+		misses, reads := side.per("cache_misses", "", k), side.per("device_reads", "", k)
+		if misses > few && reads < alike*misses {
+			note(21, Pattern, "the page cache answers most of what the cache of %s misses: the data is cached twice", side.Target.Name)
 		}
 	}
-	for _, side := range sides {
-		const pauses = 0.01
+}
+
+func paused(s *Step, note noting) {
+	const pauses = 0.01
+	for _, side := range s.sides() {
 		if share := side.metric("client_gc_pause_ms") / 1e3 / side.seconds(); side.embedded() && share > pauses {
 			note(26, Accounted, "garbage collection paused engine and client for %s of the time on %s", quantity.RoughShare(share), side.Target.Name)
 		}
 	}
+}
+
+func begunApart(s *Step, note noting) {
 	for _, of := range []struct{ gauge, name string }{{engine.CompactionDebt, "compaction debt"}, {engine.DirtyBytes, "dirty pages"}} {
 		base, new := s.Base.start(of.gauge), s.New.start(of.gauge)
 		size := max(s.Base.metric("db_bytes"), s.New.metric("db_bytes"))
@@ -55,18 +96,55 @@ func (s *Step) notes() (out []Note) {
 			note(23, Pattern, "the targets did not begin alike: %s of %s", instead(bytes, base, new), of.name)
 		}
 	}
-	if k, ok := s.Of.Own("write_kb"); ok {
-		base, new := s.Base.per("deferred_kb", "", k), s.New.per("deferred_kb", "", k)
-		written := max(s.Base.per("write_kb", "", k), s.New.per("write_kb", "", k))
-		if math.Abs(new-base) > alike*written {
-			more := s.New.Target.Name
-			if base > new {
-				more = s.Base.Target.Name
-			}
-			note(22, Accounted, "%s puts off %s more of its writes per %s than the other", more, kb(math.Abs(new-base)), k.Per)
+}
+
+func putOff(s *Step, note noting) {
+	k, ok := s.Of.Own("write_kb")
+	if !ok {
+		return
+	}
+	base, new := s.Base.per("deferred_kb", "", k), s.New.per("deferred_kb", "", k)
+	written := max(s.Base.per("write_kb", "", k), s.New.per("write_kb", "", k))
+	if !(math.Abs(new-base) > alike*written) { // also where it is not known
+		return
+	}
+	more := s.New.Target.Name
+	if base > new {
+		more = s.Base.Target.Name
+	}
+	note(22, Accounted, "%s puts off %s more of its writes per %s than the other", more, kb(math.Abs(new-base)), k.Per)
+}
+
+// dips notes stalls that recur, as checkpoints do.
+func dips(s *Step, note noting) {
+	for _, side := range s.sides() {
+		if every, n := side.period(); n > 0 {
+			note(24, Pattern, "%s stalls every %s, as if by checkpoints or compactions", side.Target.Name, quantity.Length(every))
 		}
 	}
-	return out
+}
+
+// period returns the time from stall to stall where that is much the same throughout all
+// runs, and how many stalls there were; 0 where there is no such time.
+func (s *Side) period() (every time.Duration, stalls int) {
+	const least, spread = 4, 0.25
+	var gaps []float64
+	for i := range s.runs {
+		of := s.runs[i].Stalls
+		if len(of) < least {
+			return 0, 0
+		}
+		for k := range of[1:] {
+			if of[k].Group == of[k+1].Group {
+				gaps = append(gaps, of[k+1].From-of[k].From)
+			}
+		}
+		stalls += len(of)
+	}
+	if len(gaps) < least-1 || stat.Deviation(gaps) > spread*stat.Mean(gaps) {
+		return 0, 0
+	}
+	return time.Duration(stat.Mean(gaps) * float64(time.Second)), stalls
 }
 
 // alike is how far two states may be apart, as a share, to be called alike.

@@ -254,27 +254,43 @@ func (p *Paragraph) price(sum *Sum) string {
 }
 
 // predicted says what the structures of both sides should cost, and do.
-func (p *Paragraph) predicted(name string) (out []string) {
+func (p *Paragraph) predicted(name string) []string {
+	var sides []string
+	var fit int
 	for _, of := range p.Steps[0].Predicted {
 		if of.Metric != name {
 			continue
 		}
-		each := func(value func(Prediction) float64) func(*Step) float64 {
-			return func(s *Step) float64 {
+		each := func(value func(Prediction) float64) string {
+			return p.over(func(s *Step) float64 {
 				for _, x := range s.Predicted {
 					if x.Metric == name && x.Side.Target == of.Side.Target {
 						return value(x)
 					}
 				}
 				return math.NaN()
-			}
+			}, quantity.Digits)
 		}
-		text := of.compared(
-			p.over(each(func(x Prediction) float64 { return x.Predicted }), quantity.Digits),
-			p.over(each(func(x Prediction) float64 { return x.Measured }), quantity.Digits))
-		out = append(out, strings.ToUpper(text[:1])+text[1:]+".")
+		text := fmt.Sprintf("%s %s KB", of.Side.Target.Name, each(func(x Prediction) float64 { return x.Predicted }))
+		if len(sides) == 0 {
+			text = fmt.Sprintf("%s %s %s KB per %s", of.Side.Target.Name, of.verb(), each(func(x Prediction) float64 { return x.Predicted }), of.Per)
+		}
+		sides = append(sides, text+" (measured "+each(func(x Prediction) float64 { return x.Measured })+")")
+		if of.Fits() {
+			fit++
+		}
 	}
-	return out
+	if len(sides) == 0 {
+		return nil
+	}
+	ends := "as such structures must"
+	switch {
+	case fit == 0:
+		ends = "so the models do not explain what was measured"
+	case fit < len(sides):
+		ends = "so the models explain only one of them"
+	}
+	return []string{"By models of their structures " + strings.Join(sides, " and ") + ", " + ends + "."}
 }
 
 // part says which part of a difference a cause is, where that is proven.
@@ -361,7 +377,7 @@ func (s *Sum) named() (out []Cause) {
 func (s *Sum) likely() (out []Cause) {
 	const least, part = 0.05, 0.3
 	for _, c := range s.Causes {
-		if !unnamed(c.Item) && c.Log*s.Total.Log > 0 && math.Abs(c.Log) >= max(least, part*math.Abs(s.Total.Log)) {
+		if !unnamed(c.Item) && c.Item != Others && c.Item != Steal && c.Log*s.Total.Log > 0 && math.Abs(c.Log) >= max(least, part*math.Abs(s.Total.Log)) {
 			out = append(out, c)
 		}
 	}

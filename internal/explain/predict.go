@@ -32,16 +32,16 @@ func (p Prediction) Fits() bool {
 	return r >= 0.8 && r <= 1.25
 }
 
-func (p Prediction) sentence() string {
-	return p.compared(quantity.Digits(p.Predicted), quantity.Digits(p.Measured))
+func (p Prediction) verb() string {
+	if p.Metric == "write_kb" {
+		return "writes"
+	}
+	return "reads"
 }
 
-func (p Prediction) compared(predicted, measured string) string {
-	verb := "reads"
-	if p.Metric == "write_kb" {
-		verb = "writes"
-	}
-	text := fmt.Sprintf("by the model of its structure %s %s %s KB per %s, measured are %s", p.Side.Target.Name, verb, predicted, p.Per, measured)
+func (p Prediction) sentence() string {
+	text := fmt.Sprintf("by a model of its structure %s %s %s KB per %s, measured are %s",
+		p.Side.Target.Name, p.verb(), quantity.Digits(p.Predicted), p.Per, quantity.Digits(p.Measured))
 	if p.Fits() {
 		return text + ", as such a structure must"
 	}

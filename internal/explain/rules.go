@@ -63,6 +63,10 @@ var timings = []naming{
 		held := instead(quantity.RoughShare, v.Base.stalled(), v.New.stalled())
 		return fmt.Sprintf("%s: the engine held up writes for %s of the time", lasts(v, s, c), held)
 	}},
+	{Rule{4, Law}, append([]Item{Flushes}, waits...), lesserDevice, func(v *view, s *Sum, c *Cause) string {
+		of, _ := v.most(c)
+		return fmt.Sprintf("%s: %s are %s per second", lasts(v, s, c), of.Limit, instead(quantity.Digits, v.Base.can(of.Limit), v.New.can(of.Limit)))
+	}},
 	{Rule{4, Law}, waits, slowDevice, func(v *view, s *Sum, c *Cause) string {
 		base, new := v.Base.request(), v.New.request()
 		return fmt.Sprintf("%s; the device took %s for a request", lasts(v, s, c), instead(quantity.Micros, base, new))
@@ -84,9 +88,6 @@ var timings = []naming{
 		return fmt.Sprintf("sessions wait %s for the %s", v.change(s, c), c.Item)
 	}},
 	{Rule{5, Accounted}, []Item{roleItem(engine.RoleIO)}, nil, says("sessions wait %s for files of tables and indexes")},
-	{Rule{19, Law}, inside, serial, func(v *view, s *Sum, c *Cause) string {
-		return lasts(v, s, c) + ": more clients do not help while the processors idle, so they wait for one another"
-	}},
 	{Rule{2, Accounted}, []Item{Client, Between}, nil, says("the client takes %s")},
 	{Rule{2, Accounted}, []Item{roleItem(engine.RoleClient)}, nil, says("sessions wait %s for their clients")},
 	{Rule{20, Accounted}, spoken, otherProtocol, func(v *view, s *Sum, c *Cause) string {
@@ -330,21 +331,9 @@ func otherClients(v *view, s *Sum, c *Cause) bool {
 }
 
 // clients returns whether the new side has more clients, and how many times as many.
-func (v *view) clients() (more bool, times float64) {
-	base, new := stat.Mean(clientsOf(v.Base.runs)), stat.Mean(clientsOf(v.New.runs))
+func (s *Step) clients() (more bool, times float64) {
+	base, new := stat.Mean(clientsOf(s.Base.runs)), stat.Mean(clientsOf(s.New.runs))
 	return new > base, new / base
-}
-
-// serial reports whether more clients do no more, although processors idle: then one of
-// them works at a time.
-func serial(v *view, s *Sum, _ *Cause) bool {
-	const gain = 0.25
-	more, times := v.clients()
-	side := &v.New
-	if !more {
-		side = &v.Base
-	}
-	return apart(times, 1, 0.5) && math.Abs(s.Total.Log) < gain*math.Abs(math.Log(times)) && side.Limit != ByProcessors
 }
 
 func moreRows(v *view, _ *Sum, c *Cause) bool { return v.more("rows_examined", c) }
@@ -365,13 +354,26 @@ func oneSided(_ *view, _ *Sum, c *Cause) bool { return min(c.Base, c.New) < 0.05
 
 // fullLog reports whether the side that has more of the item had its log full.
 func fullLog(v *view, _ *Sum, c *Cause) bool {
-	side := &v.New
-	if c.Base > c.New {
-		side = &v.Base
-	}
+	side, _ := v.most(c)
 	const full = 0.8
 	age, limit := side.gauge(engine.CheckpointAge), side.gauge(engine.CheckpointLimit)
 	return limit > 0 && age >= full*limit
+}
+
+// most returns the side that has more of an item, and the other.
+func (v *view) most(c *Cause) (most, other *Side) {
+	if c.Base > c.New {
+		return &v.Base, &v.New
+	}
+	return &v.New, &v.Base
+}
+
+// lesserDevice reports whether the device limits the side that has more of the item, and
+// can do much less than the other side's.
+func lesserDevice(v *view, _ *Sum, c *Cause) bool {
+	const less = 1.5
+	side, other := v.most(c)
+	return side.can(side.Limit) > 0 && other.can(side.Limit) > less*side.can(side.Limit)
 }
 
 // slowDevice reports whether the device's requests took much longer where the item did,

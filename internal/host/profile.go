@@ -27,6 +27,8 @@ func Collectors() *Report {
 	add("files", "tracepoints of the block layer, and files that are on one device",
 		"they say which files of a server are read and written, in extra trials", fileTracer("."))
 	add("threads", "/proc/PID/syscall of processes of other users", "they say where threads sleep, in extra trials", threadLooks("/proc/self/status"))
+	add("waits for devices", "kernel.task_delayacct=1 before servers start",
+		"explanations then tell the time that sessions wait for devices from the time they sleep", delays("/proc/sys/kernel/task_delayacct"))
 	add("lock waits", "Go's profiles of blocking", "they say who waits in an embedded engine, and for whom", ok("in rumbench itself, for embedded engines in Go"))
 	return r
 }
@@ -68,6 +70,18 @@ func threadLooks(path string) Finding {
 		return warn("only of this user’s", "run as root; in a container, with CAP_SYS_PTRACE")
 	}
 	return ok("of all processes")
+}
+
+// delays looks whether the kernel counts what threads wait for devices.
+func delays(path string) Finding {
+	text, err := os.ReadFile(path)
+	switch {
+	case err != nil:
+		return warn(err.Error(), "use a kernel with CONFIG_TASK_DELAY_ACCT")
+	case strings.TrimSpace(string(text)) != "1":
+		return warn("not counted", "sysctl kernel.task_delayacct=1")
+	}
+	return ok("counted")
 }
 
 // kernelNames looks whether the kernel shows the addresses of its functions.

@@ -40,6 +40,21 @@ func TestUnavailableCollectors(t *testing.T) {
 	}
 }
 
+func TestDelays(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "task_delayacct")
+	for text, want := range map[string]Status{"1\n": OK, "0\n": Warn} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := delays(path); got.Status != want {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+	if got := delays(path + ".none"); got.Status != Warn || got.Fix == "" {
+		t.Errorf("%+v", got)
+	}
+}
+
 // Every collector says what was found and, if it is missing, what would help.
 func TestCollectors(t *testing.T) {
 	for _, f := range Collectors().Findings {

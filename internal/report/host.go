@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"rumbench/internal/compare"
@@ -16,7 +17,7 @@ import (
 func host(v *view) []page.Section {
 	t := page.Table{Head: "fact", Columns: []page.Column{{Name: "value", Title: "As found before the trial; ≠ where trials differ"}}}
 	versions := func(t *result.Trial) observe.Facts { return t.Versions }
-	facts := func(t *result.Trial) observe.Facts { return t.Host }
+	facts := func(t *result.Trial) observe.Facts { return slices.Concat(t.Host, t.Ceilings.Facts()) }
 	for _, g := range []page.Group{{Name: "versions", Rows: factRows(v.campaign, versions)}, {Name: "host", Rows: factRows(v.campaign, facts)}} {
 		if len(g.Rows) > 0 {
 			t.Groups = append(t.Groups, g)

@@ -81,8 +81,11 @@ type Trial struct {
 	Build      *build.Build      `json:"build,omitempty"` // the program that ran the trial; nil in files older than the field
 	Settings   []engine.Setting  `json:"settings"`
 	Host       observe.Facts     `json:"host"`
-	Steps      []Step            `json:"steps"`
-	Warnings   []metric.Warning  `json:"warnings,omitempty"`
+	// Ceilings are what the device can do, as probed before the campaign's trials; nil
+	// where it was not, or may be another device.
+	Ceilings *observe.Ceilings `json:"ceilings,omitempty"`
+	Steps    []Step            `json:"steps"`
+	Warnings []metric.Warning  `json:"warnings,omitempty"`
 	// Imported is the provenance of numbers that rumbench did not measure; nil if
 	// it did.
 	Imported *Imported `json:"imported,omitempty"`

@@ -48,8 +48,10 @@ type Spec struct {
 	// kernel that may hang then.
 	Profiled result.Profiling
 	Force    bool
-	// Client is the trial in which the client was calibrated, nil if it was not.
-	Client *result.Trial
+	// Client is the trial in which the client was calibrated, nil if it was not, and
+	// Ceilings what its probe found of the device, if the data are on that.
+	Client   *result.Trial
+	Ceilings *observe.Ceilings
 	// Partner is the other trial of a duet; nil for a trial that runs alone.
 	Partner Partner
 	// Progress, if set, receives the trial's progress; it must not block.
@@ -108,7 +110,7 @@ func (t *Spec) header() *result.Trial {
 		Engine: info.Name, Structure: info.Structure,
 		Workload: t.Plan.Workload, Preset: t.Plan.Preset, Params: printable(t.Plan.Params), OwnParams: t.Target.Own, Knobs: t.Target.Knobs,
 		Durability: string(t.Target.Config.Durability), Promise: engine.PromiseOf(t.Engine, t.Target.Config), Seed: t.Plan.Seed, Interval: t.Plan.Interval.Seconds(),
-		Status: result.Running, Started: time.Now(), Build: t.Build, Profiled: t.Profiled,
+		Status: result.Running, Started: time.Now(), Build: t.Build, Profiled: t.Profiled, Ceilings: t.Ceilings,
 		Versions: observe.Facts{
 			{Name: "rumbench", Value: t.Version},
 			{Name: "go", Value: runtime.Version()},
@@ -159,7 +161,20 @@ func (t *trial) run(ctx context.Context) (err error) {
 		return err
 	}
 	t.observe(t.processes(t.hosted), t.db)
+	if t.Calibrate {
+		t.res.Ceilings = ceilings(t.Dir)
+	}
 	return t.steps(ctx)
+}
+
+// ceilings measures what the device can do; nil where it cannot be probed, in memory for
+// instance.
+func ceilings(dir string) *observe.Ceilings {
+	c, err := observe.Probe(dir)
+	if err != nil {
+		return nil
+	}
+	return &c
 }
 
 // open opens the database and records what it is.
