@@ -87,7 +87,8 @@ func first(records []explain.Record) (rule int, sentence string) {
 		if r.Step != last {
 			last, rule, sentence = r.Step, 0, ""
 		}
-		if rule == 0 && r.Rule > 0 && (r.Proven || r.Metric == "") {
+		said := r.Metric == "" && (explain.Note{Rule: explain.Rule{Number: r.Rule}}).First() // notes of another kind are no causes
+		if rule == 0 && r.Rule > 0 && (r.Proven || said) {
 			rule, sentence = r.Rule, r.Metric+": "+r.Sentence
 		}
 	}

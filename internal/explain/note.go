@@ -37,14 +37,28 @@ type noting = func(number int, e Evidence, format string, args ...any)
 
 func (s *Step) sides() []*Side { return []*Side{&s.Base, &s.New} }
 
-func disturbed(s *Step, note noting) {
+// of says something of each side of which it is so, and joins what is said.
+func (s *Step) of(so func(*Side) bool, say func(*Side) string) string {
+	var said []string
 	for _, side := range s.sides() {
-		if share := side.shared(); share > mostShared {
-			note(1, Law, "other programs had %s of the processors beside %s, which explain no rates then", quantity.RoughShare(share), side.Target.Name)
+		if so(side) {
+			said = append(said, say(side))
 		}
-		if side.Limit == ByClient {
-			note(2, Law, "on %s this measures the client: it was the bottleneck", side.Target.Name)
-		}
+	}
+	return quantity.Joined(said)
+}
+
+func name(s *Side) string { return s.Target.Name }
+
+func disturbed(s *Step, note noting) {
+	others := s.of(func(s *Side) bool { return s.shared() > mostShared }, func(s *Side) string {
+		return fmt.Sprintf("%s of the processors beside %s", quantity.RoughShare(s.shared()), name(s))
+	})
+	if others != "" {
+		note(1, Law, "other programs had %s: the processors explain no rates then", others)
+	}
+	if client := s.of(func(s *Side) bool { return s.Limit == ByClient }, name); client != "" {
+		note(2, Law, "on %s this measures the client: it was the bottleneck", client)
 	}
 }
 
@@ -61,8 +75,12 @@ func oneAtATime(s *Step, note noting) {
 		return
 	}
 	if gained := rate.Total.Log * math.Copysign(1, math.Log(times)); gained < gain*math.Abs(math.Log(times)) {
-		note(19, Law, "with %s× as many clients %s does %s× as much while processors idle: the clients wait for one another",
-			quantity.Digits(max(times, 1/times)), side.Target.Name, quantity.Digits(math.Exp(gained)))
+		much := "hardly more"
+		if gained <= 0 {
+			much = "no more"
+		}
+		note(19, Law, "%s× as many clients on %s do %s while processors idle: they wait for one another",
+			quantity.Digits(max(times, 1/times)), side.Target.Name, much)
 	}
 }
 
@@ -71,20 +89,23 @@ func twiceCached(s *Step, note noting) {
 	if !ok {
 		return
 	}
-	for _, side := range s.sides() {
-		misses, reads := side.per("cache_misses", "", k), side.per("device_reads", "", k)
-		if misses > few && reads < alike*misses {
-			note(21, Pattern, "the page cache answers most of what the cache of %s misses: the data is cached twice", side.Target.Name)
-		}
+	twice := s.of(func(s *Side) bool {
+		misses, reads := s.per("cache_misses", "", k), s.per("device_reads", "", k)
+		return misses > few && reads < alike*misses
+	}, name)
+	if twice != "" {
+		note(21, Pattern, "the page cache answers most of what the cache of %s misses: the data is cached twice", twice)
 	}
 }
 
 func paused(s *Step, note noting) {
 	const pauses = 0.01
-	for _, side := range s.sides() {
-		if share := side.metric("client_gc_pause_ms") / 1e3 / side.seconds(); side.embedded() && share > pauses {
-			note(26, Accounted, "garbage collection paused engine and client for %s of the time on %s", quantity.RoughShare(share), side.Target.Name)
-		}
+	share := func(s *Side) float64 { return s.metric("client_gc_pause_ms") / 1e3 / s.seconds() }
+	long := s.of(func(s *Side) bool { return s.embedded() && share(s) > pauses }, func(s *Side) string {
+		return fmt.Sprintf("%s of the time on %s", quantity.RoughShare(share(s)), name(s))
+	})
+	if long != "" {
+		note(26, Accounted, "garbage collection paused engine and client for %s", long)
 	}
 }
 

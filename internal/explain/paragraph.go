@@ -13,10 +13,11 @@ import (
 	"rumbench/workload"
 )
 
-// Paragraph explains steps in which the same happens.
+// Paragraph explains steps in which the same happens. Its lines are about throughput, then
+// about a cost each, and last about what is doubtful.
 type Paragraph struct {
-	Steps     []*Step
-	Sentences []string
+	Steps []*Step
+	Lines []string
 }
 
 // signature is what steps of a paragraph have in common.
@@ -72,7 +73,7 @@ func (e *Explanation) Paragraphs() (out []Paragraph) {
 		return cmp.Or(cmp.Compare(a.aside(), b.aside()), cmp.Compare(b.weight(), a.weight()))
 	})
 	for i := range out {
-		out[i].Sentences = out[i].write(e)
+		out[i].Lines = out[i].write(e)
 	}
 	return out
 }
@@ -121,30 +122,35 @@ func (p *Paragraph) Names() string {
 // write writes the paragraph: the effect, what limits, the causes, the price, what is
 // not explained, and what is doubtful.
 func (p *Paragraph) write(e *Explanation) (out []string) {
+	line := func(sentences ...string) {
+		if len(sentences) > 0 {
+			out = append(out, strings.Join(sentences, " "))
+		}
+	}
 	first := p.Steps[0]
 	if t := first.rate(); t != nil {
-		out = append(out, p.effect(e))
+		said := []string{p.effect(e)}
 		if limits := first.limits(); limits != "" && t.Sure() {
-			out = append(out, limits)
+			said = append(said, limits)
 		}
-		out = append(out, p.causes(throughput)...)
+		line(append(said, p.causes(throughput)...)...)
 	}
 	for _, name := range costs {
 		if t := first.rate(); name == "cpu_us" && t != nil && t.Of == Processors && t.Total.Proven() {
 			continue // that is what the throughput's sentence says
 		}
 		causes := p.causes(name)
-		out = append(out, causes...)
 		if len(causes) > 0 || first.sumOf(name) == nil {
-			out = append(out, p.predicted(name)...)
+			causes = append(causes, p.predicted(name)...)
 		}
+		line(causes...)
 	}
 	var notes []string
 	for _, n := range first.Notes {
 		notes = append(notes, n.Sentence)
 	}
 	if len(notes) > 0 {
-		out = append(out, "But "+strings.Join(notes, "; ")+".")
+		line("But " + strings.Join(notes, "; ") + ".")
 	}
 	return out
 }

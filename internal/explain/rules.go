@@ -99,14 +99,24 @@ var timings = []naming{
 	{Rule{15, Pattern}, append([]Item{InCalls, Behind}, served...), compressed, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + v.also("compression")
 	}},
+	{Rule{14, Pattern}, slices.Concat(served, []Item{Behind}, inside), moreMerges, func(v *view, s *Sum, c *Cause) string {
+		return usesCPU(v, s, c) + "; compactions write " + instead(kb, v.Base.part(s, v, account.CompactionPart), v.New.part(s, v, account.CompactionPart))
+	}},
 	{Rule{5, Accounted}, slices.Concat(served, []Item{threadItem(account.ThreadCPU)}, inside), moreReads, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + "; " + v.reads() + v.also("cache")
 	}},
+	{Rule{8, Pattern}, append([]Item{InCalls}, served...), otherPage, func(v *view, s *Sum, c *Cause) string {
+		return usesCPU(v, s, c) + v.also("page", "innodb_page_size")
+	}},
 	{Rule{5, Accounted}, []Item{threadItem(account.ThreadIO)}, nil, says("sessions wait %s for devices")},
 	{Rule{9, Pattern}, served, morePagesLogged, func(v *view, s *Sum, c *Cause) string {
-		k := s.writes(v)
-		base, new := v.Base.per("part_kb", string(account.FullPagesPart), k), v.New.per("part_kb", string(account.FullPagesPart), k)
-		return fmt.Sprintf("%s; whole pages in the log: %s", usesCPU(v, s, c), instead(kb, base, new)) + v.also("max_wal_size", "checkpoint_timeout")
+		pages := instead(kb, v.Base.part(s, v, account.FullPagesPart), v.New.part(s, v, account.FullPagesPart))
+		return fmt.Sprintf("%s; whole pages in the log: %s", usesCPU(v, s, c), pages) + v.also("max_wal_size", "checkpoint_timeout")
+	}},
+	{Rule{11, Pattern}, slices.Concat(served, inside), moreFlushes, func(v *view, s *Sum, c *Cause) string {
+		base, _ := v.Base.growth("device.flushes")
+		new, _ := v.New.growth("device.flushes")
+		return fmt.Sprintf("%s; the device flushes %s times", usesCPU(v, s, c), instead(quantity.Digits, base, new)) + v.also("durability", "sync_binlog")
 	}},
 	{Rule{25, Pattern}, served, otherClients, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + " with another number of clients: perhaps they contend for memory, which nothing counts here"
@@ -193,15 +203,27 @@ func says(format string) func(*view, *Sum, *Cause) string {
 func usesCPU(v *view, s *Sum, c *Cause) string {
 	switch c.Item {
 	case Server:
-		return "it needs " + v.change(s, c) + " of CPU" + ifServer(v, " in the server")
+		return "it needs " + v.change(s, c) + " of CPU" + ifServer(v, " in the server") + v.inKernel(c)
 	case Serving:
-		return "its sessions need " + v.change(s, c) + " of CPU"
+		return "its sessions need " + v.change(s, c) + " of CPU" + v.inKernel(c)
 	case Behind:
 		return "its background threads need " + v.change(s, c) + " of CPU"
 	case Kernel:
 		return "the kernel's threads need " + v.change(s, c)
 	}
 	return lasts(v, s, c)
+}
+
+// inKernel says how much of the engine's CPU is used in the kernel, where that is a good
+// part of the difference.
+func (v *view) inKernel(c *Cause) string {
+	const part = 0.3
+	base, ok := v.Base.growth("process.system_ns")
+	new, known := v.New.growth("process.system_ns")
+	if !ok || !known || !((new-base)/1e3/(c.New-c.Base) >= part) {
+		return ""
+	}
+	return ", of it " + instead(quantity.Micros, base/1e3, new/1e3) + " in the kernel"
 }
 
 // lasts says how long operations take, or sessions wait for what a role is about.
@@ -295,9 +317,20 @@ func (v *view) reads() string {
 // item: by a quarter of a page per unit at least.
 func morePagesLogged(v *view, s *Sum, c *Cause) bool {
 	const matters = 2 // KB
-	k := s.writes(v)
-	base, new := v.Base.per("part_kb", string(account.FullPagesPart), k), v.New.per("part_kb", string(account.FullPagesPart), k)
+	base, new := v.Base.part(s, v, account.FullPagesPart), v.New.part(s, v, account.FullPagesPart)
 	return math.Abs(new-base) > matters && (new > base) == (c.New > c.Base)
+}
+
+// moreMerges reports whether compactions write much more where there is more of the item.
+func moreMerges(v *view, s *Sum, c *Cause) bool {
+	const matters = 0.5 // KB
+	base, new := v.Base.part(s, v, account.CompactionPart), v.New.part(s, v, account.CompactionPart)
+	return apart(base, new, 0.5) && math.Abs(new-base) > matters && (new > base) == (c.New > c.Base)
+}
+
+// part returns the KB of a part of what is written per unit.
+func (s *Side) part(sum *Sum, v *view, p account.Part) float64 {
+	return s.per("part_kb", string(p), sum.writes(v))
 }
 
 // moreStalls reports whether the engine held up writes for much more of the time where
@@ -347,6 +380,15 @@ func fewerFlushes(v *view, _ *Sum, c *Cause) bool {
 	base, ok := v.Base.growth("device.flushes")
 	new, known := v.New.growth("device.flushes")
 	return ok && known && apart(base, new, 0.1) && (new > base) == (c.New > c.Base)
+}
+
+// moreFlushes reports whether the device flushed much more often where there is more of the
+// item.
+func moreFlushes(v *view, _ *Sum, c *Cause) bool {
+	const matters = 0.05 // per unit
+	base, ok := v.Base.growth("device.flushes")
+	new, known := v.New.growth("device.flushes")
+	return ok && known && apart(base, new, 0.5) && math.Abs(new-base) > matters && (new > base) == (c.New > c.Base)
 }
 
 // oneSided reports whether one side has next to nothing of the item.

@@ -7,6 +7,7 @@ import "rumbench/engine"
 // not among them.
 var meanings = map[string]string{
 	"process.cpu_ns":        "CPU time of the processes",
+	"process.system_ns":     "CPU time of the processes in the kernel",
 	"process.read_bytes":    "read by the processes",
 	"process.write_bytes":   "written by the processes",
 	"process.syscall_reads": "read calls", "process.syscall_writes": "write calls",

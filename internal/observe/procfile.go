@@ -103,6 +103,7 @@ func parseStat(line string) (m *member, own time.Duration, err error) {
 		rss:     float64(n[24]) * float64(os.Getpagesize()),
 		used: usage{
 			usedCPU:     float64(n[16]+n[17]) * float64(tick),
+			systemCPU:   float64(n[15]+n[17]) * float64(tick),
 			minorFaults: float64(n[10] + n[11]),
 			majorFaults: float64(n[12] + n[13]),
 		},

@@ -16,7 +16,8 @@ import (
 type usage [usages]float64
 
 const (
-	usedCPU = iota // ns
+	usedCPU   = iota // ns
+	systemCPU        // of it, in the kernel; by ticks, which the kernel scales to the exact sum
 	minorFaults
 	majorFaults
 	readBytes

@@ -69,8 +69,11 @@ type List struct {
 	Items []Item
 }
 
-// Item is a line of a list; Link is the id of what Name names.
-type Item struct{ Name, Link, Text string }
+// Item is a line of a list, with more lines below it; Link is the id of what Name names.
+type Item struct {
+	Name, Link, Text string
+	More             []string
+}
 
 // Facts are names with their values.
 type Facts struct {

@@ -111,6 +111,9 @@ func (t *text) block(b Block) {
 				i.Text = i.Name + ": " + i.Text
 			}
 			t.printf("%s\n", i.Text)
+			for _, line := range i.More {
+				t.wrapped("  ", line, t.style.Width)
+			}
 		}
 	}
 }

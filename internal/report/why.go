@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"rumbench/internal/compare"
 	"rumbench/internal/explain"
@@ -80,9 +79,9 @@ func paragraphs(e *explain.Explanation) page.List {
 	var more []string
 	for _, p := range e.Paragraphs() {
 		switch {
-		case len(p.Sentences) == 0:
+		case len(p.Lines) == 0:
 		case len(l.Items) < most:
-			l.Items = append(l.Items, page.Item{Name: p.Names(), Text: strings.Join(p.Sentences, " ")})
+			l.Items = append(l.Items, page.Item{Name: p.Names(), Text: p.Lines[0], More: p.Lines[1:]})
 		default:
 			more = append(more, p.Names())
 		}
