@@ -137,7 +137,7 @@ func (s *sample) terms(of Item) (base, new []float64) {
 	x, y := s.scales()
 	term := func(e entry, scale float64) float64 {
 		if s.factors {
-			return s.sign * math.Log(e.value)
+			return s.sign * e.log()
 		}
 		return s.sign * e.value / scale
 	}

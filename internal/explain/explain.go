@@ -146,6 +146,15 @@ func (s *Step) speaking(e *compare.Effect, design stat.Design) (*Sum, string) {
 			found = append(found, sum)
 		}
 	}
+	if of := s.ceiling(); of != Unlimited {
+		sum := s.sum(e, Ceiling, design, 1, func(r *run) sheet { return r.ceiling(of) })
+		if sum != nil && s.Base.Limit == s.New.Limit {
+			return sum, ""
+		}
+		if sum != nil {
+			found = append(found, sum)
+		}
+	}
 	switch {
 	case len(found) == 0 && void:
 		return nil, "other programs had much of the processors: rates are not explained"
@@ -184,7 +193,7 @@ func (s *Step) cost(j *compare.Judgement, k compare.Key, design stat.Design) *Su
 
 // sum splits a number of all runs; nil if that is not possible in each of them.
 func (s *Step) sum(e *compare.Effect, of Ledger, design stat.Design, sign float64, split func(*run) sheet) *Sum {
-	data := sample{design: design, factors: of == Factors, sign: sign}
+	data := sample{design: design, factors: of == Factors || of == Ceiling, sign: sign}
 	for _, side := range []struct {
 		runs []run
 		to   *[]sheet
@@ -250,7 +259,7 @@ func usable(x sheet, of Ledger) bool {
 	if len(x) == 0 || !(x.total() > 0) || math.IsInf(x.total(), 0) {
 		return false
 	}
-	return of != Factors || !slices.ContainsFunc(x, func(e entry) bool { return !(e.value > 0) || math.IsInf(e.value, 0) })
+	return of != Factors && of != Ceiling || !slices.ContainsFunc(x, func(e entry) bool { return !(e.value > 0) || math.IsInf(e.value, 0) })
 }
 
 // correct adjusts the p-values of all items of the step.
@@ -283,7 +292,7 @@ func (s *Sum) weight() float64 {
 
 // unnamed reports items that are no causes: what is left over.
 func unnamed(i Item) bool {
-	return slices.Contains([]Item{Rest, Idle, NoFlush, threadItem(account.ThreadAsleep), threadItem(account.ThreadAsleepOrIO), roleItem("other")}, i)
+	return slices.Contains([]Item{Rest, Idle, NoFlush, Used, threadItem(account.ThreadAsleep), threadItem(account.ThreadAsleepOrIO), roleItem("other")}, i)
 }
 
 // name gives the causes their rules and sentences, sorts them, and finds what is left.

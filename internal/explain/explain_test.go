@@ -189,7 +189,7 @@ func TestCeilings(t *testing.T) {
 	base.flushes, base.can = 0.05, 5000
 	of.flushes, of.can, of.idle, of.commit = 0.05, 350, 220, 460
 	e := explained(base, of, 4, 1)
-	if rule, sentence := first(e); rule != 4 || !strings.Contains(sentence, "350 instead of 5,000 per second") {
+	if rule, sentence := first(e); rule != 4 || !strings.Contains(sentence, "the device can do 350 instead of 5,000 flushes per second") {
 		t.Errorf("rule %d: %s", rule, sentence)
 	}
 	if s := e.Steps[0]; s.Base.Limit != explain.ByProcessors || s.New.Limit != explain.ByFlushes {
@@ -198,6 +198,21 @@ func TestCeilings(t *testing.T) {
 	of.can, base.can = 0, 0
 	if rule, sentence := first(explained(base, of, 4, 1)); rule != 11 {
 		t.Errorf("without a probe rule %d: %s", rule, sentence)
+	}
+}
+
+// Where the device limits both sides, a unit needs more of it or it can do less.
+func TestCeilingOfBoth(t *testing.T) {
+	base, more, less := usual(), usual(), usual()
+	base.flushes, base.can = 0.05, 700
+	more.flushes, more.can, more.idle = 0.1, 700, 135
+	less.flushes, less.can, less.idle = 0.05, 420, 135
+	base.idle = 45 // else the processors limit it
+	for says, of := range map[string]state{"it needs 0.100 instead of 0.050 flushes of the device": more, "the device can do 420 instead of 700 flushes per second": less} {
+		sum := explained(base, of, 4, 1).Steps[0].Sums[0]
+		if named := sum.Named(); sum.Of != explain.Ceiling || len(named) != 1 || named[0].Sentence != says {
+			t.Errorf("%s: %+v", sum.Of, named)
+		}
 	}
 }
 

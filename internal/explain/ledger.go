@@ -16,12 +16,14 @@ type Ledger string
 
 // The ledgers. The first four split the time per unit, in µs: processors × window ÷
 // units, clients × window ÷ units (Little's law), window ÷ units, and the second again by what
-// the kernel counts of the sessions' threads.
+// the kernel counts of the sessions' threads. The fifth is units per second as a product:
+// what the device can do × the share of it that is used ÷ what a unit needs of it.
 const (
 	Processors Ledger = "processors"
 	Sessions   Ledger = "sessions"
 	Device     Ledger = "device"
 	Threads    Ledger = "threads"
+	Ceiling    Ledger = "ceiling"
 	Parts      Ledger = "parts"   // of a cost
 	Factors    Ledger = "factors" // whose product is a cost
 )
@@ -49,6 +51,10 @@ const (
 	Flushes Item = "device flushes" // time in which the device made writes durable
 	NoFlush Item = "no flush"
 
+	Can   Item = "what the device can do"
+	Used  Item = "share of it that is used"
+	Needs Item = "what a unit needs of it"
+
 	Padding Item = "padding" // what the engine's processes write beyond what the engine counts
 	Journal Item = "journal" // written by the file system for itself
 	Rest    Item = "rest"    // of a sum, what no item accounts for
@@ -74,9 +80,18 @@ func partItem(p account.Part) Item { return Item(p) }
 
 // entry is an item of a run.
 type entry struct {
-	item  Item
-	value float64
-	seen  int64 // samples that it was estimated from; 0: it was counted
+	item    Item
+	value   float64
+	seen    int64 // samples that it was estimated from; 0: it was counted
+	divides bool  // of factors: the others are divided by it
+}
+
+// log returns the logarithm of what a factor multiplies the others by.
+func (e entry) log() float64 {
+	if e.divides {
+		return -math.Log(e.value)
+	}
+	return math.Log(e.value)
 }
 
 // sheet is a number of a run, split.
@@ -92,7 +107,11 @@ func (s sheet) total() (sum float64) {
 func (s sheet) product() float64 {
 	p := 1.0
 	for _, e := range s {
-		p *= e.value
+		if e.divides {
+			p /= e.value
+		} else {
+			p *= e.value
+		}
 	}
 	return p
 }
@@ -183,7 +202,7 @@ func (r *run) clientCost() float64 {
 func (r *run) sessions() (out sheet) {
 	for i := range r.Rows {
 		if row := &r.Rows[i]; row.Metric == "wait_us" && metric.PerOf(row.Per, r.Primary) {
-			out = append(out, entry{roleItem(engine.Role(row.Op)), row.Value, row.N})
+			out = append(out, entry{item: roleItem(engine.Role(row.Op)), value: row.Value, seen: row.N})
 		}
 	}
 	if len(out) > 0 || r.trial.Hosting != result.Embedded || len(r.Groups) != 1 || r.units <= 0 {
@@ -221,6 +240,12 @@ func (r *run) device() sheet {
 	all := r.Seconds * 1e6 / r.units
 	flushes = min(flushes, all)
 	return sheet{{item: Flushes, value: flushes}, {item: NoFlush, value: all - flushes}}
+}
+
+// ceiling splits the rate by what limits it of the device; nil if that is not known.
+func (r *run) ceiling(of Limit) sheet {
+	did, share := r.deviceUse(of)
+	return sheet{{item: Can, value: did / share}, {item: Used, value: share}, {item: Needs, value: did * r.Seconds / r.units, divides: true}}
 }
 
 // value returns a row's value per unit of what another row is per.

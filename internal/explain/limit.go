@@ -64,42 +64,70 @@ func (s *Side) wall() float64 {
 	return 1 / used
 }
 
-// deviceUse returns what a run uses most of the device, as a share of what a probe found
-// that it can do; more than 1 where the probe found too little.
-func (r *run) deviceUse() (of Limit, share float64) {
+// ofDevice are the limits that a device sets.
+var ofDevice = []Limit{ByFlushes, ByRequests, ByBytes}
+
+// noun returns what such a limit is a number of.
+func (l Limit) noun() string {
+	return map[Limit]string{ByFlushes: "flushes", ByRequests: "requests", ByBytes: "KB"}[l]
+}
+
+// deviceUse returns how much of what a limit is about a run did per second, and which share
+// of what a probe found that the device can do this is: more than 1 where the probe found
+// too little, and 0 where it was not probed.
+func (r *run) deviceUse(of Limit) (did, share float64) {
 	can := r.trial.Ceilings
 	if can == nil {
-		return Unlimited, 0
+		return 0, 0
 	}
-	did := func(name string) float64 {
+	per := func(name string) float64 {
 		v, _ := account.Counter(r.Counters, "device."+name)
 		return v / r.Seconds
 	}
-	for _, x := range []struct {
-		of    Limit
-		share float64
-	}{
-		{ByFlushes, did("flushes") / can.Flushes}, {ByRequests, did("reads")/can.Reads + did("writes")/can.Writes},
-		{ByBytes, (did("read_bytes")/can.ReadKB + did("write_bytes")/can.WriteKB) / 1024},
-	} {
-		if x.share > share {
-			of, share = x.of, x.share
-		}
+	switch of {
+	case ByFlushes:
+		return per("flushes"), per("flushes") / can.Flushes
+	case ByRequests:
+		return per("reads") + per("writes"), per("reads")/can.Reads + per("writes")/can.Writes
+	case ByBytes:
+		read, written := per("read_bytes")/1024, per("write_bytes")/1024
+		return read + written, read/can.ReadKB + written/can.WriteKB
 	}
-	return of, share
+	return 0, 0
 }
 
-// can returns how much of something the device can do per second, reads and writes
-// together, as the mean of the probes; 0 where it was not probed, or of other limits.
+// mostUsed returns what a run uses most of the device.
+func (r *run) mostUsed() (most Limit, share float64) {
+	for _, l := range ofDevice {
+		if _, s := r.deviceUse(l); s > share {
+			most, share = l, s
+		}
+	}
+	return most, share
+}
+
+// can returns what the device can do of what a limit is about per second, as the mean over
+// the runs; 0 where that is not known.
 func (s *Side) can(of Limit) (sum float64) {
 	for i := range s.runs {
-		c := s.runs[i].trial.Ceilings
-		if c == nil {
+		did, share := s.runs[i].deviceUse(of)
+		if !(share > 0) {
 			return 0
 		}
-		sum += map[Limit]float64{ByFlushes: c.Flushes, ByRequests: c.Reads + c.Writes, ByBytes: c.ReadKB + c.WriteKB}[of] / float64(len(s.runs))
+		sum += did / share / float64(len(s.runs))
 	}
 	return sum
+}
+
+// ceiling returns what the device limits on one of the sides, the new one first; Unlimited
+// where it limits neither.
+func (s *Step) ceiling() Limit {
+	for _, side := range []*Side{&s.New, &s.Base} {
+		if slices.Contains(ofDevice, side.Limit) {
+			return side.Limit
+		}
+	}
+	return Unlimited
 }
 
 func (r *run) limit() Limit {
@@ -110,7 +138,7 @@ func (r *run) limit() Limit {
 	if total := p.total(); total > 0 && 1-p.find(Idle).value/total >= saturated {
 		return ByProcessors
 	}
-	if l, used := r.deviceUse(); used >= saturated {
+	if l, used := r.mostUsed(); used >= saturated {
 		return l
 	}
 	of := func(items ...engine.Role) (sum float64) {

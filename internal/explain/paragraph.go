@@ -194,10 +194,9 @@ func (s *Step) limits() string {
 	default:
 		text = fmt.Sprintf("%s is limited by %s, %s by %s.", s.Base.Target.Name, b, s.New.Target.Name, n)
 	}
-	for _, side := range []*Side{&s.Base, &s.New} {
-		if w := side.wall(); w > 1 {
-			text += fmt.Sprintf(" Without that the processors would let %s do at most %s× as much.", side.Target.Name, quantity.Digits(w))
-		}
+	more := s.of(func(s *Side) bool { return s.wall() > 1 }, func(s *Side) string { return name(s) + " do at most " + quantity.Times(s.wall()) })
+	if more != "" {
+		text += " Without that the processors would let " + more + " as much."
 	}
 	return text
 }
@@ -220,10 +219,13 @@ func (p *Paragraph) causes(name string) []string {
 			lead = "Observed, not proven: "
 		}
 	}
-	if len(named) == 0 {
-		return nil
-	}
 	const mostCauses, leastShare = 3, 0.1
+	switch {
+	case len(named) == 0:
+		return nil
+	case named[0].Share < leastShare:
+		return []string{"What was counted does not explain that."}
+	}
 	var parts []string
 	for i, c := range named[:min(len(named), mostCauses)] {
 		if i > 0 && c.Share < leastShare {

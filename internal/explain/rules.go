@@ -63,9 +63,19 @@ var timings = []naming{
 		held := instead(quantity.RoughShare, v.Base.stalled(), v.New.stalled())
 		return fmt.Sprintf("%s: the engine held up writes for %s of the time", lasts(v, s, c), held)
 	}},
+	{Rule{4, Law}, []Item{Can}, nil, func(v *view, s *Sum, c *Cause) string {
+		return "the device can do " + v.change(s, c) + " " + v.ceiling().noun() + " per second"
+	}},
+	{Rule{11, Accounted}, []Item{Needs}, func(v *view, _ *Sum, _ *Cause) bool { return v.ceiling() == ByFlushes }, func(v *view, s *Sum, c *Cause) string {
+		return "it needs " + v.change(s, c) + " flushes of the device" + v.also("durability", "sync_binlog")
+	}},
+	{Rule{4, Accounted}, []Item{Needs}, nil, func(v *view, s *Sum, c *Cause) string {
+		return "it needs " + v.change(s, c) + " " + v.ceiling().noun() + " of the device"
+	}},
 	{Rule{4, Law}, append([]Item{Flushes}, waits...), lesserDevice, func(v *view, s *Sum, c *Cause) string {
-		of, _ := v.most(c)
-		return fmt.Sprintf("%s: %s are %s per second", lasts(v, s, c), of.Limit, instead(quantity.Digits, v.Base.can(of.Limit), v.New.can(of.Limit)))
+		most, _ := v.most(c)
+		can := instead(quantity.Digits, v.Base.can(most.Limit), v.New.can(most.Limit))
+		return fmt.Sprintf("%s; the device can do %s %s per second", lasts(v, s, c), can, most.Limit.noun())
 	}},
 	{Rule{4, Law}, waits, slowDevice, func(v *view, s *Sum, c *Cause) string {
 		base, new := v.Base.request(), v.New.request()
@@ -250,7 +260,9 @@ func ifServer(v *view, text string) string {
 func (v *view) change(s *Sum, c *Cause) string {
 	format := quantity.Digits
 	switch {
-	case c.Item == Clients:
+	case c.Item == Clients || c.Item == Can || c.Item == Needs:
+	case c.Item == Used:
+		format = quantity.RoughShare
 	case s.timed():
 		format = quantity.Micros
 	case s.Of == Parts && s.Metric == "space_amplification":
@@ -414,8 +426,9 @@ func (v *view) most(c *Cause) (most, other *Side) {
 // can do much less than the other side's.
 func lesserDevice(v *view, _ *Sum, c *Cause) bool {
 	const less = 1.5
-	side, other := v.most(c)
-	return side.can(side.Limit) > 0 && other.can(side.Limit) > less*side.can(side.Limit)
+	most, other := v.most(c)
+	can := most.can(most.Limit)
+	return can > 0 && other.can(most.Limit) > less*can
 }
 
 // slowDevice reports whether the device's requests took much longer where the item did,
