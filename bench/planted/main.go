@@ -10,6 +10,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -100,13 +101,13 @@ func (c *cause) records(ctx context.Context, program, out, on string) (records [
 	dir := filepath.Join(out, fmt.Sprintf("%02d-%s", c.number, on))
 	targets := c.targets(on)
 	dirs := []string{dir}
-	if c.held == nil {
-		err = c.run(ctx, program, dir, c.plan(on, targets), nil)
+	if c.held == nil && c.other == "" {
+		err = c.run(ctx, program, dir, c.plan(on, c.params, targets), nil)
 	} else {
 		dirs = []string{dir + "-base", dir + "-new"}
-		err = c.run(ctx, program, dirs[0], c.plan(on, targets[:1]), nil)
+		err = c.run(ctx, program, dirs[0], c.plan(on, c.params, targets[:1]), nil)
 		if err == nil {
-			err = c.run(ctx, program, dirs[1], c.plan(on, targets[1:]), c.held)
+			err = c.run(ctx, program, dirs[1], c.plan(on, cmp.Or(c.other, c.params), targets[1:]), c.held)
 		}
 	}
 	if err != nil {
