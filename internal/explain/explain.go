@@ -89,6 +89,7 @@ func (e *Explanation) step(j *compare.Judgement, s *compare.Step) *Step {
 	for _, sum := range out.Sums {
 		sum.name(v)
 	}
+	out.Sums = slices.DeleteFunc(out.Sums, (*Sum).repeats)
 	slices.SortStableFunc(out.Sums, func(a, b *Sum) int { return cmp.Compare(b.weight(), a.weight()) })
 	return out
 }
@@ -275,6 +276,12 @@ func (s *Step) correct() {
 	for i, v := range stat.Holm(p) {
 		items[i].Adjusted = v
 	}
+}
+
+// repeats reports whether the causes say no more than the number itself: that more CPU is
+// needed because more CPU is needed.
+func (s *Sum) repeats() bool {
+	return len(s.Causes) == 1 && slices.Contains([]int{0, 3}, s.Causes[0].Rule.Number)
 }
 
 // weight is by what the sums of a step are sorted: throughput counts twice, what is not
