@@ -300,7 +300,8 @@ func (s *Sum) weight() float64 {
 // unnamed reports items that are no causes: what is left over, and what others use of the
 // processors, which is a rate in time: per unit it grows because fewer units are done.
 func unnamed(i Item) bool {
-	return slices.Contains([]Item{Rest, Idle, Others, Steal, NoFlush, Used, threadItem(account.ThreadAsleep), threadItem(account.ThreadAsleepOrIO), roleItem("other")}, i)
+	return slices.Contains([]Item{Rest, Idle, Others, Steal, NoFlush, Used,
+		threadItem(account.ThreadAsleep), threadItem(account.ThreadAsleepOrIO), roleItem("other")}, i)
 }
 
 // name gives the causes their rules and sentences, sorts them, and finds what is left.
