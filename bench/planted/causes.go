@@ -109,6 +109,8 @@ var causes = []cause{
 		common: "cache: 256MiB, durability: process", new: every("options: {max_connections: 3000}", "innodb", "postgres")},
 	{number: 21, name: "doublewrite off, and a third of the cache", rules: []int{5, 7}, on: []string{"innodb"}, params: wide + "tests: [update-index]",
 		common: "cache: 48MiB, durability: process, direct_io: true", new: every(`cache: 16MiB, options: {innodb_doublewrite: "OFF"}`, "innodb")},
+	{number: 22, name: "a larger memtable", rules: []int{14, 13}, on: []string{"pebble"}, params: small + "tests: [update-nonindex]",
+		common: "cache: 64MiB, durability: process", new: every("options: {memtable_size: 64MiB}", "pebble")},
 }
 
 // target is one of the two that a cause makes different.
