@@ -106,7 +106,7 @@ func Apart(a, b *Target) (out []Difference) {
 		if x.Engine != y.Engine && (of == "" || other == "") {
 			continue // of one engine only: the other does not have it
 		}
-		differ(name, cmp.Or(of, "not set"), cmp.Or(other, "not set"))
+		differ(name, cmp.Or(of, "the default"), cmp.Or(other, "the default"))
 	}
 	return out
 }

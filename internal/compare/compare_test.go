@@ -289,7 +289,7 @@ func TestUnlike(t *testing.T) {
 	if got, want := strings.Join(compare.Unlike(c.Targets[0], c.Targets[1]), "; "), "workload w and not known; more not known and true; rows 5 and 6"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got, want := texts(compare.Apart(c.Targets[0], c.Targets[1])), "durability: not known and os; cache: not set and 1GiB"; got != want {
+	if got, want := texts(compare.Apart(c.Targets[0], c.Targets[1])), "durability: not known and os; cache: the default and 1GiB"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -221,6 +221,7 @@ func (s *Step) sum(e *compare.Effect, of Ledger, design stat.Design, sign float6
 		return nil
 	}
 	out := &Sum{Effect: e, Metric: e.Metric(), Of: of, Total: data.totalLog()}
+	out.Total.agreed = out.Total.agreed && e.Sure() // the comparison decides what is proven
 	for _, item := range data.items() {
 		c := Cause{Contribution: data.contribution(item), Share: math.NaN(), ShareLow: math.NaN(), ShareHigh: math.NaN()}
 		if c.Base == 0 && c.New == 0 {

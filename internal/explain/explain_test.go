@@ -142,8 +142,9 @@ func TestRules(t *testing.T) {
 		"doublewrite":     {func(s *state) { s.twice = 0 }, 7, "pages are written twice: 0 KB instead of"},
 		"other programs":  {func(s *state) { s.others = 60 }, 1, "other programs had"},
 		"the client":      {func(s *state) { s.clientBound = true }, 2, "the bottleneck"},
-		"text":            {func(s *state) { s.server = 150; s.knobs = map[string]string{"protocol": "text"} }, 20, "(protocol text instead of not set)"},
+		"text":            {func(s *state) { s.server = 150; s.knobs = map[string]string{"protocol": "text"} }, 20, "(protocol text instead of the default)"},
 		"compression":     {func(s *state) { s.server = 150; s.knobs = map[string]string{"compression": "zstd"} }, 15, "(compression zstd"},
+		"log compression": {func(s *state) { s.server = 150; s.knobs = map[string]string{"wal_compression": "zstd"} }, 15, "(wal_compression zstd instead of the default)"},
 		"one at a time":   {func(s *state) { s.clients, s.idle = 16, 60 }, 19, "4.00× as many clients on b do no more"},
 		"compaction debt": {func(s *state) { s.debt = 1e9 }, 23, "954 MiB instead of 0 B of compaction debt"},
 	} {
@@ -166,6 +167,21 @@ func TestMisses(t *testing.T) {
 	of.misses = 1.2
 	if rule, sentence := first(explained(base, of, 4, 1)); rule != 5 || !strings.Contains(sentence, "of what it is asked for") {
 		t.Errorf("rule %d: %s", rule, sentence)
+	}
+}
+
+// Misses are a cause of CPU only where they can be a good part of it.
+func TestGoodPart(t *testing.T) {
+	base := usual()
+	base.lookup, base.misses = 4, 0.2
+	for misses, want := range map[float64]int{0.3: 3, 0.6: 5} {
+		of := base
+		of.server, of.misses = 150, misses
+		for _, c := range explained(base, of, 4, 1).Steps[0].Sums[0].Named() {
+			if c.Item == explain.Server && c.Rule.Number != want {
+				t.Errorf("%v misses: rule %d: %s", misses, c.Rule.Number, c.Sentence)
+			}
+		}
 	}
 }
 

@@ -88,7 +88,8 @@ func (r *run) deviceUse(of Limit) (did, share float64) {
 	case ByFlushes:
 		return per("flushes"), per("flushes") / can.Flushes
 	case ByRequests:
-		return per("reads") + per("writes"), per("reads")/can.Reads + per("writes")/can.Writes
+		writes := per("writes") + per("discards") // a device, or a limit on it, does them one after the other
+		return per("reads") + writes, per("reads")/can.Reads + writes/can.Writes
 	case ByBytes:
 		read, written := per("read_bytes")/1024, per("write_bytes")/1024
 		return read + written, read/can.ReadKB + written/can.WriteKB

@@ -84,6 +84,9 @@ func oneAtATime(s *Step, note noting) {
 	}
 }
 
+// few is how many misses of a unit do not matter.
+const few = 0.05
+
 func twiceCached(s *Step, note noting) {
 	k, ok := s.Of.Own("cpu_us")
 	if !ok {

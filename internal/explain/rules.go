@@ -11,7 +11,6 @@ import (
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/quantity"
-	"rumbench/internal/stat"
 )
 
 // Evidence is how strongly a rule may speak.
@@ -74,7 +73,7 @@ var timings = []naming{
 	}},
 	{Rule{4, Law}, append([]Item{Flushes}, waits...), lesserDevice, func(v *view, s *Sum, c *Cause) string {
 		most, _ := v.most(c)
-		can := instead(quantity.Digits, v.Base.can(most.Limit), v.New.can(most.Limit))
+		can := instead(quantity.Thousandths, v.Base.can(most.Limit), v.New.can(most.Limit))
 		return fmt.Sprintf("%s; the device can do %s %s per second", lasts(v, s, c), can, most.Limit.noun())
 	}},
 	{Rule{4, Law}, waits, slowDevice, func(v *view, s *Sum, c *Cause) string {
@@ -86,7 +85,7 @@ var timings = []naming{
 		text := "commits wait " + v.change(s, c) + " for the log"
 		base, new := v.Base.per("log_syncs", "", s.writes(v)), v.New.per("log_syncs", "", s.writes(v))
 		if !math.IsNaN(base+new) && apart(base, new, 0.1) {
-			text += fmt.Sprintf(", with %s syncs", instead(quantity.Digits, base, new))
+			text += fmt.Sprintf(", with %s syncs", instead(quantity.Thousandths, base, new))
 		}
 		return text + v.also("durability", "sync_binlog")
 	}},
@@ -107,7 +106,7 @@ var timings = []naming{
 		return usesCPU(v, s, c) + v.filters()
 	}},
 	{Rule{15, Pattern}, append([]Item{InCalls, Behind}, served...), compressed, func(v *view, s *Sum, c *Cause) string {
-		return usesCPU(v, s, c) + v.also("compression")
+		return usesCPU(v, s, c) + v.also(compressions(c)...)
 	}},
 	{Rule{14, Pattern}, slices.Concat(served, []Item{Behind}, inside), moreMerges, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + "; compactions write " + instead(kb, v.Base.part(s, v, account.CompactionPart), v.New.part(s, v, account.CompactionPart))
@@ -126,14 +125,14 @@ var timings = []naming{
 	{Rule{11, Pattern}, slices.Concat(served, inside), moreFlushes, func(v *view, s *Sum, c *Cause) string {
 		base, _ := v.Base.growth("device.flushes")
 		new, _ := v.New.growth("device.flushes")
-		return fmt.Sprintf("%s; the device flushes %s times", usesCPU(v, s, c), instead(quantity.Digits, base, new)) + v.also("durability", "sync_binlog")
+		return fmt.Sprintf("%s; the device flushes %s times", usesCPU(v, s, c), instead(quantity.Thousandths, base, new)) + v.also("durability", "sync_binlog")
 	}},
 	{Rule{25, Pattern}, served, otherClients, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + " with another number of clients: perhaps they contend for memory, which nothing counts here"
 	}},
 	{Rule{6, Accounted}, served, moreRows, func(v *view, s *Sum, c *Cause) string {
 		k, _ := v.Of.Own("cpu_us")
-		rows := instead(quantity.Digits, v.Base.per("rows_examined", "", k), v.New.per("rows_examined", "", k))
+		rows := instead(quantity.Thousandths, v.Base.per("rows_examined", "", k), v.New.per("rows_examined", "", k))
 		return fmt.Sprintf("%s; it looks at %s rows", usesCPU(v, s, c), rows)
 	}},
 	{Rule{20, Accounted}, []Item{roleItem(engine.RoleNetwork)}, nil, says("sessions send for %s")},
@@ -165,7 +164,7 @@ var amounts = []naming{
 	}},
 	{Rule{12, Accounted}, []Item{Journal}, nil, says("the file system's journal: %s")},
 	{Rule{15, Pattern}, []Item{partItem(account.PagesPart), partItem(account.LogPart), PerMiss, PerRead}, compressed, func(v *view, s *Sum, c *Cause) string {
-		return fmt.Sprintf("%s: %s", c.Item, v.change(s, c)) + v.also("compression")
+		return fmt.Sprintf("%s: %s", c.Item, v.change(s, c)) + v.also(compressions(c)...)
 	}},
 	{Rule{15, Pattern}, []Item{Data}, compressed, func(v *view, s *Sum, c *Cause) string {
 		return "files of tables and indexes take " + v.change(s, c) + " of the live data" + v.also("compression")
@@ -227,10 +226,9 @@ func usesCPU(v *view, s *Sum, c *Cause) string {
 // inKernel says how much of the engine's CPU is used in the kernel, where that is a good
 // part of the difference.
 func (v *view) inKernel(c *Cause) string {
-	const part = 0.3
 	base, ok := v.Base.growth("process.system_ns")
 	new, known := v.New.growth("process.system_ns")
-	if !ok || !known || !((new-base)/1e3/(c.New-c.Base) >= part) {
+	if !ok || !known || !((new-base)/1e3/(c.New-c.Base) >= goodPart) {
 		return ""
 	}
 	return ", of it " + instead(quantity.Micros, base/1e3, new/1e3) + " in the kernel"
@@ -258,7 +256,7 @@ func ifServer(v *view, text string) string {
 
 // change returns an item's values per unit, the new one first: “410 µs instead of 336 µs”.
 func (v *view) change(s *Sum, c *Cause) string {
-	format := quantity.Digits
+	format := quantity.Thousandths
 	switch {
 	case c.Item == Clients || c.Item == Can || c.Item == Needs:
 	case c.Item == Used:
@@ -273,46 +271,10 @@ func (v *view) change(s *Sum, c *Cause) string {
 	return instead(format, c.Base, c.New)
 }
 
-func kb(v float64) string { return quantity.Digits(v) + " KB" }
+func kb(v float64) string { return quantity.Thousandths(v) + " KB" }
 
 func instead(format func(float64) string, base, new float64) string {
 	return format(new) + " instead of " + format(base)
-}
-
-// apart reports whether two numbers differ by more than a share.
-func apart(a, b, share float64) bool { return math.Abs(a-b) > share*min(math.Abs(a), math.Abs(b)) }
-
-// writes returns the key of what the step writes, or of its CPU.
-func (s *Sum) writes(v *view) compare.Key {
-	if k, ok := v.Of.Own("write_kb"); ok {
-		return k
-	}
-	k, _ := v.Of.Own("cpu_us")
-	return k
-}
-
-// moves reports whether a metric per unit moves with the cause: a cost that grows where the
-// item does.
-func (v *view) moves(name string, c *Cause, least float64) bool {
-	k, ok := v.Of.Own("cpu_us")
-	if own, found := v.Of.Own(name); found {
-		k, ok = own, true
-	}
-	base, new := v.Base.per(name, "", k), v.New.per(name, "", k)
-	return ok && apart(base, new, least) && (new > base) == (c.New > c.Base)
-}
-
-// few is how many reads or misses of a unit do not matter.
-const few = 0.05
-
-func moreReads(v *view, _ *Sum, c *Cause) bool {
-	return v.more("device_reads", c) || v.more("cache_misses", c)
-}
-
-// more reports whether a count moves with the cause, and matters.
-func (v *view) more(name string, c *Cause) bool {
-	k, _ := v.Of.Own("cpu_us")
-	return v.moves(name, c, 0.1) && max(v.Base.per(name, "", k), v.New.per(name, "", k)) > few
 }
 
 // reads says how much more is read: what the cache misses or, where it is not counted,
@@ -320,151 +282,15 @@ func (v *view) more(name string, c *Cause) bool {
 func (v *view) reads() string {
 	k, _ := v.Of.Own("cpu_us")
 	if base, new := v.Base.per("cache_misses", "", k), v.New.per("cache_misses", "", k); apart(base, new, 0.1) {
-		return "its cache misses " + instead(quantity.Digits, base, new) + " times"
+		return "its cache misses " + instead(quantity.Thousandths, base, new) + " times"
 	}
 	return "it reads " + instead(kb, v.Base.per("read_kb", "", k), v.New.per("read_kb", "", k))
-}
-
-// morePagesLogged reports whether more pages are logged whole where there is more of the
-// item: by a quarter of a page per unit at least.
-func morePagesLogged(v *view, s *Sum, c *Cause) bool {
-	const matters = 2 // KB
-	base, new := v.Base.part(s, v, account.FullPagesPart), v.New.part(s, v, account.FullPagesPart)
-	return math.Abs(new-base) > matters && (new > base) == (c.New > c.Base)
-}
-
-// moreMerges reports whether compactions write much more where there is more of the item.
-func moreMerges(v *view, s *Sum, c *Cause) bool {
-	const matters = 0.5 // KB
-	base, new := v.Base.part(s, v, account.CompactionPart), v.New.part(s, v, account.CompactionPart)
-	return apart(base, new, 0.5) && math.Abs(new-base) > matters && (new > base) == (c.New > c.Base)
-}
-
-// part returns the KB of a part of what is written per unit.
-func (s *Side) part(sum *Sum, v *view, p account.Part) float64 {
-	return s.per("part_kb", string(p), sum.writes(v))
-}
-
-// moreStalls reports whether the engine held up writes for much more of the time where
-// there is more of the item.
-func moreStalls(v *view, _ *Sum, c *Cause) bool {
-	const matters = 0.2
-	base, new := v.Base.stalled(), v.New.stalled()
-	return math.Abs(new-base) > matters && (new > base) == (c.New > c.Base)
-}
-
-// stalled returns for which share of the time the engine held up writes.
-func (s *Side) stalled() float64 { return s.metric("engine_stall_s") / s.seconds() }
-
-// filtersLess reports whether filters spared less where there is more of the item.
-func filtersLess(v *view, _ *Sum, c *Cause) bool {
-	base, known := v.Base.growth(engine.FilterUseful)
-	new, ok := v.New.growth(engine.FilterUseful)
-	const matters = 0.1 // of a table per unit
-	return ok && known && math.Abs(new-base) > matters && (new < base) == (c.New > c.Base)
 }
 
 func (v *view) filters() string {
 	base, _ := v.Base.growth(engine.FilterUseful)
 	new, _ := v.New.growth(engine.FilterUseful)
-	return fmt.Sprintf("; filters spare it %s tables", instead(quantity.Digits, base, new))
-}
-
-func otherClients(v *view, s *Sum, c *Cause) bool {
-	more, of := v.clients()
-	return of > 0 && apart(of, 1, 0.1) && more == (c.New > c.Base)
-}
-
-// clients returns whether the new side has more clients, and how many times as many.
-func (s *Step) clients() (more bool, times float64) {
-	base, new := stat.Mean(clientsOf(s.Base.runs)), stat.Mean(clientsOf(s.New.runs))
-	return new > base, new / base
-}
-
-func moreRows(v *view, _ *Sum, c *Cause) bool { return v.more("rows_examined", c) }
-
-func otherProtocol(v *view, _ *Sum, _ *Cause) bool { return v.differs("protocol") }
-func compressed(v *view, _ *Sum, _ *Cause) bool    { return v.differs("compression") }
-func otherPage(v *view, _ *Sum, _ *Cause) bool     { return v.differs("page", "innodb_page_size") }
-
-// fewerFlushes reports whether the device flushed less where less of the item was written.
-func fewerFlushes(v *view, _ *Sum, c *Cause) bool {
-	base, ok := v.Base.growth("device.flushes")
-	new, known := v.New.growth("device.flushes")
-	return ok && known && apart(base, new, 0.1) && (new > base) == (c.New > c.Base)
-}
-
-// moreFlushes reports whether the device flushed much more often where there is more of the
-// item.
-func moreFlushes(v *view, _ *Sum, c *Cause) bool {
-	const matters = 0.05 // per unit
-	base, ok := v.Base.growth("device.flushes")
-	new, known := v.New.growth("device.flushes")
-	return ok && known && apart(base, new, 0.5) && math.Abs(new-base) > matters && (new > base) == (c.New > c.Base)
-}
-
-// oneSided reports whether one side has next to nothing of the item.
-func oneSided(_ *view, _ *Sum, c *Cause) bool { return min(c.Base, c.New) < 0.05*max(c.Base, c.New) }
-
-// fullLog reports whether the side that has more of the item had its log full.
-func fullLog(v *view, _ *Sum, c *Cause) bool {
-	side, _ := v.most(c)
-	const full = 0.8
-	age, limit := side.gauge(engine.CheckpointAge), side.gauge(engine.CheckpointLimit)
-	return limit > 0 && age >= full*limit
-}
-
-// most returns the side that has more of an item, and the other.
-func (v *view) most(c *Cause) (most, other *Side) {
-	if c.Base > c.New {
-		return &v.Base, &v.New
-	}
-	return &v.New, &v.Base
-}
-
-// lesserDevice reports whether the device limits the side that has more of the item, and
-// can do much less than the other side's.
-func lesserDevice(v *view, _ *Sum, c *Cause) bool {
-	const less = 1.5
-	most, other := v.most(c)
-	can := most.can(most.Limit)
-	return can > 0 && other.can(most.Limit) > less*can
-}
-
-// slowDevice reports whether the device's requests took much longer where the item did,
-// and that they are a good part of the item's difference.
-func slowDevice(v *view, _ *Sum, c *Cause) bool {
-	const slower, part = 2, 0.3
-	base, new := v.Base.request(), v.New.request()
-	before, _ := v.Base.growth("device.queue_ns")
-	after, _ := v.New.growth("device.queue_ns")
-	if (new > base) != (c.New > c.Base) {
-		return false
-	}
-	return max(base, new) > slower*min(base, new) && (after-before)/1e3/(c.New-c.Base) >= part
-}
-
-// request returns how long a request took at the device, in µs; 0 if that is not known.
-func (s *Side) request() float64 {
-	var times, requests float64
-	for _, of := range []string{"read", "write"} {
-		ns, _ := s.growth("device." + of + "_ns")
-		n, _ := s.growth("device." + of + "s")
-		times, requests = times+ns, requests+n
-	}
-	if requests == 0 {
-		return 0
-	}
-	return times / requests / 1e3
-}
-
-// gauge returns the mean of a gauge at the end of the step.
-func (s *Side) gauge(name string) (sum float64) {
-	for i := range s.runs {
-		v, _ := account.Gauge(s.runs[i].Counters, name)
-		sum += v / float64(len(s.runs))
-	}
-	return sum
+	return fmt.Sprintf("; filters spare it %s tables", instead(quantity.Thousandths, base, new))
 }
 
 // short returns a value without what it means.

@@ -32,6 +32,14 @@ func Digits(v float64) string {
 	return strconv.FormatFloat(v, 'g', 2, 64)
 }
 
+// Thousandths returns Digits of a number of which less than a thousandth is nothing.
+func Thousandths(v float64) string {
+	if math.Abs(v) < 0.0005 {
+		return "0"
+	}
+	return Digits(v)
+}
+
 // Whole rounds to a whole number, its thousands apart.
 func Whole(v float64) string {
 	s := strconv.FormatFloat(math.Abs(v), 'f', 0, 64)

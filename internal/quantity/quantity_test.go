@@ -13,6 +13,7 @@ func TestNumbers(t *testing.T) {
 		want  table
 	}{
 		"Digits": {quantity.Digits, table{0: "0", 1: "1.00", 9.994: "9.99", 9.996: "10.0", 99.94: "99.9", 99.96: "100", -1234.5: "-1,234", 1e6: "1,000,000", 0.95: "0.950", 0.00012: "0.00012", 1e-7: "1e-07"}},
+		"Thousandths": {quantity.Thousandths, table{4e-6: "0", -0.0005: "-0.0005", 0.012: "0.012"}},
 		"Whole":  {quantity.Whole, table{0: "0", 999: "999", 1000: "1,000", -1234567: "-1,234,567", 0.4: "0"}},
 		"Amount": {quantity.Amount, table{0: "0", 3: "3", 3.14159: "3.14", 12345: "12,345"}},
 		"Bytes":  {quantity.Bytes[float64], table{0: "0 B", 999: "999 B", 1023: "0.999 KiB", 1024: "1 KiB", 1536 << 20: "1.50 GiB", -2048: "-2 KiB", 5 << 60: "5,120 PiB"}},

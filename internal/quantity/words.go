@@ -30,6 +30,9 @@ func RoughShare(share float64) string {
 	if share >= 0.995 {
 		return Whole(100*share) + " %"
 	}
+	if math.Abs(share) < 0.00005 {
+		return "0 %"
+	}
 	return strconv.FormatFloat(100*share, 'g', 2, 64) + " %"
 }
 

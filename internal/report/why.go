@@ -204,11 +204,11 @@ func itemCells(c explain.Cause) []page.Cell {
 		if math.IsNaN(v) {
 			return page.Absent("not known")
 		}
-		return page.Cell{Text: quantity.Digits(v), Number: true}
+		return page.Cell{Text: quantity.Thousandths(v), Number: true}
 	}
 	bounds, share, rule, proven := page.Absent("too few trials"), page.Absent("the difference is not proven"), page.Words(""), page.Words("")
 	if !math.IsNaN(c.Low) {
-		bounds = page.Cell{Text: quantity.Digits(c.Low) + " to " + quantity.Digits(c.High), Number: true}
+		bounds = page.Cell{Text: quantity.Thousandths(c.Low) + " to " + quantity.Thousandths(c.High), Number: true}
 	}
 	if !math.IsNaN(c.Share) && c.Item != "" {
 		share = page.Cell{Text: quantity.RoughShare(c.Share), Number: true}
