@@ -136,11 +136,11 @@ func TestRules(t *testing.T) {
 		rule   int
 		says   string
 	}{
-		"CPU":             {func(s *state) { s.server = 150 }, 3, "of CPU in the server"},
-		"kernel":          {func(s *state) { s.server, s.system = 150, 40 }, 3, "of CPU in the server, of it 40.0 µs instead of 0 µs in the kernel"},
+		"CPU":             {func(s *state) { s.server = 150 }, 3, "of server CPU"},
+		"kernel":          {func(s *state) { s.server, s.system = 150, 40 }, 3, "of server CPU, in the kernel 40.0 µs instead of 0 µs"},
 		"commits":         {func(s *state) { s.idle, s.commit = 220, 460 }, 11, "commits wait"},
-		"doublewrite":     {func(s *state) { s.twice = 0 }, 7, "pages are written twice: 0 KB instead of"},
-		"other programs":  {func(s *state) { s.others = 60 }, 1, "other programs had"},
+		"doublewrite":     {func(s *state) { s.twice = 0 }, 7, "the doublewrite buffer takes 0 KB instead of"},
+		"other programs":  {func(s *state) { s.others = 60 }, 1, "other programs used"},
 		"the client":      {func(s *state) { s.clientBound = true }, 2, "the bottleneck"},
 		"text":            {func(s *state) { s.server = 150; s.knobs = map[string]string{"protocol": "text"} }, 20, "(protocol text instead of the default)"},
 		"compression":     {func(s *state) { s.server = 150; s.knobs = map[string]string{"compression": "zstd"} }, 15, "(compression zstd"},
@@ -165,7 +165,7 @@ func TestMisses(t *testing.T) {
 	base.lookup, base.misses = 4, 0.4
 	of := base
 	of.misses = 1.2
-	if rule, sentence := first(explained(base, of, 4, 1)); rule != 5 || !strings.Contains(sentence, "of what it is asked for") {
+	if rule, sentence := first(explained(base, of, 4, 1)); rule != 5 || !strings.Contains(sentence, "of its lookups") {
 		t.Errorf("rule %d: %s", rule, sentence)
 	}
 }
@@ -224,7 +224,7 @@ func TestCeilingOfBoth(t *testing.T) {
 	more.flushes, more.can, more.idle = 0.1, 700, 135
 	less.flushes, less.can, less.idle = 0.05, 420, 135
 	base.idle = 45 // else the processors limit it
-	for says, of := range map[string]state{"it needs 0.100 instead of 0.050 flushes of the device": more, "the device can do 420 instead of 700 flushes per second": less} {
+	for says, of := range map[string]state{"it needs 0.100 instead of 0.050 device flushes": more, "the device can do 420 instead of 700 flushes per second": less} {
 		sum := explained(base, of, 4, 1).Steps[0].Sums[0]
 		if named := sum.Named(); sum.Of != explain.Ceiling || len(named) != 1 || named[0].Sentence != says {
 			t.Errorf("%s: %+v", sum.Of, named)

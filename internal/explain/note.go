@@ -52,13 +52,13 @@ func name(s *Side) string { return s.Target.Name }
 
 func disturbed(s *Step, note noting) {
 	others := s.of(func(s *Side) bool { return s.shared() > mostShared }, func(s *Side) string {
-		return fmt.Sprintf("%s of the processors beside %s", quantity.RoughShare(s.shared()), name(s))
+		return fmt.Sprintf("%s of the processors during %s", quantity.RoughShare(s.shared()), name(s))
 	})
 	if others != "" {
-		note(1, Law, "other programs had %s: the processors explain no rates then", others)
+		note(1, Law, "other programs used %s, so CPU does not explain throughput", others)
 	}
 	if client := s.of(func(s *Side) bool { return s.Limit == ByClient }, name); client != "" {
-		note(2, Law, "on %s this measures the client: it was the bottleneck", client)
+		note(2, Law, "the client was the bottleneck on %s: this measures the client", client)
 	}
 }
 
@@ -75,11 +75,11 @@ func oneAtATime(s *Step, note noting) {
 		return
 	}
 	if gained := rate.Total.Log * math.Copysign(1, math.Log(times)); gained < gain*math.Abs(math.Log(times)) {
-		much := "hardly more"
+		much := "hardly more work"
 		if gained <= 0 {
-			much = "no more"
+			much = "no more work"
 		}
-		note(19, Law, "%s× as many clients on %s do %s while processors idle: they wait for one another",
+		note(19, Law, "%s× as many clients on %s do %s while processors idle: they wait for each other",
 			quantity.Digits(max(times, 1/times)), side.Target.Name, much)
 	}
 }
@@ -97,7 +97,7 @@ func twiceCached(s *Step, note noting) {
 		return misses > few && reads < alike*misses
 	}, name)
 	if twice != "" {
-		note(21, Pattern, "the page cache answers most of what the cache of %s misses: the data is cached twice", twice)
+		note(21, Pattern, "the page cache serves most cache misses of %s: the data is cached twice", twice)
 	}
 }
 
@@ -117,7 +117,7 @@ func begunApart(s *Step, note noting) {
 		base, new := s.Base.start(of.gauge), s.New.start(of.gauge)
 		size := max(s.Base.metric("db_bytes"), s.New.metric("db_bytes"))
 		if max(base, new) > alike*size && apart(base, new, 1) {
-			note(23, Pattern, "the targets did not begin alike: %s of %s", instead(bytes, base, new), of.name)
+			note(23, Pattern, "the targets started in different states: %s of %s", instead(bytes, base, new), of.name)
 		}
 	}
 }
@@ -136,14 +136,14 @@ func putOff(s *Step, note noting) {
 	if base > new {
 		more = s.Base.Target.Name
 	}
-	note(22, Accounted, "%s puts off %s more of its writes per %s than the other", more, kb(math.Abs(new-base)), k.Per)
+	note(22, Accounted, "%s defers %s more of its writes per %s than the other", more, kb(math.Abs(new-base)), k.Per)
 }
 
 // dips notes stalls that recur, as checkpoints do.
 func dips(s *Step, note noting) {
 	for _, side := range s.sides() {
 		if every, n := side.period(); n > 0 {
-			note(24, Pattern, "%s stalls every %s, as if by checkpoints or compactions", side.Target.Name, quantity.Length(every))
+			note(24, Pattern, "%s stalls every %s, as checkpoints or compactions would make it", side.Target.Name, quantity.Length(every))
 		}
 	}
 }

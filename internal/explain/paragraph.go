@@ -150,7 +150,7 @@ func (p *Paragraph) write(e *Explanation) (out []string) {
 		notes = append(notes, n.Sentence)
 	}
 	if len(notes) > 0 {
-		line("But " + strings.Join(notes, "; ") + ".")
+		line("Note: " + strings.Join(notes, "; ") + ".")
 	}
 	return out
 }
@@ -166,14 +166,14 @@ func (p *Paragraph) effect(e *Explanation) string {
 		}
 		return math.NaN()
 	}, quantity.Digits)
-	text := fmt.Sprintf("%s does %s× as much as %s", e.New.Name, ratios, e.Base.Name)
+	text := fmt.Sprintf("%s has %s× the throughput of %s", e.New.Name, ratios, e.Base.Name)
 	switch {
 	case t.Sure() && len(p.Steps) == 1 && !math.IsNaN(t.Effect.Low):
 		text += fmt.Sprintf(" (%s to %s×)", quantity.Digits(t.Effect.Low), quantity.Digits(t.Effect.High))
 	case t.Verdict == compare.Same:
-		text += ", which is the same"
+		text += ": equivalent"
 	case !t.Sure() && t.Why != "":
-		text += ", which is not proven: " + t.Why
+		text += ", not proven: " + t.Why
 	}
 	return text + "."
 }
@@ -194,9 +194,9 @@ func (s *Step) limits() string {
 	default:
 		text = fmt.Sprintf("%s is limited by %s, %s by %s.", s.Base.Target.Name, b, s.New.Target.Name, n)
 	}
-	more := s.of(func(s *Side) bool { return s.wall() > 1 }, func(s *Side) string { return name(s) + " do at most " + quantity.Times(s.wall()) })
+	more := s.of(func(s *Side) bool { return s.wall() > 1 }, func(s *Side) string { return quantity.Times(s.wall()) + " for " + name(s) })
 	if more != "" {
-		text += " Without that the processors would let " + more + " as much."
+		text += " Without that the processors would be the next limit: at most " + more + "."
 	}
 	return text
 }
@@ -211,7 +211,7 @@ func (p *Paragraph) causes(name string) []string {
 	named, lead := sum.named(), "Because "
 	switch {
 	case len(named) > 0 && named[0].Rule.Evidence == Pattern:
-		lead = "It goes with this: "
+		lead = "Goes with: "
 	case len(named) > 0 && sum.Unexplained() > half:
 		lead = "In part because "
 	case len(named) == 0:
@@ -224,7 +224,7 @@ func (p *Paragraph) causes(name string) []string {
 	case len(named) == 0:
 		return nil
 	case named[0].Share < leastShare:
-		return []string{"What was counted does not explain that."}
+		return []string{"Nothing that was counted explains it."}
 	}
 	var parts []string
 	for i, c := range named[:min(len(named), mostCauses)] {
@@ -234,19 +234,19 @@ func (p *Paragraph) causes(name string) []string {
 		parts = append(parts, c.Sentence+p.part(name, c))
 	}
 	if name != throughput {
-		lead = p.price(sum) + ": " + strings.ToLower(lead[:1]) + lead[1:]
+		lead = p.price(sum) + lead
 	}
 	text := lead + strings.Join(parts, "; ") + "."
 	if rest := sum.Unexplained(); rest >= 0.05 && named[0].Proven() {
 		text += fmt.Sprintf(" Not explained: %s.", quantity.RoughShare(rest))
 		if name == throughput && rest > half && p.Steps[0].Base.dozes() && p.Steps[0].New.dozes() {
-			text += " Sessions slept, or waited for devices: with sysctl kernel.task_delayacct=1 the kernel tells these apart."
+			text += " Sessions slept or waited for devices: sysctl kernel.task_delayacct=1, set before the run, separates the two."
 		}
 	}
 	return []string{text}
 }
 
-// price says how a cost differs: “It writes 0.17× as much per insert row”.
+// price says how a cost differs: “Written KB per insert row: 0.17×. ”.
 func (p *Paragraph) price(sum *Sum) string {
 	ratio := p.over(func(s *Step) float64 {
 		if own := s.sumOf(sum.Metric); own != nil {
@@ -258,17 +258,19 @@ func (p *Paragraph) price(sum *Sum) string {
 	if sum.Effect.New.Per != "" {
 		m += " per " + sum.Effect.New.Per
 	}
-	return fmt.Sprintf("%s is %s× as great", m, ratio)
+	return fmt.Sprintf("%s: %s×. ", quantity.Capital(m), ratio)
 }
 
 // predicted says what the structures of both sides should cost, and do.
 func (p *Paragraph) predicted(name string) []string {
 	var sides []string
+	var unit string
 	var fit int
 	for _, of := range p.Steps[0].Predicted {
 		if of.Metric != name {
 			continue
 		}
+		unit = of.unit()
 		each := func(value func(Prediction) float64) string {
 			return p.over(func(s *Step) float64 {
 				for _, x := range s.Predicted {
@@ -279,11 +281,8 @@ func (p *Paragraph) predicted(name string) []string {
 				return math.NaN()
 			}, quantity.Digits)
 		}
-		text := fmt.Sprintf("%s %s KB", of.Side.Target.Name, each(func(x Prediction) float64 { return x.Predicted }))
-		if len(sides) == 0 {
-			text = fmt.Sprintf("%s %s %s KB per %s", of.Side.Target.Name, of.verb(), each(func(x Prediction) float64 { return x.Predicted }), of.Per)
-		}
-		sides = append(sides, text+" (measured "+each(func(x Prediction) float64 { return x.Measured })+")")
+		sides = append(sides, fmt.Sprintf("%s for %s (measured: %s)", each(func(x Prediction) float64 { return x.Predicted }), of.Side.Target.Name,
+			each(func(x Prediction) float64 { return x.Measured })))
 		if of.Fits() {
 			fit++
 		}
@@ -291,14 +290,14 @@ func (p *Paragraph) predicted(name string) []string {
 	if len(sides) == 0 {
 		return nil
 	}
-	ends := "as such structures must"
+	ends := "as expected"
 	switch {
 	case fit == 0:
-		ends = "so the models do not explain what was measured"
+		ends = "which the models do not explain"
 	case fit < len(sides):
-		ends = "so the models explain only one of them"
+		ends = "so the models explain only one of the two"
 	}
-	return []string{"By models of their structures " + strings.Join(sides, " and ") + ", " + ends + "."}
+	return []string{fmt.Sprintf("Predicted from the structure, %s: %s; %s.", unit, strings.Join(sides, ", "), ends)}
 }
 
 // part says which part of a difference a cause is, where that is proven.
@@ -317,23 +316,23 @@ func (p *Paragraph) part(name string, c Cause) string {
 		return math.NaN()
 	}, quantity.RoughShare)
 	if len(p.Steps) == 1 && !math.IsNaN(c.ShareLow) && c.ShareHigh-c.ShareLow > 0.5 {
-		return ", " + roughly(c.Share)
+		return " (" + roughly(c.Share) + " the difference)"
 	}
 	if c.Share > 1 {
-		return ", more than all of it"
+		return " (more than the whole difference)"
 	}
-	return " (" + shares + " of it)"
+	return " (" + shares + " of the difference)"
 }
 
 // roughly says a share whose interval is wide.
 func roughly(share float64) string {
 	switch {
 	case share > 0.6:
-		return "most of it"
+		return "most of"
 	case share > 0.4:
-		return "about half of it"
+		return "about half of"
 	}
-	return "a part of it"
+	return "a part of"
 }
 
 // over returns the range of a number over the paragraph's steps.

@@ -32,20 +32,21 @@ func (p Prediction) Fits() bool {
 	return r >= 0.8 && r <= 1.25
 }
 
-func (p Prediction) verb() string {
+// unit returns what is predicted: “KB read per query”.
+func (p Prediction) unit() string {
 	if p.Metric == "write_kb" {
-		return "writes"
+		return "KB written per " + p.Per
 	}
-	return "reads"
+	return "KB read per " + p.Per
 }
 
 func (p Prediction) sentence() string {
-	text := fmt.Sprintf("by a model of its structure %s %s %s KB per %s, measured are %s",
-		p.Side.Target.Name, p.verb(), quantity.Digits(p.Predicted), p.Per, quantity.Digits(p.Measured))
+	text := fmt.Sprintf("predicted from the structure of %s, %s: %s, measured: %s",
+		p.Side.Target.Name, p.unit(), quantity.Digits(p.Predicted), quantity.Digits(p.Measured))
 	if p.Fits() {
-		return text + ", as such a structure must"
+		return text + ", as expected"
 	}
-	return text + fmt.Sprintf(": %s× as much, which the model does not explain", quantity.Digits(p.Measured/p.Predicted))
+	return text + fmt.Sprintf(", which is %s× the prediction and not explained", quantity.Digits(p.Measured/p.Predicted))
 }
 
 // predict returns what both sides' structures should cost.

@@ -57,7 +57,7 @@ var (
 // timings are the rules for items of times, the most specific first: an item gets the
 // first that holds.
 var timings = []naming{
-	{Rule{1, Law}, []Item{Others, Steal}, nil, says("other programs had %s of the processors")},
+	{Rule{1, Law}, []Item{Others, Steal}, nil, says("other programs used %s of the processors")},
 	{Rule{13, Law}, slices.Concat(commits, inside), moreStalls, func(v *view, s *Sum, c *Cause) string {
 		held := instead(quantity.RoughShare, v.Base.stalled(), v.New.stalled())
 		return fmt.Sprintf("%s: the engine held up writes for %s of the time", lasts(v, s, c), held)
@@ -66,10 +66,10 @@ var timings = []naming{
 		return "the device can do " + v.change(s, c) + " " + v.ceiling().noun() + " per second"
 	}},
 	{Rule{11, Accounted}, []Item{Needs}, func(v *view, _ *Sum, _ *Cause) bool { return v.ceiling() == ByFlushes }, func(v *view, s *Sum, c *Cause) string {
-		return "it needs " + v.change(s, c) + " flushes of the device" + v.also("durability", "sync_binlog")
+		return "it needs " + v.change(s, c) + " device flushes" + v.also("durability", "sync_binlog")
 	}},
 	{Rule{4, Accounted}, []Item{Needs}, nil, func(v *view, s *Sum, c *Cause) string {
-		return "it needs " + v.change(s, c) + " " + v.ceiling().noun() + " of the device"
+		return "it needs " + v.change(s, c) + " device " + v.ceiling().noun()
 	}},
 	{Rule{4, Law}, append([]Item{Flushes}, waits...), lesserDevice, func(v *view, s *Sum, c *Cause) string {
 		most, _ := v.most(c)
@@ -78,7 +78,7 @@ var timings = []naming{
 	}},
 	{Rule{4, Law}, waits, slowDevice, func(v *view, s *Sum, c *Cause) string {
 		base, new := v.Base.request(), v.New.request()
-		return fmt.Sprintf("%s; the device took %s for a request", lasts(v, s, c), instead(quantity.Micros, base, new))
+		return fmt.Sprintf("%s; a request to the device took %s", lasts(v, s, c), instead(quantity.Micros, base, new))
 	}},
 	{Rule{13, Accounted}, []Item{Stalled}, nil, says("the engine held up writes for %s")},
 	{Rule{11, Accounted}, commits, nil, func(v *view, s *Sum, c *Cause) string {
@@ -90,13 +90,13 @@ var timings = []naming{
 		return text + v.also("durability", "sync_binlog")
 	}},
 	{Rule{11, Accounted}, []Item{Flushes}, nil, func(v *view, s *Sum, c *Cause) string {
-		return "the device flushes for " + v.change(s, c) + v.also("durability")
+		return "device flushes take " + v.change(s, c) + v.also("durability")
 	}},
-	{Rule{17, Accounted}, []Item{roleItem(engine.RoleRow)}, nil, says("sessions wait %s for rows that others hold")},
+	{Rule{17, Accounted}, []Item{roleItem(engine.RoleRow)}, nil, says("sessions wait %s for row locks")},
 	{Rule{18, Pattern}, latches, nil, func(v *view, s *Sum, c *Cause) string {
 		return fmt.Sprintf("sessions wait %s for the %s", v.change(s, c), c.Item)
 	}},
-	{Rule{5, Accounted}, []Item{roleItem(engine.RoleIO)}, nil, says("sessions wait %s for files of tables and indexes")},
+	{Rule{5, Accounted}, []Item{roleItem(engine.RoleIO)}, nil, says("sessions wait %s for reads and writes of tables and indexes")},
 	{Rule{2, Accounted}, []Item{Client, Between}, nil, says("the client takes %s")},
 	{Rule{2, Accounted}, []Item{roleItem(engine.RoleClient)}, nil, says("sessions wait %s for their clients")},
 	{Rule{20, Accounted}, spoken, otherProtocol, func(v *view, s *Sum, c *Cause) string {
@@ -125,17 +125,17 @@ var timings = []naming{
 	{Rule{11, Pattern}, slices.Concat(served, inside), moreFlushes, func(v *view, s *Sum, c *Cause) string {
 		base, _ := v.Base.growth("device.flushes")
 		new, _ := v.New.growth("device.flushes")
-		return fmt.Sprintf("%s; the device flushes %s times", usesCPU(v, s, c), instead(quantity.Thousandths, base, new)) + v.also("durability", "sync_binlog")
+		return fmt.Sprintf("%s; %s device flushes", usesCPU(v, s, c), instead(quantity.Thousandths, base, new)) + v.also("durability", "sync_binlog")
 	}},
 	{Rule{25, Pattern}, served, otherClients, func(v *view, s *Sum, c *Cause) string {
-		return usesCPU(v, s, c) + " with another number of clients: perhaps they contend for memory, which nothing counts here"
+		return usesCPU(v, s, c) + " with another number of clients: contention for memory is possible, and not counted here"
 	}},
 	{Rule{6, Accounted}, served, moreRows, func(v *view, s *Sum, c *Cause) string {
 		k, _ := v.Of.Own("cpu_us")
 		rows := instead(quantity.Thousandths, v.Base.per("rows_examined", "", k), v.New.per("rows_examined", "", k))
-		return fmt.Sprintf("%s; it looks at %s rows", usesCPU(v, s, c), rows)
+		return fmt.Sprintf("%s; it examines %s rows", usesCPU(v, s, c), rows)
 	}},
-	{Rule{20, Accounted}, []Item{roleItem(engine.RoleNetwork)}, nil, says("sessions send for %s")},
+	{Rule{20, Accounted}, []Item{roleItem(engine.RoleNetwork)}, nil, says("sessions spend %s on sending")},
 	{Rule{3, Law}, []Item{threadItem(account.ThreadQueue)}, nil, says("sessions wait %s for a processor")},
 	{Rule{3, Accounted}, slices.Concat(served, []Item{Behind, Kernel, threadItem(account.ThreadCPU)}, inside), nil, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + v.also("waits")
@@ -145,13 +145,13 @@ var timings = []naming{
 // amounts are the rules for items of bytes, likewise.
 var amounts = []naming{
 	{Rule{7, Accounted}, []Item{partItem(account.DoublewritePart)}, oneSided, func(v *view, s *Sum, c *Cause) string {
-		return "pages are written twice: " + v.change(s, c) + v.also("innodb_doublewrite")
+		return "the doublewrite buffer takes " + v.change(s, c) + v.also("innodb_doublewrite")
 	}},
 	{Rule{9, Accounted}, []Item{partItem(account.FullPagesPart)}, nil, func(v *view, s *Sum, c *Cause) string {
 		return "whole pages in the log: " + v.change(s, c) + v.also("max_wal_size", "checkpoint_timeout")
 	}},
 	{Rule{10, Law}, paged, fullLog, func(v *view, s *Sum, c *Cause) string {
-		return fmt.Sprintf("%s, %s: the log was full, so pages had to go", c.Item, v.change(s, c)) + v.also("innodb_log_file_size")
+		return fmt.Sprintf("%s: %s, because the log was full and forced pages out", c.Item, v.change(s, c)) + v.also("innodb_log_file_size")
 	}},
 	{Rule{8, Accounted}, paged, otherPage, func(v *view, s *Sum, c *Cause) string {
 		return fmt.Sprintf("%s: %s", c.Item, v.change(s, c)) + v.also("page", "innodb_page_size")
@@ -160,7 +160,7 @@ var amounts = []naming{
 		return fmt.Sprintf("%s writes %s", c.Item, v.change(s, c))
 	}},
 	{Rule{11, Accounted}, []Item{Padding}, fewerFlushes, func(v *view, s *Sum, c *Cause) string {
-		return "whole blocks are written at each sync: " + v.change(s, c) + " beyond what the engine counts" + v.also("durability")
+		return "each sync writes whole blocks: " + v.change(s, c) + " beyond what the engine counts" + v.also("durability")
 	}},
 	{Rule{12, Accounted}, []Item{Journal}, nil, says("the file system's journal: %s")},
 	{Rule{15, Pattern}, []Item{partItem(account.PagesPart), partItem(account.LogPart), PerMiss, PerRead}, compressed, func(v *view, s *Sum, c *Cause) string {
@@ -173,12 +173,12 @@ var amounts = []naming{
 	{Rule{16, Accounted}, []Item{Lookups, Reads, Misses}, filtersLess, func(v *view, s *Sum, c *Cause) string {
 		return fmt.Sprintf("%s: %s", c.Item, v.change(s, c)) + v.filters()
 	}},
-	{Rule{6, Accounted}, []Item{Lookups}, nil, says("it looks for %s pages or blocks")},
+	{Rule{6, Accounted}, []Item{Lookups}, nil, says("it looks up %s pages or blocks")},
 	{Rule{5, Accounted}, []Item{Misses}, nil, func(v *view, s *Sum, c *Cause) string {
-		return "the cache misses " + instead(quantity.RoughShare, c.Base, c.New) + " of what it is asked for" + v.also("cache")
+		return "the cache misses " + instead(quantity.RoughShare, c.Base, c.New) + " of its lookups" + v.also("cache")
 	}},
-	{Rule{5, Accounted}, []Item{Reads}, nil, says("it reads %s times")},
-	{Rule{8, Accounted}, []Item{PerMiss, PerRead}, nil, says("a read is of %s")},
+	{Rule{5, Accounted}, []Item{Reads}, nil, says("it does %s reads")},
+	{Rule{8, Accounted}, []Item{PerMiss, PerRead}, nil, says("a read fetches %s")},
 }
 
 // rule returns the rule of a cause and its sentence; of items without a rule, what they
@@ -212,13 +212,13 @@ func says(format string) func(*view, *Sum, *Cause) string {
 func usesCPU(v *view, s *Sum, c *Cause) string {
 	switch c.Item {
 	case Server:
-		return "it needs " + v.change(s, c) + " of CPU" + ifServer(v, " in the server") + v.inKernel(c)
+		return "it needs " + v.change(s, c) + " of " + ifServer(v, "server ") + "CPU" + v.inKernel(c)
 	case Serving:
 		return "its sessions need " + v.change(s, c) + " of CPU" + v.inKernel(c)
 	case Behind:
 		return "its background threads need " + v.change(s, c) + " of CPU"
 	case Kernel:
-		return "the kernel's threads need " + v.change(s, c)
+		return "kernel threads need " + v.change(s, c) + " of CPU"
 	}
 	return lasts(v, s, c)
 }
@@ -231,7 +231,7 @@ func (v *view) inKernel(c *Cause) string {
 	if !ok || !known || !((new-base)/1e3/(c.New-c.Base) >= goodPart) {
 		return ""
 	}
-	return ", of it " + instead(quantity.Micros, base/1e3, new/1e3) + " in the kernel"
+	return ", in the kernel " + instead(quantity.Micros, base/1e3, new/1e3)
 }
 
 // lasts says how long operations take, or sessions wait for what a role is about.
@@ -282,7 +282,7 @@ func instead(format func(float64) string, base, new float64) string {
 func (v *view) reads() string {
 	k, _ := v.Of.Own("cpu_us")
 	if base, new := v.Base.per("cache_misses", "", k), v.New.per("cache_misses", "", k); apart(base, new, 0.1) {
-		return "its cache misses " + instead(quantity.Thousandths, base, new) + " times"
+		return "its cache misses " + instead(quantity.Thousandths, base, new) + " pages or blocks"
 	}
 	return "it reads " + instead(kb, v.Base.per("read_kb", "", k), v.New.per("read_kb", "", k))
 }
@@ -290,7 +290,7 @@ func (v *view) reads() string {
 func (v *view) filters() string {
 	base, _ := v.Base.growth(engine.FilterUseful)
 	new, _ := v.New.growth(engine.FilterUseful)
-	return fmt.Sprintf("; filters spare it %s tables", instead(quantity.Thousandths, base, new))
+	return fmt.Sprintf("; filters skip %s files", instead(quantity.Thousandths, base, new))
 }
 
 // short returns a value without what it means.

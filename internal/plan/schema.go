@@ -79,7 +79,7 @@ func sentence(doc, unit string) string {
 		doc += " (" + unit + ")"
 	}
 	if doc != "" {
-		doc = strings.ToUpper(doc[:1]) + doc[1:] + "."
+		doc = quantity.Capital(doc) + "."
 	}
 	return doc
 }

@@ -85,6 +85,9 @@ func Plural(per string) string {
 	return word + "s"
 }
 
+// Capital begins a sentence with a capital letter.
+func Capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
 // Joined returns a list for a sentence.
 func Joined(parts []string) string {
 	last := len(parts) - 1

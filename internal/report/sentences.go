@@ -266,8 +266,7 @@ func sentence(parts []string) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	text := strings.Join(parts, "; ") + "."
-	return strings.ToUpper(text[:1]) + text[1:]
+	return quantity.Capital(strings.Join(parts, "; ") + ".")
 }
 
 // tail says how the targets compare in the p99, if the step is about its throughput.

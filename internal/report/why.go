@@ -69,7 +69,7 @@ func causeIn(s *step) string {
 	if len(named) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Why, first of all in %s: %s.", metric.Label(e.Steps[i].Sums[0].Metric), named[0].Sentence)
+	return fmt.Sprintf("Leading cause, of %s: %s.", metric.Label(e.Steps[i].Sums[0].Metric), named[0].Sentence)
 }
 
 // paragraphs lists what is explained of groups of steps.
@@ -87,7 +87,7 @@ func paragraphs(e *explain.Explanation) page.List {
 		}
 	}
 	if len(more) > 0 {
-		l.Items = append(l.Items, page.Item{Text: "Less differs in " + quantity.Joined(more) + "."})
+		l.Items = append(l.Items, page.Item{Text: "Smaller differences in " + quantity.Joined(more) + "."})
 	}
 	return l
 }
@@ -148,7 +148,7 @@ func tradeoff(r *explain.RUM) *page.Drawing {
 		return nil
 	}
 	p := page.Parallel{Title: "Read, update, space", About: "Means over the steps that all targets finished, as ratios to the best, on logarithmic axes: " +
-		"lower is better. A thin line: another target is as good in all."}
+		"lower is better. A thin line: another target is at least as good on every axis."}
 	for i, name := range r.Metrics {
 		if !r.Known(i) {
 			continue
