@@ -13,6 +13,9 @@ const (
 	RowLookups      = "engine.row_lookups"            // rows and index entries that operations read by their key, in a key-value store
 	CacheLookups    = "engine.cache_lookups"          // lookups of blocks or pages in the engine's own cache; some engines count those of compactions, too
 	CacheMisses     = "engine.cache_misses"           // those of them that missed
+	CacheHits       = "engine.cache_hits"             // of an engine without CacheLookups, lookups that found their page
+	PagesTaken      = "engine.pages_taken"            // of such an engine, pages that it read into its cache, and those that tables and indexes grew by
+	RowsChanged     = "engine.rows_changed"           // of such an engine, rows inserted, updated and deleted: without them nothing grew
 	BytesRead       = "engine.bytes_read"             // bytes read as reported by the engine, for operations and background work
 	BytesWritten    = "engine.bytes_written"          // bytes written as reported by the engine, data and logs
 	LogBytes        = "engine.log_bytes"              // bytes written to the redo or write-ahead log
@@ -75,6 +78,9 @@ func Meanings() []Meaning {
 		{CacheLookups, Counter, "count", "cache lookups"},
 		{RowLookups, Counter, "count", "row look-ups"},
 		{CacheMisses, Counter, "count", "cache misses"},
+		{CacheHits, Counter, "count", "cache hits"},
+		{PagesTaken, Counter, "count", "pages read or added"},
+		{RowsChanged, Counter, "count", "rows changed"},
 		{DirtyBytes, Gauge, "bytes", "dirty bytes"},
 		{CheckpointAge, Gauge, "bytes", "log since the last checkpoint"},
 		{CheckpointLimit, Gauge, "bytes", "room of the log"},

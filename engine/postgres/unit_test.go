@@ -70,6 +70,11 @@ func TestViews(t *testing.T) {
 					t.Errorf("%d: %s", release, name)
 				}
 			}
+			for _, name := range []string{engine.CacheHits, engine.PagesTaken, engine.RowsChanged} {
+				if seen[name] != (release < readsApart) {
+					t.Errorf("%d: %s", release, name)
+				}
+			}
 			if seen["postgres.wal.writes"] != (release >= 14) {
 				t.Errorf("%d: writes of the log", release)
 			}

@@ -88,8 +88,8 @@ JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = 'pg_stat_statements_in
 // pages. Before it every page that a row or an entry adds to a table or index
 // counts as one that was read, in pg_stat_database and in pg_statio alike; those
 // that an index build adds do not count. So neither what was read nor what was
-// missed is known: growth cannot be subtracted, as it holds index builds and
-// what a vacuum has cut off.
+// missed is known where rows change: growth cannot be subtracted, as it holds index
+// builds and what a vacuum has cut off.
 const readsApart = 16
 
 // clientView has what means the same on every engine of transactions, and of the
@@ -98,6 +98,8 @@ func clientView(schema string) view {
 	v := view{from: "FROM pg_stat_database WHERE datname = current_database()", points: []point{
 		count("engine.commits", "sum(xact_commit)"), count("engine.rows_examined", "sum(tup_returned)"),
 		count("engine.cache_lookups", "sum(blks_hit) + sum(blks_read)").from(readsApart), count("engine.cache_misses", "sum(blks_read)").from(readsApart),
+		count("engine.cache_hits", "sum(blks_hit)").until(readsApart), count("engine.pages_taken", "sum(blks_read)").until(readsApart),
+		count("engine.rows_changed", "sum(tup_inserted) + sum(tup_updated) + sum(tup_deleted)").until(readsApart),
 		size("engine.bytes_read", "sum(blks_read) * current_setting('block_size')::float8").from(readsApart),
 	}}
 	if schema == "" {

@@ -68,7 +68,9 @@ func (s *Step) figures() []Cost {
 	f.counter("engine_read_kb", ownAccount, s.InWindow, engine.BytesRead, kb)
 	f.counter("row_lookups", ownAccount, s.InWindow, engine.RowLookups, 1)
 	f.counter("rows_examined", ownAccount, s.InWindow, engine.RowsExamined, 1)
-	f.counter("cache_misses", ownAccount, s.InWindow, engine.CacheMisses, 1)
+	if _, misses, ok := s.cache(); ok {
+		f.add("cache_misses", ownAccount, misses)
+	}
 	f.counter("log_syncs", ownAccount, s.InWindow, engine.LogSyncs, 1)
 	if v, ok := busy(s.InWindow); ok {
 		f.add("host_cpu_us", host, v/perMicro)

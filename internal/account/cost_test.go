@@ -421,3 +421,24 @@ func TestAlone(t *testing.T) {
 		}
 	}
 }
+
+// Pages that tables grew by are told from those that were read in windows without changes.
+func TestCacheWithoutMisses(t *testing.T) {
+	for name, c := range map[string]struct {
+		counted []any
+		ratio   string
+	}{
+		"apart":           {[]any{engine.CacheLookups, 1000.0, engine.CacheMisses, 100.0}, "0.9"},
+		"nothing changed": {[]any{engine.CacheHits, 600.0, engine.PagesTaken, 200.0, engine.RowsChanged, 0.0}, "0.75"},
+		"rows changed":    {[]any{engine.CacheHits, 600.0, engine.PagesTaken, 200.0, engine.RowsChanged, 1.0}, "unknown"},
+	} {
+		got := "unknown"
+		s := observed(&account.Observed{InWindow: counted(c.counted...)})
+		if row := metric.Find(s.Rows, "cache_hit_ratio", "", ""); row != nil {
+			got = fmt.Sprint(row.Value)
+		}
+		if got != c.ratio || (metric.Find(s.Rows, "cache_misses", "", "query") != nil) != (got != "unknown") {
+			t.Errorf("%s: %s, want %s", name, got, c.ratio)
+		}
+	}
+}

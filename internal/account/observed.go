@@ -91,14 +91,26 @@ func sumOf(points []observe.Change, kind engine.CounterKind, name string) (sum f
 	return sum, ok
 }
 
+// cache returns the lookups in the engine's own cache within the window, 0 where they are
+// not known, and those that missed. Where an engine does not tell pages that it read from
+// those that its tables grew by, they are known of windows in which no row was changed.
+func (o *Observed) cache() (lookups, misses float64, ok bool) {
+	lookups, _ = Counter(o.InWindow, engine.CacheLookups)
+	if misses, ok = Counter(o.InWindow, engine.CacheMisses); ok {
+		return lookups, misses, true
+	}
+	hits, _ := Counter(o.InWindow, engine.CacheHits)
+	taken, ok := Counter(o.InWindow, engine.PagesTaken)
+	changed, known := Counter(o.InWindow, engine.RowsChanged)
+	return hits + taken, taken, ok && known && changed == 0
+}
+
 // addEngine adds what only the engine knows: cache hits, write stalls, and
 // deferred work.
 func (s *costing) addEngine() {
 	from := Source(ownAccount)
-	if lookups, ok := Counter(s.InWindow, engine.CacheLookups); ok && lookups > 0 {
-		if misses, ok := Counter(s.InWindow, engine.CacheMisses); ok {
-			s.Put("cache_hit_ratio", 1-misses/lookups, Count(int64(lookups)), from)
-		}
+	if lookups, misses, ok := s.cache(); ok && lookups > 0 {
+		s.Put("cache_hit_ratio", 1-misses/lookups, Count(int64(lookups)), from)
 	}
 	if n, ok := Counter(s.InWindow, engine.Stalls); ok {
 		s.Put("engine_stalls", n, from)

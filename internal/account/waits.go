@@ -198,7 +198,8 @@ func (s *waiting) addThinking() {
 //   - The client could not have been faster: for clientFull of the time of its
 //     processors it had them or waited for them; it had at least as much
 //     of them as the server, and other programs little. Where the server had
-//     more, the processors that both share are the bottleneck.
+//     more of processors that were busy, these, which both share, are the
+//     bottleneck; where they idled, something holds the client back.
 //
 // Where the last does not hold, the time went elsewhere between the server and
 // the client, and only a remark is made.
@@ -233,7 +234,7 @@ func (s *waiting) judgeClient() []metric.Warning {
 	values := metric.Values{"share": 100 * share, "processors": float64(z.Processors), "used": used, "waited": queued}
 	code := metric.ClientWaited
 	switch full := used+queued >= clientFull*float64(z.Processors); {
-	case full && server > used:
+	case full && server > used && s.crowded(window*float64(z.Processors)):
 		code, values["server"] = metric.ClientWaitedShared, server
 	case full && s.shared():
 		code = metric.ClientWaitedOthers
@@ -257,6 +258,12 @@ func (s *waiting) judgeEmbedded() {
 		s.note("the client itself takes %.0f %% of the CPU time, by its calibration on the null engine: as much of these numbers is rumbench’s own",
 			100*min(1, share))
 	}
+}
+
+// crowded reports whether the processors were busy for most of some time, or may have been.
+func (s *waiting) crowded(time float64) bool {
+	busy, known := Counter(s.InWindow, "host.cpu.busy_ns")
+	return !known || busy >= clientFull*time
 }
 
 // shared reports whether much of the machine's CPU time was neither the
