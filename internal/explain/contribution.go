@@ -90,25 +90,11 @@ func (s *sample) items() (out []Item) {
 	return out
 }
 
-// scales returns what the items of each run are divided by: the logarithmic mean of the
-// totals, of pairs or of the means.
-func (s *sample) scales() (base, of []float64) {
-	base, of = make([]float64, len(s.base)), make([]float64, len(s.new))
-	if s.design == stat.Apart {
-		mean := logMean(meanOf(s.base, sheet.total), meanOf(s.new, sheet.total))
-		for i := range base {
-			base[i] = mean
-		}
-		for i := range of {
-			of[i] = mean
-		}
-		return base, of
-	}
-	for i := range base {
-		base[i] = logMean(s.base[i].total(), s.new[i].total())
-		of[i] = base[i]
-	}
-	return base, of
+// scale returns what items are divided by: the logarithmic mean of the mean totals. It is
+// one for all runs. Were it one for each pair, the two values of a pair would depend on
+// each other, and equal targets would differ too often.
+func (s *sample) scale() float64 {
+	return logMean(meanOf(s.base, sheet.total), meanOf(s.new, sheet.total))
 }
 
 // empty reports whether all of the number is one item that is no cause: then nothing is
@@ -134,18 +120,18 @@ func (s *sample) terms(of Item) (base, new []float64) {
 	if of == Clients {
 		return logs(s.clients[0]), logs(s.clients[1])
 	}
-	x, y := s.scales()
-	term := func(e entry, scale float64) float64 {
+	scale := s.scale()
+	term := func(e entry) float64 {
 		if s.factors {
 			return s.sign * e.log()
 		}
 		return s.sign * e.value / scale
 	}
-	for i, sheet := range s.base {
-		base = append(base, term(sheet.find(of), x[i]))
+	for _, sheet := range s.base {
+		base = append(base, term(sheet.find(of)))
 	}
-	for i, sheet := range s.new {
-		new = append(new, term(sheet.find(of), y[i]))
+	for _, sheet := range s.new {
+		new = append(new, term(sheet.find(of)))
 	}
 	return base, new
 }
@@ -188,42 +174,49 @@ func (c *Contribution) test(base, new []float64, s *sample) {
 // item seen n times is known to 2√n. The trials' own differences include it, but three
 // trials may agree by chance.
 func (s *sample) sampling(of Item) float64 {
-	x, y := s.scales()
+	if s.factors {
+		return 0
+	}
 	var sum float64
-	side := func(list []sheet, scale []float64) {
-		for i, sheet := range list {
+	for _, list := range [][]sheet{s.base, s.new} {
+		for _, sheet := range list {
 			if e := sheet.find(of); e.seen > 0 {
-				one := 2 * e.value / math.Sqrt(float64(e.seen)) / scale[i] / float64(len(list))
+				one := 2 * e.value / math.Sqrt(float64(e.seen)) / s.scale() / float64(len(list))
 				sum += one * one
 			}
 		}
-	}
-	if !s.factors {
-		side(s.base, x)
-		side(s.new, y)
 	}
 	return math.Sqrt(sum)
 }
 
 // totalLog tests the sum of all contributions: the logarithm of the ratio.
 func (s *sample) totalLog() Contribution {
-	c := Contribution{Low: math.NaN(), High: math.NaN(), P: math.NaN(), Adjusted: math.NaN()}
-	base, new := s.totals()
-	c.Log = stat.Mean(new) - stat.Mean(base)
+	c := s.without(nil)
 	total := sheet.total
 	if s.factors {
 		total = sheet.product
 	}
 	c.Base, c.New = meanOf(s.base, total), meanOf(s.new, total)
+	return c
+}
+
+// without tests the sum of the contributions of all items but some.
+func (s *sample) without(some []Item) Contribution {
+	c := Contribution{Low: math.NaN(), High: math.NaN(), P: math.NaN(), Adjusted: math.NaN()}
+	base, new := s.totals(some)
+	c.Log = stat.Mean(new) - stat.Mean(base)
 	c.test(base, new, s)
 	c.Adjusted = c.P
 	return c
 }
 
-// totals returns for each run the sum of the terms of all items.
-func (s *sample) totals() (base, new []float64) {
+// totals returns for each run the sum of the terms of all items but some.
+func (s *sample) totals(but []Item) (base, new []float64) {
 	base, new = make([]float64, len(s.base)), make([]float64, len(s.new))
 	for _, item := range s.items() {
+		if slices.Contains(but, item) {
+			continue
+		}
 		x, y := s.terms(item)
 		for i := range x {
 			base[i] += x[i]
@@ -240,7 +233,7 @@ func (s *sample) totals() (base, new []float64) {
 func (s *sample) share(of Item) (share, low, high float64) {
 	const draws = 2000
 	x, y := s.terms(of)
-	all, allNew := s.totals()
+	all, allNew := s.totals(nil)
 	source := rand.New(rand.NewPCG(1, 2)) // the same data give the same bounds
 	draw := func(n int) []int {
 		at := make([]int, n)

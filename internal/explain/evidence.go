@@ -7,6 +7,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/account"
 	"rumbench/internal/compare"
+	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )
 
@@ -42,8 +43,13 @@ const (
 	mostPerRow  = 20  // to look at a row
 )
 
-// goodPart is the share of a difference from which something may be called its cause.
-const goodPart = 0.3
+const (
+	// goodPart is the share of a difference from which something may be called its cause.
+	goodPart = 0.3
+	// mostPart is the share that something must be able to make at most, where only a bound
+	// of what it makes is known.
+	mostPart = 1
+)
 
 // moreReads reports whether more is read, or missed in the cache, where there is more of the
 // item, and this can be a good part of it. Times of calls include those of the device.
@@ -64,7 +70,7 @@ func moreRows(v *view, _ *Sum, c *Cause) bool { return v.more("rows_examined", m
 func (v *view) more(name string, each, others float64, c *Cause) bool {
 	k, _ := v.Of.Own("cpu_us")
 	count := v.New.per(name, "", k) - v.Base.per(name, "", k)
-	return v.moves(name, c, 0.1) && (count*each+others)/(c.New-c.Base) >= goodPart
+	return v.moves(name, c, 0.1) && (count*each+others)/(c.New-c.Base) >= mostPart
 }
 
 // morePagesLogged reports whether more pages are logged whole where there is more of the
@@ -126,7 +132,7 @@ func otherPage(v *view, _ *Sum, _ *Cause) bool     { return v.differs("page", "i
 // the log.
 func compressions(c *Cause) []string {
 	of := []string{"compression"}
-	if !slices.Contains([]Item{Data, PerMiss, PerRead, partItem(account.PagesPart)}, c.Item) {
+	if !slices.Contains([]Item{Data, MissKB, PerRead, partItem(account.PagesPart)}, c.Item) {
 		of = append(of, "wal_compression")
 	}
 	return of
@@ -151,12 +157,18 @@ func moreFlushes(v *view, _ *Sum, c *Cause) bool {
 // oneSided reports whether one side has next to nothing of the item.
 func oneSided(_ *view, _ *Sum, c *Cause) bool { return min(c.Base, c.New) < 0.05*max(c.Base, c.New) }
 
-// fullLog reports whether the side that has more of the item had its log full.
+// fullLog reports whether the side that has more of the item had its log full, and the
+// other had not.
 func fullLog(v *view, _ *Sum, c *Cause) bool {
-	side, _ := v.most(c)
+	most, other := v.most(c)
+	return most.logFull() && !other.logFull()
+}
+
+func (s *Side) logFull() bool {
 	const full = 0.8
-	age, limit := side.gauge(engine.CheckpointAge), side.gauge(engine.CheckpointLimit)
-	return limit > 0 && age >= full*limit
+	age, known := s.gauge(engine.CheckpointAge)
+	limit, ok := s.gauge(engine.CheckpointLimit)
+	return known && ok && limit > 0 && age >= full*limit
 }
 
 // most returns the side that has more of an item, and the other.
@@ -203,11 +215,27 @@ func (s *Side) request() float64 {
 	return times / requests / 1e3
 }
 
-// gauge returns the mean of a gauge at the end of the step.
-func (s *Side) gauge(name string) (sum float64) {
+// gauge returns the mean of a gauge at the end of the step; ok is false unless all runs
+// have it.
+func (s *Side) gauge(name string) (sum float64, ok bool) {
+	return s.gaugeIn(name, func(r *run) *result.Step { return r.Step })
+}
+
+// start returns the mean of a gauge before the step: at the end of the one before it in
+// each trial.
+func (s *Side) start(name string) (sum float64, ok bool) { return s.gaugeIn(name, (*run).before) }
+
+func (s *Side) gaugeIn(name string, of func(*run) *result.Step) (sum float64, ok bool) {
 	for i := range s.runs {
-		v, _ := account.Gauge(s.runs[i].Counters, name)
+		step := of(&s.runs[i])
+		if step == nil {
+			return 0, false
+		}
+		v, known := account.Gauge(step.Counters, name)
+		if !known {
+			return 0, false
+		}
 		sum += v / float64(len(s.runs))
 	}
-	return sum
+	return sum, len(s.runs) > 0
 }

@@ -44,6 +44,8 @@ type Sum struct {
 	Total  Contribution // Item is ""; Log is that of the ratio
 	Causes []Cause      // the greatest first; what is not explained is none of them
 	Rest   Contribution // of what no proven item with a name accounts for
+
+	data sample
 }
 
 // Cause is an item of a sum, and the rule that names it.
@@ -134,7 +136,7 @@ func (s *Side) rated() bool {
 func (s *Step) speaking(e *compare.Effect, design stat.Design) (*Sum, string) {
 	var found []*Sum
 	void := max(s.Base.shared(), s.New.shared()) > mostShared
-	if !void {
+	if !void && !apart(s.Base.processors(), s.New.processors(), 0.05) {
 		if sum := s.sum(e, Processors, design, -1, (*run).processors); sum != nil {
 			found = append(found, sum)
 		}
@@ -220,7 +222,7 @@ func (s *Step) sum(e *compare.Effect, of Ledger, design stat.Design, sign float6
 	if trivial(e) || data.empty() {
 		return nil
 	}
-	out := &Sum{Effect: e, Metric: e.Metric(), Of: of, Total: data.totalLog()}
+	out := &Sum{Effect: e, Metric: e.Metric(), Of: of, Total: data.totalLog(), data: data}
 	out.Total.agreed = out.Total.agreed && e.Sure() // the comparison decides what is proven
 	for _, item := range data.items() {
 		c := Cause{Contribution: data.contribution(item), Share: math.NaN(), ShareLow: math.NaN(), ShareHigh: math.NaN()}
@@ -230,19 +232,21 @@ func (s *Step) sum(e *compare.Effect, of Ledger, design stat.Design, sign float6
 		if out.Total.Proven() {
 			c.Share, c.ShareLow, c.ShareHigh = data.share(item)
 		}
+		if out.throughput() && !out.Total.Proven() {
+			c.agreed = false // what may be chance has no cause
+		}
 		out.Causes = append(out.Causes, c)
 	}
 	return out
 }
 
-// clientsOf returns the number of clients of each run.
+// throughput reports whether the number is a throughput.
+func (s *Sum) throughput() bool { return metric.FamilyOf(s.Metric) == metric.Throughput }
+
+// clientsOf returns the number of clients in closed loops of each run.
 func clientsOf(runs []run) (out []float64) {
-	for _, r := range runs {
-		var n int
-		for _, g := range r.Groups {
-			n += g.Clients
-		}
-		out = append(out, float64(n))
+	for i := range runs {
+		out = append(out, float64(runs[i].clients()))
 	}
 	return out
 }
@@ -289,7 +293,7 @@ func (s *Sum) repeats() bool {
 // proven little.
 func (s *Sum) weight() float64 {
 	w := math.Abs(s.Total.Log)
-	if metric.FamilyOf(s.Metric) == metric.Throughput {
+	if s.throughput() {
 		w *= 2
 	}
 	if !s.Total.Proven() && !slices.ContainsFunc(s.Causes, func(c Cause) bool { return c.Proven() }) {
@@ -307,14 +311,16 @@ func unnamed(i Item) bool {
 
 // name gives the causes their rules and sentences, sorts them, and finds what is left.
 func (s *Sum) name(v *view) {
-	s.Rest = Contribution{Item: Rest, Log: s.Total.Log}
+	var known []Item
 	for i := range s.Causes {
 		c := &s.Causes[i]
 		c.Rule, c.Sentence = v.rule(s, c)
 		if c.Proven() && !unnamed(c.Item) {
-			s.Rest.Log -= c.Log
+			known = append(known, c.Item)
 		}
 	}
+	s.Rest = s.data.without(known)
+	s.Rest.Item = Rest
 	slices.SortStableFunc(s.Causes, func(a, b Cause) int { return cmp.Compare(math.Abs(b.Log), math.Abs(a.Log)) })
 }
 
@@ -337,10 +343,22 @@ func (s *Sum) Named() (out []Cause) {
 	return out
 }
 
+// Leading returns the cause that accounts for most of a step's greatest difference, where
+// the difference is proven and the cause is more than a pattern.
+func (s *Step) Leading() (metric string, c Cause, ok bool) {
+	if len(s.Sums) == 0 || !s.Sums[0].Total.Proven() {
+		return "", c, false
+	}
+	named := s.Sums[0].named()
+	if len(named) == 0 || named[0].Rule.Evidence == Pattern {
+		return "", c, false
+	}
+	return s.Sums[0].Metric, named[0], true
+}
+
 // dozes reports whether sessions spend much of their time asleep or waiting for devices,
 // which the kernel does not tell apart.
 func (s *Side) dozes() bool {
-	const much = 0.2
 	return len(s.runs) > 0 && !slices.ContainsFunc(s.runs, func(r run) bool {
 		x := r.threads()
 		return !(x.find(threadItem(account.ThreadAsleepOrIO)).value > much*x.total())
@@ -357,6 +375,15 @@ func (s *Side) shared() float64 {
 		if x := s.runs[i].processors(); x != nil {
 			sum += (x.find(Others).value + x.find(Steal).value) / x.total() / float64(len(s.runs))
 		}
+	}
+	return sum
+}
+
+// processors returns how many processors there were, by their time.
+func (s *Side) processors() (sum float64) {
+	for i := range s.runs {
+		r := &s.runs[i]
+		sum += r.processors().total() * r.units / (r.Seconds * 1e6) / float64(len(s.runs))
 	}
 	return sum
 }

@@ -63,7 +63,8 @@ const (
 
 	Lookups Item = "lookups per unit"
 	Misses  Item = "share of misses"
-	PerMiss Item = "KB per miss"
+	PerMiss Item = "device reads per miss"
+	MissKB  Item = "KB per miss"
 	Reads   Item = "reads per unit"
 	PerRead Item = "KB per read"
 )
@@ -158,6 +159,16 @@ func newRun(r compare.Run) run {
 	return run{r.Step, r.Trial, account.UnitsDone(r.Step.Rows, r.Step.Primary, r.Step.Seconds)}
 }
 
+// clients returns how many clients the closed loops of a run had.
+func (r *run) clients() (n int) {
+	for i := range r.Groups {
+		if g := &r.Groups[i]; !g.Open && g.Rate == 0 {
+			n += g.Clients
+		}
+	}
+	return n
+}
+
 // counter returns the growth of a counter in µs per unit, if it is in ns.
 func (r *run) perUnit(name string) (us float64, ok bool) {
 	v, ok := account.Counter(r.Counters, name)
@@ -183,7 +194,7 @@ func (r *run) processors() sheet {
 	}
 	return sheet{
 		{item: Server, value: server}, {item: Client, value: client}, {item: Kernel, value: kernel}, {item: Steal, value: steal},
-		{item: Others, value: max(0, busy-server-client-kernel-steal)}, {item: Idle, value: idle + waiting},
+		{item: Others, value: max(0, busy-server-client-kernel)}, {item: Idle, value: idle + waiting}, // busy is without steal
 	}
 }
 
@@ -212,11 +223,12 @@ func (r *run) sessions() (out sheet) {
 	if think == nil {
 		return nil
 	}
-	total := float64(r.Groups[0].Clients) * r.Seconds * 1e6 / r.units
+	clients := float64(r.Groups[0].Clients)
+	total := clients * r.Seconds * 1e6 / r.units
 	busy := (1 - think.Value) * total
 	stalled := 0.0
 	if s := metric.Find(r.Rows, "engine_stall_s", "", ""); s != nil {
-		stalled = min(busy, s.Value*1e6/r.units)
+		stalled = min(busy, s.Value*clients*1e6/r.units) // all of them wait
 	}
 	return sheet{{item: InCalls, value: busy - stalled}, {item: Stalled, value: stalled}, {item: Between, value: think.Value * total}}
 }
@@ -231,11 +243,18 @@ func (r *run) threads() (out sheet) {
 	return out
 }
 
-// device splits the time of the window by whether the device flushes.
+// device splits the time of the window by whether the device flushes. That is a law only
+// where operations wait for flushes one after the other: of an embedded engine, where so
+// many clients cannot have shared fewer.
 func (r *run) device() sheet {
+	const each = 0.5
 	flushes, ok := r.perUnit("device.flush_ns")
-	if !ok {
+	n, counted := account.Counter(r.Counters, "device.flushes")
+	if !ok || !counted || r.trial.Hosting != result.Embedded {
 		return nil
+	}
+	if n > 0 && n*float64(r.clients()) < each*r.units {
+		return nil // in the background
 	}
 	all := r.Seconds * 1e6 / r.units
 	flushes = min(flushes, all)
@@ -301,15 +320,23 @@ func (r *run) splitWrites(k compare.Key) (out sheet) {
 	return out.close(all, Rest)
 }
 
-// splitReads returns factors: pages or blocks asked for, how many of them are missed,
-// and how much is read for one; or reads, where the engine does not count.
+// splitReads returns factors: pages or blocks asked for, how many of them are missed, for
+// how many of these the device reads, as the page cache has the others, and how much it
+// reads at once; or reads, where the engine does not count.
 func (r *run) splitReads(k compare.Key) sheet {
-	kb, misses := r.value(k.Metric, "", k), r.value("cache_misses", "", k)
+	kb, misses, reads := r.value(k.Metric, "", k), r.value("cache_misses", "", k), r.value("device_reads", "", k)
+	own := k.Metric == "read_kb" // else others disturbed the device
+	var looked sheet
 	if hit := metric.Find(r.Rows, "cache_hit_ratio", "", ""); hit != nil && misses > 0 && hit.Value < 1 {
 		share := 1 - hit.Value
-		return sheet{{item: Lookups, value: misses / share}, {item: Misses, value: share}, {item: PerMiss, value: kb / misses}}
+		looked = sheet{{item: Lookups, value: misses / share}, {item: Misses, value: share}}
 	}
-	if reads := r.value("device_reads", "", k); reads > 0 {
+	switch {
+	case looked != nil && own:
+		return append(looked, entry{item: PerMiss, value: reads / misses}, entry{item: PerRead, value: kb / reads})
+	case looked != nil:
+		return append(looked, entry{item: MissKB, value: kb / misses})
+	case own && reads > 0:
 		return sheet{{item: Reads, value: reads}, {item: PerRead, value: kb / reads}}
 	}
 	return nil

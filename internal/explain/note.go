@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"rumbench/engine"
-	"rumbench/internal/account"
 	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
@@ -24,7 +23,7 @@ func (n Note) First() bool { return slices.Contains([]int{1, 2, 19, 23}, n.Rule.
 
 // notes returns what limits what can be said of a step, and what is beside causes.
 func (s *Step) notes() (out []Note) {
-	for _, of := range []func(*Step, noting){disturbed, oneAtATime, twiceCached, paused, begunApart, putOff, dips} {
+	for _, of := range []func(*Step, noting){disturbed, oneAtATime, readNothing, twiceCached, paused, begunApart, putOff, dips} {
 		of(s, func(number int, e Evidence, format string, args ...any) {
 			out = append(out, Note{Rule{number, e}, fmt.Sprintf(format, args...)})
 		})
@@ -71,21 +70,58 @@ func oneAtATime(s *Step, note noting) {
 	if !more {
 		side = &s.Base
 	}
-	if rate == nil || !apart(times, 1, 0.5) || side.Limit == ByProcessors || side.Limit == ByClient {
+	if rate == nil || !apart(times, 1, 0.5) || !(side.idle() >= much) || !slices.Contains([]Limit{Unlimited, ByRows}, side.Limit) {
 		return
 	}
-	if gained := rate.Total.Log * math.Copysign(1, math.Log(times)); gained < gain*math.Abs(math.Log(times)) {
-		much := "hardly more work"
-		if gained <= 0 {
-			much = "no more work"
-		}
-		note(19, Law, "%s× as many clients on %s do %s while processors idle: they wait for each other",
-			quantity.Digits(max(times, 1/times)), side.Target.Name, much)
+	gained, most := rate.Total.Log, rate.Total.High // of more clients: the greatest that trials allow
+	if !more {
+		gained, most = -rate.Total.Log, -rate.Total.Low
 	}
+	if !(most < gain*math.Abs(math.Log(times))) {
+		return
+	}
+	work := "hardly more work"
+	if gained <= 0 {
+		work = "no more work"
+	}
+	note(19, Pattern, "%s× as many clients on %s do %s while processors idle: they seem to wait for each other",
+		quantity.Digits(max(times, 1/times)), side.Target.Name, work)
 }
 
-// few is how many misses of a unit do not matter.
-const few = 0.05
+// much is a share of the processors' time, or of the sessions', that cannot be overlooked.
+const much = 0.2
+
+// idle returns the idle share of the processors' time; NaN if it is not known.
+func (s *Side) idle() (sum float64) {
+	for i := range s.runs {
+		x := s.runs[i].processors()
+		sum += x.find(Idle).value / x.total() / float64(len(s.runs))
+	}
+	return sum
+}
+
+const (
+	few        = 0.05 // misses of a unit that do not matter
+	leastBlock = 4    // KB of a page or block, at least
+)
+
+// readNothing notes that one side reads and the other does not, a ratio of which nothing
+// can be split.
+func readNothing(s *Step, note noting) {
+	k, ok := s.Of.Own("read_kb")
+	if !ok || s.sumOf("read_kb") != nil {
+		return
+	}
+	base, new := s.Base.per("read_kb", "", k), s.New.per("read_kb", "", k)
+	for _, side := range []struct {
+		reads, not *Side
+		kb, least  float64
+	}{{&s.New, &s.Base, new, base}, {&s.Base, &s.New, base, new}} {
+		if side.kb > littleKB && side.least < cached {
+			note(5, Accounted, "%s reads %s per %s, %s next to nothing: a cache holds what it asks for", name(side.reads), kb(side.kb), k.Per, name(side.not))
+		}
+	}
+}
 
 func twiceCached(s *Step, note noting) {
 	k, ok := s.Of.Own("cpu_us")
@@ -93,8 +129,8 @@ func twiceCached(s *Step, note noting) {
 		return
 	}
 	twice := s.of(func(s *Side) bool {
-		misses, reads := s.per("cache_misses", "", k), s.per("device_reads", "", k)
-		return misses > few && reads < alike*misses
+		misses, read := s.per("cache_misses", "", k), s.per("read_kb", "", k)
+		return misses > few && read < alike*misses*leastBlock
 	}, name)
 	if twice != "" {
 		note(21, Pattern, "the page cache serves most cache misses of %s: the data is cached twice", twice)
@@ -114,9 +150,10 @@ func paused(s *Step, note noting) {
 
 func begunApart(s *Step, note noting) {
 	for _, of := range []struct{ gauge, name string }{{engine.CompactionDebt, "compaction debt"}, {engine.DirtyBytes, "dirty pages"}} {
-		base, new := s.Base.start(of.gauge), s.New.start(of.gauge)
+		base, known := s.Base.start(of.gauge)
+		new, ok := s.New.start(of.gauge)
 		size := max(s.Base.metric("db_bytes"), s.New.metric("db_bytes"))
-		if max(base, new) > alike*size && apart(base, new, 1) {
+		if known && ok && max(base, new) > alike*size && apart(base, new, 1) {
 			note(23, Pattern, "the targets started in different states: %s of %s", instead(bytes, base, new), of.name)
 		}
 	}
@@ -143,7 +180,7 @@ func putOff(s *Step, note noting) {
 func dips(s *Step, note noting) {
 	for _, side := range s.sides() {
 		if every, n := side.period(); n > 0 {
-			note(24, Pattern, "%s stalls every %s, as checkpoints or compactions would make it", side.Target.Name, quantity.Length(every))
+			note(24, Pattern, "%s stalls every %s, a period typical of checkpoints or compactions", side.Target.Name, quantity.Length(every))
 		}
 	}
 }
@@ -175,18 +212,6 @@ func (s *Side) period() (every time.Duration, stalls int) {
 const alike = 0.10
 
 func bytes(v float64) string { return quantity.BytesAs(v, quantity.Digits) }
-
-// start returns the mean of a gauge before the step: at the end of the one before it in
-// each trial.
-func (s *Side) start(gauge string) (sum float64) {
-	for i := range s.runs {
-		if before := s.runs[i].before(); before != nil {
-			v, _ := account.Gauge(before.Counters, gauge)
-			sum += v / float64(len(s.runs))
-		}
-	}
-	return sum
-}
 
 // seconds returns the mean length of the step.
 func (s *Side) seconds() (sum float64) {

@@ -25,10 +25,7 @@ type signature struct {
 	access    compare.Group
 	verdict   compare.Verdict
 	base, new Limit
-	metric    string // of the greatest sum
-	rule      int    // of its first cause
-	less      bool   // the sign of that cause
-	note      int    // the rule of the first note
+	causes    string // the rule, the item and the sign of the first cause of each sum, and the rules of notes
 }
 
 func (s *Step) signature() signature {
@@ -36,14 +33,13 @@ func (s *Step) signature() signature {
 	if t := s.rate(); t != nil {
 		g.verdict = t.Verdict
 	}
-	if len(s.Sums) > 0 {
-		g.metric = s.Sums[0].Metric
-		if named := s.Sums[0].Named(); len(named) > 0 {
-			g.rule, g.less = named[0].Rule.Number, named[0].Log < 0
+	for _, sum := range s.Sums {
+		if named := sum.named(); len(named) > 0 {
+			g.causes += fmt.Sprintln(sum.Metric, named[0].Rule.Number, named[0].Item, named[0].Log < 0)
 		}
 	}
-	if len(s.Notes) > 0 {
-		g.note = s.Notes[0].Rule.Number
+	for _, n := range s.Notes {
+		g.causes += fmt.Sprintln(n.Rule.Number)
 	}
 	return g
 }
@@ -51,7 +47,7 @@ func (s *Step) signature() signature {
 // rate returns the step's sum of throughput; nil if it is not explained.
 func (s *Step) rate() *Sum {
 	for _, sum := range s.Sums {
-		if metric.FamilyOf(sum.Metric) == metric.Throughput {
+		if sum.throughput() {
 			return sum
 		}
 	}
@@ -194,9 +190,9 @@ func (s *Step) limits() string {
 	default:
 		text = fmt.Sprintf("%s is limited by %s, %s by %s.", s.Base.Target.Name, b, s.New.Target.Name, n)
 	}
-	more := s.of(func(s *Side) bool { return s.wall() > 1 }, func(s *Side) string { return quantity.Times(s.wall()) + " for " + name(s) })
+	more := s.of(func(s *Side) bool { return s.wall() > 1 }, func(s *Side) string { return quantity.Times(s.wall()) + " on " + name(s) })
 	if more != "" {
-		text += " Without that the processors would be the next limit: at most " + more + "."
+		text += " Without it, the processors would allow at most " + more + "."
 	}
 	return text
 }
@@ -208,42 +204,101 @@ func (p *Paragraph) causes(name string) []string {
 	if sum == nil || math.Abs(sum.Total.Log) < worthALine && sum != p.Steps[0].Sums[0] {
 		return nil
 	}
-	named, lead := sum.named(), "Because "
+	if sum.throughput() && sum.Verdict == compare.Unstable {
+		return nil
+	}
+	named, lead := sum.named(), ""
 	switch {
-	case len(named) > 0 && named[0].Rule.Evidence == Pattern:
-		lead = "Goes with: "
-	case len(named) > 0 && sum.Unexplained() > half:
-		lead = "In part because "
-	case len(named) == 0:
+	case len(named) > 0 && named[0].Share < leastShare:
+		return []string{"Nothing that was counted explains it."}
+	case len(named) > 0:
+		switch rest := sum.Unexplained(); {
+		case rest > mostUnexplained:
+			lead = "Mostly unexplained. "
+		case rest > muchUnexplained:
+			lead = "Partly unexplained. "
+		}
+		lead += p.because(name, named)
+	default:
 		if named, lead = sum.likely(), "Not proven: "; math.IsNaN(sum.Total.P) {
 			lead = "Observed, not proven: "
 		}
-	}
-	const mostCauses, leastShare = 3, 0.1
-	switch {
-	case len(named) == 0:
-		return nil
-	case named[0].Share < leastShare:
-		return []string{"Nothing that was counted explains it."}
-	}
-	var parts []string
-	for i, c := range named[:min(len(named), mostCauses)] {
-		if i > 0 && c.Share < leastShare {
-			break
+		if len(named) == 0 {
+			return nil
 		}
-		parts = append(parts, c.Sentence+p.part(name, c))
+		lead += p.listed(name, named)
 	}
 	if name != throughput {
 		lead = p.price(sum) + lead
 	}
-	text := lead + strings.Join(parts, "; ") + "."
-	if rest := sum.Unexplained(); rest >= 0.05 && named[0].Proven() {
-		text += fmt.Sprintf(" Not explained: %s.", quantity.RoughShare(rest))
-		if name == throughput && rest > half && p.Steps[0].Base.dozes() && p.Steps[0].New.dozes() {
-			text += " Sessions slept or waited for devices: sysctl kernel.task_delayacct=1, set before the run, separates the two."
+	if len(named) > 0 && named[0].Proven() {
+		lead += p.rest(sum)
+	}
+	return []string{lead}
+}
+
+const (
+	mostCauses = 3
+	leastShare = 0.1 // of a difference: less is no cause to speak of
+)
+
+// because lists causes, those that are part of an identity or of a law before those that
+// only go with the difference.
+func (p *Paragraph) because(name string, named []Cause) (text string) {
+	var sure, pattern []Cause
+	for i, c := range named[:min(len(named), mostCauses)] {
+		switch {
+		case i > 0 && c.Share < leastShare:
+		case c.Rule.Evidence == Pattern:
+			pattern = append(pattern, c)
+		default:
+			sure = append(sure, c)
 		}
 	}
-	return []string{text}
+	if len(sure) > 0 {
+		text = "Because " + p.listed(name, sure)
+	}
+	if len(pattern) > 0 {
+		text = strings.TrimSpace(text + " Coincides with: " + p.listed(name, pattern))
+	}
+	return text
+}
+
+// listed lists causes with the shares they have of the difference. The values are those of
+// the first of several steps.
+func (p *Paragraph) listed(name string, causes []Cause) string {
+	var parts []string
+	for _, c := range causes {
+		parts = append(parts, c.Sentence+p.part(name, c))
+	}
+	text := strings.Join(parts, "; ") + "."
+	if len(p.Steps) > 1 {
+		text = "in " + p.Steps[0].Of.Name + " " + text
+	}
+	return text
+}
+
+// rest says what works against the difference, and what is not explained of it.
+func (p *Paragraph) rest(sum *Sum) (text string) {
+	for _, c := range sum.Named() {
+		if c.Log*sum.Total.Log < 0 && math.Abs(c.Log) >= leastShare*math.Abs(sum.Total.Log) {
+			text += fmt.Sprintf(" Partly offset: %s.", c.Sentence)
+			break
+		}
+	}
+	rest := sum.Unexplained()
+	if rest < 0.05 {
+		return text
+	}
+	text += fmt.Sprintf(" Not explained: %s", quantity.RoughShare(rest))
+	if a, b := sum.Rest.Low/sum.Total.Log, sum.Rest.High/sum.Total.Log; !math.IsNaN(a + b) {
+		text += fmt.Sprintf(" (%s to %s)", quantity.RoughShare(min(a, b)), quantity.RoughShare(max(a, b)))
+	}
+	text += "."
+	if sum.throughput() && rest > muchUnexplained && p.Steps[0].Base.dozes() && p.Steps[0].New.dozes() {
+		text += " Sessions slept or waited for devices: sysctl kernel.task_delayacct=1, set before the run, separates the two."
+	}
+	return text
 }
 
 // price says how a cost differs: “Written KB per insert row: 0.17×. ”.
@@ -366,8 +421,11 @@ func (s *Step) sumOf(name string) *Sum {
 // unless nothing in the step differs more.
 const worthALine = 0.1
 
-// half is the share of a difference from which most of it is not explained.
-const half = 0.5
+// Shares of a difference from which it comes first that they are not explained.
+const (
+	muchUnexplained = 0.3
+	mostUnexplained = 0.5
+)
 
 // named returns the proven causes that work in the direction of the difference.
 func (s *Sum) named() (out []Cause) {

@@ -7,8 +7,9 @@ import (
 	"math"
 )
 
-// Record is a cause as a line of JSON. Unknown numbers are left out. It has many fields,
-// so that a line stands by itself.
+// Record is a cause as a line of JSON, or a number as a whole (item “total”), or what no
+// proven cause accounts for (“not explained”). Unknown numbers are left out. It has many
+// fields, so that a line stands by itself.
 type Record struct {
 	Step     string   `json:"step"`
 	Base     string   `json:"base"`
@@ -23,6 +24,8 @@ type Record struct {
 	Low      *float64 `json:"low,omitempty"`
 	High     *float64 `json:"high,omitempty"`
 	Share    *float64 `json:"share,omitempty"`
+	ShareLow *float64 `json:"share_low,omitempty"`
+	ShareTop *float64 `json:"share_high,omitempty"`
 	Proven   bool     `json:"proven"`
 	Evidence Evidence `json:"evidence,omitempty"`
 	Rule     int      `json:"rule,omitempty"`
@@ -42,13 +45,21 @@ func (e *Explanation) Records() (out []Record) {
 		}
 		note(true)
 		for _, sum := range s.Sums {
-			for _, c := range sum.Causes {
-				out = append(out, Record{
-					Step: s.Of.Name, Base: e.Base.Name, New: e.New.Name, Metric: sum.Metric, Per: sum.Effect.New.Per, Ledger: sum.Of, Item: c.Item,
-					From: known(c.Base), To: known(c.New), Log: known(c.Log), Low: known(c.Low), High: known(c.High), Share: known(c.Share),
-					Proven: c.Proven(), Evidence: c.Rule.Evidence, Rule: c.Rule.Number, Sentence: c.Sentence,
-				})
+			record := func(c *Contribution, item Item) Record {
+				return Record{Step: s.Of.Name, Base: e.Base.Name, New: e.New.Name, Metric: sum.Metric, Per: sum.Effect.New.Per, Ledger: sum.Of, Item: item,
+					From: known(c.Base), To: known(c.New), Log: known(c.Log), Low: known(c.Low), High: known(c.High), Proven: c.Proven() && !unnamed(item)}
 			}
+			out = append(out, record(&sum.Total, "total"))
+			for i := range sum.Causes {
+				c := &sum.Causes[i]
+				r := record(&c.Contribution, c.Item)
+				r.Share, r.ShareLow, r.ShareTop = known(c.Share), known(c.ShareLow), known(c.ShareHigh)
+				r.Evidence, r.Rule, r.Sentence = c.Rule.Evidence, c.Rule.Number, c.Sentence
+				out = append(out, r)
+			}
+			rest := record(&sum.Rest, "not explained")
+			rest.Proven, rest.From, rest.To, rest.Share = false, nil, nil, known(sum.Rest.Log/sum.Total.Log)
+			out = append(out, rest)
 		}
 		for _, p := range s.Predicted {
 			out = append(out, Record{Step: s.Of.Name, Base: e.Base.Name, New: e.New.Name, Metric: p.Metric, Per: p.Per, Item: Item("model of " + p.Side.Target.Name),

@@ -9,7 +9,6 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/account"
 	"rumbench/internal/compare"
-	"rumbench/internal/metric"
 	"rumbench/internal/quantity"
 )
 
@@ -99,10 +98,7 @@ var timings = []naming{
 	{Rule{5, Accounted}, []Item{roleItem(engine.RoleIO)}, nil, says("sessions wait %s for reads and writes of tables and indexes")},
 	{Rule{2, Accounted}, []Item{Client, Between}, nil, says("the client takes %s")},
 	{Rule{2, Accounted}, []Item{roleItem(engine.RoleClient)}, nil, says("sessions wait %s for their clients")},
-	{Rule{20, Accounted}, spoken, otherProtocol, func(v *view, s *Sum, c *Cause) string {
-		return usesCPU(v, s, c) + v.also("protocol")
-	}},
-	{Rule{16, Accounted}, slices.Concat(served, inside), filtersLess, func(v *view, s *Sum, c *Cause) string {
+	{Rule{16, Pattern}, slices.Concat(served, inside), filtersLess, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + v.filters()
 	}},
 	{Rule{15, Pattern}, append([]Item{InCalls, Behind}, served...), compressed, func(v *view, s *Sum, c *Cause) string {
@@ -111,7 +107,7 @@ var timings = []naming{
 	{Rule{14, Pattern}, slices.Concat(served, []Item{Behind}, inside), moreMerges, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + "; compactions write " + instead(kb, v.Base.part(s, v, account.CompactionPart), v.New.part(s, v, account.CompactionPart))
 	}},
-	{Rule{5, Accounted}, slices.Concat(served, []Item{threadItem(account.ThreadCPU)}, inside), moreReads, func(v *view, s *Sum, c *Cause) string {
+	{Rule{5, Pattern}, slices.Concat(served, []Item{threadItem(account.ThreadCPU)}, inside), moreReads, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + "; " + v.reads() + v.also("cache")
 	}},
 	{Rule{8, Pattern}, append([]Item{InCalls}, served...), otherPage, func(v *view, s *Sum, c *Cause) string {
@@ -130,10 +126,13 @@ var timings = []naming{
 	{Rule{25, Pattern}, served, otherClients, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + " with another number of clients: contention for memory is possible, and not counted here"
 	}},
-	{Rule{6, Accounted}, served, moreRows, func(v *view, s *Sum, c *Cause) string {
+	{Rule{6, Pattern}, served, moreRows, func(v *view, s *Sum, c *Cause) string {
 		k, _ := v.Of.Own("cpu_us")
 		rows := instead(quantity.Thousandths, v.Base.per("rows_examined", "", k), v.New.per("rows_examined", "", k))
 		return fmt.Sprintf("%s; it examines %s rows", usesCPU(v, s, c), rows)
+	}},
+	{Rule{20, Pattern}, spoken, otherProtocol, func(v *view, s *Sum, c *Cause) string {
+		return usesCPU(v, s, c) + v.also("protocol")
 	}},
 	{Rule{20, Accounted}, []Item{roleItem(engine.RoleNetwork)}, nil, says("sessions spend %s on sending")},
 	{Rule{3, Law}, []Item{threadItem(account.ThreadQueue)}, nil, says("sessions wait %s for a processor")},
@@ -163,13 +162,13 @@ var amounts = []naming{
 		return "each sync writes whole blocks: " + v.change(s, c) + " beyond what the engine counts" + v.also("durability")
 	}},
 	{Rule{12, Accounted}, []Item{Journal}, nil, says("the file system's journal: %s")},
-	{Rule{15, Pattern}, []Item{partItem(account.PagesPart), partItem(account.LogPart), PerMiss, PerRead}, compressed, func(v *view, s *Sum, c *Cause) string {
+	{Rule{15, Pattern}, []Item{partItem(account.PagesPart), partItem(account.LogPart), MissKB, PerRead}, compressed, func(v *view, s *Sum, c *Cause) string {
 		return fmt.Sprintf("%s: %s", c.Item, v.change(s, c)) + v.also(compressions(c)...)
 	}},
 	{Rule{15, Pattern}, []Item{Data}, compressed, func(v *view, s *Sum, c *Cause) string {
-		return "files of tables and indexes take " + v.change(s, c) + " of the live data" + v.also("compression")
+		return "tables and indexes take " + v.change(s, c) + " the live data" + v.also("compression")
 	}},
-	{Rule{0, Accounted}, []Item{Data}, nil, says("files of tables and indexes take %s of the live data")},
+	{Rule{0, Accounted}, []Item{Data}, nil, says("tables and indexes take %s the live data")},
 	{Rule{16, Accounted}, []Item{Lookups, Reads, Misses}, filtersLess, func(v *view, s *Sum, c *Cause) string {
 		return fmt.Sprintf("%s: %s", c.Item, v.change(s, c)) + v.filters()
 	}},
@@ -178,7 +177,13 @@ var amounts = []naming{
 		return "the cache misses " + instead(quantity.RoughShare, c.Base, c.New) + " of its lookups" + v.also("cache")
 	}},
 	{Rule{5, Accounted}, []Item{Reads}, nil, says("it does %s reads")},
-	{Rule{8, Accounted}, []Item{PerMiss, PerRead}, nil, says("a read fetches %s")},
+	{Rule{8, Accounted}, []Item{MissKB, PerRead}, otherPage, func(v *view, s *Sum, c *Cause) string {
+		return "a read fetches " + v.change(s, c) + v.also("page", "innodb_page_size")
+	}},
+	{Rule{21, Pattern}, []Item{PerMiss}, nil, func(_ *view, _ *Sum, c *Cause) string {
+		return "of the cache's misses " + instead(quantity.RoughShare, c.Base, c.New) + " reach the device, the page cache serves the rest"
+	}},
+	{Rule{0, Accounted}, []Item{MissKB, PerRead}, nil, says("a read fetches %s")},
 }
 
 // rule returns the rule of a cause and its sentence; of items without a rule, what they
@@ -201,7 +206,7 @@ func (v *view) rule(s *Sum, c *Cause) (Rule, string) {
 
 // timed reports whether the items are times.
 func (s *Sum) timed() bool {
-	return s.Metric == "cpu_us" || metric.FamilyOf(s.Metric) == metric.Throughput
+	return s.Metric == "cpu_us" || s.throughput()
 }
 
 // says is a sentence whose gap is the change.
@@ -265,7 +270,7 @@ func (v *view) change(s *Sum, c *Cause) string {
 		format = quantity.Micros
 	case s.Of == Parts && s.Metric == "space_amplification":
 		format = quantity.Times
-	case s.Of == Parts || c.Item == PerMiss || c.Item == PerRead:
+	case s.Of == Parts || c.Item == MissKB || c.Item == PerRead:
 		format = kb
 	}
 	return instead(format, c.Base, c.New)

@@ -62,14 +62,14 @@ func causeIn(s *step) string {
 	}
 	e := explained(s.c, s.c.Targets[0], s.c.Targets[1])
 	i := slices.IndexFunc(e.Steps, func(o *explain.Step) bool { return o.Of == s.Step })
-	if i < 0 || len(e.Steps[i].Sums) == 0 {
+	if i < 0 {
 		return ""
 	}
-	named := e.Steps[i].Sums[0].Named()
-	if len(named) == 0 {
+	of, c, ok := e.Steps[i].Leading()
+	if !ok {
 		return ""
 	}
-	return fmt.Sprintf("Leading cause, of %s: %s.", metric.Label(e.Steps[i].Sums[0].Metric), named[0].Sentence)
+	return fmt.Sprintf("Leading cause (%s): %s.", metric.Label(of), c.Sentence)
 }
 
 // paragraphs lists what is explained of groups of steps.
