@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -24,6 +26,7 @@ import (
 // costOptions are the flags of `cost`.
 type costOptions struct {
 	step, rate, rows, card string
+	p99                    time.Duration
 	targets                []string
 	asJSON                 bool
 }
@@ -40,6 +43,7 @@ func newCostCommand(a *App) *cobra.Command {
 	f.StringVar(&o.step, "step", "", "the step whose operation is in demand (default: the first that is judged)")
 	f.StringVar(&o.rate, "rate", "", "operations per second, as in 600/s (default: as many as each target reached)")
 	f.StringVar(&o.rows, "rows", "", "rows in the database, as in 10M (default: as many as there were)")
+	f.DurationVar(&o.p99, "p99", 0, "refuse targets whose 99th percentile is above this, as in 20ms")
 	f.StringVar(&o.card, "card", "", "prices: a `file`, or one of "+strings.Join(cardNames(), ", "))
 	f.StringSliceVar(&o.targets, "target", nil, "only these targets")
 	f.BoolVar(&o.asJSON, "json", false, "one line of JSON per target")
@@ -71,6 +75,7 @@ func readCard(name string) (*cost.Card, error) {
 }
 
 func (o *costOptions) ask() (ask cost.Ask, err error) {
+	ask.P99 = float64(o.p99) / float64(time.Microsecond)
 	for _, of := range []struct {
 		name, text string
 		to         *float64
@@ -152,6 +157,7 @@ func (v *costView) refused() bool {
 type costLine struct {
 	Target  string   `json:"target"`
 	Step    string   `json:"step"`
+	Unit    string   `json:"unit"`
 	Refused string   `json:"refused,omitempty"`
 	Missing []string `json:"missing,omitempty"`
 	Remarks []string `json:"remarks,omitempty"`
@@ -162,9 +168,12 @@ type costLine struct {
 	Read    float64  `json:"read_bytes_per_s"`
 	Reads   float64  `json:"reads_per_s"`
 	Written float64  `json:"written_bytes_per_s"`
+	Writes  float64  `json:"writes_per_s"`
 	TBYear  float64  `json:"written_tb_per_year"`
 	Disk    float64  `json:"disk_bytes"`
 	Memory  float64  `json:"memory_bytes"`
+	Space   float64  `json:"space_amplification,omitempty"`
+	Write   float64  `json:"write_amplification,omitempty"`
 	Price   float64  `json:"price_per_month,omitempty"`
 	// AtLeast: a part of the price is not known.
 	AtLeast bool `json:"price_is_at_least,omitempty"`
@@ -175,8 +184,9 @@ func (v *costView) json(w io.Writer) error {
 	for i := range v.needs {
 		n := &v.needs[i]
 		line := costLine{
-			Target: n.Target.Name, Step: v.step.Name, Refused: n.Refused, Remarks: n.Remarks, Rate: n.Rate, Most: n.Most.Value, Rows: n.Rows, Cores: n.Cores.Value,
+			Target: n.Target.Name, Step: v.step.Name, Unit: n.Unit, Refused: n.Refused, Remarks: n.Remarks, Rate: n.Rate, Most: n.Most.Value, Rows: n.Rows, Cores: n.Cores.Value,
 			Read: n.ReadBytes.Value, Reads: n.ReadsPerS.Value, Written: n.WrittenBytes.Value, TBYear: n.TBPerYear().Value, Disk: n.Disk.Value, Memory: n.Memory.Value,
+			Writes: n.WritesPerS.Value, Space: n.Space.Value, Write: n.Write.Value,
 		}
 		if v.card != nil && n.Refused == "" {
 			line.Price, line.AtLeast = v.card.Price(n).Sum(), len(v.card.Unpriced(n)) > 0
@@ -192,18 +202,19 @@ func (v *costView) json(w io.Writer) error {
 }
 
 func (v *costView) blocks() (out []page.Block) {
-	demand := "as many operations as each target reached"
+	units := quantity.Plural(v.needs[0].Unit)
+	demand := "as many " + units + " per second as each target reached"
 	if v.ask.Rate > 0 {
-		demand = quantity.Amount(v.ask.Rate) + " a second"
+		demand = quantity.Amount(v.ask.Rate) + " " + units + " per second"
 	}
 	rows := ""
 	if v.ask.Rows > 0 {
 		rows = ", with " + quantity.Amount(v.ask.Rows) + " rows"
 	}
-	out = append(out, page.Tree{Text: fmt.Sprintf("What each target needs in step %s for %s%s: the costs of one operation as measured, times its rate.",
+	out = append(out, page.Tree{Text: fmt.Sprintf("What each target needs in step %s for %s%s: measured costs per unit, times the rate.",
 		v.step.Name, demand, rows)})
 	t := page.Table{Head: "target"}
-	for _, name := range []string{"per second", "processors", "written/s", "read/s", "reads/s", "written/year", "on disk", "memory", "measured", "busy then"} {
+	for _, name := range []string{units + "/s", "processors", "written/s", "writes/s", "read/s", "reads/s", "written/year", "on disk", "memory", "measured up to", "CPU then"} {
 		t.Columns = append(t.Columns, page.Column{Name: name})
 	}
 	if v.card != nil {
@@ -232,14 +243,14 @@ func (v *costView) blocks() (out []page.Block) {
 		out = append(out, remarks)
 	}
 	if len(notes.Items) > 0 {
-		notes.Text = "Space of another number of rows:"
+		notes.Text = "Remarks:"
 		out = append(out, notes)
 	}
 	if v.card != nil && !v.refused() {
 		out = append(out, v.prices())
 	}
-	return append(out, page.Tree{Text: "Medians, with the least and the greatest of the trials. Costs per operation may be others at other rates and sizes: " +
-		"commits share syncs, pages that are written share changes, and a larger database reads more. Memory is as measured."})
+	return append(out, page.Tree{Text: "Medians, with the least and the greatest of the trials. Costs per operation change with rate and size: " +
+		"commits share syncs, page writes share changes, and a larger database reads more. Memory is as measured. An embedded engine's processors include its clients'."})
 }
 
 func (v *costView) cells(n *cost.Need) []page.Cell {
@@ -256,7 +267,7 @@ func (v *costView) cells(n *cost.Need) []page.Cell {
 	bytes := func(v float64) string { return quantity.Bytes(v) }
 	terabytes := func(v float64) string { return quantity.Amount(v) + " TB" }
 	cells := []page.Cell{
-		{Text: quantity.Amount(n.Rate), Number: true}, number(n.Cores, quantity.Digits), number(n.WrittenBytes, bytes), number(n.ReadBytes, bytes),
+		{Text: quantity.Amount(n.Rate), Number: true}, number(n.Cores, quantity.Digits), number(n.WrittenBytes, bytes), number(n.WritesPerS, quantity.Digits), number(n.ReadBytes, bytes),
 		number(n.ReadsPerS, quantity.Digits), number(n.TBPerYear(), terabytes), number(n.Disk, bytes), number(n.Memory, bytes), number(n.Most, quantity.Amount),
 		{Text: "–", Number: true},
 	}
@@ -300,8 +311,11 @@ func (v *costView) prices() page.Block {
 	}
 	v.cheapest(&tree)
 	for _, p := range cost.ByPages(v.step, v.targets) {
-		tree.Add("%s writes %s KB and %s pages per %s, by %s (error up to %s KB)", p.Engine, quantity.Digits(p.Fixed), quantity.Digits(p.Pages), p.Per,
-			quantity.Count(p.Sizes, "page size"), quantity.Digits(p.Residual))
+		fit := "error up to " + quantity.Digits(p.Residual) + " KB"
+		if p.Sizes == 2 {
+			fit = "two sizes: error unknown"
+		}
+		tree.Add("%s writes %s KB and %s pages per %s (%s)", p.Engine, quantity.Digits(p.Fixed), quantity.Digits(p.Pages), p.Per, fit)
 	}
 	return tree
 }
@@ -321,11 +335,15 @@ func (v *costView) moves(n *cost.Need, add func(format string, args ...any)) {
 	var parts []string
 	for _, m := range v.card.Moves(n) {
 		if len(parts) < most {
-			parts = append(parts, fmt.Sprintf("%s %+.0f %% and %+.0f %%", m.What, 100*m.Halved, 100*m.Doubled))
+			doubled := "not measured"
+			if !math.IsNaN(m.Doubled) {
+				doubled = fmt.Sprintf("%+.0f %%", 100*m.Doubled)
+			}
+			parts = append(parts, fmt.Sprintf("%s %+.0f %% / %s", m.What, 100*m.Halved, doubled))
 		}
 	}
 	if len(parts) > 0 {
-		add("halved and doubled, the price changes by: %s", strings.Join(parts, "; "))
+		add("price if halved / doubled: %s", strings.Join(parts, "; "))
 	}
 }
 
@@ -340,26 +358,30 @@ func (v *costView) against(n *cost.Need, add func(format string, args ...any)) {
 	if n.Fanout > 1 {
 		levels := structure.Levels(n.Fanout)
 		leveled := structure.Leveled(n.Fanout, levels)
-		add("by the model a leveled LSM tree of %s memtables in %s has space amplification %s and writes %s by merges alone",
+		add("by the model, a leveled LSM tree of %s memtables in %s has space amplification %s and, by merges alone, write amplification %s",
 			quantity.Digits(n.Fanout), quantity.Count(levels, "level"), quantity.Digits(leveled.Space), quantity.Digits(leveled.Write))
 	}
 	switch d := n.Demand(v.card); {
 	case v.card.Device.Price > 0:
-		add("the cheapest index+log structure is not computed: space and writes have no prices of their own, as devices are bought whole")
+		add("no optimum of an index+log structure: devices are bought whole, so space and writes have no prices of their own")
 	case d.MBps > 0:
 		best, low, high := d.Optimum(v.card)
-		add("the cheapest index+log structure would use %s of its space (%s to %s within 5 %%) and cost %s",
-			quantity.Share(best.Used), quantity.Share(low), quantity.Share(high), quantity.Digits(best.Bill.Sum()))
+		text := ""
+		if best.Used < 0.05 || best.Used > 0.95 {
+			text = "; outside of 5 to 95 % the model does not hold"
+		}
+		add("the storage of the cheapest index+log structure, without reads by users, would cost %s (this target's: %s) at %s of its space used (%s to %s within 5 %%)%s",
+			quantity.Digits(best.Bill.Sum()), quantity.Digits(v.card.Price(n).Bill.Sum()), quantity.Share(best.Used), quantity.Share(low), quantity.Share(high), text)
 	}
 }
 
 // cheapest says which target is the cheapest at which rate, and which are left out.
 func (v *costView) cheapest(tree *page.Tree) {
-	spans, out := cost.Cheapest(v.step, v.targets, v.ask.Rows, v.card)
+	spans, out := cost.Cheapest(v.step, v.targets, v.ask, v.card)
 	for _, s := range spans {
-		tree.Add("cheapest from %s to %s a second: %s", quantity.Amount(s.From), quantity.Amount(s.To), s.Target.Name)
+		tree.Add("cheapest from %s to %s per second: %s", quantity.Amount(s.From), quantity.Amount(s.To), s.Target.Name)
 	}
 	for _, t := range out {
-		tree.Add("not compared for the cheapest, as a part of its price is not known: %s", t.Name)
+		tree.Add("left out of “cheapest”, as it is refused or a part of its price is not known: %s", t.Name)
 	}
 }

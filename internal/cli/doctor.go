@@ -56,7 +56,7 @@ func newDoctorCommand(a *App) *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&o.dir, "dir", ".", "`directory` that the data will lie in, or one on the same disk")
 	f.Float64Var(&o.seconds, "seconds", 1, "how long to watch what else runs on the host")
-	f.BoolVar(&o.profile, "profile", false, "check only what profiles are collected by")
+	f.BoolVar(&o.profile, "profile", false, "check only the profile collectors")
 	f.BoolVar(&o.asJSON, "json", false, "print a list in JSON")
 	f.BoolVar(&o.install, "install", false, "print the commands that install missing programs, and check nothing")
 	f.BoolVar(&o.yes, "yes", false, "with --install: run the commands, then check")

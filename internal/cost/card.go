@@ -10,7 +10,7 @@ type Card struct {
 	GB     float64 // of a GB of space
 	Binary bool    // a GB is 2^30 bytes, and not 10^9
 	IOPS   Tier    // of an I/O per second
-	IOKB   float64 // what counts as one I/O, at most; 0: 4 KB
+	IOKB   float64 // what counts as one I/O, at most; 0: any request is one
 	MBps   Tier    // of 2^20 bytes per second
 	Core   float64 // of a processor
 	Memory float64 // of 2^30 bytes of memory
@@ -33,7 +33,6 @@ type Device struct {
 }
 
 const (
-	defaultIOKB   = 4
 	defaultMonths = 36
 
 	// SecondsPerYear and SecondsPerMonth are those of 365 days, and of 730 hours.
@@ -50,17 +49,20 @@ func (c *Card) gb() float64 {
 	return 1e9
 }
 
-func (c *Card) ioKB() float64 {
-	if c.IOKB > 0 {
-		return c.IOKB
+// ios returns as how many I/Os requests count: large ones as several, small ones are not
+// merged. Requests that are not known are as large as may be.
+func (c *Card) ios(requests, bytes float64) float64 {
+	if c.IOKB == 0 {
+		return requests
 	}
-	return defaultIOKB
+	return max(requests, bytes/1024/c.IOKB)
 }
 
 // Storage is what storage has to hold and to do.
 type Storage struct {
 	Bytes        float64 // held
 	ReadsPerS    float64 // requests
+	WritesPerS   float64 // requests
 	ReadBytes    float64 // per second
 	WrittenBytes float64 // per second
 }
@@ -77,9 +79,9 @@ type Bill struct {
 // Sum returns the whole price.
 func (b Bill) Sum() float64 { return b.Space + b.IO + b.Throughput + b.Devices }
 
-// Store prices storage. Writes are priced as requests of as many KB as count as one.
+// Store prices storage.
 func (c *Card) Store(s Storage) (b Bill) {
-	requests := s.ReadsPerS + s.WrittenBytes/1024/c.ioKB()
+	requests := c.ios(s.ReadsPerS, s.ReadBytes) + c.ios(s.WritesPerS, s.WrittenBytes)
 	if c.Device.Price > 0 {
 		return c.devices(s, requests)
 	}

@@ -45,6 +45,9 @@ func Read(file string, content []byte) (*Card, error) {
 			}
 		}
 	}
+	if c.Device.Price > 0 && c.GB+c.IOPS.Price+c.MBps.Price > 0 {
+		d.Problems = append(d.Problems, hint.Problem{File: file, Reason: "a device is bought whole: gb, iops and mbps beside it have no price", Hint: "remove either"})
+	}
 	if len(d.Problems) > 0 {
 		form.SortProblems(d.Problems)
 		return nil, d.Problems
@@ -69,7 +72,7 @@ var cardKeys = form.Table[Card]{
 	form.Valued("gb", "Price of a GB of space in a month.", amount, func(c *Card, v float64) { c.GB = v }),
 	form.Valued("binary", "A GB is 2^30 bytes. Default: 10^9.", form.Boolean, func(c *Card, v bool) { c.Binary = v }),
 	form.Part[Card]("iops", "Price of an I/O per second in a month: {price: 0.005, free: 3000}.", form.Shape{"type": "object"}),
-	form.Valued("io_kb", "The most KB that count as one I/O. Default 4.", amount, func(c *Card, v float64) { c.IOKB = v }),
+	form.Valued("io_kb", "The most KB that count as one I/O. Default: a request of any size is one.", amount, func(c *Card, v float64) { c.IOKB = v }),
 	form.Part[Card]("mbps", "Price of 2^20 bytes per second in a month, as iops.", form.Shape{"type": "object"}),
 	form.Valued("core", "Price of a processor in a month.", amount, func(c *Card, v float64) { c.Core = v }),
 	form.Valued("memory", "Price of a GiB of memory in a month.", amount, func(c *Card, v float64) { c.Memory = v }),

@@ -6,14 +6,17 @@ import (
 	"slices"
 	"strconv"
 
+	"rumbench/internal/account"
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/quantity"
+	"rumbench/internal/stat"
 )
 
 // Ask is a demand on a step's primary operation.
 type Ask struct {
 	Rate float64 // units per second; 0: as many as were measured
+	P99  float64 // µs that the 99th percentile may be at most; 0: any
 	Rows float64 // in the database; 0: as many as there were
 }
 
@@ -32,8 +35,9 @@ type Need struct {
 	Rows   float64
 	Live   float64 // bytes of user data
 
-	Cores        Range
+	Cores        Range // of the engine; an embedded one's include its clients'
 	ReadsPerS    Range // requests to the device
+	WritesPerS   Range // likewise
 	ReadBytes    Range // per second
 	WrittenBytes Range // per second
 	Disk         Range // bytes
@@ -61,7 +65,7 @@ func (g Gap) String() string { return metric.Label(g.Metric) + ": " + g.Why }
 
 // Storage returns what storage has to hold and do.
 func (n *Need) Storage() Storage {
-	return Storage{Bytes: n.Disk.Value, ReadsPerS: n.ReadsPerS.Value, ReadBytes: n.ReadBytes.Value, WrittenBytes: n.WrittenBytes.Value}
+	return Storage{Bytes: n.Disk.Value, ReadsPerS: n.ReadsPerS.Value, WritesPerS: n.WritesPerS.Value, ReadBytes: n.ReadBytes.Value, WrittenBytes: n.WrittenBytes.Value}
 }
 
 // TBPerYear returns how many 10^12 bytes are written in a year.
@@ -89,22 +93,63 @@ func Of(s *compare.Step, t *compare.Target, ask Ask) (n Need) {
 	}
 	n.Most = rangeOf(rate)
 	n.Rate = cmp.Or(ask.Rate, n.Most.Value)
-	if n.Rate > n.Most.High {
-		n.Refused = "it did not reach more than " + quantity.Amount(n.Most.High) + " a second"
+	if n.Rate > n.Most.Value {
+		n.Refused = "measured only up to " + quantity.Amount(n.Most.Value) + " per second"
 		return n
 	}
-	n.Cores = m.perSecond("cpu_us").times(1e-6)
+	if n.Refused = m.late(ask.P99); n.Refused != "" {
+		return n
+	}
+	n.Cores = m.perSecond("server_cpu_us").times(1e-6)
 	n.ReadsPerS = m.perSecond("device_reads")
 	n.ReadBytes = m.perSecond("read_kb").times(1024)
 	n.WrittenBytes = m.perSecond("write_kb").times(1024)
+	n.WritesPerS = m.writes()
 	n.Memory = m.whole("server_memory_bytes")
 	m.disk(ask)
 	m.amplifications()
 	n.Fanout = m.fanout()
 	if cpus, err := strconv.ParseFloat(t.Trials[0].Host.Value("cpus usable"), 64); err == nil && cpus > 0 {
-		n.Busy = n.Cores.Value / cpus * n.Most.Value / n.Rate
+		k, _ := s.About("cpu_us")
+		all, _ := m.number(k)
+		n.Busy = all.Value * 1e-6 / cpus * n.Most.Value
 	}
 	return n
+}
+
+// late says how late the slowest operations are, if that is too late.
+func (m measured) late(most float64) string {
+	if most == 0 {
+		return ""
+	}
+	for _, name := range []string{"response_p99_us", "service_p99_us"} {
+		k, ok := m.step.About(name)
+		if !ok {
+			continue
+		}
+		if p99, why := m.number(k); why == "" && p99.Value > most {
+			return "its 99th percentile is " + quantity.Micros(p99.Value) + " at the measured rate"
+		} else if why == "" {
+			return ""
+		}
+	}
+	return "its 99th percentile is not known"
+}
+
+// writes returns the write requests per second: as large as those of the step were.
+func (m measured) writes() Range {
+	var sizes []float64
+	for _, r := range m.step.Runs[m.target] {
+		bytes, ok := account.Counter(r.Step.Counters, "device.write_bytes")
+		n, known := account.Counter(r.Step.Counters, "device.writes")
+		if ok && known && n > 0 {
+			sizes = append(sizes, bytes/n)
+		}
+	}
+	if len(sizes) == 0 || m.need.WrittenBytes.Value == 0 {
+		return Range{}
+	}
+	return m.need.WrittenBytes.times(1 / stat.Median(sizes))
 }
 
 // measured are the numbers of a target in a step.
@@ -181,7 +226,7 @@ func (c *Card) Price(n *Need) Month {
 func (c *Card) Unpriced(n *Need) []Gap {
 	io := c.IOPS.Price + c.MBps.Price + c.Device.Price
 	priced := map[string]float64{
-		"cpu_us": c.Core, "server_memory_bytes": c.Memory, "db_bytes": c.GB + c.Device.Price,
+		"server_cpu_us": c.Core, "server_memory_bytes": c.Memory, "db_bytes": c.GB + c.Device.Price,
 		"device_reads": c.IOPS.Price + c.Device.Price, "read_kb": c.MBps.Price + c.Device.Price, "write_kb": io,
 	}
 	return slices.DeleteFunc(slices.Clone(n.Missing), func(g Gap) bool { return priced[g.Metric] == 0 })
@@ -193,26 +238,27 @@ type Span struct {
 	From, To float64
 }
 
-// Cheapest returns which target is the cheapest at which rate, up to the greatest that any
-// reached, and the targets that are left out, as their price is not known as a whole.
-func Cheapest(s *compare.Step, targets []*compare.Target, rows float64, c *Card) (spans []Span, out []*compare.Target) {
+// Cheapest returns which target is the cheapest at which rate, from a tenth of the greatest
+// that any reached, and the targets that are left out, as their price is not known as a
+// whole or they are refused. Of the demand the rate is not used.
+func Cheapest(s *compare.Step, targets []*compare.Target, ask Ask, c *Card) (spans []Span, out []*compare.Target) {
 	most := 0.0
 	var in []*compare.Target
 	for _, t := range targets {
-		n := Of(s, t, Ask{Rows: rows})
+		n := Of(s, t, Ask{Rows: ask.Rows, P99: ask.P99})
 		if n.Refused != "" || len(c.Unpriced(&n)) > 0 {
 			out = append(out, t)
 			continue
 		}
-		in, most = append(in, t), max(most, n.Most.High)
+		in, most = append(in, t), max(most, n.Most.Value)
 	}
-	const steps, decades = 300, 4
+	const steps, decades = 300, 1
 	for i := range steps + 1 {
 		rate := most * math.Pow(10, decades*(float64(i)/steps-1))
 		var best *compare.Target
 		price := math.Inf(1)
 		for _, t := range in {
-			if n := Of(s, t, Ask{rate, rows}); n.Refused == "" && c.Price(&n).Sum() < price {
+			if n := Of(s, t, Ask{Rate: rate, Rows: ask.Rows}); n.Refused == "" && c.Price(&n).Sum() < price {
 				best, price = t, c.Price(&n).Sum()
 			}
 		}

@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -21,7 +22,7 @@ func trial(target string, n int, queries float64) *result.Trial {
 		Target: target, Trial: n, Workload: "w", Status: result.Complete, Host: observe.Facts{{Name: "cpus usable", Value: "4"}},
 		Steps: []result.Step{{Name: "mix", Status: result.Complete, Primary: "query", WritesPer: "insert", Rows: []metric.Row{
 			row("readers", "query", "rows_per_s", queries, ""), row("writers", "insert", "rows_per_s", queries/4, ""),
-			row("", "", "cpu_us", 400, "query"), row("", "", "read_kb", 10, "query"), row("", "", "device_reads", 0.5, "query"), row("", "", "write_kb", 8, "insert row"),
+			row("", "", "cpu_us", 400, "query"), row("", "", "server_cpu_us", 300, "query"), row("", "", "read_kb", 10, "query"), row("", "", "device_reads", 0.5, "query"), row("", "", "write_kb", 8, "insert row"),
 			row("", "", "db_bytes", 13e9, ""), row("", "", "data_bytes", 12e9, ""), row("", "", "live_bytes", 8e9, ""), row("", "", "live_rows", 1e6, ""), row("", "", "space_amplification", 1.5, ""),
 			row("", "", "server_memory_bytes", 2<<30, ""), row("", "", "write_amplification", 4, ""),
 		}}},
@@ -40,18 +41,33 @@ func TestNeeds(t *testing.T) {
 		what      string
 		got, want float64
 	}{
-		{"cores", n.Cores.Value, 0.4}, {"read", n.ReadBytes.Value, 10 * 1024 * 1000}, {"requests", n.ReadsPerS.Value, 500},
+		{"cores", n.Cores.Value, 0.3}, {"read", n.ReadBytes.Value, 10 * 1024 * 1000}, {"requests", n.ReadsPerS.Value, 500},
 		{"written", n.WrittenBytes.Value, 8 * 1024 * 250}, {"a year", n.TBPerYear().Value, 8 * 1024 * 250 * 31536000 / 1e12},
 		{"disk", n.Disk.Value, 3*12e9 + 1e9}, {"memory", n.Memory.Value, 2 << 30}, {"busy", n.Busy, 0.45}, {"user bytes", n.UserBytes(), 2 * 1024 * 250},
 		{"most", n.Most.Value, 4500}, {"greatest", n.Most.High, 5000},
 	} {
 		near(t, of.what, of.got, of.want, 1e-9*of.want)
 	}
-	if n := Of(c.Steps[0], c.Targets[0], Ask{Rate: 5001}); !strings.Contains(n.Refused, "did not reach") {
+	if n := Of(c.Steps[0], c.Targets[0], Ask{Rate: 4501}); !strings.Contains(n.Refused, "only up to") {
 		t.Errorf("more than was measured is computed: %+v", n)
 	}
 	if n := Of(c.Steps[0], c.Targets[0], Ask{}); n.Rate != 4500 || n.Rows != 1e6 || n.Disk.Value != 13e9 {
 		t.Errorf("without a demand it is %+v", n)
+	}
+}
+
+// Write requests are as large as those of the step were, and a target that is too late is
+// refused.
+func TestWritesAndLateness(t *testing.T) {
+	a := trial("a", 1, 4000)
+	s := &a.Steps[0]
+	s.Counters = []observe.Change{{Name: "device.write_bytes", Kind: engine.Counter, Value: 64e6}, {Name: "device.writes", Kind: engine.Counter, Value: 1000}}
+	s.Rows = append(s.Rows, metric.Row{Target: "a", Trial: 1, Step: "mix", Group: "readers", Op: "query", Metric: "service_p99_us", Value: 3000, Unit: "µs"})
+	c := compare.New([]*result.Trial{a})
+	n := Of(c.Steps[0], c.Targets[0], Ask{Rate: 1000, P99: 3000})
+	near(t, "write requests", n.WritesPerS.Value, 8*1024*250/64e3, 1e-9)
+	if late := Of(c.Steps[0], c.Targets[0], Ask{P99: 2000}); n.Refused != "" || !strings.Contains(late.Refused, "3.00 ms") {
+		t.Errorf("%q, %q", n.Refused, late.Refused)
 	}
 }
 
@@ -67,10 +83,10 @@ func TestDisturbed(t *testing.T) {
 	if n := Of(c.Steps[0], c.Targets[0], Ask{}); len(n.Missing) != 1 || n.WrittenBytes.Value != 0 {
 		t.Errorf("missing: %q", n.Missing)
 	}
-	if _, out := Cheapest(c.Steps[0], c.Targets, 0, &Card{GB: 1, MBps: Tier{Price: 1}}); len(out) != 1 {
+	if _, out := Cheapest(c.Steps[0], c.Targets, Ask{}, &Card{GB: 1, MBps: Tier{Price: 1}}); len(out) != 1 {
 		t.Error("a target whose writes have a price and are not known is compared")
 	}
-	if spans, out := Cheapest(c.Steps[0], c.Targets, 0, &Card{GB: 1}); len(out) != 0 || len(spans) != 1 {
+	if spans, out := Cheapest(c.Steps[0], c.Targets, Ask{}, &Card{GB: 1}); len(out) != 0 || len(spans) != 1 {
 		t.Error("what has no price is missing in the price")
 	}
 }
@@ -138,12 +154,12 @@ func TestCheapest(t *testing.T) {
 		}
 	}
 	c := compare.New([]*result.Trial{small, fast})
-	spans, out := Cheapest(c.Steps[0], c.Targets, 0, &Card{GB: 1, IOPS: Tier{Price: 0.01}})
+	spans, out := Cheapest(c.Steps[0], c.Targets, Ask{}, &Card{GB: 1, IOPS: Tier{Price: 1e-4}, IOKB: 4})
 	if len(out) != 0 || len(spans) != 2 || spans[0].Target.Name != "small" || spans[1].Target.Name != "fast" || spans[1].To < 8999 {
 		t.Fatalf("%+v", spans)
 	}
-	// Space is 12 dearer, and 792 KB per insert are 198 requests: 12 = 0.01 · 198 · rate/4.
-	if at := spans[1].From; at < 24.2 || at > 25.2 {
+	// Space is 12 dearer, and 792 KB per insert are 198 requests: 12 = 1e-4 · 198 · rate/4.
+	if at := spans[1].From; at < 2420 || at > 2450 {
 		t.Errorf("it changes at %v a second", at)
 	}
 }
@@ -173,6 +189,9 @@ func TestCards(t *testing.T) {
 	if cards := Shipped(); len(cards) != 2 || cards[0].IOPS.Free != 3000 || cards[1].GB != 0.125 {
 		t.Errorf("%+v", cards)
 	}
+	if _, err := Read("both.yaml", []byte("name: both\ncurrency: EUR\ndate: \"2026\"\ngb: 1\ndevice: {price: 1}\n")); err == nil || !strings.Contains(err.Error(), "bought whole") {
+		t.Errorf("a device and a price of space: %v", err)
+	}
 	_, err := Read("mine.yaml", []byte("name: mine\ncurrency: EUR\ngb: -1\niops: {prise: 1}\n"))
 	for _, want := range []string{"a price card has no date", "mine.yaml:3:5", "mine.yaml:4:8", "did you mean price?"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -183,20 +202,24 @@ func TestCards(t *testing.T) {
 
 // What moves a price is what it is made of.
 func TestMoves(t *testing.T) {
-	n := &Need{Cores: Range{Value: 2}, WrittenBytes: Range{Value: 10 * mb}, ReadsPerS: Range{Value: 0}, Disk: Range{Value: 100e9}}
+	n := &Need{Rate: 1, Most: Range{Value: 2}, Cores: Range{Value: 2}, WrittenBytes: Range{Value: 10 * mb}, ReadsPerS: Range{Value: 0}, Disk: Range{Value: 100e9}}
 	c := &Card{GB: 0.1, IOPS: Tier{Price: 0.01}, IOKB: 4, Core: 10} // space 10, I/O 25.6, processors 20
 	price := c.Price(n).Sum()
 	near(t, "price", price, 55.6, 1e-9)
 	want := map[string][2]float64{
-		"operations a second":      {-0.5 * 45.6, 45.6},
-		"KB written per operation": {-0.5 * 25.6, 25.6},
+		"operations per second":    {-0.5 * 45.6, 45.6},
+		"writes per operation":     {-0.5 * 25.6, 25.6},
 		"KB that count as one I/O": {25.6, -0.5 * 25.6},
 		"CPU per operation":        {-10, 20},
 		"space":                    {-5, 10},
 	}
 	moves := c.Moves(n)
-	if len(moves) != len(want) || moves[0].What != "operations a second" {
+	if len(moves) != len(want) || moves[0].What != "operations per second" {
 		t.Errorf("%+v", moves)
+	}
+	n.Most.Value = 1.9
+	if moves := c.Moves(n); !math.IsNaN(moves[slices.IndexFunc(moves, func(m Move) bool { return m.What == rateMove })].Doubled) {
+		t.Error("twice the rate is more than was measured, and has a price")
 	}
 	for _, m := range moves {
 		near(t, m.What+" halved", m.Halved*price, want[m.What][0], 1e-9)

@@ -13,7 +13,7 @@ import (
 )
 
 // Move is how a price changes, as a share of itself, if one thing is halved or doubled and
-// everything else stays.
+// everything else stays; NaN where that is beyond what was measured.
 type Move struct {
 	What            string
 	Halved, Doubled float64
@@ -27,17 +27,20 @@ func (c *Card) Moves(n *Need) (out []Move) {
 		what   string
 		change func(c *Card, n *Need, f float64)
 	}{
-		{"operations a second", func(_ *Card, n *Need, f float64) {
-			n.Cores, n.ReadsPerS, n.ReadBytes, n.WrittenBytes = n.Cores.times(f), n.ReadsPerS.times(f), n.ReadBytes.times(f), n.WrittenBytes.times(f)
+		{rateMove, func(_ *Card, n *Need, f float64) {
+			n.Cores, n.ReadsPerS, n.ReadBytes = n.Cores.times(f), n.ReadsPerS.times(f), n.ReadBytes.times(f)
+			n.WritesPerS, n.WrittenBytes = n.WritesPerS.times(f), n.WrittenBytes.times(f)
 		}},
-		{"KB written per operation", func(_ *Card, n *Need, f float64) { n.WrittenBytes = n.WrittenBytes.times(f) }},
+		{"writes per operation", func(_ *Card, n *Need, f float64) {
+			n.WritesPerS, n.WrittenBytes = n.WritesPerS.times(f), n.WrittenBytes.times(f)
+		}},
 		{"reads per operation", func(_ *Card, n *Need, f float64) {
 			n.ReadsPerS, n.ReadBytes = n.ReadsPerS.times(f), n.ReadBytes.times(f)
 		}},
 		{"CPU per operation", func(_ *Card, n *Need, f float64) { n.Cores = n.Cores.times(f) }},
 		{"space", func(_ *Card, n *Need, f float64) { n.Disk = n.Disk.times(f) }},
 		{"memory", func(_ *Card, n *Need, f float64) { n.Memory = n.Memory.times(f) }},
-		{"KB that count as one I/O", func(c *Card, _ *Need, f float64) { c.IOKB = c.ioKB() * f }},
+		{"KB that count as one I/O", func(c *Card, _ *Need, f float64) { c.IOKB *= f }},
 		{"endurance of a device", func(c *Card, _ *Need, f float64) { c.Device.TB *= f }},
 	} {
 		with := func(f float64) float64 {
@@ -45,7 +48,11 @@ func (c *Card) Moves(n *Need) (out []Move) {
 			of.change(&card, &need, f)
 			return card.Price(&need).Sum()/price - 1
 		}
-		if m := (Move{of.what, with(0.5), with(2)}); m.size() >= 0.01 {
+		m := Move{of.what, with(0.5), with(2)}
+		if of.what == rateMove && 2*n.Rate > n.Most.Value {
+			m.Doubled = math.NaN()
+		}
+		if m.size() >= 0.01 {
 			out = append(out, m)
 		}
 	}
@@ -53,7 +60,14 @@ func (c *Card) Moves(n *Need) (out []Move) {
 	return out
 }
 
-func (m Move) size() float64 { return max(math.Abs(m.Halved), math.Abs(m.Doubled)) }
+const rateMove = "operations per second"
+
+func (m Move) size() float64 {
+	if math.IsNaN(m.Doubled) {
+		return math.Abs(m.Halved)
+	}
+	return max(math.Abs(m.Halved), math.Abs(m.Doubled))
+}
 
 // fanout returns how many memtables large the data of a target with an LSM tree is; 0 for
 // others.
@@ -90,24 +104,26 @@ func ByPages(s *compare.Step, targets []*compare.Target) (out []Pages) {
 	of := map[string]*points{}
 	var engines []string
 	for _, t := range targets {
-		for _, r := range s.Runs[t] {
-			page, ok := account.Gauge(r.Step.Counters, engine.PageSize)
-			n := s.Number(t, k)
-			if !ok || n.Missing != "" || n.Disturbed() || n.AtLeast() {
-				break
-			}
-			name := r.Trial.Engine
-			if of[name] == nil {
-				of[name], engines = &points{}, append(engines, name)
-			}
-			of[name].page, of[name].written = append(of[name].page, page/1024), append(of[name].written, n.Value)
-			break
+		if len(s.Runs[t]) == 0 {
+			continue
 		}
+		first := s.Runs[t][0]
+		page, ok := account.Gauge(first.Step.Counters, engine.PageSize)
+		n := s.Number(t, k)
+		if !ok || n.Missing != "" || n.Disturbed() || n.AtLeast() {
+			continue
+		}
+		name := first.Trial.Engine
+		if of[name] == nil {
+			of[name], engines = &points{}, append(engines, name)
+		}
+		of[name].page, of[name].written = append(of[name].page, page/1024), append(of[name].written, n.Value)
 	}
 	for _, name := range engines {
 		p := of[name]
 		if fit, residual, ok := structure.FitInPlace(p.page, p.written); ok {
-			out = append(out, Pages{fit, name, k.Per, len(p.page), residual})
+			slices.Sort(p.page)
+			out = append(out, Pages{fit, name, k.Per, len(slices.Compact(p.page)), residual})
 		}
 	}
 	return out

@@ -21,7 +21,7 @@ func (m measured) disk(ask Ask) {
 	}
 	if rows.Value == 0 {
 		n.Disk = Range{}
-		m.missing("db_bytes", "of another number of rows it is not known")
+		m.missing("db_bytes", "it cannot be scaled, as the number of rows is not known")
 		return
 	}
 	grow := n.Rows / rows.Value
@@ -90,5 +90,9 @@ func (m measured) amplifications() {
 
 // Demand returns what an index+log structure would have to do for the need.
 func (n *Need) Demand(c *Card) Demand {
-	return Demand{GB: n.Live / c.gb(), MBps: n.UserBytes() / mb, Reads: 1}
+	d := Demand{GB: n.Live / c.gb(), MBps: n.UserBytes() / mb, Reads: 1}
+	if c.IOKB == 0 {
+		d.IOKB = 4 // as in the source
+	}
+	return d
 }

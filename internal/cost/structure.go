@@ -10,8 +10,9 @@ import "math"
 // (smalldatum.blogspot.com, 2020-03), whose f multiplies all writes; here, as only what garbage
 // collection rewrites has to be read before, it multiplies those. The best point is the same.
 
-// Yardstick is (space-1)·(write-1): below 1 a structure is better than index+log, at any
-// price. It is 0 for a structure that is perfect in one of the two.
+// Yardstick is (space-1)·(write-1). Below 1 a structure beats an index+log of the same space
+// amplification; above 1 the cheapest index+log is cheaper at every price, but for what reads
+// cost. It is 0 for a structure that is perfect in one of the two.
 func Yardstick(space, write float64) float64 { return (space - 1) * (write - 1) }
 
 // Demand is what an index+log structure stores.
@@ -20,6 +21,8 @@ type Demand struct {
 	MBps float64 // 2^20 bytes per second that users write
 	// Reads is how many of the rewrites of garbage collection need a read: 0 to 1.
 	Reads float64
+	// IOKB is how large its reads and writes are; 0: as large as may be.
+	IOKB float64
 }
 
 // Point is an index+log structure that uses a share of its space.
@@ -32,11 +35,11 @@ type Point struct {
 // At returns the structure with a share of its space used.
 func (d Demand) At(c *Card, used float64) Point {
 	p := Point{Used: used, Space: 1 / used, Write: 1 / (1 - used)}
-	moved := d.MBps * mb * (p.Write - 1) * d.Reads
-	p.Bill = c.Store(Storage{
-		Bytes: d.GB * c.gb() * p.Space, WrittenBytes: d.MBps * mb * p.Write,
-		ReadBytes: moved, ReadsPerS: moved / 1024 / c.ioKB(),
-	})
+	s := Storage{Bytes: d.GB * c.gb() * p.Space, WrittenBytes: d.MBps * mb * p.Write, ReadBytes: d.MBps * mb * (p.Write - 1) * d.Reads}
+	if d.IOKB > 0 {
+		s.ReadsPerS, s.WritesPerS = s.ReadBytes/1024/d.IOKB, s.WrittenBytes/1024/d.IOKB
+	}
+	p.Bill = c.Store(s)
 	return p
 }
 
@@ -84,11 +87,4 @@ func border(holds func(float64) bool, at, end float64) float64 {
 		}
 	}
 	return at
-}
-
-// Closed returns the share of its space that an index+log structure uses at the least cost
-// where space and I/O have one price each: 1/(1+√R), with R the price of writing at the rate
-// of the demand over the price of holding it. f is from 1 to 2, as in the source.
-func Closed(gb, mbps, f, pricePerGB, pricePerIO, ioKB float64) float64 {
-	return 1 / (1 + math.Sqrt(1024/ioKB*mbps*f*pricePerIO/(gb*pricePerGB)))
 }

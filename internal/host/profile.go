@@ -16,7 +16,7 @@ import (
 
 // Collectors reports which collectors of profiles this host and user can use.
 func Collectors() *Report {
-	r := &Report{Host: "what profiles are collected by"}
+	r := &Report{Host: "profile collectors"}
 	add := func(name, wanted, why string, f Finding) {
 		f.Name, f.Wanted, f.Why = name, wanted, why
 		r.Findings = append(r.Findings, f)
@@ -28,7 +28,7 @@ func Collectors() *Report {
 		"they say which files of a server are read and written, in extra trials", fileTracer("."))
 	add("threads", "/proc/PID/syscall of processes of other users", "they say where threads sleep, in extra trials", threadLooks("/proc/self/status"))
 	add("waits for devices", "kernel.task_delayacct=1 before servers start",
-		"explanations then tell the time that sessions wait for devices from the time they sleep", delays("/proc/sys/kernel/task_delayacct"))
+		"explanations then separate device waits from sleep", delays("/proc/sys/kernel/task_delayacct"))
 	add("lock waits", "Go's profiles of blocking", "they say who waits in an embedded engine, and for whom", ok("in rumbench itself, for embedded engines in Go"))
 	return r
 }
@@ -67,7 +67,7 @@ func threadLooks(path string) Finding {
 	_, rest, _ := strings.Cut(string(text), "CapEff:")
 	var effective uint64
 	if _, err := fmt.Sscanf(rest, "%x", &effective); err != nil || effective&(1<<unix.CAP_SYS_PTRACE) == 0 {
-		return warn("only of this user’s", "run as root; in a container, with CAP_SYS_PTRACE")
+		return warn("only this user’s processes", "run as root; in a container, with CAP_SYS_PTRACE")
 	}
 	return ok("of all processes")
 }

@@ -36,8 +36,12 @@ type Node struct {
 func (n *Node) Change() float64 { return n.New - n.Base }
 
 // Different reports whether the difference is beyond 3 standard errors of a
-// normal distribution, after adjustment.
-func (n *Node) Different() bool { return n.P <= math.Erfc(3/math.Sqrt2) }
+// normal distribution, after adjustment, and greater than equal windows differ by: what a
+// window did as a whole varies from trial to trial, which its seconds do not show.
+func (n *Node) Different() bool {
+	const windows = 0.05
+	return n.P <= math.Erfc(3/math.Sqrt2) && math.Abs(n.Change()) >= windows*max(n.Base, n.New)
+}
 
 // Compare returns the union of the stacks of two profiles under one root. Costs
 // are never scaled to equal totals: one side may need more of everything.

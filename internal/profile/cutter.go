@@ -36,6 +36,7 @@ type process struct {
 	names  map[int32]string // of threads; of the process itself by its own id
 	owners map[int32]owner  // of threads, as decided
 	space  *space
+	met    bool // only as the parent of another, or by a sample: what began it is still to come
 }
 
 // space is the code that a process has mapped, not changed once it is used.
@@ -59,6 +60,7 @@ func (c *cutter) of(pid int32) *process {
 	p := c.processes[pid]
 	if p == nil {
 		p = newProcess(pid, newSpace(nil))
+		p.met = true
 		c.processes[pid] = p
 	}
 	return p
@@ -77,10 +79,14 @@ func (c *cutter) apply(e *event) {
 			delete(parent.owners, e.tid)
 			return
 		}
-		p := newProcess(e.pid, parent.space)
-		p.parent = parent
+		p := c.processes[e.pid]
+		if p == nil || !p.met {
+			p = newProcess(e.pid, parent.space)
+			c.processes[e.pid] = p
+		}
+		p.parent, p.space, p.met = parent, parent.space, false // its children know it already, if it was met
 		p.names[e.tid] = parent.names[e.parentThread]
-		c.processes[e.pid] = p
+		clear(p.owners)
 	case named:
 		p := c.of(e.pid)
 		p.names[e.tid] = e.name

@@ -52,6 +52,20 @@ const (
 	inUser   = ^uint64(512 - 1)
 )
 
+// Threads of the kernel are known whichever process a look at /proc meets first.
+func TestKernelThreadsInAnyOrder(t *testing.T) {
+	r := recorder{newRecording()}
+	r.symbols.kernel = &image{Image: Image{Name: KernelImage}}
+	r.event(0, event{kind: forked, pid: 150, tid: 150, parent: 2, parentThread: 2})
+	r.event(0, event{kind: named, pid: 150, tid: 150, name: "jbd2"})
+	r.event(0, event{kind: forked, pid: 2, tid: 2, parent: 0})
+	r.event(0, event{kind: named, pid: 2, tid: 2, name: "kthreadd"})
+	r.sample(1, 150, 150, inKernel, 1<<63)
+	if p := r.Cut(0, 10*time.Millisecond, Trees(1, 10)); len(p.Samples) != 1 || p.Samples[0].Side != Kernel {
+		t.Errorf("%+v", p.Samples)
+	}
+}
+
 // TestCut: processes are born, named, become other programs and end; a number is
 // used again; samples are what was mapped at their time.
 func TestCut(t *testing.T) {

@@ -46,7 +46,7 @@ var sides = []struct {
 	{profile.Kernel, "the kernel’s threads"}, {profile.Other, "other programs"},
 }
 
-const inAll = "engine in all"
+const inAll = "engine total"
 
 // ProfileTable shows where the CPU time of a step went: a row for each subsystem of the
 // engines, and for each other side, a column for each target.
@@ -61,7 +61,7 @@ func ProfileTable(list []*Profile) page.Table {
 		costs[name][target] += cost
 	}
 	var subsystems []string
-	const background = "of it, in the background"
+	const background = "of which background"
 	for i, p := range list {
 		t.Columns = append(t.Columns, page.Column{Name: p.Target})
 		server := p.OfServer()
@@ -163,7 +163,7 @@ func ChangedFunctions(base, next *Profile, most int) (out []page.Table) {
 	for _, of := range []struct {
 		title string
 		root  *profile.Node
-	}{{"Functions that differ themselves", self}, {"Functions that differ with those that they called", total}} {
+	}{{"Functions whose self time differs", self}, {"Functions whose total time differs", total}} {
 		t := page.Table{Title: of.title + ": " + next.Target + " against " + base.Target, Head: "µs per " + base.Per, Columns: changeColumns(base, next),
 			Note: "Beyond 3 standard errors, after Benjamini and Hochberg."}
 		changed := of.root.Changed()
@@ -252,15 +252,18 @@ func profileFold(s *step) (blocks []page.Block, tables []page.Table) {
 	for _, p := range list {
 		tables = append(tables, LockTables(p, most)...)
 	}
-	for _, p := range list[1:] {
-		if p.Engine != list[0].Engine {
+	first := map[string]*Profile{} // of each engine
+	for _, p := range list {
+		base := first[p.Engine]
+		if base == nil {
+			first[p.Engine] = p
+			if !slices.ContainsFunc(list, func(o *Profile) bool { return o != p && o.Engine == p.Engine }) {
+				blocks = append(blocks, image(p.Flame())) // what others would be compared with
+			}
 			continue
 		}
-		tables = append(tables, ChangedFunctions(list[0], p, most)...)
-		blocks = append(blocks, image(p.FlameAgainst(list[0])))
-	}
-	if len(list) == 1 {
-		blocks = append(blocks, image(list[0].Flame()))
+		tables = append(tables, ChangedFunctions(base, p, most)...)
+		blocks = append(blocks, image(p.FlameAgainst(base)))
 	}
 	return blocks, tables
 }

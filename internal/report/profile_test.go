@@ -53,7 +53,7 @@ func shownRows(t page.Table) (out []string) {
 func TestProfileTable(t *testing.T) {
 	a := profiled("a", 1000, 10, []string{"mysql_parse", "MYSQLparse"}, []string{"sub_select"}, []string{"client"})
 	b := profiled("b", 2000, 10, []string{"sub_select"})
-	want := "parse/plan | 109 | 0\nexecute | 109 | 54.5\nengine in all | 218 | 54.5\nclients | 109 | 0"
+	want := "parse/plan | 109 | 0\nexecute | 109 | 54.5\nengine total | 218 | 54.5\nclients | 109 | 0"
 	if got := strings.Join(shownRows(ProfileTable([]*Profile{a, b})), "\n"); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}

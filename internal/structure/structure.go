@@ -3,7 +3,10 @@
 // much is a finding.
 package structure
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Distinct returns how many different of so many pages one touch of all comes to, if each
 // touches any of them with the same probability: Cardenas, CACM 18 (1975).
@@ -98,15 +101,18 @@ type InPlace struct{ Fixed, Pages float64 }
 // FitInPlace fits it to KB written per operation at several page sizes in KB, by least
 // squares. ok is whether there are two sizes at least. Residual is the greatest error.
 func FitInPlace(pageKB, writtenKB []float64) (fit InPlace, residual float64, ok bool) {
+	if len(pageKB) == 0 || slices.Max(pageKB) == slices.Min(pageKB) {
+		return fit, 0, false
+	}
 	n := float64(len(pageKB))
 	var x, y, xx, xy float64
 	for i, p := range pageKB {
-		x, y, xx, xy = x+p/n, y+writtenKB[i]/n, xx+p*p/n, xy+p*writtenKB[i]/n
+		x, y = x+p/n, y+writtenKB[i]/n
 	}
-	if xx-x*x <= 0 {
-		return fit, 0, false
+	for i, p := range pageKB {
+		xx, xy = xx+(p-x)*(p-x), xy+(p-x)*(writtenKB[i]-y)
 	}
-	fit.Pages = (xy - x*y) / (xx - x*x)
+	fit.Pages = xy / xx
 	fit.Fixed = y - fit.Pages*x
 	for i, p := range pageKB {
 		residual = max(residual, math.Abs(fit.At(p)-writtenKB[i]))

@@ -156,6 +156,9 @@ func (c *cpuSampler) save(t *stepRun, of *result.StepProfile) error {
 	if r.OwnOnly {
 		of.Warnings = append(of.Warnings, metric.Warn(metric.ProfileUserOnly, nil))
 	}
+	if r.Throttled > 0 {
+		of.Warnings = append(of.Warnings, metric.Warn(metric.ProfileThrottled, metric.Values{"times": float64(r.Throttled)}))
+	}
 	inWindow, _ := changes(t.window.before, t.window.after)
 	if ns, known := account.Counter(inWindow, "process.cpu_ns"); known {
 		of.Accounted = ns / float64(time.Second)
