@@ -43,8 +43,9 @@ test: build native setup
 	CGO_ENABLED=1 $(GO) test -timeout 30m -tags native $(NATIVE)
 	$(GO) test -race $(RACE)
 
+# All budgets, or ONLY some: make bench ONLY=profiles
 bench:
-	$(GO) run ./bench
+	$(GO) run ./bench $(ONLY)
 
 # Planted differences, and what rumbench explain says of them: hours, on a quiet machine.
 explain-suite: build

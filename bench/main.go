@@ -1,6 +1,10 @@
 // Command bench prints the budgets of the project, each with its limit and what
 // was measured on this machine. Its exit code does not depend on them, since a
 // machine may be busy.
+//
+//	bench [NAME…]
+//
+// measures only the budgets of these names.
 package main
 
 import (
@@ -12,6 +16,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -41,7 +46,7 @@ func main() {
 	dir, err := os.MkdirTemp("", "rumbench-bench-")
 	if err == nil {
 		defer os.RemoveAll(dir)
-		err = run(os.Stdout, dir)
+		err = run(os.Stdout, dir, os.Args[1:])
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -49,10 +54,19 @@ func main() {
 	}
 }
 
-func run(w io.Writer, dir string) error {
-	all := []func(string) ([]budget, error){nullEngine, rowGeneration, fileAgainstGo, sampling, serverSampling, profiled, dayReport, equals, gates, decisionRule}
-	for _, f := range all {
-		list, err := f(dir)
+func run(w io.Writer, dir string, names []string) error {
+	all := []struct {
+		name string
+		of   func(string) ([]budget, error)
+	}{
+		{"null", nullEngine}, {"rows", rowGeneration}, {"files", fileAgainstGo}, {"sampling", sampling}, {"servers", serverSampling},
+		{"profiles", profiled}, {"report", dayReport}, {"equals", equals}, {"gates", gates}, {"decisions", decisionRule},
+	}
+	for _, b := range all {
+		if len(names) > 0 && !slices.Contains(names, b.name) {
+			continue
+		}
+		list, err := b.of(dir)
 		if err != nil {
 			return err
 		}

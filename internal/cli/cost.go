@@ -254,11 +254,18 @@ func (v *costView) blocks() (out []page.Block) {
 }
 
 func (v *costView) cells(n *cost.Need) []page.Cell {
-	number := func(r cost.Range, format func(float64) string) page.Cell {
-		if r.Value == 0 && r.High == 0 {
+	gaps := map[string]bool{}
+	for _, g := range n.Missing {
+		gaps[g.Metric] = true
+	}
+	number := func(of string, r cost.Range, format func(float64) string) page.Cell {
+		if gaps[of] && r.High == 0 {
 			return page.Cell{Text: "–", Number: true}
 		}
 		text := format(r.Value)
+		if gaps[of] {
+			text = "≥ " + text
+		}
 		if r.Low != r.High {
 			text += fmt.Sprintf(" (%s to %s)", format(r.Low), format(r.High))
 		}
@@ -267,8 +274,9 @@ func (v *costView) cells(n *cost.Need) []page.Cell {
 	bytes := func(v float64) string { return quantity.Bytes(v) }
 	terabytes := func(v float64) string { return quantity.Amount(v) + " TB" }
 	cells := []page.Cell{
-		{Text: quantity.Amount(n.Rate), Number: true}, number(n.Cores, quantity.Digits), number(n.WrittenBytes, bytes), number(n.WritesPerS, quantity.Digits), number(n.ReadBytes, bytes),
-		number(n.ReadsPerS, quantity.Digits), number(n.TBPerYear(), terabytes), number(n.Disk, bytes), number(n.Memory, bytes), number(n.Most, quantity.Amount),
+		{Text: quantity.Amount(n.Rate), Number: true}, number("server_cpu_us", n.Cores, quantity.Digits), number("write_kb", n.WrittenBytes, bytes), number("write_kb", n.WritesPerS, quantity.Digits),
+		number("read_kb", n.ReadBytes, bytes), number("device_reads", n.ReadsPerS, quantity.Digits), number("write_kb", n.TBPerYear(), terabytes),
+		number("db_bytes", n.Disk, bytes), number("server_memory_bytes", n.Memory, bytes), number("", n.Most, quantity.Amount),
 		{Text: "–", Number: true},
 	}
 	if n.Busy > 0 {
@@ -378,6 +386,10 @@ func (v *costView) against(n *cost.Need, add func(format string, args ...any)) {
 // cheapest says which target is the cheapest at which rate, and which are left out.
 func (v *costView) cheapest(tree *page.Tree) {
 	spans, out := cost.Cheapest(v.step, v.targets, v.ask, v.card)
+	if len(v.targets)-len(out) < 2 {
+		tree.Add("no cheapest target: fewer than two have a whole price")
+		return
+	}
 	for _, s := range spans {
 		tree.Add("cheapest from %s to %s per second: %s", quantity.Amount(s.From), quantity.Amount(s.To), s.Target.Name)
 	}

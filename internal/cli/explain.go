@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -11,6 +12,7 @@ import (
 
 	"rumbench/internal/compare"
 	"rumbench/internal/explain"
+	"rumbench/internal/hint"
 	"rumbench/internal/page"
 	"rumbench/internal/plan"
 	"rumbench/internal/report"
@@ -73,6 +75,9 @@ func runExplain(a *App, o *explainOptions, args []string) error {
 		e.Steps = slices.DeleteFunc(e.Steps, func(s *explain.Step) bool { return !among(o.steps, s.Of.Name) })
 		list = append(list, e)
 	}
+	if len(list) == 0 {
+		return errors.Join(refused...)
+	}
 	if err := writeExplanations(a.Stdout, list, o); err != nil {
 		return err
 	}
@@ -80,7 +85,7 @@ func runExplain(a *App, o *explainOptions, args []string) error {
 		fmt.Fprintln(a.Stdout, "\nwhich functions use the CPU, a profile shows: rumbench run PLAN --set profile=extra, then rumbench profile DIR")
 	}
 	if o.experiment != "" {
-		if err := writeExperiment(a.Stdout, list, o.experiment); err != nil {
+		if err := writeExperiment(a, list, o.experiment); err != nil {
 			return err
 		}
 	}
@@ -91,9 +96,15 @@ func runExplain(a *App, o *explainOptions, args []string) error {
 }
 
 // writeExperiment writes the plan of an experiment about the only two targets.
-func writeExperiment(w io.Writer, list []*explain.Explanation, file string) error {
+func writeExperiment(a *App, list []*explain.Explanation, file string) error {
 	if len(list) != 1 {
 		return usageErrorf("--experiment is about two targets: name them, as in DIR:A DIR:B")
+	}
+	if _, err := os.Lstat(file); err == nil {
+		return hint.With(fmt.Errorf("%s exists, and is left alone", file), "name a new file")
+	}
+	if !list[0].Differs() {
+		fmt.Fprintln(a.Stderr, "⚠ no number is proven to differ: an experiment may show nothing")
 	}
 	base, of := list[0].Base.Trials[0], list[0].New.Trials[0]
 	campaign := filepath.Dir(filepath.Dir(of.Dir)) // of trials/TARGET.1
@@ -108,7 +119,7 @@ func writeExperiment(w io.Writer, list []*explain.Explanation, file string) erro
 	if err := result.WriteFile(file, text, 0o644); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\n%s: rumbench run %s, then rumbench explain its results\n", file, file)
+	fmt.Fprintf(a.Stdout, "\n%s: rumbench run %s, then rumbench explain its results\n", file, file)
 	return nil
 }
 
@@ -123,6 +134,7 @@ func writeExplanations(w io.Writer, list []*explain.Explanation, o *explainOptio
 		}
 		blocks = append(blocks, report.Why(e, o.all)...)
 	}
+	blocks = append(blocks, report.Settled(list)...)
 	switch o.format {
 	case "json":
 		return nil

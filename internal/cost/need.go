@@ -187,6 +187,9 @@ func (m measured) whole(name string) Range {
 	if why != "" {
 		m.missing(name, why)
 	}
+	if own, ok := compare.Undisturbed(m.step, k, m.target); ok && why == "" && own.Metric != name {
+		m.need.Remarks = append(m.need.Remarks, metric.Label(name)+": of the engine's processes, without the file system's journal, as other programs used the device")
+	}
 	return r
 }
 

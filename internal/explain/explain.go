@@ -324,13 +324,13 @@ func (s *Sum) name(v *view) {
 	slices.SortStableFunc(s.Causes, func(a, b Cause) int { return cmp.Compare(math.Abs(b.Log), math.Abs(a.Log)) })
 }
 
-// Unexplained returns which part of the sum's difference no proven item accounts for; NaN
-// where the difference is not proven.
+// Unexplained returns which part of the sum's difference no proven item accounts for:
+// negative where that works against the difference, NaN where the difference is not proven.
 func (s *Sum) Unexplained() float64 {
 	if !s.Total.Proven() {
 		return math.NaN()
 	}
-	return math.Abs(s.Rest.Log / s.Total.Log)
+	return s.Rest.Log / s.Total.Log
 }
 
 // Named returns the causes that are proven, the greatest first.
@@ -420,6 +420,11 @@ func (e *Explanation) ByCPU() bool {
 		named := s.Sums[0].Named()
 		return len(named) > 0 && slices.Contains([]Item{Server, Serving, Behind}, named[0].Item)
 	})
+}
+
+// Differs reports whether any number is proven to differ.
+func (e *Explanation) Differs() bool {
+	return slices.ContainsFunc(e.Steps, func(s *Step) bool { return slices.ContainsFunc(s.Sums, func(s *Sum) bool { return s.Sure() }) })
 }
 
 // Judged reports whether anything could be judged.

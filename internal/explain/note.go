@@ -51,10 +51,10 @@ func name(s *Side) string { return s.Target.Name }
 
 func disturbed(s *Step, note noting) {
 	others := s.of(func(s *Side) bool { return s.shared() > mostShared }, func(s *Side) string {
-		return fmt.Sprintf("%s of the processors during %s", quantity.RoughShare(s.shared()), name(s))
+		return fmt.Sprintf("%s of the processors during %s's trials", quantity.RoughShare(s.shared()), name(s))
 	})
 	if others != "" {
-		note(1, Law, "other programs used %s, so CPU does not explain throughput", others)
+		note(1, Law, "other programs used %s, so CPU time cannot explain the throughput", others)
 	}
 	if client := s.of(func(s *Side) bool { return s.Limit == ByClient }, name); client != "" {
 		note(2, Law, "the client was the bottleneck on %s: this measures the client", client)

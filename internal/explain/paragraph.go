@@ -23,13 +23,14 @@ type Paragraph struct {
 // signature is what steps of a paragraph have in common.
 type signature struct {
 	access    compare.Group
+	unit      string
 	verdict   compare.Verdict
 	base, new Limit
 	causes    string // the rule, the item and the sign of the first cause of each sum, and the rules of notes
 }
 
 func (s *Step) signature() signature {
-	g := signature{access: compare.GroupOf(s.Of), base: s.Base.Limit, new: s.New.Limit}
+	g := signature{access: compare.GroupOf(s.Of), unit: s.Of.Primary, base: s.Base.Limit, new: s.New.Limit}
 	if t := s.rate(); t != nil {
 		g.verdict = t.Verdict
 	}
@@ -126,7 +127,7 @@ func (p *Paragraph) write(e *Explanation) (out []string) {
 	first := p.Steps[0]
 	if t := first.rate(); t != nil {
 		said := []string{p.effect(e)}
-		if limits := first.limits(); limits != "" && t.Sure() {
+		if limits := first.limits(); limits != "" && t.Sure() && max(first.Base.shared(), first.New.shared()) <= mostShared {
 			said = append(said, limits)
 		}
 		line(append(said, p.causes(throughput)...)...)
@@ -231,7 +232,7 @@ func (p *Paragraph) causes(name string) []string {
 	if name != throughput {
 		lead = p.price(sum) + lead
 	}
-	if len(named) > 0 && named[0].Proven() {
+	if sum.Total.Proven() {
 		lead += p.rest(sum)
 	}
 	return []string{lead}
@@ -287,7 +288,10 @@ func (p *Paragraph) rest(sum *Sum) (text string) {
 		}
 	}
 	rest := sum.Unexplained()
-	if rest < 0.05 {
+	switch {
+	case rest < -leastShare:
+		return text + fmt.Sprintf(" What is not explained offsets %s of the difference.", quantity.RoughShare(-rest))
+	case rest < 0.05:
 		return text
 	}
 	text += fmt.Sprintf(" Not explained: %s", quantity.RoughShare(rest))
@@ -373,7 +377,7 @@ func (p *Paragraph) part(name string, c Cause) string {
 	if len(p.Steps) == 1 && !math.IsNaN(c.ShareLow) && c.ShareHigh-c.ShareLow > 0.5 {
 		return " (" + roughly(c.Share) + " the difference)"
 	}
-	if c.Share > 1 {
+	if c.Share >= 1.005 {
 		return " (more than the whole difference)"
 	}
 	return " (" + shares + " of the difference)"

@@ -110,7 +110,14 @@ func (a *Parallel) label(p *picture.Picture, axis int, x float64, y func(float64
 	if axis == len(a.Axes)-1 {
 		anchor, side = picture.End, -9
 	}
+	const size, pad = 11, 2
 	for _, l := range places {
-		p.Write(picture.Plain, x+side, l.at+4, anchor, l.text).Size = 11
+		width := picture.Width(picture.Plain, size, l.text) + 2*pad
+		left := x + side - pad
+		if anchor == picture.End {
+			left = x + side + pad - width
+		}
+		p.Rect(-1, picture.Paper, left, l.at-labelGap/2, width, labelGap) // lines end beside the text
+		p.Write(picture.Plain, x+side, l.at+4, anchor, l.text).Size = size
 	}
 }

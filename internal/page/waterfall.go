@@ -18,7 +18,7 @@ type Waterfall struct {
 type Fall struct {
 	Name      string
 	Text      string  // the factor
-	Class     string  // of the text: the verdict as a style, see Cell
+	Class     string  // the verdict as a style, see Cell
 	Factor    float64 // above 0
 	Low, High float64 // of its whisker; 0 without one
 	Open      bool    // nobody knows what it is: an outline
@@ -34,7 +34,6 @@ func (w *Waterfall) Picture() *picture.Picture {
 	p := picture.New(rankingWidth, height, w.Title)
 	place := w.scale()
 	bottom := fallHeight * float64(len(w.Rows))
-	p.Add(picture.Level, picture.Point{X: place(1), Y: 0}, picture.Point{X: place(1), Y: bottom})
 	at := 1.0
 	for i, f := range w.Rows {
 		from, to := at, at*f.Factor
@@ -82,6 +81,7 @@ func (f *Fall) draw(p *picture.Picture, y float64, place func(float64) float64, 
 		name = picture.Strong
 	}
 	p.Write(name, 0, y+text, picture.Start, picture.Fit(name, size, room, f.Name)).Size = size
+	p.Add(picture.Level, picture.Point{X: place(1), Y: y + bar - 3}, picture.Point{X: place(1), Y: y + bar + thick + 3})
 	a, b := place(min(from, to)), place(max(from, to))
 	style := f.style()
 	p.Rect(-1, style, a, y+bar, max(1, b-a), thick)
@@ -92,12 +92,12 @@ func (f *Fall) draw(p *picture.Picture, y float64, place func(float64) float64, 
 }
 
 func (f *Fall) style() picture.Style {
-	switch {
-	case f.Open && f.Factor >= 1:
+	switch better := f.Class == "better"; {
+	case f.Open && better:
 		return picture.MaybeBetter
 	case f.Open:
 		return picture.MaybeWorse
-	case f.Factor >= 1:
+	case better:
 		return picture.Better2
 	}
 	return picture.Worse2

@@ -14,6 +14,7 @@ targets:
   - {name: b, engine: sqlite, durability: os, options: {x: 3}}
   - {name: c, engine: pebble}
   - {name: d, engine: sqlite, cache: 1MiB, options: {x: 1, y: "2"}}
+  - {name: f, engine: sqlite, cache: 2MiB, options: {x: 1, y: "2"}}
 trials: 4
 `
 	out, err := Experiment("p.yaml", []byte(text), "a", "b")
@@ -28,7 +29,7 @@ trials: 4
 	if n := strings.Count(string(out), `cache: "1MiB"`); n != 4 { // a, and all but that without it
 		t.Errorf("%d caches in\n%s", n, out)
 	}
-	for of, want := range map[string]string{"c": "different engines", "d": "the same in the plan", "e": "no targets called"} {
+	for of, want := range map[string]string{"c": "different engines", "d": "the same in the plan", "f": "differ in one setting only", "e": "no targets called"} {
 		if _, err := Experiment("p.yaml", []byte(text), "a", of); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", of, err)
 		}

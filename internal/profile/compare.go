@@ -30,6 +30,7 @@ type Node struct {
 
 	index  map[string]*Node
 	series [2][]float64 // µs per unit that each second would give the window
+	sample [2]float64   // µs per unit that one sample stands for
 }
 
 // Change returns the difference of the costs.
@@ -40,7 +41,18 @@ func (n *Node) Change() float64 { return n.New - n.Base }
 // window did as a whole varies from trial to trial, which its seconds do not show.
 func (n *Node) Different() bool {
 	const windows = 0.05
-	return n.P <= math.Erfc(3/math.Sqrt2) && math.Abs(n.Change()) >= windows*max(n.Base, n.New)
+	return n.P <= math.Erfc(3/math.Sqrt2) && math.Abs(n.Change()) >= max(windows*max(n.Base, n.New), 3*n.counting())
+}
+
+// counting returns the standard error of the difference that comes from counting samples:
+// of n samples √n, and of none as if one had been seen. Seconds without any show no noise.
+func (n *Node) counting() float64 {
+	var variance float64
+	for side, cost := range []float64{n.Base, n.New} {
+		one := n.sample[side]
+		variance += one * max(cost, one)
+	}
+	return math.Sqrt(variance)
 }
 
 // Compare returns the union of the stacks of two profiles under one root. Costs
@@ -192,6 +204,7 @@ func compare(base, next Work, nodesOf func(root *Node, p *Profile, s *Sample) []
 	root.walk(func(n *Node) {
 		if n.Base >= least*root.Base && n.Base > 0 || n.New >= least*root.New && n.New > 0 {
 			n.series = [2][]float64{make([]float64, base.Seconds()), make([]float64, next.Seconds())}
+			n.sample = [2]float64{perUnit(base.Period, base.Units), perUnit(next.Period, next.Units)}
 			tested = append(tested, n)
 		}
 	})

@@ -68,8 +68,8 @@ func TestProfileTable(t *testing.T) {
 
 // What differs is named; what is the same, or may be chance, is not.
 func TestChangedProfiles(t *testing.T) {
-	base := profiled("a", 1000, 20, []string{"dispatch_command", "MYSQLparse"}, []string{"dispatch_command", "sub_select"})
-	next := profiled("b", 1000, 20, []string{"dispatch_command", "sub_select"})
+	base := profiled("a", 1500, 30, []string{"dispatch_command", "MYSQLparse"}, []string{"dispatch_command", "sub_select"})
+	next := profiled("b", 1500, 30, []string{"dispatch_command", "sub_select"})
 	tables := ChangedFunctions(base, next, 5)
 	if len(tables) != 2 {
 		t.Fatalf("%d tables", len(tables))
@@ -87,7 +87,7 @@ func TestChangedProfiles(t *testing.T) {
 	if got := shownRows(subsystems); !ok || !slices.Contains(got, "parse/plan | 219 | 0 | -219 | differs") {
 		t.Errorf("%q", got)
 	}
-	unknown := profiled("c", 1000, 20, []string{"mariadbd@1"})
+	unknown := profiled("c", 1500, 30, []string{"mariadbd@1"})
 	if _, ok := ChangedSubsystems(base, unknown).(page.Paragraph); !ok {
 		t.Error("subsystems are compared although they are unknown")
 	}

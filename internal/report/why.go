@@ -104,6 +104,18 @@ func Why(e *explain.Explanation, all bool) (out []page.Block) {
 	return append(out, differing(e))
 }
 
+// Settled returns what an experiment found; nothing where the targets are none.
+func Settled(list []*explain.Explanation) []page.Block {
+	var l page.List
+	for _, s := range explain.Settle(list) {
+		l.Items = append(l.Items, page.Item{Text: s.String()})
+	}
+	if len(l.Items) == 0 {
+		return nil
+	}
+	return []page.Block{page.Heading{Level: 2, Text: "One setting at a time"}, l}
+}
+
 // waterfall draws the proven sum that differs most in the step that the panels show first;
 // nil if there is none.
 func (v *view) waterfall(e *explain.Explanation) *page.Waterfall {
@@ -136,7 +148,7 @@ func (v *view) waterfall(e *explain.Explanation) *page.Waterfall {
 		w.Rows = append(w.Rows, page.Fall{Name: string(c.Item), Text: quantity.Times(c.Factor()), Class: class(c.Log),
 			Factor: c.Factor(), Low: math.Exp(c.Low), High: math.Exp(c.High)})
 	}
-	w.Rows = append(w.Rows, page.Fall{Name: "not explained", Text: quantity.Times(math.Exp(rest)), Factor: math.Exp(rest), Open: true},
+	w.Rows = append(w.Rows, page.Fall{Name: "not explained", Text: quantity.Times(math.Exp(rest)), Class: class(rest), Factor: math.Exp(rest), Open: true},
 		page.Fall{Name: "in all", Text: quantity.Times(sum.Total.Factor()), Class: class(sum.Total.Log), Factor: sum.Total.Factor(),
 			Low: math.Exp(sum.Total.Low), High: math.Exp(sum.Total.High), Whole: true})
 	return w
@@ -147,10 +159,11 @@ func tradeoff(r *explain.RUM) *page.Drawing {
 	if r == nil {
 		return nil
 	}
-	p := page.Parallel{Title: "Read, update, space", About: "Means over the steps that all targets finished, as ratios to the best, on logarithmic axes: " +
-		"lower is better. A thin line: another target is at least as good on every axis."}
+	p := page.Parallel{Title: "Read, update, space", About: "Reads and updates are geometric means over the steps that all targets finished, space is that of the last step. " +
+		"Ratios to the best, on logarithmic axes: lower is better. A thin line: another target is at least as good on every axis."}
 	for i, name := range r.Metrics {
 		if !r.Known(i) {
+			p.About += " No axis for " + metric.Label(name) + ": not known of all targets."
 			continue
 		}
 		p.Axes = append(p.Axes, [...]string{"Read", "Update", "Space"}[i]+": "+metric.Label(name))
@@ -181,7 +194,8 @@ func differing(e *explain.Explanation) page.Block {
 
 // itemsOf is a table of all items of a step.
 func itemsOf(s *explain.Step) page.Table {
-	t := page.Table{Title: s.Of.Name, Head: "item", Note: "ln of the ratio that the item accounts for; those of a number sum to that of the number."}
+	t := page.Table{Title: s.Of.Name, Head: "item", Note: "Base and new are means over the trials, per unit: µs of times, KB of bytes. " +
+		"ln is of the ratio of the number above that the item accounts for; the items' sum to that of the ratio of means. Ratios elsewhere are of medians."}
 	for _, name := range []string{"base", "new", "ln", "95 % interval", "share", "rule", ""} {
 		t.Columns = append(t.Columns, page.Column{Name: name})
 	}
