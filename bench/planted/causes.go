@@ -12,6 +12,7 @@ type cause struct {
 	number  int
 	name    string
 	rules   []int             // any of them is right; none: nothing may be named
+	each    bool              // each of the rules must be named, one of them first
 	on      []string          // engines
 	own     string            // the workload as a map; "": sysbench
 	params  string            // of sysbench
@@ -107,7 +108,7 @@ var causes = []cause{
 	{number: 19, name: "nothing", on: all, params: small + "skip_trx: true, tests: [oltp_read_write]", common: "cache: 256MiB, durability: process"},
 	{number: 20, name: "a setting without effect", on: []string{"innodb", "postgres"}, params: small + "tests: [oltp_read_write]",
 		common: "cache: 256MiB, durability: process", new: every("options: {max_connections: 3000}", "innodb", "postgres")},
-	{number: 21, name: "doublewrite off, and a third of the cache", rules: []int{5, 7}, on: []string{"innodb"}, params: wide + "tests: [update-index]",
+	{number: 21, name: "doublewrite off, and a third of the cache", rules: []int{5, 7}, each: true, on: []string{"innodb"}, params: wide + "tests: [update-index]",
 		common: "cache: 48MiB, durability: process, direct_io: true", new: every(`cache: 16MiB, options: {innodb_doublewrite: "OFF"}`, "innodb")},
 	{number: 22, name: "a larger memtable", rules: []int{14, 13}, on: []string{"pebble"}, params: small + "tests: [update-nonindex]",
 		common: "cache: 64MiB, durability: process", new: every("options: {memtable_size: 64MiB}", "pebble")},

@@ -17,6 +17,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -55,6 +56,7 @@ func run(ctx context.Context, program, out string, wanted func(*cause, string) b
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return 0, 0, err
 	}
+	engines := map[string][2]int{} // how many are right, and of how many
 	fmt.Println("cause | engine | expected | named first | sentence")
 	for i := range causes {
 		c := &causes[i]
@@ -69,15 +71,31 @@ func run(ctx context.Context, program, out string, wanted func(*cause, string) b
 			}
 			tried++
 			rule, sentence := first(records)
+			of := engines[on]
 			mark := "✗"
-			if rule == 0 && len(c.rules) == 0 || slices.Contains(c.rules, rule) {
+			if rule == 0 && len(c.rules) == 0 || slices.Contains(c.rules, rule) && c.named(records) {
 				mark = "✓"
 				right++
+				of[0]++
 			}
+			of[1]++
+			engines[on] = of
 			fmt.Printf("%d %s | %s | %v | %s %d | %s\n", c.number, c.name, on, c.rules, mark, rule, sentence)
 		}
 	}
+	for _, on := range slices.Sorted(maps.Keys(engines)) {
+		fmt.Printf("%s: %d of %d\n", on, engines[on][0], engines[on][1])
+	}
 	return right, tried, err
+}
+
+// named reports whether each rule that has to be is named of the last step.
+func (c *cause) named(records []explain.Record) bool {
+	return !c.each || !slices.ContainsFunc(c.rules, func(rule int) bool {
+		return !slices.ContainsFunc(records, func(r explain.Record) bool {
+			return r.Step == records[len(records)-1].Step && r.Rule == rule && r.Proven
+		})
+	})
 }
 
 // first returns the rule that is named first in the last step, and its sentence: what

@@ -61,6 +61,10 @@ func (db *db) Counters(ctx context.Context, s *engine.Sample) error {
 	const frameHeader = 24
 	s.Counter(engine.LogBytes, "bytes", float64(db.status.counts[2].Load()*(db.page+frameHeader)))
 	s.Gauge(engine.CheckpointAge, "bytes", float64(length))
+	if db.room > 0 {
+		s.Gauge(engine.CheckpointLimit, "bytes", float64(db.room*(db.page+frameHeader)))
+	}
+	s.Gauge(engine.PageSize, "bytes", float64(db.page))
 	s.Gauge(engine.DirtyBytes, "bytes", float64((state.frames-state.moved)*db.page))
 	return nil
 }

@@ -23,6 +23,7 @@ type db struct {
 	cache  int64         // bytes, of all sessions together; 0: SQLite's own
 	open   atomic.Int64  // sessions
 	page   int64         // bytes
+	room   int64         // pages of log after which a commit checkpoints; 0: never
 	watch  *sqlkit.Admin // for counters, which wait for nothing else
 	status status
 }
@@ -43,6 +44,11 @@ func (db *db) begin(ctx context.Context, c engine.Config) (err error) {
 	if db.page = int64(page); c.Page != 0 && db.page != c.Page {
 		return engine.Refuse("page", c.Page, "the database was made with pages of %d bytes", db.page)
 	}
+	room, err := db.Admin().Number(ctx, "PRAGMA "+optCheckpoint)
+	if err != nil {
+		return err
+	}
+	db.room = int64(room)
 	if err := db.Compare(ctx, definitions(), false); err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func newExplainCommand(a *App) *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&o.base, "base", "", "the base among the targets of one campaign (default: the first)")
 	f.StringSliceVar(&o.steps, "step", nil, "explain these steps only")
-	f.BoolVar(&o.all, "all", false, "show every item of every number, also those that are not proven")
+	f.BoolVar(&o.all, "all", false, "show every item of the numbers that are explained, also those that are not proven")
 	f.StringVar(&o.format, "format", "text", "text, markdown or json (a line per cause)")
 	f.StringVar(&o.experiment, "experiment", "", "write a plan to a `file` that tells apart which setting makes the difference")
 	choices(f, "format", "text", "markdown", "json")
@@ -82,7 +82,12 @@ func runExplain(a *App, o *explainOptions, args []string) error {
 		return err
 	}
 	if o.format == "text" && slices.ContainsFunc(list, (*explain.Explanation).ByCPU) {
-		fmt.Fprintln(a.Stdout, "\nwhich functions use the CPU, a profile shows: rumbench run PLAN --set profile=extra, then rumbench profile DIR")
+		dir, _ := splitTarget(args[0])
+		then := "rumbench profile " + dir
+		if _, err := profiledIn(dir); err != nil {
+			then = "rumbench run PLAN --set profile=extra, then rumbench profile DIR"
+		}
+		fmt.Fprintln(a.Stdout, "\nWhich functions use the CPU time: "+then)
 	}
 	if o.experiment != "" {
 		if err := writeExperiment(a, list, o.experiment); err != nil {

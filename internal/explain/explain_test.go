@@ -104,6 +104,13 @@ func usual() state { return state{server: 100, idle: 20, commit: 60, in: 120, pa
 
 // explained explains n pairs of trials with some noise.
 func explained(base, of state, n int, seed uint64) *explain.Explanation {
+	c := compare.New(noisy(base, of, n, seed))
+	c.Across.Work = true
+	return explain.Explain(c, c.Judge(c.Targets[0], c.Targets[1]))
+}
+
+// noisy returns n pairs of trials with some noise.
+func noisy(base, of state, n int, seed uint64) (trials []*result.Trial) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	noise := func(s state) state {
 		for _, v := range []*float64{&s.server, &s.idle, &s.commit, &s.in, &s.pages, &s.twice, &s.misses} {
@@ -111,13 +118,10 @@ func explained(base, of state, n int, seed uint64) *explain.Explanation {
 		}
 		return s
 	}
-	var trials []*result.Trial
 	for i := range n {
 		trials = append(trials, noise(base).trial("a", i+1), noise(of).trial("b", i+1))
 	}
-	c := compare.New(trials)
-	c.Across.Work = true
-	return explain.Explain(c, c.Judge(c.Targets[0], c.Targets[1]))
+	return trials
 }
 
 // first returns the first rule of the step, as the suite of planted causes reads it.
@@ -318,15 +322,24 @@ func TestRecordsAreStable(t *testing.T) {
 	of := usual()
 	of.server, of.twice = 150, 0
 	var texts []string
-	for range 2 {
+	trials := noisy(usual(), of, 4, 1)
+	for range 3 {
+		c := compare.New(trials)
 		var b bytes.Buffer
-		if err := explain.WriteRecords(&b, explained(usual(), of, 4, 1).Records()); err != nil {
+		if err := explain.WriteRecords(&b, explain.Explain(c, c.Judge(c.Targets[0], c.Targets[1])).Records()); err != nil {
 			t.Fatal(err)
 		}
 		texts = append(texts, b.String())
+		for _, trial := range trials {
+			for i := range trial.Steps {
+				rows, counters := trial.Steps[i].Rows, trial.Steps[i].Counters
+				rand.Shuffle(len(rows), func(a, b int) { rows[a], rows[b] = rows[b], rows[a] })
+				rand.Shuffle(len(counters), func(a, b int) { counters[a], counters[b] = counters[b], counters[a] })
+			}
+		}
 	}
-	if texts[0] != texts[1] {
-		t.Error("the same input gives different bytes")
+	if texts[0] != texts[1] || texts[0] != texts[2] {
+		t.Error("another order of rows gives different bytes")
 	}
 	if !strings.Contains(texts[0], `"ledger":"processors"`) || !strings.Contains(texts[0], fmt.Sprintf(`"item":"%s"`, explain.Server)) {
 		t.Error(texts[0])

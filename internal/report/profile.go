@@ -52,7 +52,7 @@ const inAll = "engine total"
 // engines, and for each other side, a column for each target.
 func ProfileTable(list []*Profile) page.Table {
 	t := page.Table{Title: "CPU time by subsystem", Head: "µs per " + list[0].Per,
-		Note: "Sampled; of stacks with functions of several subsystems, the innermost one’s."}
+		Note: "Each stack counts for its innermost known subsystem. One sample stands for " + sampleOf(list) + "."}
 	costs := map[string][]float64{}
 	put := func(name string, target int, cost float64) {
 		if costs[name] == nil {
@@ -98,6 +98,16 @@ func ProfileTable(list []*Profile) page.Table {
 		t.Add(row)
 	}
 	return t
+}
+
+// sampleOf says how much CPU time per unit a sample of each target stands for: smaller
+// differences are none.
+func sampleOf(list []*Profile) string {
+	var parts []string
+	for _, p := range list {
+		parts = append(parts, quantity.Digits(float64(p.CPU.Period.Nanoseconds())/1e3/p.CPU.Units)+" µs of "+p.Target)
+	}
+	return quantity.Joined(parts)
 }
 
 func costCell(v float64) page.Cell {
@@ -224,7 +234,7 @@ func image(g *flame.Graph) page.Block {
 	g.Least = 0.01
 	var b strings.Builder
 	_ = g.Draw(&b) // a strings.Builder takes everything
-	return page.Medium{Drawn: []page.Block{page.Image{Caption: "Where the CPU time goes; rumbench profile --svg draws all of it, to zoom", SVG: b.String()}}}
+	return page.Medium{Drawn: []page.Block{page.Image{Caption: "Where CPU time goes (the whole graph, to zoom: rumbench profile --svg FILE)", SVG: b.String()}}}
 }
 
 // profileFold returns the profiles of a step as a report shows them: one table of all
