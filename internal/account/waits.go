@@ -22,6 +22,13 @@ type Sessions struct {
 	Client     time.Duration                    // rumbench's
 	Processors int                              // that rumbench may use
 	Threads    *Threads                         // nil if unknown
+	Busiest    *Busiest                         // likewise
+}
+
+// Busiest is the thread of the server that ran longest in a window.
+type Busiest struct {
+	Name string
+	CPU  time.Duration
 }
 
 // Threads are where the time of the threads that serve the sessions went, in a window.
@@ -101,6 +108,9 @@ func (s *waiting) addWaits() {
 	}
 	if z.Threads != nil && len(per) > 0 {
 		s.addThreads(z.Threads, per[0])
+	}
+	if b := z.Busiest; b != nil && b.Name != "" && s.Seconds > 0 {
+		s.Put("busiest_thread", b.CPU.Seconds()/s.Seconds, Of("", b.Name), Source("/proc/PID/task/TID/schedstat"))
 	}
 	if z.Closed > 0 {
 		s.Put("client_share", float64(resting)/float64(total), Count(total), from)

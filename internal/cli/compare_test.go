@@ -122,7 +122,7 @@ func TestCompare(t *testing.T) {
 		{"no such metric", before + " " + after + " --fail-if velocity<1", 2, `^$`, `there is no metric "velocity"`},
 		{"different plans", before + ":a " + longer, 1, `^$`, `did different work: rows 1000 and 2000\nhint: .*--anyway`},
 		{"anyway", before + ":a " + longer + " --anyway", 0, `⚠ before/a and longer/a did different work: rows 1000 and 2000`, `^$`},
-		{"no such target", before + ":x " + after, 1, `^$`, `has no trials of a target "x"`},
+		{"no such target", before + ":x " + after, 2, `^$`, `has no trials of a target "x"`},
 		{"twice the same", before + " " + before, 2, `^$`, `is named twice`},
 		{"by another name", before + " " + before + "/../before:a", 2, `^$`, `is named twice`},
 		{"apart", before + " " + after, 0, `⚠ the two did not run side by side`, `^$`},

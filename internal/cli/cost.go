@@ -34,7 +34,7 @@ type costOptions struct {
 func newCostCommand(a *App) *cobra.Command {
 	var o costOptions
 	c := &cobra.Command{
-		Use:   "cost DIR",
+		Use:   "cost DIR[:TARGET]",
 		Short: "print which hardware each target needs for a demand, and what that costs",
 		Args:  args(cobra.ExactArgs(1)),
 		RunE:  func(_ *cobra.Command, dirs []string) error { return runCost(a.Stdout, &o, dirs[0]) },
@@ -85,7 +85,7 @@ func (o *costOptions) ask() (ask cost.Ask, err error) {
 		}
 		n, err := workload.ParseCount(of.text)
 		if err != nil || n <= 0 {
-			return ask, usageErrorf("--%s is %q, and must be a positive number such as 600 or 10M", of.name, of.text)
+			return ask, usageErrorf("--%s is %q, and must be a positive number such as 600/s or 10M", of.name, of.text)
 		}
 		*of.to = float64(n)
 	}
@@ -102,6 +102,10 @@ func runCost(w io.Writer, o *costOptions, dir string) error {
 		if card, err = readCard(o.card); err != nil {
 			return err
 		}
+	}
+	dir, target := splitTarget(dir)
+	if target != "" {
+		o.targets = append(o.targets, target)
 	}
 	trials, err := readTrials(dir)
 	if err != nil {
@@ -184,7 +188,8 @@ func (v *costView) json(w io.Writer) error {
 	for i := range v.needs {
 		n := &v.needs[i]
 		line := costLine{
-			Target: n.Target.Name, Step: v.step.Name, Unit: n.Unit, Refused: n.Refused, Remarks: n.Remarks, Rate: n.Rate, Most: n.Most.Value, Rows: n.Rows, Cores: n.Cores.Value,
+			Target: n.Target.Name, Step: v.step.Name, Unit: n.Unit,
+			Refused: n.Refused, Remarks: n.Remarks, Rate: n.Rate, Most: n.Most.Value, Rows: n.Rows, Cores: n.Cores.Value,
 			Read: n.ReadBytes.Value, Reads: n.ReadsPerS.Value, Written: n.WrittenBytes.Value, TBYear: n.TBPerYear().Value, Disk: n.Disk.Value, Memory: n.Memory.Value,
 			Writes: n.WritesPerS.Value, Space: n.Space.Value, Write: n.Write.Value,
 		}
@@ -214,7 +219,8 @@ func (v *costView) blocks() (out []page.Block) {
 	out = append(out, page.Tree{Text: fmt.Sprintf("What each target needs in step %s for %s%s: measured costs per unit, times the rate.",
 		v.step.Name, demand, rows)})
 	t := page.Table{Head: "target"}
-	for _, name := range []string{units + "/s", "processors", "written/s", "writes/s", "read/s", "reads/s", "written/year", "on disk", "memory", "measured up to", "CPU then"} {
+	for _, name := range []string{units + "/s", "processors", "written/s", "writes/s",
+		"read/s", "reads/s", "written/year", "on disk", "memory", "measured up to", "CPU then"} {
 		t.Columns = append(t.Columns, page.Column{Name: name})
 	}
 	if v.card != nil {
@@ -250,7 +256,8 @@ func (v *costView) blocks() (out []page.Block) {
 		out = append(out, v.prices())
 	}
 	return append(out, page.Tree{Text: "Medians, with the least and the greatest of the trials. Costs per operation change with rate and size: " +
-		"commits share syncs, page writes share changes, and a larger database reads more. Memory is as measured. An embedded engine's processors include its clients'."})
+		"commits share syncs, page writes share changes, and a larger database reads more. " +
+		"Memory is as measured. An embedded engine's processors include its clients'."})
 }
 
 func (v *costView) cells(n *cost.Need) []page.Cell {
@@ -274,7 +281,8 @@ func (v *costView) cells(n *cost.Need) []page.Cell {
 	bytes := func(v float64) string { return quantity.Bytes(v) }
 	terabytes := func(v float64) string { return quantity.Amount(v) + " TB" }
 	cells := []page.Cell{
-		{Text: quantity.Amount(n.Rate), Number: true}, number("server_cpu_us", n.Cores, quantity.Digits), number("write_kb", n.WrittenBytes, bytes), number("write_kb", n.WritesPerS, quantity.Digits),
+		{Text: quantity.Amount(n.Rate), Number: true}, number("server_cpu_us", n.Cores, quantity.Digits),
+		number("write_kb", n.WrittenBytes, bytes), number("write_kb", n.WritesPerS, quantity.Digits),
 		number("read_kb", n.ReadBytes, bytes), number("device_reads", n.ReadsPerS, quantity.Digits), number("write_kb", n.TBPerYear(), terabytes),
 		number("db_bytes", n.Disk, bytes), number("server_memory_bytes", n.Memory, bytes), number("", n.Most, quantity.Amount),
 		{Text: "–", Number: true},
@@ -378,7 +386,8 @@ func (v *costView) against(n *cost.Need, add func(format string, args ...any)) {
 		if best.Used < 0.05 || best.Used > 0.95 {
 			text = "; outside of 5 to 95 % the model does not hold"
 		}
-		add("the storage of the cheapest index+log structure, without reads by users, would cost %s (this target's: %s) at %s of its space used (%s to %s within 5 %%)%s",
+		add("the storage of the cheapest index+log structure, without reads by users, would cost %s (this target's: %s) "+
+			"at %s of its space used (%s to %s within 5 %%)%s",
 			quantity.Digits(best.Bill.Sum()), quantity.Digits(v.card.Price(n).Bill.Sum()), quantity.Share(best.Used), quantity.Share(low), quantity.Share(high), text)
 	}
 }

@@ -147,13 +147,15 @@ func readSide(args []string) (s side, err error) {
 			return s, err
 		}
 		n := len(s.trials)
+		var names []string
 		for _, t := range trials {
+			names = compare.AppendNew(names, t.Target)
 			if target == "" || t.Target == target {
 				s.trials = append(s.trials, t)
 			}
 		}
 		if len(s.trials) == n {
-			return s, fmt.Errorf("%s has no trials of a target %q", dir, target)
+			return s, usage(hint.Errorf(hint.OneOf(target, names), "%s has no trials of a target %q", dir, target))
 		}
 	}
 	return s, nil

@@ -46,7 +46,8 @@ func Read(file string, content []byte) (*Card, error) {
 		}
 	}
 	if c.Device.Price > 0 && c.GB+c.IOPS.Price+c.MBps.Price > 0 {
-		d.Problems = append(d.Problems, hint.Problem{File: file, Reason: "a device is bought whole: gb, iops and mbps beside it have no price", Hint: "remove either"})
+		d.Problems = append(d.Problems, hint.Problem{File: file,
+			Reason: "a device is bought whole: gb, iops and mbps beside it have no price", Hint: "remove either"})
 	}
 	if len(d.Problems) > 0 {
 		form.SortProblems(d.Problems)

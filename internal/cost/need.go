@@ -65,7 +65,8 @@ func (g Gap) String() string { return metric.Label(g.Metric) + ": " + g.Why }
 
 // Storage returns what storage has to hold and do.
 func (n *Need) Storage() Storage {
-	return Storage{Bytes: n.Disk.Value, ReadsPerS: n.ReadsPerS.Value, WritesPerS: n.WritesPerS.Value, ReadBytes: n.ReadBytes.Value, WrittenBytes: n.WrittenBytes.Value}
+	return Storage{Bytes: n.Disk.Value, ReadsPerS: n.ReadsPerS.Value, WritesPerS: n.WritesPerS.Value,
+		ReadBytes: n.ReadBytes.Value, WrittenBytes: n.WrittenBytes.Value}
 }
 
 // TBPerYear returns how many 10^12 bytes are written in a year.
@@ -188,7 +189,8 @@ func (m measured) whole(name string) Range {
 		m.missing(name, why)
 	}
 	if own, ok := compare.Undisturbed(m.step, k, m.target); ok && why == "" && own.Metric != name {
-		m.need.Remarks = append(m.need.Remarks, metric.Label(name)+": of the engine's processes, without the file system's journal, as other programs used the device")
+		m.need.Remarks = append(m.need.Remarks, metric.Label(name)+
+			": of the engine's processes, without the file system's journal, as other programs used the device")
 	}
 	return r
 }

@@ -141,10 +141,14 @@ func (s *Step) speaking(e *compare.Effect, design stat.Design) (*Sum, string) {
 			found = append(found, sum)
 		}
 	}
+	serial := func(s *Side) bool { return !slices.ContainsFunc(s.runs, func(r run) bool { return !r.serial() }) }
 	for _, l := range []struct {
 		of    Ledger
 		split func(*run) sheet
 	}{{Sessions, (*run).sessions}, {Threads, (*run).threads}, {Device, (*run).device}} {
+		if l.of == Device && !serial(&s.Base) && !serial(&s.New) {
+			continue
+		}
 		if sum := s.sum(e, l.of, design, -1, l.split); sum != nil {
 			found = append(found, sum)
 		}

@@ -34,6 +34,7 @@ type state struct {
 	clients        int     // 0: 4
 	stallEvery     float64 // seconds
 	system         float64 // µs of server, in the kernel
+	busiest        float64 // share of the time of the thread that runs most
 }
 
 const queries = 10_000
@@ -62,6 +63,9 @@ func (s state) trial(target string, n int) *result.Trial {
 		put("cache_hit_ratio", "", "", 1-s.misses/s.lookup)
 	}
 	put("db_bytes", "", "", 1e9)
+	if s.busiest > 0 {
+		put("busiest_thread", "purge", "", s.busiest)
+	}
 	if s.serving > 0 {
 		put("thread_us", account.ThreadCPU, "query", s.serving)
 	}
@@ -150,6 +154,7 @@ func TestRules(t *testing.T) {
 		"text":            {func(s *state) { s.server = 150; s.knobs = map[string]string{"protocol": "text"} }, 20, "(protocol text instead of the default)"},
 		"compression":     {func(s *state) { s.server = 150; s.knobs = map[string]string{"compression": "zstd"} }, 15, "(compression zstd"},
 		"log compression": {func(s *state) { s.server = 150; s.knobs = map[string]string{"wal_compression": "zstd"} }, 15, "(wal_compression zstd instead of the default)"},
+		"one thread":      {func(s *state) { s.busiest, s.idle = 0.97, 120 }, 19, "one thread is the limit while processors idle: purge of b ran for 97 % of the time"},
 		"one at a time":   {func(s *state) { s.clients, s.idle = 16, 60 }, 19, "4.00× as many clients on b do no more"},
 		"compaction debt": {func(s *state) { s.debt = 1e9 }, 23, "954 MiB instead of 0 B of compaction debt"},
 	} {

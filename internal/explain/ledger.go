@@ -243,18 +243,20 @@ func (r *run) threads() (out sheet) {
 	return out
 }
 
-// device splits the time of the window by whether the device flushes. That is a law only
-// where operations wait for flushes one after the other: of an embedded engine, where so
-// many clients cannot have shared fewer.
-func (r *run) device() sheet {
+// serial reports whether the operations of a run wait for flushes one after the other, so
+// that their time is a law: those of an embedded engine of which so many clients cannot
+// have shared fewer. Elsewhere flushes may be in the background.
+func (r *run) serial() bool {
 	const each = 0.5
+	n, ok := account.Counter(r.Counters, "device.flushes")
+	return ok && r.trial.Hosting == result.Embedded && n*float64(r.clients()) >= each*r.units
+}
+
+// device splits the time of the window by whether the device flushes.
+func (r *run) device() sheet {
 	flushes, ok := r.perUnit("device.flush_ns")
-	n, counted := account.Counter(r.Counters, "device.flushes")
-	if !ok || !counted || r.trial.Hosting != result.Embedded {
+	if !ok || r.trial.Hosting != result.Embedded {
 		return nil
-	}
-	if n > 0 && n*float64(r.clients()) < each*r.units {
-		return nil // in the background
 	}
 	all := r.Seconds * 1e6 / r.units
 	flushes = min(flushes, all)

@@ -16,6 +16,7 @@ type Limit string
 const (
 	ByProcessors Limit = "processors"
 	ByClient     Limit = "the client"
+	ByThread     Limit = "one thread"
 	ByFlushes    Limit = "the flushes that the device can do"
 	ByRequests   Limit = "the requests that the device can do"
 	ByBytes      Limit = "the KB that the device can move"
@@ -29,6 +30,8 @@ const (
 const (
 	// saturated is the utilisation from which a resource limits.
 	saturated = 0.80
+	// whole is the share of the time that a thread runs from which it limits.
+	whole = 0.90
 	// most is the share of the sessions' time from which what they do limits.
 	most = 0.50
 )
@@ -131,6 +134,16 @@ func (s *Step) ceiling() Limit {
 	return Unlimited
 }
 
+// busiest returns the thread of a server that ran most, and for which share of the time.
+func (r *run) busiest() (name string, share float64) {
+	for i := range r.Rows {
+		if row := &r.Rows[i]; row.Metric == "busiest_thread" {
+			return row.Op, row.Value
+		}
+	}
+	return "", 0
+}
+
 func (r *run) limit() Limit {
 	if slices.ContainsFunc(r.Warnings, func(w metric.Warning) bool { return w.Code == metric.ClientBound }) {
 		return ByClient
@@ -138,6 +151,9 @@ func (r *run) limit() Limit {
 	p, s := r.processors(), r.sessions()
 	if total := p.total(); total > 0 && 1-p.find(Idle).value/total >= saturated {
 		return ByProcessors
+	}
+	if _, share := r.busiest(); share >= whole {
+		return ByThread
 	}
 	if l, used := r.mostUsed(); used >= saturated {
 		return l

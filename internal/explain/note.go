@@ -23,7 +23,7 @@ func (n Note) First() bool { return slices.Contains([]int{1, 2, 19, 23}, n.Rule.
 
 // notes returns what limits what can be said of a step, and what is beside causes.
 func (s *Step) notes() (out []Note) {
-	for _, of := range []func(*Step, noting){disturbed, oneAtATime, readNothing, twiceCached, paused, begunApart, putOff, dips} {
+	for _, of := range []func(*Step, noting){disturbed, oneThread, oneAtATime, readNothing, twiceCached, paused, begunApart, putOff, dips} {
 		of(s, func(number int, e Evidence, format string, args ...any) {
 			out = append(out, Note{Rule{number, e}, fmt.Sprintf(format, args...)})
 		})
@@ -61,6 +61,17 @@ func disturbed(s *Step, note noting) {
 	}
 }
 
+// oneThread notes that a thread of a server runs all the time while processors idle.
+func oneThread(s *Step, note noting) {
+	one := s.of(func(s *Side) bool { return s.Limit == ByThread }, func(s *Side) string {
+		thread, share := s.runs[0].busiest()
+		return fmt.Sprintf("%s of %s ran for %s of the time", thread, name(s), quantity.RoughShare(share))
+	})
+	if one != "" {
+		note(19, Law, "one thread is the limit while processors idle: %s", one)
+	}
+}
+
 // oneAtATime notes that more clients do hardly more although processors idle.
 func oneAtATime(s *Step, note noting) {
 	const gain = 0.25
@@ -70,7 +81,7 @@ func oneAtATime(s *Step, note noting) {
 	if !more {
 		side = &s.Base
 	}
-	if rate == nil || !apart(times, 1, 0.5) || !(side.idle() >= much) || !slices.Contains([]Limit{Unlimited, ByRows}, side.Limit) {
+	if rate == nil || !apart(times, 1, 0.5) || !(side.idle() >= much) || !slices.Contains([]Limit{Unlimited, ByRows, ByThread}, side.Limit) {
 		return
 	}
 	gained, most := rate.Total.Log, rate.Total.High // of more clients: the greatest that trials allow

@@ -193,7 +193,7 @@ func (s *Step) limits() string {
 	}
 	more := s.of(func(s *Side) bool { return s.wall() > 1 }, func(s *Side) string { return quantity.Times(s.wall()) + " on " + name(s) })
 	if more != "" {
-		text += " Without it, the processors would allow at most " + more + "."
+		text += " Beyond that limit, the processors would allow at most " + more + "."
 	}
 	return text
 }
@@ -352,9 +352,9 @@ func (p *Paragraph) predicted(name string) []string {
 	ends := "as expected"
 	switch {
 	case fit == 0:
-		ends = "which the models do not explain"
+		ends = "the models do not explain it"
 	case fit < len(sides):
-		ends = "so the models explain only one of the two"
+		ends = "the models explain only one of the two"
 	}
 	return []string{fmt.Sprintf("Predicted from the structure, %s: %s; %s.", unit, strings.Join(sides, ", "), ends)}
 }

@@ -12,6 +12,7 @@ import (
 	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 	"rumbench/internal/structure"
+	"rumbench/model"
 	"rumbench/workload"
 )
 
@@ -135,6 +136,9 @@ func (r *run) treeWrites(k compare.Key) float64 {
 			return v
 		}
 		return 0 // also where it is not known
+	}
+	if r.trial.Hosting == result.Embedded && r.trial.Durability != string(model.DurabilityOS) {
+		return math.NaN() // the page cache writes once what is overwritten in it
 	}
 	t, ok := r.tree()
 	room, known := account.Gauge(r.Counters, engine.CheckpointLimit)

@@ -8,8 +8,8 @@ import (
 )
 
 // Record is a cause as a line of JSON, or a number as a whole (item “total”), or what no
-// proven cause accounts for (“not explained”). Unknown numbers are left out. It has many
-// fields, so that a line stands by itself.
+// proven cause accounts for (“not explained”). Unknown numbers are left out. It has many fields,
+// so that a line stands by itself.
 type Record struct {
 	Step     string   `json:"step"`
 	Base     string   `json:"base"`

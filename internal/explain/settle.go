@@ -67,19 +67,19 @@ func settled(s *Step, sum *Sum, singles []*Explanation) Settled {
 
 // String says what the experiment found.
 func (s Settled) String() string {
-	text := fmt.Sprintf("%s, %s: %s in all.", s.Step, metric.Label(s.Metric), quantity.Times(s.All.Ratio))
+	text := fmt.Sprintf("%s, %s: %s in all", s.Step, metric.Label(s.Metric), quantity.Times(s.All.Ratio))
 	rest := 1.0
 	for _, a := range s.Alone {
 		rest -= a.Share
-		proven := ", not proven"
-		if a.Sure() {
-			proven = ""
+		proven := ""
+		if !a.Sure() {
+			proven = ", not proven"
 		}
-		text += fmt.Sprintf(" %s %s instead of %s alone: %s%s, %s of the difference.", quantity.Capital(a.Setting.What), short(a.Setting.New), short(a.Setting.Base),
-			quantity.Times(a.Ratio), proven, quantity.RoughShare(a.Share))
+		text += fmt.Sprintf("; %s %s instead of %s alone: %s (%s of the difference%s)", a.Setting.What, short(a.Setting.New), short(a.Setting.Base),
+			quantity.Times(a.Ratio), quantity.RoughShare(a.Share), proven)
 	}
 	if math.Abs(rest) >= 0.1 {
-		text += fmt.Sprintf(" What no setting does alone: %s.", quantity.RoughShare(rest))
+		text += fmt.Sprintf("; by no setting alone: %s", quantity.RoughShare(rest))
 	}
-	return text
+	return text + "."
 }

@@ -243,5 +243,6 @@ var waits = []Metric{
 	{Name: "wait_us", Unit: "µs", Family: Waits, Per: PerUnit, Doc: "Time of sessions by role. Sampled: a role seen n times is known to about n ± 2√n.", Formula: "the role's wait_share × sessions × window ÷ units"},
 	{Name: "timed_wait_us", Unit: "µs", Family: Waits, Per: PerUnit, Doc: "Time for which sessions waited, by role, as the server timed it itself. Times of waits that sampling cannot see are in it, times on a processor are not.", See: "waits.md"},
 	{Name: "thread_us", Unit: "µs", Family: Waits, Per: PerUnit, Doc: "Time of the threads that serve sessions, by what they do, which stands for the operation kind. Counted by the kernel, not sampled; all of a step sum to sessions × window ÷ units.", See: "explain.md"},
+	{Name: "busiest_thread", Unit: "ratio", Family: Waits, Doc: "Share of the window for which the thread of the server that ran most ran; its name stands for the operation kind. Near 1 that thread is a limit, however many processors there are. Counted by the kernel.", See: "explain.md"},
 	{Name: "client_share", Unit: "ratio", Family: Waits, Label: "client’s share", Doc: "Share of the time of sessions in closed loops in which the server waited for its client: sampled every 100 ms. Servers only. With one client it is the client's part of the round trip.", See: "waits.md"},
 }

@@ -7,17 +7,24 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/prometheus/procfs"
 )
 
-// RunQueue is the run-queue delay of each thread of some processes since the
-// thread began: the time that it was runnable and waited for a CPU; see
+// RunQueue is what each thread of some processes did with CPUs since it began; see
 // https://docs.kernel.org/scheduler/sched-stats.html.
-type RunQueue map[int]time.Duration
+type RunQueue map[int]ThreadRun
 
-// RunQueue returns the run-queue delay of the threads of the process tree.
+// ThreadRun is how long a thread of a process ran, and its run-queue delay: how long it
+// was runnable and waited for a CPU.
+type ThreadRun struct {
+	PID        int
+	CPU, Delay time.Duration
+}
+
+// RunQueue returns what the threads of the process tree did.
 func (p *Process) RunQueue() (RunQueue, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -27,7 +34,7 @@ func (p *Process) RunQueue() (RunQueue, error) {
 	return ReadRunQueue(p.procRoot, slices.Collect(maps.Keys(p.members))...)
 }
 
-// ReadRunQueue returns the run-queue delay of the threads of processes, without
+// ReadRunQueue returns what the threads of processes did, without
 // their descendants; procRoot is "/proc". It takes some microseconds per thread.
 func ReadRunQueue(procRoot string, pids ...int) (RunQueue, error) {
 	kernel, err := procfs.NewFS(procRoot)
@@ -43,7 +50,7 @@ func ReadRunQueue(procRoot string, pids ...int) (RunQueue, error) {
 		for _, t := range threads {
 			stat, err := t.Schedstat()
 			if err == nil {
-				q[t.PID] = time.Duration(stat.WaitingNanoseconds)
+				q[t.PID] = ThreadRun{pid, time.Duration(stat.RunningNanoseconds), time.Duration(stat.WaitingNanoseconds)}
 			} else if _, gone := os.Stat(filepath.Join(procRoot, strconv.Itoa(pid), "task", strconv.Itoa(t.PID))); gone == nil {
 				return nil, fmt.Errorf("read the run queue of thread %d: %w", t.PID, err) // the kernel does not count it
 			}
@@ -55,10 +62,27 @@ func ReadRunQueue(procRoot string, pids ...int) (RunQueue, error) {
 // Since returns the total growth of the delay, over the threads that exist at both
 // times.
 func (q RunQueue) Since(earlier RunQueue) (sum time.Duration) {
-	for tid, waited := range q {
-		if before, ok := earlier[tid]; ok && waited > before {
-			sum += waited - before
+	for tid, now := range q {
+		if before, ok := earlier[tid]; ok && now.Delay > before.Delay {
+			sum += now.Delay - before.Delay
 		}
 	}
 	return sum
+}
+
+// Busiest returns the thread that ran longest since, and for how long, of those that exist
+// at both times.
+func (q RunQueue) Busiest(earlier RunQueue) (tid int, cpu time.Duration) {
+	for id, now := range q {
+		if before, ok := earlier[id]; ok && now.CPU-before.CPU > cpu {
+			tid, cpu = id, now.CPU-before.CPU
+		}
+	}
+	return tid, cpu
+}
+
+// Name returns the name of one of the threads; "" if it has ended.
+func (q RunQueue) Name(procRoot string, tid int) string {
+	name, _ := os.ReadFile(filepath.Join(procRoot, strconv.Itoa(q[tid].PID), "task", strconv.Itoa(tid), "comm"))
+	return strings.TrimSpace(string(name))
 }

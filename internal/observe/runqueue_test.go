@@ -3,16 +3,21 @@ package observe_test
 import (
 	"os"
 	"testing"
+	"time"
 
 	"rumbench/internal/observe"
 )
 
 // Threads that ended, or began in between, are not counted.
 func TestRunQueueSince(t *testing.T) {
-	before := observe.RunQueue{1: 100, 2: 200, 3: 300}
-	after := observe.RunQueue{1: 150, 3: 300, 4: 4000}
+	of := func(cpu, delay time.Duration) observe.ThreadRun { return observe.ThreadRun{CPU: cpu, Delay: delay} }
+	before := observe.RunQueue{1: of(0, 100), 2: of(0, 200), 3: of(10, 300)}
+	after := observe.RunQueue{1: of(7, 150), 3: of(19, 300), 4: of(900, 4000)}
 	if got := after.Since(before); got != 50 {
 		t.Errorf("%v", got)
+	}
+	if tid, cpu := after.Busiest(before); tid != 3 || cpu != 9 {
+		t.Errorf("thread %d for %v", tid, cpu)
 	}
 }
 
@@ -22,6 +27,9 @@ func TestRunQueue(t *testing.T) {
 	}
 	p := observe.NewProcess("/proc", func() []int { return []int{os.Getpid()} })
 	q, err := p.RunQueue()
+	if tid, cpu := q.Busiest(observe.RunQueue{os.Getpid(): {}}); tid != os.Getpid() || cpu <= 0 || q.Name("/proc", tid) == "" {
+		t.Errorf("thread %d, %q, for %v", tid, q.Name("/proc", tid), cpu)
+	}
 	if err != nil || len(q) < 2 {
 		t.Errorf("%d threads of a program in Go: %v", len(q), err)
 	}

@@ -37,7 +37,8 @@ func Experiment(file string, text []byte, base, of string) ([]byte, error) {
 	case n == 0:
 		return nil, hint.Errorf("compare targets of one plan that differ", "%s and %s are the same in the plan", base, of)
 	case n == 1:
-		return nil, hint.Errorf("explain the two: nothing else differs in the plan", "%s and %s differ in one setting only, so that their comparison is the experiment", base, of)
+		return nil, hint.Errorf("explain the two: nothing else differs in the plan",
+			"%s and %s differ in one setting only, so that their comparison is the experiment", base, of)
 	case n > mostSuspects:
 		return nil, hint.Errorf("make the targets more alike", "%s and %s differ in %d settings; at most %d are told apart", base, of, n, mostSuspects)
 	}

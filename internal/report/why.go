@@ -159,7 +159,8 @@ func tradeoff(r *explain.RUM) *page.Drawing {
 	if r == nil {
 		return nil
 	}
-	p := page.Parallel{Title: "Read, update, space", About: "Reads and updates are geometric means over the steps that all targets finished, space is that of the last step. " +
+	p := page.Parallel{Title: "Read, update, space", About: "Reads and updates are geometric means over the steps that all targets finished, " +
+		"space is that of the last step. " +
 		"Ratios to the best, on logarithmic axes: lower is better. A thin line: another target is at least as good on every axis."}
 	for i, name := range r.Metrics {
 		if !r.Known(i) {

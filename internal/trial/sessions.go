@@ -22,21 +22,22 @@ type sessions struct {
 	stop           context.CancelFunc
 	done           chan struct{}
 	now            map[engine.SessionActivity]int // in one sample
-	server, client func() *time.Duration
+	server, client func() (*time.Duration, *account.Busiest)
 	threads        map[int]observe.ThreadTimes // at the barrier
 }
 
-// delay starts to measure the run-queue delay of threads. The function that it
-// returns ends that, and returns nil if the kernel does not report the delay.
-func delay(read func() (observe.RunQueue, error)) func() *time.Duration {
+// delay starts to measure the run-queue delay of threads, and which of them runs most. The
+// function that it returns ends that, and returns nil if the kernel does not report it.
+func delay(read func() (observe.RunQueue, error)) func() (*time.Duration, *account.Busiest) {
 	start, before := read()
-	return func() *time.Duration {
+	return func() (*time.Duration, *account.Busiest) {
 		now, after := read()
 		if cmp.Or(before, after) != nil {
-			return nil
+			return nil, nil
 		}
 		sum := now.Since(start)
-		return &sum
+		tid, cpu := now.Busiest(start)
+		return &sum, &account.Busiest{Name: now.Name("/proc", tid), CPU: cpu}
 	}
 }
 
@@ -98,11 +99,11 @@ func (s *sessions) end() {
 	if s == nil {
 		return
 	}
-	if own := s.client(); own != nil {
+	if own, _ := s.client(); own != nil {
 		s.Client = *own
 	}
 	if s.server != nil {
-		s.Server = s.server()
+		s.Server, s.Busiest = s.server()
 		s.sumThreads()
 	}
 	s.stop()
