@@ -110,6 +110,8 @@ var causes = []cause{
 		common: "cache: 256MiB, durability: process", new: every("options: {max_connections: 3000}", "innodb", "postgres")},
 	{number: 21, name: "doublewrite off, and a third of the cache", rules: []int{5, 7}, each: true, on: []string{"innodb"}, params: wide + "tests: [update-index]",
 		common: "cache: 48MiB, durability: process, direct_io: true", new: every(`cache: 16MiB, options: {innodb_doublewrite: "OFF"}`, "innodb")},
+	{number: 23, name: "one session in place of four", rules: []int{25, 3}, on: []string{"postgres"}, params: small + "tests: [point-query]",
+		common: "cache: 256MiB, durability: process", new: every("params: {clients: [1]}", "postgres")},
 	{number: 22, name: "a larger memtable", rules: []int{14, 13}, on: []string{"pebble"}, params: small + "tests: [update-nonindex]",
 		common: "cache: 64MiB, durability: process", new: every("options: {memtable_size: 64MiB}", "pebble")},
 }

@@ -79,6 +79,7 @@ var timings = []naming{
 		base, new := v.Base.request(), v.New.request()
 		return fmt.Sprintf("%s; a request to the device took %s", lasts(v, s, c), instead(quantity.Micros, base, new))
 	}},
+	{Rule{25, Accounted}, []Item{Clients}, nil, says("the number of clients is %s")},
 	{Rule{13, Accounted}, []Item{Stalled}, nil, says("the engine held up writes for %s")},
 	{Rule{11, Accounted}, commits, nil, func(v *view, s *Sum, c *Cause) string {
 		text := "commits wait " + v.change(s, c) + " for the log"
