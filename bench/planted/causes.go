@@ -92,6 +92,8 @@ var causes = []cause{
 		new: map[string]string{"innodb": "options: {innodb_log_file_size: 16M}", "postgres": `options: {max_wal_size: 32MB}`}},
 	{number: 13, name: "no filters, absent keys", rules: []int{16}, on: []string{"pebble"}, own: absent,
 		common: "cache: 8MiB, durability: process", base: "options: {bloom_bits: 10}", new: every("options: {bloom_bits: 0}", "pebble")},
+	{number: 13, name: "no filters, absent keys", rules: []int{16}, on: []string{"myrocks"}, own: absent, common: "cache: 8MiB, durability: process",
+		base: `options: {rocksdb_default_cf_options: "block_based_table_factory={filter_policy=bloomfilter:10:false}"}`},
 	{number: 14, name: "small memtables", rules: []int{14, 13}, on: []string{"myrocks", "pebble"}, params: small + "tests: [update-index]",
 		common: "cache: 64MiB, durability: process",
 		new:    map[string]string{"myrocks": "options: {rocksdb_db_write_buffer_size: 2M}", "pebble": "options: {memtable_size: 512KiB}"}},

@@ -180,7 +180,8 @@ type costLine struct {
 	Write   float64  `json:"write_amplification,omitempty"`
 	Price   float64  `json:"price_per_month,omitempty"`
 	// AtLeast: a part of the price is not known.
-	AtLeast bool `json:"price_is_at_least,omitempty"`
+	AtLeast bool               `json:"price_is_at_least,omitempty"`
+	Parts   map[string]float64 `json:"price_parts,omitempty"`
 }
 
 func (v *costView) json(w io.Writer) error {
@@ -194,7 +195,10 @@ func (v *costView) json(w io.Writer) error {
 			Writes: n.WritesPerS.Value, Space: n.Space.Value, Write: n.Write.Value,
 		}
 		if v.card != nil && n.Refused == "" {
-			line.Price, line.AtLeast = v.card.Price(n).Sum(), len(v.card.Unpriced(n)) > 0
+			line.Price, line.AtLeast, line.Parts = v.card.Price(n).Sum(), len(v.card.Unpriced(n)) > 0, map[string]float64{}
+			for _, part := range priceParts(v.card.Price(n)) {
+				line.Parts[part.name] = part.price
+			}
 		}
 		for _, g := range n.Missing {
 			line.Missing = append(line.Missing, g.String())
@@ -292,12 +296,29 @@ func (v *costView) cells(n *cost.Need) []page.Cell {
 	}
 	if v.card != nil {
 		price := quantity.Digits(v.card.Price(n).Sum())
-		if len(v.card.Unpriced(n)) > 0 {
-			price = "at least " + price
+		if best := v.best(); len(v.card.Unpriced(n)) > 0 {
+			price = "≥ " + price
+		} else if best > 0 {
+			price += " (" + quantity.Times(v.card.Price(n).Sum()/best) + ")"
 		}
 		cells = append(cells, page.Cell{Text: price, Number: true})
 	}
 	return cells
+}
+
+// best returns the least of the prices that are known as a whole; 0 where there are fewer
+// than two.
+func (v *costView) best() float64 {
+	var prices []float64
+	for i := range v.needs {
+		if n := &v.needs[i]; n.Refused == "" && len(v.card.Unpriced(n)) == 0 {
+			prices = append(prices, v.card.Price(n).Sum())
+		}
+	}
+	if len(prices) < 2 {
+		return 0
+	}
+	return slices.Min(prices)
 }
 
 // prices says what the prices are made of, which target is the cheapest at which rate, and
@@ -312,13 +333,12 @@ func (v *costView) prices() page.Block {
 		}
 		p := c.Price(n)
 		parts := []string{}
-		for _, part := range []struct {
-			name  string
-			price float64
-		}{{"space", p.Space}, {"I/O", p.IO}, {"throughput", p.Throughput}, {deviceText(p.Bill), p.Devices}, {"processors", p.Cores}, {"memory", p.Memory}} {
-			if part.price > 0 {
-				parts = append(parts, part.name+" "+quantity.Digits(part.price))
+		for _, part := range priceParts(p) {
+			name := part.name
+			if name == "devices" {
+				name = deviceText(p.Bill)
 			}
+			parts = append(parts, name+" "+quantity.Digits(part.price))
 		}
 		at := tree.Add("%s: %s", n.Target.Name, strings.Join(parts, ", "))
 		add := func(format string, args ...any) { at.Add(format, args...) }
@@ -334,6 +354,18 @@ func (v *costView) prices() page.Block {
 		tree.Add("%s writes %s KB and %s pages per %s (%s)", p.Engine, quantity.Digits(p.Fixed), quantity.Digits(p.Pages), p.Per, fit)
 	}
 	return tree
+}
+
+// pricePart is what a part of a price is for.
+type pricePart struct {
+	name  string
+	price float64
+}
+
+// priceParts returns the parts of a price that are not 0.
+func priceParts(p cost.Month) []pricePart {
+	all := []pricePart{{"space", p.Space}, {"I/O", p.IO}, {"throughput", p.Throughput}, {"devices", p.Devices}, {"processors", p.Cores}, {"memory", p.Memory}}
+	return slices.DeleteFunc(all, func(p pricePart) bool { return p.price == 0 })
 }
 
 // deviceText says how many devices there are, and what for.

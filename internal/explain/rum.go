@@ -22,8 +22,11 @@ type Tradeoff struct {
 type RUM struct {
 	Targets []Tradeoff
 	// Metrics are what the costs are: KB read per query or, where all data are cached,
-	// CPU; bytes written, and bytes stored, per byte of the user's.
+	// CPU; bytes written, those that were put off until the next rest included, and bytes
+	// stored, per byte of the user's.
 	Metrics [3]string
+
+	steps []*compare.Step
 }
 
 // cached is how little is read, in KB per query, where all data are in a cache.
@@ -32,7 +35,7 @@ const cached = 0.01
 // RUMOf returns the tradeoff of a campaign's targets; nil where fewer than two of the
 // three costs are known of two targets.
 func RUMOf(c *compare.Campaign) *RUM {
-	r := &RUM{Metrics: [3]string{"read_kb", "write_amplification", "space_amplification"}}
+	r := &RUM{Metrics: [3]string{"read_kb", "write_amplification", "space_amplification"}, steps: c.Steps}
 	for _, t := range c.Targets {
 		r.Targets = append(r.Targets, Tradeoff{Target: t})
 	}
@@ -95,8 +98,11 @@ func (r *RUM) logs(axis int, s *compare.Step) (out []float64) {
 		t := r.Targets[i].Target
 		n := s.Number(t, k)
 		value := n.Value
-		if k.Metric == "read_kb" {
+		switch axis {
+		case 0:
 			value = max(value, cached) // one that reads nothing wins here, and has a place on the axis
+		case 1:
+			value *= r.settled(s, t)
 		}
 		if n.Missing != "" || value <= 0 || n.Disturbed() || len(s.Refusals(t)) > 0 || s.Unlike(r.Targets[0].Target, t) != "" {
 			return nil
@@ -104,6 +110,28 @@ func (r *RUM) logs(axis int, s *compare.Step) (out []float64) {
 		out = append(out, math.Log(value))
 	}
 	return out
+}
+
+// settled returns how many times as much was written once the engine had come to rest after
+// a step; 1 where no settle step follows.
+func (r *RUM) settled(after *compare.Step, t *compare.Target) float64 {
+	for _, s := range r.steps[slices.Index(r.steps, after)+1:] {
+		if s.Primary != "" {
+			continue
+		}
+		any := func(compare.Key) bool { return true }
+		all, ok := s.Find("settled_write_kb", any)
+		before, known := s.Find("unsettled_write_kb", any)
+		if !ok || !known {
+			return 1
+		}
+		x, y := s.Number(t, before), s.Number(t, all)
+		if x.Missing != "" || y.Missing != "" || x.Value <= 0 {
+			return 1
+		}
+		return max(1, y.Value/x.Value)
+	}
+	return 1
 }
 
 func (r *RUM) most(axis int) (most float64) {
