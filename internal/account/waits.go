@@ -20,7 +20,7 @@ type Sessions struct {
 	Failed     error                            // the first error of a sample
 	Server     *time.Duration                   // run-queue delay of the server's threads; nil if unknown
 	Client     time.Duration                    // rumbench's
-	Processors int                              // that rumbench may use
+	Processors float64                          // that rumbench may use, by its quota
 	Threads    *Threads                         // nil if unknown
 	Busiest    *Busiest                         // likewise
 }
@@ -205,11 +205,11 @@ func (s *waiting) addThinking() {
 //     less the time for which the server's threads waited for a processor: a
 //     session is only seen to work once it has read its statement, and on busy
 //     processors that takes its time.
-//   - The client could not have been faster: for clientFull of the time of its
-//     processors it had them or waited for them; it had at least as much
-//     of them as the server, and other programs little. Where the server had
-//     more of processors that were busy, these, which both share, are the
-//     bottleneck; where they idled, something holds the client back.
+//   - The client could not have been faster: it had clientFull of its processors,
+//     or it had them or waited for them, had at least as much of them as the
+//     server, and other programs had little. Where the server had more of
+//     processors that were busy, these, which both share, are the bottleneck;
+//     where they idled, something holds the client back.
 //
 // Where the last does not hold, the time went elsewhere between the server and
 // the client, and only a remark is made.
@@ -235,16 +235,18 @@ func (s *waiting) judgeClient() []metric.Warning {
 		waited = float64(*z.Server)
 	}
 	sure := share - waited/(window*float64(total)/float64(z.Looks))
-	if z.Closed <= z.Processors || !known || !(sure > clientBound) {
+	if float64(z.Closed) <= z.Processors || !known || !(sure > clientBound) {
 		return nil
 	}
 	server, _ := Counter(s.InWindow, "process.cpu_ns")
 	used, server = used/window, server/window
 	queued := float64(z.Client) / window
-	values := metric.Values{"share": 100 * share, "processors": float64(z.Processors), "used": used, "waited": queued}
+	values := metric.Values{"share": 100 * share, "processors": z.Processors, "used": used, "waited": queued}
 	code := metric.ClientWaited
-	switch full := used+queued >= clientFull*float64(z.Processors); {
-	case full && server > used && s.crowded(window*float64(z.Processors)):
+	switch full := used+queued >= clientFull*z.Processors; {
+	case used >= clientFull*z.Processors: // whatever the server does
+		return []metric.Warning{s.Warn(metric.ClientBound, values)}
+	case full && server > used && s.crowded(window*z.Processors):
 		code, values["server"] = metric.ClientWaitedShared, server
 	case full && s.shared():
 		code = metric.ClientWaitedOthers

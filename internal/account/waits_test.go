@@ -34,6 +34,7 @@ func TestJudgeClient(t *testing.T) {
 		{name: "it fills its processors", closed: many, looks: 20, rest: 0.75, client: 0.95 * n, server: 0.5, busy: 0.95*n + 0.5, warning: "the client was the bottleneck"},
 		{name: "it shares them with the server", closed: many, looks: 20, rest: 0.75, client: 0.5 * n, queued: n, server: 0.45 * n, busy: 0.98 * n, warning: "the client was the bottleneck"},
 		{name: "it shares them, and the server has more", closed: many, looks: 20, rest: 0.75, client: 0.45 * n, queued: n, server: 0.5 * n, busy: 0.98 * n, note: "both shared the processors"},
+		{name: "it fills a quota, and the server has more", closed: many, looks: 20, rest: 0.75, client: 0.9 * n, queued: 2 * n, server: 2 * n, busy: 3 * n, warning: "the client was the bottleneck"},
 		{name: "it is held back, and the server has more", closed: many, looks: 20, rest: 0.75, client: 0.1 * n, queued: n, server: 0.3 * n, busy: 0.42 * n, warning: "the client was the bottleneck"},
 		{name: "it shares them with other programs", closed: many, looks: 20, rest: 0.75, client: 0.25 * n, queued: n, server: 0.25 * n, busy: 0.98 * n, note: "other programs"},
 		{name: "processors are free", closed: many, looks: 20, rest: 0.75, client: 0.1 * n, queued: 0.01 * n, server: 0.1 * n, busy: 0.2 * n, note: "processors to spare"},

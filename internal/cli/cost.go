@@ -403,11 +403,14 @@ func (v *costView) against(n *cost.Need, add func(format string, args ...any)) {
 	}
 	add("space amplification %s, write amplification %s: (space − 1)·(write − 1) = %s, which is 1 for an index+log structure at any fill",
 		quantity.Digits(n.Space.Value), quantity.Digits(n.Write.Value), quantity.Digits(cost.Yardstick(n.Space.Value, n.Write.Value)))
+	const runs = 4 // of a tier, as RocksDB's universal compaction allows by default
 	if n.Fanout > 1 {
 		levels := structure.Levels(n.Fanout)
-		leveled := structure.Leveled(n.Fanout, levels)
-		add("by the model, a leveled LSM tree of %s memtables in %s has space amplification %s and, by merges alone, write amplification %s",
-			quantity.Digits(n.Fanout), quantity.Count(levels, "level"), quantity.Digits(leveled.Space), quantity.Digits(leveled.Write))
+		leveled, tiered := structure.Leveled(n.Fanout, levels), structure.Tiered(n.Fanout, runs)
+		add("by the models, of %s memtables a leveled LSM tree in %s has space amplification %s and, by merges alone, write amplification %s; "+
+			"a tiered one with %d runs a tier %s and, flushes included, %s",
+			quantity.Digits(n.Fanout), quantity.Count(levels, "level"), quantity.Digits(leveled.Space), quantity.Digits(leveled.Write),
+			runs, quantity.Digits(tiered.Space), quantity.Digits(tiered.Write))
 	}
 	switch d := n.Demand(v.card); {
 	case v.card.Device.Price > 0:

@@ -132,7 +132,7 @@ func otherPage(v *view, _ *Sum, _ *Cause) bool     { return v.differs("page", "i
 // the log.
 func compressions(c *Cause) []string {
 	of := []string{"compression"}
-	if !slices.Contains([]Item{Data, MissKB, PerRead, partItem(account.PagesPart)}, c.Item) {
+	if !slices.Contains([]Item{Data, MissKB, PerRead, Item(account.PagesPart)}, c.Item) {
 		of = append(of, "wal_compression")
 	}
 	return of

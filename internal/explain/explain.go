@@ -310,7 +310,7 @@ func (s *Sum) weight() float64 {
 // processors, which is a rate in time: per unit it grows because fewer units are done.
 func unnamed(i Item) bool {
 	return slices.Contains([]Item{Rest, Idle, Others, Steal, NoFlush, Used,
-		threadItem(account.ThreadAsleep), threadItem(account.ThreadAsleepOrIO), roleItem("other")}, i)
+		Item(account.ThreadAsleep), Item(account.ThreadAsleepOrIO), Item("other")}, i)
 }
 
 // name gives the causes their rules and sentences, sorts them, and finds what is left.
@@ -365,7 +365,7 @@ func (s *Step) Leading() (metric string, c Cause, ok bool) {
 func (s *Side) dozes() bool {
 	return len(s.runs) > 0 && !slices.ContainsFunc(s.runs, func(r run) bool {
 		x := r.threads()
-		return !(x.find(threadItem(account.ThreadAsleepOrIO)).value > much*x.total())
+		return !(x.find(Item(account.ThreadAsleepOrIO)).value > much*x.total())
 	})
 }
 

@@ -69,16 +69,6 @@ const (
 	PerRead Item = "KB per read"
 )
 
-// roleItem returns the item of a role of sessions.
-func roleItem(r engine.Role) Item { return Item(r) }
-
-// threadItem returns the item of what sessions' threads do.
-func threadItem(what string) Item { return Item(what) }
-
-// partItem returns the item of a part of what an engine writes. The parts' names are
-// those of no other item.
-func partItem(p account.Part) Item { return Item(p) }
-
 // entry is an item of a run.
 type entry struct {
 	item    Item
@@ -213,7 +203,7 @@ func (r *run) clientCost() float64 {
 func (r *run) sessions() (out sheet) {
 	for i := range r.Rows {
 		if row := &r.Rows[i]; row.Metric == "wait_us" && metric.PerOf(row.Per, r.Primary) {
-			out = append(out, entry{item: roleItem(engine.Role(row.Op)), value: row.Value, seen: row.N})
+			out = append(out, entry{item: Item(engine.Role(row.Op)), value: row.Value, seen: row.N})
 		}
 	}
 	if len(out) > 0 || r.trial.Hosting != result.Embedded || len(r.Groups) != 1 || r.units <= 0 {
@@ -237,7 +227,7 @@ func (r *run) sessions() (out sheet) {
 func (r *run) threads() (out sheet) {
 	for i := range r.Rows {
 		if row := &r.Rows[i]; row.Metric == "thread_us" && metric.PerOf(row.Per, r.Primary) {
-			out = append(out, entry{item: threadItem(row.Op), value: row.Value})
+			out = append(out, entry{item: Item(row.Op), value: row.Value})
 		}
 	}
 	return out
@@ -309,7 +299,7 @@ func (r *run) splitCPU(k compare.Key) sheet {
 func (r *run) splitWrites(k compare.Key) (out sheet) {
 	for _, p := range account.Parts() {
 		if v := r.value("part_kb", string(p), k); v >= 0 {
-			out = append(out, entry{item: partItem(p), value: v})
+			out = append(out, entry{item: Item(p), value: v})
 		}
 	}
 	all := r.value(k.Metric, "", k)

@@ -123,15 +123,37 @@ func (s *Side) can(of Limit) (sum float64) {
 	return sum
 }
 
-// ceiling returns what the device limits on one of the sides, the new one first; Unlimited
-// where it limits neither.
-func (s *Step) ceiling() Limit {
+// ceiling returns what the device limits on one of the sides, the new one first. Where it
+// limits neither, but can do much less on one of them, it is what that side uses most of:
+// then it sets a bound there that the other side is not near. Else it is Unlimited.
+func (s *Step) ceiling() (of Limit) {
+	const less, part = 2, 0.5 // probes of one device may differ by a factor of two
 	for _, side := range []*Side{&s.New, &s.Base} {
 		if slices.Contains(ofDevice, side.Limit) {
 			return side.Limit
 		}
 	}
-	return Unlimited
+	most := part
+	for _, l := range ofDevice {
+		base, new := s.Base.can(l), s.New.can(l)
+		weaker := &s.New
+		if base < new {
+			weaker = &s.Base
+		}
+		if share := weaker.used(l); base > 0 && new > 0 && apart(base, new, less) && share >= most {
+			of, most = l, share
+		}
+	}
+	return of
+}
+
+// used returns which share of what the device can do was used, as the mean over the runs.
+func (s *Side) used(of Limit) (sum float64) {
+	for i := range s.runs {
+		_, share := s.runs[i].deviceUse(of)
+		sum += share / float64(len(s.runs))
+	}
+	return sum
 }
 
 // busiest returns the thread of a server that ran most, and for which share of the time.
@@ -160,7 +182,7 @@ func (r *run) limit() Limit {
 	}
 	of := func(items ...engine.Role) (sum float64) {
 		for _, i := range items {
-			sum += s.find(roleItem(i)).value
+			sum += s.find(Item(i)).value
 		}
 		return sum
 	}

@@ -44,13 +44,13 @@ type naming struct {
 }
 
 var (
-	commits = []Item{roleItem(engine.RoleCommit), roleItem(engine.RoleLog)}
-	latches = []Item{roleItem(engine.RoleMetadata), roleItem(engine.RoleSnapshot), roleItem(engine.RoleIndex), roleItem(engine.RoleBuffer)}
-	inside  = []Item{roleItem(engine.RoleExecuting), roleItem(engine.RoleCPU), InCalls}
+	commits = []Item{Item(engine.RoleCommit), Item(engine.RoleLog)}
+	latches = []Item{Item(engine.RoleMetadata), Item(engine.RoleSnapshot), Item(engine.RoleIndex), Item(engine.RoleBuffer)}
+	inside  = []Item{Item(engine.RoleExecuting), Item(engine.RoleCPU), InCalls}
 	served  = []Item{Server, Serving}
-	spoken  = append([]Item{roleItem(engine.RoleExecuting), roleItem(engine.RoleNetwork)}, served...)
-	paged   = []Item{partItem(account.PagesPart), partItem(account.DoublewritePart)}
-	waits   = append(append([]Item{roleItem(engine.RoleIO)}, commits...), inside...)
+	spoken  = append([]Item{Item(engine.RoleExecuting), Item(engine.RoleNetwork)}, served...)
+	paged   = []Item{Item(account.PagesPart), Item(account.DoublewritePart)}
+	waits   = append(append([]Item{Item(engine.RoleIO)}, commits...), inside...)
 )
 
 // timings are the rules for items of times, the most specific first: an item gets the
@@ -92,13 +92,13 @@ var timings = []naming{
 	{Rule{11, Accounted}, []Item{Flushes}, nil, func(v *view, s *Sum, c *Cause) string {
 		return "device flushes take " + v.change(s, c) + v.also("durability")
 	}},
-	{Rule{17, Accounted}, []Item{roleItem(engine.RoleRow)}, nil, says("sessions wait %s for row locks")},
+	{Rule{17, Accounted}, []Item{Item(engine.RoleRow)}, nil, says("sessions wait %s for row locks")},
 	{Rule{18, Pattern}, latches, nil, func(v *view, s *Sum, c *Cause) string {
 		return fmt.Sprintf("sessions wait %s for the %s", v.change(s, c), c.Item)
 	}},
-	{Rule{5, Accounted}, []Item{roleItem(engine.RoleIO)}, nil, says("sessions wait %s for reads and writes of tables and indexes")},
+	{Rule{5, Accounted}, []Item{Item(engine.RoleIO)}, nil, says("sessions wait %s for reads and writes of tables and indexes")},
 	{Rule{2, Accounted}, []Item{Client, Between}, nil, says("the client takes %s")},
-	{Rule{2, Accounted}, []Item{roleItem(engine.RoleClient)}, nil, says("sessions wait %s for their clients")},
+	{Rule{2, Accounted}, []Item{Item(engine.RoleClient)}, nil, says("sessions wait %s for their clients")},
 	{Rule{16, Pattern}, slices.Concat(served, inside), filtersLess, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + v.filters()
 	}},
@@ -108,13 +108,13 @@ var timings = []naming{
 	{Rule{14, Pattern}, slices.Concat(served, []Item{Behind}, inside), moreMerges, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + "; compactions write " + instead(kb, v.Base.part(s, v, account.CompactionPart), v.New.part(s, v, account.CompactionPart))
 	}},
-	{Rule{5, Pattern}, slices.Concat(served, []Item{threadItem(account.ThreadCPU)}, inside), moreReads, func(v *view, s *Sum, c *Cause) string {
+	{Rule{5, Pattern}, slices.Concat(served, []Item{Item(account.ThreadCPU)}, inside), moreReads, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + "; " + v.reads() + v.also("cache")
 	}},
 	{Rule{8, Pattern}, append([]Item{InCalls}, served...), otherPage, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + v.also("page", "innodb_page_size")
 	}},
-	{Rule{5, Accounted}, []Item{threadItem(account.ThreadIO)}, nil, says("sessions wait %s for devices")},
+	{Rule{5, Accounted}, []Item{Item(account.ThreadIO)}, nil, says("sessions wait %s for devices")},
 	{Rule{9, Pattern}, served, morePagesLogged, func(v *view, s *Sum, c *Cause) string {
 		pages := instead(kb, v.Base.part(s, v, account.FullPagesPart), v.New.part(s, v, account.FullPagesPart))
 		return fmt.Sprintf("%s; whole pages in the log: %s", usesCPU(v, s, c), pages) + v.also("max_wal_size", "checkpoint_timeout")
@@ -135,19 +135,19 @@ var timings = []naming{
 	{Rule{20, Pattern}, spoken, otherProtocol, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + v.also("protocol")
 	}},
-	{Rule{20, Accounted}, []Item{roleItem(engine.RoleNetwork)}, nil, says("sessions spend %s on sending")},
-	{Rule{3, Law}, []Item{threadItem(account.ThreadQueue)}, nil, says("sessions wait %s for a processor")},
-	{Rule{3, Accounted}, slices.Concat(served, []Item{Behind, Kernel, threadItem(account.ThreadCPU)}, inside), nil, func(v *view, s *Sum, c *Cause) string {
+	{Rule{20, Accounted}, []Item{Item(engine.RoleNetwork)}, nil, says("sessions spend %s on sending")},
+	{Rule{3, Law}, []Item{Item(account.ThreadQueue)}, nil, says("sessions wait %s for a processor")},
+	{Rule{3, Accounted}, slices.Concat(served, []Item{Behind, Kernel, Item(account.ThreadCPU)}, inside), nil, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + v.also("waits")
 	}},
 }
 
 // amounts are the rules for items of bytes, likewise.
 var amounts = []naming{
-	{Rule{7, Accounted}, []Item{partItem(account.DoublewritePart)}, oneSided, func(v *view, s *Sum, c *Cause) string {
+	{Rule{7, Accounted}, []Item{Item(account.DoublewritePart)}, oneSided, func(v *view, s *Sum, c *Cause) string {
 		return "the doublewrite buffer takes " + v.change(s, c) + v.also("innodb_doublewrite")
 	}},
-	{Rule{9, Accounted}, []Item{partItem(account.FullPagesPart)}, nil, func(v *view, s *Sum, c *Cause) string {
+	{Rule{9, Accounted}, []Item{Item(account.FullPagesPart)}, nil, func(v *view, s *Sum, c *Cause) string {
 		return "whole pages in the log: " + v.change(s, c) + v.also("max_wal_size", "checkpoint_timeout")
 	}},
 	{Rule{10, Law}, paged, fullLog, func(v *view, s *Sum, c *Cause) string {
@@ -156,14 +156,14 @@ var amounts = []naming{
 	{Rule{8, Accounted}, paged, otherPage, func(v *view, s *Sum, c *Cause) string {
 		return fmt.Sprintf("%s: %s", c.Item, v.change(s, c)) + v.also("page", "innodb_page_size")
 	}},
-	{Rule{14, Accounted}, []Item{partItem(account.CompactionPart), partItem(account.FlushPart)}, nil, func(v *view, s *Sum, c *Cause) string {
+	{Rule{14, Accounted}, []Item{Item(account.CompactionPart), Item(account.FlushPart)}, nil, func(v *view, s *Sum, c *Cause) string {
 		return fmt.Sprintf("%s writes %s", c.Item, v.change(s, c))
 	}},
 	{Rule{11, Accounted}, []Item{Padding}, fewerFlushes, func(v *view, s *Sum, c *Cause) string {
 		return "each sync writes whole blocks: " + v.change(s, c) + " beyond what the engine counts" + v.also("durability")
 	}},
 	{Rule{12, Accounted}, []Item{Journal}, nil, says("the file system's journal: %s")},
-	{Rule{15, Pattern}, []Item{partItem(account.PagesPart), partItem(account.LogPart), MissKB, PerRead}, compressed, func(v *view, s *Sum, c *Cause) string {
+	{Rule{15, Pattern}, []Item{Item(account.PagesPart), Item(account.LogPart), MissKB, PerRead}, compressed, func(v *view, s *Sum, c *Cause) string {
 		return fmt.Sprintf("%s: %s", c.Item, v.change(s, c)) + v.also(compressions(c)...)
 	}},
 	{Rule{15, Pattern}, []Item{Data}, compressed, func(v *view, s *Sum, c *Cause) string {
@@ -245,9 +245,9 @@ func lasts(v *view, s *Sum, c *Cause) string {
 	switch c.Item {
 	case InCalls:
 		return "operations take " + v.change(s, c)
-	case threadItem(account.ThreadCPU):
+	case Item(account.ThreadCPU):
 		return "sessions run for " + v.change(s, c)
-	case roleItem(engine.RoleExecuting), roleItem(engine.RoleCPU):
+	case Item(engine.RoleExecuting), Item(engine.RoleCPU):
 		return "statements take " + v.change(s, c)
 	}
 	return fmt.Sprintf("sessions wait %s for %s", v.change(s, c), c.Item)

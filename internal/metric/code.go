@@ -52,7 +52,7 @@ const (
 
 // clientLoad is the part of the client's texts about its processors' load.
 const (
-	clientLoad = "of the {processors:%.0f} processors that it may use rumbench had {used:%.2f}, and its threads waited for CPU for {waited:%.2f} more"
+	clientLoad = "of the {processors:%.3g} processors that it may use rumbench had {used:%.2f}, and its threads waited for CPU for {waited:%.2f} more"
 	formerLoad = "of the {processors:%.0f} processors that it may use rumbench had {used:%.2f}, and its threads stood in line for {waited:%.2f} more"
 )
 

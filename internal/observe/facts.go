@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -115,6 +116,16 @@ func (m machine) virtualization(cpuinfo string) string {
 		return "virtual machine"
 	}
 	return "virtual machine: " + product
+}
+
+// Processors returns how many processors this process may use, by its affinity and by the
+// quotas of its control groups.
+func Processors() float64 {
+	n := float64(runtime.NumCPU())
+	if quota := thisMachine().cpuQuota(); quota > 0 {
+		return min(n, quota)
+	}
+	return n
 }
 
 func (m machine) processors(cpuinfo string, usable int) Facts {

@@ -63,7 +63,7 @@ func (t *stepRun) watchSessions(ctx context.Context) *sessions {
 
 func newSessions(sampler engine.ActivitySampler) *sessions {
 	s := &sessions{sampler: sampler, now: map[engine.SessionActivity]int{}}
-	s.Source, s.Seen, s.Processors = sampler.Source(), map[engine.SessionActivity]int64{}, min(runtime.GOMAXPROCS(0), runtime.NumCPU())
+	s.Source, s.Seen, s.Processors = sampler.Source(), map[engine.SessionActivity]int64{}, min(float64(runtime.GOMAXPROCS(0)), observe.Processors())
 	return s
 }
 
