@@ -299,7 +299,7 @@ func (p *Paragraph) rest(sum *Sum) (text string) {
 		text += fmt.Sprintf(" (%s to %s)", quantity.RoughShare(min(a, b)), quantity.RoughShare(max(a, b)))
 	}
 	text += "."
-	if sum.throughput() && rest > muchUnexplained && p.Steps[0].Base.dozes() && p.Steps[0].New.dozes() {
+	if sum.throughput() && rest > muchUnexplained && (p.Steps[0].Base.dozes() || p.Steps[0].New.dozes()) {
 		text += " Sessions slept or waited for devices: sysctl kernel.task_delayacct=1, set before the run, separates the two."
 	}
 	return text

@@ -182,7 +182,11 @@ var amounts = []naming{
 		return "a read fetches " + v.change(s, c) + v.also("page", "innodb_page_size")
 	}},
 	{Rule{21, Pattern}, []Item{PerMiss}, nil, func(_ *view, _ *Sum, c *Cause) string {
-		return "of the cache's misses " + instead(quantity.RoughShare, c.Base, c.New) + " reach the device, the page cache serves the rest"
+		text := "the device does " + instead(quantity.Thousandths, c.Base, c.New) + " reads per cache miss"
+		if max(c.Base, c.New) < 1.05 {
+			text += ", and the page cache serves the rest"
+		}
+		return text
 	}},
 	{Rule{0, Accounted}, []Item{MissKB, PerRead}, nil, says("a read fetches %s")},
 }
@@ -220,7 +224,7 @@ func usesCPU(v *view, s *Sum, c *Cause) string {
 	case Server:
 		return "it needs " + v.change(s, c) + " of " + ifServer(v, "server ") + "CPU" + v.inKernel(c)
 	case Serving:
-		return "its sessions need " + v.change(s, c) + " of CPU" + v.inKernel(c)
+		return "its sessions need " + v.change(s, c) + " of CPU"
 	case Behind:
 		return "its background threads need " + v.change(s, c) + " of CPU"
 	case Kernel:
