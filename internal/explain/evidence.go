@@ -145,6 +145,25 @@ func fewerFlushes(v *view, _ *Sum, c *Cause) bool {
 	return ok && known && apart(base, new, 0.1) && (new > base) == (c.New > c.Base)
 }
 
+// moreRowWaits reports whether sessions wait much longer for row locks where there is more of
+// the item, for more than they need of it: who waits for a row also checks, sleeps and wakes.
+func moreRowWaits(v *view, _ *Sum, c *Cause) bool {
+	base, new := v.Base.rowWaits(v), v.New.rowWaits(v)
+	return apart(base, new, 1) && math.Abs(new-base) > max(c.Base, c.New) && (new > base) == (c.New > c.Base)
+}
+
+// rowWaits returns how long sessions waited for row locks per unit, in µs; 0 where that was
+// not seen.
+func (s *Side) rowWaits(v *view) (sum float64) {
+	k, _ := v.Of.Own("cpu_us")
+	for i := range s.runs {
+		if us := s.runs[i].value("wait_us", string(engine.RoleRow), k); us > 0 {
+			sum += us / float64(len(s.runs))
+		}
+	}
+	return sum
+}
+
 // moreFlushes reports whether the device flushed much more often where there is more of the
 // item.
 func moreFlushes(v *view, _ *Sum, c *Cause) bool {

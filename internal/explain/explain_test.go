@@ -35,6 +35,7 @@ type state struct {
 	stallEvery     float64 // seconds
 	system         float64 // µs of server, in the kernel
 	busiest        float64 // share of the time of the thread that runs most
+	rows           float64 // µs of sessions, for row locks
 }
 
 const queries = 10_000
@@ -71,7 +72,7 @@ func (s state) trial(target string, n int) *result.Trial {
 	}
 	clients := cmp.Or(s.clients, 4)
 	rest := float64(clients)*seconds*1e6/queries - s.commit - s.in
-	for role, v := range map[string]float64{"commit": s.commit, "executing": s.in, "client": rest} {
+	for role, v := range map[string]float64{"commit": s.commit, "executing": s.in, "row lock": s.rows, "client": rest - s.rows} {
 		if v > 0 {
 			put("wait_us", role, "query", v)
 		}
@@ -154,6 +155,7 @@ func TestRules(t *testing.T) {
 		"text":            {func(s *state) { s.server = 150; s.knobs = map[string]string{"protocol": "text"} }, 20, "(protocol text instead of the default)"},
 		"compression":     {func(s *state) { s.server = 150; s.knobs = map[string]string{"compression": "zstd"} }, 15, "(compression zstd"},
 		"log compression": {func(s *state) { s.server = 150; s.knobs = map[string]string{"wal_compression": "zstd"} }, 15, "(wal_compression zstd instead of the default)"},
+		"a hot row":       {func(s *state) { s.server, s.rows, s.idle = 160, 200, 5 }, 17, "; sessions wait 200 µs instead of 0 µs for row locks"},
 		"one thread":      {func(s *state) { s.busiest, s.idle = 0.97, 120 }, 19, "one thread is the limit while processors idle: purge of b ran for 97 % of the time"},
 		"one at a time":   {func(s *state) { s.clients, s.idle = 16, 60 }, 19, "4.00× as many clients on b do no more"},
 		"compaction debt": {func(s *state) { s.debt = 1e9 }, 23, "954 MiB instead of 0 B of compaction debt"},

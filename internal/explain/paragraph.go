@@ -208,10 +208,15 @@ func (p *Paragraph) causes(name string) []string {
 	if sum.throughput() && sum.Verdict == compare.Unstable {
 		return nil
 	}
+	price := ""
+	if name != throughput {
+		price = p.price(sum)
+	}
+	const nothing = "Nothing that was counted explains it."
 	named, lead := sum.named(), ""
 	switch {
 	case len(named) > 0 && named[0].Share < leastShare:
-		return []string{"Nothing that was counted explains it."}
+		return []string{price + nothing}
 	case len(named) > 0:
 		switch rest := sum.Unexplained(); {
 		case rest > mostUnexplained:
@@ -224,18 +229,18 @@ func (p *Paragraph) causes(name string) []string {
 		if named, lead = sum.likely(), "Not proven: "; math.IsNaN(sum.Total.P) {
 			lead = "Observed, not proven: "
 		}
-		if len(named) == 0 {
+		switch {
+		case len(named) == 0 && sum.Total.Proven():
+			return []string{price + nothing}
+		case len(named) == 0:
 			return nil
 		}
 		lead += p.listed(name, named)
 	}
-	if name != throughput {
-		lead = p.price(sum) + lead
-	}
 	if sum.Total.Proven() {
 		lead += p.rest(sum)
 	}
-	return []string{lead}
+	return []string{price + lead}
 }
 
 const (

@@ -119,6 +119,9 @@ var timings = []naming{
 		pages := instead(kb, v.Base.part(s, v, account.FullPagesPart), v.New.part(s, v, account.FullPagesPart))
 		return fmt.Sprintf("%s; whole pages in the log: %s", usesCPU(v, s, c), pages) + v.also("max_wal_size", "checkpoint_timeout")
 	}},
+	{Rule{17, Pattern}, served, moreRowWaits, func(v *view, s *Sum, c *Cause) string {
+		return usesCPU(v, s, c) + "; sessions wait " + instead(quantity.Micros, v.Base.rowWaits(v), v.New.rowWaits(v)) + " for row locks"
+	}},
 	{Rule{11, Pattern}, slices.Concat(served, inside), moreFlushes, func(v *view, s *Sum, c *Cause) string {
 		base, _ := v.Base.growth("device.flushes")
 		new, _ := v.New.growth("device.flushes")
