@@ -422,7 +422,7 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// Pages that tables grew by are told from those that were read in windows without changes.
+// Pages read are known apart from those that tables grew by in windows without changes.
 func TestCacheWithoutMisses(t *testing.T) {
 	for name, c := range map[string]struct {
 		counted []any

@@ -92,8 +92,8 @@ func sumOf(points []observe.Change, kind engine.CounterKind, name string) (sum f
 }
 
 // cache returns the lookups in the engine's own cache within the window, 0 where they are
-// not known, and those that missed. Where an engine does not tell pages that it read from
-// those that its tables grew by, they are known of windows in which no row was changed.
+// not known, and those that missed. Where an engine counts pages that it read together
+// with those that its tables grew by, they are known of windows in which no row was changed.
 func (o *Observed) cache() (lookups, misses float64, ok bool) {
 	lookups, _ = Counter(o.InWindow, engine.CacheLookups)
 	if misses, ok = Counter(o.InWindow, engine.CacheMisses); ok {

@@ -177,11 +177,11 @@ func (s *sample) sampling(of Item) float64 {
 	if s.factors {
 		return 0
 	}
-	var sum float64
+	sum, scale := 0.0, s.scale()
 	for _, list := range [][]sheet{s.base, s.new} {
 		for _, sheet := range list {
 			if e := sheet.find(of); e.seen > 0 {
-				one := 2 * e.value / math.Sqrt(float64(e.seen)) / s.scale() / float64(len(list))
+				one := 2 * e.value / math.Sqrt(float64(e.seen)) / scale / float64(len(list))
 				sum += one * one
 			}
 		}

@@ -310,7 +310,7 @@ func (s *Sum) weight() float64 {
 // processors, which is a rate in time: per unit it grows because fewer units are done.
 func unnamed(i Item) bool {
 	return slices.Contains([]Item{Rest, Idle, Others, Steal, NoFlush, Used,
-		Item(account.ThreadAsleep), Item(account.ThreadAsleepOrIO), Item("other")}, i)
+		Item(account.ThreadAsleep), Item(account.ThreadAsleepOrIO), "other"}, i)
 }
 
 // name gives the causes their rules and sentences, sorts them, and finds what is left.

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"rumbench/engine"
 	"rumbench/internal/account"
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
@@ -203,7 +202,7 @@ func (r *run) clientCost() float64 {
 func (r *run) sessions() (out sheet) {
 	for i := range r.Rows {
 		if row := &r.Rows[i]; row.Metric == "wait_us" && metric.PerOf(row.Per, r.Primary) {
-			out = append(out, entry{item: Item(engine.Role(row.Op)), value: row.Value, seen: row.N})
+			out = append(out, entry{item: Item(row.Op), value: row.Value, seen: row.N})
 		}
 	}
 	if len(out) > 0 || r.trial.Hosting != result.Embedded || len(r.Groups) != 1 || r.units <= 0 {

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"math"
 	"slices"
 
 	"rumbench/engine"
@@ -56,15 +57,10 @@ func (s *Side) wall() float64 {
 	if s.Limit == ByProcessors || s.Limit == ByClient || s.Limit == Unlimited || s.shared() > mostShared {
 		return 0
 	}
-	var used float64
-	for i := range s.runs {
-		x := s.runs[i].processors()
-		if x == nil {
-			return 0
-		}
-		used += (1 - x.find(Idle).value/x.total()) / float64(len(s.runs))
+	if idle := s.idle(); !math.IsNaN(idle) {
+		return 1 / (1 - idle)
 	}
-	return 1 / used
+	return 0
 }
 
 // ofDevice are the limits that a device sets.

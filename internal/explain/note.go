@@ -119,7 +119,7 @@ const (
 // readNothing notes that one side reads and the other does not, a ratio of which nothing
 // can be split.
 func readNothing(s *Step, note noting) {
-	const much = 0.5 // KB
+	const worthANote = 0.5 // KB
 	k, ok := s.Of.Own("read_kb")
 	if !ok || s.sumOf("read_kb") != nil {
 		return
@@ -129,7 +129,7 @@ func readNothing(s *Step, note noting) {
 		reads, not *Side
 		kb, least  float64
 	}{{&s.New, &s.Base, new, base}, {&s.Base, &s.New, base, new}} {
-		if side.kb > much && side.least < cached {
+		if side.kb > worthANote && side.least < cached {
 			note(5, Accounted, "%s reads %s per %s, %s next to nothing: a cache holds what it asks for", name(side.reads), kb(side.kb), k.Per, name(side.not))
 		}
 	}

@@ -119,9 +119,9 @@ func (r *RUM) settled(after *compare.Step, t *compare.Target) float64 {
 		if s.Primary != "" {
 			continue
 		}
-		any := func(compare.Key) bool { return true }
-		all, ok := s.Find("settled_write_kb", any)
-		before, known := s.Find("unsettled_write_kb", any)
+		first := func(compare.Key) bool { return true }
+		all, ok := s.Find("settled_write_kb", first)
+		before, known := s.Find("unsettled_write_kb", first)
 		if !ok || !known {
 			return 1
 		}

@@ -268,7 +268,7 @@ func profileFold(s *step) (blocks []page.Block, tables []page.Table) {
 		if base == nil {
 			first[p.Engine] = p
 			if !slices.ContainsFunc(list, func(o *Profile) bool { return o != p && o.Engine == p.Engine }) {
-				blocks = append(blocks, image(p.Flame())) // what others would be compared with
+				blocks = append(blocks, image(p.Flame())) // there is nothing to compare it with
 			}
 			continue
 		}
