@@ -55,12 +55,18 @@ func main() {
 }
 
 func run(w io.Writer, dir string, names []string) error {
-	all := []struct {
+	type part struct {
 		name string
 		of   func(string) ([]budget, error)
-	}{
+	}
+	all := []part{
 		{"null", nullEngine}, {"rows", rowGeneration}, {"files", fileAgainstGo}, {"sampling", sampling}, {"servers", serverSampling},
 		{"profiles", profiled}, {"report", dayReport}, {"equals", equals}, {"gates", gates}, {"decisions", decisionRule},
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(all, func(p part) bool { return p.name == name }) {
+			return fmt.Errorf("there are no budgets called %q", name)
+		}
 	}
 	for _, b := range all {
 		if len(names) > 0 && !slices.Contains(names, b.name) {

@@ -137,7 +137,8 @@ func (m measured) late(most float64) string {
 	return "its 99th percentile is not known"
 }
 
-// writes returns the write requests per second: as large as those of the step were.
+// writes returns the write requests per second: as large as those of the step were. Where
+// nobody counted them a price is a lower bound.
 func (m measured) writes() Range {
 	var sizes []float64
 	for _, r := range m.step.Runs[m.target] {
@@ -147,7 +148,11 @@ func (m measured) writes() Range {
 			sizes = append(sizes, bytes/n)
 		}
 	}
-	if len(sizes) == 0 || m.need.WrittenBytes.Value == 0 {
+	switch {
+	case m.need.WrittenBytes.Value == 0:
+		return Range{}
+	case len(sizes) == 0:
+		m.missing("write_kb", "in how many requests was not counted")
 		return Range{}
 	}
 	return m.need.WrittenBytes.times(1 / stat.Median(sizes))

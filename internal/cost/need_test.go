@@ -20,7 +20,9 @@ func trial(target string, n int, queries float64) *result.Trial {
 	}
 	return &result.Trial{
 		Target: target, Trial: n, Workload: "w", Status: result.Complete, Host: observe.Facts{{Name: "cpus usable", Value: "4"}},
-		Steps: []result.Step{{Name: "mix", Status: result.Complete, Primary: "query", WritesPer: "insert", Rows: []metric.Row{
+		Steps: []result.Step{{Name: "mix", Status: result.Complete, Primary: "query", WritesPer: "insert", Counters: []observe.Change{
+			{Name: "device.write_bytes", Kind: engine.Counter, Value: 4096}, {Name: "device.writes", Kind: engine.Counter, Value: 1},
+		}, Rows: []metric.Row{
 			row("readers", "query", "rows_per_s", queries, ""), row("writers", "insert", "rows_per_s", queries/4, ""),
 			row("", "", "cpu_us", 400, "query"), row("", "", "server_cpu_us", 300, "query"), row("", "", "read_kb", 10, "query"), row("", "", "device_reads", 0.5, "query"), row("", "", "write_kb", 8, "insert row"),
 			row("", "", "db_bytes", 13e9, ""), row("", "", "data_bytes", 12e9, ""), row("", "", "live_bytes", 8e9, ""), row("", "", "live_rows", 1e6, ""), row("", "", "space_amplification", 1.5, ""),
@@ -65,6 +67,10 @@ func TestWritesAndLateness(t *testing.T) {
 	s.Rows = append(s.Rows, metric.Row{Target: "a", Trial: 1, Step: "mix", Group: "readers", Op: "query", Metric: "service_p99_us", Value: 3000, Unit: "µs"})
 	c := compare.New([]*result.Trial{a})
 	n := Of(c.Steps[0], c.Targets[0], Ask{Rate: 1000, P99: 3000})
+	s.Counters = nil
+	if unknown := Of(c.Steps[0], c.Targets[0], Ask{}); len((&Card{IOPS: Tier{Price: 1}}).Unpriced(&unknown)) != 1 {
+		t.Errorf("requests that nobody counted have a price: %q", unknown.Missing)
+	}
 	near(t, "write requests", n.WritesPerS.Value, 8*1024*250/64e3, 1e-9)
 	if late := Of(c.Steps[0], c.Targets[0], Ask{P99: 2000}); n.Refused != "" || !strings.Contains(late.Refused, "3.00 ms") {
 		t.Errorf("%q, %q", n.Refused, late.Refused)
