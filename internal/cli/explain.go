@@ -129,7 +129,7 @@ func writeExperiment(a *App, list []*explain.Explanation, file string) error {
 }
 
 func writeExplanations(w io.Writer, list []*explain.Explanation, o *explainOptions) error {
-	var blocks []page.Block
+	blocks := report.Settled(list, 2)
 	for _, e := range list {
 		if o.format == "json" {
 			if err := explain.WriteRecords(w, e.Records()); err != nil {
@@ -139,7 +139,6 @@ func writeExplanations(w io.Writer, list []*explain.Explanation, o *explainOptio
 		}
 		blocks = append(blocks, report.Why(e, o.all)...)
 	}
-	blocks = append(blocks, report.Settled(list)...)
 	switch o.format {
 	case "json":
 		return nil

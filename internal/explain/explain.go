@@ -17,6 +17,8 @@ type Explanation struct {
 	Base, New *compare.Target
 	Steps     []*Step              // that the comparison judges, in their order
 	Differ    []compare.Difference // settings, versions and parameters: they may be the causes of causes
+
+	judgement *compare.Judgement
 }
 
 // Step is the explanation of a step. Its sums are in the order of their differences.
@@ -60,7 +62,7 @@ type Cause struct {
 
 // Explain explains a judgement. Steps that only warm up or settle are left out.
 func Explain(c *compare.Campaign, j *compare.Judgement) *Explanation {
-	e := &Explanation{Base: j.Base, New: j.New, Differ: compare.Apart(j.Base, j.New)}
+	e := &Explanation{Base: j.Base, New: j.New, Differ: compare.Apart(j.Base, j.New), judgement: j}
 	for _, s := range c.Steps {
 		if s.Warmup || s.Primary == "" || compare.IsProbe(s) || len(s.Runs[j.Base]) == 0 || len(s.Runs[j.New]) == 0 {
 			continue

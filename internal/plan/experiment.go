@@ -8,12 +8,16 @@ import (
 	"rumbench/internal/hint"
 )
 
-// mostSuspects is how many differences of two targets an experiment tells apart.
-const mostSuspects = 6
+const (
+	// mostSuspects is how many differences of two targets an experiment tells apart.
+	mostSuspects = 6
+	// mostCorners is how many of them it tries in all combinations.
+	mostCorners = 3
+)
 
 // Experiment returns a plan that tells apart which of the differences of two targets
 // makes their results differ: besides the two it has targets that differ from the base in
-// one setting each. The text is a plan that has both.
+// one setting each or, of three differences, in two. The text is a plan that has both.
 func Experiment(file string, text []byte, base, of string) ([]byte, error) {
 	d := &form.Document{}
 	root := d.ReadFile(file, text)
@@ -43,19 +47,45 @@ func Experiment(file string, text []byte, base, of string) ([]byte, error) {
 		return nil, hint.Errorf("make the targets more alike", "%s and %s differ in %d settings; at most %d are told apart", base, of, n, mostSuspects)
 	}
 	targets.Items = []*form.Node{from}
-	for _, c := range changes {
-		targets.Items = append(targets.Items, c.apply(d, base, from))
+	for _, some := range combinations(changes) {
+		between := copyOf(from)
+		name := base
+		for _, c := range some {
+			c.apply(d, between)
+			name += "-" + c.path[len(c.path)-1].Text
+		}
+		between.Set(word("name"), word(name))
+		targets.Items = append(targets.Items, between)
 	}
 	targets.Items = append(targets.Items, to)
 	root.Set(word("name"), word("experiment"))
 	var out bytes.Buffer
-	out.WriteString("# The targets between the first and the last differ from the first in one setting each.\n")
+	out.WriteString("# The targets between the first and the last differ from the first in some of the settings, and are called by them.\n")
 	out.Write(root.YAML())
 	return out.Bytes(), nil
 }
 
 // word returns a text as a node.
 func word(s string) *form.Node { return &form.Node{Text: s, Value: s} }
+
+// combinations returns which changes each target between two has: one, or, if there are
+// few, any but all of them.
+func combinations(of []change) (out [][]change) {
+	for size := 1; size < len(of) && (size == 1 || len(of) <= mostCorners); size++ {
+		for set := range 1 << len(of) {
+			var some []change
+			for i, c := range of {
+				if set>>i&1 == 1 {
+					some = append(some, c)
+				}
+			}
+			if len(some) == size {
+				out = append(out, some)
+			}
+		}
+	}
+	return out
+}
 
 // change is a setting in which two targets differ.
 type change struct {
@@ -84,21 +114,17 @@ func changesBetween(path []*form.Node, from, to *form.Node) (out []change) {
 	return out
 }
 
-// apply returns the target with the change, and a name that says so.
-func (c *change) apply(d *form.Document, base string, to *form.Node) *form.Node {
-	out := copyOf(to)
-	key := c.path[len(c.path)-1].Text
-	out.Set(word("name"), word(base+"-"+key))
+// apply makes the change of a target.
+func (c *change) apply(d *form.Document, to *form.Node) {
 	if c.value != nil {
-		assign(d, out, c.path, c.value)
-		return out
+		assign(d, to, c.path, c.value)
+		return
 	}
-	inner := out
-	for _, k := range c.path[:len(c.path)-1] {
-		inner = inner.Get(k.Text)
+	last := len(c.path) - 1
+	for _, k := range c.path[:last] {
+		to = to.Get(k.Text)
 	}
-	inner.Entries = slices.DeleteFunc(inner.Entries, func(e form.Entry) bool { return e.Key.Text == key })
-	return out
+	to.Entries = slices.DeleteFunc(to.Entries, func(e form.Entry) bool { return e.Key.Text == c.path[last].Text })
 }
 
 // copyOf returns a map whose maps can be changed.

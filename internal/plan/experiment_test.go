@@ -29,6 +29,19 @@ trials: 4
 	if n := strings.Count(string(out), `cache: "1MiB"`); n != 4 { // a, and all but that without it
 		t.Errorf("%d caches in\n%s", n, out)
 	}
+	if strings.Contains(string(out), "name: a-durability-x\n") { // of more than three
+		t.Errorf("two settings at once in\n%s", out)
+	}
+	out, err = Experiment("p.yaml", []byte(strings.Replace(text, "cache: 1MiB, options: {x: 1, y: \"2\"}", "cache: 1MiB, options: {x: 1}", 1)), "a", "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"name: a\n", "name: a-durability\n", "name: a-x\n", "name: a-cache\n",
+		"name: a-durability-x\n", "name: a-durability-cache\n", "name: a-x-cache\n", "name: b\n"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
 	for of, want := range map[string]string{"c": "different engines", "d": "the same in the plan", "f": "differ in one setting only", "e": "no targets called"} {
 		if _, err := Experiment("p.yaml", []byte(text), "a", of); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", of, err)

@@ -23,11 +23,14 @@ func why(v *view) []page.Section {
 		sec.Blocks = append(sec.Blocks, *d)
 	}
 	base := v.Targets[0]
+	var list []*explain.Explanation
 	for _, t := range v.Targets[1:] {
-		if len(compare.Unlike(base, t)) > 0 {
-			continue
+		if len(compare.Unlike(base, t)) == 0 {
+			list = append(list, explained(v.campaign, base, t))
 		}
-		e := explained(v.campaign, base, t)
+	}
+	sec.Blocks = append(sec.Blocks, Settled(list, 3)...)
+	for _, e := range list {
 		var cells [][]page.Block
 		if said := paragraphs(e); len(said.Items) > 0 {
 			cells = append(cells, []page.Block{said})
@@ -36,7 +39,7 @@ func why(v *view) []page.Section {
 			cells = append(cells, []page.Block{page.Drawing{Caption: w.Title, Picture: w.Picture()}})
 		}
 		if len(cells) > 0 {
-			sec.Blocks = append(sec.Blocks, page.Heading{Level: 3, Text: t.Name + " against " + base.Name}, page.Panels{Cells: cells})
+			sec.Blocks = append(sec.Blocks, page.Heading{Level: 3, Text: e.New.Name + " against " + base.Name}, page.Panels{Cells: cells})
 		}
 	}
 	if len(sec.Blocks) == 0 {
@@ -104,8 +107,9 @@ func Why(e *explain.Explanation, all bool) (out []page.Block) {
 	return append(out, differing(e))
 }
 
-// Settled returns what an experiment found; nothing where the targets are none.
-func Settled(list []*explain.Explanation) []page.Block {
+// Settled returns what an experiment found, under a heading of a level; nothing where the
+// targets are none.
+func Settled(list []*explain.Explanation, level int) []page.Block {
 	var l page.List
 	for _, s := range explain.Settle(list) {
 		l.Items = append(l.Items, page.Item{Text: s.String()})
@@ -113,7 +117,7 @@ func Settled(list []*explain.Explanation) []page.Block {
 	if len(l.Items) == 0 {
 		return nil
 	}
-	return []page.Block{page.Heading{Level: 2, Text: "One setting at a time"}, l}
+	return []page.Block{page.Heading{Level: level, Text: "What each setting does"}, l}
 }
 
 // waterfall draws the proven sum that differs most in the step that the panels show first;
