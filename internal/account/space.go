@@ -1,6 +1,9 @@
 package account
 
 import (
+	"maps"
+	"slices"
+
 	"rumbench/engine"
 	"rumbench/internal/fsize"
 	"rumbench/internal/metric"
@@ -61,26 +64,34 @@ func (b *Builder) Space(z *Space) {
 	logs := z.Files[engine.LogFile].Allocated + z.Files[engine.RedoFile].Allocated + z.Files[engine.SpareFile].Allocated
 	b.Put("data_bytes", float64(z.Files[engine.DataFile].Allocated), Source("files of tables and indexes"))
 	b.Put("log_bytes", float64(logs), Source("files of logs"))
-	bytes, from, warned := z.ofRows()
+	parts, from, warned := z.ofRows()
+	var bytes int64
+	for _, class := range slices.Sorted(maps.Keys(parts)) {
+		bytes += parts[class]
+		if z.Live.Bytes > 0 && parts[class] > 0 {
+			b.Put("space_part", float64(parts[class])/float64(z.Live.Bytes), Of("", string(class)), Source(from))
+		}
+	}
 	amplification(bytes, Source(from), Warned(warned...))
 }
 
-// ofRows returns the space that an engine uses for its rows: the files of
+// ofRows returns the space that an engine uses for its rows, in parts: the files of
 // tables and indexes, and the growth of all other files since the server was
 // empty, as far as they are written. It includes old versions of rows, wherever
 // they are kept. It excludes the server's own tables and a redo log whose files
 // are reused: its size depends on how far settings let it run ahead of the last
 // checkpoint, not on the rows. If the empty server is unknown, only growing
 // logs are counted besides tables and indexes.
-func (z *Space) ofRows() (bytes int64, from string, warned []metric.Warning) {
-	bytes = z.Files[engine.DataFile].Allocated
+func (z *Space) ofRows() (parts map[engine.FileClass]int64, from string, warned []metric.Warning) {
+	parts = map[engine.FileClass]int64{engine.DataFile: z.Files[engine.DataFile].Allocated}
 	if z.Empty == nil {
-		return bytes + z.Files[engine.LogFile].Used, metric.SpaceAndLogs, []metric.Warning{metric.Warn(metric.EmptyUnknown, nil)}
+		parts[engine.LogFile] = z.Files[engine.LogFile].Used
+		return parts, metric.SpaceAndLogs, []metric.Warning{metric.Warn(metric.EmptyUnknown, nil)}
 	}
 	for class, sum := range z.Files {
 		if class != engine.DataFile && class != engine.SpareFile && class != engine.RedoFile {
-			bytes += max(0, sum.Used-z.Empty[class])
+			parts[class] = max(0, sum.Used-z.Empty[class])
 		}
 	}
-	return bytes, metric.SpaceBeyondEmpty, nil
+	return parts, metric.SpaceBeyondEmpty, nil
 }

@@ -160,6 +160,15 @@ func TestSpace(t *testing.T) {
 		if r == nil || r.Value != c.want || r.Source == "" || metric.Has(r.Warnings, metric.EmptyUnknown) != c.warned {
 			t.Errorf("%s: %+v, want %v", c.name, r, c.want)
 		}
+		parts := 0.0
+		for _, row := range b.Rows {
+			if row.Metric == "space_part" {
+				parts += row.Value
+			}
+		}
+		if parts != c.want {
+			t.Errorf("%s: parts of %v, want %v", c.name, parts, c.want)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"rumbench/engine"
 	"rumbench/internal/account"
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
@@ -57,8 +58,11 @@ const (
 	Padding Item = "padding" // what the engine's processes write beyond what the engine counts
 	Journal Item = "journal" // written by the file system for itself
 	Rest    Item = "rest"    // of a sum, what no item accounts for
-	Logs    Item = "logs"
-	Data    Item = "data"
+
+	Data    Item = Item(engine.DataFile) // of space, and what follows what it grew by
+	Logs    Item = Item(engine.LogFile)
+	System  Item = Item(engine.SystemFile)
+	Temp    Item = Item(engine.TempFile)
 
 	Lookups Item = "lookups per unit"
 	Misses  Item = "share of misses"
@@ -333,12 +337,17 @@ func (r *run) splitReads(k compare.Key) sheet {
 	return nil
 }
 
-// splitSpace splits the bytes on disk per byte of live data, but for redo logs, which
-// the amplification leaves out.
-func (r *run) splitSpace(compare.Key) sheet {
-	all, data, live := metric.Find(r.Rows, "space_amplification", "", ""), metric.Find(r.Rows, "data_bytes", "", ""), metric.Find(r.Rows, "live_bytes", "", "")
-	if all == nil || data == nil || live == nil || live.Value <= 0 {
+// splitSpace splits the bytes on disk per byte of live data by classes of files, but for
+// redo logs, which the amplification leaves out.
+func (r *run) splitSpace(compare.Key) (out sheet) {
+	all := metric.Find(r.Rows, "space_amplification", "", "")
+	for i := range r.Rows {
+		if row := &r.Rows[i]; row.Metric == "space_part" {
+			out = append(out, entry{item: Item(row.Op), value: row.Value})
+		}
+	}
+	if all == nil || len(out) == 0 {
 		return nil
 	}
-	return sheet{{item: Data, value: data.Value / live.Value}}.close(all.Value, Rest)
+	return out.close(all.Value, Rest)
 }

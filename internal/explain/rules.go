@@ -173,6 +173,9 @@ var amounts = []naming{
 		return "tables and indexes take " + v.change(s, c) + " the live data" + v.also("compression")
 	}},
 	{Rule{0, Accounted}, []Item{Data}, nil, says("tables and indexes take %s the live data")},
+	{Rule{0, Accounted}, []Item{System}, nil, says("undo and old row versions take %s the live data")},
+	{Rule{0, Accounted}, []Item{Logs}, nil, says("logs take %s the live data")},
+	{Rule{0, Accounted}, []Item{Temp}, nil, says("temporary files take %s the live data")},
 	{Rule{16, Accounted}, []Item{Lookups, Reads, Misses}, filtersLess, func(v *view, s *Sum, c *Cause) string {
 		return fmt.Sprintf("%s: %s", c.Item, v.change(s, c)) + v.filters()
 	}},

@@ -236,6 +236,7 @@ var space = []Metric{
 	{Name: "data_bytes", Unit: "B", Family: Space, Label: "tables and indexes", JudgedBy: "space_amplification", Doc: "Of db_bytes, the files of tables and indexes, where the engine's files can be distinguished."},
 	{Name: "log_bytes", Unit: "B", Family: Space, Label: "logs", JudgedBy: "space_amplification", Doc: "Of db_bytes, redo, write-ahead and binary logs, where the engine's files can be distinguished."},
 	{Name: "space_amplification", Unit: "ratio", Better: Lower, Family: Space, Label: "space amplification", Headline: Judged, Doc: "Bytes of the files of tables and indexes, and of what all other files but redo logs hold beyond those of the empty server, ÷ live_bytes; db_bytes ÷ live_bytes where its files cannot be distinguished. Old versions of rows are in it wherever they are kept; redo logs, whose length is a setting, are not. Of a server that was attached to, tables and indexes only.", See: "decisions/0011-space-beyond-an-empty-server.md"},
+	{Name: "space_part", Unit: "ratio", Family: Space, Label: "of it", Doc: "Parts of space_amplification, which sum to it, by the class of files, which stands for the operation kind: data (tables and indexes), and what log, system (undo, old row versions) and temp files hold beyond those of the empty server.", See: "method.md#space-and-memory"},
 }
 
 var waits = []Metric{
