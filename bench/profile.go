@@ -150,4 +150,3 @@ func pairedWindows(t *result.Trial, began time.Time) (map[string][]float64, erro
 	}
 	return logs, err
 }
-

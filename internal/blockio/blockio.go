@@ -5,7 +5,9 @@
 //
 // A request is known by its sectors alone, so buffered writes count for the file,
 // whichever thread of the kernel issues them. Files that come and go between two
-// looks, at most a second apart, are not seen.
+// looks, at most a second apart, are not seen. How long requests take is not known: they
+// complete in interrupts, and of those that meet an idle processor perf counts
+// block_rq_complete and records nothing (20 counted, 1 recorded; Linux 6.18).
 package blockio
 
 import (

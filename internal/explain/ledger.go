@@ -59,10 +59,10 @@ const (
 	Journal Item = "journal" // written by the file system for itself
 	Rest    Item = "rest"    // of a sum, what no item accounts for
 
-	Data    Item = Item(engine.DataFile) // of space, and what follows what it grew by
-	Logs    Item = Item(engine.LogFile)
-	System  Item = Item(engine.SystemFile)
-	Temp    Item = Item(engine.TempFile)
+	Data   Item = Item(engine.DataFile) // of space, and what follows what it grew by
+	Logs   Item = Item(engine.LogFile)
+	System Item = Item(engine.SystemFile)
+	Temp   Item = Item(engine.TempFile)
 
 	Lookups Item = "lookups per unit"
 	Misses  Item = "share of misses"
