@@ -79,6 +79,37 @@ func TestCompareAA(t *testing.T) {
 	}
 }
 
+// TestCompareWindows: what varies from window to window is no difference, however steady
+// each is, and what exceeds that is one.
+func TestCompareWindows(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	side := func(slower float64) Work {
+		var list []Work
+		for i := range 4 {
+			list = append(list, Work{simulated(r, 30, map[string]float64{"f": 40 * slower, "g": 40}, false), 1000 * (0.85 + 0.1*float64(i))})
+		}
+		return Merge(list...)
+	}
+	wrong := 0
+	const campaigns = 100
+	for range campaigns {
+		a, b := side(1), side(1)
+		b.Units, b.windows = b.Units*1.1, nil // by seconds all differ
+		if got := different(Compare(side(1), side(1))); len(got) > 0 {
+			wrong++
+		}
+		if got := different(Compare(a, b)); len(got) == 0 {
+			t.Fatal("the windows make no difference")
+		}
+	}
+	if wrong > campaigns/50 {
+		t.Errorf("%d of %d campaigns show a difference", wrong, campaigns)
+	}
+	if got := different(Compare(side(1), side(4))); !slices.Contains(got, "f") || slices.Contains(got, "g") {
+		t.Errorf("%v differ", got)
+	}
+}
+
 // TestCompareFinds: what changed is found, with twice the work in as much time,
 // and what is below 1 % is not judged.
 func TestCompareFinds(t *testing.T) {

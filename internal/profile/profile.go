@@ -77,6 +77,7 @@ type Profile struct {
 	Window  time.Duration
 	Period  time.Duration // of CPU time between two samples
 	Lost    uint64        // records that the kernel could not deliver while the sampler ran
+	windows []window      // that it is merged from; see Merge
 }
 
 // Seconds returns how many parts the window has: its whole seconds, at least one.
