@@ -238,9 +238,6 @@ func (s *Step) sum(e *compare.Effect, of Ledger, design stat.Design, sign float6
 		if out.Total.Proven() {
 			c.Share, c.ShareLow, c.ShareHigh = data.share(item)
 		}
-		if out.throughput() && !out.Total.Proven() {
-			c.agreed = false // what may be chance has no cause
-		}
 		out.Causes = append(out.Causes, c)
 	}
 	return out
@@ -274,19 +271,29 @@ func usable(x sheet, of Ledger) bool {
 	return of != Factors && of != Ceiling || !slices.ContainsFunc(x, func(e entry) bool { return !(e.value > 0) || math.IsInf(e.value, 0) })
 }
 
-// correct adjusts the p-values of all items of the step.
+// correct adjusts the p-values of all items of the step that could be named as causes.
 func (s *Step) correct() {
 	var p []float64
 	var items []*Contribution
 	for _, sum := range s.Sums {
 		for i := range sum.Causes {
-			items = append(items, &sum.Causes[i].Contribution)
-			p = append(p, sum.Causes[i].P)
+			if c := &sum.Causes[i].Contribution; sum.asks(c) {
+				items = append(items, c)
+				p = append(p, c.P)
+			}
 		}
 	}
 	for i, v := range stat.Holm(p) {
 		items[i].Adjusted = v
 	}
+}
+
+// asks reports whether an item is a question: no answer to it can be wrong if it is no
+// cause, if it is known to be a trifle, or if the throughput that it would explain is not
+// proven to differ.
+func (s *Sum) asks(c *Contribution) bool {
+	trifle := max(math.Abs(c.Low), math.Abs(c.High)) < leastLog
+	return !unnamed(c.Item) && !trifle && (!s.throughput() || s.Total.Proven())
 }
 
 // repeats reports whether the causes say no more than the number itself: that more CPU is
@@ -321,7 +328,7 @@ func (s *Sum) name(v *view) {
 	for i := range s.Causes {
 		c := &s.Causes[i]
 		c.Rule, c.Sentence = v.rule(s, c)
-		if c.Proven() && !unnamed(c.Item) {
+		if c.Proven() {
 			known = append(known, c.Item)
 		}
 	}
@@ -342,7 +349,7 @@ func (s *Sum) Unexplained() float64 {
 // Named returns the causes that are proven, the greatest first.
 func (s *Sum) Named() (out []Cause) {
 	for _, c := range s.Causes {
-		if c.Proven() && !unnamed(c.Item) {
+		if c.Proven() {
 			out = append(out, c)
 		}
 	}

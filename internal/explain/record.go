@@ -47,7 +47,7 @@ func (e *Explanation) Records() (out []Record) {
 		for _, sum := range s.Sums {
 			record := func(c *Contribution, item Item) Record {
 				return Record{Step: s.Of.Name, Base: e.Base.Name, New: e.New.Name, Metric: sum.Metric, Per: sum.Effect.New.Per, Ledger: sum.Of, Item: item,
-					From: known(c.Base), To: known(c.New), Log: known(c.Log), Low: known(c.Low), High: known(c.High), Proven: c.Proven() && !unnamed(item)}
+					From: known(c.Base), To: known(c.New), Log: known(c.Log), Low: known(c.Low), High: known(c.High), Proven: c.Proven()}
 			}
 			out = append(out, record(&sum.Total, "total"))
 			for i := range sum.Causes {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/google/pprof/profile"
 )
 
@@ -78,7 +79,7 @@ func TestPprof(t *testing.T) {
 			p.Samples[i].Stack = nil
 		}
 	}
-	if d := cmp.Diff(want, got); d != "" {
+	if d := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Profile{})); d != "" {
 		t.Error(d)
 	}
 	other, err := profile.ParseData(written) // as other tools see it
