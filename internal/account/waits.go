@@ -205,14 +205,15 @@ func (s *waiting) addThinking() {
 //     less the time for which the server's threads waited for a processor: a
 //     session is only seen to work once it has read its statement, and on busy
 //     processors that takes its time.
-//   - The client could not have been faster: it had clientFull of its processors,
-//     or it had them or waited for them, had at least as much of them as the
+//   - The client could not have been faster: it had its processors or waited for
+//     them for clientFull of the time, had at least as much of them as the
 //     server, and other programs had little. Where the server had more of
 //     processors that were busy, these, which both share, are the bottleneck;
 //     where they idled, something holds the client back.
 //
 // Where the last does not hold, the time went elsewhere between the server and
-// the client, and only a remark is made.
+// the client, and only a remark is made. A client that used clientFull of its
+// processors is the bottleneck whatever its sessions were seen to do.
 const (
 	clientBound = 0.30
 	clientFull  = 0.85 // of the processors that it may use
@@ -235,7 +236,7 @@ func (s *waiting) judgeClient() []metric.Warning {
 		waited = float64(*z.Server)
 	}
 	sure := share - waited/(window*float64(total)/float64(z.Looks))
-	if float64(z.Closed) <= z.Processors || !known || !(sure > clientBound) {
+	if float64(z.Closed) <= z.Processors || !known {
 		return nil
 	}
 	server, _ := Counter(s.InWindow, "process.cpu_ns")
@@ -246,6 +247,8 @@ func (s *waiting) judgeClient() []metric.Warning {
 	switch full := used+queued >= clientFull*z.Processors; {
 	case used >= clientFull*z.Processors: // whatever the server does
 		return []metric.Warning{s.Warn(metric.ClientBound, values)}
+	case !(sure > clientBound):
+		return nil
 	case full && server > used && s.crowded(window*z.Processors):
 		code, values["server"] = metric.ClientWaitedShared, server
 	case full && s.shared():

@@ -338,13 +338,16 @@ func (r *run) splitReads(k compare.Key) sheet {
 }
 
 // splitSpace splits the bytes on disk per byte of live data by classes of files, but for
-// redo logs, which the amplification leaves out.
+// redo logs, which the amplification leaves out. Older results have no parts.
 func (r *run) splitSpace(compare.Key) (out sheet) {
 	all := metric.Find(r.Rows, "space_amplification", "", "")
 	for i := range r.Rows {
 		if row := &r.Rows[i]; row.Metric == "space_part" {
 			out = append(out, entry{item: Item(row.Op), value: row.Value})
 		}
+	}
+	if data, live := number(r.Step, "data_bytes"), number(r.Step, "live_bytes"); len(out) == 0 && data*live > 0 {
+		out = sheet{{item: Data, value: data / live}}
 	}
 	if all == nil || len(out) == 0 {
 		return nil
