@@ -35,6 +35,9 @@ const (
 	PageSize        = "engine.page_size_bytes"        // of a B-tree that is updated in place
 	CacheHeld       = "engine.cache_held_bytes"       // pages of tables and indexes that its cache holds
 	MemtableSize    = "engine.memtable_size_bytes"    // of an LSM tree: how large memtables grow before they are flushed
+	CopiedPage      = "engine.copied_page_bytes"      // size of a page of a B-tree that copies pages on write
+	WriteCommits    = "engine.write_commits"          // of such a tree, transactions committed that may have written
+	CommitBytes     = "engine.commit_bytes"           // of such a tree, what each of them writes besides pages of tables and indexes
 	StallTime       = "engine.stall_ns"               // time in which writes were stalled
 	Stalls          = "engine.stalls"                 // write stalls
 )
@@ -87,6 +90,9 @@ func Meanings() []Meaning {
 		{PageSize, Gauge, "bytes", "size of a page"},
 		{CacheHeld, Gauge, "bytes", "pages held in the cache"},
 		{MemtableSize, Gauge, "bytes", "size of a memtable"},
+		{CopiedPage, Gauge, "bytes", "size of a page"},
+		{WriteCommits, Counter, "count", "commits of writers"},
+		{CommitBytes, Gauge, "bytes", "written by each commit besides pages"},
 		{CompactionDebt, Gauge, "bytes", "compaction debt"},
 		{Stalls, Counter, "count", "write stalls"},
 		{StallTime, Counter, "ns", "time in write stalls"},

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"strconv"
+	"sync/atomic"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -21,6 +23,7 @@ type store struct {
 	path       string
 	fill       float64
 	durability model.Durability
+	commits    atomic.Int64 // of writers
 }
 
 func (s *store) Concurrency() kvkit.Concurrency { return kvkit.SingleWriter }
@@ -30,7 +33,7 @@ func (s *store) Begin(mode kvkit.Mode) (kvkit.Tx, error) {
 	if err != nil {
 		return nil, fmt.Errorf("begin: %w", err)
 	}
-	return &tx{tx: b, fill: s.fill}, nil
+	return &tx{store: s, tx: b}, nil
 }
 
 func (s *store) Settings() []engine.Setting {
@@ -84,6 +87,14 @@ func (s *store) Counters(out *engine.Sample) error {
 	out.Counter("bbolt.tx.cursors", "count", float64(st.TxStats.GetCursorCount()))
 	out.Gauge("bbolt.free_pages", "count", float64(st.FreePageN))
 	out.Gauge("bbolt.pending_pages", "count", float64(st.PendingPageN))
+	page, each := float64(s.db.Info().PageSize), 2.0 // the page of all buckets, and the header
+	if !s.db.NoFreelistSync {
+		const id = 8
+		each += math.Ceil(float64(st.FreePageN+st.PendingPageN) * id / page)
+	}
+	out.Counter(engine.WriteCommits, "count", float64(s.commits.Load()))
+	out.Gauge(engine.CopiedPage, "bytes", page)
+	out.Gauge(engine.CommitBytes, "bytes", each*page)
 	return nil
 }
 
@@ -103,8 +114,8 @@ func (s *store) Close() error {
 }
 
 type tx struct {
+	store   *store
 	tx      *bolt.Tx
-	fill    float64
 	buckets [8]*bolt.Bucket // of the first spaces, looked up once
 }
 
@@ -122,7 +133,7 @@ func (t *tx) bucket(key []byte, create bool) (*bolt.Bucket, error) {
 		}
 	}
 	if b != nil {
-		b.FillPercent = t.fill
+		b.FillPercent = t.store.fill
 		if int(n) < len(t.buckets) {
 			t.buckets[n] = b
 		}
@@ -174,7 +185,13 @@ func (t *tx) Iter(lower, upper []byte) (kvkit.Iter, error) {
 	return it, nil
 }
 
-func (t *tx) Commit() error { return t.tx.Commit() }
+func (t *tx) Commit() error {
+	err := t.tx.Commit()
+	if err == nil {
+		t.store.commits.Add(1)
+	}
+	return err
+}
 
 func (t *tx) Rollback() { t.tx.Rollback() }
 

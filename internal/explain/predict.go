@@ -55,8 +55,8 @@ func (s *Step) predict() (out []Prediction) {
 	for _, side := range []*Side{&s.Base, &s.New} {
 		for _, of := range []struct {
 			metric string
-			model  func(*run, compare.Key) float64 // KB per unit; NaN if it does not apply
-		}{{"read_kb", (*run).treeReads}, {"write_kb", (*run).treeWrites}, {"write_kb", (*run).mergeWrites}} {
+			model  func(structured, compare.Key) float64 // KB per unit; NaN if it does not apply
+		}{{"read_kb", structured.treeReads}, {"write_kb", structured.treeWrites}, {"write_kb", structured.copyWrites}, {"write_kb", structured.mergeWrites}} {
 			k, ok := s.Of.Own(of.metric)
 			if !ok {
 				continue
@@ -67,7 +67,7 @@ func (s *Step) predict() (out []Prediction) {
 			p := Prediction{Side: side, Metric: of.metric, Per: k.Per}
 			for i := range side.runs {
 				r := &side.runs[i]
-				p.Predicted += of.model(r, k) / float64(len(side.runs))
+				p.Predicted += of.model(structured{r}, k) / float64(len(side.runs))
 				p.Measured += r.value(k.Metric, "", k) / float64(len(side.runs))
 			}
 			if p.Predicted > littleKB && !math.IsNaN(p.Measured) {
@@ -77,6 +77,9 @@ func (s *Step) predict() (out []Prediction) {
 	}
 	return out
 }
+
+// structured is a run, as its engine's structure should have done it.
+type structured struct{ *run }
 
 // tree is a B-tree that is updated in place, as a run touches it.
 type tree struct {
@@ -93,7 +96,7 @@ type leaves struct {
 
 // tree returns the tree that a run touches at random, if the engine has one. An engine
 // that relies on the page cache does not say what its own holds; there nothing misses.
-func (r *run) tree() (tree, bool) {
+func (r structured) tree() (tree, bool) {
 	page, ok := account.Gauge(r.Counters, engine.PageSize)
 	if !ok || page <= 0 || len(r.Touches) == 0 {
 		return tree{}, false
@@ -116,7 +119,7 @@ func (r *run) tree() (tree, bool) {
 }
 
 // treeReads predicts reads: each touch of a page that is not in the cache.
-func (r *run) treeReads(compare.Key) (kb float64) {
+func (r structured) treeReads(compare.Key) (kb float64) {
 	t, ok := r.tree()
 	if _, own := account.Gauge(r.Counters, engine.CacheHeld); !ok || !own {
 		return math.NaN()
@@ -130,7 +133,7 @@ func (r *run) treeReads(compare.Key) (kb float64) {
 // treeWrites predicts writes: a changed page is written when it has to leave the cache, or
 // once for all changes while the log fills, whichever is more often; then twice if the
 // engine writes pages twice, or logs them whole; and the log.
-func (r *run) treeWrites(k compare.Key) float64 {
+func (r structured) treeWrites(k compare.Key) float64 {
 	part := func(p account.Part) float64 {
 		if v := r.value("part_kb", string(p), k); v > 0 {
 			return v
@@ -165,9 +168,32 @@ func (r *run) treeWrites(k compare.Key) float64 {
 	return pages*t.page/1024*copies + log
 }
 
+// copyWrites predicts what a B-tree writes that copies pages on write: with each commit the
+// pages that it changed, and those above them up to the root.
+func (r structured) copyWrites(compare.Key) float64 {
+	page, ok := account.Gauge(r.Counters, engine.CopiedPage)
+	besides, known := account.Gauge(r.Counters, engine.CommitBytes)
+	commits, counted := account.Counter(r.Counters, engine.WriteCommits)
+	if !ok || !known || !counted || !(commits > 0 && r.units > 0) || len(r.Touches) == 0 || r.trial.Durability != string(model.DurabilityOS) {
+		return math.NaN() // the page cache writes once what is overwritten in it
+	}
+	each := r.units / commits
+	bytes := besides
+	for _, t := range r.Touches {
+		size := r.size(t)
+		if size <= 0 {
+			return math.NaN()
+		}
+		if t.Changes {
+			bytes += page * structure.Path(each*t.PerUnit, size/page)
+		}
+	}
+	return bytes / 1024 / each
+}
+
 // mergeWrites predicts what a leveled LSM tree writes: its log, each memtable, and the
 // merges of what is flushed.
-func (r *run) mergeWrites(k compare.Key) float64 {
+func (r structured) mergeWrites(k compare.Key) float64 {
 	memtable, ok := account.Gauge(r.Counters, engine.MemtableSize)
 	log, flush := r.value("part_kb", string(account.LogPart), k), r.value("part_kb", string(account.FlushPart), k)
 	taken, known := account.Counter(r.Counters, engine.BytesTaken)
@@ -183,7 +209,7 @@ func (r *run) mergeWrites(k compare.Key) float64 {
 // size returns the bytes of what is touched in the middle of the step: by the sizes at the
 // end of it or, as they are not always read, of the next step that has them, for as many
 // live data.
-func (r *run) size(t workload.Touch) float64 {
+func (r structured) size(t workload.Touch) float64 {
 	object := t.Table
 	if t.Index != "" {
 		object += "." + t.Index

@@ -15,7 +15,7 @@ import (
 
 // inserts is a run that inserts into one index of 1000 pages, of which the cache holds
 // 400, with a log that has room for 2000 inserts, of which it has 1 KB each.
-func inserts(twice float64) *run {
+func inserts(twice float64) structured {
 	const page, units = 16384, 10_000
 	gauge := func(name string, v float64) observe.Change {
 		return observe.Change{Name: name, Kind: engine.Gauge, Unit: "bytes", Value: v}
@@ -33,7 +33,7 @@ func inserts(twice float64) *run {
 	}
 	before := result.Step{Name: "load", Rows: []metric.Row{{Metric: "live_bytes", Value: 1e6}}}
 	trial := &result.Trial{Steps: []result.Step{before, step}}
-	return &run{Step: &trial.Steps[1], trial: trial, units: units}
+	return structured{&run{Step: &trial.Steps[1], trial: trial, units: units}}
 }
 
 func TestTree(t *testing.T) {
@@ -64,5 +64,23 @@ func TestTree(t *testing.T) {
 	r.Touches = nil
 	if got := r.treeReads(k); !math.IsNaN(got) {
 		t.Errorf("%v KB are read where nobody knows what is touched", got)
+	}
+}
+
+// Each commit of 10 inserts writes the leaves that it changed, and those above them.
+func TestCopyWrites(t *testing.T) {
+	r := inserts(0)
+	k := compare.Key{Metric: "write_kb", Per: "insert row"}
+	if v := r.copyWrites(k); !math.IsNaN(v) {
+		t.Errorf("%v KB of a tree that is updated in place", v)
+	}
+	r.trial.Durability = "os"
+	for name, v := range map[string]float64{engine.CopiedPage: 16384, engine.CommitBytes: 16384} {
+		r.Counters = append(r.Counters, observe.Change{Name: name, Kind: engine.Gauge, Unit: "bytes", Value: v})
+	}
+	r.Counters = append(r.Counters, observe.Change{Name: engine.WriteCommits, Kind: engine.Counter, Unit: "count", Value: 1000})
+	pages := 1 + 1000*(1-math.Pow(0.999, 10)) + 1000.0/64*(1-math.Pow(1-64.0/1000, 10)) + 1
+	if got, want := r.copyWrites(k), pages*16/10; math.Abs(got-want) > 1e-6 {
+		t.Errorf("%v KB are written, want %v", got, want)
 	}
 }

@@ -17,6 +17,23 @@ func Distinct(touches, pages float64) float64 {
 	return pages * -math.Expm1(-touches/pages) / touches
 }
 
+// children is how many pages a page above the leaves points to. A leaf of more or fewer rows
+// differs little: most pages of a path that are not shared are leaves.
+const children = 64
+
+// Path returns how many different pages so many touches of a B-tree with so many leaves
+// change if those above a changed one change, too, as where pages are copied.
+func Path(touches, leaves float64) (pages float64) {
+	for level := leaves; ; level /= children {
+		level = max(1, level)
+		// [Distinct] for few pages, too: one touch of one page changes it.
+		pages += min(touches, level*-math.Expm1(touches*math.Log1p(-1/level)))
+		if level == 1 {
+			return pages
+		}
+	}
+}
+
 // Leaves are pages of which any is touched with the same probability.
 type Leaves struct {
 	Pages   float64
