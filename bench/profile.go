@@ -32,7 +32,7 @@ targets: [{name: t, engine: %s}]
 // profiled measures what the sampler costs a trial: beside one that runs it is switched on
 // and off every few seconds. Neighbouring windows are compared, because the speed of a
 // machine changes more from trial to trial than a sampler could change it. The interval
-// tells how much noise leaves open.
+// shows how much noise leaves open.
 func profiled(dir string) (out []budget, err error) {
 	if s, err := profile.Start(99, false); errors.Is(err, profile.ErrUnavailable) {
 		return []budget{{what: "the sampler", measured: err.Error()}}, nil
@@ -97,6 +97,8 @@ func sampledInTurns(exe, dir, engine string) (map[string][]float64, error) {
 			err = errors.Join(err, stopped)
 		}
 		switch {
+		case err != nil && !over:
+			return nil, errors.Join(err, <-done)
 		case err != nil:
 			return nil, err
 		case over:

@@ -67,8 +67,11 @@ var causes = []cause{
 		common: "cache: 32MiB, durability: process, direct_io: true", new: every(`options: {innodb_doublewrite: "OFF"}`, "innodb")},
 	{number: 2, name: "commits are not synced", rules: []int{11}, on: all, params: small + "tests: [update-index]",
 		common: "cache: 256MiB, durability: os", new: every("durability: process", all...)},
-	{number: 3, name: "half the cache", rules: []int{5}, on: all, params: wide + "tests: [point-query]",
+	{number: 3, name: "half the cache", rules: []int{5}, on: []string{"innodb", "postgres", "pebble", "sqlite"}, params: wide + "tests: [point-query]",
 		common: "cache: 48MiB, durability: process", new: every("cache: 16MiB", all...)},
+	// MyRocks' misses cost 4 % more CPU if the page cache serves them: less than the noise of most machines.
+	{number: 3, name: "half the cache", rules: []int{5}, on: []string{"myrocks"}, params: wide + "tests: [point-query]",
+		common: "cache: 48MiB, durability: process, direct_io: true", new: every("cache: 16MiB", "myrocks")},
 	{number: 4, name: "small pages", rules: []int{8}, on: []string{"innodb", "sqlite"}, params: wide + "tests: [point-query]",
 		common: "cache: 16MiB, durability: process", new: map[string]string{"innodb": "page: 4KiB", "sqlite": "page: 32KiB"}},
 	{number: 5, name: "compression", rules: []int{15}, on: []string{"myrocks", "pebble"}, params: wide + "tests: [point-query]",

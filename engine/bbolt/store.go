@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"math"
 	"strconv"
 	"sync/atomic"
 
@@ -87,14 +86,13 @@ func (s *store) Counters(out *engine.Sample) error {
 	out.Counter("bbolt.tx.cursors", "count", float64(st.TxStats.GetCursorCount()))
 	out.Gauge("bbolt.free_pages", "count", float64(st.FreePageN))
 	out.Gauge("bbolt.pending_pages", "count", float64(st.PendingPageN))
-	page, each := float64(s.db.Info().PageSize), 2.0 // the page of all buckets, and the header
+	page, each := s.db.Info().PageSize, 2 // the page of all buckets, and the header
 	if !s.db.NoFreelistSync {
-		const id = 8
-		each += math.Ceil(float64(st.FreePageN+st.PendingPageN) * id / page)
+		each += st.FreelistInuse/page + 1
 	}
 	out.Counter(engine.WriteCommits, "count", float64(s.commits.Load()))
-	out.Gauge(engine.CopiedPage, "bytes", page)
-	out.Gauge(engine.CommitBytes, "bytes", each*page)
+	out.Gauge(engine.CopiedPage, "bytes", float64(page))
+	out.Gauge(engine.CommitBytes, "bytes", float64(each*page))
 	return nil
 }
 

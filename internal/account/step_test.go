@@ -166,6 +166,9 @@ func TestSpace(t *testing.T) {
 				parts += row.Value
 			}
 		}
+		if data := metric.Find(b.Rows, "space_part", "data", ""); data == nil || data.Value != 1000 {
+			t.Errorf("%s: %+v of tables and indexes", c.name, data)
+		}
 		if parts != c.want {
 			t.Errorf("%s: parts of %v, want %v", c.name, parts, c.want)
 		}

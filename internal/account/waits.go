@@ -213,7 +213,7 @@ func (s *waiting) addThinking() {
 //
 // Where the last does not hold, the time went elsewhere between the server and
 // the client, and only a remark is made. A client that used clientFull of its
-// processors is the bottleneck whatever its sessions were seen to do.
+// processors is the bottleneck however long the server's threads waited for theirs.
 const (
 	clientBound = 0.30
 	clientFull  = 0.85 // of the processors that it may use
@@ -236,7 +236,7 @@ func (s *waiting) judgeClient() []metric.Warning {
 		waited = float64(*z.Server)
 	}
 	sure := share - waited/(window*float64(total)/float64(z.Looks))
-	if float64(z.Closed) <= z.Processors || !known {
+	if float64(z.Closed) <= z.Processors || !known || !(share > clientBound) {
 		return nil
 	}
 	server, _ := Counter(s.InWindow, "process.cpu_ns")

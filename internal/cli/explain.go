@@ -129,20 +129,21 @@ func writeExperiment(a *App, list []*explain.Explanation, file string) error {
 }
 
 func writeExplanations(w io.Writer, list []*explain.Explanation, o *explainOptions) error {
+	if o.format == "json" {
+		var records []explain.Record
+		for _, s := range explain.Settle(list) {
+			records = append(records, s.Records()...)
+		}
+		for _, e := range list {
+			records = append(records, e.Records()...)
+		}
+		return explain.WriteRecords(w, records)
+	}
 	blocks := report.Settled(list, 2)
 	for _, e := range list {
-		if o.format == "json" {
-			if err := explain.WriteRecords(w, e.Records()); err != nil {
-				return err
-			}
-			continue
-		}
 		blocks = append(blocks, report.Why(e, o.all)...)
 	}
-	switch o.format {
-	case "json":
-		return nil
-	case "markdown":
+	if o.format == "markdown" {
 		return page.Markdown(w, &page.Document{Lead: blocks}, true)
 	}
 	return page.Text(w, blocks, page.TextStyle{})

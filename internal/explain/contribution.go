@@ -19,7 +19,7 @@ type Contribution struct {
 	Log       float64 // k
 	Low, High float64 // its 95 % interval
 	// P is the p-value of its being 0, and Adjusted the one corrected for all items of
-	// the step that may be named (Holm); NaN of others.
+	// the step that may be named (Holm), NaN of the others; of a total it is P.
 	P, Adjusted float64
 	agreed      bool
 }

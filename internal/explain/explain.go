@@ -289,11 +289,12 @@ func (s *Step) correct() {
 }
 
 // asks reports whether an item is a question: no answer to it can be wrong if it is no
-// cause, if it is known to be a trifle, or if the throughput that it would explain is not
-// proven to differ.
+// cause, if it is too small to be named or the same in all runs, or if the throughput that
+// it would explain is not proven to differ.
 func (s *Sum) asks(c *Contribution) bool {
-	trifle := max(math.Abs(c.Low), math.Abs(c.High)) < leastLog
-	return !unnamed(c.Item) && !trifle && (!s.throughput() || s.Total.Proven())
+	small := !s.data.factors && c.Item != Clients && max(c.Base, c.New) < leastLog*s.data.scale()
+	constant := c.Low == 0 && c.High == 0
+	return !unnamed(c.Item) && !small && !constant && (!s.throughput() || s.Total.Proven())
 }
 
 // repeats reports whether the causes say no more than the number itself: that more CPU is

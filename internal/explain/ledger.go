@@ -59,10 +59,10 @@ const (
 	Journal Item = "journal" // written by the file system for itself
 	Rest    Item = "rest"    // of a sum, what no item accounts for
 
-	Data   Item = Item(engine.DataFile) // of space, and what follows what it grew by
-	Logs   Item = Item(engine.LogFile)
-	System Item = Item(engine.SystemFile)
-	Temp   Item = Item(engine.TempFile)
+	Data        Item = "data" // files of tables and indexes
+	LogFiles    Item = "log files"
+	SystemFiles Item = "system files"
+	TempFiles   Item = "temporary files"
 
 	Lookups Item = "lookups per unit"
 	Misses  Item = "share of misses"
@@ -337,20 +337,21 @@ func (r *run) splitReads(k compare.Key) sheet {
 	return nil
 }
 
+// files are the items of classes of files.
+var files = map[engine.FileClass]Item{
+	engine.DataFile: Data, engine.LogFile: LogFiles, engine.SystemFile: SystemFiles, engine.TempFile: TempFiles,
+}
+
 // splitSpace splits the bytes on disk per byte of live data by classes of files, but for
-// redo logs, which the amplification leaves out. Older results have no parts.
+// redo logs, which the amplification leaves out.
 func (r *run) splitSpace(compare.Key) (out sheet) {
-	all := metric.Find(r.Rows, "space_amplification", "", "")
 	for i := range r.Rows {
 		if row := &r.Rows[i]; row.Metric == "space_part" {
-			out = append(out, entry{item: Item(row.Op), value: row.Value})
+			out = append(out, entry{item: files[engine.FileClass(row.Op)], value: row.Value})
 		}
 	}
-	if data, live := number(r.Step, "data_bytes"), number(r.Step, "live_bytes"); len(out) == 0 && data*live > 0 {
-		out = sheet{{item: Data, value: data / live}}
+	if all := metric.Find(r.Rows, "space_amplification", "", ""); all != nil && len(out) > 0 {
+		return out.close(all.Value, Rest)
 	}
-	if all == nil || len(out) == 0 {
-		return nil
-	}
-	return out.close(all.Value, Rest)
+	return nil
 }

@@ -174,7 +174,7 @@ func (r structured) copyWrites(compare.Key) float64 {
 	page, ok := account.Gauge(r.Counters, engine.CopiedPage)
 	besides, known := account.Gauge(r.Counters, engine.CommitBytes)
 	commits, counted := account.Counter(r.Counters, engine.WriteCommits)
-	if !ok || !known || !counted || !(commits > 0 && r.units > 0) || len(r.Touches) == 0 || r.trial.Durability != string(model.DurabilityOS) {
+	if !ok || !known || !counted || !(page > 0 && commits > 0 && r.units > 0) || len(r.Touches) == 0 || r.trial.Durability != string(model.DurabilityOS) {
 		return math.NaN() // the page cache writes once what is overwritten in it
 	}
 	each := r.units / commits
@@ -185,7 +185,7 @@ func (r structured) copyWrites(compare.Key) float64 {
 			return math.NaN()
 		}
 		if t.Changes {
-			bytes += page * structure.Path(each*t.PerUnit, size/page)
+			bytes += page * structure.Path(each*t.PerUnit, size/page, page)
 		}
 	}
 	return bytes / 1024 / each

@@ -165,6 +165,9 @@ var amounts = []naming{
 	{Rule{11, Accounted}, []Item{Padding}, fewerFlushes, func(v *view, s *Sum, c *Cause) string {
 		return "each sync writes whole blocks: " + v.change(s, c) + " beyond what the engine counts" + v.also("durability")
 	}},
+	{Rule{11, Accounted}, []Item{Journal}, fewerFlushes, func(v *view, s *Sum, c *Cause) string {
+		return "each sync writes to the file system's journal: " + v.change(s, c) + v.also("durability")
+	}},
 	{Rule{12, Accounted}, []Item{Journal}, nil, says("the file system's journal: %s")},
 	{Rule{15, Pattern}, []Item{Item(account.PagesPart), Item(account.LogPart), MissKB, PerRead}, compressed, func(v *view, s *Sum, c *Cause) string {
 		return fmt.Sprintf("%s: %s", c.Item, v.change(s, c)) + v.also(compressions(c)...)
@@ -173,9 +176,9 @@ var amounts = []naming{
 		return "tables and indexes take " + v.change(s, c) + " the live data" + v.also("compression")
 	}},
 	{Rule{0, Accounted}, []Item{Data}, nil, says("tables and indexes take %s the live data")},
-	{Rule{0, Accounted}, []Item{System}, nil, says("undo and old row versions take %s the live data")},
-	{Rule{0, Accounted}, []Item{Logs}, nil, says("logs take %s the live data")},
-	{Rule{0, Accounted}, []Item{Temp}, nil, says("temporary files take %s the live data")},
+	{Rule{0, Accounted}, []Item{SystemFiles}, nil, says("undo, old row versions and the server's own files take %s the live data")},
+	{Rule{0, Accounted}, []Item{LogFiles}, nil, says("log files take %s the live data")},
+	{Rule{0, Accounted}, []Item{TempFiles}, nil, says("temporary files take %s the live data")},
 	{Rule{16, Accounted}, []Item{Lookups, Reads, Misses}, filtersLess, func(v *view, s *Sum, c *Cause) string {
 		return fmt.Sprintf("%s: %s", c.Item, v.change(s, c)) + v.filters()
 	}},

@@ -16,12 +16,14 @@ import (
 // Settled is what an experiment found of a number: how much of its difference each of the
 // settings makes.
 type Settled struct {
-	Step, Metric string
-	All          *compare.Effect // of all settings together
-	// Whole is whether all combinations of the settings were measured. Then the shares
-	// are Shapley values, which sum to one, and else those of each setting alone.
-	Whole bool
-	Parts []Part // the greatest share first
+	Step, Base, New string
+	Metric          string
+	All             *compare.Effect // of all settings together
+	// Parts have the greatest share first. If all combinations of the settings were
+	// measured, the shares are Shapley values, which sum to one, and else those of each
+	// setting alone.
+	Parts []Part
+	Rest  float64 // the share that no setting makes alone
 }
 
 // Part is what a setting makes of a difference.
@@ -36,9 +38,6 @@ type Part struct {
 	Proven            bool
 }
 
-// mostSettings is how many settings of an experiment are tried in all combinations.
-const mostSettings = 3
-
 // experiment is a number of targets with one base, by which of its settings they have: bit
 // i of a set is the i-th setting.
 type experiment struct {
@@ -47,12 +46,12 @@ type experiment struct {
 }
 
 // Settle reads an experiment: of targets with one base, one differs from it in several
-// settings, and others in some of these. It returns the numbers that are proven to
-// differ; nothing where the targets are no experiment.
+// settings, and others in each of these alone, or in some. It returns the numbers that are
+// proven to differ; nothing where the targets are no experiment.
 func Settle(list []*Explanation) (out []Settled) {
 	whole := slices.MaxFunc(append([]*Explanation{{}}, list...), func(a, b *Explanation) int { return len(a.Differ) - len(b.Differ) })
 	sets := map[int]*Explanation{}
-	alone := false
+	alone := 0
 	for _, e := range list {
 		set := 0
 		for _, d := range e.Differ {
@@ -60,77 +59,104 @@ func Settle(list []*Explanation) (out []Settled) {
 		}
 		if e.Base == whole.Base && set > 1 && set&1 == 0 { // bit 0: a setting that the whole does not have
 			sets[set>>1] = e
-			alone = alone || len(e.Differ) == 1
+			alone += 2 - min(2, len(e.Differ))
 		}
 	}
-	if len(whole.Differ) < 2 || !alone {
+	if len(whole.Differ) < 2 || alone < len(whole.Differ) {
 		return nil
 	}
 	for _, s := range whole.Steps {
 		for _, sum := range s.Sums {
-			if sum.Effect.Sure() {
-				x := experiment{whole.Differ, map[int]*compare.Effect{}}
-				for set, e := range sets {
-					if own := e.judgement.Effect(s.Of, sum.New.Key); own != nil && own.Verdict != "" {
-						x.effects[set] = own
-					}
+			if !sum.Effect.Sure() {
+				continue
+			}
+			x := experiment{whole.Differ, map[int]*compare.Effect{}}
+			for set, e := range sets {
+				if own := e.effect(s.Of, sum); own != nil {
+					x.effects[set] = own
 				}
-				out = append(out, x.settle(s.Of.Name, sum))
+			}
+			if parts, rest := x.parts(sum); len(parts) > 0 {
+				out = append(out, Settled{Step: s.Of.Name, Base: whole.Base.Name, New: whole.New.Name, Metric: sum.Metric, All: sum.Effect, Parts: parts, Rest: rest})
 			}
 		}
 	}
 	return out
 }
 
-func (x experiment) settle(step string, sum *Sum) Settled {
-	out := Settled{Step: step, Metric: sum.Metric, All: sum.Effect}
+// effect returns the effect on the number of another explanation's sum; nil if it has none
+// that compares with it.
+func (e *Explanation) effect(of *compare.Step, like *Sum) *compare.Effect {
+	k, ok := of.Own(like.Metric)
+	if like.throughput() {
+		k, ok = of.Rate(of.Primary)
+	}
+	if !ok {
+		return nil
+	}
+	own := e.judgement.Effect(of, k)
+	if own == nil || own.Verdict == "" || own.New.Key != like.New.Key || !(own.Ratio > 0) || math.IsInf(own.Ratio, 0) {
+		return nil
+	}
+	return own
+}
+
+// parts returns what each setting makes of a number, and which share none makes alone.
+func (x experiment) parts(sum *Sum) (out []Part, rest float64) {
 	logs := x.logs(sum.Effect)
-	out.Whole = len(logs) > 0
+	rest = 1
 	for i, setting := range x.settings {
 		p := Part{Setting: setting, Alone: x.effects[1<<i], Factor: math.NaN(), Low: math.NaN(), High: math.NaN()}
 		switch {
-		case out.Whole:
-			without, with := x.orders(logs, i)
-			d := stat.Decide(without, with, stat.Blocks, 1-compare.Alpha)
-			mean := stat.Mean(with) - stat.Mean(without)
-			p.Factor, p.Low, p.High = math.Exp(mean), math.Exp(d.Interval.Low), math.Exp(d.Interval.High)
-			all := logs[len(logs)-1]
-			p.Share = mean / (stat.Mean(all) - stat.Mean(logs[0]))
-			p.Proven = d.Agreed && d.P < compare.Alpha/float64(len(x.settings))
+		case logs != nil:
+			x.shapley(&p, logs, i, sum.Effect)
 		case p.Alone == nil:
-			continue
+			return nil, 0
 		default:
 			p.Share, p.Proven = math.Log(p.Alone.Ratio)/math.Log(sum.Ratio), p.Alone.Sure()
 		}
-		out.Parts = append(out.Parts, p)
+		out = append(out, p)
+		rest -= p.Share
 	}
-	slices.SortStableFunc(out.Parts, func(a, b Part) int { return cmp.Compare(b.Share, a.Share) })
-	return out
+	slices.SortStableFunc(out, func(a, b Part) int { return cmp.Compare(b.Share, a.Share) })
+	return out, rest
 }
 
-// logs returns for each set of settings the logarithms of the number in the trials whose
-// numbers all sets have; nil if a set was not measured, or in too few of them.
+// shapley sets what a setting does on average over all orders.
+func (x experiment) shapley(p *Part, logs [][]float64, setting int, all *compare.Effect) {
+	without, with := x.orders(logs, setting)
+	design := stat.Apart
+	if all.Pairs > 0 {
+		design = stat.Blocks
+	}
+	d := stat.Decide(without, with, design, 1-compare.Alpha)
+	mean := stat.Mean(with) - stat.Mean(without)
+	p.Factor, p.Low, p.High = math.Exp(mean), math.Exp(min(mean, d.Interval.Low)), math.Exp(max(mean, d.Interval.High))
+	p.Share = mean / (stat.Mean(logs[len(logs)-1]) - stat.Mean(logs[0]))
+	p.Proven = d.Agreed && d.P < compare.Alpha/float64(len(x.settings)) && math.Abs(mean) >= leastLog
+}
+
+// logs returns for each set of settings the logarithms of the number in the trials that all
+// sets have; nil if a set was not measured, or too few trials are common.
 func (x experiment) logs(all *compare.Effect) [][]float64 {
-	n := 1 << len(x.settings)
-	if len(x.settings) > mostSettings || len(x.effects) != n-1 {
+	out := make([][]float64, 1<<len(x.settings))
+	if len(x.effects) != len(out)-1 {
 		return nil
 	}
 	values := []map[int]float64{valuesOf(all.Base)}
-	for set := 1; set < n; set++ {
+	for set := 1; set < len(out); set++ {
 		values = append(values, valuesOf(x.effects[set].New))
 	}
-	out := make([][]float64, n)
 	for _, t := range all.Base.Trials {
+		if slices.ContainsFunc(values, func(of map[int]float64) bool { return !(of[t.Trial] > 0) }) {
+			continue
+		}
 		for set := range out {
-			if v := values[set][t.Trial]; v > 0 {
-				out[set] = append(out[set], math.Log(v))
-			}
+			out[set] = append(out[set], math.Log(values[set][t.Trial]))
 		}
 	}
-	for _, own := range out {
-		if len(own) != len(all.Base.Trials) || len(own) < compare.LeastTrials {
-			return nil
-		}
+	if len(out[0]) < compare.LeastTrials {
+		return nil
 	}
 	return out
 }
@@ -169,23 +195,35 @@ func factorial(n int) float64 { return math.Gamma(float64(n) + 1) }
 // String says what the experiment found.
 func (s Settled) String() string {
 	text := fmt.Sprintf("%s, %s: %s in all", s.Step, metric.Label(s.Metric), quantity.Times(s.All.Ratio))
-	rest := 1.0
 	for _, p := range s.Parts {
-		rest -= p.Share
-		text += fmt.Sprintf("; %s %s instead of %s: ", p.Setting.What, short(p.Setting.New), short(p.Setting.Base))
-		if s.Whole {
-			text += fmt.Sprintf("%s (%s to %s), ", quantity.Times(p.Factor), quantity.Times(p.Low), quantity.Times(p.High))
-		}
-		if p.Alone != nil {
-			text += quantity.Times(p.Alone.Ratio) + " alone, "
-		}
-		text += quantity.RoughShare(p.Share) + " of the difference"
-		if !p.Proven {
-			text += ", not proven"
-		}
+		text += "; " + p.sentence()
 	}
-	if !s.Whole && math.Abs(rest) >= 0.1 {
-		text += fmt.Sprintf("; by no setting alone: %s", quantity.RoughShare(rest))
+	if math.Abs(s.Rest) >= 0.1 {
+		text += "; by no setting alone: " + quantity.RoughShare(s.Rest)
 	}
 	return text + "."
+}
+
+// Records returns the parts as lines of JSON.
+func (s Settled) Records() (out []Record) {
+	for _, p := range s.Parts {
+		out = append(out, Record{Step: s.Step, Base: s.Base, New: s.New, Metric: s.Metric, Per: s.All.New.Per, Item: Item("setting " + p.Setting.What),
+			Log: known(math.Log(p.Factor)), Low: known(math.Log(p.Low)), High: known(math.Log(p.High)), Share: known(p.Share), Proven: p.Proven, Sentence: p.sentence()})
+	}
+	return out
+}
+
+func (p Part) sentence() string {
+	text := fmt.Sprintf("%s %s instead of %s: ", p.Setting.What, short(p.Setting.New), short(p.Setting.Base))
+	if p.Factor > 0 {
+		text += fmt.Sprintf("%s (%s to %s), ", quantity.Times(p.Factor), quantity.Times(p.Low), quantity.Times(p.High))
+	}
+	if p.Alone != nil {
+		text += quantity.Times(p.Alone.Ratio) + " alone, "
+	}
+	text += quantity.RoughShare(p.Share) + " of the difference"
+	if !p.Proven {
+		text += ", not proven"
+	}
+	return text
 }

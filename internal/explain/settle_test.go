@@ -10,31 +10,44 @@ import (
 	"rumbench/internal/result"
 )
 
-// settled runs an experiment of two settings, of which each target has some.
-func settled(targets map[string]state) []explain.Settled {
+// having returns targets by names: “a”, and an “a” followed by the settings that each has.
+// A function says what these do.
+func having(names []string, do func(s *state, has func(setting string) bool)) map[string]state {
+	out := map[string]state{}
+	for _, name := range names {
+		s := usual()
+		s.knobs = map[string]string{}
+		_, settings, _ := strings.Cut(name, "-")
+		for _, setting := range strings.Split(settings, "-") {
+			if setting != "" {
+				s.knobs[setting] = "on"
+			}
+		}
+		do(&s, func(setting string) bool { return s.knobs[setting] != "" })
+		out[name] = s
+	}
+	return out
+}
+
+// settled runs trials of targets, but for those that are missing, and reads the experiment.
+func settled(targets map[string]state, missing ...result.Trial) []explain.Settled {
 	var trials []*result.Trial
 	for n := 1; n <= 4; n++ {
+	targets:
 		for name, s := range targets {
+			for i := range missing {
+				if missing[i].Target == name && missing[i].Trial == n {
+					continue targets
+				}
+			}
 			s.idle += float64(n) / 10
 			s.server *= 1 + float64(n*n%5)/500
 			s.pages *= 1 + float64(n*n%3)/100
-			s.knobs = map[string]string{}
-			if strings.Contains(name, "cache") || name == "b" {
-				s.knobs["cache"] = "16MiB"
-			}
-			if strings.Contains(name, "doublewrite") || name == "b" {
-				s.knobs["innodb_doublewrite"] = "OFF"
-			}
 			trials = append(trials, s.trial(name, n))
 		}
 	}
 	c := compare.New(trials)
-	var base *compare.Target
-	for _, t := range c.Targets {
-		if t.Name == "a" {
-			base = t
-		}
-	}
+	base := c.Target("a")
 	var list []*explain.Explanation
 	for _, t := range c.Targets {
 		if t != base {
@@ -44,52 +57,92 @@ func settled(targets map[string]state) []explain.Settled {
 	return explain.Settle(list)
 }
 
-// shareOf returns the share of a setting in a number, and its effect alone.
-func shareOf(t *testing.T, of []explain.Settled, number, setting string) (share, alone float64) {
+// partOf returns what a setting does to a number.
+func partOf(t *testing.T, of []explain.Settled, number, setting string) explain.Part {
 	t.Helper()
 	for _, s := range of {
 		for _, p := range s.Parts {
 			if s.Metric == number && p.Setting.What == setting {
-				return p.Share, p.Alone.Ratio
+				return p
 			}
 		}
 	}
-	t.Errorf("nothing is settled of %s and %s", number, setting)
-	return 0, 0
+	t.Fatalf("nothing is settled of %s and %s", number, setting)
+	return explain.Part{}
 }
 
 // An experiment says which setting makes which difference.
 func TestSettle(t *testing.T) {
-	cold, single, both := usual(), usual(), usual()
-	cold.server, single.twice, both.server, both.twice = 150, 0, 150, 0
-	all := map[string]state{"a": usual(), "a-cache": cold, "a-doublewrite": single, "b": both}
+	all := having([]string{"a", "a-cache", "a-twice", "a-cache-twice"}, func(s *state, has func(string) bool) {
+		if has("cache") {
+			s.server = 150
+		}
+		if has("twice") {
+			s.twice = 0
+		}
+	})
 	found := settled(all)
 	for _, want := range []struct {
 		number, setting string
 		share           float64
-	}{{"cpu_us", "cache", 1}, {"cpu_us", "innodb_doublewrite", 0}, {"write_kb", "innodb_doublewrite", 1}} {
-		if share, _ := shareOf(t, found, want.number, want.setting); math.Abs(share-want.share) > 0.02 {
-			t.Errorf("%s, %s: %.3f of the difference", want.number, want.setting, share)
+	}{{"cpu_us", "cache", 1}, {"cpu_us", "twice", 0}, {"write_kb", "twice", 1}} {
+		p := partOf(t, found, want.number, want.setting)
+		if math.Abs(p.Share-want.share) > 0.02 || p.Proven != (want.share == 1) {
+			t.Errorf("%s, %s: %.3f of the difference, proven: %t", want.number, want.setting, p.Share, p.Proven)
 		}
 	}
-	delete(all, "b")
+	var records []explain.Record
+	for _, s := range found {
+		records = append(records, s.Records()...)
+	}
+	if len(records) < 4 || records[0].Item != "setting cache" && records[0].Item != "setting twice" || records[0].Share == nil || records[0].New != "a-cache-twice" {
+		t.Errorf("%+v", records)
+	}
+	delete(all, "a-cache-twice")
 	if list := settled(all); len(list) != 0 {
 		t.Errorf("without a target that has both settings: %v", list)
 	}
 }
 
-// Where either of two settings makes all of the difference, each has half of it.
-func TestSettleEither(t *testing.T) {
-	cold := usual()
-	cold.server = 150
-	found := settled(map[string]state{"a": usual(), "a-cache": cold, "a-doublewrite": cold, "b": cold})
-	for _, setting := range []string{"cache", "innodb_doublewrite"} {
-		if share, alone := shareOf(t, found, "cpu_us", setting); math.Abs(share-0.5) > 0.01 || alone < 1.3 {
-			t.Errorf("%s: %.3f of the difference, alone %.2f", setting, share, alone)
+// Of settings that depend on each other each has what it adds on average over all orders.
+func TestSettleTogether(t *testing.T) {
+	names := []string{"a", "a-x", "a-y", "a-z", "a-x-y", "a-x-z", "a-y-z", "a-x-y-z"}
+	const client = 5
+	all := having(names, func(s *state, has func(string) bool) {
+		log := 0.0
+		for setting, does := range map[string]float64{"x": 0.2, "y": 0.1, "z": 0.3} {
+			if has(setting) {
+				log += does
+			}
+		}
+		if has("x") && has("y") {
+			log += 0.4
+		}
+		s.server = (s.server+client)*math.Exp(log) - client
+	})
+	want := map[string]float64{"x": 0.4, "y": 0.3, "z": 0.3}
+	for _, missing := range [][]result.Trial{nil, {{Target: "a-y-z", Trial: 2}}} {
+		found := settled(all, missing...)
+		for setting, log := range want {
+			p := partOf(t, found, "cpu_us", setting)
+			if math.Abs(math.Log(p.Factor)-log) > 0.01 || math.Abs(p.Share-log) > 0.01 || !p.Proven || !(p.Low <= p.Factor && p.Factor <= p.High && p.High < 1.1*p.Low) {
+				t.Errorf("%s: %.3f (%.3f to %.3f), %.3f of the difference, proven: %t", setting, p.Factor, p.Low, p.High, p.Share, p.Proven)
+			}
+		}
+		if text := found[0].String(); strings.Contains(text, "by no setting") {
+			t.Error(text)
 		}
 	}
-	found = settled(map[string]state{"a": usual(), "a-cache": cold, "b": cold}) // not all were measured
-	if share, _ := shareOf(t, found, "cpu_us", "cache"); math.Abs(share-1) > 0.01 || strings.Contains(found[0].String(), "on average") {
-		t.Errorf("%.3f of the difference: %s", share, found[0])
+	delete(all, "a-x-y") // then each has what it does alone
+	found := settled(all)
+	if p := partOf(t, found, "cpu_us", "x"); !math.IsNaN(p.Factor) || math.Abs(p.Share-0.2) > 0.01 {
+		t.Errorf("alone: %.3f, %.3f of the difference", p.Factor, p.Share)
+	}
+	if text := found[0].String(); !strings.Contains(text, "by no setting alone: 4") && !strings.Contains(text, "by no setting alone: 3") {
+		t.Error(text)
+	}
+	delete(all, "a-z") // was never tried alone
+	if list := settled(all); len(list) != 0 {
+		t.Errorf("a setting was not tried: %v", list)
 	}
 }

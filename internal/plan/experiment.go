@@ -2,6 +2,7 @@ package plan
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 
 	"rumbench/internal/form"
@@ -47,6 +48,7 @@ func Experiment(file string, text []byte, base, of string) ([]byte, error) {
 		return nil, hint.Errorf("make the targets more alike", "%s and %s differ in %d settings; at most %d are told apart", base, of, n, mostSuspects)
 	}
 	targets.Items = []*form.Node{from}
+	taken := []string{base, of}
 	for _, some := range combinations(changes) {
 		between := copyOf(from)
 		name := base
@@ -54,6 +56,10 @@ func Experiment(file string, text []byte, base, of string) ([]byte, error) {
 			c.apply(d, between)
 			name += "-" + c.path[len(c.path)-1].Text
 		}
+		for n := 1; slices.Contains(taken, name) || len(name) > longestName; n++ {
+			name = fmt.Sprintf("between-%d", n)
+		}
+		taken = append(taken, name)
 		between.Set(word("name"), word(name))
 		targets.Items = append(targets.Items, between)
 	}

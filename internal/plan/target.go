@@ -188,6 +188,9 @@ func printable(c engine.Config) map[string]string {
 	return out
 }
 
+// longestName is how many characters a target's name may have.
+const longestName = 100
+
 // The names of targets, and those of schemas, which need no quotes on any server.
 var (
 	fileName = matching(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$`, "a target's name",

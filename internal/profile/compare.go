@@ -29,26 +29,32 @@ type Node struct {
 	P        float64
 	Children []*Node // in the order in which they were met
 
-	index    map[string]*Node
-	series   [2][]float64 // µs per unit of each window or, of few, that each second would give it
-	sample   [2]float64   // µs per unit that one sample stands for
-	repeated bool         // series are of windows
+	index   map[string]*Node
+	series  [2][]float64 // µs per unit that each second would give the window
+	windows [2][]float64 // µs per unit of each window
+	sample  [2]float64   // µs per unit that one sample stands for
 }
 
 // Change returns the difference of the costs.
 func (n *Node) Change() float64 { return n.New - n.Base }
 
 // Different reports whether the difference is beyond 3 standard errors of a
-// normal distribution, after adjustment, and beyond 3 of counting samples. Of few windows
-// it has to be greater, too, than equal ones differ by: what a window did as a whole
-// varies from trial to trial, which its seconds do not show.
+// normal distribution, after adjustment, beyond 3 of counting samples, and greater than
+// equal windows differ by: what a window did as a whole varies from trial to trial, which
+// its seconds do not show.
 func (n *Node) Different() bool {
-	const windows = 0.05
-	least := 3 * n.counting()
-	if !n.repeated {
-		least = max(least, windows*max(n.Base, n.New))
+	return n.P <= math.Erfc(3/math.Sqrt2) && math.Abs(n.Change()) >= max(n.betweenWindows(), 3*n.counting())
+}
+
+// betweenWindows returns by how much equal windows differ: by what 99 % of those do of
+// which so many were seen, and of few by 5 %.
+func (n *Node) betweenWindows() float64 {
+	const least, confidence, few = 3, 0.99, 0.05
+	if min(len(n.windows[0]), len(n.windows[1])) < least {
+		return few * max(n.Base, n.New)
 	}
-	return n.P <= math.Erfc(3/math.Sqrt2) && math.Abs(n.Change()) >= least
+	_, i := stat.Welch(n.windows[0], n.windows[1], confidence)
+	return (i.High - i.Low) / 2
 }
 
 // counting returns the standard error of the difference that comes from counting samples:
@@ -65,10 +71,10 @@ func (n *Node) counting() float64 {
 // Compare returns the union of the stacks of two profiles under one root. Costs
 // are never scaled to equal totals: one side may need more of everything.
 //
-// The noise is that of the windows where there are at least three on both sides, and else
-// that of the seconds of each (bursts count), wider where seconds depend on each other;
-// differences are tested by Welch and adjusted by Benjamini and Hochberg over the nodes
-// of at least 1 %.
+// The noise is that of the seconds of each window (bursts count), wider where
+// seconds depend on each other; differences are tested by Welch and adjusted by
+// Benjamini and Hochberg over the nodes of at least 1 %. Where there are several windows
+// of a side their own noise counts as well.
 func Compare(base, next Work) *Node {
 	name := namer(base.Profile, next.Profile)
 	return compare(base, next, func(root *Node, p *Profile, s *Sample) []*Node {
@@ -209,29 +215,27 @@ func compare(base, next Work, nodesOf func(root *Node, p *Profile, s *Sample) []
 		}
 	})
 	const least = 0.01 // a smaller node has too few samples to be named
-	repeated := min(len(base.windows), len(next.windows)) >= leastWindows
-	of := [2]series{base.series(repeated), next.series(repeated)}
 	var tested []*Node
 	root.walk(func(n *Node) {
 		if n.Base >= least*root.Base && n.Base > 0 || n.New >= least*root.New && n.New > 0 {
-			n.series = [2][]float64{make([]float64, of[0].values), make([]float64, of[1].values)}
+			n.series = [2][]float64{make([]float64, base.Seconds()), make([]float64, next.Seconds())}
+			n.windows = [2][]float64{make([]float64, len(base.windows)), make([]float64, len(next.windows))}
 			n.sample = [2]float64{perUnit(base.Period, base.Units), perUnit(next.Period, next.Units)}
-			n.repeated = repeated
 			tested = append(tested, n)
 		}
 	})
 	each(func(n *Node, side int, p Part, cost float64) {
-		if i, weight := of[side].at(p.Second); i < len(n.series[side]) {
-			n.series[side][i] += cost * weight
+		if series := n.series[side]; p.Second < len(series) {
+			series[p.Second] += cost * float64(len(series))
+		}
+		w := [2]Work{base, next}[side]
+		if i := w.windowOf(p.Second); i < len(n.windows[side]) {
+			n.windows[side][i] += cost * w.Units / w.windows[i].units
 		}
 	})
 	p := make([]float64, len(tested))
 	for i, n := range tested {
-		a, b := n.series[0], n.series[1]
-		if !repeated {
-			a, b = widened(a), widened(b)
-		}
-		p[i], _ = stat.Welch(a, b, 0.95)
+		p[i], _ = stat.Welch(widened(n.series[0]), widened(n.series[1]), 0.95)
 	}
 	for i, adjusted := range stat.BenjaminiHochberg(p) {
 		tested[i].P = adjusted
@@ -239,32 +243,15 @@ func compare(base, next Work, nodesOf func(root *Node, p *Profile, s *Sample) []
 	return root
 }
 
-// leastWindows is how many windows tell how much they vary.
-const leastWindows = 3
-
 // window is one of those that a profile is merged from.
 type window struct {
-	end   int // its last second and one
+	end   int // the second after its last
 	units float64
 }
 
-// series says which value of a series a second belongs to, and what its costs per unit of
-// all weigh in it.
-type series struct {
-	values int
-	at     func(second int) (i int, weight float64)
-}
-
-// series returns those of the windows or of the seconds.
-func (w Work) series(repeated bool) series {
-	if !repeated {
-		n := w.Seconds()
-		return series{n, func(second int) (int, float64) { return second, float64(n) }}
-	}
-	return series{len(w.windows), func(second int) (int, float64) {
-		i := sort.Search(len(w.windows)-1, func(i int) bool { return second < w.windows[i].end })
-		return i, w.Units / w.windows[i].units
-	}}
+// windowOf returns the number of the window that a second is in.
+func (p *Profile) windowOf(second int) int {
+	return sort.Search(len(p.windows), func(i int) bool { return second < p.windows[i].end })
 }
 
 // descend returns the nodes of a path, the root among them.

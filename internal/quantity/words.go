@@ -27,7 +27,7 @@ func Share(share float64) string { return Amount(100*share) + " %" }
 
 // RoughShare writes a share with two digits, where more are not known.
 func RoughShare(share float64) string {
-	if share >= 0.995 {
+	if math.Abs(share) >= 0.995 {
 		return Whole(100*share) + " %"
 	}
 	if math.Abs(share) < 0.00005 {

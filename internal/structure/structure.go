@@ -17,13 +17,12 @@ func Distinct(touches, pages float64) float64 {
 	return pages * -math.Expm1(-touches/pages) / touches
 }
 
-// children is how many pages a page above the leaves points to. A leaf of more or fewer rows
-// differs little: most pages of a path that are not shared are leaves.
-const children = 64
-
 // Path returns how many different pages so many touches of a B-tree with so many leaves
-// change if those above a changed one change, too, as where pages are copied.
-func Path(touches, leaves float64) (pages float64) {
+// change if those above a changed one change, too, as where pages are copied. A page above
+// the leaves has an entry of some 64 bytes for each below it.
+func Path(touches, leaves, pageBytes float64) (pages float64) {
+	const entry = 64
+	children := max(2, pageBytes/entry)
 	for level := leaves; ; level /= children {
 		level = max(1, level)
 		// [Distinct] for few pages, too: one touch of one page changes it.

@@ -15,11 +15,14 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 
 // One touch changes a page of each level; very many change all pages.
 func TestPath(t *testing.T) {
-	near(t, "the path of one touch", Path(1, 64*64), 1+1+1, 0.001)
-	near(t, "the path of one touch of one leaf", Path(1, 1), 1, 0.001)
-	near(t, "half a touch", Path(0.5, 1), 0.5, 0.001)
-	near(t, "all pages", Path(1e6, 64*64), 64*64+64+1, 1)
-	near(t, "ten touches", Path(10, 1e4), 10+10*Distinct(10, 1e4/64)+2.42+1, 0.1)
+	const page = 4096
+	near(t, "the path of one touch", Path(1, 64*64, page), 1+1+1, 0.001)
+	near(t, "the path in larger pages", Path(1, 64*64, 16*page), 1+1+1, 0.001)
+	near(t, "the path in smaller pages", Path(1, 64*64, page/4), 1+1+1+1, 0.001)
+	near(t, "the path of one touch of one leaf", Path(1, 1, page), 1, 0.001)
+	near(t, "half a touch", Path(0.5, 1, page), 0.5, 0.001)
+	near(t, "all pages", Path(1e6, 64*64, page), 64*64+64+1, 1)
+	near(t, "ten touches", Path(10, 1e4, page), 10+10*Distinct(10, 1e4/64)+2.42+1, 0.1)
 }
 
 // Distinct is what counting different pages gives.
