@@ -20,7 +20,7 @@ var second = []cause{
 	{number: 108, name: "longer ranges", rules: []int{6, 3}, on: []string{"innodb", "postgres", "sqlite"},
 		params: small + "tests: [simple-ranges]", common: "cache: 256MiB, durability: process",
 		new: every("params: {range_size: 400}", "innodb", "postgres", "sqlite")},
-	{number: 112, name: "blocks that are not compressed", rules: []int{15}, on: []string{"pebble"}, params: wide + "tests: [random-points]",
+	{number: 112, name: "blocks that are not compressed", rules: []int{15}, on: []string{"pebble"}, params: wide + "tests: [random-points-10]",
 		common: "cache: 8MiB, durability: process, compression: zstd", new: every("compression: none", "pebble")},
 	{number: 110, name: "large blocks", rules: []int{8}, on: []string{"pebble"}, params: wide + "tests: [point-query]",
 		common: "cache: 8MiB, durability: process", new: every("page: 32KiB", "pebble")},

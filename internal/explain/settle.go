@@ -59,7 +59,9 @@ func Settle(list []*Explanation) (out []Settled) {
 		}
 		if e.Base == whole.Base && set > 1 && set&1 == 0 { // bit 0: a setting that the whole does not have
 			sets[set>>1] = e
-			alone += 2 - min(2, len(e.Differ))
+			if len(e.Differ) == 1 {
+				alone++
+			}
 		}
 	}
 	if len(whole.Differ) < 2 || alone < len(whole.Differ) {
@@ -139,10 +141,10 @@ func (x experiment) shapley(p *Part, logs [][]float64, setting int, all *compare
 // logs returns for each set of settings the logarithms of the number in the trials that all
 // sets have; nil if a set was not measured, or too few trials are common.
 func (x experiment) logs(all *compare.Effect) [][]float64 {
-	out := make([][]float64, 1<<len(x.settings))
-	if len(x.effects) != len(out)-1 {
+	if len(x.effects) != 1<<len(x.settings)-1 {
 		return nil
 	}
+	out := make([][]float64, 1<<len(x.settings))
 	values := []map[int]float64{valuesOf(all.Base)}
 	for set := 1; set < len(out); set++ {
 		values = append(values, valuesOf(x.effects[set].New))
