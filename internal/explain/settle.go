@@ -218,7 +218,7 @@ func (s Settled) Records() (out []Record) {
 func (p Part) sentence() string {
 	text := fmt.Sprintf("%s %s instead of %s: ", p.Setting.What, short(p.Setting.New), short(p.Setting.Base))
 	if p.Factor > 0 {
-		text += fmt.Sprintf("%s (%s to %s), ", quantity.Times(p.Factor), quantity.Times(p.Low), quantity.Times(p.High))
+		text += fmt.Sprintf("%s (%s to %s), ", quantity.Times(p.Factor), quantity.Digits(p.Low), quantity.Times(p.High))
 	}
 	if p.Alone != nil {
 		text += quantity.Times(p.Alone.Ratio) + " alone, "
