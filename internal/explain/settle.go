@@ -47,7 +47,7 @@ type experiment struct {
 
 // Settle reads an experiment: of targets with one base, one differs from it in several
 // settings, and others in each of these alone, or in some. It returns the numbers that are
-// proven to differ; nothing where the targets are no experiment.
+// proven to differ, throughput first; nothing where the targets are no experiment.
 func Settle(list []*Explanation) (out []Settled) {
 	whole := slices.MaxFunc(append([]*Explanation{{}}, list...), func(a, b *Explanation) int { return len(a.Differ) - len(b.Differ) })
 	sets := map[int]*Explanation{}
@@ -67,6 +67,7 @@ func Settle(list []*Explanation) (out []Settled) {
 	if len(whole.Differ) < 2 || alone < len(whole.Differ) {
 		return nil
 	}
+	var rates []Settled
 	for _, s := range whole.Steps {
 		for _, sum := range s.Sums {
 			if !sum.Effect.Sure() {
@@ -78,12 +79,18 @@ func Settle(list []*Explanation) (out []Settled) {
 					x.effects[set] = own
 				}
 			}
-			if parts, rest := x.parts(sum); len(parts) > 0 {
-				out = append(out, Settled{Step: s.Of.Name, Base: whole.Base.Name, New: whole.New.Name, Metric: sum.Metric, All: sum.Effect, Parts: parts, Rest: rest})
+			parts, rest := x.parts(sum)
+			found := Settled{Step: s.Of.Name, Base: whole.Base.Name, New: whole.New.Name, Metric: sum.Metric, All: sum.Effect, Parts: parts, Rest: rest}
+			switch {
+			case len(parts) == 0:
+			case sum.throughput():
+				rates = append(rates, found)
+			default:
+				out = append(out, found)
 			}
 		}
 	}
-	return out
+	return append(rates, out...)
 }
 
 // effect returns the effect on the number of another explanation's sum; nil if it has none

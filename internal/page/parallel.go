@@ -53,7 +53,8 @@ func (a *Parallel) Picture() *picture.Picture {
 	}
 	for i, name := range a.Axes {
 		p.Add(picture.Grid, picture.Point{X: x(i), Y: parallelTop}, picture.Point{X: x(i), Y: parallelHeight - 4})
-		half := picture.Width(picture.Strong, 0, name) / 2
+		const slack = 8 // browsers' fonts are wider than some
+		half := picture.Width(picture.Strong, 0, name)/2 + slack
 		p.Write(picture.Strong, max(half, min(x(i), parallelWidth-half)), 14, picture.Middle, name)
 	}
 	for _, l := range a.Lines {
