@@ -339,7 +339,7 @@ func changedFunctions(base, next *report.Profile, top int) (out []page.Block) {
 		out = append(out, t)
 	}
 	if len(out) == 0 {
-		out = append(out, page.Prose("", "No function of 1 % or more of the CPU time differs by more than 3 standard errors."))
+		out = append(out, page.Prose("", "No function of 1 % or more of the CPU time differs beyond chance."))
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"rumbench/internal/account"
 	"rumbench/internal/compare"
 	"rumbench/internal/stat"
 )
@@ -75,6 +76,19 @@ func (s *sample) together(of ...Item) {
 			sheets[i] = sheets[i].merge(Server, of...)
 		}
 	}
+}
+
+// uneven reports whether an engine counts what the other does not: factors, or parts of
+// what it writes. What is missing is then no difference.
+func (s *sample) uneven() bool {
+	base, new := s.base[0], s.new[0]
+	if s.factors {
+		return len(base) != len(new)
+	}
+	counts := func(x sheet) bool {
+		return slices.ContainsFunc(x, func(e entry) bool { return slices.Contains(account.Parts(), account.Part(e.item)) })
+	}
+	return counts(base) != counts(new)
 }
 
 // items returns all items, in the order of the sheets.

@@ -222,7 +222,7 @@ func (s *Step) sum(e *compare.Effect, of Ledger, design stat.Design, sign float6
 			data.clients = [2][]float64{}
 		}
 	}
-	if data.factors && len(data.base[0]) != len(data.new[0]) { // an engine counts what the other does not
+	if data.uneven() {
 		return nil
 	}
 	if trivial(e) || data.empty() {

@@ -56,8 +56,10 @@ const (
 	Needs Item = "what a unit needs of it"
 
 	Padding Item = "padding" // what the engine's processes write beyond what the engine counts
-	Journal Item = "journal" // written by the file system for itself
-	Rest    Item = "rest"    // of a sum, what no item accounts for
+	// Uncounted is likewise of an engine that counts nothing but its log: its pages are in it.
+	Uncounted Item = "pages and padding"
+	Journal   Item = "journal" // written by the file system for itself
+	Rest      Item = "rest"    // of a sum, what no item accounts for
 
 	Data        Item = "data" // files of tables and indexes
 	LogFiles    Item = "log files"
@@ -307,7 +309,11 @@ func (r *run) splitWrites(k compare.Key) (out sheet) {
 	}
 	all := r.value(k.Metric, "", k)
 	if v := min(all, r.value("process_write_kb", "", k)) - out.total(); v > 0 && len(out) > 0 {
-		out = append(out, entry{item: Padding, value: v})
+		beyond := Padding
+		if len(out) == 1 {
+			beyond = Uncounted
+		}
+		out = append(out, entry{item: beyond, value: v})
 	}
 	if v := r.value("journal_kb", "", k); v >= 0 && k.Metric == "write_kb" {
 		out = append(out, entry{item: Journal, value: v})

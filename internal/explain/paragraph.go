@@ -329,7 +329,7 @@ func (p *Paragraph) price(sum *Sum) string {
 func (p *Paragraph) predicted(name string) []string {
 	var sides []string
 	var unit string
-	var fit int
+	var fit, misfit []string
 	for _, of := range p.Steps[0].Predicted {
 		if of.Metric != name {
 			continue
@@ -348,7 +348,9 @@ func (p *Paragraph) predicted(name string) []string {
 		sides = append(sides, fmt.Sprintf("%s for %s (measured: %s)", each(func(x Prediction) float64 { return x.Predicted }), of.Side.Target.Name,
 			each(func(x Prediction) float64 { return x.Measured })))
 		if of.Fits() {
-			fit++
+			fit = append(fit, of.Side.Target.Name)
+		} else {
+			misfit = append(misfit, of.Side.Target.Name)
 		}
 	}
 	if len(sides) == 0 {
@@ -356,10 +358,10 @@ func (p *Paragraph) predicted(name string) []string {
 	}
 	ends := "as expected"
 	switch {
-	case fit == 0:
+	case len(fit) == 0:
 		ends = "the models do not explain it"
-	case fit < len(sides):
-		ends = "the models explain only one of the two"
+	case len(misfit) > 0:
+		ends = fmt.Sprintf("as expected of %s, and not explained of %s", quantity.Joined(fit), quantity.Joined(misfit))
 	}
 	return []string{fmt.Sprintf("Predicted from the structure, %s: %s; %s.", unit, strings.Join(sides, ", "), ends)}
 }

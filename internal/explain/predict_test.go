@@ -36,6 +36,26 @@ func inserts(twice float64) structured {
 	return structured{&run{Step: &trial.Steps[1], trial: trial, units: units}}
 }
 
+// What an engine writes that counts its log alone is not all padding.
+func TestSplitWrites(t *testing.T) {
+	of := func(rows ...metric.Row) sheet {
+		r := run{Step: &result.Step{Rows: append(rows, metric.Row{Metric: "write_kb", Per: "insert row", Value: 9}, metric.Row{Metric: "process_write_kb", Per: "insert row", Value: 7})}}
+		return r.splitWrites(compare.Key{Metric: "write_kb", Per: "insert row"})
+	}
+	part := func(p account.Part) metric.Row {
+		return metric.Row{Metric: "part_kb", Op: string(p), Per: "insert row", Value: 2}
+	}
+	for _, c := range []struct {
+		item Item
+		want float64
+		x    sheet
+	}{{Uncounted, 5, of(part(account.LogPart))}, {Padding, 3, of(part(account.LogPart), part(account.PagesPart))}, {Rest, 2, of(part(account.LogPart))}} {
+		if got := c.x.find(c.item).value; got != c.want {
+			t.Errorf("%s: %v KB, want %v", c.item, got, c.want)
+		}
+	}
+}
+
 func TestTree(t *testing.T) {
 	k := compare.Key{Metric: "write_kb", Per: "insert row"}
 	r := inserts(0)

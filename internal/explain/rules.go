@@ -175,6 +175,10 @@ var amounts = []naming{
 	{Rule{15, Pattern}, []Item{Data}, compressed, func(v *view, s *Sum, c *Cause) string {
 		return "tables and indexes take " + v.change(s, c) + " the live data" + v.also("compression")
 	}},
+	{Rule{8, Pattern}, []Item{Item(account.LogPart), Uncounted}, otherPage, func(v *view, s *Sum, c *Cause) string {
+		return fmt.Sprintf("%s: %s", c.Item, v.change(s, c)) + v.also("page", "innodb_page_size")
+	}},
+	{Rule{0, Accounted}, []Item{Uncounted}, nil, says("pages, and what else the engine does not count: %s")},
 	{Rule{0, Accounted}, []Item{Data}, nil, says("tables and indexes take %s the live data")},
 	{Rule{0, Accounted}, []Item{SystemFiles}, nil, says("undo, old row versions and the server's own files take %s the live data")},
 	{Rule{0, Accounted}, []Item{LogFiles}, nil, says("log files take %s the live data")},

@@ -69,21 +69,22 @@ func Settle(list []*Explanation) (out []Settled) {
 	}
 	var rates []Settled
 	for _, s := range whole.Steps {
-		for _, sum := range s.Sums {
-			if !sum.Effect.Sure() {
+		for i, k := range numbersOf(s.Of) {
+			all := whole.judgement.Effect(s.Of, k)
+			if all == nil || !all.Sure() || !(all.Ratio > 0) || math.IsInf(all.Ratio, 0) {
 				continue
 			}
 			x := experiment{whole.Differ, map[int]*compare.Effect{}}
 			for set, e := range sets {
-				if own := e.effect(s.Of, sum); own != nil {
+				if own := e.judgement.Effect(s.Of, k); sameNumber(own, all) {
 					x.effects[set] = own
 				}
 			}
-			parts, rest := x.parts(sum)
-			found := Settled{Step: s.Of.Name, Base: whole.Base.Name, New: whole.New.Name, Metric: sum.Metric, All: sum.Effect, Parts: parts, Rest: rest}
+			parts, rest := x.parts(all)
+			found := Settled{Step: s.Of.Name, Base: whole.Base.Name, New: whole.New.Name, Metric: k.Metric, All: all, Parts: parts, Rest: rest}
 			switch {
 			case len(parts) == 0:
-			case sum.throughput():
+			case i == 0:
 				rates = append(rates, found)
 			default:
 				out = append(out, found)
@@ -93,36 +94,37 @@ func Settle(list []*Explanation) (out []Settled) {
 	return append(rates, out...)
 }
 
-// effect returns the effect on the number of another explanation's sum; nil if it has none
-// that compares with it.
-func (e *Explanation) effect(of *compare.Step, like *Sum) *compare.Effect {
-	k, ok := of.Own(like.Metric)
-	if like.throughput() {
-		k, ok = of.Rate(of.Primary)
+// numbersOf returns what experiments are about: a step's rate, and its costs.
+func numbersOf(s *compare.Step) (out []compare.Key) {
+	rate, _ := s.Rate(s.Primary)
+	out = append(out, rate)
+	for _, name := range costs {
+		if k, ok := s.Own(name); ok {
+			out = append(out, k)
+		}
 	}
-	if !ok {
-		return nil
-	}
-	own := e.judgement.Effect(of, k)
-	if own == nil || own.Verdict == "" || own.New.Key != like.New.Key || !(own.Ratio > 0) || math.IsInf(own.Ratio, 0) {
-		return nil
-	}
-	return own
+	return out
+}
+
+// sameNumber reports whether an effect is of the same metric as another: one may be of what
+// stands in for it, where others disturbed the device.
+func sameNumber(own, like *compare.Effect) bool {
+	return own != nil && own.Verdict != "" && own.New.Key == like.New.Key && own.Ratio > 0 && !math.IsInf(own.Ratio, 0)
 }
 
 // parts returns what each setting makes of a number, and which share none makes alone.
-func (x experiment) parts(sum *Sum) (out []Part, rest float64) {
-	logs := x.logs(sum.Effect)
+func (x experiment) parts(all *compare.Effect) (out []Part, rest float64) {
+	logs := x.logs(all)
 	rest = 1
 	for i, setting := range x.settings {
 		p := Part{Setting: setting, Alone: x.effects[1<<i], Factor: math.NaN(), Low: math.NaN(), High: math.NaN()}
 		switch {
 		case logs != nil:
-			x.shapley(&p, logs, i, sum.Effect)
+			x.shapley(&p, logs, i, all)
 		case p.Alone == nil:
 			return nil, 0
 		default:
-			p.Share, p.Proven = math.Log(p.Alone.Ratio)/math.Log(sum.Ratio), p.Alone.Sure()
+			p.Share, p.Proven = math.Log(p.Alone.Ratio)/math.Log(all.Ratio), p.Alone.Sure()
 		}
 		out = append(out, p)
 		rest -= p.Share

@@ -175,7 +175,7 @@ func ChangedFunctions(base, next *Profile, most int) (out []page.Table) {
 		root  *profile.Node
 	}{{"Functions whose self time differs", self}, {"Functions whose total time differs", total}} {
 		t := page.Table{Title: of.title + ": " + next.Target + " against " + base.Target, Head: "µs per " + base.Per, Columns: changeColumns(base, next),
-			Note: "Beyond 3 standard errors, after Benjamini and Hochberg."}
+			Note: "Beyond chance: by the seconds of each side, and by what trials differ by."}
 		changed := of.root.Changed()
 		for _, n := range changed[:min(most, len(changed))] {
 			t.Add(plainRow(n.Name, changeCells(n)...))
