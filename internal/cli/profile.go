@@ -244,8 +244,15 @@ func readProfiles(trials []*result.Trial, step string) (out []*report.Profile, e
 			}
 		}
 	}
+	most := 0
+	for _, list := range works {
+		most = max(most, len(list))
+	}
 	for p, list := range works {
 		p.CPU = profile.Merge(list...)
+		if step != "" && len(list) < most {
+			p.Warnings = append(p.Warnings, fmt.Sprintf("it has profiles of %s, others of up to %d", quantity.Count(len(list), "trial"), most))
+		}
 	}
 	return out, nil
 }
