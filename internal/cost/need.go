@@ -102,7 +102,7 @@ func Of(s *compare.Step, t *compare.Target, ask Ask) (n Need) {
 		return n
 	}
 	n.Cores = m.perSecond("server_cpu_us").times(1e-6)
-	n.ReadsPerS = m.perSecond("device_reads")
+	n.ReadsPerS = m.reads()
 	n.ReadBytes = m.perSecond("read_kb").times(1024)
 	n.WrittenBytes = m.perSecond("write_kb").times(1024)
 	n.WritesPerS = m.writes()
@@ -135,6 +135,16 @@ func (m measured) late(most float64) string {
 		}
 	}
 	return "its 99th percentile is not known"
+}
+
+// reads returns the read requests per second. An engine that read nothing needs none,
+// whatever other programs read meanwhile.
+func (m measured) reads() Range {
+	k, _ := m.step.About("read_kb")
+	if kb, why := m.number(k); why == "" && kb.High == 0 {
+		return Range{}
+	}
+	return m.perSecond("device_reads")
 }
 
 // writes returns the write requests per second: as large as those of the step were. Where

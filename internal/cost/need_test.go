@@ -77,6 +77,29 @@ func TestWritesAndLateness(t *testing.T) {
 	}
 }
 
+// An engine that read nothing needs no requests, however many others did.
+func TestReadsNothing(t *testing.T) {
+	of := func(kb float64) Need {
+		a := trial("a", 1, 4000)
+		for i := range a.Steps[0].Rows {
+			switch r := &a.Steps[0].Rows[i]; r.Metric {
+			case "read_kb":
+				r.Value = kb
+			case "device_reads":
+				r.Disturbed = true
+			}
+		}
+		c := compare.New([]*result.Trial{a})
+		return Of(c.Steps[0], c.Targets[0], Ask{})
+	}
+	if n := of(0); len(n.Missing) > 0 || n.ReadsPerS != (Range{}) {
+		t.Errorf("%+v", n)
+	}
+	if n := of(10); len(n.Missing) != 1 {
+		t.Errorf("%q", n.Missing)
+	}
+}
+
 // What other programs took part in is missing, and says so.
 func TestDisturbed(t *testing.T) {
 	a := trial("a", 1, 4000)
