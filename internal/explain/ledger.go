@@ -310,7 +310,7 @@ func (r *run) splitWrites(k compare.Key) (out sheet) {
 	all := r.value(k.Metric, "", k)
 	if v := min(all, r.value("process_write_kb", "", k)) - out.total(); v > 0 && len(out) > 0 {
 		beyond := Padding
-		if len(out) == 1 {
+		if len(out) == 1 && out[0].item == Item(account.LogPart) {
 			beyond = Uncounted
 		}
 		out = append(out, entry{item: beyond, value: v})

@@ -71,12 +71,13 @@ func Settle(list []*Explanation) (out []Settled) {
 	for _, s := range whole.Steps {
 		for i, k := range numbersOf(s.Of) {
 			all := whole.judgement.Effect(s.Of, k)
-			if all == nil || !all.Sure() || !(all.Ratio > 0) || math.IsInf(all.Ratio, 0) {
+			if !hasRatio(all) || !all.Sure() {
 				continue
 			}
 			x := experiment{whole.Differ, map[int]*compare.Effect{}}
 			for set, e := range sets {
-				if own := e.judgement.Effect(s.Of, k); sameNumber(own, all) {
+				// An effect may be of what stands in for the metric, where others disturbed the device.
+				if own := e.judgement.Effect(s.Of, k); hasRatio(own) && own.New.Key == all.New.Key {
 					x.effects[set] = own
 				}
 			}
@@ -84,7 +85,7 @@ func Settle(list []*Explanation) (out []Settled) {
 			found := Settled{Step: s.Of.Name, Base: whole.Base.Name, New: whole.New.Name, Metric: k.Metric, All: all, Parts: parts, Rest: rest}
 			switch {
 			case len(parts) == 0:
-			case i == 0:
+			case i == 0: // the rate
 				rates = append(rates, found)
 			default:
 				out = append(out, found)
@@ -106,10 +107,9 @@ func numbersOf(s *compare.Step) (out []compare.Key) {
 	return out
 }
 
-// sameNumber reports whether an effect is of the same metric as another: one may be of what
-// stands in for it, where others disturbed the device.
-func sameNumber(own, like *compare.Effect) bool {
-	return own != nil && own.Verdict != "" && own.New.Key == like.New.Key && own.Ratio > 0 && !math.IsInf(own.Ratio, 0)
+// hasRatio reports whether an effect was judged, and its ratio has a logarithm.
+func hasRatio(e *compare.Effect) bool {
+	return e != nil && e.Verdict != "" && e.Ratio > 0 && !math.IsInf(e.Ratio, 0)
 }
 
 // parts returns what each setting makes of a number, and which share none makes alone.

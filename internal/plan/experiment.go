@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// mostSuspects is how many differences of two targets an experiment tells apart.
+	// mostSuspects is how many differences of two targets an experiment is about.
 	mostSuspects = 6
 	// mostCorners is how many of them it tries in all combinations.
 	mostCorners = 3

@@ -42,13 +42,10 @@ trials: 4
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
-	for setting, n := range map[string]int{"durability: \"os\"": 4, "durability: os": 4, "cache: \"1MiB\"": 4, "x: 3": 4, "x: \"3\"": 4} { // of eight
-		if got := strings.Count(string(out), setting); got != n && got != 0 {
+	for _, setting := range []string{"durability: os\n", "cache: 1MiB\n", "x: 3\n"} {
+		if got := strings.Count(strings.ReplaceAll(string(out), `"`, ""), setting); got != 4 { // of eight
 			t.Errorf("%d targets have %s in\n%s", got, setting, out)
 		}
-	}
-	if !strings.Contains(string(out), "durability") || !strings.Contains(string(out), "cache") {
-		t.Error(string(out))
 	}
 	for of, want := range map[string]string{"c": "different engines", "d": "the same in the plan", "f": "differ in one setting only", "e": "no targets called"} {
 		if _, err := Experiment("p.yaml", []byte(text), "a", of); err == nil || !strings.Contains(err.Error(), want) {

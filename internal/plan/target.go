@@ -193,7 +193,7 @@ const longestName = 100
 
 // The names of targets, and those of schemas, which need no quotes on any server.
 var (
-	fileName = matching(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$`, "a target's name",
+	fileName = matching(fmt.Sprintf(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,%d}$`, longestName-1), "a target's name",
 		"it becomes a directory: letters, digits, '.', '_' and '-', beginning with a letter or digit")
 	schemaName = matching(`^[a-z][a-z0-9_]{0,50}$`, "a schema's name", "lower-case letters, digits and '_', beginning with a letter")
 )

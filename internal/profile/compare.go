@@ -194,8 +194,9 @@ func sameBuilds(a, b *Profile) map[string]bool {
 // compare returns the root of nodes, of which a function says to which a sample belongs.
 func compare(base, next Work, nodesOf func(root *Node, p *Profile, s *Sample) []*Node) *Node {
 	root := &Node{Name: "all", P: math.NaN()}
+	sides := [2]Work{base, next}
 	each := func(visit func(n *Node, side int, p Part, cost float64)) {
-		for side, w := range []Work{base, next} {
+		for side, w := range sides {
 			for i := range w.Samples {
 				s := &w.Samples[i]
 				nodes := nodesOf(root, w.Profile, s)
@@ -228,7 +229,7 @@ func compare(base, next Work, nodesOf func(root *Node, p *Profile, s *Sample) []
 		if series := n.series[side]; p.Second < len(series) {
 			series[p.Second] += cost * float64(len(series))
 		}
-		w := [2]Work{base, next}[side]
+		w := sides[side]
 		if i := w.windowOf(p.Second); i < len(n.windows[side]) {
 			n.windows[side][i] += cost * w.Units / w.windows[i].units
 		}
