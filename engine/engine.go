@@ -204,7 +204,7 @@ type DB interface {
 	// whole database.
 	Sizes(ctx context.Context) ([]Size, error)
 	// Counters adds the engine's counters to the sample. It must be cheap: it is
-	// called every second during measurement.
+	// called every second during measurement, while the sessions work.
 	Counters(ctx context.Context, s *Sample) error
 	// Settle brings the database to rest after a load: it flushes, checkpoints,
 	// compacts, vacuums or analyzes, and returns what it did.

@@ -91,9 +91,10 @@ func (Engine) Open(_ context.Context, c engine.Config) (engine.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open bbolt file %s: %w", path, err)
 	}
-	if got := db.Info().PageSize; c.Page != 0 && int64(got) != c.Page {
+	page := db.Info().PageSize
+	if c.Page != 0 && int64(page) != c.Page {
 		db.Close()
-		return nil, fmt.Errorf("open bbolt file %s: %w", path, engine.Refuse("page", c.Page, "the existing file has a page size of %d bytes", got))
+		return nil, fmt.Errorf("open bbolt file %s: %w", path, engine.Refuse("page", c.Page, "the existing file has a page size of %d bytes", page))
 	}
-	return switches.Open(&store{db: db, path: path, fill: fill, durability: c.Durability}, c.Schema)
+	return switches.Open(&store{db: db, path: path, page: page, fill: fill, durability: c.Durability}, c.Schema)
 }

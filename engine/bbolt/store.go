@@ -20,6 +20,7 @@ import (
 type store struct {
 	db         *bolt.DB
 	path       string
+	page       int // in bytes; bolt.DB.Info is not safe while the file grows
 	fill       float64
 	durability model.Durability
 	commits    atomic.Int64 // of writers
@@ -43,7 +44,7 @@ func (s *store) Settings() []engine.Setting {
 	return []engine.Setting{
 		{Name: "durability", Value: string(s.durability), Source: engine.AsSet},
 		{Name: "sync", Value: sync, Source: engine.ReadBack},
-		{Name: "page_size", Value: strconv.Itoa(s.db.Info().PageSize), Source: engine.ReadBack},
+		{Name: "page_size", Value: strconv.Itoa(s.page), Source: engine.ReadBack},
 		{Name: "freelist", Value: string(s.db.FreelistType), Source: engine.ReadBack},
 		{Name: "sync_freelist", Value: strconv.FormatBool(!s.db.NoFreelistSync), Source: engine.ReadBack},
 		{Name: "fill_percent", Value: strconv.Itoa(int(s.fill * 100)), Source: engine.AsSet},
@@ -86,13 +87,13 @@ func (s *store) Counters(out *engine.Sample) error {
 	out.Counter("bbolt.tx.cursors", "count", float64(st.TxStats.GetCursorCount()))
 	out.Gauge("bbolt.free_pages", "count", float64(st.FreePageN))
 	out.Gauge("bbolt.pending_pages", "count", float64(st.PendingPageN))
-	page, each := s.db.Info().PageSize, 2 // the page of all buckets, and the header
+	each := 2 // the page of all buckets, and the header
 	if !s.db.NoFreelistSync {
-		each += st.FreelistInuse/page + 1
+		each += st.FreelistInuse/s.page + 1
 	}
 	out.Counter(engine.WriteCommits, "count", float64(s.commits.Load()))
-	out.Gauge(engine.CopiedPage, "bytes", float64(page))
-	out.Gauge(engine.CommitBytes, "bytes", float64(each*page))
+	out.Gauge(engine.CopiedPage, "bytes", float64(s.page))
+	out.Gauge(engine.CommitBytes, "bytes", float64(each*s.page))
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"rumbench/engine"
@@ -264,10 +265,7 @@ func (s Suite) testObservation(t *testing.T) {
 	}
 	var before, after engine.Sample
 	check(t, db.Counters(ctx, &before))
-	c := newClient(t, db)
-	for range 500 {
-		c.do(pushOp, ints(1, 2, 3, 4, 5)...)
-	}
+	pushWatched(t, db, 500)
 	check(t, db.Counters(ctx, &after))
 	growing := 0
 	for _, p := range after.Points {
@@ -288,6 +286,28 @@ func (s Suite) testObservation(t *testing.T) {
 	sizes, err := db.Sizes(ctx)
 	check(t, err)
 	checkSizes(t, sizes)
+}
+
+// pushWatched pushes n times, and reads the counters all the while: the race detector
+// sees what the engine changes meanwhile.
+func pushWatched(t *testing.T, db engine.DB, n int) {
+	t.Helper()
+	c := newClient(t, db)
+	var pushed atomic.Bool
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		for !pushed.Load() && !t.Failed() {
+			var sample engine.Sample
+			if err := db.Counters(context.Background(), &sample); err != nil {
+				t.Errorf("counters while a client inserts: %v", err)
+			}
+		}
+	})
+	defer watching.Wait()
+	defer pushed.Store(true)
+	for range n {
+		c.do(pushOp, ints(1, 2, 3, 4, 5)...)
+	}
 }
 
 func checkSizes(t *testing.T, sizes []engine.Size) {
