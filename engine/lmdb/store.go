@@ -125,7 +125,15 @@ func (s *store) Counters(out *engine.Sample) error {
 	out.Gauge("lmdb.last_page", "count", float64(info.LastPNO))
 	out.Gauge("lmdb.readers", "count", float64(info.NumReaders))
 	native.Counters(out)
+	out.Counter(engine.WriteCommits, "count", float64(info.LastTxnID))
+	out.Gauge(engine.CopiedPage, "bytes", pageSize)
 	return s.view(func(txn *lmdb.Txn) error {
+		free, err := txn.Stat(freeList)
+		if err != nil {
+			return err
+		}
+		// The way down the list of free pages, the page of all spaces, and the meta page.
+		out.Gauge(engine.CommitBytes, "bytes", float64((free.Depth+2)*pageSize))
 		var sum lmdb.Stat
 		for _, dbi := range s.spaces {
 			st, err := txn.Stat(dbi)
@@ -136,19 +144,22 @@ func (s *store) Counters(out *engine.Sample) error {
 			sum.LeafPages += st.LeafPages
 			sum.OverflowPages += st.OverflowPages
 		}
-		free, err := freePages(txn)
+		pages, err := freePages(txn)
 		out.Gauge("lmdb.pages", "count", float64(sum.BranchPages), "kind", "branch")
 		out.Gauge("lmdb.pages", "count", float64(sum.LeafPages), "kind", "leaf")
 		out.Gauge("lmdb.pages", "count", float64(sum.OverflowPages), "kind", "overflow")
-		out.Gauge("lmdb.pages", "count", float64(free), "kind", "free")
+		out.Gauge("lmdb.pages", "count", float64(pages), "kind", "free")
 		return err
 	})
 }
 
-// freePages counts the pages that may be used again, in LMDB's own database 0. Each
-// value there is a list of pages, after their number.
+// freeList is LMDB's own database of pages that may be used again.
+const freeList = lmdb.DBI(0)
+
+// freePages counts the pages that may be used again. Each value there is a list of
+// pages, after their number.
 func freePages(txn *lmdb.Txn) (n uint64, err error) {
-	c, err := txn.OpenCursor(0)
+	c, err := txn.OpenCursor(freeList)
 	if err != nil {
 		return 0, err
 	}

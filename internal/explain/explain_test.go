@@ -16,6 +16,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
+	"rumbench/workload"
 )
 
 // state is what a trial measures in its only step, per query. It has many fields because
@@ -426,5 +427,42 @@ func TestServing(t *testing.T) {
 	of.serving = 0
 	if named := sum(of).Named(); len(named) != 1 || named[0].Item != explain.Server {
 		t.Errorf("only one side counts threads, named are %+v", named)
+	}
+}
+
+// What other programs wrote is no deviation from a model: in its place is what the
+// engine's processes wrote or, where that is not known, nothing.
+func TestPredictedBesideOthers(t *testing.T) {
+	predicted := func(change func(*result.Step)) []explain.Prediction {
+		trials := noisy(usual(), usual(), 4, 1, 0.02)
+		for _, tr := range trials {
+			s := &tr.Steps[1]
+			s.Touches = []workload.Touch{{Table: "t", PerUnit: 1, Changes: true}}
+			s.Sizes = []engine.Size{{Object: "t", Bytes: 100 << 20}}
+			s.Rows = append(s.Rows, metric.Row{Metric: "live_bytes", Value: 1e8})
+			s.Counters = append(s.Counters, observe.Change{Name: engine.WriteCommits, Kind: engine.Counter, Value: queries})
+			for name, v := range map[string]float64{engine.CopiedPage: 4096, engine.CommitBytes: 8192} {
+				s.Counters = append(s.Counters, observe.Change{Name: name, Kind: engine.Gauge, Value: v})
+			}
+			change(s)
+		}
+		return explainedOf(trials).Steps[0].Predicted
+	}
+	disturb := func(s *result.Step) {
+		row := s.Find("write_kb", "", "")
+		row.Disturbed, row.Value = true, row.Value+50
+	}
+	if p := predicted(func(*result.Step) {}); len(p) != 2 || !p[0].Fits() {
+		t.Errorf("alone: %+v", p)
+	}
+	if p := predicted(disturb); len(p) != 0 {
+		t.Errorf("beside others: %+v", p)
+	}
+	p := predicted(func(s *result.Step) {
+		disturb(s)
+		s.Rows = append(s.Rows, metric.Row{Metric: "process_write_kb", Per: "query", Value: 21, N: queries})
+	})
+	if len(p) != 2 || !p[1].Fits() || math.Abs(p[1].Measured-21) > 1e-9 {
+		t.Errorf("by the engine's processes: %+v", p)
 	}
 }

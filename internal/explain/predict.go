@@ -61,8 +61,8 @@ func (s *Step) predict() (out []Prediction) {
 			if !ok {
 				continue
 			}
-			if sum := s.sumOf(of.metric); sum != nil {
-				k = sum.Effect.New.Key // of the metric that stands in where others disturbed the device
+			if k, ok = compare.Undisturbed(s.Of, k, s.Base.Target, s.New.Target); !ok {
+				continue // what others read or wrote is no deviation from a model
 			}
 			p := Prediction{Side: side, Metric: of.metric, Per: k.Per}
 			for i := range side.runs {
