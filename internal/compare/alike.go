@@ -106,9 +106,22 @@ func Apart(a, b *Target) (out []Difference) {
 		if x.Engine != y.Engine && (of == "" || other == "") {
 			continue // of one engine only: the other does not have it
 		}
-		differ(name, cmp.Or(of, "the default"), cmp.Or(other, "the default"))
+		// The engine may report it by the same name: then a default has a value, too.
+		set := strings.TrimPrefix(name, "options.")
+		has, hasOther := x.Setting(set), y.Setting(set)
+		if has == "" || has != hasOther {
+			differ(name, cmp.Or(of, asDefault(has)), cmp.Or(other, asDefault(hasOther)))
+		}
 	}
 	return out
+}
+
+// asDefault returns a value, unless it is not known, as that of an engine's default.
+func asDefault(value string) string {
+	if value == "" {
+		return "the default"
+	}
+	return "the default, " + value
 }
 
 // UnequalCaches returns which cache each target has, if they differ: "a: 16 MiB,

@@ -294,6 +294,19 @@ func TestUnlike(t *testing.T) {
 	}
 }
 
+// What a plan leaves to the engine is shown with the value that the engine reports; asking
+// for the default is no difference.
+func TestApartFromDefaults(t *testing.T) {
+	a, b := made("a", 1, "", nil, "s"), made("b", 1, "", nil, "s")
+	b.Knobs = map[string]string{"options.sort": "on", "options.silent": "1", "page": "4KiB"}
+	a.Settings = []engine.Setting{{Name: "sort", Value: "off"}, {Name: "page", Value: "4096"}}
+	b.Settings = []engine.Setting{{Name: "sort", Value: "on"}, {Name: "page", Value: "4096"}}
+	c := compare.New([]*result.Trial{a, b})
+	if got, want := texts(compare.Apart(c.Targets[0], c.Targets[1])), "options.silent: the default and 1; options.sort: the default, off and on"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // An engine whose cache cannot be limited has more memory than one with a cache
 // of so many bytes: that is said, whatever the engines.
 func TestUnequalCaches(t *testing.T) {

@@ -114,11 +114,13 @@ func (t *Trial) DurabilityText() string {
 // Cache returns the requested size of the engine's cache, or the engine's own
 // description if the size cannot be set. It is "" for the engine's default.
 func (t *Trial) Cache() string {
-	if size := t.Knobs["cache"]; size != "" {
-		return size
-	}
+	return cmp.Or(t.Knobs["cache"], t.Setting("cache"))
+}
+
+// Setting returns how the engine has something set, as recorded; "" if that is not known.
+func (t *Trial) Setting(name string) string {
 	for _, s := range t.Settings {
-		if s.Name == "cache" {
+		if s.Name == name {
 			return s.Value
 		}
 	}
