@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -26,7 +27,7 @@ type status struct {
 	mu        sync.Mutex
 	asked     time.Time            // when sizes were
 	lastSizes []engine.Point       // what they were
-	memtable  float64              // the size of MyRocks' memtables; 0: not asked for yet
+	made      *tree                // how MyRocks makes its tree; nil: not asked for yet
 	names     map[string]*variable // by the server's name; nil: not wanted
 	own       float64              // queries that were made here
 	found     map[string]float64   // of the last sample, by the name in lower case
@@ -204,7 +205,7 @@ const levelQuery = "SELECT LEVEL, TYPE, VALUE FROM information_schema.ROCKSDB_CO
 // The debt is estimated from the scores: a level is compacted when its score
 // passes 1, and the part above is then due.
 func (t *status) levels(ctx context.Context, s *engine.Sample, labels []string) error {
-	size, score := map[string]float64{}, map[string]float64{}
+	size, score, tables := map[string]float64{}, map[string]float64{}, map[string]float64{}
 	err := t.ask(ctx, levelQuery, 2, func(row []string, n []float64) {
 		level := strings.TrimPrefix(row[0], "L")
 		switch row[1] {
@@ -212,6 +213,8 @@ func (t *status) levels(ctx context.Context, s *engine.Sample, labels []string) 
 			size[level] = n[0]
 		case "Score":
 			score[level] = n[0]
+		case "NumFiles":
+			tables[level] = n[0]
 		}
 		if v, ok := levelKinds[row[1]]; ok {
 			v.point(s, `level="`+level+`"`, n[0])
@@ -227,18 +230,56 @@ func (t *status) levels(ctx context.Context, s *engine.Sample, labels []string) 
 		}
 	}
 	s.Gauge(engine.CompactionDebt, "bytes", debt, labels...)
-	if t.memtable == 0 {
-		// The second is a limit for all memtables together; 0: there is none.
-		const query = "SELECT VALUE, @@rocksdb_db_write_buffer_size FROM information_schema.ROCKSDB_CF_OPTIONS WHERE CF_NAME = 'default' AND OPTION_TYPE = 'WRITE_BUFFER_SIZE'"
-		if err := t.ask(ctx, query, 0, func(_ []string, n []float64) {
-			if t.memtable = n[0]; n[1] > 0 {
-				t.memtable = min(n[0], n[1])
-			}
-		}); err != nil {
+	if t.made == nil {
+		if err := t.askTree(ctx); err != nil {
 			return err
 		}
 	}
-	s.Gauge(engine.MemtableSize, "bytes", t.memtable, labels...)
+	s.Gauge(engine.MemtableSize, "bytes", t.made.memtable, labels...)
+	if t.made.block > 0 {
+		b := engine.Blocks{Size: t.made.block, Filters: t.made.filters}
+		for no := range len(size) {
+			level := strconv.Itoa(no)
+			b.Levels = append(b.Levels, engine.Level{Bytes: size[level], Tables: tables[level]})
+		}
+		b.Add(s, labels...)
+	}
+	if !t.made.direct {
+		return nil
+	}
+	return t.ask(ctx, "SELECT VALUE FROM information_schema.ROCKSDB_DBSTATS WHERE STAT_TYPE = 'DB_BLOCK_CACHE_USAGE'", 0, func(_ []string, n []float64) {
+		s.Gauge(engine.CacheHeld, "bytes", n[0], labels...)
+	})
+}
+
+// tree is how MyRocks makes its tree of tables.
+type tree struct {
+	memtable float64 // bytes
+	block    float64 // bytes of a block, as it is read; 0: blocks are compressed
+	filters  bool
+	direct   bool // read past the page cache
+}
+
+// askTree asks for it. The options are those of the family that most tables are in.
+func (t *status) askTree(ctx context.Context) error {
+	const query = "SELECT OPTION_TYPE, VALUE FROM information_schema.ROCKSDB_CF_OPTIONS WHERE CF_NAME = 'default'" +
+		" UNION ALL SELECT 'all_memtables', @@rocksdb_db_write_buffer_size UNION ALL SELECT 'direct', @@rocksdb_use_direct_reads"
+	t.own++
+	o, err := t.conn.Map(ctx, query)
+	if err != nil {
+		return err
+	}
+	number := func(name string) float64 {
+		n, _ := strconv.ParseFloat(o[name], 64) // as the server wrote it
+		return n
+	}
+	t.made = &tree{memtable: number("write_buffer_size"), filters: o["table_factory::filter_policy"] != "nullptr", direct: o["direct"] == "1"}
+	if n := number("all_memtables"); n > 0 {
+		t.made.memtable = min(t.made.memtable, n)
+	}
+	if o["compression_type"] == "kNoCompression" && o["compression_per_level"] == "NUL" {
+		t.made.block = number("table_factory::block_size")
+	}
 	return nil
 }
 

@@ -459,6 +459,13 @@ func TestCounters(t *testing.T) {
 			if levels == 0 {
 				t.Error("no level is reported")
 			}
+			if p := after[engine.MemtableSize]; p.Value != 64*mb {
+				t.Errorf("memtables: %+v", p)
+			}
+			// What the page cache holds besides, nobody knows.
+			if p, ok := after[engine.CacheHeld]; ok {
+				t.Errorf("reads do not bypass the page cache: %+v", p)
+			}
 		} else if p := after[engine.CheckpointAge]; p.Kind != engine.Gauge {
 			t.Errorf("checkpoint age %+v", p)
 		}
@@ -600,4 +607,29 @@ func TestOldRelease(t *testing.T) {
 	if !errors.As(err, &knob) || knob.Knob != "page" {
 		t.Errorf("another size of pages: %v", err)
 	}
+}
+
+// Where MyRocks reads past the page cache, and blocks are not compressed, it is known which
+// blocks a look-up reads.
+func TestBlocks(t *testing.T) {
+	direct := true
+	d := private(t, engine.Config{Storage: "rocksdb", Cache: 64 * mb, Page: 8192, Compression: model.CompressionNone, DirectIO: &direct,
+		Options: map[string]any{"rocksdb_default_cf_options": "block_based_table_factory={filter_policy=bloomfilter:10:false}"}})
+	must(t, d.CreateTables(t.Context()))
+	insert(t, d, insertOp, 3000)
+	_, err := d.Settle(t.Context())
+	must(t, err)
+	after := points(t, d)
+	runs := 0.0
+	for key, p := range after {
+		if strings.HasPrefix(key, engine.RunBytes+"{run=") {
+			runs += p.Value
+		}
+	}
+	held := after[engine.CacheHeld]
+	if after[engine.BlockSize].Value != 8192 || after[engine.FilterPasses].Value != 0.01 || runs < 3000*30 || held.Value <= 0 || held.Value > 64*mb {
+		t.Errorf("blocks of %v bytes, filters let %v pass, runs of %v bytes, %v bytes held",
+			after[engine.BlockSize].Value, after[engine.FilterPasses].Value, runs, held.Value)
+	}
+	must(t, d.Close())
 }

@@ -140,6 +140,9 @@ uint64_t store_number(store *s, int family, const char *name) {
 	return sum;
 }
 
+// store_text returns a property that is a text, NULL if this version does not have it.
+char *store_text(store *s, int family, const char *name) { return rocks.property_value_cf(s->db, s->families[family], name); }
+
 char *store_statistics(store *s) { return rocks.options_statistics_get_string(s->options); }
 
 // store_size estimates the bytes of a range in the only family.

@@ -36,6 +36,7 @@ typedef char *(*partial_merge_t)(void *, const char *, size_t, const char *const
 	X(void, flush_cf, (handle, handle, handle, char **)) \
 	X(void, flush_wal, (handle, unsigned char, char **)) \
 	X(int, property_int_cf, (handle, handle, const char *, uint64_t *)) \
+	X(char *, property_value_cf, (handle, handle, const char *)) \
 	X(void, approximate_sizes_cf, (handle, handle, int, const char *const *, const size_t *, const char *const *, const size_t *, uint64_t *, char **)) \
 	X(handle, create_snapshot, (handle)) \
 	X(void, release_snapshot, (handle, handle)) \
@@ -167,6 +168,7 @@ char *store_flush(store *s);
 char *store_close(store *s);
 char *store_write(store *s, view *v, const char *batch, size_t length, size_t applied);
 uint64_t store_number(store *s, int family, const char *name);
+char *store_text(store *s, int family, const char *name);
 char *store_statistics(store *s);
 char *store_size(store *s, BYTES, BYTES, uint64_t *out);
 view *view_open(store *s, int kind);

@@ -9,8 +9,10 @@ package rocksdb
 import "C"
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
+	"unsafe"
 
 	"rumbench/engine"
 	"rumbench/engine/native"
@@ -41,11 +43,11 @@ func (s *store) Counters(out *engine.Sample) error {
 		found[g.name] = float64(s.number(g.family, g.name))
 		out.Gauge(pointName(g.name), g.unit, found[g.name])
 	}
-	for level := range 7 {
-		no := strconv.Itoa(level)
-		out.Gauge("rocksdb.level.tables", "count", float64(s.number(all, "rocksdb.num-files-at-level"+no)), "level", no)
-	}
+	s.levels(out)
 	native.Counters(out)
+	if s.direct {
+		out.Gauge(engine.CacheHeld, "bytes", found["rocksdb.block-cache-usage"])
+	}
 	// A compaction's reads count as misses, but they add no block to the cache: a
 	// miss is a block that was added.
 	out.Counter(engine.CacheLookups, "count", found["rocksdb.block.cache.hit"]+found["rocksdb.block.cache.add"])
@@ -59,8 +61,50 @@ func (s *store) Counters(out *engine.Sample) error {
 	out.Counter(engine.Stalls, "count", found["rocksdb.db.write.stall"])
 	out.Counter(engine.StallTime, "ns", found["rocksdb.stall.micros"]*1e3)
 	out.Gauge(engine.DirtyBytes, "bytes", found[memtables])
+	out.Gauge(engine.MemtableSize, "bytes", s.memtable)
 	out.Gauge(engine.CompactionDebt, "bytes", found[debt])
 	return nil
+}
+
+// levels adds how many tables each level has, and which blocks a look-up reads.
+func (s *store) levels(out *engine.Sample) {
+	levels := make([]engine.Level, 0, 7)
+	for family := range s.settings.families {
+		for i, l := range s.levelsOf(family) {
+			if i == len(levels) {
+				levels = append(levels, engine.Level{})
+			}
+			levels[i].Tables += l.Tables
+			levels[i].Bytes += l.Bytes
+		}
+	}
+	for no, l := range levels {
+		out.Gauge("rocksdb.level.tables", "count", l.Tables, "level", strconv.Itoa(no))
+	}
+	if s.block > 0 && s.settings.families == 1 { // the runs of a family are its own
+		(&engine.Blocks{Size: s.block, Filters: s.filters, Levels: levels}).Add(out)
+	}
+}
+
+// levelsOf returns the levels of a family: a line for each, with its number, tables and
+// MB, below a heading.
+func (s *store) levelsOf(family int) (out []engine.Level) {
+	name := C.CString("rocksdb.levelstats")
+	defer C.free(unsafe.Pointer(name))
+	text := C.store_text(s.c, C.int(family), name)
+	if text == nil {
+		return nil
+	}
+	defer C.release(text)
+	for line := range strings.Lines(C.GoString(text)) {
+		var no int
+		var l engine.Level
+		if n, _ := fmt.Sscan(line, &no, &l.Tables, &l.Bytes); n == 3 && no == len(out) {
+			l.Bytes *= 1 << 20
+			out = append(out, l)
+		}
+	}
+	return out
 }
 
 // statistics adds RocksDB's tickers by name: their numbers differ from version to

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"unsafe"
 
@@ -62,8 +63,28 @@ func openStore(c engine.Config, set settings) (_ *store, err error) {
 		return nil, err
 	}
 	s.pool.New = func() any { return &tx{store: s, room: make([]byte, 512)} }
-	s.effective, err = s.readBack()
-	return s, err
+	if s.effective, err = s.readBack(); err != nil {
+		return nil, err
+	}
+	s.reads()
+	return s, nil
+}
+
+// reads finds in the options how blocks are read.
+func (s *store) reads() {
+	of := func(name string) string {
+		for _, o := range s.effective {
+			if strings.HasSuffix(o.Name, "."+name) {
+				return o.Value
+			}
+		}
+		return ""
+	}
+	if of("compression") == "kNoCompression" && of("bottommost_compression") == "kDisableCompressionOption" && of("compression_per_level") == "" {
+		s.block, _ = strconv.ParseFloat(of("block_size"), 64) // as RocksDB wrote it
+	}
+	s.memtable, _ = strconv.ParseFloat(of("write_buffer_size"), 64)
+	s.filters, s.direct = of("filter_policy") != "nullptr", of("use_direct_reads") == "true"
 }
 
 // library is RocksDB's.

@@ -58,16 +58,10 @@ func TestSettings(t *testing.T) {
 func TestFamilies(t *testing.T) {
 	c := engine.Config{Dir: t.TempDir(), Durability: model.DurabilityProcess, Compression: model.CompressionNone, Options: map[string]any{"families": true}}
 	db := openDB(t, c)
-	must(t, db.CreateTables(t.Context()))
-	must(t, db.CreateIndexes(t.Context(), "t", "t_v"))
-	s, err := db.Session(t.Context())
-	must(t, err)
-	const rows = 1000
-	insert, err := s.Prepare(t.Context(), &model.Op{Kind: model.Insert, Table: "t", Columns: []string{"v"}, Rows: rows})
-	must(t, err)
-	must(t, insert.Exec(t.Context(), slices.Repeat([]model.Value{model.BytesValue(make([]byte, 100))}, rows), &engine.Result{}))
-	_, err = db.Settle(t.Context())
-	must(t, err)
+	fill(t, db)
+	if tables := total(t, db, "rocksdb.level.tables"); tables != 3 {
+		t.Errorf("%v tables of the catalog, a table and its index", tables)
+	}
 	sizes, err := db.Sizes(t.Context())
 	must(t, err)
 	for _, size := range sizes[1:] {
@@ -82,6 +76,56 @@ func TestFamilies(t *testing.T) {
 	must(t, openDB(t, c).Close())
 	c.Options = map[string]any{"families": true}
 	refuses(t, c)
+}
+
+// Where blocks are not compressed, it is known which of them a look-up reads.
+func TestBlocks(t *testing.T) {
+	direct := true
+	plain := engine.Config{Dir: t.TempDir(), Durability: model.DurabilityNone, Compression: model.CompressionNone, DirectIO: &direct, Options: map[string]any{"unique": "filter"}}
+	zipped := engine.Config{Dir: t.TempDir(), Durability: model.DurabilityNone, Compression: model.CompressionLZ4}
+	for _, c := range []struct {
+		engine.Config
+		block, passes float64
+	}{{plain, 4096, 0.01}, {zipped, 0, 0}} {
+		db := openDB(t, c.Config)
+		fill(t, db)
+		if tables := total(t, db, "rocksdb.level.tables"); tables != 1 {
+			t.Errorf("%v tables", tables)
+		}
+		block, passes, held := total(t, db, engine.BlockSize), total(t, db, engine.FilterPasses), total(t, db, engine.CacheHeld)
+		if block != c.block || passes != c.passes || (held > 0) != c.Direct() {
+			t.Errorf("blocks of %v bytes, filters let %v pass, %v bytes held", block, passes, held)
+		}
+		must(t, db.Close())
+	}
+}
+
+// fill inserts rows, and flushes them.
+func fill(t *testing.T, db engine.DB) {
+	t.Helper()
+	must(t, db.CreateTables(t.Context()))
+	must(t, db.CreateIndexes(t.Context(), "t", "t_v"))
+	s, err := db.Session(t.Context())
+	must(t, err)
+	const rows = 1000
+	insert, err := s.Prepare(t.Context(), &model.Op{Kind: model.Insert, Table: "t", Columns: []string{"v"}, Rows: rows})
+	must(t, err)
+	must(t, insert.Exec(t.Context(), slices.Repeat([]model.Value{model.BytesValue(make([]byte, 100))}, rows), &engine.Result{}))
+	_, err = db.Settle(t.Context())
+	must(t, err)
+}
+
+// total returns the sum of all points of a name.
+func total(t *testing.T, db engine.DB, name string) (sum float64) {
+	t.Helper()
+	var s engine.Sample
+	must(t, db.Counters(t.Context(), &s))
+	for _, p := range s.Points {
+		if p.Name == name {
+			sum += p.Value
+		}
+	}
+	return sum
 }
 
 func refuses(t *testing.T, c engine.Config) {

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"math"
+	"strconv"
 	"testing"
 
 	"rumbench/engine"
@@ -109,5 +110,48 @@ func TestCopyWrites(t *testing.T) {
 	r.trial.Durability = "process"
 	if v := r.copyWrites(k); !math.IsNaN(v) {
 		t.Errorf("%v KB where the page cache writes once what was overwritten", v)
+	}
+}
+
+// A look-up reads a block of the run that has the key, and of others as filters let it;
+// those that are not in the cache are read from the device, and so is what is merged.
+func TestMergeReads(t *testing.T) {
+	k := compare.Key{Metric: "read_kb", Per: "insert row"}
+	run := func(passes float64, runs ...float64) structured {
+		r := inserts(0)
+		r.Touches = []workload.Touch{{Table: "t", Index: "i", PerUnit: 1}, {Table: "t", Index: "put", PerUnit: 2, Changes: true}}
+		r.Counters = r.Counters[1:2] // what the cache holds: 400 blocks
+		for name, v := range map[string]float64{engine.BlockSize: 16384, engine.FilterPasses: passes} {
+			r.Counters = append(r.Counters, observe.Change{Name: name, Kind: engine.Gauge, Value: v})
+		}
+		for i, bytes := range runs {
+			r.Counters = append(r.Counters, observe.Change{Name: engine.RunBytes, Labels: strconv.Itoa(i), Kind: engine.Gauge, Value: bytes})
+		}
+		r.trial.Steps[0].Counters = r.Counters // as before the step
+		return r
+	}
+	for _, c := range []struct {
+		what string
+		of   structured
+		want float64
+	}{
+		{"of one run", run(1, 5e6), 0.6 * 16},
+		{"of two runs of a size", run(1, 5e6, 5e6), 2 * 0.6 * 16},
+		{"of two runs with filters that let nothing pass", run(0, 5e6, 5e6), 0.2 * 16},
+		{"of a run that was not there before", func() structured {
+			r := run(1, 5e6, 10e6)
+			r.trial.Steps[0].Counters = r.Counters[:4]
+			return r
+		}(), 2 * 0.6 * 16},
+		{"without runs", run(1), math.NaN()},
+	} {
+		if got := c.of.mergeReads(k); !(math.Abs(got-c.want) < 1e-6) && !(math.IsNaN(got) && math.IsNaN(c.want)) {
+			t.Errorf("%s: %v KB are read, want %v", c.what, got, c.want)
+		}
+	}
+	r := run(1, 5e6)
+	r.Touches[0].Index = "missing"
+	if got := r.mergeReads(k); !math.IsNaN(got) {
+		t.Errorf("%v KB are read of an index of unknown size", got)
 	}
 }
