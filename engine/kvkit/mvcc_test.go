@@ -37,6 +37,8 @@ func newMVCC() *mvcc {
 
 func (s *mvcc) Concurrency() kvkit.Concurrency { return kvkit.Isolated }
 func (s *mvcc) Counters(o *engine.Sample) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	o.Counter("mvcc.commits", "count", float64(s.commits))
 	return nil
 }
