@@ -35,9 +35,7 @@ const (
 	PageSize        = "engine.page_size_bytes"        // of a B-tree that is updated in place
 	CacheHeld       = "engine.cache_held_bytes"       // pages of tables and indexes that its cache holds
 	MemtableSize    = "engine.memtable_size_bytes"    // of an LSM tree: how large memtables grow before they are flushed
-	BlockSize       = "engine.block_size_bytes"       // of an LSM tree that does not compress: how large the blocks of its tables are
-	RunBytes        = "engine.run_bytes"              // of such a tree, each sorted run: a table of level 0, or another level
-	FilterPasses    = "engine.filter_passes"          // of such a tree, the share of absent keys that filters let pass; 1 without filters
+	BlockSize       = "engine.block_size_bytes"       // of an LSM tree with filters that does not compress: of the blocks of which a look-up by key reads one
 	CopiedPage      = "engine.copied_page_bytes"      // size of a page of a B-tree that copies pages on write
 	WriteCommits    = "engine.write_commits"          // of such a tree, transactions committed that may have written
 	CommitBytes     = "engine.commit_bytes"           // of such a tree, what each of them writes besides pages of tables and indexes
@@ -94,8 +92,6 @@ func Meanings() []Meaning {
 		{CacheHeld, Gauge, "bytes", "pages held in the cache"},
 		{MemtableSize, Gauge, "bytes", "size of a memtable"},
 		{BlockSize, Gauge, "bytes", "size of a block"},
-		{RunBytes, Gauge, "bytes", "size of a sorted run"},
-		{FilterPasses, Gauge, "ratio", "absent keys that filters let pass"},
 		{CopiedPage, Gauge, "bytes", "size of a page"},
 		{WriteCommits, Counter, "count", "commits of writers"},
 		{CommitBytes, Gauge, "bytes", "written by each commit besides pages"},

@@ -205,7 +205,7 @@ const levelQuery = "SELECT LEVEL, TYPE, VALUE FROM information_schema.ROCKSDB_CO
 // The debt is estimated from the scores: a level is compacted when its score
 // passes 1, and the part above is then due.
 func (t *status) levels(ctx context.Context, s *engine.Sample, labels []string) error {
-	size, score, tables := map[string]float64{}, map[string]float64{}, map[string]float64{}
+	size, score := map[string]float64{}, map[string]float64{}
 	err := t.ask(ctx, levelQuery, 2, func(row []string, n []float64) {
 		level := strings.TrimPrefix(row[0], "L")
 		switch row[1] {
@@ -213,8 +213,6 @@ func (t *status) levels(ctx context.Context, s *engine.Sample, labels []string) 
 			size[level] = n[0]
 		case "Score":
 			score[level] = n[0]
-		case "NumFiles":
-			tables[level] = n[0]
 		}
 		if v, ok := levelKinds[row[1]]; ok {
 			v.point(s, `level="`+level+`"`, n[0])
@@ -237,12 +235,7 @@ func (t *status) levels(ctx context.Context, s *engine.Sample, labels []string) 
 	}
 	s.Gauge(engine.MemtableSize, "bytes", t.made.memtable, labels...)
 	if t.made.block > 0 {
-		b := engine.Blocks{Size: t.made.block, Filters: t.made.filters}
-		for no := range len(size) {
-			level := strconv.Itoa(no)
-			b.Levels = append(b.Levels, engine.Level{Bytes: size[level], Tables: tables[level]})
-		}
-		b.Add(s, labels...)
+		s.Gauge(engine.BlockSize, "bytes", t.made.block, labels...)
 	}
 	if !t.made.direct {
 		return nil
@@ -255,9 +248,8 @@ func (t *status) levels(ctx context.Context, s *engine.Sample, labels []string) 
 // tree is how MyRocks makes its tree of tables.
 type tree struct {
 	memtable float64 // bytes
-	block    float64 // bytes of a block, as it is read; 0: blocks are compressed
-	filters  bool
-	direct   bool // read past the page cache
+	block    float64 // bytes of a block; 0: compressed, or without filters
+	direct   bool    // read past the page cache
 }
 
 // askTree asks for it. The options are those of the family that most tables are in.
@@ -273,11 +265,11 @@ func (t *status) askTree(ctx context.Context) error {
 		n, _ := strconv.ParseFloat(o[name], 64) // as the server wrote it
 		return n
 	}
-	t.made = &tree{memtable: number("write_buffer_size"), filters: o["table_factory::filter_policy"] != "nullptr", direct: o["direct"] == "1"}
+	t.made = &tree{memtable: number("write_buffer_size"), direct: o["direct"] == "1"}
 	if n := number("all_memtables"); n > 0 {
 		t.made.memtable = min(t.made.memtable, n)
 	}
-	if o["compression_type"] == "kNoCompression" && o["compression_per_level"] == "NUL" {
+	if o["table_factory::filter_policy"] != "nullptr" && o["compression_type"] == "kNoCompression" && o["compression_per_level"] == "NUL" {
 		t.made.block = number("table_factory::block_size")
 	}
 	return nil

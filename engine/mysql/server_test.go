@@ -609,8 +609,7 @@ func TestOldRelease(t *testing.T) {
 	}
 }
 
-// Where MyRocks reads past the page cache, and blocks are not compressed, it is known which
-// blocks a look-up reads.
+// Where MyRocks reads past the page cache, and a look-up one block, both sizes are known.
 func TestBlocks(t *testing.T) {
 	direct := true
 	d := private(t, engine.Config{Storage: "rocksdb", Cache: 64 * mb, Page: 8192, Compression: model.CompressionNone, DirectIO: &direct,
@@ -620,16 +619,8 @@ func TestBlocks(t *testing.T) {
 	_, err := d.Settle(t.Context())
 	must(t, err)
 	after := points(t, d)
-	runs := 0.0
-	for key, p := range after {
-		if strings.HasPrefix(key, engine.RunBytes+"{run=") {
-			runs += p.Value
-		}
-	}
-	held := after[engine.CacheHeld]
-	if after[engine.BlockSize].Value != 8192 || after[engine.FilterPasses].Value != 0.01 || runs < 3000*30 || held.Value <= 0 || held.Value > 64*mb {
-		t.Errorf("blocks of %v bytes, filters let %v pass, runs of %v bytes, %v bytes held",
-			after[engine.BlockSize].Value, after[engine.FilterPasses].Value, runs, held.Value)
+	if block, held := after[engine.BlockSize].Value, after[engine.CacheHeld].Value; block != 8192 || held <= 0 || held > 64*mb {
+		t.Errorf("blocks of %v bytes, %v bytes held", block, held)
 	}
 	must(t, d.Close())
 }

@@ -48,6 +48,9 @@ func (s *store) Counters(out *engine.Sample) error {
 	if s.direct {
 		out.Gauge(engine.CacheHeld, "bytes", found["rocksdb.block-cache-usage"])
 	}
+	if s.block > 0 {
+		out.Gauge(engine.BlockSize, "bytes", s.block)
+	}
 	// A compaction's reads count as misses, but they add no block to the cache: a
 	// miss is a block that was added.
 	out.Counter(engine.CacheLookups, "count", found["rocksdb.block.cache.hit"]+found["rocksdb.block.cache.add"])
@@ -66,45 +69,34 @@ func (s *store) Counters(out *engine.Sample) error {
 	return nil
 }
 
-// levels adds how many tables each level has, and which blocks a look-up reads.
+// levels adds how many tables each level has.
 func (s *store) levels(out *engine.Sample) {
-	levels := make([]engine.Level, 0, 7)
+	var tables [7]float64
 	for family := range s.settings.families {
-		for i, l := range s.levelsOf(family) {
-			if i == len(levels) {
-				levels = append(levels, engine.Level{})
-			}
-			levels[i].Tables += l.Tables
-			levels[i].Bytes += l.Bytes
-		}
+		s.addTables(family, &tables)
 	}
-	for no, l := range levels {
-		out.Gauge("rocksdb.level.tables", "count", l.Tables, "level", strconv.Itoa(no))
-	}
-	if s.block > 0 && s.settings.families == 1 { // the runs of a family are its own
-		(&engine.Blocks{Size: s.block, Filters: s.filters, Levels: levels}).Add(out)
+	for no, n := range tables {
+		out.Gauge("rocksdb.level.tables", "count", n, "level", strconv.Itoa(no))
 	}
 }
 
-// levelsOf returns the levels of a family: a line for each, with its number, tables and
-// MB, below a heading.
-func (s *store) levelsOf(family int) (out []engine.Level) {
+// addTables adds those of a family: below a heading there is a line for each level, with
+// its number, tables and MB.
+func (s *store) addTables(family int, tables *[7]float64) {
 	name := C.CString("rocksdb.levelstats")
 	defer C.free(unsafe.Pointer(name))
 	text := C.store_text(s.c, C.int(family), name)
 	if text == nil {
-		return nil
+		return
 	}
 	defer C.release(text)
 	for line := range strings.Lines(C.GoString(text)) {
-		var no int
-		var l engine.Level
-		if n, _ := fmt.Sscan(line, &no, &l.Tables, &l.Bytes); n == 3 && no == len(out) {
-			l.Bytes *= 1 << 20
-			out = append(out, l)
+		var level int
+		var n float64
+		if got, _ := fmt.Sscan(line, &level, &n); got == 2 && level < len(tables) {
+			tables[level] += n
 		}
 	}
-	return out
 }
 
 // statistics adds RocksDB's tickers by name: their numbers differ from version to

@@ -80,11 +80,11 @@ func (s *store) reads() {
 		}
 		return ""
 	}
-	if of("compression") == "kNoCompression" && of("bottommost_compression") == "kDisableCompressionOption" && of("compression_per_level") == "" {
+	if of("filter_policy") != "nullptr" && of("compression") == "kNoCompression" && of("bottommost_compression") == "kDisableCompressionOption" && of("compression_per_level") == "" {
 		s.block, _ = strconv.ParseFloat(of("block_size"), 64) // as RocksDB wrote it
 	}
 	s.memtable, _ = strconv.ParseFloat(of("write_buffer_size"), 64)
-	s.filters, s.direct = of("filter_policy") != "nullptr", of("use_direct_reads") == "true"
+	s.direct = of("use_direct_reads") == "true"
 }
 
 // library is RocksDB's.

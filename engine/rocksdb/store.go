@@ -26,9 +26,8 @@ type store struct {
 	dir       string
 	settings  settings
 	effective []engine.Setting
-	memtable  float64 // bytes
-	block     float64 // bytes of a block, as it is read; 0: not known, or blocks are compressed
-	filters   bool
+	memtable  float64   // bytes
+	block     float64   // bytes of a block; 0: not known, compressed, or without filters
 	direct    bool      // past the page cache
 	pool      sync.Pool // of *tx
 }

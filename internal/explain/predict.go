@@ -1,9 +1,7 @@
 package explain
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
@@ -201,69 +199,43 @@ func (r structured) mergeWrites(k compare.Key) float64 {
 	taken, known := account.Counter(r.Counters, engine.BytesTaken)
 	flushed, counted := account.Counter(r.Counters, engine.FlushBytes)
 	size := r.mean("data_bytes")
-	if !ok || !known || !counted || math.IsNaN(log+flush) || !(taken > 0 && flushed > 0 && size > 0) {
+	switch {
+	case !ok, !known, !counted, math.IsNaN(log + flush), !(taken > 0 && flushed > 0 && size > 0):
 		return math.NaN()
+	case len(r.Touches) == 0, flushed < size/2:
+		return math.NaN() // keys in order are not merged, and a short step merges less than it puts off
 	}
 	fanout := max(1, size/(memtable*flushed/taken)) // a memtable is compressed when it is flushed
 	return log + flush*(1+structure.Leveled(fanout, structure.Levels(fanout)).Write)
 }
 
-// mergeReads predicts what look-ups in an LSM tree read: a block of the run that has the key,
-// and those of the other runs whose filters let the key pass, as far as they are not in the
-// cache; and what merges read, which is what they write. An entry of a secondary index is
-// put without a look-up.
-func (r structured) mergeReads(k compare.Key) float64 {
+// mergeReads predicts what look-ups by key in an LSM tree with filters read, a block each
+// unless the cache holds it, and what merges read, which is what they write. An entry of a
+// secondary index is put without a look-up.
+func (r structured) mergeReads(k compare.Key) (kb float64) {
 	block, ok := account.Gauge(r.Counters, engine.BlockSize)
-	passes, known := account.Gauge(r.Counters, engine.FilterPasses)
 	held, own := account.Gauge(r.Counters, engine.CacheHeld)
-	runs := r.runs()
-	if !ok || !known || !own || len(runs) == 0 || len(r.Touches) == 0 {
+	if !ok || !own || len(r.Touches) == 0 {
 		return math.NaN()
-	}
-	all := 0.0
-	for _, bytes := range runs {
-		all += bytes
 	}
 	var blocks []structure.Leaves
 	for _, t := range r.Touches {
 		if t.Index != "" && t.Changes {
 			continue
 		}
-		size := r.size(t)
-		if size <= 0 {
+		of := structure.Leaves{Pages: r.size(t) / block, PerUnit: t.PerUnit}
+		if of.Pages <= 0 {
 			return math.NaN()
 		}
-		for i, bytes := range runs {
-			of := structure.Leaves{Pages: size * bytes / all / block, PerUnit: t.PerUnit * passes}
-			if i == len(runs)-1 {
-				of.PerUnit = t.PerUnit // nearly all keys are there
-			}
-			blocks = append(blocks, of)
-		}
+		blocks = append(blocks, of)
 	}
-	kb := 0.0
 	for i, miss := range structure.Misses(held/block, blocks) {
 		kb += blocks[i].PerUnit * miss * block / 1024
 	}
-	if written := r.mergeWrites(k); !math.IsNaN(written) {
-		kb += written - r.value("part_kb", string(account.LogPart), k) - r.value("part_kb", string(account.FlushPart), k)
+	if flushed, _ := account.Counter(r.Counters, engine.FlushBytes); flushed > 0 {
+		kb += r.mergeWrites(k) - r.value("part_kb", string(account.LogPart), k) - r.value("part_kb", string(account.FlushPart), k)
 	}
 	return kb
-}
-
-// runs returns the bytes of the sorted runs of an LSM tree in the middle of the step.
-func (r structured) runs() []float64 {
-	of := map[string]float64{}
-	add := func(s *result.Step) {
-		for _, p := range s.Counters {
-			if p.Name == engine.RunBytes && p.Value > 0 {
-				of[p.Labels] += p.Value / 2
-			}
-		}
-	}
-	add(cmp.Or(r.before(), r.Step))
-	add(r.Step)
-	return slices.Sorted(maps.Values(of))
 }
 
 // size returns the bytes of what is touched in the middle of the step: by the sizes at the

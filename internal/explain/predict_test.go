@@ -2,7 +2,6 @@ package explain
 
 import (
 	"math"
-	"strconv"
 	"testing"
 
 	"rumbench/engine"
@@ -113,45 +112,57 @@ func TestCopyWrites(t *testing.T) {
 	}
 }
 
-// A look-up reads a block of the run that has the key, and of others as filters let it;
-// those that are not in the cache are read from the device, and so is what is merged.
+// A look-up reads one block, unless it is in the cache; entries that are only put are not
+// looked up. What merges read where something was flushed is not known here.
 func TestMergeReads(t *testing.T) {
 	k := compare.Key{Metric: "read_kb", Per: "insert row"}
-	run := func(passes float64, runs ...float64) structured {
-		r := inserts(0)
-		r.Touches = []workload.Touch{{Table: "t", Index: "i", PerUnit: 1}, {Table: "t", Index: "put", PerUnit: 2, Changes: true}}
-		r.Counters = r.Counters[1:2] // what the cache holds: 400 blocks
-		for name, v := range map[string]float64{engine.BlockSize: 16384, engine.FilterPasses: passes} {
-			r.Counters = append(r.Counters, observe.Change{Name: name, Kind: engine.Gauge, Value: v})
-		}
-		for i, bytes := range runs {
-			r.Counters = append(r.Counters, observe.Change{Name: engine.RunBytes, Labels: strconv.Itoa(i), Kind: engine.Gauge, Value: bytes})
-		}
-		r.trial.Steps[0].Counters = r.Counters // as before the step
-		return r
+	r := inserts(0)
+	r.Touches = []workload.Touch{{Table: "t", Index: "i", PerUnit: 1}, {Table: "t", Index: "put", PerUnit: 2, Changes: true}}
+	r.Counters[0].Name = engine.BlockSize // of as many bytes as a page
+	if got, want := r.mergeReads(k), 0.6*16; math.Abs(got-want) > 1e-9 {
+		t.Errorf("%v KB are read, want %v", got, want)
 	}
-	for _, c := range []struct {
-		what string
-		of   structured
-		want float64
-	}{
-		{"of one run", run(1, 5e6), 0.6 * 16},
-		{"of two runs of a size", run(1, 5e6, 5e6), 2 * 0.6 * 16},
-		{"of two runs with filters that let nothing pass", run(0, 5e6, 5e6), 0.2 * 16},
-		{"of a run that was not there before", func() structured {
-			r := run(1, 5e6, 10e6)
-			r.trial.Steps[0].Counters = r.Counters[:4]
-			return r
-		}(), 2 * 0.6 * 16},
-		{"without runs", run(1), math.NaN()},
-	} {
-		if got := c.of.mergeReads(k); !(math.Abs(got-c.want) < 1e-6) && !(math.IsNaN(got) && math.IsNaN(c.want)) {
-			t.Errorf("%s: %v KB are read, want %v", c.what, got, c.want)
-		}
+	r.Counters = append(r.Counters, observe.Change{Name: engine.FlushBytes, Kind: engine.Counter, Value: 1e6})
+	if got := r.mergeReads(k); !math.IsNaN(got) {
+		t.Errorf("%v KB are read beside merges that are not known", got)
 	}
-	r := run(1, 5e6)
+	r = merged(100e6)
+	r.Counters = append(r.Counters, observe.Change{Name: engine.BlockSize, Kind: engine.Gauge, Value: 16384})
+	if got, want := r.mergeReads(k), 0.5*16+16*2; math.Abs(got-want) > 1e-9 {
+		t.Errorf("%v KB are read with merges, want %v", got, want)
+	}
 	r.Touches[0].Index = "missing"
 	if got := r.mergeReads(k); !math.IsNaN(got) {
 		t.Errorf("%v KB are read of an index of unknown size", got)
+	}
+}
+
+// merged is a run that changes an index in an LSM tree 100 times as large as a memtable, half
+// of what it puts gone when it is flushed.
+func merged(flushed float64) structured {
+	r := inserts(0)
+	r.Touches = []workload.Touch{{Table: "t", Index: "i", PerUnit: 0.5}, {Table: "t", Index: "i", PerUnit: 1, Changes: true}}
+	r.Rows = append(r.Rows, metric.Row{Metric: "data_bytes", Value: 100e6}, metric.Row{Metric: "part_kb", Op: string(account.FlushPart), Per: "insert row", Value: 2})
+	r.trial.Steps[0].Rows = append(r.trial.Steps[0].Rows, metric.Row{Metric: "data_bytes", Value: 100e6})
+	r.Counters = []observe.Change{
+		{Name: engine.MemtableSize, Kind: engine.Gauge, Value: 2e6}, {Name: engine.CacheHeld, Kind: engine.Gauge, Value: 0},
+		{Name: engine.BytesTaken, Kind: engine.Counter, Value: 2 * flushed}, {Name: engine.FlushBytes, Kind: engine.Counter, Value: flushed},
+	}
+	return r
+}
+
+// Two levels, each ten times as large as what is above, rewrite what is flushed 0.8·2·10 times.
+func TestMergeWrites(t *testing.T) {
+	k := compare.Key{Metric: "write_kb", Per: "insert row"}
+	if got, want := merged(100e6).mergeWrites(k), 1+2+2*16.0; math.Abs(got-want) > 1e-9 {
+		t.Errorf("%v KB are written, want %v", got, want)
+	}
+	if got := merged(40e6).mergeWrites(k); !math.IsNaN(got) {
+		t.Errorf("%v KB are written where little of the tree was merged", got)
+	}
+	r := merged(100e6)
+	r.Touches = nil
+	if got := r.mergeWrites(k); !math.IsNaN(got) {
+		t.Errorf("%v KB are written of keys that may be in order", got)
 	}
 }
