@@ -121,7 +121,7 @@ func asDefault(value string) string {
 	if value == "" {
 		return "the default"
 	}
-	return "the default, " + value
+	return value + " by default"
 }
 
 // UnequalCaches returns which cache each target has, if they differ: "a: 16 MiB,

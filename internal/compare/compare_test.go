@@ -302,7 +302,7 @@ func TestApartFromDefaults(t *testing.T) {
 	a.Settings = []engine.Setting{{Name: "sort", Value: "off"}, {Name: "page", Value: "4096"}}
 	b.Settings = []engine.Setting{{Name: "sort", Value: "on"}, {Name: "page", Value: "4096"}}
 	c := compare.New([]*result.Trial{a, b})
-	if got, want := texts(compare.Apart(c.Targets[0], c.Targets[1])), "options.silent: the default and 1; options.sort: the default, off and on"; got != want {
+	if got, want := texts(compare.Apart(c.Targets[0], c.Targets[1])), "options.silent: the default and 1; options.sort: off by default and on"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
