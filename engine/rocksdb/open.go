@@ -80,7 +80,8 @@ func (s *store) reads() {
 		}
 		return ""
 	}
-	if of("filter_policy") != "nullptr" && of("compression") == "kNoCompression" && of("bottommost_compression") == "kDisableCompressionOption" && of("compression_per_level") == "" {
+	plain := of("compression") == "kNoCompression" && of("bottommost_compression") == "kDisableCompressionOption" && of("compression_per_level") == ""
+	if plain && of("filter_policy") != "nullptr" {
 		s.block, _ = strconv.ParseFloat(of("block_size"), 64) // as RocksDB wrote it
 	}
 	s.memtable, _ = strconv.ParseFloat(of("write_buffer_size"), 64)

@@ -50,13 +50,19 @@ func (p Prediction) sentence() string {
 	return text + fmt.Sprintf(", which is %s× the prediction and not explained", quantity.Digits(p.Measured/p.Predicted))
 }
 
+// models predict KB per unit; NaN where they do not apply.
+var models = []struct {
+	metric string
+	model  func(structured, compare.Key) float64
+}{
+	{"read_kb", structured.treeReads}, {"read_kb", structured.mergeReads},
+	{"write_kb", structured.treeWrites}, {"write_kb", structured.copyWrites}, {"write_kb", structured.mergeWrites},
+}
+
 // predict returns what both sides' structures should cost.
 func (s *Step) predict() (out []Prediction) {
 	for _, side := range []*Side{&s.Base, &s.New} {
-		for _, of := range []struct {
-			metric string
-			model  func(structured, compare.Key) float64 // KB per unit; NaN if it does not apply
-		}{{"read_kb", structured.treeReads}, {"read_kb", structured.mergeReads}, {"write_kb", structured.treeWrites}, {"write_kb", structured.copyWrites}, {"write_kb", structured.mergeWrites}} {
+		for _, of := range models {
 			k, ok := s.Of.Own(of.metric)
 			if !ok {
 				continue
