@@ -233,7 +233,9 @@ func (t *status) levels(ctx context.Context, s *engine.Sample, labels []string) 
 			return err
 		}
 	}
-	s.Gauge(engine.MemtableSize, "bytes", t.made.memtable, labels...)
+	if t.made.memtable > 0 {
+		s.Gauge(engine.MemtableSize, "bytes", t.made.memtable, labels...)
+	}
 	if t.made.block > 0 {
 		s.Gauge(engine.BlockSize, "bytes", t.made.block, labels...)
 	}
@@ -247,12 +249,12 @@ func (t *status) levels(ctx context.Context, s *engine.Sample, labels []string) 
 
 // tree is how MyRocks makes its tree of tables.
 type tree struct {
-	memtable float64 // bytes
+	memtable float64 // bytes; 0: the tree is not leveled
 	block    float64 // bytes of a block; 0: compressed, or without filters
 	direct   bool    // read past the page cache
 }
 
-// askTree asks for it. The options are those of the family that most tables are in.
+// askTree reads the options of the column family that most tables are in.
 func (t *status) askTree(ctx context.Context) error {
 	const query = "SELECT OPTION_TYPE, VALUE FROM information_schema.ROCKSDB_CF_OPTIONS WHERE CF_NAME = 'default'" +
 		" UNION ALL SELECT 'all_memtables', @@rocksdb_db_write_buffer_size UNION ALL SELECT 'direct', @@rocksdb_use_direct_reads"
@@ -265,11 +267,17 @@ func (t *status) askTree(ctx context.Context) error {
 		n, _ := strconv.ParseFloat(o[name], 64) // as the server wrote it
 		return n
 	}
-	t.made = &tree{memtable: number("write_buffer_size"), direct: o["direct"] == "1"}
+	is := func(name string, values ...string) bool { return slices.Contains(values, o[name]) }
+	t.made = &tree{direct: is("direct", "1")}
+	if !is("compaction_style", "kCompactionStyleLevel") {
+		return nil
+	}
+	t.made.memtable = number("write_buffer_size")
 	if n := number("all_memtables"); n > 0 {
 		t.made.memtable = min(t.made.memtable, n)
 	}
-	if o["table_factory::filter_policy"] != "nullptr" && o["compression_type"] == "kNoCompression" && o["compression_per_level"] == "NUL" {
+	plain := is("compression_type", "kNoCompression") && is("compression_per_level", "NUL") && is("bottommost_compression", "", "kNoCompression", "kDisableCompressionOption")
+	if plain && !is("table_factory::filter_policy", "nullptr") && is("table_factory::whole_key_filtering", "1") {
 		t.made.block = number("table_factory::block_size")
 	}
 	return nil

@@ -609,18 +609,29 @@ func TestOldRelease(t *testing.T) {
 	}
 }
 
-// Where MyRocks reads past the page cache, and a look-up one block, both sizes are known.
+// Where MyRocks reads past the page cache, and a look-up one block, both sizes are known; of
+// any other tree not.
 func TestBlocks(t *testing.T) {
+	const filter = "block_based_table_factory={filter_policy=bloomfilter:10:false}"
 	direct := true
-	d := private(t, engine.Config{Storage: "rocksdb", Cache: 64 * mb, Page: 8192, Compression: model.CompressionNone, DirectIO: &direct,
-		Options: map[string]any{"rocksdb_default_cf_options": "block_based_table_factory={filter_policy=bloomfilter:10:false}"}})
-	must(t, d.CreateTables(t.Context()))
-	insert(t, d, insertOp, 3000)
-	_, err := d.Settle(t.Context())
-	must(t, err)
-	after := points(t, d)
-	if block, held := after[engine.BlockSize].Value, after[engine.CacheHeld].Value; block != 8192 || held <= 0 || held > 64*mb {
-		t.Errorf("blocks of %v bytes, %v bytes held", block, held)
+	for options, want := range map[string][2]float64{
+		filter:                                   {8192, 64 * mb},
+		filter + ";write_buffer_size=1m":         {8192, 1 * mb},
+		"write_buffer_size=1m":                   {0, 1 * mb},
+		filter + ";bottommost_compression=kZSTD": {0, 64 * mb},
+		filter + ";compaction_style=kCompactionStyleUniversal":     {0, 0},
+		filter + ";compression_per_level=kNoCompression:kZSTD":     {0, 64 * mb},
+		strings.Replace(filter, "}", ";whole_key_filtering=0}", 1): {0, 64 * mb},
+	} {
+		d := private(t, engine.Config{Storage: "rocksdb", Cache: 64 * mb, Page: 8192, Compression: model.CompressionNone, DirectIO: &direct,
+			Options: map[string]any{"rocksdb_default_cf_options": options}})
+		after := points(t, d)
+		if got := [2]float64{after[engine.BlockSize].Value, after[engine.MemtableSize].Value}; got != want {
+			t.Errorf("%s: blocks and memtables of %v bytes, want %v", options, got, want)
+		}
+		if held := after[engine.CacheHeld].Value; held <= 0 || held > 64*mb {
+			t.Errorf("%v bytes held", held)
+		}
+		must(t, d.Close())
 	}
-	must(t, d.Close())
 }

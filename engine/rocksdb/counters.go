@@ -64,39 +64,46 @@ func (s *store) Counters(out *engine.Sample) error {
 	out.Counter(engine.Stalls, "count", found["rocksdb.db.write.stall"])
 	out.Counter(engine.StallTime, "ns", found["rocksdb.stall.micros"]*1e3)
 	out.Gauge(engine.DirtyBytes, "bytes", found[memtables])
-	out.Gauge(engine.MemtableSize, "bytes", s.memtable)
+	if s.memtable > 0 {
+		out.Gauge(engine.MemtableSize, "bytes", s.memtable)
+	}
 	out.Gauge(engine.CompactionDebt, "bytes", found[debt])
 	return nil
 }
 
-// levels adds how many tables each level has.
+// levels adds how many tables each level has, if this version says so.
 func (s *store) levels(out *engine.Sample) {
-	var tables [7]float64
+	var tables []float64
 	for family := range s.settings.families {
-		s.addTables(family, &tables)
+		tables = s.addTables(tables, family)
 	}
 	for no, n := range tables {
 		out.Gauge("rocksdb.level.tables", "count", n, "level", strconv.Itoa(no))
 	}
 }
 
-// addTables adds those of a family: below a heading there is a line for each level, with
-// its number, tables and MB.
-func (s *store) addTables(family int, tables *[7]float64) {
+// addTables adds a family's tables. The property has a heading, then a line per level:
+// number, tables, MB.
+func (s *store) addTables(tables []float64, family int) []float64 {
 	name := C.CString("rocksdb.levelstats")
 	defer C.free(unsafe.Pointer(name))
 	text := C.store_text(s.c, C.int(family), name)
 	if text == nil {
-		return
+		return tables
 	}
 	defer C.release(text)
 	for line := range strings.Lines(C.GoString(text)) {
 		var level int
 		var n float64
-		if got, _ := fmt.Sscan(line, &level, &n); got == 2 && level < len(tables) {
-			tables[level] += n
+		if got, _ := fmt.Sscan(line, &level, &n); got != 2 {
+			continue
 		}
+		if level == len(tables) {
+			tables = append(tables, 0)
+		}
+		tables[level] += n
 	}
+	return tables
 }
 
 // statistics adds RocksDB's tickers by name: their numbers differ from version to

@@ -66,12 +66,12 @@ func openStore(c engine.Config, set settings) (_ *store, err error) {
 	if s.effective, err = s.readBack(); err != nil {
 		return nil, err
 	}
-	s.reads()
+	s.recall()
 	return s, nil
 }
 
-// reads finds in the options how blocks are read.
-func (s *store) reads() {
+// recall takes from the options what counters report of the tree.
+func (s *store) recall() {
 	of := func(name string) string {
 		for _, o := range s.effective {
 			if strings.HasSuffix(o.Name, "."+name) {
@@ -80,11 +80,19 @@ func (s *store) reads() {
 		}
 		return ""
 	}
-	plain := of("compression") == "kNoCompression" && of("bottommost_compression") == "kDisableCompressionOption" && of("compression_per_level") == ""
-	if plain && of("filter_policy") != "nullptr" {
-		s.block, _ = strconv.ParseFloat(of("block_size"), 64) // as RocksDB wrote it
+	is := func(name string, values ...string) bool { return slices.Contains(values, of(name)) }
+	size := func(name string) float64 {
+		n, _ := strconv.ParseFloat(of(name), 64) // as RocksDB wrote it
+		return n
 	}
-	s.memtable, _ = strconv.ParseFloat(of("write_buffer_size"), 64)
+	plain := is("compression", "kNoCompression") && is("compression_per_level", "") && is("bottommost_compression", "kDisableCompressionOption", "kNoCompression")
+	filtered := !is("filter_policy", "nullptr") && is("whole_key_filtering", "true")
+	if is("compaction_style", "kCompactionStyleLevel") {
+		s.memtable = size("write_buffer_size")
+		if plain && filtered && !s.settings.switches.Merges() { // a row that is merged is not looked up
+			s.block = size("block_size")
+		}
+	}
 	s.direct = of("use_direct_reads") == "true"
 }
 

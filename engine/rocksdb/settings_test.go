@@ -78,23 +78,41 @@ func TestFamilies(t *testing.T) {
 	refuses(t, c)
 }
 
-// Of blocks that are not compressed and have filters, a look-up reads one.
+// Of blocks that are not compressed and have filters, a look-up reads one; of any other
+// tree nothing is said.
 func TestBlocks(t *testing.T) {
-	direct := true
-	plain := engine.Config{Dir: t.TempDir(), Durability: model.DurabilityNone, Compression: model.CompressionNone, DirectIO: &direct, Options: map[string]any{"unique": "filter"}}
-	zipped := engine.Config{Dir: t.TempDir(), Durability: model.DurabilityNone, Compression: model.CompressionLZ4}
+	const filter = "block_based_table_factory={filter_policy=bloomfilter:10:false};"
 	for _, c := range []struct {
-		engine.Config
-		block float64
-	}{{plain, 4096}, {zipped, 0}} {
-		db := openDB(t, c.Config)
+		compression model.Compression
+		options     string
+		block, size float64
+	}{
+		{model.CompressionNone, filter, 4096, 64 << 20},
+		{model.CompressionNone, filter + "write_buffer_size=1000000;num_levels=10", 4096, 1e6},
+		{model.CompressionNone, "", 0, 64 << 20},
+		{model.CompressionLZ4, filter, 0, 64 << 20},
+		{model.CompressionNone, "block_based_table_factory={filter_policy=bloomfilter:10:false;whole_key_filtering=false}", 0, 64 << 20},
+		{model.CompressionNone, filter + "compaction_style=kCompactionStyleUniversal", 0, 0},
+	} {
+		db := openDB(t, engine.Config{Dir: t.TempDir(), Durability: model.DurabilityNone, Compression: c.compression, Options: map[string]any{"rocksdb": c.options}})
 		fill(t, db)
 		if tables := total(t, db, "rocksdb.level.tables"); tables != 1 {
-			t.Errorf("%v tables", tables)
+			t.Errorf("%s: %v tables", c.options, tables)
 		}
-		block, held := total(t, db, engine.BlockSize), total(t, db, engine.CacheHeld)
-		if block != c.block || (held > 0) != c.Direct() {
-			t.Errorf("blocks of %v bytes, %v bytes held", block, held)
+		if block, size := total(t, db, engine.BlockSize), total(t, db, engine.MemtableSize); block != c.block || size != c.size {
+			t.Errorf("%s: blocks of %v bytes, memtables of %v", c.options, block, size)
+		}
+		must(t, db.Close())
+	}
+}
+
+// What the cache holds decides where the page cache is bypassed.
+func TestCacheHeld(t *testing.T) {
+	for _, direct := range []bool{false, true} {
+		db := openDB(t, engine.Config{Dir: t.TempDir(), Durability: model.DurabilityNone, DirectIO: &direct})
+		fill(t, db)
+		if held := total(t, db, engine.CacheHeld); (held > 0) != direct {
+			t.Errorf("direct I/O %v: %v bytes held", direct, held)
 		}
 		must(t, db.Close())
 	}

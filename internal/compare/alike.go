@@ -106,22 +106,16 @@ func Apart(a, b *Target) (out []Difference) {
 		if x.Engine != y.Engine && (of == "" || other == "") {
 			continue // of one engine only: the other does not have it
 		}
-		// The engine may report it by the same name: then a default has a value, too.
+		of, other = cmp.Or(of, "the default"), cmp.Or(other, "the default")
+		// What the engines report by that name says more: a default's value, and that asking
+		// for the default is no difference.
 		set := strings.TrimPrefix(name, "options.")
-		has, hasOther := x.Setting(set), y.Setting(set)
-		if has == "" || has != hasOther {
-			differ(name, cmp.Or(of, asDefault(has)), cmp.Or(other, asDefault(hasOther)))
+		if has, hasOther := x.Setting(set), y.Setting(set); has != "" && hasOther != "" {
+			of, other = has, hasOther
 		}
+		differ(name, of, other)
 	}
 	return out
-}
-
-// asDefault returns a value, unless it is not known, as that of an engine's default.
-func asDefault(value string) string {
-	if value == "" {
-		return "the default"
-	}
-	return value + " by default"
 }
 
 // UnequalCaches returns which cache each target has, if they differ: "a: 16 MiB,

@@ -294,15 +294,15 @@ func TestUnlike(t *testing.T) {
 	}
 }
 
-// What a plan leaves to the engine is shown with the value that the engine reports; asking
-// for the default is no difference.
+// What engines report of a knob is shown in place of what the plan says, as it leaves much
+// to them; asking for the default is no difference.
 func TestApartFromDefaults(t *testing.T) {
 	a, b := made("a", 1, "", nil, "s"), made("b", 1, "", nil, "s")
 	b.Knobs = map[string]string{"options.sort": "on", "options.silent": "1", "page": "4KiB"}
 	a.Settings = []engine.Setting{{Name: "sort", Value: "off"}, {Name: "page", Value: "4096"}}
-	b.Settings = []engine.Setting{{Name: "sort", Value: "on"}, {Name: "page", Value: "4096"}}
+	b.Settings = []engine.Setting{{Name: "sort", Value: "on"}, {Name: "page", Value: "4096"}, {Name: "silent", Value: "1"}}
 	c := compare.New([]*result.Trial{a, b})
-	if got, want := texts(compare.Apart(c.Targets[0], c.Targets[1])), "options.silent: the default and 1; options.sort: off by default and on"; got != want {
+	if got, want := texts(compare.Apart(c.Targets[0], c.Targets[1])), "options.silent: the default and 1; options.sort: off and on"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -67,7 +67,7 @@ func (s *Step) predict() (out []Prediction) {
 			if !ok {
 				continue
 			}
-			if k, ok = compare.Undisturbed(s.Of, k, s.Base.Target, s.New.Target); !ok {
+			if k, ok = compare.Undisturbed(s.Of, k, side.Target); !ok {
 				continue // what others read or wrote is no deviation from a model
 			}
 			p := Prediction{Side: side, Metric: of.metric, Per: k.Per}
@@ -206,22 +206,23 @@ func (r structured) mergeWrites(k compare.Key) float64 {
 	flushed, counted := account.Counter(r.Counters, engine.FlushBytes)
 	size := r.mean("data_bytes")
 	switch {
-	case !ok, !known, !counted, math.IsNaN(log + flush), !(taken > 0 && flushed > 0 && size > 0):
+	case !ok, !known, !counted, math.IsNaN(log + flush), !(memtable > 0 && taken > 0 && flushed > 0 && size > 0):
 		return math.NaN()
 	case len(r.Touches) == 0, flushed < size/2:
-		return math.NaN() // keys in order are not merged, and a short step merges less than it puts off
+		return math.NaN() // keys may be in order, which are not merged, and a short step merges less than it puts off
 	}
 	fanout := max(1, size/(memtable*flushed/taken)) // a memtable is compressed when it is flushed
 	return log + flush*(1+structure.Leveled(fanout, structure.Levels(fanout)).Write)
 }
 
 // mergeReads predicts what look-ups by key in an LSM tree with filters read, a block each
-// unless the cache holds it, and what merges read, which is what they write. An entry of a
-// secondary index is put without a look-up.
+// unless the cache holds it, and what merges read, which is what they write. Entries of
+// secondary indexes are put without a look-up; how many blocks a search for one reads is
+// not known, as filters do not help it.
 func (r structured) mergeReads(k compare.Key) (kb float64) {
 	block, ok := account.Gauge(r.Counters, engine.BlockSize)
 	held, own := account.Gauge(r.Counters, engine.CacheHeld)
-	if !ok || !own || len(r.Touches) == 0 {
+	if !ok || !own {
 		return math.NaN()
 	}
 	var blocks []structure.Leaves
@@ -230,7 +231,7 @@ func (r structured) mergeReads(k compare.Key) (kb float64) {
 			continue
 		}
 		of := structure.Leaves{Pages: r.size(t) / block, PerUnit: t.PerUnit}
-		if of.Pages <= 0 {
+		if of.Pages <= 0 || t.Index != "" {
 			return math.NaN()
 		}
 		blocks = append(blocks, of)

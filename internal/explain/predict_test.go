@@ -117,7 +117,8 @@ func TestCopyWrites(t *testing.T) {
 func TestMergeReads(t *testing.T) {
 	k := compare.Key{Metric: "read_kb", Per: "insert row"}
 	r := inserts(0)
-	r.Touches = []workload.Touch{{Table: "t", Index: "i", PerUnit: 1}, {Table: "t", Index: "put", PerUnit: 2, Changes: true}}
+	r.Sizes[0].Object = "t"
+	r.Touches = []workload.Touch{{Table: "t", PerUnit: 1, Changes: true}, {Table: "t", Index: "put", PerUnit: 2, Changes: true}}
 	r.Counters[0].Name = engine.BlockSize // of as many bytes as a page
 	if got, want := r.mergeReads(k), 0.6*16; math.Abs(got-want) > 1e-9 {
 		t.Errorf("%v KB are read, want %v", got, want)
@@ -131,9 +132,9 @@ func TestMergeReads(t *testing.T) {
 	if got, want := r.mergeReads(k), 0.5*16+16*2; math.Abs(got-want) > 1e-9 {
 		t.Errorf("%v KB are read with merges, want %v", got, want)
 	}
-	r.Touches[0].Index = "missing"
+	r.Touches[0] = workload.Touch{Table: "t", Index: "i", PerUnit: 1}
 	if got := r.mergeReads(k); !math.IsNaN(got) {
-		t.Errorf("%v KB are read of an index of unknown size", got)
+		t.Errorf("%v KB are read of a search in an index", got)
 	}
 }
 
@@ -141,7 +142,8 @@ func TestMergeReads(t *testing.T) {
 // of what it puts gone when it is flushed.
 func merged(flushed float64) structured {
 	r := inserts(0)
-	r.Touches = []workload.Touch{{Table: "t", Index: "i", PerUnit: 0.5}, {Table: "t", Index: "i", PerUnit: 1, Changes: true}}
+	r.Sizes[0].Object = "t"
+	r.Touches = []workload.Touch{{Table: "t", PerUnit: 0.5}, {Table: "t", Index: "i", PerUnit: 1, Changes: true}}
 	r.Rows = append(r.Rows, metric.Row{Metric: "data_bytes", Value: 100e6}, metric.Row{Metric: "part_kb", Op: string(account.FlushPart), Per: "insert row", Value: 2})
 	r.trial.Steps[0].Rows = append(r.trial.Steps[0].Rows, metric.Row{Metric: "data_bytes", Value: 100e6})
 	r.Counters = []observe.Change{
