@@ -33,9 +33,9 @@ const (
 	CheckpointAge   = "engine.checkpoint_bytes"       // log written since the last checkpoint, which recovery would have to read
 	CheckpointLimit = "engine.checkpoint_limit_bytes" // how far CheckpointAge may grow before pages have to be written
 	PageSize        = "engine.page_size_bytes"        // of a B-tree that is updated in place
-	CacheHeld       = "engine.cache_held_bytes"       // what its cache holds of tables and indexes; of an LSM tree, also blocks of filters and of the indexes of tables
+	CacheHeld       = "engine.cache_held_bytes"       // what its cache holds of tables and indexes; of an LSM tree, blocks of filters, too
 	MemtableSize    = "engine.memtable_size_bytes"    // of a leveled LSM tree: how large memtables grow before they are flushed
-	BlockSize       = "engine.block_size_bytes"       // of a leveled LSM tree without compression: of the blocks of which a look-up by key reads one, thanks to filters
+	BlockSize       = "engine.block_size_bytes"       // of a leveled LSM tree without compression whose filters let a look-up read one block: its size
 	CopiedPage      = "engine.copied_page_bytes"      // size of a page of a B-tree that copies pages on write
 	WriteCommits    = "engine.write_commits"          // of such a tree, transactions committed that may have written
 	CommitBytes     = "engine.commit_bytes"           // of such a tree, what each of them writes besides pages of tables and indexes
