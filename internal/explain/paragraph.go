@@ -325,11 +325,11 @@ func (p *Paragraph) price(sum *Sum) string {
 	return fmt.Sprintf("%s: %s×. ", quantity.Capital(m), ratio)
 }
 
-// predicted says what the structures of both sides should cost, and do.
+// predicted says what the structures of both sides should cost, and do; as expected is
+// what is so in all steps.
 func (p *Paragraph) predicted(name string) []string {
-	var sides []string
 	var unit string
-	var fit, misfit []string
+	var sides, fit, misfit []string
 	for _, of := range p.Steps[0].Predicted {
 		if of.Metric != name {
 			continue
@@ -338,7 +338,7 @@ func (p *Paragraph) predicted(name string) []string {
 		each := func(value func(Prediction) float64) string {
 			return p.over(func(s *Step) float64 {
 				for _, x := range s.Predicted {
-					if x.Metric == name && x.Side.Target == of.Side.Target {
+					if x.beside(of) {
 						return value(x)
 					}
 				}
@@ -347,7 +347,7 @@ func (p *Paragraph) predicted(name string) []string {
 		}
 		sides = append(sides, fmt.Sprintf("%s for %s (measured: %s)", each(func(x Prediction) float64 { return x.Predicted }), of.Side.Target.Name,
 			each(func(x Prediction) float64 { return x.Measured })))
-		if of.Fits() {
+		if p.fits(of) {
 			fit = append(fit, of.Side.Target.Name)
 		} else {
 			misfit = append(misfit, of.Side.Target.Name)
@@ -364,6 +364,13 @@ func (p *Paragraph) predicted(name string) []string {
 		ends = fmt.Sprintf("as expected of %s, and not explained of %s", quantity.Joined(fit), quantity.Joined(misfit))
 	}
 	return []string{fmt.Sprintf("Predicted from the structure, %s: %s; %s.", unit, strings.Join(sides, ", "), ends)}
+}
+
+// fits reports whether a side's predictions of a number fit in all steps.
+func (p *Paragraph) fits(of Prediction) bool {
+	return !slices.ContainsFunc(p.Steps, func(s *Step) bool {
+		return slices.ContainsFunc(s.Predicted, func(x Prediction) bool { return x.beside(of) && !x.Fits() })
+	})
 }
 
 // part says which part of a difference a cause is, where that is proven.

@@ -33,6 +33,11 @@ func (p Prediction) Fits() bool {
 	return r >= 0.8 && r <= 1.25
 }
 
+// beside reports whether it is of the same number of the same side, in any step.
+func (p Prediction) beside(of Prediction) bool {
+	return p.Metric == of.Metric && p.Side.Target == of.Side.Target
+}
+
 // unit returns what is predicted: “KB read per query”.
 func (p Prediction) unit() string {
 	if p.Metric == "write_kb" {
