@@ -103,8 +103,8 @@ func Apart(a, b *Target) (out []Difference) {
 		if name == "cache" {
 			of, other = x.Cache(), y.Cache()
 		}
-		if x.Engine != y.Engine && (of == "" || other == "") {
-			continue // of one engine only: the other does not have it
+		if of == other || x.Engine != y.Engine && (of == "" || other == "") {
+			continue // in the second case it is of one engine only: the other does not have it
 		}
 		of, other = cmp.Or(of, "the default"), cmp.Or(other, "the default")
 		// What the engines report by that name says more: a default's value, and that asking

@@ -295,12 +295,13 @@ func TestUnlike(t *testing.T) {
 }
 
 // What engines report of a knob is shown in place of what the plan says, as it leaves much
-// to them; asking for the default is no difference.
+// to them; asking for the default is no difference, and neither is what was asked alike.
 func TestApartFromDefaults(t *testing.T) {
 	a, b := made("a", 1, "", nil, "s"), made("b", 1, "", nil, "s")
-	b.Knobs = map[string]string{"options.sort": "on", "options.silent": "1", "page": "4KiB"}
-	a.Settings = []engine.Setting{{Name: "sort", Value: "off"}, {Name: "page", Value: "4096"}}
-	b.Settings = []engine.Setting{{Name: "sort", Value: "on"}, {Name: "page", Value: "4096"}, {Name: "silent", Value: "1"}}
+	a.Knobs = map[string]string{"options.noisy": "1"}
+	b.Knobs = map[string]string{"options.sort": "on", "options.silent": "1", "page": "4KiB", "options.noisy": "1"}
+	a.Settings = []engine.Setting{{Name: "sort", Value: "off"}, {Name: "page", Value: "4096"}, {Name: "noisy", Value: "1.1"}}
+	b.Settings = []engine.Setting{{Name: "sort", Value: "on"}, {Name: "page", Value: "4096"}, {Name: "silent", Value: "1"}, {Name: "noisy", Value: "0.9"}}
 	c := compare.New([]*result.Trial{a, b})
 	if got, want := texts(compare.Apart(c.Targets[0], c.Targets[1])), "options.silent: the default and 1; options.sort: off and on"; got != want {
 		t.Errorf("%q, want %q", got, want)
