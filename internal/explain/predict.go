@@ -205,19 +205,23 @@ func (r structured) copyWrites(compare.Key) float64 {
 // mergeWrites predicts what a leveled LSM tree writes: its log, each memtable, and the
 // merges of what is flushed.
 func (r structured) mergeWrites(k compare.Key) float64 {
+	return r.value("part_kb", string(account.LogPart), k) + r.value("part_kb", string(account.FlushPart), k) + r.merges(k)
+}
+
+// merges predicts what merges write of what is flushed.
+func (r structured) merges(k compare.Key) float64 {
 	memtable, ok := account.Gauge(r.Counters, engine.MemtableSize)
-	log, flush := r.value("part_kb", string(account.LogPart), k), r.value("part_kb", string(account.FlushPart), k)
 	taken, known := account.Counter(r.Counters, engine.BytesTaken)
 	flushed, counted := account.Counter(r.Counters, engine.FlushBytes)
 	size := r.mean("data_bytes")
 	switch {
-	case !ok, !known, !counted, math.IsNaN(log + flush), !(memtable > 0 && taken > 0 && flushed > 0 && size > 0):
+	case !ok, !known, !counted, !(memtable > 0 && taken > 0 && flushed > 0 && size > 0):
 		return math.NaN()
 	case len(r.Touches) == 0, flushed < size/2:
 		return math.NaN() // keys may be in order, which are not merged, and a short step merges less than it puts off
 	}
 	fanout := max(1, size/(memtable*flushed/taken)) // a memtable is compressed when it is flushed
-	return log + flush*(1+structure.Leveled(fanout, structure.Levels(fanout)).Write)
+	return r.value("part_kb", string(account.FlushPart), k) * structure.Leveled(fanout, structure.Levels(fanout)).Write
 }
 
 // mergeReads predicts what look-ups by key in an LSM tree with filters read, a block each
@@ -245,7 +249,7 @@ func (r structured) mergeReads(k compare.Key) (kb float64) {
 		kb += blocks[i].PerUnit * miss * block / 1024
 	}
 	if flushed, _ := account.Counter(r.Counters, engine.FlushBytes); flushed > 0 {
-		kb += r.mergeWrites(k) - r.value("part_kb", string(account.LogPart), k) - r.value("part_kb", string(account.FlushPart), k)
+		kb += r.merges(k)
 	}
 	return kb
 }
