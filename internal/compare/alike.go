@@ -108,9 +108,9 @@ func Apart(a, b *Target) (out []Difference) {
 		}
 		of, other = cmp.Or(of, "the default"), cmp.Or(other, "the default")
 		// What the engines report by that name says more: a default's value, and that asking
-		// for the default is no difference.
+		// for the default is no difference. What they say of caches is prose.
 		set := strings.TrimPrefix(name, "options.")
-		if has, hasOther := x.Setting(set), y.Setting(set); has != "" && hasOther != "" {
+		if has, hasOther := x.Setting(set), y.Setting(set); name != "cache" && has != "" && hasOther != "" {
 			of, other = has, hasOther
 		}
 		differ(name, of, other)

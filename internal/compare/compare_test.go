@@ -312,7 +312,7 @@ func TestApartFromDefaults(t *testing.T) {
 // of so many bytes: that is said, whatever the engines.
 func TestUnequalCaches(t *testing.T) {
 	a, b, c := made("a", 1, "", nil, "s"), made("b", 1, "", nil, "s"), made("c", 1, "", nil, "s")
-	a.Engine, a.Knobs = "lsm", map[string]string{"cache": "16MiB"}
+	a.Engine, a.Knobs, a.Settings = "lsm", map[string]string{"cache": "16MiB"}, []engine.Setting{{Name: "cache", Value: "16 MiB, and memtables besides"}}
 	b.Engine, b.Settings = "mapped", []engine.Setting{{Name: "cache", Value: "without a limit"}}
 	c.Engine = "silent"
 	camp := compare.New([]*result.Trial{a, b, c})
