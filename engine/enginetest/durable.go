@@ -12,12 +12,13 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/need"
 	"rumbench/model"
 )
 
 // testReopen: a reopened database holds the same rows, and numbering continues.
 func (s Suite) testReopen(t *testing.T) {
-	dir := TempDir(t)
+	dir := need.TempDir(t)
 	db := s.openAt(t, dir)
 	check(t, db.CreateTables(context.Background()))
 	createIndexes(t, db, s.schema())
@@ -48,7 +49,7 @@ func (s Suite) testKill(t *testing.T) {
 		t.Skip("level none promises nothing")
 	}
 	for range 3 {
-		dir := TempDir(t)
+		dir := need.TempDir(t)
 		checkKilled(t, s, dir, killChild(t, s, dir, 40, 0))
 	}
 }
@@ -63,10 +64,10 @@ func (s Suite) testKillInterval(t *testing.T) {
 	t.Parallel() // it mostly waits
 	s.Config.Durability = model.DurabilityInterval
 	var knob *engine.KnobError
-	if err := s.Engine.Check(s.config(TempDir(t))); errors.As(err, &knob) && knob.Knob == "durability" {
+	if err := s.Engine.Check(s.config(need.TempDir(t))); errors.As(err, &knob) && knob.Knob == "durability" {
 		t.Skip(err)
 	}
-	dir := TempDir(t)
+	dir := need.TempDir(t)
 	checkKilled(t, s, dir, killChild(t, s, dir, 40, intervalGrace))
 }
 

@@ -9,13 +9,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/need"
 	"rumbench/model"
 )
 
@@ -35,6 +34,11 @@ type Suite struct {
 	// Refused are configurations that Check must refuse. They need only the
 	// fields that matter: the rest is taken from Config.
 	Refused []Refusal
+
+	// Alone: the server cannot have the databases of several cases.
+	Alone bool
+
+	shared *Shared // the server of the cases that need none of their own; nil: each opens its own database
 }
 
 // Refusal is a configuration that an engine cannot honour, and the knob that its
@@ -52,6 +56,11 @@ func Run(t *testing.T, s Suite) {
 	}
 	t.Run("info", s.testInfo)
 	t.Run("refusals", s.testRefusals)
+	t.Run("observation", s.testObservation)
+	own := s
+	if len(s.Engine.Info().Servers) > 0 && !s.Alone {
+		s.shared = Share(t, s.Engine, s.config(""))
+	}
 	t.Run("values", s.testValues)
 	t.Run("random", s.testRandom)
 	for _, options := range s.Switches {
@@ -68,8 +77,7 @@ func Run(t *testing.T, s Suite) {
 		t.Run("concurrent adds", s.testConcurrentAdds)
 	}
 	t.Run("concurrent lowest", s.testConcurrentLowest)
-	t.Run("observation", s.testObservation)
-	t.Run("explain", s.testExplain)
+	t.Run("explain", own.testExplain)
 	if can(s, model.CapTransactions) {
 		t.Run("transactions", s.testTransactions)
 		t.Run("half-way", s.testHalfWay)
@@ -82,10 +90,10 @@ func Run(t *testing.T, s Suite) {
 		t.Run("syncs", func(t *testing.T) { testSyncs(t, s) })
 	}
 	if !s.Volatile {
-		t.Run("reopen", s.testReopen)
-		t.Run("kill", s.testKill)
-		t.Run("kill interval", s.testKillInterval)
-		t.Run("power cut", s.testPowerCut)
+		t.Run("reopen", own.testReopen)
+		t.Run("kill", own.testKill)
+		t.Run("kill interval", own.testKillInterval)
+		t.Run("power cut", own.testPowerCut)
 	}
 }
 
@@ -158,7 +166,11 @@ func (s Suite) config(dir string) engine.Config {
 // open opens a database with its tables, and optionally with their indexes.
 func (s Suite) open(t *testing.T, indexed bool) engine.DB {
 	t.Helper()
-	db := s.openAt(t, TempDir(t))
+	c := s.config(need.TempDir(t))
+	if s.shared != nil {
+		c = s.shared.Config(s.schema())
+	}
+	db := s.openConfig(t, c)
 	check(t, db.CreateTables(context.Background()))
 	if indexed {
 		createIndexes(t, db, s.schema())
@@ -177,9 +189,14 @@ func createIndexes(t *testing.T, db engine.DB, schema model.Schema) {
 
 func (s Suite) openAt(t *testing.T, dir string) engine.DB {
 	t.Helper()
-	db, err := s.Engine.Open(context.Background(), s.config(dir))
+	return s.openConfig(t, s.config(dir))
+}
+
+func (s Suite) openConfig(t *testing.T, c engine.Config) engine.DB {
+	t.Helper()
+	db, err := s.Engine.Open(context.Background(), c)
 	check(t, err)
-	t.Cleanup(func() { db.Close() })
+	t.Cleanup(func() { Discard(db) })
 	return db
 }
 
@@ -234,29 +251,6 @@ func collect(st engine.Stmt, args ...model.Value) (engine.Result, [][]model.Valu
 	return r, rows, err
 }
 
-// Need skips a test for which a server or a library is not installed, as err says; in
-// CI it fails it.
-func Need(t testing.TB, err error) {
-	t.Helper()
-	if err != nil && os.Getenv("CI") != "" {
-		t.Fatal(err)
-	}
-	if err != nil {
-		t.Skip(err)
-	}
-}
-
-// TempDir returns a temporary directory that the unprivileged user of a server
-// can reach, unlike those of the testing package.
-func TempDir(t testing.TB) string {
-	t.Helper()
-	dir := t.TempDir()
-	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
 func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -275,13 +269,13 @@ func failIf(t testing.TB, wrong bool, format string, args ...any) {
 func (s Suite) testInfo(t *testing.T) {
 	i := engine.InfoOf(s.Engine, s.Config)
 	failIf(t, i.Name == "" || i.Structure == "" || i.Doc == "" || i.Version == "", "incomplete info: %+v", i)
-	check(t, s.Engine.Check(s.config(TempDir(t))))
+	check(t, s.Engine.Check(s.config(need.TempDir(t))))
 }
 
 func (s Suite) testRefusals(t *testing.T) {
 	unknown := Refusal{"options.no_such_option", engine.Config{Options: map[string]any{"no_such_option": int64(1)}}}
 	for _, r := range append(s.Refused, unknown) {
-		c := merge(s.config(TempDir(t)), r.Config)
+		c := merge(s.config(need.TempDir(t)), r.Config)
 		err := s.Engine.Check(c)
 		var knob *engine.KnobError
 		if !errors.As(err, &knob) {

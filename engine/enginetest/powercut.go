@@ -15,6 +15,7 @@ import (
 	"unsafe"
 
 	"rumbench/engine"
+	"rumbench/internal/need"
 	"rumbench/model"
 )
 
@@ -23,7 +24,7 @@ func (s Suite) testPowerCut(t *testing.T) {
 	t.Parallel()
 	s.Config.Durability = model.DurabilityOS
 	var knob *engine.KnobError
-	if err := s.Engine.Check(s.config(TempDir(t))); errors.As(err, &knob) && knob.Knob == "durability" {
+	if err := s.Engine.Check(s.config(need.TempDir(t))); errors.As(err, &knob) && knob.Knob == "durability" {
 		t.Skip(err)
 	}
 	acked, dir := PowerCut(t, s)
@@ -108,11 +109,9 @@ const diskSize = 4 << 30
 
 func newDisk(t *testing.T) *disk {
 	t.Helper()
-	dir := TempDir(t)
+	dir := need.TempDir(t)
 	d := &disk{image: filepath.Join(dir, "image"), mounted: filepath.Join(dir, "disk")}
-	if os.Geteuid() != 0 {
-		t.Skip("a power cut is imitated on a loop device, which only root can mount")
-	}
+	need.Root(t, "mount a loop device, on which a power cut is imitated")
 	check(t, os.Mkdir(d.mounted, 0o755))
 	check(t, os.WriteFile(d.image, nil, 0o600))
 	check(t, os.Truncate(d.image, diskSize))

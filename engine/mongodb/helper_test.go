@@ -8,7 +8,7 @@ import (
 	"go.uber.org/goleak"
 
 	"rumbench/engine"
-	"rumbench/engine/enginetest"
+	"rumbench/internal/need"
 	"rumbench/model"
 )
 
@@ -22,15 +22,12 @@ const ferretDB = "/opt/rumbench/ferretdb/ferretdb"
 // FerretDB, which must be there in CI.
 func program(t testing.TB) string {
 	t.Helper()
+	need.Setup(t)
 	if mongod := os.Getenv("RUMBENCH_MONGOD"); mongod != "" {
 		return mongod
 	}
-	if _, err := os.Stat(ferretDB); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatalf("run scripts/ferretdb.sh: %v", err)
-		}
-		t.Skipf("protocol test: %v", err)
-	}
+	_, err := os.Stat(ferretDB)
+	need.Installed(t, err)
 	return ferretDB
 }
 
@@ -63,7 +60,7 @@ func schema() model.Schema {
 }
 
 func config(t testing.TB) engine.Config {
-	return engine.Config{Dir: enginetest.TempDir(t), Durability: model.DurabilityOS, Schema: schema(), Server: engine.ServerConfig{Binary: program(t)}}
+	return engine.Config{Dir: need.TempDir(t), Durability: model.DurabilityOS, Schema: schema(), Server: engine.ServerConfig{Binary: program(t)}}
 }
 
 // open opens a database with all tables and indexes.

@@ -9,6 +9,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
 	"rumbench/engine/sqlkit/sqlkittest"
+	"rumbench/internal/need"
 	"rumbench/internal/server"
 	"rumbench/model"
 )
@@ -22,7 +23,7 @@ const storageEnv = "RUMBENCH_TEST_STORAGE"
 func needServer(t *testing.T) {
 	t.Helper()
 	_, err := server.Find(t.Context(), server.MariaDB, "")
-	enginetest.Need(t, err)
+	need.Installed(t, err)
 }
 
 func TestConformance(t *testing.T) {

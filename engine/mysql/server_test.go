@@ -15,6 +15,7 @@ import (
 	"rumbench/engine/enginetest"
 	"rumbench/engine/sqlkit"
 	"rumbench/internal/hint"
+	"rumbench/internal/need"
 	"rumbench/internal/server"
 	"rumbench/model"
 )
@@ -44,7 +45,7 @@ func private(t *testing.T, c engine.Config) *db {
 	t.Helper()
 	needServer(t)
 	if c.Dir == "" {
-		c.Dir = enginetest.TempDir(t)
+		c.Dir = need.TempDir(t)
 	}
 	if c.Durability == "" {
 		c.Durability = model.DurabilityProcess
@@ -57,7 +58,7 @@ func private(t *testing.T, c engine.Config) *db {
 	}
 	d, err := Engine{}.Open(t.Context(), c)
 	must(t, err)
-	t.Cleanup(func() { d.Close() })
+	t.Cleanup(func() { enginetest.Discard(d) })
 	return d.(*db)
 }
 
@@ -228,7 +229,7 @@ func TestDurabilityIsReadBack(t *testing.T) {
 			}
 			must(t, guest.Close())
 		}
-		must(t, owner.Close())
+		enginetest.Discard(owner)
 	}
 }
 
@@ -275,7 +276,7 @@ func TestSettings(t *testing.T) {
 	if !strings.Contains(got[engine.ServerVersion], "MariaDB") {
 		t.Errorf("version %q", got[engine.ServerVersion])
 	}
-	must(t, d.Close())
+	enginetest.Discard(d)
 
 	d = private(t, engine.Config{Storage: "rocksdb", Cache: 24 * mb, Page: 16384, DirectIO: &direct, Compression: model.CompressionZstd,
 		Options: map[string]any{"rocksdb_default_cf_options": "write_buffer_size=4m;compression=kLZ4Compression;block_based_table_factory={filter_policy=bloomfilter:10:false}"}})
@@ -334,7 +335,7 @@ func TestCovered(t *testing.T) {
 		if !strings.Contains(extra, "sale.product") || !strings.Contains(extra, "Using index") || strings.Contains(extra, "filesort") {
 			t.Errorf("%s: %s", storage, extra)
 		}
-		must(t, d.Close())
+		enginetest.Discard(d)
 	}
 }
 
@@ -355,7 +356,7 @@ func TestLoad(t *testing.T) {
 		if got := ask(t, d, "SELECT VARIABLE_VALUE < 50000 FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'ROCKSDB_WAL_BYTES'"); (got == "1") != bulk {
 			t.Errorf("%v: little log: %s", options, got)
 		}
-		must(t, d.Close())
+		enginetest.Discard(d)
 	}
 }
 
@@ -469,7 +470,7 @@ func TestCounters(t *testing.T) {
 		} else if p := after[engine.CheckpointAge]; p.Kind != engine.Gauge {
 			t.Errorf("checkpoint age %+v", p)
 		}
-		must(t, d.Close())
+		enginetest.Discard(d)
 	}
 }
 
@@ -506,9 +507,9 @@ func TestOtherStorages(t *testing.T) {
 		}
 		_, err := d.Settle(t.Context())
 		must(t, err)
-		must(t, d.Close())
+		enginetest.Discard(d)
 	}
-	_, err := Engine{}.Open(t.Context(), engine.Config{Dir: enginetest.TempDir(t), Storage: "tokudb", Durability: model.DurabilityNone, Schema: schema})
+	_, err := Engine{}.Open(t.Context(), engine.Config{Dir: need.TempDir(t), Storage: "tokudb", Durability: model.DurabilityNone, Schema: schema})
 	var knob *engine.KnobError
 	if !errors.As(err, &knob) || knob.Knob != "storage" {
 		t.Errorf("a storage that the server does not have: %v", err)
@@ -580,7 +581,7 @@ func TestOldRelease(t *testing.T) {
 		path = "/opt/mysql-5.5.9/bin/mysqld"
 	}
 	_, err := server.Find(t.Context(), server.MySQL, path)
-	enginetest.Need(t, err)
+	need.Installed(t, err)
 	d := private(t, engine.Config{Cache: 32 * mb, Server: engine.ServerConfig{Kind: "mysql", Binary: path}, Options: map[string]any{"innodb_log_file_size": "16M"}})
 	must(t, d.CreateTables(t.Context()))
 	must(t, d.CreateIndexes(t.Context(), "sale", "product"))
@@ -601,8 +602,8 @@ func TestOldRelease(t *testing.T) {
 	if len(sizes) < 2 {
 		t.Errorf("%v", sizes)
 	}
-	must(t, d.Close())
-	_, err = Engine{}.Open(t.Context(), engine.Config{Dir: enginetest.TempDir(t), Page: 8192, Durability: model.DurabilityOS, Schema: schema, Server: engine.ServerConfig{Kind: "mysql", Binary: path}})
+	enginetest.Discard(d)
+	_, err = Engine{}.Open(t.Context(), engine.Config{Dir: need.TempDir(t), Page: 8192, Durability: model.DurabilityOS, Schema: schema, Server: engine.ServerConfig{Kind: "mysql", Binary: path}})
 	var knob *engine.KnobError
 	if !errors.As(err, &knob) || knob.Knob != "page" {
 		t.Errorf("another size of pages: %v", err)
@@ -632,6 +633,6 @@ func TestBlocks(t *testing.T) {
 		if held := after[engine.CacheHeld].Value; held <= 0 || held > 64*mb {
 			t.Errorf("%v bytes held", held)
 		}
-		must(t, d.Close())
+		enginetest.Discard(d)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"rumbench/engine"
-	"rumbench/engine/enginetest"
 	"rumbench/engine/sqlkit"
+	"rumbench/internal/need"
 	"rumbench/model"
 )
 
@@ -107,7 +107,7 @@ func connect(t *testing.T, d *db) *sqlkit.Admin {
 }
 
 func TestActivity(t *testing.T) {
-	d := open(t, config(enginetest.TempDir(t)))
+	d := open(t, config(need.TempDir(t)))
 	fill(t, d)
 	a, err := d.Activity(t.Context())
 	must(t, err)

@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"rumbench/engine"
-	"rumbench/engine/enginetest"
 	"rumbench/engine/serverkit"
 	"rumbench/engine/sqlkit"
 	"rumbench/internal/hint"
+	"rumbench/internal/need"
 	"rumbench/internal/server"
 	"rumbench/model"
 )
@@ -23,7 +23,7 @@ func hosted(t *testing.T) (*server.Server, *sqlkit.Admin) {
 	t.Helper()
 	needServer(t)
 	s, err := server.Start(t.Context(), server.Config{
-		Kind: server.Postgres, Binary: program(), Dir: enginetest.TempDir(t), Ready: traits.Ready,
+		Kind: server.Postgres, Binary: program(), Dir: need.TempDir(t), Ready: traits.Ready,
 		Settings: []server.Setting{{Name: "synchronous_commit", Value: "on"}, {Name: "fsync", Value: "off"}},
 	})
 	must(t, err)

@@ -7,12 +7,13 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
+	"rumbench/internal/need"
 	"rumbench/model"
 )
 
 // loaded is a session on a table of n rows with three indexes.
 func loaded(b *testing.B, n int, options map[string]any) (engine.DB, *session) {
-	c := config(enginetest.TempDir(b))
+	c := config(need.TempDir(b))
 	c.Options = options
 	db := open(b, c)
 	fill(b, db)

@@ -9,13 +9,14 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
+	"rumbench/internal/need"
 	"rumbench/model"
 )
 
 // An operation allocates nothing, however it is sent.
 func TestAllocations(t *testing.T) {
 	for _, protocol := range engine.Protocols() {
-		c := config(enginetest.TempDir(t))
+		c := config(need.TempDir(t))
 		c.Protocol = protocol
 		d := open(t, c)
 		fill(t, d)
@@ -105,7 +106,7 @@ func testTextTransactions(t *testing.T, d *db) {
 
 // A server process that is killed while its rows are read is gone.
 func TestKilledWhileReading(t *testing.T) {
-	d := open(t, config(enginetest.TempDir(t)))
+	d := open(t, config(need.TempDir(t)))
 	s := newSession(t, d)
 	rows := 0
 	err := s.conn().QueryText(t.Context(), "SELECT generate_series(1, 100000000)", []model.Type{model.Int}, func([]model.Value) error {
@@ -128,7 +129,7 @@ func TestKilledWhileReading(t *testing.T) {
 
 // By text everything is as it is with statements that have been prepared.
 func TestText(t *testing.T) {
-	c := config(enginetest.TempDir(t))
+	c := config(need.TempDir(t))
 	c.Protocol = engine.Text
 	d := open(t, c)
 	fill(t, d)

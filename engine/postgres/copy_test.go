@@ -8,12 +8,13 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
+	"rumbench/internal/need"
 	"rumbench/model"
 )
 
 // Rows that are copied are the same as those that are inserted.
 func TestCopy(t *testing.T) {
-	c := config(enginetest.TempDir(t))
+	c := config(need.TempDir(t))
 	c.Options = map[string]any{optCopy: true}
 	d := open(t, c)
 	fill(t, d)

@@ -13,6 +13,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
 	"rumbench/engine/sqlkit"
+	"rumbench/internal/need"
 	"rumbench/model"
 )
 
@@ -35,7 +36,7 @@ func clear(t *testing.T, d *db) {
 
 // TestOperations runs on one server, since starting one takes a second.
 func TestOperations(t *testing.T) {
-	d := open(t, config(enginetest.TempDir(t)))
+	d := open(t, config(need.TempDir(t)))
 	fill(t, d)
 	for _, c := range []struct {
 		name string

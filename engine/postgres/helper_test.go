@@ -9,6 +9,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
+	"rumbench/internal/need"
 	"rumbench/internal/server"
 	"rumbench/model"
 )
@@ -23,7 +24,7 @@ func program() string { return os.Getenv("RUMBENCH_TEST_POSTGRES") }
 func needServer(t testing.TB) {
 	t.Helper()
 	_, err := server.Find(t.Context(), server.Postgres, program())
-	enginetest.Need(t, err)
+	need.Installed(t, err)
 }
 
 func schema() model.Schema {

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"rumbench/engine"
-	"rumbench/engine/enginetest"
 	"rumbench/internal/hint"
+	"rumbench/internal/need"
 	"rumbench/model"
 )
 
@@ -101,7 +101,7 @@ func TestLongNames(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
-	c := config(enginetest.TempDir(t))
+	c := config(need.TempDir(t))
 	c.Durability, c.Compression = model.DurabilityOS, model.CompressionNone
 	c.Options = map[string]any{"max_wal_size": "2GB", "Checkpoint_Timeout": "7min", "autovacuum": false, "wal_compression": true, "geqo_threshold": 9, "jit": "off"}
 	got := settings(t, open(t, c))
@@ -134,7 +134,7 @@ func settings(t *testing.T, d engine.DB) map[string]string {
 }
 
 func TestDurabilityIsReadBack(t *testing.T) {
-	c := config(enginetest.TempDir(t))
+	c := config(need.TempDir(t))
 	c.Durability = model.DurabilityNone
 	d := open(t, c)
 	if got := settings(t, d); got["fsync"] != "off" || got["synchronous_commit"] != "off" || got["durability"] != "none" {
@@ -175,7 +175,7 @@ func TestLevelOf(t *testing.T) {
 
 // A database that was made for other tables is refused.
 func TestOtherDefinitions(t *testing.T) {
-	dir := enginetest.TempDir(t)
+	dir := need.TempDir(t)
 	d := open(t, config(dir))
 	fill(t, d)
 	must(t, d.Close())
@@ -209,7 +209,7 @@ func TestOtherDefinitions(t *testing.T) {
 
 func TestForeignDirectory(t *testing.T) {
 	needServer(t)
-	dir := enginetest.TempDir(t)
+	dir := need.TempDir(t)
 	must(t, os.WriteFile(filepath.Join(dir, "precious"), nil, 0o644))
 	if _, err := (Engine{}).Open(t.Context(), config(dir)); err == nil || !strings.Contains(err.Error(), "it holds precious") {
 		t.Error(err)
@@ -219,7 +219,7 @@ func TestForeignDirectory(t *testing.T) {
 // A server that cannot start says why.
 func TestWrongValue(t *testing.T) {
 	needServer(t)
-	c := config(enginetest.TempDir(t))
+	c := config(need.TempDir(t))
 	c.Options = map[string]any{"work_mem": "much"}
 	_, err := Engine{}.Open(t.Context(), c)
 	if err == nil || !strings.Contains(err.Error(), `invalid value for parameter "work_mem"`) || !strings.Contains(hint.Of(err), "verbatim") {
@@ -229,7 +229,7 @@ func TestWrongValue(t *testing.T) {
 
 // A server that was killed is gone to its sessions, and its death is reported once.
 func TestKilled(t *testing.T) {
-	d := open(t, config(enginetest.TempDir(t)))
+	d := open(t, config(need.TempDir(t)))
 	fill(t, d)
 	s, idle := newSession(t, d), newSession(t, d)
 	insert, get := prepare(t, s, saleInsert(1)), prepare(t, idle, model.Op{Kind: model.Get, Table: "sale", Columns: []string{"id"}})

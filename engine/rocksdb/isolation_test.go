@@ -102,7 +102,7 @@ var losers = map[string]engine.Class{"optimistic": engine.Conflict, "locks": eng
 
 // No update is lost: of two transactions that change a row, the second fails.
 func TestLostUpdate(t *testing.T) {
-	need(t, "11.8.1")
+	needLibrary(t, "11.8.1")
 	for transactions, loser := range losers {
 		p := openPeers(t, transactions, 2)
 		p[0].must(p[0].begin)
@@ -129,7 +129,7 @@ func TestLostUpdate(t *testing.T) {
 
 // Two transactions cannot insert the same value of a unique index.
 func TestTwoInserters(t *testing.T) {
-	need(t, "11.8.1")
+	needLibrary(t, "11.8.1")
 	for transactions, loser := range losers {
 		p := openPeers(t, transactions, 2)
 		p[0].must(p[0].begin)
@@ -151,7 +151,7 @@ func TestTwoInserters(t *testing.T) {
 
 // Of two transactions that wait for each other one is the victim.
 func TestDeadlock(t *testing.T) {
-	need(t, "11.8.1")
+	needLibrary(t, "11.8.1")
 	p := openPeers(t, "locks", 2)
 	for i := range p {
 		p[i].must(p[i].begin)
@@ -172,7 +172,7 @@ func TestDeadlock(t *testing.T) {
 
 // Write skew commits: each reads the row that the other changes.
 func TestWriteSkew(t *testing.T) {
-	need(t, "11.8.1")
+	needLibrary(t, "11.8.1")
 	for transactions := range losers {
 		p := openPeers(t, transactions, 2)
 		for i := range p {

@@ -12,9 +12,9 @@ import (
 	"pgregory.net/rapid"
 
 	"rumbench/engine"
-	"rumbench/engine/enginetest"
 	"rumbench/engine/kvkit"
 	"rumbench/engine/native"
+	"rumbench/internal/need"
 	"rumbench/model"
 )
 
@@ -34,7 +34,7 @@ func mergeSchema() model.Schema {
 // compacted in between.
 func TestOperator(t *testing.T) {
 	_, err := native.Find("librocksdb", newest)
-	enginetest.Need(t, err)
+	need.Installed(t, err)
 	schema := mergeSchema()
 	o, err := kvkit.NewOperator(schema)
 	must(t, err)

@@ -13,6 +13,7 @@ import (
 	"rumbench/engine/enginetest"
 	"rumbench/engine/native"
 	"rumbench/engine/rocksdb"
+	"rumbench/internal/need"
 	"rumbench/model"
 )
 
@@ -35,11 +36,11 @@ var versions = []string{"6.29.5", "11.8.1"}
 // variantEnv is the variant that a child runs.
 const variantEnv = "RUMBENCH_ROCKSDB_VARIANT"
 
-// need skips the test without a library, and fails it in CI.
-func need(t *testing.T, version string) {
+// needLibrary skips the test without a library, and fails it in CI.
+func needLibrary(t *testing.T, version string) {
 	t.Helper()
 	_, err := native.Find("librocksdb", version)
-	enginetest.Need(t, err)
+	need.Installed(t, err)
 }
 
 // TestConformance runs the suite for each variant in a process of its own, as one
@@ -51,7 +52,7 @@ func TestConformance(t *testing.T) {
 		case "":
 			t.Run(v.name, func(t *testing.T) {
 				for _, version := range versions {
-					need(t, version)
+					needLibrary(t, version)
 				}
 				cmd := exec.Command(os.Args[0], "-test.run=^TestConformance$")
 				cmd.Env = append(os.Environ(), variantEnv+"="+v.name)
@@ -109,7 +110,7 @@ func suite(options map[string]any) enginetest.Suite {
 
 // Open refuses options that RocksDB does not know.
 func TestUnknownOption(t *testing.T) {
-	need(t, "11.8.1")
+	needLibrary(t, "11.8.1")
 	for _, text := range []string{"no_such_option=1", "block_based_table_factory={no_such_option=1}", "write_buffer_size=many"} {
 		_, err := rocksdb.Engine{}.Open(t.Context(), engine.Config{Dir: t.TempDir(), Durability: model.DurabilityNone, Options: map[string]any{"rocksdb": text}})
 		if knob, ok := errors.AsType[*engine.KnobError](err); !ok || knob.Knob != "options.rocksdb" {

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"rumbench/engine"
-	"rumbench/engine/enginetest"
 	"rumbench/engine/native"
+	"rumbench/internal/need"
 	"rumbench/model"
 )
 
@@ -23,7 +23,7 @@ var schema = model.Schema{Tables: []model.Table{{
 func openDB(t *testing.T, c engine.Config) engine.DB {
 	t.Helper()
 	_, err := native.Find("librocksdb", newest)
-	enginetest.Need(t, err)
+	need.Installed(t, err)
 	c.Schema = schema
 	db, err := Engine{}.Open(t.Context(), c)
 	must(t, err)

@@ -77,6 +77,16 @@ func (h *Host) Processes() (pids []int, why string) {
 	return []int{h.pid}, ""
 }
 
+// Kill kills a private server, as a crash would; an attached one is left alone.
+func (h *Host) Kill() {
+	if h.Private != nil {
+		h.Private.Kill()
+	}
+}
+
+// Endpoint returns where a private server listens.
+func (h *Host) Endpoint() server.Endpoint { return h.Private.Endpoint() }
+
 // DataDir is where the server keeps its data, "" if that is not known.
 func (h *Host) DataDir() string {
 	h.mu.Lock()

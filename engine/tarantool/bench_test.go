@@ -10,6 +10,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
+	"rumbench/internal/need"
 	"rumbench/model"
 )
 
@@ -19,7 +20,7 @@ const benchRows = 10_000
 // server's is not part of, with the published driver: the same requests to the
 // same server, one at a time, with rows of 30 bytes.
 func BenchmarkClient(b *testing.B) {
-	d := open(b, config(enginetest.TempDir(b), memtx))
+	d := open(b, config(need.TempDir(b), memtx))
 	fill(b, d)
 	s := newSession(b, d)
 	load := prepare(b, s, insert(100, model.Fail))
@@ -97,7 +98,7 @@ func ownCPU() time.Duration {
 }
 
 func BenchmarkCounters(b *testing.B) {
-	d := open(b, config(enginetest.TempDir(b), vinyl))
+	d := open(b, config(need.TempDir(b), vinyl))
 	fill(b, d)
 	var sample engine.Sample
 	measure(b, 1, func(int) error {

@@ -8,6 +8,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
+	"rumbench/internal/need"
 	"rumbench/internal/server"
 	"rumbench/model"
 )
@@ -18,7 +19,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func needServer(t testing.TB) {
 	t.Helper()
 	_, err := server.Find(t.Context(), server.Tarantool, "")
-	enginetest.Need(t, err)
+	need.Installed(t, err)
 }
 
 // storageEnv names the storage under test to the process that the crash tests start.
@@ -62,7 +63,12 @@ func TestConformance(t *testing.T) {
 			if storage == vinyl {
 				c.Cache, c.Page = 8<<20, 4096
 			}
-			enginetest.Run(t, enginetest.Suite{Engine: Engine{}, Config: c, Refused: append(of[storage], refused...)})
+			enginetest.Run(t, enginetest.Suite{
+				Engine: Engine{}, Config: c, Refused: append(of[storage], refused...),
+				// With rows of others in it, 2.6 never ends creating a second space's index
+				// (an endless loop in tx_manager_abort_writers_for_ddl).
+				Alone: storage == vinyl,
+			})
 		})
 	}
 }

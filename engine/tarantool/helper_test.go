@@ -9,6 +9,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
 	"rumbench/engine/serverkit"
+	"rumbench/internal/need"
 	"rumbench/internal/server"
 	"rumbench/model"
 )
@@ -87,7 +88,7 @@ func hosted(t *testing.T, walMode string) (*server.Server, *conn) {
 	t.Helper()
 	needServer(t)
 	s, err := server.Start(t.Context(), server.Config{
-		Kind: server.Tarantool, Dir: enginetest.TempDir(t), Ready: ready,
+		Kind: server.Tarantool, Dir: need.TempDir(t), Ready: ready,
 		Settings: []server.Setting{{Name: "wal_mode", Value: walMode}},
 	})
 	must(t, err)

@@ -13,6 +13,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
 	"rumbench/internal/hint"
+	"rumbench/internal/need"
 	"rumbench/model"
 )
 
@@ -145,7 +146,7 @@ func TestDSN(t *testing.T) {
 
 // The loser of a conflict is refused at its commit, and its session goes on.
 func TestConflict(t *testing.T) {
-	d := open(t, config(enginetest.TempDir(t), vinyl))
+	d := open(t, config(need.TempDir(t), vinyl))
 	fill(t, d)
 	one, two := newSession(t, d), newSession(t, d)
 	prepare(t, one, insert(2, model.Fail)).OK(rows(1, 2)...)
@@ -176,7 +177,7 @@ func TestConflict(t *testing.T) {
 // of transactions it is repeated.
 func TestRepeated(t *testing.T) {
 	const clients, each = 8, 200
-	c := config(enginetest.TempDir(t), vinyl)
+	c := config(need.TempDir(t), vinyl)
 	c.Options = map[string]any{"vinyl_cache": "0"}
 	d := open(t, c)
 	fill(t, d)
@@ -205,7 +206,7 @@ func TestRepeated(t *testing.T) {
 // Numbers of 64 bits are added and compared as such, in Lua as well.
 func TestGreatNumbers(t *testing.T) {
 	for _, storage := range []string{memtx, vinyl} {
-		d := open(t, config(enginetest.TempDir(t), storage))
+		d := open(t, config(need.TempDir(t), storage))
 		fill(t, d)
 		s := newSession(t, d)
 		all := prepare(t, s, insert(3, model.Fail))
@@ -228,7 +229,7 @@ func TestGreatNumbers(t *testing.T) {
 // What was prepared before an index was built maintains it.
 func TestDefinitionsChange(t *testing.T) {
 	for _, storage := range []string{memtx, vinyl} {
-		d := open(t, config(enginetest.TempDir(t), storage))
+		d := open(t, config(need.TempDir(t), storage))
 		must(t, d.CreateTables(t.Context()))
 		s := newSession(t, d)
 		one, many := prepare(t, s, insert(1, model.Fail)), prepare(t, s, insert(3, model.Fail))
@@ -244,7 +245,7 @@ func TestDefinitionsChange(t *testing.T) {
 // Tables are made all or none, and so are indexes.
 func TestMadeAllOrNone(t *testing.T) {
 	for _, storage := range []string{memtx, vinyl} {
-		c := config(enginetest.TempDir(t), storage)
+		c := config(need.TempDir(t), storage)
 		other := c.Schema.Tables[0]
 		other.Name = "other"
 		other.Indexes = []model.Index{{Name: "price", Columns: []string{"price"}}, {Name: "data", Columns: []string{"data"}, Unique: true}}
@@ -275,7 +276,7 @@ func TestMadeAllOrNone(t *testing.T) {
 // Blind writes read nothing in vinyl, whose replace and delete leave the old
 // entries of secondary indexes to compaction.
 func TestLookups(t *testing.T) {
-	d := open(t, config(enginetest.TempDir(t), vinyl))
+	d := open(t, config(need.TempDir(t), vinyl))
 	fill(t, d)
 	s := newSession(t, d)
 	const n = 50
@@ -313,7 +314,7 @@ func lookups(t *testing.T, d *db) (n float64) {
 
 // A server that has died is gone, and its end is reported.
 func TestDied(t *testing.T) {
-	d := open(t, config(enginetest.TempDir(t), memtx))
+	d := open(t, config(need.TempDir(t), memtx))
 	fill(t, d)
 	get := prepare(t, newSession(t, d), getOp)
 	get.Want([]any{1})
@@ -327,7 +328,7 @@ func TestDied(t *testing.T) {
 
 // Data that does not fit is refused with what to do about it.
 func TestMemoryFull(t *testing.T) {
-	c := config(enginetest.TempDir(t), memtx)
+	c := config(need.TempDir(t), memtx)
 	c.Options = map[string]any{"memtx_memory": "64MiB"}
 	d := open(t, c)
 	fill(t, d)
@@ -350,7 +351,7 @@ func TestMemoryFull(t *testing.T) {
 
 // An expired context stops an operation before it is sent.
 func TestExpired(t *testing.T) {
-	d := open(t, config(enginetest.TempDir(t), memtx))
+	d := open(t, config(need.TempDir(t), memtx))
 	fill(t, d)
 	get := prepare(t, newSession(t, d), getOp)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -377,7 +378,7 @@ func TestWatch(t *testing.T) {
 
 // No operation allocates in the client.
 func TestAllocations(t *testing.T) {
-	d := open(t, config(enginetest.TempDir(t), memtx))
+	d := open(t, config(need.TempDir(t), memtx))
 	fill(t, d)
 	s := newSession(t, d)
 	prepare(t, s, insert(100, model.Fail)).OK(rows(0, 100)...)

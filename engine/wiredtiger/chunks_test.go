@@ -29,7 +29,7 @@ func eachVersion(t *testing.T, f func(*testing.T, string)) {
 	}
 	for _, version := range versions {
 		t.Run(version, func(t *testing.T) {
-			need(t, version)
+			needLibrary(t, version)
 			name, _, _ := strings.Cut(t.Name(), "/")
 			cmd := exec.Command(os.Args[0], "-test.run=^"+name+"$")
 			cmd.Env = append(os.Environ(), variantEnv+"="+version)

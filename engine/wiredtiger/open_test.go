@@ -38,7 +38,7 @@ func prepare(t *testing.T, db engine.DB, op model.Op) engine.Stmt {
 
 // TestShape: a database is not opened as what it is not.
 func TestShape(t *testing.T) {
-	need(t, versions[1])
+	needLibrary(t, versions[1])
 	c := engine.Config{Dir: t.TempDir(), Schema: wide, Durability: model.DurabilityProcess, Page: 8192}
 	db, err := wiredtiger.Engine{}.Open(t.Context(), c)
 	must(t, err)
@@ -70,14 +70,14 @@ func TestShape(t *testing.T) {
 
 // TestMore: the options leave to users what no knob sets.
 func TestMore(t *testing.T) {
-	need(t, versions[1])
+	needLibrary(t, versions[1])
 	more := map[string]any{"config": "eviction_dirty_target=60,eviction_dirty_trigger=80", "table_config": "memory_page_max=512KB,lsm=(chunk_size=4MB)"}
 	must(t, wiredtiger.Engine{}.Check(engine.Config{Schema: wide, Durability: model.DurabilityProcess, Options: more}))
 }
 
 // TestMistake: an error has WiredTiger's message.
 func TestMistake(t *testing.T) {
-	need(t, versions[1])
+	needLibrary(t, versions[1])
 	c := engine.Config{Dir: t.TempDir(), Schema: wide, Durability: model.DurabilityProcess, Options: map[string]any{"config": "evicton=1"}}
 	if _, err := (wiredtiger.Engine{}).Open(t.Context(), c); err == nil || !strings.Contains(err.Error(), "evicton") {
 		t.Error(err)
@@ -86,7 +86,7 @@ func TestMistake(t *testing.T) {
 
 // TestFullDisk: an error says that the disk is full, after the panic too.
 func TestFullDisk(t *testing.T) {
-	need(t, versions[1])
+	needLibrary(t, versions[1])
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=24m"); err != nil {
 		t.Skip("mount a small file system: ", err)
@@ -111,7 +111,7 @@ func TestFullDisk(t *testing.T) {
 
 // TestCounters: what each storage can count.
 func TestCounters(t *testing.T) {
-	need(t, versions[1])
+	needLibrary(t, versions[1])
 	for storage, want := range map[string]map[string]bool{
 		"btree": {engine.BytesTaken: true, engine.DirtyBytes: true, engine.StallTime: false, engine.BytesRead: true, "wiredtiger.cache.wait_ns": true},
 		"lsm":   {engine.BytesTaken: false, engine.DirtyBytes: false, engine.StallTime: true, engine.BytesRead: true},
@@ -152,7 +152,7 @@ func sample(t *testing.T, db engine.DB) map[string]float64 {
 
 // TestLimit: a scan does not read past its limit, however wide the rows.
 func TestLimit(t *testing.T) {
-	need(t, versions[1])
+	needLibrary(t, versions[1])
 	db, err := wiredtiger.Engine{}.Open(t.Context(), engine.Config{Dir: t.TempDir(), Schema: wide, Durability: model.DurabilityProcess})
 	must(t, err)
 	defer db.Close()

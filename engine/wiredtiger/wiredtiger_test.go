@@ -12,6 +12,7 @@ import (
 	"rumbench/engine/enginetest"
 	"rumbench/engine/native"
 	"rumbench/engine/wiredtiger"
+	"rumbench/internal/need"
 	"rumbench/model"
 )
 
@@ -32,7 +33,7 @@ func TestConformance(t *testing.T) {
 	for _, version := range versions {
 		for _, storage := range []string{"btree", "lsm"} {
 			t.Run(version+" "+storage, func(t *testing.T) {
-				need(t, version)
+				needLibrary(t, version)
 				cmd := exec.Command(os.Args[0], "-test.run=^TestConformance$")
 				cmd.Env = append(os.Environ(), variantEnv+"="+version+" "+storage)
 				if out, err := cmd.CombinedOutput(); err != nil {
@@ -43,11 +44,11 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// need skips the test without a library, and fails it in CI.
-func need(t *testing.T, version string) {
+// needLibrary skips the test without a library, and fails it in CI.
+func needLibrary(t *testing.T, version string) {
 	t.Helper()
 	_, err := native.Find("rumbench-wiredtiger", version)
-	enginetest.Need(t, err)
+	need.Installed(t, err)
 }
 
 func conform(t *testing.T, version, storage string) {
@@ -86,7 +87,7 @@ func conform(t *testing.T, version, storage string) {
 
 // Transactions of the B-tree read a snapshot, and what they read may change before they commit.
 func TestSkew(t *testing.T) {
-	need(t, versions[1])
+	needLibrary(t, versions[1])
 	c := engine.Config{Durability: model.DurabilityProcess, Options: map[string]any{"library": versions[1]}}
 	if n := enginetest.Skew(t, enginetest.Suite{Engine: wiredtiger.Engine{}, Config: c}); n != 2 {
 		t.Errorf("%d of 2 transactions commit", n)

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"rumbench/engine"
-	"rumbench/internal/hint"
+	"rumbench/internal/need"
 	"rumbench/internal/observe"
 	"rumbench/internal/perfring"
 )
@@ -196,9 +196,10 @@ func begin(t *testing.T, uses engine.FileUses, prepare func(dir string)) (tracer
 	t.Helper()
 	dir = t.TempDir()
 	prepare(dir)
+	need.Setup(t)
 	tracer, err := Start(Config{Dirs: []string{dir}, Uses: uses, PIDs: []int{os.Getpid()}})
-	if errors.Is(err, ErrUnavailable) && os.Getenv("CI") == "" {
-		t.Skip(err, hint.Of(err))
+	if errors.Is(err, ErrUnavailable) {
+		need.Installed(t, err)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -355,9 +356,7 @@ func TestUnmapped(t *testing.T) {
 // TestPrivateMount reads tracefs as where it is not mounted.
 func TestPrivateMount(t *testing.T) {
 	text, err := readPrivately("events/block/block_rq_issue/format")
-	if err != nil && os.Getenv("CI") == "" {
-		t.Skip(err)
-	}
+	need.Installed(t, err)
 	if p, err := parseFormat(text); err != nil || p.fields["sector"].size == 0 {
 		t.Errorf("%v: %q", err, text)
 	}

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"rumbench/internal/need"
 	"rumbench/internal/result"
 	"rumbench/internal/server"
 )
@@ -31,14 +32,12 @@ targets:
 func serverEngines(t *testing.T) (engines []string) {
 	t.Helper()
 	for engine, kind := range map[string]string{"mysql": server.MariaDB, "postgres": server.Postgres} {
-		if _, err := server.Find(t.Context(), kind, ""); err != nil {
-			if os.Getenv("CI") != "" {
-				t.Fatal(err)
-			}
-			t.Logf("not tested: %v", err)
-			continue
+		if _, err := server.Find(t.Context(), kind, ""); need.Found(t, err) {
+			engines = append(engines, engine)
 		}
-		engines = append(engines, engine)
+	}
+	if len(engines) == 0 {
+		need.Setup(t)
 	}
 	return engines
 }

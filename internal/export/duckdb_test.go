@@ -17,6 +17,7 @@ import (
 
 	"rumbench/internal/export"
 	"rumbench/internal/metric"
+	"rumbench/internal/need"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )
@@ -34,12 +35,7 @@ type duck struct {
 // newDuck exports three trials of two targets with ten seconds of series each.
 func newDuck(t *testing.T) *duck {
 	t.Helper()
-	if err := exec.Command(duckPython, "-c", "import duckdb").Run(); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatalf("DuckDB is not installed: %v; scripts/setup.sh installs it", err)
-		}
-		t.Skip("DuckDB is not installed: no file was read by it")
-	}
+	need.Installed(t, exec.Command(duckPython, "-c", "import duckdb").Run())
 	d := &duck{T: t, dir: t.TempDir()}
 	for i, target := range []string{"pebble", "sqlite"} {
 		for n := 1; n <= 3; n++ {

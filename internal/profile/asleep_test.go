@@ -15,6 +15,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/hint"
+	"rumbench/internal/need"
 )
 
 // sleeper runs a function on a thread of its own, with a name.
@@ -63,8 +64,8 @@ func TestLook(t *testing.T) {
 	time.Sleep(100 * time.Millisecond) // until they are where they sleep
 
 	l, err := Look(20, []int{os.Getpid()}, []string{dir}, engine.FileUses{{Pattern: "*.log", Use: engine.UseLog}})
-	if errors.Is(err, ErrNoLooks) && os.Getenv("CI") == "" {
-		t.Skip(err, hint.Of(err))
+	if errors.Is(err, ErrNoLooks) {
+		need.Installed(t, err)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"rumbench/internal/hint"
+	"rumbench/internal/need"
 )
 
 // spinning is the CPU time in ns that this test binary, run again, spends in f, g
@@ -104,6 +105,7 @@ func spin_write(until time.Duration, null *os.File) {
 // it printed, and the CPU time that the kernel accounted to it.
 func sampled(t *testing.T, cmd *exec.Cmd) (p *Profile, printed string, accounted time.Duration) {
 	t.Helper()
+	need.Setup(t)
 	from, before := now(t), used()
 	s, err := Start(99, false)
 	if errors.Is(err, ErrUnavailable) {
@@ -198,9 +200,8 @@ func TestSpinGo(t *testing.T) {
 // compiled compiles testdata/spin.c.
 func compiled(t *testing.T, options ...string) string {
 	t.Helper()
-	if _, err := exec.LookPath("gcc"); err != nil && os.Getenv("CI") == "" {
-		t.Skip("needs gcc")
-	}
+	_, err := exec.LookPath("gcc")
+	need.Installed(t, err)
 	path := filepath.Join(t.TempDir(), "spin")
 	if out, err := exec.Command("gcc", append(options, "-O2", "-o", path, "testdata/spin.c")...).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"rumbench/engine"
-	"rumbench/engine/enginetest"
 	"rumbench/internal/drive"
+	"rumbench/internal/need"
 	"rumbench/internal/registry"
 	"rumbench/model"
 	"rumbench/workload"
@@ -49,7 +49,7 @@ func killMidway(t *testing.T, name string, c engine.Config) {
 	w, _ := registry.Catalog{}.Workload("tpcc")
 	run := runOf(t, w, given)
 	steps := run.Steps()
-	c.Dir, c.Durability, c.Schema = enginetest.TempDir(t), model.DurabilityOS, run.Schema()
+	c.Dir, c.Durability, c.Schema = need.TempDir(t), model.DurabilityOS, run.Schema()
 	e, _ := registry.Catalog{}.Engine(name)
 	db := openAgain(t, e, c)
 	workloadtest.Lockstep(t, stepsOf{run, steps[:2]}, db, killSeed)

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"rumbench/engine"
-	"rumbench/engine/enginetest"
 	"rumbench/internal/metric"
+	"rumbench/internal/need"
 	"rumbench/internal/plan"
 	"rumbench/internal/registry"
 	"rumbench/internal/result"
@@ -29,7 +29,7 @@ func planned(t *testing.T, target, test string, midway func() *exec.Cmd) (*resul
 	if err := e.Check(p.Targets[0].Config); err != nil {
 		t.Skip(err)
 	}
-	dir := enginetest.TempDir(t)
+	dir := need.TempDir(t)
 	var once sync.Once
 	tr, err := trial.Run(t.Context(), trial.Spec{
 		Dir: dir, Plan: p, Target: p.Targets[0], Trial: 1, Engine: e,

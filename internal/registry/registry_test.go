@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"rumbench/engine"
-	"rumbench/engine/enginetest"
 	"rumbench/engine/native"
+	"rumbench/internal/need"
 	"rumbench/internal/registry"
 	"rumbench/internal/server"
 	"rumbench/model"
@@ -211,7 +211,7 @@ func open(t *testing.T, name string, schema model.Schema) engine.DB {
 func openConfig(t *testing.T, name string, c engine.Config) engine.DB {
 	t.Helper()
 	e, _ := registry.Catalog{}.Engine(name)
-	c.Dir = enginetest.TempDir(t)
+	c.Dir = need.TempDir(t)
 	if c.Server.DSN == "" {
 		c.Server.Binary = binaries[name]
 	}
@@ -324,7 +324,7 @@ func startServer(t *testing.T, e engine.Engine, settings ...server.Setting) (run
 		return fmt.Sprintf("%s@unix(%s)/", at.User, at.Socket)
 	}
 	running, err := server.Start(t.Context(), server.Config{
-		Kind: e.Info().Servers[0], Binary: binaries[e.Info().Name], Dir: enginetest.TempDir(t), Settings: settings,
+		Kind: e.Info().Servers[0], Binary: binaries[e.Info().Name], Dir: need.TempDir(t), Settings: settings,
 		Ready: func(ctx context.Context, at server.Endpoint) error {
 			w, err := e.(engine.Watcher).Watch(ctx, dsnOf(at))
 			if err != nil {
@@ -355,7 +355,7 @@ func TestForeignData(t *testing.T) {
 		}
 	}
 	for _, mine := range onDisk {
-		c := engine.Config{Dir: enginetest.TempDir(t), Durability: model.DurabilityOS, Schema: schema}
+		c := engine.Config{Dir: need.TempDir(t), Durability: model.DurabilityOS, Schema: schema}
 		c.Server.Binary = binaries[mine.Info().Name]
 		db, err := mine.Open(ctx, c)
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/need"
 	"rumbench/internal/registry"
 	"rumbench/internal/server"
 	"rumbench/model"
@@ -36,12 +37,8 @@ type original struct {
 
 func startOriginal(t *testing.T) *original {
 	t.Helper()
-	if _, err := exec.LookPath("sysbench"); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal(err)
-		}
-		t.Skip("sysbench is not installed")
-	}
+	_, err := exec.LookPath("sysbench")
+	need.Installed(t, err)
 	e, _ := registry.Catalog{}.Engine("mysql")
 	if !usable(t, e) {
 		t.Skip("MariaDB is not installed")

@@ -18,6 +18,8 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"rumbench/internal/need"
 )
 
 // browser is a headless Chromium that notes complaints and requests.
@@ -31,19 +33,13 @@ type browser struct {
 
 func openBrowser(t *testing.T) *browser {
 	t.Helper()
-	path := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if p, err := exec.LookPath(name); err == nil {
-			path = p
-			break
+	path, err := exec.LookPath("chromium")
+	for _, other := range []string{"chromium-browser", "google-chrome"} {
+		if err != nil {
+			path, err = exec.LookPath(other)
 		}
 	}
-	if path == "" {
-		if os.Getenv("CI") != "" {
-			t.Fatal("chromium is not installed")
-		}
-		t.Skip("chromium is not installed: the page was not opened in a browser")
-	}
+	need.Installed(t, err)
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
 		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true))

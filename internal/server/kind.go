@@ -24,8 +24,9 @@ type kind struct {
 	cased     bool // those names differ by upper and lower case
 	// configure writes the configuration file.
 	configure func(s *Server) error
-	// makeData initialises the data directory.
-	makeData func(ctx context.Context, s *Server) error
+	// create returns the command that fills the data directory, or fills it itself;
+	// nil: the server does so when it starts.
+	create func(s *Server) (command []string, err error)
 	// arguments are those of the command that starts the server.
 	arguments func(s *Server) []string
 	// leftovers removes what a killed server has left and what would prevent the

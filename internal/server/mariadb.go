@@ -16,7 +16,7 @@ import (
 var mariadb = kind{
 	user: "mysql", superuser: "root", aptPackage: "mariadb-server", socket: "s", stop: syscall.SIGTERM,
 	paths:     []string{"/usr/local/sbin/mariadbd", "/usr/libexec/mariadbd", "/usr/sbin/mariadbd"},
-	arguments: defaultsFile, version: mariadbVersion, makeData: makeMariaDB,
+	arguments: defaultsFile, version: mariadbVersion, create: createMariaDB,
 	variables: func(ctx context.Context, p Program) ([]string, error) {
 		return mysqlVariables(ctx, p, "--no-defaults", "--plugin-load-add=ha_rocksdb.so")
 	},
@@ -51,21 +51,23 @@ func mariadbVersion(text string) (string, bool) {
 	return version, true
 }
 
-// makeMariaDB runs the program that creates the system tables, with an empty
+// createMariaDB returns the program that creates the system tables, with an empty
 // password of root; guardPort sets one for the port.
-func makeMariaDB(ctx context.Context, s *Server) error {
+func createMariaDB(s *Server) ([]string, error) {
 	path, err := s.Program.companion("mariadb-install-db", "mysql_install_db")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	args := []string{"--defaults-file=" + s.configFile(), "--skip-test-db", "--auth-root-authentication-method=normal"}
+	command := []string{path, "--defaults-file=" + s.configFile()}
 	if strings.HasSuffix(path, "mysql_install_db") { // MariaDB before 10.4
-		args = []string{"--defaults-file=" + s.configFile(), "--force"}
+		command = append(command, "--force")
+	} else {
+		command = append(command, "--skip-test-db", "--auth-root-authentication-method=normal")
 	}
 	if s.Program.base() != "/usr" {
-		args = append(args, "--basedir="+s.Program.base())
+		command = append(command, "--basedir="+s.Program.base())
 	}
-	return s.run(ctx, path, args...)
+	return command, nil
 }
 
 // MariaDB's plugin for MyRocks, and its Debian package.
@@ -89,9 +91,9 @@ func MyRocks(p Program) string {
 	return ""
 }
 
-// run runs a program that prepares the data, as the server's user.
-func (s *Server) run(ctx context.Context, path string, args ...string) error {
-	cmd := exec.CommandContext(ctx, path, args...)
+// run runs the command that creates the data, as the server's user.
+func (s *Server) run(ctx context.Context, command []string) error {
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Dir = s.DataDir()
 	cmd.Env = environment(s)
 	cmd.SysProcAttr = s.owner.attributes()
@@ -102,7 +104,7 @@ func (s *Server) run(ctx context.Context, path string, args ...string) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return errors.Join(&DiedError{What: filepath.Base(path), How: err, Messages: relevant(string(out))}, s.keep(out))
+	return errors.Join(&DiedError{What: filepath.Base(command[0]), How: err, Messages: relevant(string(out))}, s.keep(out))
 }
 
 // keep appends what a program said to the server's log, which is not open yet.

@@ -19,8 +19,7 @@ var mongod = kind{
 	configure: func(s *Server) error {
 		return os.WriteFile(s.configFile(), []byte(strings.Join(mongodArguments(s), "\n")+"\n"), 0o644)
 	},
-	makeData: func(context.Context, *Server) error { return nil }, // the server does that itself
-	version:  versionIn(regexp.MustCompile(`^db version v([^\s,]+)`)),
+	version: versionIn(regexp.MustCompile(`^db version v([^\s,]+)`)),
 	variables: func(ctx context.Context, p Program) (names []string, err error) {
 		text, err := output(ctx, p.Path, "--help")
 		for _, m := range mongodOption.FindAllStringSubmatch(text, -1) {

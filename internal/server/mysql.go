@@ -13,7 +13,7 @@ import (
 var mysql = kind{
 	user: "mysql", superuser: "root", socket: "s", stop: syscall.SIGTERM,
 	paths:     []string{"/usr/sbin/mysqld", "/usr/libexec/mysqld", "/opt/mysql/bin/mysqld", "/opt/mysql-*/bin/mysqld", "/usr/local/mysql/bin/mysqld"},
-	arguments: defaultsFile, configure: configureMySQL, makeData: makeMySQL,
+	arguments: defaultsFile, configure: configureMySQL, create: createMySQL,
 	version: func(text string) (string, bool) {
 		m := verPattern.FindStringSubmatch(text)
 		if m == nil || strings.Contains(text, "MariaDB") {
@@ -50,17 +50,17 @@ func old(version string) bool {
 	return strings.HasPrefix(version, "5.5.") || strings.HasPrefix(version, "5.6.")
 }
 
-// makeMySQL has the server create its system tables. Archives of releases before
+// createMySQL has the server create its system tables. Archives of releases before
 // 5.7 contain them in directory data.
-func makeMySQL(ctx context.Context, s *Server) error {
+func createMySQL(s *Server) ([]string, error) {
 	template := filepath.Join(s.Program.base(), "data")
 	if isDir(filepath.Join(template, "mysql")) {
-		return s.copyData(template)
+		return nil, s.copyData(template)
 	}
 	if old(s.Program.Version) {
-		return fmt.Errorf("release %s cannot create its system tables: %s, which its archive contains, is missing", s.Program.Version, template)
+		return nil, fmt.Errorf("release %s cannot create its system tables: %s, which its archive contains, is missing", s.Program.Version, template)
 	}
-	return s.run(ctx, s.Program.Path, "--defaults-file="+s.configFile(), "--initialize-insecure")
+	return []string{s.Program.Path, "--defaults-file=" + s.configFile(), "--initialize-insecure"}, nil
 }
 
 // copyData copies system tables; other directories would become databases.

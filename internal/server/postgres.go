@@ -20,7 +20,7 @@ var postgres = kind{
 	user: "postgres", superuser: "postgres", aptPackage: "postgresql", socket: ".s.PGSQL.PORT", stop: syscall.SIGINT, // SIGTERM waits for clients
 	paths:     []string{"/usr/local/pgsql/bin/postgres", "/usr/lib/postgresql/*/bin/postgres"},
 	arguments: func(s *Server) []string { return []string{"-D", s.DataDir(), "--config-file=" + s.configFile()} },
-	configure: configurePostgres, makeData: makePostgres, variables: postgresVariables, leftovers: postgresLeftovers,
+	configure: configurePostgres, create: createPostgres, variables: postgresVariables, leftovers: postgresLeftovers,
 	version: versionIn(regexp.MustCompile(`^postgres \(PostgreSQL\) (\S+)`)),
 }
 
@@ -42,13 +42,13 @@ func configurePostgres(s *Server) error {
 	return os.WriteFile(s.configFile(), []byte(lines(settings, quote)), 0o644)
 }
 
-func makePostgres(ctx context.Context, s *Server) error {
+func createPostgres(s *Server) ([]string, error) {
 	path, err := s.Program.companion("initdb")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return s.run(ctx, path, "-D", s.DataDir(), "-U", s.kind.superuser, "--auth-local=trust", "--auth-host=scram-sha-256",
-		"--pwfile="+s.passwordFile(), "--no-locale", "-E", "UTF8")
+	return []string{path, "-D", s.DataDir(), "-U", s.kind.superuser, "--auth-local=trust", "--auth-host=scram-sha-256",
+		"--pwfile=" + s.passwordFile(), "--no-locale", "-E", "UTF8"}, nil
 }
 
 // postgresVariables reads the names in the first column of --describe-config.

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"rumbench/engine/enginetest"
+	"rumbench/internal/need"
 )
 
 func requirePostgres(t *testing.T) {
@@ -96,7 +96,7 @@ func TestSharedMemoryOfOthers(t *testing.T) {
 			t.Fatalf("%s: segment %v, %v, %v", what, of.exists(), err, s.Died())
 		}
 	}
-	copied := enginetest.TempDir(t)
+	copied := need.TempDir(t)
 	for _, dir := range []string{"data", "run"} {
 		err := os.CopyFS(filepath.Join(copied, dir), os.DirFS(filepath.Join(s.Dir, dir)))
 		if err != nil && !strings.Contains(err.Error(), "invalid") { // its socket

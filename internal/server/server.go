@@ -44,6 +44,7 @@ type Config struct {
 	Ready func(context.Context, Endpoint) error
 
 	freePort func() (int, error) // the function freePort, but in tests
+	anew     bool                // the data is created even if tests have prepared some
 }
 
 // The paths below Dir.
@@ -165,14 +166,33 @@ func (s *Server) prepare(ctx context.Context) (err error) {
 	if !fresh {
 		return s.clear()
 	}
-	if err := s.owner.makeDir(s.DataDir()); err != nil {
-		return err
-	}
-	if err := s.kind.makeData(ctx, s); err != nil {
+	if err := s.create(ctx); err != nil {
 		return fmt.Errorf("initialise the data directory of %s: %w", s.Kind, err)
 	}
 	s.made = true
 	return nil
+}
+
+// create creates the server's data.
+func (s *Server) create(ctx context.Context) error {
+	if err := s.owner.makeDir(s.DataDir()); err != nil || s.kind.create == nil {
+		return err
+	}
+	command, err := s.kind.create(s)
+	if err != nil || command == nil {
+		return err
+	}
+	prepared, err := s.prepared(command)
+	if err != nil {
+		return err
+	}
+	if found, err := s.take(prepared); found || err != nil {
+		return err
+	}
+	if err := s.run(ctx, command); err != nil {
+		return err
+	}
+	return s.keepPrepared(prepared)
 }
 
 // configure chooses where the server listens and writes its configuration.

@@ -16,7 +16,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"rumbench/engine/enginetest"
+	"rumbench/internal/need"
 	"rumbench/internal/quantity"
 )
 
@@ -71,14 +71,12 @@ func accepts(ctx context.Context, e Endpoint) error {
 func installedKinds(t *testing.T) (kinds []string) {
 	t.Helper()
 	for _, k := range []string{MariaDB, Postgres, Tarantool} {
-		if _, err := Find(t.Context(), k, ""); err != nil {
-			if os.Getenv("CI") != "" {
-				t.Fatal(err)
-			}
-			t.Logf("not tested: %v", err)
-			continue
+		if _, err := Find(t.Context(), k, ""); need.Found(t, err) {
+			kinds = append(kinds, k)
 		}
-		kinds = append(kinds, k)
+	}
+	if len(kinds) == 0 {
+		need.Setup(t)
 	}
 	return kinds
 }
@@ -86,7 +84,7 @@ func installedKinds(t *testing.T) (kinds []string) {
 func start(t *testing.T, c Config) *Server {
 	t.Helper()
 	if c.Dir == "" {
-		c.Dir = enginetest.TempDir(t)
+		c.Dir = need.TempDir(t)
 	}
 	if c.Ready == nil {
 		c.Ready = ready(c.Kind, c.Dir)
@@ -106,10 +104,9 @@ func TestPortIsTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	for _, k := range []string{MariaDB, Postgres} {
-		if _, err := Find(t.Context(), k, ""); err != nil {
-			t.Log(err)
-			continue
+	for _, k := range installedKinds(t) {
+		if k == Tarantool {
+			continue // it has no port
 		}
 		asked := 0
 		s := start(t, Config{Kind: k, freePort: func() (int, error) {
@@ -127,7 +124,7 @@ func TestPortIsTaken(t *testing.T) {
 func TestLife(t *testing.T) {
 	for _, k := range installedKinds(t) {
 		t.Run(k, func(t *testing.T) {
-			dir := enginetest.TempDir(t)
+			dir := need.TempDir(t)
 			s := start(t, Config{Kind: k, Dir: dir})
 			if s.PID() <= 0 || s.Died() != nil || s.Endpoint().Port == 0 {
 				t.Errorf("pid %d, %v", s.PID(), s.Died())
@@ -194,7 +191,7 @@ func TestDied(t *testing.T) {
 func TestDiesWithItsStarter(t *testing.T) {
 	for _, k := range installedKinds(t) {
 		t.Run(k, func(t *testing.T) {
-			dir := enginetest.TempDir(t)
+			dir := need.TempDir(t)
 			cmd := exec.Command(os.Args[0])
 			cmd.Env = append(os.Environ(), "RUMBENCH_TEST_SERVER="+dir, "RUMBENCH_TEST_KIND="+k)
 			cmd.Stderr = os.Stderr
@@ -237,7 +234,7 @@ func TestSweep(t *testing.T) {
 			t.Errorf("%s: processes %v are left, %v", k, w, s.Died())
 		}
 	}
-	if err := Sweep(filepath.Join(enginetest.TempDir(t), "none")); err != nil {
+	if err := Sweep(filepath.Join(need.TempDir(t), "none")); err != nil {
 		t.Error(err)
 	}
 }
@@ -268,7 +265,7 @@ func TestFailures(t *testing.T) {
 				continue // it has none
 			}
 			t.Run(k+" "+c.name, func(t *testing.T) {
-				dir := enginetest.TempDir(t)
+				dir := need.TempDir(t)
 				_, err := Start(t.Context(), Config{Kind: k, Dir: dir, Ready: accepts, Settings: []Setting{c.set}})
 				var died *DiedError
 				if !errors.As(err, &died) {
@@ -290,8 +287,8 @@ func TestDataNotMade(t *testing.T) {
 	if !slices.Contains(installedKinds(t), MariaDB) {
 		t.Skip("there is no MariaDB")
 	}
-	log := filepath.Join(enginetest.TempDir(t), "server.log")
-	_, err := Start(t.Context(), Config{Kind: MariaDB, Dir: enginetest.TempDir(t), Log: log, Ready: accepts, Settings: []Setting{{"innodb_page_size", "5000"}}})
+	log := filepath.Join(need.TempDir(t), "server.log")
+	_, err := Start(t.Context(), Config{Kind: MariaDB, Dir: need.TempDir(t), Log: log, Ready: accepts, Settings: []Setting{{"innodb_page_size", "5000"}}})
 	var died *DiedError
 	if !errors.As(err, &died) || !strings.Contains(died.Hint(), "the knob page") {
 		t.Errorf("error %v", err)
@@ -321,7 +318,7 @@ func TestMissing(t *testing.T) {
 // A directory with other files is not touched.
 func TestForeignDirectory(t *testing.T) {
 	for _, k := range installedKinds(t) {
-		dir := enginetest.TempDir(t)
+		dir := need.TempDir(t)
 		if err := os.WriteFile(filepath.Join(dir, "precious"), nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -338,7 +335,7 @@ func TestForeignDirectory(t *testing.T) {
 // The path of a socket may be longer than an address allows.
 func TestLongPath(t *testing.T) {
 	for _, k := range installedKinds(t) {
-		dir := filepath.Join(enginetest.TempDir(t), strings.Repeat("long", 30))
+		dir := filepath.Join(need.TempDir(t), strings.Repeat("long", 30))
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -350,11 +347,9 @@ func TestLongPath(t *testing.T) {
 
 // A directory that the server's user cannot reach is refused with the reason.
 func TestClosedDirectory(t *testing.T) {
-	if os.Getuid() != 0 {
-		t.Skip("only root starts servers as another user")
-	}
+	need.Root(t, "start servers as another user")
 	for _, k := range installedKinds(t) {
-		dir := filepath.Join(enginetest.TempDir(t), "closed", "data")
+		dir := filepath.Join(need.TempDir(t), "closed", "data")
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -405,7 +400,7 @@ func TestNatural(t *testing.T) {
 // Sweep leaves foreign processes in the directory alone, follows links in the
 // path, and does not follow a link in place of the directory.
 func TestSweepLeavesOthers(t *testing.T) {
-	above := enginetest.TempDir(t)
+	above := need.TempDir(t)
 	dir := filepath.Join(above, "data")
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
@@ -419,7 +414,7 @@ func TestSweepLeavesOthers(t *testing.T) {
 		other.Process.Kill()
 		other.Wait()
 	}()
-	link := filepath.Join(enginetest.TempDir(t), "link")
+	link := filepath.Join(need.TempDir(t), "link")
 	if err := os.Symlink(above, link); err != nil {
 		t.Fatal(err)
 	}
@@ -491,7 +486,7 @@ func TestListens(t *testing.T) {
 			}
 			continue
 		}
-		dir := enginetest.TempDir(t) // both on the same data, as making it takes seconds
+		dir := need.TempDir(t) // both on the same data, as making it takes seconds
 		for _, at := range []string{"", "127.0.0.2"} {
 			c := Config{Kind: k, Dir: dir}
 			want := "127.0.0.1"

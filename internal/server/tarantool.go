@@ -15,8 +15,7 @@ var tarantool = kind{
 	paths:     []string{"/opt/tarantool/bin/tarantool", "/usr/local/bin/tarantool", "/usr/bin/tarantool"},
 	arguments: func(s *Server) []string { return []string{s.configFile()} },
 	configure: configureTarantool, variables: tarantoolVariables,
-	makeData: func(context.Context, *Server) error { return nil }, // it does so itself
-	version:  versionIn(regexp.MustCompile(`^Tarantool (\d+\.\d+\.\d+)`)),
+	version: versionIn(regexp.MustCompile(`^Tarantool (\d+\.\d+\.\d+)`)),
 }
 
 // configureTarantool writes the script. The server listens at the socket only,

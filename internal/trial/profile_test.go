@@ -12,6 +12,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/blockio"
 	"rumbench/internal/metric"
+	"rumbench/internal/need"
 	"rumbench/internal/profile"
 	"rumbench/internal/result"
 )
@@ -20,6 +21,7 @@ import (
 // that there is no profile, and the test ends.
 func profiled(t *testing.T, engine string, how result.Profiling, sets ...string) *result.Trial {
 	t.Helper()
+	need.Setup(t)
 	s := spec(t, engine, append(sets, "profile=extra")...)
 	s.Profiled = how
 	tr := run(t, s, result.Complete)

@@ -4,13 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"strings"
 	"testing"
 
 	"rumbench/engine"
-	"rumbench/engine/enginetest"
 	"rumbench/internal/metric"
+	"rumbench/internal/need"
 	"rumbench/internal/result"
 	"rumbench/internal/server"
 	"rumbench/model"
@@ -99,14 +98,10 @@ func (a *adder) Do(ctx context.Context, out *workload.Outcome) error {
 func countOn(t *testing.T, engineName string, c counters) *result.Step {
 	t.Helper()
 	kind := map[string]string{"mysql": server.MariaDB, "postgres": server.Postgres}[engineName]
-	if _, err := server.Find(t.Context(), kind, ""); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
+	_, err := server.Find(t.Context(), kind, "")
+	need.Installed(t, err)
 	s := spec(t, engineName)
-	s.Dir, s.Plan.Run, s.Target.Config.Schema = enginetest.TempDir(t), c, c.Schema()
+	s.Dir, s.Plan.Run, s.Target.Config.Schema = need.TempDir(t), c, c.Schema()
 	return step(t, run(t, s, result.Complete), "count")
 }
 

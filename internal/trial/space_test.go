@@ -3,11 +3,11 @@ package trial
 import (
 	"bytes"
 	"context"
-	"os"
+	"errors"
 	"testing"
 
 	"rumbench/engine"
-	"rumbench/engine/enginetest"
+	"rumbench/internal/need"
 	"rumbench/internal/registry"
 	"rumbench/internal/result"
 	"rumbench/internal/server"
@@ -118,16 +118,15 @@ func TestOldVersionsTakeSpace(t *testing.T) {
 		{"PostgreSQL", "postgres", server.Postgres, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if program, err := server.Find(t.Context(), c.kind, ""); err != nil || c.storage == "rocksdb" && server.MyRocks(program) == "" {
-				if os.Getenv("CI") != "" {
-					t.Fatal(err)
-				}
-				t.Skip("it is not installed: ", err)
+			program, err := server.Find(t.Context(), c.kind, "")
+			if err == nil && c.storage == "rocksdb" && server.MyRocks(program) == "" {
+				err = errors.New("MyRocks is not installed")
 			}
+			need.Installed(t, err)
 			v := &versions{}
 			s := spec(t, "memory")
 			s.Engine, _ = registry.Catalog{}.Engine(c.engine)
-			s.Dir, s.Plan.Run = enginetest.TempDir(t), v
+			s.Dir, s.Plan.Run = need.TempDir(t), v
 			config := &s.Target.Config
 			config.Schema, config.Durability, config.Storage, config.Server.Kind = v.Schema(), model.DurabilityProcess, c.storage, c.kind
 			tr := run(t, s, result.Complete)

@@ -7,7 +7,6 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -19,6 +18,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/hint"
+	"rumbench/internal/need"
 )
 
 const openMetrics = "application/openmetrics-text; version=1.0.0; charset=utf-8"
@@ -187,12 +187,7 @@ print(sum(len(f.samples) for f in text_string_to_metric_families(sys.stdin.read(
 // the answer.
 func TestStrictParser(t *testing.T) {
 	const python = "/usr/bin/python3"
-	if err := exec.CommandContext(t.Context(), python, "-c", "import prometheus_client").Run(); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("%s has no prometheus_client: apt-get install python3-prometheus-client", python)
-		}
-		t.Skip("without Debian's python3-prometheus-client")
-	}
+	need.Installed(t, exec.CommandContext(t.Context(), python, "-c", "import prometheus_client").Run())
 	e := NewExporter()
 	must(t, e.Frame(awkward()))
 	body, _ := scrape(t, e, openMetrics)

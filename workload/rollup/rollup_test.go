@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"rumbench/engine"
-	"rumbench/engine/enginetest"
 	"rumbench/engine/memory"
 	"rumbench/engine/sqlite"
 	"rumbench/internal/drive"
 	"rumbench/internal/gen"
 	"rumbench/internal/hint"
+	"rumbench/internal/need"
 	"rumbench/model"
 	"rumbench/workload"
 )
@@ -48,7 +48,7 @@ var schemas = map[string]map[string]any{
 
 func open(t *testing.T, e engine.Engine, r workload.Run) engine.DB {
 	t.Helper()
-	db, err := e.Open(t.Context(), engine.Config{Durability: model.DurabilityNone, Schema: r.Schema(), Dir: enginetest.TempDir(t)})
+	db, err := e.Open(t.Context(), engine.Config{Durability: model.DurabilityNone, Schema: r.Schema(), Dir: need.TempDir(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

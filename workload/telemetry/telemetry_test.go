@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"rumbench/engine"
-	"rumbench/engine/enginetest"
 	"rumbench/engine/memory"
+	"rumbench/internal/need"
 	"rumbench/model"
 	"rumbench/workload"
 	"rumbench/workload/telemetry"
@@ -34,7 +34,7 @@ func small(more map[string]any) map[string]any {
 
 func open(t *testing.T, s model.Schema) engine.DB {
 	t.Helper()
-	db, err := memory.Engine{}.Open(context.Background(), engine.Config{Dir: enginetest.TempDir(t), Durability: model.DurabilityNone, Schema: s})
+	db, err := memory.Engine{}.Open(context.Background(), engine.Config{Dir: need.TempDir(t), Durability: model.DurabilityNone, Schema: s})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"rumbench/engine"
-	"rumbench/engine/enginetest"
 	"rumbench/engine/memory"
 	"rumbench/engine/null"
 	"rumbench/engine/sqlite"
 	"rumbench/internal/gen"
+	"rumbench/internal/need"
 	"rumbench/model"
 	"rumbench/workload"
 	"rumbench/workload/workloadtest"
@@ -39,7 +39,7 @@ func small(t *testing.T, more map[string]any) *run {
 
 func open(t *testing.T, e engine.Engine, r workload.Run) engine.DB {
 	t.Helper()
-	db, err := e.Open(t.Context(), engine.Config{Durability: model.DurabilityNone, Schema: r.Schema(), Dir: enginetest.TempDir(t)})
+	db, err := e.Open(t.Context(), engine.Config{Durability: model.DurabilityNone, Schema: r.Schema(), Dir: need.TempDir(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,66 @@
+// Package need is the one gate of tests that need more than Go: a server, a library, a
+// browser, root, or whatever else scripts/setup.sh installs.
+//
+// make check (go test -short) skips them, however the machine is equipped. make test runs
+// them; what is missing skips a test, but fails it where CI is set. It is for tests only.
+package need
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Setup skips a test under make check.
+func Setup(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs more than Go: make test runs it")
+	}
+}
+
+// Installed skips a test for which something is missing, as err says. In CI it fails it.
+func Installed(t testing.TB, err error) {
+	t.Helper()
+	Setup(t)
+	switch {
+	case err != nil && os.Getenv("CI") != "":
+		t.Fatal(err)
+	case err != nil:
+		t.Skip(err)
+	}
+}
+
+// Found is Installed for a test that has something to do without it: it reports whether it
+// is there.
+func Found(t testing.TB, err error) bool {
+	t.Helper()
+	switch {
+	case err == nil:
+		return !testing.Short()
+	case os.Getenv("CI") != "" && !testing.Short():
+		t.Fatal(err)
+	}
+	t.Logf("not tested: %v", err)
+	return false
+}
+
+// Root skips a test unless this process may do what only root may.
+func Root(t testing.TB, what string) {
+	t.Helper()
+	Setup(t)
+	if os.Geteuid() != 0 {
+		t.Skip("only root may " + what)
+	}
+}
+
+// TempDir returns a temporary directory that the unprivileged user of a server can reach,
+// unlike those of the testing package.
+func TempDir(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
