@@ -21,7 +21,7 @@ var few = map[string]map[string]any{
 	},
 }
 
-// TestSameRowsOverProtocol is TestSameRowsOnEveryEngine for FerretDB, whose reads
+// TestSameRowsOverProtocol is testSameRows for FerretDB, whose reads
 // use no index: few rows and operations.
 func TestSameRowsOverProtocol(t *testing.T) {
 	e, _ := registry.Catalog{}.Engine("mongodb")

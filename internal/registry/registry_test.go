@@ -5,14 +5,15 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net/url"
 	"os"
-	"path/filepath"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"rumbench/engine"
+	"rumbench/engine/enginetest"
 	"rumbench/engine/native"
 	"rumbench/internal/need"
 	"rumbench/internal/registry"
@@ -111,48 +112,74 @@ func tpcc(more map[string]any) map[string]any {
 	return p
 }
 
-// TestSameRowsOnEveryEngine: a seed gives the same rows in every table and
-// index after every step, and the same answers to the same queries, on every
-// engine as on the reference. Operations find the rows that they have to find.
-func TestSameRowsOnEveryEngine(t *testing.T) {
+// TestEveryEngine runs every workload on every engine. Servers are started once, for
+// all of it; each run has a schema of its own there.
+func TestEveryEngine(t *testing.T) {
+	all := targets(t)
+	t.Run("same rows", func(t *testing.T) { testSameRows(t, all) })
+	t.Run("concurrent clients", func(t *testing.T) { testConcurrent(t, all) })
+	t.Run("stocks are locked", func(t *testing.T) { testStocks(t, all) })
+}
+
+// testSameRows: a seed gives the same rows in every table and index after every step,
+// and the same answers to the same queries, on every engine as on the reference.
+// Operations find the rows that they have to find. Every engine runs the first variant
+// of a workload; each other variant runs on an embedded engine and on a server.
+func testSameRows(t *testing.T, all []target) {
 	for _, w := range registry.Workloads() {
 		t.Run(w.Info().Name, func(t *testing.T) {
 			for i, given := range variants[w.Info().Name] {
-				t.Run(fmt.Sprint(i), func(t *testing.T) { sameRows(t, oneByOne{runOf(t, w, given)}) })
+				t.Run(fmt.Sprint(i), func(t *testing.T) { sameRows(t, oneByOne{runOf(t, w, given)}, chosen(all, i)) })
 			}
 		})
 	}
 }
 
-func sameRows(t *testing.T, r workload.Run) {
+// pairs are the targets of variants other than the first, in turn.
+var pairs = [][2]string{{"sqlite", "postgres"}, {"bbolt", "mysql innodb"}}
+
+// chosen returns the targets that run a variant.
+func chosen(all []target, variant int) []target {
+	if variant == 0 {
+		return all
+	}
+	pair := pairs[variant%len(pairs)]
+	return slices.DeleteFunc(slices.Clone(all), func(t target) bool { return !slices.Contains(pair[:], t.name) })
+}
+
+func sameRows(t *testing.T, r workload.Run, on []target) {
 	t.Helper()
 	want := lockstep(t, r, "memory")
 	workloadtest.CheckFound(t, "memory", want)
 	for _, st := range want {
 		t.Logf("step %-8s %5d operations, %v", st.Step, st.Ops, st.Sums)
 	}
-	for _, target := range targets(t) {
-		if model.Missing(target.can, r.Needs()) != nil {
-			continue
+	for _, target := range on {
+		if model.Missing(target.can, r.Needs()) == nil {
+			t.Run(target.name, func(t *testing.T) {
+				got := workloadtest.Lockstep(t, r, target.open(t, r.Schema()), 42)
+				workloadtest.Compare(t, target.name, want, got)
+				workloadtest.CheckFound(t, target.name, got)
+			})
 		}
-		got := workloadtest.Lockstep(t, r, target.open(t, r.Schema()), 42)
-		workloadtest.Compare(t, target.name, want, got)
-		workloadtest.CheckFound(t, target.name, got)
 	}
 }
 
-// TestConcurrentClients: invariants hold with clients that run at the same time and
-// yield to each other.
-func TestConcurrentClients(t *testing.T) {
+// testConcurrent: invariants hold with clients that run at the same time and yield to
+// each other.
+func testConcurrent(t *testing.T, all []target) {
 	for _, w := range registry.Workloads() {
-		t.Run(w.Info().Name, func(t *testing.T) {
-			r := runOf(t, w, variants[w.Info().Name][0])
-			for _, target := range targets(t) {
-				if model.Missing(target.can, r.Needs()) == nil {
-					t.Run(target.name, func(t *testing.T) { workloadtest.Concurrent(t, r, target.open(t, r.Schema()), 42) })
-				}
-			}
-		})
+		t.Run(w.Info().Name, func(t *testing.T) { concurrent(t, runOf(t, w, variants[w.Info().Name][0]), all) })
+	}
+}
+
+// concurrent runs a workload on all targets but those that are attached to as others
+// have configured them.
+func concurrent(t *testing.T, r workload.Run, all []target) {
+	for _, target := range all {
+		if !target.foreign && model.Missing(target.can, r.Needs()) == nil {
+			t.Run(target.name, func(t *testing.T) { workloadtest.Concurrent(t, r, target.open(t, r.Schema()), 42) })
+		}
 	}
 }
 
@@ -220,23 +247,29 @@ func openConfig(t *testing.T, name string, c engine.Config) engine.DB {
 			c.Durability = model.DurabilityOS
 		}
 	}
+	return openEngine(t, e, c)
+}
+
+func openEngine(t *testing.T, e engine.Engine, c engine.Config) engine.DB {
+	t.Helper()
 	db, err := e.Open(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { db.Close() })
+	t.Cleanup(func() { enginetest.Discard(db) })
 	return db
 }
 
 // target is an engine in one of its forms.
 type target struct {
-	name string
-	can  []model.Capability
-	open func(t *testing.T, s model.Schema) engine.DB
+	name    string
+	can     []model.Capability
+	open    func(t *testing.T, s model.Schema) engine.DB
+	foreign bool // attached to, and configured by others
 }
 
 // targets are all engines that keep rows, but the reference; those that are
-// servers with each of their storages, and attached to as well.
+// servers with each of their storages, and as others have configured them.
 func targets(t *testing.T) (all []target) {
 	t.Helper()
 	for _, e := range registry.Engines() {
@@ -244,28 +277,60 @@ func targets(t *testing.T) (all []target) {
 		if info.Name == "memory" || binaries[info.Name] == ferretDB || !slices.Contains(info.Capabilities, model.CapResults) || !usable(t, e) {
 			continue
 		}
+		if len(info.Servers) > 0 {
+			all = append(all, onServers(t, e)...)
+			continue
+		}
+		forms := []engine.Config{{}}
 		for _, storage := range storages[info.Name] {
-			all = append(all, target{info.Name + " " + storage, engine.InfoOf(e, engine.Config{Storage: storage}).Capabilities, func(t *testing.T, s model.Schema) engine.DB {
-				return openConfig(t, info.Name, engine.Config{Storage: storage, Schema: s})
-			}})
+			forms = append(forms, engine.Config{Storage: storage})
 		}
 		for _, choice := range transactions[info.Name] {
-			c := engine.Config{Options: map[string]any{"transactions": choice}}
-			all = append(all, target{info.Name + " " + choice, engine.InfoOf(e, c).Capabilities, func(t *testing.T, s model.Schema) engine.DB {
+			forms = append(forms, engine.Config{Options: map[string]any{"transactions": choice}})
+		}
+		for _, c := range forms {
+			name := strings.TrimSpace(fmt.Sprint(info.Name, " ", c.Storage, cmp.Or(c.Options["transactions"], any(""))))
+			all = append(all, target{name: name, can: engine.InfoOf(e, c).Capabilities, open: func(t *testing.T, s model.Schema) engine.DB {
 				c.Schema = s
 				return openConfig(t, info.Name, c)
 			}})
 		}
-		if len(info.Servers) == 0 {
-			all = append(all, target{info.Name, info.Capabilities, func(t *testing.T, s model.Schema) engine.DB { return open(t, info.Name, s) }})
-			continue
-		}
-		all = append(all, target{info.Name + " attached", engine.InfoOf(e, engine.Config{}).Capabilities, func(t *testing.T, s model.Schema) engine.DB { return openAttached(t, e, s) }})
 	}
 	return all
 }
 
-// storages are those of an engine that has several, beside an embedded one's default.
+// onServers returns the targets of an engine on servers, each of which is started when
+// it is first needed, and runs until the test's end.
+func onServers(t *testing.T, e engine.Engine) (all []target) {
+	t.Helper()
+	for _, storage := range storages[e.Info().Name] {
+		c := engine.Config{Storage: storage, Durability: model.DurabilityProcess, Schema: anySchema}
+		c.Server.Binary = binaries[e.Info().Name]
+		if e.Check(c) != nil {
+			c.Durability = model.DurabilityOS
+		}
+		add := target{name: strings.TrimSpace(e.Info().Name + " " + storage), can: engine.InfoOf(e, c).Capabilities}
+		if shared := sync.OnceValue(func() *enginetest.Shared { return enginetest.Share(t, e, c) }); storage != "vinyl" {
+			add.open = func(t *testing.T, s model.Schema) engine.DB { return openEngine(t, e, shared().Config(s)) }
+		} else { // which cannot have several databases, see its conformance test
+			add.open = func(t *testing.T, s model.Schema) engine.DB {
+				return openConfig(t, e.Info().Name, engine.Config{Storage: storage, Schema: s})
+			}
+		}
+		all = append(all, add)
+	}
+	dsn := sync.OnceValue(func() string { return startForeign(t, e) })
+	var schemas int
+	return append(all, target{name: e.Info().Name + " attached", can: engine.InfoOf(e, engine.Config{}).Capabilities, foreign: true, open: func(t *testing.T, s model.Schema) engine.DB {
+		schemas++
+		return openEngine(t, e, engine.Config{Durability: model.DurabilityOS, Schema: s, Server: engine.ServerConfig{DSN: dsn(), Schema: fmt.Sprint("attached", schemas)}})
+	}})
+}
+
+// anySchema is one of a database that is not used.
+var anySchema = model.Schema{Tables: []model.Table{{Name: "t", Columns: []model.Column{{Name: "id", Type: model.Int}}, Key: []string{"id"}}}}
+
+// storages are those of an engine on servers, and of an embedded one beside its default.
 var storages = map[string][]string{"mysql": {"innodb", "rocksdb"}, "postgres": {""}, "mongodb": {""}, "tarantool": {"memtx", "vinyl"}, "wiredtiger": {"lsm"}}
 
 // binaries are the programs of servers that no package installs. Where no mongod is
@@ -286,47 +351,33 @@ func usable(t *testing.T, e engine.Engine) bool {
 		return false
 	}
 	for _, kind := range e.Info().Servers[:min(1, len(e.Info().Servers))] {
-		if _, err := server.Find(t.Context(), kind, binaries[e.Info().Name]); err != nil {
-			if os.Getenv("CI") != "" {
-				t.Fatal(err)
-			}
-			t.Logf("not tested: %v", err)
+		if _, err := server.Find(t.Context(), kind, binaries[e.Info().Name]); !need.Found(t, err) {
 			return false
 		}
 	}
 	return true
 }
 
-// openAttached starts a server that the engine then attaches to.
-func openAttached(t *testing.T, e engine.Engine, s model.Schema) engine.DB {
+// startForeign starts a server with no settings but what durability needs, and returns
+// how to attach to it.
+func startForeign(t *testing.T, e engine.Engine) (dsn string) {
 	t.Helper()
 	var settings []server.Setting
 	if e.Info().Name == "tarantool" { // others sync at commits by default
 		settings = append(settings, server.Setting{Name: "wal_mode", Value: "fsync"})
 	}
-	_, dsn := startServer(t, e, settings...)
-	return openConfig(t, e.Info().Name, engine.Config{Durability: model.DurabilityOS, Schema: s, Server: engine.ServerConfig{DSN: dsn}})
+	_, dsn = startServer(t, e, settings...)
+	return dsn
 }
 
 // startServer starts a server of the engine's usual kind until the test's end,
 // after databases that are opened later. It returns how to attach to it, too.
 func startServer(t *testing.T, e engine.Engine, settings ...server.Setting) (running *server.Server, dsn string) {
 	t.Helper()
-	dsnOf := func(at server.Endpoint) string {
-		switch e.Info().Name {
-		case "mongodb":
-			return "mongodb://" + url.PathEscape(at.Socket) + "/"
-		case "postgres":
-			return fmt.Sprintf("host=%s port=%d user=%s database=postgres", filepath.Dir(at.Socket), at.Port, at.User)
-		case "tarantool":
-			return "unix/:" + at.Socket
-		}
-		return fmt.Sprintf("%s@unix(%s)/", at.User, at.Socket)
-	}
 	running, err := server.Start(t.Context(), server.Config{
 		Kind: e.Info().Servers[0], Binary: binaries[e.Info().Name], Dir: need.TempDir(t), Settings: settings,
 		Ready: func(ctx context.Context, at server.Endpoint) error {
-			w, err := e.(engine.Watcher).Watch(ctx, dsnOf(at))
+			w, err := e.(engine.Watcher).Watch(ctx, enginetest.DSN(e, at))
 			if err != nil {
 				return err
 			}
@@ -336,17 +387,12 @@ func startServer(t *testing.T, e engine.Engine, settings ...server.Setting) (run
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := running.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	return running, dsnOf(running.Endpoint())
+	t.Cleanup(running.Kill)
+	return running, enginetest.DSN(e, running.Endpoint())
 }
 
 // TestForeignData: no engine opens, or writes into, the directory of another.
 func TestForeignData(t *testing.T) {
-	schema := model.Schema{Tables: []model.Table{{Name: "t", Columns: []model.Column{{Name: "id", Type: model.Int}}, Key: []string{"id"}}}}
 	ctx := context.Background()
 	var onDisk []engine.Engine
 	for _, e := range registry.Engines() {
@@ -355,7 +401,7 @@ func TestForeignData(t *testing.T) {
 		}
 	}
 	for _, mine := range onDisk {
-		c := engine.Config{Dir: need.TempDir(t), Durability: model.DurabilityOS, Schema: schema}
+		c := engine.Config{Dir: need.TempDir(t), Durability: model.DurabilityOS, Schema: anySchema}
 		c.Server.Binary = binaries[mine.Info().Name]
 		db, err := mine.Open(ctx, c)
 		if err != nil {

@@ -4,20 +4,14 @@ import (
 	"testing"
 
 	"rumbench/internal/registry"
-	"rumbench/model"
-	"rumbench/workload/workloadtest"
 )
 
-// TestStocksAreLocked: what concurrent orders take from a few stocks adds up, on every
-// engine and in both styles.
-func TestStocksAreLocked(t *testing.T) {
+// testStocks: what concurrent orders take from a few stocks adds up, on every engine and
+// in both styles.
+func testStocks(t *testing.T, all []target) {
 	w, _ := registry.Catalog{}.Workload("tpcc")
 	for _, style := range []string{"single", "batch"} {
 		r := runOf(t, w, tpcc(map[string]any{"warehouses": int64(1), "items": int64(20), "clients": []int64{4}, "style": style}))
-		for _, target := range targets(t) {
-			if model.Missing(target.can, r.Needs()) == nil {
-				t.Run(style+" "+target.name, func(t *testing.T) { workloadtest.Concurrent(t, r, target.open(t, r.Schema()), 42) })
-			}
-		}
+		t.Run(style, func(t *testing.T) { concurrent(t, r, all) })
 	}
 }
