@@ -1,6 +1,8 @@
 # make demo and make test do all set-up on a fresh Debian or Ubuntu machine with Go.
 
 GO ?= go
+# Clones share the build cache: what is built does not depend on where it lies.
+export GOFLAGS = -trimpath
 # More words for the demo, such as --set params.rows=50000.
 DEMO ?=
 # Packages whose tests also run under the race detector.

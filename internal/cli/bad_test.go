@@ -58,6 +58,7 @@ func (h *host) checkPartial(dir string, status result.Status, reason string) *re
 
 // A trial that is killed costs one trial.
 func TestTrialKilled(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	h.write("plan.yaml", planFor("pebble", "bbolt"))
 	c := h.start("run", "plan.yaml", "--out", "out", "--keep-going")
@@ -111,6 +112,7 @@ func TestTrialKilled(t *testing.T) {
 
 // A campaign that is killed takes its trial with it, and goes on where it was.
 func TestCampaignKilled(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	h.write("plan.yaml", strings.Replace(planFor("bbolt", "sqlite"), "600", "0.3", 1))
 	c := h.start("run", "plan.yaml", "--out", "out")
@@ -164,6 +166,7 @@ func TestCampaignKilled(t *testing.T) {
 
 // A machine that goes down leaves what was written until then.
 func TestAllKilled(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	h.write("plan.yaml", planFor("sqlite"))
 	c := h.start("run", "plan.yaml", "--out", "out")
@@ -194,6 +197,7 @@ func TestAllKilled(t *testing.T) {
 
 // A campaign that is ended while the client is calibrated begins no trial.
 func TestInterruptedCalibration(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	var rates []string
 	for i := range 60 { // so many steps that calibrating takes a while

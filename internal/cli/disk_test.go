@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"rumbench/internal/need"
 	"rumbench/internal/result"
 )
 
@@ -17,8 +18,10 @@ import (
 // message that says so, what it had measured is readable, and the next
 // campaign is refused before it starts.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	for _, engine := range []string{"pebble", "bbolt", "sqlite"} {
 		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
 			h := newHost(t)
 			h.write("plan.yaml", planFor(engine))
 			h.write("letter.txt", "dear reader\n")
@@ -67,6 +70,7 @@ func TestFullDisk(t *testing.T) {
 // Where the data are kept, and take the disk to its last byte, what was measured
 // and the report are written all the same.
 func TestFullDiskKept(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	h.write("plan.yaml", strings.Replace(planFor("pebble"), "calibrate: false", "calibrate: false\nkeep: true", 1))
 	disk := h.mount("size=320m")
@@ -98,9 +102,7 @@ func TestFullDiskKept(t *testing.T) {
 // mount mounts an empty file system on the directory disk.
 func (h *host) mount(options string) string {
 	h.Helper()
-	if os.Geteuid() != 0 {
-		h.Skip("needs root, to mount a small disk")
-	}
+	need.Root(h, "mount a small disk")
 	dir := h.path("disk")
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		h.Fatal(err)
@@ -142,9 +144,7 @@ func fill(t *testing.T, path string) {
 
 // A user who may not write there gets an error, and nothing is made.
 func TestNoPermission(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("needs root, to become a user without rights")
-	}
+	need.Root(t, "become a user without rights")
 	// A place that others can reach, and a program that they can run.
 	dir, err := os.MkdirTemp("/tmp", "rumbench-test-")
 	if err != nil {

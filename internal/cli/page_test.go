@@ -21,6 +21,7 @@ import (
 // of a desk's screen and of a phone's, without a complaint; and the numbers in it
 // are those of show --json.
 func TestReportPage(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	h.write("plan.yaml", planFor("pebble", "bbolt"))
 	h.run(cli.ExitOK, "run", "plan.yaml", "--out", "out",

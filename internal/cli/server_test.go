@@ -68,8 +68,10 @@ func (h *host) gone() {
 // A server that is killed while a step runs: the trial fails and reports its last
 // words, what was measured is there, the next trial runs if it is to keep going.
 func TestServerKilled(t *testing.T) {
+	t.Parallel()
 	for _, engine := range serverEngines(t) {
 		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
 			h := newHost(t)
 			h.write("plan.yaml", fmt.Sprintf(serverPlan, 600, engine, engine))
 			c := h.start("run", "plan.yaml", "--out", "out", "--keep-going")
@@ -111,9 +113,11 @@ func TestServerKilled(t *testing.T) {
 
 // Whoever of campaign and trial is killed, no server and no data is left.
 func TestKilledAroundServer(t *testing.T) {
+	t.Parallel()
 	for _, engine := range serverEngines(t) {
 		for _, who := range []string{"trial", "campaign", "both"} {
 			t.Run(engine+" "+who, func(t *testing.T) {
+				t.Parallel()
 				h := newHost(t)
 				h.write("plan.yaml", fmt.Sprintf(serverPlan, 600, engine, "memory, cache: null, durability: none"))
 				h.replace("plan.yaml", "common: {cache: 16MiB}\n", "")
@@ -147,6 +151,7 @@ func TestKilledAroundServer(t *testing.T) {
 // A trial on servers separates CPU of server and client, what the server
 // wrote, and where it was read back.
 func TestServerTrial(t *testing.T) {
+	t.Parallel()
 	for _, engine := range serverEngines(t) {
 		h := newHost(t)
 		h.write("plan.yaml", fmt.Sprintf(serverPlan, 2, engine, engine))
@@ -183,6 +188,7 @@ func TestServerTrial(t *testing.T) {
 // A disk that another process fills under a server: what failed, in the server's
 // own words, and what can be done.
 func TestFullDiskUnderServer(t *testing.T) {
+	t.Parallel()
 	for _, engine := range serverEngines(t) {
 		h := newHost(t)
 		disk := h.mount("size=2600m,mode=0755")
@@ -212,6 +218,7 @@ func TestFullDiskUnderServer(t *testing.T) {
 // preflight with its own words. Nothing is left, on a server that was attached to
 // neither.
 func TestPreflightOfServer(t *testing.T) {
+	t.Parallel()
 	for _, engine := range serverEngines(t) {
 		h, attached := newHost(t), newHost(t)
 		refused, words := "mysql, options: {innodb_page_size: 5000}", "Invalid page size=5000"
@@ -280,8 +287,10 @@ func fillTo(t *testing.T, path string, free int64) {
 // The load of another program is recorded as a campaign: with what it costs the
 // server, the program's exit code, and what was recorded of a load that was killed.
 func TestRecording(t *testing.T) {
+	t.Parallel()
 	for _, engine := range serverEngines(t) {
 		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
 			h := newHost(t)
 			h.write("plan.yaml", fmt.Sprintf(serverPlan, 600, engine, engine))
 			c := h.start("run", "plan.yaml", "--out", "out")
@@ -362,6 +371,7 @@ func TestRecording(t *testing.T) {
 
 // The live collector watches a real server, and its process.
 func TestStatOfServer(t *testing.T) {
+	t.Parallel()
 	for _, engine := range serverEngines(t) {
 		h := newHost(t)
 		h.write("plan.yaml", fmt.Sprintf(serverPlan, 600, engine, engine))
