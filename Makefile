@@ -5,13 +5,7 @@ GO ?= go
 export GOFLAGS = -trimpath
 # More words for the demo, such as --set params.rows=50000.
 DEMO ?=
-# Packages whose tests also run under the race detector.
-RACE = ./engine/kvkit ./engine/pebble ./engine/badger ./internal/cpuset ./engine/memory ./engine/bbolt ./internal/drive ./internal/hist ./internal/observe ./internal/trial ./internal/campaign ./internal/wire ./internal/server ./internal/watch
-
-# Packages that have more with the native engines.
-NATIVE = ./engine/native ./engine/rocksdb ./engine/lmdb ./engine/wiredtiger ./internal/registry
-
-.PHONY: build native wiredtiger old demo test bench bench-peers explain-suite setup dist check-dist clean
+.PHONY: build native wiredtiger old demo check vet test bench bench-peers explain-suite setup dist check-dist clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -buildvcs=auto -o bin/rumbench ./cmd/rumbench
@@ -37,13 +31,18 @@ demo: build
 setup:
 	scripts/setup.sh
 
-test: build native setup
+# What needs Go alone: no server, browser, root or set-up. Run it after each change.
+check: vet
+	$(GO) test -short ./...
+
+vet:
 	test -z "$$(gofmt -l $$(git ls-files '*.go'))"
 	$(GO) vet ./...
-	$(GO) test -timeout 30m ./...
+
+# All tests, each once.
+test: build native setup vet
 	CGO_ENABLED=1 $(GO) vet -tags native ./engine/...
-	CGO_ENABLED=1 $(GO) test -timeout 30m -tags native $(NATIVE)
-	$(GO) test -race $(RACE)
+	$(GO) run ./scripts/suite
 
 # All budgets, or ONLY some: make bench ONLY=profiles
 bench:

@@ -170,7 +170,7 @@ func (s Suite) open(t *testing.T, indexed bool) engine.DB {
 	if s.shared != nil {
 		c = s.shared.Config(s.schema())
 	}
-	db := s.openConfig(t, c)
+	db := openConfig(t, s.Engine, c)
 	check(t, db.CreateTables(context.Background()))
 	if indexed {
 		createIndexes(t, db, s.schema())
@@ -189,12 +189,12 @@ func createIndexes(t *testing.T, db engine.DB, schema model.Schema) {
 
 func (s Suite) openAt(t *testing.T, dir string) engine.DB {
 	t.Helper()
-	return s.openConfig(t, s.config(dir))
+	return openConfig(t, s.Engine, s.config(dir))
 }
 
-func (s Suite) openConfig(t *testing.T, c engine.Config) engine.DB {
+func openConfig(t *testing.T, e engine.Engine, c engine.Config) engine.DB {
 	t.Helper()
-	db, err := s.Engine.Open(context.Background(), c)
+	db, err := e.Open(context.Background(), c)
 	check(t, err)
 	t.Cleanup(func() { Discard(db) })
 	return db

@@ -37,7 +37,7 @@ var floors = []struct {
 	{7, "internal/compare"}, {8, "internal/cost"}, {8, "internal/explain"}, {8, "internal/forecast"}, {9, "internal/campaign"}, {8, "internal/figure"}, {8, "internal/published"}, {9, "internal/comparison"}, {9, "internal/report"}, {9, "internal/ui"}, {8, "internal/host"}, {8, "internal/watch"}, {8, "internal/importer"}, {8, "internal/history"}, {8, "internal/export"},
 	{9, "internal/registry"},
 	{10, "internal/cli"},
-	{11, "cmd/rumbench"}, {11, "bench"}, {11, "scripts/man"}, {11, "bench/peers"}, {11, "bench/planted"}, {10, "bench/slowed"},
+	{11, "cmd/rumbench"}, {11, "bench"}, {11, "scripts/man"}, {0, "scripts/suite"}, {11, "bench/peers"}, {11, "bench/planted"}, {10, "bench/slowed"},
 	{11, "internal/archtest"},
 }
 

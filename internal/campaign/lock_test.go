@@ -6,6 +6,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"rumbench/internal/need"
 )
 
 // What is no lock of ours is refused at once and stays as it is: a pipe that
@@ -43,9 +45,7 @@ func TestLockLeavesOthersAlone(t *testing.T) {
 
 // A lock of another user is locked, and not written to.
 func TestLockOfAnotherUser(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("needs root, to give a file away")
-	}
+	need.Root(t, "give a file away")
 	path := filepath.Join(t.TempDir(), "lock")
 	for _, text := range []string{"", "process 1, campaign /theirs\n"} {
 		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rumbench/internal/host"
+	"rumbench/internal/need"
 )
 
 // script writes a command into a directory that comes first in PATH.
@@ -78,9 +79,7 @@ func TestInstall(t *testing.T) {
 }
 
 func TestInstallFails(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("as another user sudo would be called")
-	}
+	need.Root(t, "install without sudo")
 	script(t, "apt-get", "echo no network; exit 100")
 	stdout, stderr, code := doctor(t, doctorOptions{install: true, yes: true}, "/missing")
 	if code != ExitError || stdout != "" || !strings.Contains(stderr, "no network\nrumbench: apt-get update: exit status 100\n") {

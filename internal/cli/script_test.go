@@ -24,6 +24,7 @@ import (
 	"rumbench/internal/blockio"
 	"rumbench/internal/cli"
 	"rumbench/internal/metric"
+	"rumbench/internal/need"
 	"rumbench/internal/profile"
 )
 
@@ -69,10 +70,7 @@ func TestScripts(t *testing.T) {
 				return false, fmt.Errorf("no condition %s", name)
 			}
 			_, err := os.Stat(nativeProgram)
-			if err != nil && os.Getenv("CI") != "" {
-				t.Fatal(err)
-			}
-			return err == nil, nil
+			return need.Found(t, err), nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "rows": rows, "waitfor": waitFor, "same": same, "agree": agree,

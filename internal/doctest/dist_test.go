@@ -7,14 +7,15 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"rumbench/internal/need"
 )
 
 // TestDist builds what is given away, for this architecture. scripts/check-dist.sh
 // checks more, as root.
 func TestDist(t *testing.T) {
-	if testing.Short() || runtime.GOOS != "linux" {
-		t.Skip("it builds the program for Linux once more")
-	}
+	need.Setup(t) // it builds the program once more, and for packages needs dpkg-deb
+	t.Parallel()
 	out := t.TempDir()
 	cmd := exec.Command("scripts/dist.sh")
 	cmd.Dir = root

@@ -13,6 +13,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"rumbench/internal/metric"
+	"rumbench/internal/need"
 	"rumbench/internal/registry"
 	"rumbench/internal/result"
 )
@@ -76,6 +77,8 @@ func checkout(t *testing.T) string {
 // order, as in a fresh clone. The demo runs with less data; make test is what
 // runs this test.
 func TestReadme(t *testing.T) {
+	need.Setup(t)
+	t.Parallel()
 	blocks := append(shBlocks(read(t, "README.md")), shBlocks(read(t, "docs/howto.md"))...)
 	if len(blocks) < 20 {
 		t.Fatalf("there are only %d blocks of commands", len(blocks))
@@ -103,6 +106,8 @@ func TestReadme(t *testing.T) {
 // TestCI runs the steps of the workflow that docs/ci.md shows, and its other commands.
 // What the gate finds in two real runs is chance: the summary is what counts here.
 func TestCI(t *testing.T) {
+	need.Setup(t)
+	t.Parallel()
 	text := read(t, "docs/ci.md")
 	var workflow struct {
 		Jobs map[string]struct {
@@ -115,7 +120,6 @@ func TestCI(t *testing.T) {
 	}
 	dir := checkout(t)
 	summary := filepath.Join(dir, "summary.md")
-	t.Setenv("GITHUB_STEP_SUMMARY", summary)
 	run(t, dir, "make build")
 	steps := 0
 	for _, s := range workflow.Jobs["gate"].Steps {
@@ -126,7 +130,7 @@ func TestCI(t *testing.T) {
 		if s.Name == "Gate" {
 			s.Run = "(" + s.Run + ") || test $? -ge 3"
 		}
-		run(t, dir, s.Run)
+		run(t, dir, "GITHUB_STEP_SUMMARY="+summary+"\n"+s.Run)
 	}
 	b, err := os.ReadFile(summary)
 	if err != nil || steps != 3 {
@@ -156,7 +160,7 @@ func run(t *testing.T, dir, line string) {
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(),
 		"RUMBENCH_LOCK="+filepath.Join(dir, "lock"),
-		"DEMO=--set params.rows=20000 --set params.write_rows=2000 --set params.query_seconds=0.5")
+		"DEMO=--set params.rows=20000 --set params.write_rows=2000 --set params.query_seconds=0.5 --set params.rates=[500]")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", line, err, out)
 	}

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"rumbench/internal/need"
 )
 
 // fakeProc is a directory of processes.
@@ -186,9 +188,7 @@ func TestHere(t *testing.T) {
 
 // On this machine: a process that is not ours is seen.
 func TestNeighbourIsSeen(t *testing.T) {
-	if os.Getuid() != 0 {
-		t.Skip("only root may read the I/O of all processes")
-	}
+	need.Root(t, "read the I/O of all processes")
 	dir := t.TempDir()
 	neighbour := newShell(t)
 	o := NewOthers("/proc", "/sys", Device{}, 1<<30) // a number without a process: all are others

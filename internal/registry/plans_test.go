@@ -26,8 +26,8 @@ func planned(t *testing.T, target, test string, midway func() *exec.Cmd) (*resul
 		t.Fatal(err)
 	}
 	e, _ := registry.Catalog{}.Engine(p.Targets[0].Engine)
-	if err := e.Check(p.Targets[0].Config); err != nil {
-		t.Skip(err)
+	if len(e.Info().Servers) > 0 {
+		need.Installed(t, e.Check(p.Targets[0].Config))
 	}
 	dir := need.TempDir(t)
 	var once sync.Once
@@ -101,6 +101,7 @@ func TestPlansAreStored(t *testing.T) {
 
 // An index that is gone in the middle of a step changes a plan.
 func TestIndexDroppedMidway(t *testing.T) {
+	need.Setup(t)
 	e, _ := registry.Catalog{}.Engine("mysql")
 	running, dsn := startServer(t, e, server.Setting{Name: "max_connections", Value: "100"})
 	at := running.Endpoint()
@@ -120,6 +121,7 @@ func TestIndexDroppedMidway(t *testing.T) {
 
 // A range query whose index is gone by the end makes the step invalid.
 func TestRangeWithoutItsIndex(t *testing.T) {
+	need.Setup(t)
 	e, _ := registry.Catalog{}.Engine("mysql")
 	running, dsn := startServer(t, e, server.Setting{Name: "max_connections", Value: "100"})
 	at := running.Endpoint()

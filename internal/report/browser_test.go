@@ -31,8 +31,10 @@ type browser struct {
 	requests []string
 }
 
+// openBrowser opens a browser. Its test runs with others from here on: they mostly wait.
 func openBrowser(t *testing.T) *browser {
 	t.Helper()
+	t.Parallel()
 	path, err := exec.LookPath("chromium")
 	for _, other := range []string{"chromium-browser", "google-chrome"} {
 		if err != nil {

@@ -229,9 +229,6 @@ func TestUsualHeight(t *testing.T) {
 
 // The greatest campaign fits into its page, and the page is the same every time.
 func TestSize(t *testing.T) {
-	if testing.Short() {
-		t.Skip("renders a big campaign twice")
-	}
 	page := render(t, big(bigTargets))
 	t.Logf("%d bytes", len(page))
 	if len(page) > bigLimit {

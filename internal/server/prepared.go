@@ -10,17 +10,15 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-	"testing"
 	"time"
 )
 
-// prepared is where tests keep what a command has created, to copy it for the next
-// server of the same program, command and settings: creating it anew takes seconds.
-// It is "" outside tests, where every server's data is created for it.
-func (s *Server) prepared(command []string) (string, error) {
-	if !testing.Testing() || s.anew {
-		return "", nil
-	}
+// prepared is the directory in which tests keep what a command has created, to copy it
+// for the next server of the same program, command and settings: creating it anew takes
+// seconds. Outside tests every server's data is created for it.
+type prepared string
+
+func preparedFor(s *Server, command []string) (prepared, error) {
 	program, err := os.Stat(s.Program.Path)
 	if err != nil {
 		return "", err
@@ -39,7 +37,7 @@ func (s *Server) prepared(command []string) (string, error) {
 	if err := ownDir(parent); err != nil {
 		return "", err
 	}
-	return filepath.Join(parent, fmt.Sprintf("%s-%x", s.Kind, h.Sum(nil)[:8])), nil
+	return prepared(filepath.Join(parent, fmt.Sprintf("%s-%x", s.Kind, h.Sum(nil)[:8]))), nil
 }
 
 // ownDir makes a directory that only this process's user can change.
@@ -57,43 +55,42 @@ func ownDir(path string) error {
 	return nil
 }
 
-// passwordName is the name of the copy of a server's password next to its data, which
-// may contain it.
-const passwordName = "password"
+func (p prepared) dataDir() string { return filepath.Join(string(p), "data") }
 
-// take copies prepared data into the server's directory. It reports false if there is
-// none.
-func (s *Server) take(prepared string) (bool, error) {
-	if prepared == "" || !isDir(prepared) {
+// passwordFile is the copy of a server's password: its data may contain it.
+func (p prepared) passwordFile() string { return filepath.Join(string(p), "password") }
+
+// take copies prepared data into a server's directory. It reports false if there is none.
+func (p prepared) take(s *Server) (bool, error) {
+	if !isDir(string(p)) {
 		return false, nil
 	}
 	now := time.Now()
-	err := errors.Join(os.Chtimes(prepared, now, now), os.Remove(s.DataDir()),
-		copyAll(filepath.Join(prepared, "data"), s.DataDir(), "--sparse=never"), // as the installation has allocated it
-		copyAll(filepath.Join(prepared, passwordName), s.passwordFile()))
+	err := errors.Join(os.Chtimes(string(p), now, now), os.Remove(s.DataDir()),
+		copyAll(p.dataDir(), s.DataDir(), "--sparse=never"), // as the installation has allocated it
+		copyAll(p.passwordFile(), s.passwordFile()))
 	if err != nil {
 		return false, err
 	}
 	return true, s.configure() // with the password of the copy
 }
 
-// keepPrepared copies new data to where the next server finds it.
-func (s *Server) keepPrepared(prepared string) error {
-	if prepared == "" {
-		return nil
-	}
-	temp, err := os.MkdirTemp(filepath.Dir(prepared), "new-")
+// keep copies a server's new data to where the next one finds it.
+func (p prepared) keep(s *Server) error {
+	parent := filepath.Dir(string(p))
+	temp, err := os.MkdirTemp(parent, "new-")
 	if err != nil {
 		return err
 	}
-	err = errors.Join(prune(filepath.Dir(prepared)), copyAll(s.DataDir(), filepath.Join(temp, "data"), "--sparse=always"), copyAll(s.passwordFile(), filepath.Join(temp, passwordName)))
+	unfinished := prepared(temp)
+	err = errors.Join(prune(parent), copyAll(s.DataDir(), unfinished.dataDir(), "--sparse=always"), copyAll(s.passwordFile(), unfinished.passwordFile()))
 	if err == nil {
-		err = os.Rename(temp, prepared)
+		err = os.Rename(temp, string(p))
 	}
 	if err != nil {
 		_ = os.RemoveAll(temp)
 	}
-	if isDir(prepared) { // another process was faster
+	if isDir(string(p)) { // another process was faster
 		return nil
 	}
 	return err

@@ -19,6 +19,7 @@ import (
 	"slices"
 	"sync"
 	"syscall"
+	"testing"
 	"time"
 
 	"rumbench/engine"
@@ -166,15 +167,15 @@ func (s *Server) prepare(ctx context.Context) (err error) {
 	if !fresh {
 		return s.clear()
 	}
-	if err := s.create(ctx); err != nil {
+	if err := create(ctx, s); err != nil {
 		return fmt.Errorf("initialise the data directory of %s: %w", s.Kind, err)
 	}
 	s.made = true
 	return nil
 }
 
-// create creates the server's data.
-func (s *Server) create(ctx context.Context) error {
+// create creates a server's data.
+func create(ctx context.Context, s *Server) error {
 	if err := s.owner.makeDir(s.DataDir()); err != nil || s.kind.create == nil {
 		return err
 	}
@@ -182,17 +183,20 @@ func (s *Server) create(ctx context.Context) error {
 	if err != nil || command == nil {
 		return err
 	}
-	prepared, err := s.prepared(command)
+	if !testing.Testing() || s.anew {
+		return s.run(ctx, command)
+	}
+	p, err := preparedFor(s, command)
 	if err != nil {
 		return err
 	}
-	if found, err := s.take(prepared); found || err != nil {
+	if found, err := p.take(s); found || err != nil {
 		return err
 	}
 	if err := s.run(ctx, command); err != nil {
 		return err
 	}
-	return s.keepPrepared(prepared)
+	return p.keep(s)
 }
 
 // configure chooses where the server listens and writes its configuration.

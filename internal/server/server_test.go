@@ -125,7 +125,7 @@ func TestLife(t *testing.T) {
 	for _, k := range installedKinds(t) {
 		t.Run(k, func(t *testing.T) {
 			dir := need.TempDir(t)
-			s := start(t, Config{Kind: k, Dir: dir})
+			s := start(t, Config{Kind: k, Dir: dir, anew: true})
 			if s.PID() <= 0 || s.Died() != nil || s.Endpoint().Port == 0 {
 				t.Errorf("pid %d, %v", s.PID(), s.Died())
 			}
@@ -506,6 +506,26 @@ func TestListens(t *testing.T) {
 			if err := s.Stop(); err != nil {
 				t.Error(err)
 			}
+		}
+	}
+}
+
+// Tests start servers on a copy of what a command has created, its password included, as
+// long as nothing differs that the data could depend on.
+func TestPrepared(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	for _, k := range installedKinds(t) {
+		if k == Tarantool {
+			continue // it creates its data as it starts
+		}
+		first, again := start(t, Config{Kind: k}), start(t, Config{Kind: k})
+		other, anew := start(t, Config{Kind: k, Settings: []Setting{{"max_connections", "50"}}}), start(t, Config{Kind: k, anew: true})
+		password := first.Endpoint().Password
+		if again.Endpoint().Password != password || other.Endpoint().Password == password || anew.Endpoint().Password == password {
+			t.Errorf("%s: what is a copy is not what should be", k)
+		}
+		if !again.made || again.Endpoint().Port == first.Endpoint().Port {
+			t.Errorf("%s: made %v, ports %d and %d", k, again.made, again.Endpoint().Port, first.Endpoint().Port)
 		}
 	}
 }

@@ -82,6 +82,7 @@ func TestDuet(t *testing.T) {
 
 // What was measured while the other was over gets a warning, if it is much.
 func TestAloneInDuet(t *testing.T) {
+	t.Parallel()
 	s := spec(t, "memory", duetSteps, "params.query_seconds=1")
 	s.Partner = &fakePartner{alone: 50 * time.Millisecond}
 	tr := run(t, s, result.Complete)

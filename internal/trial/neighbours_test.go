@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rumbench/internal/metric"
+	"rumbench/internal/need"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 	"rumbench/workload"
@@ -18,9 +19,7 @@ import (
 // the device writes several times what the process does; a neighbour that
 // writes and syncs beside them does.
 func TestNeighbourOnDevice(t *testing.T) {
-	if os.Getuid() != 0 {
-		t.Skip("only root may read the I/O of all processes")
-	}
+	need.Root(t, "read the I/O of all processes")
 	dir := t.TempDir()
 	if _, err := observe.FindDevice(dir); err != nil {
 		t.Skip(err)

@@ -142,6 +142,7 @@ func TestRetriesAreTold(t *testing.T) {
 // Operations that are given up after all their attempts did fail: more than
 // allowed make a step invalid. If nothing is retried, that is reported.
 func TestGivenUp(t *testing.T) {
+	t.Parallel()
 	g := workload.Group{Clients: 1, Retry: workload.Retry{Max: 1}}
 	st := step(t, run(t, script(t, g, every4th), result.Invalid), "s")
 	if n := value(t, st, "t", "transaction", "given_up"); n == 0 || n != value(t, st, "t", "transaction", "errors_deadlock") || value(t, st, "t", "transaction", "retries") != 0 {
@@ -167,6 +168,7 @@ func TestGivenUp(t *testing.T) {
 // A client is not thinking while it does what comes to nothing, and the step is
 // as long as its time.
 func TestNothingButFailures(t *testing.T) {
+	t.Parallel()
 	first := func(_ *workload.Outcome, value, _ int) error {
 		if value > 0 {
 			return engine.Errorf(engine.Deadlock, "in the way")
@@ -224,6 +226,7 @@ func TestShedding(t *testing.T) {
 
 // A list of rates makes a step of each, which differ in the rate only.
 func TestRates(t *testing.T) {
+	t.Parallel()
 	s := script(t, workload.Group{Clients: 1}, func(*workload.Outcome, int, int) error { return nil })
 	s.Plan.Rate = &plan.Rate{At: []float64{50, 100}, Like: pace.Arrivals{Kind: pace.Even}}
 	tr := run(t, s, result.Complete)

@@ -65,6 +65,7 @@ func killed(t *testing.T, dir string, tr *result.Trial, i int) *result.Step {
 // how they are spread over clients, as it is not known whether each had the same to
 // do; and for how long clients paused.
 func TestRecovered(t *testing.T) {
+	t.Parallel()
 	ibench := spec(t, "memory", "params.steps=[l.i0, l.x, l.i1, qr100]", "params.write_rows=1000", "params.query_seconds=1.2", "params.rates=[100]")
 	retries := script(t, workload.Group{Clients: 3, Parts: []string{"select", "update"}, Retry: workload.Retry{Policy: workload.RetrySame}}, every4th)
 	open := script(t, workload.Group{Clients: 2, Arrivals: &pace.Arrivals{Kind: pace.Poisson, Segments: []pace.Segment{{Seconds: 1, From: 50, To: 400}}}}, func(*workload.Outcome, int, int) error { return nil })

@@ -86,6 +86,7 @@ func TestDisturbed(t *testing.T) {
 // Operations of a lead-in are in no number of the step, but the workload's checks
 // count them.
 func TestLeadIn(t *testing.T) {
+	t.Parallel()
 	var did atomic.Int64
 	s := script(t, workload.Group{Clients: 1}, func(*workload.Outcome, int, int) error { did.Add(1); return nil })
 	s.Plan.Rate = &plan.Rate{At: []float64{100}, Like: pace.Arrivals{Kind: pace.Even, LeadIn: 0.5}}
@@ -102,6 +103,7 @@ func TestLeadIn(t *testing.T) {
 // second, give or take the chance of random arrivals, and its probes are steps
 // like any other.
 func TestFind(t *testing.T) {
+	t.Parallel()
 	s := script(t, workload.Group{Clients: 1}, func(*workload.Outcome, int, int) error { return nil })
 	s.Plan.Find = &plan.Find{Promise: "p95_ms < 100", Percentile: 95, Below: 100 * time.Millisecond, Precision: 0.5, Like: pace.Arrivals{Kind: pace.Poisson, LeadIn: 0.1}, Seconds: 0.5}
 	tr := run(t, s, result.Complete)

@@ -130,6 +130,7 @@ func shares(t *testing.T, s *result.Step) map[string]float64 {
 
 // Clients that all want one row wait for it, and not for their client.
 func TestLockBound(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"postgres", "mysql"} {
 		t.Run(name, func(t *testing.T) {
 			s := countOn(t, name, counters{clients: 16, hot: true, seconds: 2})

@@ -111,6 +111,7 @@ func (c *versionClient) Do(ctx context.Context, out *workload.Outcome) error {
 // Old versions of rows count, wherever a server keeps them: in its undo, as
 // dead rows, or in the files of a tree. Its own files and its redo log do not.
 func TestOldVersionsTakeSpace(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, engine, kind, storage string }{
 		{"InnoDB", "mysql", server.MariaDB, "innodb"},
 		{"MyRocks", "mysql", server.MariaDB, "rocksdb"},
@@ -118,6 +119,7 @@ func TestOldVersionsTakeSpace(t *testing.T) {
 		{"PostgreSQL", "postgres", server.Postgres, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			program, err := server.Find(t.Context(), c.kind, "")
 			if err == nil && c.storage == "rocksdb" && server.MyRocks(program) == "" {
 				err = errors.New("MyRocks is not installed")

@@ -17,6 +17,7 @@ import (
 // in the response times, the curve and the latency log, with a mark, and in no
 // other figure.
 func TestStallToTheEnd(t *testing.T) {
+	t.Parallel()
 	for name, group := range map[string]workload.Group{
 		"rate":     {Clients: 1, Rate: 100, Pace: pace.Even, RowsPerOp: 1},
 		"arrivals": {Clients: 1, Arrivals: pace.Constant(pace.Even, 100)},

@@ -1,0 +1,182 @@
+// Command suite runs the tests of make test, each once: some under the race detector,
+// some in the build with native engines, all others as they are. It ends with the slowest
+// packages and tests.
+//
+// It is for this project's tests only, and knows nothing of what they test.
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+)
+
+// pass is one run of go test.
+type pass struct {
+	name     string
+	flags    []string
+	packages []string
+}
+
+// raced are the packages whose goroutines share memory.
+var raced = []string{
+	"engine/badger", "engine/bbolt", "engine/kvkit", "engine/memory", "engine/pebble", "internal/campaign", "internal/cpuset", "internal/drive",
+	"internal/hist", "internal/observe", "internal/server", "internal/trial", "internal/watch", "internal/wire",
+}
+
+// native are the packages that have more with the native engines.
+var native = []string{"engine/lmdb", "engine/native", "engine/rocksdb", "engine/wiredtiger", "internal/registry"}
+
+// shown is how many of the slowest are listed.
+const shown = 20
+
+func main() {
+	began := time.Now()
+	passes, err := passes()
+	if err == nil {
+		var s suite
+		for _, p := range passes {
+			err = errors.Join(err, s.run(p, os.Stdout))
+		}
+		s.summary(os.Stdout, time.Since(began))
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "suite:", err)
+		os.Exit(1)
+	}
+}
+
+// passes returns the runs, in which every package is once. The longest packages begin
+// first, so that the end does not wait for one of them.
+func passes() ([]pass, error) {
+	out, err := exec.Command("go", "list", "./...").Output()
+	if err != nil {
+		return nil, fmt.Errorf("list the packages: %w", err)
+	}
+	all := strings.Fields(string(out))
+	module := all[slices.IndexFunc(all, func(p string) bool { return strings.HasSuffix(p, "/model") })]
+	module = strings.TrimSuffix(module, "model")
+	take := func(names []string) (list []string) {
+		for _, name := range names {
+			if i := slices.Index(all, module+name); i >= 0 {
+				all = slices.Delete(all, i, i+1)
+				list = append(list, module+name)
+			}
+		}
+		return list
+	}
+	race, withNative := take(raced), take(native)
+	if len(race) != len(raced) || len(withNative) != len(native) {
+		return nil, errors.New("a package of the lists does not exist")
+	}
+	return []pass{{"native", []string{"-tags", "native"}, withNative}, {"plain", nil, all}, {"race", []string{"-race"}, race}}, nil
+}
+
+// event is a line of go test -json.
+type event struct {
+	Action, Package, Test, Output string
+	Elapsed                       float64
+}
+
+// timed is a test, or a package whose test is "".
+type timed struct {
+	pass, pkg, test string
+	seconds         float64
+}
+
+type suite struct {
+	tests, packages []timed
+	skipped, failed int
+}
+
+// run runs a pass and prints a line for each package, and what failed tests have
+// printed.
+func (s *suite) run(p pass, w io.Writer) error {
+	args := append([]string{"test", "-json", "-timeout", "30m", "-parallel", "4"}, p.flags...)
+	cmd := exec.Command("go", append(args, p.packages...)...)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	said := map[[2]string]*strings.Builder{}
+	for lines := bufio.NewReader(out); ; {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			break
+		}
+		var e event
+		if json.Unmarshal(line, &e) != nil {
+			fmt.Fprintf(w, "%s", line)
+			continue
+		}
+		s.note(p.name, e, said, w)
+	}
+	if err := cmd.Wait(); err != nil {
+		return fmt.Errorf("%s tests: %w", p.name, err)
+	}
+	return nil
+}
+
+func (s *suite) note(pass string, e event, said map[[2]string]*strings.Builder, w io.Writer) {
+	key := [2]string{e.Package, e.Test}
+	switch e.Action {
+	case "output":
+		if said[key] == nil {
+			said[key] = &strings.Builder{}
+		}
+		said[key].WriteString(e.Output)
+		return
+	case "build-output":
+		fmt.Fprint(w, e.Output)
+		return
+	case "pass", "fail", "skip":
+	default:
+		return
+	}
+	if e.Action == "fail" && said[key] != nil {
+		fmt.Fprint(w, said[key])
+	}
+	delete(said, key)
+	t := timed{pass, e.Package, e.Test, e.Elapsed}
+	switch {
+	case e.Test != "":
+		s.tests = append(s.tests, t)
+		if e.Action == "skip" {
+			s.skipped++
+		}
+		if e.Action == "fail" {
+			s.failed++
+		}
+	case e.Action != "skip": // it has tests
+		s.packages = append(s.packages, t)
+		fmt.Fprintf(w, "%-4s %6.1f s  %s (%s)\n", e.Action, e.Elapsed, e.Package, pass)
+	}
+}
+
+// summary lists the slowest packages and tests.
+func (s *suite) summary(w io.Writer, took time.Duration) {
+	for _, list := range []struct {
+		what string
+		all  []timed
+	}{{"packages", s.packages}, {"tests", s.tests}} {
+		slices.SortStableFunc(list.all, func(a, b timed) int { return cmp.Compare(b.seconds, a.seconds) })
+		fmt.Fprintf(w, "\nthe slowest %s:\n", list.what)
+		for _, t := range list.all[:min(shown, len(list.all))] {
+			fmt.Fprintf(w, "%7.1f s  %s\n", t.seconds, strings.TrimSpace(t.pkg+" "+t.test+" ("+t.pass+")"))
+		}
+	}
+	fmt.Fprintf(w, "\n%d tests in %d packages, %d skipped, %d failed, in %v\n", len(s.tests), len(s.packages), s.skipped, s.failed, took.Round(time.Second))
+}
