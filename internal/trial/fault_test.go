@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"rumbench/engine"
@@ -17,18 +18,31 @@ import (
 	"rumbench/model"
 )
 
+// takes is how long an operation takes in simulated time, which passes only while
+// everything sleeps.
+func takes(op *model.Op) time.Duration {
+	if op.Kind == model.Scan {
+		return time.Millisecond
+	}
+	return 0
+}
+
 // An insert that takes three seconds makes those that were due meanwhile late,
 // and all of that is seen; that the rate was held on average is seen, too.
-func TestStall(t *testing.T) {
-	t.Parallel() // it sleeps most of the time
+func TestStall(t *testing.T) { synctest.Test(t, testStall) }
+
+func testStall(t *testing.T) {
 	const length = 3 * time.Second
 	var inserts atomic.Int64
-	s := spec(t, "memory", "params.steps=[l.i0, l.x, qr500]", "params.rates=[500]", "params.query_seconds=8").with(&faulty{
+	s := spec(t, "memory", "params.steps=[l.i0, l.x, qr500]", "params.rates=[500]", "params.query_seconds=8")
+	s.coarse = true
+	s = s.with(&faulty{
 		exec: func(op *model.Op, next func() error, _ *engine.Result) error {
 			// 20 inserts by l.i0 and one by l.x come before.
 			if op.Kind == model.Insert && inserts.Add(1) == 20+1+15 {
 				time.Sleep(length)
 			}
+			time.Sleep(takes(op))
 			return next()
 		},
 	})
@@ -81,13 +95,16 @@ func TestStall(t *testing.T) {
 }
 
 // An engine that cannot hold the rate makes what ran beside it not comparable.
-func TestSaturation(t *testing.T) {
-	t.Parallel() // it sleeps most of the time
+func TestSaturation(t *testing.T) { synctest.Test(t, testSaturation) }
+
+func testSaturation(t *testing.T) {
 	s := spec(t, "memory", "params.steps=[l.i0, l.x, qr1000]", "params.rates=[1000]", "params.query_seconds=1")
+	s.coarse = true
 	s = s.with(&faulty{exec: func(op *model.Op, next func() error, _ *engine.Result) error {
 		if op.Kind == model.Insert && op.Rows == 50 {
 			time.Sleep(150 * time.Millisecond) // 20 a second are promised
 		}
+		time.Sleep(takes(op))
 		return next()
 	}})
 	tr := run(t, s, result.Complete)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"rumbench/engine"
@@ -36,6 +37,10 @@ func (r scripted) Finish(context.Context, workload.Totals) (workload.Finding, er
 	return workload.Finding{}, nil
 }
 
+// statementTime is about a millisecond, and does not end with an interval: in simulated
+// time that would be the same moment.
+const statementTime = 1003 * time.Microsecond
+
 type scriptedClient struct {
 	run            scripted
 	value, attempt int
@@ -46,7 +51,7 @@ func (c *scriptedClient) Do(_ context.Context, out *workload.Outcome) error {
 	out.Parts.Reset()
 	for part := range 2 {
 		out.Parts.Start()
-		time.Sleep(time.Millisecond)
+		time.Sleep(statementTime)
 		out.Parts.Stop(part)
 		out.Reads++
 	}
@@ -66,7 +71,7 @@ func script(t *testing.T, g workload.Group, do func(out *workload.Outcome, value
 	if g.Ops == nil {
 		g.Ops = []workload.OpKind{{Name: "transaction", Unit: "transaction"}}
 	}
-	s.Plan.Run = scripted{s.Plan.Run, g, do}
+	s.Plan.Run, s.coarse = scripted{s.Plan.Run, g, do}, true
 	return s
 }
 
@@ -80,7 +85,9 @@ func every4th(_ *workload.Outcome, value, attempt int) error {
 
 // Retries are reported, with statements, attempts and fairness, and does not
 // make a step invalid.
-func TestRetriesAreTold(t *testing.T) {
+func TestRetriesAreTold(t *testing.T) { synctest.Test(t, testRetriesAreTold) }
+
+func testRetriesAreTold(t *testing.T) {
 	s := script(t, workload.Group{Clients: 3, Parts: []string{"select", "update"}, Retry: workload.Retry{Policy: workload.RetrySame}}, every4th)
 	tr := run(t, s, result.Complete)
 	st := step(t, tr, "s")
@@ -135,14 +142,15 @@ func TestRetriesAreTold(t *testing.T) {
 		}
 	}
 	if float64(sum.Ops) != ops || float64(sum.Reads) != 2*ops || float64(sum.Writes) != 3*ops || float64(sum.Others) != 2*ops || float64(sum.Errors) != errs || float64(sum.Retries) != v("transaction", "retries") {
-		t.Errorf("the series sum up to %+v", sum)
+		t.Errorf("the series sum up to %+v, the step to %v operations, %v errors, %v retries", sum, ops, errs, v("transaction", "retries"))
 	}
 }
 
 // Operations that are given up after all their attempts did fail: more than
 // allowed make a step invalid. If nothing is retried, that is reported.
-func TestGivenUp(t *testing.T) {
-	t.Parallel()
+func TestGivenUp(t *testing.T) { synctest.Test(t, testGivenUp) }
+
+func testGivenUp(t *testing.T) {
 	g := workload.Group{Clients: 1, Retry: workload.Retry{Max: 1}}
 	st := step(t, run(t, script(t, g, every4th), result.Invalid), "s")
 	if n := value(t, st, "t", "transaction", "given_up"); n == 0 || n != value(t, st, "t", "transaction", "errors_deadlock") || value(t, st, "t", "transaction", "retries") != 0 {
@@ -167,8 +175,9 @@ func TestGivenUp(t *testing.T) {
 
 // A client is not thinking while it does what comes to nothing, and the step is
 // as long as its time.
-func TestNothingButFailures(t *testing.T) {
-	t.Parallel()
+func TestNothingButFailures(t *testing.T) { synctest.Test(t, testNothingButFailures) }
+
+func testNothingButFailures(t *testing.T) {
 	first := func(_ *workload.Outcome, value, _ int) error {
 		if value > 0 {
 			return engine.Errorf(engine.Deadlock, "in the way")
@@ -192,7 +201,9 @@ func TestNothingButFailures(t *testing.T) {
 }
 
 // Arrivals beyond what the clients can do are shed and reported.
-func TestShedding(t *testing.T) {
+func TestShedding(t *testing.T) { synctest.Test(t, testShedding) }
+
+func testShedding(t *testing.T) {
 	a := pace.Constant(pace.Even, 2000) // two clients of 2 ms an operation can do half of it
 	a.Queue = 50
 	s := script(t, workload.Group{Clients: 2, Arrivals: a}, func(*workload.Outcome, int, int) error { return nil })
@@ -225,8 +236,9 @@ func TestShedding(t *testing.T) {
 }
 
 // A list of rates makes a step of each, which differ in the rate only.
-func TestRates(t *testing.T) {
-	t.Parallel()
+func TestRates(t *testing.T) { synctest.Test(t, testRates) }
+
+func testRates(t *testing.T) {
 	s := script(t, workload.Group{Clients: 1}, func(*workload.Outcome, int, int) error { return nil })
 	s.Plan.Rate = &plan.Rate{At: []float64{50, 100}, Like: pace.Arrivals{Kind: pace.Even}}
 	tr := run(t, s, result.Complete)

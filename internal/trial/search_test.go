@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"rumbench/internal/metric"
@@ -85,8 +86,9 @@ func TestDisturbed(t *testing.T) {
 
 // Operations of a lead-in are in no number of the step, but the workload's checks
 // count them.
-func TestLeadIn(t *testing.T) {
-	t.Parallel()
+func TestLeadIn(t *testing.T) { synctest.Test(t, testLeadIn) }
+
+func testLeadIn(t *testing.T) {
 	var did atomic.Int64
 	s := script(t, workload.Group{Clients: 1}, func(*workload.Outcome, int, int) error { did.Add(1); return nil })
 	s.Plan.Rate = &plan.Rate{At: []float64{100}, Like: pace.Arrivals{Kind: pace.Even, LeadIn: 0.5}}
@@ -102,8 +104,9 @@ func TestLeadIn(t *testing.T) {
 // A search with a client whose operations take 2 ms finds no more than 500 a
 // second, give or take the chance of random arrivals, and its probes are steps
 // like any other.
-func TestFind(t *testing.T) {
-	t.Parallel()
+func TestFind(t *testing.T) { synctest.Test(t, testFind) }
+
+func testFind(t *testing.T) {
 	s := script(t, workload.Group{Clients: 1}, func(*workload.Outcome, int, int) error { return nil })
 	s.Plan.Find = &plan.Find{Promise: "p95_ms < 100", Percentile: 95, Below: 100 * time.Millisecond, Precision: 0.5, Like: pace.Arrivals{Kind: pace.Poisson, LeadIn: 0.1}, Seconds: 0.5}
 	tr := run(t, s, result.Complete)

@@ -221,7 +221,7 @@ func (t *stepRun) load(ctx context.Context) error {
 		return err
 	}
 	config := drive.Config{
-		Step: t.of, Clients: clients, Interval: t.Plan.Interval, Seed: t.Plan.Seed, OnInterval: t.onInterval,
+		Step: t.of, Clients: clients, Interval: t.Plan.Interval, Seed: t.Plan.Seed, OnInterval: t.onInterval, Coarse: t.coarse,
 	}
 	switch {
 	case t.Calibrate:

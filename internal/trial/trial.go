@@ -56,6 +56,8 @@ type Spec struct {
 	Partner Partner
 	// Progress, if set, receives the trial's progress; it must not block.
 	Progress func(Event)
+
+	coarse bool // clients wait by timers only, as simulated time demands; in tests
 }
 
 // CalibrationTime is how long each step runs when the client is calibrated.
