@@ -50,25 +50,21 @@ if [ -n "$missing" ]; then
 	# shellcheck disable=SC2086 # a list of packages
 	$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing
 fi
-# An old release of MySQL, to compare with: every user who runs servers must get at it.
-[ -x /opt/mysql-5.5.9/bin/mysqld ] || $as_root "$(dirname "$0")/mysql-5.5.9.sh" /opt/mysql-5.5.9
-# What is built or unpacked here is this user's to write.
-[ -w /opt/rumbench ] || {
-	$as_root mkdir -p /opt/rumbench
-	$as_root chown "$(id -u)" /opt/rumbench
+opt=${RUMBENCH_OPT:-/opt/rumbench}
+[ -w "$opt" ] || { # what is built or unpacked there is this user's to write
+	$as_root mkdir -p "$opt"
+	$as_root chown "$(id -u)" "$opt"
 }
-# The libraries of native engines: a new and an old version of each.
-"$(dirname "$0")/rocksdb.sh" 6.29.5 11.8.1
-"$(dirname "$0")/wiredtiger.sh" 3.2.1 11.3.1
-# What answers MongoDB's protocol in tests.
-"$(dirname "$0")/ferretdb.sh"
-# DuckDB reads what export writes. Debian has no package of it, and does not let
-# pip add to its own Python, so it gets an environment of its own.
-duckdb=/opt/rumbench-duckdb
-if ! $duckdb/bin/python -c 'import duckdb' 2>/dev/null; then
-	echo "fetching DuckDB (25 MB)" >&2
-	# shellcheck disable=SC2016 # $1 is for the other shell
-	$as_root sh -euc 'umask 022
-		/usr/bin/python3 -m venv --clear "$1"
-		"$1/bin/pip" install -q --only-binary :all: duckdb==2.0.0' sh $duckdb
-fi
+cd "$(dirname "$0")"
+made=$(
+	# An old release of MySQL, to compare with.
+	./once.sh mysql-5.5.9 mysql-5.5.9 ./mysql-5.5.9.sh "$opt/mysql-5.5.9"
+	# The libraries of native engines: a new and an old version of each.
+	RUMBENCH_LIB="$opt/lib" ./once.sh rocksdb lib ./rocksdb.sh 6.29.5 11.8.1
+	INPUTS=$(echo ../engine/wiredtiger/shim/shim.*) RUMBENCH_LIB="$opt/lib" ./once.sh wiredtiger lib ./wiredtiger.sh 3.2.1 11.3.1
+	# What answers MongoDB's protocol in tests.
+	./once.sh ferretdb ferretdb ./ferretdb.sh "$opt/ferretdb"
+	./once.sh duckdb duckdb ./duckdb.sh "$opt/duckdb"
+)
+# shellcheck disable=SC2086 # lists of names
+echo "set-up: installed$([ -n "$missing$made" ] && echo $missing $made || echo ' nothing, all is there')" >&2

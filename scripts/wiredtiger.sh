@@ -4,7 +4,8 @@
 # what is there of the same shim stays. 3.2.1 is Debian's and needs
 # libwiredtiger-dev. Any other is built from the Python package's source, which
 # takes minutes and needs g++, cmake, ninja-build, python3-venv, zlib1g-dev,
-# libsnappy-dev, liblz4-dev and libzstd-dev.
+# libsnappy-dev, liblz4-dev and libzstd-dev. That library is kept beside the
+# directory, so that another shim needs gcc only.
 set -eu
 [ $# -gt 0 ] || set -- 11.3.1
 shim=$(cd "$(dirname "$0")/../engine/wiredtiger/shim" && pwd)
@@ -18,7 +19,8 @@ compile() { # VERSION WORDS: the words name the header's directory and the libra
 	gcc -O2 -Wall -fPIC -shared "$shim/shim.c" -o "$dir/.wiredtiger-$version" "$@"
 	mv "$dir/.wiredtiger-$version" "$dir/rumbench-wiredtiger-$version.so"
 }
-source_of() { # VERSION: its source and its static library, in $temp
+library_of() { # VERSION: its header and its static library, in $built
+	[ ! -e "$built/libwiredtiger.a" ] || return 0
 	echo "building WiredTiger $1 from its source (some minutes)" >&2
 	/usr/bin/python3 -m venv "$temp/python"
 	"$temp/python/bin/pip" download -q --no-deps --no-binary wiredtiger -d "$temp" "wiredtiger==$1"
@@ -28,6 +30,9 @@ source_of() { # VERSION: its source and its static library, in $temp
 		-DHAVE_BUILTIN_EXTENSION_SNAPPY=ON -DHAVE_BUILTIN_EXTENSION_ZLIB=ON \
 		-DHAVE_BUILTIN_EXTENSION_LZ4=ON -DHAVE_BUILTIN_EXTENSION_ZSTD=ON >"$temp/log" 2>&1 &&
 		nice ninja -C "$temp/build" wiredtiger_static >>"$temp/log" 2>&1 || { tail -30 "$temp/log" >&2; exit 1; }
+	mkdir -p "$built"
+	cp -R "$temp/build/include" "$built"
+	cp "$temp/build/libwiredtiger.a" "$built" # last: it says that all is there
 }
 for version; do
 	lib=$dir/rumbench-wiredtiger-$version.so
@@ -40,7 +45,8 @@ for version; do
 		continue
 	fi
 	rm -rf "$temp"/*
-	source_of "$version"
-	compile "$version" -I"$temp/build/include" -Wl,--exclude-libs,ALL "$temp/build/libwiredtiger.a" -lsnappy -llz4 -lzstd -lz -lpthread
+	built=$(dirname "$dir")/wiredtiger-$version
+	library_of "$version"
+	compile "$version" -I"$built/include" -Wl,--exclude-libs,ALL "$built/libwiredtiger.a" -lsnappy -llz4 -lzstd -lz -lpthread
 	echo "$sum" >"$lib.shim"
 done

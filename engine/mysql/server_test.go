@@ -578,7 +578,7 @@ func TestPort(t *testing.T) {
 func TestOldRelease(t *testing.T) {
 	path := os.Getenv("RUMBENCH_MYSQL55")
 	if path == "" {
-		path = "/opt/mysql-5.5.9/bin/mysqld"
+		path = "/opt/rumbench/mysql-5.5.9/bin/mysqld"
 	}
 	_, err := server.Find(t.Context(), server.MySQL, path)
 	need.Installed(t, err)

@@ -51,6 +51,7 @@ func TestConformance(t *testing.T) {
 		switch name {
 		case "":
 			t.Run(v.name, func(t *testing.T) {
+				t.Parallel()
 				for _, version := range versions {
 					needLibrary(t, version)
 				}

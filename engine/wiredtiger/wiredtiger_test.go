@@ -33,6 +33,7 @@ func TestConformance(t *testing.T) {
 	for _, version := range versions {
 		for _, storage := range []string{"btree", "lsm"} {
 			t.Run(version+" "+storage, func(t *testing.T) {
+				t.Parallel()
 				needLibrary(t, version)
 				cmd := exec.Command(os.Args[0], "-test.run=^TestConformance$")
 				cmd.Env = append(os.Environ(), variantEnv+"="+version+" "+storage)

@@ -23,7 +23,7 @@ import (
 )
 
 // duckPython is the Python that scripts/setup.sh gives DuckDB.
-const duckPython = "/opt/rumbench-duckdb/bin/python"
+const duckPython = "/opt/rumbench/duckdb/bin/python"
 
 // duck is a real DuckDB in a directory with the files of an export.
 type duck struct {
