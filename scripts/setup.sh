@@ -67,4 +67,5 @@ made=$(
 	./once.sh duckdb duckdb ./duckdb.sh "$opt/duckdb"
 )
 # shellcheck disable=SC2086 # lists of names
-echo "set-up: installed$([ -n "$missing$made" ] && echo $missing $made || echo ' nothing, all is there')" >&2
+made=$(echo $missing $made)
+echo "set-up: installed ${made:-nothing, all is there}" >&2

@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -42,10 +43,15 @@ func main() {
 	began := time.Now()
 	passes, err := passes()
 	if err == nil {
+		// Most tests wait for servers, disks and clocks: the runs share the processors.
 		var s suite
-		for _, p := range passes {
-			err = errors.Join(err, s.run(p, os.Stdout))
+		var all sync.WaitGroup
+		failed := make([]error, len(passes))
+		for i, p := range passes {
+			all.Go(func() { failed[i] = s.run(p, os.Stdout) })
 		}
+		all.Wait()
+		err = errors.Join(failed...)
 		s.summary(os.Stdout, time.Since(began))
 	}
 	if err != nil {
@@ -77,7 +83,11 @@ func passes() ([]pass, error) {
 	if len(race) != len(raced) || len(withNative) != len(native) {
 		return nil, errors.New("a package of the lists does not exist")
 	}
-	return []pass{{"native", []string{"-tags", "native"}, withNative}, {"plain", nil, all}, {"race", []string{"-race"}, race}}, nil
+	return []pass{
+		{"native", []string{"-tags", "native", "-p", "1"}, withNative},
+		{"plain", []string{"-p", "2"}, all},
+		{"race", []string{"-race", "-p", "1"}, race},
+	}, nil
 }
 
 // event is a line of go test -json.
@@ -93,6 +103,7 @@ type timed struct {
 }
 
 type suite struct {
+	mu              sync.Mutex // guards what follows, and what is printed
 	tests, packages []timed
 	skipped, failed int
 }
@@ -132,6 +143,8 @@ func (s *suite) run(p pass, w io.Writer) error {
 
 func (s *suite) note(pass string, e event, said map[[2]string]*strings.Builder, w io.Writer) {
 	key := [2]string{e.Package, e.Test}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	switch e.Action {
 	case "output":
 		if said[key] == nil {
