@@ -60,8 +60,10 @@ made=$(
 	# An old release of MySQL, to compare with.
 	./once.sh mysql-5.5.9 mysql-5.5.9 ./mysql-5.5.9.sh "$opt/mysql-5.5.9"
 	# The libraries of native engines: a new and an old version of each.
-	RUMBENCH_LIB="$opt/lib" ./once.sh rocksdb lib ./rocksdb.sh 6.29.5 11.8.1
-	INPUTS=$(echo ../engine/wiredtiger/shim/shim.*) RUMBENCH_LIB="$opt/lib" ./once.sh wiredtiger lib ./wiredtiger.sh 3.2.1 11.3.1
+	export RUMBENCH_LIB="$opt/lib"
+	./once.sh rocksdb "lib/librocksdb-6.29.5.so lib/librocksdb-11.8.1.so" ./rocksdb.sh 6.29.5 11.8.1
+	INPUTS=$(echo ../engine/wiredtiger/shim/shim.*) ./once.sh wiredtiger \
+		"lib/rumbench-wiredtiger-3.2.1.so lib/rumbench-wiredtiger-11.3.1.so" ./wiredtiger.sh 3.2.1 11.3.1
 	# What answers MongoDB's protocol in tests.
 	./once.sh ferretdb ferretdb ./ferretdb.sh "$opt/ferretdb"
 	./once.sh duckdb duckdb ./duckdb.sh "$opt/duckdb"
