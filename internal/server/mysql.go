@@ -12,7 +12,8 @@ import (
 // mysql is Oracle's MySQL server, of any release. Debian has no package of it.
 var mysql = kind{
 	user: "mysql", superuser: "root", socket: "s", stop: syscall.SIGTERM,
-	paths:     []string{"/usr/sbin/mysqld", "/usr/libexec/mysqld", "/opt/mysql/bin/mysqld", "/opt/mysql-*/bin/mysqld", "/opt/rumbench/mysql-*/bin/mysqld", "/usr/local/mysql/bin/mysqld"},
+	paths: []string{"/usr/sbin/mysqld", "/usr/libexec/mysqld", "/opt/mysql/bin/mysqld", "/opt/mysql-*/bin/mysqld",
+		"/opt/rumbench/mysql-*/bin/mysqld", "/usr/local/mysql/bin/mysqld"},
 	arguments: defaultsFile, configure: configureMySQL, create: createMySQL,
 	version: func(text string) (string, bool) {
 		m := verPattern.FindStringSubmatch(text)

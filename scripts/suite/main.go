@@ -34,7 +34,10 @@ var raced = []string{
 }
 
 // native are the packages that have more with the native engines.
-var native = []string{"engine/lmdb", "engine/native", "engine/rocksdb", "engine/wiredtiger", "internal/registry"}
+var native = []string{"internal/registry", "engine/rocksdb", "engine/wiredtiger", "engine/lmdb", "engine/native"}
+
+// longest are the packages of the plain run that take minutes.
+var longest = []string{"internal/doctest", "internal/cli", "engine/mysql", "internal/report", "engine/postgres"}
 
 // shown is how many of the slowest are listed.
 const shown = 20
@@ -79,13 +82,13 @@ func passes() ([]pass, error) {
 		}
 		return list
 	}
-	race, withNative := take(raced), take(native)
-	if len(race) != len(raced) || len(withNative) != len(native) {
+	race, withNative, first := take(raced), take(native), take(longest)
+	if len(race) != len(raced) || len(withNative) != len(native) || len(first) != len(longest) {
 		return nil, errors.New("a package of the lists does not exist")
 	}
 	return []pass{
-		{"native", []string{"-tags", "native", "-p", "1"}, withNative},
-		{"plain", []string{"-p", "2"}, all},
+		{"native", []string{"-tags", "native", "-p", "2"}, withNative},
+		{"plain", []string{"-p", "2"}, append(first, all...)},
 		{"race", []string{"-race", "-p", "1"}, race},
 	}, nil
 }
@@ -111,7 +114,7 @@ type suite struct {
 // run runs a pass and prints a line for each package, and what failed tests have
 // printed.
 func (s *suite) run(p pass, w io.Writer) error {
-	args := append([]string{"test", "-json", "-timeout", "30m", "-parallel", "4"}, p.flags...)
+	args := append([]string{"test", "-json", "-count", "1", "-timeout", "30m", "-parallel", "4"}, p.flags...)
 	cmd := exec.Command("go", append(args, p.packages...)...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
 	cmd.Stderr = os.Stderr
