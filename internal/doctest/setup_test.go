@@ -1,0 +1,54 @@
+package doctest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestOnce: set-up makes a thing once, and again where its recipe or one of its files is
+// not what it was.
+func TestOnce(t *testing.T) {
+	dir := t.TempDir()
+	recipe, product := filepath.Join(dir, "make.sh"), filepath.Join(dir, "opt/thing/file")
+	write := func(path, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Like the real ones, it keeps what is there.
+	script := "#!/bin/sh\nmkdir -p $1\n[ -e $1/file ] || echo new >$1/file\n"
+	write(recipe, script)
+	once := func(why string, want bool) {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), "../../scripts/once.sh", "name", "thing", recipe, filepath.Dir(product))
+		cmd.Env = append(os.Environ(), "RUMBENCH_OPT="+filepath.Join(dir, "opt"))
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v: %s", why, err, out)
+		}
+		if made := strings.TrimSpace(string(out)) == "name"; made != want {
+			t.Errorf("%s: made: %v, want %v: %s", why, made, want, out)
+		}
+		if text, _ := os.ReadFile(product); string(text) != "new\n" {
+			t.Errorf("%s: the product is %q", why, text)
+		}
+	}
+	once("nothing is there", true)
+	once("all is there", false)
+	write(product, "damaged")
+	once("a file differs", true)
+	if err := os.Remove(product); err != nil {
+		t.Fatal(err)
+	}
+	once("a file is missing", true)
+	write(recipe, script+"# changed\n")
+	once("the recipe differs", true)
+	once("all is there again", false)
+}
