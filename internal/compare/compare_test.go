@@ -59,6 +59,28 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// TestNotable: a difference has its direction also where too few trials prove it.
+func TestNotable(t *testing.T) {
+	for _, c := range []struct {
+		metric string
+		a, b   []float64
+		want   compare.Verdict
+	}{
+		{"rows_per_s", []float64{100}, []float64{200}, compare.Better},
+		{"rows_per_s", []float64{200}, []float64{100}, compare.Worse},
+		{"write_kb", []float64{4}, []float64{2}, compare.Better},
+		{"write_kb", []float64{2, 2.05, 2.02}, []float64{4, 4.1, 4.05}, compare.Worse},
+		{"rows_per_s", []float64{100}, []float64{104}, ""},              // within 5 %
+		{"rows_per_s", []float64{60, 140}, []float64{100, 160}, ""},     // within the variation
+		{"live_rows", []float64{10, 10, 10}, []float64{20, 20, 20}, ""}, // neither direction is better
+	} {
+		j := judged(t, append(series("a", "interleaved", c.metric, c.a...), series("b", "interleaved", c.metric, c.b...)...)...)
+		if got := j.Items[0].Notable(); got != c.want {
+			t.Errorf("%s of %v and %v: %q, want %q", c.metric, c.a, c.b, got, c.want)
+		}
+	}
+}
+
 // Numbers that are missing or not comparable get no verdict, but a reason.
 func TestNoVerdict(t *testing.T) {
 	fresh := func() []*result.Trial {
