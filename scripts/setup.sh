@@ -50,7 +50,9 @@ if [ -n "$missing" ]; then
 	# shellcheck disable=SC2086 # a list of packages
 	$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing
 fi
-opt=${RUMBENCH_OPT:-/opt/rumbench}
+opt=/opt/rumbench # where the tests look
+export RUMBENCH_OPT=$opt RUMBENCH_LIB=$opt/lib
+umask 022 # users who run servers must get at it
 [ -w "$opt" ] || { # what is built or unpacked there is this user's to write
 	$as_root mkdir -p "$opt"
 	$as_root chown "$(id -u)" "$opt"
@@ -60,7 +62,6 @@ made=$(
 	# An old release of MySQL, to compare with.
 	./once.sh mysql-5.5.9 mysql-5.5.9 ./mysql-5.5.9.sh "$opt/mysql-5.5.9"
 	# The libraries of native engines: a new and an old version of each.
-	export RUMBENCH_LIB="$opt/lib"
 	./once.sh rocksdb "lib/librocksdb-6.29.5.so lib/librocksdb-11.8.1.so" ./rocksdb.sh 6.29.5 11.8.1
 	INPUTS=$(echo ../engine/wiredtiger/shim/shim.*) ./once.sh wiredtiger \
 		"lib/rumbench-wiredtiger-3.2.1.so lib/rumbench-wiredtiger-11.3.1.so" ./wiredtiger.sh 3.2.1 11.3.1
