@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"rumbench/internal/hist"
@@ -97,9 +98,11 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		if leads {
 			leaders.Add(1)
 		}
+		r.running.Add(1)
 		workers.Go(func() {
 			<-ready
 			l.run(ctx)
+			r.running.Add(-1)
 			if leads {
 				leaders.Done()
 			}
@@ -129,7 +132,8 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 type stepRun struct {
 	Config
 	loops   []*loop
-	queues  []*queue // by group; nil for a closed one
+	queues  []*queue     // by group; nil for a closed one
+	running atomic.Int32 // clients
 	base    time.Time
 	until   int64           // when no operation may begin any more, on the loops' clock
 	opened  context.Context // ends when no operation may begin any more

@@ -29,16 +29,17 @@ func (g *gather) addGroup(s hist.Shape, clients int) {
 func (r *stepRun) collect(finished <-chan struct{}) {
 	tick := time.NewTicker(r.Interval)
 	defer tick.Stop()
-	for {
+	for running := true; running; {
 		select {
 		case <-tick.C:
-			r.take(time.Since(r.base))
+			if r.running.Load() > 0 {
+				r.take(time.Since(r.base))
+			}
 		case <-finished:
-			// The last interval ends with the last operation.
-			r.take(max(r.window(), r.last))
-			return
+			running = false
 		}
 	}
+	r.take(max(r.window(), r.last)) // the last interval ends with the last operation
 }
 
 // take moves the clients' records into the totals.

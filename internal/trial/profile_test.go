@@ -78,12 +78,15 @@ func TestProfile(t *testing.T) {
 }
 
 // checkExtra checks what was traced from outside: the log of the load is in no file but
-// the database, and somebody slept in each look.
+// the database, and somebody slept in each look. Beside much other work on the disk, and
+// under the race detector, tracing takes more than it may, and ends: that is right, too.
 func checkExtra(t *testing.T, tr *result.Trial) {
 	t.Helper()
 	for _, w := range tr.Warnings {
-		if w.Code == metric.NotObserved && strings.HasPrefix(w.Text, "no profile of") && os.Getenv("CI") == "" {
-			t.Log(w.Text)
+		if w.Code != metric.NotObserved || !strings.HasPrefix(w.Text, "no profile of") {
+			continue
+		}
+		if t.Log(w.Text); os.Getenv("CI") == "" || strings.Contains(w.Text, "more than 1 % of a processor") {
 			return
 		}
 	}
