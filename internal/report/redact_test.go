@@ -36,23 +36,57 @@ func secretFixture(trials int) Input {
 	return in
 }
 
+// No text of what is redacted has a secret, wherever one was, and no page of it has.
 func TestRedact(t *testing.T) {
 	in := secretFixture(1)
-	before := secretFixture(1)
+	before, everywhere := secretFixture(1), secretFixture(1)
 	for _, place := range texts(reflect.TypeOf(in), "") {
 		t.Run(place, func(t *testing.T) {
 			in := secretFixture(1)
 			if n := plant(reflect.ValueOf(&in).Elem(), "", place); n == 0 {
 				t.Fatal("the test cannot plant there")
 			}
-			checkSecrets(t, redacted(in))
+			checkTexts(t, reflect.ValueOf(redacted(in)), "")
+			plant(reflect.ValueOf(&everywhere).Elem(), "", place)
 		})
 	}
+	checkSecrets(t, redacted(everywhere))
+	checkSecrets(t, redacted(in))
 	if d := cmp.Diff(before.Trials[0].Trial, in.Trials[0].Trial); d != "" || before.Plan != in.Plan {
 		t.Errorf("the input was changed: %s", d)
 	}
 }
 
+// checkTexts looks for secrets in all texts of a value.
+func checkTexts(t *testing.T, v reflect.Value, at string) {
+	switch v.Kind() {
+	case reflect.String:
+		for _, s := range secrets {
+			if strings.Contains(v.String(), s) {
+				t.Errorf("%s has %q: %s", at, s, v)
+			}
+		}
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			checkTexts(t, v.Elem(), at)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			checkTexts(t, v.Index(i), at)
+		}
+	case reflect.Map:
+		for k, value := range v.Seq2() {
+			checkTexts(t, k, at+" key")
+			checkTexts(t, value, at+" value")
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			checkTexts(t, v.Field(i), at+"."+v.Type().Field(i).Name)
+		}
+	}
+}
+
+// checkSecrets looks for them in all pages.
 func checkSecrets(t *testing.T, in Input) {
 	t.Helper()
 	var md, txt bytes.Buffer
