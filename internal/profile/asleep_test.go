@@ -2,6 +2,7 @@ package profile
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,16 +19,28 @@ import (
 	"rumbench/internal/need"
 )
 
-// sleeper runs a function on a thread of its own, with a name.
-func sleeper(name string, sleep func()) {
-	named := make(chan bool)
+// sleeper runs a function on a thread of its own, with a name, and returns the thread's
+// directory.
+func sleeper(name string, sleep func()) (thread string) {
+	named := make(chan int)
 	go func() {
 		runtime.LockOSThread() // the thread ends with the goroutine
 		_ = os.WriteFile("/proc/thread-self/comm", []byte(name), 0)
-		named <- true
+		named <- unix.Gettid()
 		sleep()
 	}()
-	<-named
+	return fmt.Sprint("/proc/self/task/", <-named)
+}
+
+// untilIn returns when a thread is in a system call.
+func untilIn(thread string, call int) {
+	for {
+		now, err := os.ReadFile(thread + "/syscall")
+		if err != nil || strings.HasPrefix(string(now), fmt.Sprint(call, " ")) { // Look says what is wrong
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // TestLook: threads that sleep all the time are seen in each look, where they are.
@@ -54,14 +67,14 @@ func TestLook(t *testing.T) {
 	if err := other.Start(); err != nil {
 		t.Fatal(err)
 	}
-	one := make([]byte, 1)
-	sleeper("planted1", func() { _, _ = unix.Read(fd, one) })
-	sleeper("planted2", func() { _, _ = unix.Read(fd, make([]byte, 1)) })
-	sleeper("waiter", func() { _, _ = unix.Read(pair[0], make([]byte, 1)) })
-	sleeper("poller", func() {
+	read := func(fd int) func() { return func() { _, _ = unix.Read(fd, make([]byte, 1)) } }
+	untilIn(sleeper("planted1", read(fd)), unix.SYS_READ)
+	untilIn(sleeper("planted2", read(fd)), unix.SYS_READ)
+	untilIn(sleeper("waiter", read(pair[0])), unix.SYS_READ)
+	untilIn(sleeper("poller", func() {
 		_, _ = unix.Ppoll([]unix.PollFd{{Fd: int32(pair[0]), Events: unix.POLLPRI}}, &unix.Timespec{Sec: 3600}, nil)
-	})
-	time.Sleep(100 * time.Millisecond) // until they are where they sleep
+	}), unix.SYS_PPOLL)
+	untilIn(fmt.Sprint("/proc/", other.Process.Pid), unix.SYS_READ)
 
 	l, err := Look(20, []int{os.Getpid()}, []string{dir}, engine.FileUses{{Pattern: "*.log", Use: engine.UseLog}})
 	if errors.Is(err, ErrNoLooks) {
@@ -103,7 +116,11 @@ func TestLook(t *testing.T) {
 	if none := l.Cut(to, to); none.Looks != 0 || none.Sleeps != nil {
 		t.Errorf("%+v", none)
 	}
-	if _, err := unix.Write(fd, []byte("..")); err != nil { // the sleepers end
+	// The sleepers end.
+	if _, err := unix.Write(fd, []byte("..")); err != nil {
+		t.Error(err)
+	}
+	if err := unix.Close(pair[1]); err != nil {
 		t.Error(err)
 	}
 }

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"bytes"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -10,15 +11,25 @@ import (
 	"github.com/google/pprof/profile"
 )
 
+// untilOneWaits returns when a goroutine waits for a mutex.
+func untilOneWaits() {
+	for stacks := make([]byte, 1<<20); ; time.Sleep(time.Millisecond) {
+		if bytes.Contains(stacks[:runtime.Stack(stacks, true)], []byte("[sync.Mutex.Lock")) {
+			return
+		}
+	}
+}
+
 // The difference of two readings has what happened between them alone.
 func TestWatchLocks(t *testing.T) {
 	contend := func() {
 		var mu sync.Mutex
+		var first sync.Once
 		var group sync.WaitGroup
 		for range 2 {
 			group.Go(func() {
 				mu.Lock()
-				time.Sleep(30 * time.Millisecond)
+				first.Do(untilOneWaits)
 				mu.Unlock()
 			})
 		}

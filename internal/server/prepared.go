@@ -14,25 +14,26 @@ import (
 )
 
 // prepared is the directory in which tests keep what a command has created, to copy it
-// for the next server of the same program, command and settings: creating it anew takes
-// seconds. Outside tests every server's data is created for it.
+// for the next server of the same program, command and configuration: creating it anew
+// takes seconds. Outside tests every server's data is created for it.
 type prepared string
 
 func preparedFor(s *Server, command []string) (prepared, error) {
-	program, err := os.Stat(s.Program.Path)
+	config, err := os.ReadFile(s.configFile())
 	if err != nil {
 		return "", err
 	}
 	h := sha256.New()
-	fmt.Fprintln(h, s.Program, program.Size(), program.ModTime(), s.owner)
-	for _, arg := range command {
-		fmt.Fprintln(h, strings.ReplaceAll(arg, s.Dir, ""))
-	}
-	for _, set := range s.Settings {
-		if set.Name != "port" {
-			fmt.Fprintln(h, set.Name, strings.ReplaceAll(set.Value, s.Dir, ""))
+	for _, path := range []string{s.Program.Path, command[0]} {
+		program, err := os.Stat(path)
+		if err != nil {
+			return "", err
 		}
+		fmt.Fprintln(h, path, program.Size(), program.ModTime())
 	}
+	text := strings.Join(append(command, string(config)), "\n")
+	own := strings.NewReplacer(s.Dir, "", socketDir(s), "", fmt.Sprint(s.endpoint.Port), "")
+	fmt.Fprintln(h, s.Program, s.owner, own.Replace(text))
 	parent := filepath.Join(os.TempDir(), fmt.Sprintf("rumbench-prepared-%d", os.Getuid()))
 	if err := ownDir(parent); err != nil {
 		return "", err
@@ -96,13 +97,24 @@ func (p prepared) keep(s *Server) error {
 	return err
 }
 
-// prune removes what no test has used for days.
+// prune removes what no test has used for days. It is renamed first, so that no test
+// takes a part of it.
 func prune(parent string) error {
 	entries, err := os.ReadDir(parent)
 	for _, e := range entries {
-		if info, gone := e.Info(); gone == nil && time.Since(info.ModTime()) > 2*24*time.Hour {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(parent, e.Name())))
+		info, gone := e.Info()
+		if gone != nil || time.Since(info.ModTime()) < 2*24*time.Hour {
+			continue
 		}
+		path := filepath.Join(parent, e.Name())
+		if !strings.HasPrefix(e.Name(), "old-") {
+			was := path
+			path = filepath.Join(parent, "old-"+e.Name())
+			if os.Rename(was, path) != nil {
+				continue // another process removes it
+			}
+		}
+		err = errors.Join(err, os.RemoveAll(path))
 	}
 	return err
 }

