@@ -1,10 +1,11 @@
-# make demo and make test do all set-up on a fresh Debian or Ubuntu machine with Go.
+# make demo and make test do all set-up on a fresh machine with Debian 12 and Go.
 
 GO ?= go
 # Clones share the build cache: what is built does not depend on where it lies.
-export GOFLAGS = -trimpath
+export GOFLAGS := $(GOFLAGS) -trimpath
 # More words for the demo, such as --set params.rows=50000.
 DEMO ?=
+.NOTPARALLEL:
 .PHONY: build native wiredtiger old demo check vet test bench bench-peers explain-suite setup dist check-dist clean
 
 build:
@@ -32,16 +33,16 @@ setup:
 	scripts/setup.sh
 
 # What needs Go alone: no server, browser, root or set-up. Run it after each change.
-# go test has nothing to vet after vet.
+# The target vet has run vet; many tests wait, hence -p.
 check: vet
-	$(GO) test -vet=off -short ./...
+	$(GO) test -vet=off -short -p 4 ./...
 
 vet:
-	test -z "$$(gofmt -l $$(git ls-files '*.go'))"
+	@files=$$(gofmt -l $$(git ls-files '*.go')) && [ -z "$$files" ] || { echo "not formatted by gofmt: $$files"; exit 1; }
 	$(GO) vet ./...
 
 # All tests, each once.
-test: build native setup vet
+test: setup build native vet
 	CGO_ENABLED=1 $(GO) vet -tags native ./engine/...
 	$(GO) run ./scripts/suite
 

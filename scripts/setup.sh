@@ -11,7 +11,7 @@ need() { # PACKAGE COMMAND: the package is missing where the command fails
 	shift
 	"$@" >/dev/null 2>&1 || missing="$missing $pkg"
 }
-need chromium sh -c 'command -v chromium || command -v google-chrome'
+need chromium sh -c 'command -v chromium || command -v chromium-browser || command -v google-chrome'
 need gcc command -v gcc
 need libc6-dev test -e /usr/include/stdlib.h
 need mariadb-server test -x /usr/sbin/mariadbd
@@ -38,6 +38,9 @@ need libzstd-dev test -e /usr/include/zstd.h
 as_root=
 [ "$(id -u)" = 0 ] || as_root=sudo
 if [ -n "$missing" ]; then
+	for tool in apt-get $as_root; do
+		command -v "$tool" >/dev/null || { echo "set-up: no $tool; install yourself:$missing" >&2; exit 1; }
+	done
 	echo "installing for the tests:$missing" >&2
 	$as_root apt-get update -q
 	# The packages of the servers would start one each, of which the tests know nothing.
@@ -46,6 +49,7 @@ if [ -n "$missing" ]; then
 		printf '#!/bin/sh\nexit 101\n' | $as_root tee $policy >/dev/null
 		$as_root chmod 755 $policy
 		trap '$as_root rm -f $policy' EXIT
+		trap 'exit 1' HUP INT TERM
 	fi
 	# shellcheck disable=SC2086 # a list of packages
 	$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing
@@ -55,7 +59,7 @@ export RUMBENCH_OPT=$opt RUMBENCH_LIB=$opt/lib
 umask 022 # users who run servers must get at it
 [ -w "$opt" ] || { # what is built or unpacked there is this user's to write
 	$as_root mkdir -p "$opt"
-	$as_root chown "$(id -u)" "$opt"
+	$as_root chown -R "$(id -u)" "$opt"
 }
 cd "$(dirname "$0")"
 made=$(

@@ -20,7 +20,8 @@ compile() { # VERSION WORDS: the words name the header's directory and the libra
 	mv "$dir/.wiredtiger-$version" "$dir/rumbench-wiredtiger-$version.so"
 }
 library_of() { # VERSION: its header and its static library, in $built
-	[ ! -e "$built/libwiredtiger.a" ] || return 0
+	recipe=$(sha256sum <"$0")
+	[ "$recipe" != "$(cat "$built/recipe" 2>/dev/null)" ] || return 0
 	echo "building WiredTiger $1 from its source (some minutes)" >&2
 	/usr/bin/python3 -m venv "$temp/python"
 	"$temp/python/bin/pip" download -q --no-deps --no-binary wiredtiger -d "$temp" "wiredtiger==$1"
@@ -30,9 +31,10 @@ library_of() { # VERSION: its header and its static library, in $built
 		-DHAVE_BUILTIN_EXTENSION_SNAPPY=ON -DHAVE_BUILTIN_EXTENSION_ZLIB=ON \
 		-DHAVE_BUILTIN_EXTENSION_LZ4=ON -DHAVE_BUILTIN_EXTENSION_ZSTD=ON >"$temp/log" 2>&1 &&
 		nice ninja -C "$temp/build" wiredtiger_static >>"$temp/log" 2>&1 || { tail -30 "$temp/log" >&2; exit 1; }
+	rm -rf "$built"
 	mkdir -p "$built"
-	cp -R "$temp/build/include" "$built"
-	cp "$temp/build/libwiredtiger.a" "$built" # last: it says that all is there
+	cp -R "$temp/build/include" "$temp/build/libwiredtiger.a" "$built"
+	echo "$recipe" >"$built/recipe" # last: all is there
 }
 for version; do
 	lib=$dir/rumbench-wiredtiger-$version.so

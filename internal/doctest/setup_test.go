@@ -51,4 +51,11 @@ func TestOnce(t *testing.T) {
 	write(recipe, script+"# changed\n")
 	once("the recipe differs", true)
 	once("all is there again", false)
+
+	write(recipe, "#!/bin/sh\nrm -r $1\n")
+	cmd := exec.CommandContext(t.Context(), "../../scripts/once.sh", "name", "thing", recipe, filepath.Dir(product))
+	cmd.Env = append(os.Environ(), "RUMBENCH_OPT="+filepath.Join(dir, "opt"))
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "thing was not made") {
+		t.Errorf("a recipe that makes nothing: %v: %s", err, out)
+	}
 }

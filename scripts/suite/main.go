@@ -108,7 +108,7 @@ type timed struct {
 type suite struct {
 	mu              sync.Mutex // guards what follows, and what is printed
 	tests, packages []timed
-	skipped, failed int
+	skipped, failed []string
 }
 
 // run runs a pass and prints a line for each package, and what failed tests have
@@ -162,19 +162,23 @@ func (s *suite) note(pass string, e event, said map[[2]string]*strings.Builder, 
 	default:
 		return
 	}
-	if e.Action == "fail" && said[key] != nil {
-		fmt.Fprint(w, said[key])
+	output := ""
+	if said[key] != nil {
+		output = said[key].String()
 	}
 	delete(said, key)
+	if e.Action == "fail" {
+		fmt.Fprint(w, output)
+	}
 	t := timed{pass, e.Package, e.Test, e.Elapsed}
 	switch {
 	case e.Test != "":
 		s.tests = append(s.tests, t)
 		if e.Action == "skip" {
-			s.skipped++
+			s.skipped = append(s.skipped, t.name()+": "+reason(output))
 		}
 		if e.Action == "fail" {
-			s.failed++
+			s.failed = append(s.failed, t.name())
 		}
 	case e.Action != "skip": // it has tests
 		s.packages = append(s.packages, t)
@@ -182,7 +186,20 @@ func (s *suite) note(pass string, e event, said map[[2]string]*strings.Builder, 
 	}
 }
 
-// summary lists the slowest packages and tests.
+func (t *timed) name() string { return strings.TrimSpace(t.pkg + " " + t.test + " (" + t.pass + ")") }
+
+// reason returns why a test was skipped, from what it printed: "file.go:12: reason".
+func reason(output string) string {
+	for line := range strings.Lines(output) {
+		if _, why, found := strings.Cut(line, ".go:"); found {
+			_, why, _ = strings.Cut(why, ": ")
+			return strings.TrimSpace(why)
+		}
+	}
+	return ""
+}
+
+// summary lists the slowest packages and tests, and those that were skipped or failed.
 func (s *suite) summary(w io.Writer, took time.Duration) {
 	for _, list := range []struct {
 		what string
@@ -191,8 +208,17 @@ func (s *suite) summary(w io.Writer, took time.Duration) {
 		slices.SortStableFunc(list.all, func(a, b timed) int { return cmp.Compare(b.seconds, a.seconds) })
 		fmt.Fprintf(w, "\nthe slowest %s:\n", list.what)
 		for _, t := range list.all[:min(shown, len(list.all))] {
-			fmt.Fprintf(w, "%7.1f s  %s\n", t.seconds, strings.TrimSpace(t.pkg+" "+t.test+" ("+t.pass+")"))
+			fmt.Fprintf(w, "%7.1f s  %s\n", t.seconds, t.name())
 		}
 	}
-	fmt.Fprintf(w, "\n%d tests in %d packages, %d skipped, %d failed, in %v\n", len(s.tests), len(s.packages), s.skipped, s.failed, took.Round(time.Second))
+	for _, list := range []struct {
+		what  string
+		names []string
+	}{{"skipped", s.skipped}, {"failed", s.failed}} {
+		if len(list.names) > 0 {
+			fmt.Fprintf(w, "\n%s:\n  %s\n", list.what, strings.Join(list.names, "\n  "))
+		}
+	}
+	fmt.Fprintf(w, "\n%d tests in %d packages, %d skipped, %d failed, in %v\n",
+		len(s.tests), len(s.packages), len(s.skipped), len(s.failed), took.Round(time.Second))
 }
