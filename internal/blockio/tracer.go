@@ -23,9 +23,8 @@ const (
 	scanEvery  = time.Second
 	// scanShare bounds the CPU time of scans: 0.5 % of a processor.
 	scanShare = 200
-	// budgetShare is the budget of all: 1 % of a processor. It is looked at when some
-	// time has passed.
-	budgetShare = 100
+	// budgetAfter is when the use of all is first compared with its budget, 1/budgetShare of
+	// a processor.
 	budgetAfter = 5 * time.Second
 )
 

@@ -562,3 +562,17 @@ func TestNotReady(t *testing.T) {
 		})
 	}
 }
+
+// Ticks after the last operation make no interval.
+func TestTicksAfterTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var intervals int
+		r := &stepRun{Config: Config{Step: &workload.Step{}, Interval: time.Second, OnInterval: func(*Interval) { intervals++ }}, base: time.Now()}
+		finished := make(chan struct{})
+		time.AfterFunc(5*time.Second, func() { close(finished) })
+		r.collect(finished)
+		if intervals != 0 {
+			t.Errorf("%d intervals without a client", intervals)
+		}
+	})
+}
