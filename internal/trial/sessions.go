@@ -94,11 +94,13 @@ func (s *sessions) begin(ctx context.Context, server *observe.Process) {
 	}()
 }
 
-// end ends sampling.
+// end ends sampling. A look while the rest is read would see sessions that have nothing to
+// do any more.
 func (s *sessions) end() {
 	if s == nil {
 		return
 	}
+	s.stop()
 	if own, _ := s.client(); own != nil {
 		s.Client = *own
 	}
@@ -106,7 +108,6 @@ func (s *sessions) end() {
 		s.Server, s.Busiest = s.server()
 		s.sumThreads()
 	}
-	s.stop()
 	<-s.done
 }
 

@@ -6,8 +6,11 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/account"
 	"rumbench/internal/metric"
 	"rumbench/internal/need"
 	"rumbench/internal/result"
@@ -172,6 +175,22 @@ func TestOneClient(t *testing.T) {
 	if n := float64(row(t, s, "", "", "client_share").N); n < 1 || n > 10*s.Seconds+2 {
 		t.Errorf("one session was seen %v times in %v s", n, s.Seconds)
 	}
+}
+
+// What the end of a window takes is not looked at.
+func TestLooksEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSessions(fakeSampler{resting: 1})
+		s.begin(t.Context(), nil)
+		s.client = func() (*time.Duration, *account.Busiest) {
+			time.Sleep(time.Second)
+			return nil, nil
+		}
+		time.Sleep(3*account.LookEvery + account.LookEvery/2)
+		if s.end(); s.Looks != 3 {
+			t.Errorf("%d looks, not 3", s.Looks)
+		}
+	})
 }
 
 // Many clients that share their processors with the server.
