@@ -203,6 +203,16 @@ func TestCompareUnlike(t *testing.T) {
 	}
 }
 
+// Nothing is said of verdicts where there is none.
+func TestCompareSingleTrials(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "c")
+	writeCampaign(t, dir, made{target: "a", rates: []float64{100}, params: params}, made{target: "b", rates: []float64{200}, params: params})
+	stdout, stderr, code := rumbench(t, "compare", dir)
+	if code != 0 || !strings.Contains(stdout, "1 of at least 3 trials") || strings.Contains(stdout, "corrected for") {
+		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
+	}
+}
+
 // A percentile of six samples is shown as the greatest of them, also in results
 // that were written as a percentile, and no condition sees it.
 func TestFewSamples(t *testing.T) {

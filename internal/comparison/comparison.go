@@ -105,15 +105,10 @@ func (c Comparison) blocks() (out []page.Block) {
 	if len(beyond) > 0 {
 		out = append(out, c.table("Beyond the question (exploratory, corrected by itself)", beyond, notes))
 	}
-	if len(asked) > 0 {
-		out = append(out, page.Prose("", c.corrected()))
+	if n := c.Judgement.Tested(); n > 0 {
+		out = append(out, page.Prose("", fmt.Sprintf("Verdicts on what is asked are corrected for %s, intervals are of each number alone.", quantity.Count(n, "number"))))
 	}
 	return append(out, notes)
-}
-
-// corrected says for how many numbers the verdicts are corrected.
-func (c Comparison) corrected() string {
-	return fmt.Sprintf("Verdicts on what is asked are corrected for %s, intervals are of each number alone.", quantity.Count(c.Judgement.Tested(), "number"))
 }
 
 func (c Comparison) table(title string, items []compare.Item, notes *page.Notes) page.Table {
