@@ -106,7 +106,7 @@ func (c Comparison) blocks() (out []page.Block) {
 		out = append(out, c.table("Beyond the question (exploratory, corrected by itself)", beyond, notes))
 	}
 	if n := c.Judgement.Tested(); n > 0 {
-		out = append(out, page.Prose("", fmt.Sprintf("Verdicts on what is asked are corrected for %s, intervals are of each number alone.", quantity.Count(n, "number"))))
+		out = append(out, page.Prose("", "Verdicts on what is asked are corrected for "+quantity.Count(n, "number")+", intervals are of each number alone."))
 	}
 	return append(out, notes)
 }
