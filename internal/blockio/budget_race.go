@@ -2,5 +2,6 @@
 
 package blockio
 
-// Under the race detector all takes many times longer.
+// budgetShare bounds the CPU time of a tracer under the race detector, where everything
+// takes many times longer: 20 % of a processor.
 const budgetShare = 5

@@ -23,8 +23,7 @@ const (
 	scanEvery  = time.Second
 	// scanShare bounds the CPU time of scans: 0.5 % of a processor.
 	scanShare = 200
-	// budgetAfter is when the use of all is first compared with its budget, 1/budgetShare of
-	// a processor.
+	// budgetAfter is when the use of all is first compared with its budget, see budgetShare.
 	budgetAfter = 5 * time.Second
 )
 

@@ -25,11 +25,14 @@ func TestOnce(t *testing.T) {
 	// Like the real ones, it keeps what is there.
 	script := "#!/bin/sh\nmkdir -p $1\n[ -e $1/file ] || echo new >$1/file\n"
 	write(recipe, script)
-	once := func(why string, want bool) {
-		t.Helper()
+	run := func() ([]byte, error) {
 		cmd := exec.CommandContext(t.Context(), "../../scripts/once.sh", "name", "thing", recipe, filepath.Dir(product))
 		cmd.Env = append(os.Environ(), "RUMBENCH_OPT="+filepath.Join(dir, "opt"))
-		out, err := cmd.CombinedOutput()
+		return cmd.CombinedOutput()
+	}
+	once := func(why string, want bool) {
+		t.Helper()
+		out, err := run()
 		if err != nil {
 			t.Fatalf("%s: %v: %s", why, err, out)
 		}
@@ -53,9 +56,7 @@ func TestOnce(t *testing.T) {
 	once("all is there again", false)
 
 	write(recipe, "#!/bin/sh\nrm -r $1\n")
-	cmd := exec.CommandContext(t.Context(), "../../scripts/once.sh", "name", "thing", recipe, filepath.Dir(product))
-	cmd.Env = append(os.Environ(), "RUMBENCH_OPT="+filepath.Join(dir, "opt"))
-	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "thing was not made") {
+	if out, err := run(); err == nil || !strings.Contains(string(out), "thing was not made") {
 		t.Errorf("a recipe that makes nothing: %v: %s", err, out)
 	}
 }

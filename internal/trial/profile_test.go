@@ -78,8 +78,8 @@ func TestProfile(t *testing.T) {
 }
 
 // checkExtra checks what was traced from outside: the log of the load is in no file but
-// the database, and somebody slept in each look. Beside much other
-// work on the disk tracing takes more than it may, and ends: that is right, too.
+// the database, and a thread slept in each look. Beside much other work on the disk
+// tracing takes more than it may, and ends: that is right, too.
 func checkExtra(t *testing.T, tr *result.Trial) {
 	t.Helper()
 	for _, w := range tr.Warnings {
