@@ -1,9 +1,10 @@
 package engine
 
-import "regexp"
+import (
+	"regexp"
 
-// Hidden replaces what must not be shown.
-const Hidden = "***"
+	"rumbench/internal/plain"
+)
 
 // Attacher is an engine that can attach to a running server.
 type Attacher interface {
@@ -23,29 +24,29 @@ type Address struct {
 // The parts of an address match these unless something else slipped into them,
 // such as a password after a missing separator.
 var (
-	plainName = regexp.MustCompile(`^[\w.-]*$`)
-	plainHost = regexp.MustCompile(`^[\w./:\[\]-]*$`)
+	safeName = regexp.MustCompile(`^[\w.-]*$`)
+	safeHost = regexp.MustCompile(`^[\w./:\[\]-]*$`)
 	network   = regexp.MustCompile(`^(tcp|unix)$`)
 )
 
 // String returns the address as MySQL's driver writes it. A part that may hold
 // a secret is hidden.
 func (a Address) String() string {
-	text := show(network, a.Network) + "(" + show(plainHost, a.Host) + ")/" + show(plainName, a.Database)
+	text := show(network, a.Network) + "(" + show(safeHost, a.Host) + ")/" + show(safeName, a.Database)
 	if a.User == "" {
 		return text
 	}
-	return show(plainName, a.User) + "@" + text
+	return show(safeName, a.User) + "@" + text
 }
 
-func show(plain *regexp.Regexp, part string) string {
-	if plain.MatchString(part) {
+func show(safe *regexp.Regexp, part string) string {
+	if safe.MatchString(part) {
 		return part
 	}
-	return Hidden
+	return plain.Hidden
 }
 
-// ShowDSN returns what may be shown of a data source name, Hidden if the engine
+// ShowDSN returns what may be shown of a data source name, plain.Hidden if the engine
 // cannot parse it.
 func ShowDSN(e Engine, dsn string) string {
 	if dsn == "" {
@@ -56,17 +57,17 @@ func ShowDSN(e Engine, dsn string) string {
 			return address.String()
 		}
 	}
-	return Hidden
+	return plain.Hidden
 }
 
 // shownDSN matches what ShowDSN returns; older builds wrote *** for the password.
 var shownDSN = regexp.MustCompile(`^((\*\*\*|[\w.-]+)(:\*\*\*)?@)?(tcp|unix)\((\*\*\*|[\w./:\[\]-]*)\)/(\*\*\*|[\w.-]*)$`)
 
 // ShownDSN returns a text found in a file if ShowDSN could have written it,
-// else Hidden: older builds could leave a password there.
+// else plain.Hidden: older builds could leave a password there.
 func ShownDSN(text string) string {
 	if shownDSN.MatchString(text) {
 		return text
 	}
-	return Hidden
+	return plain.Hidden
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/plain"
 )
 
 func TestAddress(t *testing.T) {
@@ -26,11 +27,11 @@ func TestAddress(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"bench:secret@tcp/", "root:pw@unix(/a)/", "postgres://me:***@h/", "host=h password=x", "me@tcp(h)/?password=x"} {
-		if got := engine.ShownDSN(text); got != engine.Hidden {
+		if got := engine.ShownDSN(text); got != plain.Hidden {
 			t.Errorf("%s is shown as %s", text, got)
 		}
 	}
-	if got := engine.ShownDSN("root:***@unix(/run/a.sock)/"); got == engine.Hidden {
+	if got := engine.ShownDSN("root:***@unix(/run/a.sock)/"); got == plain.Hidden {
 		t.Error("what older builds wrote is hidden")
 	}
 }

@@ -81,7 +81,7 @@ func (d *db) open(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := d.Private.NoteEmpty(d.class); err != nil {
+		if err := d.NoteEmpty(d.class); err != nil {
 			return err
 		}
 	}

@@ -2,12 +2,13 @@ package null
 
 import (
 	"fmt"
+	"hash/fnv"
 	"math"
+	"math/rand/v2"
 	"path/filepath"
 	"time"
 
 	"rumbench/engine"
-	"rumbench/internal/gen"
 	"rumbench/internal/quantity"
 )
 
@@ -59,9 +60,9 @@ func newDelay(c engine.Config) (*delay, error) {
 // wherever the campaign is.
 func draw(noise float64, seed uint64, dir string) float64 {
 	variance := math.Log1p(noise * noise)
-	s := gen.NewStream(seed, filepath.Base(filepath.Dir(dir)), filepath.Base(dir))
-	// Box–Muller: a standard normal of two uniform draws, the first not 0.
-	normal := math.Sqrt(-2*math.Log(1-s.Unit(0))) * math.Cos(2*math.Pi*s.Unit(1))
+	trial := fnv.New64a()
+	fmt.Fprint(trial, filepath.Base(filepath.Dir(dir)), "/", filepath.Base(dir))
+	normal := rand.New(rand.NewPCG(seed, trial.Sum64())).NormFloat64()
 	return math.Exp(math.Sqrt(variance)*normal - variance/2)
 }
 

@@ -135,7 +135,7 @@ func (d *DB) begin(ctx context.Context, identify func(context.Context, *sqlkit.A
 		return err
 	}
 	if d.Private != nil {
-		if err := d.Private.NoteEmpty(c.Class); err != nil {
+		if err := d.NoteEmpty(c.Class); err != nil {
 			return err
 		}
 	}

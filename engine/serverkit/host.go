@@ -21,6 +21,8 @@ type Host struct {
 	programs []string // what its process may be called
 	mark     string   // a pattern of files that its data directory has
 
+	empty map[engine.FileClass]int64 // written bytes before it held anything; nil: unknown
+
 	mu     sync.Mutex
 	looked bool
 	pid    int    // its first process, of which all others descend; 0: not known
@@ -124,6 +126,3 @@ func (h *Host) Blame(err error) error {
 
 // Died returns how a private server ended that was not asked to.
 func (h *Host) Died() error { return h.Private.Died() }
-
-// Empty returns what the files of a private server took before it held anything.
-func (h *Host) Empty() map[engine.FileClass]int64 { return h.Private.Empty() }

@@ -72,7 +72,7 @@ func (d *db) open(ctx context.Context) (err error) {
 		return err
 	}
 	if d.Private != nil {
-		if err := d.Private.NoteEmpty(fileClass); err != nil {
+		if err := d.NoteEmpty(fileClass); err != nil {
 			return err
 		}
 	}

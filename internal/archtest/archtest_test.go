@@ -20,13 +20,13 @@ var floors = []struct {
 	floor int
 	pkg   string
 }{
-	{0, "model"}, {0, "internal/stat"}, {0, "internal/flame"}, {0, "internal/pace"}, {0, "internal/search"}, {0, "internal/fsize"}, {0, "internal/cpuset"}, {0, "internal/regular"}, {0, "internal/plain"}, {0, "internal/hint"}, {0, "internal/parallel"}, {0, "internal/quantity"}, {0, "internal/build"}, {0, "internal/structure"}, {0, "internal/need"},
+	{0, "model"}, {3, "internal/server"}, {0, "internal/stat"}, {0, "internal/flame"}, {0, "internal/pace"}, {0, "internal/search"}, {0, "internal/fsize"}, {0, "internal/cpuset"}, {0, "internal/regular"}, {0, "internal/plain"}, {0, "internal/hint"}, {0, "internal/parallel"}, {0, "internal/quantity"}, {0, "internal/build"}, {0, "internal/structure"}, {0, "internal/need"},
 	{1, "internal/metric"}, {1, "internal/gen"}, {1, "internal/hist"}, {1, "internal/published/layout"}, {1, "internal/wire"}, {1, "internal/perfring"},
 	{2, "engine"},
 	{3, "workload"}, // its clients execute operations on engine sessions
 	{3, "internal/observe"}, {4, "internal/profile"}, {4, "internal/blockio"}, {3, "internal/form"},
 	{5, "engine/enginetest"}, {4, "workload/workloadtest"},
-	{4, "engine/sqlkit"}, {4, "engine/kvkit"}, {4, "internal/account"}, {4, "internal/drive"}, {4, "internal/server"}, {4, "workload/*"},
+	{4, "engine/sqlkit"}, {4, "engine/kvkit"}, {4, "internal/account"}, {4, "internal/drive"}, {4, "workload/*"},
 	{5, "engine/sqlkit/stdsql"}, {5, "engine/sqlkit/sqlkittest"}, {5, "engine/serverkit"}, {5, "internal/iproto"}, {5, "engine/native"},
 	{6, "internal/mysqlwire"}, {6, "internal/pgwire"}, // their connections are sqlkit's
 	{7, "engine/*"},

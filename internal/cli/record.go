@@ -17,7 +17,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rumbench/engine"
 	"rumbench/internal/campaign"
 	"rumbench/internal/importer"
 	"rumbench/internal/plain"
@@ -112,8 +111,8 @@ func shownCommand(args []string) []string {
 			shown[i] = strings.Join(shownCommand(words), " ")
 			continue
 		}
-		if shown[i] = secretArg.ReplaceAllString(shown[i], "-p"+engine.Hidden); i > 0 && secretNext.MatchString(args[i-1]) {
-			shown[i] = engine.Hidden
+		if shown[i] = secretArg.ReplaceAllString(shown[i], "-p"+plain.Hidden); i > 0 && secretNext.MatchString(args[i-1]) {
+			shown[i] = plain.Hidden
 		}
 	}
 	return shown

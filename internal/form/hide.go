@@ -3,7 +3,7 @@ package form
 import (
 	"regexp"
 
-	"rumbench/engine"
+	"rumbench/internal/plain"
 )
 
 // Patterns of secrets in a line of a file or a command.
@@ -27,14 +27,14 @@ func HideSecrets(line string) string {
 	if cut == len(line) {
 		return line
 	}
-	return line[:cut] + engine.Hidden
+	return line[:cut] + plain.Hidden
 }
 
 // hideQuoted hides quotations from a file that look like a secret.
 func hideQuoted(text string) string {
 	return quoted.ReplaceAllStringFunc(text, func(q string) string {
 		if credential.MatchString(q) {
-			return `"` + engine.Hidden + `"`
+			return `"` + plain.Hidden + `"`
 		}
 		return q
 	})
@@ -46,7 +46,7 @@ func (s *Source) shown(line int) string {
 	for at := line; at >= 1; at-- {
 		text := s.lines[at-1]
 		if at < line && DSNKey.MatchString(text) {
-			return engine.Hidden
+			return plain.Hidden
 		}
 		if entryStart.MatchString(text) {
 			break

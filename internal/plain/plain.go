@@ -100,3 +100,6 @@ func partial(b []byte) int {
 	}
 	return 0
 }
+
+// Hidden is written in place of a secret.
+const Hidden = "***"

@@ -11,6 +11,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/form"
 	"rumbench/internal/hint"
+	"rumbench/internal/plain"
 	"rumbench/internal/regular"
 )
 
@@ -141,8 +142,8 @@ func hide(n *form.Node) {
 		hide(item)
 	}
 	for _, e := range n.Entries {
-		if form.DSNKey.MatchString(e.Key.Text+":") && !reference.MatchString(e.Value.Text) && engine.ShownDSN(e.Value.Text) == engine.Hidden {
-			e.Value.Text, e.Value.Value = engine.Hidden, engine.Hidden
+		if form.DSNKey.MatchString(e.Key.Text+":") && !reference.MatchString(e.Value.Text) && engine.ShownDSN(e.Value.Text) == plain.Hidden {
+			e.Value.Text, e.Value.Value = plain.Hidden, plain.Hidden
 		}
 		hide(e.Value)
 	}

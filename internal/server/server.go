@@ -21,8 +21,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"rumbench/engine"
 )
 
 // Setting is a line of a server's configuration. A later one overrides an
@@ -81,8 +79,7 @@ type Server struct {
 	owner    *owner // nil: this process's own user
 	log      *os.File
 	since    int64 // the offset of this server's messages in the log
-	made     bool  // the data was created by this start
-	empty    map[engine.FileClass]int64
+	created  bool  // the data was created by this start
 	cmd      *exec.Cmd
 
 	done    chan struct{} // closed when the process has ended
@@ -90,6 +87,9 @@ type Server struct {
 	mu      sync.Mutex
 	stopped bool // it was requested to end
 }
+
+// Created reports whether this start created the data, rather than an earlier one.
+func (s *Server) Created() bool { return s.created }
 
 // startTimeout is how long a server may take until it answers: long enough for
 // the recovery of a large database.
@@ -170,7 +170,7 @@ func (s *Server) prepare(ctx context.Context) (err error) {
 	if err := create(ctx, s); err != nil {
 		return fmt.Errorf("initialise the data directory of %s: %w", s.Kind, err)
 	}
-	s.made = true
+	s.created = true
 	return nil
 }
 

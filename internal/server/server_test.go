@@ -115,7 +115,7 @@ func TestPortIsTaken(t *testing.T) {
 			}
 			return freePort()
 		}})
-		if asked != 2 || s.Died() != nil || !s.made {
+		if asked != 2 || s.Died() != nil || !s.created {
 			t.Errorf("%s: %d ports were tried, died: %v", k, asked, s.Died())
 		}
 	}
@@ -524,8 +524,8 @@ func TestPrepared(t *testing.T) {
 		if again.Endpoint().Password != password || other.Endpoint().Password == password || anew.Endpoint().Password == password {
 			t.Errorf("%s: what is a copy is not what should be", k)
 		}
-		if !again.made || again.Endpoint().Port == first.Endpoint().Port {
-			t.Errorf("%s: made %v, ports %d and %d", k, again.made, again.Endpoint().Port, first.Endpoint().Port)
+		if !again.created || again.Endpoint().Port == first.Endpoint().Port {
+			t.Errorf("%s: made %v, ports %d and %d", k, again.created, again.Endpoint().Port, first.Endpoint().Port)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package server
+package serverkit
 
 import (
 	"maps"
@@ -27,18 +27,15 @@ func TestEmptyIsMeasuredOnce(t *testing.T) {
 	}
 	write("log.1", 3000)
 	write("system", 200)
-	old := &Server{Config: Config{Dir: dir}}
-	if err := old.NoteEmpty(class); err != nil || old.Empty() != nil {
-		t.Errorf("of earlier data: %v, %v", old.Empty(), err)
+	if got, err := noteEmpty(dir, false, class); err != nil || got != nil {
+		t.Errorf("of earlier data: %v, %v", got, err)
 	}
 	want := map[engine.FileClass]int64{engine.RedoFile: 3000, engine.SystemFile: 200}
-	made := &Server{Config: Config{Dir: dir}, made: true}
-	if err := made.NoteEmpty(class); err != nil || !maps.Equal(made.Empty(), want) {
-		t.Errorf("when created: %v, %v; want %v", made.Empty(), err, want)
+	if got, err := noteEmpty(dir, true, class); err != nil || !maps.Equal(got, want) {
+		t.Errorf("when created: %v, %v; want %v", got, err, want)
 	}
 	write("system", 90_000)
-	again := &Server{Config: Config{Dir: dir}}
-	if err := again.NoteEmpty(class); err != nil || !maps.Equal(again.Empty(), want) {
-		t.Errorf("when restarted: %v, %v; want %v", again.Empty(), err, want)
+	if got, err := noteEmpty(dir, false, class); err != nil || !maps.Equal(got, want) {
+		t.Errorf("when restarted: %v, %v; want %v", got, err, want)
 	}
 }
