@@ -9,9 +9,9 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/null"
+	"rumbench/internal/cli/catalog"
 	"rumbench/internal/drive"
 	"rumbench/internal/gen"
-	"rumbench/internal/registry"
 	"rumbench/model"
 	"rumbench/workload"
 )
@@ -56,7 +56,7 @@ func (c *ycsbClient) Do(ctx context.Context, out *workload.Outcome) error {
 // fileAgainstGo measures what an operation of YCSB C costs by file, and in Go.
 func fileAgainstGo(string) ([]budget, error) {
 	const ops = 3_000_000
-	w, _ := registry.Catalog{}.Workload("ycsb")
+	w, _ := catalog.Plugins{}.Workload("ycsb")
 	r, err := workload.NewRun(w, "", map[string]any{"records": int64(records), "clients": int64(1), "load_clients": int64(1)})
 	if err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/native"
-	"rumbench/internal/registry"
+	"rumbench/internal/cli/catalog"
 	"rumbench/model"
 	"rumbench/workload"
 )
@@ -198,7 +198,7 @@ func ownEmbedded(ctx context.Context, text string) (err error) {
 	if err := json.Unmarshal([]byte(text), &e); err != nil {
 		return err
 	}
-	rocks, _ := registry.Catalog{}.Engine("rocksdb")
+	rocks, _ := catalog.Plugins{}.Engine("rocksdb")
 	db, err := rocks.Open(ctx, engine.Config{
 		Dir: e.Dir, Schema: e.schema(), Durability: model.DurabilityProcess, Cache: benchCache, Compression: model.CompressionNone,
 		Options: map[string]any{"library": benchLibrary},

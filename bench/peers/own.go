@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/cli/catalog"
 	"rumbench/internal/drive"
 	"rumbench/internal/observe"
-	"rumbench/internal/registry"
 	"rumbench/workload"
 )
 
@@ -48,7 +48,7 @@ func (j *job) open(ctx context.Context) (engine.DB, workload.Run, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	e, ok := registry.Catalog{}.Engine(j.Target.Engine)
+	e, ok := catalog.Plugins{}.Engine(j.Target.Engine)
 	if !ok {
 		return nil, nil, fmt.Errorf("there is no engine %q", j.Target.Engine)
 	}
@@ -58,7 +58,7 @@ func (j *job) open(ctx context.Context) (engine.DB, workload.Run, error) {
 }
 
 func (j *job) run() (workload.Run, error) {
-	w, ok := registry.Catalog{}.Workload(j.Workload)
+	w, ok := catalog.Plugins{}.Workload(j.Workload)
 	if !ok {
 		return nil, fmt.Errorf("there is no workload %q", j.Workload)
 	}

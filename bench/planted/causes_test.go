@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"rumbench/internal/cli/catalog"
 	"rumbench/internal/plan"
-	"rumbench/internal/registry"
 )
 
 // Each difference can be planted, once on each engine.
@@ -22,7 +22,7 @@ func TestCauses(t *testing.T) {
 			seen[name] = true
 			for _, params := range []string{c.params, cmp.Or(c.other, c.params)} {
 				text := c.plan(on, params, c.targets(on))
-				if _, err := plan.Load("planted.yaml", []byte(text), nil, registry.Catalog{}); err != nil {
+				if _, err := plan.Load("planted.yaml", []byte(text), nil, catalog.Plugins{}); err != nil {
 					t.Errorf("%s: %v\n%s", name, err, text)
 				}
 			}

@@ -18,11 +18,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rumbench/internal/cli/catalog"
 	"rumbench/internal/forecast"
 	"rumbench/internal/fsize"
 	"rumbench/internal/hint"
 	"rumbench/internal/plan"
-	"rumbench/internal/registry"
 	"rumbench/internal/result"
 	"rumbench/internal/server"
 	"rumbench/internal/trial"
@@ -63,7 +63,7 @@ targets: [pebble, bbolt]
 // config is a campaign whose trials are a shell script; $1 is the campaign's
 // directory, $2 the trial's.
 func config(dir, script string, sets ...string) (Config, *recorder) {
-	p, err := plan.Load("test.yaml", []byte(source), sets, registry.Catalog{})
+	p, err := plan.Load("test.yaml", []byte(source), sets, catalog.Plugins{})
 	if err != nil {
 		panic(err)
 	}

@@ -10,12 +10,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"rumbench/engine"
+	"rumbench/engine/all"
 	"rumbench/engine/native"
 	"rumbench/internal/build"
 	"rumbench/internal/campaign"
+	"rumbench/internal/cli/catalog"
 	"rumbench/internal/hint"
 	"rumbench/internal/plan"
-	"rumbench/internal/registry"
 	"rumbench/internal/result"
 )
 
@@ -42,7 +43,7 @@ func newVersionCommand(a *App) *cobra.Command {
 // ownBuild returns this program without its path.
 func ownBuild() build.Build {
 	var engines []string
-	for _, e := range registry.Engines() {
+	for _, e := range all.Engines() {
 		if i := e.Info(); native.Built || !i.Native {
 			engines = append(engines, i.Name)
 		}
@@ -81,7 +82,7 @@ func newBuilds(a *App) *builds { return &builds{a, ownBuild(), map[string]build.
 
 // path returns where the program is that runs a target's trials.
 func (b *builds) path(t *plan.Target) (string, error) {
-	e, _ := registry.Catalog{}.Engine(t.Engine)
+	e, _ := catalog.Plugins{}.Engine(t.Engine)
 	switch info := e.Info(); {
 	case len(info.Servers) == 0 && t.Config.Server.Binary != "":
 		return filepath.Abs(t.Config.Server.Binary)

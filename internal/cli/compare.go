@@ -12,11 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/comparison"
-	"rumbench/internal/figure"
 	"rumbench/internal/hint"
 	"rumbench/internal/metric"
 	"rumbench/internal/quantity"
+	"rumbench/internal/report/verdict"
 	"rumbench/internal/result"
 )
 
@@ -101,8 +100,8 @@ func (f *shareFlag) Set(s string) error {
 	return nil
 }
 
-var compareFormats = map[string]func(io.Writer, []comparison.Comparison) error{
-	"text": comparison.Text, "markdown": comparison.Markdown, "json": comparison.JSON, "bench": comparison.Bench,
+var compareFormats = map[string]func(io.Writer, []verdict.Comparison) error{
+	"text": verdict.Text, "markdown": verdict.Markdown, "json": verdict.JSON, "bench": verdict.Bench,
 }
 
 func runCompare(a *App, o compareOptions, args []string, dash int) error {
@@ -121,7 +120,7 @@ func runCompare(a *App, o compareOptions, args []string, dash int) error {
 	if err := o.ask(c, gates); err != nil {
 		return err
 	}
-	var list []comparison.Comparison
+	var list []verdict.Comparison
 	var refused []error
 	for _, p := range pairs {
 		if one, err := compared(c, p, o); err != nil {
@@ -199,18 +198,18 @@ type gateResult struct {
 }
 
 // pass judges the question as a gate.
-func (o *compareOptions) pass(c *comparison.Comparison) (r gateResult) {
+func (o *compareOptions) pass(c *verdict.Comparison) (r gateResult) {
 	found := c.Outcome()
 	say := func(what string, items []*compare.Item, text func(*compare.Item) string) {
 		for _, it := range items {
 			r.lines = append(r.lines, fmt.Sprintf("%s: %s against %s in %s", what, c.New.Name, c.Base.Name, text(it)))
 		}
 	}
-	say("regression", found.Worse, figure.Guess)
+	say("regression", found.Worse, verdict.Guess)
 	if o.strict {
-		say("not excluded", found.Open, figure.Guess)
+		say("not excluded", found.Open, verdict.Guess)
 	}
-	say("not judged", found.Blind, func(it *compare.Item) string { return figure.Subject(it) + ": " + it.Why })
+	say("not judged", found.Blind, func(it *compare.Item) string { return verdict.Subject(it) + ": " + it.Why })
 	switch {
 	case len(found.Worse) > 0:
 		r.text, r.code = "a regression is proven in "+quantity.Count(len(found.Worse), "number"), ExitWorse
@@ -260,7 +259,7 @@ func (o *compareOptions) gates() (gates []*compare.Gate, err error) {
 }
 
 // compared compares two targets, if they did the same work.
-func compared(c *compare.Campaign, p pair, o compareOptions) (out comparison.Comparison, err error) {
+func compared(c *compare.Campaign, p pair, o compareOptions) (out verdict.Comparison, err error) {
 	if out.First, out.Caveats, err = c.Comparable(p.base, p.of); err != nil {
 		return out, err
 	}
@@ -281,7 +280,7 @@ func compared(c *compare.Campaign, p pair, o compareOptions) (out comparison.Com
 
 // judge prints which conditions hold, and which cannot be judged, and returns
 // the error that they are.
-func judge(w io.Writer, gates []*compare.Gate, list []comparison.Comparison, steps []string) error {
+func judge(w io.Writer, gates []*compare.Gate, list []verdict.Comparison, steps []string) error {
 	var bad, blind []string
 	for _, g := range gates {
 		judged := 0
@@ -292,7 +291,7 @@ func judge(w io.Writer, gates []*compare.Gate, list []comparison.Comparison, ste
 			}
 			judged += found.Judged
 			for _, f := range found.True {
-				bad = append(bad, fmt.Sprintf("%s: %s against %s in %s", g, c.New.Name, c.Base.Name, figure.FindingText(&f)))
+				bad = append(bad, fmt.Sprintf("%s: %s against %s in %s", g, c.New.Name, c.Base.Name, verdict.FindingText(&f)))
 			}
 			for _, text := range found.Blind {
 				blind = append(blind, fmt.Sprintf("%s: %s against %s in %s", g, c.New.Name, c.Base.Name, text))

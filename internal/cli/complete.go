@@ -9,10 +9,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"rumbench/engine/all"
+	"rumbench/internal/cli/catalog"
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/plan"
-	"rumbench/internal/registry"
 	"rumbench/internal/result"
 )
 
@@ -217,7 +218,7 @@ func completeSet(_ *cobra.Command, args []string, word string) ([]cobra.Completi
 		}
 	}
 	var out []cobra.Completion
-	for _, w := range plan.Overrides(registry.Catalog{}, workload, word) {
+	for _, w := range plan.Overrides(catalog.Plugins{}, workload, word) {
 		out = append(out, cobra.CompletionWithDesc(w.Text, w.Doc))
 	}
 	directive := cobra.ShellCompDirectiveNoFileComp
@@ -229,7 +230,7 @@ func completeSet(_ *cobra.Command, args []string, word string) ([]cobra.Completi
 
 // completeAttach completes the engines that can attach to a running server.
 func completeAttach(*cobra.Command, []string, string) (out []cobra.Completion, _ cobra.ShellCompDirective) {
-	for _, e := range registry.Engines() {
+	for _, e := range all.Engines() {
 		if i := e.Info(); len(i.Servers) > 0 {
 			out = append(out, cobra.CompletionWithDesc(i.Name+":", i.Doc))
 		}

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"rumbench/internal/campaign"
+	"rumbench/internal/cli/catalog"
 	"rumbench/internal/hint"
 	"rumbench/internal/plan"
-	"rumbench/internal/registry"
 	"rumbench/internal/ui"
 )
 
@@ -35,7 +35,7 @@ func TestExitCodes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
-			p, err := plan.Load("test.yaml", []byte(source), nil, registry.Catalog{})
+			p, err := plan.Load("test.yaml", []byte(source), nil, catalog.Plugins{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,13 +12,14 @@ import (
 	"rumbench/internal/compare"
 	"rumbench/internal/hint"
 	"rumbench/internal/history"
+	"rumbench/internal/report/trend"
 	"rumbench/internal/result"
 )
 
 // historyOptions are the flags of `history`.
 type historyOptions struct {
 	pick   history.Pick
-	view   history.View
+	view   trend.View
 	asJSON bool
 }
 
@@ -62,7 +63,7 @@ func runHistory(a *App, o historyOptions, dirs []string) error {
 	if o.asJSON {
 		return history.JSON(a.Stdout, families)
 	}
-	return history.Text(a.Stdout, families, tested, o.view)
+	return trend.Text(a.Stdout, families, tested, o.view)
 }
 
 // printProblems prints what of a folder is left out: what cannot be read, and copies.

@@ -9,13 +9,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	engines "rumbench/engine/all"
 	"rumbench/internal/hint"
 	"rumbench/internal/history"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/quantity"
-	"rumbench/internal/registry"
+	"rumbench/internal/report/trend"
 	"rumbench/workload"
+	workloads "rumbench/workload/all"
 )
 
 func newListCommand(a *App) *cobra.Command {
@@ -57,7 +59,7 @@ func newListRunsCommand(a *App) *cobra.Command {
 			if asJSON {
 				return history.RunsJSON(a.Stdout, runs)
 			}
-			return history.RunsText(a.Stdout, runs)
+			return trend.RunsText(a.Stdout, runs)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "one line of JSON per campaign")
@@ -67,7 +69,7 @@ func newListRunsCommand(a *App) *cobra.Command {
 
 func listEngines(a *App, w io.Writer) error {
 	var list []page.Block
-	for _, e := range registry.Engines() {
+	for _, e := range engines.Engines() {
 		i := e.Info()
 		t := page.Tree{Text: i.Name + ": " + i.Doc}
 		t.Add("structure: %s", i.Structure)
@@ -90,7 +92,7 @@ func listEngines(a *App, w io.Writer) error {
 
 func listWorkloads(w io.Writer) error {
 	var list []page.Block
-	for _, wl := range registry.Workloads() {
+	for _, wl := range workloads.Workloads() {
 		i := wl.Info()
 		t := page.Tree{Text: i.Name + ": " + i.Doc}
 		presets := t.Add("presets")

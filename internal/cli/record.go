@@ -18,10 +18,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"rumbench/internal/campaign"
+	"rumbench/internal/cli/catalog"
 	"rumbench/internal/importer"
 	"rumbench/internal/plain"
 	"rumbench/internal/plan"
-	"rumbench/internal/registry"
 	"rumbench/internal/result"
 	"rumbench/internal/trial"
 	"rumbench/internal/watch"
@@ -68,7 +68,7 @@ func (w *watching) program() string {
 
 // record records the load of the command, or of whoever uses the server.
 func (w *watching) record(ctx context.Context) error {
-	targets, err := watch.ParseAttachments(w.attach, registry.Catalog{})
+	targets, err := watch.ParseAttachments(w.attach, catalog.Plugins{})
 	if err != nil {
 		return usage(err)
 	}

@@ -13,12 +13,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rumbench/internal/cli/catalog"
 	"rumbench/internal/compare"
 	"rumbench/internal/hint"
 	"rumbench/internal/picture"
 	"rumbench/internal/plan"
 	"rumbench/internal/redact"
-	"rumbench/internal/registry"
 	"rumbench/internal/report"
 	"rumbench/internal/result"
 )
@@ -228,7 +228,7 @@ func addProfiles(all []*report.Profile, dir string, c *result.Campaign, s side) 
 // usual returns the values that a trial's parameters have where nobody chooses others;
 // nil if this rumbench does not know them.
 func usual(t *result.Trial) map[string]any {
-	w, ok := registry.Catalog{}.Workload(t.Workload)
+	w, ok := catalog.Plugins{}.Workload(t.Workload)
 	if !ok || t.Imported != nil {
 		return nil
 	}
@@ -250,7 +250,7 @@ func addPublished(in *report.Input, dir string, src []byte, sets []string, name 
 		return // it holds none, whether it can be read or not
 	}
 	path := filepath.Join(dir, result.PlanFile)
-	p, err := plan.Load(path, src, sets, registry.Catalog{}, plan.Forced(true))
+	p, err := plan.Load(path, src, sets, catalog.Plugins{}, plan.Forced(true))
 	if err != nil {
 		first, _, _ := strings.Cut(err.Error(), "\n")
 		in.Warnings = append(in.Warnings, "published figures are left out, as this rumbench cannot read the plan: "+first)

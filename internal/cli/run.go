@@ -15,12 +15,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"rumbench/internal/campaign"
+	"rumbench/internal/cli/catalog"
 	"rumbench/internal/compare"
-	"rumbench/internal/comparison"
 	"rumbench/internal/forecast"
 	"rumbench/internal/plan"
-	"rumbench/internal/registry"
 	"rumbench/internal/report"
+	"rumbench/internal/report/verdict"
 	"rumbench/internal/result"
 	"rumbench/internal/server"
 	"rumbench/internal/ui"
@@ -106,7 +106,7 @@ func loadPlan(path string, sets []string, options ...plan.Option) (*plan.Plan, e
 	if err != nil {
 		return nil, err
 	}
-	return plan.Load(path, src, sets, registry.Catalog{}, options...)
+	return plan.Load(path, src, sets, catalog.Plugins{}, options...)
 }
 
 func runPlan(ctx context.Context, a *App, o runOptions, path string) error {
@@ -158,7 +158,7 @@ func planOf(dir string, state *result.Campaign, options ...plan.Option) (*plan.P
 	if err != nil {
 		return nil, err
 	}
-	p, err := plan.Load(filepath.Join(dir, result.PlanFile), src, state.Sets, registry.Catalog{}, options...)
+	p, err := plan.Load(filepath.Join(dir, result.PlanFile), src, state.Sets, catalog.Plugins{}, options...)
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +175,7 @@ func config(a *App, p *plan.Plan, o runOptions) campaign.Config {
 		Child: func(program string) []string { return []string{program, "trial"} }, LockFile: a.lockFile(), Progress: ui.New(a.Stderr, a.Width),
 		Forecast: forecast.New(p, forecast.Find(p, filepath.Dir(o.out), resultsDir)),
 		SpaceFactor: func(name string) (float64, int64) {
-			e, _ := registry.Catalog{}.Engine(name)
+			e, _ := catalog.Plugins{}.Engine(name)
 			return e.Info().SpaceFactor, e.Info().SpaceBase
 		},
 		Force: o.force, NoPreflight: o.noPreflight, KeepGoing: o.keepGoing, Enough: precise(p.Stop.Precision),
@@ -245,7 +245,7 @@ func execute(ctx context.Context, a *App, c campaign.Config) error {
 		return err
 	}
 	fmt.Fprintln(a.Stdout)
-	return comparison.Calibration(a.Stdout, trials)
+	return verdict.Calibration(a.Stdout, trials)
 }
 
 // summarize writes the report of a campaign into its directory, and prints the

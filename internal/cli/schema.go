@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rumbench/internal/cli/catalog"
 	"rumbench/internal/plan"
-	"rumbench/internal/registry"
 	"rumbench/workload/declared"
 )
 
@@ -17,7 +17,7 @@ func newSchemaCommand(a *App) *cobra.Command {
 		Short: "print the JSON Schema of plan files, for editors",
 		Args:  args(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
-			schemaOf := func() ([]byte, error) { return plan.Schema(registry.Catalog{}) }
+			schemaOf := func() ([]byte, error) { return plan.Schema(catalog.Plugins{}) }
 			if workloads {
 				schemaOf = declared.Schema
 			}

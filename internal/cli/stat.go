@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"rumbench/internal/cli/catalog"
 	"rumbench/internal/plain"
-	"rumbench/internal/registry"
 	"rumbench/internal/watch"
 )
 
@@ -100,7 +100,7 @@ func (w *watching) check(*cobra.Command, []string) error {
 // start finds the servers and what is to be sampled, and watches.
 func (w *watching) start(ctx context.Context) error {
 	var err error
-	if w.config.Targets, err = watch.ParseAttachments(w.attach, registry.Catalog{}); err != nil {
+	if w.config.Targets, err = watch.ParseAttachments(w.attach, catalog.Plugins{}); err != nil {
 		return usage(err)
 	}
 	if err := watch.AttachAll(ctx, w.config.Targets, w.note); err != nil {

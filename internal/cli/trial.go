@@ -12,10 +12,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"rumbench/engine"
+	"rumbench/engine/all"
 	"rumbench/internal/campaign"
+	"rumbench/internal/cli/catalog"
 	"rumbench/internal/hint"
 	"rumbench/internal/plan"
-	"rumbench/internal/registry"
 	"rumbench/internal/result"
 	"rumbench/internal/server"
 	"rumbench/internal/trial"
@@ -129,7 +130,7 @@ func chooseTarget(s *trial.Spec, name string) error {
 	for _, t := range s.Plan.Targets {
 		if t.Name == name {
 			s.Target, s.Plan = t, s.Plan.For(&t)
-			s.Engine, _ = registry.Catalog{}.Engine(t.Engine)
+			s.Engine, _ = catalog.Plugins{}.Engine(t.Engine)
 			return nil
 		}
 	}
@@ -138,7 +139,7 @@ func chooseTarget(s *trial.Spec, name string) error {
 
 // clientSpec measures the client.
 func clientSpec(s trial.Spec) trial.Spec {
-	s.Calibrate, s.Trial, s.Engine = true, 1, registry.Idle()
+	s.Calibrate, s.Trial, s.Engine = true, 1, all.Idle()
 	config := engine.Config{Durability: model.DurabilityNone, Schema: s.Plan.Run.Schema()}
 	s.Target = plan.Target{Name: "client", Engine: s.Engine.Info().Name, Config: config}
 	return s

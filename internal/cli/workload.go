@@ -15,11 +15,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"rumbench/engine"
+	"rumbench/internal/cli/catalog"
 	"rumbench/internal/form"
 	"rumbench/internal/hint"
 	"rumbench/internal/page"
 	"rumbench/internal/quantity"
-	"rumbench/internal/registry"
 	"rumbench/model"
 	"rumbench/workload"
 	"rumbench/workload/declared"
@@ -210,9 +210,9 @@ func tryOn(ctx context.Context, a *App, w *declared.Workload, p workload.Params,
 		return err
 	}
 	name, storage, _ := strings.Cut(name, ":")
-	e, ok := registry.Catalog{}.Engine(name)
+	e, ok := catalog.Plugins{}.Engine(name)
 	if !ok {
-		return usage(hint.Errorf(hint.OneOf(name, registry.Catalog{}.EngineNames()), "there is no engine %q", name))
+		return usage(hint.Errorf(hint.OneOf(name, catalog.Plugins{}.EngineNames()), "there is no engine %q", name))
 	}
 	if known := t.Speaks(); known != nil && !slices.Contains(known, name) {
 		return hint.Errorf("it has SQL for "+strings.Join(known, ", "), "workload %s has no SQL for %s", w.Info().Name, name)
@@ -303,7 +303,7 @@ func newShowWorkloadCommand(a *App) *cobra.Command {
 			for _, w := range declared.Shipped() {
 				known = append(known, w.Info().Name)
 			}
-			if _, ok := (registry.Catalog{}).Workload(names[0]); ok {
+			if _, ok := (catalog.Plugins{}).Workload(names[0]); ok {
 				return usage(hint.Errorf("those that are files: "+strings.Join(known, ", "), "workload %s is written in Go, and not a file", names[0]))
 			}
 			return usage(hint.Errorf(hint.OneOf(names[0], known), "there is no workload %q", names[0]))

@@ -14,8 +14,8 @@ import (
 
 	"rumbench/internal/metric"
 	"rumbench/internal/need"
-	"rumbench/internal/registry"
 	"rumbench/internal/result"
+	workloads "rumbench/workload/all"
 )
 
 const root = "../.."
@@ -168,14 +168,14 @@ func run(t *testing.T, dir, line string) {
 
 // TestNamed: every engine, workload, preset, parameter and cost is in the documents.
 func TestNamed(t *testing.T) {
-	engines := read(t, "docs/engines.md")
-	for _, e := range registry.Engines() {
+	described := read(t, "docs/engines.md")
+	for _, e := range engines.Engines() {
 		i := e.Info()
-		if !strings.Contains(engines, i.Name) {
+		if !strings.Contains(described, i.Name) {
 			t.Errorf("docs/engines.md does not describe %s", i.Name)
 		}
 		for _, o := range i.Options {
-			if !strings.Contains(engines, o.Name) {
+			if !strings.Contains(described, o.Name) {
 				t.Errorf("docs/engines.md does not describe option %s of %s", o.Name, i.Name)
 			}
 		}
@@ -186,7 +186,7 @@ func TestNamed(t *testing.T) {
 			t.Errorf("docs/method.md does not say where %s comes from", m.Name)
 		}
 	}
-	for _, w := range registry.Workloads() {
+	for _, w := range workloads.Workloads() {
 		i := w.Info()
 		text := read(t, docOf(i.Name))
 		for _, p := range i.Presets {

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/engine/all"
 	"rumbench/internal/need"
-	"rumbench/internal/registry"
 	"rumbench/internal/server"
 	"rumbench/model"
 )
@@ -20,7 +20,7 @@ func TestEngineTable(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("| engine | structure | runs in | transactions | unique indexes | `durability` | `isolation` | `cache` | `compression` | `page` | `direct_io` |\n" +
 		"|---|---|---|---|---|---|---|---|---|---|---|\n")
-	for _, e := range registry.Engines() {
+	for _, e := range all.Engines() {
 		storages := e.Info().Storages
 		if len(storages) == 0 {
 			storages = []string{""}

@@ -13,10 +13,11 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"rumbench/internal/cli/catalog"
 	"rumbench/internal/metric"
 	"rumbench/internal/plan"
-	"rumbench/internal/registry"
 	"rumbench/workload"
+	"rumbench/workload/all"
 	"rumbench/workload/declared"
 )
 
@@ -57,7 +58,7 @@ func docOf(workload string) string { return cmp.Or(shared[workload], "docs/"+wor
 
 // TestPresets: the tables of presets hold the presets' values.
 func TestPresets(t *testing.T) {
-	for _, w := range registry.Workloads() {
+	for _, w := range all.Workloads() {
 		i := w.Info()
 		if shared[i.Name] == "" {
 			generated(t, docOf(i.Name), presetTable(&i))
@@ -156,7 +157,7 @@ func TestDefaults(t *testing.T) {
 		{"sysbench", "zipfian_exp", 0.8, "(r+1)^-0.8"},
 		{"sysbench", "spec_iter", int64(12), "the mean of 12 uniform draws"},
 	} {
-		w, _ := registry.Catalog{}.Workload(c.workload)
+		w, _ := catalog.Plugins{}.Workload(c.workload)
 		i := w.Info()
 		p := i.Param(c.param)
 		if p == nil || !gocmp.Equal(p.Default, c.value) {
@@ -171,7 +172,7 @@ func TestDefaults(t *testing.T) {
 // minimal is a plan with one more line.
 func minimal(line string) (*plan.Plan, error) {
 	src := "name: p\nworkload: sysbench\ntargets: [bbolt, sqlite]\n" + line + "\n"
-	return plan.Load("p.yaml", []byte(src), nil, registry.Catalog{})
+	return plan.Load("p.yaml", []byte(src), nil, catalog.Plugins{})
 }
 
 // TestPlanNumbers: the defaults and limits in docs/plan.md are those of plans.

@@ -13,7 +13,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"rumbench/engine"
-	"rumbench/internal/registry"
+	"rumbench/engine/all"
+	"rumbench/internal/cli/catalog"
 
 	planfile "rumbench/internal/plan"
 )
@@ -21,7 +22,7 @@ import (
 // planSchema returns the schema of plans with all engines and workloads.
 func planSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	text, err := planfile.Schema(registry.Catalog{})
+	text, err := planfile.Schema(catalog.Plugins{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +147,7 @@ func TestSchemaRefuses(t *testing.T) {
 		if accepted {
 			continue
 		}
-		if _, err := planfile.Load("p.yaml", []byte(text), nil, registry.Catalog{}, planfile.Looking(func(string, string) {})); err == nil {
+		if _, err := planfile.Load("p.yaml", []byte(text), nil, catalog.Plugins{}, planfile.Looking(func(string, string) {})); err == nil {
 			t.Errorf("%s: only the schema refuses it", strings.TrimSpace(text))
 		}
 	}
@@ -154,7 +155,7 @@ func TestSchemaRefuses(t *testing.T) {
 
 // The schema takes an engine without servers for one that refuses what only servers have.
 func TestSchemaEmbedded(t *testing.T) {
-	for _, e := range registry.Engines() {
+	for _, e := range all.Engines() {
 		if len(e.Info().Servers) > 0 {
 			continue
 		}

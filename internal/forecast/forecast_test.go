@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"rumbench/internal/cli/catalog"
 	"rumbench/internal/forecast"
 	"rumbench/internal/plan"
-	"rumbench/internal/registry"
 	"rumbench/internal/result"
 )
 
@@ -21,7 +21,7 @@ targets: [pebble, bbolt]
 
 func load(t *testing.T, text string, sets ...string) *plan.Plan {
 	t.Helper()
-	p, err := plan.Load("test.yaml", []byte(text), sets, registry.Catalog{})
+	p, err := plan.Load("test.yaml", []byte(text), sets, catalog.Plugins{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,9 +57,9 @@ func Detect(families []*Family) (tested int) {
 	return len(series)
 }
 
-// together returns how many of m series have to change for one to be
+// Together returns how many of m series have to change for one to be
 // distinguished from chance, where none has more than n points.
-func together(n, m int) int { return max(1, int(math.Ceil(leastP(n)*float64(m)/FalseShare))) }
+func Together(n, m int) int { return max(1, int(math.Ceil(leastP(n)*float64(m)/FalseShare))) }
 
 func (s *Series) setChanges(points []int) {
 	ends := append(points[:len(points):len(points)], len(s.Points))
@@ -81,8 +81,8 @@ func (s *Series) setChanges(points []int) {
 	}
 }
 
-// moves reports whether the level changed by at least a share of the old one.
-func (c *Change) moves(share float64) bool {
+// Moves reports whether the level changed by at least a share of the old one.
+func (c *Change) Moves(share float64) bool {
 	if c.Ratio == nil {
 		return c.To != c.From
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/history/historytest"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
@@ -72,7 +73,7 @@ func TestMinRuns(t *testing.T) {
 func TestTogether(t *testing.T) {
 	const m = 60
 	for _, c := range []struct{ runs, together int }{{10, 10}, {11, 11}, {12, 8}, {14, 4}, {16, 3}, {20, 1}, {40, 1}} {
-		if got := together(c.runs, m); got != c.together {
+		if got := Together(c.runs, m); got != c.together {
 			t.Errorf("%d runs: %d together, want %d", c.runs, got, c.together)
 		}
 		for _, changed := range []int{c.together - 1, c.together} {
@@ -98,7 +99,7 @@ func TestTogether(t *testing.T) {
 			}
 		}
 	}
-	if k := together(14, 1); k != 1 {
+	if k := Together(14, 1); k != 1 {
 		t.Errorf("one series is found alone, not with %d", k)
 	}
 }
@@ -189,7 +190,7 @@ func TestLevels(t *testing.T) {
 		}
 		got := changes[0]
 		ratioOK := got.Ratio == nil && c.from == 0 || got.Ratio != nil && *got.Ratio == c.to/c.from
-		if got.At != 12 || got.From != c.from || got.To != c.to || got.Verdict != c.verdict || !ratioOK || got.moves(0.1) != c.moves {
+		if got.At != 12 || got.From != c.from || got.To != c.to || got.Verdict != c.verdict || !ratioOK || got.Moves(0.1) != c.moves {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -198,9 +199,9 @@ func TestLevels(t *testing.T) {
 // Beside a change stands what else changed there, but nothing that changes all
 // the time, except versions.
 func TestFacts(t *testing.T) {
-	s := newStore(t)
-	s.nights(0, 12)
-	s.nights(12, 24, scale("rows_per_s", 1.3), each(func(t *result.Trial) {
+	s := historytest.New(t)
+	s.Nights(0, 12)
+	s.Nights(12, 24, historytest.Scale("rows_per_s", 1.3), historytest.Each(func(t *result.Trial) {
 		t.Versions[2].Value = "v2.1.8"
 		t.Settings[0].Value = "536870912"
 		t.Knobs["cache"] = "512MiB"
@@ -211,10 +212,10 @@ func TestFacts(t *testing.T) {
 		t.Versions = t.Versions[1:] // rumbench's is not known
 	}))
 	for i := range 24 { // another build of Go each night
-		c, trials := night(i)
+		c, trials := historytest.Night(i)
 		for n := range trials {
 			path := fmt.Sprintf("night-%02d/trials/db.%d", i, n+1)
-			tr, err := result.ReadTrial(s.path(path))
+			tr, err := result.ReadTrial(s.Path(path))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -225,9 +226,9 @@ func TestFacts(t *testing.T) {
 			}
 			trials[n] = tr
 		}
-		s.add(fmt.Sprintf("night-%02d", i), c, trials)
+		s.Add(fmt.Sprintf("night-%02d", i), c, trials)
 	}
-	f, _ := s.families(Pick{Metrics: []string{"rows_per_s"}})
+	f, _ := families(s, Pick{Metrics: []string{"rows_per_s"}})
 	rate := find(f, "l.i1", "rows_per_s")
 	if len(rate.Changes) != 1 || rate.Changes[0].At != 12 {
 		t.Fatalf("%+v", rate.Changes)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rumbench/internal/history/historytest"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
@@ -16,31 +17,31 @@ import (
 // Campaigns are found wherever they lie, the oldest first; what is broken is
 // shown, and comes last where its age is not known.
 func TestFind(t *testing.T) {
-	s := newStore(t)
-	late, trials := night(2)
-	s.add("a", late, trials)
-	early, trials := night(0)
-	s.add("z/deep", early, trials)
-	nested, trials := night(1)
-	s.add("a/again", nested, trials)
-	s.text("cut/campaign.json", `{"format": 1, "name": `)
-	s.text("newer/campaign.json", `{"format": 99}`)
-	s.mkdir("directory/campaign.json")
-	s.mkdir("link")
-	if err := os.Symlink(s.path("a/campaign.json"), s.path("link/campaign.json")); err != nil {
+	s := historytest.New(t)
+	late, trials := historytest.Night(2)
+	s.Add("a", late, trials)
+	early, trials := historytest.Night(0)
+	s.Add("z/deep", early, trials)
+	nested, trials := historytest.Night(1)
+	s.Add("a/again", nested, trials)
+	s.Text("cut/campaign.json", `{"format": 1, "name": `)
+	s.Text("newer/campaign.json", `{"format": 99}`)
+	s.Mkdir("directory/campaign.json")
+	s.Mkdir("link")
+	if err := os.Symlink(s.Path("a/campaign.json"), s.Path("link/campaign.json")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(s.path("a"), s.path("latest")); err != nil { // is not followed
+	if err := os.Symlink(s.Path("a"), s.Path("latest")); err != nil { // is not followed
 		t.Fatal(err)
 	}
-	s.text("notes.txt", "nothing of ours")
+	s.Text("notes.txt", "nothing of ours")
 	// What is in a campaign's trials is none of the store.
-	s.text("a/trials/db.1/data/campaign.json", "a table of that name")
+	s.Text("a/trials/db.1/data/campaign.json", "a table of that name")
 
 	var got []string
-	for _, r := range s.find() {
-		rel, _ := filepath.Rel(s.dir, r.Dir)
-		got = append(got, strings.TrimSpace(rel+" "+string(r.Status())+" "+strings.ReplaceAll(strings.Join(r.Problems, "; "), s.dir+"/", "")))
+	for _, r := range runsOf(s) {
+		rel, _ := filepath.Rel(s.Dir, r.Dir)
+		got = append(got, strings.TrimSpace(rel+" "+string(r.Status())+" "+strings.ReplaceAll(strings.Join(r.Problems, "; "), s.Dir+"/", "")))
 	}
 	want := []string{
 		"z/deep complete",
@@ -59,9 +60,9 @@ func TestFind(t *testing.T) {
 // Roots may be links, campaigns themselves, or within each other; other things
 // are errors.
 func TestFindRoots(t *testing.T) {
-	s := newStore(t)
-	s.nights(0, 2)
-	if err := os.Symlink(s.path("night-01"), s.path("latest")); err != nil {
+	s := historytest.New(t)
+	s.Nights(0, 2)
+	if err := os.Symlink(s.Path("night-01"), s.Path("latest")); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
@@ -75,7 +76,7 @@ func TestFindRoots(t *testing.T) {
 	} {
 		var roots, got []string
 		for _, r := range c.roots {
-			roots = append(roots, s.dir+"/"+r)
+			roots = append(roots, s.Dir+"/"+r)
 		}
 		runs, err := Find(roots...)
 		if err != nil {
@@ -91,9 +92,9 @@ func TestFindRoots(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
-	s.text("file", "")
+	s.Text("file", "")
 	for _, root := range []string{"nowhere", "file"} {
-		if runs, err := Find(s.path(root)); err == nil {
+		if runs, err := Find(s.Path(root)); err == nil {
 			t.Errorf("%s: %d runs and no error", root, len(runs))
 		}
 	}
@@ -101,21 +102,21 @@ func TestFindRoots(t *testing.T) {
 
 // A run that was copied is distinguished from its original, which is the first by name.
 func TestCopies(t *testing.T) {
-	s := newStore(t)
-	s.nights(0, 2)
-	if err := os.CopyFS(s.path("before"), os.DirFS(s.path("night-01"))); err != nil {
+	s := historytest.New(t)
+	s.Nights(0, 2)
+	if err := os.CopyFS(s.Path("before"), os.DirFS(s.Path("night-01"))); err != nil {
 		t.Fatal(err)
 	}
-	other, trials := night(1, func(c *result.Campaign, _ []*result.Trial) { c.Name = "weekly" })
-	s.add("weekly", other, trials) // at the same instant, but of another plan
+	other, trials := historytest.Night(1, func(c *result.Campaign, _ []*result.Trial) { c.Name = "weekly" })
+	s.Add("weekly", other, trials) // at the same instant, but of another plan
 	copies := map[string]string{}
-	for _, r := range s.find() {
+	for _, r := range runsOf(s) {
 		copies[filepath.Base(r.Dir)] = filepath.Base(r.CopyOf)
 	}
 	if d := cmp.Diff(map[string]string{"night-00": ".", "before": ".", "night-01": "before", "weekly": "."}, copies); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
-	f, _ := s.families(Pick{Plans: []string{"nightly"}})
+	f, _ := families(s, Pick{Plans: []string{"nightly"}})
 	if n := len(f[0].Series[0].Points); n != 2 {
 		t.Errorf("%d points of two runs", n)
 	}
@@ -152,17 +153,17 @@ func TestStatus(t *testing.T) {
 		"a trial is lost":        {changes: changes{lost}, want: Broken, done: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newStore(t)
-			campaign, trials := night(0, c.changes...)
-			s.add("x", campaign, trials)
+			s := historytest.New(t)
+			campaign, trials := historytest.Night(0, c.changes...)
+			s.Add("x", campaign, trials)
 			if c.locked {
-				f, err := result.LockLog(s.path("x/trials/db.3"))
+				f, err := result.LockLog(s.Path("x/trials/db.3"))
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer f.Close()
 			}
-			r := s.find()[0]
+			r := runsOf(s)[0]
 			if r.Status() != c.want || r.Done() != c.done || r.Planned() != 3 {
 				t.Errorf("%s, %d of %d, want %s, %d of 3; problems %q", r.Status(), r.Done(), r.Planned(), c.want, c.done, r.Problems)
 			}
@@ -172,28 +173,44 @@ func TestStatus(t *testing.T) {
 
 // One trial that cannot be read leaves the others as they are.
 func TestBrokenTrial(t *testing.T) {
-	s := newStore(t)
-	s.nights(0, 1)
-	s.text("night-00/trials/db.2/trial.json", "{}")
-	r := s.find()[0]
+	s := historytest.New(t)
+	s.Nights(0, 1)
+	s.Text("night-00/trials/db.2/trial.json", "{}")
+	r := runsOf(s)[0]
 	if len(r.Trials) != 2 || len(r.Problems) != 1 || !strings.Contains(r.Problems[0], "db.2/trial.json: it has format 0") || r.Status() != Broken {
 		t.Errorf("%d trials, %s, problems %q", len(r.Trials), r.Status(), r.Problems)
 	}
 }
 
 func TestTargets(t *testing.T) {
-	s := newStore(t)
-	c, trials := night(0)
+	s := historytest.New(t)
+	c, trials := historytest.Night(0)
 	c.Trials = append(c.Trials, result.Entry{Dir: "my.1", Target: "my", Trial: 1}, result.Entry{Dir: "later.1", Target: "later", Trial: 1})
-	server := nightTrial(c, 0, 1)
+	server := historytest.NightTrial(c, 0, 1)
 	server.Target, server.Engine = "my", "mysql"
 	server.Versions = []observe.Fact{{Name: "mysql", Value: "driver v1.9.3"}, {Name: "server", Value: "10.11.6-MariaDB"}}
-	imported := nightTrial(c, 0, 1)
+	imported := historytest.NightTrial(c, 0, 1)
 	imported.Target, imported.Engine, imported.Versions = "old", "rocksdb", []observe.Fact{{Name: "client", Value: "db_bench"}, {Name: "engine", Value: "5.18"}}
 	c.Trials = append(c.Trials[:4:4], result.Entry{Dir: "old.1", Target: "old", Trial: 1}, c.Trials[4])
-	s.add("x", c, append(trials, server, imported))
+	s.Add("x", c, append(trials, server, imported))
 	want := []Target{{"db", "pebble", "v2.1.7"}, {"my", "mysql", "10.11.6-MariaDB"}, {"old", "rocksdb", "5.18"}, {"later", "", ""}}
-	if d := cmp.Diff(want, s.find()[0].Targets()); d != "" {
+	if d := cmp.Diff(want, runsOf(s)[0].Targets()); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
+}
+
+func runsOf(s *historytest.Store) []*Run {
+	s.Helper()
+	runs, err := Find(s.Dir)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return runs
+}
+
+// families are the families of all runs, searched for changes.
+func families(s *historytest.Store, pick Pick) ([]*Family, int) {
+	s.Helper()
+	f := Families(runsOf(s), pick)
+	return f, Detect(f)
 }

@@ -64,7 +64,7 @@ type Point struct {
 	Trials   int       `json:"trials"` // how many it is the median of
 	Warnings []string  `json:"warnings,omitempty"`
 
-	remarks []metric.Warning // the warnings
+	Remarks []metric.Warning `json:"-"` // the warnings
 	trial   *result.Trial    // the first of them
 }
 
@@ -86,7 +86,7 @@ func Families(runs []*Run, pick Pick) []*Family {
 		}
 		for _, t := range r.Trials {
 			machine := machineOf(t.Host)
-			key := strings.Join([]string{r.Campaign.Name, t.Workload, jsonOf(t.Params), machine}, "\x00")
+			key := strings.Join([]string{r.Campaign.Name, t.Workload, ParamText(t.Params), machine}, "\x00")
 			f := byKey[key]
 			if f == nil {
 				f = &Family{Plan: r.Campaign.Name, Workload: t.Workload, Params: t.Params, Machine: machine, LeftOut: map[result.Status]int{}, byName: map[Name]*Series{}}
@@ -103,9 +103,9 @@ func Families(runs []*Run, pick Pick) []*Family {
 	return out
 }
 
-// jsonOf writes parameters as they are in a file, the names in order. They were
+// ParamText writes parameters as they are in a file, the names in order. They were
 // read from one, so that there can be no error.
-func jsonOf(v any) string {
+func ParamText(v any) string {
 	b, _ := json.Marshal(v)
 	return string(b)
 }
@@ -163,7 +163,7 @@ func (f *Family) addPoint(r *Run, target *compare.Target, step *compare.Step, n 
 		f.byName[name] = s
 		f.Series = append(f.Series, s)
 	}
-	p := Point{Dir: r.Dir, Started: r.Campaign.Started, remarks: metric.UntypedAll(step.Refusals(target))}
+	p := Point{Dir: r.Dir, Started: r.Campaign.Started, Remarks: metric.UntypedAll(step.Refusals(target))}
 	var values []float64
 	for i, row := range n.Rows {
 		if row.Disturbed {
@@ -174,12 +174,33 @@ func (f *Family) addPoint(r *Run, target *compare.Target, step *compare.Step, n 
 			p.trial = n.Trials[i]
 		}
 		values = append(values, row.Value)
-		p.remarks = metric.AppendNew(p.remarks, row.Warnings...)
+		p.Remarks = metric.AppendNew(p.Remarks, row.Warnings...)
 	}
 	if p.Trials = len(values); p.Trials > 0 {
-		p.Value, p.Warnings = stat.Median(values), metric.Texts(p.remarks)
+		p.Value, p.Warnings = stat.Median(values), metric.Texts(p.Remarks)
 		s.Points = append(s.Points, p)
 	}
+}
+
+// String names the series for people.
+func (s *Series) String() string {
+	parts := []string{s.Target, s.Step, s.Metric}
+	if s.Engine != s.Target {
+		parts[0] += " (" + s.Engine + ")"
+	}
+	name := strings.Join(parts, " · ")
+	switch {
+	case s.Op != "" && s.Group != s.Op && s.Group != "":
+		name += " of " + s.Op + ", group " + s.Group
+	case s.Op != "":
+		name += " of " + s.Op
+	case s.Group != "":
+		name += " of group " + s.Group
+	}
+	if s.Per != "" {
+		name += " per " + s.Per
+	}
+	return name
 }
 
 // Values returns the series' values.

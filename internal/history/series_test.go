@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"rumbench/internal/history/historytest"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
@@ -29,9 +30,9 @@ func find(families []*Family, step, metric string) *Series {
 // The headline numbers of each step become series; a point is the median of the
 // trials.
 func TestHeadlineSeries(t *testing.T) {
-	s := newStore(t)
-	s.nights(0, 3)
-	f, _ := s.families(Pick{})
+	s := historytest.New(t)
+	s.Nights(0, 3)
+	f, _ := families(s, Pick{})
 	if len(f) != 1 || len(f[0].Runs) != 3 {
 		t.Fatalf("%d families", len(f))
 	}
@@ -53,16 +54,16 @@ func TestHeadlineSeries(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", d)
 	}
 	p := f[0].Series[0].Points[1]
-	values := []float64{61200 * (1 + 0.01*wobble(4)), 61200 * (1 + 0.01*wobble(5)), 61200 * (1 + 0.01*wobble(6))}
+	values := []float64{61200 * (1 + 0.01*historytest.Wobble(4)), 61200 * (1 + 0.01*historytest.Wobble(5)), 61200 * (1 + 0.01*historytest.Wobble(6))}
 	slices.Sort(values)
-	if p.Value != values[1] || p.Trials != 3 || p.Dir != s.path("night-01") || !p.Started.Equal(start.AddDate(0, 0, 1)) {
+	if p.Value != values[1] || p.Trials != 3 || p.Dir != s.Path("night-01") || !p.Started.Equal(historytest.Start.AddDate(0, 0, 1)) {
 		t.Errorf("%+v, want the median %v", p, values[1])
 	}
 }
 
 func TestPick(t *testing.T) {
-	s := newStore(t)
-	s.nights(0, 2)
+	s := historytest.New(t)
+	s.Nights(0, 2)
 	for name, c := range map[string]struct {
 		pick Pick
 		want string
@@ -74,7 +75,7 @@ func TestPick(t *testing.T) {
 		"another plan":                 {Pick{Plans: []string{"x"}}, ""},
 	} {
 		var got []string
-		f, _ := s.families(c.pick)
+		f, _ := families(s, c.pick)
 		for _, f := range f {
 			for _, s := range f.Series {
 				got = append(got, s.Step+"/"+s.Metric)
@@ -113,37 +114,37 @@ func TestApart(t *testing.T) {
 		change           func(*result.Campaign, []*result.Trial)
 		families, writes int // of write_kb: how many series
 	}{
-		"nothing":               {each(func(*result.Trial) {}), 1, 1},
+		"nothing":               {historytest.Each(func(*result.Trial) {}), 1, 1},
 		"the plan":              {named, 2, 2},
-		"the workload":          {each(func(t *result.Trial) { t.Workload = "kv" }), 2, 2},
-		"a parameter":           {each(func(t *result.Trial) { t.Params["rates"] = []any{200.0} }), 2, 2},
-		"a parameter more":      {each(func(t *result.Trial) { t.Params["new"] = false }), 2, 2},
-		"the preset's name":     {each(func(t *result.Trial) { t.Preset = "other" }), 1, 1},
-		"the processor":         {each(fact("cpu", "Xeon")), 2, 2},
-		"the memory":            {each(fact("memory", "31.2 GiB")), 2, 2},
-		"a kernel's memory":     {each(fact("memory", "23.47 GiB")), 1, 1},
-		"the filesystem":        {each(fact("filesystem", "tmpfs")), 2, 2},
-		"the host's name":       {each(fact("hostname", "other")), 1, 1},
-		"the kernel":            {each(fact("kernel", "6.12")), 1, 1},
-		"the engine":            {each(func(t *result.Trial) { t.Engine = "sqlite" }), 1, 2},
-		"the engine's version":  {each(func(t *result.Trial) { t.Versions[2].Value = "v3" }), 1, 1},
-		"the device's name":     {each(source("device vda", "device nvme0n1")), 1, 1},
-		"where it is read":      {each(source("device vda", "process")), 1, 2},
-		"a setting":             {each(func(t *result.Trial) { t.Settings[0].Value = "1" }), 1, 1},
-		"how it is divided":     {each(func(t *result.Trial) { t.Steps[0].Rows[7].Per = "insert" }), 1, 2},
-		"the durability":        {each(func(t *result.Trial) { t.Durability = "none" }), 1, 2},
-		"the clients":           {each(func(t *result.Trial) { t.Steps[0].Groups[0].Clients = 2 }), 1, 2},
-		"the rate":              {each(func(t *result.Trial) { t.Steps[0].Groups[0].Rate = 500 }), 1, 2},
-		"the arrivals":          {each(func(t *result.Trial) { t.Steps[0].Groups[0].Pace = "poisson" }), 1, 2},
-		"an open loop":          {each(func(t *result.Trial) { t.Steps[0].Groups[0].Open = true }), 1, 2},
-		"the promise held":      {each(func(t *result.Trial) { t.Steps[0].Groups[0].SLA = &metric.SLA{Target: 10} }), 1, 1},
-		"what was found":        {each(func(t *result.Trial) { t.Steps[0].Search = &result.Search{Promise: "p99_ms < 10", Kept: 7} }), 1, 1},
-		"the order of the rows": {each(func(t *result.Trial) { slices.Reverse(t.Steps[0].Rows) }), 1, 1},
+		"the workload":          {historytest.Each(func(t *result.Trial) { t.Workload = "kv" }), 2, 2},
+		"a parameter":           {historytest.Each(func(t *result.Trial) { t.Params["rates"] = []any{200.0} }), 2, 2},
+		"a parameter more":      {historytest.Each(func(t *result.Trial) { t.Params["new"] = false }), 2, 2},
+		"the preset's name":     {historytest.Each(func(t *result.Trial) { t.Preset = "other" }), 1, 1},
+		"the processor":         {historytest.Each(fact("cpu", "Xeon")), 2, 2},
+		"the memory":            {historytest.Each(fact("memory", "31.2 GiB")), 2, 2},
+		"a kernel's memory":     {historytest.Each(fact("memory", "23.47 GiB")), 1, 1},
+		"the filesystem":        {historytest.Each(fact("filesystem", "tmpfs")), 2, 2},
+		"the host's name":       {historytest.Each(fact("hostname", "other")), 1, 1},
+		"the kernel":            {historytest.Each(fact("kernel", "6.12")), 1, 1},
+		"the engine":            {historytest.Each(func(t *result.Trial) { t.Engine = "sqlite" }), 1, 2},
+		"the engine's version":  {historytest.Each(func(t *result.Trial) { t.Versions[2].Value = "v3" }), 1, 1},
+		"the device's name":     {historytest.Each(source("device vda", "device nvme0n1")), 1, 1},
+		"where it is read":      {historytest.Each(source("device vda", "process")), 1, 2},
+		"a setting":             {historytest.Each(func(t *result.Trial) { t.Settings[0].Value = "1" }), 1, 1},
+		"how it is divided":     {historytest.Each(func(t *result.Trial) { t.Steps[0].Rows[7].Per = "insert" }), 1, 2},
+		"the durability":        {historytest.Each(func(t *result.Trial) { t.Durability = "none" }), 1, 2},
+		"the clients":           {historytest.Each(func(t *result.Trial) { t.Steps[0].Groups[0].Clients = 2 }), 1, 2},
+		"the rate":              {historytest.Each(func(t *result.Trial) { t.Steps[0].Groups[0].Rate = 500 }), 1, 2},
+		"the arrivals":          {historytest.Each(func(t *result.Trial) { t.Steps[0].Groups[0].Pace = "poisson" }), 1, 2},
+		"an open loop":          {historytest.Each(func(t *result.Trial) { t.Steps[0].Groups[0].Open = true }), 1, 2},
+		"the promise held":      {historytest.Each(func(t *result.Trial) { t.Steps[0].Groups[0].SLA = &metric.SLA{Target: 10} }), 1, 1},
+		"what was found":        {historytest.Each(func(t *result.Trial) { t.Steps[0].Search = &result.Search{Promise: "p99_ms < 10", Kept: 7} }), 1, 1},
+		"the order of the rows": {historytest.Each(func(t *result.Trial) { slices.Reverse(t.Steps[0].Rows) }), 1, 1},
 	} {
-		s := newStore(t)
-		s.nights(0, 2)
-		s.nights(2, 4, c.change)
-		f, _ := s.families(Pick{})
+		s := historytest.New(t)
+		s.Nights(0, 2)
+		s.Nights(2, 4, c.change)
+		f, _ := families(s, Pick{})
 		writes, points := 0, 0
 		for _, f := range f {
 			for _, s := range f.Series {
@@ -159,51 +160,34 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// Other rates are other series, which say what sets them apart; so are other
+// Other rates are other series; so are other
 // questions of a search, but only of what it found.
 func TestOffers(t *testing.T) {
-	offer := func(rate, limit float64) func(*result.Campaign, []*result.Trial) {
-		return each(func(t *result.Trial) {
-			step := &t.Steps[0]
-			step.Groups[0] = result.Group{Name: "insert", Clients: 1, Open: true, Rate: rate, Pace: "poisson", Queue: 100, Ops: []string{"insert"}}
-			step.Search = &result.Search{Promise: fmt.Sprintf("p99_ms < %g", limit), Kept: rate}
-			step.Rows = append(step.Rows, metric.Row{Target: t.Target, Trial: t.Trial, Step: step.Name, Group: "insert", Metric: "highest_rate", Value: rate, Unit: "1/s"})
-		})
+	s := historytest.New(t)
+	s.Nights(0, 12, historytest.Offer(500, 10))
+	s.Nights(12, 24, historytest.Offer(4000, 10), historytest.Scale("rows_per_s", 8))
+	found, _ := families(s, Pick{Metrics: []string{"rows_per_s"}})
+	if n := len(found[0].Series); n != 2 || len(found[0].Series[0].Changes)+len(found[0].Series[1].Changes) > 0 {
+		t.Errorf("%d series: %+v", n, found[0].Series)
 	}
-	s := newStore(t)
-	s.nights(0, 12, offer(500, 10))
-	s.nights(12, 24, offer(4000, 10), scale("rows_per_s", 8))
-	families, _ := s.families(Pick{Metrics: []string{"rows_per_s"}})
-	if n := len(families[0].Series); n != 2 || len(families[0].Series[0].Changes)+len(families[0].Series[1].Changes) > 0 {
-		t.Errorf("%d series: %+v", n, families[0].Series)
-	}
-	var b strings.Builder
-	if err := Text(&b, families, 2, View{All: true}); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"only runs with offered insert: clients 1, rate 500/s, arrivals poisson for all clients together, queue 100, ramp none\n", "rate 4000/s"} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("no %q in\n%s", want, b.String())
-		}
-	}
-	s = newStore(t)
-	s.nights(0, 2, offer(500, 10))
-	s.nights(2, 4, offer(500, 50))
-	families, _ = s.families(Pick{Metrics: []string{"rows_per_s", "highest_rate"}})
-	if n := len(families[0].Series); n != 3 {
+	s = historytest.New(t)
+	s.Nights(0, 2, historytest.Offer(500, 10))
+	s.Nights(2, 4, historytest.Offer(500, 50))
+	found, _ = families(s, Pick{Metrics: []string{"rows_per_s", "highest_rate"}})
+	if n := len(found[0].Series); n != 3 {
 		t.Errorf("%d series, want one of the throughput and two of the highest rate", n)
 	}
 }
 
 // Numbers that do not count are left out, and counted.
 func TestLeftOut(t *testing.T) {
-	s := newStore(t)
-	s.nights(0, 1)
-	s.nights(1, 2, func(c *result.Campaign, trials []*result.Trial) {
+	s := historytest.New(t)
+	s.Nights(0, 1)
+	s.Nights(1, 2, func(c *result.Campaign, trials []*result.Trial) {
 		c.Trials[0].Status, trials[0].Status = result.Partial, result.Partial
 		c.Trials[1].Status, trials[1].Status = result.Invalid, result.Invalid
 	})
-	s.nights(2, 3, func(c *result.Campaign, trials []*result.Trial) {
+	s.Nights(2, 3, func(c *result.Campaign, trials []*result.Trial) {
 		for i := range trials {
 			c.Trials[i].Status, trials[i].Status = result.Failed, result.Failed
 		}
@@ -215,10 +199,10 @@ func TestLeftOut(t *testing.T) {
 			}
 		}
 	}
-	s.nights(3, 4, disturb(2))
-	s.nights(4, 5, disturb(3))
-	s.nights(5, 6, each(func(t *result.Trial) { t.Steps[0].Status = result.Partial }))
-	f, _ := s.families(Pick{})
+	s.Nights(3, 4, disturb(2))
+	s.Nights(4, 5, disturb(3))
+	s.Nights(5, 6, historytest.Each(func(t *result.Trial) { t.Steps[0].Status = result.Partial }))
+	f, _ := families(s, Pick{})
 	if d := cmp.Diff(map[result.Status]int{result.Partial: 1, result.Invalid: 1, result.Failed: 3}, f[0].LeftOut); d != "" || len(f) != 1 || len(f[0].Runs) != 6 {
 		t.Errorf("%d families of %d runs; left out: (-want +got)\n%s", len(f), len(f[0].Runs), d)
 	}
@@ -242,13 +226,13 @@ func TestLeftOut(t *testing.T) {
 
 // A warning travels with its point.
 func TestWarnings(t *testing.T) {
-	s := newStore(t)
-	s.nights(0, 1)
-	s.nights(1, 2, each(func(t *result.Trial) {
+	s := historytest.New(t)
+	s.Nights(0, 1)
+	s.Nights(1, 2, historytest.Each(func(t *result.Trial) {
 		t.Steps[0].Groups[0].SLA = &metric.SLA{Target: 10}
 		t.Steps[0].Rows[3].Warnings = []metric.Warning{metric.Untyped("few")}
 	}))
-	f, _ := s.families(Pick{})
+	f, _ := families(s, Pick{})
 	p99, writes := find(f, "l.i1", "service_p99_us"), find(f, "l.i1", "write_kb")
 	if d := cmp.Diff([]string{"SLA missed", "few"}, p99.Points[1].Warnings); d != "" || p99.Points[0].Warnings != nil {
 		t.Errorf("p99: %s", d)
@@ -263,11 +247,11 @@ func TestWarnings(t *testing.T) {
 // the order of time.
 func TestFamiliesHold(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		s := &store{t, t.TempDir()}
+		s := historytest.New(t)
 		complete := 0
 		plans := map[string]string{} // by directory
 		for i := range rapid.IntRange(1, 8).Draw(rt, "runs") {
-			c, trials := night(rapid.IntRange(0, 100).Draw(rt, "day"))
+			c, trials := historytest.Night(rapid.IntRange(0, 100).Draw(rt, "day"))
 			c.Started = c.Started.Add(1 << i) // no copies
 			c.Name = rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "plan")
 			for k, tr := range trials {
@@ -279,10 +263,10 @@ func TestFamiliesHold(t *testing.T) {
 				}
 			}
 			dir := fmt.Sprint(rapid.IntRange(0, 99).Draw(rt, "dir"), "-", i)
-			plans[s.path(dir)] = c.Name
-			s.add(dir, c, trials)
+			plans[s.Path(dir)] = c.Name
+			s.Add(dir, c, trials)
 		}
-		families, _ := s.families(Pick{})
+		families, _ := families(s, Pick{})
 		seen := map[string]bool{}
 		counted := 0
 		for _, f := range families {
@@ -330,9 +314,9 @@ func TestMachine(t *testing.T) {
 
 // JSON has a line per series, from which all of it can be drawn again.
 func TestJSON(t *testing.T) {
-	s := newStore(t)
-	s.nights(0, 12)
-	f, _ := s.families(Pick{})
+	s := historytest.New(t)
+	s.Nights(0, 12)
+	f, _ := families(s, Pick{})
 	var b strings.Builder
 	if err := JSON(&b, f); err != nil {
 		t.Fatal(err)

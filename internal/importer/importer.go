@@ -10,12 +10,14 @@ package importer
 import (
 	"cmp"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"rumbench/internal/hint"
-	"rumbench/internal/parallel"
 	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 )
@@ -112,10 +114,15 @@ func Read(paths []string, o Options) (*Campaign, error) {
 // readRuns parses the runs of folders, several at a time.
 func readRuns(folders []*folder, o *Options, ps *hint.Problems) ([]*run, error) {
 	runs, problems := make([][]*run, len(folders)), make([]hint.Problems, len(folders))
-	err := parallel.Each(len(folders), func(i int) error {
-		runs[i] = folders[i].runs(o, &problems[i])
-		return folders[i].spool.flush()
-	})
+	var all errgroup.Group
+	all.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range folders {
+		all.Go(func() error {
+			runs[i] = folders[i].runs(o, &problems[i])
+			return folders[i].spool.flush()
+		})
+	}
+	err := all.Wait()
 	*ps = append(*ps, slices.Concat(problems...)...)
 	return slices.Concat(runs...), err
 }

@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"rumbench/internal/hint"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
-	"rumbench/internal/parallel"
 	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 )
@@ -192,17 +194,21 @@ func (c *Campaign) Write(dir string) error {
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		return fmt.Errorf("%s is not empty", dir)
 	}
-	err := parallel.Each(len(c.trials), func(i int) error {
-		path := result.TrialPath(dir, c.Trials[i].Dir)
-		if err := os.MkdirAll(path, 0o755); err != nil {
-			return fmt.Errorf("write campaign: %w", err)
-		}
-		if err := c.trials[i].write(path); err != nil {
-			return fmt.Errorf("write trial %s: %w", c.Trials[i].Dir, err)
-		}
-		return nil
-	})
-	if err != nil {
+	var all errgroup.Group
+	all.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range c.trials {
+		all.Go(func() error {
+			path := result.TrialPath(dir, c.Trials[i].Dir)
+			if err := os.MkdirAll(path, 0o755); err != nil {
+				return fmt.Errorf("write campaign: %w", err)
+			}
+			if err := c.trials[i].write(path); err != nil {
+				return fmt.Errorf("write trial %s: %w", c.Trials[i].Dir, err)
+			}
+			return nil
+		})
+	}
+	if err := all.Wait(); err != nil {
 		return err
 	}
 	return result.WriteJSON(filepath.Join(dir, result.CampaignFile), &c.Campaign)

@@ -10,10 +10,10 @@ import (
 
 	"rumbench/internal/compare"
 	"rumbench/internal/explain"
-	"rumbench/internal/figure"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/quantity"
+	"rumbench/internal/report/verdict"
 	"rumbench/internal/result"
 )
 
@@ -21,7 +21,7 @@ type (
 	target = compare.Target
 	run    = compare.Run
 	key    = compare.Key
-	number = figure.Number
+	number = verdict.Number
 )
 
 // campaign is the input of a report: the trials sorted into targets × steps,

@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/figure"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/quantity"
+	"rumbench/internal/report/verdict"
 )
 
 // cell shows a number of a target beside that of the base.
@@ -36,7 +36,7 @@ func (s *step) cell(t, base *target, k key, n *page.Notes) page.Cell {
 	switch e := s.effect(t, base, k); {
 	case e == nil:
 	case e.For != "": // a ratio of other numbers than these
-		c.Title += "; compared by " + figure.Name(e.New.Key) + ", as other programs used the device"
+		c.Title += "; compared by " + verdict.Name(e.New.Key) + ", as other programs used the device"
 	default:
 		compareCell(&c, e, base.Name)
 	}
@@ -54,7 +54,7 @@ func tagged(n number, why string) string {
 
 // compareCell shows in a cell how its number differs from the base's.
 func compareCell(c *page.Cell, e *compare.Effect, base string) {
-	m := figure.MarkOf(e)
+	m := verdict.MarkOf(e)
 	c.Class = m.Class
 	if e.Verdict == "" && e.Why != "" {
 		if e.New.Missing == "" && c.Tag == "" { // otherwise the cell has a reason already
@@ -67,7 +67,7 @@ func compareCell(c *page.Cell, e *compare.Effect, base string) {
 	} else if e.New.Value != 0 && c.Class != "" {
 		c.Ratio, c.Sign = "from 0", m.Sign // no ratio, but still a difference
 	}
-	if words := figure.InWords(e, base); words != "" {
+	if words := verdict.InWords(e, base); words != "" {
 		c.Title += "; " + words
 	}
 }

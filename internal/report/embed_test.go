@@ -15,8 +15,8 @@ import (
 	"pgregory.net/rapid"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/figure"
 	"rumbench/internal/metric"
+	"rumbench/internal/report/verdict"
 	"rumbench/internal/stat"
 )
 
@@ -230,7 +230,7 @@ func TestJudgements(t *testing.T) {
 			if v >= 0 {
 				got = j.Verdicts[v]
 			}
-			if want := (pageVerdict{Word: string(e.Verdict), Why: e.Why, Class: figure.MarkOf(e).Class, Sign: figure.MarkOf(e).Sign}); n.target != c.Targets[p.Of].Name || got != want {
+			if want := (pageVerdict{Word: string(e.Verdict), Why: e.Why, Class: verdict.MarkOf(e).Class, Sign: verdict.MarkOf(e).Sign}); n.target != c.Targets[p.Of].Name || got != want {
 				t.Errorf("%v against %d: %v, want %v", n, p.Base, got, want)
 			}
 			checked++

@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/figure"
 	"rumbench/internal/page"
 	"rumbench/internal/quantity"
+	"rumbench/internal/report/verdict"
 )
 
 // familyBlocks compares the targets that differ in one knob with the first of
@@ -87,7 +87,7 @@ func familySentence(w *sweep, f compare.Family, t *target) string {
 		if low, high := slices.MinFunc(all, byRatio), slices.MaxFunc(all, byRatio); low.step != high.step {
 			text += fmt.Sprintf("; from %s in %s to %s in %s", quantity.Times(low.Ratio), low.step, quantity.Times(high.Ratio), high.step)
 		}
-		text += "; " + quantity.Joined(figure.Counts(counts, "%[2]s in %[1]d"))
+		text += "; " + quantity.Joined(verdict.Counts(counts, "%[2]s in %[1]d"))
 	}
 	return text + "."
 }
@@ -157,12 +157,12 @@ func ratioCell(s *step, t, base *target, m measure) page.Cell {
 		}
 		return c
 	}
-	mark := figure.MarkOf(e)
+	mark := verdict.MarkOf(e)
 	c.Text, c.Class, c.Ratio = twoDecimals(e.Ratio), mark.Class, num.String()
 	if mark.Sign != "" {
 		c.Text += " " + mark.Sign
 	}
-	c.Title += "; " + figure.InWords(e, base.Name)
+	c.Title += "; " + verdict.InWords(e, base.Name)
 	return c
 }
 

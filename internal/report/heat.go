@@ -7,10 +7,10 @@ import (
 	"slices"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/figure"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/quantity"
+	"rumbench/internal/report/verdict"
 )
 
 // heatMaps returns the ratios of all tests to the base's, a map for each of a few
@@ -133,7 +133,7 @@ func heatCell(s *step, t *target, k key) page.HeatCell {
 		if !math.IsNaN(e.Ratio) {
 			ratio, ok = e.Ratio, true
 		}
-		sign = " " + figure.MarkOf(e).Sign
+		sign = " " + verdict.MarkOf(e).Sign
 	}
 	if !ok {
 		return page.HeatCell{Text: "–", Why: "not measured on both"}

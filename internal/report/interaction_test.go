@@ -15,11 +15,11 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/figure"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/published/layout"
 	"rumbench/internal/quantity"
+	"rumbench/internal/report/verdict"
 )
 
 // inGroup is a script for the texts of the rows of a group of the numbers.
@@ -65,7 +65,7 @@ func (b *browser) checkBase(t *testing.T, in Input) {
 	}
 	s := c.steps[0]
 	k, _ := s.Rate(s.Primary)
-	want := layout.Fixed(s.number(c.Targets[0], k).Value/s.number(base, k).Value, 2).Text + figure.SurelyBetter.Sign
+	want := layout.Fixed(s.number(c.Targets[0], k).Value/s.number(base, k).Value, 2).Text + verdict.SurelyBetter.Sign
 	if got := evaluate[string](t, b, `[...document.querySelectorAll("#relative tr")].find((r) => r.cells[0].textContent === "l.i0").cells[1].innerText`); got != want {
 		t.Errorf("the relative table shows %q, want %q", got, want)
 	}

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/figure"
 	"rumbench/internal/page"
+	"rumbench/internal/report/verdict"
 )
 
 // embeddedJudgements are what the page's script needs to mark numbers: all
@@ -166,14 +166,14 @@ func scoreKeys(s *step) []key {
 }
 
 func (p *judgementPair) add(e *compare.Effect, out *embeddedJudgements, seen map[pageVerdict]int) {
-	verdict := -1
+	index := -1
 	low, high := math.NaN(), math.NaN()
 	if e != nil && (e.Verdict != "" || e.Why != "") {
-		m := figure.MarkOf(e)
-		verdict = indexOf(seen, &out.Verdicts, pageVerdict{string(e.Verdict), e.Why, m.Class, m.Sign})
+		m := verdict.MarkOf(e)
+		index = indexOf(seen, &out.Verdicts, pageVerdict{string(e.Verdict), e.Why, m.Class, m.Sign})
 		if !math.IsNaN(e.Low) && !math.IsInf(e.High, 0) {
 			low, high = e.Low, e.High
 		}
 	}
-	p.Verdict, p.Low, p.High = append(p.Verdict, verdict), append(p.Low, low), append(p.High, high)
+	p.Verdict, p.Low, p.High = append(p.Verdict, index), append(p.Low, low), append(p.High, high)
 }

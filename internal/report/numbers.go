@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/figure"
 	"rumbench/internal/page"
+	"rumbench/internal/report/verdict"
 )
 
 // numberMeasures are what a reader quotes of every step: throughput is never shown
@@ -48,7 +48,7 @@ func overviewTable(c *campaign, n *page.Notes) page.Table {
 // howMarked returns an explanation of the signs, each in its colour.
 func howMarked(base string) []page.Span {
 	spans := []page.Span{{Text: "Against "}, {Text: base, Class: "base-name"}, {Text: ", the base: "}}
-	for _, m := range figure.Legend() {
+	for _, m := range verdict.Legend() {
 		spans = append(spans, page.Span{Text: m.Text, Class: m.Class})
 	}
 	return append(spans, page.Span{Text: " “–” is not known."},

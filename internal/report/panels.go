@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/figure"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/quantity"
+	"rumbench/internal/report/verdict"
 	"rumbench/internal/result"
 )
 
@@ -374,7 +374,7 @@ func (c *campaign) compared(row *page.Ranked, e entry, k key) {
 func besideBase(e entry, base *target, k key) (text, class string) {
 	ratio, ok := e.s.number(e.t, k).Over(e.s.number(base, k))
 	if effect := e.s.c.headlines(base, e.t).Effect(e.s.Step, k); effect != nil {
-		m := figure.MarkOf(effect)
+		m := verdict.MarkOf(effect)
 		if effect.Verdict == "" && effect.Why != "" {
 			return "", ""
 		}

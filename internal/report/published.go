@@ -6,12 +6,12 @@ import (
 	"strconv"
 	"strings"
 
-	"rumbench/internal/figure"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/plan"
 	"rumbench/internal/published"
 	"rumbench/internal/quantity"
+	"rumbench/internal/report/verdict"
 )
 
 // apart is what a reader must know before any published figure, and howRead how
@@ -163,7 +163,7 @@ func publishedCell(f *published.Figure, name, unit, first string) page.Cell {
 	if !f.Published {
 		return page.Absent("not published")
 	}
-	num := figure.Of(name, f.Value, metric.ByName(name).Unit)
+	num := verdict.Of(name, f.Value, metric.ByName(name).Unit)
 	if metric.IsCost(name) {
 		num.Per = f.Per
 	}

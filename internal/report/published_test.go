@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"rumbench/internal/figure"
 	"rumbench/internal/plan"
+	"rumbench/internal/report/verdict"
 	"rumbench/internal/result"
 )
 
@@ -108,8 +108,8 @@ func TestPublishedText(t *testing.T) {
 		{digits(17705), "17,705"}, {digits(0.02), "0.02"}, {digits(30.69), "30.69"}, {digits(0), "0"}, {digits(1234567.5), "1,234,567.5"},
 		{publishedRatio(0.06/0.02, 1), "3×"}, {publishedRatio(30.69/1.75, 3), "17.5×"}, {publishedRatio(1.76/0.25, 2), "7×"}, {publishedRatio(3811./17705, 3), "0.215×"},
 		{publishedRatio(1./3, 1), "0.3×"}, {publishedRatio(500, 1), "500×"}, {publishedRatio(0, 1), "0×"}, {publishedRatio(30, 2), "30×"},
-		{asPublished(figure.Of("", 18<<30, "B")), "18 GiB"}, {asPublished(figure.Of("", 18.3e9, "B")), "17.0 GiB"},
-		{asPublished(figure.Of("service_p99_us", 12345, "")), "12.3 ms"},
+		{asPublished(verdict.Of("", 18<<30, "B")), "18 GiB"}, {asPublished(verdict.Of("", 18.3e9, "B")), "17.0 GiB"},
+		{asPublished(verdict.Of("service_p99_us", 12345, "")), "12.3 ms"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)

@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/figure"
 	"rumbench/internal/page"
 	"rumbench/internal/published"
 	"rumbench/internal/quantity"
+	"rumbench/internal/report/verdict"
 	"rumbench/internal/stat"
 )
 
@@ -134,7 +134,7 @@ func relativeCell(c *compare.RelativeCell, r *compare.Relative, absolute bool) p
 		cell.Title += "; no ratio: " + c.Why
 	}
 	if c.Effect != nil {
-		if words := figure.InWords(c.Effect, r.Base().Name); words != "" {
+		if words := verdict.InWords(c.Effect, r.Base().Name); words != "" {
 			cell.Title += "; " + words
 		}
 	}
@@ -168,16 +168,16 @@ func absoluteText(n compare.Number, compatible bool) string {
 
 // sureMark returns the mark of a proven difference or equivalence; the table
 // shows no other marks.
-func sureMark(v compare.Verdict) figure.Mark {
+func sureMark(v compare.Verdict) verdict.Mark {
 	switch v {
 	case compare.Better:
-		return figure.SurelyBetter
+		return verdict.SurelyBetter
 	case compare.Worse:
-		return figure.SurelyWorse
+		return verdict.SurelyWorse
 	case compare.Same:
-		return figure.SurelySame
+		return verdict.SurelySame
 	}
-	return figure.Mark{}
+	return verdict.Mark{}
 }
 
 // twoDecimals formats a ratio for relative tables.

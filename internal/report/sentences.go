@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/figure"
 	"rumbench/internal/metric"
 	"rumbench/internal/quantity"
+	"rumbench/internal/report/verdict"
 )
 
 // sentences returns the answer in two or three sentences: how the targets compare in
@@ -224,7 +224,7 @@ func (x *contest) outlook() string {
 	if e == nil {
 		return ""
 	}
-	if text := cmp.Or(figure.Outlook(j.Outlook(e)), e.Why); text != "" {
+	if text := cmp.Or(verdict.Outlook(j.Outlook(e)), e.Why); text != "" {
 		return "; " + text
 	}
 	return ""

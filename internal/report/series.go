@@ -2,12 +2,14 @@ package report
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"rumbench/engine"
 	"rumbench/internal/metric"
-	"rumbench/internal/parallel"
 	"rumbench/internal/result"
 )
 
@@ -136,14 +138,18 @@ func readSeries(c *campaign) (map[*step][]*track, error) {
 			}
 		}
 	}
-	err := parallel.Each(len(trials), func(i int) error {
-		add := func(l result.Line) error { byTrial[i][l.Step].add(&l); return nil }
-		if err := c.series[trials[i]](add); err != nil {
-			return fmt.Errorf("series of %s, trial %d: %w", trials[i].Target, trials[i].Trial, err)
-		}
-		return nil
-	})
-	if err != nil {
+	var readers errgroup.Group
+	readers.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range trials {
+		readers.Go(func() error {
+			add := func(l result.Line) error { byTrial[i][l.Step].add(&l); return nil }
+			if err := c.series[trials[i]](add); err != nil {
+				return fmt.Errorf("series of %s, trial %d: %w", trials[i].Target, trials[i].Trial, err)
+			}
+			return nil
+		})
+	}
+	if err := readers.Wait(); err != nil {
 		return nil, err
 	}
 	for _, tracks := range all {

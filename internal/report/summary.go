@@ -5,10 +5,10 @@ import (
 	"strings"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/figure"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/quantity"
+	"rumbench/internal/report/verdict"
 )
 
 // summaryMeasures are the columns of the summary; the one without a metric
@@ -57,7 +57,7 @@ func summary(c *campaign, in *Input) []page.Block {
 	}
 	out = append(out, page.Prose("", fmt.Sprintf("base: %s. %s", c.Targets[0].Name, cautionOn(c))))
 	if len(c.Targets) > 1 {
-		out = append(out, page.Prose("", figure.HowMarked()))
+		out = append(out, page.Prose("", verdict.HowMarked()))
 	}
 	return out
 }

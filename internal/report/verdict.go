@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/figure"
 	"rumbench/internal/page"
 	"rumbench/internal/quantity"
+	"rumbench/internal/report/verdict"
 )
 
 // notable is the ratio from which a difference is worth a line of the verdict,
@@ -158,7 +158,7 @@ func answers(c *campaign) []page.Item {
 	base := c.Targets[0]
 	for _, t := range c.Targets[1:] {
 		j := c.headlines(base, t)
-		for _, sentence := range append(figure.Answer(j), figure.Beyond(j)) {
+		for _, sentence := range append(verdict.Answer(j), verdict.Beyond(j)) {
 			if sentence != "" {
 				out = append(out, page.Item{Text: sentence})
 			}

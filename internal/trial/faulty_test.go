@@ -12,9 +12,9 @@ import (
 	"go.uber.org/goleak"
 
 	"rumbench/engine"
+	"rumbench/internal/cli/catalog"
 	"rumbench/internal/metric"
 	"rumbench/internal/plan"
-	"rumbench/internal/registry"
 	"rumbench/internal/report"
 	"rumbench/internal/result"
 	"rumbench/model"
@@ -123,11 +123,11 @@ func spec(t *testing.T, name string, sets ...string) Spec {
 	if name == "memory" || name == "null" {
 		src += ", durability: none"
 	}
-	p, err := plan.Load("test.yaml", []byte(src+"}]\n"), sets, registry.Catalog{})
+	p, err := plan.Load("test.yaml", []byte(src+"}]\n"), sets, catalog.Plugins{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, _ := registry.Catalog{}.Engine(name)
+	e, _ := catalog.Plugins{}.Engine(name)
 	return Spec{Dir: t.TempDir(), Plan: p, Target: p.Targets[0], Trial: 1, Engine: e, Version: "test"}
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rumbench/engine"
+	"rumbench/internal/cli/catalog"
 	"rumbench/internal/plan"
-	"rumbench/internal/registry"
 	"rumbench/internal/result"
 	"rumbench/model"
 	"rumbench/workload"
@@ -38,12 +38,12 @@ func TestPreflight(t *testing.T) {
 	} {
 		for _, name := range []string{"null", "memory", "bbolt", "sqlite"} {
 			src := "workload: " + c.workload + "\nparams: {" + c.params + "}\ncalibrate: false\ntargets: [{engine: \"" + name + "\", durability: none}]\n"
-			p, err := plan.Load("test.yaml", []byte(src), nil, registry.Catalog{})
+			p, err := plan.Load("test.yaml", []byte(src), nil, catalog.Plugins{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			s := preflown(t, Spec{Dir: t.TempDir(), Plan: p, Target: p.Targets[0], Trial: 1, Version: "test"})
-			s.Engine, _ = registry.Catalog{}.Engine(name)
+			s.Engine, _ = catalog.Plugins{}.Engine(name)
 			tr := run(t, s, result.Complete)
 			var got []string
 			for i := range tr.Steps {

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/cli/catalog"
 	"rumbench/internal/need"
-	"rumbench/internal/registry"
 	"rumbench/internal/result"
 	"rumbench/internal/server"
 	"rumbench/model"
@@ -127,7 +127,7 @@ func TestOldVersionsTakeSpace(t *testing.T) {
 			need.Installed(t, err)
 			v := &versions{}
 			s := spec(t, "memory")
-			s.Engine, _ = registry.Catalog{}.Engine(c.engine)
+			s.Engine, _ = catalog.Plugins{}.Engine(c.engine)
 			s.Dir, s.Plan.Run = need.TempDir(t), v
 			config := &s.Target.Config
 			config.Schema, config.Durability, config.Storage, config.Server.Kind = v.Schema(), model.DurabilityProcess, c.storage, c.kind

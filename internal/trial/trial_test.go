@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/cli/catalog"
 	"rumbench/internal/hist"
 	"rumbench/internal/metric"
 	"rumbench/internal/plan"
-	"rumbench/internal/registry"
 	"rumbench/internal/result"
 	"rumbench/model"
 )
@@ -211,7 +211,7 @@ func checkLatencyLog(t *testing.T, dir string, tr *result.Trial) {
 // and its cost stands beside those of the engine.
 func TestCalibration(t *testing.T) {
 	sets := []string{allSteps, "params.write_rows=1000"}
-	null, _ := registry.Catalog{}.Engine("null")
+	null, _ := catalog.Plugins{}.Engine("null")
 	c := spec(t, "memory", sets...)
 	c.Calibrate, c.Engine = true, null
 	c.Target = plan.Target{Name: "client", Engine: "null", Config: engine.Config{Durability: model.DurabilityNone, Schema: c.Plan.Run.Schema()}}
@@ -254,11 +254,11 @@ func TestCalibration(t *testing.T) {
 // calibrated, too: it must not count what the null engine returns, which is nothing.
 func TestCalibrationKnowsTheRows(t *testing.T) {
 	const text = "workload: ycsb\npreset: quick\nparams: {records: 1000, settle: 0, seconds: 0.2}\ntargets: [{engine: \"null\", durability: none}]\n"
-	p, err := plan.Load("test.yaml", []byte(text), nil, registry.Catalog{})
+	p, err := plan.Load("test.yaml", []byte(text), nil, catalog.Plugins{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	null, _ := registry.Catalog{}.Engine("null")
+	null, _ := catalog.Plugins{}.Engine("null")
 	s := Spec{Dir: t.TempDir(), Plan: p, Target: p.Targets[0], Trial: 1, Engine: null, Version: "test", Calibrate: true}
 	run(t, s.with(&faulty{exec: func(op *model.Op, next func() error, _ *engine.Result) error {
 		if op.Aggregate == model.Count {

@@ -34,7 +34,7 @@ var raced = []string{
 }
 
 // native are the packages that have more with the native engines.
-var native = []string{"internal/registry", "engine/rocksdb", "engine/wiredtiger", "engine/lmdb", "engine/native"}
+var native = []string{"workload/all", "engine/rocksdb", "engine/wiredtiger", "engine/lmdb", "engine/native"}
 
 // longest are the packages of the plain run that take minutes.
 var longest = []string{"internal/doctest", "internal/cli", "engine/mysql", "internal/report", "engine/postgres"}

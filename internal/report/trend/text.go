@@ -1,8 +1,9 @@
-package history
+// Package trend writes a store of campaigns as text: its runs, and its series over time
+// with the changes of their level.
+package trend
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -10,28 +11,10 @@ import (
 	"strings"
 	"time"
 
+	"rumbench/internal/history"
 	"rumbench/internal/page"
 	"rumbench/internal/quantity"
 )
-
-// JSON writes a line for each series, with all points and changes.
-func JSON(w io.Writer, families []*Family) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	for _, f := range families {
-		for _, s := range f.Series {
-			line := struct {
-				*Family
-				*Series
-				TooFew bool `json:"too_few,omitempty"` // points to distinguish a change from chance
-			}{f, s, len(s.Points) < MinRuns}
-			if err := enc.Encode(line); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
 
 // View says what of the series to print.
 type View struct {
@@ -39,28 +22,28 @@ type View struct {
 	All   bool    // series without such a change too
 }
 
-// Text writes for people what Detect found, tested being what it returned.
-func Text(w io.Writer, families []*Family, tested int, v View) error {
+// Text writes for people what history.Detect found, tested being what it returned.
+func Text(w io.Writer, families []*history.Family, tested int, v View) error {
 	var blocks []page.Block
 	for _, f := range families {
 		blocks = append(blocks, v.family(f, families))
 	}
 	if tested > 0 {
 		blocks = append(blocks, page.Prose("", fmt.Sprintf("Series looked at: %d; expected false positives among the changes: at most %.0f %%.",
-			tested, 100*FalseShare)))
-		if n := longest(families); together(n, tested) > 1 {
+			tested, 100*history.FalseShare)))
+		if n := longest(families); history.Together(n, tested) > 1 {
 			blocks = append(blocks, page.Prose("", fmt.Sprintf("With %d runs, a change of fewer than %d of them can hardly be distinguished from chance: "+
-				"make more runs, or choose fewer series with --target, --step or --metric.", n, together(n, tested))))
+				"make more runs, or choose fewer series with --target, --step or --metric.", n, history.Together(n, tested))))
 		}
 	}
 	return page.Text(w, blocks, page.TextStyle{})
 }
 
-func (v View) family(f *Family, all []*Family) page.Tree {
+func (v View) family(f *history.Family, all []*history.Family) page.Tree {
 	first, last := f.Runs[0].Campaign.Started, f.Runs[len(f.Runs)-1].Campaign.Started
 	out := page.Tree{Text: fmt.Sprintf("%s (%s): %s, %s to %s", f.Plan, f.Workload, quantity.Count(len(f.Runs), "run"), minute(first), minute(last))}
 	out.Add("machine: %s", cmp.Or(f.Machine, quantity.Unknown))
-	if text := f.apart(all); text != "" {
+	if text := apartFrom(f, all); text != "" {
 		out.Add("kept apart from other runs of %s by %s", f.Plan, text)
 	}
 	for _, s := range slices.Sorted(maps.Keys(f.LeftOut)) {
@@ -69,9 +52,9 @@ func (v View) family(f *Family, all []*Family) page.Tree {
 	var few, small, quiet int
 	var series []page.Tree
 	for _, s := range f.Series {
-		shown := s.notable(v.Least / 100)
+		shown := notable(s, v.Least/100)
 		switch {
-		case len(s.Points) < MinRuns:
+		case len(s.Points) < history.MinRuns:
 			few++
 		case len(s.Changes) == 0:
 			quiet++
@@ -79,7 +62,7 @@ func (v View) family(f *Family, all []*Family) page.Tree {
 			small++
 		}
 		if len(shown) > 0 || v.All {
-			series = append(series, s.tree(shown, s.apart(f.Series)))
+			series = append(series, tree(s, shown, promises(s, f.Series)))
 		}
 	}
 	if quiet > 0 {
@@ -89,14 +72,14 @@ func (v View) family(f *Family, all []*Family) page.Tree {
 		out.Add("%d series with changes below %g %% only", small, v.Least)
 	}
 	if few > 0 {
-		out.Add("%d series with too few runs: %d are needed", few, MinRuns)
+		out.Add("%d series with too few runs: %d are needed", few, history.MinRuns)
 	}
 	out.Items = append(out.Items, series...)
 	return out
 }
 
-// apart reports in what a family differs from the others of its plan.
-func (f *Family) apart(all []*Family) string {
+// apartFrom reports in what a family differs from the others of its plan.
+func apartFrom(f *history.Family, all []*history.Family) string {
 	names := map[string]bool{}
 	machine := false
 	for _, o := range all {
@@ -106,7 +89,7 @@ func (f *Family) apart(all []*Family) string {
 		machine = machine || o.Machine != f.Machine
 		for _, params := range []map[string]any{f.Params, o.Params} {
 			for name := range params {
-				if jsonOf(f.Params[name]) != jsonOf(o.Params[name]) {
+				if history.ParamText(f.Params[name]) != history.ParamText(o.Params[name]) {
 					names[name] = true
 				}
 			}
@@ -115,7 +98,7 @@ func (f *Family) apart(all []*Family) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if _, ok := f.Params[name]; ok {
-			parts = append(parts, name+"="+jsonOf(f.Params[name]))
+			parts = append(parts, name+"="+history.ParamText(f.Params[name]))
 		} else {
 			parts = append(parts, "no "+name)
 		}
@@ -127,18 +110,18 @@ func (f *Family) apart(all []*Family) string {
 }
 
 // notable returns the changes by at least a share of the level.
-func (s *Series) notable(share float64) (out []Change) {
+func notable(s *history.Series, share float64) (out []history.Change) {
 	for _, c := range s.Changes {
-		if c.moves(share) {
+		if c.Moves(share) {
 			out = append(out, c)
 		}
 	}
 	return out
 }
 
-// apart reports what keeps a series apart from others of its family with its name:
+// promises reports what keeps a series apart from others of its family with its name:
 // other promises, or other work.
-func (s *Series) apart(all []*Series) string {
+func promises(s *history.Series, all []*history.Series) string {
 	var levels, offers bool
 	for _, o := range all {
 		if o.String() == s.String() {
@@ -156,7 +139,7 @@ func (s *Series) apart(all []*Series) string {
 	return strings.Join(parts, "; ")
 }
 
-func (s *Series) tree(shown []Change, apart string) page.Tree {
+func tree(s *history.Series, shown []history.Change, apart string) page.Tree {
 	out := page.Tree{Text: s.String()}
 	if apart != "" {
 		out.Add("only runs with %s", apart)
@@ -165,45 +148,24 @@ func (s *Series) tree(shown []Change, apart string) page.Tree {
 	summary := quantity.Count(len(values), "run")
 	if n := len(values); n > 0 {
 		least, most := quantity.Four(slices.Min(values)), quantity.Four(slices.Max(values))
-		summary += fmt.Sprintf("  %s  %s … %s, last %s%s", sparkline(values), least, most, quantity.Four(values[n-1]), s.unit())
+		summary += fmt.Sprintf("  %s  %s … %s, last %s%s", sparkline(values), least, most, quantity.Four(values[n-1]), unit(s))
 	}
 	out.Add("%s", summary)
 	for _, c := range shown {
-		out.Items = append(out.Items, s.change(c))
+		out.Items = append(out.Items, change(s, c))
 	}
 	if s.Disturbed > 0 {
 		out.Add("left out: %s that other programs disturbed", quantity.Count(s.Disturbed, "number"))
 	}
-	for _, text := range s.warnings() {
+	for _, text := range warnings(s) {
 		out.Add("! %s", text)
 	}
 	return out
 }
 
-// String names the series for people.
-func (s *Series) String() string {
-	parts := []string{s.Target, s.Step, s.Metric}
-	if s.Engine != s.Target {
-		parts[0] += " (" + s.Engine + ")"
-	}
-	name := strings.Join(parts, " · ")
-	switch {
-	case s.Op != "" && s.Group != s.Op && s.Group != "":
-		name += " of " + s.Op + ", group " + s.Group
-	case s.Op != "":
-		name += " of " + s.Op
-	case s.Group != "":
-		name += " of group " + s.Group
-	}
-	if s.Per != "" {
-		name += " per " + s.Per
-	}
-	return name
-}
-
-func (s *Series) change(c Change) page.Tree {
+func change(s *history.Series, c history.Change) page.Tree {
 	before, after := s.Points[c.At-1], s.Points[c.At]
-	out := page.Tree{Text: quantity.Four(c.From) + " → " + quantity.Four(c.To) + s.unit()}
+	out := page.Tree{Text: quantity.Four(c.From) + " → " + quantity.Four(c.To) + unit(s)}
 	if c.Ratio != nil {
 		out.Text += ", ×" + quantity.Four(*c.Ratio)
 	}
@@ -227,10 +189,10 @@ func (s *Series) change(c Change) page.Tree {
 
 // warnings returns the different warnings on the points, with how many of these
 // have each. Those that differ in figures only are merged.
-func (s *Series) warnings() (out []string) {
+func warnings(s *history.Series) (out []string) {
 	notes, runs := page.NewNotes(""), map[int]int{}
 	for _, p := range s.Points {
-		for _, w := range p.remarks {
+		for _, w := range p.Remarks {
 			runs[notes.Mark(w).Number]++
 		}
 	}
@@ -241,7 +203,7 @@ func (s *Series) warnings() (out []string) {
 }
 
 // longest returns the number of points of the longest series.
-func longest(families []*Family) (n int) {
+func longest(families []*history.Family) (n int) {
 	for _, f := range families {
 		for _, s := range f.Series {
 			n = max(n, len(s.Points))
@@ -253,7 +215,7 @@ func longest(families []*Family) (n int) {
 func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
 
 // unit returns what stands behind the series' numbers; of a ratio it is nothing.
-func (s *Series) unit() string {
+func unit(s *history.Series) string {
 	if s.Unit == "ratio" {
 		return ""
 	}

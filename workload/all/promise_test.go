@@ -1,11 +1,12 @@
-package registry_test
+package all_test
 
 import (
 	"strings"
 	"testing"
 
 	"rumbench/engine"
-	"rumbench/internal/registry"
+	"rumbench/engine/all"
+	"rumbench/internal/cli/catalog"
 	"rumbench/model"
 )
 
@@ -22,7 +23,7 @@ func TestPromises(t *testing.T) {
 		"tarantool process": "may lose the whole database", "tarantool os": "survive a crash of the operating system",
 		"memory none": "nothing is promised",
 	}
-	for _, e := range registry.Engines() {
+	for _, e := range all.Engines() {
 		name := e.Info().Name
 		for _, level := range model.Durabilities() {
 			text := engine.PromiseOf(e, engine.Config{Durability: level})
@@ -42,7 +43,7 @@ func TestPromises(t *testing.T) {
 
 func engineOf(t *testing.T, name string) engine.Engine {
 	t.Helper()
-	e, ok := registry.Catalog{}.Engine(name)
+	e, ok := catalog.Plugins{}.Engine(name)
 	if !ok {
 		t.Fatalf("no engine %s", name)
 	}

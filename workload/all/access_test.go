@@ -1,9 +1,9 @@
-package registry_test
+package all_test
 
 import (
 	"testing"
 
-	"rumbench/internal/registry"
+	"rumbench/internal/cli/catalog"
 	"rumbench/internal/result"
 	"rumbench/workload"
 )
@@ -13,7 +13,7 @@ import (
 func TestAccessAsByName(t *testing.T) {
 	seen := map[workload.Access]int{}
 	for _, name := range []string{"ibench", "sysbench"} { // those of results without Access
-		w, _ := registry.Catalog{}.Workload(name)
+		w, _ := catalog.Plugins{}.Workload(name)
 		info := w.Info()
 		for _, preset := range info.Presets {
 			params, err := info.Resolve(preset.Name, nil)

@@ -1,4 +1,4 @@
-package comparison
+package verdict
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/figure"
 	"rumbench/internal/page"
 	"rumbench/internal/quantity"
 	"rumbench/internal/result"
@@ -110,7 +109,7 @@ func calibrationRow(j *compare.Judgement, it *compare.Item, detectable float64, 
 		}
 		texts = append(texts, n)
 	}
-	row := page.Row{Head: it.Step.Name, Series: -1, Cells: []page.Cell{page.Words(figure.Name(it.New.Key))}}
+	row := page.Row{Head: it.Step.Name, Series: -1, Cells: []page.Cell{page.Words(Name(it.New.Key))}}
 	for _, text := range texts {
 		row.Cells = append(row.Cells, page.Cell{Text: text, Number: true})
 	}

@@ -1,6 +1,7 @@
-// Package figure formats the numbers that are compared, their differences and
-// the verdicts on them: rounded, in full, in words and as signs.
-package figure
+// Package verdict says what is judged: it formats the numbers that are compared, their
+// differences and the verdicts on them, in words and as signs, and writes judgements of
+// two targets as text, Markdown, JSON and in Go's benchmark format.
+package verdict
 
 import (
 	"fmt"

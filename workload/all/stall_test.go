@@ -1,4 +1,4 @@
-package registry_test
+package all_test
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/cli/catalog"
 	"rumbench/internal/plan"
-	"rumbench/internal/registry"
 	"rumbench/internal/result"
 	"rumbench/internal/server"
 	"rumbench/internal/trial"
@@ -24,7 +24,7 @@ const locked = 3500 * time.Millisecond
 // and in the picture. Its p95 is seen only where queries arrive by a rate: in a
 // closed loop each client asks one question less.
 func TestLockedTable(t *testing.T) {
-	e, _ := registry.Catalog{}.Engine("mysql")
+	e, _ := catalog.Plugins{}.Engine("mysql")
 	if !usable(t, e) {
 		t.Skip("MariaDB is not installed")
 	}
@@ -56,7 +56,7 @@ func runLocked(t *testing.T, e engine.Engine, sets ...string) *result.Step {
 	running, dsn := startServer(t, e, server.Setting{Name: "max_connections", Value: "1000"})
 	at := running.Endpoint()
 	src := fmt.Sprintf("workload: sysbench\nparams: {tests: [point-query], read_seconds: 9, settle_floor: 0}\ncalibrate: false\ntargets: [{name: server, engine: mysql, durability: os, dsn: %q}]\n", dsn)
-	p, err := plan.Load("locked.yaml", []byte(src), sets, registry.Catalog{})
+	p, err := plan.Load("locked.yaml", []byte(src), sets, catalog.Plugins{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,6 @@
-package registry
+// Package all lists the workloads that this binary has. It is the only place that
+// imports them. Its tests run every workload on every engine.
+package all
 
 import (
 	"rumbench/workload"

@@ -1,11 +1,11 @@
-package registry_test
+package all_test
 
 import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/cli/catalog"
 	"rumbench/internal/plan"
-	"rumbench/internal/registry"
 )
 
 // An engine that lacks transactions only as it is configured is refused with a
@@ -13,7 +13,7 @@ import (
 func TestEnablingSettings(t *testing.T) {
 	const lacks = "cannot run workload sysbench: it cannot do transactions"
 	load := func(target string) string {
-		_, err := plan.Load("p.yaml", []byte("workload: sysbench\nparams: {tests: [oltp_read_write]}\ntargets: [{"+target+"}]\n"), nil, registry.Catalog{})
+		_, err := plan.Load("p.yaml", []byte("workload: sysbench\nparams: {tests: [oltp_read_write]}\ntargets: [{"+target+"}]\n"), nil, catalog.Plugins{})
 		if err == nil {
 			return ""
 		}

@@ -1,6 +1,6 @@
-// Package registry lists the engines and workloads that this binary has. It is
-// the only place that imports them.
-package registry
+// Package all lists the engines that this binary has. It is the only place that
+// imports them.
+package all
 
 import (
 	"rumbench/engine"

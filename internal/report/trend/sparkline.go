@@ -1,4 +1,4 @@
-package history
+package trend
 
 import (
 	"math"

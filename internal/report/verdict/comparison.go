@@ -1,6 +1,4 @@
-// Package comparison writes judgements of two targets as text, Markdown, JSON
-// and in Go's benchmark format.
-package comparison
+package verdict
 
 import (
 	"bufio"
@@ -15,7 +13,6 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/figure"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/plain"
@@ -71,9 +68,9 @@ func (c Comparison) blocks() (out []page.Block) {
 		out = append(out, page.Banner(c.First))
 	}
 	out = append(out, page.Heading{Level: 2, Text: fmt.Sprintf("%s against %s, the base%s", c.New.Name, c.Base.Name, c.durability())})
-	sentences := figure.Answer(c.Judgement)
+	sentences := Answer(c.Judgement)
 	if !c.Narrow {
-		sentences = append(sentences, figure.Beyond(c.Judgement))
+		sentences = append(sentences, Beyond(c.Judgement))
 	}
 	for _, sentence := range append(sentences, c.Gate) {
 		if sentence != "" {
@@ -130,7 +127,7 @@ func (c Comparison) table(title string, items []compare.Item, notes *page.Notes)
 		for _, w := range metric.AppendNew(slices.Clone(it.Base.Warnings), it.New.Warnings...) {
 			verdict.Note(notes.Mark(w))
 		}
-		row.Cells = []page.Cell{page.Words(figure.Name(it.New.Key)), number(figure.Number{Number: *it.Base}.Whole()), number(figure.Number{Number: *it.New}.Whole()),
+		row.Cells = []page.Cell{page.Words(Name(it.New.Key)), number(Number{Number: *it.Base}.Whole()), number(Number{Number: *it.New}.Whole()),
 			number(effectRatio(it.Ratio)), number(effectBounds(&it.Effect)), number(effectTrials(&it.Effect)), verdict}
 		g.Rows = append(g.Rows, row)
 	}
@@ -171,11 +168,11 @@ func (c Comparison) verdictText(e *compare.Effect) string {
 		}
 		return quantity.Unknown + " neither direction is better"
 	}
-	text := figure.MarkOf(e).Sign + " " + string(e.Verdict)
+	text := MarkOf(e).Sign + " " + string(e.Verdict)
 	if e.Sure() || e.Verdict == compare.Same {
 		return text
 	}
-	if outlook := figure.Outlook(c.Outlook(e)); outlook != "" {
+	if outlook := Outlook(c.Outlook(e)); outlook != "" {
 		return text + "; " + outlook
 	}
 	return text + ": " + e.Why

@@ -1,4 +1,5 @@
-package history
+// Package historytest makes up stores of campaigns, to test what reads them.
+package historytest
 
 import (
 	"fmt"
@@ -13,26 +14,27 @@ import (
 	"rumbench/internal/result"
 )
 
-// start is when the first campaign of a made-up store began; the others follow
+// Start is when the first campaign of a made-up store began; the others follow
 // a day apart.
-var start = time.Date(2026, 10, 1, 2, 0, 0, 0, time.UTC)
+var Start = time.Date(2026, 10, 1, 2, 0, 0, 0, time.UTC)
 
-// store is a folder with made-up campaigns.
-type store struct {
+// Store is a folder with made-up campaigns.
+type Store struct {
 	*testing.T
-	dir string
+	Dir string
 }
 
-func newStore(t *testing.T) *store { return &store{t, t.TempDir()} }
+// New returns an empty store.
+func New(t *testing.T) *Store { return &Store{t, t.TempDir()} }
 
-// night is the campaign number i of a plan that runs every night. The change of
+// Night is the campaign number i of a plan that runs every night. The change of
 // it makes it another one.
-func night(i int, change ...func(*result.Campaign, []*result.Trial)) (*result.Campaign, []*result.Trial) {
-	c := &result.Campaign{Format: result.Format, Name: "nightly", Command: []string{"rumbench", "run"}, Started: start.AddDate(0, 0, i)}
+func Night(i int, change ...func(*result.Campaign, []*result.Trial)) (*result.Campaign, []*result.Trial) {
+	c := &result.Campaign{Format: result.Format, Name: "nightly", Command: []string{"rumbench", "run"}, Started: Start.AddDate(0, 0, i)}
 	var trials []*result.Trial
 	for n := 1; n <= 3; n++ {
 		c.Trials = append(c.Trials, result.Entry{Dir: fmt.Sprintf("db.%d", n), Target: "db", Trial: n, Status: result.Complete})
-		trials = append(trials, nightTrial(c, i, n))
+		trials = append(trials, NightTrial(c, i, n))
 	}
 	for _, f := range change {
 		f(c, trials)
@@ -40,10 +42,11 @@ func night(i int, change ...func(*result.Campaign, []*result.Trial)) (*result.Ca
 	return c, trials
 }
 
-// wobble is noise in −1 … 1, the same for the same run.
-func wobble(i int) float64 { return float64((i*37+11)%19)/9 - 1 }
+// Wobble is noise in −1 … 1, the same for the same run.
+func Wobble(i int) float64 { return float64((i*37+11)%19)/9 - 1 }
 
-func nightTrial(c *result.Campaign, i, n int) *result.Trial {
+// NightTrial is trial n of night i.
+func NightTrial(c *result.Campaign, i, n int) *result.Trial {
 	t := &result.Trial{
 		Format: result.Format, Campaign: c.Name, Target: "db", Trial: n, Engine: "pebble", Structure: "LSM tree", Workload: "ibench",
 		Params: map[string]any{"rows": 2e6, "rates": []any{100.0}}, Knobs: map[string]string{"durability": "os", "cache": "1GiB"},
@@ -61,7 +64,7 @@ func nightTrial(c *result.Campaign, i, n int) *result.Trial {
 		s.Rows = append(s.Rows, metric.Row{Target: t.Target, Trial: n, Step: s.Name, Group: group, Op: op, Metric: name,
 			Value: value, Unit: metric.ByName(name).Unit, Per: per, N: 60_000, Source: source})
 	}
-	w := 1 + 0.01*wobble(i*3+n)
+	w := 1 + 0.01*Wobble(i*3+n)
 	add(&insert, "insert", "", "errors", 0, "", "")
 	add(&insert, "insert", "insert", "rows_per_s", 61200*w, "", "")
 	add(&insert, "insert", "insert", "service_p50_us", 800/w, "", "")
@@ -77,8 +80,8 @@ func nightTrial(c *result.Campaign, i, n int) *result.Trial {
 	return t
 }
 
-// scale multiplies a metric of all trials.
-func scale(metric string, by float64) func(*result.Campaign, []*result.Trial) {
+// Scale multiplies a metric of all trials.
+func Scale(metric string, by float64) func(*result.Campaign, []*result.Trial) {
 	return func(_ *result.Campaign, trials []*result.Trial) {
 		for _, t := range trials {
 			for i := range t.Steps {
@@ -92,8 +95,8 @@ func scale(metric string, by float64) func(*result.Campaign, []*result.Trial) {
 	}
 }
 
-// each changes every trial.
-func each(f func(*result.Trial)) func(*result.Campaign, []*result.Trial) {
+// Each changes every trial.
+func Each(f func(*result.Trial)) func(*result.Campaign, []*result.Trial) {
 	return func(_ *result.Campaign, trials []*result.Trial) {
 		for _, t := range trials {
 			f(t)
@@ -101,8 +104,19 @@ func each(f func(*result.Trial)) func(*result.Campaign, []*result.Trial) {
 	}
 }
 
-// add writes a campaign; a nil trial is one that was not begun.
-func (s *store) add(dir string, c *result.Campaign, trials []*result.Trial) {
+// Offer has the insert step offered at a rate, and searched for the highest rate that
+// keeps a limit of p99.
+func Offer(rate, limit float64) func(*result.Campaign, []*result.Trial) {
+	return Each(func(t *result.Trial) {
+		step := &t.Steps[0]
+		step.Groups[0] = result.Group{Name: "insert", Clients: 1, Open: true, Rate: rate, Pace: "poisson", Queue: 100, Ops: []string{"insert"}}
+		step.Search = &result.Search{Promise: fmt.Sprintf("p99_ms < %g", limit), Kept: rate}
+		step.Rows = append(step.Rows, metric.Row{Target: t.Target, Trial: t.Trial, Step: step.Name, Group: "insert", Metric: "highest_rate", Value: rate, Unit: "1/s"})
+	})
+}
+
+// Add writes a campaign; a nil trial is one that was not begun.
+func (s *Store) Add(dir string, c *result.Campaign, trials []*result.Trial) {
 	s.Helper()
 	s.write(filepath.Join(dir, result.CampaignFile), c)
 	for i, t := range trials {
@@ -112,52 +126,39 @@ func (s *store) add(dir string, c *result.Campaign, trials []*result.Trial) {
 	}
 }
 
-// nights adds campaigns from number from up to another, which is not one of them.
-func (s *store) nights(from, to int, change ...func(*result.Campaign, []*result.Trial)) {
+// Nights adds campaigns from number from up to another, which is not one of them.
+func (s *Store) Nights(from, to int, change ...func(*result.Campaign, []*result.Trial)) {
 	s.Helper()
 	for i := from; i < to; i++ {
-		c, trials := night(i, change...)
-		s.add(fmt.Sprintf("night-%02d", i), c, trials)
+		c, trials := Night(i, change...)
+		s.Add(fmt.Sprintf("night-%02d", i), c, trials)
 	}
 }
 
-func (s *store) path(name string) string { return filepath.Join(s.dir, name) }
+// Path returns the path of a file in the store.
+func (s *Store) Path(name string) string { return filepath.Join(s.Dir, name) }
 
-func (s *store) write(name string, v any) {
+func (s *Store) write(name string, v any) {
 	s.Helper()
-	s.mkdir(filepath.Dir(name))
-	if err := result.WriteJSON(s.path(name), v); err != nil {
+	s.Mkdir(filepath.Dir(name))
+	if err := result.WriteJSON(s.Path(name), v); err != nil {
 		s.Fatal(err)
 	}
 }
 
-func (s *store) text(name, content string) {
+// Text writes a file with its folder.
+func (s *Store) Text(name, content string) {
 	s.Helper()
-	s.mkdir(filepath.Dir(name))
-	if err := os.WriteFile(s.path(name), []byte(content), 0o644); err != nil {
+	s.Mkdir(filepath.Dir(name))
+	if err := os.WriteFile(s.Path(name), []byte(content), 0o644); err != nil {
 		s.Fatal(err)
 	}
 }
 
-func (s *store) mkdir(name string) {
+// Mkdir makes a folder.
+func (s *Store) Mkdir(name string) {
 	s.Helper()
-	if err := os.MkdirAll(s.path(name), 0o755); err != nil {
+	if err := os.MkdirAll(s.Path(name), 0o755); err != nil {
 		s.Fatal(err)
 	}
-}
-
-func (s *store) find() []*Run {
-	s.Helper()
-	runs, err := Find(s.dir)
-	if err != nil {
-		s.Fatal(err)
-	}
-	return runs
-}
-
-// families are the families of all runs, searched for changes.
-func (s *store) families(pick Pick) ([]*Family, int) {
-	s.Helper()
-	f := Families(s.find(), pick)
-	return f, Detect(f)
 }

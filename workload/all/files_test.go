@@ -1,4 +1,4 @@
-package registry_test
+package all_test
 
 import (
 	"strings"

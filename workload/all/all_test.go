@@ -1,4 +1,4 @@
-package registry_test
+package all_test
 
 import (
 	"cmp"
@@ -13,13 +13,15 @@ import (
 	"time"
 
 	"rumbench/engine"
+	engines "rumbench/engine/all"
 	"rumbench/engine/enginetest"
 	"rumbench/engine/native"
+	"rumbench/internal/cli/catalog"
 	"rumbench/internal/need"
-	"rumbench/internal/registry"
 	"rumbench/internal/server"
 	"rumbench/model"
 	"rumbench/workload"
+	workloads "rumbench/workload/all"
 	"rumbench/workload/workloadtest"
 )
 
@@ -127,7 +129,7 @@ func TestEveryEngine(t *testing.T) {
 // of a workload that it can do; each other variant runs on an embedded engine and on a
 // server.
 func testSameRows(t *testing.T, all []target) {
-	for _, w := range registry.Workloads() {
+	for _, w := range workloads.Workloads() {
 		t.Run(w.Info().Name, func(t *testing.T) {
 			ran := map[string]bool{}
 			for i, given := range variants[w.Info().Name] {
@@ -167,7 +169,7 @@ func sameRows(t *testing.T, r workload.Run, on []target) {
 // testConcurrent: invariants hold with clients that run at the same time and yield to
 // each other.
 func testConcurrent(t *testing.T, all []target) {
-	for _, w := range registry.Workloads() {
+	for _, w := range workloads.Workloads() {
 		t.Run(w.Info().Name, func(t *testing.T) { concurrent(t, runOf(t, w, variants[w.Info().Name][0]), all) })
 	}
 }
@@ -198,7 +200,7 @@ func (r oneByOne) Schema() model.Schema {
 
 // TestWorkloads runs the conformance suite of workloads on the reference engine.
 func TestWorkloads(t *testing.T) {
-	for _, w := range registry.Workloads() {
+	for _, w := range workloads.Workloads() {
 		t.Run(w.Info().Name, func(t *testing.T) {
 			workloadtest.Run(t, workloadtest.Suite{
 				Workload: w, Small: variants[w.Info().Name][0],
@@ -210,7 +212,7 @@ func TestWorkloads(t *testing.T) {
 
 // TestVariants: every workload is in the test above.
 func TestVariants(t *testing.T) {
-	for _, w := range registry.Workloads() {
+	for _, w := range workloads.Workloads() {
 		if len(variants[w.Info().Name]) == 0 {
 			t.Errorf("workload %s is not tested on every engine", w.Info().Name)
 		}
@@ -225,7 +227,7 @@ func lockstep(t *testing.T, r workload.Run, name string) []workloadtest.State {
 // open opens an empty database, with a log where the engine has one.
 func open(t *testing.T, name string, schema model.Schema) engine.DB {
 	t.Helper()
-	e, _ := registry.Catalog{}.Engine(name)
+	e, _ := catalog.Plugins{}.Engine(name)
 	c := engine.Config{Durability: model.DurabilityProcess, Schema: schema}
 	c.Server.Binary = binaries[name]
 	if e.Check(c) != nil {
@@ -236,7 +238,7 @@ func open(t *testing.T, name string, schema model.Schema) engine.DB {
 
 func openConfig(t *testing.T, name string, c engine.Config) engine.DB {
 	t.Helper()
-	e, _ := registry.Catalog{}.Engine(name)
+	e, _ := catalog.Plugins{}.Engine(name)
 	c.Dir = need.TempDir(t)
 	if c.Server.DSN == "" {
 		c.Server.Binary = binaries[name]
@@ -271,7 +273,7 @@ type target struct {
 // servers with each of their storages, and as others have configured them.
 func targets(t *testing.T) (all []target) {
 	t.Helper()
-	for _, e := range registry.Engines() {
+	for _, e := range engines.Engines() {
 		info := e.Info()
 		if info.Name == "memory" || binaries[info.Name] == ferretDB || !slices.Contains(info.Capabilities, model.CapResults) || !usable(t, e) {
 			continue
@@ -394,7 +396,7 @@ func startServer(t *testing.T, e engine.Engine, settings ...server.Setting) (run
 func TestForeignData(t *testing.T) {
 	ctx := context.Background()
 	var onDisk []engine.Engine
-	for _, e := range registry.Engines() {
+	for _, e := range engines.Engines() {
 		if e.Info().SpaceFactor > 0 && usable(t, e) {
 			onDisk = append(onDisk, e)
 		}

@@ -1,4 +1,4 @@
-package registry_test
+package all_test
 
 import (
 	"fmt"
@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/cli/catalog"
 	"rumbench/internal/need"
-	"rumbench/internal/registry"
 	"rumbench/internal/server"
 	"rumbench/model"
 	"rumbench/workload"
@@ -39,7 +39,7 @@ func startOriginal(t *testing.T) *original {
 	t.Helper()
 	_, err := exec.LookPath("sysbench")
 	need.Installed(t, err)
-	e, _ := registry.Catalog{}.Engine("mysql")
+	e, _ := catalog.Plugins{}.Engine("mysql")
 	if !usable(t, e) {
 		t.Skip("MariaDB is not installed")
 	}
@@ -204,7 +204,7 @@ func (u *ours) all(s *workload.Step) {
 
 func sysbenchRun(t *testing.T, given map[string]any) workload.Run {
 	t.Helper()
-	w, _ := registry.Catalog{}.Workload("sysbench")
+	w, _ := catalog.Plugins{}.Workload("sysbench")
 	return runOf(t, w, given)
 }
 

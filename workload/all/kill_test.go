@@ -1,4 +1,4 @@
-package registry_test
+package all_test
 
 import (
 	"context"
@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/cli/catalog"
 	"rumbench/internal/drive"
 	"rumbench/internal/need"
-	"rumbench/internal/registry"
 	"rumbench/model"
 	"rumbench/workload"
 	"rumbench/workload/workloadtest"
@@ -27,7 +27,7 @@ func TestKilledMidway(t *testing.T) {
 			if c.Storage == "" {
 				engineName = "postgres"
 			}
-			if e, _ := (registry.Catalog{}).Engine(engineName); !usable(t, e) {
+			if e, _ := (catalog.Plugins{}).Engine(engineName); !usable(t, e) {
 				t.Skip("the server is not installed")
 			}
 			killMidway(t, engineName, c)
@@ -46,11 +46,11 @@ func killMidway(t *testing.T, name string, c engine.Config) {
 		"warehouses": int64(1), "items": int64(1000), "customers_per_district": int64(60), "new_orders_per_district": int64(18),
 		"clients": []int64{killClients}, "transactions": int64(0), "seconds": 60.0, "retry_max": int64(0),
 	})
-	w, _ := registry.Catalog{}.Workload("tpcc")
+	w, _ := catalog.Plugins{}.Workload("tpcc")
 	run := runOf(t, w, given)
 	steps := run.Steps()
 	c.Dir, c.Durability, c.Schema = need.TempDir(t), model.DurabilityOS, run.Schema()
-	e, _ := registry.Catalog{}.Engine(name)
+	e, _ := catalog.Plugins{}.Engine(name)
 	db := openAgain(t, e, c)
 	workloadtest.Lockstep(t, stepsOf{run, steps[:2]}, db, killSeed)
 	before, paidBefore := countRows(t, db, "orders"), countRows(t, db, "history")

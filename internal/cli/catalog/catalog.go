@@ -1,18 +1,21 @@
-package registry
+// Package catalog answers by name which engines and workloads plans may use.
+package catalog
 
 import (
 	"rumbench/engine"
+	engines "rumbench/engine/all"
 	"rumbench/internal/form"
 	"rumbench/workload"
+	workloads "rumbench/workload/all"
 	"rumbench/workload/declared"
 )
 
-// Catalog answers by name what plans may use.
-type Catalog struct{}
+// Plugins are the engines and workloads of this binary.
+type Plugins struct{}
 
 // Engine returns the engine of that name.
-func (Catalog) Engine(name string) (engine.Engine, bool) {
-	for _, e := range Engines() {
+func (Plugins) Engine(name string) (engine.Engine, bool) {
+	for _, e := range engines.Engines() {
 		if e.Info().Name == name {
 			return e, true
 		}
@@ -21,16 +24,16 @@ func (Catalog) Engine(name string) (engine.Engine, bool) {
 }
 
 // EngineNames lists the engines' names.
-func (Catalog) EngineNames() (names []string) {
-	for _, e := range Engines() {
+func (Plugins) EngineNames() (names []string) {
+	for _, e := range engines.Engines() {
 		names = append(names, e.Info().Name)
 	}
 	return names
 }
 
 // Workload returns the workload of that name.
-func (Catalog) Workload(name string) (workload.Workload, bool) {
-	for _, w := range Workloads() {
+func (Plugins) Workload(name string) (workload.Workload, bool) {
+	for _, w := range workloads.Workloads() {
 		if w.Info().Name == name {
 			return w, true
 		}
@@ -39,8 +42,8 @@ func (Catalog) Workload(name string) (workload.Workload, bool) {
 }
 
 // WorkloadNames lists the workloads' names.
-func (Catalog) WorkloadNames() (names []string) {
-	for _, w := range Workloads() {
+func (Plugins) WorkloadNames() (names []string) {
+	for _, w := range workloads.Workloads() {
 		names = append(names, w.Info().Name)
 	}
 	return names
@@ -48,7 +51,7 @@ func (Catalog) WorkloadNames() (names []string) {
 
 // ReadWorkload returns the workload that a file declares. The error is of type
 // hint.Problems.
-func (Catalog) ReadWorkload(file string, content []byte) (workload.Workload, error) {
+func (Plugins) ReadWorkload(file string, content []byte) (workload.Workload, error) {
 	w, err := declared.Read(file, content)
 	if err != nil {
 		return nil, err
@@ -58,7 +61,7 @@ func (Catalog) ReadWorkload(file string, content []byte) (workload.Workload, err
 
 // WorkloadOf returns the workload that a map in a plan declares. The error is of type
 // hint.Problems.
-func (Catalog) WorkloadOf(n *form.Node) (workload.Workload, error) {
+func (Plugins) WorkloadOf(n *form.Node) (workload.Workload, error) {
 	w, err := declared.Of(n)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package history
+package trend
 
 import (
 	"flag"
@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rumbench/internal/history"
+	"rumbench/internal/history/historytest"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
@@ -16,9 +18,9 @@ import (
 var update = flag.Bool("update", false, "write golden files anew")
 
 // golden compares a text with a file, in which the store's directory is /store.
-func golden(t *testing.T, s *store, name, got string) {
+func golden(t *testing.T, s *historytest.Store, name, got string) {
 	t.Helper()
-	got = strings.ReplaceAll(got, s.dir, "/store")
+	got = strings.ReplaceAll(got, s.Dir, "/store")
 	path := filepath.Join("testdata", name+".golden")
 	if *update {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
@@ -38,22 +40,22 @@ func golden(t *testing.T, s *store, name, got string) {
 // that writes more, other parameters, another machine, trials that do not count.
 func TestText(t *testing.T) {
 	release := func(version string) func(*result.Campaign, []*result.Trial) {
-		return each(func(t *result.Trial) { t.Versions[2].Value = version })
+		return historytest.Each(func(t *result.Trial) { t.Versions[2].Value = version })
 	}
-	s := newStore(t)
-	s.nights(0, 14)
-	s.nights(14, 26, release("v2.1.8"), scale("rows_per_s", 1.23), scale("service_p99_us", 0.8), scale("space_amplification", 1.002))
-	s.nights(26, 40, release("v2.1.9"), scale("rows_per_s", 1.23), scale("service_p99_us", 0.8), scale("space_amplification", 1.002), scale("write_kb", 2.5))
-	s.nights(40, 41, func(c *result.Campaign, trials []*result.Trial) {
+	s := historytest.New(t)
+	s.Nights(0, 14)
+	s.Nights(14, 26, release("v2.1.8"), historytest.Scale("rows_per_s", 1.23), historytest.Scale("service_p99_us", 0.8), historytest.Scale("space_amplification", 1.002))
+	s.Nights(26, 40, release("v2.1.9"), historytest.Scale("rows_per_s", 1.23), historytest.Scale("service_p99_us", 0.8), historytest.Scale("space_amplification", 1.002), historytest.Scale("write_kb", 2.5))
+	s.Nights(40, 41, func(c *result.Campaign, trials []*result.Trial) {
 		c.Trials[1].Status, trials[1].Status = result.Invalid, result.Invalid
 		trials[0].Steps[0].Groups[0].SLA = &metric.SLA{Target: 10}
 		trials[0].Steps[0].Rows[7].Disturbed = true
 	})
-	s.nights(41, 43, each(func(t *result.Trial) { t.Params["rows"], t.Params["loops"] = 1e6, 2.0 }))
-	s.nights(43, 44, each(func(t *result.Trial) { t.Host = nil; t.Status = result.Failed }))
+	s.Nights(41, 43, historytest.Each(func(t *result.Trial) { t.Params["rows"], t.Params["loops"] = 1e6, 2.0 }))
+	s.Nights(43, 44, historytest.Each(func(t *result.Trial) { t.Host = nil; t.Status = result.Failed }))
 	for name, v := range map[string]View{"changes": {Least: 1}, "all": {All: true}} {
 		var b strings.Builder
-		f, tested := s.families(Pick{})
+		f, tested := found(s)
 		if err := Text(&b, f, tested, v); err != nil {
 			t.Fatal(err)
 		}
@@ -63,21 +65,38 @@ func TestText(t *testing.T) {
 
 // With few runs it says how few they are, and how many are needed.
 func TestTextOfFewRuns(t *testing.T) {
-	s := newStore(t)
-	s.nights(0, 10)
+	s := historytest.New(t)
+	s.Nights(0, 10)
 	var b strings.Builder
-	f, tested := s.families(Pick{})
+	f, tested := found(s)
 	if err := Text(&b, f, tested, View{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.RemoveAll(s.path("night-05")); err != nil {
+	if err := os.RemoveAll(s.Path("night-05")); err != nil {
 		t.Fatal(err)
 	}
-	f, tested = s.families(Pick{})
+	f, tested = found(s)
 	if err := Text(&b, f, tested, View{}); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, s, "few", b.String())
+}
+
+// Series of other rates say what keeps them apart.
+func TestOffers(t *testing.T) {
+	s := historytest.New(t)
+	s.Nights(0, 12, historytest.Offer(500, 10))
+	s.Nights(12, 24, historytest.Offer(4000, 10))
+	families, tested := found(s)
+	var b strings.Builder
+	if err := Text(&b, families, tested, View{All: true}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"only runs with offered insert: clients 1, rate 500/s, arrivals poisson for all clients together, queue 100, ramp none\n", "rate 4000/s"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
 }
 
 // Warnings that differ in their figures only are written once, with their number.
@@ -86,8 +105,8 @@ func TestWarningsText(t *testing.T) {
 		return metric.Warn(metric.ShedUntimed, metric.Values{"offered": 100.0, "shed": n})
 	}
 	other := metric.Untyped("b")
-	s := &Series{Points: []Point{{remarks: []metric.Warning{other, shed(12)}}, {remarks: []metric.Warning{shed(3)}}, {}, {remarks: []metric.Warning{other}}}}
-	if d := cmp.Diff([]string{"2 runs: b", "2 runs: of 100 operations that arrived 12 were shed: these are in no response time (the largest of 2 such remarks)"}, s.warnings()); d != "" {
+	s := &history.Series{Points: []history.Point{{Remarks: []metric.Warning{other, shed(12)}}, {Remarks: []metric.Warning{shed(3)}}, {}, {Remarks: []metric.Warning{other}}}}
+	if d := cmp.Diff([]string{"2 runs: b", "2 runs: of 100 operations that arrived 12 were shed: these are in no response time (the largest of 2 such remarks)"}, warnings(s)); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
 }
@@ -114,4 +133,15 @@ func TestSparkline(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
+}
+
+// found returns the families of a store's runs, searched for changes.
+func found(s *historytest.Store) ([]*history.Family, int) {
+	s.Helper()
+	runs, err := history.Find(s.Dir)
+	if err != nil {
+		s.Fatal(err)
+	}
+	f := history.Families(runs, history.Pick{})
+	return f, history.Detect(f)
 }

@@ -1,10 +1,11 @@
-package registry_test
+package all_test
 
 import (
 	"testing"
 	"time"
 
-	"rumbench/internal/registry"
+	"rumbench/internal/cli/catalog"
+	"rumbench/workload/all"
 	"rumbench/workload/workloadtest"
 )
 
@@ -24,11 +25,11 @@ var few = map[string]map[string]any{
 // TestSameRowsOverProtocol is testSameRows for FerretDB, whose reads
 // use no index: few rows and operations.
 func TestSameRowsOverProtocol(t *testing.T) {
-	e, _ := registry.Catalog{}.Engine("mongodb")
+	e, _ := catalog.Plugins{}.Engine("mongodb")
 	if binaries["mongodb"] != ferretDB || !usable(t, e) {
 		t.Skip("FerretDB is not what is tested")
 	}
-	for _, w := range registry.Workloads() {
+	for _, w := range all.Workloads() {
 		given, ok := few[w.Info().Name]
 		if !ok {
 			continue

@@ -1,4 +1,4 @@
-package registry_test
+package all_test
 
 import (
 	"os/exec"
@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/cli/catalog"
 	"rumbench/internal/metric"
 	"rumbench/internal/need"
 	"rumbench/internal/plan"
-	"rumbench/internal/registry"
 	"rumbench/internal/result"
 	"rumbench/internal/server"
 	"rumbench/internal/trial"
@@ -21,11 +21,11 @@ import (
 func planned(t *testing.T, target, test string, midway func() *exec.Cmd) (*result.Trial, *result.Step, []result.StatementPlan) {
 	t.Helper()
 	src := "workload: sysbench\nparams: {tests: [" + test + "], table_size: 40k, range_size: 10, clients: 1, read_seconds: 2, warmup_seconds: 0, settle_floor: 0}\ncalibrate: false\ninterval: 100ms\ntargets: [" + target + "]\n"
-	p, err := plan.Load("planned.yaml", []byte(src), nil, registry.Catalog{})
+	p, err := plan.Load("planned.yaml", []byte(src), nil, catalog.Plugins{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, _ := registry.Catalog{}.Engine(p.Targets[0].Engine)
+	e, _ := catalog.Plugins{}.Engine(p.Targets[0].Engine)
 	if len(e.Info().Servers) > 0 {
 		need.Installed(t, e.Check(p.Targets[0].Config))
 	}
@@ -102,7 +102,7 @@ func TestPlansAreStored(t *testing.T) {
 // An index that is gone in the middle of a step changes a plan.
 func TestIndexDroppedMidway(t *testing.T) {
 	need.Setup(t)
-	e, _ := registry.Catalog{}.Engine("mysql")
+	e, _ := catalog.Plugins{}.Engine("mysql")
 	running, dsn := startServer(t, e, server.Setting{Name: "max_connections", Value: "100"})
 	at := running.Endpoint()
 	_, step, plans := planned(t, "{name: m, engine: mysql, durability: os, dsn: \""+dsn+"\"}", "select_random_points", func() *exec.Cmd {
@@ -122,7 +122,7 @@ func TestIndexDroppedMidway(t *testing.T) {
 // A range query whose index is gone by the end makes the step invalid.
 func TestRangeWithoutItsIndex(t *testing.T) {
 	need.Setup(t)
-	e, _ := registry.Catalog{}.Engine("mysql")
+	e, _ := catalog.Plugins{}.Engine("mysql")
 	running, dsn := startServer(t, e, server.Setting{Name: "max_connections", Value: "100"})
 	at := running.Endpoint()
 	_, step, _ := planned(t, "{name: m, engine: mysql, durability: os, dsn: \""+dsn+"\"}", "select_random_ranges", func() *exec.Cmd {

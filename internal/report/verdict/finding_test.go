@@ -1,11 +1,11 @@
-package figure_test
+package verdict_test
 
 import (
 	"math"
 	"testing"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/figure"
+	"rumbench/internal/report/verdict"
 )
 
 func TestFindingText(t *testing.T) {
@@ -18,11 +18,11 @@ func TestFindingText(t *testing.T) {
 	}}
 	f.Step.Name = "load"
 	const want = "load, insert: rows_per_s 0.800× (0.712 to 0.900) worse; write_kb per insert row 2.000× worse"
-	if got := figure.FindingText(&f); got != want {
+	if got := verdict.FindingText(&f); got != want {
 		t.Errorf("%q", got)
 	}
 	f.Op, f.Effects = "", f.Effects[:1]
-	if got := figure.FindingText(&f); got != "load: rows_per_s 0.800× (0.712 to 0.900) worse" {
+	if got := verdict.FindingText(&f); got != "load: rows_per_s 0.800× (0.712 to 0.900) worse" {
 		t.Errorf("%q", got)
 	}
 }

@@ -1,0 +1,53 @@
+package trend
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+
+	"rumbench/internal/history"
+	"rumbench/internal/page"
+	"rumbench/internal/quantity"
+)
+
+// RunsText writes a line for each run, then what is wrong with some of them.
+func RunsText(w io.Writer, runs []*history.Run) error {
+	var rows [][]string
+	var remarks []string
+	for _, r := range runs {
+		l := r.Line()
+		started, trials := quantity.Unknown, quantity.Unknown
+		if l.Started != nil {
+			started, trials = minute(*l.Started), fmt.Sprintf("%d of %d", l.TrialsDone, l.TrialsPlanned)
+		}
+		row := []string{l.Dir, started, l.Plan, l.Workload, trials, string(l.Status), targetsText(l.Targets)}
+		for i, text := range row {
+			row[i] = cmp.Or(text, quantity.Unknown)
+		}
+		rows = append(rows, row)
+		for _, text := range r.Remarks() {
+			remarks = append(remarks, fmt.Sprintf("! %s: %s", r.Dir, text))
+		}
+	}
+	t := page.WordTable([]string{"directory", "started (UTC)", "plan", "workload", "trials", "status", "targets"}, rows...)
+	t.Groups[0].Foot = remarks
+	return page.Text(w, []page.Block{t}, page.TextStyle{})
+}
+
+// targetsText names the targets with what they are: "innodb (mysql
+// 10.11.6-MariaDB)". An engine of the target's own name is not repeated.
+func targetsText(targets []history.Target) string {
+	var out []string
+	for _, t := range targets {
+		what := t.Version
+		if t.Engine != t.Name {
+			what = strings.TrimSpace(t.Engine + " " + t.Version)
+		}
+		if what != "" {
+			what = " (" + what + ")"
+		}
+		out = append(out, t.Name+what)
+	}
+	return strings.Join(out, ", ")
+}
