@@ -10,10 +10,10 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/null"
 	"rumbench/internal/cli/catalog"
-	"rumbench/internal/drive"
-	"rumbench/internal/gen"
+	"rumbench/internal/run/drive"
 	"rumbench/model"
 	"rumbench/workload"
+	"rumbench/workload/gen"
 )
 
 // records is the number of YCSB's records.

@@ -32,7 +32,7 @@ const gateBlocks = 14
 
 // overlaid builds rumbench with pebble in slowed's wrapper.
 func overlaid(dir string) (exe string, err error) {
-	const list = "internal/registry/engines.go"
+	const list = "engine/all/all.go"
 	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
 	if err != nil {
 		return "", fmt.Errorf("find the module: %w", err)

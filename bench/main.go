@@ -22,11 +22,11 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/null"
-	"rumbench/internal/drive"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/report"
 	"rumbench/internal/result"
+	"rumbench/internal/run/drive"
 	"rumbench/model"
 	"rumbench/workload"
 	"rumbench/workload/ibench"

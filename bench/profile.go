@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"rumbench/internal/profile"
+	"rumbench/internal/observe/profile"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )

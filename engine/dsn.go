@@ -3,7 +3,7 @@ package engine
 import (
 	"regexp"
 
-	"rumbench/internal/plain"
+	"rumbench/internal/text/escape"
 )
 
 // Attacher is an engine that can attach to a running server.
@@ -26,7 +26,7 @@ type Address struct {
 var (
 	safeName = regexp.MustCompile(`^[\w.-]*$`)
 	safeHost = regexp.MustCompile(`^[\w./:\[\]-]*$`)
-	network   = regexp.MustCompile(`^(tcp|unix)$`)
+	network  = regexp.MustCompile(`^(tcp|unix)$`)
 )
 
 // String returns the address as MySQL's driver writes it. A part that may hold
@@ -43,7 +43,7 @@ func show(safe *regexp.Regexp, part string) string {
 	if safe.MatchString(part) {
 		return part
 	}
-	return plain.Hidden
+	return escape.Hidden
 }
 
 // ShowDSN returns what may be shown of a data source name, plain.Hidden if the engine
@@ -57,7 +57,7 @@ func ShowDSN(e Engine, dsn string) string {
 			return address.String()
 		}
 	}
-	return plain.Hidden
+	return escape.Hidden
 }
 
 // shownDSN matches what ShowDSN returns; older builds wrote *** for the password.
@@ -69,5 +69,5 @@ func ShownDSN(text string) string {
 	if shownDSN.MatchString(text) {
 		return text
 	}
-	return plain.Hidden
+	return escape.Hidden
 }

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
-	"rumbench/internal/plain"
+	"rumbench/internal/text/escape"
 )
 
 func TestAddress(t *testing.T) {
@@ -27,11 +27,11 @@ func TestAddress(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"bench:secret@tcp/", "root:pw@unix(/a)/", "postgres://me:***@h/", "host=h password=x", "me@tcp(h)/?password=x"} {
-		if got := engine.ShownDSN(text); got != plain.Hidden {
+		if got := engine.ShownDSN(text); got != escape.Hidden {
 			t.Errorf("%s is shown as %s", text, got)
 		}
 	}
-	if got := engine.ShownDSN("root:***@unix(/run/a.sock)/"); got == plain.Hidden {
+	if got := engine.ShownDSN("root:***@unix(/run/a.sock)/"); got == escape.Hidden {
 		t.Error("what older builds wrote is hidden")
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"rumbench/internal/quantity"
+	"rumbench/internal/text/quantity"
 	"rumbench/model"
 )
 

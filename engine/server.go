@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"rumbench/internal/hint"
+	"rumbench/internal/text/hint"
 	"rumbench/model"
 )
 

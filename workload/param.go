@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"rumbench/internal/hint"
-	"rumbench/internal/quantity"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/quantity"
 	"rumbench/model"
 )
 

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"rumbench/engine"
-	"rumbench/internal/pace"
 	"rumbench/model"
+	"rumbench/workload/pace"
 )
 
 // Workload creates runs of one kind. It holds no state.

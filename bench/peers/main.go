@@ -26,7 +26,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"rumbench/internal/cpuset"
+	"rumbench/internal/observe/cpuset"
 	"rumbench/model"
 )
 

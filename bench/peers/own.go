@@ -11,8 +11,8 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/cli/catalog"
-	"rumbench/internal/drive"
 	"rumbench/internal/observe"
+	"rumbench/internal/run/drive"
 	"rumbench/workload"
 )
 

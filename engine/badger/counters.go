@@ -7,7 +7,7 @@ import (
 	"github.com/dgraph-io/ristretto/v2"
 
 	"rumbench/engine"
-	"rumbench/internal/quantity"
+	"rumbench/internal/text/quantity"
 )
 
 // counted are Badger's statistics. They are the process's: this process has one

@@ -9,9 +9,9 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"rumbench/engine"
+	"rumbench/engine/fsize"
 	"rumbench/engine/kvkit"
-	"rumbench/internal/fsize"
-	"rumbench/internal/hint"
+	"rumbench/internal/text/hint"
 	"rumbench/model"
 )
 

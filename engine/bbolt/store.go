@@ -10,8 +10,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"rumbench/engine"
+	"rumbench/engine/fsize"
 	"rumbench/engine/kvkit"
-	"rumbench/internal/fsize"
 	"rumbench/model"
 )
 

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 
 	"rumbench/engine"
-	"rumbench/internal/hint"
+	"rumbench/internal/text/hint"
 )
 
 // txn is a transaction of a session: the store's, with what the kit has to know

@@ -8,7 +8,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/kvkit"
-	"rumbench/internal/hint"
+	"rumbench/internal/text/hint"
 	"rumbench/model"
 )
 

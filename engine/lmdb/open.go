@@ -13,7 +13,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/kvkit"
 	"rumbench/engine/native"
-	"rumbench/internal/hint"
+	"rumbench/internal/text/hint"
 )
 
 func version() string {

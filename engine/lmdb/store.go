@@ -15,9 +15,9 @@ import (
 	"github.com/PowerDNS/lmdb-go/lmdb"
 
 	"rumbench/engine"
+	"rumbench/engine/fsize"
 	"rumbench/engine/kvkit"
 	"rumbench/engine/native"
-	"rumbench/internal/fsize"
 	"rumbench/model"
 )
 

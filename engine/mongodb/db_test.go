@@ -13,7 +13,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
-	"rumbench/internal/hint"
+	"rumbench/internal/text/hint"
 	"rumbench/model"
 )
 

@@ -19,8 +19,8 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/serverkit"
-	"rumbench/internal/hint"
 	"rumbench/internal/server"
+	"rumbench/internal/text/hint"
 	"rumbench/model"
 )
 

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"rumbench/engine"
+	"rumbench/engine/mysql/mysqlwire"
 	"rumbench/engine/serverkit"
-	"rumbench/internal/mysqlwire"
 	"rumbench/model"
 )
 

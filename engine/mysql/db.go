@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"rumbench/engine"
+	"rumbench/engine/mysql/mysqlwire"
 	"rumbench/engine/serverkit"
 	"rumbench/engine/sqlkit"
-	"rumbench/internal/mysqlwire"
 	"rumbench/internal/server"
 	"rumbench/model"
 )

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"rumbench/engine/mysql/mysqlwire"
 	"rumbench/engine/sqlkit"
-	"rumbench/internal/mysqlwire"
 	"rumbench/model"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
-	"rumbench/internal/mysqlwire"
+	"rumbench/engine/mysql/mysqlwire"
 	"rumbench/model"
 )
 

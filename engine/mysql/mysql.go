@@ -3,7 +3,7 @@
 // directory, or attached to by a DSN.
 //
 // What it shares with other databases on servers is in serverkit and sqlkit, the
-// protocol in internal/mysqlwire. Here are the dialect, the settings of each
+// protocol in engine/mysql/mysqlwire. Here are the dialect, the settings of each
 // storage, what can be measured, and how the server is brought to rest.
 package mysql
 
@@ -14,10 +14,10 @@ import (
 	"slices"
 
 	"rumbench/engine"
+	"rumbench/engine/mysql/mysqlwire"
 	"rumbench/engine/serverkit"
-	"rumbench/internal/hint"
-	"rumbench/internal/mysqlwire"
 	"rumbench/internal/server"
+	"rumbench/internal/text/hint"
 	"rumbench/model"
 )
 

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"rumbench/engine"
-	"rumbench/internal/hint"
 	"rumbench/internal/server"
+	"rumbench/internal/text/hint"
 	"rumbench/model"
 )
 

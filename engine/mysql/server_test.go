@@ -14,9 +14,9 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
 	"rumbench/engine/sqlkit"
-	"rumbench/internal/hint"
 	"rumbench/internal/need"
 	"rumbench/internal/server"
+	"rumbench/internal/text/hint"
 	"rumbench/model"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/sqlkit"
-	"rumbench/internal/quantity"
+	"rumbench/internal/text/quantity"
 )
 
 // Settle brings the server to rest: statistics are made anew, what is dirty in

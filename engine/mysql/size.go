@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"rumbench/engine"
-	"rumbench/internal/fsize"
+	"rumbench/engine/fsize"
 	"rumbench/model"
 )
 

@@ -19,7 +19,7 @@ import (
 	"slices"
 	"strings"
 
-	"rumbench/internal/hint"
+	"rumbench/internal/text/hint"
 )
 
 // Program is the name of the binary that has the native engines.

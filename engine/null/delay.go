@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"rumbench/engine"
-	"rumbench/internal/quantity"
+	"rumbench/internal/text/quantity"
 )
 
 var options = []engine.Option{

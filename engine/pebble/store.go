@@ -12,9 +12,9 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"rumbench/engine"
+	"rumbench/engine/fsize"
 	"rumbench/engine/kvkit"
-	"rumbench/internal/fsize"
-	"rumbench/internal/quantity"
+	"rumbench/internal/text/quantity"
 	"rumbench/model"
 )
 

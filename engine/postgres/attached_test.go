@@ -11,9 +11,9 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/serverkit"
 	"rumbench/engine/sqlkit"
-	"rumbench/internal/hint"
 	"rumbench/internal/need"
 	"rumbench/internal/server"
+	"rumbench/internal/text/hint"
 	"rumbench/model"
 )
 

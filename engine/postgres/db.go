@@ -7,11 +7,11 @@ import (
 	"strconv"
 
 	"rumbench/engine"
+	"rumbench/engine/postgres/pgwire"
 	"rumbench/engine/serverkit"
 	"rumbench/engine/sqlkit"
-	"rumbench/internal/hint"
-	"rumbench/internal/pgwire"
 	"rumbench/internal/server"
+	"rumbench/internal/text/hint"
 )
 
 // db is an open database: what it has in common with other servers is serverkit's.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
-	"rumbench/internal/pgwire"
+	"rumbench/engine/postgres/pgwire"
 	"rumbench/model"
 )
 

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"rumbench/engine"
-	"rumbench/internal/hint"
 	"rumbench/internal/need"
+	"rumbench/internal/text/hint"
 	"rumbench/model"
 )
 

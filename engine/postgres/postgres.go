@@ -2,7 +2,7 @@
 // private directory, or attached to by a DSN, from release 12 on.
 //
 // What it shares with other databases on servers is in serverkit and sqlkit, the
-// protocol in internal/pgwire. Here are the dialect, the settings, what can be
+// protocol in engine/postgres/pgwire. Here are the dialect, the settings, what can be
 // measured, and how the server is brought to rest.
 package postgres
 
@@ -10,7 +10,7 @@ import (
 	"context"
 
 	"rumbench/engine"
-	"rumbench/internal/pgwire"
+	"rumbench/engine/postgres/pgwire"
 	"rumbench/model"
 )
 

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"rumbench/engine"
+	"rumbench/engine/postgres/pgwire"
 	"rumbench/engine/serverkit"
 	"rumbench/engine/sqlkit"
-	"rumbench/internal/pgwire"
 	"rumbench/model"
 )
 

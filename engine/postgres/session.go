@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"rumbench/engine"
+	"rumbench/engine/postgres/pgwire"
 	"rumbench/engine/sqlkit"
-	"rumbench/internal/pgwire"
 	"rumbench/model"
 )
 

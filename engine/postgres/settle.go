@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/engine/postgres/pgwire"
 	"rumbench/engine/sqlkit"
-	"rumbench/internal/pgwire"
 )
 
 // vacuumsAtOnce is how many tables are vacuumed at the same time.

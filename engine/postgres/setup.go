@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"rumbench/engine"
+	"rumbench/engine/postgres/pgwire"
 	"rumbench/engine/serverkit"
-	"rumbench/internal/pgwire"
 	"rumbench/internal/server"
 	"rumbench/model"
 )

@@ -16,8 +16,8 @@ import (
 	"unsafe"
 
 	"rumbench/engine"
+	"rumbench/engine/fsize"
 	"rumbench/engine/kvkit"
-	"rumbench/internal/fsize"
 	"rumbench/model"
 )
 

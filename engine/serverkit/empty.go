@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"rumbench/engine"
-	"rumbench/internal/fsize"
+	"rumbench/engine/fsize"
 )
 
 // emptyFile is the file in a private server's directory that holds the sizes of the

@@ -14,7 +14,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
-	errhint "rumbench/internal/hint"
+	errhint "rumbench/internal/text/hint"
 	"rumbench/model"
 )
 

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"rumbench/engine/serverkit"
-	"rumbench/internal/iproto"
+	"rumbench/engine/tarantool/iproto"
 )
 
 // conn is a connection for what is not measured. It may be used from several

@@ -10,7 +10,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/serverkit"
-	"rumbench/internal/quantity"
+	"rumbench/internal/text/quantity"
 	"rumbench/model"
 )
 

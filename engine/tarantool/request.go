@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"rumbench/internal/iproto"
+	"rumbench/engine/tarantool/iproto"
 	"rumbench/model"
 )
 

@@ -2,7 +2,7 @@ package tarantool
 
 import (
 	"rumbench/engine"
-	"rumbench/internal/iproto"
+	"rumbench/engine/tarantool/iproto"
 	"rumbench/model"
 )
 

@@ -12,9 +12,9 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
-	"rumbench/internal/hint"
 	"rumbench/internal/need"
-	"rumbench/internal/plain"
+	"rumbench/internal/text/escape"
+	"rumbench/internal/text/hint"
 	"rumbench/model"
 )
 
@@ -137,7 +137,7 @@ func TestDSN(t *testing.T) {
 		"tarantool://me:p@ss:w@db.com:3301": "me@tcp(db.com:3301)/",
 		"me:secret@unix/:/run/t.sock":       "me@unix(/run/t.sock)/",
 		"/run/t.sock":                       "guest@unix(/run/t.sock)/",
-		"nonsense":                          plain.Hidden,
+		"nonsense":                          escape.Hidden,
 	} {
 		if got := engine.ShowDSN(Engine{}, dsn); got != want {
 			t.Errorf("%s is %s, want %s", dsn, got, want)

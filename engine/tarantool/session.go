@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"rumbench/engine"
-	"rumbench/internal/iproto"
+	"rumbench/engine/tarantool/iproto"
 	"rumbench/model"
 )
 

@@ -2,7 +2,7 @@
 // all data in memory, or vinyl, an LSM tree: a server that is started on a
 // private directory, or attached to by a DSN.
 //
-// What one request of its protocol (internal/iproto) cannot express is a function
+// What one request of its protocol (engine/tarantool/iproto) cannot express is a function
 // in Lua, which rumbench.lua loads into the server.
 package tarantool
 
@@ -16,8 +16,8 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/serverkit"
-	"rumbench/internal/quantity"
 	"rumbench/internal/server"
+	"rumbench/internal/text/quantity"
 	"rumbench/model"
 )
 

@@ -18,7 +18,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/kvkit"
 	"rumbench/engine/native"
-	"rumbench/internal/hint"
+	"rumbench/internal/text/hint"
 	"rumbench/model"
 )
 

@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/engine/fsize"
 	"rumbench/engine/kvkit"
-	"rumbench/internal/fsize"
 )
 
 // store keeps every space of kvkit in a table.

@@ -8,7 +8,7 @@ import (
 
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
-	"rumbench/internal/quantity"
+	"rumbench/internal/text/quantity"
 )
 
 // Sheet is what was derived from a step.

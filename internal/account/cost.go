@@ -4,9 +4,9 @@ import (
 	"slices"
 
 	"rumbench/engine"
-	"rumbench/internal/hist"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
+	"rumbench/internal/stat/hist"
 	"rumbench/workload"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"rumbench/engine"
-	"rumbench/internal/hist"
 	"rumbench/internal/metric"
+	"rumbench/internal/stat/hist"
 	"rumbench/workload"
 )
 

@@ -3,8 +3,8 @@ package account
 import (
 	"math"
 
-	"rumbench/internal/hist"
 	"rumbench/internal/metric"
+	"rumbench/internal/stat/hist"
 	"rumbench/workload"
 )
 

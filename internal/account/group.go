@@ -4,11 +4,11 @@ import (
 	"math"
 	"time"
 
-	"rumbench/internal/hist"
 	"rumbench/internal/metric"
-	"rumbench/internal/pace"
 	"rumbench/internal/stat"
+	"rumbench/internal/stat/hist"
 	"rumbench/workload"
+	"rumbench/workload/pace"
 )
 
 // Group is a group of clients: what it was to do, and what it did.

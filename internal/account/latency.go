@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"rumbench/internal/hist"
 	"rumbench/internal/metric"
+	"rumbench/internal/stat/hist"
 )
 
 // Times is a distribution of times in µs, however it was recorded. NaN is

@@ -1,8 +1,8 @@
 package account
 
 import (
-	"rumbench/internal/hist"
 	"rumbench/internal/metric"
+	"rumbench/internal/stat/hist"
 	"rumbench/workload"
 )
 

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"rumbench/internal/account"
-	"rumbench/internal/hist"
 	"rumbench/internal/metric"
+	"rumbench/internal/stat/hist"
 	"rumbench/workload"
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"rumbench/engine"
-	"rumbench/internal/fsize"
+	"rumbench/engine/fsize"
 	"rumbench/internal/metric"
 	"rumbench/workload"
 )

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"rumbench/internal/hist"
 	"rumbench/internal/metric"
+	"rumbench/internal/stat/hist"
 	"rumbench/workload"
 )
 

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/engine/fsize"
 	"rumbench/internal/account"
-	"rumbench/internal/fsize"
-	"rumbench/internal/hist"
 	"rumbench/internal/metric"
+	"rumbench/internal/stat/hist"
 	"rumbench/model"
 	"rumbench/workload"
 )

@@ -7,9 +7,9 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/account"
-	"rumbench/internal/hist"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
+	"rumbench/internal/stat/hist"
 	"rumbench/model"
 	"rumbench/workload"
 )

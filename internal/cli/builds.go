@@ -12,12 +12,12 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/all"
 	"rumbench/engine/native"
-	"rumbench/internal/build"
-	"rumbench/internal/campaign"
 	"rumbench/internal/cli/catalog"
-	"rumbench/internal/hint"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
+	"rumbench/internal/result/program"
+	"rumbench/internal/run/campaign"
+	"rumbench/internal/text/hint"
 )
 
 func newVersionCommand(a *App) *cobra.Command {
@@ -41,14 +41,14 @@ func newVersionCommand(a *App) *cobra.Command {
 }
 
 // ownBuild returns this program without its path.
-func ownBuild() build.Build {
+func ownBuild() program.Build {
 	var engines []string
 	for _, e := range all.Engines() {
 		if i := e.Info(); native.Built || !i.Native {
 			engines = append(engines, i.Name)
 		}
 	}
-	return build.Own(version, result.Format, engines)
+	return program.Own(version, result.Format, engines)
 }
 
 // executable returns the path of this program.
@@ -74,11 +74,11 @@ func nativeProgram(a *App) (path string, found bool) {
 // builds finds the programs that run the trials of a plan's targets.
 type builds struct {
 	a     *App
-	own   build.Build            // this program, without its path
-	known map[string]build.Build // by path
+	own   program.Build            // this program, without its path
+	known map[string]program.Build // by path
 }
 
-func newBuilds(a *App) *builds { return &builds{a, ownBuild(), map[string]build.Build{}} }
+func newBuilds(a *App) *builds { return &builds{a, ownBuild(), map[string]program.Build{}} }
 
 // path returns where the program is that runs a target's trials.
 func (b *builds) path(t *plan.Target) (string, error) {
@@ -109,7 +109,7 @@ func (b *builds) find(ctx context.Context) plan.Option {
 			if path == executable() {
 				is, err = b.own.Of(path)
 			} else {
-				is, err = build.Ask(ctx, path)
+				is, err = program.Ask(ctx, path)
 			}
 			if err != nil {
 				return hint.With(err, "binary: of an engine without a server names another build of rumbench, as made by make old")

@@ -20,9 +20,9 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
-	"rumbench/internal/campaign"
-	"rumbench/internal/hint"
-	"rumbench/internal/plain"
+	"rumbench/internal/run/campaign"
+	"rumbench/internal/text/escape"
+	"rumbench/internal/text/hint"
 )
 
 // The exit codes.
@@ -66,7 +66,7 @@ func Process() *App {
 
 // Main runs the command and returns the exit code.
 func (a *App) Main(ctx context.Context) int {
-	a.Stdout, a.Stderr = plain.NewWriter(a.Stdout), plain.NewWriter(a.Stderr)
+	a.Stdout, a.Stderr = escape.NewWriter(a.Stdout), escape.NewWriter(a.Stderr)
 	root := Commands(a)
 	root.SetArgs(a.Args)
 	root.SetIn(a.Stdin)

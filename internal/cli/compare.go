@@ -12,11 +12,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/hint"
 	"rumbench/internal/metric"
-	"rumbench/internal/quantity"
 	"rumbench/internal/report/verdict"
 	"rumbench/internal/result"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/quantity"
 )
 
 type compareOptions struct {

@@ -15,11 +15,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/cost"
-	"rumbench/internal/hint"
+	"rumbench/internal/explain/costmodel"
+	"rumbench/internal/explain/price"
 	"rumbench/internal/page"
-	"rumbench/internal/quantity"
-	"rumbench/internal/structure"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/quantity"
 	"rumbench/workload"
 )
 
@@ -51,17 +51,17 @@ func newCostCommand(a *App) *cobra.Command {
 }
 
 func cardNames() (names []string) {
-	for _, c := range cost.Shipped() {
+	for _, c := range price.Shipped() {
 		names = append(names, c.Name)
 	}
 	return names
 }
 
 // readCard reads a file of prices, or one that comes with rumbench.
-func readCard(name string) (*cost.Card, error) {
+func readCard(name string) (*price.Card, error) {
 	content, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		for _, c := range cost.Shipped() {
+		for _, c := range price.Shipped() {
 			if c.Name == name {
 				return c, nil
 			}
@@ -71,10 +71,10 @@ func readCard(name string) (*cost.Card, error) {
 	if err != nil {
 		return nil, usage(err)
 	}
-	return cost.Read(name, content)
+	return price.Read(name, content)
 }
 
-func (o *costOptions) ask() (ask cost.Ask, err error) {
+func (o *costOptions) ask() (ask price.Ask, err error) {
 	ask.P99 = float64(o.p99) / float64(time.Microsecond)
 	for _, of := range []struct {
 		name, text string
@@ -97,7 +97,7 @@ func runCost(w io.Writer, o *costOptions, dir string) error {
 	if err != nil {
 		return err
 	}
-	var card *cost.Card
+	var card *price.Card
 	if o.card != "" {
 		if card, err = readCard(o.card); err != nil {
 			return err
@@ -130,7 +130,7 @@ func runCost(w io.Writer, o *costOptions, dir string) error {
 	targets := slices.DeleteFunc(slices.Clone(campaign.Targets), func(t *compare.Target) bool { return !among(o.targets, t.Name) })
 	v := costView{step: step, targets: targets, ask: ask, card: card}
 	for _, t := range targets {
-		v.needs = append(v.needs, cost.Of(step, t, ask))
+		v.needs = append(v.needs, price.Of(step, t, ask))
 	}
 	if o.asJSON {
 		err = v.json(w)
@@ -147,14 +147,14 @@ func runCost(w io.Writer, o *costOptions, dir string) error {
 type costView struct {
 	step    *compare.Step
 	targets []*compare.Target
-	ask     cost.Ask
-	card    *cost.Card
-	needs   []cost.Need
+	ask     price.Ask
+	card    *price.Card
+	needs   []price.Need
 }
 
 // refused reports whether nothing is said of any target.
 func (v *costView) refused() bool {
-	return !slices.ContainsFunc(v.needs, func(n cost.Need) bool { return n.Refused == "" })
+	return !slices.ContainsFunc(v.needs, func(n price.Need) bool { return n.Refused == "" })
 }
 
 // costLine is a target as JSON. It has many fields: the columns of the table.
@@ -264,12 +264,12 @@ func (v *costView) blocks() (out []page.Block) {
 		"Memory is as measured. An embedded engine's processors include its clients'."})
 }
 
-func (v *costView) cells(n *cost.Need) []page.Cell {
+func (v *costView) cells(n *price.Need) []page.Cell {
 	gaps := map[string]bool{}
 	for _, g := range n.Missing {
 		gaps[g.Metric] = true
 	}
-	number := func(of string, r cost.Range, format func(float64) string) page.Cell {
+	number := func(of string, r price.Range, format func(float64) string) page.Cell {
 		if gaps[of] && r.High == 0 {
 			return page.Cell{Text: "–", Number: true}
 		}
@@ -346,7 +346,7 @@ func (v *costView) prices() page.Block {
 		v.against(n, add)
 	}
 	v.cheapest(&tree)
-	for _, p := range cost.ByPages(v.step, v.targets) {
+	for _, p := range price.ByPages(v.step, v.targets) {
 		fit := "error up to " + quantity.Digits(p.Residual) + " KB"
 		if p.Sizes == 2 {
 			fit = "two sizes: error unknown"
@@ -363,13 +363,13 @@ type pricePart struct {
 }
 
 // priceParts returns the parts of a price that are not 0.
-func priceParts(p cost.Month) []pricePart {
+func priceParts(p price.Month) []pricePart {
 	all := []pricePart{{"space", p.Space}, {"I/O", p.IO}, {"throughput", p.Throughput}, {"devices", p.Devices}, {"processors", p.Cores}, {"memory", p.Memory}}
 	return slices.DeleteFunc(all, func(p pricePart) bool { return p.price == 0 })
 }
 
 // deviceText says how many devices there are, and what for.
-func deviceText(b cost.Bill) string {
+func deviceText(b price.Bill) string {
 	text := quantity.Count(int(b.Count), "device")
 	if b.Limit != "" {
 		text += fmt.Sprintf(" (%s takes %s of one)", b.Limit, quantity.Share(b.Share))
@@ -378,7 +378,7 @@ func deviceText(b cost.Bill) string {
 }
 
 // moves says what would change the price most.
-func (v *costView) moves(n *cost.Need, add func(format string, args ...any)) {
+func (v *costView) moves(n *price.Need, add func(format string, args ...any)) {
 	const most = 3
 	var parts []string
 	for _, m := range v.card.Moves(n) {
@@ -396,17 +396,17 @@ func (v *costView) moves(n *cost.Need, add func(format string, args ...any)) {
 }
 
 // against holds space against writes, as docs/cost.md explains.
-func (v *costView) against(n *cost.Need, add func(format string, args ...any)) {
+func (v *costView) against(n *price.Need, add func(format string, args ...any)) {
 	if n.Unlike != "" {
 		add("space against writes: not computed; %s", n.Unlike)
 		return
 	}
 	add("space amplification %s, write amplification %s: (space − 1)·(write − 1) = %s, which is 1 for an index+log structure at any fill",
-		quantity.Digits(n.Space.Value), quantity.Digits(n.Write.Value), quantity.Digits(cost.Yardstick(n.Space.Value, n.Write.Value)))
+		quantity.Digits(n.Space.Value), quantity.Digits(n.Write.Value), quantity.Digits(price.Yardstick(n.Space.Value, n.Write.Value)))
 	const runs = 4 // of a tier, as RocksDB's universal compaction allows by default
 	if n.Fanout > 1 {
-		levels := structure.Levels(n.Fanout)
-		leveled, tiered := structure.Leveled(n.Fanout, levels), structure.Tiered(n.Fanout, runs)
+		levels := costmodel.Levels(n.Fanout)
+		leveled, tiered := costmodel.Leveled(n.Fanout, levels), costmodel.Tiered(n.Fanout, runs)
 		add("by the models, of %s memtables a leveled LSM tree in %s has space amplification %s and, by merges alone, write amplification %s; "+
 			"a tiered one with %d runs a tier %s and, flushes included, %s",
 			quantity.Digits(n.Fanout), quantity.Count(levels, "level"), quantity.Digits(leveled.Space), quantity.Digits(leveled.Write),
@@ -429,7 +429,7 @@ func (v *costView) against(n *cost.Need, add func(format string, args ...any)) {
 
 // cheapest says which target is the cheapest at which rate, and which are left out.
 func (v *costView) cheapest(tree *page.Tree) {
-	spans, out := cost.Cheapest(v.step, v.targets, v.ask, v.card)
+	spans, out := price.Cheapest(v.step, v.targets, v.ask, v.card)
 	if len(v.targets)-len(out) < 2 {
 		tree.Add("no cheapest target: fewer than two have a whole price")
 		return

@@ -13,10 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rumbench/internal/campaign"
-	"rumbench/internal/hint"
-	"rumbench/internal/host"
-	"rumbench/internal/plain"
+	"rumbench/internal/cli/doctor"
+	"rumbench/internal/run/campaign"
+	"rumbench/internal/text/escape"
+	"rumbench/internal/text/hint"
 )
 
 type doctorOptions struct {
@@ -51,7 +51,7 @@ func newDoctorCommand(a *App) *cobra.Command {
 		Use:   "doctor",
 		Short: "check whether this host is fit to measure on, and how to fix that",
 		Args:  args(cobra.NoArgs, o.validate),
-		RunE:  func(c *cobra.Command, _ []string) error { return runDoctor(c.Context(), a, o, host.Servers) },
+		RunE:  func(c *cobra.Command, _ []string) error { return runDoctor(c.Context(), a, o, doctor.Servers) },
 	}
 	f := c.Flags()
 	f.StringVar(&o.dir, "dir", ".", "`directory` that the data will lie in, or one on the same disk")
@@ -64,16 +64,16 @@ func newDoctorCommand(a *App) *cobra.Command {
 }
 
 // runDoctor checks the host, and the programs that find returns.
-func runDoctor(ctx context.Context, a *App, o doctorOptions, find func(context.Context) []host.Program) error {
+func runDoctor(ctx context.Context, a *App, o doctorOptions, find func(context.Context) []doctor.Program) error {
 	if o.profile {
-		return o.write(a, host.Collectors(), nil)
+		return o.write(a, doctor.Collectors(), nil)
 	}
 	if o.install {
 		if err := install(ctx, a, o.yes, find(ctx)); err != nil || !o.yes {
 			return err
 		}
 	}
-	r, err := host.Look(ctx, host.Options{
+	r, err := doctor.Look(ctx, doctor.Options{
 		Dir: o.dir, Period: time.Duration(o.seconds * float64(time.Second)), Lock: a.lockFile(),
 	})
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
@@ -91,7 +91,7 @@ func runDoctor(ctx context.Context, a *App, o doctorOptions, find func(context.C
 	return nil
 }
 
-func (o *doctorOptions) write(a *App, r *host.Report, programs []host.Program) error {
+func (o *doctorOptions) write(a *App, r *doctor.Report, programs []doctor.Program) error {
 	if o.asJSON {
 		return r.JSON(a.Stdout, programs)
 	}
@@ -99,8 +99,8 @@ func (o *doctorOptions) write(a *App, r *host.Report, programs []host.Program) e
 }
 
 // install prints the commands that install what is missing, or runs them.
-func install(ctx context.Context, a *App, yes bool, programs []host.Program) error {
-	commands := host.InstallCommands(programs, os.Geteuid())
+func install(ctx context.Context, a *App, yes bool, programs []doctor.Program) error {
+	commands := doctor.InstallCommands(programs, os.Geteuid())
 	if len(commands) == 0 {
 		fmt.Fprintln(a.Stderr, "nothing is missing")
 		return nil
@@ -111,7 +111,7 @@ func install(ctx context.Context, a *App, yes bool, programs []host.Program) err
 		}
 		return nil
 	}
-	err := host.Install(ctx, commands, plain.Raw(a.Stderr))
+	err := doctor.Install(ctx, commands, escape.Raw(a.Stderr))
 	if errors.Is(err, exec.ErrNotFound) {
 		return hint.With(err, "packages are installed with apt, of Debian and Ubuntu; elsewhere install the programs by your own means")
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"rumbench/internal/host"
+	"rumbench/internal/cli/doctor"
 	"rumbench/internal/need"
 )
 
@@ -23,18 +23,18 @@ func script(t *testing.T, name, text string) (dir string) {
 }
 
 // doctor runs the command with a program that is there once its file is.
-func doctor(t *testing.T, o doctorOptions, file string) (stdout, stderr string, code int) {
+func examine(t *testing.T, o doctorOptions, file string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, talk strings.Builder
 	lock := filepath.Join(t.TempDir(), "lock")
 	a := &App{Stdout: &out, Stderr: &talk, Getenv: func(string) string { return lock }}
 	o.dir, o.seconds = t.TempDir(), 0.05
-	err := runDoctor(context.Background(), a, o, func(context.Context) []host.Program {
-		p := host.Program{Name: "server", Package: "a-server"}
+	err := runDoctor(context.Background(), a, o, func(context.Context) []doctor.Program {
+		p := doctor.Program{Name: "server", Package: "a-server"}
 		if _, err := os.Stat(file); err == nil {
 			p.Found = file
 		}
-		return []host.Program{p}
+		return []doctor.Program{p}
 	})
 	if err != nil {
 		code = a.explain(err)
@@ -51,7 +51,7 @@ func TestInstall(t *testing.T) {
 	}
 	file := filepath.Join(dir, "server")
 
-	stdout, stderr, code := doctor(t, doctorOptions{install: true}, file)
+	stdout, stderr, code := examine(t, doctorOptions{install: true}, file)
 	if code != ExitOK || stderr != "" || !strings.HasSuffix(stdout, "apt-get install -y --no-install-recommends a-server\n") || strings.Count(stdout, "\n") != 2 {
 		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 	}
@@ -59,7 +59,7 @@ func TestInstall(t *testing.T) {
 		t.Fatal("it was installed without --yes")
 	}
 
-	stdout, stderr, code = doctor(t, doctorOptions{install: true, yes: true}, file)
+	stdout, stderr, code = examine(t, doctorOptions{install: true, yes: true}, file)
 	if code != ExitOK && code != ExitUnfit {
 		t.Errorf("exit code %d", code)
 	}
@@ -72,7 +72,7 @@ func TestInstall(t *testing.T) {
 		t.Errorf("it was not checked again:\n%s", stdout)
 	}
 
-	stdout, stderr, code = doctor(t, doctorOptions{install: true}, file)
+	stdout, stderr, code = examine(t, doctorOptions{install: true}, file)
 	if code != ExitOK || stdout != "" || stderr != "nothing is missing\n" {
 		t.Errorf("exit code %d: %q %q", code, stdout, stderr)
 	}
@@ -81,12 +81,12 @@ func TestInstall(t *testing.T) {
 func TestInstallFails(t *testing.T) {
 	need.Root(t, "install without sudo")
 	script(t, "apt-get", "echo no network; exit 100")
-	stdout, stderr, code := doctor(t, doctorOptions{install: true, yes: true}, "/missing")
+	stdout, stderr, code := examine(t, doctorOptions{install: true, yes: true}, "/missing")
 	if code != ExitError || stdout != "" || !strings.Contains(stderr, "no network\nrumbench: apt-get update: exit status 100\n") {
 		t.Errorf("exit code %d: %q\n%s", code, stdout, stderr)
 	}
 	t.Setenv("PATH", t.TempDir())
-	_, stderr, code = doctor(t, doctorOptions{install: true, yes: true}, "/missing")
+	_, stderr, code = examine(t, doctorOptions{install: true, yes: true}, "/missing")
 	if code != ExitError || !strings.Contains(stderr, "hint: packages are installed with apt") {
 		t.Errorf("exit code %d\n%s", code, stderr)
 	}

@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"testing"
 
-	"rumbench/internal/cpuset"
 	"rumbench/internal/metric"
+	"rumbench/internal/observe/cpuset"
 	"rumbench/internal/result"
 )
 

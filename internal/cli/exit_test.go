@@ -8,11 +8,11 @@ import (
 	"syscall"
 	"testing"
 
-	"rumbench/internal/campaign"
 	"rumbench/internal/cli/catalog"
-	"rumbench/internal/hint"
+	"rumbench/internal/cli/progress"
 	"rumbench/internal/plan"
-	"rumbench/internal/ui"
+	"rumbench/internal/run/campaign"
+	"rumbench/internal/text/hint"
 )
 
 // The exit code of a campaign is that of its worst trial.
@@ -42,7 +42,7 @@ func TestExitCodes(t *testing.T) {
 			var stdout, stderr strings.Builder
 			a := &App{Stdout: &stdout, Stderr: &stderr}
 			err = execute(context.Background(), a, campaign.Config{
-				Plan: p, Dir: filepath.Join(dir, "out"), LockFile: filepath.Join(dir, "lock"), Progress: ui.New(&stderr, nil),
+				Plan: p, Dir: filepath.Join(dir, "out"), LockFile: filepath.Join(dir, "lock"), Progress: progress.New(&stderr, nil),
 				Child: func(string) []string { return []string{"/bin/sh", "-c", c.script, "trial"} }, SpaceFactor: func(string) (float64, int64) { return 1, 0 },
 				NoPreflight: true, KeepGoing: !strings.HasPrefix(c.name, "base "),
 			})

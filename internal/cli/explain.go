@@ -12,11 +12,11 @@ import (
 
 	"rumbench/internal/compare"
 	"rumbench/internal/explain"
-	"rumbench/internal/hint"
 	"rumbench/internal/page"
 	"rumbench/internal/plan"
 	"rumbench/internal/report"
 	"rumbench/internal/result"
+	"rumbench/internal/text/hint"
 )
 
 // explainOptions are the flags of `explain`.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rumbench/internal/export"
-	"rumbench/internal/hint"
-	"rumbench/internal/history"
+	"rumbench/internal/cli/export"
+	"rumbench/internal/compare/history"
+	"rumbench/internal/text/hint"
 )
 
 // exportOptions are the flags of `export`.

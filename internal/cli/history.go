@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/hint"
-	"rumbench/internal/history"
+	"rumbench/internal/compare/history"
 	"rumbench/internal/report/trend"
 	"rumbench/internal/result"
+	"rumbench/internal/text/hint"
 )
 
 // historyOptions are the flags of `history`.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rumbench/internal/hint"
 	"rumbench/internal/importer"
-	"rumbench/internal/quantity"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/quantity"
 )
 
 func newImportCommand(a *App) *cobra.Command {

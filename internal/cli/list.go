@@ -10,12 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	engines "rumbench/engine/all"
-	"rumbench/internal/hint"
-	"rumbench/internal/history"
+	"rumbench/internal/compare/history"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
-	"rumbench/internal/quantity"
 	"rumbench/internal/report/trend"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/quantity"
 	"rumbench/workload"
 	workloads "rumbench/workload/all"
 )

@@ -13,16 +13,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rumbench/internal/blockio"
 	"rumbench/internal/compare"
-	"rumbench/internal/flame"
-	"rumbench/internal/hint"
 	"rumbench/internal/metric"
+	"rumbench/internal/observe/blockio"
+	"rumbench/internal/observe/profile"
 	"rumbench/internal/page"
-	"rumbench/internal/profile"
-	"rumbench/internal/quantity"
+	"rumbench/internal/page/flame"
 	"rumbench/internal/report"
 	"rumbench/internal/result"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/quantity"
 )
 
 // profileOptions are the flags of `profile`.

@@ -17,14 +17,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rumbench/internal/campaign"
 	"rumbench/internal/cli/catalog"
+	"rumbench/internal/cli/watch"
 	"rumbench/internal/importer"
-	"rumbench/internal/plain"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
-	"rumbench/internal/trial"
-	"rumbench/internal/watch"
+	"rumbench/internal/run/campaign"
+	"rumbench/internal/run/trial"
+	"rumbench/internal/text/escape"
 )
 
 // take takes the command after --.
@@ -63,7 +63,7 @@ func (w *watching) program() string {
 	if len(w.command) == 0 {
 		return "load"
 	}
-	return fileName(plain.Line(filepath.Base(w.command[0])))
+	return fileName(escape.Line(filepath.Base(w.command[0])))
 }
 
 // record records the load of the command, or of whoever uses the server.
@@ -111,8 +111,8 @@ func shownCommand(args []string) []string {
 			shown[i] = strings.Join(shownCommand(words), " ")
 			continue
 		}
-		if shown[i] = secretArg.ReplaceAllString(shown[i], "-p"+plain.Hidden); i > 0 && secretNext.MatchString(args[i-1]) {
-			shown[i] = plain.Hidden
+		if shown[i] = secretArg.ReplaceAllString(shown[i], "-p"+escape.Hidden); i > 0 && secretNext.MatchString(args[i-1]) {
+			shown[i] = escape.Hidden
 		}
 	}
 	return shown
@@ -135,7 +135,7 @@ func (w *watching) untilInterrupted(ctx context.Context, _ string) (load trial.L
 // runCommand runs the command, with the standard files of this process.
 func (w *watching) runCommand(ctx context.Context, dir string) (load trial.Load, err error) {
 	c := exec.Command(w.command[0], w.command[1:]...)
-	c.Stdin, c.Stdout, c.Stderr = w.app.Stdin, plain.Raw(w.app.Stdout), plain.Raw(w.app.Stderr)
+	c.Stdin, c.Stdout, c.Stderr = w.app.Stdin, escape.Raw(w.app.Stdout), escape.Raw(w.app.Stderr)
 	c.WaitDelay = ownTime // for pipes that its children keep open
 	log := filepath.Join(dir, result.LoadFile)
 	if slices.Contains(importer.Programs, w.program()) {

@@ -15,12 +15,12 @@ import (
 
 	"rumbench/internal/cli/catalog"
 	"rumbench/internal/compare"
-	"rumbench/internal/hint"
-	"rumbench/internal/picture"
+	"rumbench/internal/page/picture"
 	"rumbench/internal/plan"
-	"rumbench/internal/redact"
 	"rumbench/internal/report"
 	"rumbench/internal/result"
+	"rumbench/internal/result/redact"
+	"rumbench/internal/text/hint"
 )
 
 func newReportCommand(a *App) *cobra.Command {

@@ -14,16 +14,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rumbench/internal/campaign"
 	"rumbench/internal/cli/catalog"
+	"rumbench/internal/cli/progress"
 	"rumbench/internal/compare"
-	"rumbench/internal/forecast"
 	"rumbench/internal/plan"
 	"rumbench/internal/report"
 	"rumbench/internal/report/verdict"
 	"rumbench/internal/result"
+	"rumbench/internal/run/campaign"
+	"rumbench/internal/run/forecast"
 	"rumbench/internal/server"
-	"rumbench/internal/ui"
 )
 
 type runOptions struct {
@@ -172,7 +172,7 @@ func planOf(dir string, state *result.Campaign, options ...plan.Option) (*plan.P
 func config(a *App, p *plan.Plan, o runOptions) campaign.Config {
 	return campaign.Config{
 		Plan: p, Dir: o.out, Command: append([]string{"rumbench"}, a.Args...),
-		Child: func(program string) []string { return []string{program, "trial"} }, LockFile: a.lockFile(), Progress: ui.New(a.Stderr, a.Width),
+		Child: func(program string) []string { return []string{program, "trial"} }, LockFile: a.lockFile(), Progress: progress.New(a.Stderr, a.Width),
 		Forecast: forecast.New(p, forecast.Find(p, filepath.Dir(o.out), resultsDir)),
 		SpaceFactor: func(name string) (float64, int64) {
 			e, _ := catalog.Plugins{}.Engine(name)
@@ -213,7 +213,7 @@ func start(ctx context.Context, a *App, c campaign.Config, o runOptions) error {
 		return usageErrorf("--format sysbench goes with no duet: two trials would print at the same time; " +
 			"rumbench show --format sysbench prints them afterwards")
 	}
-	s := &ui.Sysbench{Progress: ui.New(a.Stderr, nil), Out: a.Stdout, Dir: c.Dir, Interval: c.Plan.Interval.Seconds()}
+	s := &progress.Sysbench{Progress: progress.New(a.Stderr, nil), Out: a.Stdout, Dir: c.Dir, Interval: c.Plan.Interval.Seconds()}
 	c.Progress = s
 	return errors.Join(execute(ctx, a, c), s.Err())
 }
@@ -223,7 +223,7 @@ func start(ctx context.Context, a *App, c campaign.Config, o runOptions) error {
 func execute(ctx context.Context, a *App, c campaign.Config) error {
 	state, err := campaign.Run(ctx, c)
 	summary := a.Stdout
-	if _, data := c.Progress.(*ui.Sysbench); data {
+	if _, data := c.Progress.(*progress.Sysbench); data {
 		summary = a.Stderr // standard output has the data
 	}
 	c.Progress.(interface{ Clear() }).Clear()

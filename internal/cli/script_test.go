@@ -21,11 +21,11 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"rumbench/engine/native"
-	"rumbench/internal/blockio"
 	"rumbench/internal/cli"
 	"rumbench/internal/metric"
 	"rumbench/internal/need"
-	"rumbench/internal/profile"
+	"rumbench/internal/observe/blockio"
+	"rumbench/internal/observe/profile"
 )
 
 // TestMain lets tests run this binary as rumbench, and lets campaigns that do

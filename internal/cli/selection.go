@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/hint"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
+	"rumbench/internal/text/hint"
 )
 
 // selection is what --step, --metric and --target choose; nothing chooses all.

@@ -12,9 +12,9 @@ import (
 
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
-	"rumbench/internal/published"
-	"rumbench/internal/quantity"
+	"rumbench/internal/report/published"
 	"rumbench/internal/result"
+	"rumbench/internal/text/quantity"
 )
 
 type showOptions struct {

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/hint"
 	"rumbench/internal/result"
+	"rumbench/internal/text/hint"
 )
 
 // acrossFlags are the flags that compare what is not alike.

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/term"
 
 	"rumbench/internal/cli/catalog"
-	"rumbench/internal/plain"
-	"rumbench/internal/watch"
+	"rumbench/internal/cli/watch"
+	"rumbench/internal/text/escape"
 )
 
 // watching is one run of the command. It has many fields because it has one for each
@@ -226,7 +226,7 @@ func (w *watching) writer() (func(*watch.Frame) error, error) {
 		if err != nil {
 			return nil, err
 		}
-		out, w.file = plain.NewWriter(f), f
+		out, w.file = escape.NewWriter(f), f
 	}
 	switch w.format {
 	case "csv":
@@ -236,7 +236,7 @@ func (w *watching) writer() (func(*watch.Frame) error, error) {
 	case "none":
 		return func(*watch.Frame) error { return nil }, nil
 	}
-	out = plain.Raw(out)
+	out = escape.Raw(out)
 	t := &watch.Table{Out: out, Size: terminal(out), All: w.all, Top: w.top, Filter: w.filter, Expressions: w.config.Expressions}
 	return t.Frame, nil
 }

@@ -13,10 +13,10 @@ import (
 
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
-	"rumbench/internal/published"
-	"rumbench/internal/published/layout"
 	"rumbench/internal/report"
+	"rumbench/internal/report/published"
 	"rumbench/internal/result"
+	"rumbench/internal/result/layout"
 )
 
 // tableOptions are the flags of `table`.

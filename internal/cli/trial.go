@@ -13,13 +13,13 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/all"
-	"rumbench/internal/campaign"
 	"rumbench/internal/cli/catalog"
-	"rumbench/internal/hint"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
+	"rumbench/internal/run/campaign"
+	"rumbench/internal/run/trial"
 	"rumbench/internal/server"
-	"rumbench/internal/trial"
+	"rumbench/internal/text/hint"
 	"rumbench/model"
 )
 

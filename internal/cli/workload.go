@@ -16,10 +16,10 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/cli/catalog"
-	"rumbench/internal/form"
-	"rumbench/internal/hint"
 	"rumbench/internal/page"
-	"rumbench/internal/quantity"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/quantity"
+	"rumbench/internal/text/strictyaml"
 	"rumbench/model"
 	"rumbench/workload"
 	"rumbench/workload/declared"
@@ -72,7 +72,7 @@ func (o *declaredOptions) read(file string) (*declared.Workload, workload.Params
 		}
 		value := any(text)
 		if p.Type != workload.StringParam {
-			value = form.Resolve(text)
+			value = strictyaml.Resolve(text)
 		}
 		if given[name], err = p.Parse(value); err != nil {
 			return nil, nil, usage(err)

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"rumbench/internal/plain"
 	"rumbench/internal/report"
 	"rumbench/internal/result"
+	"rumbench/internal/text/escape"
 )
 
 // resultsDir is the folder that `run` and `import` make campaigns in.
@@ -64,7 +64,7 @@ func replace(files []output) error {
 func writeReport(in report.Input, dir string, all bool) (html string, err error) {
 	html = filepath.Join(dir, result.ReportFile)
 	write := func(path string, render func(io.Writer, report.Input) error) error {
-		return result.Replace(path, 0o644, func(w io.Writer) error { return render(plain.NewWriter(w), in) })
+		return result.Replace(path, 0o644, func(w io.Writer) error { return render(escape.NewWriter(w), in) })
 	}
 	if err := write(html, report.HTML); err != nil {
 		return "", err

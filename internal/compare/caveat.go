@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"rumbench/internal/hint"
 	"rumbench/internal/result"
+	"rumbench/internal/text/hint"
 )
 
 // Comparable returns an error if two targets did different work, or promised

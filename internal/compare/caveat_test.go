@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/hint"
 	"rumbench/internal/result"
+	"rumbench/internal/text/hint"
 )
 
 // Targets that differ are refused with a hint, or the difference is shown above

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"rumbench/internal/hint"
 	"rumbench/internal/metric"
+	"rumbench/internal/text/hint"
 
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"

@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"rumbench/internal/metric"
-	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
+	"rumbench/internal/text/quantity"
 )
 
 // Key names a number of a step, whatever the target and the trial.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	engines "rumbench/engine/all"
 	"rumbench/internal/metric"
 	"rumbench/internal/need"
 	"rumbench/internal/result"

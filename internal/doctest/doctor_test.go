@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"rumbench/internal/host"
+	"rumbench/internal/cli/doctor"
 )
 
 // TestDoctor: every check of the host has a section that says what is wanted
 // and how to fix it, and no section is about a check that is not there.
 func TestDoctor(t *testing.T) {
-	r, err := host.Look(context.Background(), host.Options{Dir: t.TempDir(), Period: 10 * time.Millisecond, Lock: t.TempDir() + "/lock"})
+	r, err := doctor.Look(context.Background(), doctor.Options{Dir: t.TempDir(), Period: 10 * time.Millisecond, Lock: t.TempDir() + "/lock"})
 	if err != nil {
 		t.Fatal(err)
 	}

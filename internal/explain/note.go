@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"rumbench/engine"
-	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
+	"rumbench/internal/text/quantity"
 )
 
 // Note is what a reader must know of a step beside its causes.

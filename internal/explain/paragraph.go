@@ -9,7 +9,7 @@ import (
 
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
-	"rumbench/internal/quantity"
+	"rumbench/internal/text/quantity"
 	"rumbench/workload"
 )
 

@@ -8,10 +8,10 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/account"
 	"rumbench/internal/compare"
+	"rumbench/internal/explain/costmodel"
 	"rumbench/internal/metric"
-	"rumbench/internal/quantity"
 	"rumbench/internal/result"
-	"rumbench/internal/structure"
+	"rumbench/internal/text/quantity"
 	"rumbench/model"
 	"rumbench/workload"
 )
@@ -100,7 +100,7 @@ type tree struct {
 
 // leaves are the pages of an index of which any is touched with the same probability.
 type leaves struct {
-	structure.Leaves
+	costmodel.Leaves
 	changes bool
 	miss    float64 // the share of touches whose page is not in the cache
 }
@@ -113,16 +113,16 @@ func (r structured) tree() (tree, bool) {
 		return tree{}, false
 	}
 	out := tree{page: page}
-	var pages []structure.Leaves
+	var pages []costmodel.Leaves
 	for _, t := range r.Touches {
-		of := structure.Leaves{Pages: r.size(t) / page, PerUnit: t.PerUnit}
+		of := costmodel.Leaves{Pages: r.size(t) / page, PerUnit: t.PerUnit}
 		if of.Pages <= 0 {
 			return tree{}, false
 		}
 		out.touched, pages = append(out.touched, leaves{Leaves: of, changes: t.Changes}), append(pages, of)
 	}
 	if held, own := account.Gauge(r.Counters, engine.CacheHeld); own {
-		for i, miss := range structure.Misses(held/page, pages) {
+		for i, miss := range costmodel.Misses(held/page, pages) {
 			out.touched[i].miss = miss
 		}
 	}
@@ -163,7 +163,7 @@ func (r structured) treeWrites(k compare.Key) float64 {
 	units := room / 1024 / (log + whole) // while the log fills
 	pages := 0.0
 	for _, l := range t.touched {
-		again := structure.Distinct(units*l.PerUnit, l.Pages)
+		again := costmodel.Distinct(units*l.PerUnit, l.Pages)
 		switch {
 		case !l.changes:
 		case units > r.units && again > l.miss:
@@ -196,7 +196,7 @@ func (r structured) copyWrites(compare.Key) float64 {
 			return math.NaN()
 		}
 		if t.Changes {
-			bytes += page * structure.Path(each*t.PerUnit, size/page, page)
+			bytes += page * costmodel.Path(each*t.PerUnit, size/page, page)
 		}
 	}
 	return bytes / 1024 / each
@@ -221,7 +221,7 @@ func (r structured) merges(k compare.Key) float64 {
 		return math.NaN() // keys may be in order, which are not merged, and a short step merges less than it puts off
 	}
 	fanout := max(1, size/(memtable*flushed/taken)) // a memtable is compressed when it is flushed
-	return r.value("part_kb", string(account.FlushPart), k) * structure.Leveled(fanout, structure.Levels(fanout)).Write
+	return r.value("part_kb", string(account.FlushPart), k) * costmodel.Leveled(fanout, costmodel.Levels(fanout)).Write
 }
 
 // mergeReads predicts what look-ups by key in an LSM tree with filters read, a block each
@@ -234,18 +234,18 @@ func (r structured) mergeReads(k compare.Key) (kb float64) {
 	if !ok || !own {
 		return math.NaN()
 	}
-	var blocks []structure.Leaves
+	var blocks []costmodel.Leaves
 	for _, t := range r.Touches {
 		if t.Index != "" && t.Changes {
 			continue
 		}
-		of := structure.Leaves{Pages: r.size(t) / block, PerUnit: t.PerUnit}
+		of := costmodel.Leaves{Pages: r.size(t) / block, PerUnit: t.PerUnit}
 		if of.Pages <= 0 || t.Index != "" {
 			return math.NaN()
 		}
 		blocks = append(blocks, of)
 	}
-	for i, miss := range structure.Misses(held/block, blocks) {
+	for i, miss := range costmodel.Misses(held/block, blocks) {
 		kb += blocks[i].PerUnit * miss * block / 1024
 	}
 	if flushed, _ := account.Counter(r.Counters, engine.FlushBytes); flushed > 0 {

@@ -9,7 +9,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/account"
 	"rumbench/internal/compare"
-	"rumbench/internal/quantity"
+	"rumbench/internal/text/quantity"
 )
 
 // Evidence is how strongly a rule may speak.

@@ -9,8 +9,8 @@ import (
 
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
-	"rumbench/internal/quantity"
 	"rumbench/internal/stat"
+	"rumbench/internal/text/quantity"
 )
 
 // Settled is what an experiment found of a number: how much of its difference each of the

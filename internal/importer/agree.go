@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"rumbench/internal/hint"
-	"rumbench/internal/quantity"
 	"rumbench/internal/result"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/quantity"
 )
 
 // onePlan is the hint about runs of different plans.

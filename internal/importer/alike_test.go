@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/hint"
 	"rumbench/internal/result"
+	"rumbench/internal/text/hint"
 )
 
 // transactions is a log of a script with several statements in a transaction,

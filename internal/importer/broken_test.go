@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"rumbench/internal/hint"
 	"rumbench/internal/result"
+	"rumbench/internal/text/hint"
 )
 
 // All problems are reported at once with file and line, and nothing is imported.

@@ -4,9 +4,9 @@ import (
 	"strings"
 
 	"rumbench/internal/account"
-	"rumbench/internal/hint"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
+	"rumbench/internal/text/hint"
 )
 
 // addCompanions adds to runs what iostat, vmstat and time measured alongside.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"rumbench/internal/hint"
 	"rumbench/internal/metric"
+	"rumbench/internal/text/hint"
 )
 
 // Headers of all generations of iostat: the same figures must be found in each.

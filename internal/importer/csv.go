@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"rumbench/internal/hint"
 	"rumbench/internal/metric"
+	"rumbench/internal/text/hint"
 )
 
 // The columns of a CSV. Those before "trial" are required.

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"rumbench/internal/account"
-	"rumbench/internal/hint"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
+	"rumbench/internal/text/hint"
 )
 
 // dbBench parses the output of db_bench: for each benchmark, lines of intervals, a

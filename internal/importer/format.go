@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"rumbench/internal/hint"
+	"rumbench/internal/text/hint"
 )
 
 // format is a supported format.

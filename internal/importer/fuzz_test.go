@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"rumbench/internal/account"
-	"rumbench/internal/hint"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
+	"rumbench/internal/text/hint"
 )
 
 // FuzzParsers feeds anything to all parsers: none may panic, all numbers that

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"rumbench/internal/hint"
+	"rumbench/internal/text/hint"
 )
 
 // usage is the resource use of the client's process, from a file of /usr/bin/time.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"rumbench/internal/account"
-	"rumbench/internal/hint"
+	"rumbench/internal/text/hint"
 )
 
 // ibench holds the output of one client of the insert benchmark in Python.

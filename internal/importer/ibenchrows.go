@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"rumbench/internal/account"
-	"rumbench/internal/hint"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
+	"rumbench/internal/text/hint"
 )
 
 // ibRun is a step of the insert benchmark with all its clients.

@@ -17,9 +17,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"rumbench/internal/hint"
-	"rumbench/internal/quantity"
 	"rumbench/internal/result"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/quantity"
 )
 
 // Options say how logs are read.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"rumbench/internal/hint"
-	"rumbench/internal/quantity"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/quantity"
 )
 
 // iostat holds the reports of a file of iostat.

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"rumbench/internal/account"
-	"rumbench/internal/hint"
 	"rumbench/internal/metric"
+	"rumbench/internal/text/hint"
 )
 
 // met holds a file sb.met of the sysbench suite: the costs per operation that its

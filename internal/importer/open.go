@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 
-	"rumbench/internal/regular"
+	"rumbench/internal/result/regular"
 )
 
 // openText opens a regular file, uncompressed if it is a gzip file. All imported

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"rumbench/internal/regular"
+	"rumbench/internal/result/regular"
 )
 
 // zipped writes a text so many times into a compressed file.

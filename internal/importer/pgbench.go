@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"rumbench/internal/account"
-	"rumbench/internal/hint"
 	"rumbench/internal/result"
+	"rumbench/internal/text/hint"
 )
 
 // pgbench parses the output of pgbench.

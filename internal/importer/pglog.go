@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"rumbench/internal/account"
-	"rumbench/internal/hint"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
+	"rumbench/internal/text/hint"
 )
 
 // pgLog holds the logs of pgbench's option -l: each transaction, or, with

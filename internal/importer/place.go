@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"rumbench/internal/hint"
-	"rumbench/internal/quantity"
 	"rumbench/internal/result"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/quantity"
 )
 
 // place is what a file's path says about its run.

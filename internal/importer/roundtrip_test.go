@@ -12,10 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rumbench/internal/hist"
 	"rumbench/internal/metric"
-	pub "rumbench/internal/published"
+	pub "rumbench/internal/report/published"
 	"rumbench/internal/result"
+	"rumbench/internal/stat/hist"
 )
 
 // printed is a trial of two steps, with their intervals: one of

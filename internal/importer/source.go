@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"rumbench/internal/hint"
-	"rumbench/internal/plain"
-	"rumbench/internal/quantity"
+	"rumbench/internal/text/escape"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/quantity"
 )
 
 // longest is the line length from which a file is not a log: the longest lines of
@@ -213,7 +213,7 @@ func between(s, before, after string) (string, bool) {
 func digits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
 // clip shortens a quotation from a file.
-func clip(s string) string { return plain.Clip(s, 60) }
+func clip(s string) string { return escape.Clip(s, 60) }
 
 // thinned holds at most a number of items of a log, to fit into memory: in a longer
 // one neighbours are merged.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"rumbench/internal/hint"
 	"rumbench/internal/metric"
+	"rumbench/internal/text/hint"
 )
 
 const (

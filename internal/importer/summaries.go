@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"rumbench/internal/account"
-	"rumbench/internal/published/layout"
 	"rumbench/internal/result"
+	"rumbench/internal/result/layout"
 )
 
 // summaries adds lines of the insert benchmark's 21 columns: of one step, whose name

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"rumbench/internal/account"
-	"rumbench/internal/hint"
+	"rumbench/internal/text/hint"
 )
 
 // sysbench parses the output of sysbench run, releases 0.5, 1.0 and 1.1, and

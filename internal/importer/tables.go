@@ -7,8 +7,8 @@ import (
 	"strconv"
 
 	"rumbench/internal/account"
-	"rumbench/internal/hint"
-	"rumbench/internal/published/layout"
+	"rumbench/internal/result/layout"
+	"rumbench/internal/text/hint"
 )
 
 func isTable(head []string) bool {

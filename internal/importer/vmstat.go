@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"rumbench/internal/hint"
+	"rumbench/internal/text/hint"
 )
 
 // vmstat holds the samples of a file of vmstat.

@@ -10,11 +10,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"rumbench/internal/hint"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
-	"rumbench/internal/quantity"
 	"rumbench/internal/result"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/quantity"
 )
 
 // The modes of arithmetic, as recorded in trials.

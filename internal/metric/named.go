@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"rumbench/internal/hint"
+	"rumbench/internal/text/hint"
 )
 
 // nicknames are what people call metrics, with the metrics in order of

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"rumbench/internal/hint"
 	"rumbench/internal/metric"
+	"rumbench/internal/text/hint"
 )
 
 func TestNamed(t *testing.T) {

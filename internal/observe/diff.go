@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"rumbench/engine"
-	"rumbench/internal/quantity"
+	"rumbench/internal/text/quantity"
 )
 
 // Interval holds the changes of one source between two of its samples.

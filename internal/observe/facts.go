@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"rumbench/internal/cpuset"
+	"rumbench/internal/observe/cpuset"
 )
 
 // Fact is a property of the machine that readers of a result need to know, such as

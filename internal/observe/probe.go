@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"rumbench/internal/quantity"
+	"rumbench/internal/text/quantity"
 )
 
 // Ceilings are what a device did per second while a probe asked for nothing else. What

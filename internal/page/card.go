@@ -1,7 +1,7 @@
 package page
 
 import (
-	"rumbench/internal/picture"
+	"rumbench/internal/page/picture"
 )
 
 // Card draws a title and blocks as one picture, for posts: of a choice what is

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"rumbench/internal/quantity"
+	"rumbench/internal/text/quantity"
 )
 
 // Charts are lines over time, all series on one axis: data that the page's

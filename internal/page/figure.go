@@ -4,7 +4,7 @@ import (
 	"encoding/base64"
 	"html/template"
 
-	"rumbench/internal/picture"
+	"rumbench/internal/page/picture"
 )
 
 // Drawing is a picture under a caption.

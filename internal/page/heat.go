@@ -1,7 +1,7 @@
 package page
 
 import (
-	"rumbench/internal/picture"
+	"rumbench/internal/page/picture"
 )
 
 // Heat is a map of ratios, rows × columns, in colours that say which are better

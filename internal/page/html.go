@@ -10,8 +10,8 @@ import (
 	"regexp"
 	"strings"
 
-	"rumbench/internal/picture"
-	"rumbench/internal/plain"
+	"rumbench/internal/page/picture"
+	"rumbench/internal/text/escape"
 )
 
 //go:embed assets
@@ -73,7 +73,7 @@ func newHeads(r remarks, t Table) (h heads) {
 
 // written writes a text without control characters.
 func written(w io.Writer, text string) error {
-	if _, err := io.WriteString(plain.NewWriter(w), text); err != nil {
+	if _, err := io.WriteString(escape.NewWriter(w), text); err != nil {
 		return fmt.Errorf("write page: %w", err)
 	}
 	return nil

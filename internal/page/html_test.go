@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"rumbench/internal/plain"
+	"rumbench/internal/text/escape"
 )
 
 // What is put into the page is written as it is: its hash would be another's.
@@ -16,7 +16,7 @@ func TestAssetsArePlain(t *testing.T) {
 		}
 		b, err := assets.ReadFile(path)
 		text := string(b)
-		if text != plain.Text(text) || strings.Contains(text, "\r") {
+		if text != escape.Text(text) || strings.Contains(text, "\r") {
 			t.Errorf("%s has characters that are not shown", path)
 		}
 		return err

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"rumbench/internal/quantity"
+	"rumbench/internal/text/quantity"
 )
 
 // Note is a numbered remark below a section.

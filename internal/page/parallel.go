@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"rumbench/internal/picture"
+	"rumbench/internal/page/picture"
 )
 
 // Parallel shows several series on a few upright logarithmic axes beside each other, at

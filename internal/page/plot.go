@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"rumbench/internal/picture"
-	"rumbench/internal/quantity"
+	"rumbench/internal/page/picture"
+	"rumbench/internal/text/quantity"
 )
 
 // Plot is a drawing of lines over two axes, which needs no script.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"rumbench/internal/quantity"
+	"rumbench/internal/text/quantity"
 )
 
 func TestTicks(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"rumbench/internal/picture"
+	"rumbench/internal/page/picture"
 )
 
 // policy is a page's content security policy: it allows the scripts and styles

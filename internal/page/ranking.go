@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"rumbench/internal/picture"
+	"rumbench/internal/page/picture"
 )
 
 // Ranking compares a number of several series, a bar each, in the order given.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"rumbench/internal/quantity"
+	"rumbench/internal/text/quantity"
 )
 
 // remarks are the notes of a document as a reader meets them: a number's notes

@@ -3,7 +3,7 @@ package page
 import (
 	"math"
 
-	"rumbench/internal/picture"
+	"rumbench/internal/page/picture"
 )
 
 // frame is a plot being drawn: it maps positions onto the drawing.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"rumbench/internal/quantity"
+	"rumbench/internal/text/quantity"
 )
 
 // Table is rows in groups under common columns.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"rumbench/internal/plain"
-	"rumbench/internal/quantity"
+	"rumbench/internal/text/escape"
+	"rumbench/internal/text/quantity"
 )
 
 // TextStyle is how a document is rendered as text.
@@ -94,7 +94,7 @@ func (t *text) block(b Block) {
 		}
 	case Heading:
 		t.apart()
-		t.printf("%s\n", plain.Clip(b.Text, t.style.Width))
+		t.printf("%s\n", escape.Clip(b.Text, t.style.Width))
 	case Paragraph:
 		t.apart()
 		t.printf("%s\n", b.text())
@@ -225,7 +225,7 @@ func (t *text) rows(table *Table) {
 	g := t.gridOf(table)
 	t.ended = true
 	if g.tables--; table.Title != "" {
-		t.printf("\n%s\n", plain.Clip(table.Title, t.style.Width))
+		t.printf("\n%s\n", escape.Clip(table.Title, t.style.Width))
 	}
 	for _, part := range g.parts(t.style) {
 		t.part(table, g, part)
@@ -252,7 +252,7 @@ func (t *text) part(table *Table, g *grid, columns []int) {
 		if !table.Signed && !t.style.Steady && g.blank(table, &group) {
 			continue
 		}
-		switch name := plain.Clip(group.Name, t.style.Width); {
+		switch name := escape.Clip(group.Name, t.style.Width); {
 		case name == "":
 		case table.Title != "":
 			t.printf("  %s\n", name)

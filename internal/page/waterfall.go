@@ -3,7 +3,7 @@ package page
 import (
 	"math"
 
-	"rumbench/internal/picture"
+	"rumbench/internal/page/picture"
 )
 
 // Waterfall shows factors whose product is a ratio, a bar each on one logarithmic axis

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"rumbench/internal/form"
-	"rumbench/internal/hint"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/strictyaml"
 )
 
 const (
@@ -20,14 +20,14 @@ const (
 // makes their results differ: besides the two it has targets that differ from the base in
 // one setting each or, of three differences, in two. The text is a plan that has both.
 func Experiment(file string, text []byte, base, of string) ([]byte, error) {
-	d := &form.Document{}
+	d := &strictyaml.Document{}
 	root := d.ReadFile(file, text)
 	if len(d.Problems) > 0 {
 		return nil, d.Problems
 	}
 	targets := root.Get("targets")
 	if targets == nil {
-		targets = &form.Node{}
+		targets = &strictyaml.Node{}
 	}
 	names := targetNames(targets.Items)
 	i, k := slices.Index(names, base), slices.Index(names, of)
@@ -47,7 +47,7 @@ func Experiment(file string, text []byte, base, of string) ([]byte, error) {
 	case n > mostSuspects:
 		return nil, hint.Errorf("make the targets more alike", "%s and %s differ in %d settings; at most %d are told apart", base, of, n, mostSuspects)
 	}
-	targets.Items = []*form.Node{from}
+	targets.Items = []*strictyaml.Node{from}
 	taken := []string{base, of}
 	for _, some := range combinations(changes) {
 		between := copyOf(from)
@@ -72,7 +72,7 @@ func Experiment(file string, text []byte, base, of string) ([]byte, error) {
 }
 
 // word returns a text as a node.
-func word(s string) *form.Node { return &form.Node{Text: s, Value: s} }
+func word(s string) *strictyaml.Node { return &strictyaml.Node{Text: s, Value: s} }
 
 // combinations returns which changes each target between two has: one, or, if there are
 // few, any but all of them.
@@ -95,13 +95,13 @@ func combinations(of []change) (out [][]change) {
 
 // change is a setting in which two targets differ.
 type change struct {
-	path  []*form.Node // of its keys
-	value *form.Node   // nil: not set
+	path  []*strictyaml.Node // of its keys
+	value *strictyaml.Node   // nil: not set
 }
 
 // changesBetween returns the settings in which two maps differ, but for the name.
-func changesBetween(path []*form.Node, from, to *form.Node) (out []change) {
-	for _, n := range []*form.Node{to, from} {
+func changesBetween(path []*strictyaml.Node, from, to *strictyaml.Node) (out []change) {
+	for _, n := range []*strictyaml.Node{to, from} {
 		if n == nil {
 			continue
 		}
@@ -110,7 +110,7 @@ func changesBetween(path []*form.Node, from, to *form.Node) (out []change) {
 			a, b := from.Get(e.Key.Text), to.Get(e.Key.Text)
 			switch {
 			case len(path) == 0 && e.Key.Text == "name", n == from && b != nil, a != nil && b != nil && bytes.Equal(a.YAML(), b.YAML()) && a.Text == b.Text:
-			case a != nil && a.Kind == form.Mapping || b != nil && b.Kind == form.Mapping:
+			case a != nil && a.Kind == strictyaml.Mapping || b != nil && b.Kind == strictyaml.Mapping:
 				out = append(out, changesBetween(at, a, b)...)
 			default:
 				out = append(out, change{at, b})
@@ -121,7 +121,7 @@ func changesBetween(path []*form.Node, from, to *form.Node) (out []change) {
 }
 
 // apply makes the change of a target.
-func (c *change) apply(d *form.Document, to *form.Node) {
+func (c *change) apply(d *strictyaml.Document, to *strictyaml.Node) {
 	if c.value != nil {
 		assign(d, to, c.path, c.value)
 		return
@@ -130,11 +130,11 @@ func (c *change) apply(d *form.Document, to *form.Node) {
 	for _, k := range c.path[:last] {
 		to = to.Get(k.Text)
 	}
-	to.Entries = slices.DeleteFunc(to.Entries, func(e form.Entry) bool { return e.Key.Text == c.path[last].Text })
+	to.Entries = slices.DeleteFunc(to.Entries, func(e strictyaml.Entry) bool { return e.Key.Text == c.path[last].Text })
 }
 
 // copyOf returns a map whose maps can be changed.
-func copyOf(n *form.Node) *form.Node {
+func copyOf(n *strictyaml.Node) *strictyaml.Node {
 	out := *n
 	out.Entries = slices.Clone(n.Entries)
 	for i := range out.Entries {

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"rumbench/engine"
-	"rumbench/internal/form"
-	"rumbench/internal/quantity"
+	"rumbench/internal/text/quantity"
+	"rumbench/internal/text/strictyaml"
 	"rumbench/model"
 	"rumbench/workload"
 	"rumbench/workload/declared"
@@ -180,7 +180,7 @@ func (catalog) ReadWorkload(file string, content []byte) (workload.Workload, err
 	return w, nil
 }
 
-func (catalog) WorkloadOf(n *form.Node) (workload.Workload, error) {
+func (catalog) WorkloadOf(n *strictyaml.Node) (workload.Workload, error) {
 	w, err := declared.Of(n)
 	if err != nil {
 		return nil, err

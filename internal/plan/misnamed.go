@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"rumbench/internal/form"
-	"rumbench/internal/hint"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/strictyaml"
 	"rumbench/workload"
 )
 
@@ -31,7 +31,7 @@ type level struct {
 }
 
 // levels returns the places of a plan with this root.
-func (b *binder) levels(root *form.Node) []level {
+func (b *binder) levels(root *strictyaml.Node) []level {
 	out := []level{
 		{"KEY is a key of the plan: write it at the top", planKeys.Names()},
 		{"KEY is a knob: write it below common, or in a target", knobKeys.Names()},
@@ -90,7 +90,7 @@ func (b *binder) meant(key string, known []string) string {
 
 // adopt gives a node that lacks a key the value of an unknown one that was probably
 // meant to be it, so that what is wrong in the value is reported too.
-func (b *binder) adopt(n *form.Node, key string, known []string) {
+func (b *binder) adopt(n *strictyaml.Node, key string, known []string) {
 	if n.Get(key) != nil {
 		return
 	}

@@ -2,14 +2,14 @@ package plan
 
 import (
 	"fmt"
-	"rumbench/internal/form"
+	"rumbench/internal/text/strictyaml"
 	"time"
 )
 
-func stopShape() form.Shape {
+func stopShape() strictyaml.Shape {
 	return stopKeys.Shape().
-		With("anyOf", []form.Shape{{"required": []string{"precision"}}, {"required": []string{"budget"}}}).
-		With("dependentRequired", form.Shape{"min_trials": []string{"precision"}})
+		With("anyOf", []strictyaml.Shape{{"required": []string{"precision"}}, {"required": []string{"budget"}}}).
+		With("dependentRequired", strictyaml.Shape{"min_trials": []string{"precision"}})
 }
 
 const (
@@ -23,13 +23,13 @@ const (
 )
 
 // stop reads when the campaign may end early.
-func (b *binder) stop(f form.Fields, p *Plan) {
+func (b *binder) stop(f strictyaml.Fields, p *Plan) {
 	n := f.Value("stop")
 	if n == nil {
 		return
 	}
 	of := b.Fields(n, "stop", stopKeys.Names())
-	if n.Kind != form.Mapping {
+	if n.Kind != strictyaml.Mapping {
 		return
 	}
 	stopKeys.Bind(of, &p.Stop)
@@ -53,21 +53,21 @@ func (b *binder) stop(f form.Fields, p *Plan) {
 }
 
 // trialsRefused reports whether the number of trials was reported as wrong.
-func trialsRefused(f form.Fields) bool {
+func trialsRefused(f strictyaml.Fields) bool {
 	n := f.Of.Get("trials")
 	if n == nil {
 		return false
 	}
-	_, err := form.Integer(1, maxTrials).Read(n)
+	_, err := strictyaml.Integer(1, maxTrials).Read(n)
 	return err != nil
 }
 
 // checkDuet refuses targets that cannot run at the same time on separate CPUs.
-func (b *binder) checkDuet(f form.Fields, targets []*bound, o Order) {
+func (b *binder) checkDuet(f strictyaml.Fields, targets []*bound, o Order) {
 	if o != Duet {
 		return
 	}
-	if n := f.Of.Get("targets"); n != nil && n.Kind == form.List && len(n.Items) > 0 && len(n.Items) != 2 {
+	if n := f.Of.Get("targets"); n != nil && n.Kind == strictyaml.List && len(n.Items) > 0 && len(n.Items) != 2 {
 		b.At(f.Value("order"), fmt.Sprintf("order: a duet is of two targets, and the plan has %d", len(n.Items)), "name two targets, or set order: interleaved")
 	}
 	for _, t := range targets {

@@ -3,7 +3,7 @@ package plan
 import (
 	"fmt"
 	"maps"
-	"rumbench/internal/form"
+	"rumbench/internal/text/strictyaml"
 	"slices"
 	"strings"
 )
@@ -14,20 +14,20 @@ type Word struct{ Text, Doc string }
 // Overrides returns what can stand in place of an unfinished override, key=value: the
 // keys of a plan with a workload, and of its maps, or the values of a key that have names.
 func Overrides(cat Catalog, workload, unfinished string) (out []Word) {
-	keys := form.Shape{}
+	keys := strictyaml.Shape{}
 	root := planSchema(cat)
 	addKeys(root, keys, "")
-	for _, rule := range root["allOf"].([]form.Shape) {
+	for _, rule := range root["allOf"].([]strictyaml.Shape) {
 		if slices.Contains(under(rule, "if", "properties", "workload")["enum"].([]any), any(workload)) {
 			addKeys(under(rule, "then"), keys, "")
 		}
 	}
 	key, _, hasValue := strings.Cut(unfinished, "=")
-	shape, known := keys[key].(form.Shape)
+	shape, known := keys[key].(strictyaml.Shape)
 	switch {
 	case !hasValue:
 		for _, name := range slices.Sorted(maps.Keys(keys)) {
-			out = append(out, Word{name + "=", fmt.Sprint(keys[name].(form.Shape)["description"])})
+			out = append(out, Word{name + "=", fmt.Sprint(keys[name].(strictyaml.Shape)["description"])})
 		}
 	case known:
 		for _, w := range words(shape) {
@@ -38,17 +38,17 @@ func Overrides(cat Catalog, workload, unfinished string) (out []Word) {
 }
 
 // under returns a part of a schema.
-func under(s form.Shape, path ...string) form.Shape {
+func under(s strictyaml.Shape, path ...string) strictyaml.Shape {
 	for _, keyword := range path {
-		s, _ = s[keyword].(form.Shape)
+		s, _ = s[keyword].(strictyaml.Shape)
 	}
 	return s
 }
 
 // addKeys adds the schema's properties, those of maps by their paths.
-func addKeys(s, to form.Shape, prefix string) {
+func addKeys(s, to strictyaml.Shape, prefix string) {
 	for name, value := range under(s, "properties") {
-		shape := value.(form.Shape)
+		shape := value.(strictyaml.Shape)
 		if shape["properties"] != nil {
 			addKeys(shape, to, prefix+name+".")
 		} else if shape["description"] != nil {
@@ -58,7 +58,7 @@ func addKeys(s, to form.Shape, prefix string) {
 }
 
 // words returns the values of a shape that have names.
-func words(s form.Shape) (out []Word) {
+func words(s strictyaml.Shape) (out []Word) {
 	if s["type"] == "boolean" {
 		return []Word{{"true", ""}, {"false", ""}}
 	}
@@ -76,7 +76,7 @@ func words(s form.Shape) (out []Word) {
 		doc, _ := s["description"].(string)
 		out = append(out, Word{text, doc})
 	}
-	shapes, _ := s["anyOf"].([]form.Shape)
+	shapes, _ := s["anyOf"].([]strictyaml.Shape)
 	for _, shape := range shapes {
 		out = append(out, words(shape)...)
 	}

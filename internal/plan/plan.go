@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"rumbench/engine"
-	"rumbench/internal/form"
 	"rumbench/internal/result"
+	"rumbench/internal/text/strictyaml"
 	"rumbench/workload"
 )
 
@@ -27,7 +27,7 @@ type Catalog interface {
 	// ReadWorkload reads a workload from the content of a file, and WorkloadOf from a
 	// map in a plan. Their errors are of type hint.Problems.
 	ReadWorkload(file string, content []byte) (workload.Workload, error)
-	WorkloadOf(n *form.Node) (workload.Workload, error)
+	WorkloadOf(n *strictyaml.Node) (workload.Workload, error)
 }
 
 // Order is the order of a campaign's trials.
@@ -143,7 +143,7 @@ func Building(build func(t *Target) error) Option { return func(b *binder) { b.b
 
 // binder turns the nodes of a document into a plan.
 type binder struct {
-	form.Document
+	strictyaml.Document
 	places   []level // for hints at where an unknown key belongs
 	cat      Catalog
 	chosen   workload.Workload
@@ -176,15 +176,15 @@ func Load(file string, src []byte, sets []string, cat Catalog, options ...Option
 		b.seal(p, root, src)
 	}
 	if len(b.Problems) > 0 {
-		form.SortProblems(b.Problems)
+		strictyaml.SortProblems(b.Problems)
 		return nil, b.Problems
 	}
 	return p, nil
 }
 
 // document returns an empty plan.
-func document() form.Document {
-	return form.Document{What: "plan", Least: "{workload: NAME, targets: [ENGINE]}"}
+func document() strictyaml.Document {
+	return strictyaml.Document{What: "plan", Least: "{workload: NAME, targets: [ENGINE]}"}
 }
 
 func defaultName(file string) string {
@@ -195,7 +195,7 @@ func defaultName(file string) string {
 	return "plan" // of a plan read from a pipe, for example
 }
 
-func (b *binder) plan(root *form.Node, name string) *Plan {
+func (b *binder) plan(root *strictyaml.Node, name string) *Plan {
 	p := &Plan{
 		Name: name, Trials: 1, Order: Interleaved, Seed: 1,
 		Interval: time.Second, Calibrate: true,

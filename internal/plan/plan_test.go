@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rumbench/engine"
-	"rumbench/internal/hint"
+	"rumbench/internal/text/hint"
 	"rumbench/model"
 	"rumbench/workload"
 )

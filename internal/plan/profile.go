@@ -3,8 +3,8 @@ package plan
 import (
 	"fmt"
 
-	"rumbench/internal/form"
 	"rumbench/internal/result"
+	"rumbench/internal/text/strictyaml"
 )
 
 // Profile is what the trials' profiles are of. Its zero value means that there are
@@ -27,26 +27,28 @@ const (
 	keyThreads = "threads"
 )
 
-var profileMode = form.OneOf(result.ProfileExtra, result.ProfileInside, result.ProfileOff)
+var profileMode = strictyaml.OneOf(result.ProfileExtra, result.ProfileInside, result.ProfileOff)
 
-var profileKeys = form.Table[Profile]{
-	form.Valued("mode", "extra (the default): one more trial of each target, after all others. inside: in every trial. off: none.",
+var profileKeys = strictyaml.Table[Profile]{
+	strictyaml.Valued("mode", "extra (the default): one more trial of each target, after all others. inside: in every trial. off: none.",
 		profileMode, func(p *Profile, v result.Profiling) { p.Mode = v }),
-	form.Valued("cpu", "CPU samples per second of each processor, 10 to 99. Default 99.", form.Integer(10, usualHertz), func(p *Profile, v int) { p.Hertz = v }),
-	form.Valued(keyFiles, "Trace which files are read and written; in extra trials only. Default true.", form.Boolean, func(p *Profile, v bool) { p.Files = v }),
-	form.Valued(keyThreads, "How often per second to look where threads sleep, up to 50, 0 for never; in extra trials only. Default 20.",
-		form.Integer(0, 50), func(p *Profile, v int) { p.Threads = v }),
+	strictyaml.Valued("cpu", "CPU samples per second of each processor, 10 to 99. Default 99.",
+		strictyaml.Integer(10, usualHertz), func(p *Profile, v int) { p.Hertz = v }),
+	strictyaml.Valued(keyFiles, "Trace which files are read and written; in extra trials only. Default true.",
+		strictyaml.Boolean, func(p *Profile, v bool) { p.Files = v }),
+	strictyaml.Valued(keyThreads, "How often per second to look where threads sleep, up to 50, 0 for never; in extra trials only. Default 20.",
+		strictyaml.Integer(0, 50), func(p *Profile, v int) { p.Threads = v }),
 }
 
 // readProfile reads whether the trials are profiled.
-func readProfile(b *binder, f form.Fields, p *Plan) {
+func readProfile(b *binder, f strictyaml.Fields, p *Plan) {
 	n := f.Value("profile")
 	if n == nil {
 		return
 	}
 	const usualLooks = 20
 	out := Profile{Mode: result.ProfileExtra, Hertz: usualHertz, Files: true, Threads: usualLooks}
-	if n.Kind == form.Mapping {
+	if n.Kind == strictyaml.Mapping {
 		own := b.Fields(n, "profile", profileKeys.Names())
 		profileKeys.Bind(own, &out)
 		for _, key := range []string{keyFiles, keyThreads} {
@@ -55,7 +57,7 @@ func readProfile(b *binder, f form.Fields, p *Plan) {
 			}
 		}
 	} else {
-		form.Bind(f, "profile", profileMode, func(m result.Profiling) { out.Mode = m })
+		strictyaml.Bind(f, "profile", profileMode, func(m result.Profiling) { out.Mode = m })
 	}
 	if out.Mode == result.ProfileOff {
 		return
@@ -67,7 +69,7 @@ func readProfile(b *binder, f form.Fields, p *Plan) {
 }
 
 // checkProfile refuses a trial more of a target that can have only one.
-func checkProfile(b *binder, f form.Fields, p *Plan, targets []*bound) {
+func checkProfile(b *binder, f strictyaml.Fields, p *Plan, targets []*bound) {
 	for _, t := range targets {
 		if p.Profile.Mode == result.ProfileExtra && t.Data != "" {
 			b.At(f.Value("profile"),

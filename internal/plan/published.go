@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"rumbench/internal/form"
-	"rumbench/internal/hint"
 	"rumbench/internal/metric"
-	"rumbench/internal/quantity"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/quantity"
+	"rumbench/internal/text/strictyaml"
 	"rumbench/workload"
 )
 
@@ -31,16 +31,16 @@ type PublishedRow struct {
 	Figures map[string]float64 // by metric, in the metric's unit
 }
 
-func figuresShape() form.Shape {
-	properties := form.Shape{}
+func figuresShape() strictyaml.Shape {
+	properties := strictyaml.Shape{}
 	for _, m := range metric.All() {
 		properties[m.Name] = figure(&m).Shape.With("description", m.Meaning())
 	}
-	return form.Shape{"type": "object", "properties": properties, "additionalProperties": false, "minProperties": 1}
+	return strictyaml.Shape{"type": "object", "properties": properties, "additionalProperties": false, "minProperties": 1}
 }
 
 // published reads the published figures.
-func (b *binder) published(f form.Fields, p *Plan) {
+func (b *binder) published(f strictyaml.Fields, p *Plan) {
 	for _, n := range f.List("published", "each entry on its own line, as - {source: TEXT, hardware: TEXT, rows: […]}") {
 		entry, ok := b.Record(n, "an entry of published", publishedKeys.Names(), "source", "hardware", "rows")
 		if !ok {
@@ -49,7 +49,7 @@ func (b *binder) published(f form.Fields, p *Plan) {
 		var e Published
 		publishedKeys.Bind(entry, &e)
 		rows := entry.List("rows", "each row on its own line, as - {name: NAME, figures: {rows_per_s: 17705}}")
-		if v := entry.Of.Get("rows"); v != nil && v.Kind == form.List && len(rows) == 0 {
+		if v := entry.Of.Get("rows"); v != nil && v.Kind == strictyaml.List && len(rows) == 0 {
 			b.At(v, "rows is empty", "an entry without figures says nothing")
 		}
 		for _, r := range rows {
@@ -61,14 +61,14 @@ func (b *binder) published(f form.Fields, p *Plan) {
 	}
 }
 
-func (b *binder) publishedRow(n *form.Node, plan form.Fields, p *Plan) (row PublishedRow, ok bool) {
+func (b *binder) publishedRow(n *strictyaml.Node, plan strictyaml.Fields, p *Plan) (row PublishedRow, ok bool) {
 	f, ok := b.Record(n, "a published row", publishedRowKeys.Names(), "name", "figures")
 	if !ok {
 		return row, false
 	}
 	publishedRowKeys.Bind(f, &row)
 	row.Figures = figures(f)
-	if targets := plan.Of.Get("targets"); row.Like != "" && targets != nil && targets.Kind == form.List {
+	if targets := plan.Of.Get("targets"); row.Like != "" && targets != nil && targets.Kind == strictyaml.List {
 		if names := targetNames(targets.Items); !slices.Contains(names, row.Like) {
 			b.At(f.Value("like"), fmt.Sprintf("like: the plan has no target %q", row.Like), hint.OneOf(row.Like, names))
 		}
@@ -79,7 +79,7 @@ func (b *binder) publishedRow(n *form.Node, plan form.Fields, p *Plan) (row Publ
 	return row, true
 }
 
-func (b *binder) checkStep(at *form.Node, name string, steps []workload.Step) {
+func (b *binder) checkStep(at *strictyaml.Node, name string, steps []workload.Step) {
 	var names []string
 	for _, s := range steps {
 		names = append(names, s.Name)
@@ -91,12 +91,12 @@ func (b *binder) checkStep(at *form.Node, name string, steps []workload.Step) {
 }
 
 // figures reads numbers by metric.
-func figures(f form.Fields) map[string]float64 {
+func figures(f strictyaml.Fields) map[string]float64 {
 	n := f.Value("figures")
 	if n == nil {
 		return nil
 	}
-	if n.Kind != form.Mapping || len(n.Entries) == 0 {
+	if n.Kind != strictyaml.Mapping || len(n.Entries) == 0 {
 		f.In.At(n, "figures must be a map of metrics", "as in {rows_per_s: 17705, write_kb: 1.75}")
 		return nil
 	}
@@ -108,20 +108,20 @@ func figures(f form.Fields) map[string]float64 {
 			continue
 		}
 		out[m.Name] = 0
-		form.Bind(form.Fields{In: f.In, Of: n}, m.Name, figure(m), func(v float64) { out[m.Name] = v })
+		strictyaml.Bind(strictyaml.Fields{In: f.In, Of: n}, m.Name, figure(m), func(v float64) { out[m.Name] = v })
 	}
 	return out
 }
 
 // figure returns a reader of a number in the metric's unit, or of a size if that
 // is bytes.
-func figure(m *metric.Metric) form.ScalarOf[float64] {
-	shape := form.Shape{"type": "number", "minimum": 0}
+func figure(m *metric.Metric) strictyaml.ScalarOf[float64] {
+	shape := strictyaml.Shape{"type": "number", "minimum": 0}
 	if m.Unit == "B" {
-		shape = form.NumberOrText(form.Shape{"minimum": 0}, quantity.SizePattern)
+		shape = strictyaml.NumberOrText(strictyaml.Shape{"minimum": 0}, quantity.SizePattern)
 	}
-	return form.NewScalar(func(n *form.Node) (float64, error) {
-		v, ok := form.Number(n)
+	return strictyaml.NewScalar(func(n *strictyaml.Node) (float64, error) {
+		v, ok := strictyaml.Number(n)
 		help := ""
 		if m.Unit == "B" {
 			help = "a number of bytes, or a size such as 18GiB or 18.3GB"

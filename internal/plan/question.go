@@ -3,22 +3,22 @@ package plan
 import (
 	"slices"
 
-	"rumbench/internal/form"
-	"rumbench/internal/hint"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/strictyaml"
 )
 
 const questionHint = "as in question: {steps: [l.i1], metrics: [throughput, p99], worse_by: 5%}"
 
 // question reads what the comparison of the targets is to answer.
-func (b *binder) question(f form.Fields, p *Plan) {
+func (b *binder) question(f strictyaml.Fields, p *Plan) {
 	n := f.Value("question")
 	if n == nil {
 		return
 	}
 	of := b.Fields(n, "question", questionKeys.Names())
-	if n.Kind != form.Mapping {
+	if n.Kind != strictyaml.Mapping {
 		return
 	}
 	q := &p.Question
@@ -51,27 +51,27 @@ func stepNamed(p *Plan, name string) (string, error) {
 }
 
 // judgedShape accepts the names of metrics that can be judged.
-func judgedShape() form.Shape {
-	var choices []form.Shape
+func judgedShape() strictyaml.Shape {
+	var choices []strictyaml.Shape
 	for _, m := range metric.All() {
 		if _, err := metric.JudgedAs(m.Name); err == nil {
-			choices = append(choices, form.Shape{"const": m.Name, "description": m.Meaning()})
+			choices = append(choices, strictyaml.Shape{"const": m.Name, "description": m.Meaning()})
 		}
 	}
 	for _, nick := range metric.Nicknames() {
 		if m, err := metric.JudgedAs(nick.Name); err == nil {
-			choices = append(choices, form.Shape{"const": nick.Name, "description": metric.ByName(m).Meaning()})
+			choices = append(choices, strictyaml.Shape{"const": nick.Name, "description": metric.ByName(m).Meaning()})
 		}
 	}
-	return form.Shape{"anyOf": choices}
+	return strictyaml.Shape{"anyOf": choices}
 }
 
 // difference reads a difference that matters, as a share.
-var difference = form.NewScalar(readDifference, form.ShareShape(form.Shape{"exclusiveMinimum": 0, "exclusiveMaximum": 1}))
+var difference = strictyaml.NewScalar(readDifference, strictyaml.ShareShape(strictyaml.Shape{"exclusiveMinimum": 0, "exclusiveMaximum": 1}))
 
-func readDifference(n *form.Node) (float64, error) {
-	v, err := form.Share(0).Read(n)
-	if v, ok := form.Number(n); ok && v > 1 && v < 100 {
+func readDifference(n *strictyaml.Node) (float64, error) {
+	v, err := strictyaml.Share(0).Read(n)
+	if v, ok := strictyaml.Number(n); ok && v > 1 && v < 100 {
 		return 0, hint.Errorf("write "+n.Text+"%, if percent are meant", "%q is not a share below 1", n.Text)
 	}
 	if err == nil && !result.ValidDifference(v) {

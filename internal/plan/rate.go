@@ -10,12 +10,12 @@ import (
 	"strings"
 	"time"
 
-	"rumbench/internal/form"
-	"rumbench/internal/hint"
 	"rumbench/internal/metric"
-	"rumbench/internal/pace"
-	"rumbench/internal/quantity"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/quantity"
+	"rumbench/internal/text/strictyaml"
 	"rumbench/workload"
+	"rumbench/workload/pace"
 )
 
 // Rate is the arrival rate of operations for clients without a rate of their own,
@@ -42,8 +42,8 @@ type Find struct {
 	Like       pace.Arrivals // of which kind, and how many operations may wait
 }
 
-func rateShape() form.Shape {
-	return rateKeys.Shape().With("oneOf", []form.Shape{{"required": []string{"at"}}, {"required": []string{"ramp"}}, {"required": []string{"steps"}}})
+func rateShape() strictyaml.Shape {
+	return rateKeys.Shape().With("oneOf", []strictyaml.Shape{{"required": []string{"at"}}, {"required": []string{"ramp"}}, {"required": []string{"steps"}}})
 }
 
 const (
@@ -83,7 +83,7 @@ func (f *Find) operations() float64 {
 const rateHint = "as in rate: 2000, rate: [500, 1000, 2000] for a step each, or rate: {at: 2000, arrivals: poisson, queue: 10000}"
 
 // rate reads how operations arrive.
-func (b *binder) rate(f form.Fields, p *Plan) {
+func (b *binder) rate(f strictyaml.Fields, p *Plan) {
 	n := f.Value("rate")
 	if n == nil {
 		return
@@ -91,7 +91,7 @@ func (b *binder) rate(f form.Fields, p *Plan) {
 	before := len(b.Problems)
 	r := &Rate{Like: pace.Arrivals{Kind: pace.Poisson}}
 	switch n.Kind {
-	case form.Mapping:
+	case strictyaml.Mapping:
 		of := b.Fields(n, "rate", rateKeys.Names())
 		forms := 0
 		for key, to := range map[string]*[]float64{"at": &r.At, "ramp": &r.Ramp, "steps": &r.Steps} {
@@ -103,7 +103,7 @@ func (b *binder) rate(f form.Fields, p *Plan) {
 		if forms != 1 {
 			b.At(n, "rate has one of at, ramp and steps", rateHint)
 		}
-		if v := of.Value("ramp"); v != nil && (v.Kind != form.List || len(v.Items) != 2) {
+		if v := of.Value("ramp"); v != nil && (v.Kind != strictyaml.List || len(v.Items) != 2) {
 			b.At(v, "ramp is from one rate to another", "as in ramp: [500, 4000]")
 		}
 		rateKeys.Bind(of, r)
@@ -116,9 +116,9 @@ func (b *binder) rate(f form.Fields, p *Plan) {
 }
 
 // rates reads a rate, or a list of them.
-func rates(d *form.Document, n *form.Node, what string) (out []float64) {
-	items := []*form.Node{n}
-	if n.Kind == form.List {
+func rates(d *strictyaml.Document, n *strictyaml.Node, what string) (out []float64) {
+	items := []*strictyaml.Node{n}
+	if n.Kind == strictyaml.List {
 		if items = n.Items; len(items) == 0 {
 			d.At(n, what+" is empty", rateHint)
 		}
@@ -126,7 +126,7 @@ func rates(d *form.Document, n *form.Node, what string) (out []float64) {
 	for _, item := range items {
 		v, err := perSecond.Read(item)
 		switch {
-		case item.Kind == form.Broken:
+		case item.Kind == strictyaml.Broken:
 			continue
 		case err != nil:
 			d.At(item, what+": "+err.Error(), rateHint)
@@ -140,7 +140,7 @@ func rates(d *form.Document, n *form.Node, what string) (out []float64) {
 }
 
 // noStep reports a run without a step to which a schedule could apply.
-func (b *binder) noStep(n *form.Node, p *Plan, what string) bool {
+func (b *binder) noStep(n *strictyaml.Node, p *Plan, what string) bool {
 	if p.Run == nil {
 		return true // already reported
 	}
@@ -155,14 +155,14 @@ func (b *binder) noStep(n *form.Node, p *Plan, what string) bool {
 }
 
 // find reads the promise that a search is to keep.
-func (b *binder) find(f form.Fields, p *Plan) {
+func (b *binder) find(f strictyaml.Fields, p *Plan) {
 	n := f.Value("find")
 	if n == nil {
 		return
 	}
 	d := &Find{Precision: usualPrecision, Like: pace.Arrivals{Kind: pace.Poisson, LeadIn: usualLeadIn}}
 	switch n.Kind {
-	case form.Mapping:
+	case strictyaml.Mapping:
 		of := b.Fields(n, "find", findKeys.Names())
 		if n.Get("promise") == nil {
 			b.At(n, "find has no promise", promiseHint)
@@ -172,7 +172,7 @@ func (b *binder) find(f form.Fields, p *Plan) {
 			b.At(of.Value("from"), fmt.Sprintf("from: %g is not below to, which is %g", d.From, d.To), "")
 		}
 	default:
-		form.Bind(f, "find", promise, d.keep)
+		strictyaml.Bind(f, "find", promise, d.keep)
 	}
 	switch {
 	case f.Of.Get("rate") != nil:
@@ -228,9 +228,9 @@ type kept struct {
 func (d *Find) keep(k kept) { d.Promise, d.Percentile, d.Below = k.text, k.percentile, k.below }
 
 // promise reads a promise such as p99 < 10ms or p99_ms < 10.
-var promise = form.NewScalar(readPromise, promiseShape())
+var promise = strictyaml.NewScalar(readPromise, promiseShape())
 
-func promiseShape() form.Shape {
+func promiseShape() strictyaml.Shape {
 	var measures []string
 	for name := range percentiles {
 		var letters []string
@@ -241,10 +241,10 @@ func promiseShape() form.Shape {
 	}
 	slices.Sort(measures)
 	const unit = `[A-Za-zµ]`
-	return form.Shape{"type": "string", "pattern": form.Whole("(" + strings.Join(measures, "|") + ")(_" + unit + `+)?\s*<\s*[0-9.]+\s*` + unit + "*")}
+	return strictyaml.Shape{"type": "string", "pattern": strictyaml.Whole("(" + strings.Join(measures, "|") + ")(_" + unit + `+)?\s*<\s*[0-9.]+\s*` + unit + "*")}
 }
 
-func readPromise(n *form.Node) (out kept, err error) {
+func readPromise(n *strictyaml.Node) (out kept, err error) {
 	text := strings.ToLower(strings.TrimSpace(n.Text))
 	if inclusive := strings.NewReplacer("<=", "<", "≤", "<").Replace(text); inclusive != text {
 		return out, hint.Errorf("write "+inclusive, "%q: a promise is kept below its limit, not at it", n.Text)
@@ -274,8 +274,8 @@ func readPromise(n *form.Node) (out kept, err error) {
 }
 
 // perSecond reads a rate: 2000, 2k or 2000/s.
-var perSecond = form.NewScalar(func(n *form.Node) (float64, error) {
-	v, ok := form.Number(n)
+var perSecond = strictyaml.NewScalar(func(n *strictyaml.Node) (float64, error) {
+	v, ok := strictyaml.Number(n)
 	if !ok {
 		count, err := workload.ParseCount(strings.TrimSuffix(n.Text, "/s"))
 		v, ok = float64(count), err == nil
@@ -284,7 +284,7 @@ var perSecond = form.NewScalar(func(n *form.Node) (float64, error) {
 		return v, nil
 	}
 	return 0, hint.Errorf("", "%q is not a number of operations a second, above 0", n.Text)
-}, form.NumberOrText(form.Shape{"exclusiveMinimum": 0, "maximum": float64(GreatestRate)}, workload.CountPattern+"(/s)?"))
+}, strictyaml.NumberOrText(strictyaml.Shape{"exclusiveMinimum": 0, "maximum": float64(GreatestRate)}, workload.CountPattern+"(/s)?"))
 
 // OpenGroup returns the group of a step that can be driven by an arrival schedule,
 // -1 if there is none: the group of the step's primary operation, if its clients

@@ -7,10 +7,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rumbench/internal/form"
-	"rumbench/internal/hint"
-	"rumbench/internal/pace"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/strictyaml"
 	"rumbench/workload"
+	"rumbench/workload/pace"
 )
 
 func TestRate(t *testing.T) {
@@ -44,7 +44,7 @@ func TestFind(t *testing.T) {
 
 // However a promise is written, one text stands for it in results.
 func TestPromise(t *testing.T) {
-	read := func(text string) (kept, error) { return promise.Read(&form.Node{Text: text}) }
+	read := func(text string) (kept, error) { return promise.Read(&strictyaml.Node{Text: text}) }
 	for text, want := range map[string]string{
 		"p99_ms < 10": "p99_ms < 10", "p99_ms<10.0": "p99_ms < 10", "p99 < 10ms": "p99_ms < 10", "P99 < 10 ms": "p99_ms < 10", "p99_ms < 10ms": "p99_ms < 10", "p99 < 0.01s": "p99_ms < 10",
 		"p95 < 500us": "p95_ms < 0.5", "p95_us < 500": "p95_ms < 0.5", "p95 < 500 µs": "p95_ms < 0.5", "p99.9 < 1s": "p999_ms < 1000", "p999 < 2 min": "p999_ms < 120000", "max < 50ms": "max_ms < 50", "p50 < 1.25ms": "p50_ms < 1.25",

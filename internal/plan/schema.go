@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"rumbench/engine"
-	"rumbench/internal/form"
-	"rumbench/internal/quantity"
+	"rumbench/internal/text/quantity"
+	"rumbench/internal/text/strictyaml"
 	"rumbench/workload"
 )
 
@@ -18,58 +18,58 @@ import (
 // an engine can do is checked by Load alone.
 func Schema(cat Catalog) ([]byte, error) { return json.MarshalIndent(planSchema(cat), "", "  ") }
 
-func planSchema(cat Catalog) form.Shape {
+func planSchema(cat Catalog) strictyaml.Shape {
 	root := planKeys.Shape("workload", "targets")
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	root["title"] = "rumbench plan"
 	root["description"] = "What rumbench run measures: one workload on one or more targets."
-	properties := root["properties"].(form.Shape)
-	names := form.Choice(cat.WorkloadNames(), func(name string) string {
+	properties := root["properties"].(strictyaml.Shape)
+	names := strictyaml.Choice(cat.WorkloadNames(), func(name string) string {
 		w, _ := cat.Workload(name)
 		return w.Info().Doc
 	})
-	file := form.Shape{"type": "string", "pattern": `/|\.ya?ml$`, "title": "the file of a workload of your own, relative to the plan"}
-	own := form.Shape{"type": "object", "title": "a workload of your own, as rumbench schema --workload describes it"}
-	properties["workload"] = form.Either(names, file, own).With("description", "The workload to run.")
-	var rules []form.Shape
+	file := strictyaml.Shape{"type": "string", "pattern": `/|\.ya?ml$`, "title": "the file of a workload of your own, relative to the plan"}
+	own := strictyaml.Shape{"type": "object", "title": "a workload of your own, as rumbench schema --workload describes it"}
+	properties["workload"] = strictyaml.Either(names, file, own).With("description", "The workload to run.")
+	var rules []strictyaml.Shape
 	for _, name := range cat.WorkloadNames() {
 		w, _ := cat.Workload(name)
 		rules = append(rules, when("workload", name, workloadShape(w.Info())))
 	}
 	root["allOf"] = rules
-	targets := properties["targets"].(form.Shape)
-	targets["items"] = form.Either(enginesShape(cat), targetShape(cat))
+	targets := properties["targets"].(strictyaml.Shape)
+	targets["items"] = strictyaml.Either(enginesShape(cat), targetShape(cat))
 	return root
 }
 
 // when returns a rule: if a key is a name, the properties have these shapes.
-func when(key, name string, properties form.Shape) form.Shape {
-	return form.Shape{
-		"if":   form.Shape{"properties": form.Shape{key: form.Shape{"enum": form.Written(name)}}, "required": []string{key}},
-		"then": form.Shape{"properties": properties},
+func when(key, name string, properties strictyaml.Shape) strictyaml.Shape {
+	return strictyaml.Shape{
+		"if":   strictyaml.Shape{"properties": strictyaml.Shape{key: strictyaml.Shape{"enum": strictyaml.Written(name)}}, "required": []string{key}},
+		"then": strictyaml.Shape{"properties": properties},
 	}
 }
 
-func workloadShape(info workload.Info) form.Shape {
+func workloadShape(info workload.Info) strictyaml.Shape {
 	var presets []string
 	for _, p := range info.Presets {
 		presets = append(presets, p.Name)
 	}
-	params := form.Shape{}
+	params := strictyaml.Shape{}
 	for i := range info.Params {
 		p := &info.Params[i]
 		usual := inPlan(p.Default)
 		text, _ := json.Marshal(usual) // never fails for the types of parameters
 		params[p.Name] = paramShape(p).With("default", usual).With("description", fmt.Sprintf("%s Default %s.", sentence(p.Doc, p.Unit), text))
 	}
-	shape := form.Shape{"properties": params, "additionalProperties": false}
-	return form.Shape{
-		"preset": form.Choice(presets, func(name string) string {
+	shape := strictyaml.Shape{"properties": params, "additionalProperties": false}
+	return strictyaml.Shape{
+		"preset": strictyaml.Choice(presets, func(name string) string {
 			p, _ := info.Preset(name)
 			return p.Doc
 		}).With("description", "A named set of the parameters of "+info.Name+"."),
 		"params":  shape,
-		"targets": form.Shape{"items": form.Shape{"properties": form.Shape{"params": shape}}},
+		"targets": strictyaml.Shape{"items": strictyaml.Shape{"properties": strictyaml.Shape{"params": shape}}},
 	}
 }
 
@@ -93,52 +93,52 @@ func inPlan(v any) any {
 }
 
 // paramShape returns what [workload.Param.Parse] accepts.
-func paramShape(p *workload.Param) form.Shape {
-	bounds := form.Shape{}
+func paramShape(p *workload.Param) strictyaml.Shape {
+	bounds := strictyaml.Shape{}
 	if p.Min > -1e300 { // JSON has no infinity
 		bounds["minimum"] = p.Min
 	}
 	if p.Max != 0 {
 		bounds["maximum"] = p.Max
 	}
-	count := bounds.With("type", []string{"integer", "string"}).With("pattern", form.Whole(workload.CountPattern))
-	name := form.TextShape
+	count := bounds.With("type", []string{"integer", "string"}).With("pattern", strictyaml.Whole(workload.CountPattern))
+	name := strictyaml.TextShape
 	if len(p.Enum) > 0 {
-		name = form.AnyName(p.Enum)
+		name = strictyaml.AnyName(p.Enum)
 	}
 	switch p.Type {
 	case workload.IntParam, workload.FloatParam, workload.DurationParam:
 		switch {
 		case p.Type == workload.DurationParam || p.Unit == "s":
-			return form.NumberOrText(bounds, quantity.DurationPattern)
+			return strictyaml.NumberOrText(bounds, quantity.DurationPattern)
 		case p.Type == workload.IntParam:
 			return count
 		}
-		return form.NumberOrText(bounds, workload.CountPattern)
+		return strictyaml.NumberOrText(bounds, workload.CountPattern)
 	case workload.IntsParam:
-		return form.Either(count, form.Shape{"type": "array", "items": count})
+		return strictyaml.Either(count, strictyaml.Shape{"type": "array", "items": count})
 	case workload.BoolParam:
-		return form.Boolean.Shape
+		return strictyaml.Boolean.Shape
 	case workload.StringsParam:
-		return form.Either(name, form.Shape{"type": "array", "items": name})
+		return strictyaml.Either(name, strictyaml.Shape{"type": "array", "items": name})
 	}
 	if len(p.Enum) > 0 {
 		return name
 	}
-	return form.Shape{"type": form.TextShape["type"]} // a text may be empty
+	return strictyaml.Shape{"type": strictyaml.TextShape["type"]} // a text may be empty
 }
 
-func enginesShape(cat Catalog) form.Shape {
-	return form.Choice(cat.EngineNames(), func(name string) string {
+func enginesShape(cat Catalog) strictyaml.Shape {
+	return strictyaml.Choice(cat.EngineNames(), func(name string) string {
 		e, _ := cat.Engine(name)
 		return e.Info().Doc
 	})
 }
 
-func targetShape(cat Catalog) form.Shape {
+func targetShape(cat Catalog) strictyaml.Shape {
 	target := targetKeys.Shape("engine")
-	target["properties"].(form.Shape)["engine"] = enginesShape(cat).With("description", "The engine.")
-	var rules []form.Shape
+	target["properties"].(strictyaml.Shape)["engine"] = enginesShape(cat).With("description", "The engine.")
+	var rules []strictyaml.Shape
 	for _, name := range cat.EngineNames() {
 		e, _ := cat.Engine(name)
 		rules = append(rules, when("engine", name, engineShape(e.Info())))
@@ -147,45 +147,45 @@ func targetShape(cat Catalog) form.Shape {
 }
 
 // engineShape returns the shapes of a target's keys that depend on its engine.
-func engineShape(info engine.Info) form.Shape {
-	options := form.Shape{}
+func engineShape(info engine.Info) strictyaml.Shape {
+	options := strictyaml.Shape{}
 	for _, o := range info.Options {
 		if !strings.Contains(o.Name, " ") { // others describe what else there may be
 			options[o.Name] = optionShape(o.Type).With("description", sentence(o.Doc, ""))
 		}
 	}
 	if len(info.Servers) == 0 {
-		out := form.Shape{"options": form.Shape{"properties": options, "additionalProperties": false}}
+		out := strictyaml.Shape{"options": strictyaml.Shape{"properties": options, "additionalProperties": false}}
 		for _, key := range serverKeys.Names() {
 			out[key] = false
 		}
 		if len(info.Storages) > 0 {
-			out["storage"] = form.AnyName(info.Storages)
+			out["storage"] = strictyaml.AnyName(info.Storages)
 		}
 		return out
 	}
-	out := form.Shape{"options": form.Shape{"properties": options}, "server": form.AnyName(info.Servers)}
+	out := strictyaml.Shape{"options": strictyaml.Shape{"properties": options}, "server": strictyaml.AnyName(info.Servers)}
 	if len(info.Storages) > 0 {
-		out["storage"] = form.Either(form.AnyName(info.Storages), form.Text.Shape) // the server may have others
+		out["storage"] = strictyaml.Either(strictyaml.AnyName(info.Storages), strictyaml.Text.Shape) // the server may have others
 	}
 	return out
 }
 
 // optionShape returns the shape of an option by the type that its engine declares.
-func optionShape(kind string) form.Shape {
+func optionShape(kind string) strictyaml.Shape {
 	switch kind {
 	case "bool":
-		return form.Boolean.Shape
+		return strictyaml.Boolean.Shape
 	case "int":
-		return form.Shape{"type": "integer"}
+		return strictyaml.Shape{"type": "integer"}
 	case "number":
-		return form.Shape{"type": "number"}
+		return strictyaml.Shape{"type": "number"}
 	case "size":
-		return form.SizeShape.With("minimum", 0)
+		return strictyaml.SizeShape.With("minimum", 0)
 	case "duration":
-		return form.Shape{"type": "string", "pattern": form.Whole(quantity.DurationPattern)}
+		return strictyaml.Shape{"type": "string", "pattern": strictyaml.Whole(quantity.DurationPattern)}
 	case "string":
-		return form.TextShape
+		return strictyaml.TextShape
 	}
-	return form.Shape{"enum": strings.Split(kind, "|")}
+	return strictyaml.Shape{"enum": strings.Split(kind, "|")}
 }

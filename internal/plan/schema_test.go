@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"rumbench/internal/form"
+	"rumbench/internal/text/strictyaml"
 	"slices"
 	"strings"
 	"testing"
@@ -47,7 +47,7 @@ func compiled(t *testing.T) *jsonschema.Schema {
 
 // tree returns a plan as an editor reads it, and whether it is YAML that plans use.
 func tree(src string) (any, bool) {
-	var d form.Document
+	var d strictyaml.Document
 	root := d.ReadFile("", []byte(src))
 	switch {
 	case root == nil: // what is no map is null here: a schema refuses either

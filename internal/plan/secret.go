@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"rumbench/engine"
-	"rumbench/internal/form"
-	"rumbench/internal/hint"
-	"rumbench/internal/plain"
-	"rumbench/internal/regular"
+	"rumbench/internal/result/regular"
+	"rumbench/internal/text/escape"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/strictyaml"
 )
 
 // SecretFile is the file beside a stored plan with the data source names that
@@ -23,10 +23,10 @@ const SecretFile = "secrets.env"
 var reference = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
 
 // dsn reads a target's data source name, from the plan, a file or the environment.
-func (b *binder) dsn(f form.Fields) (dsn string) {
+func (b *binder) dsn(f strictyaml.Fields) (dsn string) {
 	set := func(v string) { dsn = v }
-	form.Bind(f, "dsn", form.ScalarOf[string]{Read: func(n *form.Node) (string, error) { return resolveDSN(n.Text, b.file) }}, set)
-	form.Bind(f, "dsn_file", form.ScalarOf[string]{Read: readDSN}, set)
+	strictyaml.Bind(f, "dsn", strictyaml.ScalarOf[string]{Read: func(n *strictyaml.Node) (string, error) { return resolveDSN(n.Text, b.file) }}, set)
+	strictyaml.Bind(f, "dsn_file", strictyaml.ScalarOf[string]{Read: readDSN}, set)
 	if f.Of.Get("dsn") != nil && f.Of.Get("dsn_file") != nil {
 		b.At(f.Of.Key("dsn_file"), "a target has a dsn or a dsn_file, not both", "remove one")
 	}
@@ -66,7 +66,7 @@ func keptSecrets(plan string) (map[string]string, error) {
 	if plan == "" {
 		return nil, nil
 	}
-	b, err := regular.ReadFile(filepath.Join(filepath.Dir(plan), SecretFile), form.MaxBytes)
+	b, err := regular.ReadFile(filepath.Join(filepath.Dir(plan), SecretFile), strictyaml.MaxBytes)
 	if err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, regular.ErrNot) {
 		return nil, err
 	}
@@ -80,9 +80,9 @@ func keptSecrets(plan string) (map[string]string, error) {
 }
 
 // readDSN reads a data source name from a file.
-func readDSN(n *form.Node) (string, error) {
+func readDSN(n *strictyaml.Node) (string, error) {
 	const help = "a file with the data source name alone, seen from the current directory"
-	b, err := regular.ReadFile(n.Text, form.MaxBytes)
+	b, err := regular.ReadFile(n.Text, strictyaml.MaxBytes)
 	if err != nil {
 		return "", hint.Errorf(help, "%v", err)
 	}
@@ -94,7 +94,7 @@ func readDSN(n *form.Node) (string, error) {
 }
 
 func lineDSN(text string) (string, error) {
-	if text == "" || form.HasControl(text) {
+	if text == "" || strictyaml.HasControl(text) {
 		return "", hint.Errorf("", "it is not one line of text")
 	}
 	return text, nil
@@ -103,7 +103,7 @@ func lineDSN(text string) (string, error) {
 // seal removes the data source names from a plan that is to be stored. Secret ones
 // are kept apart, and the plan refers to them. A plan without any stays as it was
 // written; others lose their comments, which may hold an old password.
-func (b *binder) seal(p *Plan, root *form.Node, src []byte) {
+func (b *binder) seal(p *Plan, root *strictyaml.Node, src []byte) {
 	if !strings.Contains(strings.ToLower(string(src)), "dsn") {
 		p.Source = src
 		return
@@ -137,13 +137,13 @@ func WithoutSecrets(src []byte) []byte {
 }
 
 // hide hides the values of keys that are named after data source names.
-func hide(n *form.Node) {
+func hide(n *strictyaml.Node) {
 	for _, item := range n.Items {
 		hide(item)
 	}
 	for _, e := range n.Entries {
-		if form.DSNKey.MatchString(e.Key.Text+":") && !reference.MatchString(e.Value.Text) && engine.ShownDSN(e.Value.Text) == plain.Hidden {
-			e.Value.Text, e.Value.Value = plain.Hidden, plain.Hidden
+		if strictyaml.DSNKey.MatchString(e.Key.Text+":") && !reference.MatchString(e.Value.Text) && engine.ShownDSN(e.Value.Text) == escape.Hidden {
+			e.Value.Text, e.Value.Value = escape.Hidden, escape.Hidden
 		}
 		hide(e.Value)
 	}
@@ -153,7 +153,7 @@ func hide(n *form.Node) {
 func WithoutSecretArgs(args []string) []string {
 	out := make([]string, len(args))
 	for i, arg := range args {
-		out[i] = form.HideSecrets(arg)
+		out[i] = strictyaml.HideSecrets(arg)
 	}
 	return out
 }

@@ -7,17 +7,17 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"rumbench/internal/form"
-	"rumbench/internal/hint"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/strictyaml"
 )
 
 // override applies one override, key=value, to the tree. If root is nil it only
 // reports the problems of the override itself.
-func override(d *form.Document, root *form.Node, set string) {
-	src := form.SetSource(set)
+func override(d *strictyaml.Document, root *strictyaml.Node, set string) {
+	src := strictyaml.SetSource(set)
 	key, text, found := strings.Cut(set, "=")
 	path := setPath(src, key)
-	if !found || slices.ContainsFunc(path, func(n *form.Node) bool { return n.Text == "" }) {
+	if !found || slices.ContainsFunc(path, func(n *strictyaml.Node) bool { return n.Text == "" }) {
 		d.Problems = append(d.Problems, src.Problem(0, len("--set ")+1, "an override is key=value", "as in --set trials=3 or --set params.rows=10M"))
 		return
 	}
@@ -33,18 +33,18 @@ func override(d *form.Document, root *form.Node, set string) {
 }
 
 // setPath splits a key at its dots into nodes with their positions.
-func setPath(src *form.Source, key string) []*form.Node {
-	var path []*form.Node
+func setPath(src *strictyaml.Source, key string) []*strictyaml.Node {
+	var path []*strictyaml.Node
 	column := len("--set ") + 1
 	for _, part := range strings.Split(key, ".") {
-		path = append(path, &form.Node{Source: src, Column: column, Text: part, Value: part})
+		path = append(path, &strictyaml.Node{Source: src, Column: column, Text: part, Value: part})
 		column += utf8.RuneCountInString(part) + 1
 	}
 	return path
 }
 
 // join joins the rest of a path into one node.
-func join(path []*form.Node) *form.Node {
+func join(path []*strictyaml.Node) *strictyaml.Node {
 	parts := make([]string, len(path))
 	for i, n := range path {
 		parts[i] = n.Text
@@ -56,9 +56,9 @@ func join(path []*form.Node) *form.Node {
 
 // assign sets the value at the end of a path below a mapping. It creates missing
 // maps. An option's name may itself have dots.
-func assign(d *form.Document, n *form.Node, path []*form.Node, value *form.Node) {
+func assign(d *strictyaml.Document, n *strictyaml.Node, path []*strictyaml.Node, value *strictyaml.Node) {
 	if len(path) > 2 && path[0].Text == "options" {
-		path = []*form.Node{path[0], join(path[1:])}
+		path = []*strictyaml.Node{path[0], join(path[1:])}
 	}
 	key := path[0]
 	if len(path) == 1 {
@@ -67,11 +67,11 @@ func assign(d *form.Document, n *form.Node, path []*form.Node, value *form.Node)
 	}
 	child := n.Get(key.Text)
 	if child == nil || child.IsNull() {
-		child = &form.Node{Kind: form.Mapping, Source: key.Source, Column: key.Column}
+		child = &strictyaml.Node{Kind: strictyaml.Mapping, Source: key.Source, Column: key.Column}
 		n.Set(key, child)
 	}
-	if child.Kind != form.Mapping {
-		if child.Kind != form.Broken {
+	if child.Kind != strictyaml.Mapping {
+		if child.Kind != strictyaml.Broken {
 			d.At(key, fmt.Sprintf("%s is not a map: it has no key %q", key.Text, path[1].Text), fmt.Sprintf("set it whole, as %s=VALUE", key.Text))
 		}
 		return
@@ -81,8 +81,8 @@ func assign(d *form.Document, n *form.Node, path []*form.Node, value *form.Node)
 
 // assignTarget sets a target, or a key of one, that the path names after
 // "targets" by name or by number.
-func assignTarget(d *form.Document, targets *form.Node, path []*form.Node, value *form.Node) {
-	if targets == nil || targets.Kind != form.List {
+func assignTarget(d *strictyaml.Document, targets *strictyaml.Node, path []*strictyaml.Node, value *strictyaml.Node) {
+	if targets == nil || targets.Kind != strictyaml.List {
 		d.At(path[0], "the plan has no list of targets", "set it whole, as targets=[ENGINE]")
 		return
 	}
@@ -96,7 +96,7 @@ func assignTarget(d *form.Document, targets *form.Node, path []*form.Node, value
 		return
 	}
 	t := asMap(targets.Items[item])
-	if t.Kind != form.Mapping {
+	if t.Kind != strictyaml.Mapping {
 		return // reported when the targets are read
 	}
 	targets.Items[item] = t
@@ -105,7 +105,7 @@ func assignTarget(d *form.Document, targets *form.Node, path []*form.Node, value
 
 // findTarget returns the target that a path begins with, -1 if there is none, and
 // the rest of the path. Names may have dots; the longest match counts.
-func findTarget(items []*form.Node, path []*form.Node) (item int, rest []*form.Node) {
+func findTarget(items []*strictyaml.Node, path []*strictyaml.Node) (item int, rest []*strictyaml.Node) {
 	names := targetNames(items)
 	for n := len(path); n > 0; n-- {
 		if i := slices.Index(names, join(path[:n]).Text); i >= 0 {
@@ -119,7 +119,7 @@ func findTarget(items []*form.Node, path []*form.Node) (item int, rest []*form.N
 }
 
 // targetNames returns the names of targets as given, "" for one without.
-func targetNames(items []*form.Node) []string {
+func targetNames(items []*strictyaml.Node) []string {
 	names := make([]string, len(items))
 	for i, n := range items {
 		n = asMap(n)

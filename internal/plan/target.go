@@ -14,9 +14,9 @@ import (
 	"strings"
 
 	"rumbench/engine"
-	"rumbench/internal/form"
-	"rumbench/internal/hint"
-	"rumbench/internal/quantity"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/quantity"
+	"rumbench/internal/text/strictyaml"
 	"rumbench/model"
 	"rumbench/workload"
 )
@@ -32,13 +32,13 @@ func promises() map[string]string {
 // bound is a target with the nodes that its problems refer to.
 type bound struct {
 	Target
-	node   *form.Node
-	fields form.Fields
-	common form.Fields
+	node   *strictyaml.Node
+	fields strictyaml.Fields
+	common strictyaml.Fields
 }
 
 // targets reads the targets and checks that each can run the plan.
-func (b *binder) targets(f form.Fields, p *Plan) {
+func (b *binder) targets(f strictyaml.Fields, p *Plan) {
 	common := b.Fields(f.Of.Get("common"), "common", knobKeys.Names())
 	config := engine.Config{Durability: model.DurabilityProcess}
 	knobKeys.Bind(common, &config)
@@ -58,14 +58,14 @@ func (b *binder) targets(f form.Fields, p *Plan) {
 	}
 }
 
-func (b *binder) targetNodes(f form.Fields) []*form.Node {
+func (b *binder) targetNodes(f strictyaml.Fields) []*strictyaml.Node {
 	n := f.Of.Get("targets")
 	switch {
 	case n == nil:
 		b.At(f.Of, "targets is missing", "a list of engines, as targets: ["+strings.Join(b.cat.EngineNames(), ", ")+"]")
 	case n.IsNull():
 		b.At(n, "targets has no value", "a list of engines, as targets: [ENGINE]")
-	case !b.Is(n, form.List, "targets must be a list", "put it in brackets, as targets: [ENGINE]"):
+	case !b.Is(n, strictyaml.List, "targets must be a list", "put it in brackets, as targets: [ENGINE]"):
 	case len(n.Items) == 0:
 		b.At(n, "targets is empty", hint.OneOf("", b.cat.EngineNames()))
 	default:
@@ -75,11 +75,11 @@ func (b *binder) targetNodes(f form.Fields) []*form.Node {
 }
 
 // target reads one target; it returns nil if its engine is not known.
-func (b *binder) target(n *form.Node, common form.Fields, config engine.Config, p *Plan) *bound {
-	if n.Kind == form.Broken {
+func (b *binder) target(n *strictyaml.Node, common strictyaml.Fields, config engine.Config, p *Plan) *bound {
+	if n.Kind == strictyaml.Broken {
 		return nil
 	}
-	if n.Kind == form.List || n.Kind == form.Scalar && n.Text == "" {
+	if n.Kind == strictyaml.List || n.Kind == strictyaml.Scalar && n.Text == "" {
 		b.At(n, "a target is an engine's name or a map", "as in targets: [ENGINE, {name: NAME, engine: ENGINE, cache: 1GiB}]")
 		return nil
 	}
@@ -117,20 +117,20 @@ func (b *binder) target(n *form.Node, common form.Fields, config engine.Config, 
 }
 
 // asMap turns a target given as a bare engine name into a map.
-func asMap(n *form.Node) *form.Node {
-	if n.Kind != form.Scalar {
+func asMap(n *strictyaml.Node) *strictyaml.Node {
+	if n.Kind != strictyaml.Scalar {
 		return n
 	}
 	key := *n
 	key.Text = "engine"
-	out := &form.Node{Kind: form.Mapping, Source: n.Source, Line: n.Line, Column: n.Column, Text: n.Text}
+	out := &strictyaml.Node{Kind: strictyaml.Mapping, Source: n.Source, Line: n.Line, Column: n.Column, Text: n.Text}
 	out.Set(&key, n)
 	return out
 }
 
 // nameNull turns what means no value in YAML, such as null, into a name where an
 // engine is called that.
-func (b *binder) nameNull(target *form.Node) {
+func (b *binder) nameNull(target *strictyaml.Node) {
 	for _, key := range []string{"engine", "name"} {
 		if n := target.Get(key); n != nil && n.IsNull() {
 			if _, is := b.cat.Engine(n.Text); is {
@@ -140,18 +140,18 @@ func (b *binder) nameNull(target *form.Node) {
 	}
 }
 
-func options(f form.Fields) map[string]any {
+func options(f strictyaml.Fields) map[string]any {
 	n := f.Of.Get("options")
-	if n == nil || n.IsNull() || !f.In.Is(n, form.Mapping, "options must be a map of keys", "write {option: value, …}") {
+	if n == nil || n.IsNull() || !f.In.Is(n, strictyaml.Mapping, "options must be a map of keys", "write {option: value, …}") {
 		return nil
 	}
 	out := map[string]any{}
 	for _, e := range n.Entries {
-		v := (form.Fields{In: f.In, Of: n}).Value(e.Key.Text)
+		v := (strictyaml.Fields{In: f.In, Of: n}).Value(e.Key.Text)
 		if v == nil {
 			continue
 		}
-		if text, ok := v.Value.(string); ok && form.HasControl(text) || form.HasControl(e.Key.Text) {
+		if text, ok := v.Value.(string); ok && strictyaml.HasControl(text) || strictyaml.HasControl(e.Key.Text) {
 			f.In.At(e.Key, fmt.Sprintf("option %q holds a line end or another control character", e.Key.Text), "an option is one line of the server's configuration")
 			continue
 		}
@@ -199,19 +199,19 @@ var (
 )
 
 // matching returns a reader of a text that matches a pattern.
-func matching(pattern, what, help string) form.ScalarOf[string] {
+func matching(pattern, what, help string) strictyaml.ScalarOf[string] {
 	re := regexp.MustCompile(pattern)
-	return form.NewScalar(func(n *form.Node) (string, error) {
+	return strictyaml.NewScalar(func(n *strictyaml.Node) (string, error) {
 		if !re.MatchString(n.Text) {
 			return "", hint.Errorf(help, "%q is not %s", n.Text, what)
 		}
 		return n.Text, nil
-	}, form.TextShape.With("pattern", pattern))
+	}, strictyaml.TextShape.With("pattern", pattern))
 }
 
-var directory = form.NewScalar(readDirectory, form.TextShape)
+var directory = strictyaml.NewScalar(readDirectory, strictyaml.TextShape)
 
-func readDirectory(n *form.Node) (string, error) {
+func readDirectory(n *strictyaml.Node) (string, error) {
 	const help = "an existing data directory, seen from the current directory; leave data out for a private new one"
 	path, err := filepath.Abs(n.Text)
 	if err != nil || n.Text == "" {
@@ -379,7 +379,7 @@ func (b *binder) able(needs []model.Capability) string {
 }
 
 // blame returns the node that set a knob, and a hint.
-func (t *bound) blame(knob string, info engine.Info) (at *form.Node, help string) {
+func (t *bound) blame(knob string, info engine.Info) (at *strictyaml.Node, help string) {
 	if option, ok := strings.CutPrefix(knob, "options."); ok {
 		return t.blameOption(option, info)
 	}
@@ -399,11 +399,11 @@ func (t *bound) blame(knob string, info engine.Info) (at *form.Node, help string
 }
 
 // dsnNode returns the node that names a running server.
-func (t *bound) dsnNode() *form.Node {
+func (t *bound) dsnNode() *strictyaml.Node {
 	return cmp.Or(t.fields.Of.Get("dsn"), t.fields.Of.Get("dsn_file"), t.node)
 }
 
-func (t *bound) blameOption(name string, info engine.Info) (at *form.Node, help string) {
+func (t *bound) blameOption(name string, info engine.Info) (at *strictyaml.Node, help string) {
 	options := t.fields.Of.Get("options")
 	if options == nil || options.Get(name) == nil {
 		return t.node, ""

@@ -12,15 +12,15 @@ import (
 	"slices"
 	"strings"
 
-	"rumbench/internal/form"
-	"rumbench/internal/hint"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/strictyaml"
 	"rumbench/workload"
 )
 
 // workload reads what to run: workload, preset and params.
-func (b *binder) workload(f form.Fields, p *Plan) {
+func (b *binder) workload(f strictyaml.Fields, p *Plan) {
 	before := len(b.Problems)
-	form.Bind(f, "preset", form.Text, func(v string) { p.Preset = v })
+	strictyaml.Bind(f, "preset", strictyaml.Text, func(v string) { p.Preset = v })
 	if f.Of.Get("workload") == nil {
 		b.At(f.Of, "workload is missing", hint.OneOf("", b.cat.WorkloadNames()))
 		return
@@ -57,16 +57,16 @@ const fileParam = "file"
 
 // choose finds the workload: by its name, in a file, or in the plan itself. own is what
 // declares one that does not come with rumbench.
-func choose(b *binder, f form.Fields, p *Plan) (own []byte) {
+func choose(b *binder, f strictyaml.Fields, p *Plan) (own []byte) {
 	n := f.Value("workload")
 	var err error
 	switch {
 	case n == nil:
 		return nil // that is reported
-	case n.Kind == form.Mapping:
+	case n.Kind == strictyaml.Mapping:
 		own = n.YAML()
 		b.chosen, err = b.cat.WorkloadOf(n)
-	case !b.Is(n, form.Scalar, "workload is a name, a file, or a map", "as in workload: ./queue.yaml"):
+	case !b.Is(n, strictyaml.Scalar, "workload is a name, a file, or a map", "as in workload: ./queue.yaml"):
 		return nil
 	case isFile(n.Text):
 		if own, err = os.ReadFile(filepath.Join(filepath.Dir(b.file), n.Text)); err == nil {
@@ -97,7 +97,7 @@ func isFile(name string) bool {
 const WorkloadFile = "workload.yaml"
 
 // keepFile makes the plan, as it will be stored, name the copy of the workload's file.
-func keepFile(p *Plan, root *form.Node, src []byte) []byte {
+func keepFile(p *Plan, root *strictyaml.Node, src []byte) []byte {
 	n := root.Get("workload")
 	if p.Declared == nil || n == nil {
 		return src
@@ -152,7 +152,7 @@ func outline(p *Plan) string {
 	return strings.Join(names, ", ")
 }
 
-func params(f form.Fields, info workload.Info) map[string]any {
+func params(f strictyaml.Fields, info workload.Info) map[string]any {
 	var names []string
 	for _, p := range info.Params {
 		names = append(names, p.Name)
@@ -177,7 +177,7 @@ func params(f form.Fields, info workload.Info) map[string]any {
 
 // refused reports an error about parameters at the parameter that caused it. If
 // the plan does not give that one, it is reported at n.
-func (b *binder) refused(f form.Fields, n *form.Node, err error) {
+func (b *binder) refused(f strictyaml.Fields, n *strictyaml.Node, err error) {
 	if pe, ok := errors.AsType[*workload.ParamError](err); ok && f.Of.Get("params") != nil {
 		n = cmp.Or(f.Of.Get("params").Get(pe.Param), n)
 	}

@@ -12,9 +12,9 @@ import (
 	"rumbench/internal/explain"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
-	"rumbench/internal/quantity"
 	"rumbench/internal/report/verdict"
 	"rumbench/internal/result"
+	"rumbench/internal/text/quantity"
 )
 
 type (

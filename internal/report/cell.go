@@ -8,8 +8,8 @@ import (
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
-	"rumbench/internal/quantity"
 	"rumbench/internal/report/verdict"
+	"rumbench/internal/text/quantity"
 )
 
 // cell shows a number of a target beside that of the base.

@@ -17,9 +17,9 @@ import (
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
-	"rumbench/internal/published/layout"
-	"rumbench/internal/quantity"
 	"rumbench/internal/report/verdict"
+	"rumbench/internal/result/layout"
+	"rumbench/internal/text/quantity"
 )
 
 // inGroup is a script for the texts of the rows of a group of the numbers.

@@ -9,8 +9,8 @@ import (
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
-	"rumbench/internal/quantity"
 	"rumbench/internal/stat"
+	"rumbench/internal/text/quantity"
 )
 
 // measure is a number that can be looked up in every step: a row of the numbers,

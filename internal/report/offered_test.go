@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"rumbench/internal/page"
-	"rumbench/internal/quantity"
+	"rumbench/internal/text/quantity"
 )
 
 // markdown returns the report as Markdown.

@@ -11,8 +11,8 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
-	"rumbench/internal/redact"
 	"rumbench/internal/result"
+	"rumbench/internal/result/redact"
 )
 
 // secrets are planted as words, where nothing identifies them; the facts of the

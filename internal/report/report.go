@@ -18,7 +18,7 @@ import (
 
 	"rumbench/internal/compare"
 	"rumbench/internal/page"
-	"rumbench/internal/picture"
+	"rumbench/internal/page/picture"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
 )

@@ -9,8 +9,8 @@ import (
 
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
-	"rumbench/internal/quantity"
 	"rumbench/internal/result"
+	"rumbench/internal/text/quantity"
 )
 
 // answer is the result of a search for a rate on a target: of several trials

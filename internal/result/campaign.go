@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"rumbench/engine"
-	"rumbench/internal/build"
-	"rumbench/internal/plain"
-	"rumbench/internal/regular"
+	"rumbench/internal/result/program"
+	"rumbench/internal/result/regular"
 	"rumbench/internal/server"
+	"rumbench/internal/text/escape"
 )
 
 // Campaign is the content of campaign.json: a plan and its trials.
@@ -58,7 +58,7 @@ type Campaign struct {
 
 // Build is a rumbench program that runs trials of a campaign.
 type Build struct {
-	build.Build
+	program.Build
 	Targets []string `json:"targets"`
 	// Client is the directory of its client's calibration, below trials.
 	Client string `json:"client"`
@@ -95,13 +95,13 @@ func ReadCampaign(dir string) (*Campaign, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s is no campaign: it has no %s", dir, CampaignFile)
 	}
-	c.Name = plain.Line(c.Name)
+	c.Name = escape.Line(c.Name)
 	for i := range c.Targets {
-		c.Targets[i] = plain.Line(c.Targets[i])
+		c.Targets[i] = escape.Line(c.Targets[i])
 	}
 	for _, e := range [][]Entry{c.Trials, c.Profiled} {
 		for i := range e {
-			e[i].Target = plain.Line(e[i].Target)
+			e[i].Target = escape.Line(e[i].Target)
 		}
 	}
 	return &c, err
@@ -191,19 +191,19 @@ func ReadTrial(dir string) (*Trial, error) {
 // keepLines keeps line breaks out of names: a foreign file may contain any
 // text.
 func (t *Trial) keepLines() {
-	t.Rename(plain.Line(t.Target))
+	t.Rename(escape.Line(t.Target))
 	for _, name := range []*string{&t.Campaign, &t.Engine, &t.Structure, &t.Workload, &t.Preset, &t.Durability} {
-		*name = plain.Line(*name)
+		*name = escape.Line(*name)
 	}
 	for i := range t.Steps {
 		s := &t.Steps[i]
-		s.Name, s.Base, s.Primary = plain.Line(s.Name), plain.Line(s.Base), plain.Line(s.Primary)
+		s.Name, s.Base, s.Primary = escape.Line(s.Name), escape.Line(s.Base), escape.Line(s.Primary)
 		for k := range s.Groups {
-			s.Groups[k].Name = plain.Line(s.Groups[k].Name)
+			s.Groups[k].Name = escape.Line(s.Groups[k].Name)
 		}
 		for k := range s.Rows {
 			r := &s.Rows[k]
-			r.Step, r.Group, r.Op = plain.Line(r.Step), plain.Line(r.Group), plain.Line(r.Op)
+			r.Step, r.Group, r.Op = escape.Line(r.Step), escape.Line(r.Group), escape.Line(r.Op)
 		}
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"path/filepath"
 	"sync"
 
-	"rumbench/internal/plain"
-	"rumbench/internal/regular"
+	"rumbench/internal/result/regular"
+	"rumbench/internal/text/escape"
 )
 
 // The files of a campaign and of a trial.
@@ -43,7 +43,7 @@ func WriteJSON(path string, v any) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	return WriteFile(path, []byte(plain.Text(string(b)+"\n")), 0o644)
+	return WriteFile(path, []byte(escape.Text(string(b)+"\n")), 0o644)
 }
 
 // WriteFile replaces a file by b.
@@ -122,7 +122,7 @@ func CreateSeries(dir string) (*SeriesWriter, error) {
 		return nil, err
 	}
 	s := &SeriesWriter{f: f}
-	s.w = bufio.NewWriter(plain.NewWriter(counting{f, &s.n}))
+	s.w = bufio.NewWriter(escape.NewWriter(counting{f, &s.n}))
 	s.enc = json.NewEncoder(s.w)
 	return s, nil
 }

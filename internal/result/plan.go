@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 
 	"rumbench/engine"
-	"rumbench/internal/plain"
-	"rumbench/internal/regular"
+	"rumbench/internal/result/regular"
+	"rumbench/internal/text/escape"
 )
 
 // StatementPlan is a line of plans.jsonl: the plan by which the database finds
@@ -45,7 +45,7 @@ func AppendPlans(dir string, plans []StatementPlan) (err error) {
 	if err != nil {
 		return err
 	}
-	w := bufio.NewWriter(plain.NewWriter(f))
+	w := bufio.NewWriter(escape.NewWriter(f))
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	for i := range plans {

@@ -9,10 +9,10 @@ import (
 	"net/url"
 	"path/filepath"
 
-	"rumbench/internal/blockio"
 	"rumbench/internal/metric"
-	"rumbench/internal/profile"
-	"rumbench/internal/regular"
+	"rumbench/internal/observe/blockio"
+	"rumbench/internal/observe/profile"
+	"rumbench/internal/result/regular"
 )
 
 // Profiling is whether the trials of a campaign are profiled, and which.

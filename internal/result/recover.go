@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"rumbench/internal/account"
-	"rumbench/internal/hist"
 	"rumbench/internal/metric"
-	"rumbench/internal/pace"
-	"rumbench/internal/regular"
+	"rumbench/internal/result/regular"
+	"rumbench/internal/stat/hist"
 	"rumbench/model"
 	"rumbench/workload"
+	"rumbench/workload/pace"
 )
 
 // addUnfinished adds the numbers of the step that is running, or was when the

@@ -15,10 +15,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rumbench/engine"
-	"rumbench/internal/hist"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
-	"rumbench/internal/regular"
+	"rumbench/internal/result/regular"
+	"rumbench/internal/stat/hist"
 )
 
 // full returns a trial with something in every field.

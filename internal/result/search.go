@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"rumbench/internal/quantity"
+	"rumbench/internal/text/quantity"
 )
 
 // Search is the answer of a search for the highest rate of arrivals at which a

@@ -1,6 +1,6 @@
 package result
 
-import "rumbench/internal/hist"
+import "rumbench/internal/stat/hist"
 
 // Line is one line of series.jsonl: the values of one source in one interval. A
 // line either carries operations (Source "ops") or values. It has many fields because

@@ -8,12 +8,12 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/account"
-	"rumbench/internal/build"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
-	"rumbench/internal/pace"
-	"rumbench/internal/quantity"
+	"rumbench/internal/result/program"
+	"rumbench/internal/text/quantity"
 	"rumbench/workload"
+	"rumbench/workload/pace"
 )
 
 // Format is the version of the files' format. Readers know all versions up to it.
@@ -78,7 +78,7 @@ type Trial struct {
 	Started    time.Time         `json:"started"`
 	Ended      *time.Time        `json:"ended,omitempty"`
 	Versions   observe.Facts     `json:"versions"`        // rumbench, Go, engine
-	Build      *build.Build      `json:"build,omitempty"` // the program that ran the trial; nil in files older than the field
+	Build      *program.Build    `json:"build,omitempty"` // the program that ran the trial; nil in files older than the field
 	Settings   []engine.Setting  `json:"settings"`
 	Host       observe.Facts     `json:"host"`
 	// Ceilings are what the device can do, as probed before the campaign's trials; nil

@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"rumbench/internal/quantity"
+	"rumbench/internal/text/quantity"
 )
 
 // Program is an installed server program.

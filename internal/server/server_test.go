@@ -17,7 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"rumbench/internal/need"
-	"rumbench/internal/quantity"
+	"rumbench/internal/text/quantity"
 )
 
 func TestMain(m *testing.M) {

@@ -9,8 +9,8 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/cli/catalog"
-	"rumbench/internal/drive"
 	"rumbench/internal/need"
+	"rumbench/internal/run/drive"
 	"rumbench/model"
 	"rumbench/workload"
 	"rumbench/workload/workloadtest"

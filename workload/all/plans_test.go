@@ -12,8 +12,8 @@ import (
 	"rumbench/internal/need"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
+	"rumbench/internal/run/trial"
 	"rumbench/internal/server"
-	"rumbench/internal/trial"
 )
 
 // planned runs a test of sysbench on a table of some megabytes, and executes a

@@ -12,8 +12,8 @@ import (
 	"rumbench/internal/cli/catalog"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
+	"rumbench/internal/run/trial"
 	"rumbench/internal/server"
-	"rumbench/internal/trial"
 )
 
 // locked is how long a table is locked in the middle of a run.

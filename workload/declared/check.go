@@ -10,8 +10,8 @@ import (
 	"github.com/expr-lang/expr/parser"
 
 	"rumbench/engine"
-	"rumbench/internal/form"
-	"rumbench/internal/hint"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/strictyaml"
 	"rumbench/model"
 	"rumbench/workload"
 )
@@ -45,8 +45,8 @@ type checkReader struct {
 	ops []*operation
 }
 
-func (c *checkReader) read(n *form.Node) (out []check) {
-	if n == nil || !c.Is(n, form.List, "checks is a list", "as in [{name: nothing lost, expect: count(queue) == rows}]") {
+func (c *checkReader) read(n *strictyaml.Node) (out []check) {
+	if n == nil || !c.Is(n, strictyaml.List, "checks is a list", "as in [{name: nothing lost, expect: count(queue) == rows}]") {
 		return nil
 	}
 	for _, item := range n.Items {
@@ -55,7 +55,7 @@ func (c *checkReader) read(n *form.Node) (out []check) {
 			continue
 		}
 		var k check
-		form.Bind(f, "name", form.OneLine, func(v string) { k.name = v })
+		strictyaml.Bind(f, "name", strictyaml.OneLine, func(v string) { k.name = v })
 		if expect := f.Value("expect"); expect != nil {
 			k.text = expect.Text
 			c.condition(&k, expect)
@@ -68,7 +68,7 @@ func (c *checkReader) read(n *form.Node) (out []check) {
 	return out
 }
 
-func (c *checkReader) condition(k *check, n *form.Node) {
+func (c *checkReader) condition(k *check, n *strictyaml.Node) {
 	// The library's own functions of these names take lists.
 	config := conf.CreateNew()
 	config.Functions = conf.FunctionsTable{"count": nil, "sum": nil}
@@ -105,8 +105,8 @@ func (c *checkReader) condition(k *check, n *form.Node) {
 
 // need compiles a call of count, sum or done: a place in the environment that is
 // filled before.
-func (c *checkReader) need(k *check, n *form.Node, x *ast.CallNode) (value, bool) {
-	name := func(a ast.Node) *form.Node {
+func (c *checkReader) need(k *check, n *strictyaml.Node, x *ast.CallNode) (value, bool) {
+	name := func(a ast.Node) *strictyaml.Node {
 		at := *n
 		at.Text = ""
 		at.Column += a.Location().From

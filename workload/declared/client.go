@@ -7,10 +7,10 @@ import (
 	"slices"
 
 	"rumbench/engine"
-	"rumbench/internal/gen"
-	"rumbench/internal/hint"
+	"rumbench/internal/text/hint"
 	"rumbench/model"
 	"rumbench/workload"
+	"rumbench/workload/gen"
 )
 
 // client does the operations of a group. What an operation draws is drawn once, and

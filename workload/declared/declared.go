@@ -6,15 +6,15 @@ import (
 	"slices"
 	"strings"
 
-	"rumbench/internal/form"
-	"rumbench/internal/hint"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/strictyaml"
 	"rumbench/model"
 	"rumbench/workload"
 )
 
 // Workload is a workload that a file declares.
 type Workload struct {
-	root *form.Node
+	root *strictyaml.Node
 	info workload.Info
 	// wrong are parameters that cannot be used, as has been reported.
 	wrong map[string]bool
@@ -31,8 +31,8 @@ func Read(file string, content []byte) (*Workload, error) {
 	return Of(root)
 }
 
-func document() form.Document {
-	return form.Document{What: "workload", Least: "{name: NAME, tables: {…}, steps: […]}", Meant: meant}
+func document() strictyaml.Document {
+	return strictyaml.Document{What: "workload", Least: "{name: NAME, tables: {…}, steps: […]}", Meant: meant}
 }
 
 // meant returns a hint at an unknown key: which kinds of statements have it, or which
@@ -48,7 +48,7 @@ func meant(name string, known []string) string {
 
 // Of returns the workload of a map in a file. It checks it with the defaults of its
 // parameters and with each preset, and refuses what nothing in it uses.
-func Of(root *form.Node) (*Workload, error) {
+func Of(root *strictyaml.Node) (*Workload, error) {
 	w, err := of(root)
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func Of(root *form.Node) (*Workload, error) {
 	return w, nil
 }
 
-func of(root *form.Node) (*Workload, error) {
+func of(root *strictyaml.Node) (*Workload, error) {
 	w := &Workload{root: root, wrong: map[string]bool{}}
 	d := document()
 	w.readInfo(&d)
@@ -81,7 +81,7 @@ func of(root *form.Node) (*Workload, error) {
 		}
 	}
 	if len(d.Problems) > 0 {
-		form.SortProblems(d.Problems)
+		strictyaml.SortProblems(d.Problems)
 		return nil, dedupe(d.Problems)
 	}
 	return w, nil
@@ -108,7 +108,7 @@ func (w *Workload) limited(p workload.Params, most int64) (*run, error) {
 	c.most = most
 	r := c.run(w.root)
 	if len(c.Problems) > 0 {
-		form.SortProblems(c.Problems)
+		strictyaml.SortProblems(c.Problems)
 		return nil, dedupe(c.Problems)
 	}
 	return r, nil
@@ -139,10 +139,10 @@ var checkParam = workload.Param{
 var reserved = []string{checkParam.Name, "file", "doc", "row"}
 
 // readInfo reads what a plan needs to know.
-func (w *Workload) readInfo(d *form.Document) {
+func (w *Workload) readInfo(d *strictyaml.Document) {
 	f := d.Fields(w.root, "the workload", fileKeys.Names())
-	form.Bind(f, "name", form.OneLine, func(v string) { w.info.Name = v })
-	form.Bind(f, "doc", form.Prose, func(v string) { w.info.Doc = v })
+	strictyaml.Bind(f, "name", strictyaml.OneLine, func(v string) { w.info.Name = v })
+	strictyaml.Bind(f, "doc", strictyaml.Prose, func(v string) { w.info.Doc = v })
 	for _, name := range []string{"name", "tables", "steps"} {
 		if w.root.Get(name) == nil {
 			d.At(w.root, "the workload has no "+name, "the least workload is: "+d.Least)
@@ -151,13 +151,13 @@ func (w *Workload) readInfo(d *form.Document) {
 	if w.info.Doc == "" {
 		w.info.Doc = "A workload from a file."
 	}
-	if n := f.Value("params"); n != nil && d.Is(n, form.Mapping, "params is a map of names", "as in {rows: {default: 100k}}") {
+	if n := f.Value("params"); n != nil && d.Is(n, strictyaml.Mapping, "params is a map of names", "as in {rows: {default: 100k}}") {
 		for _, e := range n.Entries {
 			w.readParam(d, e)
 		}
 	}
 	w.info.Params = append(w.info.Params, checkParam)
-	if n := f.Value("presets"); n != nil && d.Is(n, form.Mapping, "presets is a map of names", "as in {quick: {rows: 10k}}") {
+	if n := f.Value("presets"); n != nil && d.Is(n, strictyaml.Mapping, "presets is a map of names", "as in {quick: {rows: 10k}}") {
 		for _, e := range n.Entries {
 			w.readPreset(d, e)
 		}
@@ -167,7 +167,7 @@ func (w *Workload) readInfo(d *form.Document) {
 	}
 }
 
-func (w *Workload) readParam(d *form.Document, e form.Entry) {
+func (w *Workload) readParam(d *strictyaml.Document, e strictyaml.Entry) {
 	f := d.Fields(e.Value, "parameter "+e.Key.Text, paramKeys.Names())
 	p := workload.Param{Name: e.Key.Text, Type: workload.IntParam}
 	w.wrong[p.Name] = true
@@ -177,20 +177,20 @@ func (w *Workload) readParam(d *form.Document, e form.Entry) {
 			delete(w.wrong, p.Name)
 		}
 	}()
-	if e.Value.Kind != form.Mapping && !e.Value.IsNull() {
+	if e.Value.Kind != strictyaml.Mapping && !e.Value.IsNull() {
 		return
 	}
-	form.Bind(f, "type", form.OneOf(paramTypes...), func(v string) { p.Type = workload.ParamType(v) })
-	form.Bind(f, "doc", form.Prose, func(v string) { p.Doc = v })
-	form.Bind(f, "unit", form.OneLine, func(v string) { p.Unit = strings.Replace(v, "seconds", "s", 1) })
-	number := form.NewScalar(func(n *form.Node) (float64, error) {
-		if v, ok := form.Number(n); ok {
+	strictyaml.Bind(f, "type", strictyaml.OneOf(paramTypes...), func(v string) { p.Type = workload.ParamType(v) })
+	strictyaml.Bind(f, "doc", strictyaml.Prose, func(v string) { p.Doc = v })
+	strictyaml.Bind(f, "unit", strictyaml.OneLine, func(v string) { p.Unit = strings.Replace(v, "seconds", "s", 1) })
+	number := strictyaml.NewScalar(func(n *strictyaml.Node) (float64, error) {
+		if v, ok := strictyaml.Number(n); ok {
 			return v, nil
 		}
 		return 0, hint.Errorf("", "%q is not a number", n.Text)
 	}, nil)
-	form.Bind(f, "min", number, func(v float64) { p.Min = v })
-	form.Bind(f, "max", number, func(v float64) { p.Max = v })
+	strictyaml.Bind(f, "min", number, func(v float64) { p.Min = v })
+	strictyaml.Bind(f, "max", number, func(v float64) { p.Max = v })
 	p.Enum = f.Words("of", "the allowed texts", nil)
 	documented := p.Doc != ""
 	if !documented {
@@ -222,14 +222,14 @@ func (w *Workload) readParam(d *form.Document, e form.Entry) {
 	w.info.Params = append(w.info.Params, p)
 }
 
-func (w *Workload) readPreset(d *form.Document, e form.Entry) {
+func (w *Workload) readPreset(d *strictyaml.Document, e strictyaml.Entry) {
 	preset := workload.Preset{Name: e.Key.Text, Doc: "Preset " + e.Key.Text + ".", Values: map[string]any{}}
 	known := []string{"doc"}
 	for _, p := range w.info.Params {
 		known = append(known, p.Name)
 	}
 	f := d.Fields(e.Value, "preset "+preset.Name, known)
-	form.Bind(f, "doc", form.Prose, func(v string) { preset.Doc = v })
+	strictyaml.Bind(f, "doc", strictyaml.Prose, func(v string) { preset.Doc = v })
 	for _, p := range w.info.Params {
 		n := f.Value(p.Name)
 		if n == nil {
@@ -250,7 +250,7 @@ func (w *Workload) readPreset(d *form.Document, e form.Entry) {
 type run struct {
 	schema model.Schema
 	tables []*tableDef
-	root   *form.Node
+	root   *strictyaml.Node
 	params workload.Params
 	info   workload.Info
 	steps  []workload.Step
@@ -294,13 +294,13 @@ func (r *run) compiler(seed uint64) *compiler {
 
 // compiler turns the nodes of a file into a run, or, for a client, into what it does.
 type compiler struct {
-	form.Document
+	strictyaml.Document
 	info   workload.Info
 	params workload.Params
 	wrong  map[string]bool // parameters that have been reported
 	tables []*tableDef
-	named  map[string]*form.Node // values with a name
-	naming []string              // names that are being compiled
+	named  map[string]*strictyaml.Node // values with a name
+	naming []string                    // names that are being compiled
 	values map[*tableDef]*columns
 	seed   uint64
 	most   int64           // rows of a load; 0: no limit
@@ -308,7 +308,7 @@ type compiler struct {
 }
 
 // run compiles the file, and so checks it.
-func (c *compiler) run(root *form.Node) *run {
+func (c *compiler) run(root *strictyaml.Node) *run {
 	c.readNames(root.Get("tables"))
 	c.readValues(root.Get("values"))
 	survey{c}.loads(root.Get("steps"))
@@ -363,7 +363,7 @@ func (w *Workload) unused() hint.Problems {
 			}
 		}
 	}
-	form.SortProblems(c.Problems)
+	strictyaml.SortProblems(c.Problems)
 	return c.Problems
 }
 
@@ -375,11 +375,11 @@ func (c *compiler) use(section, name string) {
 }
 
 // readValues reads the values with a name. They are compiled where they are used.
-func (c *compiler) readValues(n *form.Node) {
-	if n == nil || !c.Is(n, form.Mapping, "values is a map of values by name", "as in {customer: {zipf: customers}}") {
+func (c *compiler) readValues(n *strictyaml.Node) {
+	if n == nil || !c.Is(n, strictyaml.Mapping, "values is a map of values by name", "as in {customer: {zipf: customers}}") {
 		return
 	}
-	c.named = map[string]*form.Node{}
+	c.named = map[string]*strictyaml.Node{}
 	for _, e := range n.Entries {
 		if !isName(e.Key.Text) || c.info.Param(e.Key.Text) != nil {
 			c.At(e.Key, fmt.Sprintf("%q cannot be the name of a value", e.Key.Text), "letters, digits and _, and no parameter's name")
@@ -401,7 +401,7 @@ func (c *compiler) columns(t *tableDef) *columns {
 }
 
 // word returns a node's text; "" if it is missing.
-func word(n *form.Node) string {
+func word(n *strictyaml.Node) string {
 	if n == nil {
 		return ""
 	}
@@ -418,11 +418,11 @@ func (c *compiler) table(name string) *tableDef {
 }
 
 // tableOf returns the table that a node names.
-func (c *compiler) tableOf(n *form.Node) *tableDef {
+func (c *compiler) tableOf(n *strictyaml.Node) *tableDef {
 	t := c.table(n.Text)
 	switch {
-	case t != nil || n.Kind == form.Broken || len(c.tables) == 0: // that there are none is reported
-	case n.Kind != form.Scalar || n.IsNull():
+	case t != nil || n.Kind == strictyaml.Broken || len(c.tables) == 0: // that there are none is reported
+	case n.Kind != strictyaml.Scalar || n.IsNull():
 		c.At(n, "the name of a table is missing", "as in get: TABLE")
 	default:
 		var known []string

@@ -11,9 +11,9 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/memory"
 	"rumbench/engine/null"
-	"rumbench/internal/pace"
 	"rumbench/model"
 	"rumbench/workload"
+	"rumbench/workload/pace"
 	"rumbench/workload/workloadtest"
 )
 

@@ -13,8 +13,8 @@ import (
 	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/parser"
 
-	"rumbench/internal/form"
-	"rumbench/internal/hint"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/strictyaml"
 	"rumbench/model"
 	"rumbench/workload"
 )
@@ -34,7 +34,7 @@ type scope struct {
 // expression compiles a text: arithmetic over parameters, columns and names of the
 // scope, in the syntax of github.com/expr-lang/expr. It is compiled to functions of
 // our own, as that library's machine allocates.
-func (c *compiler) expression(n *form.Node, s scope) (value, bool) {
+func (c *compiler) expression(n *strictyaml.Node, s scope) (value, bool) {
 	tree, err := parser.Parse(n.Text)
 	if err != nil {
 		syntax(c, n, err, "an expression", exprHint)
@@ -44,7 +44,7 @@ func (c *compiler) expression(n *form.Node, s scope) (value, bool) {
 }
 
 // syntax reports a text that cannot be parsed.
-func syntax(c *compiler, n *form.Node, err error, what, help string) {
+func syntax(c *compiler, n *strictyaml.Node, err error, what, help string) {
 	column := 0
 	reason := err.Error()
 	if e, ok := errors.AsType[*file.Error](err); ok {
@@ -63,13 +63,13 @@ var unexpected = regexp.MustCompile(`unexpected token \w+\("(.*?)"\)`)
 const exprHint = "numbers, names, + - * / % and parentheses, and a timestamp + or - seconds; a text is written {const: TEXT}"
 
 // inside reports a problem at a column, from 0, of a scalar.
-func (c *compiler) inside(n *form.Node, column int, reason, help string) {
+func (c *compiler) inside(n *strictyaml.Node, column int, reason, help string) {
 	at := *n
 	at.Column += column
 	c.At(&at, reason, help)
 }
 
-func (c *compiler) node(n *form.Node, a ast.Node, s scope) (value, bool) {
+func (c *compiler) node(n *strictyaml.Node, a ast.Node, s scope) (value, bool) {
 	switch x := a.(type) {
 	case *ast.IntegerNode:
 		return intOf(int64(x.Value)), true
@@ -122,7 +122,7 @@ func textual(l, r model.Type) string {
 }
 
 // name compiles a name: of the scope, of a column, or of a parameter.
-func (c *compiler) name(n *form.Node, x *ast.IdentifierNode, s scope) (value, bool) {
+func (c *compiler) name(n *strictyaml.Node, x *ast.IdentifierNode, s scope) (value, bool) {
 	if v, ok := s.vars[x.Value]; ok && !s.fixed {
 		if s.used != nil {
 			s.used[x.Value] = true
@@ -266,13 +266,13 @@ func later(operator string, at, seconds value) value {
 }
 
 // value compiles a value: a scalar, or a map of one generator.
-func (c *compiler) value(n *form.Node, s scope) (value, bool) {
+func (c *compiler) value(n *strictyaml.Node, s scope) (value, bool) {
 	switch {
-	case n == nil || n.Kind == form.Broken:
+	case n == nil || n.Kind == strictyaml.Broken:
 		return value{}, false
-	case n.Kind == form.Mapping && len(n.Entries) == 1:
+	case n.Kind == strictyaml.Mapping && len(n.Entries) == 1:
 		return c.generator(n.Entries[0].Key, n.Entries[0].Value, s)
-	case n.Kind != form.Scalar || n.IsNull():
+	case n.Kind != strictyaml.Scalar || n.IsNull():
 		c.At(n, "a value is a number, an expression, or a map of one generator", "as in 10, rows / 2, {uniform: [1, 100]}; the generators are "+generatorNames())
 		return value{}, false
 	}

@@ -5,25 +5,25 @@ import (
 	"slices"
 	"strings"
 
-	"rumbench/internal/form"
-	"rumbench/internal/gen"
-	"rumbench/internal/hint"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/strictyaml"
 	"rumbench/model"
+	"rumbench/workload/gen"
 )
 
 // arguments are those of one generator.
 type arguments struct {
 	c     *compiler
-	at    *form.Node // for problems of them all
+	at    *strictyaml.Node // for problems of them all
 	of    *generator
-	nodes map[string]*form.Node
-	body  *form.Node
+	nodes map[string]*strictyaml.Node
+	body  *strictyaml.Node
 	scope scope
 	wrong bool
 }
 
 // generator compiles a generator.
-func (c *compiler) generator(key, body *form.Node, s scope) (value, bool) {
+func (c *compiler) generator(key, body *strictyaml.Node, s scope) (value, bool) {
 	i := slices.IndexFunc(generators, func(g generator) bool { return g.name == key.Text })
 	if i < 0 {
 		var names []string
@@ -33,7 +33,7 @@ func (c *compiler) generator(key, body *form.Node, s scope) (value, bool) {
 		c.At(key, fmt.Sprintf("there is no generator %q", key.Text), hint.OneOf(key.Text, names))
 		return value{}, false
 	}
-	a := &arguments{c: c, at: key, of: &generators[i], body: body, nodes: map[string]*form.Node{}, scope: s}
+	a := &arguments{c: c, at: key, of: &generators[i], body: body, nodes: map[string]*strictyaml.Node{}, scope: s}
 	a.read()
 	if a.wrong {
 		return value{}, false
@@ -48,7 +48,7 @@ func (a *arguments) read() {
 	for _, arg := range a.of.args {
 		names = append(names, arg.name)
 	}
-	give := func(i int, n *form.Node) {
+	give := func(i int, n *strictyaml.Node) {
 		if i >= len(names) {
 			a.refuse(n, fmt.Sprintf("%s takes %d arguments at most", a.of.name, len(names)), "they are "+strings.Join(names, ", "))
 			return
@@ -57,11 +57,11 @@ func (a *arguments) read() {
 	}
 	switch {
 	case a.of.free || a.body.IsNull():
-	case a.body.Kind == form.List:
+	case a.body.Kind == strictyaml.List:
 		for i, n := range a.body.Items {
 			give(i, n)
 		}
-	case a.body.Kind == form.Mapping && !a.nested():
+	case a.body.Kind == strictyaml.Mapping && !a.nested():
 		for _, e := range a.c.Fields(a.body, a.of.name, names).Of.Entries {
 			a.nodes[e.Key.Text] = e.Value
 			a.wrong = a.wrong || !slices.Contains(names, e.Key.Text)
@@ -86,21 +86,21 @@ func (a *arguments) nested() bool {
 		slices.ContainsFunc(generators, func(g generator) bool { return g.name == name })
 }
 
-func (a *arguments) refuse(n *form.Node, reason, help string) {
+func (a *arguments) refuse(n *strictyaml.Node, reason, help string) {
 	a.c.At(n, reason, help)
 	a.wrong = true
 }
 
 // usual returns the default of an argument as a node.
-func (a *arguments) usual(name string) *form.Node {
+func (a *arguments) usual(name string) *strictyaml.Node {
 	i := slices.IndexFunc(a.of.args, func(x argument) bool { return x.name == name })
 	text := a.of.args[i].usual
 	n := *a.at
-	n.Kind, n.Text, n.Value = form.Scalar, text, form.Resolve(text)
+	n.Kind, n.Text, n.Value = strictyaml.Scalar, text, strictyaml.Resolve(text)
 	return &n
 }
 
-func (a *arguments) node(name string) *form.Node {
+func (a *arguments) node(name string) *strictyaml.Node {
 	if n := a.nodes[name]; n != nil {
 		return n
 	}
@@ -180,7 +180,7 @@ func (a *arguments) over() numbers {
 		}
 		return numbers{table: a.scope.of, dead: a.scope.dead}
 	}
-	if n.Kind == form.Scalar {
+	if n.Kind == strictyaml.Scalar {
 		if t := a.c.table(n.Text); t != nil && a.scope.table != nil {
 			return numbers{fixed: max(t.loaded, 1)} // a column's values never change
 		} else if t != nil {

@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"strings"
 
-	"rumbench/internal/form"
-	"rumbench/internal/gen"
-	"rumbench/internal/hint"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/strictyaml"
 	"rumbench/model"
 	"rumbench/workload"
+	"rumbench/workload/gen"
 )
 
 func buildConst(a *arguments) value {
@@ -22,7 +22,7 @@ func buildConst(a *arguments) value {
 	case float64:
 		return floatOf(x)
 	}
-	if n.Kind != form.Scalar || n.Text == "" {
+	if n.Kind != strictyaml.Scalar || n.Text == "" {
 		a.refuse(a.at, "const has one value", "as in {const: new}")
 	}
 	return textOf(n.Text)
@@ -78,7 +78,7 @@ func (a *arguments) isFraction(name string) bool {
 	if a.nodes[name] == nil {
 		return false
 	}
-	if p := a.c.info.Param(a.nodes[name].Text); p != nil && a.nodes[name].Kind == form.Scalar {
+	if p := a.c.info.Param(a.nodes[name].Text); p != nil && a.nodes[name].Kind == strictyaml.Scalar {
 		return p.Type == workload.FloatParam
 	}
 	f, is := a.nodes[name].Value.(float64)
@@ -228,7 +228,7 @@ type weighted struct {
 }
 
 func buildChoice(a *arguments) value {
-	if a.body.Kind != form.Mapping || len(a.body.Entries) == 0 {
+	if a.body.Kind != strictyaml.Mapping || len(a.body.Entries) == 0 {
 		a.refuse(a.at, "choice is a map of values to weights", "as in {choice: {new: 70, paid: 30}}")
 		return value{}
 	}
@@ -284,7 +284,7 @@ func total(weights []float64) (sum float64) {
 
 func buildSelect(a *arguments) value {
 	by := a.body.Get("by")
-	if a.body.Kind != form.Mapping || by == nil {
+	if a.body.Kind != strictyaml.Mapping || by == nil {
 		a.refuse(a.at, "select has no by: the parameter that selects", "as in {select: {by: distribution, zipf: {zipf: {}}, any: {any: {}}}}")
 		return value{}
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"rumbench/internal/gen"
+	"rumbench/workload/gen"
 )
 
 // What follows is YCSB's Java code, transcribed line by line and without regard for
@@ -209,7 +209,7 @@ func TestCountsAsYCSB(t *testing.T) {
 	}
 }
 
-// Numbers and keys of internal/gen and of the shipped file are YCSB's.
+// Numbers and keys of workload/gen and of the shipped file are YCSB's.
 func TestKeysAsYCSB(t *testing.T) {
 	content, _ := File("ycsb")
 	w := readTest(t, "ycsb.yaml", content)

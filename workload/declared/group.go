@@ -3,11 +3,11 @@ package declared
 import (
 	"fmt"
 	"math"
-	"rumbench/internal/form"
-	"rumbench/internal/gen"
-	"rumbench/internal/hint"
-	"rumbench/internal/pace"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/strictyaml"
 	"rumbench/workload"
+	"rumbench/workload/gen"
+	"rumbench/workload/pace"
 	"slices"
 )
 
@@ -20,9 +20,9 @@ type group struct {
 	retry workload.Retry
 }
 
-func (b *stepReader) group(s *step, e form.Entry, first bool) {
+func (b *stepReader) group(s *step, e strictyaml.Entry, first bool) {
 	f := b.Fields(e.Value, "group "+e.Key.Text, groupKeys.Names())
-	if e.Value.Kind != form.Mapping && !e.Value.IsNull() {
+	if e.Value.Kind != strictyaml.Mapping && !e.Value.IsNull() {
 		return // already reported
 	}
 	g := &group{name: e.Key.Text}
@@ -66,9 +66,9 @@ func (b *stepReader) group(s *step, e form.Entry, first bool) {
 			b.At(n, fmt.Sprintf("operations is %d, which %d clients cannot share equally", total, clients), fmt.Sprintf("as in operations: %d", all))
 		}
 	}
-	form.Bind(f, "pace", form.OneOf(string(pace.Even), string(pace.Poisson)), func(v string) { w.Pace = pace.Kind(v) })
+	strictyaml.Bind(f, "pace", strictyaml.OneOf(string(pace.Even), string(pace.Poisson)), func(v string) { w.Pace = pace.Kind(v) })
 	b.rate(&w, s, f)
-	form.Bind(f, "retry", form.OneOf(string(workload.RetrySame), string(workload.RetryNew), string(workload.RetryNone)), func(v string) {
+	strictyaml.Bind(f, "retry", strictyaml.OneOf(string(workload.RetrySame), string(workload.RetryNew), string(workload.RetryNone)), func(v string) {
 		w.Retry.Policy = workload.RetryPolicy(v)
 	})
 	g.retry = w.Retry
@@ -84,14 +84,14 @@ func (b *stepReader) indexed(s *step, st *statement) {
 }
 
 // groupOps reads which operations a group does.
-func (b *stepReader) groupOps(g *group, f form.Fields) (ops []*operation) {
+func (b *stepReader) groupOps(g *group, f strictyaml.Fields) (ops []*operation) {
 	do, mix, sequence := f.Value("do"), f.Value("mix"), f.Value("sequence")
-	var nodes []*form.Node
+	var nodes []*strictyaml.Node
 	switch {
-	case do != nil && do.Kind != form.Scalar:
+	case do != nil && do.Kind != strictyaml.Scalar:
 		b.At(do, "do is the name of one operation", "of several, mix has the shares, and sequence the order")
 	case do != nil && mix == nil && sequence == nil:
-		nodes = []*form.Node{do}
+		nodes = []*strictyaml.Node{do}
 	case mix != nil && do == nil && sequence == nil:
 		nodes = b.mix(g, mix)
 	case sequence != nil && do == nil && mix == nil:
@@ -114,7 +114,7 @@ func (b *stepReader) groupOps(g *group, f form.Fields) (ops []*operation) {
 }
 
 // operationOf returns the operation that a group names; nil: there is none.
-func (b *stepReader) operationOf(n *form.Node) *operation {
+func (b *stepReader) operationOf(n *strictyaml.Node) *operation {
 	var known []string
 	for _, o := range b.ops {
 		if o.name == n.Text {
@@ -128,8 +128,8 @@ func (b *stepReader) operationOf(n *form.Node) *operation {
 }
 
 // mix reads the shares of operations. Those of which it is 0 are left out.
-func (b *stepReader) mix(g *group, n *form.Node) (nodes []*form.Node) {
-	if !b.Is(n, form.Mapping, "mix is a map of operations to shares", "as in {put: 50, take: 50}") {
+func (b *stepReader) mix(g *group, n *strictyaml.Node) (nodes []*strictyaml.Node) {
+	if !b.Is(n, strictyaml.Mapping, "mix is a map of operations to shares", "as in {put: 50, take: 50}") {
 		return nil
 	}
 	var weights []float64
@@ -152,12 +152,12 @@ func (b *stepReader) mix(g *group, n *form.Node) (nodes []*form.Node) {
 }
 
 // rate reads a constant rate, or a curve, which is an open system.
-func (b *stepReader) rate(w *workload.Group, s *step, f form.Fields) {
+func (b *stepReader) rate(w *workload.Group, s *step, f strictyaml.Fields) {
 	n := f.Value("rate")
 	if n == nil {
 		return
 	}
-	if n.Kind != form.Mapping || !slices.ContainsFunc(n.Entries, func(e form.Entry) bool { return slices.Contains(rateKeys.Names(), e.Key.Text) }) {
+	if n.Kind != strictyaml.Mapping || !slices.ContainsFunc(n.Entries, func(e strictyaml.Entry) bool { return slices.Contains(rateKeys.Names(), e.Key.Text) }) {
 		rate, _ := b.perSecond(n, "rate", 0)
 		w.Rate = rate / float64(w.Clients)
 		return

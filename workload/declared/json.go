@@ -5,12 +5,12 @@ import (
 	"math"
 	"strconv"
 
-	"rumbench/internal/form"
+	"rumbench/internal/text/strictyaml"
 	"rumbench/model"
 )
 
 func buildJSON(a *arguments) value {
-	if a.body.Kind != form.Mapping || len(a.body.Entries) == 0 {
+	if a.body.Kind != strictyaml.Mapping || len(a.body.Entries) == 0 {
 		a.refuse(a.at, "json is a map of fields to values", "as in {json: {name: {text: 10}, age: {uniform: [1, 99]}}}")
 		return value{}
 	}

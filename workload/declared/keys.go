@@ -3,7 +3,7 @@ package declared
 import (
 	"slices"
 
-	"rumbench/internal/form"
+	"rumbench/internal/text/strictyaml"
 )
 
 // The keys of workload files, a table for each map. They are read by code of their
@@ -14,67 +14,67 @@ import (
 type none struct{}
 
 // key declares a key.
-func key(name, doc string, shape form.Shape) form.Key[none] {
-	return form.Part[none](name, doc, shape)
+func key(name, doc string, shape strictyaml.Shape) strictyaml.Key[none] {
+	return strictyaml.Part[none](name, doc, shape)
 }
 
 var (
-	anyMap    = form.Shape{"type": "object", "minProperties": 1}
-	valueOf   = form.Shape{"$ref": "#/$defs/value"}
-	count     = form.Shape{"type": []string{"integer", "number", "string"}}
-	aName     = form.TextShape
-	names     = form.ListOf(form.TextShape)
-	flag      = form.Boolean.Shape
-	valueMap  = form.Shape{"type": "object", "minProperties": 1, "additionalProperties": valueOf}
-	namesOrIn = form.Either(names, form.Shape{"type": "object", "additionalProperties": aName})
+	anyMap    = strictyaml.Shape{"type": "object", "minProperties": 1}
+	valueOf   = strictyaml.Shape{"$ref": "#/$defs/value"}
+	count     = strictyaml.Shape{"type": []string{"integer", "number", "string"}}
+	aName     = strictyaml.TextShape
+	names     = strictyaml.ListOf(strictyaml.TextShape)
+	flag      = strictyaml.Boolean.Shape
+	valueMap  = strictyaml.Shape{"type": "object", "minProperties": 1, "additionalProperties": valueOf}
+	namesOrIn = strictyaml.Either(names, strictyaml.Shape{"type": "object", "additionalProperties": aName})
 )
 
-var fileKeys = form.Table[none]{
+var fileKeys = strictyaml.Table[none]{
 	key("name", "The workload's name, as results show it.", aName),
 	key("doc", "What it does, in a sentence.", aName),
-	key("params", "Parameters, which a plan's params override.", form.Shape{"type": "object", "additionalProperties": form.Shape{"$ref": "#/$defs/param"}}),
-	key("presets", "Named sets of parameters.", form.Shape{"type": "object", "additionalProperties": form.Shape{"type": "object"}}),
-	key("values", "Values with a name, for use in several places: columns, draws and statements take them by their name.", form.Shape{"type": "object", "additionalProperties": valueOf}),
-	key("tables", "The tables, by name.", form.Shape{"type": "object", "minProperties": 1, "additionalProperties": form.Shape{"$ref": "#/$defs/table"}}),
-	key("operations", "What clients do, by name: a list of statements, or a map. An operation is what is timed.", form.Shape{"type": "object", "additionalProperties": form.Either(form.Shape{"$ref": "#/$defs/statements"}, form.Shape{"$ref": "#/$defs/operation"})}),
-	key("steps", "What is done, in order.", form.Shape{"type": "array", "minItems": 1, "items": form.Either(form.Shape{"const": "settle"}, form.Shape{"$ref": "#/$defs/step"})}),
-	key("checks", "What must be true after each run.", form.Shape{"type": "array", "items": form.Shape{"$ref": "#/$defs/check"}}),
+	key("params", "Parameters, which a plan's params override.", strictyaml.Shape{"type": "object", "additionalProperties": strictyaml.Shape{"$ref": "#/$defs/param"}}),
+	key("presets", "Named sets of parameters.", strictyaml.Shape{"type": "object", "additionalProperties": strictyaml.Shape{"type": "object"}}),
+	key("values", "Values with a name, for use in several places: columns, draws and statements take them by their name.", strictyaml.Shape{"type": "object", "additionalProperties": valueOf}),
+	key("tables", "The tables, by name.", strictyaml.Shape{"type": "object", "minProperties": 1, "additionalProperties": strictyaml.Shape{"$ref": "#/$defs/table"}}),
+	key("operations", "What clients do, by name: a list of statements, or a map. An operation is what is timed.", strictyaml.Shape{"type": "object", "additionalProperties": strictyaml.Either(strictyaml.Shape{"$ref": "#/$defs/statements"}, strictyaml.Shape{"$ref": "#/$defs/operation"})}),
+	key("steps", "What is done, in order.", strictyaml.Shape{"type": "array", "minItems": 1, "items": strictyaml.Either(strictyaml.Shape{"const": "settle"}, strictyaml.Shape{"$ref": "#/$defs/step"})}),
+	key("checks", "What must be true after each run.", strictyaml.Shape{"type": "array", "items": strictyaml.Shape{"$ref": "#/$defs/check"}}),
 }
 
-var paramKeys = form.Table[none]{
-	key("type", "int, float, bool, string or duration. Default int.", form.Shape{"enum": paramTypes}),
-	key("default", "The value without a preset.", form.Shape{}),
+var paramKeys = strictyaml.Table[none]{
+	key("type", "int, float, bool, string or duration. Default int.", strictyaml.Shape{"enum": paramTypes}),
+	key("default", "The value without a preset.", strictyaml.Shape{}),
 	key("doc", "What it is.", aName),
 	key("unit", "Its unit. Numbers with the unit s are also written as durations: 5min.", aName),
-	key("min", "The least value. Default 0.", form.Shape{"type": "number"}),
-	key("max", "The greatest value.", form.Shape{"type": "number"}),
+	key("min", "The least value. Default 0.", strictyaml.Shape{"type": "number"}),
+	key("max", "The greatest value.", strictyaml.Shape{"type": "number"}),
 	key("of", "The allowed texts of a string.", names),
 }
 
-var tableKeys = form.Table[none]{
-	key("columns", "The columns, in order.", form.Shape{"type": "object", "minProperties": 1, "additionalProperties": form.Shape{"$ref": "#/$defs/column"}}),
+var tableKeys = strictyaml.Table[none]{
+	key("columns", "The columns, in order.", strictyaml.Shape{"type": "object", "minProperties": 1, "additionalProperties": strictyaml.Shape{"$ref": "#/$defs/column"}}),
 	key("key", "The primary key's columns. Default: the first column.", names),
-	key("indexes", "Secondary indexes by name: a list of columns, or a map.", form.Shape{"type": "object", "additionalProperties": form.Either(names, form.Shape{"$ref": "#/$defs/index"})}),
+	key("indexes", "Secondary indexes by name: a list of columns, or a map.", strictyaml.Shape{"type": "object", "additionalProperties": strictyaml.Either(names, strictyaml.Shape{"$ref": "#/$defs/index"})}),
 }
 
-var columnKeys = form.Table[none]{
-	key("type", "int64, int32, float, timestamp, text or bytes. Default: that of the value.", form.Shape{"enum": typeNames()}),
+var columnKeys = strictyaml.Table[none]{
+	key("type", "int64, int32, float, timestamp, text or bytes. Default: that of the value.", strictyaml.Shape{"enum": typeNames()}),
 	key("value", "The value in each row: a number, an expression, or a generator.", valueOf),
 	key("auto", "The engine assigns ascending integers from 1. The column is the whole key.", flag),
 	key("max", "The greatest length in bytes of a text. Default: that of its generator.", count),
 	key("copies", "So many columns of the kind, NAME0 to NAME9 for 10. NAME alone means any one of them in set, NAME* each of them.", count),
 }
 
-var indexKeys = form.Table[none]{
+var indexKeys = strictyaml.Table[none]{
 	key("columns", "The columns, in order.", names),
 	key("unique", "No two entries are equal.", flag),
 	key("include", "Columns that are stored in the entries, but not part of their order.", names),
 }
 
-var operationKeys = form.Table[none]{
-	key("do", "The statements, in order.", form.Shape{"$ref": "#/$defs/statements"}),
+var operationKeys = strictyaml.Table[none]{
+	key("do", "The statements, in order.", strictyaml.Shape{"$ref": "#/$defs/statements"}),
 	key("draw", "Values that are drawn before the first statement, by name.", valueMap),
-	key("transaction", "The statements are one transaction: true, its isolation level, or a parameter of type bool.", form.Shape{"type": []string{"boolean", "string"}}),
+	key("transaction", "The statements are one transaction: true, its isolation level, or a parameter of type bool.", strictyaml.Shape{"type": []string{"boolean", "string"}}),
 }
 
 // The kinds of statements, which are also their first keys.
@@ -93,7 +93,7 @@ var generic = kinds[:5]
 
 // statementKey is a key of some kinds of statements.
 type statementKey struct {
-	form.Key[none]
+	strictyaml.Key[none]
 	of []string
 }
 
@@ -116,20 +116,20 @@ var statementKeys = []statementKey{
 	{key("descending", "From the end.", flag), []string{sScan}},
 	{key("read", "The columns that are returned, or a map of columns to names under which later statements use the values of the first row. Without such a row an operation that uses them ends. Default: all columns.", namesOrIn), []string{sGet, sScan}},
 	{key("count", "Count the rows, and carry the number on under this name.", aName), []string{sScan}},
-	{key("sum", "Sum a column, and carry it on: {column: name}.", form.Shape{"type": "object", "additionalProperties": aName, "maxProperties": 1}), []string{sScan}},
+	{key("sum", "Sum a column, and carry it on: {column: name}.", strictyaml.Shape{"type": "object", "additionalProperties": aName, "maxProperties": 1}), []string{sScan}},
 	{key("number", "Carry the number that the engine has assigned on under this name.", aName), []string{sInsert}},
-	{key("set", "New values by column, or columns that get new values of their own.", form.Either(names, valueMap)), []string{sInsert, sUpdate}},
+	{key("set", "New values by column, or columns that get new values of their own.", strictyaml.Either(names, valueMap)), []string{sInsert, sUpdate}},
 	{key("add", "Numbers that are added, by column: an integer or a float.", valueMap), []string{sUpdate}},
-	{key("conflict", "What an insert does where the key exists: ignore it, replace the row, or {add: [columns]}. Default: it fails.", form.Either(form.Shape{"enum": []string{"ignore", "replace"}}, form.Shape{"type": "object", "properties": form.Shape{"add": names}, "required": []string{"add"}, "additionalProperties": false})), []string{sInsert}},
+	{key("conflict", "What an insert does where the key exists: ignore it, replace the row, or {add: [columns]}. Default: it fails.", strictyaml.Either(strictyaml.Shape{"enum": []string{"ignore", "replace"}}, strictyaml.Shape{"type": "object", "properties": strictyaml.Shape{"add": names}, "required": []string{"add"}, "additionalProperties": false})), []string{sInsert}},
 	{key("lock", "Nobody else changes the rows until the transaction ends.", flag), []string{sGet}},
-	{key(sOwn, "SQL by engine, as in {mysql: SELECT ...}, with :NAME for a value. On these engines it is executed in place of the statement; alone it makes the file refuse others.", form.Shape{"type": "object", "minProperties": 1, "additionalProperties": aName}), kinds},
-	{key("returns", "The columns that the SQL returns, with their types. Later statements use the values of the first row by these names. Default: it returns no rows.", form.Shape{"type": "object", "additionalProperties": form.Shape{"enum": typeNames()}}), []string{sOwn}},
+	{key(sOwn, "SQL by engine, as in {mysql: SELECT ...}, with :NAME for a value. On these engines it is executed in place of the statement; alone it makes the file refuse others.", strictyaml.Shape{"type": "object", "minProperties": 1, "additionalProperties": aName}), kinds},
+	{key("returns", "The columns that the SQL returns, with their types. Later statements use the values of the first row by these names. Default: it returns no rows.", strictyaml.Shape{"type": "object", "additionalProperties": strictyaml.Shape{"enum": typeNames()}}), []string{sOwn}},
 	{key("expect", "How many rows it should find. Fewer are reported, and results with far too few are not compared. Default: those that exist, if that is known, and 1 if later statements use what it carries on. 0: it may find none.", count), []string{sGet, sScan, sUpdate, sDelete, sOwn}},
 	{key("require", "How many rows it must find, in a transaction. With fewer, others were faster: the transaction is undone and repeated. Where a parameter turns the transaction off, it is what `expect` is.", count), []string{sUpdate, sDelete}},
 }
 
 // keysOf returns the keys of a kind of statements.
-func keysOf(kind string) (out form.Table[none]) {
+func keysOf(kind string) (out strictyaml.Table[none]) {
 	for _, k := range statementKeys {
 		if slices.Contains(k.of, kind) {
 			out = append(out, k.Key)
@@ -146,12 +146,12 @@ const (
 	stepRun    = "run"
 )
 
-var common = form.Table[none]{
+var common = strictyaml.Table[none]{
 	key("doc", "The question that the step answers.", aName),
 }
 
-var stepKinds = map[string]form.Table[none]{
-	stepLoad: append(form.Table[none]{
+var stepKinds = map[string]strictyaml.Table[none]{
+	stepLoad: append(strictyaml.Table[none]{
 		key(stepLoad, "Insert rows into a table, in the order of their numbers.", aName),
 		key("rows", "How many. 0: the step is left out.", valueOf),
 		key("clients", "How many clients insert. Default 1.", count),
@@ -159,19 +159,19 @@ var stepKinds = map[string]form.Table[none]{
 		key("clear", "Remove all rows before.", flag),
 		key("name", "The step's name. Default: load, with the table's name if there are several.", aName),
 	}, common...),
-	stepIndex: append(form.Table[none]{
+	stepIndex: append(strictyaml.Table[none]{
 		key(stepIndex, "Build secondary indexes of a table.", aName),
 		key("indexes", "Which ones. Default: all.", names),
-		key("groups", "Groups of clients that read meanwhile, as those of a run.", form.Shape{"type": "object", "additionalProperties": form.Shape{"$ref": "#/$defs/group"}}),
+		key("groups", "Groups of clients that read meanwhile, as those of a run.", strictyaml.Shape{"type": "object", "additionalProperties": strictyaml.Shape{"$ref": "#/$defs/group"}}),
 		key("name", "The step's name. Default: index, with the table's name if there are several.", aName),
 	}, common...),
-	stepSettle: append(form.Table[none]{
-		key(stepSettle, "Let the engine come to rest, for at least so many seconds, or a duration such as 1min.", form.Shape{"type": []string{"string", "number"}}),
+	stepSettle: append(strictyaml.Table[none]{
+		key(stepSettle, "Let the engine come to rest, for at least so many seconds, or a duration such as 1min.", strictyaml.Shape{"type": []string{"string", "number"}}),
 	}, common...),
-	stepRun: append(form.Table[none]{
+	stepRun: append(strictyaml.Table[none]{
 		key(stepRun, "Let clients do operations: the step's name.", aName),
 		key("seconds", "How long: seconds, or a duration such as 5min. 0: the step is left out.", valueOf),
-		key("groups", "Groups of clients by name. The step is about the first one.", form.Shape{"type": "object", "minProperties": 1, "additionalProperties": form.Shape{"$ref": "#/$defs/group"}}),
+		key("groups", "Groups of clients by name. The step is about the first one.", strictyaml.Shape{"type": "object", "minProperties": 1, "additionalProperties": strictyaml.Shape{"$ref": "#/$defs/group"}}),
 		key("warmup", "It only prepares the next step.", flag),
 		key("judged", "The metrics by which targets are compared. Default: the rate; for a single run also latency and costs.", names),
 	}, common...),
@@ -179,24 +179,24 @@ var stepKinds = map[string]form.Table[none]{
 
 var stepNames = []string{stepLoad, stepIndex, stepSettle, stepRun}
 
-var groupKeys = form.Table[none]{
+var groupKeys = strictyaml.Table[none]{
 	key("clients", "How many. Default 1.", count),
 	key("do", "The operation.", aName),
 	key("mix", "Operations and their shares, of any sum.", valueMap),
 	key("sequence", "Operations, done in turn.", names),
 	key("operations", "How many the group does in all, the same number for each client. Default: until the time is over.", valueOf),
-	key("rate", "Operations per second of the whole group, as in 500 or 500/s, or a daily curve. 0, the default: as many as possible.", form.Either(valueOf, form.Shape{"$ref": "#/$defs/rate"})),
-	key("pace", "even or poisson. Default even.", form.Shape{"enum": []string{"even", "poisson"}}),
-	key("retry", "What follows a failure because of others: same, new (with new values), or none. Default same.", form.Shape{"enum": []string{"same", "new", "none"}}),
+	key("rate", "Operations per second of the whole group, as in 500 or 500/s, or a daily curve. 0, the default: as many as possible.", strictyaml.Either(valueOf, strictyaml.Shape{"$ref": "#/$defs/rate"})),
+	key("pace", "even or poisson. Default even.", strictyaml.Shape{"enum": []string{"even", "poisson"}}),
+	key("retry", "What follows a failure because of others: same, new (with new values), or none. Default same.", strictyaml.Shape{"enum": []string{"same", "new", "none"}}),
 }
 
-var rateKeys = form.Table[none]{
+var rateKeys = strictyaml.Table[none]{
 	key("mean", "Operations per second on average. 0: as many as possible.", valueOf),
 	key("amplitude", "How much more and less it becomes.", valueOf),
 	key("period", "The length of a day: seconds, or a duration.", valueOf),
 }
 
-var checkKeys = form.Table[none]{
+var checkKeys = strictyaml.Table[none]{
 	key("name", "What is checked.", aName),
 	key("expect", "A condition on parameters, count(TABLE), sum(TABLE, COLUMN) and done(OPERATION). Within { } a comma needs quotes: \"sum(accounts, balance) == 0\".", aName),
 }

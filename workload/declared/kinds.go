@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"rumbench/internal/form"
-	"rumbench/internal/hint"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/strictyaml"
 	"rumbench/model"
 )
 
@@ -19,7 +19,7 @@ func (r *reading) insert() {
 	}
 	r.op.Rows = int(r.s.count)
 	set := r.f.Value("set")
-	if set != nil && !r.Is(set, form.Mapping, "set of an insert is a map of columns to values", "as in {set: {state: 0}}") {
+	if set != nil && !r.Is(set, strictyaml.Mapping, "set of an insert is a map of columns to values", "as in {set: {state: 0}}") {
 		return
 	}
 	for i := range r.t.Columns {
@@ -59,7 +59,7 @@ func (r *reading) conflict() {
 		return
 	}
 	switch {
-	case n.Kind == form.Mapping:
+	case n.Kind == strictyaml.Mapping:
 		f := r.Fields(n, "conflict", []string{"add"})
 		r.op.OnConflict, r.op.AddColumns = model.Add, f.Words("add", "the columns that are added", nil)
 		for _, name := range r.op.AddColumns {
@@ -80,7 +80,7 @@ func (r *reading) get() {
 	r.rowsKey()
 	r.op.Keys = int(r.s.count)
 	r.access()
-	form.Bind(r.f, "lock", form.Boolean, func(v bool) { r.op.Lock = v })
+	strictyaml.Bind(r.f, "lock", strictyaml.Boolean, func(v bool) { r.op.Lock = v })
 	r.expect()
 	r.returned()
 }
@@ -103,7 +103,7 @@ func (r *reading) update() {
 	switch {
 	case n == nil && add == nil:
 		r.At(r.s.at, "the update changes nothing", "as in {set: {state: 1}} or {add: {count: 1}}")
-	case n != nil && n.Kind == form.Mapping:
+	case n != nil && n.Kind == strictyaml.Mapping:
 		for _, e := range n.Entries {
 			r.assign(e, false)
 		}
@@ -112,7 +112,7 @@ func (r *reading) update() {
 			r.redraw(n, name)
 		}
 	}
-	if add != nil && r.Is(add, form.Mapping, "add is a map of columns to numbers", "as in {add: {count: 1}}") {
+	if add != nil && r.Is(add, strictyaml.Mapping, "add is a map of columns to numbers", "as in {add: {count: 1}}") {
 		for _, e := range add.Entries {
 			r.assign(e, true)
 		}
@@ -122,7 +122,7 @@ func (r *reading) update() {
 	r.op.Blind = r.s.row != nil && r.s.exact
 }
 
-func (r *reading) assign(e form.Entry, add bool) {
+func (r *reading) assign(e strictyaml.Entry, add bool) {
 	switch i := r.column(e.Key); {
 	case i < 0:
 	case slices.Contains(r.t.Key, e.Key.Text):
@@ -135,7 +135,7 @@ func (r *reading) assign(e form.Entry, add bool) {
 }
 
 // addable reports whether numbers can be added to a column in place, and if not, why.
-func addable(c *compiler, at *form.Node, t *tableDef, i int) bool {
+func addable(c *compiler, at *strictyaml.Node, t *tableDef, i int) bool {
 	column := &t.Columns[i]
 	help := ""
 	if column.Type == model.Time {
@@ -149,7 +149,7 @@ func addable(c *compiler, at *form.Node, t *tableDef, i int) bool {
 }
 
 // redraw sets columns to new values of their own.
-func (r *reading) redraw(n *form.Node, name string) {
+func (r *reading) redraw(n *strictyaml.Node, name string) {
 	at, some := r.t.group(name)
 	if len(at) == 0 {
 		r.At(n, fmt.Sprintf("table %s has no column %q", r.t.Name, name), hint.OneOf(name, r.t.ColumnNames()))
@@ -165,7 +165,7 @@ func (r *reading) redraw(n *form.Node, name string) {
 }
 
 // choose notes that variants have one of the copies each, and returns the first.
-func (r *reading) choose(n *form.Node, at []int, place int) []int {
+func (r *reading) choose(n *strictyaml.Node, at []int, place int) []int {
 	if r.some != nil {
 		r.At(n, "only one of the columns may be one of several copies", "NAME* means all copies")
 	}
@@ -186,7 +186,7 @@ func (r *reading) scan() {
 		r.equals(n, order, false)
 	}
 	r.bounds(order)
-	form.Bind(r.f, "descending", form.Boolean, func(v bool) { r.op.Desc = v })
+	strictyaml.Bind(r.f, "descending", strictyaml.Boolean, func(v bool) { r.op.Desc = v })
 	r.limit()
 	r.expect()
 	r.returned()
@@ -261,7 +261,7 @@ func (r *reading) returned() {
 		r.op.Aggregate = model.Count
 		r.carry(count, -1, model.Int, 0)
 	case sum != nil:
-		if sum.Kind != form.Mapping || len(sum.Entries) != 1 {
+		if sum.Kind != strictyaml.Mapping || len(sum.Entries) != 1 {
 			r.At(sum, "sum is a map of one column to a name", "as in {sum: {amount: total}}")
 			return
 		}
@@ -276,7 +276,7 @@ func (r *reading) returned() {
 		}
 	case read == nil:
 		r.op.Columns = r.t.ColumnNames()
-	case read.Kind == form.Mapping:
+	case read.Kind == strictyaml.Mapping:
 		for _, e := range read.Entries {
 			if i := r.column(e.Key); i >= 0 {
 				r.carry(e.Value, len(r.op.Columns), r.t.Columns[i].Type, int64(r.t.Columns[i].Width))
@@ -313,8 +313,8 @@ func (r *reading) returned() {
 
 // carry adds a name to what later statements may use: a column, or for -1 the aggregate,
 // of at most so many bytes.
-func (r *reading) carry(n *form.Node, column int, t model.Type, most int64) {
-	if n.Kind != form.Scalar || !isName(n.Text) {
+func (r *reading) carry(n *strictyaml.Node, column int, t model.Type, most int64) {
+	if n.Kind != strictyaml.Scalar || !isName(n.Text) {
 		r.At(n, fmt.Sprintf("%q is not a name", n.Text), "letters, digits and _")
 		return
 	}

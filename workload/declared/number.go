@@ -7,13 +7,13 @@ import (
 	"strconv"
 	"strings"
 
-	"rumbench/internal/form"
-	"rumbench/internal/quantity"
+	"rumbench/internal/text/quantity"
+	"rumbench/internal/text/strictyaml"
 	"rumbench/workload"
 )
 
 // number compiles a number that is known before the run.
-func (c *compiler) number(n *form.Node, what string, least float64) (float64, bool) {
+func (c *compiler) number(n *strictyaml.Node, what string, least float64) (float64, bool) {
 	v, ok := c.value(n, scope{fixed: true})
 	if !ok {
 		return 0, false
@@ -36,7 +36,7 @@ func (c *compiler) number(n *form.Node, what string, least float64) (float64, bo
 
 // seconds compiles a time that is known before the run: a number of seconds, or a
 // duration.
-func (c *compiler) seconds(n *form.Node, what string, least float64) (float64, bool) {
+func (c *compiler) seconds(n *strictyaml.Node, what string, least float64) (float64, bool) {
 	if _, err := quantity.ParseDuration(n.Text); err != nil && numberThen.MatchString(n.Text) && !isCount(n.Text) {
 		c.At(n, fmt.Sprintf("%s is %q, and must be a time", what, n.Text), "seconds, or a duration as in 30s or 5min")
 		return 0, false
@@ -48,7 +48,7 @@ func (c *compiler) seconds(n *form.Node, what string, least float64) (float64, b
 }
 
 // perSecond compiles a rate that is known before the run, as in 50 or 50/s.
-func (c *compiler) perSecond(n *form.Node, what string, least float64) (float64, bool) {
+func (c *compiler) perSecond(n *strictyaml.Node, what string, least float64) (float64, bool) {
 	if unit := ratePer.FindStringSubmatch(n.Text); unit != nil && unit[1] != "s" && c.info.Param(unit[1]) == nil && c.named[unit[1]] == nil {
 		c.At(n, fmt.Sprintf("%s is %q, and must be a rate per second", what, n.Text), "as in 50 or 50/s; 50 in a minute are 50/60")
 		return 0, false
@@ -66,7 +66,7 @@ var (
 )
 
 // share compiles a share that is known before the run, as in 0.5 or 50%.
-func (c *compiler) share(n *form.Node, what string, least float64) (float64, bool) {
+func (c *compiler) share(n *strictyaml.Node, what string, least float64) (float64, bool) {
 	return c.number(written(n, func(text string) (float64, error) {
 		percent, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
 		return percent / 100, err
@@ -75,8 +75,8 @@ func (c *compiler) share(n *form.Node, what string, least float64) (float64, boo
 
 // written returns a number for a text that is one in a way of writing of its own, and else
 // the text.
-func written(n *form.Node, read func(text string) (float64, error)) *form.Node {
-	if _, is := n.Value.(string); !is || n.Kind != form.Scalar {
+func written(n *strictyaml.Node, read func(text string) (float64, error)) *strictyaml.Node {
+	if _, is := n.Value.(string); !is || n.Kind != strictyaml.Scalar {
 		return n
 	}
 	f, err := read(n.Text)
@@ -94,7 +94,7 @@ func isCount(text string) bool {
 }
 
 // whole compiles a whole number that is known before the run; a fraction is cut off.
-func (c *compiler) whole(n *form.Node, what string, least, most int64) (int64, bool) {
+func (c *compiler) whole(n *strictyaml.Node, what string, least, most int64) (int64, bool) {
 	f, ok := c.number(n, what, float64(least))
 	if ok && f > float64(most) {
 		c.At(n, fmt.Sprintf("%s is %s, and must be at most %d", what, plainNumber(f), most), "")

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"rumbench/internal/form"
-	"rumbench/internal/hint"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/strictyaml"
 	"rumbench/model"
 	"rumbench/workload"
 )
@@ -29,8 +29,8 @@ type draw struct {
 }
 
 // operations compiles all operations.
-func (c *compiler) readOperations(n *form.Node) (out []*operation) {
-	if n == nil || !c.Is(n, form.Mapping, "operations is a map of operations by name", "as in {look: [{get: queue, row: {any: {}}}]}") {
+func (c *compiler) readOperations(n *strictyaml.Node) (out []*operation) {
+	if n == nil || !c.Is(n, strictyaml.Mapping, "operations is a map of operations by name", "as in {look: [{get: queue, row: {any: {}}}]}") {
 		return nil
 	}
 	for _, e := range n.Entries {
@@ -42,24 +42,24 @@ func (c *compiler) readOperations(n *form.Node) (out []*operation) {
 	return out
 }
 
-func (c *compiler) operation(e form.Entry) *operation {
+func (c *compiler) operation(e strictyaml.Entry) *operation {
 	o := &operation{name: e.Key.Text}
 	do := e.Value
 	s := scope{vars: map[string]slot{}, used: map[string]bool{}, lost: map[string]bool{}}
-	if do.Kind == form.Mapping {
+	if do.Kind == strictyaml.Mapping {
 		f := c.Fields(e.Value, "operation "+o.name, operationKeys.Names())
 		if do = f.Value("do"); do == nil {
 			c.At(e.Key, "operation "+o.name+" has no do", "its statements, as in {do: [{get: queue, row: {any: {}}}]}")
 			return o
 		}
-		if n := f.Value("draw"); n != nil && c.Is(n, form.Mapping, "draw is a map of values by name", "as in {draw: {amount: {uniform: [1, 100]}}}") {
+		if n := f.Value("draw"); n != nil && c.Is(n, strictyaml.Mapping, "draw is a map of values by name", "as in {draw: {amount: {uniform: [1, 100]}}}") {
 			for _, d := range n.Entries {
 				o.draw(c, d, s)
 			}
 		}
 		o.transaction(c, f.Value("transaction"))
 	}
-	if !c.Is(do, form.List, "an operation is a list of statements, or a map with do", "as in [{get: queue, row: {any: {}}}]") {
+	if !c.Is(do, strictyaml.List, "an operation is a list of statements, or a map with do", "as in [{get: queue, row: {any: {}}}]") {
 		return o
 	}
 	if len(do.Items) == 0 {
@@ -98,11 +98,11 @@ func (o *operation) require(c *compiler, st *statement) {
 }
 
 // lose notes what a statement that is wrong would carry on.
-func (s scope) lose(n *form.Node) {
+func (s scope) lose(n *strictyaml.Node) {
 	for _, key := range []string{"read", "count", "sum", "number", "returns"} {
 		switch carried := n.Get(key); {
 		case carried == nil:
-		case carried.Kind == form.Scalar:
+		case carried.Kind == strictyaml.Scalar:
 			s.lost[carried.Text] = true
 		default:
 			for _, e := range carried.Entries {
@@ -112,7 +112,7 @@ func (s scope) lose(n *form.Node) {
 	}
 }
 
-func (o *operation) draw(c *compiler, e form.Entry, s scope) {
+func (o *operation) draw(c *compiler, e strictyaml.Entry, s scope) {
 	if !isName(e.Key.Text) || c.info.Param(e.Key.Text) != nil {
 		c.At(e.Key, fmt.Sprintf("%q cannot be the name of a value", e.Key.Text), "letters, digits and _, and no parameter's name")
 		return
@@ -127,7 +127,7 @@ func (o *operation) draw(c *compiler, e form.Entry, s scope) {
 	o.draws = append(o.draws, draw{at, v})
 }
 
-func (o *operation) transaction(c *compiler, n *form.Node) {
+func (o *operation) transaction(c *compiler, n *strictyaml.Node) {
 	if n == nil {
 		return
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"rumbench/engine"
-	"rumbench/internal/form"
-	"rumbench/internal/hint"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/strictyaml"
 	"rumbench/model"
 )
 
@@ -20,7 +20,7 @@ type ownReader struct{ *reading }
 
 func (r ownReader) read() {
 	n := r.f.Value(sOwn)
-	if n == nil || !r.Is(n, form.Mapping, "sql is a map of engines to texts", "as in {mysql: SELECT …, postgres: SELECT …}") {
+	if n == nil || !r.Is(n, strictyaml.Mapping, "sql is a map of engines to texts", "as in {mysql: SELECT …, postgres: SELECT …}") {
 		return
 	}
 	if len(n.Entries) == 0 {
@@ -49,7 +49,7 @@ func (r ownReader) read() {
 			r.At(e.Key, fmt.Sprintf("no engine speaks the SQL of %q", e.Key.Text), hint.OneOf(e.Key.Text, engine.Spoken))
 			continue
 		}
-		if !r.Is(e.Value, form.Scalar, "SQL is a text", "as in {"+e.Key.Text+": SELECT …}") {
+		if !r.Is(e.Value, strictyaml.Scalar, "SQL is a text", "as in {"+e.Key.Text+": SELECT …}") {
 			continue
 		}
 		pieces, names := split(e.Value.Text)
@@ -64,7 +64,7 @@ func (r ownReader) read() {
 // returns reads the columns that SQL alone returns: all are carried on.
 func (r ownReader) returns() (list []model.Type) {
 	n := r.f.Value("returns")
-	if n == nil || !r.Is(n, form.Mapping, "returns is a map of names to types", "as in {returns: {balance: int64}}") {
+	if n == nil || !r.Is(n, strictyaml.Mapping, "returns is a map of names to types", "as in {returns: {balance: int64}}") {
 		return nil
 	}
 	for _, e := range n.Entries {
@@ -80,7 +80,7 @@ func (r ownReader) returns() (list []model.Type) {
 }
 
 // bound compiles a name in SQL: a value, or a column of the row.
-func (r ownReader) bound(n *form.Node, name string) source {
+func (r ownReader) bound(n *strictyaml.Node, name string) source {
 	if r.t != nil && (r.s.row != nil || r.s.fresh) {
 		if i := r.t.Column(name); i >= 0 {
 			return source{col: &r.cols.list[i], anew: r.s.kind == sUpdate && !slices.Contains(r.t.Key, name)}

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"rumbench/internal/form"
-	"rumbench/internal/hint"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/strictyaml"
 	"rumbench/model"
 )
 
@@ -18,10 +18,10 @@ import (
 // and its statements SQL for postgres. Of the meta-commands it knows \set. Of pgbench's
 // tables the file has those that the SQL names. The error is of type hint.Problems.
 func FromPgbench(file string, script []byte) ([]byte, error) {
-	p := pgbench{source: form.FileSource(file, string(script)), known: map[string]bool{"scale": true}}
+	p := pgbench{source: strictyaml.FileSource(file, string(script)), known: map[string]bool{"scale": true}}
 	p.read(strings.Split(string(script), "\n"))
 	if len(p.problems) > 0 {
-		form.SortProblems(p.problems)
+		strictyaml.SortProblems(p.problems)
 		return nil, p.problems
 	}
 	base := filepath.Base(file)
@@ -30,7 +30,7 @@ func FromPgbench(file string, script []byte) ([]byte, error) {
 
 // pgbench reads a script. It has many fields: what was read, and where reading is.
 type pgbench struct {
-	source     *form.Source
+	source     *strictyaml.Source
 	problems   hint.Problems
 	known      map[string]bool // variables
 	scaled     bool            // scale is used

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"rumbench/internal/hint"
+	"rumbench/internal/text/hint"
 )
 
 // A file is a workload with the tables that the SQL names, and its name.

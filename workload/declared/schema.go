@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"rumbench/internal/form"
+	"rumbench/internal/text/strictyaml"
 )
 
 // Schema returns the JSON Schema (draft 2020-12) of workload files. It accepts every
@@ -14,15 +14,15 @@ func Schema() ([]byte, error) {
 	root := fileKeys.Shape("name", "tables", "steps")
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	root["title"] = "rumbench workload"
-	root["$defs"] = form.Shape{
+	root["$defs"] = strictyaml.Shape{
 		"value":      valueShape(),
 		"param":      paramKeys.Shape("default"),
 		"table":      tableKeys.Shape("columns"),
 		"column":     columnKeys.Shape(),
 		"index":      indexKeys.Shape("columns"),
 		"operation":  operationKeys.Shape("do"),
-		"statements": form.Shape{"type": "array", "minItems": 1, "items": eachKind(kinds, keysOf)},
-		"step":       eachKind(stepNames, func(kind string) form.Table[none] { return stepKinds[kind] }),
+		"statements": strictyaml.Shape{"type": "array", "minItems": 1, "items": eachKind(kinds, keysOf)},
+		"step":       eachKind(stepNames, func(kind string) strictyaml.Table[none] { return stepKinds[kind] }),
 		"group":      groupKeys.Shape(),
 		"rate":       rateKeys.Shape(rateKeys.Names()...),
 		"check":      checkKeys.Shape("expect"),
@@ -32,37 +32,37 @@ func Schema() ([]byte, error) {
 
 // eachKind returns the shape of a map of one of several kinds, each with its own keys, of
 // which one has the kind's name.
-func eachKind(kinds []string, keys func(kind string) form.Table[none]) form.Shape {
-	var shapes []form.Shape
+func eachKind(kinds []string, keys func(kind string) strictyaml.Table[none]) strictyaml.Shape {
+	var shapes []strictyaml.Shape
 	for _, kind := range kinds {
 		shapes = append(shapes, keys(kind).Shape(kind))
 	}
-	return form.Either(shapes...)
+	return strictyaml.Either(shapes...)
 }
 
 // valueShape returns the shape of a value: a scalar, or a map of one generator.
-func valueShape() form.Shape {
-	properties := form.Shape{}
+func valueShape() strictyaml.Shape {
+	properties := strictyaml.Shape{}
 	for i := range generators {
 		properties[generators[i].name] = generators[i].shape().With("description", generators[i].summary())
 	}
-	one := form.Shape{"type": "object", "minProperties": 1, "maxProperties": 1, "properties": properties, "additionalProperties": false}
-	return form.Either(form.Shape{"type": []string{"number", "string", "boolean"}}, one)
+	one := strictyaml.Shape{"type": "object", "minProperties": 1, "maxProperties": 1, "properties": properties, "additionalProperties": false}
+	return strictyaml.Either(strictyaml.Shape{"type": []string{"number", "string", "boolean"}}, one)
 }
 
 // shape returns what the generator's arguments are written as: as one value, in a list, or
 // by name.
-func (g *generator) shape() form.Shape {
+func (g *generator) shape() strictyaml.Shape {
 	if g.free {
-		return form.Shape{}
+		return strictyaml.Shape{}
 	}
-	named := form.Shape{}
+	named := strictyaml.Shape{}
 	for _, a := range g.args {
 		named[a.name] = valueOf
 	}
-	return form.Either(form.Shape{"type": "null"}, valueOf,
-		form.Shape{"type": "array", "items": valueOf, "maxItems": len(g.args)},
-		form.Shape{"type": "object", "properties": named, "additionalProperties": false})
+	return strictyaml.Either(strictyaml.Shape{"type": "null"}, valueOf,
+		strictyaml.Shape{"type": "array", "items": valueOf, "maxItems": len(g.args)},
+		strictyaml.Shape{"type": "object", "properties": named, "additionalProperties": false})
 }
 
 // summary returns what the generator is, with its arguments.
@@ -87,7 +87,7 @@ func (g *generator) summary() string {
 // Reference returns the reference of workload files, in Markdown.
 func Reference() string {
 	var b strings.Builder
-	table := func(heading, about string, keys form.Table[none]) {
+	table := func(heading, about string, keys strictyaml.Table[none]) {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n| key | meaning |\n|---|---|\n", heading, about)
 		for _, k := range keys {
 			fmt.Fprintf(&b, "| `%s` | %s |\n", k.Name, k.Doc)

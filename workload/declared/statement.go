@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"rumbench/engine"
-	"rumbench/internal/form"
-	"rumbench/internal/hint"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/strictyaml"
 	"rumbench/model"
 )
 
@@ -15,7 +15,7 @@ import (
 // some kinds of statements only.
 type statement struct {
 	kind  string
-	at    *form.Node
+	at    *strictyaml.Node
 	table *tableDef
 	// variants differ in the copy of a column that they name; one is drawn.
 	variants []variant
@@ -87,7 +87,7 @@ type carry struct {
 // reading is a statement that is being compiled.
 type reading struct {
 	*compiler
-	f     form.Fields
+	f     strictyaml.Fields
 	s     *statement
 	op    model.Op
 	t     *tableDef
@@ -101,8 +101,8 @@ type reading struct {
 }
 
 // statement compiles a statement; what it carries is added to the scope.
-func (c *compiler) statement(n *form.Node, s scope) *statement {
-	if !c.Is(n, form.Mapping, "a statement is a map", "as in {get: TABLE, row: {any: {}}}") {
+func (c *compiler) statement(n *strictyaml.Node, s scope) *statement {
+	if !c.Is(n, strictyaml.Mapping, "a statement is a map", "as in {get: TABLE, row: {any: {}}}") {
 		return nil
 	}
 	var kind string
@@ -192,7 +192,7 @@ func (r *reading) finish() *statement {
 }
 
 // typed compiles a value for a column.
-func (r *reading) typed(n *form.Node, column int) source {
+func (r *reading) typed(n *strictyaml.Node, column int) source {
 	v, ok := r.value(n, r.scope)
 	if !ok {
 		return source{}
@@ -212,7 +212,7 @@ func (r *reading) typed(n *form.Node, column int) source {
 }
 
 // stored compiles a value that a column gets.
-func (r *reading) stored(n *form.Node, column int) source {
+func (r *reading) stored(n *strictyaml.Node, column int) source {
 	before := len(r.Problems)
 	s := r.typed(n, column)
 	to := r.t.Columns[column]
@@ -229,7 +229,7 @@ func (r *reading) stored(n *form.Node, column int) source {
 }
 
 // column returns the position of a column that a node names.
-func (r *reading) column(n *form.Node) int {
+func (r *reading) column(n *strictyaml.Node) int {
 	i := r.t.Column(n.Text)
 	if i < 0 {
 		r.At(n, fmt.Sprintf("table %s has no column %q", r.t.Name, n.Text), hint.OneOf(n.Text, r.t.ColumnNames()))
@@ -298,7 +298,7 @@ func (r *reading) access() {
 }
 
 // byIndex reads an index and its columns that are compared for equality.
-func (r *reading) byIndex(index *form.Node) {
+func (r *reading) byIndex(index *strictyaml.Node) {
 	var order []string
 	for _, ix := range r.t.Indexes {
 		if ix.Name == index.Text {
@@ -325,8 +325,8 @@ func (r *reading) byIndex(index *form.Node) {
 
 // equals reads columns that are compared for equality: the leading ones of an order,
 // or all.
-func (r *reading) equals(n *form.Node, order []string, all bool) {
-	if !r.Is(n, form.Mapping, "columns are compared as a map", "as in {"+order[0]+": 1}") {
+func (r *reading) equals(n *strictyaml.Node, order []string, all bool) {
+	if !r.Is(n, strictyaml.Mapping, "columns are compared as a map", "as in {"+order[0]+": 1}") {
 		return
 	}
 	before := len(r.Problems)

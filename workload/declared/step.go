@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"rumbench/internal/form"
-	"rumbench/internal/hint"
 	"rumbench/internal/metric"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/strictyaml"
 	"rumbench/model"
 	"rumbench/workload"
 )
@@ -32,8 +32,8 @@ type step struct {
 }
 
 // readSteps reads the steps. The first one that does something creates the tables.
-func (c *compiler) readSteps(n *form.Node, ops []*operation) (steps []*step) {
-	if n == nil || !c.Is(n, form.List, "steps is a list", "as in [{load: queue, rows: 100k}, {run: work, seconds: 60, …}]") {
+func (c *compiler) readSteps(n *strictyaml.Node, ops []*operation) (steps []*step) {
+	if n == nil || !c.Is(n, strictyaml.List, "steps is a list", "as in [{load: queue, rows: 100k}, {run: work, seconds: 60, …}]") {
 		return nil
 	}
 	atOnce := map[*tableDef][]string{}
@@ -60,12 +60,12 @@ func (c *compiler) readSteps(n *form.Node, ops []*operation) (steps []*step) {
 }
 
 // atOnce returns the indexes that exist from the beginning: those that no step builds.
-func (t *tableDef) atOnce(steps *form.Node) (names []string) {
+func (t *tableDef) atOnce(steps *strictyaml.Node) (names []string) {
 	for _, ix := range t.Indexes {
-		later := slices.ContainsFunc(steps.Items, func(s *form.Node) bool {
+		later := slices.ContainsFunc(steps.Items, func(s *strictyaml.Node) bool {
 			only := s.Get("indexes")
 			return word(s.Get(stepIndex)) == t.Name && (only == nil || word(only) == ix.Name ||
-				slices.ContainsFunc(only.Items, func(n *form.Node) bool { return n.Text == ix.Name }))
+				slices.ContainsFunc(only.Items, func(n *strictyaml.Node) bool { return n.Text == ix.Name }))
 		})
 		if !later {
 			names = append(names, ix.Name)
@@ -83,15 +83,15 @@ type stepReader struct {
 	loaded map[*tableDef]bool     // so far
 }
 
-func (b *stepReader) step(n *form.Node) *step {
+func (b *stepReader) step(n *strictyaml.Node) *step {
 	s := &step{batch: 1}
-	if n.Kind == form.Scalar && n.Text == stepSettle {
+	if n.Kind == strictyaml.Scalar && n.Text == stepSettle {
 		s.kind = stepSettle
 		s.Settle = workload.NewSettle(-1, b.rows())
 		s.Name, s.Doc = b.unique(stepSettle), "The engine comes to rest: deferred work is done."
 		return s
 	}
-	if !b.Is(n, form.Mapping, "a step is a map, or settle", "as in {load: TABLE, rows: 100k}") {
+	if !b.Is(n, strictyaml.Mapping, "a step is a map, or settle", "as in {load: TABLE, rows: 100k}") {
 		return nil
 	}
 	for _, k := range stepNames {
@@ -106,8 +106,8 @@ func (b *stepReader) step(n *form.Node) *step {
 	}
 	before := len(b.Problems)
 	f := b.Fields(n, "a "+s.kind+" step", stepKinds[s.kind].Names())
-	map[string]func(*step, form.Fields){stepLoad: b.load, stepIndex: b.index, stepSettle: b.settle, stepRun: b.run}[s.kind](s, f)
-	form.Bind(f, "doc", form.Prose, func(v string) { s.Doc = v })
+	map[string]func(*step, strictyaml.Fields){stepLoad: b.load, stepIndex: b.index, stepSettle: b.settle, stepRun: b.run}[s.kind](s, f)
+	strictyaml.Bind(f, "doc", strictyaml.Prose, func(v string) { s.Doc = v })
 	if len(b.Problems) > before || s.kind == stepLoad && s.rows == 0 || s.kind == stepRun && s.Seconds == 0 && s.Groups[0].Work == 0 {
 		return nil
 	}
@@ -136,7 +136,7 @@ func (b *stepReader) unique(name string) string {
 	return name
 }
 
-func (b *stepReader) load(s *step, f form.Fields) {
+func (b *stepReader) load(s *step, f strictyaml.Fields) {
 	if n := f.Value(stepLoad); n != nil {
 		s.table = b.tableOf(n)
 	}
@@ -159,7 +159,7 @@ func (b *stepReader) load(s *step, f form.Fields) {
 	if n := f.Value("batch"); n != nil {
 		s.batch, _ = b.whole(n, "batch", 1, mostBatch)
 	}
-	form.Bind(f, "clear", form.Boolean, func(v bool) { s.clears = v })
+	strictyaml.Bind(f, "clear", strictyaml.Boolean, func(v bool) { s.clears = v })
 	if s.clears && s.table.AutoColumn() >= 0 { // some engines number on, others begin anew
 		b.At(f.Of.Get("clear"), "the engine numbers the rows of table "+s.table.Name+", and where it begins after they are removed depends on the engine",
 			"number them by a sequence in place of auto, or load the table once")
@@ -179,19 +179,19 @@ func (b *stepReader) load(s *step, f form.Fields) {
 }
 
 // name names a step after its kind, and its table if there are several.
-func (b *stepReader) name(s *step, f form.Fields) {
+func (b *stepReader) name(s *step, f strictyaml.Fields) {
 	s.Name = s.kind
 	if len(b.tables) > 1 {
 		s.Name += "-" + s.table.Name
 	}
 	s.Name = b.unique(s.Name)
-	form.Bind(f, "name", form.OneLine, func(v string) { s.Name = v })
+	strictyaml.Bind(f, "name", strictyaml.OneLine, func(v string) { s.Name = v })
 	if s.Name != b.unique(s.Name) {
 		b.At(f.Of.Get("name"), fmt.Sprintf("there is a step %q already", s.Name), "")
 	}
 }
 
-func (b *stepReader) index(s *step, f form.Fields) {
+func (b *stepReader) index(s *step, f strictyaml.Fields) {
 	if n := f.Value(stepIndex); n != nil {
 		s.table = b.tableOf(n)
 	}
@@ -221,7 +221,7 @@ func (b *stepReader) index(s *step, f form.Fields) {
 	s.Primary, s.WritesPer, s.Whole, s.Access = stepIndex, stepIndex, true, workload.WriteAccess
 	s.Groups = []workload.Group{{Name: stepIndex, Clients: 1, Work: 1, Ops: []workload.OpKind{{Name: stepIndex, Unit: "row"}}}}
 	s.groups = []*group{{}}
-	if n := f.Value("groups"); n != nil && b.Is(n, form.Mapping, "groups is a map of groups by name", "as in {readers: {clients: 2, do: OPERATION}}") {
+	if n := f.Value("groups"); n != nil && b.Is(n, strictyaml.Mapping, "groups is a map of groups by name", "as in {readers: {clients: 2, do: OPERATION}}") {
 		for _, e := range n.Entries {
 			b.group(s, e, false)
 		}
@@ -232,7 +232,7 @@ func (b *stepReader) index(s *step, f form.Fields) {
 	}
 }
 
-func (b *stepReader) settle(s *step, f form.Fields) {
+func (b *stepReader) settle(s *step, f strictyaml.Fields) {
 	floor := time.Duration(-1)
 	if n := f.Value(stepSettle); n != nil {
 		seconds, _ := b.seconds(n, "settle", 0)
@@ -242,13 +242,13 @@ func (b *stepReader) settle(s *step, f form.Fields) {
 	s.Name, s.Doc = b.unique(stepSettle), "The engine comes to rest: deferred work is done."
 }
 
-func (b *stepReader) run(s *step, f form.Fields) {
-	form.Bind(f, stepRun, form.OneLine, func(v string) { s.Name = v })
+func (b *stepReader) run(s *step, f strictyaml.Fields) {
+	strictyaml.Bind(f, stepRun, strictyaml.OneLine, func(v string) { s.Name = v })
 	if s.Name != b.unique(s.Name) {
 		b.At(f.Of.Get(stepRun), fmt.Sprintf("there is a step %q already", s.Name), "")
 	}
 	s.Doc = "How many operations are done, how fast, and at what cost?"
-	form.Bind(f, "warmup", form.Boolean, func(v bool) { s.Warmup = v })
+	strictyaml.Bind(f, "warmup", strictyaml.Boolean, func(v bool) { s.Warmup = v })
 	if n := f.Value("seconds"); n != nil {
 		s.Seconds, _ = b.seconds(n, "seconds", 0)
 	}
@@ -261,7 +261,7 @@ func (b *stepReader) run(s *step, f form.Fields) {
 		b.At(f.Of, "the run has no groups", "as in {groups: {all: {clients: 4, do: OPERATION}}}")
 		return
 	}
-	if !b.Is(n, form.Mapping, "groups is a map of groups by name", "as in {all: {clients: 4, do: OPERATION}}") {
+	if !b.Is(n, strictyaml.Mapping, "groups is a map of groups by name", "as in {all: {clients: 4, do: OPERATION}}") {
 		return
 	}
 	if len(n.Entries) == 0 {

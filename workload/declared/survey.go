@@ -1,7 +1,7 @@
 package declared
 
 import (
-	"rumbench/internal/form"
+	"rumbench/internal/text/strictyaml"
 	"slices"
 )
 
@@ -10,7 +10,7 @@ type survey struct{ *compiler }
 
 // loads finds out how many rows each table has at most by its loads: distributions
 // depend on it.
-func (c survey) loads(n *form.Node) {
+func (c survey) loads(n *strictyaml.Node) {
 	if n == nil {
 		return
 	}
@@ -45,13 +45,13 @@ func limited(rows, most int64) int64 {
 
 // operations finds out which tables lose rows, and of which it is not known how
 // many rows they have.
-func (c survey) operations(n *form.Node) {
+func (c survey) operations(n *strictyaml.Node) {
 	if n == nil {
 		return
 	}
 	for _, e := range n.Entries {
 		do := e.Value
-		if do.Kind == form.Mapping {
+		if do.Kind == strictyaml.Mapping {
 			do = do.Get("do")
 		}
 		if do == nil {
@@ -74,7 +74,7 @@ func (c survey) operations(n *form.Node) {
 }
 
 // statement notes what a statement does to the rows of its table; nil: it is unknown.
-func (c survey) statement(t *tableDef, kind string, s *form.Node) {
+func (c survey) statement(t *tableDef, kind string, s *strictyaml.Node) {
 	switch {
 	case t == nil:
 	case kind == sDelete:
@@ -100,6 +100,6 @@ func (c survey) unknown() {
 }
 
 // keysGiven reports whether a set names a column of the key.
-func (t *tableDef) keysGiven(set *form.Node) bool {
+func (t *tableDef) keysGiven(set *strictyaml.Node) bool {
 	return set != nil && slices.ContainsFunc(t.Key, func(k string) bool { return set.Get(k) != nil })
 }

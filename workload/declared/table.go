@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"strings"
 
-	"rumbench/internal/form"
-	"rumbench/internal/gen"
-	"rumbench/internal/hint"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/strictyaml"
 	"rumbench/model"
+	"rumbench/workload/gen"
 )
 
 // tableDef is a table with what is known about its rows.
@@ -32,7 +32,7 @@ type columnDef struct {
 	name  string
 	group string // of copies: the name that they share
 	auto  bool
-	node  *form.Node // of its value; of an auto column its name
+	node  *strictyaml.Node // of its value; of an auto column its name
 	// fraction is whether it is a float because its value is one.
 	fraction bool
 }
@@ -82,8 +82,8 @@ func typeName(c *model.Column) string {
 func nameOf(t model.Type) string { return typeName(&model.Column{Type: t}) }
 
 // readNames reads the tables' names: values may refer to any table.
-func (c *compiler) readNames(n *form.Node) {
-	if n == nil || !c.Is(n, form.Mapping, "tables is a map of tables by name", "as in {queue: {columns: {id: {auto: true}}}}") {
+func (c *compiler) readNames(n *strictyaml.Node) {
+	if n == nil || !c.Is(n, strictyaml.Mapping, "tables is a map of tables by name", "as in {queue: {columns: {id: {auto: true}}}}") {
 		return
 	}
 	if len(n.Entries) == 0 {
@@ -94,7 +94,7 @@ func (c *compiler) readNames(n *form.Node) {
 	}
 }
 
-func (c *compiler) readTables(n *form.Node) {
+func (c *compiler) readTables(n *strictyaml.Node) {
 	for i, t := range c.tables {
 		r := tableReader{c, t}
 		r.read(n.Entries[i])
@@ -118,7 +118,7 @@ type tableReader struct {
 	t *tableDef
 }
 
-func (c *tableReader) read(e form.Entry) {
+func (c *tableReader) read(e strictyaml.Entry) {
 	t := c.t
 	before := len(c.Problems)
 	defer func() { t.wrong = len(c.Problems) > before || len(t.lost) > 0 }()
@@ -133,7 +133,7 @@ func (c *tableReader) read(e form.Entry) {
 		}
 		return
 	}
-	if !c.Is(n, form.Mapping, "columns is a map of columns by name", "as in {id: {type: int64, auto: true}}") {
+	if !c.Is(n, strictyaml.Mapping, "columns is a map of columns by name", "as in {id: {type: int64, auto: true}}") {
 		return
 	}
 	if len(n.Entries) == 0 {
@@ -161,7 +161,7 @@ func (c *tableReader) read(e form.Entry) {
 		}
 	}
 	c.autoKey()
-	if n := f.Value("indexes"); n != nil && c.Is(n, form.Mapping, "indexes is a map of indexes by name", "as in {by_state: [state, id]}") {
+	if n := f.Value("indexes"); n != nil && c.Is(n, strictyaml.Mapping, "indexes is a map of indexes by name", "as in {by_state: [state, id]}") {
 		for _, ix := range n.Entries {
 			c.index(ix)
 		}
@@ -190,7 +190,7 @@ func (c *tableReader) known(name string) (string, error) {
 	return name, nil
 }
 
-func (c *tableReader) column(e form.Entry) {
+func (c *tableReader) column(e strictyaml.Entry) {
 	t := c.t
 	f := c.Fields(e.Value, "column "+e.Key.Text, columnKeys.Names())
 	if f.Of.Kind != e.Value.Kind && !e.Value.IsNull() {
@@ -198,11 +198,11 @@ func (c *tableReader) column(e form.Entry) {
 	}
 	col := model.Column{Name: e.Key.Text, NotNull: true}
 	def := columnDef{name: e.Key.Text, node: f.Value("value")}
-	form.Bind(f, "type", form.OneOf(typeNames()...), func(v string) {
+	strictyaml.Bind(f, "type", strictyaml.OneOf(typeNames()...), func(v string) {
 		i := slices.Index(typeNames(), v)
 		col.Type, col.Width = types[i].of, types[i].width
 	})
-	form.Bind(f, "auto", form.Boolean, func(v bool) { col.Auto, def.auto = v, v })
+	strictyaml.Bind(f, "auto", strictyaml.Boolean, func(v bool) { col.Auto, def.auto = v, v })
 	if n := f.Value("max"); n != nil {
 		most, _ := c.whole(n, "max", 1, mostBytes)
 		col.Width = int(most)
@@ -237,7 +237,7 @@ func (c *tableReader) column(e form.Entry) {
 const mostCopies = 1000
 
 // typeColumns sets the types and widths that follow from values, and the means.
-func (c *tableReader) typeColumns(at *form.Node) {
+func (c *tableReader) typeColumns(at *strictyaml.Node) {
 	t := c.t
 	cols := c.columns(t)
 	for i := range t.Columns {
@@ -290,14 +290,15 @@ func (t *tableDef) mean(col *column) float64 {
 	return float64(sum) / float64(n)
 }
 
-func (c *tableReader) index(e form.Entry) {
+func (c *tableReader) index(e strictyaml.Entry) {
 	ix := model.Index{Name: e.Key.Text}
-	if e.Value.Kind == form.List || e.Value.Kind == form.Scalar {
-		ix.Columns = form.Fields{In: &c.Document, Of: &form.Node{Kind: form.Mapping, Entries: []form.Entry{e}}}.Words(e.Key.Text, "names of columns", c.known)
+	if e.Value.Kind == strictyaml.List || e.Value.Kind == strictyaml.Scalar {
+		field := strictyaml.Node{Kind: strictyaml.Mapping, Entries: []strictyaml.Entry{e}}
+		ix.Columns = strictyaml.Fields{In: &c.Document, Of: &field}.Words(e.Key.Text, "names of columns", c.known)
 	} else {
 		f := c.Fields(e.Value, "index "+ix.Name, indexKeys.Names())
 		ix.Columns, ix.Include = f.Words("columns", "names of columns", c.known), f.Words("include", "names of columns", c.known)
-		form.Bind(f, "unique", form.Boolean, func(v bool) { ix.Unique = v })
+		strictyaml.Bind(f, "unique", strictyaml.Boolean, func(v bool) { ix.Unique = v })
 	}
 	c.t.Indexes = append(c.t.Indexes, ix)
 }

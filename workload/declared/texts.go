@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"hash/crc32"
 
-	"rumbench/internal/gen"
 	"rumbench/model"
+	"rumbench/workload/gen"
 )
 
 // alphabet has 64 characters, so that each holds 6 bits.

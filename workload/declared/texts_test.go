@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"rumbench/engine"
-	"rumbench/internal/gen"
 	"rumbench/model"
 	"rumbench/workload"
+	"rumbench/workload/gen"
 )
 
 // saved returns the share that zlib saves of a column's values, in blocks of 16 KB.

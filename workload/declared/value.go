@@ -5,10 +5,10 @@ import (
 	"slices"
 
 	"rumbench/engine"
-	"rumbench/internal/gen"
-	"rumbench/internal/hint"
-	"rumbench/internal/quantity"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/quantity"
 	"rumbench/model"
+	"rumbench/workload/gen"
 )
 
 // env is what values are computed from. Each client has one.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rumbench/internal/hint"
+	"rumbench/internal/text/hint"
 )
 
 var update = goflag.Bool("update", false, "write the golden files anew")

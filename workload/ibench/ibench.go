@@ -13,9 +13,9 @@ import (
 	"slices"
 	"time"
 
-	"rumbench/internal/pace"
 	"rumbench/model"
 	"rumbench/workload"
+	"rumbench/workload/pace"
 )
 
 // Workload is the workload, for the registry.

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"rumbench/internal/gen"
 	"rumbench/model"
 	"rumbench/workload"
+	"rumbench/workload/gen"
 )
 
 func newRun(preset string, given map[string]any) (*run, error) {

@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"rumbench/engine"
-	"rumbench/internal/gen"
 	"rumbench/model"
 	"rumbench/workload"
+	"rumbench/workload/gen"
 )
 
 // rangeQuery reads the first entries of an index at or after a value.

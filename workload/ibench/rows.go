@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"rumbench/internal/gen"
 	"rumbench/model"
+	"rumbench/workload/gen"
 )
 
 // epoch is the first second of the clock of dateandtime.

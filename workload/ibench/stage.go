@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 
 	"rumbench/engine"
-	"rumbench/internal/gen"
 	"rumbench/model"
 	"rumbench/workload"
+	"rumbench/workload/gen"
 )
 
 // lead is the number of batches by which inserts and deletes of a table may be

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"rumbench/internal/pace"
 	"rumbench/workload"
+	"rumbench/workload/pace"
 )
 
 // The operation kinds.

@@ -3,7 +3,7 @@ package linkbench
 import (
 	"math"
 
-	"rumbench/internal/gen"
+	"rumbench/workload/gen"
 )
 
 // data generates the data of rows.

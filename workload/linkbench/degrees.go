@@ -1,6 +1,6 @@
 package linkbench
 
-import "rumbench/internal/gen"
+import "rumbench/workload/gen"
 
 // The numbers of links that nodes have: about sixty points each of what Facebook
 // measured on some 300 million nodes (2011) and on more than a billion (2017),

@@ -3,7 +3,7 @@ package linkbench
 import (
 	"sort"
 
-	"rumbench/internal/gen"
+	"rumbench/workload/gen"
 )
 
 // graph is what is loaded and which ids are used how often: a function of the

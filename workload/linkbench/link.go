@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"rumbench/engine"
-	"rumbench/internal/gen"
 	"rumbench/model"
 	"rumbench/workload"
+	"rumbench/workload/gen"
 )
 
 // errOther says that a link write has to become the other one: the link to be

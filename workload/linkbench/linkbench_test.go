@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"rumbench/internal/gen"
 	"rumbench/workload"
+	"rumbench/workload/gen"
 )
 
 func newRun(t *testing.T, given map[string]any) *run {

@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 
 	"rumbench/engine"
-	"rumbench/internal/gen"
 	"rumbench/model"
 	"rumbench/workload"
+	"rumbench/workload/gen"
 )
 
 // chunk is the number of ids whose links are loaded together.

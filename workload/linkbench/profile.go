@@ -3,7 +3,7 @@ package linkbench
 import (
 	"math"
 
-	"rumbench/internal/gen"
+	"rumbench/workload/gen"
 )
 
 // kind is a kind of operation.

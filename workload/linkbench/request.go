@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"rumbench/internal/gen"
 	"rumbench/model"
 	"rumbench/workload"
+	"rumbench/workload/gen"
 )
 
 // client performs requests. A request is drawn as a whole before it begins, and

@@ -5,10 +5,10 @@ import (
 	"errors"
 
 	"rumbench/engine"
-	"rumbench/internal/gen"
-	"rumbench/internal/hint"
+	"rumbench/internal/text/hint"
 	"rumbench/model"
 	"rumbench/workload"
+	"rumbench/workload/gen"
 )
 
 // requestStage is a running step of requests. It holds what its clients share.

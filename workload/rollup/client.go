@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"rumbench/engine"
-	"rumbench/internal/hint"
+	"rumbench/internal/text/hint"
 	"rumbench/model"
 	"rumbench/workload"
 )

@@ -12,10 +12,10 @@ import (
 	"math"
 	"sync/atomic"
 
-	"rumbench/internal/gen"
-	"rumbench/internal/pace"
 	"rumbench/model"
 	"rumbench/workload"
+	"rumbench/workload/gen"
+	"rumbench/workload/pace"
 )
 
 // Workload is the workload, for the registry.

@@ -10,12 +10,12 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/memory"
 	"rumbench/engine/sqlite"
-	"rumbench/internal/drive"
-	"rumbench/internal/gen"
-	"rumbench/internal/hint"
 	"rumbench/internal/need"
+	"rumbench/internal/run/drive"
+	"rumbench/internal/text/hint"
 	"rumbench/model"
 	"rumbench/workload"
+	"rumbench/workload/gen"
 )
 
 func newRun(t *testing.T, given map[string]any) workload.Run {

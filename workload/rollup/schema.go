@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"rumbench/internal/gen"
 	"rumbench/model"
+	"rumbench/workload/gen"
 )
 
 // The columns.

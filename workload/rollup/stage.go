@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"rumbench/engine"
-	"rumbench/internal/gen"
 	"rumbench/model"
 	"rumbench/workload"
+	"rumbench/workload/gen"
 )
 
 // stage is a running step.

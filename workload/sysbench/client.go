@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"rumbench/engine"
-	"rumbench/internal/gen"
 	"rumbench/model"
 	"rumbench/workload"
+	"rumbench/workload/gen"
 )
 
 // client performs the events of a test. An event is drawn as a whole before it

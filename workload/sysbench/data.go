@@ -3,9 +3,9 @@ package sysbench
 import (
 	"fmt"
 
-	"rumbench/internal/gen"
 	"rumbench/model"
 	"rumbench/workload"
+	"rumbench/workload/gen"
 )
 
 // The columns of every table.

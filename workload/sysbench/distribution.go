@@ -3,8 +3,8 @@ package sysbench
 import (
 	"fmt"
 
-	"rumbench/internal/gen"
 	"rumbench/workload"
+	"rumbench/workload/gen"
 )
 
 // The distributions. Where versions of sysbench differ, the name includes the

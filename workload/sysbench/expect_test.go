@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"testing"
 
-	"rumbench/internal/gen"
 	"rumbench/model"
 	"rumbench/workload"
+	"rumbench/workload/gen"
 )
 
 func TestCovered(t *testing.T) {

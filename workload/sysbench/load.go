@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"rumbench/engine"
-	"rumbench/internal/gen"
 	"rumbench/model"
 	"rumbench/workload"
+	"rumbench/workload/gen"
 )
 
 // loadStage is the load, or the index build after it.

@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"rumbench/engine"
-	"rumbench/internal/gen"
 	"rumbench/model"
 	"rumbench/workload"
+	"rumbench/workload/gen"
 )
 
 // testStage is a running test. It holds the test's definition and what its

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"rumbench/internal/gen"
 	"rumbench/model"
 	"rumbench/workload"
+	"rumbench/workload/gen"
 )
 
 func newRun(preset string, given map[string]any) (*run, error) {

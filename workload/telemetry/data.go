@@ -3,7 +3,7 @@ package telemetry
 import (
 	"math"
 
-	"rumbench/internal/gen"
+	"rumbench/workload/gen"
 )
 
 // epoch is the instant of tick 0 of the virtual clock, in microseconds.

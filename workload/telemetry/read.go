@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"rumbench/engine"
-	"rumbench/internal/gen"
 	"rumbench/model"
 	"rumbench/workload"
+	"rumbench/workload/gen"
 )
 
 // The kinds of queries. Those of greatest and least values are not for documents.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"rumbench/engine"
-	"rumbench/internal/hint"
+	"rumbench/internal/text/hint"
 	"rumbench/model"
 	"rumbench/workload"
 )

@@ -1,7 +1,7 @@
 package tpcc
 
 import (
-	"rumbench/internal/gen"
+	"rumbench/workload/gen"
 )
 
 // The constants A of NURand: they set how skewed a draw is.

@@ -1,9 +1,9 @@
 package tpcc
 
 import (
-	"rumbench/internal/gen"
 	"rumbench/model"
 	"rumbench/workload"
+	"rumbench/workload/gen"
 )
 
 // What rows hold after the load (TPC-C 4.3.3), amounts in cents.

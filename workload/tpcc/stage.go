@@ -6,10 +6,10 @@ import (
 	"fmt"
 
 	"rumbench/engine"
-	"rumbench/internal/gen"
-	"rumbench/internal/hint"
+	"rumbench/internal/text/hint"
 	"rumbench/model"
 	"rumbench/workload"
+	"rumbench/workload/gen"
 )
 
 // mixStage is a running step of transactions. It holds what its terminals share.

@@ -9,9 +9,9 @@ package tpcc
 import (
 	"cmp"
 
-	"rumbench/internal/gen"
 	"rumbench/model"
 	"rumbench/workload"
+	"rumbench/workload/gen"
 )
 
 // Workload is the workload, for the registry.

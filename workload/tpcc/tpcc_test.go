@@ -15,10 +15,10 @@ import (
 	"rumbench/engine/memory"
 	"rumbench/engine/null"
 	"rumbench/engine/sqlite"
-	"rumbench/internal/gen"
 	"rumbench/internal/need"
 	"rumbench/model"
 	"rumbench/workload"
+	"rumbench/workload/gen"
 	"rumbench/workload/workloadtest"
 )
 

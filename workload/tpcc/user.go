@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"rumbench/internal/gen"
+	"rumbench/workload/gen"
 )
 
 // user draws what is entered at a terminal.

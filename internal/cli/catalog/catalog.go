@@ -4,7 +4,7 @@ package catalog
 import (
 	"rumbench/engine"
 	engines "rumbench/engine/all"
-	"rumbench/internal/form"
+	"rumbench/internal/text/strictyaml"
 	"rumbench/workload"
 	workloads "rumbench/workload/all"
 	"rumbench/workload/declared"
@@ -61,7 +61,7 @@ func (Plugins) ReadWorkload(file string, content []byte) (workload.Workload, err
 
 // WorkloadOf returns the workload that a map in a plan declares. The error is of type
 // hint.Problems.
-func (Plugins) WorkloadOf(n *form.Node) (workload.Workload, error) {
+func (Plugins) WorkloadOf(n *strictyaml.Node) (workload.Workload, error) {
 	w, err := declared.Of(n)
 	if err != nil {
 		return nil, err

@@ -6,9 +6,9 @@ import (
 	"io"
 	"strings"
 
-	"rumbench/internal/history"
+	"rumbench/internal/compare/history"
 	"rumbench/internal/page"
-	"rumbench/internal/quantity"
+	"rumbench/internal/text/quantity"
 )
 
 // RunsText writes a line for each run, then what is wrong with some of them.

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"rumbench/internal/history"
+	"rumbench/internal/compare/history"
 	"rumbench/internal/page"
-	"rumbench/internal/quantity"
+	"rumbench/internal/text/quantity"
 )
 
 // View says what of the series to print.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rumbench/internal/history"
-	"rumbench/internal/history/historytest"
+	"rumbench/internal/compare/history"
+	"rumbench/internal/compare/history/historytest"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )

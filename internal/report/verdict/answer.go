@@ -9,7 +9,7 @@ import (
 
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
-	"rumbench/internal/quantity"
+	"rumbench/internal/text/quantity"
 )
 
 // mostNamed is how many numbers of a kind an answer names, and mostBeyond how many that

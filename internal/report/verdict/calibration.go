@@ -8,8 +8,8 @@ import (
 
 	"rumbench/internal/compare"
 	"rumbench/internal/page"
-	"rumbench/internal/quantity"
 	"rumbench/internal/result"
+	"rumbench/internal/text/quantity"
 )
 
 // differences are those for which a calibration shows how many trials they need, besides

@@ -15,8 +15,8 @@ import (
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
-	"rumbench/internal/plain"
-	"rumbench/internal/quantity"
+	"rumbench/internal/text/escape"
+	"rumbench/internal/text/quantity"
 )
 
 // Comparison is a judgement, ready to be printed.
@@ -219,7 +219,7 @@ type comparedItem struct {
 
 // JSON prints a line of JSON for every number compared.
 func JSON(w io.Writer, list []Comparison) error {
-	b := bufio.NewWriter(plain.NewWriter(w))
+	b := bufio.NewWriter(escape.NewWriter(w))
 	enc := json.NewEncoder(b)
 	for _, c := range list {
 		for i := range c.Items {

@@ -10,8 +10,8 @@ import (
 
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
-	"rumbench/internal/quantity"
 	"rumbench/internal/stat"
+	"rumbench/internal/text/quantity"
 )
 
 // Number is a number that formats itself.

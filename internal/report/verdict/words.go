@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/quantity"
+	"rumbench/internal/text/quantity"
 )
 
 // Mark is a verdict next to a number: a class for its colour and a sign with

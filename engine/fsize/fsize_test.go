@@ -1,0 +1,59 @@
+package fsize_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"rumbench/engine/fsize"
+)
+
+// Allocated counts whole blocks, without holes and targets of links.
+func TestAllocated(t *testing.T) {
+	dir := t.TempDir()
+	if n, err := fsize.Allocated(dir); n != 0 || err != nil {
+		t.Errorf("empty: %d, %v", n, err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "a", "b"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write := func(name string, size int) *os.File {
+		f, err := os.Create(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { f.Close() })
+		if _, err := f.Write(make([]byte, size)); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Sync(); err != nil { // some file systems allocate late
+			t.Fatal(err)
+		}
+		return f
+	}
+	write("one", 100_000)
+	write("a/b/two", 200_000)
+	hole := write("hole", 1)
+	if err := hole.Truncate(1 << 40); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/proc/kcore", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	n, err := fsize.Allocated(dir)
+	if err != nil || n < 300_000 || n > 1<<20 {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+	if n, err := fsize.Allocated(filepath.Join(dir, "missing")); n != 0 || err != nil {
+		t.Errorf("a missing directory: %d, %v", n, err)
+	}
+}
+
+func TestFree(t *testing.T) {
+	if n, err := fsize.Free(t.TempDir()); n <= 0 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	if _, err := fsize.Free("/missing/missing"); err == nil {
+		t.Error("no error")
+	}
+}

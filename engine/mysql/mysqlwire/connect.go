@@ -1,0 +1,178 @@
+package mysqlwire
+
+import (
+	"context"
+	sqldriver "database/sql/driver"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	driver "github.com/go-sql-driver/mysql"
+
+	"rumbench/engine"
+	"rumbench/engine/sqlkit"
+	"rumbench/engine/sqlkit/stdsql"
+	"rumbench/engine/wire"
+	"rumbench/model"
+)
+
+// Config says where a server is and who connects.
+type Config = driver.Config
+
+// ParseDSN reads a data source name. The error holds nothing of it, nor the
+// driver's message, which would: it may be a password in the wrong place.
+func ParseDSN(dsn string) (*Config, error) {
+	config, err := driver.ParseDSN(dsn)
+	if err != nil || config.Net != "tcp" && config.Net != "unix" {
+		return nil, engine.Refuse("dsn", nil, "it cannot be read; it is written USER:PASSWORD@unix(/PATH)/ or USER:PASSWORD@tcp(HOST:PORT)/")
+	}
+	return config, nil
+}
+
+// Socket leads to a unix socket.
+func Socket(user, path string) *Config {
+	config := driver.NewConfig()
+	config.User, config.Net, config.Addr = user, "unix", path
+	return config
+}
+
+// Connector makes connections to a server.
+type Connector struct {
+	Setup  []string // statements that are executed on every connection
+	Micros bool     // times are kept as microseconds since 1970
+
+	base sqldriver.Connector
+}
+
+// NewConnector makes a connector that dials so.
+func NewConnector(to *Config, dial func(ctx context.Context, network, addr string) (net.Conn, error)) (*Connector, error) {
+	config := to.Clone()
+	config.DBName = ""
+	config.ParseTime, config.Loc = true, time.UTC
+	config.ClientFoundRows = true // an update counts the rows that it found
+	config.InterpolateParams = false
+	config.CheckConnLiveness = false    // a call to the system before every statement
+	config.Collation = "utf8mb4_bin"    // nothing is converted: text is stored as bytes
+	config.Logger = &driver.NopLogger{} // errors say what it would print
+	config.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := dial(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		d := &dialled{Conn: conn}
+		if to, ok := ctx.Value(dialledKey{}).(**dialled); ok {
+			*to = d
+		}
+		return d, nil
+	}
+	base, err := driver.NewConnector(config)
+	return &Connector{base: base}, err
+}
+
+// Connect opens a connection and sets it up.
+func (c *Connector) Connect(ctx context.Context) (sqlkit.Conn, error) {
+	conn, err := c.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range c.Setup {
+		if _, _, err := conn.ExecText(ctx, text); err != nil {
+			_ = conn.Close()
+			return nil, fmt.Errorf("%s: %w", text, err)
+		}
+	}
+	return conn, nil
+}
+
+// dialled is a connection while the driver makes it ready. It notes what the
+// driver agrees on with the server.
+type dialled struct {
+	net.Conn
+	noted        bool
+	flags, maria uint32 // the capabilities, and those that MariaDB adds
+	taken        bool
+}
+
+// The capabilities that matter here. See
+// https://mariadb.com/kb/en/connection/#capabilities.
+const (
+	flagMySQL    = 1 << 0 // it does not have those that MariaDB adds
+	flagCompress = 1 << 5
+	flagTLS      = 1 << 11
+	flagNoEOF    = 1 << 24
+	mariaCaches  = 1 << 4
+)
+
+// Write sends what the driver says: first of all, what it agrees on. When the
+// connection was taken over, its farewell is dropped.
+func (d *dialled) Write(b []byte) (int, error) {
+	if d.taken {
+		return len(b), nil
+	}
+	if !d.noted && len(b) >= headerSize+32 {
+		d.noted = true
+		d.flags = binary.LittleEndian.Uint32(b[headerSize:])
+		if d.flags&flagMySQL == 0 {
+			d.maria = binary.LittleEndian.Uint32(b[headerSize+28:])
+		}
+	}
+	return d.Conn.Write(b)
+}
+
+// Close closes the connection, unless it was taken over.
+func (d *dialled) Close() error {
+	if d.taken {
+		return nil
+	}
+	return d.Conn.Close()
+}
+
+// dialledKey is where a context holds where to put the connection.
+type dialledKey struct{}
+
+// connect has the driver connect, and takes the connection over. One that is
+// encrypted or compressed stays the driver's: only it can read it.
+func (c *Connector) connect(ctx context.Context) (sqlkit.Conn, error) {
+	var d *dialled
+	theirs, err := c.base.Connect(context.WithValue(ctx, dialledKey{}, &d))
+	if err != nil {
+		return nil, err
+	}
+	if !d.noted || d.flags&(flagTLS|flagCompress) != 0 {
+		return stdsql.New(theirs, !c.Micros)
+	}
+	d.taken = true
+	w, err := wire.Take(d.Conn)
+	_ = theirs.Close() // it ends what watches the connection
+	if err != nil {
+		return nil, fmt.Errorf("take over the connection to the server: %w", err)
+	}
+	own := newConn(w)
+	own.micros, own.noEOF, own.caches = c.Micros, d.flags&flagNoEOF != 0, d.maria&mariaCaches != 0
+	if err := own.identify(ctx, c); err != nil {
+		return nil, errors.Join(err, own.Close())
+	}
+	return own, nil
+}
+
+// identify asks for the connection's number, by which it can be interrupted.
+func (c *Conn) identify(ctx context.Context, from *Connector) error {
+	return c.QueryText(ctx, "SELECT CONNECTION_ID()", nil, func(row []model.Value) error {
+		number := string(row[0].Buf())
+		c.watch.Ask = func(ctx context.Context) error { return from.kill(ctx, number) }
+		return nil
+	})
+}
+
+// kill has the server give up what a connection asked for.
+func (c *Connector) kill(ctx context.Context, number string) error {
+	conn, err := c.base.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	_, err = conn.(sqldriver.ExecerContext).ExecContext(ctx, "KILL QUERY "+number, nil)
+	return err
+}

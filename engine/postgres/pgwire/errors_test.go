@@ -1,0 +1,40 @@
+package pgwire
+
+import (
+	"errors"
+	"strings"
+	"syscall"
+	"testing"
+
+	"rumbench/engine"
+	"rumbench/internal/text/hint"
+)
+
+func TestClassify(t *testing.T) {
+	for _, c := range []struct {
+		code, severity string
+		class          engine.Class
+		hint           string
+	}{
+		{"40001", "ERROR", engine.Conflict, ""},
+		{"08006", "ERROR", engine.Gone, ""},
+		{"57P02", "FATAL", engine.Gone, ""},
+		{"25P03", "FATAL", engine.Gone, ""},
+		{"XX000", "PANIC", engine.Gone, ""},
+		{"53100", "ERROR", engine.Fatal, "disk is full"},
+		{"53200", "ERROR", engine.Fatal, "lower the cache"},
+		{"42P01", "ERROR", engine.Fatal, ""},
+	} {
+		err := classify(&Error{Code: c.code, SeverityUnlocalized: c.severity, Severity: "FEHLER"})
+		if engine.ClassOf(err) != c.class || !strings.Contains(hint.Of(err), c.hint) || (c.hint == "") != (hint.Of(err) == "") {
+			t.Errorf("%s: %v of class %q, hint %q", c.code, err, engine.ClassOf(err), hint.Of(err))
+		}
+	}
+	if !errors.Is(classify(&Error{Code: "53100"}), syscall.ENOSPC) {
+		t.Error("a full disk is not the system's")
+	}
+	err := connectError(&Error{Code: "53300", SeverityUnlocalized: "FATAL"})
+	if engine.ClassOf(err) != engine.Fatal || !strings.Contains(hint.Of(err), "max_connections") {
+		t.Errorf("too many clients: %v", err)
+	}
+}

@@ -1,0 +1,65 @@
+package doctor
+
+import (
+	"slices"
+	"strings"
+)
+
+func cpuChecks() []check {
+	return []check{
+		{"cpu governor", "performance", setting("cpu governor", atTheHost, setGovernor, "performance"),
+			"other governors change the clock with the load: the engine that waits more gets a slower processor"},
+		{"cpu turbo", "off", setting("cpu turbo", atTheHost, turboOff, "off"),
+			"with turbo the clock depends on heat and on how many cores work: trials differ by their order"},
+		{"clock source", "one that needs no system call, such as tsc", setting("clock source", "cat "+clockDir+"/current_clocksource", setClock, clocks...),
+			"every operation reads the clock twice: a slow clock is in each latency and costs CPU time"},
+		{"cpu limit", "no quota", cpuLimit,
+			"when a control group has used up its quota, all its threads stand still: that looks like stalls of the engine"},
+	}
+}
+
+const atTheHost = "in a virtual machine ask who runs its host; else see the firmware and the cpufreq driver"
+
+func setGovernor(m *machine) string {
+	return m.set("performance", "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor")
+}
+
+func turboOff(m *machine) string {
+	if exists(m.sys, "devices", "system", "cpu", "intel_pstate", "no_turbo") {
+		return m.set("1", "/sys/devices/system/cpu/intel_pstate/no_turbo")
+	}
+	return m.set("0", "/sys/devices/system/cpu/cpufreq/boost")
+}
+
+const clockDir = "/sys/devices/system/clocksource/clocksource0"
+
+// clocks are read in user space.
+var clocks = []string{"tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "timebase", "tod", "riscv_clocksource"}
+
+func setClock(m *machine) string {
+	available := strings.Fields(text(m.sys, "devices", "system", "clocksource", "clocksource0", "available_clocksource"))
+	for _, c := range clocks {
+		if slices.Contains(available, c) {
+			return m.set(c, clockDir+"/current_clocksource")
+		}
+	}
+	return "see why the kernel does not trust the tsc: dmesg | grep -i tsc"
+}
+
+func cpuLimit(m *machine) Finding {
+	usable := m.factOr("cpus usable", "?") + " of " + m.factOr("cpus online", "?") + " CPUs usable"
+	if quota := m.facts.Value("cpu quota"); quota != "" {
+		return warn("a quota of "+quota+" CPUs; "+usable, "lift the quota of the container or service (cpu.max), or run outside of it")
+	}
+	if !m.showsLimits() {
+		return unknown(usable+"; control groups cannot be read", "mount /sys/fs/cgroup in the container, or run outside of it")
+	}
+	return ok("no quota; " + usable)
+}
+
+// showsLimits reports whether the limits of control groups can be read: what
+// cannot be read sets no limit that would be seen.
+func (m *machine) showsLimits() bool {
+	return text(m.proc, "self", "cgroup") != "" &&
+		(exists(m.sys, "fs", "cgroup", "cgroup.controllers") || exists(m.sys, "fs", "cgroup", "memory") || exists(m.sys, "fs", "cgroup", "cpu"))
+}

@@ -1,0 +1,154 @@
+package doctor
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"rumbench/internal/text/quantity"
+
+	"golang.org/x/sys/unix"
+)
+
+// Limits of what others may do meanwhile, as shares.
+const (
+	busyWarn, busyBad     = 0.05, 0.50
+	stolenWarn, stolenBad = 0.01, 0.10
+	waitWarn              = 0.05 // pressure of CPU and I/O
+	memoryWaitWarn        = 0.01
+)
+
+func loadChecks() []check {
+	return []check{
+		{"another benchmark", "none", anotherBenchmark,
+			"two benchmarks at a time measure each other"},
+		{"other load", "others use less than 5 % of all CPUs", otherLoad,
+			"CPU time of other programs is not available to the engine, and they evict its data from the CPU's caches"},
+		{"stolen time", "below 1 %", stolenTime,
+			"while another virtual machine has the processor, the engine seems slow: a trial depends on its neighbours"},
+		{"pressure", "CPU and I/O below 5 %, memory below 1 %", pressure,
+			"tasks wait already for CPU, storage or memory: a benchmark would have to share them"},
+	}
+}
+
+// anotherBenchmark tries the lock that campaigns hold. Taking it shared, for a
+// moment, also finds a campaign whose process died while a trial lives on.
+func anotherBenchmark(m *machine) Finding {
+	const fix = "name another file in RUMBENCH_LOCK"
+	f, err := os.OpenFile(m.lock, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if errors.Is(err, fs.ErrNotExist) && m.lock != "" {
+		return ok("none")
+	}
+	if err != nil {
+		return unknown(fmt.Sprintf("the lock of this host cannot be read: %v", err), fix)
+	}
+	defer f.Close()
+	switch err := unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB); {
+	case err == nil:
+		return ok("none")
+	case !errors.Is(err, unix.EWOULDBLOCK):
+		return unknown(fmt.Sprintf("the lock of this host cannot be tried: %v", err), fix)
+	}
+	who, _ := io.ReadAll(io.LimitReader(f, 1000))
+	return bad(cmp.Or(strings.TrimSpace(string(who)), "one whose name is not known"), "wait until it has ended")
+}
+
+// passed returns the time that the CPUs have counted, and the busy and stolen part
+// of it, in nanoseconds; false if they have counted none.
+func (m *machine) passed() (total, busy, stolen float64, counted bool) {
+	busy, known := m.grown("host.cpu.user_ns", "host.cpu.nice_ns", "host.cpu.system_ns", "host.cpu.irq_ns", "host.cpu.softirq_ns")
+	rest, _ := m.grown("host.cpu.idle_ns", "host.cpu.iowait_ns")
+	stolen, _ = m.grown("host.cpu.steal_ns")
+	total = busy + rest + stolen
+	return total, busy, stolen, known && total > 0
+}
+
+const notCounted = "the kernel did not show how busy the CPUs are"
+
+func otherLoad(m *machine) Finding {
+	total, busy, _, counted := m.passed()
+	if !counted {
+		return unknown(notCounted, "watch longer: --seconds 5")
+	}
+	me := os.Getpid()
+	busy = max(0, busy-m.used(me))
+	found := quantity.Percent(busy/total) + " of " + m.factOr("cpus online", "all") + " CPUs"
+	if busy/total < busyWarn {
+		return ok(found)
+	}
+	const fix = "end or wait for what runs: top"
+	most, all := m.others(me, total)
+	if len(most) > 0 {
+		found += "; most: " + strings.Join(most, ", ")
+	}
+	if all < busy/2 {
+		found += "; much of it by processes that came and went, or are not seen from here"
+	}
+	return graded(busy/total > busyBad, true, found, fix)
+}
+
+// used returns the CPU time that a process has used meanwhile, in nanoseconds.
+func (m *machine) used(pid int) float64 {
+	now, before := m.after.procs[pid], m.before.procs[pid]
+	if now.started != before.started {
+		before = process{} // another process, with the number of one that ended
+	}
+	return 1e9 * max(0, now.seconds-before.seconds)
+}
+
+// others returns up to three processes that used more than 1 % of all CPUs, and
+// the CPU time of all that can be seen at the end.
+func (m *machine) others(me int, total float64) (most []string, all float64) {
+	pids := slices.Sorted(maps.Keys(m.after.procs))
+	slices.SortStableFunc(pids, func(a, b int) int { return cmp.Compare(m.used(b), m.used(a)) })
+	for _, pid := range pids {
+		if pid == me {
+			continue
+		}
+		used := m.used(pid)
+		if all += used; used/total > 0.01 && len(most) < 3 {
+			most = append(most, fmt.Sprintf("%s (process %d) %s", m.after.procs[pid].name, pid, quantity.Percent(used/total)))
+		}
+	}
+	return most, all
+}
+
+func stolenTime(m *machine) Finding {
+	total, _, stolen, counted := m.passed()
+	if !counted {
+		return unknown(notCounted, "watch longer: --seconds 5")
+	}
+	if m.after.host["host.cpu.steal_ns"] == 0 && m.facts.Value("virtualization") != "" {
+		// Not every hypervisor reports it; a guest has rarely lost nothing at all.
+		return unknown("none since the start: the host of this virtual machine may not report it",
+			"ask who runs that host; compare trials at different times of the day")
+	}
+	return graded(stolen/total >= stolenBad, stolen/total >= stolenWarn, quantity.Percent(stolen/total)+" of all CPU time",
+		"ask for CPUs of your own, or measure at another time and with more trials")
+}
+
+// resources are the names of the files in /proc/pressure.
+var resources = [...]string{"cpu", "io", "memory"}
+
+func pressure(m *machine) Finding {
+	elapsed := m.after.at.Sub(m.before.at).Seconds()
+	var parts []string
+	high := false
+	for i, resource := range resources {
+		waited, known := m.grown("host.pressure." + resource + "_some_us")
+		if !known || elapsed <= 0 {
+			return notShown("start the kernel with psi=1 (version 4.20 or newer)")
+		}
+		share := waited / 1e6 / elapsed
+		high = high || share >= [...]float64{waitWarn, waitWarn, memoryWaitWarn}[i]
+		parts = append(parts, [...]string{"CPU ", "I/O ", "memory "}[i]+quantity.Percent(share))
+	}
+	found := strings.Join(parts, ", ")
+	return graded(false, high, found, "end or wait for what runs: top, iotop")
+}

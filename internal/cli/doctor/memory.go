@@ -1,0 +1,110 @@
+package doctor
+
+import (
+	"strconv"
+
+	"rumbench/internal/text/quantity"
+)
+
+// Limits on memory.
+const (
+	calmSwappiness   = 10      // the kernel swaps to avert danger only
+	swapTraffic      = 1 << 20 // bytes moved while looking
+	swapFull         = 0.5     // share of the swap in use
+	mostDirty        = 1 << 30 // bytes
+	fewFree, lowFree = 0.5, 0.1
+)
+
+func memoryChecks() []check {
+	return []check{
+		{"transparent huge pages", "madvise or never", setting("transparent huge pages", "cat "+hugePages, madvise, "madvise", "never"),
+			"with always the kernel joins pages behind the engine's back: memory grows, and moving pages stalls threads"},
+		{"swap", "off; or nothing in it and vm.swappiness at most 10", swap,
+			"a page of the engine's cache that was swapped out costs a read on access, and no counter of the engine shows it"},
+		{"dirty pages", "writing begins at 1 GiB at most", dirtyPages,
+			"the kernel collects that many buffered writes, and then writes them at once: stalls, and writes in a later step"},
+		{"free memory", "at least half", freeMemory,
+			"files of buffered engines are cached in what is free: with less of it the same engine reads more"},
+		{"memory limit", "none", memoryLimit,
+			"the page cache counts towards a control group's limit, and who goes beyond it is killed"},
+	}
+}
+
+const hugePages = "/sys/kernel/mm/transparent_hugepage/enabled"
+
+func madvise(m *machine) string { return m.set("madvise", hugePages) }
+
+func swap(m *machine) Finding {
+	info := m.meminfo()
+	if info.SwapTotalBytes == nil || info.SwapFreeBytes == nil {
+		return notShown("swapon --show")
+	}
+	total, used := *info.SwapTotalBytes, *info.SwapTotalBytes-*info.SwapFreeBytes
+	if total == 0 {
+		return ok("off")
+	}
+	swappiness, err := strconv.Atoi(m.facts.Value("vm.swappiness"))
+	found := quantity.Bytes(used) + " of " + quantity.Bytes(total) + " in use, vm.swappiness " + m.factOr("vm.swappiness", "unknown")
+	off := m.root("swapoff -a")
+	if info.MemAvailableBytes != nil && used > *info.MemAvailableBytes {
+		off = "end what uses the memory (ps -eo rss,comm --sort=-rss | head), then: " + off
+	}
+	switch moved, _ := m.grown("host.swap.in_bytes", "host.swap.out_bytes"); {
+	case moved >= swapTraffic:
+		return bad(found+"; "+quantity.Bytes(moved)+" moved while looking", off)
+	case float64(used) >= swapFull*float64(total):
+		return bad(found, off)
+	case used > 0:
+		return warn(found, off)
+	case err != nil:
+		return unknown(found, off)
+	case swappiness > calmSwappiness:
+		return warn(found, off+"\n"+m.root("sysctl -w vm.swappiness=1")+"    # or, if it has to stay")
+	}
+	return ok(found)
+}
+
+// dirtyPages judges where writing begins, and adds where writers have to wait.
+func dirtyPages(m *machine) Finding {
+	info := m.meminfo()
+	if info.MemAvailableBytes == nil {
+		return notShown("sysctl -a --pattern vm.dirty")
+	}
+	available := float64(*info.MemAvailableBytes)
+	begin, known := m.dirtyLimit("dirty_background", available)
+	wait, known2 := m.dirtyLimit("dirty", available)
+	if !known || !known2 {
+		return notShown("sysctl -a --pattern vm.dirty")
+	}
+	found := "writing begins at " + quantity.Bytes(begin) + ", and writers wait from " + quantity.Bytes(wait) + " on"
+	return graded(false, begin > mostDirty, found, m.root("sysctl -w vm.dirty_background_bytes=268435456 vm.dirty_bytes=1073741824"))
+}
+
+// dirtyLimit returns a limit in bytes. As a ratio it is of the available memory.
+func (m *machine) dirtyLimit(name string, available float64) (bytes float64, known bool) {
+	if n, err := strconv.ParseFloat(m.facts.Value("vm."+name+"_bytes"), 64); err == nil {
+		return n, true
+	}
+	n, err := strconv.ParseFloat(m.facts.Value("vm."+name+"_ratio"), 64)
+	return n / 100 * available, err == nil
+}
+
+func freeMemory(m *machine) Finding {
+	info := m.meminfo()
+	if info.MemAvailableBytes == nil || info.MemTotalBytes == nil || *info.MemTotalBytes == 0 {
+		return notShown("free -h")
+	}
+	share := float64(*info.MemAvailableBytes) / float64(*info.MemTotalBytes)
+	found := quantity.Bytes(*info.MemAvailableBytes) + " of " + quantity.Bytes(*info.MemTotalBytes) + " available"
+	return graded(share < lowFree, share < fewFree, found, "end what uses it: ps -eo rss,comm --sort=-rss | head")
+}
+
+func memoryLimit(m *machine) Finding {
+	if limit := m.facts.Value("memory limit"); limit != "" {
+		return warn(limit, "leave it if it is meant; else lift it from the container or service (memory.max)")
+	}
+	if !m.showsLimits() {
+		return unknown("control groups cannot be read", "mount /sys/fs/cgroup in the container, or run outside of it")
+	}
+	return ok("none")
+}

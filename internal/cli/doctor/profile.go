@@ -1,0 +1,99 @@
+package doctor
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"rumbench/internal/observe/blockio"
+	"rumbench/internal/observe/profile"
+	"rumbench/internal/text/hint"
+)
+
+// Collectors reports which collectors of profiles this host and user can use.
+func Collectors() *Report {
+	r := &Report{Host: "profile collectors"}
+	add := func(name, wanted, why string, f Finding) {
+		f.Name, f.Wanted, f.Why = name, wanted, why
+		r.Findings = append(r.Findings, f)
+	}
+	add("CPU sampler", "perf_event_open of all processors",
+		"it samples servers, clients and the kernel alike; without it there are no profiles of servers", cpuSampler())
+	add("kernel functions", "addresses in /proc/kallsyms", "without them the kernel's part of a profile has no names", kernelNames("/proc/kallsyms"))
+	add("files", "tracepoints of the block layer, and files that are on one device",
+		"they say which files of a server are read and written, in extra trials", fileTracer("."))
+	add("threads", "/proc/PID/syscall of processes of other users", "they say where threads sleep, in extra trials", threadLooks("/proc/self/status"))
+	add("waits for devices", "kernel.task_delayacct=1 before servers start",
+		"explanations then separate device waits from sleep", delays("/proc/sys/kernel/task_delayacct"))
+	add("lock waits", "Go's profiles of blocking", "they say who waits in an embedded engine, and for whom", ok("in rumbench itself, for embedded engines in Go"))
+	return r
+}
+
+// cpuSampler tries it for a moment.
+func cpuSampler() Finding {
+	const moment = 20 * time.Millisecond
+	const hertz = 99
+	s, err := profile.Start(hertz, false)
+	if err != nil {
+		return warn(err.Error(), hint.Of(err))
+	}
+	time.Sleep(moment)
+	switch r, err := s.Stop(); {
+	case err != nil:
+		return warn(err.Error(), "")
+	case r.OwnOnly:
+		return warn("only this process, without the kernel's part: enough for embedded engines",
+			"run as root, or sysctl kernel.perf_event_paranoid=0, or setcap cap_perfmon+ep on rumbench")
+	}
+	return ok("all processes, and the kernel's part")
+}
+
+// fileTracer looks whether requests of the device under a directory can be traced.
+func fileTracer(dir string) Finding {
+	if err := blockio.Available(dir); err != nil {
+		return warn(err.Error(), cmp.Or(hint.Of(err), "keep the data on ext4 or xfs, on a partition or a whole disk"))
+	}
+	return ok("requests, and the places of files below this directory")
+}
+
+// threadLooks looks whether this process may see what threads of other users do; the
+// path is that of /proc/self/status.
+func threadLooks(path string) Finding {
+	text, _ := os.ReadFile(path)
+	_, rest, _ := strings.Cut(string(text), "CapEff:")
+	var effective uint64
+	if _, err := fmt.Sscanf(rest, "%x", &effective); err != nil || effective&(1<<unix.CAP_SYS_PTRACE) == 0 {
+		return warn("only this user’s processes", "run as root; in a container, with CAP_SYS_PTRACE")
+	}
+	return ok("of all processes")
+}
+
+// delays looks whether the kernel counts what threads wait for devices.
+func delays(path string) Finding {
+	text, err := os.ReadFile(path)
+	switch {
+	case err != nil:
+		return warn(err.Error(), "use a kernel with CONFIG_TASK_DELAY_ACCT")
+	case strings.TrimSpace(string(text)) != "1":
+		return warn("not counted", "sysctl kernel.task_delayacct=1")
+	}
+	return ok("counted")
+}
+
+// kernelNames looks whether the kernel shows the addresses of its functions.
+func kernelNames(path string) Finding {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return warn(err.Error(), "use a kernel with CONFIG_KALLSYMS")
+	}
+	for line := range strings.Lines(string(text)) {
+		if address, _, _ := strings.Cut(line, " "); strings.Trim(address, "0") != "" {
+			return ok(fmt.Sprintf("%d symbols", strings.Count(string(text), "\n")))
+		}
+	}
+	return warn("all addresses are 0", "run as root, or sysctl kernel.kptr_restrict=0")
+}

@@ -1,0 +1,114 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/prometheus/procfs"
+	"golang.org/x/sys/unix"
+)
+
+// fewFiles is a limit of open files that a large LSM tree may reach.
+const fewFiles = 10_000
+
+// mostParanoid lets a user profile own processes with the kernel's part in them.
+const mostParanoid = 1
+
+func rightChecks() []check {
+	return []check{
+		{"open files", "at least 10,000", openFiles,
+			"LSM trees keep thousands of files open: at the limit they fail, or open and close files all the time"},
+		{"process I/O", "/proc/PID/io of other users' processes can be read", processIO,
+			"it shows what a server reads and writes: without it there is the device alone, which counts all programs"},
+		{"perf", "hardware counters, and kernel.perf_event_paranoid at most 1", perf,
+			"perf explains where CPU time went: cycles, cache misses, the kernel's part; numbers do not depend on it"},
+	}
+}
+
+func openFiles(m *machine) Finding {
+	limit := m.facts.Value("open files limit")
+	n, err := strconv.Atoi(limit)
+	switch {
+	case limit == "unlimited":
+		return ok(limit)
+	case err != nil:
+		return notShown("ulimit -Hn")
+	case n < fewFiles:
+		return warn(limit, "raise the hard limit: nofile in /etc/security/limits.conf, or LimitNOFILE of the service")
+	}
+	return ok(limit)
+}
+
+// processIO tries it on a process of another user. Where there is none, the
+// capability decides.
+func processIO(m *machine) Finding {
+	if !exists(m.proc, "self", "io") {
+		return unknown("the kernel does not count the I/O of processes", "use a kernel with CONFIG_TASK_IO_ACCOUNTING")
+	}
+	fix := "run rumbench as root: sudo rumbench …"
+	if m.uid == 0 {
+		fix = "give the container the right: docker run --cap-add SYS_PTRACE …"
+	}
+	if pid, found := m.foreign(); found {
+		_, err := os.ReadFile(filepath.Join(m.proc, strconv.Itoa(pid), "io"))
+		switch {
+		case err == nil:
+			return ok("can be read")
+		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, unix.ESRCH):
+			return warn(fmt.Sprintf("that of process %d cannot be read", pid), fix)
+		}
+	}
+	switch may, known := m.tracer(); {
+	case !known:
+		return unknown("there is no process of another user to try", fix)
+	case !may:
+		return warn("cannot be read: CAP_SYS_PTRACE is missing", fix)
+	}
+	return ok("can be read (CAP_SYS_PTRACE)")
+}
+
+func (m *machine) foreign() (pid int, found bool) {
+	for _, p := range m.processes() {
+		if status, err := p.NewStatus(); err == nil && status.UIDs[0] != uint64(m.uid) {
+			return p.PID, true
+		}
+	}
+	return 0, false
+}
+
+// tracer reports whether this process may look into those of other users.
+func (m *machine) tracer() (may, known bool) {
+	kernel, err := procfs.NewFS(m.proc)
+	if err != nil {
+		return false, false
+	}
+	self, err := kernel.Self()
+	if err != nil {
+		return false, false
+	}
+	status, err := self.NewStatus()
+	return status.CapEff>>unix.CAP_SYS_PTRACE&1 == 1, err == nil
+}
+
+func perf(m *machine) Finding {
+	counters, level := m.facts.Value("hardware counters"), m.facts.Value("kernel.perf_event_paranoid")
+	n, err := strconv.Atoi(level)
+	if counters == "" || err != nil && m.uid != 0 {
+		return notShown("cat /proc/sys/kernel/perf_event_paranoid; ls /sys/bus/event_source/devices")
+	}
+	found := "hardware counters: " + counters
+	if level != "" {
+		found += ", kernel.perf_event_paranoid " + level
+	}
+	switch {
+	case m.uid != 0 && n > mostParanoid:
+		return warn(found, m.root("sysctl -w kernel.perf_event_paranoid=1"))
+	case counters == "no":
+		return warn(found, "in a virtual machine ask for a PMU; the clock still works: perf record -e cpu-clock")
+	}
+	return ok(found)
+}

@@ -1,0 +1,166 @@
+package doctor
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), string(got)); d != "" {
+		t.Errorf("%s (-want +got; -update accepts):\n%s", file, d)
+	}
+}
+
+func programs() []Program {
+	return []Program{
+		{Name: "mariadb", Package: "mariadb-server", Found: "/usr/sbin/mariadbd", Version: "10.11.14"},
+		{Name: "myrocks", Package: "mariadb-plugin-rocksdb"},
+		{Name: "postgres", Package: "postgresql", Found: "/usr/lib/postgresql/15/bin/postgres", Version: "15.14", Problem: "it does not start: no libicu"},
+	}
+}
+
+// troubled is a host of which every group has something to show.
+func troubled(t *testing.T) *Report {
+	f := with(
+		files{
+			"proc/stat":    stat(1000, 100000, 0),
+			"proc/meminfo": meminfo(32*gib, 30*gib, 8*gib, 8*gib),
+			"proc/77/stat": processStat(77, "mysqld", 100),
+		},
+		files{"proc/stat": stat(1600, 100200, 0), "proc/77/stat": processStat(77, "mysqld", 500)},
+		files{
+			"virtualization": "virtual machine: QEMU Standard PC", "distribution": "Debian GNU/Linux 12 (bookworm)",
+			"cpu governor": "", "cpu turbo": "", "device scheduler": "bfq", "device read-ahead": "8192 KiB",
+		},
+		mounted("rw,relatime,discard"),
+	)
+	return f.machine(t).report()
+}
+
+func TestTextGolden(t *testing.T) {
+	for name, r := range map[string]*Report{"troubled.txt": troubled(t), "quiet.txt": quiet().machine(t).report()} {
+		t.Run(name, func(t *testing.T) {
+			var b bytes.Buffer
+			list := programs()
+			if name == "quiet.txt" {
+				list = list[:1]
+			}
+			if err := r.Text(&b, list, 100); err != nil {
+				t.Fatal(err)
+			}
+			for line := range strings.Lines(b.String()) {
+				if utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > 100 {
+					t.Errorf("wider than 100: %s", line)
+				}
+			}
+			golden(t, name, b.Bytes())
+		})
+	}
+}
+
+// Whatever is found, only commands may be wider than the page.
+func TestWidth(t *testing.T) {
+	for _, m := range []*machine{nothing(t), quiet().machine(t)} {
+		var b bytes.Buffer
+		if err := m.report().Text(&b, nil, 100); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(b.String()) {
+			if utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > 100 {
+				t.Errorf("wider than 100: %s", line)
+			}
+		}
+	}
+}
+
+func TestJSON(t *testing.T) {
+	r := troubled(t)
+	var b bytes.Buffer
+	if err := r.JSON(&b, programs()); err != nil {
+		t.Fatal(err)
+	}
+	var got []Finding
+	d := json.NewDecoder(&b)
+	d.DisallowUnknownFields()
+	if err := d.Decode(&got); err != nil {
+		t.Fatal(err)
+	}
+	n := len(r.Findings)
+	if diff := cmp.Diff(r.Findings, got[:n]); diff != "" {
+		t.Error(diff)
+	}
+	if len(got) != n+3 {
+		t.Fatalf("%d findings, want %d and 3 programs", len(got), n)
+	}
+	for i, want := range []struct {
+		status Status
+		found  string
+	}{{OK, "/usr/sbin/mariadbd 10.11.14"}, {Warn, "missing"}, {Warn, "/usr/lib/postgresql/15/bin/postgres 15.14: it does not start: no libicu"}} {
+		if f := got[n+i]; f.Status != want.status || f.Found != want.found || f.Why == "" || f.Wanted == "" {
+			t.Errorf("%+v, want %+v", f, want)
+		}
+	}
+	if fix := got[n+1].Fix; !strings.HasSuffix(fix, "apt-get install -y --no-install-recommends mariadb-plugin-rocksdb") {
+		t.Errorf("fix %q", fix)
+	}
+}
+
+func TestInstallCommands(t *testing.T) {
+	if got := InstallCommands(programs()[:1], 0); got != nil {
+		t.Errorf("nothing is missing, but %v", got)
+	}
+	list := append(programs(), Program{Name: "again", Package: "mariadb-plugin-rocksdb"}, Program{Name: "tarantool", Package: "tarantool"}, Program{Name: "no package"})
+	want := [][]string{{"apt-get", "update"}, {"apt-get", "install", "-y", "--no-install-recommends", "mariadb-plugin-rocksdb", "tarantool"}}
+	if diff := cmp.Diff(want, InstallCommands(list, 0)); diff != "" {
+		t.Error(diff)
+	}
+	for i := range want {
+		want[i] = append([]string{"sudo"}, want[i]...)
+	}
+	if diff := cmp.Diff(want, InstallCommands(list, 1000)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestInstall(t *testing.T) {
+	var out bytes.Buffer
+	err := Install(context.Background(), [][]string{{"echo", "first"}, {"sh", "-c", "echo second $DEBIAN_FRONTEND >&2"}}, &out)
+	if want := "+ echo first\nfirst\n+ sh -c echo second $DEBIAN_FRONTEND >&2\nsecond noninteractive\n"; err != nil || out.String() != want {
+		t.Errorf("%v: %q, want %q", err, out.String(), want)
+	}
+	out.Reset()
+	err = Install(context.Background(), [][]string{{"false"}, {"echo", "not reached"}}, &out)
+	if err == nil || !strings.HasPrefix(err.Error(), "false: ") || strings.Contains(out.String(), "reached") {
+		t.Errorf("%v: %q", err, out.String())
+	}
+	if err := Install(context.Background(), [][]string{{"no-such-command"}}, &out); !errors.Is(err, exec.ErrNotFound) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,23 @@
+package progress
+
+import (
+	"bytes"
+	"testing"
+
+	"rumbench/internal/metric"
+	"rumbench/internal/result"
+	"rumbench/internal/run/trial"
+)
+
+// What a search found is a line of its own, with its warnings.
+func TestFoundLine(t *testing.T) {
+	var out bytes.Buffer
+	p := New(&out, nil)
+	p.runs = true
+	p.Event(trial.Event{Step: "q", Phase: trial.PhaseFound, Is: &result.Step{Name: "q",
+		Search: &result.Search{Promise: "p99_ms < 20", Kept: 691, Took: 12, Broke: 725, Why: "p99 313 ms"},
+		Rows:   []metric.Row{{Metric: "highest_rate", Value: 691, Warnings: metric.UntypedAll([]string{"not monotone"})}}}})
+	if want := "  q: highest rate with p99 < 20 ms: 691/s (691 to 725)\n             ! not monotone\n"; out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+}

@@ -1,0 +1,246 @@
+package progress
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"rumbench/internal/run/forecast"
+	"rumbench/internal/run/trial"
+	"rumbench/internal/text/escape"
+	"rumbench/internal/text/quantity"
+)
+
+// widest is how many characters the line of a running step has at most on a
+// terminal.
+const widest = 100
+
+// longestName is how many characters of a name a terminal's line has at most.
+const longestName = 24
+
+// piece is a part of the line of a running step.
+type piece struct {
+	weight int      // of several that do not fit, the heaviest stays
+	forms  []string // the longest first
+}
+
+// form returns the text in a form, or in the shortest.
+func (p piece) form(n int) string { return p.forms[min(n, len(p.forms)-1)] }
+
+// only returns a piece that has one form.
+func only(weight int, text string) piece { return piece{weight, []string{text}} }
+
+// shortest is the number of the shortest form.
+const shortest = 2
+
+// The weights of pieces.
+const (
+	ofOthers = iota // groups that the step is not about
+	ofWrites
+	ofCPU
+	ofStalls
+	ofTrial
+	ofPercentile
+	ofTime
+	ofErrors
+	ofRate
+	ofStep
+)
+
+// fit joins the pieces to a line of a width: in a form, or if they do not fit in a
+// shorter one, which is that of later lines too, and without the lightest ones, of
+// which other groups come first. A width of 0 is unlimited.
+func fit(pieces []piece, width int, form *int) string {
+	for {
+		texts := make([]string, len(pieces))
+		for i, p := range pieces {
+			texts[i] = p.form(*form)
+		}
+		line := strings.Join(texts, " · ")
+		switch {
+		case width == 0 || utf8.RuneCountInString(line) <= width:
+			return line
+		case len(pieces) < 2:
+			return escape.Clip(line, width)
+		}
+		at := lightest(pieces)
+		if *form < shortest && pieces[at].weight > ofOthers {
+			*form++
+			continue
+		}
+		pieces = slices.Delete(slices.Clone(pieces), at, at+1)
+	}
+}
+
+// lightest returns the place of the lightest piece, the last of several.
+func lightest(pieces []piece) (at int) {
+	for i, p := range pieces {
+		if p.weight <= pieces[at].weight {
+			at = i
+		}
+	}
+	return at
+}
+
+// where is the running step's place in the campaign.
+type where struct {
+	forecast.Place
+	target string
+	step   string
+	phase  string // of the step's last event
+	part   int    // the step's place in the plan, from 0; -1 if it has none
+	probe  int    // the number of the probe, from 1; 0: it is none
+}
+
+// trial returns the piece about the trial.
+func (w *where) trial() piece {
+	if w.Duet {
+		return piece{ofTrial, []string{fmt.Sprintf("trials %d and %d of %d", w.Number-1, w.Number, w.Of), fmt.Sprintf("trials %d+%d/%d", w.Number-1, w.Number, w.Of)}}
+	}
+	return numbered(ofTrial, "trial", w.Number, w.Of, w.target)
+}
+
+// numbered returns a piece about something that has a number and a name.
+func numbered(weight int, what string, n, of int, name string) piece {
+	short := fmt.Sprintf("%d/%d %s", n, of, escape.Clip(name, longestName))
+	return piece{weight, []string{fmt.Sprintf("%s %d of %d %s", what, n, of, name), what + " " + short, short}}
+}
+
+// stepPiece returns the piece about the step.
+func (w *where) stepPiece() piece {
+	name := escape.Clip(w.step, longestName)
+	switch {
+	case w.part < 0:
+		return piece{ofStep, []string{"step " + w.step, name}}
+	case w.probe == 0:
+		return numbered(ofStep, "step", w.part+1, len(w.Trial.Parts), w.step)
+	}
+	probe := fmt.Sprintf("probe %d", w.probe)
+	most := w.Trial.Parts[w.part].Probes
+	if w.probe > most {
+		return piece{ofStep, []string{probe + " " + w.step, probe + " " + name}}
+	}
+	return piece{ofStep, []string{fmt.Sprintf("%s of at most %d %s", probe, most, w.step), fmt.Sprintf("%s of ≤%d %s", probe, most, name), probe + " " + name}}
+}
+
+// left returns the piece about the time that is left; false if it is not known.
+func left(s forecast.Span) (piece, bool) {
+	if !s.Bounded() {
+		return piece{}, false
+	}
+	most := s.Most.Round(10 * time.Second)
+	if s.Most >= time.Minute {
+		most = s.Most.Round(time.Minute)
+	}
+	text := quantity.Length(max(most, 10*time.Second)) + " left"
+	if s.Least < s.Most*9/10 {
+		return piece{ofTime, []string{"at most " + text, "≤ " + text}}, true
+	}
+	return only(ofTime, text), true
+}
+
+// elapsed returns how long the step has run.
+func elapsed(e *trial.Event) piece {
+	text := fmt.Sprintf("%.0f s", e.Elapsed)
+	if e.Expected > 0 {
+		text = fmt.Sprintf("%.0f of %.0f s", e.Elapsed, e.Expected)
+	}
+	return only(ofTime, text)
+}
+
+// pieces returns what an event adds to the line of its step.
+func (w *where) pieces(e *trial.Event) []piece {
+	switch e.Phase {
+	case trial.PhaseBegin:
+		return nil
+	case trial.PhaseSettle:
+		return []piece{elapsed(e), only(ofRate, "settling")}
+	}
+	return append([]piece{elapsed(e)}, w.done(e)...)
+}
+
+// done returns the pieces about what was done in the last interval.
+func (w *where) done(e *trial.Event) (out []piece) {
+	primary := func(g trial.EventGroup) bool { return g.Primary }
+	about := slices.DeleteFunc(slices.Clone(e.Groups), func(g trial.EventGroup) bool { return !primary(g) })
+	others := slices.DeleteFunc(slices.Clone(e.Groups), primary)
+	if len(about) == 0 {
+		about, others = others, nil
+	}
+	for _, g := range about {
+		name := ""
+		if len(about) > 1 || w.Duet {
+			name = g.Name + " "
+		}
+		out = append(out, only(ofRate, name+rate(&g)))
+		if p := percentile(&g); p != "" {
+			out = append(out, only(ofPercentile, p))
+		}
+	}
+	var errors int64
+	for _, g := range e.Groups {
+		errors += g.Errors
+	}
+	if errors > 0 {
+		out = append(out, only(ofErrors, quantity.Count(int(errors), "error")))
+	}
+	if e.Stalled > 0 && slices.ContainsFunc(about, func(g trial.EventGroup) bool { return g.PerSec > 0 }) {
+		out = append(out, only(ofStalls, fmt.Sprintf("%d stalled", e.Stalled)))
+	}
+	switch {
+	case e.Server > 0:
+		out = append(out, only(ofCPU, fmt.Sprintf("server %.1f cores", e.Server)))
+	case e.CPU > 0:
+		out = append(out, only(ofCPU, fmt.Sprintf("%.1f cores", e.CPU)))
+	}
+	if e.Written > 0 {
+		out = append(out, only(ofWrites, megabytes(e.Written)+" written"))
+	}
+	for _, g := range others {
+		if g.PerSec > 0 {
+			out = append(out, only(ofOthers, g.Name+" "+rate(&g)))
+		}
+	}
+	return out
+}
+
+// rate returns the rate of a group; of nothing there is none.
+func rate(g *trial.EventGroup) string {
+	switch {
+	case g.PerSec == 0 && percentile(g) == "":
+		return "nothing done"
+	case g.PerSec < 999_950:
+		return quantity.Digits(g.PerSec) + "/s"
+	}
+	return quantity.Short(g.PerSec) + "/s"
+}
+
+// percentile returns the p99 of a group, or the maximum where operations are too
+// few for one; "" if there were none.
+func percentile(g *trial.EventGroup) string {
+	switch {
+	case g.Max > 0:
+		return "max " + quantity.MicrosAs(max(g.Max, g.P99), tenths)
+	case g.P99 > 0:
+		return "p99 " + quantity.MicrosAs(g.P99, tenths)
+	}
+	return ""
+}
+
+// megabytes writes bytes a second.
+func megabytes(v float64) string {
+	if v < 50e3 {
+		return "<0.1 MB/s"
+	}
+	return tenths(v/1e6) + " MB/s"
+}
+
+// tenths writes a small number with one digit after the point.
+func tenths(v float64) string {
+	if v < 9.95 {
+		return fmt.Sprintf("%.1f", v)
+	}
+	return fmt.Sprintf("%.0f", v)
+}

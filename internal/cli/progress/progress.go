@@ -1,0 +1,244 @@
+// Package progress shows the progress of a campaign: lines redrawn in place on a
+// terminal, plain lines elsewhere. It decides nothing.
+package progress
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"rumbench/internal/metric"
+	"rumbench/internal/result"
+	"rumbench/internal/run/forecast"
+	"rumbench/internal/run/trial"
+	"rumbench/internal/text/escape"
+	"rumbench/internal/text/quantity"
+)
+
+// Progress prints what happens. On a terminal the state of the running step is
+// one line that is redrawn; elsewhere it is a line every Every. A step that has
+// ended is shown at once.
+type Progress struct {
+	Out io.Writer
+	// Width is the terminal's width in characters; 0 means that Out is no terminal.
+	Width func() int
+	// Every is how often a running step is shown where there is no terminal.
+	Every time.Duration
+
+	mu    sync.Mutex
+	drawn bool
+	form  int  // of the redrawn line, see fit
+	runs  bool // a trial runs
+	at    where
+	ends  int             // steps of the trial whose end was shown
+	began time.Time       // the trial
+	since time.Time       // the step, with the probes that follow it, has been running
+	said  time.Time       // the last line of a running step, where there is no terminal
+	shown map[string]bool // kinds of remarks that a line has named
+	now   func() time.Time
+}
+
+// New makes a progress display. It draws on what is behind a plain.Writer, and
+// takes care of the texts itself.
+func New(out io.Writer, width func() int) *Progress {
+	return &Progress{Out: escape.Raw(out), Width: width, Every: 10 * time.Second, shown: map[string]bool{}, now: time.Now}
+}
+
+// Begin prints that a trial begins.
+func (p *Progress) Begin(e result.Entry, at forecast.Place) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.runs, p.ends = true, 0
+	p.at = where{Place: at, target: e.Target, part: -1}
+	p.began = p.now()
+	p.since = p.began
+	p.println(fmt.Sprintf("[%d/%d] %s", at.Number, at.Of, e.Dir))
+	if p.width() > 0 {
+		p.draw(p.line(only(ofStep, "starting")))
+	}
+}
+
+// Note prints a text.
+func (p *Progress) Note(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.runs = false
+	p.println(text)
+}
+
+// Event shows how far the running step is.
+func (p *Progress) Event(e trial.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case !p.runs: // the client's calibration
+		return
+	case e.Phase == trial.PhaseEnd && e.Is != nil:
+		p.println(p.stepLine(e.Is))
+		p.ends++
+		return
+	case e.Phase == trial.PhaseProbed && e.Is != nil && len(e.Is.Notes) > 0:
+		p.println("  " + e.Is.Notes[len(e.Is.Notes)-1].Text)
+		return
+	case e.Phase == trial.PhaseFound:
+		p.println(FoundLine(e.Is))
+		return
+	}
+	// The steps of a duet do not say that they begin.
+	begins := e.Step != p.at.step || e.Phase == trial.PhaseBegin
+	if begins {
+		p.enter(e.Step)
+	}
+	settles := e.Phase == trial.PhaseSettle && p.at.phase != e.Phase
+	p.at.phase = e.Phase
+	switch {
+	case p.width() > 0:
+		p.draw(p.line(p.at.pieces(&e)...))
+	case e.Phase == trial.PhaseBegin:
+		p.said = p.now()
+	case begins || settles || e.Phase == trial.PhaseRun && p.now().Sub(p.said) >= p.Every:
+		p.said = p.now()
+		p.println(p.line(p.at.pieces(&e)...))
+	}
+}
+
+// enter notes that a step begins.
+func (p *Progress) enter(step string) {
+	part := p.at.Trial.Part(step)
+	if part != p.at.part {
+		p.since, p.at.probe = p.now(), 0
+	}
+	if part >= 0 && p.at.Trial.Parts[part].Name != step {
+		p.at.probe++
+	}
+	p.at.step, p.at.part = step, part
+}
+
+// line returns the line of a running step: where the campaign is, what is left of
+// it, and more. Where the rest is not known, the step's own time stands in for it.
+func (p *Progress) line(more ...piece) string {
+	all := []piece{p.at.trial()}
+	rest := forecast.AtLeast(0)
+	switch {
+	case p.at.step == "":
+		rest = p.at.Left(-1, p.now().Sub(p.began))
+	case p.at.part >= 0:
+		rest = p.at.Left(p.at.part, p.now().Sub(p.since))
+	}
+	if p.at.step != "" {
+		all = append(all, p.at.stepPiece())
+	}
+	if left, known := left(rest); known {
+		more = slices.DeleteFunc(more, func(o piece) bool { return o.weight == ofTime })
+		all = append(all, left)
+	}
+	if p.width() == 0 {
+		return "  " + fit(append(all, more...), 0, new(int))
+	}
+	return fit(append(all, more...), min(p.width()-1, widest), &p.form)
+}
+
+// End prints how a trial ended, with a line for every step whose end was not shown.
+func (p *Progress) End(e result.Entry, t *result.Trial) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if t == nil {
+		p.println("  no result")
+		return
+	}
+	for i := min(p.ends, len(t.Steps)); i < len(t.Steps); i++ {
+		p.println(p.stepLine(&t.Steps[i]))
+	}
+	line := fmt.Sprintf("  %s in %v", t.Status, p.now().Sub(p.began).Round(100*time.Millisecond))
+	if n := remarked(t.Steps); n > 0 {
+		line += fmt.Sprintf(", with remarks on %d of %s", n, quantity.Count(len(t.Steps), "step"))
+	}
+	if t.Reason != "" {
+		line += ": " + t.Reason
+	}
+	p.println(line)
+	if t.Hint != "" {
+		p.println("  hint: " + t.Hint)
+	}
+}
+
+// Clear removes the line that is redrawn.
+func (p *Progress) Clear() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clear()
+}
+
+func (p *Progress) width() int {
+	if p.Width == nil {
+		return 0
+	}
+	return p.Width()
+}
+
+func (p *Progress) draw(line string) {
+	fmt.Fprint(p.Out, "\r\x1b[2K"+escape.Line(line))
+	p.drawn = true
+}
+
+func (p *Progress) clear() {
+	if p.drawn {
+		fmt.Fprint(p.Out, "\r\x1b[2K")
+		p.drawn = false
+	}
+}
+
+func (p *Progress) println(line string) {
+	p.clear()
+	fmt.Fprintln(p.Out, escape.Text(line))
+}
+
+// stepLine sums up a step that has ended. A second line has the weightiest of its
+// remarks of a kind that was not shown before: those of later steps are in the report.
+func (p *Progress) stepLine(s *result.Step) string {
+	line := fmt.Sprintf("  %-8s %7.1f s", s.Name, s.Seconds)
+	if r := s.Find("rows_per_s", s.Primary, ""); s.Primary != "" && r != nil && r.Value > 0 {
+		line += fmt.Sprintf("  %12s %s/s", quantity.Short(r.Value), s.Primary)
+	}
+	if s.Status != result.Complete {
+		line += "  " + string(s.Status)
+	}
+	fresh := slices.DeleteFunc(slices.Clone(s.Warnings), func(w metric.Warning) bool { return p.shown[kind(w)] })
+	if len(fresh) > 0 {
+		w := metric.Weightiest(fresh)
+		p.shown[kind(w)] = true
+		line += "\n    remark: " + escape.Clip(w.Short(), longestRemark)
+	}
+	return line
+}
+
+// longestRemark is how many characters of a warning are shown.
+const longestRemark = 80
+
+// kind returns what two warnings have in common of which one need be shown.
+func kind(w metric.Warning) string { return cmp.Or(string(w.Code), w.Text) }
+
+// remarked returns how many steps have warnings.
+func remarked(steps []result.Step) (n int) {
+	for i := range steps {
+		if len(steps[i].Warnings) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// FoundLine returns what a search for a rate found in a step, and what is to be
+// thought of it.
+func FoundLine(s *result.Step) string {
+	line := fmt.Sprintf("  %s: %v", s.Name, s.Search)
+	if r := s.Find(metric.HighestRate, "", ""); r != nil {
+		for _, w := range r.Warnings {
+			line += "\n             ! " + w.Text
+		}
+	}
+	return line
+}

@@ -1,0 +1,127 @@
+package progress
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+
+	"rumbench/internal/report/published"
+	"rumbench/internal/result"
+	"rumbench/internal/run/forecast"
+	"rumbench/internal/run/trial"
+)
+
+// Sysbench is a progress display that prints a campaign's steps as sysbench prints
+// its runs: a line for each interval while a step runs, and the figures at its
+// end. All else is said by the Progress beside it.
+type Sysbench struct {
+	*Progress
+	Out io.Writer
+	Dir string // of the campaign
+	// Interval is the length of an interval in seconds.
+	Interval float64
+
+	trial  result.Entry
+	run    *published.SysbenchRun // of the step that runs; nil: none
+	series tail
+	err    error
+}
+
+// Begin prints that a trial begins.
+func (s *Sysbench) Begin(e result.Entry, at forecast.Place) {
+	s.series.close()
+	s.trial, s.run = e, nil
+	s.series = tail{path: filepath.Join(result.TrialPath(s.Dir, e.Dir), result.SeriesFile)}
+	s.Progress.Begin(e, at)
+}
+
+// Event prints what is new of the running step. It reads it where it was written
+// to, so that it is the same as what is printed of a result.
+func (s *Sysbench) Event(e trial.Event) {
+	switch {
+	case s.series.path == "": // the client's calibration
+	case e.Phase == trial.PhaseBegin && e.Is != nil:
+		s.Progress.Clear()
+		s.run = published.NewSysbenchRun(s.trial.Target, s.trial.Trial, s.Interval, e.Is)
+		s.print(s.run.Head())
+	case e.Phase == trial.PhaseRun:
+		s.more()
+	case e.Phase == trial.PhaseEnd && e.Is != nil:
+		s.more()
+		s.print(s.run.End(e.Is))
+		s.run = nil
+	case e.Phase == trial.PhaseSettle || e.Phase == trial.PhaseProbed || e.Phase == trial.PhaseFound:
+		s.Progress.Event(e)
+	}
+}
+
+// End prints how a trial ended.
+func (s *Sysbench) End(e result.Entry, t *result.Trial) {
+	s.series.close()
+	s.series = tail{}
+	s.ends = math.MaxInt // the steps have been shown
+	s.Progress.End(e, t)
+}
+
+// Err returns the first error in reading what was measured.
+func (s *Sysbench) Err() error { return s.err }
+
+// more prints the intervals that have been written since the last time.
+func (s *Sysbench) more() {
+	err := s.series.read(func(l result.Line) { s.print(s.run.Add(&l)) })
+	if err != nil && s.err == nil {
+		s.err = fmt.Errorf("read the series of the running trial: %w", err)
+	}
+	s.print(s.run.Flush())
+}
+
+func (s *Sysbench) print(text string) { io.WriteString(s.Out, text) }
+
+// tail reads a series that is being written, whole line by whole line.
+type tail struct {
+	path string
+	f    *os.File
+	rest []byte
+}
+
+// read reads the lines of operations that are new.
+func (t *tail) read(yield func(result.Line)) error {
+	if t.f == nil {
+		f, err := os.Open(t.path)
+		if err != nil {
+			return err
+		}
+		t.f = f
+	}
+	b, err := io.ReadAll(t.f)
+	if err != nil {
+		return err
+	}
+	t.rest = append(t.rest, b...)
+	for {
+		line, rest, whole := bytes.Cut(t.rest, []byte{'\n'})
+		if !whole {
+			return nil
+		}
+		t.rest = rest
+		if !bytes.Contains(line, []byte(`"src":"`+published.OpsSource+`"`)) {
+			continue
+		}
+		var l result.Line
+		if err := json.Unmarshal(line, &l); err != nil {
+			return err
+		}
+		yield(l)
+	}
+}
+
+func (t *tail) close() {
+	if t.f != nil {
+		t.f.Close()
+		t.f = nil
+	}
+}

@@ -1,0 +1,155 @@
+package watch
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"rumbench/engine"
+	"rumbench/internal/text/hint"
+)
+
+// fakeServer is an engine that can be watched; its process is this one.
+type fakeServer struct {
+	engine.Engine
+	dir string
+}
+
+const secret = "me:password@host"
+
+func (f fakeServer) Watch(_ context.Context, dsn string) (engine.Watch, error) {
+	if dsn != secret {
+		return nil, errors.New("refused")
+	}
+	return &fakeWatch{dir: f.dir}, nil
+}
+
+type fakeWatch struct {
+	n   float64
+	dir string
+}
+
+func (w *fakeWatch) Counters(_ context.Context, s *engine.Sample) error {
+	w.n++
+	s.Counter("fake.statements", "count", w.n)
+	s.Counter("fake.rows", "count", w.n, "database", "d")
+	s.Counter(engine.CacheLookups, "count", 10*w.n)
+	s.Counter(engine.CacheMisses, "count", w.n)
+	return nil
+}
+func (w *fakeWatch) Processes() ([]int, string) { return []int{os.Getpid()}, "" }
+func (w *fakeWatch) DataDir() string            { return w.dir }
+
+func (w *fakeWatch) Settings(context.Context) ([]engine.Setting, error) { return nil, nil }
+func (w *fakeWatch) Close() error                                       { return nil }
+
+// fakeEngines are an engine that can be watched and one that cannot.
+type fakeEngines struct{ server fakeServer }
+
+func (f fakeEngines) Engine(name string) (engine.Engine, bool) {
+	switch name {
+	case "fake", "postgres":
+		return f.server, true
+	case "embedded":
+		return struct{ engine.Engine }{}, true
+	}
+	return nil, false
+}
+
+func (f fakeEngines) EngineNames() []string { return []string{"embedded", "fake", "postgres"} }
+
+func TestParseAttachment(t *testing.T) {
+	for _, test := range []struct{ text, name, dsn, wrong string }{
+		{"fake:" + secret, "fake", secret, ""},
+		{"prod=fake:" + secret, "prod", secret, ""},
+		{"a.b-c_1=fake:x=y:z", "a.b-c_1", "x=y:z", ""},
+		{"fake:user=me host=/tmp", "fake", "user=me host=/tmp", ""},
+		{"postgres://me@host/db?a=b", "postgres", "postgres://me@host/db?a=b", ""},
+		{"p=postgresql://me@host", "p", "postgresql://me@host", ""},
+		{"p=postgres:postgres://me@host", "p", "postgres://me@host", ""},
+		{"", "", "", "no engine, or no DSN"},
+		{"fake", "", "", "no engine, or no DSN"},
+		{"fake:", "", "", "no engine, or no DSN"},
+		{"a=:x", "", "", "no engine, or no DSN"},
+		{"=fake:x", "", "", `"" is not a name`},
+		{"a b=fake:x", "", "", `"a b" is not a name`},
+		{"other:" + secret, "", "", `no engine "other"`},
+		{"embedded:" + secret, "", "", "embedded is no server"},
+	} {
+		list, err := ParseAttachments([]string{test.text}, fakeEngines{})
+		if test.wrong != "" {
+			if err == nil || !strings.Contains(err.Error(), test.wrong) || hint.Of(err) == "" || strings.Contains(err.Error()+hint.Of(err), secret) {
+				t.Errorf("%q: %v", test.text, err)
+			}
+			continue
+		}
+		if err != nil || list[0].Name != test.name || list[0].dsn != test.dsn {
+			t.Errorf("%q: %+v, %v", test.text, list, err)
+		}
+	}
+	if _, err := ParseAttachments([]string{"fake:a", "fake:b"}, fakeEngines{}); err == nil || !strings.Contains(err.Error(), "two servers are called fake") {
+		t.Error(err)
+	}
+	if got := watchable(fakeEngines{}); got != "engines that can be attached to: fake, postgres" {
+		t.Error(got)
+	}
+}
+
+// TestAttachedServers: two servers are sampled side by side, with the
+// processes of each and the device under their data, once.
+func TestAttachedServers(t *testing.T) {
+	targets, err := ParseAttachments([]string{"one=fake:" + secret, "two=fake:" + secret}, fakeEngines{fakeServer{dir: t.TempDir()}})
+	must(t, err)
+	var b bytes.Buffer
+	note := func(text string) { b.WriteString(text + "\n") }
+	must(t, AttachAll(t.Context(), targets, note))
+	defer CloseAll(targets)
+	c := Config{Interval: 50 * time.Millisecond, Count: 2, Targets: targets, Expressions: Builtins()}
+	c.Collectors, err = (&Machine{}).Collectors(targets, note)
+	must(t, err)
+	notes := b.String()
+	b.Reset()
+	must(t, Run(t.Context(), c, CSV(&b, nil)))
+	for _, want := range []string{
+		`one/engine,fake.statements,"target=""one""",rate,count/s,`,
+		`two/engine,fake.rows,"database=""d"",target=""two""",rate,count/s,`,
+		`one/process,process.cpu_ns,"target=""one""",rate,ns/s,`,
+		`two/process,process.threads,"target=""two""",gauge,count,`,
+		`derived,engine.cache_hit_percent,"target=""one""",derived,percent,90,`,
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %s", want)
+		}
+	}
+	rows, err := csv.NewReader(strings.NewReader(b.String())).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	times := make(map[string]int)
+	for _, r := range rows {
+		times[r[3]+"{"+r[4]+"}"]++
+	}
+	for key, n := range times {
+		if key != "{}" && n > 2 {
+			t.Errorf("%s was sampled %d times in 2 intervals", key, n)
+		}
+	}
+	if strings.Contains(b.String()+notes, "password") {
+		t.Error("the password is shown")
+	}
+}
+
+func TestAttachFails(t *testing.T) {
+	list, err := ParseAttachments([]string{"fake:wrong"}, fakeEngines{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := AttachAll(t.Context(), list, func(string) {}); err == nil || !strings.Contains(err.Error(), "attach fake: refused") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,200 @@
+package watch
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/vm"
+
+	"rumbench/internal/text/hint"
+)
+
+// Expression computes numbers from the series of a frame. Its language is that of
+// github.com/expr-lang/expr, where every value is a vector.
+type Expression struct {
+	Name, Unit string
+	Text       string // as written
+	program    *vm.Program
+	fetches    []*fetch // its calls of functions on series
+	builtin    bool
+}
+
+const functionHint = `there are rate(SELECTOR), delta(SELECTOR), value(SELECTOR), sum(X…), avg(X…), min(X…), max(X…), numbers, + - * / and parentheses; ` +
+	`a selector stands in quotation marks within one of the first three: rate("device.reads")`
+
+var seriesName = regexp.MustCompile(`^[^\s()+*/,-]+\(?`)
+
+var exprName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$`)
+
+// ParseDefinition parses "name = EXPRESSION". where is its origin, for errors.
+func ParseDefinition(where, text string) (*Expression, error) {
+	name, body, ok := strings.Cut(text, "=")
+	name = strings.TrimSpace(name)
+	if !ok || !exprName.MatchString(name) {
+		return nil, hint.Errorf(`for example: 'read_share = rate("device.reads") / (rate("device.reads") + rate("device.writes"))'`,
+			"%s: an expression is written name = EXPRESSION%s", where, hint.Mark(text, 1))
+	}
+	return parse(where+" "+name, name, body, text)
+}
+
+// ParseExpression parses an expression, see docs/stat.md for the language.
+func ParseExpression(where, name, text string) (*Expression, error) {
+	if !exprName.MatchString(name) {
+		return nil, hint.Errorf("names are made of letters, digits, _ and .", "%s: %q is not a name for an expression", where, name)
+	}
+	return parse(where, name, text, text)
+}
+
+// parse parses an expression. Errors show the text shown, which ends with it.
+func parse(where, name, text, shown string) (*Expression, error) {
+	c := compiler{e: &Expression{Name: name, Text: strings.TrimSpace(text)}, where: where, shown: shown}
+	if c.e.Text == "" {
+		c.fail(0, functionHint, "the expression is empty")
+		return nil, c.err
+	}
+	var err error
+	c.e.program, err = expr.Compile(c.e.Text, slices.Concat(language, []expr.Option{expr.Patch(&c)})...)
+	var wrong *file.Error
+	switch {
+	case c.err != nil:
+	case errors.As(err, &wrong):
+		c.fail(byteAt(c.e.Text, wrong.From), functionHint, "%s", strings.TrimSpace(strings.ReplaceAll(wrong.Message, vectorType.String(), "number")))
+	case err != nil:
+		c.fail(0, functionHint, "%v", err)
+	case c.e.program.Node().Type() != vectorType:
+		c.fail(0, functionHint, "it is a %v, not a number", c.e.program.Node().Type())
+	}
+	return c.e, c.err
+}
+
+// compiler rewrites the syntax tree into calls of vector functions: numbers into
+// vectors, operators into functions, selectors into fetches, which need the frame.
+type compiler struct {
+	e            *Expression
+	where, shown string
+	err          error // the first one
+}
+
+// byteAt returns the byte offset of a character.
+func byteAt(text string, char int) int {
+	for i := range text {
+		if char--; char < 0 {
+			return i
+		}
+	}
+	return len(text)
+}
+
+// fail notes an error at a byte of the expression.
+func (c *compiler) fail(at int, help, format string, args ...any) {
+	if c.err != nil {
+		return
+	}
+	column := utf8.RuneCountInString(c.e.Text[:min(at, len(c.e.Text))]) + 1
+	message := fmt.Sprintf("%s, column %d: ", c.where, column) + fmt.Sprintf(format, args...)
+	if before, _, _ := strings.Cut(c.shown, c.e.Text); !strings.Contains(c.shown, "\n") {
+		message += hint.Mark(c.shown, utf8.RuneCountInString(before)+column)
+	}
+	c.err = hint.With(errors.New(message), help)
+}
+
+// Visit rewrites a node of the tree; it is called for child nodes first.
+func (c *compiler) Visit(node *ast.Node) {
+	refuse := func(format string, args ...any) {
+		c.fail(byteAt(c.e.Text, (*node).Location().From), functionHint, format, args...)
+	}
+	call := func(operator string, args ...ast.Node) {
+		ast.Patch(node, &ast.CallNode{Callee: &ast.IdentifierNode{Value: operator}, Arguments: append(args, &ast.IdentifierNode{Value: scopeName})})
+	}
+	switch n := (*node).(type) {
+	case *ast.IdentifierNode:
+		switch name := seriesName.FindString(c.e.Text[byteAt(c.e.Text, n.Location().From):]); {
+		case fetchers[n.Value] != nil || aggregates[n.Value] != nil:
+		case strings.HasSuffix(name, "("):
+			refuse("there is no function %s", strings.TrimSuffix(name, "("))
+		default:
+			refuse("%s is no function; a series is named in quotation marks: rate(%q)", name, name)
+		}
+	case *ast.IntegerNode:
+		ast.Patch(node, &ast.ConstantNode{Value: vector{{"", float64(n.Value)}}})
+	case *ast.FloatNode:
+		ast.Patch(node, &ast.ConstantNode{Value: vector{{"", n.Value}}})
+	case *ast.UnaryNode:
+		switch n.Operator {
+		case "-":
+			call("-", &ast.ConstantNode{Value: vector{{"", 0}}}, n.Node)
+		case "+":
+			*node = n.Node
+		}
+	case *ast.BinaryNode:
+		if operators[n.Operator] == nil {
+			refuse("there is no operator %s", n.Operator)
+			return
+		}
+		call(n.Operator, n.Left, n.Right)
+	case *ast.CallNode:
+		name := fmt.Sprint(n.Callee)
+		if fetchers[name] == nil {
+			return
+		}
+		if len(n.Arguments) != 1 {
+			refuse("%s wants one selector, not %d arguments", name, len(n.Arguments))
+		} else if f := c.fetch(name, n.Arguments[0]); f != nil {
+			call(name, &ast.ConstantNode{Value: f})
+		}
+	}
+}
+
+// fetch returns the call of a function on the series that its argument selects.
+func (c *compiler) fetch(name string, argument ast.Node) *fetch {
+	at := byteAt(c.e.Text, argument.Location().From)
+	text, ok := argument.(*ast.StringNode)
+	if !ok {
+		c.fail(at, functionHint, "%s wants a selector in quotation marks, such as %s(%q)", name, name, "device.reads")
+		return nil
+	}
+	s, wrong := parseSelector(text.Value)
+	if wrong != nil { // within the quotation marks
+		c.fail(at+1+wrong.at, selectorHint, "%s", wrong.message)
+		return nil
+	}
+	f := &fetch{function: name, selector: s}
+	c.e.fetches = append(c.e.fetches, f)
+	return f
+}
+
+// scopeName is the name of the scope in expressions; it cannot be written by users.
+const scopeName = "its scope"
+
+var vectorType = reflect.TypeFor[vector]()
+
+// language holds the functions and operators of expressions, and no others.
+var language = func() []expr.Option {
+	all := []expr.Option{expr.DisableAllBuiltins(), expr.Env(map[string]any{scopeName: (*scope)(nil)})}
+	for name := range fetchers {
+		get := func(p ...any) (any, error) { return p[0].(*fetch).eval(p[1].(*scope)), nil }
+		all = append(all, expr.Function(name, get, new(func(*fetch, *scope) vector)))
+	}
+	for name, of := range aggregates {
+		all = append(all, expr.Function(name, func(p ...any) (any, error) { return aggregate(p, of), nil }, new(func(vector, ...vector) vector)))
+	}
+	for name, of := range operators {
+		operate := func(p ...any) (any, error) { return combine(name, of, p[0].(vector), p[1].(vector), p[2].(*scope)) }
+		all = append(all, expr.Function(name, operate, new(func(vector, vector, *scope) vector)))
+	}
+	return all
+}()
+
+func (e *Expression) eval(s *scope) (vector, error) {
+	out, err := expr.Run(e.program, map[string]any{scopeName: s})
+	v, _ := out.(vector)
+	return v, err
+}

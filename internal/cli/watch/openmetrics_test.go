@@ -1,0 +1,233 @@
+package watch
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+
+	"rumbench/engine"
+	"rumbench/internal/need"
+	"rumbench/internal/text/hint"
+)
+
+const openMetrics = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+
+// awkward is some, with names and values that a scraper might choke on.
+func awkward() *Frame {
+	f := some()
+	add := func(kind engine.CounterKind, name, labels, unit string, value float64) {
+		f.Sources[0].Rows = append(f.Sources[0].Rows, Row{Known: true, Point: engine.Point{Name: name, Labels: labels, Kind: kind, Unit: unit, Value: value}})
+	}
+	add(engine.Counter, "my.a.b", "", "count", 1)
+	add(engine.Counter, "my.a_b", "", "count", 2)
+	add(engine.Counter, "my.a_b", `x="1"`, "bytes", 3)
+	add(engine.Gauge, "my.a.b", "", "count", 4)
+	add(engine.Gauge, "my.pages.total", "", "count", 5)
+	add(engine.Counter, "my.pages", "", "count", 6)
+	add(engine.Counter, "my.reads.total", "", "count", 7)
+	add(engine.Gauge, "my.reads", "", "count", 8)
+	add(engine.Gauge, "my.created", "", "count", 9)
+	add(engine.Gauge, "my.count", "", "count", 10)
+	add(engine.Gauge, "my.x_bucket", "", "count", 11)
+	add(engine.Gauge, "my.x_info", "", "count", 12)
+	add(engine.Gauge, "1st-name µ", `päge="ü\n\xff",1x="y"`+"", "count", 13)
+	add(engine.Counter, "my.negative", "", "count", -1)
+	add(engine.Gauge, "my.nan", "", "count", math.NaN())
+	add(engine.Gauge, "my.inf", "", "count", math.Inf(1))
+	add(engine.Gauge, "my.twice", "", "count", 14)
+	add(engine.Gauge, "my.twice", "", "count", 15)
+	add(engine.Gauge, "my.labels", `a.b="1",a_b="2"`, "count", 16) // the same label, once legal
+	add(engine.Gauge, "my.le", `le="1",quantile="2"`, "count", 17)
+	add(engine.Gauge, "my.bad_utf8", "table=\"\xff\xfe\"", "count", 18)
+	add(Derived, "my.share", "", "percent", 12.5)
+	return f
+}
+
+// scrape asks the endpoint for the latest frame.
+func scrape(t *testing.T, e *Exporter, accept string) (body, contentType string) {
+	t.Helper()
+	server := httptest.NewServer(e.Handler())
+	defer server.Close()
+	req, err := http.NewRequestWithContext(t.Context(), "GET", server.URL+"/metrics", nil)
+	must(t, err)
+	req.Header.Set("Accept", accept)
+	client := server.Client()
+	defer client.CloseIdleConnections()
+	resp, err := client.Do(req)
+	must(t, err)
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	must(t, err)
+	if resp.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s", resp.Status, b)
+	}
+	return string(b), resp.Header.Get("Content-Type")
+}
+
+func TestOpenMetrics(t *testing.T) {
+	e := NewExporter()
+	if body, _ := scrape(t, e, openMetrics); strings.TrimSpace(body) != "# EOF" {
+		t.Errorf("before the first frame: %s", body)
+	}
+	must(t, e.Frame(awkward()))
+	body, contentType := scrape(t, e, openMetrics)
+	if !strings.HasPrefix(contentType, "application/openmetrics-text; version=1.0.0") {
+		t.Errorf("content type %s", contentType)
+	}
+	golden(t, "frame.openmetrics", body)
+	if again, _ := scrape(t, e, openMetrics); again != body {
+		t.Error("the second answer differs")
+	}
+}
+
+// TestExpfmt: Prometheus's own parser reads every value.
+func TestExpfmt(t *testing.T) {
+	e := NewExporter()
+	must(t, e.Frame(awkward()))
+	body, _ := scrape(t, e, "text/plain")
+	parser := expfmt.NewTextParser(model.LegacyValidation)
+	families, err := parser.TextToMetricFamilies(strings.NewReader(body))
+	must(t, err)
+	for _, want := range []struct {
+		name, label, help string
+		kind              dto.MetricType
+		value             float64
+	}{
+		{"rumbench_host_context_switches_total", "", "host.context_switches", dto.MetricType_COUNTER, 1e6},
+		{"rumbench_host_memory_dirty_bytes", "", "host.memory.dirty_bytes, in bytes", dto.MetricType_GAUGE, 4096},
+		{"rumbench_device_write_bytes_total", "sda", "device.write_bytes, in bytes", dto.MetricType_COUNTER, 1e8},
+		{"rumbench_device_write_bytes_total", "nvme0n1", "device.write_bytes, in bytes", dto.MetricType_COUNTER, 1e9},
+		{"rumbench_fake_reads_total", `t \"1\", x=\"y`, "fake.reads", dto.MetricType_COUNTER, 5},
+		{"rumbench_my_share_ratio", "", "my.share, in ratio, derived", dto.MetricType_GAUGE, 0.125},
+		{"rumbench_device_read_seconds_total", "nvme0n1", "device.read_ns, in seconds", dto.MetricType_COUNTER, 9},
+		{"rumbench_source_up", "my/engine", "whether the source answered at the latest sample", dto.MetricType_GAUGE, 1},
+		{"rumbench_source_up", "other/engine", "whether the source answered at the latest sample", dto.MetricType_GAUGE, 0},
+	} {
+		family := families[want.name]
+		if family == nil {
+			t.Errorf("no %s", want.name)
+			continue
+		}
+		if family.GetType() != want.kind || family.GetHelp() != want.help {
+			t.Errorf("%s is a %v: %s", want.name, family.GetType(), family.GetHelp())
+		}
+		found := false
+		for _, m := range family.Metric {
+			if want.label != "" && !hasValue(m, want.label) {
+				continue
+			}
+			found = true
+			if v := m.GetCounter().GetValue() + m.GetGauge().GetValue(); v != want.value {
+				t.Errorf("%s is %v, want %v", want.name, v, want.value)
+			}
+		}
+		if !found {
+			t.Errorf("%s has no label %s", want.name, want.label)
+		}
+	}
+}
+
+// Names end with their unit, and say nothing of what it was before.
+func TestBaseUnits(t *testing.T) {
+	for name, want := range map[[2]string]string{
+		{"device.read_ns", "ns"}:                "rumbench_device_read_seconds_total",
+		{"mysql.rocksdb_stall_micros", "us"}:    "rumbench_mysql_rocksdb_stall_seconds_total",
+		{"host.pressure.io.some_us", "us"}:      "rumbench_host_pressure_io_some_seconds_total",
+		{"mysql.innodb_row_lock_time", "ms"}:    "rumbench_mysql_innodb_row_lock_time_seconds_total",
+		{"mysql.uptime", "s"}:                   "rumbench_mysql_uptime_seconds_total",
+		{"mysql.bytes_sent", "bytes"}:           "rumbench_mysql_sent_bytes_total",
+		{"device.read_bytes", "bytes"}:          "rumbench_device_read_bytes_total",
+		{"engine.queries", "count"}:             "rumbench_engine_queries_total",
+		{"device.util_percent", "percent"}:      "rumbench_device_util_ratio",
+		{"engine.write_amplification", "ratio"}: "rumbench_engine_write_amplification_ratio",
+	} {
+		kind := engine.Counter
+		if !strings.HasSuffix(want, "_total") {
+			kind = Derived
+		}
+		got := NewExporter().name(identity{name[0], name[1], kind})
+		if kind == engine.Counter {
+			got += "_total"
+		}
+		if got != want {
+			t.Errorf("%v is %s, want %s", name, got, want)
+		}
+	}
+}
+
+func hasValue(m *dto.Metric, value string) bool {
+	for _, l := range m.Label {
+		if l.GetValue() == value {
+			return true
+		}
+	}
+	return false
+}
+
+// strict prints how many samples the strict parser of Debian's
+// python3-prometheus-client finds.
+const strict = `
+import sys
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+print(sum(len(f.samples) for f in text_string_to_metric_families(sys.stdin.read())))
+`
+
+// TestStrictParser: the parser that is the reference of OpenMetrics accepts
+// the answer.
+func TestStrictParser(t *testing.T) {
+	const python = "/usr/bin/python3"
+	need.Installed(t, exec.CommandContext(t.Context(), python, "-c", "import prometheus_client").Run())
+	e := NewExporter()
+	must(t, e.Frame(awkward()))
+	body, _ := scrape(t, e, openMetrics)
+	cmd := exec.CommandContext(t.Context(), python, "-c", strict)
+	cmd.Stdin = strings.NewReader(body)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s\n%s", err, out, body)
+	}
+	samples := 0
+	for line := range strings.Lines(body) {
+		if !strings.HasPrefix(line, "#") {
+			samples++
+		}
+	}
+	if got := strings.TrimSpace(string(out)); samples < 20 || got != strconv.Itoa(samples) {
+		t.Errorf("%s samples of %d", got, samples)
+	}
+}
+
+func TestListen(t *testing.T) {
+	l, err := Listen("127.0.0.1:0")
+	must(t, err)
+	if _, err := Listen(l.Addr().String()); !strings.Contains(fmt.Sprint(err), "the port is in use") || !strings.Contains(hint.Of(err), "another port") {
+		t.Error(err)
+	}
+	if _, err := Listen("nonsense"); !strings.Contains(hint.Of(err), "HOST:PORT") {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- NewExporter().Serve(ctx, l) }()
+	resp, err := http.Get("http://" + l.Addr().String() + "/")
+	must(t, err)
+	b, err := io.ReadAll(resp.Body)
+	resp.Body.Close()
+	if err != nil || !strings.Contains(string(b), "/metrics") {
+		t.Errorf("%s, %v", b, err)
+	}
+	cancel()
+	must(t, <-done)
+	http.DefaultClient.CloseIdleConnections()
+}

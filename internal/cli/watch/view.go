@@ -1,0 +1,112 @@
+package watch
+
+import (
+	"cmp"
+	_ "embed" // for what is shown
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"rumbench/engine"
+	"rumbench/internal/observe"
+	"rumbench/internal/page"
+	"rumbench/internal/text/escape"
+	"rumbench/internal/text/quantity"
+)
+
+// view is what a table shows of a group of series: a line for each device, process,
+// server or storage, with some columns.
+type view struct {
+	Title   string
+	Columns []column
+}
+
+// column shows a series. It is present if the series is, or the one that it is
+// derived from: the time per read is unknown while nothing is read.
+type column struct{ Head, Name, Of string }
+
+// usual is what is shown where nobody asks for more, or less: what matters first, which
+// fits on 80 columns, all that tables show in columns, and what is derived of it.
+var usual = func() (out struct {
+	Leads, Views []view
+	Derived      []Expression
+}) {
+	if err := json.Unmarshal(shown, &out); err != nil {
+		panic(err) // it is part of the program
+	}
+	return out
+}()
+
+//go:embed shown.json
+var shown []byte
+
+// inView are the names that views show.
+var inView = func() map[string]bool {
+	names := make(map[string]bool)
+	for _, v := range usual.Views {
+		for _, c := range v.Columns {
+			names[c.Name] = true
+		}
+	}
+	return names
+}()
+
+// table returns a view of a frame, empty if there is nothing to show.
+func (v *view) table(f *Frame) page.Table {
+	cells := make(map[[2]string]string) // by name and labels
+	var who []string                    // labels, in the order of the frame
+	there := make(map[string]bool)
+	var feet []string
+	for _, r := range f.each {
+		there[r.Name] = true
+		if !slices.ContainsFunc(v.Columns, func(c column) bool { return c.Name == r.Name }) {
+			continue
+		}
+		labels, mark := whole(r.Labels)
+		if !slices.Contains(who, labels) {
+			who = append(who, labels)
+		}
+		if mark != "" && len(feet) == 0 {
+			feet = []string{"  " + explicitFoot}
+		}
+		if value, ok := r.Shown(); ok {
+			cells[[2]string{r.Name, labels}] = quantity.In(value, r.ShownUnit()) + mark
+		}
+	}
+	t := page.Table{Head: v.Title, Groups: []page.Group{{Foot: feet}}}
+	for _, labels := range who {
+		t.Groups[0].Rows = append(t.Groups[0].Rows, page.Row{Head: "  " + whose(labels)})
+	}
+	for _, c := range v.Columns {
+		if !there[c.Name] && !there[c.Of] {
+			continue // not available on this machine or engine
+		}
+		t.Columns = append(t.Columns, page.Column{Name: c.Head})
+		for i, labels := range who {
+			row := &t.Groups[0].Rows[i]
+			row.Cells = append(row.Cells, page.Cell{Text: cmp.Or(cells[[2]string{c.Name, labels}], quantity.Unknown), Number: true})
+		}
+	}
+	return t
+}
+
+const explicitFoot = "* COMMIT statements only: the server does not count single statements"
+
+// whole returns the labels of what a series is of, and a mark if it is only part of it.
+func whole(labels string) (of, mark string) {
+	all := observe.ParseLabels(labels)
+	rest := slices.DeleteFunc(all, func(l observe.Label) bool { return l.Name == engine.ExplicitOnly })
+	if len(rest) == len(all) {
+		return labels, ""
+	}
+	return rest.String(), "*"
+}
+
+// whose returns the name of what labels identify.
+func whose(labels string) string {
+	var values []string
+	for _, l := range observe.ParseLabels(labels) {
+		values = append(values, l.Value)
+	}
+	return escape.Line(strings.Join(values, " "))
+}

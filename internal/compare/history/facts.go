@@ -1,0 +1,139 @@
+package history
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"rumbench/engine"
+	"rumbench/internal/compare"
+	"rumbench/internal/observe"
+	"rumbench/internal/result"
+	"rumbench/internal/text/quantity"
+)
+
+// machineFacts are the facts about a host that make numbers incomparable where
+// they differ. Its name is not among them: containers and rented machines get
+// a new one each time.
+var machineFacts = []string{"virtualization", "cpu", "cpus online", "cpus usable", "cpu quota", "memory", "memory limit",
+	"filesystem", "device size", "device rotational"}
+
+// machineOf returns a line on the kind of machine that a trial ran on. Memory is
+// rounded up to whole GiB: what a kernel keeps for itself differs from one
+// release to the next.
+func machineOf(host observe.Facts) string {
+	var parts []string
+	for _, name := range machineFacts {
+		v := host.Value(name)
+		switch {
+		case v == "":
+			continue
+		case name == "memory":
+			v = wholeGiB(v)
+		case name != "virtualization" && name != "cpu" && name != "filesystem":
+			v = name + " " + v
+		}
+		parts = append(parts, v)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// wholeGiB rounds a size such as "23.54 GiB" up; what is not understood is left
+// as it is.
+func wholeGiB(size string) string {
+	bytes, err := quantity.RoundSize(size)
+	if err != nil || bytes < 1<<20 {
+		return size
+	}
+	return fmt.Sprintf("%.0f GiB", math.Ceil(bytes/(1<<30)))
+}
+
+// Fact is something that was another thing in the run before.
+type Fact struct {
+	Kind string `json:"kind"` // "version", "plan", "knob", "setting" or "host"
+	Name string `json:"name"`
+	From string `json:"from"` // "" if it was not there
+	To   string `json:"to"`   // "" if it is no longer there
+}
+
+// The kinds of facts.
+const (
+	Version  = "version" // of the engine, the server, rumbench or Go
+	PlanKey  = "plan"    // a key of the plan that no knob and no parameter is
+	Knob     = "knob"    // as the plan asks for
+	Setting  = "setting" // as read back from the engine
+	HostFact = "host"    // what was found out about the machine
+)
+
+// fact names something that is recorded about a trial.
+type fact struct{ kind, name string }
+
+// factsOf returns all facts about a trial, and their names in order.
+func factsOf(t *result.Trial) (names []fact, values map[fact]string) {
+	values = map[fact]string{}
+	add := func(kind, name, v string) {
+		f := fact{kind, name}
+		if old, ok := values[f]; ok {
+			v = old + ", " + v
+		} else {
+			names = append(names, f)
+		}
+		values[f] = v
+	}
+	for _, v := range t.Versions {
+		add(Version, v.Name, v.Value)
+	}
+	if t.Interval > 0 { // else it was imported, and neither is known
+		add(PlanKey, "seed", strconv.FormatUint(t.Seed, 10))
+		add(PlanKey, "interval", strconv.FormatFloat(t.Interval, 'g', -1, 64)+"s")
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Knobs)) {
+		if name != "durability" { // of a series it is the same
+			add(Knob, name, t.Knobs[name])
+		}
+	}
+	for _, s := range t.Settings {
+		if s.Name != engine.ServerVersion { // which is a version
+			add(Setting, s.Name, s.Value)
+		}
+	}
+	for _, f := range t.Host {
+		add(HostFact, f.Name, f.Value)
+	}
+	return names, values
+}
+
+// factChanges returns the facts in which the run of point at differs from the one
+// before. Facts other than versions are left out if they differ between most
+// runs, as the load average and the paths of private servers do: what changes
+// all the time explains nothing.
+func (s *Series) factChanges(at int) []Fact {
+	values := make([]map[fact]string, len(s.Points))
+	var names []fact
+	for i, p := range s.Points {
+		var n []fact
+		if n, values[i] = factsOf(p.trial); i == at-1 || i == at {
+			names = compare.AppendNew(names, n...)
+		}
+	}
+	restless := func(f fact) bool {
+		n := 0
+		for i := 1; i < len(values); i++ {
+			if values[i][f] != values[i-1][f] {
+				n++
+			}
+		}
+		return 2*n > len(values)-1
+	}
+	out := []Fact{}
+	for _, f := range names {
+		from, to := values[at-1][f], values[at][f]
+		if from != to && (f.kind == Version || !restless(f)) {
+			out = append(out, Fact{f.kind, f.name, from, to})
+		}
+	}
+	return out
+}

@@ -1,0 +1,140 @@
+// Package costmodel predicts what index structures read, write and hold, in closed form:
+// from sizes, never from what an engine measured of itself. Real engines differ; by how
+// much is a finding.
+package costmodel
+
+import (
+	"math"
+	"slices"
+)
+
+// Distinct returns how many different of so many pages one touch of all comes to, if each
+// touches any of them with the same probability: Cardenas, CACM 18 (1975).
+func Distinct(touches, pages float64) float64 {
+	if touches <= 0 || pages <= 0 {
+		return 0
+	}
+	return pages * -math.Expm1(-touches/pages) / touches
+}
+
+// Path returns how many different pages so many touches of a B-tree with so many leaves
+// change if those above a changed one change, too, as where pages are copied. A page above
+// the leaves has an entry of some 64 bytes for each below it.
+func Path(touches, leaves, pageBytes float64) (pages float64) {
+	const entry = 64
+	children := max(2, pageBytes/entry)
+	for level := leaves; ; level /= children {
+		level = max(1, level)
+		// [Distinct] for few pages, too: one touch of one page changes it.
+		pages += min(touches, level*-math.Expm1(touches*math.Log1p(-1/level)))
+		if level == 1 {
+			return pages
+		}
+	}
+}
+
+// Leaves are pages of which any is touched with the same probability.
+type Leaves struct {
+	Pages   float64
+	PerUnit float64 // touches per unit of work
+}
+
+// Misses returns for each of several leaves the share of touches whose page is not in a
+// cache of so many pages that drops the least recently used: a page is found if it was
+// touched in the last units, as many as touch so many different pages. After Che, Tung and
+// Wang, “Hierarchical web caching systems” (2002). Of one it is what does not fit.
+func Misses(room float64, of []Leaves) []float64 {
+	out := make([]float64, len(of))
+	all := 0.0
+	for _, l := range of {
+		all += l.Pages
+	}
+	if room >= all {
+		return out
+	}
+	held := func(units float64) (pages float64) {
+		for _, l := range of {
+			pages += l.Pages * -math.Expm1(-units*l.PerUnit/l.Pages)
+		}
+		return pages
+	}
+	low, high := 0.0, 1.0
+	for held(high) < room {
+		high *= 2
+	}
+	for range 60 {
+		if middle := (low + high) / 2; held(middle) < room {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	for i, l := range of {
+		out[i] = math.Exp(-low * l.PerUnit / l.Pages)
+	}
+	return out
+}
+
+// Amplification is what a structure writes per byte that users write, without its log, and
+// how many bytes it takes per byte of user data.
+type Amplification struct{ Write, Space float64 }
+
+const (
+	// full is how much of a level's size a merge into it rewrites: less than all, as levels
+	// are not always full. Measured in “Find the optimal leveled LSM tree”
+	// (smalldatum.blogspot.com, 2019-10).
+	full = 0.8
+	// greatest is how many times greater than the one above a level is by custom.
+	greatest = 10
+)
+
+// Leveled returns the amplification of a leveled LSM tree whose database is so many times
+// as large as a memtable, with so many levels below it, as in the same source. Merges
+// alone: the flush of memtables is one more.
+func Leveled(fanout float64, levels int) Amplification {
+	each := math.Pow(fanout, 1/float64(levels))
+	return Amplification{Write: full * float64(levels) * each, Space: 1 + 1/each}
+}
+
+// Levels returns how many levels such a tree has by custom: as few as keep each within ten
+// times the one above.
+func Levels(fanout float64) int {
+	return max(1, int(math.Ceil(math.Log(fanout)/math.Log(greatest)-1e-9)))
+}
+
+// Tiered returns the amplification of a tiered LSM tree with so many runs in each tier: each
+// tier writes everything once, and the last one's runs may hold the same keys. Space is the
+// mean over time for uniform overwrites; the worst is Runs.
+func Tiered(fanout float64, runs int) Amplification {
+	tiers := max(1, math.Ceil(math.Log(fanout)/math.Log(float64(runs))-1e-9))
+	return Amplification{Write: tiers + 1, Space: float64(runs+1) / 2}
+}
+
+// InPlace is what a B-tree that is updated in place writes per operation: Fixed KB, of its
+// log, and Pages pages, a page that is written twice counting as two.
+type InPlace struct{ Fixed, Pages float64 }
+
+// FitInPlace fits it to KB written per operation at several page sizes in KB, by least
+// squares. ok is whether there are two sizes at least. Residual is the greatest error.
+func FitInPlace(pageKB, writtenKB []float64) (fit InPlace, residual float64, ok bool) {
+	if len(pageKB) == 0 || slices.Max(pageKB) == slices.Min(pageKB) {
+		return fit, 0, false
+	}
+	n := float64(len(pageKB))
+	var x, y, xx, xy float64
+	for i, p := range pageKB {
+		x, y = x+p/n, y+writtenKB[i]/n
+	}
+	for i, p := range pageKB {
+		xx, xy = xx+(p-x)*(p-x), xy+(p-x)*(writtenKB[i]-y)
+	}
+	fit.Pages = xy / xx
+	fit.Fixed = y - fit.Pages*x
+	for i, p := range pageKB {
+		residual = max(residual, math.Abs(fit.At(p)-writtenKB[i]))
+	}
+	return fit, residual, true
+}
+
+// At returns the KB written per operation with pages of so many KB.
+func (f InPlace) At(pageKB float64) float64 { return f.Fixed + f.Pages*pageKB }

@@ -1,0 +1,115 @@
+package price
+
+import "math"
+
+// Card is a list of prices, of a month of 730 hours. What has no price is 0. The prices are
+// the reader's business: Date and Source say where they come from.
+type Card struct {
+	Name, Doc, Currency, Date, Source string
+
+	GB     float64 // of a GB of space
+	Binary bool    // a GB is 2^30 bytes, and not 10^9
+	IOPS   Tier    // of an I/O per second
+	IOKB   float64 // what counts as one I/O, at most; 0: any request is one
+	MBps   Tier    // of 2^20 bytes per second
+	Core   float64 // of a processor
+	Memory float64 // of 2^30 bytes of memory
+	Device Device  // that is bought whole, in place of space and I/O
+}
+
+// Tier is a price per unit beyond a number of units that are included.
+type Tier struct{ Price, Free float64 }
+
+func (t Tier) of(units float64) float64 { return t.Price * max(0, units-t.Free) }
+
+// Device is a drive. What is 0 limits nothing.
+type Device struct {
+	Price  float64 // of one
+	Months float64 // over which it is paid; 0: 36
+	GB     float64
+	IOPS   float64
+	MBps   float64
+	TB     float64 // 10^12 bytes that may be written to it: its endurance
+}
+
+const (
+	defaultMonths = 36
+
+	// SecondsPerYear and SecondsPerMonth are those of 365 days, and of 730 hours.
+	SecondsPerYear  = 365 * 86400
+	SecondsPerMonth = 730 * 3600
+
+	mb = 1 << 20
+)
+
+func (c *Card) gb() float64 {
+	if c.Binary {
+		return 1 << 30
+	}
+	return 1e9
+}
+
+// ios returns as how many I/Os requests count: large ones as several, small ones are not
+// merged. Requests that are not known are as large as may be.
+func (c *Card) ios(requests, bytes float64) float64 {
+	if c.IOKB == 0 {
+		return requests
+	}
+	return max(requests, bytes/1024/c.IOKB)
+}
+
+// Storage is what storage has to hold and to do.
+type Storage struct {
+	Bytes        float64 // held
+	ReadsPerS    float64 // requests
+	WritesPerS   float64 // requests
+	ReadBytes    float64 // per second
+	WrittenBytes float64 // per second
+}
+
+// Bill is a price by what it is for, of a month.
+type Bill struct {
+	Space, IO, Throughput, Devices float64
+	// Count is the number of devices. Limit is the resource of which the greatest share is
+	// needed (space, IOPS, throughput or endurance), and Share how many devices have it.
+	Count, Share float64
+	Limit        string
+}
+
+// Sum returns the whole price.
+func (b Bill) Sum() float64 { return b.Space + b.IO + b.Throughput + b.Devices }
+
+// Store prices storage.
+func (c *Card) Store(s Storage) (b Bill) {
+	requests := c.ios(s.ReadsPerS, s.ReadBytes) + c.ios(s.WritesPerS, s.WrittenBytes)
+	if c.Device.Price > 0 {
+		return c.devices(s, requests)
+	}
+	b.Space = s.Bytes / c.gb() * c.GB
+	b.IO = c.IOPS.of(requests)
+	b.Throughput = c.MBps.of((s.ReadBytes + s.WrittenBytes) / mb)
+	return b
+}
+
+func (c *Card) devices(s Storage, requests float64) (b Bill) {
+	d := c.Device
+	months := d.Months
+	if months == 0 {
+		months = defaultMonths
+	}
+	written := s.WrittenBytes * SecondsPerMonth * months / 1e12
+	for _, limit := range []struct {
+		name      string
+		need, has float64
+	}{
+		{"space", s.Bytes / c.gb(), d.GB}, {"IOPS", requests, d.IOPS},
+		{"throughput", (s.ReadBytes + s.WrittenBytes) / mb, d.MBps}, {"endurance", written, d.TB},
+	} {
+		if limit.has > 0 && limit.need/limit.has > b.Share {
+			b.Share, b.Limit = limit.need/limit.has, limit.name
+		}
+	}
+	b.Count = max(1, math.Ceil(b.Share))
+	b.Devices = b.Count * d.Price / months
+	return b
+}

@@ -1,0 +1,294 @@
+package price
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+
+	"rumbench/internal/account"
+	"rumbench/internal/compare"
+	"rumbench/internal/metric"
+	"rumbench/internal/stat"
+	"rumbench/internal/text/quantity"
+)
+
+// Ask is a demand on a step's primary operation.
+type Ask struct {
+	Rate float64 // units per second; 0: as many as were measured
+	P99  float64 // µs that the 99th percentile may be at most; 0: any
+	Rows float64 // in the database; 0: as many as there were
+}
+
+// Range is a median over trials, with the least and the greatest of them.
+type Range struct{ Value, Low, High float64 }
+
+func (r Range) times(f float64) Range { return Range{r.Value * f, r.Low * f, r.High * f} }
+
+// Need is the hardware that a target needs for a demand: what was measured per operation,
+// times its rate. It has many fields: one for each kind of hardware.
+type Need struct {
+	Target *compare.Target
+	Unit   string  // what is counted
+	Rate   float64 // per second, as asked for
+	Most   Range   // per second, as measured
+	Rows   float64
+	Live   float64 // bytes of user data
+
+	Cores        Range // of the engine; an embedded one's include its clients'
+	ReadsPerS    Range // requests to the device
+	WritesPerS   Range // likewise
+	ReadBytes    Range // per second
+	WrittenBytes Range // per second
+	Disk         Range // bytes
+	Memory       Range // bytes, as measured
+
+	// Busy is which share of the machine's processors it used at the measured rate: near 1,
+	// they are what limits it. 0: unknown.
+	Busy float64
+	// Space and Write are the measured amplifications; Unlike is why they cannot be held
+	// against each other.
+	Space, Write Range
+	Unlike       string
+	Fanout       float64 // of an LSM tree: how many memtables large the data is; 0: it is none
+	// Missing is what is not known; Remarks say how the rest was computed, and Refused why
+	// nothing is said.
+	Missing []Gap
+	Remarks []string
+	Refused string
+}
+
+// Gap is a number that is not known, or only from below.
+type Gap struct{ Metric, Why string }
+
+func (g Gap) String() string { return metric.Label(g.Metric) + ": " + g.Why }
+
+// Storage returns what storage has to hold and do.
+func (n *Need) Storage() Storage {
+	return Storage{Bytes: n.Disk.Value, ReadsPerS: n.ReadsPerS.Value, WritesPerS: n.WritesPerS.Value,
+		ReadBytes: n.ReadBytes.Value, WrittenBytes: n.WrittenBytes.Value}
+}
+
+// TBPerYear returns how many 10^12 bytes are written in a year.
+func (n *Need) TBPerYear() Range { return n.WrittenBytes.times(SecondsPerYear / 1e12) }
+
+// UserBytes returns how many bytes users write per second; 0: unknown.
+func (n *Need) UserBytes() float64 {
+	if n.Write.Value == 0 {
+		return 0
+	}
+	return n.WrittenBytes.Value / n.Write.Value
+}
+
+// Of returns what a target needs to do a step's primary operation as asked. It refuses what
+// is more than was measured: a database has a wall somewhere above, and nobody knows where.
+func Of(s *compare.Step, t *compare.Target, ask Ask) (n Need) {
+	m := measured{s, t, &n}
+	n.Target = t
+	k, _ := s.About("")
+	n.Unit = cmp.Or(k.Op, s.Primary)
+	rate := s.Number(t, k)
+	if rate.Missing != "" {
+		n.Refused = rate.Missing
+		return n
+	}
+	n.Most = rangeOf(rate)
+	n.Rate = cmp.Or(ask.Rate, n.Most.Value)
+	if n.Rate > n.Most.Value {
+		n.Refused = "measured only up to " + quantity.Amount(n.Most.Value) + " per second"
+		return n
+	}
+	if n.Refused = m.late(ask.P99); n.Refused != "" {
+		return n
+	}
+	n.Cores = m.perSecond("server_cpu_us").times(1e-6)
+	n.ReadsPerS = m.reads()
+	n.ReadBytes = m.perSecond("read_kb").times(1024)
+	n.WrittenBytes = m.perSecond("write_kb").times(1024)
+	n.WritesPerS = m.writes()
+	n.Memory = m.whole("server_memory_bytes")
+	m.disk(ask)
+	m.amplifications()
+	n.Fanout = m.fanout()
+	if cpus, err := strconv.ParseFloat(t.Trials[0].Host.Value("cpus usable"), 64); err == nil && cpus > 0 {
+		k, _ := s.About("cpu_us")
+		all, _ := m.number(k)
+		n.Busy = all.Value * 1e-6 / cpus * n.Most.Value
+	}
+	return n
+}
+
+// late says how late the slowest operations are, if that is too late.
+func (m measured) late(most float64) string {
+	if most == 0 {
+		return ""
+	}
+	for _, name := range []string{"response_p99_us", "service_p99_us"} {
+		k, ok := m.step.About(name)
+		if !ok {
+			continue
+		}
+		if p99, why := m.number(k); why == "" && p99.Value > most {
+			return "its 99th percentile is " + quantity.Micros(p99.Value) + " at the measured rate"
+		} else if why == "" {
+			return ""
+		}
+	}
+	return "its 99th percentile is not known"
+}
+
+// reads returns the read requests per second. An engine that read nothing needs none,
+// whatever other programs read meanwhile.
+func (m measured) reads() Range {
+	k, _ := m.step.About("read_kb")
+	if kb, why := m.number(k); why == "" && kb.High == 0 {
+		return Range{}
+	}
+	return m.perSecond("device_reads")
+}
+
+// writes returns the write requests per second: as large as those of the step were. Where
+// nobody counted them a price is a lower bound.
+func (m measured) writes() Range {
+	var sizes []float64
+	for _, r := range m.step.Runs[m.target] {
+		bytes, ok := account.Counter(r.Step.Counters, "device.write_bytes")
+		n, known := account.Counter(r.Step.Counters, "device.writes")
+		if ok && known && n > 0 {
+			sizes = append(sizes, bytes/n)
+		}
+	}
+	switch {
+	case m.need.WrittenBytes.Value == 0:
+		return Range{}
+	case len(sizes) == 0:
+		m.missing("write_kb", "in how many requests was not counted")
+		return Range{}
+	}
+	return m.need.WrittenBytes.times(1 / stat.Median(sizes))
+}
+
+// measured are the numbers of a target in a step.
+type measured struct {
+	step   *compare.Step
+	target *compare.Target
+	need   *Need
+}
+
+func rangeOf(n compare.Number) Range { return Range{n.Value, n.Low, n.High} }
+
+// number returns a number and what is wrong with it: a gap that has a value is a lower bound.
+func (m measured) number(k compare.Key) (r Range, why string) {
+	if own, ok := compare.Undisturbed(m.step, k, m.target); ok {
+		k = own
+	}
+	n := m.step.Number(m.target, k)
+	switch {
+	case n.Missing != "":
+		return r, n.Missing
+	case n.Disturbed():
+		return r, "other programs took part in it"
+	case n.AtLeast():
+		return rangeOf(n), "a lower bound, as the step was too short for writes to recur"
+	}
+	return rangeOf(n), ""
+}
+
+func (m measured) missing(name, why string) { m.need.Missing = append(m.need.Missing, Gap{name, why}) }
+
+// whole returns a number of the step.
+func (m measured) whole(name string) Range {
+	k, _ := m.step.About(name)
+	r, why := m.number(k)
+	if why != "" {
+		m.missing(name, why)
+	}
+	if own, ok := compare.Undisturbed(m.step, k, m.target); ok && why == "" && own.Metric != name {
+		m.need.Remarks = append(m.need.Remarks, metric.Label(name)+
+			": of the engine's processes, without the file system's journal, as other programs used the device")
+	}
+	return r
+}
+
+// perSecond returns a cost per second at the rate that is asked for. It was measured per
+// unit of the primary operation or, of what is written, of the writing one.
+func (m measured) perSecond(name string) Range {
+	k, _ := m.step.About(name)
+	r := m.whole(name)
+	rate := m.need.Rate
+	if r.High > 0 && !k.PerOf(m.need.Unit) {
+		of, ok := m.step.Find("rows_per_s", func(of compare.Key) bool { return k.PerOf(of.Op) })
+		n := m.step.Number(m.target, of)
+		if !ok || n.Missing != "" {
+			m.missing(name, "it is not measured per "+m.need.Unit)
+			return Range{}
+		}
+		rate *= n.Value / m.need.Most.Value
+	}
+	return r.times(rate)
+}
+
+// Month is the price of a need in a month.
+type Month struct {
+	Bill
+	Cores, Memory float64
+}
+
+// Sum returns the whole price.
+func (m Month) Sum() float64 { return m.Bill.Sum() + m.Cores + m.Memory }
+
+// Price returns what a need costs in a month.
+func (c *Card) Price(n *Need) Month {
+	return Month{c.Store(n.Storage()), n.Cores.Value * c.Core, n.Memory.Value / (1 << 30) * c.Memory}
+}
+
+// Unpriced returns what is missing in a price.
+func (c *Card) Unpriced(n *Need) []Gap {
+	io := c.IOPS.Price + c.MBps.Price + c.Device.Price
+	priced := map[string]float64{
+		"server_cpu_us": c.Core, "server_memory_bytes": c.Memory, "db_bytes": c.GB + c.Device.Price,
+		"device_reads": c.IOPS.Price + c.Device.Price, "read_kb": c.MBps.Price + c.Device.Price, "write_kb": io,
+	}
+	return slices.DeleteFunc(slices.Clone(n.Missing), func(g Gap) bool { return priced[g.Metric] == 0 })
+}
+
+// Span is rates between which a target is the cheapest.
+type Span struct {
+	Target   *compare.Target
+	From, To float64
+}
+
+// Cheapest returns which target is the cheapest at which rate, from a tenth of the greatest
+// that any reached, and the targets that are left out, as their price is not known as a
+// whole or they are refused. Of the demand the rate is not used.
+func Cheapest(s *compare.Step, targets []*compare.Target, ask Ask, c *Card) (spans []Span, out []*compare.Target) {
+	most := 0.0
+	var in []*compare.Target
+	for _, t := range targets {
+		n := Of(s, t, Ask{Rows: ask.Rows, P99: ask.P99})
+		if n.Refused != "" || len(c.Unpriced(&n)) > 0 {
+			out = append(out, t)
+			continue
+		}
+		in, most = append(in, t), max(most, n.Most.Value)
+	}
+	const steps, decades = 300, 1
+	for i := range steps + 1 {
+		rate := most * math.Pow(10, decades*(float64(i)/steps-1))
+		var best *compare.Target
+		price := math.Inf(1)
+		for _, t := range in {
+			if n := Of(s, t, Ask{Rate: rate, Rows: ask.Rows}); n.Refused == "" && c.Price(&n).Sum() < price {
+				best, price = t, c.Price(&n).Sum()
+			}
+		}
+		switch last := len(spans) - 1; {
+		case best == nil:
+		case last >= 0 && spans[last].Target == best:
+			spans[last].To = rate
+		default:
+			spans = append(spans, Span{best, rate, rate})
+		}
+	}
+	return spans, out
+}

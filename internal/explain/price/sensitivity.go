@@ -1,0 +1,130 @@
+package price
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"rumbench/engine"
+	"rumbench/internal/account"
+	"rumbench/internal/compare"
+	"rumbench/internal/explain/costmodel"
+	"rumbench/internal/stat"
+)
+
+// Move is how a price changes, as a share of itself, if one thing is halved or doubled and
+// everything else stays; NaN where that is beyond what was measured.
+type Move struct {
+	What            string
+	Halved, Doubled float64
+}
+
+// Moves returns what moves the price of a need, the most first. What does not move it by
+// 1 % is left out.
+func (c *Card) Moves(n *Need) (out []Move) {
+	price := c.Price(n).Sum()
+	for _, of := range []struct {
+		what   string
+		change func(c *Card, n *Need, f float64)
+	}{
+		{rateMove, func(_ *Card, n *Need, f float64) {
+			n.Cores, n.ReadsPerS, n.ReadBytes = n.Cores.times(f), n.ReadsPerS.times(f), n.ReadBytes.times(f)
+			n.WritesPerS, n.WrittenBytes = n.WritesPerS.times(f), n.WrittenBytes.times(f)
+		}},
+		{"writes per operation", func(_ *Card, n *Need, f float64) {
+			n.WritesPerS, n.WrittenBytes = n.WritesPerS.times(f), n.WrittenBytes.times(f)
+		}},
+		{"reads per operation", func(_ *Card, n *Need, f float64) {
+			n.ReadsPerS, n.ReadBytes = n.ReadsPerS.times(f), n.ReadBytes.times(f)
+		}},
+		{"CPU per operation", func(_ *Card, n *Need, f float64) { n.Cores = n.Cores.times(f) }},
+		{"space", func(_ *Card, n *Need, f float64) { n.Disk = n.Disk.times(f) }},
+		{"memory", func(_ *Card, n *Need, f float64) { n.Memory = n.Memory.times(f) }},
+		{"KB that count as one I/O", func(c *Card, _ *Need, f float64) { c.IOKB *= f }},
+		{"endurance of a device", func(c *Card, _ *Need, f float64) { c.Device.TB *= f }},
+	} {
+		with := func(f float64) float64 {
+			card, need := *c, *n
+			of.change(&card, &need, f)
+			return card.Price(&need).Sum()/price - 1
+		}
+		m := Move{of.what, with(0.5), with(2)}
+		if of.what == rateMove && 2*n.Rate > n.Most.Value {
+			m.Doubled = math.NaN()
+		}
+		if m.size() >= 0.01 {
+			out = append(out, m)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Move) int { return cmp.Compare(b.size(), a.size()) })
+	return out
+}
+
+const rateMove = "operations per second"
+
+func (m Move) size() float64 {
+	if math.IsNaN(m.Doubled) {
+		return math.Abs(m.Halved)
+	}
+	return max(math.Abs(m.Halved), math.Abs(m.Doubled))
+}
+
+// fanout returns how many memtables large the data of a target with an LSM tree is; 0 for
+// others.
+func (m measured) fanout() float64 {
+	var of []float64
+	for _, r := range m.step.Runs[m.target] {
+		if v, ok := account.Gauge(r.Step.Counters, engine.MemtableSize); ok && v > 0 {
+			of = append(of, v)
+		}
+	}
+	data := m.step.Number(m.target, compare.Key{Metric: "data_bytes"})
+	if len(of) == 0 || data.Missing != "" {
+		return 0
+	}
+	return data.Value / stat.Median(of)
+}
+
+// Pages is what the B-trees of an engine write per unit at several sizes of pages.
+type Pages struct {
+	costmodel.InPlace
+	Engine, Per string
+	Sizes       int
+	Residual    float64 // KB, the greatest
+}
+
+// ByPages fits what is written to the sizes of pages, for each engine of which targets
+// have several. Nothing is said of other sizes.
+func ByPages(s *compare.Step, targets []*compare.Target) (out []Pages) {
+	type points struct{ page, written []float64 }
+	k, ok := s.About("write_kb")
+	if !ok {
+		return nil
+	}
+	of := map[string]*points{}
+	var engines []string
+	for _, t := range targets {
+		if len(s.Runs[t]) == 0 {
+			continue
+		}
+		first := s.Runs[t][0]
+		page, ok := account.Gauge(first.Step.Counters, engine.PageSize)
+		n := s.Number(t, k)
+		if !ok || n.Missing != "" || n.Disturbed() || n.AtLeast() {
+			continue
+		}
+		name := first.Trial.Engine
+		if of[name] == nil {
+			of[name], engines = &points{}, append(engines, name)
+		}
+		of[name].page, of[name].written = append(of[name].page, page/1024), append(of[name].written, n.Value)
+	}
+	for _, name := range engines {
+		p := of[name]
+		if fit, residual, ok := costmodel.FitInPlace(p.page, p.written); ok {
+			slices.Sort(p.page)
+			out = append(out, Pages{fit, name, k.Per, len(slices.Compact(p.page)), residual})
+		}
+	}
+	return out
+}

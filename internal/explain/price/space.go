@@ -1,0 +1,98 @@
+package price
+
+import (
+	"cmp"
+	"slices"
+
+	"rumbench/engine"
+	"rumbench/internal/compare"
+	"rumbench/internal/stat"
+)
+
+// disk sets the space of so many rows: tables and indexes grow with them; logs, undo and
+// system files do not.
+func (m measured) disk(ask Ask) {
+	n := m.need
+	all := m.whole("db_bytes")
+	live, rows := m.whole("live_bytes"), m.whole("live_rows")
+	n.Rows, n.Live, n.Disk = cmp.Or(ask.Rows, rows.Value), live.Value, all
+	if n.Rows == rows.Value || all.Value == 0 {
+		return
+	}
+	if rows.Value == 0 {
+		n.Disk = Range{}
+		m.missing("db_bytes", "it cannot be scaled, as the number of rows is not known")
+		return
+	}
+	grow := n.Rows / rows.Value
+	n.Live *= grow
+	data, remark := m.data(all)
+	if remark != "" {
+		n.Remarks = append(n.Remarks, remark)
+	}
+	fixed := max(0, all.Value-data.Value)
+	grown := data.times(grow)
+	n.Disk = Range{grown.Value + fixed, grown.Low + fixed, grown.High + fixed}
+}
+
+// data returns what tables and indexes take: by their files, by what the engine says of each,
+// or, if neither is known, all.
+func (m measured) data(all Range) (data Range, remark string) {
+	if files := m.step.Number(m.target, compare.Key{Metric: "data_bytes"}); files.Missing == "" {
+		return rangeOf(files), ""
+	}
+	var of []float64
+	kind := engine.Exact
+	for _, r := range m.step.Runs[m.target] {
+		var sum float64
+		for _, s := range r.Step.Sizes {
+			if s.Object != "" {
+				sum += float64(s.Bytes)
+			}
+			if s.Object != "" && s.Kind != engine.Exact {
+				kind = engine.Estimate
+			}
+		}
+		if sum > 0 {
+			of = append(of, sum)
+		}
+	}
+	switch {
+	case len(of) == 0:
+		return all, "all files are scaled with the rows, logs as well: what tables and indexes take is not known"
+	case kind == engine.Estimate:
+		remark = "what tables and indexes take of the disk is the engine's estimate"
+	}
+	return Range{stat.Median(of), slices.Min(of), slices.Max(of)}, remark
+}
+
+// amplifications sets the amplifications, and says if their product means nothing.
+func (m measured) amplifications() {
+	of := func(name string) (Range, string) {
+		k, _ := m.step.About(name)
+		return m.number(k)
+	}
+	n := m.need
+	var space, write string
+	n.Space, space = of("space_amplification")
+	n.Write, write = of("write_amplification")
+	switch {
+	case space != "":
+		n.Unlike = Gap{"space_amplification", space}.String()
+	case write != "":
+		n.Unlike = Gap{"write_amplification", write}.String()
+	case n.Write.Value < 1:
+		n.Unlike = "fewer bytes were written than users wrote: the rest overwrote each other in memory, or were written after the step"
+	case n.Space.Value < 1:
+		n.Unlike = "the data takes less space than its bytes: it is compressed, or was not yet written"
+	}
+}
+
+// Demand returns what an index+log structure would have to do for the need.
+func (n *Need) Demand(c *Card) Demand {
+	d := Demand{GB: n.Live / c.gb(), MBps: n.UserBytes() / mb, Reads: 1}
+	if c.IOKB == 0 {
+		d.IOKB = 4 // as in the source
+	}
+	return d
+}

@@ -1,0 +1,90 @@
+package price
+
+import "math"
+
+// An index+log structure keeps rows in a log and collects its garbage. When it uses a share u
+// of its space, space amplification is 1/u and write amplification 1/(1-u), so that for every
+// u their excesses multiply to 1: (space-1)·(write-1) = 1. It can trade one for the other
+// without limit, and what it costs at its best point is a yardstick for structures that
+// cannot. After "Tuning space and write amplification to minimize cost"
+// (smalldatum.blogspot.com, 2020-03), whose f multiplies all writes; here, as only what garbage
+// collection rewrites has to be read before, it multiplies those. The best point is the same.
+
+// Yardstick is (space-1)·(write-1). Below 1 a structure beats an index+log of the same space
+// amplification; above 1 the cheapest index+log is cheaper at every price, but for what reads
+// cost. It is 0 for a structure that is perfect in one of the two.
+func Yardstick(space, write float64) float64 { return (space - 1) * (write - 1) }
+
+// Demand is what an index+log structure stores.
+type Demand struct {
+	GB   float64 // of user data, as the card counts
+	MBps float64 // 2^20 bytes per second that users write
+	// Reads is how many of the rewrites of garbage collection need a read: 0 to 1.
+	Reads float64
+	// IOKB is how large its reads and writes are; 0: as large as may be.
+	IOKB float64
+}
+
+// Point is an index+log structure that uses a share of its space.
+type Point struct {
+	Used         float64 // 0 to 1
+	Space, Write float64 // amplifications
+	Bill         Bill
+}
+
+// At returns the structure with a share of its space used.
+func (d Demand) At(c *Card, used float64) Point {
+	p := Point{Used: used, Space: 1 / used, Write: 1 / (1 - used)}
+	s := Storage{Bytes: d.GB * c.gb() * p.Space, WrittenBytes: d.MBps * mb * p.Write, ReadBytes: d.MBps * mb * (p.Write - 1) * d.Reads}
+	if d.IOKB > 0 {
+		s.ReadsPerS, s.WritesPerS = s.ReadBytes/1024/d.IOKB, s.WrittenBytes/1024/d.IOKB
+	}
+	p.Bill = c.Store(s)
+	return p
+}
+
+// Optimum returns the cheapest point, and the shares between which nothing costs 5 % more.
+// The cost is convex: each of its parts is.
+func (d Demand) Optimum(c *Card) (best Point, low, high float64) {
+	const edge = 1e-6
+	at := func(used float64) float64 { return d.At(c, used).Bill.Sum() }
+	best = d.At(c, least(at, edge, 1-edge))
+	limit := 1.05 * best.Bill.Sum()
+	low = border(func(used float64) bool { return at(used) <= limit }, best.Used, edge)
+	high = border(func(used float64) bool { return at(used) <= limit }, best.Used, 1-edge)
+	return best, low, high
+}
+
+// least returns where a convex function is least, by golden sections.
+func least(f func(float64) float64, low, high float64) float64 {
+	ratio := (math.Sqrt(5) - 1) / 2
+	a, b := high-ratio*(high-low), low+ratio*(high-low)
+	fa, fb := f(a), f(b)
+	for range 100 {
+		if fa <= fb {
+			high, b, fb = b, a, fa
+			a = high - ratio*(high-low)
+			fa = f(a)
+		} else {
+			low, a, fa = a, b, fb
+			b = low + ratio*(high-low)
+			fb = f(b)
+		}
+	}
+	return (low + high) / 2
+}
+
+// border returns where a condition that holds at one place ends on the way to another.
+func border(holds func(float64) bool, at, end float64) float64 {
+	if holds(end) {
+		return end
+	}
+	for range 60 {
+		if middle := (at + end) / 2; holds(middle) {
+			at = middle
+		} else {
+			end = middle
+		}
+	}
+	return at
+}

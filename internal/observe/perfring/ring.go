@@ -1,0 +1,123 @@
+// Package perfring reads what the kernel records of events that are opened by
+// perf_event_open(2): a ring of memory for each processor. It knows no event.
+package perfring
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"rumbench/internal/observe/cpuset"
+)
+
+// Ring is the memory through which the kernel hands over the records of a processor.
+type Ring struct {
+	memory []byte
+	header *unix.PerfEventMmapPage
+	data   []byte
+	joined []byte // a record that wraps around the end
+}
+
+// New maps the ring of an event. It has so many pages, a power of two, and one more
+// for its header.
+func New(event, pages int) (*Ring, error) {
+	page := os.Getpagesize()
+	memory, err := unix.Mmap(event, 0, (1+pages)*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return nil, fmt.Errorf("map ring of records: %w", err)
+	}
+	return &Ring{memory: memory, header: (*unix.PerfEventMmapPage)(unsafe.Pointer(&memory[0])), data: memory[page:]}, nil
+}
+
+// Close unmaps the ring.
+func (r *Ring) Close() error { return unix.Munmap(r.memory) }
+
+// Drain passes on the records that arrived since the last call. A record is
+// overwritten after each has returned.
+func (r *Ring) Drain(each func(kind uint32, misc uint16, body []byte)) {
+	const header = 8
+	head := atomic.LoadUint64(&r.header.Data_head)
+	tail := r.header.Data_tail // only this side writes it
+	size := uint64(len(r.data))
+	for tail < head {
+		at := tail % size // records are aligned to 8 bytes: their headers do not wrap
+		kind := binary.NativeEndian.Uint32(r.data[at:])
+		misc := binary.NativeEndian.Uint16(r.data[at+4:])
+		length := uint64(binary.NativeEndian.Uint16(r.data[at+6:]))
+		if length < header {
+			break
+		}
+		record := r.data[at:min(at+length, size)]
+		if at+length > size {
+			r.joined = append(append(r.joined[:0], record...), r.data[:at+length-size]...)
+			record = r.joined
+		}
+		each(kind, misc, record[header:])
+		tail += length
+	}
+	atomic.StoreUint64(&r.header.Data_tail, head)
+}
+
+// Fields reads the numbers of a record one after the other. What a record is too
+// short for is zero.
+type Fields []byte
+
+// U64 reads 8 bytes.
+func (f *Fields) U64() uint64 {
+	if len(*f) < 8 {
+		*f = nil
+		return 0
+	}
+	v := binary.NativeEndian.Uint64(*f)
+	*f = (*f)[8:]
+	return v
+}
+
+// I32 reads 4 bytes.
+func (f *Fields) I32() int32 {
+	if len(*f) < 4 {
+		*f = nil
+		return 0
+	}
+	v := binary.NativeEndian.Uint32(*f)
+	*f = (*f)[4:]
+	return int32(v)
+}
+
+// Processors returns the processors that are online.
+func Processors() (cpuset.Set, error) {
+	online, err := os.ReadFile("/sys/devices/system/cpu/online")
+	if err != nil {
+		return nil, fmt.Errorf("list processors: %w", err)
+	}
+	set, err := cpuset.Parse(strings.TrimSpace(string(online)))
+	if err != nil {
+		return nil, fmt.Errorf("list processors: %w", err)
+	}
+	return set, nil
+}
+
+// Now returns the time of the clock that records are stamped with,
+// CLOCK_MONOTONIC.
+func Now() (time.Duration, error) {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &t); err != nil {
+		return 0, fmt.Errorf("read monotonic clock: %w", err)
+	}
+	return time.Duration(t.Nano()), nil
+}
+
+// ThreadCPU returns the CPU time of this thread, 0 if it is unknown.
+func ThreadCPU() time.Duration {
+	var used unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_THREAD, &used) != nil {
+		return 0
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}

@@ -1,0 +1,242 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/metric"
+	"rumbench/internal/page"
+	"rumbench/internal/report/verdict"
+	"rumbench/internal/text/quantity"
+)
+
+// heatMaps returns the ratios of all tests to the base's, a map for each of a few
+// metrics, the throughput first: side by side as many as there is room for, the last
+// of which is one of several to choose from. There are none for a single target.
+func heatMaps(c *campaign, wide bool) [][]page.Block {
+	if len(c.Targets) < 2 {
+		return nil
+	}
+	var drawings []page.Drawing
+	var written []page.Block
+	for _, kind := range heatKinds {
+		h := c.heat(kind.find)
+		if h == nil {
+			continue
+		}
+		h.Title = kind.name + " ÷ " + c.Targets[0].Name + "’s"
+		if len(drawings) == 0 {
+			h.Rows = append(h.Rows, meanHeat(c)...)
+			written = []page.Block{heatTable(h)}
+		}
+		drawings = append(drawings, page.Drawing{Name: kind.name, Caption: h.Title, Picture: h.Picture(), Wide: true})
+	}
+	if len(drawings) == 0 {
+		return nil
+	}
+	choice := func(id string, drawings []page.Drawing) []page.Block {
+		if len(drawings) == 1 {
+			return []page.Block{drawings[0]}
+		}
+		c := page.Choice{ID: id, Name: "Metric", Below: true}
+		for _, d := range drawings {
+			c.Options = append(c.Options, page.Option{Name: d.Name, Blocks: []page.Block{d}})
+		}
+		return []page.Block{c}
+	}
+	const screen, between, most = 1228, 48, 3
+	var out [][]page.Block
+	room := screen - drawings[0].Picture.Width
+	for wide && len(out) < most-1 || len(out) < most-2 {
+		if len(drawings) < 2 || drawings[1].Picture.Width+between > room {
+			break
+		}
+		room -= drawings[1].Picture.Width + between
+		out, drawings = append(out, []page.Block{drawings[0]}), drawings[1:]
+	}
+	out = append(out, choice("heat", drawings))
+	out[0] = []page.Block{page.Medium{Drawn: out[0], Written: written}}
+	return out
+}
+
+// heatKinds are the numbers that maps show.
+var heatKinds = []struct {
+	name string
+	find func(*step) (key, bool)
+}{
+	{"Throughput", (*step).capacity},
+	{"p99 latency", func(s *step) (key, bool) { return s.Latency(s.Primary, "p99") }},
+	{"CPU", func(s *step) (key, bool) { return s.Own("cpu_us") }},
+	{"KB written", func(s *step) (key, bool) { return s.spent("write_kb") }},
+	{"Space", func(s *step) (key, bool) { return s.Own("space_amplification") }},
+}
+
+// mostHeated is how many tests a map has before sweeps are represented by one of
+// their steps.
+const mostHeated = 36
+
+// heated returns the steps of a map.
+func (c *campaign) heated(find func(*step) (key, bool)) (out []*step) {
+	for _, s := range c.steps {
+		if _, ok := find(s); ok && !s.Warmup && !compare.IsProbe(s.Step) && s.Primary != "" {
+			out = append(out, s)
+		}
+	}
+	if len(out) > mostHeated {
+		out = slices.DeleteFunc(out, func(s *step) bool { w := c.sweepOf(s); return w != nil && w.representative() != s })
+	}
+	return out
+}
+
+// heat returns the map of a number; nil if no target has it beside the base, or in one
+// test only.
+func (c *campaign) heat(find func(*step) (key, bool)) *page.Heat {
+	h := &page.Heat{About: "Blue: better, orange: worse. Filled: proven; outlined: not proven. " +
+		"Grey: = equal, ? may be chance, ~ the trials disagree. –: cannot be compared."}
+	for _, t := range c.Targets[1:] {
+		h.Columns = append(h.Columns, page.HeatColumn{Name: t.Name, Series: t.Index})
+	}
+	known := false
+	for _, s := range c.heated(find) {
+		row := page.HeatRow{Name: s.Name, Link: "#" + s.id}
+		for _, t := range c.Targets[1:] {
+			k, _ := find(s)
+			cell := heatCell(s, t, k)
+			known = known || cell.Why == ""
+			row.Cells = append(row.Cells, cell)
+		}
+		h.Rows = append(h.Rows, row)
+	}
+	if !known || len(h.Rows) < 2 { // the panels show the only test
+		return nil
+	}
+	return h
+}
+
+// heatCell compares a number of a target with the base's.
+func heatCell(s *step, t *target, k key) page.HeatCell {
+	base := s.c.Targets[0]
+	refused := slices.Concat(s.Refusals(t), s.Refusals(base))
+	if why := s.Unlike(base, t); why != "" {
+		refused = append(refused, why)
+	}
+	if len(refused) > 0 {
+		return page.HeatCell{Text: "–", Why: refused[0]}
+	}
+	ratio, ok := s.number(t, k).Over(s.number(base, k))
+	e := s.c.headlines(base, t).Effect(s.Step, k)
+	sign := ""
+	if e != nil {
+		if !math.IsNaN(e.Ratio) {
+			ratio, ok = e.Ratio, true
+		}
+		sign = " " + verdict.MarkOf(e).Sign
+	}
+	if !ok {
+		return page.HeatCell{Text: "–", Why: "not measured on both"}
+	}
+	return page.HeatCell{Text: quantity.Digits(ratio) + sign, Tone: toneOf(e, ratio)}
+}
+
+// Ratios from which a difference is coloured stronger.
+const (
+	stronger  = 1.25
+	strongest = 2
+)
+
+// toneOf returns the tone of a difference.
+func toneOf(e *compare.Effect, ratio float64) page.Tone {
+	switch {
+	case e == nil || e.Verdict == "" || e.Verdict == compare.Same:
+		return page.NoTone
+	case e.Sure():
+		return page.Tone(strengthOf(ratio) * map[compare.Verdict]int{compare.Better: 1, compare.Worse: -1}[e.Verdict])
+	case e.Notable() == compare.Better:
+		return page.HollowGood
+	case e.Notable() == compare.Worse:
+		return page.HollowBad
+	}
+	return page.NoTone
+}
+
+func strengthOf(ratio float64) int {
+	switch apart := max(ratio, 1/ratio); {
+	case apart >= strongest:
+		return 3
+	case apart >= stronger:
+		return 2
+	}
+	return 1
+}
+
+// meanHeat returns the geometric means over groups of tests.
+func meanHeat(c *campaign) (out []page.HeatRow) {
+	const least = 3 // tests
+	r := c.Relative(compare.RelativeOptions{})
+	for _, g := range r.Groups {
+		if len(g.Rows) < least || len(g.Means) == 0 || slices.ContainsFunc(g.Rows, func(r compare.RelativeRow) bool { return compare.IsProbe(r.Step) }) {
+			continue
+		}
+		row := page.HeatRow{Name: fmt.Sprintf("mean of %d %s", len(g.Rows), g.Group), Strong: true}
+		for i := range r.Targets[1:] {
+			m := g.Means[i+1]
+			switch {
+			case math.IsNaN(m.Ratio), m.Tests < len(g.Rows):
+				row.Cells = append(row.Cells, page.HeatCell{Text: "–", Why: cmp.Or(m.Why, "not all tests count")})
+			case m.Low > 1: // no test says so, only its interval
+				row.Cells = append(row.Cells, page.HeatCell{Text: quantity.Digits(m.Ratio) + " △", Tone: page.HollowGood})
+			case m.High < 1:
+				row.Cells = append(row.Cells, page.HeatCell{Text: quantity.Digits(m.Ratio) + " ▽", Tone: page.HollowBad})
+			default:
+				row.Cells = append(row.Cells, page.HeatCell{Text: quantity.Digits(m.Ratio) + " ?"})
+			}
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// heatTable returns a map as a table with a row per target, which takes few lines.
+func heatTable(h *page.Heat) page.Table {
+	t := page.Table{Title: h.Title, Head: "target"}
+	rows := make([]page.Row, len(h.Columns))
+	for i, c := range h.Columns {
+		rows[i] = plainRow(c.Name)
+	}
+	for _, r := range h.Rows {
+		t.Columns = append(t.Columns, page.Column{Name: r.Name})
+		for i, c := range r.Cells {
+			rows[i].Cells = append(rows[i].Cells, page.Cell{Text: c.Text, Number: true})
+		}
+	}
+	t.Groups = []page.Group{{Rows: rows}}
+	return t
+}
+
+// numbersTable returns the numbers of the panels as a table of the targets.
+func numbersTable(s *step) page.Table {
+	measures := []measure{
+		{metric: metric.HighestRate}, {name: "rate", metric: "rows_per_s"}, {metric: "service_p50_us"}, {metric: "service_p99_us"}, {metric: "service_p999_us"},
+		{metric: "cpu_us"}, {metric: "write_kb"}, {metric: "read_kb"}, {metric: "space_amplification"},
+	}
+	t := targetTable(s, measures, func(m measure, t *target) page.Cell {
+		cell := m.cell(s, t, page.NewNotes(""))
+		cell.Notes = nil
+		k, _ := m.key(s)
+		switch n := s.number(t, k); {
+		case n.Missing != "":
+		case k.Metric == metric.HighestRate && n.Value == 0:
+			cell.Text = "none kept it"
+		case n.AtLeast():
+			cell.Text = "≥ " + cell.Text
+		case n.Disturbed():
+			cell.Tag = "disturbed"
+		}
+		return cell
+	})
+	t.Title = s.Name
+	return t
+}

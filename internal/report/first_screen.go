@@ -1,0 +1,332 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/observe"
+	"rumbench/internal/page"
+	"rumbench/internal/result"
+	"rumbench/internal/text/quantity"
+)
+
+// firstScreen returns what a reader sees without scrolling: what was compared, how
+// far it can be trusted, the answer, and the pictures.
+func firstScreen(v *view) []page.Block {
+	out := []page.Block{page.Prose("head", strings.Join(headline(v.campaign), " · ")), trust(v.campaign, v.in)}
+	for _, sentence := range sentences(v) {
+		out = append(out, page.Prose("answer", sentence))
+	}
+	if steps := v.leading(); len(steps) > 0 {
+		out = append(out, page.Medium{Drawn: panels(v, steps), Written: []page.Block{numbersTable(v.standing(steps[0]))}})
+	}
+	differ := settingsThatDiffer(v.campaign)
+	lower := page.Panels{Class: "lower", Cells: heatMaps(v.campaign, len(differ) == 0)}
+	if len(lower.Cells) == 0 {
+		lower = page.Panels{Cells: overTimeOf(v)}
+	}
+	if len(lower.Cells) == 0 {
+		lower.Cells = [][]page.Block{nil}
+	}
+	lower.Cells[0] = append(lower.Cells[0], differ...)
+	if len(lower.Cells[0]) > 0 {
+		out = append(out, lower)
+	}
+	return out
+}
+
+// overTimeOf returns the course of the step that the panels show first, which a single
+// target has room for.
+func overTimeOf(v *view) [][]page.Block {
+	steps := v.leading()
+	if len(v.Targets) > 1 || len(steps) == 0 {
+		return nil
+	}
+	charts := chartsOf(steps[0], v.tracks[steps[0]])
+	if charts == nil {
+		return nil
+	}
+	var out []page.Block
+	for _, p := range charts.Static {
+		out = append(out, page.Drawing{Caption: p.Label, Picture: p.Picture()})
+	}
+	const most = 3
+	return cells(out[:min(len(out), most)]...)
+}
+
+// headline returns what was compared and under which conditions, in pieces.
+func headline(c *campaign) []string {
+	shared := func(of func(*result.Trial) string) string {
+		text, _ := c.Shared(func(t *target) []string { return t.Distinct(of) })
+		return text
+	}
+	trials, differ := c.Shared(func(t *target) []string { return []string{fmt.Sprint(len(t.Trials))} })
+	if !differ {
+		if trials = quantity.Count(len(c.Targets[0].Trials), "trial"); len(c.Targets) > 1 {
+			trials += " each"
+		}
+	} else {
+		trials = "trials: " + trials
+	}
+	return said(
+		versions(c),
+		strings.TrimSpace(shared(func(t *result.Trial) string { return t.Workload })+" "+shared(func(t *result.Trial) string { return t.Preset })),
+		labelled("load:", shared(func(t *result.Trial) string { return t.Recorded })),
+		clients(c), extent(c),
+		labelled("cache", caches(c)),
+		labelled("durability", durability(c)),
+		machine(c), trials, startedAt(c))
+}
+
+// caches returns the cache that all targets have, or that of each whose cache is known.
+func caches(c *campaign) string {
+	sizes, of := holders(c, (*result.Trial).CacheText)
+	if len(sizes) == 1 && len(of[sizes[0]]) == len(c.Targets) {
+		return sizes[0]
+	}
+	for i, size := range sizes {
+		sizes[i] = quantity.Joined(of[size]) + ": " + size
+	}
+	return strings.Join(sizes, "; ")
+}
+
+// durability returns the level with its meaning; the level alone if that means
+// something else to each target.
+func durability(c *campaign) string {
+	if texts, _ := holders(c, (*result.Trial).DurabilityText); len(texts) == 1 {
+		return texts[0]
+	}
+	text, _ := c.Shared(func(t *target) []string { return t.Distinct(func(t *result.Trial) string { return t.Durability }) })
+	return text
+}
+
+func labelled(label, text string) string {
+	if text == "" {
+		return ""
+	}
+	return label + " " + text
+}
+
+// versions returns the targets with the versions of their engines and SQL of the user's
+// own, which those of one version share.
+func versions(c *campaign) string {
+	var order []string
+	of := map[string][]string{}
+	for _, t := range c.Targets {
+		v, _, _ := strings.Cut(t.Trials[0].EngineVersion(), " ")
+		v = strings.Join(said(strings.TrimSpace(t.Trials[0].Engine+" "+v), ownSQL(t, "")), "; ")
+		order, of[v] = compare.AppendNew(order, v), append(of[v], t.Name)
+	}
+	var parts []string
+	for _, v := range order {
+		if names := quantity.Joined(of[v]); v != "" && v != names {
+			parts = append(parts, names+" ("+v+")")
+		} else {
+			parts = append(parts, names)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// ownSQL returns the operations in which a target executed SQL of the user's own in a
+// step, or in all for "", as "own SQL: take"; "" if there are none.
+func ownSQL(t *target, step string) string {
+	var ops []string
+	for _, trial := range t.Trials {
+		for i := range trial.Steps {
+			if s := &trial.Steps[i]; step == "" || s.Name == step {
+				ops = compare.AppendNew(ops, s.OwnSQL...)
+			}
+		}
+	}
+	return labelled("own SQL:", strings.Join(ops, ", "))
+}
+
+// extent returns how much data the step that leads had, and how long it ran.
+func extent(c *campaign) string {
+	steps := c.leading()
+	if len(steps) == 0 {
+		return ""
+	}
+	s := steps[0]
+	var parts []string
+	if least, most, ok := s.span("live_bytes"); ok {
+		parts = append(parts, dataText(least, most))
+	}
+	if least, most := s.length(); most > 0 {
+		text := quantity.Digits(least)
+		if to := quantity.Digits(most); to != text {
+			text += " to " + to
+		}
+		parts = append(parts, s.Name+" ran "+text+" s")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// dataText says how much data the targets had: they end a run with as much as they
+// inserted.
+func dataText(least, most float64) string {
+	from, to := quantity.BytesAs(least, quantity.Digits), quantity.BytesAs(most, quantity.Digits)
+	if from == to {
+		return to + " of data"
+	}
+	return from + " to " + to + " of data"
+}
+
+// span returns the least and the greatest of the targets' numbers.
+func (s *step) span(metric string) (least, most float64, ok bool) {
+	k, known := s.Own(metric)
+	least = math.Inf(1)
+	for _, t := range s.c.Targets {
+		if n := s.number(t, k); known && n.Missing == "" {
+			least, most, ok = min(least, n.Value), max(most, n.Value), true
+		}
+	}
+	return least, most, ok
+}
+
+// length returns how many seconds the step's windows took.
+func (s *step) length() (least, most float64) {
+	least = math.Inf(1)
+	for _, t := range s.c.Targets {
+		for _, r := range s.Used(t) {
+			least, most = min(least, r.Step.Seconds), max(most, r.Step.Seconds)
+		}
+	}
+	return least, most
+}
+
+// clients returns with how many clients the steps ran that the campaign is about.
+func clients(c *campaign) string {
+	least, most := math.MaxInt, 0
+	for _, s := range c.steps {
+		if s.Primary == "" || len(s.Asked()) == 0 && !compare.IsProbe(s.Step) {
+			continue
+		}
+		n := 0
+		for _, g := range s.Groups() {
+			n += g.Clients
+		}
+		least, most = min(least, n), max(most, n)
+	}
+	switch {
+	case most == 0:
+		return ""
+	case least < most:
+		return fmt.Sprintf("%d to %d clients", least, most)
+	}
+	return quantity.Count(most, "client")
+}
+
+// machine returns the host in a few words, those of the first trial.
+func machine(c *campaign) string {
+	facts := observe.Facts(c.Targets[0].Trials[0].Host)
+	value := facts.Value
+	var out []string
+	if cpus := value("cpus usable"); cpus != "" {
+		out = append(out, strings.TrimSpace(cpus+" CPUs "+value("cpu")))
+	}
+	out = append(out, value("memory"))
+	if fs, device := value("filesystem"), value("device"); fs != "" && device != "" {
+		out = append(out, fs+" on "+device)
+	} else {
+		out = append(out, cmp.Or(fs, device))
+	}
+	return strings.Join(said(out...), ", ")
+}
+
+// mostLeading is how many steps the panels can show.
+const mostLeading = 4
+
+// leading returns the steps that the panels show, the first of them at first: those
+// asked about.
+func (c *campaign) leading() (out []*step) {
+	sweeps := map[*sweep]bool{}
+	for _, s := range c.steps {
+		if w := c.sweepOf(s); w != nil && !compare.IsProbe(s.Step) {
+			if sweeps[w] {
+				continue
+			}
+			sweeps[w] = len(s.Asked()) > 0
+		}
+		if _, ok := s.Rate(s.Primary); ok && len(s.Asked()) > 0 {
+			out = append(out, s)
+		}
+	}
+	// Where nobody says what is asked about, all steps are: loads and indexes
+	// matter less than what follows.
+	weight := func(s *step) int {
+		switch {
+		case len(s.Judged) > 0 || len(c.Question.Steps) > 0 || c.searchOf(s) != nil:
+			return 0
+		case s.prepares():
+			return 2
+		}
+		return 1
+	}
+	slices.SortStableFunc(out, func(a, b *step) int { return cmp.Compare(weight(a), weight(b)) })
+	return out[:min(len(out), mostLeading)]
+}
+
+// searchOf returns the sweep of the probes of a step's search; nil without one.
+func (c *campaign) searchOf(s *step) *sweep {
+	for _, w := range c.sweeps {
+		if w.Base == s.Name && compare.IsProbe(w.first().Step) {
+			return w
+		}
+	}
+	return nil
+}
+
+// mostSettings is how many settings the first screen shows; the table has all.
+const mostSettings = 8
+
+// settingsThatDiffer returns the settings that all targets have and in which they
+// differ, and what the plan asked for.
+func settingsThatDiffer(c *campaign) []page.Block {
+	if len(c.Targets) < 2 {
+		return nil
+	}
+	t := page.Table{Title: "Settings that differ, of those that all have", Head: "setting", Columns: targetColumns(c.Targets)}
+	asked, effective := settingRows(c)
+	var rows []page.Row
+	for _, r := range slices.Concat(asked, effective) {
+		if differs(r.Cells) && r.Head != "server_version" && !slices.ContainsFunc(rows, func(o page.Row) bool { return o.Head == r.Head }) {
+			for i := range r.Cells {
+				r.Cells[i].Differs = false // all of these do
+			}
+			rows = append(rows, r)
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	if n := len(rows) - mostSettings; n > 0 {
+		rows = rows[:mostSettings]
+		t.Note = fmt.Sprintf("And %d more, see Settings.", n)
+	}
+	t.Groups = []page.Group{{Rows: rows}}
+	return []page.Block{page.Medium{Drawn: []page.Block{t}, Written: []page.Block{inLine(t)}}}
+}
+
+// differs reports whether all targets have a setting and it differs.
+func differs(cells []page.Cell) bool {
+	return !slices.ContainsFunc(cells, func(c page.Cell) bool { return c.Absent }) && slices.ContainsFunc(cells, func(c page.Cell) bool { return c.Differs })
+}
+
+// inLine returns a table in a sentence.
+func inLine(t page.Table) page.Paragraph {
+	var parts []string
+	for _, r := range t.Groups[0].Rows {
+		var values []string
+		for i, cell := range r.Cells {
+			values = append(values, t.Columns[i].Name+" "+cell.Text)
+		}
+		parts = append(parts, r.Head+" ("+strings.Join(values, ", ")+")")
+	}
+	return page.Prose("", t.Title+": "+strings.Join(parts, "; ")+".")
+}

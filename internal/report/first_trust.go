@@ -1,0 +1,200 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/metric"
+	"rumbench/internal/page"
+	"rumbench/internal/result"
+	"rumbench/internal/result/redact"
+	"rumbench/internal/text/quantity"
+)
+
+// trust returns how far the comparison can be trusted: poor if targets did different
+// work, ran elsewhere, or did not end; fair if something limits what it says.
+func trust(c *campaign, in *Input) page.Badge {
+	poor, fair := problems(c, in)
+	all := slices.Concat(poor, fair)
+	b := page.Badge{More: compare.AppendNew(banners(*in, c), slices.Concat(all, remarksOn(c), []string{cautionOn(c)})...)}
+	if levels := meanings(c); len(levels) > 1 {
+		b.More = append(b.More, "Durability: "+strings.Join(levels, "; ")+".")
+	}
+	switch {
+	case len(poor) > 0:
+		b.Level = page.Poor
+	case len(fair) > 0:
+		b.Level = page.Fair
+	default:
+		b.Level, b.Line = page.Good, sound(c)
+		return b
+	}
+	b.Line = all[0]
+	b.More = slices.DeleteFunc(b.More, func(s string) bool { return s == b.Line })
+	if n := len(b.More); n > 0 {
+		b.Line += fmt.Sprintf(" And %s.", quantity.Count(n, "more remark"))
+	}
+	return b
+}
+
+// meanings returns what the level of durability means, to which targets if that differs.
+func meanings(c *campaign) []string {
+	levels, of := holders(c, (*result.Trial).DurabilityText)
+	if len(levels) > 1 {
+		for i, text := range levels {
+			levels[i] = strings.Join(of[text], ", ") + ": " + text
+		}
+	}
+	return levels
+}
+
+// sound says why a comparison can be trusted.
+func sound(c *campaign) string {
+	text := quantity.Count(len(c.Targets[0].Trials), "trial")
+	imported := slices.ContainsFunc(c.Targets, func(t *target) bool { return t.Trials[0].Imported != nil })
+	switch {
+	case imported: // whose machine and durability nobody knows
+	case len(c.Targets) > 1:
+		text += " each, of equal work, at equal durability, on one machine"
+	}
+	return text + "; no remarks on the numbers asked about."
+}
+
+// problems returns what limits a comparison, the worst first.
+func problems(c *campaign, in *Input) (poor, fair []string) {
+	poor = slices.Concat(otherWork(c), said(hostsDiffer(c)), noAnswer(c))
+	ended, all := 0, 0
+	for _, t := range c.Targets {
+		for _, trial := range t.Trials {
+			all++
+			if trial.Status == result.Complete {
+				ended++
+			}
+		}
+	}
+	if ended < all {
+		poor = append(poor, fmt.Sprintf("%d of %d trials did not end normally.", all-ended, all))
+	}
+	if levels := c.Durability(); levels != "" {
+		poor = append(poor, DurabilityDiffers(levels))
+	}
+	fair = said(ranApart(c.Targets[0], c.Targets))
+	if slices.ContainsFunc(c.Targets, func(t *target) bool { return len(t.Trials) < compare.LeastTrials }) {
+		fair = append(fair, cautionOn(c))
+	}
+	if len(meanings(c)) > 1 && c.Durability() == "" {
+		fair = append(fair, "The level of durability means different things to the targets.")
+	}
+	fair = append(fair, said(cachesDiffer(c))...)
+	if steps := c.leading(); len(steps) > 0 {
+		fair = append(fair, steps[0].tooSmall()...)
+	}
+	fair = append(fair, slices.DeleteFunc(slices.Clone(in.Warnings), func(w string) bool { return w == redact.Notice })...)
+	return poor, append(fair, onAsked(c)...)
+}
+
+// noAnswer names the targets without a number that is asked about, or with one that
+// cannot be compared.
+func noAnswer(c *campaign) (out []string) {
+	asked := false
+	for _, s := range c.steps {
+		keys := s.Asked()
+		asked = asked || len(keys) > 0
+		for _, t := range c.Targets {
+			switch {
+			case len(keys) == 0:
+			case len(s.Reasons(t)) > 0:
+				out = append(out, fmt.Sprintf("%s in %s cannot be compared: %s.", t.Name, s.Name, reasons(s, t)))
+			case !slices.ContainsFunc(keys, func(k key) bool { return s.number(t, k).Missing == "" }):
+				out = append(out, fmt.Sprintf("%s has no result in %s.", t.Name, s.Name))
+			}
+		}
+	}
+	if !asked {
+		out = append(out, "Nothing that was asked about was measured.")
+	}
+	return out
+}
+
+// reasons returns why a target cannot be compared in a step: what failed, what was
+// expected, and what was found.
+func reasons(s *step, t *target) string {
+	var out []string
+	for _, r := range s.Reasons(t) {
+		out = append(out, strings.TrimSuffix(r.Text, "."))
+	}
+	return strings.Join(out, "; ")
+}
+
+// brief is how many seconds a step has to run for what recurs, such as checkpoints and
+// compactions, to be in it.
+const brief = 10
+
+// tooSmall says what a step is too small to show.
+func (s *step) tooSmall() (out []string) {
+	if least, live, ok := s.span("live_bytes"); ok {
+		for _, t := range s.c.Targets {
+			if cache, err := quantity.ParseSize(t.Trials[0].Cache()); err == nil && live < float64(cache) {
+				out = append(out, fmt.Sprintf("All data are in the cache: %s, a cache of %s. With more data than cache the order may be another.",
+					dataText(least, live), quantity.Bytes(cache)))
+				break
+			}
+		}
+	}
+	if least, most := s.length(); most > 0 && least < brief && s.c.searchOf(s) == nil {
+		out = append(out, fmt.Sprintf("%s ran for only %s s: too short for checkpoints and compactions to recur.", s.Name, quantity.Digits(least)))
+	}
+	if !slices.ContainsFunc(s.AllKeys(), func(k key) bool { return metric.IsLatency(k.Metric) }) {
+		out = append(out, "Latency was not measured in "+s.Name+".")
+	}
+	return out
+}
+
+// onAsked counts the remarks on the numbers asked about, by kind.
+func onAsked(c *campaign) (out []string) {
+	of, all := map[string]int{}, 0
+	var order []string
+	for _, s := range c.steps {
+		for _, k := range s.Asked() {
+			for _, t := range c.Targets {
+				all++
+				var kinds []string
+				for _, w := range s.number(t, k).Warnings {
+					kinds = compare.AppendNew(kinds, cmp.Or(w.Code.Kind().Short, strings.TrimSuffix(w.Text, ".")))
+				}
+				for _, kind := range kinds {
+					order, of[kind] = compare.AppendNew(order, kind), of[kind]+1
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(order, func(a, b string) int { return of[b] - of[a] })
+	for _, kind := range order {
+		out = append(out, fmt.Sprintf("%d of %d numbers asked about: %s.", of[kind], all, kind))
+	}
+	return out
+}
+
+// remarksOn counts the remarks on all steps, by their kind.
+func remarksOn(c *campaign) (out []string) {
+	of := map[metric.Code][]string{}
+	var order []metric.Code
+	for _, s := range c.steps {
+		for _, t := range c.Targets {
+			for _, r := range s.Runs[t] {
+				for _, w := range r.Step.Warnings {
+					if w.Code.Kind().Short != "" {
+						order, of[w.Code] = compare.AppendNew(order, w.Code), compare.AppendNew(of[w.Code], s.Name)
+					}
+				}
+			}
+		}
+	}
+	for _, code := range order {
+		out = append(out, fmt.Sprintf("%s: in %s.", code.Kind().Short, quantity.Joined(of[code])))
+	}
+	return out
+}

@@ -1,0 +1,160 @@
+// Package published converts results to the tables, colours and arithmetic in
+// which results of the insert benchmark and of sysbench are published.
+//
+// Package layout writes the formats; this one computes their columns.
+package published
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/result/layout"
+)
+
+// Number returns a number as absolute tables print it.
+func Number(n compare.Number) layout.Number {
+	if n.Missing != "" {
+		n.Value = math.NaN()
+	}
+	return layout.Fixed(n.Value, decimals(n))
+}
+
+// decimals returns 0 for rates, counts and bytes, and 3 for costs and times.
+func decimals(n compare.Number) int {
+	if n.Unit == "1/s" || n.Unit == "B" || n.Unit == "bool" || n.Unit == "count" && n.Per == "" {
+		return 0
+	}
+	return 3
+}
+
+// Round returns a number's value as it is printed; NaN if there is none.
+func Round(n compare.Number) float64 { return Number(n).Printed() }
+
+// The operations of sysbench's tests.
+const (
+	opQuery       = "query"
+	opTransaction = "transaction"
+)
+
+// QueryRate returns the number of a step that published tables of rates have: of
+// transactions too they count the queries. It is a compare.RelativeOptions.Key.
+func QueryRate(s *compare.Step) (compare.Key, bool) {
+	if s.Primary != opTransaction {
+		return s.About("")
+	}
+	if k, ok := s.Rate(opQuery); ok { // of an import
+		return k, true
+	}
+	if k, ok := s.Key("queries_per_s", opTransaction); ok {
+		return k, true
+	}
+	return s.About("")
+}
+
+// QPS returns the tests of a relative table for sysbench's tables. Of those
+// that warm up or come before the writes it has, as published tables do, the
+// warm-ups of range tests, or all where warmUps says so. Notes are remarks by
+// test name; the numbers have the returned number of decimals.
+func QPS(r *compare.Relative, warmUps bool, notes map[string]string) (tests []layout.Step, places int) {
+	add := func(of compare.Group, wanted func(*compare.Step) bool) {
+		for _, g := range r.Groups {
+			for _, row := range g.Rows {
+				if g.Group != of || !wanted(row.Step) {
+					continue
+				}
+				var lines []layout.Line
+				for i, c := range row.Cells {
+					l := layout.Line{Tag: r.Targets[i].Name, Unlike: c.Apart != ""}
+					if c.Missing == "" {
+						l.Values, places = map[string]float64{layout.Rate: c.Value}, decimals(c.Number)
+					}
+					lines = append(lines, l)
+				}
+				tests = append(tests, layout.Step{Name: row.Step.Name, Blocks: [][]layout.Line{lines}, Note: notes[row.Step.Name]})
+			}
+		}
+	}
+	all := func(*compare.Step) bool { return true }
+	for _, g := range compare.Groups() {
+		switch g {
+		case compare.Before:
+			add(g, func(s *compare.Step) bool { return warmUps && !rangeWarmUp(s) })
+		case compare.Range:
+			add(g, all)
+			add(compare.Before, rangeWarmUp)
+		default:
+			add(g, all)
+		}
+	}
+	return tests, places
+}
+
+// rangeWarmUp reports whether a step is a warm-up that published tables of
+// rates contain: that of a range test, such as the scan.
+func rangeWarmUp(s *compare.Step) bool {
+	t := s.Test()
+	return t.WarmUp && !t.BeforeWrites && compare.Group(t.Access) == compare.Range
+}
+
+// QPSRemarks returns what a table of rates cannot show and which tests it
+// leaves out, a line each.
+func QPSRemarks(r *compare.Relative, warmUps bool) (out []string) {
+	for i, t := range r.Targets {
+		out = append(out, otherWork(r.Base(), t, r.Unlike[i])...)
+		for _, g := range r.Groups {
+			for _, row := range g.Rows {
+				left := g.Group == compare.Before && !warmUps && !rangeWarmUp(row.Step)
+				if left && i == 0 {
+					out = append(out, fmt.Sprintf("left out: %s, a warm-up or from before the writes", row.Step.Name))
+				}
+				if !left {
+					out = append(out, notComparable(t, row.Step, row.Cells[i].Refusals)...)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// Remarks returns what tables with fixed columns cannot show, a line each.
+func Remarks(c *compare.Campaign, base *compare.Target) (out []string) {
+	for _, t := range c.Targets {
+		whole := compare.Unlike(base, t)
+		out = append(out, otherWork(base, t, whole)...)
+		for _, s := range c.Steps {
+			refusals := s.Refusals(t)
+			var disturbed []string
+			for _, metric := range []string{"device_reads", "read_kb", "write_kb", "context_switches", "host_cpu_us"} {
+				if k, ok := s.About(metric); ok && s.Number(t, k).Disturbed() {
+					disturbed = append(disturbed, metric)
+				}
+			}
+			if len(disturbed) > 0 {
+				refusals = append(refusals, "what other programs did may be in "+strings.Join(disturbed, ", "))
+			}
+			if unlike := s.Unlike(base, t); unlike != "" && len(whole) == 0 {
+				refusals = append(refusals, unlike)
+			}
+			if s.Primary != "" {
+				out = append(out, notComparable(t, s, refusals)...)
+			}
+		}
+	}
+	return out
+}
+
+func otherWork(base, t *compare.Target, unlike []string) []string {
+	if len(unlike) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("⚠ %s did other work than %s: %s", t.Name, base.Name, strings.Join(unlike, "; "))}
+}
+
+func notComparable(t *compare.Target, s *compare.Step, refusals []string) []string {
+	if len(refusals) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("⚠ %s in %s: %s; not comparable", t.Name, s.Name, strings.Join(refusals, ", "))}
+}

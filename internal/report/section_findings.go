@@ -1,0 +1,303 @@
+package report
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/page"
+	"rumbench/internal/result"
+	"rumbench/internal/text/quantity"
+)
+
+// findings returns all that the campaign says in words, and its conditions.
+func findings(v *view) []page.Section {
+	targets := legend(v.Targets, "")
+	targets.ID = "targets"
+	for i, t := range v.Targets {
+		targets.Keys[i].Doc, targets.Keys[i].Base = describe(t), i == 0
+	}
+	return []page.Section{{ID: "findings", Title: "All findings, and the conditions", Nav: "Findings", Folded: true, Blocks: []page.Block{
+		page.List{Class: "verdict", Items: verdictOn(v.campaign)}, page.Prose("caution", cautionOn(v.campaign)),
+		page.Facts{Class: "facts", Facts: headFacts(v.campaign)}, targets,
+	}}}
+}
+
+// legend maps markers to targets.
+func legend(targets []*target, class string) page.Legend {
+	l := page.Legend{Class: class}
+	for _, t := range targets {
+		l.Keys = append(l.Keys, page.Key{Series: t.Index, Name: t.Name})
+	}
+	return l
+}
+
+// banners returns what a reader must know before any number.
+func banners(in Input, c *campaign) []string {
+	var out [][]any
+	say := func(parts ...any) { out = append(out, parts) }
+	if levels := c.Durability(); levels != "" {
+		say(DurabilityDiffers(levels))
+	}
+	for _, w := range slices.Concat(said(cachesDiffer(c)), in.Warnings, otherWork(c), said(hostsDiffer(c), ranApart(c.Targets[0], c.Targets))) {
+		say(w)
+	}
+	for _, t := range c.Targets {
+		for _, trial := range t.Trials {
+			switch trial.Status {
+			case result.Complete:
+			case result.Running:
+				say(t.Name, ", trial ", trial.Trial, " did not end: it still runs, or was killed. What was measured before is shown.")
+			default:
+				say(t.Name, ", trial ", trial.Trial, ": ", trial.Status, sentenceTail(trial.Reason, trial.Hint))
+			}
+			for _, w := range trial.Warnings {
+				say(t.Name, ", trial ", trial.Trial, ": ", w)
+			}
+		}
+	}
+	return page.Merged(out)
+}
+
+// cachesDiffer returns a warning if the targets have unequal caches; "" if not.
+func cachesDiffer(c *campaign) string {
+	if caches := c.UnequalCaches(); caches != "" {
+		return "Caches are not equal: " + caches + ". Reads, CPU and memory depend on it."
+	}
+	return ""
+}
+
+// DurabilityDiffers returns the warning that targets promise different
+// durability. It comes first, because the meaning of their ratios depends on
+// it.
+func DurabilityDiffers(levels string) string {
+	return "Durability differs: " + levels + ". Ratios between them compare different durability."
+}
+
+// otherWork reports which targets are not compared with the first one, and in
+// which steps, because their work or their promises differ.
+func otherWork(c *campaign) (out []string) {
+	base := c.Targets[0]
+	for _, t := range c.Targets[1:] {
+		steps, all := map[string][]string{}, 0
+		var order []string
+		for _, s := range c.steps {
+			if s.Primary == "" {
+				continue
+			}
+			all++
+			if why := s.Unlike(base, t); why != "" {
+				order = compare.AppendNew(order, why)
+				steps[why] = append(steps[why], s.Name)
+			}
+		}
+		for _, why := range order {
+			in := ""
+			if len(steps[why]) < all {
+				in = " in " + quantity.Joined(steps[why])
+			}
+			out = append(out, fmt.Sprintf("%s is not compared with %s%s: %s.", t.Name, base.Name, in, why))
+		}
+	}
+	return out
+}
+
+func sentenceTail(reason, hint string) string {
+	s := "."
+	if reason != "" {
+		s = ": " + strings.TrimSuffix(reason, ".") + "."
+	}
+	if hint != "" {
+		s += " Hint: " + hint
+	}
+	return s
+}
+
+func describe(t *target) string {
+	first := t.Trials[0]
+	parts := []string{}
+	if first.Engine != "" && first.Engine != t.Name {
+		parts = append(parts, first.Engine)
+	}
+	if first.Structure != "" {
+		parts = append(parts, first.Structure)
+	}
+	var own, server string
+	for _, v := range first.Versions {
+		switch v.Name {
+		case first.Engine, "engine":
+			own = v.Value
+		case "server":
+			server = "server " + v.Value // the engine's own version is its driver's
+		}
+	}
+	if v := cmp.Or(server, own); v != "" {
+		parts = append(parts, v)
+	}
+	return strings.Join(said(append(parts, ownSQL(t, ""))...), ", ")
+}
+
+// headFacts returns the first line: the conditions of the measurement.
+func headFacts(c *campaign) []page.Fact {
+	var list []page.Fact
+	add := func(name string, of func(*result.Trial) string) {
+		list = append(list, factOf(c, name, of))
+	}
+	add("workload", func(t *result.Trial) string { return t.Workload })
+	add("preset", func(t *result.Trial) string { return t.Preset })
+	list = append(list, durabilityFact(c))
+	add("cache", (*result.Trial).CacheText)
+	add("seed", func(t *result.Trial) string {
+		if t.Imported != nil || t.Recorded != "" {
+			return "" // unknown
+		}
+		return fmt.Sprint(t.Seed)
+	})
+	add("interval", func(t *result.Trial) string {
+		if t.Interval == 0 {
+			return ""
+		}
+		return quantity.Amount(t.Interval) + " s"
+	})
+	add("imported from", func(t *result.Trial) string {
+		if t.Imported == nil {
+			return ""
+		}
+		return t.Imported.Tool + ", " + t.Imported.Mode
+	})
+	add("load", func(t *result.Trial) string { return t.Recorded })
+	add("parameters", func(t *result.Trial) string { return params(c.chosen(t)) })
+	trials, differ := c.Shared(func(t *target) []string { return []string{fmt.Sprint(len(t.Trials))} })
+	if !differ {
+		trials += " each"
+	}
+	list = append(list, page.Fact{Name: "trials", Value: trials}, page.Fact{Name: "asked about", Value: askedAbout(c)})
+	list = append(list, page.Fact{Name: "started", Value: startedAt(c)})
+	return slices.DeleteFunc(list, func(f page.Fact) bool { return f.Value == "" })
+}
+
+// askedAbout returns what a comparison of targets is about: all other verdicts are
+// exploratory.
+func askedAbout(c *campaign) string {
+	if len(c.Targets) < 2 {
+		return ""
+	}
+	var steps []string
+	for _, s := range c.steps {
+		var names []string
+		for _, k := range s.Asked() {
+			names = append(names, k.Metric)
+		}
+		if len(names) > 0 {
+			steps = append(steps, s.Name+": "+strings.Join(names, ", "))
+		}
+	}
+	const most = 4 // a suite has dozens
+	if n := len(steps) - most; n > 0 {
+		steps = append(steps[:most], fmt.Sprintf("and %s more", quantity.Count(n, "step")))
+	}
+	text := strings.Join(steps, "; ")
+	for _, d := range []struct {
+		name  string
+		share float64
+	}{{"worse", c.Question.WorseBy}, {"better", c.Question.BetterBy}} {
+		if d.share > 0 {
+			text += fmt.Sprintf("; %s by %s matters", d.name, quantity.Share(d.share))
+		}
+	}
+	return text
+}
+
+// durabilityFact returns the level with its meaning, per target if they differ
+// in one of the two.
+func durabilityFact(c *campaign) page.Fact {
+	f := factOf(c, "durability", func(t *result.Trial) string { return t.Durability })
+	f.Value = strings.Join(meanings(c), "; ")
+	return f
+}
+
+// startedAt returns when the campaign began, as text; "" if that is unknown.
+func startedAt(c *campaign) string {
+	if first := began(c); !first.IsZero() {
+		return first.UTC().Format("2006-01-02 15:04 UTC")
+	}
+	return ""
+}
+
+// began returns when the campaign was started or, where that is unknown, the earliest
+// recorded start of a trial: of a resumed one the first may have been repeated.
+func began(c *campaign) (first time.Time) {
+	if !c.started.IsZero() {
+		return c.started
+	}
+	for _, t := range c.Targets {
+		for _, trial := range t.Trials {
+			if at := trial.Started; !at.IsZero() && (first.IsZero() || at.Before(first)) {
+				first = at
+			}
+		}
+	}
+	return first
+}
+
+// factOf returns a value that all trials should share; it warns when they do not.
+func factOf(c *campaign, name string, of func(*result.Trial) string) page.Fact {
+	const notSet = "not set"
+	value, differ := c.Shared(func(t *target) []string {
+		return t.Distinct(func(trial *result.Trial) string { return cmp.Or(of(trial), notSet) })
+	})
+	switch {
+	case differ:
+		return page.Fact{Name: name, Value: value, Warning: "differs: compare with care"}
+	case value == notSet:
+		value = ""
+	}
+	return page.Fact{Name: name, Value: value}
+}
+
+// chosen returns the parameters of a trial that differ from the usual; all, where these
+// are unknown.
+func (c *campaign) chosen(t *result.Trial) map[string]any {
+	out := map[string]any{}
+	for name, v := range t.Params {
+		usual, ok := c.usual[t][name]
+		if !ok || plainValue(usual) != plainValue(v) {
+			out[name] = v
+		}
+	}
+	return out
+}
+
+func params(p map[string]any) string {
+	var parts []string
+	for _, name := range sortedKeys(p) {
+		parts = append(parts, name+" "+plainValue(p[name]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// plainValue formats a value of a plan. Numbers read from JSON are floats, and
+// a million must not become 1e+06.
+func plainValue(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case int:
+		return quantity.Amount(float64(v))
+	case int64:
+		return quantity.Amount(float64(v))
+	case float64:
+		return quantity.Amount(v)
+	case fmt.Stringer:
+		return v.String()
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(b)
+}

@@ -1,0 +1,341 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/page"
+	"rumbench/internal/report/published"
+	"rumbench/internal/report/verdict"
+	"rumbench/internal/stat"
+	"rumbench/internal/text/quantity"
+)
+
+// RelativeStyle is how a relative table is shown.
+type RelativeStyle struct {
+	Absolute bool              // the values themselves, not their ratios to the base
+	Notes    map[string]string // remarks by the names of tests, for a column of their own
+	// Published gives cells the colours of published pages, by fixed limits,
+	// instead of those of the verdicts.
+	Published bool
+}
+
+// relativeTables returns the ratios of all tests to the base's; none of a single
+// target. With published
+// colours it adds the rates: their colours show which to ignore because of a
+// missed promise.
+func relativeTables(v *view) []page.Section {
+	if len(v.Targets) < 2 && !v.in.PublishedColours {
+		return nil
+	}
+	var o compare.RelativeOptions
+	if v.in.PublishedColours {
+		o.Round = published.Round
+	}
+	r := v.Relative(o)
+	style := RelativeStyle{Notes: v.in.Notes, Published: v.in.PublishedColours}
+	n := page.NewNotes("relative")
+	sec := page.Section{ID: "relative", Title: "Relative table", Nav: "Relative table"}
+	for _, line := range relativeCautions(r, style) {
+		sec.Blocks = append(sec.Blocks, page.Prose("caution", line))
+	}
+	if style.Published {
+		sec.Blocks = append(sec.Blocks, publishedKey())
+	}
+	sec.Blocks = append(sec.Blocks, relativeTable(r, style, n, v.data))
+	if style.Published {
+		style.Absolute = true
+		rates := relativeTable(r, style, n, v.data)
+		rates.Title = "Rates"
+		sec.Blocks = append(sec.Blocks, rates)
+		if promised := promisedTable(r); !promised.Empty() {
+			sec.Blocks = append(sec.Blocks, promised)
+		}
+	}
+	sec.Blocks = append(sec.Blocks, n)
+	return []page.Section{sec}
+}
+
+// publishedKey explains the published colours.
+func publishedKey() page.Paragraph {
+	p := page.Paragraph{Class: "key"}
+	for i, s := range []page.Span{
+		{Text: "↑ ratio above 1.05", Class: "pub-blue"}, {Text: "↓ below 0.95", Class: "pub-yellow"}, {Text: "+ best quarter", Class: "pub-green"},
+		{Text: "− worst quarter, or a missed promise", Class: "pub-red"}, {Text: "× to be ignored: a concurrent promise was missed", Class: "pub-grey"},
+	} {
+		if i > 0 {
+			p.Spans = append(p.Spans, page.Span{Text: " "})
+		}
+		p.Spans = append(p.Spans, s)
+	}
+	return p
+}
+
+// relativeTable returns the table for display. data returns a number's indexes
+// in the page's data; nil without a page.
+func relativeTable(r *compare.Relative, style RelativeStyle, n *page.Notes, data func(number) []int) page.Table {
+	t := page.Table{Title: "Ratios to " + r.Base().Name, Head: "test", Signed: true, Note: relativeCaption(r, style)}
+	for _, target := range r.Targets {
+		t.Columns = append(t.Columns, relativeColumn(target))
+	}
+	if len(style.Notes) > 0 {
+		t.Columns = append(t.Columns, page.Column{Name: "note", Title: "Remarks on the tests, from a file"})
+	}
+	for _, g := range r.Groups {
+		group := page.Group{Name: string(g.Group)}
+		for i := range g.Rows {
+			group.Rows = append(group.Rows, relativeRow(r, &g.Rows[i], style, data))
+		}
+		if !style.Absolute {
+			group.Rows = append(group.Rows, meanRows(r, &g, len(t.Columns), n)...)
+		}
+		t.Groups = append(t.Groups, group)
+	}
+	return t
+}
+
+// relativeColumn returns the column of a target.
+func relativeColumn(t *target) page.Column {
+	return page.Column{Name: t.Name, Title: strings.TrimSuffix("target "+t.Name+": "+describe(t), ": ")}
+}
+
+func relativeRow(r *compare.Relative, row *compare.RelativeRow, style RelativeStyle, data func(number) []int) page.Row {
+	out := page.Row{Head: row.Step.Name, Series: -1}
+	for i := range row.Cells {
+		cell := relativeCell(&row.Cells[i], r, style.Absolute)
+		if data != nil && !cell.Absent {
+			cell.Data, cell.Value = data(number{Number: row.Cells[i].Number}), row.Cells[i].Value
+		}
+		out.Cells = append(out.Cells, cell)
+	}
+	if style.Published {
+		for i, colour := range published.Colours(r, row, style.Absolute) {
+			out.Cells[i].Class, out.Cells[i].Sign = string(colour), colour.Sign()
+		}
+	}
+	if len(style.Notes) > 0 {
+		out.Cells = append(out.Cells, page.Words(style.Notes[row.Step.Name]))
+	}
+	return out
+}
+
+// relativeCell returns a ratio, or its value, with the verdict.
+func relativeCell(c *compare.RelativeCell, r *compare.Relative, absolute bool) page.Cell {
+	if c.Missing != "" {
+		return page.Absent(c.Missing)
+	}
+	cell := page.Cell{Text: twoDecimals(c.Ratio), Title: number{Number: c.Number}.Hover(), Number: true}
+	if absolute {
+		cell.Text = absoluteText(c.Number, r.Compatible)
+	} else if math.IsNaN(c.Ratio) {
+		cell.Title += "; no ratio: " + c.Why
+	}
+	if c.Effect != nil {
+		if words := verdict.InWords(c.Effect, r.Base().Name); words != "" {
+			cell.Title += "; " + words
+		}
+	}
+	if len(c.Refusals) > 0 {
+		cell.Tag = c.Refusals[0]
+		cell.Title += "; not comparable: " + strings.Join(c.Refusals, ", ")
+	}
+	if m := sureMark(c.Verdict()); m.Sign != "" {
+		cell.Class, cell.Sign = m.Class, m.Sign
+	}
+	return cell
+}
+
+// absoluteText formats a number: as published tables print it, or, if it was
+// measured several times, as the mean with its standard deviation.
+func absoluteText(n compare.Number, compatible bool) string {
+	if compatible {
+		return published.Number(n).Text
+	}
+	values := n.Values()
+	if len(values) < 2 {
+		return number{Number: n}.String()
+	}
+	n.Value = stat.Mean(values)
+	text := number{Number: n}.String()
+	if n.Value != 0 {
+		text += fmt.Sprintf(" ±%.1f %%", 100*stat.Deviation(values)/math.Abs(n.Value))
+	}
+	return text
+}
+
+// sureMark returns the mark of a proven difference or equivalence; the table
+// shows no other marks.
+func sureMark(v compare.Verdict) verdict.Mark {
+	switch v {
+	case compare.Better:
+		return verdict.SurelyBetter
+	case compare.Worse:
+		return verdict.SurelyWorse
+	case compare.Same:
+		return verdict.SurelySame
+	}
+	return verdict.Mark{}
+}
+
+// twoDecimals formats a ratio for relative tables.
+func twoDecimals(r float64) string {
+	if math.IsNaN(r) {
+		return quantity.Unknown
+	}
+	return strconv.FormatFloat(r, 'f', 2, 64)
+}
+
+// meanRows returns the geometric means of a group with their intervals.
+func meanRows(r *compare.Relative, g *compare.RelativeGroup, columns int, n *page.Notes) []page.Row {
+	if len(g.Means) == 0 {
+		return nil
+	}
+	mean, interval := plainRow(meanHead), plainRow(intervalHead)
+	enough := leastTrials(r) >= compare.LeastTrials
+	for i, m := range g.Means {
+		low := page.Absent(m.Why)
+		if m.Why == "" {
+			low = page.Cell{Text: twoDecimals(m.Low) + "…" + twoDecimals(m.High), Number: true}
+		} else if i > 0 && m.Tests > 0 && enough { // otherwise a caution says so
+			low.Note(n.Mark(fmt.Sprintf("%s, %s: no interval: %s.", r.Targets[i].Name, g.Group, m.Why)))
+		}
+		mean.Cells, interval.Cells = append(mean.Cells, meanCell(r.Targets[i], g, &m, n)), append(interval.Cells, low)
+	}
+	for len(mean.Cells) < columns { // the notes
+		mean.Cells, interval.Cells = append(mean.Cells, page.Words("")), append(interval.Cells, page.Words(""))
+	}
+	return []page.Row{mean, interval}
+}
+
+func meanCell(t *target, g *compare.RelativeGroup, m *compare.Mean, n *page.Notes) page.Cell {
+	if m.Tests == 0 {
+		return page.Absent(m.Why)
+	}
+	cell := page.Cell{Text: twoDecimals(m.Ratio), Title: fmt.Sprintf("of %d of %d tests", m.Tests, len(g.Rows)), Number: true}
+	if len(m.Left) > 0 {
+		cell.Note(n.Mark(t.Name, ", ", g.Group, ": the mean is of ", m.Tests, " of ", len(g.Rows), " tests, without "+quantity.Joined(m.Left)+"."))
+	}
+	return cell
+}
+
+// leastTrials returns the least number of trials of any target.
+func leastTrials(r *compare.Relative) int {
+	least := len(r.Base().Trials)
+	for _, t := range r.Targets {
+		least = min(least, len(t.Trials))
+	}
+	return least
+}
+
+const (
+	meanHead     = "geometric mean"
+	intervalHead = "95 % interval"
+)
+
+// relativeCaption returns what the numbers are.
+func relativeCaption(r *compare.Relative, style RelativeStyle) string {
+	name, better := "throughput of the primary operation", "higher"
+	if m := r.Metric; m != nil {
+		name, better = m.Name, string(m.Better)
+		if m.Unit != "" && m.Unit != "ratio" && m.Unit != "bool" && style.Absolute {
+			name += " in " + unitName(m.Unit)
+		}
+		var pers []string // the denominators
+		r.Any(func(c *compare.RelativeCell) bool {
+			if c.Per != "" {
+				pers = compare.AppendNew(pers, c.Per)
+			}
+			return false
+		})
+		if len(pers) > 0 {
+			name += " per " + strings.Join(pers, ", ")
+		}
+	}
+	if !style.Absolute {
+		name += " relative to " + r.Base().Name + ", the base"
+	}
+	switch {
+	case r.Compatible && !style.Absolute:
+		name += ", of numbers as they are printed"
+	case !r.Compatible && style.Absolute && r.Any(func(c *compare.RelativeCell) bool { return len(c.Rows) > 1 }):
+		name += ", mean ± standard deviation over the trials"
+	}
+	if better != "" {
+		name += "; " + better + " is better"
+	}
+	return name
+}
+
+// relativeCautions returns what a reader must know before the ratios.
+func relativeCautions(r *compare.Relative, style RelativeStyle) []string {
+	var out []string
+	least := leastTrials(r)
+	for i, t := range r.Targets {
+		if len(r.Unlike[i]) > 0 {
+			out = append(out, fmt.Sprintf("⚠ %s did other work than %s: %s.", t.Name, r.Base().Name, strings.Join(r.Unlike[i], "; ")))
+		}
+	}
+	if text := ranApart(r.Base(), r.Targets); text != "" {
+		out = append(out, "⚠ "+text)
+	}
+	if len(r.Targets) > 1 && least < compare.LeastTrials {
+		out = append(out, fmt.Sprintf("? %s: nothing is known about noise, so no difference is proven.", tooFew(least)))
+	}
+	switch {
+	case style.Published:
+		out = append(out, "Colours by fixed limits, as published pages have them, however noisy the numbers are.")
+	case len(r.Targets) > 1 && least >= compare.LeastTrials:
+		out = append(out, "▲ better (95 %), ▼ worse (95 %), = equivalent; without a sign it may be chance.")
+	}
+	return out
+}
+
+// ranApart returns a warning about targets whose trials did not run side by
+// side with the base's; "" if all did, or there are no verdicts.
+func ranApart(base *compare.Target, targets []*compare.Target) string {
+	var names []string
+	for _, t := range targets {
+		if t != base && min(len(t.Trials), len(base.Trials)) >= compare.LeastTrials && !compare.Beside(base, t) {
+			names = append(names, t.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return quantity.Joined(names) + " did not run side by side with " + base.Name + ": what the machine did in between is in every difference."
+}
+
+// tooFew reports how many trials there are if more are needed.
+func tooFew(n int) string {
+	if n == 1 {
+		return fmt.Sprintf("1 trial where %d are the least", compare.LeastTrials)
+	}
+	return fmt.Sprintf("%d trials where %d are the least", n, compare.LeastTrials)
+}
+
+// promisedTable shows the promised rates of groups of clients.
+func promisedTable(r *compare.Relative) page.Table {
+	t := page.Table{Title: "Promised rates", Signed: true, Note: "Rows a second of the clients with a promised rate.", Head: "test"}
+	for _, target := range r.Targets {
+		t.Columns = append(t.Columns, relativeColumn(target))
+	}
+	t.Columns = append(t.Columns, page.Column{Name: "promised", Title: "What the clients were to do, all together"})
+	g := page.Group{}
+	for _, p := range published.PromisedRates(r) {
+		row := page.Row{Head: p.Step.Name + " " + p.Name, Series: -1}
+		for i, held := range p.Held {
+			cell := page.Cell{Text: quantity.Whole(held), Number: true, Class: string(p.Colour[i]), Sign: p.Colour[i].Sign()}
+			if math.IsNaN(held) {
+				cell = page.Absent(p.Step.Absence(r.Targets[i], key{}))
+			}
+			row.Cells = append(row.Cells, cell)
+		}
+		row.Cells = append(row.Cells, page.Cell{Text: quantity.Whole(p.Rate), Number: true, Class: string(published.Grey)})
+		g.Rows = append(g.Rows, row)
+	}
+	t.Groups = []page.Group{g}
+	return t
+}

@@ -1,0 +1,278 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/metric"
+	"rumbench/internal/page"
+	"rumbench/internal/result"
+	"rumbench/internal/text/quantity"
+)
+
+// mostOpen is how many sections of steps are open at first.
+const mostOpen = 4
+
+// results returns the sections of the steps that measure. Open are the first that are
+// asked about; a sweep comes before its own steps, as it draws their numbers.
+func results(v *view) (out []page.Section) {
+	shown := map[*sweep]bool{}
+	opened := 0
+	for _, s := range v.steps {
+		w := v.sweepOf(s)
+		if w != nil && !shown[w] { // the steps of a search come in any order
+			out, shown[w] = append(out, sweepSection(v, w)), true
+		}
+		switch {
+		case w != nil:
+			out = append(out, stepSection(v, s, true))
+		case !s.prepares():
+			open := len(s.Asked()) > 0 && opened < mostOpen
+			if open {
+				opened++
+			}
+			out = append(out, stepSection(v, s, !open))
+		}
+	}
+	return out
+}
+
+// preparations returns the sections of the other steps: load, index, settle and
+// warm-up.
+func preparations(v *view) (out []page.Section) {
+	for _, s := range v.steps {
+		if v.sweepOf(s) == nil && s.prepares() {
+			out = append(out, stepSection(v, s, true))
+		}
+	}
+	return out
+}
+
+// prepares reports whether the step only prepares others.
+func (s *step) prepares() bool { return s.First().Trial.Prepares(s.First().Step) }
+
+// stepSection returns a step: pictures, one table of what matters, and the rest
+// folded.
+func stepSection(v *view, s *step, folded bool) page.Section {
+	n := page.NewNotes(s.id)
+	sec := page.Section{ID: s.id, Title: s.Name, Nav: s.Name, Class: "step", Step: true, Folded: folded}
+	if folded && (s.prepares() || v.sweepOf(s) != nil || compare.IsProbe(s.Step)) {
+		sec.Nav = ""
+	}
+	if s.Doc != "" {
+		sec.Blocks = append(sec.Blocks, page.Prose("doc", s.Doc))
+	}
+	if own := ownLines(s); len(own) > 0 {
+		sec.Blocks = append(sec.Blocks, page.Prose("about", strings.Join(own, "; ")+"."))
+	}
+	for _, line := range statusLines(s) {
+		sec.Blocks = append(sec.Blocks, page.Banner(line))
+	}
+	over := chartsOf(s, v.tracks[s])
+	sec.Blocks = append(sec.Blocks, pictures(s, over)...)
+	if main := mainTable(s, n); !main.Empty() {
+		sec.Blocks = append(sec.Blocks, main)
+	}
+	folds := stepFolds(s, over, n)
+	markRemarks(s, n)
+	return withBlocks(sec, folds, n)
+}
+
+// withBlocks adds the blocks that have something in them.
+func withBlocks(sec page.Section, folds page.Folds, n *page.Notes) page.Section {
+	if len(folds) > 0 {
+		sec.Blocks = append(sec.Blocks, folds)
+	}
+	sec.Blocks = append(sec.Blocks, n)
+	return sec
+}
+
+// pictures returns the bars of a step beside its throughput over time and the
+// percentiles of its latency.
+func pictures(s *step, over *page.Charts) []page.Block {
+	var out page.Beside
+	var drawn []string
+	var about []string
+	for i, b := range barsIn(s) {
+		if i == 0 {
+			out = append(out, b)
+		}
+		if i == 0 && slices.ContainsFunc(b.Rows, func(r page.Bar) bool { return r.Spread }) {
+			about = append(about, "Bars are medians of the trials, with the least and the greatest.")
+		}
+	}
+	if over != nil {
+		out, drawn = append(out, first(over)), append(drawn, "over time")
+	}
+	if p, _ := percentilePlots(s); len(p) > 0 {
+		out, drawn = append(out, page.Plots{Plots: p[:1]}), append(drawn, "by percentile")
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	if of := oneTrial(s); of != "" && len(drawn) > 0 {
+		about = append(about, "Curves "+quantity.Joined(drawn)+" are "+of)
+	}
+	if len(about) == 0 {
+		return []page.Block{out}
+	}
+	return []page.Block{out, page.Paragraph{Class: "about", Spans: []page.Span{{Text: strings.Join(about, " "), Screen: true}}}}
+}
+
+// oneTrial says of which trials a drawing is that shows one of several.
+func oneTrial(s *step) string {
+	var trials []string
+	for t, r := range s.leaders() {
+		if len(s.Used(t)) > 1 {
+			trials = append(trials, fmt.Sprintf("%d of %s", r.Trial.Trial, t.Name))
+		}
+	}
+	if len(trials) == 0 {
+		return ""
+	}
+	return "of one trial each, that with the median throughput: " + quantity.Joined(trials) + "."
+}
+
+// mainMeasures are the columns of a step's main table.
+var mainMeasures = []measure{
+	{metric: "rows_per_s"}, {name: "writes/s", metric: "rows_per_s", beside: true},
+	{metric: "service_p50_us"}, {metric: "service_p99_us"}, {metric: "service_p999_us"}, {metric: "service_max_us"},
+	{metric: "cpu_us"}, {metric: "read_kb"}, {metric: "write_kb"},
+	{name: "written KB up to here", metric: "unsettled_write_kb"}, {name: "with deferred writes", metric: "settled_write_kb"},
+}
+
+// mainTable returns what matters of a step, a row per target.
+func mainTable(s *step, n *page.Notes) page.Table {
+	t := targetTable(s, mainMeasures, func(m measure, t *target) page.Cell { return m.cell(s, t, n) })
+	sharedTags(&t)
+	return t
+}
+
+// stepFolds returns what is read when the main table raises a question.
+func stepFolds(s *step, over *page.Charts, n *page.Notes) (out page.Folds) {
+	growths := make([]map[string]growth, len(s.c.Targets))
+	for i, t := range s.c.Targets {
+		growths[i] = growthsOf(s, t)
+	}
+	add := func(title string, blocks []page.Block, tables ...page.Table) {
+		tables = slices.DeleteFunc(tables, page.Table.Empty)
+		if len(tables) > 0 {
+			blocks = append(blocks, page.Grid{ID: fmt.Sprintf("%s-%d", s.id, len(out)), Tables: tables})
+		}
+		if len(blocks) > 0 {
+			out = append(out, page.Fold{Title: title, Blocks: blocks})
+		}
+	}
+	add("Over time: latency, device, CPU", rest(over))
+	add("Latency of every operation", morePercentiles(s), latencyTables(s, n)...)
+	add("Throughput, clients and errors", otherBars(s), slices.Concat([]page.Table{groupsTable(s)}, metricTables(s, metric.ThroughputTable, "", n),
+		attemptsTables(s, n), metricTables(s, metric.ArrivalsTable, "What became of operations that arrive by a schedule.", n),
+		metricTables(s, metric.SpreadTable, "Operations of each client of a group: a deviation of 0 is fair.", n),
+		metricTables(s, metric.RulesTable, "What the workload's standard asks of operations.", n))...)
+	add("Statements", nil, statementsTable(s, n))
+	add("Cost per operation and row", nil, perTables(s, metric.CostTable, "", n)...)
+	add("What the engine counts, and what changed most", nil, append(perTables(s, metric.EngineTable,
+		"What the engine counts of itself; what lies below it, or what it does not count, is not in it.", n), changedTable(s, growths), countersTable(s, growths))...)
+	add("Where the time of the sessions went", waitBlocks(s), waitTables(s, n)...)
+	profiled, functions := profileFold(s)
+	add("CPU profile", profiled, functions...)
+	add("Space and settling", nil, append(metricTables(s, metric.SpaceTable, "", n), sizesTable(s), settleTable(s))...)
+	return out
+}
+
+// otherBars returns the bars of the writes beside the primary operation.
+func otherBars(s *step) (out []page.Block) {
+	for i, b := range barsIn(s) {
+		if i > 0 {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// latencyTables returns the latencies of all operations, by how they are measured.
+func latencyTables(s *step, n *page.Notes) []page.Table {
+	return slices.Concat(
+		metricTables(s, metric.ServiceTable, "From an operation's actual start to its end.", n),
+		metricTables(s, metric.ResponseTable, "From an operation's intended start to its end; lateness: from its intended to its actual start. Only where a "+
+			"rate was promised.", n),
+	)
+}
+
+// markRemarks notes the remarks on the runs that belong to no number.
+func markRemarks(s *step, n *page.Notes) {
+	for _, t := range s.c.Targets {
+		for _, r := range s.Runs[t] {
+			for _, w := range slices.Concat(r.Step.Warnings, r.Step.Notes) {
+				if !n.Has(w.Text) {
+					n.Mark(t.Name, ", trial ", r.Trial.Trial, ": ", w)
+				}
+			}
+		}
+	}
+}
+
+// statusLines returns a line for each run that did not end normally.
+func statusLines(s *step) []string {
+	var out [][]any
+	for _, t := range s.c.Targets {
+		out = append(out, missingTrials(s, t)...)
+		for _, r := range s.Runs[t] {
+			if r.Step.Status != result.Complete {
+				out = append(out, []any{t.Name, ", trial ", r.Trial.Trial, ": ", r.Step.Status, sentenceTail(r.Trial.Reason, "")})
+			}
+		}
+		if s.Refused(t, metric.SLAMissed) || s.Refused(t, metric.Saturated) {
+			out = append(out, []any{t.Name + ": " + reasons(s, t) + ". Its numbers in this step are not comparable."})
+		}
+	}
+	return page.Merged(out)
+}
+
+// missingTrials returns remarks on the trials of a target that did not reach
+// the step.
+func missingTrials(s *step, t *target) [][]any {
+	if len(s.Runs[t]) == 0 {
+		return [][]any{{s.Absence(t, key{})}}
+	}
+	var out [][]any
+	for _, trial := range t.Trials {
+		if !slices.ContainsFunc(s.Runs[t], func(r run) bool { return r.Trial == trial }) {
+			out = append(out, []any{t.Name, ", trial ", trial.Trial, ", did not come to this step", sentenceTail(trial.Reason, "")})
+		}
+	}
+	return out
+}
+
+func groupsTable(s *step) page.Table {
+	t := page.Table{Title: "Clients", Head: "group of clients", Columns: []page.Column{
+		{Name: "clients", Title: "Client goroutines, each with its own session"},
+		{Name: "promised rate", Title: "Units a second that the whole group is to do; without one, each operation begins when the one before has ended"},
+		{Name: "pace", Title: "How the intended starts are spread over time"},
+		{Name: "operations", Title: "The operation kinds that its clients do, with their planned shares where these are known"},
+	}}
+	for _, g := range s.Groups() {
+		if g.Clients == 0 {
+			continue // not known
+		}
+		rate, pace := "none: closed loop", quantity.Unknown
+		if g.Rate > 0 {
+			rate, pace = quantity.Digits(g.Rate)+"/s"+g.RateUnit(), g.Pace
+		}
+		if low, high := g.Extremes(); low < high {
+			rate += fmt.Sprintf(" on average, %s to %s/s", quantity.Digits(low), quantity.Digits(high))
+		}
+		var ops []string
+		for _, op := range g.Ops {
+			if share, ok := g.Shares[op]; ok {
+				op += " " + quantity.RoughShare(share)
+			}
+			ops = append(ops, op)
+		}
+		t.Add(plainRow(g.Name,
+			page.Cell{Text: fmt.Sprint(g.Clients), Number: true}, page.Words(rate), page.Words(pace), page.Words(strings.Join(ops, ", "))))
+	}
+	return t
+}

@@ -1,0 +1,317 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/page"
+	"rumbench/internal/result"
+	"rumbench/internal/text/quantity"
+)
+
+// sweepSection returns what happens as a number, such as that of clients, increases.
+func sweepSection(v *view, w *sweep) page.Section {
+	n := page.NewNotes(w.id)
+	title := w.Base + ", by " + quantity.Joined(w.axes())
+	sec := page.Section{ID: w.id, Title: title, Nav: title, Class: "sweep", Blocks: []page.Block{page.Prose("about", aboutSweep(w)), legend(v.Targets, "small")}}
+	var folds page.Folds
+	curves := sweepCurves(w)
+	for i, p := range w.panels {
+		sec.Blocks = append(sec.Blocks, page.Plots{Title: p.name, Plots: drawn(i, curves...)})
+	}
+	for i, f := range w.c.Families() {
+		sec.Blocks = append(sec.Blocks, familyBlocks(w, f, i == 0)...)
+	}
+	for _, p := range w.panels {
+		short, whole := levelsTable(w, p, levelMeasures, n), levelsTable(w, p, sweepMeasures, n)
+		if len(w.shown(p))*len(w.c.Targets) <= manyRows {
+			sec.Blocks = append(sec.Blocks, short)
+		}
+		whole.Title += " in full"
+		folds = append(folds, page.Fold{Title: whole.Title, Blocks: []page.Block{whole}})
+	}
+	if law := lawTable(w); !law.Empty() {
+		folds = append(folds, page.Fold{Title: "Scalability: the law fitted to it", Blocks: []page.Block{law}})
+	}
+	markTwice(w, n)
+	return withBlocks(sec, folds, n)
+}
+
+// markTwice notes the steps that are at the place of others.
+func markTwice(w *sweep, n *page.Notes) {
+	for _, s := range w.Twice {
+		if compare.IsProbe(s) {
+			n.Mark("Probes that repeat a rate are in the table, and not in the charts.")
+			continue
+		}
+		n.Mark(fmt.Sprintf("%s is at the same place as an earlier step: it is not in the charts here.", s.Name))
+	}
+}
+
+// sweep is a sweep with its id on the page.
+type sweep struct {
+	compare.Sweep
+	c      *campaign
+	id     string
+	panels []panel
+	levels []levelStep // of all panels
+	again  []levelStep // steps at the places of others
+	stands *step       // see representative
+}
+
+type panel struct {
+	compare.Panel
+	name   string
+	levels []levelStep
+}
+
+// levelStep is a step and its value on the axis.
+type levelStep struct {
+	value float64
+	*step
+}
+
+// newSweeps finds the sweeps of a campaign.
+func newSweeps(c *campaign) (out []*sweep) {
+	byStep := map[*compare.Step]*step{}
+	for _, s := range c.steps {
+		byStep[s.Step] = s
+	}
+	for i, found := range c.Sweeps() {
+		w := &sweep{Sweep: found, c: c, id: fmt.Sprintf("w%d-%s", i+1, slug(found.Base))}
+		for _, p := range found.Panels {
+			own := panel{Panel: p, name: axesText(p.At)}
+			for _, l := range p.Levels {
+				own.levels = append(own.levels, levelStep{l.Value, byStep[l.Step]})
+			}
+			w.panels, w.levels = append(w.panels, own), append(w.levels, own.levels...)
+		}
+		for _, s := range found.Twice {
+			for _, a := range s.Axes {
+				if a.Name == found.Axis {
+					w.again = append(w.again, levelStep{a.Value, byStep[s]})
+				}
+			}
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+func axesText(axes []result.Axis) string {
+	var parts []string
+	for _, a := range axes {
+		parts = append(parts, a.Name+" "+quantity.Amount(a.Value))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// first returns the first step, for what all have in common.
+func (w *sweep) first() *step { return w.levels[0].step }
+
+// best returns the step in which a target had the greatest throughput that
+// counts, with that throughput. Steps with an arrival rate count only if there
+// are no others.
+func (w *sweep) best(t *target) (best *step, most number) {
+	all := w.allArrive()
+	for _, l := range w.levels {
+		if arriving(l.step) && !all {
+			continue
+		}
+		k, ok := l.Rate(l.Primary)
+		if n := l.number(t, k); ok && n.Missing == "" && len(l.Refusals(t)) == 0 && (best == nil || n.Value > most.Value) {
+			best, most = l.step, n
+		}
+	}
+	return best, most
+}
+
+// allArrive reports whether all steps have arrival rates: throughput is then
+// not what the targets could do at most.
+func (w *sweep) allArrive() bool {
+	return !slices.ContainsFunc(w.levels, func(l levelStep) bool { return !arriving(l.step) })
+}
+
+// end returns the last step, if it is the only one that the workload judges: the sweep
+// is about what remains there. nil: it is about the greatest throughput.
+func (w *sweep) end() *step {
+	judged := slices.DeleteFunc(slices.Clone(w.levels), func(l levelStep) bool { return len(l.Judged) == 0 })
+	if last := w.levels[len(w.levels)-1].step; len(w.panels) == 1 && len(judged) == 1 && judged[0].step == last {
+		return last
+	}
+	return nil
+}
+
+// kept says how the throughput of each target at the end compares with that of its own
+// at the beginning; "" if the sweep is not about its end.
+func (w *sweep) kept() string {
+	end, start := w.end(), w.first()
+	k, ok := start.Rate(start.Primary)
+	if end == nil || !ok {
+		return ""
+	}
+	type share struct {
+		name string
+		of   float64
+	}
+	var all []share
+	for _, t := range w.c.Targets {
+		if r, ok := end.number(t, k).Over(start.number(t, k)); ok && len(end.Refusals(t))+len(start.Refusals(t)) == 0 {
+			all = append(all, share{t.Name, r})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b share) int { return cmp.Compare(b.of, a.of) })
+	var parts []string
+	for _, a := range all {
+		parts = append(parts, a.name+" "+quantity.Times(a.of))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s/s at %s ÷ its own at %s: %s", start.units(start.Primary), axesText(w.varied(end)), axesText(w.varied(start)), quantity.Joined(parts))
+}
+
+// representative returns the step that represents the sweep: its end, or the one in
+// which the base was fastest.
+func (w *sweep) representative() *step {
+	if end := w.end(); end != nil {
+		return end
+	}
+	for _, t := range w.c.Targets {
+		if w.stands != nil {
+			break
+		}
+		w.stands, _ = w.best(t)
+	}
+	if w.stands == nil {
+		w.stands = w.first()
+	}
+	return w.stands
+}
+
+// sweepSentences describes the sweep: each target's highest throughput, and the
+// effect of the knob in which targets differ.
+func sweepSentences(w *sweep) []page.Item {
+	if w.allArrive() {
+		if text := heldSentence(w); text != "" {
+			return []page.Item{{Name: w.Base, Link: w.id, Text: text}}
+		}
+		return nil
+	}
+	var peaks []rank
+	for _, t := range w.c.Targets {
+		if at, n := w.best(t); at != nil {
+			peaks = append(peaks, rank{t, n, at})
+		}
+	}
+	if len(peaks) == 0 {
+		return nil
+	}
+	sortRanks(peaks)
+	first := peaks[0]
+	text := fmt.Sprintf("%s did at most %s %s/s (%s)", first.target.Name, first.rate, first.at.units(first.at.Primary), axesText(w.varied(first.at)))
+	var others []string
+	for _, p := range peaks[1:] {
+		others = append(others, fmt.Sprintf("%s %s (%s)", p.target.Name, p.rate, axesText(w.varied(p.at))))
+	}
+	if len(others) > 0 {
+		text += "; " + quantity.Joined(others)
+	}
+	out := []page.Item{{Name: w.Base, Link: w.id, Text: text + failedWords(peaks) + "." + inDoubt(peaks)}}
+	if kept := w.kept(); kept != "" {
+		out = append(out, page.Item{Text: sentence([]string{kept})})
+	}
+	for _, f := range w.c.Families() {
+		for _, t := range f.Targets[1:] {
+			if m := w.c.MeanOver(f.Targets[0], t, w.Steps()); m.Tests > 0 && m.Why == "" {
+				out = append(out, page.Item{Text: fmt.Sprintf("%s: %s does %s what %s does in %s, in the mean of %d steps (95 %% "+
+					"interval %s to %s).",
+					f.Knob, knobName(f, t), quantity.Times(m.Ratio), f.Targets[0].Name, w.Base, m.Tests, quantity.Times(m.Low), quantity.Times(m.High))})
+			}
+		}
+	}
+	return out
+}
+
+// varied returns the axes of a step along which the sweep varies.
+func (w *sweep) varied(s *step) (out []result.Axis) {
+	for _, a := range s.Axes {
+		if a.Name == w.Axis || slices.ContainsFunc(w.Panels[0].At, func(o result.Axis) bool { return o.Name == a.Name }) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// axes returns the names of the axes along which the sweep varies.
+func (w *sweep) axes() (names []string) {
+	for _, a := range w.varied(w.first()) {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+func aboutSweep(w *sweep) string {
+	return fmt.Sprintf("%d steps that do the same and differ "+
+		"in %s only.", len(w.Steps()), quantity.Joined(w.axes())) + " A point is the median of the trials, its whisker goes from the least to the greatest of " +
+		"them. A ring: the number is not comparable there; the table gives the reason."
+}
+
+// levelMeasures are the columns of a sweep's table that are always shown.
+var levelMeasures = measuresOf("rows_per_s", "service_p50_us", "service_p99_us", "cpu_us", "write_kb")
+
+// sweepMeasures are the columns of a sweep's whole table.
+var sweepMeasures = append(
+	measuresOf("rows_per_s", "service_p50_us", "service_p95_us", "service_p99_us", "cpu_us", "server_cpu_us", "client_cpu_us", "context_switches", "errors"),
+	measure{metric: "retries", each: true}, measure{metric: "given_up", each: true}, measure{metric: "wasted_statements", each: true})
+
+// measured returns those of the measures that any level of the panel has.
+func (p panel) measured(all []measure) []measure {
+	return slices.DeleteFunc(slices.Clone(all), func(m measure) bool {
+		return !slices.ContainsFunc(p.levels, func(l levelStep) bool { return m.in(l.step) })
+	})
+}
+
+// levelsTable returns numbers of a panel, level by level.
+func levelsTable(w *sweep, p panel, measures []measure, n *page.Notes) page.Table {
+	t := page.Table{Title: "Numbers", Head: "target"}
+	if p.name != "" {
+		t.Title = p.name + ": numbers"
+	}
+	shown := p.measured(measures)
+	for _, m := range shown {
+		t.Columns = append(t.Columns, m.column())
+	}
+	for i, l := range w.shown(p) {
+		g := page.Group{Name: w.Axis + " " + quantity.Amount(l.value), Link: l.id, Title: "step " + l.Name}
+		if i > 0 && w.shown(p)[i-1].value == l.value {
+			g.Name += ", again"
+		}
+		for _, m := range shown {
+			g.Subs = append(g.Subs, m.unit(l.step))
+		}
+		g.Rows = targetRows(w.c.Targets, len(shown), func(t *target, i int) page.Cell { return shown[i].cell(l.step, t, n) })
+		t.Groups = append(t.Groups, g)
+	}
+	return t
+}
+
+// shown returns the levels of a panel with the steps that repeat one: with one panel
+// only, as they name no other.
+func (w *sweep) shown(p panel) (out []levelStep) {
+	for _, l := range p.levels {
+		out = append(out, l)
+		for _, o := range w.again {
+			if len(w.panels) == 1 && o.value == l.value {
+				out = append(out, o)
+			}
+		}
+	}
+	return out
+}
+
+// manyRows is how many rows of a table are shown at first.
+const manyRows = 32

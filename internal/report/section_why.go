@@ -1,0 +1,242 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/explain"
+	"rumbench/internal/metric"
+	"rumbench/internal/page"
+	"rumbench/internal/text/quantity"
+)
+
+// why says why targets differ from the base, where trials were repeated or not: what
+// reads, updates and space cost each, then for each target a waterfall and paragraphs.
+func why(v *view) []page.Section {
+	if len(v.Targets) < 2 {
+		return nil
+	}
+	sec := page.Section{ID: "why", Title: "Why they differ", Nav: "Why"}
+	if d := tradeoff(explain.RUMOf(v.Campaign)); d != nil {
+		sec.Blocks = append(sec.Blocks, *d)
+	}
+	base := v.Targets[0]
+	var list []*explain.Explanation
+	for _, t := range v.Targets[1:] {
+		if len(compare.Unlike(base, t)) == 0 {
+			list = append(list, explained(v.campaign, base, t))
+		}
+	}
+	sec.Blocks = append(sec.Blocks, Settled(list, 3)...)
+	for _, e := range list {
+		var cells [][]page.Block
+		if said := paragraphs(e); len(said.Items) > 0 {
+			cells = append(cells, []page.Block{said})
+		}
+		if w := v.waterfall(e); w != nil && len(cells) > 0 {
+			cells = append(cells, []page.Block{page.Drawing{Caption: w.Title, Picture: w.Picture()}})
+		}
+		if len(cells) > 0 {
+			sec.Blocks = append(sec.Blocks, page.Heading{Level: 3, Text: e.New.Name + " against " + base.Name}, page.Panels{Cells: cells})
+		}
+	}
+	if len(sec.Blocks) == 0 {
+		return nil
+	}
+	return []page.Section{sec}
+}
+
+// explained explains two targets, once.
+func explained(c *campaign, base, t *target) *explain.Explanation {
+	pair := [2]*target{base, t}
+	if c.explained[pair] == nil {
+		c.explained[pair] = explain.Explain(c.Campaign, c.headlines(base, t))
+	}
+	return c.explained[pair]
+}
+
+// causeIn says in half a sentence why two targets differ in a step; "" where nothing is
+// proven.
+func causeIn(s *step) string {
+	if !s.c.pair() || len(compare.Unlike(s.c.Targets[0], s.c.Targets[1])) > 0 {
+		return ""
+	}
+	e := explained(s.c, s.c.Targets[0], s.c.Targets[1])
+	i := slices.IndexFunc(e.Steps, func(o *explain.Step) bool { return o.Of == s.Step })
+	if i < 0 {
+		return ""
+	}
+	of, c, ok := e.Steps[i].Leading()
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("Leading cause (%s): %s.", metric.Label(of), c.Sentence)
+}
+
+// paragraphs lists what is explained of groups of steps.
+func paragraphs(e *explain.Explanation) page.List {
+	const most = 5
+	l := page.List{Class: "verdict"}
+	var more []string
+	for _, p := range e.Paragraphs() {
+		switch {
+		case len(p.Lines) == 0:
+		case len(l.Items) < most:
+			l.Items = append(l.Items, page.Item{Name: p.Names(), Text: p.Lines[0], More: p.Lines[1:]})
+		default:
+			more = append(more, p.Names())
+		}
+	}
+	if len(more) > 0 {
+		l.Items = append(l.Items, page.Item{Text: "Smaller differences in " + quantity.Joined(more) + "."})
+	}
+	return l
+}
+
+// Why returns an explanation as blocks: a paragraph per group of steps and, with all, a
+// table of every item of every sum.
+func Why(e *explain.Explanation, all bool) (out []page.Block) {
+	out = append(out, page.Heading{Level: 2, Text: fmt.Sprintf("Why %s and %s differ", e.New.Name, e.Base.Name)}, paragraphs(e))
+	if all {
+		for _, s := range e.Steps {
+			out = append(out, itemsOf(s))
+		}
+	}
+	return append(out, differing(e))
+}
+
+// Settled returns what an experiment found, under a heading of a level; nothing where the
+// targets are none.
+func Settled(list []*explain.Explanation, level int) []page.Block {
+	var l page.List
+	for _, s := range explain.Settle(list) {
+		l.Items = append(l.Items, page.Item{Text: s.String()})
+	}
+	if len(l.Items) == 0 {
+		return nil
+	}
+	return []page.Block{page.Heading{Level: level, Text: "What each setting does"}, l}
+}
+
+// waterfall draws the proven sum that differs most in the step that the panels show first;
+// nil if there is none.
+func (v *view) waterfall(e *explain.Explanation) *page.Waterfall {
+	steps := v.leading()
+	if len(steps) == 0 {
+		return nil
+	}
+	own := v.standing(steps[0]).Step
+	i := slices.IndexFunc(e.Steps, func(s *explain.Step) bool { return s.Of == own })
+	if i < 0 || len(e.Steps[i].Sums) == 0 || !e.Steps[i].Sums[0].Total.Proven() || len(e.Steps[i].Sums[0].Named()) == 0 {
+		return nil
+	}
+	sum := e.Steps[i].Sums[0]
+	sign := 1.0 // of the better direction
+	if m := metric.ByName(sum.Metric); m.Better == metric.Lower {
+		sign = -1
+	}
+	class := func(log float64) string {
+		if log*sign > 0 {
+			return "better"
+		}
+		return "worse"
+	}
+	w := &page.Waterfall{Title: fmt.Sprintf("%s in %s: what makes the ratio of %s to %s", metric.Label(sum.Metric), own.Name, e.New.Name, e.Base.Name),
+		About: "Factors whose product is the ratio, with 95 % intervals."}
+	rest := sum.Total.Log
+	const most = 5
+	for _, c := range sum.Named()[:min(most, len(sum.Named()))] {
+		rest -= c.Log
+		w.Rows = append(w.Rows, page.Fall{Name: string(c.Item), Text: quantity.Times(c.Factor()), Class: class(c.Log),
+			Factor: c.Factor(), Low: math.Exp(c.Low), High: math.Exp(c.High)})
+	}
+	w.Rows = append(w.Rows, page.Fall{Name: "not explained", Text: quantity.Times(math.Exp(rest)), Class: class(rest), Factor: math.Exp(rest), Open: true},
+		page.Fall{Name: "in all", Text: quantity.Times(sum.Total.Factor()), Class: class(sum.Total.Log), Factor: sum.Total.Factor(),
+			Low: math.Exp(sum.Total.Low), High: math.Exp(sum.Total.High), Whole: true})
+	return w
+}
+
+// tradeoff draws what reads, updates and space cost the targets; nil without these.
+func tradeoff(r *explain.RUM) *page.Drawing {
+	if r == nil {
+		return nil
+	}
+	p := page.Parallel{Title: "Read, update, space", About: "Reads and updates are geometric means over the steps that all targets finished, " +
+		"space is that of the last step. " +
+		"Ratios to the best, on logarithmic axes: lower is better. A thin line: another target is at least as good on every axis."}
+	for i, name := range r.Metrics {
+		if !r.Known(i) {
+			p.About += " No axis for " + metric.Label(name) + ": not known of all targets."
+			continue
+		}
+		p.Axes = append(p.Axes, [...]string{"Read", "Update", "Space"}[i]+": "+metric.Label(name))
+	}
+	for _, t := range r.Targets {
+		l := page.Across{Name: t.Target.Name, Series: t.Target.Index, Thin: t.Beaten}
+		for axis, v := range t.Costs {
+			if !r.Known(axis) {
+				continue
+			}
+			l.At = append(l.At, v/r.Best(axis))
+			l.Labels = append(l.Labels, quantity.Digits(v))
+		}
+		p.Lines = append(p.Lines, l)
+	}
+	return &page.Drawing{Caption: p.Title, Picture: p.Picture()}
+}
+
+// differing lists what differs of the two: causes of causes are among them, which only an
+// experiment can tell apart.
+func differing(e *explain.Explanation) page.Block {
+	var l page.List
+	for _, d := range e.Differ {
+		l.Items = append(l.Items, page.Item{Text: "also differs: " + d.String()})
+	}
+	return l
+}
+
+// itemsOf is a table of all items of a step.
+func itemsOf(s *explain.Step) page.Table {
+	t := page.Table{Title: s.Of.Name, Head: "item", Note: "Base and new are means over the trials, per unit: µs of times, KB of bytes. " +
+		"ln is of the ratio of the number above that the item accounts for; the items' sum to that of the ratio of means. Ratios elsewhere are of medians."}
+	for _, name := range []string{"base", "new", "ln", "95 % interval", "share", "rule", ""} {
+		t.Columns = append(t.Columns, page.Column{Name: name})
+	}
+	for _, sum := range s.Sums {
+		g := page.Group{Name: fmt.Sprintf("%s, by %s", metric.Label(sum.Metric), sum.Of)}
+		for _, c := range append([]explain.Cause{{Contribution: sum.Total}}, sum.Causes...) {
+			head := string(c.Item)
+			if head == "" {
+				head = "in all"
+			}
+			g.Rows = append(g.Rows, page.Row{Head: head, Series: -1, Cells: itemCells(c)})
+		}
+		t.Groups = append(t.Groups, g)
+	}
+	return t
+}
+
+func itemCells(c explain.Cause) []page.Cell {
+	number := func(v float64) page.Cell {
+		if math.IsNaN(v) {
+			return page.Absent("not known")
+		}
+		return page.Cell{Text: quantity.Thousandths(v), Number: true}
+	}
+	bounds, share, rule, proven := page.Absent("too few trials"), page.Absent("the difference is not proven"), page.Words(""), page.Words("")
+	if !math.IsNaN(c.Low) {
+		bounds = page.Cell{Text: quantity.Thousandths(c.Low) + " to " + quantity.Thousandths(c.High), Number: true}
+	}
+	if !math.IsNaN(c.Share) && c.Item != "" {
+		share = page.Cell{Text: quantity.RoughShare(c.Share), Number: true}
+	}
+	if c.Rule.Number > 0 {
+		rule = page.Words(fmt.Sprintf("%d, %s", c.Rule.Number, c.Rule.Evidence))
+	}
+	if c.Proven() {
+		proven = page.Words("proven")
+	}
+	return []page.Cell{number(c.Base), number(c.New), number(c.Log), bounds, share, rule, proven}
+}

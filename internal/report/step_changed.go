@@ -1,0 +1,214 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"rumbench/engine"
+	"rumbench/internal/account"
+	"rumbench/internal/observe"
+	"rumbench/internal/page"
+	"rumbench/internal/stat"
+	"rumbench/internal/text/quantity"
+)
+
+const (
+	mostChanged  = 12   // rows of the table of what changed most
+	leastChanged = 1.10 // ratio from which a counter is in it
+)
+
+// tiny returns the growth over a window below which a counter is noise:
+// background activity, and events just outside the window.
+func tiny(unit string) float64 {
+	switch unit {
+	case "bytes":
+		return 1 << 20
+	case "ns":
+		return 10e6
+	case "us":
+		return 10e3
+	}
+	return 100
+}
+
+// growth is how a counter grew on a target: medians over the trials that count.
+type growth struct {
+	meaning   string // "": the counter is of one engine
+	unit      string
+	total     float64   // over the window
+	per       float64   // per unit of the primary operation
+	units     float64   // done by the primary operation
+	pers      []float64 // per unit, of the trials
+	all, done []float64 // over the window, and units, of the trials
+	reset     bool
+}
+
+// growthsOf returns the growths of all counters of a target in a step; nil if
+// the number of units done is unknown.
+func growthsOf(s *step, t *target) map[string]growth {
+	out := map[string]growth{}
+	for _, r := range s.Used(t) {
+		units := account.UnitsDone(r.Step.Rows, s.Primary, r.Step.Seconds)
+		if units <= 0 {
+			continue
+		}
+		for _, n := range r.Step.Counters {
+			if n.Kind != engine.Counter || clockwork(n.Name) {
+				continue
+			}
+			g := out[counterName(n)]
+			g.meaning, g.unit, g.reset = observe.Meaning(n.Name), n.Unit, g.reset || n.Reset
+			g.all, g.pers, g.done = append(g.all, n.Value), append(g.pers, account.PerUnit(n.Value, units)), append(g.done, units)
+			out[counterName(n)] = g
+		}
+	}
+	for name, g := range out {
+		g.total, g.per, g.units = stat.Median(g.all), stat.Median(g.pers), stat.Median(g.done)
+		out[name] = g
+	}
+	return out
+}
+
+// clockwork reports counters that grow with time alone.
+func clockwork(name string) bool {
+	return strings.HasSuffix(name, ".idle_ns") || strings.Contains(name, "uptime")
+}
+
+// change returns how far a counter of a target is from the base's, as the
+// absolute logarithm of the ratio per unit; 0 if it is noise, or means another thing on
+// the other side. Counters without growth count as tiny, so that they can be ranked.
+func change(base, of growth, kin kinship) float64 {
+	unit := cmp.Or(base.unit, of.unit)
+	switch {
+	case len(base.pers)+len(of.pers) == 0, kin != alike && (len(base.pers) == 0 || len(of.pers) == 0), kin == strange && of.meaning == "":
+		return 0
+	case max(base.total, of.total) < tiny(unit), base.reset || of.reset:
+		return 0
+	case len(base.pers) > 1 && len(of.pers) > 1 && slices.Min(base.pers) <= slices.Max(of.pers) && slices.Min(of.pers) <= slices.Max(base.pers):
+		return 0 // may be noise
+	}
+	per := func(g, other growth) float64 {
+		return max(g.total, tiny(unit)) / cmp.Or(g.units, other.units)
+	}
+	return math.Abs(math.Log(per(of, base) / per(base, of)))
+}
+
+// changedTable shows the counters in which the targets differ most.
+func changedTable(s *step, all []map[string]growth) page.Table {
+	base := s.c.Targets[0]
+	t := page.Table{Title: "What changed most", Head: "counter", Note: fmt.Sprintf(
+		"Growth of counters per %s, and ratios to %s. They are the counters with the greatest ratios: of one engine all, of different engines those that mean "+
+			"the same. Left out are those that nowhere grew by %s, %s or %s in the window, and those whose trials of both sides reach into each other: "+
+			"their ratios are chance.",
+		cmp.Or(s.costPer(), s.Primary), base.Name, quantity.Whole(tiny("count")), quantity.BytesAs(tiny("bytes"), quantity.Digits), quantity.Micros(tiny("us")))}
+	if s.Primary == "" || len(s.c.Targets) < 2 || len(all[0]) == 0 {
+		return t
+	}
+	t.Columns = targetColumns(s.c.Targets)
+	t.Columns[0].Sub = "base"
+	score := changesOf(s, all)
+	for n, name := range ranked(score, score) {
+		if n == mostChanged || score[name] < math.Log(leastChanged) {
+			break
+		}
+		row := plainRow(name)
+		if m := meaningOf(all, name); m != "" {
+			row.Head = m + ": " + name
+		}
+		for i := range s.c.Targets {
+			row.Cells = append(row.Cells, changedCell(all[0][name], all[i][name], i == 0 || s.Unlike(base, s.c.Targets[i]) != ""))
+		}
+		t.Add(row)
+	}
+	return t
+}
+
+// meaningOf returns what a counter means on every engine; "" if it is of one.
+func meaningOf(all []map[string]growth, name string) string {
+	for _, of := range all {
+		if g, ok := of[name]; ok {
+			return g.meaning
+		}
+	}
+	return ""
+}
+
+// kinship is how much of what two targets count can be compared.
+type kinship int
+
+const (
+	strange kinship = iota // other engines: what means the same on every engine
+	related                // other storage in one engine: also what both have
+	alike                  // also what one of them has
+)
+
+func kinshipOf(base, of *target) kinship {
+	a, b := base.Trials[0], of.Trials[0]
+	switch {
+	case a.Engine != b.Engine:
+		return strange
+	case a.Structure != b.Structure:
+		return related
+	}
+	return alike
+}
+
+// changesOf returns for each counter the greatest distance of any target from
+// the base.
+func changesOf(s *step, all []map[string]growth) map[string]float64 {
+	out := map[string]float64{}
+	for i, tg := range s.c.Targets {
+		if s.Unlike(s.c.Targets[0], tg) != "" {
+			continue
+		}
+		kin := kinshipOf(s.c.Targets[0], tg)
+		if len(all[i]) == 0 || len(all[0]) == 0 {
+			continue
+		}
+		for name, g := range all[i] {
+			out[name] = max(out[name], change(all[0][name], g, kin))
+		}
+		for name, b := range all[0] {
+			if _, ok := all[i][name]; !ok {
+				out[name] = max(out[name], change(b, growth{}, kin))
+			}
+		}
+	}
+	return out
+}
+
+func changedCell(base, of growth, alone bool) page.Cell {
+	if len(of.pers) == 0 {
+		return page.Absent("it has no such counter")
+	}
+	c := page.Cell{Text: inUnit(of.per, of.unit), Number: true, Title: fmt.Sprintf("%s %s in the window", quantity.Full(of.total), of.unit)}
+	if len(of.pers) > 1 {
+		c.Title += fmt.Sprintf("; median of %d trials", len(of.pers))
+	}
+	switch {
+	case alone || base.reset || of.reset || base.total == 0 && of.total == 0:
+	case len(base.pers) == 0:
+		c.Ratio = "new"
+	case base.per == 0:
+		c.Ratio = "from 0"
+	default:
+		c.Ratio = quantity.Times(of.per / base.per)
+	}
+	return c
+}
+
+// inUnit formats a counter's value.
+func inUnit(v float64, unit string) string {
+	switch unit {
+	case "bytes":
+		return quantity.BytesAs(v, quantity.Digits)
+	case "ns":
+		return quantity.Micros(v / 1e3)
+	case "us":
+		return quantity.Micros(v)
+	}
+	return quantity.Digits(v)
+}

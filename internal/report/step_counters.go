@@ -1,0 +1,100 @@
+package report
+
+import (
+	"fmt"
+
+	"rumbench/engine"
+	"rumbench/internal/page"
+	"rumbench/internal/result"
+	"rumbench/internal/text/quantity"
+)
+
+// sizesTable shows the space of every object, as the engines report it.
+func sizesTable(s *step) page.Table {
+	t := page.Table{Title: "Size by object", Note: "As reported by the engine; ≈ marks estimates.", Head: "object", Columns: targetColumns(s.c.Targets)}
+	byName := byTarget{}
+	for tg, r := range s.leaders() {
+		for _, size := range r.Step.Sizes {
+			name := size.Object
+			if name == "" {
+				name = "whole database"
+			}
+			text := quantity.BytesAs(float64(size.Bytes), quantity.Digits)
+			if size.Kind == engine.Estimate {
+				text = "≈ " + text
+			}
+			byName.set(name, tg, page.Cell{Text: text, Title: fmt.Sprintf("%d bytes, %s", size.Bytes, size.Kind), Number: true})
+		}
+	}
+	t.Groups = []page.Group{{Rows: byName.rows(s.c.Targets, "not reported by the engine")}}
+	return t
+}
+
+func settleTable(s *step) page.Table {
+	t := page.Table{Title: "Settle actions", Note: "What the engines did to come to rest.", Head: "target", Columns: []page.Column{
+		{Name: "action", Title: "Action, as requested or observed"}, {Name: "took", Title: "How long it took"}, {Name: "detail", Title: "What it changed"},
+	}}
+	for tg, r := range s.leaders() {
+		for _, a := range r.Step.Settle {
+			took := page.Cell{Text: quantity.Micros(float64(a.Duration.Nanoseconds()) / 1e3), Number: true}
+			t.Add(targetRow(tg, page.Words(a.Name), took, page.Words(a.Detail)))
+		}
+	}
+	return t
+}
+
+// A step's table of counters is for skimming: it has at most maxCounters rows,
+// and all such tables together about allCounters cells.
+const (
+	maxCounters = 300
+	minCounters = 20
+	allCounters = 600
+)
+
+// countersTable shows the engines' and the host's counters that changed.
+func countersTable(s *step, growths []map[string]growth) page.Table {
+	t := page.Table{Title: "Counters that changed", Note: "Growth of counters over the window, and gauges at its end; “–”: no such counter, or it did " +
+		"not change.", Head: "counter", Columns: targetColumns(s.c.Targets)}
+	byName := byTarget{}
+	for tg, r := range s.leaders() {
+		for _, n := range r.Step.Counters {
+			if n.Value != 0 {
+				byName.set(counterName(n), tg, counterCell(n))
+			}
+		}
+	}
+	most := max(minCounters, min(maxCounters, allCounters/(len(s.c.steps)*len(s.c.Targets))))
+	if all := len(byName); all > most {
+		keepChanged(s, byName, growths, most)
+		t.Note += fmt.Sprintf(" The %d of %d that changed most from target to target; all are in trial.json.", most, all)
+	}
+	t.Groups = []page.Group{{Rows: byName.rows(s.c.Targets, "")}}
+	return t
+}
+
+// keepChanged keeps only the counters in which the targets differ most.
+func keepChanged(s *step, byName byTarget, growths []map[string]growth, most int) {
+	for _, name := range ranked(byName, changesOf(s, growths))[most:] {
+		delete(byName, name)
+	}
+}
+
+func counterName(n result.CounterChange) string {
+	name := n.Name
+	if n.Labels != "" {
+		name += "{" + n.Labels + "}"
+	}
+	if n.Kind == engine.Gauge {
+		name += " (gauge)"
+	}
+	return name
+}
+
+func counterCell(n result.CounterChange) page.Cell {
+	c := page.Cell{Text: inUnit(n.Value, n.Unit), Number: true}
+	if n.Reset {
+		c.Tag = "was reset"
+		c.Title = "it was reset in the window: growth since the reset"
+	}
+	return c
+}

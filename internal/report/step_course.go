@@ -1,0 +1,33 @@
+package report
+
+import (
+	"fmt"
+	"math"
+
+	"rumbench/internal/stat"
+	"rumbench/internal/text/quantity"
+)
+
+// course describes a rate over time: whether it was steady, and how well the
+// run determines its mean, which says nothing about the next run. It is "" if
+// the run is too short.
+func course(rates []float64) string {
+	c := stat.CourseOf(rates)
+	if c.Shape == stat.Unknown || len(c.Phases) == 0 {
+		return ""
+	}
+	text := c.Shape.String()
+	switch first, last := c.Phases[0], c.Phases[len(c.Phases)-1]; c.Shape {
+	case stat.Steady:
+		mean := stat.Mean(rates[c.WarmUp:])
+		if se, _ := stat.AutocorrelatedSE(rates[c.WarmUp:]); mean > 0 && !math.IsNaN(se) {
+			text += fmt.Sprintf(" (mean known to ±%s)", quantity.RoughShare(1.96*se/mean))
+		}
+	case stat.Degrading, stat.Improving:
+		text += fmt.Sprintf(" from %s/s to %s/s", quantity.Digits(first.Level), quantity.Digits(last.Level))
+	}
+	if c.WarmUp > 0 {
+		text += fmt.Sprintf(" after %d intervals of warm-up", c.WarmUp)
+	}
+	return text
+}

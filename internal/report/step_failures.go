@@ -1,0 +1,80 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"rumbench/internal/account"
+	"rumbench/internal/compare"
+	"rumbench/internal/metric"
+	"rumbench/internal/text/quantity"
+)
+
+// failures are the failed attempts of a step on a target, in the trial that
+// represents it.
+type failures struct {
+	account.Failures
+	target, trial string // "innodb", and " in trial 2" if there are several
+}
+
+func failuresOf(s *step, t *target) failures {
+	f := failures{target: t.Name}
+	if r := s.Leader(t); r != nil {
+		f.Failures = account.FailuresIn(r.Step.Rows, r.Step.Single)
+		if len(t.Trials) > 1 {
+			f.trial = fmt.Sprintf(" in trial %d", r.Trial.Trial)
+		}
+	}
+	return f
+}
+
+// line returns the summary's line; "" if no attempt failed.
+func (f failures) line() string {
+	if f.Failed == 0 {
+		return ""
+	}
+	var classes []string
+	for _, c := range f.Classes {
+		name := strings.ReplaceAll(strings.TrimPrefix(c.Metric, "errors_"), "_", " ")
+		classes = append(classes, name+" "+quantity.Amount(c.Value))
+	}
+	text := fmt.Sprintf("%s: %s attempts failed%s (%s)", f.target, quantity.Amount(f.Failed), f.trial, strings.Join(classes, ", "))
+	if f.Attempts > 0 {
+		text += fmt.Sprintf(", %s of all", quantity.RoughShare(f.Share()))
+	}
+	return text + "; " + quantity.Amount(f.GivenUp) + " given up"
+}
+
+// manyFailed is the share of failed attempts that may explain why a target is
+// muchFaster than another, or as much slower.
+const (
+	manyFailed = 0.01
+	muchFaster = 2
+)
+
+// words names the errors if they were many; "" otherwise.
+func (f failures) words() string {
+	if f.Share() <= manyFailed {
+		return ""
+	}
+	var classes []string
+	for _, c := range f.Classes {
+		classes = append(classes, quantity.Amount(c.Value)+" "+metric.Label(c.Metric))
+	}
+	return fmt.Sprintf("%s had %s%s", f.target, quantity.Joined(classes), f.trial)
+}
+
+// failedWords names the targets with many failed attempts: the fastest, and
+// those with a throughput far below it.
+func failedWords(ranks []rank) string {
+	var out []string
+	for _, r := range ranks[1:] {
+		if times, ok := ranks[0].rate.Over(r.rate); ok && times > muchFaster {
+			out = compare.AppendNew(out, failuresOf(ranks[0].at, ranks[0].target).words(), failuresOf(r.at, r.target).words())
+		}
+	}
+	if out = said(out...); len(out) == 0 {
+		return ""
+	}
+	return "; " + quantity.Joined(out)
+}

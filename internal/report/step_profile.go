@@ -1,0 +1,279 @@
+package report
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/observe/blockio"
+	"rumbench/internal/observe/profile"
+	"rumbench/internal/page"
+	"rumbench/internal/page/flame"
+	"rumbench/internal/text/quantity"
+)
+
+// Profile is the profile of a target in a step, of all trials that were profiled.
+type Profile struct {
+	Target, Engine, Step string
+	Per                  string                        // what costs are per: "insert row"
+	CPU                  profile.Work                  // without a profile where there is none that can be used
+	Locks                map[string][]profile.LockCost // by profile.LockProfiles
+	Warnings             []string
+	InExtra
+}
+
+// InExtra is what only trials have that are run for their profiles.
+type InExtra struct {
+	Units  float64                // of Per in the window
+	Files  *blockio.Files         // nil: not traced
+	Asleep *profile.Asleep        // nil: nobody looked
+	Device map[blockio.Op]float64 // KB read and written per unit as the step's costs have them, by blockio.Op
+}
+
+// OfServer returns the profile of the engine.
+func (p *Profile) OfServer() profile.Work {
+	return profile.Work{Profile: p.CPU.Of(profile.Server), Units: p.CPU.Units}
+}
+
+// sides are whose CPU time is beside the engine's.
+var sides = []struct {
+	side profile.Side
+	name string
+}{
+	{profile.Runtime, "Go runtime (collector, scheduler)"}, {profile.Client, "clients"},
+	{profile.Kernel, "the kernel’s threads"}, {profile.Other, "other programs"},
+}
+
+const inAll = "engine total"
+
+// ProfileTable shows where the CPU time of a step went: a row for each subsystem of the
+// engines, and for each other side, a column for each target.
+func ProfileTable(list []*Profile) page.Table {
+	t := page.Table{Title: "CPU time by subsystem", Head: "µs per " + list[0].Per,
+		Note: "Each stack counts for its innermost known subsystem. One sample stands for " + sampleOf(list) + "."}
+	costs := map[string][]float64{}
+	put := func(name string, target int, cost float64) {
+		if costs[name] == nil {
+			costs[name] = make([]float64, len(list))
+		}
+		costs[name][target] += cost
+	}
+	var subsystems []string
+	const background = "of which background"
+	for i, p := range list {
+		t.Columns = append(t.Columns, page.Column{Name: p.Target})
+		server := p.OfServer()
+		for k := range server.Samples {
+			s := &server.Samples[k]
+			name := string(server.SubsystemOf(s))
+			subsystems = compare.AppendNew(subsystems, name)
+			cost := float64(s.CPU().Nanoseconds()) / 1e3 / server.Units
+			put(name, i, cost)
+			put(inAll, i, cost)
+			if s.Thread == profile.Background {
+				put(background, i, cost)
+			}
+		}
+		for _, side := range sides {
+			put(side.name, i, p.CPU.Of(side.side).PerUnit(p.CPU.Units))
+		}
+	}
+	slices.SortStableFunc(subsystems, func(a, b string) int {
+		return cmp.Compare(slices.Max(costs[b]), slices.Max(costs[a]))
+	})
+	rows := append(subsystems, inAll, background)
+	for _, side := range sides {
+		rows = append(rows, side.name)
+	}
+	for _, name := range rows {
+		if costs[name] == nil || slices.Max(costs[name]) == 0 {
+			continue
+		}
+		row := page.Row{Head: name, Series: -1}
+		for _, v := range costs[name] {
+			row.Cells = append(row.Cells, costCell(v))
+		}
+		t.Add(row)
+	}
+	return t
+}
+
+// sampleOf says how much CPU time per unit a sample of each target stands for: smaller
+// differences are none.
+func sampleOf(list []*Profile) string {
+	var parts []string
+	for _, p := range list {
+		parts = append(parts, quantity.Digits(float64(p.CPU.Period.Nanoseconds())/1e3/p.CPU.Units)+" µs of "+p.Target)
+	}
+	return quantity.Joined(parts)
+}
+
+func costCell(v float64) page.Cell {
+	return page.Exact(quantity.Digits(v), quantity.Full(v))
+}
+
+// FunctionTable lists the functions of an engine with the most CPU time of their own.
+func FunctionTable(p *Profile, most int) page.Table {
+	t := page.Table{Title: "Functions of " + p.Target, Head: "µs per " + p.Per,
+		Columns: []page.Column{{Name: "self"}, {Name: "total", Title: "with the functions that it called"}, {Name: "in"}}}
+	server := p.OfServer()
+	for _, f := range server.Functions(server.Units)[:min(most, len(server.Functions(server.Units)))] {
+		t.Add(plainRow(f.Name, costCell(f.Self), costCell(f.Total), page.Words(f.Image)))
+	}
+	return t
+}
+
+// lockTitles say what profiles of waits are of.
+var lockTitles = map[string]string{"block": "Waits for locks, by who waited", "mutex": "Waits for locks, by who held them"}
+
+// LockTables list the functions of an embedded engine that waited for locks, and those
+// that held them.
+func LockTables(p *Profile, most int) (out []page.Table) {
+	const least = 0.01 // of the greatest
+	for _, kind := range profile.LockProfiles {
+		t := page.Table{Title: lockTitles[kind] + ": " + p.Target, Head: "µs per " + p.Per, Columns: []page.Column{{Name: "waiting"}, {Name: "waits"}}}
+		for _, c := range p.Locks[kind][:min(most, len(p.Locks[kind]))] {
+			if c.Cost < least*p.Locks[kind][0].Cost {
+				break
+			}
+			t.Add(plainRow(c.Function, costCell(c.Cost), costCell(c.Waits)))
+		}
+		if !t.Empty() {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// ChangedSubsystems compares two profiles by subsystem.
+func ChangedSubsystems(base, next *Profile) page.Block {
+	subsystems, err := profile.CompareSubsystems(base.OfServer(), next.OfServer())
+	if err != nil {
+		return page.Prose("about", sentence([]string{err.Error()}))
+	}
+	t := page.Table{Title: "CPU time of " + next.Target + " against " + base.Target, Head: "µs per " + base.Per, Columns: changeColumns(base, next)}
+	t.Columns = append(t.Columns, page.Column{})
+	list := append(slices.Clone(subsystems.Children), subsystems)
+	slices.SortStableFunc(list, func(a, b *profile.Node) int { return cmp.Compare(math.Abs(b.Change()), math.Abs(a.Change())) })
+	for _, n := range list {
+		name := n.Name
+		if n == subsystems {
+			name = inAll
+		}
+		t.Add(plainRow(name, append(changeCells(n), page.Words(mark(n)))...))
+	}
+	return t
+}
+
+// ChangedFunctions lists the functions that differ between two profiles of one engine.
+func ChangedFunctions(base, next *Profile, most int) (out []page.Table) {
+	self, total := profile.CompareFunctions(base.OfServer(), next.OfServer())
+	for _, of := range []struct {
+		title string
+		root  *profile.Node
+	}{{"Functions whose self time differs", self}, {"Functions whose total time differs", total}} {
+		t := page.Table{Title: of.title + ": " + next.Target + " against " + base.Target, Head: "µs per " + base.Per, Columns: changeColumns(base, next),
+			Note: "Beyond chance: by the seconds of each side, and by what trials differ by."}
+		changed := of.root.Changed()
+		for _, n := range changed[:min(most, len(changed))] {
+			t.Add(plainRow(n.Name, changeCells(n)...))
+		}
+		if !t.Empty() {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+func changeColumns(base, next *Profile) []page.Column {
+	return []page.Column{{Name: base.Target}, {Name: next.Target}, {Name: "change"}}
+}
+
+func changeCells(n *profile.Node) []page.Cell {
+	sign := ""
+	if n.Change() > 0 {
+		sign = "+"
+	}
+	return []page.Cell{costCell(n.Base), costCell(n.New), {Text: sign + quantity.Digits(n.Change()), Number: true}}
+}
+
+// mark says how sure a difference is.
+func mark(n *profile.Node) string {
+	switch {
+	case n.Different():
+		return "differs"
+	case math.IsNaN(n.P):
+		return "too few samples"
+	}
+	return "may be chance"
+}
+
+// Flame returns the flame graph of the engine.
+func (p *Profile) Flame() *flame.Graph {
+	return &flame.Graph{Title: p.Target + " in " + p.Step, Unit: "µs per " + p.Per, Base: p.Target, Root: flameOf(profile.Tree(p.OfServer()))}
+}
+
+// FlameAgainst returns the flame graph of the difference to a base, of the same engine.
+func (p *Profile) FlameAgainst(base *Profile) *flame.Graph {
+	return &flame.Graph{Title: p.Target + " against " + base.Target + " in " + p.Step, Unit: "µs per " + p.Per, Base: base.Target, New: p.Target,
+		Root: flameOf(profile.Compare(base.OfServer(), p.OfServer()))}
+}
+
+func flameOf(n *profile.Node) *flame.Node {
+	out := &flame.Node{Name: n.Name, Base: n.Base, New: n.New, Differs: n.Different()}
+	for _, c := range n.Children {
+		out.Children = append(out.Children, flameOf(c))
+	}
+	return out
+}
+
+// image returns a flame graph of its greater boxes: a report may have many.
+func image(g *flame.Graph) page.Block {
+	g.Least = 0.01
+	var b strings.Builder
+	_ = g.Draw(&b) // a strings.Builder takes everything
+	return page.Medium{Drawn: []page.Block{page.Image{Caption: "Where CPU time goes (the whole graph, to zoom: rumbench profile --svg FILE)", SVG: b.String()}}}
+}
+
+// profileFold returns the profiles of a step as a report shows them: one table of all
+// targets, and what changed between targets of one engine; nothing without profiles.
+func profileFold(s *step) (blocks []page.Block, tables []page.Table) {
+	const most = 10
+	var list []*Profile
+	for _, t := range s.c.Targets {
+		for _, p := range s.c.profiles {
+			if p.Target != t.Name || p.Step != s.Name {
+				continue
+			}
+			for _, w := range p.Warnings {
+				blocks = append(blocks, page.Prose("about", t.Name+": "+w))
+			}
+			if p.CPU.Profile != nil {
+				list = append(list, p)
+			}
+		}
+	}
+	if len(list) == 0 {
+		return blocks, nil
+	}
+	tables = []page.Table{ProfileTable(list)}
+	for _, p := range list {
+		tables = append(tables, LockTables(p, most)...)
+	}
+	first := map[string]*Profile{} // of each engine
+	for _, p := range list {
+		base := first[p.Engine]
+		if base == nil {
+			first[p.Engine] = p
+			if !slices.ContainsFunc(list, func(o *Profile) bool { return o != p && o.Engine == p.Engine }) {
+				blocks = append(blocks, image(p.Flame())) // there is nothing to compare it with
+			}
+			continue
+		}
+		tables = append(tables, ChangedFunctions(base, p, most)...)
+		blocks = append(blocks, image(p.FlameAgainst(base)))
+	}
+	return blocks, tables
+}

@@ -1,0 +1,265 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/metric"
+	"rumbench/internal/page"
+	"rumbench/internal/report/verdict"
+	"rumbench/internal/text/quantity"
+)
+
+// summaryMeasures are the columns of the summary; the one without a metric
+// compares the rate with the base's.
+var summaryMeasures = []measure{
+	{metric: "rows_per_s"},
+	{name: "vs base"},
+	{metric: "service_p99_us"},
+	{metric: "service_max_us"},
+	{metric: "cpu_us"},
+	{name: "write KB", metric: "write_kb"},
+	{metric: "read_kb"},
+	{metric: "db_bytes"},
+	{name: "amp", metric: "space_amplification"},
+}
+
+// summary returns what a run prints at its end: a block per step, a table for
+// the steps along an axis, and what a reader must know about them.
+func summary(c *campaign, in *Input) []page.Block {
+	if len(c.Targets) == 0 {
+		return []page.Block{page.Prose("", "no trials")}
+	}
+	var out []page.Block
+	warned := banners(*in, c)
+	if levels := c.Durability(); levels != "" {
+		out, warned = append(out, page.Banner(DurabilityDiffers(levels))), warned[1:]
+	} else if f := durabilityFact(c); f.Value != "" {
+		out = append(out, page.Prose("", "durability: "+f.Value))
+	}
+	for _, a := range answers(c) {
+		out = append(out, page.Prose("", a.Text))
+	}
+	n := &page.Notes{}
+	for _, s := range c.steps {
+		switch w := c.inSummary(s); {
+		case w == nil && !compare.IsProbe(s.Step): // a repeated probe is in the answer
+			out = append(out, summaryTable(s, n))
+		case w == nil:
+		case w.first() == s:
+			out = append(out, sweepSummary(w, n))
+		}
+	}
+	out = append(append(out, publishedRatios(c, in.Published, n)...), n)
+	for _, b := range warned {
+		out = append(out, page.Banner(b))
+	}
+	out = append(out, page.Prose("", fmt.Sprintf("base: %s. %s", c.Targets[0].Name, cautionOn(c))))
+	if len(c.Targets) > 1 {
+		out = append(out, page.Prose("", verdict.HowMarked()))
+	}
+	return out
+}
+
+// summaryTable returns a step's part of the summary.
+func summaryTable(s *step, n *page.Notes) page.Table {
+	t := page.Table{}
+	for _, m := range summaryMeasures {
+		t.Columns = append(t.Columns, page.Column{Name: m.label()})
+	}
+	g := page.Group{Name: headlineOf(s)}
+	for _, tg := range s.c.Targets {
+		row := plainRow(tg.Name + targetMarks(s, tg, n))
+		for _, m := range summaryMeasures {
+			row.Cells = append(row.Cells, summaryCell(s, tg, m, n))
+		}
+		g.Rows = append(g.Rows, row)
+	}
+	g.Foot = append(answerLines(s, n), settledLines(s, n)...)
+	g.Foot = append(g.Foot, ownLines(s)...)
+	for _, tg := range s.c.Targets {
+		if line := failuresOf(s, tg).line(); line != "" {
+			g.Foot = append(g.Foot, line)
+		}
+	}
+	t.Groups = []page.Group{g}
+	return t
+}
+
+// targetMarks note why a target is not compared in a step.
+func targetMarks(s *step, t *target, n *page.Notes) (marks string) {
+	mark := func(why string) { marks += fmt.Sprintf(" ⚠%d", n.Mark(t.Name+" in "+s.Name+": "+why).Number) }
+	if why := reasons(s, t); why != "" {
+		mark(why + "; not comparable")
+	}
+	if why := s.Unlike(s.c.Targets[0], t); why != "" {
+		mark(why + "; not compared")
+	}
+	return marks
+}
+
+func summaryCell(s *step, t *target, m measure, n *page.Notes) page.Cell {
+	if m.metric == "" {
+		return againstBase(s, t)
+	}
+	k, ok := m.key(s)
+	if !ok {
+		return page.Absent("")
+	}
+	own, _ := compare.Undisturbed(s.Step, k, s.c.Targets...)
+	num := s.number(t, own)
+	c := page.Cell{Text: num.Whole(), Number: true}
+	if own != k {
+		c.Note(n.Mark("what the engine's own processes did, as other programs used the device"))
+	}
+	for _, w := range num.Warnings {
+		c.Note(n.Mark(w))
+	}
+	return c
+}
+
+// againstBase returns a target's throughput beside the base's.
+func againstBase(s *step, t *target) page.Cell {
+	rate, ok := s.Rate(s.Primary)
+	if !ok {
+		return page.Absent("")
+	}
+	switch cell := s.cell(t, s.c.Targets[0], rate, &page.Notes{}); {
+	case cell.Tag != "":
+		return page.Cell{Tag: cell.Tag, Number: true}
+	case t == s.c.Targets[0]:
+		return page.Cell{Text: "base", Number: true}
+	case cell.Ratio == "":
+		return page.Absent("")
+	default:
+		return page.Cell{Text: cell.Ratio + cell.Sign, Number: true}
+	}
+}
+
+// headlineOf returns the heading of a step's numbers.
+func headlineOf(s *step) string {
+	var parts []string
+	if s.Primary != "" {
+		parts = append(parts, s.units(s.Primary)+"/s")
+		if k, ok := s.Latency(s.Primary, "p99"); ok {
+			parts = append(parts, string(metric.FamilyOf(k.Metric))+" time of "+k.Op)
+		}
+	}
+	if per := s.costPer(); per != "" {
+		parts = append(parts, "per "+per)
+	}
+	if k, ok := s.Own("write_kb"); ok && s.Primary != "" && k.Per != s.costPer() {
+		parts = append(parts, "writes per "+k.Per)
+	}
+	return strings.TrimSpace(s.Name + "  " + strings.Join(parts, ", "))
+}
+
+// ownLines returns which targets executed SQL of the user's own in a step.
+func ownLines(s *step) (out []string) {
+	for _, t := range s.c.Targets {
+		if own := ownSQL(t, s.Name); own != "" {
+			out = append(out, t.Name+": "+own)
+		}
+	}
+	return out
+}
+
+// answerLines returns what a search found in a step.
+func answerLines(s *step, n *page.Notes) (out []string) {
+	for _, a := range answersOf(s) {
+		out = append(out, a.String()+noted(n, a.target, s, a.warnings))
+	}
+	return out
+}
+
+// noted returns the numbers of the notes on warnings about a target in a step.
+func noted(n *page.Notes, t *target, s *step, warnings []metric.Warning) (out string) {
+	for _, w := range warnings {
+		out += fmt.Sprintf(" ⚠%d", n.Mark(t.Name, " in ", s.Name, ": ", w).Number)
+	}
+	return out
+}
+
+// settledLines returns the KB written per row, including deferred writes, after
+// a settle step.
+func settledLines(s *step, n *page.Notes) (out []string) {
+	k, ok := s.Own("settled_write_kb")
+	if !ok {
+		return nil
+	}
+	out = append(out, fmt.Sprintf("KB written per %s so far → with the writes that were put off:", k.Per))
+	for _, t := range s.c.Targets {
+		without, with := s.number(t, key{Metric: "unsettled_write_kb", Per: k.Per}), s.number(t, k)
+		if with.Missing == "" && without.Missing == "" {
+			out = append(out, fmt.Sprintf("  %s %s → %s", t.Name, quantity.Digits(without.Value), quantity.Digits(with.Value))+
+				noted(n, t, s, with.Warnings))
+		}
+	}
+	return out
+}
+
+// rateAxis is the axis of steps that differ in arrival rate, and clientsAxis
+// that of steps that differ in the number of clients.
+const rateAxis, clientsAxis = "rate", "clients"
+
+// sweepSummary returns the throughputs of a sweep: levels × targets. At an
+// arrival rate all targets do the same work: there the latency is what differs.
+func sweepSummary(w *sweep, n *page.Notes) page.Table {
+	s := w.first()
+	arrive := w.Axis == rateAxis
+	what := s.units(s.Primary) + "/s"
+	if k, ok := s.Latency(s.Primary, "p99"); arrive && ok {
+		what += ", p99 of " + string(metric.FamilyOf(k.Metric)) + " time,"
+	}
+	t := page.Table{Title: fmt.Sprintf("%s  %s over %s", w.Base, what, w.Axis)}
+	for _, tg := range w.c.Targets {
+		t.Columns = append(t.Columns, page.Column{Name: tg.Name})
+	}
+	for _, p := range w.panels {
+		g := page.Group{Name: p.name}
+		for _, l := range p.levels {
+			row := plainRow(quantity.Amount(l.value))
+			for _, tg := range w.c.Targets {
+				row.Cells = append(row.Cells, levelCell(l.step, tg, arrive, n))
+			}
+			g.Rows = append(g.Rows, row)
+		}
+		t.Groups = append(t.Groups, g)
+	}
+	last := &t.Groups[len(t.Groups)-1]
+	for _, tg := range w.c.Targets {
+		if s, f := worstOf(w, tg); s != nil {
+			last.Foot = append(last.Foot, fmt.Sprintf("Failed most at %s: %s", axesText(w.varied(s)), f.line()))
+		}
+	}
+	return t
+}
+
+func levelCell(s *step, t *target, arrive bool, n *page.Notes) page.Cell {
+	cell := page.Absent("")
+	if k, ok := s.Rate(s.Primary); ok {
+		cell = s.cell(t, s.c.Targets[0], k, n)
+	}
+	if !arrive {
+		return cell
+	}
+	cell.Ratio, cell.Sign = "", ""
+	if k, ok := s.Latency(s.Primary, "p99"); ok {
+		if p99 := s.number(t, k); p99.Missing == "" {
+			cell.Per = " " + p99.Whole() // separated from the rate
+		}
+	}
+	return cell
+}
+
+// worstOf returns the step in which the greatest share of a target's attempts failed;
+// nil if none did.
+func worstOf(w *sweep, t *target) (worst *step, most failures) {
+	for _, l := range w.levels {
+		if f := failuresOf(l.step, t); f.Failed > 0 && (worst == nil || f.Share() > most.Share()) {
+			worst, most = l.step, f
+		}
+	}
+	return worst, most
+}

@@ -1,0 +1,158 @@
+// Package layout writes and reads the text formats that results of the insert
+// benchmark and of sysbench are published in: each format is one file.
+//
+// It knows nothing of trials and metrics: in every format a table is steps with
+// a line per configuration and numbers by column name.
+package layout
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"rumbench/internal/text/quantity"
+)
+
+const (
+	notKnown = "NA"  // a number that is unknown
+	infinite = "inf" // a ratio to 0
+)
+
+// Number is a number as a table prints it.
+type Number struct {
+	Value float64 // in full; NaN: unknown
+	Text  string
+}
+
+// Fixed returns a number with the given decimals, rounded like C's printf: to
+// the nearest, ties to even.
+func Fixed(v float64, decimals int) Number {
+	if !quantity.Finite(v) {
+		return Number{math.NaN(), notKnown}
+	}
+	return Number{v, strconv.FormatFloat(v+0, 'f', decimals, 64)}
+}
+
+// short returns Fixed without trailing zeros: 6.570 becomes 6.57.
+func short(v float64, decimals int) Number {
+	n := Fixed(v, decimals)
+	if strings.Contains(n.Text, ".") {
+		n.Text = strings.TrimSuffix(strings.TrimRight(n.Text, "0"), ".")
+	}
+	return n
+}
+
+// Printed returns the value of the number's text; NaN if it is unknown.
+func (n Number) Printed() float64 {
+	v, err := strconv.ParseFloat(n.Text, 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return v
+}
+
+// Ratio returns n ÷ base with two decimals. Rounded divides the numbers as
+// printed, as published tables do, instead of the full ones. It is NA if either
+// is unknown or both are printed as 0, and inf if only the base is 0.
+func Ratio(n, base Number, rounded bool) string {
+	x, y := n.Value, base.Value
+	if rounded {
+		x, y = n.Printed(), base.Printed()
+	}
+	switch {
+	case math.IsNaN(x) || math.IsNaN(y) || n.Printed() == 0 && base.Printed() == 0:
+		return notKnown
+	case y == 0:
+		return infinite
+	}
+	return Fixed(x/y, 2).Text
+}
+
+// readNumber parses a number as the formats print it; NaN if it is unknown.
+func readNumber(text string) (float64, error) {
+	switch text {
+	case notKnown:
+		return math.NaN(), nil
+	case infinite:
+		return math.Inf(1), nil
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || !quantity.Finite(v) {
+		return 0, fmt.Errorf("%q is no number", text)
+	}
+	return v, nil
+}
+
+// readLines calls read for every line and adds the line number to its errors.
+func readLines(r io.Reader, read func(line string) error) error {
+	in := bufio.NewScanner(r)
+	for n := 1; in.Scan(); n++ {
+		if err := read(strings.TrimRight(in.Text(), "\r")); err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
+		}
+	}
+	return in.Err()
+}
+
+// plain replaces separators of cells and lines in names by spaces.
+var plain = strings.NewReplacer("\t", " ", "\n", " ", "\r", " ").Replace
+
+// Show is what a table shows.
+type Show int
+
+// The choices. Published tables divide numbers as printed.
+const (
+	Numbers Show = iota
+	Ratios
+	RoundedRatios
+)
+
+// Format is a format of published tables.
+type Format string
+
+// The formats of tables.
+const (
+	None    Format = ""
+	QPS     Format = "qps"    // the sysbench suite's rates, tab separated
+	QPSList Format = "list"   // the same as CSV, without a header
+	Summary Format = "mrg"    // the insert benchmark's 21 columns
+	Costs   Format = "met"    // the sysbench suite's costs per operation
+	Levels  Format = "levels" // its rates of 2020, a column for each number of clients
+)
+
+// formats lists the formats, the most reliably recognised first.
+var formats = [...]struct {
+	Format
+	is func(head []string) bool // by the first lines of a file
+	// rates are the cells of a line that are whole numbers in a table of numbers.
+	rates func(line string) string
+	read  func(r io.Reader) ([]Step, error)
+}{
+	{QPS, isQPS, qpsRates, readQPS}, {Summary, isSummary, summaryRates, readSummaries}, {Costs, isCosts, nil, readCosts},
+	{Levels, isLevels, levelsRates, readLevels}, {QPSList, isQPSList, qpsListRates, readQPSList},
+}
+
+// FormatOf returns the format of a table by its first lines, and whether it
+// holds ratios instead of numbers.
+func FormatOf(head []string) (f Format, ratios bool) {
+	for _, k := range formats {
+		if k.is(head) {
+			return k.Format, k.rates != nil && slices.ContainsFunc(head, func(line string) bool { return strings.Contains(k.rates(line), ".") })
+		}
+	}
+	return None, false
+}
+
+// Read reads a table of numbers.
+func Read(f Format, r io.Reader) ([]Step, error) {
+	for _, k := range formats {
+		if k.Format == f {
+			return k.read(r)
+		}
+	}
+	return nil, fmt.Errorf("there is no format %q", f)
+}

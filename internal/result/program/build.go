@@ -1,0 +1,135 @@
+// Package program describes the rumbench programs that run trials. A campaign is run
+// by one, and each of its trials by the one that its target needs: another version
+// of a Go engine is another program, and engines in C are in one of their own.
+package program
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Build is a rumbench program.
+type Build struct {
+	Path     string            `json:"path,omitempty"`
+	SHA256   string            `json:"sha256,omitempty"` // of the file
+	Version  string            `json:"version"`
+	Format   int               `json:"format"`             // of the results that it writes
+	Revision string            `json:"revision,omitempty"` // of the source, with + if it was changed; "": unknown
+	Engines  []string          `json:"engines"`            // that it can open
+	Modules  map[string]string `json:"modules,omitempty"`  // Go modules with their versions
+}
+
+// Own returns this program as its linker recorded it, without path and checksum.
+// A version that is given replaces that of the main module.
+func Own(version string, format int, engines []string) Build {
+	b := Build{Version: cmp.Or(version, "unknown"), Format: format, Engines: engines, Modules: map[string]string{}}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	b.Version = cmp.Or(version, strings.Trim(info.Main.Version, "()"), "devel")
+	changed := ""
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			b.Revision = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			changed = "+"
+		}
+	}
+	if b.Revision != "" {
+		b.Revision += changed
+	}
+	for _, m := range info.Deps {
+		v := m.Version
+		if m.Replace != nil {
+			v = m.Replace.Version
+		}
+		b.Modules[m.Path] = v
+	}
+	return b
+}
+
+// Of returns this program with path and checksum.
+func (b Build) Of(path string) (Build, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return b, err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return b, err
+	}
+	b.Path, b.SHA256 = path, hex.EncodeToString(sum.Sum(nil))
+	return b, nil
+}
+
+// CheckSelf returns an error unless this program is the build.
+func (b Build) CheckSelf() error {
+	is, err := Build{}.Of("/proc/self/exe") // which is still there when the path names another
+	if err == nil && is.SHA256 != b.SHA256 {
+		err = fmt.Errorf("%s was replaced after the campaign had begun", b.Path)
+	}
+	return err
+}
+
+// limited is an answer that is refused when it gets longer than a rumbench's.
+type limited []byte
+
+func (l *limited) Write(b []byte) (int, error) {
+	if len(*l)+len(b) > 1<<20 {
+		return 0, errors.New("the answer is too long")
+	}
+	*l = append(*l, b...)
+	return len(b), nil
+}
+
+// answerTime is how long a program may take to say what it is.
+const answerTime = 20 * time.Second
+
+// Ask runs a program to learn what it is.
+func Ask(ctx context.Context, path string) (Build, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, "version", "--json")
+	var out limited
+	cmd.Stdout = &out
+	if err := cmd.Run(); err != nil {
+		return Build{}, fmt.Errorf("ask %s for its version: %w", path, err)
+	}
+	var b Build
+	if err := json.Unmarshal(out, &b); err != nil || len(b.Engines) == 0 {
+		return Build{}, fmt.Errorf("%s is no rumbench that can run trials: it does not answer version --json", path)
+	}
+	return b.Of(path)
+}
+
+// CheckWith returns an error if the program cannot run trials with an engine for
+// a campaign of another. Plans and results are written by one and read by the other,
+// so both must have the same format, and be of one revision as far as that is known.
+func (b Build) CheckWith(campaign Build, engine string) error {
+	switch {
+	case b.Format != campaign.Format:
+		return fmt.Errorf("%s writes results of format %d, this rumbench of format %d: build both from one source", b.Path, b.Format, campaign.Format)
+	case b.Revision != campaign.Revision && b.Revision != "" && campaign.Revision != "":
+		return fmt.Errorf("%s was built from revision %s, this rumbench from %s: build both from one source (+: with files that are changed or new)",
+			b.Path, b.Revision, campaign.Revision)
+	}
+	if !slices.Contains(b.Engines, engine) {
+		return fmt.Errorf("%s has no engine %s, only %s", b.Path, engine, strings.Join(b.Engines, ", "))
+	}
+	return nil
+}

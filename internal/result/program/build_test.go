@@ -1,0 +1,73 @@
+package program_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"rumbench/internal/result/program"
+)
+
+// Programs must write the same format, be of one revision where both are known, and
+// have the engine.
+func TestCheckWith(t *testing.T) {
+	own := program.Build{Format: 3, Revision: "a", Engines: []string{"pebble"}}
+	for _, c := range []struct {
+		name, engine, wrong string
+		other               program.Build
+	}{
+		{"same", "pebble", "", own},
+		{"unknown revision", "pebble", "", program.Build{Format: 3, Engines: own.Engines}},
+		{"another revision", "pebble", "was built from revision b", program.Build{Format: 3, Revision: "b", Engines: own.Engines}},
+		{"changed source", "pebble", "was built from revision a+", program.Build{Format: 3, Revision: "a+", Engines: own.Engines}},
+		{"another format", "pebble", "results of format 2", program.Build{Format: 2, Revision: "a", Engines: own.Engines}},
+		{"no engine", "lmdb", "has no engine lmdb, only pebble", own},
+	} {
+		err := c.other.CheckWith(own, c.engine)
+		if (err == nil) != (c.wrong == "") || err != nil && !strings.Contains(err.Error(), c.wrong) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+// A program knows whether it is the one that a campaign found.
+func TestCheckSelf(t *testing.T) {
+	self, err := program.Build{}.Of(os.Args[0])
+	if err == nil {
+		err = self.CheckSelf()
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	other, err := program.Build{}.Of("build_test.go")
+	if err == nil {
+		err = other.CheckSelf()
+	}
+	if err == nil || !strings.Contains(err.Error(), "build_test.go was replaced") {
+		t.Error(err)
+	}
+}
+
+// A program that does not say what it is cannot run trials.
+func TestAsk(t *testing.T) {
+	script := func(text string) string {
+		path := filepath.Join(t.TempDir(), "program")
+		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	b, err := program.Ask(t.Context(), script(`echo '{"version": "v1", "format": 3, "engines": ["pebble"]}'`))
+	if err != nil || b.Version != "v1" || b.Format != 3 || len(b.SHA256) != 64 || !filepath.IsAbs(b.Path) {
+		t.Errorf("%+v, %v", b, err)
+	}
+	for _, text := range []string{"exit 1", "echo hello", "echo {}", "yes"} {
+		if _, err := program.Ask(t.Context(), script(text)); err == nil {
+			t.Errorf("%s: no error", text)
+		}
+	}
+	if _, err := program.Ask(t.Context(), "/no/such/program"); err == nil {
+		t.Error("a program that does not exist was asked")
+	}
+}

@@ -1,0 +1,63 @@
+package campaign
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rumbench/internal/result"
+	"rumbench/internal/text/hint"
+)
+
+// A base that fails ends the campaign unless it is to keep going; another target,
+// or a base whose numbers are only invalid, does not.
+func TestBaseFails(t *testing.T) {
+	all := []string{"pebble.1", "bbolt.1", "bbolt.2", "pebble.2"}
+	for _, c := range []struct {
+		name, trial string
+		status      result.Status
+		keepGoing   bool
+		order       string
+		ran         []string
+	}{
+		{name: "base", trial: "pebble.1", status: result.Failed, ran: all[:1]},
+		{name: "keep going", trial: "pebble.1", status: result.Failed, keepGoing: true, ran: all},
+		{name: "last", trial: "pebble.2", status: result.Failed, ran: all},
+		{name: "invalid", trial: "pebble.1", status: result.Invalid, ran: all},
+		{name: "other", trial: "bbolt.1", status: result.Failed, ran: all},
+		{name: "sequential", trial: "pebble.2", status: result.Failed, order: "sequential", ran: []string{"pebble.1", "pebble.2"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			var sets []string
+			if c.order != "" {
+				sets = []string{"order=" + c.order}
+			}
+			note := "echo $2 >> " + dir + "/ran; "
+			config, _ := config(dir, note+"if [ $2 = "+c.trial+" ]; then "+says(c.status)+" else "+says(result.Complete)+" fi", sets...)
+			config.KeepGoing = c.keepGoing
+			_, err := Run(t.Context(), config)
+			if !errors.Is(err, ErrIncomplete) {
+				t.Errorf("error %v", err)
+			}
+			if d := cmp.Diff(c.ran, ran(t, dir)); d != "" {
+				t.Errorf("(-want +got)\n%s", d)
+			}
+			ended := strings.Contains(err.Error(), c.trial+" failed, and every comparison needs the base pebble") &&
+				strings.Contains(hint.Of(err), "--keep-going") && strings.Contains(hint.Of(err), "--resume "+config.Dir)
+			if ended != (len(c.ran) < len(all)) {
+				t.Errorf("error %v, hint %q", err, hint.Of(err))
+			}
+			// It goes on where it was.
+			config.Resume, config.Child = true, childScript(note+says(result.Complete))
+			if _, err := Run(t.Context(), config); err != nil {
+				t.Error(err)
+			}
+			if n := len(c.ran) + len(ran(t, dir)); n != len(all)+1 {
+				t.Errorf("%d trials were run in all", n)
+			}
+		})
+	}
+}

@@ -1,0 +1,296 @@
+// Package campaign runs many trials: their order, one process for each, what
+// happens when one dies, and how a campaign that was interrupted goes on. It
+// measures nothing itself.
+package campaign
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"rumbench/internal/observe/cpuset"
+	"rumbench/internal/plan"
+	"rumbench/internal/result"
+	"rumbench/internal/run/forecast"
+	"rumbench/internal/run/trial"
+	"rumbench/internal/server"
+	"rumbench/internal/text/hint"
+)
+
+// Progress shows what happens.
+type Progress interface {
+	// Begin shows that a trial begins, and where the campaign is.
+	Begin(e result.Entry, at forecast.Place)
+	Event(e trial.Event)
+	// End shows that the trial has ended; it may be nil if nothing of it can be read.
+	End(e result.Entry, t *result.Trial)
+	Note(text string)
+}
+
+// Config says what to run and how. It has many fields because it holds the plan and
+// all that a command line can add.
+type Config struct {
+	Plan    *plan.Plan
+	Dir     string   // the campaign directory; it must not exist yet, unless Resume
+	Command []string // as it was started, for the record
+	// Child returns the command by which a rumbench program runs a trial; the
+	// campaign's and the trial's directory are appended.
+	Child func(program string) []string
+	// Builds are the programs that run the trials of the targets.
+	Builds   result.Builds
+	Progress Progress
+	// Forecast is what is expected of the plan.
+	Forecast *forecast.Forecast
+	// Programs are what was found of the servers' programs that targets need.
+	Programs []server.Found
+	// Resume goes on with an interrupted campaign: trials that are complete
+	// are kept.
+	Resume bool
+	// LockFile is locked while the campaign runs: one benchmark at a time.
+	LockFile string
+	// SpaceFactor returns how many bytes an engine may need per live user byte,
+	// and how many whatever the rows.
+	SpaceFactor func(engine string) (factor float64, base int64)
+	// Force lets targets that attach to a server use a schema that exists.
+	Force bool
+	// NoPreflight begins with the trials, without having tried every target.
+	NoPreflight bool
+	// KeepGoing runs the other trials when one of the plan's first target has
+	// failed, without which they compare with nothing.
+	KeepGoing bool
+	// AA marks a plan of [AgainstItself], for the record.
+	AA bool
+	// Enough judges whether the trials there are, the complete ones, compare
+	// the targets as precisely as the plan wants, and says why or why not in a
+	// few words. It is asked at the end of blocks; nil is never enough.
+	Enough func(trials []*result.Trial) (enough bool, why string)
+
+	now func() time.Time // time.Now, but in tests
+}
+
+// ClientDir is the directory of the client's calibration, below trials. It is that
+// of the first program that runs trials; others have one each, see CalibrationDir.
+const ClientDir = "_client"
+
+// CalibrationDir returns the directory of the calibration of a program's client,
+// below trials: of the first program, which is 0, ClientDir.
+func CalibrationDir(program int) string {
+	if program == 0 {
+		return ClientDir
+	}
+	return ClientDir + strconv.Itoa(program+1)
+}
+
+// ErrIncomplete is the error of a campaign of which not all trials are complete.
+var ErrIncomplete = errors.New("not all trials are complete")
+
+// Run runs the campaign. It returns what campaign.json holds, also when it was
+// ended early.
+func Run(ctx context.Context, c Config) (*result.Campaign, error) {
+	locked, err := lock(c.LockFile, c.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock(locked)
+	if err := Fits(c); err != nil {
+		return nil, err
+	}
+	if c.now == nil {
+		c.now = time.Now
+	}
+	if c.Forecast == nil {
+		c.Forecast = forecast.New(c.Plan, nil)
+	}
+	r := &runner{launcher: launcher{c, locked, spare(filepath.Join(c.Dir, ".spare"))}, began: c.now()}
+	if c.Plan.Order == plan.Duet {
+		if r.halves, err = halves(); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.prepare(); err != nil {
+		return nil, err
+	}
+	for _, f := range r.Programs {
+		r.Progress.Note(fmt.Sprintf("server %s %s: %s", f.Kind, f.Version, f.Path))
+	}
+	if err := r.spare.take(); err != nil {
+		return r.state, err
+	}
+	err = r.run(ctx)
+	if _, failed := errors.AsType[*PreflightError](err); failed && !c.Resume {
+		return nil, errors.Join(err, r.abandon())
+	}
+	return r.state, errors.Join(err, r.spare.give())
+}
+
+// runner is a campaign in progress.
+type runner struct {
+	launcher
+	state  *result.Campaign
+	halves cpuset.Halves // of a duet
+	began  time.Time     // when this run of the campaign began
+	before float64       // seconds that it had run before
+}
+
+// prepare makes the campaign directory, or reads it.
+func (r *runner) prepare() error {
+	if r.Resume {
+		var err error
+		if r.state, err = result.ReadCampaign(r.Dir); err != nil {
+			return err
+		}
+		if err := r.resolvedAgain(); err != nil {
+			return err
+		}
+		r.before, r.state.Programs, r.state.Builds, r.state.Params = r.state.Spent, r.Programs, r.Builds, r.Plan.ParamTexts()
+		r.state.Force = r.state.Force || r.Force // trials read it
+		r.state.Resumed++
+		return r.save()
+	}
+	if _, err := os.Stat(filepath.Join(r.Dir, result.CampaignFile)); err == nil {
+		return hint.Errorf("choose another --out, or go on with it: rumbench run --resume "+r.Dir, "%s holds a campaign already", r.Dir)
+	}
+	if err := forget(r.Dir); err != nil {
+		return err
+	}
+	if entries, err := os.ReadDir(r.Dir); err == nil && len(entries) > 0 {
+		return hint.Errorf("choose another --out; nothing that rumbench did not make is overwritten", "%s exists and is not empty", r.Dir)
+	}
+	if err := os.MkdirAll(filepath.Join(r.Dir, result.TrialsDir), 0o755); err != nil {
+		return fmt.Errorf("make the campaign directory: %w", err)
+	}
+	r.state = &result.Campaign{
+		Format: result.Format, Name: r.Plan.Name, Command: plan.WithoutSecretArgs(r.Command), Started: time.Now(), Force: r.Force,
+		AA: r.AA, Order: string(r.Plan.Order), Targets: targetNames(r.Plan), Question: r.Plan.Question,
+		Params: r.Plan.ParamTexts(), Programs: r.Programs, Builds: r.Builds, Trials: Entries(r.Plan), Profiled: profiledEntries(r.Plan),
+	}
+	if r.Plan.Calibrate {
+		r.state.Client = ClientDir
+	}
+	if err := result.WriteFile(filepath.Join(r.Dir, result.PlanFile), r.Plan.Source, 0o644); err != nil {
+		return err
+	}
+	if r.Plan.Declared != nil {
+		if err := result.WriteFile(filepath.Join(r.Dir, plan.WorkloadFile), r.Plan.Declared, 0o644); err != nil {
+			return err
+		}
+	}
+	if len(r.Plan.Secrets) > 0 {
+		if err := result.WriteFile(filepath.Join(r.Dir, plan.SecretFile), r.Plan.Secrets, 0o600); err != nil {
+			return err
+		}
+	}
+	return r.save()
+}
+
+// resolvedAgain compares what was found now with what was found when the campaign
+// began. It refuses to go on with another version of a server's program: the trials
+// of a target would be of two. Parameters may have been changed on purpose.
+func (r *runner) resolvedAgain() error {
+	for _, is := range r.Programs {
+		for _, was := range r.state.Programs {
+			if is.Kind == was.Kind && is.Binary == was.Binary && is.Version != was.Version {
+				return hint.Errorf("install "+was.Version+" again, or begin a new campaign",
+					"%s is %s %s now, and was %s when the campaign began", is.Path, is.Kind, is.Version, was.Version)
+			}
+		}
+	}
+	for _, is := range r.Builds {
+		for _, was := range r.state.Builds {
+			if is.Path == was.Path && !maps.Equal(is.Modules, was.Modules) {
+				return hint.Errorf("build it again from "+cmp.Or(was.Revision, was.Version)+", or begin a new campaign",
+					"%s has other versions of its Go modules than when the campaign began", is.Path)
+			}
+			if is.Path == was.Path && is.SHA256 != was.SHA256 {
+				r.Progress.Note(is.Path + " was built again since the campaign began: its client is measured again")
+				if err := os.RemoveAll(result.TrialPath(r.Dir, is.Client)); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	for _, note := range changedParams(r.state.Params, r.Plan.ParamTexts()) {
+		r.Progress.Note(note)
+	}
+	return nil
+}
+
+// changedParams returns which parameters have changed. What a target does not override
+// is the plan's.
+func changedParams(was, now map[string]string) (notes []string) {
+	all := maps.Clone(was)
+	maps.Copy(all, now)
+	of := func(params map[string]string, name string) string {
+		if v, given := params[name]; given {
+			return v
+		}
+		return params[name[strings.LastIndex(name, ".")+1:]]
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if then, v := of(was, name), of(now, name); then != "" && v != "" && then != v {
+			notes = append(notes, fmt.Sprintf("parameter %s is %s now, and was %s when the campaign began", name, v, then))
+		}
+	}
+	return notes
+}
+
+// spent returns for how long the campaign has run, earlier runs of it included.
+func (r *runner) spent() time.Duration {
+	return time.Duration(r.before*float64(time.Second)) + r.now().Sub(r.began)
+}
+
+func (r *runner) save() error {
+	r.state.Spent = math.Round(r.spent().Seconds()*1e3) / 1e3
+	return r.spare.writeJSON(filepath.Join(r.Dir, result.CampaignFile), r.state)
+}
+
+// calibrate measures the client on the null engine. Without it there are no
+// client costs, but all else is as good.
+func (r *runner) calibrate(ctx context.Context) error {
+	if r.state.Client == "" {
+		return nil
+	}
+	dirs := []string{ClientDir}
+	for i := 1; i < len(r.Builds); i++ {
+		dirs = append(dirs, r.Builds[i].Client)
+	}
+	for _, dir := range dirs {
+		if err := r.calibrateIn(ctx, dir); err != nil || ctx.Err() != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// calibrateIn measures the client of the program that has the directory.
+func (r *runner) calibrateIn(ctx context.Context, dir string) error {
+	if t, err := result.ReadTrial(result.TrialPath(r.Dir, dir)); err == nil && t.Status == result.Complete {
+		return nil // of the part of the campaign before it was interrupted
+	}
+	if err := r.aside(dir); err != nil {
+		return err
+	}
+	e := result.Entry{Dir: dir, Target: "client", Trial: 1}
+	what := ""
+	if b := r.Builds.Of(e); b != nil && len(r.Builds) > 1 {
+		what = " of " + filepath.Base(b.Path)
+	}
+	r.Progress.Note("measuring the client" + what + " on the null engine")
+	t, err := r.trial(ctx, e, nil)
+	if err != nil {
+		return err
+	}
+	if t.Status != result.Complete && ctx.Err() == nil {
+		r.Progress.Note("the client could not be measured: " + t.Reason)
+	}
+	return nil
+}

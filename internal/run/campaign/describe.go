@@ -1,0 +1,228 @@
+package campaign
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"rumbench/engine/fsize"
+	"rumbench/internal/plan"
+	"rumbench/internal/result"
+	"rumbench/internal/run/ratesearch"
+	"rumbench/internal/text/quantity"
+	"rumbench/workload"
+	"rumbench/workload/pace"
+)
+
+// Describe prints what a campaign would do, without doing it.
+func Describe(w io.Writer, c Config) error {
+	entries, err := remaining(c)
+	if err != nil {
+		return err
+	}
+	p := c.Plan
+	fmt.Fprintf(w, "campaign %s: workload %s", p.Name, p.Workload)
+	if p.Preset != "" {
+		fmt.Fprintf(w, ", preset %s", p.Preset)
+	}
+	fmt.Fprintf(w, "\n\n")
+	live := describeSteps(w, p)
+	peak, need := Need(c)
+	fmt.Fprintf(w, "\nat most %d rows, %s of user data with index entries\n", live.Rows, quantity.Bytes(live.Bytes))
+	describeLength(w, c, entries)
+	describeTargets(w, p.Targets)
+	fmt.Fprintf(w, "\n%s\n", heading(c))
+	for _, e := range entries {
+		for i, t := range p.Targets {
+			if t.Name == e.Target {
+				fmt.Fprintf(w, "  %-20s engine %-8s up to %s on disk%s\n", e.Dir, t.Engine, quantity.Bytes(need[i]), profiledText(c.Plan, e))
+			}
+		}
+	}
+	if len(c.Programs) > 0 {
+		fmt.Fprintf(w, "\nservers' programs, which were asked what they are\n")
+	}
+	for _, f := range c.Programs {
+		fmt.Fprintf(w, "  %s %s  %s\n", f.Kind, f.Version, f.Path)
+	}
+	describeBuilds(w, c.Builds)
+	describeStop(w, p.Stop)
+	free, err := fsize.Free(existing(c.Dir))
+	if err == nil {
+		fmt.Fprintf(w, "\ndisk: up to %s needed at a time, %s free under %s\n", quantity.Bytes(peak), quantity.Bytes(free), existing(c.Dir))
+	}
+	return nil
+}
+
+// describeSteps prints the steps, also those of targets whose parameters change them,
+// and returns the most data that a target has.
+func describeSteps(w io.Writer, p *plan.Plan) (most workload.Live) {
+	of := map[string][]string{} // the targets with these steps
+	for _, t := range p.Targets {
+		own := p.For(&t)
+		text, live := stepsText(own), own.Run.Estimate()
+		of[text] = append(of[text], t.Name)
+		most = workload.Live{Rows: max(most.Rows, live.Rows), Bytes: max(most.Bytes, live.Bytes)}
+	}
+	fmt.Fprintf(w, "steps\n%s", stepsText(p))
+	delete(of, stepsText(p))
+	for _, text := range slices.Sorted(maps.Keys(of)) {
+		fmt.Fprintf(w, "\nsteps of %s\n%s", quantity.Joined(of[text]), text)
+	}
+	return most
+}
+
+// stepsText returns the steps of a plan, one a line.
+func stepsText(p *plan.Plan) string {
+	var w strings.Builder
+	for _, s := range p.Steps() {
+		describeStep(&w, &s)
+		if p.Find != nil && plan.OpenGroup(&s) >= 0 {
+			describeFind(&w, p.Find, &s)
+		}
+	}
+	return w.String()
+}
+
+// describeBuilds prints the programs that run the trials, where there are several
+// or it is not this one.
+func describeBuilds(w io.Writer, builds result.Builds) {
+	if self, err := os.Executable(); len(builds) == 1 && err == nil && builds[0].Path == self {
+		return
+	}
+	for i, b := range builds {
+		if i == 0 {
+			fmt.Fprintf(w, "\nprograms that run the trials\n")
+		}
+		fmt.Fprintf(w, "  %s  for %s\n", b.Path, strings.Join(b.Targets, ", "))
+	}
+}
+
+// describeTargets prints what the plan sets for each target, sizes in one form.
+func describeTargets(w io.Writer, targets []plan.Target) {
+	fmt.Fprintf(w, "\ntargets\n")
+	for _, t := range targets {
+		fmt.Fprintf(w, "  %-18s engine %s", t.Name, t.Engine)
+		for _, knob := range slices.Sorted(maps.Keys(t.Knobs)) {
+			fmt.Fprintf(w, ", %s %s", knob, t.Knobs[knob])
+		}
+		for _, name := range t.Own {
+			fmt.Fprintf(w, ", params.%s %v", name, t.Params[name])
+		}
+		fmt.Fprintln(w)
+	}
+}
+
+// remaining returns the trials that a campaign would run: those of a campaign that
+// is resumed without the complete ones, unless their partner in a duet is not.
+func remaining(c Config) (out []result.Entry, err error) {
+	if !c.Resume {
+		return append(Entries(c.Plan), profiledEntries(c.Plan)...), nil
+	}
+	state, err := result.ReadCampaign(c.Dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, block := range blocks(state.Trials) {
+		for _, e := range block {
+			if e.Status != result.Complete || c.Plan.Order == plan.Duet && !complete(block) {
+				out = append(out, e)
+			}
+		}
+	}
+	return append(out, slices.DeleteFunc(slices.Clone(state.Profiled), func(e result.Entry) bool { return e.Status == result.Complete })...), nil
+}
+
+// heading returns how the trials that are listed below it are run.
+func heading(c Config) string {
+	if c.Plan.Order != plan.Duet {
+		return "trials, in this order"
+	}
+	h, err := halves()
+	if err != nil {
+		return "trials, two at the same time" // Fits returns why they cannot be
+	}
+	return fmt.Sprintf("trials, two at the same time: the first on processors %v, the second on %v", h.First, h.Second)
+}
+
+func describeStop(w io.Writer, s plan.Stop) {
+	if s.Precision > 0 {
+		fmt.Fprintf(w, "they end early, from %d trials of each target on, when these compare to within ±%g %%\n", s.MinTrials, 100*s.Precision)
+	}
+	if s.Budget > 0 {
+		fmt.Fprintf(w, "no block begins that is not expected to end within %v\n", s.Budget)
+	}
+}
+
+// describeArrivals returns how operations arrive at the clients of a group.
+func describeArrivals(a *pace.Arrivals) string {
+	const most = 8 // that can be read
+	var rates []string
+	segments := a.Segments
+	if len(segments) > most {
+		least, greatest := math.Inf(1), 0.0
+		for _, g := range segments {
+			least, greatest = min(least, g.From, g.To), max(greatest, g.From, g.To)
+		}
+		segments = nil
+		rates = append(rates, fmt.Sprintf("a curve from %.4g to %.4g", least, greatest))
+	}
+	for _, g := range segments {
+		rate := fmt.Sprintf("%.10g", g.From)
+		if g.To != g.From {
+			rate += fmt.Sprintf(" to %.10g", g.To)
+		}
+		rates = append(rates, rate)
+	}
+	text := fmt.Sprintf(", %s arrivals at %s/s", a.Kind, strings.Join(rates, ", "))
+	if a.Queue > 0 {
+		text += fmt.Sprintf(", at most %d waiting", a.Queue)
+	}
+	return text
+}
+
+// describeFind prints which probes follow a step. How many there will be is not
+// known before.
+func describeFind(w io.Writer, f *plan.Find, s *workload.Step) {
+	text := fmt.Sprintf("search for the highest rate with %s: up to %d probes of %g s", f.Promise, ratesearch.Most, f.Length(math.Inf(1), s.Seconds))
+	if f.Like.LeadIn > 0 {
+		text += fmt.Sprintf(" after %g s of lead-in", f.Like.LeadIn)
+	}
+	if f.Percentile < 100 {
+		text += fmt.Sprintf("; longer below %.0f/s", math.Ceil(f.LeastRate(s.Seconds)*10))
+	}
+	fmt.Fprintf(w, "  %-8s %s\n", s.Name+"@…", text)
+}
+
+func describeStep(w io.Writer, s *workload.Step) {
+	if s.Settle != nil {
+		fmt.Fprintf(w, "  %-8s settle, at least %v\n", s.Name, s.Settle.Floor)
+		return
+	}
+	var parts []string
+	for _, g := range s.Groups {
+		part := fmt.Sprintf("%d × %s", g.Clients, g.Name)
+		if g.Work > 0 {
+			part += ", " + quantity.Count(int(g.Work), "operation") + " each"
+		}
+		if g.Rate > 0 {
+			part += fmt.Sprintf(" at %.6g/s", g.Rate*float64(g.Clients))
+			if g.Clients > 1 {
+				part += " in all"
+			}
+		}
+		if g.Arrivals != nil {
+			part += describeArrivals(g.Arrivals)
+		}
+		parts = append(parts, part)
+	}
+	if s.Seconds > 0 {
+		parts = append(parts, time.Duration(s.Seconds*float64(time.Second)).String())
+	}
+	fmt.Fprintf(w, "  %-8s %s\n", s.Name, strings.Join(parts, "; "))
+}

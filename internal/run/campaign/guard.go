@@ -1,0 +1,154 @@
+package campaign
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"rumbench/engine/fsize"
+	"rumbench/internal/observe/cpuset"
+	"rumbench/internal/plan"
+	"rumbench/internal/text/hint"
+	"rumbench/internal/text/quantity"
+)
+
+// UnfitError says that the machine is not fit for the campaign.
+type UnfitError struct{ error }
+
+// Unwrap returns the error itself.
+func (e *UnfitError) Unwrap() error { return e.error }
+
+// Unfit returns an UnfitError with a hint.
+func Unfit(help, format string, args ...any) error {
+	return &UnfitError{hint.Errorf(help, format, args...)}
+}
+
+// reserve is what must stay free on the disk beside the data.
+const reserve = 256 << 20
+
+// Need returns how many bytes a campaign may need at its peak in its own directory.
+// Data directories are removed there after each trial unless the plan keeps them.
+func Need(c Config) (peak int64, perTarget []int64) {
+	var block float64 // all targets once
+	for _, t := range c.Plan.Targets {
+		if t.Config.Server.DSN != "" {
+			perTarget = append(perTarget, 0) // it is where its server keeps it, and no business of ours
+			continue
+		}
+		factor, base := c.SpaceFactor(t.Engine)
+		n := bytes(float64(c.Plan.For(&t).Run.Estimate().Bytes)*factor + float64(base))
+		perTarget = append(perTarget, n)
+		if t.Data != "" {
+			continue // it is elsewhere
+		}
+		peak = max(peak, n)
+		block += float64(n)
+	}
+	switch {
+	case c.Plan.Keep:
+		peak = bytes(block*float64(c.Plan.Trials) + block*float64(len(profiledEntries(c.Plan)))/float64(len(c.Plan.Targets)))
+	case c.Plan.Order == plan.Duet:
+		peak = bytes(block)
+	}
+	return peak, perTarget
+}
+
+// bytes returns n as a number of bytes, at most more than any disk has.
+func bytes(n float64) int64 { return int64(min(n, 1<<62)) }
+
+// Fits refuses a campaign that this machine cannot run: one that would fill a
+// disk, with a cache larger than its memory, or a duet without processors for two.
+func Fits(c Config) error {
+	var about unix.Sysinfo_t
+	if err := unix.Sysinfo(&about); err != nil {
+		return fmt.Errorf("look at the memory of this host: %w", err)
+	}
+	if err := checkCaches(c.Plan, bytes(float64(about.Totalram)*float64(about.Unit))); err != nil {
+		return err
+	}
+	if c.Plan.Order == plan.Duet {
+		if _, err := halves(); err != nil {
+			return err
+		}
+	}
+	return CheckSpace(c)
+}
+
+// checkCaches refuses a cache that does not fit into the memory there is.
+func checkCaches(p *plan.Plan, memory int64) error {
+	for _, t := range p.Targets {
+		if t.Config.Cache > memory {
+			return Unfit("lower cache, or run it on a larger host",
+				"target %s has a cache of %s, and this host has %s of memory", t.Name, quantity.Bytes(t.Config.Cache), quantity.Bytes(memory))
+		}
+	}
+	return nil
+}
+
+// halves divides the processors of this process for a duet.
+func halves() (cpuset.Halves, error) {
+	allowed, err := cpuset.Allowed()
+	if err != nil {
+		return cpuset.Halves{}, err
+	}
+	return halve(allowed)
+}
+
+func halve(allowed cpuset.Set) (cpuset.Halves, error) {
+	if len(allowed) < 2 {
+		return cpuset.Halves{}, Unfit("set order: interleaved, or look at what binds rumbench (taskset -p $$, cpuset of the container)",
+			"a duet needs two processors, and this process may run on one only: %v", allowed)
+	}
+	return cpuset.Halve(allowed, "/sys")
+}
+
+// CheckSpace refuses a campaign that would fill a disk.
+func CheckSpace(c Config) error {
+	peak, perTarget := Need(c)
+	if err := checkFree(c.Dir, peak, "lower the rows, or the time of steps that insert, choose another --out, or free space"); err != nil {
+		return err
+	}
+	for i, t := range c.Plan.Targets {
+		if t.Data == "" {
+			continue
+		}
+		there, err := fsize.Allocated(t.Data)
+		if err != nil {
+			return err
+		}
+		if err := checkFree(t.Data, perTarget[i]-there, "lower the rows, or free space"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkFree refuses to need a number of bytes more under a directory if they
+// are not free.
+func checkFree(dir string, need int64, help string) error {
+	free, err := fsize.Free(existing(dir))
+	if err != nil {
+		return err
+	}
+	if need <= 0 || need <= free-reserve {
+		return nil
+	}
+	return Unfit(help, "the disk under %s would fill: about %s may be needed, %s are free", dir, quantity.Bytes(need+reserve), quantity.Bytes(free))
+}
+
+// existing returns the nearest directory above a path that exists.
+func existing(path string) string {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "."
+	}
+	for abs != "/" {
+		if _, err := os.Stat(abs); err == nil {
+			return abs
+		}
+		abs = filepath.Dir(abs)
+	}
+	return abs
+}

@@ -1,0 +1,228 @@
+package campaign
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"rumbench/engine/fsize"
+	"rumbench/internal/observe/cpuset"
+	"rumbench/internal/result"
+	"rumbench/internal/server"
+	"rumbench/internal/text/hint"
+)
+
+// Grace is how long a trial may take to end when it is asked to; then it is killed.
+const Grace = 60 * time.Second
+
+// launcher runs trials in processes of their own.
+type launcher struct {
+	Config
+	locked *os.File // the lock of this host, which trials inherit
+	spare  spare
+}
+
+// trial runs a trial in a process of its own and returns its result, whatever
+// became of it. In a duet it has a side, otherwise none. The error is about the
+// campaign's own files.
+func (l *launcher) trial(ctx context.Context, e result.Entry, s *side) (*result.Trial, error) {
+	dir := result.TrialPath(l.Dir, e.Dir)
+	for _, d := range []string{dir, filepath.Join(dir, result.TempDir)} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			return nil, fmt.Errorf("make the trial directory: %w", err)
+		}
+	}
+	log, err := os.OpenFile(filepath.Join(dir, result.LogFile), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("open the trial's log: %w", err)
+	}
+	defer log.Close()
+	ended := l.exec(ctx, e, dir, log, s)
+	t, err := result.ReadTrial(dir)
+	if err != nil {
+		t = &result.Trial{Format: result.Format, Campaign: l.Plan.Name, Target: e.Target, Trial: e.Trial, Status: result.Partial, Started: time.Now()}
+	}
+	lost := t.Status == result.Running || t.Status == result.Partial && t.Ended == nil
+	if lost {
+		l.explain(ctx, t, dir, ended)
+	}
+	err = l.tidy(dir) // first: where the disk is full it makes room
+	if lost {
+		err = errors.Join(err, l.spare.writeJSON(filepath.Join(dir, result.TrialFile), t))
+	}
+	return t, err
+}
+
+// tidy removes what a trial has left that is not to be kept.
+func (l *launcher) tidy(dir string) error {
+	if !l.Plan.Keep {
+		return removeData(dir)
+	}
+	return errors.Join(server.Sweep(filepath.Join(dir, result.DataDir)), os.RemoveAll(filepath.Join(dir, result.TempDir)))
+}
+
+// exec runs the process to its end and passes its events on.
+func (l *launcher) exec(ctx context.Context, e result.Entry, dir string, log *os.File, s *side) error {
+	cmd, err := l.command(e, dir, log)
+	if err != nil {
+		return err
+	}
+	// The trial ends when its standard input does, that is also when the
+	// campaign is killed.
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	defer stdin.Close()
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	var cpus cpuset.Set
+	event := l.Progress.Event
+	if s != nil {
+		s.join(stdin)
+		defer s.leave()
+		cpus, event = s.cpus, s.event
+	}
+	if err := cpuset.Start(cmd, cpus); err != nil {
+		return fmt.Errorf("start the trial: %w", err)
+	}
+	stop := context.AfterFunc(ctx, func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		time.AfterFunc(Grace, func() { _ = cmd.Process.Kill() }) // no process has that number any more, or it is ours
+	})
+	defer stop()
+	listen(stdout, event)
+	return cmd.Wait()
+}
+
+// command returns the process of a trial.
+func (l *launcher) command(e result.Entry, dir string, log *os.File) (*exec.Cmd, error) {
+	temp, err := filepath.Abs(filepath.Join(dir, result.TempDir))
+	if err != nil {
+		return nil, err
+	}
+	program := ""
+	if b := l.Builds.Of(e); b != nil {
+		program = b.Path
+	}
+	args := append(slices.Clone(l.Child(program)), l.Dir, e.Dir)
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Args[0] = os.Args[0]
+	cmd.Stderr = log
+	cmd.Env = append(os.Environ(), "TMPDIR="+temp) // engines sort on the same disk
+	// A group of its own: Ctrl-C reaches only the campaign, which asks the
+	// trial to end in good order.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.ExtraFiles = []*os.File{l.locked}
+	return cmd, nil
+}
+
+// longestLine is the greatest length of a line between a campaign and a trial: the
+// events of a step's end hold all of its numbers.
+const longestLine = 4 << 20
+
+// listen calls each for every line of JSON until the input ends.
+func listen[T any](in io.Reader, each func(T)) {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, longestLine)
+	for lines.Scan() {
+		var v T
+		if json.Unmarshal(lines.Bytes(), &v) == nil {
+			each(v)
+		}
+	}
+	_, _ = io.Copy(io.Discard, in) // a line too long must not block the other
+}
+
+// explain records of a trial that ended without a result what became of it.
+func (*launcher) explain(ctx context.Context, t *result.Trial, dir string, ended error) {
+	now := time.Now()
+	t.Ended = &now
+	if ctx.Err() != nil {
+		t.Status, t.Reason = result.Partial, "it was interrupted"
+		return
+	}
+	t.Status = result.Failed
+	where := ""
+	if t.At != "" {
+		where = " in step " + t.At
+	}
+	t.Reason = "its process ended" + where + " without a result"
+	if exit, ok := errors.AsType[*exec.ExitError](ended); ok {
+		t.Reason = "its process ended" + where + " with: " + exit.Error()
+		if s, ok := exit.Sys().(syscall.WaitStatus); ok && s.Signaled() && s.Signal() == syscall.SIGKILL {
+			t.Hint = "it was killed from outside, or by the kernel because the machine ran out of memory: see dmesg"
+		}
+	} else if ended != nil {
+		t.Reason = ended.Error()
+	}
+	if words := lastWords(filepath.Join(dir, result.LogFile)); words != "" {
+		t.Reason += "; end of its log: " + words
+		if strings.Contains(words, syscall.ENOSPC.Error()) {
+			t.Hint = hint.Of(syscall.ENOSPC)
+		}
+	}
+	if free, err := fsize.Free(dir); err == nil && free < roomForWords && t.Hint == "" {
+		t.Reason += "; " + syscall.ENOSPC.Error()
+		t.Hint = hint.Of(syscall.ENOSPC)
+	}
+}
+
+// roomForWords is how much of the disk is free at least where a process could
+// still have written down why it ended.
+const roomForWords = 64 << 10
+
+// lastWords returns the end of what a process wrote to its log. Of a Go panic it is
+// the beginning, which says more.
+func lastWords(path string) string {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	text := strings.TrimSpace(string(b))
+	if i := strings.LastIndex(text, "panic: "); i >= 0 {
+		text, _, _ = strings.Cut(text[i:], "\n")
+	}
+	lines := strings.Split(text, "\n")
+	return strings.Join(lines[max(0, len(lines)-3):], " | ")
+}
+
+// aside moves what an interrupted trial has left out of the way: what it
+// measured is kept, its data is not.
+func (l *launcher) aside(dir string) error {
+	path := result.TrialPath(l.Dir, dir)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if !l.Plan.Keep {
+		if err := removeData(path); err != nil {
+			return err
+		}
+	}
+	for n := 1; ; n++ {
+		old := fmt.Sprintf("%s.partial%d", path, n)
+		if _, err := os.Stat(old); errors.Is(err, fs.ErrNotExist) {
+			return os.Rename(path, old)
+		}
+	}
+}
+
+// removeData removes the data directories that a trial made in its own
+// directory, after a server that still runs there has been ended.
+func removeData(trialDir string) error {
+	data := filepath.Join(trialDir, result.DataDir)
+	return errors.Join(server.Sweep(data), os.RemoveAll(data), os.RemoveAll(filepath.Join(trialDir, result.TempDir)))
+}

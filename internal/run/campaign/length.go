@@ -1,0 +1,86 @@
+package campaign
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"rumbench/internal/plan"
+	"rumbench/internal/result"
+	"rumbench/internal/run/forecast"
+	"rumbench/internal/text/quantity"
+)
+
+// describeLength prints how long the trials take, and from what that is known.
+func describeLength(w io.Writer, c Config, entries []result.Entry) {
+	if len(entries) == 0 {
+		return
+	}
+	f := c.Forecast
+	if f == nil {
+		f = forecast.New(c.Plan, nil)
+	}
+	all := f.Campaign(entries)
+	if all == forecast.AtLeast(0) {
+		fmt.Fprintf(w, "how long it takes is not known: no step has a fixed length, and no earlier run of this plan was found\n")
+		return
+	}
+	each := f.Trial(entries[0].Target).Length()
+	for _, e := range entries {
+		t := f.Trial(e.Target).Length()
+		each = forecast.Span{Least: min(each.Least, t.Least), Most: max(each.Most, t.Most)}
+	}
+	count := quantity.Count(len(entries), "trial")
+	if n := len(c.Plan.Targets); len(entries) == n*c.Plan.Trials {
+		count = fmt.Sprintf("%s × %s", quantity.Count(n, "target"), quantity.Count(c.Plan.Trials, "trial"))
+	}
+	fmt.Fprintf(w, "takes %v (%s of %s, %s)", all, count, strings.TrimPrefix(each.String(), "about "), basis(c.Plan, f.Earlier()))
+	if more := beyond(f.Trial(entries[0].Target)); f.Earlier() == nil && more != "" {
+		fmt.Fprintf(w, "; %s", more)
+	}
+	fmt.Fprintln(w)
+}
+
+// basis names what a forecast is made of.
+func basis(p *plan.Plan, from *forecast.Earlier) string {
+	if from == nil {
+		return "measured steps only"
+	}
+	text := fmt.Sprintf("from %s of %s", from.Dir, from.Started.Format("2 January"))
+	var unknown []string
+	for _, t := range p.Targets {
+		if !from.Has(t.Name) {
+			unknown = append(unknown, t.Name)
+		}
+	}
+	if len(unknown) > 0 {
+		text += ", which has no trial of " + quantity.Joined(unknown)
+	}
+	return text
+}
+
+// beyond returns what the least length of a trial leaves out.
+func beyond(t forecast.Trial) string {
+	var unknown, out []string
+	var probes time.Duration
+	for _, part := range t.Parts {
+		if !part.Length.Bounded() {
+			unknown = append(unknown, part.Name)
+		} else {
+			probes += part.Length.Most - part.Length.Least
+		}
+	}
+	if probes > 0 {
+		out = append(out, fmt.Sprintf("probes take up to %s more per trial, and longer at low rates", quantity.Length(probes)))
+	}
+	switch {
+	case len(unknown) > 4:
+		out = append(out, fmt.Sprintf("%d steps take as long as the engine needs", len(unknown)))
+	case len(unknown) > 1:
+		out = append(out, quantity.Joined(unknown)+" take as long as the engine needs")
+	case len(unknown) == 1:
+		out = append(out, unknown[0]+" takes as long as the engine needs")
+	}
+	return strings.Join(out, "; ")
+}

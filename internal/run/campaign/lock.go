@@ -1,0 +1,89 @@
+package campaign
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"rumbench/internal/result/regular"
+	"rumbench/internal/text/hint"
+)
+
+// lock locks the file that all campaigns on a host share. Trials inherit it:
+// it stays locked as long as one lives, also when its campaign was killed.
+func lock(path, dir string) (*os.File, error) {
+	// Where the file exists O_CREATE must not be asked for: in /tmp the kernel
+	// refuses it for another user's file. A pipe must not hold the campaign up.
+	f, err := os.OpenFile(path, os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		if f, err = os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o666); err == nil {
+			err = f.Chmod(0o666) // another user's campaigns lock it too
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the lock of this host: %w", err)
+	}
+	who, err := holder(f)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		f.Close()
+		return nil, Unfit("two benchmarks at a time measure each other; wait until it has ended", "another benchmark runs on this host%s", who)
+	}
+	if own(f) {
+		_ = f.Truncate(0)
+		abs, _ := filepath.Abs(dir)
+		fmt.Fprintf(f, lockWords+"%d, campaign %s\n", os.Getpid(), abs)
+	}
+	return f, nil
+}
+
+// lockWords begin the content of the lock file.
+const lockWords = "process "
+
+// holder returns who wrote the file last, as the end of a sentence. A file that
+// is no lock of rumbench is refused: it would be written to.
+func holder(f *os.File) (string, error) {
+	refused := hint.With(fmt.Errorf("%s is no lock of rumbench and is left alone", f.Name()), "name another file in RUMBENCH_LOCK, or remove it")
+	if err := regular.Check(f); err != nil || stat(f).Nlink != 1 {
+		return "", refused
+	}
+	b, err := io.ReadAll(io.NewSectionReader(f, 0, 1000))
+	switch who := strings.TrimSpace(string(b)); {
+	case err != nil:
+		return "", fmt.Errorf("read the lock of this host: %w", err)
+	case len(b) == 0:
+		return "", nil // another user's, of whose file only the lock is taken
+	case !strings.HasPrefix(who, lockWords):
+		return "", refused
+	default:
+		return ": " + who, nil
+	}
+}
+
+// own reports whether a file belongs to this user. To another's nothing is
+// written, whatever it seems to be.
+func own(f *os.File) bool { return stat(f).Uid == uint32(os.Geteuid()) }
+
+// stat returns nothing for a file that cannot be looked at.
+func stat(f *os.File) syscall.Stat_t {
+	var st syscall.Stat_t
+	if err := syscall.Fstat(int(f.Fd()), &st); err != nil {
+		return syscall.Stat_t{Nlink: 0, Uid: ^uint32(0)}
+	}
+	return st
+}
+
+func unlock(f *os.File) {
+	if own(f) {
+		_ = f.Truncate(0)
+	}
+	f.Close()
+}

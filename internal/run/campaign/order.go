@@ -1,0 +1,94 @@
+package campaign
+
+import (
+	"fmt"
+	"slices"
+
+	"rumbench/internal/plan"
+	"rumbench/internal/result"
+	"rumbench/internal/text/hint"
+	"rumbench/workload/gen"
+)
+
+// Entries lists the trials of a plan in the order in which they are run.
+//
+// Of an interleaved campaign and of a duet it is made of blocks of one trial of
+// each target. Every second block is the reverse of the one before, so that a
+// machine that becomes slower and slower does as much to each target. In an
+// interleaved campaign the others are random, by the plan's seed, so that
+// nothing of the machine's own rhythm meets always the same target. In a duet
+// they are alike: the first of a block gets the first half of the processors,
+// and the halves change from block to block.
+func Entries(p *plan.Plan) (out []result.Entry) {
+	names := targetNames(p)
+	add := func(target string, n int) {
+		out = append(out, result.Entry{Dir: fmt.Sprintf("%s.%d", target, n), Target: target, Trial: n})
+	}
+	if p.Order == plan.Sequential {
+		for _, name := range names {
+			for n := range p.Trials {
+				add(name, n+1)
+			}
+		}
+		return out
+	}
+	for n := range p.Trials {
+		switch {
+		case n%2 == 1 || n > 0 && p.Order == plan.Duet:
+			slices.Reverse(names)
+		case p.Order == plan.Interleaved:
+			shuffle(names, gen.NewStream(p.Seed, "order of trials").Sub(uint64(n)))
+		}
+		for _, name := range names {
+			add(name, n+1)
+		}
+	}
+	return out
+}
+
+// shuffle puts names in one of all possible orders (Fisher and Yates, in the
+// form of Durstenfeld).
+func shuffle(names []string, s gen.Stream) {
+	for i := len(names) - 1; i > 0; i-- {
+		k := s.Uniform(uint64(i), int64(i)+1)
+		names[i], names[k] = names[k], names[i]
+	}
+}
+
+func targetNames(p *plan.Plan) (names []string) {
+	for _, t := range p.Targets {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// blocks returns the stretches of entries with the same number.
+func blocks(entries []result.Entry) (out [][]result.Entry) {
+	start := 0
+	for end := range entries {
+		if end+1 == len(entries) || entries[end+1].Trial != entries[end].Trial {
+			out, start = append(out, entries[start:end+1]), end+1
+		}
+	}
+	return out
+}
+
+// again is what the second target of an A/A campaign has at the end of its name.
+const again = "-again"
+
+// AgainstItself returns the plan of an A/A campaign: the first target alone,
+// under two names. What differs then is chance, and the machine.
+func AgainstItself(p *plan.Plan) (*plan.Plan, error) {
+	first := p.Targets[0]
+	if first.Data != "" {
+		return nil, hint.Errorf("remove data from the target", "target %s works on a data directory in place, which cannot be done twice", first.Name)
+	}
+	second := first
+	second.Name += again
+	q := *p
+	q.Targets = []plan.Target{first, second}
+	if q.Order == plan.Sequential {
+		q.Order = plan.Interleaved // the machine's own changes would be all that is seen
+	}
+	return &q, nil
+}

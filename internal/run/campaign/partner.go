@@ -1,0 +1,72 @@
+package campaign
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"rumbench/internal/run/trial"
+	"rumbench/internal/text/hint"
+)
+
+// Line is a trial's line to its campaign: its events on the trial's standard
+// output, and answers on its standard input. It is the trial.Partner of a trial of a
+// duet.
+type Line struct {
+	mu      sync.Mutex
+	events  *json.Encoder
+	answers chan answer
+}
+
+// Connect begins to read what the campaign says, and calls hungUp when it will
+// say no more, because it has ended.
+func Connect(in io.Reader, out io.Writer, hungUp func()) *Line {
+	l := &Line{events: json.NewEncoder(out), answers: make(chan answer, 1)} // one question is open at a time
+	go func() {
+		defer hungUp()
+		defer close(l.answers)
+		listen(in, func(a answer) { l.answers <- a })
+	}()
+	return l
+}
+
+// Say writes an event. A campaign that does not read any more does not hold the
+// trial up.
+func (l *Line) Say(e trial.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_ = l.events.Encode(e)
+}
+
+// Meet waits until the other trial is about to begin a step, too.
+func (l *Line) Meet(ctx context.Context, step string) error {
+	l.Say(trial.Event{Step: step, Phase: trial.PhaseReady})
+	select {
+	case a, ok := <-l.answers:
+		switch {
+		case !ok:
+			return errors.New("the campaign has ended")
+		case a.Gone:
+			return errGone
+		}
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Done reports that this trial's step is over.
+func (l *Line) Done(step string) { l.Say(trial.Event{Step: step, Phase: trial.PhaseDone}) }
+
+// Alone returns for how long the other's step had been over before.
+func (l *Line) Alone() time.Duration {
+	a := <-l.answers
+	return time.Duration(a.Alone * float64(time.Second))
+}
+
+// errGone says that there is no other trial any more.
+var errGone = hint.With(errors.New("the other trial of the duet has ended"),
+	"what a target does alone does not compare with what it does in a duet: look at why the other has ended, then rumbench run --resume runs both again")

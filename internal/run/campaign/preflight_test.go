@@ -1,0 +1,204 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rumbench/internal/result"
+	"rumbench/internal/text/hint"
+)
+
+// preflown is a campaign with a preflight. In its script, preflight is what a
+// preflight runs, and $3 is what it notes the trials in, in their order.
+func preflown(dir, preflight string, sets ...string) (Config, *recorder) {
+	c, p := config(dir, `echo $2 >> `+filepath.Join(dir, "ran")+`
+case $2 in _preflight/*) mkdir $1/trials/$2/data; `+preflight+`;; *) `+says(result.Complete)+` ;; esac`, sets...)
+	c.NoPreflight = false
+	return c, p
+}
+
+// ran returns the trials that were begun since the last call, preflights included.
+func ran(t *testing.T, dir string) []string {
+	t.Helper()
+	path := filepath.Join(dir, "ran")
+	b, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	_ = os.Remove(path)
+	return strings.Fields(string(b))
+}
+
+// files lists what is below a directory.
+func files(dir string) (out []string) {
+	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, _ error) error {
+		if e != nil && !e.IsDir() {
+			rel, _ := filepath.Rel(dir, path)
+			out = append(out, rel)
+		}
+		return nil
+	})
+	return out
+}
+
+// Every target is tried before the first trial, and nothing of that is left.
+func TestPreflight(t *testing.T) {
+	dir := t.TempDir()
+	c, p := preflown(dir, says(result.Complete))
+	if _, err := Run(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"_preflight/pebble", "_preflight/bbolt", "pebble.1", "bbolt.1", "bbolt.2", "pebble.2"}
+	if d := cmp.Diff(want, ran(t, dir)); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+	if !strings.HasPrefix(p.lines[0], "note preflight: pebble, bbolt: 2 targets ok in ") || !strings.HasPrefix(p.lines[1], "begin pebble.1") {
+		t.Errorf("%q", p.lines)
+	}
+	if _, err := os.Stat(result.TrialPath(c.Dir, PreflightDir)); err == nil {
+		t.Error("something is left of it")
+	}
+}
+
+// All that fails is reported together. The campaign leaves nothing but what servers
+// and crashes have logged, which does not hinder the next one in the same place.
+func TestPreflightFails(t *testing.T) {
+	dir := t.TempDir()
+	c, p := preflown(dir, `echo "cannot bind" > $1/trials/$2/server.log; echo "it is $2" >&2; exit 3`)
+	state, err := Run(t.Context(), c)
+	failed, ok := errors.AsType[*PreflightError](err)
+	if !ok || state != nil || len(failed.Failed) != 2 || !strings.Contains(hint.Of(err), "--no-preflight") {
+		t.Fatalf("%+v, error %v", state, err)
+	}
+	for _, want := range []string{"2 of 2 targets", "\n  pebble: its process ended with: exit status 3", "it is _preflight/bbolt", "\n    log: " + c.Dir + "/_preflight/bbolt/server.log"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("no %q in\n%v", want, err)
+		}
+	}
+	if d := cmp.Diff([]string{"_preflight/pebble", "_preflight/bbolt"}, ran(t, dir)); d != "" || len(p.lines) > 0 {
+		t.Errorf("%s%q", d, p.lines)
+	}
+	if d := cmp.Diff([]string{"_preflight/bbolt/server.log", "_preflight/pebble/server.log"}, files(c.Dir)); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+
+	// A crash is worth reading, and where it was; a result that says it all is not.
+	c, _ = preflown(dir, `case $2 in *pebble) echo "panic: boom
+
+goroutine 1 [running]:" >&2; echo '{"format":2,"status":"running","steps":[{"name":"l.i0","status":"running"}]}' > $1/trials/$2/trial.json; exit 2;; esac; `+says(result.Failed))
+	if _, err := Run(t.Context(), c); err == nil || !strings.Contains(err.Error(), "pebble: its process ended in step l.i0 with: exit status 2; end of its log: panic: boom") {
+		t.Fatalf("error %v", err)
+	}
+	if d := cmp.Diff([]string{"_preflight/pebble/trial.log"}, files(c.Dir)); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+	c, _ = preflown(dir, says(result.Failed))
+	if _, err := Run(t.Context(), c); err == nil {
+		t.Fatal("no error")
+	}
+	if _, err := os.Stat(c.Dir); err == nil {
+		t.Errorf("there is %q", files(c.Dir))
+	}
+	c, _ = preflown(dir, says(result.Complete))
+	if _, err := Run(t.Context(), c); err != nil {
+		t.Error(err)
+	}
+}
+
+// A campaign that goes on tries only targets of which it has nothing, and is left as
+// it is if they fail.
+func TestPreflightResumed(t *testing.T) {
+	dir := t.TempDir()
+	c, _ := preflown(dir, says(result.Complete))
+	c.Child = childScript(strings.Replace(c.Child("")[2], ";; *) ", ";; bbolt*) "+says(result.Failed)+";; *) ", 1))
+	if _, err := Run(t.Context(), c); !errors.Is(err, ErrIncomplete) {
+		t.Fatal(err)
+	}
+	ran(t, dir)
+	// As if killed in a preflight.
+	left := filepath.Join(result.TrialPath(c.Dir, PreflightDir), "bbolt", "data")
+	if err := os.MkdirAll(left, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c, _ = preflown(dir, `echo words > $1/trials/$2/server.log; `+says(result.Failed))
+	c.Resume = true
+	state, err := Run(t.Context(), c)
+	if _, failed := errors.AsType[*PreflightError](err); !failed || state == nil {
+		t.Fatalf("error %v", err)
+	}
+	if d := cmp.Diff([]string{"_preflight/bbolt"}, ran(t, dir)); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+	for _, name := range []string{"campaign.json", "plan.yaml", "trials/pebble.1/trial.json", "trials/bbolt.1/trial.json", "_preflight/bbolt/server.log"} {
+		if !slices.Contains(files(c.Dir), name) {
+			t.Errorf("no %s", name)
+		}
+	}
+	c.NoPreflight = true
+	if _, err := Run(t.Context(), c); err != nil {
+		t.Error(err)
+	}
+	if d := cmp.Diff([]string{"bbolt.1", "bbolt.2"}, ran(t, dir)); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+}
+
+// What is not ours is not tried on.
+func TestPreflightInPlace(t *testing.T) {
+	dir := t.TempDir()
+	c, p := preflown(dir, says(result.Complete))
+	c.Plan.Targets[0].Data = t.TempDir()
+	if _, err := Run(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	if got := ran(t, dir)[0]; got != "_preflight/bbolt" {
+		t.Errorf("%s was tried", got)
+	}
+	if p.lines[0] != "note preflight: pebble is not tried: it works on data in place" {
+		t.Errorf("%q", p.lines)
+	}
+	c.Plan.Targets[0].Data, c.Plan.Targets[0].Config.Server.DSN = "", "host"
+	if why := untouchable(c.Plan, &c.Plan.Targets[0]); why != "" {
+		t.Errorf("a schema of its own is not tried: %s", why)
+	}
+	c, _ = preflown(dir, "", "params.steps=[qr100]")
+	c.Plan.Targets[0].Config.Server.DSN = "host"
+	if untouchable(c.Plan, &c.Plan.Targets[0]) == "" {
+		t.Error("tables that are there would be changed")
+	}
+	if untouchable(c.Plan, &c.Plan.Targets[1]) != "" {
+		t.Error("a private target is always tried")
+	}
+}
+
+// Ctrl-C in a preflight: the campaign can be gone on with, and is tried again.
+func TestPreflightEndedEarly(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	c, p := preflown(dir, `echo '{"step":"here"}'; exec sleep 600`)
+	c.Progress = &cancelling{p, cancel}
+	if _, err := Run(ctx, c); !strings.Contains(hint.Of(err), "--resume "+c.Dir) || !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	if d := cmp.Diff([]string{"campaign.json", "plan.yaml"}, files(c.Dir)); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+	ran(t, dir)
+	c, _ = preflown(dir, says(result.Complete))
+	c.Resume = true
+	if _, err := Run(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(ran(t, dir)); n != 6 {
+		t.Errorf("%d were run", n)
+	}
+}

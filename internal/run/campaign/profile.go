@@ -1,0 +1,69 @@
+package campaign
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"rumbench/internal/plan"
+	"rumbench/internal/result"
+	"rumbench/internal/run/forecast"
+)
+
+// profiledEntries returns the trials that a plan wants for their profiles alone, one of
+// each target.
+func profiledEntries(p *plan.Plan) (out []result.Entry) {
+	if p.Profile.Mode != result.ProfileExtra {
+		return nil
+	}
+	for _, name := range targetNames(p) {
+		out = append(out, result.Entry{Dir: name + ".p1", Target: name, Trial: 1})
+	}
+	return out
+}
+
+// profiledText says of a trial in a list how it is profiled.
+func profiledText(p *plan.Plan, e result.Entry) string {
+	switch {
+	case slices.Contains(profiledEntries(p), result.Entry{Dir: e.Dir, Target: e.Target, Trial: e.Trial}):
+		return ", for its profile alone"
+	case p.Profile.Mode == result.ProfileInside:
+		return ", profiled"
+	}
+	return ""
+}
+
+// runProfiled runs the trials that are run for their profiles, after all others: what
+// they measure is compared with nothing. A target without a complete trial has none.
+func runProfiled(ctx context.Context, r *runner, ran bool) error {
+	failed := 0
+	for i := range r.state.Profiled {
+		e := &r.state.Profiled[i]
+		of := func(done result.Entry) bool { return done.Target == e.Target }
+		if e.Status == result.Complete || !slices.ContainsFunc(completed(r.state.Trials), of) {
+			continue
+		}
+		if err := r.pause(ctx, ran); err != nil {
+			return err
+		}
+		if err := r.aside(e.Dir); err != nil {
+			return err
+		}
+		all := len(r.state.Trials)
+		r.Progress.Begin(*e, forecast.Place{
+			Number: all + i + 1, Of: all + len(r.state.Profiled),
+			Trial: r.Forecast.Trial(e.Target), After: r.Forecast.Trials(r.state.Profiled[i+1:], r.spent()),
+		})
+		t, err := r.trial(ctx, *e, nil)
+		if err := r.ended(e, t, err); err != nil {
+			return err
+		}
+		if ran = true; e.Status != result.Complete {
+			failed++
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d trials for profiles: %w", failed, len(r.state.Profiled), ErrIncomplete)
+	}
+	return nil
+}

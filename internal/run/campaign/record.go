@@ -1,0 +1,40 @@
+package campaign
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"rumbench/internal/result"
+	"rumbench/internal/run/trial"
+	"rumbench/internal/text/hint"
+)
+
+// Record records a load as a campaign of one trial in a directory, which it makes.
+// command is the command line of the recording, as it may be shown.
+func Record(ctx context.Context, dir string, command []string, r trial.Recording) error {
+	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
+		return hint.Errorf("choose another directory; rumbench list runs shows what there is", "--out %s: the directory is not empty", dir)
+	}
+	entry := result.Entry{Dir: r.Target + ".1", Target: r.Target, Trial: 1}
+	r.Dir = result.TrialPath(dir, entry.Dir)
+	if err := os.MkdirAll(r.Dir, 0o755); err != nil {
+		return fmt.Errorf("make the directory of the recording: %w", err)
+	}
+	started := time.Now()
+	state := &result.Campaign{
+		Format: result.Format, Name: r.Campaign, Command: command, Started: started, Order: "sequential", Targets: []string{r.Target}, Trials: []result.Entry{entry},
+	}
+	save := func() error { return result.WriteJSON(filepath.Join(dir, result.CampaignFile), state) }
+	if err := save(); err != nil {
+		return err
+	}
+	t, err := trial.Record(ctx, r)
+	state.Trials[0].Status, state.Spent = t.Status, time.Since(started).Seconds()
+	if serr := save(); err == nil {
+		err = serr
+	}
+	return err
+}

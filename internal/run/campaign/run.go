@@ -1,0 +1,198 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"rumbench/internal/plan"
+	"rumbench/internal/result"
+	"rumbench/internal/run/forecast"
+	"rumbench/internal/text/hint"
+)
+
+// run runs the blocks of trials that are not complete.
+func (r *runner) run(ctx context.Context) error {
+	if err := r.preflight(ctx); err != nil {
+		return err
+	}
+	if err := r.calibrate(ctx); err != nil {
+		return err
+	}
+	ran := false
+	first := 0 // trial of the block
+	for n, block := range blocks(r.state.Trials) {
+		from := first
+		first += len(block)
+		if err := r.recognize(block); err != nil {
+			return err
+		}
+		if complete(block) {
+			continue
+		}
+		if ctx.Err() != nil {
+			return r.early(ctx)
+		}
+		if n > 0 && untouched(block) {
+			if stopped, err := r.stop(from); stopped || err != nil {
+				if err != nil {
+					return err
+				}
+				break
+			}
+		}
+		if err := r.block(ctx, block, from, ran); err != nil {
+			return err
+		}
+		ran = true
+	}
+	err := r.conclude(ctx, ran)
+	if ctx.Err() != nil {
+		return err
+	}
+	return errors.Join(err, runProfiled(ctx, r, ran))
+}
+
+// complete reports whether nothing of a block is left to be done.
+func complete(block []result.Entry) bool { return len(completed(block)) == len(block) }
+
+// completed returns the trials that are complete.
+func completed(block []result.Entry) []result.Entry {
+	return slices.DeleteFunc(slices.Clone(block), func(e result.Entry) bool { return e.Status != result.Complete })
+}
+
+// untouched reports whether none of a block's trials has ended yet.
+func untouched(block []result.Entry) bool {
+	return !slices.ContainsFunc(block, func(e result.Entry) bool { return e.Status != "" })
+}
+
+// block runs the trials of a block, of which the first has a number. Complete ones
+// stay, but not in a duet, whose trials are nothing without each other.
+func (r *runner) block(ctx context.Context, block []result.Entry, from int, ran bool) error {
+	if r.Plan.Order == plan.Duet {
+		if err := r.pause(ctx, ran); err != nil {
+			return err
+		}
+		return r.duet(ctx, block, from)
+	}
+	for i := range block {
+		e := &block[i]
+		if e.Status == result.Complete {
+			continue
+		}
+		if err := r.pause(ctx, ran); err != nil {
+			return err
+		}
+		if err := r.aside(e.Dir); err != nil {
+			return err
+		}
+		r.Progress.Begin(*e, r.place(from+i))
+		t, err := r.trial(ctx, *e, nil)
+		if err := r.ended(e, t, err); err != nil {
+			return err
+		}
+		if err := r.baseless(e, t, from+i+1); err != nil {
+			return err
+		}
+		ran = true
+	}
+	return nil
+}
+
+// baseless ends a campaign in which a trial of the base has failed, unless that is
+// not wanted or nothing is left to be done from the next trial on.
+func (r *runner) baseless(e *result.Entry, t *result.Trial, next int) error {
+	if r.KeepGoing || e.Target != r.Plan.Targets[0].Name || t.Status != result.Failed || complete(r.state.Trials[next:]) {
+		return nil
+	}
+	return hint.Errorf("--keep-going runs the other trials all the same; later, go on with it: rumbench run --resume "+r.Dir,
+		"%s failed, and every comparison needs the base %s: the campaign ends with %d of %d trials complete (%w): %s",
+		e.Dir, e.Target, len(completed(r.state.Trials)), len(r.state.Trials), ErrIncomplete, t.Reason)
+}
+
+// place returns where the campaign is when one of its trials, from 0, begins.
+func (r *runner) place(at int) forecast.Place {
+	rest := slices.DeleteFunc(slices.Concat(r.state.Trials[at+1:], r.state.Profiled), func(e result.Entry) bool { return e.Status == result.Complete })
+	return forecast.Place{
+		Number: at + 1, Of: len(r.state.Trials) + len(r.state.Profiled),
+		Trial: r.Forecast.Trial(r.state.Trials[at].Target), After: r.Forecast.Trials(rest, r.spent()),
+	}
+}
+
+// ended takes note of a trial's end, with the error of the campaign's own files.
+func (r *runner) ended(e *result.Entry, t *result.Trial, err error) error {
+	if t != nil {
+		e.Status = t.Status
+		r.Forecast.Add(t)
+		r.Progress.End(*e, t) // first: it may show why nothing can be written
+	}
+	if err != nil {
+		return err
+	}
+	return r.save()
+}
+
+// conclude reports how a campaign ended of which no trial is left to be begun.
+func (r *runner) conclude(ctx context.Context, ran bool) error {
+	bad := len(r.state.Trials) - len(completed(r.state.Trials))
+	switch {
+	case bad > 0 && ctx.Err() != nil:
+		return r.early(ctx)
+	case bad > 0:
+		return fmt.Errorf("%d of %d: %w", bad, len(r.state.Trials), ErrIncomplete)
+	case ran && r.state.Stopped == "":
+		return r.sumUp()
+	}
+	return nil
+}
+
+// recognize sees that trials are complete though the campaign was killed before
+// it could write that down.
+func (r *runner) recognize(block []result.Entry) error {
+	found := false
+	for i := range block {
+		e := &block[i]
+		if e.Status != "" {
+			continue
+		}
+		t, err := result.ReadTrial(result.TrialPath(r.Dir, e.Dir))
+		if err == nil && t.Status == result.Complete {
+			e.Status, found = t.Status, true
+		}
+	}
+	if !found {
+		return nil
+	}
+	return r.save()
+}
+
+// pause comes before a trial: it ends a campaign that its user has ended, and
+// lets the machine cool down after a trial that ran before.
+func (r *runner) pause(ctx context.Context, ran bool) error {
+	if ctx.Err() != nil {
+		return r.early(ctx)
+	}
+	if !ran || r.Plan.CoolDown == 0 {
+		return nil
+	}
+	r.Progress.Note(fmt.Sprintf("cooling down for %v", r.Plan.CoolDown))
+	select {
+	case <-time.After(r.Plan.CoolDown):
+		return nil
+	case <-ctx.Done():
+		return r.early(ctx)
+	}
+}
+
+// earlyError says that a campaign's user ended it.
+type earlyError struct{ cause error }
+
+func (earlyError) Error() string   { return "the campaign was interrupted" }
+func (e earlyError) Unwrap() error { return e.cause }
+
+// early returns the error of a campaign that its user ended.
+func (r *runner) early(ctx context.Context) error {
+	return hint.With(earlyError{ctx.Err()}, "go on with it: rumbench run --resume "+r.Dir)
+}

@@ -1,0 +1,302 @@
+package drive
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"rumbench/internal/stat/hist"
+	"rumbench/workload"
+	"rumbench/workload/pace"
+)
+
+// The queue hands out what a list of all arrivals would, sheds what that would,
+// and loses none.
+func TestQueue(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		kind := pace.Kind(rapid.SampledFrom(pace.Kinds()).Draw(t, "kind"))
+		a := pace.Constant(kind, rapid.Float64Range(1, 50).Draw(t, "rate"))
+		a.Queue = rapid.Int64Range(0, 5).Draw(t, "queue")
+		q, err := newQueue(a, 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, _ := a.Schedule(7)
+		var list []time.Duration // the arrivals that wait
+		next := all.Next()
+		var shed, taken int64
+		arrive := func(now time.Duration) {
+			for ; next <= now; next = all.Next() {
+				list = append(list, next)
+				if a.Queue > 0 && int64(len(list)) > a.Queue {
+					list = list[1:]
+					shed++
+				}
+			}
+		}
+		var now time.Duration
+		for range 100 {
+			now += time.Duration(rapid.Int64Range(0, int64(time.Second)).Draw(t, "pause"))
+			arrive(now)
+			if rapid.Bool().Draw(t, "look") {
+				if _, s, w := q.at(now); s != shed || w != int64(len(list)) {
+					t.Fatalf("%d shed and %d waiting, want %d and %d", s, w, shed, len(list))
+				}
+				continue
+			}
+			want := next
+			if len(list) > 0 {
+				want, list = list[0], list[1:]
+			} else {
+				next = all.Next()
+			}
+			taken++
+			if got := q.take(now); got != want {
+				t.Fatalf("took %v, want %v", got, want)
+			}
+			now = max(now, want)
+		}
+		arrive(now)
+		arrived, _, _ := q.at(now)
+		waits := hist.NewDist()
+		q.leave(now, waits)
+		if waits.Count() != int64(len(list)) || arrived != taken+shed+int64(len(list)) {
+			t.Fatalf("%d arrived, %d taken, %d shed, %d left", arrived, taken, shed, waits.Count())
+		}
+		if len(list) > 0 && waits.Max() != int64(now-list[0]) {
+			t.Fatalf("the longest waited for %d", waits.Max())
+		}
+	})
+}
+
+// open runs an open group of clients whose operations take so long.
+func open(t *testing.T, a *pace.Arrivals, seconds float64, clients int, took time.Duration, onInterval func(*Interval)) (*Result, *workload.Group) {
+	t.Helper()
+	step := &workload.Step{Name: "s", Seconds: seconds, Groups: []workload.Group{{Name: "q", Clients: clients, Ops: insert, Arrivals: a}}}
+	var seats []workload.Client
+	for range clients {
+		seats = append(seats, &fake{rows: 3, took: every(took)})
+	}
+	r, err := Run(t.Context(), Config{Coarse: true, Step: step, Seed: 5, Interval: time.Second, Clients: [][]workload.Client{seats}, OnInterval: onInterval})
+	if err != nil || r.Ended != nil {
+		t.Fatal(err, r)
+	}
+	return r, &step.Groups[0]
+}
+
+// Below its capacity a group does what arrives when it arrives.
+func TestOpenGroup(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var offered, started, done int64
+		r, g := open(t, pace.Constant(pace.Even, 100), 10, 4, 20*time.Millisecond, func(iv *Interval) {
+			q := iv.Groups[0].Queue
+			offered, started, done = offered+q.Offered, started+q.Started, done+iv.Groups[0].Kinds[0].Ops
+			if q.Waiting != 0 || q.Shed != 0 {
+				t.Errorf("until %v: %+v", iv.To, q)
+			}
+		})
+		k, a := &r.Groups[0].Kinds[0], r.Groups[0].Arrivals
+		if k.Ops != 1000 || a.Offered != 1000 || a.Shed != 0 || r.Groups[0].Undone.Count() != 0 || offered != 1000 || started != 1000 || done != 1000 {
+			t.Errorf("%d done, %+v; intervals: %d offered, %d started, %d done", k.Ops, a, offered, started, done)
+		}
+		if k.Response.Max() != int64(20*time.Millisecond) || k.Lateness.Max() != 0 {
+			t.Errorf("response %d, lateness %d", k.Response.Max(), k.Lateness.Max())
+		}
+		p := judged(r, 0, g, 5).Judge()
+		if !p.Met || !p.Strict || p.Saturated || p.Share != 1 || p.Target < 99 || p.Target > 101 {
+			t.Errorf("%+v", p)
+		}
+		if spans, known := judged(r, 0, g, 5).Stalls(); len(spans) != 0 || !known {
+			t.Errorf("stalls %v, %v", spans, known)
+		}
+	})
+}
+
+// Above it the queue grows, response times with it, and what waits at the end
+// is recorded.
+func TestOverload(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, g := open(t, pace.Constant(pace.Poisson, 300), 10, 2, 10*time.Millisecond, nil) // it can do 200 a second
+		k, a := &r.Groups[0].Kinds[0], r.Groups[0].Arrivals
+		if left := r.Groups[0].Undone.Count(); a.Offered != k.Ops+left || left < 800 || a.Longest < left || a.Shed != 0 {
+			t.Errorf("of %d, %d were done and %d abandoned, %d waited", a.Offered, k.Ops, left, a.Longest)
+		}
+		// The last ones waited for a third of the time.
+		if d := time.Duration(k.Response.Max()); d < 2800*time.Millisecond || d > 4*time.Second {
+			t.Errorf("response %v", d)
+		}
+		if k.Service.Max() != int64(10*time.Millisecond) {
+			t.Errorf("service %d", k.Service.Max())
+		}
+		if p := judged(r, 0, g, 5).Judge(); p.Met || !p.Saturated || p.Backlog < 800 || p.Share == 1 {
+			t.Errorf("%+v", p)
+		}
+	})
+}
+
+// Rows do not make up for operations that were not done: three of an operation
+// are not three operations.
+func TestOverloadInRows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, g := open(t, pace.Constant(pace.Even, 300), 10, 2, 10*time.Millisecond, nil) // it can do 200 a second
+		g.RowsPerOp = 1
+		if p := judged(r, 0, g, 5).Judge(); p.Met || p.Share != 0 || p.Achieved > 201 || p.Target < 299 || p.Target > 301 {
+			t.Errorf("%+v", p)
+		}
+	})
+}
+
+// A queue of a bounded length sheds the oldest: those that are done are fresh.
+func TestShedding(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		arrivals := pace.Constant(pace.Even, 300)
+		arrivals.Queue = 20
+		var shed int64
+		r, g := open(t, arrivals, 10, 2, 10*time.Millisecond, func(iv *Interval) {
+			shed += iv.Groups[0].Queue.Shed
+			if w := iv.Groups[0].Queue.Waiting; w > 20 {
+				t.Errorf("%d wait", w)
+			}
+		})
+		k, a := &r.Groups[0].Kinds[0], r.Groups[0].Arrivals
+		if a.Offered != k.Ops+a.Shed+r.Groups[0].Undone.Count() || a.Shed != shed || a.Shed < 950 || a.Longest != 20 || r.Groups[0].Undone.Count() > 20 {
+			t.Errorf("%d done of %+v, %d shed in intervals", k.Ops, a, shed)
+		}
+		if d := time.Duration(k.Response.Max()); d > 120*time.Millisecond {
+			t.Errorf("response %v with a queue of 20", d)
+		}
+		if p := judged(r, 0, g, 5).Judge(); p.Met || !p.Saturated {
+			t.Errorf("%+v", p)
+		}
+	})
+}
+
+// With steps of the rate every interval is judged by what arrived in it.
+func TestRateSteps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &pace.Arrivals{Segments: []pace.Segment{{Seconds: 5, From: 20, To: 20}, {Seconds: 5, From: 200, To: 200}, {Seconds: 5, From: 20, To: 100}}}
+		r, g := open(t, a, 15, 4, 10*time.Millisecond, nil)
+		if k := r.Groups[0].Kinds[0]; k.Ops != 1400 {
+			t.Errorf("%d done", k.Ops)
+		}
+		if p := judged(r, 0, g, 5).Judge(); !p.Met || !p.Strict || p.Intervals < 10 {
+			t.Errorf("%+v", p)
+		}
+		for i, want := range []float64{20, 20, 20, 20, 20, 200} {
+			if got := judged(r, 0, g, 5).Intervals[i].Arrived; got != want {
+				t.Errorf("%v arrived in second %d, want %v", got, i, want)
+			}
+		}
+	})
+}
+
+// One that hangs is a stall, even if the others idle.
+func TestOpenStall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		step := &workload.Step{Name: "s", Seconds: 10, Groups: []workload.Group{{Name: "q", Clients: 1, Ops: insert, Arrivals: pace.Constant(pace.Even, 20)}}}
+		client := &fake{rows: 1, took: func(n int64) time.Duration {
+			if n == 50 {
+				return 3 * time.Second
+			}
+			return time.Millisecond
+		}}
+		r, err := Run(t.Context(), Config{Coarse: true, Step: step, Interval: time.Second, Clients: [][]workload.Client{{client}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		spans, known := judged(r, 0, &step.Groups[0], 0).Stalls()
+		if !known || len(spans) != 1 || spans[0].To-spans[0].From != 2 {
+			t.Errorf("%v, %v", spans, known)
+		}
+	})
+}
+
+// An operation that fails keeps its place, and what was being tried at the end
+// is abandoned.
+func TestOpenRetries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &keeper{fails: func(value, attempt int) error {
+			if value == 15 || value == 3 && attempt < 3 {
+				return busy
+			}
+			return nil
+		}}
+		g := workload.Group{Arrivals: pace.Constant(pace.Even, 100), Retry: workload.Retry{Policy: workload.RetrySame}}
+		r := retried(t, k, g)
+		s, a := &r.Groups[0].Kinds[0], r.Groups[0].Arrivals
+		if s.Ops != 15 || a.Offered != 20 || r.Groups[0].Undone.Count() != 5 || s.GivenUp != 0 {
+			t.Errorf("%+v, %+v", s.Counts, a)
+		}
+		if s.Response.Max() != int64(30*time.Millisecond) {
+			t.Errorf("response %d", s.Response.Max())
+		}
+		k = &keeper{fails: func(value, _ int) error {
+			if value == 3 {
+				return busy
+			}
+			return nil
+		}}
+		g.Retry.Policy = workload.RetryNone
+		r = retried(t, k, g)
+		s, a = &r.Groups[0].Kinds[0], r.Groups[0].Arrivals
+		if s.Ops != 19 || s.GivenUp != 1 || a.Offered != 20 || r.Groups[0].Undone.Count() != 0 {
+			t.Errorf("%+v, %+v", s.Counts, a)
+		}
+	})
+}
+
+func TestArrivalsRefused(t *testing.T) {
+	a := pace.Constant(pace.Even, 10)
+	for _, step := range []workload.Step{
+		{Seconds: 1, Groups: []workload.Group{{Arrivals: a, Rate: 3}}},
+		{Seconds: 1, Groups: []workload.Group{{Arrivals: a, Work: 3}}},
+		{Groups: []workload.Group{{Arrivals: a}, {Work: 3}}},
+		{Seconds: 1, Groups: []workload.Group{{Arrivals: &pace.Arrivals{}}}},
+	} {
+		clients := [][]workload.Client{{&fake{}}, {&fake{}}}[:len(step.Groups)]
+		for g := range step.Groups {
+			step.Groups[g].Clients, step.Groups[g].Ops = 1, insert
+		}
+		if _, err := Run(t.Context(), Config{Coarse: true, Step: &step, Interval: time.Second, Clients: clients}); err == nil {
+			t.Errorf("%+v is accepted", step)
+		}
+	}
+}
+
+func BenchmarkTake(b *testing.B) {
+	q, err := newQueue(pace.Constant(pace.Poisson, 1000), 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	now := time.Duration(0)
+	b.ReportAllocs()
+	for range b.N {
+		now = q.take(now)
+	}
+}
+
+// BenchmarkStatements is the cost of an operation of ten timed statements that
+// do nothing.
+func BenchmarkStatements(b *testing.B) {
+	parts := make([]string, 10)
+	step := workload.Step{Groups: []workload.Group{{Name: "w", Clients: 1, Ops: insert, Work: int64(b.N), Parts: parts}}}
+	b.ReportAllocs()
+	b.ResetTimer()
+	if _, err := Run(context.Background(), Config{Coarse: true, Step: &step, Clients: [][]workload.Client{{statements{}}}, Interval: time.Second}); err != nil {
+		b.Fatal(err)
+	}
+}
+
+type statements struct{}
+
+func (statements) Do(_ context.Context, out *workload.Outcome) error {
+	for part := range 10 {
+		out.Parts.Start()
+		out.Parts.Stop(part)
+	}
+	out.Rows, out.Reads = 1, 10
+	return nil
+}

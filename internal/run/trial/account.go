@@ -1,0 +1,130 @@
+package trial
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"rumbench/engine"
+	"rumbench/engine/fsize"
+	"rumbench/internal/account"
+	"rumbench/internal/metric"
+	"rumbench/internal/observe"
+	"rumbench/internal/result"
+	"rumbench/internal/run/drive"
+)
+
+// all returns a builder with what all rows of a step have in common.
+func (t *Spec) all(step string) account.Builder {
+	return account.Builder{All: metric.Row{Target: t.Target.Name, Trial: t.Trial, Step: step}}
+}
+
+// account returns what is known of a step once its window is closed; res is nil
+// for a settle step.
+func (t *stepRun) account(res *drive.Result) *account.Step {
+	a := &account.Step{
+		Builder: t.all(t.of.Name), Of: t.of, Seconds: t.window.length.Seconds(),
+		Results: t.keepsRows(), ErrorsAllowed: t.Plan.ErrorsAllowed, Calibrating: t.Calibrate,
+		Calibrated: t.calibration(t.of.Name), Observed: t.observed(&t.window),
+	}
+	for i := range t.res.Steps {
+		s := &t.res.Steps[i]
+		a.Earlier = append(a.Earlier, account.Earlier{Name: s.Name, Primary: s.Primary, WritesPer: s.WritesPer, Complete: s.Status == result.Complete, Rows: s.Rows})
+	}
+	if res != nil {
+		a.Groups = account.Groups(t.of, res.Groups, t.Plan.Seed)
+	}
+	return a
+}
+
+// observed returns what was counted around a window.
+func (t *trial) observed(w *window) *account.Observed {
+	o := w.Observed
+	o.Own, o.Sessions = w.ended-w.began, w.sessions.samples()
+	o.InWindow, _ = changes(w.before, w.after)
+	o.WithSync, o.Uncounted = changes(w.before, w.drained)
+	first, _ := changes(observe.Snapshot{}, w.before)
+	before, known := account.Gauge(first, engine.DirtyBytes)
+	if after, still := account.Gauge(o.WithSync, engine.DirtyBytes); known && still {
+		o.Deferred = &[2]float64{before, after}
+	}
+	read, _ := account.Counter(o.WithSync, "device.read_bytes")
+	written, _ := account.Counter(o.WithSync, "device.write_bytes")
+	o.Others.HereRead, o.Others.HereWritten = o.Others.Here(read, written)
+	return &o
+}
+
+// changes returns what all sources counted between two snapshots, and warnings
+// about sources without counts.
+func changes(a, b observe.Snapshot) (out []observe.Change, unknown []metric.Warning) {
+	for _, iv := range observe.Diff(a, b) {
+		if iv.Err != nil {
+			unknown = append(unknown, metric.Warn(metric.SourceUnknown, metric.Values{"source": iv.Source, "why": iv.Err.Error()}))
+		}
+		out = append(out, iv.Changes...)
+	}
+	return out, unknown
+}
+
+// calibration returns the rows of the step in which the clients were
+// calibrated, nil if they were not. Steps that differ only in their rate were
+// calibrated as one.
+func (t *Spec) calibration(step string) []metric.Row {
+	if t.Client == nil {
+		return nil
+	}
+	for _, name := range []string{step, step[:max(0, strings.LastIndex(step, "@"))]} {
+		for i := range t.Client.Steps {
+			if t.Client.Steps[i].Name == name {
+				return t.Client.Steps[i].Rows
+			}
+		}
+	}
+	return nil
+}
+
+// addGap adds to the previous step what was written between its end and the
+// beginning of the next.
+func (t *trial) addGap(next *window) {
+	last := t.lastWindow
+	t.lastWindow = next
+	if last == nil || len(t.res.Steps) == 0 || t.Partner != nil { // the gap of a duet includes waiting for the other trial
+		return
+	}
+	step := &t.res.Steps[len(t.res.Steps)-1]
+	b := t.all(step.Name)
+	between, _ := changes(last.drained, next.before)
+	last.After(&b, between, next.began-last.ended)
+	step.Take(&b.Sheet)
+}
+
+// addSpace adds the space that the database uses at the end of a step.
+//
+// Engines scan their files to determine the sizes of objects, which fills the
+// page cache. That is done only if the check has read everything anyway, or if
+// no step follows that would find the cache warm.
+func (t *stepRun) addSpace(ctx context.Context, warm bool) (err error) {
+	if warm || t.last {
+		if t.out.Sizes, err = t.db.Sizes(ctx); err != nil {
+			return fmt.Errorf("sizes: %w", err)
+		}
+	}
+	z := &account.Space{Live: *t.previous, Hosted: t.hosted != nil, Memory: t.window.memory, MemorySource: t.window.memorySource,
+		Sizes: t.out.Sizes, Attached: t.dir == ""}
+	if !z.Attached {
+		class := func(string) engine.FileClass { return "" }
+		if classifier, ok := t.db.(engine.Classifier); ok {
+			if class, err = classifier.FileClass(ctx); err != nil {
+				return fmt.Errorf("distinguish files: %w", err)
+			}
+			z.Apart, z.Empty = true, classifier.Empty()
+		}
+		if z.Files, err = fsize.ByClass(t.dir, class); err != nil {
+			return err
+		}
+	}
+	b := t.all(t.out.Name)
+	b.Space(z)
+	t.out.Take(&b.Sheet)
+	return nil
+}

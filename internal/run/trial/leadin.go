@@ -1,0 +1,37 @@
+package trial
+
+import (
+	"context"
+	"slices"
+
+	"rumbench/internal/run/drive"
+	"rumbench/workload"
+	"rumbench/workload/pace"
+)
+
+// leadIn runs the step's clients before the window, if its arrivals have a
+// lead-in: the connections are warm then, and what earlier steps left to be done
+// is in progress. It returns what the clients did.
+func (t *stepRun) leadIn(ctx context.Context, c drive.Config) (workload.Totals, error) {
+	step := *c.Step
+	step.Groups, step.Seconds = slices.Clone(step.Groups), 0
+	for i := range step.Groups {
+		a := step.Groups[i].Arrivals
+		if a == nil || a.LeadIn == 0 || a.Segments[0].From == 0 {
+			continue
+		}
+		first := pace.Constant(a.Kind, a.Segments[0].From)
+		first.Queue = a.Queue
+		step.Groups[i].Arrivals, step.Seconds = first, a.LeadIn
+	}
+	if step.Seconds == 0 {
+		return nil, nil
+	}
+	t.lastWindow = nil // what is written now is not what the previous step left to be written
+	c.Step, c.OnInterval = &step, nil
+	res, err := drive.Run(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return res.Totals(), res.Ended
+}

@@ -1,0 +1,179 @@
+package trial
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"slices"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"rumbench/engine"
+	"rumbench/internal/account"
+	"rumbench/internal/metric"
+	"rumbench/internal/observe"
+	"rumbench/internal/observe/cpuset"
+	"rumbench/internal/result"
+)
+
+// observer observes the machine, the engine's processes and the client.
+type observer struct {
+	sampler    *observe.Sampler
+	process    *observe.Process          // nil if the server's processes cannot be seen
+	device     *observe.Disks            // nil without a device
+	under      observe.Device            // the data, if device is not nil
+	others     *observe.Others           // nil if irrelevant, or indistinguishable from the engine
+	started    atomic.Pointer[stepStart] // nil outside of a window
+	lastWindow *window                   // the previous step's
+	sample     atomic.Pointer[sample]    // the last, for the display; nil if there is none
+	recorded   bool                      // the load is another program's, and the server is left alone
+	elsewhere  bool                      // the data is on another file system than rumbench's own files
+}
+
+func (o *observer) deviceSource() string { return "device " + o.under.Name }
+
+// warnings returns what the collectors could not observe.
+func (o *observer) warnings() (out []string) {
+	if o.process != nil {
+		out = o.process.Warnings()
+	}
+	if o.device != nil {
+		out = append(out, o.device.Warnings()...)
+	}
+	return out
+}
+
+// observe sets up the collectors. The engine comes last because it may be slow. A
+// duet has none of the whole machine and its devices, because their counts of two
+// trials cannot be separated.
+func (t *trial) observe(pids []int, counted observe.Counted) {
+	var collectors []observe.Collector
+	switch {
+	case t.Partner != nil:
+		t.noteCPUs()
+	case t.recorded && len(pids) == 0: // the server may be on another machine
+	default:
+		collectors = append(collectors, observe.NewHost("/proc"))
+		if t.findDevice(); t.device != nil {
+			collectors = append(collectors, t.device)
+		}
+	}
+	if !t.recorded {
+		collectors = append(collectors, observe.NewClient())
+	}
+	if len(pids) > 0 {
+		t.process = observe.NewProcess("/proc", func() []int { return pids })
+		collectors = append(collectors, t.process)
+		if t.device != nil {
+			t.others = observe.NewOthers("/proc", "/sys", t.under, slices.Concat(pids, []int{os.Getpid()})...)
+		}
+	}
+	t.sampler = &observe.Sampler{Collectors: append(collectors, observe.NewEngine(counted)), Interval: t.Plan.Interval}
+}
+
+// processes returns the processes that run the engine: this one, or the
+// server's.
+func (t *trial) processes(server interface{ Processes() ([]int, string) }) []int {
+	if server == nil {
+		return []int{os.Getpid()}
+	}
+	pids, why := server.Processes()
+	if len(pids) == 0 {
+		t.unobserved("no figures of the server's processes: " + why)
+	}
+	return pids
+}
+
+// findDevice finds the device under the data.
+func (t *trial) findDevice() {
+	if t.data == "" {
+		t.unobserved("no figures of a device: it is not known where the server keeps its data")
+		return
+	}
+	var own, data syscall.Stat_t
+	if syscall.Stat(t.Dir, &own) == nil && syscall.Stat(t.data, &data) == nil {
+		t.elsewhere = own.Dev != data.Dev
+	}
+	var err error
+	if t.under, err = observe.FindDevice(t.data); err != nil {
+		t.unobserved(fmt.Sprintf("no figures of a device: %v", err))
+		return
+	}
+	t.device = observe.NewDevice(t.under, "/proc", "/sys")
+}
+
+// noteCPUs notes the processors of a trial of a duet.
+func (t *trial) noteCPUs() {
+	if cpus, err := cpuset.Allowed(); err != nil {
+		t.unobserved(err.Error())
+	} else {
+		t.res.CPUs = cpus.String()
+	}
+	t.warn(metric.Duet, nil)
+}
+
+// stepStart is the start of the running step's window.
+type stepStart struct {
+	name string
+	at   time.Time
+}
+
+// writeSamples writes the collectors' values of an interval.
+func (t *trial) writeSamples(prev, cur observe.Snapshot) {
+	var lines []result.Line
+	var now sample
+	for _, iv := range observe.Diff(prev, cur) {
+		t.show(&now, &iv)
+		step := t.started.Load()
+		if step == nil || iv.Time.Before(step.at) || len(iv.Changes) == 0 {
+			continue
+		}
+		l := result.Line{Step: step.name, Source: iv.Source, T: iv.Time.Sub(step.at).Seconds(), DT: iv.Elapsed.Seconds(), Late: iv.Late.Seconds(),
+			V: make(map[string]float64, len(iv.Changes))}
+		for _, c := range iv.Changes {
+			if c.Value != 0 || c.Kind == engine.Gauge || iv.Source != "engine" { // engines have many, most of them unchanged
+				l.V[c.Series] = c.Value
+			}
+		}
+		lines = append(lines, l)
+	}
+	t.sample.Store(&now)
+	t.write(lines)
+}
+
+// sample is what the display shows of a sample.
+type sample struct {
+	server  float64 // processors that a server used
+	written float64 // bytes a second that the engine's processes wrote; else the device
+}
+
+// show adds what the display shows of an interval.
+func (t *trial) show(s *sample, iv *observe.Interval) {
+	if iv.Elapsed <= 0 {
+		return
+	}
+	for _, c := range iv.Changes {
+		switch {
+		case c.Name == "process.cpu_ns" && t.hosted != nil:
+			s.server = c.Value / float64(iv.Elapsed)
+		case c.Name == "process.write_bytes", c.Name == "device.write_bytes" && s.written == 0:
+			s.written = c.Value / iv.Elapsed.Seconds()
+		}
+	}
+}
+
+// lookAtOthers starts observing other programs and returns the function that ends it.
+func (o *observer) lookAtOthers() func() account.Others {
+	if o.others == nil {
+		return func() account.Others { return account.Others{} }
+	}
+	a, before := o.others.Look()
+	return func() account.Others {
+		b, after := o.others.Look()
+		if err := cmp.Or(before, after); err != nil {
+			return account.Others{Why: err}
+		}
+		return account.Others{Known: true, Root: os.Geteuid() == 0, Traffic: b.Since(a)}
+	}
+}

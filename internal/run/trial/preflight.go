@@ -1,0 +1,116 @@
+package trial
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"rumbench/engine"
+	"rumbench/internal/run/drive"
+	"rumbench/internal/stat/hist"
+	"rumbench/workload"
+)
+
+// How much a preflight does of a step at most.
+const (
+	preflightClients = 2 // of a group
+	preflightOps     = 10
+	// preflightDraws is the number of operations of a client that draws the kind
+	// of each: enough for a kind of which one in a hundred is.
+	preflightDraws = 200
+	preflightTime  = 5 * time.Second
+)
+
+// brief returns steps for a preflight: closed loops of a few operations. Of the
+// steps that differ only in numbers it has the last one and the one that creates the
+// tables, and none that only warms up for the next.
+func brief(steps []workload.Step) (out []workload.Step) {
+	for i := range steps {
+		s := &steps[i]
+		again := func(o workload.Step) bool { return s.Base != "" && o.Base == s.Base }
+		if s.Warmup || !s.Creates && slices.ContainsFunc(steps[i+1:], again) {
+			continue
+		}
+		if s = unpaced(s); !s.Whole {
+			s.Seconds = 0
+			for g := range s.Groups {
+				shorten(&s.Groups[g])
+			}
+		}
+		out = append(out, *s)
+	}
+	return out
+}
+
+// shorten leaves a few clients of a group with a few operations each.
+func shorten(g *workload.Group) {
+	n := int64(preflightOps)
+	scheduled := slices.DeleteFunc(slices.Clone(g.Ops), func(k workload.OpKind) bool { return k.Upkeep })
+	if len(scheduled) > 1 {
+		n = preflightDraws
+	}
+	if g.Work > 0 {
+		n = min(n, g.Work)
+	}
+	g.Clients, g.Work = min(g.Clients, preflightClients), n
+}
+
+// connectAll opens as many sessions at the same time as the step with the most
+// clients needs, and closes them.
+func connectAll(ctx context.Context, db engine.DB, steps []workload.Step) error {
+	most := 0
+	for i := range steps {
+		n := 0
+		for _, g := range steps[i].Groups {
+			n += g.Clients
+		}
+		most = max(most, n)
+	}
+	var open []engine.Session
+	defer func() {
+		for _, s := range open {
+			_ = s.Close()
+		}
+	}()
+	for n := range most {
+		s, err := db.Session(ctx)
+		if err != nil {
+			return fmt.Errorf("open a session for each of %d clients: at number %d: %w", most, n+1, err)
+		}
+		open = append(open, s)
+	}
+	return nil
+}
+
+// tried ends a step of a preflight, of which no number is of interest.
+func (t *stepRun) tried(ctx context.Context, stage workload.Stage, res *drive.Result) error {
+	if err := cmp.Or(res.Ended, neverDone(t.of, res.Groups)); err != nil {
+		return err
+	}
+	found, err := stage.Finish(ctx, res.Totals())
+	switch {
+	case err != nil:
+		return fmt.Errorf("check the step: %w", err)
+	case len(found.Broken) > 0:
+		return errors.New(found.Broken[0])
+	}
+	t.previous = &found.Live
+	return t.addSpace(ctx, found.ReadAll)
+}
+
+// neverDone returns an error for a kind of operation that always failed. Those of
+// clients that yield to each other may fail now and then.
+func neverDone(step *workload.Step, groups []hist.Group) error {
+	for g := range groups {
+		for _, e := range groups[g].Errors {
+			if e.Kind >= 0 && groups[g].Kinds[e.Kind].Ops == 0 {
+				return fmt.Errorf("group %s: %s never succeeded, in %d attempts: %s: %s",
+					step.Groups[g].Name, step.Groups[g].Ops[e.Kind].Name, e.Count, e.Class, e.First)
+			}
+		}
+	}
+	return nil
+}

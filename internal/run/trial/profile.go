@@ -1,0 +1,256 @@
+package trial
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"rumbench/internal/account"
+	"rumbench/internal/metric"
+	"rumbench/internal/observe"
+	"rumbench/internal/observe/profile"
+	"rumbench/internal/result"
+	"rumbench/internal/text/hint"
+)
+
+// collector profiles the window of a step in one way. It begins before the window.
+type collector interface {
+	// end ends it, right after the window.
+	end() error
+	// save writes what was collected. The step's numbers are known then.
+	save(s *stepRun, of *result.StepProfile) error
+}
+
+// collect begins to profile a step in all ways that this trial is profiled in: a new
+// one is a line here. What is missing is noted, and the trial goes on.
+func collect(t *trial) (out []collecting) {
+	if t.Profiled == "" || !t.measures() {
+		return nil
+	}
+	for _, way := range []struct {
+		name  string
+		begin func(*trial) (collector, error)
+	}{{"CPU time", sampleCPU}, {"lock waits", watchLocks}, {"files", traceFiles}, {"threads", lookAtThreads}} {
+		c, err := way.begin(t)
+		switch {
+		case err != nil:
+			noProfile(t, way.name, err)
+		case c != nil:
+			out = append(out, collecting{way.name, c})
+		}
+	}
+	return out
+}
+
+// collecting is a collector and what it is of.
+type collecting struct {
+	name string
+	collector
+}
+
+// noProfile notes why there is no profile of something, and what would help.
+func noProfile(t *trial, of string, err error) {
+	text := "no profile of " + of + ": " + err.Error()
+	if help := hint.Of(err); help != "" {
+		text += "; " + help
+	}
+	t.unobserved(text)
+}
+
+// endProfiles ends the profiles of a window.
+func (w *window) endProfiles(t *trial) {
+	for i, c := range w.profiles {
+		if err := c.end(); err != nil {
+			noProfile(t, c.name, err)
+			w.profiles[i].collector = nil
+		}
+	}
+}
+
+// saveProfiles writes the profiles of a step whose window is over.
+func (t *stepRun) saveProfiles() {
+	if len(t.window.profiles) == 0 {
+		return
+	}
+	p := &result.StepProfile{Per: "second", Units: t.window.length.Seconds()}
+	for _, name := range []string{"server_cpu_us", "client_cpu_us"} { // of a server elsewhere there is only the client
+		if r := t.out.Find(name, "", ""); r != nil && r.N > 0 {
+			p.Per, p.Units = r.Per, float64(r.N)
+			break
+		}
+	}
+	for _, c := range t.window.profiles {
+		if c.collector == nil {
+			continue
+		}
+		if err := c.save(t, p); err != nil {
+			noProfile(t.trial, c.name, err)
+		}
+	}
+	t.out.Profile = p
+}
+
+// saveProfile writes a profile of a kind.
+func (t *stepRun) saveProfile(kind string, write func(io.Writer) error) error {
+	path := result.ProfilePath(t.Dir, t.out.Name, kind)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("make the directory of profiles: %w", err)
+	}
+	if err := result.Replace(path, 0o644, write); err != nil {
+		return err
+	}
+	if info, err := os.Stat(path); err == nil {
+		t.saved += info.Size()
+	}
+	return nil
+}
+
+// cpuSampler is the collector of CPU time.
+type cpuSampler struct {
+	sampler   *profile.Sampler
+	recording *profile.Recording
+}
+
+func sampleCPU(t *trial) (collector, error) {
+	s, err := profile.Start(t.Plan.Profile.Hertz, t.Force)
+	if err != nil {
+		return nil, err
+	}
+	return &cpuSampler{sampler: s}, nil
+}
+
+func (c *cpuSampler) end() (err error) {
+	c.recording, err = c.sampler.Stop()
+	return err
+}
+
+// save writes the profile of the time between the two readings of CPU clocks that the
+// step's costs are made of.
+func (c *cpuSampler) save(t *stepRun, of *result.StepProfile) error {
+	r := c.recording
+	if r.OwnOnly && t.hosted != nil {
+		return errors.New("without the right to sample all processes the server cannot be sampled; run as root or with CAP_PERFMON")
+	}
+	from, to, err := t.window.accounted()
+	if err != nil {
+		return err
+	}
+	var servers []int
+	if t.hosted != nil {
+		servers, _ = t.hosted.Processes()
+	}
+	p := r.Cut(from, to, profile.Trees(os.Getpid(), servers...))
+	if w := unusable(r, p); w != nil {
+		of.Warnings = append(of.Warnings, *w)
+		return nil
+	}
+	ours := p.Of(profile.Server)
+	if t.hosted == nil {
+		ours = p.Of(profile.Client)
+		p = p.Embedded()
+	}
+	if r.OwnOnly {
+		of.Warnings = append(of.Warnings, metric.Warn(metric.ProfileUserOnly, nil))
+	}
+	if r.Throttled > 0 {
+		of.Warnings = append(of.Warnings, metric.Warn(metric.ProfileThrottled, metric.Values{"times": float64(r.Throttled)}))
+	}
+	inWindow, _ := changes(t.window.before, t.window.after)
+	if ns, known := account.Counter(inWindow, "process.cpu_ns"); known {
+		of.Accounted = ns / float64(time.Second)
+		if err := ours.Check(time.Duration(ns)); err != nil && !r.OwnOnly {
+			values := metric.Values{"why": err.Error()}
+			if stolen, known := account.Counter(inWindow, "host.cpu.steal_ns"); known && stolen > 0 {
+				values["stolen"] = stolen / float64(time.Second)
+			}
+			of.Warnings = append(of.Warnings, metric.Warn(metric.ProfileSum, values))
+		}
+	}
+	const least = 0.5 // of the stacks
+	if share := p.Of(profile.Server).Rooted(); share < least {
+		of.Warnings = append(of.Warnings, metric.Warn(metric.ProfileRoots, metric.Values{"share": 100 * share}))
+	}
+	return t.saveProfile(result.CPUProfile, p.WritePprof)
+}
+
+// unusable returns why a profile must not be used, nil if it may be: too many samples
+// were lost, or the sampler stopped itself.
+func unusable(r *profile.Recording, p *profile.Profile) *metric.Warning {
+	const most = 0.01 // of the records
+	var w metric.Warning
+	switch records := float64(p.Count()) + float64(r.Lost); {
+	case r.OverBudget:
+		w = metric.Warn(metric.ProfileOverBudget, metric.Values{"budget": 100 * profile.Budget})
+	case float64(r.Lost) > most*records:
+		w = metric.Warn(metric.ProfileLost, metric.Values{"lost": float64(r.Lost), "records": records})
+	default:
+		return nil
+	}
+	return &w
+}
+
+// accounted returns when the CPU clocks of the engine's processes were read at the
+// begin and the end of a window, on the clock of profiles. Those of the client take
+// their place where the engine's are not known.
+func (w *window) accounted() (from, to time.Duration, err error) {
+	return between(w.before, w.after, "process", "client")
+}
+
+// between returns when the last of some sources was read in two snapshots, on the clock
+// of profiles.
+func between(a, b observe.Snapshot, sources ...string) (from, to time.Duration, err error) {
+	now, err := profile.Now()
+	if err != nil {
+		return 0, 0, err
+	}
+	read := func(s observe.Snapshot) time.Duration {
+		at := s.Time
+		for _, source := range s.Sources {
+			if slices.Contains(sources, source.Name) {
+				at = source.Time
+			}
+		}
+		return now - time.Since(at)
+	}
+	if from, to = read(a), read(b); to <= from {
+		return 0, 0, errors.New("the window has no length")
+	}
+	return from, to, nil
+}
+
+// lockWatcher is the collector of waits in this process.
+type lockWatcher struct {
+	locks    *profile.Locks
+	profiles []interface{ Write(io.Writer) error }
+}
+
+// watchLocks watches the waits for locks of an engine in this process. It costs a
+// little, so that it is done in extra trials alone.
+func watchLocks(t *trial) (collector, error) {
+	if t.hosted != nil || t.Profiled != result.ProfileExtra {
+		return nil, nil
+	}
+	l, err := profile.WatchLocks()
+	return &lockWatcher{locks: l}, err
+}
+
+func (l *lockWatcher) end() error {
+	all, err := l.locks.Stop()
+	for _, p := range all {
+		l.profiles = append(l.profiles, p)
+	}
+	return err
+}
+
+func (l *lockWatcher) save(t *stepRun, _ *result.StepProfile) error {
+	for i, kind := range profile.LockProfiles {
+		if err := t.saveProfile(kind, l.profiles[i].Write); err != nil {
+			return err
+		}
+	}
+	return nil
+}

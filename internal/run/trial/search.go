@@ -1,0 +1,265 @@
+package trial
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"rumbench/internal/account"
+	"rumbench/internal/metric"
+	"rumbench/internal/plan"
+	"rumbench/internal/result"
+	"rumbench/internal/run/ratesearch"
+	"rumbench/internal/stat/hist"
+	"rumbench/workload"
+)
+
+// search looks for the highest rate at which a step keeps the plan's promise.
+// The step itself has just run in a closed loop, near whose rate the answer lies.
+// Each probe is a step of its own.
+func (t *trial) search(ctx context.Context, step *workload.Step) error {
+	out := &t.res.Steps[len(t.res.Steps)-1]
+	p := &prober{Find: t.Plan.Find, trial: t, step: *step, group: plan.OpenGroup(step), made: map[float64][]probe{}}
+	closed, took := p.closedLoop()
+	least := p.LeastRate(step.Seconds)
+	switch {
+	case closed == 0:
+		out.Warnings = append(out.Warnings, metric.Warn(metric.NoRateSearched, nil))
+		return t.save()
+	case closed < least:
+		usual := p.Length(math.Inf(1), step.Seconds)
+		out.Warnings = append(out.Warnings, metric.Warn(metric.ProbesTooShort,
+			metric.Values{"promise": p.Promise, "closed": closed, "usual": usual, "seconds": math.Ceil(2 * usual * least / closed)}))
+		return t.save()
+	}
+	s := ratesearch.New(ratesearch.Plan{Precision: p.Precision, From: max(p.From, least), To: p.To, Closed: closed, Ease: float64(p.Below) / float64(took)})
+	for rate, ok := s.Next(); ok; rate, ok = s.Next() {
+		pr, err := p.probe(ctx, rate)
+		if err != nil {
+			return err
+		}
+		pr.counts = s.Add(rate, pr.broke == "", pr.disturbed)
+		p.note(&pr)
+		p.made[rate] = append(p.made[rate], pr)
+	}
+	// The probes were added to the steps meanwhile.
+	out = &t.res.Steps[slices.IndexFunc(t.res.Steps, func(o result.Step) bool { return o.Name == step.Name })]
+	p.conclude(out, s.Answer(), closed)
+	t.Progress(eventOf(PhaseFound, *out))
+	return t.save()
+}
+
+// PhaseProbed is the end of a probe whose last note says whether the promise was kept,
+// and PhaseFound the end of a search, see Event.Is.
+const PhaseProbed, PhaseFound = "probed", "found"
+
+// prober makes the probes of a step.
+type prober struct {
+	*plan.Find
+	trial *trial
+	step  workload.Step
+	group int
+	made  map[float64][]probe // by rate
+}
+
+// probe is a probe of a rate.
+type probe struct {
+	rate      float64
+	took      time.Duration // the percentile that the promise is about
+	n         int64         // operations behind the percentile
+	broke     string        // why the promise was not kept; "" if it was
+	disturbed bool          // by other programs
+	counts    bool
+}
+
+// closedLoop returns the rate of the closed loop that has just run, and what the
+// promise is about, of service time.
+func (r *prober) closedLoop() (rate float64, took time.Duration) {
+	all := hist.NewDist()
+	for k, kind := range r.trial.driven.Groups[r.group].Kinds {
+		if !r.step.Groups[r.group].Ops[k].Upkeep {
+			all.Merge(kind.Service)
+		}
+	}
+	return float64(all.Count()) / r.trial.driven.Window.Seconds(), r.promised(all)
+}
+
+// promised returns what the promise is about, of response or service times.
+func (r *prober) promised(of *hist.Dist) time.Duration {
+	if r.Percentile == 100 {
+		return time.Duration(of.Max())
+	}
+	return time.Duration(of.Percentile(r.Percentile))
+}
+
+// probe runs the step at a rate.
+func (r *prober) probe(ctx context.Context, rate float64) (probe, error) {
+	p := probe{rate: rate}
+	of, like, n := r.step, r.Like, len(r.made[rate])
+	of.Seconds, like.Draw = r.Length(rate, r.step.Seconds), uint64(n)
+	step := plan.AtRate(&of, rate, &like)
+	if n > 0 {
+		step.Name += fmt.Sprintf("#%d", n+1)
+	}
+	if err := r.trial.runStep(ctx, &step); err != nil {
+		return p, err
+	}
+	out := &r.trial.res.Steps[len(r.trial.res.Steps)-1]
+	r.judge(&p, &step, out)
+	p.disturbed = disturbed(out)
+	return p, nil
+}
+
+// note adds to a probe's step what it showed.
+func (r *prober) note(p *probe) {
+	text := r.Promise + " was not kept: " + p.broke
+	if p.broke == "" {
+		text = fmt.Sprintf("%s was kept: %s", r.Promise, shown(p.took))
+	}
+	if !p.counts {
+		text += "; it does not count, as other programs disturbed it"
+	}
+	step := &r.trial.res.Steps[len(r.trial.res.Steps)-1]
+	step.Note(text)
+	r.trial.Progress(eventOf(PhaseProbed, *step))
+}
+
+// disturbed reports whether other programs used so much of the processors, or of
+// the device, that operations may have waited for them.
+func disturbed(s *result.Step) bool {
+	const much = 1 // MB a second
+	return slices.ContainsFunc(s.Rows, func(row metric.Row) bool {
+		return slices.ContainsFunc(row.Warnings, func(w metric.Warning) bool {
+			others, _ := w.Values["others"].(float64)
+			return w.Code == metric.ProcessorsShared || w.Code == metric.Disturbed && others > much*s.Seconds
+		})
+	})
+}
+
+// judge decides whether a probe kept the promise. Operations that had arrived
+// and were not done count with the time they had waited by then, and those
+// given up as infinite.
+func (r *prober) judge(p *probe, step *workload.Step, out *result.Step) {
+	res := &r.trial.driven.Groups[r.group]
+	all := hist.NewDist()
+	for k := range res.Kinds {
+		if step.Groups[r.group].Ops[k].Upkeep {
+			continue
+		}
+		all.Merge(res.Kinds[k].Response)
+		for range res.Kinds[k].GivenUp {
+			all.Record(endless)
+		}
+	}
+	all.Merge(res.Undone)
+	p.took, p.n = r.promised(all), all.Count()
+	sla := out.Groups[r.group].SLA
+	switch {
+	case out.Status != result.Complete:
+		p.broke = "the step is " + string(out.Status)
+	case p.n == 0:
+		p.broke = "nothing arrived"
+	case res.Arrivals.Shed > 0:
+		p.broke = fmt.Sprintf("%d operations were shed", res.Arrivals.Shed)
+	case !sla.Met:
+		p.broke = fmt.Sprintf("of %.0f/s only %.0f/s were done", sla.Target, sla.Achieved)
+	case p.took >= r.Below:
+		p.broke = r.measure() + " " + shown(p.took)
+	}
+}
+
+const endless = int64(2 * hist.Longest)
+
+// measure returns the promised measure: "p99".
+func (r *prober) measure() string {
+	name, _, _ := strings.Cut(r.Promise, "_")
+	return name
+}
+
+func shown(d time.Duration) string {
+	if d >= hist.Longest {
+		return "endless"
+	}
+	return result.Millis(d.Seconds() * 1e3)
+}
+
+// conclude adds the answer to the closed-loop step.
+func (r *prober) conclude(out *result.Step, a ratesearch.Answer, closed float64) {
+	usual := r.Length(math.Inf(1), r.step.Seconds)
+	found := &result.Search{Promise: r.Promise, Capped: r.To > 0, Kept: a.Kept, Broke: a.Broke, Low: a.Low,
+		Probes: a.Probes, Disturbed: a.Disturbed, Closed: closed,
+		How: &result.SearchPlan{Precision: r.Precision, From: r.From, To: r.To, Seconds: usual,
+			Arrivals: string(r.Like.Kind), Queue: r.Like.Queue, LeadIn: r.Like.LeadIn}}
+	if !math.IsInf(a.High, 1) {
+		found.High = a.High
+	}
+	for _, p := range r.made[a.Kept] {
+		if p.broke == "" {
+			found.Took = max(found.Took, p.took.Seconds()*1e3)
+		}
+	}
+	for _, p := range r.made[a.Broke] {
+		if p.broke != "" && p.counts {
+			found.Why = p.broke
+		}
+	}
+	out.Search = found
+	out.Note(found.String() + ". Tried: " + strings.Join(r.tried(), ", "))
+	b := r.trial.all(out.Name)
+	warnings := r.unsure(a)
+	b.Put(metric.HighestRate, a.Kept, account.Of(out.Groups[r.group].Name, ""), account.Count(int64(a.Probes)), account.Warned(warnings...))
+	b.Warnings = warnings
+	out.Take(&b.Sheet)
+}
+
+// tried returns what the probes showed, by rate.
+func (r *prober) tried() (out []string) {
+	for _, rate := range slices.Sorted(maps.Keys(r.made)) {
+		var each []string
+		for _, p := range r.made[rate] {
+			text := shown(p.took)
+			if p.broke != "" {
+				text = "broke it (" + p.broke + ")"
+			}
+			if !p.counts {
+				text = "disturbed"
+			}
+			each = append(each, text)
+		}
+		out = append(out, fmt.Sprintf("%.10g/s %s", rate, strings.Join(each, " and ")))
+	}
+	return out
+}
+
+// unsure returns warnings that limit trust in the answer.
+func (r *prober) unsure(a ratesearch.Answer) (out []metric.Warning) {
+	if !a.Precise {
+		wide := "open"
+		if a.Low > 0 && !math.IsInf(a.High, 1) {
+			wide = fmt.Sprintf("%.2g %%", 100*(a.High/a.Low-1))
+		}
+		out = append(out, metric.Warn(metric.SearchWide, metric.Values{"width": wide, "precision": 100 * r.Precision}))
+	}
+	spoiled := 0
+	for _, all := range r.made {
+		for _, p := range all {
+			if p.disturbed && p.broke != "" {
+				spoiled++
+			}
+		}
+	}
+	if counted := spoiled - a.Disturbed; spoiled > 0 {
+		out = append(out, metric.Warn(metric.ProbesDisturbed, metric.Values{
+			"n": float64(spoiled), "probes": float64(a.Probes), "repeated": float64(a.Disturbed), "counted": float64(counted)}))
+	}
+	for _, p := range r.made[a.Kept] {
+		if beyond := float64(p.n) * (1 - r.Percentile/100); r.Percentile < 100 && p.broke == "" && beyond < 9.5 {
+			return append(out, metric.Warn(metric.FewBeyond, metric.Values{"promise": r.Promise, "rate": a.Kept, "n": float64(p.n), "beyond": beyond}))
+		}
+	}
+	return out
+}

@@ -1,0 +1,367 @@
+package trial
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"rumbench/engine"
+	"rumbench/internal/account"
+	"rumbench/internal/metric"
+	"rumbench/internal/observe"
+	"rumbench/internal/result"
+	"rumbench/internal/run/drive"
+	"rumbench/workload"
+	"rumbench/workload/pace"
+)
+
+// window is what was observed around a step: at its barrier, after its last
+// operation, and after the final sync.
+type window struct {
+	account.Observed       // without what follows from the snapshots
+	step                   string
+	before, after, drained observe.Snapshot
+	length                 time.Duration
+	began, ended           float64 // bytes that rumbench had written to its own files at before and at drained
+	memory                 int64   // bytes at the end; 0 if unknown
+	memorySource           string
+	sessions               *sessions // nil if the engine does not report them
+	endOthers              func() account.Others
+	profiles               []collecting // their collector is nil where it could not end
+}
+
+// open syncs everything dirty, waits for the other trial of a duet, and takes
+// the first snapshot of a window, which also ends the gap since the previous
+// window.
+func (w *window) open(ctx context.Context, t *trial, step string) error {
+	w.profiles = collect(t)
+	if err := t.sync(); err != nil {
+		return fmt.Errorf("sync before the step: %w", err)
+	}
+	if t.Partner != nil {
+		if err := t.Partner.Meet(ctx, step); err != nil {
+			return err
+		}
+	}
+	w.step = step
+	w.Hosted, w.Device, w.Elsewhere, w.Duet = t.hosted != nil, t.deviceSource(), t.elsewhere, t.Partner != nil
+	w.endOthers = t.lookAtOthers() // its own work is not part of the window
+	w.before = t.sampler.Snapshot(ctx)
+	w.began = t.written()
+	t.addGap(w)
+	return nil
+}
+
+// close ends a window of a length: it takes a snapshot, syncs everything dirty, and
+// takes the last snapshot, before the check reads the database.
+func (w *window) close(ctx context.Context, t *trial, length time.Duration) error {
+	w.length = length
+	if t.Partner != nil {
+		t.Partner.Done(w.step)
+	}
+	w.after = t.sampler.Snapshot(ctx)
+	w.endProfiles(t)
+	start := time.Now()
+	if err := t.sync(); err != nil {
+		return fmt.Errorf("sync after the step: %w", err)
+	}
+	w.Drain = time.Since(start)
+	if t.Partner != nil {
+		w.Alone = t.Partner.Alone()
+	}
+	w.drained = t.sampler.Snapshot(ctx)
+	w.ended = t.written()
+	w.Others = w.endOthers()
+	t.started.Store(nil) // later samples do not belong to the step
+	if t.process == nil {
+		return nil
+	}
+	if n, from, err := t.process.Memory(ctx); err == nil {
+		w.memory, w.memorySource = n, from
+	}
+	return nil
+}
+
+// written returns the number of bytes that rumbench wrote to its own files,
+// which the figures of the process and the device include.
+func (t *trial) written() float64 { return float64(t.series.Written() + t.latency.Written() + t.saved) }
+
+// stepRun is a step in progress.
+type stepRun struct {
+	*trial
+	of     *workload.Step
+	out    *result.Step
+	window window
+	pulse  *pulse
+}
+
+// step runs a step and adds it to the result, also if it did not complete.
+func (t *trial) step(ctx context.Context, step *workload.Step) error {
+	if t.Calibrate {
+		step = unpaced(step)
+	}
+	s := &result.Step{Name: step.Name, Doc: step.Doc, Started: time.Now(), Primary: step.Primary, WritesPer: step.WritesPer, Status: result.Complete}
+	s.Base, s.Axes, s.Warmup, s.Creates, s.Judged = step.Base, step.Axes, step.Warmup, step.Creates, step.Judged
+	s.Access, s.BeforeWrites = cmp.Or(step.Access, workload.OtherAccess), step.BeforeWrites
+	s.Touches = step.Touches
+	s.Groups = groupsOf(step)
+	defer t.started.Store(nil)
+	// The step's description is written first, so that its series can be read if
+	// the trial is killed.
+	done := len(t.res.Steps)
+	running := *s
+	running.Status = result.Running
+	t.res.Steps = append(t.res.Steps, running)
+	err := t.save()
+	t.res.Steps = t.res.Steps[:done]
+	if err != nil {
+		return err
+	}
+	t.Progress(eventOf(PhaseBegin, running))
+	if r := (&stepRun{trial: t, of: step, out: s}); step.Settle != nil {
+		err = r.settle(ctx)
+	} else {
+		err = r.load(ctx)
+	}
+	if err != nil {
+		s.Status = result.Failed
+		if ctx.Err() != nil && t.series.Err() == nil { // interrupted by the user
+			s.Status = result.Partial
+		}
+		if s.Seconds == 0 {
+			return err // nothing was measured
+		}
+		why := err.Error()
+		if s.Status == result.Partial {
+			why = "it was interrupted"
+		}
+		s.Warnings = append(s.Warnings, metric.Warn(metric.StepNotEnded, metric.Values{"why": why}))
+	}
+	t.res.Steps = append(t.res.Steps, *s)
+	t.Progress(eventOf(PhaseEnd, *s))
+	return err
+}
+
+// unpaced returns the step with all groups in closed loops.
+func unpaced(step *workload.Step) *workload.Step {
+	out := *step
+	out.Groups = slices.Clone(step.Groups)
+	for i := range out.Groups {
+		out.Groups[i].Rate, out.Groups[i].Arrivals = 0, nil
+	}
+	return &out
+}
+
+// groupsOf describes the groups of a step.
+func groupsOf(step *workload.Step) (out []result.Group) {
+	for i := range step.Groups {
+		g := &step.Groups[i]
+		d := result.Group{Name: g.Name, Clients: g.Clients, Parts: g.Parts, Units: map[string]string{}}
+		switch {
+		case g.Arrivals != nil:
+			d.Open, d.Pace, d.Queue, d.LeadIn = true, string(g.Arrivals.Kind), g.Arrivals.Queue, g.Arrivals.LeadIn
+			d.Rate, d.Ramp = g.Arrivals.Until(step.Seconds)/step.Seconds, rampOf(g.Arrivals)
+		case g.Rate > 0:
+			d.Rate, d.Pace = g.Rate*float64(g.RowsPerOp)*float64(g.Clients), string(g.Pace)
+		}
+		for _, k := range g.Ops {
+			d.Ops = append(d.Ops, k.Name)
+			if k.Share > 0 && k.Share < 1 {
+				if d.Shares == nil {
+					d.Shares = map[string]float64{}
+				}
+				d.Shares[k.Name] = k.Share
+			}
+			d.Units[k.Name], d.Units[k.Whole()] = k.Unit, k.Unit
+			if k.Whole() != k.Name && !k.Upkeep {
+				if d.Of == nil {
+					d.Of = map[string]string{}
+				}
+				d.Of[k.Name] = k.Whole()
+			}
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// rampOf returns how the arrival rate changes; empty, not nil, if it does not.
+func rampOf(a *pace.Arrivals) []result.Ramp {
+	first := a.Segments[0].From
+	if slices.ContainsFunc(a.Segments, func(s pace.Segment) bool { return s.From != first || s.To != first }) {
+		return a.Segments
+	}
+	return []result.Ramp{}
+}
+
+// load runs a step that has clients.
+func (t *stepRun) load(ctx context.Context) error {
+	if t.of.Creates {
+		if err := t.db.CreateTables(ctx); err != nil {
+			return fmt.Errorf("create the tables: %w", err)
+		}
+	}
+	stage, err := t.of.Open(ctx, workload.Env{DB: t.db, Seed: t.Plan.Seed, Results: t.keepsRows() && !t.Preflight, Previous: t.previous})
+	if err != nil {
+		return err
+	}
+	plans := t.newPlanCheck(t.of.Name)
+	clients, closeSessions, err := workload.Seats(ctx, t.of, stage, func(ctx context.Context) (engine.Session, error) {
+		s, err := t.db.Session(ctx)
+		return plans.session(s), err
+	})
+	defer closeSessions()
+	if err != nil {
+		return err
+	}
+	if err := plans.before(ctx, t.out); err != nil {
+		return err
+	}
+	config := drive.Config{
+		Step: t.of, Clients: clients, Interval: t.Plan.Interval, Seed: t.Plan.Seed, OnInterval: t.onInterval, Coarse: t.coarse,
+	}
+	switch {
+	case t.Calibrate:
+		config.ThreadCPU, config.Limit = true, CalibrationTime
+	case t.Preflight && !t.of.Whole:
+		config.Limit = preflightTime
+	}
+	before, err := t.leadIn(ctx, config)
+	if err != nil {
+		return err
+	}
+	res, err := t.measure(ctx, config)
+	if err != nil {
+		return err
+	}
+	if t.Preflight {
+		return t.tried(ctx, stage, res)
+	}
+	t.driven = res
+	t.latency.logUndone(t.of, res.Groups)
+	t.latency.flush()
+	t.out.Seconds = res.Window.Seconds()
+	a := t.account(res)
+	a.Operations()
+	t.out.Take(&a.Sheet)
+	t.saveProfiles()
+	if res.Ended != nil {
+		return res.Ended
+	}
+	if err := plans.after(ctx, t.out); err != nil {
+		return err
+	}
+	found, err := stage.Finish(ctx, before.And(res.Totals()))
+	if err != nil {
+		return fmt.Errorf("check the step: %w", err)
+	}
+	t.previous = &found.Live
+	if t.Calibrate {
+		return nil // there is nothing to check
+	}
+	t.out.Note(found.Notes...)
+	t.out.OwnSQL = found.OwnSQL
+	for _, b := range found.Broken {
+		t.out.Refuse(metric.Warn(metric.WrongResult, metric.Values{"what": b}))
+	}
+	return t.addSpace(ctx, found.ReadAll)
+}
+
+// measure runs the load between two snapshots. Everything dirty is synced
+// before, so that the step is charged only for its own writes, and after, so
+// that it is charged for all of them.
+func (t *stepRun) measure(ctx context.Context, c drive.Config) (*drive.Result, error) {
+	w := &t.window
+	w.sessions = t.watchSessions(ctx)
+	defer w.sessions.close()
+	if err := w.open(ctx, t.trial, t.of.Name); err != nil {
+		return nil, err
+	}
+	t.pulse = newPulse()
+	delays := observe.WatchClient()
+	t.started.Store(&stepStart{t.of.Name, time.Now()})
+	w.sessions.begin(ctx, t.process)
+	res, err := drive.Run(ctx, c)
+	w.sessions.end()
+	if err != nil {
+		return nil, err
+	}
+	w.Client = delays()
+	return res, w.close(context.WithoutCancel(ctx), t.trial, res.Window) // an interrupted step is still measured
+}
+
+// settle runs a settle step.
+func (t *stepRun) settle(ctx context.Context) error {
+	w := &t.window
+	if err := w.open(ctx, t.trial, t.of.Name); err != nil {
+		return err
+	}
+	t.started.Store(&stepStart{t.of.Name, time.Now()})
+	start := time.Now()
+	floor := t.of.Settle.Floor
+	if !t.measures() {
+		floor = 0
+	}
+	if err := t.rest(ctx, start, floor); err != nil {
+		return err
+	}
+	if err := w.close(ctx, t.trial, time.Since(start)); err != nil {
+		return err
+	}
+	t.out.Seconds = w.length.Seconds()
+	a := t.account(nil)
+	a.Settled()
+	t.out.Take(&a.Sheet)
+	t.saveProfiles()
+	if t.previous == nil || t.Calibrate {
+		return nil
+	}
+	return t.addSpace(ctx, false)
+}
+
+// rest brings the engine to rest, for no less than floor.
+func (t *stepRun) rest(ctx context.Context, start time.Time, floor time.Duration) (err error) {
+	defer t.showSettling(start, floor)()
+	if t.out.Settle, err = t.db.Settle(ctx); err != nil {
+		return fmt.Errorf("settle: %w", err)
+	}
+	return sleep(ctx, floor-time.Since(start))
+}
+
+// showSettling reports the progress of a settle step at each interval, until the
+// function that it returns is called.
+func (t *stepRun) showSettling(start time.Time, floor time.Duration) (end func()) {
+	over := make(chan struct{})
+	var shows sync.WaitGroup
+	shows.Go(func() {
+		each := time.NewTicker(t.Plan.Interval)
+		defer each.Stop()
+		for {
+			t.Progress(Event{Step: t.of.Name, Phase: PhaseSettle, Elapsed: time.Since(start).Seconds(), Expected: floor.Seconds()})
+			select {
+			case <-each.C:
+			case <-over:
+				return
+			}
+		}
+	})
+	return func() {
+		close(over)
+		shows.Wait()
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,396 @@
+// Package trial runs one trial: one target × one workload × one repetition, in
+// this process, into one directory. It knows no engine and no workload by name.
+package trial
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"rumbench/engine"
+	"rumbench/internal/metric"
+	"rumbench/internal/observe"
+	"rumbench/internal/plan"
+	"rumbench/internal/result"
+	"rumbench/internal/result/program"
+	"rumbench/internal/run/drive"
+	"rumbench/internal/text/hint"
+	"rumbench/model"
+	"rumbench/workload"
+)
+
+// Spec is what to run. It has many fields because a trial depends on that much.
+type Spec struct {
+	Dir     string // the trial directory, which exists
+	Plan    *plan.Plan
+	Target  plan.Target
+	Trial   int    // from 1
+	Order   string // the campaign's order of trials, recorded in the result
+	Slot    int    // the trial's place in it, from 1, recorded in the result
+	Resumed int    // how often the campaign had been resumed, recorded in the result
+	Engine  engine.Engine
+	Version string // of rumbench
+	// Build is the program that runs the trial, nil if it is unknown.
+	Build *program.Build
+	// Calibrate measures the client instead: every step runs briefly, without its
+	// rates, and the clients' own CPU time is measured.
+	Calibrate bool
+	// Preflight tries instead whether the target can do all of it: each client
+	// executes a few operations of every step, and results are not checked.
+	Preflight bool
+	// Profiled is how the trial is profiled, "" if it is not; Force samples also on a
+	// kernel that may hang then.
+	Profiled result.Profiling
+	Force    bool
+	// Client is the trial in which the client was calibrated, nil if it was not, and
+	// Ceilings what its probe found of the device, if the data are on that.
+	Client   *result.Trial
+	Ceilings *observe.Ceilings
+	// Partner is the other trial of a duet; nil for a trial that runs alone.
+	Partner Partner
+	// Progress, if set, receives the trial's progress; it must not block.
+	Progress func(Event)
+
+	coarse bool // clients wait by timers only, as simulated time demands; in tests
+}
+
+// CalibrationTime is how long each step runs when the client is calibrated.
+const CalibrationTime = 250 * time.Millisecond
+
+// trial is a trial in progress.
+type trial struct {
+	Spec
+	res     *result.Trial
+	db      engine.DB
+	hosted  engine.Hosted // db, if it runs in a server; otherwise nil
+	data    string        // the data's path on this host; "" if unknown
+	dir     string        // the engine's directory: of its data, or of everything of a server
+	ours    bool          // rumbench created dir and removes it
+	series  *result.SeriesWriter
+	fail    context.CancelCauseFunc // ends the steps
+	latency *latencyLog
+	observer
+	previous *workload.Live
+	driven   *drive.Result // of the step that was run last
+	last     bool          // no step follows
+	saved    int64         // bytes of the result, over all writes
+}
+
+// Run runs a trial and writes its result to Spec.Dir. The result has the
+// trial's status; the error is why it is not complete, nil if it is.
+func Run(ctx context.Context, s Spec) (*result.Trial, error) {
+	if s.Progress == nil {
+		s.Progress = func(Event) {}
+	}
+	t := &trial{Spec: s, res: s.header()}
+	log, err := result.LockLog(s.Dir)
+	if err != nil {
+		return t.res, err
+	}
+	defer log.Close()
+	if _, err := os.Stat(filepath.Join(s.Dir, result.TrialFile)); err == nil {
+		return t.res, fmt.Errorf("%s holds a trial already", s.Dir)
+	}
+	if err := t.save(); err != nil {
+		return t.res, err
+	}
+	err = t.run(ctx)
+	return t.res, t.finish(ctx, err)
+}
+
+// header returns the result before anything was measured.
+func (t *Spec) header() *result.Trial {
+	info := engine.InfoOf(t.Engine, t.Target.Config)
+	return &result.Trial{
+		Format: result.Format, Campaign: t.Plan.Name, Target: t.Target.Name, Trial: t.Trial, Order: t.Order, Slot: t.Slot, Resumed: t.Resumed,
+		Engine: info.Name, Structure: info.Structure,
+		Workload: t.Plan.Workload, Preset: t.Plan.Preset, Params: printable(t.Plan.Params), OwnParams: t.Target.Own, Knobs: t.Target.Knobs,
+		Durability: string(t.Target.Config.Durability), Promise: engine.PromiseOf(t.Engine, t.Target.Config), Seed: t.Plan.Seed, Interval: t.Plan.Interval.Seconds(),
+		Status: result.Running, Started: time.Now(), Build: t.Build, Profiled: t.Profiled, Ceilings: t.Ceilings,
+		Versions: observe.Facts{
+			{Name: "rumbench", Value: t.Version},
+			{Name: "go", Value: runtime.Version()},
+			{Name: info.Name, Value: info.Version},
+		},
+	}
+}
+
+// keepsRows reports whether the engine returns the rows that were stored.
+func (t *Spec) keepsRows() bool {
+	return slices.Contains(engine.InfoOf(t.Engine, t.Target.Config).Capabilities, model.CapResults)
+}
+
+// printable formats durations; JSON would make them nanoseconds.
+func printable(p workload.Params) map[string]any {
+	out := make(map[string]any, len(p))
+	for name, v := range p {
+		if d, ok := v.(time.Duration); ok {
+			v = d.String()
+		}
+		out[name] = v
+	}
+	return out
+}
+
+func (t *trial) save() error {
+	path := filepath.Join(t.Dir, result.TrialFile)
+	if err := result.WriteJSON(path, t.res); err != nil {
+		return err
+	}
+	if info, err := os.Stat(path); err == nil {
+		t.saved += info.Size()
+	}
+	return nil
+}
+
+func (t *trial) run(ctx context.Context) (err error) {
+	if err := t.openData(); err != nil {
+		return err
+	}
+	if t.series, err = result.CreateSeries(t.Dir); err != nil {
+		return err
+	}
+	if t.latency, err = createLatencyLog(t.Dir, time.Now()); err != nil {
+		return err
+	}
+	if err := t.open(ctx); err != nil {
+		return err
+	}
+	t.observe(t.processes(t.hosted), t.db)
+	if t.Calibrate {
+		t.res.Ceilings = ceilings(t.Dir)
+	}
+	return t.steps(ctx)
+}
+
+// ceilings measures what the device can do; nil where it cannot be probed, in memory for
+// instance.
+func ceilings(dir string) *observe.Ceilings {
+	c, err := observe.Probe(dir)
+	if err != nil {
+		return nil
+	}
+	return &c
+}
+
+// open opens the database and records what it is.
+func (t *trial) open(ctx context.Context) (err error) {
+	config := t.Target.Config
+	config.Dir = t.data
+	config.Server.Log = filepath.Join(t.Dir, result.ServerLogFile)
+	if t.data != "" {
+		t.res.Host = observe.FactsOf(t.data)
+	}
+	if t.db, err = t.Engine.Open(ctx, config); err != nil {
+		return fmt.Errorf("open %s: %w", t.Engine.Info().Name, err)
+	}
+	t.res.Hosting = result.Embedded
+	if hosted, ok := t.db.(engine.Hosted); ok {
+		t.hosted = hosted
+		t.data = hosted.DataDir()
+		t.res.Hosting = result.Server
+	}
+	if t.res.Host == nil {
+		t.res.Host = observe.FactsOf(cmp.Or(t.data, t.Dir))
+	}
+	if t.res.Settings, err = t.db.Settings(ctx); err != nil {
+		return fmt.Errorf("read back the settings: %w", err)
+	}
+	for _, s := range t.res.Settings {
+		if s.Name == engine.ServerVersion {
+			t.res.Versions = append(t.res.Versions, observe.Fact{Name: "server", Value: s.Value})
+		}
+	}
+	return nil
+}
+
+// openData creates the private data directory, or uses the one that the plan
+// names.
+func (t *trial) openData() error {
+	if t.Target.Config.Server.DSN != "" {
+		return nil // the data is where the server keeps it
+	}
+	if t.Target.Data != "" {
+		t.data, t.dir = t.Target.Data, t.Target.Data
+		if _, err := os.Stat(t.Dir + ".partial1"); err == nil { // set aside by the campaign
+			t.warn(metric.DataChanged, nil)
+		}
+		return nil
+	}
+	t.data = filepath.Join(t.Dir, result.DataDir)
+	if err := os.Mkdir(t.data, 0o755); err != nil {
+		return fmt.Errorf("make the data directory: %w", err)
+	}
+	t.dir, t.ours = t.data, true
+	return nil
+}
+
+// sync writes everything dirty of the data's file system to its device. In a
+// preflight nothing is measured, and nothing is to be kept; a server that is only
+// recorded is left alone.
+func (t *trial) sync() error {
+	if t.data == "" || t.Preflight || t.recorded {
+		return nil
+	}
+	return observe.SyncDir(t.data)
+}
+
+// warn adds a warning about the trial, once.
+func (t *trial) warn(code metric.Code, values metric.Values) {
+	t.res.Warnings = metric.AppendNew(t.res.Warnings, metric.Warn(code, values))
+}
+
+// unobserved adds a warning about something that could not be observed, and
+// why.
+func (t *trial) unobserved(what string) {
+	if what != "" {
+		t.warn(metric.NotObserved, metric.Values{"what": what})
+	}
+}
+
+// steps runs the steps until one fails.
+func (t *trial) steps(ctx context.Context) error {
+	ctx, t.fail = context.WithCancelCause(ctx)
+	defer t.fail(nil)
+	sampling, stop := context.WithCancel(ctx)
+	sampled := make(chan struct{})
+	go func() {
+		defer close(sampled)
+		t.sampler.Run(sampling, t.writeSamples)
+	}()
+	defer func() {
+		stop()
+		<-sampled
+	}()
+	steps, err := t.plannedSteps(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range steps {
+		searched := t.Plan.Find != nil && t.measures() && plan.OpenGroup(&steps[i]) >= 0
+		t.last = i == len(steps)-1 && !searched
+		if err := t.runStep(ctx, &steps[i]); err != nil {
+			return err
+		}
+		if searched {
+			if err := t.search(ctx, &steps[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// measures reports whether this is a trial of the plan's own steps.
+func (t *Spec) measures() bool { return !t.Calibrate && !t.Preflight }
+
+// plannedSteps returns the steps that are to be run.
+func (t *trial) plannedSteps(ctx context.Context) ([]workload.Step, error) {
+	switch {
+	case t.Preflight:
+		steps := t.Plan.Run.Steps()
+		return brief(steps), connectAll(ctx, t.db, steps)
+	case t.Calibrate:
+		return t.Plan.Run.Steps(), nil
+	}
+	return t.Plan.Steps(), nil
+}
+
+// runStep runs a step and saves its results.
+func (t *trial) runStep(ctx context.Context, step *workload.Step) error {
+	err := t.step(ctx, step)
+	if serr := t.save(); err == nil {
+		err = serr
+	}
+	if err == nil {
+		err = t.series.Err()
+	}
+	if err != nil {
+		return fmt.Errorf("step %s: %w", step.Name, err)
+	}
+	return nil
+}
+
+// finish closes everything, removes what rumbench created, and writes the final
+// result. The data is removed first, which makes room on a full disk.
+func (t *trial) finish(ctx context.Context, err error) error {
+	for _, w := range t.observer.warnings() {
+		t.unobserved(w)
+	}
+	err = blameServer(t.hosted, err)
+	t.latency.flush() // what cannot be written is in the result as well
+	if t.db != nil {
+		cerr := t.db.Close()
+		if err == nil {
+			err = cerr
+		} else if cerr != nil {
+			t.warn(metric.AtEnd, metric.Values{"why": cerr.Error()})
+		}
+	}
+	if t.ours && !t.Plan.Keep {
+		if rerr := os.RemoveAll(t.dir); err == nil {
+			err = rerr
+		}
+	}
+	t.series.Close()
+	t.latency.Close()
+	t.conclude(ctx, err)
+	if werr := t.save(); err == nil {
+		err = werr
+	}
+	if err == nil && t.res.Status == result.Invalid {
+		return errors.New(t.res.Reason)
+	}
+	return err
+}
+
+// dyingTime is how long to wait for a server that broke a connection to be
+// found dead.
+const dyingTime = 2 * time.Second
+
+// blameServer adds to a failed trial's error that its server has died, if it
+// has, with the end of its log.
+func blameServer(hosted engine.Hosted, err error) error {
+	if err == nil || hosted == nil {
+		return err
+	}
+	deadline := time.Now().Add(dyingTime)
+	for engine.ClassOf(err) == engine.Gone && hosted.Died() == nil && time.Now().Before(deadline) {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if died := hosted.Died(); died != nil {
+		return fmt.Errorf("%w; %w", err, died)
+	}
+	return err
+}
+
+// conclude sets the trial's status.
+func (t *trial) conclude(ctx context.Context, err error) {
+	now := time.Now()
+	t.res.Ended = &now
+	switch {
+	case errors.Is(err, ErrKilled):
+		t.res.Status, t.res.Reason = result.Partial, err.Error()
+	case err != nil && ctx.Err() != nil:
+		t.res.Status, t.res.Reason = result.Partial, "it was interrupted"
+	case err != nil:
+		t.res.Status, t.res.Reason, t.res.Hint = result.Failed, err.Error(), hint.Of(err)
+	default:
+		t.res.Status = result.Complete
+		for _, s := range t.res.Steps {
+			if s.Status == result.Invalid {
+				t.res.Status, t.res.Reason = result.Invalid, "step "+s.Name+": its numbers must not be used"
+				if why := metric.WithEffect(s.Warnings, metric.Invalidates); why != nil {
+					t.res.Reason = "step " + s.Name + ": " + why.Text
+				}
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package trial
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"rumbench/internal/metric"
+	"rumbench/internal/result"
+	"rumbench/internal/stat/hist"
+	"rumbench/workload"
+	"rumbench/workload/pace"
+)
+
+// A stall to the end of a step that its time bounds: what was due meanwhile is
+// in the response times, the curve and the latency log, with a mark, and in no
+// other figure.
+func TestStallToTheEnd(t *testing.T) {
+	t.Parallel()
+	for name, group := range map[string]workload.Group{
+		"rate":     {Clients: 1, Rate: 100, Pace: pace.Even, RowsPerOp: 1},
+		"arrivals": {Clients: 1, Arrivals: pace.Constant(pace.Even, 100)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := script(t, group, func(_ *workload.Outcome, value, _ int) error {
+				if value == 20 { // due after 0.2 s of 0.6
+					time.Sleep(600 * time.Millisecond)
+				}
+				return nil
+			})
+			st := step(t, run(t, s, result.Complete), "s")
+			done, undone := row(t, st, "t", "transaction", "rows").N, row(t, st, "t", "", "abandoned")
+			if undone.Value < 30 || int64(undone.Value)+done != 60 || undone.N != 60 {
+				t.Errorf("%d done, %v of %d not, of 60", done, undone.Value, undone.N)
+			}
+			p50 := row(t, st, "t", "transaction", "response_p50_us")
+			if p50.N != 60 || p50.Value < 50_000 || !has(metric.Texts(p50.Warnings), "operations were not done; their response time is at least their age") {
+				t.Errorf("half of the operations were due in the stall: %+v", p50)
+			}
+			if r := row(t, st, "t", "transaction", "service_p50_us"); r.N != done || metric.Has(r.Warnings, metric.NotDone) {
+				t.Errorf("service times are of what was done: %+v", r)
+			}
+			for _, c := range st.Curves {
+				if c.Measure == "response" && c.Count != 60 {
+					t.Errorf("the curve is of %d", c.Count)
+				}
+			}
+			if n := logged(t, s.Dir, "s/t/transaction/response").Count(); n != 60 {
+				t.Errorf("the latency log has %d", n)
+			}
+		})
+	}
+}
+
+func logged(t *testing.T, dir, tag string) *hist.Dist {
+	t.Helper()
+	f, err := os.Open(filepath.Join(dir, result.LatencyFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	all, err := hist.ReadLog(f)
+	if err != nil || all[tag] == nil {
+		t.Fatalf("no %s in the latency log: %v", tag, err)
+	}
+	return all[tag]
+}

@@ -1,0 +1,106 @@
+package hint_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"rumbench/internal/text/hint"
+)
+
+func TestHint(t *testing.T) {
+	inner := errors.New("inner")
+	wrapped := fmt.Errorf("outer: %w", hint.With(inner, "do this"))
+	if !errors.Is(wrapped, inner) || wrapped.Error() != "outer: inner" || hint.Of(wrapped) != "do this" {
+		t.Errorf("%v, hint %q", wrapped, hint.Of(wrapped))
+	}
+	if err := hint.Errorf("do that", "no %s", "plan"); err.Error() != "no plan" || hint.Of(err) != "do that" {
+		t.Errorf("%v, hint %q", err, hint.Of(err))
+	}
+	full := &fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}
+	if !strings.Contains(hint.Of(full), "disk is full") || !strings.Contains(hint.Of(hint.With(full, "")), "disk is full") {
+		t.Errorf("%q", hint.Of(full))
+	}
+	if hint.Of(inner) != "" || hint.Of(nil) != "" {
+		t.Error("a hint came from nothing")
+	}
+}
+
+func TestNames(t *testing.T) {
+	names := []string{"rows_per_s", "rows", "cache", "direct_io", "x"}
+	for _, c := range []struct{ wrong, want string }{
+		{"row_per_s", "did you mean rows_per_s?"}, {"Cahce", "did you mean cache?"}, {"rowz", "did you mean rows?"},
+		{"cache_size", "did you mean cache?"}, {"direct", "did you mean direct_io?"},
+		{"per_row_s", "none"}, {"xx", "did you mean x?"}, {"c", "none"}, {"", "none"},
+	} {
+		if got := hint.Meant(c.wrong, names, "none"); got != c.want {
+			t.Errorf("%q: %q, want %q", c.wrong, got, c.want)
+		}
+	}
+	if got := hint.OneOf("zzz", names); got != "one of rows_per_s, rows, cache, direct_io, x" {
+		t.Error(got)
+	}
+	if got := hint.OneOf("zzz", names[:1]); got != "it can be rows_per_s" {
+		t.Error(got)
+	}
+	if got := hint.OneOf("zzz", make([]string, 100)) + hint.OneOf("zzz", nil); got != "" {
+		t.Error(got)
+	}
+}
+
+func TestMark(t *testing.T) {
+	for _, c := range []struct {
+		line   string
+		column int
+		want   string
+	}{
+		{"a: b", 4, "\n    a: b\n       ^"}, {"\ta", 2, "\n    \ta\n    \t^"}, {"ää", 2, "\n    ää\n     ^"}, {"", 1, "\n    \n    ^"},
+	} {
+		if got := hint.Mark(c.line, c.column); got != c.want {
+			t.Errorf("Mark(%q, %d) = %q, want %q", c.line, c.column, got, c.want)
+		}
+	}
+}
+
+func TestProblem(t *testing.T) {
+	for _, c := range []struct {
+		problem hint.Problem
+		want    string
+	}{
+		{hint.Problem{File: "f", Line: 1, Column: 4, Reason: "why", Shown: "a\tö x"}, "f:1:4: why\n    a\tö x\n     \t ^"},
+		{hint.Problem{File: "f", Line: 1, Reason: "why", Hint: "do"}, "f:1: why\nhint: do"},
+		{hint.Problem{File: "f", Column: 2, Reason: "why", Shown: "ab"}, "f: why\n    ab\n     ^"},
+		{hint.Problem{Reason: "why"}, "why"},
+	} {
+		if got := c.problem.String(); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
+
+// Of each kind the first problems are shown.
+func TestProblems(t *testing.T) {
+	var ps hint.Problems
+	ps.Add("at", 0, "", "it is empty")
+	for i := range 25 {
+		ps.Add("at", 0, "", "unknown key %q", fmt.Sprint("k\"", i))
+		if i%2 == 0 {
+			ps.Add("at", 0, "", "rows is %d, but in /logs/%d.log:3 it is 7", i, i)
+		}
+	}
+	got := strings.Split(ps.Error(), "\n")
+	if len(got) != 1+20+1+13 {
+		t.Errorf("%d lines", len(got))
+	}
+	more := slices.Index(got, "… and 5 more of this kind")
+	if more < 1 || got[more-1] != `at: unknown key "k\"19"` {
+		t.Errorf("%q", got)
+	}
+	if got := ps[:3].Error(); got != ps[0].String()+"\n"+ps[1].String()+"\n"+ps[2].String() {
+		t.Errorf("%q", got)
+	}
+}

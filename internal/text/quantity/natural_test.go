@@ -1,0 +1,18 @@
+package quantity_test
+
+import (
+	"slices"
+	"testing"
+
+	"rumbench/internal/text/quantity"
+)
+
+func TestNatural(t *testing.T) {
+	want := []string{"", "9.6/bin", "15", "15/bin", "a2", "a010", "a10b", "b"}
+	got := slices.Clone(want)
+	slices.Reverse(got)
+	slices.SortFunc(got, quantity.Natural)
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,51 @@
+package strictyaml
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"rumbench/internal/text/hint"
+)
+
+// SortProblems sorts problems into the SortProblems of the file, those of overrides last.
+func SortProblems(ps hint.Problems) {
+	slices.SortStableFunc(ps, func(a, b hint.Problem) int {
+		if a.Line == 0 || b.Line == 0 {
+			return -cmp.Compare(min(a.Line, 1), min(b.Line, 1))
+		}
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+}
+
+// Source is a text in which nodes and problems have positions.
+type Source struct {
+	name  string
+	lines []string
+	// shift is the number of characters before the value of an override; 0 for
+	// a file.
+	shift int
+}
+
+func FileSource(name, text string) *Source {
+	return &Source{name: name, lines: strings.Split(text, "\n")}
+}
+
+func SetSource(set string) *Source {
+	name := "--set " + set
+	key, _, _ := strings.Cut(name, "=")
+	return &Source{name: name, shift: utf8.RuneCountInString(key) + 1}
+}
+
+func (s *Source) Problem(line, column int, reason, help string) hint.Problem {
+	p := hint.Problem{File: s.name, Line: line, Column: column, Reason: hideQuoted(reason), Hint: help}
+	switch {
+	case s.shift > 0:
+		p.Line, p.File = 0, HideSecrets(s.name)
+		p.Shown = p.File
+	case line >= 1 && line <= len(s.lines):
+		p.Shown = s.shown(line)
+	}
+	return p
+}
