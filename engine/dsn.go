@@ -46,7 +46,7 @@ func show(safe *regexp.Regexp, part string) string {
 	return escape.Hidden
 }
 
-// ShowDSN returns what may be shown of a data source name, plain.Hidden if the engine
+// ShowDSN returns what may be shown of a data source name, escape.Hidden if the engine
 // cannot parse it.
 func ShowDSN(e Engine, dsn string) string {
 	if dsn == "" {
@@ -60,11 +60,11 @@ func ShowDSN(e Engine, dsn string) string {
 	return escape.Hidden
 }
 
-// shownDSN matches what ShowDSN returns; older builds wrote *** for the password.
-var shownDSN = regexp.MustCompile(`^((\*\*\*|[\w.-]+)(:\*\*\*)?@)?(tcp|unix)\((\*\*\*|[\w./:\[\]-]*)\)/(\*\*\*|[\w.-]*)$`)
+// shownDSN matches what ShowDSN returns.
+var shownDSN = regexp.MustCompile(`^((\*\*\*|[\w.-]+)@)?(tcp|unix)\((\*\*\*|[\w./:\[\]-]*)\)/(\*\*\*|[\w.-]*)$`)
 
 // ShownDSN returns a text found in a file if ShowDSN could have written it,
-// else plain.Hidden: older builds could leave a password there.
+// else escape.Hidden.
 func ShownDSN(text string) string {
 	if shownDSN.MatchString(text) {
 		return text

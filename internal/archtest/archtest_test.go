@@ -38,7 +38,7 @@ var rooms = []room{
 	{"model", 855, []string{"model"}},
 	{"internal/text", 1_760, []string{"internal/text/hint internal/text/quantity internal/text/escape", "internal/text/strictyaml"}},
 	{"internal/stat", 2_230, []string{"internal/stat internal/stat/hist"}},
-	{"internal/metric", 1_317, []string{"internal/metric"}},
+	{"internal/metric", 1_146, []string{"internal/metric"}},
 	{"internal/server", 2_058, []string{"internal/server"}},
 	{"engine", 26_403, []string{
 		"engine/fsize engine/wire", "engine", "engine/sqlkit engine/kvkit engine/native engine/enginetest",
@@ -48,7 +48,7 @@ var rooms = []room{
 	{"workload", 19_192, []string{"workload/gen workload/pace", "workload", "workload/*", "workload/all"}},
 	{"internal/observe", 6_579, []string{"internal/observe/cpuset", "internal/observe internal/observe/perfring", "internal/observe/profile internal/observe/blockio"}},
 	{"internal/account", 2_522, []string{"internal/account"}},
-	{"internal/result", 3_310, []string{"internal/result/regular internal/result/layout internal/result/program", "internal/result", "internal/result/redact"}},
+	{"internal/result", 3_171, []string{"internal/result/regular internal/result/layout internal/result/program", "internal/result", "internal/result/redact"}},
 	{"internal/plan", 2_638, []string{"internal/plan"}},
 	{"internal/run", 6_629, []string{"internal/run/drive internal/run/ratesearch", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 5_905, []string{"internal/importer"}},

@@ -187,7 +187,7 @@ func reportInput(dirs ...string) (report.Input, error) {
 		}
 		if b, err := result.ReadPlan(dir); err == nil {
 			in.Plan += string(plan.WithoutSecrets(b))
-			addPublished(&in, dir, b, c.Sets, func(target string) string {
+			addPublished(&in, dir, b, func(target string) string {
 				if k := slices.Index(s.own, target); k >= 0 {
 					return s.targets[k]
 				}
@@ -245,12 +245,12 @@ func commandLine(args []string) string { return strings.Join(plan.WithoutSecretA
 // addPublished takes the figures from elsewhere out of a campaign's plan. A plan
 // that can no longer be read, as one of an older rumbench, makes the report
 // poorer but is no error.
-func addPublished(in *report.Input, dir string, src []byte, sets []string, name func(target string) string) {
-	if !strings.Contains(string(src)+strings.Join(sets, "\n"), "published") {
+func addPublished(in *report.Input, dir string, src []byte, name func(target string) string) {
+	if !strings.Contains(string(src), "published") {
 		return // it holds none, whether it can be read or not
 	}
 	path := filepath.Join(dir, result.PlanFile)
-	p, err := plan.Load(path, src, sets, catalog.Plugins{}, plan.Forced(true))
+	p, err := plan.Load(path, src, nil, catalog.Plugins{}, plan.Forced(true))
 	if err != nil {
 		first, _, _ := strings.Cut(err.Error(), "\n")
 		in.Warnings = append(in.Warnings, "published figures are left out, as this rumbench cannot read the plan: "+first)

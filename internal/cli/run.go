@@ -158,7 +158,7 @@ func planOf(dir string, state *result.Campaign, options ...plan.Option) (*plan.P
 	if err != nil {
 		return nil, err
 	}
-	p, err := plan.Load(filepath.Join(dir, result.PlanFile), src, state.Sets, catalog.Plugins{}, options...)
+	p, err := plan.Load(filepath.Join(dir, result.PlanFile), src, nil, catalog.Plugins{}, options...)
 	if err != nil {
 		return nil, err
 	}

@@ -108,7 +108,7 @@ func (c *Campaign) target(name string) *Target {
 
 func (c *Campaign) step(rs *result.Step) *Step {
 	if s := c.Step(rs.Name); s != nil {
-		if len(s.Judged) == 0 { // older builds do not say
+		if len(s.Judged) == 0 { // imported logs do not declare it
 			s.Judged = rs.Judged
 		}
 		return s

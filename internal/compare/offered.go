@@ -2,7 +2,6 @@ package compare
 
 import (
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -152,23 +151,15 @@ func (o *offer) differs(other *offer) (out []string) {
 	return out
 }
 
-// sameRate is the share by which equal promised rates may differ: those of logs
-// that older builds imported are derived from counts.
-const sameRate = 1e-3
-
 func groupsDiffer(g, h *result.Group) (out []string) {
 	others := termsOf(h)
 	for i, t := range termsOf(g) {
 		o := others[i]
-		if t.known && o.known && t.text != o.text && !(t.name == "rate" && equalRates(g, h)) {
+		if t.known && o.known && t.text != o.text {
 			out = append(out, fmt.Sprintf("%s of %s: %s and %s", t.name, g.Name, t.text, o.text))
 		}
 	}
 	return out
-}
-
-func equalRates(g, h *result.Group) bool {
-	return g.RateOf == h.RateOf && math.Abs(g.Rate-h.Rate) <= sameRate*max(g.Rate, h.Rate)
 }
 
 // term is a part of what is offered to a group of clients.

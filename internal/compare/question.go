@@ -15,7 +15,7 @@ func (s *Step) asked() []Key {
 	case len(q.Metrics) == 0 && searched(s):
 		return s.own([]string{metric.HighestRate})
 	case !s.campaign.declares():
-		return s.askedOfOlder()
+		return s.askedByDefault()
 	case len(q.Metrics) == 0 && len(s.Judged) == 0 && len(q.Steps) > 0:
 		return s.headline()
 	case len(q.Metrics) == 0:
@@ -35,9 +35,9 @@ func (s *Step) asked() []Key {
 	return s.own(metrics)
 }
 
-// askedOfOlder returns what is asked about in results whose workload did not say what
-// it is about, imported logs and results of older builds: the throughput of each step.
-func (s *Step) askedOfOlder() []Key {
+// askedByDefault returns what is asked about in imported logs, whose workload does not
+// declare it: the throughput of each step.
+func (s *Step) askedByDefault() []Key {
 	if metrics := s.campaign.Question.Metrics; len(metrics) > 0 {
 		return s.own(metrics)
 	}

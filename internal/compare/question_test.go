@@ -185,8 +185,8 @@ func TestImpossibleWrites(t *testing.T) {
 	}
 }
 
-// Results of older builds on one side do not change what is asked.
-func TestOlderBase(t *testing.T) {
+// Imported logs on one side do not change what is asked.
+func TestImportedBase(t *testing.T) {
 	trials := append(series("a", "", "rows_per_s", 1, 2, 3), series("b", "", "rows_per_s", 1, 2, 3)...)
 	for _, trial := range trials[3:] {
 		trial.Steps[0].Judged = []string{"rows_per_s"}

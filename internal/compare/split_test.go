@@ -63,9 +63,9 @@ func TestSpaceOfOneDefinition(t *testing.T) {
 	}{
 		{"two servers", metric.SpaceBeyondEmpty, metric.SpaceBeyondEmpty, true},
 		{"an embedded engine and a server", metric.SpaceOfDirectory, metric.SpaceBeyondEmpty, true},
-		{"two older results", metric.SpaceAndLogs, metric.SpaceAndLogs, true},
-		{"an older result", metric.SpaceAndLogs, metric.SpaceBeyondEmpty, false},
-		{"an older result and an embedded engine", metric.SpaceAndLogs, metric.SpaceOfDirectory, false},
+		{"two servers of unknown empty size", metric.SpaceAndLogs, metric.SpaceAndLogs, true},
+		{"a server of unknown empty size", metric.SpaceAndLogs, metric.SpaceBeyondEmpty, false},
+		{"a server of unknown empty size and an embedded engine", metric.SpaceAndLogs, metric.SpaceOfDirectory, false},
 		{"a server that was attached to", metric.SpaceBeyondEmpty, reported, false},
 		{"not recorded", "", metric.SpaceBeyondEmpty, true},
 	} {

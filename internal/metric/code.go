@@ -2,7 +2,6 @@ package metric
 
 import (
 	"maps"
-	"strings"
 )
 
 // Effect is what a warning does to the number or step that it is attached to.
@@ -25,8 +24,6 @@ type Kind struct {
 	// and the progress after a step; "" where the text itself is short.
 	Short  string
 	Effect Effect
-	// Former are its differing texts in results of older builds.
-	Former []string
 }
 
 // The codes on which verdicts, gates and reports decide.
@@ -51,10 +48,7 @@ const (
 )
 
 // clientLoad is the part of the client's texts about its processors' load.
-const (
-	clientLoad = "of the {processors:%.3g} processors that it may use rumbench had {used:%.2f}, and its threads waited for CPU for {waited:%.2f} more"
-	formerLoad = "of the {processors:%.0f} processors that it may use rumbench had {used:%.2f}, and its threads stood in line for {waited:%.2f} more"
-)
+const clientLoad = "of the {processors:%.3g} processors that it may use rumbench had {used:%.2f}, and its threads waited for CPU for {waited:%.2f} more"
 
 // AboutClient are the codes about servers that waited for the client.
 var AboutClient = []Code{ClientBound, ClientWaited, ClientWaitedShared, ClientWaitedOthers}
@@ -64,23 +58,15 @@ var decisive = map[Code]Kind{
 	SLAMissed: {Text: "SLA missed: group {group} was to do {target:%.0f}/s and did {achieved:%.0f}/s", Short: "SLA missed", Effect: Refuses},
 	Saturated: {Text: "saturated: group {group} fell behind more and more; its rate is above what the engine can do", Short: "saturated", Effect: Refuses},
 
-	BesideMissed: {Text: "not comparable: the concurrent writers missed their rate", Short: "the concurrent writers missed their rate",
-		Former: []string{"not comparable: the writers beside it did not hold their rate"}},
+	BesideMissed: {Text: "not comparable: the concurrent writers missed their rate", Short: "the concurrent writers missed their rate"},
 
-	Disturbed: {Text: "disturbed: other programs {did} up to {others:%.1f} MiB of the {all:%.1f} MiB that the device {did}", Short: "device disturbed by other programs", Effect: Disturbs,
-		Former: []string{"disturbed: other programs {did} up to {others:%.1f} MB of the {all:%.1f} MB that the device {did}",
-			"the device {did} {all:%.1f} MB, of which {worker} caused {own:%.1f} MB: somebody else used it", "{what}somebody else used{whom}"}},
-	LowerBound: {Text: "lower bound: {written:%.1f} MiB were written, and {deferred:%.1f} MiB more were still unwritten at the end of the step: it was too short for writes to recur", Short: "writes are a lower bound", Effect: Bounds,
-		Former: []string{"lower bound: {written:%.1f} MB were written, and {deferred:%.1f} MB more were still unwritten at the end of the step: it was too short for writes to recur",
-			"lower bound: {written:%.1f} MB were written, and the writing of {deferred:%.1f} MB was put off beyond the end of the step: it was too short for writes to recur",
-			"lower bound: {written:%.1f} MB were written, and changes of {deferred:%.1f} MB were put off beyond the end of the step, which was too short for them to be written as they come"}},
+	Disturbed:  {Text: "disturbed: other programs {did} up to {others:%.1f} MiB of the {all:%.1f} MiB that the device {did}", Short: "device disturbed by other programs", Effect: Disturbs},
+	LowerBound: {Text: "lower bound: {written:%.1f} MiB were written, and {deferred:%.1f} MiB more were still unwritten at the end of the step: it was too short for writes to recur", Short: "writes are a lower bound", Effect: Bounds},
 
-	DoneEarly: {Text: "lower bound: group {group} had done its operations after {end:%.3g} of {seconds:%.3g} s, and its rates are over the whole step", Short: "its operations were done early", Effect: Bounds},
-	RowsMissing: {Text: "rows were missing: {found:%.4g} of {expected:%.4g} were found for each {op}; missing rows make operations cheaper", Short: "rows were missing",
-		Former: []string{"rows were missing: {found:%.4g} of {expected:%.4g} were found for each {op}; what is not there costs less"}},
+	DoneEarly:   {Text: "lower bound: group {group} had done its operations after {end:%.3g} of {seconds:%.3g} s, and its rates are over the whole step", Short: "its operations were done early", Effect: Bounds},
+	RowsMissing: {Text: "rows were missing: {found:%.4g} of {expected:%.4g} were found for each {op}; missing rows make operations cheaper", Short: "rows were missing"},
 	TooFewRows: {Text: "group {group}: {op}: rows were missing: {found:%.4g} of {expected:%.4g} were found for each {op}; missing rows make operations cheaper. The step cannot be compared",
-		Short: "rows missing", Effect: Refuses,
-		Former: []string{"group {group}: {op}: rows were missing: {found:%.4g} of {expected:%.4g} were found for each {op}; what is not there costs less. The step cannot be compared"}},
+		Short: "rows missing", Effect: Refuses},
 
 	ClientBound: {Text: "the client was the bottleneck: in {share:%.0f} % of the samples the server waited for it; " + clientLoad +
 		". Give rumbench processors that the server does not use, or another host", Short: "the client was the bottleneck"},
@@ -102,11 +88,6 @@ var decisive = map[Code]Kind{
 var kinds = func() map[Code]Kind {
 	all := maps.Clone(decisive)
 	maps.Copy(all, descriptive)
-	for _, c := range AboutClient {
-		k := all[c]
-		k.Former = []string{strings.Replace(k.Text, clientLoad, formerLoad, 1)}
-		all[c] = k
-	}
 	return all
 }()
 

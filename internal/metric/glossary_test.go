@@ -54,9 +54,6 @@ func glossary() string {
 				file, _, _ := strings.Cut(m.See, "#")
 				meaning += fmt.Sprintf(" See [%s](%s).", file, m.See)
 			}
-			for _, f := range m.Former {
-				meaning += " Formerly `" + f + "`."
-			}
 			if m.Headline == metric.Judged {
 				meaning += fmt.Sprintf(" **Headline** of %s.", m.Family.Layer())
 			}

@@ -27,10 +27,9 @@ type Metric struct {
 	Split bool
 	// Quantile is which value of a latency distribution it is.
 	Quantile Quantile
-	Doc      string   // what it means, in sentences
-	Formula  string   // "operations ÷ duration_s"; "" where Doc says it all
-	See      string   // the page in docs/ with details
-	Former   []string // its names in older builds
+	Doc      string // what it means, in sentences
+	Formula  string // "operations ÷ duration_s"; "" where Doc says it all
+	See      string // the page in docs/ with details
 }
 
 // Direction is which direction of a metric is better; "" if neither. Only
@@ -230,15 +229,3 @@ var (
 		return out
 	}()
 )
-
-// CurrentName returns the current name of a metric that older builds may have
-// named differently.
-func CurrentName(name string) string {
-	if byName[name] != nil {
-		return name
-	}
-	if i := slices.IndexFunc(catalogue, func(m Metric) bool { return slices.Contains(m.Former, name) }); i >= 0 {
-		return catalogue[i].Name
-	}
-	return name
-}

@@ -34,16 +34,8 @@ func TestMetrics(t *testing.T) {
 		if m.Headline == metric.Judged && m.Better == "" {
 			t.Errorf("%s is judged and neither direction is better", m.Name)
 		}
-		for _, former := range m.Former {
-			if metric.ByName(former) != nil || metric.CurrentName(former) != m.Name {
-				t.Errorf("%s, formerly %s, is %s", m.Name, former, metric.CurrentName(former))
-			}
-		}
-		if metric.CurrentName(m.Name) != m.Name {
-			t.Errorf("%s is %s", m.Name, metric.CurrentName(m.Name))
-		}
 	}
-	if metric.ByName("nonsense") != nil || metric.CurrentName("nonsense") != "nonsense" {
+	if metric.ByName("nonsense") != nil {
 		t.Error("nonsense is a metric")
 	}
 }
@@ -118,10 +110,6 @@ func TestWarning(t *testing.T) {
 	if err := json.Unmarshal(b, &back); err != nil || cmp.Diff(w, back) != "" {
 		t.Errorf("%s: %+v, %v", b, back, err)
 	}
-	// Older builds wrote the text alone.
-	if err := json.Unmarshal([]byte(`"slow"`), &back); err != nil || cmp.Diff(metric.Untyped("slow"), back) != "" {
-		t.Errorf("%+v, %v", back, err)
-	}
 	for name, wrong := range map[string]func(){
 		"unknown code":  func() { metric.Warn("nonsense", nil) },
 		"missing value": func() { metric.Warn(metric.SLAMissed, metric.Values{"group": "g"}) },
@@ -135,42 +123,6 @@ func TestWarning(t *testing.T) {
 			}()
 			wrong()
 		}()
-	}
-}
-
-// Texts of older builds have the codes and values of what they say.
-func TestRead(t *testing.T) {
-	for text, want := range map[string]metric.Warning{
-		"SLA missed: group insert was to do 100/s and did 57/s":                               {Code: metric.SLAMissed, Values: metric.Values{"group": "insert", "target": 100.0, "achieved": 57.0}},
-		"not comparable: the writers beside it did not hold their rate":                       {Code: metric.BesideMissed},
-		"wrong plan: a table scan of t":                                                       {Code: metric.WrongPlan, Values: metric.Values{"what": "a table scan of t"}},
-		"disturbed: other programs wrote up to 81.3 MB of the 974.0 MB that the device wrote": {Code: metric.Disturbed, Values: metric.Values{"did": "wrote", "others": 81.3, "all": 974.0}},
-		"the device wrote 12.0 MB, of which this process caused 2.0 MB: somebody else used it": {Code: metric.Disturbed,
-			Values: metric.Values{"did": "wrote", "all": 12.0, "own": 2.0, "worker": "this process"}},
-		"somebody else used it": {Code: metric.Disturbed, Values: metric.Values{"what": "", "whom": " it"}},
-		"group g: get: rows were missing: 1 of 2 were found for each get; what is not there costs less. The step cannot be compared": {Code: metric.TooFewRows,
-			Values: metric.Values{"group": "g", "op": "get", "found": 1.0, "expected": 2.0}},
-		"disturbed: other programs wrote up to 1.0 MB of the 2.0 MB that the device read": {}, // what they did differs
-		"the machine computed for 4.00 s, of which this process for 1.87 s, the kernel's threads for 0.01 s: other programs took part of the processors": {Code: metric.ProcessorsShared,
-			Values: metric.Values{"all": 4.0, "worker": "this process", "server": 1.87, "kernel": 0.01}},
-		"lower bound: 3.0 MB were written, and the writing of 1.0 MB was put off beyond the end of the step: it was too short for writes to recur": {Code: metric.LowerBound,
-			Values: metric.Values{"written": 3.0, "deferred": 1.0}},
-		"rows were missing: 1 of 2 were found for each get; what is not there costs less": {Code: metric.RowsMissing,
-			Values: metric.Values{"op": "get", "found": 1.0, "expected": 2.0}},
-		"group g: 3 failed operations: 3 deadlocks; 2 were given up, as retry: none asks, and are in no rate and no service time": {Code: metric.OperationsGivenUp,
-			Values: metric.Values{"group": "g", "n": 3.0, "errors": "3 deadlocks", "given_up": 2.0}},
-		"p99 ≤ 5 ms at 100/s is of 500 operations only, 5.0 of them beyond the percentile: probe for longer (find: seconds)": {Code: metric.FewBeyond,
-			Values: metric.Values{"promise": "p99 ≤ 5 ms", "rate": 100.0, "n": 500.0, "beyond": 5.0}},
-		"no rate was searched for: nothing was done without one": {Code: metric.NoRateSearched},
-		"a duet: another target ran at the same time on the other half of the processors; what is counted for the whole machine or its devices is of both, and is left out": {Code: metric.Duet},
-		"imported with the arithmetic of published scripts: means of iostat and vmstat are off as they are there; see docs/import.md":                                       {Code: metric.Compatible},
-		"a remark": {},
-		"":         {},
-	} {
-		want.Text = text
-		if got := metric.Read(text); !cmp.Equal(want, got) {
-			t.Errorf("%q: %+v", text, got)
-		}
 	}
 }
 
@@ -197,18 +149,13 @@ func TestParts(t *testing.T) {
 	if got := joined(metric.Warn(metric.ProcessorsShared, shared)); got != "CPU time: <4.00> s in all, the server <1.50> s, rumbench <0.50> s: other programs took part of the processors" {
 		t.Errorf("%q", got)
 	}
-	former := metric.Read("lower bound: 3.0 MB were written, and changes of 1.0 MB were put off beyond the end of the step, which was too short for them to be written as they come")
-	if got := joined(former); !strings.HasPrefix(got, "lower bound: <3.0> MB were written, and changes of <1.0> MB") {
-		t.Errorf("%q", got)
-	}
-	w.Text = "an older text of 100" // which its code does not make
+	w.Text = "another text of 100" // which its code does not make
 	if got := joined(w); got != w.Text {
 		t.Errorf("%q", got)
 	}
 }
 
-// TestKinds: every text of a code can be made, and read back unless it says
-// nothing of its own.
+// TestKinds: codes have their effects and texts.
 func TestKinds(t *testing.T) {
 	if !metric.HasEffect([]metric.Warning{{Code: metric.Partial}, {Code: metric.WrongPlan}}, metric.Invalidates) || metric.HasEffect([]metric.Warning{{Code: metric.Partial}}, metric.Invalidates) {
 		t.Error("effects are not found")
@@ -232,7 +179,7 @@ func TestWeightiest(t *testing.T) {
 		for _, code := range order[i:] {
 			list = append([]metric.Warning{{Code: code, Text: string(code)}}, list...)
 		}
-		if got := metric.Weightiest(append(list, metric.Untyped("of an older build"))); got.Code != order[i] {
+		if got := metric.Weightiest(append(list, metric.Untyped("a remark"))); got.Code != order[i] {
 			t.Errorf("of %v %s", metric.Codes(list), got.Code)
 		}
 	}

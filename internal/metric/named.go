@@ -47,14 +47,14 @@ func Nicknames() (out []Nickname) {
 	return out
 }
 
-// Named returns the metrics that a user means by a name: a metric's own, present or
-// former, a nickname such as throughput or p99, or the heading of one metric's column.
+// Named returns the metrics that a user means by a name: a metric's own, a
+// nickname such as throughput or p99, or the heading of one metric's column.
 // Several are in order of preference: a step's number is that of the first which it
 // has. The error has a hint.
 func Named(text string) ([]string, error) {
 	name := strings.ToLower(strings.TrimSpace(text))
-	if current := CurrentName(name); byName[current] != nil {
-		return []string{current}, nil
+	if byName[name] != nil {
+		return []string{name}, nil
 	}
 	if means := nicknames[name]; means != nil {
 		return slices.Clone(means), nil

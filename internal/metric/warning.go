@@ -2,7 +2,6 @@ package metric
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
@@ -20,7 +19,7 @@ type Values map[string]any
 
 // Warning limits the use of a number, a step or a trial.
 type Warning struct {
-	Code   Code   `json:"code,omitempty"` // "" for most warnings of older builds
+	Code   Code   `json:"code,omitempty"` // "": a text without one, as of an imported log
 	Values Values `json:"values,omitempty"`
 	Text   string `json:"text"` // made from code and values
 }
@@ -70,10 +69,8 @@ func valueOf(place string, values Values) (name, text string) {
 // figures. A warning without a code is one word.
 func (w Warning) Parts() (words, figures []string) {
 	k := w.Code.Kind()
-	for _, text := range append([]string{k.Text}, k.Former...) {
-		if words, figures = partsOf(fitting(text, w.Values), w.Values); w.Code != "" && join(words, figures) == w.Text {
-			return words, figures
-		}
+	if words, figures = partsOf(fitting(k.Text, w.Values), w.Values); w.Code != "" && join(words, figures) == w.Text {
+		return words, figures
 	}
 	return []string{w.Text}, nil
 }
@@ -121,16 +118,6 @@ func fitting(text string, values Values) string {
 
 // String returns the text.
 func (w Warning) String() string { return w.Text }
-
-// UnmarshalJSON reads a warning, or the bare text that older builds wrote.
-func (w *Warning) UnmarshalJSON(b []byte) error {
-	*w = Warning{}
-	if len(b) > 0 && b[0] == '"' {
-		return json.Unmarshal(b, &w.Text)
-	}
-	type plain Warning
-	return json.Unmarshal(b, (*plain)(w))
-}
 
 // Texts returns the texts of warnings.
 func Texts(list []Warning) []string {

@@ -122,7 +122,7 @@ func (b *binder) seal(p *Plan, root *strictyaml.Node, src []byte) {
 }
 
 // WithoutSecrets returns a plan without the data source names in it, so that it
-// can be shown: older builds stored plans as they were written.
+// can be shown, whoever wrote it.
 func WithoutSecrets(src []byte) []byte {
 	if !strings.Contains(strings.ToLower(string(src)), "dsn") {
 		return src

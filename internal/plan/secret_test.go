@@ -90,7 +90,7 @@ func TestSeal(t *testing.T) {
 	}
 }
 
-// Plans that older builds have stored are shown without their secrets, or not at all.
+// Plans are shown without their secrets, or not at all.
 func TestWithoutSecrets(t *testing.T) {
 	for text, want := range map[string]string{
 		"targets: [pebble] # as it is\n":                                       "targets: [pebble] # as it is\n",

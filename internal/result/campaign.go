@@ -24,25 +24,24 @@ import (
 type Campaign struct {
 	Format  int       `json:"format"`
 	Name    string    `json:"name"`
-	Sets    []string  `json:"sets,omitempty"` // overrides that are not in the plan's file, of older builds
-	Command []string  `json:"command"`        // as it was started
+	Command []string  `json:"command"` // as it was started
 	Started time.Time `json:"started"`
 	Resumed int       `json:"resumed,omitempty"` // how often it was interrupted and resumed
 	Force   bool      `json:"force,omitempty"`   // schemas that exist may be used
 	Client  string    `json:"client,omitempty"`  // directory of the client's calibration, below trials
 	AA      bool      `json:"aa,omitempty"`      // an A/A test: the plan's first target under two names, so that differences are chance
-	Order   string    `json:"order,omitempty"`   // of the trials, as plans call it; "" before rumbench recorded it
+	Order   string    `json:"order,omitempty"`   // of the trials, as plans call it; "": imported
 	Targets []string  `json:"targets,omitempty"` // in the plan's order
 	// Question is what the plan asks; its zero value means what the workload is about.
 	Question Question `json:"question,omitzero"`
 	// Params are the workload's parameters as texts, with the preset and the
-	// defaults filled in; empty in files older than the field.
+	// defaults filled in; none of an imported campaign.
 	Params map[string]string `json:"params,omitempty"`
 	// Programs are those of the servers that targets start, as found when the
-	// campaign began; empty in files older than the field.
+	// campaign began.
 	Programs []server.Found `json:"programs,omitempty"`
 	// Builds are the rumbench programs that run the trials, as found when the
-	// campaign began; empty in files older than the field.
+	// campaign began.
 	Builds Builds  `json:"builds,omitempty"`
 	Trials []Entry `json:"trials"` // in the order in which they are run; those of one number are a block
 	// Profiled are the trials that are run for their profiles alone, one of each target.
@@ -166,10 +165,11 @@ func ReadTrial(dir string) (*Trial, error) {
 	if dsn, ok := t.Knobs["dsn"]; ok {
 		t.Knobs["dsn"] = engine.ShownDSN(dsn)
 	}
-	t.readOlder()
-	t.addHosting()
-	t.addCPU()
-	t.readOlderImport()
+	for i := range t.Steps {
+		for k := range t.Steps[i].Rows {
+			t.Steps[i].Rows[k].Mark()
+		}
+	}
 	if t.Status != Running {
 		return &t, nil
 	}

@@ -83,7 +83,7 @@ type unfinished struct {
 
 // seen is what the series show of a group.
 type seen struct {
-	is       *Group // as it was described; nil of older builds
+	is       *Group // as it was described; nil: unknown
 	name     string
 	kinds    []*seenKind
 	rates    []hist.Rate
@@ -180,8 +180,7 @@ func (g *seen) total() (ops, rows int64) {
 const mostDue = 1e8
 
 // describe returns the group as it was planned. Units per operation are the
-// average; the work of each client is unknown, as is everything that older
-// builds did not write.
+// average; the work of each client is unknown, as is all of a group that was not described.
 func (g *seen) describe(seconds float64) *workload.Group {
 	w := &workload.Group{Name: g.name, Clients: 1, RowsPerOp: 1}
 	if g.is != nil {

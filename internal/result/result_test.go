@@ -66,7 +66,7 @@ func TestTrialRoundTrip(t *testing.T) {
 
 func TestCampaignRoundTrip(t *testing.T) {
 	dir := t.TempDir()
-	want := &Campaign{Format: Format, Name: "c", Sets: []string{"a=b"}, Command: []string{"rumbench", "run"}, Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+	want := &Campaign{Format: Format, Name: "c", Command: []string{"rumbench", "run"}, Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 		Client: "_client", Trials: []Entry{{Dir: "b.1", Target: "b", Trial: 1, Status: Failed}, {Dir: "a.1", Target: "a", Trial: 1}}}
 	write(t, dir, CampaignFile, want)
 	got, err := ReadCampaign(dir)

@@ -20,17 +20,17 @@ type Search struct {
 	Capped  bool    `json:"capped,omitempty"`      // the plan limited the rate
 	// Low and High are the interval in which the highest rate that keeps the
 	// promise lies: the nearest rates that were tried below and above. 0: it is
-	// open on that side. Results of older builds have none: see [Search.Interval].
+	// open on that side.
 	Low  float64 `json:"low_per_s,omitempty"`
 	High float64 `json:"high_per_s,omitempty"`
 	// Probes is how many were made, and Disturbed how many of them do not count,
-	// as other programs disturbed them; 0 in results of older builds.
+	// as other programs disturbed them.
 	Probes    int `json:"probes,omitempty"`
 	Disturbed int `json:"disturbed,omitempty"`
-	// Closed is the rate of the closed loop; 0 in results of older builds.
+	// Closed is the rate of the closed loop.
 	Closed float64 `json:"closed_per_s,omitempty"`
-	// How the rate was searched for; nil in results of older builds.
-	How *SearchPlan `json:"how,omitempty"`
+	// How the rate was searched for.
+	How SearchPlan `json:"how"`
 }
 
 // SearchPlan is how a rate is searched for.
@@ -46,30 +46,19 @@ type SearchPlan struct {
 
 // Interval returns the rates between which the highest rate that keeps the
 // promise lies. Low is 0 if no rate kept it, and high infinite if it may be any
-// above. Of an older build it is the step from the rate that kept the promise to
-// the one that broke it.
+// above.
 func (s *Search) Interval() (low, high float64) {
-	const usual = 0.05 // for results that do not record how they were found
-	switch {
-	case s.Probes > 0 && s.High > 0:
+	if s.High > 0 {
 		return s.Low, s.High
-	case s.Probes > 0 || s.Broke == 0 && s.Capped:
-		return s.Low, math.Inf(1)
-	case s.Broke > s.Kept:
-		return s.Kept, s.Broke
-	case s.How != nil:
-		return s.Kept, s.Kept * (1 + s.How.Precision)
 	}
-	return s.Kept, s.Kept * (1 + usual)
+	return s.Low, math.Inf(1)
 }
 
-// Differs returns how the questions of two searches differ; "" if they do not,
-// or were not recorded.
+// Differs returns how the questions of two searches differ; "" if they do not.
 func (s *Search) Differs(o *Search) string {
 	switch a, b := s.How, o.How; {
 	case s.Promise != o.Promise:
 		return fmt.Sprintf("find %s and %s", s.Words(), o.Words())
-	case a == nil || b == nil:
 	case a.Seconds != b.Seconds:
 		return fmt.Sprintf("find with probes of %.10g s and %.10g s", a.Seconds, b.Seconds)
 	case a.Arrivals != b.Arrivals:
@@ -89,9 +78,6 @@ func (s *Search) Differs(o *Search) string {
 // Question returns in words what was searched for: two searches with the same
 // question do not differ.
 func (s *Search) Question() string {
-	if s.How == nil {
-		return s.Words()
-	}
 	h := s.How
 	text := fmt.Sprintf("%s with probes of %.10g s, arrivals %s, a queue of %d, from %.10g/s to %.10g/s (0: not limited)",
 		s.Words(), h.Seconds, h.Arrivals, h.Queue, h.From, h.To)
@@ -132,17 +118,14 @@ func (s *Search) String() string {
 	if s.Kept == 0 {
 		text = fmt.Sprintf("no rate that was tried kept %s (lowest %s/s: %s)", s.Words(), quantity.Amount(s.Broke), s.Why)
 	}
-	if s.Probes > 0 {
-		text += fmt.Sprintf(", %s; closed loop %s/s", quantity.Count(s.Probes, "probe"), quantity.Amount(s.Closed))
-	}
-	return text
+	return text + fmt.Sprintf(", %s; closed loop %s/s", quantity.Count(s.Probes, "probe"), quantity.Amount(s.Closed))
 }
 
 // Rate returns the answer with its interval: "691/s (691 to 725)".
 func (s *Search) Rate() string {
 	low, high := s.Interval()
 	switch {
-	case math.IsInf(high, 1) || s.Broke == 0 && s.Probes == 0:
+	case math.IsInf(high, 1):
 		return "at least " + quantity.Amount(s.Kept) + "/s"
 	case low == 0:
 		return fmt.Sprintf("%s/s (at most %s)", quantity.Amount(s.Kept), quantity.Amount(high))

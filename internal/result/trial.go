@@ -171,14 +171,13 @@ type Step struct {
 	Search *Search `json:"search,omitempty"`
 	// Warmup: the step only prepared the next one; it is never judged.
 	Warmup bool `json:"warmup,omitempty"`
-	// Creates: its tables were created before it. Older builds do not say so.
+	// Creates: its tables were created before it.
 	Creates bool `json:"creates,omitempty"`
 	// Judged are the metrics by which the workload judges the step where nobody asks
-	// for others; none where it is not about the step, and in results of older builds
-	// and imported logs.
+	// for others; none where it is not about the step, and in imported logs.
 	Judged []string `json:"judged,omitempty"`
-	// Access and BeforeWrites are as the workload declared them; "" in results of
-	// older builds and imported logs: see [Trial.TestOf].
+	// Access and BeforeWrites are as the workload declared them; "" in
+	// imported logs: see [Trial.TestOf].
 	Access       workload.Access `json:"access,omitempty"`
 	BeforeWrites bool            `json:"before_writes,omitempty"`
 
@@ -268,7 +267,7 @@ type Group struct {
 	// LeadIn is for how many seconds operations arrived before the window.
 	LeadIn float64 `json:"lead_in_s,omitempty"`
 	// Ramp is how the rate of an open group changes over time; empty if it does
-	// not, nil if it was not recorded (older builds).
+	// not.
 	Ramp []Ramp   `json:"ramp,omitzero"`
 	Ops  []string `json:"ops"`
 	// Shares are the planned shares of its operations, where there are several and the

@@ -9,7 +9,7 @@ import (
 )
 
 // What workloads declare of their steps is what was made of their names before
-// they declared it: results of older builds stand in the same groups.
+// they declared it: imported logs are in the same groups.
 func TestAccessAsByName(t *testing.T) {
 	seen := map[workload.Access]int{}
 	for _, name := range []string{"ibench", "sysbench"} { // those of results without Access

@@ -126,12 +126,6 @@ func (r *SysbenchRun) latency(l *result.Line) {
 	if l.ResponseMax > 0 {
 		us = l.ResponseP95
 	}
-	if us == 0 { // an older build did not write it
-		r.at.Percentile = 99
-		if us = l.P99; l.ResponseMax > 0 {
-			us = l.ResponseP99
-		}
-	}
 	r.percentile = r.at.Percentile
 	if r.at.Latency = us / 1e3; r.kinds > 1 || us == 0 {
 		r.at.Latency = math.NaN()

@@ -140,7 +140,7 @@ func earlierOf(p *plan.Plan, r run) *Earlier {
 func sameSearch(f *plan.Find, t *result.Trial) bool {
 	for i := range t.Steps {
 		s := t.Steps[i].Search
-		if s != nil && (f == nil || s.Promise != f.Promise || s.How == nil ||
+		if s != nil && (f == nil || s.Promise != f.Promise ||
 			s.How.Precision != f.Precision || s.How.From != f.From || s.How.To != f.To || f.Seconds > 0 && s.How.Seconds != f.Seconds) {
 			return false
 		}

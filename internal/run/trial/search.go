@@ -192,7 +192,7 @@ func (r *prober) conclude(out *result.Step, a ratesearch.Answer, closed float64)
 	usual := r.Length(math.Inf(1), r.step.Seconds)
 	found := &result.Search{Promise: r.Promise, Capped: r.To > 0, Kept: a.Kept, Broke: a.Broke, Low: a.Low,
 		Probes: a.Probes, Disturbed: a.Disturbed, Closed: closed,
-		How: &result.SearchPlan{Precision: r.Precision, From: r.From, To: r.To, Seconds: usual,
+		How: result.SearchPlan{Precision: r.Precision, From: r.From, To: r.To, Seconds: usual,
 			Arrivals: string(r.Like.Kind), Queue: r.Like.Queue, LeadIn: r.Like.LeadIn}}
 	if !math.IsInf(a.High, 1) {
 		found.High = a.High
