@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -129,7 +130,7 @@ func claimed(j *compare.Judgement) (n, of int) {
 // throughput returns the effects on the steps' throughput.
 func throughput(j *compare.Judgement) (out []*compare.Effect) {
 	for i := range j.Items {
-		if it := &j.Items[i]; it.Asked && it.Metric() == "rows_per_s" {
+		if it := &j.Items[i]; it.Asked && it.Metric() == metric.RowsPerS {
 			out = append(out, &it.Effect)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )
@@ -145,7 +146,7 @@ func gateOf(trials []*result.Trial, from, n int, target string) *compare.Judgeme
 func seen(trials []*result.Trial) stat.Noise {
 	var a, b []float64
 	for _, t := range trials {
-		row := t.Steps[len(t.Steps)-1].Find("rows_per_s", "insert", "")
+		row := t.Steps[len(t.Steps)-1].Find(metric.RowsPerS, "insert", "")
 		switch {
 		case row == nil:
 		case t.Target == "base":

@@ -257,7 +257,7 @@ func dayReport(dir string) ([]budget, error) {
 func writeDay(dir string, seconds int) error {
 	step := result.Step{Name: "qr100", Status: result.Complete, Primary: "query", WritesPer: "insert", Seconds: float64(seconds),
 		Groups: []result.Group{{Name: "insert", Clients: 1, Rate: 100, Ops: []string{"insert"}}, {Name: "query", Clients: 1, Ops: []string{"query"}}}}
-	step.Rows = []metric.Row{{Target: "day", Trial: 1, Step: step.Name, Group: "query", Op: "query", Metric: "rows_per_s", Value: 1000, Unit: "1/s"}}
+	step.Rows = []metric.Row{{Target: "day", Trial: 1, Step: step.Name, Group: "query", Op: "query", Metric: metric.RowsPerS, Value: 1000, Unit: "1/s"}}
 	now := time.Unix(1_700_000_000, 0)
 	t := result.Trial{Format: result.Format, Target: "day", Trial: 1, Status: result.Complete, Started: now, Ended: &now, Steps: []result.Step{step}}
 	if err := result.WriteJSON(filepath.Join(dir, result.TrialFile), &t); err != nil {

@@ -56,40 +56,40 @@ func (s *Step) figures() []Cost {
 	f := figures{}
 	process, host := processSource(s.Hosted), "host"
 	f.addCPU(s.Observed)
-	f.counter("process_read_kb", process, s.InWindow, "process.read_bytes", kb)
+	f.counter(metric.ProcessReadKB, process, s.InWindow, "process.read_bytes", kb)
 	if v, ok := Counter(s.WithSync, "process.write_bytes"); ok {
 		cancelled, _ := Counter(s.WithSync, "process.cancelled_write_bytes")
 		if !s.Hosted {
 			cancelled += s.Own
 		}
-		f.add("process_write_kb", process, max(v-cancelled, 0)/kb)
+		f.add(metric.ProcessWriteKB, process, max(v-cancelled, 0)/kb)
 	}
-	f.counter("engine_write_kb", ownAccount, s.WithSync, engine.BytesWritten, kb)
-	f.counter("engine_read_kb", ownAccount, s.InWindow, engine.BytesRead, kb)
-	f.counter("row_lookups", ownAccount, s.InWindow, engine.RowLookups, 1)
-	f.counter("rows_examined", ownAccount, s.InWindow, engine.RowsExamined, 1)
+	f.counter(metric.EngineWriteKB, ownAccount, s.WithSync, engine.BytesWritten, kb)
+	f.counter(metric.EngineReadKB, ownAccount, s.InWindow, engine.BytesRead, kb)
+	f.counter(metric.RowLookups, ownAccount, s.InWindow, engine.RowLookups, 1)
+	f.counter(metric.RowsExamined, ownAccount, s.InWindow, engine.RowsExamined, 1)
 	if _, misses, ok := s.cache(); ok {
-		f.add("cache_misses", ownAccount, misses)
+		f.add(metric.CacheMisses, ownAccount, misses)
 	}
-	f.counter("log_syncs", ownAccount, s.InWindow, engine.LogSyncs, 1)
+	f.counter(metric.LogSyncs, ownAccount, s.InWindow, engine.LogSyncs, 1)
 	if v, ok := busy(s.InWindow); ok {
-		f.add("host_cpu_us", host, v/perMicro)
+		f.add(metric.HostCPUUS, host, v/perMicro)
 		if s.Seconds < shortWindow {
 			f[len(f)-1].Warnings = []metric.Warning{metric.Warn(metric.CountedByTicks, nil)}
 		}
 	}
-	f.counter("context_switches", host, s.InWindow, "host.context_switches", 1)
-	f.counter("device_reads", s.Device, s.InWindow, "device.reads", 1)
-	f.counter("read_kb", s.Device, s.InWindow, "device.read_bytes", kb)
+	f.counter(metric.ContextSwitches, host, s.InWindow, "host.context_switches", 1)
+	f.counter(metric.DeviceReads, s.Device, s.InWindow, "device.reads", 1)
+	f.counter(metric.ReadKB, s.Device, s.InWindow, "device.read_bytes", kb)
 	if v, ok := Counter(s.WithSync, "device.write_bytes"); ok {
 		if !s.Elsewhere {
 			v -= s.Own
 		}
-		f.add("write_kb", s.Device, max(v, 0)/kb)
+		f.add(metric.WriteKB, s.Device, max(v, 0)/kb)
 	}
-	f.counter("discard_kb", s.Device, s.WithSync, "device.discard_bytes", kb)
+	f.counter(metric.DiscardKB, s.Device, s.WithSync, "device.discard_bytes", kb)
 	if d := s.Deferred; d != nil {
-		f.add("deferred_kb", ownAccount, max(d[1]-d[0], 0)/kb)
+		f.add(metric.DeferredKB, ownAccount, max(d[1]-d[0], 0)/kb)
 	}
 	f.addJournal(&s.Others)
 	return f
@@ -114,20 +114,20 @@ func (f *figures) addCPU(o *Observed) {
 	server, known := Counter(o.InWindow, "process.cpu_ns")
 	if !o.Hosted {
 		if known {
-			f.add("cpu_us", metric.OfProcess, server/perMicro)
-			f.add("server_cpu_us", metric.OfProcess, server/perMicro)
+			f.add(metric.CPUUS, metric.OfProcess, server/perMicro)
+			f.add(metric.ServerCPUUS, metric.OfProcess, server/perMicro)
 		}
 		return
 	}
 	client, seen := Counter(o.InWindow, "client.cpu_ns")
 	if known && seen {
-		f.add("cpu_us", metric.OfAll, (server+client)/perMicro)
+		f.add(metric.CPUUS, metric.OfAll, (server+client)/perMicro)
 	}
 	if known {
-		f.add("server_cpu_us", metric.OfServer, server/perMicro)
+		f.add(metric.ServerCPUUS, metric.OfServer, server/perMicro)
 	}
 	if seen {
-		f.add("client_cpu_us", metric.OfClient, client/perMicro)
+		f.add(metric.ClientCPUUS, metric.OfClient, client/perMicro)
 	}
 }
 
@@ -135,11 +135,11 @@ func (f *figures) addCPU(o *Observed) {
 // the like: what neither the engine's processes nor other programs caused. It
 // is unknown if the processes' figure is greater, as large folios make it.
 func (f *figures) addJournal(o *Others) {
-	device, process := find(*f, "write_kb"), find(*f, "process_write_kb")
+	device, process := find(*f, metric.WriteKB), find(*f, metric.ProcessWriteKB)
 	if device == nil || process == nil || !o.Known || process.Value > device.Value+littleIO {
 		return
 	}
-	f.add("journal_kb", "estimate: "+device.Source+" − "+process.Source+" − "+o.source(), max(0, device.Value-process.Value-o.HereWritten/kb))
+	f.add(metric.JournalKB, "estimate: "+device.Source+" − "+process.Source+" − "+o.source(), max(0, device.Value-process.Value-o.HereWritten/kb))
 }
 
 // busy returns the busy time of all processors: vmstat's us and sy, without
@@ -223,16 +223,16 @@ func (s *costing) addCosts() {
 		s.Costs(s.all, d, missed)
 		s.addParts(d)
 		if calibrated && !s.Hosted {
-			s.Costs([]Cost{{Metric: "client_cpu_us", Value: client, Source: nullEngine}}, d)
+			s.Costs([]Cost{{Metric: metric.ClientCPUUS, Value: client, Source: nullEngine}}, d)
 		}
 	}
 	s.addAmplification()
 	s.addEngine()
 	if !s.Duet { // the sync writes what both trials of a duet have written
-		s.Put("drain_s", s.Drain.Seconds())
+		s.Put(metric.DrainS, s.Drain.Seconds())
 	}
-	s.Put("client_gc_pause_ms", float64(s.Observed.Client.GCPause.Microseconds())/1e3, Count(s.Observed.Client.GCCycles))
-	s.Put("client_sched_p99_us", float64(s.Observed.Client.SchedP99.Nanoseconds())/perMicro, Count(int64(s.Observed.Client.Waits)))
+	s.Put(metric.ClientGCPauseMS, float64(s.Observed.Client.GCPause.Microseconds())/1e3, Count(s.Observed.Client.GCCycles))
+	s.Put(metric.ClientSchedP99US, float64(s.Observed.Client.SchedP99.Nanoseconds())/perMicro, Count(int64(s.Observed.Client.Waits)))
 }
 
 // Part is a part of what an engine writes.
@@ -266,7 +266,7 @@ func (s *costing) addParts(by Denominator) {
 				full, _ := Counter(s.WithSync, engine.FullPageBytes)
 				v = max(0, v-full)
 			}
-			s.Costs([]Cost{{Metric: "part_kb", Value: v / kb, Source: ownAccount}}, by, Of("", string(p)))
+			s.Costs([]Cost{{Metric: metric.PartKB, Value: v / kb, Source: ownAccount}}, by, Of("", string(p)))
 		}
 	}
 }
@@ -277,7 +277,7 @@ const nullEngine = "null engine"
 // needed on the null engine for what they did.
 func (s *costing) clientCost() (us float64, ok bool) {
 	for _, row := range s.Calibrated {
-		if row.Metric != "client_cpu_us" {
+		if row.Metric != metric.ClientCPUUS {
 			continue
 		}
 		// An operation costs the client the same on any database, but its units may
@@ -299,7 +299,7 @@ func (s *costing) operations(group string) (there, here int64) {
 		}
 		here += did.Ops
 		for _, row := range s.Calibrated {
-			if row.Metric == "rows" && row.Group == group && row.Op == kind.Name {
+			if row.Metric == metric.Rows && row.Group == group && row.Op == kind.Name {
 				there += row.N
 			}
 		}
@@ -324,7 +324,7 @@ func (s *costing) addClientCost() {
 			}
 		})
 		if units > 0 {
-			s.Put("client_cpu_us", micros(g.Did.CPU.Nanoseconds())/float64(units), Of(g.Name, op), Count(units), Source(nullEngine), Per(per(op, unit)))
+			s.Put(metric.ClientCPUUS, micros(g.Did.CPU.Nanoseconds())/float64(units), Of(g.Name, op), Count(units), Source(nullEngine), Per(per(op, unit)))
 		}
 	}
 }
@@ -349,9 +349,9 @@ func (s *costing) addAmplification() {
 			}
 		}
 	}
-	ratio("write_amplification", written, "write_kb", "process_write_kb")
-	ratio("engine_write_amplification", written, "engine_write_kb")
+	ratio(metric.WriteAmplification, written, metric.WriteKB, metric.ProcessWriteKB)
+	ratio(metric.EngineWriteAmplification, written, metric.EngineWriteKB)
 	if s.Of.Primary != s.Of.WritesPer {
-		ratio("read_amplification", returned, "read_kb")
+		ratio(metric.ReadAmplification, returned, metric.ReadKB)
 	}
 }

@@ -13,12 +13,12 @@ const deferredShare = 0.1
 
 // markDeferred warns if KB written lacks much of what the step caused.
 func (s *costing) markDeferred() {
-	off := find(s.all, "deferred_kb")
+	off := find(s.all, metric.DeferredKB)
 	if off == nil || off.Value <= littleIO {
 		return
 	}
 	marked := false
-	for _, name := range []string{"write_kb", "process_write_kb"} {
+	for _, name := range []string{metric.WriteKB, metric.ProcessWriteKB} {
 		c := find(s.all, name)
 		if c == nil || off.Value <= deferredShare*c.Value {
 			continue
@@ -33,7 +33,7 @@ func (s *costing) markDeferred() {
 
 // Settled adds all numbers of a settle step.
 func (s *Step) Settled() {
-	s.Put("duration_s", s.Seconds)
+	s.Put(metric.DurationS, s.Seconds)
 	c := &costing{s, s.figures()}
 	c.judgeSources()
 	c.noteAlone()
@@ -49,7 +49,7 @@ func (s *Step) Settled() {
 // database was created or last settled: with the writes between the steps and
 // of the settle step itself, and without.
 func (s *costing) addSettled() {
-	for _, name := range []string{"write_kb", "process_write_kb"} {
+	for _, name := range []string{metric.WriteKB, metric.ProcessWriteKB} {
 		own := find(s.all, name)
 		sum, ok := s.sumEarlier(name)
 		if own == nil || !ok {
@@ -60,8 +60,8 @@ func (s *costing) addSettled() {
 			row.Per, row.N, row.Disturbed = sum.per, sum.units, row.Disturbed || sum.disturbed
 		}
 		units := float64(sum.units)
-		s.Put("unsettled_write_kb", sum.kb/units, by)
-		s.Put("settled_write_kb", (sum.kb+sum.between+own.Value)/units, by)
+		s.Put(metric.UnsettledWriteKB, sum.kb/units, by)
+		s.Put(metric.SettledWriteKB, (sum.kb+sum.between+own.Value)/units, by)
 		return
 	}
 }
@@ -93,7 +93,7 @@ func (s *costing) sumEarlier(name string) (sum stepsSum, ok bool) {
 		}
 		sum.kb += written.Value * float64(written.N)
 		sum.disturbed = sum.disturbed || written.Disturbed
-		if after := metric.Find(e.Rows, "after_write_kb", "", ""); after != nil {
+		if after := metric.Find(e.Rows, metric.AfterWriteKB, "", ""); after != nil {
 			sum.between += after.Value
 		}
 	}

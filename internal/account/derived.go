@@ -33,10 +33,10 @@ func UnitsDone(rows []metric.Row, op string, seconds float64) float64 {
 	if op == "" {
 		return 0
 	}
-	if r := metric.Find(rows, "rows", op, ""); r != nil {
+	if r := metric.Find(rows, metric.Rows, op, ""); r != nil {
 		return r.Value
 	}
-	if r := metric.Find(rows, "rows_per_s", op, ""); r != nil {
+	if r := metric.Find(rows, metric.RowsPerS, op, ""); r != nil {
 		return r.Value * seconds
 	}
 	return 0
@@ -67,13 +67,13 @@ func SpentBy(rows []metric.Row, group, statement string, single func(*metric.Row
 		row := &rows[i]
 		switch {
 		case row.Group != group:
-		case row.Metric == "statement_total_s" && row.Op == statement:
+		case row.Metric == metric.StatementTotalS && row.Op == statement:
 			t.Statement = row.Value
-		case row.Metric == "attempts":
+		case row.Metric == metric.Attempts:
 			failed = true
-		case row.Metric == "service_total_s" && single(row):
+		case row.Metric == metric.ServiceTotalS && single(row):
 			t.Service += row.Value
-		case row.Metric == "attempt_total_s" && single(row):
+		case row.Metric == metric.AttemptTotalS && single(row):
 			t.Attempts += row.Value
 		}
 	}
@@ -106,11 +106,11 @@ func FailuresIn(rows []metric.Row, single func(*metric.Row) bool) (f Failures) {
 			} else {
 				f.Classes[k].Value += row.Value
 			}
-		case own && row.Metric == "attempts":
+		case own && row.Metric == metric.Attempts:
 			tried[of] = row.Value
-		case own && row.Metric == "ops_per_s" && !known:
+		case own && row.Metric == metric.OpsPerS && !known:
 			tried[of] = float64(row.N) // unless some failed
-		case own && row.Metric == "given_up":
+		case own && row.Metric == metric.GivenUpOps:
 			f.GivenUp += row.Value
 		}
 	}

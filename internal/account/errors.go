@@ -43,7 +43,7 @@ func (s *Step) addErrors() {
 			f.givenUp += did.GivenUp
 			f.unfinished += did.Unfinished
 		}
-		s.Put("errors", float64(f.failed), Of(g.Name, ""), Count(f.failed+f.done), Warned(warned...))
+		s.Put(metric.Errors, float64(f.failed), Of(g.Name, ""), Count(f.failed+f.done), Warned(warned...))
 		if f.failed > 0 {
 			s.judgeErrors(g.Name, f, strings.Join(words, "; "))
 		}
@@ -65,7 +65,7 @@ func (s *Step) judgeErrors(group string, f failures, words string) {
 	failed := metric.Warn(metric.FailedOperations, values)
 	switch {
 	case f.broken == 0 && f.givenUp > 0:
-		values["given_up"] = float64(f.givenUp)
+		values[metric.GivenUpOps] = float64(f.givenUp)
 		s.Warn(metric.OperationsGivenUp, values)
 		return
 	case f.broken == 0 && f.unfinished == 0:
@@ -87,10 +87,10 @@ func (s *Step) addStatements(at With, c *hist.Counts, warned With) {
 	if c.Statements() == 0 {
 		return
 	}
-	s.perSecond("queries_per_s", c.Statements(), at, warned)
-	s.perSecond("reads_per_s", c.Reads, at, warned)
-	s.perSecond("writes_per_s", c.Writes, at, warned)
-	s.perSecond("others_per_s", c.Others, at, warned)
+	s.perSecond(metric.QueriesPerS, c.Statements(), at, warned)
+	s.perSecond(metric.ReadsPerS, c.Reads, at, warned)
+	s.perSecond(metric.WritesPerS, c.Writes, at, warned)
+	s.perSecond(metric.OthersPerS, c.Others, at, warned)
 }
 
 // addAttempts adds the attempts that did not succeed.
@@ -99,12 +99,12 @@ func (s *Step) addAttempts(at With, c *hist.Counts) {
 		return
 	}
 	n := Count(c.Ops)
-	s.Put("attempts", float64(c.Attempts), at, n)
-	s.Put("retries", float64(c.Retries), at, n)
-	s.Put("given_up", float64(c.GivenUp), at, n)
-	s.Put("unfinished", float64(c.Unfinished), at, n)
+	s.Put(metric.Attempts, float64(c.Attempts), at, n)
+	s.Put(metric.Retries, float64(c.Retries), at, n)
+	s.Put(metric.GivenUpOps, float64(c.GivenUp), at, n)
+	s.Put(metric.Unfinished, float64(c.Unfinished), at, n)
 	if c.Statements()+c.Wasted > 0 {
-		s.Put("wasted_statements", float64(c.Wasted), at, Count(c.Statements()+c.Wasted))
+		s.Put(metric.WastedStatements, float64(c.Wasted), at, Count(c.Statements()+c.Wasted))
 	}
 }
 
@@ -114,9 +114,9 @@ func (s *Step) addFailed(at With, d *hist.Dist) {
 		return
 	}
 	n := Count(d.Count())
-	s.Put("failed_p50_us", micros(d.Percentile(50)), at, n)
-	s.Put("failed_p99_us", micros(d.Percentile(99)), at, n)
-	s.Put("failed_max_us", micros(d.Max()), at, n)
+	s.Put(metric.FailedP50US, micros(d.Percentile(50)), at, n)
+	s.Put(metric.FailedP99US, micros(d.Percentile(99)), at, n)
+	s.Put(metric.FailedMaxUS, micros(d.Max()), at, n)
 }
 
 // addArrivals adds what became of the operations that arrived at an open group.
@@ -126,9 +126,9 @@ func (s *Step) addArrivals(g *Group) {
 		return
 	}
 	at, n := Of(g.Name, ""), Count(a.Offered)
-	s.Put("offered_per_s", float64(a.Offered)/g.Did.End.Seconds(), at, n)
-	s.Put("shed", float64(a.Shed), at, n)
-	s.Put("queue_max", float64(a.Longest), at, n)
+	s.Put(metric.OfferedPerS, float64(a.Offered)/g.Did.End.Seconds(), at, n)
+	s.Put(metric.ShedOps, float64(a.Shed), at, n)
+	s.Put(metric.QueueMax, float64(a.Longest), at, n)
 	if a.Shed > 0 {
 		values := metric.Values{"offered": float64(a.Offered), "shed": float64(a.Shed)}
 		s.warnResponses(g.Name, metric.Warn(metric.ShedUntimed, values))
@@ -152,8 +152,8 @@ func (s *Step) addFairness(g *Group) {
 		squares += (float64(n) - mean) * (float64(n) - mean)
 	}
 	at, n := Of(g.Name, ""), Count(int64(len(done)))
-	s.Put("fairness_ops_mean", mean, at, n)
-	s.Put("fairness_ops_stddev", math.Sqrt(squares/float64(len(done))), at, n)
+	s.Put(metric.FairnessOpsMean, mean, at, n)
+	s.Put(metric.FairnessOpsStddev, math.Sqrt(squares/float64(len(done))), at, n)
 }
 
 // UndoneAs returns the operation kind under which due operations that were not
@@ -188,7 +188,7 @@ func (s *Step) addUndone(g *Group) {
 			longest = max(longest, did.Response.Max())
 		}
 	}
-	s.Put("abandoned", float64(ages.Count()), Of(g.Name, ""), Count(due))
+	s.Put(metric.Abandoned, float64(ages.Count()), Of(g.Name, ""), Count(due))
 	if ages.Count() <= int64(g.Clients) && ages.Max() <= longest {
 		return
 	}

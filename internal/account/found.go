@@ -23,12 +23,12 @@ func (s *Step) addFound(group, op string, finds workload.Finds, c *hist.Counts) 
 	}
 	at, by, each := Of(group, op), Source("client"), Per(op)
 	found, expected := float64(c.Found)/float64(c.Ops), float64(c.Expected)/float64(c.Ops)
-	s.Put("rows_found", found, at, by, Count(c.Ops), each)
+	s.Put(metric.RowsFound, found, at, by, Count(c.Ops), each)
 	if c.Expected == 0 {
 		return nil // unknown
 	}
-	s.Put("rows_expected", expected, at, by, Count(c.Ops), each)
-	s.Put("found_share", float64(c.Found)/float64(c.Expected), at, by, Count(c.Expected))
+	s.Put(metric.RowsExpected, expected, at, by, Count(c.Ops), each)
+	s.Put(metric.FoundShare, float64(c.Found)/float64(c.Expected), at, by, Count(c.Expected))
 	short := shortfall(finds, c)
 	if short <= shortAllowed {
 		return nil

@@ -110,13 +110,13 @@ func (o *Observed) cache() (lookups, misses float64, ok bool) {
 func (s *costing) addEngine() {
 	from := Source(ownAccount)
 	if lookups, misses, ok := s.cache(); ok && lookups > 0 {
-		s.Put("cache_hit_ratio", 1-misses/lookups, Count(int64(lookups)), from)
+		s.Put(metric.CacheHitRatio, 1-misses/lookups, Count(int64(lookups)), from)
 	}
 	if n, ok := Counter(s.InWindow, engine.Stalls); ok {
-		s.Put("engine_stalls", n, from)
+		s.Put(metric.EngineStalls, n, from)
 	}
 	if ns, ok := Counter(s.InWindow, engine.StallTime); ok {
-		s.Put("engine_stall_s", ns/1e9, from)
+		s.Put(metric.EngineStallS, ns/1e9, from)
 	}
 	s.addDebts()
 }
@@ -124,7 +124,7 @@ func (s *costing) addEngine() {
 // addDebts adds the engine's deferred work at the end of the step.
 func (s *costing) addDebts() {
 	for _, g := range []struct{ metric, gauge string }{
-		{"dirty_bytes", engine.DirtyBytes}, {"compaction_debt_bytes", engine.CompactionDebt}, {"checkpoint_age_bytes", engine.CheckpointAge},
+		{metric.DirtyBytes, engine.DirtyBytes}, {metric.CompactionDebtBytes, engine.CompactionDebt}, {metric.CheckpointAgeBytes, engine.CheckpointAge},
 	} {
 		if v, ok := Gauge(s.WithSync, g.gauge); ok {
 			s.Put(g.metric, v, Source(ownAccount))
@@ -176,7 +176,7 @@ func (o *Observed) After(b *Builder, between []observe.Change, own float64) {
 			if from.ours {
 				v -= own
 			}
-			b.Put("after_write_kb", max(v, 0)/kb, Per("step"), Source(from.source))
+			b.Put(metric.AfterWriteKB, max(v, 0)/kb, Per("step"), Source(from.source))
 			return
 		}
 	}

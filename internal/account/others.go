@@ -72,11 +72,11 @@ func (s *costing) judgeSources() []metric.Warning {
 func (s *costing) judgeDevice() {
 	o := &s.Others
 	if o.Known {
-		s.Put("others_read_kb", o.Read/kb, Source(o.source()))
-		s.Put("others_write_kb", o.Written/kb, Source(o.source()))
+		s.Put(metric.OthersReadKB, o.Read/kb, Source(o.source()))
+		s.Put(metric.OthersWriteKB, o.Written/kb, Source(o.source()))
 	}
-	s.judgeTraffic(traffic{"wrote", "write_kb", "process_write_kb", o.HereWritten / kb, []string{"write_kb", "journal_kb"}})
-	s.judgeTraffic(traffic{"read", "read_kb", "process_read_kb", o.HereRead / kb, []string{"read_kb", "device_reads"}})
+	s.judgeTraffic(traffic{"wrote", metric.WriteKB, metric.ProcessWriteKB, o.HereWritten / kb, []string{metric.WriteKB, metric.JournalKB}})
+	s.judgeTraffic(traffic{"read", metric.ReadKB, metric.ProcessReadKB, o.HereRead / kb, []string{metric.ReadKB, metric.DeviceReads}})
 }
 
 // traffic is one direction of a device's I/O.
@@ -121,7 +121,7 @@ func (s *costing) judgeTraffic(t traffic) {
 // the kernel's threads used, and adds the share that they did use.
 func (s *costing) judgeProcessors() []metric.Warning {
 	host, ok := Counter(s.InWindow, "host.cpu.busy_ns")
-	server, client := find(s.all, "server_cpu_us"), find(s.all, "client_cpu_us")
+	server, client := find(s.all, metric.ServerCPUUS), find(s.all, metric.ClientCPUUS)
 	if !ok || host <= 0 || server == nil || s.Seconds < shortWindow {
 		return nil
 	}
@@ -139,7 +139,7 @@ func (s *costing) judgeProcessors() []metric.Warning {
 		ours += kernel / perMicro
 		used["kernel"] = kernel / 1e9
 	}
-	s.Put("cpu_accounted", ours/host, Source("processes ÷ host"))
+	s.Put(metric.CPUAccounted, ours/host, Source("processes ÷ host"))
 	if host <= tickError*ours+littleWork*s.Seconds*1e6 {
 		return nil
 	}

@@ -113,12 +113,12 @@ func (b *Builder) Promise(group string, s *metric.SLA) {
 	}
 	b.SLA[group] = s
 	at := Of(group, "")
-	b.Put("sla_target", s.Target, at)
+	b.Put(metric.SLATarget, s.Target, at)
 	if s.Intervals > 0 {
-		b.Put("sla_share", s.Share, at, Count(int64(s.Intervals)))
+		b.Put(metric.SLAShare, s.Share, at, Count(int64(s.Intervals)))
 	}
-	b.Put("sla_met", yesNo(s.Met), at)
-	b.Put("saturated", yesNo(s.Saturated), at)
+	b.Put(metric.SLAMet, yesNo(s.Met), at)
+	b.Put(metric.SaturatedFlag, yesNo(s.Saturated), at)
 	if !s.Met {
 		b.Warn(metric.SLAMissed, metric.Values{"group": group, "target": s.Target, "achieved": s.Achieved})
 	}

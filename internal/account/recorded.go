@@ -33,15 +33,15 @@ func (s *Step) Recorded(intervals map[string][]Interval) {
 			continue
 		}
 		more := []With{Of(w.Group, w.Op), Source(w.source(s.InWindow)), disturbed}
-		s.Put("rows", n, append(more, Count(int64(n)))...)
-		s.Rate("ops_per_s", n, s.Seconds, more...)
-		s.Rate("rows_per_s", n, s.Seconds, more...)
+		s.Put(metric.Rows, n, append(more, Count(int64(n)))...)
+		s.Rate(metric.OpsPerS, n, s.Seconds, more...)
+		s.Rate(metric.RowsPerS, n, s.Seconds, more...)
 		s.Logged(w.Group, intervals[w.Op], false)
 		if w.source(s.InWindow) == ownAccount { // else too few are counted to divide by
 			s.Costs(c.all, Denominator{w.Op, n, int64(n)})
 		}
 	}
-	s.Put("duration_s", s.Seconds)
+	s.Put(metric.DurationS, s.Seconds)
 	c.addEngine()
 	c.addCounters()
 }
@@ -62,10 +62,10 @@ func (s *costing) addLoad() {
 		return
 	}
 	load := micros(s.Load.Nanoseconds())
-	if server := find(s.all, "server_cpu_us"); server != nil {
-		s.all = append(s.all, Cost{Metric: "cpu_us", Value: server.Value + load, Source: server.Source + " and " + byLoad})
+	if server := find(s.all, metric.ServerCPUUS); server != nil {
+		s.all = append(s.all, Cost{Metric: metric.CPUUS, Value: server.Value + load, Source: server.Source + " and " + byLoad})
 	}
-	s.all = append(s.all, Cost{Metric: "client_cpu_us", Value: load, Source: byLoad})
+	s.all = append(s.all, Cost{Metric: metric.ClientCPUUS, Value: load, Source: byLoad})
 }
 
 // lost warns of work that was counted in part only, as the server was restarted.

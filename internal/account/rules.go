@@ -19,14 +19,14 @@ func (s *Step) addRules(group string, kind *workload.OpKind, d *hist.Sums) {
 		times = d.Response
 	}
 	p90, limit := micros(times.Percentile(90)), float64(rules.P90.Microseconds())
-	s.Put("ruled_p90_us", p90, at, n)
-	s.Put("rule_met", yesNo(p90 <= limit), at, n)
+	s.Put(metric.RuledP90US, p90, at, n)
+	s.Put(metric.RuleMet, yesNo(p90 <= limit), at, n)
 	if p90 > limit {
 		s.Warn(metric.RuleMissed, metric.Values{"op": kind.Name, "took": p90 / 1e6, "limit": limit / 1e6})
 	}
 	perMinute := PerSecond(float64(d.Ops), s.Seconds) * 60
-	s.Put("ops_per_min", perMinute, at, n)
+	s.Put(metric.OpsPerMin, perMinute, at, n)
 	if rules.MostPerMinute > 0 {
-		s.Put("efficiency", PerUnit(perMinute, rules.MostPerMinute), at, n)
+		s.Put(metric.Efficiency, PerUnit(perMinute, rules.MostPerMinute), at, n)
 	}
 }

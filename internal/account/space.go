@@ -30,20 +30,20 @@ type Space struct {
 
 // Space adds sizes and memory at the end of the step.
 func (b *Builder) Space(z *Space) {
-	b.Put("live_rows", float64(z.Live.Rows))
-	b.Put("live_bytes", float64(z.Live.Bytes))
+	b.Put(metric.LiveRows, float64(z.Live.Rows))
+	b.Put(metric.LiveBytes, float64(z.Live.Bytes))
 	if z.Memory > 0 {
-		b.Put("server_memory_bytes", float64(z.Memory), Source(z.MemorySource+", "+processSource(z.Hosted)))
+		b.Put(metric.ServerMemoryBytes, float64(z.Memory), Source(z.MemorySource+", "+processSource(z.Hosted)))
 	}
 	amplification := func(bytes int64, more ...With) {
 		if z.Live.Bytes > 0 {
-			b.Put("space_amplification", float64(bytes)/float64(z.Live.Bytes), more...)
+			b.Put(metric.SpaceAmplification, float64(bytes)/float64(z.Live.Bytes), more...)
 		}
 	}
 	if z.Attached {
 		for _, size := range z.Sizes {
 			if from := Source(ownAccount + ", " + size.Kind); size.Object == "" && size.Bytes > 0 {
-				b.Put("db_bytes", float64(size.Bytes), from)
+				b.Put(metric.DBBytes, float64(size.Bytes), from)
 				amplification(size.Bytes, from, Warned(metric.Warn(metric.AttachedSpace, nil)))
 			}
 		}
@@ -56,20 +56,20 @@ func (b *Builder) Space(z *Space) {
 	if total == 0 {
 		return // an in-memory engine has no files
 	}
-	b.Put("db_bytes", float64(total), Source(metric.SpaceOfDirectory))
+	b.Put(metric.DBBytes, float64(total), Source(metric.SpaceOfDirectory))
 	if !z.Apart {
 		amplification(total, Source(metric.SpaceOfDirectory))
 		return
 	}
 	logs := z.Files[engine.LogFile].Allocated + z.Files[engine.RedoFile].Allocated + z.Files[engine.SpareFile].Allocated
-	b.Put("data_bytes", float64(z.Files[engine.DataFile].Allocated), Source("files of tables and indexes"))
-	b.Put("log_bytes", float64(logs), Source("files of logs"))
+	b.Put(metric.DataBytes, float64(z.Files[engine.DataFile].Allocated), Source("files of tables and indexes"))
+	b.Put(metric.LogBytes, float64(logs), Source("files of logs"))
 	parts, from, warned := z.ofRows()
 	var bytes int64
 	for _, class := range slices.Sorted(maps.Keys(parts)) {
 		bytes += parts[class]
 		if z.Live.Bytes > 0 && parts[class] > 0 {
-			b.Put("space_part", float64(parts[class])/float64(z.Live.Bytes), Of("", string(class)), Source(from))
+			b.Put(metric.SpacePart, float64(parts[class])/float64(z.Live.Bytes), Of("", string(class)), Source(from))
 		}
 	}
 	amplification(bytes, Source(from), Warned(warned...))

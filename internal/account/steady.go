@@ -39,7 +39,7 @@ func (b *Builder) addStalls(group string, spans []metric.Span, intervals int, mo
 	}
 	b.Stalls = append(b.Stalls, spans...)
 	at := append([]With{Of(group, ""), Count(int64(intervals))}, more...)
-	b.Put("stalls", float64(len(spans)), at...)
-	b.Put("stall_s", total, at...)
-	b.Put("stall_longest_s", longest, at...)
+	b.Put(metric.StallCount, float64(len(spans)), at...)
+	b.Put(metric.StallS, total, at...)
+	b.Put(metric.StallLongestS, longest, at...)
 }

@@ -65,7 +65,7 @@ func (s *Step) Operations() {
 			s.addStalls(g.Name, spans, len(g.Intervals))
 		}
 	}
-	s.Put("duration_s", s.Seconds)
+	s.Put(metric.DurationS, s.Seconds)
 	switch {
 	case s.Calibrating:
 		c.addClientCost()
@@ -144,10 +144,10 @@ func (s *Step) markEarly(g *Group) {
 
 func (s *Step) addKind(group, op string, finds workload.Finds, d *hist.Sums, w []metric.Warning) {
 	at := Of(group, op)
-	s.Put("rows", float64(d.Rows), at, Count(d.Ops))
+	s.Put(metric.Rows, float64(d.Rows), at, Count(d.Ops))
 	warned := Warned(append(slices.Clone(w), s.addFound(group, op, finds, &d.Counts)...)...)
-	s.perSecond("ops_per_s", d.Ops, at, warned)
-	s.perSecond("rows_per_s", d.Rows, at, warned)
+	s.perSecond(metric.OpsPerS, d.Ops, at, warned)
+	s.perSecond(metric.RowsPerS, d.Rows, at, warned)
 	s.addStatements(at, &d.Counts, warned)
 	s.addAttempts(at, &d.Counts)
 	s.addFailed(at, d.Failed)
@@ -159,15 +159,15 @@ func (s *Step) addKind(group, op string, finds workload.Finds, d *hist.Sums, w [
 	}
 	s.Latency("service", group, op, TimesOf(d.Service), warned)
 	if d.Attempt != nil {
-		s.Put("attempt_total_s", (d.Attempt.Total()+float64(d.KeptTime))/1e9, at, Count(d.Ops), warned)
+		s.Put(metric.AttemptTotalS, (d.Attempt.Total()+float64(d.KeptTime))/1e9, at, Count(d.Ops), warned)
 	}
 	if d.Attempt != nil && d.Attempts > d.Ops {
 		s.Latency("attempt", group, op, TimesOf(d.Attempt), warned)
 	}
 	if d.Lateness != nil && d.Lateness.Count() > 0 {
 		n := Count(d.Lateness.Count())
-		s.Put("lateness_p99_us", micros(d.Lateness.Percentile(99)), at, n)
-		s.Put("lateness_max_us", micros(d.Lateness.Max()), at, n)
+		s.Put(metric.LatenessP99US, micros(d.Lateness.Percentile(99)), at, n)
+		s.Put(metric.LatenessMaxUS, micros(d.Lateness.Max()), at, n)
 	}
 }
 
@@ -180,7 +180,7 @@ func (s *Step) perSecond(name string, n int64, more ...With) {
 func (s *Step) addParts(g *Group, w []metric.Warning) {
 	for i, d := range g.Did.Parts {
 		if d.Count() > 0 {
-			s.perSecond("statements_per_s", d.Count(), Of(g.Name, g.Parts[i]), Warned(w...))
+			s.perSecond(metric.StatementsPerS, d.Count(), Of(g.Name, g.Parts[i]), Warned(w...))
 			s.Latency("statement", g.Name, g.Parts[i], TimesOf(d), Warned(w...))
 		}
 	}
@@ -194,9 +194,9 @@ func (s *Step) addBefore() {
 		if s.Of.Before == "" || e.Name != s.Of.Before || !e.Complete {
 			continue
 		}
-		then, now := metric.Find(e.Rows, "rows_per_s", s.Of.Primary, ""), metric.Find(s.Rows, "rows_per_s", s.Of.Primary, "")
+		then, now := metric.Find(e.Rows, metric.RowsPerS, s.Of.Primary, ""), metric.Find(s.Rows, metric.RowsPerS, s.Of.Primary, "")
 		if then != nil && now != nil && then.Value > 0 {
-			s.Put("relative_to_before", now.Value/then.Value, Of(now.Group, now.Op), Count(now.N), Warned(then.Warnings...), Warned(now.Warnings...))
+			s.Put(metric.RelativeToBefore, now.Value/then.Value, Of(now.Group, now.Op), Count(now.N), Warned(then.Warnings...), Warned(now.Warnings...))
 		}
 	}
 }

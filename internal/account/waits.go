@@ -98,22 +98,22 @@ func (s *waiting) addWaits() {
 			continue // not seen is not zero
 		}
 		share := float64(n) / float64(total)
-		s.Put("wait_share", share, Of("", string(role)), Count(n), from)
+		s.Put(metric.WaitShare, share, Of("", string(role)), Count(n), from)
 		if len(per) > 0 {
-			s.Put("wait_us", share*sessionTime/per[0].Units, Of("", string(role)), Count(n), from, Per(per[0].Per))
+			s.Put(metric.WaitUS, share*sessionTime/per[0].Units, Of("", string(role)), Count(n), from, Per(per[0].Per))
 		}
 	}
 	if z.Server != nil && len(per) > 0 {
-		s.Costs([]Cost{{Metric: "server_runqueue_us", Value: micros(z.Server.Nanoseconds()), Source: "/proc/PID/task/TID/schedstat"}}, per[0])
+		s.Costs([]Cost{{Metric: metric.ServerRunqueueUS, Value: micros(z.Server.Nanoseconds()), Source: "/proc/PID/task/TID/schedstat"}}, per[0])
 	}
 	if z.Threads != nil && len(per) > 0 {
 		s.addThreads(z.Threads, per[0])
 	}
 	if b := z.Busiest; b != nil && b.Name != "" && s.Seconds > 0 {
-		s.Put("busiest_thread", b.CPU.Seconds()/s.Seconds, Of("", b.Name), Source("/proc/PID/task/TID/schedstat"))
+		s.Put(metric.BusiestThread, b.CPU.Seconds()/s.Seconds, Of("", b.Name), Source("/proc/PID/task/TID/schedstat"))
 	}
 	if z.Closed > 0 {
-		s.Put("client_share", float64(resting)/float64(total), Count(total), from)
+		s.Put(metric.ClientShare, float64(resting)/float64(total), Count(total), from)
 	}
 }
 
@@ -121,7 +121,7 @@ func (s *waiting) addWaits() {
 func (s *waiting) addThreads(t *Threads, by Denominator) {
 	all := time.Duration(s.Seconds * float64(t.Number) * 1e9)
 	put := func(what string, d time.Duration) {
-		s.Costs([]Cost{{Metric: "thread_us", Value: micros(d.Nanoseconds()), Source: "/proc/PID/task/TID"}}, by, Of("", what))
+		s.Costs([]Cost{{Metric: metric.ThreadUS, Value: micros(d.Nanoseconds()), Source: "/proc/PID/task/TID"}}, by, Of("", what))
 	}
 	put(ThreadCPU, t.CPU)
 	put(ThreadQueue, t.Queue)
@@ -159,7 +159,7 @@ func (s *waiting) addTimed(by Denominator) {
 	}
 	for _, role := range engine.Roles() {
 		if v, ok := ns[role]; ok {
-			s.Costs([]Cost{{Metric: "timed_wait_us", Value: v / perMicro, Source: ownAccount}}, by, Of("", string(role)), Count(times[role]))
+			s.Costs([]Cost{{Metric: metric.TimedWaitUS, Value: v / perMicro, Source: ownAccount}}, by, Of("", string(role)), Count(times[role]))
 		}
 	}
 }
@@ -192,7 +192,7 @@ func (s *waiting) addThinking() {
 			n += did.Ops + did.GivenUp + did.Unfinished
 		}
 		if all := s.Seconds * 1e9 * float64(g.Clients); all > 0 && n > 0 {
-			s.Put("think_share", max(0, 1-busy/all), Of(g.Name, ""), Count(n))
+			s.Put(metric.ThinkShare, max(0, 1-busy/all), Of(g.Name, ""), Count(n))
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"rumbench/internal/compare"
 	"rumbench/internal/explain/costmodel"
 	"rumbench/internal/explain/price"
+	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/text/hint"
 	"rumbench/internal/text/quantity"
@@ -285,10 +286,10 @@ func (v *costView) cells(n *price.Need) []page.Cell {
 	bytes := func(v float64) string { return quantity.Bytes(v) }
 	terabytes := func(v float64) string { return quantity.Amount(v) + " TB" }
 	cells := []page.Cell{
-		{Text: quantity.Amount(n.Rate), Number: true}, number("server_cpu_us", n.Cores, quantity.Digits),
-		number("write_kb", n.WrittenBytes, bytes), number("write_kb", n.WritesPerS, quantity.Digits),
-		number("read_kb", n.ReadBytes, bytes), number("device_reads", n.ReadsPerS, quantity.Digits), number("write_kb", n.TBPerYear(), terabytes),
-		number("db_bytes", n.Disk, bytes), number("server_memory_bytes", n.Memory, bytes), number("", n.Most, quantity.Amount),
+		{Text: quantity.Amount(n.Rate), Number: true}, number(metric.ServerCPUUS, n.Cores, quantity.Digits),
+		number(metric.WriteKB, n.WrittenBytes, bytes), number(metric.WriteKB, n.WritesPerS, quantity.Digits),
+		number(metric.ReadKB, n.ReadBytes, bytes), number(metric.DeviceReads, n.ReadsPerS, quantity.Digits), number(metric.WriteKB, n.TBPerYear(), terabytes),
+		number(metric.DBBytes, n.Disk, bytes), number(metric.ServerMemoryBytes, n.Memory, bytes), number("", n.Most, quantity.Amount),
 		{Text: "–", Number: true},
 	}
 	if n.Busy > 0 {

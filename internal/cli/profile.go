@@ -260,7 +260,7 @@ func readProfiles(trials []*result.Trial, step string) (out []*report.Profile, e
 // readExtra reads what only trials have that are run for their profiles.
 func readExtra(p *report.Profile, t *result.Trial, s *result.Step) error {
 	p.Units, p.Device = s.Profile.Units, map[blockio.Op]float64{}
-	for op, name := range map[blockio.Op]string{blockio.Read: "read_kb", blockio.Write: "write_kb"} {
+	for op, name := range map[blockio.Op]string{blockio.Read: metric.ReadKB, blockio.Write: metric.WriteKB} {
 		if r := s.Find(name, "", ""); r != nil && r.Per == p.Per {
 			p.Device[op] = r.Value
 		}

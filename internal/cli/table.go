@@ -117,7 +117,7 @@ func runTable(a *App, o tableOptions, dirs []string) error {
 	}
 	r := c.Relative(ro)
 	if r.Empty() {
-		return fmt.Errorf("no test has a number %s", cmp.Or(ro.Metric, "rows_per_s"))
+		return fmt.Errorf("no test has a number %s", cmp.Or(ro.Metric, metric.RowsPerS))
 	}
 	style := report.RelativeStyle{Absolute: o.absolute, Notes: notes}
 	switch o.layout {

@@ -39,7 +39,7 @@ func (s *Step) Key(name, op string) (Key, bool) {
 func (s *Step) Own(name string) (Key, bool) { return s.Key(name, s.subject(name)) }
 
 // Rate returns the key of an operation kind's throughput.
-func (s *Step) Rate(op string) (Key, bool) { return s.Key("rows_per_s", op) }
+func (s *Step) Rate(op string) (Key, bool) { return s.Key(metric.RowsPerS, op) }
 
 // Latency returns the key of an operation kind's latency: the response time where a
 // rate was promised, else the service time.
@@ -86,20 +86,20 @@ func (s *Step) subject(name string) string {
 // operation or per unit of it (of the writing operation for what is written),
 // or of the step as a whole. "" is the primary operation's throughput. If there
 // is no such number, ok is false, and the key serves to ask why.
-func (s *Step) About(metric string) (k Key, ok bool) {
-	metric = cmp.Or(metric, "rows_per_s")
-	op := s.subject(metric)
+func (s *Step) About(name string) (k Key, ok bool) {
+	name = cmp.Or(name, metric.RowsPerS)
+	op := s.subject(name)
 	for _, fits := range []func(Key) bool{
 		func(k Key) bool { return k.About(op) },
 		func(k Key) bool { return k.Group == "" && k.Op == "" && (k.Per == "" || k.Per == "step") },
 	} {
-		if k, ok := s.Find(metric, fits); ok {
+		if k, ok := s.Find(name, fits); ok {
 			return k, true
 		}
 	}
 	// The number may be one of a group of clients: of the primary operation's
 	// group, or of the only one that has it. Among several there is no right one.
-	all := s.Keys(metric)
+	all := s.Keys(name)
 	own := slices.DeleteFunc(slices.Clone(all), func(k Key) bool { return k.Group != op })
 	switch {
 	case len(own) == 1:
@@ -107,7 +107,7 @@ func (s *Step) About(metric string) (k Key, ok bool) {
 	case len(all) == 1:
 		return all[0], true
 	}
-	return Key{Op: op, Metric: metric}, false
+	return Key{Op: op, Metric: name}, false
 }
 
 // Asked returns the keys of the numbers that the question is about.

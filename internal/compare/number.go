@@ -152,7 +152,7 @@ func (n Number) Over(base Number) (ratio float64, ok bool) {
 // unlike returns why the number has another meaning than base, "" if it does
 // not.
 func (n Number) unlike(base Number) string {
-	if n.Metric == "space_amplification" {
+	if n.Metric == metric.SpaceAmplification {
 		return n.unlikeSpace(base)
 	}
 	return n.unlikeSplit(base)

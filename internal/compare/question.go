@@ -41,7 +41,7 @@ func (s *Step) askedByDefault() []Key {
 	if metrics := s.campaign.Question.Metrics; len(metrics) > 0 {
 		return s.own(metrics)
 	}
-	return s.own([]string{"rows_per_s"})
+	return s.own([]string{metric.RowsPerS})
 }
 
 // declares reports whether any step says by what it is judged.

@@ -7,6 +7,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/account"
 	"rumbench/internal/compare"
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )
@@ -18,17 +19,17 @@ func apart(a, b, share float64) bool { return math.Abs(a-b) > share*min(math.Abs
 
 // writes returns the key of what the step writes, or of its CPU.
 func (s *Sum) writes(v *view) compare.Key {
-	if k, ok := v.Of.Own("write_kb"); ok {
+	if k, ok := v.Of.Own(metric.WriteKB); ok {
 		return k
 	}
-	k, _ := v.Of.Own("cpu_us")
+	k, _ := v.Of.Own(metric.CPUUS)
 	return k
 }
 
 // moves reports whether a metric per unit moves with the cause: a cost that grows where the
 // item does.
 func (v *view) moves(name string, c *Cause, least float64) bool {
-	k, ok := v.Of.Own("cpu_us")
+	k, ok := v.Of.Own(metric.CPUUS)
 	if own, found := v.Of.Own(name); found {
 		k, ok = own, true
 	}
@@ -60,15 +61,15 @@ func moreReads(v *view, _ *Sum, c *Cause) bool {
 	if slices.Contains(inside, c.Item) {
 		waited = (new - base) / 1e3
 	}
-	return v.more("device_reads", mostPerRead, waited, c) || v.more("cache_misses", mostPerRead, waited, c)
+	return v.more(metric.DeviceReads, mostPerRead, waited, c) || v.more(metric.CacheMisses, mostPerRead, waited, c)
 }
 
-func moreRows(v *view, _ *Sum, c *Cause) bool { return v.more("rows_examined", mostPerRow, 0, c) }
+func moreRows(v *view, _ *Sum, c *Cause) bool { return v.more(metric.RowsExamined, mostPerRow, 0, c) }
 
 // more reports whether a count moves with the cause and can be a good part of it, each µs for
 // one and others for all of them.
 func (v *view) more(name string, each, others float64, c *Cause) bool {
-	k, _ := v.Of.Own("cpu_us")
+	k, _ := v.Of.Own(metric.CPUUS)
 	count := v.New.per(name, "", k) - v.Base.per(name, "", k)
 	return v.moves(name, c, 0.1) && (count*each+others)/(c.New-c.Base) >= mostPart
 }
@@ -91,7 +92,7 @@ func moreMerges(v *view, s *Sum, c *Cause) bool {
 
 // part returns the KB of a part of what is written per unit.
 func (s *Side) part(sum *Sum, v *view, p account.Part) float64 {
-	return s.per("part_kb", string(p), sum.writes(v))
+	return s.per(metric.PartKB, string(p), sum.writes(v))
 }
 
 // moreStalls reports whether the engine held up writes for much more of the time where
@@ -103,7 +104,7 @@ func moreStalls(v *view, _ *Sum, c *Cause) bool {
 }
 
 // stalled returns for which share of the time the engine held up writes.
-func (s *Side) stalled() float64 { return s.metric("engine_stall_s") / s.seconds() }
+func (s *Side) stalled() float64 { return s.metric(metric.EngineStallS) / s.seconds() }
 
 // filtersLess reports whether filters spared less where there is more of the item.
 func filtersLess(v *view, _ *Sum, c *Cause) bool {
@@ -155,9 +156,9 @@ func moreRowWaits(v *view, _ *Sum, c *Cause) bool {
 // rowWaits returns how long sessions waited for row locks per unit, in µs; 0 where that was
 // not seen.
 func (s *Side) rowWaits(v *view) (sum float64) {
-	k, _ := v.Of.Own("cpu_us")
+	k, _ := v.Of.Own(metric.CPUUS)
 	for i := range s.runs {
-		if us := s.runs[i].value("wait_us", string(engine.RoleRow), k); us > 0 {
+		if us := s.runs[i].value(metric.WaitUS, string(engine.RoleRow), k); us > 0 {
 			sum += us / float64(len(s.runs))
 		}
 	}

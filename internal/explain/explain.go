@@ -99,7 +99,7 @@ func (e *Explanation) step(j *compare.Judgement, s *compare.Step) *Step {
 }
 
 // costs are the costs that are explained, in the order of their sentences.
-var costs = []string{"cpu_us", "read_kb", "write_kb", "space_amplification"}
+var costs = []string{metric.CPUUS, metric.ReadKB, metric.WriteKB, metric.SpaceAmplification}
 
 func newSide(t *compare.Target, runs []compare.Run) Side {
 	s := Side{Target: t}

@@ -196,7 +196,7 @@ func (r *run) processors() sheet {
 // clientCost returns the CPU time of a client per primary unit, by its calibration.
 func (r *run) clientCost() float64 {
 	for i := range r.Rows {
-		if row := &r.Rows[i]; row.Metric == "client_cpu_us" && metric.PerOf(row.Per, r.Primary) {
+		if row := &r.Rows[i]; row.Metric == metric.ClientCPUUS && metric.PerOf(row.Per, r.Primary) {
 			return row.Value
 		}
 	}
@@ -207,14 +207,14 @@ func (r *run) clientCost() float64 {
 // do, or by whether an embedded engine has an operation to do.
 func (r *run) sessions() (out sheet) {
 	for i := range r.Rows {
-		if row := &r.Rows[i]; row.Metric == "wait_us" && metric.PerOf(row.Per, r.Primary) {
+		if row := &r.Rows[i]; row.Metric == metric.WaitUS && metric.PerOf(row.Per, r.Primary) {
 			out = append(out, entry{item: Item(row.Op), value: row.Value, seen: row.N})
 		}
 	}
 	if len(out) > 0 || r.trial.Hosting != result.Embedded || len(r.Groups) != 1 || r.units <= 0 {
 		return out
 	}
-	think := metric.Find(r.Rows, "think_share", "", "")
+	think := metric.Find(r.Rows, metric.ThinkShare, "", "")
 	if think == nil {
 		return nil
 	}
@@ -222,7 +222,7 @@ func (r *run) sessions() (out sheet) {
 	total := clients * r.Seconds * 1e6 / r.units
 	busy := (1 - think.Value) * total
 	stalled := 0.0
-	if s := metric.Find(r.Rows, "engine_stall_s", "", ""); s != nil {
+	if s := metric.Find(r.Rows, metric.EngineStallS, "", ""); s != nil {
 		stalled = min(busy, s.Value*clients*1e6/r.units) // all of them wait
 	}
 	return sheet{{item: InCalls, value: busy - stalled}, {item: Stalled, value: stalled}, {item: Between, value: think.Value * total}}
@@ -231,7 +231,7 @@ func (r *run) sessions() (out sheet) {
 // threads splits the time of the sessions by what their threads do.
 func (r *run) threads() (out sheet) {
 	for i := range r.Rows {
-		if row := &r.Rows[i]; row.Metric == "thread_us" && metric.PerOf(row.Per, r.Primary) {
+		if row := &r.Rows[i]; row.Metric == metric.ThreadUS && metric.PerOf(row.Per, r.Primary) {
 			out = append(out, entry{item: Item(row.Op), value: row.Value})
 		}
 	}
@@ -277,14 +277,14 @@ var splits = map[string]struct {
 	by    Ledger
 	split func(*run, compare.Key) sheet
 }{
-	"cpu_us":   {Parts, (*run).splitCPU},
-	"write_kb": {Parts, (*run).splitWrites}, "process_write_kb": {Parts, (*run).splitWrites},
-	"read_kb": {Factors, (*run).splitReads}, "process_read_kb": {Factors, (*run).splitReads},
-	"space_amplification": {Parts, (*run).splitSpace},
+	metric.CPUUS:   {Parts, (*run).splitCPU},
+	metric.WriteKB: {Parts, (*run).splitWrites}, metric.ProcessWriteKB: {Parts, (*run).splitWrites},
+	metric.ReadKB: {Factors, (*run).splitReads}, metric.ProcessReadKB: {Factors, (*run).splitReads},
+	metric.SpaceAmplification: {Parts, (*run).splitSpace},
 }
 
 func (r *run) splitCPU(k compare.Key) sheet {
-	all, server, client := r.value("cpu_us", "", k), r.value("server_cpu_us", "", k), r.value("client_cpu_us", "", k)
+	all, server, client := r.value(metric.CPUUS, "", k), r.value(metric.ServerCPUUS, "", k), r.value(metric.ClientCPUUS, "", k)
 	if r.trial.Hosting == result.Embedded {
 		server = all
 		if client > 0 { // it was calibrated
@@ -295,7 +295,7 @@ func (r *run) splitCPU(k compare.Key) sheet {
 		return nil
 	}
 	of := sheet{{item: Server, value: server}}
-	if serving := r.value("thread_us", account.ThreadCPU, k); serving > 0 && serving <= server {
+	if serving := r.value(metric.ThreadUS, account.ThreadCPU, k); serving > 0 && serving <= server {
 		of = sheet{{item: Serving, value: serving}, {item: Behind, value: server - serving}}
 	}
 	return of.close(all, Client)
@@ -303,19 +303,19 @@ func (r *run) splitCPU(k compare.Key) sheet {
 
 func (r *run) splitWrites(k compare.Key) (out sheet) {
 	for _, p := range account.Parts() {
-		if v := r.value("part_kb", string(p), k); v >= 0 {
+		if v := r.value(metric.PartKB, string(p), k); v >= 0 {
 			out = append(out, entry{item: Item(p), value: v})
 		}
 	}
 	all := r.value(k.Metric, "", k)
-	if v := min(all, r.value("process_write_kb", "", k)) - out.total(); v > 0 && len(out) > 0 {
+	if v := min(all, r.value(metric.ProcessWriteKB, "", k)) - out.total(); v > 0 && len(out) > 0 {
 		beyond := Padding
 		if len(out) == 1 && out[0].item == Item(account.LogPart) {
 			beyond = Uncounted
 		}
 		out = append(out, entry{item: beyond, value: v})
 	}
-	if v := r.value("journal_kb", "", k); v >= 0 && k.Metric == "write_kb" {
+	if v := r.value(metric.JournalKB, "", k); v >= 0 && k.Metric == metric.WriteKB {
 		out = append(out, entry{item: Journal, value: v})
 	}
 	return out.close(all, Rest)
@@ -325,10 +325,10 @@ func (r *run) splitWrites(k compare.Key) (out sheet) {
 // how many of these the device reads, as the page cache has the others, and how much it
 // reads at once; or reads, where the engine does not count.
 func (r *run) splitReads(k compare.Key) sheet {
-	kb, misses, reads := r.value(k.Metric, "", k), r.value("cache_misses", "", k), r.value("device_reads", "", k)
-	own := k.Metric == "read_kb" // else others disturbed the device
+	kb, misses, reads := r.value(k.Metric, "", k), r.value(metric.CacheMisses, "", k), r.value(metric.DeviceReads, "", k)
+	own := k.Metric == metric.ReadKB // else others disturbed the device
 	var looked sheet
-	if hit := metric.Find(r.Rows, "cache_hit_ratio", "", ""); hit != nil && misses > 0 && hit.Value < 1 {
+	if hit := metric.Find(r.Rows, metric.CacheHitRatio, "", ""); hit != nil && misses > 0 && hit.Value < 1 {
 		share := 1 - hit.Value
 		looked = sheet{{item: Lookups, value: misses / share}, {item: Misses, value: share}}
 	}
@@ -352,11 +352,11 @@ var files = map[engine.FileClass]Item{
 // redo logs, which the amplification leaves out.
 func (r *run) splitSpace(compare.Key) (out sheet) {
 	for i := range r.Rows {
-		if row := &r.Rows[i]; row.Metric == "space_part" {
+		if row := &r.Rows[i]; row.Metric == metric.SpacePart {
 			out = append(out, entry{item: files[engine.FileClass(row.Op)], value: row.Value})
 		}
 	}
-	if all := metric.Find(r.Rows, "space_amplification", "", ""); all != nil && len(out) > 0 {
+	if all := metric.Find(r.Rows, metric.SpaceAmplification, "", ""); all != nil && len(out) > 0 {
 		return out.close(all.Value, Rest)
 	}
 	return nil

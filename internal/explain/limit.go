@@ -155,7 +155,7 @@ func (s *Side) used(of Limit) (sum float64) {
 // busiest returns the thread of a server that ran most, and for which share of the time.
 func (r *run) busiest() (name string, share float64) {
 	for i := range r.Rows {
-		if row := &r.Rows[i]; row.Metric == "busiest_thread" {
+		if row := &r.Rows[i]; row.Metric == metric.BusiestThread {
 			return row.Op, row.Value
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
 	"rumbench/internal/text/quantity"
@@ -120,11 +121,11 @@ const (
 // can be split.
 func readNothing(s *Step, note noting) {
 	const worthANote = 0.5 // KB
-	k, ok := s.Of.Own("read_kb")
-	if !ok || s.sumOf("read_kb") != nil {
+	k, ok := s.Of.Own(metric.ReadKB)
+	if !ok || s.sumOf(metric.ReadKB) != nil {
 		return
 	}
-	base, new := s.Base.per("read_kb", "", k), s.New.per("read_kb", "", k)
+	base, new := s.Base.per(metric.ReadKB, "", k), s.New.per(metric.ReadKB, "", k)
 	for _, side := range []struct {
 		reads, not *Side
 		kb, least  float64
@@ -136,12 +137,12 @@ func readNothing(s *Step, note noting) {
 }
 
 func twiceCached(s *Step, note noting) {
-	k, ok := s.Of.Own("cpu_us")
+	k, ok := s.Of.Own(metric.CPUUS)
 	if !ok {
 		return
 	}
 	twice := s.of(func(s *Side) bool {
-		misses, read := s.per("cache_misses", "", k), s.per("read_kb", "", k)
+		misses, read := s.per(metric.CacheMisses, "", k), s.per(metric.ReadKB, "", k)
 		return misses > few && read < alike*misses*leastBlock
 	}, name)
 	if twice != "" {
@@ -151,7 +152,7 @@ func twiceCached(s *Step, note noting) {
 
 func paused(s *Step, note noting) {
 	const pauses = 0.01
-	share := func(s *Side) float64 { return s.metric("client_gc_pause_ms") / 1e3 / s.seconds() }
+	share := func(s *Side) float64 { return s.metric(metric.ClientGCPauseMS) / 1e3 / s.seconds() }
 	long := s.of(func(s *Side) bool { return s.embedded() && share(s) > pauses }, func(s *Side) string {
 		return fmt.Sprintf("%s of the time on %s", quantity.RoughShare(share(s)), name(s))
 	})
@@ -164,7 +165,7 @@ func begunApart(s *Step, note noting) {
 	for _, of := range []struct{ gauge, name string }{{engine.CompactionDebt, "compaction debt"}, {engine.DirtyBytes, "dirty pages"}} {
 		base, known := s.Base.start(of.gauge)
 		new, ok := s.New.start(of.gauge)
-		size := max(s.Base.metric("db_bytes"), s.New.metric("db_bytes"))
+		size := max(s.Base.metric(metric.DBBytes), s.New.metric(metric.DBBytes))
 		if known && ok && max(base, new) > alike*size && apart(base, new, 1) {
 			note(23, Pattern, "the targets started in different states: %s of %s", instead(bytes, base, new), of.name)
 		}
@@ -172,12 +173,12 @@ func begunApart(s *Step, note noting) {
 }
 
 func putOff(s *Step, note noting) {
-	k, ok := s.Of.Own("write_kb")
+	k, ok := s.Of.Own(metric.WriteKB)
 	if !ok {
 		return
 	}
-	base, new := s.Base.per("deferred_kb", "", k), s.New.per("deferred_kb", "", k)
-	written := max(s.Base.per("write_kb", "", k), s.New.per("write_kb", "", k))
+	base, new := s.Base.per(metric.DeferredKB, "", k), s.New.per(metric.DeferredKB, "", k)
+	written := max(s.Base.per(metric.WriteKB, "", k), s.New.per(metric.WriteKB, "", k))
 	if !(math.Abs(new-base) > alike*written) { // also where it is not known
 		return
 	}

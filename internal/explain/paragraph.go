@@ -133,7 +133,7 @@ func (p *Paragraph) write(e *Explanation) (out []string) {
 		line(append(said, p.causes(throughput)...)...)
 	}
 	for _, name := range costs {
-		if t := first.rate(); name == "cpu_us" && t != nil && t.Of == Processors && t.Total.Proven() {
+		if t := first.rate(); name == metric.CPUUS && t != nil && t.Of == Processors && t.Total.Proven() {
 			continue // that is what the throughput's sentence says
 		}
 		causes := p.causes(name)
@@ -152,7 +152,7 @@ func (p *Paragraph) write(e *Explanation) (out []string) {
 	return out
 }
 
-const throughput = "rows_per_s"
+const throughput = metric.RowsPerS
 
 // effect says how throughput differs.
 func (p *Paragraph) effect(e *Explanation) string {

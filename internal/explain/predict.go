@@ -40,7 +40,7 @@ func (p Prediction) beside(of Prediction) bool {
 
 // unit returns what is predicted: “KB read per query”.
 func (p Prediction) unit() string {
-	if p.Metric == "write_kb" {
+	if p.Metric == metric.WriteKB {
 		return "KB written per " + p.Per
 	}
 	return "KB read per " + p.Per
@@ -60,8 +60,8 @@ var models = []struct {
 	metric string
 	model  func(structured, compare.Key) float64
 }{
-	{"read_kb", structured.treeReads}, {"read_kb", structured.mergeReads},
-	{"write_kb", structured.treeWrites}, {"write_kb", structured.copyWrites}, {"write_kb", structured.mergeWrites},
+	{metric.ReadKB, structured.treeReads}, {metric.ReadKB, structured.mergeReads},
+	{metric.WriteKB, structured.treeWrites}, {metric.WriteKB, structured.copyWrites}, {metric.WriteKB, structured.mergeWrites},
 }
 
 // predict returns what both sides' structures should cost.
@@ -146,7 +146,7 @@ func (r structured) treeReads(compare.Key) (kb float64) {
 // engine writes pages twice, or logs them whole; and the log.
 func (r structured) treeWrites(k compare.Key) float64 {
 	part := func(p account.Part) float64 {
-		if v := r.value("part_kb", string(p), k); v > 0 {
+		if v := r.value(metric.PartKB, string(p), k); v > 0 {
 			return v
 		}
 		return 0 // also where it is not known
@@ -205,7 +205,7 @@ func (r structured) copyWrites(compare.Key) float64 {
 // mergeWrites predicts what a leveled LSM tree writes: its log, each memtable, and the
 // merges of what is flushed.
 func (r structured) mergeWrites(k compare.Key) float64 {
-	return r.value("part_kb", string(account.LogPart), k) + r.value("part_kb", string(account.FlushPart), k) + r.merges(k)
+	return r.value(metric.PartKB, string(account.LogPart), k) + r.value(metric.PartKB, string(account.FlushPart), k) + r.merges(k)
 }
 
 // merges predicts what merges write of what is flushed.
@@ -213,7 +213,7 @@ func (r structured) merges(k compare.Key) float64 {
 	memtable, ok := account.Gauge(r.Counters, engine.MemtableSize)
 	taken, known := account.Counter(r.Counters, engine.BytesTaken)
 	flushed, counted := account.Counter(r.Counters, engine.FlushBytes)
-	size := r.mean("data_bytes")
+	size := r.mean(metric.DataBytes)
 	switch {
 	case !ok, !known, !counted, !(memtable > 0 && taken > 0 && flushed > 0 && size > 0):
 		return math.NaN()
@@ -221,7 +221,7 @@ func (r structured) merges(k compare.Key) float64 {
 		return math.NaN() // keys may be in order, which are not merged, and a short step merges less than it puts off
 	}
 	fanout := max(1, size/(memtable*flushed/taken)) // a memtable is compressed when it is flushed
-	return r.value("part_kb", string(account.FlushPart), k) * costmodel.Leveled(fanout, costmodel.Levels(fanout)).Write
+	return r.value(metric.PartKB, string(account.FlushPart), k) * costmodel.Leveled(fanout, costmodel.Levels(fanout)).Write
 }
 
 // mergeReads predicts what look-ups by key in an LSM tree with filters read, a block each
@@ -266,8 +266,8 @@ func (r structured) size(t workload.Touch) float64 {
 	for i := from; i < len(r.trial.Steps); i++ {
 		s := &r.trial.Steps[i]
 		at := slices.IndexFunc(s.Sizes, func(z engine.Size) bool { return z.Object == object })
-		if then := number(s, "live_bytes"); at >= 0 && then > 0 {
-			return float64(s.Sizes[at].Bytes) * r.mean("live_bytes") / then
+		if then := number(s, metric.LiveBytes); at >= 0 && then > 0 {
+			return float64(s.Sizes[at].Bytes) * r.mean(metric.LiveBytes) / then
 		}
 	}
 	return 0

@@ -9,6 +9,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/account"
 	"rumbench/internal/compare"
+	"rumbench/internal/metric"
 	"rumbench/internal/text/quantity"
 )
 
@@ -83,7 +84,7 @@ var timings = []naming{
 	{Rule{13, Accounted}, []Item{Stalled}, nil, says("the engine held up writes for %s")},
 	{Rule{11, Accounted}, commits, nil, func(v *view, s *Sum, c *Cause) string {
 		text := "commits wait " + v.change(s, c) + " for the log"
-		base, new := v.Base.per("log_syncs", "", s.writes(v)), v.New.per("log_syncs", "", s.writes(v))
+		base, new := v.Base.per(metric.LogSyncs, "", s.writes(v)), v.New.per(metric.LogSyncs, "", s.writes(v))
 		if !math.IsNaN(base+new) && apart(base, new, 0.1) {
 			text += fmt.Sprintf(", with %s syncs", instead(quantity.Thousandths, base, new))
 		}
@@ -131,8 +132,8 @@ var timings = []naming{
 		return usesCPU(v, s, c) + " with another number of clients: contention for memory is possible, and not counted here"
 	}},
 	{Rule{6, Pattern}, served, moreRows, func(v *view, s *Sum, c *Cause) string {
-		k, _ := v.Of.Own("cpu_us")
-		rows := instead(quantity.Thousandths, v.Base.per("rows_examined", "", k), v.New.per("rows_examined", "", k))
+		k, _ := v.Of.Own(metric.CPUUS)
+		rows := instead(quantity.Thousandths, v.Base.per(metric.RowsExamined, "", k), v.New.per(metric.RowsExamined, "", k))
 		return fmt.Sprintf("%s; it examines %s rows", usesCPU(v, s, c), rows)
 	}},
 	{Rule{20, Pattern}, spoken, otherProtocol, func(v *view, s *Sum, c *Cause) string {
@@ -224,7 +225,7 @@ func (v *view) rule(s *Sum, c *Cause) (Rule, string) {
 
 // timed reports whether the items are times.
 func (s *Sum) timed() bool {
-	return s.Metric == "cpu_us" || s.throughput()
+	return s.Metric == metric.CPUUS || s.throughput()
 }
 
 // says is a sentence whose gap is the change.
@@ -286,7 +287,7 @@ func (v *view) change(s *Sum, c *Cause) string {
 		format = quantity.RoughShare
 	case s.timed():
 		format = quantity.Micros
-	case s.Of == Parts && s.Metric == "space_amplification":
+	case s.Of == Parts && s.Metric == metric.SpaceAmplification:
 		format = quantity.Times
 	case s.Of == Parts || c.Item == MissKB || c.Item == PerRead:
 		format = kb
@@ -303,11 +304,11 @@ func instead(format func(float64) string, base, new float64) string {
 // reads says how much more is read: what the cache misses or, where it is not counted,
 // what the device reads.
 func (v *view) reads() string {
-	k, _ := v.Of.Own("cpu_us")
-	if base, new := v.Base.per("cache_misses", "", k), v.New.per("cache_misses", "", k); apart(base, new, 0.1) {
+	k, _ := v.Of.Own(metric.CPUUS)
+	if base, new := v.Base.per(metric.CacheMisses, "", k), v.New.per(metric.CacheMisses, "", k); apart(base, new, 0.1) {
 		return "its cache misses " + instead(quantity.Thousandths, base, new) + " pages or blocks"
 	}
-	return "it reads " + instead(kb, v.Base.per("read_kb", "", k), v.New.per("read_kb", "", k))
+	return "it reads " + instead(kb, v.Base.per(metric.ReadKB, "", k), v.New.per(metric.ReadKB, "", k))
 }
 
 func (v *view) filters() string {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/metric"
 	"rumbench/workload"
 )
 
@@ -35,7 +36,7 @@ const cached = 0.01
 // RUMOf returns the tradeoff of a campaign's targets; nil where fewer than two of the
 // three costs are known of two targets.
 func RUMOf(c *compare.Campaign) *RUM {
-	r := &RUM{Metrics: [3]string{"read_kb", "write_amplification", "space_amplification"}, steps: c.Steps}
+	r := &RUM{Metrics: [3]string{metric.ReadKB, metric.WriteAmplification, metric.SpaceAmplification}, steps: c.Steps}
 	for _, t := range c.Targets {
 		r.Targets = append(r.Targets, Tradeoff{Target: t})
 	}
@@ -44,7 +45,7 @@ func RUMOf(c *compare.Campaign) *RUM {
 		return g != compare.Group(workload.PointAccess) && g != compare.Group(workload.RangeAccess)
 	})
 	if r.fill(0, readers); !(r.most(0) > cached) {
-		r.Metrics[0] = "cpu_us"
+		r.Metrics[0] = metric.CPUUS
 		r.fill(0, readers)
 	}
 	r.fill(1, c.Steps)
@@ -120,8 +121,8 @@ func (r *RUM) settled(after *compare.Step, t *compare.Target) float64 {
 			continue
 		}
 		first := func(compare.Key) bool { return true }
-		all, ok := s.Find("settled_write_kb", first)
-		before, known := s.Find("unsettled_write_kb", first)
+		all, ok := s.Find(metric.SettledWriteKB, first)
+		before, known := s.Find(metric.UnsettledWriteKB, first)
 		if !ok || !known {
 			return 1
 		}

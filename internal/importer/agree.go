@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/text/hint"
 	"rumbench/internal/text/quantity"
@@ -89,7 +90,7 @@ func oneArithmetic(runs []*run, ps *hint.Problems) {
 // confirms reports whether the log of a run has the same rate as the table, which
 // is then not needed.
 func (r *run) confirms(table *run) bool {
-	own, printed := r.step.Find("rows_per_s", r.step.Primary, ""), table.step.Find("rows_per_s", table.step.Primary, "")
+	own, printed := r.step.Find(metric.RowsPerS, r.step.Primary, ""), table.step.Find(metric.RowsPerS, table.step.Primary, "")
 	return !r.derived && own != nil && printed != nil && math.Round(own.Value) == math.Round(printed.Value)
 }
 

@@ -165,7 +165,7 @@ func (c *companionSet) client(r *run) []account.Cost {
 		r.warn("time was taken of %d of %d clients: their CPU time is left out", len(c.times), r.processes)
 		return nil
 	}
-	all := account.Cost{Metric: "client_cpu_us", Source: "/usr/bin/time of the client"}
+	all := account.Cost{Metric: metric.ClientCPUUS, Source: "/usr/bin/time of the client"}
 	for _, u := range c.times {
 		if u.elapsed > 0 {
 			all.Value += account.MicrosOfSeconds(account.PerSecond(u.cpu, u.elapsed))

@@ -46,9 +46,9 @@ func compatibleIOFigures(s *iostat, name string) []account.Cost {
 	}
 	source := "iostat, compatible, lines with " + name
 	return []account.Cost{
-		{Metric: "device_reads", Value: sums[ioReads] / n, Source: source, Warnings: warnings},
-		{Metric: "read_kb", Value: sums[ioReadKB] / n, Source: source, Warnings: warnings},
-		{Metric: "write_kb", Value: sums[ioWriteKB] / n, Source: source, Warnings: append(slices.Clone(warnings), s.writeWarnings()...)},
+		{Metric: metric.DeviceReads, Value: sums[ioReads] / n, Source: source, Warnings: warnings},
+		{Metric: metric.ReadKB, Value: sums[ioReadKB] / n, Source: source, Warnings: warnings},
+		{Metric: metric.WriteKB, Value: sums[ioWriteKB] / n, Source: source, Warnings: append(slices.Clone(warnings), s.writeWarnings()...)},
 	}
 }
 
@@ -95,7 +95,7 @@ func compatibleVMFigures(v *vmstat, cpus int) []account.Cost {
 	if err != nil || n == 0 {
 		return nil
 	}
-	out := []account.Cost{{Metric: "context_switches", Value: switches / n}, {Metric: hostCPU, Value: cpuTime(busy/n, cpus)}}
+	out := []account.Cost{{Metric: metric.ContextSwitches, Value: switches / n}, {Metric: hostCPU, Value: cpuTime(busy/n, cpus)}}
 	correct := vmFigures(v, max(cpus, 1))
 	for i := range out {
 		text := fmt.Sprintf("compatible: of %.0f samples one is the average since boot and %d are header lines that count as zeros", n, headers)

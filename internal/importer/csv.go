@@ -209,16 +209,16 @@ func (t *table) integer(name, text string, missing int64) int64 {
 func subject(r *run) {
 	op := ""
 	for _, row := range r.step.Rows {
-		if op == "" && (row.Metric == "rows_per_s" || row.Metric == "ops_per_s") {
+		if op == "" && (row.Metric == metric.RowsPerS || row.Metric == metric.OpsPerS) {
 			op = row.Op
 		}
 	}
 	r.step.Primary, r.step.WritesPer = op, op
 	for _, row := range r.step.Rows {
-		if row.Metric == "write_kb" && row.Per != "" {
+		if row.Metric == metric.WriteKB && row.Per != "" {
 			r.step.WritesPer, _, _ = strings.Cut(row.Per, " ")
 		}
-		if row.Metric == "duration_s" && row.Group == "" {
+		if row.Metric == metric.DurationS && row.Group == "" {
 			r.step.Seconds = row.Value
 		}
 	}

@@ -139,13 +139,13 @@ func (d *dbBench) summary(m []string) {
 		r.step.Seconds, _ = number(t[1])
 		n, _ = whole(t[2])
 		rows = float64(n)
-		r.put("duration_s", r.step.Seconds)
+		r.put(metric.DurationS, r.step.Seconds)
 		at = append(at, account.Count(n))
 	}
 	r.costs = append(r.costs, account.Denominator{Per: opOperation, Units: rate, N: n})
 	r.did(rows, rate, at...)
 	if micros > 0 {
-		r.put("service_mean_us", micros, at...)
+		r.put(metric.ServiceMeanUS, micros, at...)
 	}
 	if found, ok := between(m[4], "(", " found)"); ok {
 		r.step.Note("Keys found: " + found + ".")
@@ -251,14 +251,14 @@ func (d *dbBench) histogram(line string) {
 // addHistogram adds the percentiles, which db_bench interpolates within buckets
 // whose width is up to half of their lower bound.
 func (d *dbBench) addHistogram(r *run) {
-	if r.step.Find("service_p50_us", "", "") != nil {
+	if r.step.Find(metric.ServiceP50US, "", "") != nil {
 		r.step.Note("A second histogram, of another kind of operation, is left out.")
 		return
 	}
 	n := int64(d.percent["count"])
 	at := []account.With{account.Of(opOperation, opOperation), account.Count(n), account.Source("db_bench's histogram, interpolated within its buckets")}
 	for _, p := range []struct{ name, metric string }{
-		{"P50", "service_p50_us"}, {"P99", "service_p99_us"}, {"P99.9", "service_p999_us"}, {"max", "service_max_us"},
+		{"P50", metric.ServiceP50US}, {"P99", metric.ServiceP99US}, {"P99.9", metric.ServiceP999US}, {"max", metric.ServiceMaxUS},
 	} {
 		if v, ok := d.percent[p.name]; ok && v > 0 {
 			r.put(p.metric, v, at...)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"rumbench/internal/account"
+	"rumbench/internal/metric"
 )
 
 // dbTable is a table of results of db_bench that is being read.
@@ -95,16 +96,16 @@ func (c dbColumn) expected() string {
 
 func dbColumns() []dbColumn {
 	return []dbColumn{
-		{column: "ops_sec", metric: "ops_per_s", factor: 1, zero: true},
-		{column: "ops_sec", metric: "rows_per_s", factor: 1, zero: true},
-		{column: "usec_op", metric: "service_mean_us", factor: 1},
-		{column: "p50", metric: "service_p50_us", factor: 1},
-		{column: "p99", metric: "service_p99_us", factor: 1},
-		{column: "p99.9", metric: "service_p999_us", factor: 1},
-		{column: "pmax", metric: "service_max_us", factor: 1},
-		{column: "lsm_sz", metric: "data_bytes", factor: 1, size: true, whole: true, warnings: []string{"printed as a whole number of its unit"}},
-		{column: "w_amp", metric: "engine_write_amplification", factor: 1, whole: true},
-		{column: "Nstall", metric: "engine_stalls", factor: 1, zero: true, whole: true},
+		{column: "ops_sec", metric: metric.OpsPerS, factor: 1, zero: true},
+		{column: "ops_sec", metric: metric.RowsPerS, factor: 1, zero: true},
+		{column: "usec_op", metric: metric.ServiceMeanUS, factor: 1},
+		{column: "p50", metric: metric.ServiceP50US, factor: 1},
+		{column: "p99", metric: metric.ServiceP99US, factor: 1},
+		{column: "p99.9", metric: metric.ServiceP999US, factor: 1},
+		{column: "pmax", metric: metric.ServiceMaxUS, factor: 1},
+		{column: "lsm_sz", metric: metric.DataBytes, factor: 1, size: true, whole: true, warnings: []string{"printed as a whole number of its unit"}},
+		{column: "w_amp", metric: metric.EngineWriteAmplification, factor: 1, whole: true},
+		{column: "Nstall", metric: metric.EngineStalls, factor: 1, zero: true, whole: true},
 	}
 }
 

@@ -24,7 +24,7 @@ func ioFigures(s *iostat, devices []string) []account.Cost {
 	}
 	source := "iostat, device " + strings.Join(devices, " + ")
 	var out []account.Cost
-	for i, name := range [ioFigureCount]string{ioReads: "device_reads", ioReadKB: "read_kb", ioWriteKB: "write_kb", ioDiscardKB: "discard_kb"} {
+	for i, name := range [ioFigureCount]string{ioReads: metric.DeviceReads, ioReadKB: metric.ReadKB, ioWriteKB: metric.WriteKB, ioDiscardKB: metric.DiscardKB} {
 		if s.columns.at[i] < 0 || name == "" {
 			continue
 		}
@@ -93,7 +93,7 @@ func vmFigures(v *vmstat, cpus int) []account.Cost {
 	}
 	switches := mean(v.samples, func(s *vmSample) []float64 { return []float64{s.switches} })
 	busy := mean(v.samples, func(s *vmSample) []float64 { return []float64{s.busy} })
-	out := []account.Cost{{Metric: "context_switches", Value: switches, Source: "vmstat, whole host"}}
+	out := []account.Cost{{Metric: metric.ContextSwitches, Value: switches, Source: "vmstat, whole host"}}
 	if cpus == 0 {
 		return out
 	}
@@ -105,7 +105,7 @@ func vmFigures(v *vmstat, cpus int) []account.Cost {
 }
 
 // hostCPU is the metric of the CPU time of the whole host.
-const hostCPU = "host_cpu_us"
+const hostCPU = metric.HostCPUUS
 
 // cpuTime returns the CPU time in µs per second of a share of all CPUs in percent.
 func cpuTime(percent float64, cpus int) float64 {

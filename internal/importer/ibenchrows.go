@@ -101,7 +101,7 @@ func (b *ibRun) finish() {
 	}
 	b.primaries()
 	if b.seconds > 0 {
-		b.put("duration_s", b.seconds)
+		b.put(metric.DurationS, b.seconds)
 	}
 	b.notes()
 }
@@ -140,7 +140,7 @@ func (b *ibRun) addIndex() {
 		return
 	}
 	b.step.Groups = append(b.step.Groups, result.Group{Name: opIndex, Clients: n, Ops: []string{opIndex}})
-	b.put("service_max_us", account.MicrosOfSeconds(longest), account.Of(opIndex, opIndex), account.Count(int64(n)))
+	b.put(metric.ServiceMaxUS, account.MicrosOfSeconds(longest), account.Of(opIndex, opIndex), account.Count(int64(n)))
 	b.seconds = max(b.seconds, longest)
 	b.step.Seconds = b.seconds
 	b.step.Note("The log has the time of the index build, but not its number of rows: the rate is unknown.")
@@ -170,18 +170,18 @@ func (b *ibRun) addKind(kind int) {
 		g.Clients *= int(threads)
 	}
 	at := []account.With{account.Of(k.op, k.op), account.Warned(b.partial()...)}
-	b.put("rows", total, append(at, account.Count(int64(total)))...)
+	b.put(metric.Rows, total, append(at, account.Count(int64(total)))...)
 	ops := total
 	if k.unit == "row" {
 		ops = account.PerUnit(total, b.perOp) // NaN if the size of a commit is unknown
 	}
-	b.rate("ops_per_s", ops, at...)
-	b.rate("rows_per_s", total, at...)
+	b.rate(metric.OpsPerS, ops, at...)
+	b.rate(metric.RowsPerS, total, at...)
 	if greatest > 0 {
-		b.put("service_max_us", greatest, at...)
+		b.put(metric.ServiceMaxUS, greatest, at...)
 	}
 	if first := b.clients[0].items; len(first) > 0 && first[0].of[kind].retries >= 0 {
-		b.put("errors", retries, account.Of(k.op, ""), account.Count(int64(total+retries)))
+		b.put(metric.Errors, retries, account.Of(k.op, ""), account.Count(int64(total+retries)))
 	}
 	b.addShares(k.op)
 	rated := b.pace > 0 && k.op != opQuery

@@ -94,15 +94,15 @@ func (m *met) figures(r *run, compatible bool) (out []account.Cost) {
 			out = append(out, account.Cost{Metric: name, Value: v, Source: from, Warnings: warnings})
 		}
 	}
-	add("device_reads", "r/o", "r/s", 1)
-	add("read_kb", "rKB/o", "rMB/s", 1024)
-	add("write_kb", "wKB/o", "wMB/s", 1024, undrained())
+	add(metric.DeviceReads, "r/o", "r/s", 1)
+	add(metric.ReadKB, "rKB/o", "rMB/s", 1024)
+	add(metric.WriteKB, "wKB/o", "wMB/s", 1024, undrained())
 	var low []metric.Warning
 	if m.vm > m.io && m.io > 0 {
 		low = []metric.Warning{remark("compatible: of %.0f samples of vmstat about %.0f are header lines that count as zeros: it is about %.1f %% too low",
 			m.vm, m.vm-m.io, 100*(1-m.io/m.vm))}
 	}
-	add("context_switches", "cs/o", "cs/s", 1, low...)
+	add(metric.ContextSwitches, "cs/o", "cs/s", 1, low...)
 	if r.cpus > 0 {
 		add(hostCPU, "cpu/o", "cpu/s", 1, low...)
 	} else if _, ok := m.values["cpu/o"]; ok {
@@ -157,6 +157,6 @@ func (r *run) publishedRate(rate float64, o *Options) account.Denominator {
 	if op != opInsert {
 		*group = sbClients
 	}
-	r.put("rows_per_s", rate, account.Of(*group, op), account.Source("a published rate"), warned(texts...))
+	r.put(metric.RowsPerS, rate, account.Of(*group, op), account.Source("a published rate"), warned(texts...))
 	return account.Denominator{Per: per, Units: rate}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rumbench/internal/account"
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/text/hint"
 )
@@ -190,7 +191,7 @@ func (p *pgbench) finish(log *pgLog) {
 		p.fromLog(log)
 	}
 	p.step.Doc = "pgbench, " + p.values["transaction type"]
-	p.put("duration_s", p.step.Seconds)
+	p.put(metric.DurationS, p.step.Seconds)
 	p.pgNotes()
 }
 
@@ -200,10 +201,10 @@ func (p *pgbench) summary(done, rate float64, log *pgLog) {
 	p.did(done, rate, at...)
 	p.costs = append(p.costs, account.Denominator{Per: opTransaction, Units: rate, N: int64(done)})
 	if v, ok := p.num("latency average"); ok && !p.paced() && (log == nil || !log.exact()) && v > 0 {
-		p.put("service_mean_us", account.MicrosOfMillis(v), at...)
+		p.put(metric.ServiceMeanUS, account.MicrosOfMillis(v), at...)
 	}
 	if failed, ok := p.num("number of failed transactions"); ok {
-		p.put("errors", failed, account.Of(opTransaction, ""), account.Count(int64(failed+done)))
+		p.put(metric.Errors, failed, account.Of(opTransaction, ""), account.Count(int64(failed+done)))
 		if failed > 0 {
 			p.warn("%.0f transactions failed", failed)
 		}

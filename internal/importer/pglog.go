@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rumbench/internal/account"
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
 	"rumbench/internal/text/hint"
@@ -251,8 +252,8 @@ func (p *pgbench) fromLog(l *pgLog) {
 		add("response", &l.latency)
 		add("service", &l.service)
 		late := l.lag.times()
-		p.put("lateness_p99_us", late.At(99), append(with, account.Count(late.N))...)
-		p.put("lateness_max_us", late.Greatest, append(with, account.Count(late.N))...)
+		p.put(metric.LatenessP99US, late.At(99), append(with, account.Count(late.N))...)
+		p.put(metric.LatenessMaxUS, late.Greatest, append(with, account.Count(late.N))...)
 	default:
 		add("service", &l.latency)
 	}
@@ -335,7 +336,7 @@ func parsePgLog(files []*file, _ *Options, ps *hint.Problems) []*run {
 	p.byFile = p.step.Name
 	p.about(opTransaction, len(l.clients))
 	p.warn("there is a log of transactions, but not what pgbench printed: whether the log is whole, or a sample, is not known, and its rate is left out")
-	p.put("rows", float64(l.total()), account.Of(opTransaction, opTransaction), account.Count(l.total()), account.Source("log of transactions"))
+	p.put(metric.Rows, float64(l.total()), account.Of(opTransaction, opTransaction), account.Count(l.total()), account.Source("log of transactions"))
 	p.fromLog(l)
 	return []*run{p.run}
 }

@@ -100,9 +100,9 @@ func (r *run) rate(name string, n float64, more ...account.With) {
 
 // did adds the rate of an operation on one row each, and how many there were.
 func (r *run) did(rows, rate float64, more ...account.With) {
-	r.put("rows", rows, more...)
-	r.put("ops_per_s", rate, more...)
-	r.put("rows_per_s", rate, more...)
+	r.put(metric.Rows, rows, more...)
+	r.put(metric.OpsPerS, rate, more...)
+	r.put(metric.RowsPerS, rate, more...)
 }
 
 // remark returns a warning that only imported numbers have.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rumbench/internal/account"
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/result/layout"
 )
@@ -78,19 +79,19 @@ func (r *run) summary(l *layout.Line) {
 		return account.Per(op)
 	}
 	low := warned("compatible: vmstat's header lines count as zeros: 4 to 5 % too low")
-	put("rows_per_s", "ips", 1, account.Of(writes, writes))
+	put(metric.RowsPerS, "ips", 1, account.Of(writes, writes))
 	if op == opQuery {
-		put("rows_per_s", "qps", 1, account.Of(op, op))
+		put(metric.RowsPerS, "qps", 1, account.Of(op, op))
 	}
-	put("device_reads", "rpq", 1, per(op))
-	put("read_kb", "rkbpq", 1, per(op))
-	put("write_kb", "wkbpi", 1, per(writes), account.Warned(undrained()))
-	put("context_switches", "cspq", 1, per(op), low)
+	put(metric.DeviceReads, "rpq", 1, per(op))
+	put(metric.ReadKB, "rkbpq", 1, per(op))
+	put(metric.WriteKB, "wkbpi", 1, per(writes), account.Warned(undrained()))
+	put(metric.ContextSwitches, "cspq", 1, per(op), low)
 	put(hostCPU, "cpupq", 1, per(op), low)
-	put("service_max_us", "maxop", 1e6, account.Of(op, op))
-	put("interval_ops_p50", "p50", 1, account.Of(op, ""), warned("of the first client"))
-	put("interval_ops_p99", "p99", 1, account.Of(op, ""), warned("of the first client"))
-	put("data_bytes", "dbgb1", gb, warned(coarse))
-	put("db_bytes", "dbgb2", gb, warned(coarse))
-	put("server_memory_bytes", "rss", gb, warned(coarse, "the resident set: pages that processes share count for each of them"))
+	put(metric.ServiceMaxUS, "maxop", 1e6, account.Of(op, op))
+	put(metric.IntervalOpsP50, "p50", 1, account.Of(op, ""), warned("of the first client"))
+	put(metric.IntervalOpsP99, "p99", 1, account.Of(op, ""), warned("of the first client"))
+	put(metric.DataBytes, "dbgb1", gb, warned(coarse))
+	put(metric.DBBytes, "dbgb2", gb, warned(coarse))
+	put(metric.ServerMemoryBytes, "rss", gb, warned(coarse, "the resident set: pages that processes share count for each of them"))
 }

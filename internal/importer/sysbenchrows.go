@@ -65,7 +65,7 @@ func (s *sysbench) finish(o *Options) {
 	s.step.Seconds = r.seconds
 	r.addRates()
 	r.addTimes()
-	s.put("duration_s", r.seconds)
+	s.put(metric.DurationS, r.seconds)
 	r.addErrors()
 	r.addSeries()
 	r.addNotes()
@@ -158,24 +158,24 @@ func (s *sbRows) addOwn() {
 		return
 	}
 	at := s.with(s.op, s.events)
-	s.rate("ops_per_s", s.events, at...)
+	s.rate(metric.OpsPerS, s.events, at...)
 	if several {
-		s.put("rows", rows, at...)
-		s.rate("rows_per_s", rows, at...)
+		s.put(metric.Rows, rows, at...)
+		s.rate(metric.RowsPerS, rows, at...)
 	}
 }
 
 // addStatements adds the rates of the queries in events, by their kinds if these are
 // all of them.
 func (s *sbRows) addStatements() {
-	s.rate("queries_per_s", s.queries, s.with(s.op, s.queries)...)
+	s.rate(metric.QueriesPerS, s.queries, s.with(s.op, s.queries)...)
 	reads, writes, others := s.totals["read"], s.totals["write"], s.totals["other"]
 	if s.reason != "" || reads+writes+others != s.queries {
 		return
 	}
-	s.rate("reads_per_s", reads, s.with(s.op, reads)...)
-	s.rate("writes_per_s", writes, s.with(s.op, writes)...)
-	s.rate("others_per_s", others, s.with(s.op, others)...)
+	s.rate(metric.ReadsPerS, reads, s.with(s.op, reads)...)
+	s.rate(metric.WritesPerS, writes, s.with(s.op, writes)...)
+	s.rate(metric.OthersPerS, others, s.with(s.op, others)...)
 }
 
 // addOp adds the rates of an operation: computed, or as printed under one of the
@@ -216,14 +216,14 @@ const (
 // are of one client, in thousands of rows, from the mean latency.
 func (s *sbRows) addScans() {
 	at, rows := s.with(opScan, s.events), s.events*s.scanned
-	s.put("rows", rows, at...)
-	s.rate("ops_per_s", s.events, at...)
+	s.put(metric.Rows, rows, at...)
+	s.rate(metric.OpsPerS, s.events, at...)
 	costs := account.Denominator{Per: scanRow, Units: account.PerSecond(rows, s.seconds), N: int64(rows)}
 	if s.compatible {
 		costs = account.Denominator{Per: scanPublished, Units: math.Round(s.scanned / s.latency["avg"].ms)}
 		at = append(at, account.Source("mean latency, compatible"), warned(scanUnit))
 	}
-	s.put("rows_per_s", costs.Units, at...)
+	s.put(metric.RowsPerS, costs.Units, at...)
 	if s.reason == "" && s.events > 0 {
 		s.costs = append(s.costs, costs)
 	}
@@ -289,7 +289,7 @@ func (s *sbRows) addTimes() {
 	}
 	if sum := s.latency["sum"].ms; sum > 0 && measure == "service" {
 		mean := account.PerUnit(account.MicrosOfMillis(sum), float64(n)) // avg has two digits only
-		s.put("service_mean_us", mean, append(at, account.Source("sum of latencies ÷ events"))...)
+		s.put(metric.ServiceMeanUS, mean, append(at, account.Source("sum of latencies ÷ events"))...)
 	} else if us, warnings, ok := s.printed("avg"); ok && measure == "service" {
 		put("mean", us, warnings)
 	}
@@ -356,7 +356,7 @@ func (s *sbRows) addErrors() {
 		if !ok {
 			continue
 		}
-		s.put("errors", n, account.Of(s.group, ""), account.Count(int64(n+s.events)))
+		s.put(metric.Errors, n, account.Of(s.group, ""), account.Count(int64(n+s.events)))
 		switch {
 		case n > 0 && s.printedHere():
 			s.warn("%.0f attempts failed: their time is in the latencies", n)

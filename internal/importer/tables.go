@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"rumbench/internal/account"
+	"rumbench/internal/metric"
 	"rumbench/internal/result/layout"
 	"rumbench/internal/text/hint"
 )
@@ -127,10 +128,10 @@ func (t *tableFile) costs(test string, l *layout.Line) {
 	put := func(name string, v float64) {
 		r.put(name, v, account.Source("a published table of costs"), account.Per(per))
 	}
-	put("context_switches", l.Value("cs/o"))
-	put("device_reads", l.Value("r/o"))
-	put("read_kb", l.Value("rKB/o"))
-	put("write_kb", l.Value("wKB/o"))
+	put(metric.ContextSwitches, l.Value("cs/o"))
+	put(metric.DeviceReads, l.Value("r/o"))
+	put(metric.ReadKB, l.Value("rKB/o"))
+	put(metric.WriteKB, l.Value("wKB/o"))
 	if cpu := l.Value("cpu/o"); r.cpus > 0 {
 		put(hostCPU, cpuTime(cpu, r.cpus))
 	} else if !math.IsNaN(cpu) {

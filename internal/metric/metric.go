@@ -137,9 +137,6 @@ func Names() []string {
 	return names
 }
 
-// HighestRate is the metric of a search's answer.
-const HighestRate = "highest_rate"
-
 // Listed is a hint at all names, which are too many for a message.
 const Listed = "rumbench list metrics names them"
 

@@ -392,12 +392,12 @@ func searched(steps []workload.Step) []workload.Step {
 func promised(judged []string) (out []string) {
 	for _, name := range judged {
 		switch name {
-		case "rows_per_s":
-			name = "response_p99_us"
+		case metric.RowsPerS:
+			name = metric.ResponseP99US
 		case metric.HighestRate:
 			continue
 		}
-		if !slices.Contains(out, name) && (name != "service_p99_us" || !slices.Contains(out, "response_p99_us")) {
+		if !slices.Contains(out, name) && (name != metric.ServiceP99US || !slices.Contains(out, metric.ResponseP99US)) {
 			out = append(out, name)
 		}
 	}

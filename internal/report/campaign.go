@@ -216,13 +216,13 @@ func (s *step) units(op string) string {
 // unitOf returns the unit or denominator of the numbers under a key.
 func (s *step) unitOf(k key) string {
 	switch {
-	case k.Metric == "rows_per_s":
+	case k.Metric == metric.RowsPerS:
 		return s.units(k.Op) + "/s"
 	case metric.IsLatency(k.Metric):
 		return string(metric.FamilyOf(k.Metric)) + ", " + k.Op
-	case k.Metric == "host_cpu_us":
+	case k.Metric == metric.HostCPUUS:
 		return "whole host, per " + k.Per
-	case k.Metric == "process_read_kb" || k.Metric == "process_write_kb":
+	case k.Metric == metric.ProcessReadKB || k.Metric == metric.ProcessWriteKB:
 		return "by processes, per " + k.Per
 	case k.Per != "":
 		return "per " + k.Per
@@ -233,7 +233,7 @@ func (s *step) unitOf(k key) string {
 // costPer returns the denominator of the step's costs. Writes may have another
 // one, which their cells then show.
 func (s *step) costPer() string {
-	k, _ := s.Own("cpu_us")
+	k, _ := s.Own(metric.CPUUS)
 	return k.Per
 }
 

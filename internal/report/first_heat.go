@@ -69,9 +69,9 @@ var heatKinds = []struct {
 }{
 	{"Throughput", (*step).capacity},
 	{"p99 latency", func(s *step) (key, bool) { return s.Latency(s.Primary, "p99") }},
-	{"CPU", func(s *step) (key, bool) { return s.Own("cpu_us") }},
-	{"KB written", func(s *step) (key, bool) { return s.spent("write_kb") }},
-	{"Space", func(s *step) (key, bool) { return s.Own("space_amplification") }},
+	{"CPU", func(s *step) (key, bool) { return s.Own(metric.CPUUS) }},
+	{"KB written", func(s *step) (key, bool) { return s.spent(metric.WriteKB) }},
+	{"Space", func(s *step) (key, bool) { return s.Own(metric.SpaceAmplification) }},
 }
 
 // mostHeated is how many tests a map has before sweeps are represented by one of
@@ -219,8 +219,9 @@ func heatTable(h *page.Heat) page.Table {
 // numbersTable returns the numbers of the panels as a table of the targets.
 func numbersTable(s *step) page.Table {
 	measures := []measure{
-		{metric: metric.HighestRate}, {name: "rate", metric: "rows_per_s"}, {metric: "service_p50_us"}, {metric: "service_p99_us"}, {metric: "service_p999_us"},
-		{metric: "cpu_us"}, {metric: "write_kb"}, {metric: "read_kb"}, {metric: "space_amplification"},
+		{metric: metric.HighestRate}, {name: "rate", metric: metric.RowsPerS}, {metric: metric.ServiceP50US},
+		{metric: metric.ServiceP99US}, {metric: metric.ServiceP999US},
+		{metric: metric.CPUUS}, {metric: metric.WriteKB}, {metric: metric.ReadKB}, {metric: metric.SpaceAmplification},
 	}
 	t := targetTable(s, measures, func(m measure, t *target) page.Cell {
 		cell := m.cell(s, t, page.NewNotes(""))

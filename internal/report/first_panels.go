@@ -185,10 +185,10 @@ func starred(n number) string {
 func costPanel(c *campaign, s *step, id string) page.Block {
 	choice := page.Choice{ID: id, Name: "Cost", Below: true}
 	for _, cost := range []struct{ name, metric string }{
-		{"CPU", "cpu_us"}, {"KB written", "write_kb"}, {"KB read", "read_kb"}, {"Space", "space_amplification"}, {"Memory", "server_memory_bytes"},
+		{"CPU", metric.CPUUS}, {"KB written", metric.WriteKB}, {"KB read", metric.ReadKB}, {"Space", metric.SpaceAmplification}, {"Memory", metric.ServerMemoryBytes},
 	} {
 		s := s
-		if last := c.lastWith(cost.metric); last != nil && cost.metric == "space_amplification" && len(c.Targets) > 1 {
+		if last := c.lastWith(cost.metric); last != nil && cost.metric == metric.SpaceAmplification && len(c.Targets) > 1 {
 			s = last // at the end: what is not written yet takes no space
 		}
 		find := func(s *step) (key, bool) { return s.spent(cost.metric) }
@@ -213,9 +213,9 @@ func costPanel(c *campaign, s *step, id string) page.Block {
 
 // spent returns the key of a cost: of what the engines' own processes read and wrote
 // where other programs used the device.
-func (s *step) spent(metric string) (key, bool) {
-	k, ok := s.Own(metric)
-	if !ok || metric != "write_kb" && metric != "read_kb" {
+func (s *step) spent(name string) (key, bool) {
+	k, ok := s.Own(name)
+	if !ok || name != metric.WriteKB && name != metric.ReadKB {
 		return k, ok
 	}
 	if own, ok := compare.Undisturbed(s.Step, k, s.c.Targets...); ok {
@@ -319,7 +319,7 @@ func (c *campaign) ranked(s *step, find func(*step) (key, bool)) *page.Ranking {
 			if n.AtLeast() {
 				row.Value = "≥ " + row.Value
 			}
-			if len(c.Targets) == 1 && k.Metric == "rows_per_s" {
+			if len(c.Targets) == 1 && k.Metric == metric.RowsPerS {
 				row.Value += " " + e.s.units(k.Op)
 			}
 			c.compared(&row, e, k)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/page"
 	"rumbench/internal/result"
@@ -154,7 +155,7 @@ func extent(c *campaign) string {
 	}
 	s := steps[0]
 	var parts []string
-	if least, most, ok := s.span("live_bytes"); ok {
+	if least, most, ok := s.span(metric.LiveBytes); ok {
 		parts = append(parts, dataText(least, most))
 	}
 	if least, most := s.length(); most > 0 {

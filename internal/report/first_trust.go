@@ -135,7 +135,7 @@ const brief = 10
 
 // tooSmall says what a step is too small to show.
 func (s *step) tooSmall() (out []string) {
-	if least, live, ok := s.span("live_bytes"); ok {
+	if least, live, ok := s.span(metric.LiveBytes); ok {
 		for _, t := range s.c.Targets {
 			if cache, err := quantity.ParseSize(t.Trials[0].Cache()); err == nil && live < float64(cache) {
 				out = append(out, fmt.Sprintf("All data are in the cache: %s, a cache of %s. With more data than cache the order may be another.",

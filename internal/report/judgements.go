@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/report/verdict"
 )
@@ -156,7 +157,7 @@ func keysOf(c *campaign, e *embedder, t *target) []keyOfStep {
 // scoreKeys returns the keys of the tables in which the base can be chosen.
 func scoreKeys(s *step) []key {
 	measures := slices.Concat(mainMeasures, spaceMeasures())
-	keys := s.Keys("rows_per_s")
+	keys := s.Keys(metric.RowsPerS)
 	for _, m := range measures {
 		if k, ok := m.key(s); ok {
 			keys = compare.AppendNew(keys, k)

@@ -102,7 +102,7 @@ func (m measure) cell(s *step, t *target, n *page.Notes) page.Cell {
 func (m measure) perOperation(s *step, t *target) page.Cell {
 	rate, known := s.Rate(s.Primary)
 	count, _ := m.key(s)
-	done, errors := key{Group: rate.Group, Op: rate.Op, Metric: "ops_per_s"}, key{Group: rate.Group, Metric: "errors"}
+	done, errors := key{Group: rate.Group, Op: rate.Op, Metric: metric.OpsPerS}, key{Group: rate.Group, Metric: metric.Errors}
 	var values []float64
 	for _, run := range s.Used(t) {
 		if v, ok := account.PerOperation(run.Row(count), run.Row(done), run.Row(errors), m.without); ok && known {

@@ -1,6 +1,9 @@
 package report
 
-import "rumbench/internal/page"
+import (
+	"rumbench/internal/metric"
+	"rumbench/internal/page"
+)
 
 // clientAlone shows the client's own throughput and cost, measured on the null
 // engine.
@@ -11,7 +14,7 @@ func clientAlone(v *view) []page.Section {
 	c, n := v.client, page.NewNotes("client")
 	t := page.Table{Note: "The same clients on the engine that stores nothing: the ceiling of what rumbench could have measured, and what it " +
 		"takes itself.", Head: "step"}
-	measures := measuresOf("rows_per_s", "service_p50_us", "service_p99_us", "cpu_us", "client_cpu_us", "host_cpu_us")
+	measures := measuresOf(metric.RowsPerS, metric.ServiceP50US, metric.ServiceP99US, metric.CPUUS, metric.ClientCPUUS, metric.HostCPUUS)
 	for _, m := range measures {
 		t.Columns = append(t.Columns, m.column())
 	}

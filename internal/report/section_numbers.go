@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/report/verdict"
 )
@@ -12,10 +13,10 @@ import (
 // numberMeasures are what a reader quotes of every step: throughput is never shown
 // without quality of service and cost.
 var numberMeasures = []measure{
-	{name: "throughput", metric: "rows_per_s"},
-	{name: "p99 latency", metric: "service_p99_us"},
-	{metric: "cpu_us"},
-	{metric: "write_kb"},
+	{name: "throughput", metric: metric.RowsPerS},
+	{name: "p99 latency", metric: metric.ServiceP99US},
+	{metric: metric.CPUUS},
+	{metric: metric.WriteKB},
 }
 
 // numbers returns one table of all steps that measure: steps as columns, and under

@@ -122,7 +122,7 @@ func figureTable(f published.Figures) page.Table {
 	t := page.Table{Head: "configuration"}
 	for i, m := range f.Metrics {
 		col := metricColumn(key{Metric: m})
-		if m == "rows_per_s" {
+		if m == metric.RowsPerS {
 			col.Name = "rate" // its unit shows of what
 		}
 		t.Columns, g.Subs = append(t.Columns, col), append(g.Subs, publishedUnit(m, f.Pers[i]))
@@ -153,7 +153,7 @@ func publishedUnit(name, per string) string {
 	switch {
 	case per == "":
 		return ""
-	case name == "rows_per_s":
+	case name == metric.RowsPerS:
 		return quantity.Plural(per) + "/s"
 	}
 	return "per " + per

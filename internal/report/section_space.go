@@ -51,8 +51,9 @@ func spaceTable(c *campaign, n *page.Notes) (t page.Table, metrics []string) {
 // spaceMeasures returns the measures of the data and the engine at a step's
 // end.
 func spaceMeasures() []measure {
-	return measuresOf("db_bytes", "space_amplification", "write_amplification", "server_memory_bytes", "read_amplification", "data_bytes", "log_bytes",
-		"live_bytes")
+	return measuresOf(metric.DBBytes, metric.SpaceAmplification, metric.WriteAmplification, metric.ServerMemoryBytes,
+		metric.ReadAmplification, metric.DataBytes, metric.LogBytes,
+		metric.LiveBytes)
 }
 
 // stepPlots draws the groups of a table whose columns are steps, with a line
@@ -76,7 +77,7 @@ func stepPlots(t page.Table, metrics []string) (out []page.Plot) {
 			scale.Binary, scale.Format = true, func(v float64) string { return quantity.BytesAs(v, quantity.Round) }
 		}
 		// One step makes no line, and live bytes are nearly the same on all targets.
-		if of := page.Reach(p.Lines); len(t.Columns) > 1 && len(of) > 1 && slices.Max(of) > 0 && metrics[i] != "live_bytes" {
+		if of := page.Reach(p.Lines); len(t.Columns) > 1 && len(of) > 1 && slices.Max(of) > 0 && metrics[i] != metric.LiveBytes {
 			p.Y = scale.Axis(of)
 			out = append(out, p)
 		}

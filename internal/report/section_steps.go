@@ -137,10 +137,10 @@ func oneTrial(s *step) string {
 
 // mainMeasures are the columns of a step's main table.
 var mainMeasures = []measure{
-	{metric: "rows_per_s"}, {name: "writes/s", metric: "rows_per_s", beside: true},
-	{metric: "service_p50_us"}, {metric: "service_p99_us"}, {metric: "service_p999_us"}, {metric: "service_max_us"},
-	{metric: "cpu_us"}, {metric: "read_kb"}, {metric: "write_kb"},
-	{name: "written KB up to here", metric: "unsettled_write_kb"}, {name: "with deferred writes", metric: "settled_write_kb"},
+	{metric: metric.RowsPerS}, {name: "writes/s", metric: metric.RowsPerS, beside: true},
+	{metric: metric.ServiceP50US}, {metric: metric.ServiceP99US}, {metric: metric.ServiceP999US}, {metric: metric.ServiceMaxUS},
+	{metric: metric.CPUUS}, {metric: metric.ReadKB}, {metric: metric.WriteKB},
+	{name: "written KB up to here", metric: metric.UnsettledWriteKB}, {name: "with deferred writes", metric: metric.SettledWriteKB},
 }
 
 // mainTable returns what matters of a step, a row per target.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/result"
 	"rumbench/internal/text/quantity"
@@ -261,12 +262,13 @@ func aboutSweep(w *sweep) string {
 }
 
 // levelMeasures are the columns of a sweep's table that are always shown.
-var levelMeasures = measuresOf("rows_per_s", "service_p50_us", "service_p99_us", "cpu_us", "write_kb")
+var levelMeasures = measuresOf(metric.RowsPerS, metric.ServiceP50US, metric.ServiceP99US, metric.CPUUS, metric.WriteKB)
 
 // sweepMeasures are the columns of a sweep's whole table.
 var sweepMeasures = append(
-	measuresOf("rows_per_s", "service_p50_us", "service_p95_us", "service_p99_us", "cpu_us", "server_cpu_us", "client_cpu_us", "context_switches", "errors"),
-	measure{metric: "retries", each: true}, measure{metric: "given_up", each: true}, measure{metric: "wasted_statements", each: true})
+	measuresOf(metric.RowsPerS, metric.ServiceP50US, metric.ServiceP95US, metric.ServiceP99US,
+		metric.CPUUS, metric.ServerCPUUS, metric.ClientCPUUS, metric.ContextSwitches, metric.Errors),
+	measure{metric: metric.Retries, each: true}, measure{metric: metric.GivenUpOps, each: true}, measure{metric: metric.WastedStatements, each: true})
 
 // measured returns those of the measures that any level of the panel has.
 func (p panel) measured(all []measure) []measure {

@@ -56,7 +56,7 @@ func perTables(s *step, section metric.Section, note string, n *page.Notes) []pa
 // ownDenominators returns those of the step's own operations, and the operation: the
 // others are multiples of them. All, if the step has none of its own.
 func ownDenominators(s *step, all []string) []string {
-	writes, _ := s.Own("write_kb")
+	writes, _ := s.Own(metric.WriteKB)
 	own := slices.DeleteFunc([]string{s.costPer(), writes.Per, string(metric.PerOperation)}, func(per string) bool { return !slices.Contains(all, per) })
 	if slices.Sort(all); len(own) == 0 {
 		return all

@@ -28,7 +28,7 @@ func statementsTable(s *step, n *page.Notes) page.Table {
 	for _, m := range columns {
 		t.Columns = append(t.Columns, metricColumn(key{Metric: m}))
 	}
-	share := metricColumn(key{Metric: "statement_total_s"})
+	share := metricColumn(key{Metric: metric.StatementTotalS})
 	share.Name = "share"
 	t.Columns = append(t.Columns, share)
 	for _, part := range parts {
@@ -81,7 +81,7 @@ func shareCell(s *step, t *target, about subject, of func(account.Spent) float64
 		}
 	}
 	if len(shares) == 0 {
-		return page.Absent(s.Absence(t, key{Metric: "attempt_total_s"})), 0
+		return page.Absent(s.Absence(t, key{Metric: metric.AttemptTotalS})), 0
 	}
 	share := stat.Median(shares)
 	return page.Cell{Text: quantity.RoughShare(share), Number: true, Value: share, Title: formula + " = " + quantity.Full(share)}, slices.Max(shares)
@@ -89,7 +89,7 @@ func shareCell(s *step, t *target, about subject, of func(account.Spent) float64
 
 // attemptsTables shows failed attempts, if there were any.
 func attemptsTables(s *step, n *page.Notes) (out []page.Table) {
-	again := measure{name: "attempts per operation", metric: "attempts", each: true, without: 1}
+	again := measure{name: "attempts per operation", metric: metric.Attempts, each: true, without: 1}
 	const note = "An attempt that failed is tried again, or given up, as the workload says. Only where some failed."
 	for _, t := range metricTables(s, metric.AttemptsTable, note, n) {
 		// Attempts of a whole group, or of several kinds, have no such ratio.

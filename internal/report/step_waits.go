@@ -18,14 +18,14 @@ const roomForLabel = 1.1
 // waitBlocks shows where the time of a step's sessions went, by samples; none
 // if no target has any.
 func waitBlocks(s *step) []page.Block {
-	keys, metric := byRole(s.Keys("wait_us")), "wait_us"
+	keys, name := byRole(s.Keys(metric.WaitUS)), metric.WaitUS
 	if len(keys) == 0 { // no operations to divide by
-		if keys, metric = byRole(s.Keys("wait_share")), "wait_share"; len(keys) == 0 {
+		if keys, name = byRole(s.Keys(metric.WaitShare)), metric.WaitShare; len(keys) == 0 {
 			return nil
 		}
 	}
 	w := page.Stacks{Title: "share of the sessions’ time"}
-	if metric == "wait_us" {
+	if name == metric.WaitUS {
 		w.Title = "time of the sessions per " + keys[0].Per
 	}
 	longest := 0.0
@@ -41,7 +41,7 @@ func waitBlocks(s *step) []page.Block {
 		if whole := sumOf(s, t, keys); whole == 0 {
 			bar.Absent = "not reported by the engine"
 		} else {
-			if metric == "wait_us" {
+			if name == metric.WaitUS {
 				bar.Value = quantity.Micros(whole)
 			}
 			bar.Parts = waitParts(s, t, keys, whole, longest)
@@ -109,7 +109,7 @@ func shareText(share float64) string {
 func clientWords(s *step, keys []key) page.List {
 	out := page.List{Class: "about words"}
 	for t, r := range s.leaders() {
-		share := r.Step.Find("client_share", "", "")
+		share := r.Step.Find(metric.ClientShare, "", "")
 		if share == nil {
 			continue
 		}
@@ -132,7 +132,7 @@ func clientWords(s *step, keys []key) page.List {
 				whole += row.Value
 			}
 		}
-		line := r.Step.Find("server_runqueue_us", "", keys[0].Per)
+		line := r.Step.Find(metric.ServerRunqueueUS, "", keys[0].Per)
 		if line != nil && line.Value >= 0.01*whole {
 			part := line.Value / whole
 			inLine = ", less up to " + shareText(part) + " for which the server’s own threads waited for CPU"
@@ -147,14 +147,14 @@ func clientWords(s *step, keys []key) page.List {
 // names of the events; the bars show the sampled times.
 func waitTables(s *step, n *page.Notes) []page.Table {
 	var out []page.Table
-	keys := byRole(s.Keys("wait_share"))
+	keys := byRole(s.Keys(metric.WaitShare))
 	if len(keys) > 0 {
 		t := page.Table{Title: "Time of the sessions by role", Head: "target", Note: "Sampled from another session ten times a second; the server measures " +
 			"timed waits itself. “–”: not seen, or not reported; see docs/waits.md."}
 		for _, k := range keys {
 			t.Columns = append(t.Columns, page.Column{Name: k.Op, Title: engine.Role(k.Op).Doc()})
 		}
-		for _, m := range []struct{ metric, name string }{{"wait_share", "share of the time"}, {"timed_wait_us", "timed µs per "}} {
+		for _, m := range []struct{ metric, name string }{{metric.WaitShare, "share of the time"}, {metric.TimedWaitUS, "timed µs per "}} {
 			if g := waitGroup(s, m.metric, keys, n); len(g.Rows) > 0 {
 				g.Name = m.name + per(s, m.metric)
 				t.Groups = append(t.Groups, g)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/report/verdict"
 	"rumbench/internal/text/quantity"
@@ -101,7 +102,7 @@ func familyTable(w *sweep, f compare.Family, p panel) page.Table {
 		t.Columns = append(t.Columns, page.Column{Name: quantity.Amount(l.value), Sub: w.Axis, Title: "step " + l.Name, Link: l.id})
 	}
 	t.Columns = append(t.Columns, page.Column{Name: "mean", Title: "Geometric mean over the levels, with its 95 % interval; only of throughput"})
-	shown := []measure{{metric: "rows_per_s"}, {name: "p99 latency", metric: "service_p99_us"}, {metric: "cpu_us"}}
+	shown := []measure{{metric: metric.RowsPerS}, {name: "p99 latency", metric: metric.ServiceP99US}, {metric: metric.CPUUS}}
 	for _, m := range p.measured(sweepMeasures) {
 		if m.each {
 			shown = append(shown, m)
@@ -119,7 +120,7 @@ func familyTable(w *sweep, f compare.Family, p panel) page.Table {
 				return m.perOperation(p.levels[i].step, t)
 			case i < len(p.levels):
 				return ratioCell(p.levels[i].step, t, base, m)
-			case m.metric == "rows_per_s":
+			case m.metric == metric.RowsPerS:
 				return meanOverCell(w.c.MeanOver(base, t, p.Steps()), t == base)
 			}
 			return page.Absent("only of throughput")

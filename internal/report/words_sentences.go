@@ -237,9 +237,9 @@ func (s *step) costs() (parts []string) {
 		return nil
 	}
 	parts = append(parts, s.tail())
-	for _, cost := range []struct{ metric, name string }{{"cpu_us", "CPU"}, {"write_kb", "KB written"}} {
+	for _, cost := range []struct{ metric, name string }{{metric.CPUUS, "CPU"}, {metric.WriteKB, "KB written"}} {
 		k, ok := s.Own(cost.metric)
-		if ok && cost.metric == "write_kb" {
+		if ok && cost.metric == metric.WriteKB {
 			k, ok = compare.Undisturbed(s.Step, k, s.c.Targets...)
 		}
 		if !ok {
@@ -253,11 +253,11 @@ func (s *step) costs() (parts []string) {
 // space says how the targets compare in space at the end of all steps: what is not
 // written yet takes none.
 func (s *step) space() []string {
-	last := s.c.lastWith("space_amplification")
+	last := s.c.lastWith(metric.SpaceAmplification)
 	if last == nil {
 		return nil
 	}
-	k, _ := last.Own("space_amplification")
+	k, _ := last.Own(metric.SpaceAmplification)
 	return said(last.cost(k, "space after "+last.Name))
 }
 

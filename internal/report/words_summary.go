@@ -14,15 +14,15 @@ import (
 // summaryMeasures are the columns of the summary; the one without a metric
 // compares the rate with the base's.
 var summaryMeasures = []measure{
-	{metric: "rows_per_s"},
+	{metric: metric.RowsPerS},
 	{name: "vs base"},
-	{metric: "service_p99_us"},
-	{metric: "service_max_us"},
-	{metric: "cpu_us"},
-	{name: "write KB", metric: "write_kb"},
-	{metric: "read_kb"},
-	{metric: "db_bytes"},
-	{name: "amp", metric: "space_amplification"},
+	{metric: metric.ServiceP99US},
+	{metric: metric.ServiceMaxUS},
+	{metric: metric.CPUUS},
+	{name: "write KB", metric: metric.WriteKB},
+	{metric: metric.ReadKB},
+	{metric: metric.DBBytes},
+	{name: "amp", metric: metric.SpaceAmplification},
 }
 
 // summary returns what a run prints at its end: a block per step, a table for
@@ -149,7 +149,7 @@ func headlineOf(s *step) string {
 	if per := s.costPer(); per != "" {
 		parts = append(parts, "per "+per)
 	}
-	if k, ok := s.Own("write_kb"); ok && s.Primary != "" && k.Per != s.costPer() {
+	if k, ok := s.Own(metric.WriteKB); ok && s.Primary != "" && k.Per != s.costPer() {
 		parts = append(parts, "writes per "+k.Per)
 	}
 	return strings.TrimSpace(s.Name + "  " + strings.Join(parts, ", "))
@@ -184,13 +184,13 @@ func noted(n *page.Notes, t *target, s *step, warnings []metric.Warning) (out st
 // settledLines returns the KB written per row, including deferred writes, after
 // a settle step.
 func settledLines(s *step, n *page.Notes) (out []string) {
-	k, ok := s.Own("settled_write_kb")
+	k, ok := s.Own(metric.SettledWriteKB)
 	if !ok {
 		return nil
 	}
 	out = append(out, fmt.Sprintf("KB written per %s so far → with the writes that were put off:", k.Per))
 	for _, t := range s.c.Targets {
-		without, with := s.number(t, key{Metric: "unsettled_write_kb", Per: k.Per}), s.number(t, k)
+		without, with := s.number(t, key{Metric: metric.UnsettledWriteKB, Per: k.Per}), s.number(t, k)
 		if with.Missing == "" && without.Missing == "" {
 			out = append(out, fmt.Sprintf("  %s %s → %s", t.Name, quantity.Digits(without.Value), quantity.Digits(with.Value))+
 				noted(n, t, s, with.Warnings))

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/report/verdict"
 	"rumbench/internal/text/quantity"
@@ -96,7 +97,7 @@ func inDoubt(ranks []rank) string {
 
 // standstill returns which targets stalled.
 func standstill(s *step) string {
-	k, ok := s.Own("stall_s")
+	k, ok := s.Own(metric.StallS)
 	if !ok {
 		return ""
 	}
@@ -116,7 +117,7 @@ func standstill(s *step) string {
 // targets finished.
 func spaceSentence(c *campaign) string {
 	for _, s := range slices.Backward(c.steps) {
-		k, ok := s.Own("space_amplification")
+		k, ok := s.Own(metric.SpaceAmplification)
 		if !ok {
 			continue
 		}

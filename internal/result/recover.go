@@ -70,8 +70,9 @@ func addUnfinished(dir string, t *Trial) error {
 // they have failed attempts per group only and no operations that were not done;
 // and those that the series know better than the log, see addSeen.
 var unrecovered = map[string]bool{
-	"errors": true, "attempts": true, "unfinished": true, "wasted_statements": true, "saturated": true, "queue_max": true, "abandoned": true,
-	"statements_per_s": true, "attempt_total_s": true, "service_max_us": true, "response_max_us": true,
+	metric.Errors: true, metric.Attempts: true, metric.Unfinished: true, metric.WastedStatements: true,
+	metric.SaturatedFlag: true, metric.QueueMax: true, metric.Abandoned: true,
+	metric.StatementsPerS: true, metric.AttemptTotalS: true, metric.ServiceMaxUS: true, metric.ResponseMaxUS: true,
 }
 
 // unfinished is what the series contain of a step that has not ended.
@@ -267,14 +268,14 @@ func (g *seen) addSeen(b *account.Builder) {
 	if g.undone != nil && len(wholes) > 0 {
 		wholes[0].undone, wholes[0].response = g.undone.Count(), max(wholes[0].response, float64(g.undone.Max())/1e3)
 	}
-	b.Put("errors", float64(g.errors), account.Of(g.name, ""), account.Count(g.errors+ops))
+	b.Put(metric.Errors, float64(g.errors), account.Of(g.name, ""), account.Count(g.errors+ops))
 	for _, k := range slices.Concat(g.kinds, wholes) {
 		at, n := account.Of(g.name, k.Name), account.Count(k.Ops)
 		if k.response > 0 {
-			b.Put("response_max_us", k.response, at, account.Count(k.Ops+k.undone))
+			b.Put(metric.ResponseMaxUS, k.response, at, account.Count(k.Ops+k.undone))
 		}
 		if k.Ops > 0 {
-			b.Put("service_max_us", k.service, at, n)
+			b.Put(metric.ServiceMaxUS, k.service, at, n)
 		}
 	}
 }

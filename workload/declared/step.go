@@ -294,9 +294,9 @@ func (b *stepReader) judge() {
 		switch {
 		case len(s.Judged) > 0:
 		case len(runs) == 1:
-			s.Judged = []string{"rows_per_s", "service_p99_us", "cpu_us", "write_kb", "space_amplification"}
+			s.Judged = []string{metric.RowsPerS, metric.ServiceP99US, metric.CPUUS, metric.WriteKB, metric.SpaceAmplification}
 		default:
-			s.Judged = []string{"rows_per_s"}
+			s.Judged = []string{metric.RowsPerS}
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"rumbench/internal/metric"
 	"rumbench/workload"
 	"rumbench/workload/pace"
 )
@@ -86,14 +87,14 @@ func judge(steps []workload.Step) {
 	for _, name := range []string{"l.i1", "l", "l.i2", "l.i0"} {
 		for i := range steps {
 			if steps[i].Name == name {
-				steps[i].Judged = []string{"rows_per_s", "service_p99_us", "cpu_us", "write_kb", "space_amplification"}
+				steps[i].Judged = []string{metric.RowsPerS, metric.ServiceP99US, metric.CPUUS, metric.WriteKB, metric.SpaceAmplification}
 				return
 			}
 		}
 	}
 	for i := range steps {
 		if steps[i].Primary == opQuery {
-			steps[i].Judged = []string{"rows_per_s"}
+			steps[i].Judged = []string{metric.RowsPerS}
 		}
 	}
 }

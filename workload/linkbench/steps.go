@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"rumbench/internal/metric"
 	"rumbench/workload"
 )
 
@@ -44,7 +45,7 @@ func (r *run) build() {
 			s.Base, s.Axes = "requests", []workload.Axis{{Name: "clients", Value: float64(clients)}}
 		}
 		if last {
-			s.Judged = []string{"rows_per_s", "service_p99_us", "cpu_us", "write_kb", "space_amplification"}
+			s.Judged = []string{metric.RowsPerS, metric.ServiceP99US, metric.CPUUS, metric.WriteKB, metric.SpaceAmplification}
 		}
 		r.steps = append(r.steps, s)
 	}

@@ -12,6 +12,7 @@ import (
 	"math"
 	"sync/atomic"
 
+	"rumbench/internal/metric"
 	"rumbench/model"
 	"rumbench/workload"
 	"rumbench/workload/gen"
@@ -151,7 +152,7 @@ func (r *run) Steps() (out []workload.Step) {
 		}
 		last := i == stages-1
 		if last {
-			s.Judged = []string{"rows_per_s", "service_p99_us", "cpu_us", "write_kb", "space_amplification"}
+			s.Judged = []string{metric.RowsPerS, metric.ServiceP99US, metric.CPUUS, metric.WriteKB, metric.SpaceAmplification}
 		}
 		check := r.p.String("check") == checkEach || last && r.p.String("check") == checkLast
 		s.Open = func(ctx context.Context, env workload.Env) (workload.Stage, error) {

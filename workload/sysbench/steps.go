@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/internal/metric"
 	"rumbench/workload"
 )
 
@@ -77,9 +78,9 @@ func (r *run) judge() {
 			tests = append(tests, s)
 		}
 	}
-	judged := []string{"rows_per_s"}
+	judged := []string{metric.RowsPerS}
 	if len(tests) <= 3 {
-		judged = append(judged, "service_p99_us", "cpu_us")
+		judged = append(judged, metric.ServiceP99US, metric.CPUUS)
 	}
 	for _, s := range tests {
 		s.Judged = judged

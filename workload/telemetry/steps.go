@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"rumbench/internal/metric"
 	"rumbench/workload"
 )
 
@@ -38,7 +39,7 @@ func (r *run) Steps() []workload.Step {
 		steps = append(steps, r.mix(rate))
 	}
 	steps = append(steps, workload.Step{
-		Name: "readonly", Primary: opQuery, WritesPer: opQuery, Access: workload.RangeAccess, Judged: []string{"rows_per_s", "cpu_us"},
+		Name: "readonly", Primary: opQuery, WritesPer: opQuery, Access: workload.RangeAccess, Judged: []string{metric.RowsPerS, metric.CPUUS},
 		Doc: "How fast are queries answered when nothing is written?", Seconds: r.p.Float("read_seconds"),
 		Groups: []workload.Group{{Name: opQuery, Clients: int(r.p.Int("readers")), Ops: r.queryOps()}},
 	})
@@ -78,7 +79,7 @@ func (r *run) index() workload.Step {
 func (r *run) mix(rate int64) workload.Step {
 	s := workload.Step{
 		Name: fmt.Sprintf("mix%d", rate), Primary: opInsert, WritesPer: opInsert, Access: workload.MixedAccess,
-		Judged: []string{"service_p99_us", "cpu_us", "write_kb"},
+		Judged: []string{metric.ServiceP99US, metric.CPUUS, metric.WriteKB},
 		Doc:    fmt.Sprintf("What do writes and queries cost while %d values/s arrive, windows are rolled up and old partitions dropped?", rate),
 	}
 	if len(r.p.Ints("rates")) > 1 {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"rumbench/internal/metric"
 	"rumbench/workload"
 )
 
@@ -77,7 +78,7 @@ func (r *run) build() {
 			s.Base, s.Axes = "mix", []workload.Axis{{Name: "clients", Value: float64(clients)}}
 		}
 		if i == len(levels)-1 {
-			s.Judged = []string{"rows_per_s", "service_p99_us", "cpu_us", "write_kb", "space_amplification"}
+			s.Judged = []string{metric.RowsPerS, metric.ServiceP99US, metric.CPUUS, metric.WriteKB, metric.SpaceAmplification}
 		}
 		r.steps = append(r.steps, s)
 	}

@@ -200,7 +200,7 @@ func (p *Progress) println(line string) {
 // remarks of a kind that was not shown before: those of later steps are in the report.
 func (p *Progress) stepLine(s *result.Step) string {
 	line := fmt.Sprintf("  %-8s %7.1f s", s.Name, s.Seconds)
-	if r := s.Find("rows_per_s", s.Primary, ""); s.Primary != "" && r != nil && r.Value > 0 {
+	if r := s.Find(metric.RowsPerS, s.Primary, ""); s.Primary != "" && r != nil && r.Value > 0 {
 		line += fmt.Sprintf("  %12s %s/s", quantity.Short(r.Value), s.Primary)
 	}
 	if s.Status != result.Complete {

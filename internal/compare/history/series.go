@@ -229,7 +229,7 @@ func sourceKind(source string) string {
 // and the stalled seconds.
 func Headline(s *compare.Step) []compare.Key {
 	keys := s.Headline()
-	if k, ok := s.Own("stall_s"); ok && !slices.Contains(keys, k) {
+	if k, ok := s.Own(metric.StallS); ok && !slices.Contains(keys, k) {
 		keys = append(keys, k)
 	}
 	return keys

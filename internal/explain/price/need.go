@@ -101,17 +101,17 @@ func Of(s *compare.Step, t *compare.Target, ask Ask) (n Need) {
 	if n.Refused = m.late(ask.P99); n.Refused != "" {
 		return n
 	}
-	n.Cores = m.perSecond("server_cpu_us").times(1e-6)
+	n.Cores = m.perSecond(metric.ServerCPUUS).times(1e-6)
 	n.ReadsPerS = m.reads()
-	n.ReadBytes = m.perSecond("read_kb").times(1024)
-	n.WrittenBytes = m.perSecond("write_kb").times(1024)
+	n.ReadBytes = m.perSecond(metric.ReadKB).times(1024)
+	n.WrittenBytes = m.perSecond(metric.WriteKB).times(1024)
 	n.WritesPerS = m.writes()
-	n.Memory = m.whole("server_memory_bytes")
+	n.Memory = m.whole(metric.ServerMemoryBytes)
 	m.disk(ask)
 	m.amplifications()
 	n.Fanout = m.fanout()
 	if cpus, err := strconv.ParseFloat(t.Trials[0].Host.Value("cpus usable"), 64); err == nil && cpus > 0 {
-		k, _ := s.About("cpu_us")
+		k, _ := s.About(metric.CPUUS)
 		all, _ := m.number(k)
 		n.Busy = all.Value * 1e-6 / cpus * n.Most.Value
 	}
@@ -123,7 +123,7 @@ func (m measured) late(most float64) string {
 	if most == 0 {
 		return ""
 	}
-	for _, name := range []string{"response_p99_us", "service_p99_us"} {
+	for _, name := range []string{metric.ResponseP99US, metric.ServiceP99US} {
 		k, ok := m.step.About(name)
 		if !ok {
 			continue
@@ -140,11 +140,11 @@ func (m measured) late(most float64) string {
 // reads returns the read requests per second. An engine that read nothing needs none,
 // whatever other programs read meanwhile.
 func (m measured) reads() Range {
-	k, _ := m.step.About("read_kb")
+	k, _ := m.step.About(metric.ReadKB)
 	if kb, why := m.number(k); why == "" && kb.High == 0 {
 		return Range{}
 	}
-	return m.perSecond("device_reads")
+	return m.perSecond(metric.DeviceReads)
 }
 
 // writes returns the write requests per second: as large as those of the step were. Where
@@ -162,7 +162,7 @@ func (m measured) writes() Range {
 	case m.need.WrittenBytes.Value == 0:
 		return Range{}
 	case len(sizes) == 0:
-		m.missing("write_kb", "in how many requests was not counted")
+		m.missing(metric.WriteKB, "in how many requests was not counted")
 		return Range{}
 	}
 	return m.need.WrittenBytes.times(1 / stat.Median(sizes))
@@ -217,7 +217,7 @@ func (m measured) perSecond(name string) Range {
 	r := m.whole(name)
 	rate := m.need.Rate
 	if r.High > 0 && !k.PerOf(m.need.Unit) {
-		of, ok := m.step.Find("rows_per_s", func(of compare.Key) bool { return k.PerOf(of.Op) })
+		of, ok := m.step.Find(metric.RowsPerS, func(of compare.Key) bool { return k.PerOf(of.Op) })
 		n := m.step.Number(m.target, of)
 		if !ok || n.Missing != "" {
 			m.missing(name, "it is not measured per "+m.need.Unit)
@@ -246,8 +246,8 @@ func (c *Card) Price(n *Need) Month {
 func (c *Card) Unpriced(n *Need) []Gap {
 	io := c.IOPS.Price + c.MBps.Price + c.Device.Price
 	priced := map[string]float64{
-		"server_cpu_us": c.Core, "server_memory_bytes": c.Memory, "db_bytes": c.GB + c.Device.Price,
-		"device_reads": c.IOPS.Price + c.Device.Price, "read_kb": c.MBps.Price + c.Device.Price, "write_kb": io,
+		metric.ServerCPUUS: c.Core, metric.ServerMemoryBytes: c.Memory, metric.DBBytes: c.GB + c.Device.Price,
+		metric.DeviceReads: c.IOPS.Price + c.Device.Price, metric.ReadKB: c.MBps.Price + c.Device.Price, metric.WriteKB: io,
 	}
 	return slices.DeleteFunc(slices.Clone(n.Missing), func(g Gap) bool { return priced[g.Metric] == 0 })
 }

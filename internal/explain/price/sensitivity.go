@@ -9,6 +9,7 @@ import (
 	"rumbench/internal/account"
 	"rumbench/internal/compare"
 	"rumbench/internal/explain/costmodel"
+	"rumbench/internal/metric"
 	"rumbench/internal/stat"
 )
 
@@ -78,7 +79,7 @@ func (m measured) fanout() float64 {
 			of = append(of, v)
 		}
 	}
-	data := m.step.Number(m.target, compare.Key{Metric: "data_bytes"})
+	data := m.step.Number(m.target, compare.Key{Metric: metric.DataBytes})
 	if len(of) == 0 || data.Missing != "" {
 		return 0
 	}
@@ -97,7 +98,7 @@ type Pages struct {
 // have several. Nothing is said of other sizes.
 func ByPages(s *compare.Step, targets []*compare.Target) (out []Pages) {
 	type points struct{ page, written []float64 }
-	k, ok := s.About("write_kb")
+	k, ok := s.About(metric.WriteKB)
 	if !ok {
 		return nil
 	}

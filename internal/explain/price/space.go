@@ -6,6 +6,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/compare"
+	"rumbench/internal/metric"
 	"rumbench/internal/stat"
 )
 
@@ -13,15 +14,15 @@ import (
 // system files do not.
 func (m measured) disk(ask Ask) {
 	n := m.need
-	all := m.whole("db_bytes")
-	live, rows := m.whole("live_bytes"), m.whole("live_rows")
+	all := m.whole(metric.DBBytes)
+	live, rows := m.whole(metric.LiveBytes), m.whole(metric.LiveRows)
 	n.Rows, n.Live, n.Disk = cmp.Or(ask.Rows, rows.Value), live.Value, all
 	if n.Rows == rows.Value || all.Value == 0 {
 		return
 	}
 	if rows.Value == 0 {
 		n.Disk = Range{}
-		m.missing("db_bytes", "it cannot be scaled, as the number of rows is not known")
+		m.missing(metric.DBBytes, "it cannot be scaled, as the number of rows is not known")
 		return
 	}
 	grow := n.Rows / rows.Value
@@ -38,7 +39,7 @@ func (m measured) disk(ask Ask) {
 // data returns what tables and indexes take: by their files, by what the engine says of each,
 // or, if neither is known, all.
 func (m measured) data(all Range) (data Range, remark string) {
-	if files := m.step.Number(m.target, compare.Key{Metric: "data_bytes"}); files.Missing == "" {
+	if files := m.step.Number(m.target, compare.Key{Metric: metric.DataBytes}); files.Missing == "" {
 		return rangeOf(files), ""
 	}
 	var of []float64
@@ -74,13 +75,13 @@ func (m measured) amplifications() {
 	}
 	n := m.need
 	var space, write string
-	n.Space, space = of("space_amplification")
-	n.Write, write = of("write_amplification")
+	n.Space, space = of(metric.SpaceAmplification)
+	n.Write, write = of(metric.WriteAmplification)
 	switch {
 	case space != "":
-		n.Unlike = Gap{"space_amplification", space}.String()
+		n.Unlike = Gap{metric.SpaceAmplification, space}.String()
 	case write != "":
-		n.Unlike = Gap{"write_amplification", write}.String()
+		n.Unlike = Gap{metric.WriteAmplification, write}.String()
 	case n.Write.Value < 1:
 		n.Unlike = "fewer bytes were written than users wrote: the rest overwrote each other in memory, or were written after the step"
 	case n.Space.Value < 1:

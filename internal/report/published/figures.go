@@ -114,7 +114,7 @@ func figureOf(c *compare.Campaign, r, first *plan.PublishedRow, name string) Fig
 }
 
 // hasPer reports whether a metric is per unit, or a rate of units.
-func hasPer(name string) bool { return name == "rows_per_s" || metric.IsCost(name) }
+func hasPer(name string) bool { return name == metric.RowsPerS || metric.IsCost(name) }
 
 // sameUnit reports whether numbers with two denominators have the same unit, as
 // rates of inserted and of indexed rows do. A missing denominator fits any.

@@ -112,22 +112,22 @@ func (r run) second(metric, op string) float64 {
 func (r run) summary() map[string]float64 {
 	about, writes := r.subjects()
 	ips, qps := r.twoRates(about, writes)
-	reads, _ := r.per("device_reads", about)
-	readKB, _ := r.per("read_kb", about)
-	writeKB, written := r.per("write_kb", writes)
-	switches, _ := r.per("context_switches", about)
-	cpu, _ := r.per("host_cpu_us", about)
+	reads, _ := r.per(metric.DeviceReads, about)
+	readKB, _ := r.per(metric.ReadKB, about)
+	writeKB, written := r.per(metric.WriteKB, writes)
+	switches, _ := r.per(metric.ContextSwitches, about)
+	cpu, _ := r.per(metric.HostCPUUS, about)
 	count := r.growth("device.writes")
 	return map[string]float64{
 		"ips": ips, "qps": qps,
-		"rps": r.second("device_reads", about), "rmbps": r.second("read_kb", about) / perMB,
-		"wps": count / r.Step.Seconds, "wmbps": r.second("write_kb", writes) / perMB,
+		"rps": r.second(metric.DeviceReads, about), "rmbps": r.second(metric.ReadKB, about) / perMB,
+		"wps": count / r.Step.Seconds, "wmbps": r.second(metric.WriteKB, writes) / perMB,
 		"rpq": reads, "rkbpq": readKB, "wpi": count / written, "wkbpi": writeKB,
-		"csps": r.second("context_switches", about), "cspq": switches,
-		"cpups": 100 * r.second("host_cpu_us", about) / 1e6 / r.processors(), "cpupq": cpu,
-		"dbgb1": r.value("data_bytes") / perGB, "dbgb2": r.value("db_bytes") / perGB, "rss": r.value("server_memory_bytes") / perGB,
-		"maxop": r.value("service_max_us") / 1e6,
-		"p50":   r.ofOneClient("interval_ops_p50"), "p99": r.ofOneClient("interval_ops_p99"),
+		"csps": r.second(metric.ContextSwitches, about), "cspq": switches,
+		"cpups": 100 * r.second(metric.HostCPUUS, about) / 1e6 / r.processors(), "cpupq": cpu,
+		"dbgb1": r.value(metric.DataBytes) / perGB, "dbgb2": r.value(metric.DBBytes) / perGB, "rss": r.value(metric.ServerMemoryBytes) / perGB,
+		"maxop": r.value(metric.ServiceMaxUS) / 1e6,
+		"p50":   r.ofOneClient(metric.IntervalOpsP50), "p99": r.ofOneClient(metric.IntervalOpsP99),
 	}
 }
 
@@ -175,8 +175,8 @@ func (r run) costs() map[string]float64 {
 		return cost / each
 	}
 	return map[string]float64{
-		"cpu/o": 100 * per("host_cpu_us") / 1e6 / r.processors(),
-		"cs/o":  per("context_switches"), "r/o": per("device_reads"), "rKB/o": per("read_kb"), "wKB/o": per("write_kb"),
+		"cpu/o": 100 * per(metric.HostCPUUS) / 1e6 / r.processors(),
+		"cs/o":  per(metric.ContextSwitches), "r/o": per(metric.DeviceReads), "rKB/o": per(metric.ReadKB), "wKB/o": per(metric.WriteKB),
 		"o/s": rate,
 	}
 }

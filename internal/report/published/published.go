@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/metric"
 	"rumbench/internal/result/layout"
 )
 
@@ -47,7 +48,7 @@ func QueryRate(s *compare.Step) (compare.Key, bool) {
 	if k, ok := s.Rate(opQuery); ok { // of an import
 		return k, true
 	}
-	if k, ok := s.Key("queries_per_s", opTransaction); ok {
+	if k, ok := s.Key(metric.QueriesPerS, opTransaction); ok {
 		return k, true
 	}
 	return s.About("")
@@ -126,7 +127,7 @@ func Remarks(c *compare.Campaign, base *compare.Target) (out []string) {
 		for _, s := range c.Steps {
 			refusals := s.Refusals(t)
 			var disturbed []string
-			for _, metric := range []string{"device_reads", "read_kb", "write_kb", "context_switches", "host_cpu_us"} {
+			for _, metric := range []string{metric.DeviceReads, metric.ReadKB, metric.WriteKB, metric.ContextSwitches, metric.HostCPUUS} {
 				if k, ok := s.About(metric); ok && s.Number(t, k).Disturbed() {
 					disturbed = append(disturbed, metric)
 				}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -178,7 +179,7 @@ func (r *SysbenchRun) End(s *result.Step) string {
 	}
 	ms := func(metric string) float64 { us, _ := row(metric, s.Primary); return us / 1e3 }
 	measure := "service"
-	if !math.IsNaN(ms("response_max_us")) {
+	if !math.IsNaN(ms(metric.ResponseMaxUS)) {
 		measure = "response"
 	}
 	f.Min, f.Max = ms(measure+"_min_us"), ms(measure+"_max_us")
@@ -197,7 +198,7 @@ func (r *SysbenchRun) End(s *result.Step) string {
 		f.Arrivals = &sysbenchArrivals{Offered: unknown}
 		f.Arrivals.Shed, _ = row("shed", "")
 		f.Arrivals.Abandoned, _ = row("abandoned", "")
-		if rate, n := row("offered_per_s", ""); !math.IsNaN(rate) {
+		if rate, n := row(metric.OfferedPerS, ""); !math.IsNaN(rate) {
 			f.Arrivals.Offered = float64(n)
 		}
 	}

@@ -100,7 +100,7 @@ func Subject(it *compare.Item) string {
 	switch m := metric.ByName(k.Metric); {
 	case m == nil:
 		text = Name(k)
-	case k.Metric == "rows_per_s":
+	case k.Metric == metric.RowsPerS:
 		text = cmp.Or(k.Op, "overall") + " throughput"
 	case m.Quantile != "":
 		text = fmt.Sprintf("%s of %s %s time", m.Quantile, cmp.Or(k.Op, "all"), m.Family)

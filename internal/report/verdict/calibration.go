@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/result"
 	"rumbench/internal/text/quantity"
@@ -50,7 +51,7 @@ func calibration(j *compare.Judgement) []page.Block {
 			alarms++
 		}
 		d := it.Detectable()
-		if it.Metric() == "rows_per_s" && !math.IsNaN(d) {
+		if it.Metric() == metric.RowsPerS && !math.IsNaN(d) {
 			if least == 0 || d < least {
 				least = d
 			}

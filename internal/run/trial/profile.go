@@ -77,7 +77,7 @@ func (t *stepRun) saveProfiles() {
 		return
 	}
 	p := &result.StepProfile{Per: "second", Units: t.window.length.Seconds()}
-	for _, name := range []string{"server_cpu_us", "client_cpu_us"} { // of a server elsewhere there is only the client
+	for _, name := range []string{metric.ServerCPUUS, metric.ClientCPUUS} { // of a server elsewhere there is only the client
 		if r := t.out.Find(name, "", ""); r != nil && r.N > 0 {
 			p.Per, p.Units = r.Per, float64(r.N)
 			break

@@ -201,7 +201,7 @@ func (r *recorder) addLatency(out *result.Step, own *result.Trial) {
 	if own != nil && len(own.Steps) == 1 {
 		s := &own.Steps[0]
 		for _, row := range s.Rows {
-			if f := metric.FamilyOf(row.Metric); f != metric.Service && f != metric.Response && row.Metric != "errors" {
+			if f := metric.FamilyOf(row.Metric); f != metric.Service && f != metric.Response && row.Metric != metric.Errors {
 				continue
 			}
 			row.Target, row.Trial, row.Step, row.Source = r.Target, 1, out.Name, "the output of "+own.Imported.Tool
@@ -253,7 +253,7 @@ func (r *recorder) addSize(run *stepRun) {
 		}
 	}
 	b := r.all(run.of.Name)
-	b.Unknown = map[string]bool{"live_rows": true, "live_bytes": true}
+	b.Unknown = map[string]bool{metric.LiveRows: true, metric.LiveBytes: true}
 	b.Space(z)
 	run.out.Take(&b.Sheet)
 }

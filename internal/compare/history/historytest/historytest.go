@@ -70,16 +70,16 @@ func NightTrial(c *result.Campaign, i, n int) *result.Trial {
 	}
 	w := 1 + 0.01*Wobble(i*3+n)
 	add(&insert, "insert", "", "errors", 0, "", "")
-	add(&insert, "insert", "insert", "rows_per_s", 61200*w, "", "")
-	add(&insert, "insert", "insert", "service_p50_us", 800/w, "", "")
-	add(&insert, "insert", "insert", "service_p99_us", 2100/w, "", "")
-	add(&insert, "insert", "", "stall_s", 0, "", "")
-	add(&insert, "", "", "cpu_us", 14.1/w, "insert row", "process")
-	add(&insert, "", "", "read_kb", 0.01, "insert row", "device vda")
-	add(&insert, "", "", "write_kb", 0.82*w, "insert row", "device vda")
-	add(&insert, "", "", "space_amplification", 1.87039744, "", "data directory")
+	add(&insert, "insert", "insert", metric.RowsPerS, 61200*w, "", "")
+	add(&insert, "insert", "insert", metric.ServiceP50US, 800/w, "", "")
+	add(&insert, "insert", "insert", metric.ServiceP99US, 2100/w, "", "")
+	add(&insert, "insert", "", metric.StallS, 0, "", "")
+	add(&insert, "", "", metric.CPUUS, 14.1/w, "insert row", "process")
+	add(&insert, "", "", metric.ReadKB, 0.01, "insert row", "device vda")
+	add(&insert, "", "", metric.WriteKB, 0.82*w, "insert row", "device vda")
+	add(&insert, "", "", metric.SpaceAmplification, 1.87039744, "", "data directory")
 	settle := result.Step{Name: "settle", Status: result.Complete, Started: t.Started.Add(time.Minute), Seconds: 1}
-	add(&settle, "", "", "space_amplification", 1.5, "", "data directory")
+	add(&settle, "", "", metric.SpaceAmplification, 1.5, "", "data directory")
 	t.Steps = []result.Step{insert, settle}
 	return t
 }
@@ -116,7 +116,7 @@ func Offer(rate, limit float64) func(*result.Campaign, []*result.Trial) {
 		step.Groups[0] = result.Group{Name: "insert", Clients: 1, Open: true, Rate: rate, Pace: "poisson", Queue: 100, Ops: []string{"insert"}}
 		step.Search = &result.Search{Promise: fmt.Sprintf("p99_ms < %g", limit), Kept: rate}
 		step.Rows = append(step.Rows, metric.Row{Target: t.Target, Trial: t.Trial, Step: step.Name, Group: "insert",
-			Metric: "highest_rate", Value: rate, Unit: "1/s"})
+			Metric: metric.HighestRate, Value: rate, Unit: "1/s"})
 	})
 }
 
