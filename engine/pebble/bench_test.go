@@ -18,7 +18,7 @@ import (
 // commitTime is how long a sync of the log takes in the benchmark.
 const commitTime = 2 * time.Millisecond
 
-// BenchmarkUpdates is the benchmark of decision 7: clients update random rows by
+// BenchmarkUpdates is the benchmark of decision 5: clients update random rows by
 // key, one or more per operation, where a commit takes 2 ms. Each client has a
 // table of its own, or all share one.
 func BenchmarkUpdates(b *testing.B) {

@@ -1,5 +1,5 @@
 // Package wire is a byte stream over a connected socket for request-response
-// protocols, at a lower cost than a net.Conn: see docs/decisions/0014-wire.md.
+// protocols, at a lower cost than a net.Conn: see docs/decisions/0007-client-cost.md.
 //
 // It knows no protocol and does no encryption. A wait ends when Break is called
 // concurrently, as an Interrupter does.

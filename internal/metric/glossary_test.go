@@ -11,17 +11,17 @@ import (
 	"rumbench/internal/metric"
 )
 
-var update = flag.Bool("update", false, "write the metrics of docs/glossary.md")
+var update = flag.Bool("update", false, "write the metrics of docs/metrics.md")
 
-// The part of the glossary between these lines is made from the catalogue.
+// The part of the page between these lines is made from the catalogue.
 const (
 	begin = "<!-- Metrics: made from internal/metric by `go test ./internal/metric -update`. -->\n"
 	end   = "<!-- End of the metrics. -->\n"
 )
 
-// TestGlossary: docs/glossary.md has the metrics as the catalogue has them.
+// TestGlossary: docs/metrics.md has the metrics as the catalogue has them.
 func TestGlossary(t *testing.T) {
-	const file = "../../docs/glossary.md"
+	const file = "../../docs/metrics.md"
 	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ func TestGlossary(t *testing.T) {
 func glossary() string {
 	var b strings.Builder
 	for _, s := range metric.Sections {
-		fmt.Fprintf(&b, "\n### %s\n\n| metric | unit | better | meaning |\n|---|---|---|---|\n", s)
+		fmt.Fprintf(&b, "\n## %s\n\n| metric | unit | better | meaning |\n|---|---|---|---|\n", s)
 		for _, name := range metric.InSection(s) {
 			m := metric.ByName(name)
 			meaning := m.Meaning()
@@ -60,7 +60,7 @@ func glossary() string {
 			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", m.Name, m.Unit, cmp.Or(m.Better, "–"), strings.ReplaceAll(meaning, "|", `\|`))
 		}
 	}
-	b.WriteString("\n### Short names\n\nWhere a metric is asked for, these names may be written too. Of several metrics, a step's number is that of the first which it has.\n\n| name | metric |\n|---|---|\n")
+	b.WriteString("\n## Short names\n\nWhere a metric is asked for, these names may be written too. Of several metrics, a step's number is that of the first which it has.\n\n| name | metric |\n|---|---|\n")
 	for _, n := range metric.Nicknames() {
 		fmt.Fprintf(&b, "| `%s` | `%s` |\n", n.Name, strings.Join(n.Means, "`, `"))
 	}

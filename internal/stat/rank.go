@@ -22,7 +22,7 @@ const exactLimit = 50
 // same, and symmetric in a and b.
 //
 // Without ties it equals benchmath's test; with ties that one depends on the
-// order of the samples, see docs/decisions/0015-libraries.md.
+// order of the samples, see docs/decisions/0009-verdicts.md.
 func MannWhitney(a, b []float64) float64 {
 	if len(a) == 0 || len(b) == 0 {
 		return math.NaN()

@@ -1,5 +1,5 @@
 // Package mysqlwire is a client of MySQL's protocol that takes no memory for a
-// statement: see docs/decisions/0014-wire.md. go-sql-driver/mysql connects; what
+// statement: see docs/decisions/0007-client-cost.md. go-sql-driver/mysql connects; what
 // comes then is spoken here, for MySQL, MariaDB and all that speak as they do.
 //
 // It knows no schema: its connections are sqlkit's.

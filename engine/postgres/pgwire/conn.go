@@ -1,5 +1,5 @@
 // Package pgwire is a client of PostgreSQL's protocol that takes no memory for a
-// statement: see docs/decisions/0014-wire.md. pgconn connects; what comes then is
+// statement: see docs/decisions/0007-client-cost.md. pgconn connects; what comes then is
 // spoken here, for PostgreSQL and all that speak as it does.
 //
 // It knows no schema: its connections are sqlkit's.

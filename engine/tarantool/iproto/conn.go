@@ -1,5 +1,5 @@
 // Package iproto is a client of Tarantool's binary protocol that allocates
-// nothing per request: see docs/decisions/0014-wire.md.
+// nothing per request: see docs/decisions/0007-client-cost.md.
 //
 // It knows no schema. Requests are built by the caller, one is in flight at a
 // time, and responses are read in place.
