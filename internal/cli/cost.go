@@ -396,7 +396,7 @@ func (v *costView) moves(n *price.Need, add func(format string, args ...any)) {
 	}
 }
 
-// against holds space against writes, as docs/cost.md explains.
+// against holds space against writes, as docs/why.md explains.
 func (v *costView) against(n *price.Need, add func(format string, args ...any)) {
 	if n.Unlike != "" {
 		add("space against writes: not computed; %s", n.Unlike)

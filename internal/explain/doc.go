@@ -3,5 +3,5 @@
 // difference each item accounts for, and how sure that is.
 //
 // It measures nothing: it reads the rows and counters of finished trials. The method is
-// described in docs/explain.md.
+// described in docs/why.md.
 package explain

@@ -24,7 +24,7 @@ const (
 	Setting   Evidence = "setting"   // “also differs”
 )
 
-// Rule names a cause. Its number is that of docs/explain.md.
+// Rule names a cause. docs/why.md lists the causes, without their numbers.
 type Rule struct {
 	Number   int
 	Evidence Evidence

@@ -150,7 +150,7 @@ func waitTables(s *step, n *page.Notes) []page.Table {
 	keys := byRole(s.Keys(metric.WaitShare))
 	if len(keys) > 0 {
 		t := page.Table{Title: "Time of the sessions by role", Head: "target", Note: "Sampled from another session ten times a second; the server measures " +
-			"timed waits itself. “–”: not seen, or not reported; see docs/waits.md."}
+			"timed waits itself. “–”: not seen, or not reported; see docs/why.md."}
 		for _, k := range keys {
 			t.Columns = append(t.Columns, page.Column{Name: k.Op, Title: engine.Role(k.Op).Doc()})
 		}
