@@ -262,7 +262,7 @@ func samePlan(a, b *plan.Plan) bool {
 
 // TestSamples: the documents know how many samples a percentile takes.
 func TestSamples(t *testing.T) {
-	method, compare := read(t, "docs/method.md"), read(t, "docs/compare.md")
+	method, compare := read(t, "docs/method.md"), read(t, "docs/results.md")
 	for _, c := range []struct {
 		p                float64
 		samples          int64

@@ -130,7 +130,7 @@ var throughput = []Metric{
 var attempts = []Metric{
 	{Name: "attempts", Unit: "count", Family: Failures, Doc: "Attempts at operations, those that failed included. Only where some failed."},
 	{Name: "retries", Unit: "count", Better: Lower, Family: Failures, Doc: "Attempts that were not an operation's first one."},
-	{Name: "given_up", Unit: "count", Better: Lower, Family: Failures, Label: "given up", Doc: "Operations that were given up: after their greatest number of attempts, or at once, as the workload's retry policy says. They are not operations done; failed_p50_us and its like are for how long they were tried.", See: "open-loop.md#retries"},
+	{Name: "given_up", Unit: "count", Better: Lower, Family: Failures, Label: "given up", Doc: "Operations that were given up: after their greatest number of attempts, or at once, as the workload's retry policy says. They are not operations done; failed_p50_us and its like are for how long they were tried.", See: "plan.md#retries"},
 	{Name: "unfinished", Unit: "count", Better: Lower, Family: Failures, Doc: "Operations that were neither done nor given up when the step ended: their last attempt had failed, or was cut off."},
 	{Name: "wasted_statements", Unit: "count", Better: Lower, Family: Failures, Label: "wasted statements", Doc: "Statements executed in attempts that failed. They are not among queries_per_s."},
 	{Name: "errors_conflict", Unit: "count", Better: Lower, Family: ErrorClass, Label: "conflicts", Doc: "Attempts that failed because a conflicting transaction changed rows that were read (serialization failures)."},
@@ -157,7 +157,7 @@ var arrivals = []Metric{
 	{Name: "shed", Unit: "count", Better: Lower, Family: Arrivals, Doc: "Operations that arrived at an open group and were dropped, the oldest first, because more waited than the queue may hold."},
 	{Name: "abandoned", Unit: "count", Better: Lower, Family: Arrivals, Doc: "Operations of a group with a rate or with arrivals that were due and not done when the time was over: they waited, or were being tried again. They are in the response times with their age at the end, which is less than their response time would have been.", See: "method.md#coordinated-omission"},
 	{Name: "queue_max", Unit: "count", Better: Lower, Family: Arrivals, Label: "longest queue", Doc: "How many arrived operations waited for a free client at most."},
-	{Name: "highest_rate", Unit: "1/s", Better: Higher, Family: Arrivals, Label: "highest rate/s", Doc: "The highest tried rate of arrivals, in operations a second, at which the plan's promise was kept and the rate was held, by most of its probes. The step's notes have the interval and the rates tried. 0: every rate that was tried broke it.", See: "open-loop.md"},
+	{Name: "highest_rate", Unit: "1/s", Better: Higher, Family: Arrivals, Label: "highest rate/s", Doc: "The highest tried rate of arrivals, in operations a second, at which the plan's promise was kept and the rate was held, by most of its probes. The step's notes have the interval and the rates tried. 0: every rate that was tried broke it.", See: "plan.md#finding-a-rate"},
 }
 
 var spread = []Metric{

@@ -201,7 +201,7 @@ func TestDuckDBJoin(t *testing.T) {
 
 // The queries in the documentation work, and find something.
 func TestDuckDBDocs(t *testing.T) {
-	doc, err := os.ReadFile("../../../docs/history.md")
+	doc, err := os.ReadFile("../../../docs/results.md")
 	if err != nil {
 		t.Fatal(err)
 	}
