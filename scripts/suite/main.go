@@ -114,7 +114,7 @@ type suite struct {
 // run runs a pass and prints a line for each package, and what failed tests have
 // printed.
 func (s *suite) run(p pass, w io.Writer) error {
-	args := append([]string{"test", "-json", "-vet=off", "-count", "1", "-timeout", "30m", "-parallel", "4"}, p.flags...)
+	args := append([]string{"test", "-json", "-vet=off", "-count", "1", "-timeout", "60m", "-parallel", "4"}, p.flags...)
 	cmd := exec.Command("go", append(args, p.packages...)...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
 	cmd.Stderr = os.Stderr
