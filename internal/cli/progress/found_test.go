@@ -15,9 +15,9 @@ func TestFoundLine(t *testing.T) {
 	p := New(&out, nil)
 	p.runs = true
 	p.Event(trial.Event{Step: "q", Phase: trial.PhaseFound, Is: &result.Step{Name: "q",
-		Search: &result.Search{Promise: "p99_ms < 20", Kept: 691, Took: 12, Broke: 725, Why: "p99 313 ms"},
+		Search: &result.Search{Promise: "p99_ms < 20", Kept: 691, Took: 12, Broke: 725, Low: 691, High: 725, Probes: 7, Closed: 900, Why: "p99 313 ms"},
 		Rows:   []metric.Row{{Metric: "highest_rate", Value: 691, Warnings: metric.UntypedAll([]string{"not monotone"})}}}})
-	if want := "  q: highest rate with p99 < 20 ms: 691/s (691 to 725)\n             ! not monotone\n"; out.String() != want {
+	if want := "  q: highest rate with p99 < 20 ms: 691/s (691 to 725), 7 probes; closed loop 900/s\n             ! not monotone\n"; out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)
 	}
 }
