@@ -43,18 +43,18 @@ func searched(answers map[string]*result.Search, names ...string) Input {
 // probes are never what a target did at most.
 func TestSearch(t *testing.T) {
 	answers := map[string]*result.Search{
-		"innodb":   {Promise: "p99_ms < 20", Kept: 800, Took: 16, Broke: 1600, Why: "p99 313 ms"},
-		"postgres": {Promise: "p99_ms < 20", Kept: 400, Took: 12, Broke: 800, Why: "12 operations were shed"},
-		"slow":     {Promise: "p99_ms < 20", Broke: 100, Why: "p99 40 ms"},
-		"fast":     {Promise: "p99_ms < 20", Kept: 1600, Took: 12},
+		"innodb":   {Promise: "p99_ms < 20", Kept: 800, Took: 16, Broke: 1600, Low: 800, High: 1600, Probes: 7, Closed: 900, Why: "p99 313 ms"},
+		"postgres": {Promise: "p99_ms < 20", Kept: 400, Took: 12, Broke: 800, Low: 400, High: 800, Probes: 7, Closed: 900, Why: "12 operations were shed"},
+		"slow":     {Promise: "p99_ms < 20", Broke: 100, High: 100, Probes: 7, Closed: 900, Why: "p99 40 ms"},
+		"fast":     {Promise: "p99_ms < 20", Kept: 1600, Took: 12, Low: 1600, Probes: 7, Closed: 2000},
 	}
 	for _, c := range []struct {
 		targets []string
 		want    string
 	}{
-		{[]string{"innodb"}, "innodb: highest rate with p99 < 20 ms: 800/s (800 to 1,600)."},
-		{[]string{"slow"}, "slow: no rate that was tried kept p99 < 20 ms (lowest 100/s: p99 40 ms)."},
-		{[]string{"fast"}, "fast: highest rate with p99 < 20 ms: at least 1,600/s."},
+		{[]string{"innodb"}, "innodb: highest rate with p99 < 20 ms: 800/s (800 to 1,600), 7 probes; closed loop 900/s."},
+		{[]string{"slow"}, "slow: no rate that was tried kept p99 < 20 ms (lowest 100/s: p99 40 ms), 7 probes; closed loop 900/s."},
+		{[]string{"fast"}, "fast: highest rate with p99 < 20 ms: at least 1,600/s, 7 probes; closed loop 2,000/s."},
 		{[]string{"postgres", "slow", "innodb"}, "the highest rate with p99 < 20 ms: 800/s (800 to 1,600) on innodb and 400/s (400 to 800) on postgres: 0.500× as much; no rate that was tried kept p99 < 20 ms on slow (lowest 100/s: p99 40 ms)."},
 		{[]string{"postgres", "fast"}, "the highest rate with p99 < 20 ms: at least 1,600/s on fast and 400/s (400 to 800) on postgres."},
 	} {

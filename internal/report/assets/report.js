@@ -415,10 +415,10 @@ addEventListener("hashchange", unfold);
 // --- The rows as a file, an object per number. ---
 
 function plainRows() {
-  const { kinds, shapes, warnings, runs } = page.rows;
+  const { kinds, shapes, warnings, warning_codes: codes, runs } = page.rows;
   return runs.flatMap((run) => run.trials.flatMap((t) => shapes[run.shape].flatMap((kind, i) => t.values[i] == null ? [] : [{
     target: run.target, trial: t.trial, step: run.step, ...kinds[kind], value: t.values[i], n: t.n[i],
-    ...(t.warnings?.[i] && { warnings: t.warnings[i].map((w) => warnings[w]) }),
+    ...(t.warnings?.[i] && { warnings: t.warnings[i].map((w) => ({ ...(codes[w] && { code: codes[w] }), text: warnings[w] })) }),
   }])));
 }
 
