@@ -36,6 +36,19 @@ func profiled(t *testing.T, engine string, how result.Profiling, sets ...string)
 	return tr
 }
 
+// withheld reports whether a step's profile must not be used, as the processors were too
+// busy for the sampler: that is right, too.
+func withheld(t *testing.T, s *result.Step) bool {
+	t.Helper()
+	for _, w := range s.Profile.Warnings {
+		if w.Code == metric.ProfileOverBudget || w.Code == metric.ProfileLost {
+			t.Log(w.Text)
+			return true
+		}
+	}
+	return false
+}
+
 // Every step of a profiled trial has a profile of its window: divided by the units of
 // the step's own costs, with the sum that the kernel accounted, and with the engine's
 // part apart from the client's.
@@ -49,6 +62,9 @@ func TestProfile(t *testing.T) {
 		}
 		if got, want := s.Profile.Accounted*1e6/s.Profile.Units, row.Value; math.Abs(got/want-1) > 1e-9 {
 			t.Errorf("step %s: the kernel accounted %v µs a row, its costs say %v", s.Name, got, want)
+		}
+		if withheld(t, s) {
+			continue
 		}
 		w, err := tr.ReadCPUProfile(s)
 		if err != nil {
@@ -64,6 +80,9 @@ func TestProfile(t *testing.T) {
 		}
 	}
 	checkExtra(t, tr)
+	if withheld(t, &tr.Steps[0]) {
+		return
+	}
 	load, err := tr.ReadCPUProfile(&tr.Steps[0])
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +133,7 @@ func checkExtra(t *testing.T, tr *result.Trial) {
 // Measured trials are sampled, and nothing more.
 func TestProfileInside(t *testing.T) {
 	tr := profiled(t, "bbolt", result.ProfileInside, "params.steps=[l.i0]")
-	if _, err := tr.ReadCPUProfile(&tr.Steps[0]); err != nil {
+	if _, err := tr.ReadCPUProfile(&tr.Steps[0]); err != nil && !withheld(t, &tr.Steps[0]) {
 		t.Error(err)
 	}
 	if _, err := tr.ReadLocks(&tr.Steps[0], "block"); !errors.Is(err, fs.ErrNotExist) {
