@@ -9,6 +9,7 @@ import (
 	"rumbench/internal/explain"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
+	"rumbench/internal/report/verdict"
 	"rumbench/internal/text/quantity"
 )
 
@@ -39,7 +40,7 @@ func why(v *view) []page.Section {
 			cells = append(cells, []page.Block{page.Drawing{Caption: w.Title, Picture: w.Picture()}})
 		}
 		if len(cells) > 0 {
-			sec.Blocks = append(sec.Blocks, page.Heading{Level: 3, Text: e.New.Name + " against " + base.Name}, page.Panels{Cells: cells})
+			sec.Blocks = append(sec.Blocks, page.Heading{Level: 3, Text: verdict.Pair(base, e.New)}, page.Panels{Cells: cells})
 		}
 	}
 	if len(sec.Blocks) == 0 {
@@ -60,7 +61,7 @@ func explained(c *campaign, base, t *target) *explain.Explanation {
 // causeIn says in half a sentence why two targets differ in a step; "" where nothing is
 // proven.
 func causeIn(s *step) string {
-	if !s.c.pair() || len(compare.Unlike(s.c.Targets[0], s.c.Targets[1])) > 0 {
+	if len(s.c.Targets) != 2 || len(compare.Unlike(s.c.Targets[0], s.c.Targets[1])) > 0 {
 		return ""
 	}
 	e := explained(s.c, s.c.Targets[0], s.c.Targets[1])
