@@ -53,7 +53,7 @@ var rooms = []room{
 	{"internal/run", 6_629, []string{"internal/run/drive internal/run/ratesearch", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 5_911, []string{"internal/importer"}},
 	{"internal/compare", 4_208, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
-	{"internal/explain", 4_391, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
+	{"internal/explain", 4_361, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_807, []string{"internal/page/picture internal/page/flame", "internal/page"}},
 	{"internal/report", 10_662, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report"}},
 	{"internal/cli", 9_140, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"rumbench/internal/compare"
 	"rumbench/internal/explain"
@@ -76,7 +77,7 @@ func causeIn(s *step) string {
 	return fmt.Sprintf("Leading cause (%s): %s.", metric.Label(of), c.Sentence)
 }
 
-// paragraphs lists what is explained of groups of steps.
+// paragraphs lists the effects in groups of steps with their causes.
 func paragraphs(e *explain.Explanation) page.List {
 	const most = 5
 	l := page.List{Class: "verdict"}
@@ -85,7 +86,12 @@ func paragraphs(e *explain.Explanation) page.List {
 		switch {
 		case len(p.Lines) == 0:
 		case len(l.Items) < most:
-			l.Items = append(l.Items, page.Item{Name: p.Names(), Text: p.Lines[0], More: p.Lines[1:]})
+			var lines []string
+			for _, line := range p.Lines {
+				effect := verdict.EffectsInWords(line.Effects, e.Base, e.New)
+				lines = append(lines, strings.TrimSpace(effect+" "+line.Causes))
+			}
+			l.Items = append(l.Items, page.Item{Name: p.Names(), Text: lines[0], More: lines[1:]})
 		default:
 			more = append(more, p.Names())
 		}
