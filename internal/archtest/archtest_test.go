@@ -17,7 +17,7 @@ import (
 const module = "rumbench/"
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 117_200
+const mostTotal = 117_166
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -52,11 +52,11 @@ var rooms = []room{
 	{"internal/plan", 2_638, []string{"internal/plan"}},
 	{"internal/run", 6_629, []string{"internal/run/drive internal/run/ratesearch", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 5_911, []string{"internal/importer"}},
-	{"internal/compare", 4_158, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
-	{"internal/explain", 4_391, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
+	{"internal/compare", 4_208, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
+	{"internal/explain", 4_361, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_807, []string{"internal/page/picture internal/page/flame", "internal/page"}},
-	{"internal/report", 10_622, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report"}},
-	{"internal/cli", 9_213, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
+	{"internal/report", 10_662, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report"}},
+	{"internal/cli", 9_140, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
 	{"bench", 3_115, []string{"bench/slowed", "bench bench/peers bench/planted"}},
 	{"scripts", 420, []string{"scripts/man scripts/suite"}},
 	{"internal/archtest", 0, []string{"internal/archtest internal/doctest"}},

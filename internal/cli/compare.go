@@ -16,7 +16,6 @@ import (
 	"rumbench/internal/report/verdict"
 	"rumbench/internal/result"
 	"rumbench/internal/text/hint"
-	"rumbench/internal/text/quantity"
 )
 
 type compareOptions struct {
@@ -139,20 +138,21 @@ func runCompare(a *App, o compareOptions, args []string, dash int) error {
 			}
 		}
 	}
-	var passed []gateResult
+	var passed []verdict.Gate
 	for i := range list {
 		if list[i].Narrow = o.brief || len(o.steps)+len(o.metrics) > 0; o.gate {
-			passed = append(passed, o.pass(&list[i]))
+			g := verdict.GateOf(list[i].Judgement, o.strict)
+			list[i].Gate, passed = g.Text, append(passed, g)
 		}
 	}
 	if err := compareFormats[o.format](a.Stdout, list); err != nil {
 		return err
 	}
-	verdict := judge(a.Stderr, gates, list, o.steps)
-	if o.gate {
-		verdict = closed(a.Stderr, passed)
+	held, err := verdict.Conditions(gates, list, o.steps)
+	if err != nil {
+		return errors.Join(append(refused, usage(err))...)
 	}
-	return errors.Join(append(refused, verdict)...)
+	return errors.Join(append(refused, closed(a.Stderr, append(passed, held)))...)
 }
 
 // ask makes the flags part of the campaign's question: they narrow it, and conditions
@@ -190,60 +190,22 @@ func (o *compareOptions) ask(c *compare.Campaign, gates []*compare.Gate) error {
 	return nil
 }
 
-// gateResult is what a gate on the question found in a comparison.
-type gateResult struct {
-	lines []string // a number each
-	text  string   // for the summary
-	code  int      // the exit code
-}
-
-// pass judges the question as a gate.
-func (o *compareOptions) pass(c *verdict.Comparison) (r gateResult) {
-	found := c.Outcome()
-	say := func(what string, items []*compare.Item, text func(*compare.Item) string) {
-		for _, it := range items {
-			r.lines = append(r.lines, fmt.Sprintf("%s: %s against %s in %s", what, c.New.Name, c.Base.Name, text(it)))
-		}
-	}
-	say("regression", found.Worse, verdict.Guess)
-	if o.strict {
-		say("not excluded", found.Open, verdict.Guess)
-	}
-	say("not judged", found.Blind, func(it *compare.Item) string { return verdict.Subject(it) + ": " + it.Why })
-	switch {
-	case len(found.Worse) > 0:
-		r.text, r.code = "a regression is proven in "+quantity.Count(len(found.Worse), "number"), ExitWorse
-	case o.strict && len(found.Open) > 0:
-		r.text, r.code = "a regression is not excluded in "+quantity.Count(len(found.Open), "number"), ExitWorse
-	case len(found.Blind) > 0:
-		r.text, r.code = quantity.Count(len(found.Blind), "number")+" cannot be judged", ExitInvalid
-	case found.Judged == 0:
-		r.text, r.code = "nothing that is asked about was measured", ExitInvalid
-	case o.strict:
-		r.text = fmt.Sprintf("a regression of %g %% is excluded in all numbers asked about", 100*compare.Matters(&c.Question))
-	default:
-		r.text = "no regression is proven"
-	}
-	c.Gate = "Gate: " + r.text + "."
-	return r
-}
+// exits are the exit codes of what gates found.
+var exits = map[verdict.Passage]int{verdict.Passed: ExitOK, verdict.Undecided: ExitInvalid, verdict.Stopped: ExitWorse}
 
 // closed prints what gates found and returns the error that keeps them closed, if any
 // does: a regression before what cannot be judged.
-func closed(w io.Writer, gates []gateResult) error {
-	var worst gateResult
+func closed(w io.Writer, gates []verdict.Gate) error {
 	for _, g := range gates {
-		for _, line := range g.lines {
+		for _, line := range g.Lines {
 			fmt.Fprintln(w, line)
 		}
-		if g.code != ExitOK && (worst.code == ExitOK || g.code == ExitWorse && worst.code != ExitWorse) {
-			worst = g
-		}
 	}
-	if worst.code == ExitOK {
+	worst := slices.MaxFunc(gates, func(a, b verdict.Gate) int { return cmp.Compare(a.Passage, b.Passage) })
+	if worst.Passage == verdict.Passed {
 		return nil
 	}
-	return exitError{errors.New(worst.text), worst.code}
+	return exitError{errors.New(worst.Text), exits[worst.Passage]}
 }
 
 // gates compiles the conditions of --fail-if.
@@ -276,39 +238,4 @@ func compared(c *compare.Campaign, p pair, o compareOptions) (out verdict.Compar
 		return out, fmt.Errorf("%s and %s have no number in common that is asked for", p.base.Name, p.of.Name)
 	}
 	return out, nil
-}
-
-// judge prints which conditions hold, and which cannot be judged, and returns
-// the error that they are.
-func judge(w io.Writer, gates []*compare.Gate, list []verdict.Comparison, steps []string) error {
-	var bad, blind []string
-	for _, g := range gates {
-		judged := 0
-		for _, c := range list {
-			found, err := g.Find(c.Judgement, steps)
-			if err != nil {
-				return usage(err)
-			}
-			judged += found.Judged
-			for _, f := range found.True {
-				bad = append(bad, fmt.Sprintf("%s: %s against %s in %s", g, c.New.Name, c.Base.Name, verdict.FindingText(&f)))
-			}
-			for _, text := range found.Blind {
-				blind = append(blind, fmt.Sprintf("%s: %s against %s in %s", g, c.New.Name, c.Base.Name, text))
-			}
-		}
-		if judged == 0 && len(blind) == 0 {
-			blind = append(blind, fmt.Sprintf("%s: its metrics are not known on both sides of any step", g))
-		}
-	}
-	for _, text := range slices.Concat(bad, blind) {
-		fmt.Fprintln(w, text)
-	}
-	switch {
-	case len(bad) > 0:
-		return exitError{fmt.Errorf("a condition holds in %s", quantity.Count(len(bad), "place")), ExitWorse}
-	case len(blind) > 0:
-		return exitError{fmt.Errorf("a condition cannot be judged in %s", quantity.Count(len(blind), "place")), ExitInvalid}
-	}
-	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"rumbench/internal/metric"
+	"rumbench/internal/result"
 )
 
 // Key returns the key of a metric's number about an operation kind: its
@@ -149,4 +150,62 @@ func (s *Step) sampled(keys []Key) []Key {
 		m := metric.ByName(k.Metric)
 		return m != nil && m.Quantile != "" && !slices.ContainsFunc(s.campaign.Targets, known)
 	})
+}
+
+// Capacity returns the key of what a target can do in a step: its highest rate if one was
+// searched for, else the throughput.
+func Capacity(s *Step) (Key, bool) {
+	if k, ok := s.Own(metric.HighestRate); ok {
+		return k, true
+	}
+	return s.Rate(s.Primary)
+}
+
+// Goal returns the key of what a step is about: the capacity or, if a rate was promised and
+// none searched for, the latency.
+func Goal(s *Step) (Key, bool) {
+	k, ok := Capacity(s)
+	if PrimaryRated(s) && k.Metric != metric.HighestRate {
+		return s.Latency(s.Primary, "p99")
+	}
+	return k, ok
+}
+
+// PrimaryRated reports whether a rate was promised for the primary operation: its
+// throughput is then not what the targets could do.
+func PrimaryRated(s *Step) bool {
+	return slices.ContainsFunc(s.Groups(), func(g result.Group) bool {
+		return g.Rate > 0 && (g.Name == s.Primary || slices.Contains(g.Ops, s.Primary))
+	})
+}
+
+// PrimaryLatency returns the key of the latency of the primary operation or, of a load that
+// another program made, of the only operation that has one.
+func PrimaryLatency(s *Step, q metric.Quantile) (Key, bool) {
+	if k, ok := s.Latency(s.Primary, q); ok {
+		return k, true
+	}
+	var ops []string
+	for _, k := range s.AllKeys() {
+		if metric.IsLatency(k.Metric) && k.Op != "" {
+			ops = AppendNew(ops, k.Op)
+		}
+	}
+	if len(ops) != 1 {
+		return Key{}, false
+	}
+	return s.Latency(ops[0], q)
+}
+
+// LastWith returns the last step in which all targets have a metric's number; nil if there
+// is none.
+func (c *Campaign) LastWith(name string) *Step {
+	for _, s := range slices.Backward(c.Steps) {
+		k, ok := s.Own(name)
+		missing := func(t *Target) bool { return s.number(t, k).Missing != "" }
+		if ok && !IsProbe(s) && !slices.ContainsFunc(c.Targets, missing) {
+			return s
+		}
+	}
+	return nil
 }

@@ -2,6 +2,6 @@
 // takes, and each cost of it, into items that sum to it, and says how much of the
 // difference each item accounts for, and how sure that is.
 //
-// It measures nothing: it reads the rows and counters of finished trials. The method is
-// described in docs/why.md.
+// It measures nothing: it reads the rows and counters of finished trials. It adds causes to
+// effects, which internal/report/verdict phrases. The method is described in docs/why.md.
 package explain

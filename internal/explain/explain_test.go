@@ -233,8 +233,8 @@ func TestNoCauseOfNoise(t *testing.T) {
 		}
 	}
 	for _, p := range e.Paragraphs() {
-		if strings.Contains(p.Lines[0], "Because") {
-			t.Error(p.Lines[0])
+		if strings.Contains(p.Lines[0].Causes, "Because") {
+			t.Error(p.Lines[0].Causes)
 		}
 	}
 }
@@ -373,7 +373,7 @@ func TestFewTrials(t *testing.T) {
 		t.Errorf("rule %d: %s", rule, sentence)
 	}
 	for _, p := range e.Paragraphs() {
-		if text := strings.Join(p.Lines, " "); !strings.Contains(text, "Observed, not proven") || strings.Contains(text, "%") {
+		if text := fmt.Sprint(p.Lines); !strings.Contains(text, "Observed, not proven") || strings.Contains(text, "%") {
 			t.Error(text)
 		}
 	}

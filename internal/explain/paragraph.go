@@ -17,7 +17,13 @@ import (
 // about a cost each, and last about what is doubtful.
 type Paragraph struct {
 	Steps []*Step
-	Lines []string
+	Lines []Line
+}
+
+// Line is what a number's difference consists of.
+type Line struct {
+	Effects []*compare.Effect // in the steps; none for predictions and notes
+	Causes  string
 }
 
 // signature is what steps of a paragraph have in common.
@@ -70,7 +76,7 @@ func (e *Explanation) Paragraphs() (out []Paragraph) {
 		return cmp.Or(cmp.Compare(a.aside(), b.aside()), cmp.Compare(b.weight(), a.weight()))
 	})
 	for i := range out {
-		out[i].Lines = out[i].write(e)
+		out[i].Lines = out[i].write()
 	}
 	return out
 }
@@ -116,63 +122,51 @@ func (p *Paragraph) Names() string {
 	return fmt.Sprintf("%d %s", len(names), strings.TrimSpace(kind+" steps"))
 }
 
-// write writes the paragraph: the effect, what limits, the causes, the price, what is
-// not explained, and what is doubtful.
-func (p *Paragraph) write(e *Explanation) (out []string) {
-	line := func(sentences ...string) {
-		if len(sentences) > 0 {
-			out = append(out, strings.Join(sentences, " "))
-		}
+// write writes the paragraph: what limits, the causes, what is not explained, and what is
+// doubtful.
+func (p *Paragraph) write() (out []Line) {
+	line := func(effects []*compare.Effect, sentences ...string) {
+		out = append(out, Line{effects, strings.TrimSpace(strings.Join(sentences, " "))})
 	}
 	first := p.Steps[0]
 	if t := first.rate(); t != nil {
-		said := []string{p.effect(e)}
-		if limits := first.limits(); limits != "" && t.Sure() && max(first.Base.shared(), first.New.shared()) <= mostShared {
-			said = append(said, limits)
+		limits := ""
+		if t.Sure() && max(first.Base.shared(), first.New.shared()) <= mostShared {
+			limits = first.limits()
 		}
-		line(append(said, p.causes(throughput)...)...)
+		line(p.effects(throughput), limits, p.causes(throughput))
 	}
 	for _, name := range costs {
 		if t := first.rate(); name == metric.CPUUS && t != nil && t.Of == Processors && t.Total.Proven() {
-			continue // that is what the throughput's sentence says
+			continue // that is what the throughput's line says
 		}
-		causes := p.causes(name)
-		if len(causes) > 0 || first.sumOf(name) == nil {
-			causes = append(causes, p.predicted(name)...)
+		switch causes, predicted := p.causes(name), p.predicted(name); {
+		case causes != "":
+			line(p.effects(name), append([]string{causes}, predicted...)...)
+		case len(predicted) > 0 && first.sumOf(name) == nil:
+			line(nil, predicted...)
 		}
-		line(causes...)
 	}
 	var notes []string
 	for _, n := range first.Notes {
 		notes = append(notes, n.Sentence)
 	}
 	if len(notes) > 0 {
-		line("Note: " + strings.Join(notes, "; ") + ".")
+		line(nil, "Note: "+strings.Join(notes, "; ")+".")
 	}
 	return out
 }
 
 const throughput = metric.RowsPerS
 
-// effect says how throughput differs.
-func (p *Paragraph) effect(e *Explanation) string {
-	t := p.Steps[0].rate()
-	ratios := p.over(func(s *Step) float64 {
-		if r := s.rate(); r != nil {
-			return r.Ratio
+// effects returns the effects of a number in the steps that explain it.
+func (p *Paragraph) effects(name string) (out []*compare.Effect) {
+	for _, s := range p.Steps {
+		if sum := s.sumOf(name); sum != nil {
+			out = append(out, sum.Effect)
 		}
-		return math.NaN()
-	}, quantity.Digits)
-	text := fmt.Sprintf("%s has %s× the throughput of %s", e.New.Name, ratios, e.Base.Name)
-	switch {
-	case t.Sure() && len(p.Steps) == 1 && !math.IsNaN(t.Effect.Low):
-		text += fmt.Sprintf(" (%s to %s×)", quantity.Digits(t.Effect.Low), quantity.Digits(t.Effect.High))
-	case t.Verdict == compare.Same:
-		text += ": equivalent"
-	case !t.Sure() && t.Why != "":
-		text += ", not proven: " + t.Why
 	}
-	return text + "."
+	return out
 }
 
 // limits says what limits the two, and how far the next limit is.
@@ -198,49 +192,40 @@ func (s *Step) limits() string {
 	return text
 }
 
-// causes says what a number's difference consists of; nothing where no item is proven.
-// Where trials are too few for proofs the greatest items are said to be observed.
-func (p *Paragraph) causes(name string) []string {
+// causes says what a number's difference consists of; "" where no item is proven. Where
+// trials are too few for proofs the greatest items are said to be observed.
+func (p *Paragraph) causes(name string) (text string) {
 	sum := p.Steps[0].sumOf(name)
 	if sum == nil || math.Abs(sum.Total.Log) < worthALine && sum != p.Steps[0].Sums[0] {
-		return nil
+		return ""
 	}
 	if sum.throughput() && sum.Verdict == compare.Unstable {
-		return nil
-	}
-	price := ""
-	if name != throughput {
-		price = p.price(sum)
+		return ""
 	}
 	const nothing = "Nothing that was counted explains it."
-	named, lead := sum.named(), ""
+	named, likely := sum.named(), sum.likely()
 	switch {
 	case len(named) > 0 && named[0].Share < leastShare:
-		return []string{price + nothing}
+		return nothing
 	case len(named) > 0:
 		switch rest := sum.Unexplained(); {
 		case rest > mostUnexplained:
-			lead = "Mostly unexplained. "
+			text = "Mostly unexplained. "
 		case rest > muchUnexplained:
-			lead = "Partly unexplained. "
+			text = "Partly unexplained. "
 		}
-		lead += p.because(name, named)
+		text += p.because(name, named)
+	case len(likely) > 0:
+		text = "Observed, not proven: " + p.listed(name, likely)
+	case sum.Total.Proven():
+		return nothing
 	default:
-		if named, lead = sum.likely(), "Not proven: "; math.IsNaN(sum.Total.P) {
-			lead = "Observed, not proven: "
-		}
-		switch {
-		case len(named) == 0 && sum.Total.Proven():
-			return []string{price + nothing}
-		case len(named) == 0:
-			return nil
-		}
-		lead += p.listed(name, named)
+		return ""
 	}
 	if sum.Total.Proven() {
-		lead += p.rest(sum)
+		text += p.rest(sum)
 	}
-	return []string{price + lead}
+	return text
 }
 
 const (
@@ -308,21 +293,6 @@ func (p *Paragraph) rest(sum *Sum) (text string) {
 		text += " Sessions slept or waited for devices: sysctl kernel.task_delayacct=1, set before the run, separates the two."
 	}
 	return text
-}
-
-// price says how a cost differs: “Written KB per insert row: 0.17×. ”.
-func (p *Paragraph) price(sum *Sum) string {
-	ratio := p.over(func(s *Step) float64 {
-		if own := s.sumOf(sum.Metric); own != nil {
-			return own.Ratio
-		}
-		return math.NaN()
-	}, quantity.Digits)
-	m := metric.Label(sum.Metric)
-	if sum.Effect.New.Per != "" {
-		m += " per " + sum.Effect.New.Per
-	}
-	return fmt.Sprintf("%s: %s×. ", quantity.Capital(m), ratio)
 }
 
 // predicted says what the structures of both sides should cost, and do; as expected is

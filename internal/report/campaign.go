@@ -14,7 +14,6 @@ import (
 	"rumbench/internal/page"
 	"rumbench/internal/report/verdict"
 	"rumbench/internal/result"
-	"rumbench/internal/text/quantity"
 )
 
 type (
@@ -40,6 +39,7 @@ type campaign struct {
 	judgements map[[2]*target]*compare.Judgement
 	quick      map[[2]*target]*compare.Judgement // of the headline numbers only
 	explained  map[[2]*target]*explain.Explanation
+	verdicts   verdict.Campaign
 }
 
 // step is a step with its id on the page.
@@ -62,6 +62,7 @@ func newCampaign(trials []Trial) *campaign {
 		c.series[t.Trial], c.usual[t.Trial] = t.Series, t.Usual
 	}
 	c.Campaign = compare.New(plain)
+	c.verdicts = verdict.Campaign{Campaign: c.Campaign, Judged: c.headlines}
 	for i, s := range c.Steps {
 		// The number distinguishes ids of names that differ only in characters an id
 		// cannot have.
@@ -70,6 +71,9 @@ func newCampaign(trials []Trial) *campaign {
 	c.sweeps = newSweeps(c)
 	return c
 }
+
+// stepOf returns a step with its id on the page.
+func (c *campaign) stepOf(s *compare.Step) *step { return c.steps[slices.Index(c.Steps, s)] }
 
 func slug(s string) string {
 	return strings.Map(func(r rune) rune {
@@ -96,18 +100,6 @@ func (c *campaign) headlines(base, t *target) *compare.Judgement {
 		c.quick[pair] = c.JudgeHeadline(base, t)
 	}
 	return cmp.Or(c.judgements[pair], c.quick[pair])
-}
-
-// repeated reports whether any two targets have enough trials to prove
-// something.
-func (c *campaign) repeated() bool {
-	enough := 0
-	for _, t := range c.Targets {
-		if len(t.Trials) >= compare.LeastTrials {
-			enough++
-		}
-	}
-	return enough > 1
 }
 
 // stepsWith returns the steps that have any of the measures, without warm-ups.
@@ -200,18 +192,7 @@ func (s *step) leaders() iter.Seq2[*target, *run] {
 }
 
 // units returns what a step's throughput counts: "rows" or "queries".
-func (s *step) units(op string) string {
-	for _, k := range s.AllKeys() {
-		if metric.IsCost(k.Metric) && k.PerOf(op) {
-			return quantity.Plural(k.Per)
-		}
-	}
-	switch op {
-	case "insert", "delete", "update", "index":
-		return "rows"
-	}
-	return quantity.Plural(op)
-}
+func (s *step) units(op string) string { return verdict.Units(s.Step, op) }
 
 // unitOf returns the unit or denominator of the numbers under a key.
 func (s *step) unitOf(k key) string {

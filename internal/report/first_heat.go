@@ -67,7 +67,7 @@ var heatKinds = []struct {
 	name string
 	find func(*step) (key, bool)
 }{
-	{"Throughput", (*step).capacity},
+	{"Throughput", func(s *step) (key, bool) { return compare.Capacity(s.Step) }},
 	{"p99 latency", func(s *step) (key, bool) { return s.Latency(s.Primary, "p99") }},
 	{"CPU", func(s *step) (key, bool) { return s.Own(metric.CPUUS) }},
 	{"KB written", func(s *step) (key, bool) { return s.spent(metric.WriteKB) }},
@@ -126,17 +126,14 @@ func heatCell(s *step, t *target, k key) page.HeatCell {
 	if len(refused) > 0 {
 		return page.HeatCell{Text: "–", Why: refused[0]}
 	}
-	ratio, ok := s.number(t, k).Over(s.number(base, k))
 	e := s.c.headlines(base, t).Effect(s.Step, k)
+	ratio := verdict.Ratio(e, s.Number(t, k), s.Number(base, k))
+	if math.IsNaN(ratio) {
+		return page.HeatCell{Text: "–", Why: "not measured on both"}
+	}
 	sign := ""
 	if e != nil {
-		if !math.IsNaN(e.Ratio) {
-			ratio, ok = e.Ratio, true
-		}
 		sign = " " + verdict.MarkOf(e).Sign
-	}
-	if !ok {
-		return page.HeatCell{Text: "–", Why: "not measured on both"}
 	}
 	return page.HeatCell{Text: quantity.Digits(ratio) + sign, Tone: toneOf(e, ratio)}
 }

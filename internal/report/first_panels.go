@@ -11,7 +11,6 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/report/verdict"
-	"rumbench/internal/result"
 	"rumbench/internal/text/quantity"
 )
 
@@ -58,7 +57,7 @@ func panelsOf(c *campaign, s *step, id string) page.Panels {
 		return page.Panels{Cells: cells(append(out, costs)...)}
 	}
 	rate, latency := drawingOf(c.rates(s)), drawingOf(c.latencies(s))
-	if s.primaryRated() {
+	if compare.PrimaryRated(s.Step) {
 		return page.Panels{Cells: cells(latency, rate, costs)}
 	}
 	return page.Panels{Cells: cells(rate, latency, costs)}
@@ -76,14 +75,6 @@ func cells(blocks ...page.Block) (out [][]page.Block) {
 
 // panelPlot is the height of a curve in a panel.
 const panelPlot = 190
-
-// primaryRated reports whether a rate was promised for the primary operation: its
-// throughput is then not what the targets could do.
-func (s *step) primaryRated() bool {
-	return slices.ContainsFunc(s.Groups(), func(g result.Group) bool {
-		return g.Rate > 0 && (g.Name == s.Primary || slices.Contains(g.Ops, s.Primary))
-	})
-}
 
 func drawingOf(r *page.Ranking) page.Block {
 	if r == nil {
@@ -126,13 +117,13 @@ func (c *campaign) highestRates(s *step) *page.Ranking {
 // latencies ranks the p99, between the p50 and the p99.9.
 func (c *campaign) latencies(s *step) *page.Ranking {
 	find := func(q metric.Quantile) func(*step) (key, bool) {
-		return func(s *step) (key, bool) { return s.latency(q) }
+		return func(s *step) (key, bool) { return compare.PrimaryLatency(s.Step, q) }
 	}
 	r := c.ranked(s, find("p99"))
 	if r == nil {
 		return nil
 	}
-	k, _ := s.latency("p99")
+	k, _ := compare.PrimaryLatency(s.Step, "p99")
 	what := fmt.Sprintf("p50 · p99 · p99.9 of the %s time", metric.FamilyOf(k.Metric))
 	r.Title = c.titled(s, what, what)
 	r.Dots = true
@@ -155,24 +146,6 @@ func (c *campaign) latencies(s *step) *page.Ranking {
 	return r
 }
 
-// latency returns the key of the latency of what the step is about or, of a load that
-// another program made, of the only operation that has one.
-func (s *step) latency(q metric.Quantile) (key, bool) {
-	if k, ok := s.Latency(s.Primary, q); ok {
-		return k, true
-	}
-	var ops []string
-	for _, k := range s.AllKeys() {
-		if metric.IsLatency(k.Metric) && k.Op != "" {
-			ops = compare.AppendNew(ops, k.Op)
-		}
-	}
-	if len(ops) != 1 {
-		return key{}, false
-	}
-	return s.Latency(ops[0], q)
-}
-
 // starred marks a percentile of too few samples, which is their maximum.
 func starred(n number) string {
 	if n.Few() != "" {
@@ -188,8 +161,8 @@ func costPanel(c *campaign, s *step, id string) page.Block {
 		{"CPU", metric.CPUUS}, {"KB written", metric.WriteKB}, {"KB read", metric.ReadKB}, {"Space", metric.SpaceAmplification}, {"Memory", metric.ServerMemoryBytes},
 	} {
 		s := s
-		if last := c.lastWith(cost.metric); last != nil && cost.metric == metric.SpaceAmplification && len(c.Targets) > 1 {
-			s = last // at the end: what is not written yet takes no space
+		if last := c.LastWith(cost.metric); last != nil && cost.metric == metric.SpaceAmplification && len(c.Targets) > 1 {
+			s = c.stepOf(last) // at the end: what is not written yet takes no space
 		}
 		find := func(s *step) (key, bool) { return s.spent(cost.metric) }
 		r := c.ranked(s, find)
@@ -222,18 +195,6 @@ func (s *step) spent(name string) (key, bool) {
 		return own, true
 	}
 	return k, true
-}
-
-// lastWith returns the last step in which all targets have a number; nil if there is
-// none.
-func (c *campaign) lastWith(metric string) *step {
-	for _, s := range slices.Backward(c.steps) {
-		k, ok := s.Own(metric)
-		if ok && !compare.IsProbe(s.Step) && !slices.ContainsFunc(c.Targets, func(t *target) bool { return s.number(t, k).Missing != "" }) {
-			return s
-		}
-	}
-	return nil
 }
 
 // searchCurve returns the latency over the rate, with the promise.
@@ -330,7 +291,7 @@ func (c *campaign) ranked(s *step, find func(*step) (key, bool)) *page.Ranking {
 		return nil
 	}
 	if len(c.Targets) > 1 {
-		sortRanked(r.Rows, bestFirst(m.Name))
+		sortRanked(r.Rows, verdict.BestFirst(m.Name))
 	}
 	if n := len(r.Rows) - mostRanked; n > 0 {
 		base := slices.IndexFunc(r.Rows, func(row page.Ranked) bool { return row.Series == 0 })
@@ -372,20 +333,16 @@ func (c *campaign) compared(row *page.Ranked, e entry, k key) {
 
 // besideBase returns the ratio of a number to the base's with its sign.
 func besideBase(e entry, base *target, k key) (text, class string) {
-	ratio, ok := e.s.number(e.t, k).Over(e.s.number(base, k))
-	if effect := e.s.c.headlines(base, e.t).Effect(e.s.Step, k); effect != nil {
-		m := verdict.MarkOf(effect)
-		if effect.Verdict == "" && effect.Why != "" {
-			return "", ""
-		}
-		if effect.Metric() == k.Metric && !math.IsNaN(effect.Ratio) {
-			return quantity.Times(effect.Ratio) + " " + m.Sign, m.Class
-		}
-	}
-	if !ok {
+	effect := e.s.c.headlines(base, e.t).Effect(e.s.Step, k)
+	ratio := verdict.Ratio(effect, e.s.Number(e.t, k), e.s.Number(base, k))
+	switch {
+	case math.IsNaN(ratio) || effect != nil && effect.Verdict == "" && effect.Why != "":
 		return "", ""
+	case effect == nil:
+		return quantity.Times(ratio), ""
 	}
-	return quantity.Times(ratio), ""
+	m := verdict.MarkOf(effect)
+	return quantity.Times(ratio) + " " + m.Sign, m.Class
 }
 
 // sortRanked sorts rows by their values, the best first, and those without a value or

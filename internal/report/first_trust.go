@@ -9,6 +9,7 @@ import (
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
+	"rumbench/internal/report/verdict"
 	"rumbench/internal/result"
 	"rumbench/internal/result/redact"
 	"rumbench/internal/text/quantity"
@@ -19,7 +20,7 @@ import (
 func trust(c *campaign, in *Input) page.Badge {
 	poor, fair := problems(c, in)
 	all := slices.Concat(poor, fair)
-	b := page.Badge{More: compare.AppendNew(banners(*in, c), slices.Concat(all, remarksOn(c), []string{cautionOn(c)})...)}
+	b := page.Badge{More: compare.AppendNew(banners(*in, c), slices.Concat(all, remarksOn(c), []string{verdict.Caution(c.Campaign)})...)}
 	if levels := meanings(c); len(levels) > 1 {
 		b.More = append(b.More, "Durability: "+strings.Join(levels, "; ")+".")
 	}
@@ -83,7 +84,7 @@ func problems(c *campaign, in *Input) (poor, fair []string) {
 	}
 	fair = said(ranApart(c.Targets[0], c.Targets))
 	if slices.ContainsFunc(c.Targets, func(t *target) bool { return len(t.Trials) < compare.LeastTrials }) {
-		fair = append(fair, cautionOn(c))
+		fair = append(fair, verdict.Caution(c.Campaign))
 	}
 	if len(meanings(c)) > 1 && c.Durability() == "" {
 		fair = append(fair, "The level of durability means different things to the targets.")

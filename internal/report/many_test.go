@@ -51,7 +51,7 @@ func TestJudgementsOfManyTargets(t *testing.T) {
 	fastest := map[*target]bool{}
 	for _, s := range c.steps {
 		if k, ok := s.Rate(s.Primary); ok {
-			fastest[s.contestIn(k).subject] = true
+			fastest[c.verdicts.Contest(s.Step, k).Subject] = true
 		}
 	}
 	if n := len(c.quick); n == 0 || n > (len(fastest)+1)*(targets-1) {

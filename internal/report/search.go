@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -49,12 +48,6 @@ func answersOf(s *step) (out []answer) {
 	return out
 }
 
-// bounded reports whether the highest rate is known to be below some rate.
-func (a answer) bounded() bool {
-	_, high := a.Interval()
-	return a.Broke > 0 && !math.IsInf(high, 1)
-}
-
 // String returns a target's answer.
 func (a answer) String() string { return a.target.Name + ": " + a.Search.String() + a.span() }
 
@@ -66,7 +59,7 @@ func (a answer) span() string {
 	return fmt.Sprintf(" (%d trials: %s to %s)", a.trials, quantity.Amount(a.least), quantity.Amount(a.most))
 }
 
-// searchSentence compares the targets' answers; "" if there was no search.
+// searchSentence returns the targets' answers; "" if there was no search.
 func searchSentence(s *step) string {
 	all := answersOf(s)
 	if len(all) == 0 {
@@ -88,12 +81,9 @@ func searchSentence(s *step) string {
 	}
 	var parts, never []string
 	for _, a := range all {
-		switch {
-		case a.Kept == 0:
+		if a.Kept == 0 {
 			never = append(never, fmt.Sprintf("%s (lowest %s/s: %s)", a.target.Name, quantity.Amount(a.Broke), a.Why))
-		case len(parts) > 0 && a.bounded() && all[0].bounded():
-			parts = append(parts, fmt.Sprintf("%s on %s%s: %s as much", a.Rate(), a.target.Name, a.span(), quantity.Times(a.Kept/all[0].Kept)))
-		default:
+		} else {
 			parts = append(parts, fmt.Sprintf("%s on %s%s", a.Rate(), a.target.Name, a.span()))
 		}
 	}

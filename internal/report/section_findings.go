@@ -10,6 +10,7 @@ import (
 
 	"rumbench/internal/compare"
 	"rumbench/internal/page"
+	"rumbench/internal/report/verdict"
 	"rumbench/internal/result"
 	"rumbench/internal/text/quantity"
 )
@@ -22,7 +23,7 @@ func findings(v *view) []page.Section {
 		targets.Keys[i].Doc, targets.Keys[i].Base = describe(t), i == 0
 	}
 	return []page.Section{{ID: "findings", Title: "All findings, and the conditions", Nav: "Findings", Folded: true, Blocks: []page.Block{
-		page.List{Class: "verdict", Items: verdictOn(v.campaign)}, page.Prose("caution", cautionOn(v.campaign)),
+		page.List{Class: "verdict", Items: verdictOn(v.campaign)}, page.Prose("caution", verdict.Caution(v.Campaign)),
 		page.Facts{Class: "facts", Facts: headFacts(v.campaign)}, targets,
 	}}}
 }

@@ -142,7 +142,7 @@ func relativeCell(c *compare.RelativeCell, r *compare.Relative, absolute bool) p
 		cell.Tag = c.Refusals[0]
 		cell.Title += "; not comparable: " + strings.Join(c.Refusals, ", ")
 	}
-	if m := sureMark(c.Verdict()); m.Sign != "" {
+	if m := verdict.SureMark(c.Verdict()); m.Sign != "" {
 		cell.Class, cell.Sign = m.Class, m.Sign
 	}
 	return cell
@@ -164,20 +164,6 @@ func absoluteText(n compare.Number, compatible bool) string {
 		text += fmt.Sprintf(" ±%.1f %%", 100*stat.Deviation(values)/math.Abs(n.Value))
 	}
 	return text
-}
-
-// sureMark returns the mark of a proven difference or equivalence; the table
-// shows no other marks.
-func sureMark(v compare.Verdict) verdict.Mark {
-	switch v {
-	case compare.Better:
-		return verdict.SurelyBetter
-	case compare.Worse:
-		return verdict.SurelyWorse
-	case compare.Same:
-		return verdict.SurelySame
-	}
-	return verdict.Mark{}
 }
 
 // twoDecimals formats a ratio for relative tables.

@@ -9,6 +9,7 @@ import (
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
+	"rumbench/internal/report/verdict"
 	"rumbench/internal/result"
 	"rumbench/internal/text/quantity"
 )
@@ -77,23 +78,19 @@ type levelStep struct {
 
 // newSweeps finds the sweeps of a campaign.
 func newSweeps(c *campaign) (out []*sweep) {
-	byStep := map[*compare.Step]*step{}
-	for _, s := range c.steps {
-		byStep[s.Step] = s
-	}
 	for i, found := range c.Sweeps() {
 		w := &sweep{Sweep: found, c: c, id: fmt.Sprintf("w%d-%s", i+1, slug(found.Base))}
 		for _, p := range found.Panels {
 			own := panel{Panel: p, name: axesText(p.At)}
 			for _, l := range p.Levels {
-				own.levels = append(own.levels, levelStep{l.Value, byStep[l.Step]})
+				own.levels = append(own.levels, levelStep{l.Value, c.stepOf(l.Step)})
 			}
 			w.panels, w.levels = append(w.panels, own), append(w.levels, own.levels...)
 		}
 		for _, s := range found.Twice {
 			for _, a := range s.Axes {
 				if a.Name == found.Axis {
-					w.again = append(w.again, levelStep{a.Value, byStep[s]})
+					w.again = append(w.again, levelStep{a.Value, c.stepOf(s)})
 				}
 			}
 		}
@@ -160,7 +157,7 @@ func (w *sweep) kept() string {
 	}
 	var all []share
 	for _, t := range w.c.Targets {
-		if r, ok := end.number(t, k).Over(start.number(t, k)); ok && len(end.Refusals(t))+len(start.Refusals(t)) == 0 {
+		if r, ok := end.number(t, k).Over(start.Number(t, k)); ok && len(end.Refusals(t))+len(start.Refusals(t)) == 0 {
 			all = append(all, share{t.Name, r})
 		}
 	}
@@ -223,14 +220,13 @@ func sweepSentences(w *sweep) []page.Item {
 	}
 	out := []page.Item{{Name: w.Base, Link: w.id, Text: text + failedWords(peaks) + "." + inDoubt(peaks)}}
 	if kept := w.kept(); kept != "" {
-		out = append(out, page.Item{Text: sentence([]string{kept})})
+		out = append(out, page.Item{Text: verdict.Sentence(kept)})
 	}
 	for _, f := range w.c.Families() {
 		for _, t := range f.Targets[1:] {
 			if m := w.c.MeanOver(f.Targets[0], t, w.Steps()); m.Tests > 0 && m.Why == "" {
-				out = append(out, page.Item{Text: fmt.Sprintf("%s: %s does %s what %s does in %s, in the mean of %d steps (95 %% "+
-					"interval %s to %s).",
-					f.Knob, knobName(f, t), quantity.Times(m.Ratio), f.Targets[0].Name, w.Base, m.Tests, quantity.Times(m.Low), quantity.Times(m.High))})
+				text := verdict.MeanInWords(m, knobName(f, t), f.Targets[0].Name)
+				out = append(out, page.Item{Text: f.Knob + ": " + text + " of " + w.Base + "."})
 			}
 		}
 	}

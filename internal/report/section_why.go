@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"rumbench/internal/compare"
 	"rumbench/internal/explain"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
+	"rumbench/internal/report/verdict"
 	"rumbench/internal/text/quantity"
 )
 
@@ -39,7 +41,7 @@ func why(v *view) []page.Section {
 			cells = append(cells, []page.Block{page.Drawing{Caption: w.Title, Picture: w.Picture()}})
 		}
 		if len(cells) > 0 {
-			sec.Blocks = append(sec.Blocks, page.Heading{Level: 3, Text: e.New.Name + " against " + base.Name}, page.Panels{Cells: cells})
+			sec.Blocks = append(sec.Blocks, page.Heading{Level: 3, Text: verdict.Pair(base, e.New)}, page.Panels{Cells: cells})
 		}
 	}
 	if len(sec.Blocks) == 0 {
@@ -60,7 +62,7 @@ func explained(c *campaign, base, t *target) *explain.Explanation {
 // causeIn says in half a sentence why two targets differ in a step; "" where nothing is
 // proven.
 func causeIn(s *step) string {
-	if !s.c.pair() || len(compare.Unlike(s.c.Targets[0], s.c.Targets[1])) > 0 {
+	if len(s.c.Targets) != 2 || len(compare.Unlike(s.c.Targets[0], s.c.Targets[1])) > 0 {
 		return ""
 	}
 	e := explained(s.c, s.c.Targets[0], s.c.Targets[1])
@@ -75,7 +77,7 @@ func causeIn(s *step) string {
 	return fmt.Sprintf("Leading cause (%s): %s.", metric.Label(of), c.Sentence)
 }
 
-// paragraphs lists what is explained of groups of steps.
+// paragraphs lists the effects in groups of steps with their causes.
 func paragraphs(e *explain.Explanation) page.List {
 	const most = 5
 	l := page.List{Class: "verdict"}
@@ -84,7 +86,12 @@ func paragraphs(e *explain.Explanation) page.List {
 		switch {
 		case len(p.Lines) == 0:
 		case len(l.Items) < most:
-			l.Items = append(l.Items, page.Item{Name: p.Names(), Text: p.Lines[0], More: p.Lines[1:]})
+			var lines []string
+			for _, line := range p.Lines {
+				effect := verdict.EffectsInWords(line.Effects, e.Base, e.New)
+				lines = append(lines, strings.TrimSpace(effect+" "+line.Causes))
+			}
+			l.Items = append(l.Items, page.Item{Name: p.Names(), Text: lines[0], More: lines[1:]})
 		default:
 			more = append(more, p.Names())
 		}

@@ -69,7 +69,7 @@ func (f failures) words() string {
 func failedWords(ranks []rank) string {
 	var out []string
 	for _, r := range ranks[1:] {
-		if times, ok := ranks[0].rate.Over(r.rate); ok && times > muchFaster {
+		if times, ok := ranks[0].rate.Over(r.rate.Number); ok && times > muchFaster {
 			out = compare.AppendNew(out, failuresOf(ranks[0].at, ranks[0].target).words(), failuresOf(r.at, r.target).words())
 		}
 	}

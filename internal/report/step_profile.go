@@ -11,6 +11,7 @@ import (
 	"rumbench/internal/observe/profile"
 	"rumbench/internal/page"
 	"rumbench/internal/page/flame"
+	"rumbench/internal/report/verdict"
 	"rumbench/internal/text/quantity"
 )
 
@@ -151,7 +152,7 @@ func LockTables(p *Profile, most int) (out []page.Table) {
 func ChangedSubsystems(base, next *Profile) page.Block {
 	subsystems, err := profile.CompareSubsystems(base.OfServer(), next.OfServer())
 	if err != nil {
-		return page.Prose("about", sentence([]string{err.Error()}))
+		return page.Prose("about", verdict.Sentence(err.Error()))
 	}
 	t := page.Table{Title: "CPU time of " + next.Target + " against " + base.Target, Head: "µs per " + base.Per, Columns: changeColumns(base, next)}
 	t.Columns = append(t.Columns, page.Column{})

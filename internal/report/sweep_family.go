@@ -62,14 +62,7 @@ func familySentence(w *sweep, f compare.Family, t *target) string {
 	if mean.Tests == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%s does %s", knobName(f, t), quantity.Times(mean.Ratio))
-	if mean.Why == "" {
-		text += fmt.Sprintf(" (95 %% interval %s to %s)", quantity.Times(mean.Low), quantity.Times(mean.High))
-	}
-	text += fmt.Sprintf(" what %s does, in the geometric mean of %d steps", base.Name, mean.Tests)
-	if mean.Why != "" {
-		text += " (" + mean.Why + ")"
-	}
+	text := verdict.MeanInWords(mean, knobName(f, t), base.Name)
 	type effect struct {
 		*compare.Effect
 		step string
@@ -88,7 +81,7 @@ func familySentence(w *sweep, f compare.Family, t *target) string {
 		if low, high := slices.MinFunc(all, byRatio), slices.MaxFunc(all, byRatio); low.step != high.step {
 			text += fmt.Sprintf("; from %s in %s to %s in %s", quantity.Times(low.Ratio), low.step, quantity.Times(high.Ratio), high.step)
 		}
-		text += "; " + quantity.Joined(verdict.Counts(counts, "%[2]s in %[1]d"))
+		text += "; " + quantity.Joined(verdict.Counts(counts))
 	}
 	return text + "."
 }

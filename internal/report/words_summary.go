@@ -55,7 +55,7 @@ func summary(c *campaign, in *Input) []page.Block {
 	for _, b := range warned {
 		out = append(out, page.Banner(b))
 	}
-	out = append(out, page.Prose("", fmt.Sprintf("base: %s. %s", c.Targets[0].Name, cautionOn(c))))
+	out = append(out, page.Prose("", fmt.Sprintf("base: %s. %s", c.Targets[0].Name, verdict.Caution(c.Campaign))))
 	if len(c.Targets) > 1 {
 		out = append(out, page.Prose("", verdict.HowMarked()))
 	}

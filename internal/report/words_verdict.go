@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -10,13 +9,6 @@ import (
 	"rumbench/internal/page"
 	"rumbench/internal/report/verdict"
 	"rumbench/internal/text/quantity"
-)
-
-// notable is the ratio from which a difference is worth a line of the verdict,
-// and level the ratio up to which it is called none if nothing is proven.
-const (
-	notable = 1.10
-	level   = 0.05
 )
 
 // verdictOn returns the verdict in words, a line per step with something
@@ -59,32 +51,25 @@ func verdictOn(c *campaign) []page.Item {
 // finding returns how the targets compare in a step, at what cost, and who stalled or
 // failed; "" if there is nothing notable. rate is the key of the throughput.
 func (s *step) finding(rate key) string {
-	goal, _ := s.goal()
-	x := s.contestIn(goal)
-	costs, stalls := sentence(s.costs()), standstill(s)
-	if len(s.c.Targets) > 1 && costs == "" && stalls == "" && len(x.why) == 0 && !x.notable() {
+	verdicts := &s.c.verdicts
+	goal, _ := compare.Goal(s.Step)
+	x := verdicts.Contest(s.Step, goal)
+	costs, stalls := verdict.Sentence(verdicts.Costs(s.Step)...), standstill(s)
+	if len(s.c.Targets) > 1 && costs == "" && stalls == "" && len(x.Refused) == 0 && !x.Notable() {
 		return ""
 	}
 	var ranks []rank
-	if x.subject != nil {
-		for _, t := range append([]*target{x.subject}, x.others...) {
+	if x.Subject != nil {
+		for _, t := range append([]*target{x.Subject}, x.Others...) {
 			ranks = append(ranks, rank{t, s.number(t, rate), s})
 		}
 		sortRanks(ranks)
 	}
-	text := s.first("")
+	text := verdicts.Lead(s.Step, "")
 	if len(ranks) > 0 {
 		text = strings.TrimSuffix(text, ".") + failedWords(ranks) + "."
 	}
 	return strings.TrimSpace(text+" "+costs) + stalls + inDoubt(ranks)
-}
-
-// notable reports whether any target is notably far from the subject, proven or not.
-func (x *contest) notable() bool {
-	return slices.ContainsFunc(x.others, func(t *target) bool {
-		r, ok := x.s.number(x.subject, x.k).Over(x.s.number(t, x.k))
-		return !ok || max(r, 1/r) >= notable
-	})
 }
 
 // inDoubt returns a remark if the rates that a sentence compares have warnings.
@@ -113,75 +98,62 @@ func standstill(s *step) string {
 	return " Stalled: " + quantity.Joined(stalled) + "."
 }
 
-// spaceSentence compares the space at the end of the last step that all
-// targets finished.
+// spaceSentence returns the space at the end of the last step that all targets
+// finished.
 func spaceSentence(c *campaign) string {
-	for _, s := range slices.Backward(c.steps) {
-		k, ok := s.Own(metric.SpaceAmplification)
-		if !ok {
-			continue
-		}
-		var parts []string
-		for _, t := range c.Targets {
-			n := s.number(t, k)
-			if n.Missing != "" {
-				break
-			}
-			parts = append(parts, fmt.Sprintf("%s %s", t.Name, n))
-		}
-		if len(parts) == len(c.Targets) {
-			return "Bytes on disk per byte of live data after " + s.Name + ": " + quantity.Joined(parts) + "."
-		}
+	last := c.LastWith(metric.SpaceAmplification)
+	if last == nil {
+		return ""
 	}
-	return ""
-}
-
-// did returns the verb of an operation kind.
-func did(op string) string {
-	switch op {
-	case "query":
-		return "answered"
-	case "insert", "index":
-		return op + "ed"
-	case "delete", "update":
-		return op + "d"
+	var parts []string
+	k, _ := last.Own(metric.SpaceAmplification)
+	for _, t := range c.Targets {
+		parts = append(parts, t.Name+" "+c.stepOf(last).number(t, k).String())
 	}
-	return "did"
+	return "Bytes on disk per byte of live data after " + last.Name + ": " + quantity.Joined(parts) + "."
 }
 
 // answers returns what each target's comparison with the base says about the question;
-// nothing without repeated trials.
-func answers(c *campaign) []page.Item {
-	if !c.repeated() {
+// nothing unless two targets have enough trials to prove something.
+func answers(c *campaign) (out []page.Item) {
+	few := func(t *target) bool { return len(t.Trials) < compare.LeastTrials }
+	if len(slices.DeleteFunc(slices.Clone(c.Targets), few)) < 2 {
 		return nil
 	}
-	var out []page.Item
-	base := c.Targets[0]
 	for _, t := range c.Targets[1:] {
-		j := c.headlines(base, t)
-		for _, sentence := range append(verdict.Answer(j), verdict.Beyond(j)) {
-			if sentence != "" {
-				out = append(out, page.Item{Text: sentence})
-			}
+		for _, sentence := range verdict.Answer(c.headlines(c.Targets[0], t), true) {
+			out = append(out, page.Item{Text: sentence})
 		}
 	}
 	return out
 }
 
-// cautionOn returns how far the verdict can be trusted.
-func cautionOn(c *campaign) string {
-	low, high := len(c.Targets[0].Trials), 0
-	for _, t := range c.Targets {
-		low, high = min(low, len(t.Trials)), max(high, len(t.Trials))
+// sentences returns the answer in two or three sentences: how the targets compare in the step
+// that the panels show first, at what cost, and whether the other tests agree.
+func sentences(v *view) []string {
+	steps := v.leading()
+	if len(steps) == 0 {
+		return nil
 	}
-	switch {
-	case high == 1:
-		return "One trial each: nothing can be said about noise. A small difference may be chance."
-	case high < compare.LeastTrials:
-		return fmt.Sprintf("%d trials each at most: too few to prove anything. Numbers are medians.", high)
-	case low < compare.LeastTrials:
-		return "Some targets have too few trials to prove anything about them. Numbers are medians."
+	s, kept := v.standing(steps[0]), ""
+	if w := v.sweepOf(s); w != nil && s == w.end() {
+		kept = w.kept()
 	}
-	return fmt.Sprintf("Numbers are medians over %d or more trials; steps with missing trials say so. “Better” and “worse”: if two targets "+
-		"did not differ, one campaign in twenty would have such a verdict among the numbers asked about.", low)
+	costs := append(v.verdicts.Costs(s.Step), v.verdicts.Space())
+	others := v.verdicts.OtherTests(s.Step) + " " + v.verdicts.Corrected(s.Step)
+	return said(v.verdicts.Lead(s.Step, " in "+s.Name), causeIn(s), verdict.Sentence(kept), verdict.Sentence(costs...),
+		strings.TrimSpace(others))
+}
+
+// said returns the texts that say something.
+func said(texts ...string) []string {
+	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
+}
+
+// standing returns the step that stands for the sweep of a step.
+func (c *campaign) standing(s *step) *step {
+	if w := c.sweepOf(s); w != nil && !compare.IsProbe(s.Step) {
+		return w.representative()
+	}
+	return s
 }

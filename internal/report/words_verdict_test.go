@@ -28,3 +28,24 @@ func TestWritesThatAreALowerBound(t *testing.T) {
 		}
 	}
 }
+
+// If other programs used the device, the sentence about what was written has the verdict that
+// the comparison has on what the processes wrote.
+func TestWritesBesideOtherPrograms(t *testing.T) {
+	in := fixture(4)
+	for _, trial := range in.Trials {
+		for i := range trial.Steps {
+			s := &trial.Steps[i]
+			for k := range s.Rows {
+				s.Rows[k].Disturbed = s.Rows[k].Metric == "write_kb"
+			}
+		}
+	}
+	var b strings.Builder
+	if err := Markdown(&b, in, true); err != nil {
+		t.Fatal(err)
+	}
+	if want := "KB written per insert row: pebble, 0.128× sqlite’s, proven"; !strings.Contains(b.String(), want) {
+		t.Errorf("the page does not say %q", want)
+	}
+}

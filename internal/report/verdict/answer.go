@@ -18,8 +18,8 @@ const mostNamed, mostBeyond = 5, 3
 
 // Answer returns what a judgement says about its question, a sentence each: what is
 // proven; what is not, with the best guess and what would decide it; what is equivalent;
-// what could not be compared.
-func Answer(j *compare.Judgement) []string {
+// what could not be compared; and if asked for, what was found beyond the question.
+func Answer(j *compare.Judgement, beyond bool) []string {
 	var by = map[compare.Verdict][]*compare.Item{}
 	asked := 0
 	for i := range j.Items {
@@ -31,11 +31,17 @@ func Answer(j *compare.Judgement) []string {
 	}
 	out := []string{verdictOf(j, by, asked)}
 	open := slices.Concat(by[compare.Unclear], by[compare.Unstable])
-	out = add(out, "Not proven: ", named(open, func(it *compare.Item) string { return Guess(it) + outlook(j, it) }))
+	out = add(out, "Not proven: ", named(open, func(it *compare.Item) string {
+		return strings.TrimSuffix(Guess(it)+", "+outlook(j, &it.Effect), ", ")
+	}))
 	if same := by[compare.Same]; len(same) < asked {
 		out = add(out, fmt.Sprintf("Equivalent within %g %%: ", 100*j.Question.Margin()), named(same, Guess))
 	}
-	return add(out, "Not compared: ", named(by[""], func(it *compare.Item) string { return Subject(it) + " (" + it.Why + ")" }))
+	out = add(out, "Not compared: ", named(by[""], func(it *compare.Item) string { return Subject(it) + " (" + it.Why + ")" }))
+	if beyond {
+		out = add(out, "Beyond the question, ", unasked(j))
+	}
+	return out
 }
 
 func add(list []string, lead, text string) []string {
@@ -121,28 +127,13 @@ func Guess(it *compare.Item) string {
 	if math.IsNaN(it.Ratio) {
 		return text
 	}
-	text += " " + quantity.Times(it.Ratio)
-	if quantity.Finite(it.Low) && quantity.Finite(it.High) {
-		text += " (" + quantity.Digits(it.Low) + " to " + quantity.Digits(it.High) + ")"
-	}
-	return text
+	return text + " " + quantity.Times(it.Ratio) + interval(&it.Effect)
 }
 
-// outlook returns what it takes to decide an open number.
-func outlook(j *compare.Judgement, it *compare.Item) string {
-	if text := Outlook(j.Outlook(&it.Effect)); text != "" {
-		return ", " + text
-	}
-	if it.Why != "" {
-		return ", " + it.Why
-	}
-	return ""
-}
-
-// Outlook returns in words how many trials find a difference, or what those there are
-// find; "" if nothing is known about noise.
-func Outlook(o compare.Outlook) string {
-	switch {
+// outlook returns what it takes to decide an open number: how many trials find a
+// difference, or what those there are find; if nothing is known about noise, why it is open.
+func outlook(j *compare.Judgement, e *compare.Effect) string {
+	switch o := j.Outlook(e); {
 	case o.Trials > 0 && o.Trials <= o.Have:
 		return fmt.Sprintf("%s would mostly have been found", quantity.RoughShare(o.Difference))
 	case o.Trials > 0 && o.Seen:
@@ -150,16 +141,17 @@ func Outlook(o compare.Outlook) string {
 	case o.Trials > 0:
 		return fmt.Sprintf("a difference of %s takes %s", quantity.RoughShare(o.Difference), quantity.Count(o.Trials, "trial"))
 	case math.IsNaN(o.Detectable):
-		return ""
+		return e.Why
 	case o.Detectable > 1:
 		return fmt.Sprintf("too noisy: %d trials find only differences by a factor of %s or more", o.Have, quantity.Digits(1+o.Detectable))
+	default:
+		return fmt.Sprintf("too noisy: %d trials find only differences of %s or more", o.Have, quantity.RoughShare(o.Detectable))
 	}
-	return fmt.Sprintf("too noisy: %d trials find only differences of %s or more", o.Have, quantity.RoughShare(o.Detectable))
 }
 
-// Beyond returns what was found in the numbers that nobody asked about; "" if there are
-// none.
-func Beyond(j *compare.Judgement) string {
+// unasked returns what was found in the headline numbers that nobody asked about; "" if
+// there are none.
+func unasked(j *compare.Judgement) string {
 	var found []*compare.Item
 	tested := 0
 	for i := range j.Items {
@@ -176,8 +168,8 @@ func Beyond(j *compare.Judgement) string {
 	case tested == 0:
 		return ""
 	case len(found) == 0:
-		return fmt.Sprintf("Beyond the question, no difference in %s is proven.", quantity.Count(tested, "headline number"))
+		return fmt.Sprintf("no difference in %s is proven", quantity.Count(tested, "headline number"))
 	}
-	return fmt.Sprintf("Beyond the question, %d of %s are different: ", len(found), quantity.Count(tested, "headline number")) +
-		firstOf(found, mostBeyond, func(it *compare.Item) string { return string(it.Verdict) + " " + Guess(it) }) + "."
+	return fmt.Sprintf("%d of %s are different: ", len(found), quantity.Count(tested, "headline number")) +
+		firstOf(found, mostBeyond, func(it *compare.Item) string { return string(it.Verdict) + " " + Guess(it) })
 }

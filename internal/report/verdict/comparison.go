@@ -67,15 +67,13 @@ func (c Comparison) blocks() (out []page.Block) {
 	if c.First != "" {
 		out = append(out, page.Banner(c.First))
 	}
-	out = append(out, page.Heading{Level: 2, Text: fmt.Sprintf("%s against %s, the base%s", c.New.Name, c.Base.Name, c.durability())})
-	sentences := Answer(c.Judgement)
-	if !c.Narrow {
-		sentences = append(sentences, Beyond(c.Judgement))
+	out = append(out, page.Heading{Level: 2, Text: Pair(c.Base, c.New) + ", the base" + c.durability()})
+	sentences := Answer(c.Judgement, !c.Narrow)
+	if c.Gate != "" {
+		sentences = append(sentences, "Gate: "+c.Gate+".")
 	}
-	for _, sentence := range append(sentences, c.Gate) {
-		if sentence != "" {
-			out = append(out, page.Prose("", sentence))
-		}
+	for _, sentence := range sentences {
+		out = append(out, page.Prose("", sentence))
 	}
 	for _, d := range c.Caveats {
 		out = append(out, page.Banner(d))
@@ -88,22 +86,17 @@ func (c Comparison) blocks() (out []page.Block) {
 		out = append(out, differs)
 	}
 	notes := page.NewNotes("")
-	var asked, beyond []compare.Item
-	for _, it := range c.Items {
-		if it.Asked {
-			asked = append(asked, it)
-		} else {
-			beyond = append(beyond, it)
+	for _, part := range []struct {
+		title string
+		asked bool
+	}{{"", true}, {"Beyond the question (exploratory, corrected by itself)", false}} {
+		items := slices.DeleteFunc(slices.Clone(c.Items), func(it compare.Item) bool { return it.Asked != part.asked })
+		if len(items) > 0 {
+			out = append(out, c.table(part.title, items, notes))
 		}
 	}
-	if len(asked) > 0 {
-		out = append(out, c.table("", asked, notes))
-	}
-	if len(beyond) > 0 {
-		out = append(out, c.table("Beyond the question (exploratory, corrected by itself)", beyond, notes))
-	}
-	if n := c.Judgement.Tested(); n > 0 {
-		out = append(out, page.Prose("", "Verdicts on what is asked are corrected for "+quantity.Count(n, "number")+", intervals are of each number alone."))
+	if c.Judgement.Tested() > 0 {
+		out = append(out, page.Prose("", correction(c.Judgement)))
 	}
 	return append(out, notes)
 }
@@ -124,7 +117,7 @@ func (c Comparison) table(title string, items []compare.Item, notes *page.Notes)
 		}
 		last = it.Step.Name
 		verdict := page.Words(c.verdictText(&it.Effect))
-		for _, w := range metric.AppendNew(slices.Clone(it.Base.Warnings), it.New.Warnings...) {
+		for _, w := range warnings(it) {
 			verdict.Note(notes.Mark(w))
 		}
 		row.Cells = []page.Cell{page.Words(Name(it.New.Key)), number(Number{Number: *it.Base}.Whole()), number(Number{Number: *it.New}.Whole()),
@@ -172,15 +165,15 @@ func (c Comparison) verdictText(e *compare.Effect) string {
 	if e.Sure() || e.Verdict == compare.Same {
 		return text
 	}
-	if outlook := Outlook(c.Outlook(e)); outlook != "" {
-		return text + "; " + outlook
+	if why := outlook(c.Judgement, e); why != e.Why {
+		return text + "; " + why
 	}
 	return text + ": " + e.Why
 }
 
 // warnings returns the warnings of both numbers.
-func warnings(it *compare.Item) []string {
-	return metric.Texts(metric.AppendNew(slices.Clone(it.Base.Warnings), it.New.Warnings...))
+func warnings(it *compare.Item) []metric.Warning {
+	return metric.AppendNew(slices.Clone(it.Base.Warnings), it.New.Warnings...)
 }
 
 // comparedItem is a line of the JSON of a comparison, flat so that a line is a
@@ -236,7 +229,7 @@ func (c Comparison) json(it *compare.Item) comparedItem {
 		Base: c.Base.Name, New: c.New.Name, Step: it.Step.Name, Group: it.New.Group, Op: it.New.Op, Metric: it.Metric(),
 		Unit: it.New.Unit, Per: it.New.Per, Headline: it.Headline, BaseTrials: it.Base.Values(), NewTrials: it.New.Values(),
 		Pairs: it.Pairs, Ratio: known(it.Ratio), Low: known(it.Low), High: known(it.High), P: known(it.P), Adjusted: known(it.Adjusted),
-		Asked: it.Asked, Test: string(it.Test), Verdict: string(it.Verdict), Why: it.Why, Warnings: warnings(it),
+		Asked: it.Asked, Test: string(it.Test), Verdict: string(it.Verdict), Why: it.Why, Warnings: metric.Texts(warnings(it)),
 	}
 	if it.Verdict == compare.Unclear || it.Verdict == compare.Unstable {
 		o := c.Outlook(&it.Effect)

@@ -1,6 +1,6 @@
-// Package verdict says what is judged: it formats the numbers that are compared, their
-// differences and the verdicts on them, in words and as signs, and writes judgements of
-// two targets as text, Markdown, JSON and in Go's benchmark format.
+// Package verdict puts into words how targets compare: whether a difference is proven, and how
+// large it is, for pages, summaries, comparisons and gates. It formats the numbers, has signs for
+// the verdicts, and writes judgements as text, Markdown, JSON and in Go's benchmark format.
 package verdict
 
 import (
@@ -97,6 +97,3 @@ func Name(k compare.Key) string {
 	}
 	return name
 }
-
-// Over returns n ÷ base; ok is false if it has no meaning.
-func (n Number) Over(base Number) (float64, bool) { return n.Number.Over(base.Number) }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/metric"
 	"rumbench/internal/text/quantity"
 )
 
@@ -13,15 +14,14 @@ import (
 // the same meaning.
 type Mark struct{ Class, Sign string }
 
-// The marks of the verdicts. Differences that are not proven have hollow signs.
+// marks are those of the verdicts, and hollow those of differences that are notable but not
+// proven.
 var (
-	SurelyBetter = Mark{"better", "▲"}
-	SurelyWorse  = Mark{"worse", "▼"}
-	MaybeBetter  = Mark{"better unsure", "△"}
-	MaybeWorse   = Mark{"worse unsure", "▽"}
-	SurelySame   = Mark{"same", "="}
-	Unclear      = Mark{"unclear", "?"}
-	Unstable     = Mark{"unstable", "~"}
+	marks = map[compare.Verdict]Mark{
+		compare.Better: {"better", "▲"}, compare.Worse: {"worse", "▼"}, compare.Same: {"same", "="},
+		compare.Unclear: {"unclear", "?"}, compare.Unstable: {"unstable", "~"},
+	}
+	hollow = map[compare.Verdict]Mark{compare.Better: {"better unsure", "△"}, compare.Worse: {"worse unsure", "▽"}}
 )
 
 // Legend returns an explanation of the marks, in pieces with the classes of
@@ -36,83 +36,164 @@ func Legend() []struct{ Text, Class string } {
 }
 
 // HowMarked returns Legend as text.
-func HowMarked() string {
-	var b strings.Builder
+func HowMarked() (text string) {
 	for _, piece := range Legend() {
-		b.WriteString(piece.Text)
-	}
-	return b.String()
-}
-
-// MarkOf returns the mark of an effect; the zero Mark if it has no verdict.
-func MarkOf(e *compare.Effect) Mark {
-	switch e.Verdict {
-	case compare.Better:
-		return SurelyBetter
-	case compare.Worse:
-		return SurelyWorse
-	case compare.Same:
-		return SurelySame
-	case "":
-		return Mark{}
-	}
-	switch e.Notable() {
-	case compare.Better:
-		return MaybeBetter
-	case compare.Worse:
-		return MaybeWorse
-	}
-	if e.Verdict == compare.Unstable {
-		return Unstable
-	}
-	return Unclear
-}
-
-// InWords returns an effect in words.
-func InWords(e *compare.Effect, base string) string {
-	text := ""
-	if !math.IsNaN(e.Ratio) {
-		text = quantity.Times(e.Ratio) + " " + base
-		if quantity.Finite(e.Low) && !math.IsInf(e.High, 0) {
-			text += fmt.Sprintf(" (95 %% interval %s to %s)", quantity.Times(e.Low), quantity.Times(e.High))
-		}
-	}
-	if e.Verdict != "" {
-		if text != "" {
-			text += ": "
-		}
-		text += string(e.Verdict) + ", " + e.Why
+		text += piece.Text
 	}
 	return text
 }
 
-// FindingText returns where a gate's condition holds, with the effects of its metrics.
+// SureMark returns the mark of a proven difference or equivalence; the zero Mark of others.
+func SureMark(v compare.Verdict) Mark {
+	if word(v) == notProven {
+		return Mark{}
+	}
+	return marks[v]
+}
+
+// MarkOf returns the mark of an effect; the zero Mark if it has no verdict.
+func MarkOf(e *compare.Effect) Mark {
+	if m, notable := hollow[e.Notable()]; notable && word(e.Verdict) == notProven {
+		return m
+	}
+	return marks[e.Verdict]
+}
+
+// The words of verdicts in sentences; what is better or worse is proven.
+const (
+	proven     = "proven"
+	equivalent = "equivalent"
+	notProven  = "not proven"
+)
+
+func word(v compare.Verdict) string {
+	switch v {
+	case compare.Better, compare.Worse:
+		return proven
+	case compare.Same:
+		return equivalent
+	}
+	return notProven
+}
+
+// Pair names what is compared with what.
+func Pair(base, t *compare.Target) string { return t.Name + " against " + base.Name }
+
+// interval returns the 95 % interval of a ratio in a sentence, “ (5.24 to 15.3)”; "" for one
+// that is unknown, narrower than what is shown, or so wide that it says nothing.
+func interval(e *compare.Effect) string {
+	const useless = 100
+	low, high := quantity.Digits(e.Low), quantity.Digits(e.High)
+	if !quantity.Finite(e.Low) || !quantity.Finite(e.High) || low == high || e.High >= useless*e.Low {
+		return ""
+	}
+	return " (" + low + " to " + high + ")"
+}
+
+// Ratio returns the ratio of a number to another; e is its effect if it was judged. It is
+// NaN if the ratio has no meaning.
+func Ratio(e *compare.Effect, n, base compare.Number) float64 {
+	if e != nil && !math.IsNaN(e.Ratio) {
+		return e.Ratio
+	}
+	if r, ok := n.Over(base); ok {
+		return r
+	}
+	return math.NaN()
+}
+
+// InWords returns an effect in words.
+func InWords(e *compare.Effect, base string) string {
+	var parts []string
+	if !math.IsNaN(e.Ratio) {
+		text := quantity.Times(e.Ratio) + " " + base
+		if quantity.Finite(e.Low) && !math.IsInf(e.High, 0) {
+			text += confidence(e.Low, e.High)
+		}
+		parts = append(parts, text)
+	}
+	if e.Verdict != "" {
+		parts = append(parts, string(e.Verdict)+", "+e.Why)
+	}
+	return strings.Join(parts, ": ")
+}
+
+// confidence returns an interval with its level, for places where nothing else names it.
+func confidence(low, high float64) string {
+	return fmt.Sprintf(" (95 %% interval %s to %s)", quantity.Times(low), quantity.Times(high))
+}
+
+// MeanInWords returns how the throughput of a target compares with the base's over steps.
+func MeanInWords(m compare.Mean, name, base string) string {
+	limits, why := confidence(m.Low, m.High), ""
+	if m.Why != "" {
+		limits, why = "", " ("+m.Why+")"
+	}
+	return fmt.Sprintf("%s does %s%s what %s does, in the geometric mean of %d steps%s",
+		name, quantity.Times(m.Ratio), limits, base, m.Tests, why)
+}
+
+// EffectsInWords returns how a number of two targets compares in one or several steps, as a
+// sentence; "" without effects.
+func EffectsInWords(effects []*compare.Effect, base, t *compare.Target) string {
+	if len(effects) == 0 {
+		return ""
+	}
+	first, limits, counts := effects[0], "", map[string]int{}
+	low, high, why, end := math.Inf(1), math.Inf(-1), first.Why, word(first.Verdict)
+	for _, e := range effects {
+		counts[word(e.Verdict)]++
+		if !math.IsNaN(e.Ratio) {
+			low, high = min(low, e.Ratio), max(high, e.Ratio)
+		}
+		if e.Why != why {
+			why = ""
+		}
+	}
+	ratio := quantity.Times(high)
+	switch least := quantity.Digits(low); {
+	case low > high:
+		ratio = quantity.Unknown
+	case least != quantity.Digits(high):
+		ratio = least + "–" + ratio
+	case len(effects) == 1:
+		limits = interval(first)
+	}
+	switch {
+	case len(counts) > 1:
+		end = fmt.Sprintf("%s in %d of %d steps", proven, counts[proven], len(effects))
+	case end == notProven && why != "":
+		end += ": " + why
+	}
+	if first.New.Metric == metric.RowsPerS {
+		return fmt.Sprintf("%s has %s the throughput of %s%s, %s.", t.Name, ratio, base.Name, limits, end)
+	}
+	name := metric.Label(first.Metric())
+	if first.New.Per != "" {
+		name += " per " + first.New.Per
+	}
+	return fmt.Sprintf("%s: %s %s’s%s, %s.", quantity.Capital(name), ratio, base.Name, limits, end)
+}
+
+// FindingText returns where a gate's condition holds, with the precise effects of its metrics.
 func FindingText(f *compare.Finding) string {
 	var parts []string
 	for _, e := range f.Effects {
-		part := e.Metric()
-		if e.New.Per != "" {
-			part += " per " + e.New.Per
-		}
+		part := strings.TrimSuffix(e.Metric()+" per "+e.New.Per, " per ")
 		part += fmt.Sprintf(" %.3f×", e.Ratio)
 		if !math.IsNaN(e.Low) {
 			part += fmt.Sprintf(" (%.3f to %.3f)", e.Low, e.High)
 		}
 		parts = append(parts, part+" "+string(e.Verdict))
 	}
-	where := f.Step.Name
-	if f.Op != "" {
-		where += ", " + f.Op
-	}
-	return where + ": " + strings.Join(parts, "; ")
+	return strings.TrimSuffix(f.Step.Name+", "+f.Op, ", ") + ": " + strings.Join(parts, "; ")
 }
 
-// Counts returns how often each verdict was reached, in a format of the number and
-// the verdict.
-func Counts(counts map[compare.Verdict]int, format string) (out []string) {
+// Counts returns how often each verdict was reached.
+func Counts(counts map[compare.Verdict]int) (out []string) {
 	for _, v := range compare.Verdicts {
 		if counts[v] > 0 {
-			out = append(out, fmt.Sprintf(format, counts[v], v))
+			out = append(out, fmt.Sprintf("%s in %d", v, counts[v]))
 		}
 	}
 	return out

@@ -1,0 +1,194 @@
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/metric"
+	"rumbench/internal/text/quantity"
+)
+
+// Sentence joins the parts of a sentence; those that are "" are left out.
+func Sentence(parts ...string) string {
+	parts = slices.DeleteFunc(slices.Clone(parts), func(part string) bool { return part == "" })
+	if len(parts) == 0 {
+		return ""
+	}
+	return quantity.Capital(strings.Join(parts, "; ") + ".")
+}
+
+// Lead returns how the subject does in what a step is about, against which others that is
+// proven, and what would prove the rest. where names the step.
+func (c *Campaign) Lead(s *compare.Step, where string) string {
+	k, ok := compare.Goal(s)
+	if !ok {
+		return ""
+	}
+	x := c.Contest(s, k)
+	if x.Subject == nil {
+		return "Nothing can be compared" + where + ": " + quantity.Joined(x.Refused) + "."
+	}
+	text, n := x.Subject.Name, Number{s.Number(x.Subject, k)}
+	switch {
+	case k.Metric == metric.HighestRate:
+		text += fmt.Sprintf(" keeps %s up to %s/s", promise(s, x.Subject), n)
+	case metric.IsLatency(k.Metric):
+		text += fmt.Sprintf(" has a p99 of %s", n)
+	default:
+		text += fmt.Sprintf(" %s %s %s/s", cmp.Or(verbs[s.Primary], "did"), n, Units(s, s.Primary))
+	}
+	return text + where + x.results() + "."
+}
+
+// promise returns the promise with which a rate was searched for on a target.
+func promise(s *compare.Step, t *compare.Target) string {
+	for _, r := range s.Used(t) {
+		if r.Step.Search != nil {
+			return r.Step.Search.Words()
+		}
+	}
+	return "the promise"
+}
+
+// verbs are what operation kinds did; "did" is what others did.
+var verbs = map[string]string{
+	"query": "answered", "insert": "inserted", "index": "indexed", "delete": "deleted", "update": "updated",
+}
+
+// Units returns what the throughput of an operation kind counts: "rows" or "queries".
+func Units(s *compare.Step, op string) string {
+	for _, k := range s.AllKeys() {
+		if metric.IsCost(k.Metric) && k.PerOf(op) {
+			return quantity.Plural(k.Per)
+		}
+	}
+	if slices.Contains([]string{"insert", "delete", "update", "index"}, op) {
+		return "rows"
+	}
+	return quantity.Plural(op)
+}
+
+// Costs returns which target has the least p99 and needs least of the hardware per
+// operation, compared with the base; of two targets what the second one needs.
+func (c *Campaign) Costs(s *compare.Step) (parts []string) {
+	if k, ok := compare.Goal(s); !ok || c.Contest(s, k).Subject == nil {
+		return nil
+	}
+	parts = append(parts, c.tail(s))
+	for _, cost := range []struct{ metric, name string }{{metric.CPUUS, "CPU"}, {metric.WriteKB, "KB written"}} {
+		asked, ok := s.Own(cost.metric)
+		k := asked
+		if ok && cost.metric == metric.WriteKB {
+			k, ok = compare.Undisturbed(s, k, c.Targets...)
+		}
+		if ok {
+			x := c.Contest(s, k)
+			x.asked = asked
+			parts = append(parts, x.cost(cost.name+" per "+k.Per))
+		}
+	}
+	return parts
+}
+
+// tail compares the targets in the p99, if the step is about its throughput.
+func (c *Campaign) tail(s *compare.Step) string {
+	k, ok := compare.PrimaryLatency(s, "p99")
+	if goal, _ := compare.Goal(s); !ok || goal == k {
+		return ""
+	}
+	if slices.ContainsFunc(c.Targets, func(t *compare.Target) bool { n := s.Number(t, k); return n.Few() != "" }) {
+		return "the p99 is not known, as operations are too few"
+	}
+	x := c.Contest(s, k)
+	return x.cost("p99")
+}
+
+// Space compares the targets in space at the end of all steps: what is not written yet
+// takes none.
+func (c *Campaign) Space() string {
+	last := c.LastWith(metric.SpaceAmplification)
+	if last == nil {
+		return ""
+	}
+	k, _ := last.Own(metric.SpaceAmplification)
+	x := c.Contest(last, k)
+	return x.cost("space after " + last.Name)
+}
+
+// OtherTests counts how the targets compare in the throughput of all other tests.
+func (c *Campaign) OtherTests(but *compare.Step) string {
+	var parts []string
+	base, tests := c.Targets[0], 0
+	for _, t := range c.Targets[1:] {
+		counts, all := map[compare.Verdict]int{}, 0
+		for _, s := range c.Steps {
+			k, ok := s.Rate(s.Primary)
+			first := s.First()
+			prepares := first.Trial.Prepares(first.Step)
+			if !ok || s == but || prepares || compare.IsProbe(s) || compare.PrimaryRated(s) {
+				continue
+			}
+			if e := c.Judged(base, t).Effect(s, k); e != nil && e.Verdict != "" {
+				counts[e.Verdict]++
+				all++
+			}
+		}
+		tests = max(tests, all)
+		if n := counts[compare.Better]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s faster in %d", t.Name, n))
+		}
+		if n := counts[compare.Worse]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s slower in %d", t.Name, n))
+		}
+	}
+	switch {
+	case tests == 0:
+		return ""
+	case len(parts) == 0:
+		return fmt.Sprintf("In %s no difference from %s is proven.", quantity.Count(tests, "other test"), base.Name)
+	}
+	return fmt.Sprintf("Beyond the question, in %s, different from %s: %s.",
+		quantity.Count(tests, "other test"), base.Name, quantity.Joined(parts))
+}
+
+// Corrected explains for how many numbers verdicts are corrected, if the interval of one
+// that a step shows contradicts its verdict.
+func (c *Campaign) Corrected(s *compare.Step) string {
+	for _, t := range c.Targets[1:] {
+		j := c.Judged(c.Targets[0], t)
+		if slices.ContainsFunc(j.Items, func(it compare.Item) bool {
+			return it.Step == s && it.Asked && it.Verdict != "" && !it.Sure() && (it.Low > 1 || it.High < 1)
+		}) {
+			return correction(j)
+		}
+	}
+	return ""
+}
+
+// correction returns for how many numbers the verdicts of a judgement are corrected.
+func correction(j *compare.Judgement) string {
+	return fmt.Sprintf("Verdicts on what is asked are corrected for %s, intervals are of each number alone.",
+		quantity.Count(j.Tested(), "number"))
+}
+
+// Caution returns how far the verdicts of a campaign can be trusted.
+func Caution(c *compare.Campaign) string {
+	low, high := len(c.Targets[0].Trials), 0
+	for _, t := range c.Targets {
+		low, high = min(low, len(t.Trials)), max(high, len(t.Trials))
+	}
+	switch {
+	case high == 1:
+		return "One trial each: nothing can be said about noise. A small difference may be chance."
+	case high < compare.LeastTrials:
+		return fmt.Sprintf("%d trials each at most: too few to prove anything. Numbers are medians.", high)
+	case low < compare.LeastTrials:
+		return "Some targets have too few trials to prove anything about them. Numbers are medians."
+	}
+	return fmt.Sprintf("Numbers are medians over %d or more trials; steps with missing trials say so. "+
+		"“Better” and “worse”: if two targets did not differ, one campaign in twenty would have such a verdict "+
+		"among the numbers asked about.", low)
+}
