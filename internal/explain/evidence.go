@@ -114,6 +114,8 @@ func filtersLess(v *view, _ *Sum, c *Cause) bool {
 	return ok && known && math.Abs(new-base) > matters && (new < base) == (c.New > c.Base)
 }
 
+func limitedByFlushes(v *view, _ *Sum, _ *Cause) bool { return v.ceiling() == ByFlushes }
+
 func otherClients(v *view, s *Sum, c *Cause) bool {
 	more, of := v.clients()
 	return of > 0 && apart(of, 1, 0.1) && more == (c.New > c.Base)

@@ -57,6 +57,7 @@ type Cause struct {
 	// that difference is not proven.
 	Share, ShareLow, ShareHigh float64
 	Rule                       Rule
+	Evidence                   Evidence
 	Sentence                   string
 }
 
@@ -300,7 +301,7 @@ func (s *Sum) asks(c *Contribution) bool {
 // repeats reports whether the causes say no more than the number itself: that more CPU is
 // needed because more CPU is needed.
 func (s *Sum) repeats() bool {
-	return len(s.Causes) == 1 && slices.Contains([]int{0, 3}, s.Causes[0].Rule.Number)
+	return len(s.Causes) == 1 && slices.Contains([]Rule{"", RuleCPU}, s.Causes[0].Rule)
 }
 
 // weight is by what the sums of a step are sorted: throughput counts twice, what is not
@@ -328,7 +329,7 @@ func (s *Sum) name(v *view) {
 	var known []Item
 	for i := range s.Causes {
 		c := &s.Causes[i]
-		c.Rule, c.Sentence = v.rule(s, c)
+		v.explain(s, c)
 		if c.Proven() {
 			known = append(known, c.Item)
 		}
@@ -364,7 +365,7 @@ func (s *Step) Leading() (metric string, c Cause, ok bool) {
 		return "", c, false
 	}
 	named := s.Sums[0].named()
-	if len(named) == 0 || named[0].Rule.Evidence == Pattern {
+	if len(named) == 0 || named[0].Evidence == Pattern {
 		return "", c, false
 	}
 	return s.Sums[0].Metric, named[0], true

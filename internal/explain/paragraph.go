@@ -36,11 +36,11 @@ func (s *Step) signature() signature {
 	}
 	for _, sum := range s.Sums {
 		if named := sum.named(); len(named) > 0 {
-			g.causes += fmt.Sprintln(sum.Metric, named[0].Rule.Number, named[0].Item, named[0].Log < 0)
+			g.causes += fmt.Sprintln(sum.Metric, named[0].Rule, named[0].Item, named[0].Log < 0)
 		}
 	}
 	for _, n := range s.Notes {
-		g.causes += fmt.Sprintln(n.Rule.Number)
+		g.causes += fmt.Sprintln(n.Rule)
 	}
 	return g
 }
@@ -255,7 +255,7 @@ func (p *Paragraph) because(name string, named []Cause) (text string) {
 	for i, c := range named[:min(len(named), mostCauses)] {
 		switch {
 		case i > 0 && c.Share < leastShare:
-		case c.Rule.Evidence == Pattern:
+		case c.Evidence == Pattern:
 			pattern = append(pattern, c)
 		default:
 			sure = append(sure, c)

@@ -24,11 +24,43 @@ const (
 	Setting   Evidence = "setting"   // “also differs”
 )
 
-// Rule names a cause. docs/why.md lists the causes, without their numbers.
-type Rule struct {
-	Number   int
-	Evidence Evidence
-}
+// Rule is the name of a cause or of a note; docs/why.md has a table of each. Causes that
+// only state an item have none.
+type Rule string
+
+// The rules of causes.
+const (
+	RuleOthers      Rule = "other programs"
+	RuleClient      Rule = "client"
+	RuleStalls      Rule = "write stalls"
+	RuleDevice      Rule = "device"
+	RuleClients     Rule = "number of clients"
+	RuleCommits     Rule = "commits"
+	RuleRowLocks    Rule = "row locks"
+	RuleLatches     Rule = "latches"
+	RuleReads       Rule = "reads"
+	RuleLookups     Rule = "look-ups"
+	RuleFilters     Rule = "filters"
+	RuleCompression Rule = "compression"
+	RuleCompaction  Rule = "compaction"
+	RulePageSize    Rule = "page size"
+	RuleWholePages  Rule = "whole pages in the log"
+	RuleDoublewrite Rule = "doublewrite"
+	RuleFullLog     Rule = "full log"
+	RuleJournal     Rule = "journal"
+	RuleProtocol    Rule = "protocol"
+	RuleCPU         Rule = "CPU"
+	RulePageCache   Rule = "page cache"
+)
+
+// The rules that only notes have.
+const (
+	RuleSerial     Rule = "serialization"
+	RuleCollection Rule = "collection pauses"
+	RuleStarts     Rule = "different starts"
+	RuleDeferral   Rule = "deferred writes"
+	RuleRecurring  Rule = "recurring stalls"
+)
 
 // view is what rules may look at.
 type view struct {
@@ -38,10 +70,11 @@ type view struct {
 
 // naming is a rule for some items: when it holds, and what it says.
 type naming struct {
-	rule  Rule
-	items []Item
-	when  func(v *view, s *Sum, c *Cause) bool // nil: always
-	say   func(v *view, s *Sum, c *Cause) string
+	rule     Rule
+	evidence Evidence
+	items    []Item
+	when     func(v *view, s *Sum, c *Cause) bool // nil: always
+	say      func(v *view, s *Sum, c *Cause) string
 }
 
 var (
@@ -57,32 +90,32 @@ var (
 // timings are the rules for items of times, the most specific first: an item gets the
 // first that holds.
 var timings = []naming{
-	{Rule{1, Law}, []Item{Others, Steal}, nil, says("other programs used %s of the processors")},
-	{Rule{13, Law}, slices.Concat(commits, inside), moreStalls, func(v *view, s *Sum, c *Cause) string {
+	{RuleOthers, Law, []Item{Others, Steal}, nil, says("other programs used %s of the processors")},
+	{RuleStalls, Law, slices.Concat(commits, inside), moreStalls, func(v *view, s *Sum, c *Cause) string {
 		held := instead(quantity.RoughShare, v.Base.stalled(), v.New.stalled())
 		return fmt.Sprintf("%s: the engine held up writes for %s of the time", lasts(v, s, c), held)
 	}},
-	{Rule{4, Law}, []Item{Can}, nil, func(v *view, s *Sum, c *Cause) string {
+	{RuleDevice, Law, []Item{Can}, nil, func(v *view, s *Sum, c *Cause) string {
 		return "the device can do " + v.change(s, c) + " " + v.ceiling().noun() + " per second"
 	}},
-	{Rule{11, Accounted}, []Item{Needs}, func(v *view, _ *Sum, _ *Cause) bool { return v.ceiling() == ByFlushes }, func(v *view, s *Sum, c *Cause) string {
+	{RuleCommits, Accounted, []Item{Needs}, limitedByFlushes, func(v *view, s *Sum, c *Cause) string {
 		return "it needs " + v.change(s, c) + " device flushes" + v.also("durability", "sync_binlog")
 	}},
-	{Rule{4, Accounted}, []Item{Needs}, nil, func(v *view, s *Sum, c *Cause) string {
+	{RuleDevice, Accounted, []Item{Needs}, nil, func(v *view, s *Sum, c *Cause) string {
 		return "it needs " + v.change(s, c) + " device " + v.ceiling().noun()
 	}},
-	{Rule{4, Law}, append([]Item{Flushes}, waits...), lesserDevice, func(v *view, s *Sum, c *Cause) string {
+	{RuleDevice, Law, append([]Item{Flushes}, waits...), lesserDevice, func(v *view, s *Sum, c *Cause) string {
 		most, _ := v.most(c)
 		can := instead(quantity.Thousandths, v.Base.can(most.Limit), v.New.can(most.Limit))
 		return fmt.Sprintf("%s; the device can do %s %s per second", lasts(v, s, c), can, most.Limit.noun())
 	}},
-	{Rule{4, Law}, waits, slowDevice, func(v *view, s *Sum, c *Cause) string {
+	{RuleDevice, Law, waits, slowDevice, func(v *view, s *Sum, c *Cause) string {
 		base, new := v.Base.request(), v.New.request()
 		return fmt.Sprintf("%s; a request to the device took %s", lasts(v, s, c), instead(quantity.Micros, base, new))
 	}},
-	{Rule{25, Accounted}, []Item{Clients}, nil, says("the number of clients is %s")},
-	{Rule{13, Accounted}, []Item{Stalled}, nil, says("the engine held up writes for %s")},
-	{Rule{11, Accounted}, commits, nil, func(v *view, s *Sum, c *Cause) string {
+	{RuleClients, Accounted, []Item{Clients}, nil, says("the number of clients is %s")},
+	{RuleStalls, Accounted, []Item{Stalled}, nil, says("the engine held up writes for %s")},
+	{RuleCommits, Accounted, commits, nil, func(v *view, s *Sum, c *Cause) string {
 		text := "commits wait " + v.change(s, c) + " for the log"
 		base, new := v.Base.per(metric.LogSyncs, "", s.writes(v)), v.New.per(metric.LogSyncs, "", s.writes(v))
 		if !math.IsNaN(base+new) && apart(base, new, 0.1) {
@@ -90,124 +123,123 @@ var timings = []naming{
 		}
 		return text + v.also("durability", "sync_binlog")
 	}},
-	{Rule{11, Accounted}, []Item{Flushes}, nil, func(v *view, s *Sum, c *Cause) string {
+	{RuleCommits, Accounted, []Item{Flushes}, nil, func(v *view, s *Sum, c *Cause) string {
 		return "device flushes take " + v.change(s, c) + v.also("durability")
 	}},
-	{Rule{17, Accounted}, []Item{Item(engine.RoleRow)}, nil, says("sessions wait %s for row locks")},
-	{Rule{18, Pattern}, latches, nil, func(v *view, s *Sum, c *Cause) string {
+	{RuleRowLocks, Accounted, []Item{Item(engine.RoleRow)}, nil, says("sessions wait %s for row locks")},
+	{RuleLatches, Pattern, latches, nil, func(v *view, s *Sum, c *Cause) string {
 		return fmt.Sprintf("sessions wait %s for the %s", v.change(s, c), c.Item)
 	}},
-	{Rule{5, Accounted}, []Item{Item(engine.RoleIO)}, nil, says("sessions wait %s for reads and writes of tables and indexes")},
-	{Rule{2, Accounted}, []Item{Client, Between}, nil, says("the client takes %s")},
-	{Rule{2, Accounted}, []Item{Item(engine.RoleClient)}, nil, says("sessions wait %s for their clients")},
-	{Rule{16, Pattern}, slices.Concat(served, inside), filtersLess, func(v *view, s *Sum, c *Cause) string {
+	{RuleReads, Accounted, []Item{Item(engine.RoleIO)}, nil, says("sessions wait %s for reads and writes of tables and indexes")},
+	{RuleClient, Accounted, []Item{Client, Between}, nil, says("the client takes %s")},
+	{RuleClient, Accounted, []Item{Item(engine.RoleClient)}, nil, says("sessions wait %s for their clients")},
+	{RuleFilters, Pattern, slices.Concat(served, inside), filtersLess, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + v.filters()
 	}},
-	{Rule{15, Pattern}, append([]Item{InCalls, Behind}, served...), compressed, func(v *view, s *Sum, c *Cause) string {
+	{RuleCompression, Pattern, append([]Item{InCalls, Behind}, served...), compressed, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + v.also(compressions(c)...)
 	}},
-	{Rule{14, Pattern}, slices.Concat(served, []Item{Behind}, inside), moreMerges, func(v *view, s *Sum, c *Cause) string {
+	{RuleCompaction, Pattern, slices.Concat(served, []Item{Behind}, inside), moreMerges, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + "; compactions write " + instead(kb, v.Base.part(s, v, account.CompactionPart), v.New.part(s, v, account.CompactionPart))
 	}},
-	{Rule{5, Pattern}, slices.Concat(served, []Item{Item(account.ThreadCPU)}, inside), moreReads, func(v *view, s *Sum, c *Cause) string {
+	{RuleReads, Pattern, slices.Concat(served, []Item{Item(account.ThreadCPU)}, inside), moreReads, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + "; " + v.reads() + v.also("cache")
 	}},
-	{Rule{8, Pattern}, append([]Item{InCalls}, served...), otherPage, func(v *view, s *Sum, c *Cause) string {
+	{RulePageSize, Pattern, append([]Item{InCalls}, served...), otherPage, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + v.also("page", "innodb_page_size")
 	}},
-	{Rule{5, Accounted}, []Item{Item(account.ThreadIO)}, nil, says("sessions wait %s for devices")},
-	{Rule{9, Pattern}, served, morePagesLogged, func(v *view, s *Sum, c *Cause) string {
+	{RuleReads, Accounted, []Item{Item(account.ThreadIO)}, nil, says("sessions wait %s for devices")},
+	{RuleWholePages, Pattern, served, morePagesLogged, func(v *view, s *Sum, c *Cause) string {
 		pages := instead(kb, v.Base.part(s, v, account.FullPagesPart), v.New.part(s, v, account.FullPagesPart))
 		return fmt.Sprintf("%s; whole pages in the log: %s", usesCPU(v, s, c), pages) + v.also("max_wal_size", "checkpoint_timeout")
 	}},
-	{Rule{17, Pattern}, served, moreRowWaits, func(v *view, s *Sum, c *Cause) string {
+	{RuleRowLocks, Pattern, served, moreRowWaits, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + "; sessions wait " + instead(quantity.Micros, v.Base.rowWaits(v), v.New.rowWaits(v)) + " for row locks"
 	}},
-	{Rule{11, Pattern}, slices.Concat(served, inside), moreFlushes, func(v *view, s *Sum, c *Cause) string {
+	{RuleCommits, Pattern, slices.Concat(served, inside), moreFlushes, func(v *view, s *Sum, c *Cause) string {
 		base, _ := v.Base.growth("device.flushes")
 		new, _ := v.New.growth("device.flushes")
 		return fmt.Sprintf("%s; %s device flushes", usesCPU(v, s, c), instead(quantity.Thousandths, base, new)) + v.also("durability", "sync_binlog")
 	}},
-	{Rule{25, Pattern}, served, otherClients, func(v *view, s *Sum, c *Cause) string {
+	{RuleClients, Pattern, served, otherClients, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + " with another number of clients: contention for memory is possible, and not counted here"
 	}},
-	{Rule{6, Pattern}, served, moreRows, func(v *view, s *Sum, c *Cause) string {
+	{RuleLookups, Pattern, served, moreRows, func(v *view, s *Sum, c *Cause) string {
 		k, _ := v.Of.Own(metric.CPUUS)
 		rows := instead(quantity.Thousandths, v.Base.per(metric.RowsExamined, "", k), v.New.per(metric.RowsExamined, "", k))
 		return fmt.Sprintf("%s; it examines %s rows", usesCPU(v, s, c), rows)
 	}},
-	{Rule{20, Pattern}, spoken, otherProtocol, func(v *view, s *Sum, c *Cause) string {
+	{RuleProtocol, Pattern, spoken, otherProtocol, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + v.also("protocol")
 	}},
-	{Rule{20, Accounted}, []Item{Item(engine.RoleNetwork)}, nil, says("sessions spend %s on sending")},
-	{Rule{3, Law}, []Item{Item(account.ThreadQueue)}, nil, says("sessions wait %s for a processor")},
-	{Rule{3, Accounted}, slices.Concat(served, []Item{Behind, Kernel, Item(account.ThreadCPU)}, inside), nil, func(v *view, s *Sum, c *Cause) string {
+	{RuleProtocol, Accounted, []Item{Item(engine.RoleNetwork)}, nil, says("sessions spend %s on sending")},
+	{RuleCPU, Law, []Item{Item(account.ThreadQueue)}, nil, says("sessions wait %s for a processor")},
+	{RuleCPU, Accounted, slices.Concat(served, []Item{Behind, Kernel, Item(account.ThreadCPU)}, inside), nil, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + v.also("waits")
 	}},
 }
 
 // amounts are the rules for items of bytes, likewise.
 var amounts = []naming{
-	{Rule{7, Accounted}, []Item{Item(account.DoublewritePart)}, oneSided, func(v *view, s *Sum, c *Cause) string {
+	{RuleDoublewrite, Accounted, []Item{Item(account.DoublewritePart)}, oneSided, func(v *view, s *Sum, c *Cause) string {
 		return "the doublewrite buffer takes " + v.change(s, c) + v.also("innodb_doublewrite")
 	}},
-	{Rule{9, Accounted}, []Item{Item(account.FullPagesPart)}, nil, func(v *view, s *Sum, c *Cause) string {
+	{RuleWholePages, Accounted, []Item{Item(account.FullPagesPart)}, nil, func(v *view, s *Sum, c *Cause) string {
 		return "whole pages in the log: " + v.change(s, c) + v.also("max_wal_size", "checkpoint_timeout")
 	}},
-	{Rule{10, Law}, paged, fullLog, func(v *view, s *Sum, c *Cause) string {
+	{RuleFullLog, Law, paged, fullLog, func(v *view, s *Sum, c *Cause) string {
 		return fmt.Sprintf("%s: %s, because the log was full and forced pages out", c.Item, v.change(s, c)) + v.also("innodb_log_file_size")
 	}},
-	{Rule{8, Accounted}, paged, otherPage, func(v *view, s *Sum, c *Cause) string {
+	{RulePageSize, Accounted, paged, otherPage, func(v *view, s *Sum, c *Cause) string {
 		return fmt.Sprintf("%s: %s", c.Item, v.change(s, c)) + v.also("page", "innodb_page_size")
 	}},
-	{Rule{14, Accounted}, []Item{Item(account.CompactionPart), Item(account.FlushPart)}, nil, func(v *view, s *Sum, c *Cause) string {
+	{RuleCompaction, Accounted, []Item{Item(account.CompactionPart), Item(account.FlushPart)}, nil, func(v *view, s *Sum, c *Cause) string {
 		return fmt.Sprintf("%s writes %s", c.Item, v.change(s, c))
 	}},
-	{Rule{11, Accounted}, []Item{Padding}, fewerFlushes, func(v *view, s *Sum, c *Cause) string {
+	{RuleCommits, Accounted, []Item{Padding}, fewerFlushes, func(v *view, s *Sum, c *Cause) string {
 		return "each sync writes whole blocks: " + v.change(s, c) + " beyond what the engine counts" + v.also("durability")
 	}},
-	{Rule{11, Accounted}, []Item{Journal}, fewerFlushes, func(v *view, s *Sum, c *Cause) string {
+	{RuleCommits, Accounted, []Item{Journal}, fewerFlushes, func(v *view, s *Sum, c *Cause) string {
 		return "each sync writes to the file system's journal: " + v.change(s, c) + v.also("durability")
 	}},
-	{Rule{12, Accounted}, []Item{Journal}, nil, says("the file system's journal: %s")},
-	{Rule{15, Pattern}, []Item{Item(account.PagesPart), Item(account.LogPart), MissKB, PerRead}, compressed, func(v *view, s *Sum, c *Cause) string {
+	{RuleJournal, Accounted, []Item{Journal}, nil, says("the file system's journal: %s")},
+	{RuleCompression, Pattern, []Item{Item(account.PagesPart), Item(account.LogPart), MissKB, PerRead}, compressed, func(v *view, s *Sum, c *Cause) string {
 		return fmt.Sprintf("%s: %s", c.Item, v.change(s, c)) + v.also(compressions(c)...)
 	}},
-	{Rule{15, Pattern}, []Item{Data}, compressed, func(v *view, s *Sum, c *Cause) string {
+	{RuleCompression, Pattern, []Item{Data}, compressed, func(v *view, s *Sum, c *Cause) string {
 		return "tables and indexes take " + v.change(s, c) + " the live data" + v.also("compression")
 	}},
-	{Rule{8, Pattern}, []Item{Item(account.LogPart), Uncounted}, otherPage, func(v *view, s *Sum, c *Cause) string {
+	{RulePageSize, Pattern, []Item{Item(account.LogPart), Uncounted}, otherPage, func(v *view, s *Sum, c *Cause) string {
 		return fmt.Sprintf("%s: %s", c.Item, v.change(s, c)) + v.also("page", "innodb_page_size")
 	}},
-	{Rule{0, Accounted}, []Item{Uncounted}, nil, says("pages, and what else the engine does not count: %s")},
-	{Rule{0, Accounted}, []Item{Data}, nil, says("tables and indexes take %s the live data")},
-	{Rule{0, Accounted}, []Item{SystemFiles}, nil, says("undo, old row versions and the server's own files take %s the live data")},
-	{Rule{0, Accounted}, []Item{LogFiles}, nil, says("log files take %s the live data")},
-	{Rule{0, Accounted}, []Item{TempFiles}, nil, says("temporary files take %s the live data")},
-	{Rule{16, Accounted}, []Item{Lookups, Reads, Misses}, filtersLess, func(v *view, s *Sum, c *Cause) string {
+	{"", Accounted, []Item{Uncounted}, nil, says("pages, and what else the engine does not count: %s")},
+	{"", Accounted, []Item{Data}, nil, says("tables and indexes take %s the live data")},
+	{"", Accounted, []Item{SystemFiles}, nil, says("undo, old row versions and the server's own files take %s the live data")},
+	{"", Accounted, []Item{LogFiles}, nil, says("log files take %s the live data")},
+	{"", Accounted, []Item{TempFiles}, nil, says("temporary files take %s the live data")},
+	{RuleFilters, Accounted, []Item{Lookups, Reads, Misses}, filtersLess, func(v *view, s *Sum, c *Cause) string {
 		return fmt.Sprintf("%s: %s", c.Item, v.change(s, c)) + v.filters()
 	}},
-	{Rule{6, Accounted}, []Item{Lookups}, nil, says("it looks up %s pages or blocks")},
-	{Rule{5, Accounted}, []Item{Misses}, nil, func(v *view, s *Sum, c *Cause) string {
+	{RuleLookups, Accounted, []Item{Lookups}, nil, says("it looks up %s pages or blocks")},
+	{RuleReads, Accounted, []Item{Misses}, nil, func(v *view, s *Sum, c *Cause) string {
 		return "the cache misses " + instead(quantity.RoughShare, c.Base, c.New) + " of its lookups" + v.also("cache")
 	}},
-	{Rule{5, Accounted}, []Item{Reads}, nil, says("it does %s reads")},
-	{Rule{8, Accounted}, []Item{MissKB, PerRead}, otherPage, func(v *view, s *Sum, c *Cause) string {
+	{RuleReads, Accounted, []Item{Reads}, nil, says("it does %s reads")},
+	{RulePageSize, Accounted, []Item{MissKB, PerRead}, otherPage, func(v *view, s *Sum, c *Cause) string {
 		return "a read fetches " + v.change(s, c) + v.also("page", "innodb_page_size")
 	}},
-	{Rule{21, Pattern}, []Item{PerMiss}, nil, func(_ *view, _ *Sum, c *Cause) string {
+	{RulePageCache, Pattern, []Item{PerMiss}, nil, func(_ *view, _ *Sum, c *Cause) string {
 		text := "the device does " + instead(quantity.Thousandths, c.Base, c.New) + " reads per cache miss"
 		if max(c.Base, c.New) < 1.05 {
 			text += ", and the page cache serves the rest"
 		}
 		return text
 	}},
-	{Rule{0, Accounted}, []Item{MissKB, PerRead}, nil, says("a read fetches %s")},
+	{"", Accounted, []Item{MissKB, PerRead}, nil, says("a read fetches %s")},
 }
 
-// rule returns the rule of a cause and its sentence; of items without a rule, what they
-// are.
-func (v *view) rule(s *Sum, c *Cause) (Rule, string) {
+// explain sets the rule of a cause and its sentence; items without a rule are only stated.
+func (v *view) explain(s *Sum, c *Cause) {
 	namings := amounts
 	if s.timed() {
 		namings = timings
@@ -216,11 +248,12 @@ func (v *view) rule(s *Sum, c *Cause) (Rule, string) {
 		n := &namings[i]
 		for _, item := range n.items {
 			if item == c.Item && (n.when == nil || n.when(v, s, c)) {
-				return n.rule, n.say(v, s, c)
+				c.Rule, c.Evidence, c.Sentence = n.rule, n.evidence, n.say(v, s, c)
+				return
 			}
 		}
 	}
-	return Rule{Evidence: Accounted}, fmt.Sprintf("%s: %s", c.Item, v.change(s, c))
+	c.Evidence, c.Sentence = Accounted, fmt.Sprintf("%s: %s", c.Item, v.change(s, c))
 }
 
 // timed reports whether the items are times.
