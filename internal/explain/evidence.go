@@ -127,16 +127,15 @@ func (s *Step) clients() (more bool, times float64) {
 	return new > base, new / base
 }
 
-func otherProtocol(v *view, _ *Sum, _ *Cause) bool { return v.differs("protocol") }
+func otherProtocol(v *view, _ *Sum, _ *Cause) bool { return v.differs(engine.AspectProtocol) }
 func compressed(v *view, _ *Sum, c *Cause) bool    { return v.differs(compressions(c)...) }
-func otherPage(v *view, _ *Sum, _ *Cause) bool     { return v.differs("page", "innodb_page_size") }
+func otherPage(v *view, _ *Sum, _ *Cause) bool     { return v.differs(engine.AspectPageSize) }
 
-// compressions are the knobs of what an item may be compressed by: of files all but that of
-// the log.
-func compressions(c *Cause) []string {
-	of := []string{"compression"}
+// compressions are what an item may be compressed by: files by all but that of the log.
+func compressions(c *Cause) []engine.Aspect {
+	of := []engine.Aspect{engine.AspectCompression}
 	if !slices.Contains([]Item{Data, MissKB, PerRead, Item(account.PagesPart)}, c.Item) {
-		of = append(of, "wal_compression")
+		of = append(of, engine.AspectLogCompression)
 	}
 	return of
 }

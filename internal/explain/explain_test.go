@@ -117,7 +117,8 @@ func (s state) trial(target string, n int) *result.Trial {
 		ceilings = &observe.Ceilings{Reads: 1e6, Writes: 1e6, ReadKB: 1e9, WriteKB: 1e9, Flushes: s.can}
 	}
 	return &result.Trial{Ceilings: ceilings, Format: result.Format, Target: target, Trial: n, Order: "interleaved", Engine: "mysql", Hosting: result.Server, Workload: "w",
-		Status: result.Complete, Durability: "os", Knobs: s.knobs, Steps: []result.Step{before, step}}
+		Status: result.Complete, Durability: "os", Knobs: s.knobs, Steps: []result.Step{before, step},
+		Affects: map[string]engine.Aspect{"options.wal_compression": engine.AspectLogCompression}}
 }
 
 // usual is a state that others differ from.
@@ -174,7 +175,7 @@ func TestRules(t *testing.T) {
 		"the client":      {func(s *state) { s.clientBound = true }, explain.RuleClient, "the bottleneck"},
 		"text":            {func(s *state) { s.server = 150; s.knobs = map[string]string{"protocol": "text"} }, explain.RuleProtocol, "(protocol text instead of the default)"},
 		"compression":     {func(s *state) { s.server = 150; s.knobs = map[string]string{"compression": "zstd"} }, explain.RuleCompression, "(compression zstd"},
-		"log compression": {func(s *state) { s.server = 150; s.knobs = map[string]string{"wal_compression": "zstd"} }, explain.RuleCompression, "(wal_compression zstd instead of the default)"},
+		"log compression": {func(s *state) { s.server = 150; s.knobs = map[string]string{"options.wal_compression": "zstd"} }, explain.RuleCompression, "(wal_compression zstd instead of the default)"},
 		"a hot row":       {func(s *state) { s.server, s.rows, s.idle = 160, 200, 5 }, explain.RuleRowLocks, "; sessions wait 200 µs instead of 0 µs for row locks"},
 		"one thread":      {func(s *state) { s.busiest, s.idle = 0.97, 120 }, explain.RuleSerial, "one thread is the limit while processors idle: purge of b ran for 97 % of the time"},
 		"one at a time":   {func(s *state) { s.clients, s.idle = 16, 60 }, explain.RuleSerial, "4.00× as many clients on b do no more"},

@@ -99,7 +99,7 @@ var timings = []naming{
 		return "the device can do " + v.change(s, c) + " " + v.ceiling().noun() + " per second"
 	}},
 	{RuleCommits, Accounted, []Item{Needs}, limitedByFlushes, func(v *view, s *Sum, c *Cause) string {
-		return "it needs " + v.change(s, c) + " device flushes" + v.also("durability", "sync_binlog")
+		return "it needs " + v.change(s, c) + " device flushes" + v.also(engine.AspectLogSync)
 	}},
 	{RuleDevice, Accounted, []Item{Needs}, nil, func(v *view, s *Sum, c *Cause) string {
 		return "it needs " + v.change(s, c) + " device " + v.ceiling().noun()
@@ -121,10 +121,10 @@ var timings = []naming{
 		if !math.IsNaN(base+new) && apart(base, new, 0.1) {
 			text += fmt.Sprintf(", with %s syncs", instead(quantity.Thousandths, base, new))
 		}
-		return text + v.also("durability", "sync_binlog")
+		return text + v.also(engine.AspectLogSync)
 	}},
 	{RuleCommits, Accounted, []Item{Flushes}, nil, func(v *view, s *Sum, c *Cause) string {
-		return "device flushes take " + v.change(s, c) + v.also("durability")
+		return "device flushes take " + v.change(s, c) + v.also(engine.AspectLogSync)
 	}},
 	{RuleRowLocks, Accounted, []Item{Item(engine.RoleRow)}, nil, says("sessions wait %s for row locks")},
 	{RuleLatches, Pattern, latches, nil, func(v *view, s *Sum, c *Cause) string {
@@ -143,15 +143,15 @@ var timings = []naming{
 		return usesCPU(v, s, c) + "; compactions write " + instead(kb, v.Base.part(s, v, account.CompactionPart), v.New.part(s, v, account.CompactionPart))
 	}},
 	{RuleReads, Pattern, slices.Concat(served, []Item{Item(account.ThreadCPU)}, inside), moreReads, func(v *view, s *Sum, c *Cause) string {
-		return usesCPU(v, s, c) + "; " + v.reads() + v.also("cache")
+		return usesCPU(v, s, c) + "; " + v.reads() + v.also(engine.AspectCache)
 	}},
 	{RulePageSize, Pattern, append([]Item{InCalls}, served...), otherPage, func(v *view, s *Sum, c *Cause) string {
-		return usesCPU(v, s, c) + v.also("page", "innodb_page_size")
+		return usesCPU(v, s, c) + v.also(engine.AspectPageSize)
 	}},
 	{RuleReads, Accounted, []Item{Item(account.ThreadIO)}, nil, says("sessions wait %s for devices")},
 	{RuleWholePages, Pattern, served, morePagesLogged, func(v *view, s *Sum, c *Cause) string {
 		pages := instead(kb, v.Base.part(s, v, account.FullPagesPart), v.New.part(s, v, account.FullPagesPart))
-		return fmt.Sprintf("%s; whole pages in the log: %s", usesCPU(v, s, c), pages) + v.also("max_wal_size", "checkpoint_timeout")
+		return fmt.Sprintf("%s; whole pages in the log: %s", usesCPU(v, s, c), pages) + v.also(engine.AspectCheckpoint)
 	}},
 	{RuleRowLocks, Pattern, served, moreRowWaits, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + "; sessions wait " + instead(quantity.Micros, v.Base.rowWaits(v), v.New.rowWaits(v)) + " for row locks"
@@ -159,7 +159,7 @@ var timings = []naming{
 	{RuleCommits, Pattern, slices.Concat(served, inside), moreFlushes, func(v *view, s *Sum, c *Cause) string {
 		base, _ := v.Base.growth("device.flushes")
 		new, _ := v.New.growth("device.flushes")
-		return fmt.Sprintf("%s; %s device flushes", usesCPU(v, s, c), instead(quantity.Thousandths, base, new)) + v.also("durability", "sync_binlog")
+		return fmt.Sprintf("%s; %s device flushes", usesCPU(v, s, c), instead(quantity.Thousandths, base, new)) + v.also(engine.AspectLogSync)
 	}},
 	{RuleClients, Pattern, served, otherClients, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + " with another number of clients: contention for memory is possible, and not counted here"
@@ -170,47 +170,47 @@ var timings = []naming{
 		return fmt.Sprintf("%s; it examines %s rows", usesCPU(v, s, c), rows)
 	}},
 	{RuleProtocol, Pattern, spoken, otherProtocol, func(v *view, s *Sum, c *Cause) string {
-		return usesCPU(v, s, c) + v.also("protocol")
+		return usesCPU(v, s, c) + v.also(engine.AspectProtocol)
 	}},
 	{RuleProtocol, Accounted, []Item{Item(engine.RoleNetwork)}, nil, says("sessions spend %s on sending")},
 	{RuleCPU, Law, []Item{Item(account.ThreadQueue)}, nil, says("sessions wait %s for a processor")},
 	{RuleCPU, Accounted, slices.Concat(served, []Item{Behind, Kernel, Item(account.ThreadCPU)}, inside), nil, func(v *view, s *Sum, c *Cause) string {
-		return usesCPU(v, s, c) + v.also("waits")
+		return usesCPU(v, s, c) + v.also(engine.AspectTiming)
 	}},
 }
 
 // amounts are the rules for items of bytes, likewise.
 var amounts = []naming{
 	{RuleDoublewrite, Accounted, []Item{Item(account.DoublewritePart)}, oneSided, func(v *view, s *Sum, c *Cause) string {
-		return "the doublewrite buffer takes " + v.change(s, c) + v.also("innodb_doublewrite")
+		return "the doublewrite buffer takes " + v.change(s, c) + v.also(engine.AspectDoublewrite)
 	}},
 	{RuleWholePages, Accounted, []Item{Item(account.FullPagesPart)}, nil, func(v *view, s *Sum, c *Cause) string {
-		return "whole pages in the log: " + v.change(s, c) + v.also("max_wal_size", "checkpoint_timeout")
+		return "whole pages in the log: " + v.change(s, c) + v.also(engine.AspectCheckpoint)
 	}},
 	{RuleFullLog, Law, paged, fullLog, func(v *view, s *Sum, c *Cause) string {
-		return fmt.Sprintf("%s: %s, because the log was full and forced pages out", c.Item, v.change(s, c)) + v.also("innodb_log_file_size")
+		return fmt.Sprintf("%s: %s, because the log was full and forced pages out", c.Item, v.change(s, c)) + v.also(engine.AspectCheckpoint)
 	}},
 	{RulePageSize, Accounted, paged, otherPage, func(v *view, s *Sum, c *Cause) string {
-		return fmt.Sprintf("%s: %s", c.Item, v.change(s, c)) + v.also("page", "innodb_page_size")
+		return fmt.Sprintf("%s: %s", c.Item, v.change(s, c)) + v.also(engine.AspectPageSize)
 	}},
 	{RuleCompaction, Accounted, []Item{Item(account.CompactionPart), Item(account.FlushPart)}, nil, func(v *view, s *Sum, c *Cause) string {
 		return fmt.Sprintf("%s writes %s", c.Item, v.change(s, c))
 	}},
 	{RuleCommits, Accounted, []Item{Padding}, fewerFlushes, func(v *view, s *Sum, c *Cause) string {
-		return "each sync writes whole blocks: " + v.change(s, c) + " beyond what the engine counts" + v.also("durability")
+		return "each sync writes whole blocks: " + v.change(s, c) + " beyond what the engine counts" + v.also(engine.AspectLogSync)
 	}},
 	{RuleCommits, Accounted, []Item{Journal}, fewerFlushes, func(v *view, s *Sum, c *Cause) string {
-		return "each sync writes to the file system's journal: " + v.change(s, c) + v.also("durability")
+		return "each sync writes to the file system's journal: " + v.change(s, c) + v.also(engine.AspectLogSync)
 	}},
 	{RuleJournal, Accounted, []Item{Journal}, nil, says("the file system's journal: %s")},
 	{RuleCompression, Pattern, []Item{Item(account.PagesPart), Item(account.LogPart), MissKB, PerRead}, compressed, func(v *view, s *Sum, c *Cause) string {
 		return fmt.Sprintf("%s: %s", c.Item, v.change(s, c)) + v.also(compressions(c)...)
 	}},
 	{RuleCompression, Pattern, []Item{Data}, compressed, func(v *view, s *Sum, c *Cause) string {
-		return "tables and indexes take " + v.change(s, c) + " the live data" + v.also("compression")
+		return "tables and indexes take " + v.change(s, c) + " the live data" + v.also(engine.AspectCompression)
 	}},
 	{RulePageSize, Pattern, []Item{Item(account.LogPart), Uncounted}, otherPage, func(v *view, s *Sum, c *Cause) string {
-		return fmt.Sprintf("%s: %s", c.Item, v.change(s, c)) + v.also("page", "innodb_page_size")
+		return fmt.Sprintf("%s: %s", c.Item, v.change(s, c)) + v.also(engine.AspectPageSize)
 	}},
 	{"", Accounted, []Item{Uncounted}, nil, says("pages, and what else the engine does not count: %s")},
 	{"", Accounted, []Item{Data}, nil, says("tables and indexes take %s the live data")},
@@ -222,11 +222,11 @@ var amounts = []naming{
 	}},
 	{RuleLookups, Accounted, []Item{Lookups}, nil, says("it looks up %s pages or blocks")},
 	{RuleReads, Accounted, []Item{Misses}, nil, func(v *view, s *Sum, c *Cause) string {
-		return "the cache misses " + instead(quantity.RoughShare, c.Base, c.New) + " of its lookups" + v.also("cache")
+		return "the cache misses " + instead(quantity.RoughShare, c.Base, c.New) + " of its lookups" + v.also(engine.AspectCache)
 	}},
 	{RuleReads, Accounted, []Item{Reads}, nil, says("it does %s reads")},
 	{RulePageSize, Accounted, []Item{MissKB, PerRead}, otherPage, func(v *view, s *Sum, c *Cause) string {
-		return "a read fetches " + v.change(s, c) + v.also("page", "innodb_page_size")
+		return "a read fetches " + v.change(s, c) + v.also(engine.AspectPageSize)
 	}},
 	{RulePageCache, Pattern, []Item{PerMiss}, nil, func(_ *view, _ *Sum, c *Cause) string {
 		text := "the device does " + instead(quantity.Thousandths, c.Base, c.New) + " reads per cache miss"
@@ -356,16 +356,15 @@ func short(value string) string {
 	return value
 }
 
-// differs reports whether the plan asks for different values of any of these knobs.
-func (v *view) differs(names ...string) bool { return v.also(names...) != "" }
+// differs reports whether the plan asks for different values of a knob that affects any of
+// these.
+func (v *view) differs(aspects ...engine.Aspect) bool { return v.also(aspects...) != "" }
 
-// also names the first of these knobs that differs.
-func (v *view) also(names ...string) string {
+// also names the first knob that differs and affects any of these.
+func (v *view) also(aspects ...engine.Aspect) string {
 	for _, d := range v.differ {
-		for _, n := range names {
-			if d.What == n || strings.HasSuffix(d.What, "."+n) {
-				return fmt.Sprintf(" (%s %s instead of %s)", n, short(d.New), short(d.Base))
-			}
+		if slices.Contains(aspects, d.Affects) {
+			return fmt.Sprintf(" (%s %s instead of %s)", engine.KnobName(d.What), short(d.New), short(d.Base))
 		}
 	}
 	return ""

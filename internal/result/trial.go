@@ -81,6 +81,8 @@ type Trial struct {
 	Build      *program.Build    `json:"build,omitempty"` // the program that ran the trial; nil in files older than the field
 	Settings   []engine.Setting  `json:"settings"`
 	Host       observe.Facts     `json:"host"`
+	// Affects are the aspects that the options among Knobs affect, as the engine declares.
+	Affects map[string]engine.Aspect `json:"affects,omitempty"`
 	// Ceilings are what the device can do, as probed before the campaign's trials; nil
 	// where it was not, or may be another device.
 	Ceilings *observe.Ceilings `json:"ceilings,omitempty"`
