@@ -29,7 +29,7 @@ type Engine interface {
 	Open(ctx context.Context, c Config) (DB, error)
 }
 
-// Info describes an engine to people and to the planner.
+// Info describes an engine to people and to the planner, which is why it has many fields.
 type Info struct {
 	Name         string // as plans call it
 	Structure    string // the kind of index structure, such as "LSM tree"

@@ -188,8 +188,14 @@ func fullLog(v *view, _ *Sum, c *Cause) bool {
 func (s *Side) logFull() bool {
 	const full = 0.8
 	age, known := s.gauge(engine.CheckpointAge)
-	limit, ok := s.gauge(engine.CheckpointLimit)
-	return known && ok && limit > 0 && age >= full*limit
+	room := 0.0
+	for i := range s.runs {
+		if s.runs[i].Structure.LogRoom <= 0 {
+			return false
+		}
+		room += float64(s.runs[i].Structure.LogRoom) / float64(len(s.runs))
+	}
+	return known && age >= full*room
 }
 
 // most returns the side that has more of an item, and the other.

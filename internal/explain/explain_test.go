@@ -442,9 +442,7 @@ func TestPredictedBesideOthers(t *testing.T) {
 			s.Sizes = []engine.Size{{Object: "t", Bytes: 100 << 20}}
 			s.Rows = append(s.Rows, metric.Row{Metric: "live_bytes", Value: 1e8})
 			s.Counters = append(s.Counters, observe.Change{Name: engine.WriteCommits, Kind: engine.Counter, Value: queries})
-			for name, v := range map[string]float64{engine.CopiedPage: 4096, engine.CommitBytes: 8192} {
-				s.Counters = append(s.Counters, observe.Change{Name: name, Kind: engine.Gauge, Value: v})
-			}
+			s.Structure = engine.Structure{Shape: engine.CopyOnWrite, Page: 4096, Commit: 8192}
 			if i%2 == 0 {
 				change(s)
 			}

@@ -197,6 +197,7 @@ type Step struct {
 	Curves    []metric.Curve        `json:"curves,omitempty"`
 	Settle    []engine.SettleAction `json:"settle,omitempty"`
 	Sizes     []engine.Size         `json:"sizes,omitempty"`
+	Structure engine.Structure      `json:"structure,omitzero"` // at the end
 	Counters  []CounterChange       `json:"counters,omitempty"`
 	Waits     []Wait                `json:"waits,omitempty"` // samples of the sessions' activities, the most frequent first
 	Notes     []metric.Warning      `json:"notes,omitempty"`
