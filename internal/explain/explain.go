@@ -180,7 +180,7 @@ func (s *Step) speaking(e *compare.Effect, design stat.Design) (*Sum, string) {
 // that idle, and sessions that are in a statement.
 func (s *Sum) slack() (sum float64) {
 	for i := range s.Causes {
-		if c := &s.Causes[i]; c.Item != Rest && unnamed(c.Item) || slices.Contains(inside, c.Item) {
+		if c := &s.Causes[i]; c.Item != Rest && c.Item.is(slack) || c.Item.is(inside) {
 			sum += math.Abs(c.Log)
 		}
 	}
@@ -295,7 +295,7 @@ func (s *Step) correct() {
 func (s *Sum) asks(c *Contribution) bool {
 	small := !s.data.factors && c.Item != Clients && max(c.Base, c.New) < leastLog*s.data.scale()
 	constant := c.Low == 0 && c.High == 0
-	return !unnamed(c.Item) && !small && !constant && (!s.throughput() || s.Total.Proven())
+	return !c.Item.is(slack) && !small && !constant && (!s.throughput() || s.Total.Proven())
 }
 
 // repeats reports whether the causes say no more than the number itself: that more CPU is
@@ -315,13 +315,6 @@ func (s *Sum) weight() float64 {
 		w /= 100
 	}
 	return w
-}
-
-// unnamed reports items that are no causes: what is left over, and what others use of the
-// processors, which is a rate in time: per unit it grows because fewer units are done.
-func unnamed(i Item) bool {
-	return slices.Contains([]Item{Rest, Idle, Others, Steal, NoFlush, Used,
-		Item(account.ThreadAsleep), Item(account.ThreadAsleepOrIO), "other"}, i)
 }
 
 // name gives the causes their rules and sentences, sorts them, and finds what is left.
@@ -433,7 +426,7 @@ func (e *Explanation) ByCPU() bool {
 			return false
 		}
 		named := s.Sums[0].Named()
-		return len(named) > 0 && slices.Contains([]Item{Server, Serving, Behind}, named[0].Item)
+		return len(named) > 0 && named[0].Item.is(served, behind)
 	})
 }
 

@@ -460,7 +460,7 @@ func (s *Sum) named() (out []Cause) {
 func (s *Sum) likely() (out []Cause) {
 	const least, part = 0.05, 0.3
 	for _, c := range s.Causes {
-		if !unnamed(c.Item) && c.Log*s.Total.Log > 0 && math.Abs(c.Log) >= max(least, part*math.Abs(s.Total.Log)) {
+		if !c.Item.is(slack) && c.Log*s.Total.Log > 0 && math.Abs(c.Log) >= max(least, part*math.Abs(s.Total.Log)) {
 			out = append(out, c)
 		}
 	}
