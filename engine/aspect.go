@@ -1,6 +1,9 @@
 package engine
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Aspect is a part of an engine's work that a setting affects.
 type Aspect string
@@ -29,17 +32,12 @@ func KnobAspect(knob string) Aspect {
 // OptionKnob is what the name of a knob begins with if it is one of Config.Options.
 const OptionKnob = "options."
 
-// Affected returns what options affect, by the names of their knobs; nil if nothing is known.
+// Affected returns what options affect, by the names of their knobs.
 func (i Info) Affected(options map[string]any) map[string]Aspect {
-	var out map[string]Aspect
-	for _, list := range [][]Option{i.Options, i.Variables} {
-		for _, o := range list {
-			if _, ok := options[o.Name]; ok && o.Affects != "" {
-				if out == nil {
-					out = map[string]Aspect{}
-				}
-				out[OptionKnob+o.Name] = o.Affects
-			}
+	out := map[string]Aspect{}
+	for _, o := range slices.Concat(i.Options, i.Variables) {
+		if _, ok := options[o.Name]; ok && o.Affects != "" {
+			out[OptionKnob+o.Name] = o.Affects
 		}
 	}
 	return out

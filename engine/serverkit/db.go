@@ -50,7 +50,7 @@ type Sample func(context.Context, *engine.Sample) error
 // Describe asks a server how it keeps tables; nil if that is not known.
 type Describe func(context.Context, *sqlkit.Admin) (engine.Structure, error)
 
-func (f Describe) of(ctx context.Context, conn *sqlkit.Admin) (out engine.Structure, err error) {
+func (f Describe) ask(ctx context.Context, conn *sqlkit.Admin) (out engine.Structure, err error) {
 	if f != nil {
 		if out, err = f(ctx, conn); err != nil {
 			err = fmt.Errorf("read the structure: %w", err)
@@ -174,7 +174,7 @@ func (d *DB) begin(ctx context.Context, identify func(context.Context, *sqlkit.A
 // Counters adds the server's counters.
 // Structure implements engine.Structured.
 func (d *DB) Structure(ctx context.Context) (engine.Structure, error) {
-	return d.client.Structure.of(ctx, d.Admin())
+	return d.client.Structure.ask(ctx, d.Admin())
 }
 
 func (d *DB) Counters(ctx context.Context, s *engine.Sample) error { return d.sample(ctx, s) }

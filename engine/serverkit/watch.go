@@ -51,7 +51,7 @@ func (w *watch) Settings(ctx context.Context) ([]engine.Setting, error) { return
 
 // Structure implements engine.Structured.
 func (w *watch) Structure(ctx context.Context) (engine.Structure, error) {
-	return w.of.Structure.of(ctx, w.Admin)
+	return w.of.Structure.ask(ctx, w.Admin)
 }
 
 // Take reports what sessions do, as engine.ActivitySampler.Sample does.

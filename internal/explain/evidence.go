@@ -130,9 +130,9 @@ type condition = func(v *view, s *Sum, c *Cause) bool
 // least, and is greater if there is more of the item; or less, if least is negative.
 func grows(n measure, share, least float64) condition {
 	return func(v *view, s *Sum, c *Cause) bool {
-		base, new := n(v, s, &v.Base), n(v, s, &v.New)
-		same := (new > base) == (c.New > c.Base)
-		return apart(base, new, share) && math.Abs(new-base) > math.Abs(least) && same == (least >= 0)
+		a, b := n(v, s, &v.Base), n(v, s, &v.New)
+		same := (b > a) == (c.New > c.Base)
+		return apart(a, b, share) && math.Abs(b-a) > math.Abs(least) && same == (least >= 0)
 	}
 }
 

@@ -24,8 +24,8 @@ const (
 
 	Padding, Uncounted, Journal, Rest      Item = "padding", "pages and padding", "journal", "rest"
 	Data, LogFiles, SystemFiles, TempFiles Item = "data", "log files", "system files", "temporary files"
-	Lookups, Misses, PerMiss, MissKB       Item = "lookups per unit", "share of misses", "device reads per miss", "KB per miss"
-	Reads, PerRead                         Item = "reads per unit", "KB per read"
+	Lookups, Misses, PerMiss               Item = "lookups per unit", "share of misses", "device reads per miss"
+	MissKB, Reads, PerRead                 Item = "KB per miss", "reads per unit", "KB per read"
 )
 
 // kind is what items have in common that rules speak of together.
@@ -53,15 +53,15 @@ type facts struct {
 
 // items is the table of items. Those that it lacks have no facts.
 var items = map[Item]facts{
-	Server:  {kind: served, says: "it needs %s of CPU"},                    // of the engine's processes, or of an embedded engine without its client
-	Serving: {kind: served, says: "its sessions need %s of CPU"},           // of Server, the threads that serve sessions, if they are counted
-	Behind:  {kind: behind, says: "its background threads need %s of CPU"}, // of Server, all other threads then
-	Client:  {},                                                            // CPU of the clients; a role of sessions is called client
+	Server:  {kind: served, says: "it needs %s of CPU"},                    // of the engine, not its client
+	Serving: {kind: served, says: "its sessions need %s of CPU"},           // of Server, threads of sessions, if counted
+	Behind:  {kind: behind, says: "its background threads need %s of CPU"}, // of Server, all other threads
+	Client:  {},                                                            // CPU of the clients; a role is called client
 	Kernel:  {says: "kernel threads need %s of CPU"},                       // for write-back, the journal and the like
 	Others:  {kind: slack},                                                 // CPU of programs that are no part of the test
 	Steal:   {kind: slack},                                                 // CPU that the hypervisor gave to others
 	Idle:    {kind: slack},                                                 // processors without work
-	InCalls: {kind: inside, says: "operations take %s"},                    // time of an embedded engine's clients inside operations, without Stalled
+	InCalls: {kind: inside, says: "operations take %s"},                    // of an embedded engine, without Stalled
 	Stalled: {},                                                            // time in which the engine held up writes
 	Between: {},                                                            // time of clients without an operation
 	Clients: {format: quantity.Thousandths},                                // in closed loops, if the runs differ in it
@@ -73,24 +73,19 @@ var items = map[Item]facts{
 
 	Item(engine.RoleExecuting): {kind: inside, says: "statements take %s"},
 	Item(engine.RoleCPU):       {kind: inside, says: "statements take %s"},
-	Item(engine.RoleCommit):    {kind: commit},
-	Item(engine.RoleLog):       {kind: commit},
-	Item(engine.RoleMetadata):  {kind: latch},
-	Item(engine.RoleSnapshot):  {kind: latch},
-	Item(engine.RoleIndex):     {kind: latch},
-	Item(engine.RoleBuffer):    {kind: latch},
+	Item(engine.RoleCommit):    {kind: commit}, Item(engine.RoleLog): {kind: commit},
+	Item(engine.RoleMetadata): {kind: latch}, Item(engine.RoleSnapshot): {kind: latch},
+	Item(engine.RoleIndex): {kind: latch}, Item(engine.RoleBuffer): {kind: latch},
 	Item(engine.RoleOther):     {kind: slack},
+	Item(account.ThreadCPU):    {says: "sessions run for %s"},
+	Item(account.ThreadAsleep): {kind: slack}, Item(account.ThreadAsleepOrIO): {kind: slack},
 
-	Item(account.ThreadCPU):        {says: "sessions run for %s"},
-	Item(account.ThreadAsleep):     {kind: slack},
-	Item(account.ThreadAsleepOrIO): {kind: slack},
+	Item(account.PagesPart): {kind: pages}, Item(account.DoublewritePart): {kind: pages},
 
-	Item(account.PagesPart):       {kind: pages},
-	Item(account.DoublewritePart): {kind: pages},
-	Padding:                       {},            // what the engine's processes write beyond what the engine counts
-	Uncounted:                     {},            // the same if it counts nothing but its log: its pages are in it
-	Journal:                       {},            // written by the file system for itself
-	Rest:                          {kind: slack}, // of a sum, what no item accounts for
+	Padding:   {},            // what the engine's processes write beyond what the engine counts
+	Uncounted: {},            // the same if it counts nothing but its log: its pages are in it
+	Journal:   {},            // written by the file system for itself
+	Rest:      {kind: slack}, // of a sum, what no item accounts for
 
 	Data:        {file: engine.DataFile}, // files of tables and indexes
 	LogFiles:    {file: engine.LogFile},

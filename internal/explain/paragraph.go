@@ -46,14 +46,7 @@ func (s *Step) signature() signature {
 }
 
 // rate returns the step's sum of throughput; nil if it is not explained.
-func (s *Step) rate() *Sum {
-	for _, sum := range s.Sums {
-		if sum.throughput() {
-			return sum
-		}
-	}
-	return nil
-}
+func (s *Step) rate() *Sum { return s.find((*Sum).throughput) }
 
 // Paragraphs explains all steps, those that differ most first.
 func (e *Explanation) Paragraphs() (out []Paragraph) {
@@ -157,12 +150,7 @@ const throughput = metric.RowsPerS
 // effect says how throughput differs.
 func (p *Paragraph) effect(e *Explanation) string {
 	t := p.Steps[0].rate()
-	ratios := p.over(func(s *Step) float64 {
-		if r := s.rate(); r != nil {
-			return r.Ratio
-		}
-		return math.NaN()
-	}, quantity.Digits)
+	ratios := p.over(func(s *Step) float64 { return s.rate().ratio() }, quantity.Digits)
 	text := fmt.Sprintf("%s has %s× the throughput of %s", e.New.Name, ratios, e.Base.Name)
 	switch {
 	case t.Sure() && len(p.Steps) == 1 && !math.IsNaN(t.Effect.Low):
@@ -312,12 +300,7 @@ func (p *Paragraph) rest(sum *Sum) (text string) {
 
 // price says how a cost differs: “Written KB per insert row: 0.17×. ”.
 func (p *Paragraph) price(sum *Sum) string {
-	ratio := p.over(func(s *Step) float64 {
-		if own := s.sumOf(sum.Metric); own != nil {
-			return own.Ratio
-		}
-		return math.NaN()
-	}, quantity.Digits)
+	ratio := p.over(func(s *Step) float64 { return s.sumOf(sum.Metric).ratio() }, quantity.Digits)
 	m := metric.Label(sum.Metric)
 	if sum.Effect.New.Per != "" {
 		m += " per " + sum.Effect.New.Per
@@ -378,16 +361,7 @@ func (p *Paragraph) part(name string, c Cause) string {
 	if math.IsNaN(c.Share) {
 		return ""
 	}
-	shares := p.over(func(s *Step) float64 {
-		if own := s.sumOf(name); own != nil {
-			for _, x := range own.Causes {
-				if x.Item == c.Item {
-					return x.Share
-				}
-			}
-		}
-		return math.NaN()
-	}, quantity.RoughShare)
+	shares := p.over(func(s *Step) float64 { return s.sumOf(name).share(c.Item) }, quantity.RoughShare)
 	if len(p.Steps) == 1 && !math.IsNaN(c.ShareLow) && c.ShareHigh-c.ShareLow > 0.5 {
 		return " (" + roughly(c.Share) + " the difference)"
 	}
@@ -395,6 +369,16 @@ func (p *Paragraph) part(name string, c Cause) string {
 		return " (more than the whole difference)"
 	}
 	return " (" + shares + " of the difference)"
+}
+
+// share returns the share of an item, NaN of none.
+func (s *Sum) share(item Item) float64 {
+	if s != nil {
+		if i := slices.IndexFunc(s.Causes, func(c Cause) bool { return c.Item == item }); i >= 0 {
+			return s.Causes[i].Share
+		}
+	}
+	return math.NaN()
 }
 
 // roughly says a share whose interval is wide.
@@ -427,12 +411,23 @@ func (p *Paragraph) over(of func(*Step) float64, format func(float64) string) st
 }
 
 func (s *Step) sumOf(name string) *Sum {
-	for _, sum := range s.Sums {
-		if sum.Metric == name {
-			return sum
-		}
+	return s.find(func(sum *Sum) bool { return sum.Metric == name })
+}
+
+// find returns the first sum with a property; nil if there is none.
+func (s *Step) find(has func(*Sum) bool) *Sum {
+	if i := slices.IndexFunc(s.Sums, has); i >= 0 {
+		return s.Sums[i]
 	}
 	return nil
+}
+
+// ratio returns the ratio of a sum, NaN of none.
+func (s *Sum) ratio() float64 {
+	if s == nil {
+		return math.NaN()
+	}
+	return s.Ratio
 }
 
 // worthALine is the logarithm of a ratio below which a number is not explained in words,

@@ -29,36 +29,19 @@ type Rule string
 
 // The rules of causes.
 const (
-	RuleOthers      Rule = "other programs"
-	RuleClient      Rule = "client"
-	RuleStalls      Rule = "write stalls"
-	RuleDevice      Rule = "device"
-	RuleClients     Rule = "number of clients"
-	RuleCommits     Rule = "commits"
-	RuleRowLocks    Rule = "row locks"
-	RuleLatches     Rule = "latches"
-	RuleReads       Rule = "reads"
-	RuleLookups     Rule = "look-ups"
-	RuleFilters     Rule = "filters"
-	RuleCompression Rule = "compression"
-	RuleCompaction  Rule = "compaction"
-	RulePageSize    Rule = "page size"
-	RuleWholePages  Rule = "whole pages in the log"
-	RuleDoublewrite Rule = "doublewrite"
-	RuleFullLog     Rule = "full log"
-	RuleJournal     Rule = "journal"
-	RuleProtocol    Rule = "protocol"
-	RuleCPU         Rule = "CPU"
-	RulePageCache   Rule = "page cache"
+	RuleOthers, RuleClient, RuleClients         Rule = "other programs", "client", "number of clients"
+	RuleStalls, RuleDevice, RuleCommits         Rule = "write stalls", "device", "commits"
+	RuleRowLocks, RuleLatches, RuleProtocol     Rule = "row locks", "latches", "protocol"
+	RuleReads, RuleLookups, RuleFilters         Rule = "reads", "look-ups", "filters"
+	RuleCompression, RuleCompaction, RuleCPU    Rule = "compression", "compaction", "CPU"
+	RulePageSize, RuleWholePages, RulePageCache Rule = "page size", "whole pages in the log", "page cache"
+	RuleDoublewrite, RuleFullLog, RuleJournal   Rule = "doublewrite", "full log", "journal"
 )
 
 // The rules that only notes have.
 const (
-	RuleSerial     Rule = "serialization"
-	RuleCollection Rule = "collection pauses"
-	RuleStarts     Rule = "different starts"
-	RuleDeferral   Rule = "deferred writes"
-	RuleRecurring  Rule = "recurring stalls"
+	RuleSerial, RuleCollection              Rule = "serialization", "collection pauses"
+	RuleStarts, RuleDeferral, RuleRecurring Rule = "different starts", "deferred writes", "recurring stalls"
 )
 
 // view is what rules may look at.
@@ -91,7 +74,8 @@ var (
 var timings = []naming{
 	{RuleOthers, Law, []Item{Others, Steal}, nil, says("other programs used %s of the processors")},
 	{RuleStalls, Law, kin(commit, inside), moreStalls, func(v *view, s *Sum, c *Cause) string {
-		return usesCPU(v, s, c) + ": " + tells("the engine held up writes for %s of the time", quantity.RoughShare, stalled)(v, s, c)
+		held := tells("the engine held up writes for %s of the time", quantity.RoughShare, stalled)
+		return usesCPU(v, s, c) + ": " + held(v, s, c)
 	}},
 	{RuleDevice, Law, []Item{Can}, nil, func(v *view, s *Sum, c *Cause) string {
 		return "the device can do " + v.change(s, c) + " " + v.ceiling().noun() + " per second"
@@ -300,11 +284,11 @@ func tells(format string, show func(float64) string, n measure) telling {
 
 // syncs tells how many syncs of the log there are, if that differs.
 func syncs(v *view, s *Sum) string {
-	base, new := v.Base.per(metric.LogSyncs, "", s.writes(v)), v.New.per(metric.LogSyncs, "", s.writes(v))
-	if math.IsNaN(base+new) || !apart(base, new, 0.1) {
+	a, b := v.Base.per(metric.LogSyncs, "", s.writes(v)), v.New.per(metric.LogSyncs, "", s.writes(v))
+	if math.IsNaN(a+b) || !apart(a, b, 0.1) {
 		return ""
 	}
-	return ", with " + instead(quantity.Thousandths, base, new) + " syncs"
+	return ", with " + instead(quantity.Thousandths, a, b) + " syncs"
 }
 
 // missed tells how much more is read: what the cache misses or, if that is not counted,
