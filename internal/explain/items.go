@@ -46,7 +46,7 @@ const (
 // facts describe an item.
 type facts struct {
 	kind   kind
-	says   string               // how a sentence tells its change; "": “sessions wait %s for ITEM”
+	says   string               // how a sentence puts its change; "": “sessions wait %s for ITEM”
 	format func(float64) string // of its values; nil: as its ledger's
 	file   engine.FileClass     // of a class of files, their space
 }

@@ -50,8 +50,8 @@ type view struct {
 	differ []compare.Difference
 }
 
-// telling is a text about a cause.
-type telling = func(v *view, s *Sum, c *Cause) string
+// wording is a text about a cause.
+type wording = func(v *view, s *Sum, c *Cause) string
 
 // naming is a rule for some items: when it holds, and its sentence.
 type naming struct {
@@ -59,11 +59,11 @@ type naming struct {
 	evidence Evidence
 	items    []Item
 	when     condition // nil: always
-	sentence telling
+	sentence wording
 }
 
 var (
-	filters   = tells("filters skip %s files", quantity.Thousandths, spared)
+	filters   = both("filters skip %s files", quantity.Thousandths, spared)
 	engineCPU = kin(served, behind, inside)
 	waits     = append(kin(commit, inside), Item(engine.RoleIO))
 	answers   = append(kin(served), Item(engine.RoleExecuting), Item(engine.RoleNetwork))
@@ -74,7 +74,7 @@ var (
 var timings = []naming{
 	{RuleOthers, Law, []Item{Others, Steal}, nil, says("other programs used %s of the processors")},
 	{RuleStalls, Law, kin(commit, inside), moreStalls, func(v *view, s *Sum, c *Cause) string {
-		held := tells("the engine held up writes for %s of the time", quantity.RoughShare, stalled)
+		held := both("the engine held up writes for %s of the time", quantity.RoughShare, stalled)
 		return usesCPU(v, s, c) + ": " + held(v, s, c)
 	}},
 	{RuleDevice, Law, []Item{Can}, nil, func(v *view, s *Sum, c *Cause) string {
@@ -85,7 +85,7 @@ var timings = []naming{
 		return "it needs " + v.change(s, c) + " device " + v.ceiling().noun()
 	}},
 	{RuleDevice, Law, append([]Item{Flushes}, waits...), lesserDevice, uses(capacities)},
-	{RuleDevice, Law, waits, slowDevice, uses(tells("a request to the device took %s", quantity.Micros, request))},
+	{RuleDevice, Law, waits, slowDevice, uses(both("a request to the device took %s", quantity.Micros, request))},
 	{RuleClients, Accounted, []Item{Clients}, nil, says("the number of clients is %s")},
 	{RuleStalls, Accounted, []Item{Stalled}, nil, says("the engine held up writes for %s")},
 	{RuleCommits, Accounted, kin(commit), nil, func(v *view, s *Sum, c *Cause) string {
@@ -103,22 +103,22 @@ var timings = []naming{
 	{RuleFilters, Pattern, kin(served, inside), lessSpared, uses(filters)},
 	{RuleCompression, Pattern, append(kin(served, behind), InCalls), packed,
 		uses(nil, engine.AspectCompression, engine.AspectLogCompression)},
-	{RuleCompaction, Pattern, engineCPU, moreMerges, uses(tells("compactions write %s", kb, compacted))},
+	{RuleCompaction, Pattern, engineCPU, moreMerges, uses(both("compactions write %s", kb, compacted))},
 	{RuleReads, Pattern, append(kin(served, inside), Item(account.ThreadCPU)), moreReads,
 		uses(missed, engine.AspectCache)},
 	{RulePageSize, Pattern, append(kin(served), InCalls), otherPage, uses(nil, engine.AspectPageSize)},
 	{RuleReads, Accounted, []Item{Item(account.ThreadIO)}, nil, says("sessions wait %s for devices")},
 	{RuleWholePages, Pattern, kin(served), moreWholePages,
-		uses(tells("whole pages in the log: %s", kb, wholePages), engine.AspectCheckpoint)},
+		uses(both("whole pages in the log: %s", kb, wholePages), engine.AspectCheckpoint)},
 	{RuleRowLocks, Pattern, kin(served), moreRowWaits,
-		uses(tells("sessions wait %s for row locks", quantity.Micros, rowWaits))},
+		uses(both("sessions wait %s for row locks", quantity.Micros, rowWaits))},
 	{RuleCommits, Pattern, kin(served, inside), moreFlushes,
-		uses(tells("%s device flushes", quantity.Thousandths, deviceFlushes), engine.AspectLogSync)},
+		uses(both("%s device flushes", quantity.Thousandths, deviceFlushes), engine.AspectLogSync)},
 	{RuleClients, Pattern, kin(served), otherClients, func(v *view, s *Sum, c *Cause) string {
 		return usesCPU(v, s, c) + " with another number of clients: contention for memory is possible, and not counted here"
 	}},
 	{RuleLookups, Pattern, kin(served), moreRows,
-		uses(tells("it examines %s rows", quantity.Thousandths, perCPU(metric.RowsExamined)))},
+		uses(both("it examines %s rows", quantity.Thousandths, perCPU(metric.RowsExamined)))},
 	{RuleProtocol, Pattern, answers, otherProtocol, uses(nil, engine.AspectProtocol)},
 	{RuleProtocol, Accounted, []Item{Item(engine.RoleNetwork)}, nil, says("sessions spend %s on sending")},
 	{RuleCPU, Law, []Item{Item(account.ThreadQueue)}, nil, says("sessions wait %s for a processor")},
@@ -192,7 +192,7 @@ func (v *view) explain(s *Sum, c *Cause) {
 
 func capacities(v *view, s *Sum, c *Cause) string {
 	most, _ := v.most(c)
-	can := tells("%s", quantity.Thousandths, func(_ *view, _ *Sum, side *Side) float64 { return side.can(most.Limit) })
+	can := both("%s", quantity.Thousandths, func(_ *view, _ *Sum, side *Side) float64 { return side.can(most.Limit) })
 	return fmt.Sprintf("the device can do %s %s per second", can(v, s, c), most.Limit.noun())
 }
 
@@ -202,21 +202,21 @@ func (s *Sum) timed() bool {
 }
 
 // says is a sentence whose gap is the change, and the knob that differs and affects it.
-func says(format string, aspects ...engine.Aspect) telling {
+func says(format string, aspects ...engine.Aspect) wording {
 	return func(v *view, s *Sum, c *Cause) string {
 		return fmt.Sprintf(format, v.change(s, c)) + v.also(aspects...)
 	}
 }
 
 // states is the item's name with its change, and more.
-func states(more string, aspects ...engine.Aspect) telling {
+func states(more string, aspects ...engine.Aspect) wording {
 	return func(v *view, s *Sum, c *Cause) string {
 		return fmt.Sprintf("%s: %s%s", c.Item, v.change(s, c), more) + v.also(aspects...)
 	}
 }
 
 // uses is how much CPU or time is used, with what goes with it.
-func uses(more telling, aspects ...engine.Aspect) telling {
+func uses(more wording, aspects ...engine.Aspect) wording {
 	return func(v *view, s *Sum, c *Cause) string {
 		text := usesCPU(v, s, c)
 		if more != nil {
@@ -226,7 +226,7 @@ func uses(more telling, aspects ...engine.Aspect) telling {
 	}
 }
 
-// usesCPU tells how much CPU is used, how long operations take, or how long sessions wait.
+// usesCPU reports how much CPU is used, how long operations take, or how long sessions wait.
 func usesCPU(v *view, s *Sum, c *Cause) string {
 	change := v.change(s, c)
 	switch format := items[c.Item].says; {
@@ -241,7 +241,7 @@ func usesCPU(v *view, s *Sum, c *Cause) string {
 	}
 }
 
-// inKernel tells how much of the engine's CPU is used in the kernel, if that is a good
+// inKernel reports how much of the engine's CPU is used in the kernel, if that is a good
 // part of the difference.
 func (v *view) inKernel(c *Cause) string {
 	base, ok := v.Base.growth("process.system_ns")
@@ -275,14 +275,14 @@ func instead(format func(float64) string, base, new float64) string {
 	return format(new) + " instead of " + format(base)
 }
 
-// tells is a text whose gap is a number of both sides.
-func tells(format string, show func(float64) string, n measure) telling {
+// both is a text whose gap is a number of both sides.
+func both(format string, show func(float64) string, n measure) wording {
 	return func(v *view, s *Sum, _ *Cause) string {
 		return fmt.Sprintf(format, instead(show, n(v, s, &v.Base), n(v, s, &v.New)))
 	}
 }
 
-// syncs tells how many syncs of the log there are, if that differs.
+// syncs reports how many syncs of the log there are, if that differs.
 func syncs(v *view, s *Sum) string {
 	a, b := v.Base.per(metric.LogSyncs, "", s.writes(v)), v.New.per(metric.LogSyncs, "", s.writes(v))
 	if math.IsNaN(a+b) || !apart(a, b, 0.1) {
@@ -291,14 +291,14 @@ func syncs(v *view, s *Sum) string {
 	return ", with " + instead(quantity.Thousandths, a, b) + " syncs"
 }
 
-// missed tells how much more is read: what the cache misses or, if that is not counted,
+// missed reports how much more is read: what the cache misses or, if that is not counted,
 // what the device reads.
 func missed(v *view, s *Sum, c *Cause) string {
 	n := perCPU(metric.CacheMisses)
 	if apart(n(v, s, &v.Base), n(v, s, &v.New), 0.1) {
-		return tells("its cache misses %s pages or blocks", quantity.Thousandths, n)(v, s, c)
+		return both("its cache misses %s pages or blocks", quantity.Thousandths, n)(v, s, c)
 	}
-	return tells("it reads %s", kb, perCPU(metric.ReadKB))(v, s, c)
+	return both("it reads %s", kb, perCPU(metric.ReadKB))(v, s, c)
 }
 
 // short returns a value without what it means.
