@@ -29,7 +29,7 @@ type Engine interface {
 	Open(ctx context.Context, c Config) (DB, error)
 }
 
-// Info describes an engine to people and to the planner.
+// Info describes an engine to people and to the planner, which is why it has many fields.
 type Info struct {
 	Name         string // as plans call it
 	Structure    string // the kind of index structure, such as "LSM tree"
@@ -37,6 +37,9 @@ type Info struct {
 	Version      string // of the library; servers report theirs in Settings
 	Capabilities []model.Capability
 	Options      []Option // valid keys of Config.Options
+	// Variables are settings of a server, also keys of Config.Options, of which it is
+	// known what they affect. It has others.
+	Variables []Option
 	// Enabling are the settings that give capabilities which a configuration may
 	// lack, such as "options.transactions: locks".
 	Enabling map[model.Capability]string
@@ -96,6 +99,7 @@ var UnsyncedPromises = map[model.Durability]string{
 // Option documents a key of Config.Options.
 type Option struct {
 	Name, Type, Doc string
+	Affects         Aspect // "" if it is none of the aspects
 }
 
 // Config is what a database is opened with: the knobs that all engines share,

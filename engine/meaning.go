@@ -10,37 +10,31 @@ const (
 	SessionsBlocked = "engine.sessions_blocked" // those that wait for a lock of another transaction
 	LockWaits       = "engine.lock_waits"       // waits for locks of other transactions
 
-	RowLookups      = "engine.row_lookups"            // rows and index entries that operations read by their key, in a key-value store
-	CacheLookups    = "engine.cache_lookups"          // lookups of blocks or pages in the engine's own cache; some engines count those of compactions, too
-	CacheMisses     = "engine.cache_misses"           // those of them that missed
-	CacheHits       = "engine.cache_hits"             // of an engine without CacheLookups, lookups that found their page
-	PagesTaken      = "engine.pages_taken"            // of such an engine, pages that it read into its cache, and those that tables and indexes grew by
-	RowsChanged     = "engine.rows_changed"           // of such an engine, rows inserted, updated and deleted: without them nothing grew
-	BytesRead       = "engine.bytes_read"             // bytes read as reported by the engine, for operations and background work
-	BytesWritten    = "engine.bytes_written"          // bytes written as reported by the engine, data and logs
-	LogBytes        = "engine.log_bytes"              // bytes written to the redo or write-ahead log
-	LogSyncs        = "engine.log_syncs"              // syncs of that log
-	FullPageBytes   = "engine.full_page_bytes"        // of LogBytes, pages logged whole; at most, as what they have free is left out
-	PageBytes       = "engine.page_bytes"             // of BytesWritten, pages of tables and indexes in their places
-	DoubleBytes     = "engine.doublewrite_bytes"      // of BytesWritten, the same pages written before, against torn ones
-	FlushBytes      = "engine.flush_bytes"            // of BytesWritten, memtables flushed
-	CompactedBytes  = "engine.compacted_bytes"        // of BytesWritten, what compactions and merges wrote
-	FilterUseful    = "engine.filter_useful"          // tables that a filter spared a look-up
-	RowsExamined    = "engine.rows_examined"          // rows and index entries that the storage handed to statements
-	BytesTaken      = "engine.bytes_taken"            // key and value bytes put into the storage, index entries included: what an LSM tree divides by
-	DirtyBytes      = "engine.dirty_bytes"            // dirty pages, still to be written
-	CompactionDebt  = "engine.compaction_debt"        // bytes that compactions still have to rewrite
-	CheckpointAge   = "engine.checkpoint_bytes"       // log written since the last checkpoint, which recovery would have to read
-	CheckpointLimit = "engine.checkpoint_limit_bytes" // how far CheckpointAge may grow before pages have to be written
-	PageSize        = "engine.page_size_bytes"        // of a B-tree that is updated in place
-	CacheHeld       = "engine.cache_held_bytes"       // what its cache holds of tables and indexes; of an LSM tree, blocks of filters, too
-	MemtableSize    = "engine.memtable_size_bytes"    // of a leveled LSM tree: how large memtables grow before they are flushed
-	BlockSize       = "engine.block_size_bytes"       // of a leveled LSM tree without compression whose filters let a look-up read one block: its size
-	CopiedPage      = "engine.copied_page_bytes"      // size of a page of a B-tree that copies pages on write
-	WriteCommits    = "engine.write_commits"          // of such a tree, transactions committed that may have written
-	CommitBytes     = "engine.commit_bytes"           // of such a tree, what each of them writes besides pages of tables and indexes
-	StallTime       = "engine.stall_ns"               // time in which writes were stalled
-	Stalls          = "engine.stalls"                 // write stalls
+	RowLookups     = "engine.row_lookups"       // rows and index entries that operations read by their key, in a key-value store
+	CacheLookups   = "engine.cache_lookups"     // lookups of blocks or pages in the engine's own cache; some engines count those of compactions, too
+	CacheMisses    = "engine.cache_misses"      // those of them that missed
+	CacheHits      = "engine.cache_hits"        // of an engine without CacheLookups, lookups that found their page
+	PagesTaken     = "engine.pages_taken"       // of such an engine, pages that it read into its cache, and those that tables and indexes grew by
+	RowsChanged    = "engine.rows_changed"      // of such an engine, rows inserted, updated and deleted: without them nothing grew
+	BytesRead      = "engine.bytes_read"        // bytes read as reported by the engine, for operations and background work
+	BytesWritten   = "engine.bytes_written"     // bytes written as reported by the engine, data and logs
+	LogBytes       = "engine.log_bytes"         // bytes written to the redo or write-ahead log
+	LogSyncs       = "engine.log_syncs"         // syncs of that log
+	FullPageBytes  = "engine.full_page_bytes"   // of LogBytes, pages logged whole; at most, as what they have free is left out
+	PageBytes      = "engine.page_bytes"        // of BytesWritten, pages of tables and indexes in their places
+	DoubleBytes    = "engine.doublewrite_bytes" // of BytesWritten, the same pages written before, against torn ones
+	FlushBytes     = "engine.flush_bytes"       // of BytesWritten, memtables flushed
+	CompactedBytes = "engine.compacted_bytes"   // of BytesWritten, what compactions and merges wrote
+	FilterUseful   = "engine.filter_useful"     // tables that a filter spared a look-up
+	RowsExamined   = "engine.rows_examined"     // rows and index entries that the storage handed to statements
+	BytesTaken     = "engine.bytes_taken"       // key and value bytes put into the storage, index entries included: what an LSM tree divides by
+	DirtyBytes     = "engine.dirty_bytes"       // dirty pages, still to be written
+	CompactionDebt = "engine.compaction_debt"   // bytes that compactions still have to rewrite
+	CheckpointAge  = "engine.checkpoint_bytes"  // log written since the last checkpoint, which recovery would have to read
+	CacheHeld      = "engine.cache_held_bytes"  // what its cache holds of tables and indexes; of an LSM tree, blocks of filters, too
+	WriteCommits   = "engine.write_commits"     // of a B-tree that copies pages on write, transactions committed that may have written
+	StallTime      = "engine.stall_ns"          // time in which writes were stalled
+	Stalls         = "engine.stalls"            // write stalls
 )
 
 // ExplicitOnly is the label of Commits on a server that counts only COMMIT
@@ -87,14 +81,8 @@ func Meanings() []Meaning {
 		{RowsChanged, Counter, "count", "rows changed"},
 		{DirtyBytes, Gauge, "bytes", "dirty bytes"},
 		{CheckpointAge, Gauge, "bytes", "log since the last checkpoint"},
-		{CheckpointLimit, Gauge, "bytes", "room of the log"},
-		{PageSize, Gauge, "bytes", "size of a page"},
 		{CacheHeld, Gauge, "bytes", "pages held in the cache"},
-		{MemtableSize, Gauge, "bytes", "size of a memtable"},
-		{BlockSize, Gauge, "bytes", "size of a block"},
-		{CopiedPage, Gauge, "bytes", "size of a page"},
 		{WriteCommits, Counter, "count", "commits of writers"},
-		{CommitBytes, Gauge, "bytes", "written by each commit besides pages"},
 		{CompactionDebt, Gauge, "bytes", "compaction debt"},
 		{Stalls, Counter, "count", "write stalls"},
 		{StallTime, Counter, "ns", "time in write stalls"},

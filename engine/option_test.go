@@ -24,3 +24,12 @@ func TestSizeOption(t *testing.T) {
 		t.Error("an option that is a count is read as a size")
 	}
 }
+
+// An option or a variable of the server affects what the engine declares.
+func TestAffected(t *testing.T) {
+	i := engine.Info{Options: []engine.Option{{Name: "plain"}}, Variables: []engine.Option{{Name: "room", Affects: engine.AspectCheckpoint}, {Name: "other", Affects: engine.AspectCache}}}
+	got := i.Affected(map[string]any{"plain": 1, "room": 2})
+	if len(got) != 1 || got["options.room"] != engine.AspectCheckpoint {
+		t.Errorf("%v", got)
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+
+	"rumbench/internal/explain"
 )
 
 // cause is a planted difference: what is set on the second of two targets, and the rule
@@ -11,7 +13,7 @@ import (
 type cause struct {
 	number  int
 	name    string
-	rules   []int             // any of them is right; none: nothing may be named
+	rules   rules             // any of them is right; none: nothing may be named
 	each    bool              // each of the rules must be named, one of them first
 	on      []string          // engines
 	own     string            // the workload as a map; "": sysbench
@@ -26,6 +28,9 @@ type cause struct {
 	// that holds it back.
 	held *hold
 }
+
+// rules are names of causes.
+type rules = []explain.Rule
 
 // systems are the engines, as targets of a plan.
 var systems = map[string]string{
@@ -63,66 +68,67 @@ const absent = `{name: absent, values: {pick: {uniform: [0, 199k]}},
 // causes are those of the specification that can be planted by a plan. Each is run in
 // pairs of trials.
 var causes = []cause{
-	{number: 1, name: "doublewrite off", rules: []int{7}, on: []string{"innodb"}, params: wide + "tests: [update-index]",
+	{number: 1, name: "doublewrite off", rules: rules{explain.RuleDoublewrite}, on: []string{"innodb"}, params: wide + "tests: [update-index]",
 		common: "cache: 32MiB, durability: process, direct_io: true", new: every(`options: {innodb_doublewrite: "OFF"}`, "innodb")},
-	{number: 2, name: "commits are not synced", rules: []int{11}, on: all, params: small + "tests: [update-index]",
+	{number: 2, name: "commits are not synced", rules: rules{explain.RuleCommits}, on: all, params: small + "tests: [update-index]",
 		common: "cache: 256MiB, durability: os", new: every("durability: process", all...)},
-	{number: 3, name: "half the cache", rules: []int{5}, on: []string{"innodb", "postgres", "pebble", "sqlite"}, params: wide + "tests: [point-query]",
-		common: "cache: 48MiB, durability: process", new: every("cache: 16MiB", all...)},
+	{number: 3, name: "half the cache", rules: rules{explain.RuleReads}, on: []string{"innodb", "postgres", "pebble", "sqlite"},
+		params: wide + "tests: [point-query]", common: "cache: 48MiB, durability: process", new: every("cache: 16MiB", all...)},
 	// MyRocks' misses cost 4 % more CPU if the page cache serves them: less than the noise of most machines.
-	{number: 3, name: "half the cache", rules: []int{5}, on: []string{"myrocks"}, params: wide + "tests: [point-query]",
+	{number: 3, name: "half the cache", rules: rules{explain.RuleReads}, on: []string{"myrocks"}, params: wide + "tests: [point-query]",
 		common: "cache: 48MiB, durability: process, direct_io: true", new: every("cache: 16MiB", "myrocks")},
-	{number: 4, name: "small pages", rules: []int{8}, on: []string{"innodb", "sqlite"}, params: wide + "tests: [point-query]",
+	{number: 4, name: "small pages", rules: rules{explain.RulePageSize}, on: []string{"innodb", "sqlite"}, params: wide + "tests: [point-query]",
 		common: "cache: 16MiB, durability: process", new: map[string]string{"innodb": "page: 4KiB", "sqlite": "page: 32KiB"}},
-	{number: 5, name: "compression", rules: []int{15}, on: []string{"myrocks", "pebble"}, params: wide + "tests: [point-query]",
+	{number: 5, name: "compression", rules: rules{explain.RuleCompression}, on: []string{"myrocks", "pebble"}, params: wide + "tests: [point-query]",
 		common: "cache: 16MiB, durability: process, compression: none", new: every("compression: zstd", "myrocks", "pebble")},
-	{number: 6, name: "another program on all processors", rules: []int{1}, on: all, params: small + "tests: [point-query]",
+	{number: 6, name: "another program on all processors", rules: rules{explain.RuleOthers}, on: all, params: small + "tests: [point-query]",
 		common: "cache: 256MiB, durability: process", beside: spin},
-	{number: 7, name: "a device of 300 writes/s", rules: []int{4}, on: all, params: small + "tests: [update-nonindex]",
+	{number: 7, name: "a device of 300 writes/s", rules: rules{explain.RuleDevice}, on: all, params: small + "tests: [update-nonindex]",
 		common: "cache: 256MiB, durability: os", held: &hold{controller: "blkio", file: "blkio.throttle.write_iops_device", value: "%s 300"}},
-	{number: 8, name: "one hot row", rules: []int{17}, on: []string{"innodb", "myrocks", "postgres"},
+	{number: 8, name: "one hot row", rules: rules{explain.RuleRowLocks}, on: []string{"innodb", "myrocks", "postgres"},
 		params: "table_size: 100k, load_clients: 1, clients: [16], settle_floor: 1s, zipfian_exp: 0.1, tests: [update-zipf]",
 		common: "cache: 256MiB, durability: os", new: every("params: {zipfian_exp: 6}", "innodb", "myrocks", "postgres")},
-	{number: 9, name: "four writers instead of one", rules: []int{19}, on: []string{"sqlite", "bbolt"},
-		params: "table_size: 100k, load_clients: 1, clients: [1], settle_floor: 1s, tests: [update-index]",
-		common: "durability: process", new: every("params: {clients: [4]}", "sqlite", "bbolt")},
-	{number: 10, name: "statements as text", rules: []int{20, 3}, on: []string{"innodb", "postgres"}, params: small + "tests: [point-query]",
-		common: "cache: 256MiB, durability: process", new: every("protocol: text", "innodb", "postgres")},
-	{number: 11, name: "waits are timed", rules: []int{3}, on: []string{"innodb"}, params: small + "tests: [point-query]",
+	{number: 9, name: "four writers instead of one", rules: rules{explain.RuleSerial}, on: []string{"sqlite", "bbolt"},
+		params: "table_size: 100k, load_clients: 1, clients: [1], settle_floor: 1s, tests: [update-index]", common: "durability: process",
+		new: every("params: {clients: [4]}", "sqlite", "bbolt")},
+	{number: 10, name: "statements as text", rules: rules{explain.RuleProtocol, explain.RuleCPU}, on: []string{"innodb", "postgres"},
+		params: small + "tests: [point-query]", common: "cache: 256MiB, durability: process", new: every("protocol: text", "innodb", "postgres")},
+	{number: 11, name: "waits are timed", rules: rules{explain.RuleCPU}, on: []string{"innodb"}, params: small + "tests: [point-query]",
 		common: "cache: 256MiB, durability: process", new: every("options: {waits: true}", "innodb")},
-	{number: 12, name: "log of an eighth", rules: []int{10, 9}, on: []string{"innodb", "postgres"}, params: wide + "tests: [update-nonindex]",
-		common: "cache: 256MiB, durability: os", seconds: 20,
+	{number: 12, name: "log of an eighth", rules: rules{explain.RuleFullLog, explain.RuleWholePages}, on: []string{"innodb", "postgres"},
+		params: wide + "tests: [update-nonindex]", common: "cache: 256MiB, durability: os", seconds: 20,
 		new: map[string]string{"innodb": "options: {innodb_log_file_size: 16M}", "postgres": `options: {max_wal_size: 32MB}`}},
-	{number: 13, name: "no filters, absent keys", rules: []int{16}, on: []string{"pebble"}, own: absent,
+	{number: 13, name: "no filters, absent keys", rules: rules{explain.RuleFilters}, on: []string{"pebble"}, own: absent,
 		common: "cache: 8MiB, durability: process", base: "options: {bloom_bits: 10}", new: every("options: {bloom_bits: 0}", "pebble")},
-	{number: 13, name: "no filters, absent keys", rules: []int{16}, on: []string{"myrocks"}, own: absent, common: "cache: 8MiB, durability: process",
-		base: `options: {rocksdb_default_cf_options: "block_based_table_factory={filter_policy=bloomfilter:10:false}"}`},
-	{number: 14, name: "small memtables", rules: []int{14, 13}, on: []string{"myrocks", "pebble"}, params: small + "tests: [update-index]",
-		common: "cache: 64MiB, durability: process",
-		new:    map[string]string{"myrocks": "options: {rocksdb_db_write_buffer_size: 2M}", "pebble": "options: {memtable_size: 512KiB}"}},
-	{number: 15, name: "change buffering", rules: []int{5, 6}, on: []string{"innodb"}, params: wide + "tests: [update-index]",
+	{number: 13, name: "no filters, absent keys", rules: rules{explain.RuleFilters}, on: []string{"myrocks"}, own: absent,
+		common: "cache: 8MiB, durability: process",
+		base:   `options: {rocksdb_default_cf_options: "block_based_table_factory={filter_policy=bloomfilter:10:false}"}`},
+	{number: 14, name: "small memtables", rules: rules{explain.RuleCompaction, explain.RuleStalls}, on: []string{"myrocks", "pebble"},
+		params: small + "tests: [update-index]", common: "cache: 64MiB, durability: process",
+		new: map[string]string{"myrocks": "options: {rocksdb_db_write_buffer_size: 2M}", "pebble": "options: {memtable_size: 512KiB}"}},
+	{number: 15, name: "change buffering", rules: rules{explain.RuleReads, explain.RuleLookups}, on: []string{"innodb"}, params: wide + "tests: [update-index]",
 		common: "cache: 16MiB, durability: process, direct_io: true", new: every("options: {innodb_change_buffering: all}", "innodb")},
-	{number: 16, name: "a client on half a processor", rules: []int{2}, on: []string{"innodb", "postgres"}, params: small + "tests: [point-query]",
-		common: "cache: 256MiB, durability: process",
-		held:   &hold{controller: "cpu", file: "cpu.cfs_quota_us", value: "50000", free: []string{"mariadbd", "postgres"}}},
-	{number: 17, name: "a slower engine", rules: []int{3}, on: []string{"null"}, params: small + "tests: [point-query]",
+	{number: 16, name: "a client on half a processor", rules: rules{explain.RuleClient}, on: []string{"innodb", "postgres"},
+		params: small + "tests: [point-query]", common: "cache: 256MiB, durability: process",
+		held: &hold{controller: "cpu", file: "cpu.cfs_quota_us", value: "50000", free: []string{"mariadbd", "postgres"}}},
+	{number: 17, name: "a slower engine", rules: rules{explain.RuleCPU}, on: []string{"null"}, params: small + "tests: [point-query]",
 		common: "durability: none", base: "options: {delay: 20us}", new: every("options: {delay: 25us}", "null")},
-	{number: 18, name: "reads without a settle step before", rules: []int{23}, on: []string{"myrocks"},
+	{number: 18, name: "reads without a settle step before", rules: rules{explain.RuleStarts}, on: []string{"myrocks"},
 		params: wide + "tests: [update-index, settle.post, point-query]", common: "cache: 64MiB, durability: process", seconds: 20,
 		other: wide + "tests: [update-index, point-query]"},
 	// A settle step makes Pebble merge nothing: its debt is allowed. So its reads are after updates, or not.
-	{number: 18, name: "reads of a tree that owes merges", rules: []int{23}, on: []string{"pebble"},
-		params: wide + "tests: [point-query]", common: "cache: 64MiB, durability: process", seconds: 20,
-		other: wide + "tests: [update-index, point-query]"},
+	{number: 18, name: "reads of a tree that owes merges", rules: rules{explain.RuleStarts}, on: []string{"pebble"}, params: wide + "tests: [point-query]",
+		common: "cache: 64MiB, durability: process", seconds: 20, other: wide + "tests: [update-index, point-query]"},
 	{number: 19, name: "nothing", on: all, params: small + "skip_trx: true, tests: [oltp_read_write]", common: "cache: 256MiB, durability: process"},
 	{number: 20, name: "a setting without effect", on: []string{"innodb", "postgres"}, params: small + "tests: [oltp_read_write]",
 		common: "cache: 256MiB, durability: process", new: every("options: {max_connections: 3000}", "innodb", "postgres")},
-	{number: 21, name: "doublewrite off, and a third of the cache", rules: []int{5, 7}, each: true, on: []string{"innodb"}, params: wide + "tests: [update-index]",
-		common: "cache: 48MiB, durability: process, direct_io: true", new: every(`cache: 16MiB, options: {innodb_doublewrite: "OFF"}`, "innodb")},
-	{number: 23, name: "one session in place of four", rules: []int{25, 3}, on: []string{"postgres"}, params: small + "tests: [point-query]",
-		common: "cache: 256MiB, durability: process", new: every("params: {clients: [1]}", "postgres")},
-	{number: 22, name: "a larger memtable", rules: []int{14, 13}, on: []string{"pebble"}, params: small + "tests: [update-nonindex]",
-		common: "cache: 64MiB, durability: process", new: every("options: {memtable_size: 64MiB}", "pebble")},
+	{number: 21, name: "doublewrite off, and a third of the cache", rules: rules{explain.RuleReads, explain.RuleDoublewrite}, each: true,
+		on: []string{"innodb"}, params: wide + "tests: [update-index]", common: "cache: 48MiB, durability: process, direct_io: true",
+		new: every(`cache: 16MiB, options: {innodb_doublewrite: "OFF"}`, "innodb")},
+	{number: 23, name: "one session in place of four", rules: rules{explain.RuleClients, explain.RuleCPU}, on: []string{"postgres"},
+		params: small + "tests: [point-query]", common: "cache: 256MiB, durability: process", new: every("params: {clients: [1]}", "postgres")},
+	{number: 22, name: "a larger memtable", rules: rules{explain.RuleCompaction, explain.RuleStalls}, on: []string{"pebble"},
+		params: small + "tests: [update-nonindex]", common: "cache: 64MiB, durability: process", new: every("options: {memtable_size: 64MiB}", "pebble")},
 }
 
 // target is one of the two that a cause makes different.

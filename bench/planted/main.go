@@ -73,14 +73,14 @@ func run(ctx context.Context, program, out string, wanted func(*cause, string) b
 			rule, sentence := first(records)
 			of := engines[on]
 			mark := "✗"
-			if rule == 0 && len(c.rules) == 0 || slices.Contains(c.rules, rule) && c.named(records) {
+			if rule == "" && len(c.rules) == 0 || slices.Contains(c.rules, rule) && c.named(records) {
 				mark = "✓"
 				right++
 				of[0]++
 			}
 			of[1]++
 			engines[on] = of
-			fmt.Printf("%d %s | %s | %v | %s %d | %s\n", c.number, c.name, on, c.rules, mark, rule, sentence)
+			fmt.Printf("%d %s | %s | %s | %s %s | %s\n", c.number, c.name, on, c.rules, mark, rule, sentence)
 		}
 	}
 	for _, on := range slices.Sorted(maps.Keys(engines)) {
@@ -91,7 +91,7 @@ func run(ctx context.Context, program, out string, wanted func(*cause, string) b
 
 // named reports whether each rule that has to be is named of the last step.
 func (c *cause) named(records []explain.Record) bool {
-	return !c.each || !slices.ContainsFunc(c.rules, func(rule int) bool {
+	return !c.each || !slices.ContainsFunc(c.rules, func(rule explain.Rule) bool {
 		return !slices.ContainsFunc(records, func(r explain.Record) bool {
 			return r.Step == records[len(records)-1].Step && r.Rule == rule && r.Proven
 		})
@@ -100,14 +100,14 @@ func (c *cause) named(records []explain.Record) bool {
 
 // first returns the rule that is named first in the last step, and its sentence: what
 // limits the measurement, or the first proven cause.
-func first(records []explain.Record) (rule int, sentence string) {
+func first(records []explain.Record) (rule explain.Rule, sentence string) {
 	last := ""
 	for _, r := range records {
 		if r.Step != last {
-			last, rule, sentence = r.Step, 0, ""
+			last, rule, sentence = r.Step, "", ""
 		}
-		said := r.Metric == "" && (explain.Note{Rule: explain.Rule{Number: r.Rule}}).First() // notes of another kind are no causes
-		if rule == 0 && r.Rule > 0 && (r.Proven || said) {
+		said := r.Metric == "" && (explain.Note{Rule: r.Rule}).First() // notes of another kind are no causes
+		if rule == "" && r.Rule != "" && (r.Proven || said) {
 			rule, sentence = r.Rule, r.Metric+": "+r.Sentence
 		}
 	}

@@ -1,30 +1,32 @@
 package main
 
+import "rumbench/internal/explain"
+
 // second is the second set: causes that were not looked at while the rules were written,
 // so that rules which fit only the first set are found out. Whoever changes a rule
 // because of one of these moves it to the first set, and plants another.
 var second = []cause{
-	{number: 101, name: "four times the rows", rules: []int{5}, on: []string{"innodb"}, params: small + "tests: [point-query]",
+	{number: 101, name: "four times the rows", rules: rules{explain.RuleReads}, on: []string{"innodb"}, params: small + "tests: [point-query]",
 		common: "cache: 24MiB, durability: process, direct_io: true", new: every("params: {table_size: 400k}", "innodb")},
-	{number: 102, name: "no full pages in the log", rules: []int{9}, on: []string{"postgres"}, params: wide + "tests: [update-nonindex]",
+	{number: 102, name: "no full pages in the log", rules: rules{explain.RuleWholePages}, on: []string{"postgres"}, params: wide + "tests: [update-nonindex]",
 		common: "cache: 256MiB, durability: os", base: "options: {max_wal_size: 32MB}",
 		new: every(`options: {max_wal_size: 32MB, full_page_writes: "off"}`, "postgres")},
-	{number: 103, name: "large blocks", rules: []int{8}, on: []string{"myrocks"}, params: wide + "tests: [point-query]",
+	{number: 103, name: "large blocks", rules: rules{explain.RulePageSize}, on: []string{"myrocks"}, params: wide + "tests: [point-query]",
 		common: "cache: 16MiB, durability: process, direct_io: true", new: every("page: 32KiB", "myrocks")},
-	{number: 104, name: "the performance schema", rules: []int{3}, on: []string{"innodb"}, params: small + "tests: [point-query]",
+	{number: 104, name: "the performance schema", rules: rules{explain.RuleCPU}, on: []string{"innodb"}, params: small + "tests: [point-query]",
 		common: "cache: 256MiB, durability: process", new: every(`options: {performance_schema: "ON", performance_schema_instrument: "%=ON"}`, "innodb")},
-	{number: 105, name: "statements as text", rules: []int{20, 3}, on: []string{"myrocks"}, params: small + "tests: [read-only-10]",
-		common: "cache: 256MiB, durability: process", new: every("protocol: text", "myrocks")},
-	{number: 106, name: "commits are not synced", rules: []int{11}, on: []string{"bbolt"}, params: small + "tests: [update-nonindex]",
+	{number: 105, name: "statements as text", rules: rules{explain.RuleProtocol, explain.RuleCPU}, on: []string{"myrocks"},
+		params: small + "tests: [read-only-10]", common: "cache: 256MiB, durability: process", new: every("protocol: text", "myrocks")},
+	{number: 106, name: "commits are not synced", rules: rules{explain.RuleCommits}, on: []string{"bbolt"}, params: small + "tests: [update-nonindex]",
 		common: "durability: os", new: every("durability: process", "bbolt")},
-	{number: 108, name: "longer ranges", rules: []int{6, 3}, on: []string{"innodb", "postgres", "sqlite"},
+	{number: 108, name: "longer ranges", rules: rules{explain.RuleLookups, explain.RuleCPU}, on: []string{"innodb", "postgres", "sqlite"},
 		params: small + "tests: [simple-ranges]", common: "cache: 256MiB, durability: process",
 		new: every("params: {range_size: 400}", "innodb", "postgres", "sqlite")},
-	{number: 112, name: "blocks that are not compressed", rules: []int{15}, on: []string{"pebble"}, params: wide + "tests: [random-points-10]",
-		common: "cache: 8MiB, durability: process, compression: zstd", new: every("compression: none", "pebble")},
-	{number: 110, name: "large blocks", rules: []int{8}, on: []string{"pebble"}, params: wide + "tests: [point-query]",
+	{number: 112, name: "blocks that are not compressed", rules: rules{explain.RuleCompression}, on: []string{"pebble"},
+		params: wide + "tests: [random-points-10]", common: "cache: 8MiB, durability: process, compression: zstd", new: every("compression: none", "pebble")},
+	{number: 110, name: "large blocks", rules: rules{explain.RulePageSize}, on: []string{"pebble"}, params: wide + "tests: [point-query]",
 		common: "cache: 8MiB, durability: process", new: every("page: 32KiB", "pebble")},
-	{number: 111, name: "full pages compressed in the log", rules: []int{9, 15}, on: []string{"postgres"}, params: wide + "tests: [update-nonindex]",
-		common: "cache: 256MiB, durability: os", base: "options: {max_wal_size: 32MB}",
+	{number: 111, name: "full pages compressed in the log", rules: rules{explain.RuleWholePages, explain.RuleCompression}, on: []string{"postgres"},
+		params: wide + "tests: [update-nonindex]", common: "cache: 256MiB, durability: os", base: "options: {max_wal_size: 32MB}",
 		new: every("options: {max_wal_size: 32MB, wal_compression: pglz}", "postgres")},
 }

@@ -87,14 +87,18 @@ func (s *store) Counters(out *engine.Sample) error {
 	out.Counter("bbolt.tx.cursors", "count", float64(st.TxStats.GetCursorCount()))
 	out.Gauge("bbolt.free_pages", "count", float64(st.FreePageN))
 	out.Gauge("bbolt.pending_pages", "count", float64(st.PendingPageN))
-	each := 2 // the page of all buckets, and the header
-	if !s.db.NoFreelistSync {
-		each += st.FreelistInuse/s.page + 1
-	}
 	out.Counter(engine.WriteCommits, "count", float64(s.commits.Load()))
-	out.Gauge(engine.CopiedPage, "bytes", float64(s.page))
-	out.Gauge(engine.CommitBytes, "bytes", float64(each*s.page))
 	return nil
+}
+
+// Structure returns the pages, and what a commit writes besides: the page of all buckets,
+// the header, and the list of free pages.
+func (s *store) Structure() (engine.Structure, error) {
+	pages := 2
+	if !s.db.NoFreelistSync {
+		pages += s.db.Stats().FreelistInuse/s.page + 1
+	}
+	return engine.Structure{Shape: engine.CopyOnWrite, Page: int64(s.page), Commit: int64(pages * s.page)}, nil
 }
 
 // Settle syncs the file: bbolt has no background work and never shrinks it.

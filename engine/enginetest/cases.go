@@ -280,6 +280,11 @@ func (s Suite) testObservation(t *testing.T) {
 		}
 	}
 	failIf(t, len(after.Points) > 0 && growing == 0, "no counter grew by 2500 inserts")
+	if structured, ok := db.(engine.Structured); ok {
+		known, err := structured.Structure(ctx)
+		check(t, err)
+		failIf(t, known.Shape == "" && known != engine.Structure{}, "%+v has no shape", known)
+	}
 	actions, err := db.Settle(ctx)
 	check(t, err)
 	failIf(t, len(actions) == 0, "settle reports no actions")

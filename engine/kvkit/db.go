@@ -351,6 +351,14 @@ func (db *database) Counters(_ context.Context, s *engine.Sample) error {
 	return db.store.Counters(s)
 }
 
+// Structure implements engine.Structured.
+func (db *database) Structure(context.Context) (engine.Structure, error) {
+	if s, ok := db.store.(Structured); ok {
+		return s.Structure()
+	}
+	return engine.Structure{}, nil
+}
+
 func (db *database) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 	var done engine.Settling
 	if db.switches.CleanOnSettle {

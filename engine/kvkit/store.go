@@ -109,6 +109,11 @@ type Updater interface {
 	GetForUpdate(key []byte) ([]byte, error)
 }
 
+// Structured is a Store that knows its structure, see [engine.Structured].
+type Structured interface {
+	Structure() (engine.Structure, error)
+}
+
 // Limited is a Store whose transactions hold a limited number of writes.
 type Limited interface{ MaxEntries() int }
 

@@ -114,6 +114,20 @@ func (s *store) Sizes(ranges []kvkit.Range) error {
 // TotalSize returns allocated bytes: with writemap, the file is as large as the map.
 func (s *store) TotalSize() (int64, error) { return fsize.Used(s.dir) }
 
+// Structure returns the pages, and what a commit writes besides: the way down the list of
+// free pages, the page of all spaces, and the meta page.
+func (s *store) Structure() (engine.Structure, error) {
+	out := engine.Structure{Shape: engine.CopyOnWrite, Page: pageSize}
+	err := s.view(func(txn *lmdb.Txn) error {
+		free, err := txn.Stat(freeList)
+		if err == nil {
+			out.Commit = int64(free.Depth+2) * pageSize
+		}
+		return err
+	})
+	return out, err
+}
+
 // Counters adds what LMDB knows: it counts no I/O, so that bytes written are known
 // from process and device only.
 func (s *store) Counters(out *engine.Sample) error {
@@ -126,14 +140,7 @@ func (s *store) Counters(out *engine.Sample) error {
 	out.Gauge("lmdb.readers", "count", float64(info.NumReaders))
 	native.Counters(out)
 	out.Counter(engine.WriteCommits, "count", float64(info.LastTxnID))
-	out.Gauge(engine.CopiedPage, "bytes", pageSize)
 	return s.view(func(txn *lmdb.Txn) error {
-		free, err := txn.Stat(freeList)
-		if err != nil {
-			return err
-		}
-		// The way down the list of free pages, the page of all spaces, and the meta page.
-		out.Gauge(engine.CommitBytes, "bytes", float64((free.Depth+2)*pageSize))
 		var sum lmdb.Stat
 		for _, dbi := range s.spaces {
 			st, err := txn.Stat(dbi)

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -27,7 +26,6 @@ type status struct {
 	mu        sync.Mutex
 	asked     time.Time            // when sizes were
 	lastSizes []engine.Point       // what they were
-	made      *tree                // how MyRocks makes its tree; nil: not asked for yet
 	names     map[string]*variable // by the server's name; nil: not wanted
 	own       float64              // queries that were made here
 	found     map[string]float64   // of the last sample, by the name in lower case
@@ -150,7 +148,6 @@ func (t *status) neutralInnoDB(s *engine.Sample, labels []string) {
 		s.Counter(engine.LogSyncs, "count", n, labels...)
 	}
 	s.Gauge(engine.DirtyBytes, "bytes", f["innodb_buffer_pool_pages_dirty"]*f["innodb_page_size"], labels...)
-	s.Gauge(engine.PageSize, "bytes", f["innodb_page_size"], labels...)
 	s.Gauge(engine.CacheHeld, "bytes", f["innodb_buffer_pool_pages_data"]*f["innodb_page_size"], labels...)
 	s.Counter(engine.Stalls, "count", f["innodb_buffer_pool_wait_free"]+f["innodb_log_waits"], labels...)
 	s.Counter(engine.LockWaits, "count", f["innodb_row_lock_waits"], labels...)
@@ -162,7 +159,6 @@ func (t *status) neutralInnoDB(s *engine.Sample, labels []string) {
 	}
 	if age, ok := f["innodb_checkpoint_age"]; ok {
 		s.Gauge(engine.CheckpointAge, "bytes", age, labels...)
-		s.Gauge(engine.CheckpointLimit, "bytes", f["innodb_checkpoint_max_age"], labels...)
 	}
 }
 
@@ -228,59 +224,8 @@ func (t *status) levels(ctx context.Context, s *engine.Sample, labels []string) 
 		}
 	}
 	s.Gauge(engine.CompactionDebt, "bytes", debt, labels...)
-	if t.made == nil {
-		if err := t.askTree(ctx); err != nil {
-			return err
-		}
-	}
-	if t.made.memtable > 0 {
-		s.Gauge(engine.MemtableSize, "bytes", t.made.memtable, labels...)
-	}
-	if t.made.block > 0 {
-		s.Gauge(engine.BlockSize, "bytes", t.made.block, labels...)
-	}
-	if !t.made.direct {
-		return nil
-	}
-	return t.ask(ctx, "SELECT VALUE FROM information_schema.ROCKSDB_DBSTATS WHERE STAT_TYPE = 'DB_BLOCK_CACHE_USAGE'", 0, func(_ []string, n []float64) {
-		s.Gauge(engine.CacheHeld, "bytes", n[0], labels...)
-	})
-}
-
-// tree is how MyRocks makes its tree of tables.
-type tree struct {
-	memtable float64 // bytes; 0: the tree is not leveled
-	block    float64 // bytes of a block; 0: compressed, or without filters
-	direct   bool    // read past the page cache
-}
-
-// askTree reads the options of the column family that most tables are in.
-func (t *status) askTree(ctx context.Context) error {
-	const query = "SELECT OPTION_TYPE, VALUE FROM information_schema.ROCKSDB_CF_OPTIONS WHERE CF_NAME = 'default'" +
-		" UNION ALL SELECT 'all_memtables', @@rocksdb_db_write_buffer_size UNION ALL SELECT 'direct', @@rocksdb_use_direct_reads"
-	t.own++
-	o, err := t.conn.Map(ctx, query)
-	if err != nil {
-		return err
-	}
-	number := func(name string) float64 {
-		n, _ := strconv.ParseFloat(o[name], 64) // as the server wrote it
-		return n
-	}
-	is := func(name string, values ...string) bool { return slices.Contains(values, o[name]) }
-	t.made = &tree{direct: is("direct", "1")}
-	if !is("compaction_style", "kCompactionStyleLevel") {
-		return nil
-	}
-	t.made.memtable = number("write_buffer_size")
-	if n := number("all_memtables"); n > 0 {
-		t.made.memtable = min(t.made.memtable, n)
-	}
-	plain := is("compression_type", "kNoCompression") && is("compression_per_level", "NUL") && is("bottommost_compression", "", "kNoCompression", "kDisableCompressionOption")
-	if plain && !is("table_factory::filter_policy", "nullptr") && is("table_factory::whole_key_filtering", "1") {
-		t.made.block = number("table_factory::block_size")
-	}
-	return nil
+	const held = "SELECT VALUE FROM information_schema.ROCKSDB_DBSTATS WHERE STAT_TYPE = 'DB_BLOCK_CACHE_USAGE' AND @@rocksdb_use_direct_reads"
+	return t.ask(ctx, held, 0, func(_ []string, n []float64) { s.Gauge(engine.CacheHeld, "bytes", n[0], labels...) })
 }
 
 // sizesEvery is how often the sizes of tables are asked for: a server opens its

@@ -71,7 +71,8 @@ func (d *db) identify(ctx context.Context, first *sqlkit.Admin) (c serverkit.Cli
 	connector := d.Connector.(*mysqlwire.Connector)
 	connector.Micros = !d.version.fractions()
 	connector.Setup = d.sessionSetup(dialect)
-	return serverkit.Client{Dialect: dialect, Definitions: d.definitions(dialect), Class: d.class, Counters: d.counters}, nil
+	return serverkit.Client{Dialect: dialect, Definitions: d.definitions(dialect), Class: d.class, Counters: d.counters,
+		Structure: d.storage.describe}, nil
 }
 
 // counters readies those of the storage.
@@ -153,7 +154,11 @@ func (Engine) Watch(ctx context.Context, dsn string) (engine.Watch, error) {
 		if err != nil {
 			return serverkit.Watched{}, err
 		}
-		return serverkit.Watched{Sample: t.sample, Settings: t.settings}, nil
+		w := serverkit.Watched{Sample: t.sample, Settings: t.settings}
+		if len(t.storages) == 1 { // tables of several have no structure in common
+			w.Structure = storageOf(t.storages[0]).describe
+		}
+		return w, nil
 	})
 }
 

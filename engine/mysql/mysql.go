@@ -33,6 +33,7 @@ func (Engine) Info() engine.Info {
 		Version:      "go-sql-driver/mysql " + engine.ModuleVersion("github.com/go-sql-driver/mysql"),
 		Capabilities: []model.Capability{model.CapTransactions, model.CapUnique, model.CapResults},
 		Options:      options,
+		Variables:    variables,
 		Aliases:      []string{"mysqld", "mariadbd"},
 		Storages:     []string{innodb.name, rocksdb.name, "myrocks", aria.name, myisam.name},
 		Servers:      rules.Kinds,
@@ -63,8 +64,17 @@ const (
 var options = []engine.Option{
 	{Name: optSkipUnique, Type: "bool", Doc: "the inserts of a first load do not look whether their keys exist (session variable unique_checks = 0), where the storage can leave it out (default false)"},
 	{Name: optBulkLoad, Type: "bool", Doc: "the inserts of a first load write sorted files past the memtable (rocksdb only; one client per table); not a rate of inserts that others can be compared with (default false)"},
-	{Name: optWaits, Type: "bool", Doc: "a private server times every wait of its sessions (performance_schema with all wait instruments), which costs some of its throughput; it is a configuration of its own: do not compare it with runs without it (default false)"},
+	{Name: optWaits, Type: "bool", Affects: engine.AspectTiming, Doc: "a private server times every wait of its sessions (performance_schema with all wait instruments), which costs some of its throughput; it is a configuration of its own: do not compare it with runs without it (default false)"},
 	{Name: "any variable of the server", Type: "as in its configuration file", Doc: "written into the private server's configuration verbatim, such as innodb_log_file_size: 1G"},
+}
+
+// variables are those of the server that affect what explanations name.
+var variables = []engine.Option{
+	{Name: "innodb_page_size", Affects: engine.AspectPageSize},
+	{Name: "innodb_doublewrite", Affects: engine.AspectDoublewrite},
+	{Name: "innodb_log_file_size", Affects: engine.AspectCheckpoint},
+	{Name: "innodb_redo_log_capacity", Affects: engine.AspectCheckpoint},
+	{Name: "sync_binlog", Affects: engine.AspectLogSync},
 }
 
 // rules are what is taken of a configuration. Settings that are on or off are

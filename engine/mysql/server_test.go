@@ -460,8 +460,8 @@ func TestCounters(t *testing.T) {
 			if levels == 0 {
 				t.Error("no level is reported")
 			}
-			if p := after[engine.MemtableSize]; p.Value != 64*mb {
-				t.Errorf("memtables: %+v", p)
+			if got, err := d.Structure(t.Context()); err != nil || got.Memtable != 64*mb {
+				t.Errorf("%+v, %v", got, err)
 			}
 			// What the page cache holds besides, nobody knows.
 			if p, ok := after[engine.CacheHeld]; ok {
@@ -610,25 +610,25 @@ func TestOldRelease(t *testing.T) {
 	}
 }
 
-// Where MyRocks reads past the page cache, and a look-up one block, both sizes are known; of
-// any other tree not.
-func TestBlocks(t *testing.T) {
+// MyRocks has a structure of its own, if it is leveled; what the cache holds is known where
+// it reads past the page cache.
+func TestStructure(t *testing.T) {
 	const filter = "block_based_table_factory={filter_policy=bloomfilter:10:false}"
 	direct := true
-	for options, want := range map[string][2]float64{
-		filter:                                   {8192, 64 * mb},
-		filter + ";write_buffer_size=1m":         {8192, 1 * mb},
-		"write_buffer_size=1m":                   {0, 1 * mb},
-		filter + ";bottommost_compression=kZSTD": {0, 64 * mb},
-		filter + ";compaction_style=kCompactionStyleUniversal":     {0, 0},
-		filter + ";compression_per_level=kNoCompression:kZSTD":     {0, 64 * mb},
-		strings.Replace(filter, "}", ";whole_key_filtering=0}", 1): {0, 64 * mb},
+	for options, want := range map[string]engine.Structure{
+		filter:                                   {Shape: engine.Leveled, Block: 8192, Memtable: 64 * mb, Filters: true},
+		filter + ";write_buffer_size=1m":         {Shape: engine.Leveled, Block: 8192, Memtable: 1 * mb, Filters: true},
+		"write_buffer_size=1m":                   {Shape: engine.Leveled, Block: 8192, Memtable: 1 * mb},
+		filter + ";bottommost_compression=kZSTD": {Shape: engine.Leveled, Memtable: 64 * mb, Filters: true},
+		filter + ";compaction_style=kCompactionStyleUniversal":     {},
+		filter + ";compression_per_level=kNoCompression:kZSTD":     {Shape: engine.Leveled, Memtable: 64 * mb, Filters: true},
+		strings.Replace(filter, "}", ";whole_key_filtering=0}", 1): {Shape: engine.Leveled, Block: 8192, Memtable: 64 * mb},
 	} {
 		d := private(t, engine.Config{Storage: "rocksdb", Cache: 64 * mb, Page: 8192, Compression: model.CompressionNone, DirectIO: &direct,
 			Options: map[string]any{"rocksdb_default_cf_options": options}})
 		after := points(t, d)
-		if got := [2]float64{after[engine.BlockSize].Value, after[engine.MemtableSize].Value}; got != want {
-			t.Errorf("%s: blocks and memtables of %v bytes, want %v", options, got, want)
+		if got, err := d.Structure(t.Context()); err != nil || got != want {
+			t.Errorf("%s: %+v, want %+v: %v", options, got, want, err)
 		}
 		if held := after[engine.CacheHeld].Value; held <= 0 || held > 64*mb {
 			t.Errorf("%v bytes held", held)

@@ -2,11 +2,13 @@ package mysql
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strconv"
 	"strings"
 
 	"rumbench/engine"
+	"rumbench/engine/sqlkit"
 	"rumbench/internal/server"
 	"rumbench/model"
 )
@@ -30,6 +32,7 @@ type storage struct {
 	cache        string // the variable of its cache
 	leastCache   int64
 	compressions []model.Compression // beside none
+	describe     func(context.Context, *sqlkit.Admin) (engine.Structure, error)
 	pages        func(size int64) bool
 	pageVariable string
 	direct       []server.Setting // for direct I/O; nil: it has none
@@ -61,6 +64,7 @@ var innodb = &storage{
 	promises:     syncedPromises,
 	cache:        "innodb_buffer_pool_size",
 	leastCache:   5 * mb,
+	describe:     pagesOf,
 	compressions: []model.Compression{model.CompressionZlib},
 	pages:        func(n int64) bool { return n >= 4096 && n <= 65536 && n&(n-1) == 0 },
 	pageVariable: "innodb_page_size",
@@ -114,6 +118,7 @@ var rocksdb = &storage{
 		model.DurabilityOS:       {{Name: rocksdbFlush, Value: "1"}},
 	},
 	levels:       rocksdbLevels,
+	describe:     treeOf,
 	promises:     syncedPromises,
 	cache:        "rocksdb_block_cache_size",
 	leastCache:   1 * mb,

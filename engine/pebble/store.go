@@ -325,9 +325,13 @@ func (s *store) Counters(out *engine.Sample) error {
 	out.Counter(engine.CompactedBytes, "bytes", float64(compacted))
 	out.Counter(engine.BytesTaken, "bytes", float64(m.WAL.BytesIn))
 	out.Gauge(engine.DirtyBytes, "bytes", float64(m.WAL.Size)) // the log of unflushed data; memtables are allocated in advance
-	out.Gauge(engine.MemtableSize, "bytes", float64(s.memtable))
 	out.Gauge(engine.CompactionDebt, "bytes", float64(m.Compact.EstimatedDebt))
 	out.Counter(engine.Stalls, "count", float64(count))
 	out.Counter(engine.StallTime, "ns", float64(total))
 	return nil
+}
+
+// Structure returns the size of memtables.
+func (s *store) Structure() (engine.Structure, error) {
+	return engine.Structure{Shape: engine.Leveled, Memtable: s.memtable}, nil
 }

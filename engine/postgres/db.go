@@ -78,7 +78,7 @@ func (d *db) identify(ctx context.Context, first *sqlkit.Admin) (c serverkit.Cli
 			return c, err
 		}
 	}
-	c.Dialect, c.Definitions = dialect, d.definitions(dialect)
+	c.Dialect, c.Definitions, c.Structure = dialect, d.definitions(dialect), structureOf
 	c.Counters = func(ctx context.Context, conn *sqlkit.Admin) (serverkit.Sample, error) {
 		return newReader(ctx, conn, d.about.release, d.Server.Schema)
 	}
@@ -112,6 +112,7 @@ func (Engine) Watch(ctx context.Context, dsn string) (engine.Watch, error) {
 			return serverkit.Watched{}, err
 		}
 		sample, err := newReader(ctx, conn, about.release, "")
-		return serverkit.Watched{Sample: sample, Settings: func(ctx context.Context) ([]engine.Setting, error) { return watchedSettings(ctx, conn) }}, err
+		settings := func(ctx context.Context) ([]engine.Setting, error) { return watchedSettings(ctx, conn) }
+		return serverkit.Watched{Sample: sample, Settings: settings, Structure: structureOf}, err
 	})
 }

@@ -26,6 +26,7 @@ func (Engine) Info() engine.Info {
 		Version:      "jackc/pgx " + engine.ModuleVersion("github.com/jackc/pgx/v5"),
 		Capabilities: []model.Capability{model.CapTransactions, model.CapUnique, model.CapResults},
 		Options:      options,
+		Variables:    variables,
 		Promises:     promises,
 		Aliases:      []string{"postgresql", "pg", "pgsql"},
 		Servers:      rules.Kinds,
@@ -41,6 +42,13 @@ const optCopy = "copy"
 var options = []engine.Option{
 	{Name: optCopy, Type: "bool", Doc: "the inserts of a first load are done by COPY, one for each batch; not a rate of inserts that others can be compared with (default false)"},
 	{Name: "any setting of the server", Type: "as in postgresql.conf", Doc: "written into the private server's configuration verbatim, such as max_wal_size: 16GB"},
+}
+
+// variables are settings of the server that affect what explanations name.
+var variables = []engine.Option{
+	{Name: "max_wal_size", Affects: engine.AspectCheckpoint},
+	{Name: "checkpoint_timeout", Affects: engine.AspectCheckpoint},
+	{Name: "wal_compression", Affects: engine.AspectLogCompression},
 }
 
 // promises say what fsync off means, which is how levels none and process are made.

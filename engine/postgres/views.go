@@ -1,6 +1,12 @@
 package postgres
 
-import "fmt"
+import (
+	"context"
+	"fmt"
+
+	"rumbench/engine"
+	"rumbench/engine/sqlkit"
+)
 
 // The kinds of points: how often, how many bytes, for how long, of an expression
 // in milliseconds; and a state.
@@ -41,6 +47,15 @@ const position = `CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() EL
 // it: the log of the checkpoint before is kept until one is done.
 const checkpointAfter = `pg_size_bytes(current_setting('max_wal_size')) / (1 + current_setting('checkpoint_completion_target')::float8)`
 
+// structureOf describes the server's tables and log.
+func structureOf(ctx context.Context, c *sqlkit.Admin) (engine.Structure, error) {
+	out := engine.Structure{Shape: engine.InPlace}
+	err := c.Numbers(ctx, "SELECT current_setting('block_size'), "+checkpointAfter, 0, func(_ []string, n []float64) {
+		out.Page, out.LogRoom = int64(n[0]), int64(n[1])
+	})
+	return out, err
+}
+
 // What the server has written of tables and indexes, in bytes: pages written
 // by checkpoints, by the background writer, and by the sessions themselves.
 // Files of the log that are filled with zeros in advance are not in it, nor,
@@ -65,8 +80,6 @@ func engineView(major int) view {
 	return view{points: []point{
 		size("engine.bytes_written", "("+position+")::float8 + "+pages), size("engine.page_bytes", pages),
 		{name: "engine.checkpoint_bytes", unit: "bytes", gauge: true, expr: "(" + position + ") - ((SELECT redo_lsn FROM pg_control_checkpoint()) - '0/0')"},
-		{name: "engine.checkpoint_limit_bytes", unit: "bytes", gauge: true, expr: checkpointAfter},
-		{name: "engine.page_size_bytes", unit: "bytes", gauge: true, expr: "current_setting('block_size')::float8"},
 		size("engine.log_bytes", position), size("postgres.wal.position", position),
 	}}
 }

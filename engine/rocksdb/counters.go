@@ -48,9 +48,6 @@ func (s *store) Counters(out *engine.Sample) error {
 	if s.direct {
 		out.Gauge(engine.CacheHeld, "bytes", found["rocksdb.block-cache-usage"])
 	}
-	if s.block > 0 {
-		out.Gauge(engine.BlockSize, "bytes", s.block)
-	}
 	// A compaction's reads count as misses, but they add no block to the cache: a
 	// miss is a block that was added. Blocks of filters and indexes are left out, as of
 	// MyRocks: most look-ups find them.
@@ -65,9 +62,6 @@ func (s *store) Counters(out *engine.Sample) error {
 	out.Counter(engine.Stalls, "count", found["rocksdb.db.write.stall"])
 	out.Counter(engine.StallTime, "ns", found["rocksdb.stall.micros"]*1e3)
 	out.Gauge(engine.DirtyBytes, "bytes", found[memtables])
-	if s.memtable > 0 {
-		out.Gauge(engine.MemtableSize, "bytes", s.memtable)
-	}
 	out.Gauge(engine.CompactionDebt, "bytes", found[debt])
 	return nil
 }

@@ -70,7 +70,10 @@ func openStore(c engine.Config, set settings) (_ *store, err error) {
 	return s, nil
 }
 
-// recall takes from the options what counters report of the tree.
+// Structure returns what the options say of the tree.
+func (s *store) Structure() (engine.Structure, error) { return s.structure, nil }
+
+// recall takes the structure from the options, and whether reads bypass the page cache.
 func (s *store) recall() {
 	of := func(name string) string {
 		for _, o := range s.effective {
@@ -81,16 +84,17 @@ func (s *store) recall() {
 		return ""
 	}
 	is := func(name string, values ...string) bool { return slices.Contains(values, of(name)) }
-	size := func(name string) float64 {
-		n, _ := strconv.ParseFloat(of(name), 64) // as RocksDB wrote it
+	size := func(name string) int64 {
+		n, _ := strconv.ParseInt(of(name), 10, 64) // as RocksDB wrote it
 		return n
 	}
 	plain := is("compression", "kNoCompression") && is("compression_per_level", "") && is("bottommost_compression", "kDisableCompressionOption", "kNoCompression")
 	filtered := !is("filter_policy", "nullptr") && is("whole_key_filtering", "true")
 	if is("compaction_style", "kCompactionStyleLevel") {
-		s.memtable = size("write_buffer_size")
-		if plain && filtered && !s.settings.switches.Merges() { // a row that is merged is not looked up
-			s.block = size("block_size")
+		s.structure = engine.Structure{Shape: engine.Leveled, Memtable: size("write_buffer_size")}
+		s.structure.Filters = filtered && !s.settings.switches.Merges() // a row that is merged is not looked up
+		if plain {
+			s.structure.Block = size("block_size")
 		}
 	}
 	s.direct = of("use_direct_reads") == "true"

@@ -78,29 +78,31 @@ func TestFamilies(t *testing.T) {
 	refuses(t, c)
 }
 
-// Of blocks that are not compressed and have filters, a look-up reads one; of any other
-// tree nothing is said.
-func TestBlocks(t *testing.T) {
+// The structure is known of a leveled tree, and the size of its blocks if they are not
+// compressed.
+func TestStructure(t *testing.T) {
 	const filter = "block_based_table_factory={filter_policy=bloomfilter:10:false};"
 	for _, c := range []struct {
 		compression model.Compression
 		options     string
-		block, size float64
+		block, size int64
+		filters     bool
 	}{
-		{model.CompressionNone, filter, 4096, 64 << 20},
-		{model.CompressionNone, filter + "write_buffer_size=1000000;num_levels=10", 4096, 1e6},
-		{model.CompressionNone, "", 0, 64 << 20},
-		{model.CompressionLZ4, filter, 0, 64 << 20},
-		{model.CompressionNone, "block_based_table_factory={filter_policy=bloomfilter:10:false;whole_key_filtering=false}", 0, 64 << 20},
-		{model.CompressionNone, filter + "compaction_style=kCompactionStyleUniversal", 0, 0},
+		{model.CompressionNone, filter, 4096, 64 << 20, true},
+		{model.CompressionNone, filter + "write_buffer_size=1000000;num_levels=10", 4096, 1e6, true},
+		{model.CompressionNone, "", 4096, 64 << 20, false},
+		{model.CompressionLZ4, filter, 0, 64 << 20, true},
+		{model.CompressionNone, "block_based_table_factory={filter_policy=bloomfilter:10:false;whole_key_filtering=false}", 4096, 64 << 20, false},
+		{model.CompressionNone, filter + "compaction_style=kCompactionStyleUniversal", 0, 0, false},
 	} {
 		db := openDB(t, engine.Config{Dir: t.TempDir(), Durability: model.DurabilityNone, Compression: c.compression, Options: map[string]any{"rocksdb": c.options}})
 		fill(t, db)
 		if tables := total(t, db, "rocksdb.level.tables"); tables != 1 {
 			t.Errorf("%s: %v tables", c.options, tables)
 		}
-		if block, size := total(t, db, engine.BlockSize), total(t, db, engine.MemtableSize); block != c.block || size != c.size {
-			t.Errorf("%s: blocks of %v bytes, memtables of %v", c.options, block, size)
+		got, err := db.(engine.Structured).Structure(t.Context())
+		if must(t, err); got.Block != c.block || got.Memtable != c.size || got.Filters != c.filters {
+			t.Errorf("%s: %+v", c.options, got)
 		}
 		must(t, db.Close())
 	}

@@ -26,8 +26,7 @@ type store struct {
 	dir       string
 	settings  settings
 	effective []engine.Setting
-	memtable  float64   // bytes; 0: not known, or the tree is not leveled
-	block     float64   // bytes of a block; 0: not known, compressed, or without filters
+	structure engine.Structure
 	direct    bool      // past the page cache
 	pool      sync.Pool // of *tx
 }

@@ -11,6 +11,7 @@ package serverkit
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"sync"
 	"time"
@@ -46,6 +47,18 @@ type Connector interface {
 // Sample adds counters to a sample.
 type Sample func(context.Context, *engine.Sample) error
 
+// Describe asks a server how it keeps tables; nil if that is not known.
+type Describe func(context.Context, *sqlkit.Admin) (engine.Structure, error)
+
+func (f Describe) ask(ctx context.Context, conn *sqlkit.Admin) (out engine.Structure, err error) {
+	if f != nil {
+		if out, err = f(ctx, conn); err != nil {
+			err = fmt.Errorf("read the structure: %w", err)
+		}
+	}
+	return out, err
+}
+
 // DB is the part of an engine.DB that databases on servers have in common. An
 // engine embeds it and adds the rest.
 type DB struct {
@@ -76,7 +89,8 @@ type Client struct {
 	Definitions sqlkit.Definitions
 	Class       func(path string) engine.FileClass
 	// Counters readies the counters, which are read on a connection of their own.
-	Counters func(context.Context, *sqlkit.Admin) (Sample, error)
+	Counters  func(context.Context, *sqlkit.Admin) (Sample, error)
+	Structure Describe
 }
 
 // Open starts the server with these settings, unless one is attached to, has the
@@ -158,6 +172,11 @@ func (d *DB) begin(ctx context.Context, identify func(context.Context, *sqlkit.A
 }
 
 // Counters adds the server's counters.
+// Structure implements engine.Structured.
+func (d *DB) Structure(ctx context.Context) (engine.Structure, error) {
+	return d.client.Structure.ask(ctx, d.Admin())
+}
+
 func (d *DB) Counters(ctx context.Context, s *engine.Sample) error { return d.sample(ctx, s) }
 
 // CreateTables creates the tables, all or none of them. With force those of

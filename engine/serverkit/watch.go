@@ -12,8 +12,9 @@ import (
 
 // Watched is what can be asked of a server that is only watched.
 type Watched struct {
-	Sample   Sample
-	Settings func(context.Context) ([]engine.Setting, error)
+	Sample    Sample
+	Settings  func(context.Context) ([]engine.Setting, error)
+	Structure Describe
 }
 
 type watch struct {
@@ -47,6 +48,11 @@ func (w *watch) Counters(ctx context.Context, s *engine.Sample) error { return w
 
 // Settings reads the effective settings.
 func (w *watch) Settings(ctx context.Context) ([]engine.Setting, error) { return w.of.Settings(ctx) }
+
+// Structure implements engine.Structured.
+func (w *watch) Structure(ctx context.Context) (engine.Structure, error) {
+	return w.of.Structure.ask(ctx, w.Admin)
+}
 
 // Take reports what sessions do, as engine.ActivitySampler.Sample does.
 type Take func(ctx context.Context, add func(d engine.SessionActivity, sessions int)) error

@@ -58,15 +58,18 @@ func (db *db) Counters(ctx context.Context, s *engine.Sample) error {
 	hits, misses := db.status.counts[0].Load(), db.status.counts[1].Load()
 	s.Counter(engine.CacheLookups, "count", float64(hits+misses))
 	s.Counter(engine.CacheMisses, "count", float64(misses))
-	const frameHeader = 24
 	s.Counter(engine.LogBytes, "bytes", float64(db.status.counts[2].Load()*(db.page+frameHeader)))
 	s.Gauge(engine.CheckpointAge, "bytes", float64(length))
-	if db.room > 0 {
-		s.Gauge(engine.CheckpointLimit, "bytes", float64(db.room*(db.page+frameHeader)))
-	}
-	s.Gauge(engine.PageSize, "bytes", float64(db.page))
 	s.Gauge(engine.DirtyBytes, "bytes", float64((state.frames-state.moved)*db.page))
 	return nil
+}
+
+// frameHeader is what the log has of each page besides.
+const frameHeader = 24
+
+// Structure implements engine.Structured.
+func (db *db) Structure(context.Context) (engine.Structure, error) {
+	return engine.Structure{Shape: engine.InPlace, Page: db.page, LogRoom: db.room * (db.page + frameHeader)}, nil
 }
 
 func (db *db) Session(ctx context.Context) (engine.Session, error) {

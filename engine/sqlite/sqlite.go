@@ -43,7 +43,7 @@ func (Engine) Info() engine.Info {
 }
 
 var options = []engine.Option{
-	{Name: optCheckpoint, Type: "int", Doc: "pages in the log at which a commit also checkpoints; 0: never by itself (default 1000)"},
+	{Name: optCheckpoint, Type: "int", Affects: engine.AspectCheckpoint, Doc: "pages in the log at which a commit also checkpoints; 0: never by itself (default 1000)"},
 	{Name: optMmap, Type: "size", Doc: "how much of the file is read through a memory map instead of the cache (default 0)"},
 	{Name: optTemp, Type: "string", Doc: "where sorts of an index build and of queries go: file, in the system's temporary directory or $SQLITE_TMPDIR, or memory (default file)"},
 }

@@ -17,7 +17,7 @@ import (
 const module = "rumbench/"
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 117_166
+const mostTotal = 117_284
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -40,7 +40,7 @@ var rooms = []room{
 	{"internal/stat", 2_230, []string{"internal/stat internal/stat/hist"}},
 	{"internal/metric", 1_281, []string{"internal/metric"}},
 	{"internal/server", 2_058, []string{"internal/server"}},
-	{"engine", 26_403, []string{
+	{"engine", 26_562, []string{
 		"engine/fsize engine/wire", "engine", "engine/sqlkit engine/kvkit engine/native engine/enginetest",
 		"engine/sqlkit/stdsql engine/sqlkit/sqlkittest engine/serverkit engine/tarantool/iproto",
 		"engine/mysql/mysqlwire engine/postgres/pgwire", "engine/*", "engine/all",
@@ -48,16 +48,16 @@ var rooms = []room{
 	{"workload", 19_198, []string{"workload/gen workload/pace", "workload", "workload/*", "workload/all"}},
 	{"internal/observe", 6_579, []string{"internal/observe/cpuset", "internal/observe internal/observe/perfring", "internal/observe/profile internal/observe/blockio"}},
 	{"internal/account", 2_522, []string{"internal/account"}},
-	{"internal/result", 3_172, []string{"internal/result/regular internal/result/layout internal/result/program", "internal/result", "internal/result/redact"}},
+	{"internal/result", 3_175, []string{"internal/result/regular internal/result/layout internal/result/program", "internal/result", "internal/result/redact"}},
 	{"internal/plan", 2_638, []string{"internal/plan"}},
-	{"internal/run", 6_629, []string{"internal/run/drive internal/run/ratesearch", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
+	{"internal/run", 6_646, []string{"internal/run/drive internal/run/ratesearch", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 5_911, []string{"internal/importer"}},
-	{"internal/compare", 4_208, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
-	{"internal/explain", 4_361, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
+	{"internal/compare", 4_213, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
+	{"internal/explain", 4_438, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_807, []string{"internal/page/picture internal/page/flame", "internal/page"}},
 	{"internal/report", 10_662, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report"}},
 	{"internal/cli", 9_140, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
-	{"bench", 3_115, []string{"bench/slowed", "bench bench/peers bench/planted"}},
+	{"bench", 3_123, []string{"bench/slowed", "bench bench/peers bench/planted"}},
 	{"scripts", 420, []string{"scripts/man scripts/suite"}},
 	{"internal/archtest", 0, []string{"internal/archtest internal/doctest"}},
 }

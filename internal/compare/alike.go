@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/engine"
 	"rumbench/internal/result"
 )
 
@@ -59,7 +60,10 @@ var hostFacts = []string{"cpu", "cpus usable", "memory", "kernel", "virtualizati
 
 // Difference is something in which two targets differ: a knob by its name in the plan,
 // or a version, a fact of the host.
-type Difference struct{ What, Base, New string }
+type Difference struct {
+	What, Base, New string
+	Affects         engine.Aspect // of a knob; "" if it is not known, or none of the aspects
+}
 
 func (d Difference) String() string { return fmt.Sprintf("%s: %s and %s", d.What, d.Base, d.New) }
 
@@ -70,7 +74,8 @@ func Apart(a, b *Target) (out []Difference) {
 	x, y := a.Trials[0], b.Trials[0]
 	differ := func(what, of, other string) {
 		if of != other {
-			out = append(out, Difference{what, cmp.Or(of, unnamed), cmp.Or(other, unnamed)})
+			affects := cmp.Or(engine.KnobAspect(what), x.Affects[what], y.Affects[what])
+			out = append(out, Difference{what, cmp.Or(of, unnamed), cmp.Or(other, unnamed), affects})
 		}
 	}
 	version := func(what string, read func(*result.Trial) string) {
@@ -109,7 +114,7 @@ func Apart(a, b *Target) (out []Difference) {
 		of, other = cmp.Or(of, "the default"), cmp.Or(other, "the default")
 		// What the engines report by that name says more: a default's value, and that asking
 		// for the default is no difference. What they say of caches is prose.
-		set := strings.TrimPrefix(name, "options.")
+		set := engine.KnobName(name)
 		if has, hasOther := x.Setting(set), y.Setting(set); name != "cache" && has != "" && hasOther != "" {
 			of, other = has, hasOther
 		}

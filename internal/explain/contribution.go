@@ -117,7 +117,7 @@ func (s *sample) empty() bool {
 	some := slices.DeleteFunc(s.items(), func(item Item) bool {
 		return item != Clients && meanOf(slices.Concat(s.base, s.new), func(x sheet) float64 { return x.find(item).value }) == 0
 	})
-	return len(some) == 0 || len(some) == 1 && unnamed(some[0])
+	return len(some) == 0 || len(some) == 1 && some[0].is(slack)
 }
 
 func meanOf(of []sheet, value func(sheet) float64) float64 {

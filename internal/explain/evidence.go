@@ -2,7 +2,6 @@ package explain
 
 import (
 	"math"
-	"slices"
 
 	"rumbench/engine"
 	"rumbench/internal/account"
@@ -58,7 +57,7 @@ func moreReads(v *view, _ *Sum, c *Cause) bool {
 	base, _ := v.Base.growth("device.read_ns")
 	new, _ := v.New.growth("device.read_ns")
 	waited := 0.0
-	if slices.Contains(inside, c.Item) {
+	if c.Item.is(inside) {
 		waited = (new - base) / 1e3
 	}
 	return v.more(metric.DeviceReads, mostPerRead, waited, c) || v.more(metric.CacheMisses, mostPerRead, waited, c)
@@ -74,45 +73,93 @@ func (v *view) more(name string, each, others float64, c *Cause) bool {
 	return v.moves(name, c, 0.1) && (count*each+others)/(c.New-c.Base) >= mostPart
 }
 
-// morePagesLogged reports whether more pages are logged whole where there is more of the
-// item: by a quarter of a page per unit at least.
-func morePagesLogged(v *view, s *Sum, c *Cause) bool {
-	const matters = 2 // KB
-	base, new := v.Base.part(s, v, account.FullPagesPart), v.New.part(s, v, account.FullPagesPart)
-	return math.Abs(new-base) > matters && (new > base) == (c.New > c.Base)
+// measure is a number of a side that rules compare; NaN if it is not known.
+type measure func(v *view, s *Sum, side *Side) float64
+
+var (
+	wholePages    = partKB(account.FullPagesPart)
+	compacted     = partKB(account.CompactionPart)
+	deviceFlushes = growth("device.flushes")
+	spared        = growth(engine.FilterUseful)
+)
+
+// partKB is the KB of a part of what is written per unit.
+func partKB(p account.Part) measure {
+	return func(v *view, s *Sum, side *Side) float64 { return side.per(metric.PartKB, string(p), s.writes(v)) }
 }
 
-// moreMerges reports whether compactions write much more where there is more of the item, by
+// growth is the growth of a counter per unit.
+func growth(counter string) measure {
+	return func(_ *view, _ *Sum, side *Side) float64 {
+		if n, ok := side.growth(counter); ok {
+			return n
+		}
+		return math.NaN()
+	}
+}
+
+// perCPU is a metric per what CPU is reported per.
+func perCPU(name string) measure {
+	return func(v *view, _ *Sum, side *Side) float64 {
+		k, _ := v.Of.Own(metric.CPUUS)
+		return side.per(name, "", k)
+	}
+}
+
+// stalled is the share of the time in which the engine held up writes.
+func stalled(_ *view, _ *Sum, side *Side) float64 {
+	return side.metric(metric.EngineStallS) / side.seconds()
+}
+
+// rowWaits is how long sessions waited for row locks per unit, in µs; 0 if that was not
+// seen.
+func rowWaits(v *view, _ *Sum, side *Side) (sum float64) {
+	k, _ := v.Of.Own(metric.CPUUS)
+	for i := range side.runs {
+		if us := side.runs[i].value(metric.WaitUS, string(engine.RoleRow), k); us > 0 {
+			sum += us / float64(len(side.runs))
+		}
+	}
+	return sum
+}
+
+// condition is when a rule holds.
+type condition = func(v *view, s *Sum, c *Cause) bool
+
+// grows is the condition that a number differs by more than a share, and by more than
+// least, and is greater if there is more of the item; or less, if least is negative.
+func grows(n measure, share, least float64) condition {
+	return func(v *view, s *Sum, c *Cause) bool {
+		a, b := n(v, s, &v.Base), n(v, s, &v.New)
+		same := (b > a) == (c.New > c.Base)
+		return apart(a, b, share) && math.Abs(b-a) > math.Abs(least) && same == (least >= 0)
+	}
+}
+
+// The conditions of numbers. Least is a quarter of a page of the log, a fifth of the time, a
+// tenth of a table that filters spare.
+var (
+	moreWholePages = grows(wholePages, 0, 2)
+	moreStalls     = grows(stalled, 0, 0.2)
+	lessSpared     = grows(spared, 0, -0.1)
+	moreFlushes    = grows(deviceFlushes, 0.5, 0.05)
+	sameFlushes    = grows(deviceFlushes, 0.1, 0) // they differ as the item does
+)
+
+// moreMerges reports whether compactions write much more if there is more of the item, by
 // more than is flushed for the first time.
 func moreMerges(v *view, s *Sum, c *Cause) bool {
-	base, new := v.Base.part(s, v, account.CompactionPart), v.New.part(s, v, account.CompactionPart)
-	matters := max(v.Base.part(s, v, account.FlushPart), v.New.part(s, v, account.FlushPart))
-	return apart(base, new, 0.5) && math.Abs(new-base) > matters && (new > base) == (c.New > c.Base)
+	flushed := partKB(account.FlushPart)
+	return grows(compacted, 0.5, max(flushed(v, s, &v.Base), flushed(v, s, &v.New)))(v, s, c)
 }
 
-// part returns the KB of a part of what is written per unit.
-func (s *Side) part(sum *Sum, v *view, p account.Part) float64 {
-	return s.per(metric.PartKB, string(p), sum.writes(v))
+// moreRowWaits reports whether sessions wait much longer for row locks if there is more of
+// the item, for more than they need of it: who waits for a row also checks, sleeps and wakes.
+func moreRowWaits(v *view, s *Sum, c *Cause) bool {
+	return grows(rowWaits, 1, max(c.Base, c.New))(v, s, c)
 }
 
-// moreStalls reports whether the engine held up writes for much more of the time where
-// there is more of the item.
-func moreStalls(v *view, _ *Sum, c *Cause) bool {
-	const matters = 0.2
-	base, new := v.Base.stalled(), v.New.stalled()
-	return math.Abs(new-base) > matters && (new > base) == (c.New > c.Base)
-}
-
-// stalled returns for which share of the time the engine held up writes.
-func (s *Side) stalled() float64 { return s.metric(metric.EngineStallS) / s.seconds() }
-
-// filtersLess reports whether filters spared less where there is more of the item.
-func filtersLess(v *view, _ *Sum, c *Cause) bool {
-	base, known := v.Base.growth(engine.FilterUseful)
-	new, ok := v.New.growth(engine.FilterUseful)
-	const matters = 0.1 // of a table per unit
-	return ok && known && math.Abs(new-base) > matters && (new < base) == (c.New > c.Base)
-}
+func limitedByFlushes(v *view, _ *Sum, _ *Cause) bool { return v.ceiling() == ByFlushes }
 
 func otherClients(v *view, s *Sum, c *Cause) bool {
 	more, of := v.clients()
@@ -125,54 +172,17 @@ func (s *Step) clients() (more bool, times float64) {
 	return new > base, new / base
 }
 
-func otherProtocol(v *view, _ *Sum, _ *Cause) bool { return v.differs("protocol") }
-func compressed(v *view, _ *Sum, c *Cause) bool    { return v.differs(compressions(c)...) }
-func otherPage(v *view, _ *Sum, _ *Cause) bool     { return v.differs("page", "innodb_page_size") }
-
-// compressions are the knobs of what an item may be compressed by: of files all but that of
-// the log.
-func compressions(c *Cause) []string {
-	of := []string{"compression"}
-	if !slices.Contains([]Item{Data, MissKB, PerRead, Item(account.PagesPart)}, c.Item) {
-		of = append(of, "wal_compression")
-	}
-	return of
+// differs returns the condition that a knob differs which affects any of these.
+func differs(aspects ...engine.Aspect) condition {
+	return func(v *view, _ *Sum, _ *Cause) bool { return v.also(aspects...) != "" }
 }
 
-// fewerFlushes reports whether the device flushed less where less of the item was written.
-func fewerFlushes(v *view, _ *Sum, c *Cause) bool {
-	base, ok := v.Base.growth("device.flushes")
-	new, known := v.New.growth("device.flushes")
-	return ok && known && apart(base, new, 0.1) && (new > base) == (c.New > c.Base)
-}
-
-// moreRowWaits reports whether sessions wait much longer for row locks where there is more of
-// the item, for more than they need of it: who waits for a row also checks, sleeps and wakes.
-func moreRowWaits(v *view, _ *Sum, c *Cause) bool {
-	base, new := v.Base.rowWaits(v), v.New.rowWaits(v)
-	return apart(base, new, 1) && math.Abs(new-base) > max(c.Base, c.New) && (new > base) == (c.New > c.Base)
-}
-
-// rowWaits returns how long sessions waited for row locks per unit, in µs; 0 where that was
-// not seen.
-func (s *Side) rowWaits(v *view) (sum float64) {
-	k, _ := v.Of.Own(metric.CPUUS)
-	for i := range s.runs {
-		if us := s.runs[i].value(metric.WaitUS, string(engine.RoleRow), k); us > 0 {
-			sum += us / float64(len(s.runs))
-		}
-	}
-	return sum
-}
-
-// moreFlushes reports whether the device flushed much more often where there is more of the
-// item.
-func moreFlushes(v *view, _ *Sum, c *Cause) bool {
-	const matters = 0.05 // per unit
-	base, ok := v.Base.growth("device.flushes")
-	new, known := v.New.growth("device.flushes")
-	return ok && known && apart(base, new, 0.5) && math.Abs(new-base) > matters && (new > base) == (c.New > c.Base)
-}
+var (
+	otherProtocol = differs(engine.AspectProtocol)
+	otherPage     = differs(engine.AspectPageSize)
+	dataPacked    = differs(engine.AspectCompression)
+	packed        = differs(engine.AspectCompression, engine.AspectLogCompression) // data or the log
+)
 
 // oneSided reports whether one side has next to nothing of the item.
 func oneSided(_ *view, _ *Sum, c *Cause) bool { return min(c.Base, c.New) < 0.05*max(c.Base, c.New) }
@@ -187,8 +197,14 @@ func fullLog(v *view, _ *Sum, c *Cause) bool {
 func (s *Side) logFull() bool {
 	const full = 0.8
 	age, known := s.gauge(engine.CheckpointAge)
-	limit, ok := s.gauge(engine.CheckpointLimit)
-	return known && ok && limit > 0 && age >= full*limit
+	room := 0.0
+	for i := range s.runs {
+		if s.runs[i].Structure.LogRoom <= 0 {
+			return false
+		}
+		room += float64(s.runs[i].Structure.LogRoom) / float64(len(s.runs))
+	}
+	return known && age >= full*room
 }
 
 // most returns the side that has more of an item, and the other.
@@ -210,9 +226,9 @@ func lesserDevice(v *view, _ *Sum, c *Cause) bool {
 
 // slowDevice reports whether the device's requests took much longer where the item did,
 // and that they are a good part of the item's difference.
-func slowDevice(v *view, _ *Sum, c *Cause) bool {
+func slowDevice(v *view, s *Sum, c *Cause) bool {
 	const slower = 2
-	base, new := v.Base.request(), v.New.request()
+	base, new := request(v, s, &v.Base), request(v, s, &v.New)
 	before, _ := v.Base.growth("device.queue_ns")
 	after, _ := v.New.growth("device.queue_ns")
 	if (new > base) != (c.New > c.Base) {
@@ -221,12 +237,12 @@ func slowDevice(v *view, _ *Sum, c *Cause) bool {
 	return max(base, new) > slower*min(base, new) && (after-before)/1e3/(c.New-c.Base) >= goodPart
 }
 
-// request returns how long a request took at the device, in µs; 0 if that is not known.
-func (s *Side) request() float64 {
+// request is how long a request took at the device, in µs; 0 if that is not known.
+func request(_ *view, _ *Sum, side *Side) float64 {
 	var times, requests float64
 	for _, of := range []string{"read", "write"} {
-		ns, _ := s.growth("device." + of + "_ns")
-		n, _ := s.growth("device." + of + "s")
+		ns, _ := side.growth("device." + of + "_ns")
+		n, _ := side.growth("device." + of + "s")
 		times, requests = times+ns, requests+n
 	}
 	if requests == 0 {

@@ -57,6 +57,7 @@ type Cause struct {
 	// that difference is not proven.
 	Share, ShareLow, ShareHigh float64
 	Rule                       Rule
+	Evidence                   Evidence
 	Sentence                   string
 }
 
@@ -179,7 +180,7 @@ func (s *Step) speaking(e *compare.Effect, design stat.Design) (*Sum, string) {
 // that idle, and sessions that are in a statement.
 func (s *Sum) slack() (sum float64) {
 	for i := range s.Causes {
-		if c := &s.Causes[i]; c.Item != Rest && unnamed(c.Item) || slices.Contains(inside, c.Item) {
+		if c := &s.Causes[i]; c.Item != Rest && c.Item.is(slack) || c.Item.is(inside) {
 			sum += math.Abs(c.Log)
 		}
 	}
@@ -294,13 +295,13 @@ func (s *Step) correct() {
 func (s *Sum) asks(c *Contribution) bool {
 	small := !s.data.factors && c.Item != Clients && max(c.Base, c.New) < leastLog*s.data.scale()
 	constant := c.Low == 0 && c.High == 0
-	return !unnamed(c.Item) && !small && !constant && (!s.throughput() || s.Total.Proven())
+	return !c.Item.is(slack) && !small && !constant && (!s.throughput() || s.Total.Proven())
 }
 
 // repeats reports whether the causes say no more than the number itself: that more CPU is
 // needed because more CPU is needed.
 func (s *Sum) repeats() bool {
-	return len(s.Causes) == 1 && slices.Contains([]int{0, 3}, s.Causes[0].Rule.Number)
+	return len(s.Causes) == 1 && slices.Contains([]Rule{"", RuleCPU}, s.Causes[0].Rule)
 }
 
 // weight is by what the sums of a step are sorted: throughput counts twice, what is not
@@ -316,19 +317,12 @@ func (s *Sum) weight() float64 {
 	return w
 }
 
-// unnamed reports items that are no causes: what is left over, and what others use of the
-// processors, which is a rate in time: per unit it grows because fewer units are done.
-func unnamed(i Item) bool {
-	return slices.Contains([]Item{Rest, Idle, Others, Steal, NoFlush, Used,
-		Item(account.ThreadAsleep), Item(account.ThreadAsleepOrIO), "other"}, i)
-}
-
 // name gives the causes their rules and sentences, sorts them, and finds what is left.
 func (s *Sum) name(v *view) {
 	var known []Item
 	for i := range s.Causes {
 		c := &s.Causes[i]
-		c.Rule, c.Sentence = v.rule(s, c)
+		v.explain(s, c)
 		if c.Proven() {
 			known = append(known, c.Item)
 		}
@@ -364,7 +358,7 @@ func (s *Step) Leading() (metric string, c Cause, ok bool) {
 		return "", c, false
 	}
 	named := s.Sums[0].named()
-	if len(named) == 0 || named[0].Rule.Evidence == Pattern {
+	if len(named) == 0 || named[0].Evidence == Pattern {
 		return "", c, false
 	}
 	return s.Sums[0].Metric, named[0], true
@@ -432,7 +426,7 @@ func (e *Explanation) ByCPU() bool {
 			return false
 		}
 		named := s.Sums[0].Named()
-		return len(named) > 0 && slices.Contains([]Item{Server, Serving, Behind}, named[0].Item)
+		return len(named) > 0 && named[0].Item.is(served, behind)
 	})
 }
 

@@ -117,7 +117,8 @@ func (s state) trial(target string, n int) *result.Trial {
 		ceilings = &observe.Ceilings{Reads: 1e6, Writes: 1e6, ReadKB: 1e9, WriteKB: 1e9, Flushes: s.can}
 	}
 	return &result.Trial{Ceilings: ceilings, Format: result.Format, Target: target, Trial: n, Order: "interleaved", Engine: "mysql", Hosting: result.Server, Workload: "w",
-		Status: result.Complete, Durability: "os", Knobs: s.knobs, Steps: []result.Step{before, step}}
+		Status: result.Complete, Durability: "os", Knobs: s.knobs, Steps: []result.Step{before, step},
+		Affects: map[string]engine.Aspect{"options.wal_compression": engine.AspectLogCompression}}
 }
 
 // usual is a state that others differ from.
@@ -150,42 +151,42 @@ func noisy(base, of state, n int, seed uint64, deviation float64) (trials []*res
 }
 
 // first returns the first rule of the step, as the suite of planted causes reads it.
-func first(e *explain.Explanation) (rule int, sentence string) {
+func first(e *explain.Explanation) (rule explain.Rule, sentence string) {
 	for _, r := range e.Records() {
-		if r.Rule > 0 && (r.Proven || r.Metric == "") {
+		if r.Rule != "" && (r.Proven || r.Metric == "") {
 			return r.Rule, r.Sentence
 		}
 	}
-	return 0, ""
+	return "", ""
 }
 
 // A planted difference is named first.
 func TestRules(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*state)
-		rule   int
+		rule   explain.Rule
 		says   string
 	}{
-		"CPU":             {func(s *state) { s.server = 150 }, 3, "of server CPU"},
-		"kernel":          {func(s *state) { s.server, s.system = 150, 40 }, 3, "of server CPU, in the kernel 40.0 µs instead of 0 µs"},
-		"commits":         {func(s *state) { s.idle, s.commit = 220, 460 }, 11, "commits wait"},
-		"doublewrite":     {func(s *state) { s.twice = 0 }, 7, "the doublewrite buffer takes 0 KB instead of"},
-		"other programs":  {func(s *state) { s.others = 60 }, 1, "other programs used"},
-		"the client":      {func(s *state) { s.clientBound = true }, 2, "the bottleneck"},
-		"text":            {func(s *state) { s.server = 150; s.knobs = map[string]string{"protocol": "text"} }, 20, "(protocol text instead of the default)"},
-		"compression":     {func(s *state) { s.server = 150; s.knobs = map[string]string{"compression": "zstd"} }, 15, "(compression zstd"},
-		"log compression": {func(s *state) { s.server = 150; s.knobs = map[string]string{"wal_compression": "zstd"} }, 15, "(wal_compression zstd instead of the default)"},
-		"a hot row":       {func(s *state) { s.server, s.rows, s.idle = 160, 200, 5 }, 17, "; sessions wait 200 µs instead of 0 µs for row locks"},
-		"one thread":      {func(s *state) { s.busiest, s.idle = 0.97, 120 }, 19, "one thread is the limit while processors idle: purge of b ran for 97 % of the time"},
-		"one at a time":   {func(s *state) { s.clients, s.idle = 16, 60 }, 19, "4.00× as many clients on b do no more"},
-		"compaction debt": {func(s *state) { s.debt = 1e9 }, 23, "954 MiB instead of 0 B of compaction debt"},
+		"CPU":             {func(s *state) { s.server = 150 }, explain.RuleCPU, "of server CPU"},
+		"kernel":          {func(s *state) { s.server, s.system = 150, 40 }, explain.RuleCPU, "of server CPU, in the kernel 40.0 µs instead of 0 µs"},
+		"commits":         {func(s *state) { s.idle, s.commit = 220, 460 }, explain.RuleCommits, "commits wait"},
+		"doublewrite":     {func(s *state) { s.twice = 0 }, explain.RuleDoublewrite, "the doublewrite buffer takes 0 KB instead of"},
+		"other programs":  {func(s *state) { s.others = 60 }, explain.RuleOthers, "other programs used"},
+		"the client":      {func(s *state) { s.clientBound = true }, explain.RuleClient, "the bottleneck"},
+		"text":            {func(s *state) { s.server = 150; s.knobs = map[string]string{"protocol": "text"} }, explain.RuleProtocol, "(protocol text instead of the default)"},
+		"compression":     {func(s *state) { s.server = 150; s.knobs = map[string]string{"compression": "zstd"} }, explain.RuleCompression, "(compression zstd"},
+		"log compression": {func(s *state) { s.server = 150; s.knobs = map[string]string{"options.wal_compression": "zstd"} }, explain.RuleCompression, "(wal_compression zstd instead of the default)"},
+		"a hot row":       {func(s *state) { s.server, s.rows, s.idle = 160, 200, 5 }, explain.RuleRowLocks, "; sessions wait 200 µs instead of 0 µs for row locks"},
+		"one thread":      {func(s *state) { s.busiest, s.idle = 0.97, 120 }, explain.RuleSerial, "one thread is the limit while processors idle: purge of b ran for 97 % of the time"},
+		"one at a time":   {func(s *state) { s.clients, s.idle = 16, 60 }, explain.RuleSerial, "4.00× as many clients on b do no more"},
+		"compaction debt": {func(s *state) { s.debt = 1e9 }, explain.RuleStarts, "954 MiB instead of 0 B of compaction debt"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			of := usual()
 			c.change(&of)
 			rule, sentence := first(explained(usual(), of, 4, 1))
 			if rule != c.rule || !strings.Contains(sentence, c.says) {
-				t.Errorf("rule %d: %s", rule, sentence)
+				t.Errorf("rule %q: %s", rule, sentence)
 			}
 		})
 	}
@@ -197,8 +198,8 @@ func TestMisses(t *testing.T) {
 	base.lookup, base.misses = 4, 0.4
 	of := base
 	of.misses = 1.2
-	if rule, sentence := first(explained(base, of, 4, 1)); rule != 5 || !strings.Contains(sentence, "of its lookups") {
-		t.Errorf("rule %d: %s", rule, sentence)
+	if rule, sentence := first(explained(base, of, 4, 1)); rule != explain.RuleReads || !strings.Contains(sentence, "of its lookups") {
+		t.Errorf("rule %q: %s", rule, sentence)
 	}
 }
 
@@ -206,12 +207,12 @@ func TestMisses(t *testing.T) {
 func TestGoodPart(t *testing.T) {
 	base := usual()
 	base.lookup, base.misses = 4, 0.2
-	for misses, want := range map[float64]int{0.3: 3, 0.8: 5} {
+	for misses, want := range map[float64]explain.Rule{0.3: explain.RuleCPU, 0.8: explain.RuleReads} {
 		of := base
 		of.server, of.misses = 150, misses
 		for _, c := range explained(base, of, 4, 1).Steps[0].Sums[0].Named() {
-			if c.Item == explain.Server && c.Rule.Number != want {
-				t.Errorf("%v misses: rule %d: %s", misses, c.Rule.Number, c.Sentence)
+			if c.Item == explain.Server && c.Rule != want {
+				t.Errorf("%v misses: rule %q: %s", misses, c.Rule, c.Sentence)
 			}
 		}
 	}
@@ -245,7 +246,7 @@ func TestUnknownStates(t *testing.T) {
 	b.Steps[0].Counters = []observe.Change{{Name: engine.DirtyBytes, Kind: engine.Gauge, Unit: "bytes", Value: 9e8}}
 	c := compare.New([]*result.Trial{a, b})
 	for _, r := range explain.Explain(c, c.Judge(c.Targets[0], c.Targets[1])).Records() {
-		if r.Rule == 23 {
+		if r.Rule == explain.RuleStarts {
 			t.Error(r.Sentence)
 		}
 	}
@@ -258,7 +259,7 @@ func TestEqualTargets(t *testing.T) {
 		named := 0
 		const campaigns = 500
 		for seed := range uint64(campaigns) {
-			if rule, _ := first(explainedOf(noisy(usual(), usual(), 4, seed, deviation))); rule > 0 {
+			if rule, _ := first(explainedOf(noisy(usual(), usual(), 4, seed, deviation))); rule != "" {
 				named++
 			}
 		}
@@ -306,15 +307,15 @@ func TestCeilings(t *testing.T) {
 	base.flushes, base.can = 0.05, 5000
 	of.flushes, of.can, of.idle, of.commit = 0.05, 350, 220, 460
 	e := explained(base, of, 4, 1)
-	if rule, sentence := first(e); rule != 4 || !strings.Contains(sentence, "the device can do 350 instead of 5,000 flushes per second") {
-		t.Errorf("rule %d: %s", rule, sentence)
+	if rule, sentence := first(e); rule != explain.RuleDevice || !strings.Contains(sentence, "the device can do 350 instead of 5,000 flushes per second") {
+		t.Errorf("rule %q: %s", rule, sentence)
 	}
 	if s := e.Steps[0]; s.Base.Limit != explain.ByProcessors || s.New.Limit != explain.ByFlushes {
 		t.Errorf("limits: %s and %s", s.Base.Limit, s.New.Limit)
 	}
 	of.can, base.can = 0, 0
-	if rule, sentence := first(explained(base, of, 4, 1)); rule != 11 {
-		t.Errorf("without a probe rule %d: %s", rule, sentence)
+	if rule, sentence := first(explained(base, of, 4, 1)); rule != explain.RuleCommits {
+		t.Errorf("without a probe rule %q: %s", rule, sentence)
 	}
 }
 
@@ -340,7 +341,7 @@ func TestDips(t *testing.T) {
 	said := func(of state) string {
 		var text strings.Builder
 		for _, r := range explained(usual(), of, 4, 1).Records() {
-			if r.Rule == 24 {
+			if r.Rule == explain.RuleRecurring {
 				text.WriteString(r.Sentence)
 			}
 		}
@@ -369,8 +370,8 @@ func TestFewTrials(t *testing.T) {
 	of := usual()
 	of.server = 200
 	e := explained(usual(), of, 2, 1)
-	if rule, sentence := first(e); rule > 0 {
-		t.Errorf("rule %d: %s", rule, sentence)
+	if rule, sentence := first(e); rule != "" {
+		t.Errorf("rule %q: %s", rule, sentence)
 	}
 	for _, p := range e.Paragraphs() {
 		if text := fmt.Sprint(p.Lines); !strings.Contains(text, "Observed, not proven") || strings.Contains(text, "%") {
@@ -441,9 +442,7 @@ func TestPredictedBesideOthers(t *testing.T) {
 			s.Sizes = []engine.Size{{Object: "t", Bytes: 100 << 20}}
 			s.Rows = append(s.Rows, metric.Row{Metric: "live_bytes", Value: 1e8})
 			s.Counters = append(s.Counters, observe.Change{Name: engine.WriteCommits, Kind: engine.Counter, Value: queries})
-			for name, v := range map[string]float64{engine.CopiedPage: 4096, engine.CommitBytes: 8192} {
-				s.Counters = append(s.Counters, observe.Change{Name: name, Kind: engine.Gauge, Value: v})
-			}
+			s.Structure = engine.Structure{Shape: engine.CopyOnWrite, Page: 4096, Commit: 8192}
 			if i%2 == 0 {
 				change(s)
 			}

@@ -28,52 +28,6 @@ const (
 	Factors    Ledger = "factors" // whose product is a cost
 )
 
-// Item is one of the things that a number is split into: a user of the processors, a role
-// of sessions, a part or a factor of a cost.
-type Item string
-
-// The items beside the roles of sessions (engine.Role) and the parts of writes
-// (account.Part).
-const (
-	Server  Item = "server"         // CPU of the engine's processes, or of an embedded engine without its client
-	Serving Item = "sessions' CPU"  // of Server, the threads that serve sessions, where they are counted
-	Behind  Item = "background CPU" // of Server, all other threads then
-	Client  Item = "clients"        // CPU of the clients; a role of sessions is called client
-	Kernel  Item = "kernel threads" // CPU of write-back, the journal and the like
-	Others  Item = "other programs"
-	Steal   Item = "steal" // CPU that the hypervisor gave to others
-	Idle    Item = "idle"
-	InCalls Item = "in the engine" // time of an embedded engine's clients inside operations, without Stalled
-	Stalled Item = "write stalls"  // time in which the engine held up writes
-	Clients Item = "number of clients"
-	Between Item = "between operations" // time of clients without an operation
-
-	Flushes Item = "device flushes" // time in which the device made writes durable
-	NoFlush Item = "no flush"
-
-	Can   Item = "what the device can do"
-	Used  Item = "share of it that is used"
-	Needs Item = "what a unit needs of it"
-
-	Padding Item = "padding" // what the engine's processes write beyond what the engine counts
-	// Uncounted is likewise of an engine that counts nothing but its log: its pages are in it.
-	Uncounted Item = "pages and padding"
-	Journal   Item = "journal" // written by the file system for itself
-	Rest      Item = "rest"    // of a sum, what no item accounts for
-
-	Data        Item = "data" // files of tables and indexes
-	LogFiles    Item = "log files"
-	SystemFiles Item = "system files"
-	TempFiles   Item = "temporary files"
-
-	Lookups Item = "lookups per unit"
-	Misses  Item = "share of misses"
-	PerMiss Item = "device reads per miss"
-	MissKB  Item = "KB per miss"
-	Reads   Item = "reads per unit"
-	PerRead Item = "KB per read"
-)
-
 // entry is an item of a run.
 type entry struct {
 	item    Item
@@ -343,17 +297,12 @@ func (r *run) splitReads(k compare.Key) sheet {
 	return nil
 }
 
-// files are the items of classes of files.
-var files = map[engine.FileClass]Item{
-	engine.DataFile: Data, engine.LogFile: LogFiles, engine.SystemFile: SystemFiles, engine.TempFile: TempFiles,
-}
-
 // splitSpace splits the bytes on disk per byte of live data by classes of files, but for
 // redo logs, which the amplification leaves out.
 func (r *run) splitSpace(compare.Key) (out sheet) {
 	for i := range r.Rows {
 		if row := &r.Rows[i]; row.Metric == metric.SpacePart {
-			out = append(out, entry{item: files[engine.FileClass(row.Op)], value: row.Value})
+			out = append(out, entry{item: space(engine.FileClass(row.Op)), value: row.Value})
 		}
 	}
 	if all := metric.Find(r.Rows, metric.SpaceAmplification, "", ""); all != nil && len(out) > 0 {

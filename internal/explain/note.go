@@ -16,24 +16,27 @@ import (
 // Note is what a reader must know of a step beside its causes.
 type Note struct {
 	Rule     Rule
+	Evidence Evidence
 	Sentence string
 }
 
 // First reports whether the note limits what can be said of causes.
-func (n Note) First() bool { return slices.Contains([]int{1, 2, 19, 23}, n.Rule.Number) }
+func (n Note) First() bool {
+	return slices.Contains([]Rule{RuleOthers, RuleClient, RuleSerial, RuleStarts}, n.Rule)
+}
 
 // notes returns what limits what can be said of a step, and what is beside causes.
 func (s *Step) notes() (out []Note) {
 	for _, of := range []func(*Step, noting){disturbed, oneThread, oneAtATime, readNothing, twiceCached, paused, begunApart, putOff, dips} {
-		of(s, func(number int, e Evidence, format string, args ...any) {
-			out = append(out, Note{Rule{number, e}, fmt.Sprintf(format, args...)})
+		of(s, func(rule Rule, e Evidence, format string, args ...any) {
+			out = append(out, Note{rule, e, fmt.Sprintf(format, args...)})
 		})
 	}
 	return out
 }
 
 // noting adds a note.
-type noting = func(number int, e Evidence, format string, args ...any)
+type noting = func(rule Rule, e Evidence, format string, args ...any)
 
 func (s *Step) sides() []*Side { return []*Side{&s.Base, &s.New} }
 
@@ -55,10 +58,10 @@ func disturbed(s *Step, note noting) {
 		return fmt.Sprintf("%s of the processors during %s's trials", quantity.RoughShare(s.shared()), name(s))
 	})
 	if others != "" {
-		note(1, Law, "other programs used %s, so CPU time cannot explain the throughput", others)
+		note(RuleOthers, Law, "other programs used %s, so CPU time cannot explain the throughput", others)
 	}
 	if client := s.of(func(s *Side) bool { return s.Limit == ByClient }, name); client != "" {
-		note(2, Law, "the client was the bottleneck on %s: this measures the client", client)
+		note(RuleClient, Law, "the client was the bottleneck on %s: this measures the client", client)
 	}
 }
 
@@ -69,7 +72,7 @@ func oneThread(s *Step, note noting) {
 		return fmt.Sprintf("%s of %s ran for %s of the time", thread, name(s), quantity.RoughShare(share))
 	})
 	if one != "" {
-		note(19, Law, "one thread is the limit while processors idle: %s", one)
+		note(RuleSerial, Law, "one thread is the limit while processors idle: %s", one)
 	}
 }
 
@@ -96,7 +99,7 @@ func oneAtATime(s *Step, note noting) {
 	if gained <= 0 {
 		work = "no more work"
 	}
-	note(19, Pattern, "%s× as many clients on %s do %s while processors idle: they seem to wait for each other",
+	note(RuleSerial, Pattern, "%s× as many clients on %s do %s while processors idle: they seem to wait for each other",
 		quantity.Digits(max(times, 1/times)), side.Target.Name, work)
 }
 
@@ -131,7 +134,7 @@ func readNothing(s *Step, note noting) {
 		kb, least  float64
 	}{{&s.New, &s.Base, new, base}, {&s.Base, &s.New, base, new}} {
 		if side.kb > worthANote && side.least < cached {
-			note(5, Accounted, "%s reads %s per %s, %s next to nothing: a cache holds what it asks for", name(side.reads), kb(side.kb), k.Per, name(side.not))
+			note(RuleReads, Accounted, "%s reads %s per %s, %s next to nothing: a cache holds what it asks for", name(side.reads), kb(side.kb), k.Per, name(side.not))
 		}
 	}
 }
@@ -146,7 +149,7 @@ func twiceCached(s *Step, note noting) {
 		return misses > few && read < alike*misses*leastBlock
 	}, name)
 	if twice != "" {
-		note(21, Pattern, "the page cache serves most cache misses of %s: the data is cached twice", twice)
+		note(RulePageCache, Pattern, "the page cache serves most cache misses of %s: the data is cached twice", twice)
 	}
 }
 
@@ -157,7 +160,7 @@ func paused(s *Step, note noting) {
 		return fmt.Sprintf("%s of the time on %s", quantity.RoughShare(share(s)), name(s))
 	})
 	if long != "" {
-		note(26, Accounted, "garbage collection paused engine and client for %s", long)
+		note(RuleCollection, Accounted, "garbage collection paused engine and client for %s", long)
 	}
 }
 
@@ -167,7 +170,7 @@ func begunApart(s *Step, note noting) {
 		new, ok := s.New.start(of.gauge)
 		size := max(s.Base.metric(metric.DBBytes), s.New.metric(metric.DBBytes))
 		if known && ok && max(base, new) > alike*size && apart(base, new, 1) {
-			note(23, Pattern, "the targets started in different states: %s of %s", instead(bytes, base, new), of.name)
+			note(RuleStarts, Pattern, "the targets started in different states: %s of %s", instead(bytes, base, new), of.name)
 		}
 	}
 }
@@ -186,14 +189,14 @@ func putOff(s *Step, note noting) {
 	if base > new {
 		more = s.Base.Target.Name
 	}
-	note(22, Accounted, "%s defers %s more of its writes per %s than the other", more, kb(math.Abs(new-base)), k.Per)
+	note(RuleDeferral, Accounted, "%s defers %s more of its writes per %s than the other", more, kb(math.Abs(new-base)), k.Per)
 }
 
 // dips notes stalls that recur, as checkpoints do.
 func dips(s *Step, note noting) {
 	for _, side := range s.sides() {
 		if every, n := side.period(); n > 0 {
-			note(24, Pattern, "%s stalls every %s, a period typical of checkpoints or compactions", side.Target.Name, quantity.Length(every))
+			note(RuleRecurring, Pattern, "%s stalls every %s, a period typical of checkpoints or compactions", side.Target.Name, quantity.Length(every))
 		}
 	}
 }

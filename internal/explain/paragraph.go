@@ -42,24 +42,17 @@ func (s *Step) signature() signature {
 	}
 	for _, sum := range s.Sums {
 		if named := sum.named(); len(named) > 0 {
-			g.causes += fmt.Sprintln(sum.Metric, named[0].Rule.Number, named[0].Item, named[0].Log < 0)
+			g.causes += fmt.Sprintln(sum.Metric, named[0].Rule, named[0].Item, named[0].Log < 0)
 		}
 	}
 	for _, n := range s.Notes {
-		g.causes += fmt.Sprintln(n.Rule.Number)
+		g.causes += fmt.Sprintln(n.Rule)
 	}
 	return g
 }
 
 // rate returns the step's sum of throughput; nil if it is not explained.
-func (s *Step) rate() *Sum {
-	for _, sum := range s.Sums {
-		if sum.throughput() {
-			return sum
-		}
-	}
-	return nil
-}
+func (s *Step) rate() *Sum { return s.find((*Sum).throughput) }
 
 // Paragraphs explains all steps, those that differ most first.
 func (e *Explanation) Paragraphs() (out []Paragraph) {
@@ -240,7 +233,7 @@ func (p *Paragraph) because(name string, named []Cause) (text string) {
 	for i, c := range named[:min(len(named), mostCauses)] {
 		switch {
 		case i > 0 && c.Share < leastShare:
-		case c.Rule.Evidence == Pattern:
+		case c.Evidence == Pattern:
 			pattern = append(pattern, c)
 		default:
 			sure = append(sure, c)
@@ -348,16 +341,7 @@ func (p *Paragraph) part(name string, c Cause) string {
 	if math.IsNaN(c.Share) {
 		return ""
 	}
-	shares := p.over(func(s *Step) float64 {
-		if own := s.sumOf(name); own != nil {
-			for _, x := range own.Causes {
-				if x.Item == c.Item {
-					return x.Share
-				}
-			}
-		}
-		return math.NaN()
-	}, quantity.RoughShare)
+	shares := p.over(func(s *Step) float64 { return s.sumOf(name).share(c.Item) }, quantity.RoughShare)
 	if len(p.Steps) == 1 && !math.IsNaN(c.ShareLow) && c.ShareHigh-c.ShareLow > 0.5 {
 		return " (" + roughly(c.Share) + " the difference)"
 	}
@@ -365,6 +349,16 @@ func (p *Paragraph) part(name string, c Cause) string {
 		return " (more than the whole difference)"
 	}
 	return " (" + shares + " of the difference)"
+}
+
+// share returns the share of an item, NaN of none.
+func (s *Sum) share(item Item) float64 {
+	if s != nil {
+		if i := slices.IndexFunc(s.Causes, func(c Cause) bool { return c.Item == item }); i >= 0 {
+			return s.Causes[i].Share
+		}
+	}
+	return math.NaN()
 }
 
 // roughly says a share whose interval is wide.
@@ -397,12 +391,23 @@ func (p *Paragraph) over(of func(*Step) float64, format func(float64) string) st
 }
 
 func (s *Step) sumOf(name string) *Sum {
-	for _, sum := range s.Sums {
-		if sum.Metric == name {
-			return sum
-		}
+	return s.find(func(sum *Sum) bool { return sum.Metric == name })
+}
+
+// find returns the first sum with a property; nil if there is none.
+func (s *Step) find(has func(*Sum) bool) *Sum {
+	if i := slices.IndexFunc(s.Sums, has); i >= 0 {
+		return s.Sums[i]
 	}
 	return nil
+}
+
+// ratio returns the ratio of a sum, NaN of none.
+func (s *Sum) ratio() float64 {
+	if s == nil {
+		return math.NaN()
+	}
+	return s.Ratio
 }
 
 // worthALine is the logarithm of a ratio below which a number is not explained in words,
@@ -430,7 +435,7 @@ func (s *Sum) named() (out []Cause) {
 func (s *Sum) likely() (out []Cause) {
 	const least, part = 0.05, 0.3
 	for _, c := range s.Causes {
-		if !unnamed(c.Item) && c.Log*s.Total.Log > 0 && math.Abs(c.Log) >= max(least, part*math.Abs(s.Total.Log)) {
+		if !c.Item.is(slack) && c.Log*s.Total.Log > 0 && math.Abs(c.Log) >= max(least, part*math.Abs(s.Total.Log)) {
 			out = append(out, c)
 		}
 	}

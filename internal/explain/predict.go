@@ -108,8 +108,8 @@ type leaves struct {
 // tree returns the tree that a run touches at random, if the engine has one. An engine
 // that relies on the page cache does not say what its own holds; there nothing misses.
 func (r structured) tree() (tree, bool) {
-	page, ok := account.Gauge(r.Counters, engine.PageSize)
-	if !ok || page <= 0 || len(r.Touches) == 0 {
+	page := float64(r.Structure.Page)
+	if r.Structure.Shape != engine.InPlace || page <= 0 || len(r.Touches) == 0 {
 		return tree{}, false
 	}
 	out := tree{page: page}
@@ -155,9 +155,9 @@ func (r structured) treeWrites(k compare.Key) float64 {
 		return math.NaN() // the page cache writes once what is overwritten in it
 	}
 	t, ok := r.tree()
-	room, known := account.Gauge(r.Counters, engine.CheckpointLimit)
+	room := float64(r.Structure.LogRoom)
 	log, whole := part(account.LogPart), part(account.FullPagesPart)
-	if !ok || !known || log+whole == 0 {
+	if !ok || room <= 0 || log+whole == 0 {
 		return math.NaN()
 	}
 	units := room / 1024 / (log + whole) // while the log fills
@@ -182,14 +182,15 @@ func (r structured) treeWrites(k compare.Key) float64 {
 // copyWrites predicts what a B-tree writes that copies pages on write: with each commit the
 // pages that it changed, and those above them up to the root.
 func (r structured) copyWrites(compare.Key) float64 {
-	page, ok := account.Gauge(r.Counters, engine.CopiedPage)
-	besides, known := account.Gauge(r.Counters, engine.CommitBytes)
+	page, bytes := float64(r.Structure.Page), float64(r.Structure.Commit)
 	commits, counted := account.Counter(r.Counters, engine.WriteCommits)
-	if !ok || !known || !counted || !(page > 0 && commits > 0 && r.units > 0) || len(r.Touches) == 0 || r.trial.Durability != string(model.DurabilityOS) {
+	switch {
+	case r.Structure.Shape != engine.CopyOnWrite, !(page > 0 && bytes > 0), !counted, !(commits > 0 && r.units > 0), len(r.Touches) == 0:
+		return math.NaN()
+	case r.trial.Durability != string(model.DurabilityOS):
 		return math.NaN() // the page cache writes once what is overwritten in it
 	}
 	each := r.units / commits
-	bytes := besides
 	for _, t := range r.Touches {
 		size := r.size(t)
 		if size <= 0 {
@@ -210,12 +211,12 @@ func (r structured) mergeWrites(k compare.Key) float64 {
 
 // merges predicts what merges write of what is flushed.
 func (r structured) merges(k compare.Key) float64 {
-	memtable, ok := account.Gauge(r.Counters, engine.MemtableSize)
+	memtable := float64(r.Structure.Memtable)
 	taken, known := account.Counter(r.Counters, engine.BytesTaken)
 	flushed, counted := account.Counter(r.Counters, engine.FlushBytes)
 	size := r.mean(metric.DataBytes)
 	switch {
-	case !ok, !known, !counted, !(memtable > 0 && taken > 0 && flushed > 0 && size > 0):
+	case r.Structure.Shape != engine.Leveled, !known, !counted, !(memtable > 0 && taken > 0 && flushed > 0 && size > 0):
 		return math.NaN()
 	case len(r.Touches) == 0, flushed < size/2:
 		return math.NaN() // keys may be in order, which are not merged, and a short step merges less than it puts off
@@ -229,9 +230,9 @@ func (r structured) merges(k compare.Key) float64 {
 // secondary indexes are put without a look-up; how many blocks a search for one reads is
 // not known, as filters do not help it.
 func (r structured) mergeReads(k compare.Key) (kb float64) {
-	block, ok := account.Gauge(r.Counters, engine.BlockSize)
+	block := float64(r.Structure.Block)
 	held, own := account.Gauge(r.Counters, engine.CacheHeld)
-	if !ok || !own {
+	if r.Structure.Shape != engine.Leveled || block <= 0 || !r.Structure.Filters || !own {
 		return math.NaN()
 	}
 	var blocks []costmodel.Leaves

@@ -17,14 +17,12 @@ import (
 // 400, with a log that has room for 2000 inserts, of which it has 1 KB each.
 func inserts(twice float64) structured {
 	const page, units = 16384, 10_000
-	gauge := func(name string, v float64) observe.Change {
-		return observe.Change{Name: name, Kind: engine.Gauge, Unit: "bytes", Value: v}
-	}
 	step := result.Step{
 		Name: "insert", Seconds: 10, Primary: "insert", WritesPer: "insert",
-		Touches:  []workload.Touch{{Table: "t", Index: "i", PerUnit: 1, Changes: true}},
-		Sizes:    []engine.Size{{Object: "t.i", Bytes: 1000 * page, Kind: engine.Estimate}},
-		Counters: []observe.Change{gauge(engine.PageSize, page), gauge(engine.CacheHeld, 400*page), gauge(engine.CheckpointLimit, 2000*1024)},
+		Touches:   []workload.Touch{{Table: "t", Index: "i", PerUnit: 1, Changes: true}},
+		Sizes:     []engine.Size{{Object: "t.i", Bytes: 1000 * page, Kind: engine.Estimate}},
+		Counters:  []observe.Change{{Name: engine.CacheHeld, Kind: engine.Gauge, Unit: "bytes", Value: 400 * page}},
+		Structure: engine.Structure{Shape: engine.InPlace, Page: page, LogRoom: 2000 * 1024},
 		Rows: []metric.Row{
 			{Metric: "live_bytes", Value: 1e6},
 			{Metric: "part_kb", Op: string(account.LogPart), Per: "insert row", Value: 1},
@@ -69,7 +67,7 @@ func TestTree(t *testing.T) {
 	if got, want := inserts(10).treeWrites(k), 2*0.6*16+1; math.Abs(got-want) > 1e-9 {
 		t.Errorf("%v KB are written with pages twice, want %v", got, want)
 	}
-	r.Counters[1].Value = 1e9 // all is in the cache: the log decides
+	r.Counters[0].Value = 1e9 // all is in the cache: the log decides
 	if got, want := r.treeWrites(k), 0.5*(1-math.Exp(-2))*16+1; math.Abs(got-want) > 1e-9 {
 		t.Errorf("%v KB are written where the log decides, want %v", got, want)
 	}
@@ -98,9 +96,7 @@ func TestCopyWrites(t *testing.T) {
 	}
 	r.Touches[0].PerUnit = 2
 	r.Touches = append(r.Touches, workload.Touch{Table: "t", Index: "i", PerUnit: 1})
-	for name, v := range map[string]float64{engine.CopiedPage: 16384, engine.CommitBytes: 16384} {
-		r.Counters = append(r.Counters, observe.Change{Name: name, Kind: engine.Gauge, Unit: "bytes", Value: v})
-	}
+	r.Structure = engine.Structure{Shape: engine.CopyOnWrite, Page: 16384, Commit: 16384}
 	r.Counters = append(r.Counters, observe.Change{Name: engine.WriteCommits, Kind: engine.Counter, Unit: "count", Value: 1000})
 	pages := 1 + 1000*(1-math.Pow(0.999, 20)) + 1000.0/256*(1-math.Pow(1-256.0/1000, 20)) + 1
 	if got, want := r.copyWrites(k), pages*16/10; math.Abs(got-want) > 1e-6 {
@@ -119,7 +115,7 @@ func TestMergeReads(t *testing.T) {
 	r := inserts(0)
 	r.Sizes[0].Object = "t"
 	r.Touches = []workload.Touch{{Table: "t", PerUnit: 1, Changes: true}, {Table: "t", Index: "put", PerUnit: 2, Changes: true}}
-	r.Counters[0].Name = engine.BlockSize // of as many bytes as a page
+	r.Structure = engine.Structure{Shape: engine.Leveled, Block: 16384, Filters: true}
 	if got, want := r.mergeReads(k), 0.6*16; math.Abs(got-want) > 1e-9 {
 		t.Errorf("%v KB are read, want %v", got, want)
 	}
@@ -128,10 +124,15 @@ func TestMergeReads(t *testing.T) {
 		t.Errorf("%v KB are read beside merges that are not known", got)
 	}
 	r = merged(100e6)
-	r.Counters = append(r.Counters, observe.Change{Name: engine.BlockSize, Kind: engine.Gauge, Value: 16384})
+	r.Structure.Block, r.Structure.Filters = 16384, true
 	if got, want := r.mergeReads(k), 0.5*16+16*2; math.Abs(got-want) > 1e-9 {
 		t.Errorf("%v KB are read with merges, want %v", got, want)
 	}
+	r.Structure.Filters = false
+	if got := r.mergeReads(k); !math.IsNaN(got) {
+		t.Errorf("%v KB are read without filters", got)
+	}
+	r.Structure.Filters = true
 	r.Touches[0] = workload.Touch{Table: "t", Index: "i", PerUnit: 1}
 	if got := r.mergeReads(k); !math.IsNaN(got) {
 		t.Errorf("%v KB are read of a search in an index", got)
@@ -146,8 +147,9 @@ func merged(flushed float64) structured {
 	r.Touches = []workload.Touch{{Table: "t", PerUnit: 0.5}, {Table: "t", Index: "i", PerUnit: 1, Changes: true}}
 	r.Rows = append(r.Rows, metric.Row{Metric: "data_bytes", Value: 100e6}, metric.Row{Metric: "part_kb", Op: string(account.FlushPart), Per: "insert row", Value: 2})
 	r.trial.Steps[0].Rows = append(r.trial.Steps[0].Rows, metric.Row{Metric: "data_bytes", Value: 100e6})
+	r.Structure = engine.Structure{Shape: engine.Leveled, Memtable: 2e6}
 	r.Counters = []observe.Change{
-		{Name: engine.MemtableSize, Kind: engine.Gauge, Value: 2e6}, {Name: engine.CacheHeld, Kind: engine.Gauge, Value: 0},
+		{Name: engine.CacheHeld, Kind: engine.Gauge, Value: 0},
 		{Name: engine.BytesTaken, Kind: engine.Counter, Value: 2 * flushed}, {Name: engine.FlushBytes, Kind: engine.Counter, Value: flushed},
 	}
 	return r

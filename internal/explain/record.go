@@ -28,7 +28,7 @@ type Record struct {
 	ShareTop *float64 `json:"share_high,omitempty"`
 	Proven   bool     `json:"proven"`
 	Evidence Evidence `json:"evidence,omitempty"`
-	Rule     int      `json:"rule,omitempty"`
+	Rule     Rule     `json:"rule,omitempty"`
 	Sentence string   `json:"sentence"`
 }
 
@@ -36,25 +36,30 @@ type Record struct {
 // first, then the sums by their differences.
 func (e *Explanation) Records() (out []Record) {
 	for _, s := range e.Steps {
+		line := Record{Step: s.Of.Name, Base: e.Base.Name, New: e.New.Name}
 		note := func(first bool) {
 			for _, n := range s.Notes {
 				if n.First() == first {
-					out = append(out, Record{Step: s.Of.Name, Base: e.Base.Name, New: e.New.Name, Evidence: n.Rule.Evidence, Rule: n.Rule.Number, Sentence: n.Sentence})
+					r := line
+					r.Evidence, r.Rule, r.Sentence = n.Evidence, n.Rule, n.Sentence
+					out = append(out, r)
 				}
 			}
 		}
 		note(true)
 		for _, sum := range s.Sums {
 			record := func(c *Contribution, item Item) Record {
-				return Record{Step: s.Of.Name, Base: e.Base.Name, New: e.New.Name, Metric: sum.Metric, Per: sum.Effect.New.Per, Ledger: sum.Of, Item: item,
-					From: known(c.Base), To: known(c.New), Log: known(c.Log), Low: known(c.Low), High: known(c.High), Proven: c.Proven()}
+				r := line
+				r.Metric, r.Per, r.Ledger, r.Item, r.Proven = sum.Metric, sum.Effect.New.Per, sum.Of, item, c.Proven()
+				r.From, r.To, r.Log, r.Low, r.High = known(c.Base), known(c.New), known(c.Log), known(c.Low), known(c.High)
+				return r
 			}
 			out = append(out, record(&sum.Total, "total"))
 			for i := range sum.Causes {
 				c := &sum.Causes[i]
 				r := record(&c.Contribution, c.Item)
 				r.Share, r.ShareLow, r.ShareTop = known(c.Share), known(c.ShareLow), known(c.ShareHigh)
-				r.Evidence, r.Rule, r.Sentence = c.Rule.Evidence, c.Rule.Number, c.Sentence
+				r.Evidence, r.Rule, r.Sentence = c.Evidence, c.Rule, c.Sentence
 				out = append(out, r)
 			}
 			rest := record(&sum.Rest, "not explained")
@@ -62,8 +67,10 @@ func (e *Explanation) Records() (out []Record) {
 			out = append(out, rest)
 		}
 		for _, p := range s.Predicted {
-			out = append(out, Record{Step: s.Of.Name, Base: e.Base.Name, New: e.New.Name, Metric: p.Metric, Per: p.Per, Item: Item("model of " + p.Side.Target.Name),
-				From: known(p.Predicted), To: known(p.Measured), Sentence: p.sentence()})
+			r := line
+			r.Metric, r.Per, r.Item = p.Metric, p.Per, Item("model of "+p.Side.Target.Name)
+			r.From, r.To, r.Sentence = known(p.Predicted), known(p.Measured), p.sentence()
+			out = append(out, r)
 		}
 		note(false)
 	}

@@ -239,8 +239,8 @@ func itemCells(c explain.Cause) []page.Cell {
 	if !math.IsNaN(c.Share) && c.Item != "" {
 		share = page.Cell{Text: quantity.RoughShare(c.Share), Number: true}
 	}
-	if c.Rule.Number > 0 {
-		rule = page.Words(fmt.Sprintf("%d, %s", c.Rule.Number, c.Rule.Evidence))
+	if c.Rule != "" {
+		rule = page.Words(fmt.Sprintf("%s, %s", c.Rule, c.Evidence))
 	}
 	if c.Proven() {
 		proven = page.Words("proven")

@@ -81,6 +81,8 @@ type Trial struct {
 	Build      *program.Build    `json:"build,omitempty"` // the program that ran the trial; nil in files older than the field
 	Settings   []engine.Setting  `json:"settings"`
 	Host       observe.Facts     `json:"host"`
+	// Affects are the aspects that the options among Knobs affect, as the engine declares.
+	Affects map[string]engine.Aspect `json:"affects,omitempty"`
 	// Ceilings are what the device can do, as probed before the campaign's trials; nil
 	// where it was not, or may be another device.
 	Ceilings *observe.Ceilings `json:"ceilings,omitempty"`
@@ -195,6 +197,7 @@ type Step struct {
 	Curves    []metric.Curve        `json:"curves,omitempty"`
 	Settle    []engine.SettleAction `json:"settle,omitempty"`
 	Sizes     []engine.Size         `json:"sizes,omitempty"`
+	Structure engine.Structure      `json:"structure,omitzero"` // at the end
 	Counters  []CounterChange       `json:"counters,omitempty"`
 	Waits     []Wait                `json:"waits,omitempty"` // samples of the sessions' activities, the most frequent first
 	Notes     []metric.Warning      `json:"notes,omitempty"`

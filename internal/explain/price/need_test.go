@@ -259,13 +259,12 @@ func TestMoves(t *testing.T) {
 // Targets of one engine with pages of several sizes show what is written per page; an LSM
 // tree shows how many memtables large it is.
 func TestStructures(t *testing.T) {
-	gauge := func(of *result.Trial, engineName, name string, v float64) *result.Trial {
-		of.Engine = engineName
-		of.Steps[0].Counters = []observe.Change{{Name: name, Kind: engine.Gauge, Unit: "bytes", Value: v}}
+	made := func(of *result.Trial, engineName string, as engine.Structure) *result.Trial {
+		of.Engine, of.Steps[0].Structure = engineName, as
 		return of
 	}
-	paged := func(target string, page, written float64) *result.Trial {
-		of := gauge(trial(target, 1, 4000), "mysql", engine.PageSize, page*1024)
+	paged := func(target string, page int64, written float64) *result.Trial {
+		of := made(trial(target, 1, 4000), "mysql", engine.Structure{Shape: engine.InPlace, Page: page * 1024})
 		for i := range of.Steps[0].Rows {
 			if r := &of.Steps[0].Rows[i]; r.Metric == "write_kb" {
 				r.Value = written
@@ -273,7 +272,7 @@ func TestStructures(t *testing.T) {
 		}
 		return of
 	}
-	c := compare.New([]*result.Trial{paged("a", 4, 6), paged("b", 16, 18), gauge(trial("c", 1, 4000), "pebble", engine.MemtableSize, 12e6)})
+	c := compare.New([]*result.Trial{paged("a", 4, 6), paged("b", 16, 18), made(trial("c", 1, 4000), "pebble", engine.Structure{Shape: engine.Leveled, Memtable: 12e6})})
 	got := ByPages(c.Steps[0], c.Targets)
 	if len(got) != 1 || got[0].Engine != "mysql" || got[0].Sizes != 2 || got[0].Per != "insert row" {
 		t.Fatalf("%+v", got)

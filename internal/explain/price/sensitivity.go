@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"rumbench/engine"
-	"rumbench/internal/account"
 	"rumbench/internal/compare"
 	"rumbench/internal/explain/costmodel"
 	"rumbench/internal/metric"
@@ -75,8 +74,8 @@ func (m Move) size() float64 {
 func (m measured) fanout() float64 {
 	var of []float64
 	for _, r := range m.step.Runs[m.target] {
-		if v, ok := account.Gauge(r.Step.Counters, engine.MemtableSize); ok && v > 0 {
-			of = append(of, v)
+		if v := r.Step.Structure; v.Shape == engine.Leveled && v.Memtable > 0 {
+			of = append(of, float64(v.Memtable))
 		}
 	}
 	data := m.step.Number(m.target, compare.Key{Metric: metric.DataBytes})
@@ -109,16 +108,16 @@ func ByPages(s *compare.Step, targets []*compare.Target) (out []Pages) {
 			continue
 		}
 		first := s.Runs[t][0]
-		page, ok := account.Gauge(first.Step.Counters, engine.PageSize)
+		made := first.Step.Structure
 		n := s.Number(t, k)
-		if !ok || n.Missing != "" || n.Disturbed() || n.AtLeast() {
+		if made.Shape != engine.InPlace || made.Page <= 0 || n.Missing != "" || n.Disturbed() || n.AtLeast() {
 			continue
 		}
 		name := first.Trial.Engine
 		if of[name] == nil {
 			of[name], engines = &points{}, append(engines, name)
 		}
-		of[name].page, of[name].written = append(of[name].page, page/1024), append(of[name].written, n.Value)
+		of[name].page, of[name].written = append(of[name].page, float64(made.Page)/1024), append(of[name].written, n.Value)
 	}
 	for _, name := range engines {
 		p := of[name]

@@ -98,6 +98,19 @@ func (t *trial) addGap(next *window) {
 	step.Take(&b.Sheet)
 }
 
+// addStructure adds how a database or a server keeps tables, if it knows.
+func (t *stepRun) addStructure(ctx context.Context, source any) {
+	s, ok := source.(engine.Structured)
+	if !ok {
+		return
+	}
+	var err error
+	if t.out.Structure, err = s.Structure(context.WithoutCancel(ctx)); err != nil { // also of an interrupted step
+		why := metric.Values{"source": "structure", "why": err.Error()}
+		t.out.Warnings = append(t.out.Warnings, metric.Warn(metric.SourceUnknown, why))
+	}
+}
+
 // addSpace adds the space that the database uses at the end of a step.
 //
 // Engines scan their files to determine the sizes of objects, which fills the

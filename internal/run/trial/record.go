@@ -190,6 +190,7 @@ func (r *recorder) measure(ctx context.Context, run *stepRun) error {
 	a := run.account(nil)
 	a.Recorded(r.intervals)
 	run.out.Take(&a.Sheet)
+	run.addStructure(ctx, r.Server)
 	r.addLatency(run.out, load.Own)
 	r.addSize(run)
 	return err

@@ -247,6 +247,7 @@ func (t *stepRun) load(ctx context.Context) error {
 	a := t.account(res)
 	a.Operations()
 	t.out.Take(&a.Sheet)
+	t.addStructure(ctx, t.db)
 	t.saveProfiles()
 	if res.Ended != nil {
 		return res.Ended
@@ -315,6 +316,7 @@ func (t *stepRun) settle(ctx context.Context) error {
 	a := t.account(nil)
 	a.Settled()
 	t.out.Take(&a.Sheet)
+	t.addStructure(ctx, t.db)
 	t.saveProfiles()
 	if t.previous == nil || t.Calibrate {
 		return nil

@@ -1,0 +1,47 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+)
+
+// Aspect is a part of an engine's work that a setting affects.
+type Aspect string
+
+// The aspects, whatever an engine calls the setting.
+const (
+	AspectPageSize       Aspect = "page size"
+	AspectDoublewrite    Aspect = "doublewrite"
+	AspectCheckpoint     Aspect = "checkpoint" // how much log may be written until the next one
+	AspectLogSync        Aspect = "log sync"
+	AspectLogCompression Aspect = "log compression"
+	AspectCompression    Aspect = "compression" // of data
+	AspectCache          Aspect = "cache"
+	AspectProtocol       Aspect = "protocol"
+	AspectTiming         Aspect = "timing" // of waits
+)
+
+// KnobAspect returns what a common knob affects; "" if it is none of the aspects.
+func KnobAspect(knob string) Aspect {
+	return map[string]Aspect{
+		"cache": AspectCache, "durability": AspectLogSync, "compression": AspectCompression, "page": AspectPageSize,
+		"protocol": AspectProtocol,
+	}[knob]
+}
+
+// OptionKnob is what the name of a knob begins with if it is one of Config.Options.
+const OptionKnob = "options."
+
+// Affected returns what options affect, by the names of their knobs.
+func (i Info) Affected(options map[string]any) map[string]Aspect {
+	out := map[string]Aspect{}
+	for _, o := range slices.Concat(i.Options, i.Variables) {
+		if _, ok := options[o.Name]; ok && o.Affects != "" {
+			out[OptionKnob+o.Name] = o.Affects
+		}
+	}
+	return out
+}
+
+// KnobName returns the name by which people know a knob: without what it begins with.
+func KnobName(knob string) string { return strings.TrimPrefix(knob, OptionKnob) }
