@@ -49,8 +49,8 @@ func equals(dir string) ([]budget, error) {
 		if err != nil {
 			return nil, err
 		}
-		n, of := claimed(j)
-		claims, judged = claims+n, judged+of
+		n, all := claimed(j)
+		claims, judged = claims+n, judged+all
 		if n > 0 {
 			campaigns++
 		}
@@ -75,12 +75,12 @@ func equals(dir string) ([]budget, error) {
 	}
 	return []budget{
 		{
-			what: "A/A on the null engine: campaigns of 20 with any false verdict", value: float64(campaigns), limit: 1,
+			subject: "A/A on the null engine: campaigns of 20 with any false verdict", value: float64(campaigns), limit: 1,
 			measured: fmt.Sprintf("%d of %d numbers", claims, judged),
 		},
 		{
-			what:  "3 % slower on the null engine: found with the trials recommended",
-			value: float64(found) / float64(asked), limit: 0.9, atLeast: true,
+			subject: "3 % slower on the null engine: found with the trials recommended",
+			value:   float64(found) / float64(asked), limit: 0.9, atLeast: true,
 			measured: fmt.Sprintf("%d of %d numbers in %d campaigns of %d trials (recommended by the A/A campaigns: %v)",
 				found, asked, slow, trials, needed),
 		},
@@ -115,16 +115,16 @@ func trialsOf(exe, dir, plan string) ([]*result.Trial, error) {
 
 // claimed returns how many numbers are judged better or worse, and how many are
 // judged.
-func claimed(j *compare.Judgement) (n, of int) {
+func claimed(j *compare.Judgement) (n, all int) {
 	for i := range j.Items {
 		if it := &j.Items[i]; it.Asked && it.Verdict != "" {
-			of++
+			all++
 			if it.Sure() {
 				n++
 			}
 		}
 	}
-	return n, of
+	return n, all
 }
 
 // throughput returns the effects on the steps' throughput.
@@ -139,9 +139,9 @@ func throughput(j *compare.Judgement) (out []*compare.Effect) {
 
 // recommended returns how many trials a campaign needs to find 3 %.
 func recommended(j *compare.Judgement) int {
-	most := 0
+	highest := 0
 	for _, e := range throughput(j) {
-		most = max(most, e.Needed(math.Abs(1-aaSlowdown)))
+		highest = max(highest, e.Needed(math.Abs(1-aaSlowdown)))
 	}
-	return most
+	return highest
 }

@@ -76,19 +76,19 @@ func fileAgainstGo(string) ([]budget, error) {
 	inGo := workload.Step{Name: "C in Go", Groups: c.Groups, Open: func(context.Context, workload.Env) (workload.Stage, error) { return goStage{}, nil }}
 	file, byHand := 1e9, 1e9
 	for range 3 {
-		for _, of := range []struct {
+		for _, subject := range []struct {
 			step *workload.Step
-			to   *float64
+			dst  *float64
 		}{{&c, &file}, {&inGo, &byHand}} {
-			took, err := timed(ctx, db, of.step, &workload.Live{})
+			took, err := timed(ctx, db, subject.step, &workload.Live{})
 			if err != nil {
 				return nil, err
 			}
-			*of.to = min(*of.to, took.Seconds()*1e9/ops)
+			*subject.dst = min(*subject.dst, took.Seconds()*1e9/ops)
 		}
 	}
 	return []budget{{
-		what: "YCSB C by file: cost of an operation more than in Go", value: file - byHand, limit: 300, unit: "ns",
+		subject: "YCSB C by file: cost of an operation more than in Go", value: file - byHand, limit: 300, unit: "ns",
 		measured: fmt.Sprintf("%.0f ns by file, %.0f ns in Go, with timing and recording", file, byHand),
 	}}, nil
 }

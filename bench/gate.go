@@ -45,12 +45,12 @@ func overlaid(dir string) (exe string, err error) {
 	}
 	text := strings.Replace(string(source), "pebble.Engine{},", "slowed.Engine{Engine: pebble.Engine{}},", 1)
 	text = strings.Replace(text, "import (", "import (\n\t\"rumbench/bench/slowed\"", 1)
-	with, overlay := filepath.Join(dir, "engines.go"), filepath.Join(dir, "overlay.json")
-	mapping, err := json.Marshal(map[string]map[string]string{"Replace": {file: with}})
+	engines, overlay := filepath.Join(dir, "engines.go"), filepath.Join(dir, "overlay.json")
+	mapping, err := json.Marshal(map[string]map[string]string{"Replace": {file: engines}})
 	if err != nil {
 		return "", err
 	}
-	for path, content := range map[string][]byte{with: []byte(text), overlay: mapping} {
+	for path, content := range map[string][]byte{engines: []byte(text), overlay: mapping} {
 		if err := os.WriteFile(path, content, 0o644); err != nil {
 			return "", err
 		}
@@ -110,9 +110,9 @@ func gateRow(trials []*result.Trial, blocks, n int) (out []budget) {
 	var shares []string
 	for _, slower := range gateSlower {
 		caught, stretches := 0, 0
-		for from := 1; from+n-1 <= blocks; from++ {
+		for start := 1; start+n-1 <= blocks; start++ {
 			stretches++
-			if len(gateOf(trials, from, n, gateName(slower)).Outcome().Worse) > 0 {
+			if len(gateOf(trials, start, n, gateName(slower)).Outcome().Worse) > 0 {
 				caught++
 			}
 		}
@@ -120,9 +120,9 @@ func gateRow(trials []*result.Trial, blocks, n int) (out []budget) {
 		shares = append(shares, fmt.Sprintf("%s %.0f %% of %d", gateName(slower), share, stretches))
 		switch {
 		case slower == 0:
-			out = append(out, budget{what: fmt.Sprintf("gate on pebble, %d trials: false alarms", n), value: share, limit: 5, unit: "%"})
+			out = append(out, budget{subject: fmt.Sprintf("gate on pebble, %d trials: false alarms", n), value: share, limit: 5, unit: "%"})
 		case slower == 0.30 && n == 6:
-			out = append(out, budget{what: "gate on pebble, 6 trials: 30 % slower is caught", value: share, limit: 95, unit: "%", atLeast: true})
+			out = append(out, budget{subject: "gate on pebble, 6 trials: 30 % slower is caught", value: share, limit: 95, unit: "%", atLeast: true})
 		}
 	}
 	out[len(out)-1].measured = strings.Join(shares, ", ")
@@ -130,10 +130,10 @@ func gateRow(trials []*result.Trial, blocks, n int) (out []budget) {
 }
 
 // gateOf judges a target against the base in n blocks.
-func gateOf(trials []*result.Trial, from, n int, target string) *compare.Judgement {
+func gateOf(trials []*result.Trial, start, n int, target string) *compare.Judgement {
 	var list []*result.Trial
 	for _, t := range trials {
-		if (t.Target == "base" || t.Target == target) && t.Trial >= from && t.Trial < from+n {
+		if (t.Target == "base" || t.Target == target) && t.Trial >= start && t.Trial < start+n {
 			list = append(list, t)
 		}
 	}
@@ -171,8 +171,8 @@ func powerTable(noise stat.Noise) (out []budget) {
 				cells = append(cells, fmt.Sprintf("%g %%: %.0f %%", 100*effect, power(noise, n, effect, ruleAlpha/float64(asked))))
 			}
 			out = append(out, budget{
-				what:  fmt.Sprintf("false alarms at the noise seen, one of %d asked, %d trials", asked, n),
-				value: power(noise, n, 0, ruleAlpha/float64(asked)), limit: 6 / float64(asked), unit: "%",
+				subject: fmt.Sprintf("false alarms at the noise seen, one of %d asked, %d trials", asked, n),
+				value:   power(noise, n, 0, ruleAlpha/float64(asked)), limit: 6 / float64(asked), unit: "%",
 				measured: fmt.Sprintf("pairs ±%.1f %%, found: %s", 100*noise.Pairs, strings.Join(cells, ", ")),
 			})
 		}

@@ -34,7 +34,7 @@ import (
 
 // budget is a measured figure with its limit.
 type budget struct {
-	what     string
+	subject  string
 	value    float64
 	limit    float64
 	unit     string
@@ -56,8 +56,8 @@ func main() {
 
 func run(w io.Writer, dir string, names []string) error {
 	type part struct {
-		name string
-		of   func(string) ([]budget, error)
+		name    string
+		measure func(string) ([]budget, error)
 	}
 	all := []part{
 		{"null", nullEngine}, {"rows", rowGeneration}, {"files", fileAgainstGo}, {"sampling", sampling}, {"servers", serverSampling},
@@ -72,7 +72,7 @@ func run(w io.Writer, dir string, names []string) error {
 		if len(names) > 0 && !slices.Contains(names, b.name) {
 			continue
 		}
-		list, err := b.of(dir)
+		list, err := b.measure(dir)
 		if err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func (b budget) print(w io.Writer) {
 	if !held {
 		verdict = fmt.Sprintf("NOT HELD: %.2f× the limit", b.value/b.limit)
 	}
-	fmt.Fprintf(w, "%-58s %12.4g %-8s %s %-9.4g %s\n", b.what, b.value, b.unit, sign, b.limit, verdict)
+	fmt.Fprintf(w, "%-58s %12.4g %-8s %s %-9.4g %s\n", b.subject, b.value, b.unit, sign, b.limit, verdict)
 	if b.measured != "" {
 		fmt.Fprintf(w, "    %s\n", b.measured)
 	}
@@ -145,12 +145,12 @@ func nullEngine(string) ([]budget, error) {
 	one, two := perOp(1), perOp(2)
 	ns := func(r testing.BenchmarkResult) float64 { return float64(r.T.Nanoseconds()) / float64(r.N) }
 	return []budget{
-		{what: "null engine: client cost of an operation", value: ns(one), limit: 150, unit: "ns"},
+		{subject: "null engine: client cost of an operation", value: ns(one), limit: 150, unit: "ns"},
 		{
-			what: "null engine: allocations of an operation", value: float64(one.MemAllocs) / float64(one.N), limit: 0.001,
+			subject: "null engine: allocations of an operation", value: float64(one.MemAllocs) / float64(one.N), limit: 0.001,
 			measured: "a few per run, for its set-up; none per operation",
 		},
-		{what: "null engine: throughput of 2 clients over that of 1", value: ns(one) / ns(two), limit: 1, unit: "×", atLeast: true},
+		{subject: "null engine: throughput of 2 clients over that of 1", value: ns(one) / ns(two), limit: 1, unit: "×", atLeast: true},
 	}, nil
 }
 
@@ -198,7 +198,7 @@ func rowGeneration(string) ([]budget, error) {
 		}
 		fastest = max(fastest, rows/res.Groups[0].CPU.Seconds())
 	}
-	return []budget{{what: "insert benchmark: rows made per second of one core", value: fastest, limit: 1e6, unit: "rows/s", atLeast: true}}, nil
+	return []budget{{subject: "insert benchmark: rows made per second of one core", value: fastest, limit: 1e6, unit: "rows/s", atLeast: true}}, nil
 }
 
 // thousand is an engine with a thousand counters.
@@ -226,7 +226,7 @@ func sampling(string) ([]budget, error) {
 		}
 	})
 	perSample := float64(r.T.Nanoseconds()) / float64(r.N)
-	return []budget{{what: "sampling 1,000 counters a second: share of one core", value: 100 * perSample / 1e9, limit: 1, unit: "%"}}, nil
+	return []budget{{subject: "sampling 1,000 counters a second: share of one core", value: 100 * perSample / 1e9, limit: 1, unit: "%"}}, nil
 }
 
 // dayReport measures the report of a 24-hour run with one-second intervals.
@@ -248,8 +248,8 @@ func dayReport(dir string) ([]budget, error) {
 		return nil, err
 	}
 	return []budget{
-		{what: "report of a 24-hour run: time", value: time.Since(start).Seconds(), limit: 10, unit: "s"},
-		{what: "report of a 24-hour run: size", value: float64(page.Len()) / 1e6, limit: 5, unit: "MB"},
+		{subject: "report of a 24-hour run: time", value: time.Since(start).Seconds(), limit: 10, unit: "s"},
+		{subject: "report of a 24-hour run: size", value: float64(page.Len()) / 1e6, limit: 5, unit: "MB"},
 	}, nil
 }
 

@@ -35,7 +35,7 @@ targets: [{name: t, engine: %s}]
 // shows how much noise leaves open.
 func profiled(dir string) (out []budget, err error) {
 	if s, err := profile.Start(99, false); errors.Is(err, profile.ErrUnavailable) {
-		return []budget{{what: "the sampler", measured: err.Error()}}, nil
+		return []budget{{subject: "the sampler", measured: err.Error()}}, nil
 	} else if err == nil {
 		_, err = s.Stop()
 		if err != nil {
@@ -58,7 +58,7 @@ func profiled(dir string) (out []budget, err error) {
 			_, i := stat.PairedT(logs[name], 0.95)
 			percent := func(log float64) float64 { return 100 * math.Expm1(log) }
 			out = append(out, budget{
-				what: fmt.Sprintf("%s of %s while it is sampled: change", name, engine), value: math.Abs(percent(i.Value)), limit: 1, unit: "%",
+				subject: fmt.Sprintf("%s of %s while it is sampled: change", name, engine), value: math.Abs(percent(i.Value)), limit: 1, unit: "%",
 				measured: fmt.Sprintf("%d pairs of windows: %+.2f %% (%+.2f to %+.2f)", len(logs[name]), percent(i.Value), percent(i.Low), percent(i.High)),
 			})
 		}
@@ -122,10 +122,10 @@ func pairedWindows(t *result.Trial, began time.Time) (map[string][]float64, erro
 		if l.Step != step.Name {
 			return nil
 		}
-		to := step.Started.Add(time.Duration(l.T * float64(time.Second))).Sub(began)
-		from := to - time.Duration(l.DT*float64(time.Second))
-		n := int(from / profileWindow)
-		if from < time.Duration(n)*profileWindow+profileMargin || to > time.Duration(n+1)*profileWindow-profileMargin {
+		end := step.Started.Add(time.Duration(l.T * float64(time.Second))).Sub(began)
+		start := end - time.Duration(l.DT*float64(time.Second))
+		n := int(start / profileWindow)
+		if start < time.Duration(n)*profileWindow+profileMargin || end > time.Duration(n+1)*profileWindow-profileMargin {
 			return nil
 		}
 		w := windows[n]

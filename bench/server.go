@@ -20,7 +20,7 @@ func serverSampling(string) ([]budget, error) {
 	ctx := context.Background()
 	var missing *server.MissingError
 	if _, err := server.Find(ctx, server.MariaDB, ""); errors.As(err, &missing) {
-		return []budget{{what: "sampling a real server", measured: err.Error()}}, nil
+		return []budget{{subject: "sampling a real server", measured: err.Error()}}, nil
 	}
 	dir, err := os.MkdirTemp("", "rumbench-bench-server-")
 	if err != nil {
@@ -52,10 +52,10 @@ func serverSampling(string) ([]budget, error) {
 	}
 	own, theirs = observe.OwnCPU()-own, cpuOf(ctx, process)-theirs
 	share := func(d time.Duration) float64 { return 100 * d.Seconds() / samples }
-	what := fmt.Sprintf("sampling the %d counters of MariaDB with MyRocks a second: share of one core, ", points)
+	subject := fmt.Sprintf("sampling the %d counters of MariaDB with MyRocks a second: share of one core, ", points)
 	return []budget{
-		{what: what + "rumbench", value: share(own), limit: 1, unit: "%"},
-		{what: what + "the server", value: share(theirs), limit: 1, unit: "%"},
+		{subject: subject + "rumbench", value: share(own), limit: 1, unit: "%"},
+		{subject: subject + "the server", value: share(theirs), limit: 1, unit: "%"},
 	}, nil
 }
 

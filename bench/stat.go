@@ -159,7 +159,7 @@ func decisionRule(string) (out []budget, err error) {
 			apart = append(apart, fmt.Sprintf("%.0f/%.0f", alone, corrected))
 		}
 		out = append(out, budget{
-			what: "false alarms: " + w.name, value: worst, limit: 6, unit: "%",
+			subject: "false alarms: " + w.name, value: worst, limit: 6, unit: "%",
 			measured: fmt.Sprintf("3, 4, 6, 10 trials: %s of comparisons alone/of campaigns with %d comparisons; not interleaved: %s",
 				strings.Join(together, " "), family, strings.Join(apart, " ")),
 		})

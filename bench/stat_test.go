@@ -42,14 +42,14 @@ func TestPowerIsFound(t *testing.T) {
 	for _, c := range []struct {
 		n             int
 		effect, alpha float64
-		least, most   float64
+		lowest, limit float64
 	}{
 		{4, 0, 0.05, 2, 7},
 		{4, 0.30, 0.05, 95, 100},
 		{10, 0.10, 0.05 / 5, 95, 100},
 		{3, 0.03, 0.05 / 5, 0, 10},
 	} {
-		if got := power(noise, c.n, c.effect, c.alpha); got < c.least || got > c.most {
+		if got := power(noise, c.n, c.effect, c.alpha); got < c.lowest || got > c.limit {
 			t.Errorf("%d trials, %g %%: found in %.1f %%", c.n, 100*c.effect, got)
 		}
 	}

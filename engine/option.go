@@ -11,19 +11,19 @@ import (
 )
 
 // IntOption returns an integer option, def if it is not set.
-func (c Config) IntOption(name string, def, least, greatest int64) (int64, error) {
-	return c.wholeOption(name, def, least, greatest, "it must be a whole number", func(string) (int64, error) { return 0, strconv.ErrSyntax })
+func (c Config) IntOption(name string, def, low, greatest int64) (int64, error) {
+	return c.wholeOption(name, def, low, greatest, "it must be a whole number", func(string) (int64, error) { return 0, strconv.ErrSyntax })
 }
 
 // SizeOption returns an option in bytes, which may be written as a size such as
 // 64MiB; def if it is not set.
-func (c Config) SizeOption(name string, def, least, greatest int64) (int64, error) {
-	return c.wholeOption(name, def, least, greatest, "it must be a size such as 64MiB, or a number of bytes", quantity.ParseSize)
+func (c Config) SizeOption(name string, def, low, greatest int64) (int64, error) {
+	return c.wholeOption(name, def, low, greatest, "it must be a size such as 64MiB, or a number of bytes", quantity.ParseSize)
 }
 
 // wholeOption returns an option that is a whole number, or a text that parse reads
 // as one.
-func (c Config) wholeOption(name string, def, least, greatest int64, what string, parse func(string) (int64, error)) (n int64, err error) {
+func (c Config) wholeOption(name string, def, low, greatest int64, subject string, parse func(string) (int64, error)) (n int64, err error) {
 	v, ok := c.Options[name]
 	if !ok {
 		return def, nil
@@ -41,10 +41,10 @@ func (c Config) wholeOption(name string, def, least, greatest int64, what string
 		err = strconv.ErrSyntax
 	}
 	if err != nil {
-		return 0, Refuse("options."+name, v, "%s", what)
+		return 0, Refuse("options."+name, v, "%s", subject)
 	}
-	if n < least || n > greatest {
-		return 0, Refuse("options."+name, v, "it must be from %d to %d", least, greatest)
+	if n < low || n > greatest {
+		return 0, Refuse("options."+name, v, "it must be from %d to %d", low, greatest)
 	}
 	return n, nil
 }

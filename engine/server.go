@@ -85,7 +85,7 @@ type Hosted interface {
 	DB
 	// Processes returns the server's processes on this host, which their
 	// descendants belong to as well. If there are none, why is the reason.
-	Processes() (pids []int, why string)
+	Processes() (pids []int, reason string)
 	// DataDir returns the server's data directory on this host, "" if it is
 	// unknown.
 	DataDir() string
@@ -131,7 +131,7 @@ type Watch interface {
 	// among them if it is known.
 	Settings(ctx context.Context) ([]Setting, error)
 	// Processes is as in Hosted.
-	Processes() (pids []int, why string)
+	Processes() (pids []int, reason string)
 	// DataDir is as in Hosted.
 	DataDir() string
 	Close() error

@@ -30,11 +30,11 @@ func (t Type) String() string {
 }
 
 // name returns a value of a list of names, or what it is of.
-func name(what string, names []string, i uint8) string {
+func name(subject string, names []string, i uint8) string {
 	if int(i) < len(names) {
 		return names[i]
 	}
-	return fmt.Sprintf("%s(%d)", what, i)
+	return fmt.Sprintf("%s(%d)", subject, i)
 }
 
 // Value is one column value. It is a small struct rather than an interface, so

@@ -20,7 +20,7 @@ type Batch struct {
 	size    int
 	rows    int
 	args    []model.Value
-	from    int // where the text of the next value begins
+	start   int // where the text of the next value begins
 	result  engine.Result
 }
 
@@ -45,8 +45,8 @@ func (b *Batch) Bytes() model.Value { return model.BytesValue(b.next()) }
 func (b *Batch) Chars() model.Value { return model.StringValue(b.next()) }
 
 func (b *Batch) next() []byte {
-	text := b.Text[b.from:len(b.Text):len(b.Text)]
-	b.from = len(b.Text)
+	text := b.Text[b.start:len(b.Text):len(b.Text)]
+	b.start = len(b.Text)
 	return text
 }
 
@@ -78,7 +78,7 @@ func (b *Batch) Insert(ctx context.Context, out *Outcome) (err error) {
 		out.Bytes += int64(v.Size())
 	}
 	b.Done += out.Rows
-	b.rows, b.from, b.args, b.Text = 0, 0, b.args[:0], b.Text[:0]
+	b.rows, b.start, b.args, b.Text = 0, 0, b.args[:0], b.Text[:0]
 	return nil
 }
 

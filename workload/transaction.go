@@ -22,14 +22,14 @@ func NewTransaction(ctx context.Context, s engine.Session) (Transaction, error) 
 // NewTransactionAt returns a transaction at an isolation level.
 func NewTransactionAt(ctx context.Context, s engine.Session, level model.Isolation) (t Transaction, err error) {
 	for _, p := range []struct {
-		to   *engine.Stmt
+		dst  *engine.Stmt
 		kind model.Kind
 	}{{&t.begin, model.Begin}, {&t.commit, model.Commit}, {&t.rollback, model.Rollback}} {
 		op := &model.Op{Kind: p.kind}
 		if p.kind == model.Begin {
 			op.Isolation = level
 		}
-		if *p.to, err = s.Prepare(ctx, op); err != nil {
+		if *p.dst, err = s.Prepare(ctx, op); err != nil {
 			return t, err
 		}
 	}
@@ -48,9 +48,9 @@ func (t *Transaction) Commit(ctx context.Context, out *Outcome) error {
 // necessary: a server that has undone only one statement would commit the others
 // with the next transaction. With a connection that is lost there is nothing to
 // undo.
-func (t *Transaction) Rollback(ctx context.Context, why error, out *Outcome) error {
+func (t *Transaction) Rollback(ctx context.Context, reason error, out *Outcome) error {
 	err := t.do(ctx, t.rollback, out)
-	if engine.ClassOf(why) == engine.Gone {
+	if engine.ClassOf(reason) == engine.Gone {
 		return nil
 	}
 	return err

@@ -137,10 +137,10 @@ func (c *comparison) names() []string {
 }
 
 // line prints the medians of a quantity and the verdict on its ratio.
-func (c *comparison) line(name string, of func(result) float64, verdict func(ratio float64) string) {
+func (c *comparison) line(name string, value func(result) float64, verdict func(ratio float64) string) {
 	var theirs, ours, ratios []float64
 	for i := range c.theirs {
-		t, o := of(c.theirs[i]), of(c.ours[i])
+		t, o := value(c.theirs[i]), value(c.ours[i])
 		theirs, ours, ratios = append(theirs, t), append(ours, o), append(ratios, o/t)
 	}
 	fmt.Printf("%-34s %-24s %-24s %-20s %s\n", name, spread(theirs), spread(ours), spread(ratios), verdict(stat.Median(ratios)))

@@ -222,14 +222,14 @@ func (o *options) row(ctx context.Context, p peer, at target, test string, clien
 // alternate runs all rounds, in each of which both sides have a turn.
 func (o *options) alternate(run func(side int) (result, error)) (c comparison, err error) {
 	for round := range o.rounds {
-		var did [2]result
-		for turn := range did {
+		var results [2]result
+		for turn := range results {
 			side := (turn + round) % 2 // ABBA
-			if did[side], err = run(side); err != nil {
+			if results[side], err = run(side); err != nil {
 				return c, err
 			}
 		}
-		c.theirs, c.ours = append(c.theirs, did[0]), append(c.ours, did[1])
+		c.theirs, c.ours = append(c.theirs, results[0]), append(c.ours, results[1])
 	}
 	return c, nil
 }
@@ -273,12 +273,12 @@ func runOwn(ctx context.Context, j job, on cpuset.Set) (r result, err error) {
 
 // runSelf runs this program with a flag, and returns the result that it prints and the
 // CPU of the whole process.
-func runSelf(ctx context.Context, flag string, of any, on cpuset.Set) (r result, cpu time.Duration, err error) {
+func runSelf(ctx context.Context, flag string, subject any, on cpuset.Set) (r result, cpu time.Duration, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return r, 0, err
 	}
-	text, err := json.Marshal(of)
+	text, err := json.Marshal(subject)
 	if err != nil {
 		return r, 0, err
 	}

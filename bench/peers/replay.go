@@ -98,10 +98,10 @@ func (r *replay) deletes(ctx context.Context, batches int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	least := int(named(out)["least"])
+	lowest := int(named(out)["least"])
 	var b strings.Builder
 	for i := range batches {
-		fmt.Fprintf(&b, "delete from pi1 where transactionid >= %d order by transactionid asc limit %d;\n", least+i*replayBatch, replayBatch)
+		fmt.Fprintf(&b, "delete from pi1 where transactionid >= %d order by transactionid asc limit %d;\n", lowest+i*replayBatch, replayBatch)
 	}
 	return b.String(), nil
 }

@@ -21,7 +21,7 @@ type cause struct {
 	other   string            // likewise, of the second target, where its steps are others: then it is a campaign of its own
 	common  string            // of both targets
 	base    string            // of the first target
-	new     map[string]string // of the second
+	second  map[string]string // of the second
 	seconds int               // of a step; 0: 8
 	beside  func() func()     // starts what else runs, and returns what ends it
 	// held, if set, runs the second target as a campaign of its own under a control group
@@ -69,50 +69,50 @@ const absent = `{name: absent, values: {pick: {uniform: [0, 199k]}},
 // pairs of trials.
 var causes = []cause{
 	{number: 1, name: "doublewrite off", rules: rules{explain.RuleDoublewrite}, on: []string{"innodb"}, params: wide + "tests: [update-index]",
-		common: "cache: 32MiB, durability: process, direct_io: true", new: every(`options: {innodb_doublewrite: "OFF"}`, "innodb")},
+		common: "cache: 32MiB, durability: process, direct_io: true", second: every(`options: {innodb_doublewrite: "OFF"}`, "innodb")},
 	{number: 2, name: "commits are not synced", rules: rules{explain.RuleCommits}, on: all, params: small + "tests: [update-index]",
-		common: "cache: 256MiB, durability: os", new: every("durability: process", all...)},
+		common: "cache: 256MiB, durability: os", second: every("durability: process", all...)},
 	{number: 3, name: "half the cache", rules: rules{explain.RuleReads}, on: []string{"innodb", "postgres", "pebble", "sqlite"},
-		params: wide + "tests: [point-query]", common: "cache: 48MiB, durability: process", new: every("cache: 16MiB", all...)},
+		params: wide + "tests: [point-query]", common: "cache: 48MiB, durability: process", second: every("cache: 16MiB", all...)},
 	// MyRocks' misses cost 4 % more CPU if the page cache serves them: less than the noise of most machines.
 	{number: 3, name: "half the cache", rules: rules{explain.RuleReads}, on: []string{"myrocks"}, params: wide + "tests: [point-query]",
-		common: "cache: 48MiB, durability: process, direct_io: true", new: every("cache: 16MiB", "myrocks")},
+		common: "cache: 48MiB, durability: process, direct_io: true", second: every("cache: 16MiB", "myrocks")},
 	{number: 4, name: "small pages", rules: rules{explain.RulePageSize}, on: []string{"innodb", "sqlite"}, params: wide + "tests: [point-query]",
-		common: "cache: 16MiB, durability: process", new: map[string]string{"innodb": "page: 4KiB", "sqlite": "page: 32KiB"}},
+		common: "cache: 16MiB, durability: process", second: map[string]string{"innodb": "page: 4KiB", "sqlite": "page: 32KiB"}},
 	{number: 5, name: "compression", rules: rules{explain.RuleCompression}, on: []string{"myrocks", "pebble"}, params: wide + "tests: [point-query]",
-		common: "cache: 16MiB, durability: process, compression: none", new: every("compression: zstd", "myrocks", "pebble")},
+		common: "cache: 16MiB, durability: process, compression: none", second: every("compression: zstd", "myrocks", "pebble")},
 	{number: 6, name: "another program on all processors", rules: rules{explain.RuleOthers}, on: all, params: small + "tests: [point-query]",
 		common: "cache: 256MiB, durability: process", beside: spin},
 	{number: 7, name: "a device of 300 writes/s", rules: rules{explain.RuleDevice}, on: all, params: small + "tests: [update-nonindex]",
 		common: "cache: 256MiB, durability: os", held: &hold{controller: "blkio", file: "blkio.throttle.write_iops_device", value: "%s 300"}},
 	{number: 8, name: "one hot row", rules: rules{explain.RuleRowLocks}, on: []string{"innodb", "myrocks", "postgres"},
 		params: "table_size: 100k, load_clients: 1, clients: [16], settle_floor: 1s, zipfian_exp: 0.1, tests: [update-zipf]",
-		common: "cache: 256MiB, durability: os", new: every("params: {zipfian_exp: 6}", "innodb", "myrocks", "postgres")},
+		common: "cache: 256MiB, durability: os", second: every("params: {zipfian_exp: 6}", "innodb", "myrocks", "postgres")},
 	{number: 9, name: "four writers instead of one", rules: rules{explain.RuleSerial}, on: []string{"sqlite", "bbolt"},
 		params: "table_size: 100k, load_clients: 1, clients: [1], settle_floor: 1s, tests: [update-index]", common: "durability: process",
-		new: every("params: {clients: [4]}", "sqlite", "bbolt")},
+		second: every("params: {clients: [4]}", "sqlite", "bbolt")},
 	{number: 10, name: "statements as text", rules: rules{explain.RuleProtocol, explain.RuleCPU}, on: []string{"innodb", "postgres"},
-		params: small + "tests: [point-query]", common: "cache: 256MiB, durability: process", new: every("protocol: text", "innodb", "postgres")},
+		params: small + "tests: [point-query]", common: "cache: 256MiB, durability: process", second: every("protocol: text", "innodb", "postgres")},
 	{number: 11, name: "waits are timed", rules: rules{explain.RuleCPU}, on: []string{"innodb"}, params: small + "tests: [point-query]",
-		common: "cache: 256MiB, durability: process", new: every("options: {waits: true}", "innodb")},
+		common: "cache: 256MiB, durability: process", second: every("options: {waits: true}", "innodb")},
 	{number: 12, name: "log of an eighth", rules: rules{explain.RuleFullLog, explain.RuleWholePages}, on: []string{"innodb", "postgres"},
 		params: wide + "tests: [update-nonindex]", common: "cache: 256MiB, durability: os", seconds: 20,
-		new: map[string]string{"innodb": "options: {innodb_log_file_size: 16M}", "postgres": `options: {max_wal_size: 32MB}`}},
+		second: map[string]string{"innodb": "options: {innodb_log_file_size: 16M}", "postgres": `options: {max_wal_size: 32MB}`}},
 	{number: 13, name: "no filters, absent keys", rules: rules{explain.RuleFilters}, on: []string{"pebble"}, own: absent,
-		common: "cache: 8MiB, durability: process", base: "options: {bloom_bits: 10}", new: every("options: {bloom_bits: 0}", "pebble")},
+		common: "cache: 8MiB, durability: process", base: "options: {bloom_bits: 10}", second: every("options: {bloom_bits: 0}", "pebble")},
 	{number: 13, name: "no filters, absent keys", rules: rules{explain.RuleFilters}, on: []string{"myrocks"}, own: absent,
 		common: "cache: 8MiB, durability: process",
 		base:   `options: {rocksdb_default_cf_options: "block_based_table_factory={filter_policy=bloomfilter:10:false}"}`},
 	{number: 14, name: "small memtables", rules: rules{explain.RuleCompaction, explain.RuleStalls}, on: []string{"myrocks", "pebble"},
 		params: small + "tests: [update-index]", common: "cache: 64MiB, durability: process",
-		new: map[string]string{"myrocks": "options: {rocksdb_db_write_buffer_size: 2M}", "pebble": "options: {memtable_size: 512KiB}"}},
+		second: map[string]string{"myrocks": "options: {rocksdb_db_write_buffer_size: 2M}", "pebble": "options: {memtable_size: 512KiB}"}},
 	{number: 15, name: "change buffering", rules: rules{explain.RuleReads, explain.RuleLookups}, on: []string{"innodb"}, params: wide + "tests: [update-index]",
-		common: "cache: 16MiB, durability: process, direct_io: true", new: every("options: {innodb_change_buffering: all}", "innodb")},
+		common: "cache: 16MiB, durability: process, direct_io: true", second: every("options: {innodb_change_buffering: all}", "innodb")},
 	{number: 16, name: "a client on half a processor", rules: rules{explain.RuleClient}, on: []string{"innodb", "postgres"},
 		params: small + "tests: [point-query]", common: "cache: 256MiB, durability: process",
 		held: &hold{controller: "cpu", file: "cpu.cfs_quota_us", value: "50000", free: []string{"mariadbd", "postgres"}}},
 	{number: 17, name: "a slower engine", rules: rules{explain.RuleCPU}, on: []string{"null"}, params: small + "tests: [point-query]",
-		common: "durability: none", base: "options: {delay: 20us}", new: every("options: {delay: 25us}", "null")},
+		common: "durability: none", base: "options: {delay: 20us}", second: every("options: {delay: 25us}", "null")},
 	{number: 18, name: "reads without a settle step before", rules: rules{explain.RuleStarts}, on: []string{"myrocks"},
 		params: wide + "tests: [update-index, settle.post, point-query]", common: "cache: 64MiB, durability: process", seconds: 20,
 		other: wide + "tests: [update-index, point-query]"},
@@ -121,21 +121,21 @@ var causes = []cause{
 		common: "cache: 64MiB, durability: process", seconds: 20, other: wide + "tests: [update-index, point-query]"},
 	{number: 19, name: "nothing", on: all, params: small + "skip_trx: true, tests: [oltp_read_write]", common: "cache: 256MiB, durability: process"},
 	{number: 20, name: "a setting without effect", on: []string{"innodb", "postgres"}, params: small + "tests: [oltp_read_write]",
-		common: "cache: 256MiB, durability: process", new: every("options: {max_connections: 3000}", "innodb", "postgres")},
+		common: "cache: 256MiB, durability: process", second: every("options: {max_connections: 3000}", "innodb", "postgres")},
 	{number: 21, name: "doublewrite off, and a third of the cache", rules: rules{explain.RuleReads, explain.RuleDoublewrite}, each: true,
 		on: []string{"innodb"}, params: wide + "tests: [update-index]", common: "cache: 48MiB, durability: process, direct_io: true",
-		new: every(`cache: 16MiB, options: {innodb_doublewrite: "OFF"}`, "innodb")},
+		second: every(`cache: 16MiB, options: {innodb_doublewrite: "OFF"}`, "innodb")},
 	{number: 23, name: "one session in place of four", rules: rules{explain.RuleClients, explain.RuleCPU}, on: []string{"postgres"},
-		params: small + "tests: [point-query]", common: "cache: 256MiB, durability: process", new: every("params: {clients: [1]}", "postgres")},
+		params: small + "tests: [point-query]", common: "cache: 256MiB, durability: process", second: every("params: {clients: [1]}", "postgres")},
 	{number: 22, name: "a larger memtable", rules: rules{explain.RuleCompaction, explain.RuleStalls}, on: []string{"pebble"},
-		params: small + "tests: [update-nonindex]", common: "cache: 64MiB, durability: process", new: every("options: {memtable_size: 64MiB}", "pebble")},
+		params: small + "tests: [update-nonindex]", common: "cache: 64MiB, durability: process", second: every("options: {memtable_size: 64MiB}", "pebble")},
 }
 
 // target is one of the two that a cause makes different.
 type target struct{ name, set string }
 
 func (c *cause) targets(engine string) []target {
-	return []target{{"base", c.base}, {"new", c.new[engine]}}
+	return []target{{"base", c.base}, {"new", c.second[engine]}}
 }
 
 // plan returns the plan of targets of a planted cause on an engine.

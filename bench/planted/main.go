@@ -71,15 +71,15 @@ func run(ctx context.Context, program, out string, wanted func(*cause, string) b
 			}
 			tried++
 			rule, sentence := first(records)
-			of := engines[on]
+			counts := engines[on]
 			mark := "✗"
 			if rule == "" && len(c.rules) == 0 || slices.Contains(c.rules, rule) && c.named(records) {
 				mark = "✓"
 				right++
-				of[0]++
+				counts[0]++
 			}
-			of[1]++
-			engines[on] = of
+			counts[1]++
+			engines[on] = counts
 			fmt.Printf("%d %s | %s | %s | %s %s | %s\n", c.number, c.name, on, c.rules, mark, rule, sentence)
 		}
 	}
@@ -174,8 +174,8 @@ func (c *cause) run(ctx context.Context, program, dir, plan string, held *hold) 
 }
 
 func tail(log []byte) string {
-	const most = 600
-	return string(log[max(0, len(log)-most):])
+	const limit = 600
+	return string(log[max(0, len(log)-limit):])
 }
 
 // spin uses all processors until the function that it returns is called.

@@ -101,10 +101,10 @@ type slowStmt struct {
 
 // Exec executes the operation, and then computes for a share of its time.
 func (s slowStmt) Exec(ctx context.Context, args []model.Value, r *engine.Result) error {
-	from := time.Now()
+	start := time.Now()
 	err := s.Stmt.Exec(ctx, args, r)
-	took := time.Since(from)
-	until := from.Add(took + time.Duration(s.share*float64(took)))
+	took := time.Since(start)
+	until := start.Add(took + time.Duration(s.share*float64(took)))
 	for time.Now().Before(until) { // it also takes CPU time, as a slower engine does
 	}
 	return err

@@ -164,12 +164,12 @@ func (t *tx) Get(key []byte) ([]byte, error) {
 }
 
 // copyValue copies the item's value to a buffer that is reused.
-func copyValue(to *[]byte, item *badger.Item) (_ []byte, err error) {
-	if *to == nil {
-		*to = []byte{} // an empty value is a value
+func copyValue(dst *[]byte, item *badger.Item) (_ []byte, err error) {
+	if *dst == nil {
+		*dst = []byte{} // an empty value is a value
 	}
-	*to, err = item.ValueCopy(*to)
-	return *to, classify(err)
+	*dst, err = item.ValueCopy(*dst)
+	return *dst, classify(err)
 }
 
 // GetForUpdate is Get: Badger checks all keys that a transaction has read when it

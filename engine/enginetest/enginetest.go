@@ -291,10 +291,10 @@ func (s Suite) testRefusals(t *testing.T) {
 }
 
 func merge(c, over engine.Config) engine.Config {
-	to, from := reflect.ValueOf(&c).Elem(), reflect.ValueOf(over)
-	for i := range from.NumField() {
-		if !from.Field(i).IsZero() {
-			to.Field(i).Set(from.Field(i))
+	end, start := reflect.ValueOf(&c).Elem(), reflect.ValueOf(over)
+	for i := range start.NumField() {
+		if !start.Field(i).IsZero() {
+			end.Field(i).Set(start.Field(i))
 		}
 	}
 	return c

@@ -177,8 +177,8 @@ func (d *disk) killUsers() {
 	links, _ := filepath.Glob("/proc/[0-9]*/fd/*")
 	cwds, _ := filepath.Glob("/proc/[0-9]*/cwd")
 	for _, link := range append(links, cwds...) {
-		to, err := os.Readlink(link)
-		if err != nil || !strings.HasPrefix(to, d.mounted+"/") {
+		target, err := os.Readlink(link)
+		if err != nil || !strings.HasPrefix(target, d.mounted+"/") {
 			continue
 		}
 		var pid int

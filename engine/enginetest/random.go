@@ -304,24 +304,24 @@ func (w *walk) compareFree(op *model.Op, args []model.Value, found [][]model.Val
 		}
 	}
 	r, got := w.c.do(*op, args...)
-	what := fmt.Sprintf("%s %+v %v", op.Label(), *op, args)
+	subject := fmt.Sprintf("%s %+v %v", op.Label(), *op, args)
 	if op.Aggregate == model.Count {
 		sum = model.IntValue(count)
 	}
 	if op.Aggregate != model.NoAggregate {
 		if r.Value.Compare(sum) != 0 {
-			w.t.Fatalf("%s: %v, want %v", what, r.Value, sum)
+			w.t.Fatalf("%s: %v, want %v", subject, r.Value, sum)
 		}
 		return
 	}
 	if by := slices.Index(op.Columns, op.OrderBy); by >= 0 && !slices.IsSortedFunc(got, func(a, b []model.Value) int { return a[by].Compare(b[by]) }) {
-		w.t.Fatalf("%s: not in order: %v", what, got)
+		w.t.Fatalf("%s: not in order: %v", subject, got)
 	}
 	sortRows(got, want)
 	if op.Distinct {
 		want = slices.CompactFunc(want, sameRow)
 	}
-	w.same(what, got, want)
+	w.same(subject, got, want)
 }
 
 // project returns the columns of an operation of whole rows.
@@ -434,10 +434,10 @@ func (w *walk) compareAll() {
 	}
 }
 
-func (w *walk) same(what string, got, want [][]model.Value) {
+func (w *walk) same(subject string, got, want [][]model.Value) {
 	w.t.Helper()
 	if !slices.EqualFunc(got, want, sameRow) {
-		w.t.Fatalf("%s:\n got %v\nwant %v", what, got, want)
+		w.t.Fatalf("%s:\n got %v\nwant %v", subject, got, want)
 	}
 }
 

@@ -21,24 +21,24 @@ func (a *arena) add(b []byte) {
 }
 
 func (a *arena) at(i int) []byte {
-	from := 0
+	start := 0
 	if i > 0 {
-		from = a.ends[i-1]
+		start = a.ends[i-1]
 	}
-	return a.buf[from:a.ends[i]:a.ends[i]]
+	return a.buf[start:a.ends[i]:a.ends[i]]
 }
 
 // unique copies the strings to another arena, sorted and without duplicates.
-func (a *arena) unique(to *arena) {
+func (a *arena) unique(dst *arena) {
 	a.order = a.order[:0]
 	for i := range a.len() {
 		a.order = append(a.order, i)
 	}
 	slices.SortFunc(a.order, func(i, j int) int { return bytes.Compare(a.at(i), a.at(j)) })
-	to.reset()
+	dst.reset()
 	for k, i := range a.order {
 		if k == 0 || !bytes.Equal(a.at(i), a.at(a.order[k-1])) {
-			to.add(a.at(i))
+			dst.add(a.at(i))
 		}
 	}
 }

@@ -136,10 +136,10 @@ func (b *builder) add() error {
 // flush writes the collected entries in key order.
 func (b *builder) flush() error {
 	slices.SortFunc(b.entries, func(x, y entry) int { return bytes.Compare(x.key, y.key) })
-	for from := 0; from < len(b.entries); {
+	for start := 0; start < len(b.entries); {
 		err := b.db.update(func(tx Tx) error {
-			for n, end := 0, from+b.db.atMost(len(b.entries)); from < min(end, len(b.entries)) && n < buildBatch; from++ {
-				e := b.entries[from]
+			for n, end := 0, start+b.db.atMost(len(b.entries)); start < min(end, len(b.entries)) && n < buildBatch; start++ {
+				e := b.entries[start]
 				if err := tx.Put(e.key, e.value); err != nil {
 					return err
 				}

@@ -105,7 +105,7 @@ type gatedIter struct {
 	at           int
 }
 
-func (i *gatedIter) move(to int) bool       { i.at = to; return to >= 0 && to < len(i.keys) }
+func (i *gatedIter) move(end int) bool      { i.at = end; return end >= 0 && end < len(i.keys) }
 func (i *gatedIter) First() bool            { return i.move(0) }
 func (i *gatedIter) Last() bool             { return i.move(len(i.keys) - 1) }
 func (i *gatedIter) Next() bool             { return i.move(i.at + 1) }

@@ -278,12 +278,12 @@ func announce(it Iter, entries int) {
 
 // each calls f for the entries from lower on and below upper until it returns
 // false. It is announced how many that are at most; 0: unknown.
-func each(tx Tx, lower, upper []byte, most int, f func(Iter) (bool, error)) error {
+func each(tx Tx, lower, upper []byte, limit int, f func(Iter) (bool, error)) error {
 	it, err := tx.Iter(lower, upper)
 	if err != nil {
 		return err
 	}
-	announce(it, most)
+	announce(it, limit)
 	for ok := it.First(); ok; ok = it.Next() {
 		if more, err := f(it); err != nil || !more {
 			return errors.Join(err, it.Close())

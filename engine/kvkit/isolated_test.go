@@ -259,7 +259,7 @@ func TestWriteSkew(t *testing.T) {
 // Transactions of the kit respect the store's limit.
 func TestLimited(t *testing.T) {
 	store := newMVCC()
-	store.most = 7
+	store.limit = 7
 	ctx := t.Context()
 	db, err := kvkit.Open(store, pairs)
 	if err == nil {

@@ -80,7 +80,7 @@ func TestOtherRowsDoNotWait(t *testing.T) {
 // Operations on common rows exclude each other, whatever the order of their
 // keys, and nothing stays locked.
 func TestRowLocks(t *testing.T) {
-	const clients, rounds, rows, most = 8, 300, 40, 12
+	const clients, rounds, rows, limit = 8, 300, 40, 12
 	l := lockTable(t)
 	var counts [rows]int // guarded by the rows' locks
 	var want [rows]int
@@ -89,7 +89,7 @@ func TestRowLocks(t *testing.T) {
 		random := rand.New(rand.NewPCG(3, uint64(c)))
 		var work [][]int64
 		for range rounds {
-			ids := make([]int64, 1+random.IntN(most))
+			ids := make([]int64, 1+random.IntN(limit))
 			for i := range ids {
 				ids[i] = random.Int64N(rows) // an id may come twice
 			}

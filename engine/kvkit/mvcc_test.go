@@ -25,7 +25,7 @@ type mvcc struct {
 	commits     int
 	// disturb, if not nil, is asked before each GetForUpdate and Commit.
 	disturb func() error
-	most    int // writes in one transaction; 0: any number
+	limit   int // writes in one transaction; 0: any number
 }
 
 type pair struct{ key, value []byte }
@@ -43,7 +43,7 @@ func (s *mvcc) Counters(o *engine.Sample) error {
 	return nil
 }
 func (s *mvcc) Close() error    { return nil }
-func (s *mvcc) MaxEntries() int { return s.most }
+func (s *mvcc) MaxEntries() int { return s.limit }
 
 func (s *mvcc) Begin(mode kvkit.Mode) (kvkit.Tx, error) {
 	s.mu.Lock()
@@ -76,7 +76,7 @@ func (t *mvccTx) Delete(key []byte) error { return t.write(pair{key: bytes.Clone
 
 func (t *mvccTx) write(p pair) error {
 	t.writes = append(t.writes, p)
-	if t.store.most > 0 && len(t.writes) > t.store.most {
+	if t.store.limit > 0 && len(t.writes) > t.store.limit {
 		return engine.Errorf(engine.Fatal, "the transaction is too big")
 	}
 	p.apply(t.tree)

@@ -217,11 +217,11 @@ func (m *merging) change(add bool, value []byte) ([]byte, error) {
 }
 
 func (m *merging) upsert(value []byte) ([]byte, error) {
-	to := m.given
+	dst := m.given
 	if !m.there {
-		to = m.row
+		dst = m.row
 	}
-	value, err := m.l.decodeCells(value, m.l.rest, to)
+	value, err := m.l.decodeCells(value, m.l.rest, dst)
 	if err != nil {
 		return nil, err
 	}

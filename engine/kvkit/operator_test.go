@@ -39,13 +39,13 @@ func TestOperator(t *testing.T) {
 		key, _ := l.appendRowKey(nil, make1(l, 1))
 		values := w.values
 		for len(values) > 1 && rapid.Bool().Draw(t, "in part") { // as a compaction does
-			from := rapid.IntRange(0, len(values)-2).Draw(t, "from")
-			to := rapid.IntRange(from+1, len(values)-1).Draw(t, "to") + 1
-			got, ok, err := operator.Merge(nil, key, false, values[from:to]...)
+			start := rapid.IntRange(0, len(values)-2).Draw(t, "from")
+			end := rapid.IntRange(start+1, len(values)-1).Draw(t, "to") + 1
+			got, ok, err := operator.Merge(nil, key, false, values[start:end]...)
 			if err != nil || !ok {
 				t.Fatalf("a part: %v, %v", ok, err)
 			}
-			values = slices.Replace(slices.Clone(values), from, to, got)
+			values = slices.Replace(slices.Clone(values), start, end, got)
 		}
 		got, ok, err := operator.Merge(nil, key, true, values...)
 		if err != nil || ok != w.there {

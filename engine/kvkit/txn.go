@@ -16,7 +16,7 @@ type txn struct {
 	single bool  // deletes are single deletes
 	wrote  bool  // the current operation has written
 	writes int   // of all operations
-	most   int   // writes that a transaction of the store holds; 0: any number
+	limit  int   // writes that a transaction of the store holds; 0: any number
 	broken error // of the operation after which it can only be rolled back
 }
 
@@ -69,15 +69,15 @@ func (t *txn) probe(key []byte) ([]byte, error) {
 func (t *txn) write() error {
 	t.wrote = true
 	t.writes++
-	if t.most > 0 && t.writes > t.most {
-		return tooLarge(t.most)
+	if t.limit > 0 && t.writes > t.limit {
+		return tooLarge(t.limit)
 	}
 	return nil
 }
 
 // tooLarge is the error of a transaction with more writes than the store holds.
-func tooLarge(most int) error {
-	return hint.Errorf("change fewer rows in one operation or transaction", "a transaction of the engine holds %d rows and index entries", most)
+func tooLarge(limit int) error {
+	return hint.Errorf("change fewer rows in one operation or transaction", "a transaction of the engine holds %d rows and index entries", limit)
 }
 
 func (t *txn) Put(key, value []byte) error {
@@ -130,16 +130,16 @@ func (t *txn) do(f func(*txn) error) error {
 
 // failed returns the error of a broken transaction, with the class of an operation
 // that has yielded.
-func (t *txn) failed(what string) error {
+func (t *txn) failed(subject string) error {
 	class := engine.ClassOf(t.broken)
 	if !class.Yields() {
 		class = engine.Fatal
 	}
-	return engine.Errorf(class, "%s: an earlier operation failed: %w", what, t.broken)
+	return engine.Errorf(class, "%s: an earlier operation failed: %w", subject, t.broken)
 }
 
 func (s *session) watch(tx Tx) txn {
-	return txn{Tx: tx, counts: &s.counts, single: s.db.switches.SingleDeletes, most: s.db.maxEntries}
+	return txn{Tx: tx, counts: &s.counts, single: s.db.switches.SingleDeletes, limit: s.db.maxEntries}
 }
 
 // run runs f in a transaction of its own, see database.run.

@@ -77,9 +77,9 @@ func (s *lowestStmt) Exec(ctx context.Context, args []model.Value, r *engine.Res
 	if err := s.start(args, r); err != nil {
 		return err
 	}
-	delete := s.deleteKeys
+	remove := s.deleteKeys
 	if s.tx == nil && s.deletesBlind() {
-		delete = s.deleteRows
+		remove = s.deleteRows
 	}
 	if s.tx == nil && s.db.kind != SingleWriter {
 		s.l.locks.lockLowest(&s.set)
@@ -90,13 +90,13 @@ func (s *lowestStmt) Exec(ctx context.Context, args []model.Value, r *engine.Res
 			if err := s.collect(tx, args[0]); err != nil {
 				return err
 			}
-			return delete(tx, r)
+			return remove(tx, r)
 		})
 	}
 	if err := s.in(Read, func(tx *txn) error { return s.collect(tx, args[0]) }); err != nil {
 		return err
 	}
-	return s.isolated(ctx, Write, r, func(tx *txn) error { return delete(tx, r) })
+	return s.isolated(ctx, Write, r, func(tx *txn) error { return remove(tx, r) })
 }
 
 // collect sets s.keys to the keys of the rows.

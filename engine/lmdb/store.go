@@ -296,8 +296,8 @@ type iter struct {
 }
 
 // seek moves the cursor and reports whether there is an entry.
-func (i *iter) seek(op uint, to []byte) bool {
-	k, v, err := i.cursor.Get(to, nil, op)
+func (i *iter) seek(op uint, key []byte) bool {
+	k, v, err := i.cursor.Get(key, nil, op)
 	if err != nil {
 		if !lmdb.IsNotFound(err) {
 			i.err = errors.Join(i.err, err)
@@ -309,8 +309,8 @@ func (i *iter) seek(op uint, to []byte) bool {
 }
 
 // move moves the cursor and reports whether it is inside the range.
-func (i *iter) move(op uint, to []byte) bool {
-	return i.seek(op, to) && bytes.Compare(i.key, i.lower) >= 0 && bytes.Compare(i.key, i.upper) < 0
+func (i *iter) move(op uint, key []byte) bool {
+	return i.seek(op, key) && bytes.Compare(i.key, i.lower) >= 0 && bytes.Compare(i.key, i.upper) < 0
 }
 
 func (i *iter) First() bool {

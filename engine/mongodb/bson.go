@@ -68,12 +68,12 @@ func (c *command) add(do action, field []byte, a arg) {
 	c.text = nil
 }
 
-func (c *command) document(field []byte, d bson.D, close action) {
+func (c *command) document(field []byte, d bson.D, end action) {
 	c.add(begin, field, arg{})
 	for _, e := range d {
 		c.element(e.Key, e.Value)
 	}
-	c.add(close, field, arg{})
+	c.add(end, field, arg{})
 }
 
 func (c *command) element(name string, v any) {

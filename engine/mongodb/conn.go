@@ -151,10 +151,10 @@ type session struct {
 	driver *mongo.Session
 	// The driver finds its session in the context: last is the context of the last
 	// command, and with is that with the session.
-	last, with context.Context
-	inside     bool // a transaction
-	gone       error
-	buf        []byte // the command
+	last, ctx context.Context
+	inside    bool // a transaction
+	gone      error
+	buf       []byte // the command
 }
 
 func (d *db) Session(ctx context.Context) (engine.Session, error) {
@@ -203,9 +203,9 @@ func (s *session) run(ctx context.Context, doing string, c *command, args []mode
 	}
 	s.buf = buf
 	if ctx != s.last {
-		s.last, s.with = ctx, mongo.NewSessionContext(ctx, s.driver)
+		s.last, s.ctx = ctx, mongo.NewSessionContext(ctx, s.driver)
 	}
-	reply, err := s.at.RunCommand(s.with, buf).Raw()
+	reply, err := s.at.RunCommand(s.ctx, buf).Raw()
 	if err != nil {
 		return nil, s.fail(doing, err)
 	}

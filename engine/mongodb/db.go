@@ -168,7 +168,7 @@ func (d *db) Close() (err error) {
 const catalogName = "rumbench.catalog"
 
 // of reports whether an entry of the catalog is that of an object or part of it.
-func of(name, object string) bool { return name == object || strings.HasPrefix(name, object+".") }
+func belongs(name, object string) bool { return name == object || strings.HasPrefix(name, object+".") }
 
 // take makes the database, or looks at the tables and indexes that exist. If it
 // must be new, one that exists is refused.
@@ -241,7 +241,7 @@ func (d *db) forget(ctx context.Context, object string) error {
 	defer d.mu.Unlock()
 	gone := bson.A{}
 	for name := range d.catalog {
-		if of(name, object) {
+		if belongs(name, object) {
 			gone = append(gone, name)
 			delete(d.catalog, name)
 		}
@@ -372,7 +372,7 @@ func (d *db) usable(op *model.Op) (*layout, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for name, text := range d.catalog {
-		if of(name, op.Table) {
+		if belongs(name, op.Table) {
 			if err := d.differs(name, text); err != nil {
 				return nil, err
 			}

@@ -28,21 +28,21 @@ func TestCompositeKey(t *testing.T) {
 	}
 	insert.Fails(engine.Duplicate, 2, "aa", nil, 9)
 	scan := model.Op{Kind: model.Scan, Table: "link", Columns: []string{"from", "to"}}
-	with := func(set func(o *model.Op)) *enginetest.Operation {
+	extra := func(set func(o *model.Op)) *enginetest.Operation {
 		o := scan
 		set(&o)
 		return op(o)
 	}
-	with(func(o *model.Op) {}).Want(nil, `-1 "zz"`, `1 "a"`, `1 "b"`, `2 "a"`, `2 "aa"`, `2 "b"`, `3 ""`)
-	with(func(o *model.Op) { o.Equal = 1 }).Want([]any{2}, `2 "a"`, `2 "aa"`, `2 "b"`)
-	with(func(o *model.Op) { o.Equal, o.Desc, o.Limit = 1, true, 2 }).Want([]any{2}, `2 "b"`, `2 "aa"`)
-	with(func(o *model.Op) { o.Equal = 2 }).Want([]any{2, "aa"}, `2 "aa"`)
-	with(func(o *model.Op) { o.Equal, o.Lower = 1, model.Exclusive }).Want([]any{2, "a"}, `2 "aa"`, `2 "b"`)
-	with(func(o *model.Op) { o.Equal, o.Upper = 1, model.Inclusive }).Want([]any{2, "aa"}, `2 "a"`, `2 "aa"`)
-	with(func(o *model.Op) { o.Equal, o.Lower, o.Upper = 1, model.Inclusive, model.Exclusive }).Want([]any{2, "a", "b"}, `2 "a"`, `2 "aa"`)
-	with(func(o *model.Op) { o.Lower = model.Exclusive }).Want([]any{1}, `2 "a"`, `2 "aa"`, `2 "b"`, `3 ""`)
-	with(func(o *model.Op) { o.Lower, o.Upper = model.Inclusive, model.Inclusive }).Want([]any{-1, 1}, `-1 "zz"`, `1 "a"`, `1 "b"`)
-	with(func(o *model.Op) { o.Upper = model.Exclusive }).Want([]any{1}, `-1 "zz"`)
+	extra(func(o *model.Op) {}).Want(nil, `-1 "zz"`, `1 "a"`, `1 "b"`, `2 "a"`, `2 "aa"`, `2 "b"`, `3 ""`)
+	extra(func(o *model.Op) { o.Equal = 1 }).Want([]any{2}, `2 "a"`, `2 "aa"`, `2 "b"`)
+	extra(func(o *model.Op) { o.Equal, o.Desc, o.Limit = 1, true, 2 }).Want([]any{2}, `2 "b"`, `2 "aa"`)
+	extra(func(o *model.Op) { o.Equal = 2 }).Want([]any{2, "aa"}, `2 "aa"`)
+	extra(func(o *model.Op) { o.Equal, o.Lower = 1, model.Exclusive }).Want([]any{2, "a"}, `2 "aa"`, `2 "b"`)
+	extra(func(o *model.Op) { o.Equal, o.Upper = 1, model.Inclusive }).Want([]any{2, "aa"}, `2 "a"`, `2 "aa"`)
+	extra(func(o *model.Op) { o.Equal, o.Lower, o.Upper = 1, model.Inclusive, model.Exclusive }).Want([]any{2, "a", "b"}, `2 "a"`, `2 "aa"`)
+	extra(func(o *model.Op) { o.Lower = model.Exclusive }).Want([]any{1}, `2 "a"`, `2 "aa"`, `2 "b"`, `3 ""`)
+	extra(func(o *model.Op) { o.Lower, o.Upper = model.Inclusive, model.Inclusive }).Want([]any{-1, 1}, `-1 "zz"`, `1 "a"`, `1 "b"`)
+	extra(func(o *model.Op) { o.Upper = model.Exclusive }).Want([]any{1}, `-1 "zz"`)
 	get := op(model.Op{Kind: model.Get, Table: "link", Keys: 2, Columns: []string{"to", "version"}})
 	get.Want([]any{2, "aa", 7, "x"}, `"aa" NULL`)
 	op(model.Op{Kind: model.Get, Table: "link", Columns: []string{"data"}}).Want([]any{1, "a"}, "x'00'")
@@ -112,8 +112,8 @@ func TestAttached(t *testing.T) {
 		t.Fatal(err)
 	}
 	must(t, d.CreateTables(t.Context()))
-	if pids, why := d.(engine.Hosted).Processes(); len(pids) != 1 || pids[0] != host.Private.PID() {
-		t.Errorf("%v, %s", pids, why)
+	if pids, reason := d.(engine.Hosted).Processes(); len(pids) != 1 || pids[0] != host.Private.PID() {
+		t.Errorf("%v, %s", pids, reason)
 	}
 	var exists *engine.ExistsError
 	if _, err := (Engine{}).Open(t.Context(), c); !errors.As(err, &exists) || !strings.Contains(exists.Comment, "made by rumbench") {

@@ -144,7 +144,7 @@ func (f *filter) choice(at int) (d bson.D) {
 	case among:
 		bounds = doc("$gte", f.t.id(fixed, false))
 	case f.partial && f.upper != model.Open:
-		bounds = doc("$gte", least(column))
+		bounds = doc("$gte", smallestValue(column))
 	}
 	switch {
 	case f.upper != model.Open:
@@ -174,11 +174,11 @@ func (f *filter) meet(c model.Condition, at int) {
 		f.also = append(f.also, doc(f.t.path(c.Column), doc(is, arg{at: at, column: column})))
 		return
 	}
-	of, empty := "$strLenBytes", any("")
+	subject, empty := "$strLenBytes", any("")
 	if column.Type == model.Bytes {
-		of, empty = "$binarySize", bson.Binary{}
+		subject, empty = "$binarySize", bson.Binary{}
 	}
-	length := doc(of, doc("$ifNull", bson.A{"$" + f.t.path(c.Column), empty}))
+	length := doc(subject, doc("$ifNull", bson.A{"$" + f.t.path(c.Column), empty}))
 	limit := arg{at: at, column: &model.Column{Name: "length", Type: model.Int, NotNull: true}}
 	f.also = append(f.also, doc("$expr", doc("$lt", bson.A{length, limit})))
 }

@@ -62,12 +62,12 @@ func (l *layout) id(args []int, beyond bool) any {
 
 // present returns the condition that a column is not NULL.
 func (l *layout) present(column string) bson.D {
-	return doc(l.path(column), doc("$gte", least(l.column(column))))
+	return doc(l.path(column), doc("$gte", smallestValue(l.column(column))))
 }
 
 // least is the least value of a column's type, which all its values but NULL are
 // at or above.
-func least(c *model.Column) any {
+func smallestValue(c *model.Column) any {
 	switch c.Type {
 	case model.Float:
 		return math.Inf(-1)

@@ -195,11 +195,11 @@ type section struct {
 var sections, tableSections = readSections()
 
 func readSections() (server, table []section) {
-	var of struct{ Server, Table []section }
-	if err := json.Unmarshal(counters, &of); err != nil {
+	var status struct{ Server, Table []section }
+	if err := json.Unmarshal(counters, &status); err != nil {
 		panic(err) // it is part of the program
 	}
-	return of.Server, of.Table
+	return status.Server, status.Table
 }
 
 //go:embed counters.json

@@ -58,19 +58,19 @@ func TestNoAllocations(t *testing.T) {
 		key := []model.Value{model.IntValue(7)}
 		change, bounds := []model.Value{model.IntValue(1), key[0]}, []model.Value{model.IntValue(3), model.IntValue(90)}
 		for _, one := range []struct {
-			what string
-			stmt engine.Stmt
-			args []model.Value
-			rows int64
+			subject string
+			stmt    engine.Stmt
+			args    []model.Value
+			rows    int64
 		}{{"get", get, key, 1}, {"update", update, change, 1}, {"sum", sum, bounds, 1}, {"begin", begin, nil, 0}, {"commit", commit, nil, 0}} {
 			n := testing.AllocsPerRun(100, func() {
 				must(t, one.stmt.Exec(ctx, one.args, &r))
 				if r.Rows != one.rows {
-					t.Fatalf("%s: %d rows", one.what, r.Rows)
+					t.Fatalf("%s: %d rows", one.subject, r.Rows)
 				}
 			})
 			if n != 0 {
-				t.Errorf("%s, %s: %v allocations", protocol, one.what, n)
+				t.Errorf("%s, %s: %v allocations", protocol, one.subject, n)
 			}
 		}
 	}
@@ -146,9 +146,9 @@ func TestServerDiesMeanwhile(t *testing.T) {
 // A connection that cannot be taken over leaves nothing behind.
 func TestTakeOverFails(t *testing.T) {
 	d := private(t, engine.Config{Cache: 32 * mb})
-	from, err := mysqlwire.NewConnector(mysqlwire.Socket("root", d.Private.Endpoint().Socket), serverkit.NewHost("").Dial)
+	source, err := mysqlwire.NewConnector(mysqlwire.Socket("root", d.Private.Endpoint().Socket), serverkit.NewHost("").Dial)
 	must(t, err)
-	first, err := from.Connect(t.Context())
+	first, err := source.Connect(t.Context())
 	must(t, err)
 	must(t, first.Close())
 	files, routines := openFiles(t), runtime.NumGoroutine()
@@ -159,7 +159,7 @@ func TestTakeOverFails(t *testing.T) {
 	must(t, err)
 	must(t, unix.Close(free))
 	must(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: uint64(free) + 1, Max: limit.Max})) // for the driver's socket
-	_, err = from.Connect(t.Context())
+	_, err = source.Connect(t.Context())
 	must(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit))
 	if !errors.Is(err, unix.EMFILE) || !strings.Contains(err.Error(), "take over") {
 		t.Fatalf("without a descriptor that is free: %v", err)

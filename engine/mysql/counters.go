@@ -239,7 +239,7 @@ func (t *status) tableSizes(ctx context.Context, s *engine.Sample) error {
 		return nil
 	}
 	const query = "SELECT TABLE_SCHEMA, TABLE_NAME, ENGINE, TABLE_ROWS, DATA_LENGTH, INDEX_LENGTH FROM information_schema.TABLES WHERE TABLE_TYPE = 'BASE TABLE' AND TABLE_SCHEMA NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema') ORDER BY DATA_LENGTH + INDEX_LENGTH DESC LIMIT 100"
-	from := len(s.Points)
+	start := len(s.Points)
 	err := t.ask(ctx, query, 3, func(row []string, n []float64) {
 		labels := `database="` + row[0] + `",table="` + row[1] + `"`
 		for i, v := range []variable{{name: "rows", unit: "count"}, {name: "data_bytes", unit: "bytes"}, {name: "index_bytes", unit: "bytes"}} {
@@ -247,7 +247,7 @@ func (t *status) tableSizes(ctx context.Context, s *engine.Sample) error {
 			v.point(s, labels, n[i])
 		}
 	})
-	t.asked, t.lastSizes = time.Now(), slices.Clone(s.Points[from:])
+	t.asked, t.lastSizes = time.Now(), slices.Clone(s.Points[start:])
 	return err
 }
 

@@ -40,11 +40,11 @@ var traits = &serverkit.Traits{
 		if dsn == "" {
 			return mysqlwire.NewConnector(mysqlwire.Socket(e.User, e.Socket), dial)
 		}
-		to, err := mysqlwire.ParseDSN(dsn)
+		dst, err := mysqlwire.ParseDSN(dsn)
 		if err != nil {
 			return nil, err
 		}
-		return mysqlwire.NewConnector(to, dial)
+		return mysqlwire.NewConnector(dst, dial)
 	},
 }
 

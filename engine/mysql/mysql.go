@@ -103,8 +103,8 @@ func newSetup(ctx context.Context, c engine.Config) (*setup, error) {
 	s := &setup{storage: storageOf(c.Storage)}
 	var skipUnique, bulkLoad bool
 	var err error
-	for name, to := range map[string]*bool{optSkipUnique: &skipUnique, optBulkLoad: &bulkLoad, optWaits: &s.waits} {
-		if *to, err = c.BoolOption(name, false); err != nil {
+	for name, dst := range map[string]*bool{optSkipUnique: &skipUnique, optBulkLoad: &bulkLoad, optWaits: &s.waits} {
+		if *dst, err = c.BoolOption(name, false); err != nil {
 			return nil, err
 		}
 	}

@@ -126,8 +126,8 @@ func TestAttached(t *testing.T) {
 			must(t, guest.CreateTables(t.Context()))
 			must(t, guest.CreateIndexes(t.Context(), "sale", "product"))
 			insert(t, guest, insertOp, 5)
-			if pids, why := guest.Processes(); len(pids) != 1 || pids[0] != owner.Private.PID() {
-				t.Errorf("processes %v, %s; the server is %d", pids, why, owner.Private.PID())
+			if pids, reason := guest.Processes(); len(pids) != 1 || pids[0] != owner.Private.PID() {
+				t.Errorf("processes %v, %s; the server is %d", pids, reason, owner.Private.PID())
 			}
 			if guest.DataDir() != owner.Private.DataDir() {
 				t.Errorf("data directory %q", guest.DataDir())
@@ -566,8 +566,8 @@ func TestPort(t *testing.T) {
 			t.Errorf("password %q: %v", password, err)
 		}
 		if err == nil {
-			if pids, why := db.(engine.Hosted).Processes(); len(pids) != 1 || pids[0] != d.Private.PID() {
-				t.Errorf("%v %s", pids, why)
+			if pids, reason := db.(engine.Hosted).Processes(); len(pids) != 1 || pids[0] != d.Private.PID() {
+				t.Errorf("%v %s", pids, reason)
 			}
 			db.Close()
 		}

@@ -104,7 +104,7 @@ func (r *reader) refuse(name, reason string) {
 	}
 }
 
-func (r *reader) duration(name string, def, least, greatest time.Duration) time.Duration {
+func (r *reader) duration(name string, def, low, greatest time.Duration) time.Duration {
 	v, ok := r.c.Options[name]
 	if !ok {
 		return def
@@ -114,8 +114,8 @@ func (r *reader) duration(name string, def, least, greatest time.Duration) time.
 	switch {
 	case err != nil:
 		r.refuse(name, "it must be a duration such as 20us")
-	case d < least || d > greatest:
-		r.refuse(name, fmt.Sprintf("it must be from %v to %v", least, greatest))
+	case d < low || d > greatest:
+		r.refuse(name, fmt.Sprintf("it must be from %v to %v", low, greatest))
 	}
 	return d
 }

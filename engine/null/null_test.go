@@ -105,7 +105,7 @@ func TestExec(t *testing.T) {
 func TestDelay(t *testing.T) {
 	for _, c := range []struct {
 		options map[string]any
-		least   time.Duration
+		lowest  time.Duration
 	}{
 		{map[string]any{"delay": "2ms"}, 2 * time.Millisecond},
 		{map[string]any{"delay": "2ms", "drift": 0.5, "drift_period": "1s"}, time.Millisecond},
@@ -117,7 +117,7 @@ func TestDelay(t *testing.T) {
 			if err := st.Exec(context.Background(), nil, &r); err != nil {
 				t.Fatal(err)
 			}
-			if took := time.Since(start); took < c.least {
+			if took := time.Since(start); took < c.lowest {
 				t.Errorf("%v: %v", c.options, took)
 			}
 		}

@@ -78,20 +78,20 @@ func newSettings(c engine.Config) (s settings, err error) {
 	if s.switches, err = kvkit.NewSwitches(c); err != nil {
 		return s, err
 	}
-	bits, least := int64(0), int64(0)
+	bits, lowest := int64(0), int64(0)
 	if s.switches.Filter {
-		bits, least = 10, 1
+		bits, lowest = 10, 1
 	}
 	for _, o := range []struct {
-		name                 string
-		to                   *int64
-		def, least, greatest int64
+		name                  string
+		dst                   *int64
+		def, lowest, greatest int64
 	}{
 		{"l0_compaction_threshold", &s.l0, 0, 1, 100},
 		{"compactions", &s.compactions, 0, 1, 64},
-		{"bloom_bits", &s.bloom, bits, least, 30},
+		{"bloom_bits", &s.bloom, bits, lowest, 30},
 	} {
-		if *o.to, err = c.IntOption(o.name, o.def, o.least, o.greatest); err != nil {
+		if *o.dst, err = c.IntOption(o.name, o.def, o.lowest, o.greatest); err != nil {
 			return s, err
 		}
 	}

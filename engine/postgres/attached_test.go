@@ -28,9 +28,9 @@ func hosted(t *testing.T) (*server.Server, *sqlkit.Admin) {
 	})
 	must(t, err)
 	t.Cleanup(func() { must(t, s.Stop()) })
-	to, err := traits.Reach("", s.Endpoint(), serverkit.NewHost("").Dial)
+	end, err := traits.Reach("", s.Endpoint(), serverkit.NewHost("").Dial)
 	must(t, err)
-	owner, err := sqlkit.Connect(t.Context(), to.Connect, newDialect())
+	owner, err := sqlkit.Connect(t.Context(), end.Connect, newDialect())
 	must(t, err)
 	t.Cleanup(func() { must(t, owner.Close()) })
 	must(t, owner.Exec(t.Context(), `CREATE SCHEMA precious; CREATE TABLE precious.sale (a int); INSERT INTO precious.sale VALUES (7);
@@ -65,8 +65,8 @@ func TestAttached(t *testing.T) {
 	if got := answer(t, owner, "SELECT a FROM precious.sale"); got != "7" {
 		t.Errorf("got %s", got)
 	}
-	if pids, why := d.Processes(); len(pids) != 1 || pids[0] != s.PID() || d.DataDir() != s.DataDir() || d.Died() != nil {
-		t.Errorf("processes %v %s, data in %q", pids, why, d.DataDir())
+	if pids, reason := d.Processes(); len(pids) != 1 || pids[0] != s.PID() || d.DataDir() != s.DataDir() || d.Died() != nil {
+		t.Errorf("processes %v %s, data in %q", pids, reason, d.DataDir())
 	}
 	if got := settings(t, d); got["durability"] != "process" {
 		t.Errorf("%v", got)
@@ -199,8 +199,8 @@ func TestPort(t *testing.T) {
 			}
 			continue
 		}
-		if pids, why := db.(engine.Hosted).Processes(); len(pids) != 1 || pids[0] != s.PID() {
-			t.Errorf("%v %s", pids, why)
+		if pids, reason := db.(engine.Hosted).Processes(); len(pids) != 1 || pids[0] != s.PID() {
+			t.Errorf("%v %s", pids, reason)
 		}
 		must(t, db.Close())
 	}
@@ -246,8 +246,8 @@ func TestWatch(t *testing.T) {
 			t.Errorf("%s is reported for a table that is gone", key)
 		}
 	}
-	if pids, why := w.Processes(); len(pids) != 1 || pids[0] != s.PID() || w.DataDir() != s.DataDir() {
-		t.Errorf("processes %v %s, data in %q", pids, why, w.DataDir())
+	if pids, reason := w.Processes(); len(pids) != 1 || pids[0] != s.PID() || w.DataDir() != s.DataDir() {
+		t.Errorf("processes %v %s, data in %q", pids, reason, w.DataDir())
 	}
 	must(t, w.Close())
 	must(t, w.Close())

@@ -122,9 +122,9 @@ func saleRow(i int) []any {
 	return []any{model.MicrosValue(int64(i) * 1_000_003), i % 1000, i * 7919 % 100000, i * 31 % 10000, float64(i%500) / 2, fmt.Sprintf("row %012d", i)}
 }
 
-func saleRows(from, n int) (rows []any) {
+func saleRows(start, n int) (rows []any) {
 	for i := range n {
-		rows = append(rows, saleRow(from+i)...)
+		rows = append(rows, saleRow(start+i)...)
 	}
 	return rows
 }

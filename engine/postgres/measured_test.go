@@ -49,12 +49,12 @@ func testCounters(t *testing.T, d *db) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	after := points(t, d)
-	for name, least := range map[string]float64{
+	for name, lowest := range map[string]float64{
 		engine.BytesWritten: 100_000, "postgres.wal.position": 100_000,
 		"postgres.database.pages_hit": 2000, "postgres.database.rows_inserted": 2000, "postgres.database.commits": 40, `postgres.index.pages_hit{index="sale.market"}`: 2000, `postgres.table.index_pages_hit{table="sale"}`: 2000,
 	} {
 		p, ok := after[name]
-		if grew := p.Value - before[name].Value; !ok || p.Kind != engine.Counter || grew < least {
+		if grew := p.Value - before[name].Value; !ok || p.Kind != engine.Counter || grew < lowest {
 			t.Errorf("%s grew by %v: %+v", name, grew, p)
 		}
 	}

@@ -240,7 +240,7 @@ func TestKilled(t *testing.T) {
 	must(t, syscall.Kill(d.Private.PID(), syscall.SIGKILL))
 	d.Private.Wait(time.Minute)
 	// Its processes end when they see that the first is gone, each for itself.
-	gone := func(what string, run func() error) {
+	gone := func(subject string, run func() error) {
 		t.Helper()
 		deadline := time.Now().Add(10 * time.Second)
 		err := run()
@@ -248,7 +248,7 @@ func TestKilled(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 		}
 		if engine.ClassOf(err) != engine.Gone {
-			t.Errorf("%s: %v of class %s", what, err, engine.ClassOf(err))
+			t.Errorf("%s: %v of class %s", subject, err, engine.ClassOf(err))
 		}
 	}
 	key := 1

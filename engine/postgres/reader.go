@@ -32,7 +32,7 @@ type view struct {
 	prefix string // of the points' names
 	labels []label
 	points []point
-	from   string // the rest of the query
+	source string // the rest of the query
 }
 
 type label struct{ name, expr string }
@@ -66,7 +66,7 @@ func (v *view) text() string {
 	for _, p := range v.points {
 		columns = append(columns, "("+p.expr+")::float8")
 	}
-	return "SELECT " + strings.Join(columns, ", ") + " " + v.from
+	return "SELECT " + strings.Join(columns, ", ") + " " + v.source
 }
 
 // newReader has the server parse the queries of the views for a schema, and

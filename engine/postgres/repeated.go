@@ -80,10 +80,10 @@ func (s *repeated) rows(ctx context.Context, args []model.Value, r *engine.Resul
 // repeats reports whether a key may come twice: two of them have one hash.
 func (s *repeated) repeats(args []model.Value) bool {
 	s.hashes = s.hashes[:0]
-	for from := 0; from+s.width <= len(args); from += s.width {
+	for start := 0; start+s.width <= len(args); start += s.width {
 		s.buf = s.buf[:0]
 		for _, i := range s.key {
-			s.buf = args[from+i].AppendHash(s.buf)
+			s.buf = args[start+i].AppendHash(s.buf)
 		}
 		s.hashes = append(s.hashes, maphash.Bytes(s.seed, s.buf))
 	}

@@ -84,7 +84,7 @@ func (d *db) checkpointState(ctx context.Context) (s checkpointState, err error)
 		expr[p.name] = p.expr
 	}
 	text := fmt.Sprintf("SELECT (%s) - ((SELECT redo_lsn FROM pg_control_checkpoint()) - '0/0'), %s, %s + %s %s",
-		position, expr["pages_written"], expr["timed"], expr["requested"], v.from)
+		position, expr["pages_written"], expr["timed"], expr["requested"], v.source)
 	err = d.Admin().Numbers(ctx, text, 0, func(_ []string, n []float64) { s = checkpointState{n[0], n[1], n[2]} })
 	return s, err
 }

@@ -16,8 +16,8 @@ func nanos(name, expr string) point { return point{name: name, unit: "ns", expr:
 func state(name, expr string) point { return point{name: name, unit: "count", expr: expr, gauge: true} }
 
 // from and until bound the major releases that have a point, the first one without it.
-func (p point) from(major int) point  { p.since = major; return p }
-func (p point) until(major int) point { p.before = major; return p }
+func (p point) startingAt(major int) point { p.since = major; return p }
+func (p point) until(major int) point      { p.before = major; return p }
 
 // views returns the sources of counters for the tables of a schema; "" is for all
 // of the server's databases, and the tables of the one that is connected to.
@@ -108,15 +108,15 @@ const readsApart = 16
 // clientView has what means the same on every engine of transactions, and of the
 // server's own cache. Pages that are missed there may come from the page cache.
 func clientView(schema string) view {
-	v := view{from: "FROM pg_stat_database WHERE datname = current_database()", points: []point{
+	v := view{source: "FROM pg_stat_database WHERE datname = current_database()", points: []point{
 		count("engine.commits", "sum(xact_commit)"), count("engine.rows_examined", "sum(tup_returned)"),
-		count("engine.cache_lookups", "sum(blks_hit) + sum(blks_read)").from(readsApart), count("engine.cache_misses", "sum(blks_read)").from(readsApart),
+		count("engine.cache_lookups", "sum(blks_hit) + sum(blks_read)").startingAt(readsApart), count("engine.cache_misses", "sum(blks_read)").startingAt(readsApart),
 		count("engine.cache_hits", "sum(blks_hit)").until(readsApart), count("engine.pages_taken", "sum(blks_read)").until(readsApart),
 		count("engine.rows_changed", "sum(tup_inserted) + sum(tup_updated) + sum(tup_deleted)").until(readsApart),
-		size("engine.bytes_read", "sum(blks_read) * current_setting('block_size')::float8").from(readsApart),
+		size("engine.bytes_read", "sum(blks_read) * current_setting('block_size')::float8").startingAt(readsApart),
 	}}
 	if schema == "" {
-		v.from = "FROM pg_stat_database"
+		v.source = "FROM pg_stat_database"
 	}
 	return v
 }
@@ -134,7 +134,7 @@ const (
 )
 
 // sessionView leaves out who samples, which is no load.
-var sessionView = view{from: "FROM pg_stat_activity WHERE pid <> pg_backend_pid()", points: []point{
+var sessionView = view{source: "FROM pg_stat_activity WHERE pid <> pg_backend_pid()", points: []point{
 	state("engine.sessions", sessionsWhere(isClient)), state("postgres.sessions.open", sessionsWhere(isClient)),
 	state("engine.sessions_active", sessionsWhere(isWorking)), state("postgres.sessions.active", sessionsWhere(isWorking)),
 	state("engine.sessions_blocked", sessionsWhere(isBlocked)), state("postgres.sessions.waiting_for_lock", sessionsWhere(isBlocked)),
@@ -145,22 +145,22 @@ var sessionView = view{from: "FROM pg_stat_activity WHERE pid <> pg_backend_pid(
 // checkpointView reads what the checkpointer does, which has had a view of its
 // own since release 17.
 func checkpointView(major int) view {
-	v := view{prefix: "postgres.checkpoint.", from: "FROM pg_stat_bgwriter", points: []point{
+	v := view{prefix: "postgres.checkpoint.", source: "FROM pg_stat_bgwriter", points: []point{
 		count("timed", "checkpoints_timed"), count("requested", "checkpoints_req"),
 		nanos("write_ns", "checkpoint_write_time"), nanos("sync_ns", "checkpoint_sync_time"),
 		count("pages_written", "buffers_checkpoint"),
 	}}
 	if major >= 17 {
-		v.from = "FROM pg_stat_checkpointer"
+		v.source = "FROM pg_stat_checkpointer"
 		v.points = []point{
-			count("timed", "num_timed"), count("requested", "num_requested"), count("done", "num_done").from(18),
+			count("timed", "num_timed"), count("requested", "num_requested"), count("done", "num_done").startingAt(18),
 			nanos("write_ns", "write_time"), nanos("sync_ns", "sync_time"), count("pages_written", "buffers_written"),
 		}
 	}
 	return v
 }
 
-var bgwriterView = view{prefix: "postgres.bgwriter.", from: "FROM pg_stat_bgwriter", points: []point{
+var bgwriterView = view{prefix: "postgres.bgwriter.", source: "FROM pg_stat_bgwriter", points: []point{
 	count("pages_written", "buffers_clean"), count("rounds_cut_short", "maxwritten_clean"),
 	count("pages_allocated", "buffers_alloc"), count("pages_written_by_sessions", "buffers_backend").until(17),
 	count("syncs_by_sessions", "buffers_backend_fsync").until(17),
@@ -170,16 +170,16 @@ var bgwriterView = view{prefix: "postgres.bgwriter.", from: "FROM pg_stat_bgwrit
 var backendView = view{prefix: "postgres.bgwriter.", points: []point{
 	count("pages_written_by_sessions", "sum(coalesce(writes, 0) + coalesce(extends, 0))"),
 	count("syncs_by_sessions", "sum(fsyncs)"),
-}, from: "FROM pg_stat_io WHERE object = 'relation' AND backend_type NOT IN ('checkpointer', 'background writer')"}
+}, source: "FROM pg_stat_io WHERE object = 'relation' AND backend_type NOT IN ('checkpointer', 'background writer')"}
 
-var walView = view{prefix: "postgres.wal.", from: "FROM pg_stat_wal", points: []point{
+var walView = view{prefix: "postgres.wal.", source: "FROM pg_stat_wal", points: []point{
 	count("records", "wal_records"), count("full_page_images", "wal_fpi"), size("bytes", "wal_bytes"),
 	count("buffers_full", "wal_buffers_full"), count("writes", "wal_write").until(18), count("syncs", "wal_sync").until(18),
 	nanos("write_ns", "wal_write_time").until(18), nanos("sync_ns", "wal_sync_time").until(18),
 }}
 
 // walEngineView has what of it means the same on every engine.
-var walEngineView = view{from: "FROM pg_stat_wal", points: []point{
+var walEngineView = view{source: "FROM pg_stat_wal", points: []point{
 	size("engine.full_page_bytes", "wal_fpi * current_setting('block_size')::float8"), count("engine.log_syncs", "wal_sync").until(18),
 }}
 
@@ -187,7 +187,7 @@ var walEngineView = view{from: "FROM pg_stat_wal", points: []point{
 var walWritesView = view{prefix: "postgres.wal.", points: []point{
 	count("writes", "sum(writes)"), count("syncs", "sum(fsyncs)"), nanos("write_ns", "sum(write_time)"),
 	nanos("sync_ns", "sum(fsync_time)"),
-}, from: "FROM pg_stat_io WHERE object = 'wal'"}
+}, source: "FROM pg_stat_io WHERE object = 'wal'"}
 
 // ioView shows who reads and writes what. Most of its rows never count anything.
 var ioView = view{
@@ -195,29 +195,29 @@ var ioView = view{
 	labels: []label{{"context", "context"}, {"object", "object"}, {"process", "backend_type"}},
 	points: []point{
 		count("reads", "reads"), size("read_bytes", "reads * op_bytes").until(18),
-		size("read_bytes", "read_bytes").from(18), nanos("read_ns", "read_time"), count("writes", "writes"),
-		size("write_bytes", "writes * op_bytes").until(18), size("write_bytes", "write_bytes").from(18),
+		size("read_bytes", "read_bytes").startingAt(18), nanos("read_ns", "read_time"), count("writes", "writes"),
+		size("write_bytes", "writes * op_bytes").until(18), size("write_bytes", "write_bytes").startingAt(18),
 		nanos("write_ns", "write_time"), count("extends", "extends"),
-		size("extend_bytes", "extends * op_bytes").until(18), size("extend_bytes", "extend_bytes").from(18),
+		size("extend_bytes", "extends * op_bytes").until(18), size("extend_bytes", "extend_bytes").startingAt(18),
 		nanos("extend_ns", "extend_time"), count("hits", "hits"), count("evictions", "evictions"),
 		count("reuses", "reuses"), count("syncs", "fsyncs"), nanos("sync_ns", "fsync_time"),
 	},
-	from: "FROM pg_stat_io WHERE coalesce(reads, 0) + coalesce(writes, 0) + coalesce(extends, 0) + coalesce(hits, 0) + coalesce(fsyncs, 0) > 0",
+	source: "FROM pg_stat_io WHERE coalesce(reads, 0) + coalesce(writes, 0) + coalesce(extends, 0) + coalesce(hits, 0) + coalesce(fsyncs, 0) > 0",
 }
 
 func databaseView(schema string) view {
-	v := view{prefix: "postgres.database.", from: "FROM pg_stat_database WHERE datname = current_database()", points: []point{
+	v := view{prefix: "postgres.database.", source: "FROM pg_stat_database WHERE datname = current_database()", points: []point{
 		state("sessions", "numbackends"), count("commits", "xact_commit"), count("rollbacks", "xact_rollback"),
 		count("pages_read", "blks_read"), count("pages_hit", "blks_hit"), nanos("read_ns", "blk_read_time"),
 		nanos("write_ns", "blk_write_time"), count("rows_read", "tup_returned"), count("rows_fetched", "tup_fetched"),
 		count("rows_inserted", "tup_inserted"), count("rows_updated", "tup_updated"), count("rows_deleted", "tup_deleted"),
 		count("conflicts", "conflicts"), count("deadlocks", "deadlocks"), count("temp_files", "temp_files"),
-		size("temp_bytes", "temp_bytes"), nanos("active_ns", "active_time").from(14),
-		nanos("idle_in_transaction_ns", "idle_in_transaction_time").from(14),
+		size("temp_bytes", "temp_bytes"), nanos("active_ns", "active_time").startingAt(14),
+		nanos("idle_in_transaction_ns", "idle_in_transaction_time").startingAt(14),
 	}}
 	if schema == "" {
 		v.labels = []label{{"database", "datname"}}
-		v.from = "FROM pg_stat_database WHERE datname IS NOT NULL AND datname NOT LIKE 'template_'"
+		v.source = "FROM pg_stat_database WHERE datname IS NOT NULL AND datname NOT LIKE 'template_'"
 	}
 	return v
 }
@@ -230,10 +230,10 @@ const mostWatched = 200
 // the schema in a label, and takes the busiest.
 func scope(v view, schema, busy string) view {
 	if schema != "" {
-		v.from += " WHERE s.schemaname = " + newDialect().Quoted(schema)
+		v.source += " WHERE s.schemaname = " + newDialect().Quoted(schema)
 		return v
 	}
-	v.from += fmt.Sprintf(" ORDER BY %s DESC NULLS LAST LIMIT %d", busy, mostWatched)
+	v.source += fmt.Sprintf(" ORDER BY %s DESC NULLS LAST LIMIT %d", busy, mostWatched)
 	at := 0
 	for at < len(v.labels) && v.labels[at].name < "schema" { // labels are sorted
 		at++
@@ -248,18 +248,18 @@ func tableView(schema string) view {
 		labels: []label{{"table", "s.relname"}},
 		points: []point{
 			state("rows_live", "s.n_live_tup"), state("rows_dead", "s.n_dead_tup"),
-			state("rows_since_analyze", "s.n_mod_since_analyze"), state("rows_since_vacuum", "s.n_ins_since_vacuum").from(13),
+			state("rows_since_analyze", "s.n_mod_since_analyze"), state("rows_since_vacuum", "s.n_ins_since_vacuum").startingAt(13),
 			count("rows_inserted", "s.n_tup_ins"), count("rows_updated", "s.n_tup_upd"), count("rows_updated_hot", "s.n_tup_hot_upd"),
-			count("rows_updated_elsewhere", "s.n_tup_newpage_upd").from(16), count("rows_deleted", "s.n_tup_del"),
+			count("rows_updated_elsewhere", "s.n_tup_newpage_upd").startingAt(16), count("rows_deleted", "s.n_tup_del"),
 			count("scans", "s.seq_scan"), count("scan_rows", "s.seq_tup_read"), count("index_scans", "s.idx_scan"),
 			count("index_rows", "s.idx_tup_fetch"), count("vacuums", "s.vacuum_count"), count("autovacuums", "s.autovacuum_count"),
 			count("analyzes", "s.analyze_count"), count("autoanalyzes", "s.autoanalyze_count"),
-			nanos("vacuum_ns", "s.total_vacuum_time").from(18), nanos("autovacuum_ns", "s.total_autovacuum_time").from(18),
+			nanos("vacuum_ns", "s.total_vacuum_time").startingAt(18), nanos("autovacuum_ns", "s.total_autovacuum_time").startingAt(18),
 			count("pages_read", "io.heap_blks_read"), count("pages_hit", "io.heap_blks_hit"),
 			count("index_pages_read", "io.idx_blks_read"), count("index_pages_hit", "io.idx_blks_hit"),
 			count("toast_pages_read", "io.toast_blks_read"), count("toast_pages_hit", "io.toast_blks_hit"),
 		},
-		from: "FROM pg_stat_user_tables s JOIN pg_statio_user_tables io ON io.relid = s.relid",
+		source: "FROM pg_stat_user_tables s JOIN pg_statio_user_tables io ON io.relid = s.relid",
 	}, schema, "coalesce(s.seq_tup_read, 0) + coalesce(s.idx_tup_fetch, 0) + s.n_tup_ins + s.n_tup_upd + s.n_tup_del")
 }
 
@@ -271,6 +271,6 @@ func indexView(schema string) view {
 			count("scans", "s.idx_scan"), count("entries_read", "s.idx_tup_read"), count("rows_fetched", "s.idx_tup_fetch"),
 			count("pages_read", "io.idx_blks_read"), count("pages_hit", "io.idx_blks_hit"),
 		},
-		from: "FROM pg_stat_user_indexes s JOIN pg_statio_user_indexes io ON io.indexrelid = s.indexrelid",
+		source: "FROM pg_stat_user_indexes s JOIN pg_statio_user_indexes io ON io.indexrelid = s.indexrelid",
 	}, schema, "s.idx_tup_read + io.idx_blks_hit + io.idx_blks_read")
 }

@@ -75,7 +75,7 @@ func (s *store) Structure() (engine.Structure, error) { return s.structure, nil 
 
 // recall takes the structure from the options, and whether reads bypass the page cache.
 func (s *store) recall() {
-	of := func(name string) string {
+	option := func(name string) string {
 		for _, o := range s.effective {
 			if strings.HasSuffix(o.Name, "."+name) {
 				return o.Value
@@ -83,9 +83,9 @@ func (s *store) recall() {
 		}
 		return ""
 	}
-	is := func(name string, values ...string) bool { return slices.Contains(values, of(name)) }
+	is := func(name string, values ...string) bool { return slices.Contains(values, option(name)) }
 	size := func(name string) int64 {
-		n, _ := strconv.ParseInt(of(name), 10, 64) // as RocksDB wrote it
+		n, _ := strconv.ParseInt(option(name), 10, 64) // as RocksDB wrote it
 		return n
 	}
 	plain := is("compression", "kNoCompression") && is("compression_per_level", "") && is("bottommost_compression", "kDisableCompressionOption", "kNoCompression")
@@ -97,7 +97,7 @@ func (s *store) recall() {
 			s.structure.Block = size("block_size")
 		}
 	}
-	s.direct = of("use_direct_reads") == "true"
+	s.direct = option("use_direct_reads") == "true"
 }
 
 // library is RocksDB's.

@@ -121,11 +121,11 @@ const pingTime = 10 * time.Second
 func (t *Traits) Ready(ctx context.Context, e server.Endpoint) error {
 	ctx, cancel := context.WithTimeout(ctx, pingTime)
 	defer cancel()
-	to, err := t.Reach("", e, dial)
+	end, err := t.Reach("", e, dial)
 	if err != nil {
 		return err
 	}
-	c, err := to.Connect(ctx)
+	c, err := end.Connect(ctx)
 	if err != nil {
 		return err
 	}

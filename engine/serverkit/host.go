@@ -26,7 +26,7 @@ type Host struct {
 	mu     sync.Mutex
 	looked bool
 	pid    int    // its first process, of which all others descend; 0: not known
-	why    string // it is not known
+	reason string // it is not known
 	dir    string // its data; "": not known
 }
 
@@ -60,7 +60,7 @@ func (h *Host) look(conn net.Conn) {
 	h.looked = true
 	pid, err := server.Peer(conn, h.programs...)
 	if err != nil {
-		h.why = err.Error()
+		h.reason = err.Error()
 		return
 	}
 	h.pid, h.dir = pid, server.WorkDir(pid)
@@ -70,11 +70,11 @@ func (h *Host) look(conn net.Conn) {
 }
 
 // Processes returns the server's, or why they are not known.
-func (h *Host) Processes() (pids []int, why string) {
+func (h *Host) Processes() (pids []int, reason string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.pid == 0 {
-		return nil, h.why
+		return nil, h.reason
 	}
 	return []int{h.pid}, ""
 }

@@ -74,7 +74,7 @@ const LeaveTime = 10 * time.Minute
 
 // leave removes what is ours from a server that is not, on a new connection:
 // others may be broken, or were closed by the server.
-func (p *place) leave(to Connector, d *sqlkit.Dialect) error {
+func (p *place) leave(end Connector, d *sqlkit.Dialect) error {
 	var texts []string
 	if p.ours {
 		texts = append(texts, p.text(d, p.Drop, ""))
@@ -88,7 +88,7 @@ func (p *place) leave(to Connector, d *sqlkit.Dialect) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), LeaveTime)
 	defer cancel()
-	c, err := sqlkit.Connect(ctx, to.Connect, d)
+	c, err := sqlkit.Connect(ctx, end.Connect, d)
 	if err == nil {
 		defer c.Close()
 		if p.Hurry != "" {

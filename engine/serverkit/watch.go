@@ -19,7 +19,7 @@ type Watched struct {
 
 type watch struct {
 	*Host
-	of Watched
+	watched Watched
 	*sqlkit.Admin
 }
 
@@ -27,31 +27,35 @@ type watch struct {
 // what it is.
 func (t *Traits) Watch(ctx context.Context, dsn string, look func(context.Context, *sqlkit.Admin) (Watched, error)) (engine.Watch, error) {
 	host := NewHost(t.Mark, t.Programs...)
-	to, err := t.Reach(dsn, server.Endpoint{}, host.Dial)
+	end, err := t.Reach(dsn, server.Endpoint{}, host.Dial)
 	if err != nil {
 		return nil, err
 	}
-	conn, err := sqlkit.Connect(ctx, to.Connect, t.Dialect)
+	conn, err := sqlkit.Connect(ctx, end.Connect, t.Dialect)
 	if err != nil {
 		return nil, err
 	}
-	of, err := look(ctx, conn)
+	watched, err := look(ctx, conn)
 	if err != nil {
 		_ = conn.Close()
 		return nil, err
 	}
-	return &watch{host, of, conn}, nil
+	return &watch{host, watched, conn}, nil
 }
 
 // Counters adds the server's counters.
-func (w *watch) Counters(ctx context.Context, s *engine.Sample) error { return w.of.Sample(ctx, s) }
+func (w *watch) Counters(ctx context.Context, s *engine.Sample) error {
+	return w.watched.Sample(ctx, s)
+}
 
 // Settings reads the effective settings.
-func (w *watch) Settings(ctx context.Context) ([]engine.Setting, error) { return w.of.Settings(ctx) }
+func (w *watch) Settings(ctx context.Context) ([]engine.Setting, error) {
+	return w.watched.Settings(ctx)
+}
 
 // Structure implements engine.Structured.
 func (w *watch) Structure(ctx context.Context) (engine.Structure, error) {
-	return w.of.Structure.ask(ctx, w.Admin)
+	return w.watched.Structure.ask(ctx, w.Admin)
 }
 
 // Take reports what sessions do, as engine.ActivitySampler.Sample does.

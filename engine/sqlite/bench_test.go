@@ -23,10 +23,10 @@ func loaded(b *testing.B, n int) (*session, *enginetest.Operation) {
 // batch gives all columns but the number, which makes seven with it.
 var batch = saleInsert(50)
 
-func batchRows(from int) []any {
+func batchRows(start int) []any {
 	var rows []any
 	for i := range batch.Rows {
-		rows = append(rows, saleRow(from+i)...)
+		rows = append(rows, saleRow(start+i)...)
 	}
 	return rows
 }

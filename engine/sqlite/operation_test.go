@@ -141,8 +141,8 @@ func TestScans(t *testing.T) {
 func TestTextIsComparedByteByByte(t *testing.T) {
 	s := newSession(t, fresh(t))
 	insert := prepare(t, s, model.Op{Kind: model.Insert, Table: "link", Columns: []string{"from", "to"}, Rows: 1})
-	for _, to := range []string{"ä", "a ", "B", "a", "b", "A", "a\x00"} {
-		insert.OK(1, to)
+	for _, target := range []string{"ä", "a ", "B", "a", "b", "A", "a\x00"} {
+		insert.OK(1, target)
 	}
 	scan := prepare(t, s, model.Op{Kind: model.Scan, Table: "link", Columns: []string{"to"}, Equal: 1})
 	scan.Want([]any{1}, `"A"`, `"B"`, `"a"`, `"a\x00"`, `"a "`, `"b"`, `"ä"`)
@@ -406,9 +406,9 @@ func TestCancelledContext(t *testing.T) {
 func TestReadBufferIsNotKept(t *testing.T) {
 	s := newSession(t, fresh(t))
 	insert := prepare(t, s, model.Op{Kind: model.Insert, Table: "link", Columns: []string{"from", "to", "data"}, Rows: 1})
-	to, data := []byte("text"), []byte("data")
-	must(t, insert.Stmt.Exec(t.Context(), []model.Value{model.IntValue(1), model.StringValue(to), model.BytesValue(data)}, &insert.Result))
-	copy(to, "!!!!")
+	dst, data := []byte("text"), []byte("data")
+	must(t, insert.Stmt.Exec(t.Context(), []model.Value{model.IntValue(1), model.StringValue(dst), model.BytesValue(data)}, &insert.Result))
+	copy(dst, "!!!!")
 	copy(data, bytes.Repeat([]byte("!"), 4))
 	prepare(t, s, model.Op{Kind: model.Scan, Table: "link", Columns: []string{"to", "data"}}).Want(nil, `"text" x'64617461'`)
 }

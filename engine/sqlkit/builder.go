@@ -15,7 +15,7 @@ type builder struct {
 }
 
 // place is where a placeholder stands in the text, and the argument it takes.
-type place struct{ from, to, arg int }
+type place struct{ start, end, arg int }
 
 func (b *builder) text(parts ...string) *builder {
 	for _, p := range parts {
@@ -46,13 +46,13 @@ func (b *builder) tuple(columns []string) *builder { return b.text("(").names(co
 
 // arg writes a placeholder for argument i.
 func (b *builder) arg(i int) *builder {
-	from := b.Len()
+	start := b.Len()
 	if b.d.Numbered != "" {
 		b.text(b.d.Numbered, strconv.Itoa(i+1))
 	} else {
 		b.text("?")
 	}
-	b.places = append(b.places, place{from, b.Len(), i})
+	b.places = append(b.places, place{start, b.Len(), i})
 	return b
 }
 

@@ -64,7 +64,7 @@ func (db *DB) TableNames() []string {
 
 // definition is a statement that makes something, and the one that undoes it; ""
 // for none.
-type definition struct{ make, undo string }
+type definition struct{ create, undo string }
 
 // CreateTables creates the schema's tables, all or none of them.
 func (db *DB) CreateTables(ctx context.Context) error {
@@ -73,12 +73,12 @@ func (db *DB) CreateTables(ctx context.Context) error {
 	for i := range db.schema.Tables {
 		t := &db.schema.Tables[i]
 		if db.Replace {
-			all = append(all, definition{make: d.DropTable(t, true)})
+			all = append(all, definition{create: d.DropTable(t, true)})
 		}
 		all = append(all, definition{d.CreateTable(t), d.DropTable(t, false)})
 		if d.AfterTable != nil {
 			for _, text := range d.AfterTable(d, t) {
-				all = append(all, definition{make: text})
+				all = append(all, definition{create: text})
 			}
 		}
 	}
@@ -164,12 +164,12 @@ func (db *DB) define(ctx context.Context, c *Admin, all []definition) error {
 	if db.dialect.Batch {
 		var texts []string
 		for _, d := range all {
-			texts = append(texts, d.make)
+			texts = append(texts, d.create)
 		}
 		return c.Exec(ctx, strings.Join(texts, "; "))
 	}
 	for i, d := range all {
-		err := c.Exec(ctx, d.make)
+		err := c.Exec(ctx, d.create)
 		if err == nil {
 			continue
 		}

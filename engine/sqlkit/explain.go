@@ -113,7 +113,7 @@ func sampleArgs(t *model.Table, op *model.Op, rows [][]model.Value) []model.Valu
 	if len(rows) == 0 {
 		return nil
 	}
-	of := func(i int, columns ...string) (out []model.Value) {
+	values := func(i int, columns ...string) (out []model.Value) {
 		for _, c := range columns {
 			out = append(out, rows[i%len(rows)][t.Column(c)])
 		}
@@ -122,17 +122,17 @@ func sampleArgs(t *model.Table, op *model.Op, rows [][]model.Value) []model.Valu
 	args := make([]model.Value, 0, op.Args(t))
 	switch op.Kind {
 	case model.DeleteLowest:
-		return append(args, of(0, order[0])...)
+		return append(args, values(0, order[0])...)
 	case model.Scan:
-		args = append(args, of(0, order[:op.Equal]...)...)
+		args = append(args, values(0, order[:op.Equal]...)...)
 		for i := range op.RangeCount() {
 			if op.Lower != model.Open {
-				args = append(args, of(i, order[op.Equal])...)
+				args = append(args, values(i, order[op.Equal])...)
 			}
 			if op.Upper == model.Open {
 				continue
 			}
-			v := of(i, order[op.Equal])[0]
+			v := values(i, order[op.Equal])[0]
 			if v.Type() == model.Int {
 				v = model.IntValue(v.Int() + max(1, int64(rangeLength/op.RangeCount())) - 1)
 			}
@@ -142,7 +142,7 @@ func sampleArgs(t *model.Table, op *model.Op, rows [][]model.Value) []model.Valu
 			if c.Is == model.ShorterThan {
 				args = append(args, model.IntValue(0))
 			} else {
-				args = append(args, of(0, c.Column)...)
+				args = append(args, values(0, c.Column)...)
 			}
 		}
 		if op.LimitGiven {
@@ -151,14 +151,14 @@ func sampleArgs(t *model.Table, op *model.Op, rows [][]model.Value) []model.Valu
 		return args
 	case model.Update:
 		for _, a := range op.Set {
-			args = append(args, of(0, a.Column)...)
+			args = append(args, values(0, a.Column)...)
 		}
 	}
 	if op.Index != "" {
 		order = order[:op.Equal]
 	}
 	for i := range op.KeyCount() {
-		args = append(args, of(i, order...)...)
+		args = append(args, values(i, order...)...)
 	}
 	return args
 }

@@ -25,13 +25,13 @@ type textStmt struct {
 // newTextStmt takes a statement apart at its placeholders.
 func newTextStmt(d *Dialect, conn Conn, s Statement) *textStmt {
 	t := &textStmt{conn: conn, dialect: d}
-	from := 0
+	start := 0
 	for _, p := range s.places {
-		t.pieces = append(t.pieces, s.Text[from:p.from])
+		t.pieces = append(t.pieces, s.Text[start:p.start])
 		t.args = append(t.args, p.arg)
-		from = p.to
+		start = p.end
 	}
-	t.pieces = append(t.pieces, s.Text[from:])
+	t.pieces = append(t.pieces, s.Text[start:])
 	return t
 }
 
@@ -81,14 +81,14 @@ const TimeLayout = "2006-01-02 15:04:05.000000"
 // so are backslashes if they escape.
 func AppendQuoted(dst, text []byte, backslashes bool) []byte {
 	dst = append(dst, '\'')
-	from := 0
+	start := 0
 	for i, c := range text {
 		if c == '\'' || c == '\\' && backslashes {
-			dst = append(append(dst, text[from:i]...), c)
-			from = i
+			dst = append(append(dst, text[start:i]...), c)
+			start = i
 		}
 	}
-	return append(append(dst, text[from:]...), '\'')
+	return append(append(dst, text[start:]...), '\'')
 }
 
 // Quoted returns a text as SQL writes it.
@@ -164,6 +164,6 @@ func timeValue(b []byte) (model.Value, error) {
 func shared(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // Unfit returns the error of an answer that is no value of a column's type.
-func Unfit(what string, t model.Type) error {
-	return fmt.Errorf("the server returned %s for a column of type %s", what, t)
+func Unfit(subject string, t model.Type) error {
+	return fmt.Errorf("the server returned %s for a column of type %s", subject, t)
 }

@@ -38,8 +38,8 @@ func TestValues(t *testing.T) {
 		return func() (model.Value, error) { return sqlkit.TextValue([]byte(s), as) }
 	}
 	for _, c := range []struct {
-		of   value
-		want string // "" for an error
+		value value
+		want  string // "" for an error
 	}{
 		{asText("-12", model.Int), "-12"},
 		{asText("2.5e-3", model.Float), "0.0025"},
@@ -57,7 +57,7 @@ func TestValues(t *testing.T) {
 		{func() (model.Value, error) { return sqlkit.FloatValue(3, model.Int) }, "3"},
 		{func() (model.Value, error) { return sqlkit.FloatValue(3, model.Time) }, ""},
 	} {
-		if got, err := c.of(); (err != nil) != (c.want == "") || err == nil && got.String() != c.want {
+		if got, err := c.value(); (err != nil) != (c.want == "") || err == nil && got.String() != c.want {
 			t.Errorf("got %v, %v; want %s", got, err, c.want)
 		}
 	}

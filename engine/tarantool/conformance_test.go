@@ -39,7 +39,7 @@ func TestConformance(t *testing.T) {
 		{Knob: "options.work_dir", Config: engine.Config{Options: map[string]any{"work_dir": "/tmp"}}},
 		{Knob: "options.vinyl_memory", Config: engine.Config{Options: map[string]any{"vinyl_memory": []any{1}}}},
 	}
-	of := map[string][]enginetest.Refusal{
+	byName := map[string][]enginetest.Refusal{
 		memtx: {
 			{Knob: "cache", Config: engine.Config{Cache: 1 << 20}},
 			{Knob: "page", Config: engine.Config{Page: 8192}},
@@ -64,7 +64,7 @@ func TestConformance(t *testing.T) {
 				c.Cache, c.Page = 8<<20, 4096
 			}
 			enginetest.Run(t, enginetest.Suite{
-				Engine: Engine{}, Config: c, Refused: append(of[storage], refused...),
+				Engine: Engine{}, Config: c, Refused: append(byName[storage], refused...),
 				// With rows of others in it, 2.6 never ends creating a second space's index
 				// (an endless loop in tx_manager_abort_writers_for_ddl).
 				Alone: storage == vinyl,

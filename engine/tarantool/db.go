@@ -135,9 +135,9 @@ func (d *db) compare(ctx context.Context) error {
 		return &engine.ExistsError{Schema: d.Server.Schema, Comment: "space " + d.Server.Schema + "." + found.Exist[0]}
 	}
 	d.strange = found.Strange
-	for _, what := range found.Strange {
+	for _, subject := range found.Strange {
 		if !d.Attached() {
-			return errors.New(what + wrongShape)
+			return errors.New(subject + wrongShape)
 		}
 	}
 	return nil
@@ -231,8 +231,8 @@ func (d *db) ClearTable(ctx context.Context, table string) error {
 func (d *db) usable(table string) (*model.Table, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if what, ok := d.strange[table]; ok {
-		return nil, errors.New(what + wrongShape)
+	if subject, ok := d.strange[table]; ok {
+		return nil, errors.New(subject + wrongShape)
 	}
 	return d.Schema.Table(table)
 }

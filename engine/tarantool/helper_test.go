@@ -73,8 +73,8 @@ func insert(rows int, conflict model.Conflict) model.Op {
 	return model.Op{Kind: model.Insert, Table: "sale", Columns: []string{"id", "customer", "price", "data"}, Rows: rows, OnConflict: conflict}
 }
 
-func rows(from, n int) (args []any) {
-	for i := from; i < from+n; i++ {
+func rows(start, n int) (args []any) {
+	for i := start; i < start+n; i++ {
 		args = append(args, i, i%100, float64(i)/2, fmt.Sprintf("row %08d", i))
 	}
 	return args

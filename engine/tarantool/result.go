@@ -12,7 +12,7 @@ type result struct {
 	number int           // the field that is the row's number, -1 if none is wanted
 	types  []model.Type  // of the fields of a row as it is sent; Null: it is not wanted
 	tuple  []model.Value // its fields
-	from   []int         // the field of each column returned
+	fields []int         // the field of each column returned
 	row    []model.Value
 }
 
@@ -29,13 +29,13 @@ func newResult(t *model.Table, op *model.Op) result {
 		picked := op.Distinct || op.OrderBy != ""
 		for i, c := range columns {
 			if picked {
-				s.types[i], s.from = t.Columns[c].Type, append(s.from, i)
+				s.types[i], s.fields = t.Columns[c].Type, append(s.fields, i)
 			} else {
-				s.types[c], s.from = t.Columns[c].Type, append(s.from, c)
+				s.types[c], s.fields = t.Columns[c].Type, append(s.fields, c)
 			}
 		}
 	}
-	s.tuple, s.row = make([]model.Value, len(s.types)), make([]model.Value, len(s.from))
+	s.tuple, s.row = make([]model.Value, len(s.types)), make([]model.Value, len(s.fields))
 	return s
 }
 
@@ -61,7 +61,7 @@ func (s *result) read(called bool, data *iproto.Reader, r *engine.Result) {
 		data.Array()
 		typ := model.Int
 		if s.op.Aggregate == model.Sum {
-			typ = s.types[s.from[0]]
+			typ = s.types[s.fields[0]]
 		}
 		r.Rows, r.Value = 1, data.Value(typ)
 	default:
@@ -79,7 +79,7 @@ func (s *result) rows(data *iproto.Reader, r *engine.Result) {
 		if data.Err() != nil {
 			return
 		}
-		for i, f := range s.from {
+		for i, f := range s.fields {
 			s.row[i] = s.tuple[f]
 		}
 		r.Row(s.row)

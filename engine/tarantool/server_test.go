@@ -45,8 +45,8 @@ func TestAttached(t *testing.T) {
 	if got := answer(t, owner, "box.space['guest.sale']:count()"); got != "2" {
 		t.Errorf("%s rows", got)
 	}
-	if pids, why := d.Processes(); len(pids) != 1 || pids[0] != s.PID() || d.DataDir() != s.DataDir() || d.Died() != nil {
-		t.Errorf("processes %v %s, data in %q", pids, why, d.DataDir())
+	if pids, reason := d.Processes(); len(pids) != 1 || pids[0] != s.PID() || d.DataDir() != s.DataDir() || d.Died() != nil {
+		t.Errorf("processes %v %s, data in %q", pids, reason, d.DataDir())
 	}
 	_, err := Engine{}.Open(t.Context(), c)
 	if err == nil || !strings.Contains(err.Error(), "has a schema guest already (space guest.sale)") || !strings.Contains(hint.Of(err), "--force") {

@@ -28,18 +28,18 @@ import (
 // The poller does not watch the socket itself, which would also wake it when the
 // server has read a request. It watches an epoll of readable events only.
 type Conn struct {
-	conn     net.Conn // set if it is not a kernel socket; else the fields below are used
-	socket   int
-	events   *os.File // an epoll of the socket's readable events
-	waiting  syscall.RawConn
-	step     func(uintptr) bool
-	out      []byte // still to be sent
-	begun    bool   // part of the request was sent
-	in       []byte // the buffer of the read in progress
-	n        int    // bytes read
-	err      error
-	buf      []byte // received; the bytes from..to are not yet consumed
-	from, to int
+	conn       net.Conn // set if it is not a kernel socket; else the fields below are used
+	socket     int
+	events     *os.File // an epoll of the socket's readable events
+	waiting    syscall.RawConn
+	step       func(uintptr) bool
+	out        []byte // still to be sent
+	begun      bool   // part of the request was sent
+	in         []byte // the buffer of the read in progress
+	n          int    // bytes read
+	err        error
+	buf        []byte // received; the bytes from..to are not yet consumed
+	start, end int
 
 	mu     sync.Mutex // between Break and Close
 	closed bool
@@ -139,32 +139,32 @@ func (s *Conn) poll(events int16) error {
 // Peek waits for the next n bytes and returns them. They are valid until the next
 // Peek.
 func (s *Conn) Peek(n int) ([]byte, error) {
-	if s.to-s.from < n {
+	if s.end-s.start < n {
 		if err := s.fill(n); err != nil {
 			return nil, err
 		}
 	}
-	return s.buf[s.from : s.from+n], nil
+	return s.buf[s.start : s.start+n], nil
 }
 
 // Skip consumes the next n bytes, which Peek has returned. They stay valid until
 // the next Peek.
-func (s *Conn) Skip(n int) { s.from += n }
+func (s *Conn) Skip(n int) { s.start += n }
 
 func (s *Conn) fill(n int) error {
-	if s.from == s.to {
-		s.from, s.to = 0, 0
+	if s.start == s.end {
+		s.start, s.end = 0, 0
 	}
 	// A response may begin before its request has been sent completely.
-	for s.to-s.from < n || len(s.out) > 0 {
-		s.grow(max(n, s.to-s.from+1))
-		got, err := s.read(s.buf[s.to:])
-		s.to += got
+	for s.end-s.start < n || len(s.out) > 0 {
+		s.grow(max(n, s.end-s.start+1))
+		got, err := s.read(s.buf[s.end:])
+		s.end += got
 		switch {
 		case got > 0 || err == nil:
-		case s.to-s.from >= n: // the server responded before it hung up
+		case s.end-s.start >= n: // the server responded before it hung up
 			s.out = nil
-		case err == io.EOF && s.to > s.from:
+		case err == io.EOF && s.end > s.start:
 			return io.ErrUnexpectedEOF
 		default:
 			return err
@@ -175,15 +175,15 @@ func (s *Conn) fill(n int) error {
 
 // grow makes room for n bytes from the first one that is not consumed.
 func (s *Conn) grow(n int) {
-	if s.from+n <= len(s.buf) {
+	if s.start+n <= len(s.buf) {
 		return
 	}
 	old := s.buf
 	if n > len(old) {
 		s.buf = make([]byte, max(n, 2*len(old)))
 	}
-	s.to = copy(s.buf, old[s.from:s.to])
-	s.from = 0
+	s.end = copy(s.buf, old[s.start:s.end])
+	s.start = 0
 }
 
 // read sends what is queued and reads at least one byte; or none, when it has

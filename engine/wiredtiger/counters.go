@@ -76,13 +76,13 @@ var statistics = []statistic{
 	{description: "LSM: merge work units currently queued", name: "wiredtiger.lsm.merges_queued", unit: "count", gauge: true},
 }
 
-// most is more statistics than any version has.
-const most = 2048
+// limit is more statistics than any version has.
+const limit = 2048
 
 // findStatistics finds the reported statistics that this version has.
 func (s *store) findStatistics(se *session) error {
-	names := make([]byte, most*128)
-	n, err := se.statistics(make([]C.int64_t, most), names)
+	names := make([]byte, limit*128)
+	n, err := se.statistics(make([]C.int64_t, limit), names)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (se *session) statistics(values []C.int64_t, names []byte) (int, error) {
 
 // read returns the statistics of the connection.
 func (s *store) read() (values []C.int64_t, err error) {
-	values = make([]C.int64_t, most)
+	values = make([]C.int64_t, limit)
 	return values, s.with(func(se *session) error {
 		_, err := se.statistics(values, nil)
 		return err

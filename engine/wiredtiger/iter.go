@@ -22,7 +22,7 @@ type iter struct {
 	lower, upper []byte // without the space; empty: to its end
 	back         C.int
 	start        C.int // how the next batch starts, see shim.h
-	max          C.int // entries of the next batch
+	batch        C.int // entries of the next batch
 	buf, rest    []byte
 	left         int  // entries in rest
 	last         bool // none after them
@@ -49,7 +49,7 @@ func (t *tx) Iter(lower, upper []byte) (kvkit.Iter, error) {
 		}
 	}
 	t.iters[space] = nil
-	i.tx, i.err, i.lower, i.upper, i.max = t, nil, lower[kvkit.SpaceLen:], nil, 1
+	i.tx, i.err, i.lower, i.upper, i.batch = t, nil, lower[kvkit.SpaceLen:], nil, 1
 	if bytes.HasPrefix(upper, lower[:kvkit.SpaceLen]) {
 		i.upper = upper[kvkit.SpaceLen:]
 	}
@@ -57,7 +57,7 @@ func (t *tx) Iter(lower, upper []byte) (kvkit.Iter, error) {
 }
 
 // Announce makes the first batch as large as the scan is going to be; 0: unknown.
-func (i *iter) Announce(entries int) { i.max = C.int(min(max(entries, 1), largest)) }
+func (i *iter) Announce(entries int) { i.batch = C.int(min(max(entries, 1), largest)) }
 
 func (i *iter) First() bool { return i.begin(0) }
 func (i *iter) Last() bool  { return i.begin(1) }
@@ -89,15 +89,15 @@ func (i *iter) Next() bool {
 
 // fill reads the next batch.
 func (i *iter) fill() {
-	from, bound := i.lower, i.upper
+	start, bound := i.lower, i.upper
 	if i.back == 1 {
-		from, bound = bound, from
+		start, bound = bound, start
 	}
-	f, nf := pointer(from)
+	f, nf := pointer(start)
 	b, nb := pointer(bound)
-	got := C.wt_scan(i.cursor, i.back, i.start, f, nf, b, nb, i.max, (*C.char)(unsafe.Pointer(&i.buf[0])), C.size_t(len(i.buf)))
+	got := C.wt_scan(i.cursor, i.back, i.start, f, nf, b, nb, i.batch, (*C.char)(unsafe.Pointer(&i.buf[0])), C.size_t(len(i.buf)))
 	i.left, i.rest, i.start = int(got.count), i.buf, 0
-	switch i.max -= got.count; {
+	switch i.batch -= got.count; {
 	case got.full == 1: // the rest of what was to be read comes next
 		i.start = 2
 		if i.left == 0 || len(i.buf) < mostBuffer { // what was read is in the old one
@@ -108,7 +108,7 @@ func (i *iter) fill() {
 	case got.code != 0:
 		i.last, i.err = true, i.tx.fail(got.code)
 	default:
-		i.max = min(got.count*8, largest)
+		i.batch = min(got.count*8, largest)
 	}
 }
 

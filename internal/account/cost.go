@@ -173,7 +173,7 @@ func per(op, unit string) string {
 }
 
 // each calls f with every operation kind of the step and what was done of it.
-func (s *costing) each(f func(group string, kind *workload.OpKind, did *hist.Counts)) {
+func (s *costing) each(f func(group string, kind *workload.OpKind, counts *hist.Counts)) {
 	for _, g := range s.Groups {
 		for k := range g.Did.Kinds {
 			f(g.Name, &g.Ops[k], &g.Did.Kinds[k].Counts)
@@ -187,15 +187,15 @@ func (s *costing) each(f func(group string, kind *workload.OpKind, did *hist.Cou
 func (s *costing) denominators() (out []Denominator) {
 	var written, operations int64
 	units, rows := map[string]string{}, map[string]int64{}
-	s.each(func(_ string, kind *workload.OpKind, did *hist.Counts) {
+	s.each(func(_ string, kind *workload.OpKind, counts *hist.Counts) {
 		if units[kind.Whole()] == "" {
 			units[kind.Whole()] = kind.Unit
 		}
-		rows[kind.Whole()] += did.Rows
+		rows[kind.Whole()] += counts.Rows
 		if !kind.Upkeep {
-			operations += did.Ops
+			operations += counts.Ops
 			if kind.Unit == "row" {
-				written += did.Rows
+				written += counts.Rows
 			}
 		}
 	})
@@ -293,11 +293,11 @@ func (s *costing) clientCost() (us float64, ok bool) {
 // operations returns how many operations a group did when the client was
 // calibrated, and here.
 func (s *costing) operations(group string) (there, here int64) {
-	s.each(func(name string, kind *workload.OpKind, did *hist.Counts) {
+	s.each(func(name string, kind *workload.OpKind, counts *hist.Counts) {
 		if name != group || kind.Upkeep {
 			return
 		}
-		here += did.Ops
+		here += counts.Ops
 		for _, row := range s.Calibrated {
 			if row.Metric == metric.Rows && row.Group == group && row.Op == kind.Name {
 				there += row.N
@@ -318,9 +318,9 @@ func (s *costing) addClientCost() {
 			}
 		}
 		var units int64
-		s.each(func(group string, kind *workload.OpKind, did *hist.Counts) {
+		s.each(func(group string, kind *workload.OpKind, counts *hist.Counts) {
 			if group == g.Name && kind.Whole() == op {
-				units += did.Rows
+				units += counts.Rows
 			}
 		})
 		if units > 0 {
@@ -333,16 +333,16 @@ func (s *costing) addClientCost() {
 // and received: of the device, and as the engine counts.
 func (s *costing) addAmplification() {
 	var written, returned int64
-	s.each(func(_ string, kind *workload.OpKind, did *hist.Counts) {
+	s.each(func(_ string, kind *workload.OpKind, counts *hist.Counts) {
 		switch {
 		case kind.Returns:
-			returned += did.Bytes
+			returned += counts.Bytes
 		case kind.Whole() == s.Of.WritesPer:
-			written += did.Bytes
+			written += counts.Bytes
 		}
 	})
-	ratio := func(name string, user int64, of ...string) {
-		for _, metric := range of {
+	ratio := func(name string, user int64, list ...string) {
+		for _, metric := range list {
 			if c := find(s.all, metric); c != nil && user > 0 {
 				s.Put(name, c.Value*kb/float64(user), Count(user), c.mark)
 				return

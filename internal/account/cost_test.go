@@ -59,11 +59,11 @@ func queryGroups() []hist.Group {
 	}
 }
 
-func newStep(of *workload.Step, groups []hist.Group, o *account.Observed) *account.Step {
+func newStep(step *workload.Step, groups []hist.Group, o *account.Observed) *account.Step {
 	if o.Device == "" {
 		o.Device = "device sda"
 	}
-	return &account.Step{Builder: account.Builder{All: metric.Row{Target: "x", Trial: 1, Step: of.Name}}, Of: of, Seconds: 10, Groups: account.Groups(of, groups, 0), Observed: o}
+	return &account.Step{Builder: account.Builder{All: metric.Row{Target: "x", Trial: 1, Step: step.Name}}, Of: step, Seconds: 10, Groups: account.Groups(step, groups, 0), Observed: o}
 }
 
 // observed returns the rows of the query step with what was observed.

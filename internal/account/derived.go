@@ -95,8 +95,8 @@ func FailuresIn(rows []metric.Row, single func(*metric.Row) bool) (f Failures) {
 	tried := map[kind]float64{}
 	for i := range rows {
 		row := &rows[i]
-		of := kind{row.Group, row.Op}
-		_, known := tried[of]
+		subject := kind{row.Group, row.Op}
+		_, known := tried[subject]
 		switch own := single(row); {
 		case metric.FamilyOf(row.Metric) == metric.ErrorClass && (own || row.Op == ""):
 			f.Failed += row.Value
@@ -107,9 +107,9 @@ func FailuresIn(rows []metric.Row, single func(*metric.Row) bool) (f Failures) {
 				f.Classes[k].Value += row.Value
 			}
 		case own && row.Metric == metric.Attempts:
-			tried[of] = row.Value
+			tried[subject] = row.Value
 		case own && row.Metric == metric.OpsPerS && !known:
-			tried[of] = float64(row.N) // unless some failed
+			tried[subject] = float64(row.N) // unless some failed
 		case own && row.Metric == metric.GivenUpOps:
 			f.GivenUp += row.Value
 		}

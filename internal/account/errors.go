@@ -35,13 +35,13 @@ func (s *Step) addErrors() {
 			s.Put("errors_"+strings.ReplaceAll(e.Class, " ", "_"), float64(e.Count), Of(g.Name, op))
 		}
 		for k := range g.Did.Kinds {
-			did := &g.Did.Kinds[k]
-			f.done += did.Ops
+			sums := &g.Did.Kinds[k]
+			f.done += sums.Ops
 			if g.Retry.Policy != workload.RetryNone { // the policy expects these errors
-				f.broken += did.GivenUp
+				f.broken += sums.GivenUp
 			}
-			f.givenUp += did.GivenUp
-			f.unfinished += did.Unfinished
+			f.givenUp += sums.GivenUp
+			f.unfinished += sums.Unfinished
 		}
 		s.Put(metric.Errors, float64(f.failed), Of(g.Name, ""), Count(f.failed+f.done), Warned(warned...))
 		if f.failed > 0 {
@@ -183,9 +183,9 @@ func (s *Step) addUndone(g *Group) {
 	}
 	due, longest := ages.Count(), int64(0)
 	for k := range g.Did.Kinds {
-		if did := &g.Did.Kinds[k]; !g.Ops[k].Upkeep {
-			due += did.Ops + did.GivenUp
-			longest = max(longest, did.Response.Max())
+		if sums := &g.Did.Kinds[k]; !g.Ops[k].Upkeep {
+			due += sums.Ops + sums.GivenUp
+			longest = max(longest, sums.Response.Max())
 		}
 	}
 	s.Put(metric.Abandoned, float64(ages.Count()), Of(g.Name, ""), Count(due))

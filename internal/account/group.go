@@ -39,26 +39,26 @@ func NewInterval(end, length, units float64) Interval {
 func (i *Interval) PerSec() float64 { return i.Units / i.Length }
 
 // Groups returns the groups of a step; seed is that of their schedules.
-func Groups(step *workload.Step, did []hist.Group, seed uint64) (out []*Group) {
-	for g := range did {
-		out = append(out, NewGroup(&step.Groups[g], &did[g], workload.GroupSeed(seed, g)))
+func Groups(step *workload.Step, work []hist.Group, seed uint64) (out []*Group) {
+	for g := range work {
+		out = append(out, NewGroup(&step.Groups[g], &work[g], workload.GroupSeed(seed, g)))
 	}
 	return out
 }
 
 // NewGroup walks the schedules of a group, which follow from its seed, again to
 // find what was due when.
-func NewGroup(of *workload.Group, did *hist.Group, seed uint64) *Group {
-	g := &Group{Group: of, Did: did}
-	for _, r := range did.Rates {
+func NewGroup(group *workload.Group, work *hist.Group, seed uint64) *Group {
+	g := &Group{Group: group, Did: work}
+	for _, r := range work.Rates {
 		g.Intervals = append(g.Intervals, Interval{Rate: r, Length: r.To - r.From})
 	}
 	switch {
-	case did.Arrivals != nil:
+	case work.Arrivals != nil:
 		g.arrived(seed)
-	case of.Rate > 0:
-		for i := range of.Clients {
-			if s, err := of.Schedule(seed, i); err == nil { // it was made before
+	case group.Rate > 0:
+		for i := range group.Clients {
+			if s, err := group.Schedule(seed, i); err == nil { // it was made before
 				g.addDue(s)
 			}
 		}
@@ -84,8 +84,8 @@ func (g *Group) arrived(seed uint64) {
 	}
 	for i := range g.Intervals {
 		r := &g.Intervals[i]
-		from := before(r.From)
-		r.Arrived = float64(before(r.To) - from)
+		since := before(r.From)
+		r.Arrived = float64(before(r.To) - since)
 	}
 }
 

@@ -108,15 +108,15 @@ func (o *Observed) cache() (lookups, misses float64, ok bool) {
 // addEngine adds what only the engine knows: cache hits, write stalls, and
 // deferred work.
 func (s *costing) addEngine() {
-	from := Source(ownAccount)
+	source := Source(ownAccount)
 	if lookups, misses, ok := s.cache(); ok && lookups > 0 {
-		s.Put(metric.CacheHitRatio, 1-misses/lookups, Count(int64(lookups)), from)
+		s.Put(metric.CacheHitRatio, 1-misses/lookups, Count(int64(lookups)), source)
 	}
 	if n, ok := Counter(s.InWindow, engine.Stalls); ok {
-		s.Put(metric.EngineStalls, n, from)
+		s.Put(metric.EngineStalls, n, source)
 	}
 	if ns, ok := Counter(s.InWindow, engine.StallTime); ok {
-		s.Put(metric.EngineStallS, ns/1e9, from)
+		s.Put(metric.EngineStallS, ns/1e9, source)
 	}
 	s.addDebts()
 }
@@ -168,15 +168,15 @@ func (s *costing) noteAlone() []metric.Warning {
 // background work outside any window. own are the bytes that rumbench wrote to
 // its files meanwhile.
 func (o *Observed) After(b *Builder, between []observe.Change, own float64) {
-	for _, from := range []struct {
+	for _, start := range []struct {
 		name, source string
 		ours         bool
 	}{{"device.write_bytes", o.Device, !o.Elsewhere}, {"process.write_bytes", processSource(o.Hosted), !o.Hosted}} {
-		if v, ok := Counter(between, from.name); ok {
-			if from.ours {
+		if v, ok := Counter(between, start.name); ok {
+			if start.ours {
 				v -= own
 			}
-			b.Put(metric.AfterWriteKB, max(v, 0)/kb, Per("step"), Source(from.source))
+			b.Put(metric.AfterWriteKB, max(v, 0)/kb, Per("step"), Source(start.source))
 			return
 		}
 	}

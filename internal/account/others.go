@@ -36,10 +36,10 @@ func (o *Others) source() string {
 
 // closed names the programs whose I/O is unknown.
 func (o *Others) closed() string {
-	const most = 3
+	const limit = 3
 	names := slices.Compact(slices.Clone(o.Closed))
-	if len(names) > most {
-		return fmt.Sprintf("%s and others, %d processes,", strings.Join(names[:most], ", "), len(o.Closed))
+	if len(names) > limit {
+		return fmt.Sprintf("%s and others, %d processes,", strings.Join(names[:limit], ", "), len(o.Closed))
 	}
 	return strings.Join(names, ", ")
 }
@@ -81,7 +81,7 @@ func (s *costing) judgeDevice() {
 
 // traffic is one direction of a device's I/O.
 type traffic struct {
-	did             string // "wrote"
+	verb            string // "wrote"
 	device, process string // metrics
 	others          float64
 	metrics         []string // that include it
@@ -102,13 +102,13 @@ func (s *costing) judgeTraffic(t traffic) {
 	}
 	var w metric.Warning
 	if others > littleIO && others > othersTolerated*d.Value {
-		w = s.Warn(metric.Disturbed, metric.Values{"did": t.did, "others": others / kb, "all": d.Value / kb})
+		w = s.Warn(metric.Disturbed, metric.Values{"did": t.verb, "others": others / kb, "all": d.Value / kb})
 	} else {
 		who := s.Others.suspects()
 		if who == "" || d.Value <= unexplained*(p.Value+others)+littleIO {
 			return
 		}
-		w = s.Warn(metric.UnexplainedIO, metric.Values{"did": t.did, "all": d.Value / kb, "worker": s.worker(), "own": p.Value / kb, "others": who})
+		w = s.Warn(metric.UnexplainedIO, metric.Values{"did": t.verb, "all": d.Value / kb, "worker": s.worker(), "own": p.Value / kb, "others": who})
 	}
 	for _, name := range t.metrics {
 		if c := find(s.all, name); c != nil {

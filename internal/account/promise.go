@@ -72,12 +72,12 @@ func (g *Group) Judge() *metric.SLA {
 		return p.Judge()
 	}
 	for k := range g.Did.Kinds {
-		switch did := &g.Did.Kinds[k]; {
+		switch sums := &g.Did.Kinds[k]; {
 		case g.Ops[k].Upkeep:
 		case p.Open:
-			p.Done += float64(did.Ops)
+			p.Done += float64(sums.Ops)
 		default:
-			p.Done += float64(did.Rows)
+			p.Done += float64(sums.Rows)
 		}
 	}
 	p.Due = float64(g.due) * perOp

@@ -42,9 +42,9 @@ func (b *Builder) Space(z *Space) {
 	}
 	if z.Attached {
 		for _, size := range z.Sizes {
-			if from := Source(ownAccount + ", " + size.Kind); size.Object == "" && size.Bytes > 0 {
-				b.Put(metric.DBBytes, float64(size.Bytes), from)
-				amplification(size.Bytes, from, Warned(metric.Warn(metric.AttachedSpace, nil)))
+			if source := Source(ownAccount + ", " + size.Kind); size.Object == "" && size.Bytes > 0 {
+				b.Put(metric.DBBytes, float64(size.Bytes), source)
+				amplification(size.Bytes, source, Warned(metric.Warn(metric.AttachedSpace, nil)))
 			}
 		}
 		return
@@ -64,15 +64,15 @@ func (b *Builder) Space(z *Space) {
 	logs := z.Files[engine.LogFile].Allocated + z.Files[engine.RedoFile].Allocated + z.Files[engine.SpareFile].Allocated
 	b.Put(metric.DataBytes, float64(z.Files[engine.DataFile].Allocated), Source("files of tables and indexes"))
 	b.Put(metric.LogBytes, float64(logs), Source("files of logs"))
-	parts, from, warned := z.ofRows()
+	parts, source, warned := z.ofRows()
 	var bytes int64
 	for _, class := range slices.Sorted(maps.Keys(parts)) {
 		bytes += parts[class]
 		if z.Live.Bytes > 0 && parts[class] > 0 {
-			b.Put(metric.SpacePart, float64(parts[class])/float64(z.Live.Bytes), Of("", string(class)), Source(from))
+			b.Put(metric.SpacePart, float64(parts[class])/float64(z.Live.Bytes), Of("", string(class)), Source(source))
 		}
 	}
-	amplification(bytes, Source(from), Warned(warned...))
+	amplification(bytes, Source(source), Warned(warned...))
 }
 
 // ofRows returns the space that an engine uses for its rows, in parts: the files of
@@ -82,7 +82,7 @@ func (b *Builder) Space(z *Space) {
 // are reused: its size depends on how far settings let it run ahead of the last
 // checkpoint, not on the rows. If the empty server is unknown, only growing
 // logs are counted besides tables and indexes.
-func (z *Space) ofRows() (parts map[engine.FileClass]int64, from string, warned []metric.Warning) {
+func (z *Space) ofRows() (parts map[engine.FileClass]int64, source string, warned []metric.Warning) {
 	parts = map[engine.FileClass]int64{engine.DataFile: z.Files[engine.DataFile].Allocated}
 	if z.Empty == nil {
 		parts[engine.LogFile] = z.Files[engine.LogFile].Used

@@ -101,22 +101,22 @@ func (s *Step) addGroup(g *Group, w []metric.Warning) {
 	wholes, finds := map[string]*hist.Sums{}, map[string]workload.Finds{}
 	var order []string
 	for k := range g.Did.Kinds {
-		kind, did := &g.Ops[k], &g.Did.Kinds[k]
-		if kind.Upkeep && did.Ops == 0 {
+		kind, done := &g.Ops[k], &g.Did.Kinds[k]
+		if kind.Upkeep && done.Ops == 0 {
 			continue // there was none to do
 		}
-		s.addKind(g.Name, kind.Name, kind.Finds, g.withUndone(kind.Name, *did), w)
-		s.addRules(g.Name, kind, did)
+		s.addKind(g.Name, kind.Name, kind.Finds, g.withUndone(kind.Name, *done), w)
+		s.addRules(g.Name, kind, done)
 		whole := kind.Whole()
 		if kind.Upkeep || whole == kind.Name {
 			continue
 		}
 		if wholes[whole] == nil {
-			sums := hist.NewSums(hist.Shape{Paced: did.Response != nil, Attempts: did.Attempt != nil})
+			sums := hist.NewSums(hist.Shape{Paced: done.Response != nil, Attempts: done.Attempt != nil})
 			wholes[whole] = &sums
 			order = append(order, whole)
 		}
-		wholes[whole].Merge(did)
+		wholes[whole].Merge(done)
 		finds[whole] = max(finds[whole], kind.Finds)
 	}
 	for _, whole := range order {

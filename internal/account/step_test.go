@@ -110,8 +110,8 @@ func TestFound(t *testing.T) {
 		{"nothing is looked for", workload.FindsNothing, 0, 0, -1, false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			of := &workload.Step{Name: "s", Primary: "get", WritesPer: "get", Groups: []workload.Group{{Name: "t", Clients: 1, Ops: []workload.OpKind{{Name: "get", Unit: "get", Finds: c.finds}}}}}
-			s := newStep(of, []hist.Group{did(hist.Counts{Ops: 10, Work: model.Work{Rows: 10, Reads: 10, Expected: c.expected, Found: c.found}})}, &account.Observed{})
+			step := &workload.Step{Name: "s", Primary: "get", WritesPer: "get", Groups: []workload.Group{{Name: "t", Clients: 1, Ops: []workload.OpKind{{Name: "get", Unit: "get", Finds: c.finds}}}}}
+			s := newStep(step, []hist.Group{did(hist.Counts{Ops: 10, Work: model.Work{Rows: 10, Reads: 10, Expected: c.expected, Found: c.found}})}, &account.Observed{})
 			s.Results = true
 			s.Operations()
 			if r := metric.Find(s.Rows, "rows_found", "get", ""); (r != nil) != (c.finds != workload.FindsNothing) || r != nil && (r.Value != float64(c.found)/10 || r.Source != "client" || r.Per != "get") {

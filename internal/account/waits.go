@@ -90,7 +90,7 @@ func (s *waiting) addWaits() {
 		return
 	}
 	byRole := s.listWaits(total)
-	from := Source(z.Source)
+	source := Source(z.Source)
 	sessionTime := float64(total) / float64(z.Looks) * s.Seconds * 1e6 // µs
 	for _, role := range engine.Roles() {
 		n := byRole[role]
@@ -98,9 +98,9 @@ func (s *waiting) addWaits() {
 			continue // not seen is not zero
 		}
 		share := float64(n) / float64(total)
-		s.Put(metric.WaitShare, share, Of("", string(role)), Count(n), from)
+		s.Put(metric.WaitShare, share, Of("", string(role)), Count(n), source)
 		if len(per) > 0 {
-			s.Put(metric.WaitUS, share*sessionTime/per[0].Units, Of("", string(role)), Count(n), from, Per(per[0].Per))
+			s.Put(metric.WaitUS, share*sessionTime/per[0].Units, Of("", string(role)), Count(n), source, Per(per[0].Per))
 		}
 	}
 	if z.Server != nil && len(per) > 0 {
@@ -113,15 +113,15 @@ func (s *waiting) addWaits() {
 		s.Put(metric.BusiestThread, b.CPU.Seconds()/s.Seconds, Of("", b.Name), Source("/proc/PID/task/TID/schedstat"))
 	}
 	if z.Closed > 0 {
-		s.Put(metric.ClientShare, float64(resting)/float64(total), Count(total), from)
+		s.Put(metric.ClientShare, float64(resting)/float64(total), Count(total), source)
 	}
 }
 
 // addThreads adds what the threads of the sessions did, which sums to their time.
 func (s *waiting) addThreads(t *Threads, by Denominator) {
 	all := time.Duration(s.Seconds * float64(t.Number) * 1e9)
-	put := func(what string, d time.Duration) {
-		s.Costs([]Cost{{Metric: metric.ThreadUS, Value: micros(d.Nanoseconds()), Source: "/proc/PID/task/TID"}}, by, Of("", what))
+	put := func(subject string, d time.Duration) {
+		s.Costs([]Cost{{Metric: metric.ThreadUS, Value: micros(d.Nanoseconds()), Source: "/proc/PID/task/TID"}}, by, Of("", subject))
 	}
 	put(ThreadCPU, t.CPU)
 	put(ThreadQueue, t.Queue)
@@ -187,9 +187,9 @@ func (s *waiting) addThinking() {
 		var busy float64
 		var n int64
 		for k := range g.Did.Kinds {
-			did := &g.Did.Kinds[k]
-			busy += did.Service.Total() + did.Failed.Total() + float64(did.UnfinishedTime)
-			n += did.Ops + did.GivenUp + did.Unfinished
+			sums := &g.Did.Kinds[k]
+			busy += sums.Service.Total() + sums.Failed.Total() + float64(sums.UnfinishedTime)
+			n += sums.Ops + sums.GivenUp + sums.Unfinished
 		}
 		if all := s.Seconds * 1e9 * float64(g.Clients); all > 0 && n > 0 {
 			s.Put(metric.ThinkShare, max(0, 1-busy/all), Of(g.Name, ""), Count(n))

@@ -65,8 +65,8 @@ func TestJudgeClient(t *testing.T) {
 
 // What a server timed itself is divided like any other cost.
 func TestTimedWaits(t *testing.T) {
-	of := &workload.Step{Name: "x", Primary: "add", Groups: []workload.Group{{Name: "add", Clients: 1, Ops: []workload.OpKind{{Name: "add", Unit: "row"}}}}}
-	s := newStep(of, []hist.Group{did(hist.Counts{Ops: 10, Work: model.Work{Rows: 10}})}, &account.Observed{InWindow: []observe.Change{
+	step := &workload.Step{Name: "x", Primary: "add", Groups: []workload.Group{{Name: "add", Clients: 1, Ops: []workload.OpKind{{Name: "add", Unit: "row"}}}}}
+	s := newStep(step, []hist.Group{did(hist.Counts{Ops: 10, Work: model.Work{Rows: 10}})}, &account.Observed{InWindow: []observe.Change{
 		{Name: engine.WaitTime, Labels: `event="a",role="log"`, Kind: engine.Counter, Value: 1e6},
 		{Name: engine.WaitTime, Labels: `event="b",role="log"`, Kind: engine.Counter, Value: 3e6},
 		{Name: engine.Waits, Labels: `event="a",role="log"`, Kind: engine.Counter, Value: 7},

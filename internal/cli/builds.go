@@ -121,7 +121,7 @@ func (b *builds) find(ctx context.Context) plan.Option {
 }
 
 // of returns the programs of a plan's targets, each with its targets.
-func (b *builds) of(p *plan.Plan) (out result.Builds) {
+func (b *builds) needed(p *plan.Plan) (out result.Builds) {
 	at := map[string]int{}
 	for i := range p.Targets {
 		path, _ := b.path(&p.Targets[i]) // was found before

@@ -173,8 +173,8 @@ func (o *compareOptions) ask(c *compare.Campaign, gates []*compare.Gate) error {
 	}
 	q.WorseBy, q.BetterBy = cmp.Or(o.question.WorseBy, q.WorseBy), cmp.Or(o.question.BetterBy, q.BetterBy)
 	q.Within = cmp.Or(o.question.Within, q.Within)
-	if why := q.Contradiction(); why != "" {
-		return usage(hint.Errorf("lower --equivalent-within", "%s", why))
+	if reason := q.Contradiction(); reason != "" {
+		return usage(hint.Errorf("lower --equivalent-within", "%s", reason))
 	}
 	steps, metrics := c.Unasked()
 	switch {
@@ -222,11 +222,11 @@ func (o *compareOptions) gates() (gates []*compare.Gate, err error) {
 
 // compared compares two targets, if they did the same work.
 func compared(c *compare.Campaign, p pair, o compareOptions) (out verdict.Comparison, err error) {
-	if out.First, out.Caveats, err = c.Comparable(p.base, p.of); err != nil {
+	if out.First, out.Caveats, err = c.Comparable(p.base, p.other); err != nil {
 		return out, err
 	}
-	out.Notes = compare.Apart(p.base, p.of)
-	out.Judgement = c.Judge(p.base, p.of)
+	out.Notes = compare.Apart(p.base, p.other)
+	out.Judgement = c.Judge(p.base, p.other)
 	out.Caveats = append(out.Caveats, c.Caveats(out.Judgement)...)
 	for _, it := range out.Judgement.Items {
 		shown := it.Asked || !o.brief && (it.Headline || o.all || len(o.metrics) > 0)
@@ -235,7 +235,7 @@ func compared(c *compare.Campaign, p pair, o compareOptions) (out verdict.Compar
 		}
 	}
 	if len(out.Items) == 0 {
-		return out, fmt.Errorf("%s and %s have no number in common that is asked for", p.base.Name, p.of.Name)
+		return out, fmt.Errorf("%s and %s have no number in common that is asked for", p.base.Name, p.other.Name)
 	}
 	return out, nil
 }

@@ -35,8 +35,8 @@ func addCompletions(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		addCompletions(sub)
 	}
-	for what, complete := range completions {
-		if strings.Contains(c.Use, what) && c.ValidArgsFunction == nil {
+	for subject, complete := range completions {
+		if strings.Contains(c.Use, subject) && c.ValidArgsFunction == nil {
 			c.ValidArgsFunction = fitting(complete)
 		}
 	}

@@ -77,18 +77,18 @@ func readCard(name string) (*price.Card, error) {
 
 func (o *costOptions) ask() (ask price.Ask, err error) {
 	ask.P99 = float64(o.p99) / float64(time.Microsecond)
-	for _, of := range []struct {
+	for _, knob := range []struct {
 		name, text string
-		to         *float64
+		dst        *float64
 	}{{"rate", strings.TrimSuffix(o.rate, "/s"), &ask.Rate}, {"rows", o.rows, &ask.Rows}} {
-		if of.text == "" {
+		if knob.text == "" {
 			continue
 		}
-		n, err := workload.ParseCount(of.text)
+		n, err := workload.ParseCount(knob.text)
 		if err != nil || n <= 0 {
-			return ask, usageErrorf("--%s is %q, and must be a positive number such as 600/s or 10M", of.name, of.text)
+			return ask, usageErrorf("--%s is %q, and must be a positive number such as 600/s or 10M", knob.name, knob.text)
 		}
-		*of.to = float64(n)
+		*knob.dst = float64(n)
 	}
 	return ask, nil
 }
@@ -270,12 +270,12 @@ func (v *costView) cells(n *price.Need) []page.Cell {
 	for _, g := range n.Missing {
 		gaps[g.Metric] = true
 	}
-	number := func(of string, r price.Range, format func(float64) string) page.Cell {
-		if gaps[of] && r.High == 0 {
+	number := func(metricName string, r price.Range, format func(float64) string) page.Cell {
+		if gaps[metricName] && r.High == 0 {
 			return page.Cell{Text: "–", Number: true}
 		}
 		text := format(r.Value)
-		if gaps[of] {
+		if gaps[metricName] {
 			text = "≥ " + text
 		}
 		if r.Low != r.High {
@@ -380,10 +380,10 @@ func deviceText(b price.Bill) string {
 
 // moves says what would change the price most.
 func (v *costView) moves(n *price.Need, add func(format string, args ...any)) {
-	const most = 3
+	const limit = 3
 	var parts []string
 	for _, m := range v.card.Moves(n) {
-		if len(parts) < most {
+		if len(parts) < limit {
 			doubled := "not measured"
 			if !math.IsNaN(m.Doubled) {
 				doubled = fmt.Sprintf("%+.0f %%", 100*m.Doubled)

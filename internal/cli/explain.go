@@ -63,7 +63,7 @@ func runExplain(a *App, o *explainOptions, args []string) error {
 	var list []*explain.Explanation
 	var refused []error
 	for _, p := range pairs {
-		first, _, err := c.Comparable(p.base, p.of)
+		first, _, err := c.Comparable(p.base, p.other)
 		if err != nil {
 			refused = append(refused, err)
 			continue
@@ -71,7 +71,7 @@ func runExplain(a *App, o *explainOptions, args []string) error {
 		if first != "" {
 			fmt.Fprintln(a.Stderr, "⚠ "+first)
 		}
-		e := explain.Explain(c, c.Judge(p.base, p.of))
+		e := explain.Explain(c, c.Judge(p.base, p.other))
 		e.Steps = slices.DeleteFunc(e.Steps, func(s *explain.Step) bool { return !among(o.steps, s.Of.Name) })
 		list = append(list, e)
 	}
@@ -111,13 +111,13 @@ func writeExperiment(a *App, list []*explain.Explanation, file string) error {
 	if !list[0].Differs() {
 		fmt.Fprintln(a.Stderr, "⚠ no number is proven to differ: an experiment may show nothing")
 	}
-	base, of := list[0].Base.Trials[0], list[0].New.Trials[0]
-	campaign := filepath.Dir(filepath.Dir(of.Dir)) // of trials/TARGET.1
+	base, other := list[0].Base.Trials[0], list[0].New.Trials[0]
+	campaign := filepath.Dir(filepath.Dir(other.Dir)) // of trials/TARGET.1
 	text, err := result.ReadPlan(campaign)
 	if err != nil {
 		return err
 	}
-	text, err = plan.Experiment(filepath.Join(campaign, result.PlanFile), text, base.Target, of.Target)
+	text, err = plan.Experiment(filepath.Join(campaign, result.PlanFile), text, base.Target, other.Target)
 	if err != nil {
 		return err
 	}

@@ -49,8 +49,8 @@ func runExport(a *App, o exportOptions, dirs []string) error {
 	if len(trials) == 0 {
 		return fmt.Errorf("there is no trial in %s", strings.Join(dirs, ", "))
 	}
-	write := func(path, what string, write func(io.Writer, []export.Trial) (int64, error)) output {
-		return output{path: path, what: what, write: func(w io.Writer) (int64, error) { return write(w, trials) }}
+	write := func(path, subject string, write func(io.Writer, []export.Trial) (int64, error)) output {
+		return output{path: path, noun: subject, write: func(w io.Writer) (int64, error) { return write(w, trials) }}
 	}
 	files := []output{write(o.out, "rows", export.WriteRows)}
 	if o.series != "" {
@@ -60,7 +60,7 @@ func runExport(a *App, o exportOptions, dirs []string) error {
 		return err
 	}
 	for _, f := range files {
-		fmt.Fprintf(a.Stderr, "%d %s\n", f.count, f.what)
+		fmt.Fprintf(a.Stderr, "%d %s\n", f.count, f.noun)
 		fmt.Fprintln(a.Stdout, f.path)
 	}
 	if broken > 0 {

@@ -29,21 +29,21 @@ var (
 )
 
 // harmless looks for what a terminal, a page or a reader of Markdown obeys.
-func harmless(t *testing.T, what, text string) {
+func harmless(t *testing.T, subject, text string) {
 	t.Helper()
 	for i, r := range text {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
-			t.Errorf("%s has %U: …%q", what, r, text[max(0, i-60):min(len(text), i+20)])
+			t.Errorf("%s has %U: …%q", subject, r, text[max(0, i-60):min(len(text), i+20)])
 			return
 		}
 	}
-	if !strings.HasSuffix(what, ".md") {
+	if !strings.HasSuffix(subject, ".md") {
 		return
 	}
 	text = escapes.ReplaceAllString(fences.ReplaceAllString(text, ""), "")
 	for _, bad := range []string{"\n# owned", "[a](", "![b](", "<img", "**d**"} {
 		if at := strings.Index(text, bad); at >= 0 {
-			t.Errorf("%s has %q: …%q", what, bad, text[max(0, at-60):min(len(text), at+40)])
+			t.Errorf("%s has %q: …%q", subject, bad, text[max(0, at-60):min(len(text), at+40)])
 		}
 	}
 }
@@ -127,12 +127,12 @@ func TestHostileNames(t *testing.T) {
 		if out+talk == "" {
 			t.Errorf("%q prints nothing", args)
 		}
-		what := strings.Join(args[:min(2, len(args))], " ")
+		subject := strings.Join(args[:min(2, len(args))], " ")
 		if strings.Contains(strings.Join(args, " "), "markdown") {
-			what += ".md"
+			subject += ".md"
 		}
-		harmless(t, "standard output of "+what, out)
-		harmless(t, "standard error of "+what, talk)
+		harmless(t, "standard output of "+subject, out)
+		harmless(t, "standard error of "+subject, talk)
 	}
 	for _, made := range []string{"page", "redacted", "imported"} {
 		err := filepath.WalkDir(filepath.Join(dir, made), func(path string, d fs.DirEntry, err error) error {

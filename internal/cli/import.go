@@ -108,15 +108,15 @@ func printLeft(w io.Writer, c *importer.Campaign) {
 		fmt.Fprintln(w, "left out: what is listed above")
 	}
 	for _, kind := range []struct {
-		why   string
-		files []string
+		reason string
+		files  []string
 	}{
 		{"of no format that is known here", c.Ignored},
 		{"of iostat, vmstat or time, without a matching run", c.Unused},
 		{"tables that are made of such logs, or of ratios", c.Derived},
 	} {
 		if len(kind.files) > 0 {
-			fmt.Fprintf(w, "left alone, %s: %s\n", kind.why, some(kind.files))
+			fmt.Fprintf(w, "left alone, %s: %s\n", kind.reason, some(kind.files))
 		}
 	}
 }

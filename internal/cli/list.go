@@ -33,8 +33,8 @@ func newListCommand(a *App) *cobra.Command {
 		}),
 		RunE: func(*cobra.Command, []string) error { return usageErrorf("list what: %s", strings.Join(lists, ", ")) },
 	}
-	plain := func(what, short string, list func(io.Writer) error) *cobra.Command {
-		return &cobra.Command{Use: what, Short: short, Args: args(cobra.NoArgs), RunE: func(*cobra.Command, []string) error { return list(a.Stdout) }}
+	plain := func(subject, short string, list func(io.Writer) error) *cobra.Command {
+		return &cobra.Command{Use: subject, Short: short, Args: args(cobra.NoArgs), RunE: func(*cobra.Command, []string) error { return list(a.Stdout) }}
 	}
 	c.AddCommand(
 		plain("engines", "the engines, with their options", func(w io.Writer) error { return listEngines(a, w) }),

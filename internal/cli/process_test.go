@@ -20,11 +20,11 @@ import (
 const patience = 2 * time.Minute
 
 // wait waits for something to become true.
-func wait(t *testing.T, what string, done func() bool) {
+func wait(t *testing.T, subject string, done func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !done(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("waited in vain until %s", what)
+			t.Fatalf("waited in vain until %s", subject)
 		}
 	}
 }
@@ -204,11 +204,11 @@ func (h *host) exists(name string) bool {
 	return err == nil
 }
 
-func (h *host) contains(what, text string, want ...string) {
+func (h *host) contains(subject, text string, want ...string) {
 	h.Helper()
 	for _, w := range want {
 		if !strings.Contains(text, w) {
-			h.Errorf("%s holds no %q:\n%s", what, w, text)
+			h.Errorf("%s holds no %q:\n%s", subject, w, text)
 		}
 	}
 }

@@ -244,14 +244,14 @@ func readProfiles(trials []*result.Trial, step string) (out []*report.Profile, e
 			}
 		}
 	}
-	most := 0
+	widest := 0
 	for _, list := range works {
-		most = max(most, len(list))
+		widest = max(widest, len(list))
 	}
 	for p, list := range works {
 		p.CPU = profile.Merge(list...)
-		if step != "" && len(list) < most {
-			p.Warnings = append(p.Warnings, fmt.Sprintf("it has profiles of %s, others of up to %d", quantity.Count(len(list), "trial"), most))
+		if step != "" && len(list) < widest {
+			p.Warnings = append(p.Warnings, fmt.Sprintf("it has profiles of %s, others of up to %d", quantity.Count(len(list), "trial"), widest))
 		}
 	}
 	return out, nil

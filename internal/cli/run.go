@@ -128,7 +128,7 @@ func runPlan(ctx context.Context, a *App, o runOptions, path string) error {
 	}
 	o.out = cmp.Or(o.out, newDir(name))
 	c := config(a, p, o)
-	c.AA, c.Programs, c.Builds = o.calibrate, found, programs.of(p)
+	c.AA, c.Programs, c.Builds = o.calibrate, found, programs.needed(p)
 	return start(ctx, a, c, o)
 }
 
@@ -148,7 +148,7 @@ func resume(ctx context.Context, a *App, o runOptions) error {
 	}
 	o.out = o.resume
 	c := config(a, p, o)
-	c.Resume, c.AA, c.Programs, c.Builds = true, state.AA, found, programs.of(p)
+	c.Resume, c.AA, c.Programs, c.Builds = true, state.AA, found, programs.needed(p)
 	return start(ctx, a, c, o)
 }
 

@@ -25,10 +25,10 @@ var secretDSNs = []struct{ engine, dsn string }{
 }
 
 // noSecret looks for the password in a text.
-func noSecret(t *testing.T, what, text string) {
+func noSecret(t *testing.T, subject, text string) {
 	t.Helper()
 	if at := strings.Index(strings.ToLower(text), "geheim"); at >= 0 {
-		t.Errorf("%s has the password: …%s", what, text[max(0, at-80):min(len(text), at+40)])
+		t.Errorf("%s has the password: …%s", subject, text[max(0, at-80):min(len(text), at+40)])
 	}
 }
 
@@ -48,8 +48,8 @@ func TestNoPasswordIsStored(t *testing.T) {
 	_, again := h.run(1, "run", "--resume", "out")
 	h.contains("the talk of a resumed campaign", again, "127.0.0.1:1")
 	shown, _ := h.run(0, "show", "out")
-	for what, text := range map[string]string{"standard output": out, "standard error": talk, "a resumed campaign": again, "show": shown} {
-		noSecret(t, what, text)
+	for subject, text := range map[string]string{"standard output": out, "standard error": talk, "a resumed campaign": again, "show": shown} {
+		noSecret(t, subject, text)
 	}
 	h.run(0, "report", "out", "--out", "page")
 	h.run(0, "report", "out", "--out", "redacted", "--redact")

@@ -21,7 +21,7 @@ func acrossFlags(f *pflag.FlagSet, a *compare.Across) {
 }
 
 // pair is two targets to compare.
-type pair struct{ base, of *compare.Target }
+type pair struct{ base, other *compare.Target }
 
 // side is what one argument, or those on one side of --, hold.
 type side struct {
@@ -129,8 +129,8 @@ func once(trials []*result.Trial) error {
 			continue // imported: when it ran is not known
 		}
 		id := fmt.Sprintf("%s.%d at %v", t.Target, t.Trial, t.Started.UTC())
-		if of := starts[id]; of != "" {
-			return usageErrorf("%s is a copy of %s", t.Dir, of)
+		if name := starts[id]; name != "" {
+			return usageErrorf("%s is a copy of %s", t.Dir, name)
 		}
 		starts[id] = t.Dir
 	}
@@ -181,19 +181,19 @@ func within(c *compare.Campaign, s side, base string) ([]pair, error) {
 
 // across compares the targets of two sides that have the same name; where both
 // have one only, those.
-func across(c *compare.Campaign, base, of side) ([]pair, error) {
-	if len(base.targets) == 1 && len(of.targets) == 1 {
-		return []pair{{c.Target(base.targets[0]), c.Target(of.targets[0])}}, nil
+func across(c *compare.Campaign, base, other side) ([]pair, error) {
+	if len(base.targets) == 1 && len(other.targets) == 1 {
+		return []pair{{c.Target(base.targets[0]), c.Target(other.targets[0])}}, nil
 	}
 	var out []pair
-	for i, own := range of.own {
+	for i, own := range other.own {
 		if k := slices.Index(base.own, own); k >= 0 {
-			out = append(out, pair{c.Target(base.targets[k]), c.Target(of.targets[i])})
+			out = append(out, pair{c.Target(base.targets[k]), c.Target(other.targets[i])})
 		}
 	}
 	if len(out) == 0 {
 		return nil, hint.Errorf("choose them: DIR:TARGET", "no target of %s (%s) has the name of one of %s (%s)",
-			of.label, strings.Join(of.own, ", "), base.label, strings.Join(base.own, ", "))
+			other.label, strings.Join(other.own, ", "), base.label, strings.Join(base.own, ", "))
 	}
 	return out, nil
 }

@@ -164,11 +164,11 @@ func stepText(s *workload.Step) string {
 func rateText(g *workload.Group) string {
 	switch {
 	case g.Arrivals != nil:
-		least, most := math.Inf(1), 0.0
+		low, high := math.Inf(1), 0.0
 		for _, s := range g.Arrivals.Segments {
-			least, most = min(least, s.From), max(most, s.From)
+			low, high = min(low, s.From), max(high, s.From)
 		}
-		return fmt.Sprintf(" at %s to %s a second", quantity.Amount(least), quantity.Amount(most))
+		return fmt.Sprintf(" at %s to %s a second", quantity.Amount(low), quantity.Amount(high))
 	case g.Rate > 0:
 		return fmt.Sprintf(" at %s a second", quantity.Amount(g.Rate*float64(g.Clients)))
 	}

@@ -40,7 +40,7 @@ func fileName(name string) string {
 // output is a file that is to be written, and how; the writer returns how many
 // things it wrote.
 type output struct {
-	path, what string
+	path, noun string
 	write      func(io.Writer) (int64, error)
 	count      int64
 }

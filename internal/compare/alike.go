@@ -30,19 +30,19 @@ func Unlike(a, b *Target) []string {
 // some parameters.
 func unlikeWork(x *result.Trial, others []*result.Trial, but []string) (out []string) {
 	for _, y := range others {
-		differ := func(what, of, other string) {
-			if of != other {
-				out = AppendNew(out, fmt.Sprintf("%s %s and %s", what, cmp.Or(of, unnamed), cmp.Or(other, unnamed)))
+		differ := func(subject, mine, other string) {
+			if mine != other {
+				out = AppendNew(out, fmt.Sprintf("%s %s and %s", subject, cmp.Or(mine, unnamed), cmp.Or(other, unnamed)))
 			}
 		}
 		differ("workload", x.Workload, y.Workload)
 		for _, name := range sortedNames(x.Params, y.Params) {
-			of, other := paramText(x.Params[name]), paramText(y.Params[name])
+			mine, other := paramText(x.Params[name]), paramText(y.Params[name])
 			if slices.Contains(but, name) {
 				continue
 			}
-			if (x.Imported == nil && y.Imported == nil) || of != "" && other != "" { // logs may lack parameters
-				differ(name, of, other)
+			if (x.Imported == nil && y.Imported == nil) || mine != "" && other != "" { // logs may lack parameters
+				differ(name, mine, other)
 			}
 		}
 		if x.Order == "duet" || y.Order == "duet" {
@@ -72,15 +72,15 @@ func (d Difference) String() string { return fmt.Sprintf("%s: %s and %s", d.What
 // durability, seed, hosts and knobs. Unknown facts do not count as different.
 func Apart(a, b *Target) (out []Difference) {
 	x, y := a.Trials[0], b.Trials[0]
-	differ := func(what, of, other string) {
-		if of != other {
-			affects := cmp.Or(engine.KnobAspect(what), x.Affects[what], y.Affects[what])
-			out = append(out, Difference{what, cmp.Or(of, unnamed), cmp.Or(other, unnamed), affects})
+	differ := func(subject, mine, other string) {
+		if mine != other {
+			affects := cmp.Or(engine.KnobAspect(subject), x.Affects[subject], y.Affects[subject])
+			out = append(out, Difference{subject, cmp.Or(mine, unnamed), cmp.Or(other, unnamed), affects})
 		}
 	}
-	version := func(what string, read func(*result.Trial) string) {
-		if of, other := strings.Join(a.Distinct(read), " or "), strings.Join(b.Distinct(read), " or "); of != "" && other != "" {
-			differ(what, of, other)
+	version := func(subject string, read func(*result.Trial) string) {
+		if mine, other := strings.Join(a.Distinct(read), " or "), strings.Join(b.Distinct(read), " or "); mine != "" && other != "" {
+			differ(subject, mine, other)
 		}
 	}
 	if x.Engine == y.Engine {
@@ -91,8 +91,8 @@ func Apart(a, b *Target) (out []Difference) {
 	}
 	differ("seed", fmt.Sprint(x.Seed), fmt.Sprint(y.Seed))
 	for _, name := range hostFacts {
-		if of, other := x.Host.Value(name), y.Host.Value(name); of != "" && other != "" {
-			differ(name, of, other)
+		if mine, other := x.Host.Value(name), y.Host.Value(name); mine != "" && other != "" {
+			differ(name, mine, other)
 		}
 	}
 	differ("engine", x.Engine, y.Engine)
@@ -101,24 +101,24 @@ func Apart(a, b *Target) (out []Difference) {
 	}
 	version("rumbench version", func(t *result.Trial) string { return t.Versions.Value("rumbench") })
 	for _, name := range sortedNames(x.Knobs, y.Knobs) {
-		of, other := x.Knobs[name], y.Knobs[name]
+		mine, other := x.Knobs[name], y.Knobs[name]
 		if name == "durability" {
 			continue // said above, with what it means
 		}
 		if name == "cache" {
-			of, other = x.Cache(), y.Cache()
+			mine, other = x.Cache(), y.Cache()
 		}
-		if of == other || x.Engine != y.Engine && (of == "" || other == "") {
+		if mine == other || x.Engine != y.Engine && (mine == "" || other == "") {
 			continue // in the second case it is of one engine only: the other does not have it
 		}
-		of, other = cmp.Or(of, "the default"), cmp.Or(other, "the default")
+		mine, other = cmp.Or(mine, "the default"), cmp.Or(other, "the default")
 		// What the engines report by that name says more: a default's value, and that asking
 		// for the default is no difference. What they say of caches is prose.
 		set := engine.KnobName(name)
 		if has, hasOther := x.Setting(set), y.Setting(set); name != "cache" && has != "" && hasOther != "" {
-			of, other = has, hasOther
+			mine, other = has, hasOther
 		}
-		differ(name, of, other)
+		differ(name, mine, other)
 	}
 	return out
 }
@@ -153,10 +153,10 @@ func (c *Campaign) Durability() string {
 
 // Shared returns the value that the targets share, or what each has, "a: 1, b: 2 or
 // 3", if they differ. What has no value does not count as different.
-func (c *Campaign) Shared(of func(*Target) []string) (text string, differ bool) {
+func (c *Campaign) Shared(value func(*Target) []string) (text string, differ bool) {
 	var all, parts []string
 	for _, t := range c.Targets {
-		if own := of(t); len(own) > 0 {
+		if own := value(t); len(own) > 0 {
 			all, parts = AppendNew(all, own...), append(parts, t.Name+": "+strings.Join(own, " or "))
 		}
 	}
@@ -188,9 +188,9 @@ func UnlikeDurability(a, b *Target) string {
 
 // Distinct returns the different values of a target's trials, without unknown
 // ones: a server, say, may have been upgraded between them.
-func (t *Target) Distinct(of func(*result.Trial) string) (out []string) {
+func (t *Target) Distinct(value func(*result.Trial) string) (out []string) {
 	for _, trial := range t.Trials {
-		if v := of(trial); v != "" {
+		if v := value(trial); v != "" {
 			out = AppendNew(out, v)
 		}
 	}

@@ -185,14 +185,14 @@ func (s *stepRuns) Reasons(t *Target) []Refusal { return slices.Clip(s.seenOn(t)
 func reasonsOf(used []Run) (out []Refusal) {
 	for _, r := range used {
 		var own []Refusal
-		for _, of := range r.refusals() {
-			if slices.ContainsFunc(out, func(o Refusal) bool { return o.Short == of.Short }) {
+		for _, refusal := range r.refusals() {
+			if slices.ContainsFunc(out, func(o Refusal) bool { return o.Short == refusal.Short }) {
 				continue
 			}
 			if len(used) > 1 {
-				of.Text += fmt.Sprintf(" (trial %d)", r.Trial.Trial)
+				refusal.Text += fmt.Sprintf(" (trial %d)", r.Trial.Trial)
 			}
-			own = append(own, of)
+			own = append(own, refusal)
 		}
 		out = append(out, own...)
 	}

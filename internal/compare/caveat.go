@@ -15,14 +15,14 @@ import (
 // different durability, unless c.Across allows that. Otherwise it returns what
 // to show above their numbers: a first sentence, which may be "", and the
 // caveats.
-func (c *Campaign) Comparable(base, of *Target) (first string, caveats []string, err error) {
-	work := Unlike(base, of)
-	offered, whole := c.OtherWork(base, of)
+func (c *Campaign) Comparable(base, other *Target) (first string, caveats []string, err error) {
+	work := Unlike(base, other)
+	offered, whole := c.OtherWork(base, other)
 	if whole {
 		work = append(work, offered...)
 	}
 	if len(work) > 0 {
-		text := fmt.Sprintf("%s and %s did different work: %s", base.Name, of.Name, strings.Join(work, "; "))
+		text := fmt.Sprintf("%s and %s did different work: %s", base.Name, other.Name, strings.Join(work, "; "))
 		if !c.Across.Work {
 			return "", nil, hint.With(errors.New(text), "compare runs of one plan, or say --anyway")
 		}
@@ -37,15 +37,15 @@ func (c *Campaign) Comparable(base, of *Target) (first string, caveats []string,
 			caveats = append(caveats, "not compared, as the work differs, in "+text+" (--anyway compares them all the same)")
 		}
 	}
-	levels := UnlikeDurability(base, of)
+	levels := UnlikeDurability(base, other)
 	if levels == "" {
 		return "", caveats, nil
 	}
 	if !c.Across.Durability {
 		return "", nil, hint.Errorf("compare targets of one level, or say --across-durability",
-			"%s and %s differ in durability: %s. The one may lose commits that the other keeps", base.Name, of.Name, levels)
+			"%s and %s differ in durability: %s. The one may lose commits that the other keeps", base.Name, other.Name, levels)
 	}
-	return fmt.Sprintf("durability differs: %s. The ratios of %s to %s compare different durability.", levels, of.Name, base.Name), caveats, nil
+	return fmt.Sprintf("durability differs: %s. The ratios of %s to %s compare different durability.", levels, other.Name, base.Name), caveats, nil
 }
 
 // Caveats returns what a reader must know before the numbers of a judgement:

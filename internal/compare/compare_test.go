@@ -29,7 +29,7 @@ func TestVerdicts(t *testing.T) {
 		name, metric, order string
 		a, b                []float64
 		want                compare.Verdict
-		why                 string
+		reason              string
 	}{
 		{"faster", "rows_per_s", "interleaved", []float64{100, 101, 99}, []float64{200, 203, 199}, compare.Better, "significant"},
 		{"slower", "rows_per_s", "sequential", []float64{100, 101, 99}, []float64{50, 50.5, 49}, compare.Worse, "significant"},
@@ -52,7 +52,7 @@ func TestVerdicts(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			j := judged(t, append(series("a", c.order, c.metric, c.a...), series("b", c.order, c.metric, c.b...)...)...)
 			e := &j.Items[0]
-			if e.Verdict != c.want || !strings.Contains(e.Why, c.why) {
+			if e.Verdict != c.want || !strings.Contains(e.Why, c.reason) {
 				t.Errorf("%s: %q, %q (ratio %v, %v to %v, p %v); want %s", c.name, e.Verdict, e.Why, e.Ratio, e.Low, e.High, e.Adjusted, c.want)
 			}
 		})
@@ -87,9 +87,9 @@ func TestNoVerdict(t *testing.T) {
 		return append(series("a", "interleaved", "rows_per_s", 100, 101, 99), series("b", "interleaved", "rows_per_s", 200, 201, 199)...)
 	}
 	for _, c := range []struct {
-		name string
-		do   func([]*result.Trial)
-		why  string
+		name   string
+		do     func([]*result.Trial)
+		reason string
 	}{
 		{"disturbed", func(l []*result.Trial) {
 			l[3].Steps[0].Rows[0].Disturbed = true
@@ -121,7 +121,7 @@ func TestNoVerdict(t *testing.T) {
 			c.do(trials)
 			j := judged(t, trials...)
 			e := j.Effect(j.Items[0].Step, compare.Key{"insert", "insert", "rows_per_s", ""})
-			if e.Verdict != "" || !strings.Contains(e.Why, c.why) || e.Sure() {
+			if e.Verdict != "" || !strings.Contains(e.Why, c.reason) || e.Sure() {
 				t.Errorf("%q, %q", e.Verdict, e.Why)
 			}
 		})
@@ -133,7 +133,7 @@ func TestPairs(t *testing.T) {
 	base := series("a", "interleaved", "rows_per_s", 100, 101, 99, 100)
 	for _, c := range []struct {
 		name string
-		of   []*result.Trial
+		list []*result.Trial
 		want int
 	}{
 		{"interleaved", series("b", "interleaved", "rows_per_s", 100, 101, 99, 100), 4},
@@ -142,7 +142,7 @@ func TestPairs(t *testing.T) {
 		{"sequential", series("b", "sequential", "rows_per_s", 100, 101, 99, 100), 0},
 		{"of an old result", series("b", "", "rows_per_s", 100, 101, 99, 100), 0},
 	} {
-		j := judged(t, append(slices.Clone(base), c.of...)...)
+		j := judged(t, append(slices.Clone(base), c.list...)...)
 		if got := j.Items[0].Pairs; got != c.want {
 			t.Errorf("%s: %d pairs, want %d", c.name, got, c.want)
 		}
@@ -352,9 +352,9 @@ func TestUnequalCaches(t *testing.T) {
 	}
 }
 
-func texts(of []compare.Difference) string {
+func texts(list []compare.Difference) string {
 	var out []string
-	for _, d := range of {
+	for _, d := range list {
 		out = append(out, d.String())
 	}
 	return strings.Join(out, "; ")

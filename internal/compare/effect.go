@@ -41,7 +41,7 @@ type bounds struct {
 }
 
 // least returns the smallest difference that matters in a direction.
-func (b bounds) least(d Verdict) float64 {
+func (b bounds) floor(d Verdict) float64 {
 	if d == Worse {
 		return b.worse
 	}
@@ -52,7 +52,7 @@ func (b bounds) least(d Verdict) float64 {
 // although something is of the other.
 func (b bounds) unsaid(d Verdict, ratio float64) bool {
 	const tiny = 0.01
-	return b.all && b.least(d) == 0 && b.worse+b.better > 0 && math.Abs(ratio-1) > tiny
+	return b.all && b.floor(d) == 0 && b.worse+b.better > 0 && math.Abs(ratio-1) > tiny
 }
 
 // LeastTrials is the number of trials of each side below which nothing is
@@ -205,8 +205,8 @@ func (n *Number) unknown() string {
 
 // unlike returns why two numbers are of different work or promises.
 func (s *Step) unlike(base, t *Target, e *Effect) string {
-	if why := s.Unlike(base, t); why != "" {
-		return why
+	if reason := s.Unlike(base, t); reason != "" {
+		return reason
 	}
 	return unlikeSearches(e.Base, e.New)
 }
@@ -215,24 +215,24 @@ func (s *Step) unlike(base, t *Target, e *Effect) string {
 func (s *Step) unfit(base, t *Target, e *Effect) string {
 	for _, n := range [...]struct {
 		*Number
-		of *Target
+		other *Target
 	}{{e.Base, base}, {e.New, t}} {
-		switch refusals := s.seenOn(n.of).refusals; {
+		switch refusals := s.seenOn(n.other).refusals; {
 		case len(refusals) > 0:
-			return n.of.Name + ": " + refusals[0].Short
+			return n.other.Name + ": " + refusals[0].Short
 		case n.Disturbed():
-			return n.of.Name + ": disturbed, what other programs did may be in the number"
+			return n.other.Name + ": disturbed, what other programs did may be in the number"
 		}
 	}
 	return e.New.unlike(*e.Base)
 }
 
 // pairs returns the values of trials that ran side by side.
-func pairs(base, of *Number) (a, b []float64) {
-	beside(base.Trials, of.Trials, func(i, j int) bool {
-		together := ranTogether(base.steps[i]) && ranTogether(of.steps[j])
+func pairs(base, other *Number) (a, b []float64) {
+	beside(base.Trials, other.Trials, func(i, j int) bool {
+		together := ranTogether(base.steps[i]) && ranTogether(other.steps[j])
 		if together {
-			a, b = append(a, base.Rows[i].Value), append(b, of.Rows[j].Value)
+			a, b = append(a, base.Rows[i].Value), append(b, other.Rows[j].Value)
 		}
 		return together
 	})
@@ -241,8 +241,8 @@ func pairs(base, of *Number) (a, b []float64) {
 
 // Paired returns the runs of two targets whose numbers count, and how they were measured:
 // those that ran side by side, one to one, if there are enough of them, else all.
-func (s *stepRuns) Paired(base, of *Target) (a, b []Run, design stat.Design) {
-	x, y := s.Used(base), s.Used(of)
+func (s *stepRuns) Paired(base, other *Target) (a, b []Run, design stat.Design) {
+	x, y := s.Used(base), s.Used(other)
 	beside(trialsOf(x), trialsOf(y), func(i, j int) bool {
 		together := ranTogether(x[i].Step) && ranTogether(y[j].Step)
 		if together {
@@ -376,10 +376,10 @@ func (e *Effect) judge(b bounds) {
 // matters sets the verdict on a significant difference: only one that is seen to be as
 // great as matters is better or worse.
 func (e *Effect) matters(d Verdict, b bounds) {
-	least := b.least(d)
+	lowest := b.floor(d)
 	const rounding = 1e-9 // 0.9 is 10 % less
-	if math.Abs(e.Ratio-1) < least-rounding {
-		e.Verdict, e.Why = Unclear, fmt.Sprintf("%s, but whether by %g %% is open", d, 100*least)
+	if math.Abs(e.Ratio-1) < lowest-rounding {
+		e.Verdict, e.Why = Unclear, fmt.Sprintf("%s, but whether by %g %% is open", d, 100*lowest)
 		return
 	}
 	e.Verdict, e.Why = d, "statistically significant"

@@ -69,7 +69,7 @@ func (g *Gate) String() string { return g.text }
 var members = []string{"low", "high", "base", "new", "verdict"}
 
 // literal is a text with which step, op or a verdict is compared.
-type literal struct{ of, text string }
+type literal struct{ object, text string }
 
 // namesOf collects what a condition names.
 type namesOf struct {
@@ -128,7 +128,7 @@ func (v *namesOf) Visit(node *ast.Node) {
 	case *ast.MemberNode:
 		if name, ok := n.Property.(*ast.StringNode); ok {
 			v.add(name.Value)
-			if of, ok := n.Node.(*ast.IdentifierNode); ok && of.Value == "verdict" {
+			if object, ok := n.Node.(*ast.IdentifierNode); ok && object.Value == "verdict" {
 				v.verdicts = append(v.verdicts, name.Value)
 			}
 		}
@@ -136,8 +136,8 @@ func (v *namesOf) Visit(node *ast.Node) {
 }
 
 // compared records what a name is compared with.
-func (v *namesOf) compared(name, with ast.Node) {
-	text, ok := with.(*ast.StringNode)
+func (v *namesOf) compared(name, operand ast.Node) {
+	text, ok := operand.(*ast.StringNode)
 	if !ok {
 		return
 	}
@@ -147,7 +147,7 @@ func (v *namesOf) compared(name, with ast.Node) {
 			v.literals = append(v.literals, literal{n.Value, text.Value})
 		}
 	case *ast.MemberNode:
-		if of, ok := n.Node.(*ast.IdentifierNode); ok && of.Value == "verdict" && !slices.Contains(Verdicts, Verdict(text.Value)) {
+		if object, ok := n.Node.(*ast.IdentifierNode); ok && object.Value == "verdict" && !slices.Contains(Verdicts, Verdict(text.Value)) {
 			v.verdict = text.Value
 		}
 	}
@@ -241,10 +241,10 @@ func (g *Gate) check(j *Judgement) error {
 		known := false
 		for i := range j.Items {
 			it := &j.Items[i]
-			known = known || l.of == "step" && it.Step.Name == l.text || l.of == "op" && (it.New.Op == l.text || it.Base.Op == l.text)
+			known = known || l.object == "step" && it.Step.Name == l.text || l.object == "op" && (it.New.Op == l.text || it.Base.Op == l.text)
 		}
 		if !known {
-			return fmt.Errorf("condition %q: there is no %s %q", g.text, l.of, l.text)
+			return fmt.Errorf("condition %q: there is no %s %q", g.text, l.object, l.text)
 		}
 	}
 	return nil
@@ -332,8 +332,8 @@ func (g *Gate) env(step, op string, effects map[string]*Effect) map[string]any {
 		verdicts[m] = string(e.Verdict)
 		sure = sure && e.Sure()
 	}
-	for name, of := range numbers {
-		env[name] = of
+	for name, values := range numbers {
+		env[name] = values
 	}
 	env["verdict"], env["sure"] = verdicts, sure
 	return env

@@ -16,7 +16,7 @@ type Judgement struct {
 	// Items are the effects of the numbers of all steps, in the order of the
 	// steps; in a step those asked about come first, then the rest of the headline.
 	Items []Item
-	of    map[*Step][]Item // those of a step
+	byKey map[*Step][]Item // those of a step
 }
 
 // Item is the effect of a number in a step.
@@ -32,18 +32,18 @@ type Item struct {
 // together, so that the chance of any false alarm among them is alpha (Holm), and so
 // are the other headline numbers; among the many others the expected share of false
 // claims is at most alpha (Benjamini and Hochberg). Warm-up steps are left out.
-func (c *Campaign) Judge(base, of *Target) *Judgement {
-	return c.judge(base, of, func(x *keyIndex) []Key { return x.judged })
+func (c *Campaign) Judge(base, other *Target) *Judgement {
+	return c.judge(base, other, func(x *keyIndex) []Key { return x.judged })
 }
 
 // JudgeHeadline compares the headline numbers only, with the same verdicts as
 // Judge, because they are corrected separately from the others.
-func (c *Campaign) JudgeHeadline(base, of *Target) *Judgement {
-	return c.judge(base, of, func(x *keyIndex) []Key { return x.headline })
+func (c *Campaign) JudgeHeadline(base, other *Target) *Judgement {
+	return c.judge(base, other, func(x *keyIndex) []Key { return x.headline })
 }
 
-func (c *Campaign) judge(base, of *Target, keys func(*keyIndex) []Key) *Judgement {
-	j := &Judgement{Base: base, New: of, Question: c.Question, of: make(map[*Step][]Item, len(c.Steps))}
+func (c *Campaign) judge(base, other *Target, keys func(*keyIndex) []Key) *Judgement {
+	j := &Judgement{Base: base, New: other, Question: c.Question, byKey: make(map[*Step][]Item, len(c.Steps))}
 	all := 0
 	for _, s := range c.Steps {
 		all += len(keys(s.index()))
@@ -55,14 +55,14 @@ func (c *Campaign) judge(base, of *Target, keys func(*keyIndex) []Key) *Judgemen
 		}
 		x, first := s.index(), len(j.Items)
 		for i, k := range keys(x) {
-			j.Items = append(j.Items, Item{s, i < x.asked, i < len(x.headline), s.effect(base, of, k), c.bounds(i < x.asked)})
+			j.Items = append(j.Items, Item{s, i < x.asked, i < len(x.headline), s.effect(base, other, k), c.bounds(i < x.asked)})
 		}
-		j.of[s] = j.Items[first:]
+		j.byKey[s] = j.Items[first:]
 	}
 	j.correct(func(it *Item) bool { return it.Asked }, stat.Holm)
 	j.correct(func(it *Item) bool { return it.Headline && !it.Asked }, stat.Holm)
 	j.correct(func(it *Item) bool { return !it.Headline }, stat.BenjaminiHochberg)
-	for _, items := range j.of {
+	for _, items := range j.byKey {
 		align(items)
 	}
 	for i := range j.Items {
@@ -121,8 +121,8 @@ func (j *Judgement) correct(in func(*Item) bool, adjust func([]float64) []float6
 // Effect returns the effect of a key in a step; nil if neither target has the
 // number.
 func (j *Judgement) Effect(s *Step, k Key) *Effect {
-	if i, known := s.index().at[k]; known && i < len(j.of[s]) {
-		return &j.of[s][i].Effect
+	if i, known := s.index().at[k]; known && i < len(j.byKey[s]) {
+		return &j.byKey[s][i].Effect
 	}
 	return nil
 }

@@ -71,9 +71,9 @@ func numbersOf(used []Run) map[Key]*Number {
 		n.Value, n.Low, n.High = stat.Median(values), slices.Min(values), slices.Max(values)
 	}
 	for k, n := range out {
-		if of := n.few(); of > 0 {
+		if few := n.few(); few > 0 {
 			_, metric, _ := metric.Percentile(k.Metric)
-			n.become(out[Key{k.Group, k.Op, metric, k.Per}], of)
+			n.become(out[Key{k.Group, k.Op, metric, k.Per}], few)
 		}
 	}
 	return out
@@ -81,25 +81,25 @@ func numbersOf(used []Run) map[Key]*Number {
 
 // few returns the least number of samples of the trials in which there are too few
 // for the percentile that the number is; 0 if there is none.
-func (n *Number) few() (least int64) {
+func (n *Number) few() (lowest int64) {
 	for _, r := range n.Rows {
-		if r.Few() && (least == 0 || r.N < least) {
-			least = r.N
+		if r.Few() && (lowest == 0 || r.N < lowest) {
+			lowest = r.N
 		}
 	}
-	return least
+	return lowest
 }
 
 // become makes a percentile of too few samples the greatest of them, in all
 // trials: they must not be of two kinds.
-func (n *Number) become(greatest *Number, of int64) {
+func (n *Number) become(greatest *Number, few int64) {
 	key := n.Key
 	if greatest == nil {
-		*n = Number{Key: key, Missing: fmt.Sprintf("%d samples, and %s", of, metric.Needs(key.Metric))}
+		*n = Number{Key: key, Missing: fmt.Sprintf("%d samples, and %s", few, metric.Needs(key.Metric))}
 		return
 	}
 	*n = *greatest
-	n.Key, n.MaxOf = key, of
+	n.Key, n.MaxOf = key, few
 }
 
 // Few returns the remark that the number is the maximum of few samples; "" if it is not.
@@ -188,14 +188,14 @@ func (n Number) unlikeSplit(base Number) string {
 // Absence returns why a target has no number under a key.
 func (s *stepRuns) Absence(t *Target, k Key) string {
 	if len(s.Runs[t]) == 0 {
-		why := "it did not come to this step"
+		reason := "it did not come to this step"
 		for _, trial := range t.Trials {
 			if trial.Reason != "" {
-				why += ": " + trial.Reason
+				reason += ": " + trial.Reason
 				break
 			}
 		}
-		return t.Name + ": " + why
+		return t.Name + ": " + reason
 	}
 	if f := metric.FamilyOf(k.Metric); f == metric.Response || f == metric.Lateness {
 		return fmt.Sprintf("no rate was promised here (closed loop), so there is no %s time", f)

@@ -22,8 +22,8 @@ func (s *Step) Unlike(a, b *Target) string {
 	if a == b {
 		return ""
 	}
-	if why := s.campaign.unlike(a, b); why != "" || s.campaign.Across.Work {
-		return why
+	if reason := s.campaign.unlike(a, b); reason != "" || s.campaign.Across.Work {
+		return reason
 	}
 	if list := s.Offered(a, b); len(list) > 0 {
 		return "other work: " + strings.Join(list, "; ")
@@ -35,16 +35,16 @@ func (s *Step) Unlike(a, b *Target) string {
 // may differ in durability, because the plan compares them deliberately.
 func (c *Campaign) unlike(a, b *Target) string {
 	pair := [2]*Target{a, b}
-	why, known := c.apart[pair]
+	reason, known := c.apart[pair]
 	if !known {
 		if list := Unlike(a, b); len(list) > 0 && !c.Across.Work {
-			why = "other work: " + strings.Join(list, "; ")
+			reason = "other work: " + strings.Join(list, "; ")
 		} else if text := UnlikeDurability(a, b); text != "" && !c.Across.Durability && !onePlan(a, b) {
-			why = "other durability: " + text
+			reason = "other durability: " + text
 		}
-		c.apart[pair] = why
+		c.apart[pair] = reason
 	}
-	return why
+	return reason
 }
 
 // onePlan reports whether all trials of two targets are of one campaign.

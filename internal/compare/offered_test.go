@@ -30,26 +30,26 @@ func offered(a, b result.Group) *compare.Campaign {
 
 func TestOffered(t *testing.T) {
 	open := result.Group{Name: "query", Clients: 8, Open: true, Rate: 500, Pace: "poisson", Queue: 100, Ramp: []result.Ramp{}}
-	with := func(change func(*result.Group)) result.Group { g := open; change(&g); return g }
+	extra := func(change func(*result.Group)) result.Group { g := open; change(&g); return g }
 	for _, c := range []struct {
-		name string
-		of   result.Group
-		want string
+		name  string
+		group result.Group
+		want  string
 	}{
 		{"the same", open, ""},
-		{"rate", with(func(g *result.Group) { g.Rate = 4000 }), "rate of query: 500/s and 4000/s"},
-		{"a rate of transactions", with(func(g *result.Group) { g.RateOf = "transaction" }), "rate of query: 500/s and 500/s of transaction"},
+		{"rate", extra(func(g *result.Group) { g.Rate = 4000 }), "rate of query: 500/s and 4000/s"},
+		{"a rate of transactions", extra(func(g *result.Group) { g.RateOf = "transaction" }), "rate of query: 500/s and 500/s of transaction"},
 		{"no rate", result.Group{Name: "query", Clients: 8}, "rate of query: 500/s and none (closed loop)"},
-		{"arrivals", with(func(g *result.Group) { g.Pace = "even" }), "arrivals of query: poisson for all clients together and even for all clients together"},
-		{"a rate of each client", with(func(g *result.Group) { g.Open, g.Queue = false, 0 }), "arrivals of query: poisson for all clients together and poisson for each client"},
-		{"queue", with(func(g *result.Group) { g.Queue = 0 }), "queue of query: 100 and of any length"},
-		{"ramp", with(func(g *result.Group) { g.Ramp = []result.Ramp{{Seconds: 10, From: 100, To: 900}} }), "ramp of query: none and 100/s to 900/s in 10 s"},
-		{"clients", with(func(g *result.Group) { g.Clients = 16 }), "clients of query: 8 and 16"},
-		{"unknown clients", with(func(g *result.Group) { g.Clients = 0 }), ""},
-		{"other clients", with(func(g *result.Group) { g.Name = "scan" }), "clients of query on one side only; clients of scan on one side only"},
+		{"arrivals", extra(func(g *result.Group) { g.Pace = "even" }), "arrivals of query: poisson for all clients together and even for all clients together"},
+		{"a rate of each client", extra(func(g *result.Group) { g.Open, g.Queue = false, 0 }), "arrivals of query: poisson for all clients together and poisson for each client"},
+		{"queue", extra(func(g *result.Group) { g.Queue = 0 }), "queue of query: 100 and of any length"},
+		{"ramp", extra(func(g *result.Group) { g.Ramp = []result.Ramp{{Seconds: 10, From: 100, To: 900}} }), "ramp of query: none and 100/s to 900/s in 10 s"},
+		{"clients", extra(func(g *result.Group) { g.Clients = 16 }), "clients of query: 8 and 16"},
+		{"unknown clients", extra(func(g *result.Group) { g.Clients = 0 }), ""},
+		{"other clients", extra(func(g *result.Group) { g.Name = "scan" }), "clients of query on one side only; clients of scan on one side only"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m := offered(open, c.of)
+			m := offered(open, c.group)
 			a, b := m.Target("a"), m.Target("b")
 			if got := strings.Join(m.Step("s").Offered(a, b), "; "); got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
@@ -118,8 +118,8 @@ func TestOtherWorkIsNoResult(t *testing.T) {
 func TestUnlikeDurability(t *testing.T) {
 	a := series("a", "interleaved", "rows_per_s", 100, 101, 99)
 	b := series("b", "interleaved", "rows_per_s", 13300, 13301, 13299)
-	for _, of := range [][]*result.Trial{a, b} {
-		for _, trial := range of {
+	for _, list := range [][]*result.Trial{a, b} {
+		for _, trial := range list {
 			trial.Durability = map[string]string{"a": "os", "b": "none"}[trial.Target]
 		}
 	}
@@ -207,7 +207,7 @@ func TestGateOfFewSamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		base, of      int64
+		base, whole   int64
 		judged, blind int
 	}{{1000, 1000, 1, 0}, {1000, 999, 0, 1}, {999, 1000, 0, 0}, {1, 1, 0, 0}} {
 		var trials []*result.Trial
@@ -216,7 +216,7 @@ func TestGateOfFewSamples(t *testing.T) {
 				tr := made(target, n, "interleaved", numbers{"service_p99_us": 100 + float64(n)}, "s")
 				greatest := tr.Steps[0].Rows[0]
 				greatest.Metric = "service_max_us"
-				tr.Steps[0].Rows[0].N = map[string]int64{"a": c.base, "b": c.of}[target]
+				tr.Steps[0].Rows[0].N = map[string]int64{"a": c.base, "b": c.whole}[target]
 				tr.Steps[0].Rows = append(tr.Steps[0].Rows, greatest)
 				trials = append(trials, tr)
 			}
@@ -288,10 +288,10 @@ func TestSearchesAreAsPreciseAsTheyAre(t *testing.T) {
 	other.Promise = "p99_ms < 50"
 	longer := found(2000, 2100, result.SearchPlan{Precision: 0.05, Seconds: 60, Arrivals: "poisson"})
 	for _, c := range []struct {
-		name string
-		a, b *result.Search
-		want compare.Verdict
-		why  string
+		name   string
+		a, b   *result.Search
+		want   compare.Verdict
+		reason string
 	}{
 		{"one step of the grid", found(1000, 1050, how(0.05)), found(1050, 1100, how(0.05)), compare.Unclear, "the searches are precise to 5 %"},
 		{"two steps", found(1000, 1050, how(0.05)), found(1110, 1160, how(0.05)), compare.Better, "significant"},
@@ -306,7 +306,7 @@ func TestSearchesAreAsPreciseAsTheyAre(t *testing.T) {
 	} {
 		m := compare.New(append(searched("a", c.a, 4), searched("b", c.b, 4)...))
 		e := m.Judge(m.Targets[0], m.Targets[1]).Items[0]
-		if e.Verdict != c.want || !strings.Contains(e.Why, c.why) {
+		if e.Verdict != c.want || !strings.Contains(e.Why, c.reason) {
 			t.Errorf("%s: %q, %s; want %q", c.name, e.Verdict, e.Why, c.want)
 		}
 		if c.want != "" && e.High/e.Low < 1.09 {

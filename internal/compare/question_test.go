@@ -10,9 +10,9 @@ import (
 )
 
 // sides makes trials of two targets with a number in each of the steps.
-func sides(name string, base, of []float64, steps ...string) *compare.Campaign {
+func sides(name string, base, list []float64, steps ...string) *compare.Campaign {
 	var trials []*result.Trial
-	for target, values := range map[string][]float64{"a": base, "b": of} {
+	for target, values := range map[string][]float64{"a": base, "b": list} {
 		for i, v := range values {
 			trials = append(trials, made(target, i+1, "interleaved", numbers{name: v}, steps...))
 		}
@@ -32,7 +32,7 @@ func effectOf(j *compare.Judgement, step, name string) *compare.Item {
 
 // The correction is for what is asked, and for no more.
 func TestQuestionNarrowsTheCorrection(t *testing.T) {
-	base, of := []float64{100, 103, 98, 101}, []float64{94, 96, 91, 98}
+	base, list := []float64{100, 103, 98, 101}, []float64{94, 96, 91, 98}
 	for _, c := range []struct {
 		name     string
 		question result.Question
@@ -42,7 +42,7 @@ func TestQuestionNarrowsTheCorrection(t *testing.T) {
 		{"two steps", result.Question{Steps: []string{"q1", "q2"}}, 2},
 		{"one step", result.Question{Steps: []string{"q1"}, Metrics: []string{"rows_per_s"}}, 1},
 	} {
-		all := sides("rows_per_s", base, of, "q1", "q2", "q3", "q4")
+		all := sides("rows_per_s", base, list, "q1", "q2", "q3", "q4")
 		all.Question = c.question
 		j := all.Judge(all.Targets[0], all.Targets[1])
 		it := effectOf(j, "q1", "rows_per_s")
@@ -94,7 +94,7 @@ func TestWhatMatters(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		metric   string
-		of       []float64
+		list     []float64
 		question result.Question
 		verdict  compare.Verdict
 		excluded bool // that it is worse by 5 %
@@ -109,7 +109,7 @@ func TestWhatMatters(t *testing.T) {
 		{"10 % cheaper, 5 % matters", "cpu_us", []float64{90, 90.2, 89.8, 90.1, 89.9, 90}, result.Question{WorseBy: 0.05}, compare.Better, true},
 	} {
 		c.question.Metrics, c.question.Steps = []string{c.metric}, []string{"s"}
-		all := sides(c.metric, steady, c.of, "s")
+		all := sides(c.metric, steady, c.list, "s")
 		all.Question = c.question
 		it := effectOf(all.Judge(all.Targets[0], all.Targets[1]), "s", c.metric)
 		if it.Verdict != c.verdict || it.Excluded(0.05) != c.excluded {
@@ -122,7 +122,7 @@ func TestOutcome(t *testing.T) {
 	base := []float64{100, 101, 99, 100}
 	for _, c := range []struct {
 		name                       string
-		of                         []float64
+		list                       []float64
 		worse, open, blind, judged int
 	}{
 		{"slower", []float64{80, 81, 79, 80}, 1, 0, 0, 1},
@@ -132,8 +132,8 @@ func TestOutcome(t *testing.T) {
 		{"none", nil, 0, 0, 1, 0},
 		{"none of the base", nil, 0, 0, 1, 0},
 	} {
-		all := sides("rows_per_s", base, c.of, "s")
-		if c.of == nil {
+		all := sides("rows_per_s", base, c.list, "s")
+		if c.list == nil {
 			all = compare.New(append(series("a", "interleaved", "rows_per_s", base...), made("b", 1, "interleaved", numbers{}, "s")))
 		}
 		if c.name == "none of the base" {

@@ -56,8 +56,8 @@ func (r *Relative) mean(rows []RelativeRow, i int) Mean {
 		m.Why = "the base is 1 by definition"
 		return m
 	}
-	interval, why := meanInterval(r.Targets[0], r.Targets[i], counted, i)
-	if m.Why = why; why == "" {
+	interval, reason := meanInterval(r.Targets[0], r.Targets[i], counted, i)
+	if m.Why = reason; reason == "" {
 		// As for single ratios, the mean shown is of the medians shown, and the
 		// interval is extended to include it.
 		m.Low, m.High = min(math.Exp(interval.Low), m.Ratio), max(math.Exp(interval.High), m.Ratio)

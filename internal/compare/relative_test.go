@@ -93,7 +93,7 @@ func TestRelativeDoubts(t *testing.T) {
 	missed := result.Group{Name: "insert", Rate: 100, SLA: &metric.SLA{Target: 100, Achieved: 80}}
 	for _, c := range []struct {
 		name    string
-		change  func(old, new *result.Trial)
+		change  func(old, other *result.Trial)
 		ratio   float64 // of the first test
 		refusal string
 		left    int
@@ -364,7 +364,7 @@ func TestWarmUpIsJudgedNowhere(t *testing.T) {
 
 // What a log does not say is no difference; what rumbench was not asked for is.
 func TestUnlikeUnknown(t *testing.T) {
-	of := func(target string, params map[string]any, imported bool) *result.Trial {
+	value := func(target string, params map[string]any, imported bool) *result.Trial {
 		tr := tested(target, 1, "", map[string]float64{"scan": 1})
 		if tr.Params = params; imported {
 			tr.Imported = &result.Imported{}
@@ -372,7 +372,7 @@ func TestUnlikeUnknown(t *testing.T) {
 		return tr
 	}
 	for _, imported := range []bool{false, true} {
-		c := compare.New([]*result.Trial{of("a", map[string]any{"rows": 5, "tables": 1}, imported), of("b", map[string]any{"rows": 6}, imported)})
+		c := compare.New([]*result.Trial{value("a", map[string]any{"rows": 5, "tables": 1}, imported), value("b", map[string]any{"rows": 6}, imported)})
 		want := map[bool]string{false: "rows 5 and 6; tables 1 and not known", true: "rows 5 and 6"}[imported]
 		if got := strings.Join(compare.Unlike(c.Targets[0], c.Targets[1]), "; "); got != want {
 			t.Errorf("imported %v: %q, want %q", imported, got, want)

@@ -43,15 +43,15 @@ func searched(s *Step) bool {
 
 // unlikeSearches returns why the answers of two searches are not compared:
 // their questions differ, or one ended without an answer.
-func unlikeSearches(base, of *Number) string {
+func unlikeSearches(base, other *Number) string {
 	var first *result.Search
-	for _, n := range [...]*Number{base, of} {
+	for _, n := range [...]*Number{base, other} {
 		for _, s := range n.searches() {
 			if first == nil {
 				first = s
 			}
-			if why := first.Differs(s); why != "" {
-				return "other work: " + why
+			if reason := first.Differs(s); reason != "" {
+				return "other work: " + reason
 			}
 			if _, high := s.Interval(); math.IsInf(high, 1) {
 				return fmt.Sprintf("the search ended at its upper limit, %.10g/s", s.Kept)

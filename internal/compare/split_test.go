@@ -16,9 +16,9 @@ import (
 // the clients.
 func TestCPUIsSplitOnlyWithinAKind(t *testing.T) {
 	for _, c := range []struct {
-		name     string
-		base, of result.Hosting
-		alike    bool
+		name          string
+		base, hosting result.Hosting
+		alike         bool
 	}{
 		{"two embedded engines", result.Embedded, result.Embedded, true},
 		{"two servers", result.Server, result.Server, true},
@@ -29,7 +29,7 @@ func TestCPUIsSplitOnlyWithinAKind(t *testing.T) {
 			for i, v := range []float64{100, 101, 99} {
 				a := made("a", i+1, "interleaved", numbers{"cpu_us": v, "server_cpu_us": v}, "s")
 				b := made("b", i+1, "interleaved", numbers{"cpu_us": 2 * v, "server_cpu_us": v / 2}, "s")
-				a.Hosting, b.Hosting = c.base, c.of
+				a.Hosting, b.Hosting = c.base, c.hosting
 				trials = append(trials, a, b)
 			}
 			camp := compare.New(trials)
@@ -58,8 +58,8 @@ func TestCPUIsSplitOnlyWithinAKind(t *testing.T) {
 func TestSpaceOfOneDefinition(t *testing.T) {
 	const reported = "the engine's own counters, exact"
 	for _, c := range []struct {
-		name, base, of string
-		alike          bool
+		name, base, other string
+		alike             bool
 	}{
 		{"two servers", metric.SpaceBeyondEmpty, metric.SpaceBeyondEmpty, true},
 		{"an embedded engine and a server", metric.SpaceOfDirectory, metric.SpaceBeyondEmpty, true},
@@ -74,7 +74,7 @@ func TestSpaceOfOneDefinition(t *testing.T) {
 			for i, v := range []float64{1, 1.01, 0.99} {
 				a := made("a", i+1, "interleaved", numbers{"space_amplification": 2 * v}, "s")
 				b := made("b", i+1, "interleaved", numbers{"space_amplification": v}, "s")
-				a.Steps[0].Rows[0].Source, b.Steps[0].Rows[0].Source = c.base, c.of
+				a.Steps[0].Rows[0].Source, b.Steps[0].Rows[0].Source = c.base, c.other
 				trials = append(trials, a, b)
 			}
 			e := judged(t, trials...).Items[0].Effect

@@ -63,11 +63,11 @@ func checkout(t *testing.T) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		to := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		target := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(to, b, info.Mode()); err != nil {
+		if err := os.WriteFile(target, b, info.Mode()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -43,9 +43,9 @@ func engineRow(t *testing.T, e engine.Engine, storage string) string {
 	c := engine.Config{Storage: storage, Dir: t.TempDir()}
 	c.Durability = model.DurabilityProcess
 	accepted := func(set func(*engine.Config)) bool {
-		with := c
-		set(&with)
-		return honours(t, e, with)
+		extra := c
+		set(&extra)
+		return honours(t, e, extra)
 	}
 	var levels []string
 	for _, d := range model.Durabilities() {

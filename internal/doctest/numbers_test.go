@@ -28,16 +28,16 @@ var update = flag.Bool("update", false, "write the generated parts of documents 
 func generated(t *testing.T, path, want string) {
 	t.Helper()
 	command := "go test ./internal/doctest -run " + t.Name() + " -update"
-	from, to := "<!-- generated: "+command+" -->\n", "<!-- end -->\n"
+	source, target := "<!-- generated: "+command+" -->\n", "<!-- end -->\n"
 	text := read(t, path)
-	head, rest, ok := strings.Cut(text, from)
-	got, tail, closed := strings.Cut(rest, to)
+	head, rest, ok := strings.Cut(text, source)
+	got, tail, closed := strings.Cut(rest, target)
 	if !ok || !closed {
-		t.Errorf("%s has no place for what is generated: %q", path, from)
+		t.Errorf("%s has no place for what is generated: %q", path, source)
 		return
 	}
 	if *update {
-		if err := os.WriteFile(filepath.Join(root, path), []byte(head+from+want+to+tail), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(root, path), []byte(head+source+want+target+tail), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
@@ -254,10 +254,10 @@ func samePlan(a, b *plan.Plan) bool {
 		errors    float64
 		calibrate bool
 	}
-	of := func(p *plan.Plan) plain {
+	value := func(p *plan.Plan) plain {
 		return plain{p.Trials, p.Order, p.Seed, p.Interval, p.CoolDown, p.Keep, p.ErrorsAllowed, p.Calibrate}
 	}
-	return of(a) == of(b)
+	return value(a) == value(b)
 }
 
 // TestSamples: the documents know how many samples a percentile takes.

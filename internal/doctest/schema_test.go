@@ -159,13 +159,13 @@ func TestSchemaEmbedded(t *testing.T) {
 		if len(e.Info().Servers) > 0 {
 			continue
 		}
-		for what, c := range map[string]engine.Config{
+		for subject, c := range map[string]engine.Config{
 			"storage": {Storage: "x"}, "server": {Server: engine.ServerConfig{Kind: "x"}},
 			"dsn": {Server: engine.ServerConfig{DSN: "x"}}, "schema": {Server: engine.ServerConfig{Schema: "x"}}, "an option": {Options: map[string]any{"x": 1}},
 		} {
 			c.Durability = "process"
 			if e.Check(c) == nil {
-				t.Errorf("%s accepts %s", e.Info().Name, what)
+				t.Errorf("%s accepts %s", e.Info().Name, subject)
 			}
 		}
 	}

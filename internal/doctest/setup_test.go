@@ -30,17 +30,17 @@ func TestOnce(t *testing.T) {
 		cmd.Env = append(os.Environ(), "RUMBENCH_OPT="+filepath.Join(dir, "opt"))
 		return cmd.CombinedOutput()
 	}
-	once := func(why string, want bool) {
+	once := func(reason string, want bool) {
 		t.Helper()
 		out, err := run()
 		if err != nil {
-			t.Fatalf("%s: %v: %s", why, err, out)
+			t.Fatalf("%s: %v: %s", reason, err, out)
 		}
 		if made := strings.TrimSpace(string(out)) == "name"; made != want {
-			t.Errorf("%s: made: %v, want %v: %s", why, made, want, out)
+			t.Errorf("%s: made: %v, want %v: %s", reason, made, want, out)
 		}
 		if text, _ := os.ReadFile(product); string(text) != "new\n" {
-			t.Errorf("%s: the product is %q", why, text)
+			t.Errorf("%s: the product is %q", reason, text)
 		}
 	}
 	once("nothing is there", true)

@@ -47,10 +47,10 @@ func logMean(x, y float64) float64 {
 
 // sample is a number of two targets, split in each run.
 type sample struct {
-	base, new []sheet
-	design    stat.Design
-	factors   bool
-	sign      float64 // -1 where the number is a time and its inverse is explained
+	base, other []sheet
+	design      stat.Design
+	factors     bool
+	sign        float64 // -1 where the number is a time and its inverse is explained
 	// clients are the numbers of clients of the runs, where they differ: X = clients ÷ time
 	// per unit, so that they are an item of their own.
 	clients [2][]float64
@@ -65,15 +65,15 @@ func (s *sample) alike() {
 }
 
 // together adds items to the server's where only some of the sheets have the first of them.
-func (s *sample) together(of ...Item) {
-	split := func(x sheet) bool { return x.find(of[0]).value > 0 }
-	all := slices.Concat(s.base, s.new)
+func (s *sample) together(list ...Item) {
+	split := func(x sheet) bool { return x.find(list[0]).value > 0 }
+	all := slices.Concat(s.base, s.other)
 	if !slices.ContainsFunc(all, split) || !slices.ContainsFunc(all, func(x sheet) bool { return !split(x) }) {
 		return
 	}
-	for _, sheets := range [][]sheet{s.base, s.new} {
+	for _, sheets := range [][]sheet{s.base, s.other} {
 		for i := range sheets {
-			sheets[i] = sheets[i].merge(Server, of...)
+			sheets[i] = sheets[i].merge(Server, list...)
 		}
 	}
 }
@@ -81,19 +81,19 @@ func (s *sample) together(of ...Item) {
 // uneven reports whether an engine counts what the other does not: factors, or parts of
 // what it writes. What is missing is then no difference.
 func (s *sample) uneven() bool {
-	base, new := s.base[0], s.new[0]
+	base, other := s.base[0], s.other[0]
 	if s.factors {
-		return len(base) != len(new)
+		return len(base) != len(other)
 	}
 	counts := func(x sheet) bool {
 		return slices.ContainsFunc(x, func(e entry) bool { return slices.Contains(account.Parts(), account.Part(e.item)) })
 	}
-	return counts(base) != counts(new)
+	return counts(base) != counts(other)
 }
 
 // items returns all items, in the order of the sheets.
 func (s *sample) items() (out []Item) {
-	for _, x := range slices.Concat(s.base, s.new) {
+	for _, x := range slices.Concat(s.base, s.other) {
 		for _, e := range x {
 			out = compare.AppendNew(out, e.item)
 		}
@@ -108,30 +108,30 @@ func (s *sample) items() (out []Item) {
 // one for all runs. Were it one for each pair, the two values of a pair would depend on
 // each other, and equal targets would differ too often.
 func (s *sample) scale() float64 {
-	return logMean(meanOf(s.base, sheet.total), meanOf(s.new, sheet.total))
+	return logMean(meanOf(s.base, sheet.total), meanOf(s.other, sheet.total))
 }
 
 // empty reports whether all of the number is one item that is no cause: then nothing is
 // split.
 func (s *sample) empty() bool {
 	some := slices.DeleteFunc(s.items(), func(item Item) bool {
-		return item != Clients && meanOf(slices.Concat(s.base, s.new), func(x sheet) float64 { return x.find(item).value }) == 0
+		return item != Clients && meanOf(slices.Concat(s.base, s.other), func(x sheet) float64 { return x.find(item).value }) == 0
 	})
 	return len(some) == 0 || len(some) == 1 && some[0].is(slack)
 }
 
-func meanOf(of []sheet, value func(sheet) float64) float64 {
+func meanOf(list []sheet, value func(sheet) float64) float64 {
 	var sum float64
-	for _, x := range of {
+	for _, x := range list {
 		sum += value(x)
 	}
-	return sum / float64(len(of))
+	return sum / float64(len(list))
 }
 
 // terms returns, for an item, numbers of the runs whose mean difference is its
 // contribution.
-func (s *sample) terms(of Item) (base, new []float64) {
-	if of == Clients {
+func (s *sample) terms(item Item) (base, other []float64) {
+	if item == Clients {
 		return logs(s.clients[0]), logs(s.clients[1])
 	}
 	scale := s.scale()
@@ -142,44 +142,44 @@ func (s *sample) terms(of Item) (base, new []float64) {
 		return s.sign * e.value / scale
 	}
 	for _, sheet := range s.base {
-		base = append(base, term(sheet.find(of)))
+		base = append(base, term(sheet.find(item)))
 	}
-	for _, sheet := range s.new {
-		new = append(new, term(sheet.find(of)))
+	for _, sheet := range s.other {
+		other = append(other, term(sheet.find(item)))
 	}
-	return base, new
+	return base, other
 }
 
-func logs(of []float64) (out []float64) {
-	for _, v := range of {
+func logs(list []float64) (out []float64) {
+	for _, v := range list {
 		out = append(out, math.Log(v))
 	}
 	return out
 }
 
 // contribution tests an item.
-func (s *sample) contribution(of Item) Contribution {
-	c := Contribution{Item: of, Low: math.NaN(), High: math.NaN(), P: math.NaN(), Adjusted: math.NaN()}
-	value := func(x sheet) float64 { return x.find(of).value }
-	c.Base, c.New = meanOf(s.base, value), meanOf(s.new, value)
-	if of == Clients {
+func (s *sample) contribution(item Item) Contribution {
+	c := Contribution{Item: item, Low: math.NaN(), High: math.NaN(), P: math.NaN(), Adjusted: math.NaN()}
+	value := func(x sheet) float64 { return x.find(item).value }
+	c.Base, c.New = meanOf(s.base, value), meanOf(s.other, value)
+	if item == Clients {
 		c.Base, c.New = stat.Mean(s.clients[0]), stat.Mean(s.clients[1])
 	}
-	base, new := s.terms(of)
-	c.Log = stat.Mean(new) - stat.Mean(base)
-	c.test(base, new, s)
-	if extra := s.sampling(of); extra > 0 && !math.IsNaN(c.Low) {
+	base, other := s.terms(item)
+	c.Log = stat.Mean(other) - stat.Mean(base)
+	c.test(base, other, s)
+	if extra := s.sampling(item); extra > 0 && !math.IsNaN(c.Low) {
 		c.Low, c.High = c.Log-math.Hypot(c.Log-c.Low, extra), c.Log+math.Hypot(c.High-c.Log, extra)
 	}
 	return c
 }
 
 // test compares the runs of two sides.
-func (c *Contribution) test(base, new []float64, s *sample) {
-	if min(len(base), len(new)) < compare.LeastTrials {
+func (c *Contribution) test(base, other []float64, s *sample) {
+	if min(len(base), len(other)) < compare.LeastTrials {
 		return
 	}
-	d := stat.Decide(base, new, s.design, 1-compare.Alpha)
+	d := stat.Decide(base, other, s.design, 1-compare.Alpha)
 	c.P, c.agreed = d.P, d.Agreed
 	c.Low, c.High = min(d.Interval.Low, c.Log), max(d.Interval.High, c.Log)
 }
@@ -187,14 +187,14 @@ func (c *Contribution) test(base, new []float64, s *sample) {
 // sampling returns the error of an item that was estimated from samples of sessions: an
 // item seen n times is known to 2√n. The trials' own differences include it, but three
 // trials may agree by chance.
-func (s *sample) sampling(of Item) float64 {
+func (s *sample) sampling(item Item) float64 {
 	if s.factors {
 		return 0
 	}
 	sum, scale := 0.0, s.scale()
-	for _, list := range [][]sheet{s.base, s.new} {
+	for _, list := range [][]sheet{s.base, s.other} {
 		for _, sheet := range list {
-			if e := sheet.find(of); e.seen > 0 {
+			if e := sheet.find(item); e.seen > 0 {
 				one := 2 * e.value / math.Sqrt(float64(e.seen)) / scale / float64(len(list))
 				sum += one * one
 			}
@@ -210,23 +210,23 @@ func (s *sample) totalLog() Contribution {
 	if s.factors {
 		total = sheet.product
 	}
-	c.Base, c.New = meanOf(s.base, total), meanOf(s.new, total)
+	c.Base, c.New = meanOf(s.base, total), meanOf(s.other, total)
 	return c
 }
 
 // without tests the sum of the contributions of all items but some.
 func (s *sample) without(some []Item) Contribution {
 	c := Contribution{Low: math.NaN(), High: math.NaN(), P: math.NaN(), Adjusted: math.NaN()}
-	base, new := s.totals(some)
-	c.Log = stat.Mean(new) - stat.Mean(base)
-	c.test(base, new, s)
+	base, other := s.totals(some)
+	c.Log = stat.Mean(other) - stat.Mean(base)
+	c.test(base, other, s)
 	c.Adjusted = c.P
 	return c
 }
 
 // totals returns for each run the sum of the terms of all items but some.
-func (s *sample) totals(but []Item) (base, new []float64) {
-	base, new = make([]float64, len(s.base)), make([]float64, len(s.new))
+func (s *sample) totals(but []Item) (base, other []float64) {
+	base, other = make([]float64, len(s.base)), make([]float64, len(s.other))
 	for _, item := range s.items() {
 		if slices.Contains(but, item) {
 			continue
@@ -236,17 +236,17 @@ func (s *sample) totals(but []Item) (base, new []float64) {
 			base[i] += x[i]
 		}
 		for i := range y {
-			new[i] += y[i]
+			other[i] += y[i]
 		}
 	}
-	return base, new
+	return base, other
 }
 
 // share returns which part of the total an item accounts for, with its 95 % interval from
 // runs, or pairs of runs, that are drawn again, each with all its items.
-func (s *sample) share(of Item) (share, low, high float64) {
+func (s *sample) share(item Item) (share, low, high float64) {
 	const draws = 2000
-	x, y := s.terms(of)
+	x, y := s.terms(item)
 	all, allNew := s.totals(nil)
 	source := rand.New(rand.NewPCG(1, 2)) // the same data give the same bounds
 	draw := func(n int) []int {

@@ -28,7 +28,7 @@ func drawSample(t *rapid.T) *sample {
 		}
 		return out
 	}
-	return &sample{base: side("base"), new: side("new"), design: rapid.SampledFrom([]stat.Design{stat.Apart, stat.Blocks}).Draw(t, "design"), sign: -1}
+	return &sample{base: side("base"), other: side("new"), design: rapid.SampledFrom([]stat.Design{stat.Apart, stat.Blocks}).Draw(t, "design"), sign: -1}
 }
 
 func close(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a), math.Abs(b)) }
@@ -38,7 +38,7 @@ func close(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a),
 func TestContributionsAddUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSample(t)
-		back := &sample{base: s.new, new: s.base, design: s.design, sign: s.sign}
+		back := &sample{base: s.other, other: s.base, design: s.design, sign: s.sign}
 		var sum float64
 		for _, item := range s.items() {
 			k := s.contribution(item).Log
@@ -49,7 +49,7 @@ func TestContributionsAddUp(t *testing.T) {
 		if total := s.totalLog().Log; !close(sum, total) {
 			t.Fatalf("the sum is %v, and the total %v", sum, total)
 		}
-		if want := -math.Log(meanOf(s.new, sheet.total) / meanOf(s.base, sheet.total)); !close(sum, want) {
+		if want := -math.Log(meanOf(s.other, sheet.total) / meanOf(s.base, sheet.total)); !close(sum, want) {
 			t.Fatalf("the sum is %v, and the logarithm of the ratio %v", sum, want)
 		}
 	})
@@ -61,13 +61,13 @@ func TestContributionsMerge(t *testing.T) {
 		s := drawSample(t)
 		merged := &sample{design: s.design, sign: s.sign}
 		unit := rapid.Float64Range(1e-3, 1e3).Draw(t, "unit")
-		merge := func(of []sheet) (out []sheet) {
-			for _, x := range of {
+		merge := func(list []sheet) (out []sheet) {
+			for _, x := range list {
 				out = append(out, sheet{{item: Server, value: unit * (x.find(Server).value + x.find(Client).value)}, {item: Idle, value: unit * (x.find(Kernel).value + x.find(Idle).value)}})
 			}
 			return out
 		}
-		merged.base, merged.new = merge(s.base), merge(s.new)
+		merged.base, merged.other = merge(s.base), merge(s.other)
 		want := s.contribution(Server).Log + s.contribution(Client).Log
 		if got := merged.contribution(Server).Log; !close(got, want) {
 			t.Fatalf("merged %v, apart %v", got, want)
@@ -78,7 +78,7 @@ func TestContributionsMerge(t *testing.T) {
 // The share of a sum of plain items is its share of the difference.
 func TestShareOfPlainSum(t *testing.T) {
 	s := &sample{sign: -1, design: stat.Blocks,
-		base: []sheet{{{item: Server, value: 100}, {item: Idle, value: 50}}}, new: []sheet{{{item: Server, value: 160}, {item: Idle, value: 30}}}}
+		base: []sheet{{{item: Server, value: 100}, {item: Idle, value: 50}}}, other: []sheet{{{item: Server, value: 160}, {item: Idle, value: 30}}}}
 	if share, _, _ := s.share(Server); !close(share, 60./40) {
 		t.Errorf("%v", share)
 	}
@@ -87,7 +87,7 @@ func TestShareOfPlainSum(t *testing.T) {
 // The numbers of clients are an item of their own: throughput is clients ÷ time.
 func TestClientsAreAnItem(t *testing.T) {
 	s := &sample{sign: -1, design: stat.Blocks, clients: [2][]float64{{1}, {4}},
-		base: []sheet{{{item: InCalls, value: 100}}}, new: []sheet{{{item: InCalls, value: 400}}}}
+		base: []sheet{{{item: InCalls, value: 100}}}, other: []sheet{{{item: InCalls, value: 400}}}}
 	if k := s.totalLog().Log; !close(k, 0) {
 		t.Errorf("the ratio is exp of %v", k)
 	}
@@ -99,7 +99,7 @@ func TestClientsAreAnItem(t *testing.T) {
 // Factors contribute their own logarithms.
 func TestFactors(t *testing.T) {
 	s := &sample{sign: 1, factors: true, design: stat.Blocks,
-		base: []sheet{{{item: Lookups, value: 2}, {item: PerMiss, value: 16}}}, new: []sheet{{{item: Lookups, value: 4}, {item: PerMiss, value: 4}}}}
+		base: []sheet{{{item: Lookups, value: 2}, {item: PerMiss, value: 16}}}, other: []sheet{{{item: Lookups, value: 4}, {item: PerMiss, value: 4}}}}
 	if a, b, all := s.contribution(Lookups).Log, s.contribution(PerMiss).Log, s.totalLog(); !close(a, math.Log(2)) || !close(b, -math.Log(4)) || !close(all.Log, -math.Log(2)) || all.Base != 32 || all.New != 16 {
 		t.Errorf("%v, %v, %+v", a, b, all)
 	}
@@ -116,7 +116,7 @@ func TestItemsOfEqualTargets(t *testing.T) {
 			s := &sample{design: stat.Blocks, sign: -1}
 			for range pairs {
 				both := math.Exp(0.1 * r.NormFloat64())
-				for _, side := range []*[]sheet{&s.base, &s.new} {
+				for _, side := range []*[]sheet{&s.base, &s.other} {
 					*side = append(*side, sheet{{item: Server, value: 90 * both * math.Exp(0.03*r.NormFloat64())}, {item: Idle, value: 10 * math.Exp(0.03*r.NormFloat64())}})
 				}
 			}

@@ -27,13 +27,13 @@ func (s *Sum) writes(v *view) compare.Key {
 
 // moves reports whether a metric per unit moves with the cause: a cost that grows where the
 // item does.
-func (v *view) moves(name string, c *Cause, least float64) bool {
+func (v *view) moves(name string, c *Cause, lowest float64) bool {
 	k, ok := v.Of.Own(metric.CPUUS)
 	if own, found := v.Of.Own(name); found {
 		k, ok = own, true
 	}
-	base, new := v.Base.per(name, "", k), v.New.per(name, "", k)
-	return ok && apart(base, new, least) && (new > base) == (c.New > c.Base)
+	base, other := v.Base.per(name, "", k), v.New.per(name, "", k)
+	return ok && apart(base, other, lowest) && (other > base) == (c.New > c.Base)
 }
 
 // Costs of one thing at most, in µs of CPU. What it needs is known to be less: where a count
@@ -55,10 +55,10 @@ const (
 // item, and this can be a good part of it. Times of calls include those of the device.
 func moreReads(v *view, _ *Sum, c *Cause) bool {
 	base, _ := v.Base.growth("device.read_ns")
-	new, _ := v.New.growth("device.read_ns")
+	other, _ := v.New.growth("device.read_ns")
 	waited := 0.0
 	if c.Item.is(inside) {
-		waited = (new - base) / 1e3
+		waited = (other - base) / 1e3
 	}
 	return v.more(metric.DeviceReads, mostPerRead, waited, c) || v.more(metric.CacheMisses, mostPerRead, waited, c)
 }
@@ -128,11 +128,11 @@ type condition = func(v *view, s *Sum, c *Cause) bool
 
 // grows is the condition that a number differs by more than a share, and by more than
 // least, and is greater if there is more of the item; or less, if least is negative.
-func grows(n measure, share, least float64) condition {
+func grows(n measure, share, lowest float64) condition {
 	return func(v *view, s *Sum, c *Cause) bool {
 		a, b := n(v, s, &v.Base), n(v, s, &v.New)
 		same := (b > a) == (c.New > c.Base)
-		return apart(a, b, share) && math.Abs(b-a) > math.Abs(least) && same == (least >= 0)
+		return apart(a, b, share) && math.Abs(b-a) > math.Abs(lowest) && same == (lowest >= 0)
 	}
 }
 
@@ -162,14 +162,14 @@ func moreRowWaits(v *view, s *Sum, c *Cause) bool {
 func limitedByFlushes(v *view, _ *Sum, _ *Cause) bool { return v.ceiling() == ByFlushes }
 
 func otherClients(v *view, s *Sum, c *Cause) bool {
-	more, of := v.clients()
-	return of > 0 && apart(of, 1, 0.1) && more == (c.New > c.Base)
+	more, whole := v.clients()
+	return whole > 0 && apart(whole, 1, 0.1) && more == (c.New > c.Base)
 }
 
 // clients returns whether the new side has more clients, and how many times as many.
 func (s *Step) clients() (more bool, times float64) {
-	base, new := stat.Mean(clientsOf(s.Base.runs)), stat.Mean(clientsOf(s.New.runs))
-	return new > base, new / base
+	base, other := stat.Mean(clientsOf(s.Base.runs)), stat.Mean(clientsOf(s.New.runs))
+	return other > base, other / base
 }
 
 // differs returns the condition that a knob differs which affects any of these.
@@ -190,8 +190,8 @@ func oneSided(_ *view, _ *Sum, c *Cause) bool { return min(c.Base, c.New) < 0.05
 // fullLog reports whether the side that has more of the item had its log full, and the
 // other had not.
 func fullLog(v *view, _ *Sum, c *Cause) bool {
-	most, other := v.most(c)
-	return most.logFull() && !other.logFull()
+	larger, other := v.larger(c)
+	return larger.logFull() && !other.logFull()
 }
 
 func (s *Side) logFull() bool {
@@ -208,7 +208,7 @@ func (s *Side) logFull() bool {
 }
 
 // most returns the side that has more of an item, and the other.
-func (v *view) most(c *Cause) (most, other *Side) {
+func (v *view) larger(c *Cause) (larger, other *Side) {
 	if c.Base > c.New {
 		return &v.Base, &v.New
 	}
@@ -219,30 +219,30 @@ func (v *view) most(c *Cause) (most, other *Side) {
 // can do much less than the other side's.
 func lesserDevice(v *view, _ *Sum, c *Cause) bool {
 	const less = 1.5
-	most, other := v.most(c)
-	can := most.can(most.Limit)
-	return can > 0 && other.can(most.Limit) > less*can
+	larger, other := v.larger(c)
+	can := larger.can(larger.Limit)
+	return can > 0 && other.can(larger.Limit) > less*can
 }
 
 // slowDevice reports whether the device's requests took much longer where the item did,
 // and that they are a good part of the item's difference.
 func slowDevice(v *view, s *Sum, c *Cause) bool {
 	const slower = 2
-	base, new := request(v, s, &v.Base), request(v, s, &v.New)
+	base, other := request(v, s, &v.Base), request(v, s, &v.New)
 	before, _ := v.Base.growth("device.queue_ns")
 	after, _ := v.New.growth("device.queue_ns")
-	if (new > base) != (c.New > c.Base) {
+	if (other > base) != (c.New > c.Base) {
 		return false
 	}
-	return max(base, new) > slower*min(base, new) && (after-before)/1e3/(c.New-c.Base) >= goodPart
+	return max(base, other) > slower*min(base, other) && (after-before)/1e3/(c.New-c.Base) >= goodPart
 }
 
 // request is how long a request took at the device, in µs; 0 if that is not known.
 func request(_ *view, _ *Sum, side *Side) float64 {
 	var times, requests float64
-	for _, of := range []string{"read", "write"} {
-		ns, _ := side.growth("device." + of + "_ns")
-		n, _ := side.growth("device." + of + "s")
+	for _, name := range []string{"read", "write"} {
+		ns, _ := side.growth("device." + name + "_ns")
+		n, _ := side.growth("device." + name + "s")
 		times, requests = times+ns, requests+n
 	}
 	if requests == 0 {
@@ -261,9 +261,9 @@ func (s *Side) gauge(name string) (sum float64, ok bool) {
 // each trial.
 func (s *Side) start(name string) (sum float64, ok bool) { return s.gaugeIn(name, (*run).before) }
 
-func (s *Side) gaugeIn(name string, of func(*run) *result.Step) (sum float64, ok bool) {
+func (s *Side) gaugeIn(name string, value func(*run) *result.Step) (sum float64, ok bool) {
 	for i := range s.runs {
-		step := of(&s.runs[i])
+		step := value(&s.runs[i])
 		if step == nil {
 			return 0, false
 		}

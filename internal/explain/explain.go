@@ -76,10 +76,10 @@ func Explain(c *compare.Campaign, j *compare.Judgement) *Explanation {
 func (e *Explanation) step(j *compare.Judgement, s *compare.Step) *Step {
 	a, b, design := s.Paired(j.Base, j.New)
 	out := &Step{Of: s, Base: newSide(j.Base, a), New: newSide(j.New, b)}
-	if sum, why := out.throughput(j, design); sum != nil {
+	if sum, reason := out.throughput(j, design); sum != nil {
 		out.Sums = append(out.Sums, sum)
 	} else {
-		out.Why = why
+		out.Why = reason
 	}
 	for _, name := range costs {
 		if k, ok := s.Own(name); ok {
@@ -146,18 +146,18 @@ func (s *Step) speaking(e *compare.Effect, design stat.Design) (*Sum, string) {
 	}
 	serial := func(s *Side) bool { return !slices.ContainsFunc(s.runs, func(r run) bool { return !r.serial() }) }
 	for _, l := range []struct {
-		of    Ledger
-		split func(*run) sheet
+		ledger Ledger
+		split  func(*run) sheet
 	}{{Sessions, (*run).sessions}, {Threads, (*run).threads}, {Device, (*run).device}} {
-		if l.of == Device && !serial(&s.Base) && !serial(&s.New) {
+		if l.ledger == Device && !serial(&s.Base) && !serial(&s.New) {
 			continue
 		}
-		if sum := s.sum(e, l.of, design, -1, l.split); sum != nil {
+		if sum := s.sum(e, l.ledger, design, -1, l.split); sum != nil {
 			found = append(found, sum)
 		}
 	}
-	if of := s.ceiling(); of != Unlimited {
-		sum := s.sum(e, Ceiling, design, 1, func(r *run) sheet { return r.ceiling(of) })
+	if limit := s.ceiling(); limit != Unlimited {
+		sum := s.sum(e, Ceiling, design, 1, func(r *run) sheet { return r.ceiling(limit) })
 		if sum != nil && s.Base.Limit == s.New.Limit {
 			return sum, ""
 		}
@@ -202,22 +202,22 @@ func (s *Step) cost(j *compare.Judgement, k compare.Key, design stat.Design) *Su
 }
 
 // sum splits a number of all runs; nil if that is not possible in each of them.
-func (s *Step) sum(e *compare.Effect, of Ledger, design stat.Design, sign float64, split func(*run) sheet) *Sum {
-	data := sample{design: design, factors: of == Factors || of == Ceiling, sign: sign}
+func (s *Step) sum(e *compare.Effect, ledger Ledger, design stat.Design, sign float64, split func(*run) sheet) *Sum {
+	data := sample{design: design, factors: ledger == Factors || ledger == Ceiling, sign: sign}
 	for _, side := range []struct {
 		runs []run
-		to   *[]sheet
-	}{{s.Base.runs, &data.base}, {s.New.runs, &data.new}} {
+		dst  *[]sheet
+	}{{s.Base.runs, &data.base}, {s.New.runs, &data.other}} {
 		for i := range side.runs {
 			x := split(&side.runs[i])
-			if !usable(x, of) {
+			if !usable(x, ledger) {
 				return nil
 			}
-			*side.to = append(*side.to, x)
+			*side.dst = append(*side.dst, x)
 		}
 	}
 	data.alike()
-	if of == Sessions || of == Threads {
+	if ledger == Sessions || ledger == Threads {
 		data.clients = [2][]float64{clientsOf(s.Base.runs), clientsOf(s.New.runs)}
 		if slices.Equal(data.clients[0], data.clients[1]) {
 			data.clients = [2][]float64{}
@@ -229,7 +229,7 @@ func (s *Step) sum(e *compare.Effect, of Ledger, design stat.Design, sign float6
 	if trivial(e) || data.empty() {
 		return nil
 	}
-	out := &Sum{Effect: e, Metric: e.Metric(), Of: of, Total: data.totalLog(), data: data}
+	out := &Sum{Effect: e, Metric: e.Metric(), Of: ledger, Total: data.totalLog(), data: data}
 	out.Total.agreed = out.Total.agreed && e.Sure() // the comparison decides what is proven
 	for _, item := range data.items() {
 		c := Cause{Contribution: data.contribution(item), Share: math.NaN(), ShareLow: math.NaN(), ShareHigh: math.NaN()}
@@ -265,11 +265,11 @@ func trivial(e *compare.Effect) bool {
 }
 
 // usable reports whether a number could be split.
-func usable(x sheet, of Ledger) bool {
+func usable(x sheet, ledger Ledger) bool {
 	if len(x) == 0 || !(x.total() > 0) || math.IsInf(x.total(), 0) {
 		return false
 	}
-	return of != Factors && of != Ceiling || !slices.ContainsFunc(x, func(e entry) bool { return !(e.value > 0) || math.IsInf(e.value, 0) })
+	return ledger != Factors && ledger != Ceiling || !slices.ContainsFunc(x, func(e entry) bool { return !(e.value > 0) || math.IsInf(e.value, 0) })
 }
 
 // correct adjusts the p-values of all items of the step that could be named as causes.

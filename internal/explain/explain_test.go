@@ -125,8 +125,8 @@ func (s state) trial(target string, n int) *result.Trial {
 func usual() state { return state{server: 100, idle: 20, commit: 60, in: 120, pages: 10, twice: 10} }
 
 // explained explains n pairs of trials with some noise.
-func explained(base, of state, n int, seed uint64) *explain.Explanation {
-	return explainedOf(noisy(base, of, n, seed, 0.02))
+func explained(base, subject state, n int, seed uint64) *explain.Explanation {
+	return explainedOf(noisy(base, subject, n, seed, 0.02))
 }
 
 func explainedOf(trials []*result.Trial) *explain.Explanation {
@@ -136,7 +136,7 @@ func explainedOf(trials []*result.Trial) *explain.Explanation {
 }
 
 // noisy returns n pairs of trials whose costs have a standard deviation.
-func noisy(base, of state, n int, seed uint64, deviation float64) (trials []*result.Trial) {
+func noisy(base, subject state, n int, seed uint64, deviation float64) (trials []*result.Trial) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	noise := func(s state) state {
 		for _, v := range []*float64{&s.server, &s.idle, &s.commit, &s.in, &s.pages, &s.twice, &s.misses} {
@@ -145,7 +145,7 @@ func noisy(base, of state, n int, seed uint64, deviation float64) (trials []*res
 		return s
 	}
 	for i := range n {
-		trials = append(trials, noise(base).trial("a", i+1), noise(of).trial("b", i+1))
+		trials = append(trials, noise(base).trial("a", i+1), noise(subject).trial("b", i+1))
 	}
 	return trials
 }
@@ -182,9 +182,9 @@ func TestRules(t *testing.T) {
 		"compaction debt": {func(s *state) { s.debt = 1e9 }, explain.RuleStarts, "954 MiB instead of 0 B of compaction debt"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			of := usual()
-			c.change(&of)
-			rule, sentence := first(explained(usual(), of, 4, 1))
+			subject := usual()
+			c.change(&subject)
+			rule, sentence := first(explained(usual(), subject, 4, 1))
 			if rule != c.rule || !strings.Contains(sentence, c.says) {
 				t.Errorf("rule %q: %s", rule, sentence)
 			}
@@ -196,9 +196,9 @@ func TestRules(t *testing.T) {
 func TestMisses(t *testing.T) {
 	base := usual()
 	base.lookup, base.misses = 4, 0.4
-	of := base
-	of.misses = 1.2
-	if rule, sentence := first(explained(base, of, 4, 1)); rule != explain.RuleReads || !strings.Contains(sentence, "of its lookups") {
+	state := base
+	state.misses = 1.2
+	if rule, sentence := first(explained(base, state, 4, 1)); rule != explain.RuleReads || !strings.Contains(sentence, "of its lookups") {
 		t.Errorf("rule %q: %s", rule, sentence)
 	}
 }
@@ -208,9 +208,9 @@ func TestGoodPart(t *testing.T) {
 	base := usual()
 	base.lookup, base.misses = 4, 0.2
 	for misses, want := range map[float64]explain.Rule{0.3: explain.RuleCPU, 0.8: explain.RuleReads} {
-		of := base
-		of.server, of.misses = 150, misses
-		for _, c := range explained(base, of, 4, 1).Steps[0].Sums[0].Named() {
+		state := base
+		state.server, state.misses = 150, misses
+		for _, c := range explained(base, state, 4, 1).Steps[0].Sums[0].Named() {
 			if c.Item == explain.Server && c.Rule != want {
 				t.Errorf("%v misses: rule %q: %s", misses, c.Rule, c.Sentence)
 			}
@@ -271,9 +271,9 @@ func TestEqualTargets(t *testing.T) {
 
 // What one of two engines does not count is no difference.
 func TestUncounted(t *testing.T) {
-	base, of := usual(), usual()
-	base.blind, of.pages = true, 50
-	for _, r := range explained(base, of, 4, 1).Records() {
+	base, state := usual(), usual()
+	base.blind, state.pages = true, 50
+	for _, r := range explained(base, state, 4, 1).Records() {
 		if r.Metric == "write_kb" {
 			t.Errorf("%s: %s", r.Item, r.Sentence)
 		}
@@ -283,12 +283,12 @@ func TestUncounted(t *testing.T) {
 // The log is a part of what is written, and log files are one of space: each has its
 // sentence.
 func TestLogs(t *testing.T) {
-	base, of := usual(), usual()
+	base, state := usual(), usual()
 	base.redo, base.undo, base.logs = 1, 0.1, 0.2
-	of.redo, of.undo, of.logs = 3, 0.5, 0.9
-	of.knobs = map[string]string{"compression": "zstd"}
+	state.redo, state.undo, state.logs = 3, 0.5, 0.9
+	state.knobs = map[string]string{"compression": "zstd"}
 	var said strings.Builder
-	for _, r := range explained(base, of, 4, 1).Records() {
+	for _, r := range explained(base, state, 4, 1).Records() {
 		if r.Proven && r.Item != "total" {
 			fmt.Fprintln(&said, r.Metric, r.Sentence)
 		}
@@ -303,18 +303,18 @@ func TestLogs(t *testing.T) {
 
 // A device that can do less is named where a probe found that it can.
 func TestCeilings(t *testing.T) {
-	base, of := usual(), usual()
+	base, state := usual(), usual()
 	base.flushes, base.can = 0.05, 5000
-	of.flushes, of.can, of.idle, of.commit = 0.05, 350, 220, 460
-	e := explained(base, of, 4, 1)
+	state.flushes, state.can, state.idle, state.commit = 0.05, 350, 220, 460
+	e := explained(base, state, 4, 1)
 	if rule, sentence := first(e); rule != explain.RuleDevice || !strings.Contains(sentence, "the device can do 350 instead of 5,000 flushes per second") {
 		t.Errorf("rule %q: %s", rule, sentence)
 	}
 	if s := e.Steps[0]; s.Base.Limit != explain.ByProcessors || s.New.Limit != explain.ByFlushes {
 		t.Errorf("limits: %s and %s", s.Base.Limit, s.New.Limit)
 	}
-	of.can, base.can = 0, 0
-	if rule, sentence := first(explained(base, of, 4, 1)); rule != explain.RuleCommits {
+	state.can, base.can = 0, 0
+	if rule, sentence := first(explained(base, state, 4, 1)); rule != explain.RuleCommits {
 		t.Errorf("without a probe rule %q: %s", rule, sentence)
 	}
 }
@@ -326,8 +326,8 @@ func TestCeilingOfBoth(t *testing.T) {
 	more.flushes, more.can, more.idle = 0.1, 700, 135
 	less.flushes, less.can, less.idle = 0.05, 420, 135
 	base.idle = 45 // else the processors limit it
-	for says, of := range map[string]state{"it needs 0.100 instead of 0.050 device flushes": more, "the device can do 420 instead of 700 flushes per second": less} {
-		sum := explained(base, of, 4, 1).Steps[0].Sums[0]
+	for says, subject := range map[string]state{"it needs 0.100 instead of 0.050 device flushes": more, "the device can do 420 instead of 700 flushes per second": less} {
+		sum := explained(base, subject, 4, 1).Steps[0].Sums[0]
 		if named := sum.Named(); sum.Of != explain.Ceiling || len(named) != 1 || named[0].Sentence != says {
 			t.Errorf("%s: %+v", sum.Of, named)
 		}
@@ -336,18 +336,18 @@ func TestCeilingOfBoth(t *testing.T) {
 
 // Stalls that recur are noted, and those at any time are not.
 func TestDips(t *testing.T) {
-	of := usual()
-	of.stallEvery = 11
-	said := func(of state) string {
+	subject := usual()
+	subject.stallEvery = 11
+	said := func(subject state) string {
 		var text strings.Builder
-		for _, r := range explained(usual(), of, 4, 1).Records() {
+		for _, r := range explained(usual(), subject, 4, 1).Records() {
 			if r.Rule == explain.RuleRecurring {
 				text.WriteString(r.Sentence)
 			}
 		}
 		return text.String()
 	}
-	if text := said(of); !strings.Contains(text, "b stalls every 11 s") {
+	if text := said(subject); !strings.Contains(text, "b stalls every 11 s") {
 		t.Error(text)
 	}
 	if text := said(usual()); text != "" {
@@ -367,9 +367,9 @@ func TestByCPU(t *testing.T) {
 
 // Fewer than three trials prove nothing.
 func TestFewTrials(t *testing.T) {
-	of := usual()
-	of.server = 200
-	e := explained(usual(), of, 2, 1)
+	state := usual()
+	state.server = 200
+	e := explained(usual(), state, 2, 1)
 	if rule, sentence := first(e); rule != "" {
 		t.Errorf("rule %q: %s", rule, sentence)
 	}
@@ -382,10 +382,10 @@ func TestFewTrials(t *testing.T) {
 
 // The order of rows does not matter, and the same input gives the same bytes.
 func TestRecordsAreStable(t *testing.T) {
-	of := usual()
-	of.server, of.twice = 150, 0
+	state := usual()
+	state.server, state.twice = 150, 0
 	var texts []string
-	trials := noisy(usual(), of, 4, 1, 0.02)
+	trials := noisy(usual(), state, 4, 1, 0.02)
 	for range 3 {
 		c := compare.New(trials)
 		var b bytes.Buffer
@@ -411,10 +411,10 @@ func TestRecordsAreStable(t *testing.T) {
 
 // The CPU of sessions and of background threads is told apart where both sides count it.
 func TestServing(t *testing.T) {
-	base, of := usual(), usual()
-	base.serving, of.server, of.serving = 70, 140, 71
-	sum := func(of state) *explain.Sum {
-		for _, s := range explained(base, of, 6, 5).Steps[0].Sums {
+	base, subject := usual(), usual()
+	base.serving, subject.server, subject.serving = 70, 140, 71
+	sum := func(subject state) *explain.Sum {
+		for _, s := range explained(base, subject, 6, 5).Steps[0].Sums {
 			if s.Metric == "cpu_us" {
 				return s
 			}
@@ -422,11 +422,11 @@ func TestServing(t *testing.T) {
 		t.Fatal("no sum of CPU")
 		return nil
 	}
-	if named := sum(of).Named(); len(named) != 1 || named[0].Item != explain.Behind {
+	if named := sum(subject).Named(); len(named) != 1 || named[0].Item != explain.Behind {
 		t.Errorf("background threads use 40 µs more, named are %+v", named)
 	}
-	of.serving = 0
-	if named := sum(of).Named(); len(named) != 1 || named[0].Item != explain.Server {
+	subject.serving = 0
+	if named := sum(subject).Named(); len(named) != 1 || named[0].Item != explain.Server {
 		t.Errorf("only one side counts threads, named are %+v", named)
 	}
 }

@@ -66,11 +66,11 @@ func (s sheet) product() float64 {
 	return p
 }
 
-func (s sheet) find(of Item) entry {
-	if i := slices.IndexFunc(s, func(e entry) bool { return e.item == of }); i >= 0 {
+func (s sheet) find(item Item) entry {
+	if i := slices.IndexFunc(s, func(e entry) bool { return e.item == item }); i >= 0 {
 		return s[i]
 	}
-	return entry{item: of}
+	return entry{item: item}
 }
 
 // close adds what is missing to a total as another item. Where the items exceed the
@@ -85,10 +85,10 @@ func (s sheet) close(total float64, as Item) sheet {
 }
 
 // merge replaces items by their sum.
-func (s sheet) merge(as Item, of ...Item) (out sheet) {
+func (s sheet) merge(as Item, list ...Item) (out sheet) {
 	sum := entry{item: as}
 	for _, e := range s {
-		if e.item == as || slices.Contains(of, e.item) {
+		if e.item == as || slices.Contains(list, e.item) {
 			sum.value += e.value
 		} else {
 			out = append(out, e)
@@ -213,9 +213,9 @@ func (r *run) device() sheet {
 }
 
 // ceiling splits the rate by what limits it of the device; nil if that is not known.
-func (r *run) ceiling(of Limit) sheet {
-	did, share := r.deviceUse(of)
-	return sheet{{item: Can, value: did / share}, {item: Used, value: share}, {item: Needs, value: did * r.Seconds / r.units, divides: true}}
+func (r *run) ceiling(limit Limit) sheet {
+	done, share := r.deviceUse(limit)
+	return sheet{{item: Can, value: done / share}, {item: Used, value: share}, {item: Needs, value: done * r.Seconds / r.units, divides: true}}
 }
 
 // value returns a row's value per unit of what another row is per.
@@ -248,11 +248,11 @@ func (r *run) splitCPU(k compare.Key) sheet {
 	if math.IsNaN(server) {
 		return nil
 	}
-	of := sheet{{item: Server, value: server}}
+	subject := sheet{{item: Server, value: server}}
 	if serving := r.value(metric.ThreadUS, account.ThreadCPU, k); serving > 0 && serving <= server {
-		of = sheet{{item: Serving, value: serving}, {item: Behind, value: server - serving}}
+		subject = sheet{{item: Serving, value: serving}, {item: Behind, value: server - serving}}
 	}
-	return of.close(all, Client)
+	return subject.close(all, Client)
 }
 
 func (r *run) splitWrites(k compare.Key) (out sheet) {

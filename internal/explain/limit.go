@@ -34,7 +34,7 @@ const (
 	// whole is the share of the time that a thread runs from which it limits.
 	whole = 0.90
 	// most is the share of the sessions' time from which what they do limits.
-	most = 0.50
+	majority = 0.50
 )
 
 // limitOf returns what limits most of the runs.
@@ -74,7 +74,7 @@ func (l Limit) noun() string {
 // deviceUse returns how much of what a limit is about a run did per second, and which share
 // of what a probe found that the device can do this is: more than 1 where the probe found
 // too little, and 0 where it was not probed.
-func (r *run) deviceUse(of Limit) (did, share float64) {
+func (r *run) deviceUse(limit Limit) (done, share float64) {
 	can := r.trial.Ceilings
 	if can == nil {
 		return 0, 0
@@ -83,7 +83,7 @@ func (r *run) deviceUse(of Limit) (did, share float64) {
 		v, _ := account.Counter(r.Counters, "device."+name)
 		return v / r.Seconds
 	}
-	switch of {
+	switch limit {
 	case ByFlushes:
 		return per("flushes"), per("flushes") / can.Flushes
 	case ByRequests:
@@ -97,24 +97,24 @@ func (r *run) deviceUse(of Limit) (did, share float64) {
 }
 
 // mostUsed returns what a run uses most of the device.
-func (r *run) mostUsed() (most Limit, share float64) {
+func (r *run) mostUsed() (limit Limit, share float64) {
 	for _, l := range ofDevice {
 		if _, s := r.deviceUse(l); s > share {
-			most, share = l, s
+			limit, share = l, s
 		}
 	}
-	return most, share
+	return limit, share
 }
 
 // can returns what the device can do of what a limit is about per second, as the mean over
 // the runs; 0 where that is not known.
-func (s *Side) can(of Limit) (sum float64) {
+func (s *Side) can(limit Limit) (sum float64) {
 	for i := range s.runs {
-		did, share := s.runs[i].deviceUse(of)
+		done, share := s.runs[i].deviceUse(limit)
 		if !(share > 0) {
 			return 0
 		}
-		sum += did / share / float64(len(s.runs))
+		sum += done / share / float64(len(s.runs))
 	}
 	return sum
 }
@@ -122,31 +122,31 @@ func (s *Side) can(of Limit) (sum float64) {
 // ceiling returns what the device limits on one of the sides, the new one first. Where it
 // limits neither, but can do much less on one of them, it is what that side uses most of:
 // then it sets a bound there that the other side is not near. Else it is Unlimited.
-func (s *Step) ceiling() (of Limit) {
+func (s *Step) ceiling() (limit Limit) {
 	const less, part = 2, 0.5 // probes of one device may differ by a factor of two
 	for _, side := range []*Side{&s.New, &s.Base} {
 		if slices.Contains(ofDevice, side.Limit) {
 			return side.Limit
 		}
 	}
-	most := part
+	majority := part
 	for _, l := range ofDevice {
-		base, new := s.Base.can(l), s.New.can(l)
+		base, other := s.Base.can(l), s.New.can(l)
 		weaker := &s.New
-		if base < new {
+		if base < other {
 			weaker = &s.Base
 		}
-		if share := weaker.used(l); base > 0 && new > 0 && apart(base, new, less) && share >= most {
-			of, most = l, share
+		if share := weaker.used(l); base > 0 && other > 0 && apart(base, other, less) && share >= majority {
+			limit, majority = l, share
 		}
 	}
-	return of
+	return limit
 }
 
 // used returns which share of what the device can do was used, as the mean over the runs.
-func (s *Side) used(of Limit) (sum float64) {
+func (s *Side) used(limit Limit) (sum float64) {
 	for i := range s.runs {
-		_, share := s.runs[i].deviceUse(of)
+		_, share := s.runs[i].deviceUse(limit)
 		sum += share / float64(len(s.runs))
 	}
 	return sum
@@ -176,7 +176,7 @@ func (r *run) limit() Limit {
 	if l, used := r.mostUsed(); used >= saturated {
 		return l
 	}
-	of := func(items ...engine.Role) (sum float64) {
+	subject := func(items ...engine.Role) (sum float64) {
 		for _, i := range items {
 			sum += s.find(Item(i)).value
 		}
@@ -184,13 +184,13 @@ func (r *run) limit() Limit {
 	}
 	switch total := s.total(); {
 	case total <= 0:
-	case of(engine.RoleLog, engine.RoleCommit) >= most*total:
+	case subject(engine.RoleLog, engine.RoleCommit) >= majority*total:
 		return ByCommits
-	case of(engine.RoleIO) >= most*total:
+	case subject(engine.RoleIO) >= majority*total:
 		return ByReads
-	case of(engine.RoleRow) >= most*total:
+	case subject(engine.RoleRow) >= majority*total:
 		return ByRows
-	case s.find(Stalled).value >= most*total:
+	case s.find(Stalled).value >= majority*total:
 		return ByStalls
 	}
 	return Unlimited

@@ -27,8 +27,8 @@ func (n Note) First() bool {
 
 // notes returns what limits what can be said of a step, and what is beside causes.
 func (s *Step) notes() (out []Note) {
-	for _, of := range []func(*Step, noting){disturbed, oneThread, oneAtATime, readNothing, twiceCached, paused, begunApart, putOff, dips} {
-		of(s, func(rule Rule, e Evidence, format string, args ...any) {
+	for _, check := range []func(*Step, noting){disturbed, oneThread, oneAtATime, readNothing, twiceCached, paused, begunApart, putOff, dips} {
+		check(s, func(rule Rule, e Evidence, format string, args ...any) {
 			out = append(out, Note{rule, e, fmt.Sprintf(format, args...)})
 		})
 	}
@@ -88,11 +88,11 @@ func oneAtATime(s *Step, note noting) {
 	if rate == nil || !apart(times, 1, 0.5) || !(side.idle() >= much) || !slices.Contains([]Limit{Unlimited, ByRows, ByThread}, side.Limit) {
 		return
 	}
-	gained, most := rate.Total.Log, rate.Total.High // of more clients: the greatest that trials allow
+	gained, limit := rate.Total.Log, rate.Total.High // of more clients: the greatest that trials allow
 	if !more {
-		gained, most = -rate.Total.Log, -rate.Total.Low
+		gained, limit = -rate.Total.Log, -rate.Total.Low
 	}
-	if !(most < gain*math.Abs(math.Log(times))) {
+	if !(limit < gain*math.Abs(math.Log(times))) {
 		return
 	}
 	work := "hardly more work"
@@ -128,12 +128,12 @@ func readNothing(s *Step, note noting) {
 	if !ok || s.sumOf(metric.ReadKB) != nil {
 		return
 	}
-	base, new := s.Base.per(metric.ReadKB, "", k), s.New.per(metric.ReadKB, "", k)
+	base, other := s.Base.per(metric.ReadKB, "", k), s.New.per(metric.ReadKB, "", k)
 	for _, side := range []struct {
 		reads, not *Side
-		kb, least  float64
-	}{{&s.New, &s.Base, new, base}, {&s.Base, &s.New, base, new}} {
-		if side.kb > worthANote && side.least < cached {
+		kb, lowest float64
+	}{{&s.New, &s.Base, other, base}, {&s.Base, &s.New, base, other}} {
+		if side.kb > worthANote && side.lowest < cached {
 			note(RuleReads, Accounted, "%s reads %s per %s, %s next to nothing: a cache holds what it asks for", name(side.reads), kb(side.kb), k.Per, name(side.not))
 		}
 	}
@@ -165,12 +165,12 @@ func paused(s *Step, note noting) {
 }
 
 func begunApart(s *Step, note noting) {
-	for _, of := range []struct{ gauge, name string }{{engine.CompactionDebt, "compaction debt"}, {engine.DirtyBytes, "dirty pages"}} {
-		base, known := s.Base.start(of.gauge)
-		new, ok := s.New.start(of.gauge)
+	for _, entry := range []struct{ gauge, name string }{{engine.CompactionDebt, "compaction debt"}, {engine.DirtyBytes, "dirty pages"}} {
+		base, known := s.Base.start(entry.gauge)
+		other, ok := s.New.start(entry.gauge)
 		size := max(s.Base.metric(metric.DBBytes), s.New.metric(metric.DBBytes))
-		if known && ok && max(base, new) > alike*size && apart(base, new, 1) {
-			note(RuleStarts, Pattern, "the targets started in different states: %s of %s", instead(bytes, base, new), of.name)
+		if known && ok && max(base, other) > alike*size && apart(base, other, 1) {
+			note(RuleStarts, Pattern, "the targets started in different states: %s of %s", instead(bytes, base, other), entry.name)
 		}
 	}
 }
@@ -180,16 +180,16 @@ func putOff(s *Step, note noting) {
 	if !ok {
 		return
 	}
-	base, new := s.Base.per(metric.DeferredKB, "", k), s.New.per(metric.DeferredKB, "", k)
+	base, other := s.Base.per(metric.DeferredKB, "", k), s.New.per(metric.DeferredKB, "", k)
 	written := max(s.Base.per(metric.WriteKB, "", k), s.New.per(metric.WriteKB, "", k))
-	if !(math.Abs(new-base) > alike*written) { // also where it is not known
+	if !(math.Abs(other-base) > alike*written) { // also where it is not known
 		return
 	}
 	more := s.New.Target.Name
-	if base > new {
+	if base > other {
 		more = s.Base.Target.Name
 	}
-	note(RuleDeferral, Accounted, "%s defers %s more of its writes per %s than the other", more, kb(math.Abs(new-base)), k.Per)
+	note(RuleDeferral, Accounted, "%s defers %s more of its writes per %s than the other", more, kb(math.Abs(other-base)), k.Per)
 }
 
 // dips notes stalls that recur, as checkpoints do.
@@ -204,21 +204,21 @@ func dips(s *Step, note noting) {
 // period returns the time from stall to stall where that is much the same throughout all
 // runs, and how many stalls there were; 0 where there is no such time.
 func (s *Side) period() (every time.Duration, stalls int) {
-	const least, spread = 4, 0.25
+	const minimum, spread = 4, 0.25
 	var gaps []float64
 	for i := range s.runs {
-		of := s.runs[i].Stalls
-		if len(of) < least {
+		list := s.runs[i].Stalls
+		if len(list) < minimum {
 			return 0, 0
 		}
-		for k := range of[1:] {
-			if of[k].Group == of[k+1].Group {
-				gaps = append(gaps, of[k+1].From-of[k].From)
+		for k := range list[1:] {
+			if list[k].Group == list[k+1].Group {
+				gaps = append(gaps, list[k+1].From-list[k].From)
 			}
 		}
-		stalls += len(of)
+		stalls += len(list)
 	}
-	if len(gaps) < least-1 || stat.Deviation(gaps) > spread*stat.Mean(gaps) {
+	if len(gaps) < minimum-1 || stat.Deviation(gaps) > spread*stat.Mean(gaps) {
 		return 0, 0
 	}
 	return time.Duration(stat.Mean(gaps) * float64(time.Second)), stalls

@@ -28,15 +28,15 @@ type Line struct {
 
 // signature is what steps of a paragraph have in common.
 type signature struct {
-	access    compare.Group
-	unit      string
-	verdict   compare.Verdict
-	base, new Limit
-	causes    string // the rule, the item and the sign of the first cause of each sum, and the rules of notes
+	access      compare.Group
+	unit        string
+	verdict     compare.Verdict
+	base, other Limit
+	causes      string // the rule, the item and the sign of the first cause of each sum, and the rules of notes
 }
 
 func (s *Step) signature() signature {
-	g := signature{access: compare.GroupOf(s.Of), unit: s.Of.Primary, base: s.Base.Limit, new: s.New.Limit}
+	g := signature{access: compare.GroupOf(s.Of), unit: s.Of.Primary, base: s.Base.Limit, other: s.New.Limit}
 	if t := s.rate(); t != nil {
 		g.verdict = t.Verdict
 	}
@@ -293,27 +293,27 @@ func (p *Paragraph) rest(sum *Sum) (text string) {
 func (p *Paragraph) predicted(name string) []string {
 	var unit string
 	var sides, fit, misfit []string
-	for _, of := range p.Steps[0].Predicted {
-		if of.Metric != name {
+	for _, prediction := range p.Steps[0].Predicted {
+		if prediction.Metric != name {
 			continue
 		}
-		unit = of.unit()
+		unit = prediction.unit()
 		each := func(value func(Prediction) float64) string {
 			return p.over(func(s *Step) float64 {
 				for _, x := range s.Predicted {
-					if x.beside(of) {
+					if x.beside(prediction) {
 						return value(x)
 					}
 				}
 				return math.NaN()
 			}, quantity.Digits)
 		}
-		sides = append(sides, fmt.Sprintf("%s for %s (measured: %s)", each(func(x Prediction) float64 { return x.Predicted }), of.Side.Target.Name,
+		sides = append(sides, fmt.Sprintf("%s for %s (measured: %s)", each(func(x Prediction) float64 { return x.Predicted }), prediction.Side.Target.Name,
 			each(func(x Prediction) float64 { return x.Measured })))
-		if p.fits(of) {
-			fit = append(fit, of.Side.Target.Name)
+		if p.fits(prediction) {
+			fit = append(fit, prediction.Side.Target.Name)
 		} else {
-			misfit = append(misfit, of.Side.Target.Name)
+			misfit = append(misfit, prediction.Side.Target.Name)
 		}
 	}
 	if len(sides) == 0 {
@@ -330,9 +330,9 @@ func (p *Paragraph) predicted(name string) []string {
 }
 
 // fits reports whether a side's predictions of a number fit in all steps.
-func (p *Paragraph) fits(of Prediction) bool {
+func (p *Paragraph) fits(prediction Prediction) bool {
 	return !slices.ContainsFunc(p.Steps, func(s *Step) bool {
-		return slices.ContainsFunc(s.Predicted, func(x Prediction) bool { return x.beside(of) && !x.Fits() })
+		return slices.ContainsFunc(s.Predicted, func(x Prediction) bool { return x.beside(prediction) && !x.Fits() })
 	})
 }
 
@@ -373,10 +373,10 @@ func roughly(share float64) string {
 }
 
 // over returns the range of a number over the paragraph's steps.
-func (p *Paragraph) over(of func(*Step) float64, format func(float64) string) string {
+func (p *Paragraph) over(value func(*Step) float64, format func(float64) string) string {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, s := range p.Steps {
-		if v := of(s); !math.IsNaN(v) {
+		if v := value(s); !math.IsNaN(v) {
 			low, high = min(low, v), max(high, v)
 		}
 	}
@@ -433,9 +433,9 @@ func (s *Sum) named() (out []Cause) {
 // likely returns the greatest items where none is proven: those that are a good part of
 // the difference.
 func (s *Sum) likely() (out []Cause) {
-	const least, part = 0.05, 0.3
+	const minimum, part = 0.05, 0.3
 	for _, c := range s.Causes {
-		if !c.Item.is(slack) && c.Log*s.Total.Log > 0 && math.Abs(c.Log) >= max(least, part*math.Abs(s.Total.Log)) {
+		if !c.Item.is(slack) && c.Log*s.Total.Log > 0 && math.Abs(c.Log) >= max(minimum, part*math.Abs(s.Total.Log)) {
 			out = append(out, c)
 		}
 	}

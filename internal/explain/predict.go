@@ -34,8 +34,8 @@ func (p Prediction) Fits() bool {
 }
 
 // beside reports whether it is of the same number of the same side, in any step.
-func (p Prediction) beside(of Prediction) bool {
-	return p.Metric == of.Metric && p.Side.Target == of.Side.Target
+func (p Prediction) beside(prediction Prediction) bool {
+	return p.Metric == prediction.Metric && p.Side.Target == prediction.Side.Target
 }
 
 // unit returns what is predicted: “KB read per query”.
@@ -67,18 +67,18 @@ var models = []struct {
 // predict returns what both sides' structures should cost.
 func (s *Step) predict() (out []Prediction) {
 	for _, side := range []*Side{&s.Base, &s.New} {
-		for _, of := range models {
-			k, ok := s.Of.Own(of.metric)
+		for _, entry := range models {
+			k, ok := s.Of.Own(entry.metric)
 			if !ok {
 				continue
 			}
 			if k, ok = compare.Undisturbed(s.Of, k, side.Target); !ok {
 				continue // what others read or wrote is no deviation from a model
 			}
-			p := Prediction{Side: side, Metric: of.metric, Per: k.Per}
+			p := Prediction{Side: side, Metric: entry.metric, Per: k.Per}
 			for i := range side.runs {
 				r := &side.runs[i]
-				p.Predicted += of.model(structured{r}, k) / float64(len(side.runs))
+				p.Predicted += entry.model(structured{r}, k) / float64(len(side.runs))
 				p.Measured += r.value(k.Metric, "", k) / float64(len(side.runs))
 			}
 			if p.Predicted > littleKB && !math.IsNaN(p.Measured) {
@@ -115,11 +115,11 @@ func (r structured) tree() (tree, bool) {
 	out := tree{page: page}
 	var pages []costmodel.Leaves
 	for _, t := range r.Touches {
-		of := costmodel.Leaves{Pages: r.size(t) / page, PerUnit: t.PerUnit}
-		if of.Pages <= 0 {
+		subject := costmodel.Leaves{Pages: r.size(t) / page, PerUnit: t.PerUnit}
+		if subject.Pages <= 0 {
 			return tree{}, false
 		}
-		out.touched, pages = append(out.touched, leaves{Leaves: of, changes: t.Changes}), append(pages, of)
+		out.touched, pages = append(out.touched, leaves{Leaves: subject, changes: t.Changes}), append(pages, subject)
 	}
 	if held, own := account.Gauge(r.Counters, engine.CacheHeld); own {
 		for i, miss := range costmodel.Misses(held/page, pages) {
@@ -240,11 +240,11 @@ func (r structured) mergeReads(k compare.Key) (kb float64) {
 		if t.Index != "" && t.Changes {
 			continue
 		}
-		of := costmodel.Leaves{Pages: r.size(t) / block, PerUnit: t.PerUnit}
-		if of.Pages <= 0 || t.Index != "" {
+		leaves := costmodel.Leaves{Pages: r.size(t) / block, PerUnit: t.PerUnit}
+		if leaves.Pages <= 0 || t.Index != "" {
 			return math.NaN()
 		}
-		blocks = append(blocks, of)
+		blocks = append(blocks, leaves)
 	}
 	for i, miss := range costmodel.Misses(held/block, blocks) {
 		kb += blocks[i].PerUnit * miss * block / 1024
@@ -263,8 +263,8 @@ func (r structured) size(t workload.Touch) float64 {
 	if t.Index != "" {
 		object += "." + t.Index
 	}
-	from := slices.IndexFunc(r.trial.Steps, func(s result.Step) bool { return s.Name == r.Name })
-	for i := from; i < len(r.trial.Steps); i++ {
+	start := slices.IndexFunc(r.trial.Steps, func(s result.Step) bool { return s.Name == r.Name })
+	for i := start; i < len(r.trial.Steps); i++ {
 		s := &r.trial.Steps[i]
 		at := slices.IndexFunc(s.Sizes, func(z engine.Size) bool { return z.Object == object })
 		if then := number(s, metric.LiveBytes); at >= 0 && then > 0 {

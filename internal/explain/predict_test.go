@@ -36,7 +36,7 @@ func inserts(twice float64) structured {
 
 // What an engine writes that counts its log alone is not all padding.
 func TestSplitWrites(t *testing.T) {
-	of := func(rows ...metric.Row) sheet {
+	value := func(rows ...metric.Row) sheet {
 		r := run{Step: &result.Step{Rows: append(rows, metric.Row{Metric: "write_kb", Per: "insert row", Value: 9}, metric.Row{Metric: "process_write_kb", Per: "insert row", Value: 7})}}
 		return r.splitWrites(compare.Key{Metric: "write_kb", Per: "insert row"})
 	}
@@ -47,7 +47,7 @@ func TestSplitWrites(t *testing.T) {
 		item Item
 		want float64
 		x    sheet
-	}{{Uncounted, 5, of(part(account.LogPart))}, {Padding, 3, of(part(account.LogPart), part(account.PagesPart))}, {Rest, 2, of(part(account.LogPart))}} {
+	}{{Uncounted, 5, value(part(account.LogPart))}, {Padding, 3, value(part(account.LogPart), part(account.PagesPart))}, {Rest, 2, value(part(account.LogPart))}} {
 		if got := c.x.find(c.item).value; got != c.want {
 			t.Errorf("%s: %v KB, want %v", c.item, got, c.want)
 		}

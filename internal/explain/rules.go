@@ -191,9 +191,9 @@ func (v *view) explain(s *Sum, c *Cause) {
 }
 
 func capacities(v *view, s *Sum, c *Cause) string {
-	most, _ := v.most(c)
-	can := both("%s", quantity.Thousandths, func(_ *view, _ *Sum, side *Side) float64 { return side.can(most.Limit) })
-	return fmt.Sprintf("the device can do %s %s per second", can(v, s, c), most.Limit.noun())
+	larger, _ := v.larger(c)
+	can := both("%s", quantity.Thousandths, func(_ *view, _ *Sum, side *Side) float64 { return side.can(larger.Limit) })
+	return fmt.Sprintf("the device can do %s %s per second", can(v, s, c), larger.Limit.noun())
 }
 
 // timed reports whether the items are times.
@@ -245,11 +245,11 @@ func usesCPU(v *view, s *Sum, c *Cause) string {
 // part of the difference.
 func (v *view) inKernel(c *Cause) string {
 	base, ok := v.Base.growth("process.system_ns")
-	new, known := v.New.growth("process.system_ns")
-	if !ok || !known || !((new-base)/1e3/(c.New-c.Base) >= goodPart) {
+	other, known := v.New.growth("process.system_ns")
+	if !ok || !known || !((other-base)/1e3/(c.New-c.Base) >= goodPart) {
 		return ""
 	}
-	return ", in the kernel " + instead(quantity.Micros, base/1e3, new/1e3)
+	return ", in the kernel " + instead(quantity.Micros, base/1e3, other/1e3)
 }
 
 // change returns an item's values per unit, the new one first: “410 µs instead of 336 µs”.
@@ -271,8 +271,8 @@ func (v *view) change(s *Sum, c *Cause) string {
 
 func kb(v float64) string { return quantity.Thousandths(v) + " KB" }
 
-func instead(format func(float64) string, base, new float64) string {
-	return format(new) + " instead of " + format(base)
+func instead(format func(float64) string, base, other float64) string {
+	return format(other) + " instead of " + format(base)
 }
 
 // both is a text whose gap is a number of both sides.

@@ -135,11 +135,11 @@ func (r *RUM) settled(after *compare.Step, t *compare.Target) float64 {
 	return 1
 }
 
-func (r *RUM) most(axis int) (most float64) {
+func (r *RUM) most(axis int) (limit float64) {
 	for _, t := range r.Targets {
-		most = max(most, t.Costs[axis])
+		limit = max(limit, t.Costs[axis])
 	}
-	return most
+	return limit
 }
 
 // Known reports whether a cost is known of any target.

@@ -135,13 +135,13 @@ func (x experiment) parts(all *compare.Effect) (out []Part, rest float64) {
 
 // shapley sets what a setting does on average over all orders.
 func (x experiment) shapley(p *Part, logs [][]float64, setting int, all *compare.Effect) {
-	without, with := x.orders(logs, setting)
+	without, extra := x.orders(logs, setting)
 	design := stat.Apart
 	if all.Pairs > 0 {
 		design = stat.Blocks
 	}
-	d := stat.Decide(without, with, design, 1-compare.Alpha)
-	mean := stat.Mean(with) - stat.Mean(without)
+	d := stat.Decide(without, extra, design, 1-compare.Alpha)
+	mean := stat.Mean(extra) - stat.Mean(without)
 	p.Factor, p.Low, p.High = math.Exp(mean), math.Exp(min(mean, d.Interval.Low)), math.Exp(max(mean, d.Interval.High))
 	p.Share = mean / (stat.Mean(logs[len(logs)-1]) - stat.Mean(logs[0]))
 	p.Proven = d.Agreed && d.P < compare.Alpha/float64(len(x.settings)) && math.Abs(mean) >= leastLog
@@ -159,7 +159,7 @@ func (x experiment) logs(all *compare.Effect) [][]float64 {
 		values = append(values, valuesOf(x.effects[set].New))
 	}
 	for _, t := range all.Base.Trials {
-		if slices.ContainsFunc(values, func(of map[int]float64) bool { return !(of[t.Trial] > 0) }) {
+		if slices.ContainsFunc(values, func(byKey map[int]float64) bool { return !(byKey[t.Trial] > 0) }) {
 			continue
 		}
 		for set := range out {
@@ -184,9 +184,9 @@ func valuesOf(n *compare.Number) map[int]float64 {
 // orders returns for each trial the mean logarithm before and after a setting is made, over
 // all orders in which the settings can be made: L. S. Shapley, “A value for n-person
 // games” (1953).
-func (x experiment) orders(logs [][]float64, setting int) (without, with []float64) {
+func (x experiment) orders(logs [][]float64, setting int) (without, extra []float64) {
 	n := len(x.settings)
-	without, with = make([]float64, len(logs[0])), make([]float64, len(logs[0]))
+	without, extra = make([]float64, len(logs[0])), make([]float64, len(logs[0]))
 	for set := range logs {
 		if set>>setting&1 == 1 {
 			continue
@@ -195,10 +195,10 @@ func (x experiment) orders(logs [][]float64, setting int) (without, with []float
 		share := factorial(before) * factorial(n-1-before) / factorial(n)
 		for t := range without {
 			without[t] += share * logs[set][t]
-			with[t] += share * logs[set|1<<setting][t]
+			extra[t] += share * logs[set|1<<setting][t]
 		}
 	}
-	return without, with
+	return without, extra
 }
 
 func factorial(n int) float64 { return math.Gamma(float64(n) + 1) }

@@ -58,9 +58,9 @@ func settled(targets map[string]state, missing ...result.Trial) []explain.Settle
 }
 
 // partOf returns what a setting does to a number.
-func partOf(t *testing.T, of []explain.Settled, number, setting string) explain.Part {
+func partOf(t *testing.T, list []explain.Settled, number, setting string) explain.Part {
 	t.Helper()
-	for _, s := range of {
+	for _, s := range list {
 		for _, p := range s.Parts {
 			if s.Metric == number && p.Setting.What == setting {
 				return p

@@ -60,11 +60,11 @@ func once(runs []*run, ps *hint.Problems) (out []*run) {
 			twice = append(twice, conflict{run: r, want: first.file.path})
 		}
 	}
-	trials, of := groups(twice, func(c conflict) string { return fmt.Sprintf("%s, trial %d", c.target, c.trial) })
+	trials, byName := groups(twice, func(c conflict) string { return fmt.Sprintf("%s, trial %d", c.target, c.trial) })
 	for _, trial := range trials {
-		c := of[trial][0]
+		c := byName[trial][0]
 		ps.Add(c.file.path, 0, "put repeated runs into numbered directories, as "+c.target+"/1 and "+c.target+"/2",
-			"%s of %s: another file has the same step, first %s, which is also in %s", quantity.Count(len(of[trial]), "file"), trial, c.step.Name, c.want)
+			"%s of %s: another file has the same step, first %s, which is also in %s", quantity.Count(len(byName[trial]), "file"), trial, c.step.Name, c.want)
 	}
 	return out
 }
@@ -130,8 +130,8 @@ func onePlanOnly(runs []*run, o *Options, ps *hint.Problems) []*run {
 	_, same := groups(all, func(a asked) asked { return a })
 	_, values := groups(all, func(a asked) asked { return asked{step: a.step, name: a.name} })
 	wants := map[asked]string{} // the most frequent value, of several the first
-	for of, all := range values {
-		wants[of] = slices.MaxFunc(all, func(a, b asked) int { return len(same[a]) - len(same[b]) }).value
+	for subject, all := range values {
+		wants[subject] = slices.MaxFunc(all, func(a, b asked) int { return len(same[a]) - len(same[b]) }).value
 	}
 	var other []conflict
 	out := slices.DeleteFunc(slices.Clone(runs), func(r *run) bool {
@@ -143,15 +143,15 @@ func onePlanOnly(runs []*run, o *Options, ps *hint.Problems) []*run {
 		}
 		return len(other) > before
 	})
-	kinds, of := groups(other, func(c conflict) [2]string { return [2]string{c.name, c.target} })
+	kinds, byKey := groups(other, func(c conflict) [2]string { return [2]string{c.name, c.target} })
 	for _, kind := range kinds {
-		c := of[kind][0]
+		c := byKey[kind][0]
 		at := c.file.path
 		if c.line > 0 {
 			at += fmt.Sprintf(":%d", c.line)
 		}
 		ps.Add("", 0, onePlan, "%s differs in %s of target %s, first %s: %s instead of %s",
-			c.name, quantity.Count(len(of[kind]), "file"), c.target, at, c.value, c.want)
+			c.name, quantity.Count(len(byKey[kind]), "file"), c.target, at, c.value, c.want)
 	}
 	return out
 }
@@ -183,15 +183,15 @@ func stepsOf(runs []*run) []string {
 // unrelated reports targets that have no step in common with the others, so that
 // nothing could be compared.
 func unrelated(runs []*run, ps *hint.Problems) {
-	targets, of := groups(runs, func(r *run) string { return r.target })
+	targets, byName := groups(runs, func(r *run) string { return r.target })
 	_, steps := groups(runs, func(r *run) string { return r.step.Name })
 	for _, t := range targets {
 		shared := func(r *run) bool {
 			return slices.ContainsFunc(steps[r.step.Name], func(o *run) bool { return o.target != t })
 		}
-		if len(targets) > 1 && !slices.ContainsFunc(of[t], shared) {
-			ps.Add(of[t][0].file.path, 0, "import them separately, with another --out; or give the logs of the same test the same name",
-				"%s has no step in common with another target: it has %s. These are runs of different plans", t, strings.Join(stepsOf(of[t]), ", "))
+		if len(targets) > 1 && !slices.ContainsFunc(byName[t], shared) {
+			ps.Add(byName[t][0].file.path, 0, "import them separately, with another --out; or give the logs of the same test the same name",
+				"%s has no step in common with another target: it has %s. These are runs of different plans", t, strings.Join(stepsOf(byName[t]), ", "))
 		}
 	}
 }
@@ -238,12 +238,12 @@ type TargetSize struct {
 // Sizes returns how much was imported: of each target, and the tests and files in
 // all.
 func (c *Campaign) Sizes() (targets []TargetSize, tests, files int) {
-	names, of := groups(c.trials, func(t trial) string { return t.Target })
+	names, byName := groups(c.trials, func(t trial) string { return t.Target })
 	var all []*run
 	for _, name := range names {
-		size := TargetSize{Name: name, Trials: len(of[name])}
+		size := TargetSize{Name: name, Trials: len(byName[name])}
 		var own []*run
-		for _, t := range of[name] {
+		for _, t := range byName[name] {
 			size.Steps = max(size.Steps, len(t.Steps))
 			own = append(own, t.runs...)
 		}

@@ -59,7 +59,7 @@ func parseCSV(files []*file, o *Options, ps *hint.Problems) []*run {
 		return nil
 	}
 	defer text.Close()
-	in := csv.NewReader(io.LimitReader(text, most))
+	in := csv.NewReader(io.LimitReader(text, limit))
 	in.Comment, in.TrimLeadingSpace, in.FieldsPerRecord = '#', true, -1
 	for !t.refused {
 		fields, err := in.Read()
@@ -86,11 +86,11 @@ func parseCSV(files []*file, o *Options, ps *hint.Problems) []*run {
 		target, name string
 		trial        int
 	}
-	steps, of := groups(t.rows, func(row metric.Row) step { return step{row.Target, row.Step, row.Trial} })
+	steps, byKey := groups(t.rows, func(row metric.Row) step { return step{row.Target, row.Step, row.Trial} })
 	var runs []*run
 	for _, s := range steps {
 		r := newRun(t.file, "a table of numbers")
-		r.tool, r.target, r.trial, r.step.Name, r.step.Rows = "CSV", s.target, s.trial, s.name, of[s]
+		r.tool, r.target, r.trial, r.step.Name, r.step.Rows = "CSV", s.target, s.trial, s.name, byKey[s]
 		subject(r)
 		runs = append(runs, r)
 	}
@@ -178,9 +178,9 @@ func (t *table) metric(row *metric.Row, unit string) (factor float64) {
 		row.Source = strings.TrimPrefix(row.Source+", published as "+unit, ", ")
 		return share * float64(t.o.CPUs)
 	}
-	from, size := sizeOf("1" + unit)
-	if to, ok := sizeOf("1" + m.Unit); size && ok {
-		return from / to
+	start, size := sizeOf("1" + unit)
+	if end, ok := sizeOf("1" + m.Unit); size && ok {
+		return start / end
 	}
 	if unit = strings.Replace(unit, "us", "µs", 1); unit != "" && unit != m.Unit {
 		t.problem("convert the value", "%s is in %s, not %s", m.Name, m.Unit, unit)

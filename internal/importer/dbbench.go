@@ -143,7 +143,7 @@ func (d *dbBench) summary(m []string) {
 		at = append(at, account.Count(n))
 	}
 	r.costs = append(r.costs, account.Denominator{Per: opOperation, Units: rate, N: n})
-	r.did(rows, rate, at...)
+	r.work(rows, rate, at...)
 	if micros > 0 {
 		r.put(metric.ServiceMeanUS, micros, at...)
 	}
@@ -205,12 +205,12 @@ func (d *dbBench) addIntervals(r *run, name string) {
 	}
 	r.step.Groups[0].Clients = threads
 	r.params["threads"] = strconv.Itoa(threads)
-	most := math.MaxInt
+	limit := math.MaxInt
 	for _, list := range byThread {
-		most = min(most, len(list))
+		limit = min(limit, len(list))
 	}
 	var intervals []account.Interval
-	for k := range most {
+	for k := range limit {
 		var end, length, rate float64
 		for t := range threads {
 			i := byThread[t][k]

@@ -61,9 +61,9 @@ func mean[S any, P interface {
 }](samples []S, values func(P) []float64) float64 {
 	lengths := make([]float64, len(samples))
 	for i := 1; i < len(samples); i++ {
-		from := P(&samples[i-1]).end()
-		lengths[i] = P(&samples[i]).end().Sub(from).Seconds()
-		if from.IsZero() || lengths[i] <= 0 {
+		start := P(&samples[i-1]).end()
+		lengths[i] = P(&samples[i]).end().Sub(start).Seconds()
+		if start.IsZero() || lengths[i] <= 0 {
 			lengths = slices.Repeat([]float64{1}, len(samples))
 			break
 		}

@@ -46,9 +46,9 @@ func (t *timeParser) line(line string) {
 	if len(words) == 0 {
 		return
 	}
-	set := func(to *float64, s string) {
+	set := func(dst *float64, s string) {
 		if v, ok := clock(s); ok {
-			*to = v
+			*dst = v
 		}
 	}
 	last := words[len(words)-1]
@@ -56,15 +56,15 @@ func (t *timeParser) line(line string) {
 		t.failed = line
 	}
 	for _, part := range []struct {
-		to                   *float64
+		dst                  *float64
 		verbose, posix, unit string
 	}{{&t.user, "User time", "user", "user"}, {&t.system, "System time", "sys", "system"}, {&t.elapsed, "Elapsed", "real", "elapsed"}} {
 		if strings.HasPrefix(line, part.verbose) || len(words) == 2 && words[0] == part.posix {
-			set(part.to, last)
+			set(part.dst, last)
 		}
 		for _, w := range words {
 			if v, ok := strings.CutSuffix(w, part.unit); ok && v != "" {
-				set(part.to, v)
+				set(part.dst, v)
 			}
 		}
 	}

@@ -27,17 +27,17 @@ type ibench struct {
 type ibRow struct {
 	line                    int
 	length, end, cumulative float64
-	of                      [len(ibKinds)]ibCounts
+	kinds                   [len(ibKinds)]ibCounts
 }
 
 // ibCounts are the columns of one kind of operation. Totals and retries are since
 // the client's start.
-type ibCounts struct{ rate, total, max, retries float64 }
+type ibCounts struct{ rate, total, highest, retries float64 }
 
 // ibKind is a kind of operation, with its columns.
 type ibKind struct {
-	op, unit                  string
-	rate, total, max, retries string
+	op, unit                      string
+	rate, total, highest, retries string
 }
 
 // The operations of the insert benchmark.
@@ -71,8 +71,8 @@ func (k *ibKind) per() string {
 // ibShares is a histogram of response times: counts of ten buckets, and the maximum
 // in µs.
 type ibShares struct {
-	counts []int64
-	max    float64
+	counts  []int64
+	highest float64
 }
 
 // ibLayouts returns the columns of interval lines by the number of fields. The one
@@ -108,7 +108,7 @@ func isIBench(head []string) bool {
 // plausible reports whether the rates of a line fit its counts, so that nine
 // arbitrary numbers are not taken for the layout of 2016.
 func (r ibRow) plausible() bool {
-	inserted := r.of[ibInserts].total
+	inserted := r.kinds[ibInserts].total
 	return r.end > 0 && inserted > 0 && math.Abs(r.cumulative-inserted/r.end) <= 1+0.02*r.cumulative
 }
 
@@ -129,7 +129,7 @@ func ibLine(layout header, words []string) (r ibRow, ok bool) {
 	}
 	r.length, r.end, r.cumulative = at("i_sec"), at("t_sec"), at("t_ips")
 	for i, k := range ibKinds {
-		r.of[i] = ibCounts{at(k.rate), at(k.total), at(k.max), at(k.retries)}
+		r.kinds[i] = ibCounts{at(k.rate), at(k.total), at(k.highest), at(k.retries)}
 	}
 	return r, ok
 }
@@ -141,8 +141,8 @@ var (
 
 // readIBench reads a client's output and keeps at most so many intervals. It returns
 // nil if the output is unusable.
-func readIBench(f *file, most int, ps *hint.Problems) *ibench {
-	b := &ibench{input: &input{file: f, ps: ps}, thinned: thinned[ibRow]{most: most &^ 1}, options: map[string]string{}, shares: map[string]ibShares{}}
+func readIBench(f *file, limit int, ps *hint.Problems) *ibench {
+	b := &ibench{input: &input{file: f, ps: ps}, thinned: thinned[ibRow]{limit: limit &^ 1}, options: map[string]string{}, shares: map[string]ibShares{}}
 	if !b.each(b.parse) {
 		return nil
 	}
@@ -201,7 +201,7 @@ func (b *ibench) interval(words []string) {
 		return
 	}
 	if k := len(b.items); k > 0 {
-		if before := &b.items[k-1]; r.end < before.end || r.of[ibInserts].total < before.of[ibInserts].total || r.of[ibQueries].total < before.of[ibQueries].total {
+		if before := &b.items[k-1]; r.end < before.end || r.kinds[ibInserts].total < before.kinds[ibInserts].total || r.kinds[ibQueries].total < before.kinds[ibQueries].total {
 			b.refuse("split the file: one run each", "counts or times are lower than in line %d: a second run begins here", before.line)
 			return
 		}
@@ -216,15 +216,15 @@ const mostRows = 1 << 19
 
 // with merges an interval with the next one. Totals are since the start, so those of
 // the later one cover both.
-func (r ibRow) with(next ibRow) ibRow {
+func (r ibRow) join(next ibRow) ibRow {
 	out := next
 	out.length = r.length + next.length
-	for k := range out.of {
-		a, b := &r.of[k], &next.of[k]
+	for k := range out.kinds {
+		a, b := &r.kinds[k], &next.kinds[k]
 		if a.rate >= 0 && b.rate >= 0 && out.length != 0 {
-			out.of[k].rate = (a.rate*r.length + b.rate*next.length) / out.length
+			out.kinds[k].rate = (a.rate*r.length + b.rate*next.length) / out.length
 		}
-		out.of[k].max = max(a.max, b.max)
+		out.kinds[k].highest = max(a.highest, b.highest)
 	}
 	return out
 }
@@ -247,6 +247,6 @@ func (b *ibench) share(m []string) {
 	if !ok {
 		return
 	}
-	s.max = account.MicrosOfSeconds(seconds)
+	s.highest = account.MicrosOfSeconds(seconds)
 	b.shares[strings.ToLower(m[1])] = s
 }

@@ -152,8 +152,8 @@ func (b *ibRun) addKind(kind int) {
 	var total, greatest, retries float64
 	for _, c := range b.clients {
 		if last := c.end(); last != nil {
-			total += max(last.of[kind].total, 0)
-			retries += max(last.of[kind].retries, 0)
+			total += max(last.kinds[kind].total, 0)
+			retries += max(last.kinds[kind].retries, 0)
 		}
 	}
 	if total == 0 || b.seconds == 0 || k.op == opInsert && slices.ContainsFunc(b.step.Groups, func(g result.Group) bool { return g.Name == opIndex }) {
@@ -161,9 +161,9 @@ func (b *ibRun) addKind(kind int) {
 	}
 	for _, c := range b.clients {
 		for i := range c.items {
-			greatest = max(greatest, c.items[i].of[kind].max)
+			greatest = max(greatest, c.items[i].kinds[kind].highest)
 		}
-		greatest = max(greatest, c.shares[k.op].max)
+		greatest = max(greatest, c.shares[k.op].highest)
 	}
 	g := result.Group{Name: k.op, Clients: len(b.clients), Ops: []string{k.op}}
 	if threads, _ := whole(b.clients[0].options["query_threads"]); k.op == opQuery && threads > 0 {
@@ -180,7 +180,7 @@ func (b *ibRun) addKind(kind int) {
 	if greatest > 0 {
 		b.put(metric.ServiceMaxUS, greatest, at...)
 	}
-	if first := b.clients[0].items; len(first) > 0 && first[0].of[kind].retries >= 0 {
+	if first := b.clients[0].items; len(first) > 0 && first[0].kinds[kind].retries >= 0 {
 		b.put(metric.Errors, retries, account.Of(k.op, ""), account.Count(int64(total+retries)))
 	}
 	b.addShares(k.op)
@@ -209,7 +209,7 @@ func (b *ibRun) addShares(op string) {
 			counts[i] += n
 			all += n
 		}
-		greatest = max(greatest, c.shares[op].max)
+		greatest = max(greatest, c.shares[op].highest)
 	}
 	if all == 0 {
 		return
@@ -237,7 +237,7 @@ func (b *ibRun) merged(kind int, clients []*ibench) (out []account.Interval) {
 	for i, first := range clients[0].items[:n] {
 		units := 0.0
 		for _, c := range clients {
-			units += c.items[i].of[kind].rate * first.length
+			units += c.items[i].kinds[kind].rate * first.length
 		}
 		if first.length > 0 {
 			out = append(out, account.NewInterval(first.end, first.length, units))
@@ -278,12 +278,12 @@ func (b *ibRun) addSeries(kind int) {
 			var grown float64
 			if i < len(c.items) {
 				r := &c.items[i]
-				grown = r.of[kind].total
+				grown = r.kinds[kind].total
 				if i > 0 {
-					grown -= c.items[i-1].of[kind].total
+					grown -= c.items[i-1].kinds[kind].total
 				}
 				l.T, l.DT = max(l.T, r.end), max(l.DT, r.length)
-				l.Max = max(l.Max, r.of[kind].max)
+				l.Max = max(l.Max, r.kinds[kind].highest)
 			}
 			l.Rows += int64(math.Round(max(grown, 0)))
 			l.Clients = append(l.Clients, int64(math.Round(max(grown, 0))))

@@ -194,7 +194,7 @@ func (s *iostat) device(words []string) {
 
 // bad refuses a line that cannot be read. If it is the last one, iostat was ended
 // while writing, and its report is left out instead.
-func (s *iostat) bad(words []string, what string) {
+func (s *iostat) bad(words []string, subject string) {
 	if s.last {
 		s.reports = s.reports[:len(s.reports)-1]
 		return
@@ -203,7 +203,7 @@ func (s *iostat) bad(words []string, what string) {
 	if slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, ",") }) {
 		hint = "run iostat with LC_ALL=C, so that its numbers have a decimal point"
 	}
-	s.refuse(hint, "%q are not %s: %d numbers were expected", clip(strings.Join(words, " ")), what, s.columns.count-1)
+	s.refuse(hint, "%q are not %s: %d numbers were expected", clip(strings.Join(words, " ")), subject, s.columns.count-1)
 }
 
 // banner parses the first line: Linux RELEASE (HOST) DATE _ARCHITECTURE_ (N CPU).

@@ -198,7 +198,7 @@ func (p *pgbench) finish(log *pgLog) {
 // summary adds the final figures.
 func (p *pgbench) summary(done, rate float64, log *pgLog) {
 	at := []account.With{account.Of(opTransaction, opTransaction), account.Count(int64(done)), account.Source("final figures")}
-	p.did(done, rate, at...)
+	p.work(done, rate, at...)
 	p.costs = append(p.costs, account.Denominator{Per: opTransaction, Units: rate, N: int64(done)})
 	if v, ok := p.num("latency average"); ok && !p.paced() && (log == nil || !log.exact()) && v > 0 {
 		p.put(metric.ServiceMeanUS, account.MicrosOfMillis(v), at...)
@@ -220,7 +220,7 @@ func (p *pgbench) unfinished() {
 	}
 	p.step.Seconds = before
 	at := []account.With{account.Of(opTransaction, opTransaction), account.Count(int64(done)), account.Source("intervals"), account.Warned(p.partial()...)}
-	p.did(done, account.PerSecond(done, before), at...)
+	p.work(done, account.PerSecond(done, before), at...)
 }
 
 // addProgressLines adds the intervals of option -P, unless a log has better ones.

@@ -34,10 +34,10 @@ type pgLog struct {
 
 // pgSecond is an interval. Latencies in µs.
 type pgSecond struct {
-	epoch int64
-	n     int64
-	max   float64
-	us    []uint32 // none in sums; sorted on demand
+	epoch   int64
+	n       int64
+	highest float64
+	us      []uint32 // none in sums; sorted on demand
 }
 
 // longestGap is the longest pause within a run, in seconds, and mostSeconds the
@@ -185,7 +185,7 @@ func (l *pgLog) transaction(w, columns []string) string {
 	}
 	s := l.second(epoch)
 	s.n++
-	s.max = max(s.max, float64(us))
+	s.highest = max(s.highest, float64(us))
 	s.us = append(s.us, uint32(us))
 	return ""
 }
@@ -210,7 +210,7 @@ func (l *pgLog) sums(w []string) string {
 	}
 	s := l.second(epoch)
 	s.n += n
-	s.max = max(s.max, greatest)
+	s.highest = max(s.highest, greatest)
 	return ""
 }
 
@@ -230,13 +230,13 @@ func (l *pgLog) sampled(done float64) bool { return done > 0 && float64(l.total(
 // fromLog adds the rows that the log has in addition to the summary.
 func (p *pgbench) fromLog(l *pgLog) {
 	sampled := l.sampled(p.rows())
-	with := []account.With{account.Of(opTransaction, opTransaction), account.Source("log of transactions")}
+	options := []account.With{account.Of(opTransaction, opTransaction), account.Source("log of transactions")}
 	if sampled {
-		with = append(with, warned("of a sample of the transactions"))
+		options = append(options, warned("of a sample of the transactions"))
 		p.step.Note("The log holds " + strconv.FormatInt(l.total(), 10) + " of the transactions: a sample.")
 	}
 	add := func(measure string, l *latencies) {
-		p.build(func(b *account.Builder) { b.Latency(measure, opTransaction, opTransaction, l.times(), with...) })
+		p.build(func(b *account.Builder) { b.Latency(measure, opTransaction, opTransaction, l.times(), options...) })
 	}
 	switch {
 	case !l.exact():
@@ -245,15 +245,15 @@ func (p *pgbench) fromLog(l *pgLog) {
 			measure = "response"
 		}
 		for _, s := range l.seconds {
-			greatest = max(greatest, s.max)
+			greatest = max(greatest, s.highest)
 		}
-		p.put(measure+"_max_us", greatest, append(with, account.Count(l.total()), account.Source("log of sums"))...)
+		p.put(measure+"_max_us", greatest, append(options, account.Count(l.total()), account.Source("log of sums"))...)
 	case l.lags:
 		add("response", &l.latency)
 		add("service", &l.service)
 		late := l.lag.times()
-		p.put(metric.LatenessP99US, late.At(99), append(with, account.Count(late.N))...)
-		p.put(metric.LatenessMaxUS, late.Greatest, append(with, account.Count(late.N))...)
+		p.put(metric.LatenessP99US, late.At(99), append(options, account.Count(late.N))...)
+		p.put(metric.LatenessMaxUS, late.Greatest, append(options, account.Count(late.N))...)
 	default:
 		add("service", &l.latency)
 	}
@@ -289,13 +289,13 @@ func (p *pgbench) addSeconds(l *pgLog) {
 			s = l.seconds[i]
 			i++
 		}
-		from := max(float64(epoch), begin)
-		line := result.Line{Source: "ops", T: float64(epoch+width) - begin, DT: float64(epoch+width) - from,
+		start := max(float64(epoch), begin)
+		line := result.Line{Source: "ops", T: float64(epoch+width) - begin, DT: float64(epoch+width) - start,
 			Group: opTransaction, Op: opTransaction, Ops: s.n, Rows: s.n}
 		if l.lags || p.paced() {
-			line.ResponseMax = s.max
+			line.ResponseMax = s.highest
 		} else {
-			line.Max = s.max
+			line.Max = s.highest
 		}
 		slices.Sort(s.us)
 		if l.lags {

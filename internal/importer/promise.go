@@ -18,10 +18,10 @@ func (b *ibRun) addPromise(kind int) {
 		if n, ok := positive(c.options["max_rows"]); ok && n > 0 {
 			planned = min(planned, n/b.pace)
 		}
-		p.Done += end.of[kind].total
+		p.Done += end.kinds[kind].total
 		p.Due += b.pace * end.end
 		p.Backlog += max(0, b.pace*planned-doneBy(c, kind, planned))
-		lateness := func(r *ibRow) float64 { return max(0, r.end-r.of[kind].total/b.pace) }
+		lateness := func(r *ibRow) float64 { return max(0, r.end-r.kinds[kind].total/b.pace) }
 		for i := range c.items {
 			late = max(late, lateness(&c.items[i]))
 		}
@@ -37,7 +37,7 @@ func (b *ibRun) addPromise(kind int) {
 func doneBy(c *ibench, kind int, t float64) (n float64) {
 	for i := range c.items {
 		if c.items[i].end <= t {
-			n = c.items[i].of[kind].total
+			n = c.items[i].kinds[kind].total
 		}
 	}
 	return n

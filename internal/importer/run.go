@@ -99,7 +99,7 @@ func (r *run) rate(name string, n float64, more ...account.With) {
 }
 
 // did adds the rate of an operation on one row each, and how many there were.
-func (r *run) did(rows, rate float64, more ...account.With) {
+func (r *run) work(rows, rate float64, more ...account.With) {
 	r.put(metric.Rows, rows, more...)
 	r.put(metric.OpsPerS, rate, more...)
 	r.put(metric.RowsPerS, rate, more...)

@@ -40,7 +40,7 @@ var (
 
 // most is the greatest size of a file: ten million transactions in a log of
 // pgbench. Larger logs should be sampled or aggregated.
-const most = 512 << 20
+const limit = 512 << 20
 
 // looked is the number of lines used to recognise a format: db_bench prints many
 // settings before its first result.
@@ -68,14 +68,14 @@ func (f *file) read(line func(n int, text string, last bool) bool) error {
 		return err
 	}
 	defer r.Close()
-	in := bufio.NewReaderSize(io.LimitReader(r, most), 1<<16)
+	in := bufio.NewReaderSize(io.LimitReader(r, limit), 1<<16)
 	f.lines, f.cut = 0, false
 	for size := 0; ; {
 		text, err := nextLine(in)
 		if err != nil || text == "" {
 			return err
 		}
-		if size += len(text); size >= most {
+		if size += len(text); size >= limit {
 			return errBig
 		}
 		_, err = in.Peek(1)
@@ -217,9 +217,9 @@ func clip(s string) string { return escape.Clip(s, 60) }
 
 // thinned holds at most a number of items of a log, to fit into memory: in a longer
 // one neighbours are merged.
-type thinned[T interface{ with(next T) T }] struct {
+type thinned[T interface{ join(next T) T }] struct {
 	items  []T
-	most   int // even
+	limit  int // even
 	stride int // lines of the log merged into each item; 0: one
 	joined int // lines merged into the last item so far
 }
@@ -227,11 +227,11 @@ type thinned[T interface{ with(next T) T }] struct {
 func (t *thinned[T]) add(item T) {
 	n := len(t.items)
 	if n > 0 && t.joined < t.stride {
-		t.items[n-1] = t.items[n-1].with(item)
+		t.items[n-1] = t.items[n-1].join(item)
 		t.joined++
 		return
 	}
-	if n >= t.most {
+	if n >= t.limit {
 		t.halve()
 	}
 	t.items, t.joined = append(t.items, item), 1
@@ -243,7 +243,7 @@ func (t *thinned[T]) halve() {
 	for pair := range slices.Chunk(t.items, 2) {
 		item := pair[0]
 		if len(pair) == 2 {
-			item = item.with(pair[1])
+			item = item.join(pair[1])
 		}
 		half = append(half, item)
 	}

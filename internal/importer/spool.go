@@ -21,7 +21,7 @@ type spool struct {
 }
 
 // section is the part of a spool with the lines of one run.
-type section struct{ from, to int64 }
+type section struct{ start, end int64 }
 
 // emit adds a line, without a step, to the series.
 func (r *run) emit(l result.Line) {
@@ -32,13 +32,13 @@ func (r *run) emit(l result.Line) {
 	if s.enc == nil {
 		s.open()
 	}
-	if r.series.to == 0 {
-		r.series.from = s.size
+	if r.series.end == 0 {
+		r.series.start = s.size
 	}
 	if s.err == nil {
 		s.err = s.enc.Encode(&l)
 	}
-	r.series.to = s.size
+	r.series.end = s.size
 }
 
 func (s *spool) open() {
@@ -66,8 +66,8 @@ func (s *spool) flush() error {
 
 // writeSeries writes the run's series as that of its step.
 func (r *run) writeSeries(w *result.SeriesWriter) error {
-	if r.series.to == 0 {
+	if r.series.end == 0 {
 		return nil
 	}
-	return w.Copy(r.step.Name, io.NewSectionReader(r.file.spool.file, r.series.from, r.series.to-r.series.from))
+	return w.Copy(r.step.Name, io.NewSectionReader(r.file.spool.file, r.series.start, r.series.end-r.series.start))
 }

@@ -69,8 +69,8 @@ func nameSteps(runs []*run) {
 	_, tests := groups(runs, func(r *run) string { return r.base })
 	delete(tests, "")
 	for _, same := range tests {
-		several := func(of func(*run) string) bool {
-			values, _ := groups(same, of)
+		several := func(value func(*run) string) bool {
+			values, _ := groups(same, value)
 			return len(slices.DeleteFunc(values, func(v string) bool { return v == "" })) > 1
 		}
 		keys := several(func(r *run) string { return r.pk })

@@ -101,7 +101,7 @@ func parseSysbench(files []*file, o *Options, ps *hint.Problems) (out []*run) {
 }
 
 func newSysbench(in *input) *sysbench {
-	return &sysbench{run: newRun(in.file, fmtSysbench), input: in, group: sbClients, intervals: thinned[sbInterval]{most: mostIntervals},
+	return &sysbench{run: newRun(in.file, fmtSysbench), input: in, group: sbClients, intervals: thinned[sbInterval]{limit: mostIntervals},
 		sbFigures: sbFigures{totals: map[string]float64{}, latency: map[string]sbLatency{}}}
 }
 

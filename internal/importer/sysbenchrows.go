@@ -157,7 +157,7 @@ func (s *sbRows) addOwn() {
 		s.addOp(s.op, s.events)
 		return
 	}
-	at := s.with(s.op, s.events)
+	at := s.options(s.op, s.events)
 	s.rate(metric.OpsPerS, s.events, at...)
 	if several {
 		s.put(metric.Rows, rows, at...)
@@ -168,14 +168,14 @@ func (s *sbRows) addOwn() {
 // addStatements adds the rates of the queries in events, by their kinds if these are
 // all of them.
 func (s *sbRows) addStatements() {
-	s.rate(metric.QueriesPerS, s.queries, s.with(s.op, s.queries)...)
+	s.rate(metric.QueriesPerS, s.queries, s.options(s.op, s.queries)...)
 	reads, writes, others := s.totals["read"], s.totals["write"], s.totals["other"]
 	if s.reason != "" || reads+writes+others != s.queries {
 		return
 	}
-	s.rate(metric.ReadsPerS, reads, s.with(s.op, reads)...)
-	s.rate(metric.WritesPerS, writes, s.with(s.op, writes)...)
-	s.rate(metric.OthersPerS, others, s.with(s.op, others)...)
+	s.rate(metric.ReadsPerS, reads, s.options(s.op, reads)...)
+	s.rate(metric.WritesPerS, writes, s.options(s.op, writes)...)
+	s.rate(metric.OthersPerS, others, s.options(s.op, others)...)
 }
 
 // addOp adds the rates of an operation: computed, or as printed under one of the
@@ -188,14 +188,14 @@ func (s *sbRows) addOp(op string, n float64, names ...string) {
 			rate += s.totals[name+" per second"]
 		}
 	}
-	s.did(n, rate, s.with(op, n)...)
+	s.work(n, rate, s.options(op, n)...)
 	if s.reason == "" && n > 0 {
 		s.costs = append(s.costs, account.Denominator{Per: op, Units: rate, N: int64(n)})
 	}
 }
 
 // with returns what the rows of an operation have in common.
-func (s *sbRows) with(op string, n float64) []account.With {
+func (s *sbRows) options(op string, n float64) []account.With {
 	return []account.With{account.Of(s.group, op), account.Count(int64(n)), account.Source(s.source), account.Warned(s.partial()...)}
 }
 
@@ -215,7 +215,7 @@ const (
 // addScans adds the rates of a test that scans whole tables, in rows. Published ones
 // are of one client, in thousands of rows, from the mean latency.
 func (s *sbRows) addScans() {
-	at, rows := s.with(opScan, s.events), s.events*s.scanned
+	at, rows := s.options(opScan, s.events), s.events*s.scanned
 	s.put(metric.Rows, rows, at...)
 	s.rate(metric.OpsPerS, s.events, at...)
 	costs := account.Denominator{Per: scanRow, Units: account.PerSecond(rows, s.seconds), N: int64(rows)}

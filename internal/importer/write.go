@@ -103,9 +103,9 @@ func commonParams(runs []*run) map[string]bool {
 			if !r.commanded() {
 				continue
 			}
-			of := [2]string{r.target, name}
-			if v, seen := first[of]; !seen {
-				first[of] = r.params[name]
+			key := [2]string{r.target, name}
+			if v, seen := first[key]; !seen {
+				first[key] = r.params[name]
 			} else if v != r.params[name] {
 				common[name] = false
 			}

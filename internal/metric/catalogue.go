@@ -39,7 +39,7 @@ var Sections = []Section{ThroughputTable, ServiceTable, ResponseTable, AttemptsT
 // makeCatalogue returns the metrics of all sections. A metric is one entry in
 // the list of its section; latencies are made from one entry for each family.
 func makeCatalogue() (out []Metric) {
-	of := map[Section][]Metric{
+	bySection := map[Section][]Metric{
 		ThroughputTable: throughput,
 		ServiceTable: latencies(Service, "service time", map[Quantile]string{
 			Mean: "It hides the tail. Only of imported logs that have nothing better.",
@@ -64,7 +64,7 @@ func makeCatalogue() (out []Metric) {
 		EngineTable: engines, SpaceTable: space, WaitsTables: waits,
 	}
 	for _, s := range Sections {
-		for _, m := range of[s] {
+		for _, m := range bySection[s] {
 			m.Section = s
 			out = append(out, m)
 		}
@@ -83,8 +83,8 @@ func latencyName(f Family, q Quantile) string { return string(f) + "_" + string(
 
 // latencies returns the metrics of a distribution; more adds the properties of
 // single quantiles.
-func latencies(f Family, noun string, more map[Quantile]string, of ...Quantile) (out []Metric) {
-	for _, q := range of {
+func latencies(f Family, noun string, more map[Quantile]string, quantiles ...Quantile) (out []Metric) {
+	for _, q := range quantiles {
 		n := latencyNames[q]
 		m := Metric{Name: latencyName(f, q), Unit: "µs", Better: Lower, Family: f, Quantile: q, Label: n.label, Doc: strings.TrimSpace(n.doc + " " + noun + ". " + more[q])}
 		switch {

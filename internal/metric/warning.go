@@ -76,18 +76,18 @@ func (w Warning) Parts() (words, figures []string) {
 }
 
 func partsOf(text string, values Values) (words, figures []string) {
-	from, at := "", 0
+	source, at := "", 0
 	for _, v := range placeholder.FindAllStringIndex(text, -1) {
 		name, shown := valueOf(text[v[0]:v[1]], values)
-		from += text[at:v[0]]
+		source += text[at:v[0]]
 		at = v[1]
 		if _, number := values[name].(float64); !number {
-			from += shown
+			source += shown
 			continue
 		}
-		words, figures, from = append(words, from), append(figures, shown), ""
+		words, figures, source = append(words, source), append(figures, shown), ""
 	}
-	return append(words, from+text[at:]), figures
+	return append(words, source+text[at:]), figures
 }
 
 func join(words, figures []string) string {

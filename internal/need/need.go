@@ -46,11 +46,11 @@ func Found(t testing.TB, err error) bool {
 }
 
 // Root skips a test unless this process may do what only root may.
-func Root(t testing.TB, what string) {
+func Root(t testing.TB, subject string) {
 	t.Helper()
 	Setup(t)
 	if os.Geteuid() != 0 {
-		t.Skip("only root may " + what)
+		t.Skip("only root may " + subject)
 	}
 }
 

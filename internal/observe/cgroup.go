@@ -9,30 +9,30 @@ import (
 
 // cpuQuota returns how many CPUs the control groups of this process grant it,
 // 0 if there is no limit.
-func (m machine) cpuQuota() (least float64) {
+func (m machine) cpuQuota() (lowest float64) {
 	for _, dir := range m.cgroups("cpu") {
 		limit := strings.Fields(text(dir, "cpu.max")) // version 2: "150000 100000"
 		limit = append(limit, text(dir, "cpu.cfs_quota_us"), text(dir, "cpu.cfs_period_us"))
 		quota, _ := strconv.ParseFloat(limit[0], 64) // "max" or -1: none
 		period, _ := strconv.ParseFloat(limit[1], 64)
 		if quota > 0 && period > 0 {
-			least = lower(least, quota/period)
+			lowest = lower(lowest, quota/period)
 		}
 	}
-	return least
+	return lowest
 }
 
 // memoryLimit returns how many bytes the control groups of this process grant
 // it, 0 if there is no limit.
-func (m machine) memoryLimit() (least float64) {
+func (m machine) memoryLimit() (lowest float64) {
 	for _, dir := range m.cgroups("memory") {
 		for _, file := range []string{"memory.max", "memory.limit_in_bytes"} {
 			if limit, err := strconv.ParseFloat(text(dir, file), 64); err == nil && limit > 0 {
-				least = lower(least, limit)
+				lowest = lower(lowest, limit)
 			}
 		}
 	}
-	return least
+	return lowest
 }
 
 // lower returns the lower of two limits, of which the first is none if it is 0.

@@ -47,20 +47,20 @@ func Diff(a, b Snapshot) []Interval {
 		v := &intervals[i]
 		v.Source, v.Time, v.Err = cur.Name, cur.Time, cur.Err
 		v.Late = cur.Time.Add(cur.Took / 2).Sub(b.Time)
-		prev, why := &Source{}, errNoStart
+		prev, reason := &Source{}, errNoStart
 		if k := slices.IndexFunc(a.Sources, func(s Source) bool { return s.Name == cur.Name }); k >= 0 {
 			v.Elapsed = cur.Time.Sub(a.Sources[k].Time)
-			if why = a.Sources[k].Err; why == nil {
+			if reason = a.Sources[k].Err; reason == nil {
 				prev = &a.Sources[k]
 			} else {
-				why = fmt.Errorf("%w: %w", errNoStart, why)
+				reason = fmt.Errorf("%w: %w", errNoStart, reason)
 			}
 		}
 		if cur.Err != nil {
 			continue
 		}
-		if why != nil {
-			v.Err = fmt.Errorf("growth of %s: %w", cur.Name, why)
+		if reason != nil {
+			v.Err = fmt.Errorf("growth of %s: %w", cur.Name, reason)
 		}
 		v.Changes = changes(prev, cur)
 	}
@@ -110,7 +110,7 @@ func (s *Source) series() *layout {
 }
 
 // of returns the layout of the points: l itself if the series are the same.
-func (l *layout) of(points []engine.Point) (*layout, error) {
+func (l *layout) matching(points []engine.Point) (*layout, error) {
 	if l == nil || len(l.keys) != len(points) {
 		return newLayout(points)
 	}

@@ -122,7 +122,7 @@ func TestDiffAddsUp(t *testing.T) {
 			}
 			cur := at(float64(step), points...)
 			var err error
-			if known, err = known.of(points); err != nil {
+			if known, err = known.matching(points); err != nil {
 				t.Fatal(err)
 			}
 			cur.Sources[0].layout = known

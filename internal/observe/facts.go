@@ -232,8 +232,8 @@ func (m machine) storage(d Device, err error) Facts {
 	return append(facts, Fact{"discard accounting", m.discardWarning(d.Name)})
 }
 
-func discards(most string) string {
-	switch most {
+func discards(limit string) string {
+	switch limit {
 	case "":
 		return ""
 	case "0":

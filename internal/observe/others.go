@@ -127,8 +127,8 @@ func (o *Others) read(pids map[int]bool) (t Traffic, err error) {
 		}
 	}
 	o.tree.succeed(alive)
-	most := o.tree.total()
-	t = Traffic{Read: most[readBytes], Written: most[writeBytes] - most[cancelledBytes], Processes: len(alive), closed: closed, Beneath: o.beneath}
+	highest := o.tree.total()
+	t = Traffic{Read: highest[readBytes], Written: highest[writeBytes] - highest[cancelledBytes], Processes: len(alive), closed: closed, Beneath: o.beneath}
 	err = o.addDisks(&t)
 	return t, err
 }

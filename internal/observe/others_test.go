@@ -67,7 +67,7 @@ func TestOthers(t *testing.T) {
 	f.process(copy_, shell, 8, 100, 0, 1<<30, 1<<30, 0) // long before
 	f.process(unrelated, 1, 9, 100, 0, 0, 1<<30, 0)
 	o := NewOthers(f.dir, t.TempDir(), Device{}, us)
-	growth := func(what string, read, written float64, do func()) {
+	growth := func(subject string, read, written float64, do func()) {
 		t.Helper()
 		a, err := o.Look()
 		must(t, err)
@@ -75,7 +75,7 @@ func TestOthers(t *testing.T) {
 		b, err := o.Look()
 		must(t, err)
 		if d := b.Since(a); d.Read != read || d.Written != written || len(d.Closed) > 0 {
-			t.Errorf("%s: %+v, want %v read and %v written", what, d, read, written)
+			t.Errorf("%s: %+v, want %v read and %v written", subject, d, read, written)
 		}
 	}
 	growth("only we and the kernel write", 0, 0, func() {

@@ -31,7 +31,9 @@ func (c *Ceilings) Facts() Facts {
 	if c == nil {
 		return nil
 	}
-	fact := func(what string, v float64, of string) Fact { return Fact{"probe: " + what, quantity.Digits(v) + of} }
+	fact := func(subject string, v float64, name string) Fact {
+		return Fact{"probe: " + subject, quantity.Digits(v) + name}
+	}
 	return Facts{
 		fact("reads of 4 KiB", c.Reads, "/s"), fact("writes of 4 KiB", c.Writes, "/s"), fact("flushed writes", c.Flushes, "/s, one at a time"),
 		fact("reads of 1 MiB", c.ReadKB/1024, " MiB/s"), fact("writes of 1 MiB", c.WriteKB/1024, " MiB/s"),

@@ -10,9 +10,9 @@ import (
 
 // Threads that ended, or began in between, are not counted.
 func TestRunQueueSince(t *testing.T) {
-	of := func(cpu, delay time.Duration) observe.ThreadRun { return observe.ThreadRun{CPU: cpu, Delay: delay} }
-	before := observe.RunQueue{1: of(0, 100), 2: of(0, 200), 3: of(10, 300)}
-	after := observe.RunQueue{1: of(7, 150), 3: of(19, 300), 4: of(900, 4000)}
+	value := func(cpu, delay time.Duration) observe.ThreadRun { return observe.ThreadRun{CPU: cpu, Delay: delay} }
+	before := observe.RunQueue{1: value(0, 100), 2: value(0, 200), 3: value(10, 300)}
+	after := observe.RunQueue{1: value(7, 150), 3: value(19, 300), 4: value(900, 4000)}
 	if got := after.Since(before); got != 50 {
 		t.Errorf("%v", got)
 	}

@@ -106,7 +106,7 @@ func sample(ctx context.Context, c Collector, known **layout, into *Source) {
 	took := time.Since(begin)
 	*into = Source{Name: c.Name(), Time: begin.Add(took / 2), Took: took, Points: points.Points, Err: err}
 	if err == nil {
-		into.layout, into.Err = (*known).of(into.Points)
+		into.layout, into.Err = (*known).matching(into.Points)
 	}
 	if into.Err != nil {
 		into.Points = into.Points[:0]

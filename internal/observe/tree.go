@@ -52,7 +52,7 @@ type tree struct {
 	outside  map[int]bool // living processes that are not members
 	roots    []int
 	gone     usage
-	most     usage // the highest sum so far
+	highest  usage // the highest sum so far
 }
 
 // member is the state of a process of the tree when last seen.
@@ -81,10 +81,10 @@ func (t *tree) total() usage {
 	for _, m := range t.members {
 		now.add(m.used)
 	}
-	for i := range t.most {
-		t.most[i] = max(t.most[i], now[i])
+	for i := range t.highest {
+		t.highest[i] = max(t.highest[i], now[i])
 	}
-	return t.most
+	return t.highest
 }
 
 // find returns the PIDs of the processes in the tree, children before their

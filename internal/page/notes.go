@@ -53,8 +53,8 @@ type figure struct {
 
 // listed are the integers at one position of texts of a kind.
 type listed struct {
-	named       []string // the first different ones, one more than are listed
-	least, most string
+	named         []string // the first different ones, one more than are listed
+	lowest, limit string
 }
 
 // Mark returns the note of a remark, given by its parts; a new one if there is
@@ -169,18 +169,18 @@ func (f *listed) add(v string) {
 	if len(f.named) <= mostNamed && !slices.Contains(f.named, v) {
 		f.named = append(f.named, v)
 	}
-	if f.least == "" || below(v, f.least) {
-		f.least = v
+	if f.lowest == "" || below(v, f.lowest) {
+		f.lowest = v
 	}
-	if f.most == "" || below(f.most, v) {
-		f.most = v
+	if f.limit == "" || below(f.limit, v) {
+		f.limit = v
 	}
 }
 
 // String returns the integers, or their range if they are many.
 func (f *listed) String() string {
 	if len(f.named) > mostNamed {
-		return f.least + " to " + f.most
+		return f.lowest + " to " + f.limit
 	}
 	return quantity.Joined(f.named)
 }

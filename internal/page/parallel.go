@@ -37,11 +37,11 @@ const (
 func (a *Parallel) Picture() *picture.Picture {
 	about := picture.Wrap(picture.Label, aboutSize, parallelWidth, a.About)
 	p := picture.New(parallelWidth, parallelHeight+aboutLine*float64(len(about))+6, a.Title)
-	most := 1.2
+	highest := 1.2
 	for _, l := range a.Lines {
 		for _, v := range l.At {
 			if !math.IsNaN(v) && !math.IsInf(v, 0) {
-				most = max(most, v)
+				highest = max(highest, v)
 			}
 		}
 	}
@@ -49,7 +49,7 @@ func (a *Parallel) Picture() *picture.Picture {
 		return parallelSide + float64(axis)*(parallelWidth-2*parallelSide)/float64(max(1, len(a.Axes)-1))
 	}
 	y := func(v float64) float64 {
-		return parallelHeight - 10 - (parallelHeight-parallelTop-20)*math.Log(v)/math.Log(most)
+		return parallelHeight - 10 - (parallelHeight-parallelTop-20)*math.Log(v)/math.Log(highest)
 	}
 	for i, name := range a.Axes {
 		p.Add(picture.Grid, picture.Point{X: x(i), Y: parallelTop}, picture.Point{X: x(i), Y: parallelHeight - 4})

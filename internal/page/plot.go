@@ -99,33 +99,33 @@ func (s Scale) Axis(values []float64) Axis {
 	if s.Near > 0 || len(values) == 0 {
 		values = append(values, s.Near)
 	}
-	least, most, positive := slices.Min(values), slices.Max(values), math.Inf(1)
+	low, high, positive := slices.Min(values), slices.Max(values), math.Inf(1)
 	for _, v := range values {
 		if v > 0 {
 			positive = min(positive, v)
 		}
 	}
 	switch {
-	case s.Spread > 0 && (s.Near == 0 || least > 0) && most >= s.Spread*positive:
-		t := logTicks(positive, most)
-		from, to := min(math.Log10(positive)-room, math.Log10(t[0])), max(math.Log10(most)+room, math.Log10(t[len(t)-1]))
-		return Axis{Log: true, From: from, To: to}.labelled(t, 1, s.Format)
+	case s.Spread > 0 && (s.Near == 0 || low > 0) && high >= s.Spread*positive:
+		t := logTicks(positive, high)
+		start, end := min(math.Log10(positive)-room, math.Log10(t[0])), max(math.Log10(high)+room, math.Log10(t[len(t)-1]))
+		return Axis{Log: true, From: start, To: end}.labelled(t, 1, s.Format)
 	case s.Near > 0:
-		margin := max(0.02, room*(most-least))
-		return Linear(max(0, least-margin), most+margin, s.Format)
-	case !(most > 0):
-		most = 1
+		margin := max(0.02, room*(high-low))
+		return Linear(max(0, low-margin), high+margin, s.Format)
+	case !(high > 0):
+		high = 1
 	}
-	to, unit := most*(1+room), 1.0
-	for s.Binary && to/unit >= 999.5 {
+	end, unit := high*(1+room), 1.0
+	for s.Binary && end/unit >= 999.5 {
 		unit *= 1024
 	}
-	return Axis{To: to}.labelled(ticks(0, to/unit), unit, s.Format)
+	return Axis{To: end}.labelled(ticks(0, end/unit), unit, s.Format)
 }
 
 // Linear returns an axis whose ticks, at round values, are labelled by format.
-func Linear(from, to float64, format func(float64) string) Axis {
-	return Axis{From: from, To: to}.labelled(ticks(from, to), 1, format)
+func Linear(start, end float64, format func(float64) string) Axis {
+	return Axis{From: start, To: end}.labelled(ticks(start, end), 1, format)
 }
 
 // labelled returns the axis with ticks at values in a unit.
@@ -137,19 +137,19 @@ func (a Axis) labelled(values []float64, unit float64, format func(float64) stri
 }
 
 // ticks returns about five round values between two.
-func ticks(from, to float64) []float64 {
-	if length := to - from; !(length > 1e-300 && length < 1e300) {
+func ticks(start, end float64) []float64 {
+	if length := end - start; !(length > 1e-300 && length < 1e300) {
 		return []float64{0} // no plot has such an axis
 	}
-	unit := math.Pow(10, math.Floor(math.Log10((to-from)/5)))
+	unit := math.Pow(10, math.Floor(math.Log10((end-start)/5)))
 	for _, m := range []float64{1, 2, 5, 10} {
-		if (to-from)/(unit*m) <= 6 {
+		if (end-start)/(unit*m) <= 6 {
 			unit *= m
 			break
 		}
 	}
 	var out []float64
-	for i := math.Ceil(from / unit); i*unit <= to; i++ {
+	for i := math.Ceil(start / unit); i*unit <= end; i++ {
 		out = append(out, i*unit)
 	}
 	return out
@@ -223,10 +223,10 @@ func (p *Plot) Picture() *picture.Picture {
 }
 
 // along returns the positions of a line's points, by one of their values.
-func (p *Plot) along(l *Line, of func(*Point) float64) [][2]float64 {
+func (p *Plot) along(l *Line, value func(*Point) float64) [][2]float64 {
 	out := make([][2]float64, len(l.Points))
 	for i := range l.Points {
-		out[i] = [2]float64{p.X.place(l.Points[i].X), p.Y.place(of(&l.Points[i]))}
+		out[i] = [2]float64{p.X.place(l.Points[i].X), p.Y.place(value(&l.Points[i]))}
 	}
 	return out
 }
@@ -236,9 +236,9 @@ func (f *frame) events(p *Plot) {
 	const lane = 6
 	bottom := f.Height - f.bottom
 	for _, s := range p.Stalls {
-		from, to := f.x(s.From), f.x(s.To)
-		f.Rect(s.Index, picture.Stall, from, f.top, max(to-from, 1), bottom-f.top)
-		f.Of(s.Index, picture.Mark, picture.Point{X: (from + to) / 2, Y: bottom - 8})
+		start, end := f.x(s.From), f.x(s.To)
+		f.Rect(s.Index, picture.Stall, start, f.top, max(end-start, 1), bottom-f.top)
+		f.Of(s.Index, picture.Mark, picture.Point{X: (start + end) / 2, Y: bottom - 8})
 	}
 	lanes := map[int]float64{}
 	for _, m := range p.Marks {

@@ -51,10 +51,10 @@ func TestScale(t *testing.T) {
 	}
 	nan := math.NaN()
 	for name, c := range map[string]struct {
-		scale    Scale
-		of       []float64
-		from, to float64
-		log      bool
+		scale      Scale
+		list       []float64
+		start, end float64
+		log        bool
 	}{
 		"linear":        {Scale{}, lines(1, nan, 50), 0, 54, false},
 		"nothing":       {Scale{}, lines(nan, 0), 0, 1.08, false},
@@ -65,12 +65,12 @@ func TestScale(t *testing.T) {
 		"always":        {Scale{Spread: 1}, lines(3, 3), math.Log10(2), math.Log10(5), true},
 	} {
 		c.scale.Format = quantity.Tick
-		if a := c.scale.Axis(c.of); a.Log != c.log || math.Abs(a.From-c.from) > 1e-9 || math.Abs(a.To-c.to) > 1e-9 || len(a.Ticks) < 2 {
+		if a := c.scale.Axis(c.list); a.Log != c.log || math.Abs(a.From-c.start) > 1e-9 || math.Abs(a.To-c.end) > 1e-9 || len(a.Ticks) < 2 {
 			t.Errorf("%s: %+v", name, a)
 		}
 	}
-	if of := lines(1, nan, 0); !slices.Equal(of, []float64{1, 0}) {
-		t.Errorf("%v", of)
+	if list := lines(1, nan, 0); !slices.Equal(list, []float64{1, 0}) {
+		t.Errorf("%v", list)
 	}
 }
 

@@ -55,23 +55,23 @@ func (r *Ranking) Picture() *picture.Picture {
 
 // scale returns where values are across.
 func (r *Ranking) scale() func(float64) float64 {
-	least, most := math.Inf(1), 0.0
+	low, high := math.Inf(1), 0.0
 	for _, row := range r.Rows {
 		for _, v := range []float64{row.At, row.Low, row.High, row.Less, row.Far} {
 			if v > 0 && !math.IsInf(v, 0) && !row.Absent {
-				least, most = min(least, v), max(most, v)
+				low, high = min(low, v), max(high, v)
 			}
 		}
 	}
 	const side = 6 // room for a dot
-	if r.Dots && least < most {
-		unit := (rankingWidth - 2*side) / math.Log(most/least)
-		return func(v float64) float64 { return side + unit*math.Log(max(v, least)/least) }
+	if r.Dots && low < high {
+		unit := (rankingWidth - 2*side) / math.Log(high/low)
+		return func(v float64) float64 { return side + unit*math.Log(max(v, low)/low) }
 	}
-	if most == 0 {
-		most = 1
+	if high == 0 {
+		high = 1
 	}
-	return func(v float64) float64 { return rankingWidth * v / most }
+	return func(v float64) float64 { return rankingWidth * v / high }
 }
 
 // draw draws a row: its name and value above its bar.
@@ -117,8 +117,8 @@ func (r *Ranked) draw(p *picture.Picture, y float64, place func(float64) float64
 // spread draws the values at the sides of a dot.
 func (r *Ranked) spread(p *picture.Picture, middle float64, place func(float64) float64) {
 	ends := slices.DeleteFunc([]float64{r.Less, r.At, r.Far}, math.IsNaN)
-	from, to := place(ends[0]), place(ends[len(ends)-1])
-	p.Rect(r.Series, picture.Pale, from, middle-2, max(to-from, 0), 4)
+	start, end := place(ends[0]), place(ends[len(ends)-1])
+	p.Rect(r.Series, picture.Pale, start, middle-2, max(end-start, 0), 4)
 	for _, v := range []float64{r.Less, r.Far} {
 		if !math.IsNaN(v) {
 			p.Of(r.Series, picture.Ring, picture.Circle(place(v), middle, 3)...).Closed = true

@@ -17,8 +17,8 @@ type remarks map[string]*remark // by the ids of notes
 // remark is a note in the order of reading, with the numbers that it is about.
 type remark struct {
 	number int               // 0: of no table that is shown
-	with   map[string]string // the numbers that have it, with the series; "" for none
-	of     map[string]string // the numbers in the same columns
+	marked map[string]string // the numbers that have it, with the series; "" for none
+	all    map[string]string // the numbers in the same columns
 }
 
 // remarksOf reads the notes of a document's tables. Without all, those that are
@@ -62,10 +62,10 @@ func (r remarks) read(blocks []Block, shown, all bool, last map[string]int) {
 
 func (r remarks) table(t *Table, shown bool, last map[string]int) {
 	for _, m := range t.marked() {
-		of := map[string]string{}
+		numbers := map[string]string{}
 		for _, n := range m.notes {
 			if r[n.ID] == nil {
-				r[n.ID] = &remark{with: map[string]string{}, of: map[string]string{}}
+				r[n.ID] = &remark{marked: map[string]string{}, all: map[string]string{}}
 			}
 			if section := n.ID[:strings.LastIndexByte(n.ID, 'n')+1]; shown && r[n.ID].number == 0 {
 				last[section]++
@@ -76,13 +76,13 @@ func (r remarks) table(t *Table, shown bool, last map[string]int) {
 			continue
 		}
 		for _, c := range m.cells {
-			of[c.id] = c.series
+			numbers[c.id] = c.series
 			for _, n := range c.Notes {
-				r[n.ID].with[c.id] = c.series
+				r[n.ID].marked[c.id] = c.series
 			}
 		}
 		for _, n := range m.notes {
-			maps.Copy(r[n.ID].of, of)
+			maps.Copy(r[n.ID].all, numbers)
 		}
 	}
 }
@@ -135,12 +135,12 @@ func (m *marking) add(g *Group, column int) {
 			continue
 		}
 		c := &row.Cells[column]
-		what, _, _ := strings.Cut(c.Title, ";")
+		subject, _, _ := strings.Cut(c.Title, ";")
 		series := row.Head
 		if row.Series < 0 {
 			series = ""
 		}
-		m.cells = append(m.cells, markedCell{c, fmt.Sprint(row.Series, row.Head, "\n", c.Text, "\n", what), series})
+		m.cells = append(m.cells, markedCell{c, fmt.Sprint(row.Series, row.Head, "\n", c.Text, "\n", subject), series})
 		for _, n := range c.Notes {
 			if !slices.ContainsFunc(m.notes, func(o Note) bool { return o.ID == n.ID }) {
 				m.notes = append(m.notes, n)
@@ -173,12 +173,12 @@ func (r remarks) heads(t *Table) (columns, groups [][]Note) {
 func (r remarks) list(n *Notes) (out []Note) {
 	var rest []Note
 	for _, note := range n.List {
-		of, ok := r[note.ID]
+		remark, ok := r[note.ID]
 		switch {
 		case !ok:
 			rest = append(rest, note)
-		case of.number > 0:
-			note.Number, note.Text = of.number, of.count()+note.Text
+		case remark.number > 0:
+			note.Number, note.Text = remark.number, remark.count()+note.Text
 			out = append(out, note)
 		}
 	}
@@ -192,31 +192,31 @@ func (r remarks) list(n *Notes) (out []Note) {
 
 // count says how many numbers a note is about.
 func (r *remark) count() string {
-	switch with, of := len(r.with), len(r.of); {
-	case of == 1:
+	switch marked, all := len(r.marked), len(r.all); {
+	case all == 1:
 		return ""
-	case with == of:
-		return fmt.Sprintf("all %d numbers: ", of)
+	case marked == all:
+		return fmt.Sprintf("all %d numbers: ", all)
 	default:
-		return fmt.Sprintf("%d of %d numbers%s: ", with, of, r.series())
+		return fmt.Sprintf("%d of %d numbers%s: ", marked, all, r.series())
 	}
 }
 
 // series names the series that a note is about, if it is about some of several.
 func (r *remark) series() string {
-	with, of := series(r.with), series(r.of)
-	if slices.Contains(with, "") || len(with) == len(of) || len(with) > mostSeries {
+	marked, all := series(r.marked), series(r.all)
+	if slices.Contains(marked, "") || len(marked) == len(all) || len(marked) > mostSeries {
 		return ""
 	}
-	return ", of " + quantity.Joined(with)
+	return ", of " + quantity.Joined(marked)
 }
 
 // mostSeries is how many series a note names.
 const mostSeries = 4
 
 // series returns the series of numbers.
-func series(of map[string]string) []string {
-	names := slices.Sorted(maps.Values(of))
+func series(byName map[string]string) []string {
+	names := slices.Sorted(maps.Values(byName))
 	return slices.Compact(names)
 }
 

@@ -90,8 +90,8 @@ func (t *Table) Add(rows ...Row) {
 func Words(s string) Cell { return Cell{Text: s} }
 
 // Absent returns a cell without a number, with the reason.
-func Absent(why string) Cell {
-	return Cell{Text: quantity.Unknown, Title: why, Absent: true, Number: true}
+func Absent(reason string) Cell {
+	return Cell{Text: quantity.Unknown, Title: reason, Absent: true, Number: true}
 }
 
 // Exact returns a number with its full value as tooltip.

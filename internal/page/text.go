@@ -317,4 +317,4 @@ func (table *Table) words(c Cell) (s, after string) {
 
 func width(s string) int { return utf8.RuneCountInString(s) }
 
-func pad(s string, to int) string { return s + strings.Repeat(" ", max(0, to-width(s))) }
+func pad(s string, end int) string { return s + strings.Repeat(" ", max(0, end-width(s))) }

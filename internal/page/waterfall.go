@@ -36,12 +36,12 @@ func (w *Waterfall) Picture() *picture.Picture {
 	bottom := fallHeight * float64(len(w.Rows))
 	at := 1.0
 	for i, f := range w.Rows {
-		from, to := at, at*f.Factor
+		start, end := at, at*f.Factor
 		if f.Whole {
-			from, to = 1, f.Factor
+			start, end = 1, f.Factor
 		}
-		f.draw(p, fallHeight*float64(i), place, from, to)
-		at = to
+		f.draw(p, fallHeight*float64(i), place, start, end)
+		at = end
 	}
 	for i, line := range about {
 		p.Write(picture.Label, 0, bottom+aboutLine*float64(i+1)-2, picture.Start, line).Size = aboutSize
@@ -51,28 +51,28 @@ func (w *Waterfall) Picture() *picture.Picture {
 
 // scale returns where ratios are across.
 func (w *Waterfall) scale() func(float64) float64 {
-	least, most, at := 1.0, 1.0, 1.0
+	low, high, at := 1.0, 1.0, 1.0
 	for _, f := range w.Rows {
-		from := at
+		start := at
 		if f.Whole {
-			from = 1
+			start = 1
 		}
-		for _, v := range []float64{from * f.Factor, from * f.Low, from * f.High} {
+		for _, v := range []float64{start * f.Factor, start * f.Low, start * f.High} {
 			if v > 0 && !math.IsInf(v, 0) {
-				least, most = min(least, v), max(most, v)
+				low, high = min(low, v), max(high, v)
 			}
 		}
-		at = from * f.Factor
+		at = start * f.Factor
 	}
 	const side = 4
-	if least == most {
+	if low == high {
 		return func(float64) float64 { return rankingWidth / 2 }
 	}
-	unit := (rankingWidth - 2*side) / math.Log(most/least)
-	return func(v float64) float64 { return side + unit*math.Log(v/least) }
+	unit := (rankingWidth - 2*side) / math.Log(high/low)
+	return func(v float64) float64 { return side + unit*math.Log(v/low) }
 }
 
-func (f *Fall) draw(p *picture.Picture, y float64, place func(float64) float64, from, to float64) {
+func (f *Fall) draw(p *picture.Picture, y float64, place func(float64) float64, begin, end float64) {
 	const size, text, bar, thick = 12.5, 12, 18, 10
 	p.Write(verdictStyle(f.Class), rankingWidth, y+text, picture.End, f.Text)
 	room := rankingWidth - picture.Width(picture.Strong, 0, f.Text) - 12
@@ -82,11 +82,11 @@ func (f *Fall) draw(p *picture.Picture, y float64, place func(float64) float64, 
 	}
 	p.Write(name, 0, y+text, picture.Start, picture.Fit(name, size, room, f.Name)).Size = size
 	p.Add(picture.Level, picture.Point{X: place(1), Y: y + bar - 3}, picture.Point{X: place(1), Y: y + bar + thick + 3})
-	a, b := place(min(from, to)), place(max(from, to))
+	a, b := place(min(begin, end)), place(max(begin, end))
 	style := f.style()
 	p.Rect(-1, style, a, y+bar, max(1, b-a), thick)
 	if f.Low > 0 && f.High > 0 && !math.IsInf(f.High, 0) {
-		start := from
+		start := begin
 		p.Add(picture.Range, picture.Lying(y+bar+thick/2., place(start*f.Low), place(start*f.High), 4)...)
 	}
 }

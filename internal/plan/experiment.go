@@ -19,7 +19,7 @@ const (
 // Experiment returns a plan that tells apart which of the differences of two targets
 // makes their results differ: besides the two it has targets that differ from the base in
 // one setting each or, of three differences, in two. The text is a plan that has both.
-func Experiment(file string, text []byte, base, of string) ([]byte, error) {
+func Experiment(file string, text []byte, base, other string) ([]byte, error) {
 	d := &strictyaml.Document{}
 	root := d.ReadFile(file, text)
 	if len(d.Problems) > 0 {
@@ -30,27 +30,27 @@ func Experiment(file string, text []byte, base, of string) ([]byte, error) {
 		targets = &strictyaml.Node{}
 	}
 	names := targetNames(targets.Items)
-	i, k := slices.Index(names, base), slices.Index(names, of)
+	i, k := slices.Index(names, base), slices.Index(names, other)
 	if i < 0 || k < 0 {
-		return nil, hint.Errorf("explain a campaign whose plan has both", "the plan has no targets called %s and %s", base, of)
+		return nil, hint.Errorf("explain a campaign whose plan has both", "the plan has no targets called %s and %s", base, other)
 	}
-	from, to := asMap(targets.Items[i]), asMap(targets.Items[k])
-	changes := changesBetween(nil, from, to)
+	source, dst := asMap(targets.Items[i]), asMap(targets.Items[k])
+	changes := changesBetween(nil, source, dst)
 	switch n := len(changes); {
 	case slices.ContainsFunc(changes, func(c change) bool { return slices.Contains([]string{"engine", "storage"}, c.path[0].Text) }):
-		return nil, hint.Errorf("compare targets of one engine", "%s and %s are different engines: no single setting makes the difference", base, of)
+		return nil, hint.Errorf("compare targets of one engine", "%s and %s are different engines: no single setting makes the difference", base, other)
 	case n == 0:
-		return nil, hint.Errorf("compare targets of one plan that differ", "%s and %s are the same in the plan", base, of)
+		return nil, hint.Errorf("compare targets of one plan that differ", "%s and %s are the same in the plan", base, other)
 	case n == 1:
 		return nil, hint.Errorf("explain the two: nothing else differs in the plan",
-			"%s and %s differ in one setting only, so that their comparison is the experiment", base, of)
+			"%s and %s differ in one setting only, so that their comparison is the experiment", base, other)
 	case n > mostSuspects:
-		return nil, hint.Errorf("make the targets more alike", "%s and %s differ in %d settings; at most %d are told apart", base, of, n, mostSuspects)
+		return nil, hint.Errorf("make the targets more alike", "%s and %s differ in %d settings; at most %d are told apart", base, other, n, mostSuspects)
 	}
-	targets.Items = []*strictyaml.Node{from}
-	taken := []string{base, of}
+	targets.Items = []*strictyaml.Node{source}
+	taken := []string{base, other}
 	for _, some := range combinations(changes) {
-		between := copyOf(from)
+		between := copyOf(source)
 		name := base
 		for _, c := range some {
 			c.apply(d, between)
@@ -63,7 +63,7 @@ func Experiment(file string, text []byte, base, of string) ([]byte, error) {
 		between.Set(word("name"), word(name))
 		targets.Items = append(targets.Items, between)
 	}
-	targets.Items = append(targets.Items, to)
+	targets.Items = append(targets.Items, dst)
 	root.Set(word("name"), word("experiment"))
 	var out bytes.Buffer
 	out.WriteString("# The targets between the first and the last differ from the first in some of the settings, and are called by them.\n")
@@ -76,11 +76,11 @@ func word(s string) *strictyaml.Node { return &strictyaml.Node{Text: s, Value: s
 
 // combinations returns which changes each target between two has: one, or, if there are
 // few, any but all of them.
-func combinations(of []change) (out [][]change) {
-	for size := 1; size < len(of) && (size == 1 || len(of) <= mostCorners); size++ {
-		for set := range 1 << len(of) {
+func combinations(list []change) (out [][]change) {
+	for size := 1; size < len(list) && (size == 1 || len(list) <= mostCorners); size++ {
+		for set := range 1 << len(list) {
 			var some []change
-			for i, c := range of {
+			for i, c := range list {
 				if set>>i&1 == 1 {
 					some = append(some, c)
 				}
@@ -100,16 +100,16 @@ type change struct {
 }
 
 // changesBetween returns the settings in which two maps differ, but for the name.
-func changesBetween(path []*strictyaml.Node, from, to *strictyaml.Node) (out []change) {
-	for _, n := range []*strictyaml.Node{to, from} {
+func changesBetween(path []*strictyaml.Node, source, dst *strictyaml.Node) (out []change) {
+	for _, n := range []*strictyaml.Node{dst, source} {
 		if n == nil {
 			continue
 		}
 		for _, e := range n.Entries {
 			at := append(slices.Clone(path), e.Key)
-			a, b := from.Get(e.Key.Text), to.Get(e.Key.Text)
+			a, b := source.Get(e.Key.Text), dst.Get(e.Key.Text)
 			switch {
-			case len(path) == 0 && e.Key.Text == "name", n == from && b != nil, a != nil && b != nil && bytes.Equal(a.YAML(), b.YAML()) && a.Text == b.Text:
+			case len(path) == 0 && e.Key.Text == "name", n == source && b != nil, a != nil && b != nil && bytes.Equal(a.YAML(), b.YAML()) && a.Text == b.Text:
 			case a != nil && a.Kind == strictyaml.Mapping || b != nil && b.Kind == strictyaml.Mapping:
 				out = append(out, changesBetween(at, a, b)...)
 			default:
@@ -121,16 +121,16 @@ func changesBetween(path []*strictyaml.Node, from, to *strictyaml.Node) (out []c
 }
 
 // apply makes the change of a target.
-func (c *change) apply(d *strictyaml.Document, to *strictyaml.Node) {
+func (c *change) apply(d *strictyaml.Document, dst *strictyaml.Node) {
 	if c.value != nil {
-		assign(d, to, c.path, c.value)
+		assign(d, dst, c.path, c.value)
 		return
 	}
 	last := len(c.path) - 1
 	for _, k := range c.path[:last] {
-		to = to.Get(k.Text)
+		dst = dst.Get(k.Text)
 	}
-	to.Entries = slices.DeleteFunc(to.Entries, func(e strictyaml.Entry) bool { return e.Key.Text == c.path[last].Text })
+	dst.Entries = slices.DeleteFunc(dst.Entries, func(e strictyaml.Entry) bool { return e.Key.Text == c.path[last].Text })
 }
 
 // copyOf returns a map whose maps can be changed.

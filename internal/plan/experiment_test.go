@@ -47,9 +47,9 @@ trials: 4
 			t.Errorf("%d targets have %s in\n%s", got, setting, out)
 		}
 	}
-	for of, want := range map[string]string{"c": "different engines", "d": "the same in the plan", "f": "differ in one setting only", "e": "no targets called"} {
-		if _, err := Experiment("p.yaml", []byte(text), "a", of); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", of, err)
+	for name, want := range map[string]string{"c": "different engines", "d": "the same in the plan", "f": "differ in one setting only", "e": "no targets called"} {
+		if _, err := Experiment("p.yaml", []byte(text), "a", name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -113,8 +113,8 @@ func engineMeant(cat Catalog, name string) string {
 		e, _ := cat.Engine(engineName)
 		info := e.Info()
 		has := func(names []string) bool { return slices.Contains(names, word) || slices.Contains(names, bare) }
-		belongs := func(key, what string) string {
-			return fmt.Sprintf("%s is a %s of %s: write {engine: %s, %s: %s}", bare, what, engineName, engineName, key, bare)
+		belongs := func(key, subject string) string {
+			return fmt.Sprintf("%s is a %s of %s: write {engine: %s, %s: %s}", bare, subject, engineName, engineName, key, bare)
 		}
 		switch {
 		case bare == engineName, has(info.Aliases):

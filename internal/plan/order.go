@@ -28,24 +28,24 @@ func (b *binder) stop(f strictyaml.Fields, p *Plan) {
 	if n == nil {
 		return
 	}
-	of := b.Fields(n, "stop", stopKeys.Names())
+	fields := b.Fields(n, "stop", stopKeys.Names())
 	if n.Kind != strictyaml.Mapping {
 		return
 	}
-	stopKeys.Bind(of, &p.Stop)
-	least := of.Of.Key("min_trials")
+	stopKeys.Bind(fields, &p.Stop)
+	lowest := fields.Of.Key("min_trials")
 	switch {
 	case n.Get("precision") == nil && n.Get("budget") == nil:
 		b.At(n, "stop says neither how precise nor how long", "as in stop: {precision: 2%, budget: 2h}")
-	case n.Get("precision") == nil && least != nil:
-		b.At(least, "min_trials is of precision, which stop does not ask for", "remove it, or add precision, as precision: 2%")
+	case n.Get("precision") == nil && lowest != nil:
+		b.At(lowest, "min_trials is of precision, which stop does not ask for", "remove it, or add precision, as precision: 2%")
 	case p.Order == Sequential:
 		b.At(n, "a sequential campaign has no blocks after which it could stop: the last target alone would lose trials", "remove stop, or set order: interleaved")
 	case trialsRefused(f):
 	case p.Trials == 1:
 		b.At(n, "there is nothing to stop: trials is 1", "trials is the greatest number then, as trials: 20")
 	case p.Stop.MinTrials > p.Trials:
-		b.At(of.Value("min_trials"), fmt.Sprintf("min_trials: %d is more than all trials, which are %d", p.Stop.MinTrials, p.Trials), "lower it, or raise trials")
+		b.At(fields.Value("min_trials"), fmt.Sprintf("min_trials: %d is more than all trials, which are %d", p.Stop.MinTrials, p.Trials), "lower it, or raise trials")
 	}
 	if p.Stop.Precision > 0 && p.Stop.MinTrials == 0 {
 		p.Stop.MinTrials = min(usualMinTrials, p.Trials)

@@ -46,13 +46,13 @@ func under(s strictyaml.Shape, path ...string) strictyaml.Shape {
 }
 
 // addKeys adds the schema's properties, those of maps by their paths.
-func addKeys(s, to strictyaml.Shape, prefix string) {
+func addKeys(s, end strictyaml.Shape, prefix string) {
 	for name, value := range under(s, "properties") {
 		shape := value.(strictyaml.Shape)
 		if shape["properties"] != nil {
-			addKeys(shape, to, prefix+name+".")
+			addKeys(shape, end, prefix+name+".")
 		} else if shape["description"] != nil {
-			to[prefix+name] = shape
+			end[prefix+name] = shape
 		}
 	}
 }

@@ -338,14 +338,14 @@ func TestLooking(t *testing.T) {
 		}
 		return strings.Join(lines, " ")
 	}
-	with := fakes()
-	with.engines["served"] = fakeEngine{name: "served", caps: []model.Capability{model.CapUnique}, servers: []string{"usual", "other"}}
-	_, err := Load("p.yaml", src, nil, with)
+	extra := fakes()
+	extra.engines["served"] = fakeEngine{name: "served", caps: []model.Capability{model.CapUnique}, servers: []string{"usual", "other"}}
+	_, err := Load("p.yaml", src, nil, extra)
 	if got := refused(err); got != "3:23" { // of the target with a dsn
 		t.Errorf("refused at %s: %v", got, err)
 	}
 	var looked []string
-	_, err = Load("p.yaml", src, nil, with, Looking(func(kind, binary string) { looked = append(looked, kind+binary) }))
+	_, err = Load("p.yaml", src, nil, extra, Looking(func(kind, binary string) { looked = append(looked, kind+binary) }))
 	if got := strings.Join(looked, " "); got != "usual other/b" || refused(err) != "3:23 3:23 3:23" {
 		t.Errorf("looked at %s, refused at %s: %v", got, refused(err), err)
 	}

@@ -17,18 +17,18 @@ func (b *binder) question(f strictyaml.Fields, p *Plan) {
 	if n == nil {
 		return
 	}
-	of := b.Fields(n, "question", questionKeys.Names())
+	fields := b.Fields(n, "question", questionKeys.Names())
 	if n.Kind != strictyaml.Mapping {
 		return
 	}
 	q := &p.Question
-	q.Steps = of.Words("steps", questionHint, func(name string) (string, error) { return stepNamed(p, name) })
-	q.Metrics = of.Words("metrics", questionHint, metric.JudgedAs)
-	questionKeys.Bind(of, q)
-	if why := q.Contradiction(); why != "" {
-		b.At(of.Of.Key("equivalent_within"), why, "lower equivalent_within")
+	q.Steps = fields.Words("steps", questionHint, func(name string) (string, error) { return stepNamed(p, name) })
+	q.Metrics = fields.Words("metrics", questionHint, metric.JudgedAs)
+	questionKeys.Bind(fields, q)
+	if reason := q.Contradiction(); reason != "" {
+		b.At(fields.Of.Key("equivalent_within"), reason, "lower equivalent_within")
 	}
-	if !q.Declared() && len(of.Of.Entries) == 0 {
+	if !q.Declared() && len(fields.Of.Entries) == 0 {
 		b.At(n, "question asks nothing", questionHint)
 	}
 }

@@ -92,21 +92,21 @@ func (b *binder) rate(f strictyaml.Fields, p *Plan) {
 	r := &Rate{Like: pace.Arrivals{Kind: pace.Poisson}}
 	switch n.Kind {
 	case strictyaml.Mapping:
-		of := b.Fields(n, "rate", rateKeys.Names())
+		fields := b.Fields(n, "rate", rateKeys.Names())
 		forms := 0
-		for key, to := range map[string]*[]float64{"at": &r.At, "ramp": &r.Ramp, "steps": &r.Steps} {
-			if v := of.Value(key); v != nil {
+		for key, dst := range map[string]*[]float64{"at": &r.At, "ramp": &r.Ramp, "steps": &r.Steps} {
+			if v := fields.Value(key); v != nil {
 				forms++
-				*to = rates(&b.Document, v, key)
+				*dst = rates(&b.Document, v, key)
 			}
 		}
 		if forms != 1 {
 			b.At(n, "rate has one of at, ramp and steps", rateHint)
 		}
-		if v := of.Value("ramp"); v != nil && (v.Kind != strictyaml.List || len(v.Items) != 2) {
+		if v := fields.Value("ramp"); v != nil && (v.Kind != strictyaml.List || len(v.Items) != 2) {
 			b.At(v, "ramp is from one rate to another", "as in ramp: [500, 4000]")
 		}
-		rateKeys.Bind(of, r)
+		rateKeys.Bind(fields, r)
 	default:
 		r.At = rates(&b.Document, n, "rate")
 	}
@@ -116,11 +116,11 @@ func (b *binder) rate(f strictyaml.Fields, p *Plan) {
 }
 
 // rates reads a rate, or a list of them.
-func rates(d *strictyaml.Document, n *strictyaml.Node, what string) (out []float64) {
+func rates(d *strictyaml.Document, n *strictyaml.Node, subject string) (out []float64) {
 	items := []*strictyaml.Node{n}
 	if n.Kind == strictyaml.List {
 		if items = n.Items; len(items) == 0 {
-			d.At(n, what+" is empty", rateHint)
+			d.At(n, subject+" is empty", rateHint)
 		}
 	}
 	for _, item := range items {
@@ -129,10 +129,10 @@ func rates(d *strictyaml.Document, n *strictyaml.Node, what string) (out []float
 		case item.Kind == strictyaml.Broken:
 			continue
 		case err != nil:
-			d.At(item, what+": "+err.Error(), rateHint)
+			d.At(item, subject+": "+err.Error(), rateHint)
 			continue
-		case slices.Contains(out, v) && what != "steps" && what != "ramp":
-			d.At(item, fmt.Sprintf("%s: %s is given twice", what, item.Text), "remove one")
+		case slices.Contains(out, v) && subject != "steps" && subject != "ramp":
+			d.At(item, fmt.Sprintf("%s: %s is given twice", subject, item.Text), "remove one")
 		}
 		out = append(out, v)
 	}
@@ -140,7 +140,7 @@ func rates(d *strictyaml.Document, n *strictyaml.Node, what string) (out []float
 }
 
 // noStep reports a run without a step to which a schedule could apply.
-func (b *binder) noStep(n *strictyaml.Node, p *Plan, what string) bool {
+func (b *binder) noStep(n *strictyaml.Node, p *Plan, subject string) bool {
 	if p.Run == nil {
 		return true // already reported
 	}
@@ -149,8 +149,8 @@ func (b *binder) noStep(n *strictyaml.Node, p *Plan, what string) bool {
 			return false
 		}
 	}
-	b.At(n, what+" has no step to apply to: it is for steps that are bounded by time, create no tables, and have clients without a rate of their own",
-		"rumbench run --dry-run shows the steps; choose others with params, or remove "+what)
+	b.At(n, subject+" has no step to apply to: it is for steps that are bounded by time, create no tables, and have clients without a rate of their own",
+		"rumbench run --dry-run shows the steps; choose others with params, or remove "+subject)
 	return true
 }
 
@@ -163,13 +163,13 @@ func (b *binder) find(f strictyaml.Fields, p *Plan) {
 	d := &Find{Precision: usualPrecision, Like: pace.Arrivals{Kind: pace.Poisson, LeadIn: usualLeadIn}}
 	switch n.Kind {
 	case strictyaml.Mapping:
-		of := b.Fields(n, "find", findKeys.Names())
+		fields := b.Fields(n, "find", findKeys.Names())
 		if n.Get("promise") == nil {
 			b.At(n, "find has no promise", promiseHint)
 		}
-		findKeys.Bind(of, d)
+		findKeys.Bind(fields, d)
 		if d.To > 0 && d.From >= d.To {
-			b.At(of.Value("from"), fmt.Sprintf("from: %g is not below to, which is %g", d.From, d.To), "")
+			b.At(fields.Value("from"), fmt.Sprintf("from: %g is not below to, which is %g", d.From, d.To), "")
 		}
 	default:
 		strictyaml.Bind(f, "find", promise, d.keep)
@@ -195,18 +195,18 @@ func (b *binder) find(f strictyaml.Fields, p *Plan) {
 // run, the problem and a hint; "" if none is.
 func (d *Find) tooShort(run workload.Run) (bound, problem, hint string) {
 	for _, s := range run.Steps() {
-		least := d.LeastRate(s.Seconds)
+		lowest := d.LeastRate(s.Seconds)
 		rate := d.From
 		if bound = "from"; rate == 0 {
 			bound, rate = "to", d.To
 		}
-		if OpenGroup(&s) < 0 || rate == 0 || rate >= least {
+		if OpenGroup(&s) < 0 || rate == 0 || rate >= lowest {
 			continue
 		}
 		return bound,
 			fmt.Sprintf("%s: %g/s is too low for probes of at most %g s: %s needs %.0f operations", bound, rate, d.Length(rate, s.Seconds), d.Promise, d.operations()),
 			fmt.Sprintf("set seconds to at least %.0f (a probe becomes up to %d times as long), or %s to at least %.0f",
-				math.Ceil(d.operations()/rate/lengthened), lengthened, bound, math.Ceil(least))
+				math.Ceil(d.operations()/rate/lengthened), lengthened, bound, math.Ceil(lowest))
 	}
 	return "", "", ""
 }

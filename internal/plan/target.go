@@ -199,11 +199,11 @@ var (
 )
 
 // matching returns a reader of a text that matches a pattern.
-func matching(pattern, what, help string) strictyaml.ScalarOf[string] {
+func matching(pattern, subject, help string) strictyaml.ScalarOf[string] {
 	re := regexp.MustCompile(pattern)
 	return strictyaml.NewScalar(func(n *strictyaml.Node) (string, error) {
 		if !re.MatchString(n.Text) {
-			return "", hint.Errorf(help, "%q is not %s", n.Text, what)
+			return "", hint.Errorf(help, "%q is not %s", n.Text, subject)
 		}
 		return n.Text, nil
 	}, strictyaml.TextShape.With("pattern", pattern))
@@ -276,10 +276,10 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 		}
 	}
 	if p.Run != nil {
-		of, needs := engine.InfoOf(e, t.Config), p.For(&t.Target).Run.Needs()
-		if err := model.Missing(of.Capabilities, needs); err != nil {
+		engineInfo, needs := engine.InfoOf(e, t.Config), p.For(&t.Target).Run.Needs()
+		if err := model.Missing(engineInfo.Capabilities, needs); err != nil {
 			help := b.able(needs)
-			if set := cmp.Or(enabling(of, needs), sparing(b.chosen, of, p.For(&t.Target).Params)); set != "" {
+			if set := cmp.Or(enabling(engineInfo, needs), sparing(b.chosen, engineInfo, p.For(&t.Target).Params)); set != "" {
 				help = "set " + set + "; " + help
 			}
 			b.At(t.node, fmt.Sprintf("%s cannot run workload %s: %v", t.Engine, p.Workload, err), help)
@@ -360,12 +360,12 @@ func (b *binder) able(needs []model.Capability) string {
 		can := func(storage string) bool {
 			return model.Missing(engine.InfoOf(e, engine.Config{Storage: storage}).Capabilities, needs) == nil
 		}
-		with := slices.DeleteFunc(slices.Clone(info.Storages), func(s string) bool { return !can(s) })
+		options := slices.DeleteFunc(slices.Clone(info.Storages), func(s string) bool { return !can(s) })
 		switch {
-		case len(info.Storages) == 0 && can(""), len(with) > 0 && len(with) == len(info.Storages):
+		case len(info.Storages) == 0 && can(""), len(options) > 0 && len(options) == len(info.Storages):
 			names = append(names, name)
-		case len(with) > 0:
-			names = append(names, name+" with storage "+strings.Join(with, " or "))
+		case len(options) > 0:
+			names = append(names, name+" with storage "+strings.Join(options, " or "))
 		default:
 			if set := enabling(info, needs); set != "" {
 				names = append(names, name+" with "+set)

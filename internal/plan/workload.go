@@ -133,8 +133,8 @@ func (t *bound) override(b *binder, p *Plan) {
 		b.refused(t.fields, at, err)
 		return
 	}
-	if own, of := outline(p.For(&t.Target)), outline(p); own != of {
-		b.At(at, fmt.Sprintf("params change the steps: they are %s, and those of the plan are %s", own, of),
+	if own, whole := outline(p.For(&t.Target)), outline(p); own != whole {
+		b.At(at, fmt.Sprintf("params change the steps: they are %s, and those of the plan are %s", own, whole),
 			"targets of one plan have the same steps, which are compared by name; give this target a plan of its own")
 	}
 }
@@ -157,10 +157,10 @@ func params(f strictyaml.Fields, info workload.Info) map[string]any {
 	for _, p := range info.Params {
 		names = append(names, p.Name)
 	}
-	of := f.In.Fields(f.Of.Get("params"), "params of workload "+info.Name, names)
+	fields := f.In.Fields(f.Of.Get("params"), "params of workload "+info.Name, names)
 	given := map[string]any{}
 	for _, p := range info.Params {
-		n := of.Value(p.Name)
+		n := fields.Value(p.Name)
 		if n == nil {
 			continue
 		}

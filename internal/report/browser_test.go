@@ -199,7 +199,7 @@ func (b *browser) checkPlain(t *testing.T, address string) {
 func (b *browser) shoot(t *testing.T, name string) { b.shootTo(t, name, math.Inf(1)) }
 
 // shootTo stores pictures of the page down to a height.
-func (b *browser) shootTo(t *testing.T, name string, most float64) {
+func (b *browser) shootTo(t *testing.T, name string, limit float64) {
 	dir := os.Getenv("RUMBENCH_SHOTS")
 	if dir == "" {
 		return
@@ -207,7 +207,7 @@ func (b *browser) shootTo(t *testing.T, name string, most float64) {
 	const height = 1500
 	size := evaluate[[2]float64](t, b, `[document.documentElement.clientWidth, document.documentElement.scrollHeight]`)
 	beyond := true
-	for i := 0; float64(i*height) < min(most, size[1]); i++ {
+	for i := 0; float64(i*height) < min(limit, size[1]); i++ {
 		picture := call(t, b, page.CaptureScreenshot, page.CaptureScreenshotParams{
 			Clip:                  &page.Viewport{Y: float64(i * height), Width: size[0], Height: min(height, size[1]-float64(i*height)), Scale: 1},
 			CaptureBeyondViewport: &beyond,

@@ -22,10 +22,10 @@ func (s *step) cell(t, base *target, k key, n *page.Notes) page.Cell {
 	if len(num.Rows) < len(t.Trials) {
 		c.Title += fmt.Sprintf("; from %d of %d trials", len(num.Rows), len(t.Trials))
 	}
-	if why := s.Unlike(base, t); why != "" {
+	if reason := s.Unlike(base, t); reason != "" {
 		c.Tag = "not compared"
-		c.Title += "; not compared: " + why
-		n.Mark(t.Name + " in " + s.Name + ": " + why + ". It is not compared with " + base.Name + " there.")
+		c.Title += "; not compared: " + reason
+		n.Mark(t.Name + " in " + s.Name + ": " + reason + ". It is not compared with " + base.Name + " there.")
 	}
 	refusals := s.Refusals(t)
 	if len(refusals) > 0 {
@@ -45,11 +45,11 @@ func (s *step) cell(t, base *target, k key, n *page.Notes) page.Cell {
 
 // tagged adds the reason why a number is not compared to its label as the
 // maximum of few samples.
-func tagged(n number, why string) string {
+func tagged(n number, reason string) string {
 	if few := n.Few(); few != "" {
-		return few + ", " + why
+		return few + ", " + reason
 	}
-	return why
+	return reason
 }
 
 // compareCell shows in a cell how its number differs from the base's.

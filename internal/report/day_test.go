@@ -120,7 +120,7 @@ func TestTrackIsBounded(t *testing.T) {
 	}
 	var rows, time, highest float64
 	for _, p := range tr.points {
-		rows, time, highest = rows+p.rows, time+p.opsTime, max(highest, p.max)
+		rows, time, highest = rows+p.rows, time+p.opsTime, max(highest, p.highest)
 	}
 	var want float64
 	for sec := 1; sec <= secondsOfDay; sec++ {

@@ -92,7 +92,7 @@ func TestHostsDifferIsShown(t *testing.T) {
 func TestCaches(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		of   []string // by target
+		list []string // by target
 		want string
 	}{
 		{"shared", []string{"67108864", "64MiB"}, "64 MiB"},
@@ -102,7 +102,7 @@ func TestCaches(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var list []Trial
-			for i, cache := range c.of {
+			for i, cache := range c.list {
 				list = append(list, Trial{Trial: &result.Trial{Target: string(rune('a' + i)), Knobs: map[string]string{"cache": cache}}})
 			}
 			if got := caches(newCampaign(list)); got != c.want {

@@ -47,10 +47,10 @@ func heatMaps(c *campaign, wide bool) [][]page.Block {
 		}
 		return []page.Block{c}
 	}
-	const screen, between, most = 1228, 48, 3
+	const screen, between, tests = 1228, 48, 3
 	var out [][]page.Block
 	room := screen - drawings[0].Picture.Width
-	for wide && len(out) < most-1 || len(out) < most-2 {
+	for wide && len(out) < tests-1 || len(out) < tests-2 {
 		if len(drawings) < 2 || drawings[1].Picture.Width+between > room {
 			break
 		}
@@ -120,8 +120,8 @@ func (c *campaign) heat(find func(*step) (key, bool)) *page.Heat {
 func heatCell(s *step, t *target, k key) page.HeatCell {
 	base := s.c.Targets[0]
 	refused := slices.Concat(s.Refusals(t), s.Refusals(base))
-	if why := s.Unlike(base, t); why != "" {
-		refused = append(refused, why)
+	if reason := s.Unlike(base, t); reason != "" {
+		refused = append(refused, reason)
 	}
 	if len(refused) > 0 {
 		return page.HeatCell{Text: "–", Why: refused[0]}
@@ -171,10 +171,10 @@ func strengthOf(ratio float64) int {
 
 // meanHeat returns the geometric means over groups of tests.
 func meanHeat(c *campaign) (out []page.HeatRow) {
-	const least = 3 // tests
+	const minimum = 3 // tests
 	r := c.Relative(compare.RelativeOptions{})
 	for _, g := range r.Groups {
-		if len(g.Rows) < least || len(g.Means) == 0 || slices.ContainsFunc(g.Rows, func(r compare.RelativeRow) bool { return compare.IsProbe(r.Step) }) {
+		if len(g.Rows) < minimum || len(g.Means) == 0 || slices.ContainsFunc(g.Rows, func(r compare.RelativeRow) bool { return compare.IsProbe(r.Step) }) {
 			continue
 		}
 		row := page.HeatRow{Name: fmt.Sprintf("mean of %d %s", len(g.Rows), g.Group), Strong: true}

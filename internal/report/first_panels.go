@@ -86,11 +86,11 @@ func drawingOf(r *page.Ranking) page.Block {
 func (c *campaign) rates(s *step) *page.Ranking {
 	r := c.ranked(s, func(s *step) (key, bool) { return s.Rate(s.Primary) })
 	if r != nil {
-		what := s.units(s.Primary) + "/s"
+		subject := s.units(s.Primary) + "/s"
 		if s.units(s.Primary) != quantity.Plural(s.Primary) {
-			what += " (" + s.Primary + ")"
+			subject += " (" + s.Primary + ")"
 		}
-		r.Title = c.titled(s, what, "Rows or queries a second")
+		r.Title = c.titled(s, subject, "Rows or queries a second")
 	}
 	return r
 }
@@ -124,8 +124,8 @@ func (c *campaign) latencies(s *step) *page.Ranking {
 		return nil
 	}
 	k, _ := compare.PrimaryLatency(s.Step, "p99")
-	what := fmt.Sprintf("p50 · p99 · p99.9 of the %s time", metric.FamilyOf(k.Metric))
-	r.Title = c.titled(s, what, what)
+	subject := fmt.Sprintf("p50 · p99 · p99.9 of the %s time", metric.FamilyOf(k.Metric))
+	r.Title = c.titled(s, subject, subject)
 	r.Dots = true
 	few := false
 	for _, e := range c.entries(s) {
@@ -251,11 +251,11 @@ func (e entry) number(find func(*step) (key, bool)) number {
 }
 
 // titled returns the title of a panel: of a step's targets, or of all steps.
-func (c *campaign) titled(s *step, what, of string) string {
+func (c *campaign) titled(s *step, subject, name string) string {
 	if len(c.Targets) == 1 {
-		return of
+		return name
 	}
-	return s.Name + ": " + what
+	return s.Name + ": " + subject
 }
 
 // mostRanked is how many rows a panel has; tables have all.

@@ -55,14 +55,14 @@ func overTimeOf(v *view) [][]page.Block {
 	for _, p := range charts.Static {
 		out = append(out, page.Drawing{Caption: p.Label, Picture: p.Picture()})
 	}
-	const most = 3
-	return cells(out[:min(len(out), most)]...)
+	const limit = 3
+	return cells(out[:min(len(out), limit)]...)
 }
 
 // headline returns what was compared and under which conditions, in pieces.
 func headline(c *campaign) []string {
-	shared := func(of func(*result.Trial) string) string {
-		text, _ := c.Shared(func(t *target) []string { return t.Distinct(of) })
+	shared := func(value func(*result.Trial) string) string {
+		text, _ := c.Shared(func(t *target) []string { return t.Distinct(value) })
 		return text
 	}
 	trials, differ := c.Shared(func(t *target) []string { return []string{fmt.Sprint(len(t.Trials))} })
@@ -85,12 +85,12 @@ func headline(c *campaign) []string {
 
 // caches returns the cache that all targets have, or that of each whose cache is known.
 func caches(c *campaign) string {
-	sizes, of := holders(c, (*result.Trial).CacheText)
-	if len(sizes) == 1 && len(of[sizes[0]]) == len(c.Targets) {
+	sizes, byName := holders(c, (*result.Trial).CacheText)
+	if len(sizes) == 1 && len(byName[sizes[0]]) == len(c.Targets) {
 		return sizes[0]
 	}
 	for i, size := range sizes {
-		sizes[i] = quantity.Joined(of[size]) + ": " + size
+		sizes[i] = quantity.Joined(byName[size]) + ": " + size
 	}
 	return strings.Join(sizes, "; ")
 }
@@ -116,15 +116,15 @@ func labelled(label, text string) string {
 // own, which those of one version share.
 func versions(c *campaign) string {
 	var order []string
-	of := map[string][]string{}
+	byName := map[string][]string{}
 	for _, t := range c.Targets {
 		v, _, _ := strings.Cut(t.Trials[0].EngineVersion(), " ")
 		v = strings.Join(said(strings.TrimSpace(t.Trials[0].Engine+" "+v), ownSQL(t, "")), "; ")
-		order, of[v] = compare.AppendNew(order, v), append(of[v], t.Name)
+		order, byName[v] = compare.AppendNew(order, v), append(byName[v], t.Name)
 	}
 	var parts []string
 	for _, v := range order {
-		if names := quantity.Joined(of[v]); v != "" && v != names {
+		if names := quantity.Joined(byName[v]); v != "" && v != names {
 			parts = append(parts, names+" ("+v+")")
 		} else {
 			parts = append(parts, names)
@@ -155,13 +155,13 @@ func extent(c *campaign) string {
 	}
 	s := steps[0]
 	var parts []string
-	if least, most, ok := s.span(metric.LiveBytes); ok {
-		parts = append(parts, dataText(least, most))
+	if low, high, ok := s.span(metric.LiveBytes); ok {
+		parts = append(parts, dataText(low, high))
 	}
-	if least, most := s.length(); most > 0 {
-		text := quantity.Digits(least)
-		if to := quantity.Digits(most); to != text {
-			text += " to " + to
+	if low, high := s.length(); high > 0 {
+		text := quantity.Digits(low)
+		if target := quantity.Digits(high); target != text {
+			text += " to " + target
 		}
 		parts = append(parts, s.Name+" ran "+text+" s")
 	}
@@ -170,40 +170,40 @@ func extent(c *campaign) string {
 
 // dataText says how much data the targets had: they end a run with as much as they
 // inserted.
-func dataText(least, most float64) string {
-	from, to := quantity.BytesAs(least, quantity.Digits), quantity.BytesAs(most, quantity.Digits)
-	if from == to {
-		return to + " of data"
+func dataText(low, high float64) string {
+	source, target := quantity.BytesAs(low, quantity.Digits), quantity.BytesAs(high, quantity.Digits)
+	if source == target {
+		return target + " of data"
 	}
-	return from + " to " + to + " of data"
+	return source + " to " + target + " of data"
 }
 
 // span returns the least and the greatest of the targets' numbers.
-func (s *step) span(metric string) (least, most float64, ok bool) {
+func (s *step) span(metric string) (low, high float64, ok bool) {
 	k, known := s.Own(metric)
-	least = math.Inf(1)
+	low = math.Inf(1)
 	for _, t := range s.c.Targets {
 		if n := s.number(t, k); known && n.Missing == "" {
-			least, most, ok = min(least, n.Value), max(most, n.Value), true
+			low, high, ok = min(low, n.Value), max(high, n.Value), true
 		}
 	}
-	return least, most, ok
+	return low, high, ok
 }
 
 // length returns how many seconds the step's windows took.
-func (s *step) length() (least, most float64) {
-	least = math.Inf(1)
+func (s *step) length() (low, high float64) {
+	low = math.Inf(1)
 	for _, t := range s.c.Targets {
 		for _, r := range s.Used(t) {
-			least, most = min(least, r.Step.Seconds), max(most, r.Step.Seconds)
+			low, high = min(low, r.Step.Seconds), max(high, r.Step.Seconds)
 		}
 	}
-	return least, most
+	return low, high
 }
 
 // clients returns with how many clients the steps ran that the campaign is about.
 func clients(c *campaign) string {
-	least, most := math.MaxInt, 0
+	low, high := math.MaxInt, 0
 	for _, s := range c.steps {
 		if s.Primary == "" || len(s.Asked()) == 0 && !compare.IsProbe(s.Step) {
 			continue
@@ -212,15 +212,15 @@ func clients(c *campaign) string {
 		for _, g := range s.Groups() {
 			n += g.Clients
 		}
-		least, most = min(least, n), max(most, n)
+		low, high = min(low, n), max(high, n)
 	}
 	switch {
-	case most == 0:
+	case high == 0:
 		return ""
-	case least < most:
-		return fmt.Sprintf("%d to %d clients", least, most)
+	case low < high:
+		return fmt.Sprintf("%d to %d clients", low, high)
 	}
-	return quantity.Count(most, "client")
+	return quantity.Count(high, "client")
 }
 
 // machine returns the host in a few words, those of the first trial.

@@ -43,10 +43,10 @@ func trust(c *campaign, in *Input) page.Badge {
 
 // meanings returns what the level of durability means, to which targets if that differs.
 func meanings(c *campaign) []string {
-	levels, of := holders(c, (*result.Trial).DurabilityText)
+	levels, byName := holders(c, (*result.Trial).DurabilityText)
 	if len(levels) > 1 {
 		for i, text := range levels {
-			levels[i] = strings.Join(of[text], ", ") + ": " + text
+			levels[i] = strings.Join(byName[text], ", ") + ": " + text
 		}
 	}
 	return levels
@@ -136,17 +136,17 @@ const brief = 10
 
 // tooSmall says what a step is too small to show.
 func (s *step) tooSmall() (out []string) {
-	if least, live, ok := s.span(metric.LiveBytes); ok {
+	if lowest, live, ok := s.span(metric.LiveBytes); ok {
 		for _, t := range s.c.Targets {
 			if cache, err := quantity.ParseSize(t.Trials[0].Cache()); err == nil && live < float64(cache) {
 				out = append(out, fmt.Sprintf("All data are in the cache: %s, a cache of %s. With more data than cache the order may be another.",
-					dataText(least, live), quantity.Bytes(cache)))
+					dataText(lowest, live), quantity.Bytes(cache)))
 				break
 			}
 		}
 	}
-	if least, most := s.length(); most > 0 && least < brief && s.c.searchOf(s) == nil {
-		out = append(out, fmt.Sprintf("%s ran for only %s s: too short for checkpoints and compactions to recur.", s.Name, quantity.Digits(least)))
+	if low, high := s.length(); high > 0 && low < brief && s.c.searchOf(s) == nil {
+		out = append(out, fmt.Sprintf("%s ran for only %s s: too short for checkpoints and compactions to recur.", s.Name, quantity.Digits(low)))
 	}
 	if !slices.ContainsFunc(s.AllKeys(), func(k key) bool { return metric.IsLatency(k.Metric) }) {
 		out = append(out, "Latency was not measured in "+s.Name+".")
@@ -156,7 +156,7 @@ func (s *step) tooSmall() (out []string) {
 
 // onAsked counts the remarks on the numbers asked about, by kind.
 func onAsked(c *campaign) (out []string) {
-	of, all := map[string]int{}, 0
+	byName, all := map[string]int{}, 0
 	var order []string
 	for _, s := range c.steps {
 		for _, k := range s.Asked() {
@@ -167,35 +167,35 @@ func onAsked(c *campaign) (out []string) {
 					kinds = compare.AppendNew(kinds, cmp.Or(w.Code.Kind().Short, strings.TrimSuffix(w.Text, ".")))
 				}
 				for _, kind := range kinds {
-					order, of[kind] = compare.AppendNew(order, kind), of[kind]+1
+					order, byName[kind] = compare.AppendNew(order, kind), byName[kind]+1
 				}
 			}
 		}
 	}
-	slices.SortStableFunc(order, func(a, b string) int { return of[b] - of[a] })
+	slices.SortStableFunc(order, func(a, b string) int { return byName[b] - byName[a] })
 	for _, kind := range order {
-		out = append(out, fmt.Sprintf("%d of %d numbers asked about: %s.", of[kind], all, kind))
+		out = append(out, fmt.Sprintf("%d of %d numbers asked about: %s.", byName[kind], all, kind))
 	}
 	return out
 }
 
 // remarksOn counts the remarks on all steps, by their kind.
 func remarksOn(c *campaign) (out []string) {
-	of := map[metric.Code][]string{}
+	byKey := map[metric.Code][]string{}
 	var order []metric.Code
 	for _, s := range c.steps {
 		for _, t := range c.Targets {
 			for _, r := range s.Runs[t] {
 				for _, w := range r.Step.Warnings {
 					if w.Code.Kind().Short != "" {
-						order, of[w.Code] = compare.AppendNew(order, w.Code), compare.AppendNew(of[w.Code], s.Name)
+						order, byKey[w.Code] = compare.AppendNew(order, w.Code), compare.AppendNew(byKey[w.Code], s.Name)
 					}
 				}
 			}
 		}
 	}
 	for _, code := range order {
-		out = append(out, fmt.Sprintf("%s: in %s.", code.Kind().Short, quantity.Joined(of[code])))
+		out = append(out, fmt.Sprintf("%s: in %s.", code.Kind().Short, quantity.Joined(byKey[code])))
 	}
 	return out
 }

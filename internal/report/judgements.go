@@ -55,20 +55,20 @@ type judgementPair struct {
 }
 
 // pageData returns what the page's script reads: the rows, and the judgements on them.
-func pageData(c *campaign, e *embedder, from []int) ([]page.Data, error) {
+func pageData(c *campaign, e *embedder, start []int) ([]page.Data, error) {
 	rows, err := json.Marshal(e.out)
 	if err != nil {
 		return nil, err
 	}
 	rows = bytes.ReplaceAll(rows, []byte(`,{"target":`), []byte(",\n{\"target\":")) // a line for each run
-	judgements, err := json.Marshal(judgementsOf(c, e, from))
+	judgements, err := json.Marshal(judgementsOf(c, e, start))
 	return []page.Data{{ID: "rows", JSON: rows}, {ID: "judgements", JSON: judgements}}, err
 }
 
 // judgementsOf judges the pairs of targets that the page can show. from is the
 // first index of each target's numbers.
-func judgementsOf(c *campaign, e *embedder, from []int) *embeddedJudgements {
-	out := embeddedJudgements{About: aboutJudgements, Verdicts: []pageVerdict{}, From: from, Pairs: []judgementPair{}}
+func judgementsOf(c *campaign, e *embedder, start []int) *embeddedJudgements {
+	out := embeddedJudgements{About: aboutJudgements, Verdicts: []pageVerdict{}, From: start, Pairs: []judgementPair{}}
 	shown := map[keyOfStep]bool{}
 	for _, s := range c.steps {
 		for _, k := range scoreKeys(s) {
@@ -83,7 +83,7 @@ func judgementsOf(c *campaign, e *embedder, from []int) *embeddedJudgements {
 		seen := map[keyOfStep]bool{}
 		for k, at := range all[i] {
 			if shown[at] && !seen[at] {
-				out.Score[i], scored[i] = append(out.Score[i], k+from[i]), append(scored[i], at)
+				out.Score[i], scored[i] = append(out.Score[i], k+start[i]), append(scored[i], at)
 			}
 			seen[at] = true
 		}
@@ -114,16 +114,16 @@ func classesOf(c *campaign) map[string][]int {
 	out := map[string][]int{}
 	for _, s := range c.steps {
 		var first []*target // of each class
-		of := make([]int, len(c.Targets))
+		list := make([]int, len(c.Targets))
 		for i, t := range c.Targets {
-			of[i] = slices.IndexFunc(first, func(f *target) bool { return s.Unlike(f, t) == "" })
-			if of[i] < 0 {
-				of[i] = len(first)
+			list[i] = slices.IndexFunc(first, func(f *target) bool { return s.Unlike(f, t) == "" })
+			if list[i] < 0 {
+				list[i] = len(first)
 				first = append(first, t)
 			}
 		}
 		if len(first) > 1 {
-			out[s.Name] = of
+			out[s.Name] = list
 		}
 	}
 	return out

@@ -30,10 +30,10 @@ var inWords = map[string]string{
 }
 
 // pageOf returns a page without its glossary and the rows in it.
-func pageOf(t *testing.T, of *result.Trial) string {
+func pageOf(t *testing.T, trial *result.Trial) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := report.HTML(&b, report.Input{Title: "all", Trials: []report.Trial{{Trial: of}}}); err != nil {
+	if err := report.HTML(&b, report.Input{Title: "all", Trials: []report.Trial{{Trial: trial}}}); err != nil {
 		t.Fatal(err)
 	}
 	page := b.String()

@@ -67,7 +67,7 @@ type Trial struct {
 // sections are the sections of a report: what came out, then what explains it, and
 // folded what is looked up. A function may return none, or several.
 var sections = []func(*view) []page.Section{
-	findings, why, numbers, results, relativeTables, overTheSteps, publishedFigures, promises,
+	findings, whyDifferent, numbers, results, relativeTables, overTheSteps, publishedFigures, promises,
 	preparations, clientAlone, settings, plans, host, glossary, appendix,
 }
 
@@ -135,7 +135,7 @@ func HTML(w io.Writer, in Input) error {
 		return err
 	}
 	rows := newEmbedder()
-	from := rows.add(v.campaign)
+	start := rows.add(v.campaign)
 	if v.client != nil {
 		rows.add(v.client)
 	}
@@ -143,7 +143,7 @@ func HTML(w io.Writer, in Input) error {
 	if err != nil {
 		return err
 	}
-	if d.Data, err = pageData(v.campaign, rows, from); err != nil {
+	if d.Data, err = pageData(v.campaign, rows, start); err != nil {
 		return err
 	}
 	d.Style, d.Scripts = reportStyle, []string{reportScript}

@@ -166,10 +166,10 @@ var headPattern = regexp.MustCompile(`(?s)<thead><tr><th scope="col">[^<]*</th>(
 // Every column says what it means, or is linked to the glossary.
 func TestColumnsAreExplained(t *testing.T) { checkHeads(t, render(t, fixture(2)), 30) }
 
-func checkHeads(t *testing.T, page string, least int) {
+func checkHeads(t *testing.T, page string, lowest int) {
 	t.Helper()
 	heads := headPattern.FindAllStringSubmatch(page, -1)
-	if len(heads) < least {
+	if len(heads) < lowest {
 		t.Fatalf("only %d tables", len(heads))
 	}
 	for _, h := range heads {

@@ -18,8 +18,8 @@ type answer struct {
 	*result.Search
 	target *target
 	trials int
-	least  float64 // rates that were found, in any trial
-	most   float64
+	low    float64 // rates that were found, in any trial
+	high   float64
 	// warnings are those of the rate that was found.
 	warnings []metric.Warning
 }
@@ -38,7 +38,7 @@ func answersOf(s *step) (out []answer) {
 			continue
 		}
 		slices.SortStableFunc(found, func(a, b *result.Search) int { return cmp.Compare(a.Kept, b.Kept) })
-		a := answer{Search: found[(len(found)-1)/2], target: t, trials: len(found), least: found[0].Kept, most: found[len(found)-1].Kept}
+		a := answer{Search: found[(len(found)-1)/2], target: t, trials: len(found), low: found[0].Kept, high: found[len(found)-1].Kept}
 		for _, k := range s.Keys(metric.HighestRate) {
 			a.warnings = append(a.warnings, s.number(t, k).Warnings...)
 		}
@@ -56,7 +56,7 @@ func (a answer) span() string {
 	if a.trials == 1 {
 		return ""
 	}
-	return fmt.Sprintf(" (%d trials: %s to %s)", a.trials, quantity.Amount(a.least), quantity.Amount(a.most))
+	return fmt.Sprintf(" (%d trials: %s to %s)", a.trials, quantity.Amount(a.low), quantity.Amount(a.high))
 }
 
 // searchSentence returns the targets' answers; "" if there was no search.

@@ -91,17 +91,17 @@ func otherWork(c *campaign) (out []string) {
 				continue
 			}
 			all++
-			if why := s.Unlike(base, t); why != "" {
-				order = compare.AppendNew(order, why)
-				steps[why] = append(steps[why], s.Name)
+			if reason := s.Unlike(base, t); reason != "" {
+				order = compare.AppendNew(order, reason)
+				steps[reason] = append(steps[reason], s.Name)
 			}
 		}
-		for _, why := range order {
+		for _, reason := range order {
 			in := ""
-			if len(steps[why]) < all {
-				in = " in " + quantity.Joined(steps[why])
+			if len(steps[reason]) < all {
+				in = " in " + quantity.Joined(steps[reason])
 			}
-			out = append(out, fmt.Sprintf("%s is not compared with %s%s: %s.", t.Name, base.Name, in, why))
+			out = append(out, fmt.Sprintf("%s is not compared with %s%s: %s.", t.Name, base.Name, in, reason))
 		}
 	}
 	return out
@@ -145,8 +145,8 @@ func describe(t *target) string {
 // headFacts returns the first line: the conditions of the measurement.
 func headFacts(c *campaign) []page.Fact {
 	var list []page.Fact
-	add := func(name string, of func(*result.Trial) string) {
-		list = append(list, factOf(c, name, of))
+	add := func(name string, value func(*result.Trial) string) {
+		list = append(list, factOf(c, name, value))
 	}
 	add("workload", func(t *result.Trial) string { return t.Workload })
 	add("preset", func(t *result.Trial) string { return t.Preset })
@@ -197,9 +197,9 @@ func askedAbout(c *campaign) string {
 			steps = append(steps, s.Name+": "+strings.Join(names, ", "))
 		}
 	}
-	const most = 4 // a suite has dozens
-	if n := len(steps) - most; n > 0 {
-		steps = append(steps[:most], fmt.Sprintf("and %s more", quantity.Count(n, "step")))
+	const shown = 4 // a suite has dozens
+	if n := len(steps) - shown; n > 0 {
+		steps = append(steps[:shown], fmt.Sprintf("and %s more", quantity.Count(n, "step")))
 	}
 	text := strings.Join(steps, "; ")
 	for _, d := range []struct {
@@ -246,10 +246,10 @@ func began(c *campaign) (first time.Time) {
 }
 
 // factOf returns a value that all trials should share; it warns when they do not.
-func factOf(c *campaign, name string, of func(*result.Trial) string) page.Fact {
+func factOf(c *campaign, name string, subject func(*result.Trial) string) page.Fact {
 	const notSet = "not set"
 	value, differ := c.Shared(func(t *target) []string {
-		return t.Distinct(func(trial *result.Trial) string { return cmp.Or(of(trial), notSet) })
+		return t.Distinct(func(trial *result.Trial) string { return cmp.Or(subject(trial), notSet) })
 	})
 	switch {
 	case differ:

@@ -26,11 +26,11 @@ func host(v *view) []page.Section {
 	return []page.Section{{ID: "host", Title: "Machine and versions", Nav: "Machine", Folded: true, Blocks: []page.Block{t}}}
 }
 
-func factRows(c *campaign, of func(*result.Trial) observe.Facts) []page.Row {
+func factRows(c *campaign, value func(*result.Trial) observe.Facts) []page.Row {
 	var rows []page.Row
-	for _, name := range factNames(c, of) {
+	for _, name := range factNames(c, value) {
 		text, differ := c.Shared(func(t *target) []string {
-			return t.Distinct(func(trial *result.Trial) string { return of(trial).Value(name) })
+			return t.Distinct(func(trial *result.Trial) string { return value(trial).Value(name) })
 		})
 		rows = append(rows, plainRow(name, page.Cell{Text: text, Differs: differ}))
 	}
@@ -38,10 +38,10 @@ func factRows(c *campaign, of func(*result.Trial) observe.Facts) []page.Row {
 }
 
 // factNames returns the names of all trials' facts.
-func factNames(c *campaign, of func(*result.Trial) observe.Facts) (names []string) {
+func factNames(c *campaign, value func(*result.Trial) observe.Facts) (names []string) {
 	for _, t := range c.Targets {
 		for _, trial := range t.Trials {
-			for _, f := range of(trial) {
+			for _, f := range value(trial) {
 				names = compare.AppendNew(names, f.Name)
 			}
 		}
@@ -93,17 +93,17 @@ func lasting(name string) bool {
 
 // holders returns the different values that trials have, and the targets that have
 // each, with the trials where a target has several.
-func holders(c *campaign, of func(*result.Trial) string) (values []string, who map[string][]string) {
+func holders(c *campaign, value func(*result.Trial) string) (values []string, who map[string][]string) {
 	who = map[string][]string{}
 	for _, t := range c.Targets {
-		own := t.Distinct(of)
+		own := t.Distinct(value)
 		values = compare.AppendNew(values, own...)
 		for _, v := range own {
 			label := t.Name
 			if len(own) > 1 {
 				var trials []string
 				for _, trial := range t.Trials {
-					if of(trial) == v {
+					if value(trial) == v {
 						trials = append(trials, fmt.Sprint(trial.Trial))
 					}
 				}

@@ -104,16 +104,16 @@ func promiseVerdict(trials int, held []*metric.SLA) page.Cell {
 			strict++
 		}
 	}
-	of := fmt.Sprintf(" of %d", trials)
+	name := fmt.Sprintf(" of %d", trials)
 	switch {
 	case missed == 0 && len(held) < trials:
-		return page.Words(fmt.Sprintf("held in %d%s, else not measured", len(held), of))
+		return page.Words(fmt.Sprintf("held in %d%s, else not measured", len(held), name))
 	case missed == 0 && strict == trials:
 		return page.Words("held in every interval")
 	case missed == 0:
 		return page.Words("held")
 	}
-	c := page.Cell{Text: fmt.Sprintf("missed in %d%s", missed, of), Tag: "not comparable"}
+	c := page.Cell{Text: fmt.Sprintf("missed in %d%s", missed, name), Tag: "not comparable"}
 	switch {
 	case trials == 1 && saturated == 1:
 		c.Text, c.Title = "saturated", "lateness grew without end"

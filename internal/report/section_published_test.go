@@ -51,14 +51,14 @@ func publishedFixture() Input {
 }
 
 // between cuts out what stands from one mark up to another.
-func between(t *testing.T, text, from, to string) []byte {
+func between(t *testing.T, text, source, target string) []byte {
 	t.Helper()
-	_, rest, ok := strings.Cut(text, from)
-	part, _, found := strings.Cut(rest, to)
+	_, rest, ok := strings.Cut(text, source)
+	part, _, found := strings.Cut(rest, target)
 	if !ok || !found {
-		t.Fatalf("there is nothing between %q and %q", from, to)
+		t.Fatalf("there is nothing between %q and %q", source, target)
 	}
-	return []byte(from + part)
+	return []byte(source + part)
 }
 
 func TestPublishedGolden(t *testing.T) {

@@ -209,11 +209,11 @@ func meanCell(t *target, g *compare.RelativeGroup, m *compare.Mean, n *page.Note
 
 // leastTrials returns the least number of trials of any target.
 func leastTrials(r *compare.Relative) int {
-	least := len(r.Base().Trials)
+	lowest := len(r.Base().Trials)
 	for _, t := range r.Targets {
-		least = min(least, len(t.Trials))
+		lowest = min(lowest, len(t.Trials))
 	}
-	return least
+	return lowest
 }
 
 const (
@@ -258,7 +258,7 @@ func relativeCaption(r *compare.Relative, style RelativeStyle) string {
 // relativeCautions returns what a reader must know before the ratios.
 func relativeCautions(r *compare.Relative, style RelativeStyle) []string {
 	var out []string
-	least := leastTrials(r)
+	lowest := leastTrials(r)
 	for i, t := range r.Targets {
 		if len(r.Unlike[i]) > 0 {
 			out = append(out, fmt.Sprintf("⚠ %s did other work than %s: %s.", t.Name, r.Base().Name, strings.Join(r.Unlike[i], "; ")))
@@ -267,13 +267,13 @@ func relativeCautions(r *compare.Relative, style RelativeStyle) []string {
 	if text := ranApart(r.Base(), r.Targets); text != "" {
 		out = append(out, "⚠ "+text)
 	}
-	if len(r.Targets) > 1 && least < compare.LeastTrials {
-		out = append(out, fmt.Sprintf("? %s: nothing is known about noise, so no difference is proven.", tooFew(least)))
+	if len(r.Targets) > 1 && lowest < compare.LeastTrials {
+		out = append(out, fmt.Sprintf("? %s: nothing is known about noise, so no difference is proven.", tooFew(lowest)))
 	}
 	switch {
 	case style.Published:
 		out = append(out, "Colours by fixed limits, as published pages have them, however noisy the numbers are.")
-	case len(r.Targets) > 1 && least >= compare.LeastTrials:
+	case len(r.Targets) > 1 && lowest >= compare.LeastTrials:
 		out = append(out, "▲ better (95 %), ▼ worse (95 %), = equivalent; without a sign it may be chance.")
 	}
 	return out

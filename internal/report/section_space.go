@@ -77,8 +77,8 @@ func stepPlots(t page.Table, metrics []string) (out []page.Plot) {
 			scale.Binary, scale.Format = true, func(v float64) string { return quantity.BytesAs(v, quantity.Round) }
 		}
 		// One step makes no line, and live bytes are nearly the same on all targets.
-		if of := page.Reach(p.Lines); len(t.Columns) > 1 && len(of) > 1 && slices.Max(of) > 0 && metrics[i] != metric.LiveBytes {
-			p.Y = scale.Axis(of)
+		if list := page.Reach(p.Lines); len(t.Columns) > 1 && len(list) > 1 && slices.Max(list) > 0 && metrics[i] != metric.LiveBytes {
+			p.Y = scale.Axis(list)
 			out = append(out, p)
 		}
 	}

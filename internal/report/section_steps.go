@@ -112,8 +112,8 @@ func pictures(s *step, over *page.Charts) []page.Block {
 	if len(out) == 0 {
 		return nil
 	}
-	if of := oneTrial(s); of != "" && len(drawn) > 0 {
-		about = append(about, "Curves "+quantity.Joined(drawn)+" are "+of)
+	if name := oneTrial(s); name != "" && len(drawn) > 0 {
+		about = append(about, "Curves "+quantity.Joined(drawn)+" are "+name)
 	}
 	if len(about) == 0 {
 		return []page.Block{out}

@@ -113,18 +113,18 @@ func (w *sweep) first() *step { return w.levels[0].step }
 // best returns the step in which a target had the greatest throughput that
 // counts, with that throughput. Steps with an arrival rate count only if there
 // are no others.
-func (w *sweep) best(t *target) (best *step, most number) {
+func (w *sweep) best(t *target) (best *step, value number) {
 	all := w.allArrive()
 	for _, l := range w.levels {
 		if arriving(l.step) && !all {
 			continue
 		}
 		k, ok := l.Rate(l.Primary)
-		if n := l.number(t, k); ok && n.Missing == "" && len(l.Refusals(t)) == 0 && (best == nil || n.Value > most.Value) {
-			best, most = l.step, n
+		if n := l.number(t, k); ok && n.Missing == "" && len(l.Refusals(t)) == 0 && (best == nil || n.Value > value.Value) {
+			best, value = l.step, n
 		}
 	}
-	return best, most
+	return best, value
 }
 
 // allArrive reports whether all steps have arrival rates: throughput is then
@@ -152,8 +152,8 @@ func (w *sweep) kept() string {
 		return ""
 	}
 	type share struct {
-		name string
-		of   float64
+		name  string
+		whole float64
 	}
 	var all []share
 	for _, t := range w.c.Targets {
@@ -161,10 +161,10 @@ func (w *sweep) kept() string {
 			all = append(all, share{t.Name, r})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b share) int { return cmp.Compare(b.of, a.of) })
+	slices.SortStableFunc(all, func(a, b share) int { return cmp.Compare(b.whole, a.whole) })
 	var parts []string
 	for _, a := range all {
-		parts = append(parts, a.name+" "+quantity.Times(a.of))
+		parts = append(parts, a.name+" "+quantity.Times(a.whole))
 	}
 	if len(parts) == 0 {
 		return ""

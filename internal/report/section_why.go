@@ -16,7 +16,7 @@ import (
 
 // why says why targets differ from the base, where trials were repeated or not: what
 // reads, updates and space cost each, then for each target a waterfall and paragraphs.
-func why(v *view) []page.Section {
+func whyDifferent(v *view) []page.Section {
 	if len(v.Targets) < 2 {
 		return nil
 	}
@@ -70,22 +70,22 @@ func causeIn(s *step) string {
 	if i < 0 {
 		return ""
 	}
-	of, c, ok := e.Steps[i].Leading()
+	name, c, ok := e.Steps[i].Leading()
 	if !ok {
 		return ""
 	}
-	return fmt.Sprintf("Leading cause (%s): %s.", metric.Label(of), c.Sentence)
+	return fmt.Sprintf("Leading cause (%s): %s.", metric.Label(name), c.Sentence)
 }
 
 // paragraphs lists the effects in groups of steps with their causes.
 func paragraphs(e *explain.Explanation) page.List {
-	const most = 5
+	const shown = 5
 	l := page.List{Class: "verdict"}
 	var more []string
 	for _, p := range e.Paragraphs() {
 		switch {
 		case len(p.Lines) == 0:
-		case len(l.Items) < most:
+		case len(l.Items) < shown:
 			var lines []string
 			for _, line := range p.Lines {
 				effect := verdict.EffectsInWords(line.Effects, e.Base, e.New)
@@ -153,8 +153,8 @@ func (v *view) waterfall(e *explain.Explanation) *page.Waterfall {
 	w := &page.Waterfall{Title: fmt.Sprintf("%s in %s: what makes the ratio of %s to %s", metric.Label(sum.Metric), own.Name, e.New.Name, e.Base.Name),
 		About: "Factors whose product is the ratio, with 95 % intervals."}
 	rest := sum.Total.Log
-	const most = 5
-	for _, c := range sum.Named()[:min(most, len(sum.Named()))] {
+	const shown = 5
+	for _, c := range sum.Named()[:min(shown, len(sum.Named()))] {
 		rest -= c.Log
 		w.Rows = append(w.Rows, page.Fall{Name: string(c.Item), Text: quantity.Times(c.Factor()), Class: class(c.Log),
 			Factor: c.Factor(), Low: math.Exp(c.Low), High: math.Exp(c.High)})

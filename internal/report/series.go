@@ -40,7 +40,7 @@ var counters = [quantities]struct{ source, name string }{
 // observed; 0 seconds observed means unknown, not idle.
 type point struct {
 	opsTime, rows, writes float64
-	p99, max              float64 // µs; the highest of the operation kinds
+	p99, highest          float64 // µs; the highest of the operation kinds
 	growth, time          [quantities]float64
 	// What rows would be if all clients had done as much as the slowest, or the
 	// fastest, of each interval; and of how many rows this is known.
@@ -51,7 +51,7 @@ func (p *point) merge(o point) {
 	p.opsTime += o.opsTime
 	p.rows += o.rows
 	p.writes += o.writes
-	p.p99, p.max = max(p.p99, o.p99), max(p.max, o.max)
+	p.p99, p.highest = max(p.p99, o.p99), max(p.highest, o.highest)
 	for i := range p.growth {
 		p.growth[i] += o.growth[i]
 		p.time[i] += o.time[i]
@@ -63,7 +63,7 @@ func (p *point) merge(o point) {
 // there would be too many, which bounds memory.
 type track struct {
 	width   float64 // seconds
-	most    int     // points
+	limit   int     // points
 	points  []point
 	primary func(group, op string) bool
 	writes  func(group, op string) bool
@@ -117,7 +117,7 @@ func (m *marks) add(at, value float64) {
 
 // readSeries streams the series of the runs that represent their targets.
 func readSeries(c *campaign) (map[*step][]*track, error) {
-	most := max(minPoints, min(maxPoints, allPoints/(len(c.steps)*len(c.Targets)+1)))
+	limit := max(minPoints, min(maxPoints, allPoints/(len(c.steps)*len(c.Targets)+1)))
 	all := map[*step][]*track{}
 	for _, s := range c.steps {
 		all[s] = make([]*track, len(c.Targets))
@@ -129,7 +129,7 @@ func readSeries(c *campaign) (map[*step][]*track, error) {
 			tracks := map[string]*track{}
 			for _, s := range c.steps {
 				if r := s.Leader(t); r != nil && r.Trial == trial && c.series[trial] != nil {
-					tracks[s.Name] = newTrack(s, r, most)
+					tracks[s.Name] = newTrack(s, r, limit)
 					all[s][t.Index] = tracks[s.Name]
 				}
 			}
@@ -158,13 +158,13 @@ func readSeries(c *campaign) (map[*step][]*track, error) {
 	return all, nil
 }
 
-func newTrack(s *step, r *run, most int) *track {
+func newTrack(s *step, r *run, limit int) *track {
 	width := r.Trial.Interval
 	if width <= 0 {
 		width = 1
 	}
 	return &track{
-		width: width, most: most, primary: kindsOf(s.Primary, r.Step.Groups), writes: kindsOf(s.WritesPer, r.Step.Groups),
+		width: width, limit: limit, primary: kindsOf(s.Primary, r.Step.Groups), writes: kindsOf(s.WritesPer, r.Step.Groups),
 		apart: r.Trial.Hosting == result.Server, shares: map[string]portion{},
 	}
 }
@@ -245,11 +245,11 @@ func (t *track) addOps(l *result.Line) {
 	if s := t.shares[l.Group]; s.at == l.T {
 		p.low, p.high, p.spread = p.low+rows*s.low, p.high+rows*s.high, p.spread+rows
 	}
-	p99, most := l.P99, l.Max
+	p99, limit := l.P99, l.Max
 	if l.ResponseMax > 0 {
-		p99, most = l.ResponseP99, l.ResponseMax
+		p99, limit = l.ResponseP99, l.ResponseMax
 	}
-	if p.max = max(p.max, most); l.Ops >= metric.LeastSamples(99) {
+	if p.highest = max(p.highest, limit); l.Ops >= metric.LeastSamples(99) {
 		p.p99 = max(p.p99, p99)
 	}
 }
@@ -281,7 +281,7 @@ func newTime(last *float64, l *result.Line) float64 {
 // at returns the point that contains the middle of the line's interval.
 func (t *track) at(l *result.Line) *point {
 	middle := max(0, l.T-l.DT/2)
-	for int(middle/t.width) >= t.most {
+	for int(middle/t.width) >= t.limit {
 		t.fold()
 	}
 	i := int(middle / t.width)

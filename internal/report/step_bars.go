@@ -30,17 +30,17 @@ func barsOf(s *step, k key) page.Bars {
 			promised = g.Promised(k.Op)
 		}
 	}
-	most := promised
+	limit := promised
 	for _, t := range s.c.Targets {
-		most = max(most, s.number(t, k).High)
+		limit = max(limit, s.number(t, k).High)
 	}
 	for _, t := range s.c.Targets {
 		n := s.number(t, k)
 		bar := page.Bar{Head: t.Name, Series: t.Index, Cell: s.cell(t, s.c.Targets[0], k, &page.Notes{})}
-		if most > 0 && n.Missing == "" {
-			bar.Length, bar.Low, bar.Range = 100*n.Value/most, 100*n.Low/most, 100*(n.High-n.Low)/most
+		if limit > 0 && n.Missing == "" {
+			bar.Length, bar.Low, bar.Range = 100*n.Value/limit, 100*n.Low/limit, 100*(n.High-n.Low)/limit
 			bar.Spread = len(n.Rows) > 1
-			bar.Goal = 100 * promised / most
+			bar.Goal = 100 * promised / limit
 		}
 		if promised > 0 {
 			bar.GoalTitle = quantity.Digits(promised) + "/s promised"

@@ -80,20 +80,20 @@ func clockwork(name string) bool {
 // change returns how far a counter of a target is from the base's, as the
 // absolute logarithm of the ratio per unit; 0 if it is noise, or means another thing on
 // the other side. Counters without growth count as tiny, so that they can be ranked.
-func change(base, of growth, kin kinship) float64 {
-	unit := cmp.Or(base.unit, of.unit)
+func change(base, subject growth, kin kinship) float64 {
+	unit := cmp.Or(base.unit, subject.unit)
 	switch {
-	case len(base.pers)+len(of.pers) == 0, kin != alike && (len(base.pers) == 0 || len(of.pers) == 0), kin == strange && of.meaning == "":
+	case len(base.pers)+len(subject.pers) == 0, kin != alike && (len(base.pers) == 0 || len(subject.pers) == 0), kin == strange && subject.meaning == "":
 		return 0
-	case max(base.total, of.total) < tiny(unit), base.reset || of.reset:
+	case max(base.total, subject.total) < tiny(unit), base.reset || subject.reset:
 		return 0
-	case len(base.pers) > 1 && len(of.pers) > 1 && slices.Min(base.pers) <= slices.Max(of.pers) && slices.Min(of.pers) <= slices.Max(base.pers):
+	case len(base.pers) > 1 && len(subject.pers) > 1 && slices.Min(base.pers) <= slices.Max(subject.pers) && slices.Min(subject.pers) <= slices.Max(base.pers):
 		return 0 // may be noise
 	}
 	per := func(g, other growth) float64 {
 		return max(g.total, tiny(unit)) / cmp.Or(g.units, other.units)
 	}
-	return math.Abs(math.Log(per(of, base) / per(base, of)))
+	return math.Abs(math.Log(per(subject, base) / per(base, subject)))
 }
 
 // changedTable shows the counters in which the targets differ most.
@@ -128,8 +128,8 @@ func changedTable(s *step, all []map[string]growth) page.Table {
 
 // meaningOf returns what a counter means on every engine; "" if it is of one.
 func meaningOf(all []map[string]growth, name string) string {
-	for _, of := range all {
-		if g, ok := of[name]; ok {
+	for _, byName := range all {
+		if g, ok := byName[name]; ok {
 			return g.meaning
 		}
 	}
@@ -145,8 +145,8 @@ const (
 	alike                  // also what one of them has
 )
 
-func kinshipOf(base, of *target) kinship {
-	a, b := base.Trials[0], of.Trials[0]
+func kinshipOf(base, subject *target) kinship {
+	a, b := base.Trials[0], subject.Trials[0]
 	switch {
 	case a.Engine != b.Engine:
 		return strange
@@ -180,22 +180,22 @@ func changesOf(s *step, all []map[string]growth) map[string]float64 {
 	return out
 }
 
-func changedCell(base, of growth, alone bool) page.Cell {
-	if len(of.pers) == 0 {
+func changedCell(base, subject growth, alone bool) page.Cell {
+	if len(subject.pers) == 0 {
 		return page.Absent("it has no such counter")
 	}
-	c := page.Cell{Text: inUnit(of.per, of.unit), Number: true, Title: fmt.Sprintf("%s %s in the window", quantity.Full(of.total), of.unit)}
-	if len(of.pers) > 1 {
-		c.Title += fmt.Sprintf("; median of %d trials", len(of.pers))
+	c := page.Cell{Text: inUnit(subject.per, subject.unit), Number: true, Title: fmt.Sprintf("%s %s in the window", quantity.Full(subject.total), subject.unit)}
+	if len(subject.pers) > 1 {
+		c.Title += fmt.Sprintf("; median of %d trials", len(subject.pers))
 	}
 	switch {
-	case alone || base.reset || of.reset || base.total == 0 && of.total == 0:
+	case alone || base.reset || subject.reset || base.total == 0 && subject.total == 0:
 	case len(base.pers) == 0:
 		c.Ratio = "new"
 	case base.per == 0:
 		c.Ratio = "from 0"
 	default:
-		c.Ratio = quantity.Times(of.per / base.per)
+		c.Ratio = quantity.Times(subject.per / base.per)
 	}
 	return c
 }

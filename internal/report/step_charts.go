@@ -45,7 +45,7 @@ func views(s *step) []overTime {
 	const mebibyte, core = 1 << 20, 1e9 // bytes, and ns a second
 	return append(list,
 		overTime{title: "p99 latency, ms", log: true, static: true, value: func(p *point, _ *track) (float64, bool) { return p.p99 / 1e3, p.p99 > 0 }},
-		overTime{title: "max latency, ms", log: true, value: func(p *point, _ *track) (float64, bool) { return p.max / 1e3, p.max > 0 }},
+		overTime{title: "max latency, ms", log: true, value: func(p *point, _ *track) (float64, bool) { return p.highest / 1e3, p.highest > 0 }},
 		overTime{title: "device writes, MiB/s", static: true, value: growth(devWritten, mebibyte)},
 		overTime{title: "device reads, MiB/s", value: growth(devRead, mebibyte)},
 		overTime{title: "CPU of the engine’s processes, cores", static: true, value: growth(engineCPU, core)},
@@ -185,8 +185,8 @@ func chartNote(s *step, tracks []*track, d *page.Moving) string {
 	if len(many) > 0 {
 		parts = append(parts, "Too many checkpoints to show: "+quantity.Joined(many)+".")
 	}
-	if of := oneTrial(s); of != "" {
-		parts = append(parts, "Lines are "+of)
+	if name := oneTrial(s); name != "" {
+		parts = append(parts, "Lines are "+name)
 	}
 	return strings.Join(parts, " ")
 }
@@ -245,13 +245,13 @@ func newChart(v overTime, tracks []*track, d *page.Moving) (ch page.MovingChart,
 
 // along returns a quantity at all points of the chart, and whether it is known
 // anywhere.
-func (t *track) along(of valueOf, points int) (line page.Values, known bool) {
+func (t *track) along(value valueOf, points int) (line page.Values, known bool) {
 	line = page.Gaps(points)
 	for i := range t.points {
-		if of == nil {
+		if value == nil {
 			break
 		}
-		if y, ok := of(&t.points[i], t); ok && quantity.Finite(y) {
+		if y, ok := value(&t.points[i], t); ok && quantity.Finite(y) {
 			line[i], known = y, true
 		}
 	}

@@ -63,18 +63,18 @@ func countersTable(s *step, growths []map[string]growth) page.Table {
 			}
 		}
 	}
-	most := max(minCounters, min(maxCounters, allCounters/(len(s.c.steps)*len(s.c.Targets))))
-	if all := len(byName); all > most {
-		keepChanged(s, byName, growths, most)
-		t.Note += fmt.Sprintf(" The %d of %d that changed most from target to target; all are in trial.json.", most, all)
+	limit := max(minCounters, min(maxCounters, allCounters/(len(s.c.steps)*len(s.c.Targets))))
+	if all := len(byName); all > limit {
+		keepChanged(s, byName, growths, limit)
+		t.Note += fmt.Sprintf(" The %d of %d that changed most from target to target; all are in trial.json.", limit, all)
 	}
 	t.Groups = []page.Group{{Rows: byName.rows(s.c.Targets, "")}}
 	return t
 }
 
 // keepChanged keeps only the counters in which the targets differ most.
-func keepChanged(s *step, byName byTarget, growths []map[string]growth, most int) {
-	for _, name := range ranked(byName, changesOf(s, growths))[most:] {
+func keepChanged(s *step, byName byTarget, growths []map[string]growth, limit int) {
+	for _, name := range ranked(byName, changesOf(s, growths))[limit:] {
 		delete(byName, name)
 	}
 }

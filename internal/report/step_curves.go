@@ -18,21 +18,21 @@ func percentilePlots(s *step) (own, others []page.Plot) {
 		measure string
 	}
 	var all []curve
-	of := map[curve][]indexed{}
+	byKey := map[curve][]indexed{}
 	for t, r := range s.leaders() {
 		for _, cv := range r.Step.Curves {
 			if len(cv.Points) > 0 && !(cv.Measure == "statement" && s.c.crowded()) {
 				one := curve{subject{cv.Group, cv.Op}, cv.Measure}
 				all = compare.AppendNew(all, one)
-				of[one] = append(of[one], indexed{t.Index, cv})
+				byKey[one] = append(byKey[one], indexed{t.Index, cv})
 			}
 		}
 	}
 	for _, one := range all {
-		if one.measure == "service" && of[curve{one.subject, "response"}] != nil {
+		if one.measure == "service" && byKey[curve{one.subject, "response"}] != nil {
 			continue // what users waited is in the other
 		}
-		p := curvePlot(of[one])
+		p := curvePlot(byKey[one])
 		p.Title = strings.Replace(one.measure+" time", "lateness time", "lateness", 1) + " by percentile: " + one.String()
 		if (one.op == s.Primary || one.group == s.Primary) && one.measure != "lateness" {
 			own = append(own, p)
@@ -50,8 +50,8 @@ func morePercentiles(s *step) []page.Block {
 		return nil
 	}
 	out := []page.Block{page.Plots{Plots: own[1:]}}
-	if of := oneTrial(s); of != "" {
-		out = append(out, page.Paragraph{Class: "about", Spans: []page.Span{{Text: "Curves: " + of, Screen: true}}})
+	if name := oneTrial(s); name != "" {
+		out = append(out, page.Paragraph{Class: "about", Spans: []page.Span{{Text: "Curves: " + name, Screen: true}}})
 	}
 	return out
 }

@@ -116,11 +116,11 @@ func costCell(v float64) page.Cell {
 }
 
 // FunctionTable lists the functions of an engine with the most CPU time of their own.
-func FunctionTable(p *Profile, most int) page.Table {
+func FunctionTable(p *Profile, limit int) page.Table {
 	t := page.Table{Title: "Functions of " + p.Target, Head: "µs per " + p.Per,
 		Columns: []page.Column{{Name: "self"}, {Name: "total", Title: "with the functions that it called"}, {Name: "in"}}}
 	server := p.OfServer()
-	for _, f := range server.Functions(server.Units)[:min(most, len(server.Functions(server.Units)))] {
+	for _, f := range server.Functions(server.Units)[:min(limit, len(server.Functions(server.Units)))] {
 		t.Add(plainRow(f.Name, costCell(f.Self), costCell(f.Total), page.Words(f.Image)))
 	}
 	return t
@@ -131,12 +131,12 @@ var lockTitles = map[string]string{"block": "Waits for locks, by who waited", "m
 
 // LockTables list the functions of an embedded engine that waited for locks, and those
 // that held them.
-func LockTables(p *Profile, most int) (out []page.Table) {
-	const least = 0.01 // of the greatest
+func LockTables(p *Profile, high int) (out []page.Table) {
+	const low = 0.01 // of the greatest
 	for _, kind := range profile.LockProfiles {
 		t := page.Table{Title: lockTitles[kind] + ": " + p.Target, Head: "µs per " + p.Per, Columns: []page.Column{{Name: "waiting"}, {Name: "waits"}}}
-		for _, c := range p.Locks[kind][:min(most, len(p.Locks[kind]))] {
-			if c.Cost < least*p.Locks[kind][0].Cost {
+		for _, c := range p.Locks[kind][:min(high, len(p.Locks[kind]))] {
+			if c.Cost < low*p.Locks[kind][0].Cost {
 				break
 			}
 			t.Add(plainRow(c.Function, costCell(c.Cost), costCell(c.Waits)))
@@ -169,16 +169,16 @@ func ChangedSubsystems(base, next *Profile) page.Block {
 }
 
 // ChangedFunctions lists the functions that differ between two profiles of one engine.
-func ChangedFunctions(base, next *Profile, most int) (out []page.Table) {
+func ChangedFunctions(base, next *Profile, limit int) (out []page.Table) {
 	self, total := profile.CompareFunctions(base.OfServer(), next.OfServer())
-	for _, of := range []struct {
+	for _, entry := range []struct {
 		title string
 		root  *profile.Node
 	}{{"Functions whose self time differs", self}, {"Functions whose total time differs", total}} {
-		t := page.Table{Title: of.title + ": " + next.Target + " against " + base.Target, Head: "µs per " + base.Per, Columns: changeColumns(base, next),
+		t := page.Table{Title: entry.title + ": " + next.Target + " against " + base.Target, Head: "µs per " + base.Per, Columns: changeColumns(base, next),
 			Note: "Beyond chance: by the seconds of each side, and by what trials differ by."}
-		changed := of.root.Changed()
-		for _, n := range changed[:min(most, len(changed))] {
+		changed := entry.root.Changed()
+		for _, n := range changed[:min(limit, len(changed))] {
 			t.Add(plainRow(n.Name, changeCells(n)...))
 		}
 		if !t.Empty() {
@@ -241,7 +241,7 @@ func image(g *flame.Graph) page.Block {
 // profileFold returns the profiles of a step as a report shows them: one table of all
 // targets, and what changed between targets of one engine; nothing without profiles.
 func profileFold(s *step) (blocks []page.Block, tables []page.Table) {
-	const most = 10
+	const limit = 10
 	var list []*Profile
 	for _, t := range s.c.Targets {
 		for _, p := range s.c.profiles {
@@ -261,7 +261,7 @@ func profileFold(s *step) (blocks []page.Block, tables []page.Table) {
 	}
 	tables = []page.Table{ProfileTable(list)}
 	for _, p := range list {
-		tables = append(tables, LockTables(p, most)...)
+		tables = append(tables, LockTables(p, limit)...)
 	}
 	first := map[string]*Profile{} // of each engine
 	for _, p := range list {
@@ -273,7 +273,7 @@ func profileFold(s *step) (blocks []page.Block, tables []page.Table) {
 			}
 			continue
 		}
-		tables = append(tables, ChangedFunctions(base, p, most)...)
+		tables = append(tables, ChangedFunctions(base, p, limit)...)
 		blocks = append(blocks, image(p.FlameAgainst(base)))
 	}
 	return blocks, tables

@@ -28,7 +28,7 @@ func (t *transferred) add(o *transferred) {
 
 // FileTable shows what the device read and wrote in a step, by class of file, and the
 // sum beside what the device counted. Tables beyond the most written are one row.
-func FileTable(p *Profile, most int) page.Table {
+func FileTable(p *Profile, limit int) page.Table {
 	t := page.Table{Title: "Files of " + p.Target, Head: "KB per " + p.Per,
 		Columns: []page.Column{{Name: "read"}, {Name: "written"}, {Name: "discarded"}, {Name: "requests", Title: "that read or write, per " + p.Per}},
 		Note:    "By the requests that the device was given, the sync after the step included."}
@@ -38,7 +38,7 @@ func FileTable(p *Profile, most int) page.Table {
 		all.add(&list[i])
 	}
 	rest := transferred{name: "other classes and tables"}
-	for len(list) > most {
+	for len(list) > limit {
 		rest.add(&list[len(list)-1])
 		list = list[:len(list)-1]
 	}
@@ -85,11 +85,11 @@ func byClass(p *Profile) (list []transferred) {
 }
 
 // SleepTable shows where the threads of a target slept longest.
-func SleepTable(p *Profile, most int) page.Table {
+func SleepTable(p *Profile, limit int) page.Table {
 	t := page.Table{Title: "Where threads of " + p.Target + " slept", Head: "µs per " + p.Per,
 		Columns: []page.Column{{Name: "asleep"}, {Name: "threads", Title: "on average"}, {Name: "system call"}, {Name: "kernel"}, {Name: "file"}},
 		Note:    fmt.Sprintf("From %d samples of /proc.", p.Asleep.Looks)}
-	for _, s := range p.Asleep.Sleeps[:min(most, len(p.Asleep.Sleeps))] {
+	for _, s := range p.Asleep.Sleeps[:min(limit, len(p.Asleep.Sleeps))] {
 		cost, threads := float64(s.Time.Nanoseconds())/1e3/p.Units, float64(s.Time)/float64(p.Asleep.Window)
 		t.Add(plainRow(s.Thread, costCell(cost), costCell(threads), page.Words(s.Syscall), page.Words(s.Kernel), page.Words(s.File)))
 	}

@@ -60,8 +60,8 @@ func inVain(s *step, parts []subject, columns int) (out []page.Group) {
 				return page.Absent("they are no statement")
 			}
 			vain := func(t account.Spent) float64 { return t.Service - t.Attempts }
-			cell, most := shareCell(s, t, subject{group, ""}, vain, "(service_total_s − attempt_total_s) ÷ attempt_total_s")
-			any = any || most > 0
+			cell, limit := shareCell(s, t, subject{group, ""}, vain, "(service_total_s − attempt_total_s) ÷ attempt_total_s")
+			any = any || limit > 0
 			return cell
 		})
 		if any {
@@ -73,11 +73,11 @@ func inVain(s *step, parts []subject, columns int) (out []page.Group) {
 
 // shareCell returns a time ÷ that of successful attempts: the median over the trials
 // that have both, and the greatest.
-func shareCell(s *step, t *target, about subject, of func(account.Spent) float64, formula string) (cell page.Cell, most float64) {
+func shareCell(s *step, t *target, about subject, value func(account.Spent) float64, formula string) (cell page.Cell, limit float64) {
 	var shares []float64
 	for _, r := range s.Used(t) {
 		if all := account.SpentBy(r.Step.Rows, about.group, about.op, r.Step.Single); all.Attempts > 0 {
-			shares = append(shares, max(0, of(all))/all.Attempts)
+			shares = append(shares, max(0, value(all))/all.Attempts)
 		}
 	}
 	if len(shares) == 0 {

@@ -47,14 +47,14 @@ type scaling struct{ n, x []float64 }
 
 // lawCells returns the law's parameters on a target.
 func lawCells(p panel, t *target, columns int) []page.Cell {
-	all, trials, why := scalingOf(p, t)
+	all, trials, reason := scalingOf(p, t)
 	law, ok := stat.FitUSL(all.n, all.x)
-	if why == "" && !ok {
-		why = fmt.Sprintf("not fitted: throughput is known and comparable at %d levels, and %d are the least", len(all.n), stat.LeastLevels)
+	if reason == "" && !ok {
+		reason = fmt.Sprintf("not fitted: throughput is known and comparable at %d levels, and %d are the least", len(all.n), stat.LeastLevels)
 	}
-	if why != "" {
-		cells := slices.Repeat([]page.Cell{page.Absent(why)}, columns)
-		cells[0] = page.Words(why)
+	if reason != "" {
+		cells := slices.Repeat([]page.Cell{page.Absent(reason)}, columns)
+		cells[0] = page.Words(reason)
 		return cells
 	}
 	var fits []stat.USL
@@ -65,11 +65,11 @@ func lawCells(p panel, t *target, columns int) []page.Cell {
 			}
 		}
 	}
-	cell := func(of func(stat.USL) float64) page.Cell {
-		c := page.Cell{Text: lawText(of(law)), Number: true}
+	cell := func(value func(stat.USL) float64) page.Cell {
+		c := page.Cell{Text: lawText(value(law)), Number: true}
 		var values []float64
 		for _, u := range fits {
-			if v := of(u); !math.IsNaN(v) {
+			if v := value(u); !math.IsNaN(v) {
 				values = append(values, v)
 			}
 		}
@@ -79,10 +79,10 @@ func lawCells(p panel, t *target, columns int) []page.Cell {
 		return c
 	}
 	last := slices.Max(all.n)
-	peak, most := cell(stat.USL.Peak), cell(func(u stat.USL) float64 { return u.At(u.Peak()) })
+	peak, limit := cell(stat.USL.Peak), cell(func(u stat.USL) float64 { return u.At(u.Peak()) })
 	if law.Peak() > last {
 		peak.Title = fmt.Sprintf("beyond the greatest level measured, %s clients", quantity.Amount(last))
-		peak.Text, most = "> "+quantity.Amount(last), page.Absent("the law has no peak among the levels measured")
+		peak.Text, limit = "> "+quantity.Amount(last), page.Absent("the law has no peak among the levels measured")
 	}
 	r2 := page.Absent("throughput does not vary")
 	if !math.IsNaN(law.R2) {
@@ -97,7 +97,7 @@ func lawCells(p panel, t *target, columns int) []page.Cell {
 		contention.Tag = "poor fit"
 	}
 	return []page.Cell{cell(func(u stat.USL) float64 { return u.Gain }), contention, cell(func(u stat.USL) float64 { return u.Coherency }),
-		peak, most, residual, r2, {Text: fmt.Sprint(len(all.n)), Number: true}}
+		peak, limit, residual, r2, {Text: fmt.Sprint(len(all.n)), Number: true}}
 }
 
 func lawText(v float64) string {
@@ -112,7 +112,7 @@ func lawText(v float64) string {
 
 // scalingOf returns a target's throughput over clients: of the medians, and of
 // each trial. why is the reason why no law can be fitted.
-func scalingOf(p panel, t *target) (all scaling, trials map[*result.Trial]scaling, why string) {
+func scalingOf(p panel, t *target) (all scaling, trials map[*result.Trial]scaling, reason string) {
 	trials = map[*result.Trial]scaling{}
 	for _, l := range p.levels {
 		if l.rated() {

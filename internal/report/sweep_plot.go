@@ -61,9 +61,9 @@ func curveOf(w *sweep, title string, find func(*step) (key, bool)) *sweepCurve {
 // panels.
 func drawn(panel int, curves ...*sweepCurve) (out []page.Plot) {
 	for _, c := range curves {
-		if of := page.Reach(c.panels...); len(of) > 0 {
+		if list := page.Reach(c.panels...); len(list) > 0 {
 			out = append(out, page.Plot{
-				Title: c.title, Label: c.title, Height: 240, X: c.axisX(), Y: c.scale.Axis(of), Level: c.scale.Near, Lines: c.panels[panel],
+				Title: c.title, Label: c.title, Height: 240, X: c.axisX(), Y: c.scale.Axis(list), Level: c.scale.Near, Lines: c.panels[panel],
 			})
 		}
 	}

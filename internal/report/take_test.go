@@ -183,8 +183,8 @@ const (
 func (b *browser) checkCopies(t *testing.T) {
 	const table = `#numbers table`
 	want := "Copied\n| throughput |"
-	for _, with := range []string{clipboard, noClipboard} {
-		got := b.chooses(t, table, "Copy as Markdown", with)
+	for _, extra := range []string{clipboard, noClipboard} {
+		got := b.chooses(t, table, "Copy as Markdown", extra)
 		lines := strings.Split(got, "\n")
 		if len(lines) < 6 || !strings.HasPrefix(strings.ToLower(got), strings.ToLower(want)) || !strings.HasPrefix(lines[2], "|---|---:|") || !strings.Contains(lines[4], "| sqlite | 300,050 (0.723× ▼) |") {
 			t.Errorf("copied\n%s", got)

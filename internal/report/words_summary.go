@@ -89,12 +89,12 @@ func summaryTable(s *step, n *page.Notes) page.Table {
 
 // targetMarks note why a target is not compared in a step.
 func targetMarks(s *step, t *target, n *page.Notes) (marks string) {
-	mark := func(why string) { marks += fmt.Sprintf(" ⚠%d", n.Mark(t.Name+" in "+s.Name+": "+why).Number) }
-	if why := reasons(s, t); why != "" {
-		mark(why + "; not comparable")
+	mark := func(reason string) { marks += fmt.Sprintf(" ⚠%d", n.Mark(t.Name+" in "+s.Name+": "+reason).Number) }
+	if reason := reasons(s, t); reason != "" {
+		mark(reason + "; not comparable")
 	}
-	if why := s.Unlike(s.c.Targets[0], t); why != "" {
-		mark(why + "; not compared")
+	if reason := s.Unlike(s.c.Targets[0], t); reason != "" {
+		mark(reason + "; not compared")
 	}
 	return marks
 }
@@ -190,10 +190,10 @@ func settledLines(s *step, n *page.Notes) (out []string) {
 	}
 	out = append(out, fmt.Sprintf("KB written per %s so far → with the writes that were put off:", k.Per))
 	for _, t := range s.c.Targets {
-		without, with := s.number(t, key{Metric: metric.UnsettledWriteKB, Per: k.Per}), s.number(t, k)
-		if with.Missing == "" && without.Missing == "" {
-			out = append(out, fmt.Sprintf("  %s %s → %s", t.Name, quantity.Digits(without.Value), quantity.Digits(with.Value))+
-				noted(n, t, s, with.Warnings))
+		without, extra := s.number(t, key{Metric: metric.UnsettledWriteKB, Per: k.Per}), s.number(t, k)
+		if extra.Missing == "" && without.Missing == "" {
+			out = append(out, fmt.Sprintf("  %s %s → %s", t.Name, quantity.Digits(without.Value), quantity.Digits(extra.Value))+
+				noted(n, t, s, extra.Warnings))
 		}
 	}
 	return out
@@ -208,11 +208,11 @@ const rateAxis, clientsAxis = "rate", "clients"
 func sweepSummary(w *sweep, n *page.Notes) page.Table {
 	s := w.first()
 	arrive := w.Axis == rateAxis
-	what := s.units(s.Primary) + "/s"
+	subject := s.units(s.Primary) + "/s"
 	if k, ok := s.Latency(s.Primary, "p99"); arrive && ok {
-		what += ", p99 of " + string(metric.FamilyOf(k.Metric)) + " time,"
+		subject += ", p99 of " + string(metric.FamilyOf(k.Metric)) + " time,"
 	}
-	t := page.Table{Title: fmt.Sprintf("%s  %s over %s", w.Base, what, w.Axis)}
+	t := page.Table{Title: fmt.Sprintf("%s  %s over %s", w.Base, subject, w.Axis)}
 	for _, tg := range w.c.Targets {
 		t.Columns = append(t.Columns, page.Column{Name: tg.Name})
 	}
@@ -255,11 +255,11 @@ func levelCell(s *step, t *target, arrive bool, n *page.Notes) page.Cell {
 
 // worstOf returns the step in which the greatest share of a target's attempts failed;
 // nil if none did.
-func worstOf(w *sweep, t *target) (worst *step, most failures) {
+func worstOf(w *sweep, t *target) (worst *step, count failures) {
 	for _, l := range w.levels {
-		if f := failuresOf(l.step, t); f.Failed > 0 && (worst == nil || f.Share() > most.Share()) {
-			worst, most = l.step, f
+		if f := failuresOf(l.step, t); f.Failed > 0 && (worst == nil || f.Share() > count.Share()) {
+			worst, count = l.step, f
 		}
 	}
-	return worst, most
+	return worst, count
 }

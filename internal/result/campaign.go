@@ -214,8 +214,8 @@ func resolved(dir string) string {
 	if abs, err := filepath.Abs(dir); err == nil {
 		dir = abs
 	}
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
+	if path, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = path
 	}
 	return dir
 }

@@ -76,16 +76,16 @@ func Replace(path string, mode fs.FileMode, write func(io.Writer) error) error {
 
 // most limits the size of files that are read as a whole: the largest that
 // rumbench has written is a hundredth of it.
-const most = 64 << 20
+const limit = 64 << 20
 
 // ReadPlan reads the plan that a campaign was started with.
 func ReadPlan(dir string) ([]byte, error) {
-	return regular.ReadFile(filepath.Join(dir, PlanFile), most)
+	return regular.ReadFile(filepath.Join(dir, PlanFile), limit)
 }
 
 // readJSON reads a file that carries a format version.
 func readJSON(path string, v any) error {
-	b, err := regular.ReadFile(path, most)
+	b, err := regular.ReadFile(path, limit)
 	if err != nil {
 		return err
 	}
@@ -231,7 +231,7 @@ func ReadSeries(dir string, wanted []string, yield func(Line) error) error {
 	in.Split(wholeLines)
 	want := wantsOf(wanted)
 	for n := 1; in.Scan(); n++ {
-		names, ok := want.of(in.Bytes())
+		names, ok := want.subject(in.Bytes())
 		if !ok {
 			continue
 		}

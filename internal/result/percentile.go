@@ -21,10 +21,10 @@ func (s *Step) Shown() []metric.Row {
 
 // Greatest returns the row with the maximum of the distribution that a row is a
 // percentile of; nil if the step has none.
-func (s *Step) Greatest(of *metric.Row) *metric.Row {
-	_, greatest, _ := metric.Percentile(of.Metric)
+func (s *Step) Greatest(row *metric.Row) *metric.Row {
+	_, greatest, _ := metric.Percentile(row.Metric)
 	for i := range s.Rows {
-		if r := &s.Rows[i]; r.Metric == greatest && r.Group == of.Group && r.Op == of.Op && r.Per == of.Per {
+		if r := &s.Rows[i]; r.Metric == greatest && r.Group == row.Group && r.Op == row.Op && r.Per == row.Per {
 			return r
 		}
 	}

@@ -60,7 +60,7 @@ func AppendPlans(dir string, plans []StatementPlan) (err error) {
 // ReadPlans reads the plans of a trial; none if its engine has no planner. A last line that was cut off ends it without error.
 func ReadPlans(dir string) ([]StatementPlan, error) {
 	path := filepath.Join(dir, PlansFile)
-	b, err := regular.ReadFile(path, most)
+	b, err := regular.ReadFile(path, limit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -136,7 +136,7 @@ func (t *Trial) readProfile(s *Step, kind string, read func(io.Reader) error) er
 		return err
 	}
 	defer f.Close()
-	if err := read(io.LimitReader(f, most)); err != nil {
+	if err := read(io.LimitReader(f, limit)); err != nil {
 		return fmt.Errorf("%s: %w", f.Name(), err)
 	}
 	return nil

@@ -37,7 +37,7 @@ func (q *Question) Margin() float64 {
 	if q.Within > 0 {
 		return q.Within
 	}
-	return q.least(usualMargin)
+	return q.threshold(usualMargin)
 }
 
 // Contradiction returns why the differences of a question do not go together; "" if they
@@ -53,7 +53,7 @@ func (q *Question) Contradiction() string {
 
 // Smallest returns the smallest difference that a comparison should find.
 func (q *Question) Smallest() float64 {
-	if d := q.least(0); d > 0 {
+	if d := q.threshold(0); d > 0 {
 		return d
 	}
 	if q.Within > 0 {
@@ -63,17 +63,17 @@ func (q *Question) Smallest() float64 {
 }
 
 // least returns the least difference that matters, or otherwise if any does.
-func (q *Question) least(otherwise float64) float64 {
-	least := math.Inf(1)
+func (q *Question) threshold(otherwise float64) float64 {
+	lowest := math.Inf(1)
 	for _, d := range []float64{q.WorseBy, q.BetterBy} {
 		if d > 0 {
-			least = min(least, d)
+			lowest = min(lowest, d)
 		}
 	}
-	if math.IsInf(least, 1) {
+	if math.IsInf(lowest, 1) {
 		return otherwise
 	}
-	return least
+	return lowest
 }
 
 // Declared reports whether the question says anything.

@@ -49,7 +49,7 @@ func addUnfinished(dir string, t *Trial) error {
 		if len(g.kinds) == 0 {
 			continue // nothing of it was written
 		}
-		a.Groups = append(a.Groups, account.NewGroup(g.describe(u.step.Seconds), g.did(&u, latencies), workload.GroupSeed(t.Seed, i)))
+		a.Groups = append(a.Groups, account.NewGroup(g.describe(u.step.Seconds), g.work(&u, latencies), workload.GroupSeed(t.Seed, i)))
 	}
 	a.Operations()
 	a.Unknown = nil
@@ -217,7 +217,7 @@ func (g *seen) describe(seconds float64) *workload.Group {
 }
 
 // did returns what the group did.
-func (g *seen) did(u *unfinished, latencies map[string]*hist.Dist) *hist.Group {
+func (g *seen) work(u *unfinished, latencies map[string]*hist.Dist) *hist.Group {
 	end := time.Duration(math.Round(u.step.Seconds * 1e9))
 	out := &hist.Group{Rates: g.rates, End: end, Plan: end, Arrivals: g.arrivals}
 	out.InPlan, _ = g.total()

@@ -32,7 +32,7 @@ func wantsOf(sources []string) wants {
 // of returns which values of a line are wanted, nil for all; ok is false if
 // none is. It does not decode the line: most lines of a long run are counters
 // of engines that few readers want.
-func (w wants) of(line []byte) (names []string, ok bool) {
+func (w wants) subject(line []byte) (names []string, ok bool) {
 	_, rest, found := bytes.Cut(line, []byte(`"src":"`))
 	source, _, closed := bytes.Cut(rest, []byte{'"'})
 	if w == nil || !found || !closed {

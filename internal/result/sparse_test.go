@@ -52,11 +52,11 @@ func TestWants(t *testing.T) {
 		`{"step":"q","src":"client","t":1}`: {nil, false},
 		`{"step":"q"}`:                      {nil, true},
 	} {
-		if names, ok := w.of([]byte(line)); ok != want.ok || cmp.Diff(want.names, names) != "" {
+		if names, ok := w.subject([]byte(line)); ok != want.ok || cmp.Diff(want.names, names) != "" {
 			t.Errorf("%s: %q, %v", line, names, ok)
 		}
 	}
-	if _, ok := wantsOf(nil).of([]byte(`{"src":"x"}`)); !ok {
+	if _, ok := wantsOf(nil).subject([]byte(`{"src":"x"}`)); !ok {
 		t.Error("nil wants all")
 	}
 }

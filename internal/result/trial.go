@@ -307,15 +307,15 @@ func (g *Group) Promised(op string) float64 {
 
 // Extremes returns the least and the greatest rate of a group whose rate changes; 0 of
 // others.
-func (g *Group) Extremes() (least, most float64) {
+func (g *Group) Extremes() (low, high float64) {
 	if len(g.Ramp) == 0 {
 		return 0, 0
 	}
-	least = math.Inf(1)
+	low = math.Inf(1)
 	for _, r := range g.Ramp {
-		least, most = min(least, r.From, r.To), max(most, r.From, r.To)
+		low, high = min(low, r.From, r.To), max(high, r.From, r.To)
 	}
-	return least, most
+	return low, high
 }
 
 // Ramp is a stretch of time in which a rate changes linearly.

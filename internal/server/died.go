@@ -84,8 +84,8 @@ func (s *Server) messages() []string {
 	if err != nil {
 		return nil
 	}
-	from := max(s.since, info.Size()-tail)
-	b, err := io.ReadAll(io.NewSectionReader(f, from, info.Size()-from))
+	start := max(s.since, info.Size()-tail)
+	b, err := io.ReadAll(io.NewSectionReader(f, start, info.Size()-start))
 	if err != nil {
 		return nil
 	}

@@ -67,11 +67,11 @@ func createMySQL(s *Server) ([]string, error) {
 // copyData copies system tables; other directories would become databases.
 func (s *Server) copyData(template string) error {
 	for _, name := range []string{"mysql", "performance_schema"} {
-		from := filepath.Join(template, name)
-		if !isDir(from) {
+		source := filepath.Join(template, name)
+		if !isDir(source) {
 			continue
 		}
-		if err := os.CopyFS(filepath.Join(s.DataDir(), name), os.DirFS(from)); err != nil {
+		if err := os.CopyFS(filepath.Join(s.DataDir(), name), os.DirFS(source)); err != nil {
 			return err
 		}
 	}

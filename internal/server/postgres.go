@@ -81,15 +81,15 @@ func removeSharedMemory(dataDir string) {
 	if err != nil {
 		return
 	}
-	of, ok := parseLockFile(string(b))
-	if !ok || of.dir != dataDir {
+	lock, ok := parseLockFile(string(b))
+	if !ok || lock.dir != dataDir {
 		return
 	}
-	for deadline := time.Now().Add(detachTimeout); of.detaching() && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(detachTimeout); lock.detaching() && time.Now().Before(deadline); {
 		time.Sleep(10 * time.Millisecond)
 	}
-	if of.left() {
-		_, _ = unix.SysvShmCtl(of.id, unix.IPC_RMID, nil)
+	if lock.left() {
+		_, _ = unix.SysvShmCtl(lock.id, unix.IPC_RMID, nil)
 	}
 }
 

@@ -67,20 +67,20 @@ func sharedFiles(t *testing.T, s *Server) (out []string) {
 func TestSharedMemory(t *testing.T) {
 	requirePostgres(t)
 	s := start(t, Config{Kind: Postgres})
-	of := segmentOf(t, s.DataDir())
-	if files := sharedFiles(t, s); len(files) > 0 || !of.exists() || of.left() {
-		t.Errorf("it shares %q; segment %+v: exists %v, left %v", files, of, of.exists(), of.left())
+	segment := segmentOf(t, s.DataDir())
+	if files := sharedFiles(t, s); len(files) > 0 || !segment.exists() || segment.left() {
+		t.Errorf("it shares %q; segment %+v: exists %v, left %v", files, segment, segment.exists(), segment.left())
 	}
 	s.Kill()
-	if of.exists() {
-		t.Errorf("segment %+v is left", of)
+	if segment.exists() {
+		t.Errorf("segment %+v is left", segment)
 	}
 	dir := s.Dir
 	// The same when its starter is gone.
 	s = start(t, Config{Kind: Postgres, Dir: dir})
-	of = segmentOf(t, s.DataDir())
-	if err := Sweep(dir); err != nil || of.exists() {
-		t.Errorf("segment %+v is left: %v", of, err)
+	segment = segmentOf(t, s.DataDir())
+	if err := Sweep(dir); err != nil || segment.exists() {
+		t.Errorf("segment %+v is left: %v", segment, err)
 	}
 }
 
@@ -89,11 +89,11 @@ func TestSharedMemory(t *testing.T) {
 func TestSharedMemoryOfOthers(t *testing.T) {
 	requirePostgres(t)
 	s := start(t, Config{Kind: Postgres})
-	of := segmentOf(t, s.DataDir())
-	check := func(what string) {
+	segment := segmentOf(t, s.DataDir())
+	check := func(subject string) {
 		t.Helper()
-		if err := accepts(t.Context(), s.Endpoint()); !of.exists() || err != nil || s.Died() != nil {
-			t.Fatalf("%s: segment %v, %v, %v", what, of.exists(), err, s.Died())
+		if err := accepts(t.Context(), s.Endpoint()); !segment.exists() || err != nil || s.Died() != nil {
+			t.Fatalf("%s: segment %v, %v, %v", subject, segment.exists(), err, s.Died())
 		}
 	}
 	copied := need.TempDir(t)

@@ -120,10 +120,10 @@ func prune(parent string) error {
 }
 
 // copyAll copies a file or a directory with its owners.
-func copyAll(from, to string, options ...string) error {
-	out, err := exec.Command("cp", append(options, "-a", from, to)...).CombinedOutput()
+func copyAll(source, target string, options ...string) error {
+	out, err := exec.Command("cp", append(options, "-a", source, target)...).CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("copy %s: %w: %s", from, err, out)
+		return fmt.Errorf("copy %s: %w: %s", source, err, out)
 	}
 	return nil
 }

@@ -423,11 +423,11 @@ func TestSweepLeavesOthers(t *testing.T) {
 	if err := ours.Start(); err != nil {
 		t.Fatal(err)
 	}
-	to := filepath.Join(above, "to")
-	if err := os.Symlink(dir, to); err != nil {
+	target := filepath.Join(above, "to")
+	if err := os.Symlink(dir, target); err != nil {
 		t.Fatal(err)
 	}
-	if err := Sweep(to); err != nil || len(workers(dir)) != 1 {
+	if err := Sweep(target); err != nil || len(workers(dir)) != 1 {
 		t.Errorf("the target of a link was swept: %v", err)
 	}
 	if err := Sweep(filepath.Join(link, "data")); err != nil {

@@ -87,12 +87,12 @@ func rankOf(share float64, n int) int {
 // shareBelow returns the share of the sorted values below v, counting half of
 // those equal to it. It is never 0 or 1, whose normal quantiles are infinite.
 func shareBelow(sorted []float64, v float64) float64 {
-	from, _ := slices.BinarySearch(sorted, v)
-	to := from
-	for to < len(sorted) && sorted[to] == v {
-		to++
+	start, _ := slices.BinarySearch(sorted, v)
+	end := start
+	for end < len(sorted) && sorted[end] == v {
+		end++
 	}
-	return (float64(from+to)/2 + 0.5) / float64(len(sorted)+1)
+	return (float64(start+end)/2 + 0.5) / float64(len(sorted)+1)
 }
 
 // acceleration returns how fast the spread of the estimate changes with its

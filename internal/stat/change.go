@@ -46,7 +46,7 @@ func changes(x []float64, alpha float64) (points []int, able bool) {
 	if time, _ := correlationTime(afterMedian(values)); time > independent {
 		s.block = int(math.Ceil(3 * time))
 	}
-	s.least = max(leastPhase, s.block)
+	s.lowest = max(leastPhase, s.block)
 	for _, p := range s.cut(values, 0) {
 		points = append(points, p*size)
 	}
@@ -71,12 +71,12 @@ func afterMedian(x []float64) []float64 {
 
 // search holds the parameters of the search, the same for all parts of a series.
 type search struct {
-	alpha float64
-	block int // length of the blocks that are permuted
-	least int // values of a phase
+	alpha  float64
+	block  int // length of the blocks that are permuted
+	lowest int // values of a phase
 }
 
-func (s search) able(n int) bool { return n >= 2*s.least && n/s.block >= leastBlocks }
+func (s search) able(n int) bool { return n >= 2*s.lowest && n/s.block >= leastBlocks }
 
 // cut finds the changes within a part of the series that begins at offset.
 func (s search) cut(x []float64, offset int) []int {
@@ -84,7 +84,7 @@ func (s search) cut(x []float64, offset int) []int {
 		return nil
 	}
 	ranks := midranks(x)
-	windows := Seeded(len(x), 2*s.least)
+	windows := Seeded(len(x), 2*s.lowest)
 	at, score := s.best(ranks, windows)
 	if at == 0 || !s.surprising(ranks, windows, score, uint64(offset)) {
 		return nil
@@ -102,7 +102,7 @@ func (s search) best(ranks []int, windows []Run) (at int, score float64) {
 	for _, w := range windows {
 		n, base := float64(w.To-w.From), sums[w.From]
 		mean := (sums[w.To] - base) / n
-		for i := w.From + s.least; i <= w.To-s.least; i++ {
+		for i := w.From + s.lowest; i <= w.To-s.lowest; i++ {
 			k := float64(i - w.From)
 			away := sums[i] - base - mean*k
 			if u := away * away * n / (k * (n - k)); u > score*(1+1e-9) {
@@ -125,8 +125,8 @@ func (s search) surprising(ranks []int, windows []Run, score float64, seed uint6
 		first := r.IntN(s.block)
 		blocks := (len(ranks) - first + 2*s.block - 1) / s.block
 		for _, b := range r.Perm(blocks) {
-			to := first + b*s.block
-			shuffled = append(shuffled, ranks[max(0, to-s.block):min(to, len(ranks))]...)
+			end := first + b*s.block
+			shuffled = append(shuffled, ranks[max(0, end-s.block):min(end, len(ranks))]...)
 		}
 		if _, u := s.best(shuffled, windows); u >= score*(1-1e-9) {
 			if allowed--; allowed < 0 {
@@ -139,13 +139,13 @@ func (s search) surprising(ranks []int, windows []Run, score float64, seed uint6
 
 // Seeded returns overlapping windows of n values and fewer, down to least. They
 // depend on n and least only.
-func Seeded(n, least int) []Run {
+func Seeded(n, lowest int) []Run {
 	out := []Run{{0, n}}
-	for length := float64(n) / math.Sqrt2; length >= float64(least); length /= math.Sqrt2 {
+	for length := float64(n) / math.Sqrt2; length >= float64(lowest); length /= math.Sqrt2 {
 		count := 2*math.Ceil(float64(n)/length) - 1
 		for i := range int(count) {
-			from := float64(i) * (float64(n) - length) / (count - 1)
-			out = append(out, Run{int(from), min(n, int(math.Ceil(from+length)))})
+			start := float64(i) * (float64(n) - length) / (count - 1)
+			out = append(out, Run{int(start), min(n, int(math.Ceil(start+length)))})
 		}
 	}
 	return out
@@ -154,21 +154,21 @@ func Seeded(n, least int) []Run {
 // place moves each change to where the values around it are nearest to the
 // medians of their sides, leaving at least least values on each. Ranks alone
 // would draw it towards the middle.
-func place(x []float64, points []int, least int) {
-	from := 0
+func place(x []float64, points []int, minimum int) {
+	start := 0
 	for i, p := range points {
-		to := len(x)
+		end := len(x)
 		if i+1 < len(points) {
-			to = points[i+1]
+			end = points[i+1]
 		}
-		before, after := Median(x[from:p]), Median(x[p:to])
+		before, after := Median(x[start:p]), Median(x[p:end])
 		excess, lowest := 0.0, math.Inf(1) // of the distances, with the change at k
-		for k := from; k <= to-least && before != after; k++ {
-			if k >= from+least && excess < lowest {
+		for k := start; k <= end-minimum && before != after; k++ {
+			if k >= start+minimum && excess < lowest {
 				points[i], lowest = k, excess
 			}
 			excess += math.Abs(x[k]-before) - math.Abs(x[k]-after)
 		}
-		from = points[i]
+		start = points[i]
 	}
 }

@@ -10,9 +10,9 @@ import (
 )
 
 // levels is a series on planted levels, with noise of one.
-func levels(noise []float64, from []int, level []float64) []float64 {
+func levels(noise []float64, start []int, level []float64) []float64 {
 	x := slices.Clone(noise)
-	for k, f := range from {
+	for k, f := range start {
 		for i := f; i < len(x); i++ {
 			x[i] += level[k]
 			if k > 0 {
@@ -38,7 +38,7 @@ func TestChangesAreFound(t *testing.T) {
 		name  string
 		noise func(*rand.Rand, int) []float64
 		n     int
-		from  []int
+		start []int
 		level []float64
 	}{
 		{"a step", normals, 60, []int{30}, []float64{4}},
@@ -53,13 +53,13 @@ func TestChangesAreFound(t *testing.T) {
 		}, 40, []int{20}, []float64{0}},
 	} {
 		right := coverage(40, func(r *rand.Rand) bool {
-			got := points(levels(c.noise(r, c.n), c.from, c.level), 0.05)
-			for _, f := range c.from {
+			got := points(levels(c.noise(r, c.n), c.start, c.level), 0.05)
+			for _, f := range c.start {
 				if !slices.ContainsFunc(got, func(g int) bool { return max(g-f, f-g) <= 2 }) {
 					return false
 				}
 			}
-			return slices.IsSorted(got) && len(got) <= len(c.from)+1
+			return slices.IsSorted(got) && len(got) <= len(c.start)+1
 		})
 		if right < 0.85 {
 			t.Errorf("%s: found in %.2f", c.name, right)
@@ -133,14 +133,14 @@ func TestChangesFollowTheValues(t *testing.T) {
 
 func TestSeededWindows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n, least := rapid.IntRange(10, 300).Draw(t, "n"), rapid.IntRange(10, 60).Draw(t, "least")
-		windows := Seeded(n, least)
+		n, lowest := rapid.IntRange(10, 300).Draw(t, "n"), rapid.IntRange(10, 60).Draw(t, "least")
+		windows := Seeded(n, lowest)
 		if windows[0] != (Run{0, n}) {
 			t.Fatalf("%v is not all", windows[0])
 		}
 		for _, w := range windows[1:] {
-			if w.From < 0 || w.To > n || float64(w.To-w.From) < float64(least) {
-				t.Fatalf("%v of %d, at least %d", w, n, least)
+			if w.From < 0 || w.To > n || float64(w.To-w.From) < float64(lowest) {
+				t.Fatalf("%v of %d, at least %d", w, n, lowest)
 			}
 		}
 		if size := float64(n * 2); len(windows) > int(4*size*math.Log2(size)) {

@@ -61,10 +61,10 @@ func CourseOf(x []float64) Course {
 		return Course{Phases: []Phase{{0, len(x), Median(x)}}}
 	}
 	var c Course
-	from := 0
-	for _, to := range append(points, len(x)) {
-		c.Phases = append(c.Phases, Phase{from, to, Median(x[from:to])})
-		from = to
+	start := 0
+	for _, end := range append(points, len(x)) {
+		c.Phases = append(c.Phases, Phase{start, end, Median(x[start:end])})
+		start = end
 	}
 	c.WarmUp, c.Shape = shapeOf(c.Phases, int(warmUpShare*float64(len(x))))
 	return c

@@ -194,8 +194,8 @@ func Permutation(a, b []float64) float64 {
 	}
 	apart = math.Abs(apart) * (1 - 1e-9) // equal sums in another order count as equal
 	splits, far := 0, 0
-	var choose func(from, left int, sum float64)
-	choose = func(from, left int, sum float64) {
+	var choose func(start, left int, sum float64)
+	choose = func(start, left int, sum float64) {
 		if left == 0 {
 			splits++
 			if math.Abs(sum) >= apart {
@@ -203,7 +203,7 @@ func Permutation(a, b []float64) float64 {
 			}
 			return
 		}
-		for i := from; i <= len(all)-left; i++ {
+		for i := start; i <= len(all)-left; i++ {
 			choose(i+1, left-1, sum+all[i])
 		}
 	}

@@ -22,8 +22,8 @@ func nearInterval(a, b Interval) bool {
 
 // eighths draws values of which sums, and products with powers of two, are exact,
 // with ties among them.
-func eighths(t *rapid.T, label string, least, most int) []float64 {
-	whole := rapid.SliceOfN(rapid.IntRange(-400, 400), least, most).Draw(t, label)
+func eighths(t *rapid.T, label string, low, high int) []float64 {
+	whole := rapid.SliceOfN(rapid.IntRange(-400, 400), low, high).Draw(t, label)
 	out := make([]float64, len(whole))
 	for i, v := range whole {
 		out[i] = float64(v) / 8

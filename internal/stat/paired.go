@@ -88,12 +88,12 @@ func moments(x []float64) (mean, sd float64) {
 	case len(x) == 1:
 		return x[0], math.NaN()
 	}
-	least, greatest := slices.Min(x), slices.Max(x)
-	if least == greatest {
-		return least, 0
+	low, greatest := slices.Min(x), slices.Max(x)
+	if low == greatest {
+		return low, 0
 	}
 	// Squares of huge values overflow; scaling by a power of two is exact.
-	_, exponent := math.Frexp(max(-least, greatest))
+	_, exponent := math.Frexp(max(-low, greatest))
 	scaled := make([]float64, len(x))
 	for i, v := range x {
 		scaled[i] = math.Ldexp(v, -exponent)

@@ -70,16 +70,16 @@ func (s Noise) Detectable(n int, alpha, power float64) float64 {
 // Trials returns the least number of values of each sample, at least three, with which
 // Decide finds a true shift of effect at alpha with this power. It is 0 if no number up
 // to most is enough, or the noise is unknown.
-func (s Noise) Trials(effect, alpha, power float64, most int) int {
+func (s Noise) Trials(effect, alpha, power float64, limit int) int {
 	enough := func(n int) bool { return s.Detectable(n, alpha, power) <= math.Abs(effect) }
 	const first = rankPairs + 1 // from here on more values always find more
-	for n := 3; n < min(first, most+1); n++ {
+	for n := 3; n < min(first, limit+1); n++ {
 		if enough(n) {
 			return n
 		}
 	}
-	n := first + sort.Search(max(0, most-first+1), func(k int) bool { return enough(first + k) })
-	if n > most {
+	n := first + sort.Search(max(0, limit-first+1), func(k int) bool { return enough(first + k) })
+	if n > limit {
 		return 0
 	}
 	return n

@@ -41,7 +41,7 @@ func TestDetectable(t *testing.T) {
 }
 
 func TestTrials(t *testing.T) {
-	const most = 100
+	const limit = 100
 	noise := Noise{Pairs: 1, Apart: 1}
 	for _, c := range []struct {
 		name   string
@@ -56,7 +56,7 @@ func TestTrials(t *testing.T) {
 		{"no pairs", Noise{Pairs: math.NaN(), Apart: 1}, 1, 10},
 		{"tiny", noise, 0.001, 0}, {"no effect", noise, 0, 0}, {"unknown", Noise{math.NaN(), math.NaN()}, 1, 0},
 	} {
-		if got := c.noise.Trials(c.effect, 0.05, 0.8, most); got != c.want {
+		if got := c.noise.Trials(c.effect, 0.05, 0.8, limit); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
 		}
 	}

@@ -96,15 +96,15 @@ func midranks(x []float64) []int {
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
 	ranks := make([]int, len(x))
-	for from := 0; from < len(x); {
-		to := from + 1
-		for to < len(x) && x[order[to]] == x[order[from]] {
-			to++
+	for start := 0; start < len(x); {
+		end := start + 1
+		for end < len(x) && x[order[end]] == x[order[start]] {
+			end++
 		}
-		for _, i := range order[from:to] {
-			ranks[i] = from + 1 + to
+		for _, i := range order[start:end] {
+			ranks[i] = start + 1 + end
 		}
-		from = to
+		start = end
 	}
 	return ranks
 }

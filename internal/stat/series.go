@@ -34,8 +34,8 @@ func AutocorrelatedSE(x []float64) (se, effective float64) {
 
 // batchesOf returns summaries of consecutive batches. The last one may be smaller.
 func batchesOf(x []float64, size int, summary func([]float64) float64) (out []float64) {
-	for from := 0; from < len(x); from += size {
-		out = append(out, summary(x[from:min(from+size, len(x))]))
+	for start := 0; start < len(x); start += size {
+		out = append(out, summary(x[start:min(start+size, len(x))]))
 	}
 	return out
 }

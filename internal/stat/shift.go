@@ -35,8 +35,8 @@ func HodgesLehmann(a, b []float64, confidence float64) Interval {
 	}
 	n := len(a) + len(b)
 	if n <= exactLimit {
-		least := len(a) * (len(a) + 1) / 2 // the smallest sum of len(a) ranks
-		return g.interval(subsetSums(firstRanks(n), len(a))[least:], confidence)
+		lowest := len(a) * (len(a) + 1) / 2 // the smallest sum of len(a) ranks
+		return g.interval(subsetSums(firstRanks(n), len(a))[lowest:], confidence)
 	}
 	return g.wideInterval(float64(g.size)*float64(n+1)/12, confidence)
 }
@@ -56,12 +56,12 @@ func HodgesLehmannPaired(d []float64, confidence float64) Interval {
 	g := grid{
 		size: n * (n + 1) / 2,
 		upTo: func(v float64) (count int) {
-			to := n // d[:to] are low enough for x
+			end := n // d[:to] are low enough for x
 			for i, x := range d {
-				for to > i && x/2+d[to-1]/2 > v {
-					to--
+				for end > i && x/2+d[end-1]/2 > v {
+					end--
 				}
-				count += max(0, to-i)
+				count += max(0, end-i)
 			}
 			return count
 		},

@@ -47,7 +47,7 @@ func FitUSL(n, x []float64) (USL, bool) {
 		per := x[i] / n[i]
 		terms[i] = [3]float64{per, (n[i] - 1) * per, n[i] * (n[i] - 1) * per}
 	}
-	best, least := [3]float64{}, math.Inf(1)
+	best, lowest := [3]float64{}, math.Inf(1)
 	for _, used := range [][]int{{0}, {0, 1}, {0, 2}, {0, 1, 2}} {
 		c, ok := solveOnes(terms, used)
 		if !ok {
@@ -55,11 +55,11 @@ func FitUSL(n, x []float64) (USL, bool) {
 		}
 		// A further term must explain more than rounding errors, else a law without
 		// a limit gets one at a huge number.
-		if sum := squaresFromOne(terms, c); sum < least-rounding*float64(len(n)) {
-			best, least = c, sum
+		if sum := squaresFromOne(terms, c); sum < lowest-rounding*float64(len(n)) {
+			best, lowest = c, sum
 		}
 	}
-	if math.IsInf(least, 1) {
+	if math.IsInf(lowest, 1) {
 		return USL{}, false
 	}
 	u := USL{Gain: 1 / best[0], Contention: best[1] / best[0], Coherency: best[2] / best[0]}

@@ -28,9 +28,9 @@ func TestFitUSLExact(t *testing.T) {
 			t.Errorf("%+v: no fit", want)
 			continue
 		}
-		near := func(what string, a, b float64) {
+		near := func(subject string, a, b float64) {
 			if math.Abs(a-b) > 1e-6*max(math.Abs(b), 1e-4) {
-				t.Errorf("%+v: %s is %g", want, what, a)
+				t.Errorf("%+v: %s is %g", want, subject, a)
 			}
 		}
 		near("gain", got.Gain, want.Gain)

@@ -191,9 +191,9 @@ func (t *timed) name() string { return strings.TrimSpace(t.pkg + " " + t.test + 
 // reason returns why a test was skipped, from what it printed: "file.go:12: reason".
 func reason(output string) string {
 	for line := range strings.Lines(output) {
-		if _, why, found := strings.Cut(line, ".go:"); found {
-			_, why, _ = strings.Cut(why, ": ")
-			return strings.TrimSpace(why)
+		if _, cause, found := strings.Cut(line, ".go:"); found {
+			_, cause, _ = strings.Cut(cause, ": ")
+			return strings.TrimSpace(cause)
 		}
 	}
 	return ""
@@ -202,21 +202,21 @@ func reason(output string) string {
 // summary lists the slowest packages and tests, and those that were skipped or failed.
 func (s *suite) summary(w io.Writer, took time.Duration) {
 	for _, list := range []struct {
-		what string
-		all  []timed
+		subject string
+		all     []timed
 	}{{"packages", s.packages}, {"tests", s.tests}} {
 		slices.SortStableFunc(list.all, func(a, b timed) int { return cmp.Compare(b.seconds, a.seconds) })
-		fmt.Fprintf(w, "\nthe slowest %s:\n", list.what)
+		fmt.Fprintf(w, "\nthe slowest %s:\n", list.subject)
 		for _, t := range list.all[:min(shown, len(list.all))] {
 			fmt.Fprintf(w, "%7.1f s  %s\n", t.seconds, t.name())
 		}
 	}
 	for _, list := range []struct {
-		what  string
-		names []string
+		subject string
+		names   []string
 	}{{"skipped", s.skipped}, {"failed", s.failed}} {
 		if len(list.names) > 0 {
-			fmt.Fprintf(w, "\n%s:\n  %s\n", list.what, strings.Join(list.names, "\n  "))
+			fmt.Fprintf(w, "\n%s:\n  %s\n", list.subject, strings.Join(list.names, "\n  "))
 		}
 	}
 	fmt.Fprintf(w, "\n%d tests in %d packages, %d skipped, %d failed, in %v\n",

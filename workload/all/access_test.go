@@ -36,17 +36,17 @@ func TestAccessAsByName(t *testing.T) {
 					}
 					old.Groups = append(old.Groups, is)
 				}
-				of := (&result.Trial{Workload: info.Name}).TestOf(&old)
+				test := (&result.Trial{Workload: info.Name}).TestOf(&old)
 				declared := s.Access
 				if declared == "" {
 					declared = workload.OtherAccess
 				}
 				seen[declared]++
-				if s.Settle == nil && of.Access != declared {
-					t.Errorf("%s, preset %s: %s is declared as %s, and was %s", info.Name, preset.Name, s.Name, declared, of.Access)
+				if s.Settle == nil && test.Access != declared {
+					t.Errorf("%s, preset %s: %s is declared as %s, and was %s", info.Name, preset.Name, s.Name, declared, test.Access)
 				}
-				if of.BeforeWrites != s.BeforeWrites || (of.WarmUp || of.BeforeWrites) != (s.Warmup || s.BeforeWrites) {
-					t.Errorf("%s, preset %s: %s is declared as warm-up %v, before writes %v, and was %+v", info.Name, preset.Name, s.Name, s.Warmup, s.BeforeWrites, of)
+				if test.BeforeWrites != s.BeforeWrites || (test.WarmUp || test.BeforeWrites) != (s.Warmup || s.BeforeWrites) {
+					t.Errorf("%s, preset %s: %s is declared as warm-up %v, before writes %v, and was %+v", info.Name, preset.Name, s.Name, s.Warmup, s.BeforeWrites, test)
 				}
 			}
 		}

@@ -19,7 +19,7 @@ func TestEnablingSettings(t *testing.T) {
 		}
 		return err.Error()
 	}
-	for _, c := range []struct{ target, hint, with string }{
+	for _, c := range []struct{ target, hint, extra string }{
 		{"engine: rocksdb", "set options.transactions: optimistic or locks; engines", "engine: rocksdb, options: {transactions: optimistic}"},
 		{"engine: rocksdb", "optimistic or locks", "engine: rocksdb, options: {transactions: locks}"},
 		{"engine: mongodb, durability: os", "set options.replica_set: true; engines", "engine: mongodb, durability: os, options: {replica_set: true}"},
@@ -29,8 +29,8 @@ func TestEnablingSettings(t *testing.T) {
 		if got := load(c.target); !strings.Contains(got, lacks) || !strings.Contains(got, c.hint) {
 			t.Errorf("%s: %q lacks %q", c.target, got, c.hint)
 		}
-		if got := load(c.with); strings.Contains(got, lacks) {
-			t.Errorf("%s: %s", c.with, got)
+		if got := load(c.extra); strings.Contains(got, lacks) {
+			t.Errorf("%s: %s", c.extra, got)
 		}
 	}
 }

@@ -63,12 +63,12 @@ func killMidway(t *testing.T, name string, c engine.Config) {
 	db = openAgain(t, e, c)
 	// Each client may have had a commit in flight that was done and not acknowledged.
 	for _, n := range []struct {
-		table       string
-		least, rows int64
+		table        string
+		lowest, rows int64
 	}{{"orders", before + entered, countRows(t, db, "orders")}, {"history", paidBefore + paid, countRows(t, db, "history")}} {
-		t.Logf("%s: %d rows, %d were committed", n.table, n.rows, n.least)
-		if n.rows < n.least || n.rows > n.least+killClients {
-			t.Errorf("%s has %d rows after the kill, %d were committed", n.table, n.rows, n.least)
+		t.Logf("%s: %d rows, %d were committed", n.table, n.rows, n.lowest)
+		if n.rows < n.lowest || n.rows > n.lowest+killClients {
+			t.Errorf("%s has %d rows after the kill, %d were committed", n.table, n.rows, n.lowest)
 		}
 	}
 	given["load"] = false
@@ -132,9 +132,9 @@ func mixUntilKilled(t *testing.T, db engine.DB, step *workload.Step) (entered, p
 	if err != nil {
 		t.Fatal(err)
 	}
-	pids, why := db.(engine.Hosted).Processes()
+	pids, reason := db.(engine.Hosted).Processes()
 	if len(pids) != 1 {
-		t.Fatalf("processes %v: %s", pids, why)
+		t.Fatalf("processes %v: %s", pids, reason)
 	}
 	var once sync.Once
 	var done int64

@@ -306,8 +306,8 @@ func TestSelectsAreSysbenchs(t *testing.T) {
 				if n < 0 || n > sbSize+5 {
 					t.Errorf("%s: %d is no value of k: %s", script, n, list[0])
 				}
-				if from, _ := strconv.Atoi(values[max(i-1, 0)]); script == "select_random_ranges" && i%2 == 1 && n-from != 5 {
-					t.Errorf("%s: a range from %d to %d: %s", script, from, n, list[0])
+				if start, _ := strconv.Atoi(values[max(i-1, 0)]); script == "select_random_ranges" && i%2 == 1 && n-start != 5 {
+					t.Errorf("%s: a range from %d to %d: %s", script, start, n, list[0])
 				}
 			}
 		}

@@ -89,16 +89,16 @@ func (c *checkReader) condition(k *check, n *strictyaml.Node) {
 	k.operator = both.Operator
 	s := scope{vars: map[string]slot{}, call: func(x *ast.CallNode) (value, bool) { return c.need(k, n, x) }}
 	for _, side := range []struct {
-		of ast.Node
-		to *value
+		node ast.Node
+		dst  *value
 	}{{both.Left, &k.left}, {both.Right, &k.right}} {
-		v, ok := c.node(n, side.of, s)
+		v, ok := c.node(n, side.node, s)
 		switch {
 		case !ok:
 		case !isNumber(v.typ):
 			c.At(n, "the condition compares a value of type "+nameOf(v.typ), checkHint)
 		default:
-			*side.to = v.float()
+			*side.dst = v.float()
 		}
 	}
 }
@@ -118,35 +118,35 @@ func (c *checkReader) need(k *check, n *strictyaml.Node, x *ast.CallNode) (value
 		}
 		return &at
 	}
-	of := need{}
+	wanted := need{}
 	typ := model.Int
 	called := name(x.Callee).Text
 	switch {
 	case called == "count" && len(x.Arguments) == 1:
-		if of.table = c.tableOf(name(x.Arguments[0])); of.table == nil || of.table.wrong {
+		if wanted.table = c.tableOf(name(x.Arguments[0])); wanted.table == nil || wanted.table.wrong {
 			return value{}, false
 		}
 	case called == "sum" && len(x.Arguments) == 2:
-		if of.table = c.tableOf(name(x.Arguments[0])); of.table == nil || of.table.wrong {
+		if wanted.table = c.tableOf(name(x.Arguments[0])); wanted.table == nil || wanted.table.wrong {
 			return value{}, false
 		}
 		at := name(x.Arguments[1])
-		i := of.table.Column(at.Text)
-		if i < 0 || !isNumber(of.table.Columns[i].Type) {
-			c.At(at, fmt.Sprintf("table %s has no column of numbers %q", of.table.Name, at.Text), hint.OneOf(at.Text, of.table.ColumnNames()))
+		i := wanted.table.Column(at.Text)
+		if i < 0 || !isNumber(wanted.table.Columns[i].Type) {
+			c.At(at, fmt.Sprintf("table %s has no column of numbers %q", wanted.table.Name, at.Text), hint.OneOf(at.Text, wanted.table.ColumnNames()))
 			return value{}, false
 		}
-		of.column, typ = at.Text, of.table.Columns[i].Type
+		wanted.column, typ = at.Text, wanted.table.Columns[i].Type
 	case called == "done" && len(x.Arguments) == 1:
 		at := name(x.Arguments[0])
 		var known []string
 		for _, o := range c.ops {
 			known = append(known, o.name)
 			if o.name == at.Text {
-				of.done = at.Text
+				wanted.done = at.Text
 			}
 		}
-		if of.done == "" {
+		if wanted.done == "" {
 			c.At(at, fmt.Sprintf("there is no operation %q", at.Text), hint.OneOf(at.Text, known))
 			return value{}, false
 		}
@@ -154,24 +154,24 @@ func (c *checkReader) need(k *check, n *strictyaml.Node, x *ast.CallNode) (value
 		c.At(n, fmt.Sprintf("%q calls what does not exist, or with other arguments", n.Text), checkHint)
 		return value{}, false
 	}
-	k.needs = append(k.needs, of)
+	k.needs = append(k.needs, wanted)
 	return slot{at: len(k.needs) - 1, typ: typ}.value(), true
 }
 
 // evaluate finds out what a check needs, and evaluates it.
 func (s *stage) evaluate(ctx context.Context, session engine.Session, k *check, f *workload.Finding) error {
 	e := env{vars: make([]model.Value, len(k.needs))}
-	for i, of := range k.needs {
+	for i, wanted := range k.needs {
 		var err error
 		switch {
-		case of.done != "":
-			e.vars[i] = model.IntValue(s.done[of.done])
-		case of.column == "":
+		case wanted.done != "":
+			e.vars[i] = model.IntValue(s.done[wanted.done])
+		case wanted.column == "":
 			var n int64
-			n, err = countRows(ctx, session, of.table)
+			n, err = countRows(ctx, session, wanted.table)
 			e.vars[i] = model.IntValue(n)
 		default:
-			e.vars[i], err = sumOf(ctx, session, of)
+			e.vars[i], err = sumOf(ctx, session, wanted)
 		}
 		if err != nil {
 			return err
@@ -184,19 +184,19 @@ func (s *stage) evaluate(ctx context.Context, session engine.Session, k *check, 
 	return nil
 }
 
-func sumOf(ctx context.Context, session engine.Session, of need) (model.Value, error) {
-	stmt, err := session.Prepare(ctx, &model.Op{Kind: model.Scan, Table: of.table.Name, Columns: []string{of.column}, Aggregate: model.Sum})
+func sumOf(ctx context.Context, session engine.Session, wanted need) (model.Value, error) {
+	stmt, err := session.Prepare(ctx, &model.Op{Kind: model.Scan, Table: wanted.table.Name, Columns: []string{wanted.column}, Aggregate: model.Sum})
 	if err != nil {
 		return model.Value{}, err
 	}
 	var r engine.Result
 	if err := stmt.Exec(ctx, nil, &r); err != nil {
-		return model.Value{}, fmt.Errorf("sum %s of %s: %w", of.column, of.table.Name, err)
+		return model.Value{}, fmt.Errorf("sum %s of %s: %w", wanted.column, wanted.table.Name, err)
 	}
 	if !r.Value.IsNull() {
 		return r.Value, nil
 	}
-	if of.table.Columns[of.table.Column(of.column)].Type == model.Float {
+	if wanted.table.Columns[wanted.table.Column(wanted.column)].Type == model.Float {
 		return model.FloatValue(0), nil
 	}
 	return model.IntValue(0), nil

@@ -40,7 +40,7 @@ func document() strictyaml.Document {
 func meant(name string, known []string) string {
 	for _, k := range statementKeys {
 		if k.Name == name && slices.Contains(kinds, known[0]) {
-			return name + " is a key of " + strings.Join(k.of, ", ") + "; " + known[0] + " has " + strings.Join(known[1:], ", ")
+			return name + " is a key of " + strings.Join(k.list, ", ") + "; " + known[0] + " has " + strings.Join(known[1:], ", ")
 		}
 	}
 	return hint.OneOf(name, known)
@@ -49,7 +49,7 @@ func meant(name string, known []string) string {
 // Of returns the workload of a map in a file. It checks it with the defaults of its
 // parameters and with each preset, and refuses what nothing in it uses.
 func Of(root *strictyaml.Node) (*Workload, error) {
-	w, err := of(root)
+	w, err := compile(root)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func Of(root *strictyaml.Node) (*Workload, error) {
 	return w, nil
 }
 
-func of(root *strictyaml.Node) (*Workload, error) {
+func compile(root *strictyaml.Node) (*Workload, error) {
 	w := &Workload{root: root, wrong: map[string]bool{}}
 	d := document()
 	w.readInfo(&d)
@@ -103,9 +103,9 @@ func (w *Workload) New(p workload.Params) (workload.Run, error) {
 func (w *Workload) run(p workload.Params) (*run, error) { return w.limited(p, 0) }
 
 // limited returns a run whose loads insert at most so many rows; 0: no limit.
-func (w *Workload) limited(p workload.Params, most int64) (*run, error) {
+func (w *Workload) limited(p workload.Params, limit int64) (*run, error) {
 	c := w.compiler(p)
-	c.most = most
+	c.limit = limit
 	r := c.run(w.root)
 	if len(c.Problems) > 0 {
 		strictyaml.SortProblems(c.Problems)
@@ -303,7 +303,7 @@ type compiler struct {
 	naming []string                    // names that are being compiled
 	values map[*tableDef]*columns
 	seed   uint64
-	most   int64           // rows of a load; 0: no limit
+	limit  int64           // rows of a load; 0: no limit
 	used   map[string]bool // what something needs, as SECTION.NAME; nil: nobody asks
 }
 
@@ -349,15 +349,15 @@ func (w *Workload) unused() hint.Problems {
 	c := w.compiler(p)
 	c.used = map[string]bool{}
 	c.run(w.root)
-	for _, section := range []struct{ of, reason, help string }{
+	for _, section := range []struct{ section, reason, help string }{
 		{"params", "nothing uses parameter ", "use it by its name, or remove it"},
 		{"values", "nothing uses value ", "use it by its name, or remove it"},
 		{"operations", "no group does operation ", "name it in a group's do, mix or sequence, or remove it"},
 		{"tables", "nothing inserts rows into table ", "as in {load: TABLE, rows: 100k}; rows: 0 is possible where an earlier run has left rows"},
 	} {
-		if n := w.root.Get(section.of); n != nil {
+		if n := w.root.Get(section.section); n != nil {
 			for _, e := range n.Entries {
-				if !c.used[section.of+"."+e.Key.Text] {
+				if !c.used[section.section+"."+e.Key.Text] {
 					c.At(e.Key, section.reason+e.Key.Text, section.help)
 				}
 			}

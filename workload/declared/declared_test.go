@@ -20,7 +20,7 @@ import (
 func readTest(t *testing.T, file string, content []byte) *Workload {
 	t.Helper()
 	d := document()
-	w, err := of(d.ReadFile(file, content)) // what is not used does not matter
+	w, err := compile(d.ReadFile(file, content)) // what is not used does not matter
 	if err != nil || len(d.Problems) > 0 {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestFiles(t *testing.T) {
 
 // Operations of the shipped files allocate nothing.
 func TestNoAllocations(t *testing.T) {
-	for _, of := range []struct {
+	for _, entry := range []struct {
 		file, step string
 		given      map[string]any
 	}{
@@ -91,8 +91,8 @@ func TestNoAllocations(t *testing.T) {
 		{"ycsb", "E", map[string]any{"distribution": "exponential"}}, {"ycsb", "E", map[string]any{"distribution": "uniform"}},
 		{"zippydb", "requests", nil}, {"up2x", "requests", nil}, {"udb", "requests", nil}, {"queue", "work", nil},
 	} {
-		t.Run(fmt.Sprint(of), func(t *testing.T) {
-			c := clientOf(t, of.file, of.step, of.given)
+		t.Run(fmt.Sprint(entry), func(t *testing.T) {
+			c := clientOf(t, entry.file, entry.step, entry.given)
 			var out workload.Outcome
 			one := func() {
 				if err := c.Ready(t.Context()); err != nil {
@@ -156,11 +156,11 @@ func TestWave(t *testing.T) {
 	if n, want := a.Until(period/2), mean*period/2+amplitude*period/math.Pi; math.Abs(n/want-1) > 0.001 {
 		t.Errorf("the first half brings %.0f operations, not %.0f", n, want)
 	}
-	least, most := math.Inf(1), 0.0
+	low, high := math.Inf(1), 0.0
 	for _, s := range a.Segments {
-		least, most = min(least, s.From), max(most, s.From)
+		low, high = min(low, s.From), max(high, s.From)
 	}
-	if math.Abs(least-3500) > 5 || math.Abs(most-5500) > 5 {
-		t.Errorf("the rate is from %v to %v", least, most)
+	if math.Abs(low-3500) > 5 || math.Abs(high-5500) > 5 {
+		t.Errorf("the rate is from %v to %v", low, high)
 	}
 }

@@ -25,9 +25,9 @@ steps:
 // exists: engines return it once or twice.
 func TestExpectedOnce(t *testing.T) {
 	do := lastStep(t, choosing)
-	for n, most := range []int64{10, 10, 20} {
-		if out := do(); out.Expected < 5 || out.Expected > most || n == 2 && out.Expected != 20 || out.Found != out.Expected {
-			t.Errorf("operation %d: found %d of %d expected, of %d rows at most", n, out.Found, out.Expected, most)
+	for n, limit := range []int64{10, 10, 20} {
+		if out := do(); out.Expected < 5 || out.Expected > limit || n == 2 && out.Expected != 20 || out.Found != out.Expected {
+			t.Errorf("operation %d: found %d of %d expected, of %d rows at most", n, out.Found, out.Expected, limit)
 		}
 	}
 }

@@ -21,14 +21,14 @@ import (
 
 // scope is where a value stands: the names that it may use.
 type scope struct {
-	of    *tableDef // whose rows it numbers; nil: none
-	table *columns  // whose columns are computed; nil: it is in an operation
-	vars  map[string]slot
-	used  map[string]bool                   // names of vars that are used
-	lost  map[string]bool                   // names that are missing because of what has been reported
-	dead  bool                              // rows that were deleted may be chosen
-	fixed bool                              // only parameters: it is computed before the run
-	call  func(*ast.CallNode) (value, bool) // functions; nil: there are none
+	tableDef *tableDef // whose rows it numbers; nil: none
+	table    *columns  // whose columns are computed; nil: it is in an operation
+	vars     map[string]slot
+	used     map[string]bool                   // names of vars that are used
+	lost     map[string]bool                   // names that are missing because of what has been reported
+	dead     bool                              // rows that were deleted may be chosen
+	fixed    bool                              // only parameters: it is computed before the run
+	call     func(*ast.CallNode) (value, bool) // functions; nil: there are none
 }
 
 // expression compiles a text: arithmetic over parameters, columns and names of the
@@ -44,7 +44,7 @@ func (c *compiler) expression(n *strictyaml.Node, s scope) (value, bool) {
 }
 
 // syntax reports a text that cannot be parsed.
-func syntax(c *compiler, n *strictyaml.Node, err error, what, help string) {
+func syntax(c *compiler, n *strictyaml.Node, err error, subject, help string) {
 	column := 0
 	reason := err.Error()
 	if e, ok := errors.AsType[*file.Error](err); ok {
@@ -54,7 +54,7 @@ func syntax(c *compiler, n *strictyaml.Node, err error, what, help string) {
 		help = "close the parenthesis; within { } a comma ends a value: put what holds one in quotes"
 	}
 	reason = unexpected.ReplaceAllString(reason, "unexpected $1")
-	c.inside(n, column, fmt.Sprintf("%q is not %s: %s", n.Text, what, reason), help)
+	c.inside(n, column, fmt.Sprintf("%q is not %s: %s", n.Text, subject, reason), help)
 }
 
 // unexpected is how the parser names a token: unexpected token Operator("=").

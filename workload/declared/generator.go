@@ -13,13 +13,13 @@ import (
 
 // arguments are those of one generator.
 type arguments struct {
-	c     *compiler
-	at    *strictyaml.Node // for problems of them all
-	of    *generator
-	nodes map[string]*strictyaml.Node
-	body  *strictyaml.Node
-	scope scope
-	wrong bool
+	c         *compiler
+	at        *strictyaml.Node // for problems of them all
+	generator *generator
+	nodes     map[string]*strictyaml.Node
+	body      *strictyaml.Node
+	scope     scope
+	wrong     bool
 }
 
 // generator compiles a generator.
@@ -33,45 +33,45 @@ func (c *compiler) generator(key, body *strictyaml.Node, s scope) (value, bool) 
 		c.At(key, fmt.Sprintf("there is no generator %q", key.Text), hint.OneOf(key.Text, names))
 		return value{}, false
 	}
-	a := &arguments{c: c, at: key, of: &generators[i], body: body, nodes: map[string]*strictyaml.Node{}, scope: s}
+	a := &arguments{c: c, at: key, generator: &generators[i], body: body, nodes: map[string]*strictyaml.Node{}, scope: s}
 	a.read()
 	if a.wrong {
 		return value{}, false
 	}
-	v := a.of.build(a)
+	v := a.generator.build(a)
 	return v, !a.wrong
 }
 
 // read assigns the arguments.
 func (a *arguments) read() {
 	var names []string
-	for _, arg := range a.of.args {
+	for _, arg := range a.generator.args {
 		names = append(names, arg.name)
 	}
 	give := func(i int, n *strictyaml.Node) {
 		if i >= len(names) {
-			a.refuse(n, fmt.Sprintf("%s takes %d arguments at most", a.of.name, len(names)), "they are "+strings.Join(names, ", "))
+			a.refuse(n, fmt.Sprintf("%s takes %d arguments at most", a.generator.name, len(names)), "they are "+strings.Join(names, ", "))
 			return
 		}
 		a.nodes[names[i]] = n
 	}
 	switch {
-	case a.of.free || a.body.IsNull():
+	case a.generator.free || a.body.IsNull():
 	case a.body.Kind == strictyaml.List:
 		for i, n := range a.body.Items {
 			give(i, n)
 		}
 	case a.body.Kind == strictyaml.Mapping && !a.nested():
-		for _, e := range a.c.Fields(a.body, a.of.name, names).Of.Entries {
+		for _, e := range a.c.Fields(a.body, a.generator.name, names).Of.Entries {
 			a.nodes[e.Key.Text] = e.Value
 			a.wrong = a.wrong || !slices.Contains(names, e.Key.Text)
 		}
 	default:
 		give(0, a.body)
 	}
-	for _, arg := range a.of.args {
-		if a.nodes[arg.name] == nil && arg.usual == "" && !a.of.free {
-			a.refuse(a.at, fmt.Sprintf("%s has no %s", a.of.name, arg.name), arg.name+": "+arg.doc)
+	for _, arg := range a.generator.args {
+		if a.nodes[arg.name] == nil && arg.usual == "" && !a.generator.free {
+			a.refuse(a.at, fmt.Sprintf("%s has no %s", a.generator.name, arg.name), arg.name+": "+arg.doc)
 		}
 	}
 }
@@ -82,7 +82,7 @@ func (a *arguments) nested() bool {
 		return false
 	}
 	name := a.body.Entries[0].Key.Text
-	return !slices.ContainsFunc(a.of.args, func(x argument) bool { return x.name == name }) &&
+	return !slices.ContainsFunc(a.generator.args, func(x argument) bool { return x.name == name }) &&
 		slices.ContainsFunc(generators, func(g generator) bool { return g.name == name })
 }
 
@@ -93,8 +93,8 @@ func (a *arguments) refuse(n *strictyaml.Node, reason, help string) {
 
 // usual returns the default of an argument as a node.
 func (a *arguments) usual(name string) *strictyaml.Node {
-	i := slices.IndexFunc(a.of.args, func(x argument) bool { return x.name == name })
-	text := a.of.args[i].usual
+	i := slices.IndexFunc(a.generator.args, func(x argument) bool { return x.name == name })
+	text := a.generator.args[i].usual
 	n := *a.at
 	n.Kind, n.Text, n.Value = strictyaml.Scalar, text, strictyaml.Resolve(text)
 	return &n
@@ -117,33 +117,33 @@ func (a *arguments) value(name string, t model.Type) value {
 	}
 	out, ok := v.as(t)
 	if !ok {
-		a.refuse(n, fmt.Sprintf("%s of %s is a value of type %s, not %s", name, a.of.name, nameOf(v.typ), nameOf(t)), "")
+		a.refuse(n, fmt.Sprintf("%s of %s is a value of type %s, not %s", name, a.generator.name, nameOf(v.typ), nameOf(t)), "")
 	}
 	return out
 }
 
 // float returns an argument that is known before the run.
-func (a *arguments) float(name string, least, most float64) float64 {
+func (a *arguments) float(name string, low, high float64) float64 {
 	n := a.node(name)
-	f, ok := a.c.number(n, name+" of "+a.of.name, least)
+	f, ok := a.c.number(n, name+" of "+a.generator.name, low)
 	if !ok {
 		a.wrong = true
-	} else if f > most {
-		a.refuse(n, fmt.Sprintf("%s of %s is %v, and must be at most %v", name, a.of.name, f, most), "")
+	} else if f > high {
+		a.refuse(n, fmt.Sprintf("%s of %s is %v, and must be at most %v", name, a.generator.name, f, high), "")
 	}
 	return f
 }
 
 // int is likewise.
-func (a *arguments) int(name string, least, most int64) int64 {
-	n, ok := a.c.whole(a.node(name), name+" of "+a.of.name, least, most)
+func (a *arguments) int(name string, low, high int64) int64 {
+	n, ok := a.c.whole(a.node(name), name+" of "+a.generator.name, low, high)
 	a.wrong = a.wrong || !ok
 	return n
 }
 
 // stream returns a stream of the generator's own.
 func (a *arguments) stream() gen.Stream {
-	return gen.NewStream(a.c.seed, "declared", a.of.name).Sub(uint64(a.at.Line)<<32 | uint64(a.at.Column))
+	return gen.NewStream(a.c.seed, "declared", a.generator.name).Sub(uint64(a.at.Line)<<32 | uint64(a.at.Column))
 }
 
 // numbers is how many numbers a distribution is over.
@@ -163,7 +163,7 @@ func (n numbers) now() int64 {
 
 // most returns how many there are when the run begins: of a table the rows of its
 // loads.
-func (n numbers) most() int64 {
+func (n numbers) highest() int64 {
 	if n.table != nil {
 		return max(n.table.loaded, 1)
 	}
@@ -174,17 +174,17 @@ func (n numbers) most() int64 {
 func (a *arguments) over() numbers {
 	n := a.nodes["over"]
 	if n == nil {
-		if a.scope.of == nil {
-			a.refuse(a.at, a.of.name+" has no over", "over: "+over.doc)
+		if a.scope.tableDef == nil {
+			a.refuse(a.at, a.generator.name+" has no over", "over: "+over.doc)
 			return numbers{fixed: 1}
 		}
-		return numbers{table: a.scope.of, dead: a.scope.dead}
+		return numbers{table: a.scope.tableDef, dead: a.scope.dead}
 	}
 	if n.Kind == strictyaml.Scalar {
 		if t := a.c.table(n.Text); t != nil && a.scope.table != nil {
 			return numbers{fixed: max(t.loaded, 1)} // a column's values never change
 		} else if t != nil {
-			return numbers{table: t, dead: a.scope.dead && t == a.scope.of}
+			return numbers{table: t, dead: a.scope.dead && t == a.scope.tableDef}
 		}
 	}
 	if name := n.Text; isName(name) && a.c.info.Param(name) == nil && a.c.named[name] == nil && !a.c.wrong[name] && a.c.table(name) == nil {

@@ -29,17 +29,17 @@ func buildConst(a *arguments) value {
 }
 
 func buildSequence(a *arguments) value {
-	from, step := a.value("from", model.Int), a.value("step", model.Int)
+	low, step := a.value("from", model.Int), a.value("step", model.Int)
 	if a.wrong {
-		return from
+		return low
 	}
 	if a.scope.table == nil {
 		a.refuse(a.at, "sequence numbers rows, so it stands in a column", "")
-		return from
+		return low
 	}
-	first, each := from.num, step.num
+	first, each := low.num, step.num
 	out := value{typ: model.Int, num: func(e *env) int64 { return first(e) + e.row*each(e) }}
-	if from.fixed && step.fixed && each(nil) != 0 {
+	if low.fixed && step.fixed && each(nil) != 0 {
 		out.rowOf = func(key int64) int64 { return (key - first(nil)) / each(nil) }
 	}
 	return out
@@ -49,28 +49,28 @@ func buildUniform(a *arguments) value {
 	if a.isFraction("from") || a.isFraction("to") {
 		return buildFractions(a)
 	}
-	from, to := a.value("from", model.Int), a.value("to", model.Int)
+	begin, high := a.value("from", model.Int), a.value("to", model.Int)
 	if a.wrong {
-		return from
+		return begin
 	}
-	if from.fixed && to.fixed && from.num(nil) > to.num(nil) {
-		a.refuse(a.at, fmt.Sprintf("uniform goes from %d to %d", from.num(nil), to.num(nil)), "the first is the least")
+	if begin.fixed && high.fixed && begin.num(nil) > high.num(nil) {
+		a.refuse(a.at, fmt.Sprintf("uniform goes from %d to %d", begin.num(nil), high.num(nil)), "the first is the least")
 	}
-	out := value{typ: model.Int, late: from.late || to.late, num: func(e *env) int64 {
-		low := from.num(e)
-		return low + e.src.Uniform(max(to.num(e)-low+1, 1))
+	out := value{typ: model.Int, late: begin.late || high.late, num: func(e *env) int64 {
+		low := begin.num(e)
+		return low + e.src.Uniform(max(high.num(e)-low+1, 1))
 	}}
-	if from.fixed && to.fixed {
-		out.mean = (from.mean + to.mean) / 2
+	if begin.fixed && high.fixed {
+		out.mean = (begin.mean + high.mean) / 2
 	}
-	if known(from) && known(to) { // it is from itself where that is greater
-		out.most = max(from.most, to.most)
+	if known(begin) && known(high) { // it is from itself where that is greater
+		out.limit = max(begin.limit, high.limit)
 	}
 	return out
 }
 
 // known reports whether the greatest value is known.
-func known(v value) bool { return v.fixed || v.most != 0 }
+func known(v value) bool { return v.fixed || v.limit != 0 }
 
 // isFraction reports whether an argument is written as a number with a fraction, or is a
 // parameter of such numbers.
@@ -86,16 +86,16 @@ func (a *arguments) isFraction(name string) bool {
 }
 
 func buildFractions(a *arguments) value {
-	from, to := a.value("from", model.Float), a.value("to", model.Float)
+	begin, high := a.value("from", model.Float), a.value("to", model.Float)
 	if a.wrong {
-		return from
+		return begin
 	}
-	if from.fixed && to.fixed && from.real(nil) > to.real(nil) {
-		a.refuse(a.at, fmt.Sprintf("uniform goes from %v to %v", from.real(nil), to.real(nil)), "the first is the least")
+	if begin.fixed && high.fixed && begin.real(nil) > high.real(nil) {
+		a.refuse(a.at, fmt.Sprintf("uniform goes from %v to %v", begin.real(nil), high.real(nil)), "the first is the least")
 	}
-	return value{typ: model.Float, late: from.late || to.late, real: func(e *env) float64 {
-		low := from.real(e)
-		return low + e.src.Unit()*(to.real(e)-low)
+	return value{typ: model.Float, late: begin.late || high.late, real: func(e *env) float64 {
+		low := begin.real(e)
+		return low + e.src.Unit()*(high.real(e)-low)
 	}}
 }
 
@@ -108,13 +108,13 @@ func buildZipf(a *arguments) value {
 	if a.wrong {
 		return value{}
 	}
-	order := gen.NewPermutation(n.most(), a.stream())
+	order := gen.NewPermutation(n.highest(), a.stream())
 	var z *gen.Zipf
-	var of int64
+	var whole int64
 	return n.rows(func(e *env, now int64) int64 {
-		if z == nil || now < of || now > of+of/100 { // new rows become hot a hundredth at a time
+		if z == nil || now < whole || now > whole+whole/100 { // new rows become hot a hundredth at a time
 			z, _ = gen.NewZipf(now, theta) // theta is valid
-			of = now
+			whole = now
 		}
 		return order.Within(z.Draw(&e.src), now)
 	})
@@ -125,7 +125,7 @@ func buildScrambled(a *arguments) value {
 	if a.wrong {
 		return value{}
 	}
-	modulus := n.most()
+	modulus := n.highest()
 	if n.table != nil { // as YCSB's CoreWorkload and ScrambledZipfianGenerator compute it
 		modulus += 2*expected + 1
 	}
@@ -138,12 +138,12 @@ func buildLatest(a *arguments) value {
 	if a.wrong {
 		return value{}
 	}
-	of := max(n.now()-1, 1) // when the run begins, as in YCSB
-	z := gen.NewYCSBZipf(of, theta)
+	whole := max(n.now()-1, 1) // when the run begins, as in YCSB
+	z := gen.NewYCSBZipf(whole, theta)
 	return n.rows(func(e *env, now int64) int64 {
-		if last := max(now-1, 1); last != of {
+		if last := max(now-1, 1); last != whole {
 			z.Grow(last)
-			of = last
+			whole = last
 		}
 		return now - 1 - z.Draw(&e.src)
 	})
@@ -155,11 +155,11 @@ func buildHotspot(a *arguments) value {
 }
 
 func buildNewest(a *arguments) value {
-	n, share, of := a.over(), a.float("share", 1e-9, 1-1e-9), a.float("of", 1e-9, 1)
+	n, share, whole := a.over(), a.float("share", 1e-9, 1-1e-9), a.float("of", 1e-9, 1)
 	if a.wrong {
 		return value{}
 	}
-	d := gen.NewExponential(share, float64(n.most())*of)
+	d := gen.NewExponential(share, float64(n.highest())*whole)
 	return n.rows(func(e *env, now int64) int64 { return now - 1 - d.Draw(&e.src) })
 }
 
@@ -169,7 +169,7 @@ func buildHotRanges(a *arguments) value {
 	if a.wrong {
 		return value{}
 	}
-	h, err := gen.NewHotRanges(n.most(), ranges, exp, power, a.stream())
+	h, err := gen.NewHotRanges(n.highest(), ranges, exp, power, a.stream())
 	if err != nil {
 		a.refuse(a.at, err.Error(), "they are a*e^(b*x) + c*e^(d*x), of x from 1 on")
 		return value{}
@@ -217,7 +217,7 @@ func buildSizes(a *arguments) value {
 		return value{}
 	}
 	v := drawn(d)
-	v.mean, v.most = d.Mean(), d.Max
+	v.mean, v.limit = d.Mean(), d.Max
 	return v
 }
 
@@ -255,23 +255,23 @@ func buildChoice(a *arguments) value {
 	alias := gen.NewAlias(w.weights)
 	out := value{typ: t}
 	if t == model.Int {
-		var of []int64
+		var list []int64
 		for i := range w.values {
-			of = append(of, w.values[i].num(nil))
-			out.mean += float64(of[i]) * w.weights[i] / total(w.weights)
+			list = append(list, w.values[i].num(nil))
+			out.mean += float64(list[i]) * w.weights[i] / total(w.weights)
 		}
-		out.most = slices.Max(of)
-		out.num = func(e *env) int64 { return of[alias.Draw(&e.src)] }
+		out.limit = slices.Max(list)
+		out.num = func(e *env) int64 { return list[alias.Draw(&e.src)] }
 		return out
 	}
-	var of [][]byte
+	var list [][]byte
 	for i, entry := range a.body.Entries {
-		of = append(of, []byte(entry.Key.Text))
+		list = append(list, []byte(entry.Key.Text))
 		out.escapes = out.escapes || w.values[i].escapes
-		out.most = max(out.most, int64(len(of[i])))
-		out.mean += float64(len(of[i])) * w.weights[i] / total(w.weights)
+		out.limit = max(out.limit, int64(len(list[i])))
+		out.mean += float64(len(list[i])) * w.weights[i] / total(w.weights)
 	}
-	out.text = func(e *env) []byte { return of[alias.Draw(&e.src)] }
+	out.text = func(e *env) []byte { return list[alias.Draw(&e.src)] }
 	return out
 }
 
@@ -322,34 +322,34 @@ func buildSelect(a *arguments) value {
 }
 
 func buildDecimal(a *arguments) value {
-	of, prefix := a.value("of", model.Int), a.value("prefix", model.String)
+	subject, prefix := a.value("of", model.Int), a.value("prefix", model.String)
 	digits, length := a.int("digits", 1, int64(len(zeros))), a.int("length", 0, int64(len(zeros)))
 	if a.wrong {
 		return value{}
 	}
-	const most = 20 // of the digits of an int64, with its sign
+	const limit = 20 // of the digits of an int64, with its sign
 	width := float64(max(digits, int64(a.digits())))
-	longest := max(prefix.most+max(digits, most), length)
+	longest := max(prefix.limit+max(digits, limit), length)
 	if !known(prefix) {
 		longest = 0
 	}
 	return value{
-		typ: model.String, late: of.late || prefix.late, escapes: prefix.escapes || prefix.json,
-		mean: max(prefix.mean+width, float64(length)), most: longest,
+		typ: model.String, late: subject.late || prefix.late, escapes: prefix.escapes || prefix.json,
+		mean: max(prefix.mean+width, float64(length)), limit: longest,
 		text: func(e *env) []byte {
-			from := len(e.text)
+			start := len(e.text)
 			prefix.append(e)
 			at := len(e.text)
-			e.text = strconv.AppendInt(e.text, of.num(e), 10)
+			e.text = strconv.AppendInt(e.text, subject.num(e), 10)
 			if missing := int(digits) - (len(e.text) - at); missing > 0 {
 				e.text = append(e.text, zeros[:missing]...)
 				copy(e.text[at+missing:], e.text[at:len(e.text)-missing])
 				copy(e.text[at:], zeros[:missing])
 			}
-			if missing := int(length) - (len(e.text) - from); missing > 0 {
+			if missing := int(length) - (len(e.text) - start); missing > 0 {
 				e.text = append(e.text, zeros[:missing]...)
 			}
-			return e.text[from:len(e.text):len(e.text)]
+			return e.text[start:len(e.text):len(e.text)]
 		},
 	}
 }
@@ -368,21 +368,21 @@ func (a *arguments) digits() int {
 var zeros = []byte("0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000")
 
 func buildFNV(a *arguments) value {
-	of := a.value("of", model.Int)
+	subject := a.value("of", model.Int)
 	if a.wrong {
 		return value{}
 	}
-	return of.derived(func(e *env) int64 { return gen.FNV(of.num(e)) })
+	return subject.derived(func(e *env) int64 { return gen.FNV(subject.num(e)) })
 }
 
 func buildPermute(a *arguments) value {
-	of, n := a.value("of", model.Int), a.int("over", 1, manyRows)
+	subject, n := a.value("of", model.Int), a.int("over", 1, manyRows)
 	if a.wrong {
 		return value{}
 	}
 	order := gen.NewPermutation(n, a.stream())
-	return of.derived(func(e *env) int64 {
-		i := of.num(e)
+	return subject.derived(func(e *env) int64 {
+		i := subject.num(e)
 		at := (i%n + n) % n
 		return i - at + order.At(at) // further numbers in further rounds
 	})
@@ -392,11 +392,11 @@ func buildPermute(a *arguments) value {
 const epoch = 1767225600e6
 
 func buildClock(a *arguments) value {
-	step, of := a.float("step", 0, math.MaxInt32), a.value("of", model.Int)
+	step, subject := a.float("step", 0, math.MaxInt32), a.value("of", model.Int)
 	if a.wrong {
 		return value{}
 	}
-	number := of.num
+	number := subject.num
 	each := int64(step * 1e6)
-	return value{typ: model.Time, late: of.late, num: func(e *env) int64 { return epoch + number(e)*each }}
+	return value{typ: model.Time, late: subject.late, num: func(e *env) int64 { return epoch + number(e)*each }}
 }

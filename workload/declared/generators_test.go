@@ -23,25 +23,25 @@ func small(t *testing.T, columns, operations string, params map[string]any) *run
 }
 
 // column returns the values of a column in the first rows.
-func columnValues(r *run, name string, rows int64) (out []model.Value, of column) {
+func columnValues(r *run, name string, rows int64) (out []model.Value, subject column) {
 	cols := r.compiler(1).columns(r.tables[0])
 	var e env
 	for row := range rows {
 		for i := range cols.list {
 			if cols.list[i].def.name == name {
-				of = cols.list[i]
-				out = append(out, of.at(&e, row))
+				subject = cols.list[i]
+				out = append(out, subject.at(&e, row))
 			}
 		}
 	}
-	return out, of
+	return out, subject
 }
 
 // Values stay within what is known of them.
 func TestGreatestValues(t *testing.T) {
 	for _, c := range []struct {
 		value string
-		most  int64 // of a number, or of a text's bytes; 0: unknown
+		limit int64 // of a number, or of a text's bytes; 0: unknown
 	}{
 		{"{uniform: [1, 50]}", 50}, {"{uniform: [{uniform: [1, 90]}, 50]}", 90}, {"{uniform: [row, 50]}", 0}, {"{uniform: [1, row]}", 0},
 		{"{choice: {3: 1, 70: 1, 5: 2}}", 70}, {"{choice: {a: 1, four: 1}}", 4}, {"{fnv: {uniform: [1, 5]}}", 0}, {"{permute: {of: {uniform: [1, 500]}, over: 7}}", 0},
@@ -49,17 +49,17 @@ func TestGreatestValues(t *testing.T) {
 		{"{text: {choice: {10: 50, 20: 50}}}", 20}, {"{text: rows / 3.0}", 33}, {"{json: {a: {text: 5}, b: {const: b}}}", 21},
 	} {
 		r := small(t, "x: {max: 500, value: "+c.value+"}", "", nil)
-		values, of := columnValues(r, "x", 500)
-		if c.most > 0 && of.value.most != c.most || c.most == 0 && !isText(of.value.typ) && of.value.most != 0 {
-			t.Errorf("%s: the greatest is %d, want %d", c.value, of.value.most, c.most)
+		values, column := columnValues(r, "x", 500)
+		if c.limit > 0 && column.value.limit != c.limit || c.limit == 0 && !isText(column.value.typ) && column.value.limit != 0 {
+			t.Errorf("%s: the greatest is %d, want %d", c.value, column.value.limit, c.limit)
 		}
 		for row, v := range values {
 			n := int64(len(v.Buf()))
 			if v.Type() == model.Int {
 				n = v.Int()
 			}
-			if most := of.value.most; most > 0 && n > most {
-				t.Fatalf("%s: row %d has %d, and %d is said to be the greatest", c.value, row, n, most)
+			if limit := column.value.limit; limit > 0 && n > limit {
+				t.Fatalf("%s: row %d has %d, and %d is said to be the greatest", c.value, row, n, limit)
 			}
 		}
 	}
@@ -72,9 +72,9 @@ func TestUniformFractions(t *testing.T) {
 	for value, want := range map[string]model.Type{
 		"{uniform: [0.5, 3]}": model.Float, "{uniform: [0, 2.5]}": model.Float, "{uniform: [0, 1.0]}": model.Float, "{uniform: [1, 1e3]}": model.Int, "{uniform: [1, 9]}": model.Int,
 	} {
-		values, of := columnValues(small(t, "x: {value: "+value+"}", "", nil), "x", 1000)
-		if of.value.typ != want {
-			t.Errorf("%s makes values of type %s", value, of.value.typ)
+		values, column := columnValues(small(t, "x: {value: "+value+"}", "", nil), "x", 1000)
+		if column.value.typ != want {
+			t.Errorf("%s makes values of type %s", value, column.value.typ)
 		}
 		for _, v := range values {
 			if want == model.Float && (v.Float() < 0 || v.Float() > 3) || value == "{uniform: [0.5, 3]}" && v.Float() < 0.5 {
@@ -137,7 +137,7 @@ func TestPrefix(t *testing.T) {
 // Objects are JSON, whatever their fields and texts are.
 func TestJSON(t *testing.T) {
 	const value = `{json: {'a "field"': {const: "quoted \" and \\ and \n"}, inner: {json: {list: {const: '["]'}, n: row}}, name: {choice: {"ä\tb": 1}}, f: {normal: [0, 1]}, t: {text: 9}, d: {decimal: {prefix: {const: '"'}}}}}`
-	values, of := columnValues(small(t, "x: {value: "+value+"}", "", nil), "x", 100)
+	values, column := columnValues(small(t, "x: {value: "+value+"}", "", nil), "x", 100)
 	for row, v := range values {
 		var got map[string]any
 		if err := json.Unmarshal(v.Buf(), &got); err != nil {
@@ -155,8 +155,8 @@ func TestJSON(t *testing.T) {
 		if d := cmp.Diff(want, got); d != "" {
 			t.Fatal(d)
 		}
-		if int64(len(v.Buf())) > of.value.most {
-			t.Fatalf("an object has %d bytes, and %d are said to be the most", len(v.Buf()), of.value.most)
+		if int64(len(v.Buf())) > column.value.limit {
+			t.Fatalf("an object has %d bytes, and %d are said to be the most", len(v.Buf()), column.value.limit)
 		}
 	}
 }

@@ -33,10 +33,10 @@ func javaZetaStatic(st, n int64, theta, initialsum float64) float64 {
 	return sum
 }
 
-func newJavaZipfian(min, max int64, constant, zetan float64, r javaRandom) *javaZipfian {
+func newJavaZipfian(low, high int64, constant, zetan float64, r javaRandom) *javaZipfian {
 	z := &javaZipfian{nextDouble: r}
-	z.items = max - min + 1
-	z.base = min
+	z.items = high - low + 1
+	z.base = low
 	z.theta = constant
 	z.zeta2thet = javaZetaStatic(0, 2, z.theta, 0)
 	z.alpha = 1.0 / (1.0 - z.theta)
@@ -96,7 +96,7 @@ type javaCore struct {
 
 func newJavaCore(distribution string, recordcount, expectednewkeys int64, r javaRandom) *javaCore {
 	c := &javaCore{last: recordcount - 1}
-	between := func(from, interval int64) int64 { return from + int64(r()*float64(interval)) }
+	between := func(start, interval int64) int64 { return start + int64(r()*float64(interval)) }
 	switch distribution {
 	case "uniform":
 		c.next = func() int64 { return between(0, recordcount) }
@@ -105,10 +105,10 @@ func newJavaCore(distribution string, recordcount, expectednewkeys int64, r java
 		gamma := -math.Log(1.0-95.0/100.0) / (float64(recordcount) * 0.8571428571)
 		c.next = func() int64 { return int64(-math.Log(r()) / gamma) }
 	case "zipfian":
-		from, to := int64(0), recordcount+expectednewkeys
-		itemcount := to - from + 1
+		start, end := int64(0), recordcount+expectednewkeys
+		itemcount := end - start + 1
 		z := newJavaZipfian(0, 10_000_000_000, 0.99, 26.46902820178302, r)
-		c.next = func() int64 { return from + javaHash(z.nextLong(z.items))%itemcount }
+		c.next = func() int64 { return start + javaHash(z.nextLong(z.items))%itemcount }
 	case "latest":
 		items := c.last // new ZipfianGenerator(basis.lastValue())
 		z := newJavaZipfian(0, items-1, 0.99, javaZetaStatic(0, items, 0.99, 0), r)
@@ -154,7 +154,7 @@ func chooser(t *testing.T, distribution string, records, inserts int64) (value, 
 	table.prepare()
 	c := r.compiler(1)
 	row := r.root.Get("operations").Get(at).Items[0].Get("row")
-	v, ok := c.value(row, scope{of: table, vars: map[string]slot{}})
+	v, ok := c.value(row, scope{tableDef: table, vars: map[string]slot{}})
 	if !ok {
 		t.Fatal(c.Problems)
 	}

@@ -33,18 +33,18 @@ func (b *stepReader) group(s *step, e strictyaml.Entry, first bool) {
 		}
 	}
 	ops := g.once(b.groupOps(g, f))
-	of := "operation"
+	name := "operation"
 	switch {
 	case len(ops) == 1 && (first || ops[0].name != s.Primary): // another group's do not count as the step's
-		of = ops[0].name
+		name = ops[0].name
 	case !first:
-		of = g.name
+		name = g.name
 	}
 	if first {
-		s.Primary, s.WritesPer, s.Access = of, of, access(ops)
+		s.Primary, s.WritesPer, s.Access = name, name, access(ops)
 	}
 	for _, o := range ops {
-		w.Ops = append(w.Ops, o.kind(of))
+		w.Ops = append(w.Ops, o.kind(name))
 		for _, st := range o.statements {
 			if st.kind == sOwn {
 				continue

@@ -166,9 +166,9 @@ func TestDeletedByKey(t *testing.T) {
 	if sum.Ops != 1200 || sum.Expected != 800 || sum.Found >= 600 || sum.Found < 300 {
 		t.Errorf("%d operations found %d of %d rows", sum.Ops, sum.Found, sum.Expected)
 	}
-	of := r.tables[0]
-	if of.unknown || of.gone.Load() == 0 || of.live() != 100+400-of.gone.Load() {
-		t.Errorf("of %d rows, %d were deleted, and %d are left", of.rows(), of.gone.Load(), of.live())
+	tableDef := r.tables[0]
+	if tableDef.unknown || tableDef.gone.Load() == 0 || tableDef.live() != 100+400-tableDef.gone.Load() {
+		t.Errorf("of %d rows, %d were deleted, and %d are left", tableDef.rows(), tableDef.gone.Load(), tableDef.live())
 	}
 }
 

@@ -14,7 +14,7 @@ func buildJSON(a *arguments) value {
 		a.refuse(a.at, "json is a map of fields to values", "as in {json: {name: {text: 10}, age: {uniform: [1, 99]}}}")
 		return value{}
 	}
-	out := value{typ: model.String, mean: 2, most: 2, json: true}
+	out := value{typ: model.String, mean: 2, limit: 2, json: true}
 	var names []string
 	var fields []value
 	unknown := false // the mean of a field's bytes
@@ -32,24 +32,24 @@ func buildJSON(a *arguments) value {
 		out.late = out.late || v.late
 		out.mean += float64(len(opening)) + 2 + v.size()
 		unknown = unknown || v.size() == 0 && !v.fixed
-		if most := v.mostJSON(); most == 0 || out.most == 0 {
-			out.most = 0
+		if limit := v.mostJSON(); limit == 0 || out.limit == 0 {
+			out.limit = 0
 		} else {
-			out.most += int64(len(opening)) + most
+			out.limit += int64(len(opening)) + limit
 		}
 	}
 	if unknown {
 		out.mean = 0
 	}
 	out.text = func(e *env) []byte {
-		from := len(e.text)
+		start := len(e.text)
 		e.text = append(e.text, '{')
 		for i := range fields {
 			e.text = append(e.text, names[i]...)
 			fields[i].appendJSON(e)
 		}
 		e.text = append(e.text, '}')
-		return e.text[from:len(e.text):len(e.text)]
+		return e.text[start:len(e.text):len(e.text)]
 	}
 	return out
 }
@@ -60,11 +60,11 @@ func (v *value) mostJSON() int64 {
 	case v.typ != model.String:
 		return longestNumber
 	case v.json || !known(*v):
-		return v.most
+		return v.limit
 	case v.escapes:
-		return 2 + longestEscape*v.most
+		return 2 + longestEscape*v.limit
 	}
-	return 2 + v.most
+	return 2 + v.limit
 }
 
 const (
@@ -111,9 +111,9 @@ func (v *value) append(e *env) {
 func mustEscape(c byte) bool { return c < ' ' || c == '"' || c == '\\' }
 
 // escape replaces the characters from a place on that JSON does not allow in a text.
-func escape(text []byte, from int) []byte {
+func escape(text []byte, start int) []byte {
 	more := 0
-	for _, c := range text[from:] {
+	for _, c := range text[start:] {
 		switch {
 		case c < ' ':
 			more += longestEscape - 1
@@ -125,19 +125,19 @@ func escape(text []byte, from int) []byte {
 	for range more {
 		text = append(text, 0)
 	}
-	for at, to := old-1, len(text); at >= from && to > at+1; at-- {
+	for at, end := old-1, len(text); at >= start && end > at+1; at-- {
 		c := text[at]
 		switch {
 		case c < ' ':
-			to -= longestEscape
-			copy(text[to:], `\u00`)
-			text[to+4], text[to+5] = "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15]
+			end -= longestEscape
+			copy(text[end:], `\u00`)
+			text[end+4], text[end+5] = "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15]
 		case mustEscape(c):
-			to -= 2
-			text[to], text[to+1] = '\\', c
+			end -= 2
+			text[end], text[end+1] = '\\', c
 		default:
-			to--
-			text[to] = c
+			end--
+			text[end] = c
 		}
 	}
 	return text

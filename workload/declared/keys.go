@@ -94,7 +94,7 @@ var generic = kinds[:5]
 // statementKey is a key of some kinds of statements.
 type statementKey struct {
 	strictyaml.Key[none]
-	of []string
+	list []string
 }
 
 var statementKeys = []statementKey{
@@ -131,7 +131,7 @@ var statementKeys = []statementKey{
 // keysOf returns the keys of a kind of statements.
 func keysOf(kind string) (out strictyaml.Table[none]) {
 	for _, k := range statementKeys {
-		if slices.Contains(k.of, kind) {
+		if slices.Contains(k.list, kind) {
 			out = append(out, k.Key)
 		}
 	}

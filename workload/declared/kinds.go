@@ -204,7 +204,7 @@ func (r *reading) bounds(order []string) {
 	}
 	for _, b := range []struct {
 		name string
-		to   *model.Bound
+		dst  *model.Bound
 		is   model.Bound
 	}{
 		{"from", &r.op.Lower, model.Inclusive}, {"above", &r.op.Lower, model.Exclusive},
@@ -214,7 +214,7 @@ func (r *reading) bounds(order []string) {
 		if n == nil {
 			continue
 		}
-		if *b.to != model.Open {
+		if *b.dst != model.Open {
 			r.At(n, "the scan has two bounds on the same side", "")
 			return
 		}
@@ -222,7 +222,7 @@ func (r *reading) bounds(order []string) {
 			r.At(n, "no column is left for a bound: "+strings.Join(order, ", ")+" are all compared for equality", "")
 			return
 		}
-		*b.to = b.is
+		*b.dst = b.is
 		r.args = append(r.args, r.typed(n, r.t.Column(order[r.op.Equal])))
 	}
 }
@@ -242,12 +242,12 @@ func (r *reading) limit() {
 		r.At(n, fmt.Sprintf("limit is %d, and must be at least 1", as.num(nil)), "")
 	case as.fixed:
 		r.op.Limit = int(as.num(nil))
-	case as.most < 1:
+	case as.limit < 1:
 		r.At(n, "the greatest limit is not known", "as in {uniform: [1, 100]}")
 	default:
-		r.op.Limit, r.op.LimitGiven = int(as.most), true
+		r.op.Limit, r.op.LimitGiven = int(as.limit), true
 		limit := as.num
-		as.num = func(e *env) int64 { return min(max(limit(e), 1), as.most) }
+		as.num = func(e *env) int64 { return min(max(limit(e), 1), as.limit) }
 		r.args = append(r.args, source{value: &as})
 	}
 }
@@ -313,7 +313,7 @@ func (r *reading) returned() {
 
 // carry adds a name to what later statements may use: a column, or for -1 the aggregate,
 // of at most so many bytes.
-func (r *reading) carry(n *strictyaml.Node, column int, t model.Type, most int64) {
+func (r *reading) carry(n *strictyaml.Node, column int, t model.Type, limit int64) {
 	if n.Kind != strictyaml.Scalar || !isName(n.Text) {
 		r.At(n, fmt.Sprintf("%q is not a name", n.Text), "letters, digits and _")
 		return
@@ -322,7 +322,7 @@ func (r *reading) carry(n *strictyaml.Node, column int, t model.Type, most int64
 		r.At(n, fmt.Sprintf("there is a value called %q already", n.Text), "")
 		return
 	}
-	s := slot{at: len(r.scope.vars), typ: t, late: true, most: most}
+	s := slot{at: len(r.scope.vars), typ: t, late: true, limit: limit}
 	r.scope.vars[n.Text] = s
 	r.s.carries = append(r.s.carries, carry{name: n.Text, column: column, slot: s.at})
 }

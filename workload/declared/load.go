@@ -23,12 +23,12 @@ type loader struct {
 }
 
 func (s *stage) newLoader(seat workload.Seat) *loader {
-	l := &loader{stage: s, cols: s.compiler(s.env.Seed).columns(s.of.table)}
-	l.batch = workload.NewBatch(seat.Session, s.of.table.Name, s.of.table.given(), int(s.of.batch))
-	if !s.of.first {
+	l := &loader{stage: s, cols: s.compiler(s.env.Seed).columns(s.spec.table)}
+	l.batch = workload.NewBatch(seat.Session, s.spec.table.Name, s.spec.table.given(), int(s.spec.batch))
+	if !s.spec.first {
 		l.batch.Again()
 	}
-	l.entries = s.entryBytes(s.of.table, &model.Op{Kind: model.Insert})
+	l.entries = s.entryBytes(s.spec.table, &model.Op{Kind: model.Insert})
 	return l
 }
 
@@ -49,11 +49,11 @@ func (l *loader) Ready(context.Context) error {
 		return nil
 	}
 	l.rows, l.env.text = l.rows[:0], l.env.text[:0]
-	from := min(l.taken.Add(l.of.batch)-l.of.batch, l.of.rows)
-	n := min(l.of.batch, l.of.rows-from)
-	l.of.table.next.Add(n)
+	start := min(l.taken.Add(l.spec.batch)-l.spec.batch, l.spec.rows)
+	n := min(l.spec.batch, l.spec.rows-start)
+	l.spec.table.next.Add(n)
 	for i := range n {
-		row := l.from + from + i
+		row := l.start + start + i
 		l.values = l.values[:0]
 		for c := range l.cols.list {
 			if !l.cols.list[c].def.auto {
@@ -73,14 +73,14 @@ func (l *loader) Do(ctx context.Context, out *workload.Outcome) error {
 	}
 	if err := l.batch.Insert(ctx, out); err != nil {
 		if engine.ClassOf(err) == engine.Duplicate {
-			return engine.Classify(engine.Fatal, hint.With(fmt.Errorf("load table %s: %w", l.of.table.Name, err),
+			return engine.Classify(engine.Fatal, hint.With(fmt.Errorf("load table %s: %w", l.spec.table.Name, err),
 				"two rows have the same key: make it unique, as with sequence, or load into empty tables"))
 		}
 		return err
 	}
 	out.Bytes += l.entries * out.Rows
 	for _, row := range l.rows {
-		if err := l.of.table.done(row); err != nil {
+		if err := l.spec.table.done(row); err != nil {
 			return engine.Classify(engine.Fatal, err)
 		}
 	}
@@ -95,13 +95,13 @@ type builder struct{ *stage }
 
 // Do builds all indexes of the step at once.
 func (b *builder) Do(ctx context.Context, out *workload.Outcome) error {
-	t := b.of.table
-	if err := b.env.DB.CreateIndexes(ctx, t.Name, b.of.indexes...); err != nil {
+	t := b.spec.table
+	if err := b.env.DB.CreateIndexes(ctx, t.Name, b.spec.indexes...); err != nil {
 		return err
 	}
 	out.Rows, out.Writes = t.live(), 1
 	for i := range t.Indexes {
-		if slices.Contains(b.of.indexes, t.Indexes[i].Name) {
+		if slices.Contains(b.spec.indexes, t.Indexes[i].Name) {
 			out.Bytes += out.Rows * int64(t.entryBytes(&t.Indexes[i]))
 		}
 	}

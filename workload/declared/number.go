@@ -13,21 +13,21 @@ import (
 )
 
 // number compiles a number that is known before the run.
-func (c *compiler) number(n *strictyaml.Node, what string, least float64) (float64, bool) {
+func (c *compiler) number(n *strictyaml.Node, subject string, lowest float64) (float64, bool) {
 	v, ok := c.value(n, scope{fixed: true})
 	if !ok {
 		return 0, false
 	}
 	if !v.fixed || !isNumber(v.typ) {
-		c.At(n, what+" must be a number that is known before the run", "it may use parameters")
+		c.At(n, subject+" must be a number that is known before the run", "it may use parameters")
 		return 0, false
 	}
 	f := v.float().real(nil)
 	switch {
 	case math.IsNaN(f) || math.IsInf(f, 0):
-		c.At(n, fmt.Sprintf("%s is %v, and must be a finite number", what, f), "")
-	case f < least:
-		c.At(n, fmt.Sprintf("%s is %v, and must be at least %v", what, f, least), "")
+		c.At(n, fmt.Sprintf("%s is %v, and must be a finite number", subject, f), "")
+	case f < lowest:
+		c.At(n, fmt.Sprintf("%s is %v, and must be at least %v", subject, f, lowest), "")
 	default:
 		return f, true
 	}
@@ -36,27 +36,27 @@ func (c *compiler) number(n *strictyaml.Node, what string, least float64) (float
 
 // seconds compiles a time that is known before the run: a number of seconds, or a
 // duration.
-func (c *compiler) seconds(n *strictyaml.Node, what string, least float64) (float64, bool) {
+func (c *compiler) seconds(n *strictyaml.Node, subject string, lowest float64) (float64, bool) {
 	if _, err := quantity.ParseDuration(n.Text); err != nil && numberThen.MatchString(n.Text) && !isCount(n.Text) {
-		c.At(n, fmt.Sprintf("%s is %q, and must be a time", what, n.Text), "seconds, or a duration as in 30s or 5min")
+		c.At(n, fmt.Sprintf("%s is %q, and must be a time", subject, n.Text), "seconds, or a duration as in 30s or 5min")
 		return 0, false
 	}
 	return c.number(written(n, func(text string) (float64, error) {
 		d, err := quantity.ParseDuration(text)
 		return d.Seconds(), err
-	}), what, least)
+	}), subject, lowest)
 }
 
 // perSecond compiles a rate that is known before the run, as in 50 or 50/s.
-func (c *compiler) perSecond(n *strictyaml.Node, what string, least float64) (float64, bool) {
+func (c *compiler) perSecond(n *strictyaml.Node, subject string, lowest float64) (float64, bool) {
 	if unit := ratePer.FindStringSubmatch(n.Text); unit != nil && unit[1] != "s" && c.info.Param(unit[1]) == nil && c.named[unit[1]] == nil {
-		c.At(n, fmt.Sprintf("%s is %q, and must be a rate per second", what, n.Text), "as in 50 or 50/s; 50 in a minute are 50/60")
+		c.At(n, fmt.Sprintf("%s is %q, and must be a rate per second", subject, n.Text), "as in 50 or 50/s; 50 in a minute are 50/60")
 		return 0, false
 	}
 	return c.number(written(n, func(text string) (float64, error) {
 		count, err := workload.ParseCount(strings.TrimSuffix(text, "/s"))
 		return float64(count), err
-	}), what, least)
+	}), subject, lowest)
 }
 
 // numberThen matches a number with letters after it, and ratePer one per unit.
@@ -66,11 +66,11 @@ var (
 )
 
 // share compiles a share that is known before the run, as in 0.5 or 50%.
-func (c *compiler) share(n *strictyaml.Node, what string, least float64) (float64, bool) {
+func (c *compiler) share(n *strictyaml.Node, subject string, lowest float64) (float64, bool) {
 	return c.number(written(n, func(text string) (float64, error) {
 		percent, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
 		return percent / 100, err
-	}), what, least)
+	}), subject, lowest)
 }
 
 // written returns a number for a text that is one in a way of writing of its own, and else
@@ -94,10 +94,10 @@ func isCount(text string) bool {
 }
 
 // whole compiles a whole number that is known before the run; a fraction is cut off.
-func (c *compiler) whole(n *strictyaml.Node, what string, least, most int64) (int64, bool) {
-	f, ok := c.number(n, what, float64(least))
-	if ok && f > float64(most) {
-		c.At(n, fmt.Sprintf("%s is %s, and must be at most %d", what, plainNumber(f), most), "")
+func (c *compiler) whole(n *strictyaml.Node, subject string, low, high int64) (int64, bool) {
+	f, ok := c.number(n, subject, float64(low))
+	if ok && f > float64(high) {
+		c.At(n, fmt.Sprintf("%s is %s, and must be at most %d", subject, plainNumber(f), high), "")
 		return 0, false
 	}
 	return int64(f), ok

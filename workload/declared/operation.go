@@ -123,7 +123,7 @@ func (o *operation) draw(c *compiler, e strictyaml.Entry, s scope) {
 		return
 	}
 	at := len(s.vars)
-	s.vars[e.Key.Text] = slot{at: at, typ: v.typ, most: v.most, chosen: v.chosen, proven: v.proven}
+	s.vars[e.Key.Text] = slot{at: at, typ: v.typ, limit: v.limit, chosen: v.chosen, proven: v.proven}
 	o.draws = append(o.draws, draw{at, v})
 }
 
@@ -170,8 +170,8 @@ func (o *operation) has(kinds ...string) bool {
 }
 
 // kind returns how the operation is reported.
-func (o *operation) kind(of string) workload.OpKind {
-	k := workload.OpKind{Name: o.name, Unit: "operation", Of: of, Returns: !o.writes()}
+func (o *operation) kind(name string) workload.OpKind {
+	k := workload.OpKind{Name: o.name, Unit: "operation", Of: name, Returns: !o.writes()}
 	known := 0
 	exact := true
 	for _, s := range o.statements {

@@ -73,8 +73,8 @@ func (r ownReader) returns() (list []model.Type) {
 			r.At(e.Value, fmt.Sprintf("%q is not a type", e.Value.Text), "the types are "+strings.Join(typeNames(), ", "))
 			return nil
 		}
-		r.carry(e.Key, len(list), types[i].of, 0)
-		list = append(list, types[i].of)
+		r.carry(e.Key, len(list), types[i].subject, 0)
+		list = append(list, types[i].subject)
 	}
 	return list
 }
@@ -98,7 +98,7 @@ func (r ownReader) bound(n *strictyaml.Node, name string) source {
 // split returns the pieces of SQL between its arguments, :NAME, and their names. A colon
 // in quotes, in comments, or before another one is none of an argument.
 func split(text string) (pieces, names []string) {
-	from := 0
+	start := 0
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == '\'' || c == '"' || c == '`':
@@ -115,19 +115,19 @@ func split(text string) (pieces, names []string) {
 				n++
 			}
 			if n > 0 {
-				pieces, names = append(pieces, text[from:i]), append(names, text[i+1:i+1+n])
+				pieces, names = append(pieces, text[start:i]), append(names, text[i+1:i+1+n])
 				i += n
-				from = i + 1
+				start = i + 1
 			}
 		}
 	}
-	return append(pieces, text[from:]), names
+	return append(pieces, text[start:]), names
 }
 
 // end returns the last position of what ends with a mark after a position.
-func end(text string, from int, mark string) int {
-	if at := strings.Index(text[min(from, len(text)):], mark); at >= 0 {
-		return from + at + len(mark) - 1
+func end(text string, start int, mark string) int {
+	if at := strings.Index(text[min(start, len(text)):], mark); at >= 0 {
+		return start + at + len(mark) - 1
 	}
 	return len(text)
 }

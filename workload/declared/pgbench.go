@@ -83,7 +83,7 @@ func (p *pgbench) line(number int, text string) {
 		text = strings.TrimRight(text, " \t\r")
 		p.space()
 	}
-	p.from(number, 0)
+	p.beginAt(number, 0)
 	for i := 0; i < len(text); i++ {
 		rest := text[i:]
 		switch c := text[i]; {
@@ -94,7 +94,7 @@ func (p *pgbench) line(number int, text string) {
 				}
 			} else {
 				if i += len(p.quote) - 1; comment {
-					p.from(number, i+1)
+					p.beginAt(number, i+1)
 				} else {
 					p.sql.WriteByte(c)
 				}
@@ -107,13 +107,13 @@ func (p *pgbench) line(number int, text string) {
 			i++
 		case c == ';':
 			p.statement()
-			p.from(number, i+1)
+			p.beginAt(number, i+1)
 		case c == '\\':
 			p.meta(place{line: number, column: i + 1}, rest)
 			return
 		case (c == ' ' || c == '\t'):
 			p.space()
-			p.from(number, i+1)
+			p.beginAt(number, i+1)
 		default:
 			if c == '\'' || c == '"' {
 				p.quote = string(c)
@@ -134,16 +134,16 @@ func (p *pgbench) space() {
 }
 
 // from notes that what follows is from a line, after so many bytes of it.
-func (p *pgbench) from(line, after int) {
+func (p *pgbench) beginAt(line, after int) {
 	p.places = append(p.places, place{line, after + 1, p.sql.Len()})
 }
 
 // at returns where an offset of the statement is in the script.
 func (p *pgbench) at(offset int) place {
-	for _, from := range slices.Backward(p.places) {
-		if from.offset <= offset {
-			from.column += offset - from.offset
-			return from
+	for _, start := range slices.Backward(p.places) {
+		if start.offset <= offset {
+			start.column += offset - start.offset
+			return start
 		}
 	}
 	return place{line: 1, column: 1}
@@ -213,39 +213,39 @@ func (p *pgbench) random(at place, name, kind string, args []string) {
 			return
 		}
 	}
-	least, most := args[0], args[1]
+	low, high := args[0], args[1]
 	draw := func(name, generator string) { p.draws = append(p.draws, "      "+name+": "+generator) }
 	if kind == "" {
-		draw(name, "{uniform: ["+yamlText(least)+", "+yamlText(most)+"]}")
+		draw(name, "{uniform: ["+yamlText(low)+", "+yamlText(high)+"]}")
 		return
 	}
-	zipf := "{zipf: {over: " + yamlText(span(least, most)) + ", theta: " + args[2] + "}}"
-	if least == "0" { // what it draws begins there
+	zipf := "{zipf: {over: " + yamlText(span(low, high)) + ", theta: " + args[2] + "}}"
+	if low == "0" { // what it draws begins there
 		draw(name, zipf)
 		return
 	}
 	draw(name+"_rank", zipf)
-	draw(name, yamlText(name+"_rank + "+least))
+	draw(name, yamlText(name+"_rank + "+low))
 }
 
 // span returns how many whole numbers lie between bounds, with these.
-func span(least, most string) string {
-	if low, err := strconv.ParseInt(least, 10, 64); err == nil {
-		high, err := strconv.ParseInt(most, 10, 64)
+func span(minimum, highest string) string {
+	if low, err := strconv.ParseInt(minimum, 10, 64); err == nil {
+		high, err := strconv.ParseInt(highest, 10, 64)
 		switch {
 		case err == nil:
 			return strconv.FormatInt(high-low+1, 10)
 		case low == 1:
-			return most
+			return highest
 		case low == 0:
-			return most + " + 1"
+			return highest + " + 1"
 		}
-		return fmt.Sprintf("%s - %d", most, low-1)
+		return fmt.Sprintf("%s - %d", highest, low-1)
 	}
-	if isName(least) {
-		return most + " - " + least + " + 1"
+	if isName(minimum) {
+		return highest + " - " + minimum + " + 1"
 	}
-	return most + " - (" + least + ") + 1"
+	return highest + " - (" + minimum + ") + 1"
 }
 
 var plainText = regexp.MustCompile(`^[A-Za-z0-9_(][\w +*%().-]*$`)

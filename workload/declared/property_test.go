@@ -74,11 +74,13 @@ type randomTable struct {
 	indexes  []string
 }
 
-func (a *author) one(what string, of ...string) string { return rapid.SampledFrom(of).Draw(a.T, what) }
-func (a *author) between(what string, from, to int) int {
-	return rapid.IntRange(from, to).Draw(a.T, what)
+func (a *author) one(subject string, list ...string) string {
+	return rapid.SampledFrom(list).Draw(a.T, subject)
 }
-func (a *author) maybe(what string) bool { return rapid.Bool().Draw(a.T, what) }
+func (a *author) between(subject string, start, end int) int {
+	return rapid.IntRange(start, end).Draw(a.T, subject)
+}
+func (a *author) maybe(subject string) bool { return rapid.Bool().Draw(a.T, subject) }
 
 func (a *author) writef(format string, args ...any) { fmt.Fprintf(&a.text, format+"\n", args...) }
 
@@ -157,15 +159,15 @@ func (a *author) column(t *randomTable, name string) {
 
 // number is a value of at most a few hundred.
 func (a *author) number(t *randomTable) string {
-	of := []string{"5", "p", "named", "{uniform: [1, 100]}", "{uniform: [-5, p]}", "{choice: {0: 1, 7: 2, 9: 0}}", "{zipf: 20}", "{any: p}", "{gaussian: 50}", "{pareto: 50}", "{newest: 30}",
+	list := []string{"5", "p", "named", "{uniform: [1, 100]}", "{uniform: [-5, p]}", "{choice: {0: 1, 7: 2, 9: 0}}", "{zipf: 20}", "{any: p}", "{gaussian: 50}", "{pareto: 50}", "{newest: 30}",
 		"{latest: 30}", "{hotspot: [40, 0.5]}", "{scrambled_zipf: 100}", "{hot_ranges: {over: 100, ranges: 7}}", "{uniform: [p, 2 * p + 1]}"}
 	if t != nil {
-		of = append(of, "row % 7", "{permute: {of: row % 10, over: 10}}", "{any: "+a.tables[0].name+"}")
+		list = append(list, "row % 7", "{permute: {of: row % 10, over: 10}}", "{any: "+a.tables[0].name+"}")
 		if len(t.numbers) > 0 {
-			of = append(of, t.numbers[0]+" % 50 + 1")
+			list = append(list, t.numbers[0]+" % 50 + 1")
 		}
 	}
-	return rapid.SampledFrom(of).Draw(a.T, "number")
+	return rapid.SampledFrom(list).Draw(a.T, "number")
 }
 
 func (a *author) words() string {

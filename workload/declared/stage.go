@@ -17,22 +17,22 @@ import (
 type stage struct {
 	*run
 	step    *workload.Step
-	of      *step
+	spec    *step
 	env     workload.Env
 	spoiled atomic.Int64 // texts returned that do not prove themselves
 	own     []string     // operations in SQL of the user's own
-	from    int64        // the first row of a load
+	start   int64        // the first row of a load
 	taken   atomic.Int64 // rows of a load that clients have taken
 }
 
 // open starts a step. The first one of a process on existing tables counts their rows.
-func (r *run) open(ctx context.Context, of *step, env workload.Env) (_ workload.Stage, err error) {
-	s := &stage{run: r, step: &of.Step, of: of, env: env}
+func (r *run) open(ctx context.Context, subject *step, env workload.Env) (_ workload.Stage, err error) {
+	s := &stage{run: r, step: &subject.Step, spec: subject, env: env}
 	switch {
-	case of.Creates:
+	case subject.Creates:
 		r.begin(true)
 		for _, t := range r.tables {
-			if names := of.atOnce[t]; len(names) > 0 {
+			if names := subject.atOnce[t]; len(names) > 0 {
 				if err := env.DB.CreateIndexes(ctx, t.Name, names...); err != nil {
 					return nil, err
 				}
@@ -47,14 +47,14 @@ func (r *run) open(ctx context.Context, of *step, env workload.Env) (_ workload.
 	for _, t := range r.tables {
 		t.prepare()
 	}
-	if of.clears {
-		if err := env.DB.ClearTable(ctx, of.table.Name); err != nil {
+	if subject.clears {
+		if err := env.DB.ClearTable(ctx, subject.table.Name); err != nil {
 			return nil, err
 		}
-		of.table.reset(0)
+		subject.table.reset(0)
 	}
-	if of.kind == stepLoad {
-		s.from = of.table.next.Load()
+	if subject.kind == stepLoad {
+		s.start = subject.table.next.Load()
 	}
 	return s, nil
 }
@@ -82,13 +82,13 @@ func (r *run) findRows(ctx context.Context, db engine.DB) (err error) {
 			return err
 		}
 		next := rows
-		if of := r.numberedBy(t); of != nil {
+		if value := r.numberedBy(t); value != nil {
 			key, found, err := workload.QueryInt(ctx, session, &model.Op{Kind: model.Scan, Table: t.Name, Columns: t.Key, Desc: true, Limit: 1})
 			if err != nil {
 				return err
 			}
 			if found {
-				next = of(key) + 1
+				next = value(key) + 1
 			}
 		} else if t.deletes && rows > 0 {
 			next = max(rows, t.loaded)
@@ -118,7 +118,7 @@ func countRows(ctx context.Context, session engine.Session, t *tableDef) (int64,
 
 // Client implements workload.Stage.
 func (s *stage) Client(ctx context.Context, seat workload.Seat) (workload.Client, error) {
-	switch s.of.kind {
+	switch s.spec.kind {
 	case stepLoad:
 		return s.newLoader(seat), nil
 	case stepIndex:
@@ -126,14 +126,14 @@ func (s *stage) Client(ctx context.Context, seat workload.Seat) (workload.Client
 			return &builder{s}, nil
 		}
 	}
-	return s.newClient(ctx, s.of.groups[seat.Group], seat)
+	return s.newClient(ctx, s.spec.groups[seat.Group], seat)
 }
 
 // Finish settles which rows exist, and evaluates the checks.
 func (s *stage) Finish(ctx context.Context, done workload.Totals) (f workload.Finding, err error) {
 	s.settle()
-	for g := range s.of.groups {
-		for k, name := range s.of.groups[g].ops {
+	for g := range s.spec.groups {
+		for k, name := range s.spec.groups[g].ops {
 			s.done[name] += done[g][k].Ops
 		}
 	}
@@ -141,7 +141,7 @@ func (s *stage) Finish(ctx context.Context, done workload.Totals) (f workload.Fi
 		f.Broken = append(f.Broken, fmt.Sprintf("%d texts that were read do not match their own checksums", n))
 	}
 	f.OwnSQL = s.own
-	if s.env.Results && s.params.Bool(checkParam.Name) && s.of.kind == stepRun {
+	if s.env.Results && s.params.Bool(checkParam.Name) && s.spec.kind == stepRun {
 		if err := s.check(ctx, &f); err != nil {
 			return f, err
 		}
@@ -149,7 +149,7 @@ func (s *stage) Finish(ctx context.Context, done workload.Totals) (f workload.Fi
 	for _, t := range s.tables {
 		rows := t.live()
 		f.Live.Rows += rows
-		f.Live.Bytes += int64(float64(rows) * t.rowBytes(s.of.built[t]))
+		f.Live.Bytes += int64(float64(rows) * t.rowBytes(s.spec.built[t]))
 	}
 	return f, nil
 }
@@ -163,7 +163,7 @@ func (s *stage) check(ctx context.Context, f *workload.Finding) (err error) {
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
 	for _, t := range s.tables {
-		if !t.unknown && !slices.Contains(s.of.changes, t) {
+		if !t.unknown && !slices.Contains(s.spec.changes, t) {
 			continue
 		}
 		f.ReadAll = true

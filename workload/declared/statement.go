@@ -131,7 +131,7 @@ func (c *compiler) statement(n *strictyaml.Node, s scope) *statement {
 		}
 		cols = c.columns(t)
 	}
-	s.of = t
+	s.tableDef = t
 	before := len(c.Problems)
 	r := &reading{compiler: c, f: c.Fields(n, kind, keysOf(kind).Names()), t: t, cols: cols, scope: s}
 	if len(c.Problems) > before {
@@ -197,16 +197,16 @@ func (r *reading) typed(n *strictyaml.Node, column int) source {
 	if !ok {
 		return source{}
 	}
-	to := r.t.Columns[column]
-	as, ok := v.as(to.Type)
+	end := r.t.Columns[column]
+	as, ok := v.as(end.Type)
 	if !ok {
-		r.At(n, fmt.Sprintf("the value is of type %s, and column %s of type %s", nameOf(v.typ), to.Name, typeName(&to)), "")
+		r.At(n, fmt.Sprintf("the value is of type %s, and column %s of type %s", nameOf(v.typ), end.Name, typeName(&end)), "")
 	}
-	if err := as.fits(&to); ok && err != nil {
+	if err := as.fits(&end); ok && err != nil {
 		r.At(n, err.Error(), hint.Of(err))
 	}
 	if ok {
-		as = as.within(&to)
+		as = as.within(&end)
 	}
 	return source{value: &as}
 }
@@ -215,14 +215,14 @@ func (r *reading) typed(n *strictyaml.Node, column int) source {
 func (r *reading) stored(n *strictyaml.Node, column int) source {
 	before := len(r.Problems)
 	s := r.typed(n, column)
-	to := r.t.Columns[column]
-	switch isText := to.Type == model.String || to.Type == model.Bytes; {
+	end := r.t.Columns[column]
+	switch isText := end.Type == model.String || end.Type == model.Bytes; {
 	case len(r.Problems) > before || !isText:
 	case r.cols.list[column].value.proven && !s.value.proven:
-		r.At(n, "the texts of column "+to.Name+" are checked when they are read, and this one has no proof",
-			"make it by text or bytes with check: true, or let the column make it: {set: ["+to.Name+"]}")
+		r.At(n, "the texts of column "+end.Name+" are checked when they are read, and this one has no proof",
+			"make it by text or bytes with check: true, or let the column make it: {set: ["+end.Name+"]}")
 	case !known(*s.value):
-		r.At(n, fmt.Sprintf("the greatest length of the value is not known, and column %s has at most %d bytes", to.Name, to.Width),
+		r.At(n, fmt.Sprintf("the greatest length of the value is not known, and column %s has at most %d bytes", end.Name, end.Width),
 			"use a size whose greatest is known")
 	}
 	return s

@@ -149,7 +149,7 @@ func (b *stepReader) load(s *step, f strictyaml.Fields) {
 		b.At(f.Of, "the load has no rows", "how many, as in {load: "+s.table.Name+", rows: 100k}")
 	} else if n != nil {
 		s.rows, _ = b.whole(n, "rows", 0, manyRows)
-		s.rows = limited(s.rows, b.most)
+		s.rows = limited(s.rows, b.limit)
 	}
 	if n := f.Value("clients"); n != nil {
 		if k, ok := b.whole(n, "clients", 1, mostClients); ok {
@@ -319,7 +319,7 @@ func (s *stage) entryBytes(t *tableDef, op *model.Op) (sum int64) {
 		changed := op.Kind == model.Insert || slices.ContainsFunc(op.Set, func(a model.Assign) bool {
 			return slices.Contains(ix.Columns, a.Column) || slices.Contains(ix.Include, a.Column)
 		})
-		if changed && slices.Contains(s.of.built[t], ix.Name) {
+		if changed && slices.Contains(s.spec.built[t], ix.Name) {
 			sum += int64(t.entryBytes(ix))
 		}
 	}

@@ -16,17 +16,17 @@ func (c survey) loads(n *strictyaml.Node) {
 	}
 	now := map[*tableDef]int64{}
 	for _, s := range n.Items {
-		of, rows := s.Get(stepLoad), s.Get("rows")
-		if of == nil || of.IsNull() {
+		node, rows := s.Get(stepLoad), s.Get("rows")
+		if node == nil || node.IsNull() {
 			continue
 		}
-		t := c.tableOf(of)
+		t := c.tableOf(node)
 		if t == nil || rows == nil {
 			continue
 		}
 		c.use("tables", t.Name)
 		k, _ := c.whole(rows, "rows", 0, manyRows)
-		k = limited(k, c.most)
+		k = limited(k, c.limit)
 		if clears := s.Get("clear"); k > 0 && clears != nil && clears.Value == true {
 			now[t] = 0
 		}
@@ -36,9 +36,9 @@ func (c survey) loads(n *strictyaml.Node) {
 }
 
 // limited returns how many rows a load inserts of those that it should; 0: no limit.
-func limited(rows, most int64) int64 {
-	if most > 0 {
-		return min(rows, most)
+func limited(rows, limit int64) int64 {
+	if limit > 0 {
+		return min(rows, limit)
 	}
 	return rows
 }
@@ -62,8 +62,8 @@ func (c survey) operations(n *strictyaml.Node) {
 				c.unknown()
 			}
 			for _, kind := range generic {
-				if of := s.Get(kind); of != nil {
-					c.statement(c.tableOf(of), kind, s)
+				if node := s.Get(kind); node != nil {
+					c.statement(c.tableOf(node), kind, s)
 				}
 			}
 		}

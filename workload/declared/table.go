@@ -51,9 +51,9 @@ type column struct {
 
 // columnType is a type in files.
 type columnType struct {
-	name  string
-	of    model.Type
-	width int
+	name    string
+	subject model.Type
+	width   int
 }
 
 // types are the columns' types in files.
@@ -71,7 +71,7 @@ func typeNames() (out []string) {
 
 // typeName returns the type of a column, as files name it.
 func typeName(c *model.Column) string {
-	i := slices.IndexFunc(types, func(t columnType) bool { return t.of == c.Type && (t.width == 0 || t.width == c.Width) })
+	i := slices.IndexFunc(types, func(t columnType) bool { return t.subject == c.Type && (t.width == 0 || t.width == c.Width) })
 	if i < 0 {
 		return c.Type.String()
 	}
@@ -200,12 +200,12 @@ func (c *tableReader) column(e strictyaml.Entry) {
 	def := columnDef{name: e.Key.Text, node: f.Value("value")}
 	strictyaml.Bind(f, "type", strictyaml.OneOf(typeNames()...), func(v string) {
 		i := slices.Index(typeNames(), v)
-		col.Type, col.Width = types[i].of, types[i].width
+		col.Type, col.Width = types[i].subject, types[i].width
 	})
 	strictyaml.Bind(f, "auto", strictyaml.Boolean, func(v bool) { col.Auto, def.auto = v, v })
 	if n := f.Value("max"); n != nil {
-		most, _ := c.whole(n, "max", 1, mostBytes)
-		col.Width = int(most)
+		limit, _ := c.whole(n, "max", 1, mostBytes)
+		col.Width = int(limit)
 	}
 	switch {
 	case def.auto && def.node == nil:
@@ -258,7 +258,7 @@ func (c *tableReader) typeColumns(at *strictyaml.Node) {
 			c.At(node, fmt.Sprintf("the value is of type %s, and column %s of type %s", nameOf(v.typ), col.Name, typeName(col)), "")
 		}
 		if isText := col.Type == model.String || col.Type == model.Bytes; isText && col.Width == 0 {
-			if col.Width = int(v.most); v.most == 0 {
+			if col.Width = int(v.limit); v.limit == 0 {
 				c.At(node, fmt.Sprintf("the greatest length of column %s is not known", col.Name), "give the column a max")
 			}
 		} else if err := v.fits(col); err != nil {
@@ -275,16 +275,16 @@ func (t *tableDef) mean(col *column) float64 {
 		return known
 	}
 	const samples, enough = 1000, 16 << 20 // rows, and bytes
-	of := t.loaded
-	if of == 0 {
-		of = samples
+	whole := t.loaded
+	if whole == 0 {
+		whole = samples
 	}
 	rows := gen.NewSource(gen.NewStream(0, "declared", "mean"))
 	e := env{}
 	sum, n := 0, 0
 	for ; n < samples && sum < enough; n++ {
 		e.text = e.text[:0]
-		v := col.at(&e, rows.Uniform(of))
+		v := col.at(&e, rows.Uniform(whole))
 		sum += v.Size()
 	}
 	return float64(sum) / float64(n)
@@ -320,8 +320,8 @@ func (c *compiler) columnsOf(t *tableDef) *columns {
 		if !ok {
 			v = value{}
 		}
-		if to := t.Columns[i].Type; to != model.Null && v.typ != model.Null {
-			if as, ok := v.as(to); ok {
+		if end := t.Columns[i].Type; end != model.Null && v.typ != model.Null {
+			if as, ok := v.as(end); ok {
 				v = as.within(&t.Columns[i])
 			}
 		}
@@ -336,16 +336,16 @@ func (cols *columns) named(name string) (value, bool) {
 		if cols.list[i].def.name != name {
 			continue
 		}
-		of := &cols.list[i]
-		v := of.value
+		column := &cols.list[i]
+		v := column.value
 		switch {
 		case v.fixed: // arithmetic computes it at once
 		case v.num != nil:
-			v.num = func(e *env) int64 { return of.at(e, e.row).Int() }
+			v.num = func(e *env) int64 { return column.at(e, e.row).Int() }
 		case v.real != nil:
-			v.real = func(e *env) float64 { return of.at(e, e.row).Float() }
+			v.real = func(e *env) float64 { return column.at(e, e.row).Float() }
 		case v.text != nil:
-			v.text = func(e *env) []byte { return of.at(e, e.row).Buf() }
+			v.text = func(e *env) []byte { return column.at(e, e.row).Buf() }
 		}
 		return v, true
 	}

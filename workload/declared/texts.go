@@ -31,16 +31,16 @@ func buildText(a *arguments) value {
 	if a.wrong {
 		return value{}
 	}
-	t := textMaker{size: size.num, left: 1 - compress, cost: charCost, proven: proven, bytes: a.of.name == "bytes"}
+	t := textMaker{size: size.num, left: 1 - compress, cost: charCost, proven: proven, bytes: a.generator.name == "bytes"}
 	if t.bytes {
 		t.cost = 1
 	}
 	switch {
 	case !size.fixed:
 	case size.num(nil) < 1:
-		a.refuse(a.node("size"), fmt.Sprintf("size of %s is %d, and must be at least 1", a.of.name, size.num(nil)), "")
+		a.refuse(a.node("size"), fmt.Sprintf("size of %s is %d, and must be at least 1", a.generator.name, size.num(nil)), "")
 	case size.num(nil) > mostBytes:
-		a.refuse(a.node("size"), fmt.Sprintf("size of %s is %d, and must be at most %d", a.of.name, size.num(nil), mostBytes), "")
+		a.refuse(a.node("size"), fmt.Sprintf("size of %s is %d, and must be at most %d", a.generator.name, size.num(nil), mostBytes), "")
 	case proven && size.num(nil) < proofBytes:
 		a.refuse(a.node("size"), fmt.Sprintf("a text that is checked has at least %d bytes", proofBytes), "")
 	}
@@ -48,7 +48,7 @@ func buildText(a *arguments) value {
 	if t.bytes {
 		typ = model.Bytes
 	}
-	return value{typ: typ, late: size.late, proven: proven, text: t.make, mean: size.mean, most: size.most}
+	return value{typ: typ, late: size.late, proven: proven, text: t.make, mean: size.mean, limit: size.limit}
 }
 
 type textMaker struct {
@@ -72,7 +72,7 @@ const (
 
 func (t *textMaker) make(e *env) []byte {
 	size := int(max(t.size(e), 0))
-	from := len(e.text)
+	start := len(e.text)
 	proof := 0
 	if t.proven && size >= proofBytes {
 		proof = proofBytes
@@ -84,9 +84,9 @@ func (t *textMaker) make(e *env) []byte {
 		proof = 0
 	}
 	if t.proven && size >= proofBytes {
-		prove(e.text[from:])
+		prove(e.text[start:])
 	}
-	return e.text[from:len(e.text):len(e.text)]
+	return e.text[start:len(e.text):len(e.text)]
 }
 
 // piece appends a piece, of which some bytes of proof are there already.

@@ -62,8 +62,8 @@ func TestCompress(t *testing.T) {
 // Any byte that is flipped is found, in the proof as well.
 func TestFlippedByte(t *testing.T) {
 	for _, kind := range []string{"bytes", "text"} {
-		values, of := columnValues(small(t, "x: {value: {"+kind+": {size: {uniform: [8, 300]}, compress: 0.5, check: true}}}", "", nil), "x", 50)
-		if !of.value.proven {
+		values, column := columnValues(small(t, "x: {value: {"+kind+": {size: {uniform: [8, 300]}, compress: 0.5, check: true}}}", "", nil), "x", 50)
+		if !column.value.proven {
 			t.Fatal("the column has no proofs")
 		}
 		for _, v := range values {

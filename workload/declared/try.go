@@ -164,9 +164,9 @@ func once(ctx context.Context, c *client) (workload.Outcome, error) {
 
 // shown returns a value for people, shortened.
 func shown(v model.Value) string {
-	const most = 40
+	const limit = 40
 	text := v.String()
-	if v.Type() == model.Bytes || len(text) > most && !slices.Contains([]model.Type{model.Int, model.Time, model.Float}, v.Type()) {
+	if v.Type() == model.Bytes || len(text) > limit && !slices.Contains([]model.Type{model.Int, model.Time, model.Float}, v.Type()) {
 		return fmt.Sprintf("%d bytes", v.Size())
 	}
 	return strings.ToValidUTF8(text, "?")

@@ -39,8 +39,8 @@ type value struct {
 	// late is whether it needs what an earlier statement has returned.
 	late bool
 	// mean and most are those of the bytes of a text, and of an Int itself; 0: unknown.
-	mean float64
-	most int64
+	mean  float64
+	limit int64
 	// chosen is the table of which it is the number of a row that exists; nil: none.
 	chosen *tableDef
 	// rowOf returns the row of which it is the value in a column, where that is known.
@@ -80,7 +80,7 @@ func (v value) derived(num func(*env) int64) value {
 }
 
 func intOf(n int64) value {
-	return value{typ: model.Int, fixed: true, mean: float64(n), most: n, num: func(*env) int64 { return n }}
+	return value{typ: model.Int, fixed: true, mean: float64(n), limit: n, num: func(*env) int64 { return n }}
 }
 
 func floatOf(f float64) value {
@@ -90,7 +90,7 @@ func floatOf(f float64) value {
 func textOf(s string) value {
 	b := []byte(s)
 	return value{
-		typ: model.String, fixed: true, mean: float64(len(b)), most: int64(len(b)), escapes: slices.ContainsFunc(b, mustEscape),
+		typ: model.String, fixed: true, mean: float64(len(b)), limit: int64(len(b)), escapes: slices.ContainsFunc(b, mustEscape),
 		text: func(*env) []byte { return b },
 	}
 }
@@ -111,23 +111,23 @@ func (v value) float() value {
 
 // within returns the value as a column gets it. A number that the column cannot hold is
 // an error of the environment.
-func (v value) within(to *model.Column) value {
-	name := to.Name
+func (v value) within(dst *model.Column) value {
+	name := dst.Name
 	switch {
 	case v.fixed:
-	case to.Type == model.Int && to.Width == 4:
-		of := v.num
+	case dst.Type == model.Int && dst.Width == 4:
+		subject := v.num
 		v.num = func(e *env) int64 {
-			n := of(e)
+			n := subject(e)
 			if n != int64(int32(n)) {
 				e.err = hint.Errorf("give it type: int64", "column %s is an int32, and cannot hold %d", name, n)
 			}
 			return n
 		}
-	case to.Type == model.Float:
-		of := v.real
+	case dst.Type == model.Float:
+		subject := v.real
 		v.real = func(e *env) float64 {
-			f := of(e)
+			f := subject(e)
 			if !quantity.Finite(f) {
 				e.err = hint.Errorf("a quotient of something and 0 is none", "column %s holds finite numbers, and not %v", name, f)
 			}
@@ -139,12 +139,12 @@ func (v value) within(to *model.Column) value {
 
 // fits returns why a column cannot hold what is known of a value, with a hint; nil: it
 // can, or it is not known.
-func (v value) fits(to *model.Column) error {
+func (v value) fits(dst *model.Column) error {
 	switch {
-	case to.Type == model.Int && to.Width == 4 && (v.most > math.MaxInt32 || v.fixed && v.num(nil) < math.MinInt32):
-		return hint.Errorf("give the column type: int64", "a value may be %d, and column %s is an int32", v.most, to.Name)
-	case (to.Type == model.String || to.Type == model.Bytes) && v.most > int64(to.Width):
-		return hint.Errorf("raise the column's max", "a value has up to %d bytes, and column %s at most %d", v.most, to.Name, to.Width)
+	case dst.Type == model.Int && dst.Width == 4 && (v.limit > math.MaxInt32 || v.fixed && v.num(nil) < math.MinInt32):
+		return hint.Errorf("give the column type: int64", "a value may be %d, and column %s is an int32", v.limit, dst.Name)
+	case (dst.Type == model.String || dst.Type == model.Bytes) && v.limit > int64(dst.Width):
+		return hint.Errorf("raise the column's max", "a value has up to %d bytes, and column %s at most %d", v.limit, dst.Name, dst.Width)
 	}
 	return nil
 }
@@ -186,10 +186,10 @@ func (v value) as(t model.Type) (_ value, ok bool) {
 
 // slot is a name that values may use.
 type slot struct {
-	at   int // position in env.vars
-	typ  model.Type
-	late bool
-	most int64
+	at    int // position in env.vars
+	typ   model.Type
+	late  bool
+	limit int64
 	// chosen is the table of which it is the number of a row that exists; nil: none.
 	chosen *tableDef
 	proven bool // it is a text that begins with its checksum
@@ -198,7 +198,7 @@ type slot struct {
 // value returns what is in the slot.
 func (s slot) value() value {
 	at := s.at
-	v := value{typ: s.typ, late: s.late, most: s.most, chosen: s.chosen, proven: s.proven, escapes: true}
+	v := value{typ: s.typ, late: s.late, limit: s.limit, chosen: s.chosen, proven: s.proven, escapes: true}
 	switch s.typ {
 	case model.Float:
 		v.real = func(e *env) float64 { return e.vars[at].Float() }

@@ -27,10 +27,10 @@ func TestPagesThatCover(t *testing.T) {
 		return must[*gen.HotRanges](t)(gen.NewHotRanges(keys, ranges, fitted, power, key))
 	}
 	for _, c := range []struct {
-		name  string
-		of    gen.Distribution
-		pages [3]float64 // for 50, 80 and 90 % of the requests
-		top   float64    // share of the most frequent key; 0: of no interest
+		name         string
+		distribution gen.Distribution
+		pages        [3]float64 // for 50, 80 and 90 % of the requests
+		top          float64    // share of the most frequent key; 0: of no interest
 	}{
 		{"uniform", gen.NewUniform(keys), [3]float64{8437, 14734, 17142}, 0},
 		{"power law only", hot(1, power), [3]float64{6505, 13250, 16113}, 0.009},
@@ -44,7 +44,7 @@ func TestPagesThatCover(t *testing.T) {
 			s := gen.NewSource(gen.NewStream(1, c.name))
 			byKey, byPage := make([]int, keys), make([]int, keys/perPage)
 			for range draws {
-				k := c.of.Draw(s)
+				k := c.distribution.Draw(s)
 				byKey[k]++
 				byPage[k/perPage]++
 			}
@@ -65,9 +65,9 @@ func TestPagesThatCover(t *testing.T) {
 }
 
 // chiSquare fails the test if draws do not have the probabilities p.
-func chiSquare(t *testing.T, what string, d gen.Distribution, p []float64) {
+func chiSquare(t *testing.T, subject string, d gen.Distribution, p []float64) {
 	t.Helper()
-	s := gen.NewSource(gen.NewStream(1, t.Name(), what))
+	s := gen.NewSource(gen.NewStream(1, t.Name(), subject))
 	counts := make([]float64, len(p))
 	for range manyDraws {
 		counts[d.Draw(s)]++ // panics outside the numbers
@@ -77,7 +77,7 @@ func chiSquare(t *testing.T, what string, d gen.Distribution, p []float64) {
 		want := p[i] * manyDraws
 		if p[i] == 0 {
 			if c > 0 {
-				t.Errorf("%s: number %d has weight 0 and %v draws", what, i, c)
+				t.Errorf("%s: number %d has weight 0 and %v draws", subject, i, c)
 			}
 			continue
 		}
@@ -85,7 +85,7 @@ func chiSquare(t *testing.T, what string, d gen.Distribution, p []float64) {
 		free++
 	}
 	if limit := chiSquareLimit(max(free, 1)); chi > limit {
-		t.Errorf("%s: chi-square %.1f is above %.1f", what, chi, limit)
+		t.Errorf("%s: chi-square %.1f is above %.1f", subject, chi, limit)
 	}
 }
 
@@ -134,11 +134,11 @@ func TestAlias(t *testing.T) {
 
 // binned reports the bin of each draw.
 type binned struct {
-	of  gen.Distribution
-	bin func(int64) int64
+	distribution gen.Distribution
+	bin          func(int64) int64
 }
 
-func (b binned) Draw(s *gen.Source) int64 { return b.bin(b.of.Draw(s)) }
+func (b binned) Draw(s *gen.Source) int64 { return b.bin(b.distribution.Draw(s)) }
 
 // Each range has its published share, at its place in the shuffled order, and within a
 // range all keys are alike, or the top key has the share of the power law.

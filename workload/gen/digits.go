@@ -15,10 +15,10 @@ func AppendDigits(dst []byte, s *Source, groups int) []byte {
 		if g > 0 {
 			dst = append(dst, '-')
 		}
-		from := len(dst)
+		start := len(dst)
 		dst = append(dst, "00000000000"...)
 		n := s.Uniform(groupNumbers)
-		for i := from + groupDigits - 1; i >= from; i-- {
+		for i := start + groupDigits - 1; i >= start; i-- {
 			dst[i] = byte('0' + n%10)
 			n /= 10
 		}

@@ -202,17 +202,17 @@ func log1pRatio(x float64) float64 {
 // Scrambled permutes the numbers of a distribution, so that frequent ones are
 // not adjacent.
 type Scrambled struct {
-	of    Distribution
+	base  Distribution
 	order Permutation
 }
 
 // NewScrambled returns a distribution over 0…n-1, scrambled by key.
-func NewScrambled(of Distribution, n int64, key Stream) Scrambled {
-	return Scrambled{of, NewPermutation(n, key)}
+func NewScrambled(base Distribution, n int64, key Stream) Scrambled {
+	return Scrambled{base, NewPermutation(n, key)}
 }
 
 // Draw draws a number.
-func (d Scrambled) Draw(s *Source) int64 { return d.order.At(d.of.Draw(s)) }
+func (d Scrambled) Draw(s *Source) int64 { return d.order.At(d.base.Draw(s)) }
 
 // Permutation is a random permutation of 0…n-1 in constant memory: a Feistel
 // network over the next power of four, repeated until the number is in range.

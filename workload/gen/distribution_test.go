@@ -33,10 +33,10 @@ func shares(t *testing.T, d gen.Distribution, n int64, limits ...float64) []floa
 	return out
 }
 
-func near(t *testing.T, what string, got, want, within float64) {
+func near(t *testing.T, subject string, got, want, within float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= within) {
-		t.Errorf("%s: %v, want %v ± %v", what, got, want, within)
+		t.Errorf("%s: %v, want %v ± %v", subject, got, want, within)
 	}
 }
 

@@ -57,15 +57,15 @@ func TestStream(t *testing.T) {
 
 func TestText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		least := rapid.Int64Range(0, 50).Draw(t, "min")
-		greatest := least + rapid.Int64Range(0, 50).Draw(t, "more")
+		low := rapid.Int64Range(0, 50).Draw(t, "min")
+		greatest := low + rapid.Int64Range(0, 50).Draw(t, "more")
 		share := rapid.Float64Range(0, 1).Draw(t, "share")
-		x := gen.NewText(gen.NewStream(rapid.Uint64().Draw(t, "seed")), least, greatest, share)
+		x := gen.NewText(gen.NewStream(rapid.Uint64().Draw(t, "seed")), low, greatest, share)
 		for i := range uint64(50) {
 			s := x.Append(nil, i)
 			n := int64(len(s))
-			if n < least || n > greatest {
-				t.Fatalf("length %d outside %d…%d", n, least, greatest)
+			if n < low || n > greatest {
+				t.Fatalf("length %d outside %d…%d", n, low, greatest)
 			}
 			constant := n - int64(float64(n)*0.75*share)
 			if !bytes.Equal(s[:constant], bytes.Repeat([]byte("a"), int(constant))) {

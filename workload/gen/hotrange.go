@@ -113,15 +113,15 @@ const powerSupport = 0.802
 // Draw draws a number.
 func (h *HotRanges) Draw(s *Source) int64 {
 	place, ranges := h.places[h.which.Draw(s)], int64(len(h.places))
-	from, to := place*h.n/ranges, (place+1)*h.n/ranges
-	size := to - from
+	start, end := place*h.n/ranges, (place+1)*h.n/ranges
+	size := end - start
 	if h.power == 0 {
-		return from + s.Uniform(size)
+		return start + s.Uniform(size)
 	}
 	// The share of draws of rank r and below is a·r^power, with a = support^-power.
 	support := max(float64(size)*powerSupport, 1)
 	rank := int64(math.Ceil(math.Pow(s.Unit(), 1/h.power) * support))
-	return from + int64(mix(uint64(rank)*golden^uint64(place))%uint64(size))
+	return start + int64(mix(uint64(rank)*golden^uint64(place))%uint64(size))
 }
 
 // ParetoSizes are sizes of a generalized Pareto distribution, rounded up and clamped.

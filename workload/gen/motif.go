@@ -28,8 +28,8 @@ func (m *Motif) Append(dst []byte, s *Source, n int) []byte {
 			dst = m.random(dst, s, piece)
 			continue
 		}
-		from := s.Uniform(int64(len(m.buffer) - piece + 1))
-		dst = append(dst, m.buffer[from:int(from)+piece]...)
+		start := s.Uniform(int64(len(m.buffer) - piece + 1))
+		dst = append(dst, m.buffer[start:int(start)+piece]...)
 	}
 	return dst
 }

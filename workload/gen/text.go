@@ -12,17 +12,17 @@ const poolBytes = 4 << 20
 // Text generates strings with a known incompressible share: constant characters
 // followed by a piece of a pool of base64 characters.
 type Text struct {
-	stream   Stream
-	min, max int64
-	random   float64
-	pool     []byte
+	stream    Stream
+	low, high int64
+	random    float64
+	pool      []byte
 }
 
 // NewText returns a generator of texts of min…max characters, uniformly
 // distributed, of which a share random (0…1) is incompressible: a random base64
 // character holds six bits, so random characters are three quarters of that
 // share.
-func NewText(s Stream, min, max int64, random float64) *Text {
+func NewText(s Stream, low, high int64, random float64) *Text {
 	raw := make([]byte, poolBytes)
 	source := s.Sub(0)
 	for i := 0; i < len(raw); i += 8 {
@@ -30,7 +30,7 @@ func NewText(s Stream, min, max int64, random float64) *Text {
 	}
 	pool := make([]byte, base64.StdEncoding.EncodedLen(len(raw)))
 	base64.StdEncoding.Encode(pool, raw)
-	return &Text{stream: s, min: min, max: max, random: random, pool: pool}
+	return &Text{stream: s, low: low, high: high, random: random, pool: pool}
 }
 
 // With returns the same generator, with the same pool, on another stream.
@@ -44,11 +44,11 @@ func (t *Text) With(s Stream) *Text {
 func (t *Text) Append(dst []byte, i uint64) []byte {
 	// One draw serves both: its high half selects the length, its low half the piece.
 	d := t.stream.At(i)
-	length := t.min + int64((d>>32)*uint64(t.max-t.min+1)>>32)
+	length := t.low + int64((d>>32)*uint64(t.high-t.low+1)>>32)
 	random := int64(float64(length) * 0.75 * t.random)
 	for range length - random {
 		dst = append(dst, 'a')
 	}
-	from := (d & (1<<32 - 1)) * (uint64(len(t.pool)) - uint64(random)) >> 32
-	return append(dst, t.pool[from:from+uint64(random)]...)
+	start := (d & (1<<32 - 1)) * (uint64(len(t.pool)) - uint64(random)) >> 32
+	return append(dst, t.pool[start:start+uint64(random)]...)
 }

@@ -87,8 +87,8 @@ func Zeta(n int64, theta float64) (sum float64) {
 // over 10¹⁰ numbers, hashed to 0…n-1. The most frequent number has 3.78 % of the
 // draws, whatever n is, and numbers collide.
 type YCSBScrambled struct {
-	n  int64
-	of *YCSBZipf
+	n    int64
+	zipf *YCSBZipf
 }
 
 // NewYCSBScrambled returns the distribution over 0…n-1. For another theta than YCSB's
@@ -105,7 +105,7 @@ func NewYCSBScrambled(n int64, theta float64) YCSBScrambled {
 func (d YCSBScrambled) Draw(s *Source) int64 { return d.Of(s.Unit()) }
 
 // Of returns the number of a draw u of [0,1).
-func (d YCSBScrambled) Of(u float64) int64 { return FNV(d.of.Of(u)) % d.n }
+func (d YCSBScrambled) Of(u float64) int64 { return FNV(d.zipf.Of(u)) % d.n }
 
 // FNV returns the 64-bit FNV-1a hash of the eight octets of n, the least significant
 // first, without its sign, as YCSB makes keys of numbers.

@@ -111,12 +111,12 @@ func TestExponential(t *testing.T) {
 // was made for or more; and when n grows by one, one number at most moves.
 func TestPermutationWithin(t *testing.T) {
 	t.Parallel()
-	const most = 2500
-	for _, made := range []int64{1, 5, 64, 1000, 1024, most} {
+	const limit = 2500
+	for _, made := range []int64{1, 5, 64, 1000, 1024, limit} {
 		p := gen.NewPermutation(made, gen.NewStream(uint64(made), "within"))
-		last, now := make([]int64, 0, most), make([]int64, 0, most)
-		seen := make([]int64, most)
-		for n := int64(1); n <= most; n++ {
+		last, now := make([]int64, 0, limit), make([]int64, 0, limit)
+		seen := make([]int64, limit)
+		for n := int64(1); n <= limit; n++ {
 			now = now[:0]
 			moved := 0
 			for i := range n {

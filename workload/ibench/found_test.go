@@ -90,12 +90,12 @@ func TestQueriesFind(t *testing.T) {
 	work(t, db, steps["l.x"], 0, 2)
 	const queries = 2000
 	last := len(steps["qr100"].Groups) - 1
-	check := func(step string, least, most float64) {
+	check := func(step string, low, high float64) {
 		t.Helper()
 		sum := work(t, db, steps[step], last, queries)
 		share := float64(sum.Found) / float64(sum.Expected)
-		if share < least || share > most || sum.Expected < 9*queries {
-			t.Errorf("%s: %d of %d rows were found: %v, want %v to %v", step, sum.Found, sum.Expected, share, least, most)
+		if share < low || share > high || sum.Expected < 9*queries {
+			t.Errorf("%s: %d of %d rows were found: %v, want %v to %v", step, sum.Found, sum.Expected, share, low, high)
 		}
 	}
 	check("qr100", 0.999, 1)

@@ -140,19 +140,19 @@ var pointColumns = []string{colID, colProduct, colData}
 
 // pointClient reads rows by lists of random keys.
 type pointClient struct {
-	table   *table
-	get     engine.Stmt
-	max     engine.Stmt
-	keys    gen.Stream
-	n       uint64
-	last    int64
-	every   int64
-	since   int64
-	args    []model.Value
-	drawn   []int64 // the keys, to count the distinct ones
-	results bool
-	result  engine.Result
-	newest  engine.Result
+	table       *table
+	get         engine.Stmt
+	highestStmt engine.Stmt
+	keys        gen.Stream
+	n           uint64
+	last        int64
+	every       int64
+	since       int64
+	args        []model.Value
+	drawn       []int64 // the keys, to count the distinct ones
+	results     bool
+	result      engine.Result
+	newest      engine.Result
 }
 
 func (s *stage) newPointClient(ctx context.Context, t *table, seat workload.Seat) (workload.Client, error) {
@@ -165,7 +165,7 @@ func (s *stage) newPointClient(ctx context.Context, t *table, seat workload.Seat
 	if c.get, err = seat.Session.Prepare(ctx, &model.Op{Kind: model.Get, Table: t.name, Columns: pointColumns, Keys: n}); err != nil {
 		return nil, err
 	}
-	if c.max, err = seat.Session.Prepare(ctx, edgeOp(t.name, true)); err != nil {
+	if c.highestStmt, err = seat.Session.Prepare(ctx, edgeOp(t.name, true)); err != nil {
 		return nil, err
 	}
 	c.newest.Each = func(row []model.Value) { c.last = row[0].Int() }
@@ -176,7 +176,7 @@ func (c *pointClient) Do(ctx context.Context, out *workload.Outcome) error {
 	if c.since >= c.every {
 		out.Kind, out.Rows = 1, 1
 		c.since = 0
-		err := c.max.Exec(ctx, nil, &c.newest)
+		err := c.highestStmt.Exec(ctx, nil, &c.newest)
 		c.count(out, 1, c.newest.Rows)
 		return err
 	}

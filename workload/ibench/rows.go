@@ -46,7 +46,7 @@ func (m *generator) append(args []model.Value, text []byte, i, first int64) ([]m
 	if m.classic {
 		price = model.FloatValue(classicPrice(m.price.Unit(n), float64(m.maxPrice), customer))
 	}
-	from := len(text)
+	start := len(text)
 	text = m.data.Append(text, n)
 	return append(args,
 		model.MicrosValue((epoch+seconds)*1_000_000),
@@ -54,7 +54,7 @@ func (m *generator) append(args []model.Value, text []byte, i, first int64) ([]m
 		model.IntValue(customer),
 		model.IntValue(m.product.Uniform(n, m.products)),
 		price,
-		model.StringValue(text[from:len(text):len(text)]),
+		model.StringValue(text[start:len(text):len(text)]),
 	), text
 }
 

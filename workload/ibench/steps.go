@@ -220,12 +220,12 @@ func (r *run) settle() *plan {
 func (r *run) queries(name string, rate int64, as role) *plan {
 	p := &plan{batch: min(r.p.Int("write_batch"), rate), indexed: true, wantsIndex: true}
 	p.Name, p.Primary, p.WritesPer, p.Access = name, opQuery, opInsert, workload.RangeAccess
-	what := "short range queries that an index covers"
+	subject := "short range queries that an index covers"
 	if as == pointQuerier {
 		p.Access = workload.PointAccess
-		what = fmt.Sprintf("reads of %d rows by key", r.p.Int("rows_per_query"))
+		subject = fmt.Sprintf("reads of %d rows by key", r.p.Int("rows_per_query"))
 	}
-	p.Doc = fmt.Sprintf("How many %s are answered, and how fast, while every client writes %d rows/s?", what, rate)
+	p.Doc = fmt.Sprintf("How many %s are answered, and how fast, while every client writes %d rows/s?", subject, rate)
 	seconds := r.p.Float("query_seconds")
 	g := workload.Group{Name: "insert", RowsPerOp: p.batch, Rate: float64(rate) / float64(p.batch), Pace: pace.Kind(r.p.String("pace"))}
 	if r.p.String("bound") == "time" {

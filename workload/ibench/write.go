@@ -94,18 +94,18 @@ func give(tokens chan struct{}, held *bool) {
 // cursor, which it advances by the size of a batch and reads again from time to
 // time.
 type deleteClient struct {
-	table   *table
-	stmt    engine.Stmt
-	min     engine.Stmt
-	size    int64
-	resync  int64
-	since   int64 // statements since the cursor was read
-	cursor  [1]model.Value
-	found   int64
-	token   bool
-	results bool
-	result  engine.Result
-	least   engine.Result
+	table      *table
+	stmt       engine.Stmt
+	lowestStmt engine.Stmt
+	size       int64
+	resync     int64
+	since      int64 // statements since the cursor was read
+	cursor     [1]model.Value
+	found      int64
+	token      bool
+	results    bool
+	result     engine.Result
+	lowestKey  engine.Result
 }
 
 // newDeleter returns a client whose deletes are blind: no other operation of the
@@ -116,10 +116,10 @@ func (s *stage) newDeleter(ctx context.Context, t *table, seat workload.Seat) (w
 	if d.stmt, err = seat.Session.Prepare(ctx, &model.Op{Kind: model.DeleteLowest, Table: t.name, Rows: int(s.plan.batch), Blind: true}); err != nil {
 		return nil, err
 	}
-	if d.min, err = seat.Session.Prepare(ctx, edgeOp(t.name, false)); err != nil {
+	if d.lowestStmt, err = seat.Session.Prepare(ctx, edgeOp(t.name, false)); err != nil {
 		return nil, err
 	}
-	d.least.Each = func(row []model.Value) { d.found = row[0].Int() }
+	d.lowestKey.Each = func(row []model.Value) { d.found = row[0].Int() }
 	return d, nil
 }
 
@@ -146,11 +146,11 @@ func (d *deleteClient) Do(ctx context.Context, out *workload.Outcome) error {
 
 func (d *deleteClient) readLeast(ctx context.Context, out *workload.Outcome) error {
 	d.found = d.table.firstID.Load()
-	if err := d.min.Exec(ctx, nil, &d.least); err != nil {
+	if err := d.lowestStmt.Exec(ctx, nil, &d.lowestKey); err != nil {
 		return err
 	}
 	if d.results {
-		out.Expected, out.Found = 1, d.least.Rows
+		out.Expected, out.Found = 1, d.lowestKey.Rows
 	}
 	d.table.firstID.Store(d.found)
 	d.since = 0

@@ -35,21 +35,21 @@ func (t *tally) add(o *tally) {
 // Finish compares what the tables hold with what the clients have changed, and each
 // count with its links.
 func (s *requestStage) Finish(ctx context.Context, _ workload.Totals) (f workload.Finding, err error) {
-	var did tally
+	var total tally
 	var first, last stretch
 	for _, c := range s.clients {
-		did.add(&c.tally)
+		total.add(&c.tally)
 		a, b := c.lengths.ends()
 		first.add(a)
 		last.add(b)
 	}
 	want := s.start
-	want.add(&did.totals)
+	want.add(&total.totals)
 	s.now = want
 	f.Live = s.live(&want, true)
-	f.Notes = s.notes(&did, first, last)
-	if did.wrong > 0 && s.env.Results {
-		f.Broken = append(f.Broken, fmt.Sprintf("%d answers were wrong; the first: %s", did.wrong, did.firstWrong))
+	f.Notes = s.notes(&total, first, last)
+	if total.wrong > 0 && s.env.Results {
+		f.Broken = append(f.Broken, fmt.Sprintf("%d answers were wrong; the first: %s", total.wrong, total.firstWrong))
 	}
 	if !s.checks {
 		return f, nil
@@ -77,17 +77,17 @@ func (s *requestStage) Finish(ctx context.Context, _ workload.Totals) (f workloa
 }
 
 // notes describes requests whose cost depends on the data, and the drift of lists.
-func (s *requestStage) notes(did *tally, first, last stretch) (out []string) {
-	if did.asked > 0 {
-		out = append(out, fmt.Sprintf("multigets found %.0f %% of %d links", 100*float64(did.got)/float64(did.asked), did.asked))
+func (s *requestStage) notes(total *tally, first, last stretch) (out []string) {
+	if total.asked > 0 {
+		out = append(out, fmt.Sprintf("multigets found %.0f %% of %d links", 100*float64(total.got)/float64(total.asked), total.asked))
 	}
-	if n := did.addToUpd + did.updToAdd; n > 0 {
-		out = append(out, fmt.Sprintf("%d link writes became the other one: %d adds updated, %d updates added", n, did.addToUpd, did.updToAdd))
+	if n := total.addToUpd + total.updToAdd; n > 0 {
+		out = append(out, fmt.Sprintf("%d link writes became the other one: %d adds updated, %d updates added", n, total.addToUpd, total.updToAdd))
 	}
 	if first.lists > 0 && last.lists > 0 {
-		loaded, from, to := float64(last.loaded)/float64(last.lists), first.growth(), last.growth()
-		out = append(out, fmt.Sprintf("lists were %+.2f links longer than loaded on average in the first third, %+.2f in the last, of %.2f loaded", from, to, loaded))
-		if math.Abs(to-from) > drifted*loaded {
+		loaded, start, end := float64(last.loaded)/float64(last.lists), first.growth(), last.growth()
+		out = append(out, fmt.Sprintf("lists were %+.2f links longer than loaded on average in the first third, %+.2f in the last, of %.2f loaded", start, end, loaded))
+		if math.Abs(end-start) > drifted*loaded {
 			out = append(out, "so requests became dearer or cheaper during the step: compare targets after as many requests, not after as much time")
 		}
 	}
@@ -109,7 +109,7 @@ type reading struct {
 
 // difference is a number that is compared.
 type difference struct {
-	what      string
+	subject   string
 	got, want int64
 }
 
@@ -141,7 +141,7 @@ func (g *reading) split(want *totals) []string {
 func differences(list []difference) (out []string) {
 	for _, d := range list {
 		if d.got != d.want {
-			out = append(out, fmt.Sprintf("%s: %d, but should be %d", d.what, d.got, d.want))
+			out = append(out, fmt.Sprintf("%s: %d, but should be %d", d.subject, d.got, d.want))
 		}
 	}
 	return out

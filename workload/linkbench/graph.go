@@ -29,7 +29,7 @@ func (r *run) newGraph() (*graph, error) {
 	lists := newOrder((r.nodes+width-1)/width, stream(seed, "lists"))
 	nodes := newOrder((r.nodes+width-1)/width, stream(seed, "nodes"))
 	for _, a := range []struct {
-		to                *access
+		dst               *access
 		by                order
 		theta, correlated float64
 		scattered         float64
@@ -47,7 +47,7 @@ func (r *run) newGraph() (*graph, error) {
 		if err != nil {
 			return nil, err
 		}
-		*a.to = access{n: r.nodes, width: width, by: a.by, zipf: zipf, share: a.scattered, byLinks: g.degrees, linked: linked}
+		*a.dst = access{n: r.nodes, width: width, by: a.by, zipf: zipf, share: a.scattered, byLinks: g.degrees, linked: linked}
 	}
 	return g, nil
 }

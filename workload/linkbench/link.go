@@ -21,20 +21,20 @@ var errOther = errors.New("the link write becomes the other one")
 func (c *client) writeLink(ctx context.Context, out *workload.Outcome) error {
 	first := c.kind == addLink || c.stage.dialect2013
 	for inserts := first; ; inserts = !inserts {
-		var did totals
+		var done totals
 		err := c.Begin(ctx, out)
 		switch {
 		case err != nil:
 		case c.kind == deleteLink:
-			err = c.removeLink(ctx, out, &did)
+			err = c.removeLink(ctx, out, &done)
 		default:
-			err = c.putLink(ctx, inserts, out, &did)
+			err = c.putLink(ctx, inserts, out, &done)
 		}
 		if err == nil {
 			err = c.Commit(ctx, out)
 		}
 		if err == nil {
-			c.tally.totals.add(&did)
+			c.tally.totals.add(&done)
 			switch {
 			case inserts && !first:
 				c.tally.updToAdd++
@@ -54,7 +54,7 @@ func (c *client) writeLink(ctx context.Context, out *workload.Outcome) error {
 
 // putLink inserts the link, or updates it. The order of locks is always that of the
 // link before that of its count.
-func (c *client) putLink(ctx context.Context, inserts bool, out *workload.Outcome, did *totals) error {
+func (c *client) putLink(ctx context.Context, inserts bool, out *workload.Outcome, done *totals) error {
 	node, linkType, target := model.IntValue(c.node), model.IntValue(c.linkType), model.IntValue(c.targets[0])
 	data, now := model.BytesValue(c.data), model.IntValue(c.clock)
 	entry := int(c.stage.entryBytes(float64(len(c.data))))
@@ -66,7 +66,7 @@ func (c *client) putLink(ctx context.Context, inserts bool, out *workload.Outcom
 		case err != nil:
 			return err
 		case c.result.Rows > 0 || !c.stage.env.Results:
-			did.links, did.counts, did.versions = 1, 1, 1
+			done.links, done.counts, done.versions = 1, 1, 1
 			return c.write(ctx, c.raiseCount, out, countBytes, node, linkType, model.IntValue(1), now, model.IntValue(1))
 		}
 	}
@@ -83,12 +83,12 @@ func (c *client) putLink(ctx context.Context, inserts bool, out *workload.Outcom
 	if err != nil || was == visible {
 		return err
 	}
-	did.hidden = -1
-	return c.addToCount(ctx, 1, out, did)
+	done.hidden = -1
+	return c.addToCount(ctx, 1, out, done)
 }
 
 // removeLink hides the link.
-func (c *client) removeLink(ctx context.Context, out *workload.Outcome, did *totals) error {
+func (c *client) removeLink(ctx context.Context, out *workload.Outcome, done *totals) error {
 	was, err := c.visibility(ctx, out)
 	if err != nil || was != visible {
 		return err
@@ -97,18 +97,18 @@ func (c *client) removeLink(ctx context.Context, out *workload.Outcome, did *tot
 	if err := c.write(ctx, c.hideLink, out, 4+int(c.stage.entryBytes(c.stage.profile.linkMean)), link...); err != nil {
 		return err
 	}
-	did.hidden = 1
-	return c.addToCount(ctx, -1, out, did)
+	done.hidden = 1
+	return c.addToCount(ctx, -1, out, done)
 }
 
 // addToCount changes the count of a list that has links, so that it exists.
-func (c *client) addToCount(ctx context.Context, n int64, out *workload.Outcome, did *totals) error {
+func (c *client) addToCount(ctx context.Context, n int64, out *workload.Outcome, done *totals) error {
 	node, linkType, now := model.IntValue(c.node), model.IntValue(c.linkType), model.IntValue(c.clock)
 	err := c.write(ctx, c.changeCount, out, 24, model.IntValue(n), model.IntValue(1), now, node, linkType)
 	if err == nil && c.result.Rows != 1 && c.checked {
 		c.wrongly("a list with links had no count")
 	}
-	did.counts, did.versions = n, 1
+	done.counts, done.versions = n, 1
 	return err
 }
 
@@ -156,9 +156,9 @@ func (c *client) got(row []model.Value) {
 // list reads the newest links of a list, or continues an earlier one.
 func (c *client) list(ctx context.Context, out *workload.Outcome) error {
 	c.last = place{c.node, c.linkType, math.MaxInt64}
-	if c.from != nil {
+	if c.resume != nil {
 		out.Kind = int(historyList)
-		c.last = *c.from
+		c.last = *c.resume
 	}
 	err := c.exec(ctx, c.links, c.checkListed, model.IntValue(c.node), model.IntValue(c.linkType), model.IntValue(visible), model.IntValue(c.last.time))
 	if err != nil {
@@ -166,8 +166,8 @@ func (c *client) list(ctx context.Context, out *workload.Outcome) error {
 	}
 	c.didRead(out)
 	full := c.result.Rows >= c.limit
-	if c.from != nil {
-		c.history.continued(c.from, c.last, full)
+	if c.resume != nil {
+		c.history.continued(c.resume, c.last, full)
 		return nil
 	}
 	c.lengths.add(c.loaded, c.result.Rows)
@@ -201,8 +201,8 @@ type history struct{ places []place }
 // continueList continues a long list, if the client knows one.
 func (c *client) continueList() {
 	if n := int64(len(c.history.places)); n > 0 {
-		c.from = &c.history.places[c.source.Uniform(n)]
-		c.node, c.linkType = c.from.node, c.from.linkType-firstLinkType
+		c.resume = &c.history.places[c.source.Uniform(n)]
+		c.node, c.linkType = c.resume.node, c.resume.linkType-firstLinkType
 	}
 }
 
@@ -221,12 +221,12 @@ func (h *history) remember(p place, s *gen.Source) {
 }
 
 // continued ends the read that continued a list from a place.
-func (h *history) continued(from *place, last place, full bool) {
+func (h *history) continued(source *place, last place, full bool) {
 	if full {
-		*from = last
+		*source = last
 		return
 	}
 	n := len(h.places) - 1
-	*from = h.places[n]
+	*source = h.places[n]
 	h.places = h.places[:n]
 }

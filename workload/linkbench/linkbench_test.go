@@ -28,10 +28,10 @@ func newGraph(t *testing.T, given map[string]any) *graph {
 	return g
 }
 
-func near(t *testing.T, what string, got, want, within float64) {
+func near(t *testing.T, subject string, got, want, within float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= within) {
-		t.Errorf("%s: %v, want %v ± %v", what, got, want, within)
+		t.Errorf("%s: %v, want %v ± %v", subject, got, want, within)
 	}
 }
 
@@ -138,10 +138,10 @@ func TestAccess(t *testing.T) {
 	const n, draws = 10_000_000, 1_000_000
 	g := newGraph(t, map[string]any{"maxid": int64(n)})
 	for name, c := range map[string]struct {
-		a          *access
-		zipf       float64 // share of the accesses by Zipf's law
-		top, one   float64 // of those: the first id's share, and that of the first percent
-		half, most float64 // ids that get 50 % and 80 % of those
+		a           *access
+		zipf        float64 // share of the accesses by Zipf's law
+		top, one    float64 // of those: the first id's share, and that of the first percent
+		half, limit float64 // ids that get 50 % and 80 % of those
 	}{
 		"link reads":   {&g.reads, 0.995, 0.00825, 0.376, 0.037, 0.34},
 		"link writes":  {&g.writes, 0.95, 0.00404, 0.294, 0.072, 0.43},
@@ -162,7 +162,7 @@ func TestAccess(t *testing.T) {
 			return count / draws
 		}
 		near(t, name+": first id", below(1), c.zipf*c.top, 5*math.Sqrt(c.top/draws))
-		for _, at := range []struct{ ids, share float64 }{{0.01, c.one}, {c.half, 0.5}, {c.most, 0.8}} {
+		for _, at := range []struct{ ids, share float64 }{{0.01, c.one}, {c.half, 0.5}, {c.limit, 0.8}} {
 			near(t, fmt.Sprintf("%s: first %v", name, at.ids), below(at.ids*n), c.zipf*at.share+(1-c.zipf)*at.ids, 0.006)
 		}
 	}
@@ -206,8 +206,8 @@ func TestLengths(t *testing.T) {
 	for name, p := range profiles {
 		r := newRun(t, map[string]any{"profile": name})
 		d := r.newData(1)
-		for what, c := range map[string]struct {
-			of           payload
+		for subject, c := range map[string]struct {
+			payload      payload
 			median, mean float64
 		}{"link": {d.link, p.linkMedian, p.linkMean}, "node": {d.node, p.nodeMedian, p.nodeMean}} {
 			s := gen.NewSource(gen.NewStream(4))
@@ -215,19 +215,19 @@ func TestLengths(t *testing.T) {
 			var sum float64
 			var buf []byte
 			for range draws {
-				buf = c.of.append(buf[:0], s)
+				buf = c.payload.append(buf[:0], s)
 				lengths = append(lengths, len(buf))
 				sum += float64(len(buf))
 			}
 			slices.Sort(lengths)
 			for i, percent := range []float64{1, 5, 25, 50, 75, 95, 99} {
-				least, most := lengths[int(draws*(percent-0.6)/100)], lengths[int(draws*(percent+0.6)/100)]
-				if want := lengthsOf[c.median][i]; want < least || want > most {
-					t.Errorf("%s %s: percentile %v is %d to %d, want %d", name, what, percent, least, most, want)
+				low, high := lengths[int(draws*(percent-0.6)/100)], lengths[int(draws*(percent+0.6)/100)]
+				if want := lengthsOf[c.median][i]; want < low || want > high {
+					t.Errorf("%s %s: percentile %v is %d to %d, want %d", name, subject, percent, low, high, want)
 				}
 			}
-			near(t, name+" mean of "+what, sum/draws, c.mean, 0.015*c.mean)
-			if last := lengths[draws-1]; what == "link" && last > linkLimit {
+			near(t, name+" mean of "+subject, sum/draws, c.mean, 0.015*c.mean)
+			if last := lengths[draws-1]; subject == "link" && last > linkLimit {
 				t.Errorf("a link has %d bytes", last)
 			}
 		}
@@ -250,19 +250,19 @@ func TestMix(t *testing.T) {
 			stage:  &requestStage{run: r, graph: g, data: r.newData(1), thresholds: p.thresholds(mixed), tick: 1},
 			source: gen.NewSource(gen.NewStream(5, name)),
 		}
-		var did [kinds]float64
+		var done [kinds]float64
 		var gets, asked float64
 		for range draws {
 			c.draw()
-			did[c.kind]++
+			done[c.kind]++
 			if c.kind == multigetLink {
 				gets++
 				asked += float64(len(c.targets))
 			}
 		}
-		for k := range did {
+		for k := range done {
 			share := p.mix[k] / 100
-			near(t, name+" "+kindNames[k], did[k]/draws, share, 5*math.Sqrt(share*(1-share)/draws))
+			near(t, name+" "+kindNames[k], done[k]/draws, share, 5*math.Sqrt(share*(1-share)/draws))
 		}
 		if p.target != anywhere { // which draws some links twice, and asks for them once
 			near(t, name+": links of a multiget", asked/gets, 1.618+float64(p.leastGet), 0.15)
@@ -287,11 +287,11 @@ func TestTargets(t *testing.T) {
 				if id >= node && id < node+n {
 					there++
 				}
-				most := max(8, 4*n)
+				limit := max(8, 4*n)
 				if p.target == window {
-					most = windowOf(n, share)
+					limit = windowOf(n, share)
 				}
-				if p.target != anywhere && (id < node || id >= node+most) {
+				if p.target != anywhere && (id < node || id >= node+limit) {
 					t.Fatalf("%s: %s draws %d, the list of %d begins with %d", name, kindNames[k], id, n, node)
 				}
 			}

@@ -35,7 +35,7 @@ type request struct {
 	linkType int64
 	targets  []int64 // second ids of links
 	data     []byte
-	from     *place // where a list continues; nil at its beginning
+	resume   *place // where a list continues; nil at its beginning
 	last     place  // where the list has been read to
 	seen     int64  // visibility of the link
 	loaded   int64  // length of the list after the load
@@ -68,7 +68,7 @@ func (c *client) draw() {
 	for c.kind = 0; c.stage.thresholds[c.kind] <= u; c.kind++ {
 	}
 	c.clock += c.stage.tick
-	c.targets, c.data, c.from = c.targets[:0], c.data[:0], nil
+	c.targets, c.data, c.resume = c.targets[:0], c.data[:0], nil
 	switch c.kind {
 	case addLink, updateLink, deleteLink:
 		c.node, c.linkType = g.writes.draw(s), s.Uniform(g.types)
@@ -198,8 +198,8 @@ func (c *client) nodeRequest(ctx context.Context, out *workload.Outcome) error {
 }
 
 // wrongly notes an answer that cannot be right.
-func (c *client) wrongly(what string) {
+func (c *client) wrongly(subject string) {
 	if c.tally.wrong++; c.tally.wrong == 1 {
-		c.tally.firstWrong = what
+		c.tally.firstWrong = subject
 	}
 }

@@ -182,9 +182,9 @@ func TestReads(t *testing.T) {
 		link(addLink, target)
 	}
 	link(deleteLink, 3)
-	list := func(want int64, from *place) {
+	list := func(want int64, source *place) {
 		t.Helper()
-		o.do(request{kind: listLinks, node: node, from: from})
+		o.do(request{kind: listLinks, node: node, resume: source})
 		if o.result.Rows != want {
 			t.Errorf("a list of %d links, want %d", o.result.Rows, want)
 		}

@@ -45,8 +45,8 @@ func (r *run) prepare(ctx context.Context, session engine.Session) (s statements
 		return out
 	}
 	for _, p := range []struct {
-		to *engine.Stmt
-		op model.Op
+		dst *engine.Stmt
+		op  model.Op
 	}{
 		{&s.insertLink, insert},
 		{&s.lockLink, model.Op{Kind: model.Get, Table: linkTable, Columns: []string{colVisibility}, Lock: true}},
@@ -63,7 +63,7 @@ func (r *run) prepare(ctx context.Context, session engine.Session) (s statements
 		{&s.updateNode, model.Op{Kind: model.Update, Table: nodeTable, Set: set(colVersion, colTime, colData)}},
 		{&s.deleteNode, model.Op{Kind: model.Delete, Table: nodeTable}},
 	} {
-		if *p.to, err = session.Prepare(ctx, &p.op); err != nil {
+		if *p.dst, err = session.Prepare(ctx, &p.op); err != nil {
 			return s, err
 		}
 	}

@@ -88,9 +88,9 @@ func (Workload) New(p workload.Params) (workload.Run, error) {
 		atomic: p.Bool("transactions"), global: p.String("id_scope") == scopeGlobal, wide: p.String("rollup_columns") == columnsWide,
 		pairs: p.Int("pairs"), perPair: p.Int("facts_per_pair"),
 	}
-	least := p.Int("stages") * int64(r.clients)
+	lowest := p.Int("stages") * int64(r.clients)
 	if err := cmp.Or(
-		workload.RefuseIf(p.Int("rows") < least, "rows", fmt.Sprintf("raise rows to at least %d, or lower stages or clients", least),
+		workload.RefuseIf(p.Int("rows") < lowest, "rows", fmt.Sprintf("raise rows to at least %d, or lower stages or clients", lowest),
 			"%d rows are fewer than one for each client in each of %d stages", p.Int("rows"), p.Int("stages")),
 		workload.RefuseIf(r.global && r.schema == aggregating, "id_scope", "remove it", "schema aggregating numbers the rounds of each table"),
 	); err != nil {
@@ -180,11 +180,11 @@ func (r *run) grown(all workload.Live, facts int64) workload.Live {
 		n, _ := r.bucketsOf(facts, b)
 		rows = append(rows, n)
 	}
-	return r.with(all, rows)
+	return r.including(all, rows)
 }
 
 // with adds the rows of a base table and of its roll-ups to the data.
-func (r *run) with(all workload.Live, rows []int64) workload.Live {
+func (r *run) including(all workload.Live, rows []int64) workload.Live {
 	for i, n := range rows {
 		all.Rows += n
 		all.Bytes += n * r.rowBytes(i > 0)

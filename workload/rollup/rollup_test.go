@@ -125,7 +125,7 @@ func TestConcurrentClients(t *testing.T) {
 
 // A fact that is missing, one too many in a sum, and a bucket too many are found.
 func TestBrokenInvariants(t *testing.T) {
-	for what, c := range map[string]struct {
+	for subject, c := range map[string]struct {
 		op   model.Op
 		args []int64
 		want string
@@ -134,7 +134,7 @@ func TestBrokenInvariants(t *testing.T) {
 		"a bucket": {model.Op{Kind: model.Insert, Table: "sbtest2_r10", Columns: []string{"id", "k"}, Rows: 1}, []int64{5000, 0}, "sbtest2_r10 has "},
 		"a fact":   {model.Op{Kind: model.Delete, Table: "sbtest1"}, []int64{3}, "the base tables hold 1199 facts, and 1200 were committed"},
 	} {
-		t.Run(what, func(t *testing.T) {
+		t.Run(subject, func(t *testing.T) {
 			spoil := func(db engine.DB) { execute(t, db, c.op, c.args...) }
 			found := load(t, memory.Engine{}, newRun(t, with(map[string]any{"stages": int64(1)}, nil)), spoil)
 			if !slices.ContainsFunc(found[0].Broken, func(b string) bool { return strings.HasPrefix(b, c.want) }) {
@@ -207,9 +207,9 @@ func TestPairs(t *testing.T) {
 		last := map[[2]int64]int64{} // the last id of each pair
 		rows := map[int64]map[[3]int64]bool{2: {}, 3: {}, 10: {}, 100: {}}
 		for n := range c.end {
-			for size, of := range rows {
-				if got, exact := r.bucketsOf(n, size); got != int64(len(of)) || !exact {
-					t.Fatalf("%+v: %d facts have %d buckets of %d, not %d", c, n, len(of), size, got)
+			for size, byKey := range rows {
+				if got, exact := r.bucketsOf(n, size); got != int64(len(byKey)) || !exact {
+					t.Fatalf("%+v: %d facts have %d buckets of %d, not %d", c, n, len(byKey), size, got)
 				}
 			}
 			m.set(&f, 1, n)
@@ -219,8 +219,8 @@ func TestPairs(t *testing.T) {
 			}
 			last[pair] = f.id
 			keys = append(keys, [3]int64{f.hid, f.mid, f.id})
-			for size, of := range rows {
-				of[[3]int64{f.hid, f.mid, f.id / size}] = true
+			for size, byKey := range rows {
+				byKey[[3]int64{f.hid, f.mid, f.id / size}] = true
 			}
 		}
 		if want := c.pairs + c.end/c.each; int64(len(last)) != want {

@@ -68,9 +68,9 @@ func (s *stage) createIndexes(ctx context.Context) error {
 	return nil
 }
 
-func (s *stage) aggregate(ctx context.Context, session engine.Session, table string, of model.Aggregate) (int64, error) {
-	op := &model.Op{Kind: model.Scan, Table: table, Aggregate: of}
-	if of == model.Sum {
+func (s *stage) aggregate(ctx context.Context, session engine.Session, table string, subject model.Aggregate) (int64, error) {
+	op := &model.Op{Kind: model.Scan, Table: table, Aggregate: subject}
+	if subject == model.Sum {
 		op.Columns = []string{colK}
 	}
 	v, _, err := workload.QueryInt(ctx, session, op)
@@ -105,7 +105,7 @@ func (s *stage) Finish(ctx context.Context, done workload.Totals) (f workload.Fi
 			held[i] += rows[i]
 		}
 	}
-	f.Live = s.with(f.Live, held)
+	f.Live = s.including(f.Live, held)
 	if held[0] != s.committed {
 		f.Broken = append(f.Broken, fmt.Sprintf("the base tables hold %d facts, and %d were committed", held[0], s.committed))
 	}

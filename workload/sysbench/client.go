@@ -81,7 +81,7 @@ type preparedStatement struct {
 type call struct {
 	*preparedStatement
 	stmt     engine.Stmt
-	to       int   // the end of its arguments
+	end      int   // the end of its arguments
 	expected int64 // rows that it should find
 }
 
@@ -162,9 +162,9 @@ func (c *client) addBlocks(blocks []prepared, table int64) {
 func (c *client) addUnit(u *preparedUnit, table int64) {
 	for i := range u.statements {
 		s := &u.statements[i]
-		from := len(c.args)
+		start := len(c.args)
 		s.args(c)
-		c.calls = append(c.calls, call{s, s.table[table], len(c.args), c.expect(s.statement, c.args[from:])})
+		c.calls = append(c.calls, call{s, s.table[table], len(c.args), c.expect(s.statement, c.args[start:])})
 	}
 }
 
@@ -232,12 +232,12 @@ func (c *client) transaction(ctx context.Context, out *workload.Outcome, t *tall
 		return err
 	}
 	out.Parts.Stop(c.stage.beginPart[c.kind])
-	from := 0
+	start := 0
 	for i := range c.calls {
-		if err := c.execute(ctx, &c.calls[i], from, out, t); err != nil {
+		if err := c.execute(ctx, &c.calls[i], start, out, t); err != nil {
 			return err
 		}
-		from = c.calls[i].to
+		start = c.calls[i].end
 	}
 	out.Parts.Start()
 	if err := c.Commit(ctx, out); err != nil {
@@ -251,16 +251,16 @@ func (c *client) transaction(ctx context.Context, out *workload.Outcome, t *tall
 // own. After an error it continues with the failed one.
 func (c *client) autocommit(ctx context.Context, out *workload.Outcome) error {
 	c.soFar.Parts = out.Parts
-	from := 0
+	start := 0
 	if c.at > 0 {
-		from = c.calls[c.at-1].to
+		start = c.calls[c.at-1].end
 	}
 	for ; c.at < len(c.calls); c.at++ {
 		var t tally
-		if err := c.execute(ctx, &c.calls[c.at], from, &c.soFar, &t); err != nil {
+		if err := c.execute(ctx, &c.calls[c.at], start, &c.soFar, &t); err != nil {
 			return err
 		}
-		from = c.calls[c.at].to
+		start = c.calls[c.at].end
 		c.tally.add(t)
 	}
 	c.soFar.Kind = c.kind
@@ -269,9 +269,9 @@ func (c *client) autocommit(ctx context.Context, out *workload.Outcome) error {
 	return nil
 }
 
-func (c *client) execute(ctx context.Context, s *call, from int, out *workload.Outcome, t *tally) error {
+func (c *client) execute(ctx context.Context, s *call, start int, out *workload.Outcome, t *tally) error {
 	out.Parts.Start()
-	if err := s.stmt.Exec(ctx, c.args[from:s.to], &c.result); err != nil {
+	if err := s.stmt.Exec(ctx, c.args[start:s.end], &c.result); err != nil {
 		return err
 	}
 	out.Parts.Stop(s.part)

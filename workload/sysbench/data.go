@@ -78,9 +78,9 @@ func appendRow(args []model.Value, text []byte, rows gen.Stream, i int64, k gen.
 
 // appendText appends digits to a buffer, and a value that refers to them.
 func appendText(args []model.Value, text []byte, s *gen.Source, groups int) ([]model.Value, []byte) {
-	from := len(text)
+	start := len(text)
 	text = gen.AppendDigits(text, s, groups)
-	return append(args, model.StringValue(text[from:])), text
+	return append(args, model.StringValue(text[start:])), text
 }
 
 func tableStream(seed uint64, table int) gen.Stream {

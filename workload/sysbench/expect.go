@@ -53,25 +53,25 @@ func (c *client) expect(s *statement, args []model.Value) int64 {
 		width = 2
 	}
 	for args = args[s.before:]; len(args) >= width; args = args[width:] {
-		from, to := max(args[0].Int(), 1), min(args[width-1].Int(), c.rows)
-		if from <= to {
-			c.spans = append(c.spans, span{from, to})
+		start, end := max(args[0].Int(), 1), min(args[width-1].Int(), c.rows)
+		if start <= end {
+			c.spans = append(c.spans, span{start, end})
 		}
 	}
 	return covered(c.spans)
 }
 
 // span is a range of ids or of values of k, inclusive.
-type span struct{ from, to int64 }
+type span struct{ start, end int64 }
 
 // covered returns how many numbers are in at least one span. It sorts the spans.
 func covered(spans []span) (n int64) {
-	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.start, b.start) })
 	end := int64(0) // numbers start at 1
 	for _, s := range spans {
-		if s.to > end {
-			n += s.to - max(s.from-1, end)
-			end = s.to
+		if s.end > end {
+			n += s.end - max(s.start-1, end)
+			end = s.end
 		}
 	}
 	return n

@@ -184,9 +184,9 @@ func (s *testStage) readSums(ctx context.Context, session engine.Session) (err e
 	return err
 }
 
-func (s *testStage) aggregate(ctx context.Context, session engine.Session, what model.Aggregate) (sum int64, err error) {
+func (s *testStage) aggregate(ctx context.Context, session engine.Session, subject model.Aggregate) (sum int64, err error) {
 	for n := range s.run.tables {
-		v, err := s.ofTable(ctx, session, n, what)
+		v, err := s.ofTable(ctx, session, n, subject)
 		if err != nil {
 			return 0, err
 		}
@@ -195,9 +195,9 @@ func (s *testStage) aggregate(ctx context.Context, session engine.Session, what 
 	return sum, nil
 }
 
-func (s *testStage) ofTable(ctx context.Context, session engine.Session, table int, what model.Aggregate) (int64, error) {
-	op := &model.Op{Kind: model.Scan, Table: tableName(table), Aggregate: what, Free: true}
-	if what == model.Sum {
+func (s *testStage) ofTable(ctx context.Context, session engine.Session, table int, subject model.Aggregate) (int64, error) {
+	op := &model.Op{Kind: model.Scan, Table: tableName(table), Aggregate: subject, Free: true}
+	if subject == model.Sum {
 		op.Columns = []string{colK}
 	}
 	n, _, err := workload.QueryInt(ctx, session, op)
@@ -274,8 +274,8 @@ func (s *testStage) Finish(ctx context.Context, _ workload.Totals) (f workload.F
 }
 
 // compare reads an aggregate and compares it; broken has a %d for what it is.
-func (s *testStage) compare(ctx context.Context, f *workload.Finding, what model.Aggregate, want int64, broken string) (got int64, err error) {
-	if got, err = s.read(ctx, what); err != nil {
+func (s *testStage) compare(ctx context.Context, f *workload.Finding, subject model.Aggregate, want int64, broken string) (got int64, err error) {
+	if got, err = s.read(ctx, subject); err != nil {
 		return 0, err
 	}
 	f.ReadAll = true
@@ -286,13 +286,13 @@ func (s *testStage) compare(ctx context.Context, f *workload.Finding, what model
 }
 
 // read is aggregate on a session of its own.
-func (s *testStage) read(ctx context.Context, what model.Aggregate) (n int64, err error) {
+func (s *testStage) read(ctx context.Context, subject model.Aggregate) (n int64, err error) {
 	session, err := s.env.DB.Session(ctx)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
-	return s.aggregate(ctx, session, what)
+	return s.aggregate(ctx, session, subject)
 }
 
 // noteEnd adds a note if the test has run out of rows.

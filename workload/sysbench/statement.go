@@ -158,9 +158,9 @@ func randomPoints(points int) statement {
 func randomRanges(ranges int, delta int64) statement {
 	s := betweenSecondary("random ranges", func(c *client) {
 		for range ranges {
-			from := c.inSlice()
-			c.int(from)
-			c.int(from + delta)
+			start := c.inSlice()
+			c.int(start)
+			c.int(start + delta)
 		}
 	}, colK)
 	s.op.Aggregate, s.op.Ranges = model.Count, ranges
@@ -204,9 +204,9 @@ func hotIDs(n int) func(c *client) {
 // idRange draws a range of ids, which may extend beyond the last.
 func idRange(size int64) func(c *client) {
 	return func(c *client) {
-		from := c.draw()
-		c.int(from)
-		c.int(from + size - 1)
+		start := c.draw()
+		c.int(start)
+		c.int(start + size - 1)
 	}
 }
 

@@ -152,9 +152,9 @@ func onlyWrites(t *test, d *definitions, _ int64) { t.blocks = d.writes() }
 func oneUpdateK(t *test, d *definitions, _ int64) { t.blocks = one(d.updateK()) }
 
 // readOnly returns a test of transactions of points and one range.
-func readOnly(name, what string, s statement) test {
+func readOnly(name, subject string, s statement) test {
 	return test{
-		name: name, doc: fmt.Sprintf("How fast are transactions of points and %s of %d rows?", what, wide), transaction: true,
+		name: name, doc: fmt.Sprintf("How fast are transactions of points and %s of %d rows?", subject, wide), transaction: true,
 		define: func(t *test, d *definitions, _ int64) { t.blocks = append(d.points(), block{times(1, s)}) },
 	}
 }

@@ -10,7 +10,7 @@ func (q *querier) known(d, tick int64) (k known) {
 	w := q.data.writerOf(d)
 	f := q.data.fate(d, tick)
 	k.arrived, k.fixed = q.data.certain(f, d, q.done[w])
-	k.may, k.mayFix = q.data.certain(f, d, q.clock.writers[w].to.Load())
+	k.may, k.mayFix = q.data.certain(f, d, q.clock.writers[w].end.Load())
 	return k
 }
 

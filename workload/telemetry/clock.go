@@ -25,13 +25,13 @@ type clock struct {
 // progress is what a writer has done: all slots before from; it is at work on
 // those before to. Each has a cache line of its own.
 type progress struct {
-	from, to atomic.Int64
-	_        [48]byte
+	start, end atomic.Int64
+	_          [48]byte
 }
 
 func (p *progress) set(slot int64) {
-	p.to.Store(slot)
-	p.from.Store(slot)
+	p.end.Store(slot)
+	p.start.Store(slot)
 }
 
 func newClock(r *run, start *state) *clock {
@@ -45,14 +45,14 @@ func newClock(r *run, start *state) *clock {
 
 // tick returns the first tick that is not completely sent.
 func (c *clock) tick() int64 {
-	least := int64(math.MaxInt64)
+	lowest := int64(math.MaxInt64)
 	for _, w := range c.active {
-		least = min(least, c.writers[w].from.Load())
+		lowest = min(lowest, c.writers[w].start.Load())
 	}
 	if len(c.active) == 0 {
-		least = c.writers[0].from.Load()
+		lowest = c.writers[0].start.Load()
 	}
-	return least / c.perTick
+	return lowest / c.perTick
 }
 
 // oldest returns the oldest partition that readers may read: the next drop takes

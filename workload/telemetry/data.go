@@ -124,10 +124,10 @@ func (g *data) fate(d, tick int64) fate {
 	if tick < g.history {
 		return f
 	}
-	if from, to := g.outage(d, tick+correctAfter); tick >= from && tick < to {
-		f.arrive = to + (tick-from)/g.chunk
+	if start, end := g.outage(d, tick+correctAfter); tick >= start && tick < end {
+		f.arrive = end + (tick-start)/g.chunk
 		return f
-	} else if tick+correctAfter >= from && tick < to {
+	} else if tick+correctAfter >= start && tick < end {
 		return f // what would follow it falls into the outage
 	}
 	i := uint64(d)<<32 | uint64(tick)
@@ -150,13 +150,13 @@ func (g *data) fixedMetric(d, tick int64) int64 {
 
 // outage returns the ticks of the device's last outage that begins by a tick; to is
 // -1 if there is none.
-func (g *data) outage(d, tick int64) (from, to int64) {
+func (g *data) outage(d, tick int64) (start, end int64) {
 	if g.outages.Unit(uint64(d)) >= g.burst {
 		return -1, -1
 	}
 	for i := len(g.bursts) - 1; i >= 0; i-- {
-		if to = g.bursts[i]; to-g.silence <= tick {
-			return to - g.silence, to
+		if end = g.bursts[i]; end-g.silence <= tick {
+			return end - g.silence, end
 		}
 	}
 	return -1, -1
@@ -165,11 +165,11 @@ func (g *data) outage(d, tick int64) (from, to int64) {
 // missed returns the first measurement that a returning device catches up with in
 // a tick, and how many they are.
 func (g *data) missed(d, tick int64) (first, n int64) {
-	from, to := g.outage(d, tick)
-	if first = from + (tick-to)*g.chunk; to < 0 || tick < to || first >= to {
+	start, end := g.outage(d, tick)
+	if first = start + (tick-end)*g.chunk; end < 0 || tick < end || first >= end {
 		return 0, 0
 	}
-	return first, min(g.chunk, to-first)
+	return first, min(g.chunk, end-first)
 }
 
 // lateness returns how many ticks after a measurement's own it has arrived, and

@@ -155,7 +155,7 @@ func (q *querier) Ready(context.Context) error {
 	}
 	q.drawTime()
 	for w := range q.done {
-		q.done[w] = q.clock.writers[w].from.Load()
+		q.done[w] = q.clock.writers[w].start.Load()
 	}
 	q.bounds.set(atTime, q.data.start(q.first), q.data.start(q.last+1)-1)
 	q.bounds.set(atDevice, q.d, q.d)

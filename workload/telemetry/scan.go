@@ -39,9 +39,9 @@ var boundColumns = []string{colTime, colDevice, colMetric}
 
 // scan is a prepared query of a table.
 type scan struct {
-	stmt engine.Stmt
-	from [][2]int // of the arguments in bounds: column and bound
-	args []model.Value
+	stmt  engine.Stmt
+	start [][2]int // of the arguments in bounds: column and bound
+	args  []model.Value
 }
 
 // prepareScan completes a scan by what is asked of t, d and m: as many columns as
@@ -52,7 +52,7 @@ func prepareScan(ctx context.Context, session engine.Session, t *model.Table, op
 	order := t.Order(op.Index)
 	next := func() int { return slices.Index(boundColumns, order[op.Equal]) } // -1: a column of which nothing is asked
 	for at := next(); at >= 0 && n[at] == one; at = next() {
-		s.from = append(s.from, [2]int{at, 0})
+		s.start = append(s.start, [2]int{at, 0})
 		n[at] = anything
 		if op.Equal++; op.Equal == len(order) {
 			break
@@ -61,16 +61,16 @@ func prepareScan(ctx context.Context, session engine.Session, t *model.Table, op
 	if op.Equal < len(order) && next() >= 0 {
 		at := next()
 		if n[at] == between {
-			op.Lower, s.from = model.Inclusive, append(s.from, [2]int{at, 0})
+			op.Lower, s.start = model.Inclusive, append(s.start, [2]int{at, 0})
 		}
 		if n[at] != anything {
-			op.Upper, s.from = model.Inclusive, append(s.from, [2]int{at, 1})
+			op.Upper, s.start = model.Inclusive, append(s.start, [2]int{at, 1})
 		}
 		n[at] = anything
 	}
 	where := func(at, bound int, is model.Comparison) {
 		op.Where = append(op.Where, model.Condition{Column: boundColumns[at], Is: is})
-		s.from = append(s.from, [2]int{at, bound})
+		s.start = append(s.start, [2]int{at, bound})
 	}
 	for at, need := range n {
 		if need == one {
@@ -83,15 +83,15 @@ func prepareScan(ctx context.Context, session engine.Session, t *model.Table, op
 			where(at, 1, model.AtMost)
 		}
 	}
-	s.args = make([]model.Value, len(s.from))
+	s.args = make([]model.Value, len(s.start))
 	var err error
 	s.stmt, err = session.Prepare(ctx, &op)
 	return s, err
 }
 
 func (s *scan) exec(ctx context.Context, b *bounds, r *engine.Result) error {
-	for i, from := range s.from {
-		s.args[i] = b[from[0]][from[1]]
+	for i, start := range s.start {
+		s.args[i] = b[start[0]][start[1]]
 	}
 	return s.stmt.Exec(ctx, s.args, r)
 }

@@ -110,7 +110,7 @@ func (r *run) live(values int64, indexed bool, aggregates int64) workload.Live {
 // corrected value, -1: none; text is the memory of documents.
 func (g *data) appendMeasurement(args []model.Value, text []byte, d, tick, fixed int64) ([]model.Value, []byte) {
 	t := g.time(d, tick)
-	from := len(text)
+	start := len(text)
 	for m := range g.metrics {
 		v := g.value(d, m, tick, m == fixed)
 		if g.doc {
@@ -120,7 +120,7 @@ func (g *data) appendMeasurement(args []model.Value, text []byte, d, tick, fixed
 		args = append(args, model.IntValue(t), model.IntValue(d), model.IntValue(m), model.IntValue(v))
 	}
 	if g.doc {
-		args = append(args, model.IntValue(t), model.IntValue(d), model.BytesValue(text[from:len(text):len(text)]))
+		args = append(args, model.IntValue(t), model.IntValue(d), model.BytesValue(text[start:len(text):len(text)]))
 	}
 	return args, text
 }

@@ -113,7 +113,7 @@ func (s *stage) Finish(ctx context.Context, _ workload.Totals) (f workload.Findi
 	writes := len(s.clock.active) > 0 || s.keeper != nil
 	s.note(&f)
 	for w := range s.now.slots {
-		s.now.slots[w] = s.clock.writers[w].from.Load()
+		s.now.slots[w] = s.clock.writers[w].start.Load()
 	}
 	s.now.dropped = s.clock.dropped.Load()
 	if s.keeper != nil {

@@ -31,10 +31,10 @@ const maxBatch = 100
 
 // task is a statement to be sent: n measurements of one partition.
 type task struct {
-	statement int
-	partition int64
-	n         int
-	from, to  int // its arguments
+	statement  int
+	partition  int64
+	n          int
+	start, end int // its arguments
 }
 
 // writer sends the measurements of its devices in the order of its slots. An
@@ -112,7 +112,7 @@ func (w *writer) Ready(ctx context.Context) error {
 	for slot := w.slot; slot < end; slot++ {
 		w.due(w.data.at(w.writer, slot))
 	}
-	w.clock.writers[w.writer].to.Store(end)
+	w.clock.writers[w.writer].end.Store(end)
 	for _, t := range w.tasks { // outside the service time; Do meets an error again
 		if t.statement != correct {
 			_, _ = w.insert(ctx, t.partition%w.run.tables, t.n)
@@ -126,7 +126,7 @@ func (w *writer) due(d, tick int64) {
 	for back := int64(1); back <= correctAfter; back++ {
 		switch f := w.data.fate(d, tick-back); tick {
 		case f.arrive:
-			if from, to := w.data.outage(d, tick-back); tick-back < from || tick-back >= to {
+			if start, end := w.data.outage(d, tick-back); tick-back < start || tick-back >= end {
 				w.add(late, d, tick-back)
 			}
 		case f.again:
@@ -146,7 +146,7 @@ func (w *writer) due(d, tick int64) {
 func (w *writer) add(statement int, d, tick int64) {
 	partition, at := tick/w.partition, len(w.tasks)-1
 	if at < 0 || statement == correct || w.tasks[at].statement != statement || w.tasks[at].partition != partition || w.tasks[at].n == maxBatch {
-		w.tasks = append(w.tasks, task{statement: statement, partition: partition, from: len(w.args)})
+		w.tasks = append(w.tasks, task{statement: statement, partition: partition, start: len(w.args)})
 		at++
 	}
 	fixed := int64(-1)
@@ -156,9 +156,9 @@ func (w *writer) add(statement int, d, tick int64) {
 	w.args, w.text = w.data.appendMeasurement(w.args, w.text, d, tick, fixed)
 	t := &w.tasks[at]
 	if t.n++; statement == correct {
-		w.args = append(w.args[:t.from], w.update(w.args[t.from:], fixed)...)
+		w.args = append(w.args[:t.start], w.update(w.args[t.start:], fixed)...)
 	}
-	t.to = len(w.args)
+	t.end = len(w.args)
 }
 
 // update makes the arguments of an insert those of the update of a value: the new
@@ -210,7 +210,7 @@ func (w *writer) send(ctx context.Context, t *task, out *workload.Outcome) error
 		return err
 	}
 	out.Parts.Start()
-	if err := stmt.Exec(ctx, w.args[t.from:t.to], &w.result); err != nil {
+	if err := stmt.Exec(ctx, w.args[t.start:t.end], &w.result); err != nil {
 		return err
 	}
 	out.Parts.Stop(t.statement)

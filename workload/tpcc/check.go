@@ -20,11 +20,11 @@ type place struct{ w, d, o, c, i int64 }
 
 func (p place) String() (s string) {
 	for _, part := range []struct {
-		what string
-		n    int64
+		subject string
+		n       int64
 	}{{"order", p.o}, {"customer", p.c}, {"item", p.i}, {"district", p.d}, {"warehouse", p.w}} {
 		if part.n > 0 {
-			s += fmt.Sprintf(" of %s %d", part.what, part.n)
+			s += fmt.Sprintf(" of %s %d", part.subject, part.n)
 		}
 	}
 	return s
@@ -38,23 +38,23 @@ type violations struct {
 }
 
 // equal notes a violation of a condition unless two numbers are equal.
-func (v *violations) equal(condition int, at place, what string, got int64, should string, want int64) {
+func (v *violations) equal(condition int, at place, subject string, got int64, should string, want int64) {
 	if got == want || condition > required && !v.all {
 		return
 	}
 	if v.count[condition]++; v.count[condition] == 1 {
-		v.example[condition] = fmt.Sprintf("%s%s is %d, %s %d", what, at, got, should, want)
+		v.example[condition] = fmt.Sprintf("%s%s is %d, %s %d", subject, at, got, should, want)
 	}
 }
 
 func (v *violations) list() (out []string) {
 	for c, n := range v.count {
-		what := fmt.Sprint("condition ", c)
+		subject := fmt.Sprint("condition ", c)
 		if c == stockCondition {
-			what = "of stocks"
+			subject = "of stocks"
 		}
 		if n > 0 {
-			out = append(out, fmt.Sprintf("consistency %s is violated %d times; the first: %s", what, n, v.example[c]))
+			out = append(out, fmt.Sprintf("consistency %s is violated %d times; the first: %s", subject, n, v.example[c]))
 		}
 	}
 	return out

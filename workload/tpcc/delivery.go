@@ -11,7 +11,7 @@ var (
 	lockNew    = define(lock(newOrders, "no_o_id"))
 	deleteNew  = define(model.Op{Kind: model.Delete, Table: newOrders})
 	setCarrier = define(update(orders, "o_carrier_id"))
-	setDates   = defineSizes(func(n int) model.Op { return of(update(orderLine, "ol_delivery_d"), n) })
+	setDates   = defineSizes(func(n int) model.Op { return sized(update(orderLine, "ol_delivery_d"), n) })
 	sumLines   = define(model.Op{Kind: model.Scan, Table: orderLine, Equal: 3, Columns: []string{"ol_amount"}, Aggregate: model.Sum})
 	credit     = define(update(customer, "+c_balance", "+c_delivery_cnt"))
 
@@ -19,7 +19,7 @@ var (
 	recentItems = define(model.Op{
 		Kind: model.Scan, Table: orderLine, Equal: 2, Lower: model.Inclusive, Upper: model.Inclusive, Columns: []string{"ol_i_id"}, Free: true, Distinct: true,
 	})
-	getStocks = define(of(get(stock, "s_i_id", "s_quantity"), stocksAtOnce))
+	getStocks = define(sized(get(stock, "s_i_id", "s_quantity"), stocksAtOnce))
 )
 
 // deliverAll is Delivery (TPC-C 2.7): the oldest order of each district, in one
@@ -28,7 +28,7 @@ func (t *terminal) deliverAll() {
 	for d := int64(1); d <= districts && t.err == nil; d++ {
 		if o := t.takeOldest(d); o > 0 {
 			t.deliver(d, o)
-			t.did.undelivered--
+			t.attempt.undelivered--
 		} else {
 			t.skipped++
 		}
@@ -96,8 +96,8 @@ func (t *terminal) countLow() {
 	for r := range t.got.n {
 		t.recent = append(t.recent, t.got.at(r, 0))
 	}
-	for from := 0; from < len(t.recent); from += stocksAtOnce {
-		t.countStocks(t.recent[from:min(len(t.recent), from+stocksAtOnce)])
+	for start := 0; start < len(t.recent); start += stocksAtOnce {
+		t.countStocks(t.recent[start:min(len(t.recent), start+stocksAtOnce)])
 	}
 }
 

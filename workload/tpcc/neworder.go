@@ -13,7 +13,7 @@ var (
 	takeNumber   = define(update(district, "+d_next_o_id"))
 	insertOrder  = define(insert(orders, 1))
 	insertNew    = define(insert(newOrders, 1))
-	getItems     = defineSizes(func(n int) model.Op { return of(get(item, "i_id", "i_price", "i_name", "i_data"), n) })
+	getItems     = defineSizes(func(n int) model.Op { return sized(get(item, "i_id", "i_price", "i_name", "i_data"), n) })
 	lockStocks   = defineStocks()
 	setStock     = define(update(stock, "s_quantity", "+s_ytd", "+s_order_cnt", "+s_remote_cnt"))
 	insertLines  = defineSizes(func(n int) model.Op { return insert(orderLine, n) })
@@ -23,7 +23,7 @@ var (
 func defineStocks() (out [districts]statement) {
 	for d := range out {
 		out[d] = defineSizes(func(n int) model.Op {
-			return of(lock(stock, "s_w_id", "s_i_id", "s_quantity", "s_data", distColumn(int64(d)+1)), n)
+			return sized(lock(stock, "s_w_id", "s_i_id", "s_quantity", "s_data", distColumn(int64(d)+1)), n)
 		})
 	}
 	return out
@@ -69,8 +69,8 @@ func (t *terminal) enter() {
 	}
 	t.write(insertOrder, bytesOf[orders]+orderEntry, w, d, integer(number), integer(t.c), t.now(), model.Value{}, integer(int64(count)), integer(local))
 	t.write(insertNew, bytesOf[newOrders], w, d, integer(number))
-	for from := 0; from < len(t.lines); from += together {
-		t.enterLines(number, t.lines[from:from+together])
+	for start := 0; start < len(t.lines); start += together {
+		t.enterLines(number, t.lines[start:start+together])
 	}
 	if t.rollsBack {
 		t.read(getItems, integer(t.stage.items+1)) // the last one, which does not exist
@@ -78,7 +78,7 @@ func (t *terminal) enter() {
 		return
 	}
 	t.total = t.charge(tax, discount)
-	t.did = totals{orders: 1, undelivered: 1, lines: int64(len(t.lines))}
+	t.attempt = totals{orders: 1, undelivered: 1, lines: int64(len(t.lines))}
 	for i := range t.lines {
 		if t.lines[i].supplier != t.w {
 			t.remoteLines++
@@ -109,10 +109,10 @@ func (t *terminal) enterLines(number int64, lines []line) {
 		}
 	}
 	t.read(lockStocks[t.d-1]+statement(len(t.list)/2-1), t.list...)
-	for from, n := 0, 0; from < len(lines); from += n {
-		for n = 1; from+n < len(lines) && lines[from+n].sameStock(&lines[from]); n++ {
+	for start, n := 0, 0; start < len(lines); start += n {
+		for n = 1; start+n < len(lines) && lines[start+n].sameStock(&lines[start]); n++ {
 		}
-		t.take(lines[from : from+n])
+		t.take(lines[start : start+n])
 	}
 	t.list = t.list[:0]
 	for i := range lines {
@@ -125,9 +125,9 @@ func (t *terminal) enterLines(number int64, lines []line) {
 
 // take takes lines of one item from its stock, which is locked.
 func (t *terminal) take(lines []line) {
-	of := &lines[0]
+	subject := &lines[0]
 	r := 0
-	for r < t.got.n && (t.got.at(r, 0) != of.supplier || t.got.at(r, 1) != of.item) {
+	for r < t.got.n && (t.got.at(r, 0) != subject.supplier || t.got.at(r, 1) != subject.item) {
 		r++
 	}
 	t.need(r < t.got.n, "a stock")
@@ -146,7 +146,7 @@ func (t *terminal) take(lines []line) {
 			remote++
 		}
 	}
-	t.write(setStock, 4+8+4+4, integer(pieces), integer(sold), integer(int64(len(lines))), integer(remote), integer(of.supplier), integer(of.item))
+	t.write(setStock, 4+8+4+4, integer(pieces), integer(sold), integer(int64(len(lines))), integer(remote), integer(subject.supplier), integer(subject.item))
 }
 
 // refill is how many pieces a stock gets when it would fall below ten.

@@ -56,8 +56,8 @@ const characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 const tenCharacters = 839_299_365_868_340_224 // 62¹⁰
 
 // appendText appends least…most random letters and digits.
-func appendText(dst []byte, s *gen.Source, least, most int64) []byte {
-	n := between(s, least, most)
+func appendText(dst []byte, s *gen.Source, low, high int64) []byte {
+	n := between(s, low, high)
 	for n > 0 {
 		draw := s.Uniform(tenCharacters)
 		for range min(n, 10) {
@@ -78,7 +78,7 @@ func appendDigits(dst []byte, s *gen.Source, n int) []byte {
 }
 
 // between returns a number of least…most.
-func between(s *gen.Source, least, most int64) int64 { return least + s.Uniform(most-least+1) }
+func between(s *gen.Source, low, high int64) int64 { return low + s.Uniform(high-low+1) }
 
 // chance reports true in so many of a hundred draws.
 func chance(s *gen.Source, percent int64) bool { return s.Uniform(100) < percent }

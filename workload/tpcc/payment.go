@@ -42,7 +42,7 @@ func (t *terminal) receive() {
 	if t.cw != t.w {
 		t.remotePayments++
 	}
-	t.did.payments = 1
+	t.attempt.payments = 1
 }
 
 // receiveFrom books the payment of a customer.
@@ -54,13 +54,13 @@ func (t *terminal) receiveFrom(c int64) {
 		t.write(pay, changed, integer(-t.amount), amount, integer(1), w, d, id)
 		return
 	}
-	from := len(t.data)
+	start := len(t.data)
 	for _, n := range [...]int64{c, t.cd, t.cw, t.d, t.w} {
 		t.data = append(strconv.AppendInt(t.data, n, 10), ' ')
 	}
 	t.data = append(appendMoney(t.data, t.amount), '|')
 	t.data = append(t.data, t.got.value(0, 1).Buf()...)
-	data := t.data[from:min(len(t.data), from+dataWidth)]
+	data := t.data[start:min(len(t.data), start+dataWidth)]
 	t.write(payBad, changed+int64(len(data)), model.StringValue(data), integer(-t.amount), amount, integer(1), w, d, id)
 }
 

@@ -81,8 +81,8 @@ func (p *population) buyer(order int64) int64 {
 func (s *sizes) delivered(order int64) bool { return order <= s.customers-s.undelivered }
 
 // pieces returns how many pieces of an item the load gives to the warehouse's stock.
-func (p *population) pieces(of int64) int64 {
-	return between(p.begin(stock, of, 0), 10, 100)
+func (p *population) pieces(whole int64) int64 {
+	return between(p.begin(stock, whole, 0), 10, 100)
 }
 
 // begin begins the draws of a row.
@@ -158,12 +158,12 @@ func (p *population) lastName(c int64) model.Value {
 	return p.Chars()
 }
 
-func (p *population) between(least, most int64) model.Value {
-	return integer(between(&p.source, least, most))
+func (p *population) between(low, high int64) model.Value {
+	return integer(between(&p.source, low, high))
 }
 
-func (p *population) text(least, most int64) model.Value {
-	p.Text = appendText(p.Text, &p.source, least, most)
+func (p *population) text(low, high int64) model.Value {
+	p.Text = appendText(p.Text, &p.source, low, high)
 	return p.Chars()
 }
 
@@ -188,11 +188,11 @@ const original = "ORIGINAL"
 
 // data returns the data of an item or a stock; one in ten contains ORIGINAL.
 func (p *population) data() model.Value {
-	from := len(p.Text)
+	start := len(p.Text)
 	p.Text = appendText(p.Text, &p.source, 26, 50)
 	if chance(&p.source, 10) {
-		room := int64(len(p.Text) - from - len(original))
-		copy(p.Text[from+int(p.source.Uniform(room+1)):], original)
+		room := int64(len(p.Text) - start - len(original))
+		copy(p.Text[start+int(p.source.Uniform(room+1)):], original)
 	}
 	return p.Chars()
 }

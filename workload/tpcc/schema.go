@@ -61,9 +61,9 @@ func orNull(c model.Column) model.Column {
 }
 
 // address returns the columns of an address.
-func address(of string) []model.Column {
+func address(name string) []model.Column {
 	return []model.Column{
-		text(of+"_street_1", 20), text(of+"_street_2", 20), text(of+"_city", 20), text(of+"_state", 2), text(of+"_zip", 9),
+		text(name+"_street_1", 20), text(name+"_street_2", 20), text(name+"_city", 20), text(name+"_state", 2), text(name+"_zip", 9),
 	}
 }
 

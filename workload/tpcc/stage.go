@@ -96,18 +96,18 @@ func (s *mixStage) newUser(n int64) user {
 // Finish checks the tables against the conditions and against what the terminals
 // have committed.
 func (s *mixStage) Finish(ctx context.Context, _ workload.Totals) (f workload.Finding, err error) {
-	var did tally
+	var total tally
 	for _, t := range s.terminals {
-		did.add(&t.tally)
+		total.add(&t.tally)
 	}
 	want := s.start
-	want.add(&did.changed)
+	want.add(&total.changed)
 	s.now.totals = want
-	s.now.uncertain += did.uncertain
+	s.now.uncertain += total.uncertain
 	f.Live = s.live(&want, true)
-	f.Notes = s.notes(&did)
-	if did.wrong > 0 {
-		f.Broken = append(f.Broken, fmt.Sprintf("%d answers were wrong; the first: %s", did.wrong, did.firstWrong))
+	f.Notes = s.notes(&total)
+	if total.wrong > 0 {
+		f.Broken = append(f.Broken, fmt.Sprintf("%d answers were wrong; the first: %s", total.wrong, total.firstWrong))
 	}
 	if !s.checks || !s.checked || s.p.String("check") == checkNone {
 		return f, nil
@@ -129,15 +129,15 @@ func (s *mixStage) Finish(ctx context.Context, _ workload.Totals) (f workload.Fi
 const unaudited = "derived from TPC-C; unaudited; not comparable with published TPC results"
 
 // notes describes the mix.
-func (s *mixStage) notes(did *tally) []string {
+func (s *mixStage) notes(total *tally) []string {
 	var all, entered int64
-	for _, n := range did.done {
+	for _, n := range total.done {
 		all += n
 	}
-	if entered = did.done[newOrder] + did.done[rolledBack]; all == 0 {
+	if entered = total.done[newOrder] + total.done[rolledBack]; all == 0 {
 		return []string{unaudited}
 	}
-	share := func(n, of int64) float64 { return 100 * float64(n) / float64(max(of, 1)) }
+	share := func(n, whole int64) float64 { return 100 * float64(n) / float64(max(whole, 1)) }
 	waits := "no keying or think times"
 	if s.waits > 0 {
 		waits = fmt.Sprintf("keying and think times × %.3g", s.waits)
@@ -148,14 +148,14 @@ func (s *mixStage) notes(did *tally) []string {
 		out = append(out, fmt.Sprintf("not the sizes of TPC-C: %d items, and %d customers and %d new orders per district", s.items, s.customers, s.undelivered))
 	}
 	out = append(out, fmt.Sprintf("mix of %d transactions: %.2f %% New-Order, %.2f %% Payment, %.2f %% Order-Status, %.2f %% Delivery, %.2f %% Stock-Level",
-		all, share(entered, all), share(did.done[payment], all), share(did.done[orderStatus], all), share(did.done[delivery], all),
-		share(did.done[stockLevel], all)))
+		all, share(entered, all), share(total.done[payment], all), share(total.done[orderStatus], all), share(total.done[delivery], all),
+		share(total.done[stockLevel], all)))
 	out = append(out, fmt.Sprintf("%.2f %% of the New-Orders were rolled back by their users (1 %% is expected); they are not among new_order",
-		share(did.done[rolledBack], entered)))
+		share(total.done[rolledBack], entered)))
 	if s.warehouses > 1 {
 		out = append(out, fmt.Sprintf("%.2f %% of the order lines (1 %% is expected) and %.1f %% of the payments (15 %%) were remote",
-			share(did.remoteLines, did.changed.lines), share(did.remotePayments, did.done[payment])))
+			share(total.remoteLines, total.changed.lines), share(total.remotePayments, total.done[payment])))
 	}
-	skipped := share(did.skipped, did.done[delivery]*districts)
+	skipped := share(total.skipped, total.done[delivery]*districts)
 	return append(out, fmt.Sprintf("deliveries skipped %.2f %% of the districts, as they had no undelivered order (TPC-C allows 1 %%)", skipped))
 }

@@ -61,7 +61,7 @@ func update(table string, columns ...string) model.Op {
 }
 
 // of returns the statement on n keys.
-func of(op model.Op, n int) model.Op {
+func sized(op model.Op, n int) model.Op {
 	op.Keys = n
 	return op
 }
@@ -96,30 +96,30 @@ func (s *statements) prepare(ctx context.Context, session engine.Session) (err e
 	return s.err
 }
 
-func (s *statements) stmt(of statement) engine.Stmt {
-	if s.prepared[of] == nil {
-		s.prepared[of], s.err = s.session.Prepare(s.ctx, &shapes[of].Op)
+func (s *statements) stmt(subject statement) engine.Stmt {
+	if s.prepared[subject] == nil {
+		s.prepared[subject], s.err = s.session.Prepare(s.ctx, &shapes[subject].Op)
 	}
-	return s.prepared[of]
+	return s.prepared[subject]
 }
 
 // exec executes a statement and reports whether it succeeded.
-func (s *statements) exec(of statement, args []model.Value) bool {
+func (s *statements) exec(subject statement, args []model.Value) bool {
 	if s.err != nil {
 		return false
 	}
 	s.args = append(s.args[:0], args...)
-	if stmt := s.stmt(of); s.err == nil {
+	if stmt := s.stmt(subject); s.err == nil {
 		s.err = stmt.Exec(s.ctx, s.args, &s.result)
 	}
 	return s.err == nil
 }
 
 // read executes a read, whose rows are then in s.got.
-func (s *statements) read(of statement, args ...model.Value) {
+func (s *statements) read(stmt statement, args ...model.Value) {
 	s.got.clear()
 	s.result.Each = s.got.each
-	if !s.exec(of, args) {
+	if !s.exec(stmt, args) {
 		return
 	}
 	s.out.Reads++
@@ -129,10 +129,10 @@ func (s *statements) read(of statement, args ...model.Value) {
 }
 
 // write executes a write of so many user bytes, index entries included.
-func (s *statements) write(of statement, bytes int64, args ...model.Value) {
+func (s *statements) write(stmt statement, bytes int64, args ...model.Value) {
 	s.result.Each = nil
 	switch {
-	case !s.exec(of, args):
+	case !s.exec(stmt, args):
 	case s.result.Rows == 0:
 		s.out.Others++
 	default:
@@ -160,9 +160,9 @@ func (r *rows) add(row []model.Value) {
 	r.n++
 	for _, v := range row {
 		if b := v.Buf(); b != nil {
-			from := len(r.text)
+			start := len(r.text)
 			r.text = append(r.text, b...)
-			v = model.StringValue(r.text[from:len(r.text):len(r.text)])
+			v = model.StringValue(r.text[start:len(r.text):len(r.text)])
 		}
 		r.values = append(r.values, v)
 	}

@@ -21,8 +21,8 @@ type terminal struct {
 	drawn bool
 	statements
 	tally
-	did  totals // by the attempt
-	data []byte // memory for a customer's data, and for that of a payment
+	attempt totals // by the attempt
+	data    []byte // memory for a customer's data, and for that of a payment
 }
 
 // tally is what a terminal's completed transactions have done.
@@ -84,7 +84,7 @@ var errRollback = errors.New("the user rolls back")
 // Do performs the transaction, in one transaction of the database.
 func (t *terminal) Do(ctx context.Context, out *workload.Outcome) error {
 	out.Kind = int(t.kind)
-	t.ctx, t.out, t.did, t.counts = ctx, out, totals{}, t.kind == orderStatus || t.kind == stockLevel
+	t.ctx, t.out, t.attempt, t.counts = ctx, out, totals{}, t.kind == orderStatus || t.kind == stockLevel
 	before := t.tally
 	if t.err = t.Begin(ctx, out); t.err == nil {
 		perform[t.kind](t)
@@ -100,9 +100,9 @@ func (t *terminal) Do(ctx context.Context, out *workload.Outcome) error {
 			t.tally = before
 			return errors.Join(t.err, undone)
 		}
-		out.Kind, out.Bytes, t.did = int(rolledBack), 0, totals{}
+		out.Kind, out.Bytes, t.attempt = int(rolledBack), 0, totals{}
 	}
-	t.changed.add(&t.did)
+	t.changed.add(&t.attempt)
 	t.done[out.Kind]++
 	out.Rows = 1
 	t.drawn = false
@@ -115,9 +115,9 @@ var perform = [kinds]func(*terminal){(*terminal).enter, (*terminal).receive, (*t
 func (t *terminal) fail(err error) { t.err = cmp.Or(t.err, err) }
 
 // one reads a row that nobody deletes.
-func (t *terminal) one(what string, of statement, args ...model.Value) {
-	t.read(of, args...)
-	t.need(t.got.n == 1, what)
+func (t *terminal) one(subject string, stmt statement, args ...model.Value) {
+	t.read(stmt, args...)
+	t.need(t.got.n == 1, subject)
 }
 
 // noteCommit notes a commit of which it is unknown whether it was done.
@@ -128,12 +128,12 @@ func (t *tally) noteCommit(err error) {
 }
 
 // need notes a row that is missing, and that nobody deletes.
-func (t *terminal) need(found bool, what string) {
+func (t *terminal) need(found bool, subject string) {
 	if found || t.err != nil || !t.stage.checked {
 		return
 	}
 	if t.wrong++; t.wrong == 1 {
-		t.firstWrong = kindNames[t.kind] + ": " + what + " is missing"
+		t.firstWrong = kindNames[t.kind] + ": " + subject + " is missing"
 	}
 }
 

@@ -131,7 +131,7 @@ func column(t *testing.T, table string, row []model.Value, name string) model.Va
 // population rules that a column's values obey.
 var rules = []struct {
 	table, column string
-	least, most   int64 // of the number, or of the text's length
+	lowest, limit int64 // of the number, or of the text's length
 }{
 	{warehouse, "w_tax", 0, 2000}, {warehouse, "w_name", 6, 10}, {warehouse, "w_zip", 9, 9}, {warehouse, "w_ytd", 12_000_00, 12_000_00},
 	{district, "d_tax", 0, 2000}, {district, "d_ytd", 1200_00, 1200_00}, {district, "d_next_o_id", 121, 121}, {district, "d_street_1", 10, 20},
@@ -180,8 +180,8 @@ func TestPopulation(t *testing.T) {
 			if v.Type() == model.String {
 				n = int64(len(v.Buf()))
 			}
-			if v.IsNull() || n < rule.least || n > rule.most {
-				t.Errorf("%s: %v, want %d to %d", rule.column, v, rule.least, rule.most)
+			if v.IsNull() || n < rule.lowest || n > rule.limit {
+				t.Errorf("%s: %v, want %d to %d", rule.column, v, rule.lowest, rule.limit)
 				break
 			}
 		}
@@ -421,12 +421,12 @@ func TestMostPerMinute(t *testing.T) {
 func TestMix(t *testing.T) {
 	r := small(t, map[string]any{"warehouses": int64(10), "items": int64(100_000), "customers_per_district": int64(3000)})
 	term := &user{sizes: r.sizes, constants: newConstants(1), source: gen.NewSource(gen.NewStream(2)), homeID: 3, districtID: 4}
-	var did [kinds]int64
+	var done [kinds]int64
 	var lines, remote, rolled, far, named, local float64
 	const draws = 100_000
 	for range draws {
 		term.draw()
-		did[term.kind]++
+		done[term.kind]++
 		switch term.kind {
 		case newOrder:
 			lines += float64(len(term.lines))
@@ -458,18 +458,18 @@ func TestMix(t *testing.T) {
 			t.Fatalf("warehouse %d, district %d", term.w, term.d)
 		}
 	}
-	for k, n := range did {
+	for k, n := range done {
 		if n != cards[k]*draws/deckSize {
 			t.Errorf("%s: %d of %d", kindNames[k], n, draws)
 		}
 	}
-	entered, paid := float64(did[newOrder]), float64(did[payment])
-	for what, c := range map[string][3]float64{
+	entered, paid := float64(done[newOrder]), float64(done[payment])
+	for subject, c := range map[string][3]float64{
 		"lines of an order": {lines / entered, 10, 0.1}, "remote lines": {remote / lines, 0.01, 0.001}, "rolled back": {rolled / entered, 0.01, 0.0025},
 		"remote payments": {far / paid, 0.15, 0.009}, "by last name": {named / paid, 0.6, 0.012},
 	} {
 		if math.Abs(c[0]-c[1]) > c[2] {
-			t.Errorf("%s: %v, want %v", what, c[0], c[1])
+			t.Errorf("%s: %v, want %v", subject, c[0], c[1])
 		}
 	}
 	if local == 0 || local == entered {

@@ -31,7 +31,7 @@ type Found struct {
 
 // CheckFound fails the test if operations have not found the rows that they
 // should, within chance.
-func CheckFound(t *testing.T, what string, states []State) {
+func CheckFound(t *testing.T, subject string, states []State) {
 	t.Helper()
 	for _, s := range states {
 		for _, f := range s.Found {
@@ -40,7 +40,7 @@ func CheckFound(t *testing.T, what string, states []State) {
 				allowed += 5 * math.Sqrt(float64(f.Expected))
 			}
 			if f.Expected > 0 && math.Abs(float64(f.Expected-f.Found)) > allowed {
-				t.Errorf("%s: step %s: %s: found %d of %d rows", what, s.Step, f.Kind, f.Found, f.Expected)
+				t.Errorf("%s: step %s: %s: found %d of %d rows", subject, s.Step, f.Kind, f.Found, f.Expected)
 			}
 		}
 	}
@@ -51,13 +51,13 @@ func (s *State) equal(o *State) bool {
 }
 
 // Compare fails the test if two lockstep runs differ.
-func Compare(t *testing.T, what string, want, got []State) {
+func Compare(t *testing.T, subject string, want, got []State) {
 	t.Helper()
 	if len(want) != len(got) {
-		t.Fatalf("%s: %d steps, want %d", what, len(got), len(want))
+		t.Fatalf("%s: %d steps, want %d", subject, len(got), len(want))
 	}
 	for i := range want {
-		failIf(t, !want[i].equal(&got[i]), "%s: after step %s\n got %+v\nwant %+v", what, want[i].Step, got[i], want[i])
+		failIf(t, !want[i].equal(&got[i]), "%s: after step %s\n got %+v\nwant %+v", subject, want[i].Step, got[i], want[i])
 	}
 }
 

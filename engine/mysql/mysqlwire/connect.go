@@ -47,8 +47,8 @@ type Connector struct {
 }
 
 // NewConnector makes a connector that dials so.
-func NewConnector(to *Config, dial func(ctx context.Context, network, addr string) (net.Conn, error)) (*Connector, error) {
-	config := to.Clone()
+func NewConnector(dst *Config, dial func(ctx context.Context, network, addr string) (net.Conn, error)) (*Connector, error) {
+	config := dst.Clone()
 	config.DBName = ""
 	config.ParseTime, config.Loc = true, time.UTC
 	config.ClientFoundRows = true // an update counts the rows that it found
@@ -62,8 +62,8 @@ func NewConnector(to *Config, dial func(ctx context.Context, network, addr strin
 			return nil, err
 		}
 		d := &dialled{Conn: conn}
-		if to, ok := ctx.Value(dialledKey{}).(**dialled); ok {
-			*to = d
+		if dst, ok := ctx.Value(dialledKey{}).(**dialled); ok {
+			*dst = d
 		}
 		return d, nil
 	}
@@ -158,10 +158,10 @@ func (c *Connector) connect(ctx context.Context) (sqlkit.Conn, error) {
 }
 
 // identify asks for the connection's number, by which it can be interrupted.
-func (c *Conn) identify(ctx context.Context, from *Connector) error {
+func (c *Conn) identify(ctx context.Context, source *Connector) error {
 	return c.QueryText(ctx, "SELECT CONNECTION_ID()", nil, func(row []model.Value) error {
 		number := string(row[0].Buf())
-		c.watch.Ask = func(ctx context.Context) error { return from.kill(ctx, number) }
+		c.watch.Ask = func(ctx context.Context) error { return source.kill(ctx, number) }
 		return nil
 	})
 }

@@ -113,10 +113,10 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-func hexed(t *testing.T, what string, got []byte, want string) {
+func hexed(t *testing.T, subject string, got []byte, want string) {
 	t.Helper()
 	if g, w := hex.EncodeToString(got), strings.ReplaceAll(want, " ", ""); g != w {
-		t.Errorf("%s:\n%s, want\n%s", what, g, w)
+		t.Errorf("%s:\n%s, want\n%s", subject, g, w)
 	}
 }
 

@@ -233,27 +233,27 @@ func field(row []byte) (value, rest []byte, err error) {
 }
 
 // appendTypes appends the types of arguments.
-func appendTypes(to []uint32, b []byte) ([]uint32, error) {
+func appendTypes(dst []uint32, b []byte) ([]uint32, error) {
 	n, b, err := count(b)
 	if err != nil || len(b) != 4*n {
-		return to, errCut
+		return dst, errCut
 	}
 	for ; len(b) > 0; b = b[4:] {
-		to = append(to, binary.BigEndian.Uint32(b))
+		dst = append(dst, binary.BigEndian.Uint32(b))
 	}
-	return to, nil
+	return dst, nil
 }
 
 // appendColumns appends the types of columns.
-func appendColumns(to []uint32, b []byte) ([]uint32, error) {
+func appendColumns(dst []uint32, b []byte) ([]uint32, error) {
 	const facts = 18 // its table and place there, type, length, modifier and format
 	n, b, err := count(b)
 	for i := 0; i < n && err == nil; i++ {
 		_, rest, ok := bytes.Cut(b, []byte{0}) // its name
 		if !ok || len(rest) < facts {
-			return to, errCut
+			return dst, errCut
 		}
-		to, b = append(to, binary.BigEndian.Uint32(rest[6:])), rest[facts:]
+		dst, b = append(dst, binary.BigEndian.Uint32(rest[6:])), rest[facts:]
 	}
-	return to, err
+	return dst, err
 }

@@ -78,14 +78,14 @@ func (s *Stmt) appendMessages(b []byte, args []model.Value) (_ []byte, err error
 	if len(args) != len(s.params) {
 		return nil, fmt.Errorf("%d arguments for %d placeholders", len(args), len(s.params))
 	}
-	from := len(b)
+	start := len(b)
 	b = append(b, s.head...)
 	for i, oid := range s.params {
 		if b, err = appendSized(b, oid, args[i]); err != nil {
 			return nil, err
 		}
 	}
-	b = finish(append(b, s.wanted...), from+1)
+	b = finish(append(b, s.wanted...), start+1)
 	return append(b, executeMessage...), nil
 }
 

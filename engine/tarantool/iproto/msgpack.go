@@ -13,12 +13,12 @@ const Nil = 0xc0
 
 // appendSized appends a number in as few bytes, 1, 2, 4 or 8, as can hold the
 // bound. The tags of the sizes follow each other; tag is that of 1<<least bytes.
-func appendSized(b []byte, tag byte, least int, bound, n uint64) []byte {
-	size := least
+func appendSized(b []byte, tag byte, lowest int, bound, n uint64) []byte {
+	size := lowest
 	for size < 3 && bound >= 1<<(8<<size) {
 		size++
 	}
-	b = append(b, tag+byte(size-least))
+	b = append(b, tag+byte(size-lowest))
 	for shift := 8<<size - 8; shift >= 0; shift -= 8 {
 		b = append(b, byte(n>>shift))
 	}

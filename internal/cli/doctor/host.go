@@ -41,13 +41,13 @@ type Report struct {
 // Bad names the checks that found the machine unfit.
 func (r *Report) Bad() []string {
 	var names []string
-	for _, f := range r.of(Bad) {
+	for _, f := range r.findings(Bad) {
 		names = append(names, f.Name)
 	}
 	return names
 }
 
-func (r *Report) of(status Status) []Finding {
+func (r *Report) findings(status Status) []Finding {
 	return slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool { return f.Status != status })
 }
 
@@ -78,7 +78,7 @@ func Look(ctx context.Context, o Options) (*Report, error) {
 type check struct {
 	name, wanted string
 	look         func(*machine) Finding
-	why          string // it matters
+	reason       string // it matters
 }
 
 func checks() []check {
@@ -126,7 +126,7 @@ func (m *machine) report() *Report {
 	r := &Report{Host: m.headline()}
 	for _, c := range checks() {
 		f := c.look(m)
-		f.Name, f.Wanted, f.Why = c.name, c.wanted, c.why
+		f.Name, f.Wanted, f.Why = c.name, c.wanted, c.reason
 		r.Findings = append(r.Findings, f)
 	}
 	return r

@@ -37,7 +37,7 @@ func TestUnknownIsNotOK(t *testing.T) {
 func TestChecksAreDescribed(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range checks() {
-		if c.name == "" || c.wanted == "" || c.why == "" || seen[c.name] {
+		if c.name == "" || c.wanted == "" || c.reason == "" || seen[c.name] {
 			t.Errorf("check %+v", c.name)
 		}
 		seen[c.name] = true

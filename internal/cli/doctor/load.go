@@ -83,9 +83,9 @@ func otherLoad(m *machine) Finding {
 		return ok(found)
 	}
 	const fix = "end or wait for what runs: top"
-	most, all := m.others(me, total)
-	if len(most) > 0 {
-		found += "; most: " + strings.Join(most, ", ")
+	busiest, all := m.others(me, total)
+	if len(busiest) > 0 {
+		found += "; most: " + strings.Join(busiest, ", ")
 	}
 	if all < busy/2 {
 		found += "; much of it by processes that came and went, or are not seen from here"
@@ -104,7 +104,7 @@ func (m *machine) used(pid int) float64 {
 
 // others returns up to three processes that used more than 1 % of all CPUs, and
 // the CPU time of all that can be seen at the end.
-func (m *machine) others(me int, total float64) (most []string, all float64) {
+func (m *machine) others(me int, total float64) (busiest []string, all float64) {
 	pids := slices.Sorted(maps.Keys(m.after.procs))
 	slices.SortStableFunc(pids, func(a, b int) int { return cmp.Compare(m.used(b), m.used(a)) })
 	for _, pid := range pids {
@@ -112,11 +112,11 @@ func (m *machine) others(me int, total float64) (most []string, all float64) {
 			continue
 		}
 		used := m.used(pid)
-		if all += used; used/total > 0.01 && len(most) < 3 {
-			most = append(most, fmt.Sprintf("%s (process %d) %s", m.after.procs[pid].name, pid, quantity.Percent(used/total)))
+		if all += used; used/total > 0.01 && len(busiest) < 3 {
+			busiest = append(busiest, fmt.Sprintf("%s (process %d) %s", m.after.procs[pid].name, pid, quantity.Percent(used/total)))
 		}
 	}
-	return most, all
+	return busiest, all
 }
 
 func stolenTime(m *machine) Finding {

@@ -107,12 +107,12 @@ type sample struct {
 // them is not known.
 func (m *machine) grown(names ...string) (sum float64, known bool) {
 	for _, name := range names {
-		from, before := m.before.host[name]
-		to, after := m.after.host[name]
+		start, before := m.before.host[name]
+		end, after := m.after.host[name]
 		if !before || !after {
 			return 0, false
 		}
-		sum += to - from
+		sum += end - start
 	}
 	return sum, true
 }

@@ -17,8 +17,8 @@ import (
 // Collectors reports which collectors of profiles this host and user can use.
 func Collectors() *Report {
 	r := &Report{Host: "profile collectors"}
-	add := func(name, wanted, why string, f Finding) {
-		f.Name, f.Wanted, f.Why = name, wanted, why
+	add := func(name, wanted, reason string, f Finding) {
+		f.Name, f.Wanted, f.Why = name, wanted, reason
 		r.Findings = append(r.Findings, f)
 	}
 	add("CPU sampler", "perf_event_open of all processors",

@@ -91,11 +91,11 @@ func mountOptions(m *machine) Finding {
 }
 
 // ofDisks lists a fact of each disk under the data.
-func (m *machine) ofDisks(what string) (disks, values []string) {
+func (m *machine) ofDisks(subject string) (disks, values []string) {
 	for _, leaf := range m.device.Leaves {
-		name := "device " + what
+		name := "device " + subject
 		if len(m.device.Leaves) > 1 {
-			name = "device " + leaf + " " + what
+			name = "device " + leaf + " " + subject
 		}
 		if v := m.facts.Value(name); v != "" {
 			disks, values = append(disks, leaf), append(values, v)

@@ -43,14 +43,14 @@ func (r *Report) Text(w io.Writer, programs []Program, width int) error {
 		install.Add("rumbench doctor --install --yes   runs them").Verbatim = true
 		blocks = append(blocks, install)
 	}
-	counts := fmt.Sprintf("%d bad, %d warn, %d unknown, %d ok", len(r.of(Bad)), len(r.of(Warn)), len(r.of(Unknown)), len(r.of(OK)))
+	counts := fmt.Sprintf("%d bad, %d warn, %d unknown, %d ok", len(r.findings(Bad)), len(r.findings(Warn)), len(r.findings(Unknown)), len(r.findings(OK)))
 	return page.Text(w, append(blocks, page.Prose("", counts)), page.TextStyle{Width: width, Wrap: true})
 }
 
 // group returns all about the findings of a status; of what is OK only what was found.
 func (r *Report) group(status Status, title string) page.Tree {
 	group := page.Tree{Text: title}
-	for _, f := range r.of(status) {
+	for _, f := range r.findings(status) {
 		if status == OK {
 			group.Add("%s: %s", f.Name, f.Found)
 			continue

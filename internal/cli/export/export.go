@@ -64,12 +64,12 @@ const rowGroup = 1 << 17
 
 // write writes the lines that each trial yields, in batches, and returns their
 // number. The same input gives the same bytes.
-func write[L any](w io.Writer, what string, trials []Trial, each func(t Trial, yield func(...L) error) error) (n int64, err error) {
+func write[L any](w io.Writer, subject string, trials []Trial, each func(t Trial, yield func(...L) error) error) (n int64, err error) {
 	file := parquet.NewGenericWriter[L](w, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(rowGroup), parquet.CreatedBy("rumbench", "", ""))
 	var batch []L
 	flush := func() error {
 		if _, err := file.Write(batch); err != nil {
-			return fmt.Errorf("write %s: %w", what, err)
+			return fmt.Errorf("write %s: %w", subject, err)
 		}
 		n += int64(len(batch))
 		batch = batch[:0]
@@ -90,7 +90,7 @@ func write[L any](w io.Writer, what string, trials []Trial, each func(t Trial, y
 		return n, err
 	}
 	if err := file.Close(); err != nil {
-		return n, fmt.Errorf("write %s: %w", what, err)
+		return n, fmt.Errorf("write %s: %w", subject, err)
 	}
 	return n, nil
 }
@@ -113,13 +113,13 @@ func eachRow(t Trial, yield func(...Row) error) error {
 	for i := range t.Steps {
 		s := &t.Steps[i]
 		for k := range s.Rows {
-			from := &s.Rows[k]
+			source := &s.Rows[k]
 			r := common
 			r.Step, r.StepStatus = s.Name, string(s.Status)
-			r.Group, r.Op, r.Metric, r.Value, r.Unit, r.Per = from.Group, from.Op, from.Metric, from.Value, from.Unit, from.Per
-			r.N, r.Source, r.Warnings = from.N, from.Source, metric.Texts(from.Warnings)
-			r.WarningCodes = metric.Codes(from.Warnings)
-			r.Headline = t.Headline(s, from)
+			r.Group, r.Op, r.Metric, r.Value, r.Unit, r.Per = source.Group, source.Op, source.Metric, source.Value, source.Unit, source.Per
+			r.N, r.Source, r.Warnings = source.N, source.Source, metric.Texts(source.Warnings)
+			r.WarningCodes = metric.Codes(source.Warnings)
+			r.Headline = t.Headline(s, source)
 			if err := yield(r); err != nil {
 				return err
 			}

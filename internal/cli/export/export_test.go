@@ -152,10 +152,10 @@ func TestSamples(t *testing.T) {
 		{Step: "l.i1", Source: "engine", T: 2, DT: 1}, // had nothing to report
 	})
 	got := back[export.Sample](t, func(b *bytes.Buffer) (int64, error) { return export.WriteSeries(b, []export.Trial{tr}) })
-	of := func(source string, at, dt float64) export.Sample {
+	value := func(source string, at, dt float64) export.Sample {
 		return export.Sample{Campaign: "mine", CampaignDir: "results/mine", Target: "a", Trial: 2, Step: "l.i1", Source: source, T: at, DT: dt}
 	}
-	want := []export.Sample{of("ops", 1, 1), of("ops", 2, 1), of("device", 1.5, 0.5), of("device", 1.5, 0.5)}
+	want := []export.Sample{value("ops", 1, 1), value("ops", 2, 1), value("device", 1.5, 0.5), value("device", 1.5, 0.5)}
 	full, empty := &want[0], &want[1]
 	full.Group, full.Op, full.Upkeep, full.Ops, full.Rows, full.Errors, full.P50, full.P99, full.Max, full.Clients = "g", "insert", new(bool), ptr(3), ptr(30), ptr(0), 5, 6, 7, []int64{1, 2}
 	yes := true

@@ -103,9 +103,9 @@ func (w *where) trial() piece {
 }
 
 // numbered returns a piece about something that has a number and a name.
-func numbered(weight int, what string, n, of int, name string) piece {
-	short := fmt.Sprintf("%d/%d %s", n, of, escape.Clip(name, longestName))
-	return piece{weight, []string{fmt.Sprintf("%s %d of %d %s", what, n, of, name), what + " " + short, short}}
+func numbered(weight int, subject string, n, whole int, name string) piece {
+	short := fmt.Sprintf("%d/%d %s", n, whole, escape.Clip(name, longestName))
+	return piece{weight, []string{fmt.Sprintf("%s %d of %d %s", subject, n, whole, name), subject + " " + short, short}}
 }
 
 // stepPiece returns the piece about the step.
@@ -118,11 +118,11 @@ func (w *where) stepPiece() piece {
 		return numbered(ofStep, "step", w.part+1, len(w.Trial.Parts), w.step)
 	}
 	probe := fmt.Sprintf("probe %d", w.probe)
-	most := w.Trial.Parts[w.part].Probes
-	if w.probe > most {
+	limit := w.Trial.Parts[w.part].Probes
+	if w.probe > limit {
 		return piece{ofStep, []string{probe + " " + w.step, probe + " " + name}}
 	}
-	return piece{ofStep, []string{fmt.Sprintf("%s of at most %d %s", probe, most, w.step), fmt.Sprintf("%s of ≤%d %s", probe, most, name), probe + " " + name}}
+	return piece{ofStep, []string{fmt.Sprintf("%s of at most %d %s", probe, limit, w.step), fmt.Sprintf("%s of ≤%d %s", probe, limit, name), probe + " " + name}}
 }
 
 // left returns the piece about the time that is left; false if it is not known.
@@ -130,11 +130,11 @@ func left(s forecast.Span) (piece, bool) {
 	if !s.Bounded() {
 		return piece{}, false
 	}
-	most := s.Most.Round(10 * time.Second)
+	limit := s.Most.Round(10 * time.Second)
 	if s.Most >= time.Minute {
-		most = s.Most.Round(time.Minute)
+		limit = s.Most.Round(time.Minute)
 	}
-	text := quantity.Length(max(most, 10*time.Second)) + " left"
+	text := quantity.Length(max(limit, 10*time.Second)) + " left"
 	if s.Least < s.Most*9/10 {
 		return piece{ofTime, []string{"at most " + text, "≤ " + text}}, true
 	}

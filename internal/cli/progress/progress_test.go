@@ -157,13 +157,13 @@ func TestRemarks(t *testing.T) {
 	var b strings.Builder
 	p := New(&b, nil)
 	p.now = func() time.Time { return time.Unix(0, 0) }
-	of := func(name string, warnings ...metric.Warning) result.Step {
+	value := func(name string, warnings ...metric.Warning) result.Step {
 		return result.Step{Name: name, Status: result.Complete, Warnings: warnings}
 	}
 	disturbed, bound := metric.Warning{Code: metric.Disturbed, Text: "one"}, metric.Warning{Code: metric.LowerBound, Text: "two"}
 	for range 2 {
 		p.Begin(result.Entry{Dir: "x.1", Target: "x"}, forecast.Place{Number: 1, Of: 2, After: forecast.AtLeast(0)})
-		p.End(result.Entry{}, &result.Trial{Status: result.Complete, Steps: []result.Step{of("a", disturbed), of("b", disturbed, bound), of("c", bound, disturbed), of("d")}})
+		p.End(result.Entry{}, &result.Trial{Status: result.Complete, Steps: []result.Step{value("a", disturbed), value("b", disturbed, bound), value("c", bound, disturbed), value("d")}})
 	}
 	if n := strings.Count(b.String(), "remark: "); n != 2 {
 		t.Errorf("%d remarks", n)

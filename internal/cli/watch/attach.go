@@ -98,7 +98,7 @@ func AttachAll(ctx context.Context, targets []*Target, note func(string)) error 
 			return fmt.Errorf("attach %s: %w", t.Name, err)
 		}
 		if now := t.current(); len(now.pids) == 0 {
-			note("warning: " + t.Name + ": its processes are not watched: " + now.why)
+			note("warning: " + t.Name + ": its processes are not watched: " + now.reason)
 		}
 	}
 	return nil

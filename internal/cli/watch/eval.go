@@ -25,7 +25,7 @@ type element struct {
 func (v vector) isNumber() bool { return len(v) == 1 && v[0].labels == "" }
 
 // with returns the vector with value appended, unless it is NaN or infinite.
-func (v vector) with(labels string, value float64) vector {
+func (v vector) extended(labels string, value float64) vector {
 	if !quantity.Finite(value) {
 		return v
 	}
@@ -119,7 +119,7 @@ func sum(all []float64) (sum float64) {
 }
 
 // aggregate reduces the numbers of all arguments to one.
-func aggregate(args []any, of func([]float64) float64) vector {
+func aggregate(args []any, value func([]float64) float64) vector {
 	var all []float64
 	for _, arg := range args {
 		for _, e := range arg.(vector) {
@@ -129,7 +129,7 @@ func aggregate(args []any, of func([]float64) float64) vector {
 	if len(all) == 0 {
 		return nil
 	}
-	return vector{{"", of(all)}}
+	return vector{{"", value(all)}}
 }
 
 var operators = map[string]func(l, r float64) float64{
@@ -141,18 +141,18 @@ var operators = map[string]func(l, r float64) float64{
 
 // combine combines scalars, a scalar with all series, and series with those of the
 // same labels.
-func combine(operator string, of func(l, r float64) float64, left, right vector, s *scope) (out vector, err error) {
+func combine(operator string, value func(l, r float64) float64, left, right vector, s *scope) (out vector, err error) {
 	switch {
 	case len(left) == 0 || len(right) == 0:
 		return nil, nil
 	case right.isNumber():
 		for _, l := range left {
-			out = out.with(l.labels, of(l.value, right[0].value))
+			out = out.extended(l.labels, value(l.value, right[0].value))
 		}
 		return out, nil
 	case left.isNumber():
 		for _, r := range right {
-			out = out.with(r.labels, of(left[0].value, r.value))
+			out = out.extended(r.labels, value(left[0].value, r.value))
 		}
 		return out, nil
 	}
@@ -164,7 +164,7 @@ func combine(operator string, of func(l, r float64) float64, left, right vector,
 	for _, l := range left {
 		if r, ok := byLabels[l.labels]; ok {
 			pairs++
-			out = out.with(l.labels, of(l.value, r))
+			out = out.extended(l.labels, value(l.value, r))
 		}
 	}
 	if pairs == 0 && s.trial {

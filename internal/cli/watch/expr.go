@@ -183,11 +183,11 @@ var language = func() []expr.Option {
 		get := func(p ...any) (any, error) { return p[0].(*fetch).eval(p[1].(*scope)), nil }
 		all = append(all, expr.Function(name, get, new(func(*fetch, *scope) vector)))
 	}
-	for name, of := range aggregates {
-		all = append(all, expr.Function(name, func(p ...any) (any, error) { return aggregate(p, of), nil }, new(func(vector, ...vector) vector)))
+	for name, value := range aggregates {
+		all = append(all, expr.Function(name, func(p ...any) (any, error) { return aggregate(p, value), nil }, new(func(vector, ...vector) vector)))
 	}
-	for name, of := range operators {
-		operate := func(p ...any) (any, error) { return combine(name, of, p[0].(vector), p[1].(vector), p[2].(*scope)) }
+	for name, value := range operators {
+		operate := func(p ...any) (any, error) { return combine(name, value, p[0].(vector), p[1].(vector), p[2].(*scope)) }
 		all = append(all, expr.Function(name, operate, new(func(vector, vector, *scope) vector)))
 	}
 	return all

@@ -36,12 +36,12 @@ type Target struct {
 
 // state is what other goroutines than the collecting one use of a target.
 type state struct {
-	pids  []int
-	why   string // why there are no processes
-	dir   string // the server's data directory on this host, "" if unknown
-	epoch int    // of the connection: counters may have been reset in between
-	seen  bool   // the processes have been sampled in this epoch
-	stale bool   // they are gone: the server may be another one
+	pids   []int
+	reason string // why there are no processes
+	dir    string // the server's data directory on this host, "" if unknown
+	epoch  int    // of the connection: counters may have been reset in between
+	seen   bool   // the processes have been sampled in this epoch
+	stale  bool   // they are gone: the server may be another one
 }
 
 // Open connects to the server once, for whoever needs no reconnection, and returns its
@@ -67,11 +67,11 @@ func (t *Target) connect(ctx context.Context) error {
 		return err
 	}
 	t.conn = conn
-	pids, why := conn.Processes()
+	pids, reason := conn.Processes()
 	dir := conn.DataDir()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.state = state{pids: pids, why: why, dir: dir, epoch: t.state.epoch + 1}
+	t.state = state{pids: pids, reason: reason, dir: dir, epoch: t.state.epoch + 1}
 	return nil
 }
 

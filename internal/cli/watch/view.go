@@ -93,7 +93,7 @@ func (v *view) table(f *Frame) page.Table {
 const explicitFoot = "* COMMIT statements only: the server does not count single statements"
 
 // whole returns the labels of what a series is of, and a mark if it is only part of it.
-func whole(labels string) (of, mark string) {
+func whole(labels string) (object, mark string) {
 	all := observe.ParseLabels(labels)
 	rest := slices.DeleteFunc(all, func(l observe.Label) bool { return l.Name == engine.ExplicitOnly })
 	if len(rest) == len(all) {

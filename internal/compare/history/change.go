@@ -63,9 +63,9 @@ func Together(n, m int) int { return max(1, int(math.Ceil(leastP(n)*float64(m)/F
 
 func (s *Series) setChanges(points []int) {
 	ends := append(points[:len(points):len(points)], len(s.Points))
-	from := 0
+	start := 0
 	for i, at := range points {
-		c := Change{At: at, From: s.level(from, at), To: s.level(at, ends[i+1]), Facts: s.factChanges(at)}
+		c := Change{At: at, From: s.level(start, at), To: s.level(at, ends[i+1]), Facts: s.factChanges(at)}
 		if c.From != 0 {
 			ratio := c.To / c.From
 			c.Ratio = &ratio
@@ -77,7 +77,7 @@ func (s *Series) setChanges(points []int) {
 			}
 		}
 		s.Changes = append(s.Changes, c)
-		from = at
+		start = at
 	}
 }
 

@@ -152,11 +152,11 @@ func TestDetect(t *testing.T) {
 			continue
 		}
 		c := s.Changes[0]
-		verdict, to := compare.Better, 110.0
+		verdict, end := compare.Better, 110.0
 		if i%8 != 0 {
-			verdict, to = compare.Worse, 90
+			verdict, end = compare.Worse, 90
 		}
-		if c.At < 17 || c.At > 19 || math.Abs(c.From-100) > 1 || math.Abs(c.To-to) > 1 || c.Verdict != verdict || math.Abs(*c.Ratio-to/100) > 0.02 {
+		if c.At < 17 || c.At > 19 || math.Abs(c.From-100) > 1 || math.Abs(c.To-end) > 1 || c.Verdict != verdict || math.Abs(*c.Ratio-end/100) > 0.02 {
 			t.Errorf("series %d: %+v", i, c)
 		}
 	}
@@ -165,11 +165,11 @@ func TestDetect(t *testing.T) {
 // Levels are medians, given in the words of the metric; a level of 0 has no ratio.
 func TestLevels(t *testing.T) {
 	for name, c := range map[string]struct {
-		metric   string
-		from, to float64
-		verdict  compare.Verdict
-		ratio    float64 // 0: none
-		moves    bool    // by 10 %
+		metric     string
+		start, end float64
+		verdict    compare.Verdict
+		ratio      float64 // 0: none
+		moves      bool    // by 10 %
 	}{
 		"higher is better": {"rows_per_s", 100, 120, compare.Better, 1.2, true},
 		"lower is better":  {"service_p99_us", 100, 120, compare.Worse, 1.2, true},
@@ -179,7 +179,7 @@ func TestLevels(t *testing.T) {
 		"to zero":          {"stall_s", 3, 0, compare.Better, 0, true},
 		"hardly":           {"space_amplification", 1000, 1001, compare.Worse, 1.001, false},
 	} {
-		values := append(slices.Repeat([]float64{c.from}, 12), slices.Repeat([]float64{c.to}, 12)...)
+		values := append(slices.Repeat([]float64{c.start}, 12), slices.Repeat([]float64{c.end}, 12)...)
 		f := series(values)
 		f[0].Series[0].Metric = c.metric
 		Detect(f)
@@ -189,8 +189,8 @@ func TestLevels(t *testing.T) {
 			continue
 		}
 		got := changes[0]
-		ratioOK := got.Ratio == nil && c.from == 0 || got.Ratio != nil && *got.Ratio == c.to/c.from
-		if got.At != 12 || got.From != c.from || got.To != c.to || got.Verdict != c.verdict || !ratioOK || got.Moves(0.1) != c.moves {
+		ratioOK := got.Ratio == nil && c.start == 0 || got.Ratio != nil && *got.Ratio == c.end/c.start
+		if got.At != 12 || got.From != c.start || got.To != c.end || got.Verdict != c.verdict || !ratioOK || got.Moves(0.1) != c.moves {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

@@ -130,9 +130,9 @@ func (s *Series) factChanges(at int) []Fact {
 	}
 	out := []Fact{}
 	for _, f := range names {
-		from, to := values[at-1][f], values[at][f]
-		if from != to && (f.kind == Version || !restless(f)) {
-			out = append(out, Fact{f.kind, f.name, from, to})
+		source, target := values[at-1][f], values[at][f]
+		if source != target && (f.kind == Version || !restless(f)) {
+			out = append(out, Fact{f.kind, f.name, source, target})
 		}
 	}
 	return out

@@ -21,15 +21,15 @@ const leastLevel = 5
 func levels(x []float64, alpha float64) []int {
 	points := cut(x, 0, alpha)
 	for i := range points { // to where it is clearest between its neighbours
-		from, to := 0, len(x)
+		start, end := 0, len(x)
 		if i > 0 {
-			from = points[i-1]
+			start = points[i-1]
 		}
 		if i+1 < len(points) {
-			to = points[i+1]
+			end = points[i+1]
 		}
-		if at, _ := split(x[from:to]); at > 0 {
-			points[i] = from + at
+		if at, _ := split(x[start:end]); at > 0 {
+			points[i] = start + at
 		}
 	}
 	return points

@@ -213,7 +213,7 @@ func (s *Series) Values() []float64 {
 }
 
 // level returns the median from one point up to another, which is not part of it.
-func (s *Series) level(from, to int) float64 { return stat.Median(s.Values()[from:to]) }
+func (s *Series) level(start, end int) float64 { return stat.Median(s.Values()[start:end]) }
 
 // sourceKind returns a source without the name of the device, which may be another
 // one after the next start of the machine.

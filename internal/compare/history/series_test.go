@@ -98,12 +98,12 @@ func TestApart(t *testing.T) {
 			}
 		}
 	}
-	source := func(from, to string) func(*result.Trial) {
+	source := func(begin, target string) func(*result.Trial) {
 		return func(t *result.Trial) {
 			for i := range t.Steps {
 				for k := range t.Steps[i].Rows {
-					if r := &t.Steps[i].Rows[k]; r.Source == from {
-						r.Source = to
+					if r := &t.Steps[i].Rows[k]; r.Source == begin {
+						r.Source = target
 					}
 				}
 			}

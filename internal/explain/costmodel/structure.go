@@ -43,17 +43,17 @@ type Leaves struct {
 // cache of so many pages that drops the least recently used: a page is found if it was
 // touched in the last units, as many as touch so many different pages. After Che, Tung and
 // Wang, “Hierarchical web caching systems” (2002). Of one it is what does not fit.
-func Misses(room float64, of []Leaves) []float64 {
-	out := make([]float64, len(of))
+func Misses(room float64, list []Leaves) []float64 {
+	out := make([]float64, len(list))
 	all := 0.0
-	for _, l := range of {
+	for _, l := range list {
 		all += l.Pages
 	}
 	if room >= all {
 		return out
 	}
 	held := func(units float64) (pages float64) {
-		for _, l := range of {
+		for _, l := range list {
 			pages += l.Pages * -math.Expm1(-units*l.PerUnit/l.Pages)
 		}
 		return pages
@@ -69,7 +69,7 @@ func Misses(room float64, of []Leaves) []float64 {
 			high = middle
 		}
 	}
-	for i, l := range of {
+	for i, l := range list {
 		out[i] = math.Exp(-low * l.PerUnit / l.Pages)
 	}
 	return out

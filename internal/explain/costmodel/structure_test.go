@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-func near(t *testing.T, what string, got, want, tolerance float64) {
+func near(t *testing.T, subject string, got, want, tolerance float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= tolerance) {
-		t.Errorf("%s is %v, want %v", what, got, want)
+		t.Errorf("%s is %v, want %v", subject, got, want)
 	}
 }
 
@@ -46,9 +46,9 @@ func TestDistinct(t *testing.T) {
 // indexes that are touched at different rates.
 func TestMisses(t *testing.T) {
 	const room = 600
-	of := []Leaves{{1500, 1}, {300, 2}, {900, 0.5}}
-	counted := leastRecentlyUsed(of, room)
-	for i, miss := range Misses(room, of) {
+	list := []Leaves{{1500, 1}, {300, 2}, {900, 0.5}}
+	counted := leastRecentlyUsed(list, room)
+	for i, miss := range Misses(room, list) {
 		near(t, "the share of misses", miss, counted[i], 0.02)
 	}
 	near(t, "what does not fit", Misses(250, []Leaves{{1000, 3}})[0], 0.75, 1e-9)
@@ -56,23 +56,23 @@ func TestMisses(t *testing.T) {
 }
 
 // leastRecentlyUsed counts the misses of such a cache, per touch.
-func leastRecentlyUsed(of []Leaves, room int) []float64 {
+func leastRecentlyUsed(list []Leaves, room int) []float64 {
 	type page struct{ index, no int }
 	r := rand.New(rand.NewPCG(3, 4))
 	last := map[page]int{}
-	misses, touches := make([]float64, len(of)), make([]float64, len(of))
+	misses, touches := make([]float64, len(list)), make([]float64, len(list))
 	total := 0.0
-	for _, l := range of {
+	for _, l := range list {
 		total += l.PerUnit
 	}
 	const warm, end = 20_000, 60_000
 	for now := range end {
 		x, i := r.Float64()*total, 0
-		for x > of[i].PerUnit {
-			x -= of[i].PerUnit
+		for x > list[i].PerUnit {
+			x -= list[i].PerUnit
 			i++
 		}
-		p := page{i, r.IntN(int(of[i].Pages))}
+		p := page{i, r.IntN(int(list[i].Pages))}
 		_, hit := last[p]
 		last[p] = now
 		if now >= warm {

@@ -119,8 +119,8 @@ func Of(s *compare.Step, t *compare.Target, ask Ask) (n Need) {
 }
 
 // late says how late the slowest operations are, if that is too late.
-func (m measured) late(most float64) string {
-	if most == 0 {
+func (m measured) late(limit float64) string {
+	if limit == 0 {
 		return ""
 	}
 	for _, name := range []string{metric.ResponseP99US, metric.ServiceP99US} {
@@ -128,9 +128,9 @@ func (m measured) late(most float64) string {
 		if !ok {
 			continue
 		}
-		if p99, why := m.number(k); why == "" && p99.Value > most {
+		if p99, reason := m.number(k); reason == "" && p99.Value > limit {
 			return "its 99th percentile is " + quantity.Micros(p99.Value) + " at the measured rate"
-		} else if why == "" {
+		} else if reason == "" {
 			return ""
 		}
 	}
@@ -141,7 +141,7 @@ func (m measured) late(most float64) string {
 // whatever other programs read meanwhile.
 func (m measured) reads() Range {
 	k, _ := m.step.About(metric.ReadKB)
-	if kb, why := m.number(k); why == "" && kb.High == 0 {
+	if kb, reason := m.number(k); reason == "" && kb.High == 0 {
 		return Range{}
 	}
 	return m.perSecond(metric.DeviceReads)
@@ -178,7 +178,7 @@ type measured struct {
 func rangeOf(n compare.Number) Range { return Range{n.Value, n.Low, n.High} }
 
 // number returns a number and what is wrong with it: a gap that has a value is a lower bound.
-func (m measured) number(k compare.Key) (r Range, why string) {
+func (m measured) number(k compare.Key) (r Range, reason string) {
 	if own, ok := compare.Undisturbed(m.step, k, m.target); ok {
 		k = own
 	}
@@ -194,16 +194,18 @@ func (m measured) number(k compare.Key) (r Range, why string) {
 	return rangeOf(n), ""
 }
 
-func (m measured) missing(name, why string) { m.need.Missing = append(m.need.Missing, Gap{name, why}) }
+func (m measured) missing(name, reason string) {
+	m.need.Missing = append(m.need.Missing, Gap{name, reason})
+}
 
 // whole returns a number of the step.
 func (m measured) whole(name string) Range {
 	k, _ := m.step.About(name)
-	r, why := m.number(k)
-	if why != "" {
-		m.missing(name, why)
+	r, reason := m.number(k)
+	if reason != "" {
+		m.missing(name, reason)
 	}
-	if own, ok := compare.Undisturbed(m.step, k, m.target); ok && why == "" && own.Metric != name {
+	if own, ok := compare.Undisturbed(m.step, k, m.target); ok && reason == "" && own.Metric != name {
 		m.need.Remarks = append(m.need.Remarks, metric.Label(name)+
 			": of the engine's processes, without the file system's journal, as other programs used the device")
 	}
@@ -217,8 +219,8 @@ func (m measured) perSecond(name string) Range {
 	r := m.whole(name)
 	rate := m.need.Rate
 	if r.High > 0 && !k.PerOf(m.need.Unit) {
-		of, ok := m.step.Find(metric.RowsPerS, func(of compare.Key) bool { return k.PerOf(of.Op) })
-		n := m.step.Number(m.target, of)
+		key, ok := m.step.Find(metric.RowsPerS, func(key compare.Key) bool { return k.PerOf(key.Op) })
+		n := m.step.Number(m.target, key)
 		if !ok || n.Missing != "" {
 			m.missing(name, "it is not measured per "+m.need.Unit)
 			return Range{}
@@ -262,7 +264,7 @@ type Span struct {
 // that any reached, and the targets that are left out, as their price is not known as a
 // whole or they are refused. Of the demand the rate is not used.
 func Cheapest(s *compare.Step, targets []*compare.Target, ask Ask, c *Card) (spans []Span, out []*compare.Target) {
-	most := 0.0
+	limit := 0.0
 	var in []*compare.Target
 	for _, t := range targets {
 		n := Of(s, t, Ask{Rows: ask.Rows, P99: ask.P99})
@@ -270,11 +272,11 @@ func Cheapest(s *compare.Step, targets []*compare.Target, ask Ask, c *Card) (spa
 			out = append(out, t)
 			continue
 		}
-		in, most = append(in, t), max(most, n.Most.Value)
+		in, limit = append(in, t), max(limit, n.Most.Value)
 	}
 	const steps, decades = 300, 1
 	for i := range steps + 1 {
-		rate := most * math.Pow(10, decades*(float64(i)/steps-1))
+		rate := limit * math.Pow(10, decades*(float64(i)/steps-1))
 		var best *compare.Target
 		price := math.Inf(1)
 		for _, t := range in {

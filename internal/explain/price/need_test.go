@@ -39,8 +39,8 @@ func TestNeeds(t *testing.T) {
 	if n.Refused != "" || len(n.Missing) > 0 {
 		t.Fatal(n.Refused, n.Missing)
 	}
-	for _, of := range []struct {
-		what      string
+	for _, entry := range []struct {
+		subject   string
 		got, want float64
 	}{
 		{"cores", n.Cores.Value, 0.3}, {"read", n.ReadBytes.Value, 10 * 1024 * 1000}, {"requests", n.ReadsPerS.Value, 500},
@@ -48,7 +48,7 @@ func TestNeeds(t *testing.T) {
 		{"disk", n.Disk.Value, 3*12e9 + 1e9}, {"memory", n.Memory.Value, 2 << 30}, {"busy", n.Busy, 0.45}, {"user bytes", n.UserBytes(), 2 * 1024 * 250},
 		{"most", n.Most.Value, 4500}, {"greatest", n.Most.High, 5000},
 	} {
-		near(t, of.what, of.got, of.want, 1e-9*of.want)
+		near(t, entry.subject, entry.got, entry.want, 1e-9*entry.want)
 	}
 	if n := Of(c.Steps[0], c.Targets[0], Ask{Rate: 4501}); !strings.Contains(n.Refused, "only up to") {
 		t.Errorf("more than was measured is computed: %+v", n)
@@ -79,7 +79,7 @@ func TestWritesAndLateness(t *testing.T) {
 
 // An engine that read nothing needs no requests, however many others did.
 func TestReadsNothing(t *testing.T) {
-	of := func(kb float64) Need {
+	value := func(kb float64) Need {
 		a := trial("a", 1, 4000)
 		for i := range a.Steps[0].Rows {
 			switch r := &a.Steps[0].Rows[i]; r.Metric {
@@ -92,10 +92,10 @@ func TestReadsNothing(t *testing.T) {
 		c := compare.New([]*result.Trial{a})
 		return Of(c.Steps[0], c.Targets[0], Ask{})
 	}
-	if n := of(0); len(n.Missing) > 0 || n.ReadsPerS != (Range{}) {
+	if n := value(0); len(n.Missing) > 0 || n.ReadsPerS != (Range{}) {
 		t.Errorf("%+v", n)
 	}
-	if n := of(10); len(n.Missing) != 1 {
+	if n := value(10); len(n.Missing) != 1 {
 		t.Errorf("%q", n.Missing)
 	}
 }
@@ -123,7 +123,7 @@ func TestDisturbed(t *testing.T) {
 // Without files of tables and indexes, what the engine says of each grows, and without that
 // all, and it says so.
 func TestSpaceByObject(t *testing.T) {
-	for _, of := range []struct {
+	for _, entry := range []struct {
 		sizes  []engine.Size
 		disk   float64
 		remark string
@@ -135,11 +135,11 @@ func TestSpaceByObject(t *testing.T) {
 		a := trial("a", 1, 4000)
 		step := &a.Steps[0]
 		step.Rows = slices.DeleteFunc(step.Rows, func(r metric.Row) bool { return r.Metric == "data_bytes" })
-		step.Sizes = of.sizes
+		step.Sizes = entry.sizes
 		c := compare.New([]*result.Trial{a})
 		n := Of(c.Steps[0], c.Targets[0], Ask{Rows: 3e6})
-		near(t, "disk", n.Disk.Value, of.disk, 1)
-		if got := strings.Join(n.Remarks, ""); !strings.Contains(got, of.remark) || of.remark == "" && got != "" {
+		near(t, "disk", n.Disk.Value, entry.disk, 1)
+		if got := strings.Join(n.Remarks, ""); !strings.Contains(got, entry.remark) || entry.remark == "" && got != "" {
 			t.Errorf("remark %q", got)
 		}
 	}
@@ -148,11 +148,11 @@ func TestSpaceByObject(t *testing.T) {
 // Space is not held against writes where one of the amplifications is not that of a steady
 // state, and a lower bound of what is written makes the price one.
 func TestUnlike(t *testing.T) {
-	change := func(name string, to func(*metric.Row)) Need {
+	change := func(name string, end func(*metric.Row)) Need {
 		a := trial("a", 1, 4000)
 		for i := range a.Steps[0].Rows {
 			if r := &a.Steps[0].Rows[i]; r.Metric == name {
-				to(r)
+				end(r)
 			}
 		}
 		c := compare.New([]*result.Trial{a})
@@ -161,9 +161,9 @@ func TestUnlike(t *testing.T) {
 	same := change("", nil)
 	few := change("write_amplification", func(r *metric.Row) { r.Value = 0.6 })
 	small := change("space_amplification", func(r *metric.Row) { r.Value = 0.9 })
-	least := change("write_amplification", func(r *metric.Row) { r.AtLeast = true })
-	if same.Unlike != "" || !strings.Contains(few.Unlike, "fewer bytes") || !strings.Contains(small.Unlike, "less space") || !strings.Contains(least.Unlike, "lower bound") {
-		t.Errorf("%q, %q, %q, %q", same.Unlike, few.Unlike, small.Unlike, least.Unlike)
+	lowest := change("write_amplification", func(r *metric.Row) { r.AtLeast = true })
+	if same.Unlike != "" || !strings.Contains(few.Unlike, "fewer bytes") || !strings.Contains(small.Unlike, "less space") || !strings.Contains(lowest.Unlike, "lower bound") {
+		t.Errorf("%q, %q, %q, %q", same.Unlike, few.Unlike, small.Unlike, lowest.Unlike)
 	}
 	bound := change("write_kb", func(r *metric.Row) { r.AtLeast = true })
 	if c := (&Card{MBps: Tier{Price: 1}}); bound.WrittenBytes.Value == 0 || len(c.Unpriced(&bound)) != 1 || len(c.Unpriced(&same)) != 0 {
@@ -197,7 +197,7 @@ func TestCheapest(t *testing.T) {
 // endurance needs.
 func TestDevices(t *testing.T) {
 	c := &Card{Device: Device{Price: 360, GB: 1000, IOPS: 10_000, MBps: 400, TB: 1000}}
-	for _, of := range []struct {
+	for _, entry := range []struct {
 		s     Storage
 		count float64
 		limit string
@@ -206,9 +206,9 @@ func TestDevices(t *testing.T) {
 		{Storage{Bytes: 500e9, WrittenBytes: 30e6}, 3, "endurance"}, // 30 MB/s for 36 months are 2838 TB
 		{Storage{Bytes: 60e9, WrittenBytes: 3e6}, 1, "endurance"},   // 28 % of it, and 6 % of the space
 	} {
-		b := c.Store(of.s)
-		if b.Count != of.count || b.Limit != of.limit || b.Devices != of.count*10 || b.Sum() != b.Devices {
-			t.Errorf("%+v: %+v", of.s, b)
+		b := c.Store(entry.s)
+		if b.Count != entry.count || b.Limit != entry.limit || b.Devices != entry.count*10 || b.Sum() != b.Devices {
+			t.Errorf("%+v: %+v", entry.s, b)
 		}
 	}
 }
@@ -259,18 +259,18 @@ func TestMoves(t *testing.T) {
 // Targets of one engine with pages of several sizes show what is written per page; an LSM
 // tree shows how many memtables large it is.
 func TestStructures(t *testing.T) {
-	made := func(of *result.Trial, engineName string, as engine.Structure) *result.Trial {
-		of.Engine, of.Steps[0].Structure = engineName, as
-		return of
+	made := func(subject *result.Trial, engineName string, as engine.Structure) *result.Trial {
+		subject.Engine, subject.Steps[0].Structure = engineName, as
+		return subject
 	}
 	paged := func(target string, page int64, written float64) *result.Trial {
-		of := made(trial(target, 1, 4000), "mysql", engine.Structure{Shape: engine.InPlace, Page: page * 1024})
-		for i := range of.Steps[0].Rows {
-			if r := &of.Steps[0].Rows[i]; r.Metric == "write_kb" {
+		subject := made(trial(target, 1, 4000), "mysql", engine.Structure{Shape: engine.InPlace, Page: page * 1024})
+		for i := range subject.Steps[0].Rows {
+			if r := &subject.Steps[0].Rows[i]; r.Metric == "write_kb" {
 				r.Value = written
 			}
 		}
-		return of
+		return subject
 	}
 	c := compare.New([]*result.Trial{paged("a", 4, 6), paged("b", 16, 18), made(trial("c", 1, 4000), "pebble", engine.Structure{Shape: engine.Leveled, Memtable: 12e6})})
 	got := ByPages(c.Steps[0], c.Targets)

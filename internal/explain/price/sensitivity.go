@@ -23,9 +23,9 @@ type Move struct {
 // 1 % is left out.
 func (c *Card) Moves(n *Need) (out []Move) {
 	price := c.Price(n).Sum()
-	for _, of := range []struct {
-		what   string
-		change func(c *Card, n *Need, f float64)
+	for _, entry := range []struct {
+		subject string
+		change  func(c *Card, n *Need, f float64)
 	}{
 		{rateMove, func(_ *Card, n *Need, f float64) {
 			n.Cores, n.ReadsPerS, n.ReadBytes = n.Cores.times(f), n.ReadsPerS.times(f), n.ReadBytes.times(f)
@@ -43,13 +43,13 @@ func (c *Card) Moves(n *Need) (out []Move) {
 		{"KB that count as one I/O", func(c *Card, _ *Need, f float64) { c.IOKB *= f }},
 		{"endurance of a device", func(c *Card, _ *Need, f float64) { c.Device.TB *= f }},
 	} {
-		with := func(f float64) float64 {
+		extra := func(f float64) float64 {
 			card, need := *c, *n
-			of.change(&card, &need, f)
+			entry.change(&card, &need, f)
 			return card.Price(&need).Sum()/price - 1
 		}
-		m := Move{of.what, with(0.5), with(2)}
-		if of.what == rateMove && 2*n.Rate > n.Most.Value {
+		m := Move{entry.subject, extra(0.5), extra(2)}
+		if entry.subject == rateMove && 2*n.Rate > n.Most.Value {
 			m.Doubled = math.NaN()
 		}
 		if m.size() >= 0.01 {
@@ -72,17 +72,17 @@ func (m Move) size() float64 {
 // fanout returns how many memtables large the data of a target with an LSM tree is; 0 for
 // others.
 func (m measured) fanout() float64 {
-	var of []float64
+	var list []float64
 	for _, r := range m.step.Runs[m.target] {
 		if v := r.Step.Structure; v.Shape == engine.Leveled && v.Memtable > 0 {
-			of = append(of, float64(v.Memtable))
+			list = append(list, float64(v.Memtable))
 		}
 	}
 	data := m.step.Number(m.target, compare.Key{Metric: metric.DataBytes})
-	if len(of) == 0 || data.Missing != "" {
+	if len(list) == 0 || data.Missing != "" {
 		return 0
 	}
-	return data.Value / stat.Median(of)
+	return data.Value / stat.Median(list)
 }
 
 // Pages is what the B-trees of an engine write per unit at several sizes of pages.
@@ -101,7 +101,7 @@ func ByPages(s *compare.Step, targets []*compare.Target) (out []Pages) {
 	if !ok {
 		return nil
 	}
-	of := map[string]*points{}
+	byName := map[string]*points{}
 	var engines []string
 	for _, t := range targets {
 		if len(s.Runs[t]) == 0 {
@@ -114,13 +114,13 @@ func ByPages(s *compare.Step, targets []*compare.Target) (out []Pages) {
 			continue
 		}
 		name := first.Trial.Engine
-		if of[name] == nil {
-			of[name], engines = &points{}, append(engines, name)
+		if byName[name] == nil {
+			byName[name], engines = &points{}, append(engines, name)
 		}
-		of[name].page, of[name].written = append(of[name].page, float64(made.Page)/1024), append(of[name].written, n.Value)
+		byName[name].page, byName[name].written = append(byName[name].page, float64(made.Page)/1024), append(byName[name].written, n.Value)
 	}
 	for _, name := range engines {
-		p := of[name]
+		p := byName[name]
 		if fit, residual, ok := costmodel.FitInPlace(p.page, p.written); ok {
 			slices.Sort(p.page)
 			out = append(out, Pages{fit, name, k.Per, len(slices.Compact(p.page)), residual})

@@ -42,7 +42,7 @@ func (m measured) data(all Range) (data Range, remark string) {
 	if files := m.step.Number(m.target, compare.Key{Metric: metric.DataBytes}); files.Missing == "" {
 		return rangeOf(files), ""
 	}
-	var of []float64
+	var list []float64
 	kind := engine.Exact
 	for _, r := range m.step.Runs[m.target] {
 		var sum float64
@@ -55,28 +55,28 @@ func (m measured) data(all Range) (data Range, remark string) {
 			}
 		}
 		if sum > 0 {
-			of = append(of, sum)
+			list = append(list, sum)
 		}
 	}
 	switch {
-	case len(of) == 0:
+	case len(list) == 0:
 		return all, "all files are scaled with the rows, logs as well: what tables and indexes take is not known"
 	case kind == engine.Estimate:
 		remark = "what tables and indexes take of the disk is the engine's estimate"
 	}
-	return Range{stat.Median(of), slices.Min(of), slices.Max(of)}, remark
+	return Range{stat.Median(list), slices.Min(list), slices.Max(list)}, remark
 }
 
 // amplifications sets the amplifications, and says if their product means nothing.
 func (m measured) amplifications() {
-	of := func(name string) (Range, string) {
+	value := func(name string) (Range, string) {
 		k, _ := m.step.About(name)
 		return m.number(k)
 	}
 	n := m.need
 	var space, write string
-	n.Space, space = of(metric.SpaceAmplification)
-	n.Write, write = of(metric.WriteAmplification)
+	n.Space, space = value(metric.SpaceAmplification)
+	n.Write, write = value(metric.WriteAmplification)
 	switch {
 	case space != "":
 		n.Unlike = Gap{metric.SpaceAmplification, space}.String()

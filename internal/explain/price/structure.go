@@ -48,15 +48,15 @@ func (d Demand) At(c *Card, used float64) Point {
 func (d Demand) Optimum(c *Card) (best Point, low, high float64) {
 	const edge = 1e-6
 	at := func(used float64) float64 { return d.At(c, used).Bill.Sum() }
-	best = d.At(c, least(at, edge, 1-edge))
+	best = d.At(c, minimum(at, edge, 1-edge))
 	limit := 1.05 * best.Bill.Sum()
 	low = border(func(used float64) bool { return at(used) <= limit }, best.Used, edge)
 	high = border(func(used float64) bool { return at(used) <= limit }, best.Used, 1-edge)
 	return best, low, high
 }
 
-// least returns where a convex function is least, by golden sections.
-func least(f func(float64) float64, low, high float64) float64 {
+// minimum returns where a convex function is least, by golden sections.
+func minimum(f func(float64) float64, low, high float64) float64 {
 	ratio := (math.Sqrt(5) - 1) / 2
 	a, b := high-ratio*(high-low), low+ratio*(high-low)
 	fa, fb := f(a), f(b)

@@ -23,10 +23,10 @@ func closed(gb, mbps, f, pricePerGB, pricePerIO, ioKB float64) float64 {
 	return 1 / (1 + math.Sqrt(1024/ioKB*mbps*f*pricePerIO/(gb*pricePerGB)))
 }
 
-func near(t *testing.T, what string, got, want, tolerance float64) {
+func near(t *testing.T, subject string, got, want, tolerance float64) {
 	t.Helper()
 	if math.IsNaN(got) || math.Abs(got-want) > tolerance {
-		t.Errorf("%s is %v, not %v", what, got, want)
+		t.Errorf("%s is %v, not %v", subject, got, want)
 	}
 }
 
@@ -34,30 +34,30 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 // they cost; and without the 256 of 4 KB in a MB, which the source's printed coefficient lacks,
 // they would be others.
 func TestPublishedOptima(t *testing.T) {
-	for _, of := range []struct{ mbps, used, space, write, price, low, high float64 }{
+	for _, entry := range []struct{ mbps, used, space, write, price, low, high float64 }{
 		{1, 67.0254, 1.49197, 3.03264, 306.072, 56, 76},
 		{10, 39.1274, 2.55575, 1.64278, 898.132, 29, 50},
 		{100, 16.8927, 5.91972, 1.20326, 4818.423, 10, 27},
 	} {
 		c := linear(4)
-		used := closed(1100, of.mbps, 2, c.GB, c.IOPS.Price, 4)
-		near(t, "share", 100*used, of.used, 1e-3)
-		near(t, "price", published(c, 1100, of.mbps, 2, used), of.price, 1e-3)
-		d := Demand{GB: 1100, MBps: of.mbps, Reads: 1}
+		used := closed(1100, entry.mbps, 2, c.GB, c.IOPS.Price, 4)
+		near(t, "share", 100*used, entry.used, 1e-3)
+		near(t, "price", published(c, 1100, entry.mbps, 2, used), entry.price, 1e-3)
+		d := Demand{GB: 1100, MBps: entry.mbps, Reads: 1}
 		p, low, high := d.Optimum(c)
-		near(t, "share by golden sections", 100*p.Used, of.used, 1e-3)
-		near(t, "space amplification", p.Space, of.space, 1e-4)
-		near(t, "write amplification", p.Write, of.write, 1e-4)
+		near(t, "share by golden sections", 100*p.Used, entry.used, 1e-3)
+		near(t, "space amplification", p.Space, entry.space, 1e-4)
+		near(t, "write amplification", p.Write, entry.write, 1e-4)
 		near(t, "yardstick", Yardstick(p.Space, p.Write), 1, 1e-9)
 		// Reads are of rewrites only: the source pays for one more read of what users write.
-		near(t, "exact price", p.Bill.Sum(), of.price-256*of.mbps*c.IOPS.Price, 1e-3)
+		near(t, "exact price", p.Bill.Sum(), entry.price-256*entry.mbps*c.IOPS.Price, 1e-3)
 		for _, end := range []float64{low, high} {
 			near(t, "price at the end of what is within 5 %", d.At(c, end).Bill.Sum()/p.Bill.Sum(), 1.05, 1e-6)
 		}
-		near(t, "published price at a third", published(c, 1100, of.mbps, 2, of.low/100)/of.price, 1.05, 0.03)
-		near(t, "published price above", published(c, 1100, of.mbps, 2, of.high/100)/of.price, 1.05, 0.03)
+		near(t, "published price at a third", published(c, 1100, entry.mbps, 2, entry.low/100)/entry.price, 1.05, 0.03)
+		near(t, "published price above", published(c, 1100, entry.mbps, 2, entry.high/100)/entry.price, 1.05, 0.03)
 		// The 256 of 4 KB in a MB, which the source's printed coefficient lacks.
-		near(t, "price of I/O", d.At(c, 0.5).Bill.IO, 256*of.mbps*(2+1)*c.IOPS.Price, 1e-6)
+		near(t, "price of I/O", d.At(c, 0.5).Bill.IO, 256*entry.mbps*(2+1)*c.IOPS.Price, 1e-6)
 	}
 }
 
@@ -119,7 +119,7 @@ func TestUnits(t *testing.T) {
 // Requests count as one I/O each, and large ones as several.
 func TestIOs(t *testing.T) {
 	c := &Card{IOPS: Tier{Price: 1}, IOKB: 16}
-	for _, of := range []struct {
+	for _, entry := range []struct {
 		s    Storage
 		want float64
 	}{
@@ -127,7 +127,7 @@ func TestIOs(t *testing.T) {
 		{Storage{WritesPerS: 100, WrittenBytes: 100 * 64 << 10}, 400},
 		{Storage{ReadsPerS: 100, ReadBytes: 100 * 64 << 10, WrittenBytes: 16 << 10}, 401},
 	} {
-		near(t, "I/Os", c.Store(of.s).IO, of.want, 1e-9)
+		near(t, "I/Os", c.Store(entry.s).IO, entry.want, 1e-9)
 	}
 	c.IOKB = 0
 	near(t, "requests", c.Store(Storage{WritesPerS: 7, WrittenBytes: 1 << 30, ReadsPerS: 2}).IO, 9, 0)
@@ -135,9 +135,9 @@ func TestIOs(t *testing.T) {
 
 // The costs of one post's engines at 1,000 inserts per second: 4 KB of I/O on io1.
 func TestWorkedExample(t *testing.T) {
-	for name, of := range map[string]struct{ gb, kb, want float64 }{
+	for name, entry := range map[string]struct{ gb, kb, want float64 }{
 		"InnoDB": {42, 30.69, 503.96}, "InnoDB zlib": {23, 51.70, 843.00}, "MyRocks": {27, 2.01, 36.04}, "MyRocks snappy": {18, 1.75, 30.69}, "MyRocks zlib-6": {16, 1.46, 25.73},
 	} {
-		near(t, name, linear(4).Store(Storage{Bytes: of.gb * 1e9, WrittenBytes: 1000 * of.kb * 1024}).Sum(), of.want, 0.01)
+		near(t, name, linear(4).Store(Storage{Bytes: entry.gb * 1e9, WrittenBytes: 1000 * entry.kb * 1024}).Sum(), entry.want, 0.01)
 	}
 }

@@ -109,8 +109,8 @@ func (f *Files) Check() error {
 // the same window. Requests that were on their way at its ends, and some that other
 // programs issue between the two, may differ: by 2 %, or a MiB.
 func (f *Files) Agrees(op Op, counted float64) error {
-	const share, least = 0.02, 1024
-	if sum := f.KB(op); math.Abs(sum-counted) > max(least, share*counted) {
+	const share, minimum = 0.02, 1024
+	if sum := f.KB(op); math.Abs(sum-counted) > max(minimum, share*counted) {
 		return fmt.Errorf("the requests that %s sum to %.0f KB, the kernel counted %.0f KB", op, sum, counted)
 	}
 	return nil
@@ -141,7 +141,7 @@ type Recording struct {
 type attributed struct {
 	at       time.Duration
 	sectors  int64 // negative for one that was given back
-	of       uint32
+	class    uint32
 	op       uint8 // an index of ops
 	requests int8
 }
@@ -165,13 +165,13 @@ func (c *classes) index(class Class) uint32 {
 }
 
 // Cut returns what was issued between two times of perfring.Now.
-func (r *Recording) Cut(from, to time.Duration) *Files {
+func (r *Recording) Cut(start, end time.Duration) *Files {
 	type key struct {
-		of uint32
-		op uint8
+		class uint32
+		op    uint8
 	}
 	sums := make(map[key]*Row)
-	out := &Files{Window: to - from, Lost: r.lost, Used: r.used, Ran: r.ran}
+	out := &Files{Window: end - start, Lost: r.lost, Used: r.used, Ran: r.ran}
 	if r.unread != nil {
 		out.Unread = r.unread.Error()
 	}
@@ -179,12 +179,12 @@ func (r *Recording) Cut(from, to time.Duration) *Files {
 		out.Over = r.over.Error()
 	}
 	for _, q := range r.requests {
-		if q.at < from || q.at >= to {
+		if q.at < start || q.at >= end {
 			continue
 		}
-		k := key{q.of, q.op}
+		k := key{q.class, q.op}
 		if sums[k] == nil {
-			sums[k] = &Row{Class: r.classes.list[q.of], Op: ops[q.op]}
+			sums[k] = &Row{Class: r.classes.list[q.class], Op: ops[q.op]}
 		}
 		sums[k].KB += float64(q.sectors) * sector / 1024
 		sums[k].Requests += int64(q.requests)

@@ -83,7 +83,7 @@ func drawn(t *rapid.T, name string) (list []extent, owner [40]uint32) {
 			if owner[s] != 0 {
 				t.Fatalf("%v: sector %d belongs to two", list, s)
 			}
-			owner[s] = e.of
+			owner[s] = e.class
 		}
 	}
 	return list, owner
@@ -94,14 +94,14 @@ func TestExtents(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		below, owner := drawn(t, "below")
 		above, upper := drawn(t, "above")
-		for s, of := range upper {
-			if of != 0 {
-				owner[s] = of
+		for s, class := range upper {
+			if class != 0 {
+				owner[s] = class
 			}
 		}
 		list := overlay(slices.Clone(below), slices.Clone(above))
 		for i := range list {
-			if e := list[i]; e.begin >= e.end || i > 0 && (e.begin < list[i-1].end || e.begin == list[i-1].end && e.of == list[i-1].of) {
+			if e := list[i]; e.begin >= e.end || i > 0 && (e.begin < list[i-1].end || e.begin == list[i-1].end && e.class == list[i-1].class) {
 				t.Fatalf("%v over %v: %v", above, below, list)
 			}
 		}
@@ -111,7 +111,7 @@ func TestExtents(t *testing.T) {
 		for s := begin; s < end; s++ {
 			want[owner[s]]++
 		}
-		got[0] = each(list, begin, end, func(sectors uint64, of uint32) { got[of] += sectors })
+		got[0] = each(list, begin, end, func(sectors uint64, class uint32) { got[class] += sectors })
 		if got != want {
 			t.Fatalf("%d to %d in %v: %v, want %v", begin, end, list, got, want)
 		}
@@ -127,7 +127,7 @@ func TestFileUse(t *testing.T) {
 	if !slices.Equal(got, want) || s.classes.list[0].Use != engine.UseDouble {
 		t.Errorf("%v of %v", got, s.classes.list)
 	}
-	if got := s.extents("/d/x/t1.ibd", []place{{0, 0, 512}}); len(got) != 1 || s.classes.list[got[0].of] != (Class{engine.UseData, "t1"}) {
+	if got := s.extents("/d/x/t1.ibd", []place{{0, 0, 512}}); len(got) != 1 || s.classes.list[got[0].class] != (Class{engine.UseData, "t1"}) {
 		t.Errorf("%v of %v", got, s.classes.list)
 	}
 }
@@ -172,12 +172,12 @@ func TestUnavailable(t *testing.T) {
 	}
 	for _, c := range []struct {
 		device observe.Device
-		why    string
+		reason string
 	}{
 		{observe.Device{Name: "vda", Leaves: []string{"vda"}, FSType: "btrfs", Mount: "/x"}, "btrfs, at /x"},
 		{observe.Device{Name: "missing", Leaves: []string{"missing"}, FSType: "ext4"}, "missing"},
 	} {
-		if _, err := regionOf(c.device); err == nil || !strings.Contains(err.Error(), c.why) {
+		if _, err := regionOf(c.device); err == nil || !strings.Contains(err.Error(), c.reason) {
 			t.Errorf("%+v: %v", c.device, err)
 		}
 	}
@@ -192,7 +192,7 @@ func TestUnavailable(t *testing.T) {
 }
 
 // begin begins to trace a new directory.
-func begin(t *testing.T, uses engine.FileUses, prepare func(dir string)) (tracer *Tracer, dir string, from time.Duration) {
+func begin(t *testing.T, uses engine.FileUses, prepare func(dir string)) (tracer *Tracer, dir string, start time.Duration) {
 	t.Helper()
 	dir = t.TempDir()
 	prepare(dir)
@@ -270,7 +270,7 @@ func TestWriters(t *testing.T) {
 // if there is more or less than can be.
 func written(t *testing.T) (got map[string]float64, unlike error) {
 	uses := engine.FileUses{{Pattern: "*.dat", Use: engine.UseData, Named: true}, {Pattern: "sub/*.log", Use: engine.UseLog}, {Pattern: "*.tmp", Use: engine.UseTemp}}
-	tracer, dir, from := begin(t, uses, func(dir string) {
+	tracer, dir, start := begin(t, uses, func(dir string) {
 		if err := os.Mkdir(filepath.Join(dir, "sub"), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -298,14 +298,14 @@ func written(t *testing.T) (got map[string]float64, unlike error) {
 	if err := os.Remove(at("sub/c.log")); err != nil {
 		t.Fatal(err)
 	}
-	to := now(t)
+	end := now(t)
 	buffered(t, at("late.dat"), 4*kb) // after the window
 	r, err := tracer.Stop()
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := r.Cut(from, to)
-	if err := f.Check(); err != nil || f.Unread != "" || f.Used <= 0 || f.Window != to-from {
+	f := r.Cut(start, end)
+	if err := f.Check(); err != nil || f.Unread != "" || f.Used <= 0 || f.Window != end-start {
 		unlike = fmt.Errorf("%w, %+v", err, f)
 	}
 	got = map[string]float64{}
@@ -318,7 +318,7 @@ func written(t *testing.T) (got map[string]float64, unlike error) {
 			got[fmt.Sprint(row.Op, " ", row.Use, " ", row.Name)] = row.KB
 		}
 	}
-	if f.KB(Read) < 1000 || r.Cut(to, to).Rows != nil {
+	if f.KB(Read) < 1000 || r.Cut(end, end).Rows != nil {
 		unlike = errors.Join(unlike, fmt.Errorf("%+v", f))
 	}
 	return got, unlike
@@ -332,7 +332,7 @@ func TestUnmapped(t *testing.T) {
 	const tries = 50
 	var rows []Row
 	for range tries {
-		tracer, dir, from := begin(t, nil, func(string) {})
+		tracer, dir, start := begin(t, nil, func(string) {})
 		path := filepath.Join(dir, "brief")
 		open(t, path, os.O_CREATE|os.O_WRONLY|unix.O_DIRECT, func(f *os.File) error {
 			if err := os.Remove(path); err != nil {
@@ -341,12 +341,12 @@ func TestUnmapped(t *testing.T) {
 			_, err := f.Write(aligned(256 * kb))
 			return err
 		})
-		to := now(t)
+		end := now(t)
 		r, err := tracer.Stop()
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows = r.Cut(from, to).Rows
+		rows = r.Cut(start, end).Rows
 		i := slices.IndexFunc(rows, func(r Row) bool { return r.Class == Class{Use: Unmapped} && r.Op == Write })
 		if i >= 0 && rows[i].KB == 256 {
 			return

@@ -16,7 +16,7 @@ const sector = 512
 // extent is a range of a device's sectors that belongs to files of a class.
 type extent struct {
 	begin, end uint64 // the first sector, and the one after the last
-	of         uint32 // an index of classes
+	class      uint32 // an index of classes
 }
 
 // sorted sorts extents. Of extents that overlap the first one keeps the sectors;
@@ -26,7 +26,7 @@ func sorted(list []extent) []extent {
 	var out []extent
 	at := uint64(0)
 	for _, e := range list {
-		out = add(out, max(e.begin, at), e.end, e.of)
+		out = add(out, max(e.begin, at), e.end, e.class)
 		at = max(at, e.end)
 	}
 	return out
@@ -34,45 +34,45 @@ func sorted(list []extent) []extent {
 
 // add appends a range, if it is not empty, to sorted extents; neighbours of one
 // class are one extent.
-func add(list []extent, begin, end uint64, of uint32) []extent {
+func add(list []extent, begin, end uint64, class uint32) []extent {
 	if begin >= end {
 		return list
 	}
-	if n := len(list); n > 0 && list[n-1].end == begin && list[n-1].of == of {
+	if n := len(list); n > 0 && list[n-1].end == begin && list[n-1].class == class {
 		list[n-1].end = end
 		return list
 	}
-	return append(list, extent{begin, end, of})
+	return append(list, extent{begin, end, class})
 }
 
 // overlay returns the sectors of two sorted lists; those in both belong to whom they
 // do above.
 func overlay(below, above []extent) []extent {
 	out := make([]extent, 0, len(below)+len(above))
-	i, from := 0, uint64(0) // what is below, up to from, is done
+	i, start := 0, uint64(0) // what is below, up to from, is done
 	for _, a := range above {
 		for ; i < len(below) && below[i].begin < a.begin; i++ {
 			b := below[i]
-			out = add(out, max(b.begin, from), min(b.end, a.begin), b.of)
+			out = add(out, max(b.begin, start), min(b.end, a.begin), b.class)
 			if b.end > a.begin {
 				break
 			}
 		}
-		out = add(out, a.begin, a.end, a.of)
-		from = a.end
-		for i < len(below) && below[i].end <= from {
+		out = add(out, a.begin, a.end, a.class)
+		start = a.end
+		for i < len(below) && below[i].end <= start {
 			i++
 		}
 	}
 	for _, b := range below[i:] {
-		out = add(out, max(b.begin, from), b.end, b.of)
+		out = add(out, max(b.begin, start), b.end, b.class)
 	}
 	return out
 }
 
 // each calls a function for each part of a range of sectors that is in one extent of
 // a sorted list, and returns the number of sectors that are in none.
-func each(list []extent, begin, end uint64, part func(sectors uint64, of uint32)) (rest uint64) {
+func each(list []extent, begin, end uint64, part func(sectors uint64, class uint32)) (rest uint64) {
 	rest = end - begin
 	i, _ := slices.BinarySearchFunc(list, begin, func(e extent, at uint64) int {
 		if e.end <= at {
@@ -82,7 +82,7 @@ func each(list []extent, begin, end uint64, part func(sectors uint64, of uint32)
 	})
 	for ; i < len(list) && list[i].begin < end; i++ {
 		n := min(list[i].end, end) - max(list[i].begin, begin)
-		part(n, list[i].of)
+		part(n, list[i].class)
 		rest -= n
 	}
 	return rest
@@ -121,8 +121,8 @@ func places(path string, buffer *fiemap) (out []place, all bool, err error) {
 	}
 	defer func() { err = errors.Join(err, unix.Close(fd)) }()
 	all = true
-	for from := uint64(0); ; {
-		*buffer = fiemap{start: from, length: ^uint64(0) - from, count: fiemapExtentCount}
+	for start := uint64(0); ; {
+		*buffer = fiemap{start: start, length: ^uint64(0) - start, count: fiemapExtentCount}
 		if err := ioctl(fd, fsIocFiemap, unsafe.Pointer(buffer)); err != nil {
 			return nil, false, err
 		}
@@ -139,6 +139,6 @@ func places(path string, buffer *fiemap) (out []place, all bool, err error) {
 			return out, all, nil
 		}
 		last := found[len(found)-1]
-		from = last.logical + last.length
+		start = last.logical + last.length
 	}
 }

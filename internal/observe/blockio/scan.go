@@ -139,13 +139,13 @@ func (s *scanner) look(path string, all bool) error {
 func (s *scanner) extents(path string, found []place) []extent {
 	var whole, parts []extent
 	for _, u := range s.uses.Of(path) {
-		of := s.classes.index(Class{u.Use, u.Name})
+		class := s.classes.index(Class{u.Use, u.Name})
 		for _, p := range found {
 			begin, end := p.logical, p.logical+p.length
 			if u.To == 0 {
-				whole = append(whole, s.extent(p, begin, end, of))
+				whole = append(whole, s.extent(p, begin, end, class))
 			} else if begin, end = max(begin, uint64(u.From)), min(end, uint64(u.To)); begin < end {
-				parts = append(parts, s.extent(p, begin, end, of))
+				parts = append(parts, s.extent(p, begin, end, class))
 			}
 		}
 	}
@@ -153,7 +153,7 @@ func (s *scanner) extents(path string, found []place) []extent {
 }
 
 // extent returns the sectors of the bytes of a file from begin to end, which are in p.
-func (s *scanner) extent(p place, begin, end uint64, of uint32) extent {
+func (s *scanner) extent(p place, begin, end uint64, class uint32) extent {
 	at := s.start + (p.physical+begin-p.logical)/sector
-	return extent{at, at + (end-begin)/sector, of}
+	return extent{at, at + (end-begin)/sector, class}
 }

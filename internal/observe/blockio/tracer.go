@@ -301,8 +301,8 @@ func (r *Recording) add(q *request, files []extent) {
 		sign = -1
 	}
 	count := sign
-	put := func(sectors uint64, of uint32) {
-		r.requests = append(r.requests, attributed{q.at, int64(sign) * int64(sectors), of, q.op, count})
+	put := func(sectors uint64, class uint32) {
+		r.requests = append(r.requests, attributed{q.at, int64(sign) * int64(sectors), class, q.op, count})
 		count = 0
 	}
 	rest := each(files, q.sector, q.sector+q.sectors, put)

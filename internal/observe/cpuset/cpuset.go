@@ -48,12 +48,12 @@ func Parse(text string) (Set, error) {
 		if !isRange {
 			high = low
 		}
-		from, err := strconv.Atoi(low)
-		to, err2 := strconv.Atoi(high)
-		if err := errors.Join(err, err2); err != nil || from < 0 || to < from || to >= maxCPUs {
+		start, err := strconv.Atoi(low)
+		end, err2 := strconv.Atoi(high)
+		if err := errors.Join(err, err2); err != nil || start < 0 || end < start || end >= maxCPUs {
 			return nil, fmt.Errorf("%q is not a list of CPUs", text)
 		}
-		for cpu := from; cpu <= to; cpu++ {
+		for cpu := start; cpu <= end; cpu++ {
 			s = append(s, cpu)
 		}
 	}

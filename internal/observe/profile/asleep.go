@@ -297,11 +297,11 @@ func (l *Looker) fileOf(pid int, fd uint64) string {
 
 // Cut returns where threads slept between two times of Now: the share of the looks
 // that found a thread there is its share of the window.
-func (l *Looker) Cut(from, to time.Duration) *Asleep {
-	out := &Asleep{Window: to - from, Used: l.used, Ran: l.ran}
+func (l *Looker) Cut(start, end time.Duration) *Asleep {
+	out := &Asleep{Window: end - start, Used: l.used, Ran: l.ran}
 	counts := make([]int64, len(l.list))
 	for _, seen := range l.looks {
-		if seen.at < from || seen.at >= to {
+		if seen.at < start || seen.at >= end {
 			continue
 		}
 		out.Looks++

@@ -83,15 +83,15 @@ func TestLook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	from := now(t)
+	start := now(t)
 	time.Sleep(1500 * time.Millisecond)
-	to := now(t)
+	end := now(t)
 	l.Stop()
 	if err := errors.Join(in.Close(), other.Wait()); err != nil {
 		t.Error(err)
 	}
-	a := l.Cut(from, to)
-	if a.Looks < 2 || a.Window != to-from || a.Used <= 0 || a.Ran <= 0 || a.Used > used() {
+	a := l.Cut(start, end)
+	if a.Looks < 2 || a.Window != end-start || a.Used <= 0 || a.Ran <= 0 || a.Used > used() {
 		t.Errorf("%+v", a)
 	}
 	for _, want := range []struct {
@@ -113,7 +113,7 @@ func TestLook(t *testing.T) {
 			t.Errorf("%+v, want %+v in %v", s, want, a.Window)
 		}
 	}
-	if none := l.Cut(to, to); none.Looks != 0 || none.Sleeps != nil {
+	if none := l.Cut(end, end); none.Looks != 0 || none.Sleeps != nil {
 		t.Errorf("%+v", none)
 	}
 	// The sleepers end.

@@ -49,8 +49,8 @@ func (n *Node) Different() bool {
 // betweenWindows returns by how much equal windows differ: by what 99 % of those do of
 // which so many were seen, and of few by 5 %.
 func (n *Node) betweenWindows() float64 {
-	const least, confidence, few = 3, 0.99, 0.05
-	if min(len(n.windows[0]), len(n.windows[1])) < least {
+	const minimum, confidence, few = 3, 0.99, 0.05
+	if min(len(n.windows[0]), len(n.windows[1])) < minimum {
 		return few * max(n.Base, n.New)
 	}
 	_, i := stat.Welch(n.windows[0], n.windows[1], confidence)
@@ -165,12 +165,12 @@ func Merge(list ...Work) Work {
 // CompareSubsystems compares what different engines have in common. It is an error
 // if more than 30 % of a profile is unknown to the catalogue.
 func CompareSubsystems(base, next Work) (*Node, error) {
-	const most = 0.3
+	const limit = 0.3
 	for _, w := range []Work{base, next} {
 		unknown := w.Only(func(s *Sample) bool { return w.SubsystemOf(s) == Unknown })
-		if share := float64(unknown.CPU()) / float64(w.CPU()); share > most {
+		if share := float64(unknown.CPU()) / float64(w.CPU()); share > limit {
 			return nil, fmt.Errorf("compare subsystems: those of %.0f %% of the CPU time are unknown, more than %.0f %%: "+
-				"the program has no symbols, or the catalogue lacks it", 100*share, 100*most)
+				"the program has no symbols, or the catalogue lacks it", 100*share, 100*limit)
 		}
 	}
 	return compare(base, next, func(root *Node, p *Profile, s *Sample) []*Node {
@@ -215,10 +215,10 @@ func compare(base, next Work, nodesOf func(root *Node, p *Profile, s *Sample) []
 			n.New += cost
 		}
 	})
-	const least = 0.01 // a smaller node has too few samples to be named
+	const minimum = 0.01 // a smaller node has too few samples to be named
 	var tested []*Node
 	root.walk(func(n *Node) {
-		if n.Base >= least*root.Base && n.Base > 0 || n.New >= least*root.New && n.New > 0 {
+		if n.Base >= minimum*root.Base && n.Base > 0 || n.New >= minimum*root.New && n.New > 0 {
 			n.series = [2][]float64{make([]float64, base.Seconds()), make([]float64, next.Seconds())}
 			n.windows = [2][]float64{make([]float64, len(base.windows)), make([]float64, len(next.windows))}
 			n.sample = [2]float64{perUnit(base.Period, base.Units), perUnit(next.Period, next.Units)}

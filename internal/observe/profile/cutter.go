@@ -56,7 +56,7 @@ func newCutter(r *Recording, p *Profile, side func(Task) Side) *cutter {
 }
 
 // of returns a process; one that is unknown is new.
-func (c *cutter) of(pid int32) *process {
+func (c *cutter) subject(pid int32) *process {
 	p := c.processes[pid]
 	if p == nil {
 		p = newProcess(pid, newSpace(nil))
@@ -73,7 +73,7 @@ func newProcess(pid int32, s *space) *process {
 func (c *cutter) apply(e *event) {
 	switch e.kind {
 	case forked:
-		parent := c.of(e.parent)
+		parent := c.subject(e.parent)
 		if e.pid == e.parent {
 			parent.names[e.tid] = parent.names[e.parentThread]
 			delete(parent.owners, e.tid)
@@ -88,14 +88,14 @@ func (c *cutter) apply(e *event) {
 		p.names[e.tid] = parent.names[e.parentThread]
 		clear(p.owners)
 	case named:
-		p := c.of(e.pid)
+		p := c.subject(e.pid)
 		p.names[e.tid] = e.name
 		clear(p.owners)
 		if e.exec {
 			p.space = newSpace(nil)
 		}
 	case mapped:
-		p := c.of(e.pid)
+		p := c.subject(e.pid)
 		mappings := p.space.mappings
 		p.space = newSpace(append(mappings[:len(mappings):len(mappings)], e.mapping))
 	}
@@ -115,7 +115,7 @@ func (s *space) find(address uint64) *mapping {
 // add adds a sample. The functions of processes outside the trial are nobody's
 // business: their stacks are empty.
 func (c *cutter) add(s sample, second int) {
-	p := c.of(s.pid)
+	p := c.subject(s.pid)
 	o := c.owner(p, s.tid)
 	if o.side == Other {
 		c.sum(o, "", second, s.period)

@@ -24,9 +24,9 @@ func (p *Profile) Embedded() *Profile {
 			program = f.Image
 		}
 	}
-	of := make([]owning, len(p.Frames))
+	owners := make([]owning, len(p.Frames))
 	for i, f := range p.Frames {
-		of[i] = owningOf(f, program)
+		owners[i] = owningOf(f, program)
 	}
 	out := p.Only(func(*Sample) bool { return true })
 	for i := range out.Samples {
@@ -36,7 +36,7 @@ func (p *Profile) Embedded() *Profile {
 		}
 		var stack []owning
 		for _, f := range s.Stack {
-			stack = append(stack, of[f])
+			stack = append(stack, owners[f])
 		}
 		first := firstOwner(stack)
 		ownThread := first == library && (s.Thread != s.Process || p.Frames[s.Stack[0]].Name == startThread)

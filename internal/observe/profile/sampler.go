@@ -128,10 +128,10 @@ func (s *Sampler) open(hertz int, own bool) error {
 }
 
 // openOn opens the events of threads on a processor, which share its ring.
-func (s *Sampler) openOn(processor int, threads []int, of *unix.PerfEventAttr) error {
+func (s *Sampler) openOn(processor int, threads []int, perfEventAttr *unix.PerfEventAttr) error {
 	first := -1
 	for _, thread := range threads {
-		fd, err := unix.PerfEventOpen(of, thread, processor, -1, unix.PERF_FLAG_FD_CLOEXEC)
+		fd, err := unix.PerfEventOpen(perfEventAttr, thread, processor, -1, unix.PERF_FLAG_FD_CLOEXEC)
 		if thread >= 0 && errors.Is(err, unix.ESRCH) {
 			continue // the thread has ended
 		}

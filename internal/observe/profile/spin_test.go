@@ -107,7 +107,7 @@ func spin_write(until time.Duration, null *os.File) {
 func sampled(t *testing.T, cmd *exec.Cmd) (p *Profile, printed string, accounted time.Duration, err error) {
 	t.Helper()
 	need.Setup(t)
-	from, before := now(t), used()
+	start, before := now(t), used()
 	s, err := Start(99, false)
 	if errors.Is(err, ErrUnavailable) {
 		t.Skip(err, hint.Of(err))
@@ -116,7 +116,7 @@ func sampled(t *testing.T, cmd *exec.Cmd) (p *Profile, printed string, accounted
 		t.Fatal(err)
 	}
 	out, err := cmd.Output()
-	to := now(t)
+	end := now(t)
 	r, stopErr := s.Stop()
 	own := used() - before
 	if err := errors.Join(err, stopErr); err != nil {
@@ -131,7 +131,7 @@ func sampled(t *testing.T, cmd *exec.Cmd) (p *Profile, printed string, accounted
 	if r.Lost > 0 {
 		err = fmt.Errorf("lost %d", r.Lost)
 	}
-	all := r.Cut(from, to, Trees(os.Getpid(), cmd.Process.Pid))
+	all := r.Cut(start, end, Trees(os.Getpid(), cmd.Process.Pid))
 	return all.Of(Server), string(out), cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), err
 }
 
@@ -266,19 +266,19 @@ func TestOwnOnly(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	from := now(t)
+	begin := now(t)
 	done := make(chan bool)
 	go func() { // on a thread that may be created later
 		spin_f(before + time.Second)
 		done <- true
 	}()
 	<-done
-	to := now(t)
+	end := now(t)
 	r, err := s.Stop()
 	if err != nil || !r.OwnOnly {
 		t.Fatal(err)
 	}
-	p := r.Cut(from, to, Trees(os.Getpid()))
+	p := r.Cut(begin, end, Trees(os.Getpid()))
 	for i := range p.Samples {
 		for _, f := range p.Samples[i].Stack {
 			if p.Frames[f].Image == KernelImage {

@@ -87,14 +87,14 @@ func TestSubsystemOfInterrupts(t *testing.T) {
 
 func TestCompareSubsystems(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	of := func(rates map[string]float64) Work {
+	value := func(rates map[string]float64) Work {
 		p := simulated(r, 30, rates, false)
 		for i := range p.Frames {
 			p.Frames[i].Image = "mariadbd"
 		}
 		return Work{p, 1000}
 	}
-	root, err := CompareSubsystems(of(map[string]float64{"btr_cur_search": 50, "page_zip_compress": 20, "x": 10}), of(map[string]float64{"btr_pcur_move": 50, "log_write": 20, "x": 10}))
+	root, err := CompareSubsystems(value(map[string]float64{"btr_cur_search": 50, "page_zip_compress": 20, "x": 10}), value(map[string]float64{"btr_pcur_move": 50, "log_write": 20, "x": 10}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestCompareSubsystems(t *testing.T) {
 	if strings.Join(got, ", ") != "compression, log" || len(root.Children) != 4 || math.Abs(root.Base-24000) > 2000 {
 		t.Errorf("%v, %d children, %v", got, len(root.Children), root.Base)
 	}
-	if _, err := CompareSubsystems(of(map[string]float64{"btr_cur_search": 50}), of(map[string]float64{"btr_cur_search": 50, "x": 50})); err == nil {
+	if _, err := CompareSubsystems(value(map[string]float64{"btr_cur_search": 50}), value(map[string]float64{"btr_cur_search": 50, "x": 50})); err == nil {
 		t.Error("half is unknown")
 	}
 }

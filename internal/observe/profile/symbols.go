@@ -227,9 +227,9 @@ func goText(f *elf.File, table []byte, text *elf.Section) uint64 {
 	}
 	inText := func(a uint64) bool { return text.Addr <= a && a < text.Addr+text.Size }
 	// Of moduledata in runtime/symtab.go: minpc, maxpc, text.
-	const least, begin = 20, 22
+	const minimum, begin = 20, 22
 	if section := f.Section(".go.module"); section != nil {
-		if data, err := section.Data(); err == nil && inText(at(data, begin)) && at(data, begin) <= at(data, least) {
+		if data, err := section.Data(); err == nil && inText(at(data, begin)) && at(data, begin) <= at(data, minimum) {
 			return at(data, begin)
 		}
 	}

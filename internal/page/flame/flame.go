@@ -47,7 +47,7 @@ type Node struct {
 const (
 	width, row, head = 1200, 17, 46
 	letter           = 6.6   // width of a letter
-	least            = 0.002 // of the root: what is smaller is not drawn
+	minimum          = 0.002 // of the root: what is smaller is not drawn
 	mostNodes        = 2000
 	mostBytes        = 250_000
 	mostDeep         = 150 // the kernel records 127 functions of a stack
@@ -56,8 +56,8 @@ const (
 // Draw writes the graph. What it leaves out, the smallest boxes, makes it fit: at most
 // 2,000 boxes and 250 KB.
 func (g *Graph) Draw(w io.Writer) error {
-	for share := cmp.Or(g.Least, least); ; share *= 1.25 {
-		d := drawing{Graph: g, least: share * g.width(g.Root), scale: width / max(g.width(g.Root), math.SmallestNonzeroFloat64)}
+	for share := cmp.Or(g.Least, minimum); ; share *= 1.25 {
+		d := drawing{Graph: g, lowest: share * g.width(g.Root), scale: width / max(g.width(g.Root), math.SmallestNonzeroFloat64)}
 		d.boxes(g.Root, 0, 0)
 		if text := d.whole(); d.count <= mostNodes && len(text) <= mostBytes {
 			_, err := io.WriteString(w, text)
@@ -76,15 +76,15 @@ func (g *Graph) width(n *Node) float64 {
 // drawing is a graph being drawn.
 type drawing struct {
 	*Graph
-	least, scale float64
-	body         bytes.Buffer
-	count, deep  int
+	lowest, scale float64
+	body          bytes.Buffer
+	count, deep   int
 }
 
 // boxes draws a node and those below it, from a place across on.
 func (d *drawing) boxes(n *Node, depth int, x float64) {
 	wide := d.width(n)
-	if wide < d.least || depth > mostDeep {
+	if wide < d.lowest || depth > mostDeep {
 		return
 	}
 	d.count, d.deep = d.count+1, max(d.deep, depth)

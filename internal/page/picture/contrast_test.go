@@ -17,9 +17,9 @@ func TestContrast(t *testing.T) {
 				colours[name] = c.dark
 			}
 		}
-		check := func(ink, ground string, least float64) {
-			if got := contrast(t, colours[ink], colours[ground]); got < least {
-				t.Errorf("%s: %s on %s has a contrast of %.2f, want %g", scheme, ink, ground, got, least)
+		check := func(ink, ground string, lowest float64) {
+			if got := contrast(t, colours[ink], colours[ground]); got < lowest {
+				t.Errorf("%s: %s on %s has a contrast of %.2f, want %g", scheme, ink, ground, got, lowest)
 			}
 		}
 		for _, ground := range []string{"paper", "tint", "better-tint", "worse-tint", "alarm-tint"} {

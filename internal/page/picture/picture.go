@@ -97,16 +97,16 @@ func (s *Shape) size() float64 {
 }
 
 // Upright returns the lines of an upright whisker with caps of a half width.
-func Upright(x, low, high, cap float64) []Point {
-	return whisker(Point{x, low}, Point{x, high}, Point{cap, 0})
+func Upright(x, low, high, tip float64) []Point {
+	return whisker(Point{x, low}, Point{x, high}, Point{tip, 0})
 }
 
 // Lying returns the lines of a whisker that lies.
-func Lying(y, low, high, cap float64) []Point {
-	return whisker(Point{low, y}, Point{high, y}, Point{0, cap})
+func Lying(y, low, high, tip float64) []Point {
+	return whisker(Point{low, y}, Point{high, y}, Point{0, tip})
 }
 
-func whisker(a, b, cap Point) []Point {
+func whisker(a, b, tip Point) []Point {
 	gap := Point{math.NaN(), math.NaN()}
-	return []Point{{a.X - cap.X, a.Y - cap.Y}, {a.X + cap.X, a.Y + cap.Y}, gap, a, b, gap, {b.X - cap.X, b.Y - cap.Y}, {b.X + cap.X, b.Y + cap.Y}, gap}
+	return []Point{{a.X - tip.X, a.Y - tip.Y}, {a.X + tip.X, a.Y + tip.Y}, gap, a, b, gap, {b.X - tip.X, b.Y - tip.Y}, {b.X + tip.X, b.Y + tip.Y}, gap}
 }

@@ -251,13 +251,13 @@ var signs = map[rune]*sign{
 func outline(r rune) *sign { return signs[r] }
 
 // star returns n points around a centre, at two distances in turn.
-func star(n int, far, near, from float64) (out []Point) {
+func star(n int, far, near, start float64) (out []Point) {
 	for i := range n {
 		d := far
 		if i%2 == 1 {
 			d = near
 		}
-		a := from + 2*math.Pi*float64(i)/float64(n)
+		a := start + 2*math.Pi*float64(i)/float64(n)
 		out = append(out, Point{d * math.Cos(a), d * math.Sin(a)})
 	}
 	return out

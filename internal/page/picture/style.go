@@ -134,14 +134,14 @@ func Palette() string {
 
 // rules returns the style rules of drawings. A colour is what of returns for
 // its name.
-func rules(of func(name string) string) string {
+func rules(value func(name string) string) string {
 	var b strings.Builder
 	for i := range colours {
-		fmt.Fprintf(&b, ".t%d{color:%s}\n", i, of(fmt.Sprintf("t%d", i)))
+		fmt.Fprintf(&b, ".t%d{color:%s}\n", i, value(fmt.Sprintf("t%d", i)))
 	}
-	b.WriteString("svg{font-size:12px}svg text{fill:" + of("soft") + ";font-variant-numeric:tabular-nums}\n")
+	b.WriteString("svg{font-size:12px}svg text{fill:" + value("soft") + ";font-variant-numeric:tabular-nums}\n")
 	for _, s := range slices.Sorted(maps.Keys(looks)) {
-		fmt.Fprintf(&b, "svg .%s{%s}\n", s, s.look().rule(of))
+		fmt.Fprintf(&b, "svg .%s{%s}\n", s, s.look().rule(value))
 		if size := s.look().size; size != textSize {
 			fmt.Fprintf(&b, "svg .%s:not([font-size]){font-size:%spx}\n", s, number(size))
 		}
@@ -160,7 +160,7 @@ func rules(of func(name string) string) string {
 // Rules returns the style rules of the drawings on a page with the palette.
 func Rules() string { return rules(func(name string) string { return "var(--" + name + ")" }) }
 
-func (l look) rule(of func(string) string) string {
+func (l look) rule(value func(string) string) string {
 	paint := func(name string) string {
 		switch name {
 		case "":
@@ -168,7 +168,7 @@ func (l look) rule(of func(string) string) string {
 		case "series":
 			return "currentColor"
 		}
-		return of(name)
+		return value(name)
 	}
 	out := "fill:" + paint(l.fill)
 	if l.stroke != "" {

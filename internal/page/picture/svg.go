@@ -111,17 +111,17 @@ func (s *Shape) path() string {
 			down = false
 			continue
 		}
-		to := Point{rounded(p.X), rounded(p.Y)}
+		end := Point{rounded(p.X), rounded(p.Y)}
 		if len(s.Points) > manyPoints {
-			to.X = math.Round(p.X)
+			end.X = math.Round(p.X)
 		}
 		if down {
-			before = step(&b, before, to.X-at.X, to.Y-at.Y)
+			before = step(&b, before, end.X-at.X, end.Y-at.Y)
 		} else {
-			b.WriteString("M" + number(to.X) + " " + number(to.Y))
+			b.WriteString("M" + number(end.X) + " " + number(end.Y))
 			before = 'M'
 		}
-		at, down = to, true
+		at, down = end, true
 	}
 	if s.Closed && b.Len() > 0 {
 		b.WriteByte('z')

@@ -41,11 +41,11 @@ func face(bold bool, size float64) font.Face {
 	if f := faces.made[key]; f != nil {
 		return f
 	}
-	of := parsed()[0]
+	subject := parsed()[0]
 	if bold {
-		of = parsed()[1]
+		subject = parsed()[1]
 	}
-	f, err := opentype.NewFace(of, &opentype.FaceOptions{Size: size, DPI: 72, Hinting: font.HintingNone})
+	f, err := opentype.NewFace(subject, &opentype.FaceOptions{Size: size, DPI: 72, Hinting: font.HintingNone})
 	if err != nil {
 		panic(err)
 	}

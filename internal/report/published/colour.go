@@ -49,19 +49,19 @@ type Rate struct {
 // least is at least 80 % of the greatest. A low rate is red even if it is to be
 // ignored.
 func Rates(column []Rate) []Colour {
-	least, greatest := math.Inf(1), math.Inf(-1)
+	low, greatest := math.Inf(1), math.Inf(-1)
 	for _, r := range column {
 		if math.IsNaN(r.Value) {
 			continue
 		}
-		least = min(least, math.RoundToEven(r.Value))
+		low = min(low, math.RoundToEven(r.Value))
 		if !r.Missed {
 			greatest = max(greatest, math.RoundToEven(r.Value))
 		}
 	}
-	quarter := math.Floor((greatest - least) / 4)
-	bottom, top := least+quarter, greatest-quarter
-	if least >= 0.8*greatest {
+	quarter := math.Floor((greatest - low) / 4)
+	bottom, top := low+quarter, greatest-quarter
+	if low >= 0.8*greatest {
 		bottom = 0
 	}
 	if math.IsInf(greatest, -1) { // all missed: none is good, and none is known to be bad

@@ -134,12 +134,12 @@ func TestColoursFollowTheirRows(t *testing.T) {
 		colours := published.Rates(column)
 		order := rapid.Permutation(indices(len(column))).Draw(t, "order")
 		mixed := make([]published.Rate, len(column))
-		for to, from := range order {
-			mixed[to] = column[from]
+		for end, start := range order {
+			mixed[end] = column[start]
 		}
-		for to, c := range published.Rates(mixed) {
-			if c != colours[order[to]] {
-				t.Fatalf("row %d was %q, now %q", order[to], colours[order[to]], c)
+		for end, c := range published.Rates(mixed) {
+			if c != colours[order[end]] {
+				t.Fatalf("row %d was %q, now %q", order[end], colours[order[end]], c)
 			}
 		}
 	})

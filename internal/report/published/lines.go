@@ -69,7 +69,7 @@ func medians(s *compare.Step, t *compare.Target, columns func(run) map[string]fl
 
 // run is a run of a step. Its numbers are NaN if they are unknown.
 type run struct {
-	of *compare.Step
+	step *compare.Step
 	*compare.Run
 }
 
@@ -81,10 +81,10 @@ func (r run) number(k compare.Key, ok bool) float64 {
 	return math.NaN()
 }
 
-func (r run) value(name string) float64 { return r.number(r.of.About(name)) }
+func (r run) value(name string) float64 { return r.number(r.step.About(name)) }
 
 // rate returns the throughput of an operation kind.
-func (r run) rate(op string) float64 { return r.number(r.of.Rate(op)) }
+func (r run) rate(op string) float64 { return r.number(r.step.Rate(op)) }
 
 // per returns a cost per unit of an operation kind, and how many units there were.
 func (r run) per(name, op string) (cost, units float64) {
@@ -137,7 +137,7 @@ func (r run) twoRates(about, writes string) (rows, queries float64) {
 	switch {
 	case about != writes:
 		return r.rate(writes), r.rate(about)
-	case r.of.First().Step.WritesRows():
+	case r.step.First().Step.WritesRows():
 		return r.rate(about), 0
 	}
 	return math.NaN(), r.rate(about)
@@ -146,16 +146,16 @@ func (r run) twoRates(about, writes string) (rows, queries float64) {
 // subjects returns what a step is about and what it writes; of imported transactions
 // it is their queries, by which published tables count.
 func (r run) subjects() (about, writes string) {
-	if _, imported := r.of.Rate(opQuery); imported && r.of.Primary == opTransaction {
+	if _, imported := r.step.Rate(opQuery); imported && r.step.Primary == opTransaction {
 		return opQuery, opQuery
 	}
-	return r.of.Primary, r.of.WritesPer
+	return r.step.Primary, r.step.WritesPer
 }
 
 // ofOneClient returns a number of a group of one client: these columns are per
 // client, and for several clients only the sum is known.
 func (r run) ofOneClient(metric string) float64 {
-	k, ok := r.of.About(metric)
+	k, ok := r.step.About(metric)
 	one := slices.ContainsFunc(r.Step.Groups, func(g result.Group) bool { return g.Name == k.Group && g.Clients == 1 })
 	return r.number(k, ok && one)
 }
@@ -163,15 +163,15 @@ func (r run) ofOneClient(metric string) float64 {
 // costs has the columns of sysbench's table of costs, all per unit of the
 // primary operation, or per query of transactions.
 func (r run) costs() map[string]float64 {
-	rate, each := r.rate(r.of.Primary), 1.0 // queries in a unit
-	if queries := r.number(QueryRate(r.of)); r.of.Primary == opTransaction && queries > 0 {
+	rate, each := r.rate(r.step.Primary), 1.0 // queries in a unit
+	if queries := r.number(QueryRate(r.step)); r.step.Primary == opTransaction && queries > 0 {
 		rate, each = queries, queries/rate
 	}
 	per := func(metric string) float64 {
 		if cost, _ := r.per(metric, opQuery); each != 1 && !math.IsNaN(cost) {
 			return cost
 		}
-		cost, _ := r.per(metric, r.of.Primary)
+		cost, _ := r.per(metric, r.step.Primary)
 		return cost / each
 	}
 	return map[string]float64{

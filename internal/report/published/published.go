@@ -59,10 +59,10 @@ func QueryRate(s *compare.Step) (compare.Key, bool) {
 // warm-ups of range tests, or all where warmUps says so. Notes are remarks by
 // test name; the numbers have the returned number of decimals.
 func QPS(r *compare.Relative, warmUps bool, notes map[string]string) (tests []layout.Step, places int) {
-	add := func(of compare.Group, wanted func(*compare.Step) bool) {
+	add := func(group compare.Group, wanted func(*compare.Step) bool) {
 		for _, g := range r.Groups {
 			for _, row := range g.Rows {
-				if g.Group != of || !wanted(row.Step) {
+				if g.Group != group || !wanted(row.Step) {
 					continue
 				}
 				var lines []layout.Line

@@ -40,14 +40,14 @@ func RunsText(w io.Writer, runs []*history.Run) error {
 func targetsText(targets []history.Target) string {
 	var out []string
 	for _, t := range targets {
-		what := t.Version
+		subject := t.Version
 		if t.Engine != t.Name {
-			what = strings.TrimSpace(t.Engine + " " + t.Version)
+			subject = strings.TrimSpace(t.Engine + " " + t.Version)
 		}
-		if what != "" {
-			what = " (" + what + ")"
+		if subject != "" {
+			subject = " (" + subject + ")"
 		}
-		out = append(out, t.Name+what)
+		out = append(out, t.Name+subject)
 	}
 	return strings.Join(out, ", ")
 }

@@ -18,13 +18,13 @@ func sparkline(values []float64) string {
 		v = append(v, stat.Median(group))
 	}
 	low, high := slices.Min(v), slices.Max(v)
-	least := 0.1 * math.Max(math.Abs(low), math.Abs(high))
-	if least == 0 {
-		least = 1 // nothing but zeros
+	lowest := 0.1 * math.Max(math.Abs(low), math.Abs(high))
+	if lowest == 0 {
+		lowest = 1 // nothing but zeros
 	}
-	if high-low < least {
+	if high-low < lowest {
 		middle := (low + high) / 2
-		low, high = middle-least/2, middle+least/2
+		low, high = middle-lowest/2, middle+lowest/2
 	}
 	bars := []rune("▁▂▃▄▅▆▇█")
 	var b strings.Builder

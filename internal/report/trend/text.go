@@ -147,8 +147,8 @@ func tree(s *history.Series, shown []history.Change, apart string) page.Tree {
 	values := s.Values()
 	summary := quantity.Count(len(values), "run")
 	if n := len(values); n > 0 {
-		least, most := quantity.Four(slices.Min(values)), quantity.Four(slices.Max(values))
-		summary += fmt.Sprintf("  %s  %s … %s, last %s%s", sparkline(values), least, most, quantity.Four(values[n-1]), unit(s))
+		low, high := quantity.Four(slices.Min(values)), quantity.Four(slices.Max(values))
+		summary += fmt.Sprintf("  %s  %s … %s, last %s%s", sparkline(values), low, high, quantity.Four(values[n-1]), unit(s))
 	}
 	out.Add("%s", summary)
 	for _, c := range shown {
@@ -176,10 +176,10 @@ func change(s *history.Series, c history.Change) page.Tree {
 	if len(c.Facts) == 0 {
 		out.Add("no recorded version, setting or fact of the host changed there")
 	}
-	const most = 8
+	const limit = 8
 	for i, f := range c.Facts {
-		if i == most {
-			out.Add("… and %d more: see --json", len(c.Facts)-most)
+		if i == limit {
+			out.Add("… and %d more: see --json", len(c.Facts)-limit)
 			break
 		}
 		out.Add("%s %s: %s → %s", f.Kind, f.Name, cmp.Or(f.From, quantity.Unknown), cmp.Or(f.To, quantity.Unknown))

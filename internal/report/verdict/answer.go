@@ -78,7 +78,7 @@ func named(items []*compare.Item, text func(*compare.Item) string) string {
 }
 
 // firstOf lists some numbers: all in their order, or of too many those farthest apart.
-func firstOf(items []*compare.Item, most int, text func(*compare.Item) string) string {
+func firstOf(items []*compare.Item, limit int, text func(*compare.Item) string) string {
 	items = slices.Clone(items)
 	apart := func(it *compare.Item) float64 {
 		if math.IsNaN(it.Ratio) || it.Ratio <= 0 {
@@ -86,14 +86,14 @@ func firstOf(items []*compare.Item, most int, text func(*compare.Item) string) s
 		}
 		return math.Abs(math.Log(it.Ratio))
 	}
-	if len(items) > most {
+	if len(items) > limit {
 		slices.SortStableFunc(items, func(a, b *compare.Item) int { return cmp.Compare(apart(b), apart(a)) })
 	}
 	var parts []string
-	for _, it := range items[:min(most, len(items))] {
+	for _, it := range items[:min(limit, len(items))] {
 		parts = append(parts, text(it))
 	}
-	if n := len(items) - most; n > 0 {
+	if n := len(items) - limit; n > 0 {
 		parts = append(parts, fmt.Sprintf("%d more", n))
 	}
 	return strings.Join(parts, "; ")

@@ -40,7 +40,7 @@ func calibration(j *compare.Judgement) []page.Block {
 		t.Columns = append(t.Columns, page.Column{Name: h})
 	}
 	var g page.Group
-	var least, most float64
+	var low, high float64
 	alarms := 0
 	for i := range j.Items {
 		it := &j.Items[i]
@@ -52,10 +52,10 @@ func calibration(j *compare.Judgement) []page.Block {
 		}
 		d := it.Detectable()
 		if it.Metric() == metric.RowsPerS && !math.IsNaN(d) {
-			if least == 0 || d < least {
-				least = d
+			if low == 0 || d < low {
+				low = d
 			}
-			most = max(most, d)
+			high = max(high, d)
 		}
 		g.Rows = append(g.Rows, calibrationRow(j, it, d, sought))
 	}
@@ -64,7 +64,7 @@ func calibration(j *compare.Judgement) []page.Block {
 		page.Prose("", fmt.Sprintf("A/A: %s and %s are the same. What differs is this machine's noise.", j.Base.Name, j.New.Name)), t,
 		page.Prose("", "Noise: standard deviation of the ratio of two trials. A difference of the size shown is found by as many trials as ran here in nine "+
 			"of ten campaigns, with the correction for all numbers shown."),
-		page.Prose("", precision(min(len(j.Base.Trials), len(j.New.Trials)), least, most)),
+		page.Prose("", precision(min(len(j.Base.Trials), len(j.New.Trials)), low, high)),
 	}
 	if alarms > 0 {
 		out = append(out, page.Banner(fmt.Sprintf("%d numbers are called different although nothing differs: something on this machine favours one of the "+
@@ -81,16 +81,16 @@ func sought(j *compare.Judgement) []float64 {
 }
 
 // precision says which differences in throughput this many trials detect.
-func precision(trials int, least, most float64) string {
+func precision(trials int, low, high float64) string {
 	switch {
-	case most == 0:
+	case high == 0:
 		return fmt.Sprintf("%d trials of each target are too few to say which differences this machine can detect; at least %d are needed.",
 			trials, compare.LeastTrials)
-	case least == most:
-		return fmt.Sprintf("With %d trials of each target this machine detects differences in throughput from %s on.", trials, farApart(most))
+	case low == high:
+		return fmt.Sprintf("With %d trials of each target this machine detects differences in throughput from %s on.", trials, farApart(high))
 	}
 	return fmt.Sprintf("With %d trials of each target this machine detects differences in throughput from %s (in the quietest step) to %s (in "+
-		"the noisiest).", trials, farApart(least), farApart(most))
+		"the noisiest).", trials, farApart(low), farApart(high))
 }
 
 func calibrationRow(j *compare.Judgement, it *compare.Item, detectable float64, sought []float64) page.Row {

@@ -33,8 +33,8 @@ type Comparison struct {
 // durability returns the end of the heading: what a commit survived on both
 // sides; "" if that differs, which a caveat says.
 func (c Comparison) durability() string {
-	base, of := c.Base.Trials[0], c.New.Trials[0]
-	if base.Durability == "" || base.DurabilityText() != of.DurabilityText() {
+	base, trial := c.Base.Trials[0], c.New.Trials[0]
+	if base.Durability == "" || base.DurabilityText() != trial.DurabilityText() {
 		return ""
 	}
 	return "; durability " + base.DurabilityText()
@@ -165,8 +165,8 @@ func (c Comparison) verdictText(e *compare.Effect) string {
 	if e.Sure() || e.Verdict == compare.Same {
 		return text
 	}
-	if why := outlook(c.Judgement, e); why != e.Why {
-		return text + "; " + why
+	if reason := outlook(c.Judgement, e); reason != e.Why {
+		return text + "; " + reason
 	}
 	return text + ": " + e.Why
 }
@@ -322,8 +322,8 @@ func benchTarget(out *benchfmt.Writer, t *compare.Target, numbers []benchNumber)
 		var names []string
 		values := map[string][]benchfmt.Value{}
 		for _, n := range numbers {
-			for i, of := range n.Trials {
-				if of == trial {
+			for i, subject := range n.Trials {
+				if subject == trial {
 					name := benchName(trial.Workload, n.step, n.Key)
 					names = compare.AppendNew(names, name)
 					values[name] = append(values[name], benchfmt.Value{Value: n.Rows[i].Value, Unit: n.Metric})

@@ -36,19 +36,19 @@ func (c *Campaign) Contest(s *compare.Step, k compare.Key) Contest {
 	x := Contest{c: c, s: s, k: k, asked: k}
 	var ranked []*compare.Target
 	for _, t := range c.Targets {
-		n, refusals, why := s.Number(t, k), s.Refusals(t), ""
+		n, refusals, reason := s.Number(t, k), s.Refusals(t), ""
 		switch {
 		case n.Missing != "":
-			why = "no result"
+			reason = "no result"
 		case k.Metric == metric.HighestRate && n.Value == 0:
-			why = "no rate that was tried kept the promise"
+			reason = "no rate that was tried kept the promise"
 		case len(refusals) > 0:
-			why = refusals[0]
+			reason = refusals[0]
 		case len(ranked) > 0:
-			why = s.Unlike(ranked[0], t)
+			reason = s.Unlike(ranked[0], t)
 		}
-		if why != "" {
-			x.Refused = append(x.Refused, t.Name+" ("+why+")")
+		if reason != "" {
+			x.Refused = append(x.Refused, t.Name+" ("+reason+")")
 		} else {
 			ranked = append(ranked, t)
 		}

@@ -9,9 +9,9 @@ import (
 
 func TestEffectsInWords(t *testing.T) {
 	base, other := &compare.Target{Name: "innodb"}, &compare.Target{Name: "pg"}
-	effect := func(metric, per string, v compare.Verdict, why string, ratio, low, high float64) *compare.Effect {
+	effect := func(metric, per string, v compare.Verdict, reason string, ratio, low, high float64) *compare.Effect {
 		n := &compare.Number{Key: compare.Key{Metric: metric, Per: per}}
-		return &compare.Effect{Base: n, New: n, Ratio: ratio, Low: low, High: high, Verdict: v, Why: why}
+		return &compare.Effect{Base: n, New: n, Ratio: ratio, Low: low, High: high, Verdict: v, Why: reason}
 	}
 	const chance = "the difference may be chance"
 	better := effect("rows_per_s", "", compare.Better, "significant", 6.52, 3.37, 16.1)

@@ -125,12 +125,12 @@ func confidence(low, high float64) string {
 
 // MeanInWords returns how the throughput of a target compares with the base's over steps.
 func MeanInWords(m compare.Mean, name, base string) string {
-	limits, why := confidence(m.Low, m.High), ""
+	limits, reason := confidence(m.Low, m.High), ""
 	if m.Why != "" {
-		limits, why = "", " ("+m.Why+")"
+		limits, reason = "", " ("+m.Why+")"
 	}
 	return fmt.Sprintf("%s does %s%s what %s does, in the geometric mean of %d steps%s",
-		name, quantity.Times(m.Ratio), limits, base, m.Tests, why)
+		name, quantity.Times(m.Ratio), limits, base, m.Tests, reason)
 }
 
 // EffectsInWords returns how a number of two targets compares in one or several steps, as a
@@ -140,30 +140,30 @@ func EffectsInWords(effects []*compare.Effect, base, t *compare.Target) string {
 		return ""
 	}
 	first, limits, counts := effects[0], "", map[string]int{}
-	low, high, why, end := math.Inf(1), math.Inf(-1), first.Why, word(first.Verdict)
+	low, high, reason, end := math.Inf(1), math.Inf(-1), first.Why, word(first.Verdict)
 	for _, e := range effects {
 		counts[word(e.Verdict)]++
 		if !math.IsNaN(e.Ratio) {
 			low, high = min(low, e.Ratio), max(high, e.Ratio)
 		}
-		if e.Why != why {
-			why = ""
+		if e.Why != reason {
+			reason = ""
 		}
 	}
 	ratio := quantity.Times(high)
-	switch least := quantity.Digits(low); {
+	switch lowest := quantity.Digits(low); {
 	case low > high:
 		ratio = quantity.Unknown
-	case least != quantity.Digits(high):
-		ratio = least + "–" + ratio
+	case lowest != quantity.Digits(high):
+		ratio = lowest + "–" + ratio
 	case len(effects) == 1:
 		limits = interval(first)
 	}
 	switch {
 	case len(counts) > 1:
 		end = fmt.Sprintf("%s in %d of %d steps", proven, counts[proven], len(effects))
-	case end == notProven && why != "":
-		end += ": " + why
+	case end == notProven && reason != "":
+		end += ": " + reason
 	}
 	if first.New.Metric == metric.RowsPerS {
 		return fmt.Sprintf("%s has %s the throughput of %s%s, %s.", t.Name, ratio, base.Name, limits, end)

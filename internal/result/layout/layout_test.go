@@ -121,10 +121,10 @@ func TestPublishedCosts(t *testing.T) {
 func TestRatio(t *testing.T) {
 	nan := math.NaN()
 	for _, c := range []struct {
-		name       string
-		value, of  float64
-		decimals   int
-		full, comp string
+		name         string
+		value, whole float64
+		decimals     int
+		full, comp   string
 	}{
 		{"plain", 3, 2, 0, "1.50", "1.50"},
 		{"unknown value", nan, 2, 0, "NA", "NA"},
@@ -139,8 +139,8 @@ func TestRatio(t *testing.T) {
 		{"endless", math.Inf(1), 2, 0, "NA", "NA"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			value, of := Fixed(c.value, c.decimals), Fixed(c.of, c.decimals)
-			if full, comp := Ratio(value, of, false), Ratio(value, of, true); full != c.full || comp != c.comp {
+			value, number := Fixed(c.value, c.decimals), Fixed(c.whole, c.decimals)
+			if full, comp := Ratio(value, number, false), Ratio(value, number, true); full != c.full || comp != c.comp {
 				t.Errorf("%s and, of rounded numbers, %s; want %s and %s", full, comp, c.full, c.comp)
 			}
 		})

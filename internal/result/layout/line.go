@@ -48,7 +48,7 @@ func (s steps) add(l Line) {
 type column struct {
 	name     string
 	decimals int
-	print    func(v float64, decimals int) Number
+	write    func(v float64, decimals int) Number
 }
 
 func names(columns []column, tag string) []string {
@@ -64,16 +64,16 @@ func names(columns []column, tag string) []string {
 func (l *Line) cells(base *Line, columns []column, show Show) []string {
 	out := make([]string, len(columns))
 	for i, c := range columns {
-		n, of := c.print(l.Value(c.name), c.decimals), c.print(base.Value(c.name), c.decimals)
+		n, number := c.write(l.Value(c.name), c.decimals), c.write(base.Value(c.name), c.decimals)
 		switch {
 		case show == Numbers:
 			out[i] = n.Text
 		case l.Unlike:
 			out[i] = notKnown
-		case show == RoundedRatios && n.Printed() == 0 && of.Printed() == 0:
+		case show == RoundedRatios && n.Printed() == 0 && number.Printed() == 0:
 			out[i] = "1"
 		default:
-			out[i] = Ratio(n, of, show == RoundedRatios)
+			out[i] = Ratio(n, number, show == RoundedRatios)
 		}
 	}
 	return out

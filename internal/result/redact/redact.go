@@ -28,10 +28,10 @@ const Notice = "Redacted: names of hosts and users, addresses, serial numbers an
 // It finds names where they are identifiable (in the facts of the host, in data
 // source names, in home directories) and replaces them everywhere. Other names
 // cannot be distinguished from words.
-func Copy[T any](of T, plans ...string) T {
+func Copy[T any](subject T, plans ...string) T {
 	r := &redactor{names: map[string]string{}, counts: map[string]int{}, plain: map[string]bool{}, done: map[string]string{}}
 	var trials []*result.Trial
-	v := reflect.ValueOf(&of).Elem()
+	v := reflect.ValueOf(&subject).Elem()
 	look := copier{func(s string) string { return s }, func(t, _ *result.Trial) { trials = append(trials, t) }}
 	look.copy(v)
 	for _, t := range trials {
@@ -317,12 +317,12 @@ type copier struct {
 	trial func(in, out *result.Trial) // sees each trial and its copy
 }
 
-func (c copier) series(of series) series {
-	if of == nil {
+func (c copier) series(value series) series {
+	if value == nil {
 		return nil
 	}
 	return func(yield func(result.Line) error) error {
-		return of(func(l result.Line) error {
+		return value(func(l result.Line) error {
 			l.Step, l.Group, l.Op = c.text(l.Step), c.text(l.Group), c.text(l.Op)
 			return yield(l)
 		})
@@ -340,8 +340,8 @@ func (c copier) copy(v reflect.Value) reflect.Value {
 	out := reflect.New(v.Type()).Elem()
 	switch v.Kind() {
 	case reflect.Func:
-		if of, ok := v.Interface().(series); ok {
-			out.Set(reflect.ValueOf(c.series(of)))
+		if value, ok := v.Interface().(series); ok {
+			out.Set(reflect.ValueOf(c.series(value)))
 		}
 	case reflect.String:
 		out.SetString(c.text(v.String()))

@@ -42,14 +42,14 @@ func Check(f *os.File) error {
 }
 
 // ReadFile reads a regular file of at most a number of bytes.
-func ReadFile(path string, most int64) ([]byte, error) {
+func ReadFile(path string, limit int64) ([]byte, error) {
 	f, err := Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(b)) > most {
+	b, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(b)) > limit {
 		err = ErrBig
 	}
 	return b, named(path, err)

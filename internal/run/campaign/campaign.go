@@ -72,7 +72,7 @@ type Config struct {
 	// Enough judges whether the trials there are, the complete ones, compare
 	// the targets as precisely as the plan wants, and says why or why not in a
 	// few words. It is asked at the end of blocks; nil is never enough.
-	Enough func(trials []*result.Trial) (enough bool, why string)
+	Enough func(trials []*result.Trial) (enough bool, reason string)
 
 	now func() time.Time // time.Now, but in tests
 }
@@ -229,14 +229,14 @@ func (r *runner) resolvedAgain() error {
 func changedParams(was, now map[string]string) (notes []string) {
 	all := maps.Clone(was)
 	maps.Copy(all, now)
-	of := func(params map[string]string, name string) string {
+	text := func(params map[string]string, name string) string {
 		if v, given := params[name]; given {
 			return v
 		}
 		return params[name[strings.LastIndex(name, ".")+1:]]
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if then, v := of(was, name), of(now, name); then != "" && v != "" && then != v {
+		if then, v := text(was, name), text(now, name); then != "" && v != "" && then != v {
 			notes = append(notes, fmt.Sprintf("parameter %s is %s now, and was %s when the campaign began", name, v, then))
 		}
 	}
@@ -280,11 +280,11 @@ func (r *runner) calibrateIn(ctx context.Context, dir string) error {
 		return err
 	}
 	e := result.Entry{Dir: dir, Target: "client", Trial: 1}
-	what := ""
+	subject := ""
 	if b := r.Builds.Of(e); b != nil && len(r.Builds) > 1 {
-		what = " of " + filepath.Base(b.Path)
+		subject = " of " + filepath.Base(b.Path)
 	}
-	r.Progress.Note("measuring the client" + what + " on the null engine")
+	r.Progress.Note("measuring the client" + subject + " on the null engine")
 	t, err := r.trial(ctx, e, nil)
 	if err != nil {
 		return err

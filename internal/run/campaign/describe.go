@@ -61,20 +61,20 @@ func Describe(w io.Writer, c Config) error {
 
 // describeSteps prints the steps, also those of targets whose parameters change them,
 // and returns the most data that a target has.
-func describeSteps(w io.Writer, p *plan.Plan) (most workload.Live) {
-	of := map[string][]string{} // the targets with these steps
+func describeSteps(w io.Writer, p *plan.Plan) (largest workload.Live) {
+	byName := map[string][]string{} // the targets with these steps
 	for _, t := range p.Targets {
 		own := p.For(&t)
 		text, live := stepsText(own), own.Run.Estimate()
-		of[text] = append(of[text], t.Name)
-		most = workload.Live{Rows: max(most.Rows, live.Rows), Bytes: max(most.Bytes, live.Bytes)}
+		byName[text] = append(byName[text], t.Name)
+		largest = workload.Live{Rows: max(largest.Rows, live.Rows), Bytes: max(largest.Bytes, live.Bytes)}
 	}
 	fmt.Fprintf(w, "steps\n%s", stepsText(p))
-	delete(of, stepsText(p))
-	for _, text := range slices.Sorted(maps.Keys(of)) {
-		fmt.Fprintf(w, "\nsteps of %s\n%s", quantity.Joined(of[text]), text)
+	delete(byName, stepsText(p))
+	for _, text := range slices.Sorted(maps.Keys(byName)) {
+		fmt.Fprintf(w, "\nsteps of %s\n%s", quantity.Joined(byName[text]), text)
 	}
-	return most
+	return largest
 }
 
 // stepsText returns the steps of a plan, one a line.
@@ -161,16 +161,16 @@ func describeStop(w io.Writer, s plan.Stop) {
 
 // describeArrivals returns how operations arrive at the clients of a group.
 func describeArrivals(a *pace.Arrivals) string {
-	const most = 8 // that can be read
+	const limit = 8 // that can be read
 	var rates []string
 	segments := a.Segments
-	if len(segments) > most {
-		least, greatest := math.Inf(1), 0.0
+	if len(segments) > limit {
+		low, greatest := math.Inf(1), 0.0
 		for _, g := range segments {
-			least, greatest = min(least, g.From, g.To), max(greatest, g.From, g.To)
+			low, greatest = min(low, g.From, g.To), max(greatest, g.From, g.To)
 		}
 		segments = nil
-		rates = append(rates, fmt.Sprintf("a curve from %.4g to %.4g", least, greatest))
+		rates = append(rates, fmt.Sprintf("a curve from %.4g to %.4g", low, greatest))
 	}
 	for _, g := range segments {
 		rate := fmt.Sprintf("%.10g", g.From)

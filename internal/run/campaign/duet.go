@@ -16,17 +16,17 @@ import (
 
 // duet runs the two trials of a block at the same time, each on its half of the
 // processors.
-func (r *runner) duet(ctx context.Context, block []result.Entry, from int) error {
+func (r *runner) duet(ctx context.Context, block []result.Entry, start int) error {
 	d := newDuet(ctx, r.Progress)
 	d.sides[0].cpus, d.sides[1].cpus = r.halves.First, r.halves.Second
-	at := r.place(from + len(block) - 1)
+	at := r.place(start + len(block) - 1)
 	at.Trial = at.Trial.Beside(r.Forecast.Trial(block[0].Target))
 	for i := range block {
 		if err := r.aside(block[i].Dir); err != nil {
 			return err
 		}
 		d.sides[i].name = block[i].Target
-		at.Number, at.Duet = from+i+1, i == 1
+		at.Number, at.Duet = start+i+1, i == 1
 		r.Progress.Begin(block[i], at)
 	}
 	var trials [2]*result.Trial
@@ -47,7 +47,7 @@ func (r *runner) duet(ctx context.Context, block []result.Entry, from int) error
 		return err
 	}
 	for i := range block {
-		errs[i] = r.baseless(&block[i], trials[i], from+len(block))
+		errs[i] = r.baseless(&block[i], trials[i], start+len(block))
 	}
 	return errors.Join(errs[:]...)
 }

@@ -43,14 +43,14 @@ func describeLength(w io.Writer, c Config, entries []result.Entry) {
 }
 
 // basis names what a forecast is made of.
-func basis(p *plan.Plan, from *forecast.Earlier) string {
-	if from == nil {
+func basis(p *plan.Plan, source *forecast.Earlier) string {
+	if source == nil {
 		return "measured steps only"
 	}
-	text := fmt.Sprintf("from %s of %s", from.Dir, from.Started.Format("2 January"))
+	text := fmt.Sprintf("from %s of %s", source.Dir, source.Started.Format("2 January"))
 	var unknown []string
 	for _, t := range p.Targets {
-		if !from.Has(t.Name) {
+		if !source.Has(t.Name) {
 			unknown = append(unknown, t.Name)
 		}
 	}

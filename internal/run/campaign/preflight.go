@@ -74,8 +74,8 @@ func (r *runner) preflight(ctx context.Context) error {
 	var names []string
 	failed := &PreflightError{}
 	for _, t := range targets {
-		if why := untouchable(r.Plan, &t); why != "" {
-			r.Progress.Note(fmt.Sprintf("preflight: %s is not tried: %s", t.Name, why))
+		if reason := untouchable(r.Plan, &t); reason != "" {
+			r.Progress.Note(fmt.Sprintf("preflight: %s is not tried: %s", t.Name, reason))
 			continue
 		}
 		tr, err := r.trial(ctx, result.Entry{Dir: PreflightDir + "/" + t.Name, Target: t.Name, Trial: 1}, nil)
@@ -137,14 +137,14 @@ func (r *runner) keepLogs(failed []FailedTarget) error {
 	for i := range failed {
 		t := &failed[i]
 		for _, path := range logsOf(result.TrialPath(r.Dir, PreflightDir+"/"+t.Name)) {
-			to := filepath.Join(kept, t.Name, filepath.Base(path))
-			if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			target := filepath.Join(kept, t.Name, filepath.Base(path))
+			if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
 				return err
 			}
-			if err := os.Rename(path, to); err != nil {
+			if err := os.Rename(path, target); err != nil {
 				return err
 			}
-			t.Logs = append(t.Logs, to)
+			t.Logs = append(t.Logs, target)
 		}
 	}
 	return nil

@@ -166,8 +166,8 @@ func TestPreflightInPlace(t *testing.T) {
 		t.Errorf("%q", p.lines)
 	}
 	c.Plan.Targets[0].Data, c.Plan.Targets[0].Config.Server.DSN = "", "host"
-	if why := untouchable(c.Plan, &c.Plan.Targets[0]); why != "" {
-		t.Errorf("a schema of its own is not tried: %s", why)
+	if reason := untouchable(c.Plan, &c.Plan.Targets[0]); reason != "" {
+		t.Errorf("a schema of its own is not tried: %s", reason)
 	}
 	c, _ = preflown(dir, "", "params.steps=[qr100]")
 	c.Plan.Targets[0].Config.Server.DSN = "host"

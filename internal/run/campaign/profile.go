@@ -39,8 +39,8 @@ func runProfiled(ctx context.Context, r *runner, ran bool) error {
 	failed := 0
 	for i := range r.state.Profiled {
 		e := &r.state.Profiled[i]
-		of := func(done result.Entry) bool { return done.Target == e.Target }
-		if e.Status == result.Complete || !slices.ContainsFunc(completed(r.state.Trials), of) {
+		sameTarget := func(done result.Entry) bool { return done.Target == e.Target }
+		if e.Status == result.Complete || !slices.ContainsFunc(completed(r.state.Trials), sameTarget) {
 			continue
 		}
 		if err := r.pause(ctx, ran); err != nil {

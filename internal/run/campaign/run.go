@@ -24,7 +24,7 @@ func (r *runner) run(ctx context.Context) error {
 	ran := false
 	first := 0 // trial of the block
 	for n, block := range blocks(r.state.Trials) {
-		from := first
+		start := first
 		first += len(block)
 		if err := r.recognize(block); err != nil {
 			return err
@@ -36,14 +36,14 @@ func (r *runner) run(ctx context.Context) error {
 			return r.early(ctx)
 		}
 		if n > 0 && untouched(block) {
-			if stopped, err := r.stop(from); stopped || err != nil {
+			if stopped, err := r.stop(start); stopped || err != nil {
 				if err != nil {
 					return err
 				}
 				break
 			}
 		}
-		if err := r.block(ctx, block, from, ran); err != nil {
+		if err := r.block(ctx, block, start, ran); err != nil {
 			return err
 		}
 		ran = true
@@ -70,12 +70,12 @@ func untouched(block []result.Entry) bool {
 
 // block runs the trials of a block, of which the first has a number. Complete ones
 // stay, but not in a duet, whose trials are nothing without each other.
-func (r *runner) block(ctx context.Context, block []result.Entry, from int, ran bool) error {
+func (r *runner) block(ctx context.Context, block []result.Entry, start int, ran bool) error {
 	if r.Plan.Order == plan.Duet {
 		if err := r.pause(ctx, ran); err != nil {
 			return err
 		}
-		return r.duet(ctx, block, from)
+		return r.duet(ctx, block, start)
 	}
 	for i := range block {
 		e := &block[i]
@@ -88,12 +88,12 @@ func (r *runner) block(ctx context.Context, block []result.Entry, from int, ran 
 		if err := r.aside(e.Dir); err != nil {
 			return err
 		}
-		r.Progress.Begin(*e, r.place(from+i))
+		r.Progress.Begin(*e, r.place(start+i))
 		t, err := r.trial(ctx, *e, nil)
 		if err := r.ended(e, t, err); err != nil {
 			return err
 		}
-		if err := r.baseless(e, t, from+i+1); err != nil {
+		if err := r.baseless(e, t, start+i+1); err != nil {
 			return err
 		}
 		ran = true

@@ -11,25 +11,25 @@ import (
 // stop ends a campaign before a block that is not needed, or for which there is
 // no time: the trials from there on are taken off its list.
 func (r *runner) stop(next int) (stopped bool, err error) {
-	enough, why, err := r.ask(next)
+	enough, reason, err := r.ask(next)
 	if err != nil {
 		return false, err
 	}
 	if !enough {
-		why = r.exhausted(next)
+		reason = r.exhausted(next)
 	}
-	if why == "" {
+	if reason == "" {
 		return false, nil
 	}
-	r.state.Trials, r.state.Stopped = r.state.Trials[:next], why
-	r.Progress.Note(fmt.Sprintf("no more trials than these %d: %s", next, why))
+	r.state.Trials, r.state.Stopped = r.state.Trials[:next], reason
+	r.Progress.Note(fmt.Sprintf("no more trials than these %d: %s", next, reason))
 	return true, r.save()
 }
 
 // ask asks whether the trials before one are enough. They are not where nothing
 // judges that, the last block is not complete or, of an interleaved campaign, has
 // no reverse yet.
-func (r *runner) ask(next int) (enough bool, why string, err error) {
+func (r *runner) ask(next int) (enough bool, reason string, err error) {
 	if r.Enough == nil || r.Plan.Stop.Precision == 0 {
 		return false, "", nil
 	}
@@ -45,20 +45,20 @@ func (r *runner) ask(next int) (enough bool, why string, err error) {
 	if err != nil {
 		return false, "", fmt.Errorf("look at the trials so far: %w", err)
 	}
-	enough, why = r.Enough(trials)
-	return enough, why, nil
+	enough, reason = r.Enough(trials)
+	return enough, reason, nil
 }
 
 // sumUp notes how precise the greatest number of trials has been.
 func (r *runner) sumUp() error {
-	enough, why, err := r.ask(len(r.state.Trials))
+	enough, reason, err := r.ask(len(r.state.Trials))
 	switch {
-	case err != nil || why == "":
+	case err != nil || reason == "":
 		return err
 	case enough:
-		r.Progress.Note("all trials are done, and as precise as was wanted: " + why)
+		r.Progress.Note("all trials are done, and as precise as was wanted: " + reason)
 	default:
-		r.Progress.Note("all trials are done, and not as precise as was wanted: " + why)
+		r.Progress.Note("all trials are done, and not as precise as was wanted: " + reason)
 	}
 	return nil
 }

@@ -160,8 +160,8 @@ func TestBudget(t *testing.T) {
 	if err != nil || len(state.Trials) != 6 || state.Spent != 3600 {
 		t.Errorf("%v after %v s, %v", statuses(state), state.Spent, err)
 	}
-	const why = "of the budget of 1h5m0s 1h0m0s are spent, and a block takes about 20m0s"
-	if state.Stopped != why || !slices.Contains(p.lines, "note no more trials than these 6: "+why) {
+	const reason = "of the budget of 1h5m0s 1h0m0s are spent, and a block takes about 20m0s"
+	if state.Stopped != reason || !slices.Contains(p.lines, "note no more trials than these 6: "+reason) {
 		t.Errorf("%q; %q", state.Stopped, p.lines)
 	}
 }

@@ -66,8 +66,8 @@ func drive(t *testing.T, step workload.Step, clients ...[]workload.Client) (r *R
 }
 
 // judged is a group of a result with its schedules.
-func judged(r *Result, g int, of *workload.Group, seed uint64) *account.Group {
-	return account.NewGroup(of, &r.Groups[g], workload.GroupSeed(seed, g))
+func judged(r *Result, g int, group *workload.Group, seed uint64) *account.Group {
+	return account.NewGroup(group, &r.Groups[g], workload.GroupSeed(seed, g))
 }
 
 func TestClosedLoop(t *testing.T) {
@@ -366,7 +366,7 @@ func TestStalls(t *testing.T) {
 			for _, s := range spans {
 				total += s.To - s.From
 			}
-			if least := c.total.Seconds(); len(spans) != c.spans || total < least || total > least+1 || known != c.known {
+			if lowest := c.total.Seconds(); len(spans) != c.spans || total < lowest || total > lowest+1 || known != c.known {
 				t.Errorf("%s: %v, known %v", c.name, spans, known)
 			}
 		})

@@ -43,29 +43,29 @@ func (r *stepRun) collect(finished <-chan struct{}) {
 }
 
 // take moves the clients' records into the totals.
-func (r *stepRun) take(to time.Duration) {
+func (r *stepRun) take(end time.Duration) {
 	for _, l := range r.loops {
 		now := &r.now[l.at]
 		ops, errs := r.collectors[l.at].Take(l.rec, &now.Totals)
 		now.Clients[l.seat] = ops
-		now.Oldest = max(now.Oldest, l.inFlight(to))
+		now.Oldest = max(now.Oldest, l.inFlight(end))
 		for _, e := range errs {
 			now.Errors += e.Count
 			r.totals[l.at].Errors.Add(e)
 		}
 	}
-	if to <= r.last && r.recorded() {
-		to = time.Since(r.base) // an operation that ended before the last tick and was recorded after it
+	if end <= r.last && r.recorded() {
+		end = time.Since(r.base) // an operation that ended before the last tick and was recorded after it
 	}
-	iv := &Interval{From: r.last, To: to, Groups: r.now}
+	iv := &Interval{From: r.last, To: end, Groups: r.now}
 	for g := range r.now {
-		r.takeQueue(g, to)
+		r.takeQueue(g, end)
 		r.addUp(g, iv)
 	}
-	if r.OnInterval != nil && to > r.last {
+	if r.OnInterval != nil && end > r.last {
 		r.OnInterval(iv)
 	}
-	r.last = to
+	r.last = end
 	for g := range r.now {
 		now := &r.now[g]
 		now.Reset()
@@ -81,12 +81,12 @@ func (r *stepRun) recorded() bool {
 }
 
 // takeQueue records the state of the arrivals of an open group.
-func (r *stepRun) takeQueue(g int, to time.Duration) {
+func (r *stepRun) takeQueue(g int, end time.Duration) {
 	q := r.queues[g]
 	if q == nil {
 		return
 	}
-	arrived, shed, waiting := q.at(min(to, r.limit()-1)) // later arrivals do not count
+	arrived, shed, waiting := q.at(min(end, r.limit()-1)) // later arrivals do not count
 	before := &r.queued[g]
 	total := hist.Queue{Offered: arrived, Shed: shed, Waiting: waiting, Started: arrived - shed - waiting}
 	r.now[g].Queue = &hist.Queue{Offered: arrived - before.Offered, Started: total.Started - before.Started, Shed: shed - before.Shed, Waiting: waiting}

@@ -15,11 +15,11 @@ import (
 
 // stalls takes a millisecond for an operation, and for the one that begins next
 // after so many seconds until the end of the stall.
-func stalls(from, to time.Duration) *fake {
+func stalls(start, end time.Duration) *fake {
 	base := time.Now()
 	return &fake{rows: 1, took: func(int64) time.Duration {
-		if at := time.Since(base); at >= from && at < to {
-			return to - at
+		if at := time.Since(base); at >= start && at < end {
+			return end - at
 		}
 		return time.Millisecond
 	}}

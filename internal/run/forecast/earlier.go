@@ -44,10 +44,10 @@ func lengthsOf(parts []Part, t *result.Trial) (lengths, bool) {
 }
 
 // median returns the median of a length.
-func median(seen []lengths, of func(lengths) time.Duration) time.Duration {
+func median(seen []lengths, value func(lengths) time.Duration) time.Duration {
 	var all []time.Duration
 	for _, l := range seen {
-		all = append(all, of(l))
+		all = append(all, value(l))
 	}
 	slices.Sort(all)
 	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2

@@ -110,8 +110,8 @@ find: {promise: p99_ms < 5, to: 4000, precision: 50%, seconds: 10}
 			searched = part
 		}
 	}
-	most := 30*time.Second + time.Duration(searched.Probes)*12*time.Second // with the lead-in
-	if searched.Probes == 0 || searched.Length != (forecast.Span{Least: 30 * time.Second, Most: most}) {
+	limit := 30*time.Second + time.Duration(searched.Probes)*12*time.Second // with the lead-in
+	if searched.Probes == 0 || searched.Length != (forecast.Span{Least: 30 * time.Second, Most: limit}) {
 		t.Errorf("%+v", searched)
 	}
 	if n := tr.Part(searched.Name + "@250"); n < 0 || tr.Parts[n].Name != searched.Name || tr.Part("other@250") >= 0 {

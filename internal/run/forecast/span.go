@@ -54,16 +54,16 @@ func (s Span) within(limit time.Duration) Span {
 // String returns "about 23 min", "12 min to 40 min", "at most 40 min", "at least 12
 // min", or "an unknown time".
 func (s Span) String() string {
-	least, most := quantity.Length(s.Least), quantity.Length(s.Most)
+	low, high := quantity.Length(s.Least), quantity.Length(s.Most)
 	switch {
 	case !s.Bounded() && s.Least == 0:
 		return "an unknown time"
 	case !s.Bounded():
-		return "at least " + least
-	case least == most:
-		return "about " + most
+		return "at least " + low
+	case low == high:
+		return "about " + high
 	case s.Least < s.Most/10:
-		return "at most " + most
+		return "at most " + high
 	}
-	return least + " to " + most
+	return low + " to " + high
 }

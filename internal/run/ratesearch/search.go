@@ -223,13 +223,13 @@ func (s *Search) precise() bool {
 // probable answers; 0 and infinity if there is none. The bounds of the search are
 // such rates if most of their own probes agree.
 func (s *Search) interval() (low, high float64) {
-	from, to := s.quantile(outside), s.quantile(1-outside)
+	start, end := s.quantile(outside), s.quantile(1-outside)
 	high = math.Inf(1)
 	for _, r := range s.tried {
-		if r.rate <= from || r.rate == s.From && r.kept > r.broke {
+		if r.rate <= start || r.rate == s.From && r.kept > r.broke {
 			low = r.rate
 		}
-		if r.rate >= to || r.rate == s.To && r.broke > r.kept {
+		if r.rate >= end || r.rate == s.To && r.broke > r.kept {
 			high = min(high, r.rate)
 		}
 	}

@@ -89,11 +89,11 @@ func TestSimulation(t *testing.T) {
 				}
 			}
 			t.Logf("inside %.1f %%, probes %.1f, wide %d", 100*float64(inside)/n, float64(probes)/n, wide)
-			least := 95
+			lowest := 95
 			if c.idle > 0.5 { // the answer is below half of the closed loop's rate, where nobody expects it
-				least = 85
+				lowest = 85
 			}
-			if inside < n*least/100 || wide > n/2 || float64(probes)/n > c.probes {
+			if inside < n*lowest/100 || wide > n/2 || float64(probes)/n > c.probes {
 				t.Errorf("inside the interval %d of %d, wider than %g %d, %.1f probes", inside, n, c.width, wide, float64(probes)/n)
 			}
 		})

@@ -23,16 +23,16 @@ func (t *Spec) all(step string) account.Builder {
 // for a settle step.
 func (t *stepRun) account(res *drive.Result) *account.Step {
 	a := &account.Step{
-		Builder: t.all(t.of.Name), Of: t.of, Seconds: t.window.length.Seconds(),
+		Builder: t.all(t.step.Name), Of: t.step, Seconds: t.window.length.Seconds(),
 		Results: t.keepsRows(), ErrorsAllowed: t.Plan.ErrorsAllowed, Calibrating: t.Calibrate,
-		Calibrated: t.calibration(t.of.Name), Observed: t.observed(&t.window),
+		Calibrated: t.calibration(t.step.Name), Observed: t.observed(&t.window),
 	}
 	for i := range t.res.Steps {
 		s := &t.res.Steps[i]
 		a.Earlier = append(a.Earlier, account.Earlier{Name: s.Name, Primary: s.Primary, WritesPer: s.WritesPer, Complete: s.Status == result.Complete, Rows: s.Rows})
 	}
 	if res != nil {
-		a.Groups = account.Groups(t.of, res.Groups, t.Plan.Seed)
+		a.Groups = account.Groups(t.step, res.Groups, t.Plan.Seed)
 	}
 	return a
 }
@@ -106,8 +106,8 @@ func (t *stepRun) addStructure(ctx context.Context, source any) {
 	}
 	var err error
 	if t.out.Structure, err = s.Structure(context.WithoutCancel(ctx)); err != nil { // also of an interrupted step
-		why := metric.Values{"source": "structure", "why": err.Error()}
-		t.out.Warnings = append(t.out.Warnings, metric.Warn(metric.SourceUnknown, why))
+		reason := metric.Values{"source": "structure", "why": err.Error()}
+		t.out.Warnings = append(t.out.Warnings, metric.Warn(metric.SourceUnknown, reason))
 	}
 }
 

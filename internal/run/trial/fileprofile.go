@@ -47,16 +47,16 @@ func (*fileTracer) end() error { return nil }
 
 // save writes what was read and written between the two readings of the device's
 // counters that the step's costs are made of.
-func (c *fileTracer) save(t *stepRun, of *result.StepProfile) error {
+func (c *fileTracer) save(t *stepRun, stepProfile *result.StepProfile) error {
 	r, err := c.tracer.Stop()
 	if err != nil {
 		return err
 	}
-	from, to, err := between(t.window.before, t.window.drained, "device")
+	start, end, err := between(t.window.before, t.window.drained, "device")
 	if err != nil {
 		return err
 	}
-	f := r.Cut(from, to)
+	f := r.Cut(start, end)
 	if err := f.Check(); err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (c *fileTracer) save(t *stepRun, of *result.StepProfile) error {
 	for op, name := range map[blockio.Op]string{blockio.Read: "device.read_bytes", blockio.Write: "device.write_bytes"} {
 		if n, known := account.Counter(counted, name); known {
 			if err := f.Agrees(op, n/1024); err != nil {
-				of.Warnings = append(of.Warnings, metric.Warn(metric.NotObserved, metric.Values{"what": "files: " + err.Error()}))
+				stepProfile.Warnings = append(stepProfile.Warnings, metric.Warn(metric.NotObserved, metric.Values{"what": "files: " + err.Error()}))
 			}
 		}
 	}
@@ -93,11 +93,11 @@ func (c *threadLooker) end() error {
 }
 
 func (c *threadLooker) save(t *stepRun, _ *result.StepProfile) error {
-	from, to, err := t.window.accounted()
+	start, end, err := t.window.accounted()
 	if err != nil {
 		return err
 	}
-	a := c.looker.Cut(from, to)
+	a := c.looker.Cut(start, end)
 	if a.Looks == 0 {
 		return fmt.Errorf("the window of %v has no look", a.Window)
 	}

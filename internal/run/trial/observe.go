@@ -78,9 +78,9 @@ func (t *trial) processes(server interface{ Processes() ([]int, string) }) []int
 	if server == nil {
 		return []int{os.Getpid()}
 	}
-	pids, why := server.Processes()
+	pids, reason := server.Processes()
 	if len(pids) == 0 {
-		t.unobserved("no figures of the server's processes: " + why)
+		t.unobserved("no figures of the server's processes: " + reason)
 	}
 	return pids
 }

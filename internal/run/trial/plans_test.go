@@ -21,18 +21,18 @@ type planned struct {
 
 func (p *planned) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
 	db, err := p.Engine.Open(ctx, c)
-	return &plannedDB{DB: db, of: p, asked: map[*model.Op]int{}}, err
+	return &plannedDB{DB: db, planned: p, asked: map[*model.Op]int{}}, err
 }
 
 type plannedDB struct {
 	engine.DB
-	of    *planned
-	asked map[*model.Op]int // how often
+	planned *planned
+	asked   map[*model.Op]int // how often
 }
 
 func (d *plannedDB) Explain(_ context.Context, op *model.Op) (engine.Plan, error) {
 	d.asked[op]++
-	return d.of.plan(op, d.asked[op]), nil
+	return d.planned.plan(op, d.asked[op]), nil
 }
 
 // seeks returns a plan that goes by the index of an operation.
@@ -53,7 +53,7 @@ func scans(op *model.Op, bytes int64) engine.Plan {
 const big = 10 * smallTable
 
 // runPlanned runs a step of range queries on plans of the test's.
-func runPlanned(t *testing.T, of func(op *model.Op, round int) engine.Plan) (*result.Trial, *result.Step, []result.StatementPlan, error) {
+func runPlanned(t *testing.T, value func(op *model.Op, round int) engine.Plan) (*result.Trial, *result.Step, []result.StatementPlan, error) {
 	t.Helper()
 	src := "workload: sysbench\nparams: {tests: [oltp_read_only], table_size: 1000, read_seconds: 0.2, warmup_seconds: 0, settle_floor: 0}\ncalibrate: false\ninterval: 100ms\ntargets: [sqlite]\n"
 	p, err := plan.Load("planned.yaml", []byte(src), nil, catalog.Plugins{})
@@ -61,7 +61,7 @@ func runPlanned(t *testing.T, of func(op *model.Op, round int) engine.Plan) (*re
 		t.Fatal(err)
 	}
 	e, _ := catalog.Plugins{}.Engine("sqlite")
-	s := Spec{Dir: t.TempDir(), Plan: p, Target: p.Targets[0], Trial: 1, Engine: &planned{e, of}}
+	s := Spec{Dir: t.TempDir(), Plan: p, Target: p.Targets[0], Trial: 1, Engine: &planned{e, value}}
 	res, err := Run(context.Background(), s)
 	plans, rerr := result.ReadPlans(s.Dir)
 	if rerr != nil {

@@ -61,13 +61,13 @@ func shorten(g *workload.Group) {
 // connectAll opens as many sessions at the same time as the step with the most
 // clients needs, and closes them.
 func connectAll(ctx context.Context, db engine.DB, steps []workload.Step) error {
-	most := 0
+	highest := 0
 	for i := range steps {
 		n := 0
 		for _, g := range steps[i].Groups {
 			n += g.Clients
 		}
-		most = max(most, n)
+		highest = max(highest, n)
 	}
 	var open []engine.Session
 	defer func() {
@@ -75,10 +75,10 @@ func connectAll(ctx context.Context, db engine.DB, steps []workload.Step) error 
 			_ = s.Close()
 		}
 	}()
-	for n := range most {
+	for n := range highest {
 		s, err := db.Session(ctx)
 		if err != nil {
-			return fmt.Errorf("open a session for each of %d clients: at number %d: %w", most, n+1, err)
+			return fmt.Errorf("open a session for each of %d clients: at number %d: %w", highest, n+1, err)
 		}
 		open = append(open, s)
 	}
@@ -87,7 +87,7 @@ func connectAll(ctx context.Context, db engine.DB, steps []workload.Step) error 
 
 // tried ends a step of a preflight, of which no number is of interest.
 func (t *stepRun) tried(ctx context.Context, stage workload.Stage, res *drive.Result) error {
-	if err := cmp.Or(res.Ended, neverDone(t.of, res.Groups)); err != nil {
+	if err := cmp.Or(res.Ended, neverDone(t.step, res.Groups)); err != nil {
 		return err
 	}
 	found, err := stage.Finish(ctx, res.Totals())

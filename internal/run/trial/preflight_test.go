@@ -114,7 +114,7 @@ func TestPreflightFails(t *testing.T) {
 // As many sessions are opened as the trial will need.
 func TestPreflightConnects(t *testing.T) {
 	s := preflown(t, spec(t, "memory", "params.clients=30"))
-	f := &limited{Engine: s.Engine, most: 50}
+	f := &limited{Engine: s.Engine, limit: 50}
 	s.Engine = f
 	tr := run(t, s, result.Failed) // of 30 inserters, deleters and queriers
 	if !strings.Contains(tr.Reason, "open a session for each of 90 clients: at number 51: too many") {
@@ -151,12 +151,12 @@ func TestBrief(t *testing.T) {
 // limited is an engine with a limit on sessions.
 type limited struct {
 	engine.Engine
-	most int
+	limit int
 }
 
 func (l *limited) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
 	db, err := l.Engine.Open(ctx, c)
-	return &limitedDB{db, l.most}, err
+	return &limitedDB{db, l.limit}, err
 }
 
 type limitedDB struct {

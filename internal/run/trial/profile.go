@@ -22,7 +22,7 @@ type collector interface {
 	// end ends it, right after the window.
 	end() error
 	// save writes what was collected. The step's numbers are known then.
-	save(s *stepRun, of *result.StepProfile) error
+	save(s *stepRun, stepProfile *result.StepProfile) error
 }
 
 // collect begins to profile a step in all ways that this trial is profiled in: a new
@@ -53,8 +53,8 @@ type collecting struct {
 }
 
 // noProfile notes why there is no profile of something, and what would help.
-func noProfile(t *trial, of string, err error) {
-	text := "no profile of " + of + ": " + err.Error()
+func noProfile(t *trial, name string, err error) {
+	text := "no profile of " + name + ": " + err.Error()
 	if help := hint.Of(err); help != "" {
 		text += "; " + help
 	}
@@ -130,12 +130,12 @@ func (c *cpuSampler) end() (err error) {
 
 // save writes the profile of the time between the two readings of CPU clocks that the
 // step's costs are made of.
-func (c *cpuSampler) save(t *stepRun, of *result.StepProfile) error {
+func (c *cpuSampler) save(t *stepRun, stepProfile *result.StepProfile) error {
 	r := c.recording
 	if r.OwnOnly && t.hosted != nil {
 		return errors.New("without the right to sample all processes the server cannot be sampled; run as root or with CAP_PERFMON")
 	}
-	from, to, err := t.window.accounted()
+	start, end, err := t.window.accounted()
 	if err != nil {
 		return err
 	}
@@ -143,9 +143,9 @@ func (c *cpuSampler) save(t *stepRun, of *result.StepProfile) error {
 	if t.hosted != nil {
 		servers, _ = t.hosted.Processes()
 	}
-	p := r.Cut(from, to, profile.Trees(os.Getpid(), servers...))
+	p := r.Cut(start, end, profile.Trees(os.Getpid(), servers...))
 	if w := unusable(r, p); w != nil {
-		of.Warnings = append(of.Warnings, *w)
+		stepProfile.Warnings = append(stepProfile.Warnings, *w)
 		return nil
 	}
 	ours := p.Of(profile.Server)
@@ -154,25 +154,25 @@ func (c *cpuSampler) save(t *stepRun, of *result.StepProfile) error {
 		p = p.Embedded()
 	}
 	if r.OwnOnly {
-		of.Warnings = append(of.Warnings, metric.Warn(metric.ProfileUserOnly, nil))
+		stepProfile.Warnings = append(stepProfile.Warnings, metric.Warn(metric.ProfileUserOnly, nil))
 	}
 	if r.Throttled > 0 {
-		of.Warnings = append(of.Warnings, metric.Warn(metric.ProfileThrottled, metric.Values{"times": float64(r.Throttled)}))
+		stepProfile.Warnings = append(stepProfile.Warnings, metric.Warn(metric.ProfileThrottled, metric.Values{"times": float64(r.Throttled)}))
 	}
 	inWindow, _ := changes(t.window.before, t.window.after)
 	if ns, known := account.Counter(inWindow, "process.cpu_ns"); known {
-		of.Accounted = ns / float64(time.Second)
+		stepProfile.Accounted = ns / float64(time.Second)
 		if err := ours.Check(time.Duration(ns)); err != nil && !r.OwnOnly {
 			values := metric.Values{"why": err.Error()}
 			if stolen, known := account.Counter(inWindow, "host.cpu.steal_ns"); known && stolen > 0 {
 				values["stolen"] = stolen / float64(time.Second)
 			}
-			of.Warnings = append(of.Warnings, metric.Warn(metric.ProfileSum, values))
+			stepProfile.Warnings = append(stepProfile.Warnings, metric.Warn(metric.ProfileSum, values))
 		}
 	}
-	const least = 0.5 // of the stacks
-	if share := p.Of(profile.Server).Rooted(); share < least {
-		of.Warnings = append(of.Warnings, metric.Warn(metric.ProfileRoots, metric.Values{"share": 100 * share}))
+	const minimum = 0.5 // of the stacks
+	if share := p.Of(profile.Server).Rooted(); share < minimum {
+		stepProfile.Warnings = append(stepProfile.Warnings, metric.Warn(metric.ProfileRoots, metric.Values{"share": 100 * share}))
 	}
 	return t.saveProfile(result.CPUProfile, p.WritePprof)
 }
@@ -180,12 +180,12 @@ func (c *cpuSampler) save(t *stepRun, of *result.StepProfile) error {
 // unusable returns why a profile must not be used, nil if it may be: too many samples
 // were lost, or the sampler stopped itself.
 func unusable(r *profile.Recording, p *profile.Profile) *metric.Warning {
-	const most = 0.01 // of the records
+	const limit = 0.01 // of the records
 	var w metric.Warning
 	switch records := float64(p.Count()) + float64(r.Lost); {
 	case r.OverBudget:
 		w = metric.Warn(metric.ProfileOverBudget, metric.Values{"budget": 100 * profile.Budget})
-	case float64(r.Lost) > most*records:
+	case float64(r.Lost) > limit*records:
 		w = metric.Warn(metric.ProfileLost, metric.Values{"lost": float64(r.Lost), "records": records})
 	default:
 		return nil
@@ -196,13 +196,13 @@ func unusable(r *profile.Recording, p *profile.Profile) *metric.Warning {
 // accounted returns when the CPU clocks of the engine's processes were read at the
 // begin and the end of a window, on the clock of profiles. Those of the client take
 // their place where the engine's are not known.
-func (w *window) accounted() (from, to time.Duration, err error) {
+func (w *window) accounted() (start, end time.Duration, err error) {
 	return between(w.before, w.after, "process", "client")
 }
 
 // between returns when the last of some sources was read in two snapshots, on the clock
 // of profiles.
-func between(a, b observe.Snapshot, sources ...string) (from, to time.Duration, err error) {
+func between(a, b observe.Snapshot, sources ...string) (start, end time.Duration, err error) {
 	now, err := profile.Now()
 	if err != nil {
 		return 0, 0, err
@@ -216,10 +216,10 @@ func between(a, b observe.Snapshot, sources ...string) (from, to time.Duration, 
 		}
 		return now - time.Since(at)
 	}
-	if from, to = read(a), read(b); to <= from {
+	if start, end = read(a), read(b); end <= start {
 		return 0, 0, errors.New("the window has no length")
 	}
-	return from, to, nil
+	return start, end, nil
 }
 
 // lockWatcher is the collector of waits in this process.

@@ -104,7 +104,7 @@ func (r *recorder) run(ctx context.Context) (err error) {
 		return err
 	}
 	r.res.Steps = nil
-	run := &stepRun{trial: r.trial, of: &workload.Step{Name: out.Name, Primary: out.Primary, WritesPer: out.WritesPer}, out: out}
+	run := &stepRun{trial: r.trial, step: &workload.Step{Name: out.Name, Primary: out.Primary, WritesPer: out.WritesPer}, out: out}
 	err = r.measure(ctx, run)
 	if out.Seconds == 0 {
 		return err // nothing was measured
@@ -166,12 +166,12 @@ func (r *recorder) begin() *result.Step {
 // is still measured.
 func (r *recorder) measure(ctx context.Context, run *stepRun) error {
 	w, whole := &run.window, context.WithoutCancel(ctx)
-	if err := w.open(whole, r.trial, run.of.Name); err != nil {
+	if err := w.open(whole, r.trial, run.step.Name); err != nil {
 		return err
 	}
 	w.Hosted = true
 	start := time.Now()
-	r.started.Store(&stepStart{run.of.Name, start})
+	r.started.Store(&stepStart{run.step.Name, start})
 	over, stop := context.WithCancel(whole)
 	sampled := make(chan struct{})
 	go func() {
@@ -198,7 +198,7 @@ func (r *recorder) measure(ctx context.Context, run *stepRun) error {
 
 // addLatency adds the times that the program which made the load printed itself.
 func (r *recorder) addLatency(out *result.Step, own *result.Trial) {
-	from := len(out.Rows)
+	start := len(out.Rows)
 	if own != nil && len(own.Steps) == 1 {
 		s := &own.Steps[0]
 		for _, row := range s.Rows {
@@ -210,7 +210,7 @@ func (r *recorder) addLatency(out *result.Step, own *result.Trial) {
 		}
 		out.Groups, out.Curves = append(out.Groups, s.Groups...), append(out.Curves, s.Curves...)
 	}
-	if len(out.Rows) == from {
+	if len(out.Rows) == start {
 		out.Note("Latency was not measured: the load was not rumbench's.")
 		return
 	}
@@ -253,7 +253,7 @@ func (r *recorder) addSize(run *stepRun) {
 			r.unobserved("no size of the data: " + err.Error())
 		}
 	}
-	b := r.all(run.of.Name)
+	b := r.all(run.step.Name)
 	b.Unknown = map[string]bool{metric.LiveRows: true, metric.LiveBytes: true}
 	b.Space(z)
 	run.out.Take(&b.Sheet)

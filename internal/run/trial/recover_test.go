@@ -21,14 +21,14 @@ import (
 // interval of its step number i had been written, and reads it.
 func killed(t *testing.T, dir string, tr *result.Trial, i int) *result.Step {
 	t.Helper()
-	to := t.TempDir()
+	target := t.TempDir()
 	for _, name := range []string{result.SeriesFile, result.LatencyFile} {
 		in, err := os.Open(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer in.Close()
-		out, err := os.Create(filepath.Join(to, name))
+		out, err := os.Create(filepath.Join(target, name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,10 +45,10 @@ func killed(t *testing.T, dir string, tr *result.Trial, i int) *result.Step {
 		groups[g].SLA = nil
 	}
 	cut.Steps = append(slices.Clone(tr.Steps[:i]), result.Step{Name: full.Name, Status: result.Running, Primary: full.Primary, WritesPer: full.WritesPer, Groups: groups})
-	if err := result.WriteJSON(filepath.Join(to, result.TrialFile), &cut); err != nil {
+	if err := result.WriteJSON(filepath.Join(target, result.TrialFile), &cut); err != nil {
 		t.Fatal(err)
 	}
-	back, err := result.ReadTrial(to)
+	back, err := result.ReadTrial(target)
 	if err != nil {
 		t.Fatal(err)
 	}

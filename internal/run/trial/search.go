@@ -25,18 +25,18 @@ func (t *trial) search(ctx context.Context, step *workload.Step) error {
 	out := &t.res.Steps[len(t.res.Steps)-1]
 	p := &prober{Find: t.Plan.Find, trial: t, step: *step, group: plan.OpenGroup(step), made: map[float64][]probe{}}
 	closed, took := p.closedLoop()
-	least := p.LeastRate(step.Seconds)
+	lowest := p.LeastRate(step.Seconds)
 	switch {
 	case closed == 0:
 		out.Warnings = append(out.Warnings, metric.Warn(metric.NoRateSearched, nil))
 		return t.save()
-	case closed < least:
+	case closed < lowest:
 		usual := p.Length(math.Inf(1), step.Seconds)
 		out.Warnings = append(out.Warnings, metric.Warn(metric.ProbesTooShort,
-			metric.Values{"promise": p.Promise, "closed": closed, "usual": usual, "seconds": math.Ceil(2 * usual * least / closed)}))
+			metric.Values{"promise": p.Promise, "closed": closed, "usual": usual, "seconds": math.Ceil(2 * usual * lowest / closed)}))
 		return t.save()
 	}
-	s := ratesearch.New(ratesearch.Plan{Precision: p.Precision, From: max(p.From, least), To: p.To, Closed: closed, Ease: float64(p.Below) / float64(took)})
+	s := ratesearch.New(ratesearch.Plan{Precision: p.Precision, From: max(p.From, lowest), To: p.To, Closed: closed, Ease: float64(p.Below) / float64(took)})
 	for rate, ok := s.Next(); ok; rate, ok = s.Next() {
 		pr, err := p.probe(ctx, rate)
 		if err != nil {
@@ -89,19 +89,19 @@ func (r *prober) closedLoop() (rate float64, took time.Duration) {
 }
 
 // promised returns what the promise is about, of response or service times.
-func (r *prober) promised(of *hist.Dist) time.Duration {
+func (r *prober) promised(dist *hist.Dist) time.Duration {
 	if r.Percentile == 100 {
-		return time.Duration(of.Max())
+		return time.Duration(dist.Max())
 	}
-	return time.Duration(of.Percentile(r.Percentile))
+	return time.Duration(dist.Percentile(r.Percentile))
 }
 
 // probe runs the step at a rate.
 func (r *prober) probe(ctx context.Context, rate float64) (probe, error) {
 	p := probe{rate: rate}
-	of, like, n := r.step, r.Like, len(r.made[rate])
-	of.Seconds, like.Draw = r.Length(rate, r.step.Seconds), uint64(n)
-	step := plan.AtRate(&of, rate, &like)
+	subject, like, n := r.step, r.Like, len(r.made[rate])
+	subject.Seconds, like.Draw = r.Length(rate, r.step.Seconds), uint64(n)
+	step := plan.AtRate(&subject, rate, &like)
 	if n > 0 {
 		step.Name += fmt.Sprintf("#%d", n+1)
 	}

@@ -89,12 +89,12 @@ func TestDisturbed(t *testing.T) {
 func TestLeadIn(t *testing.T) { synctest.Test(t, testLeadIn) }
 
 func testLeadIn(t *testing.T) {
-	var did atomic.Int64
-	s := script(t, workload.Group{Clients: 1}, func(*workload.Outcome, int, int) error { did.Add(1); return nil })
+	var done atomic.Int64
+	s := script(t, workload.Group{Clients: 1}, func(*workload.Outcome, int, int) error { done.Add(1); return nil })
 	s.Plan.Rate = &plan.Rate{At: []float64{100}, Like: pace.Arrivals{Kind: pace.Even, LeadIn: 0.5}}
 	q := step(t, run(t, s, result.Complete), "s")
-	if n := row(t, q, "t", "", "offered_per_s").N; n != 60 || did.Load() < 100 {
-		t.Errorf("%d were offered in the window, %d done in all", n, did.Load())
+	if n := row(t, q, "t", "", "offered_per_s").N; n != 60 || done.Load() < 100 {
+		t.Errorf("%d were offered in the window, %d done in all", n, done.Load())
 	}
 	if q.Groups[0].LeadIn != 0.5 {
 		t.Errorf("%+v", q.Groups[0])

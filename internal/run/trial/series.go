@@ -28,7 +28,7 @@ func micros(ns int64) float64 { return float64(ns) / 1e3 }
 
 // onInterval writes what the clients did in an interval, and reports progress.
 func (t *stepRun) onInterval(iv *drive.Interval) {
-	step := t.of
+	step := t.step
 	lines := make([]result.Line, 0, 4)
 	length := (iv.To - iv.From).Seconds()
 	e := Event{Step: step.Name, Phase: PhaseRun, Elapsed: iv.To.Seconds(), Expected: step.Planned(), CPU: t.pulse.cpu()}
@@ -179,8 +179,8 @@ func (l *latencyLog) merge(tag string, d *hist.Dist) {
 // logUndone adds the ages of a step's operations that were due and not done.
 func (l *latencyLog) logUndone(step *workload.Step, groups []hist.Group) {
 	for g := range groups {
-		of := &step.Groups[g]
-		l.merge(result.LatencyTag(step.Name, of.Name, account.UndoneAs(of), "response"), groups[g].Undone)
+		group := &step.Groups[g]
+		l.merge(result.LatencyTag(step.Name, group.Name, account.UndoneAs(group), "response"), groups[g].Undone)
 	}
 }
 

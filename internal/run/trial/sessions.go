@@ -53,8 +53,8 @@ func (t *stepRun) watchSessions(ctx context.Context) *sessions {
 		return nil
 	}
 	s := newSessions(sampler)
-	for i := range t.of.Groups {
-		if g := &t.of.Groups[i]; !g.Paced() {
+	for i := range t.step.Groups {
+		if g := &t.step.Groups[i]; !g.Paced() {
 			s.Closed += g.Clients
 		}
 	}
@@ -136,8 +136,8 @@ func (s *sessions) sumThreads() {
 		return
 	}
 	var all []observe.ThreadTimes
-	for tid, to := range now {
-		all = append(all, to.Since(s.threads[tid]))
+	for tid, end := range now {
+		all = append(all, end.Since(s.threads[tid]))
 	}
 	// The connection for definitions is idle, and paced clients are by design.
 	slices.SortFunc(all, func(a, b observe.ThreadTimes) int { return cmp.Compare(b.CPU, a.CPU) })

@@ -79,8 +79,8 @@ func (w *window) close(ctx context.Context, t *trial, length time.Duration) erro
 	if t.process == nil {
 		return nil
 	}
-	if n, from, err := t.process.Memory(ctx); err == nil {
-		w.memory, w.memorySource = n, from
+	if n, source, err := t.process.Memory(ctx); err == nil {
+		w.memory, w.memorySource = n, source
 	}
 	return nil
 }
@@ -92,7 +92,7 @@ func (t *trial) written() float64 { return float64(t.series.Written() + t.latenc
 // stepRun is a step in progress.
 type stepRun struct {
 	*trial
-	of     *workload.Step
+	step   *workload.Step
 	out    *result.Step
 	window window
 	pulse  *pulse
@@ -121,7 +121,7 @@ func (t *trial) step(ctx context.Context, step *workload.Step) error {
 		return err
 	}
 	t.Progress(eventOf(PhaseBegin, running))
-	if r := (&stepRun{trial: t, of: step, out: s}); step.Settle != nil {
+	if r := (&stepRun{trial: t, step: step, out: s}); step.Settle != nil {
 		err = r.settle(ctx)
 	} else {
 		err = r.load(ctx)
@@ -134,11 +134,11 @@ func (t *trial) step(ctx context.Context, step *workload.Step) error {
 		if s.Seconds == 0 {
 			return err // nothing was measured
 		}
-		why := err.Error()
+		reason := err.Error()
 		if s.Status == result.Partial {
-			why = "it was interrupted"
+			reason = "it was interrupted"
 		}
-		s.Warnings = append(s.Warnings, metric.Warn(metric.StepNotEnded, metric.Values{"why": why}))
+		s.Warnings = append(s.Warnings, metric.Warn(metric.StepNotEnded, metric.Values{"why": reason}))
 	}
 	t.res.Steps = append(t.res.Steps, *s)
 	t.Progress(eventOf(PhaseEnd, *s))
@@ -199,17 +199,17 @@ func rampOf(a *pace.Arrivals) []result.Ramp {
 
 // load runs a step that has clients.
 func (t *stepRun) load(ctx context.Context) error {
-	if t.of.Creates {
+	if t.step.Creates {
 		if err := t.db.CreateTables(ctx); err != nil {
 			return fmt.Errorf("create the tables: %w", err)
 		}
 	}
-	stage, err := t.of.Open(ctx, workload.Env{DB: t.db, Seed: t.Plan.Seed, Results: t.keepsRows() && !t.Preflight, Previous: t.previous})
+	stage, err := t.step.Open(ctx, workload.Env{DB: t.db, Seed: t.Plan.Seed, Results: t.keepsRows() && !t.Preflight, Previous: t.previous})
 	if err != nil {
 		return err
 	}
-	plans := t.newPlanCheck(t.of.Name)
-	clients, closeSessions, err := workload.Seats(ctx, t.of, stage, func(ctx context.Context) (engine.Session, error) {
+	plans := t.newPlanCheck(t.step.Name)
+	clients, closeSessions, err := workload.Seats(ctx, t.step, stage, func(ctx context.Context) (engine.Session, error) {
 		s, err := t.db.Session(ctx)
 		return plans.session(s), err
 	})
@@ -221,12 +221,12 @@ func (t *stepRun) load(ctx context.Context) error {
 		return err
 	}
 	config := drive.Config{
-		Step: t.of, Clients: clients, Interval: t.Plan.Interval, Seed: t.Plan.Seed, OnInterval: t.onInterval, Coarse: t.coarse,
+		Step: t.step, Clients: clients, Interval: t.Plan.Interval, Seed: t.Plan.Seed, OnInterval: t.onInterval, Coarse: t.coarse,
 	}
 	switch {
 	case t.Calibrate:
 		config.ThreadCPU, config.Limit = true, CalibrationTime
-	case t.Preflight && !t.of.Whole:
+	case t.Preflight && !t.step.Whole:
 		config.Limit = preflightTime
 	}
 	before, err := t.leadIn(ctx, config)
@@ -241,7 +241,7 @@ func (t *stepRun) load(ctx context.Context) error {
 		return t.tried(ctx, stage, res)
 	}
 	t.driven = res
-	t.latency.logUndone(t.of, res.Groups)
+	t.latency.logUndone(t.step, res.Groups)
 	t.latency.flush()
 	t.out.Seconds = res.Window.Seconds()
 	a := t.account(res)
@@ -278,12 +278,12 @@ func (t *stepRun) measure(ctx context.Context, c drive.Config) (*drive.Result, e
 	w := &t.window
 	w.sessions = t.watchSessions(ctx)
 	defer w.sessions.close()
-	if err := w.open(ctx, t.trial, t.of.Name); err != nil {
+	if err := w.open(ctx, t.trial, t.step.Name); err != nil {
 		return nil, err
 	}
 	t.pulse = newPulse()
 	delays := observe.WatchClient()
-	t.started.Store(&stepStart{t.of.Name, time.Now()})
+	t.started.Store(&stepStart{t.step.Name, time.Now()})
 	w.sessions.begin(ctx, t.process)
 	res, err := drive.Run(ctx, c)
 	w.sessions.end()
@@ -297,12 +297,12 @@ func (t *stepRun) measure(ctx context.Context, c drive.Config) (*drive.Result, e
 // settle runs a settle step.
 func (t *stepRun) settle(ctx context.Context) error {
 	w := &t.window
-	if err := w.open(ctx, t.trial, t.of.Name); err != nil {
+	if err := w.open(ctx, t.trial, t.step.Name); err != nil {
 		return err
 	}
-	t.started.Store(&stepStart{t.of.Name, time.Now()})
+	t.started.Store(&stepStart{t.step.Name, time.Now()})
 	start := time.Now()
-	floor := t.of.Settle.Floor
+	floor := t.step.Settle.Floor
 	if !t.measures() {
 		floor = 0
 	}
@@ -342,7 +342,7 @@ func (t *stepRun) showSettling(start time.Time, floor time.Duration) (end func()
 		each := time.NewTicker(t.Plan.Interval)
 		defer each.Stop()
 		for {
-			t.Progress(Event{Step: t.of.Name, Phase: PhaseSettle, Elapsed: time.Since(start).Seconds(), Expected: floor.Seconds()})
+			t.Progress(Event{Step: t.step.Name, Phase: PhaseSettle, Elapsed: time.Since(start).Seconds(), Expected: floor.Seconds()})
 			select {
 			case <-each.C:
 			case <-over:

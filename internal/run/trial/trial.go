@@ -249,9 +249,9 @@ func (t *trial) warn(code metric.Code, values metric.Values) {
 
 // unobserved adds a warning about something that could not be observed, and
 // why.
-func (t *trial) unobserved(what string) {
-	if what != "" {
-		t.warn(metric.NotObserved, metric.Values{"what": what})
+func (t *trial) unobserved(subject string) {
+	if subject != "" {
+		t.warn(metric.NotObserved, metric.Values{"what": subject})
 	}
 }
 
@@ -387,8 +387,8 @@ func (t *trial) conclude(ctx context.Context, err error) {
 		for _, s := range t.res.Steps {
 			if s.Status == result.Invalid {
 				t.res.Status, t.res.Reason = result.Invalid, "step "+s.Name+": its numbers must not be used"
-				if why := metric.WithEffect(s.Warnings, metric.Invalidates); why != nil {
-					t.res.Reason = "step " + s.Name + ": " + why.Text
+				if reason := metric.WithEffect(s.Warnings, metric.Invalidates); reason != nil {
+					t.res.Reason = "step " + s.Name + ": " + reason.Text
 				}
 				return
 			}

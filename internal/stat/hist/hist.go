@@ -26,8 +26,8 @@ type Dist struct {
 	h        *hdr.Histogram
 	overflow int64
 	// Exact, also beyond Longest. A log does not hold the sum.
-	min, max, sum int64
-	logged        bool // some of it was read from a log
+	low, high, sum int64
+	logged         bool // some of it was read from a log
 }
 
 // NewDist returns an empty distribution.
@@ -37,10 +37,10 @@ func NewDist() *Dist { return &Dist{h: hdr.New(1, int64(Longest), digits)} }
 // zero.
 func (d *Dist) Record(ns int64) {
 	ns = max(ns, 0)
-	if d.Count() == 0 || ns < d.min {
-		d.min = ns
+	if d.Count() == 0 || ns < d.low {
+		d.low = ns
 	}
-	d.max = max(d.max, ns)
+	d.high = max(d.high, ns)
 	d.sum += ns
 	if ns > int64(Longest) {
 		d.overflow++
@@ -54,12 +54,12 @@ func (d *Dist) Merge(o *Dist) {
 	if d == nil || o == nil || o.Count() == 0 {
 		return
 	}
-	if d.Count() == 0 || o.min < d.min {
-		d.min = o.min
+	if d.Count() == 0 || o.low < d.low {
+		d.low = o.low
 	}
 	d.h.Merge(o.h)
 	d.overflow += o.overflow
-	d.max = max(d.max, o.max)
+	d.high = max(d.high, o.high)
 	d.sum += o.sum
 	d.logged = d.logged || o.logged
 }
@@ -70,7 +70,7 @@ func (d *Dist) Reset() {
 		return
 	}
 	d.h.Reset()
-	d.overflow, d.min, d.max, d.sum, d.logged = 0, 0, 0, 0, false
+	d.overflow, d.low, d.high, d.sum, d.logged = 0, 0, 0, 0, false
 }
 
 // Count returns the number of latencies recorded, overflow included.
@@ -80,11 +80,11 @@ func (d *Dist) Count() int64 { return d.h.TotalCount() + d.overflow }
 func (d *Dist) Overflow() int64 { return d.overflow }
 
 // Max returns the greatest latency in nanoseconds, exact.
-func (d *Dist) Max() int64 { return d.max }
+func (d *Dist) Max() int64 { return d.high }
 
 // Least returns the least latency in nanoseconds, exact; 0 for an empty
 // distribution.
-func (d *Dist) Least() int64 { return d.min }
+func (d *Dist) Least() int64 { return d.low }
 
 // Total returns the sum of all latencies in nanoseconds, exact; 0 for an empty
 // or nil distribution. It is unknown, and 0, for one that was read from a log.
@@ -108,9 +108,9 @@ func (d *Dist) Percentile(p float64) int64 {
 	}
 	rank := int64(math.Ceil(p / 100 * float64(n)))
 	if rank > d.h.TotalCount() {
-		return d.max
+		return d.high
 	}
-	return min(d.h.ValueAtQuantile(float64(rank)/float64(d.h.TotalCount())*100), d.max)
+	return min(d.h.ValueAtQuantile(float64(rank)/float64(d.h.TotalCount())*100), d.high)
 }
 
 // Curve returns the distribution as points of percentile and latency in
@@ -127,7 +127,7 @@ func (d *Dist) Curve() [][2]float64 {
 		}
 		v := float64(d.Percentile(p))
 		if p == 100 {
-			v = float64(d.max)
+			v = float64(d.high)
 		}
 		out = append(out, [2]float64{p, v})
 	}
@@ -158,11 +158,11 @@ func NewLog(w io.Writer, base time.Time) (*Log, error) {
 
 // Write writes the distribution of an interval. The tag must hold neither comma
 // nor space.
-func (l *Log) Write(tag string, from, to time.Time, d *Dist) error {
+func (l *Log) Write(tag string, start, end time.Time, d *Dist) error {
 	h := d.h
 	h.SetTag(tag)
-	h.SetStartTimeMs(from.UnixMilli())
-	h.SetEndTimeMs(to.UnixMilli())
+	h.SetStartTimeMs(start.UnixMilli())
+	h.SetEndTimeMs(end.UnixMilli())
 	if err := l.w.OutputIntervalHistogram(h); err != nil {
 		return fmt.Errorf("write latency log: %w", err)
 	}
@@ -185,10 +185,10 @@ func ReadLog(r io.Reader) (map[string]*Dist, error) {
 			d.logged = true
 			out[h.Tag()] = d
 		}
-		if d.Count() == 0 || h.Min() < d.min {
-			d.min = h.Min()
+		if d.Count() == 0 || h.Min() < d.low {
+			d.low = h.Min()
 		}
 		d.h.Merge(h)
-		d.max = max(d.max, h.Max())
+		d.high = max(d.high, h.Max())
 	}
 }

@@ -102,8 +102,8 @@ func TestLog(t *testing.T) {
 	d := hist.NewDist()
 	d.Record(5_000_000)
 	for i := range 2 {
-		from := base.Add(time.Duration(i) * time.Second)
-		if err := l.Write("step/group/op/service", from, from.Add(time.Second), d); err != nil {
+		start := base.Add(time.Duration(i) * time.Second)
+		if err := l.Write("step/group/op/service", start, start.Add(time.Second), d); err != nil {
 			t.Fatal(err)
 		}
 	}

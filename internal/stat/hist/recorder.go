@@ -70,9 +70,9 @@ func (s *Sums) dists() [5]*Dist {
 // Merge adds o, of the same shape, to s.
 func (s *Sums) Merge(o *Sums) {
 	s.Counts.add(&o.Counts)
-	from := o.dists()
+	start := o.dists()
 	for i, d := range s.dists() {
-		d.Merge(from[i])
+		d.Merge(start[i])
 	}
 }
 
@@ -260,10 +260,10 @@ func NewCollector(s Shape) *Collector { return &Collector{newSheet(s)} }
 
 // Take moves what a recorder has recorded since the last call into totals, and
 // returns the number of operations and the errors.
-func (c *Collector) Take(r *Recorder, to *Totals) (ops int64, errs Errors) {
+func (c *Collector) Take(r *Recorder, dst *Totals) (ops int64, errs Errors) {
 	r.mu.Lock()
 	r.sheet, c.spare = c.spare, r.sheet // swap, as merging would block the client too long
 	errs, r.errs = r.errs, nil
 	r.mu.Unlock()
-	return c.spare.empty(to), errs
+	return c.spare.empty(dst), errs
 }

@@ -50,10 +50,10 @@ type tally struct {
 
 // sketch is a distribution in the pages of a sheet.
 type sketch struct {
-	table         []uint32 // page numbers; 0: none
-	first, last   int      // the range of the table that has pages
-	overflow      int64
-	min, max, sum int64 // min is above max if it is empty
+	table          []uint32 // page numbers; 0: none
+	first, last    int      // the range of the table that has pages
+	overflow       int64
+	low, high, sum int64 // min is above max if it is empty
 }
 
 func newSheet(s Shape) *sheet {
@@ -82,14 +82,14 @@ func newSketch() sketch {
 
 func (s *sketch) reset() {
 	s.first, s.last, s.overflow = len(s.table), -1, 0
-	s.min, s.max, s.sum = math.MaxInt64, 0, 0
+	s.low, s.high, s.sum = math.MaxInt64, 0, 0
 }
 
 // record adds a latency. Negative ones, which a foreign clock may give, count as
 // zero.
 func (h *sheet) record(s *sketch, ns int64) {
 	ns = max(ns, 0)
-	s.min, s.max, s.sum = min(s.min, ns), max(s.max, ns), s.sum+ns
+	s.low, s.high, s.sum = min(s.low, ns), max(s.high, ns), s.sum+ns
 	if ns > int64(Longest) {
 		s.overflow++
 		return
@@ -116,12 +116,12 @@ func (h *sheet) page(s *sketch, at int) uint32 {
 }
 
 // drain moves what a sketch holds into a distribution.
-func (h *sheet) drain(s *sketch, to *Dist) {
-	if s.min > s.max {
+func (h *sheet) drain(s *sketch, dst *Dist) {
+	if s.low > s.high {
 		return // empty
 	}
-	if to.Count() == 0 || s.min < to.min {
-		to.min = s.min
+	if dst.Count() == 0 || s.low < dst.low {
+		dst.low = s.low
 	}
 	for at := s.first; at <= s.last; at++ {
 		n := s.table[at]
@@ -130,24 +130,24 @@ func (h *sheet) drain(s *sketch, to *Dist) {
 		}
 		for i, c := range h.pages[n] {
 			if c > 0 {
-				_ = to.h.RecordValues(leastOf(at<<pageBits+i), int64(c)) // in range, so it does not fail
+				_ = dst.h.RecordValues(leastOf(at<<pageBits+i), int64(c)) // in range, so it does not fail
 			}
 		}
 		*h.pages[n] = page{}
 		s.table[at] = 0
 		h.free = append(h.free, n)
 	}
-	to.overflow += s.overflow
-	to.max = max(to.max, s.max)
-	to.sum += s.sum
+	dst.overflow += s.overflow
+	dst.high = max(dst.high, s.high)
+	dst.sum += s.sum
 	s.reset()
 }
 
 // empty moves what the sheet holds into totals and returns the number of
 // operations.
-func (h *sheet) empty(to *Totals) (ops int64) {
+func (h *sheet) empty(dst *Totals) (ops int64) {
 	for i := range h.kinds {
-		k, sum := &h.kinds[i], &to.Kinds[i]
+		k, sum := &h.kinds[i], &dst.Kinds[i]
 		if k.Counts == (Counts{}) {
 			continue
 		}
@@ -165,7 +165,7 @@ func (h *sheet) empty(to *Totals) (ops int64) {
 		}
 	}
 	for i := range h.parts {
-		h.drain(&h.parts[i], to.Parts[i])
+		h.drain(&h.parts[i], dst.Parts[i])
 	}
 	return ops
 }

@@ -30,11 +30,11 @@ func Meant(wrong string, names []string, otherwise string) string {
 		return otherwise
 	}
 	wrong = strings.ToLower(wrong)
-	best, least := "", min(1+len(wrong)/4, 3)
+	best, lowest := "", min(1+len(wrong)/4, 3)
 	var akin []string
 	for _, name := range names {
-		if d := distance(wrong, name); d <= least && (best == "" || d < least) {
-			best, least = name, d
+		if d := distance(wrong, name); d <= lowest && (best == "" || d < lowest) {
+			best, lowest = name, d
 		}
 		if len(name) > 2 && (strings.Contains(wrong, name) || strings.Contains(name, wrong)) {
 			akin = append(akin, name)

@@ -63,9 +63,9 @@ func Amount(v float64) string {
 
 // scaled writes a number in the first of the units that leaves it below most, or
 // the last.
-func scaled(v, step, most float64, write func(float64) string, units ...string) string {
+func scaled(v, step, limit float64, write func(float64) string, units ...string) string {
 	i := 0
-	for math.Abs(v) >= most && i < len(units)-1 {
+	for math.Abs(v) >= limit && i < len(units)-1 {
 		v /= step
 		i++
 	}
@@ -139,9 +139,9 @@ func In(v float64, unit string) string {
 }
 
 // Count writes how many things there are: "1 run", "3 runs".
-func Count(n int, what string) string {
+func Count(n int, noun string) string {
 	if n != 1 {
-		what += "s"
+		noun += "s"
 	}
-	return strconv.Itoa(n) + " " + what
+	return strconv.Itoa(n) + " " + noun
 }

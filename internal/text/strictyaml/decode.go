@@ -51,18 +51,18 @@ type Fields struct {
 
 // Fields returns the entries of a node that must be a mapping with known keys; an
 // empty node counts as one. It returns no Fields for any other node, and for nil.
-func (d *Document) Fields(n *Node, what string, known []string) Fields {
+func (d *Document) Fields(n *Node, subject string, known []string) Fields {
 	f := Fields{d, &Node{Kind: Mapping}}
 	if n != nil { // for problems of the whole
 		f.Of.Source, f.Of.Line, f.Of.Column = n.Source, n.Line, n.Column
 	}
-	if n == nil || n.IsNull() || !d.Is(n, Mapping, what+" must be a map of keys", "write {key: value, …}, or each key: value on its own line below") {
+	if n == nil || n.IsNull() || !d.Is(n, Mapping, subject+" must be a map of keys", "write {key: value, …}, or each key: value on its own line below") {
 		return f
 	}
 	f.Of = n
 	for _, e := range n.Entries {
 		if !slices.Contains(known, e.Key.Text) {
-			d.At(e.Key, fmt.Sprintf("unknown key %q in %s", e.Key.Text, what), d.meant(e.Key.Text, known))
+			d.At(e.Key, fmt.Sprintf("unknown key %q in %s", e.Key.Text, subject), d.meant(e.Key.Text, known))
 		}
 	}
 	return f
@@ -133,13 +133,13 @@ var Boolean = ScalarOf[bool]{func(n *Node) (bool, error) {
 }, Shape{"type": "boolean"}}
 
 // Integer returns a reader of a whole number.
-func Integer[T int | int64](least, greatest T) ScalarOf[T] {
+func Integer[T int | int64](low, greatest T) ScalarOf[T] {
 	return ScalarOf[T]{func(n *Node) (T, error) {
-		if v, ok := n.Value.(int64); ok && v >= int64(least) && v <= int64(greatest) {
+		if v, ok := n.Value.(int64); ok && v >= int64(low) && v <= int64(greatest) {
 			return T(v), nil
 		}
-		return 0, hint.Errorf("", "%q is not a whole number from %d to %d", n.Text, least, greatest)
-	}, integerShape(least, greatest)}
+		return 0, hint.Errorf("", "%q is not a whole number from %d to %d", n.Text, low, greatest)
+	}, integerShape(low, greatest)}
 }
 
 var Unsigned = ScalarOf[uint64]{func(n *Node) (uint64, error) {
@@ -166,7 +166,7 @@ func Number(n *Node) (float64, bool) {
 }
 
 // Share returns a reader of a number of at most 1, or a percentage.
-func Share(least float64) ScalarOf[float64] {
+func Share(lowest float64) ScalarOf[float64] {
 	return ScalarOf[float64]{func(n *Node) (float64, error) {
 		v, ok := Number(n)
 		if percent, found := strings.CutSuffix(n.Text, "%"); found && !ok {
@@ -174,14 +174,14 @@ func Share(least float64) ScalarOf[float64] {
 			v, err = strconv.ParseFloat(strings.TrimSpace(percent), 64)
 			v, ok = v/100, err == nil
 		}
-		if ok && v >= least && v <= 1 {
+		if ok && v >= lowest && v <= 1 {
 			return v, nil
 		}
-		return 0, hint.Errorf("a share such as 0.01, which is 1%", "%q is not a share from %g to 1", n.Text, least)
-	}, ShareShape(Shape{"minimum": least, "maximum": 1})}
+		return 0, hint.Errorf("a share such as 0.01, which is 1%", "%q is not a share from %g to 1", n.Text, lowest)
+	}, ShareShape(Shape{"minimum": lowest, "maximum": 1})}
 }
 
-func Duration(least, greatest time.Duration) ScalarOf[time.Duration] {
+func Duration(low, greatest time.Duration) ScalarOf[time.Duration] {
 	return ScalarOf[time.Duration]{func(n *Node) (time.Duration, error) {
 		d, err := quantity.ParseDuration(n.Text)
 		if seconds, ok := Number(n); ok {
@@ -191,11 +191,11 @@ func Duration(least, greatest time.Duration) ScalarOf[time.Duration] {
 		if err != nil {
 			return 0, hint.Errorf("such as 500ms, 30s, 5min or 2h30m; a bare number is seconds", "%q is not a duration", n.Text)
 		}
-		if d < least || d > greatest {
-			return 0, hint.Errorf("", "%q is not between %v and %v", n.Text, least, greatest)
+		if d < low || d > greatest {
+			return 0, hint.Errorf("", "%q is not between %v and %v", n.Text, low, greatest)
 		}
 		return d, nil
-	}, durationShape.With("minimum", least.Seconds()).With("maximum", greatest.Seconds())}
+	}, durationShape.With("minimum", low.Seconds()).With("maximum", greatest.Seconds())}
 }
 
 // Size reads a Size. It refuses 0, which means the default to engines.
@@ -240,14 +240,14 @@ func (f Fields) List(key, help string) []*Node {
 
 // Record returns the entries of a node that must be a mapping with known keys, of
 // which some are required.
-func (d *Document) Record(n *Node, what string, known []string, required ...string) (f Fields, ok bool) {
-	if !d.Is(n, Mapping, what+" must be a map of keys", "its keys: "+strings.Join(known, ", ")) {
+func (d *Document) Record(n *Node, subject string, known []string, required ...string) (f Fields, ok bool) {
+	if !d.Is(n, Mapping, subject+" must be a map of keys", "its keys: "+strings.Join(known, ", ")) {
 		return f, false
 	}
-	f = d.Fields(n, what, known)
+	f = d.Fields(n, subject, known)
 	for _, key := range required {
 		if n.Get(key) == nil {
-			d.At(n, fmt.Sprintf("%s has no %s", what, key), "")
+			d.At(n, fmt.Sprintf("%s has no %s", subject, key), "")
 		}
 	}
 	return f, true

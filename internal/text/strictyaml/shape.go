@@ -41,9 +41,9 @@ const percent = `0*(100(\.0*)?|[0-9]{1,2}(\.[0-9]*)?|\.[0-9]+)\s*%`
 
 func ShareShape(bounds Shape) Shape { return NumberOrText(bounds, percent) }
 
-func integerShape[T int | int64 | uint64](least, greatest T) Shape {
+func integerShape[T int | int64 | uint64](low, greatest T) Shape {
 	const grouped = `[-+]?[0-9][0-9a-fA-FxX]*(_[0-9a-fA-F]+)+` // 1_000 is a text to editors
-	return Shape{"type": []string{"integer", "string"}, "minimum": least, "maximum": greatest, "pattern": Whole(grouped)}
+	return Shape{"type": []string{"integer", "string"}, "minimum": low, "maximum": greatest, "pattern": Whole(grouped)}
 }
 
 // ListOf returns the shape of one value or a list of several.

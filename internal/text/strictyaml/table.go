@@ -5,13 +5,13 @@ package strictyaml
 type Key[T any] struct {
 	Name, Doc string
 	Shape     Shape
-	Bind      func(f Fields, key string, to *T) // nil: it is read elsewhere
+	Bind      func(f Fields, key string, dst *T) // nil: it is read elsewhere
 }
 
 // Valued returns a key with a scalar of type V, and how that is set.
 func Valued[T, V any](name, doc string, r ScalarOf[V], set func(*T, V)) Key[T] {
-	return Key[T]{name, doc, r.Shape, func(f Fields, key string, to *T) {
-		Bind(f, key, r, func(v V) { set(to, v) })
+	return Key[T]{name, doc, r.Shape, func(f Fields, key string, dst *T) {
+		Bind(f, key, r, func(v V) { set(dst, v) })
 	}}
 }
 
@@ -32,10 +32,10 @@ func (t Table[T]) Names() []string {
 }
 
 // Bind reads the keys that are not read elsewhere.
-func (t Table[T]) Bind(f Fields, to *T) {
+func (t Table[T]) Bind(f Fields, dst *T) {
 	for i := range t {
 		if t[i].Bind != nil {
-			t[i].Bind(f, t[i].Name, to)
+			t[i].Bind(f, t[i].Name, dst)
 		}
 	}
 }
@@ -54,10 +54,10 @@ func (t Table[T]) Shape(required ...string) Shape {
 }
 
 // Within returns the keys of a part of a T as keys of the whole.
-func Within[T, P any](t Table[P], of func(*T) *P) Table[T] {
+func Within[T, P any](t Table[P], value func(*T) *P) Table[T] {
 	out := make(Table[T], len(t))
 	for i, k := range t {
-		out[i] = Key[T]{k.Name, k.Doc, k.Shape, func(f Fields, key string, to *T) { k.Bind(f, key, of(to)) }}
+		out[i] = Key[T]{k.Name, k.Doc, k.Shape, func(f Fields, key string, dst *T) { k.Bind(f, key, value(dst)) }}
 	}
 	return out
 }

@@ -132,9 +132,9 @@ func (s *Store) Add(dir string, c *result.Campaign, trials []*result.Trial) {
 }
 
 // Nights adds campaigns from number from up to another, which is not one of them.
-func (s *Store) Nights(from, to int, change ...func(*result.Campaign, []*result.Trial)) {
+func (s *Store) Nights(start, end int, change ...func(*result.Campaign, []*result.Trial)) {
 	s.Helper()
-	for i := from; i < to; i++ {
+	for i := start; i < end; i++ {
 		c, trials := Night(i, change...)
 		s.Add(fmt.Sprintf("night-%02d", i), c, trials)
 	}
