@@ -57,7 +57,8 @@ func (c *ycsbClient) Do(ctx context.Context, out *workload.Outcome) error {
 func fileAgainstGo(string) ([]budget, error) {
 	const ops = 3_000_000
 	w, _ := catalog.Plugins{}.Workload("ycsb")
-	r, err := workload.NewRun(w, "", map[string]any{"records": int64(records), "clients": int64(1), "load_clients": int64(1)})
+	r, err := workload.NewRun(w, "",
+		map[string]any{"records": int64(records), "clients": int64(1), "load_clients": int64(1)})
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +74,8 @@ func fileAgainstGo(string) ([]budget, error) {
 	c := steps[slices.IndexFunc(steps, func(s workload.Step) bool { return s.Name == "C" })]
 	c.Seconds, c.Groups = 0, slices.Clone(c.Groups)
 	c.Groups[0].Work = ops
-	inGo := workload.Step{Name: "C in Go", Groups: c.Groups, Open: func(context.Context, workload.Env) (workload.Stage, error) { return goStage{}, nil }}
+	inGo := workload.Step{Name: "C in Go", Groups: c.Groups,
+		Open: func(context.Context, workload.Env) (workload.Stage, error) { return goStage{}, nil }}
 	file, byHand := 1e9, 1e9
 	for range 3 {
 		for _, subject := range []struct {
@@ -121,7 +123,8 @@ func (goStage) Client(ctx context.Context, seat workload.Seat) (workload.Client,
 	if err != nil {
 		return nil, err
 	}
-	return &ycsbClient{stmt: stmt, request: gen.NewYCSBScrambled(records+1, gen.YCSBTheta), source: gen.NewSource(gen.NewStream(1, "ycsb"))}, nil
+	return &ycsbClient{stmt: stmt, request: gen.NewYCSBScrambled(records+1, gen.YCSBTheta),
+		source: gen.NewSource(gen.NewStream(1, "ycsb"))}, nil
 }
 
 func (goStage) Finish(context.Context, workload.Totals) (f workload.Finding, err error) {

@@ -56,7 +56,8 @@ func overlaid(dir string) (exe string, err error) {
 		}
 	}
 	exe = filepath.Join(dir, "rumbench-slowed")
-	if out, err := exec.Command("go", "build", "-overlay", overlay, "-o", exe, "rumbench/cmd/rumbench").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-overlay", overlay, "-o", exe,
+		"rumbench/cmd/rumbench").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build rumbench with a slowed engine: %w\n%s", err, out)
 	}
 	return exe, nil
@@ -120,9 +121,11 @@ func gateRow(trials []*result.Trial, blocks, n int) (out []budget) {
 		shares = append(shares, fmt.Sprintf("%s %.0f %% of %d", gateName(slower), share, stretches))
 		switch {
 		case slower == 0:
-			out = append(out, budget{subject: fmt.Sprintf("gate on pebble, %d trials: false alarms", n), value: share, limit: 5, unit: "%"})
+			out = append(out, budget{subject: fmt.Sprintf("gate on pebble, %d trials: false alarms", n), value: share, limit: 5,
+				unit: "%"})
 		case slower == 0.30 && n == 6:
-			out = append(out, budget{subject: "gate on pebble, 6 trials: 30 % slower is caught", value: share, limit: 95, unit: "%", atLeast: true})
+			out = append(out, budget{subject: "gate on pebble, 6 trials: 30 % slower is caught", value: share, limit: 95,
+				unit: "%", atLeast: true})
 		}
 	}
 	out[len(out)-1].measured = strings.Join(shares, ", ")

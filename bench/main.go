@@ -60,7 +60,8 @@ func run(w io.Writer, dir string, names []string) error {
 		measure func(string) ([]budget, error)
 	}
 	all := []part{
-		{"null", nullEngine}, {"rows", rowGeneration}, {"files", fileAgainstGo}, {"sampling", sampling}, {"servers", serverSampling},
+		{"null", nullEngine}, {"rows", rowGeneration}, {"files", fileAgainstGo}, {"sampling", sampling},
+		{"servers", serverSampling},
 		{"profiles", profiled}, {"report", dayReport}, {"equals", equals}, {"gates", gates}, {"decisions", decisionRule},
 	}
 	for _, name := range names {
@@ -113,7 +114,8 @@ func (c *nullClient) Do(ctx context.Context, out *workload.Outcome) error {
 // nullEngine measures an operation on the null engine, with timing and recording,
 // for one and two clients.
 func nullEngine(string) ([]budget, error) {
-	schema := model.Schema{Tables: []model.Table{{Name: "t", Columns: []model.Column{{Name: "id", Type: model.Int}}, Key: []string{"id"}}}}
+	schema := model.Schema{Tables: []model.Table{{Name: "t", Columns: []model.Column{{Name: "id", Type: model.Int}},
+		Key: []string{"id"}}}}
 	db, err := null.Engine{}.Open(context.Background(), engine.Config{Durability: model.DurabilityNone, Schema: schema})
 	if err != nil {
 		return nil, err
@@ -121,7 +123,8 @@ func nullEngine(string) ([]budget, error) {
 	perOp := func(clients int) testing.BenchmarkResult {
 		return best(func(b *testing.B) {
 			step := workload.Step{Name: "null", Groups: []workload.Group{
-				{Name: "get", Clients: clients, Work: int64(b.N)/int64(clients) + 1, Ops: []workload.OpKind{{Name: "get", Unit: "query"}}},
+				{Name: "get", Clients: clients, Work: int64(b.N)/int64(clients) + 1,
+					Ops: []workload.OpKind{{Name: "get", Unit: "query"}}},
 			}}
 			var seats []workload.Client
 			for range clients {
@@ -137,7 +140,8 @@ func nullEngine(string) ([]budget, error) {
 			}
 			b.ReportAllocs()
 			b.ResetTimer()
-			if _, err := drive.Run(b.Context(), drive.Config{Step: &step, Clients: [][]workload.Client{seats}, Interval: time.Second}); err != nil {
+			if _, err := drive.Run(b.Context(),
+				drive.Config{Step: &step, Clients: [][]workload.Client{seats}, Interval: time.Second}); err != nil {
 				b.Fatal(err)
 			}
 		})
@@ -150,7 +154,8 @@ func nullEngine(string) ([]budget, error) {
 			subject: "null engine: allocations of an operation", value: float64(one.MemAllocs) / float64(one.N), limit: 0.001,
 			measured: "a few per run, for its set-up; none per operation",
 		},
-		{subject: "null engine: throughput of 2 clients over that of 1", value: ns(one) / ns(two), limit: 1, unit: "×", atLeast: true},
+		{subject: "null engine: throughput of 2 clients over that of 1", value: ns(one) / ns(two), limit: 1, unit: "×",
+			atLeast: true},
 	}, nil
 }
 
@@ -198,7 +203,8 @@ func rowGeneration(string) ([]budget, error) {
 		}
 		fastest = max(fastest, rows/res.Groups[0].CPU.Seconds())
 	}
-	return []budget{{subject: "insert benchmark: rows made per second of one core", value: fastest, limit: 1e6, unit: "rows/s", atLeast: true}}, nil
+	return []budget{{subject: "insert benchmark: rows made per second of one core", value: fastest, limit: 1e6,
+		unit: "rows/s", atLeast: true}}, nil
 }
 
 // thousand is an engine with a thousand counters.
@@ -226,7 +232,8 @@ func sampling(string) ([]budget, error) {
 		}
 	})
 	perSample := float64(r.T.Nanoseconds()) / float64(r.N)
-	return []budget{{subject: "sampling 1,000 counters a second: share of one core", value: 100 * perSample / 1e9, limit: 1, unit: "%"}}, nil
+	return []budget{{subject: "sampling 1,000 counters a second: share of one core", value: 100 * perSample / 1e9,
+		limit: 1, unit: "%"}}, nil
 }
 
 // dayReport measures the report of a 24-hour run with one-second intervals.
@@ -239,9 +246,10 @@ func dayReport(dir string) ([]budget, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := report.Input{Title: "a day", Trials: []report.Trial{{Trial: t, Series: func(yield func(result.Line) error) error {
-		return result.ReadSeries(dir, report.Sources, yield)
-	}}}}
+	in := report.Input{Title: "a day",
+		Trials: []report.Trial{{Trial: t, Series: func(yield func(result.Line) error) error {
+			return result.ReadSeries(dir, report.Sources, yield)
+		}}}}
 	var page bytes.Buffer
 	start := time.Now()
 	if err := report.HTML(&page, in); err != nil {
@@ -255,11 +263,15 @@ func dayReport(dir string) ([]budget, error) {
 
 // writeDay writes the files of a trial with two groups and six sources.
 func writeDay(dir string, seconds int) error {
-	step := result.Step{Name: "qr100", Status: result.Complete, Primary: "query", WritesPer: "insert", Seconds: float64(seconds),
-		Groups: []result.Group{{Name: "insert", Clients: 1, Rate: 100, Ops: []string{"insert"}}, {Name: "query", Clients: 1, Ops: []string{"query"}}}}
-	step.Rows = []metric.Row{{Target: "day", Trial: 1, Step: step.Name, Group: "query", Op: "query", Metric: metric.RowsPerS, Value: 1000, Unit: "1/s"}}
+	step := result.Step{Name: "qr100", Status: result.Complete, Primary: "query", WritesPer: "insert",
+		Seconds: float64(seconds),
+		Groups: []result.Group{{Name: "insert", Clients: 1, Rate: 100, Ops: []string{"insert"}},
+			{Name: "query", Clients: 1, Ops: []string{"query"}}}}
+	step.Rows = []metric.Row{{Target: "day", Trial: 1, Step: step.Name, Group: "query", Op: "query",
+		Metric: metric.RowsPerS, Value: 1000, Unit: "1/s"}}
 	now := time.Unix(1_700_000_000, 0)
-	t := result.Trial{Format: result.Format, Target: "day", Trial: 1, Status: result.Complete, Started: now, Ended: &now, Steps: []result.Step{step}}
+	t := result.Trial{Format: result.Format, Target: "day", Trial: 1, Status: result.Complete, Started: now, Ended: &now,
+		Steps: []result.Step{step}}
 	if err := result.WriteJSON(filepath.Join(dir, result.TrialFile), &t); err != nil {
 		return err
 	}
@@ -277,7 +289,8 @@ func writeDay(dir string, seconds int) error {
 		lines := []result.Line{
 			{Source: "ops", Group: "insert", Op: "insert", Ops: 2, Rows: 100, P50: 100, P99: 500,
 				Max: 900, ResponseP99: 600, ResponseMax: 950, Clients: []int64{2}},
-			{Source: "ops", Group: "query", Op: "query", Ops: 1000, Rows: 1000, P50: 100, P99: 500, Max: float64(900 + i%100), Clients: []int64{1000}},
+			{Source: "ops", Group: "query", Op: "query", Ops: 1000, Rows: 1000, P50: 100, P99: 500, Max: float64(900 + i%100),
+				Clients: []int64{1000}},
 			{Source: "host", V: counters}, {Source: "engine", V: counters}, {Source: "client", V: counters},
 			{Source: "device", V: map[string]float64{`device.write_bytes{dev="vda"}`: 1e6, `device.read_bytes{dev="vda"}`: 1e5}},
 			{Source: "process", V: map[string]float64{"process.cpu_ns": 5e8, "process.write_bytes": 1e6}},

@@ -58,8 +58,10 @@ func profiled(dir string) (out []budget, err error) {
 			_, i := stat.PairedT(logs[name], 0.95)
 			percent := func(log float64) float64 { return 100 * math.Expm1(log) }
 			out = append(out, budget{
-				subject: fmt.Sprintf("%s of %s while it is sampled: change", name, engine), value: math.Abs(percent(i.Value)), limit: 1, unit: "%",
-				measured: fmt.Sprintf("%d pairs of windows: %+.2f %% (%+.2f to %+.2f)", len(logs[name]), percent(i.Value), percent(i.Low), percent(i.High)),
+				subject: fmt.Sprintf("%s of %s while it is sampled: change", name, engine), value: math.Abs(percent(i.Value)),
+				limit: 1, unit: "%",
+				measured: fmt.Sprintf("%d pairs of windows: %+.2f %% (%+.2f to %+.2f)", len(logs[name]), percent(i.Value),
+					percent(i.Low), percent(i.High)),
 			})
 		}
 	}
@@ -73,7 +75,8 @@ func sampledInTurns(exe, dir, engine string) (map[string][]float64, error) {
 	var trials []*result.Trial
 	go func() (err error) {
 		defer func() { done <- err }()
-		trials, err = trialsOf(exe, dir, fmt.Sprintf(profilePlan, (2*profilePairs*profileWindow+profileWindow).Seconds(), engine))
+		trials, err = trialsOf(exe, dir,
+			fmt.Sprintf(profilePlan, (2*profilePairs*profileWindow+profileWindow).Seconds(), engine))
 		return err
 	}() //nolint:errcheck // sent
 	began := time.Now()

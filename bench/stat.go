@@ -49,9 +49,11 @@ func disturbances() []disturbance {
 			chi := math.Sqrt((square(r.NormFloat64()) + square(r.NormFloat64()) + square(r.NormFloat64())) / 3)
 			return 0.01 * r.NormFloat64() / chi
 		}},
-		{"drift of 1 % per trial", bySlot(func(_ *rand.Rand, i, _ int) float64 { return -0.01 * float64(i) }), lognormal(0.01)},
+		{"drift of 1 % per trial", bySlot(func(_ *rand.Rand, i, _ int) float64 { return -0.01 * float64(i) }),
+			lognormal(0.01)},
 		{"machine noise, correlated 0.8", autocorrelated(0.8, 0.03), lognormal(0.01)},
-		{"a step of 10 % in mid-campaign", bySlot(func(_ *rand.Rand, i, slots int) float64 { return -0.1 * float64(2*i/slots) }), lognormal(0.01)},
+		{"a step of 10 % in mid-campaign",
+			bySlot(func(_ *rand.Rand, i, slots int) float64 { return -0.1 * float64(2*i/slots) }), lognormal(0.01)},
 		{"every tenth trial 1.3 times", bySlot(func(r *rand.Rand, _, _ int) float64 {
 			if r.IntN(10) > 0 {
 				return 0
@@ -160,7 +162,8 @@ func decisionRule(string) (out []budget, err error) {
 		}
 		out = append(out, budget{
 			subject: "false alarms: " + w.name, value: worst, limit: 6, unit: "%",
-			measured: fmt.Sprintf("3, 4, 6, 10 trials: %s of comparisons alone/of campaigns with %d comparisons; not interleaved: %s",
+			measured: fmt.Sprintf("3, 4, 6, 10 trials: %s of comparisons alone/of campaigns with %d comparisons; not "+
+				"interleaved: %s",
 				strings.Join(together, " "), family, strings.Join(apart, " ")),
 		})
 	}

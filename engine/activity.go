@@ -61,11 +61,12 @@ const (
 	RoleIndex     Role = "index tree"    // the inner pages of an index
 	RoleBuffer    Role = "buffer"        // pages in the cache, and their lookup
 	RoleIO        Role = "io"            // files of tables and indexes
-	RoleLog       Role = "log"           // the redo or write-ahead log, and the binary log: its buffer, its writes, its syncs
-	RoleCommit    Role = "commit"        // group commit, or a replica's acknowledgement
-	RoleNetwork   Role = "network"       // sending to the client
-	RoleOther     Role = "other"         // anything else, and unknown events
-	RoleClient    Role = "client"        // it waits for the client
+	// the redo or write-ahead log, and the binary log: its buffer, its writes, its syncs
+	RoleLog     Role = "log"
+	RoleCommit  Role = "commit"  // group commit, or a replica's acknowledgement
+	RoleNetwork Role = "network" // sending to the client
+	RoleOther   Role = "other"   // anything else, and unknown events
+	RoleClient  Role = "client"  // it waits for the client
 )
 
 // Roles lists the roles in display order.

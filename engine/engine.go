@@ -92,8 +92,10 @@ func PromiseOf(e Engine, c Config) string {
 // UnsyncedPromises are the Promises of engines that sync nothing below level os,
 // neither at commit nor in the background.
 var UnsyncedPromises = map[model.Durability]string{
-	model.DurabilityNone:    "nothing is promised; a crash of the operating system may lose the whole database, as nothing is synced",
-	model.DurabilityProcess: "commits survive kill -9 of the engine; a crash of the operating system may lose the whole database, as nothing is synced",
+	model.DurabilityNone: "nothing is promised; a crash of the operating system may lose the whole database, as " +
+		"nothing is synced",
+	model.DurabilityProcess: "commits survive kill -9 of the engine; a crash of the operating system may lose the " +
+		"whole database, as nothing is synced",
 }
 
 // Option documents a key of Config.Options.

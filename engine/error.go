@@ -13,8 +13,9 @@ type Class string
 
 // The classes of errors.
 const (
-	OK          Class = ""
-	Conflict    Class = "conflict"     // serialization failure: a concurrent transaction changed what it read; a retry may succeed
+	OK Class = ""
+	// serialization failure: a concurrent transaction changed what it read; a retry may succeed
+	Conflict    Class = "conflict"
 	Deadlock    Class = "deadlock"     // it was chosen as the victim of a deadlock
 	LockTimeout Class = "lock timeout" // a lock was not granted within the server's limit
 	Timeout     Class = "timeout"      // it took too long and was cancelled

@@ -61,10 +61,12 @@ func (u FileUses) Of(file string) (out []FileUse) {
 }
 
 // LSMFiles are the files of RocksDB and what descends from it.
-var LSMFiles = FileUses{{Pattern: "*.sst", Use: UseData}, {Pattern: "*.blob", Use: UseData}, {Pattern: "*.log", Use: UseLog}}
+var LSMFiles = FileUses{{Pattern: "*.sst", Use: UseData}, {Pattern: "*.blob", Use: UseData},
+	{Pattern: "*.log", Use: UseLog}}
 
 // WiredTigerFiles are the files of WiredTiger, which has one for a table or index.
 var WiredTigerFiles = FileUses{
-	{Pattern: "WiredTigerLog.*", Use: UseLog}, {Pattern: "WiredTigerHS.wt", Use: UseUndo}, {Pattern: "WiredTiger.wt", Use: UseSystem},
+	{Pattern: "WiredTigerLog.*", Use: UseLog}, {Pattern: "WiredTigerHS.wt", Use: UseUndo},
+	{Pattern: "WiredTiger.wt", Use: UseSystem},
 	{Pattern: "*.wt", Use: UseData, Named: true}, {Pattern: "*.lsm", Use: UseData},
 }

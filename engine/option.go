@@ -12,18 +12,21 @@ import (
 
 // IntOption returns an integer option, def if it is not set.
 func (c Config) IntOption(name string, def, low, greatest int64) (int64, error) {
-	return c.wholeOption(name, def, low, greatest, "it must be a whole number", func(string) (int64, error) { return 0, strconv.ErrSyntax })
+	return c.wholeOption(name, def, low, greatest, "it must be a whole number",
+		func(string) (int64, error) { return 0, strconv.ErrSyntax })
 }
 
 // SizeOption returns an option in bytes, which may be written as a size such as
 // 64MiB; def if it is not set.
 func (c Config) SizeOption(name string, def, low, greatest int64) (int64, error) {
-	return c.wholeOption(name, def, low, greatest, "it must be a size such as 64MiB, or a number of bytes", quantity.ParseSize)
+	return c.wholeOption(name, def, low, greatest, "it must be a size such as 64MiB, or a number of bytes",
+		quantity.ParseSize)
 }
 
 // wholeOption returns an option that is a whole number, or a text that parse reads
 // as one.
-func (c Config) wholeOption(name string, def, low, greatest int64, subject string, parse func(string) (int64, error)) (n int64, err error) {
+func (c Config) wholeOption(name string, def, low, greatest int64, subject string,
+	parse func(string) (int64, error)) (n int64, err error) {
 	v, ok := c.Options[name]
 	if !ok {
 		return def, nil
@@ -109,7 +112,8 @@ func (c Config) CheckIsolation(has ...model.Isolation) error {
 // that stores nothing on disk. has are its isolation levels.
 func (c Config) CheckDiskless(has ...model.Isolation) error {
 	return cmp.Or(
-		RefuseIf(c.Durability != model.DurabilityNone, "durability", c.Durability, "the engine stores nothing on disk; only none is possible"),
+		RefuseIf(c.Durability != model.DurabilityNone, "durability", c.Durability,
+			"the engine stores nothing on disk; only none is possible"),
 		RefuseIf(c.Cache != 0, "cache", nil, "the engine has no cache"),
 		RefuseIf(c.Compresses(), "compression", c.Compression, "the engine does not compress; only none is possible"),
 		RefuseIf(c.Page != 0, "page", nil, "the engine has no pages"),

@@ -5,8 +5,9 @@ type Protocol string
 
 // The protocols.
 const (
-	Prepared Protocol = "prepared" // server-side prepared statements, parsed once per session; values are sent in binary form
-	Text     Protocol = "text"     // every execution is a statement with literal values, parsed each time
+	// server-side prepared statements, parsed once per session; values are sent in binary form
+	Prepared Protocol = "prepared"
+	Text     Protocol = "text" // every execution is a statement with literal values, parsed each time
 )
 
 // Protocols lists the protocols.

@@ -55,10 +55,12 @@ func (c Config) RefuseOpening(option string) error {
 	if c.Server.Force {
 		return nil
 	}
-	return &KnobError{Knob: "options." + option, Reason: "it would open the benchmark's private server to other clients", Err: errOpening}
+	return &KnobError{Knob: "options." + option, Reason: "it would open the benchmark's private server to other clients",
+		Err: errOpening}
 }
 
-var errOpening = hint.With(errors.New("the server would be open to other clients"), "remove the option, or run with --force")
+var errOpening = hint.With(errors.New("the server would be open to other clients"),
+	"remove the option, or run with --force")
 
 // ExistsError is a schema that exists already on an attached server.
 type ExistsError struct {
@@ -72,7 +74,8 @@ func (e *ExistsError) Error() string {
 	if e.Comment != "" {
 		comment = " (" + e.Comment + ")"
 	}
-	return fmt.Sprintf("the server has a schema %s already%s, and rumbench does not touch what it did not create", e.Schema, comment)
+	return fmt.Sprintf("the server has a schema %s already%s, and rumbench does not touch what it did not create",
+		e.Schema, comment)
 }
 
 // Hint returns what the user can do.
@@ -99,8 +102,9 @@ type FileClass string
 
 // The classes of files.
 const (
-	DataFile   FileClass = "data"   // tables and indexes
-	LogFile    FileClass = "log"    // write-ahead log in files that grow and are removed: it holds rows that are nowhere else yet
+	DataFile FileClass = "data" // tables and indexes
+	// write-ahead log in files that grow and are removed: it holds rows that are nowhere else yet
+	LogFile    FileClass = "log"
 	RedoFile   FileClass = "redo"   // redo log in files that are reused
 	SpareFile  FileClass = "spare"  // preallocated or recycled log files
 	SystemFile FileClass = "system" // the server's own tables, undo, old row versions, settings, messages

@@ -13,10 +13,12 @@ type Durability string
 // DurabilityProcess: it bounds what a crash of the operating system loses, and
 // may lose something when a process is killed.
 const (
-	DurabilityNone     Durability = "none"     // nothing promised: no sync, the log may be off
-	DurabilityInterval Durability = "interval" // any crash loses at most about the last second of commits: log synced once a second
-	DurabilityProcess  Durability = "process"  // kill -9 of the engine's process: log written to the operating system at commit
-	DurabilityOS       Durability = "os"       // a crash of the operating system: log synced at commit
+	DurabilityNone Durability = "none" // nothing promised: no sync, the log may be off
+	// any crash loses at most about the last second of commits: log synced once a second
+	DurabilityInterval Durability = "interval"
+	// kill -9 of the engine's process: log written to the operating system at commit
+	DurabilityProcess Durability = "process"
+	DurabilityOS      Durability = "os" // a crash of the operating system: log synced at commit
 )
 
 // Durabilities lists the levels.

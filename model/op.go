@@ -37,7 +37,8 @@ const (
 
 // String returns the name of the kind, for messages.
 func (k Kind) String() string {
-	return name("kind", []string{"", "insert", "get", "scan", "update", "delete", "delete lowest", "begin", "commit", "rollback", "own SQL"}, uint8(k))
+	return name("kind", []string{"", "insert", "get", "scan", "update", "delete", "delete lowest", "begin", "commit",
+		"rollback", "own SQL"}, uint8(k))
 }
 
 // Conflict is what an insert does when a row with the key exists.
@@ -92,7 +93,8 @@ func Isolations() []Isolation {
 // String returns the level's name as plans and results write it, "" for
 // DefaultIsolation.
 func (i Isolation) String() string {
-	return name("isolation", []string{"", "read-uncommitted", "read-committed", "repeatable-read", "serializable"}, uint8(i))
+	return name("isolation", []string{"", "read-uncommitted", "read-committed", "repeatable-read", "serializable"},
+		uint8(i))
 }
 
 // Assign changes one column in an update.
@@ -195,7 +197,10 @@ func (o *Op) RangeCount() int { return max(o.Ranges, 1) }
 //
 //	Insert        Rows × Columns, row by row
 //	Get, Delete   KeyCount × key columns (Get by Index: KeyCount × Equal)
-//	Scan          Equal values, then Ranges times: the lower bound if any, the upper bound if any; then one per Where; then the limit, if LimitGiven
+//
+// // Scan Equal values, then Ranges times: the lower bound if any, the upper bound if any; then one
+// per Where; then the limit, if LimitGiven
+//
 //	Update        one value per Set, then KeyCount × key columns (or, by Index, the Equal values)
 //	DeleteLowest  one value: the cursor
 //	Own           one value between each two pieces of SQL
@@ -330,7 +335,8 @@ func (o *Op) validateEqual(t *Table) error {
 	if err != nil {
 		return err
 	}
-	return refuse(o.Equal < 1 || o.Equal > len(ix.Columns), "%s by index needs 1 to %d equality columns, not %d", o.Kind, len(ix.Columns), o.Equal)
+	return refuse(o.Equal < 1 || o.Equal > len(ix.Columns), "%s by index needs 1 to %d equality columns, not %d", o.Kind,
+		len(ix.Columns), o.Equal)
 }
 
 func (o *Op) validateScan(t *Table) error {
@@ -355,10 +361,12 @@ func (o *Op) validateScan(t *Table) error {
 	return cmp.Or(
 		refuse(unfit, "%d equality columns and bounds do not fit an index of %d columns", o.Equal, len(order)),
 		refuse(o.Aggregate == Sum && len(o.Columns) != 1, "a sum needs exactly one column"),
-		refuse(o.OrderBy != "" && !slices.Contains(o.Columns, o.OrderBy), "order by %s: not one of the columns returned", o.OrderBy),
+		refuse(o.OrderBy != "" && !slices.Contains(o.Columns, o.OrderBy), "order by %s: not one of the columns returned",
+			o.OrderBy),
 		refuse(o.Aggregate == Count && len(o.Columns) > 1 && !o.Distinct, "a count takes one column at most"),
 		refuse(o.Free && (o.Limit > 0 || o.Desc), "a free scan has neither direction nor limit"),
-		refuse(o.LimitGiven && (o.Limit == 0 || o.Aggregate != NoAggregate || o.Distinct || o.OrderBy != "" || len(o.Where) > 0),
+		refuse(o.LimitGiven && (o.Limit == 0 || o.Aggregate != NoAggregate || o.Distinct || o.OrderBy != "" ||
+			len(o.Where) > 0),
 			"a limit that is given needs a greatest one, and a scan of plain rows"),
 		refuse(o.Ranges > 1 && (!o.Free || o.Equal > 0 || o.Lower != Inclusive || o.Upper != Inclusive),
 			"several ranges need Free, no equality columns and inclusive bounds"))

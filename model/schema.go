@@ -126,8 +126,10 @@ func (t *Table) Validate() error {
 		if err := cmp.Or(
 			refuse(c.Name == "" || t.Column(c.Name) < i, "column %d has an empty or repeated name %q", i+1, c.Name),
 			refuse(c.Type == Null, "column %s has no type", c.Name),
-			refuse(c.Auto && (c.Type != Int || len(t.Key) != 1 || t.Key[0] != c.Name), "auto column %s must be the whole primary key and an int", c.Name),
-			refuse(c.AutoCache < 0 || c.AutoCache > 0 && !c.Auto, "column %s: auto_cache is for auto columns and at least 0, not %d", c.Name, c.AutoCache),
+			refuse(c.Auto && (c.Type != Int || len(t.Key) != 1 || t.Key[0] != c.Name),
+				"auto column %s must be the whole primary key and an int", c.Name),
+			refuse(c.AutoCache < 0 || c.AutoCache > 0 && !c.Auto,
+				"column %s: auto_cache is for auto columns and at least 0, not %d", c.Name, c.AutoCache),
 		); err != nil {
 			return fmt.Errorf("table %s: %w", t.Name, err)
 		}

@@ -10,7 +10,8 @@ import (
 
 // Seats returns the clients of a step by group, each with a session of its own.
 // closeAll closes the sessions, and is returned with an error as well.
-func Seats(ctx context.Context, step *Step, stage Stage, open func(context.Context) (engine.Session, error)) (clients [][]Client, closeAll func(), err error) {
+func Seats(ctx context.Context, step *Step, stage Stage,
+	open func(context.Context) (engine.Session, error)) (clients [][]Client, closeAll func(), err error) {
 	var sessions []engine.Session
 	closeAll = func() {
 		for _, s := range sessions {

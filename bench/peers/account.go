@@ -102,7 +102,8 @@ type comparison struct{ theirs, ours []result }
 const tolerance = 0.1
 
 func (c *comparison) print(peer, test string, clients int, limit float64) {
-	fmt.Printf("\n%s, %s, clients: %d\n%-34s %-24s %-24s %s\n", peer, test, clients, "", peer, "rumbench", "rumbench ÷ "+peer)
+	fmt.Printf("\n%s, %s, clients: %d\n%-34s %-24s %-24s %s\n", peer, test, clients, "", peer, "rumbench",
+		"rumbench ÷ "+peer)
 	c.line("client CPU µs", result.perTransaction, func(ratio float64) string {
 		switch {
 		case limit == 0:
@@ -143,7 +144,8 @@ func (c *comparison) line(name string, value func(result) float64, verdict func(
 		t, o := value(c.theirs[i]), value(c.ours[i])
 		theirs, ours, ratios = append(theirs, t), append(ours, o), append(ratios, o/t)
 	}
-	fmt.Printf("%-34s %-24s %-24s %-20s %s\n", name, spread(theirs), spread(ours), spread(ratios), verdict(stat.Median(ratios)))
+	fmt.Printf("%-34s %-24s %-24s %-20s %s\n", name, spread(theirs), spread(ours), spread(ratios),
+		verdict(stat.Median(ratios)))
 }
 
 // spread formats a median with minimum and maximum.

@@ -129,12 +129,17 @@ func (d *dbBench) theirs(ctx context.Context, e embedded) (r result, err error) 
 	if e.fills() {
 		keys = e.Ops
 	}
-	cmd := exec.Command("db_bench", "--db="+d.path("theirs"), "--benchmarks="+benchmarks, fmt.Sprint("--use_existing_db=", !e.fills()),
-		fmt.Sprint("--num=", keys), fmt.Sprint("--reads=", e.Ops), "--key_size=10", fmt.Sprint("--value_size=", benchValue+1), "--compression_type=none",
-		fmt.Sprint("--cache_size=", benchCache), "--cache_index_and_filter_blocks=true", "--statistics=true", "--histogram=true",
+	cmd := exec.Command("db_bench", "--db="+d.path("theirs"), "--benchmarks="+benchmarks,
+		fmt.Sprint("--use_existing_db=", !e.fills()),
+		fmt.Sprint("--num=", keys), fmt.Sprint("--reads=", e.Ops), "--key_size=10",
+		fmt.Sprint("--value_size=", benchValue+1), "--compression_type=none",
+		fmt.Sprint("--cache_size=", benchCache), "--cache_index_and_filter_blocks=true", "--statistics=true",
+		"--histogram=true",
 		// RocksDB's own defaults, which rumbench keeps:
-		"--enable_pipelined_write=false", "--delayed_write_rate=16777216", "--hard_pending_compaction_bytes_limit=274877906944",
-		"--perf_level=2", "--dump_malloc_stats=false", "--index_shortening_mode=1", "--table_cache_numshardbits=6", "--pin_top_level_index_and_filter=true")
+		"--enable_pipelined_write=false", "--delayed_write_rate=16777216",
+		"--hard_pending_compaction_bytes_limit=274877906944",
+		"--perf_level=2", "--dump_malloc_stats=false", "--index_shortening_mode=1", "--table_cache_numshardbits=6",
+		"--pin_top_level_index_and_filter=true")
 	output, err := run(ctx, cmd, nil)
 	if err != nil {
 		return r, err
@@ -200,8 +205,9 @@ func ownEmbedded(ctx context.Context, text string) (err error) {
 	}
 	rocks, _ := catalog.Plugins{}.Engine("rocksdb")
 	db, err := rocks.Open(ctx, engine.Config{
-		Dir: e.Dir, Schema: e.schema(), Durability: model.DurabilityProcess, Cache: benchCache, Compression: model.CompressionNone,
-		Options: map[string]any{"library": benchLibrary},
+		Dir: e.Dir, Schema: e.schema(), Durability: model.DurabilityProcess, Cache: benchCache,
+		Compression: model.CompressionNone,
+		Options:     map[string]any{"library": benchLibrary},
 	})
 	if err != nil {
 		return err
@@ -226,7 +232,8 @@ func ownEmbedded(ctx context.Context, text string) (err error) {
 
 func (e *embedded) schema() model.Schema {
 	return model.Schema{Tables: []model.Table{{Name: "t", Key: []string{"id"}, Columns: []model.Column{
-		{Name: "id", Type: model.Int, Auto: e.Test == "fillseq"}, {Name: "v", Type: model.Bytes, Width: benchValue, NotNull: true},
+		{Name: "id", Type: model.Int, Auto: e.Test == "fillseq"},
+		{Name: "v", Type: model.Bytes, Width: benchValue, NotNull: true},
 	}}}}
 }
 
@@ -234,8 +241,9 @@ func (e *embedded) schema() model.Schema {
 func (e *embedded) step() *workload.Step {
 	return &workload.Step{
 		Name: e.Test, Primary: "op",
-		Groups: []workload.Group{{Name: "clients", Clients: 1, Work: e.Ops, Ops: []workload.OpKind{{Name: "op", Unit: "row"}}}},
-		Open:   func(context.Context, workload.Env) (workload.Stage, error) { return embeddedStage{e}, nil },
+		Groups: []workload.Group{{Name: "clients", Clients: 1, Work: e.Ops,
+			Ops: []workload.OpKind{{Name: "op", Unit: "row"}}}},
+		Open: func(context.Context, workload.Env) (workload.Stage, error) { return embeddedStage{e}, nil },
 	}
 }
 

@@ -133,7 +133,8 @@ func (o *options) compare(ctx context.Context) error {
 		return fmt.Errorf("two CPUs are needed, one for the server and one for the client; available: %v", cpus)
 	}
 	server, client := cpus[:1], cpus[1:2]
-	fmt.Printf("server on CPU %v, client on %v; medians of %d rounds of about %d s (minimum–maximum), per transaction unless stated\n",
+	fmt.Printf("server on CPU %v, client on %v; medians of %d rounds of about %d s (minimum–maximum), per "+
+		"transaction unless stated\n",
 		server, client, o.rounds, o.seconds)
 	for _, p := range []peer{&sysbench{}, &pgbench{}, &replay{}} {
 		if o.peer != "" && o.peer != p.facts().name {
@@ -311,7 +312,8 @@ func run(ctx context.Context, cmd *exec.Cmd, on cpuset.Set) (string, error) {
 
 // pin binds all threads of a process, and those that they start, to some CPUs.
 func pin(ctx context.Context, pid int, on cpuset.Set) error {
-	out, err := exec.CommandContext(ctx, "taskset", "--all-tasks", "--pid", "--cpu-list", on.String(), strconv.Itoa(pid)).CombinedOutput()
+	out, err := exec.CommandContext(ctx, "taskset", "--all-tasks", "--pid", "--cpu-list", on.String(),
+		strconv.Itoa(pid)).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("bind the server to CPU %v: %w\n%s", on, err, out)
 	}

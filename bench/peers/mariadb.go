@@ -68,10 +68,12 @@ func (m *mariadb) rest(ctx context.Context) error {
 		return err
 	}
 	err := engine.AwaitRest(ctx, 100*time.Millisecond, 1, func() (bool, error) {
-		out, err := m.query(ctx, "SHOW GLOBAL STATUS WHERE Variable_name IN ('Innodb_buffer_pool_pages_dirty', 'Innodb_history_list_length')")
+		out, err := m.query(ctx, "SHOW GLOBAL STATUS WHERE Variable_name IN ('Innodb_buffer_pool_pages_dirty', "+
+			"'Innodb_history_list_length')")
 		left := named(out)
 		return left["Innodb_buffer_pool_pages_dirty"] < 8 && left["Innodb_history_list_length"] < 8, err
 	})
-	_, restored := m.query(ctx, "SET GLOBAL innodb_max_dirty_pages_pct = 90, innodb_io_capacity = 200, innodb_io_capacity_max = 2000")
+	_, restored := m.query(ctx, "SET GLOBAL innodb_max_dirty_pages_pct = 90, innodb_io_capacity = 200, "+
+		"innodb_io_capacity_max = 2000")
 	return errors.Join(err, restored)
 }

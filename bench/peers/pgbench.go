@@ -44,7 +44,8 @@ func (*pgbench) scripts() map[string]string {
 	reads := strings.Repeat(point, 10) + fmt.Sprintf(between, "c", "") + fmt.Sprintf(between, "SUM(k)", "") +
 		fmt.Sprintf(between, "c", " ORDER BY c") + fmt.Sprintf(between, "DISTINCT c", " ORDER BY c")
 	writes := updateK + id + fmt.Sprintf("UPDATE sbtest1 SET c = '%s' WHERE id = :id;\n", c) +
-		id + k + fmt.Sprintf("DELETE FROM sbtest1 WHERE id = :id;\nINSERT INTO sbtest1 (id, k, c, pad) VALUES (:id, :k, '%s', '%s');\n", c, pad)
+		id + k + fmt.Sprintf("DELETE FROM sbtest1 WHERE id = :id;\nINSERT INTO sbtest1 (id, k, c, pad) VALUES (:id, :k, "+
+		"'%s', '%s');\n", c, pad)
 	return map[string]string{
 		"oltp_point_select": point,
 		"oltp_read_only":    "BEGIN;\n" + reads + "COMMIT;\n",
@@ -60,7 +61,8 @@ func (p *pgbench) start(ctx context.Context, dir string) (at target, err error) 
 		{Name: "shared_buffers", Value: "256MB"}, {Name: "fsync", Value: "off"}, {Name: "autovacuum", Value: "off"},
 		{Name: "max_wal_size", Value: "4GB"}, {Name: "checkpoint_timeout", Value: "1h"},
 	}}, func(e server.Endpoint) target {
-		return target{Engine: "postgres", DSN: fmt.Sprintf("host=%s port=%d user=%s dbname=postgres sslmode=disable", filepath.Dir(e.Socket), e.Port, e.User)}
+		return target{Engine: "postgres",
+			DSN: fmt.Sprintf("host=%s port=%d user=%s dbname=postgres sslmode=disable", filepath.Dir(e.Socket), e.Port, e.User)}
 	}, sysbenchLoad())
 	if err != nil {
 		return at, err
@@ -81,7 +83,8 @@ func (p *pgbench) script(test string) string { return filepath.Join(p.dir, test+
 
 // ready returns an error unless the server accepts connections.
 func (*pgbench) ready(ctx context.Context, e server.Endpoint) error {
-	out, err := exec.CommandContext(ctx, "pg_isready", "-h", filepath.Dir(e.Socket), "-p", strconv.Itoa(e.Port)).CombinedOutput()
+	out, err := exec.CommandContext(ctx, "pg_isready", "-h", filepath.Dir(e.Socket), "-p",
+		strconv.Itoa(e.Port)).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, out)
 	}
@@ -126,7 +129,8 @@ func (p *pgbench) connection() []string {
 }
 
 func (p *pgbench) command(_ context.Context, test string, clients, each int) (*exec.Cmd, error) {
-	args := []string{"-n", "-M", "prepared", "-f", p.script(test), "-c", strconv.Itoa(clients), "-j", "1", "-t", strconv.Itoa(each)}
+	args := []string{"-n", "-M", "prepared", "-f", p.script(test), "-c", strconv.Itoa(clients), "-j", "1", "-t",
+		strconv.Itoa(each)}
 	cmd := exec.Command("pgbench", append(args, p.connection()...)...)
 	cmd.Env = append(os.Environ(), "PGOPTIONS=-c search_path="+pgbenchSchema)
 	return cmd, nil

@@ -58,7 +58,8 @@ CREATE TABLE pi1 (transactionid BIGINT NOT NULL AUTO_INCREMENT, dateandtime DATE
 	if err := r.send(ctx, r.inserts(replayRows/100, 100)); err != nil {
 		return err
 	}
-	_, err := r.query(ctx, "USE "+replaySchema+`; ALTER TABLE pi1 ADD INDEX pi1_marketsegment (productid, customerid, price),
+	_, err := r.query(ctx, "USE "+replaySchema+
+		`; ALTER TABLE pi1 ADD INDEX pi1_marketsegment (productid, customerid, price),
 	ADD INDEX pi1_registersegment (cashregisterid, customerid, price), ADD INDEX pi1_pdc (price, dateandtime, customerid)`)
 	return err
 }
@@ -74,7 +75,8 @@ func (r *replay) inserts(batches, size int) string {
 			if i > 0 {
 				b.WriteByte(',')
 			}
-			fmt.Fprintf(&b, "('%s',%d,%d,%d,%d,'%s')", now, random.IntN(1000), random.IntN(100_000), random.IntN(10_000), random.IntN(500), replayData(random))
+			fmt.Fprintf(&b, "('%s',%d,%d,%d,%d,'%s')", now, random.IntN(1000), random.IntN(100_000), random.IntN(10_000),
+				random.IntN(500), replayData(random))
 		}
 		b.WriteString(";\n")
 	}
@@ -101,7 +103,8 @@ func (r *replay) deletes(ctx context.Context, batches int) (string, error) {
 	lowest := int(named(out)["least"])
 	var b strings.Builder
 	for i := range batches {
-		fmt.Fprintf(&b, "delete from pi1 where transactionid >= %d order by transactionid asc limit %d;\n", lowest+i*replayBatch, replayBatch)
+		fmt.Fprintf(&b, "delete from pi1 where transactionid >= %d order by transactionid asc limit %d;\n",
+			lowest+i*replayBatch, replayBatch)
 	}
 	return b.String(), nil
 }
@@ -139,7 +142,8 @@ func (r *replay) command(ctx context.Context, _ string, _, batches int) (*exec.C
 		return nil, err
 	}
 	const both = `inserts=$1 deletes=$2; shift 2; "$@" <"$deletes" & "$@" <"$inserts"; wait $!`
-	args := append([]string{"-euc", both, "sh", r.file("inserts"), r.file("deletes"), "mariadb"}, r.arguments(replaySchema)...)
+	args := append([]string{"-euc", both, "sh", r.file("inserts"), r.file("deletes"), "mariadb"},
+		r.arguments(replaySchema)...)
 	return exec.Command("sh", args...), nil
 }
 

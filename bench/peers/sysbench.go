@@ -40,12 +40,14 @@ func (s *sysbench) start(ctx context.Context, dir string) (at target, err error)
 }
 
 func (s *sysbench) sysbenchArguments(test string, more ...string) []string {
-	return append([]string{"--db-driver=mysql", "--mysql-socket=" + s.server.Endpoint().Socket, "--mysql-user=root", "--mysql-db=" + sysbenchSchema,
+	return append([]string{"--db-driver=mysql", "--mysql-socket=" + s.server.Endpoint().Socket, "--mysql-user=root",
+		"--mysql-db=" + sysbenchSchema,
 		"--tables=1", "--table-size=" + strconv.Itoa(rows), "--rand-type=uniform", test}, more...)
 }
 
 func (s *sysbench) command(_ context.Context, test string, clients, each int) (*exec.Cmd, error) {
-	args := s.sysbenchArguments(test, "--threads="+strconv.Itoa(clients), "--time=0", "--events="+strconv.Itoa(clients*each), "run")
+	args := s.sysbenchArguments(test, "--threads="+strconv.Itoa(clients), "--time=0",
+		"--events="+strconv.Itoa(clients*each), "run")
 	return exec.Command("sysbench", args...), nil
 }
 

@@ -11,14 +11,15 @@ import (
 // cause is a planted difference: what is set on the second of two targets, and the rule
 // that should name it first.
 type cause struct {
-	number  int
-	name    string
-	rules   rules             // any of them is right; none: nothing may be named
-	each    bool              // each of the rules must be named, one of them first
-	on      []string          // engines
-	own     string            // the workload as a map; "": sysbench
-	params  string            // of sysbench
-	other   string            // likewise, of the second target, where its steps are others: then it is a campaign of its own
+	number int
+	name   string
+	rules  rules    // any of them is right; none: nothing may be named
+	each   bool     // each of the rules must be named, one of them first
+	on     []string // engines
+	own    string   // the workload as a map; "": sysbench
+	params string   // of sysbench
+	// likewise, of the second target, where its steps are others: then it is a campaign of its own
+	other   string
 	common  string            // of both targets
 	base    string            // of the first target
 	second  map[string]string // of the second
@@ -68,67 +69,104 @@ const absent = `{name: absent, values: {pick: {uniform: [0, 199k]}},
 // causes are those of the specification that can be planted by a plan. Each is run in
 // pairs of trials.
 var causes = []cause{
-	{number: 1, name: "doublewrite off", rules: rules{explain.RuleDoublewrite}, on: []string{"innodb"}, params: wide + "tests: [update-index]",
-		common: "cache: 32MiB, durability: process, direct_io: true", second: every(`options: {innodb_doublewrite: "OFF"}`, "innodb")},
-	{number: 2, name: "commits are not synced", rules: rules{explain.RuleCommits}, on: all, params: small + "tests: [update-index]",
+	{number: 1, name: "doublewrite off", rules: rules{explain.RuleDoublewrite}, on: []string{"innodb"},
+		params: wide + "tests: [update-index]",
+		common: "cache: 32MiB, durability: process, direct_io: true",
+		second: every(`options: {innodb_doublewrite: "OFF"}`, "innodb")},
+	{number: 2, name: "commits are not synced", rules: rules{explain.RuleCommits}, on: all,
+		params: small + "tests: [update-index]",
 		common: "cache: 256MiB, durability: os", second: every("durability: process", all...)},
-	{number: 3, name: "half the cache", rules: rules{explain.RuleReads}, on: []string{"innodb", "postgres", "pebble", "sqlite"},
-		params: wide + "tests: [point-query]", common: "cache: 48MiB, durability: process", second: every("cache: 16MiB", all...)},
+	{number: 3, name: "half the cache", rules: rules{explain.RuleReads},
+		on:     []string{"innodb", "postgres", "pebble", "sqlite"},
+		params: wide + "tests: [point-query]", common: "cache: 48MiB, durability: process",
+		second: every("cache: 16MiB", all...)},
 	// MyRocks' misses cost 4 % more CPU if the page cache serves them: less than the noise of most machines.
-	{number: 3, name: "half the cache", rules: rules{explain.RuleReads}, on: []string{"myrocks"}, params: wide + "tests: [point-query]",
+	{number: 3, name: "half the cache", rules: rules{explain.RuleReads}, on: []string{"myrocks"},
+		params: wide + "tests: [point-query]",
 		common: "cache: 48MiB, durability: process, direct_io: true", second: every("cache: 16MiB", "myrocks")},
-	{number: 4, name: "small pages", rules: rules{explain.RulePageSize}, on: []string{"innodb", "sqlite"}, params: wide + "tests: [point-query]",
-		common: "cache: 16MiB, durability: process", second: map[string]string{"innodb": "page: 4KiB", "sqlite": "page: 32KiB"}},
-	{number: 5, name: "compression", rules: rules{explain.RuleCompression}, on: []string{"myrocks", "pebble"}, params: wide + "tests: [point-query]",
-		common: "cache: 16MiB, durability: process, compression: none", second: every("compression: zstd", "myrocks", "pebble")},
-	{number: 6, name: "another program on all processors", rules: rules{explain.RuleOthers}, on: all, params: small + "tests: [point-query]",
+	{number: 4, name: "small pages", rules: rules{explain.RulePageSize}, on: []string{"innodb", "sqlite"},
+		params: wide + "tests: [point-query]",
+		common: "cache: 16MiB, durability: process",
+		second: map[string]string{"innodb": "page: 4KiB", "sqlite": "page: 32KiB"}},
+	{number: 5, name: "compression", rules: rules{explain.RuleCompression}, on: []string{"myrocks", "pebble"},
+		params: wide + "tests: [point-query]",
+		common: "cache: 16MiB, durability: process, compression: none",
+		second: every("compression: zstd", "myrocks", "pebble")},
+	{number: 6, name: "another program on all processors", rules: rules{explain.RuleOthers}, on: all,
+		params: small + "tests: [point-query]",
 		common: "cache: 256MiB, durability: process", beside: spin},
-	{number: 7, name: "a device of 300 writes/s", rules: rules{explain.RuleDevice}, on: all, params: small + "tests: [update-nonindex]",
-		common: "cache: 256MiB, durability: os", held: &hold{controller: "blkio", file: "blkio.throttle.write_iops_device", value: "%s 300"}},
+	{number: 7, name: "a device of 300 writes/s", rules: rules{explain.RuleDevice}, on: all,
+		params: small + "tests: [update-nonindex]",
+		common: "cache: 256MiB, durability: os",
+		held:   &hold{controller: "blkio", file: "blkio.throttle.write_iops_device", value: "%s 300"}},
 	{number: 8, name: "one hot row", rules: rules{explain.RuleRowLocks}, on: []string{"innodb", "myrocks", "postgres"},
 		params: "table_size: 100k, load_clients: 1, clients: [16], settle_floor: 1s, zipfian_exp: 0.1, tests: [update-zipf]",
 		common: "cache: 256MiB, durability: os", second: every("params: {zipfian_exp: 6}", "innodb", "myrocks", "postgres")},
 	{number: 9, name: "four writers instead of one", rules: rules{explain.RuleSerial}, on: []string{"sqlite", "bbolt"},
-		params: "table_size: 100k, load_clients: 1, clients: [1], settle_floor: 1s, tests: [update-index]", common: "durability: process",
+		params: "table_size: 100k, load_clients: 1, clients: [1], settle_floor: 1s, tests: [update-index]",
+		common: "durability: process",
 		second: every("params: {clients: [4]}", "sqlite", "bbolt")},
-	{number: 10, name: "statements as text", rules: rules{explain.RuleProtocol, explain.RuleCPU}, on: []string{"innodb", "postgres"},
-		params: small + "tests: [point-query]", common: "cache: 256MiB, durability: process", second: every("protocol: text", "innodb", "postgres")},
-	{number: 11, name: "waits are timed", rules: rules{explain.RuleCPU}, on: []string{"innodb"}, params: small + "tests: [point-query]",
+	{number: 10, name: "statements as text", rules: rules{explain.RuleProtocol, explain.RuleCPU},
+		on:     []string{"innodb", "postgres"},
+		params: small + "tests: [point-query]", common: "cache: 256MiB, durability: process",
+		second: every("protocol: text", "innodb", "postgres")},
+	{number: 11, name: "waits are timed", rules: rules{explain.RuleCPU}, on: []string{"innodb"},
+		params: small + "tests: [point-query]",
 		common: "cache: 256MiB, durability: process", second: every("options: {waits: true}", "innodb")},
-	{number: 12, name: "log of an eighth", rules: rules{explain.RuleFullLog, explain.RuleWholePages}, on: []string{"innodb", "postgres"},
+	{number: 12, name: "log of an eighth", rules: rules{explain.RuleFullLog, explain.RuleWholePages},
+		on:     []string{"innodb", "postgres"},
 		params: wide + "tests: [update-nonindex]", common: "cache: 256MiB, durability: os", seconds: 20,
-		second: map[string]string{"innodb": "options: {innodb_log_file_size: 16M}", "postgres": `options: {max_wal_size: 32MB}`}},
+		second: map[string]string{"innodb": "options: {innodb_log_file_size: 16M}",
+			"postgres": `options: {max_wal_size: 32MB}`}},
 	{number: 13, name: "no filters, absent keys", rules: rules{explain.RuleFilters}, on: []string{"pebble"}, own: absent,
-		common: "cache: 8MiB, durability: process", base: "options: {bloom_bits: 10}", second: every("options: {bloom_bits: 0}", "pebble")},
+		common: "cache: 8MiB, durability: process", base: "options: {bloom_bits: 10}",
+		second: every("options: {bloom_bits: 0}", "pebble")},
 	{number: 13, name: "no filters, absent keys", rules: rules{explain.RuleFilters}, on: []string{"myrocks"}, own: absent,
 		common: "cache: 8MiB, durability: process",
 		base:   `options: {rocksdb_default_cf_options: "block_based_table_factory={filter_policy=bloomfilter:10:false}"}`},
-	{number: 14, name: "small memtables", rules: rules{explain.RuleCompaction, explain.RuleStalls}, on: []string{"myrocks", "pebble"},
+	{number: 14, name: "small memtables", rules: rules{explain.RuleCompaction, explain.RuleStalls},
+		on:     []string{"myrocks", "pebble"},
 		params: small + "tests: [update-index]", common: "cache: 64MiB, durability: process",
-		second: map[string]string{"myrocks": "options: {rocksdb_db_write_buffer_size: 2M}", "pebble": "options: {memtable_size: 512KiB}"}},
-	{number: 15, name: "change buffering", rules: rules{explain.RuleReads, explain.RuleLookups}, on: []string{"innodb"}, params: wide + "tests: [update-index]",
-		common: "cache: 16MiB, durability: process, direct_io: true", second: every("options: {innodb_change_buffering: all}", "innodb")},
-	{number: 16, name: "a client on half a processor", rules: rules{explain.RuleClient}, on: []string{"innodb", "postgres"},
+		second: map[string]string{"myrocks": "options: {rocksdb_db_write_buffer_size: 2M}",
+			"pebble": "options: {memtable_size: 512KiB}"}},
+	{number: 15, name: "change buffering", rules: rules{explain.RuleReads, explain.RuleLookups}, on: []string{"innodb"},
+		params: wide + "tests: [update-index]",
+		common: "cache: 16MiB, durability: process, direct_io: true",
+		second: every("options: {innodb_change_buffering: all}", "innodb")},
+	{number: 16, name: "a client on half a processor", rules: rules{explain.RuleClient},
+		on:     []string{"innodb", "postgres"},
 		params: small + "tests: [point-query]", common: "cache: 256MiB, durability: process",
 		held: &hold{controller: "cpu", file: "cpu.cfs_quota_us", value: "50000", free: []string{"mariadbd", "postgres"}}},
-	{number: 17, name: "a slower engine", rules: rules{explain.RuleCPU}, on: []string{"null"}, params: small + "tests: [point-query]",
+	{number: 17, name: "a slower engine", rules: rules{explain.RuleCPU}, on: []string{"null"},
+		params: small + "tests: [point-query]",
 		common: "durability: none", base: "options: {delay: 20us}", second: every("options: {delay: 25us}", "null")},
 	{number: 18, name: "reads without a settle step before", rules: rules{explain.RuleStarts}, on: []string{"myrocks"},
-		params: wide + "tests: [update-index, settle.post, point-query]", common: "cache: 64MiB, durability: process", seconds: 20,
-		other: wide + "tests: [update-index, point-query]"},
+		params: wide + "tests: [update-index, settle.post, point-query]", common: "cache: 64MiB, durability: process",
+		seconds: 20,
+		other:   wide + "tests: [update-index, point-query]"},
 	// A settle step makes Pebble merge nothing: its debt is allowed. So its reads are after updates, or not.
-	{number: 18, name: "reads of a tree that owes merges", rules: rules{explain.RuleStarts}, on: []string{"pebble"}, params: wide + "tests: [point-query]",
+	{number: 18, name: "reads of a tree that owes merges", rules: rules{explain.RuleStarts}, on: []string{"pebble"},
+		params: wide + "tests: [point-query]",
 		common: "cache: 64MiB, durability: process", seconds: 20, other: wide + "tests: [update-index, point-query]"},
-	{number: 19, name: "nothing", on: all, params: small + "skip_trx: true, tests: [oltp_read_write]", common: "cache: 256MiB, durability: process"},
-	{number: 20, name: "a setting without effect", on: []string{"innodb", "postgres"}, params: small + "tests: [oltp_read_write]",
-		common: "cache: 256MiB, durability: process", second: every("options: {max_connections: 3000}", "innodb", "postgres")},
-	{number: 21, name: "doublewrite off, and a third of the cache", rules: rules{explain.RuleReads, explain.RuleDoublewrite}, each: true,
-		on: []string{"innodb"}, params: wide + "tests: [update-index]", common: "cache: 48MiB, durability: process, direct_io: true",
+	{number: 19, name: "nothing", on: all, params: small + "skip_trx: true, tests: [oltp_read_write]",
+		common: "cache: 256MiB, durability: process"},
+	{number: 20, name: "a setting without effect", on: []string{"innodb", "postgres"},
+		params: small + "tests: [oltp_read_write]",
+		common: "cache: 256MiB, durability: process",
+		second: every("options: {max_connections: 3000}", "innodb", "postgres")},
+	{number: 21, name: "doublewrite off, and a third of the cache",
+		rules: rules{explain.RuleReads, explain.RuleDoublewrite}, each: true,
+		on: []string{"innodb"}, params: wide + "tests: [update-index]",
+		common: "cache: 48MiB, durability: process, direct_io: true",
 		second: every(`cache: 16MiB, options: {innodb_doublewrite: "OFF"}`, "innodb")},
-	{number: 23, name: "one session in place of four", rules: rules{explain.RuleClients, explain.RuleCPU}, on: []string{"postgres"},
-		params: small + "tests: [point-query]", common: "cache: 256MiB, durability: process", second: every("params: {clients: [1]}", "postgres")},
-	{number: 22, name: "a larger memtable", rules: rules{explain.RuleCompaction, explain.RuleStalls}, on: []string{"pebble"},
-		params: small + "tests: [update-nonindex]", common: "cache: 64MiB, durability: process", second: every("options: {memtable_size: 64MiB}", "pebble")},
+	{number: 23, name: "one session in place of four", rules: rules{explain.RuleClients, explain.RuleCPU},
+		on:     []string{"postgres"},
+		params: small + "tests: [point-query]", common: "cache: 256MiB, durability: process",
+		second: every("params: {clients: [1]}", "postgres")},
+	{number: 22, name: "a larger memtable", rules: rules{explain.RuleCompaction, explain.RuleStalls},
+		on:     []string{"pebble"},
+		params: small + "tests: [update-nonindex]", common: "cache: 64MiB, durability: process",
+		second: every("options: {memtable_size: 64MiB}", "pebble")},
 }
 
 // target is one of the two that a cause makes different.
@@ -142,7 +180,8 @@ func (c *cause) targets(engine string) []target {
 func (c *cause) plan(engine, params string, targets []target) string {
 	seconds := cmp.Or(c.seconds, 8)
 	var b strings.Builder
-	fmt.Fprintf(&b, "name: planted-%d-%s\nworkload: %s\ncommon: {%s}\n", c.number, engine, cmp.Or(c.own, "sysbench"), c.common)
+	fmt.Fprintf(&b, "name: planted-%d-%s\nworkload: %s\ncommon: {%s}\n", c.number, engine, cmp.Or(c.own, "sysbench"),
+		c.common)
 	if c.own == "" {
 		fmt.Fprintf(&b, "params: {%s, read_seconds: %d, write_seconds: %d}\n", params, seconds, seconds)
 	}

@@ -30,7 +30,8 @@ import (
 )
 
 func main() {
-	out := flag.String("out", filepath.Join(os.TempDir(), "planted"), "directory of the campaigns; those that are there are only explained again")
+	out := flag.String("out", filepath.Join(os.TempDir(), "planted"),
+		"directory of the campaigns; those that are there are only explained again")
 	only := flag.String("only", "", "numbers of causes, separated by commas")
 	engine := flag.String("engine", "", "this engine only")
 	program := flag.String("rumbench", "bin/rumbench", "the program")
@@ -40,7 +41,8 @@ func main() {
 		causes = second
 	}
 	right, tried, err := run(context.Background(), *program, *out, func(c *cause, on string) bool {
-		return (*only == "" || slices.Contains(strings.Split(*only, ","), strconv.Itoa(c.number))) && (*engine == "" || *engine == on)
+		return (*only == "" || slices.Contains(strings.Split(*only, ","), strconv.Itoa(c.number))) &&
+			(*engine == "" || *engine == on)
 	})
 	fmt.Printf("%d of %d right\n", right, tried)
 	if err != nil {
@@ -131,7 +133,8 @@ func (c *cause) records(ctx context.Context, program, out, on string) (records [
 	if err != nil {
 		return nil, err
 	}
-	text, err := exec.CommandContext(ctx, program, append([]string{"explain", "--format", "json", "--across-durability", "--anyway"}, dirs...)...).Output()
+	text, err := exec.CommandContext(ctx, program,
+		append([]string{"explain", "--format", "json", "--across-durability", "--anyway"}, dirs...)...).Output()
 	if err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
 	}

@@ -23,7 +23,8 @@ type Engine struct{ engine.Engine }
 // Info describes the engine.
 func (e Engine) Info() engine.Info {
 	info := e.Engine.Info()
-	info.Options = append([]engine.Option{{Name: option, Type: "number", Doc: "share by which operations take longer"}}, info.Options...)
+	info.Options = append([]engine.Option{{Name: option, Type: "number", Doc: "share by which operations take longer"}},
+		info.Options...)
 	return info
 }
 

@@ -19,8 +19,10 @@ import (
 type Engine struct{}
 
 var options = append(kvkit.Options(0), []engine.Option{
-	{Name: "memtable_size", Type: "size", Doc: "of a memtable, of which up to five are beside the cache (default 64 MiB); a transaction holds 15 % of one"},
-	{Name: "value_threshold", Type: "size", Doc: "values of this size and larger go to the value log (default 1 MiB, or 15 % of a memtable if that is less)"},
+	{Name: "memtable_size", Type: "size",
+		Doc: "of a memtable, of which up to five are beside the cache (default 64 MiB); a transaction holds 15 % of one"},
+	{Name: "value_threshold", Type: "size",
+		Doc: "values of this size and larger go to the value log (default 1 MiB, or 15 % of a memtable if that is less)"},
 	{Name: "compactors", Type: "int", Doc: "compactions that may run at the same time, 2 or more (default 4)"},
 }...)
 
@@ -29,7 +31,8 @@ func (Engine) Info() engine.Info {
 	return engine.Info{
 		Name:      "badger",
 		Structure: "LSM tree",
-		Doc: "Dgraph's LSM tree with optimistic transactions, in this process. A commit fails if a key that it read has changed; " +
+		Doc: "Dgraph's LSM tree with optimistic transactions, in this process. A commit fails if a key that it read has " +
+			"changed; " +
 			"ranges that it scanned are not checked for new keys.",
 		Version:      engine.ModuleVersion("github.com/dgraph-io/badger/v4"),
 		Capabilities: []model.Capability{model.CapTransactions, model.CapUnique, model.CapResults},
@@ -38,13 +41,15 @@ func (Engine) Info() engine.Info {
 			model.DurabilityNone:    unsynced,
 			model.DurabilityProcess: unsynced,
 		},
-		Files:       engine.FileUses{{Pattern: "*.sst", Use: engine.UseData}, {Pattern: "*.vlog", Use: engine.UseData}, {Pattern: "*.mem", Use: engine.UseLog}},
+		Files: engine.FileUses{{Pattern: "*.sst", Use: engine.UseData}, {Pattern: "*.vlog", Use: engine.UseData},
+			{Pattern: "*.mem", Use: engine.UseLog}},
 		SpaceFactor: 4,
 		SpaceBase:   1 << 20,
 	}
 }
 
-const unsynced = "commits survive kill -9 of the engine, in a mapped log; a crash of the operating system may lose the whole database, " +
+const unsynced = "commits survive kill -9 of the engine, in a mapped log; a crash of the operating system may lose " +
+	"the whole database, " +
 	"as only tables are synced, in the background"
 
 // Check returns an error if Open could not honour the configuration.
@@ -61,7 +66,8 @@ func newOptions(c engine.Config) (o badger.Options, switches kvkit.Switches, err
 		engine.RefuseIf(c.Durability == model.DurabilityInterval, "durability", c.Durability,
 			"badger syncs its log at every commit or not at all; it supports none, process and os"),
 		engine.RefuseIf(c.Direct(), "direct_io", true, "badger maps its files and cannot bypass the page cache"),
-		engine.RefuseIf(c.Page != 0 && (c.Page < 512 || c.Page > 1<<20), "page", c.Page, "blocks must be from 512 B to 1 MiB"),
+		engine.RefuseIf(c.Page != 0 && (c.Page < 512 || c.Page > 1<<20), "page", c.Page,
+			"blocks must be from 512 B to 1 MiB"),
 		engine.RefuseIf(c.Cache != 0 && c.Cache < 1<<20, "cache", c.Cache, "badger's caches need 1 MiB"),
 	); err != nil {
 		return o, switches, err
@@ -87,7 +93,8 @@ func newOptions(c engine.Config) (o badger.Options, switches kvkit.Switches, err
 	memtable, err1 := c.SizeOption("memtable_size", o.MemTableSize, 1<<20, 1<<30)
 	o.MemTableSize = memtable
 	transaction := memtable * 15 / 100 // as Badger computes it
-	threshold, err2 := c.SizeOption("value_threshold", min(o.ValueThreshold, transaction), 1, min(o.ValueThreshold, transaction))
+	threshold, err2 := c.SizeOption("value_threshold", min(o.ValueThreshold, transaction), 1,
+		min(o.ValueThreshold, transaction))
 	o.ValueThreshold = threshold
 	compactors, err3 := c.IntOption("compactors", int64(o.NumCompactors), 2, 64)
 	o.NumCompactors = int(compactors)

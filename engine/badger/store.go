@@ -142,7 +142,8 @@ func classify(err error) error {
 	case errors.Is(err, badger.ErrDBClosed), errors.Is(err, badger.ErrBlockedWrites):
 		return engine.Classify(engine.Gone, err)
 	case errors.Is(err, badger.ErrTxnTooBig):
-		return hint.With(engine.Classify(engine.Fatal, err), "raise options.memtable_size, or write less at once: a transaction holds 15 % of a memtable")
+		return hint.With(engine.Classify(engine.Fatal, err),
+			"raise options.memtable_size, or write less at once: a transaction holds 15 % of a memtable")
 	}
 	return err
 }

@@ -49,9 +49,11 @@ func (Engine) Check(c engine.Config) error {
 // the file without a sync; level none promises less but is the same, because
 // bbolt has no faster way.
 func newOptions(c engine.Config) (_ *bolt.Options, fill float64, switches kvkit.Switches, err error) {
-	const never = "bbolt overwrites free pages and has no log: synced once a second, a crash in between could corrupt its file; " +
+	const never = "bbolt overwrites free pages and has no log: synced once a second, a crash in between could corrupt " +
+		"its file; " +
 		"it supports none, process and os"
-	const noCache = "bbolt has no cache of its own: it maps its file, and the operating system caches it; leave cache out for this target"
+	const noCache = "bbolt has no cache of its own: it maps its file, and the operating system caches it; leave cache " +
+		"out for this target"
 	if err := cmp.Or(
 		engine.RefuseIf(c.Durability == model.DurabilityInterval, "durability", c.Durability, never),
 		engine.RefuseIf(c.Cache != 0, "cache", nil, noCache),
@@ -71,7 +73,8 @@ func newOptions(c engine.Config) (_ *bolt.Options, fill float64, switches kvkit.
 	percent, err3 := c.IntOption("fill_percent", 50, 10, 100)
 	switches, err4 := kvkit.NewSwitches(c)
 	o.FreelistType, o.NoFreelistSync = bolt.FreelistType(freelist), !sync
-	return &o, float64(percent) / 100, switches, cmp.Or(err1, err2, err3, err4, c.CheckEmbedded(options, model.Serializable))
+	return &o, float64(percent) / 100, switches,
+		cmp.Or(err1, err2, err3, err4, c.CheckEmbedded(options, model.Serializable))
 }
 
 // fileName is the database's only file.
@@ -94,7 +97,8 @@ func (Engine) Open(_ context.Context, c engine.Config) (engine.DB, error) {
 	page := db.Info().PageSize
 	if c.Page != 0 && int64(page) != c.Page {
 		db.Close()
-		return nil, fmt.Errorf("open bbolt file %s: %w", path, engine.Refuse("page", c.Page, "the existing file has a page size of %d bytes", page))
+		return nil, fmt.Errorf("open bbolt file %s: %w", path,
+			engine.Refuse("page", c.Page, "the existing file has a page size of %d bytes", page))
 	}
 	return switches.Open(&store{db: db, path: path, page: page, fill: fill, durability: c.Durability}, c.Schema)
 }

@@ -99,7 +99,8 @@ func (s Suite) testAggregates(t *testing.T) {
 	for i := range int64(4) {
 		c.do(pushOp, ints(1, 1, 2, 3, 10*i)...)
 	}
-	scan := model.Op{Kind: model.Scan, Table: "queue", Index: "queue_v", Columns: []string{"v"}, Lower: model.Exclusive, Upper: model.Inclusive}
+	scan := model.Op{Kind: model.Scan, Table: "queue", Index: "queue_v", Columns: []string{"v"}, Lower: model.Exclusive,
+		Upper: model.Inclusive}
 	got := func(f func(*model.Op)) (engine.Result, []int64) {
 		op := scan
 		f(&op)
@@ -116,10 +117,12 @@ func (s Suite) testAggregates(t *testing.T) {
 	if r, _ := got(func(o *model.Op) { o.Aggregate = model.Sum }); r.Value.Int() != 4*7+30 {
 		t.Errorf("sum %v, want 58", r.Value)
 	}
-	if _, rows := got(func(o *model.Op) { o.Distinct = true; o.OrderBy = "v" }); !slices.Equal(rows, []int64{1, 2, 3, 10, 20}) {
+	if _, rows := got(func(o *model.Op) { o.Distinct = true; o.OrderBy = "v" }); !slices.Equal(rows,
+		[]int64{1, 2, 3, 10, 20}) {
 		t.Errorf("distinct %v", rows)
 	}
-	_, rows := c.do(model.Op{Kind: model.Scan, Table: "queue", Columns: []string{"v"}, Upper: model.Inclusive, OrderBy: "v"}, ints(5)...)
+	_, rows := c.do(model.Op{Kind: model.Scan, Table: "queue", Columns: []string{"v"}, Upper: model.Inclusive,
+		OrderBy: "v"}, ints(5)...)
 	failIf(t, len(rows) != 5 || rows[0][0].Int() != 0 || rows[4][0].Int() != 3, "ordered by another column: %v", rows)
 }
 
@@ -151,7 +154,8 @@ func (s Suite) testIndexes(t *testing.T) {
 	}
 	c = newClient(t, db)
 	_, rows := c.do(byV)
-	failIf(t, len(rows) != 500 || rows[0][0].Int() != 1 || rows[499][0].Int() != 5, "the index built on existing rows has %d entries", len(rows))
+	failIf(t, len(rows) != 500 || rows[0][0].Int() != 1 || rows[499][0].Int() != 5,
+		"the index built on existing rows has %d entries", len(rows))
 	c.do(pushOp, ints(0, 0, 0, 0, 0)...)
 	if _, rows := c.do(byV); len(rows) != 505 {
 		t.Errorf("index has %d entries after an insert, want 505", len(rows))
@@ -170,7 +174,9 @@ func (s Suite) testIndexes(t *testing.T) {
 
 // testConcurrentAdds: sessions that add to the same rows lose no update.
 func (s Suite) testConcurrentAdds(t *testing.T) {
-	concurrentAdds(t, s, "things", model.Op{Kind: model.Update, Table: "things", Index: "things_a", Equal: 1, Set: []model.Assign{{Column: "n", Add: true}}})
+	concurrentAdds(t, s, "things",
+		model.Op{Kind: model.Update, Table: "things", Index: "things_a", Equal: 1,
+			Set: []model.Assign{{Column: "n", Add: true}}})
 }
 
 // concurrentAdds adds to two rows of a table by key, by an insert, and by another
@@ -183,7 +189,8 @@ func concurrentAdds(t *testing.T, s Suite, table string, other model.Op) {
 	ops := []model.Op{
 		{Kind: model.Update, Table: table, Set: set},
 		other,
-		{Kind: model.Insert, Table: table, Columns: []string{"n", "id", "a"}, Rows: 1, OnConflict: model.Add, AddColumns: []string{"n"}},
+		{Kind: model.Insert, Table: table, Columns: []string{"n", "id", "a"}, Rows: 1, OnConflict: model.Add,
+			AddColumns: []string{"n"}},
 		{Kind: model.Update, Table: table, Set: set},
 	}
 	args := [][]model.Value{ints(1, 1), ints(1, 1), ints(1, 2, 1), ints(1, 2)}
@@ -207,7 +214,8 @@ func concurrentAdds(t *testing.T, s Suite, table string, other model.Op) {
 	if other.Index != "" {
 		second += each // it finds both rows
 	}
-	failIf(t, len(rows) != 2 || rows[0][0].Int() != 2*each || rows[1][0].Int() != second, "sums %v, want %d and %d", rows, 2*each, second)
+	failIf(t, len(rows) != 2 || rows[0][0].Int() != 2*each || rows[1][0].Int() != second, "sums %v, want %d and %d", rows,
+		2*each, second)
 }
 
 // testConcurrentLowest: sessions that delete the lowest rows concurrently count
@@ -269,7 +277,8 @@ func (s Suite) testObservation(t *testing.T) {
 	check(t, db.Counters(ctx, &after))
 	growing := 0
 	for _, p := range after.Points {
-		failIf(t, strings.HasPrefix(p.Name, "engine.") && !slices.ContainsFunc(engine.Meanings(), p.Means), "%+v is none of engine.Meanings", p)
+		failIf(t, strings.HasPrefix(p.Name, "engine.") && !slices.ContainsFunc(engine.Meanings(), p.Means),
+			"%+v is none of engine.Meanings", p)
 		i := slices.IndexFunc(before.Points, func(q engine.Point) bool { return q.Key() == p.Key() })
 		if i < 0 || p.Kind != engine.Counter {
 			continue
@@ -359,10 +368,12 @@ func (s Suite) testTransactions(t *testing.T) {
 	expect(0, "after a rollback")
 	c.do(begin)
 	c.do(pushOp, ints(1, 2, 3, 4, 5)...)
-	c.do(model.Op{Kind: model.Update, Table: "queue", Index: "queue_v", Equal: 1, Set: []model.Assign{{Column: "v", Add: true}}}, ints(10, 5)...)
+	c.do(model.Op{Kind: model.Update, Table: "queue", Index: "queue_v", Equal: 1,
+		Set: []model.Assign{{Column: "v", Add: true}}}, ints(10, 5)...)
 	c.do(commit)
 	expect(5, "after a commit")
-	_, rows := other.do(model.Op{Kind: model.Scan, Table: "queue", Index: "queue_v", Columns: []string{"v"}, Desc: true, Limit: 1})
+	_, rows := other.do(model.Op{Kind: model.Scan, Table: "queue", Index: "queue_v", Columns: []string{"v"}, Desc: true,
+		Limit: 1})
 	failIf(t, rows[0][0].Int() != 15, "greatest value %v, want 15", rows[0][0])
 }
 
@@ -402,7 +413,8 @@ func (s Suite) testUnique(t *testing.T) {
 	c.do(insert, model.IntValue(4), name("ab"))
 	duplicate := func(err error) {
 		t.Helper()
-		failIf(t, err == nil || engine.ClassOf(err) != engine.Duplicate && !s.StandIn, "got %v, want an error of class duplicate", err)
+		failIf(t, err == nil || engine.ClassOf(err) != engine.Duplicate && !s.StandIn,
+			"got %v, want an error of class duplicate", err)
 	}
 	_, _, err := c.try(insert, model.IntValue(5), name("a"))
 	duplicate(err)
@@ -410,7 +422,8 @@ func (s Suite) testUnique(t *testing.T) {
 	_, _, err = c.try(set, name("a"), model.IntValue(4))
 	duplicate(err)
 	c.do(set, name("ab"), model.IntValue(4)) // its own value is no conflict
-	if r, _ := c.do(model.Op{Kind: model.Scan, Table: "names", Index: "names_name", Columns: []string{"id"}}); r.Rows != 4 {
+	if r, _ := c.do(model.Op{Kind: model.Scan, Table: "names", Index: "names_name",
+		Columns: []string{"id"}}); r.Rows != 4 {
 		t.Errorf("%d rows, want 4", r.Rows)
 	}
 }

@@ -83,7 +83,8 @@ func checkKilled(t *testing.T, s Suite, dir string, acked int64) {
 	if got := r.Value.Int(); got < acked || got%5 != 0 {
 		t.Errorf("%d rows after a kill, %d were committed in batches of 5", got, acked)
 	}
-	if r, _ := c.do(model.Op{Kind: model.Scan, Table: "queue", Index: "queue_v", Aggregate: model.Count}); r.Value.Int() < acked {
+	if r, _ := c.do(model.Op{Kind: model.Scan, Table: "queue", Index: "queue_v",
+		Aggregate: model.Count}); r.Value.Int() < acked {
 		t.Errorf("%v index entries after a kill, %d rows were committed", r.Value, acked)
 	}
 	check(t, db.Close())

@@ -127,7 +127,8 @@ func (s Suite) schema() model.Schema {
 		},
 	}
 	notes, sums := things, things // with fewer indexes
-	notes.Name, notes.Indexes = "notes", []model.Index{{Name: "notes_s", Columns: []string{"s"}}, {Name: "notes_id", Columns: []string{"id"}}}
+	notes.Name, notes.Indexes = "notes",
+		[]model.Index{{Name: "notes_s", Columns: []string{"s"}}, {Name: "notes_id", Columns: []string{"id"}}}
 	sums.Name, sums.Indexes = "sums", []model.Index{{Name: "sums_id", Columns: []string{"id"}}}
 	queue := model.Table{
 		Name: "queue",

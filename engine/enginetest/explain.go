@@ -17,7 +17,8 @@ func (s Suite) testExplain(t *testing.T) {
 	if !ok {
 		t.Skip("the engine has no planner")
 	}
-	scan := model.Op{Kind: model.Scan, Table: "queue", Index: "queue_v", Columns: []string{"v"}, Lower: model.Inclusive, Limit: 5}
+	scan := model.Op{Kind: model.Scan, Table: "queue", Index: "queue_v", Columns: []string{"v"}, Lower: model.Inclusive,
+		Limit: 5}
 	p, err := explainer.Explain(ctx, &scan)
 	check(t, err)
 	failIf(t, p.None == "" || len(p.Access) > 0, "the plan of an empty table: %+v", p)
@@ -37,9 +38,12 @@ func (s Suite) testExplain(t *testing.T) {
 		index string // "": any
 	}{
 		{scan, "queue_v"},
-		{model.Op{Kind: model.Scan, Table: "queue", Columns: []string{"v"}, Lower: model.Exclusive, Limit: 5}, engine.PrimaryKey},
-		{model.Op{Kind: model.Scan, Table: "queue", Columns: []string{"id"}, Lower: model.Inclusive, Upper: model.Inclusive}, engine.PrimaryKey},
-		{model.Op{Kind: model.Scan, Table: "queue", Index: "queue_v", Columns: []string{"v"}, Lower: model.Inclusive, Upper: model.Inclusive, Free: true}, ""},
+		{model.Op{Kind: model.Scan, Table: "queue", Columns: []string{"v"}, Lower: model.Exclusive, Limit: 5},
+			engine.PrimaryKey},
+		{model.Op{Kind: model.Scan, Table: "queue", Columns: []string{"id"}, Lower: model.Inclusive, Upper: model.Inclusive},
+			engine.PrimaryKey},
+		{model.Op{Kind: model.Scan, Table: "queue", Index: "queue_v", Columns: []string{"v"}, Lower: model.Inclusive,
+			Upper: model.Inclusive, Free: true}, ""},
 		{model.Op{Kind: model.Get, Table: "queue", Columns: []string{"v"}}, engine.PrimaryKey},
 		{model.Op{Kind: model.Get, Table: "queue", Columns: []string{"v"}, Keys: 3}, ""},
 		{model.Op{Kind: model.Get, Table: "queue", Columns: []string{"v"}, Index: "queue_v", Equal: 1}, ""},
@@ -53,7 +57,8 @@ func (s Suite) testExplain(t *testing.T) {
 			continue
 		}
 		for _, a := range p.Access {
-			if a.Index == "" != (a.How == engine.WholeTable) || a.Index != "" && a.Index != engine.PrimaryKey && a.Index != "queue_v" {
+			if a.Index == "" != (a.How == engine.WholeTable) || a.Index != "" && a.Index != engine.PrimaryKey &&
+				a.Index != "queue_v" {
 				t.Errorf("%s: access %+v of\n%s", o.op.Label(), a, p.Text)
 			}
 		}

@@ -19,8 +19,10 @@ func testLock(t *testing.T, s Suite) {
 	failIf(t, len(rows) != 1, "outside of a transaction: %d rows, want 1", len(rows))
 	const sessions, each = 2, 60
 	parallel(t, db, sessions, func(_ int, c *client) error {
-		read, write := c.prepare(get), c.prepare(model.Op{Kind: model.Update, Table: "things", Set: []model.Assign{{Column: "n"}}})
-		begin, commit, rollback := c.prepare(model.Op{Kind: model.Begin}), c.prepare(model.Op{Kind: model.Commit}), c.prepare(model.Op{Kind: model.Rollback})
+		read, write := c.prepare(get),
+			c.prepare(model.Op{Kind: model.Update, Table: "things", Set: []model.Assign{{Column: "n"}}})
+		begin, commit, rollback := c.prepare(model.Op{Kind: model.Begin}), c.prepare(model.Op{Kind: model.Commit}),
+			c.prepare(model.Op{Kind: model.Rollback})
 		increment := func() error {
 			if _, _, err := collect(begin); err != nil {
 				return err

@@ -159,7 +159,8 @@ func (o *oracle) meets(where []model.Condition, row, limits []model.Value) bool 
 		if c.Is == model.ShorterThan {
 			order = cmp.Compare(int64(len(v.Buf())), limit.Int())
 		}
-		accepted := map[model.Comparison][]int{model.Equals: {0}, model.AtLeast: {0, 1}, model.AtMost: {-1, 0}, model.ShorterThan: {-1}}
+		accepted := map[model.Comparison][]int{model.Equals: {0}, model.AtLeast: {0, 1}, model.AtMost: {-1, 0},
+			model.ShorterThan: {-1}}
 		if v.IsNull() || limit.IsNull() || !slices.Contains(accepted[c.Is], order) {
 			return false
 		}

@@ -51,7 +51,8 @@ func testSwitched(t *testing.T, s Suite, options map[string]any) {
 // walkTable executes random operations on a table.
 func walkTable(t *testing.T, s Suite, db engine.DB, table string, seed uint64) *walk {
 	t.Helper()
-	w := &walk{t: t, rnd: rand.New(rand.NewPCG(seed, 1)), c: newClient(t, db), fixed: s.Config.Options["deletes"] == "single", standIn: s.StandIn}
+	w := &walk{t: t, rnd: rand.New(rand.NewPCG(seed, 1)), c: newClient(t, db),
+		fixed: s.Config.Options["deletes"] == "single", standIn: s.StandIn}
 	schema := s.schema()
 	w.oracle.table, _ = schema.Table(table)
 	for i, steps := range []int{100, 300} {
@@ -169,7 +170,8 @@ func (w *walk) insert() {
 }
 
 func (w *walk) get() {
-	op := model.Op{Kind: model.Get, Table: w.oracle.table.Name, Columns: w.oracle.table.ColumnNames(), Keys: 1 + w.rnd.IntN(4)}
+	op := model.Op{Kind: model.Get, Table: w.oracle.table.Name, Columns: w.oracle.table.ColumnNames(),
+		Keys: 1 + w.rnd.IntN(4)}
 	var args []model.Value
 	var want [][]model.Value
 	for range op.Keys {
@@ -188,7 +190,8 @@ func (w *walk) get() {
 }
 
 func (w *walk) scan() {
-	op := model.Op{Kind: model.Scan, Table: w.oracle.table.Name, Index: w.index(), Desc: w.one(2), Columns: w.oracle.table.ColumnNames()}
+	op := model.Op{Kind: model.Scan, Table: w.oracle.table.Name, Index: w.index(), Desc: w.one(2),
+		Columns: w.oracle.table.ColumnNames()}
 	order := w.bounds(&op)
 	args := w.scanArgs(&op, order, true)
 	args = append(args, w.where(&op)...)
@@ -314,7 +317,8 @@ func (w *walk) compareFree(op *model.Op, args []model.Value, found [][]model.Val
 		}
 		return
 	}
-	if by := slices.Index(op.Columns, op.OrderBy); by >= 0 && !slices.IsSortedFunc(got, func(a, b []model.Value) int { return a[by].Compare(b[by]) }) {
+	if by := slices.Index(op.Columns, op.OrderBy); by >= 0 &&
+		!slices.IsSortedFunc(got, func(a, b []model.Value) int { return a[by].Compare(b[by]) }) {
 		w.t.Fatalf("%s: not in order: %v", subject, got)
 	}
 	sortRows(got, want)
@@ -360,7 +364,8 @@ func (w *walk) compareScan(op *model.Op, order []int, got, want [][]model.Value)
 }
 
 func (w *walk) update() {
-	sets := []model.Assign{{Column: "a"}, {Column: "n", Add: true}, {Column: "s"}, {Column: "f", Add: true}, {Column: "c"}, {Column: "b"}}
+	sets := []model.Assign{{Column: "a"}, {Column: "n", Add: true}, {Column: "s"}, {Column: "f", Add: true},
+		{Column: "c"}, {Column: "b"}}
 	op := model.Op{Kind: model.Update, Table: w.oracle.table.Name, Set: sets[w.rnd.IntN(5):][:2]}
 	if w.one(4) {
 		op.Set = op.Set[:1]
@@ -472,7 +477,8 @@ func (s Suite) testValues(t *testing.T) {
 	}
 	_, got := c.do(model.Op{Kind: model.Scan, Table: "things", Columns: table.ColumnNames()})
 	failIf(t, !slices.EqualFunc(got, rows, sameRow), "read back\n %v\nwant\n %v", got, rows)
-	r, _ := c.do(model.Op{Kind: model.Scan, Table: "things", Index: "things_n", Equal: 1, Columns: []string{"id"}}, model.Value{})
+	r, _ := c.do(model.Op{Kind: model.Scan, Table: "things", Index: "things_n", Equal: 1, Columns: []string{"id"}},
+		model.Value{})
 	failIf(t, r.Rows != 0, "NULL equals %d rows, want none", r.Rows)
 	ctx := context.Background()
 	st := c.prepare(model.Op{Kind: model.Get, Table: "things", Columns: []string{"id"}})

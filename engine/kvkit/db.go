@@ -38,7 +38,8 @@ func (db *database) readCatalog(tx Tx) error {
 	exists := func(space uint16, definition string) (bool, error) {
 		v, err := tx.Get(catalogKey(space))
 		if err == nil && v != nil && string(v) != definition {
-			err = fmt.Errorf("the database holds %q, not %q: the parameters that shape the tables must be those of the load", v, definition)
+			err = fmt.Errorf("the database holds %q, not %q: the parameters that shape the tables must be those of the load", v,
+				definition)
 		}
 		return v != nil, err
 	}
@@ -62,7 +63,8 @@ func (db *database) readCatalog(tx Tx) error {
 			return err
 		}
 		if there && !marked && db.switches.definition() != "" {
-			return fmt.Errorf("the database was loaded without%s: the options that shape the tables must be those of the load", db.switches.definition())
+			return fmt.Errorf("the database was loaded without%s: the options that shape the tables must be those of the load",
+				db.switches.definition())
 		}
 		l.exists.Store(there)
 		for _, ix := range l.indexes {
@@ -91,7 +93,8 @@ func refuseUnknown(tx Tx, known map[uint16]bool) error {
 			if err != nil {
 				return false, err
 			}
-			return false, fmt.Errorf("the database holds %q, which the schema does not have: the parameters that shape the tables must be those of the load", v)
+			return false, fmt.Errorf("the database holds %q, which the schema does not have: the parameters that shape the "+
+				"tables must be those of the load", v)
 		}
 		return true, nil
 	})

@@ -32,7 +32,8 @@ func newInsert(b base) (engine.Stmt, error) {
 	s.blind = s.numbers && !hasUnique(b.l)
 	s.given = make([]model.Value, len(b.row))
 	if hasUnique(b.l) && b.op.OnConflict != model.Fail {
-		return nil, fmt.Errorf("operation %s: on a table with unique indexes conflict rule Fail is the only one", b.op.Label())
+		return nil, fmt.Errorf("operation %s: on a table with unique indexes conflict rule Fail is the only one",
+			b.op.Label())
 	}
 	s.merge = b.op.OnConflict == model.Add && b.db.switches.MergeUpserts && indexesKey(b.l.table) && b.l.canAddTo(s.add)
 	s.mode = Write

@@ -88,7 +88,8 @@ func (l *layout) definition() string {
 }
 
 func (ix *indexLayout) definition() string {
-	text := fmt.Sprintf("index %s %v include %v unique %v", ix.index.Name, ix.index.Columns, ix.index.Include, ix.index.Unique)
+	text := fmt.Sprintf("index %s %v include %v unique %v", ix.index.Name, ix.index.Columns, ix.index.Include,
+		ix.index.Unique)
 	if ix.index.Unique {
 		text += " by value" // older databases have the primary key in the entry's key
 	}
@@ -169,7 +170,8 @@ func (l *layout) appendEntry(key, value []byte, ix *indexLayout, row []model.Val
 
 // splitEntry decodes the index columns of an entry into row and returns its
 // encoded primary key and included columns.
-func (l *layout) splitEntry(ix *indexLayout, it Iter, row []model.Value, arena *[]byte) (key, include []byte, err error) {
+func (l *layout) splitEntry(ix *indexLayout, it Iter, row []model.Value, arena *[]byte) (key, include []byte,
+	err error) {
 	if key, err = l.decodeColumns(it.Key()[2:], ix.columns, row, arena); err != nil {
 		return nil, nil, err
 	}

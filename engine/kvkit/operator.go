@@ -64,11 +64,13 @@ func isNarrow(c *model.Column) bool { return c.Type == model.Int && c.Width == 4
 
 // canAdd is canAddTo of the columns that assignments add to.
 func (l *layout) canAdd(set []model.Assign) bool {
-	return !slices.ContainsFunc(set, func(a model.Assign) bool { return a.Add && isNarrow(&l.columns[l.table.Column(a.Column)]) })
+	return !slices.ContainsFunc(set,
+		func(a model.Assign) bool { return a.Add && isNarrow(&l.columns[l.table.Column(a.Column)]) })
 }
 
 // appendChanges appends the operand of an update.
-func (l *layout) appendChanges(dst []byte, set []model.Assign, columns []int, values []model.Value) (_ []byte, err error) {
+func (l *layout) appendChanges(dst []byte, set []model.Assign, columns []int, values []model.Value) (_ []byte,
+	err error) {
 	for i, c := range columns {
 		tag := byte(setTag)
 		if set[i].Add {
@@ -137,7 +139,8 @@ func (o *Operator) Formats() map[uint16]string {
 }
 
 func formatOf(c *model.Column) byte {
-	letter := map[model.Type]byte{model.Int: 'q', model.Time: 't', model.Float: 'd', model.String: 's', model.Bytes: 's'}[c.Type]
+	letter := map[model.Type]byte{model.Int: 'q', model.Time: 't', model.Float: 'd', model.String: 's',
+		model.Bytes: 's'}[c.Type]
 	if isNarrow(c) {
 		letter = 'i'
 	}

@@ -30,11 +30,15 @@ var switches = []struct {
 	on    []string
 	doc   string
 }{
-	{Merges, "updates", "read", []string{"merge"}, "merge writes the change of a row instead of the row, where it is known to exist"},
-	{Merges, "upserts", "read", []string{"merge"}, "merge writes an insert that adds to an existing row as one record, where indexes hold only the key"},
-	{0, "indexes", "exact", []string{"blind"}, "blind leaves old entries in indexes that are not unique; readers check each entry against its row"},
+	{Merges, "updates", "read", []string{"merge"},
+		"merge writes the change of a row instead of the row, where it is known to exist"},
+	{Merges, "upserts", "read", []string{"merge"},
+		"merge writes an insert that adds to an existing row as one record, where indexes hold only the key"},
+	{0, "indexes", "exact", []string{"blind"},
+		"blind leaves old entries in indexes that are not unique; readers check each entry against its row"},
 	{0, "cleanup", "none", []string{"read", "settle"}, "who removes the old entries that indexes: blind leaves"},
-	{SingleDeletes, "deletes", "plain", []string{"single"}, "single deletes by a record that ends at the first older one; rows are never changed"},
+	{SingleDeletes, "deletes", "plain", []string{"single"},
+		"single deletes by a record that ends at the first older one; rows are never changed"},
 	{Filters, "unique", "read", []string{"filter"}, "filter checks by filters that a key or value is new"},
 }
 
@@ -42,7 +46,8 @@ var switches = []struct {
 func Options(m Means) (out []engine.Option) {
 	for _, s := range switches {
 		if s.needs&^m == 0 {
-			out = append(out, engine.Option{Name: s.name, Type: strings.Join(append([]string{s.off}, s.on...), "|"), Doc: s.doc + " (default " + s.off + ")"})
+			out = append(out, engine.Option{Name: s.name, Type: strings.Join(append([]string{s.off}, s.on...), "|"),
+				Doc: s.doc + " (default " + s.off + ")"})
 		}
 	}
 	return out
@@ -86,9 +91,11 @@ func (w Switches) check(s model.Schema) error {
 	}
 	changes := w.MergeUpdates || w.MergeUpserts || w.BlindIndexes
 	return cmp.Or(
-		engine.RefuseIf((w.CleanOnRead || w.CleanOnSettle) && !w.BlindIndexes, "options.cleanup", nil, "only indexes: blind leaves entries to clean up"),
+		engine.RefuseIf((w.CleanOnRead || w.CleanOnSettle) && !w.BlindIndexes, "options.cleanup", nil,
+			"only indexes: blind leaves entries to clean up"),
 		engine.RefuseIf(w.SingleDeletes && changes, "options.deletes", "single",
-			"single deletes need rows and entries that are put once; updates: merge, upserts: merge and indexes: blind put them again"),
+			"single deletes need rows and entries that are put once; updates: merge, upserts: merge and indexes: blind put "+
+				"them again"),
 		engine.RefuseIf(w.MergeUpdates && none(w.mergesColumn), "options.updates", "merge",
 			"no table of the workload has a column outside of its key and its indexes"),
 		engine.RefuseIf(w.MergeUpserts && none(indexesKey), "options.upserts", "merge",
@@ -113,7 +120,8 @@ func (w Switches) mergesColumn(t *model.Table) bool {
 // indexesKey reports whether indexes hold nothing but columns of the key.
 func indexesKey(t *model.Table) bool {
 	return !slices.ContainsFunc(t.Indexes, func(ix model.Index) bool {
-		return slices.ContainsFunc(slices.Concat(ix.Columns, ix.Include), func(c string) bool { return !slices.Contains(t.Key, c) })
+		return slices.ContainsFunc(slices.Concat(ix.Columns, ix.Include),
+			func(c string) bool { return !slices.Contains(t.Key, c) })
 	})
 }
 
@@ -161,7 +169,8 @@ func (w Switches) definition() (out string) {
 func (db *database) allows(l *layout, op *model.Op) error {
 	changes := op.Kind == model.Update || op.Kind == model.Insert && op.OnConflict > model.Ignore
 	if db.switches.SingleDeletes && changes {
-		return engine.Refuse("options.deletes", "single", "operation %s changes rows; single deletes need rows that are put once", op.Label())
+		return engine.Refuse("options.deletes", "single",
+			"operation %s changes rows; single deletes need rows that are put once", op.Label())
 	}
 	rows := max(op.Rows, op.KeyCount())
 	if op.Kind == model.Get || op.Kind == model.Scan || rows == 1 {
@@ -186,7 +195,8 @@ func (w Switches) Open(store Store, schema model.Schema) (engine.DB, error) {
 	for _, l := range tables {
 		l.tagged = w.Merges()
 	}
-	db := &database{store: store, kind: store.Concurrency(), switches: w, byName: byName, tables: tables, sessions: map[*session]bool{}}
+	db := &database{store: store, kind: store.Concurrency(), switches: w, byName: byName, tables: tables,
+		sessions: map[*session]bool{}}
 	if limited, ok := store.(Limited); ok {
 		db.maxEntries = limited.MaxEntries()
 	}

@@ -77,7 +77,8 @@ func (t *txn) write() error {
 
 // tooLarge is the error of a transaction with more writes than the store holds.
 func tooLarge(limit int) error {
-	return hint.Errorf("change fewer rows in one operation or transaction", "a transaction of the engine holds %d rows and index entries", limit)
+	return hint.Errorf("change fewer rows in one operation or transaction",
+		"a transaction of the engine holds %d rows and index entries", limit)
 }
 
 func (t *txn) Put(key, value []byte) error {

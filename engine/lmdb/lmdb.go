@@ -17,8 +17,9 @@ type Engine struct{}
 
 var options = append(kvkit.Options(0), []engine.Option{
 	{Name: "map_size", Type: "size", Doc: "the size up to which the file may grow (default 1 TiB)"},
-	{Name: "writemap", Type: "bool", Doc: "write into the mapped file, which then has its full size, sparse, at once (default false); " +
-		"on a dead disk it goes on to acknowledge commits"},
+	{Name: "writemap", Type: "bool",
+		Doc: "write into the mapped file, which then has its full size, sparse, at once (default false); " +
+			"on a dead disk it goes on to acknowledge commits"},
 }...)
 
 // pageSize is the only one of LMDB: that of the operating system.
@@ -32,7 +33,8 @@ func (Engine) Info() engine.Info {
 	return engine.Info{
 		Name:      "lmdb",
 		Structure: "B+tree, copy on write",
-		Doc: "OpenLDAP's B+tree in a memory-mapped file, one writer at a time, in this process. A reader that stays open keeps " +
+		Doc: "OpenLDAP's B+tree in a memory-mapped file, one writer at a time, in this process. A reader that stays open " +
+			"keeps " +
 			"replaced pages from being used again.",
 		Version:      version(),
 		Native:       true,
@@ -64,21 +66,25 @@ const maxKey = 511
 // newSettings translates the configuration. At level process a commit writes to
 // the file without a sync; level none is the same, because LMDB has no faster way.
 func newSettings(c engine.Config) (s settings, err error) {
-	const never = "lmdb overwrites free pages and has no log: synced once a second, a crash in between could corrupt its file; " +
+	const never = "lmdb overwrites free pages and has no log: synced once a second, a crash in between could corrupt " +
+		"its file; " +
 		"it supports none, process and os"
-	const noCache = "lmdb has no cache of its own: it maps its file, and the operating system caches it; leave cache out for this target"
+	const noCache = "lmdb has no cache of its own: it maps its file, and the operating system caches it; leave cache " +
+		"out for this target"
 	if err := cmp.Or(
 		engine.RefuseIf(c.Durability == model.DurabilityInterval, "durability", c.Durability, never),
 		engine.RefuseIf(c.Cache != 0, "cache", nil, noCache),
 		engine.RefuseIf(c.Compresses(), "compression", c.Compression, "lmdb does not compress; only none is possible"),
 		engine.RefuseIf(c.Direct(), "direct_io", true, "lmdb maps its file and cannot bypass the page cache"),
-		engine.RefuseIf(c.Page != 0 && c.Page != pageSize, "page", c.Page, "lmdb's pages are those of the operating system, of %d bytes", pageSize),
+		engine.RefuseIf(c.Page != 0 && c.Page != pageSize, "page", c.Page,
+			"lmdb's pages are those of the operating system, of %d bytes", pageSize),
 	); err != nil {
 		return s, err
 	}
 	object, longest, err := kvkit.LongestKey(c.Schema)
 	if err == nil && longest > maxKey {
-		err = hint.Errorf("choose another engine, or declare narrower columns", "a key of %s can have more bytes than the %d of an lmdb key", object, maxKey)
+		err = hint.Errorf("choose another engine, or declare narrower columns",
+			"a key of %s can have more bytes than the %d of an lmdb key", object, maxKey)
 	}
 	var err1, err2, err3 error
 	s.mapSize, err1 = c.SizeOption("map_size", 1<<40, 1<<20, 1<<46)

@@ -48,7 +48,8 @@ func (s *store) open(set settings) error {
 	if !set.sync {
 		flags |= lmdb.NoSync
 	}
-	if err := errors.Join(s.env.SetMapSize(set.mapSize), s.env.SetMaxDBs(len(s.spaces)), s.env.SetMaxReaders(1024), s.env.Open(s.dir, flags, 0o644)); err != nil {
+	if err := errors.Join(s.env.SetMapSize(set.mapSize), s.env.SetMaxDBs(len(s.spaces)), s.env.SetMaxReaders(1024),
+		s.env.Open(s.dir, flags, 0o644)); err != nil {
 		return err
 	}
 	return s.env.Update(func(txn *lmdb.Txn) (err error) {

@@ -80,7 +80,8 @@ func (s *store) Settings() []engine.Setting {
 		{Name: "compression", Value: "none", Source: engine.AsSet},
 	}
 	if info, err := s.env.Info(); err == nil {
-		out = append(out, engine.Setting{Name: "map_size", Value: strconv.FormatInt(info.MapSize, 10), Source: engine.ReadBack},
+		out = append(out, engine.Setting{Name: "map_size", Value: strconv.FormatInt(info.MapSize, 10),
+			Source: engine.ReadBack},
 			engine.Setting{Name: "max_readers", Value: strconv.Itoa(int(info.MaxReaders)), Source: engine.ReadBack})
 	}
 	return out
@@ -187,7 +188,8 @@ func freePages(txn *lmdb.Txn) (n uint64, err error) {
 // never shrinks its file.
 func (s *store) Settle(context.Context) ([]engine.SettleAction, error) {
 	if s.durability != model.DurabilityOS {
-		return []engine.SettleAction{{Name: "nothing to do", Detail: "nothing is synced at level " + string(s.durability)}}, nil
+		return []engine.SettleAction{{Name: "nothing to do", Detail: "nothing is synced at level " + string(s.durability)}},
+			nil
 	}
 	var done engine.Settling
 	done.Do("sync the file", func() (string, error) { return "", classify(s.env.Sync(true)) })

@@ -132,8 +132,9 @@ func (c *command) fill(dst []byte, args []model.Value) (_ []byte, err error) {
 }
 
 var bsonTypes = map[model.Type]bsoncore.Type{
-	model.Int: bsoncore.TypeInt64, model.Float: bsoncore.TypeDouble, model.String: bsoncore.TypeString, model.Bytes: bsoncore.TypeBinary,
-	model.Time: bsoncore.TypeInt64, // a date has milliseconds only
+	model.Int: bsoncore.TypeInt64, model.Float: bsoncore.TypeDouble, model.String: bsoncore.TypeString,
+	model.Bytes: bsoncore.TypeBinary,
+	model.Time:  bsoncore.TypeInt64, // a date has milliseconds only
 }
 
 func (a arg) bsonType() bsoncore.Type {

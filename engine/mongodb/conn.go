@@ -39,9 +39,11 @@ func (p *peer) DialContext(ctx context.Context, network, address string) (net.Co
 // connect opens a client with a single connection for commands. The driver has
 // another one, to look at the server, which is idle.
 func (p *peer) connect(ctx context.Context) (*mongo.Client, error) {
-	o := options.Client().ApplyURI(p.uri).SetDialer(p).SetAppName("rumbench").SetDirect(true).SetMinPoolSize(0).SetMaxPoolSize(1)
+	o := options.Client().ApplyURI(p.uri).SetDialer(p).SetAppName("rumbench").SetDirect(true).
+		SetMinPoolSize(0).SetMaxPoolSize(1)
 	o.SetRetryWrites(false).SetRetryReads(false).SetCompressors([]string{})
-	o.SetServerSelectionTimeout(5 * time.Second).SetHeartbeatInterval(10 * time.Minute).SetServerMonitoringMode(options.ServerMonitoringModePoll)
+	o.SetServerSelectionTimeout(5 * time.Second).SetHeartbeatInterval(10 * time.Minute).
+		SetServerMonitoringMode(options.ServerMonitoringModePoll)
 	c, err := mongo.Connect(o)
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
@@ -96,8 +98,10 @@ func run(ctx context.Context, at *mongo.Database, cmd bson.D) ([]byte, error) {
 
 // classes are those of the server's errors by code.
 var classes = map[int]engine.Class{
-	24: engine.LockTimeout, 112: engine.Conflict, 251: engine.Conflict, // a write conflict, and a transaction that ended of one
-	91: engine.Gone, 189: engine.Gone, 10107: engine.Gone, 11600: engine.Gone, 11602: engine.Gone, 13435: engine.Gone, 13436: engine.Gone,
+	// a write conflict, and a transaction that ended of one
+	24: engine.LockTimeout, 112: engine.Conflict, 251: engine.Conflict,
+	91: engine.Gone, 189: engine.Gone, 10107: engine.Gone, 11600: engine.Gone, 11602: engine.Gone, 13435: engine.Gone,
+	13436: engine.Gone,
 }
 
 // Further codes of the server's errors.
@@ -289,13 +293,16 @@ type boundary struct {
 
 func (s *session) boundary(op *model.Op) (engine.Stmt, error) {
 	if !s.db.replica {
-		return nil, fmt.Errorf("operation %s: transactions need a replica set: options: {replica_set: true}, or replicaSet=NAME in the dsn", op.Label())
+		return nil, fmt.Errorf("operation %s: transactions need a replica set: options: {replica_set: true}, or "+
+			"replicaSet=NAME in the dsn", op.Label())
 	}
 	if op.Isolation == model.Serializable {
-		return nil, fmt.Errorf("operation %s: transactions have snapshots, level repeatable-read; serializable is not supported", op.Label())
+		return nil, fmt.Errorf("operation %s: transactions have snapshots, level repeatable-read; serializable is not "+
+			"supported", op.Label())
 	}
 	concern := &writeconcern.WriteConcern{W: 1, Journal: &s.db.journal}
-	return &boundary{s, op.Kind, options.Transaction().SetReadConcern(readconcern.Snapshot()).SetWriteConcern(concern)}, nil
+	return &boundary{s, op.Kind, options.Transaction().SetReadConcern(readconcern.Snapshot()).SetWriteConcern(concern)},
+		nil
 }
 
 // Exec begins or ends a transaction. An end runs to its end whatever becomes of

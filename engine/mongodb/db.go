@@ -246,7 +246,8 @@ func (d *db) forget(ctx context.Context, object string) error {
 			delete(d.catalog, name)
 		}
 	}
-	_, err := run(ctx, d.at, doc("delete", catalogName, "deletes", bson.A{doc("q", doc(idField, doc("$in", gone)), "limit", 0)}))
+	_, err := run(ctx, d.at, doc("delete", catalogName, "deletes",
+		bson.A{doc("q", doc(idField, doc("$in", gone)), "limit", 0)}))
 	return err
 }
 
@@ -356,7 +357,8 @@ func (d *db) leave() (err error) {
 		}
 	}
 	if err != nil {
-		err = fmt.Errorf("could not remove rumbench's objects from database %s of the attached server: %w", d.Server.Schema, err)
+		err = fmt.Errorf("could not remove rumbench's objects from database %s of the attached server: %w", d.Server.Schema,
+			err)
 	}
 	return err
 }

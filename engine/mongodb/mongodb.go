@@ -77,28 +77,35 @@ const (
 )
 
 var knownOptions = []engine.Option{
-	{Name: optReplicaSet, Type: "bool", Doc: "start a replica set of one node, which transactions need; every write is in the oplog, too (default false)"},
-	{Name: "any option of mongod", Type: "as on its command line", Doc: "given to the private server verbatim, such as oplogSize: 2048"},
-	{Name: "setParameter.NAME", Type: "as in mongod's manual", Doc: "a server parameter, such as setParameter.wiredTigerConcurrentWriteTransactions: 64"},
+	{Name: optReplicaSet, Type: "bool",
+		Doc: "start a replica set of one node, which transactions need; every write is in the oplog, too (default false)"},
+	{Name: "any option of mongod", Type: "as on its command line",
+		Doc: "given to the private server verbatim, such as oplogSize: 2048"},
+	{Name: "setParameter.NAME", Type: "as in mongod's manual",
+		Doc: "a server parameter, such as setParameter.wiredTigerConcurrentWriteTransactions: 64"},
 }
 
 var rules = &serverkit.Rules{
 	Kinds: []string{server.Mongod}, Options: knownOptions, Plain: func(name string) string { return name },
 	Unlisted: regexp.MustCompile(`^setParameter\.\w+$`), On: "", Off: "false",
 	Fixed: []string{
-		"dbpath", "directoryperdb", "logpath", "syslog", "fork", "config", "pidfilepath", "unixSocketPrefix", "nounixsocket", "replSet", "shutdown",
+		"dbpath", "directoryperdb", "logpath", "syslog", "fork", "config", "pidfilepath", "unixSocketPrefix", "nounixsocket",
+		"replSet", "shutdown",
 	},
 	Opening: []string{"bind_ip", "bind_ip_all"},
 }
 
 // levels are the durabilities that a write can ask for, with whether it waits for
 // the journal.
-var levels = map[model.Durability]bool{model.DurabilityNone: false, model.DurabilityInterval: false, model.DurabilityOS: true}
+var levels = map[model.Durability]bool{model.DurabilityNone: false, model.DurabilityInterval: false,
+	model.DurabilityOS: true}
 
 // promises say what the journal does, which all levels have.
 var promises = map[model.Durability]string{
-	model.DurabilityNone:     "nothing is promised: writes do not wait for the journal (j: false), which the server writes and syncs every 100 ms",
-	model.DurabilityInterval: "any crash loses at most about the last second of commits: writes do not wait for the journal, which is synced every 100 ms",
+	model.DurabilityNone: "nothing is promised: writes do not wait for the journal (j: false), which the server " +
+		"writes and syncs every 100 ms",
+	model.DurabilityInterval: "any crash loses at most about the last second of commits: writes do not wait for the " +
+		"journal, which is synced every 100 ms",
 }
 
 // setup is a configuration that has been checked.
@@ -149,9 +156,11 @@ func newSetup(ctx context.Context, c engine.Config) (_ *setup, err error) {
 func checkKnobs(c engine.Config) error {
 	const leastCache = 256 << 20 // of wiredTigerCacheSizeGB
 	schema := cmp.Or(c.Server.Schema, engine.DefaultSchema)
-	reserved := slices.Contains([]string{"admin", "local", "config"}, schema) || strings.ContainsAny(schema, "/\\. \"$\x00") || len(schema) > 63
+	reserved := slices.Contains([]string{"admin", "local", "config"}, schema) ||
+		strings.ContainsAny(schema, "/\\. \"$\x00") || len(schema) > 63
 	_, known := levels[c.Durability]
-	compressors := []model.Compression{"", model.CompressionNone, model.CompressionSnappy, model.CompressionZlib, model.CompressionZstd}
+	compressors := []model.Compression{"", model.CompressionNone, model.CompressionSnappy, model.CompressionZlib,
+		model.CompressionZstd}
 	_, own := c.Options[optReplicaSet]
 	_, wrong := c.BoolOption(optReplicaSet, false)
 	var isolations []model.Isolation
@@ -159,9 +168,11 @@ func checkKnobs(c engine.Config) error {
 		isolations = append(isolations, model.RepeatableRead)
 	}
 	return cmp.Or(
-		engine.RefuseIf(!known, "durability", c.Durability, "a write waits for the journal on disk (os) or not at all (none, interval): choose one of these three"),
+		engine.RefuseIf(!known, "durability", c.Durability,
+			"a write waits for the journal on disk (os) or not at all (none, interval): choose one of these three"),
 		engine.RefuseIf(c.Storage != "" && c.Storage != "wiredTiger", "storage", c.Storage, "only wiredTiger is supported"),
-		engine.RefuseIf(!slices.Contains(compressors, c.Compression), "compression", c.Compression, "the server compresses with snappy, zlib, zstd or not at all"),
+		engine.RefuseIf(!slices.Contains(compressors, c.Compression), "compression", c.Compression,
+			"the server compresses with snappy, zlib, zstd or not at all"),
 		engine.RefuseIf(c.Page != 0, "page", c.Page, "the server has no setting for it"),
 		engine.RefuseIf(c.Direct(), "direct_io", true, "the server uses the page cache"),
 		engine.RefuseIf(c.Cache != 0 && c.Cache < leastCache, "cache", c.Cache, "it must be at least %d bytes", leastCache),
@@ -186,7 +197,8 @@ func checkSchema(s model.Schema) error {
 		}
 		for _, name := range ordered {
 			if t.Columns[t.Column(name)].Type == model.Bytes {
-				return fmt.Errorf("table %s: column %s is of type bytes, which the server orders by length: it cannot be part of a key or an index", t.Name, name)
+				return fmt.Errorf("table %s: column %s is of type bytes, which the server orders by length: it cannot be part "+
+					"of a key or an index", t.Name, name)
 			}
 		}
 	}
@@ -209,14 +221,17 @@ func (Engine) ReadDSN(dsn string) (engine.Address, error) {
 // parseDSN reads a connection string of one server. Its errors show nothing of it.
 func parseDSN(dsn string) (*connstring.ConnString, error) {
 	if strings.HasPrefix(dsn, connstring.SchemeMongoDBSRV) {
-		return nil, hint.Errorf("name the host of the primary: mongodb://USER@HOST:PORT/", "a mongodb+srv: string does not name one server")
+		return nil, hint.Errorf("name the host of the primary: mongodb://USER@HOST:PORT/",
+			"a mongodb+srv: string does not name one server")
 	}
 	s, err := connstring.ParseAndValidate(dsn)
 	switch {
 	case err != nil:
-		return nil, hint.With(errors.New("it is not a connection string of MongoDB"), "write it as mongodb://USER:PASSWORD@HOST:PORT/?authSource=admin")
+		return nil, hint.With(errors.New("it is not a connection string of MongoDB"),
+			"write it as mongodb://USER:PASSWORD@HOST:PORT/?authSource=admin")
 	case len(s.Hosts) != 1:
-		return nil, hint.Errorf("name the host of the primary only, with replicaSet=NAME", "it names %d servers, and one is measured", len(s.Hosts))
+		return nil, hint.Errorf("name the host of the primary only, with replicaSet=NAME",
+			"it names %d servers, and one is measured", len(s.Hosts))
 	}
 	return s, nil
 }

@@ -238,7 +238,8 @@ func add(sections []section, s *engine.Sample, reply []byte, labels string) {
 }
 
 // commands are those that clients work with: the server counts each.
-var commands = []string{"find", "getMore", "aggregate", "insert", "update", "delete", "findAndModify", "commitTransaction", "abortTransaction"}
+var commands = []string{"find", "getMore", "aggregate", "insert", "update", "delete", "findAndModify",
+	"commitTransaction", "abortTransaction"}
 
 // Counters adds the server's counters.
 func (p *peer) Counters(ctx context.Context, s *engine.Sample) error {

@@ -137,7 +137,8 @@ func (r *read) pipeline(op *model.Op) (bson.D, error) {
 	if single && len(op.Columns) == 1 { // which skips NULL
 		c := r.t.column(op.Columns[0])
 		if !c.NotNull && op.Limit > 0 {
-			return nil, fmt.Errorf("operation %s: the engine cannot count values among limited rows that may be NULL", op.Label())
+			return nil, fmt.Errorf("operation %s: the engine cannot count values among limited rows that may be NULL",
+				op.Label())
 		}
 		r.filter.present(c)
 	}

@@ -47,7 +47,8 @@ func (d *db) Activity(ctx context.Context) (engine.ActivitySampler, error) {
 		if a.waits {
 			look.From = "performance_schema"
 		}
-		if _, err := conn.Value(ctx, "SELECT COUNT(*) FROM ("+look.Threads+") t"); err != nil { // MySQL has them elsewhere, where that is on
+		// MySQL has them elsewhere, where that is on
+		if _, err := conn.Value(ctx, "SELECT COUNT(*) FROM ("+look.Threads+") t"); err != nil {
 			look.Threads = fmt.Sprintf(threadNumbersOfMySQL, number)
 			if !a.waits {
 				look.Threads = ""
@@ -63,13 +64,16 @@ func (d *db) Activity(ctx context.Context) (engine.ActivitySampler, error) {
 // The two places that list sessions. The second is read without a lock that
 // sessions need, and exists where performance_schema is on.
 const (
-	processList = "SELECT ID, COMMAND, STATE FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND ID NOT IN (CONNECTION_ID(), %s)"
-	threadList  = "SELECT THREAD_ID, PROCESSLIST_COMMAND, PROCESSLIST_STATE FROM performance_schema.threads" +
+	processList = "SELECT ID, COMMAND, STATE FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND ID NOT IN " +
+		"(CONNECTION_ID(), %s)"
+	threadList = "SELECT THREAD_ID, PROCESSLIST_COMMAND, PROCESSLIST_STATE FROM performance_schema.threads" +
 		" WHERE PROCESSLIST_DB = DATABASE() AND PROCESSLIST_ID NOT IN (CONNECTION_ID(), %s)"
-	threadNumbers        = "SELECT TID FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND ID NOT IN (CONNECTION_ID(), %s)"
+	threadNumbers = "SELECT TID FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND ID NOT IN " +
+		"(CONNECTION_ID(), %s)"
 	threadNumbersOfMySQL = "SELECT THREAD_OS_ID FROM performance_schema.threads" +
 		" WHERE PROCESSLIST_DB = DATABASE() AND PROCESSLIST_ID NOT IN (CONNECTION_ID(), %s)"
-	currentWaits  = "SELECT THREAD_ID, EVENT_ID, EVENT_NAME FROM performance_schema.events_waits_current WHERE END_EVENT_ID IS NULL"
+	currentWaits = "SELECT THREAD_ID, EVENT_ID, EVENT_NAME FROM performance_schema.events_waits_current WHERE " +
+		"END_EVENT_ID IS NULL"
 	lockWaiters   = "SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'"
 	waitsRecorded = "SELECT COUNT(*) FROM performance_schema.setup_consumers WHERE ENABLED = 'YES'" +
 		" AND NAME IN ('events_waits_current', 'thread_instrumentation', 'global_instrumentation')"
@@ -152,7 +156,8 @@ func (a *activity) count(d engine.SessionActivity, sessions int) {
 
 // rowStages are the stages in which statements come upon rows that are locked,
 // the likeliest first.
-var rowStages = []string{"updating", "statistics", "sending data", "executing", "update", "deleting from main table", "init for update"}
+var rowStages = []string{"updating", "statistics", "sending data", "executing", "update", "deleting from main table",
+	"init for update"}
 
 // lockRows makes so many sessions wait for rows. InnoDB counts them; in
 // the list they look as if they worked.
@@ -211,15 +216,23 @@ var clientStages = map[string]bool{"reading from net": true, "receiving from cli
 // waits, and no stage says which.
 var stages = map[string]engine.Role{
 	"waiting for row lock": engine.RoleRow, // MyRocks
-	"waiting for table":    engine.RoleMetadata, "waiting for tables": engine.RoleMetadata, "waiting for table flush": engine.RoleMetadata,
+	"waiting for table":    engine.RoleMetadata, "waiting for tables": engine.RoleMetadata,
+	"waiting for table flush":         engine.RoleMetadata,
 	"waiting for table metadata lock": engine.RoleMetadata, "waiting for table level lock": engine.RoleMetadata,
-	"waiting for schema metadata lock": engine.RoleMetadata, "waiting for stored function metadata lock": engine.RoleMetadata,
-	"waiting for stored procedure metadata lock": engine.RoleMetadata, "waiting for trigger metadata lock": engine.RoleMetadata,
-	"waiting for event metadata lock": engine.RoleMetadata, "waiting for tablespace metadata lock": engine.RoleMetadata,
-	"waiting for global read lock": engine.RoleMetadata, "waiting for backup lock": engine.RoleMetadata, "waiting for global metadata lock": engine.RoleMetadata,
-	"waiting for commit lock": engine.RoleCommit, "waiting for handler commit": engine.RoleCommit, "commit": engine.RoleCommit,
-	"waiting for prior transaction to commit": engine.RoleCommit, "waiting for semi-sync ack from slave": engine.RoleCommit,
-	"waiting for semi-sync ack from replica": engine.RoleCommit, "waiting for semisync ack from slave": engine.RoleCommit,
-	"waiting for other threads to commit": engine.RoleCommit, "waiting for group commit": engine.RoleCommit, "preparing for group commit": engine.RoleCommit,
-	"writing to net": engine.RoleNetwork, "sending to client": engine.RoleNetwork,
+	"waiting for schema metadata lock":           engine.RoleMetadata,
+	"waiting for stored function metadata lock":  engine.RoleMetadata,
+	"waiting for stored procedure metadata lock": engine.RoleMetadata,
+	"waiting for trigger metadata lock":          engine.RoleMetadata,
+	"waiting for event metadata lock":            engine.RoleMetadata,
+	"waiting for tablespace metadata lock":       engine.RoleMetadata,
+	"waiting for global read lock":               engine.RoleMetadata, "waiting for backup lock": engine.RoleMetadata,
+	"waiting for global metadata lock": engine.RoleMetadata,
+	"waiting for commit lock":          engine.RoleCommit, "waiting for handler commit": engine.RoleCommit,
+	"commit": engine.RoleCommit,
+	"waiting for prior transaction to commit": engine.RoleCommit,
+	"waiting for semi-sync ack from slave":    engine.RoleCommit,
+	"waiting for semi-sync ack from replica":  engine.RoleCommit, "waiting for semisync ack from slave": engine.RoleCommit,
+	"waiting for other threads to commit": engine.RoleCommit, "waiting for group commit": engine.RoleCommit,
+	"preparing for group commit": engine.RoleCommit,
+	"writing to net":             engine.RoleNetwork, "sending to client": engine.RoleNetwork,
 }

@@ -108,12 +108,14 @@ func (d *db) definitions(dialect *sqlkit.Dialect) sqlkit.Definitions {
 		" IF(COLLATION_NAME IS NULL, '', CONCAT(' character set ', CHARACTER_SET_NAME, ' collate ', COLLATION_NAME))," +
 		" IF(IS_NULLABLE = 'YES', '', ' NOT NULL'))"
 	// Some releases show integers with a width.
-	const plain = "IF(COLUMN_TYPE LIKE '%int(%', CONCAT(DATA_TYPE, IF(COLUMN_TYPE LIKE '%unsigned%', ' unsigned', '')), COLUMN_TYPE)"
+	const plain = "IF(COLUMN_TYPE LIKE '%int(%', CONCAT(DATA_TYPE, IF(COLUMN_TYPE LIKE '%unsigned%', ' unsigned', " +
+		"'')), COLUMN_TYPE)"
 	return sqlkit.Definitions{
 		Queries: []string{
 			"SELECT TABLE_NAME, TABLE_NAME, " + strings.Replace(column, "{type}", plain, 1) +
 				" FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, ORDINAL_POSITION",
-			"SELECT TABLE_NAME, TABLE_NAME, CONCAT('storage ', LOWER(ENGINE)) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND ENGINE IS NOT NULL",
+			"SELECT TABLE_NAME, TABLE_NAME, CONCAT('storage ', LOWER(ENGINE)) FROM information_schema.TABLES WHERE " +
+				"TABLE_SCHEMA = DATABASE() AND ENGINE IS NOT NULL",
 			"SELECT IF(INDEX_NAME = 'PRIMARY', CONCAT('the primary key of ', TABLE_NAME), INDEX_NAME), TABLE_NAME," +
 				" CONCAT(IF(NON_UNIQUE, '', 'unique '), COLUMN_NAME)" +
 				" FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX",

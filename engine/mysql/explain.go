@@ -55,7 +55,8 @@ func (r release) explained(op *model.Op) *model.Op {
 
 // explainColumns are the columns of an explanation; newer releases of MySQL
 // put two others between them.
-var explainColumns = []string{"id", "select_type", "table", "type", "possible_keys", "key", "key_len", "ref", "rows", "Extra"}
+var explainColumns = []string{"id", "select_type", "table", "type", "possible_keys", "key", "key_len", "ref", "rows",
+	"Extra"}
 
 // explainRow reads a line of an explanation: as text, and the way to the
 // table's rows if it is about the table.

@@ -22,17 +22,24 @@ var always = []string{
 // readBack are the variables of each storage that change what is measured.
 var readBack = map[string][]string{
 	"innodb": {
-		"innodb_buffer_pool_size", "innodb_flush_log_at_trx_commit", "innodb_flush_log_at_timeout", "innodb_flush_method", "innodb_page_size", "innodb_doublewrite",
-		"innodb_log_file_size", "innodb_log_files_in_group", "innodb_log_file_buffering", "innodb_redo_log_capacity", "innodb_io_capacity", "innodb_io_capacity_max",
-		"innodb_change_buffering", "innodb_adaptive_hash_index", "innodb_flush_neighbors", "innodb_file_per_table", "innodb_use_native_aio",
-		"innodb_max_dirty_pages_pct", "innodb_max_dirty_pages_pct_lwm", "innodb_purge_threads", "innodb_read_io_threads", "innodb_write_io_threads",
-		"innodb_autoinc_lock_mode", "innodb_version", "innodb_checksum_algorithm", "innodb_lock_wait_timeout", "innodb_stats_persistent",
+		"innodb_buffer_pool_size", "innodb_flush_log_at_trx_commit", "innodb_flush_log_at_timeout", "innodb_flush_method",
+		"innodb_page_size", "innodb_doublewrite",
+		"innodb_log_file_size", "innodb_log_files_in_group", "innodb_log_file_buffering", "innodb_redo_log_capacity",
+		"innodb_io_capacity", "innodb_io_capacity_max",
+		"innodb_change_buffering", "innodb_adaptive_hash_index", "innodb_flush_neighbors", "innodb_file_per_table",
+		"innodb_use_native_aio",
+		"innodb_max_dirty_pages_pct", "innodb_max_dirty_pages_pct_lwm", "innodb_purge_threads", "innodb_read_io_threads",
+		"innodb_write_io_threads",
+		"innodb_autoinc_lock_mode", "innodb_version", "innodb_checksum_algorithm", "innodb_lock_wait_timeout",
+		"innodb_stats_persistent",
 	},
 	"rocksdb": {
 		"rocksdb_block_cache_size", "rocksdb_flush_log_at_trx_commit", "rocksdb_manual_wal_flush", "rocksdb_use_direct_reads",
-		"rocksdb_use_direct_io_for_flush_and_compaction", "rocksdb_block_size", "rocksdb_default_cf_options", "rocksdb_override_cf_options",
+		"rocksdb_use_direct_io_for_flush_and_compaction", "rocksdb_block_size", "rocksdb_default_cf_options",
+		"rocksdb_override_cf_options",
 		"rocksdb_max_background_jobs", "rocksdb_max_total_wal_size",
-		"rocksdb_cache_index_and_filter_blocks", "rocksdb_allow_concurrent_memtable_write", "rocksdb_write_policy", "rocksdb_lock_wait_timeout",
+		"rocksdb_cache_index_and_filter_blocks", "rocksdb_allow_concurrent_memtable_write", "rocksdb_write_policy",
+		"rocksdb_lock_wait_timeout",
 		"rocksdb_bulk_load", "rocksdb_stats_level", "rocksdb_perf_context_level", "innodb_buffer_pool_size",
 	},
 	"aria":   {"aria_pagecache_buffer_size", "aria_group_commit", "aria_checkpoint_interval", "aria_log_purge_type"},
@@ -42,8 +49,10 @@ var readBack = map[string][]string{
 // cfWanted are the options of MyRocks' files that are read back: an option
 // string with a word misspelt is not always an error.
 var cfWanted = []string{
-	"compression_type", "compression_per_level", "bottommost_compression", "table_factory::filter_policy", "table_factory::block_size", "write_buffer_size",
-	"max_write_buffer_number", "max_bytes_for_level_base", "target_file_size_base", "level_compaction_dynamic_level_bytes", "level0_file_num_compaction_trigger",
+	"compression_type", "compression_per_level", "bottommost_compression", "table_factory::filter_policy",
+	"table_factory::block_size", "write_buffer_size",
+	"max_write_buffer_number", "max_bytes_for_level_base", "target_file_size_base",
+	"level_compaction_dynamic_level_bytes", "level0_file_num_compaction_trigger",
 }
 
 const sessionVariables = "SHOW SESSION VARIABLES"
@@ -77,7 +86,8 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 		if d.status.waits == nil {
 			return nil, engine.Refuse("options."+optWaits, true, "the server does not time waits")
 		}
-		out = append(out, engine.Setting{Name: optWaits, Value: fmt.Sprintf("%d kinds of waits are timed", len(d.status.waits)), Source: engine.ReadBack})
+		out = append(out, engine.Setting{Name: optWaits,
+			Value: fmt.Sprintf("%d kinds of waits are timed", len(d.status.waits)), Source: engine.ReadBack})
 	}
 	return d.fileOptions(ctx, out)
 }
@@ -107,7 +117,8 @@ func (t *status) settings(ctx context.Context) ([]engine.Setting, error) {
 // that they follow from.
 func (st *storage) given(vars map[string]string) (got []model.Durability, said []string) {
 	got = st.levels(vars)
-	if vars["rocksdb_write_disable_wal"] == "ON" && st == rocksdb || vars["innodb_flush_method"] == "nosync" && st == innodb {
+	if vars["rocksdb_write_disable_wal"] == "ON" && st == rocksdb || vars["innodb_flush_method"] == "nosync" &&
+		st == innodb {
 		got = []model.Durability{model.DurabilityNone}
 	}
 	// A commit that is only in a binary log that is not synced is undone after a
@@ -146,7 +157,8 @@ func (d *db) fileOptions(ctx context.Context, out []engine.Setting) ([]engine.Se
 	if d.storage != rocksdb {
 		return out, nil
 	}
-	found, err := d.Admin().Map(ctx, "SELECT OPTION_TYPE, VALUE FROM information_schema.ROCKSDB_CF_OPTIONS WHERE CF_NAME = 'default'")
+	found, err := d.Admin().Map(ctx,
+		"SELECT OPTION_TYPE, VALUE FROM information_schema.ROCKSDB_CF_OPTIONS WHERE CF_NAME = 'default'")
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +170,8 @@ func (d *db) fileOptions(ctx context.Context, out []engine.Setting) ([]engine.Se
 	if d.Compression == "" || d.Attached() {
 		return out, nil
 	}
-	if got := found["compression_type"]; got != compressionNames[d.Compression] && !strings.Contains(fmt.Sprint(d.Options[cfOptions]), "compression") {
+	if got := found["compression_type"]; got != compressionNames[d.Compression] &&
+		!strings.Contains(fmt.Sprint(d.Options[cfOptions]), "compression") {
 		return nil, engine.Refuse("compression", d.Compression, "the server made it %s", got)
 	}
 	return out, nil

@@ -45,7 +45,8 @@ func (d *db) analyze(ctx context.Context) error {
 
 // flushSettings make InnoDB write all that is dirty as fast as it can.
 var flushSettings = []struct{ name, value string }{
-	{"innodb_max_dirty_pages_pct_lwm", "0"}, {"innodb_max_dirty_pages_pct", "0"}, {"innodb_io_capacity_max", "20000"}, {"innodb_io_capacity", "20000"},
+	{"innodb_max_dirty_pages_pct_lwm", "0"}, {"innodb_max_dirty_pages_pct", "0"}, {"innodb_io_capacity_max", "20000"},
+	{"innodb_io_capacity", "20000"},
 }
 
 // settleInnoDB lets everything dirty be written and old versions be purged.

@@ -44,7 +44,8 @@ func fileClass(path, schema string, shared bool) engine.FileClass {
 // filesOf returns the uses of files as configured: without a file for each table, all
 // tables are in the shared one.
 func filesOf(c engine.Config) engine.FileUses {
-	if v, ok := c.Options["innodb_file_per_table"]; ok && slices.Contains([]string{"false", "0", "off"}, strings.ToLower(fmt.Sprint(v))) {
+	if v, ok := c.Options["innodb_file_per_table"]; ok &&
+		slices.Contains([]string{"false", "0", "off"}, strings.ToLower(fmt.Sprint(v))) {
 		double := slices.IndexFunc(files, func(u engine.FileUse) bool { return u.To > 0 })
 		return slices.Concat(files[double:double+1], engine.FileUses{{Pattern: "ibdata*", Use: engine.UseData}}, files)
 	}
@@ -55,13 +56,17 @@ func filesOf(c engine.Config) engine.FileUses {
 // of a MiB each, but in MySQL since 8.0, and else old versions of rows, unless they
 // have files of their own.
 var files = engine.FileUses{
-	{Pattern: "ib_logfile*", Use: engine.UseLog}, {Pattern: "#innodb_redo/*", Use: engine.UseLog}, {Pattern: "aria_log*", Use: engine.UseLog},
+	{Pattern: "ib_logfile*", Use: engine.UseLog}, {Pattern: "#innodb_redo/*", Use: engine.UseLog},
+	{Pattern: "aria_log*", Use: engine.UseLog},
 	{Pattern: "#rocksdb/*.log", Use: engine.UseLog}, {Pattern: "#rocksdb/*.sst", Use: engine.UseData},
 	{Pattern: "*.dblwr", Use: engine.UseDouble}, {Pattern: "ibdata1", Use: engine.UseDouble, From: mb, To: 3 * mb},
-	{Pattern: "ibdata*", Use: engine.UseUndo}, {Pattern: "undo[0-9_]*", Use: engine.UseUndo}, {Pattern: "undo*.ibu", Use: engine.UseUndo},
-	{Pattern: "ibtmp*", Use: engine.UseTemp}, {Pattern: "tmp/*", Use: engine.UseTemp}, {Pattern: "#innodb_temp/*", Use: engine.UseTemp},
+	{Pattern: "ibdata*", Use: engine.UseUndo}, {Pattern: "undo[0-9_]*", Use: engine.UseUndo},
+	{Pattern: "undo*.ibu", Use: engine.UseUndo},
+	{Pattern: "ibtmp*", Use: engine.UseTemp}, {Pattern: "tmp/*", Use: engine.UseTemp},
+	{Pattern: "#innodb_temp/*", Use: engine.UseTemp},
 	{Pattern: "*-bin.*", Use: engine.UseBinlog}, {Pattern: "binlog.*", Use: engine.UseBinlog},
-	{Pattern: "mysql/*", Use: engine.UseSystem}, {Pattern: "mysql.ibd", Use: engine.UseSystem}, {Pattern: "sys/*", Use: engine.UseSystem},
+	{Pattern: "mysql/*", Use: engine.UseSystem}, {Pattern: "mysql.ibd", Use: engine.UseSystem},
+	{Pattern: "sys/*", Use: engine.UseSystem},
 	{Pattern: "*.ibd", Use: engine.UseData, Named: true},
 	{Pattern: "*.MA[ID]", Use: engine.UseData, Named: true}, {Pattern: "*.MY[ID]", Use: engine.UseData, Named: true},
 }
@@ -71,14 +76,17 @@ var files = engine.FileUses{
 // compression, without what is in memory.
 func (d *db) Sizes(ctx context.Context) ([]engine.Size, error) {
 	// The indexes together, where there is no more to learn.
-	query := "SELECT TABLE_NAME, 'PRIMARY', DATA_LENGTH + INDEX_LENGTH FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()"
+	query := "SELECT TABLE_NAME, 'PRIMARY', DATA_LENGTH + INDEX_LENGTH FROM information_schema.TABLES WHERE " +
+		"TABLE_SCHEMA = DATABASE()"
 	switch {
 	case d.storage == rocksdb:
 		query = "SELECT d.TABLE_NAME, d.INDEX_NAME, SUM(m.DATA_SIZE) FROM information_schema.ROCKSDB_DDL d" +
 			" JOIN information_schema.ROCKSDB_INDEX_FILE_MAP m ON m.INDEX_NUMBER = d.INDEX_NUMBER" +
 			" WHERE d.TABLE_SCHEMA = DATABASE() GROUP BY 1, 2"
-	case d.storage == innodb && d.version.atLeast(5, 6) && d.Compression != model.CompressionZlib: // of which the statistics count smaller pages
-		query = "SELECT table_name, index_name, stat_value * @@innodb_page_size FROM mysql.innodb_index_stats WHERE stat_name = 'size' AND database_name = DATABASE()"
+	// Of zlib the statistics count smaller pages.
+	case d.storage == innodb && d.version.atLeast(5, 6) && d.Compression != model.CompressionZlib:
+		query = "SELECT table_name, index_name, stat_value * @@innodb_page_size FROM mysql.innodb_index_stats WHERE " +
+			"stat_name = 'size' AND database_name = DATABASE()"
 	}
 	out, err := d.objects(ctx, query)
 	if d.Private == nil && engine.ClassOf(err) == engine.Fatal {
@@ -136,7 +144,8 @@ func (d *db) addTablespaces(ctx context.Context, out []engine.Size) ([]engine.Si
 	for _, t := range d.TableNames() {
 		names = append(names, d.Server.Schema+"/"+t) // both are plain words
 	}
-	n, err := d.Admin().Number(ctx, "SELECT SUM(ALLOCATED_SIZE) FROM information_schema."+table+" WHERE NAME IN "+d.Dialect().QuotedList(names))
+	n, err := d.Admin().Number(ctx,
+		"SELECT SUM(ALLOCATED_SIZE) FROM information_schema."+table+" WHERE NAME IN "+d.Dialect().QuotedList(names))
 	if n > 0 {
 		out = append(out, engine.Size{Bytes: int64(n), Kind: engine.Exact})
 	}

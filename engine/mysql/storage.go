@@ -91,7 +91,8 @@ func innodbLevels(vars map[string]string) []model.Durability {
 	default:
 		out = append(out, model.DurabilityNone)
 	}
-	if timeout := vars[innodbTimeout]; timeout == "" || timeout == "0" || timeout == "1" { // releases of old have no choice
+	// releases of old have no choice
+	if timeout := vars[innodbTimeout]; timeout == "" || timeout == "0" || timeout == "1" {
 		out = append(out, model.DurabilityInterval)
 	}
 	return out
@@ -117,15 +118,17 @@ var rocksdb = &storage{
 		model.DurabilityProcess:  {{Name: rocksdbFlush, Value: "2"}, {Name: rocksdbManual, Value: "0"}},
 		model.DurabilityOS:       {{Name: rocksdbFlush, Value: "1"}},
 	},
-	levels:       rocksdbLevels,
-	describe:     treeOf,
-	promises:     syncedPromises,
-	cache:        "rocksdb_block_cache_size",
-	leastCache:   1 * mb,
-	compressions: []model.Compression{model.CompressionLZ4, model.CompressionZstd, model.CompressionZlib, model.CompressionSnappy},
+	levels:     rocksdbLevels,
+	describe:   treeOf,
+	promises:   syncedPromises,
+	cache:      "rocksdb_block_cache_size",
+	leastCache: 1 * mb,
+	compressions: []model.Compression{model.CompressionLZ4, model.CompressionZstd, model.CompressionZlib,
+		model.CompressionSnappy},
 	pages:        func(n int64) bool { return n >= 1024 && n <= 1<<20 },
 	pageVariable: "rocksdb_block_size",
-	direct:       []server.Setting{{Name: "rocksdb_use_direct_reads", Value: "1"}, {Name: "rocksdb_use_direct_io_for_flush_and_compaction", Value: "1"}},
+	direct: []server.Setting{{Name: "rocksdb_use_direct_reads", Value: "1"},
+		{Name: "rocksdb_use_direct_io_for_flush_and_compaction", Value: "1"}},
 	base: []server.Setting{
 		// At run time the plugin would abort the server.
 		{Name: "plugin-load-add", Value: "ha_rocksdb.so"},
@@ -152,16 +155,19 @@ func rocksdbLevels(vars map[string]string) []model.Durability {
 // aria syncs its log at the end of every statement and cannot do less; it
 // locks tables and undoes no transaction.
 var aria = &storage{
-	name: "aria", structure: "heap with B-tree indexes", durability: map[model.Durability][]server.Setting{model.DurabilityOS: nil},
-	cache: "aria_pagecache_buffer_size", leastCache: 128 << 10,
+	name: "aria", structure: "heap with B-tree indexes",
+	durability: map[model.Durability][]server.Setting{model.DurabilityOS: nil},
+	cache:      "aria_pagecache_buffer_size", leastCache: 128 << 10,
 	pages: func(int64) bool { return false },
 }
 
 // myisam has no log: a crash breaks its indexes.
 var myisam = &storage{
-	name: "myisam", structure: "heap with B-tree indexes", durability: map[model.Durability][]server.Setting{model.DurabilityNone: nil},
-	promises: map[model.Durability]string{model.DurabilityNone: "nothing is promised: there is no log, and any crash may break the tables"},
-	cache:    "key_buffer_size", leastCache: 8 << 10,
+	name: "myisam", structure: "heap with B-tree indexes",
+	durability: map[model.Durability][]server.Setting{model.DurabilityNone: nil},
+	promises: map[model.Durability]string{model.DurabilityNone: "nothing is promised: there is no log, and any crash " +
+		"may break the tables"},
+	cache: "key_buffer_size", leastCache: 8 << 10,
 	pages: func(int64) bool { return false },
 }
 
@@ -179,16 +185,19 @@ func storageOf(name string) *storage {
 	case myisam.name:
 		return myisam
 	}
-	return &storage{name: name, durability: map[model.Durability][]server.Setting{model.DurabilityNone: nil}, pages: func(int64) bool { return false }}
+	return &storage{name: name, durability: map[model.Durability][]server.Setting{model.DurabilityNone: nil},
+		pages: func(int64) bool { return false }}
 }
 
 // others are storages that servers may have and of which little is known here.
-var others = []string{"tokudb", "memory", "archive", "csv", "columnstore", "spider", "mroonga", "s3", "blackhole", "ndbcluster"}
+var others = []string{"tokudb", "memory", "archive", "csv", "columnstore", "spider", "mroonga", "s3", "blackhole",
+	"ndbcluster"}
 
 // check refuses what the storage cannot do.
 func (st *storage) check(s engine.Config) error {
 	if st.structure == "" && !slices.Contains(others, st.name) {
-		return engine.Refuse("storage", st.name, "there is no such storage; there are innodb, rocksdb, aria, myisam, and as far as the server has them %s",
+		return engine.Refuse("storage", st.name,
+			"there is no such storage; there are innodb, rocksdb, aria, myisam, and as far as the server has them %s",
 			strings.Join(others, ", "))
 	}
 	if _, ok := st.durability[s.Durability]; !ok {
@@ -204,12 +213,17 @@ func (st *storage) check(s engine.Config) error {
 	zipped := st == innodb && s.Compression == model.CompressionZlib
 	return cmp.Or(
 		s.CheckIsolation(st.isolations...),
-		engine.RefuseIf(s.Cache != 0 && st.cache == "", "cache", nil, "rumbench does not know the cache of storage %s: set its variable under options", st.name),
-		engine.RefuseIf(s.Cache != 0 && s.Cache < st.leastCache, "cache", s.Cache, "storage %s takes at least %d bytes", st.name, st.leastCache),
-		engine.RefuseIf(s.Compression != "" && !slices.Contains(offered, s.Compression), "compression", s.Compression, "storage %s offers: %v", st.name, offered),
-		engine.RefuseIf(s.Page != 0 && !st.pages(s.Page), "page", s.Page, "storage %s cannot have pages of that size", st.name),
+		engine.RefuseIf(s.Cache != 0 && st.cache == "", "cache", nil,
+			"rumbench does not know the cache of storage %s: set its variable under options", st.name),
+		engine.RefuseIf(s.Cache != 0 && s.Cache < st.leastCache, "cache", s.Cache, "storage %s takes at least %d bytes",
+			st.name, st.leastCache),
+		engine.RefuseIf(s.Compression != "" && !slices.Contains(offered, s.Compression), "compression", s.Compression,
+			"storage %s offers: %v", st.name, offered),
+		engine.RefuseIf(s.Page != 0 && !st.pages(s.Page), "page", s.Page, "storage %s cannot have pages of that size",
+			st.name),
 		engine.RefuseIf(s.Direct() && st.direct == nil, "direct_io", true, "storage %s always uses the page cache", st.name),
-		engine.RefuseIf(zipped && s.Page > 16384, "compression", s.Compression, "InnoDB compresses pages of up to 16 KiB only"))
+		engine.RefuseIf(zipped && s.Page > 16384, "compression", s.Compression,
+			"InnoDB compresses pages of up to 16 KiB only"))
 }
 
 // knob is a variable that a common knob sets.
@@ -267,7 +281,8 @@ func (st *storage) settings(s *setup, known map[string]bool) ([]server.Setting, 
 		}
 	}
 	if st == innodb && s.Compression == model.CompressionZlib && known["innodb_file_format"] {
-		out = append(out, server.Setting{Name: "innodb_file_format", Value: "Barracuda"}) // before 5.7 compressed tables need it
+		// before 5.7 compressed tables need it
+		out = append(out, server.Setting{Name: "innodb_file_format", Value: "Barracuda"})
 	}
 	return out, nil
 }

@@ -29,8 +29,10 @@ var waitSettings = []server.Setting{
 type timed map[string]string
 
 const (
-	timedEvents = "SELECT NAME FROM performance_schema.setup_instruments WHERE NAME LIKE 'wait/%' AND ENABLED = 'YES' AND TIMED = 'YES'"
-	timedSums   = "SELECT EVENT_NAME, COUNT_STAR, SUM_TIMER_WAIT FROM performance_schema.events_waits_summary_by_user_by_event_name" +
+	timedEvents = "SELECT NAME FROM performance_schema.setup_instruments WHERE NAME LIKE 'wait/%' AND ENABLED = 'YES' " +
+		"AND TIMED = 'YES'"
+	timedSums = "SELECT EVENT_NAME, COUNT_STAR, SUM_TIMER_WAIT FROM " +
+		"performance_schema.events_waits_summary_by_user_by_event_name" +
 		" WHERE USER = SUBSTRING_INDEX(USER(), '@', 1)"
 )
 
@@ -64,7 +66,8 @@ func (w timed) sample(ctx context.Context, t *status, s *engine.Sample) error {
 		if labels, ok := w[row[0]]; ok {
 			s.Points = append(s.Points,
 				engine.Point{Name: engine.Waits, Labels: labels, Kind: engine.Counter, Unit: "count", Value: n[0]},
-				engine.Point{Name: engine.WaitTime, Labels: labels, Kind: engine.Counter, Unit: "ns", Value: n[1] / 1e3}) // from picoseconds
+				// from picoseconds
+				engine.Point{Name: engine.WaitTime, Labels: labels, Kind: engine.Counter, Unit: "ns", Value: n[1] / 1e3})
 		}
 	})
 }
@@ -107,8 +110,10 @@ var waitRoles = []struct {
 	{"io/file/", engine.RoleIO, ""},
 
 	// The SQL layer: MDL_lock::rwlock, MDL_wait::LOCK_wait_status; LOCK_commit_ordered, LOCK_commit_queue.
-	{"synch/", engine.RoleMetadata, "/sql/MDL_ /sql/LOCK_table_ /sql/LOCK_open /sql/TABLE_SHARE:: /sql/LOCK_tdc /mysys/THR_LOCK"},
-	{"synch/", engine.RoleCommit, "/sql/MYSQL_BIN_LOG:: /sql/LOCK_commit /sql/LOCK_prepare_ordered /sql/LOCK_after_binlog_sync"},
+	{"synch/", engine.RoleMetadata,
+		"/sql/MDL_ /sql/LOCK_table_ /sql/LOCK_open /sql/TABLE_SHARE:: /sql/LOCK_tdc /mysys/THR_LOCK"},
+	{"synch/", engine.RoleCommit, "/sql/MYSQL_BIN_LOG:: /sql/LOCK_commit /sql/LOCK_prepare_ordered " +
+		"/sql/LOCK_after_binlog_sync"},
 	{"synch/", engine.RoleCommit, "/sql/LOCK_wait_commit /sql/COND_wait_commit /sql/COND_prepare_ordered"},
 
 	// InnoDB: trx_sys_mutex, trx_sys_shard_mutex, trx_sys_serialisation_mutex, trx_mutex; lock_latch, lock_wait_mutex,

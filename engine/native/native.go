@@ -79,7 +79,8 @@ func Advice(stem, version, script string) string {
 		version = "VERSION"
 	}
 	slices.Sort(found)
-	return fmt.Sprintf("%s %s brings one; there are: %s", script, version, cmp.Or(strings.Join(slices.Compact(found), ", "), "none"))
+	return fmt.Sprintf("%s %s brings one; there are: %s", script, version,
+		cmp.Or(strings.Join(slices.Compact(found), ", "), "none"))
 }
 
 // CheckExports returns an error if a library is not one of this machine, or does

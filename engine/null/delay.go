@@ -14,9 +14,12 @@ import (
 
 var options = []engine.Option{
 	{Name: "delay", Type: "duration", Doc: "CPU time of every operation, such as 20us; to test rumbench itself"},
-	{Name: "noise", Type: "number", Doc: "relative standard deviation of a factor on delay that is drawn once per trial: 0.02 is 2 %"},
-	{Name: "noise_seed", Type: "int", Doc: "seed of noise, 0 by default: the same trial of the same plan draws the same factor"},
-	{Name: "drift", Type: "number", Doc: "amplitude of a sine over the time of day on delay: a machine that slows down and recovers"},
+	{Name: "noise", Type: "number",
+		Doc: "relative standard deviation of a factor on delay that is drawn once per trial: 0.02 is 2 %"},
+	{Name: "noise_seed", Type: "int",
+		Doc: "seed of noise, 0 by default: the same trial of the same plan draws the same factor"},
+	{Name: "drift", Type: "number",
+		Doc: "amplitude of a sine over the time of day on delay: a machine that slows down and recovers"},
 	{Name: "drift_period", Type: "duration", Doc: "period of drift, 10m by default"},
 }
 
@@ -45,7 +48,8 @@ func newDelay(c engine.Config) (*delay, error) {
 	if each == 0 {
 		for _, name := range []string{"noise", "noise_seed", "drift", "drift_period"} {
 			if v, ok := c.Options[name]; ok {
-				return nil, engine.Refuse("options."+name, v, "there is no delay for it to change; set option delay, for example to 20us")
+				return nil, engine.Refuse("options."+name, v,
+					"there is no delay for it to change; set option delay, for example to 20us")
 			}
 		}
 		return nil, nil
@@ -87,7 +91,8 @@ func (d *delay) settings() []engine.Setting {
 		{Name: "noise_factor", Value: fmt.Sprintf("%.6f", d.factor), Source: engine.AsSet},
 	}
 	if d.drift > 0 {
-		out = append(out, engine.Setting{Name: "drift", Value: fmt.Sprintf("±%g %% in %v", 100*d.drift, time.Duration(d.period)), Source: engine.AsSet})
+		out = append(out, engine.Setting{Name: "drift",
+			Value: fmt.Sprintf("±%g %% in %v", 100*d.drift, time.Duration(d.period)), Source: engine.AsSet})
 	}
 	return out
 }
@@ -100,7 +105,8 @@ type reader struct {
 
 func (r *reader) refuse(name, reason string) {
 	if r.err == nil {
-		r.err = &engine.KnobError{Knob: "options." + name, Value: fmt.Sprint(r.c.Options[name]), Reason: reason, Known: options}
+		r.err = &engine.KnobError{Knob: "options." + name, Value: fmt.Sprint(r.c.Options[name]), Reason: reason,
+			Known: options}
 	}
 }
 

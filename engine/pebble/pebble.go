@@ -25,7 +25,8 @@ var options = append(kvkit.Options(kvkit.Merges|kvkit.SingleDeletes|kvkit.Filter
 	{Name: "memtable_size", Type: "size", Doc: "size of a memtable (default 4 MiB)"},
 	{Name: "l0_compaction_threshold", Type: "int", Doc: "sublevels of level 0 at which compaction begins"},
 	{Name: "compactions", Type: "int", Doc: "compactions that may run at the same time (default 1)"},
-	{Name: "bloom_bits", Type: "int", Doc: "bits per key of the bloom filters; 0 for none (default 0; 10 with unique: filter)"},
+	{Name: "bloom_bits", Type: "int",
+		Doc: "bits per key of the bloom filters; 0 for none (default 0; 10 with unique: filter)"},
 }...)
 
 // Info describes the engine.
@@ -59,7 +60,8 @@ type settings struct {
 func newSettings(c engine.Config) (s settings, err error) {
 	if err := cmp.Or(
 		engine.RefuseIf(c.Direct(), "direct_io", true, "pebble reads only through the page cache"),
-		engine.RefuseIf(c.Page != 0 && (c.Page < 512 || c.Page > 1<<20), "page", c.Page, "blocks must be from 512 B to 1 MiB"),
+		engine.RefuseIf(c.Page != 0 && (c.Page < 512 || c.Page > 1<<20), "page", c.Page,
+			"blocks must be from 512 B to 1 MiB"),
 	); err != nil {
 		return s, err
 	}
@@ -134,7 +136,8 @@ func open(c engine.Config, fs vfs.FS) (engine.DB, error) {
 }
 
 func openStore(c engine.Config, set settings, fs vfs.FS) (_ *store, err error) {
-	s := &store{dir: c.Dir, durability: c.Durability, write: pebble.Sync, cache: cmp.Or(set.cache, defaultCache), memtable: cmp.Or(set.memtable, defaultMemtable)}
+	s := &store{dir: c.Dir, durability: c.Durability, write: pebble.Sync, cache: cmp.Or(set.cache, defaultCache),
+		memtable: cmp.Or(set.memtable, defaultMemtable)}
 	if c.Durability == model.DurabilityNone || c.Durability == model.DurabilityInterval {
 		s.write = pebble.NoSync
 	}

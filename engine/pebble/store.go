@@ -59,7 +59,8 @@ func (s *store) Settings() []engine.Setting {
 	return append([]engine.Setting{
 		{Name: "durability", Value: string(s.durability), Source: engine.AsSet},
 		{Name: "write-ahead log", Value: log, Source: engine.AsSet},
-		{Name: "cache", Value: fmt.Sprintf("%s for blocks; cache_size has room for %d memtables besides", quantity.Bytes(s.cache), memtables), Source: engine.AsSet},
+		{Name: "cache", Value: fmt.Sprintf("%s for blocks; cache_size has room for %d memtables besides",
+			quantity.Bytes(s.cache), memtables), Source: engine.AsSet},
 	}, s.effective...)
 }
 
@@ -324,7 +325,8 @@ func (s *store) Counters(out *engine.Sample) error {
 	out.Counter(engine.FlushBytes, "bytes", float64(flushed))
 	out.Counter(engine.CompactedBytes, "bytes", float64(compacted))
 	out.Counter(engine.BytesTaken, "bytes", float64(m.WAL.BytesIn))
-	out.Gauge(engine.DirtyBytes, "bytes", float64(m.WAL.Size)) // the log of unflushed data; memtables are allocated in advance
+	// the log of unflushed data; memtables are allocated in advance
+	out.Gauge(engine.DirtyBytes, "bytes", float64(m.WAL.Size))
 	out.Gauge(engine.CompactionDebt, "bytes", float64(m.Compact.EstimatedDebt))
 	out.Counter(engine.Stalls, "count", float64(count))
 	out.Counter(engine.StallTime, "ns", float64(total))

@@ -111,7 +111,8 @@ var roles = []struct {
 	{"LWLock", engine.RoleSnapshot, "clog clogcontrol clogtruncation subtrans subtranscontrol"}, // until 12
 	{"LWLock", engine.RoleSnapshot, "committs committsslru committsbuffer"},
 	{"LWLock", engine.RoleSnapshot, "serializablexacthash serializablefinishedlist serialslru serialbuffer serialcontrol"},
-	{"LWLock", engine.RoleRow, "multixactgen multixactoffsetslru multixactmemberslru multixactoffsetbuffer multixactmemberbuffer"},
+	{"LWLock", engine.RoleRow, "multixactgen multixactoffsetslru multixactmemberslru multixactoffsetbuffer " +
+		"multixactmemberbuffer"},
 	{"LWLock", engine.RoleRow, "multixactoffsetcontrol multixactmembercontrol"}, // until 12
 	{"LWLock", engine.RoleRow, "predicatelockmanager serializablepredicatelist perxactpredicatelist"},
 	{"LWLock", engine.RoleMetadata, "lockmanager lockfastpath relationmapping relcacheinit sinvalread sinvalwrite"},

@@ -44,7 +44,8 @@ var traits = &serverkit.Traits{
 		if dsn != "" {
 			return pgwire.ParseDSN(dsn, dial)
 		}
-		return pgwire.Socket(e.User, "postgres", func(ctx context.Context) (net.Conn, error) { return dial(ctx, "unix", e.Socket) })
+		return pgwire.Socket(e.User, "postgres",
+			func(ctx context.Context) (net.Conn, error) { return dial(ctx, "unix", e.Socket) })
 	},
 }
 
@@ -97,7 +98,8 @@ func ask(ctx context.Context, c *sqlkit.Admin) (a about, err error) {
 		oid, _ := strconv.ParseUint(row[2], 10, 32)
 		a.database = uint32(oid)
 		if e := row[3]; e != "UTF8" && e != "SQL_ASCII" {
-			return hint.With(fmt.Errorf("the database has encoding %s, which cannot hold every text", e), "name a database with encoding UTF8 in the dsn")
+			return hint.With(fmt.Errorf("the database has encoding %s, which cannot hold every text", e),
+				"name a database with encoding UTF8 in the dsn")
 		}
 		return nil
 	})

@@ -11,7 +11,8 @@ import (
 
 // definitions returns tables and indexes in words of our own.
 func (d *db) definitions(dialect *sqlkit.Dialect) sqlkit.Definitions {
-	in := strings.NewReplacer("{schema}", "(SELECT oid FROM pg_namespace WHERE nspname = "+dialect.Quoted(d.Server.Schema)+")")
+	in := strings.NewReplacer("{schema}",
+		"(SELECT oid FROM pg_namespace WHERE nspname = "+dialect.Quoted(d.Server.Schema)+")")
 	return sqlkit.Definitions{
 		Queries: []string{in.Replace(tableTexts), in.Replace(indexTexts)},
 		Table: func(t *model.Table) string {
@@ -27,7 +28,8 @@ func (d *db) definitions(dialect *sqlkit.Dialect) sqlkit.Definitions {
 }
 
 // asListed writes a type as the server lists it.
-var asListed = strings.NewReplacer("BIGINT", "bigint", "INTEGER", "integer", "DOUBLE PRECISION", "double precision", "TIMESTAMP", "timestamp without time zone",
+var asListed = strings.NewReplacer("BIGINT", "bigint", "INTEGER", "integer", "DOUBLE PRECISION", "double precision",
+	"TIMESTAMP", "timestamp without time zone",
 	"CHAR(", "character(", "TEXT", "text", "BYTEA", "bytea", ` COLLATE "C"`, " C")
 
 func columnText(t *model.Table, c *model.Column, compression model.Compression) string {

@@ -91,7 +91,8 @@ func accessOf(t *model.Table, tree []byte) (out []engine.Access, err error) {
 func (n *planNode) access(t *model.Table, out []engine.Access) []engine.Access {
 	switch {
 	case n.Index != "":
-		a := engine.Access{Index: sqlkit.SchemaIndex(t, n.Index, primaryName(t.Name)), How: engine.Walk, As: n.Type, Rows: n.Rows}
+		a := engine.Access{Index: sqlkit.SchemaIndex(t, n.Index, primaryName(t.Name)), How: engine.Walk, As: n.Type,
+			Rows: n.Rows}
 		if n.Cond != "" {
 			a.How = engine.Seek
 		}

@@ -87,7 +87,8 @@ func newReader(ctx context.Context, conn *sqlkit.Admin, release int, schema stri
 		if v = v.pick(release / 10000); len(v.points) == 0 {
 			continue
 		}
-		types := slices.Concat(slices.Repeat([]model.Type{model.String}, len(v.labels)), slices.Repeat([]model.Type{model.Float}, len(v.points)))
+		types := slices.Concat(slices.Repeat([]model.Type{model.String}, len(v.labels)),
+			slices.Repeat([]model.Type{model.Float}, len(v.points)))
 		stmt, err := conn.Prepare(ctx, v.text())
 		if err != nil {
 			return nil, fmt.Errorf("read the counters %s*: %w", v.prefix, err)

@@ -84,7 +84,8 @@ func (d *db) durability(ctx context.Context, c *sqlkit.Admin) error {
 // keptLevel returns the level that a server keeps, and the settings that it follows
 // from.
 func keptLevel(ctx context.Context, c *sqlkit.Admin) (level model.Durability, said []string, err error) {
-	const text = "SELECT current_setting('fsync'), current_setting('synchronous_commit'), setting FROM pg_settings WHERE name = 'wal_writer_delay'"
+	const text = "SELECT current_setting('fsync'), current_setting('synchronous_commit'), setting FROM pg_settings " +
+		"WHERE name = 'wal_writer_delay'"
 	err = c.Query(ctx, text, func(row []string) error {
 		delay, err := strconv.Atoi(row[2])
 		if err != nil {

@@ -47,7 +47,8 @@ func (d *db) vacuum(ctx context.Context, c *sqlkit.Admin, table string) (string,
 type tableState struct{ dead, visible, pages string }
 
 func (d *db) tableState(ctx context.Context, c *sqlkit.Admin, table string) (s tableState, err error) {
-	text := "SELECT pg_stat_get_dead_tuples(c.oid), c.relallvisible, c.relpages FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace" +
+	text := "SELECT pg_stat_get_dead_tuples(c.oid), c.relallvisible, c.relpages FROM pg_class c JOIN pg_namespace n ON " +
+		"n.oid = c.relnamespace" +
 		" WHERE n.nspname = " + d.Dialect().Quoted(d.Server.Schema) + " AND c.relname = " + d.Dialect().Quoted(table)
 	err = c.Query(ctx, text, func(row []string) error {
 		s = tableState{row[0], row[1], row[2]}
@@ -71,7 +72,8 @@ func (d *db) checkpoint(ctx context.Context) (string, error) {
 		return "", err
 	}
 	after, err := d.counted(ctx, before)
-	return fmt.Sprintf("%.0f bytes of log since the last one; %.0f pages written", before.age, after.pages-before.pages), err
+	return fmt.Sprintf("%.0f bytes of log since the last one; %.0f pages written", before.age, after.pages-before.pages),
+		err
 }
 
 // checkpointState is what a checkpoint changes.

@@ -55,7 +55,8 @@ func newSetup(ctx context.Context, c engine.Config) (*setup, error) {
 	}
 	var major int
 	if fmt.Sscanf(s.Program.Version, "%d", &major); major < oldest {
-		return nil, engine.Refuse(s.ProgramKnob(), s.Program.Path, "%s is too old; %d is the oldest that can be used", s.Program.Name(), oldest)
+		return nil, engine.Refuse(s.ProgramKnob(), s.Program.Path, "%s is too old; %d is the oldest that can be used",
+			s.Program.Name(), oldest)
 	}
 	s.settings = append(s.knobSettings(major), s.Variables...) // which override all others
 	return s, nil
@@ -72,10 +73,13 @@ func checkKnobs(s engine.Config) error {
 	schema := s.Server.Schema
 	badSchema := strings.HasPrefix(schema, "pg_") || len(schema) > longestName || strings.Contains(schema, "\x00")
 	return cmp.Or(
-		engine.RefuseIf(!slices.Contains(model.Durabilities(), s.Durability), "durability", s.Durability, "it must be one of %v", model.Durabilities()),
+		engine.RefuseIf(!slices.Contains(model.Durabilities(), s.Durability), "durability", s.Durability,
+			"it must be one of %v", model.Durabilities()),
 		engine.RefuseIf(s.Storage != "" && s.Storage != "heap", "storage", s.Storage, "only heap is supported"),
-		engine.RefuseIf(s.Compresses(), "compression", s.Compression, "the server does not compress tables; only none is supported"),
-		engine.RefuseIf(s.Page != 0 && s.Page != page, "page", s.Page, "it is compiled into the server; only %d is supported", page),
+		engine.RefuseIf(s.Compresses(), "compression", s.Compression,
+			"the server does not compress tables; only none is supported"),
+		engine.RefuseIf(s.Page != 0 && s.Page != page, "page", s.Page,
+			"it is compiled into the server; only %d is supported", page),
 		engine.RefuseIf(s.Direct(), "direct_io", true, "the server always uses the page cache"),
 		engine.RefuseIf(s.Cache != 0 && s.Cache < leastCache, "cache", s.Cache, "it must be at least %d bytes", leastCache),
 		engine.RefuseIf(badSchema, "schema", schema, "it must not begin with pg_, nor be longer than %d bytes", longestName),

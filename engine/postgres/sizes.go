@@ -18,14 +18,16 @@ func (d *db) Sizes(ctx context.Context) ([]engine.Size, error) {
 	ours := d.Dialect().QuotedList(d.TableNames())
 	total := "pg_database_size(current_database())"
 	if d.Attached() {
-		total = "(SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c WHERE " + in + " AND c.relname IN " + ours + ")"
+		total = "(SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c WHERE " + in +
+			" AND c.relname IN " + ours + ")"
 	}
 	texts := []string{
 		"SELECT c.relname, pg_table_size(c.oid) +" +
 			" coalesce((SELECT pg_table_size(i.indexrelid) FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary), 0)" +
 			" FROM pg_class c WHERE" + in + " AND c.relname IN " + ours,
 		"SELECT c.relname, pg_table_size(c.oid) FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid WHERE" + in +
-			" AND NOT i.indisprimary AND i.indrelid IN (SELECT c.oid FROM pg_class c WHERE" + in + " AND c.relname IN " + ours + ")",
+			" AND NOT i.indisprimary AND i.indrelid IN (SELECT c.oid FROM pg_class c WHERE" + in + " AND c.relname IN " + ours +
+			")",
 		"SELECT '', " + total,
 	}
 	var out []engine.Size
@@ -44,7 +46,8 @@ func (d *db) FileClass(ctx context.Context) (func(path string) engine.FileClass,
 }
 
 func (d *db) classes(ctx context.Context, c *sqlkit.Admin) (func(path string) engine.FileClass, error) {
-	current, err := c.Value(ctx, "SELECT pg_walfile_name(pg_current_wal_insert_lsn())") // the log's file that is being written
+	// the log's file that is being written
+	current, err := c.Value(ctx, "SELECT pg_walfile_name(pg_current_wal_insert_lsn())")
 	return func(path string) engine.FileClass { return fileClass(path, d.about.database, current) }, err
 }
 
@@ -58,8 +61,10 @@ var segment = regexp.MustCompile(`^[0-9A-F]{24}$`)
 
 // files are those of all databases: the names of tables' files are numbers.
 var files = engine.FileUses{
-	{Pattern: "pg_wal/*", Use: engine.UseLog}, {Pattern: "pgsql_tmp/*", Use: engine.UseTemp}, {Pattern: "pgsql_tmp*/*", Use: engine.UseTemp},
-	{Pattern: "base/*/t[0-9]*", Use: engine.UseTemp}, {Pattern: "base/*/*", Use: engine.UseData}, {Pattern: "pg_tblspc/*/*/*/*", Use: engine.UseData},
+	{Pattern: "pg_wal/*", Use: engine.UseLog}, {Pattern: "pgsql_tmp/*", Use: engine.UseTemp},
+	{Pattern: "pgsql_tmp*/*", Use: engine.UseTemp},
+	{Pattern: "base/*/t[0-9]*", Use: engine.UseTemp}, {Pattern: "base/*/*", Use: engine.UseData},
+	{Pattern: "pg_tblspc/*/*/*/*", Use: engine.UseData},
 }
 
 // firstNormal is the first number of a file that is not the system catalog's.

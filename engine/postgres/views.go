@@ -79,7 +79,8 @@ func engineView(major int) view {
 	}
 	return view{points: []point{
 		size("engine.bytes_written", "("+position+")::float8 + "+pages), size("engine.page_bytes", pages),
-		{name: "engine.checkpoint_bytes", unit: "bytes", gauge: true, expr: "(" + position + ") - ((SELECT redo_lsn FROM pg_control_checkpoint()) - '0/0')"},
+		{name: "engine.checkpoint_bytes", unit: "bytes", gauge: true,
+			expr: "(" + position + ") - ((SELECT redo_lsn FROM pg_control_checkpoint()) - '0/0')"},
 		size("engine.log_bytes", position), size("postgres.wal.position", position),
 	}}
 }
@@ -89,7 +90,8 @@ func engineView(major int) view {
 func statementsView(schema string) view {
 	schema = newDialect().Name(schema)
 	return view{points: []point{count("engine.queries",
-		"SELECT CASE WHEN (SELECT dealloc FROM "+schema+".pg_stat_statements_info) = 0 THEN sum(calls) END FROM "+schema+".pg_stat_statements(false)")}}
+		"SELECT CASE WHEN (SELECT dealloc FROM "+schema+".pg_stat_statements_info) = 0 THEN sum(calls) END FROM "+schema+
+			".pg_stat_statements(false)")}}
 }
 
 // statementsSchema is a query for the schema of that extension, if it has the
@@ -110,8 +112,10 @@ const readsApart = 16
 func clientView(schema string) view {
 	v := view{source: "FROM pg_stat_database WHERE datname = current_database()", points: []point{
 		count("engine.commits", "sum(xact_commit)"), count("engine.rows_examined", "sum(tup_returned)"),
-		count("engine.cache_lookups", "sum(blks_hit) + sum(blks_read)").startingAt(readsApart), count("engine.cache_misses", "sum(blks_read)").startingAt(readsApart),
-		count("engine.cache_hits", "sum(blks_hit)").until(readsApart), count("engine.pages_taken", "sum(blks_read)").until(readsApart),
+		count("engine.cache_lookups", "sum(blks_hit) + sum(blks_read)").startingAt(readsApart),
+		count("engine.cache_misses", "sum(blks_read)").startingAt(readsApart),
+		count("engine.cache_hits", "sum(blks_hit)").until(readsApart),
+		count("engine.pages_taken", "sum(blks_read)").until(readsApart),
 		count("engine.rows_changed", "sum(tup_inserted) + sum(tup_updated) + sum(tup_deleted)").until(readsApart),
 		size("engine.bytes_read", "sum(blks_read) * current_setting('block_size')::float8").startingAt(readsApart),
 	}}
@@ -124,7 +128,8 @@ func clientView(schema string) view {
 // sessionsWhere counts the sessions of a condition, unless the server hides what
 // some of them do from this user.
 func sessionsWhere(condition string) string {
-	return "CASE WHEN coalesce(bool_and(query IS DISTINCT FROM '<insufficient privilege>'), true) THEN count(*) FILTER (WHERE " + condition + ") END"
+	return "CASE WHEN coalesce(bool_and(query IS DISTINCT FROM '<insufficient privilege>'), true) THEN count(*) FILTER " +
+		"(WHERE " + condition + ") END"
 }
 
 const (
@@ -137,7 +142,8 @@ const (
 var sessionView = view{source: "FROM pg_stat_activity WHERE pid <> pg_backend_pid()", points: []point{
 	state("engine.sessions", sessionsWhere(isClient)), state("postgres.sessions.open", sessionsWhere(isClient)),
 	state("engine.sessions_active", sessionsWhere(isWorking)), state("postgres.sessions.active", sessionsWhere(isWorking)),
-	state("engine.sessions_blocked", sessionsWhere(isBlocked)), state("postgres.sessions.waiting_for_lock", sessionsWhere(isBlocked)),
+	state("engine.sessions_blocked", sessionsWhere(isBlocked)),
+	state("postgres.sessions.waiting_for_lock", sessionsWhere(isBlocked)),
 	state("postgres.sessions.idle_in_transaction", sessionsWhere("state LIKE 'idle in transaction%'")),
 	state("postgres.autovacuum.workers", sessionsWhere("backend_type = 'autovacuum worker'")),
 }}
@@ -174,13 +180,15 @@ var backendView = view{prefix: "postgres.bgwriter.", points: []point{
 
 var walView = view{prefix: "postgres.wal.", source: "FROM pg_stat_wal", points: []point{
 	count("records", "wal_records"), count("full_page_images", "wal_fpi"), size("bytes", "wal_bytes"),
-	count("buffers_full", "wal_buffers_full"), count("writes", "wal_write").until(18), count("syncs", "wal_sync").until(18),
+	count("buffers_full", "wal_buffers_full"), count("writes", "wal_write").until(18),
+	count("syncs", "wal_sync").until(18),
 	nanos("write_ns", "wal_write_time").until(18), nanos("sync_ns", "wal_sync_time").until(18),
 }}
 
 // walEngineView has what of it means the same on every engine.
 var walEngineView = view{source: "FROM pg_stat_wal", points: []point{
-	size("engine.full_page_bytes", "wal_fpi * current_setting('block_size')::float8"), count("engine.log_syncs", "wal_sync").until(18),
+	size("engine.full_page_bytes", "wal_fpi * current_setting('block_size')::float8"),
+	count("engine.log_syncs", "wal_sync").until(18),
 }}
 
 // walWritesView is what walView no longer have.
@@ -202,19 +210,21 @@ var ioView = view{
 		nanos("extend_ns", "extend_time"), count("hits", "hits"), count("evictions", "evictions"),
 		count("reuses", "reuses"), count("syncs", "fsyncs"), nanos("sync_ns", "fsync_time"),
 	},
-	source: "FROM pg_stat_io WHERE coalesce(reads, 0) + coalesce(writes, 0) + coalesce(extends, 0) + coalesce(hits, 0) + coalesce(fsyncs, 0) > 0",
+	source: "FROM pg_stat_io WHERE coalesce(reads, 0) + coalesce(writes, 0) + coalesce(extends, 0) + coalesce(hits, 0) " +
+		"+ coalesce(fsyncs, 0) > 0",
 }
 
 func databaseView(schema string) view {
-	v := view{prefix: "postgres.database.", source: "FROM pg_stat_database WHERE datname = current_database()", points: []point{
-		state("sessions", "numbackends"), count("commits", "xact_commit"), count("rollbacks", "xact_rollback"),
-		count("pages_read", "blks_read"), count("pages_hit", "blks_hit"), nanos("read_ns", "blk_read_time"),
-		nanos("write_ns", "blk_write_time"), count("rows_read", "tup_returned"), count("rows_fetched", "tup_fetched"),
-		count("rows_inserted", "tup_inserted"), count("rows_updated", "tup_updated"), count("rows_deleted", "tup_deleted"),
-		count("conflicts", "conflicts"), count("deadlocks", "deadlocks"), count("temp_files", "temp_files"),
-		size("temp_bytes", "temp_bytes"), nanos("active_ns", "active_time").startingAt(14),
-		nanos("idle_in_transaction_ns", "idle_in_transaction_time").startingAt(14),
-	}}
+	v := view{prefix: "postgres.database.", source: "FROM pg_stat_database WHERE datname = current_database()",
+		points: []point{
+			state("sessions", "numbackends"), count("commits", "xact_commit"), count("rollbacks", "xact_rollback"),
+			count("pages_read", "blks_read"), count("pages_hit", "blks_hit"), nanos("read_ns", "blk_read_time"),
+			nanos("write_ns", "blk_write_time"), count("rows_read", "tup_returned"), count("rows_fetched", "tup_fetched"),
+			count("rows_inserted", "tup_inserted"), count("rows_updated", "tup_updated"), count("rows_deleted", "tup_deleted"),
+			count("conflicts", "conflicts"), count("deadlocks", "deadlocks"), count("temp_files", "temp_files"),
+			size("temp_bytes", "temp_bytes"), nanos("active_ns", "active_time").startingAt(14),
+			nanos("idle_in_transaction_ns", "idle_in_transaction_time").startingAt(14),
+		}}
 	if schema == "" {
 		v.labels = []label{{"database", "datname"}}
 		v.source = "FROM pg_stat_database WHERE datname IS NOT NULL AND datname NOT LIKE 'template_'"
@@ -248,13 +258,17 @@ func tableView(schema string) view {
 		labels: []label{{"table", "s.relname"}},
 		points: []point{
 			state("rows_live", "s.n_live_tup"), state("rows_dead", "s.n_dead_tup"),
-			state("rows_since_analyze", "s.n_mod_since_analyze"), state("rows_since_vacuum", "s.n_ins_since_vacuum").startingAt(13),
-			count("rows_inserted", "s.n_tup_ins"), count("rows_updated", "s.n_tup_upd"), count("rows_updated_hot", "s.n_tup_hot_upd"),
+			state("rows_since_analyze", "s.n_mod_since_analyze"),
+			state("rows_since_vacuum", "s.n_ins_since_vacuum").startingAt(13),
+			count("rows_inserted", "s.n_tup_ins"), count("rows_updated", "s.n_tup_upd"),
+			count("rows_updated_hot", "s.n_tup_hot_upd"),
 			count("rows_updated_elsewhere", "s.n_tup_newpage_upd").startingAt(16), count("rows_deleted", "s.n_tup_del"),
 			count("scans", "s.seq_scan"), count("scan_rows", "s.seq_tup_read"), count("index_scans", "s.idx_scan"),
-			count("index_rows", "s.idx_tup_fetch"), count("vacuums", "s.vacuum_count"), count("autovacuums", "s.autovacuum_count"),
+			count("index_rows", "s.idx_tup_fetch"), count("vacuums", "s.vacuum_count"),
+			count("autovacuums", "s.autovacuum_count"),
 			count("analyzes", "s.analyze_count"), count("autoanalyzes", "s.autoanalyze_count"),
-			nanos("vacuum_ns", "s.total_vacuum_time").startingAt(18), nanos("autovacuum_ns", "s.total_autovacuum_time").startingAt(18),
+			nanos("vacuum_ns", "s.total_vacuum_time").startingAt(18),
+			nanos("autovacuum_ns", "s.total_autovacuum_time").startingAt(18),
 			count("pages_read", "io.heap_blks_read"), count("pages_hit", "io.heap_blks_hit"),
 			count("index_pages_read", "io.idx_blks_read"), count("index_pages_hit", "io.idx_blks_hit"),
 			count("toast_pages_read", "io.toast_blks_read"), count("toast_pages_hit", "io.toast_blks_hit"),

@@ -29,11 +29,13 @@ var gauges = []struct {
 	name, unit string
 	family     int
 }{
-	{memtables, "bytes", all}, {"rocksdb.num-immutable-mem-table", "count", all}, {"rocksdb.estimate-table-readers-mem", "bytes", all},
+	{memtables, "bytes", all}, {"rocksdb.num-immutable-mem-table", "count", all},
+	{"rocksdb.estimate-table-readers-mem", "bytes", all},
 	{debt, "bytes", all}, {"rocksdb.compaction-pending", "count", all},
 	{"rocksdb.live-sst-files-size", "bytes", all}, {"rocksdb.total-sst-files-size", "bytes", all},
 	{"rocksdb.estimate-live-data-size", "bytes", all},
-	{"rocksdb.num-running-compactions", "count", 0}, {"rocksdb.num-running-flushes", "count", 0}, {"rocksdb.block-cache-usage", "bytes", 0},
+	{"rocksdb.num-running-compactions", "count", 0}, {"rocksdb.num-running-flushes", "count", 0},
+	{"rocksdb.block-cache-usage", "bytes", 0},
 	{"rocksdb.actual-delayed-write-rate", "bytes/s", 0}, {"rocksdb.is-write-stopped", "count", 0},
 }
 
@@ -54,7 +56,8 @@ func (s *store) Counters(out *engine.Sample) error {
 	out.Counter(engine.CacheLookups, "count", found["rocksdb.block.cache.data.hit"]+found["rocksdb.block.cache.data.add"])
 	out.Counter(engine.CacheMisses, "count", found["rocksdb.block.cache.data.add"])
 	out.Counter(engine.FilterUseful, "count", found["rocksdb.bloom.filter.useful"])
-	out.Counter(engine.BytesWritten, "bytes", found["rocksdb.wal.bytes"]+found["rocksdb.flush.write.bytes"]+found["rocksdb.compact.write.bytes"])
+	out.Counter(engine.BytesWritten, "bytes",
+		found["rocksdb.wal.bytes"]+found["rocksdb.flush.write.bytes"]+found["rocksdb.compact.write.bytes"])
 	out.Counter(engine.LogBytes, "bytes", found["rocksdb.wal.bytes"])
 	out.Counter(engine.FlushBytes, "bytes", found["rocksdb.flush.write.bytes"])
 	out.Counter(engine.CompactedBytes, "bytes", found["rocksdb.compact.write.bytes"])

@@ -64,7 +64,8 @@ func (it *iter) Prev() bool  { return it.advance(true) }
 // start moves to an end of the range.
 func (it *iter) start(reverse bool) bool {
 	it.reverse = reverse
-	return it.take(C.scan(it.tx.store.c, it.tx.view, chars(it.lower), C.size_t(len(it.lower)), chars(it.upper), C.size_t(len(it.upper)),
+	return it.take(C.scan(it.tx.store.c, it.tx.view, chars(it.lower), C.size_t(len(it.lower)), chars(it.upper),
+		C.size_t(len(it.upper)),
 		flag(reverse), C.size_t(it.want)))
 }
 

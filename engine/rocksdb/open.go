@@ -88,7 +88,8 @@ func (s *store) recall() {
 		n, _ := strconv.ParseInt(option(name), 10, 64) // as RocksDB wrote it
 		return n
 	}
-	plain := is("compression", "kNoCompression") && is("compression_per_level", "") && is("bottommost_compression", "kDisableCompressionOption", "kNoCompression")
+	plain := is("compression", "kNoCompression") && is("compression_per_level", "") &&
+		is("bottommost_compression", "kDisableCompressionOption", "kNoCompression")
 	filtered := !is("filter_policy", "nullptr") && is("whole_key_filtering", "true")
 	if is("compaction_style", "kCompactionStyleLevel") {
 		s.structure = engine.Structure{Shape: engine.Leveled, Memtable: size("write_buffer_size")}
@@ -132,15 +133,18 @@ func (s *store) readBack() ([]engine.Setting, error) {
 	out := []engine.Setting{
 		{Name: "library", Value: s.settings.path, Source: engine.AsSet},
 		{Name: "transactions", Value: s.settings.transactions, Source: engine.AsSet},
-		{Name: "block_cache_capacity", Value: fmt.Sprint(s.number(0, "rocksdb.block-cache-capacity")), Source: engine.ReadBack},
+		{Name: "block_cache_capacity", Value: fmt.Sprint(s.number(0, "rocksdb.block-cache-capacity")),
+			Source: engine.ReadBack},
 	}
 	if asserts(s.settings.path) {
 		out = append(out, engine.Setting{Name: "warning", Source: engine.ReadBack,
-			Value: "the library was built with assertions: operations take up to twice the CPU of a release, and a failed write of the log ends the process"})
+			Value: "the library was built with assertions: operations take up to twice the CPU of a release, and a failed " +
+				"write of the log ends the process"})
 	}
 	options, err := kvkit.ReadOptions(s.dir)
 	for _, o := range options { // all families have the same
-		if !strings.HasPrefix(o.Name, "CFOptions") && !strings.HasPrefix(o.Name, "TableOptions") || strings.Contains(o.Name, `"default"`) {
+		if !strings.HasPrefix(o.Name, "CFOptions") && !strings.HasPrefix(o.Name, "TableOptions") ||
+			strings.Contains(o.Name, `"default"`) {
 			out = append(out, o)
 		}
 	}

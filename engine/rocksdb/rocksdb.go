@@ -27,9 +27,11 @@ type Engine struct{}
 const newest = "11.8.1"
 
 var options = append(kvkit.Options(kvkit.Merges|kvkit.SingleDeletes|kvkit.Filters), []engine.Option{
-	{Name: "library", Type: "string", Doc: "a version, from 6.29 on, as fetched by scripts/rocksdb.sh, or the path of a library (default " + newest + ")"},
+	{Name: "library", Type: "string",
+		Doc: "a version, from 6.29 on, as fetched by scripts/rocksdb.sh, or the path of a library (default " + newest + ")"},
 	{Name: "rocksdb", Type: "string", Doc: `RocksDB's own options, "name=value;name=value", as in its OPTIONS file`},
-	{Name: "families", Type: "bool", Doc: "a column family for each table and index: exact sizes, and memtables of their own (default false)"},
+	{Name: "families", Type: "bool",
+		Doc: "a column family for each table and index: exact sizes, and memtables of their own (default false)"},
 	{Name: "transactions", Type: "string", Doc: "none (the kit locks rows), optimistic, or locks (from 8.11 on)"},
 }...)
 
@@ -41,12 +43,13 @@ func (Engine) Info() engine.Info {
 		Doc:          "Meta's LSM tree, in this process; its library is loaded in any version from 6.29 to 11.8.",
 		Version:      newest,
 		Capabilities: []model.Capability{model.CapUnique, model.CapResults},
-		Enabling:     map[model.Capability]string{model.CapTransactions: "options.transactions: " + strings.Join(transactions[1:], " or ")},
-		Options:      options,
-		Native:       true,
-		Promises:     engine.UnsyncedPromises,
-		Files:        engine.LSMFiles,
-		SpaceFactor:  3,
+		Enabling: map[model.Capability]string{model.CapTransactions: "options.transactions: " +
+			strings.Join(transactions[1:], " or ")},
+		Options:     options,
+		Native:      true,
+		Promises:    engine.UnsyncedPromises,
+		Files:       engine.LSMFiles,
+		SpaceFactor: 3,
 	}
 }
 
@@ -90,7 +93,8 @@ type settings struct {
 const defaultCache = 32 << 20
 
 var compressions = map[model.Compression]string{
-	model.CompressionNone: "kNoCompression", model.CompressionSnappy: "kSnappyCompression", model.CompressionLZ4: "kLZ4Compression",
+	model.CompressionNone: "kNoCompression", model.CompressionSnappy: "kSnappyCompression",
+	model.CompressionLZ4:  "kLZ4Compression",
 	model.CompressionZstd: "kZSTD", model.CompressionZlib: "kZlibCompression",
 }
 
@@ -112,11 +116,14 @@ func newSettings(c engine.Config) (s settings, err error) {
 	s.users = strings.TrimRight(s.users, "; ")
 	s.knobs = knobs(c, s.switches.Filter)
 	return s, cmp.Or(err1, err2, err3, err4, err5,
-		engine.RefuseIf(c.Page != 0 && (c.Page < 512 || c.Page > 1<<20), "page", c.Page, "blocks must be from 512 B to 1 MiB"),
-		engine.RefuseIf(c.Compression != "" && compressions[c.Compression] == "", "compression", c.Compression, "rocksdb supports none, snappy, lz4, zstd and zlib"),
+		engine.RefuseIf(c.Page != 0 && (c.Page < 512 || c.Page > 1<<20), "page", c.Page,
+			"blocks must be from 512 B to 1 MiB"),
+		engine.RefuseIf(c.Compression != "" && compressions[c.Compression] == "", "compression", c.Compression,
+			"rocksdb supports none, snappy, lz4, zstd and zlib"),
 		engine.RefuseIf(c.Durability == model.DurabilityInterval, "durability", c.Durability,
 			"rocksdb syncs at every commit or never: only none, process and os are possible"),
-		engine.RefuseIf(s.switches.SingleDeletes && isolation != nil, "options.deletes", "single", "RocksDB's transactions have no single deletes"),
+		engine.RefuseIf(s.switches.SingleDeletes && isolation != nil, "options.deletes", "single",
+			"RocksDB's transactions have no single deletes"),
 		refuseOwned(c, s.users), c.CheckEmbedded(options, isolation...))
 }
 
@@ -154,8 +161,10 @@ func (s *settings) concurrency() kvkit.Concurrency {
 // owned are options of RocksDB that knobs set, or that would put files outside of
 // the data directory.
 var owned = []string{
-	"manual_wal_flush", "block_cache", "block_size", "compression", "use_direct_reads", "use_direct_io_for_flush_and_compaction",
-	"no_block_cache", "table_factory", "comparator", "wal_dir", "db_log_dir", "db_paths", "cf_paths", "create_if_missing", "create_missing_column_families",
+	"manual_wal_flush", "block_cache", "block_size", "compression", "use_direct_reads",
+	"use_direct_io_for_flush_and_compaction",
+	"no_block_cache", "table_factory", "comparator", "wal_dir", "db_log_dir", "db_paths", "cf_paths", "create_if_missing",
+	"create_missing_column_families",
 }
 
 // compressing are options that override the knob compression, if it is set.
@@ -165,9 +174,11 @@ var compressing = []string{"compression_per_level", "bottommost_compression", "b
 func refuseOwned(c engine.Config, users string) error {
 	for part := range strings.FieldsFuncSeq(users, func(r rune) bool { return strings.ContainsRune(";{}", r) }) {
 		name, _, _ := strings.Cut(part, "=")
-		if name = strings.TrimSpace(name); slices.Contains(owned, name) || c.Compression != "" && slices.Contains(compressing, name) {
-			return engine.Refuse("options.rocksdb", name, "rumbench sets it, by the knobs durability, cache, page, compression and direct_io; "+
-				"the database stays in its data directory")
+		if name = strings.TrimSpace(name); slices.Contains(owned, name) || c.Compression != "" &&
+			slices.Contains(compressing, name) {
+			return engine.Refuse("options.rocksdb", name,
+				"rumbench sets it, by the knobs durability, cache, page, compression and direct_io; "+
+					"the database stays in its data directory")
 		}
 	}
 	return nil
@@ -181,8 +192,10 @@ func (s *settings) find() error {
 		return &engine.KnobError{Knob: "options.library", Value: s.library, Reason: "there is no such library", Err: err}
 	}
 	s.path = path
-	if err := native.CheckExports(path, "rocksdb_writebatch_wi_create_iterator_with_base_cf", "rocksdb_flush_wal"); err != nil {
-		return &engine.KnobError{Knob: "options.library", Value: s.library, Reason: "it is not a library of RocksDB 6.29 or newer", Err: err}
+	if err := native.CheckExports(path, "rocksdb_writebatch_wi_create_iterator_with_base_cf",
+		"rocksdb_flush_wal"); err != nil {
+		return &engine.KnobError{Knob: "options.library", Value: s.library,
+			Reason: "it is not a library of RocksDB 6.29 or newer", Err: err}
 	}
 	// 6.29 misses conflicts with merged rows, and updates were lost; from 8.11 on
 	// none was.

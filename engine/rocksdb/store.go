@@ -92,7 +92,8 @@ func (s *store) Sizes(ranges []kvkit.Range) error {
 			continue
 		}
 		var n C.uint64_t
-		if err := s.fail(C.store_size(s.c, chars(r.Lower), C.size_t(len(r.Lower)), chars(r.Upper), C.size_t(len(r.Upper)), &n)); err != nil {
+		if err := s.fail(C.store_size(s.c, chars(r.Lower), C.size_t(len(r.Lower)), chars(r.Upper), C.size_t(len(r.Upper)),
+			&n)); err != nil {
 			return err
 		}
 		r.Bytes, r.Kind = int64(n), engine.Estimate

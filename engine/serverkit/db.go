@@ -79,7 +79,8 @@ type DB struct {
 
 // New returns a database that is still to be opened.
 func New(s *Setup, t *Traits) *DB {
-	return &DB{setup: s, traits: t, Host: NewHost(t.Mark, t.Programs...), place: place{Schemas: t.Schemas, schema: s.Server.Schema}}
+	return &DB{setup: s, traits: t, Host: NewHost(t.Mark, t.Programs...),
+		place: place{Schemas: t.Schemas, schema: s.Server.Schema}}
 }
 
 // Client is how a database is used once its server is known. Its connections
@@ -96,7 +97,8 @@ type Client struct {
 // Open starts the server with these settings, unless one is attached to, has the
 // engine identify it on a first connection, and connects. If it fails, the error
 // says whether its server has died of it.
-func (d *DB) Open(ctx context.Context, settings []server.Setting, identify func(context.Context, *sqlkit.Admin) (Client, error)) (err error) {
+func (d *DB) Open(ctx context.Context, settings []server.Setting,
+	identify func(context.Context, *sqlkit.Admin) (Client, error)) (err error) {
 	var e server.Endpoint
 	if !d.setup.Attached() {
 		if err := d.Start(ctx, d.setup, settings, d.traits.Ready); err != nil {

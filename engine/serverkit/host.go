@@ -97,7 +97,8 @@ func (h *Host) DataDir() string {
 }
 
 // Start starts a private server in the directory of the configuration.
-func (h *Host) Start(ctx context.Context, s *Setup, settings []server.Setting, ready func(context.Context, server.Endpoint) error) (err error) {
+func (h *Host) Start(ctx context.Context, s *Setup, settings []server.Setting,
+	ready func(context.Context, server.Endpoint) error) (err error) {
 	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
 		return err
 	}

@@ -35,7 +35,8 @@ type place struct {
 }
 
 func (p *place) text(d *sqlkit.Dialect, template, comment string) string {
-	return strings.NewReplacer("{name}", d.Name(p.schema), "{text}", d.Quoted(p.schema), "{comment}", d.Quoted(comment)).Replace(template)
+	return strings.NewReplacer("{name}", d.Name(p.schema), "{text}", d.Quoted(p.schema), "{comment}",
+		d.Quoted(comment)).Replace(template)
 }
 
 // take makes the schema. If it must be new, one that exists is refused.
@@ -66,7 +67,8 @@ func (p *place) take(ctx context.Context, c *sqlkit.Admin, d *sqlkit.Dialect, mu
 // says what it has left behind.
 func Maker() string {
 	name, _ := os.Hostname()
-	return fmt.Sprintf("made by rumbench, process %d on %s, %s", os.Getpid(), name, time.Now().UTC().Format(time.DateTime+" UTC"))
+	return fmt.Sprintf("made by rumbench, process %d on %s, %s", os.Getpid(), name,
+		time.Now().UTC().Format(time.DateTime+" UTC"))
 }
 
 // LeaveTime is how long it may take to remove tables.

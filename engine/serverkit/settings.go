@@ -29,7 +29,8 @@ func (s *Setup) CheckDurability(given []model.Durability, said []string) error {
 
 // CheckLevel refuses another isolation level than the one asked for.
 func (s *Setup) CheckLevel(level string) error {
-	if s.Isolation == model.DefaultIsolation || strings.ReplaceAll(strings.ToLower(level), " ", "-") == s.Isolation.String() {
+	if s.Isolation == model.DefaultIsolation ||
+		strings.ReplaceAll(strings.ToLower(level), " ", "-") == s.Isolation.String() {
 		return nil
 	}
 	return engine.Refuse("isolation", s.Isolation, "the server made it %s", level)

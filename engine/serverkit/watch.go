@@ -25,7 +25,8 @@ type watch struct {
 
 // Watch connects to the server of a data source name, to ask it only. look finds out
 // what it is.
-func (t *Traits) Watch(ctx context.Context, dsn string, look func(context.Context, *sqlkit.Admin) (Watched, error)) (engine.Watch, error) {
+func (t *Traits) Watch(ctx context.Context, dsn string,
+	look func(context.Context, *sqlkit.Admin) (Watched, error)) (engine.Watch, error) {
 	host := NewHost(t.Mark, t.Programs...)
 	end, err := t.Reach(dsn, server.Endpoint{}, host.Dial)
 	if err != nil {
@@ -75,7 +76,8 @@ type sampler struct {
 
 // Sampler makes a sampler of sessions on a connection of its own. look finds out
 // where they are looked at; those of conn and counters do not count.
-func (d *DB) Sampler(ctx context.Context, look func(conn, counters *sqlkit.Admin) (Look, error)) (engine.ActivitySampler, error) {
+func (d *DB) Sampler(ctx context.Context,
+	look func(conn, counters *sqlkit.Admin) (Look, error)) (engine.ActivitySampler, error) {
 	conn, err := d.Connect(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("watch the sessions: %w", err)

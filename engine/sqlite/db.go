@@ -77,7 +77,8 @@ var readBack = []struct {
 	name  string
 	words []string
 }{
-	{"journal_mode", nil}, {"synchronous", []string{"off", "normal", "full", "extra"}}, {"page_size", nil}, {"cache_size", nil},
+	{"journal_mode", nil}, {"synchronous", []string{"off", "normal", "full", "extra"}}, {"page_size", nil},
+	{"cache_size", nil},
 	{optCheckpoint, nil}, {optMmap, nil}, {optTemp, []string{"default", "file", "memory"}},
 	{"auto_vacuum", []string{"none", "full", "incremental"}}, {"locking_mode", nil}, {"busy_timeout", nil},
 }
@@ -111,7 +112,8 @@ func (db *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 		out = append(out, engine.Setting{Name: s.name, Value: value, Source: engine.ReadBack})
 		if s.name == "synchronous" {
 			if value != synchronous[db.level] {
-				return nil, fmt.Errorf("synchronous is %s, and %s is needed for durability %s", value, synchronous[db.level], db.level)
+				return nil, fmt.Errorf("synchronous is %s, and %s is needed for durability %s", value, synchronous[db.level],
+					db.level)
 			}
 			out = append(out, engine.Setting{Name: "durability", Value: string(db.level), Source: engine.ReadBack})
 		}

@@ -89,7 +89,8 @@ func classify(err error, dir string) error {
 		}
 		return engine.Classify(engine.LockTimeout, err)
 	case lib.SQLITE_CONSTRAINT:
-		if slices.Contains([]int{lib.SQLITE_CONSTRAINT_PRIMARYKEY, lib.SQLITE_CONSTRAINT_UNIQUE, lib.SQLITE_CONSTRAINT_ROWID}, code) {
+		if slices.Contains([]int{lib.SQLITE_CONSTRAINT_PRIMARYKEY, lib.SQLITE_CONSTRAINT_UNIQUE,
+			lib.SQLITE_CONSTRAINT_ROWID}, code) {
 			return engine.Classify(engine.Duplicate, err)
 		}
 	case lib.SQLITE_FULL:

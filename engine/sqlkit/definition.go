@@ -46,7 +46,8 @@ func (db *DB) Compare(ctx context.Context, words Definitions, shared bool) error
 			db.indexes[name] = true
 			continue
 		case ok:
-			err = fmt.Errorf("%s exists with another definition: it is %q, and %q is wanted; %s", name, is.text, want.text, advice)
+			err = fmt.Errorf("%s exists with another definition: it is %q, and %q is wanted; %s", name, is.text, want.text,
+				advice)
 		default:
 			err = fmt.Errorf("the database holds %s, which is not wanted: %s", name, advice)
 		}

@@ -32,7 +32,8 @@ const nothingSought = "nothing is looked for"
 
 // Explain asks for the plan of an operation with the values of the table's first
 // rows, unless it has none. ask completes the plan of the statement.
-func (db *DB) Explain(ctx context.Context, op *model.Op, ask func(e *Explainable, p *engine.Plan) error) (p engine.Plan, err error) {
+func (db *DB) Explain(ctx context.Context, op *model.Op,
+	ask func(e *Explainable, p *engine.Plan) error) (p engine.Plan, err error) {
 	p.Statement = op.Label()
 	switch op.Kind {
 	case model.Get, model.Scan, model.Update, model.Delete, model.DeleteLowest:

@@ -72,7 +72,8 @@ func (b *builder) where(t *model.Table, op *model.Op, order []string) {
 	}
 }
 
-var comparisons = map[model.Comparison]string{model.Equals: " = ", model.AtLeast: " >= ", model.AtMost: " <= ", model.ShorterThan: " < "}
+var comparisons = map[model.Comparison]string{model.Equals: " = ", model.AtLeast: " >= ", model.AtMost: " <= ",
+	model.ShorterThan: " < "}
 
 // ranges compares a column with all pairs of bounds.
 func (b *builder) ranges(op *model.Op, column string) {

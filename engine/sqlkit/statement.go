@@ -22,7 +22,8 @@ type Statement struct {
 // statements of a table; see Dialect.Begin.
 func (d *Dialect) Statement(t *model.Table, op *model.Op) (Statement, error) {
 	if n := op.Args(t); d.MaxArgs > 0 && n > d.MaxArgs {
-		return Statement{}, fmt.Errorf("operation %s: %d values in one statement, the engine takes at most %d", op.Label(), n, d.MaxArgs)
+		return Statement{}, fmt.Errorf("operation %s: %d values in one statement, the engine takes at most %d", op.Label(),
+			n, d.MaxArgs)
 	}
 	b := &builder{d: d}
 	switch op.Kind {

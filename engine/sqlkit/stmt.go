@@ -22,7 +22,8 @@ type base struct {
 func newBase(s *Session, t *model.Table, op *model.Op, order []int, st Stmt) base {
 	long := op.Kind == model.Scan && (op.Aggregate != model.NoAggregate || op.Distinct || op.OrderBy != "") ||
 		op.Kind == model.Update && op.Index != "" || op.Kind == model.Own
-	return base{session: s, label: op.Label(), stmt: st, want: op.Args(t), order: order, brief: s.db.dialect.Detached && !long}
+	return base{session: s, label: op.Label(), stmt: st, want: op.Args(t), order: order, brief: s.db.dialect.Detached &&
+		!long}
 }
 
 // begin checks that the statement can be executed and returns the context to
@@ -69,7 +70,8 @@ type read struct {
 }
 
 func newRead(b base, op *model.Op, types []model.Type) *read {
-	s := &read{base: b, types: types, columns: max(len(op.Columns), len(op.Returns)), aggregate: op.Kind == model.Scan && op.Aggregate != model.NoAggregate}
+	s := &read{base: b, types: types, columns: max(len(op.Columns), len(op.Returns)), aggregate: op.Kind == model.Scan &&
+		op.Aggregate != model.NoAggregate}
 	s.each = s.hand // made once: a method value allocates
 	return s
 }

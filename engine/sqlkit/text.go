@@ -50,7 +50,8 @@ func (s *textStmt) Exec(ctx context.Context, args []model.Value) (rows, id int64
 	return s.conn.ExecText(ctx, s.fill(args))
 }
 
-func (s *textStmt) Query(ctx context.Context, args []model.Value, types []model.Type, each func(row []model.Value) error) error {
+func (s *textStmt) Query(ctx context.Context, args []model.Value, types []model.Type,
+	each func(row []model.Value) error) error {
 	return s.conn.QueryText(ctx, s.fill(args), types, each)
 }
 

@@ -41,7 +41,8 @@ var common = points(`counter count requests=n.REQUESTS.total
 
 // ofVinyl are the points of vinyl as a whole. Where the rate of writes comes near
 // its limit, they are throttled.
-var ofVinyl = points(`counter count ` + engine.Commits + `=v.tx.commit vinyl.tx.rollback=v.tx.rollback vinyl.tx.conflict=v.tx.conflict
+var ofVinyl = points(`counter count ` + engine.Commits +
+	`=v.tx.commit vinyl.tx.rollback=v.tx.rollback vinyl.tx.conflict=v.tx.conflict
 	gauge bytes ` + engine.DirtyBytes + `=v.memory.level0 ` + engine.CompactionDebt + `=v.scheduler.compaction_queue
 	gauge count vinyl.tx.read_views=v.tx.read_views
 	gauge bytes vinyl.memory.tuple_cache=v.memory.tuple_cache vinyl.memory.page_index=v.memory.page_index

@@ -282,7 +282,8 @@ func (d *db) leave() error {
 		err = errors.Join(err, c.eval(ctx, nil, "local m = rawget(_G, ...) if m then m.unload() end", d.module), c.Close())
 	}
 	if err != nil {
-		return fmt.Errorf("could not remove rumbench's tables %s.* from the attached server: %w", strconv.Quote(d.Server.Schema), err)
+		return fmt.Errorf("could not remove rumbench's tables %s.* from the attached server: %w",
+			strconv.Quote(d.Server.Schema), err)
 	}
 	return nil
 }

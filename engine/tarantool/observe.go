@@ -16,9 +16,11 @@ import (
 
 // readBack are the settings that results show.
 var readBack = []string{
-	"wal_mode", "wal_max_size", "checkpoint_interval", "checkpoint_count", "checkpoint_wal_threshold", "snap_io_rate_limit",
+	"wal_mode", "wal_max_size", "checkpoint_interval", "checkpoint_count", "checkpoint_wal_threshold",
+	"snap_io_rate_limit",
 	"memtx_memory", "memtx_max_tuple_size", "slab_alloc_factor", "readahead", "net_msg_max", "too_long_threshold",
-	"vinyl_memory", "vinyl_cache", "vinyl_page_size", "vinyl_range_size", "vinyl_run_count_per_level", "vinyl_run_size_ratio",
+	"vinyl_memory", "vinyl_cache", "vinyl_page_size", "vinyl_range_size", "vinyl_run_count_per_level",
+	"vinyl_run_size_ratio",
 	"vinyl_bloom_fpr", "vinyl_read_threads", "vinyl_write_threads", "vinyl_max_tuple_size", "vinyl_timeout",
 }
 
@@ -64,7 +66,8 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 	}
 	isolation, compression := model.Serializable.String(), "zstd, of runs and logs"
 	if d.Storage == memtx {
-		isolation, compression = "every operation by itself: there are no transactions", "none in memory; zstd, of checkpoints and logs"
+		isolation, compression = "every operation by itself: there are no transactions",
+			"none in memory; zstd, of checkpoints and logs"
 	}
 	out := append(identity(d.admin, d.Durability),
 		engine.Setting{Name: "storage", Value: d.Storage, Source: engine.AsSet},
@@ -98,8 +101,10 @@ func (d *db) Sizes(ctx context.Context) (out []engine.Size, err error) {
 }
 
 var files = engine.FileUses{
-	{Pattern: "*.xlog", Use: engine.UseLog}, {Pattern: "*.vylog", Use: engine.UseSystem}, {Pattern: "*.inprogress", Use: engine.UseTemp},
-	{Pattern: "*.snap", Use: engine.UseData}, {Pattern: "*.run", Use: engine.UseData}, {Pattern: "*.index", Use: engine.UseData},
+	{Pattern: "*.xlog", Use: engine.UseLog}, {Pattern: "*.vylog", Use: engine.UseSystem},
+	{Pattern: "*.inprogress", Use: engine.UseTemp},
+	{Pattern: "*.snap", Use: engine.UseData}, {Pattern: "*.run", Use: engine.UseData},
+	{Pattern: "*.index", Use: engine.UseData},
 }
 
 // FileClass returns the class of a file by its path.

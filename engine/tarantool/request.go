@@ -231,12 +231,14 @@ const (
 const noLimit = math.MaxUint32
 
 func selectRequest(p prepared, iterator, keys, limit int) *template {
-	return begin(iproto.Select, 6).selects(p, iterator).pair(iproto.KeyLimit, limit).key(iproto.KeyKey).args(keys).template(0)
+	return begin(iproto.Select, 6).selects(p, iterator).pair(iproto.KeyLimit,
+		limit).key(iproto.KeyKey).args(keys).template(0)
 }
 
 // selects appends what a select reads, and how: four pairs.
 func (w *builder) selects(p prepared, iterator int) *builder {
-	return w.pair(iproto.KeySpace, p.Space).pair(iproto.KeyIndex, p.Index).pair(iproto.KeyOffset, 0).pair(iproto.KeyIterator, iterator)
+	return w.pair(iproto.KeySpace, p.Space).pair(iproto.KeyIndex, p.Index).pair(iproto.KeyOffset,
+		0).pair(iproto.KeyIterator, iterator)
 }
 
 // iteratorOf returns the iterator that does a scan, which must end at its limit

@@ -35,7 +35,8 @@ func (Engine) Info() engine.Info {
 	return engine.Info{
 		Name:      "tarantool",
 		Structure: "B-tree in memory with a log (memtx) or LSM tree (vinyl), server",
-		Doc: "Tarantool, from release 2.6 on, with the storage that the plan names: memtx (the usual one; all data is in memory) or vinyl; " +
+		Doc: "Tarantool, from release 2.6 on, with the storage that the plan names: memtx (the usual one; all data is in " +
+			"memory) or vinyl; " +
 			"one thread of the server executes all operations.",
 		Version:      "protocol of 2.6",
 		Capabilities: []model.Capability{model.CapTransactions, model.CapUnique, model.CapResults},
@@ -63,21 +64,25 @@ func (e Engine) InfoOf(c engine.Config) engine.Info {
 
 var options = []engine.Option{
 	{Name: "any setting of the server", Type: "as in box.cfg",
-		Doc: "written into the private server's configuration, such as memtx_memory: 2GiB, vinyl_memory or checkpoint_wal_threshold"},
+		Doc: "written into the private server's configuration, such as memtx_memory: 2GiB, vinyl_memory or " +
+			"checkpoint_wal_threshold"},
 }
 
 // promises say what a server loses that does not sync its log: with it goes what
 // was written about checkpoints.
 var promises = map[model.Durability]string{
-	model.DurabilityNone:    "nothing is promised; there is no log, and all since the last checkpoint is lost when the server is killed",
-	model.DurabilityProcess: "commits survive kill -9 of the server; a crash of the operating system may lose the whole database",
+	model.DurabilityNone: "nothing is promised; there is no log, and all since the last checkpoint is lost when the " +
+		"server is killed",
+	model.DurabilityProcess: "commits survive kill -9 of the server; a crash of the operating system may lose the " +
+		"whole database",
 }
 
 // rules are what is taken of a configuration.
 var rules = &serverkit.Rules{
 	Kinds: []string{server.Tarantool}, Options: options, Plain: strings.ToLower, On: "true", Off: "false",
 	Fixed: []string{
-		"listen", "work_dir", "memtx_dir", "vinyl_dir", "wal_dir", "pid_file", "log", "log_format", "background", "username", "feedback_enabled",
+		"listen", "work_dir", "memtx_dir", "vinyl_dir", "wal_dir", "pid_file", "log", "log_format", "background", "username",
+		"feedback_enabled",
 	},
 }
 
@@ -132,12 +137,15 @@ func checkKnobs(c engine.Config) error {
 	}
 	return cmp.Or(
 		engine.RefuseIf(c.Storage != memtx && !inVinyl, "storage", c.Storage, "it must be %s or %s", memtx, vinyl),
-		engine.RefuseIf(walModes[c.Durability] == "", "durability", c.Durability, "the server's log is off, written or synced at a commit: none, process or os"),
+		engine.RefuseIf(walModes[c.Durability] == "", "durability", c.Durability,
+			"the server's log is off, written or synced at a commit: none, process or os"),
 		engine.RefuseIf(inVinyl && c.Durability == model.DurabilityNone, "durability", c.Durability,
 			"vinyl makes no tables without a log; only process is possible"),
 		engine.RefuseIf(inVinyl && c.Durability == model.DurabilityOS, "durability", c.Durability,
-			"vinyl does not sync the list of its files: after a power cut that follows a dump the server does not start; only process is possible"),
-		engine.RefuseIf(!inVinyl && c.Cache != 0, "cache", nil, "memtx holds all data in memory: set memtx_memory under options"),
+			"vinyl does not sync the list of its files: after a power cut that follows a dump the server does not start; "+
+				"only process is possible"),
+		engine.RefuseIf(!inVinyl && c.Cache != 0, "cache", nil,
+			"memtx holds all data in memory: set memtx_memory under options"),
 		engine.RefuseIf(!inVinyl && c.Page != 0, "page", nil, "memtx has no pages"),
 		engine.RefuseIf(c.Page != 0 && c.Page < smallestPage, "page", c.Page, "it must be at least %d", smallestPage),
 		engine.RefuseIf(c.Compression != "" && c.Compression != compression, "compression", c.Compression,
@@ -151,7 +159,8 @@ func checkKnobs(c engine.Config) error {
 // knobSettings returns the settings that the common knobs make, and those that
 // every server of ours has: checkpoints are made by Settle, and as the log needs.
 func (s *setup) knobSettings() []server.Setting {
-	out := []server.Setting{{Name: "wal_mode", Value: walModes[s.Durability]}, {Name: "checkpoint_interval", Value: "0"}, {Name: "checkpoint_count", Value: "1"}}
+	out := []server.Setting{{Name: "wal_mode", Value: walModes[s.Durability]}, {Name: "checkpoint_interval", Value: "0"},
+		{Name: "checkpoint_count", Value: "1"}}
 	if s.Cache != 0 {
 		out = append(out, server.Setting{Name: "vinyl_cache", Value: strconv.FormatInt(s.Cache, 10)})
 	}
@@ -179,7 +188,8 @@ func parseDSN(dsn string) (a address, err error) {
 		return a, nil
 	}
 	if _, _, err := net.SplitHostPort(rest); err != nil {
-		return a, engine.Refuse("dsn", nil, "it cannot be read; it is written USER:PASSWORD@HOST:PORT, or USER:PASSWORD@unix/:/PATH")
+		return a, engine.Refuse("dsn", nil,
+			"it cannot be read; it is written USER:PASSWORD@HOST:PORT, or USER:PASSWORD@unix/:/PATH")
 	}
 	return a, nil
 }

@@ -90,7 +90,8 @@ func (s *Conn) take(conn interface {
 	if err != nil {
 		return os.NewSyscallError("epoll_create1", err)
 	}
-	err = errors.Join(unix.SetNonblock(set, true), unix.EpollCtl(set, unix.EPOLL_CTL_ADD, s.socket, &unix.EpollEvent{Events: unix.EPOLLIN}))
+	err = errors.Join(unix.SetNonblock(set, true),
+		unix.EpollCtl(set, unix.EPOLL_CTL_ADD, s.socket, &unix.EpollEvent{Events: unix.EPOLLIN}))
 	s.events = os.NewFile(uintptr(set), "responses")
 	if err != nil {
 		return os.NewSyscallError("epoll", err)
@@ -253,7 +254,8 @@ func (s *Conn) exchange(uintptr) bool {
 // call reads or writes the non-blocking socket. It bypasses the scheduler, which
 // would wake its monitor thread for every call of an idle process.
 func (s *Conn) call(number uintptr, b []byte) (int, syscall.Errno) {
-	n, _, err := syscall.RawSyscall(number, uintptr(s.socket), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))
+	n, _, err := syscall.RawSyscall(number, uintptr(s.socket), uintptr(unsafe.Pointer(unsafe.SliceData(b))),
+		uintptr(len(b)))
 	if err != 0 {
 		return 0, err
 	}

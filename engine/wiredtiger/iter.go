@@ -95,7 +95,8 @@ func (i *iter) fill() {
 	}
 	f, nf := pointer(start)
 	b, nb := pointer(bound)
-	got := C.wt_scan(i.cursor, i.back, i.start, f, nf, b, nb, i.batch, (*C.char)(unsafe.Pointer(&i.buf[0])), C.size_t(len(i.buf)))
+	got := C.wt_scan(i.cursor, i.back, i.start, f, nf, b, nb, i.batch, (*C.char)(unsafe.Pointer(&i.buf[0])),
+		C.size_t(len(i.buf)))
 	i.left, i.rest, i.start = int(got.count), i.buf, 0
 	switch i.batch -= got.count; {
 	case got.full == 1: // the rest of what was to be read comes next

@@ -131,7 +131,8 @@ func failure(code C.int) error {
 	case gone:
 		return engine.Classify(engine.Gone, err)
 	case code == trySalvage:
-		return hint.With(err, "its files are damaged: remove the directory and load it again, or salvage it with WiredTiger's own tool")
+		return hint.With(err, "its files are damaged: remove the directory and load it again, or salvage it with "+
+			"WiredTiger's own tool")
 	}
 	return err
 }

@@ -72,7 +72,8 @@ func (s *store) Settings() []engine.Setting {
 	if values, err := s.read(); err == nil {
 		for _, st := range s.statistics {
 			if st.setting != "" {
-				out = append(out, engine.Setting{Name: st.setting, Value: strconv.FormatInt(int64(values[st.at]), 10), Source: engine.ReadBack})
+				out = append(out, engine.Setting{Name: st.setting, Value: strconv.FormatInt(int64(values[st.at]), 10),
+					Source: engine.ReadBack})
 			}
 		}
 	}

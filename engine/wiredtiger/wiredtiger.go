@@ -29,9 +29,12 @@ const newest = "11.3.1"
 const debian = "3.2.1"
 
 var options = append(kvkit.Options(0), []engine.Option{
-	{Name: "library", Type: "string", Doc: "the version, as built by scripts/wiredtiger.sh, or the path of such a library (default " + newest + ")"},
-	{Name: "config", Type: "string", Doc: "more of WiredTiger's configuration of the connection, such as eviction_dirty_trigger=40"},
-	{Name: "table_config", Type: "string", Doc: "more of WiredTiger's configuration of each table, such as memory_page_max=20MB"},
+	{Name: "library", Type: "string",
+		Doc: "the version, as built by scripts/wiredtiger.sh, or the path of such a library (default " + newest + ")"},
+	{Name: "config", Type: "string",
+		Doc: "more of WiredTiger's configuration of the connection, such as eviction_dirty_trigger=40"},
+	{Name: "table_config", Type: "string",
+		Doc: "more of WiredTiger's configuration of each table, such as memory_page_max=20MB"},
 }...)
 
 // Info describes the engine.
@@ -135,8 +138,10 @@ func newSettings(c engine.Config) (s settings, err error) {
 		engine.RefuseIf(c.Direct(), "direct_io", true, "wiredtiger is opened without it here"),
 		engine.RefuseIf(c.Cache != 0 && c.Cache < 1<<20, "cache", c.Cache, "wiredtiger's cache needs 1 MiB"),
 		engine.RefuseIf(s.storage == lsm && s.cache < lsmCache && !strings.Contains(tables, "chunk_size"), "cache", c.Cache,
-			"wiredtiger's LSM tree needs a cache of 3 chunks of 10 MB: 32 MiB, or smaller chunks by table_config: lsm=(chunk_size=1MB)"),
-		engine.RefuseIf(c.Page%4096 != 0 || c.Page > 1<<20, "page", c.Page, "leaf pages must be a multiple of 4 KiB, up to 1 MiB"),
+			"wiredtiger's LSM tree needs a cache of 3 chunks of 10 MB: 32 MiB, or smaller chunks by table_config: "+
+				"lsm=(chunk_size=1MB)"),
+		engine.RefuseIf(c.Page%4096 != 0 || c.Page > 1<<20, "page", c.Page,
+			"leaf pages must be a multiple of 4 KiB, up to 1 MiB"),
 		engine.RefuseIf(c.Compresses() && !strings.Contains(compressors, string(c.Compression)), "compression", c.Compression,
 			"wiredtiger %s supports %s", s.library, compressors),
 		refuseOwned("options.config", connection),
@@ -157,7 +162,8 @@ func (s *settings) configure(c engine.Config, connection, tables string) {
 	if c.Compresses() && s.library == debian {
 		s.connection += ",extensions=[libwiredtiger_" + string(c.Compression) + ".so]"
 	}
-	s.connection += fmt.Sprintf(",%s,cache_size=%d,statistics=(fast),log=(enabled=true,recover=on,file_max=10MB,prealloc=false),transaction_sync=(%s)",
+	s.connection += fmt.Sprintf(",%s,cache_size=%d,statistics=(fast),"+
+		"log=(enabled=true,recover=on,file_max=10MB,prealloc=false),transaction_sync=(%s)",
 		connection, s.cache, syncs[c.Durability])
 	s.shape = []part{{"type", "storage", map[string]string{btree: "file", lsm: "lsm"}[s.storage]}}
 	if c.Page != 0 {

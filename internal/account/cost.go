@@ -139,7 +139,8 @@ func (f *figures) addJournal(o *Others) {
 	if device == nil || process == nil || !o.Known || process.Value > device.Value+littleIO {
 		return
 	}
-	f.add(metric.JournalKB, "estimate: "+device.Source+" − "+process.Source+" − "+o.source(), max(0, device.Value-process.Value-o.HereWritten/kb))
+	f.add(metric.JournalKB, "estimate: "+device.Source+" − "+process.Source+" − "+o.source(),
+		max(0, device.Value-process.Value-o.HereWritten/kb))
 }
 
 // busy returns the busy time of all processors: vmstat's us and sy, without
@@ -232,7 +233,8 @@ func (s *costing) addCosts() {
 		s.Put(metric.DrainS, s.Drain.Seconds())
 	}
 	s.Put(metric.ClientGCPauseMS, float64(s.Observed.Client.GCPause.Microseconds())/1e3, Count(s.Observed.Client.GCCycles))
-	s.Put(metric.ClientSchedP99US, float64(s.Observed.Client.SchedP99.Nanoseconds())/perMicro, Count(int64(s.Observed.Client.Waits)))
+	s.Put(metric.ClientSchedP99US, float64(s.Observed.Client.SchedP99.Nanoseconds())/perMicro,
+		Count(int64(s.Observed.Client.Waits)))
 }
 
 // Part is a part of what an engine writes.
@@ -324,7 +326,8 @@ func (s *costing) addClientCost() {
 			}
 		})
 		if units > 0 {
-			s.Put(metric.ClientCPUUS, micros(g.Did.CPU.Nanoseconds())/float64(units), Of(g.Name, op), Count(units), Source(nullEngine), Per(per(op, unit)))
+			s.Put(metric.ClientCPUUS, micros(g.Did.CPU.Nanoseconds())/float64(units), Of(g.Name, op), Count(units),
+				Source(nullEngine), Per(per(op, unit)))
 		}
 	}
 }

@@ -77,7 +77,8 @@ func (s *Step) judgeErrors(group string, f failures, words string) {
 	}
 	s.Warnings = append(s.Warnings, failed)
 	if share := float64(f.broken) / float64(f.broken+f.done); share > s.ErrorsAllowed {
-		s.Refuse(metric.Warn(metric.ErrorsAboveAllowed, metric.Values{"share": 100 * share, "group": group, "allowed": 100 * s.ErrorsAllowed}))
+		s.Refuse(metric.Warn(metric.ErrorsAboveAllowed,
+			metric.Values{"share": 100 * share, "group": group, "allowed": 100 * s.ErrorsAllowed}))
 	}
 }
 
@@ -132,7 +133,8 @@ func (s *Step) addArrivals(g *Group) {
 	if a.Shed > 0 {
 		values := metric.Values{"offered": float64(a.Offered), "shed": float64(a.Shed)}
 		s.warnResponses(g.Name, metric.Warn(metric.ShedUntimed, values))
-		s.Warn(metric.Shed, metric.Values{"group": g.Name, "offered": float64(a.Offered), "shed": float64(a.Shed), "queue": float64(g.Arrivals.Queue)})
+		s.Warn(metric.Shed, metric.Values{"group": g.Name, "offered": float64(a.Offered), "shed": float64(a.Shed),
+			"queue": float64(g.Arrivals.Queue)})
 	}
 }
 
@@ -196,5 +198,6 @@ func (s *Step) addUndone(g *Group) {
 	if len(g.Ops) > 1 {
 		under = fmt.Sprintf(" under %s", UndoneAs(g.Group))
 	}
-	s.warnResponses(g.Name, metric.Warn(metric.NotDone, metric.Values{"n": float64(ages.Count()), "due": float64(due), "under": under}))
+	s.warnResponses(g.Name, metric.Warn(metric.NotDone,
+		metric.Values{"n": float64(ages.Count()), "due": float64(due), "under": under}))
 }

@@ -20,8 +20,9 @@ type Times struct {
 
 // TimesOf returns the times of a histogram.
 func TimesOf(d *hist.Dist) Times {
-	t := Times{N: d.Count(), Overflow: d.Overflow(), Least: micros(d.Least()), Greatest: micros(d.Max()), Total: d.Total() / 1e9,
-		At: func(p float64) float64 { return micros(d.Percentile(p)) }}
+	t := Times{N: d.Count(), Overflow: d.Overflow(), Least: micros(d.Least()), Greatest: micros(d.Max()),
+		Total: d.Total() / 1e9,
+		At:    func(p float64) float64 { return micros(d.Percentile(p)) }}
 	if !d.Summed() {
 		t.Total = math.NaN()
 	}
@@ -34,7 +35,8 @@ func TimesOf(d *hist.Dist) Times {
 // Ranked returns n times of which that of each rank, from 1, is known, with a
 // curve at those percentiles for which there are enough.
 func Ranked(n int64, at func(rank int64) float64, curve []float64) Times {
-	t := Times{N: n, Least: math.NaN(), Greatest: math.NaN(), Total: math.NaN(), At: func(p float64) float64 { return at(Rank(p, n)) }}
+	t := Times{N: n, Least: math.NaN(), Greatest: math.NaN(), Total: math.NaN(),
+		At: func(p float64) float64 { return at(Rank(p, n)) }}
 	for _, p := range curve {
 		if (100-p)/100*float64(n) >= 0.5 || p == 100 { // too few times for the percentiles beyond
 			t.Points = append(t.Points, [2]float64{p, t.At(p)})
@@ -103,5 +105,6 @@ func (b *Builder) Latency(measure, group, op string, t Times, more ...With) {
 	if measure != "attempt" {
 		b.Put(measure+"_total_s", t.Total, all...)
 	}
-	b.Curves = append(b.Curves, metric.Curve{Group: group, Op: op, Measure: measure, Count: t.N, Overflow: t.Overflow, Points: t.Points})
+	b.Curves = append(b.Curves, metric.Curve{Group: group, Op: op, Measure: measure, Count: t.N, Overflow: t.Overflow,
+		Points: t.Points})
 }

@@ -124,7 +124,8 @@ func (s *costing) addEngine() {
 // addDebts adds the engine's deferred work at the end of the step.
 func (s *costing) addDebts() {
 	for _, g := range []struct{ metric, gauge string }{
-		{metric.DirtyBytes, engine.DirtyBytes}, {metric.CompactionDebtBytes, engine.CompactionDebt}, {metric.CheckpointAgeBytes, engine.CheckpointAge},
+		{metric.DirtyBytes, engine.DirtyBytes}, {metric.CompactionDebtBytes, engine.CompactionDebt},
+		{metric.CheckpointAgeBytes, engine.CheckpointAge},
 	} {
 		if v, ok := Gauge(s.WithSync, g.gauge); ok {
 			s.Put(g.metric, v, Source(ownAccount))

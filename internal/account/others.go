@@ -75,8 +75,10 @@ func (s *costing) judgeDevice() {
 		s.Put(metric.OthersReadKB, o.Read/kb, Source(o.source()))
 		s.Put(metric.OthersWriteKB, o.Written/kb, Source(o.source()))
 	}
-	s.judgeTraffic(traffic{"wrote", metric.WriteKB, metric.ProcessWriteKB, o.HereWritten / kb, []string{metric.WriteKB, metric.JournalKB}})
-	s.judgeTraffic(traffic{"read", metric.ReadKB, metric.ProcessReadKB, o.HereRead / kb, []string{metric.ReadKB, metric.DeviceReads}})
+	s.judgeTraffic(traffic{"wrote", metric.WriteKB, metric.ProcessWriteKB, o.HereWritten / kb,
+		[]string{metric.WriteKB, metric.JournalKB}})
+	s.judgeTraffic(traffic{"read", metric.ReadKB, metric.ProcessReadKB, o.HereRead / kb,
+		[]string{metric.ReadKB, metric.DeviceReads}})
 }
 
 // traffic is one direction of a device's I/O.
@@ -108,7 +110,8 @@ func (s *costing) judgeTraffic(t traffic) {
 		if who == "" || d.Value <= unexplained*(p.Value+others)+littleIO {
 			return
 		}
-		w = s.Warn(metric.UnexplainedIO, metric.Values{"did": t.verb, "all": d.Value / kb, "worker": s.worker(), "own": p.Value / kb, "others": who})
+		w = s.Warn(metric.UnexplainedIO,
+			metric.Values{"did": t.verb, "all": d.Value / kb, "worker": s.worker(), "own": p.Value / kb, "others": who})
 	}
 	for _, name := range t.metrics {
 		if c := find(s.all, name); c != nil {

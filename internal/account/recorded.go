@@ -63,7 +63,8 @@ func (s *costing) addLoad() {
 	}
 	load := micros(s.Load.Nanoseconds())
 	if server := find(s.all, metric.ServerCPUUS); server != nil {
-		s.all = append(s.all, Cost{Metric: metric.CPUUS, Value: server.Value + load, Source: server.Source + " and " + byLoad})
+		s.all = append(s.all, Cost{Metric: metric.CPUUS, Value: server.Value + load,
+			Source: server.Source + " and " + byLoad})
 	}
 	s.all = append(s.all, Cost{Metric: metric.ClientCPUUS, Value: load, Source: byLoad})
 }

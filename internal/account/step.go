@@ -194,9 +194,11 @@ func (s *Step) addBefore() {
 		if s.Of.Before == "" || e.Name != s.Of.Before || !e.Complete {
 			continue
 		}
-		then, now := metric.Find(e.Rows, metric.RowsPerS, s.Of.Primary, ""), metric.Find(s.Rows, metric.RowsPerS, s.Of.Primary, "")
+		then, now := metric.Find(e.Rows, metric.RowsPerS, s.Of.Primary, ""),
+			metric.Find(s.Rows, metric.RowsPerS, s.Of.Primary, "")
 		if then != nil && now != nil && then.Value > 0 {
-			s.Put(metric.RelativeToBefore, now.Value/then.Value, Of(now.Group, now.Op), Count(now.N), Warned(then.Warnings...), Warned(now.Warnings...))
+			s.Put(metric.RelativeToBefore, now.Value/then.Value, Of(now.Group, now.Op), Count(now.N), Warned(then.Warnings...),
+				Warned(now.Warnings...))
 		}
 	}
 }

@@ -104,7 +104,8 @@ func (s *waiting) addWaits() {
 		}
 	}
 	if z.Server != nil && len(per) > 0 {
-		s.Costs([]Cost{{Metric: metric.ServerRunqueueUS, Value: micros(z.Server.Nanoseconds()), Source: "/proc/PID/task/TID/schedstat"}}, per[0])
+		s.Costs([]Cost{{Metric: metric.ServerRunqueueUS, Value: micros(z.Server.Nanoseconds()),
+			Source: "/proc/PID/task/TID/schedstat"}}, per[0])
 	}
 	if z.Threads != nil && len(per) > 0 {
 		s.addThreads(z.Threads, per[0])
@@ -121,7 +122,8 @@ func (s *waiting) addWaits() {
 func (s *waiting) addThreads(t *Threads, by Denominator) {
 	all := time.Duration(s.Seconds * float64(t.Number) * 1e9)
 	put := func(subject string, d time.Duration) {
-		s.Costs([]Cost{{Metric: metric.ThreadUS, Value: micros(d.Nanoseconds()), Source: "/proc/PID/task/TID"}}, by, Of("", subject))
+		s.Costs([]Cost{{Metric: metric.ThreadUS, Value: micros(d.Nanoseconds()), Source: "/proc/PID/task/TID"}}, by,
+			Of("", subject))
 	}
 	put(ThreadCPU, t.CPU)
 	put(ThreadQueue, t.Queue)
@@ -159,7 +161,8 @@ func (s *waiting) addTimed(by Denominator) {
 	}
 	for _, role := range engine.Roles() {
 		if v, ok := ns[role]; ok {
-			s.Costs([]Cost{{Metric: metric.TimedWaitUS, Value: v / perMicro, Source: ownAccount}}, by, Of("", string(role)), Count(times[role]))
+			s.Costs([]Cost{{Metric: metric.TimedWaitUS, Value: v / perMicro, Source: ownAccount}}, by, Of("", string(role)),
+				Count(times[role]))
 		}
 	}
 }
@@ -171,11 +174,13 @@ func (s *waiting) listWaits(total int64) map[engine.Role]int64 {
 	for d, n := range s.Sessions.Seen {
 		if n > 0 {
 			byRole[d.Role] += n
-			s.Waits = append(s.Waits, Wait{State: d.State, Role: d.Role, Event: d.Event, Seen: n, Share: float64(n) / float64(total)})
+			s.Waits = append(s.Waits, Wait{State: d.State, Role: d.Role, Event: d.Event, Seen: n,
+				Share: float64(n) / float64(total)})
 		}
 	}
 	slices.SortFunc(s.Waits, func(a, b Wait) int {
-		return cmp.Or(cmp.Compare(b.Seen, a.Seen), cmp.Compare(a.Role, b.Role), cmp.Compare(a.Event, b.Event), cmp.Compare(a.State, b.State))
+		return cmp.Or(cmp.Compare(b.Seen, a.Seen), cmp.Compare(a.Role, b.Role), cmp.Compare(a.Event, b.Event),
+			cmp.Compare(a.State, b.State))
 	})
 	return byRole
 }
@@ -270,7 +275,8 @@ func (s *waiting) judgeEmbedded() {
 	}
 	us, ok := s.clientCost()
 	if share := us * perMicro / process; ok && share > clientBound {
-		s.note("the client itself takes %.0f %% of the CPU time, by its calibration on the null engine: as much of these numbers is rumbench’s own",
+		s.note("the client itself takes %.0f %% of the CPU time, by its calibration on the null engine: as much of these "+
+			"numbers is rumbench’s own",
 			100*min(1, share))
 	}
 }

@@ -16,8 +16,13 @@ import (
 
 const module = "rumbench/"
 
+// suites are packages that only tests import: their lines are those of tests.
+var suites = []string{
+	"engine/enginetest", "engine/sqlkit/sqlkittest", "workload/workloadtest", "internal/compare/history/historytest", "internal/need",
+}
+
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 117_284
+const mostTotal = 115_756
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -34,31 +39,31 @@ type room struct {
 // rooms is the table of docs/architecture.md, in the order in which data pass. The
 // engines start their servers, so internal/server is above them.
 var rooms = []room{
-	{"internal/need", 66, []string{"internal/need"}}, // of tests
-	{"model", 855, []string{"model"}},
-	{"internal/text", 1_760, []string{"internal/text/hint internal/text/quantity internal/text/escape", "internal/text/strictyaml"}},
-	{"internal/stat", 2_230, []string{"internal/stat internal/stat/hist"}},
-	{"internal/metric", 1_281, []string{"internal/metric"}},
-	{"internal/server", 2_058, []string{"internal/server"}},
-	{"engine", 26_562, []string{
+	{"internal/need", 0, []string{"internal/need"}}, // of tests
+	{"model", 867, []string{"model"}},
+	{"internal/text", 1_766, []string{"internal/text/hint internal/text/quantity internal/text/escape", "internal/text/strictyaml"}},
+	{"internal/stat", 2_231, []string{"internal/stat internal/stat/hist"}},
+	{"internal/metric", 1_284, []string{"internal/metric"}},
+	{"internal/server", 2_078, []string{"internal/server"}},
+	{"engine", 24_440, []string{
 		"engine/fsize engine/wire", "engine", "engine/sqlkit engine/kvkit engine/native engine/enginetest",
 		"engine/sqlkit/stdsql engine/sqlkit/sqlkittest engine/serverkit engine/tarantool/iproto",
 		"engine/mysql/mysqlwire engine/postgres/pgwire", "engine/*", "engine/all",
 	}},
 	{"workload", 19_198, []string{"workload/gen workload/pace", "workload", "workload/*", "workload/all"}},
-	{"internal/observe", 6_579, []string{"internal/observe/cpuset", "internal/observe internal/observe/perfring", "internal/observe/profile internal/observe/blockio"}},
-	{"internal/account", 2_522, []string{"internal/account"}},
-	{"internal/result", 3_175, []string{"internal/result/regular internal/result/layout internal/result/program", "internal/result", "internal/result/redact"}},
-	{"internal/plan", 2_638, []string{"internal/plan"}},
-	{"internal/run", 6_646, []string{"internal/run/drive internal/run/ratesearch", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
-	{"internal/importer", 5_911, []string{"internal/importer"}},
-	{"internal/compare", 4_213, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
-	{"internal/explain", 4_438, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
-	{"internal/page", 3_807, []string{"internal/page/picture internal/page/flame", "internal/page"}},
-	{"internal/report", 10_662, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report"}},
-	{"internal/cli", 9_140, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
-	{"bench", 3_123, []string{"bench/slowed", "bench bench/peers bench/planted"}},
-	{"scripts", 420, []string{"scripts/man scripts/suite"}},
+	{"internal/observe", 6_623, []string{"internal/observe/cpuset", "internal/observe internal/observe/perfring", "internal/observe/profile internal/observe/blockio"}},
+	{"internal/account", 2_544, []string{"internal/account"}},
+	{"internal/result", 3_198, []string{"internal/result/regular internal/result/layout internal/result/program", "internal/result", "internal/result/redact"}},
+	{"internal/plan", 2_689, []string{"internal/plan"}},
+	{"internal/run", 6_718, []string{"internal/run/drive internal/run/ratesearch", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
+	{"internal/importer", 6_003, []string{"internal/importer"}},
+	{"internal/compare", 4_068, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
+	{"internal/explain", 4_476, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
+	{"internal/page", 3_828, []string{"internal/page/picture internal/page/flame", "internal/page"}},
+	{"internal/report", 10_838, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report"}},
+	{"internal/cli", 9_259, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
+	{"bench", 3_227, []string{"bench/slowed", "bench bench/peers bench/planted"}},
+	{"scripts", 421, []string{"scripts/man scripts/suite"}},
 	{"internal/archtest", 0, []string{"internal/archtest internal/doctest"}},
 }
 
@@ -180,8 +185,8 @@ func TestBudgets(t *testing.T) {
 	lines := make([]int, len(rooms))
 	for dir, files := range sources(t) {
 		p, ok := placeOf(dir)
-		if !ok {
-			continue // TestImports names it
+		if !ok || slices.Contains(suites, dir) { // TestImports names what is in no room
+			continue
 		}
 		for _, file := range files {
 			lines[p.room] += strings.Count(file.text, "\n")

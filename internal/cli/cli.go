@@ -61,7 +61,8 @@ func Process() *App {
 	if strings.ContainsRune(os.Args[0], filepath.Separator) { // it is not found by its name alone
 		program = os.Args[0]
 	}
-	return &App{Program: program, Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Width: width}
+	return &App{Program: program, Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Getenv: os.Getenv, Width: width}
 }
 
 // Main runs the command and returns the exit code.
@@ -178,9 +179,11 @@ func Commands(a *App) *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.SetFlagErrorFunc(wrongFlag)
-	root.AddCommand(newRunCommand(a), newReportCommand(a), newCompareCommand(a), newExplainCommand(a), newTableCommand(a), newCostCommand(a), newProfileCommand(a),
+	root.AddCommand(newRunCommand(a), newReportCommand(a), newCompareCommand(a), newExplainCommand(a), newTableCommand(a),
+		newCostCommand(a), newProfileCommand(a),
 		newImportCommand(a), newShowCommand(a),
-		newListCommand(a), newSchemaCommand(a), newWorkloadCommand(a), newHistoryCommand(a), newExportCommand(a), newStatCommand(a), newDoctorCommand(a),
+		newListCommand(a), newSchemaCommand(a), newWorkloadCommand(a), newHistoryCommand(a), newExportCommand(a),
+		newStatCommand(a), newDoctorCommand(a),
 		newVersionCommand(a), newTrialCommand(a))
 	addCompletions(root)
 	addHelp(root)

@@ -49,15 +49,19 @@ func newCompareCommand(a *App) *cobra.Command {
 	choices(f, "format", "text", "markdown", "json", "bench")
 	f.StringVar(&o.base, "base", "", "the base among the targets of one campaign (default: the first)")
 	f.StringSliceVar(&o.steps, "step", nil, "ask about these steps only, and show no others")
-	f.StringSliceVar(&o.metrics, "metric", nil, "ask about these metrics only, and show no others: throughput, p99, write_kb …")
+	f.StringSliceVar(&o.metrics, "metric", nil,
+		"ask about these metrics only, and show no others: throughput, p99, write_kb …")
 	f.Var((*shareFlag)(&o.question.WorseBy), "worse-by", "the smallest difference for the worse that matters, such as 5%")
 	f.Var((*shareFlag)(&o.question.BetterBy), "better-by", "the smallest difference for the better that matters")
-	f.Var((*shareFlag)(&o.question.Within), "equivalent-within", "how far apart numbers may be that are called the same (default 1%, or what does not matter)")
+	f.Var((*shareFlag)(&o.question.Within), "equivalent-within",
+		"how far apart numbers may be that are called the same (default 1%, or what does not matter)")
 	f.BoolVar(&o.all, "all", false, "show all numbers, not only the headline")
 	f.BoolVar(&o.brief, "brief", false, "show only what is asked about")
 	acrossFlags(f, &o.across)
-	f.BoolVar(&o.gate, "gate", false, "exit with 3 if a regression is proven, and with 4 if a number asked about cannot be judged")
-	f.BoolVar(&o.strict, "fail-unless-equivalent", false, "of --gate: exit with 3 also where a regression that matters is not excluded")
+	f.BoolVar(&o.gate, "gate", false,
+		"exit with 3 if a regression is proven, and with 4 if a number asked about cannot be judged")
+	f.BoolVar(&o.strict, "fail-unless-equivalent", false,
+		"of --gate: exit with 3 also where a regression that matters is not excluded")
 	f.StringArrayVar(&o.failIf, "fail-if", nil, "a `condition` that makes the exit status 3; may be repeated")
 	return c
 }
@@ -181,11 +185,14 @@ func (o *compareOptions) ask(c *compare.Campaign, gates []*compare.Gate) error {
 	case len(gates) > 0:
 		return nil // they say where they cannot be judged
 	case len(steps) > 0:
-		return usage(hint.Errorf("choose steps with --step", "no trial has the step %s that the plan asks about", strings.Join(steps, ", ")))
+		return usage(hint.Errorf("choose steps with --step", "no trial has the step %s that the plan asks about",
+			strings.Join(steps, ", ")))
 	case len(metrics) > 0:
-		return usage(hint.Errorf("rumbench show prints the numbers that there are", "no step has a number of %s", strings.Join(metrics, ", ")))
+		return usage(hint.Errorf("rumbench show prints the numbers that there are", "no step has a number of %s",
+			strings.Join(metrics, ", ")))
 	case o.strict && compare.Matters(q) == 0:
-		return usage(hint.Errorf("add --worse-by 5%, or worse_by to the plan's question", "nothing says how great a difference matters, so none can be excluded"))
+		return usage(hint.Errorf("add --worse-by 5%, or worse_by to the plan's question",
+			"nothing says how great a difference matters, so none can be excluded"))
 	}
 	return nil
 }
@@ -213,7 +220,8 @@ func (o *compareOptions) gates() (gates []*compare.Gate, err error) {
 	for _, text := range o.failIf {
 		g, err := compare.NewGate(text)
 		if err != nil {
-			return nil, usage(hint.With(err, "a condition compares ratios, as in 'rows_per_s < 0.95 && sure'; shares have no %, texts stand in quotes"))
+			return nil, usage(hint.With(err,
+				"a condition compares ratios, as in 'rows_per_s < 0.95 && sure'; shares have no %, texts stand in quotes"))
 		}
 		gates = append(gates, g)
 	}
@@ -230,7 +238,8 @@ func compared(c *compare.Campaign, p pair, o compareOptions) (out verdict.Compar
 	out.Caveats = append(out.Caveats, c.Caveats(out.Judgement)...)
 	for _, it := range out.Judgement.Items {
 		shown := it.Asked || !o.brief && (it.Headline || o.all || len(o.metrics) > 0)
-		if shown && among(o.steps, it.Step.Name) && among(o.metrics, it.Metric()) && (it.Base.Missing == "" || it.New.Missing == "") {
+		if shown && among(o.steps, it.Step.Name) && among(o.metrics, it.Metric()) &&
+			(it.Base.Missing == "" || it.New.Missing == "") {
 			out.Items = append(out.Items, it)
 		}
 	}

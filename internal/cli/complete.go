@@ -26,7 +26,8 @@ var completions = map[string]completer{"PLAN": completePlan, "DIR": completeCamp
 // flagCompletions are how the values of flags are completed, by the flag's name. A
 // flag with choices needs none.
 var flagCompletions = map[string]completer{
-	"metric": completeMetric, "step": completeStep, "target": completeTarget, "targets": completeTarget, "base": completeTarget, "block": completeTarget,
+	"metric": completeMetric, "step": completeStep, "target": completeTarget, "targets": completeTarget,
+	"base": completeTarget, "block": completeTarget,
 	"resume": completeCampaign, "set": completeSet, "attach": completeAttach,
 }
 

@@ -128,7 +128,8 @@ func runCost(w io.Writer, o *costOptions, dir string) error {
 		}
 		step = campaign.Steps[i]
 	}
-	targets := slices.DeleteFunc(slices.Clone(campaign.Targets), func(t *compare.Target) bool { return !among(o.targets, t.Name) })
+	targets := slices.DeleteFunc(slices.Clone(campaign.Targets),
+		func(t *compare.Target) bool { return !among(o.targets, t.Name) })
 	v := costView{step: step, targets: targets, ask: ask, card: card}
 	for _, t := range targets {
 		v.needs = append(v.needs, price.Of(step, t, ask))
@@ -192,7 +193,8 @@ func (v *costView) json(w io.Writer) error {
 		line := costLine{
 			Target: n.Target.Name, Step: v.step.Name, Unit: n.Unit,
 			Refused: n.Refused, Remarks: n.Remarks, Rate: n.Rate, Most: n.Most.Value, Rows: n.Rows, Cores: n.Cores.Value,
-			Read: n.ReadBytes.Value, Reads: n.ReadsPerS.Value, Written: n.WrittenBytes.Value, TBYear: n.TBPerYear().Value, Disk: n.Disk.Value, Memory: n.Memory.Value,
+			Read: n.ReadBytes.Value, Reads: n.ReadsPerS.Value, Written: n.WrittenBytes.Value, TBYear: n.TBPerYear().Value,
+			Disk: n.Disk.Value, Memory: n.Memory.Value,
 			Writes: n.WritesPerS.Value, Space: n.Space.Value, Write: n.Write.Value,
 		}
 		if v.card != nil && n.Refused == "" {
@@ -221,7 +223,8 @@ func (v *costView) blocks() (out []page.Block) {
 	if v.ask.Rows > 0 {
 		rows = ", with " + quantity.Amount(v.ask.Rows) + " rows"
 	}
-	out = append(out, page.Tree{Text: fmt.Sprintf("What each target needs in step %s for %s%s: measured costs per unit, times the rate.",
+	out = append(out, page.Tree{Text: fmt.Sprintf("What each target needs in step %s for %s%s: measured costs per "+
+		"unit, times the rate.",
 		v.step.Name, demand, rows)})
 	t := page.Table{Head: "target"}
 	for _, name := range []string{units + "/s", "processors", "written/s", "writes/s",
@@ -260,7 +263,8 @@ func (v *costView) blocks() (out []page.Block) {
 	if v.card != nil && !v.refused() {
 		out = append(out, v.prices())
 	}
-	return append(out, page.Tree{Text: "Medians, with the least and the greatest of the trials. Costs per operation change with rate and size: " +
+	return append(out, page.Tree{Text: "Medians, with the least and the greatest of the trials. Costs per operation " +
+		"change with rate and size: " +
 		"commits share syncs, page writes share changes, and a larger database reads more. " +
 		"Memory is as measured. An embedded engine's processors include its clients'."})
 }
@@ -288,8 +292,10 @@ func (v *costView) cells(n *price.Need) []page.Cell {
 	cells := []page.Cell{
 		{Text: quantity.Amount(n.Rate), Number: true}, number(metric.ServerCPUUS, n.Cores, quantity.Digits),
 		number(metric.WriteKB, n.WrittenBytes, bytes), number(metric.WriteKB, n.WritesPerS, quantity.Digits),
-		number(metric.ReadKB, n.ReadBytes, bytes), number(metric.DeviceReads, n.ReadsPerS, quantity.Digits), number(metric.WriteKB, n.TBPerYear(), terabytes),
-		number(metric.DBBytes, n.Disk, bytes), number(metric.ServerMemoryBytes, n.Memory, bytes), number("", n.Most, quantity.Amount),
+		number(metric.ReadKB, n.ReadBytes, bytes), number(metric.DeviceReads, n.ReadsPerS, quantity.Digits),
+		number(metric.WriteKB, n.TBPerYear(), terabytes),
+		number(metric.DBBytes, n.Disk, bytes), number(metric.ServerMemoryBytes, n.Memory, bytes),
+		number("", n.Most, quantity.Amount),
 		{Text: "–", Number: true},
 	}
 	if n.Busy > 0 {
@@ -352,7 +358,8 @@ func (v *costView) prices() page.Block {
 		if p.Sizes == 2 {
 			fit = "two sizes: error unknown"
 		}
-		tree.Add("%s writes %s KB and %s pages per %s (%s)", p.Engine, quantity.Digits(p.Fixed), quantity.Digits(p.Pages), p.Per, fit)
+		tree.Add("%s writes %s KB and %s pages per %s (%s)", p.Engine, quantity.Digits(p.Fixed), quantity.Digits(p.Pages),
+			p.Per, fit)
 	}
 	return tree
 }
@@ -365,7 +372,8 @@ type pricePart struct {
 
 // priceParts returns the parts of a price that are not 0.
 func priceParts(p price.Month) []pricePart {
-	all := []pricePart{{"space", p.Space}, {"I/O", p.IO}, {"throughput", p.Throughput}, {"devices", p.Devices}, {"processors", p.Cores}, {"memory", p.Memory}}
+	all := []pricePart{{"space", p.Space}, {"I/O", p.IO}, {"throughput", p.Throughput}, {"devices", p.Devices},
+		{"processors", p.Cores}, {"memory", p.Memory}}
 	return slices.DeleteFunc(all, func(p pricePart) bool { return p.price == 0 })
 }
 
@@ -402,15 +410,19 @@ func (v *costView) against(n *price.Need, add func(format string, args ...any)) 
 		add("space against writes: not computed; %s", n.Unlike)
 		return
 	}
-	add("space amplification %s, write amplification %s: (space − 1)·(write − 1) = %s, which is 1 for an index+log structure at any fill",
-		quantity.Digits(n.Space.Value), quantity.Digits(n.Write.Value), quantity.Digits(price.Yardstick(n.Space.Value, n.Write.Value)))
+	add("space amplification %s, write amplification %s: (space − 1)·(write − 1) = %s, which is 1 for an "+
+		"index+log structure at any fill",
+		quantity.Digits(n.Space.Value), quantity.Digits(n.Write.Value),
+		quantity.Digits(price.Yardstick(n.Space.Value, n.Write.Value)))
 	const runs = 4 // of a tier, as RocksDB's universal compaction allows by default
 	if n.Fanout > 1 {
 		levels := costmodel.Levels(n.Fanout)
 		leveled, tiered := costmodel.Leveled(n.Fanout, levels), costmodel.Tiered(n.Fanout, runs)
-		add("by the models, of %s memtables a leveled LSM tree in %s has space amplification %s and, by merges alone, write amplification %s; "+
+		add("by the models, of %s memtables a leveled LSM tree in %s has space amplification %s and, by merges alone, "+
+			"write amplification %s; "+
 			"a tiered one with %d runs a tier %s and, flushes included, %s",
-			quantity.Digits(n.Fanout), quantity.Count(levels, "level"), quantity.Digits(leveled.Space), quantity.Digits(leveled.Write),
+			quantity.Digits(n.Fanout), quantity.Count(levels, "level"), quantity.Digits(leveled.Space),
+			quantity.Digits(leveled.Write),
 			runs, quantity.Digits(tiered.Space), quantity.Digits(tiered.Write))
 	}
 	switch d := n.Demand(v.card); {
@@ -424,7 +436,8 @@ func (v *costView) against(n *price.Need, add func(format string, args ...any)) 
 		}
 		add("the storage of the cheapest index+log structure, without reads by users, would cost %s (this target's: %s) "+
 			"at %s of its space used (%s to %s within 5 %%)%s",
-			quantity.Digits(best.Bill.Sum()), quantity.Digits(v.card.Price(n).Bill.Sum()), quantity.Share(best.Used), quantity.Share(low), quantity.Share(high), text)
+			quantity.Digits(best.Bill.Sum()), quantity.Digits(v.card.Price(n).Bill.Sum()), quantity.Share(best.Used),
+			quantity.Share(low), quantity.Share(high), text)
 	}
 }
 

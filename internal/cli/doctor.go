@@ -86,7 +86,8 @@ func runDoctor(ctx context.Context, a *App, o doctorOptions, find func(context.C
 		return err
 	}
 	if names := r.Bad(); len(names) > 0 {
-		return campaign.Unfit("fix what is bad, and run rumbench doctor again", "this host is not fit to measure on: %s", strings.Join(names, ", "))
+		return campaign.Unfit("fix what is bad, and run rumbench doctor again", "this host is not fit to measure on: %s",
+			strings.Join(names, ", "))
 	}
 	return nil
 }
@@ -113,7 +114,8 @@ func install(ctx context.Context, a *App, yes bool, programs []doctor.Program) e
 	}
 	err := doctor.Install(ctx, commands, escape.Raw(a.Stderr))
 	if errors.Is(err, exec.ErrNotFound) {
-		return hint.With(err, "packages are installed with apt, of Debian and Ubuntu; elsewhere install the programs by your own means")
+		return hint.With(err, "packages are installed with apt, of Debian and Ubuntu; elsewhere install the programs by "+
+			"your own means")
 	}
 	return err
 }

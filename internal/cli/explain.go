@@ -45,7 +45,8 @@ func newExplainCommand(a *App) *cobra.Command {
 	f.StringSliceVar(&o.steps, "step", nil, "explain these steps only")
 	f.BoolVar(&o.all, "all", false, "show every item of the numbers that are explained, also those that are not proven")
 	f.StringVar(&o.format, "format", "text", "text, markdown or json (a line per cause)")
-	f.StringVar(&o.experiment, "experiment", "", "write a plan to a `file` that tells apart which setting makes the difference")
+	f.StringVar(&o.experiment, "experiment", "",
+		"write a plan to a `file` that tells apart which setting makes the difference")
 	choices(f, "format", "text", "markdown", "json")
 	acrossFlags(f, &o.across)
 	return c
@@ -95,7 +96,8 @@ func runExplain(a *App, o *explainOptions, args []string) error {
 		}
 	}
 	if len(refused) == 0 && !slices.ContainsFunc(list, (*explain.Explanation).Judged) {
-		return exitError{errors.New("nothing could be explained: the targets share no step whose numbers can be compared"), ExitInvalid}
+		return exitError{errors.New("nothing could be explained: the targets share no step whose numbers can be compared"),
+			ExitInvalid}
 	}
 	return errors.Join(refused...)
 }

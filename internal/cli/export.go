@@ -79,7 +79,8 @@ func (o exportOptions) check() error {
 	}
 	for _, path := range []string{o.out, o.series} {
 		if ext := filepath.Ext(path); slices.Contains([]string{".csv", ".tsv", ".json", ".jsonl"}, ext) {
-			return usage(hint.Errorf("name it .parquet; rumbench show DIR --json prints rows as JSON", "export writes Parquet, not %s", ext[1:]))
+			return usage(hint.Errorf("name it .parquet; rumbench show DIR --json prints rows as JSON",
+				"export writes Parquet, not %s", ext[1:]))
 		}
 		if _, err := os.Lstat(path); path != "" && err == nil && !o.force {
 			return hint.Errorf("choose another file, or replace it with --force", "%s exists", path)

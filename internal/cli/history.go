@@ -84,7 +84,8 @@ func findRuns(stderr io.Writer, dirs, plans []string) ([]*history.Run, error) {
 	}
 	runs, err := history.Find(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, hint.With(err, "name a folder with campaigns; rumbench run makes them in "+resultsDir+" unless --out says otherwise")
+		return nil, hint.With(err, "name a folder with campaigns; rumbench run makes them in "+resultsDir+
+			" unless --out says otherwise")
 	}
 	if err != nil {
 		return nil, err
@@ -98,7 +99,8 @@ func findRuns(stderr io.Writer, dirs, plans []string) ([]*history.Run, error) {
 	if err := known(dir+" has no campaign of a plan", plans, names); err != nil {
 		return nil, err
 	}
-	runs = slices.DeleteFunc(runs, func(r *history.Run) bool { return r.Campaign != nil && !among(plans, r.Campaign.Name) })
+	runs = slices.DeleteFunc(runs,
+		func(r *history.Run) bool { return r.Campaign != nil && !among(plans, r.Campaign.Name) })
 	if len(runs) == 0 {
 		fmt.Fprintf(stderr, "there is no campaign in %s\n", dir)
 	}

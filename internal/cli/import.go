@@ -37,13 +37,15 @@ func newImportCommand(a *App) *cobra.Command {
 	}
 	f := c.Flags()
 	f.StringVar(&out, "out", "", "directory of the campaign, new or empty (default results/NAME-DATE)")
-	f.StringVar(&o.Format, "format", "", "format of the logs: "+strings.Join(importer.Formats(), ", ")+" (default: recognised by their content)")
+	f.StringVar(&o.Format, "format", "",
+		"format of the logs: "+strings.Join(importer.Formats(), ", ")+" (default: recognised by their content)")
 	choices(f, "format", importer.Formats()...)
 	f.StringVar(&o.Target, "target", "", "name of the target, where all logs are of one (default: of the directories)")
 	f.StringVar(&o.Base, "base", "", "target that the others are compared with (default: the first by name)")
 	f.StringVar(&o.Name, "name", "", "name of the campaign (default: of the first PATH)")
 	f.IntVar(&o.CPUs, "cpus", 0, "CPUs of the host, for vmstat's percents (default: as the logs say)")
-	f.StringArrayVar(&o.Devices, "device", nil, "device under the database as iostat names it (default: the only one that was used); may be repeated")
+	f.StringArrayVar(&o.Devices, "device", nil,
+		"device under the database as iostat names it (default: the only one that was used); may be repeated")
 	f.BoolVar(&o.Skip, "skip", false, "leave out what is wrong, list it, and import the rest")
 	f.BoolVar(&o.Compatible, "compatible", false, "compute as the scripts behind published figures do, with their bias")
 	return c
@@ -124,7 +126,8 @@ func printLeft(w io.Writer, c *importer.Campaign) {
 // printImported prints in a screenful what was imported.
 func printImported(w io.Writer, c *importer.Campaign) {
 	targets, steps, files := c.Sizes()
-	fmt.Fprintf(w, "imported %s × %s from %s\n", quantity.Count(len(targets), "target"), quantity.Count(steps, "test"), quantity.Count(files, "file"))
+	fmt.Fprintf(w, "imported %s × %s from %s\n", quantity.Count(len(targets), "target"), quantity.Count(steps, "test"),
+		quantity.Count(files, "file"))
 	var sizes, missing, guessed []string
 	for _, t := range targets {
 		line := fmt.Sprintf("  %s: %s, %s", t.Name, quantity.Count(t.Steps, "test"), quantity.Count(t.Files, "file"))

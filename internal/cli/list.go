@@ -34,7 +34,8 @@ func newListCommand(a *App) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error { return usageErrorf("list what: %s", strings.Join(lists, ", ")) },
 	}
 	plain := func(subject, short string, list func(io.Writer) error) *cobra.Command {
-		return &cobra.Command{Use: subject, Short: short, Args: args(cobra.NoArgs), RunE: func(*cobra.Command, []string) error { return list(a.Stdout) }}
+		return &cobra.Command{Use: subject, Short: short, Args: args(cobra.NoArgs),
+			RunE: func(*cobra.Command, []string) error { return list(a.Stdout) }}
 	}
 	c.AddCommand(
 		plain("engines", "the engines, with their options", func(w io.Writer) error { return listEngines(a, w) }),
@@ -133,5 +134,6 @@ func listMetrics(w io.Writer) error {
 	for _, m := range metric.All() {
 		rows = append(rows, []string{m.Name, m.Unit, cmp.Or(string(m.Better), quantity.Unknown), m.Meaning()})
 	}
-	return page.Text(w, []page.Block{page.WordTable([]string{"metric", "unit", "better", "meaning"}, rows...)}, page.TextStyle{})
+	return page.Text(w, []page.Block{page.WordTable([]string{"metric", "unit", "better", "meaning"}, rows...)},
+		page.TextStyle{})
 }

@@ -99,7 +99,8 @@ func chooseProfile(problem string, list []*report.Profile) error {
 	for _, p := range list {
 		names = append(names, p.Target)
 	}
-	return usage(hint.Errorf("write DIR:TARGET; the targets are "+strings.Join(names, ", "), "%s, and there are %d", problem, len(list)))
+	return usage(hint.Errorf("write DIR:TARGET; the targets are "+strings.Join(names, ", "), "%s, and there are %d",
+		problem, len(list)))
 }
 
 // profiledTrials reads the trials with profiles. Targets of the same name in both
@@ -224,7 +225,8 @@ func readProfiles(trials []*result.Trial, step string) (out []*report.Profile, e
 			key := [2]string{t.Target, s.Name}
 			p := found[key]
 			if p == nil {
-				p = &report.Profile{Target: t.Target, Engine: t.Engine, Step: s.Name, Per: s.Profile.Per, Locks: map[string][]profile.LockCost{}}
+				p = &report.Profile{Target: t.Target, Engine: t.Engine, Step: s.Name, Per: s.Profile.Per,
+					Locks: map[string][]profile.LockCost{}}
 				found[key], out = p, append(out, p)
 			}
 			if err := readExtra(p, t, s); err != nil {
@@ -251,7 +253,8 @@ func readProfiles(trials []*result.Trial, step string) (out []*report.Profile, e
 	for p, list := range works {
 		p.CPU = profile.Merge(list...)
 		if step != "" && len(list) < widest {
-			p.Warnings = append(p.Warnings, fmt.Sprintf("it has profiles of %s, others of up to %d", quantity.Count(len(list), "trial"), widest))
+			p.Warnings = append(p.Warnings,
+				fmt.Sprintf("it has profiles of %s, others of up to %d", quantity.Count(len(list), "trial"), widest))
 		}
 	}
 	return out, nil
@@ -289,7 +292,8 @@ func drawProfile(w io.Writer, file string, list []*report.Profile) error {
 	case len(list) == 1:
 		g = list[0].Flame()
 	case list[0].Engine != list[1].Engine:
-		return usage(hint.With(errors.New("the functions of different engines cannot be compared"), "draw a flame graph of each: DIR:TARGET"))
+		return usage(hint.With(errors.New("the functions of different engines cannot be compared"),
+			"draw a flame graph of each: DIR:TARGET"))
 	default:
 		g = list[1].FlameAgainst(list[0])
 	}

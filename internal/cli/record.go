@@ -43,12 +43,14 @@ func (w *watching) records() bool {
 
 // checkRecording refuses what a recording cannot do.
 func (w *watching) checkRecording() error {
-	samples := len(w.machine.Devices)+len(w.machine.Dirs)+len(w.machine.PIDs)+len(w.exprs)+len(w.filters) > 0 || w.exprFile != ""
+	samples := len(w.machine.Devices)+len(w.machine.Dirs)+len(w.machine.PIDs)+len(w.exprs)+len(w.filters) > 0 ||
+		w.exprFile != ""
 	switch {
 	case len(w.attach) != 1:
 		return fmt.Errorf("a recording is of one server: give one --attach, not %d", len(w.attach))
 	case w.format != "" || w.listen != "" || w.list || samples:
-		return errors.New("a recording goes with --attach, --out, --interval and --count only: it has all counters of the server, its processes and its device")
+		return errors.New("a recording goes with --attach, --out, --interval and --count only: it has all counters of the " +
+			"server, its processes and its device")
 	case w.config.Count > 0 && len(w.command) > 0:
 		return errors.New("--count goes with no command: its load is recorded until it ends")
 	case len(w.command) > 0:

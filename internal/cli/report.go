@@ -35,7 +35,8 @@ func newReportCommand(a *App) *cobra.Command {
 	f.StringVar(&o.out, "out", "", "directory to write to (default: DIR itself, if it is one)")
 	f.StringVar(&o.base, "base", "", "the target that the others are compared with (default: the first)")
 	f.StringVar(&o.notes, "notes", "", "a `FILE` of remarks on steps, for the relative table: step: remark")
-	f.StringVar(&o.colours, "colours", "verdicts", "verdicts, or published: the fixed limits of the insert benchmark's published pages, in the relative tables")
+	f.StringVar(&o.colours, "colours", "verdicts",
+		"verdicts, or published: the fixed limits of the insert benchmark's published pages, in the relative tables")
 	choices(f, "colours", "verdicts", "published")
 	f.BoolVar(&o.all, "all", false, "put everything into the Markdown, also what is folded on the page")
 	f.BoolVar(&o.force, "force", false, "replace a report that --out holds already")
@@ -135,7 +136,8 @@ func (o reportOptions) apply(in report.Input) (report.Input, error) {
 			return in, err
 		}
 		others := slices.DeleteFunc(slices.Clone(in.Trials), func(t report.Trial) bool { return t.Target == base.Name })
-		in.Trials = append(slices.DeleteFunc(in.Trials, func(t report.Trial) bool { return t.Target != base.Name }), others...)
+		in.Trials = append(slices.DeleteFunc(in.Trials, func(t report.Trial) bool { return t.Target != base.Name }),
+			others...)
 	}
 	var err error
 	if in.Notes, err = readNotes(o.notes, c); err != nil {
@@ -181,9 +183,10 @@ func reportInput(dirs ...string) (report.Input, error) {
 			if err != nil {
 				return in, err
 			}
-			in.Trials = append(in.Trials, report.Trial{Trial: t, Plans: plans, Usual: usual(t), Series: func(yield func(result.Line) error) error {
-				return result.ReadSeries(t.Dir, report.Sources, yield)
-			}})
+			in.Trials = append(in.Trials, report.Trial{Trial: t, Plans: plans, Usual: usual(t),
+				Series: func(yield func(result.Line) error) error {
+					return result.ReadSeries(t.Dir, report.Sources, yield)
+				}})
 		}
 		if b, err := result.ReadPlan(dir); err == nil {
 			in.Plan += string(plan.WithoutSecrets(b))

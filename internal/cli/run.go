@@ -48,7 +48,8 @@ func newRunCommand(a *App) *cobra.Command {
 			case o.resume == "" && len(args) != 1:
 				return fmt.Errorf("run wants one plan, not %d", len(args))
 			case o.resume != "" && (len(args) > 0 || o.out != "" || len(o.sets) > 0 || o.calibrate):
-				return errors.New("--resume goes on with a campaign as it was begun: it cannot be combined with a plan, --out, --set or --calibrate")
+				return errors.New("--resume goes on with a campaign as it was begun: it cannot be combined with a plan, --out, " +
+					"--set or --calibrate")
 			}
 			return nil
 		}),
@@ -64,11 +65,14 @@ func newRunCommand(a *App) *cobra.Command {
 	f.StringArrayVar(&o.sets, "set", nil, "override a key of the plan: `key=value`, as in params.rows=2M; may be repeated")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print trials, steps, how long they take and expected sizes, and run nothing")
 	f.BoolVar(&o.calibrate, "calibrate", false,
-		"run the plan's first target alone, under two names (A/A), to learn the smallest difference that this machine can see")
+		"run the plan's first target alone, under two names (A/A), to learn the smallest difference that the machine can see")
 	f.BoolVar(&o.force, "force", false,
-		"let targets with a dsn use a schema that exists, and replace the workload's tables in it; let options open a private server to others")
-	f.BoolVar(&o.noPreflight, "no-preflight", false, "begin with the trials, without having run the steps briefly on every target")
-	f.BoolVar(&o.keepGoing, "keep-going", false, "run the other trials when one of the plan's first target, the base of comparisons, has failed")
+		"let targets with a dsn use a schema that exists, and replace the workload's tables in it; let options open a "+
+			"private server to others")
+	f.BoolVar(&o.noPreflight, "no-preflight", false,
+		"begin with the trials, without having run the steps briefly on every target")
+	f.BoolVar(&o.keepGoing, "keep-going", false,
+		"run the other trials when one of the plan's first target, the base of comparisons, has failed")
 	f.StringVar(&o.format, "format", "", formatUsage)
 	choices(f, "format", formatSysbench)
 	f.StringVar(&o.resume, "resume", "", "go on with the interrupted campaign in `DIR`")
@@ -172,7 +176,8 @@ func planOf(dir string, state *result.Campaign, options ...plan.Option) (*plan.P
 func config(a *App, p *plan.Plan, o runOptions) campaign.Config {
 	return campaign.Config{
 		Plan: p, Dir: o.out, Command: append([]string{"rumbench"}, a.Args...),
-		Child: func(program string) []string { return []string{program, "trial"} }, LockFile: a.lockFile(), Progress: progress.New(a.Stderr, a.Width),
+		Child: func(program string) []string { return []string{program, "trial"} }, LockFile: a.lockFile(),
+		Progress: progress.New(a.Stderr, a.Width),
 		Forecast: forecast.New(p, forecast.Find(p, filepath.Dir(o.out), resultsDir)),
 		SpaceFactor: func(name string) (float64, int64) {
 			e, _ := catalog.Plugins{}.Engine(name)
@@ -213,7 +218,8 @@ func start(ctx context.Context, a *App, c campaign.Config, o runOptions) error {
 		return usageErrorf("--format sysbench goes with no duet: two trials would print at the same time; " +
 			"rumbench show --format sysbench prints them afterwards")
 	}
-	s := &progress.Sysbench{Progress: progress.New(a.Stderr, nil), Out: a.Stdout, Dir: c.Dir, Interval: c.Plan.Interval.Seconds()}
+	s := &progress.Sysbench{Progress: progress.New(a.Stderr, nil), Out: a.Stdout, Dir: c.Dir,
+		Interval: c.Plan.Interval.Seconds()}
 	c.Progress = s
 	return errors.Join(execute(ctx, a, c), s.Err())
 }

@@ -107,7 +107,8 @@ func readCampaign(dir string) (*result.Campaign, []*result.Trial, error) {
 func readTrials(dir string) ([]*result.Trial, error) {
 	if t, err := result.ReadTrial(dir); err == nil {
 		if t.Profiled == result.ProfileExtra {
-			return nil, hint.Errorf("rumbench profile "+dir+" shows its profile", "%s was run for its profile alone: its numbers are not shown or compared", dir)
+			return nil, hint.Errorf("rumbench profile "+dir+" shows its profile",
+				"%s was run for its profile alone: its numbers are not shown or compared", dir)
 		}
 		return []*result.Trial{t}, nil
 	}

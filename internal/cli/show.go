@@ -125,9 +125,10 @@ func showSysbench(w io.Writer, trials []*result.Trial, steps []string) error {
 		if t.Imported != nil {
 			return usageErrorf("%s was imported from %s: its log has what was printed", t.Target, t.Imported.Tool)
 		}
-		err := published.WriteSysbench(w, t, func(step string) bool { return among(steps, step) }, func(yield func(result.Line) error) error {
-			return result.ReadSeries(t.Dir, []string{published.OpsSource}, yield)
-		})
+		err := published.WriteSysbench(w, t, func(step string) bool { return among(steps, step) },
+			func(yield func(result.Line) error) error {
+				return result.ReadSeries(t.Dir, []string{published.OpsSource}, yield)
+			})
 		if err != nil {
 			return err
 		}
@@ -138,7 +139,8 @@ func showSysbench(w io.Writer, trials []*result.Trial, steps []string) error {
 // printRows prints rows below the trials, with the warnings of the wanted steps.
 func printRows(w io.Writer, trials []*result.Trial, wanted func(*result.Step) bool, rows []metric.Row) error {
 	for _, t := range trials {
-		fmt.Fprintf(w, "%s.%d: %s, %s on %s, durability %s", t.Target, t.Trial, t.Status, t.Workload, t.Engine, t.DurabilityText())
+		fmt.Fprintf(w, "%s.%d: %s, %s on %s, durability %s", t.Target, t.Trial, t.Status, t.Workload, t.Engine,
+			t.DurabilityText())
 		switch {
 		case t.Imported != nil:
 			fmt.Fprintf(w, ", imported from %s", t.Imported.Tool)
@@ -184,8 +186,10 @@ func printRows(w io.Writer, trials []*result.Trial, wanted func(*result.Step) bo
 		if r.N != 0 {
 			n = strconv.FormatInt(r.N, 10)
 		}
-		lines = append(lines, []string{fmt.Sprintf("%s.%d", r.Target, r.Trial), r.Step, r.Group, r.Op, r.Metric, value, r.Unit, r.Per, n, r.Source})
+		lines = append(lines, []string{fmt.Sprintf("%s.%d", r.Target, r.Trial), r.Step, r.Group, r.Op, r.Metric, value,
+			r.Unit, r.Per, n, r.Source})
 	}
-	table := page.WordTable([]string{"target", "step", "group", "op", "metric", "value", "unit", "per", "n", "source"}, lines...)
+	table := page.WordTable([]string{"target", "step", "group", "op", "metric", "value", "unit", "per", "n", "source"},
+		lines...)
 	return page.Text(w, []page.Block{table}, page.TextStyle{})
 }

@@ -16,8 +16,10 @@ import (
 
 // acrossFlags are the flags that compare what is not alike.
 func acrossFlags(f *pflag.FlagSet, a *compare.Across) {
-	f.BoolVar(&a.Work, "anyway", false, "compare although the workload, its parameters or what was offered to the clients differ")
-	f.BoolVar(&a.Durability, "across-durability", false, "compare although the levels of durability differ; the first line then says so")
+	f.BoolVar(&a.Work, "anyway", false,
+		"compare although the workload, its parameters or what was offered to the clients differ")
+	f.BoolVar(&a.Durability, "across-durability", false,
+		"compare although the levels of durability differ; the first line then says so")
 }
 
 // pair is two targets to compare.

@@ -61,17 +61,21 @@ func newStatCommand(a *App) *cobra.Command {
 	f := c.Flags()
 	f.DurationVar(&w.config.Interval, "interval", time.Second, "time from sample to sample")
 	f.IntVar(&w.config.Count, "count", 0, "end after that many intervals (default: when interrupted)")
-	f.StringArrayVar(&w.machine.Devices, "device", nil, "watch the device of that `name`, such as nvme0n1 (default: all physical disks); may be repeated")
+	f.StringArrayVar(&w.machine.Devices, "device", nil,
+		"watch the device of that `name`, such as nvme0n1 (default: all physical disks); may be repeated")
 	f.StringArrayVar(&w.machine.Dirs, "dir", nil, "watch the device under a `directory`; may be repeated")
 	f.IntSliceVar(&w.machine.PIDs, "pid", nil, "watch a process and its descendants; may be repeated")
-	f.StringArrayVar(&w.attach, "attach", nil, "watch a running server, its processes and its device: `[NAME=]ENGINE:DSN`; may be repeated")
+	f.StringArrayVar(&w.attach, "attach", nil,
+		"watch a running server, its processes and its device: `[NAME=]ENGINE:DSN`; may be repeated")
 	f.StringArrayVar(&w.exprs, "expr", nil, "compute `'name = EXPRESSION'`, see docs/stat.md; may be repeated")
 	f.StringVar(&w.exprFile, "exprs", "", "compute the expressions in a YAML `file`: a map of names to expressions")
-	f.StringArrayVar(&w.filters, "filter", nil, "show and write only the series that a `selector` matches, such as 'device.*_bytes'; may be repeated")
+	f.StringArrayVar(&w.filters, "filter", nil,
+		"show and write only the series that a `selector` matches, such as 'device.*_bytes'; may be repeated")
 	f.BoolVar(&w.all, "all", false, "show everything in tables, not only what matters first")
 	f.IntVar(&w.top, "top", 10, "with --all, show the `n` most active series of a server; 0 shows all")
 	f.StringVar(&w.format, "format", "", "output format: table, csv, jsonl or none (default table)")
-	f.StringVar(&w.out, "out", "", "record a campaign in a new `directory`; with --format csv or jsonl, write to a new file")
+	f.StringVar(&w.out, "out", "",
+		"record a campaign in a new `directory`; with --format csv or jsonl, write to a new file")
 	f.StringVar(&w.listen, "listen", "", "offer the latest sample to Prometheus at `HOST:PORT`; port 0 is a free one")
 	f.BoolVar(&w.dashboard, "dashboard", false, "print a Grafana dashboard of what --listen offers, and end")
 	f.BoolVar(&w.list, "list", false, "print the names of all series that would be sampled, and end")
@@ -90,7 +94,8 @@ func (w *watching) check(*cobra.Command, []string) error {
 	case w.format == "none" && w.listen == "" && !w.list:
 		return errors.New("--format none without --listen: nothing would be seen")
 	case (w.format == "none" || w.format == "table") && w.out != "":
-		return fmt.Errorf("--format %s goes with no --out: csv and jsonl go to a file, and without --format a campaign is recorded", w.format)
+		return fmt.Errorf("--format %s goes with no --out: csv and jsonl go to a file, and without --format a campaign is "+
+			"recorded", w.format)
 	case w.records():
 		return w.checkRecording()
 	}
@@ -237,7 +242,8 @@ func (w *watching) writer() (func(*watch.Frame) error, error) {
 		return func(*watch.Frame) error { return nil }, nil
 	}
 	out = escape.Raw(out)
-	t := &watch.Table{Out: out, Size: terminal(out), All: w.all, Top: w.top, Filter: w.filter, Expressions: w.config.Expressions}
+	t := &watch.Table{Out: out, Size: terminal(out), All: w.all, Top: w.top, Filter: w.filter,
+		Expressions: w.config.Expressions}
 	return t.Frame, nil
 }
 

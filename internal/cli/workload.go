@@ -68,7 +68,8 @@ func (o *declaredOptions) read(file string) (*declared.Workload, workload.Params
 		name, text, ok := strings.Cut(set, "=")
 		p := info.Param(name)
 		if !ok || p == nil {
-			return nil, nil, usage(hint.Errorf("write --set NAME=VALUE with one of "+strings.Join(paramNames(info), ", "), "there is no parameter %q", name))
+			return nil, nil, usage(hint.Errorf("write --set NAME=VALUE with one of "+strings.Join(paramNames(info), ", "),
+				"there is no parameter %q", name))
 		}
 		value := any(text)
 		if p.Type != workload.StringParam {
@@ -151,7 +152,8 @@ func stepText(s *workload.Step) string {
 			}
 			ops = append(ops, name)
 		}
-		groups = append(groups, fmt.Sprintf("%s: %s doing %s%s", g.Name, quantity.Count(g.Clients, "client"), strings.Join(ops, ", "), rateText(&g)))
+		groups = append(groups, fmt.Sprintf("%s: %s doing %s%s", g.Name, quantity.Count(g.Clients, "client"),
+			strings.Join(ops, ", "), rateText(&g)))
 	}
 	text := strings.Join(groups, "; ")
 	if s.Seconds > 0 {
@@ -198,7 +200,8 @@ func newTryCommand(a *App) *cobra.Command {
 		},
 	}
 	o.flags(c)
-	c.Flags().StringSliceVar(&on, "on", []string{"memory"}, "the engines: `ENGINE` or ENGINE:STORAGE, as in sqlite,mysql:rocksdb")
+	c.Flags().StringSliceVar(&on, "on", []string{"memory"},
+		"the engines: `ENGINE` or ENGINE:STORAGE, as in sqlite,mysql:rocksdb")
 	c.Flags().Int64Var(&rows, "rows", 100, "rows of each load at most; 0: all")
 	return c
 }
@@ -304,7 +307,8 @@ func newShowWorkloadCommand(a *App) *cobra.Command {
 				known = append(known, w.Info().Name)
 			}
 			if _, ok := (catalog.Plugins{}).Workload(names[0]); ok {
-				return usage(hint.Errorf("those that are files: "+strings.Join(known, ", "), "workload %s is written in Go, and not a file", names[0]))
+				return usage(hint.Errorf("those that are files: "+strings.Join(known, ", "),
+					"workload %s is written in Go, and not a file", names[0]))
 			}
 			return usage(hint.Errorf(hint.OneOf(names[0], known), "there is no workload %q", names[0]))
 		},

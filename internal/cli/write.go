@@ -69,5 +69,6 @@ func writeReport(in report.Input, dir string, all bool) (html string, err error)
 	if err := write(html, report.HTML); err != nil {
 		return "", err
 	}
-	return html, write(filepath.Join(dir, result.MarkdownFile), func(w io.Writer, in report.Input) error { return report.Markdown(w, in, all) })
+	return html, write(filepath.Join(dir, result.MarkdownFile),
+		func(w io.Writer, in report.Input) error { return report.Markdown(w, in, all) })
 }

@@ -56,7 +56,8 @@ func unlikeWork(x *result.Trial, others []*result.Trial, but []string) (out []st
 }
 
 // hostFacts are the facts of a host that determine its speed.
-var hostFacts = []string{"cpu", "cpus usable", "memory", "kernel", "virtualization", "filesystem", "device", "device size"}
+var hostFacts = []string{"cpu", "cpus usable", "memory", "kernel", "virtualization", "filesystem", "device",
+	"device size"}
 
 // Difference is something in which two targets differ: a knob by its name in the plan,
 // or a version, a fact of the host.
@@ -79,14 +80,16 @@ func Apart(a, b *Target) (out []Difference) {
 		}
 	}
 	version := func(subject string, read func(*result.Trial) string) {
-		if mine, other := strings.Join(a.Distinct(read), " or "), strings.Join(b.Distinct(read), " or "); mine != "" && other != "" {
+		if mine, other := strings.Join(a.Distinct(read), " or "), strings.Join(b.Distinct(read), " or "); mine != "" &&
+			other != "" {
 			differ(subject, mine, other)
 		}
 	}
 	if x.Engine == y.Engine {
 		version(cmp.Or(x.Engine, "engine")+" version", (*result.Trial).EngineVersion)
 	}
-	if x.Durability != y.Durability || x.Promise != "" && y.Promise != "" { // old results do not record what the level means
+	// old results do not record what the level means
+	if x.Durability != y.Durability || x.Promise != "" && y.Promise != "" {
 		differ("durability", x.DurabilityText(), y.DurabilityText())
 	}
 	differ("seed", fmt.Sprint(x.Seed), fmt.Sprint(y.Seed))

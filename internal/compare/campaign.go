@@ -113,7 +113,8 @@ func (c *Campaign) step(rs *result.Step) *Step {
 		}
 		return s
 	}
-	runs := stepRuns{Name: rs.Name, Doc: rs.Doc, Base: rs.Base, Axes: rs.Axes, Runs: map[*Target][]Run{}, campaign: c, on: map[*Target]*seen{}}
+	runs := stepRuns{Name: rs.Name, Doc: rs.Doc, Base: rs.Base, Axes: rs.Axes, Runs: map[*Target][]Run{}, campaign: c,
+		on: map[*Target]*seen{}}
 	s := &Step{stepRuns: runs, Primary: rs.Primary, WritesPer: rs.WritesPer, Warmup: rs.Warmup, Judged: rs.Judged}
 	c.Steps, c.steps[rs.Name] = append(c.Steps, s), s
 	return s
@@ -247,7 +248,8 @@ func refusals(s *result.Step) (out []metric.Warning) {
 	}
 	for _, g := range s.Groups {
 		if g.SLA != nil && !g.SLA.Met {
-			out = metric.AppendNew(out, metric.Warn(metric.SLAMissed, metric.Values{"group": g.Name, "target": g.SLA.Target, "achieved": g.SLA.Achieved}))
+			out = metric.AppendNew(out, metric.Warn(metric.SLAMissed,
+				metric.Values{"group": g.Name, "target": g.SLA.Target, "achieved": g.SLA.Achieved}))
 		}
 		if g.SLA != nil && g.SLA.Saturated {
 			out = metric.AppendNew(out, metric.Warn(metric.Saturated, metric.Values{"group": g.Name}))

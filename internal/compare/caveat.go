@@ -45,7 +45,8 @@ func (c *Campaign) Comparable(base, other *Target) (first string, caveats []stri
 		return "", nil, hint.Errorf("compare targets of one level, or say --across-durability",
 			"%s and %s differ in durability: %s. The one may lose commits that the other keeps", base.Name, other.Name, levels)
 	}
-	return fmt.Sprintf("durability differs: %s. The ratios of %s to %s compare different durability.", levels, other.Name, base.Name), caveats, nil
+	return fmt.Sprintf("durability differs: %s. The ratios of %s to %s compare different durability.", levels, other.Name,
+		base.Name), caveats, nil
 }
 
 // Caveats returns what a reader must know before the numbers of a judgement:
@@ -59,7 +60,8 @@ func (c *Campaign) Caveats(j *Judgement) (out []string) {
 		if j.Base.Trials[0].Order == "duet" && j.New.Trials[0].Order == "duet" {
 			out = append(out, "the two overlapped too little to be compared in pairs: one was done long before the other")
 		} else {
-			out = append(out, "the two did not run side by side: what the machine did in between is in every difference, and no number of trials takes it out")
+			out = append(out, "the two did not run side by side: what the machine did in between is in every difference, and "+
+				"no number of trials takes it out")
 		}
 	}
 	for _, s := range c.Steps {

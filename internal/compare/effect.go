@@ -112,7 +112,8 @@ func (e *Effect) Notable() Verdict {
 // bounded reports whether the order of the two numbers is unknown, because the
 // lesser is only a lower bound.
 func (e *Effect) bounded() bool {
-	return e.Base.AtLeast() && (e.Base.Value < e.New.Value || e.shift > 0) || e.New.AtLeast() && (e.New.Value < e.Base.Value || e.shift < 0)
+	return e.Base.AtLeast() && (e.Base.Value < e.New.Value || e.shift > 0) || e.New.AtLeast() &&
+		(e.New.Value < e.Base.Value || e.shift < 0)
 }
 
 // Metric returns the name of the metric that was asked for; see For.
@@ -124,7 +125,8 @@ func (e *Effect) Sure() bool { return e.Verdict == Better || e.Verdict == Worse 
 // ratio returns the ratio of two numbers, or why they have none.
 func (s *Step) ratio(base, t *Target, k Key) Effect {
 	nan := math.NaN()
-	e := Effect{Base: s.number(base, k), New: s.number(t, k), Ratio: nan, Low: nan, High: nan, P: nan, Adjusted: nan, noise: stat.Noise{Pairs: nan, Apart: nan}}
+	e := Effect{Base: s.number(base, k), New: s.number(t, k), Ratio: nan, Low: nan, High: nan, P: nan, Adjusted: nan,
+		noise: stat.Noise{Pairs: nan, Apart: nan}}
 	if e.Why = cmp.Or(e.Base.unknown(), e.New.unknown(), s.unlike(base, t, &e)); e.Why == "" {
 		if r, ok := e.New.Over(*e.Base); ok {
 			e.Ratio = r
@@ -361,11 +363,13 @@ func (e *Effect) judge(b bounds) {
 	case e.within(b.same):
 		e.Verdict, e.Why = Same, fmt.Sprintf("the interval lies within ±%g %%", 100*b.same)
 	case sure && e.searched() && e.Low <= 1 && 1 <= e.High:
-		e.Verdict, e.Why = Unclear, fmt.Sprintf("the searches are precise to %.2g %%", 100*max(e.Base.precision(), e.New.precision()))
+		e.Verdict, e.Why = Unclear, fmt.Sprintf("the searches are precise to %.2g %%",
+			100*max(e.Base.precision(), e.New.precision()))
 	case sure:
 		e.matters(direction(m, e.shift), b)
 	case e.Variation() > unsteady:
-		e.Verdict, e.Why = Unstable, fmt.Sprintf("the trials of one side differ by a standard deviation of %.0f %%", 100*e.Variation())
+		e.Verdict, e.Why = Unstable, fmt.Sprintf("the trials of one side differ by a standard deviation of %.0f %%",
+			100*e.Variation())
 	case e.guarded:
 		e.Verdict, e.Why = Unclear, "the rank test does not see a difference"
 	default:

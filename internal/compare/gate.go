@@ -94,7 +94,8 @@ func (v *namesOf) problem() string {
 	}
 	for _, name := range v.asked() { // a condition on a verdict that there never is would never hold
 		if m := metric.ByName(v.means[name][0]); m.Better == "" {
-			problem := ": " + name + " is never judged, as neither direction of it is better: it has no verdict and is never sure"
+			problem := ": " + name + " is never judged, as neither direction of it is better: it has no verdict and is never " +
+				"sure"
 			if m.JudgedBy != "" {
 				problem += "; " + m.JudgedBy + " is judged"
 			}
@@ -147,7 +148,8 @@ func (v *namesOf) compared(name, operand ast.Node) {
 			v.literals = append(v.literals, literal{n.Value, text.Value})
 		}
 	case *ast.MemberNode:
-		if object, ok := n.Node.(*ast.IdentifierNode); ok && object.Value == "verdict" && !slices.Contains(Verdicts, Verdict(text.Value)) {
+		if object, ok := n.Node.(*ast.IdentifierNode); ok && object.Value == "verdict" &&
+			!slices.Contains(Verdicts, Verdict(text.Value)) {
 			v.verdict = text.Value
 		}
 	}
@@ -241,7 +243,8 @@ func (g *Gate) check(j *Judgement) error {
 		known := false
 		for i := range j.Items {
 			it := &j.Items[i]
-			known = known || l.object == "step" && it.Step.Name == l.text || l.object == "op" && (it.New.Op == l.text || it.Base.Op == l.text)
+			known = known || l.object == "step" && it.Step.Name == l.text || l.object == "op" &&
+				(it.New.Op == l.text || it.Base.Op == l.text)
 		}
 		if !known {
 			return fmt.Errorf("condition %q: there is no %s %q", g.text, l.object, l.text)

@@ -143,7 +143,8 @@ func (n Number) AtLeast() bool {
 
 // Over returns n ÷ base; ok is false if it has no meaning.
 func (n Number) Over(base Number) (ratio float64, ok bool) {
-	if n.Missing != "" || base.Missing != "" || base.Value == 0 || n.MaxOf+base.MaxOf > 0 || n.Disturbed() || base.Disturbed() || n.unlike(base) != "" {
+	if n.Missing != "" || base.Missing != "" || base.Value == 0 || n.MaxOf+base.MaxOf > 0 || n.Disturbed() ||
+		base.Disturbed() || n.unlike(base) != "" {
 		return 0, false
 	}
 	return n.Value / base.Value, true
@@ -182,7 +183,8 @@ func (n Number) unlikeSplit(base Number) string {
 	if n.Trials[0].Hosting == base.Trials[0].Hosting {
 		return ""
 	}
-	return n.Metric + " is another thing of an embedded engine, which shares a process with its clients, than of a server: compare cpu_us"
+	return n.Metric + " is another thing of an embedded engine, which shares a process with its clients, than of a " +
+		"server: compare cpu_us"
 }
 
 // Absence returns why a target has no number under a key.

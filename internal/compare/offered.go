@@ -50,7 +50,8 @@ func (c *Campaign) unlike(a, b *Target) string {
 // onePlan reports whether all trials of two targets are of one campaign.
 func onePlan(a, b *Target) bool {
 	first := filepath.Dir(a.Trials[0].Dir)
-	return !slices.ContainsFunc(slices.Concat(a.Trials, b.Trials), func(t *result.Trial) bool { return filepath.Dir(t.Dir) != first })
+	return !slices.ContainsFunc(slices.Concat(a.Trials, b.Trials),
+		func(t *result.Trial) bool { return filepath.Dir(t.Dir) != first })
 }
 
 // Offered returns how the work offered to the clients of a step differed on two

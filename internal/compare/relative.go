@@ -103,7 +103,8 @@ func (c *Campaign) Relative(o RelativeOptions) *Relative {
 	if base == nil {
 		base = c.Targets[0]
 	}
-	r := &Relative{Targets: c.From(base), Metric: metric.ByName(o.Metric), Durability: c.Durability(), Compatible: o.Round != nil}
+	r := &Relative{Targets: c.From(base), Metric: metric.ByName(o.Metric), Durability: c.Durability(),
+		Compatible: o.Round != nil}
 	judged := make([]*Judgement, len(r.Targets)) // the base's is nil
 	r.Unlike = make([][]string, len(r.Targets))
 	for i, t := range r.Targets[1:] {

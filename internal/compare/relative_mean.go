@@ -90,7 +90,8 @@ func meanInterval(base, t *Target, rows []RelativeRow, i int) (stat.Interval, st
 		lacks := func(v []float64) bool { return v == nil }
 		x, y = slices.DeleteFunc(a, lacks), slices.DeleteFunc(b, lacks)
 		if n := min(len(x), len(y)); n < LeastTrials {
-			return interval, fmt.Sprintf("%d of at least %d trials of all these tests: nothing is known about noise", n, LeastTrials)
+			return interval, fmt.Sprintf("%d of at least %d trials of all these tests: nothing is known about noise", n,
+				LeastTrials)
 		}
 		interval = stat.Decide(meanLogs(x), meanLogs(y), stat.Apart, confidence).Interval
 	}

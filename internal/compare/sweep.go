@@ -106,7 +106,8 @@ func (w *Sweep) place(s *Step, varied []string) {
 		w.Panels = append(w.Panels, Panel{At: at})
 	}
 	p := &w.Panels[i]
-	k, found := slices.BinarySearchFunc(p.Levels, s.Axes[own].Value, func(l Level, v float64) int { return cmp.Compare(l.Value, v) })
+	k, found := slices.BinarySearchFunc(p.Levels, s.Axes[own].Value,
+		func(l Level, v float64) int { return cmp.Compare(l.Value, v) })
 	if found {
 		w.Twice = append(w.Twice, s)
 		return

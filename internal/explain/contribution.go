@@ -115,7 +115,8 @@ func (s *sample) scale() float64 {
 // split.
 func (s *sample) empty() bool {
 	some := slices.DeleteFunc(s.items(), func(item Item) bool {
-		return item != Clients && meanOf(slices.Concat(s.base, s.other), func(x sheet) float64 { return x.find(item).value }) == 0
+		return item != Clients && meanOf(slices.Concat(s.base, s.other),
+			func(x sheet) float64 { return x.find(item).value }) == 0
 	})
 	return len(some) == 0 || len(some) == 1 && some[0].is(slack)
 }

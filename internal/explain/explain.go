@@ -269,7 +269,8 @@ func usable(x sheet, ledger Ledger) bool {
 	if len(x) == 0 || !(x.total() > 0) || math.IsInf(x.total(), 0) {
 		return false
 	}
-	return ledger != Factors && ledger != Ceiling || !slices.ContainsFunc(x, func(e entry) bool { return !(e.value > 0) || math.IsInf(e.value, 0) })
+	return ledger != Factors && ledger != Ceiling ||
+		!slices.ContainsFunc(x, func(e entry) bool { return !(e.value > 0) || math.IsInf(e.value, 0) })
 }
 
 // correct adjusts the p-values of all items of the step that could be named as causes.
@@ -432,7 +433,8 @@ func (e *Explanation) ByCPU() bool {
 
 // Differs reports whether any number is proven to differ.
 func (e *Explanation) Differs() bool {
-	return slices.ContainsFunc(e.Steps, func(s *Step) bool { return slices.ContainsFunc(s.Sums, func(s *Sum) bool { return s.Sure() }) })
+	return slices.ContainsFunc(e.Steps,
+		func(s *Step) bool { return slices.ContainsFunc(s.Sums, func(s *Sum) bool { return s.Sure() }) })
 }
 
 // Judged reports whether anything could be judged.

@@ -142,8 +142,10 @@ func (r *run) processors() sheet {
 		server -= client
 	}
 	return sheet{
-		{item: Server, value: server}, {item: Client, value: client}, {item: Kernel, value: kernel}, {item: Steal, value: steal},
-		{item: Others, value: max(0, busy-server-client-kernel)}, {item: Idle, value: idle + waiting}, // busy is without steal
+		{item: Server, value: server}, {item: Client, value: client}, {item: Kernel, value: kernel},
+		{item: Steal, value: steal},
+		// busy is without steal
+		{item: Others, value: max(0, busy-server-client-kernel)}, {item: Idle, value: idle + waiting},
 	}
 }
 
@@ -179,7 +181,8 @@ func (r *run) sessions() (out sheet) {
 	if s := metric.Find(r.Rows, metric.EngineStallS, "", ""); s != nil {
 		stalled = min(busy, s.Value*clients*1e6/r.units) // all of them wait
 	}
-	return sheet{{item: InCalls, value: busy - stalled}, {item: Stalled, value: stalled}, {item: Between, value: think.Value * total}}
+	return sheet{{item: InCalls, value: busy - stalled}, {item: Stalled, value: stalled},
+		{item: Between, value: think.Value * total}}
 }
 
 // threads splits the time of the sessions by what their threads do.
@@ -215,7 +218,8 @@ func (r *run) device() sheet {
 // ceiling splits the rate by what limits it of the device; nil if that is not known.
 func (r *run) ceiling(limit Limit) sheet {
 	done, share := r.deviceUse(limit)
-	return sheet{{item: Can, value: done / share}, {item: Used, value: share}, {item: Needs, value: done * r.Seconds / r.units, divides: true}}
+	return sheet{{item: Can, value: done / share}, {item: Used, value: share},
+		{item: Needs, value: done * r.Seconds / r.units, divides: true}}
 }
 
 // value returns a row's value per unit of what another row is per.
@@ -238,7 +242,8 @@ var splits = map[string]struct {
 }
 
 func (r *run) splitCPU(k compare.Key) sheet {
-	all, server, client := r.value(metric.CPUUS, "", k), r.value(metric.ServerCPUUS, "", k), r.value(metric.ClientCPUUS, "", k)
+	all, server, client := r.value(metric.CPUUS, "", k), r.value(metric.ServerCPUUS, "", k),
+		r.value(metric.ClientCPUUS, "", k)
 	if r.trial.Hosting == result.Embedded {
 		server = all
 		if client > 0 { // it was calibrated

@@ -27,7 +27,8 @@ func (n Note) First() bool {
 
 // notes returns what limits what can be said of a step, and what is beside causes.
 func (s *Step) notes() (out []Note) {
-	for _, check := range []func(*Step, noting){disturbed, oneThread, oneAtATime, readNothing, twiceCached, paused, begunApart, putOff, dips} {
+	for _, check := range []func(*Step, noting){disturbed, oneThread, oneAtATime, readNothing, twiceCached, paused,
+		begunApart, putOff, dips} {
 		check(s, func(rule Rule, e Evidence, format string, args ...any) {
 			out = append(out, Note{rule, e, fmt.Sprintf(format, args...)})
 		})
@@ -85,7 +86,8 @@ func oneAtATime(s *Step, note noting) {
 	if !more {
 		side = &s.Base
 	}
-	if rate == nil || !apart(times, 1, 0.5) || !(side.idle() >= much) || !slices.Contains([]Limit{Unlimited, ByRows, ByThread}, side.Limit) {
+	if rate == nil || !apart(times, 1, 0.5) || !(side.idle() >= much) ||
+		!slices.Contains([]Limit{Unlimited, ByRows, ByThread}, side.Limit) {
 		return
 	}
 	gained, limit := rate.Total.Log, rate.Total.High // of more clients: the greatest that trials allow
@@ -134,7 +136,8 @@ func readNothing(s *Step, note noting) {
 		kb, lowest float64
 	}{{&s.New, &s.Base, other, base}, {&s.Base, &s.New, base, other}} {
 		if side.kb > worthANote && side.lowest < cached {
-			note(RuleReads, Accounted, "%s reads %s per %s, %s next to nothing: a cache holds what it asks for", name(side.reads), kb(side.kb), k.Per, name(side.not))
+			note(RuleReads, Accounted, "%s reads %s per %s, %s next to nothing: a cache holds what it asks for",
+				name(side.reads), kb(side.kb), k.Per, name(side.not))
 		}
 	}
 }
@@ -165,12 +168,14 @@ func paused(s *Step, note noting) {
 }
 
 func begunApart(s *Step, note noting) {
-	for _, entry := range []struct{ gauge, name string }{{engine.CompactionDebt, "compaction debt"}, {engine.DirtyBytes, "dirty pages"}} {
+	for _, entry := range []struct{ gauge, name string }{{engine.CompactionDebt, "compaction debt"},
+		{engine.DirtyBytes, "dirty pages"}} {
 		base, known := s.Base.start(entry.gauge)
 		other, ok := s.New.start(entry.gauge)
 		size := max(s.Base.metric(metric.DBBytes), s.New.metric(metric.DBBytes))
 		if known && ok && max(base, other) > alike*size && apart(base, other, 1) {
-			note(RuleStarts, Pattern, "the targets started in different states: %s of %s", instead(bytes, base, other), entry.name)
+			note(RuleStarts, Pattern, "the targets started in different states: %s of %s", instead(bytes, base, other),
+				entry.name)
 		}
 	}
 }
@@ -189,14 +194,16 @@ func putOff(s *Step, note noting) {
 	if base > other {
 		more = s.Base.Target.Name
 	}
-	note(RuleDeferral, Accounted, "%s defers %s more of its writes per %s than the other", more, kb(math.Abs(other-base)), k.Per)
+	note(RuleDeferral, Accounted, "%s defers %s more of its writes per %s than the other", more, kb(math.Abs(other-base)),
+		k.Per)
 }
 
 // dips notes stalls that recur, as checkpoints do.
 func dips(s *Step, note noting) {
 	for _, side := range s.sides() {
 		if every, n := side.period(); n > 0 {
-			note(RuleRecurring, Pattern, "%s stalls every %s, a period typical of checkpoints or compactions", side.Target.Name, quantity.Length(every))
+			note(RuleRecurring, Pattern, "%s stalls every %s, a period typical of checkpoints or compactions", side.Target.Name,
+				quantity.Length(every))
 		}
 	}
 }

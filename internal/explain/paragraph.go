@@ -178,7 +178,8 @@ func (s *Step) limits() string {
 	default:
 		text = fmt.Sprintf("%s is limited by %s, %s by %s.", s.Base.Target.Name, b, s.New.Target.Name, n)
 	}
-	more := s.of(func(s *Side) bool { return s.wall() > 1 }, func(s *Side) string { return quantity.Times(s.wall()) + " on " + name(s) })
+	more := s.of(func(s *Side) bool { return s.wall() > 1 },
+		func(s *Side) string { return quantity.Times(s.wall()) + " on " + name(s) })
 	if more != "" {
 		text += " Beyond that limit, the processors would allow at most " + more + "."
 	}
@@ -283,7 +284,8 @@ func (p *Paragraph) rest(sum *Sum) (text string) {
 	}
 	text += "."
 	if sum.throughput() && rest > muchUnexplained && (p.Steps[0].Base.dozes() || p.Steps[0].New.dozes()) {
-		text += " Sessions slept or waited for devices: sysctl kernel.task_delayacct=1, set before the run, separates the two."
+		text += " Sessions slept or waited for devices: sysctl kernel.task_delayacct=1, set before the run, separates the " +
+			"two."
 	}
 	return text
 }
@@ -308,7 +310,8 @@ func (p *Paragraph) predicted(name string) []string {
 				return math.NaN()
 			}, quantity.Digits)
 		}
-		sides = append(sides, fmt.Sprintf("%s for %s (measured: %s)", each(func(x Prediction) float64 { return x.Predicted }), prediction.Side.Target.Name,
+		sides = append(sides, fmt.Sprintf("%s for %s (measured: %s)",
+			each(func(x Prediction) float64 { return x.Predicted }), prediction.Side.Target.Name,
 			each(func(x Prediction) float64 { return x.Measured })))
 		if p.fits(prediction) {
 			fit = append(fit, prediction.Side.Target.Name)

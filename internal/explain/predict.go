@@ -61,7 +61,8 @@ var models = []struct {
 	model  func(structured, compare.Key) float64
 }{
 	{metric.ReadKB, structured.treeReads}, {metric.ReadKB, structured.mergeReads},
-	{metric.WriteKB, structured.treeWrites}, {metric.WriteKB, structured.copyWrites}, {metric.WriteKB, structured.mergeWrites},
+	{metric.WriteKB, structured.treeWrites}, {metric.WriteKB, structured.copyWrites},
+	{metric.WriteKB, structured.mergeWrites},
 }
 
 // predict returns what both sides' structures should cost.
@@ -185,7 +186,8 @@ func (r structured) copyWrites(compare.Key) float64 {
 	page, bytes := float64(r.Structure.Page), float64(r.Structure.Commit)
 	commits, counted := account.Counter(r.Counters, engine.WriteCommits)
 	switch {
-	case r.Structure.Shape != engine.CopyOnWrite, !(page > 0 && bytes > 0), !counted, !(commits > 0 && r.units > 0), len(r.Touches) == 0:
+	case r.Structure.Shape != engine.CopyOnWrite, !(page > 0 && bytes > 0), !counted, !(commits > 0 && r.units > 0),
+		len(r.Touches) == 0:
 		return math.NaN()
 	case r.trial.Durability != string(model.DurabilityOS):
 		return math.NaN() // the page cache writes once what is overwritten in it
@@ -206,7 +208,8 @@ func (r structured) copyWrites(compare.Key) float64 {
 // mergeWrites predicts what a leveled LSM tree writes: its log, each memtable, and the
 // merges of what is flushed.
 func (r structured) mergeWrites(k compare.Key) float64 {
-	return r.value(metric.PartKB, string(account.LogPart), k) + r.value(metric.PartKB, string(account.FlushPart), k) + r.merges(k)
+	return r.value(metric.PartKB, string(account.LogPart), k) + r.value(metric.PartKB, string(account.FlushPart), k) +
+		r.merges(k)
 }
 
 // merges predicts what merges write of what is flushed.

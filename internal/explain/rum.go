@@ -105,7 +105,8 @@ func (r *RUM) logs(axis int, s *compare.Step) (out []float64) {
 		case 1:
 			value *= r.settled(s, t)
 		}
-		if n.Missing != "" || value <= 0 || n.Disturbed() || len(s.Refusals(t)) > 0 || s.Unlike(r.Targets[0].Target, t) != "" {
+		if n.Missing != "" || value <= 0 || n.Disturbed() || len(s.Refusals(t)) > 0 ||
+			s.Unlike(r.Targets[0].Target, t) != "" {
 			return nil
 		}
 		out = append(out, math.Log(value))

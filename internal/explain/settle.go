@@ -49,7 +49,8 @@ type experiment struct {
 // settings, and others in each of these alone, or in some. It returns the numbers that are
 // proven to differ, throughput first; nothing where the targets are no experiment.
 func Settle(list []*Explanation) (out []Settled) {
-	whole := slices.MaxFunc(append([]*Explanation{{}}, list...), func(a, b *Explanation) int { return len(a.Differ) - len(b.Differ) })
+	whole := slices.MaxFunc(append([]*Explanation{{}}, list...),
+		func(a, b *Explanation) int { return len(a.Differ) - len(b.Differ) })
 	sets := map[int]*Explanation{}
 	alone := 0
 	for _, e := range list {
@@ -82,7 +83,8 @@ func Settle(list []*Explanation) (out []Settled) {
 				}
 			}
 			parts, rest := x.parts(all)
-			found := Settled{Step: s.Of.Name, Base: whole.Base.Name, New: whole.New.Name, Metric: k.Metric, All: all, Parts: parts, Rest: rest}
+			found := Settled{Step: s.Of.Name, Base: whole.Base.Name, New: whole.New.Name, Metric: k.Metric, All: all,
+				Parts: parts, Rest: rest}
 			switch {
 			case len(parts) == 0:
 			case i == 0: // the rate
@@ -218,8 +220,10 @@ func (s Settled) String() string {
 // Records returns the parts as lines of JSON.
 func (s Settled) Records() (out []Record) {
 	for _, p := range s.Parts {
-		out = append(out, Record{Step: s.Step, Base: s.Base, New: s.New, Metric: s.Metric, Per: s.All.New.Per, Item: Item("setting " + p.Setting.What),
-			Log: known(math.Log(p.Factor)), Low: known(math.Log(p.Low)), High: known(math.Log(p.High)), Share: known(p.Share), Proven: p.Proven, Sentence: p.sentence()})
+		out = append(out, Record{Step: s.Step, Base: s.Base, New: s.New, Metric: s.Metric, Per: s.All.New.Per,
+			Item: Item("setting " + p.Setting.What),
+			Log:  known(math.Log(p.Factor)), Low: known(math.Log(p.Low)), High: known(math.Log(p.High)), Share: known(p.Share),
+			Proven: p.Proven, Sentence: p.sentence()})
 	}
 	return out
 }

@@ -14,7 +14,8 @@ import (
 )
 
 // onePlan is the hint about runs of different plans.
-const onePlan = "only runs of one plan can be compared: import others separately, with another --out, or leave them out with --skip"
+const onePlan = "only runs of one plan can be compared: import others separately, with another --out, or leave them " +
+	"out with --skip"
 
 // agreeing returns the runs that fit into one campaign. Each reason why others do
 // not is one problem, however many files have it.
@@ -64,7 +65,8 @@ func once(runs []*run, ps *hint.Problems) (out []*run) {
 	for _, trial := range trials {
 		c := byName[trial][0]
 		ps.Add(c.file.path, 0, "put repeated runs into numbered directories, as "+c.target+"/1 and "+c.target+"/2",
-			"%s of %s: another file has the same step, first %s, which is also in %s", quantity.Count(len(byName[trial]), "file"), trial, c.step.Name, c.want)
+			"%s of %s: another file has the same step, first %s, which is also in %s",
+			quantity.Count(len(byName[trial]), "file"), trial, c.step.Name, c.want)
 	}
 	return out
 }
@@ -90,7 +92,8 @@ func oneArithmetic(runs []*run, ps *hint.Problems) {
 // confirms reports whether the log of a run has the same rate as the table, which
 // is then not needed.
 func (r *run) confirms(table *run) bool {
-	own, printed := r.step.Find(metric.RowsPerS, r.step.Primary, ""), table.step.Find(metric.RowsPerS, table.step.Primary, "")
+	own, printed := r.step.Find(metric.RowsPerS, r.step.Primary, ""),
+		table.step.Find(metric.RowsPerS, table.step.Primary, "")
 	return !r.derived && own != nil && printed != nil && math.Round(own.Value) == math.Round(printed.Value)
 }
 
@@ -190,8 +193,10 @@ func unrelated(runs []*run, ps *hint.Problems) {
 			return slices.ContainsFunc(steps[r.step.Name], func(o *run) bool { return o.target != t })
 		}
 		if len(targets) > 1 && !slices.ContainsFunc(byName[t], shared) {
-			ps.Add(byName[t][0].file.path, 0, "import them separately, with another --out; or give the logs of the same test the same name",
-				"%s has no step in common with another target: it has %s. These are runs of different plans", t, strings.Join(stepsOf(byName[t]), ", "))
+			ps.Add(byName[t][0].file.path, 0,
+				"import them separately, with another --out; or give the logs of the same test the same name",
+				"%s has no step in common with another target: it has %s. These are runs of different plans", t,
+				strings.Join(stepsOf(byName[t]), ", "))
 		}
 	}
 }

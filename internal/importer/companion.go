@@ -45,7 +45,8 @@ func one[T any](files []*file, ps *hint.Problems, parse func(*file, *hint.Proble
 		return nil
 	}
 	if len(files) > 1 {
-		ps.Add(files[1].path, 0, "give it the name of its log", "it belongs to the same run as %s: which of the two is right?", files[0].path)
+		ps.Add(files[1].path, 0, "give it the name of its log",
+			"it belongs to the same run as %s: which of the two is right?", files[0].path)
 		return nil
 	}
 	return parse(files[0], ps)
@@ -101,7 +102,8 @@ func (c *companionSet) countCPUs(r *run) {
 	case r.cpus == 0:
 		r.cpus = counted
 	case counted > 0 && counted != r.cpus:
-		r.warn("the log has %d CPUs and iostat %d, which also counts unused ones: %d is taken; --cpus overrides it", r.cpus, counted, r.cpus)
+		r.warn("the log has %d CPUs and iostat %d, which also counts unused ones: %d is taken; --cpus overrides it", r.cpus,
+			counted, r.cpus)
 	}
 }
 
@@ -128,7 +130,8 @@ func (c *companionSet) iostat(r *run) []account.Cost {
 		used := c.io.used()
 		if len(used) != 1 {
 			if len(used) > 1 {
-				r.warn("iostat saw the devices %s: which of them hold the database? Their figures are left out; give --device", strings.Join(used, ", "))
+				r.warn("iostat saw the devices %s: which of them hold the database? Their figures are left out; give --device",
+					strings.Join(used, ", "))
 			}
 			return nil
 		}
@@ -136,7 +139,8 @@ func (c *companionSet) iostat(r *run) []account.Cost {
 		r.guess("the database is on device %s, the only one that iostat saw in use", used[0])
 	}
 	if len(c.io.reports) < 2 {
-		r.warn("%s has one report only, which without option -y is the average since boot: its figures are left out", c.io.path)
+		r.warn("%s has one report only, which without option -y is the average since boot: its figures are left out",
+			c.io.path)
 		return nil
 	}
 	if c.o.Compatible {
@@ -171,7 +175,8 @@ func (c *companionSet) client(r *run) []account.Cost {
 			all.Value += account.MicrosOfSeconds(account.PerSecond(u.cpu, u.elapsed))
 		}
 		if s := r.step.Seconds; s > 0 && (u.elapsed > s*(1+lifeTolerance) || u.elapsed < s*(1-lifeTolerance)) {
-			all.Warnings = metric.AppendNew(all.Warnings, remark("the client's process lived longer or shorter than the window: its mean over its life is taken"))
+			all.Warnings = metric.AppendNew(all.Warnings,
+				remark("the client's process lived longer or shorter than the window: its mean over its life is taken"))
 		}
 		if u.failed != "" {
 			r.warn("the client failed: %s", u.failed)

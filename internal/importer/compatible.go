@@ -48,7 +48,8 @@ func compatibleIOFigures(s *iostat, name string) []account.Cost {
 	return []account.Cost{
 		{Metric: metric.DeviceReads, Value: sums[ioReads] / n, Source: source, Warnings: warnings},
 		{Metric: metric.ReadKB, Value: sums[ioReadKB] / n, Source: source, Warnings: warnings},
-		{Metric: metric.WriteKB, Value: sums[ioWriteKB] / n, Source: source, Warnings: append(slices.Clone(warnings), s.writeWarnings()...)},
+		{Metric: metric.WriteKB, Value: sums[ioWriteKB] / n, Source: source,
+			Warnings: append(slices.Clone(warnings), s.writeWarnings()...)},
 	}
 }
 
@@ -95,10 +96,12 @@ func compatibleVMFigures(v *vmstat, cpus int) []account.Cost {
 	if err != nil || n == 0 {
 		return nil
 	}
-	out := []account.Cost{{Metric: metric.ContextSwitches, Value: switches / n}, {Metric: hostCPU, Value: cpuTime(busy/n, cpus)}}
+	out := []account.Cost{{Metric: metric.ContextSwitches, Value: switches / n},
+		{Metric: hostCPU, Value: cpuTime(busy/n, cpus)}}
 	correct := vmFigures(v, max(cpus, 1))
 	for i := range out {
-		text := fmt.Sprintf("compatible: of %.0f samples one is the average since boot and %d are header lines that count as zeros", n, headers)
+		text := fmt.Sprintf("compatible: of %.0f samples one is the average since boot and %d are header lines that count "+
+			"as zeros", n, headers)
 		if i < len(correct) && correct[i].Value > 0 {
 			text += fmt.Sprintf("; it is %+.1f %% off", 100*(out[i].Value/correct[i].Value-1))
 		}

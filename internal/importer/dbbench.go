@@ -62,13 +62,16 @@ func parseDBBench(files []*file, _ *Options, ps *hint.Problems) []*run {
 		return nil
 	}
 	if len(d.runs) == 0 {
-		d.refuse("run the benchmark again", "db_bench's output ends before the first summary (NAME : N micros/op …): nothing is known of the run")
+		d.refuse("run the benchmark again",
+			"db_bench's output ends before the first summary (NAME : N micros/op …): nothing is known of the run")
 		return nil
 	}
 	if n := len(d.intervals); n > 0 {
 		last := d.runs[len(d.runs)-1]
-		last.warnings = append(last.warnings, remark("%s:%d: the output ends with intervals of a benchmark that has no summary: it is left out, its name is unknown",
-			d.path, d.intervals[n-1].line))
+		last.warnings = append(last.warnings,
+			remark("%s:%d: the output ends with intervals of a benchmark that has no summary: it is left out, its name is "+
+				"unknown",
+				d.path, d.intervals[n-1].line))
 	}
 	return d.runs
 }
@@ -97,7 +100,8 @@ func (d *dbBench) setting(line string) {
 		return
 	}
 	value = strings.TrimSpace(value)
-	asked := map[string]string{"Keys": "keys", "Values": "values", "Entries": "entries", "Compression": "compression"}[name]
+	asked := map[string]string{"Keys": "keys", "Values": "values", "Entries": "entries",
+		"Compression": "compression"}[name]
 	switch {
 	case name == "RocksDB" || name == "LevelDB":
 		d.settings.engine, d.settings.version = strings.ToLower(name), name+" "+strings.TrimPrefix(value, "version ")
@@ -219,7 +223,8 @@ func (d *dbBench) addIntervals(r *run, name string) {
 		}
 		n := math.Round(rate * length)
 		intervals = append(intervals, account.NewInterval(end, length, n))
-		r.emit(result.Line{Source: "ops", T: end, DT: length, Group: opOperation, Op: opOperation, Ops: int64(n), Rows: int64(n)})
+		r.emit(result.Line{Source: "ops", T: end, DT: length, Group: opOperation, Op: opOperation, Ops: int64(n),
+			Rows: int64(n)})
 	}
 	r.addIntervals(opOperation, intervals, false)
 }
@@ -256,9 +261,11 @@ func (d *dbBench) addHistogram(r *run) {
 		return
 	}
 	n := int64(d.percent["count"])
-	at := []account.With{account.Of(opOperation, opOperation), account.Count(n), account.Source("db_bench's histogram, interpolated within its buckets")}
+	at := []account.With{account.Of(opOperation, opOperation), account.Count(n),
+		account.Source("db_bench's histogram, interpolated within its buckets")}
 	for _, p := range []struct{ name, metric string }{
-		{"P50", metric.ServiceP50US}, {"P99", metric.ServiceP99US}, {"P99.9", metric.ServiceP999US}, {"max", metric.ServiceMaxUS},
+		{"P50", metric.ServiceP50US}, {"P99", metric.ServiceP99US}, {"P99.9", metric.ServiceP999US},
+		{"max", metric.ServiceMaxUS},
 	} {
 		if v, ok := d.percent[p.name]; ok && v > 0 {
 			r.put(p.metric, v, at...)

@@ -103,7 +103,8 @@ func dbColumns() []dbColumn {
 		{column: "p99", metric: metric.ServiceP99US, factor: 1},
 		{column: "p99.9", metric: metric.ServiceP999US, factor: 1},
 		{column: "pmax", metric: metric.ServiceMaxUS, factor: 1},
-		{column: "lsm_sz", metric: metric.DataBytes, factor: 1, size: true, whole: true, warnings: []string{"printed as a whole number of its unit"}},
+		{column: "lsm_sz", metric: metric.DataBytes, factor: 1, size: true, whole: true,
+			warnings: []string{"printed as a whole number of its unit"}},
 		{column: "w_amp", metric: metric.EngineWriteAmplification, factor: 1, whole: true},
 		{column: "Nstall", metric: metric.EngineStalls, factor: 1, zero: true, whole: true},
 	}
@@ -127,7 +128,8 @@ func (t *dbTable) targets() {
 				r.trial = i + 1
 			}
 			if len(runs) > 1 {
-				r.guess("the %d lines of %s in %s are trials of one configuration; if they are of several, put them into files of their own",
+				r.guess("the %d lines of %s in %s are trials of one configuration; if they are of several, put them into files "+
+					"of their own",
 					len(runs), strings.TrimSpace(r.version+" "+r.step.Name), t.path)
 				r.warnings = append(r.warnings, remark("guessed: %s", r.guesses[0]))
 			}

@@ -14,7 +14,8 @@ import (
 
 // undrained returns the warning about all figures of what was written.
 func undrained() metric.Warning {
-	return remark("what was still to be written at the end of the run is not included: nothing was synced or measured after it")
+	return remark("what was still to be written at the end of the run is not included: nothing was synced or measured " +
+		"after it")
 }
 
 // ioFigures returns the means of the devices' figures, summed over the devices.
@@ -24,7 +25,8 @@ func ioFigures(s *iostat, devices []string) []account.Cost {
 	}
 	source := "iostat, device " + strings.Join(devices, " + ")
 	var out []account.Cost
-	for i, name := range [ioFigureCount]string{ioReads: metric.DeviceReads, ioReadKB: metric.ReadKB, ioWriteKB: metric.WriteKB, ioDiscardKB: metric.DiscardKB} {
+	for i, name := range [ioFigureCount]string{ioReads: metric.DeviceReads, ioReadKB: metric.ReadKB,
+		ioWriteKB: metric.WriteKB, ioDiscardKB: metric.DiscardKB} {
 		if s.columns.at[i] < 0 || name == "" {
 			continue
 		}
@@ -47,7 +49,8 @@ func ioFigures(s *iostat, devices []string) []account.Cost {
 
 func (s *iostat) writeWarnings() []metric.Warning {
 	if s.columns.at[ioDiscardKB] < 0 {
-		return []metric.Warning{undrained(), remark("this iostat does not report discards separately: before Linux 4.19 they count as writes")}
+		return []metric.Warning{undrained(),
+			remark("this iostat does not report discards separately: before Linux 4.19 they count as writes")}
 	}
 	return []metric.Warning{undrained()}
 }
@@ -99,7 +102,8 @@ func vmFigures(v *vmstat, cpus int) []account.Cost {
 	}
 	f := account.Cost{Metric: hostCPU, Value: cpuTime(busy, cpus), Source: "vmstat, whole host"}
 	if busy < wholePercents {
-		f.Warnings = append(f.Warnings, remark("vmstat prints whole percents, and the mean is %.2g %%: it may be off by a percent of the CPUs", busy))
+		f.Warnings = append(f.Warnings,
+			remark("vmstat prints whole percents, and the mean is %.2g %%: it may be off by a percent of the CPUs", busy))
 	}
 	return append(out, f)
 }

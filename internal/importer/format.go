@@ -70,7 +70,8 @@ func formatBy(is func(format) bool) format {
 
 // foreign says what a file of an unknown format contains instead.
 func foreign(f *file) (line int, reason, hint string) {
-	known := "expected the output of sysbench run, pgbench, db_bench, the insert benchmark, or a CSV with the columns target, step, metric and value"
+	known := "expected the output of sysbench run, pgbench, db_bench, the insert benchmark, or a CSV with the columns " +
+		"target, step, metric and value"
 	for i, l := range f.head {
 		switch {
 		case strings.TrimSpace(l) == "":
@@ -81,7 +82,8 @@ func foreign(f *file) (line int, reason, hint string) {
 			return i + 1, "sysbench, but no sysbench run: nothing was timed", ""
 		}
 		return i + 1, "no format that is known here: " + known + ", not " + quoted(l),
-			"rumbench import --format NAME reports what is wrong with a file of that format; keep files that are not logs elsewhere"
+			"rumbench import --format NAME reports what is wrong with a file of that format; keep files that are not logs " +
+				"elsewhere"
 	}
 	return 0, "it is empty: " + known, ""
 }

@@ -16,7 +16,8 @@ type usage struct {
 
 func isTime(head []string) bool {
 	return slices.ContainsFunc(head, func(l string) bool {
-		return strings.Contains(l, "user ") && strings.Contains(l, "elapsed") || strings.Contains(l, "User time (seconds):") ||
+		return strings.Contains(l, "user ") && strings.Contains(l, "elapsed") ||
+			strings.Contains(l, "User time (seconds):") ||
 			strings.HasPrefix(l, "real") && len(strings.Fields(l)) == 2
 	})
 }
@@ -30,7 +31,8 @@ func parseTime(f *file, ps *hint.Problems) *usage {
 		return nil
 	}
 	if t.user < 0 || t.system < 0 || t.elapsed < 0 {
-		ps.Add(f.path, 0, "run the command as /usr/bin/time -o FILE COMMAND", "it does not contain the user, system and elapsed time of a command")
+		ps.Add(f.path, 0, "run the command as /usr/bin/time -o FILE COMMAND",
+			"it does not contain the user, system and elapsed time of a command")
 		return nil
 	}
 	return &usage{cpu: t.user + t.system, elapsed: t.elapsed, failed: t.failed}
@@ -52,13 +54,15 @@ func (t *timeParser) line(line string) {
 		}
 	}
 	last := words[len(words)-1]
-	if strings.HasPrefix(line, "Command exited") || strings.HasPrefix(line, "Command terminated") || strings.HasPrefix(line, "Exit status:") && last != "0" {
+	if strings.HasPrefix(line, "Command exited") || strings.HasPrefix(line, "Command terminated") ||
+		strings.HasPrefix(line, "Exit status:") && last != "0" {
 		t.failed = line
 	}
 	for _, part := range []struct {
 		dst                  *float64
 		verbose, posix, unit string
-	}{{&t.user, "User time", "user", "user"}, {&t.system, "System time", "sys", "system"}, {&t.elapsed, "Elapsed", "real", "elapsed"}} {
+	}{{&t.user, "User time", "user", "user"}, {&t.system, "System time", "sys", "system"},
+		{&t.elapsed, "Elapsed", "real", "elapsed"}} {
 		if strings.HasPrefix(line, part.verbose) || len(words) == 2 && words[0] == part.posix {
 			set(part.dst, last)
 		}

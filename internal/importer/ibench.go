@@ -80,7 +80,8 @@ type ibShares struct {
 func ibLayouts() map[int]header {
 	split := strings.Fields
 	return map[int]header{
-		17: split("i_sec t_sec i_ips t_ips i_dps t_dps i_qps t_qps max_i max_d max_q t_ins t_del t_query retry_i retry_d retry_q"),
+		17: split("i_sec t_sec i_ips t_ips i_dps t_dps i_qps t_qps max_i max_d max_q t_ins t_del t_query retry_i retry_d " +
+			"retry_q"),
 		12: split("i_sec t_sec i_ips t_ips i_qps t_qps max_i max_q t_ins t_query retry_i retry_q"),
 		10: split("i_sec t_sec i_ips t_ips i_qps t_qps max_i max_q t_ins t_query"),
 		9:  split("t_ins i_sec t_sec t_ips size i_ips t_query t_qps i_qps"),
@@ -142,7 +143,8 @@ var (
 // readIBench reads a client's output and keeps at most so many intervals. It returns
 // nil if the output is unusable.
 func readIBench(f *file, limit int, ps *hint.Problems) *ibench {
-	b := &ibench{input: &input{file: f, ps: ps}, thinned: thinned[ibRow]{limit: limit &^ 1}, options: map[string]string{}, shares: map[string]ibShares{}}
+	b := &ibench{input: &input{file: f, ps: ps}, thinned: thinned[ibRow]{limit: limit &^ 1}, options: map[string]string{},
+		shares: map[string]ibShares{}}
 	if !b.each(b.parse) {
 		return nil
 	}
@@ -175,7 +177,8 @@ func (b *ibench) command(words []string) {
 	b.optionAt = b.at
 	for _, w := range words {
 		name, value, has := strings.Cut(strings.TrimPrefix(w, "--"), "=")
-		if !strings.HasPrefix(w, "--") || strings.Contains(name, "password") || strings.Contains(name, "user") || strings.Contains(name, "host") {
+		if !strings.HasPrefix(w, "--") || strings.Contains(name, "password") || strings.Contains(name, "user") ||
+			strings.Contains(name, "host") {
 			continue
 		}
 		if !has {
@@ -201,8 +204,10 @@ func (b *ibench) interval(words []string) {
 		return
 	}
 	if k := len(b.items); k > 0 {
-		if before := &b.items[k-1]; r.end < before.end || r.kinds[ibInserts].total < before.kinds[ibInserts].total || r.kinds[ibQueries].total < before.kinds[ibQueries].total {
-			b.refuse("split the file: one run each", "counts or times are lower than in line %d: a second run begins here", before.line)
+		if before := &b.items[k-1]; r.end < before.end || r.kinds[ibInserts].total < before.kinds[ibInserts].total ||
+			r.kinds[ibQueries].total < before.kinds[ibQueries].total {
+			b.refuse("split the file: one run each", "counts or times are lower than in line %d: a second run begins here",
+				before.line)
 			return
 		}
 	}

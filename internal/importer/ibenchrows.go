@@ -60,13 +60,15 @@ func (b *ibRun) align() {
 		}
 	}
 	if longest > 1 {
-		b.step.Note(fmt.Sprintf("The logs have more than %d intervals: %d at a time of each client are merged.", mostRows, longest))
+		b.step.Note(fmt.Sprintf("The logs have more than %d intervals: %d at a time of each client are merged.", mostRows,
+			longest))
 	}
 }
 
 // ibPlan returns the options in which runs of one step must agree.
 func ibPlan() []string {
-	return strings.Fields("max_rows rows_per_commit inserts_per_second query_threads num_secondary_indexes secondary_at_end delete_per_insert " +
+	return strings.Fields("max_rows rows_per_commit inserts_per_second query_threads num_secondary_indexes " +
+		"secondary_at_end delete_per_insert " +
 		"query_pk_only data_length_min data_length_max num_partitions max_seconds")
 }
 
@@ -156,7 +158,8 @@ func (b *ibRun) addKind(kind int) {
 			retries += max(last.kinds[kind].retries, 0)
 		}
 	}
-	if total == 0 || b.seconds == 0 || k.op == opInsert && slices.ContainsFunc(b.step.Groups, func(g result.Group) bool { return g.Name == opIndex }) {
+	if total == 0 || b.seconds == 0 || k.op == opInsert &&
+		slices.ContainsFunc(b.step.Groups, func(g result.Group) bool { return g.Name == opIndex }) {
 		return // an index build comes with only a hundred rows
 	}
 	for _, c := range b.clients {
@@ -194,7 +197,8 @@ func (b *ibRun) addKind(kind int) {
 		b.addPromise(kind)
 	}
 	if b.reason == "" {
-		b.costs = append(b.costs, account.Denominator{Per: k.per(), Units: account.PerSecond(total, b.seconds), N: int64(total)})
+		b.costs = append(b.costs, account.Denominator{Per: k.per(), Units: account.PerSecond(total, b.seconds),
+			N: int64(total)})
 	}
 }
 
@@ -304,12 +308,15 @@ func (b *ibRun) addSeries(kind int) {
 func (b *ibRun) notes() {
 	note := func(text string) { b.step.Note(text) }
 	if len(b.clients) > 1 {
-		note("The clients were started one after the other. The window is the longest time of a client, by its own clock; intervals of one number are merged.")
+		note("The clients were started one after the other. The window is the longest time of a client, by its own clock; " +
+			"intervals of one number are merged.")
 	}
 	if b.pace > 0 {
-		note("A writer of the original does not make up for what it missed, and its latencies begin when a statement does: there is no response time.")
+		note("A writer of the original does not make up for what it missed, and its latencies begin when a statement " +
+			"does: there is no response time.")
 	}
 	if len(b.clients[0].shares) > 0 {
-		note("Histograms have ten buckets, of which each ends at four times the one before: they show as curves, and give no percentiles.")
+		note("Histograms have ten buckets, of which each ends at four times the one before: they show as curves, and give " +
+			"no percentiles.")
 	}
 }

@@ -93,7 +93,8 @@ func Read(paths []string, o Options) (*Campaign, error) {
 		c.Unused = append(c.Unused, d.unused()...)
 	}
 	if len(runs) == 0 && len(ps) == 0 {
-		ps.Add(strings.Join(paths, ", "), 0, "docs/import.md lists the formats and how to name the files", "no log of a run is there")
+		ps.Add(strings.Join(paths, ", "), 0, "docs/import.md lists the formats and how to name the files",
+			"no log of a run is there")
 	}
 	if len(ps) == 0 || o.Skip {
 		nameTargets(runs)

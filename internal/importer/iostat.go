@@ -153,10 +153,12 @@ func (s *iostat) header(words []string) {
 	columns, ok := newIOColumns(words)
 	switch {
 	case !ok:
-		s.refuse("run iostat with -k", "the columns %s have no known unit: kB, MB or sectors per second", strings.Join(words, " "))
+		s.refuse("run iostat with -k", "the columns %s have no known unit: kB, MB or sectors per second",
+			strings.Join(words, " "))
 		return
 	case s.columns.count != 0 && s.columns != columns:
-		s.refuse("the files of two runs were concatenated", "the columns differ from earlier ones: the file mixes layouts or units")
+		s.refuse("the files of two runs were concatenated",
+			"the columns differ from earlier ones: the file mixes layouts or units")
 		return
 	}
 	if n := len(s.reports); n == 0 || len(s.reports[n-1].devices) > 0 {

@@ -99,7 +99,8 @@ func (m *met) figures(r *run, compatible bool) (out []account.Cost) {
 	add(metric.WriteKB, "wKB/o", "wMB/s", 1024, undrained())
 	var low []metric.Warning
 	if m.vm > m.io && m.io > 0 {
-		low = []metric.Warning{remark("compatible: of %.0f samples of vmstat about %.0f are header lines that count as zeros: it is about %.1f %% too low",
+		low = []metric.Warning{remark("compatible: of %.0f samples of vmstat about %.0f are header lines that count as "+
+			"zeros: it is about %.1f %% too low",
 			m.vm, m.vm-m.io, 100*(1-m.io/m.vm))}
 	}
 	add(metric.ContextSwitches, "cs/o", "cs/s", 1, low...)
@@ -111,7 +112,8 @@ func (m *met) figures(r *run, compatible bool) (out []account.Cost) {
 	return out
 }
 
-const noCPUs = "no file says how many CPUs the host has: percents of all CPUs cannot be converted to CPU time; give --cpus N"
+const noCPUs = "no file says how many CPUs the host has: percents of all CPUs cannot be converted to CPU time; give " +
+	"--cpus N"
 
 // computed returns the costs of sb.met for which there is no better source.
 func (c *companionSet) computed(r *run, known []account.Cost) []account.Cost {

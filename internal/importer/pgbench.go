@@ -80,7 +80,8 @@ func (p *pgbench) line(line string) {
 	case strings.HasPrefix(line, "SQL script "):
 		p.scripts++
 	case strings.HasPrefix(line, "statement latencies"), strings.HasPrefix(line, " - "):
-	case strings.HasPrefix(line, "pgbench: error:"), strings.HasPrefix(line, "pgbench: fatal:"), strings.Contains(line, "Run was aborted"):
+	case strings.HasPrefix(line, "pgbench: error:"), strings.HasPrefix(line, "pgbench: fatal:"),
+		strings.Contains(line, "Run was aborted"):
 		if p.failed == "" {
 			p.failed = fmt.Sprintf("%s:%d: %s", p.path, p.at, clip(line))
 		}
@@ -106,7 +107,8 @@ func (p *pgbench) addProgress(line string) {
 	g.tps, _ = number(m[2])
 	g.failed, _ = number(m[4])
 	if k := len(p.progress); k > 0 && g.end <= p.progress[k-1].end {
-		p.refuse("split the file: one run each", "the time goes back from %g s to %g s: a second run begins here", p.progress[k-1].end, g.end)
+		p.refuse("split the file: one run each", "the time goes back from %g s to %g s: a second run begins here",
+			p.progress[k-1].end, g.end)
 		return
 	}
 	p.progress = append(p.progress, g)
@@ -180,7 +182,8 @@ func (p *pgbench) finish(log *pgLog) {
 		p.cut("the output has no final figures (%s:%d)", p.path, p.lines)
 		p.unfinished()
 	default:
-		p.refuse("run the test again", "pgbench's output ends without “tps =”, and it has no progress lines: nothing is known of the run")
+		p.refuse("run the test again",
+			"pgbench's output ends without “tps =”, and it has no progress lines: nothing is known of the run")
 		return
 	}
 	if p.failed != "" {
@@ -197,7 +200,8 @@ func (p *pgbench) finish(log *pgLog) {
 
 // summary adds the final figures.
 func (p *pgbench) summary(done, rate float64, log *pgLog) {
-	at := []account.With{account.Of(opTransaction, opTransaction), account.Count(int64(done)), account.Source("final figures")}
+	at := []account.With{account.Of(opTransaction, opTransaction), account.Count(int64(done)),
+		account.Source("final figures")}
 	p.work(done, rate, at...)
 	p.costs = append(p.costs, account.Denominator{Per: opTransaction, Units: rate, N: int64(done)})
 	if v, ok := p.num("latency average"); ok && !p.paced() && (log == nil || !log.exact()) && v > 0 {
@@ -219,7 +223,8 @@ func (p *pgbench) unfinished() {
 		before = g.end
 	}
 	p.step.Seconds = before
-	at := []account.With{account.Of(opTransaction, opTransaction), account.Count(int64(done)), account.Source("intervals"), account.Warned(p.partial()...)}
+	at := []account.With{account.Of(opTransaction, opTransaction), account.Count(int64(done)),
+		account.Source("intervals"), account.Warned(p.partial()...)}
 	p.work(done, account.PerSecond(done, before), at...)
 }
 
@@ -235,7 +240,8 @@ func (p *pgbench) addProgressLines(log *pgLog) {
 		before = g.end
 		n := math.Round(g.tps * length)
 		intervals = append(intervals, account.NewInterval(g.end, length, n))
-		p.emit(result.Line{Source: "ops", T: g.end, DT: length, Group: opTransaction, Op: opTransaction, Ops: int64(n), Rows: int64(n), Errors: int64(g.failed)})
+		p.emit(result.Line{Source: "ops", T: g.end, DT: length, Group: opTransaction, Op: opTransaction, Ops: int64(n),
+			Rows: int64(n), Errors: int64(g.failed)})
 	}
 	p.addIntervals(opTransaction, intervals, p.paced(), account.Warned(p.partial()...))
 }

@@ -71,7 +71,8 @@ func pgTransaction(w []string) bool {
 	failure := w[2] == "skipped" || w[2] == "failed" || w[2] == "serialization" || w[2] == "deadlock"
 	epoch, ok := whole(w[4])
 	micros, fine := whole(w[5])
-	return (latency || failure) && ok && fine && epoch >= epoch2001 && epoch < epoch2096 && micros < 1e6 && digits(w[0]) && digits(w[1])
+	return (latency || failure) && ok && fine && epoch >= epoch2001 && epoch < epoch2096 && micros < 1e6 &&
+		digits(w[0]) && digits(w[1])
 }
 
 // pgSums recognises a line of sums: epoch of the interval's start, transactions,
@@ -133,7 +134,8 @@ func readPgLogs(files []*file, columns []string, ps *hint.Problems) *pgLog {
 	l.seconds = slices.SortedFunc(maps.Values(l.by), func(a, b *pgSecond) int { return cmp.Compare(a.epoch, b.epoch) })
 	for i := 1; i < len(l.seconds); i++ {
 		if gap := l.seconds[i].epoch - l.seconds[i-1].epoch; gap > longestGap {
-			ps.Add(files[0].path, 0, "give each run a log of its own", "between two transactions lie %d s: these are logs of several runs", gap)
+			ps.Add(files[0].path, 0, "give each run a log of its own",
+				"between two transactions lie %d s: these are logs of several runs", gap)
 			l.refused = true
 			return l
 		}
@@ -335,8 +337,10 @@ func parsePgLog(files []*file, _ *Options, ps *hint.Problems) []*run {
 	p.step.Name, p.trial = repetition(files[0].key())
 	p.byFile = p.step.Name
 	p.about(opTransaction, len(l.clients))
-	p.warn("there is a log of transactions, but not what pgbench printed: whether the log is whole, or a sample, is not known, and its rate is left out")
-	p.put(metric.Rows, float64(l.total()), account.Of(opTransaction, opTransaction), account.Count(l.total()), account.Source("log of transactions"))
+	p.warn("there is a log of transactions, but not what pgbench printed: whether the log is whole, or a sample, is " +
+		"not known, and its rate is left out")
+	p.put(metric.Rows, float64(l.total()), account.Of(opTransaction, opTransaction), account.Count(l.total()),
+		account.Source("log of transactions"))
 	p.fromLog(l)
 	return []*run{p.run}
 }

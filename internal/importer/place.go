@@ -89,7 +89,8 @@ func (c *Campaign) find(paths []string, o *Options, ps *hint.Problems) (folders 
 		}
 		if !info.IsDir() {
 			if f := load(path, o, true, ps); f != nil {
-				folders = append(folders, &folder{place: placeOfFile(path), files: append([]*file{f}, companions(path, o)...), named: true})
+				folders = append(folders, &folder{place: placeOfFile(path), files: append([]*file{f}, companions(path, o)...),
+					named: true})
 			}
 			continue
 		}
@@ -205,7 +206,8 @@ func companions(path string, o *Options) (out []*file) {
 			continue
 		}
 		var none hint.Problems // another run may have the name too
-		if f := load(other, o, false, &none); f != nil && (f.format.name == fmtPgLog || f.format.name == fmtMet || f.format.name != "" && f.format.parse == nil) {
+		if f := load(other, o, false, &none); f != nil &&
+			(f.format.name == fmtPgLog || f.format.name == fmtMet || f.format.name != "" && f.format.parse == nil) {
 			out = append(out, f)
 		}
 	}
@@ -224,7 +226,8 @@ func load(path string, o *Options, named bool, ps *hint.Problems) *file {
 		return nil
 	}
 	f.format = formatBy(func(c format) bool { return c.detect(f.head) })
-	if f.format.parse != nil && o.Format != "" && f.format.name != o.Format && (o.Format != fmtPgbench || f.format.name != fmtPgLog) {
+	if f.format.parse != nil && o.Format != "" && f.format.name != o.Format &&
+		(o.Format != fmtPgbench || f.format.name != fmtPgLog) {
 		f.format = format{} // not of the format asked for
 	}
 	if f.format.name == "" && (named || o.Format != "" || suspicious(path)) {
@@ -243,7 +246,8 @@ func load(path string, o *Options, named bool, ps *hint.Problems) *file {
 func suspicious(path string) bool {
 	base := strings.TrimSuffix(filepath.Base(path), ".gz")
 	test, _ := suiteTestOf(base)
-	return test.clients > 0 || suiteFile.MatchString(base) && !strings.HasPrefix(base, "sb.o.") || ibFile.MatchString(base) ||
+	return test.clients > 0 || suiteFile.MatchString(base) && !strings.HasPrefix(base, "sb.o.") ||
+		ibFile.MatchString(base) ||
 		slices.Contains([]string{".log", ".iostat", ".vmstat", ".time"}, filepath.Ext(base))
 }
 
@@ -304,7 +308,10 @@ func (d *folder) runFiles() (out [][]*file) {
 	}
 	files := slices.DeleteFunc(slices.Clone(d.files), func(f *file) bool { return f.format.parse == nil || beside[f] })
 	last := []string{fmtPgLog, fmtMet}
-	slices.SortStableFunc(files, func(a, b *file) int { return slices.Index(last, a.format.name) - slices.Index(last, b.format.name) })
+	slices.SortStableFunc(files, func(a,
+		b *file) int {
+		return slices.Index(last, a.format.name) - slices.Index(last, b.format.name)
+	})
 	runs, members := groups(files, func(f *file) string {
 		if f.format.name == fmtIBench || f.format.name == fmtPgLog {
 			return f.format.name + " " + f.key()

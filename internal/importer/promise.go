@@ -7,7 +7,8 @@ import "rumbench/internal/account"
 // was due.
 func (b *ibRun) addPromise(kind int) {
 	target := b.pace * float64(len(b.clients))
-	p := account.Promise{Target: target, Grain: b.perOp * float64(len(b.clients)), Intervals: account.Join(b.merged(kind, b.clients), b.shortest())}
+	p := account.Promise{Target: target, Grain: b.perOp * float64(len(b.clients)),
+		Intervals: account.Join(b.merged(kind, b.clients), b.shortest())}
 	var late float64
 	for _, c := range b.clients {
 		end := c.end()

@@ -72,7 +72,8 @@ type param struct {
 }
 
 func newRun(f *file, workload string) *run {
-	return &run{origin: origin{file: f}, workload: workload, step: result.Step{Status: result.Complete}, params: map[string]string{}}
+	return &run{origin: origin{file: f}, workload: workload, step: result.Step{Status: result.Complete},
+		params: map[string]string{}}
 }
 
 // build adds to the step the rows that f builds.

@@ -93,5 +93,6 @@ func (r *run) summary(l *layout.Line) {
 	put(metric.IntervalOpsP99, "p99", 1, account.Of(op, ""), warned("of the first client"))
 	put(metric.DataBytes, "dbgb1", gb, warned(coarse))
 	put(metric.DBBytes, "dbgb2", gb, warned(coarse))
-	put(metric.ServerMemoryBytes, "rss", gb, warned(coarse, "the resident set: pages that processes share count for each of them"))
+	put(metric.ServerMemoryBytes, "rss", gb,
+		warned(coarse, "the resident set: pages that processes share count for each of them"))
 }

@@ -49,7 +49,8 @@ type sbLatency struct {
 func isSysbench(head []string) bool {
 	version := slices.ContainsFunc(head, func(l string) bool { return sbVersion(l) != "" })
 	return version && slices.ContainsFunc(head, func(l string) bool {
-		return strings.HasPrefix(l, "Running the test with following options") || strings.HasPrefix(l, "Running memory speed test")
+		return strings.HasPrefix(l, "Running the test with following options") ||
+			strings.HasPrefix(l, "Running memory speed test")
 	})
 }
 
@@ -101,7 +102,8 @@ func parseSysbench(files []*file, o *Options, ps *hint.Problems) (out []*run) {
 }
 
 func newSysbench(in *input) *sysbench {
-	return &sysbench{run: newRun(in.file, fmtSysbench), input: in, group: sbClients, intervals: thinned[sbInterval]{limit: mostIntervals},
+	return &sysbench{run: newRun(in.file, fmtSysbench), input: in, group: sbClients,
+		intervals: thinned[sbInterval]{limit: mostIntervals},
 		sbFigures: sbFigures{totals: map[string]float64{}, latency: map[string]sbLatency{}}}
 }
 
@@ -160,7 +162,8 @@ func (s *sysbench) own(line string) {
 
 // planned are the options in which runs must agree, with underscores. Credentials,
 // and options of the output only, are not among them.
-const planned = " tables table_size range_size rand_type skip_trx random_points rate db_ps_mode secondary on_id covered hot_points update_rate "
+const planned = " tables table_size range_size rand_type skip_trx random_points rate db_ps_mode secondary on_id " +
+	"covered hot_points update_rate "
 
 // sbOption returns the name of an option in which runs must agree, "" if it is none.
 // Release 0.5 had other names for some.

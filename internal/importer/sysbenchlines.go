@@ -45,7 +45,8 @@ func (s *sysbench) interval(line string) {
 	}
 	if !whole || unit == "" || iv.events < 0 {
 		if !s.last {
-			s.refuse("", "%q is not an interval of sysbench: tps, qps or eps, and lat (ms,PERCENTILE%%) were expected", clip(line))
+			s.refuse("", "%q is not an interval of sysbench: tps, qps or eps, and lat (ms,PERCENTILE%%) were expected",
+				clip(line))
 		}
 		return
 	}
@@ -121,8 +122,9 @@ func (iv sbInterval) join(next sbInterval) sbInterval {
 		}
 		return (a*iv.length + b*next.length) / length
 	}
-	return sbInterval{end: next.end, length: length, events: mean(iv.events, next.events), queries: mean(iv.queries, next.queries),
-		errors: mean(iv.errors, next.errors), latency: -1, percentile: next.percentile}
+	return sbInterval{end: next.end, length: length, events: mean(iv.events, next.events),
+		queries: mean(iv.queries, next.queries),
+		errors:  mean(iv.errors, next.errors), latency: -1, percentile: next.percentile}
 }
 
 // sbUnknown is what rumbench prints for unknown values; sysbench never does.

@@ -87,7 +87,8 @@ type sbRows struct {
 func (s *sysbench) rows(o *Options) *sbRows {
 	t := s.totals
 	r := &sbRows{sysbench: s, source: "final figures", compatible: o.Compatible && s.reason == "",
-		seconds: t["total time"] + t["time elapsed"], events: t["total number of events"], queries: t["queries"] + t["read/write requests"]}
+		seconds: t["total time"] + t["time elapsed"], events: t["total number of events"],
+		queries: t["queries"] + t["read/write requests"]}
 	if s.reason != "" {
 		r.source, r.seconds, r.events, r.queries = "intervals", 0, 0, 0
 		for _, iv := range s.intervals.items {
@@ -97,7 +98,8 @@ func (s *sysbench) rows(o *Options) *sbRows {
 		}
 		r.events, r.queries = math.Round(r.events), math.Round(r.queries)
 	}
-	sql := s.has("queries") || s.has("read/write requests") || len(s.intervals.items) > 0 && s.intervals.items[0].queries >= 0
+	sql := s.has("queries") || s.has("read/write requests") || len(s.intervals.items) > 0 &&
+		s.intervals.items[0].queries >= 0
 	// Counting begins and ends while events are in flight, so that the counts of
 	// single statements may differ by one per client.
 	single := math.Abs(r.queries-r.events) <= float64(s.threads)
@@ -196,7 +198,8 @@ func (s *sbRows) addOp(op string, n float64, names ...string) {
 
 // with returns what the rows of an operation have in common.
 func (s *sbRows) options(op string, n float64) []account.With {
-	return []account.With{account.Of(s.group, op), account.Count(int64(n)), account.Source(s.source), account.Warned(s.partial()...)}
+	return []account.With{account.Of(s.group, op), account.Count(int64(n)), account.Source(s.source),
+		account.Warned(s.partial()...)}
 }
 
 // scanScript is the script that reads a whole table in each event.
@@ -281,7 +284,8 @@ func (s *sbRows) addTimes() {
 	measure := "service"
 	if s.paced() {
 		measure = "response"
-		s.step.Note("A rate was set: sysbench's latencies are response times, from the moment at which an event was put into the queue.")
+		s.step.Note("A rate was set: sysbench's latencies are response times, from the moment at which an event was put " +
+			"into the queue.")
 	}
 	at := []account.With{account.Of(s.group, s.op), account.Count(n), account.Source("final figures")}
 	put := func(name string, us float64, warnings []metric.Warning) {
@@ -295,7 +299,8 @@ func (s *sbRows) addTimes() {
 	}
 	if len(s.histogram) > 0 {
 		s.build(func(b *account.Builder) {
-			b.Latency(measure, s.group, s.op, account.Bucketed(s.histogram), account.Source("latency histogram, its buckets are 1.8 % apart"))
+			b.Latency(measure, s.group, s.op, account.Bucketed(s.histogram),
+				account.Source("latency histogram, its buckets are 1.8 % apart"))
 		})
 	} else {
 		s.addPercentile(put)
@@ -310,14 +315,16 @@ func (s *sbRows) addPercentile(put func(name string, us float64, warnings []metr
 	for name := range s.latency {
 		p, ok := strings.CutPrefix(name, "p")
 		if ok && p != "50" && p != "95" && p != "99" {
-			s.step.Note(fmt.Sprintf("The log has the percentile %s (%s ms), for which there is no metric.", p, s.latency[name].text))
+			s.step.Note(fmt.Sprintf("The log has the percentile %s (%s ms), for which there is no metric.", p,
+				s.latency[name].text))
 		} else if ok {
 			us, warnings, known := s.printed(name)
 			if !known {
 				continue
 			}
 			if top, _, ok := s.printed("max"); ok && us > top {
-				warnings = append(warnings, remark("the middle of a bucket of sysbench's histogram, which lies above the greatest latency"))
+				warnings = append(warnings, remark("the middle of a bucket of sysbench's histogram, which lies above the "+
+					"greatest latency"))
 			}
 			put(name, us, warnings)
 		}
@@ -335,7 +342,8 @@ func (s *sysbench) printed(name string) (us float64, warnings []metric.Warning, 
 	case !ok:
 		return 0, nil, false
 	case l.ms == 0:
-		s.step.Note(fmt.Sprintf("Latency %s is printed as 0.00 ms: below %g µs, or not recorded. It is unknown.", name, sbDigit*1e3))
+		s.step.Note(fmt.Sprintf("Latency %s is printed as 0.00 ms: below %g µs, or not recorded. It is unknown.", name,
+			sbDigit*1e3))
 		return 0, nil, false
 	case strings.HasPrefix(name, "p") && l.ms >= sbLongest:
 		s.warn("latency %s is above 100 s, the end of sysbench's histogram: it is unknown", name)
@@ -361,7 +369,8 @@ func (s *sbRows) addErrors() {
 		case n > 0 && s.printedHere():
 			s.warn("%.0f attempts failed: their time is in the latencies", n)
 		case n > 0:
-			s.warn("%.0f errors were ignored: the events were run again with other values, their failed tries are in the latencies and the queries", n)
+			s.warn("%.0f errors were ignored: the events were run again with other values, their failed tries are in the "+
+				"latencies and the queries", n)
 		}
 	}
 }
@@ -406,7 +415,8 @@ func (s *sbRows) addNotes() {
 		s.warn("%.0f of %.0f deletes found no row: sysbench counts them as done", other, s.queries)
 	}
 	if shed, late := s.totals["shed"], s.totals["not done at the end"]; shed+late > 0 {
-		s.warn("%.0f operations were shed, and %.0f had arrived and were not done at the end: they are in no response time", shed, late)
+		s.warn("%.0f operations were shed, and %.0f had arrived and were not done at the end: they are in no response time",
+			shed, late)
 	}
 	if rate, _ := number(s.params["rate"]); rate > 0 {
 		g := &s.step.Groups[0]

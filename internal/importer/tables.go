@@ -36,11 +36,13 @@ func parseTable(files []*file, o *Options, ps *hint.Problems) []*run {
 	t := &tableFile{input: &input{file: files[0], ps: ps, at: 1}, o: o}
 	format, ratios := layout.FormatOf(t.head)
 	if format == layout.None {
-		t.refuse("", "it is no table of results in a layout that is known: qps.abs, o.met or the 21 columns of the insert benchmark")
+		t.refuse("", "it is no table of results in a layout that is known: qps.abs, o.met or the 21 columns of the insert "+
+			"benchmark")
 		return nil
 	}
 	if t.at = 0; ratios {
-		t.refuse("the absolute table of the same results can be imported", "it is a table of ratios: what they are of is not in it")
+		t.refuse("the absolute table of the same results can be imported",
+			"it is a table of ratios: what they are of is not in it")
 		return nil
 	}
 	var text bytes.Buffer
@@ -116,7 +118,8 @@ func (t *tableFile) levels(test string, l *layout.Line) {
 		r := t.test(l.Tag, test)
 		if len(l.Values) > 1 {
 			r.base += "_column=" + strconv.Itoa(i+1)
-			r.guess("the columns of %s are of different numbers of clients, which it does not give: steps are named by the column", t.path)
+			r.guess("the columns of %s are of different numbers of clients, which it does not give: steps are named by the "+
+				"column", t.path)
 		}
 		r.publishedRate(v, t.o)
 	}

@@ -28,7 +28,8 @@ func (c *Campaign) assemble(runs []*run, o *Options) error {
 	targets, byTarget := groups(runs, func(r *run) string { return r.target })
 	if o.Base != "" && !slices.Contains(targets, o.Base) {
 		slices.SortFunc(targets, quantity.Natural)
-		return hint.Problems{{Reason: fmt.Sprintf("there is no target %s to be the base", o.Base), Hint: "the targets are " + strings.Join(targets, ", ")}}
+		return hint.Problems{{Reason: fmt.Sprintf("there is no target %s to be the base", o.Base),
+			Hint: "the targets are " + strings.Join(targets, ", ")}}
 	}
 	slices.SortStableFunc(targets, byName(o.Base))
 	c.Campaign = result.Campaign{Format: result.Format, Name: o.Name, Command: o.Command, Started: o.Now}
@@ -39,7 +40,8 @@ func (c *Campaign) assemble(runs []*run, o *Options) error {
 		for _, n := range numbers {
 			t := newTrial(trials[n], c.Name, common, o)
 			c.trials = append(c.trials, t)
-			c.Trials = append(c.Trials, result.Entry{Dir: directory(target, n, dirs), Target: target, Trial: n, Status: t.Status})
+			c.Trials = append(c.Trials, result.Entry{Dir: directory(target, n, dirs), Target: target, Trial: n,
+				Status: t.Status})
 		}
 	}
 	return nil
@@ -69,7 +71,8 @@ func newTrial(runs []*run, campaign string, common map[string]bool, o *Options) 
 		Format: result.Format, Campaign: campaign, Target: first.target, Trial: first.trial,
 		// Runs with the same number have only the number in common.
 		Order:  "sequential",
-		Engine: result.Unknown, Workload: first.workload, Params: map[string]any{}, Knobs: map[string]string{}, Durability: result.Unknown, Status: result.Complete,
+		Engine: result.Unknown, Workload: first.workload, Params: map[string]any{}, Knobs: map[string]string{},
+		Durability: result.Unknown, Status: result.Complete,
 		Imported: &result.Imported{Mode: modeCorrect},
 	}
 	if o.Compatible || slices.ContainsFunc(runs, func(r *run) bool { return r.derived }) {
@@ -137,7 +140,8 @@ func (t *trial) add(r *run, common map[string]bool) {
 		}
 	}
 	if slices.Sort(own); len(own) > 0 {
-		r.step.Notes = append([]metric.Warning{metric.Untyped("Parameters: " + strings.Join(own, ", ") + ".")}, r.step.Notes...)
+		r.step.Notes = append([]metric.Warning{metric.Untyped("Parameters: " + strings.Join(own, ", ") + ".")},
+			r.step.Notes...)
 	}
 	r.step.Note("Imported from " + strings.Join(r.paths(), ", ") + ".")
 	t.Steps = append(t.Steps, r.step)

@@ -23,9 +23,10 @@ type Span struct {
 
 // Curve is a latency distribution: points of percentile (0…100) and microseconds.
 type Curve struct {
-	Group    string       `json:"group"`
-	Op       string       `json:"op"`
-	Measure  string       `json:"measure"` // "service", "response", "attempt" or "statement"; of the last, Op is the statement
+	Group string `json:"group"`
+	Op    string `json:"op"`
+	// "service", "response", "attempt" or "statement"; of the last, Op is the statement
+	Measure  string       `json:"measure"`
 	Count    int64        `json:"count"`
 	Overflow int64        `json:"overflow,omitempty"` // samples above an hour, counted apart
 	Points   [][2]float64 `json:"points"`

@@ -13,7 +13,8 @@ var nicknames = map[string][]string{
 	"throughput": {"rows_per_s"}, "rate": {"rows_per_s"}, "rows/s": {"rows_per_s"},
 	"tps": {"ops_per_s"}, "ops": {"ops_per_s"}, "transactions/s": {"ops_per_s"},
 	"qps": {"queries_per_s"}, "queries/s": {"queries_per_s"},
-	"p50": latency(P50), "median": latency(P50), "p95": latency(P95), "p99": latency(P99), "p99.9": latency(P999), "p999": latency(P999), "max": latency(Max),
+	"p50": latency(P50), "median": latency(P50), "p95": latency(P95), "p99": latency(P99), "p99.9": latency(P999),
+	"p999": latency(P999), "max": latency(Max),
 	"cpu": costOf("cpu_us"), "written": costOf("write_kb"), "read": costOf("read_kb"),
 	"space": {"space_amplification"}, "size": {"db_bytes"}, "memory": {"server_memory_bytes"},
 }
@@ -119,5 +120,6 @@ func JudgedAs(name string) (string, error) {
 	case m.JudgedBy != "":
 		return "", hint.Errorf("write "+m.JudgedBy, "%s is shown and never judged", m.Name)
 	}
-	return "", hint.Errorf("rumbench list metrics names the direction of each", "neither direction of %s is better", m.Name)
+	return "", hint.Errorf("rumbench list metrics names the direction of each", "neither direction of %s is better",
+		m.Name)
 }

@@ -125,7 +125,8 @@ func (m machine) sysPath(mounted mount, major, minor uint32) (string, error) {
 	}
 	node, isNode := strings.CutPrefix(mounted.source, "/dev/")
 	if !isNode {
-		return "", fmt.Errorf("%s is a %s, mounted from %q, which is not a device", mounted.point, mounted.fsType, mounted.source)
+		return "", fmt.Errorf("%s is a %s, mounted from %q, which is not a device", mounted.point, mounted.fsType,
+			mounted.source)
 	}
 	device, err := m.kernelName(node)
 	if err != nil {

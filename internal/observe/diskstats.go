@@ -187,7 +187,8 @@ func seriesOf(prefix string) *[diskFields]diskSeries {
 // sample adds the points that the line has.
 func (d *disk) sample(b *blockdevice.Diskstats, s *engine.Sample) {
 	for i, v := range [diskFields]uint64{
-		b.ReadIOs, b.ReadSectors, b.ReadTicks, b.WriteIOs, b.WriteSectors, b.WriteTicks, b.IOsInProgress, b.IOsTotalTicks, b.WeightedIOTicks,
+		b.ReadIOs, b.ReadSectors, b.ReadTicks, b.WriteIOs, b.WriteSectors, b.WriteTicks, b.IOsInProgress, b.IOsTotalTicks,
+		b.WeightedIOTicks,
 		b.DiscardIOs, b.DiscardSectors, b.DiscardTicks, b.FlushRequestsCompleted, b.TimeSpentFlushing,
 	} {
 		series := &d.series[i]

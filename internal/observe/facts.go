@@ -204,7 +204,8 @@ func (m machine) dirty(name string) Fact {
 
 // storage returns the facts about the filesystem and device found under a directory.
 func (m machine) storage(d Device, err error) Facts {
-	facts := Facts{{"filesystem", d.FSType}, {"mount point", d.Mount}, {"mount options", d.MountOptions}, {"device", d.Name}}
+	facts := Facts{{"filesystem", d.FSType}, {"mount point", d.Mount}, {"mount options", d.MountOptions},
+		{"device", d.Name}}
 	if err != nil {
 		if errors.Is(err, ErrNoDevice) {
 			facts[3].Value = err.Error()

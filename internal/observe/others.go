@@ -85,7 +85,8 @@ type Others struct {
 // NewOthers returns a meter of all processes except the roots and their
 // descendants, for the device under the data; procRoot is "/proc", sysRoot "/sys".
 func NewOthers(procRoot, sysRoot string, data Device, roots ...int) *Others {
-	o := &Others{procRoot: procRoot, roots: roots, own: newTree(procRoot), tree: newTree(procRoot), disks: NewDisks(procRoot, sysRoot)}
+	o := &Others{procRoot: procRoot, roots: roots, own: newTree(procRoot), tree: newTree(procRoot),
+		disks: NewDisks(procRoot, sysRoot)}
 	if o.beneath = len(data.Leaves) <= 1; !o.beneath {
 		o.disks.except = data.Leaves
 	}
@@ -128,7 +129,8 @@ func (o *Others) read(pids map[int]bool) (t Traffic, err error) {
 	}
 	o.tree.succeed(alive)
 	highest := o.tree.total()
-	t = Traffic{Read: highest[readBytes], Written: highest[writeBytes] - highest[cancelledBytes], Processes: len(alive), closed: closed, Beneath: o.beneath}
+	t = Traffic{Read: highest[readBytes], Written: highest[writeBytes] - highest[cancelledBytes], Processes: len(alive),
+		closed: closed, Beneath: o.beneath}
 	err = o.addDisks(&t)
 	return t, err
 }

@@ -35,7 +35,8 @@ func (c *Ceilings) Facts() Facts {
 		return Fact{"probe: " + subject, quantity.Digits(v) + name}
 	}
 	return Facts{
-		fact("reads of 4 KiB", c.Reads, "/s"), fact("writes of 4 KiB", c.Writes, "/s"), fact("flushed writes", c.Flushes, "/s, one at a time"),
+		fact("reads of 4 KiB", c.Reads, "/s"), fact("writes of 4 KiB", c.Writes, "/s"),
+		fact("flushed writes", c.Flushes, "/s, one at a time"),
 		fact("reads of 1 MiB", c.ReadKB/1024, " MiB/s"), fact("writes of 1 MiB", c.WriteKB/1024, " MiB/s"),
 	}
 }
@@ -100,7 +101,8 @@ func (p *probe) fill() error {
 
 // rate repeats a request at random places for a while, some at a time, and stores how many
 // there were per second, each counted as unit.
-func (p *probe) rate(perS *float64, unit float64, ways int, size int64, request func(buf []byte, at int64) error) error {
+func (p *probe) rate(perS *float64, unit float64, ways int, size int64,
+	request func(buf []byte, at int64) error) error {
 	var done atomic.Int64
 	var group sync.WaitGroup
 	errs := make([]error, ways)

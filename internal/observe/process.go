@@ -82,7 +82,8 @@ func (p *Process) Collect(ctx context.Context, s *engine.Sample) error {
 
 // usageSeries are the series of a usage, those of storage from readBytes on.
 var usageSeries = [usages]struct{ name, unit string }{
-	{"process.cpu_ns", "ns"}, {"process.system_ns", "ns"}, {"process.minor_faults", "count"}, {"process.major_faults", "count"},
+	{"process.cpu_ns", "ns"}, {"process.system_ns", "ns"}, {"process.minor_faults", "count"},
+	{"process.major_faults", "count"},
 	{"process.read_bytes", "bytes"}, {"process.write_bytes", "bytes"}, {"process.cancelled_write_bytes", "bytes"},
 	{"process.syscall_reads", "count"}, {"process.syscall_writes", "count"},
 }

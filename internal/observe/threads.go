@@ -45,7 +45,8 @@ func ReadThreads(procRoot string, tids []int) (map[int]ThreadTimes, error) {
 		}
 		const tick = 10 * time.Millisecond
 		out[tid] = ThreadTimes{
-			CPU: time.Duration(sched.RunningNanoseconds), Queue: time.Duration(sched.WaitingNanoseconds), IO: time.Duration(stat.DelayAcctBlkIOTicks) * tick,
+			CPU: time.Duration(sched.RunningNanoseconds), Queue: time.Duration(sched.WaitingNanoseconds),
+			IO: time.Duration(stat.DelayAcctBlkIOTicks) * tick,
 		}
 	}
 	return out, nil

@@ -9,7 +9,8 @@ import (
 func Card(title string, blocks []Block) *picture.Picture {
 	c := &card{Picture: picture.New(cardWidth, 0, title), y: cardMargin}
 	c.y += 22
-	c.Write(picture.Heading, cardMargin, c.y, picture.Start, picture.Fit(picture.Heading, 0, cardWidth-2*cardMargin, title))
+	c.Write(picture.Heading, cardMargin, c.y, picture.Start,
+		picture.Fit(picture.Heading, 0, cardWidth-2*cardMargin, title))
 	c.y += 8
 	for _, b := range blocks {
 		c.block(b)
@@ -45,7 +46,8 @@ func (c *card) block(b Block) {
 		c.Add(picture.Style(b.Level), picture.Circle(cardMargin+9, c.y-5, 9)...).Closed = true
 		sign := c.Write(picture.Inverse, cardMargin+9, c.y, picture.Middle, b.Level.Sign())
 		sign.Size = 13
-		c.Write(picture.Plain, cardMargin+26, c.y, picture.Start, picture.Fit(picture.Plain, 13.5, cardWidth-2*cardMargin-26, b.Line)).Size = 13.5
+		c.Write(picture.Plain, cardMargin+26, c.y, picture.Start,
+			picture.Fit(picture.Plain, 13.5, cardWidth-2*cardMargin-26, b.Line)).Size = 13.5
 		c.y += 4
 	case Medium:
 		for _, b := range b.Drawn {

@@ -130,7 +130,8 @@ func (l Values) thinned(points int, peaks bool) Values {
 // Drawing returns one of the charts as a plot of at most so many points.
 func (m *Moving) Drawing(ch MovingChart, limit int, label string, format func(float64) string) Plot {
 	points := max(1, (m.Points+limit-1)/limit) // of the chart for each of the drawing
-	p := Plot{Title: ch.Title, Label: label, Height: 190, X: Linear(0, m.Width*float64(m.Points), format), Stalls: m.Stalls, Marks: m.Marks}
+	p := Plot{Title: ch.Title, Label: label, Height: 190, X: Linear(0, m.Width*float64(m.Points), format),
+		Stalls: m.Stalls, Marks: m.Marks}
 	p.X.Caption = "seconds from the start of the window"
 	for i, values := range ch.Lines {
 		values = values.thinned(points, ch.Log)

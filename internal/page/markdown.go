@@ -109,7 +109,8 @@ func (b Bars) text() string {
 
 // escaper escapes a text for a line of Markdown. Underscores within words need
 // no escape.
-var escaper = strings.NewReplacer("\n", " ", `\`, `\\`, "|", `\|`, "<", `\<`, "*", `\*`, "`", "\\`", "[", `\[`, "]", `\]`, "&", `\&`)
+var escaper = strings.NewReplacer("\n", " ", `\`, `\\`, "|", `\|`, "<", `\<`, "*", `\*`, "`", "\\`", "[", `\[`, "]",
+	`\]`, "&", `\&`)
 
 // fenced returns a text verbatim between fences that it does not contain.
 func fenced(language, text string) string {

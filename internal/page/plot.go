@@ -203,7 +203,8 @@ func (p *Plot) Picture() *picture.Picture {
 	f.events(p)
 	for i := range p.Lines {
 		if l := &p.Lines[i]; l.Band {
-			f.band(l.Series, p.along(l, func(t *Point) float64 { return t.Low }), p.along(l, func(t *Point) float64 { return t.High }))
+			f.band(l.Series, p.along(l, func(t *Point) float64 { return t.Low }),
+				p.along(l, func(t *Point) float64 { return t.High }))
 		}
 	}
 	for i := range p.Lines {

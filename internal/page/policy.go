@@ -44,7 +44,8 @@ func (p *policy) asset(name string) (template.JS, error) {
 // with styles are not allowed.
 func (p *policy) percent(property string, v float64) string {
 	hundredths := int(math.Round(v * 100))
-	return p.class(fmt.Sprintf("%s-%d", property, hundredths), fmt.Sprintf("%s:%d.%02d%%", property, hundredths/100, hundredths%100))
+	return p.class(fmt.Sprintf("%s-%d", property, hundredths),
+		fmt.Sprintf("%s:%d.%02d%%", property, hundredths/100, hundredths%100))
 }
 
 // columns returns a class that says how many columns a table has.
@@ -79,7 +80,8 @@ func (p *policy) head(d *Document) (head, error) {
 	for _, selector := range slices.Sorted(maps.Keys(p.rules)) {
 		fmt.Fprintf(&style, "%s{%s}\n", selector, p.rules[selector])
 	}
-	allowed := fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; img-src data:", hashOf(style.String()), strings.Join(p.scripts, " "))
+	allowed := fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; img-src data:", hashOf(style.String()),
+		strings.Join(p.scripts, " "))
 	return head{d.Title, template.HTMLAttr(`content="` + allowed + `"`), template.CSS(style.String())}, nil
 }
 

@@ -42,7 +42,8 @@ func (f *frame) tickX(at float64, t Tick) {
 
 func (f *frame) tickY(at float64, text string) {
 	y := math.Round(f.y(at))
-	f.grid = append(f.grid, picture.Point{X: f.left, Y: y}, picture.Point{X: f.Width - f.right, Y: y}, picture.Point{X: math.NaN()})
+	f.grid = append(f.grid, picture.Point{X: f.left, Y: y}, picture.Point{X: f.Width - f.right, Y: y},
+		picture.Point{X: math.NaN()})
 	f.text(f.left-6, f.y(at)+4, picture.End, text)
 }
 

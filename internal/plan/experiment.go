@@ -32,20 +32,24 @@ func Experiment(file string, text []byte, base, other string) ([]byte, error) {
 	names := targetNames(targets.Items)
 	i, k := slices.Index(names, base), slices.Index(names, other)
 	if i < 0 || k < 0 {
-		return nil, hint.Errorf("explain a campaign whose plan has both", "the plan has no targets called %s and %s", base, other)
+		return nil, hint.Errorf("explain a campaign whose plan has both", "the plan has no targets called %s and %s", base,
+			other)
 	}
 	source, dst := asMap(targets.Items[i]), asMap(targets.Items[k])
 	changes := changesBetween(nil, source, dst)
 	switch n := len(changes); {
-	case slices.ContainsFunc(changes, func(c change) bool { return slices.Contains([]string{"engine", "storage"}, c.path[0].Text) }):
-		return nil, hint.Errorf("compare targets of one engine", "%s and %s are different engines: no single setting makes the difference", base, other)
+	case slices.ContainsFunc(changes,
+		func(c change) bool { return slices.Contains([]string{"engine", "storage"}, c.path[0].Text) }):
+		return nil, hint.Errorf("compare targets of one engine",
+			"%s and %s are different engines: no single setting makes the difference", base, other)
 	case n == 0:
 		return nil, hint.Errorf("compare targets of one plan that differ", "%s and %s are the same in the plan", base, other)
 	case n == 1:
 		return nil, hint.Errorf("explain the two: nothing else differs in the plan",
 			"%s and %s differ in one setting only, so that their comparison is the experiment", base, other)
 	case n > mostSuspects:
-		return nil, hint.Errorf("make the targets more alike", "%s and %s differ in %d settings; at most %d are told apart", base, other, n, mostSuspects)
+		return nil, hint.Errorf("make the targets more alike", "%s and %s differ in %d settings; at most %d are told apart",
+			base, other, n, mostSuspects)
 	}
 	targets.Items = []*strictyaml.Node{source}
 	taken := []string{base, other}
@@ -66,7 +70,8 @@ func Experiment(file string, text []byte, base, other string) ([]byte, error) {
 	targets.Items = append(targets.Items, dst)
 	root.Set(word("name"), word("experiment"))
 	var out bytes.Buffer
-	out.WriteString("# The targets between the first and the last differ from the first in some of the settings, and are called by them.\n")
+	out.WriteString("# The targets between the first and the last differ from the first in some of the settings, and " +
+		"are called by them.\n")
 	out.Write(root.YAML())
 	return out.Bytes(), nil
 }
@@ -109,7 +114,8 @@ func changesBetween(path []*strictyaml.Node, source, dst *strictyaml.Node) (out 
 			at := append(slices.Clone(path), e.Key)
 			a, b := source.Get(e.Key.Text), dst.Get(e.Key.Text)
 			switch {
-			case len(path) == 0 && e.Key.Text == "name", n == source && b != nil, a != nil && b != nil && bytes.Equal(a.YAML(), b.YAML()) && a.Text == b.Text:
+			case len(path) == 0 && e.Key.Text == "name", n == source && b != nil, a != nil && b != nil &&
+				bytes.Equal(a.YAML(), b.YAML()) && a.Text == b.Text:
 			case a != nil && a.Kind == strictyaml.Mapping || b != nil && b.Kind == strictyaml.Mapping:
 				out = append(out, changesBetween(at, a, b)...)
 			default:

@@ -14,7 +14,8 @@ import (
 var synonyms = map[string]string{
 	"repeat": "trials", "repeats": "trials", "repetitions": "trials", "runs": "trials", "iterations": "trials",
 	"database": "targets", "databases": "targets", "engines": "targets", "systems": "targets",
-	"benchmark": "workload", "test": "workload", "parameters": "params", "slo": "find", "sla": "find", "qps": "rate", "tps": "rate",
+	"benchmark": "workload", "test": "workload", "parameters": "params", "slo": "find", "sla": "find", "qps": "rate",
+	"tps":     "rate",
 	"threads": "clients", "connections": "clients", "concurrency": "clients", "users": "clients", "workers": "clients",
 	"cache_size": "cache", "buffer_pool": "cache", "buffer_pool_size": "cache", "page_size": "page", "block_size": "page",
 	"sync": "durability", "fsync": "durability", "isolation_level": "isolation",
@@ -62,7 +63,8 @@ func (b *binder) levels(root *strictyaml.Node) []level {
 	}
 	out = append(out, level{"KEY is a parameter of the workload: write it below params", names})
 	if len(seconds) > 0 {
-		out = append(out, level{"parameters of the workload say how long steps are: write " + strings.Join(seconds, " or ") + " below params", lengths})
+		out = append(out, level{"parameters of the workload say how long steps are: write " + strings.Join(seconds, " or ") +
+			" below params", lengths})
 	}
 	return out
 }
@@ -83,7 +85,8 @@ func (b *binder) meant(key string, known []string) string {
 		}
 	}
 	if slices.Contains(known, "options") {
-		return hint.Meant(key, known, hint.OneOf("", known)+"; options of the engine, and variables of its server, are written below options")
+		return hint.Meant(key, known, hint.OneOf("", known)+
+			"; options of the engine, and variables of its server, are written below options")
 	}
 	return hint.OneOf(key, known)
 }
@@ -138,7 +141,8 @@ func workloadMeant(cat Catalog, name string) string {
 				continue
 			}
 			if _, err := workload.NewRun(w, "", map[string]any{p.Name: []string{name}}); err == nil {
-				return fmt.Sprintf("%s is one of the %s of %s: write workload: %s, and params: {%s: [%s]}", name, p.Name, workloadName, workloadName, p.Name, name)
+				return fmt.Sprintf("%s is one of the %s of %s: write workload: %s, and params: {%s: [%s]}", name, p.Name,
+					workloadName, workloadName, p.Name, name)
 			}
 		}
 	}

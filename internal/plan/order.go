@@ -38,14 +38,18 @@ func (b *binder) stop(f strictyaml.Fields, p *Plan) {
 	case n.Get("precision") == nil && n.Get("budget") == nil:
 		b.At(n, "stop says neither how precise nor how long", "as in stop: {precision: 2%, budget: 2h}")
 	case n.Get("precision") == nil && lowest != nil:
-		b.At(lowest, "min_trials is of precision, which stop does not ask for", "remove it, or add precision, as precision: 2%")
+		b.At(lowest, "min_trials is of precision, which stop does not ask for",
+			"remove it, or add precision, as precision: 2%")
 	case p.Order == Sequential:
-		b.At(n, "a sequential campaign has no blocks after which it could stop: the last target alone would lose trials", "remove stop, or set order: interleaved")
+		b.At(n, "a sequential campaign has no blocks after which it could stop: the last target alone would lose trials",
+			"remove stop, or set order: interleaved")
 	case trialsRefused(f):
 	case p.Trials == 1:
 		b.At(n, "there is nothing to stop: trials is 1", "trials is the greatest number then, as trials: 20")
 	case p.Stop.MinTrials > p.Trials:
-		b.At(fields.Value("min_trials"), fmt.Sprintf("min_trials: %d is more than all trials, which are %d", p.Stop.MinTrials, p.Trials), "lower it, or raise trials")
+		b.At(fields.Value("min_trials"),
+			fmt.Sprintf("min_trials: %d is more than all trials, which are %d", p.Stop.MinTrials, p.Trials),
+			"lower it, or raise trials")
 	}
 	if p.Stop.Precision > 0 && p.Stop.MinTrials == 0 {
 		p.Stop.MinTrials = min(usualMinTrials, p.Trials)
@@ -68,11 +72,13 @@ func (b *binder) checkDuet(f strictyaml.Fields, targets []*bound, o Order) {
 		return
 	}
 	if n := f.Of.Get("targets"); n != nil && n.Kind == strictyaml.List && len(n.Items) > 0 && len(n.Items) != 2 {
-		b.At(f.Value("order"), fmt.Sprintf("order: a duet is of two targets, and the plan has %d", len(n.Items)), "name two targets, or set order: interleaved")
+		b.At(f.Value("order"), fmt.Sprintf("order: a duet is of two targets, and the plan has %d", len(n.Items)),
+			"name two targets, or set order: interleaved")
 	}
 	for _, t := range targets {
 		if t.Config.Server.DSN != "" {
-			b.At(t.dsnNode(), "dsn: a duet keeps each target on processors of its own, and a server that runs already cannot be kept there",
+			b.At(t.dsnNode(), "dsn: a duet keeps each target on processors of its own, and a server that runs already cannot "+
+				"be kept there",
 				"set order: interleaved, or let a private server be started")
 		}
 	}

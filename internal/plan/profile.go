@@ -30,13 +30,15 @@ const (
 var profileMode = strictyaml.OneOf(result.ProfileExtra, result.ProfileInside, result.ProfileOff)
 
 var profileKeys = strictyaml.Table[Profile]{
-	strictyaml.Valued("mode", "extra (the default): one more trial of each target, after all others. inside: in every trial. off: none.",
+	strictyaml.Valued("mode", "extra (the default): one more trial of each target, after all others. inside: in every "+
+		"trial. off: none.",
 		profileMode, func(p *Profile, v result.Profiling) { p.Mode = v }),
 	strictyaml.Valued("cpu", "CPU samples per second of each processor, 10 to 99. Default 99.",
 		strictyaml.Integer(10, usualHertz), func(p *Profile, v int) { p.Hertz = v }),
 	strictyaml.Valued(keyFiles, "Trace which files are read and written; in extra trials only. Default true.",
 		strictyaml.Boolean, func(p *Profile, v bool) { p.Files = v }),
-	strictyaml.Valued(keyThreads, "How often per second to look where threads sleep, up to 50, 0 for never; in extra trials only. Default 20.",
+	strictyaml.Valued(keyThreads, "How often per second to look where threads sleep, up to 50, 0 for never; in extra "+
+		"trials only. Default 20.",
 		strictyaml.Integer(0, 50), func(p *Profile, v int) { p.Threads = v }),
 }
 
@@ -53,7 +55,8 @@ func readProfile(b *binder, f strictyaml.Fields, p *Plan) {
 		profileKeys.Bind(own, &out)
 		for _, key := range []string{keyFiles, keyThreads} {
 			if at := own.Value(key); at != nil && out.Mode == result.ProfileInside {
-				b.At(at, key+" are profiled in extra trials only: it costs more than samples do", "remove "+key+", or set mode: extra")
+				b.At(at, key+" are profiled in extra trials only: it costs more than samples do",
+					"remove "+key+", or set mode: extra")
 			}
 		}
 	} else {
@@ -64,7 +67,8 @@ func readProfile(b *binder, f strictyaml.Fields, p *Plan) {
 	}
 	p.Profile = out
 	if out.Mode == result.ProfileExtra && p.Order == Duet {
-		b.At(n, "an extra trial runs alone, on all processors, and says nothing about a duet", "set profile: inside, or order: interleaved")
+		b.At(n, "an extra trial runs alone, on all processors, and says nothing about a duet",
+			"set profile: inside, or order: interleaved")
 	}
 }
 
@@ -73,7 +77,8 @@ func checkProfile(b *binder, f strictyaml.Fields, p *Plan, targets []*bound) {
 	for _, t := range targets {
 		if p.Profile.Mode == result.ProfileExtra && t.Data != "" {
 			b.At(f.Value("profile"),
-				fmt.Sprintf("target %s works on a data directory in place, and one more trial would begin with what the others have changed", t.Name),
+				fmt.Sprintf("target %s works on a data directory in place, and one more trial would begin with what the others "+
+					"have changed", t.Name),
 				"set profile: inside, or remove data from the target")
 		}
 	}

@@ -104,7 +104,8 @@ func figures(f strictyaml.Fields) map[string]float64 {
 	for _, e := range n.Entries {
 		m := metric.ByName(e.Key.Text)
 		if m == nil {
-			f.In.At(e.Key, fmt.Sprintf("there is no metric %q", e.Key.Text), hint.Meant(e.Key.Text, metric.Names(), metric.Listed))
+			f.In.At(e.Key, fmt.Sprintf("there is no metric %q", e.Key.Text),
+				hint.Meant(e.Key.Text, metric.Names(), metric.Listed))
 			continue
 		}
 		out[m.Name] = 0

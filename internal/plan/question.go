@@ -67,7 +67,8 @@ func judgedShape() strictyaml.Shape {
 }
 
 // difference reads a difference that matters, as a share.
-var difference = strictyaml.NewScalar(readDifference, strictyaml.ShareShape(strictyaml.Shape{"exclusiveMinimum": 0, "exclusiveMaximum": 1}))
+var difference = strictyaml.NewScalar(readDifference,
+	strictyaml.ShareShape(strictyaml.Shape{"exclusiveMinimum": 0, "exclusiveMaximum": 1}))
 
 func readDifference(n *strictyaml.Node) (float64, error) {
 	v, err := strictyaml.Share(0).Read(n)

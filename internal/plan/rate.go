@@ -43,7 +43,8 @@ type Find struct {
 }
 
 func rateShape() strictyaml.Shape {
-	return rateKeys.Shape().With("oneOf", []strictyaml.Shape{{"required": []string{"at"}}, {"required": []string{"ramp"}}, {"required": []string{"steps"}}})
+	return rateKeys.Shape().With("oneOf",
+		[]strictyaml.Shape{{"required": []string{"at"}}, {"required": []string{"ramp"}}, {"required": []string{"steps"}}})
 }
 
 const (
@@ -80,7 +81,8 @@ func (f *Find) operations() float64 {
 	return chance * float64(metric.LeastSamples(f.Percentile))
 }
 
-const rateHint = "as in rate: 2000, rate: [500, 1000, 2000] for a step each, or rate: {at: 2000, arrivals: poisson, queue: 10000}"
+const rateHint = "as in rate: 2000, rate: [500, 1000, 2000] for a step each, or rate: {at: 2000, arrivals: poisson, " +
+	"queue: 10000}"
 
 // rate reads how operations arrive.
 func (b *binder) rate(f strictyaml.Fields, p *Plan) {
@@ -149,7 +151,8 @@ func (b *binder) noStep(n *strictyaml.Node, p *Plan, subject string) bool {
 			return false
 		}
 	}
-	b.At(n, subject+" has no step to apply to: it is for steps that are bounded by time, create no tables, and have clients without a rate of their own",
+	b.At(n, subject+" has no step to apply to: it is for steps that are bounded by time, create no tables, and have "+
+		"clients without a rate of their own",
 		"rumbench run --dry-run shows the steps; choose others with params, or remove "+subject)
 	return true
 }
@@ -181,7 +184,8 @@ func (b *binder) find(f strictyaml.Fields, p *Plan) {
 		b.At(n, "the two of a duet would try different rates, and cannot wait for each other",
 			"set order: interleaved, or give a list of rates instead, as rate: [500, 1000]")
 	case p.Stop.Precision > 0:
-		b.At(n, "stop: precision does not go with a search, whose answer is as precise as find says", "remove precision from stop; a budget can stay")
+		b.At(n, "stop: precision does not go with a search, whose answer is as precise as find says",
+			"remove precision from stop; a budget can stay")
 	case b.noStep(n, p, "find") || p.Run == nil:
 	default:
 		if bound, problem, hint := d.tooShort(p.Run); bound != "" {
@@ -204,7 +208,8 @@ func (d *Find) tooShort(run workload.Run) (bound, problem, hint string) {
 			continue
 		}
 		return bound,
-			fmt.Sprintf("%s: %g/s is too low for probes of at most %g s: %s needs %.0f operations", bound, rate, d.Length(rate, s.Seconds), d.Promise, d.operations()),
+			fmt.Sprintf("%s: %g/s is too low for probes of at most %g s: %s needs %.0f operations", bound, rate,
+				d.Length(rate, s.Seconds), d.Promise, d.operations()),
 			fmt.Sprintf("set seconds to at least %.0f (a probe becomes up to %d times as long), or %s to at least %.0f",
 				math.Ceil(d.operations()/rate/lengthened), lengthened, bound, math.Ceil(lowest))
 	}
@@ -241,7 +246,8 @@ func promiseShape() strictyaml.Shape {
 	}
 	slices.Sort(measures)
 	const unit = `[A-Za-zµ]`
-	return strictyaml.Shape{"type": "string", "pattern": strictyaml.Whole("(" + strings.Join(measures, "|") + ")(_" + unit + `+)?\s*<\s*[0-9.]+\s*` + unit + "*")}
+	return strictyaml.Shape{"type": "string",
+		"pattern": strictyaml.Whole("(" + strings.Join(measures, "|") + ")(_" + unit + `+)?\s*<\s*[0-9.]+\s*` + unit + "*")}
 }
 
 func readPromise(n *strictyaml.Node) (out kept, err error) {
@@ -256,13 +262,15 @@ func readPromise(n *strictyaml.Node) (out kept, err error) {
 	measure, unit := strings.ReplaceAll(m[1], ".", ""), m[2]+m[4]
 	var known bool
 	if out.percentile, known = percentiles[measure]; !known {
-		return out, hint.Errorf(hint.OneOf(m[1], []string{"p50", "p95", "p99", "p99.9", "max"}), "%q is not a response time", m[1])
+		return out, hint.Errorf(hint.OneOf(m[1], []string{"p50", "p95", "p99", "p99.9", "max"}), "%q is not a response time",
+			m[1])
 	}
 	if m[2] == m[4] && unit != "" { // of both sides
 		unit = m[2]
 	}
 	if unit == "" {
-		return out, hint.Errorf(fmt.Sprintf("write %s < %sms, if milliseconds are meant", m[1], m[3]), "%q has no unit", n.Text)
+		return out, hint.Errorf(fmt.Sprintf("write %s < %sms, if milliseconds are meant", m[1], m[3]), "%q has no unit",
+			n.Text)
 	}
 	limit, err := quantity.ParseDuration(m[3] + unit)
 	if err != nil || limit <= 0 || limit > time.Hour {
@@ -284,7 +292,8 @@ var perSecond = strictyaml.NewScalar(func(n *strictyaml.Node) (float64, error) {
 		return v, nil
 	}
 	return 0, hint.Errorf("", "%q is not a number of operations a second, above 0", n.Text)
-}, strictyaml.NumberOrText(strictyaml.Shape{"exclusiveMinimum": 0, "maximum": float64(GreatestRate)}, workload.CountPattern+"(/s)?"))
+}, strictyaml.NumberOrText(strictyaml.Shape{"exclusiveMinimum": 0, "maximum": float64(GreatestRate)},
+	workload.CountPattern+"(/s)?"))
 
 // OpenGroup returns the group of a step that can be driven by an arrival schedule,
 // -1 if there is none: the group of the step's primary operation, if its clients

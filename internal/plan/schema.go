@@ -28,8 +28,10 @@ func planSchema(cat Catalog) strictyaml.Shape {
 		w, _ := cat.Workload(name)
 		return w.Info().Doc
 	})
-	file := strictyaml.Shape{"type": "string", "pattern": `/|\.ya?ml$`, "title": "the file of a workload of your own, relative to the plan"}
-	own := strictyaml.Shape{"type": "object", "title": "a workload of your own, as rumbench schema --workload describes it"}
+	file := strictyaml.Shape{"type": "string", "pattern": `/|\.ya?ml$`,
+		"title": "the file of a workload of your own, relative to the plan"}
+	own := strictyaml.Shape{"type": "object",
+		"title": "a workload of your own, as rumbench schema --workload describes it"}
 	properties["workload"] = strictyaml.Either(names, file, own).With("description", "The workload to run.")
 	var rules []strictyaml.Shape
 	for _, name := range cat.WorkloadNames() {
@@ -45,7 +47,8 @@ func planSchema(cat Catalog) strictyaml.Shape {
 // when returns a rule: if a key is a name, the properties have these shapes.
 func when(key, name string, properties strictyaml.Shape) strictyaml.Shape {
 	return strictyaml.Shape{
-		"if":   strictyaml.Shape{"properties": strictyaml.Shape{key: strictyaml.Shape{"enum": strictyaml.Written(name)}}, "required": []string{key}},
+		"if": strictyaml.Shape{"properties": strictyaml.Shape{key: strictyaml.Shape{"enum": strictyaml.Written(name)}},
+			"required": []string{key}},
 		"then": strictyaml.Shape{"properties": properties},
 	}
 }
@@ -60,7 +63,8 @@ func workloadShape(info workload.Info) strictyaml.Shape {
 		p := &info.Params[i]
 		usual := inPlan(p.Default)
 		text, _ := json.Marshal(usual) // never fails for the types of parameters
-		params[p.Name] = paramShape(p).With("default", usual).With("description", fmt.Sprintf("%s Default %s.", sentence(p.Doc, p.Unit), text))
+		params[p.Name] = paramShape(p).With("default", usual).With("description",
+			fmt.Sprintf("%s Default %s.", sentence(p.Doc, p.Unit), text))
 	}
 	shape := strictyaml.Shape{"properties": params, "additionalProperties": false}
 	return strictyaml.Shape{
@@ -166,7 +170,8 @@ func engineShape(info engine.Info) strictyaml.Shape {
 	}
 	out := strictyaml.Shape{"options": strictyaml.Shape{"properties": options}, "server": strictyaml.AnyName(info.Servers)}
 	if len(info.Storages) > 0 {
-		out["storage"] = strictyaml.Either(strictyaml.AnyName(info.Storages), strictyaml.Text.Shape) // the server may have others
+		// the server may have others
+		out["storage"] = strictyaml.Either(strictyaml.AnyName(info.Storages), strictyaml.Text.Shape)
 	}
 	return out
 }

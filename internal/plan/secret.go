@@ -25,7 +25,10 @@ var reference = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
 // dsn reads a target's data source name, from the plan, a file or the environment.
 func (b *binder) dsn(f strictyaml.Fields) (dsn string) {
 	set := func(v string) { dsn = v }
-	strictyaml.Bind(f, "dsn", strictyaml.ScalarOf[string]{Read: func(n *strictyaml.Node) (string, error) { return resolveDSN(n.Text, b.file) }}, set)
+	strictyaml.Bind(f, "dsn", strictyaml.ScalarOf[string]{Read: func(n *strictyaml.Node) (string,
+		error) {
+		return resolveDSN(n.Text, b.file)
+	}}, set)
 	strictyaml.Bind(f, "dsn_file", strictyaml.ScalarOf[string]{Read: readDSN}, set)
 	if f.Of.Get("dsn") != nil && f.Of.Get("dsn_file") != nil {
 		b.At(f.Of.Key("dsn_file"), "a target has a dsn or a dsn_file, not both", "remove one")
@@ -43,7 +46,8 @@ func resolveDSN(text, plan string) (string, error) {
 	m := reference.FindStringSubmatch(text)
 	switch {
 	case m == nil && strings.Contains(text, "${"):
-		return "", hint.Errorf("write dsn: ${NAME}; a data source name that holds ${ itself can stand in a dsn_file", "a reference is the whole of a dsn")
+		return "", hint.Errorf("write dsn: ${NAME}; a data source name that holds ${ itself can stand in a dsn_file",
+			"a reference is the whole of a dsn")
 	case m == nil:
 		return lineDSN(text)
 	}
@@ -142,7 +146,8 @@ func hide(n *strictyaml.Node) {
 		hide(item)
 	}
 	for _, e := range n.Entries {
-		if strictyaml.DSNKey.MatchString(e.Key.Text+":") && !reference.MatchString(e.Value.Text) && engine.ShownDSN(e.Value.Text) == escape.Hidden {
+		if strictyaml.DSNKey.MatchString(e.Key.Text+":") && !reference.MatchString(e.Value.Text) &&
+			engine.ShownDSN(e.Value.Text) == escape.Hidden {
 			e.Value.Text, e.Value.Value = escape.Hidden, escape.Hidden
 		}
 		hide(e.Value)

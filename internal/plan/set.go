@@ -18,7 +18,8 @@ func override(d *strictyaml.Document, root *strictyaml.Node, set string) {
 	key, text, found := strings.Cut(set, "=")
 	path := setPath(src, key)
 	if !found || slices.ContainsFunc(path, func(n *strictyaml.Node) bool { return n.Text == "" }) {
-		d.Problems = append(d.Problems, src.Problem(0, len("--set ")+1, "an override is key=value", "as in --set trials=3 or --set params.rows=10M"))
+		d.Problems = append(d.Problems,
+			src.Problem(0, len("--set ")+1, "an override is key=value", "as in --set trials=3 or --set params.rows=10M"))
 		return
 	}
 	value := d.Read(src, text)
@@ -72,7 +73,8 @@ func assign(d *strictyaml.Document, n *strictyaml.Node, path []*strictyaml.Node,
 	}
 	if child.Kind != strictyaml.Mapping {
 		if child.Kind != strictyaml.Broken {
-			d.At(key, fmt.Sprintf("%s is not a map: it has no key %q", key.Text, path[1].Text), fmt.Sprintf("set it whole, as %s=VALUE", key.Text))
+			d.At(key, fmt.Sprintf("%s is not a map: it has no key %q", key.Text, path[1].Text),
+				fmt.Sprintf("set it whole, as %s=VALUE", key.Text))
 		}
 		return
 	}
@@ -88,7 +90,8 @@ func assignTarget(d *strictyaml.Document, targets *strictyaml.Node, path []*stri
 	}
 	item, rest := findTarget(targets.Items, path[1:])
 	if item < 0 {
-		d.At(path[1], fmt.Sprintf("there is no target %q", path[1].Text), hint.OneOf(path[1].Text, targetNames(targets.Items)))
+		d.At(path[1], fmt.Sprintf("there is no target %q", path[1].Text),
+			hint.OneOf(path[1].Text, targetNames(targets.Items)))
 		return
 	}
 	if len(rest) == 0 {

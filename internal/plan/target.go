@@ -142,7 +142,8 @@ func (b *binder) nameNull(target *strictyaml.Node) {
 
 func options(f strictyaml.Fields) map[string]any {
 	n := f.Of.Get("options")
-	if n == nil || n.IsNull() || !f.In.Is(n, strictyaml.Mapping, "options must be a map of keys", "write {option: value, …}") {
+	if n == nil || n.IsNull() || !f.In.Is(n, strictyaml.Mapping, "options must be a map of keys",
+		"write {option: value, …}") {
 		return nil
 	}
 	out := map[string]any{}
@@ -152,7 +153,8 @@ func options(f strictyaml.Fields) map[string]any {
 			continue
 		}
 		if text, ok := v.Value.(string); ok && strictyaml.HasControl(text) || strictyaml.HasControl(e.Key.Text) {
-			f.In.At(e.Key, fmt.Sprintf("option %q holds a line end or another control character", e.Key.Text), "an option is one line of the server's configuration")
+			f.In.At(e.Key, fmt.Sprintf("option %q holds a line end or another control character", e.Key.Text),
+				"an option is one line of the server's configuration")
 			continue
 		}
 		out[e.Key.Text] = v.Plain(false)
@@ -169,8 +171,9 @@ func printable(c engine.Config) map[string]string {
 		return quantity.FormatSize(n)
 	}
 	out := map[string]string{
-		"cache": size(c.Cache), "page": size(c.Page), "durability": string(c.Durability), "compression": string(c.Compression),
-		"isolation": c.Isolation.String(), "protocol": string(c.Protocol), "storage": c.Storage,
+		"cache": size(c.Cache), "page": size(c.Page), "durability": string(c.Durability),
+		"compression": string(c.Compression),
+		"isolation":   c.Isolation.String(), "protocol": string(c.Protocol), "storage": c.Storage,
 		"server": c.Server.Kind, "binary": c.Server.Binary, "schema": c.Server.Schema,
 	}
 	if c.DirectIO != nil {
@@ -195,7 +198,8 @@ const longestName = 100
 var (
 	fileName = matching(fmt.Sprintf(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,%d}$`, longestName-1), "a target's name",
 		"it becomes a directory: letters, digits, '.', '_' and '-', beginning with a letter or digit")
-	schemaName = matching(`^[a-z][a-z0-9_]{0,50}$`, "a schema's name", "lower-case letters, digits and '_', beginning with a letter")
+	schemaName = matching(`^[a-z][a-z0-9_]{0,50}$`, "a schema's name",
+		"lower-case letters, digits and '_', beginning with a letter")
 )
 
 // matching returns a reader of a text that matches a pattern.
@@ -252,7 +256,8 @@ func (b *binder) checkData(targets []*bound, trials int) {
 			continue
 		}
 		if trials > 1 {
-			b.At(at, fmt.Sprintf("data cannot be used in %d trials: each would change the data that the next begins with", trials), "set trials: 1, or remove data")
+			b.At(at, fmt.Sprintf("data cannot be used in %d trials: each would change the data that the next begins with",
+				trials), "set trials: 1, or remove data")
 		}
 		info, err := os.Stat(t.Data)
 		if err != nil {
@@ -272,7 +277,8 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 	info := e.Info()
 	if s, ok := p.Run.(workload.Speaker); ok {
 		if names := s.Speaks(); names != nil && !slices.Contains(names, t.Engine) {
-			b.At(t.node, fmt.Sprintf("workload %s has no SQL for %s", p.Workload, t.Engine), "it has SQL for "+strings.Join(names, ", "))
+			b.At(t.node, fmt.Sprintf("workload %s has no SQL for %s", p.Workload, t.Engine),
+				"it has SQL for "+strings.Join(names, ", "))
 		}
 	}
 	if p.Run != nil {

@@ -129,7 +129,8 @@ func (c *campaign) columns(all []*step) (out []*step, leftOut string) {
 		return out, ""
 	}
 	return out, "Of the steps along an axis it shows " +
-		"those in which " + c.Targets[0].Name + " was fastest; all of them are in the relative table and in sections of their own."
+		"those in which " + c.Targets[0].Name +
+		" was fastest; all of them are in the relative table and in sections of their own."
 }
 
 // crowded reports whether there are so many steps along axes that their

@@ -77,7 +77,8 @@ func (c *campaign) plainCell(num number, n *page.Notes) page.Cell {
 	if num.Missing != "" {
 		return page.Absent(num.Missing)
 	}
-	cell := page.Cell{Text: num.String(), Title: num.Hover(), Number: true, Value: num.Value, Data: c.data(num), Tag: num.Few()}
+	cell := page.Cell{Text: num.String(), Title: num.Hover(), Number: true, Value: num.Value, Data: c.data(num),
+		Tag: num.Few()}
 	for _, w := range num.Warnings {
 		cell.Note(n.Mark(w))
 	}

@@ -24,10 +24,13 @@ type embedded struct {
 	Runs     []embeddedRun `json:"runs"`
 }
 
-const aboutRows = "Number i of a run, of target and step, is of kind shapes[run.shape][i]: kinds gives its group, op, metric, unit, per and source. " +
-	"Each trial has its value, its n and, under i, the indexes of its warnings and of their codes; null: it has none. Disturbed are the i of numbers " +
+const aboutRows = "Number i of a run, of target and step, is of kind shapes[run.shape][i]: kinds gives its group, " +
+	"op, metric, unit, per and source. " +
+	"Each trial has its value, its n and, under i, the indexes of its warnings and of their codes; null: it has none. " +
+	"Disturbed are the i of numbers " +
 	"that may hold what " +
-	"other programs did, at_least those of lower bounds. Few are those of percentiles of fewer than 10 / (1 - p) samples: the value is the greatest of " +
+	"other programs did, at_least those of lower bounds. Few are those of percentiles of fewer than 10 / (1 - p) " +
+	"samples: the value is the greatest of " +
 	"these n. The page shows medians over the trials that are not left out."
 
 // rowKind is everything of a row except its value.
@@ -111,7 +114,8 @@ func (e *embedder) addRuns(s *step, t *target) {
 	order := merged(kinds)
 	out := embeddedRun{Target: t.Name, Step: s.Name, Shape: e.shape(order)}
 	for i, r := range runs {
-		et := embeddedTrial{Trial: r.Trial.Trial, Values: page.Numbers(page.Gaps(len(order))), N: make([]int64, len(order)), Warnings: map[int][]int{}}
+		et := embeddedTrial{Trial: r.Trial.Trial, Values: page.Numbers(page.Gaps(len(order))), N: make([]int64, len(order)),
+			Warnings: map[int][]int{}}
 		et.LeftOut = !slices.ContainsFunc(used, func(u run) bool { return u.Step == r.Step })
 		for k := range r.Step.Rows {
 			row := &r.Step.Rows[k]

@@ -174,7 +174,8 @@ func meanHeat(c *campaign) (out []page.HeatRow) {
 	const minimum = 3 // tests
 	r := c.Relative(compare.RelativeOptions{})
 	for _, g := range r.Groups {
-		if len(g.Rows) < minimum || len(g.Means) == 0 || slices.ContainsFunc(g.Rows, func(r compare.RelativeRow) bool { return compare.IsProbe(r.Step) }) {
+		if len(g.Rows) < minimum || len(g.Means) == 0 ||
+			slices.ContainsFunc(g.Rows, func(r compare.RelativeRow) bool { return compare.IsProbe(r.Step) }) {
 			continue
 		}
 		row := page.HeatRow{Name: fmt.Sprintf("mean of %d %s", len(g.Rows), g.Group), Strong: true}

@@ -27,7 +27,8 @@ func panels(v *view, steps []*step) []page.Block {
 		if s.Doc != "" && len(v.Targets) > 1 {
 			blocks = append(blocks, page.Prose("about", s.Name+": "+s.Doc))
 		}
-		choice.Options = append(choice.Options, page.Option{Name: name, Blocks: append(blocks, panelsOf(v.campaign, s, fmt.Sprintf("cost%d", i)))})
+		choice.Options = append(choice.Options,
+			page.Option{Name: name, Blocks: append(blocks, panelsOf(v.campaign, s, fmt.Sprintf("cost%d", i)))})
 	}
 	if len(v.Targets) == 1 || len(steps) == 1 {
 		return choice.Options[0].Blocks
@@ -158,7 +159,8 @@ func starred(n number) string {
 func costPanel(c *campaign, s *step, id string) page.Block {
 	choice := page.Choice{ID: id, Name: "Cost", Below: true}
 	for _, cost := range []struct{ name, metric string }{
-		{"CPU", metric.CPUUS}, {"KB written", metric.WriteKB}, {"KB read", metric.ReadKB}, {"Space", metric.SpaceAmplification}, {"Memory", metric.ServerMemoryBytes},
+		{"CPU", metric.CPUUS}, {"KB written", metric.WriteKB}, {"KB read", metric.ReadKB},
+		{"Space", metric.SpaceAmplification}, {"Memory", metric.ServerMemoryBytes},
 	} {
 		s := s
 		if last := c.LastWith(cost.metric); last != nil && cost.metric == metric.SpaceAmplification && len(c.Targets) > 1 {

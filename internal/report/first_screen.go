@@ -75,7 +75,8 @@ func headline(c *campaign) []string {
 	}
 	return said(
 		versions(c),
-		strings.TrimSpace(shared(func(t *result.Trial) string { return t.Workload })+" "+shared(func(t *result.Trial) string { return t.Preset })),
+		strings.TrimSpace(shared(func(t *result.Trial) string { return t.Workload })+" "+
+			shared(func(t *result.Trial) string { return t.Preset })),
 		labelled("load:", shared(func(t *result.Trial) string { return t.Recorded })),
 		clients(c), extent(c),
 		labelled("cache", caches(c)),
@@ -101,7 +102,8 @@ func durability(c *campaign) string {
 	if texts, _ := holders(c, (*result.Trial).DurabilityText); len(texts) == 1 {
 		return texts[0]
 	}
-	text, _ := c.Shared(func(t *target) []string { return t.Distinct(func(t *result.Trial) string { return t.Durability }) })
+	level := func(t *result.Trial) string { return t.Durability }
+	text, _ := c.Shared(func(t *target) []string { return t.Distinct(level) })
 	return text
 }
 
@@ -292,11 +294,13 @@ func settingsThatDiffer(c *campaign) []page.Block {
 	if len(c.Targets) < 2 {
 		return nil
 	}
-	t := page.Table{Title: "Settings that differ, of those that all have", Head: "setting", Columns: targetColumns(c.Targets)}
+	t := page.Table{Title: "Settings that differ, of those that all have", Head: "setting",
+		Columns: targetColumns(c.Targets)}
 	asked, effective := settingRows(c)
 	var rows []page.Row
 	for _, r := range slices.Concat(asked, effective) {
-		if differs(r.Cells) && r.Head != "server_version" && !slices.ContainsFunc(rows, func(o page.Row) bool { return o.Head == r.Head }) {
+		if differs(r.Cells) && r.Head != "server_version" &&
+			!slices.ContainsFunc(rows, func(o page.Row) bool { return o.Head == r.Head }) {
 			for i := range r.Cells {
 				r.Cells[i].Differs = false // all of these do
 			}
@@ -316,7 +320,8 @@ func settingsThatDiffer(c *campaign) []page.Block {
 
 // differs reports whether all targets have a setting and it differs.
 func differs(cells []page.Cell) bool {
-	return !slices.ContainsFunc(cells, func(c page.Cell) bool { return c.Absent }) && slices.ContainsFunc(cells, func(c page.Cell) bool { return c.Differs })
+	return !slices.ContainsFunc(cells, func(c page.Cell) bool { return c.Absent }) &&
+		slices.ContainsFunc(cells, func(c page.Cell) bool { return c.Differs })
 }
 
 // inLine returns a table in a sentence.

@@ -20,7 +20,8 @@ import (
 func trust(c *campaign, in *Input) page.Badge {
 	poor, fair := problems(c, in)
 	all := slices.Concat(poor, fair)
-	b := page.Badge{More: compare.AppendNew(banners(*in, c), slices.Concat(all, remarksOn(c), []string{verdict.Caution(c.Campaign)})...)}
+	b := page.Badge{More: compare.AppendNew(banners(*in, c),
+		slices.Concat(all, remarksOn(c), []string{verdict.Caution(c.Campaign)})...)}
 	if levels := meanings(c); len(levels) > 1 {
 		b.More = append(b.More, "Durability: "+strings.Join(levels, "; ")+".")
 	}
@@ -139,14 +140,16 @@ func (s *step) tooSmall() (out []string) {
 	if lowest, live, ok := s.span(metric.LiveBytes); ok {
 		for _, t := range s.c.Targets {
 			if cache, err := quantity.ParseSize(t.Trials[0].Cache()); err == nil && live < float64(cache) {
-				out = append(out, fmt.Sprintf("All data are in the cache: %s, a cache of %s. With more data than cache the order may be another.",
+				out = append(out, fmt.Sprintf("All data are in the cache: %s, a cache of %s. With more data than cache the "+
+					"order may be another.",
 					dataText(lowest, live), quantity.Bytes(cache)))
 				break
 			}
 		}
 	}
 	if low, high := s.length(); high > 0 && low < brief && s.c.searchOf(s) == nil {
-		out = append(out, fmt.Sprintf("%s ran for only %s s: too short for checkpoints and compactions to recur.", s.Name, quantity.Digits(low)))
+		out = append(out, fmt.Sprintf("%s ran for only %s s: too short for checkpoints and compactions to recur.", s.Name,
+			quantity.Digits(low)))
 	}
 	if !slices.ContainsFunc(s.AllKeys(), func(k key) bool { return metric.IsLatency(k.Metric) }) {
 		out = append(out, "Latency was not measured in "+s.Name+".")

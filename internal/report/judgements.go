@@ -34,7 +34,8 @@ type embeddedJudgements struct {
 // targets: beyond it only pairs with the first are judged.
 const mostVerdicts = 50_000
 
-const aboutJudgements = "Of target “of” against “base”, by index of targets: verdict[i], an index of verdicts or -1 for none, is of number from[of] + " +
+const aboutJudgements = "Of target “of” against “base”, by index of targets: verdict[i], an index of " +
+	"verdicts or -1 for none, is of number from[of] + " +
 	"i if base is 0, else of number score[of][i]; low and high are the bounds of the ratio's 95 % interval."
 
 // pageVerdict is a verdict in all its forms.
@@ -130,7 +131,8 @@ func classesOf(c *campaign) map[string][]int {
 }
 
 // judgedPair returns the judgements of a target's numbers against a base.
-func judgedPair(j *compare.Judgement, keys []keyOfStep, out *embeddedJudgements, seen map[pageVerdict]int) judgementPair {
+func judgedPair(j *compare.Judgement, keys []keyOfStep, out *embeddedJudgements,
+	seen map[pageVerdict]int) judgementPair {
 	p := judgementPair{Base: j.Base.Index, Of: j.New.Index}
 	for _, at := range keys {
 		p.add(j.Effect(at.step.Step, at.key), out, seen)

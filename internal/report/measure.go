@@ -102,7 +102,8 @@ func (m measure) cell(s *step, t *target, n *page.Notes) page.Cell {
 func (m measure) perOperation(s *step, t *target) page.Cell {
 	rate, known := s.Rate(s.Primary)
 	count, _ := m.key(s)
-	done, errors := key{Group: rate.Group, Op: rate.Op, Metric: metric.OpsPerS}, key{Group: rate.Group, Metric: metric.Errors}
+	done, errors := key{Group: rate.Group, Op: rate.Op, Metric: metric.OpsPerS},
+		key{Group: rate.Group, Metric: metric.Errors}
 	var values []float64
 	for _, run := range s.Used(t) {
 		if v, ok := account.PerOperation(run.Row(count), run.Row(done), run.Row(errors), m.without); ok && known {
@@ -114,7 +115,8 @@ func (m measure) perOperation(s *step, t *target) page.Cell {
 	}
 	c := page.Cell{Text: quantity.Digits(stat.Median(values)), Number: true, Value: stat.Median(values)}
 	if c.Title = fmt.Sprintf("%s ÷ operations completed = %s", m.metric, quantity.Full(c.Value)); len(values) > 1 {
-		c.Title += fmt.Sprintf("; median of %d trials, from %s to %s", len(values), quantity.Full(slices.Min(values)), quantity.Full(slices.Max(values)))
+		c.Title += fmt.Sprintf("; median of %d trials, from %s to %s", len(values), quantity.Full(slices.Min(values)),
+			quantity.Full(slices.Max(values)))
 	}
 	return c
 }

@@ -38,7 +38,8 @@ func answersOf(s *step) (out []answer) {
 			continue
 		}
 		slices.SortStableFunc(found, func(a, b *result.Search) int { return cmp.Compare(a.Kept, b.Kept) })
-		a := answer{Search: found[(len(found)-1)/2], target: t, trials: len(found), low: found[0].Kept, high: found[len(found)-1].Kept}
+		a := answer{Search: found[(len(found)-1)/2], target: t, trials: len(found), low: found[0].Kept,
+			high: found[len(found)-1].Kept}
 		for _, k := range s.Keys(metric.HighestRate) {
 			a.warnings = append(a.warnings, s.number(t, k).Warnings...)
 		}
@@ -121,7 +122,8 @@ func heldSentence(w *sweep) string {
 		case len(levels):
 			parts = append(parts, fmt.Sprintf("%s all, up to %s/s", t.Name, quantity.Amount(levels[held-1].value)))
 		default:
-			parts = append(parts, fmt.Sprintf("%s up to %s/s, not %s/s", t.Name, quantity.Amount(levels[held-1].value), quantity.Amount(levels[held].value)))
+			parts = append(parts, fmt.Sprintf("%s up to %s/s, not %s/s", t.Name, quantity.Amount(levels[held-1].value),
+				quantity.Amount(levels[held].value)))
 		}
 	}
 	return "Of the rates of arrival " + strings.Join(parts, "; ") + " were held."

@@ -35,14 +35,16 @@ func appendix(v *view) []page.Section {
 	if v.in.Plan != "" {
 		sec.Blocks = append(sec.Blocks, page.Code{Title: "Plan", Language: "yaml", Text: v.in.Plan})
 	}
-	sec.Blocks = append(sec.Blocks, page.Download{Title: "Rows", Text: fmt.Sprintf("All %d numbers of this page are in it as JSON, in the element with "+
-		"the id rows, which says how to read it.", v.count)})
+	sec.Blocks = append(sec.Blocks,
+		page.Download{Title: "Rows", Text: fmt.Sprintf("All %d numbers of this page are in it as JSON, in the element with "+
+			"the id rows, which says how to read it.", v.count)})
 	return []page.Section{sec}
 }
 
 // parameters lists all parameters of the workload.
 func parameters(c *campaign) page.Table {
-	t := page.Table{Title: "Parameters", Head: "parameter", Columns: []page.Column{{Name: "value", Title: "As in the trials; ≠ where these differ"}}}
+	t := page.Table{Title: "Parameters", Head: "parameter",
+		Columns: []page.Column{{Name: "value", Title: "As in the trials; ≠ where these differ"}}}
 	names := map[string]bool{}
 	for _, tg := range c.Targets {
 		for _, trial := range tg.Trials {

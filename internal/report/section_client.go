@@ -12,9 +12,11 @@ func clientAlone(v *view) []page.Section {
 		return nil
 	}
 	c, n := v.client, page.NewNotes("client")
-	t := page.Table{Note: "The same clients on the engine that stores nothing: the ceiling of what rumbench could have measured, and what it " +
+	t := page.Table{Note: "The same clients on the engine that stores nothing: the ceiling of what rumbench could have " +
+		"measured, and what it " +
 		"takes itself.", Head: "step"}
-	measures := measuresOf(metric.RowsPerS, metric.ServiceP50US, metric.ServiceP99US, metric.CPUUS, metric.ClientCPUUS, metric.HostCPUUS)
+	measures := measuresOf(metric.RowsPerS, metric.ServiceP50US, metric.ServiceP99US, metric.CPUUS, metric.ClientCPUUS,
+		metric.HostCPUUS)
 	for _, m := range measures {
 		t.Columns = append(t.Columns, m.column())
 	}
@@ -33,5 +35,6 @@ func clientAlone(v *view) []page.Section {
 	if t.Empty() {
 		return nil
 	}
-	return []page.Section{{ID: "client", Title: "The client alone", Nav: "Client", Folded: true, Blocks: []page.Block{t, n}}}
+	return []page.Section{{ID: "client", Title: "The client alone", Nav: "Client", Folded: true,
+		Blocks: []page.Block{t, n}}}
 }

@@ -22,10 +22,11 @@ func findings(v *view) []page.Section {
 	for i, t := range v.Targets {
 		targets.Keys[i].Doc, targets.Keys[i].Base = describe(t), i == 0
 	}
-	return []page.Section{{ID: "findings", Title: "All findings, and the conditions", Nav: "Findings", Folded: true, Blocks: []page.Block{
-		page.List{Class: "verdict", Items: verdictOn(v.campaign)}, page.Prose("caution", verdict.Caution(v.Campaign)),
-		page.Facts{Class: "facts", Facts: headFacts(v.campaign)}, targets,
-	}}}
+	return []page.Section{{ID: "findings", Title: "All findings, and the conditions", Nav: "Findings", Folded: true,
+		Blocks: []page.Block{
+			page.List{Class: "verdict", Items: verdictOn(v.campaign)}, page.Prose("caution", verdict.Caution(v.Campaign)),
+			page.Facts{Class: "facts", Facts: headFacts(v.campaign)}, targets,
+		}}}
 }
 
 // legend maps markers to targets.
@@ -44,7 +45,8 @@ func banners(in Input, c *campaign) []string {
 	if levels := c.Durability(); levels != "" {
 		say(DurabilityDiffers(levels))
 	}
-	for _, w := range slices.Concat(said(cachesDiffer(c)), in.Warnings, otherWork(c), said(hostsDiffer(c), ranApart(c.Targets[0], c.Targets))) {
+	for _, w := range slices.Concat(said(cachesDiffer(c)), in.Warnings, otherWork(c),
+		said(hostsDiffer(c), ranApart(c.Targets[0], c.Targets))) {
 		say(w)
 	}
 	for _, t := range c.Targets {
@@ -52,7 +54,8 @@ func banners(in Input, c *campaign) []string {
 			switch trial.Status {
 			case result.Complete:
 			case result.Running:
-				say(t.Name, ", trial ", trial.Trial, " did not end: it still runs, or was killed. What was measured before is shown.")
+				say(t.Name, ", trial ", trial.Trial,
+					" did not end: it still runs, or was killed. What was measured before is shown.")
 			default:
 				say(t.Name, ", trial ", trial.Trial, ": ", trial.Status, sentenceTail(trial.Reason, trial.Hint))
 			}

@@ -15,15 +15,18 @@ import (
 // host shows the machine and the versions. A fact shared by all trials is shown
 // once.
 func host(v *view) []page.Section {
-	t := page.Table{Head: "fact", Columns: []page.Column{{Name: "value", Title: "As found before the trial; ≠ where trials differ"}}}
+	t := page.Table{Head: "fact", Columns: []page.Column{{Name: "value",
+		Title: "As found before the trial; ≠ where trials differ"}}}
 	versions := func(t *result.Trial) observe.Facts { return t.Versions }
 	facts := func(t *result.Trial) observe.Facts { return slices.Concat(t.Host, t.Ceilings.Facts()) }
-	for _, g := range []page.Group{{Name: "versions", Rows: factRows(v.campaign, versions)}, {Name: "host", Rows: factRows(v.campaign, facts)}} {
+	for _, g := range []page.Group{{Name: "versions", Rows: factRows(v.campaign, versions)},
+		{Name: "host", Rows: factRows(v.campaign, facts)}} {
 		if len(g.Rows) > 0 {
 			t.Groups = append(t.Groups, g)
 		}
 	}
-	return []page.Section{{ID: "host", Title: "Machine and versions", Nav: "Machine", Folded: true, Blocks: []page.Block{t}}}
+	return []page.Section{{ID: "host", Title: "Machine and versions", Nav: "Machine", Folded: true,
+		Blocks: []page.Block{t}}}
 }
 
 func factRows(c *campaign, value func(*result.Trial) observe.Facts) []page.Row {

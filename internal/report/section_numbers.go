@@ -36,7 +36,8 @@ func numbers(v *view) []page.Section {
 }
 
 func overviewTable(c *campaign, n *page.Notes) page.Table {
-	steps, leftOut := c.columns(slices.DeleteFunc(c.stepsWith(numberMeasures), func(s *step) bool { return s.Primary == "" || compare.IsProbe(s.Step) }))
+	steps, leftOut := c.columns(slices.DeleteFunc(c.stepsWith(numberMeasures),
+		func(s *step) bool { return s.Primary == "" || compare.IsProbe(s.Step) }))
 	t := page.Table{Note: leftOut, Head: "target", Columns: stepColumns(steps)}
 	for _, m := range numberMeasures {
 		if g := scoreGroup(c, m, steps, n); len(g.Rows) > 0 {

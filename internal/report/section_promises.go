@@ -35,7 +35,8 @@ func promises(v *view) []page.Section {
 	if t.Empty() {
 		return nil
 	}
-	return []page.Section{{ID: "sla", Title: "Promised rates", Nav: "Promised rates", Folded: true, Blocks: []page.Block{t}}}
+	return []page.Section{{ID: "sla", Title: "Promised rates", Nav: "Promised rates", Folded: true,
+		Blocks: []page.Block{t}}}
 }
 
 func promisesOf(s *step, group result.Group) page.Group {
@@ -74,7 +75,8 @@ func promiseCells(rate float64, trials int, held []*metric.SLA) []page.Cell {
 	s := *held[0]
 	judged := false
 	for _, o := range held {
-		s.Achieved, s.Backlog, s.MaxLateness = min(s.Achieved, o.Achieved), max(s.Backlog, o.Backlog), max(s.MaxLateness, o.MaxLateness)
+		s.Achieved, s.Backlog, s.MaxLateness = min(s.Achieved, o.Achieved), max(s.Backlog, o.Backlog),
+			max(s.MaxLateness, o.MaxLateness)
 		if o.Intervals == 0 {
 			continue // too short to judge intervals
 		}
@@ -85,7 +87,8 @@ func promiseCells(rate float64, trials int, held []*metric.SLA) []page.Cell {
 	}
 	share, worst := page.Exact(quantity.Share(s.Share), quantity.Full(100*s.Share)+" %"), num(s.Worst)
 	if !judged {
-		share, worst = page.Absent("the step is too short to judge intervals"), page.Absent("the step is too short to judge intervals")
+		share, worst = page.Absent("the step is too short to judge intervals"),
+			page.Absent("the step is too short to judge intervals")
 	}
 	return []page.Cell{num(s.Target), num(s.Achieved), share, worst, num(s.Backlog),
 		page.Exact(quantity.Micros(s.MaxLateness*1e6), quantity.Full(s.MaxLateness)+" s"), promiseVerdict(trials, held)}

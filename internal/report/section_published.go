@@ -18,7 +18,8 @@ import (
 // to read the tables.
 const (
 	apart   = "Not measured here: other hardware, other versions, other sizes. Compare directions and ratios, not numbers."
-	howRead = "Under a published configuration stands, with “here”, the target of this report that corresponds to it. Ratios: of a published figure to " +
+	howRead = "Under a published configuration stands, with “here”, the target of this report that corresponds to " +
+		"it. Ratios: of a published figure to " +
 		"that of the first row; of a figure measured here to that of the target under the first row."
 )
 
@@ -135,7 +136,8 @@ func figureTable(f published.Figures) page.Table {
 // has no cells if there is none.
 func figureRows(c *campaign, f *published.Figures, i int, units []string, n *page.Notes) (theirs, ours page.Row) {
 	r := &f.Rows[i]
-	theirs, ours = page.Row{Head: r.Name, Series: -1, Class: "elsewhere"}, page.Row{Head: "here: " + r.Like, Series: -1, Class: "here"}
+	theirs, ours = page.Row{Head: r.Name, Series: -1, Class: "elsewhere"},
+		page.Row{Head: "here: " + r.Like, Series: -1, Class: "here"}
 	if r.Target != nil {
 		ours.Series = r.Target.Index
 	}
@@ -179,7 +181,8 @@ func publishedCell(f *published.Figure, name, unit, first string) page.Cell {
 }
 
 // besideCell returns the measured number that corresponds to a published one.
-func besideCell(c *campaign, name string, r *published.FiguresRow, f *published.Figure, unit string, n *page.Notes) page.Cell {
+func besideCell(c *campaign, name string, r *published.FiguresRow, f *published.Figure, unit string,
+	n *page.Notes) page.Cell {
 	if f.Why != "" {
 		return page.Absent(f.Why)
 	}

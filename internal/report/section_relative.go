@@ -63,8 +63,10 @@ func relativeTables(v *view) []page.Section {
 func publishedKey() page.Paragraph {
 	p := page.Paragraph{Class: "key"}
 	for i, s := range []page.Span{
-		{Text: "↑ ratio above 1.05", Class: "pub-blue"}, {Text: "↓ below 0.95", Class: "pub-yellow"}, {Text: "+ best quarter", Class: "pub-green"},
-		{Text: "− worst quarter, or a missed promise", Class: "pub-red"}, {Text: "× to be ignored: a concurrent promise was missed", Class: "pub-grey"},
+		{Text: "↑ ratio above 1.05", Class: "pub-blue"}, {Text: "↓ below 0.95", Class: "pub-yellow"},
+		{Text: "+ best quarter", Class: "pub-green"},
+		{Text: "− worst quarter, or a missed promise", Class: "pub-red"},
+		{Text: "× to be ignored: a concurrent promise was missed", Class: "pub-grey"},
 	} {
 		if i > 0 {
 			p.Spans = append(p.Spans, page.Span{Text: " "})
@@ -200,9 +202,11 @@ func meanCell(t *target, g *compare.RelativeGroup, m *compare.Mean, n *page.Note
 	if m.Tests == 0 {
 		return page.Absent(m.Why)
 	}
-	cell := page.Cell{Text: twoDecimals(m.Ratio), Title: fmt.Sprintf("of %d of %d tests", m.Tests, len(g.Rows)), Number: true}
+	cell := page.Cell{Text: twoDecimals(m.Ratio), Title: fmt.Sprintf("of %d of %d tests", m.Tests, len(g.Rows)),
+		Number: true}
 	if len(m.Left) > 0 {
-		cell.Note(n.Mark(t.Name, ", ", g.Group, ": the mean is of ", m.Tests, " of ", len(g.Rows), " tests, without "+quantity.Joined(m.Left)+"."))
+		cell.Note(n.Mark(t.Name, ", ", g.Group, ": the mean is of ", m.Tests, " of ", len(g.Rows),
+			" tests, without "+quantity.Joined(m.Left)+"."))
 	}
 	return cell
 }
@@ -261,7 +265,8 @@ func relativeCautions(r *compare.Relative, style RelativeStyle) []string {
 	lowest := leastTrials(r)
 	for i, t := range r.Targets {
 		if len(r.Unlike[i]) > 0 {
-			out = append(out, fmt.Sprintf("⚠ %s did other work than %s: %s.", t.Name, r.Base().Name, strings.Join(r.Unlike[i], "; ")))
+			out = append(out, fmt.Sprintf("⚠ %s did other work than %s: %s.", t.Name, r.Base().Name,
+				strings.Join(r.Unlike[i], "; ")))
 		}
 	}
 	if text := ranApart(r.Base(), r.Targets); text != "" {
@@ -291,7 +296,8 @@ func ranApart(base *compare.Target, targets []*compare.Target) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return quantity.Joined(names) + " did not run side by side with " + base.Name + ": what the machine did in between is in every difference."
+	return quantity.Joined(names) + " did not run side by side with " + base.Name +
+		": what the machine did in between is in every difference."
 }
 
 // tooFew reports how many trials there are if more are needed.
@@ -304,7 +310,8 @@ func tooFew(n int) string {
 
 // promisedTable shows the promised rates of groups of clients.
 func promisedTable(r *compare.Relative) page.Table {
-	t := page.Table{Title: "Promised rates", Signed: true, Note: "Rows a second of the clients with a promised rate.", Head: "test"}
+	t := page.Table{Title: "Promised rates", Signed: true, Note: "Rows a second of the clients with a promised rate.",
+		Head: "test"}
 	for _, target := range r.Targets {
 		t.Columns = append(t.Columns, relativeColumn(target))
 	}

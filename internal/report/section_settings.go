@@ -11,7 +11,8 @@ import (
 
 // settings shows the targets' settings side by side.
 func settings(v *view) []page.Section {
-	t := page.Table{Note: "≠ marks settings in which targets that have them differ. “As set”: the engine cannot be asked; all others were read " +
+	t := page.Table{Note: "≠ marks settings in which targets that have them differ. “As set”: the engine cannot " +
+		"be asked; all others were read " +
 		"back from it.", Head: "setting", Columns: targetColumns(v.Targets)}
 	asked, effective := settingRows(v.campaign)
 	for _, g := range []page.Group{{Name: "asked for", Rows: asked}, {Name: "in effect", Rows: effective}} {
@@ -38,7 +39,8 @@ func settingRows(c *campaign) (requested, actual []page.Row) {
 		for _, name := range own {
 			asked.set("params."+name, tg, page.Cell{Text: plainValue(trial.Params[name]), Title: "as asked for in the plan"})
 		}
-		asked.set("durability", tg, page.Cell{Text: trial.Durability, Title: cmp.Or(trial.Promise, "as asked for in the plan")})
+		asked.set("durability", tg, page.Cell{Text: trial.Durability,
+			Title: cmp.Or(trial.Promise, "as asked for in the plan")})
 		for _, s := range trial.Settings {
 			effective.set(s.Name, tg, settingCell(s))
 		}

@@ -21,8 +21,9 @@ func overTheSteps(v *view) []page.Section {
 	if plots := stepPlots(t, metrics); len(plots) > 0 {
 		row := min(plotsInRow, len(plots))
 		sec.Blocks = append(sec.Blocks,
-			page.Paragraph{Class: "about", Spans: []page.Span{{Text: "At the end of each step; memory and amplification are of the step itself. A gap: not " +
-				"known there, or 0 on an axis of powers.", Screen: true}}},
+			page.Paragraph{Class: "about",
+				Spans: []page.Span{{Text: "At the end of each step; memory and amplification are of the step itself. A gap: not " +
+					"known there, or 0 on an axis of powers.", Screen: true}}},
 			legend(v.Targets, "small"), page.Plots{Plots: plots[:row]})
 		if more := plots[row:]; len(more) > 0 {
 			fold.Blocks = []page.Block{page.Plots{Plots: more}, t}
@@ -77,7 +78,8 @@ func stepPlots(t page.Table, metrics []string) (out []page.Plot) {
 			scale.Binary, scale.Format = true, func(v float64) string { return quantity.BytesAs(v, quantity.Round) }
 		}
 		// One step makes no line, and live bytes are nearly the same on all targets.
-		if list := page.Reach(p.Lines); len(t.Columns) > 1 && len(list) > 1 && slices.Max(list) > 0 && metrics[i] != metric.LiveBytes {
+		if list := page.Reach(p.Lines); len(t.Columns) > 1 && len(list) > 1 && slices.Max(list) > 0 &&
+			metrics[i] != metric.LiveBytes {
 			p.Y = scale.Axis(list)
 			out = append(out, p)
 		}

@@ -118,7 +118,8 @@ func pictures(s *step, over *page.Charts) []page.Block {
 	if len(about) == 0 {
 		return []page.Block{out}
 	}
-	return []page.Block{out, page.Paragraph{Class: "about", Spans: []page.Span{{Text: strings.Join(about, " "), Screen: true}}}}
+	return []page.Block{out, page.Paragraph{Class: "about",
+		Spans: []page.Span{{Text: strings.Join(about, " "), Screen: true}}}}
 }
 
 // oneTrial says of which trials a drawing is that shows one of several.
@@ -138,9 +139,11 @@ func oneTrial(s *step) string {
 // mainMeasures are the columns of a step's main table.
 var mainMeasures = []measure{
 	{metric: metric.RowsPerS}, {name: "writes/s", metric: metric.RowsPerS, beside: true},
-	{metric: metric.ServiceP50US}, {metric: metric.ServiceP99US}, {metric: metric.ServiceP999US}, {metric: metric.ServiceMaxUS},
+	{metric: metric.ServiceP50US}, {metric: metric.ServiceP99US}, {metric: metric.ServiceP999US},
+	{metric: metric.ServiceMaxUS},
 	{metric: metric.CPUUS}, {metric: metric.ReadKB}, {metric: metric.WriteKB},
-	{name: "written KB up to here", metric: metric.UnsettledWriteKB}, {name: "with deferred writes", metric: metric.SettledWriteKB},
+	{name: "written KB up to here", metric: metric.UnsettledWriteKB},
+	{name: "with deferred writes", metric: metric.SettledWriteKB},
 }
 
 // mainTable returns what matters of a step, a row per target.
@@ -167,14 +170,17 @@ func stepFolds(s *step, over *page.Charts, n *page.Notes) (out page.Folds) {
 	}
 	add("Over time: latency, device, CPU", rest(over))
 	add("Latency of every operation", morePercentiles(s), latencyTables(s, n)...)
-	add("Throughput, clients and errors", otherBars(s), slices.Concat([]page.Table{groupsTable(s)}, metricTables(s, metric.ThroughputTable, "", n),
-		attemptsTables(s, n), metricTables(s, metric.ArrivalsTable, "What became of operations that arrive by a schedule.", n),
-		metricTables(s, metric.SpreadTable, "Operations of each client of a group: a deviation of 0 is fair.", n),
-		metricTables(s, metric.RulesTable, "What the workload's standard asks of operations.", n))...)
+	add("Throughput, clients and errors", otherBars(s),
+		slices.Concat([]page.Table{groupsTable(s)}, metricTables(s, metric.ThroughputTable, "", n),
+			attemptsTables(s, n), metricTables(s, metric.ArrivalsTable, "What became of operations that arrive by a schedule.",
+				n),
+			metricTables(s, metric.SpreadTable, "Operations of each client of a group: a deviation of 0 is fair.", n),
+			metricTables(s, metric.RulesTable, "What the workload's standard asks of operations.", n))...)
 	add("Statements", nil, statementsTable(s, n))
 	add("Cost per operation and row", nil, perTables(s, metric.CostTable, "", n)...)
 	add("What the engine counts, and what changed most", nil, append(perTables(s, metric.EngineTable,
-		"What the engine counts of itself; what lies below it, or what it does not count, is not in it.", n), changedTable(s, growths), countersTable(s, growths))...)
+		"What the engine counts of itself; what lies below it, or what it does not count, is not in it.", n),
+		changedTable(s, growths), countersTable(s, growths))...)
 	add("Where the time of the sessions went", waitBlocks(s), waitTables(s, n)...)
 	profiled, functions := profileFold(s)
 	add("CPU profile", profiled, functions...)
@@ -196,8 +202,9 @@ func otherBars(s *step) (out []page.Block) {
 func latencyTables(s *step, n *page.Notes) []page.Table {
 	return slices.Concat(
 		metricTables(s, metric.ServiceTable, "From an operation's actual start to its end.", n),
-		metricTables(s, metric.ResponseTable, "From an operation's intended start to its end; lateness: from its intended to its actual start. Only where a "+
-			"rate was promised.", n),
+		metricTables(s, metric.ResponseTable,
+			"From an operation's intended start to its end; lateness: from its intended to its actual start. Only where a "+
+				"rate was promised.", n),
 	)
 }
 
@@ -240,7 +247,8 @@ func missingTrials(s *step, t *target) [][]any {
 	var out [][]any
 	for _, trial := range t.Trials {
 		if !slices.ContainsFunc(s.Runs[t], func(r run) bool { return r.Trial == trial }) {
-			out = append(out, []any{t.Name, ", trial ", trial.Trial, ", did not come to this step", sentenceTail(trial.Reason, "")})
+			out = append(out, []any{t.Name, ", trial ", trial.Trial, ", did not come to this step",
+				sentenceTail(trial.Reason, "")})
 		}
 	}
 	return out
@@ -249,9 +257,10 @@ func missingTrials(s *step, t *target) [][]any {
 func groupsTable(s *step) page.Table {
 	t := page.Table{Title: "Clients", Head: "group of clients", Columns: []page.Column{
 		{Name: "clients", Title: "Client goroutines, each with its own session"},
-		{Name: "promised rate", Title: "Units a second that the whole group is to do; without one, each operation begins when the one before has ended"},
+		{Name: "promised rate", Title: "Units a second that the whole group is to do; without one, each operation begins " +
+			"when the one before has ended"},
 		{Name: "pace", Title: "How the intended starts are spread over time"},
-		{Name: "operations", Title: "The operation kinds that its clients do, with their planned shares where these are known"},
+		{Name: "operations", Title: "The operation kinds that its clients do, with their planned shares if these are known"},
 	}}
 	for _, g := range s.Groups() {
 		if g.Clients == 0 {
@@ -272,7 +281,8 @@ func groupsTable(s *step) page.Table {
 			ops = append(ops, op)
 		}
 		t.Add(plainRow(g.Name,
-			page.Cell{Text: fmt.Sprint(g.Clients), Number: true}, page.Words(rate), page.Words(pace), page.Words(strings.Join(ops, ", "))))
+			page.Cell{Text: fmt.Sprint(g.Clients), Number: true}, page.Words(rate), page.Words(pace),
+			page.Words(strings.Join(ops, ", "))))
 	}
 	return t
 }

@@ -18,7 +18,8 @@ import (
 func sweepSection(v *view, w *sweep) page.Section {
 	n := page.NewNotes(w.id)
 	title := w.Base + ", by " + quantity.Joined(w.axes())
-	sec := page.Section{ID: w.id, Title: title, Nav: title, Class: "sweep", Blocks: []page.Block{page.Prose("about", aboutSweep(w)), legend(v.Targets, "small")}}
+	sec := page.Section{ID: w.id, Title: title, Nav: title, Class: "sweep",
+		Blocks: []page.Block{page.Prose("about", aboutSweep(w)), legend(v.Targets, "small")}}
 	var folds page.Folds
 	curves := sweepCurves(w)
 	for i, p := range w.panels {
@@ -169,7 +170,8 @@ func (w *sweep) kept() string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s/s at %s ÷ its own at %s: %s", start.units(start.Primary), axesText(w.varied(end)), axesText(w.varied(start)), quantity.Joined(parts))
+	return fmt.Sprintf("%s/s at %s ÷ its own at %s: %s", start.units(start.Primary), axesText(w.varied(end)),
+		axesText(w.varied(start)), quantity.Joined(parts))
 }
 
 // representative returns the step that represents the sweep: its end, or the one in
@@ -210,7 +212,8 @@ func sweepSentences(w *sweep) []page.Item {
 	}
 	sortRanks(peaks)
 	first := peaks[0]
-	text := fmt.Sprintf("%s did at most %s %s/s (%s)", first.target.Name, first.rate, first.at.units(first.at.Primary), axesText(w.varied(first.at)))
+	text := fmt.Sprintf("%s did at most %s %s/s (%s)", first.target.Name, first.rate, first.at.units(first.at.Primary),
+		axesText(w.varied(first.at)))
 	var others []string
 	for _, p := range peaks[1:] {
 		others = append(others, fmt.Sprintf("%s %s (%s)", p.target.Name, p.rate, axesText(w.varied(p.at))))
@@ -253,7 +256,8 @@ func (w *sweep) axes() (names []string) {
 
 func aboutSweep(w *sweep) string {
 	return fmt.Sprintf("%d steps that do the same and differ "+
-		"in %s only.", len(w.Steps()), quantity.Joined(w.axes())) + " A point is the median of the trials, its whisker goes from the least to the greatest of " +
+		"in %s only.", len(w.Steps()), quantity.Joined(w.axes())) +
+		" A point is the median of the trials, its whisker goes from the least to the greatest of " +
 		"them. A ring: the number is not comparable there; the table gives the reason."
 }
 
@@ -264,7 +268,8 @@ var levelMeasures = measuresOf(metric.RowsPerS, metric.ServiceP50US, metric.Serv
 var sweepMeasures = append(
 	measuresOf(metric.RowsPerS, metric.ServiceP50US, metric.ServiceP95US, metric.ServiceP99US,
 		metric.CPUUS, metric.ServerCPUUS, metric.ClientCPUUS, metric.ContextSwitches, metric.Errors),
-	measure{metric: metric.Retries, each: true}, measure{metric: metric.GivenUpOps, each: true}, measure{metric: metric.WastedStatements, each: true})
+	measure{metric: metric.Retries, each: true}, measure{metric: metric.GivenUpOps, each: true},
+	measure{metric: metric.WastedStatements, each: true})
 
 // measured returns those of the measures that any level of the panel has.
 func (p panel) measured(all []measure) []measure {

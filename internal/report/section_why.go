@@ -105,7 +105,8 @@ func paragraphs(e *explain.Explanation) page.List {
 // Why returns an explanation as blocks: a paragraph per group of steps and, with all, a
 // table of every item of every sum.
 func Why(e *explain.Explanation, all bool) (out []page.Block) {
-	out = append(out, page.Heading{Level: 2, Text: fmt.Sprintf("Why %s and %s differ", e.New.Name, e.Base.Name)}, paragraphs(e))
+	out = append(out, page.Heading{Level: 2, Text: fmt.Sprintf("Why %s and %s differ", e.New.Name, e.Base.Name)},
+		paragraphs(e))
 	if all {
 		for _, s := range e.Steps {
 			out = append(out, itemsOf(s))
@@ -150,7 +151,8 @@ func (v *view) waterfall(e *explain.Explanation) *page.Waterfall {
 		}
 		return "worse"
 	}
-	w := &page.Waterfall{Title: fmt.Sprintf("%s in %s: what makes the ratio of %s to %s", metric.Label(sum.Metric), own.Name, e.New.Name, e.Base.Name),
+	w := &page.Waterfall{Title: fmt.Sprintf("%s in %s: what makes the ratio of %s to %s", metric.Label(sum.Metric),
+		own.Name, e.New.Name, e.Base.Name),
 		About: "Factors whose product is the ratio, with 95 % intervals."}
 	rest := sum.Total.Log
 	const shown = 5
@@ -159,9 +161,11 @@ func (v *view) waterfall(e *explain.Explanation) *page.Waterfall {
 		w.Rows = append(w.Rows, page.Fall{Name: string(c.Item), Text: quantity.Times(c.Factor()), Class: class(c.Log),
 			Factor: c.Factor(), Low: math.Exp(c.Low), High: math.Exp(c.High)})
 	}
-	w.Rows = append(w.Rows, page.Fall{Name: "not explained", Text: quantity.Times(math.Exp(rest)), Class: class(rest), Factor: math.Exp(rest), Open: true},
-		page.Fall{Name: "in all", Text: quantity.Times(sum.Total.Factor()), Class: class(sum.Total.Log), Factor: sum.Total.Factor(),
-			Low: math.Exp(sum.Total.Low), High: math.Exp(sum.Total.High), Whole: true})
+	w.Rows = append(w.Rows, page.Fall{Name: "not explained", Text: quantity.Times(math.Exp(rest)), Class: class(rest),
+		Factor: math.Exp(rest), Open: true},
+		page.Fall{Name: "in all", Text: quantity.Times(sum.Total.Factor()), Class: class(sum.Total.Log),
+			Factor: sum.Total.Factor(),
+			Low:    math.Exp(sum.Total.Low), High: math.Exp(sum.Total.High), Whole: true})
 	return w
 }
 
@@ -170,9 +174,11 @@ func tradeoff(r *explain.RUM) *page.Drawing {
 	if r == nil {
 		return nil
 	}
-	p := page.Parallel{Title: "Read, update, space", About: "Reads and updates are geometric means over the steps that all targets finished, " +
-		"space is that of the last step. " +
-		"Ratios to the best, on logarithmic axes: lower is better. A thin line: another target is at least as good on every axis."}
+	p := page.Parallel{Title: "Read, update, space",
+		About: "Reads and updates are geometric means over the steps that all targets finished, " +
+			"space is that of the last step. " +
+			"Ratios to the best, on logarithmic axes: lower is better. A thin line: another target is at least as good on " +
+			"every axis."}
 	for i, name := range r.Metrics {
 		if !r.Known(i) {
 			p.About += " No axis for " + metric.Label(name) + ": not known of all targets."
@@ -206,8 +212,10 @@ func differing(e *explain.Explanation) page.Block {
 
 // itemsOf is a table of all items of a step.
 func itemsOf(s *explain.Step) page.Table {
-	t := page.Table{Title: s.Of.Name, Head: "item", Note: "Base and new are means over the trials, per unit: µs of times, KB of bytes. " +
-		"ln is of the ratio of the number above that the item accounts for; the items' sum to that of the ratio of means. Ratios elsewhere are of medians."}
+	t := page.Table{Title: s.Of.Name, Head: "item",
+		Note: "Base and new are means over the trials, per unit: µs of times, KB of bytes. " +
+			"ln is of the ratio of the number above that the item accounts for; the items' sum to that of the ratio of means. " +
+			"Ratios elsewhere are of medians."}
 	for _, name := range []string{"base", "new", "ln", "95 % interval", "share", "rule", ""} {
 		t.Columns = append(t.Columns, page.Column{Name: name})
 	}
@@ -232,7 +240,8 @@ func itemCells(c explain.Cause) []page.Cell {
 		}
 		return page.Cell{Text: quantity.Thousandths(v), Number: true}
 	}
-	bounds, share, rule, proven := page.Absent("too few trials"), page.Absent("the difference is not proven"), page.Words(""), page.Words("")
+	bounds, share, rule, proven := page.Absent("too few trials"), page.Absent("the difference is not proven"),
+		page.Words(""), page.Words("")
 	if !math.IsNaN(c.Low) {
 		bounds = page.Cell{Text: quantity.Thousandths(c.Low) + " to " + quantity.Thousandths(c.High), Number: true}
 	}

@@ -33,7 +33,8 @@ const (
 
 // counters are the sources of the quantities.
 var counters = [quantities]struct{ source, name string }{
-	{"device", "device.write_bytes"}, {"device", "device.read_bytes"}, {"process", "process.cpu_ns"}, {"client", "client.cpu_ns"},
+	{"device", "device.write_bytes"}, {"device", "device.read_bytes"}, {"process", "process.cpu_ns"},
+	{"client", "client.cpu_ns"},
 }
 
 // point is what is known about one stretch of time. Rates are sums ÷ the time

@@ -61,7 +61,8 @@ func growthsOf(s *step, t *target) map[string]growth {
 			}
 			g := out[counterName(n)]
 			g.meaning, g.unit, g.reset = observe.Meaning(n.Name), n.Unit, g.reset || n.Reset
-			g.all, g.pers, g.done = append(g.all, n.Value), append(g.pers, account.PerUnit(n.Value, units)), append(g.done, units)
+			g.all, g.pers, g.done = append(g.all, n.Value), append(g.pers, account.PerUnit(n.Value, units)),
+				append(g.done, units)
 			out[counterName(n)] = g
 		}
 	}
@@ -83,11 +84,13 @@ func clockwork(name string) bool {
 func change(base, subject growth, kin kinship) float64 {
 	unit := cmp.Or(base.unit, subject.unit)
 	switch {
-	case len(base.pers)+len(subject.pers) == 0, kin != alike && (len(base.pers) == 0 || len(subject.pers) == 0), kin == strange && subject.meaning == "":
+	case len(base.pers)+len(subject.pers) == 0, kin != alike && (len(base.pers) == 0 || len(subject.pers) == 0),
+		kin == strange && subject.meaning == "":
 		return 0
 	case max(base.total, subject.total) < tiny(unit), base.reset || subject.reset:
 		return 0
-	case len(base.pers) > 1 && len(subject.pers) > 1 && slices.Min(base.pers) <= slices.Max(subject.pers) && slices.Min(subject.pers) <= slices.Max(base.pers):
+	case len(base.pers) > 1 && len(subject.pers) > 1 && slices.Min(base.pers) <= slices.Max(subject.pers) &&
+		slices.Min(subject.pers) <= slices.Max(base.pers):
 		return 0 // may be noise
 	}
 	per := func(g, other growth) float64 {
@@ -100,10 +103,13 @@ func change(base, subject growth, kin kinship) float64 {
 func changedTable(s *step, all []map[string]growth) page.Table {
 	base := s.c.Targets[0]
 	t := page.Table{Title: "What changed most", Head: "counter", Note: fmt.Sprintf(
-		"Growth of counters per %s, and ratios to %s. They are the counters with the greatest ratios: of one engine all, of different engines those that mean "+
-			"the same. Left out are those that nowhere grew by %s, %s or %s in the window, and those whose trials of both sides reach into each other: "+
+		"Growth of counters per %s, and ratios to %s. They are the counters with the greatest ratios: of one engine all, "+
+			"of different engines those that mean "+
+			"the same. Left out are those that nowhere grew by %s, %s or %s in the window, and those whose trials of both "+
+			"sides reach into each other: "+
 			"their ratios are chance.",
-		cmp.Or(s.costPer(), s.Primary), base.Name, quantity.Whole(tiny("count")), quantity.BytesAs(tiny("bytes"), quantity.Digits), quantity.Micros(tiny("us")))}
+		cmp.Or(s.costPer(), s.Primary), base.Name, quantity.Whole(tiny("count")),
+		quantity.BytesAs(tiny("bytes"), quantity.Digits), quantity.Micros(tiny("us")))}
 	if s.Primary == "" || len(s.c.Targets) < 2 || len(all[0]) == 0 {
 		return t
 	}
@@ -119,7 +125,8 @@ func changedTable(s *step, all []map[string]growth) page.Table {
 			row.Head = m + ": " + name
 		}
 		for i := range s.c.Targets {
-			row.Cells = append(row.Cells, changedCell(all[0][name], all[i][name], i == 0 || s.Unlike(base, s.c.Targets[i]) != ""))
+			row.Cells = append(row.Cells, changedCell(all[0][name], all[i][name], i == 0 ||
+				s.Unlike(base, s.c.Targets[i]) != ""))
 		}
 		t.Add(row)
 	}
@@ -184,7 +191,8 @@ func changedCell(base, subject growth, alone bool) page.Cell {
 	if len(subject.pers) == 0 {
 		return page.Absent("it has no such counter")
 	}
-	c := page.Cell{Text: inUnit(subject.per, subject.unit), Number: true, Title: fmt.Sprintf("%s %s in the window", quantity.Full(subject.total), subject.unit)}
+	c := page.Cell{Text: inUnit(subject.per, subject.unit), Number: true,
+		Title: fmt.Sprintf("%s %s in the window", quantity.Full(subject.total), subject.unit)}
 	if len(subject.pers) > 1 {
 		c.Title += fmt.Sprintf("; median of %d trials", len(subject.pers))
 	}

@@ -33,9 +33,10 @@ func views(s *step) []overTime {
 		high:  func(p *point, t *track) (float64, bool) { return p.high / p.opsTime, banded(p, t) },
 	}}
 	if s.WritesPer != s.Primary && s.WritesPer != "" {
-		list = append(list, overTime{title: s.units(s.WritesPer) + "/s (" + s.WritesPer + ")", value: func(p *point, t *track) (float64, bool) {
-			return p.writes / p.opsTime, long(p, t)
-		}})
+		list = append(list, overTime{title: s.units(s.WritesPer) + "/s (" + s.WritesPer + ")",
+			value: func(p *point, t *track) (float64, bool) {
+				return p.writes / p.opsTime, long(p, t)
+			}})
 	}
 	growth := func(quantity int, unit float64) valueOf {
 		return func(p *point, t *track) (float64, bool) {
@@ -44,8 +45,10 @@ func views(s *step) []overTime {
 	}
 	const mebibyte, core = 1 << 20, 1e9 // bytes, and ns a second
 	return append(list,
-		overTime{title: "p99 latency, ms", log: true, static: true, value: func(p *point, _ *track) (float64, bool) { return p.p99 / 1e3, p.p99 > 0 }},
-		overTime{title: "max latency, ms", log: true, value: func(p *point, _ *track) (float64, bool) { return p.highest / 1e3, p.highest > 0 }},
+		overTime{title: "p99 latency, ms", log: true, static: true,
+			value: func(p *point, _ *track) (float64, bool) { return p.p99 / 1e3, p.p99 > 0 }},
+		overTime{title: "max latency, ms", log: true,
+			value: func(p *point, _ *track) (float64, bool) { return p.highest / 1e3, p.highest > 0 }},
 		overTime{title: "device writes, MiB/s", static: true, value: growth(devWritten, mebibyte)},
 		overTime{title: "device reads, MiB/s", value: growth(devRead, mebibyte)},
 		overTime{title: "CPU of the engine’s processes, cores", static: true, value: growth(engineCPU, core)},
@@ -163,13 +166,16 @@ func eventNote(s *step, tracks []*track, d *page.Moving) string {
 
 // chartNote returns a sentence on what the lines show.
 func chartNote(s *step, tracks []*track, d *page.Moving) string {
-	parts := []string{fmt.Sprintf("A point is %s: the mean of rates, the highest p99 and max of its intervals, p99 only of those with 1,000 operations "+
-		"or more. Latency is of %s: the highest of its kinds; the response time where a rate was promised.", quantity.Amount(d.Width)+" s", s.Primary)}
+	parts := []string{fmt.Sprintf("A point is %s: the mean of rates, the highest p99 and max of its intervals, p99 "+
+		"only of those with 1,000 operations "+
+		"or more. Latency is of %s: the highest of its kinds; the response time where a rate was promised.",
+		quantity.Amount(d.Width)+" s", s.Primary)}
 	if len(d.Stalls) > 0 {
 		parts = append(parts, "Stalls are shaded.")
 	}
 	if d.Charts[0].Low != nil {
-		parts = append(parts, "The band goes from what it would be if all clients had been as slow as the slowest to as fast as the fastest, in each interval.")
+		parts = append(parts, "The band goes from what it would be if all clients had been as slow as the slowest to as "+
+			"fast as the fastest, in each interval.")
 	}
 	if len(d.Marks) > 0 {
 		parts = append(parts, "Ticks at the top are checkpoints, where "+engine.CheckpointAge+" or, if it is unknown, "+

@@ -11,7 +11,8 @@ import (
 
 // sizesTable shows the space of every object, as the engines report it.
 func sizesTable(s *step) page.Table {
-	t := page.Table{Title: "Size by object", Note: "As reported by the engine; ≈ marks estimates.", Head: "object", Columns: targetColumns(s.c.Targets)}
+	t := page.Table{Title: "Size by object", Note: "As reported by the engine; ≈ marks estimates.", Head: "object",
+		Columns: targetColumns(s.c.Targets)}
 	byName := byTarget{}
 	for tg, r := range s.leaders() {
 		for _, size := range r.Step.Sizes {
@@ -31,9 +32,11 @@ func sizesTable(s *step) page.Table {
 }
 
 func settleTable(s *step) page.Table {
-	t := page.Table{Title: "Settle actions", Note: "What the engines did to come to rest.", Head: "target", Columns: []page.Column{
-		{Name: "action", Title: "Action, as requested or observed"}, {Name: "took", Title: "How long it took"}, {Name: "detail", Title: "What it changed"},
-	}}
+	t := page.Table{Title: "Settle actions", Note: "What the engines did to come to rest.", Head: "target",
+		Columns: []page.Column{
+			{Name: "action", Title: "Action, as requested or observed"}, {Name: "took", Title: "How long it took"},
+			{Name: "detail", Title: "What it changed"},
+		}}
 	for tg, r := range s.leaders() {
 		for _, a := range r.Step.Settle {
 			took := page.Cell{Text: quantity.Micros(float64(a.Duration.Nanoseconds()) / 1e3), Number: true}
@@ -53,8 +56,9 @@ const (
 
 // countersTable shows the engines' and the host's counters that changed.
 func countersTable(s *step, growths []map[string]growth) page.Table {
-	t := page.Table{Title: "Counters that changed", Note: "Growth of counters over the window, and gauges at its end; “–”: no such counter, or it did " +
-		"not change.", Head: "counter", Columns: targetColumns(s.c.Targets)}
+	t := page.Table{Title: "Counters that changed",
+		Note: "Growth of counters over the window, and gauges at its end; “–”: no such counter, or it did " +
+			"not change.", Head: "counter", Columns: targetColumns(s.c.Targets)}
 	byName := byTarget{}
 	for tg, r := range s.leaders() {
 		for _, n := range r.Step.Counters {

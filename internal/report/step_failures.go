@@ -38,7 +38,8 @@ func (f failures) line() string {
 		name := strings.ReplaceAll(strings.TrimPrefix(c.Metric, "errors_"), "_", " ")
 		classes = append(classes, name+" "+quantity.Amount(c.Value))
 	}
-	text := fmt.Sprintf("%s: %s attempts failed%s (%s)", f.target, quantity.Amount(f.Failed), f.trial, strings.Join(classes, ", "))
+	text := fmt.Sprintf("%s: %s attempts failed%s (%s)", f.target, quantity.Amount(f.Failed), f.trial,
+		strings.Join(classes, ", "))
 	if f.Attempts > 0 {
 		text += fmt.Sprintf(", %s of all", quantity.RoughShare(f.Share()))
 	}

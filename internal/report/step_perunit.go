@@ -21,7 +21,10 @@ func perTables(s *step, section metric.Section, note string, n *page.Notes) []pa
 		if len(keys) == 0 {
 			continue
 		}
-		if slices.ContainsFunc(keys, func(k key) bool { return k.Per == "" || k.Per == "step" || k.Group != "" || k.Op != "" }) {
+		if slices.ContainsFunc(keys, func(k key) bool {
+			return k.Per == "" || k.Per == "step" || k.Group != "" ||
+				k.Op != ""
+		}) {
 			rest = append(rest, m)
 			continue
 		}
@@ -40,9 +43,10 @@ func perTables(s *step, section metric.Section, note string, n *page.Notes) []pa
 		t.Columns = append(t.Columns, metricColumn(key{Metric: m}))
 	}
 	for _, per := range ownDenominators(s, denominators) {
-		t.Groups = append(t.Groups, page.Group{Name: "per " + per, Rows: targetRows(s.c.Targets, len(columns), func(t *target, i int) page.Cell {
-			return s.cell(t, s.c.Targets[0], key{Metric: columns[i], Per: per}, n)
-		})})
+		t.Groups = append(t.Groups, page.Group{Name: "per " + per,
+			Rows: targetRows(s.c.Targets, len(columns), func(t *target, i int) page.Cell {
+				return s.cell(t, s.c.Targets[0], key{Metric: columns[i], Per: per}, n)
+			})})
 	}
 	for i := range whole {
 		whole[i].Note = ""
@@ -57,7 +61,8 @@ func perTables(s *step, section metric.Section, note string, n *page.Notes) []pa
 // others are multiples of them. All, if the step has none of its own.
 func ownDenominators(s *step, all []string) []string {
 	writes, _ := s.Own(metric.WriteKB)
-	own := slices.DeleteFunc([]string{s.costPer(), writes.Per, string(metric.PerOperation)}, func(per string) bool { return !slices.Contains(all, per) })
+	own := slices.DeleteFunc([]string{s.costPer(), writes.Per, string(metric.PerOperation)},
+		func(per string) bool { return !slices.Contains(all, per) })
 	if slices.Sort(all); len(own) == 0 {
 		return all
 	}

@@ -127,14 +127,16 @@ func FunctionTable(p *Profile, limit int) page.Table {
 }
 
 // lockTitles say what profiles of waits are of.
-var lockTitles = map[string]string{"block": "Waits for locks, by who waited", "mutex": "Waits for locks, by who held them"}
+var lockTitles = map[string]string{"block": "Waits for locks, by who waited",
+	"mutex": "Waits for locks, by who held them"}
 
 // LockTables list the functions of an embedded engine that waited for locks, and those
 // that held them.
 func LockTables(p *Profile, high int) (out []page.Table) {
 	const low = 0.01 // of the greatest
 	for _, kind := range profile.LockProfiles {
-		t := page.Table{Title: lockTitles[kind] + ": " + p.Target, Head: "µs per " + p.Per, Columns: []page.Column{{Name: "waiting"}, {Name: "waits"}}}
+		t := page.Table{Title: lockTitles[kind] + ": " + p.Target, Head: "µs per " + p.Per,
+			Columns: []page.Column{{Name: "waiting"}, {Name: "waits"}}}
 		for _, c := range p.Locks[kind][:min(high, len(p.Locks[kind]))] {
 			if c.Cost < low*p.Locks[kind][0].Cost {
 				break
@@ -154,10 +156,14 @@ func ChangedSubsystems(base, next *Profile) page.Block {
 	if err != nil {
 		return page.Prose("about", verdict.Sentence(err.Error()))
 	}
-	t := page.Table{Title: "CPU time of " + next.Target + " against " + base.Target, Head: "µs per " + base.Per, Columns: changeColumns(base, next)}
+	t := page.Table{Title: "CPU time of " + next.Target + " against " + base.Target, Head: "µs per " + base.Per,
+		Columns: changeColumns(base, next)}
 	t.Columns = append(t.Columns, page.Column{})
 	list := append(slices.Clone(subsystems.Children), subsystems)
-	slices.SortStableFunc(list, func(a, b *profile.Node) int { return cmp.Compare(math.Abs(b.Change()), math.Abs(a.Change())) })
+	slices.SortStableFunc(list, func(a,
+		b *profile.Node) int {
+		return cmp.Compare(math.Abs(b.Change()), math.Abs(a.Change()))
+	})
 	for _, n := range list {
 		name := n.Name
 		if n == subsystems {
@@ -175,8 +181,9 @@ func ChangedFunctions(base, next *Profile, limit int) (out []page.Table) {
 		title string
 		root  *profile.Node
 	}{{"Functions whose self time differs", self}, {"Functions whose total time differs", total}} {
-		t := page.Table{Title: entry.title + ": " + next.Target + " against " + base.Target, Head: "µs per " + base.Per, Columns: changeColumns(base, next),
-			Note: "Beyond chance: by the seconds of each side, and by what trials differ by."}
+		t := page.Table{Title: entry.title + ": " + next.Target + " against " + base.Target, Head: "µs per " + base.Per,
+			Columns: changeColumns(base, next),
+			Note:    "Beyond chance: by the seconds of each side, and by what trials differ by."}
 		changed := entry.root.Changed()
 		for _, n := range changed[:min(limit, len(changed))] {
 			t.Add(plainRow(n.Name, changeCells(n)...))
@@ -213,12 +220,14 @@ func mark(n *profile.Node) string {
 
 // Flame returns the flame graph of the engine.
 func (p *Profile) Flame() *flame.Graph {
-	return &flame.Graph{Title: p.Target + " in " + p.Step, Unit: "µs per " + p.Per, Base: p.Target, Root: flameOf(profile.Tree(p.OfServer()))}
+	return &flame.Graph{Title: p.Target + " in " + p.Step, Unit: "µs per " + p.Per, Base: p.Target,
+		Root: flameOf(profile.Tree(p.OfServer()))}
 }
 
 // FlameAgainst returns the flame graph of the difference to a base, of the same engine.
 func (p *Profile) FlameAgainst(base *Profile) *flame.Graph {
-	return &flame.Graph{Title: p.Target + " against " + base.Target + " in " + p.Step, Unit: "µs per " + p.Per, Base: base.Target, New: p.Target,
+	return &flame.Graph{Title: p.Target + " against " + base.Target + " in " + p.Step, Unit: "µs per " + p.Per,
+		Base: base.Target, New: p.Target,
 		Root: flameOf(profile.Compare(base.OfServer(), p.OfServer()))}
 }
 
@@ -235,7 +244,8 @@ func image(g *flame.Graph) page.Block {
 	g.Least = 0.01
 	var b strings.Builder
 	_ = g.Draw(&b) // a strings.Builder takes everything
-	return page.Medium{Drawn: []page.Block{page.Image{Caption: "Where CPU time goes (the whole graph, to zoom: rumbench profile --svg FILE)", SVG: b.String()}}}
+	return page.Medium{Drawn: []page.Block{page.Image{Caption: "Where CPU time goes (the whole graph, to zoom: " +
+		"rumbench profile --svg FILE)", SVG: b.String()}}}
 }
 
 // profileFold returns the profiles of a step as a report shows them: one table of all

@@ -30,8 +30,9 @@ func (t *transferred) add(o *transferred) {
 // sum beside what the device counted. Tables beyond the most written are one row.
 func FileTable(p *Profile, limit int) page.Table {
 	t := page.Table{Title: "Files of " + p.Target, Head: "KB per " + p.Per,
-		Columns: []page.Column{{Name: "read"}, {Name: "written"}, {Name: "discarded"}, {Name: "requests", Title: "that read or write, per " + p.Per}},
-		Note:    "By the requests that the device was given, the sync after the step included."}
+		Columns: []page.Column{{Name: "read"}, {Name: "written"}, {Name: "discarded"},
+			{Name: "requests", Title: "that read or write, per " + p.Per}},
+		Note: "By the requests that the device was given, the sync after the step included."}
 	all := transferred{name: "in all"}
 	list := byClass(p)
 	for i := range list {
@@ -87,11 +88,13 @@ func byClass(p *Profile) (list []transferred) {
 // SleepTable shows where the threads of a target slept longest.
 func SleepTable(p *Profile, limit int) page.Table {
 	t := page.Table{Title: "Where threads of " + p.Target + " slept", Head: "µs per " + p.Per,
-		Columns: []page.Column{{Name: "asleep"}, {Name: "threads", Title: "on average"}, {Name: "system call"}, {Name: "kernel"}, {Name: "file"}},
-		Note:    fmt.Sprintf("From %d samples of /proc.", p.Asleep.Looks)}
+		Columns: []page.Column{{Name: "asleep"}, {Name: "threads", Title: "on average"}, {Name: "system call"},
+			{Name: "kernel"}, {Name: "file"}},
+		Note: fmt.Sprintf("From %d samples of /proc.", p.Asleep.Looks)}
 	for _, s := range p.Asleep.Sleeps[:min(limit, len(p.Asleep.Sleeps))] {
 		cost, threads := float64(s.Time.Nanoseconds())/1e3/p.Units, float64(s.Time)/float64(p.Asleep.Window)
-		t.Add(plainRow(s.Thread, costCell(cost), costCell(threads), page.Words(s.Syscall), page.Words(s.Kernel), page.Words(s.File)))
+		t.Add(plainRow(s.Thread, costCell(cost), costCell(threads), page.Words(s.Syscall), page.Words(s.Kernel),
+			page.Words(s.File)))
 	}
 	return t
 }

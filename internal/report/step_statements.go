@@ -15,8 +15,9 @@ import (
 // its share of the time of successful attempts. The rest of that time is the
 // client's own; failed attempts are listed separately.
 func statementsTable(s *step, n *page.Notes) page.Table {
-	t := page.Table{Title: string(metric.StatementTable), Head: "target", Note: "The statements of operations that were done, as the client saw them. " +
-		"Share: of the time of the attempts that succeeded; what is left is the client’s own."}
+	t := page.Table{Title: string(metric.StatementTable), Head: "target",
+		Note: "The statements of operations that were done, as the client saw them. " +
+			"Share: of the time of the attempts that succeeded; what is left is the client’s own."}
 	columns := metric.InSection(metric.StatementTable)
 	var parts []subject
 	for _, k := range s.Keys(columns...) {
@@ -32,14 +33,15 @@ func statementsTable(s *step, n *page.Notes) page.Table {
 	share.Name = "share"
 	t.Columns = append(t.Columns, share)
 	for _, part := range parts {
-		t.Groups = append(t.Groups, page.Group{Name: part.op, Rows: targetRows(s.c.Targets, len(t.Columns), func(t *target, i int) page.Cell {
-			if i < len(columns) {
-				return s.cell(t, s.c.Targets[0], key{Group: part.group, Op: part.op, Metric: columns[i]}, n)
-			}
-			statement := func(t account.Spent) float64 { return t.Statement }
-			cell, _ := shareCell(s, t, part, statement, "statement_total_s of "+part.op+" ÷ attempt_total_s of its operations")
-			return cell
-		})})
+		t.Groups = append(t.Groups, page.Group{Name: part.op,
+			Rows: targetRows(s.c.Targets, len(t.Columns), func(t *target, i int) page.Cell {
+				if i < len(columns) {
+					return s.cell(t, s.c.Targets[0], key{Group: part.group, Op: part.op, Metric: columns[i]}, n)
+				}
+				statement := func(t account.Spent) float64 { return t.Statement }
+				cell, _ := shareCell(s, t, part, statement, "statement_total_s of "+part.op+" ÷ attempt_total_s of its operations")
+				return cell
+			})})
 	}
 	t.Groups = append(t.Groups, inVain(s, parts, len(columns))...)
 	return t
@@ -54,7 +56,8 @@ func inVain(s *step, parts []subject, columns int) (out []page.Group) {
 	}
 	for _, group := range groups {
 		any := false
-		g := page.Group{Name: "failed attempts and pauses", Title: "Of operations that were done: they come on top of the time that shares are of."}
+		g := page.Group{Name: "failed attempts and pauses",
+			Title: "Of operations that were done: they come on top of the time that shares are of."}
 		g.Rows = targetRows(s.c.Targets, columns+1, func(t *target, i int) page.Cell {
 			if i < columns {
 				return page.Absent("they are no statement")
@@ -73,7 +76,8 @@ func inVain(s *step, parts []subject, columns int) (out []page.Group) {
 
 // shareCell returns a time ÷ that of successful attempts: the median over the trials
 // that have both, and the greatest.
-func shareCell(s *step, t *target, about subject, value func(account.Spent) float64, formula string) (cell page.Cell, limit float64) {
+func shareCell(s *step, t *target, about subject, value func(account.Spent) float64, formula string) (cell page.Cell,
+	limit float64) {
 	var shares []float64
 	for _, r := range s.Used(t) {
 		if all := account.SpentBy(r.Step.Rows, about.group, about.op, r.Step.Single); all.Attempts > 0 {
@@ -84,7 +88,8 @@ func shareCell(s *step, t *target, about subject, value func(account.Spent) floa
 		return page.Absent(s.Absence(t, key{Metric: metric.AttemptTotalS})), 0
 	}
 	share := stat.Median(shares)
-	return page.Cell{Text: quantity.RoughShare(share), Number: true, Value: share, Title: formula + " = " + quantity.Full(share)}, slices.Max(shares)
+	return page.Cell{Text: quantity.RoughShare(share), Number: true, Value: share,
+		Title: formula + " = " + quantity.Full(share)}, slices.Max(shares)
 }
 
 // attemptsTables shows failed attempts, if there were any.
@@ -102,7 +107,9 @@ func attemptsTables(s *step, n *page.Notes) (out []page.Table) {
 		}
 		out = append(out, t)
 	}
-	out = append(out, metricTables(s, metric.AttemptTable, "Without the failed ones before it, and the pauses: these are in the service time.", n)...)
-	return append(out, metricTables(s, metric.GivenUpTable, "Of operations that were given up, from the start of the first attempt; they are in no "+
-		"other latency.", n)...)
+	out = append(out, metricTables(s, metric.AttemptTable,
+		"Without the failed ones before it, and the pauses: these are in the service time.", n)...)
+	return append(out, metricTables(s, metric.GivenUpTable,
+		"Of operations that were given up, from the start of the first attempt; they are in no "+
+			"other latency.", n)...)
 }

@@ -50,8 +50,9 @@ func waitBlocks(s *step) []page.Block {
 	}
 	out := []page.Block{
 		page.Heading{ID: s.id + "-waits", Level: 3, Text: "Where the time of the sessions went"},
-		page.Paragraph{Class: "about", Spans: []page.Span{{Text: "What the sessions were doing or waiting for when sampled, ten " +
-			"times a second."}, {Text: " Longer bars: more time per unit, with as many sessions.", Screen: true}}},
+		page.Paragraph{Class: "about",
+			Spans: []page.Span{{Text: "What the sessions were doing or waiting for when sampled, ten " +
+				"times a second."}, {Text: " Longer bars: more time per unit, with as many sessions.", Screen: true}}},
 		w,
 	}
 	if words := clientWords(s, keys); len(words.Items) > 0 {
@@ -149,12 +150,14 @@ func waitTables(s *step, n *page.Notes) []page.Table {
 	var out []page.Table
 	keys := byRole(s.Keys(metric.WaitShare))
 	if len(keys) > 0 {
-		t := page.Table{Title: "Time of the sessions by role", Head: "target", Note: "Sampled from another session ten times a second; the server measures " +
-			"timed waits itself. “–”: not seen, or not reported; see docs/why.md."}
+		t := page.Table{Title: "Time of the sessions by role", Head: "target",
+			Note: "Sampled from another session ten times a second; the server measures " +
+				"timed waits itself. “–”: not seen, or not reported; see docs/why.md."}
 		for _, k := range keys {
 			t.Columns = append(t.Columns, page.Column{Name: k.Op, Title: engine.Role(k.Op).Doc()})
 		}
-		for _, m := range []struct{ metric, name string }{{metric.WaitShare, "share of the time"}, {metric.TimedWaitUS, "timed µs per "}} {
+		for _, m := range []struct{ metric, name string }{{metric.WaitShare, "share of the time"},
+			{metric.TimedWaitUS, "timed µs per "}} {
 			if g := waitGroup(s, m.metric, keys, n); len(g.Rows) > 0 {
 				g.Name = m.name + per(s, m.metric)
 				t.Groups = append(t.Groups, g)
@@ -192,7 +195,8 @@ const mostEvents = 8
 // eventTable returns the sampled events by the servers' names.
 func eventTable(s *step) page.Table {
 	t := page.Table{Title: "What sessions were seen doing", Head: "role: event", Columns: targetColumns(s.c.Targets),
-		Note: fmt.Sprintf("Shares of the sessions’ time, as the servers call it: of each target the %d most frequent, in the trial with the median "+
+		Note: fmt.Sprintf("Shares of the sessions’ time, as the servers call it: of each target the %d most frequent, "+
+			"in the trial with the median "+
 			"throughput; all are in trial.json.", mostEvents)}
 	byName := byTarget{}
 	wanted := map[string]bool{}

@@ -17,7 +17,8 @@ import (
 // them, level by level, for readers who have to choose the knob's value.
 func familyBlocks(w *sweep, f compare.Family, first bool) []page.Block {
 	base := f.Targets[0]
-	out := []page.Block{page.Heading{Level: 3, Text: fmt.Sprintf("What %s does: relative to %s", f.Knob, knobName(f, base))}}
+	out := []page.Block{page.Heading{Level: 3,
+		Text: fmt.Sprintf("What %s does: relative to %s", f.Knob, knobName(f, base))}}
 	summary := page.List{Class: "about"}
 	for _, t := range f.Targets[1:] {
 		if text := familySentence(w, f, t); text != "" {
@@ -43,7 +44,8 @@ func familyBlocks(w *sweep, f compare.Family, first bool) []page.Block {
 	if first {
 		out = append(out, page.Paragraph{Class: "about", Spans: []page.Span{
 			{Text: "A whisker is the 95 % interval of the ratio; without one the trials are too few for it. ", Screen: true},
-			{Text: "The signs are the verdicts of the whole campaign, corrected for all of its numbers: where trials are few, the mean over the levels is " +
+			{Text: "The signs are the verdicts of the whole campaign, corrected for all of its numbers: where trials are " +
+				"few, the mean over the levels is " +
 				"proven before any single level is."},
 		}})
 	}
@@ -79,7 +81,8 @@ func familySentence(w *sweep, f compare.Family, t *target) string {
 	if len(all) > 0 {
 		byRatio := func(a, b effect) int { return cmp.Compare(a.Ratio, b.Ratio) }
 		if low, high := slices.MinFunc(all, byRatio), slices.MaxFunc(all, byRatio); low.step != high.step {
-			text += fmt.Sprintf("; from %s in %s to %s in %s", quantity.Times(low.Ratio), low.step, quantity.Times(high.Ratio), high.step)
+			text += fmt.Sprintf("; from %s in %s to %s in %s", quantity.Times(low.Ratio), low.step, quantity.Times(high.Ratio),
+				high.step)
 		}
 		text += "; " + quantity.Joined(verdict.Counts(counts))
 	}
@@ -89,13 +92,17 @@ func familySentence(w *sweep, f compare.Family, t *target) string {
 // familyTable returns the matrix of a panel: values of the knob × levels.
 func familyTable(w *sweep, f compare.Family, p panel) page.Table {
 	base := f.Targets[0]
-	t := page.Table{Title: p.name, Level: 4, Head: "target", Note: "Ratios to " + knobName(f, base) + " at the same level, with the numbers themselves " +
-		"below; what is tried again and given up is per completed operation."}
+	t := page.Table{Title: p.name, Level: 4, Head: "target",
+		Note: "Ratios to " + knobName(f, base) + " at the same level, with the numbers themselves " +
+			"below; what is tried again and given up is per completed operation."}
 	for _, l := range p.levels {
-		t.Columns = append(t.Columns, page.Column{Name: quantity.Amount(l.value), Sub: w.Axis, Title: "step " + l.Name, Link: l.id})
+		t.Columns = append(t.Columns, page.Column{Name: quantity.Amount(l.value), Sub: w.Axis, Title: "step " + l.Name,
+			Link: l.id})
 	}
-	t.Columns = append(t.Columns, page.Column{Name: "mean", Title: "Geometric mean over the levels, with its 95 % interval; only of throughput"})
-	shown := []measure{{metric: metric.RowsPerS}, {name: "p99 latency", metric: metric.ServiceP99US}, {metric: metric.CPUUS}}
+	t.Columns = append(t.Columns, page.Column{Name: "mean",
+		Title: "Geometric mean over the levels, with its 95 % interval; only of throughput"})
+	shown := []measure{{metric: metric.RowsPerS}, {name: "p99 latency", metric: metric.ServiceP99US},
+		{metric: metric.CPUUS}}
 	for _, m := range p.measured(sweepMeasures) {
 		if m.each {
 			shown = append(shown, m)
@@ -179,7 +186,8 @@ func meanOverCell(m compare.Mean, isBase bool) page.Cell {
 // ratioCurve draws the throughputs ÷ the base's, with the 95 % intervals of the
 // ratios.
 func ratioCurve(w *sweep, f compare.Family) *sweepCurve {
-	c := curveOf(w, "rate/s relative to "+f.Targets[0].Name+" over "+w.Axis, func(s *step) (key, bool) { return s.Rate(s.Primary) })
+	c := curveOf(w, "rate/s relative to "+f.Targets[0].Name+" over "+w.Axis,
+		func(s *step) (key, bool) { return s.Rate(s.Primary) })
 	c.scale = page.Scale{Near: 1, Spread: wide, Format: func(v float64) string { return fmt.Sprintf("%.3g×", v) }}
 	for i, p := range w.panels {
 		lines := c.panels[i]

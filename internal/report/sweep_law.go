@@ -14,18 +14,24 @@ import (
 // lawTable fits the Universal Scalability Law if the axis is the number of
 // clients.
 func lawTable(w *sweep) page.Table {
-	t := page.Table{Title: "Scalability", Head: "target", Note: "The Universal Scalability Law (N. Gunther), fitted to throughput over clients: X(N) = " +
-		"g·N ÷ (1 + a·(N−1) + b·N·(N−1)). It describes the levels that were measured; beyond them it is a guess. Small: the fits of the " +
-		"single trials.", Columns: []page.Column{
-		{Name: "g", Sub: "/s of one client", Title: "Gain: the law's throughput of one client"},
-		{Name: "a", Sub: "contention", Title: "Share of the work that only one client at a time can do: with it alone throughput goes to g ÷ a"},
-		{Name: "b", Sub: "coherency", Title: "Cost of the clients' agreeing with each other: with it throughput falls beyond a peak"},
-		{Name: "N*", Sub: "clients at the peak", Title: "√((1 − a) ÷ b): the number of clients with the greatest throughput"},
-		{Name: "peak/s", Sub: "by the law", Title: "The law's throughput at N*"},
-		{Name: "residual", Title: "Root of the mean square of the relative errors of the fit: above 10 % the law does not describe these throughputs"},
-		{Name: "R²", Title: "Share of the variance that the law explains"},
-		{Name: "levels", Title: "How many numbers of clients it is fitted to"},
-	}}
+	t := page.Table{Title: "Scalability", Head: "target",
+		Note: "The Universal Scalability Law (N. Gunther), fitted to throughput over clients: X(N) = " +
+			"g·N ÷ (1 + a·(N−1) + b·N·(N−1)). It describes the levels that were measured; beyond them it is a guess. " +
+			"Small: the fits of the " +
+			"single trials.", Columns: []page.Column{
+			{Name: "g", Sub: "/s of one client", Title: "Gain: the law's throughput of one client"},
+			{Name: "a", Sub: "contention",
+				Title: "Share of the work that only one client at a time can do: with it alone throughput goes to g ÷ a"},
+			{Name: "b", Sub: "coherency", Title: "Cost of the clients' agreeing with each other: with it throughput falls " +
+				"beyond a peak"},
+			{Name: "N*", Sub: "clients at the peak",
+				Title: "√((1 − a) ÷ b): the number of clients with the greatest throughput"},
+			{Name: "peak/s", Sub: "by the law", Title: "The law's throughput at N*"},
+			{Name: "residual", Title: "Root of the mean square of the relative errors of the fit: above 10 % the law does not " +
+				"describe these throughputs"},
+			{Name: "R²", Title: "Share of the variance that the law explains"},
+			{Name: "levels", Title: "How many numbers of clients it is fitted to"},
+		}}
 	if w.Axis != clientsAxis {
 		return page.Table{}
 	}
@@ -50,7 +56,8 @@ func lawCells(p panel, t *target, columns int) []page.Cell {
 	all, trials, reason := scalingOf(p, t)
 	law, ok := stat.FitUSL(all.n, all.x)
 	if reason == "" && !ok {
-		reason = fmt.Sprintf("not fitted: throughput is known and comparable at %d levels, and %d are the least", len(all.n), stat.LeastLevels)
+		reason = fmt.Sprintf("not fitted: throughput is known and comparable at %d levels, and %d are the least", len(all.n),
+			stat.LeastLevels)
 	}
 	if reason != "" {
 		cells := slices.Repeat([]page.Cell{page.Absent(reason)}, columns)
@@ -96,7 +103,8 @@ func lawCells(p panel, t *target, columns int) []page.Cell {
 	if law.Contention > 1 { // it is a share
 		contention.Tag = "poor fit"
 	}
-	return []page.Cell{cell(func(u stat.USL) float64 { return u.Gain }), contention, cell(func(u stat.USL) float64 { return u.Coherency }),
+	return []page.Cell{cell(func(u stat.USL) float64 { return u.Gain }), contention,
+		cell(func(u stat.USL) float64 { return u.Coherency }),
 		peak, limit, residual, r2, {Text: fmt.Sprint(len(all.n)), Number: true}}
 }
 

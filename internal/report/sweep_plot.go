@@ -24,7 +24,8 @@ type sweepCurve struct {
 // sweepCurves returns what is drawn of a sweep: throughput and the tail of the latency.
 func sweepCurves(w *sweep) []*sweepCurve {
 	s := w.first()
-	rate := curveOf(w, s.units(s.Primary)+"/s ("+s.Primary+") over "+w.Axis, func(s *step) (key, bool) { return s.Rate(s.Primary) })
+	rate := curveOf(w, s.units(s.Primary)+"/s ("+s.Primary+") over "+w.Axis,
+		func(s *step) (key, bool) { return s.Rate(s.Primary) })
 	rate.scale = page.Scale{Format: quantity.Tick}
 	p99 := curveOf(w, "p99 latency over "+w.Axis, func(s *step) (key, bool) { return s.Latency(s.Primary, "p99") })
 	if k, ok := s.Latency(s.Primary, "p99"); ok {
@@ -45,7 +46,8 @@ func curveOf(w *sweep, title string, find func(*step) (key, bool)) *sweepCurve {
 				point := page.Gap(l.value)
 				if k, ok := find(l.step); ok {
 					if n := l.number(t, k); n.Missing == "" && quantity.Finite(n.Value) {
-						point = page.Point{X: l.value, Y: n.Value, Low: n.Low, High: n.High, Ring: len(l.Refusals(t)) > 0 || n.Disturbed() || n.MaxOf > 0}
+						point = page.Point{X: l.value, Y: n.Value, Low: n.Low, High: n.High, Ring: len(l.Refusals(t)) > 0 ||
+							n.Disturbed() || n.MaxOf > 0}
 					}
 				}
 				line.Points = append(line.Points, point)
@@ -63,7 +65,8 @@ func drawn(panel int, curves ...*sweepCurve) (out []page.Plot) {
 	for _, c := range curves {
 		if list := page.Reach(c.panels...); len(list) > 0 {
 			out = append(out, page.Plot{
-				Title: c.title, Label: c.title, Height: 240, X: c.axisX(), Y: c.scale.Axis(list), Level: c.scale.Near, Lines: c.panels[panel],
+				Title: c.title, Label: c.title, Height: 240, X: c.axisX(), Y: c.scale.Axis(list), Level: c.scale.Near,
+				Lines: c.panels[panel],
 			})
 		}
 	}

@@ -115,8 +115,10 @@ func accessOf(kind string) workload.Access {
 }
 
 var accessWords = map[string]workload.Access{
-	"insert": workload.WriteAccess, "update": workload.WriteAccess, "delete": workload.WriteAccess, "write": workload.WriteAccess,
-	"put": workload.WriteAccess, "replace": workload.WriteAccess, "upsert": workload.WriteAccess,
-	"point": workload.PointAccess, "get": workload.PointAccess, "read": workload.PointAccess, "lookup": workload.PointAccess,
-	"range": workload.RangeAccess, "scan": workload.RangeAccess,
+	"insert": workload.WriteAccess, "update": workload.WriteAccess, "delete": workload.WriteAccess,
+	"write": workload.WriteAccess,
+	"put":   workload.WriteAccess, "replace": workload.WriteAccess, "upsert": workload.WriteAccess,
+	"point": workload.PointAccess, "get": workload.PointAccess, "read": workload.PointAccess,
+	"lookup": workload.PointAccess,
+	"range":  workload.RangeAccess, "scan": workload.RangeAccess,
 }

@@ -29,9 +29,10 @@ type Campaign struct {
 	Resumed int       `json:"resumed,omitempty"` // how often it was interrupted and resumed
 	Force   bool      `json:"force,omitempty"`   // schemas that exist may be used
 	Client  string    `json:"client,omitempty"`  // directory of the client's calibration, below trials
-	AA      bool      `json:"aa,omitempty"`      // an A/A test: the plan's first target under two names, so that differences are chance
-	Order   string    `json:"order,omitempty"`   // of the trials, as plans call it; "": imported
-	Targets []string  `json:"targets,omitempty"` // in the plan's order
+	// an A/A test: the plan's first target under two names, so that differences are chance
+	AA      bool     `json:"aa,omitempty"`
+	Order   string   `json:"order,omitempty"`   // of the trials, as plans call it; "": imported
+	Targets []string `json:"targets,omitempty"` // in the plan's order
 	// Question is what the plan asks; its zero value means what the workload is about.
 	Question Question `json:"question,omitzero"`
 	// Params are the workload's parameters as texts, with the preset and the
@@ -148,7 +149,8 @@ func (c *Campaign) byTarget() []Entry {
 	}
 	entries := slices.Clone(c.Trials)
 	slices.SortStableFunc(entries, func(a, b Entry) int {
-		return cmp.Or(cmp.Compare(slices.Index(c.Targets, a.Target), slices.Index(c.Targets, b.Target)), cmp.Compare(a.Trial, b.Trial))
+		return cmp.Or(cmp.Compare(slices.Index(c.Targets, a.Target), slices.Index(c.Targets, b.Target)),
+			cmp.Compare(a.Trial, b.Trial))
 	})
 	return entries
 }

@@ -57,7 +57,8 @@ func AppendPlans(dir string, plans []StatementPlan) (err error) {
 	return nil
 }
 
-// ReadPlans reads the plans of a trial; none if its engine has no planner. A last line that was cut off ends it without error.
+// ReadPlans reads the plans of a trial; none if its engine has no planner. A last line that was cut
+// off ends it without error.
 func ReadPlans(dir string) ([]StatementPlan, error) {
 	path := filepath.Join(dir, PlansFile)
 	b, err := regular.ReadFile(path, limit)

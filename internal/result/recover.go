@@ -42,14 +42,16 @@ func addUnfinished(dir string, t *Trial) error {
 		return err
 	}
 	partial := metric.Warn(metric.Partial, nil)
-	a := &account.Step{Of: &workload.Step{Name: u.step.Name, Primary: u.step.Primary, WritesPer: u.step.WritesPer}, Seconds: u.step.Seconds}
+	a := &account.Step{Of: &workload.Step{Name: u.step.Name, Primary: u.step.Primary, WritesPer: u.step.WritesPer},
+		Seconds: u.step.Seconds}
 	a.All = metric.Row{Target: t.Target, Trial: t.Trial, Step: u.step.Name, Warnings: []metric.Warning{partial}}
 	a.Unknown = unrecovered
 	for i, g := range u.groups {
 		if len(g.kinds) == 0 {
 			continue // nothing of it was written
 		}
-		a.Groups = append(a.Groups, account.NewGroup(g.describe(u.step.Seconds), g.work(&u, latencies), workload.GroupSeed(t.Seed, i)))
+		a.Groups = append(a.Groups, account.NewGroup(g.describe(u.step.Seconds), g.work(&u, latencies),
+			workload.GroupSeed(t.Seed, i)))
 	}
 	a.Operations()
 	a.Unknown = nil
@@ -224,7 +226,8 @@ func (g *seen) work(u *unfinished, latencies map[string]*hist.Dist) *hist.Group 
 	for _, k := range g.kinds {
 		s := hist.NewSums(hist.Shape{Paced: true, Attempts: true}) // empty ones make no rows
 		s.Counts = k.Counts
-		for measure, into := range map[string]*hist.Dist{"service": s.Service, "response": s.Response, "lateness": s.Lateness, "attempt": s.Attempt} {
+		for measure, into := range map[string]*hist.Dist{"service": s.Service, "response": s.Response,
+			"lateness": s.Lateness, "attempt": s.Attempt} {
 			into.Merge(latencies[LatencyTag(u.step.Name, g.name, k.Name, measure)])
 		}
 		if n := s.Response.Count(); n > k.Ops { // with the ages of those that were not done

@@ -77,10 +77,11 @@ type Trial struct {
 	Hint       string            `json:"hint,omitempty"`   // what the user can do about it
 	Started    time.Time         `json:"started"`
 	Ended      *time.Time        `json:"ended,omitempty"`
-	Versions   observe.Facts     `json:"versions"`        // rumbench, Go, engine
-	Build      *program.Build    `json:"build,omitempty"` // the program that ran the trial; nil in files older than the field
-	Settings   []engine.Setting  `json:"settings"`
-	Host       observe.Facts     `json:"host"`
+	Versions   observe.Facts     `json:"versions"` // rumbench, Go, engine
+	// the program that ran the trial; nil in files older than the field
+	Build    *program.Build   `json:"build,omitempty"`
+	Settings []engine.Setting `json:"settings"`
+	Host     observe.Facts    `json:"host"`
 	// Affects are the aspects that the options among Knobs affect, as the engine declares.
 	Affects map[string]engine.Aspect `json:"affects,omitempty"`
 	// Ceilings are what the device can do, as probed before the campaign's trials; nil
@@ -199,10 +200,11 @@ type Step struct {
 	Sizes     []engine.Size         `json:"sizes,omitempty"`
 	Structure engine.Structure      `json:"structure,omitzero"` // at the end
 	Counters  []CounterChange       `json:"counters,omitempty"`
-	Waits     []Wait                `json:"waits,omitempty"` // samples of the sessions' activities, the most frequent first
-	Notes     []metric.Warning      `json:"notes,omitempty"`
-	Warnings  []metric.Warning      `json:"warnings,omitempty"`
-	Profile   *StepProfile          `json:"profile,omitempty"` // nil if the step was not profiled
+	// samples of the sessions' activities, the most frequent first
+	Waits    []Wait           `json:"waits,omitempty"`
+	Notes    []metric.Warning `json:"notes,omitempty"`
+	Warnings []metric.Warning `json:"warnings,omitempty"`
+	Profile  *StepProfile     `json:"profile,omitempty"` // nil if the step was not profiled
 }
 
 // Test is how tables of many tests classify a step.
@@ -242,7 +244,8 @@ func (s *Step) WritesRows() bool {
 // Single reports whether a row is of a single operation kind, not of a whole of
 // several.
 func (s *Step) Single(row *metric.Row) bool {
-	return slices.ContainsFunc(s.Groups, func(g Group) bool { return g.Name == row.Group && slices.Contains(g.Ops, row.Op) })
+	return slices.ContainsFunc(s.Groups,
+		func(g Group) bool { return g.Name == row.Group && slices.Contains(g.Ops, row.Op) })
 }
 
 // rowUnit is the unit of operations that count rows.

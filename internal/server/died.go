@@ -36,17 +36,23 @@ var hints = []struct {
 	{[]string{"ddress already in use"},
 		"another program listens on that port: remove port from the options, and a free one is used"},
 	{[]string{"No space left on device", "errno: 28", "Errcode: 28", "Disk is full"},
-		"the disk is full: free space, choose another --out, or lower the sizes; the redo log is allocated in full at the start"},
+		"the disk is full: free space, choose another --out, or lower the sizes; the redo log is allocated in full at the " +
+			"start"},
 	{[]string{"Invalid page size"}, "a page of InnoDB has 4, 8, 16, 32 or 64 KiB: the knob page sets it"},
-	{[]string{"unknown variable", "unknown option", "ambiguous option", "unrecognized configuration parameter", "Unknown suffix",
-		"invalid value for parameter", "is outside the valid range", "errors in configuration file", "Error while setting value",
+	{[]string{"unknown variable", "unknown option", "ambiguous option", "unrecognized configuration parameter",
+		"Unknown suffix",
+		"invalid value for parameter", "is outside the valid range", "errors in configuration file",
+		"Error while setting value",
 		"unexpected option", "Incorrect value for option"},
 		"options are passed to the server's configuration file verbatim: see its manual"},
 	{[]string{"Permission denied", "Errcode: 13", "errno: 13"},
 		"the server runs as an unprivileged user, who has no access there: choose another --out, such as one below /var/tmp"},
-	{[]string{"Can't open shared library", "cannot open shared object file"}, "a library or plugin is not installed: see rumbench doctor"},
-	{[]string{"Cannot allocate memory", "could not map anonymous shared memory", "Cannot allocate"}, "the cache does not fit in memory: lower it"},
-	{[]string{"signal: killed"}, "it was killed from outside, or by the kernel because the machine ran out of memory: see dmesg"},
+	{[]string{"Can't open shared library", "cannot open shared object file"},
+		"a library or plugin is not installed: see rumbench doctor"},
+	{[]string{"Cannot allocate memory", "could not map anonymous shared memory", "Cannot allocate"},
+		"the cache does not fit in memory: lower it"},
+	{[]string{"signal: killed"}, "it was killed from outside, or by the kernel because the machine ran out of memory: " +
+		"see dmesg"},
 }
 
 // Hint returns what the user can do.
@@ -64,7 +70,8 @@ func (e *DiedError) Hint() string {
 
 // errorMarks are parts of lines that name an error.
 var errorMarks = []string{
-	"[ERROR]", "FATAL:", "PANIC:", "ERROR:", "rror: ", "ER_CFG", " F> ", " E> ", "LOG:  could not", "LOG:  unrecognized", "LOG:  invalid", "LOG:  parameter",
+	"[ERROR]", "FATAL:", "PANIC:", "ERROR:", "rror: ", "ER_CFG", " F> ", " E> ", "LOG:  could not", "LOG:  unrecognized",
+	"LOG:  invalid", "LOG:  parameter",
 	"is outside the valid range",
 }
 

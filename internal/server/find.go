@@ -32,7 +32,8 @@ func (p Program) base() string { return filepath.Dir(filepath.Dir(p.Path)) }
 
 // companion returns the path of another program of the same installation.
 func (p Program) companion(names ...string) (string, error) {
-	for _, dir := range []string{filepath.Dir(p.Path), filepath.Join(p.base(), "bin"), filepath.Join(p.base(), "scripts")} {
+	for _, dir := range []string{filepath.Dir(p.Path), filepath.Join(p.base(), "bin"),
+		filepath.Join(p.base(), "scripts")} {
 		for _, name := range names {
 			if path := filepath.Join(dir, name); executable(path) {
 				return path, nil
@@ -92,7 +93,8 @@ func (e *MissingError) Hint() string {
 	case e.Binary != "":
 		return "binary: is the path of the server's own program, such as " + k.paths[len(k.paths)-1]
 	}
-	return "rumbench doctor --install prints how to install it (package " + k.aptPackage + "); or name another program with binary: PATH"
+	return "rumbench doctor --install prints how to install it (package " + k.aptPackage +
+		"); or name another program with binary: PATH"
 }
 
 // Package returns the Debian package of a kind of server, "" if there is none.

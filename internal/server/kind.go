@@ -44,7 +44,8 @@ const (
 )
 
 func kindOf(name string) (*kind, error) {
-	if k := map[string]*kind{MariaDB: &mariadb, MySQL: &mysql, Postgres: &postgres, Tarantool: &tarantool, Mongod: &mongod}[name]; k != nil {
+	if k := map[string]*kind{MariaDB: &mariadb, MySQL: &mysql, Postgres: &postgres, Tarantool: &tarantool,
+		Mongod: &mongod}[name]; k != nil {
 		return k, nil
 	}
 	return nil, fmt.Errorf("unknown kind of server %q; the kinds are %s", name, strings.Join(Kinds(), ", "))

@@ -82,7 +82,8 @@ func MyRocks(p Program) string {
 	if p.Path == "" {
 		return ""
 	}
-	for _, dir := range []string{"lib/mysql/plugin", "lib/x86_64-linux-gnu/mariadb/plugin", "lib64/mysql/plugin", "lib/plugin"} {
+	for _, dir := range []string{"lib/mysql/plugin", "lib/x86_64-linux-gnu/mariadb/plugin", "lib64/mysql/plugin",
+		"lib/plugin"} {
 		path := filepath.Join(p.base(), dir, "ha_rocksdb.so")
 		if _, err := os.Stat(path); err == nil {
 			return path

@@ -59,7 +59,8 @@ func createMySQL(s *Server) ([]string, error) {
 		return nil, s.copyData(template)
 	}
 	if old(s.Program.Version) {
-		return nil, fmt.Errorf("release %s cannot create its system tables: %s, which its archive contains, is missing", s.Program.Version, template)
+		return nil, fmt.Errorf("release %s cannot create its system tables: %s, which its archive contains, is missing",
+			s.Program.Version, template)
 	}
 	return []string{s.Program.Path, "--defaults-file=" + s.configFile(), "--initialize-insecure"}, nil
 }

@@ -17,7 +17,8 @@ import (
 
 // postgres is PostgreSQL's server.
 var postgres = kind{
-	user: "postgres", superuser: "postgres", aptPackage: "postgresql", socket: ".s.PGSQL.PORT", stop: syscall.SIGINT, // SIGTERM waits for clients
+	// SIGTERM waits for clients
+	user: "postgres", superuser: "postgres", aptPackage: "postgresql", socket: ".s.PGSQL.PORT", stop: syscall.SIGINT,
 	paths:     []string{"/usr/local/pgsql/bin/postgres", "/usr/lib/postgresql/*/bin/postgres"},
 	arguments: func(s *Server) []string { return []string{"-D", s.DataDir(), "--config-file=" + s.configFile()} },
 	configure: configurePostgres, create: createPostgres, variables: postgresVariables, leftovers: postgresLeftovers,

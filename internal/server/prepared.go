@@ -50,7 +50,8 @@ func ownDir(path string) error {
 	if err != nil {
 		return err
 	}
-	if st, ok := info.Sys().(*syscall.Stat_t); !ok || !info.IsDir() || int(st.Uid) != os.Getuid() || info.Mode().Perm() != 0o700 {
+	if st, ok := info.Sys().(*syscall.Stat_t); !ok || !info.IsDir() || int(st.Uid) != os.Getuid() ||
+		info.Mode().Perm() != 0o700 {
 		return fmt.Errorf("%s is not a directory of this user alone", path)
 	}
 	return nil
@@ -84,7 +85,8 @@ func (p prepared) keep(s *Server) error {
 		return err
 	}
 	unfinished := prepared(temp)
-	err = errors.Join(prune(parent), copyAll(s.DataDir(), unfinished.dataDir(), "--sparse=always"), copyAll(s.passwordFile(), unfinished.passwordFile()))
+	err = errors.Join(prune(parent), copyAll(s.DataDir(), unfinished.dataDir(), "--sparse=always"),
+		copyAll(s.passwordFile(), unfinished.passwordFile()))
 	if err == nil {
 		err = os.Rename(temp, string(p))
 	}

@@ -232,7 +232,8 @@ func (s *Server) fresh() (bool, error) {
 		return true, nil
 	}
 	if _, err := os.Stat(s.configFile()); err != nil {
-		return false, fmt.Errorf("%s is not a directory of server %s: it holds %s, and no %s", s.Dir, s.Kind, entries[0].Name(), filepath.Base(s.configFile()))
+		return false, fmt.Errorf("%s is not a directory of server %s: it holds %s, and no %s", s.Dir, s.Kind,
+			entries[0].Name(), filepath.Base(s.configFile()))
 	}
 	if _, err := os.Stat(s.DataDir()); err != nil {
 		return true, nil // an earlier start failed before it

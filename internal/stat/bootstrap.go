@@ -27,7 +27,8 @@ import (
 // Efron, "Better bootstrap confidence intervals", Journal of the American
 // Statistical Association 82 (1987); the widening is from Hesterberg, "What
 // teachers should know about the bootstrap", American Statistician 69 (2015).
-func PairedBootstrap(n int, resamples int, seed uint64, confidence float64, estimate func(pick []int) float64) Interval {
+func PairedBootstrap(n int, resamples int, seed uint64, confidence float64,
+	estimate func(pick []int) float64) Interval {
 	if n <= 0 {
 		return unknown(confidence)
 	}

@@ -29,7 +29,8 @@ type pass struct {
 
 // raced are the packages whose goroutines share memory.
 var raced = []string{
-	"engine/badger", "engine/bbolt", "engine/kvkit", "engine/memory", "engine/pebble", "internal/run/campaign", "internal/observe/cpuset", "internal/run/drive",
+	"engine/badger", "engine/bbolt", "engine/kvkit", "engine/memory", "engine/pebble", "internal/run/campaign",
+	"internal/observe/cpuset", "internal/run/drive",
 	"internal/stat/hist", "internal/observe", "internal/server", "internal/run/trial", "internal/cli/watch", "engine/wire",
 }
 

@@ -46,7 +46,8 @@ type checkReader struct {
 }
 
 func (c *checkReader) read(n *strictyaml.Node) (out []check) {
-	if n == nil || !c.Is(n, strictyaml.List, "checks is a list", "as in [{name: nothing lost, expect: count(queue) == rows}]") {
+	if n == nil || !c.Is(n, strictyaml.List, "checks is a list",
+		"as in [{name: nothing lost, expect: count(queue) == rows}]") {
 		return nil
 	}
 	for _, item := range n.Items {
@@ -133,7 +134,8 @@ func (c *checkReader) need(k *check, n *strictyaml.Node, x *ast.CallNode) (value
 		at := name(x.Arguments[1])
 		i := wanted.table.Column(at.Text)
 		if i < 0 || !isNumber(wanted.table.Columns[i].Type) {
-			c.At(at, fmt.Sprintf("table %s has no column of numbers %q", wanted.table.Name, at.Text), hint.OneOf(at.Text, wanted.table.ColumnNames()))
+			c.At(at, fmt.Sprintf("table %s has no column of numbers %q", wanted.table.Name, at.Text),
+				hint.OneOf(at.Text, wanted.table.ColumnNames()))
 			return value{}, false
 		}
 		wanted.column, typ = at.Text, wanted.table.Columns[i].Type
@@ -185,7 +187,8 @@ func (s *stage) evaluate(ctx context.Context, session engine.Session, k *check, 
 }
 
 func sumOf(ctx context.Context, session engine.Session, wanted need) (model.Value, error) {
-	stmt, err := session.Prepare(ctx, &model.Op{Kind: model.Scan, Table: wanted.table.Name, Columns: []string{wanted.column}, Aggregate: model.Sum})
+	stmt, err := session.Prepare(ctx,
+		&model.Op{Kind: model.Scan, Table: wanted.table.Name, Columns: []string{wanted.column}, Aggregate: model.Sum})
 	if err != nil {
 		return model.Value{}, err
 	}

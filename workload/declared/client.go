@@ -254,7 +254,8 @@ func (c *client) execute(ctx context.Context, s *statement) (found bool, err err
 		return false, err
 	}
 	if s.result.Rows < s.required && c.stage.env.Results {
-		return false, engine.Errorf(engine.Conflict, "%s found %d rows, and requires %d: others were faster", v.op.Label(), s.result.Rows, s.required)
+		return false, engine.Errorf(engine.Conflict, "%s found %d rows, and requires %d: others were faster", v.op.Label(),
+			s.result.Rows, s.required)
 	}
 	s.account(&v.op, &c.work)
 	for i := range s.carries {

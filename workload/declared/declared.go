@@ -40,7 +40,8 @@ func document() strictyaml.Document {
 func meant(name string, known []string) string {
 	for _, k := range statementKeys {
 		if k.Name == name && slices.Contains(kinds, known[0]) {
-			return name + " is a key of " + strings.Join(k.list, ", ") + "; " + known[0] + " has " + strings.Join(known[1:], ", ")
+			return name + " is a key of " + strings.Join(k.list, ", ") + "; " + known[0] + " has " + strings.Join(known[1:],
+				", ")
 		}
 	}
 	return hint.OneOf(name, known)
@@ -151,13 +152,15 @@ func (w *Workload) readInfo(d *strictyaml.Document) {
 	if w.info.Doc == "" {
 		w.info.Doc = "A workload from a file."
 	}
-	if n := f.Value("params"); n != nil && d.Is(n, strictyaml.Mapping, "params is a map of names", "as in {rows: {default: 100k}}") {
+	if n := f.Value("params"); n != nil &&
+		d.Is(n, strictyaml.Mapping, "params is a map of names", "as in {rows: {default: 100k}}") {
 		for _, e := range n.Entries {
 			w.readParam(d, e)
 		}
 	}
 	w.info.Params = append(w.info.Params, checkParam)
-	if n := f.Value("presets"); n != nil && d.Is(n, strictyaml.Mapping, "presets is a map of names", "as in {quick: {rows: 10k}}") {
+	if n := f.Value("presets"); n != nil &&
+		d.Is(n, strictyaml.Mapping, "presets is a map of names", "as in {quick: {rows: 10k}}") {
 		for _, e := range n.Entries {
 			w.readPreset(d, e)
 		}
@@ -353,7 +356,8 @@ func (w *Workload) unused() hint.Problems {
 		{"params", "nothing uses parameter ", "use it by its name, or remove it"},
 		{"values", "nothing uses value ", "use it by its name, or remove it"},
 		{"operations", "no group does operation ", "name it in a group's do, mix or sequence, or remove it"},
-		{"tables", "nothing inserts rows into table ", "as in {load: TABLE, rows: 100k}; rows: 0 is possible where an earlier run has left rows"},
+		{"tables", "nothing inserts rows into table ",
+			"as in {load: TABLE, rows: 100k}; rows: 0 is possible where an earlier run has left rows"},
 	} {
 		if n := w.root.Get(section.section); n != nil {
 			for _, e := range n.Entries {
@@ -376,13 +380,15 @@ func (c *compiler) use(section, name string) {
 
 // readValues reads the values with a name. They are compiled where they are used.
 func (c *compiler) readValues(n *strictyaml.Node) {
-	if n == nil || !c.Is(n, strictyaml.Mapping, "values is a map of values by name", "as in {customer: {zipf: customers}}") {
+	if n == nil || !c.Is(n, strictyaml.Mapping, "values is a map of values by name",
+		"as in {customer: {zipf: customers}}") {
 		return
 	}
 	c.named = map[string]*strictyaml.Node{}
 	for _, e := range n.Entries {
 		if !isName(e.Key.Text) || c.info.Param(e.Key.Text) != nil {
-			c.At(e.Key, fmt.Sprintf("%q cannot be the name of a value", e.Key.Text), "letters, digits and _, and no parameter's name")
+			c.At(e.Key, fmt.Sprintf("%q cannot be the name of a value", e.Key.Text),
+				"letters, digits and _, and no parameter's name")
 			continue
 		}
 		c.named[e.Key.Text] = e.Value

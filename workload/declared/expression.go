@@ -60,7 +60,8 @@ func syntax(c *compiler, n *strictyaml.Node, err error, subject, help string) {
 // unexpected is how the parser names a token: unexpected token Operator("=").
 var unexpected = regexp.MustCompile(`unexpected token \w+\("(.*?)"\)`)
 
-const exprHint = "numbers, names, + - * / % and parentheses, and a timestamp + or - seconds; a text is written {const: TEXT}"
+const exprHint = "numbers, names, + - * / % and parentheses, and a timestamp + or - seconds; a text is written " +
+	"{const: TEXT}"
 
 // inside reports a problem at a column, from 0, of a scalar.
 func (c *compiler) inside(n *strictyaml.Node, column int, reason, help string) {
@@ -262,7 +263,8 @@ func later(operator string, at, seconds value) value {
 		sign = -1e6
 	}
 	micros, by := at.num, seconds.float().real
-	return value{typ: model.Time, late: at.late || seconds.late, num: func(e *env) int64 { return micros(e) + cut(math.Round(sign*by(e))) }}
+	return value{typ: model.Time, late: at.late || seconds.late,
+		num: func(e *env) int64 { return micros(e) + cut(math.Round(sign*by(e))) }}
 }
 
 // value compiles a value: a scalar, or a map of one generator.
@@ -273,7 +275,8 @@ func (c *compiler) value(n *strictyaml.Node, s scope) (value, bool) {
 	case n.Kind == strictyaml.Mapping && len(n.Entries) == 1:
 		return c.generator(n.Entries[0].Key, n.Entries[0].Value, s)
 	case n.Kind != strictyaml.Scalar || n.IsNull():
-		c.At(n, "a value is a number, an expression, or a map of one generator", "as in 10, rows / 2, {uniform: [1, 100]}; the generators are "+generatorNames())
+		c.At(n, "a value is a number, an expression, or a map of one generator",
+			"as in 10, rows / 2, {uniform: [1, 100]}; the generators are "+generatorNames())
 		return value{}, false
 	}
 	switch x := n.Value.(type) {

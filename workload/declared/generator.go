@@ -50,7 +50,8 @@ func (a *arguments) read() {
 	}
 	give := func(i int, n *strictyaml.Node) {
 		if i >= len(names) {
-			a.refuse(n, fmt.Sprintf("%s takes %d arguments at most", a.generator.name, len(names)), "they are "+strings.Join(names, ", "))
+			a.refuse(n, fmt.Sprintf("%s takes %d arguments at most", a.generator.name, len(names)),
+				"they are "+strings.Join(names, ", "))
 			return
 		}
 		a.nodes[names[i]] = n
@@ -117,7 +118,8 @@ func (a *arguments) value(name string, t model.Type) value {
 	}
 	out, ok := v.as(t)
 	if !ok {
-		a.refuse(n, fmt.Sprintf("%s of %s is a value of type %s, not %s", name, a.generator.name, nameOf(v.typ), nameOf(t)), "")
+		a.refuse(n, fmt.Sprintf("%s of %s is a value of type %s, not %s", name, a.generator.name, nameOf(v.typ), nameOf(t)),
+			"")
 	}
 	return out
 }
@@ -187,7 +189,8 @@ func (a *arguments) over() numbers {
 			return numbers{table: t, dead: a.scope.dead && t == a.scope.tableDef}
 		}
 	}
-	if name := n.Text; isName(name) && a.c.info.Param(name) == nil && a.c.named[name] == nil && !a.c.wrong[name] && a.c.table(name) == nil {
+	if name := n.Text; isName(name) && a.c.info.Param(name) == nil && a.c.named[name] == nil && !a.c.wrong[name] &&
+		a.c.table(name) == nil {
 		known := scope{fixed: true}.names(a.c)
 		for _, t := range a.c.tables {
 			known = append(known, t.Name)

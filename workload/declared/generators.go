@@ -1,6 +1,7 @@
 package declared
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"slices"
@@ -285,7 +286,8 @@ func total(weights []float64) (sum float64) {
 func buildSelect(a *arguments) value {
 	by := a.body.Get("by")
 	if a.body.Kind != strictyaml.Mapping || by == nil {
-		a.refuse(a.at, "select has no by: the parameter that selects", "as in {select: {by: distribution, zipf: {zipf: {}}, any: {any: {}}}}")
+		a.refuse(a.at, "select has no by: the parameter that selects",
+			"as in {select: {by: distribution, zipf: {zipf: {}}, any: {any: {}}}}")
 		return value{}
 	}
 	a.c.use("params", by.Text)
@@ -295,7 +297,8 @@ func buildSelect(a *arguments) value {
 		return value{}
 	}
 	if p == nil || len(p.Enum) == 0 {
-		a.refuse(by, fmt.Sprintf("%q is not a string parameter with a list of values", by.Text), "declare it with of: [NAME, …]")
+		a.refuse(by, fmt.Sprintf("%q is not a string parameter with a list of values", by.Text),
+			"declare it with of: [NAME, …]")
 		return value{}
 	}
 	var chosen value
@@ -365,7 +368,7 @@ func (a *arguments) digits() int {
 	return 1
 }
 
-var zeros = []byte("0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000")
+var zeros = bytes.Repeat([]byte("0"), 100)
 
 func buildFNV(a *arguments) value {
 	subject := a.value("of", model.Int)

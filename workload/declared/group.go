@@ -26,7 +26,8 @@ func (b *stepReader) group(s *step, e strictyaml.Entry, first bool) {
 		return // already reported
 	}
 	g := &group{name: e.Key.Text}
-	w := workload.Group{Name: g.name, Clients: 1, RowsPerOp: 1, Pace: pace.Even, Retry: workload.Retry{Policy: workload.RetrySame}}
+	w := workload.Group{Name: g.name, Clients: 1, RowsPerOp: 1, Pace: pace.Even,
+		Retry: workload.Retry{Policy: workload.RetrySame}}
 	if n := f.Value("clients"); n != nil {
 		if clients, ok := b.whole(n, "clients", 1, mostClients); ok {
 			w.Clients = int(clients)
@@ -63,12 +64,15 @@ func (b *stepReader) group(s *step, e strictyaml.Entry, first bool) {
 		clients := int64(w.Clients)
 		w.Work = max(1, (total+clients-1)/clients)
 		if all := w.Work * clients; ok && total != all {
-			b.At(n, fmt.Sprintf("operations is %d, which %d clients cannot share equally", total, clients), fmt.Sprintf("as in operations: %d", all))
+			b.At(n, fmt.Sprintf("operations is %d, which %d clients cannot share equally", total, clients),
+				fmt.Sprintf("as in operations: %d", all))
 		}
 	}
-	strictyaml.Bind(f, "pace", strictyaml.OneOf(string(pace.Even), string(pace.Poisson)), func(v string) { w.Pace = pace.Kind(v) })
+	strictyaml.Bind(f, "pace", strictyaml.OneOf(string(pace.Even), string(pace.Poisson)),
+		func(v string) { w.Pace = pace.Kind(v) })
 	b.rate(&w, s, f)
-	strictyaml.Bind(f, "retry", strictyaml.OneOf(string(workload.RetrySame), string(workload.RetryNew), string(workload.RetryNone)), func(v string) {
+	strictyaml.Bind(f, "retry", strictyaml.OneOf(string(workload.RetrySame), string(workload.RetryNew),
+		string(workload.RetryNone)), func(v string) {
 		w.Retry.Policy = workload.RetryPolicy(v)
 	})
 	g.retry = w.Retry
@@ -79,7 +83,8 @@ func (b *stepReader) group(s *step, e strictyaml.Entry, first bool) {
 func (b *stepReader) indexed(s *step, st *statement) {
 	name := st.variants[0].op.Index
 	if name != "" && !slices.Contains(b.built[st.table], name) {
-		b.At(st.at, fmt.Sprintf("index %s is built after step %s", name, s.Name), "move the step {index: "+st.table.Name+"} before it")
+		b.At(st.at, fmt.Sprintf("index %s is built after step %s", name, s.Name),
+			"move the step {index: "+st.table.Name+"} before it")
 	}
 }
 
@@ -99,7 +104,8 @@ func (b *stepReader) groupOps(g *group, f strictyaml.Fields) (ops []*operation) 
 			b.At(sequence, "sequence is a list of operations", "")
 		}
 	default:
-		b.At(f.Of, fmt.Sprintf("group %s needs one of do, mix and sequence", g.name), "as in {do: OPERATION} or {mix: {A: 50, B: 50}}")
+		b.At(f.Of, fmt.Sprintf("group %s needs one of do, mix and sequence", g.name),
+			"as in {do: OPERATION} or {mix: {A: 50, B: 50}}")
 	}
 	for _, n := range nodes {
 		o := b.operationOf(n)
@@ -157,7 +163,9 @@ func (b *stepReader) rate(w *workload.Group, s *step, f strictyaml.Fields) {
 	if n == nil {
 		return
 	}
-	if n.Kind != strictyaml.Mapping || !slices.ContainsFunc(n.Entries, func(e strictyaml.Entry) bool { return slices.Contains(rateKeys.Names(), e.Key.Text) }) {
+	if n.Kind != strictyaml.Mapping ||
+		!slices.ContainsFunc(n.Entries,
+			func(e strictyaml.Entry) bool { return slices.Contains(rateKeys.Names(), e.Key.Text) }) {
 		rate, _ := b.perSecond(n, "rate", 0)
 		w.Rate = rate / float64(w.Clients)
 		return
@@ -185,7 +193,8 @@ func (b *stepReader) rate(w *workload.Group, s *step, f strictyaml.Fields) {
 	case s.Seconds == 0 || w.Work > 0:
 		b.At(n, "a curve of rates needs a run that is limited by seconds", "")
 	case s.Seconds/period > mostPeriods:
-		b.At(n, fmt.Sprintf("the run has %.0f periods, and at most %d are possible", s.Seconds/period, mostPeriods), "make the period longer")
+		b.At(n, fmt.Sprintf("the run has %.0f periods, and at most %d are possible", s.Seconds/period, mostPeriods),
+			"make the period longer")
 	default:
 		w.Arrivals = &pace.Arrivals{Kind: w.Pace, Segments: wave(mean, amplitude, period, s.Seconds)}
 	}
@@ -203,7 +212,8 @@ func wave(mean, amplitude, period, seconds float64) (out []pace.Segment) {
 	at := func(i int) float64 { return math.Sin(2 * math.Pi * float64(i) / pieces) }
 	stretch := math.Pi / pieces / math.Tan(math.Pi/pieces) // of a chord's area to its arc's
 	for i := range int(math.Ceil(seconds/length)) + 1 {
-		out = append(out, pace.Segment{Seconds: length, From: max(0, mean+amplitude/stretch*at(i)), To: max(0, mean+amplitude/stretch*at(i+1))})
+		out = append(out, pace.Segment{Seconds: length, From: max(0, mean+amplitude/stretch*at(i)),
+			To: max(0, mean+amplitude/stretch*at(i+1))})
 	}
 	return out
 }

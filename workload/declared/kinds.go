@@ -19,7 +19,8 @@ func (r *reading) insert() {
 	}
 	r.op.Rows = int(r.s.count)
 	set := r.f.Value("set")
-	if set != nil && !r.Is(set, strictyaml.Mapping, "set of an insert is a map of columns to values", "as in {set: {state: 0}}") {
+	if set != nil && !r.Is(set, strictyaml.Mapping, "set of an insert is a map of columns to values",
+		"as in {set: {state: 0}}") {
 		return
 	}
 	for i := range r.t.Columns {
@@ -139,7 +140,8 @@ func addable(c *compiler, at *strictyaml.Node, t *tableDef, i int) bool {
 	column := &t.Columns[i]
 	help := ""
 	if column.Type == model.Time {
-		help = fmt.Sprintf("read it, and set it to a later one: {get: %s, …, read: {%s: until}}, then {update: %s, …, set: {%s: until + 60}}",
+		help = fmt.Sprintf("read it, and set it to a later one: {get: %s, …, read: {%s: until}}, then {update: %s, …, "+
+			"set: {%s: until + 60}}",
 			t.Name, column.Name, t.Name, column.Name)
 	}
 	if !isNumber(column.Type) {
@@ -269,7 +271,8 @@ func (r *reading) returned() {
 		switch i := r.column(e.Key); {
 		case i < 0:
 		case !isNumber(r.t.Columns[i].Type):
-			r.At(e.Key, fmt.Sprintf("column %s is of type %s, and cannot be summed", e.Key.Text, nameOf(r.t.Columns[i].Type)), "")
+			r.At(e.Key, fmt.Sprintf("column %s is of type %s, and cannot be summed", e.Key.Text, nameOf(r.t.Columns[i].Type)),
+				"")
 		default:
 			r.op.Aggregate, r.op.Columns = model.Sum, []string{e.Key.Text}
 			r.carry(e.Value, -1, r.t.Columns[i].Type, 0)

@@ -49,8 +49,10 @@ func (c *compiler) seconds(n *strictyaml.Node, subject string, lowest float64) (
 
 // perSecond compiles a rate that is known before the run, as in 50 or 50/s.
 func (c *compiler) perSecond(n *strictyaml.Node, subject string, lowest float64) (float64, bool) {
-	if unit := ratePer.FindStringSubmatch(n.Text); unit != nil && unit[1] != "s" && c.info.Param(unit[1]) == nil && c.named[unit[1]] == nil {
-		c.At(n, fmt.Sprintf("%s is %q, and must be a rate per second", subject, n.Text), "as in 50 or 50/s; 50 in a minute are 50/60")
+	if unit := ratePer.FindStringSubmatch(n.Text); unit != nil && unit[1] != "s" && c.info.Param(unit[1]) == nil &&
+		c.named[unit[1]] == nil {
+		c.At(n, fmt.Sprintf("%s is %q, and must be a rate per second", subject, n.Text),
+			"as in 50 or 50/s; 50 in a minute are 50/60")
 		return 0, false
 	}
 	return c.number(written(n, func(text string) (float64, error) {

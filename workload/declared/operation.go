@@ -30,7 +30,8 @@ type draw struct {
 
 // operations compiles all operations.
 func (c *compiler) readOperations(n *strictyaml.Node) (out []*operation) {
-	if n == nil || !c.Is(n, strictyaml.Mapping, "operations is a map of operations by name", "as in {look: [{get: queue, row: {any: {}}}]}") {
+	if n == nil || !c.Is(n, strictyaml.Mapping, "operations is a map of operations by name",
+		"as in {look: [{get: queue, row: {any: {}}}]}") {
 		return nil
 	}
 	for _, e := range n.Entries {
@@ -52,14 +53,16 @@ func (c *compiler) operation(e strictyaml.Entry) *operation {
 			c.At(e.Key, "operation "+o.name+" has no do", "its statements, as in {do: [{get: queue, row: {any: {}}}]}")
 			return o
 		}
-		if n := f.Value("draw"); n != nil && c.Is(n, strictyaml.Mapping, "draw is a map of values by name", "as in {draw: {amount: {uniform: [1, 100]}}}") {
+		if n := f.Value("draw"); n != nil &&
+			c.Is(n, strictyaml.Mapping, "draw is a map of values by name", "as in {draw: {amount: {uniform: [1, 100]}}}") {
 			for _, d := range n.Entries {
 				o.draw(c, d, s)
 			}
 		}
 		o.transaction(c, f.Value("transaction"))
 	}
-	if !c.Is(do, strictyaml.List, "an operation is a list of statements, or a map with do", "as in [{get: queue, row: {any: {}}}]") {
+	if !c.Is(do, strictyaml.List, "an operation is a list of statements, or a map with do",
+		"as in [{get: queue, row: {any: {}}}]") {
 		return o
 	}
 	if len(do.Items) == 0 {
@@ -114,7 +117,8 @@ func (s scope) lose(n *strictyaml.Node) {
 
 func (o *operation) draw(c *compiler, e strictyaml.Entry, s scope) {
 	if !isName(e.Key.Text) || c.info.Param(e.Key.Text) != nil {
-		c.At(e.Key, fmt.Sprintf("%q cannot be the name of a value", e.Key.Text), "letters, digits and _, and no parameter's name")
+		c.At(e.Key, fmt.Sprintf("%q cannot be the name of a value", e.Key.Text),
+			"letters, digits and _, and no parameter's name")
 		return
 	}
 	v, ok := c.value(e.Value, s)
@@ -150,7 +154,8 @@ func (o *operation) transaction(c *compiler, n *strictyaml.Node) {
 		}
 	}
 	if o.isolation == model.DefaultIsolation {
-		c.At(n, fmt.Sprintf("transaction is %q", n.Text), "true, false, a parameter of type bool, or an isolation level: "+hint.OneOf(n.Text, known))
+		c.At(n, fmt.Sprintf("transaction is %q", n.Text),
+			"true, false, a parameter of type bool, or an isolation level: "+hint.OneOf(n.Text, known))
 	}
 }
 

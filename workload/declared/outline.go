@@ -41,7 +41,8 @@ func (w *Workload) Outline(p workload.Params) (o Outline, err error) {
 		}
 		plain := t.rowBytes(nil)
 		o.Tables = append(o.Tables, TableOutline{
-			Name: t.Name, Columns: strings.Join(columns, ", "), Rows: t.loaded, RowBytes: plain, IndexBytes: t.rowBytes(t.indexNames()) - plain,
+			Name: t.Name, Columns: strings.Join(columns, ", "), Rows: t.loaded, RowBytes: plain,
+			IndexBytes: t.rowBytes(t.indexNames()) - plain,
 		})
 	}
 	for _, op := range r.compiler(0).readOperations(w.root.Get("operations")) {

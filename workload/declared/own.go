@@ -20,7 +20,8 @@ type ownReader struct{ *reading }
 
 func (r ownReader) read() {
 	n := r.f.Value(sOwn)
-	if n == nil || !r.Is(n, strictyaml.Mapping, "sql is a map of engines to texts", "as in {mysql: SELECT …, postgres: SELECT …}") {
+	if n == nil || !r.Is(n, strictyaml.Mapping, "sql is a map of engines to texts",
+		"as in {mysql: SELECT …, postgres: SELECT …}") {
 		return
 	}
 	if len(n.Entries) == 0 {
@@ -31,7 +32,8 @@ func (r ownReader) read() {
 	case r.s.kind == sOwn:
 		returns = r.returns()
 	case r.s.count > 1 || r.op.ReturnNumber || r.some != nil || r.op.LimitGiven:
-		r.At(n, "SQL of your own cannot stand for several rows, a number that is assigned, one of several copies, or a limit that is drawn",
+		r.At(n, "SQL of your own cannot stand for several rows, a number that is assigned, one of several copies, or a "+
+			"limit that is drawn",
 			"write it as a statement that is SQL alone")
 		return
 	case r.op.Aggregate != model.NoAggregate:
@@ -64,7 +66,8 @@ func (r ownReader) read() {
 // returns reads the columns that SQL alone returns: all are carried on.
 func (r ownReader) returns() (list []model.Type) {
 	n := r.f.Value("returns")
-	if n == nil || !r.Is(n, strictyaml.Mapping, "returns is a map of names to types", "as in {returns: {balance: int64}}") {
+	if n == nil || !r.Is(n, strictyaml.Mapping, "returns is a map of names to types",
+		"as in {returns: {balance: int64}}") {
 		return nil
 	}
 	for _, e := range n.Entries {

@@ -70,7 +70,8 @@ func (p *pgbench) read(lines []string) {
 	if p.begun.line > 0 {
 		p.refuse(p.begun, "the transaction is not ended", "add END; or COMMIT;")
 	} else if p.isolation != "" && p.alone.line > 0 {
-		p.refuse(p.alone, "the statement is outside of the transaction", "an operation is one transaction: move the statement between BEGIN and END")
+		p.refuse(p.alone, "the statement is outside of the transaction",
+			"an operation is one transaction: move the statement between BEGIN and END")
 	}
 	if len(p.statements) == 0 && len(p.problems) == 0 {
 		p.refuse(place{line: 1, column: 1}, "the script has no statement", "")
@@ -164,7 +165,8 @@ var (
 func (p *pgbench) meta(at place, text string) {
 	m := setCommand.FindStringSubmatch(text)
 	if m == nil || p.sql.Len() > 0 {
-		p.refuse(at, strings.Fields(text)[0]+" cannot be a part of a workload", `of the meta-commands only \set can: a workload is data, without conditions`)
+		p.refuse(at, strings.Fields(text)[0]+" cannot be a part of a workload",
+			`of the meta-commands only \set can: a workload is data, without conditions`)
 		return
 	}
 	name, expression := m[1], strings.TrimSpace(m[2])
@@ -184,7 +186,8 @@ func (p *pgbench) variable(at place, name string) {
 	switch {
 	case p.known[name]:
 	case slices.Contains([]string{"client_id", "random_seed", "default_seed"}, name):
-		p.refuse(at, "variable "+name+" is built into pgbench, and a workload has none", `draw a number in its place, as in \set `+name+" random(0, 9)")
+		p.refuse(at, "variable "+name+" is built into pgbench, and a workload has none",
+			`draw a number in its place, as in \set `+name+" random(0, 9)")
 	default:
 		p.refuse(at, "variable "+name+" is not set before", `as in \set `+name+" random(1, 100)")
 	}
@@ -195,7 +198,8 @@ func (p *pgbench) variable(at place, name string) {
 func (p *pgbench) expression(at place, text string) (value string, ok bool) {
 	text = strings.TrimSpace(text)
 	if !arithmetic.MatchString(variable.ReplaceAllString(text, "0")) {
-		p.refuse(at, strconv.Quote(text)+" cannot be a part of a workload", "there are random, random_zipfian, and + - * % of numbers and variables")
+		p.refuse(at, strconv.Quote(text)+" cannot be a part of a workload",
+			"there are random, random_zipfian, and + - * % of numbers and variables")
 		return "", false
 	}
 	return variable.ReplaceAllString(text, "$1"), true
@@ -360,7 +364,8 @@ func (p *pgbench) write(name string) []byte {
 	if p.scaled {
 		b.WriteString("  scale: {default: 1, min: 1, doc: \"pgbench's scale factor\"}\n")
 	}
-	b.WriteString("  clients: {default: 1, min: 1, doc: number of clients}\n  seconds: {type: float, default: 60, unit: seconds, doc: length of the run}\n")
+	b.WriteString("  clients: {default: 1, min: 1, doc: number of clients}\n  seconds: {type: float, default: 60, " +
+		"unit: seconds, doc: length of the run}\n")
 	b.WriteString("tables:\n" + tables + "operations:\n  script:\n")
 	if len(p.draws) > 0 {
 		b.WriteString("    draw:\n" + strings.Join(p.draws, "\n") + "\n")

@@ -46,7 +46,8 @@ func valueShape() strictyaml.Shape {
 	for i := range generators {
 		properties[generators[i].name] = generators[i].shape().With("description", generators[i].summary())
 	}
-	one := strictyaml.Shape{"type": "object", "minProperties": 1, "maxProperties": 1, "properties": properties, "additionalProperties": false}
+	one := strictyaml.Shape{"type": "object", "minProperties": 1, "maxProperties": 1, "properties": properties,
+		"additionalProperties": false}
 	return strictyaml.Either(strictyaml.Shape{"type": []string{"number", "string", "boolean"}}, one)
 }
 
@@ -97,7 +98,8 @@ func Reference() string {
 	table("A parameter", "Below `params`, by name. A plan's `params` override it. "+
 		"Values may use it by its name; a bool is 1 or 0, a duration its seconds.", paramKeys)
 	table("A table", "Below `tables`, by name.", tableKeys)
-	table("A column", "Below `columns`, by name. The value is a function of the seed and the row's number: every engine gets the same.", columnKeys)
+	table("A column", "Below `columns`, by name. The value is a function of the seed and the row's number: every "+
+		"engine gets the same.", columnKeys)
 	table("An index", "Below `indexes`, by name. A list of columns is short for `{columns: [...]}`.", indexKeys)
 	table("An operation", "Below `operations`, by name. A list of statements is short for `{do: [...]}`.", operationKeys)
 	for _, kind := range kinds {
@@ -107,7 +109,8 @@ func Reference() string {
 		table("Step: "+kind, stepDocs[kind], stepKinds[kind])
 	}
 	table("A group of clients", "Below `groups`, by name.", groupKeys)
-	table("A rate that rises and falls", "mean + amplitude · sin(2πt / period). Operations then arrive whether earlier ones are done or not.", rateKeys)
+	table("A rate that rises and falls",
+		"mean + amplitude · sin(2πt / period). Operations then arrive whether earlier ones are done or not.", rateKeys)
 	table("A check", "It is evaluated after each run, with parameter `check: true`.", checkKeys)
 	b.WriteString(expressionDoc)
 	b.WriteString("\n## Generators\n\nA value is a number, a text in an expression's syntax, or a map of one generator: " +

@@ -83,7 +83,8 @@ func (r *run) findRows(ctx context.Context, db engine.DB) (err error) {
 		}
 		next := rows
 		if value := r.numberedBy(t); value != nil {
-			key, found, err := workload.QueryInt(ctx, session, &model.Op{Kind: model.Scan, Table: t.Name, Columns: t.Key, Desc: true, Limit: 1})
+			key, found, err := workload.QueryInt(ctx, session,
+				&model.Op{Kind: model.Scan, Table: t.Name, Columns: t.Key, Desc: true, Limit: 1})
 			if err != nil {
 				return err
 			}

@@ -142,7 +142,8 @@ func (c *compiler) statement(n *strictyaml.Node, s scope) *statement {
 	if t != nil {
 		r.op.Table = t.Name
 	}
-	map[string]func(){sInsert: r.insert, sGet: r.get, sScan: r.scan, sUpdate: r.update, sDelete: r.delete, sOwn: r.expect}[kind]()
+	map[string]func(){sInsert: r.insert, sGet: r.get, sScan: r.scan, sUpdate: r.update, sDelete: r.delete,
+		sOwn: r.expect}[kind]()
 	ownReader{r}.read()
 	if len(c.Problems) > before {
 		return nil
@@ -150,7 +151,8 @@ func (c *compiler) statement(n *strictyaml.Node, s scope) *statement {
 	return r.finish()
 }
 
-var modelKinds = map[string]model.Kind{sInsert: model.Insert, sGet: model.Get, sScan: model.Scan, sUpdate: model.Update, sDelete: model.Delete, sOwn: model.Own}
+var modelKinds = map[string]model.Kind{sInsert: model.Insert, sGet: model.Get, sScan: model.Scan,
+	sUpdate: model.Update, sDelete: model.Delete, sOwn: model.Own}
 
 // finish makes the variants, and checks them against the vocabulary.
 func (r *reading) finish() *statement {
@@ -222,7 +224,8 @@ func (r *reading) stored(n *strictyaml.Node, column int) source {
 		r.At(n, "the texts of column "+end.Name+" are checked when they are read, and this one has no proof",
 			"make it by text or bytes with check: true, or let the column make it: {set: ["+end.Name+"]}")
 	case !known(*s.value):
-		r.At(n, fmt.Sprintf("the greatest length of the value is not known, and column %s has at most %d bytes", end.Name, end.Width),
+		r.At(n, fmt.Sprintf("the greatest length of the value is not known, and column %s has at most %d bytes", end.Name,
+			end.Width),
 			"use a size whose greatest is known")
 	}
 	return s
@@ -332,13 +335,15 @@ func (r *reading) equals(n *strictyaml.Node, order []string, all bool) {
 	before := len(r.Problems)
 	for _, e := range n.Entries {
 		if !slices.Contains(order, e.Key.Text) {
-			r.At(e.Key, fmt.Sprintf("%q is not among the columns %s", e.Key.Text, strings.Join(order, ", ")), hint.OneOf(e.Key.Text, order))
+			r.At(e.Key, fmt.Sprintf("%q is not among the columns %s", e.Key.Text, strings.Join(order, ", ")),
+				hint.OneOf(e.Key.Text, order))
 		}
 	}
 	if len(r.Problems) > before {
 		return
 	}
-	needed, help := order[:len(n.Entries)], "the columns that are compared are the first ones of "+strings.Join(order, ", ")
+	needed, help := order[:len(n.Entries)],
+		"the columns that are compared are the first ones of "+strings.Join(order, ", ")
 	if all {
 		needed, help = order, "all columns of the key are given: "+strings.Join(order, ", ")
 	}

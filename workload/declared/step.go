@@ -33,7 +33,8 @@ type step struct {
 
 // readSteps reads the steps. The first one that does something creates the tables.
 func (c *compiler) readSteps(n *strictyaml.Node, ops []*operation) (steps []*step) {
-	if n == nil || !c.Is(n, strictyaml.List, "steps is a list", "as in [{load: queue, rows: 100k}, {run: work, seconds: 60, …}]") {
+	if n == nil || !c.Is(n, strictyaml.List, "steps is a list",
+		"as in [{load: queue, rows: 100k}, {run: work, seconds: 60, …}]") {
 		return nil
 	}
 	atOnce := map[*tableDef][]string{}
@@ -106,9 +107,11 @@ func (b *stepReader) step(n *strictyaml.Node) *step {
 	}
 	before := len(b.Problems)
 	f := b.Fields(n, "a "+s.kind+" step", stepKinds[s.kind].Names())
-	map[string]func(*step, strictyaml.Fields){stepLoad: b.load, stepIndex: b.index, stepSettle: b.settle, stepRun: b.run}[s.kind](s, f)
+	map[string]func(*step, strictyaml.Fields){stepLoad: b.load, stepIndex: b.index, stepSettle: b.settle,
+		stepRun: b.run}[s.kind](s, f)
 	strictyaml.Bind(f, "doc", strictyaml.Prose, func(v string) { s.Doc = v })
-	if len(b.Problems) > before || s.kind == stepLoad && s.rows == 0 || s.kind == stepRun && s.Seconds == 0 && s.Groups[0].Work == 0 {
+	if len(b.Problems) > before || s.kind == stepLoad && s.rows == 0 || s.kind == stepRun && s.Seconds == 0 &&
+		s.Groups[0].Work == 0 {
 		return nil
 	}
 	s.built = maps.Clone(b.built)
@@ -161,7 +164,8 @@ func (b *stepReader) load(s *step, f strictyaml.Fields) {
 	}
 	strictyaml.Bind(f, "clear", strictyaml.Boolean, func(v bool) { s.clears = v })
 	if s.clears && s.table.AutoColumn() >= 0 { // some engines number on, others begin anew
-		b.At(f.Of.Get("clear"), "the engine numbers the rows of table "+s.table.Name+", and where it begins after they are removed depends on the engine",
+		b.At(f.Of.Get("clear"), "the engine numbers the rows of table "+s.table.Name+
+			", and where it begins after they are removed depends on the engine",
 			"number them by a sequence in place of auto, or load the table once")
 	}
 	s.first = !b.loaded[s.table]
@@ -212,16 +216,20 @@ func (b *stepReader) index(s *step, f strictyaml.Fields) {
 	if f.Of.Get("indexes") == nil {
 		s.indexes = known
 	}
-	s.indexes = slices.DeleteFunc(slices.Clone(s.indexes), func(name string) bool { return slices.Contains(b.built[s.table], name) })
+	s.indexes = slices.DeleteFunc(slices.Clone(s.indexes),
+		func(name string) bool { return slices.Contains(b.built[s.table], name) })
 	if len(s.indexes) == 0 && len(b.Problems) == before {
 		b.At(f.Of, "the step builds no index: table "+s.table.Name+" has none that is not built already", "")
 	}
 	b.name(s, f)
-	s.Doc = fmt.Sprintf("How long does it take to build indexes on a table, and what does it cost per row of table %s?", s.table.Name)
+	s.Doc = fmt.Sprintf("How long does it take to build indexes on a table, and what does it cost per row of table %s?",
+		s.table.Name)
 	s.Primary, s.WritesPer, s.Whole, s.Access = stepIndex, stepIndex, true, workload.WriteAccess
-	s.Groups = []workload.Group{{Name: stepIndex, Clients: 1, Work: 1, Ops: []workload.OpKind{{Name: stepIndex, Unit: "row"}}}}
+	s.Groups = []workload.Group{{Name: stepIndex, Clients: 1, Work: 1,
+		Ops: []workload.OpKind{{Name: stepIndex, Unit: "row"}}}}
 	s.groups = []*group{{}}
-	if n := f.Value("groups"); n != nil && b.Is(n, strictyaml.Mapping, "groups is a map of groups by name", "as in {readers: {clients: 2, do: OPERATION}}") {
+	if n := f.Value("groups"); n != nil &&
+		b.Is(n, strictyaml.Mapping, "groups is a map of groups by name", "as in {readers: {clients: 2, do: OPERATION}}") {
 		for _, e := range n.Entries {
 			b.group(s, e, false)
 		}

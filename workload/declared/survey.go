@@ -58,7 +58,8 @@ func (c survey) operations(n *strictyaml.Node) {
 			continue
 		}
 		for _, s := range do.Items {
-			if s.Get(sOwn) != nil && s.Get("returns") == nil && !slices.ContainsFunc(generic, func(k string) bool { return s.Get(k) != nil }) {
+			if s.Get(sOwn) != nil && s.Get("returns") == nil &&
+				!slices.ContainsFunc(generic, func(k string) bool { return s.Get(k) != nil }) {
 				c.unknown()
 			}
 			for _, kind := range generic {

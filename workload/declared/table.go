@@ -71,7 +71,10 @@ func typeNames() (out []string) {
 
 // typeName returns the type of a column, as files name it.
 func typeName(c *model.Column) string {
-	i := slices.IndexFunc(types, func(t columnType) bool { return t.subject == c.Type && (t.width == 0 || t.width == c.Width) })
+	i := slices.IndexFunc(types, func(t columnType) bool {
+		return t.subject == c.Type &&
+			(t.width == 0 || t.width == c.Width)
+	})
 	if i < 0 {
 		return c.Type.String()
 	}
@@ -83,7 +86,8 @@ func nameOf(t model.Type) string { return typeName(&model.Column{Type: t}) }
 
 // readNames reads the tables' names: values may refer to any table.
 func (c *compiler) readNames(n *strictyaml.Node) {
-	if n == nil || !c.Is(n, strictyaml.Mapping, "tables is a map of tables by name", "as in {queue: {columns: {id: {auto: true}}}}") {
+	if n == nil || !c.Is(n, strictyaml.Mapping, "tables is a map of tables by name",
+		"as in {queue: {columns: {id: {auto: true}}}}") {
 		return
 	}
 	if len(n.Entries) == 0 {
@@ -157,11 +161,13 @@ func (c *tableReader) read(e strictyaml.Entry) {
 	}
 	for _, name := range t.Key {
 		if i := t.Column(name); i >= 0 && t.columns[i].fraction {
-			c.At(t.columns[i].node, "column "+name+" of the key is a float, as its value is", "give it type: int64, which cuts fractions off, or type: float")
+			c.At(t.columns[i].node, "column "+name+" of the key is a float, as its value is",
+				"give it type: int64, which cuts fractions off, or type: float")
 		}
 	}
 	c.autoKey()
-	if n := f.Value("indexes"); n != nil && c.Is(n, strictyaml.Mapping, "indexes is a map of indexes by name", "as in {by_state: [state, id]}") {
+	if n := f.Value("indexes"); n != nil &&
+		c.Is(n, strictyaml.Mapping, "indexes is a map of indexes by name", "as in {by_state: [state, id]}") {
 		for _, ix := range n.Entries {
 			c.index(ix)
 		}
@@ -178,7 +184,8 @@ func (c *tableReader) autoKey() {
 	if i < 0 || len(t.Key) == 0 || len(t.lost) > 0 || len(t.Key) == 1 && t.Key[0] == t.Columns[i].Name {
 		return
 	}
-	c.At(t.columns[i].node, fmt.Sprintf("column %s is auto, and must be the whole key, which is %s", t.Columns[i].Name, strings.Join(t.Key, ", ")),
+	c.At(t.columns[i].node, fmt.Sprintf("column %s is auto, and must be the whole key, which is %s", t.Columns[i].Name,
+		strings.Join(t.Key, ", ")),
 		"make it the key, or number the rows by {value: {sequence: [1]}}")
 }
 
@@ -255,7 +262,8 @@ func (c *tableReader) typeColumns(at *strictyaml.Node) {
 			t.columns[i].fraction = v.typ == model.Float
 		}
 		if _, ok := v.as(col.Type); !ok {
-			c.At(node, fmt.Sprintf("the value is of type %s, and column %s of type %s", nameOf(v.typ), col.Name, typeName(col)), "")
+			c.At(node, fmt.Sprintf("the value is of type %s, and column %s of type %s", nameOf(v.typ), col.Name, typeName(col)),
+				"")
 		}
 		if isText := col.Type == model.String || col.Type == model.Bytes; isText && col.Width == 0 {
 			if col.Width = int(v.limit); v.limit == 0 {
@@ -297,7 +305,8 @@ func (c *tableReader) index(e strictyaml.Entry) {
 		ix.Columns = strictyaml.Fields{In: &c.Document, Of: &field}.Words(e.Key.Text, "names of columns", c.known)
 	} else {
 		f := c.Fields(e.Value, "index "+ix.Name, indexKeys.Names())
-		ix.Columns, ix.Include = f.Words("columns", "names of columns", c.known), f.Words("include", "names of columns", c.known)
+		ix.Columns, ix.Include = f.Words("columns", "names of columns", c.known),
+			f.Words("include", "names of columns", c.known)
 		strictyaml.Bind(f, "unique", strictyaml.Boolean, func(v bool) { ix.Unique = v })
 	}
 	c.t.Indexes = append(c.t.Indexes, ix)
@@ -312,7 +321,8 @@ func (c *compiler) columnsOf(t *tableDef) *columns {
 	}
 	for i, def := range t.columns {
 		if def.auto {
-			cols.list[i].value = value{typ: model.Int, num: func(e *env) int64 { return e.row + 1 }, rowOf: func(key int64) int64 { return key - 1 }}
+			cols.list[i].value = value{typ: model.Int, num: func(e *env) int64 { return e.row + 1 },
+				rowOf: func(key int64) int64 { return key - 1 }}
 			continue
 		}
 		// It may use the columns before it.

@@ -40,7 +40,8 @@ func buildText(a *arguments) value {
 	case size.num(nil) < 1:
 		a.refuse(a.node("size"), fmt.Sprintf("size of %s is %d, and must be at least 1", a.generator.name, size.num(nil)), "")
 	case size.num(nil) > mostBytes:
-		a.refuse(a.node("size"), fmt.Sprintf("size of %s is %d, and must be at most %d", a.generator.name, size.num(nil), mostBytes), "")
+		a.refuse(a.node("size"), fmt.Sprintf("size of %s is %d, and must be at most %d", a.generator.name, size.num(nil),
+			mostBytes), "")
 	case proven && size.num(nil) < proofBytes:
 		a.refuse(a.node("size"), fmt.Sprintf("a text that is checked has at least %d bytes", proofBytes), "")
 	}

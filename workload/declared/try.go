@@ -131,7 +131,8 @@ func all(ctx context.Context, c workload.Client) (work model.Work, err error) {
 // each does each operation of a client once.
 func (t Tryout) each(ctx context.Context, c *client, s *step, tell func(Tried)) error {
 	c.tell = func(st *statement, err error) {
-		tried := Tried{Step: s.Name, Operation: c.ops[c.kind].name, Op: &st.variants[st.variant].op, Rows: st.result.Rows, Err: err}
+		tried := Tried{Step: s.Name, Operation: c.ops[c.kind].name, Op: &st.variants[st.variant].op, Rows: st.result.Rows,
+			Err: err}
 		for _, v := range st.args {
 			tried.Args = append(tried.Args, shown(v))
 		}
@@ -166,7 +167,8 @@ func once(ctx context.Context, c *client) (workload.Outcome, error) {
 func shown(v model.Value) string {
 	const limit = 40
 	text := v.String()
-	if v.Type() == model.Bytes || len(text) > limit && !slices.Contains([]model.Type{model.Int, model.Time, model.Float}, v.Type()) {
+	if v.Type() == model.Bytes || len(text) > limit &&
+		!slices.Contains([]model.Type{model.Int, model.Time, model.Float}, v.Type()) {
 		return fmt.Sprintf("%d bytes", v.Size())
 	}
 	return strings.ToValidUTF8(text, "?")

@@ -90,8 +90,9 @@ func floatOf(f float64) value {
 func textOf(s string) value {
 	b := []byte(s)
 	return value{
-		typ: model.String, fixed: true, mean: float64(len(b)), limit: int64(len(b)), escapes: slices.ContainsFunc(b, mustEscape),
-		text: func(*env) []byte { return b },
+		typ: model.String, fixed: true, mean: float64(len(b)), limit: int64(len(b)),
+		escapes: slices.ContainsFunc(b, mustEscape),
+		text:    func(*env) []byte { return b },
 	}
 }
 
@@ -144,7 +145,8 @@ func (v value) fits(dst *model.Column) error {
 	case dst.Type == model.Int && dst.Width == 4 && (v.limit > math.MaxInt32 || v.fixed && v.num(nil) < math.MinInt32):
 		return hint.Errorf("give the column type: int64", "a value may be %d, and column %s is an int32", v.limit, dst.Name)
 	case (dst.Type == model.String || dst.Type == model.Bytes) && v.limit > int64(dst.Width):
-		return hint.Errorf("raise the column's max", "a value has up to %d bytes, and column %s at most %d", v.limit, dst.Name, dst.Width)
+		return hint.Errorf("raise the column's max", "a value has up to %d bytes, and column %s at most %d", v.limit,
+			dst.Name, dst.Width)
 	}
 	return nil
 }

@@ -27,7 +27,8 @@ const (
 func NewYCSBZipf(n int64, theta float64) *YCSBZipf { return newYCSBZipf(n, theta, Zeta(n, theta)) }
 
 func newYCSBZipf(n int64, theta, zeta float64) *YCSBZipf {
-	z := &YCSBZipf{n: n, counted: n, theta: theta, alpha: 1 / (1 - theta), second: Zeta(2, theta), sum: zeta, first: float64(n)}
+	z := &YCSBZipf{n: n, counted: n, theta: theta, alpha: 1 / (1 - theta), second: Zeta(2, theta), sum: zeta,
+		first: float64(n)}
 	z.setEta()
 	return z
 }

@@ -41,7 +41,8 @@ func (r *run) rangeQueries() []rangeQuery {
 		return func(s gen.Stream, i uint64) model.Value { return model.IntValue(s.Uniform(i, n)) }
 	}
 	price := func(s gen.Stream, i uint64) model.Value {
-		return model.FloatValue(classicPrice(s.Unit(i), float64(r.p.Int("max_price")), s.Sub(1).Uniform(i, r.p.Int("customers"))))
+		return model.FloatValue(classicPrice(s.Unit(i), float64(r.p.Int("max_price")),
+			s.Sub(1).Uniform(i, r.p.Int("customers"))))
 	}
 	var out []rangeQuery
 	for _, ix := range r.indexes() {
@@ -158,11 +159,13 @@ type pointClient struct {
 func (s *stage) newPointClient(ctx context.Context, t *table, seat workload.Seat) (workload.Client, error) {
 	n := int(s.p.Int("rows_per_query"))
 	c := &pointClient{
-		table: t, last: t.lastID, every: s.p.Int("max_every"), args: make([]model.Value, n), drawn: make([]int64, n), results: s.env.Results,
-		keys: gen.NewStream(s.env.Seed, "ibench", s.plan.Name, "query").Sub(uint64(seat.Client)),
+		table: t, last: t.lastID, every: s.p.Int("max_every"), args: make([]model.Value, n), drawn: make([]int64, n),
+		results: s.env.Results,
+		keys:    gen.NewStream(s.env.Seed, "ibench", s.plan.Name, "query").Sub(uint64(seat.Client)),
 	}
 	var err error
-	if c.get, err = seat.Session.Prepare(ctx, &model.Op{Kind: model.Get, Table: t.name, Columns: pointColumns, Keys: n}); err != nil {
+	if c.get, err = seat.Session.Prepare(ctx,
+		&model.Op{Kind: model.Get, Table: t.name, Columns: pointColumns, Keys: n}); err != nil {
 		return nil, err
 	}
 	if c.highestStmt, err = seat.Session.Prepare(ctx, edgeOp(t.name, true)); err != nil {

@@ -31,8 +31,9 @@ func (s *stage) newGenerator(client int, base int64) generator {
 	return generator{
 		register: stream(colRegister), product: stream(colProduct), customer: stream(colCustomer), price: stream(colPrice),
 		data:      s.text.With(stream(colData)),
-		registers: s.p.Int("cashregisters"), products: s.p.Int("products"), customers: s.p.Int("customers"), maxPrice: s.p.Int("max_price"),
-		classic: s.classic, clockRows: s.p.Int("clock_rows"), base: base, sharers: int64(s.clients / s.run.tables),
+		registers: s.p.Int("cashregisters"), products: s.p.Int("products"), customers: s.p.Int("customers"),
+		maxPrice: s.p.Int("max_price"),
+		classic:  s.classic, clockRows: s.p.Int("clock_rows"), base: base, sharers: int64(s.clients / s.run.tables),
 	}
 }
 

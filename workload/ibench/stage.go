@@ -68,7 +68,8 @@ func (r *run) openStage(ctx context.Context, p *plan, env workload.Env, check bo
 	if err := s.startRows(ctx, session); err != nil {
 		return nil, err
 	}
-	s.text = gen.NewText(gen.NewStream(env.Seed, "ibench", "data"), r.p.Int("data_min"), r.p.Int("data_max"), float64(r.p.Int("data_random_pct"))/100)
+	s.text = gen.NewText(gen.NewStream(env.Seed, "ibench", "data"), r.p.Int("data_min"), r.p.Int("data_max"),
+		float64(r.p.Int("data_random_pct"))/100)
 	s.couple()
 	return s, nil
 }
@@ -197,7 +198,8 @@ func (s *stage) Finish(ctx context.Context, done workload.Totals) (workload.Find
 		}
 		for _, k := range done[g] {
 			if short := k.Expected - k.Found; short > 0 {
-				f.Broken = append(f.Broken, fmt.Sprintf("group %s: %d rows were not changed that should have been", s.plan.Groups[g].Name, short))
+				f.Broken = append(f.Broken, fmt.Sprintf("group %s: %d rows were not changed that should have been",
+					s.plan.Groups[g].Name, short))
 			}
 		}
 	}
@@ -218,7 +220,8 @@ func (s *stage) Finish(ctx context.Context, done workload.Totals) (workload.Find
 	}
 	f.ReadAll = true
 	if got != want && s.counted {
-		f.Broken = append(f.Broken, fmt.Sprintf("the tables hold %d rows; %d at the start, %d inserted and %d deleted make %d",
+		f.Broken = append(f.Broken, fmt.Sprintf(
+			"the tables hold %d rows; %d at the start, %d inserted and %d deleted make %d",
 			got, s.start, inserted, deleted, want))
 	}
 	f.Live = s.live(got, s.plan.indexed || s.plan.wantsIndex)

@@ -52,7 +52,8 @@ func (r *run) allSteps() []workload.Step {
 			plans = append(plans, r.queries(fmt.Sprintf("q%d", rate), rate, rangeQuerier))
 		}
 	case form2020:
-		plans = append(plans, r.load("l.i0", false), r.build(), r.writes("l.i1", r.p.Int("write_rows"), r.p.Int("write_batch")))
+		plans = append(plans, r.load("l.i0", false), r.build(),
+			r.writes("l.i1", r.p.Int("write_rows"), r.p.Int("write_batch")))
 		for _, rate := range r.p.Ints("rates") {
 			for loop := range r.p.Int("loops") {
 				plans = append(plans, r.queries(fmt.Sprintf("q%d.%d", rate, loop+1), rate, rangeQuerier))
@@ -65,7 +66,8 @@ func (r *run) allSteps() []workload.Step {
 			r.writes("l.i2", small, r.p.Int("small_batch")),
 			r.settle())
 		for _, rate := range r.p.Ints("rates") {
-			plans = append(plans, r.queries(fmt.Sprintf("qr%d", rate), rate, rangeQuerier), r.queries(fmt.Sprintf("qp%d", rate), rate, pointQuerier))
+			plans = append(plans, r.queries(fmt.Sprintf("qr%d", rate), rate, rangeQuerier),
+				r.queries(fmt.Sprintf("qp%d", rate), rate, pointQuerier))
 		}
 	}
 	var steps []workload.Step
@@ -87,7 +89,8 @@ func judge(steps []workload.Step) {
 	for _, name := range []string{"l.i1", "l", "l.i2", "l.i0"} {
 		for i := range steps {
 			if steps[i].Name == name {
-				steps[i].Judged = []string{metric.RowsPerS, metric.ServiceP99US, metric.CPUUS, metric.WriteKB, metric.SpaceAmplification}
+				steps[i].Judged = []string{metric.RowsPerS, metric.ServiceP99US, metric.CPUUS, metric.WriteKB,
+					metric.SpaceAmplification}
 				return
 			}
 		}
@@ -141,7 +144,8 @@ func (r *run) opKinds(as role) []workload.OpKind {
 	}
 	var kinds []workload.OpKind
 	for _, q := range r.rangeQueries() {
-		kinds = append(kinds, workload.OpKind{Name: "range " + q.name, Unit: "query", Of: opQuery, Returns: true, Finds: workload.FindsExactly})
+		kinds = append(kinds, workload.OpKind{Name: "range " + q.name, Unit: "query", Of: opQuery, Returns: true,
+			Finds: workload.FindsExactly})
 	}
 	return kinds
 }
@@ -179,7 +183,8 @@ func (r *run) writes(name string, rows, batch int64) *plan {
 	}
 	p := &plan{batch: batch, indexed: true, wantsIndex: true}
 	p.Name, p.Primary, p.WritesPer, p.Access = name, opInsert, opInsert, workload.WriteAccess
-	p.Doc = fmt.Sprintf("How fast are rows inserted, %d per commit, with secondary indexes maintained in random order", batch)
+	p.Doc = fmt.Sprintf("How fast are rows inserted, %d per commit, with secondary indexes maintained in random order",
+		batch)
 	if r.p.Bool("deletes") {
 		p.Doc += " and as many of the oldest rows deleted"
 	}
@@ -202,7 +207,8 @@ func (r *run) touches() (out []workload.Touch) {
 	}
 	for t := range r.tables {
 		for _, index := range r.indexNames(t) {
-			out = append(out, workload.Touch{Table: tableName(t), Index: index, PerUnit: each / float64(r.tables), Changes: true})
+			out = append(out, workload.Touch{Table: tableName(t), Index: index, PerUnit: each / float64(r.tables),
+				Changes: true})
 		}
 	}
 	return out
@@ -227,7 +233,8 @@ func (r *run) queries(name string, rate int64, as role) *plan {
 	}
 	p.Doc = fmt.Sprintf("How many %s are answered, and how fast, while every client writes %d rows/s?", subject, rate)
 	seconds := r.p.Float("query_seconds")
-	g := workload.Group{Name: "insert", RowsPerOp: p.batch, Rate: float64(rate) / float64(p.batch), Pace: pace.Kind(r.p.String("pace"))}
+	g := workload.Group{Name: "insert", RowsPerOp: p.batch, Rate: float64(rate) / float64(p.batch),
+		Pace: pace.Kind(r.p.String("pace"))}
 	if r.p.String("bound") == "time" {
 		p.Seconds = seconds
 	} else {

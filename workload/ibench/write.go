@@ -24,7 +24,8 @@ type insertClient struct {
 }
 
 func (s *stage) newInserter(ctx context.Context, t *table, seat workload.Seat) (*insertClient, error) {
-	stmt, err := seat.Session.Prepare(ctx, &model.Op{Kind: model.Insert, Table: t.name, Columns: insertColumns, Rows: int(s.plan.batch), Load: s.plan.load})
+	stmt, err := seat.Session.Prepare(ctx,
+		&model.Op{Kind: model.Insert, Table: t.name, Columns: insertColumns, Rows: int(s.plan.batch), Load: s.plan.load})
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +114,8 @@ type deleteClient struct {
 func (s *stage) newDeleter(ctx context.Context, t *table, seat workload.Seat) (workload.Client, error) {
 	d := &deleteClient{table: t, size: s.plan.batch, resync: s.p.Int("resync"), results: s.env.Results}
 	var err error
-	if d.stmt, err = seat.Session.Prepare(ctx, &model.Op{Kind: model.DeleteLowest, Table: t.name, Rows: int(s.plan.batch), Blind: true}); err != nil {
+	if d.stmt, err = seat.Session.Prepare(ctx,
+		&model.Op{Kind: model.DeleteLowest, Table: t.name, Rows: int(s.plan.batch), Blind: true}); err != nil {
 		return nil, err
 	}
 	if d.lowestStmt, err = seat.Session.Prepare(ctx, edgeOp(t.name, false)); err != nil {

@@ -69,7 +69,8 @@ func (s *requestStage) Finish(ctx context.Context, _ workload.Totals) (f workloa
 	f.Broken = append(f.Broken, got.lost(&want)...)
 	split := got.split(&want)
 	if len(split) > 0 && !s.p.Bool("atomic") {
-		f.Notes = append(f.Notes, "without transactions clients have come between the statements of link writes: "+strings.Join(split, "; "))
+		f.Notes = append(f.Notes, "without transactions clients have come between the statements of link writes: "+
+			strings.Join(split, "; "))
 		return f, nil
 	}
 	f.Broken = append(f.Broken, split...)
@@ -79,16 +80,20 @@ func (s *requestStage) Finish(ctx context.Context, _ workload.Totals) (f workloa
 // notes describes requests whose cost depends on the data, and the drift of lists.
 func (s *requestStage) notes(total *tally, first, last stretch) (out []string) {
 	if total.asked > 0 {
-		out = append(out, fmt.Sprintf("multigets found %.0f %% of %d links", 100*float64(total.got)/float64(total.asked), total.asked))
+		out = append(out, fmt.Sprintf("multigets found %.0f %% of %d links", 100*float64(total.got)/float64(total.asked),
+			total.asked))
 	}
 	if n := total.addToUpd + total.updToAdd; n > 0 {
-		out = append(out, fmt.Sprintf("%d link writes became the other one: %d adds updated, %d updates added", n, total.addToUpd, total.updToAdd))
+		out = append(out, fmt.Sprintf("%d link writes became the other one: %d adds updated, %d updates added", n,
+			total.addToUpd, total.updToAdd))
 	}
 	if first.lists > 0 && last.lists > 0 {
 		loaded, start, end := float64(last.loaded)/float64(last.lists), first.growth(), last.growth()
-		out = append(out, fmt.Sprintf("lists were %+.2f links longer than loaded on average in the first third, %+.2f in the last, of %.2f loaded", start, end, loaded))
+		out = append(out, fmt.Sprintf("lists were %+.2f links longer than loaded on average in the first third, %+.2f in "+
+			"the last, of %.2f loaded", start, end, loaded))
 		if math.Abs(end-start) > drifted*loaded {
-			out = append(out, "so requests became dearer or cheaper during the step: compare targets after as many requests, not after as much time")
+			out = append(out, "so requests became dearer or cheaper during the step: compare targets after as many requests, "+
+				"not after as much time")
 		}
 	}
 	return out
@@ -156,7 +161,8 @@ func (s *requestStage) read(ctx context.Context, session engine.Session) (out re
 		op.Kind, op.Lower, op.Upper = model.Scan, model.Inclusive, model.Inclusive
 		return session.Prepare(ctx, &op)
 	}
-	links, err := both(model.Op{Table: linkTable, Index: linkIndex, Columns: []string{colID1, colLinkType, colVisibility, colID2}})
+	links, err := both(model.Op{Table: linkTable, Index: linkIndex,
+		Columns: []string{colID1, colLinkType, colVisibility, colID2}})
 	if err != nil {
 		return out, err
 	}
@@ -205,7 +211,8 @@ func (p *part) read(ctx context.Context, links, counts engine.Stmt, bounds ...mo
 		if shown == hidden {
 			p.hidden++
 		}
-		if shown != hidden && shown != visible || p.count(row, shown) && !p.possible(row[0].Int(), row[1].Int()-firstLinkType, row[3].Int()) {
+		if shown != hidden && shown != visible || p.count(row, shown) &&
+			!p.possible(row[0].Int(), row[1].Int()-firstLinkType, row[3].Int()) {
 			p.outside++
 		}
 	}}); err != nil {
@@ -227,7 +234,8 @@ func (p *part) read(ctx context.Context, links, counts engine.Stmt, bounds ...mo
 			continue
 		}
 		if p.wrong++; p.wrong == 1 {
-			p.example = fmt.Sprintf("node %d, type %d has %+d visible links more than its count", p.first+int64(i)/p.types, firstLinkType+int64(i)%p.types, n)
+			p.example = fmt.Sprintf("node %d, type %d has %+d visible links more than its count", p.first+int64(i)/p.types,
+				firstLinkType+int64(i)%p.types, n)
 		}
 	}
 	return nil

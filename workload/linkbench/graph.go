@@ -47,7 +47,8 @@ func (r *run) newGraph() (*graph, error) {
 		if err != nil {
 			return nil, err
 		}
-		*a.dst = access{n: r.nodes, width: width, by: a.by, zipf: zipf, share: a.scattered, byLinks: g.degrees, linked: linked}
+		*a.dst = access{n: r.nodes, width: width, by: a.by, zipf: zipf, share: a.scattered, byLinks: g.degrees,
+			linked: linked}
 	}
 	return g, nil
 }

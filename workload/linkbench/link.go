@@ -59,7 +59,8 @@ func (c *client) putLink(ctx context.Context, inserts bool, out *workload.Outcom
 	data, now := model.BytesValue(c.data), model.IntValue(c.clock)
 	entry := int(c.stage.entryBytes(float64(len(c.data))))
 	if inserts {
-		err := c.write(ctx, c.insertLink, out, linkBytes+len(c.data)+entry, linkType, node, target, model.IntValue(visible), data, now, model.IntValue(0))
+		err := c.write(ctx, c.insertLink, out, linkBytes+len(c.data)+entry, linkType, node, target, model.IntValue(visible),
+			data, now, model.IntValue(0))
 		switch {
 		case engine.ClassOf(err) == engine.Duplicate:
 			return errOther
@@ -79,7 +80,8 @@ func (c *client) putLink(ctx context.Context, inserts bool, out *workload.Outcom
 	case was == missing: // another transaction has just inserted it
 		return engine.Errorf(engine.Conflict, "a link exists that cannot be read")
 	}
-	err = c.write(ctx, c.changeLink, out, 16+len(c.data)+entry, model.IntValue(visible), data, now, model.IntValue(0), linkType, node, target)
+	err = c.write(ctx, c.changeLink, out, 16+len(c.data)+entry, model.IntValue(visible), data, now, model.IntValue(0),
+		linkType, node, target)
 	if err != nil || was == visible {
 		return err
 	}
@@ -93,7 +95,8 @@ func (c *client) removeLink(ctx context.Context, out *workload.Outcome, done *to
 	if err != nil || was != visible {
 		return err
 	}
-	link := []model.Value{model.IntValue(hidden), model.IntValue(c.linkType), model.IntValue(c.node), model.IntValue(c.targets[0])}
+	link := []model.Value{model.IntValue(hidden), model.IntValue(c.linkType), model.IntValue(c.node),
+		model.IntValue(c.targets[0])}
 	if err := c.write(ctx, c.hideLink, out, 4+int(c.stage.entryBytes(c.stage.profile.linkMean)), link...); err != nil {
 		return err
 	}
@@ -160,7 +163,8 @@ func (c *client) list(ctx context.Context, out *workload.Outcome) error {
 		out.Kind = int(historyList)
 		c.last = *c.resume
 	}
-	err := c.exec(ctx, c.links, c.checkListed, model.IntValue(c.node), model.IntValue(c.linkType), model.IntValue(visible), model.IntValue(c.last.time))
+	err := c.exec(ctx, c.links, c.checkListed, model.IntValue(c.node), model.IntValue(c.linkType),
+		model.IntValue(visible), model.IntValue(c.last.time))
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ type Workload struct{}
 func (Workload) Info() workload.Info {
 	return workload.Info{
 		Name:    "linkbench",
-		Doc:     "Linkbench: a social graph of nodes, links and counts of links, in short transactions and short range reads.",
+		Doc:     "Linkbench: a social graph of nodes, links and counts of links, in short transactions and range reads.",
 		Params:  params,
 		Presets: presets,
 	}
@@ -35,8 +35,10 @@ func (Workload) New(p workload.Params) (workload.Run, error) {
 	}
 	if err := cmp.Or(
 		workload.RefuseIf(len(p.Ints("clients")) == 0, "clients", "give at least one number", "it is empty"),
-		workload.RefuseIf(r.profile.stepped && r.nodes < 100_000, "maxid", "raise maxid, or set profile: rum, whose rule fits any size",
-			"%d nodes are too few for profile %s, whose first node always has %d links", r.nodes, p.String("profile"), r.profile.degrees.Quantile(0)),
+		workload.RefuseIf(r.profile.stepped && r.nodes < 100_000, "maxid",
+			"raise maxid, or set profile: rum, whose rule fits any size",
+			"%d nodes are too few for profile %s, whose first node always has %d links", r.nodes, p.String("profile"),
+			r.profile.degrees.Quantile(0)),
 	); err != nil {
 		return nil, err
 	}
@@ -100,7 +102,8 @@ func (r *run) Estimate() workload.Live {
 	for k, up := range r.profile.thresholds(r.p.String("mix")) {
 		share[k], last = min(up, 1)-last, min(up, 1)
 	}
-	t := totals{nodes: r.nodes + int64(done*share[addNode]), links: r.links + int64(done*(share[addLink]+share[updateLink]))}
+	t := totals{nodes: r.nodes + int64(done*share[addNode]),
+		links: r.links + int64(done*(share[addLink]+share[updateLink]))}
 	return r.live(&t, true)
 }
 

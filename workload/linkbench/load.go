@@ -39,12 +39,14 @@ const start = 1_577_836_800_000
 func (s *loadStage) Client(_ context.Context, seat workload.Seat) (workload.Client, error) {
 	size := int(s.p.Int("load_batch"))
 	if seat.Client == 0 {
-		s.nodes = &nodeLoader{stage: s, rows: workload.NewBatch(seat.Session, nodeTable, nodeColumns, size), stream: stream(s.env.Seed, "load", "nodes")}
+		s.nodes = &nodeLoader{stage: s, rows: workload.NewBatch(seat.Session, nodeTable, nodeColumns, size),
+			stream: stream(s.env.Seed, "load", "nodes")}
 		return s.nodes, nil
 	}
 	l := &loader{
 		stage: s, stream: stream(s.env.Seed, "load", "links"),
-		links: workload.NewBatch(seat.Session, linkTable, linkColumns, size), counts: workload.NewBatch(seat.Session, countTable, countColumns, size),
+		links:  workload.NewBatch(seat.Session, linkTable, linkColumns, size),
+		counts: workload.NewBatch(seat.Session, countTable, countColumns, size),
 	}
 	s.clients = append(s.clients, l)
 	return l, nil
@@ -62,8 +64,10 @@ func (s *loadStage) Finish(ctx context.Context, _ workload.Totals) (f workload.F
 	}
 	s.now = t
 	f.Live = s.live(&t, false)
-	if all := t.nodes == s.run.nodes && t.links >= s.run.links; all && s.env.Results && (t.links != s.run.links || lists != s.lists) {
-		f.Broken = append(f.Broken, fmt.Sprintf("%d links of %d lists were loaded, the graph has %d of %d", t.links, lists, s.run.links, s.lists))
+	if all := t.nodes == s.run.nodes && t.links >= s.run.links; all && s.env.Results &&
+		(t.links != s.run.links || lists != s.lists) {
+		f.Broken = append(f.Broken, fmt.Sprintf("%d links of %d lists were loaded, the graph has %d of %d", t.links, lists,
+			s.run.links, s.lists))
 	}
 	if !s.env.Results || s.p.String("check") == "none" {
 		return f, nil
@@ -75,7 +79,8 @@ func (s *loadStage) Finish(ctx context.Context, _ workload.Totals) (f workload.F
 	defer session.Close()
 	last, err := lastNode(ctx, session)
 	if err == nil && last != t.nodes {
-		f.Broken = append(f.Broken, fmt.Sprintf("the nodes end with id %d after %d were loaded: the requests would miss some", last, t.nodes))
+		f.Broken = append(f.Broken, fmt.Sprintf(
+			"the nodes end with id %d after %d were loaded: the requests would miss some", last, t.nodes))
 	}
 	return f, err
 }
@@ -169,7 +174,8 @@ func (l *loader) addNext() {
 
 func (l *loader) endList() {
 	if l.link > 0 {
-		l.counts.Add(model.IntValue(l.id), model.IntValue(firstLinkType+l.kind), model.IntValue(l.link), model.IntValue(l.newest), model.IntValue(0))
+		l.counts.Add(model.IntValue(l.id), model.IntValue(firstLinkType+l.kind), model.IntValue(l.link),
+			model.IntValue(l.newest), model.IntValue(0))
 	}
 	l.link, l.newest = 0, 0
 }

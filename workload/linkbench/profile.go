@@ -27,7 +27,8 @@ const (
 )
 
 var kindNames = [kinds]string{
-	"add_link", "delete_link", "update_link", "count_link", "multiget_link", "get_link_list", "add_node", "update_node", "delete_node", "get_node",
+	"add_link", "delete_link", "update_link", "count_link", "multiget_link", "get_link_list", "add_node", "update_node",
+	"delete_node", "get_node",
 }
 
 // Names of profiles.
@@ -76,7 +77,8 @@ const (
 // existing is the probability p of a second id that was loaded, by kind.
 var existing = map[kind]float64{addLink: 0.05, updateLink: 0.9, deleteLink: 0.9, multigetLink: 0.5}
 
-var mix2011 = [kinds]float64{8.9886601, 2.9907664, 8.0122125, 4.8863567, 0.5261142, 50.7119145, 2.5732789, 7.366437, 1.0115914, 12.9326683}
+var mix2011 = [kinds]float64{8.9886601, 2.9907664, 8.0122125, 4.8863567, 0.5261142, 50.7119145, 2.5732789, 7.366437,
+	1.0115914, 12.9326683}
 var mix2017 = [kinds]float64{5.35038, 0.98401, 4.75589, 4.27898, 12.14725, 22.57039, 2.61198, 3.06256, 0.25166, 43.9869}
 
 var profiles = map[string]*profile{

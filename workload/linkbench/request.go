@@ -174,7 +174,8 @@ func (c *client) Do(ctx context.Context, out *workload.Outcome) (err error) {
 }
 
 func (c *client) nodeRequest(ctx context.Context, out *workload.Outcome) error {
-	id, kind, seconds, data := model.IntValue(c.node), model.IntValue(nodeType), model.IntValue(c.clock/1000), model.BytesValue(c.data)
+	id, kind, seconds, data := model.IntValue(c.node), model.IntValue(nodeType), model.IntValue(c.clock/1000),
+		model.BytesValue(c.data)
 	switch c.kind {
 	case getNode:
 		return c.read(ctx, c.getNode, out, id)

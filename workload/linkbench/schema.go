@@ -67,11 +67,13 @@ func (r *run) Schema() model.Schema {
 	return model.Schema{Tables: []model.Table{
 		{
 			Name: nodeTable, Key: []string{colID},
-			Columns: []model.Column{{Name: colID, Type: model.Int, NotNull: true, Auto: true}, short(colType), long(colVersion), long(colTime), data(nodeWidth)},
+			Columns: []model.Column{{Name: colID, Type: model.Int, NotNull: true, Auto: true}, short(colType), long(colVersion),
+				long(colTime), data(nodeWidth)},
 		},
 		{
 			Name: linkTable, Key: []string{colLinkType, colID1, colID2},
-			Columns: []model.Column{long(colLinkType), long(colID1), long(colID2), short(colVisibility), data(linkWidth), long(colTime), short(colVersion)},
+			Columns: []model.Column{long(colLinkType), long(colID1), long(colID2), short(colVisibility), data(linkWidth),
+				long(colTime), short(colVersion)},
 			Indexes: []model.Index{index},
 		},
 		{

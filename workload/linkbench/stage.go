@@ -27,7 +27,8 @@ type requestStage struct {
 	clients    []*client
 }
 
-func (r *run) openRequests(ctx context.Context, name string, env workload.Env, checks bool) (_ workload.Stage, err error) {
+func (r *run) openRequests(ctx context.Context, name string, env workload.Env, checks bool) (_ workload.Stage,
+	err error) {
 	if !r.now.known {
 		r.seed = env.Seed
 	}
@@ -63,7 +64,8 @@ func (s *requestStage) meet(ctx context.Context) (err error) {
 	case err != nil:
 		return err
 	case last < s.run.nodes:
-		return hint.Errorf("load it with the parameters and the seed of this run", "table %s ends with id %d, but maxid is %d", nodeTable, last, s.run.nodes)
+		return hint.Errorf("load it with the parameters and the seed of this run",
+			"table %s ends with id %d, but maxid is %d", nodeTable, last, s.run.nodes)
 	}
 	if err := s.requireGraph(ctx, session); err != nil {
 		return err

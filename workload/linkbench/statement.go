@@ -35,7 +35,8 @@ func (r *run) prepare(ctx context.Context, session engine.Session) (s statements
 	if r.dialect2013 {
 		insert.OnConflict = model.Ignore
 	}
-	raise := model.Op{Kind: model.Insert, Table: countTable, Columns: countColumns, Rows: 1, OnConflict: model.Add, AddColumns: []string{colCount, colVersion}}
+	raise := model.Op{Kind: model.Insert, Table: countTable, Columns: countColumns, Rows: 1, OnConflict: model.Add,
+		AddColumns: []string{colCount, colVersion}}
 	change := model.Op{Kind: model.Update, Table: countTable}
 	change.Set = []model.Assign{{Column: colCount, Add: true}, {Column: colVersion, Add: true}, {Column: colTime}}
 	set := func(columns ...string) (out []model.Assign) {
@@ -50,13 +51,15 @@ func (r *run) prepare(ctx context.Context, session engine.Session) (s statements
 	}{
 		{&s.insertLink, insert},
 		{&s.lockLink, model.Op{Kind: model.Get, Table: linkTable, Columns: []string{colVisibility}, Lock: true}},
-		{&s.changeLink, model.Op{Kind: model.Update, Table: linkTable, Set: set(colVisibility, colData, colTime, colVersion)}},
+		{&s.changeLink, model.Op{Kind: model.Update, Table: linkTable,
+			Set: set(colVisibility, colData, colTime, colVersion)}},
 		{&s.hideLink, model.Op{Kind: model.Update, Table: linkTable, Set: set(colVisibility)}},
 		{&s.raiseCount, raise},
 		{&s.changeCount, change},
 		{&s.count, model.Op{Kind: model.Get, Table: countTable, Columns: []string{colCount}}},
 		{&s.links, model.Op{
-			Kind: model.Scan, Table: linkTable, Index: linkIndex, Columns: linkColumns, Equal: 3, Upper: model.Inclusive, Desc: true, Limit: int(r.p.Int("list_limit")),
+			Kind: model.Scan, Table: linkTable, Index: linkIndex, Columns: linkColumns, Equal: 3, Upper: model.Inclusive,
+			Desc: true, Limit: int(r.p.Int("list_limit")),
 		}},
 		{&s.addNode, model.Op{Kind: model.Insert, Table: nodeTable, Columns: nodeColumns, Rows: 1, ReturnNumber: true}},
 		{&s.getNode, model.Op{Kind: model.Get, Table: nodeTable, Columns: nodeColumns}},
@@ -104,7 +107,8 @@ func (s *statements) didRead(out *workload.Outcome) {
 
 // write executes a statement that writes so many user bytes, index entries
 // included.
-func (s *statements) write(ctx context.Context, stmt engine.Stmt, out *workload.Outcome, bytes int, args ...model.Value) error {
+func (s *statements) write(ctx context.Context, stmt engine.Stmt, out *workload.Outcome, bytes int,
+	args ...model.Value) error {
 	if err := s.exec(ctx, stmt, nil, args...); err != nil {
 		return err
 	}

@@ -40,7 +40,8 @@ func (r *run) build() {
 	varies := slices.Min(levels) < slices.Max(levels)
 	for i, clients := range levels {
 		last := i == len(levels)-1
-		s := r.requests(fmt.Sprintf("L%d.P%d", i+1, clients), clients, r.p.String("check") == "each" || last && r.p.String("check") == "last")
+		s := r.requests(fmt.Sprintf("L%d.P%d", i+1, clients), clients, r.p.String("check") == "each" || last &&
+			r.p.String("check") == "last")
 		if varies && !slices.Contains(levels[:i], clients) {
 			s.Base, s.Axes = "requests", []workload.Axis{{Name: "clients", Value: float64(clients)}}
 		}
@@ -67,8 +68,9 @@ func (r *run) load() workload.Step {
 		Doc: "How fast are nodes, links and counts loaded, without the index on links?",
 		Groups: []workload.Group{
 			{
-				Name: "load", Clients: 1 + int(r.p.Int("load_clients")), Work: max(r.batches(r.nodes), r.batches(r.links)+r.batches(r.lists)),
-				Ops: []workload.OpKind{kind("node"), kind("link"), kind("count")},
+				Name: "load", Clients: 1 + int(r.p.Int("load_clients")),
+				Work: max(r.batches(r.nodes), r.batches(r.links)+r.batches(r.lists)),
+				Ops:  []workload.OpKind{kind("node"), kind("link"), kind("count")},
 			},
 		},
 	}
@@ -89,8 +91,9 @@ func (r *run) index() workload.Step {
 
 func (r *run) requests(name string, clients int64, checks bool) workload.Step {
 	s := workload.Step{
-		Name: name, Primary: opTransaction, WritesPer: opTransaction, Access: workload.MixedAccess, Seconds: r.p.Float("seconds"),
-		Doc: fmt.Sprintf("How many requests to the graph are answered, and how fast, for %d clients?", clients),
+		Name: name, Primary: opTransaction, WritesPer: opTransaction, Access: workload.MixedAccess,
+		Seconds: r.p.Float("seconds"),
+		Doc:     fmt.Sprintf("How many requests to the graph are answered, and how fast, for %d clients?", clients),
 	}
 	g := workload.Group{
 		Name: "requests", Clients: int(clients), RowsPerOp: 1,
@@ -99,7 +102,8 @@ func (r *run) requests(name string, clients int64, checks bool) workload.Step {
 	for k, op := range kindNames {
 		g.Ops = append(g.Ops, workload.OpKind{Name: op, Unit: opTransaction, Of: opTransaction, Returns: kind(k).reads()})
 	}
-	g.Ops = append(g.Ops, workload.OpKind{Name: "get_link_list history", Unit: opTransaction, Of: opTransaction, Returns: true})
+	g.Ops = append(g.Ops, workload.OpKind{Name: "get_link_list history", Unit: opTransaction, Of: opTransaction,
+		Returns: true})
 	if n := r.p.Int("transactions"); n > 0 {
 		g.Work, s.Seconds = n, 0
 	}

@@ -25,7 +25,8 @@ func (r *run) order() []int64 {
 func (r *run) parts() []string {
 	names := []string{}
 	for _, b := range r.order() {
-		names = append(names, map[int64]string{0: "insert", 10: "roll-up by 10", 100: "roll-up by 100", 1000: "roll-up by 1000"}[b])
+		names = append(names, map[int64]string{0: "insert", 10: "roll-up by 10", 100: "roll-up by 100",
+			1000: "roll-up by 1000"}[b])
 	}
 	if r.atomic {
 		names = append(append([]string{"begin"}, names...), "commit")

@@ -78,7 +78,8 @@ func (r *run) table(name string, kWidth int, texts bool) model.Table {
 	t := model.Table{Name: name, Key: []string{colID}}
 	if r.schema != sequential {
 		t.Key = []string{colHID, colMID, colID}
-		t.Columns = []model.Column{{Name: colHID, Type: model.Int, Width: 4, NotNull: true}, {Name: colMID, Type: model.Int, Width: 4, NotNull: true}}
+		t.Columns = []model.Column{{Name: colHID, Type: model.Int, Width: 4, NotNull: true},
+			{Name: colMID, Type: model.Int, Width: 4, NotNull: true}}
 	}
 	t.Columns = append(t.Columns,
 		model.Column{Name: colID, Type: model.Int, NotNull: true},
@@ -129,7 +130,8 @@ type facts struct {
 func (r *run) newFacts(seed uint64) facts {
 	return facts{
 		run: r, values: gen.NewStream(seed, "rollup", "facts"), orders: gen.NewStream(seed, "rollup", "pairs"),
-		places: gen.NewPermutation(side*side, gen.NewStream(0, "rollup", "places")), // of every seed: facts of another one exist, rather than other pairs
+		// of every seed: facts of another one exist, rather than other pairs
+		places: gen.NewPermutation(side*side, gen.NewStream(0, "rollup", "places")),
 		at:     slices.Repeat([]round{r.firstRound()}, r.tables),
 	}
 }

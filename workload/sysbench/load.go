@@ -67,7 +67,8 @@ func (l *loader) begin(ctx context.Context) (err error) {
 }
 
 func (l *loader) prepare(ctx context.Context, rows int64) (engine.Stmt, error) {
-	return l.session.Prepare(ctx, &model.Op{Kind: model.Insert, Table: tableName(l.table), Columns: loadColumns, Rows: int(rows), Load: true})
+	return l.session.Prepare(ctx, &model.Op{Kind: model.Insert, Table: tableName(l.table), Columns: loadColumns,
+		Rows: int(rows), Load: true})
 }
 
 func (l *loader) Ready(ctx context.Context) error {
@@ -150,7 +151,8 @@ func (s *loadStage) Finish(ctx context.Context, _ workload.Totals) (f workload.F
 			return f, err
 		}
 		if last != s.size {
-			f.Broken = append(f.Broken, fmt.Sprintf("table %s ends with id %d after %d rows were loaded", tableName(n), last, s.size))
+			f.Broken = append(f.Broken, fmt.Sprintf("table %s ends with id %d after %d rows were loaded", tableName(n), last,
+				s.size))
 		}
 	}
 	return f, nil

@@ -47,9 +47,11 @@ type sums struct {
 	knownK  bool
 }
 
-func (r *run) openTest(ctx context.Context, name string, t *test, l level, env workload.Env) (_ workload.Stage, err error) {
+func (r *run) openTest(ctx context.Context, name string, t *test, l level, env workload.Env) (_ workload.Stage,
+	err error) {
 	s := &testStage{
-		run: r, name: name, test: t, level: l, env: env, draw: r.p.String("table_draw"), repeats: r.p.String("rw_mode") == "repeat",
+		run: r, name: name, test: t, level: l, env: env, draw: r.p.String("table_draw"),
+		repeats: r.p.String("rw_mode") == "repeat",
 	}
 	s.returns = t.reads()
 	s.findParts()
@@ -184,7 +186,8 @@ func (s *testStage) readSums(ctx context.Context, session engine.Session) (err e
 	return err
 }
 
-func (s *testStage) aggregate(ctx context.Context, session engine.Session, subject model.Aggregate) (sum int64, err error) {
+func (s *testStage) aggregate(ctx context.Context, session engine.Session, subject model.Aggregate) (sum int64,
+	err error) {
 	for n := range s.run.tables {
 		v, err := s.ofTable(ctx, session, n, subject)
 		if err != nil {
@@ -195,7 +198,8 @@ func (s *testStage) aggregate(ctx context.Context, session engine.Session, subje
 	return sum, nil
 }
 
-func (s *testStage) ofTable(ctx context.Context, session engine.Session, table int, subject model.Aggregate) (int64, error) {
+func (s *testStage) ofTable(ctx context.Context, session engine.Session, table int, subject model.Aggregate) (int64,
+	error) {
 	op := &model.Op{Kind: model.Scan, Table: tableName(table), Aggregate: subject, Free: true}
 	if subject == model.Sum {
 		op.Columns = []string{colK}
@@ -268,13 +272,15 @@ func (s *testStage) Finish(ctx context.Context, _ workload.Totals) (f workload.F
 	}
 	if s.start.knownK {
 		k := s.start.k + changed.k
-		_, err = s.compare(ctx, &f, model.Sum, k, fmt.Sprintf("the sum of k is %%d, but %d with %d committed updates make %d", s.start.k, changed.k, k))
+		_, err = s.compare(ctx, &f, model.Sum, k,
+			fmt.Sprintf("the sum of k is %%d, but %d with %d committed updates make %d", s.start.k, changed.k, k))
 	}
 	return f, err
 }
 
 // compare reads an aggregate and compares it; broken has a %d for what it is.
-func (s *testStage) compare(ctx context.Context, f *workload.Finding, subject model.Aggregate, want int64, broken string) (got int64, err error) {
+func (s *testStage) compare(ctx context.Context, f *workload.Finding, subject model.Aggregate, want int64,
+	broken string) (got int64, err error) {
 	if got, err = s.read(ctx, subject); err != nil {
 		return 0, err
 	}

@@ -32,7 +32,8 @@ func (s *statement) on(table int) *model.Op {
 
 // get reads columns of rows by keys.
 func get(name string, keys int, args func(c *client), columns ...string) statement {
-	return statement{name: name, sought: rowsOfKeys, args: args, op: model.Op{Kind: model.Get, Columns: columns, Keys: keys}}
+	return statement{name: name, sought: rowsOfKeys, args: args,
+		op: model.Op{Kind: model.Get, Columns: columns, Keys: keys}}
 }
 
 // bySecondary reads columns of rows by values of k.
@@ -117,7 +118,8 @@ func updateC(keys int, args func(c *client)) statement {
 }
 
 func remove(args func(c *client)) statement {
-	return statement{name: "delete", writes: true, sought: rowsOfKeys, adds: -1, args: args, op: model.Op{Kind: model.Delete}}
+	return statement{name: "delete", writes: true, sought: rowsOfKeys, adds: -1, args: args,
+		op: model.Op{Kind: model.Delete}}
 }
 
 func insert(args func(c *client), columns ...string) statement {
@@ -138,7 +140,8 @@ var (
 	// scanAll reads a whole table and returns no rows.
 	scanAll = statement{
 		name: "scan", args: func(c *client) { c.int(0) },
-		op: model.Op{Kind: model.Scan, Columns: allColumns, Where: []model.Condition{{Column: colC, Is: model.ShorterThan}}, Free: true},
+		op: model.Op{Kind: model.Scan, Columns: allColumns, Where: []model.Condition{{Column: colC, Is: model.ShorterThan}},
+			Free: true},
 	}
 )
 

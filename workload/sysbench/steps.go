@@ -47,7 +47,8 @@ func (r *run) build() error {
 			return err
 		}
 		if t.single && r.tables > 1 {
-			return &workload.ParamError{Param: "tables", Reason: fmt.Sprintf("test %s works on one table", t.name), Help: "set tables: 1, or remove the test"}
+			return &workload.ParamError{Param: "tables", Reason: fmt.Sprintf("test %s works on one table", t.name),
+				Help: "set tables: 1, or remove the test"}
 		}
 		r.trx = r.trx || t.transaction
 		for _, l := range r.levels(t) {
@@ -95,7 +96,8 @@ func (r *run) checkNames() error {
 	for _, s := range r.steps {
 		if seen[s.Name] {
 			return &workload.ParamError{
-				Param: "tests", Reason: fmt.Sprintf("%s is repeated", s.Name), Help: "add a suffix after a dot: " + s.Name + ".again",
+				Param: "tests", Reason: fmt.Sprintf("%s is repeated", s.Name),
+				Help: "add a suffix after a dot: " + s.Name + ".again",
 			}
 		}
 		seen[s.Name] = true
@@ -175,7 +177,8 @@ func (r *run) testStep(entry string, t *test, l level) workload.Step {
 	r.locate(&s, entry, l)
 	_, word, _ := strings.Cut(entry, ".")
 	s.Warmup = strings.HasPrefix(word, "warm")
-	s.BeforeWrites = slices.ContainsFunc(strings.Split(word, "."), func(part string) bool { return part == "pre" || part == "warmpre" })
+	s.BeforeWrites = slices.ContainsFunc(strings.Split(word, "."),
+		func(part string) bool { return part == "pre" || part == "warmpre" })
 	s.Access = t.access()
 	s.Seconds = r.p.Float("read_seconds")
 	if t.writes {
@@ -185,7 +188,8 @@ func (r *run) testStep(entry string, t *test, l level) workload.Step {
 		Name: "clients", Clients: int(l.clients), RowsPerOp: 1,
 		Ops: r.kinds(t, l), Parts: t.parts(r.mixes(l)),
 		Retry: workload.Retry{
-			Policy: workload.RetryPolicy(r.p.String("retry")), Max: int(r.p.Int("retry_max")), Backoff: r.p.Duration("retry_backoff"),
+			Policy: workload.RetryPolicy(r.p.String("retry")), Max: int(r.p.Int("retry_max")),
+			Backoff: r.p.Duration("retry_backoff"),
 		},
 	}
 	if n := r.p.Int("events"); n > 0 {
@@ -318,7 +322,8 @@ func (r *run) touches(t *test, l level) (out []workload.Touch) {
 	for table := range int(l.tables) {
 		for i, index := range []string{"", indexName(table)} {
 			if n := t.touches[i]; n > 0 {
-				out = append(out, workload.Touch{Table: tableName(table), Index: index, PerUnit: n / float64(l.tables), Changes: t.writes})
+				out = append(out, workload.Touch{Table: tableName(table), Index: index, PerUnit: n / float64(l.tables),
+					Changes: t.writes})
 			}
 		}
 	}

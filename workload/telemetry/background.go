@@ -70,7 +70,8 @@ func (s *stage) newKeeper(ctx context.Context, session engine.Session) (_ worklo
 		}
 		k.base = append(k.base, sc)
 	}
-	op := &model.Op{Kind: model.Insert, Table: tableRollup, Columns: s.tables[s.run.tables].ColumnNames(), Rows: len(k.sums), OnConflict: model.Replace}
+	op := &model.Op{Kind: model.Insert, Table: tableRollup, Columns: s.tables[s.run.tables].ColumnNames(),
+		Rows: len(k.sums), OnConflict: model.Replace}
 	if k.insert, err = session.Prepare(ctx, op); err != nil {
 		return nil, err
 	}
@@ -142,7 +143,8 @@ func (k *keeper) rollUp(ctx context.Context, out *workload.Outcome) error {
 	}
 	k.args = k.args[:0]
 	for i, a := range k.sums {
-		k.args = append(k.args, model.IntValue(k.data.start(first)), model.IntValue(k.device+int64(i)/k.metrics), model.IntValue(int64(i)%k.metrics))
+		k.args = append(k.args, model.IntValue(k.data.start(first)), model.IntValue(k.device+int64(i)/k.metrics),
+			model.IntValue(int64(i)%k.metrics))
 		for _, v := range a.values() {
 			k.args = append(k.args, model.IntValue(v))
 		}

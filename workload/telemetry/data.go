@@ -53,10 +53,12 @@ type shares struct{ late, duplicate, correct, burst float64 }
 func (r *run) newData(seed uint64, bursts []int64) *data {
 	stream := func(name string) gen.Stream { return gen.NewStream(seed, "telemetry", name) }
 	g := &data{
-		run: r, interval: r.p.Duration("interval").Microseconds(), place: make([]int32, r.devices), order: make([]int32, r.devices),
+		run: r, interval: r.p.Duration("interval").Microseconds(), place: make([]int32, r.devices),
+		order:   make([]int32, r.devices),
 		uniform: r.p.String("value") == uniform, levels: r.p.Int("levels"),
 		values: stream("value"), fixes: stream("corrected"), fates: stream("fate"), outages: stream("outage"),
-		shares: shares{r.p.Float("late"), r.p.Float("duplicate"), r.p.Float("correct"), r.p.Float("burst_share")}, bursts: bursts,
+		shares: shares{r.p.Float("late"), r.p.Float("duplicate"), r.p.Float("correct"), r.p.Float("burst_share")},
+		bursts: bursts,
 	}
 	order := gen.NewPermutation(r.devices, stream("order"))
 	for i := range r.devices {

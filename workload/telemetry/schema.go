@@ -33,16 +33,19 @@ func (r *run) Schema() model.Schema {
 	metric := model.Column{Name: colMetric, Type: model.Int, Width: 4, NotNull: true}
 	var s model.Schema
 	for n := range r.tables {
-		t := model.Table{Name: baseName(n), Columns: []model.Column{whole(colTime), whole(colDevice), metric, whole(colValue)}, Key: r.key()}
+		t := model.Table{Name: baseName(n),
+			Columns: []model.Column{whole(colTime), whole(colDevice), metric, whole(colValue)}, Key: r.key()}
 		if r.doc {
-			t.Columns = append(t.Columns[:2:2], model.Column{Name: colData, Type: model.Bytes, Width: int(8 * r.metrics), NotNull: true})
+			t.Columns = append(t.Columns[:2:2],
+				model.Column{Name: colData, Type: model.Bytes, Width: int(8 * r.metrics), NotNull: true})
 		}
 		if r.schema == schemaRead {
 			t.Indexes = []model.Index{{Name: indexName(n), Columns: []string{colMetric, colValue, colTime, colDevice}}}
 		}
 		s.Tables = append(s.Tables, t)
 	}
-	t := model.Table{Name: tableRollup, Columns: []model.Column{whole(colTime), whole(colDevice), metric}, Key: []string{colTime, colDevice, colMetric}}
+	t := model.Table{Name: tableRollup, Columns: []model.Column{whole(colTime), whole(colDevice), metric},
+		Key: []string{colTime, colDevice, colMetric}}
 	for _, c := range aggregateColumns {
 		t.Columns = append(t.Columns, whole(c))
 	}
@@ -103,7 +106,8 @@ func (r *run) valueBytes(indexed bool) float64 {
 // live returns the user data of a number of values and aggregates.
 func (r *run) live(values int64, indexed bool, aggregates int64) workload.Live {
 	rows := values * r.rowsOf() / r.metrics
-	return workload.Live{Rows: rows + aggregates, Bytes: int64(float64(values)*r.valueBytes(indexed)) + aggregates*rollupBytes}
+	return workload.Live{Rows: rows + aggregates,
+		Bytes: int64(float64(values)*r.valueBytes(indexed)) + aggregates*rollupBytes}
 }
 
 // appendMeasurement appends its row or rows. fixed is the metric that has its

@@ -38,7 +38,8 @@ func (r *run) openStage(step *workload.Step, env workload.Env) (workload.Stage, 
 	if step.Creates {
 		r.now = state{seed: env.Seed, slots: make([]int64, r.sizes.writers)}
 	} else if r.now.slots == nil {
-		return nil, hint.Errorf("begin with step load", "step %s needs to know what the steps before it have sent, and they ran in another process", step.Name)
+		return nil, hint.Errorf("begin with step load",
+			"step %s needs to know what the steps before it have sent, and they ran in another process", step.Name)
 	}
 	for w := range r.now.slots {
 		if !env.Results && !step.Creates { // on an engine that stores nothing loads are cut short
@@ -66,7 +67,8 @@ func (s *stage) inSession(ctx context.Context, do func(engine.Session) error) er
 // count counts the rows of the partitions.
 func (s *stage) count(ctx context.Context, session engine.Session) (rows int64, err error) {
 	for n := range s.run.tables {
-		got, _, err := workload.QueryInt(ctx, session, &model.Op{Kind: model.Scan, Table: baseName(n), Aggregate: model.Count})
+		got, _, err := workload.QueryInt(ctx, session,
+			&model.Op{Kind: model.Scan, Table: baseName(n), Aggregate: model.Count})
 		if err != nil {
 			return 0, err
 		}
@@ -128,7 +130,8 @@ func (s *stage) Finish(ctx context.Context, _ workload.Totals) (f workload.Findi
 	return f, s.inSession(ctx, func(session engine.Session) error {
 		got, err := s.count(ctx, session)
 		if err == nil && got != want*s.rowsOf() {
-			f.Broken = append(f.Broken, fmt.Sprintf("the partitions hold %d rows; what has arrived and is not dropped makes %d", got, want*s.rowsOf()))
+			f.Broken = append(f.Broken, fmt.Sprintf("the partitions hold %d rows; what has arrived and is not dropped makes %d",
+				got, want*s.rowsOf()))
 		}
 		return errors.Join(err, s.checkRollups(ctx, session, &f))
 	})
@@ -136,7 +139,8 @@ func (s *stage) Finish(ctx context.Context, _ workload.Totals) (f workload.Findi
 
 // checkRollups compares all roll-ups with the values that they are made of.
 func (s *stage) checkRollups(ctx context.Context, session engine.Session, f *workload.Finding) error {
-	stmt, err := session.Prepare(ctx, &model.Op{Kind: model.Scan, Table: tableRollup, Columns: s.tables[s.run.tables].ColumnNames()})
+	stmt, err := session.Prepare(ctx,
+		&model.Op{Kind: model.Scan, Table: tableRollup, Columns: s.tables[s.run.tables].ColumnNames()})
 	if err != nil {
 		return err
 	}
@@ -150,7 +154,8 @@ func (s *stage) checkRollups(ctx context.Context, session engine.Session, f *wor
 		for i, v := range want.values() {
 			if got := row[3+i].Int(); got != v {
 				if wrong++; wrong == 1 {
-					first = fmt.Sprintf("%s of device %d, metric %d from tick %d is %d, not %d", aggregateColumns[i], d, m, tick, got, v)
+					first = fmt.Sprintf("%s of device %d, metric %d from tick %d is %d, not %d", aggregateColumns[i], d, m, tick, got,
+						v)
 				}
 				break
 			}
@@ -191,7 +196,8 @@ func (s *stage) note(f *workload.Finding) {
 			sent[k] += n
 		}
 		if w.wrong > 0 && s.env.Results {
-			f.Broken = append(f.Broken, fmt.Sprintf("%d statements of a writer changed another number of rows than they had to", w.wrong))
+			f.Broken = append(f.Broken, fmt.Sprintf("%d statements of a writer changed another number of rows than they had to",
+				w.wrong))
 		}
 	}
 	for _, q := range s.queries {
@@ -205,6 +211,7 @@ func (s *stage) note(f *workload.Finding) {
 	}
 	dropped, due := s.clock.dropped.Load()-s.now.dropped, max(0, s.jobsUntil(s.clock.tick())-s.keeper.job)
 	f.Notes = append(f.Notes,
-		fmt.Sprintf("sent: %d late, %d again, %d after the outage; %d values corrected", sent[late], sent[again], sent[backfill], sent[correct]),
+		fmt.Sprintf("sent: %d late, %d again, %d after the outage; %d values corrected", sent[late], sent[again],
+			sent[backfill], sent[correct]),
 		fmt.Sprintf("%d partitions dropped; %d roll-up operations were due at the end", dropped, due))
 }

@@ -39,8 +39,9 @@ func (r *run) Steps() []workload.Step {
 		steps = append(steps, r.mix(rate))
 	}
 	steps = append(steps, workload.Step{
-		Name: "readonly", Primary: opQuery, WritesPer: opQuery, Access: workload.RangeAccess, Judged: []string{metric.RowsPerS, metric.CPUUS},
-		Doc: "How fast are queries answered when nothing is written?", Seconds: r.p.Float("read_seconds"),
+		Name: "readonly", Primary: opQuery, WritesPer: opQuery, Access: workload.RangeAccess,
+		Judged: []string{metric.RowsPerS, metric.CPUUS},
+		Doc:    "How fast are queries answered when nothing is written?", Seconds: r.p.Float("read_seconds"),
 		Groups: []workload.Group{{Name: opQuery, Clients: int(r.p.Int("readers")), Ops: r.queryOps()}},
 	})
 	for i := range steps {
@@ -53,8 +54,9 @@ func (r *run) Steps() []workload.Step {
 func (r *run) load() workload.Step {
 	return workload.Step{
 		Name: opLoad, Creates: true, Primary: opLoad, WritesPer: opLoad, Access: workload.WriteAccess,
-		Doc:    "How fast are measurements stored in the order of time, many per commit?",
-		Groups: []workload.Group{{Name: opLoad, Clients: int(r.writers), Work: r.loadWork(), Ops: []workload.OpKind{{Name: opLoad, Unit: "value"}}}},
+		Doc: "How fast are measurements stored in the order of time, many per commit?",
+		Groups: []workload.Group{{Name: opLoad, Clients: int(r.writers), Work: r.loadWork(),
+			Ops: []workload.OpKind{{Name: opLoad, Unit: "value"}}}},
 	}
 }
 
@@ -70,8 +72,9 @@ func (r *run) loadWork() (ops int64) {
 func (r *run) index() workload.Step {
 	return workload.Step{
 		Name: opIndex, Primary: opIndex, WritesPer: opIndex, Whole: true,
-		Doc:    "How fast is the index on metric and value built on the loaded partitions? Only schema read has it.",
-		Groups: []workload.Group{{Name: opIndex, Clients: 1, Work: r.tables, Ops: []workload.OpKind{{Name: opIndex, Unit: "value"}}}},
+		Doc: "How fast is the index on metric and value built on the loaded partitions? Only schema read has it.",
+		Groups: []workload.Group{{Name: opIndex, Clients: 1, Work: r.tables,
+			Ops: []workload.OpKind{{Name: opIndex, Unit: "value"}}}},
 	}
 }
 
@@ -80,12 +83,14 @@ func (r *run) mix(rate int64) workload.Step {
 	s := workload.Step{
 		Name: fmt.Sprintf("mix%d", rate), Primary: opInsert, WritesPer: opInsert, Access: workload.MixedAccess,
 		Judged: []string{metric.ServiceP99US, metric.CPUUS, metric.WriteKB},
-		Doc:    fmt.Sprintf("What do writes and queries cost while %d values/s arrive, windows are rolled up and old partitions dropped?", rate),
+		Doc: fmt.Sprintf("What do writes and queries cost while %d values/s arrive, windows are rolled up and old "+
+			"partitions dropped?", rate),
 	}
 	if len(r.p.Ints("rates")) > 1 {
 		s.Base, s.Axes = "mix", []workload.Axis{{Name: "values/s promised", Value: float64(rate)}}
 	}
-	queries := workload.Group{Name: opQuery, Clients: int(r.p.Int("readers")), Rate: r.p.Float("read_rate"), Ops: r.queryOps()}
+	queries := workload.Group{Name: opQuery, Clients: int(r.p.Int("readers")), Rate: r.p.Float("read_rate"),
+		Ops: r.queryOps()}
 	if queries.Rate > 0 {
 		queries.RowsPerOp = 1
 	}
@@ -111,4 +116,5 @@ func (r *run) workAt(rate int64) int64 {
 	return int64(ticks) * perTick
 }
 
-var backgroundOps = []workload.OpKind{{Name: opRollup, Unit: "aggregate"}, {Name: opDrop, Unit: "partition", Event: true}}
+var backgroundOps = []workload.OpKind{{Name: opRollup, Unit: "aggregate"},
+	{Name: opDrop, Unit: "partition", Event: true}}

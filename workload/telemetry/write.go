@@ -68,7 +68,8 @@ func (s *stage) newWriter(ctx context.Context, seat workload.Seat) (workload.Cli
 			}
 		}
 		column := s.columns()[len(s.columns())-1]
-		update, err := seat.Session.Prepare(ctx, &model.Op{Kind: model.Update, Table: baseName(n), Set: []model.Assign{{Column: column}}})
+		update, err := seat.Session.Prepare(ctx,
+			&model.Op{Kind: model.Update, Table: baseName(n), Set: []model.Assign{{Column: column}}})
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +86,8 @@ func (w *writer) insert(ctx context.Context, table int64, n int) (engine.Stmt, e
 	if stmt := w.inserts[table][n]; stmt != nil {
 		return stmt, nil
 	}
-	op := &model.Op{Kind: model.Insert, Table: baseName(table), Columns: w.columns(), Rows: n * int(w.rowsOf()), OnConflict: model.Ignore}
+	op := &model.Op{Kind: model.Insert, Table: baseName(table), Columns: w.columns(), Rows: n * int(w.rowsOf()),
+		OnConflict: model.Ignore}
 	if w.p.String("on_existing") == onExistingReplace {
 		op.OnConflict = model.Replace
 	}
@@ -145,7 +147,8 @@ func (w *writer) due(d, tick int64) {
 // partition, else to a new one. A correction is a statement by itself.
 func (w *writer) add(statement int, d, tick int64) {
 	partition, at := tick/w.partition, len(w.tasks)-1
-	if at < 0 || statement == correct || w.tasks[at].statement != statement || w.tasks[at].partition != partition || w.tasks[at].n == maxBatch {
+	if at < 0 || statement == correct || w.tasks[at].statement != statement || w.tasks[at].partition != partition ||
+		w.tasks[at].n == maxBatch {
 		w.tasks = append(w.tasks, task{statement: statement, partition: partition, start: len(w.args)})
 		at++
 	}

@@ -92,7 +92,8 @@ func (r *run) check(ctx context.Context, session engine.Session, loaded bool, f 
 	f.Live = r.live(&r.now.totals, true)
 	f.Broken = append(f.Broken, v.list()...)
 	if read.paid.outside > 0 {
-		f.Broken = append(f.Broken, fmt.Sprintf("%d rows of history are of no warehouse, district or customer", read.paid.outside))
+		f.Broken = append(f.Broken, fmt.Sprintf("%d rows of history are of no warehouse, district or customer",
+			read.paid.outside))
 	}
 	return nil
 }
@@ -102,7 +103,8 @@ func (v *violations) judgeWarehouse(s *warehouseState, paid *payments) {
 	for d := range s.districts {
 		sum += s.districts[d].ytd
 		if d > 0 {
-			v.equal(9, place{w: s.id, d: int64(d)}, "d_ytd", s.districts[d].ytd, "its history", paid.districts[s.id*districts+int64(d)-1])
+			v.equal(9, place{w: s.id, d: int64(d)}, "d_ytd", s.districts[d].ytd, "its history",
+				paid.districts[s.id*districts+int64(d)-1])
 		}
 	}
 	v.equal(1, at, "w_ytd", s.ytd, "that of its districts", sum)
@@ -162,6 +164,7 @@ func (v *violations) judgeStocks(r *reader, w int64) {
 	loaded := population{run: r.run, part: part{w: w}}
 	r.scan(stock, w, func(n []int64) {
 		left := loaded.pieces(n[0]) - n[2]
-		v.equal(stockCondition, place{w: w, i: n[0]}, "s_quantity", n[1], "with refills of 91 it could be", n[1]+(left-n[1])%refill)
+		v.equal(stockCondition, place{w: w, i: n[0]}, "s_quantity", n[1], "with refills of 91 it could be",
+			n[1]+(left-n[1])%refill)
 	}, "s_i_id", "s_quantity", "s_ytd")
 }

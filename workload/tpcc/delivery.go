@@ -12,12 +12,14 @@ var (
 	deleteNew  = define(model.Op{Kind: model.Delete, Table: newOrders})
 	setCarrier = define(update(orders, "o_carrier_id"))
 	setDates   = defineSizes(func(n int) model.Op { return sized(update(orderLine, "ol_delivery_d"), n) })
-	sumLines   = define(model.Op{Kind: model.Scan, Table: orderLine, Equal: 3, Columns: []string{"ol_amount"}, Aggregate: model.Sum})
-	credit     = define(update(customer, "+c_balance", "+c_delivery_cnt"))
+	sumLines   = define(model.Op{Kind: model.Scan, Table: orderLine, Equal: 3, Columns: []string{"ol_amount"},
+		Aggregate: model.Sum})
+	credit = define(update(customer, "+c_balance", "+c_delivery_cnt"))
 
 	nextNumber  = define(get(district, "d_next_o_id"))
 	recentItems = define(model.Op{
-		Kind: model.Scan, Table: orderLine, Equal: 2, Lower: model.Inclusive, Upper: model.Inclusive, Columns: []string{"ol_i_id"}, Free: true, Distinct: true,
+		Kind: model.Scan, Table: orderLine, Equal: 2, Lower: model.Inclusive, Upper: model.Inclusive,
+		Columns: []string{"ol_i_id"}, Free: true, Distinct: true,
 	})
 	getStocks = define(sized(get(stock, "s_i_id", "s_quantity"), stocksAtOnce))
 )

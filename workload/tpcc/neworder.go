@@ -67,7 +67,8 @@ func (t *terminal) enter() {
 	if t.rollsBack {
 		count++
 	}
-	t.write(insertOrder, bytesOf[orders]+orderEntry, w, d, integer(number), integer(t.c), t.now(), model.Value{}, integer(int64(count)), integer(local))
+	t.write(insertOrder, bytesOf[orders]+orderEntry, w, d, integer(number), integer(t.c), t.now(), model.Value{},
+		integer(int64(count)), integer(local))
 	t.write(insertNew, bytesOf[newOrders], w, d, integer(number))
 	for start := 0; start < len(t.lines); start += together {
 		t.enterLines(number, t.lines[start:start+together])
@@ -117,7 +118,8 @@ func (t *terminal) enterLines(number int64, lines []line) {
 	t.list = t.list[:0]
 	for i := range lines {
 		l := &lines[i]
-		t.list = append(t.list, integer(t.w), integer(t.d), integer(number), integer(l.number), integer(l.item), integer(l.supplier), model.Value{},
+		t.list = append(t.list, integer(t.w), integer(t.d), integer(number), integer(l.number), integer(l.item),
+			integer(l.supplier), model.Value{},
 			integer(l.quantity), integer(l.amount), model.StringValue(l.dist[:l.distSize]))
 	}
 	t.write(insertLines+statement(len(lines)-1), int64(len(lines))*bytesOf[orderLine], t.list...)
@@ -146,7 +148,8 @@ func (t *terminal) take(lines []line) {
 			remote++
 		}
 	}
-	t.write(setStock, 4+8+4+4, integer(pieces), integer(sold), integer(int64(len(lines))), integer(remote), integer(subject.supplier), integer(subject.item))
+	t.write(setStock, 4+8+4+4, integer(pieces), integer(sold), integer(int64(len(lines))), integer(remote),
+		integer(subject.supplier), integer(subject.item))
 }
 
 // refill is how many pieces a stock gets when it would fall below ten.

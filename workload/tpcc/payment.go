@@ -14,16 +14,18 @@ var (
 	payDistrict  = define(update(district, "+d_ytd"))
 	getDistrict  = define(get(district, "d_name", "d_street_1", "d_street_2", "d_city", "d_state", "d_zip"))
 	byName       = define(scan(customer, nameIndex, 3, "c_id"))
-	lockCustomer = define(lock(customer, "c_credit", "c_data", "c_first", "c_middle", "c_last", "c_street_1", "c_street_2", "c_city", "c_state", "c_zip",
+	lockCustomer = define(lock(customer, "c_credit", "c_data", "c_first", "c_middle", "c_last", "c_street_1",
+		"c_street_2", "c_city", "c_state", "c_zip",
 		"c_phone", "c_since", "c_credit_lim", "c_discount", "c_balance"))
 	pay           = define(update(customer, "+c_balance", "+c_ytd_payment", "+c_payment_cnt"))
 	payBad        = define(update(customer, "c_data", "+c_balance", "+c_ytd_payment", "+c_payment_cnt"))
 	insertHistory = define(insert(history, 1))
 
 	getCustomer = define(get(customer, "c_balance", "c_first", "c_middle", "c_last"))
-	lastOrder   = define(model.Op{Kind: model.Scan, Table: orders, Index: orderIndex, Equal: 3, Columns: []string{"o_id"}, Desc: true, Limit: 1})
-	getOrder    = define(get(orders, "o_c_id", "o_ol_cnt", "o_entry_d", "o_carrier_id"))
-	orderLines  = define(scan(orderLine, "", 3, "ol_i_id", "ol_supply_w_id", "ol_quantity", "ol_amount", "ol_delivery_d"))
+	lastOrder   = define(model.Op{Kind: model.Scan, Table: orders, Index: orderIndex, Equal: 3, Columns: []string{"o_id"},
+		Desc: true, Limit: 1})
+	getOrder   = define(get(orders, "o_c_id", "o_ol_cnt", "o_entry_d", "o_carrier_id"))
+	orderLines = define(scan(orderLine, "", 3, "ol_i_id", "ol_supply_w_id", "ol_quantity", "ol_amount", "ol_delivery_d"))
 )
 
 // receive is Payment (TPC-C 2.5).
@@ -38,7 +40,8 @@ func (t *terminal) receive() {
 	names := len(t.data)
 	c := t.find()
 	t.receiveFrom(c)
-	t.write(insertHistory, bytesOf[history], integer(t.cw), integer(t.cd), integer(c), w, d, t.now(), amount, model.StringValue(t.data[:names]))
+	t.write(insertHistory, bytesOf[history], integer(t.cw), integer(t.cd), integer(c), w, d, t.now(), amount,
+		model.StringValue(t.data[:names]))
 	if t.cw != t.w {
 		t.remotePayments++
 	}

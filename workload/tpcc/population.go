@@ -107,12 +107,14 @@ func (p *population) row(b *workload.Batch, table string, i, n int64) {
 		b.Add(integer(p.w), integer(i), p.text(6, 10), p.text(10, 20), p.text(10, 20), p.text(10, 20), p.text(2, 2), p.zip(),
 			p.between(0, 2000), integer(p.customers*firstPayment), integer(p.customers+1))
 	case stock:
-		b.Add(integer(p.w), integer(i), integer(p.pieces(i)), p.dist(), p.dist(), p.dist(), p.dist(), p.dist(), p.dist(), p.dist(), p.dist(), p.dist(), p.dist(),
+		b.Add(integer(p.w), integer(i), integer(p.pieces(i)), p.dist(), p.dist(), p.dist(), p.dist(), p.dist(), p.dist(),
+			p.dist(), p.dist(), p.dist(), p.dist(),
 			integer(0), integer(0), integer(0), p.data())
 	case customer:
 		p.addCustomer(i)
 	case history:
-		b.Add(integer(p.w), integer(p.d), integer(i), integer(p.w), integer(p.d), at(start), integer(firstPayment), p.text(12, 24))
+		b.Add(integer(p.w), integer(p.d), integer(i), integer(p.w), integer(p.d), at(start), integer(firstPayment),
+			p.text(12, 24))
 	case orders:
 		p.addOrder(i)
 	case newOrders:
@@ -128,7 +130,8 @@ func (p *population) addCustomer(c int64) {
 		credit = badCredit
 	}
 	p.Add(integer(p.w), integer(p.d), integer(c), p.text(8, 16), p.word("OE"), p.lastName(c),
-		p.text(10, 20), p.text(10, 20), p.text(10, 20), p.text(2, 2), p.zip(), p.phone(), at(start), p.word(credit), integer(creditLimit), p.between(0, 5000),
+		p.text(10, 20), p.text(10, 20), p.text(10, 20), p.text(2, 2), p.zip(), p.phone(), at(start), p.word(credit),
+		integer(creditLimit), p.between(0, 5000),
 		integer(-firstPayment), integer(firstPayment), integer(1), integer(0), p.text(300, dataWidth))
 }
 
@@ -137,7 +140,8 @@ func (p *population) addOrder(o int64) {
 	if p.delivered(o) {
 		carrier = p.between(1, 10)
 	}
-	p.Add(integer(p.w), integer(p.d), integer(o), integer(p.buyer(o)), at(start), carrier, integer(p.lineCount(o)), integer(1))
+	p.Add(integer(p.w), integer(p.d), integer(o), integer(p.buyer(o)), at(start), carrier, integer(p.lineCount(o)),
+		integer(1))
 }
 
 func (p *population) addLine(o, n int64) {
@@ -145,7 +149,8 @@ func (p *population) addLine(o, n int64) {
 	if !p.delivered(o) {
 		delivery, amount = model.Value{}, p.between(1, 9999_99)
 	}
-	p.Add(integer(p.w), integer(p.d), integer(o), integer(n), p.between(1, p.items), integer(p.w), delivery, integer(5), amount, p.dist())
+	p.Add(integer(p.w), integer(p.d), integer(o), integer(n), p.between(1, p.items), integer(p.w), delivery, integer(5),
+		amount, p.dist())
 }
 
 // lastName returns the last name of a customer: each name once, then by NURand.
@@ -200,7 +205,8 @@ func (p *population) data() model.Value {
 // constantsRow returns the row by which data are recognised.
 func (r *run) constantsRow(c constants) []model.Value {
 	var row []model.Value
-	for _, n := range []int64{1, int64(r.seed), r.warehouses, r.customers, r.undelivered, r.items, c.nameLoad, c.nameRun, c.id, c.item} {
+	for _, n := range []int64{1, int64(r.seed), r.warehouses, r.customers, r.undelivered, r.items, c.nameLoad, c.nameRun,
+		c.id, c.item} {
 		row = append(row, integer(n))
 	}
 	return row

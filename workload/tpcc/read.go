@@ -116,7 +116,8 @@ func (r *reader) readHistory() {
 func (r *reader) readWarehouse(w int64) *warehouseState {
 	s := &warehouseState{id: w, credit: make([]int64, districts*r.customers)}
 	r.scan(warehouse, w, func(n []int64) { s.ytd = n[0] }, "w_ytd")
-	r.scan(district, w, func(n []int64) { d := s.district(n[0]); d.ytd, d.next = n[1], n[2] }, "d_id", "d_ytd", "d_next_o_id")
+	r.scan(district, w, func(n []int64) { d := s.district(n[0]); d.ytd, d.next = n[1], n[2] }, "d_id", "d_ytd",
+		"d_next_o_id")
 	r.scan(orders, w, func(n []int64) {
 		s.orders = append(s.orders, orderState{d: n[0], id: n[1], customer: n[2], carrier: n[3] != unknown, count: n[4]})
 		d := s.district(n[0])

@@ -26,7 +26,8 @@ const (
 
 // bytesOf is the mean size of a row's user bytes.
 var bytesOf = map[string]int64{
-	warehouse: 80, district: 88, customer: 556, history: 62, orders: 35, newOrders: 12, orderLine: 66, item: 73, stock: 306, constantsTable: 44,
+	warehouse: 80, district: 88, customer: 556, history: 62, orders: 35, newOrders: 12, orderLine: 66, item: 73,
+	stock: 306, constantsTable: 44,
 }
 
 // The user bytes of index entries.
@@ -63,7 +64,8 @@ func orNull(c model.Column) model.Column {
 // address returns the columns of an address.
 func address(name string) []model.Column {
 	return []model.Column{
-		text(name+"_street_1", 20), text(name+"_street_2", 20), text(name+"_city", 20), text(name+"_state", 2), text(name+"_zip", 9),
+		text(name+"_street_1", 20), text(name+"_street_2", 20), text(name+"_city", 20), text(name+"_state", 2),
+		text(name+"_zip", 9),
 	}
 }
 
@@ -83,7 +85,8 @@ func newTables() []model.Table {
 	return []model.Table{
 		{
 			Name: warehouse, Key: []string{"w_id"},
-			Columns: columns([]model.Column{number("w_id"), text("w_name", 10)}, address("w"), []model.Column{number("w_tax"), money("w_ytd")}),
+			Columns: columns([]model.Column{number("w_id"), text("w_name", 10)}, address("w"),
+				[]model.Column{number("w_tax"), money("w_ytd")}),
 		},
 		{
 			Name: district, Key: []string{"d_w_id", "d_id"},
@@ -92,10 +95,12 @@ func newTables() []model.Table {
 		},
 		{
 			Name: customer, Key: []string{"c_w_id", "c_d_id", "c_id"},
-			Columns: columns([]model.Column{number("c_w_id"), number("c_d_id"), number("c_id"), text("c_first", 16), text("c_middle", 2), text("c_last", 16)},
+			Columns: columns([]model.Column{number("c_w_id"), number("c_d_id"), number("c_id"), text("c_first", 16),
+				text("c_middle", 2), text("c_last", 16)},
 				address("c"),
 				[]model.Column{
-					text("c_phone", 16), date("c_since"), text("c_credit", 2), money("c_credit_lim"), number("c_discount"), money("c_balance"),
+					text("c_phone", 16), date("c_since"), text("c_credit", 2), money("c_credit_lim"), number("c_discount"),
+					money("c_balance"),
 					money("c_ytd_payment"), number("c_payment_cnt"), number("c_delivery_cnt"), text("c_data", dataWidth),
 				}),
 			Indexes: []model.Index{{Name: nameIndex, Columns: []string{"c_w_id", "c_d_id", "c_last", "c_first"}}},
@@ -103,14 +108,16 @@ func newTables() []model.Table {
 		{
 			Name: history, Key: []string{"h_id"}, // the standard has no key
 			Columns: []model.Column{
-				{Name: "h_id", Type: model.Int, NotNull: true, Auto: true}, number("h_c_w_id"), number("h_c_d_id"), number("h_c_id"),
+				{Name: "h_id", Type: model.Int, NotNull: true, Auto: true}, number("h_c_w_id"), number("h_c_d_id"),
+				number("h_c_id"),
 				number("h_w_id"), number("h_d_id"), date("h_date"), money("h_amount"), text("h_data", 24),
 			},
 		},
 		{
 			Name: orders, Key: []string{"o_w_id", "o_d_id", "o_id"},
 			Columns: []model.Column{
-				number("o_w_id"), number("o_d_id"), number("o_id"), number("o_c_id"), date("o_entry_d"), orNull(number("o_carrier_id")),
+				number("o_w_id"), number("o_d_id"), number("o_id"), number("o_c_id"), date("o_entry_d"),
+				orNull(number("o_carrier_id")),
 				number("o_ol_cnt"), number("o_all_local"),
 			},
 			Indexes: []model.Index{{Name: orderIndex, Columns: []string{"o_w_id", "o_d_id", "o_c_id", "o_id"}}},
@@ -122,7 +129,8 @@ func newTables() []model.Table {
 		{
 			Name: orderLine, Key: []string{"ol_w_id", "ol_d_id", "ol_o_id", "ol_number"},
 			Columns: []model.Column{
-				number("ol_w_id"), number("ol_d_id"), number("ol_o_id"), number("ol_number"), number("ol_i_id"), number("ol_supply_w_id"),
+				number("ol_w_id"), number("ol_d_id"), number("ol_o_id"), number("ol_number"), number("ol_i_id"),
+				number("ol_supply_w_id"),
 				orNull(date("ol_delivery_d")), number("ol_quantity"), money("ol_amount"), text("ol_dist_info", distWidth),
 			},
 		},

@@ -38,7 +38,8 @@ func (r *run) openMix(ctx context.Context, name string, env workload.Env, checks
 		r.now.known = true
 	}
 	return &mixStage{
-		run: r, env: env, constants: newConstants(r.seed), checks: checks, checked: env.Results && r.now.whole, waits: r.p.Float("waits"), start: r.now.totals,
+		run: r, env: env, constants: newConstants(r.seed), checks: checks, checked: env.Results && r.now.whole,
+		waits: r.p.Float("waits"), start: r.now.totals,
 		draws: stream(env.Seed, name).Sub(uint64(r.now.orders)), // others than in steps before
 		clock: start + r.now.orders*1000,
 	}, nil
@@ -66,11 +67,14 @@ func (r *run) meet(ctx context.Context, session engine.Session) error {
 	}
 	for i, name := range given(constantsTable) {
 		if got.n == 0 || got.at(0, i) != want[i].Int() {
-			return hint.Errorf("load it with the sizes and the seed of this run", "the database was loaded with another %s", name)
+			return hint.Errorf("load it with the sizes and the seed of this run", "the database was loaded with another %s",
+				name)
 		}
 	}
-	for table, n := range map[string]*int64{orders: &r.now.orders, newOrders: &r.now.undelivered, orderLine: &r.now.lines, history: &r.now.payments} {
-		if *n, _, err = workload.QueryInt(ctx, session, &model.Op{Kind: model.Scan, Table: table, Aggregate: model.Count}); err != nil {
+	for table, n := range map[string]*int64{orders: &r.now.orders, newOrders: &r.now.undelivered, orderLine: &r.now.lines,
+		history: &r.now.payments} {
+		if *n, _, err = workload.QueryInt(ctx, session,
+			&model.Op{Kind: model.Scan, Table: table, Aggregate: model.Count}); err != nil {
 			return err
 		}
 	}
@@ -117,10 +121,12 @@ func (s *mixStage) Finish(ctx context.Context, _ workload.Totals) (f workload.Fi
 		return f, err
 	}
 	if n := s.now.uncertain; n > 0 {
-		f.Notes = append(f.Notes, fmt.Sprintf("of %d commits it is unknown whether they were done, so the rows are not compared with the commits", n))
+		f.Notes = append(f.Notes, fmt.Sprintf("of %d commits it is unknown whether they were done, so the rows are not "+
+			"compared with the commits", n))
 		s.now.uncertain = 0
 	} else if got := s.now.totals; got != want { // as read
-		f.Broken = append(f.Broken, fmt.Sprintf("the tables hold %+v, but with what clients have committed it should be %+v", got, want))
+		f.Broken = append(f.Broken, fmt.Sprintf("the tables hold %+v, but with what clients have committed it should be %+v",
+			got, want))
 	}
 	return f, nil
 }
@@ -142,20 +148,28 @@ func (s *mixStage) notes(total *tally) []string {
 	if s.waits > 0 {
 		waits = fmt.Sprintf("keying and think times × %.3g", s.waits)
 	}
-	out := []string{unaudited, fmt.Sprintf("%d warehouses, %d terminals (%.3g per warehouse), %s, style %s, binding %s, no foreign keys",
-		s.warehouses, len(s.terminals), float64(len(s.terminals))/float64(s.warehouses), waits, s.p.String("style"), s.p.String("binding"))}
+	out := []string{unaudited, fmt.Sprintf("%d warehouses, %d terminals (%.3g per warehouse), %s, style %s, binding "+
+		"%s, no foreign keys",
+		s.warehouses, len(s.terminals), float64(len(s.terminals))/float64(s.warehouses), waits, s.p.String("style"),
+		s.p.String("binding"))}
 	if s.sizes != (sizes{s.warehouses, standardCustomers, standardUndelivered, standardItems}) {
-		out = append(out, fmt.Sprintf("not the sizes of TPC-C: %d items, and %d customers and %d new orders per district", s.items, s.customers, s.undelivered))
+		out = append(out, fmt.Sprintf("not the sizes of TPC-C: %d items, and %d customers and %d new orders per district",
+			s.items, s.customers, s.undelivered))
 	}
-	out = append(out, fmt.Sprintf("mix of %d transactions: %.2f %% New-Order, %.2f %% Payment, %.2f %% Order-Status, %.2f %% Delivery, %.2f %% Stock-Level",
-		all, share(entered, all), share(total.done[payment], all), share(total.done[orderStatus], all), share(total.done[delivery], all),
+	out = append(out, fmt.Sprintf("mix of %d transactions: %.2f %% New-Order, %.2f %% Payment, %.2f %% Order-Status, "+
+		"%.2f %% Delivery, %.2f %% Stock-Level",
+		all, share(entered, all), share(total.done[payment], all), share(total.done[orderStatus], all),
+		share(total.done[delivery], all),
 		share(total.done[stockLevel], all)))
-	out = append(out, fmt.Sprintf("%.2f %% of the New-Orders were rolled back by their users (1 %% is expected); they are not among new_order",
+	out = append(out, fmt.Sprintf("%.2f %% of the New-Orders were rolled back by their users (1 %% is expected); they "+
+		"are not among new_order",
 		share(total.done[rolledBack], entered)))
 	if s.warehouses > 1 {
-		out = append(out, fmt.Sprintf("%.2f %% of the order lines (1 %% is expected) and %.1f %% of the payments (15 %%) were remote",
+		out = append(out, fmt.Sprintf("%.2f %% of the order lines (1 %% is expected) and %.1f %% of the payments (15 %%) "+
+			"were remote",
 			share(total.remoteLines, total.changed.lines), share(total.remotePayments, total.done[payment])))
 	}
 	skipped := share(total.skipped, total.done[delivery]*districts)
-	return append(out, fmt.Sprintf("deliveries skipped %.2f %% of the districts, as they had no undelivered order (TPC-C allows 1 %%)", skipped))
+	return append(out, fmt.Sprintf("deliveries skipped %.2f %% of the districts, as they had no undelivered order "+
+		"(TPC-C allows 1 %%)", skipped))
 }

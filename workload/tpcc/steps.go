@@ -24,7 +24,8 @@ const (
 	rolledBack = kinds
 )
 
-var kindNames = [kinds + 1]string{"new_order", "payment", "order_status", "delivery", "stock_level", "new_order rolled back"}
+var kindNames = [kinds + 1]string{"new_order", "payment", "order_status", "delivery", "stock_level",
+	"new_order rolled back"}
 
 // cards is how many cards of a deck are of each kind, and so the mix in percent.
 var cards = [kinds]int64{45, 43, 4, 4, 4}
@@ -89,7 +90,8 @@ func (r *run) load() workload.Step {
 		Name: "load", Creates: true, Primary: opRow, WritesPer: opRow, Access: workload.WriteAccess,
 		Doc: "How fast are the nine tables loaded, without secondary indexes?",
 		Groups: []workload.Group{
-			{Name: "load", Clients: int(r.p.Int("load_clients")), Work: r.batches(), Ops: []workload.OpKind{{Name: opRow, Unit: opRow}}},
+			{Name: "load", Clients: int(r.p.Int("load_clients")), Work: r.batches(),
+				Ops: []workload.OpKind{{Name: opRow, Unit: opRow}}},
 		},
 		Open: func(_ context.Context, env workload.Env) (workload.Stage, error) { return r.openLoad(env) },
 	}
@@ -98,8 +100,10 @@ func (r *run) load() workload.Step {
 func (r *run) index() workload.Step {
 	return workload.Step{
 		Name: "index", Primary: opIndex, WritesPer: opIndex, Whole: true,
-		Doc:    "How fast are the indexes on customers' names and on customers' orders built? The consistency of the load is checked after it.",
-		Groups: []workload.Group{{Name: "index", Clients: 1, Work: int64(len(indexed)), Ops: []workload.OpKind{{Name: opIndex, Unit: opRow}}}},
+		Doc: "How fast are the indexes on customers' names and on customers' orders built? The consistency of the load " +
+			"is checked after it.",
+		Groups: []workload.Group{{Name: "index", Clients: 1, Work: int64(len(indexed)),
+			Ops: []workload.OpKind{{Name: opIndex, Unit: opRow}}}},
 		Open: func(_ context.Context, env workload.Env) (workload.Stage, error) {
 			return &indexStage{run: r, env: env}, nil
 		},
@@ -108,8 +112,10 @@ func (r *run) index() workload.Step {
 
 func (r *run) mix(name string, clients int64, checks bool) workload.Step {
 	s := workload.Step{
-		Name: name, Primary: kindNames[newOrder], WritesPer: kindNames[newOrder], Access: workload.MixedAccess, Seconds: r.p.Float("seconds"),
-		Doc: fmt.Sprintf("How many orders are entered with the other transactions of the mix, and how fast, by %d terminals?", clients),
+		Name: name, Primary: kindNames[newOrder], WritesPer: kindNames[newOrder], Access: workload.MixedAccess,
+		Seconds: r.p.Float("seconds"),
+		Doc: fmt.Sprintf("How many orders are entered with the other transactions of the mix, and how fast, by %d "+
+			"terminals?", clients),
 	}
 	g := workload.Group{
 		Name: "terminals", Clients: int(clients), RowsPerOp: 1,

@@ -109,7 +109,8 @@ func (t *terminal) Do(ctx context.Context, out *workload.Outcome) error {
 	return nil
 }
 
-var perform = [kinds]func(*terminal){(*terminal).enter, (*terminal).receive, (*terminal).status, (*terminal).deliverAll, (*terminal).countLow}
+var perform = [kinds]func(*terminal){(*terminal).enter, (*terminal).receive, (*terminal).status,
+	(*terminal).deliverAll, (*terminal).countLow}
 
 // fail ends the transaction with an error, unless it has failed before.
 func (t *terminal) fail(err error) { t.err = cmp.Or(t.err, err) }

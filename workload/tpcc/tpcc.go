@@ -20,8 +20,9 @@ type Workload struct{}
 // Info describes the workload.
 func (Workload) Info() workload.Info {
 	return workload.Info{
-		Name:    "tpcc",
-		Doc:     "Derived from TPC-C, unaudited: terminals of warehouses enter, pay, look up and deliver orders, with the standard's consistency checks.",
+		Name: "tpcc",
+		Doc: "Derived from TPC-C, unaudited: terminals of warehouses enter, pay, look up and deliver orders, with the " +
+			"standard's consistency checks.",
 		Params:  params,
 		Presets: presets,
 	}
@@ -69,7 +70,8 @@ func (t *totals) add(o *totals) {
 // New returns a run.
 func (Workload) New(p workload.Params) (workload.Run, error) {
 	r := &run{p: p, batch: p.String("style") == batch, sizes: sizes{
-		warehouses: p.Int("warehouses"), customers: p.Int("customers_per_district"), undelivered: p.Int("new_orders_per_district"), items: p.Int("items"),
+		warehouses: p.Int("warehouses"), customers: p.Int("customers_per_district"),
+		undelivered: p.Int("new_orders_per_district"), items: p.Int("items"),
 	}}
 	if err := cmp.Or(
 		workload.RefuseIf(len(p.Ints("clients")) == 0, "clients", "give at least one number", "it is empty"),
@@ -110,7 +112,8 @@ func (r *run) Estimate() workload.Live {
 // loaded returns what the load inserts; the lines are their mean.
 func (s *sizes) loaded() totals {
 	all := s.warehouses * districts
-	return totals{orders: all * s.customers, undelivered: all * s.undelivered, lines: all * s.customers * meanLines, payments: all * s.customers}
+	return totals{orders: all * s.customers, undelivered: all * s.undelivered, lines: all * s.customers * meanLines,
+		payments: all * s.customers}
 }
 
 // live returns the user data of the tables.

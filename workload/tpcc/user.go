@@ -122,7 +122,8 @@ func (u *user) drawNewOrder() {
 		u.lines = u.lines[:len(u.lines)-1]
 	}
 	// Stocks are locked in one order by all, so that nobody waits for each other.
-	slices.SortStableFunc(u.lines, func(a, b line) int { return cmp.Or(cmp.Compare(a.supplier, b.supplier), cmp.Compare(a.item, b.item)) })
+	slices.SortStableFunc(u.lines,
+		func(a, b line) int { return cmp.Or(cmp.Compare(a.supplier, b.supplier), cmp.Compare(a.item, b.item)) })
 }
 
 // elsewhere draws another warehouse than the terminal's, if there is one.

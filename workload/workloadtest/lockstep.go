@@ -101,7 +101,8 @@ func foundOf(step *workload.Step, totals workload.Totals) (out []Found) {
 const timeBoundWork = 10
 
 // runStep runs a step in one goroutine.
-func runStep(t *testing.T, step *workload.Step, db engine.DB, seed uint64, previous *workload.Live) (workload.Live, workload.Totals) {
+func runStep(t *testing.T, step *workload.Step, db engine.DB, seed uint64, previous *workload.Live) (workload.Live,
+	workload.Totals) {
 	t.Helper()
 	r := begin(t, step, db, seed, previous)
 	waits := 0 // turns without a client that leads
@@ -257,7 +258,8 @@ func tableSums(t *testing.T, db engine.DB, table *model.Table) []string {
 		indexes = append(indexes, ix.Name)
 	}
 	for _, index := range indexes {
-		stmt, err := session.Prepare(ctx, &model.Op{Kind: model.Scan, Table: table.Name, Index: index, Columns: table.ColumnNames()})
+		stmt, err := session.Prepare(ctx,
+			&model.Op{Kind: model.Scan, Table: table.Name, Index: index, Columns: table.ColumnNames()})
 		if err != nil {
 			out = append(out, table.Name+"."+index+": missing")
 			continue

@@ -140,7 +140,8 @@ func (s Suite) testSameSeed(t *testing.T) {
 	}
 	a, b, c := run(1), run(1), run(2)
 	Compare(t, "the same seed", a, b)
-	failIf(t, slices.EqualFunc(a, c, func(x, y State) bool { return x.equal(&y) }), "another seed gives the same rows and results")
+	failIf(t, slices.EqualFunc(a, c, func(x, y State) bool { return x.equal(&y) }),
+		"another seed gives the same rows and results")
 }
 
 // testAlone: every step that creates nothing can be run by itself, and repeated,

@@ -330,7 +330,8 @@ func (c *Conn) ExecText(ctx context.Context, text string) (rows, id int64, err e
 
 // QueryText executes text that is one query, and hands over its rows; if types
 // is nil, as text.
-func (c *Conn) QueryText(ctx context.Context, text string, types []model.Type, each func(row []model.Value) error) error {
+func (c *Conn) QueryText(ctx context.Context, text string, types []model.Type,
+	each func(row []model.Value) error) error {
 	if err := c.begin(ctx); err != nil {
 		return err
 	}

@@ -26,7 +26,8 @@ type Config = driver.Config
 func ParseDSN(dsn string) (*Config, error) {
 	config, err := driver.ParseDSN(dsn)
 	if err != nil || config.Net != "tcp" && config.Net != "unix" {
-		return nil, engine.Refuse("dsn", nil, "it cannot be read; it is written USER:PASSWORD@unix(/PATH)/ or USER:PASSWORD@tcp(HOST:PORT)/")
+		return nil, engine.Refuse("dsn", nil,
+			"it cannot be read; it is written USER:PASSWORD@unix(/PATH)/ or USER:PASSWORD@tcp(HOST:PORT)/")
 	}
 	return config, nil
 }
@@ -47,7 +48,8 @@ type Connector struct {
 }
 
 // NewConnector makes a connector that dials so.
-func NewConnector(dst *Config, dial func(ctx context.Context, network, addr string) (net.Conn, error)) (*Connector, error) {
+func NewConnector(dst *Config, dial func(ctx context.Context, network, addr string) (net.Conn, error)) (*Connector,
+	error) {
 	config := dst.Clone()
 	config.DBName = ""
 	config.ParseTime, config.Loc = true, time.UTC

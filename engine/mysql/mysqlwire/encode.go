@@ -94,7 +94,8 @@ func binaryRow(b []byte, columns []column, types []model.Type, row []model.Value
 }
 
 // sizes are those of values that have no length before them, by their types.
-var sizes = [...]int{kindTiny: 1, kindShort: 2, kindYear: 2, kindInt24: 4, kindLong: 4, kindLongLong: 8, kindFloat: 4, kindDouble: 8}
+var sizes = [...]int{kindTiny: 1, kindShort: 2, kindYear: 2, kindInt24: 4, kindLong: 4, kindLongLong: 8, kindFloat: 4,
+	kindDouble: 8}
 
 func binaryValue(b []byte, col *column, t model.Type) (v model.Value, rest []byte, err error) {
 	size := 0
@@ -157,7 +158,8 @@ func binaryTime(b []byte) (v model.Value, err error) {
 	}
 	var full [11]byte
 	copy(full[:], b)
-	t := time.Date(int(full[0])|int(full[1])<<8, time.Month(full[2]), int(full[3]), int(full[4]), int(full[5]), int(full[6]), 0, time.UTC)
+	t := time.Date(int(full[0])|int(full[1])<<8, time.Month(full[2]), int(full[3]), int(full[4]), int(full[5]),
+		int(full[6]), 0, time.UTC)
 	return model.MicrosValue(t.UnixMicro() + int64(binary.LittleEndian.Uint32(full[7:]))), nil
 }
 

@@ -41,7 +41,8 @@ func Classify(err error) error {
 			return engine.Classify(class, err)
 		}
 		// A table that cannot grow is said to be full, too.
-		if e.Number == 1021 || e.Number == 1114 || strings.Contains(e.Message, "No space left on device") || strings.Contains(e.Message, "errno: 28") {
+		if e.Number == 1021 || e.Number == 1114 || strings.Contains(e.Message, "No space left on device") ||
+			strings.Contains(e.Message, "errno: 28") {
 			err = engine.DiskFull(err)
 		}
 		return engine.Classify(engine.Fatal, err)

@@ -72,7 +72,8 @@ func (s *stmt) Exec(ctx context.Context, args []model.Value) (rows, id int64, er
 	return s.conn.done.affected, s.conn.done.id, err
 }
 
-func (s *stmt) Query(ctx context.Context, args []model.Value, types []model.Type, each func(row []model.Value) error) error {
+func (s *stmt) Query(ctx context.Context, args []model.Value, types []model.Type,
+	each func(row []model.Value) error) error {
 	c := s.conn
 	if err := c.begin(ctx); err != nil {
 		return err

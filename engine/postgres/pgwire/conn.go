@@ -98,7 +98,8 @@ func (c *Conn) run(ctx context.Context, each func(b []byte) error) error {
 
 // query asks the question, and hands over the rows of its answer, whose columns
 // are of these types; nil: they are text, and the server describes them.
-func (c *Conn) query(ctx context.Context, columns []uint32, types []model.Type, each func(row []model.Value) error) error {
+func (c *Conn) query(ctx context.Context, columns []uint32, types []model.Type,
+	each func(row []model.Value) error) error {
 	read := decode
 	if columns == nil {
 		read = decodeText
@@ -153,7 +154,8 @@ func (c *Conn) ExecText(ctx context.Context, text string) (rows, id int64, err e
 
 // QueryText executes text that is one query, and hands over its rows; if types
 // is nil, as text.
-func (c *Conn) QueryText(ctx context.Context, text string, types []model.Type, each func(row []model.Value) error) error {
+func (c *Conn) QueryText(ctx context.Context, text string, types []model.Type,
+	each func(row []model.Value) error) error {
 	if err := c.encode(text); err != nil {
 		return err
 	}

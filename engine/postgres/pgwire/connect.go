@@ -21,7 +21,8 @@ const applicationName = "rumbench"
 // Socket leads to a database of a server on this host, by a connection that dial
 // makes.
 func Socket(user, database string, dial func(context.Context) (net.Conn, error)) (*Connector, error) {
-	config, err := pgconn.ParseConfig("host=localhost sslmode=disable target_session_attrs=any dbname=" + database + " user=" + user)
+	config, err := pgconn.ParseConfig("host=localhost sslmode=disable target_session_attrs=any dbname=" + database +
+		" user=" + user)
 	if err != nil { // by the environment, which libpq's clients heed
 		return nil, fmt.Errorf("connect to the private server: %w", err)
 	}
@@ -34,11 +35,13 @@ func Socket(user, database string, dial func(context.Context) (net.Conn, error))
 
 // ParseDSN reads a data source name, for connections by dial. The error does not
 // show it: it may hold a password.
-func ParseDSN(dsn string, dial func(ctx context.Context, network, address string) (net.Conn, error)) (*Connector, error) {
+func ParseDSN(dsn string, dial func(ctx context.Context, network, address string) (net.Conn, error)) (*Connector,
+	error) {
 	config, err := pgconn.ParseConfig(dsn)
 	if err != nil {
-		return nil, engine.Refuse("dsn", nil, "it cannot be read; it is written postgres://USER:PASSWORD@HOST:PORT/DATABASE, "+
-			"or host=/var/run/postgresql user=USER dbname=DATABASE")
+		return nil, engine.Refuse("dsn", nil,
+			"it cannot be read; it is written postgres://USER:PASSWORD@HOST:PORT/DATABASE, "+
+				"or host=/var/run/postgresql user=USER dbname=DATABASE")
 	}
 	config.DialFunc = dial
 	if config.RuntimeParams["application_name"] == "" {

@@ -209,7 +209,7 @@ func decodeTime(b []byte) (model.Value, error) {
 		n[0], rest = 1-n[0], nil
 	}
 	if !ok || len(rest) > 0 {
-		return model.Value{}, fmt.Errorf("the server wrote the time %q, in a way that is not known: set its datestyle to ISO", b)
+		return model.Value{}, fmt.Errorf("the server wrote the time %q, which is not ISO: set its datestyle to ISO", b)
 	}
 	return model.TimeValue(time.Date(n[0], time.Month(n[1]), n[2], n[3], n[4], n[5], micros*1000, time.UTC)), nil
 }

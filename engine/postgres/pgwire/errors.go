@@ -36,7 +36,8 @@ var classes = map[string]engine.Class{
 
 // advice is what users can do about errors.
 var advice = map[string]string{
-	"53300": "the server takes fewer connections than the plan has clients: raise max_connections (under options, if the server is private), or lower the clients",
+	"53300": "the server takes fewer connections than the plan has clients: raise max_connections (under options, if " +
+		"the server is private), or lower the clients",
 	"53200": "lower the cache, or work_mem and maintenance_work_mem under options",
 	"28P01": "check the user and the password in the dsn",
 	"28000": "check the user in the dsn, and the server's pg_hba.conf",

@@ -12,7 +12,8 @@ import (
 	"rumbench/engine/wire"
 )
 
-// link speaks the protocol, version 3.0, on a connection that pgconn has made: https://www.postgresql.org/docs/current/protocol-message-formats.html.
+// link speaks the protocol, version 3.0, on a connection that pgconn has made:
+// https://www.postgresql.org/docs/current/protocol-message-formats.html.
 // It asks one question at a time and reads its answer to the end.
 type link struct {
 	wire   *wire.Conn
@@ -55,8 +56,9 @@ const (
 
 // Messages that are always the same.
 const (
-	executeMessage   = "E\x00\x00\x00\x09\x00\x00\x00\x00\x00" // what was bound, for all its rows
-	syncMessage      = "S\x00\x00\x00\x04"                     // the question ends; after an error, the server passes over all before it
+	executeMessage = "E\x00\x00\x00\x09\x00\x00\x00\x00\x00" // what was bound, for all its rows
+	// the question ends; after an error, the server passes over all before it
+	syncMessage      = "S\x00\x00\x00\x04"
 	copyDoneMessage  = "c\x00\x00\x00\x04"
 	terminateMessage = "X\x00\x00\x00\x04"
 )
@@ -182,7 +184,8 @@ func (l *link) complete(tag []byte) {
 	}
 }
 
-// fail notes an error of the server; the first one of an answer counts. It returns those after which the server hangs up.
+// fail notes an error of the server; the first one of an answer counts. It returns those after
+// which the server hangs up.
 func (l *link) fail(body []byte) error {
 	var m pgproto3.ErrorResponse
 	if err := m.Decode(body); err != nil {

@@ -56,7 +56,8 @@ func (s *Stmt) Exec(ctx context.Context, args []model.Value) (rows, id int64, er
 }
 
 // Query executes the statement and hands over its rows.
-func (s *Stmt) Query(ctx context.Context, args []model.Value, types []model.Type, each func(row []model.Value) error) error {
+func (s *Stmt) Query(ctx context.Context, args []model.Value, types []model.Type,
+	each func(row []model.Value) error) error {
 	if err := s.encode(args); err != nil {
 		return err
 	}
@@ -91,7 +92,8 @@ func (s *Stmt) appendMessages(b []byte, args []model.Value) (_ []byte, err error
 
 // Pipeline executes queries without arguments, all in one round trip, and hands
 // over their rows: each gets those of query i, of types[i].
-func (c *Conn) Pipeline(ctx context.Context, queries []sqlkit.Stmt, types [][]model.Type, each func(i int, row []model.Value) error) (err error) {
+func (c *Conn) Pipeline(ctx context.Context, queries []sqlkit.Stmt, types [][]model.Type,
+	each func(i int, row []model.Value) error) (err error) {
 	c.out = c.out[:0]
 	for _, s := range queries {
 		if c.out, err = s.(*Stmt).appendMessages(c.out, nil); err != nil {
@@ -124,7 +126,8 @@ func (c *Conn) PrepareCopy(ctx context.Context, table, columns string) (*Copy, e
 	if err != nil {
 		return nil, err
 	}
-	return &Copy{conn: c, text: "COPY " + table + " (" + columns + ") FROM STDIN (FORMAT binary)", types: slices.Clone(s.(*Stmt).columns)}, nil
+	return &Copy{conn: c, text: "COPY " + table + " (" + columns + ") FROM STDIN (FORMAT binary)",
+		types: slices.Clone(s.(*Stmt).columns)}, nil
 }
 
 // Exec copies rows.

@@ -51,7 +51,8 @@ func (c *Conn) ExecText(ctx context.Context, text string) (rows, id int64, err e
 }
 
 // QueryText executes text that is one query.
-func (c *Conn) QueryText(ctx context.Context, text string, types []model.Type, each func(row []model.Value) error) error {
+func (c *Conn) QueryText(ctx context.Context, text string, types []model.Type,
+	each func(row []model.Value) error) error {
 	rows, err := c.raw.QueryContext(ctx, text, nil)
 	if err != nil {
 		return gone(err)
@@ -91,7 +92,8 @@ func (s *stmt) Exec(ctx context.Context, args []model.Value) (rows, id int64, er
 	return counts(s.ExecContext(ctx, s.bind(args)))
 }
 
-func (s *stmt) Query(ctx context.Context, args []model.Value, types []model.Type, each func(row []model.Value) error) error {
+func (s *stmt) Query(ctx context.Context, args []model.Value, types []model.Type,
+	each func(row []model.Value) error) error {
 	rows, err := s.QueryContext(ctx, s.bind(args))
 	if err != nil {
 		return gone(err)

@@ -26,9 +26,11 @@ var classes = map[uint32]engine.Class{
 
 // advice is what users can do about errors.
 var advice = map[uint32]string{
-	2:   "the data does not fit in memory: raise memtx_memory (vinyl_memory with storage vinyl) under options, or lower the sizes",
-	40:  "the log could not be written: the disk may be full; see the server's log",
-	42:  "the user of the dsn needs the rights read, write, execute, create and drop on the universe: box.schema.user.grant(…, 'super')",
+	2: "the data does not fit in memory: raise memtx_memory (vinyl_memory with storage vinyl) under options, or " +
+		"lower the sizes",
+	40: "the log could not be written: the disk may be full; see the server's log",
+	42: "the user of the dsn needs the rights read, write, execute, create and drop on the universe: " +
+		"box.schema.user.grant(…, 'super')",
 	45:  "check the user in the dsn",
 	47:  "check the password in the dsn",
 	110: tooLong,

@@ -11,7 +11,8 @@ func cpuChecks() []check {
 			"other governors change the clock with the load: the engine that waits more gets a slower processor"},
 		{"cpu turbo", "off", setting("cpu turbo", atTheHost, turboOff, "off"),
 			"with turbo the clock depends on heat and on how many cores work: trials differ by their order"},
-		{"clock source", "one that needs no system call, such as tsc", setting("clock source", "cat "+clockDir+"/current_clocksource", setClock, clocks...),
+		{"clock source", "one that needs no system call, such as tsc",
+			setting("clock source", "cat "+clockDir+"/current_clocksource", setClock, clocks...),
 			"every operation reads the clock twice: a slow clock is in each latency and costs CPU time"},
 		{"cpu limit", "no quota", cpuLimit,
 			"when a control group has used up its quota, all its threads stand still: that looks like stalls of the engine"},
@@ -34,7 +35,8 @@ func turboOff(m *machine) string {
 const clockDir = "/sys/devices/system/clocksource/clocksource0"
 
 // clocks are read in user space.
-var clocks = []string{"tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "timebase", "tod", "riscv_clocksource"}
+var clocks = []string{"tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "timebase", "tod",
+	"riscv_clocksource"}
 
 func setClock(m *machine) string {
 	available := strings.Fields(text(m.sys, "devices", "system", "clocksource", "clocksource0", "available_clocksource"))
@@ -49,10 +51,12 @@ func setClock(m *machine) string {
 func cpuLimit(m *machine) Finding {
 	usable := m.factOr("cpus usable", "?") + " of " + m.factOr("cpus online", "?") + " CPUs usable"
 	if quota := m.facts.Value("cpu quota"); quota != "" {
-		return warn("a quota of "+quota+" CPUs; "+usable, "lift the quota of the container or service (cpu.max), or run outside of it")
+		return warn("a quota of "+quota+" CPUs; "+usable,
+			"lift the quota of the container or service (cpu.max), or run outside of it")
 	}
 	if !m.showsLimits() {
-		return unknown(usable+"; control groups cannot be read", "mount /sys/fs/cgroup in the container, or run outside of it")
+		return unknown(usable+"; control groups cannot be read",
+			"mount /sys/fs/cgroup in the container, or run outside of it")
 	}
 	return ok("no quota; " + usable)
 }
@@ -61,5 +65,6 @@ func cpuLimit(m *machine) Finding {
 // cannot be read sets no limit that would be seen.
 func (m *machine) showsLimits() bool {
 	return text(m.proc, "self", "cgroup") != "" &&
-		(exists(m.sys, "fs", "cgroup", "cgroup.controllers") || exists(m.sys, "fs", "cgroup", "memory") || exists(m.sys, "fs", "cgroup", "cpu"))
+		(exists(m.sys, "fs", "cgroup", "cgroup.controllers") || exists(m.sys, "fs", "cgroup", "memory") ||
+			exists(m.sys, "fs", "cgroup", "cpu"))
 }

@@ -136,7 +136,8 @@ func (m *machine) report() *Report {
 func (m *machine) headline() string {
 	s := m.factOr("hostname", "this host") + ": " + m.factOr("cpu", "CPU unknown")
 	for _, f := range []struct{ before, name, after string }{
-		{"", "cpus online", " CPUs"}, {"", "memory", ""}, {"", "distribution", ""}, {"kernel ", "kernel", ""}, {"", "virtualization", ""},
+		{"", "cpus online", " CPUs"}, {"", "memory", ""}, {"", "distribution", ""}, {"kernel ", "kernel", ""},
+		{"", "virtualization", ""},
 	} {
 		if v := m.facts.Value(f.name); v != "" {
 			s += ", " + f.before + v + f.after

@@ -62,7 +62,8 @@ func anotherBenchmark(m *machine) Finding {
 // passed returns the time that the CPUs have counted, and the busy and stolen part
 // of it, in nanoseconds; false if they have counted none.
 func (m *machine) passed() (total, busy, stolen float64, counted bool) {
-	busy, known := m.grown("host.cpu.user_ns", "host.cpu.nice_ns", "host.cpu.system_ns", "host.cpu.irq_ns", "host.cpu.softirq_ns")
+	busy, known := m.grown("host.cpu.user_ns", "host.cpu.nice_ns", "host.cpu.system_ns", "host.cpu.irq_ns",
+		"host.cpu.softirq_ns")
 	rest, _ := m.grown("host.cpu.idle_ns", "host.cpu.iowait_ns")
 	stolen, _ = m.grown("host.cpu.steal_ns")
 	total = busy + rest + stolen
@@ -113,7 +114,8 @@ func (m *machine) others(me int, total float64) (busiest []string, all float64) 
 		}
 		used := m.used(pid)
 		if all += used; used/total > 0.01 && len(busiest) < 3 {
-			busiest = append(busiest, fmt.Sprintf("%s (process %d) %s", m.after.procs[pid].name, pid, quantity.Percent(used/total)))
+			busiest = append(busiest, fmt.Sprintf("%s (process %d) %s", m.after.procs[pid].name, pid,
+				quantity.Percent(used/total)))
 		}
 	}
 	return busiest, all

@@ -38,7 +38,8 @@ func thisMachine(o Options) (*machine, error) {
 	} else if !info.IsDir() {
 		return nil, unix.ENOTDIR
 	}
-	m := &machine{proc: "/proc", sys: "/sys", uid: os.Geteuid(), dir: dir, lock: o.Lock, facts: observe.FactsOf(dir), space: space}
+	m := &machine{proc: "/proc", sys: "/sys", uid: os.Geteuid(), dir: dir, lock: o.Lock, facts: observe.FactsOf(dir),
+		space: space}
 	m.device, m.deviceErr = observe.FindDevice(dir)
 	return m, nil
 }

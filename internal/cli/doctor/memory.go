@@ -17,7 +17,8 @@ const (
 
 func memoryChecks() []check {
 	return []check{
-		{"transparent huge pages", "madvise or never", setting("transparent huge pages", "cat "+hugePages, madvise, "madvise", "never"),
+		{"transparent huge pages", "madvise or never",
+			setting("transparent huge pages", "cat "+hugePages, madvise, "madvise", "never"),
 			"with always the kernel joins pages behind the engine's back: memory grows, and moving pages stalls threads"},
 		{"swap", "off; or nothing in it and vm.swappiness at most 10", swap,
 			"a page of the engine's cache that was swapped out costs a read on access, and no counter of the engine shows it"},
@@ -44,7 +45,8 @@ func swap(m *machine) Finding {
 		return ok("off")
 	}
 	swappiness, err := strconv.Atoi(m.facts.Value("vm.swappiness"))
-	found := quantity.Bytes(used) + " of " + quantity.Bytes(total) + " in use, vm.swappiness " + m.factOr("vm.swappiness", "unknown")
+	found := quantity.Bytes(used) + " of " + quantity.Bytes(total) + " in use, vm.swappiness " + m.factOr("vm.swappiness",
+		"unknown")
 	off := m.root("swapoff -a")
 	if info.MemAvailableBytes != nil && used > *info.MemAvailableBytes {
 		off = "end what uses the memory (ps -eo rss,comm --sort=-rss | head), then: " + off
@@ -77,7 +79,8 @@ func dirtyPages(m *machine) Finding {
 		return notShown("sysctl -a --pattern vm.dirty")
 	}
 	found := "writing begins at " + quantity.Bytes(begin) + ", and writers wait from " + quantity.Bytes(wait) + " on"
-	return graded(false, begin > mostDirty, found, m.root("sysctl -w vm.dirty_background_bytes=268435456 vm.dirty_bytes=1073741824"))
+	return graded(false, begin > mostDirty, found,
+		m.root("sysctl -w vm.dirty_background_bytes=268435456 vm.dirty_bytes=1073741824"))
 }
 
 // dirtyLimit returns a limit in bytes. As a ratio it is of the available memory.

@@ -23,13 +23,16 @@ func Collectors() *Report {
 	}
 	add("CPU sampler", "perf_event_open of all processors",
 		"it samples servers, clients and the kernel alike; without it there are no profiles of servers", cpuSampler())
-	add("kernel functions", "addresses in /proc/kallsyms", "without them the kernel's part of a profile has no names", kernelNames("/proc/kallsyms"))
+	add("kernel functions", "addresses in /proc/kallsyms", "without them the kernel's part of a profile has no names",
+		kernelNames("/proc/kallsyms"))
 	add("files", "tracepoints of the block layer, and files that are on one device",
 		"they say which files of a server are read and written, in extra trials", fileTracer("."))
-	add("threads", "/proc/PID/syscall of processes of other users", "they say where threads sleep, in extra trials", threadLooks("/proc/self/status"))
+	add("threads", "/proc/PID/syscall of processes of other users", "they say where threads sleep, in extra trials",
+		threadLooks("/proc/self/status"))
 	add("waits for devices", "kernel.task_delayacct=1 before servers start",
 		"explanations then separate device waits from sleep", delays("/proc/sys/kernel/task_delayacct"))
-	add("lock waits", "Go's profiles of blocking", "they say who waits in an embedded engine, and for whom", ok("in rumbench itself, for embedded engines in Go"))
+	add("lock waits", "Go's profiles of blocking", "they say who waits in an embedded engine, and for whom",
+		ok("in rumbench itself, for embedded engines in Go"))
 	return r
 }
 

@@ -58,7 +58,8 @@ func InstallCommands(programs []Program, uid int) [][]string {
 	if uid == 0 {
 		apt = apt[1:]
 	}
-	return [][]string{slices.Concat(apt, []string{"update"}), slices.Concat(apt, []string{"install", "-y", "--no-install-recommends"}, missing)}
+	return [][]string{slices.Concat(apt, []string{"update"}),
+		slices.Concat(apt, []string{"install", "-y", "--no-install-recommends"}, missing)}
 }
 
 // Install runs the commands, and shows each with its output.

@@ -38,7 +38,8 @@ func freeDisk(m *machine) Finding {
 		return unknown(fmt.Sprintf("the filesystem does not show it: %v", err), "df -h "+m.dir)
 	}
 	found := quantity.Bytes(free) + " of " + quantity.Bytes(total)
-	return graded(free < leastDisk, free < fewDisk || free/total < lowShare, found, "free space, or measure elsewhere: --dir")
+	return graded(free < leastDisk, free < fewDisk || free/total < lowShare, found,
+		"free space, or measure elsewhere: --dir")
 }
 
 // option reports whether the filesystem is mounted with an option, whatever its value.
@@ -127,7 +128,8 @@ func readAhead(m *machine) Finding {
 		return unknown(noDisk+", or it does not show it", "lsblk -o NAME,RA,MOUNTPOINT")
 	}
 	found := fmt.Sprintf("%d KiB on %s", kib, m.device.Name)
-	fix := m.root(fmt.Sprintf("blockdev --setra %d /dev/%s", 2*mostReadAhead, m.device.Name)) + "    # in sectors of 512 bytes"
+	fix := m.root(fmt.Sprintf("blockdev --setra %d /dev/%s", 2*mostReadAhead, m.device.Name)) +
+		"    # in sectors of 512 bytes"
 	return graded(false, kib > mostReadAhead, found, fix)
 }
 

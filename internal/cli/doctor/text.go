@@ -43,7 +43,8 @@ func (r *Report) Text(w io.Writer, programs []Program, width int) error {
 		install.Add("rumbench doctor --install --yes   runs them").Verbatim = true
 		blocks = append(blocks, install)
 	}
-	counts := fmt.Sprintf("%d bad, %d warn, %d unknown, %d ok", len(r.findings(Bad)), len(r.findings(Warn)), len(r.findings(Unknown)), len(r.findings(OK)))
+	counts := fmt.Sprintf("%d bad, %d warn, %d unknown, %d ok", len(r.findings(Bad)), len(r.findings(Warn)),
+		len(r.findings(Unknown)), len(r.findings(OK)))
 	return page.Text(w, append(blocks, page.Prose("", counts)), page.TextStyle{Width: width, Wrap: true})
 }
 

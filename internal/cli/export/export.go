@@ -64,8 +64,10 @@ const rowGroup = 1 << 17
 
 // write writes the lines that each trial yields, in batches, and returns their
 // number. The same input gives the same bytes.
-func write[L any](w io.Writer, subject string, trials []Trial, each func(t Trial, yield func(...L) error) error) (n int64, err error) {
-	file := parquet.NewGenericWriter[L](w, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(rowGroup), parquet.CreatedBy("rumbench", "", ""))
+func write[L any](w io.Writer, subject string, trials []Trial,
+	each func(t Trial, yield func(...L) error) error) (n int64, err error) {
+	file := parquet.NewGenericWriter[L](w, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(rowGroup),
+		parquet.CreatedBy("rumbench", "", ""))
 	var batch []L
 	flush := func() error {
 		if _, err := file.Write(batch); err != nil {
@@ -106,9 +108,11 @@ func eachRow(t Trial, yield func(...Row) error) error {
 		return fmt.Errorf("write the parameters of %s: %w", t.Path, err)
 	}
 	common := Row{
-		Campaign: t.Campaign, CampaignDir: t.CampaignDir, Started: t.Started, Workload: t.Workload, Preset: t.Preset, Params: string(params),
-		Target: t.Target, Engine: t.Engine, EngineVersion: t.EngineVersion, Durability: t.Durability, Hostname: t.Host.Value("hostname"),
-		Trial: int32(t.Trial.Trial), TrialStarted: t.Trial.Started, Status: string(t.Status),
+		Campaign: t.Campaign, CampaignDir: t.CampaignDir, Started: t.Started, Workload: t.Workload, Preset: t.Preset,
+		Params: string(params),
+		Target: t.Target, Engine: t.Engine, EngineVersion: t.EngineVersion, Durability: t.Durability,
+		Hostname: t.Host.Value("hostname"),
+		Trial:    int32(t.Trial.Trial), TrialStarted: t.Trial.Started, Status: string(t.Status),
 	}
 	for i := range t.Steps {
 		s := &t.Steps[i]
@@ -116,7 +120,8 @@ func eachRow(t Trial, yield func(...Row) error) error {
 			source := &s.Rows[k]
 			r := common
 			r.Step, r.StepStatus = s.Name, string(s.Status)
-			r.Group, r.Op, r.Metric, r.Value, r.Unit, r.Per = source.Group, source.Op, source.Metric, source.Value, source.Unit, source.Per
+			r.Group, r.Op, r.Metric, r.Value, r.Unit, r.Per = source.Group, source.Op, source.Metric, source.Value, source.Unit,
+				source.Per
 			r.N, r.Source, r.Warnings = source.N, source.Source, metric.Texts(source.Warnings)
 			r.WarningCodes = metric.Codes(source.Warnings)
 			r.Headline = t.Headline(s, source)

@@ -69,7 +69,8 @@ func samples(t Trial, l *result.Line) (out []Sample) {
 	}
 	s := common
 	s.Group, s.Op, s.Upkeep, s.Ops, s.Rows, s.Errors = l.Group, l.Op, &l.Upkeep, &l.Ops, &l.Rows, &l.Errors
-	s.P50, s.P99, s.Max, s.ResponseP99, s.ResponseMax, s.Clients = l.P50, l.P99, l.Max, l.ResponseP99, l.ResponseMax, l.Clients
+	s.P50, s.P99, s.Max, s.ResponseP99, s.ResponseMax, s.Clients = l.P50, l.P99, l.Max, l.ResponseP99, l.ResponseMax,
+		l.Clients
 	return append(out, s)
 }
 

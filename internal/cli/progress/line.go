@@ -97,7 +97,8 @@ type where struct {
 // trial returns the piece about the trial.
 func (w *where) trial() piece {
 	if w.Duet {
-		return piece{ofTrial, []string{fmt.Sprintf("trials %d and %d of %d", w.Number-1, w.Number, w.Of), fmt.Sprintf("trials %d+%d/%d", w.Number-1, w.Number, w.Of)}}
+		return piece{ofTrial, []string{fmt.Sprintf("trials %d and %d of %d", w.Number-1, w.Number, w.Of),
+			fmt.Sprintf("trials %d+%d/%d", w.Number-1, w.Number, w.Of)}}
 	}
 	return numbered(ofTrial, "trial", w.Number, w.Of, w.target)
 }
@@ -122,7 +123,8 @@ func (w *where) stepPiece() piece {
 	if w.probe > limit {
 		return piece{ofStep, []string{probe + " " + w.step, probe + " " + name}}
 	}
-	return piece{ofStep, []string{fmt.Sprintf("%s of at most %d %s", probe, limit, w.step), fmt.Sprintf("%s of ≤%d %s", probe, limit, name), probe + " " + name}}
+	return piece{ofStep, []string{fmt.Sprintf("%s of at most %d %s", probe, limit, w.step),
+		fmt.Sprintf("%s of ≤%d %s", probe, limit, name), probe + " " + name}}
 }
 
 // left returns the piece about the time that is left; false if it is not known.

@@ -18,7 +18,8 @@ type Engines interface {
 	EngineNames() []string
 }
 
-const attachHint = "--attach wants [NAME=]ENGINE:DSN, such as prod=postgres:postgres://me@localhost/ or 'mysql:${DSN}', from the environment"
+const attachHint = "--attach wants [NAME=]ENGINE:DSN, such as prod=postgres:postgres://me@localhost/ or " +
+	"'mysql:${DSN}', from the environment"
 
 var targetName = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
@@ -31,7 +32,8 @@ func ParseAttachments(texts []string, have Engines) (all []*Target, err error) {
 			return nil, err
 		}
 		if slices.ContainsFunc(all, func(other *Target) bool { return other.Name == one.Name }) {
-			return nil, hint.Errorf("give each a name of its own: --attach NAME=ENGINE:DSN", "--attach: two servers are called %s", one.Name)
+			return nil, hint.Errorf("give each a name of its own: --attach NAME=ENGINE:DSN",
+				"--attach: two servers are called %s", one.Name)
 		}
 		all = append(all, one)
 	}

@@ -54,10 +54,12 @@ func (c *Cost) String() string {
 	}
 	text := quantity.Count(c.samples-1, "interval")
 	if wall := c.end.Sub(c.begin); wall > 0 {
-		text += fmt.Sprintf(" in %.1f s: own CPU %s of one core", wall.Seconds(), quantity.In(100*c.cpu/float64(wall), "percent"))
+		text += fmt.Sprintf(" in %.1f s: own CPU %s of one core", wall.Seconds(),
+			quantity.In(100*c.cpu/float64(wall), "percent"))
 	}
 	each := float64(c.took) / float64(c.samples)
-	text += fmt.Sprintf(", %s per sample, at most %s by %s", quantity.In(each, "ns"), quantity.In(float64(c.slowest), "ns"), c.by)
+	text += fmt.Sprintf(", %s per sample, at most %s by %s", quantity.In(each, "ns"),
+		quantity.In(float64(c.slowest), "ns"), c.by)
 	if c.failed > 0 {
 		text += fmt.Sprintf("; %d times a source failed", c.failed)
 	}

@@ -168,7 +168,8 @@ func combine(operator string, value func(l, r float64) float64, left, right vect
 		}
 	}
 	if pairs == 0 && s.trial {
-		return nil, fmt.Errorf("no series on the left of %s has the labels of one on the right; make a number of either side with sum, avg, min or max", operator)
+		return nil, fmt.Errorf("no series on the left of %s has the labels of one on the right; make a number of either "+
+			"side with sum, avg, min or max", operator)
 	}
 	return out, nil
 }

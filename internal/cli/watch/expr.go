@@ -48,7 +48,8 @@ func ParseDefinition(where, text string) (*Expression, error) {
 // ParseExpression parses an expression, see docs/stat.md for the language.
 func ParseExpression(where, name, text string) (*Expression, error) {
 	if !exprName.MatchString(name) {
-		return nil, hint.Errorf("names are made of letters, digits, _ and .", "%s: %q is not a name for an expression", where, name)
+		return nil, hint.Errorf("names are made of letters, digits, _ and .", "%s: %q is not a name for an expression",
+			where, name)
 	}
 	return parse(where, name, text, text)
 }
@@ -66,7 +67,8 @@ func parse(where, name, text, shown string) (*Expression, error) {
 	switch {
 	case c.err != nil:
 	case errors.As(err, &wrong):
-		c.fail(byteAt(c.e.Text, wrong.From), functionHint, "%s", strings.TrimSpace(strings.ReplaceAll(wrong.Message, vectorType.String(), "number")))
+		c.fail(byteAt(c.e.Text, wrong.From), functionHint, "%s",
+			strings.TrimSpace(strings.ReplaceAll(wrong.Message, vectorType.String(), "number")))
 	case err != nil:
 		c.fail(0, functionHint, "%v", err)
 	case c.e.program.Node().Type() != vectorType:
@@ -112,7 +114,8 @@ func (c *compiler) Visit(node *ast.Node) {
 		c.fail(byteAt(c.e.Text, (*node).Location().From), functionHint, format, args...)
 	}
 	call := func(operator string, args ...ast.Node) {
-		ast.Patch(node, &ast.CallNode{Callee: &ast.IdentifierNode{Value: operator}, Arguments: append(args, &ast.IdentifierNode{Value: scopeName})})
+		ast.Patch(node, &ast.CallNode{Callee: &ast.IdentifierNode{Value: operator},
+			Arguments: append(args, &ast.IdentifierNode{Value: scopeName})})
 	}
 	switch n := (*node).(type) {
 	case *ast.IdentifierNode:
@@ -184,7 +187,8 @@ var language = func() []expr.Option {
 		all = append(all, expr.Function(name, get, new(func(*fetch, *scope) vector)))
 	}
 	for name, value := range aggregates {
-		all = append(all, expr.Function(name, func(p ...any) (any, error) { return aggregate(p, value), nil }, new(func(vector, ...vector) vector)))
+		all = append(all, expr.Function(name, func(p ...any) (any, error) { return aggregate(p, value), nil },
+			new(func(vector, ...vector) vector)))
 	}
 	for name, value := range operators {
 		operate := func(p ...any) (any, error) { return combine(name, value, p[0].(vector), p[1].(vector), p[2].(*scope)) }

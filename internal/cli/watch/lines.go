@@ -48,7 +48,8 @@ func (f *Frame) lines(chosen Filter, yield func(*Line) error) error {
 	}
 	for i := range f.Sources {
 		s := &f.Sources[i]
-		base := Line{Time: s.Time.Format("2006-01-02T15:04:05.000Z07:00"), Elapsed: roundTo(s.Elapsed, time.Microsecond), Source: s.Name}
+		base := Line{Time: s.Time.Format("2006-01-02T15:04:05.000Z07:00"), Elapsed: roundTo(s.Elapsed, time.Microsecond),
+			Source: s.Name}
 		if s.Err != nil {
 			base.Kind, base.Error = errorKind, oneLine(s.Err)
 			if err := yield(&base); err != nil {
@@ -90,7 +91,8 @@ func CSV(w io.Writer, chosen Filter) func(*Frame) error {
 	return func(f *Frame) error {
 		if !begun {
 			begun = true
-			if err := out.Write([]string{"time", "elapsed", "source", "name", "labels", "kind", "unit", "value", "error"}); err != nil {
+			if err := out.Write([]string{"time", "elapsed", "source", "name", "labels", "kind", "unit", "value",
+				"error"}); err != nil {
 				return err
 			}
 		}
@@ -99,7 +101,8 @@ func CSV(w io.Writer, chosen Filter) func(*Frame) error {
 			if l.Value != nil {
 				value = strconv.FormatFloat(*l.Value, 'g', -1, 64)
 			}
-			return out.Write([]string{l.Time, strconv.FormatFloat(l.Elapsed, 'f', -1, 64), l.Source, l.Name, l.labels, l.Kind, l.Unit, value, l.Error})
+			return out.Write([]string{l.Time, strconv.FormatFloat(l.Elapsed, 'f', -1, 64), l.Source, l.Name, l.labels, l.Kind,
+				l.Unit, value, l.Error})
 		})
 		out.Flush() // however this process ends, the file holds only whole frames
 		return cmp.Or(err, out.Error())
@@ -161,8 +164,10 @@ func List(ctx context.Context, w io.Writer, c Config, chosen Filter, see func(*F
 	}
 	for _, e := range c.Expressions {
 		if chosen.Matches(&Row{Point: engine.Point{Name: e.Name}}) {
-			rows = append(rows, []string{DerivedSource, e.Name, string(Derived), e.Unit, "= " + strings.ReplaceAll(e.Text, "\n", " ")})
+			rows = append(rows, []string{DerivedSource, e.Name, string(Derived), e.Unit,
+				"= " + strings.ReplaceAll(e.Text, "\n", " ")})
 		}
 	}
-	return page.Text(w, []page.Block{page.WordTable([]string{"source", "series", "kind", "unit", ""}, rows...)}, page.TextStyle{})
+	return page.Text(w, []page.Block{page.WordTable([]string{"source", "series", "kind", "unit", ""}, rows...)},
+		page.TextStyle{})
 }

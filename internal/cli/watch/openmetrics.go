@@ -75,7 +75,8 @@ func (e *Exporter) Collect(out chan<- prometheus.Metric) {
 	for _, r := range e.frame.each {
 		// Two sources may have the same series; one bad number must not break
 		// the whole response.
-		if key := string(r.Kind) + r.Key(); !sent[key] && quantity.Finite(r.Value) && (r.Kind != engine.Counter || r.Value >= 0) {
+		if key := string(r.Kind) + r.Key(); !sent[key] && quantity.Finite(r.Value) &&
+			(r.Kind != engine.Counter || r.Value >= 0) {
 			sent[key] = true
 			e.send(out, identity{r.Name, r.Unit, r.Kind}, help(r), r.Labels, r.Value)
 		}
@@ -109,7 +110,8 @@ func (e *Exporter) send(out chan<- prometheus.Metric, id identity, help, labels 
 		names = append(names, sanitise(l.Name))
 		values = append(values, strings.ToValidUTF8(l.Value, "\uFFFD"))
 	}
-	m, err := prometheus.NewConstMetric(prometheus.NewDesc(name, help, names, nil), kind, value/baseUnit(id.unit).by, values...)
+	m, err := prometheus.NewConstMetric(prometheus.NewDesc(name, help, names, nil), kind, value/baseUnit(id.unit).by,
+		values...)
 	if err == nil { // otherwise its labels collide after sanitising
 		out <- m
 	}
@@ -204,7 +206,8 @@ func (e *Exporter) Handler() http.Handler {
 func Listen(address string) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, hint.Errorf("choose another port, or port 0 to be given a free one; ss -ltnp shows who uses it", "--listen %s: the port is in use", address)
+		return nil, hint.Errorf("choose another port, or port 0 to be given a free one; ss -ltnp shows who uses it",
+			"--listen %s: the port is in use", address)
 	}
 	if err != nil {
 		return nil, hint.Errorf("an address is HOST:PORT, such as 127.0.0.1:9464", "--listen %s: %w", address, err)

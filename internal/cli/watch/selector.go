@@ -39,7 +39,8 @@ const selectorHint = `a selector is a name, where * stands for any text, and con
 func ParseSelector(text string) (*Selector, error) {
 	s, wrong := parseSelector(text)
 	if wrong != nil {
-		return nil, hint.Errorf(selectorHint, "selector, column %d: %s%s", wrong.at+1, wrong.message, hint.Mark(text, utf8.RuneCountInString(text[:wrong.at])+1))
+		return nil, hint.Errorf(selectorHint, "selector, column %d: %s%s", wrong.at+1, wrong.message,
+			hint.Mark(text, utf8.RuneCountInString(text[:wrong.at])+1))
 	}
 	return s, nil
 }

@@ -76,7 +76,8 @@ func (t *Table) draw(lines []string) error {
 }
 
 func (t *Table) blocks(f *Frame) []page.Block {
-	blocks := []page.Block{page.Prose("", fmt.Sprintf("%s   sample %d   over %s", f.Time.Format("2006-01-02 15:04:05.000"), f.Number, f.span()))}
+	blocks := []page.Block{page.Prose("",
+		fmt.Sprintf("%s   sample %d   over %s", f.Time.Format("2006-01-02 15:04:05.000"), f.Number, f.span()))}
 	for i := range f.Sources {
 		switch s := &f.Sources[i]; {
 		case s.Err != nil:
@@ -174,7 +175,8 @@ func (s *Source) short(r *Row) string {
 	labels := observe.ParseLabels(r.Labels)
 	target, _, _ := strings.Cut(s.Name, "/")
 	p := r.Point
-	p.Labels = slices.DeleteFunc(labels, func(l observe.Label) bool { return l.Name == "target" && l.Value == target }).String()
+	p.Labels = slices.DeleteFunc(labels,
+		func(l observe.Label) bool { return l.Name == "target" && l.Value == target }).String()
 	return escape.Line(p.Key())
 }
 

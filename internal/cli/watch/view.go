@@ -84,7 +84,8 @@ func (v *view) table(f *Frame) page.Table {
 		t.Columns = append(t.Columns, page.Column{Name: c.Head})
 		for i, labels := range who {
 			row := &t.Groups[0].Rows[i]
-			row.Cells = append(row.Cells, page.Cell{Text: cmp.Or(cells[[2]string{c.Name, labels}], quantity.Unknown), Number: true})
+			row.Cells = append(row.Cells, page.Cell{Text: cmp.Or(cells[[2]string{c.Name, labels}], quantity.Unknown),
+				Number: true})
 		}
 	}
 	return t

@@ -18,7 +18,8 @@ import (
 // machineFacts are the facts about a host that make numbers incomparable where
 // they differ. Its name is not among them: containers and rented machines get
 // a new one each time.
-var machineFacts = []string{"virtualization", "cpu", "cpus online", "cpus usable", "cpu quota", "memory", "memory limit",
+var machineFacts = []string{"virtualization", "cpu", "cpus online", "cpus usable", "cpu quota", "memory",
+	"memory limit",
 	"filesystem", "device size", "device rotational"}
 
 // machineOf returns a line on the kind of machine that a trial ran on. Memory is

@@ -24,7 +24,8 @@ type Line struct {
 
 // Line returns the run as a line.
 func (r *Run) Line() Line {
-	l := Line{Dir: r.Dir, Targets: r.Targets(), TrialsDone: r.Done(), TrialsPlanned: r.Planned(), Status: r.Status(), Problems: r.Problems, CopyOf: r.CopyOf}
+	l := Line{Dir: r.Dir, Targets: r.Targets(), TrialsDone: r.Done(), TrialsPlanned: r.Planned(), Status: r.Status(),
+		Problems: r.Problems, CopyOf: r.CopyOf}
 	if r.Campaign != nil {
 		l.Plan, l.Started = r.Campaign.Name, &r.Campaign.Started
 	}

@@ -89,7 +89,8 @@ func Families(runs []*Run, pick Pick) []*Family {
 			key := strings.Join([]string{r.Campaign.Name, t.Workload, ParamText(t.Params), machine}, "\x00")
 			f := byKey[key]
 			if f == nil {
-				f = &Family{Plan: r.Campaign.Name, Workload: t.Workload, Params: t.Params, Machine: machine, LeftOut: map[result.Status]int{}, byName: map[Name]*Series{}}
+				f = &Family{Plan: r.Campaign.Name, Workload: t.Workload, Params: t.Params, Machine: machine,
+					LeftOut: map[result.Status]int{}, byName: map[Name]*Series{}}
 				byKey[key] = f
 				out = append(out, f)
 			}
@@ -155,7 +156,8 @@ func (f *Family) addStep(r *Run, target *compare.Target, step *compare.Step, met
 }
 
 func (f *Family) addPoint(r *Run, target *compare.Target, step *compare.Step, n compare.Number) {
-	name := Name{Target: target.Name, Engine: n.Trials[0].Engine, Step: step.Name, Group: n.Group, Op: n.Op, Metric: n.Metric, Unit: n.Unit, Per: n.Per,
+	name := Name{Target: target.Name, Engine: n.Trials[0].Engine, Step: step.Name, Group: n.Group, Op: n.Op,
+		Metric: n.Metric, Unit: n.Unit, Per: n.Per,
 		Source: sourceKind(n.Source), Durability: compare.Durability(target), Offer: step.Offer(target, n.Key)}
 	s := f.byName[name]
 	if s == nil {

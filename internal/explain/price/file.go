@@ -71,13 +71,18 @@ var cardKeys = strictyaml.Table[Card]{
 	strictyaml.Valued("date", "When the prices held.", strictyaml.OneLine, func(c *Card, v string) { c.Date = v }),
 	strictyaml.Valued("source", "Where they come from.", strictyaml.Prose, func(c *Card, v string) { c.Source = v }),
 	strictyaml.Valued("gb", "Price of a GB of space in a month.", amount, func(c *Card, v float64) { c.GB = v }),
-	strictyaml.Valued("binary", "A GB is 2^30 bytes. Default: 10^9.", strictyaml.Boolean, func(c *Card, v bool) { c.Binary = v }),
-	strictyaml.Part[Card]("iops", "Price of an I/O per second in a month: {price: 0.005, free: 3000}.", strictyaml.Shape{"type": "object"}),
-	strictyaml.Valued("io_kb", "The most KB that count as one I/O. Default: a request of any size is one.", amount, func(c *Card, v float64) { c.IOKB = v }),
-	strictyaml.Part[Card]("mbps", "Price of 2^20 bytes per second in a month, as iops.", strictyaml.Shape{"type": "object"}),
+	strictyaml.Valued("binary", "A GB is 2^30 bytes. Default: 10^9.", strictyaml.Boolean,
+		func(c *Card, v bool) { c.Binary = v }),
+	strictyaml.Part[Card]("iops", "Price of an I/O per second in a month: {price: 0.005, free: 3000}.",
+		strictyaml.Shape{"type": "object"}),
+	strictyaml.Valued("io_kb", "The most KB that count as one I/O. Default: a request of any size is one.", amount,
+		func(c *Card, v float64) { c.IOKB = v }),
+	strictyaml.Part[Card]("mbps", "Price of 2^20 bytes per second in a month, as iops.",
+		strictyaml.Shape{"type": "object"}),
 	strictyaml.Valued("core", "Price of a processor in a month.", amount, func(c *Card, v float64) { c.Core = v }),
 	strictyaml.Valued("memory", "Price of a GiB of memory in a month.", amount, func(c *Card, v float64) { c.Memory = v }),
-	strictyaml.Part[Card]("device", "A drive that is bought whole, in place of space and I/O: {price: 200, gb: 960, iops: 50000, mbps: 500, tb: 1700}.",
+	strictyaml.Part[Card]("device",
+		"A drive that is bought whole, in place of space and I/O: {price: 200, gb: 960, iops: 50000, mbps: 500, tb: 1700}.",
 		strictyaml.Shape{"type": "object"}),
 }
 
@@ -88,9 +93,11 @@ var tierKeys = strictyaml.Table[Tier]{
 
 var deviceKeys = strictyaml.Table[Device]{
 	strictyaml.Valued("price", "Price of one.", amount, func(d *Device, v float64) { d.Price = v }),
-	strictyaml.Valued("months", "How many months it is paid over. Default 36.", amount, func(d *Device, v float64) { d.Months = v }),
+	strictyaml.Valued("months", "How many months it is paid over. Default 36.", amount,
+		func(d *Device, v float64) { d.Months = v }),
 	strictyaml.Valued("gb", "Its space.", amount, func(d *Device, v float64) { d.GB = v }),
 	strictyaml.Valued("iops", "Requests per second.", amount, func(d *Device, v float64) { d.IOPS = v }),
 	strictyaml.Valued("mbps", "2^20 bytes per second.", amount, func(d *Device, v float64) { d.MBps = v }),
-	strictyaml.Valued("tb", "Its endurance: 10^12 bytes that may be written.", amount, func(d *Device, v float64) { d.TB = v }),
+	strictyaml.Valued("tb", "Its endurance: 10^12 bytes that may be written.", amount,
+		func(d *Device, v float64) { d.TB = v }),
 }

@@ -117,7 +117,8 @@ func ByPages(s *compare.Step, targets []*compare.Target) (out []Pages) {
 		if byName[name] == nil {
 			byName[name], engines = &points{}, append(engines, name)
 		}
-		byName[name].page, byName[name].written = append(byName[name].page, float64(made.Page)/1024), append(byName[name].written, n.Value)
+		byName[name].page, byName[name].written = append(byName[name].page, float64(made.Page)/1024),
+			append(byName[name].written, n.Value)
 	}
 	for _, name := range engines {
 		p := byName[name]

@@ -83,7 +83,8 @@ func (m measured) amplifications() {
 	case write != "":
 		n.Unlike = Gap{metric.WriteAmplification, write}.String()
 	case n.Write.Value < 1:
-		n.Unlike = "fewer bytes were written than users wrote: the rest overwrote each other in memory, or were written after the step"
+		n.Unlike = "fewer bytes were written than users wrote: the rest overwrote each other in memory, or were written " +
+			"after the step"
 	case n.Space.Value < 1:
 		n.Unlike = "the data takes less space than its bytes: it is compressed, or was not yet written"
 	}

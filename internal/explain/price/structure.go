@@ -35,7 +35,8 @@ type Point struct {
 // At returns the structure with a share of its space used.
 func (d Demand) At(c *Card, used float64) Point {
 	p := Point{Used: used, Space: 1 / used, Write: 1 / (1 - used)}
-	s := Storage{Bytes: d.GB * c.gb() * p.Space, WrittenBytes: d.MBps * mb * p.Write, ReadBytes: d.MBps * mb * (p.Write - 1) * d.Reads}
+	s := Storage{Bytes: d.GB * c.gb() * p.Space, WrittenBytes: d.MBps * mb * p.Write,
+		ReadBytes: d.MBps * mb * (p.Write - 1) * d.Reads}
 	if d.IOKB > 0 {
 		s.ReadsPerS, s.WritesPerS = s.ReadBytes/1024/d.IOKB, s.WrittenBytes/1024/d.IOKB
 	}

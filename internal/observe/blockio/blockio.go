@@ -80,8 +80,9 @@ type Row struct {
 type Files struct {
 	Rows   []Row         `json:"-"` // each class and kind once, sorted
 	Window time.Duration `json:"window_ns"`
-	Lost   uint64        `json:"lost"`             // requests that the kernel could not report, from Start to Stop
-	Used   time.Duration `json:"used_ns"`          // CPU time of the tracer from Start to Stop, without what the kernel adds to each request
+	Lost   uint64        `json:"lost"` // requests that the kernel could not report, from Start to Stop
+	// CPU time of the tracer from Start to Stop, without what the kernel adds to each request
+	Used   time.Duration `json:"used_ns"`
 	Ran    time.Duration `json:"ran_ns"`           // from Start to Stop
 	Unread string        `json:"unread,omitempty"` // files whose places could not be read, and why
 	Over   string        `json:"over,omitempty"`   // why tracing ended early

@@ -101,7 +101,8 @@ func (s *scanner) walk(dir string, all bool, depth int) error {
 // look looks at a file, once in a round.
 func (s *scanner) look(path string, all bool) error {
 	var st unix.Statx_t
-	err := unix.Statx(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW|unix.AT_STATX_DONT_SYNC, unix.STATX_BASIC_STATS|unix.STATX_BTIME, &st)
+	err := unix.Statx(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW|unix.AT_STATX_DONT_SYNC,
+		unix.STATX_BASIC_STATS|unix.STATX_BTIME, &st)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -131,7 +132,8 @@ func (s *scanner) look(path string, all bool) error {
 		return nil
 	}
 	s.changed = true
-	f.path, f.born, f.blocks, f.size, f.whole, f.extents = path, st.Btime, st.Blocks, st.Size, whole, s.extents(path, found)
+	f.path, f.born, f.blocks, f.size, f.whole, f.extents = path, st.Btime, st.Blocks, st.Size, whole,
+		s.extents(path, found)
 	return nil
 }
 

@@ -110,17 +110,20 @@ func prepare(c Config) (*Tracer, error) {
 	if t.region, err = regionOf(device); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
-	if t.issue, err = findTracepoint("block/block_rq_issue", "sector", "nr_sector", "rwbs", "comm", "common_type"); err != nil {
+	if t.issue, err = findTracepoint("block/block_rq_issue", "sector", "nr_sector", "rwbs", "comm",
+		"common_type"); err != nil {
 		return nil, err
 	}
-	if t.requeue, err = findTracepoint("block/block_rq_requeue", "sector", "nr_sector", "rwbs", "common_type"); err != nil {
+	if t.requeue, err = findTracepoint("block/block_rq_requeue", "sector", "nr_sector", "rwbs",
+		"common_type"); err != nil {
 		return nil, err
 	}
 	var st unix.Stat_t
 	if err := unix.Stat(c.Dirs[0], &st); err != nil {
 		return nil, fmt.Errorf("look at %s: %w", c.Dirs[0], err)
 	}
-	t.scanner = scanner{dirs: c.Dirs, uses: c.Uses, major: unix.Major(st.Dev), minor: unix.Minor(st.Dev), start: t.region.begin,
+	t.scanner = scanner{dirs: c.Dirs, uses: c.Uses, major: unix.Major(st.Dev), minor: unix.Minor(st.Dev),
+		start:   t.region.begin,
 		classes: &t.recording.classes, files: make(map[uint64]*file)}
 	if err := t.open(fmt.Sprintf("dev == %d", t.region.dev), t.issue, t.requeue); err != nil {
 		return nil, errors.Join(err, t.close())
@@ -198,7 +201,8 @@ func (t *Tracer) run() {
 			next = now.Add(max(scanEvery, scanShare*(perfring.ThreadCPU()-used)))
 		}
 		if ran := time.Since(began); running && ran > budgetAfter && budgetShare*(perfring.ThreadCPU()-before) > ran {
-			t.recording.over = errors.Join(errors.New("it took more than 1 % of a processor, and was stopped"), t.set(unix.PERF_EVENT_IOC_DISABLE))
+			t.recording.over = errors.Join(errors.New("it took more than 1 % of a processor, and was stopped"),
+				t.set(unix.PERF_EVENT_IOC_DISABLE))
 			<-t.stop
 			running = false
 		}

@@ -66,7 +66,8 @@ func coresOf(s Set, sys string) (cores []Set) {
 // siblings returns the threads of a CPU's core, itself included.
 func siblings(cpu int, sys string) Set {
 	alone := Set{cpu}
-	b, err := os.ReadFile(filepath.Join(sys, "devices/system/cpu", fmt.Sprintf("cpu%d", cpu), "topology/thread_siblings_list"))
+	b, err := os.ReadFile(filepath.Join(sys, "devices/system/cpu", fmt.Sprintf("cpu%d", cpu),
+		"topology/thread_siblings_list"))
 	if err != nil {
 		return alone
 	}

@@ -95,8 +95,10 @@ const listEvery = time.Second
 // Look begins to look at the threads of processes and their descendants, at most
 // hertz times a second. The files below the directories are what uses says.
 func Look(hertz int, pids []int, dirs []string, uses engine.FileUses) (*Looker, error) {
-	l := &Looker{every: time.Second / time.Duration(hertz), dirs: dirs, uses: uses, processes: observe.NewDescendants(pids...),
-		threads: make(map[int]*thread), places: make(map[Place]int32), stop: make(chan struct{}), stopped: make(chan struct{})}
+	l := &Looker{every: time.Second / time.Duration(hertz), dirs: dirs, uses: uses,
+		processes: observe.NewDescendants(pids...),
+		threads:   make(map[int]*thread), places: make(map[Place]int32), stop: make(chan struct{}),
+		stopped: make(chan struct{})}
 	if err := l.listThreads(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoLooks, err)
 	}
@@ -316,7 +318,8 @@ func (l *Looker) Cut(start, end time.Duration) *Asleep {
 		}
 	}
 	slices.SortFunc(out.Sleeps, func(a, b Sleep) int {
-		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Thread, b.Thread), cmp.Compare(a.Syscall, b.Syscall), cmp.Compare(a.Kernel, b.Kernel),
+		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Thread, b.Thread), cmp.Compare(a.Syscall, b.Syscall),
+			cmp.Compare(a.Kernel, b.Kernel),
 			cmp.Compare(a.File, b.File))
 	})
 	return out

@@ -136,7 +136,8 @@ func (c *cutter) sum(o owner, stack string, second int, cpu time.Duration) {
 	if !ok {
 		at = len(c.profile.Samples)
 		c.sums[key] = at
-		c.profile.Samples = append(c.profile.Samples, Sample{Side: o.side, Process: o.process, Thread: o.thread, Stack: unpack(stack)})
+		c.profile.Samples = append(c.profile.Samples,
+			Sample{Side: o.side, Process: o.process, Thread: o.thread, Stack: unpack(stack)})
 	}
 	s := &c.profile.Samples[at]
 	if n := len(s.Parts); n > 0 && s.Parts[n-1].Second == second {

@@ -18,7 +18,8 @@ func unwound(f *elf.File) []function {
 		return nil
 	}
 	table, err := section.Data()
-	if err != nil || len(table) < header || table[0] != 1 || table[1] != pointer4 || table[2] != count4 || table[3] != table4 {
+	if err != nil || len(table) < header || table[0] != 1 || table[1] != pointer4 || table[2] != count4 ||
+		table[3] != table4 {
 		return nil
 	}
 	n := min(int(f.ByteOrder.Uint32(table[8:])), (len(table)-header)/8)

@@ -72,7 +72,8 @@ func owningOf(f Frame, program string) owning {
 	case f.Name == "runtime.cgocall" || f.Name == "runtime.asmcgocall":
 		return bridge
 	case f.Image != program:
-		if slices.ContainsFunc(nobodysImages, func(begin string) bool { return strings.HasPrefix(f.Image, begin) }) || f.Image == "" {
+		if slices.ContainsFunc(nobodysImages, func(begin string) bool { return strings.HasPrefix(f.Image, begin) }) ||
+			f.Image == "" {
 			return nobodys
 		}
 		return library

@@ -33,7 +33,8 @@ func (p *Profile) WritePprof(w io.Writer) error {
 		id := uint64(i + 1)
 		fn := &profile.Function{ID: id, Name: f.Name, SystemName: f.Name, Filename: f.Image}
 		out.Function = append(out.Function, fn)
-		out.Location = append(out.Location, &profile.Location{ID: id, Mapping: mappings[f.Image], Line: []profile.Line{{Function: fn}}})
+		out.Location = append(out.Location,
+			&profile.Location{ID: id, Mapping: mappings[f.Image], Line: []profile.Line{{Function: fn}}})
 	}
 	for i := range p.Samples {
 		s := &p.Samples[i]
@@ -84,7 +85,8 @@ func ReadPprof(r io.Reader) (*Profile, error) {
 			}
 			frames = append(frames, Frame{l.Line[0].Function.Name, l.Line[0].Function.Filename})
 		}
-		c.sum(owner{Side(side), first(s.Label["process"]), first(s.Label["thread"])}, c.pack(frames), int(s.NumLabel["second"][0]), time.Duration(s.Value[1]))
+		c.sum(owner{Side(side), first(s.Label["process"]), first(s.Label["thread"])}, c.pack(frames),
+			int(s.NumLabel["second"][0]), time.Duration(s.Value[1]))
 	}
 	return p, nil
 }

@@ -180,7 +180,8 @@ func (p *Profile) Functions(units float64) []Cost {
 	}
 	costs = slices.DeleteFunc(costs, func(c Cost) bool { return c.Total == 0 })
 	slices.SortFunc(costs, func(a, b Cost) int {
-		return cmp.Or(cmp.Compare(b.Self, a.Self), cmp.Compare(b.Total, a.Total), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Image, b.Image))
+		return cmp.Or(cmp.Compare(b.Self, a.Self), cmp.Compare(b.Total, a.Total), cmp.Compare(a.Name, b.Name),
+			cmp.Compare(a.Image, b.Image))
 	})
 	return costs
 }

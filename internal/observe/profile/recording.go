@@ -133,7 +133,8 @@ func (r *Recording) snapshot(pids []int) {
 // parseMapping parses a line of /proc/PID/maps; ok if it is code.
 func parseMapping(line string) (m mapping, ok bool) {
 	var access, device string
-	if _, err := fmt.Sscanf(line, "%x-%x %s %x %s %d", &m.begin, &m.end, &access, &m.offset, &device, &m.inode); err != nil {
+	if _, err := fmt.Sscanf(line, "%x-%x %s %x %s %d", &m.begin, &m.end, &access, &m.offset, &device,
+		&m.inode); err != nil {
 		return mapping{}, false
 	}
 	if i := strings.IndexAny(line, "/["); i >= 0 {

@@ -71,7 +71,8 @@ func refuse(release string, force bool) error {
 	if force || !regexp.MustCompile(`^6\.17([.-]|$)`).MatchString(release) {
 		return nil
 	}
-	return hint.With(fmt.Errorf("%w: Linux %s may hang while it samples (cpu-clock, fixed in 6.18)", ErrUnavailable, release),
+	return hint.With(fmt.Errorf("%w: Linux %s may hang while it samples (cpu-clock, fixed in 6.18)", ErrUnavailable,
+		release),
 		"use another kernel, or force the sampler if yours has the fix")
 }
 
@@ -161,7 +162,8 @@ func (s *Sampler) openOn(processor int, threads []int, perfEventAttr *unix.PerfE
 func attributes(hertz int, own bool) *unix.PerfEventAttr {
 	attr := &unix.PerfEventAttr{
 		Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_CPU_CLOCK, Sample: uint64(hertz),
-		Sample_type: unix.PERF_SAMPLE_IP | unix.PERF_SAMPLE_TID | unix.PERF_SAMPLE_TIME | unix.PERF_SAMPLE_CALLCHAIN | unix.PERF_SAMPLE_PERIOD,
+		Sample_type: unix.PERF_SAMPLE_IP | unix.PERF_SAMPLE_TID | unix.PERF_SAMPLE_TIME |
+			unix.PERF_SAMPLE_CALLCHAIN | unix.PERF_SAMPLE_PERIOD,
 		Bits: unix.PerfBitDisabled | unix.PerfBitFreq | unix.PerfBitExcludeIdle | unix.PerfBitMmap | unix.PerfBitMmap2 |
 			unix.PerfBitComm | unix.PerfBitCommExec | unix.PerfBitTask | unix.PerfBitSampleIDAll | unix.PerfBitUseClockID,
 		Clockid: unix.CLOCK_MONOTONIC,
@@ -275,7 +277,8 @@ func (r *Recording) take(kind uint32, misc uint16, body []byte) {
 		e.pid, e.tid = f.I32(), f.I32()
 		begin, length, offset := f.U64(), f.U64(), f.U64()
 		f.U64() // device
-		e.mapping = mapping{pid: e.pid, begin: begin, end: begin + length, offset: offset, inode: f.U64(), path: unix.ByteSliceToString(rest[names:])}
+		e.mapping = mapping{pid: e.pid, begin: begin, end: begin + length, offset: offset, inode: f.U64(),
+			path: unix.ByteSliceToString(rest[names:])}
 	default:
 		return
 	}

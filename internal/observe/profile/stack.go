@@ -26,8 +26,9 @@ const startThread = "start_thread"
 // roots are the functions that threads begin with, by the name that is shown.
 var roots = map[string]string{
 	"clone": startThread, "clone3": startThread, "__clone": startThread, "__clone3": startThread, startThread: startThread,
-	"_start": "_start", "__libc_start_main": "_start", "__libc_start_main_impl": "_start", "__libc_start_call_main": "_start",
-	"ret_from_fork": "ret_from_fork", "ret_from_fork_asm": "ret_from_fork",
+	"_start": "_start", "__libc_start_main": "_start", "__libc_start_main_impl": "_start",
+	"__libc_start_call_main": "_start",
+	"ret_from_fork":          "ret_from_fork", "ret_from_fork_asm": "ret_from_fork",
 	"runtime.goexit": "runtime.goexit", "runtime.mstart": "runtime.mstart", "runtime.rt0_go": "runtime.rt0_go",
 	"runtime.mcall": "runtime.mcall", // leaves the stack of a goroutine that waits
 }
@@ -67,7 +68,8 @@ func tidy(frames []Frame) []Frame {
 // that runs a thread: of the library's own functions only it calls a program's and
 // is called by none.
 func runsThread(f, called Frame) bool {
-	ofC := strings.HasPrefix(f.Image, "libc.so") || strings.HasPrefix(f.Image, "libc-2") || strings.HasPrefix(f.Image, "libpthread")
+	ofC := strings.HasPrefix(f.Image, "libc.so") || strings.HasPrefix(f.Image, "libc-2") ||
+		strings.HasPrefix(f.Image, "libpthread")
 	return ofC && strings.HasPrefix(f.Name, f.Image+"@") && called.Image != f.Image && called.Image != KernelImage
 }
 

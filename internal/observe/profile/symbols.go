@@ -22,7 +22,8 @@ type function struct {
 // find returns the function of an address among functions in order. Which one
 // begins before is not enough: code without a symbol may follow it.
 func find(functions []function, address uint64) *function {
-	i, found := slices.BinarySearchFunc(functions, address, func(f function, a uint64) int { return cmp.Compare(f.begin, a) })
+	i, found := slices.BinarySearchFunc(functions, address,
+		func(f function, a uint64) int { return cmp.Compare(f.begin, a) })
 	if !found {
 		i--
 	}
@@ -61,7 +62,10 @@ func (s *symbols) opened() (images []Image) {
 	for _, i := range s.images {
 		images = append(images, i.Image)
 	}
-	slices.SortFunc(images, func(a, b Image) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.BuildID, b.BuildID)) })
+	slices.SortFunc(images, func(a,
+		b Image) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.BuildID, b.BuildID))
+	})
 	return images
 }
 
@@ -188,7 +192,8 @@ func openImage(path string) (*image, error) {
 // functionsOf returns the symbols that are functions of a known size.
 func functionsOf(symbols []elf.Symbol) (functions []function) {
 	for _, s := range symbols {
-		if kind := elf.ST_TYPE(s.Info); (kind == elf.STT_FUNC || kind == elf.STT_GNU_IFUNC) && s.Size > 0 && s.Section != elf.SHN_UNDEF {
+		if kind := elf.ST_TYPE(s.Info); (kind == elf.STT_FUNC || kind == elf.STT_GNU_IFUNC) && s.Size > 0 &&
+			s.Section != elf.SHN_UNDEF {
 			functions = append(functions, function{begin: s.Value, end: s.Value + s.Size, name: s.Name})
 		}
 	}

@@ -57,7 +57,8 @@ const (
 // 2,000 boxes and 250 KB.
 func (g *Graph) Draw(w io.Writer) error {
 	for share := cmp.Or(g.Least, minimum); ; share *= 1.25 {
-		d := drawing{Graph: g, lowest: share * g.width(g.Root), scale: width / max(g.width(g.Root), math.SmallestNonzeroFloat64)}
+		d := drawing{Graph: g, lowest: share * g.width(g.Root),
+			scale: width / max(g.width(g.Root), math.SmallestNonzeroFloat64)}
 		d.boxes(g.Root, 0, 0)
 		if text := d.whole(); d.count <= mostNodes && len(text) <= mostBytes {
 			_, err := io.WriteString(w, text)
@@ -130,7 +131,8 @@ func (d *drawing) about(n *Node) string {
 	if d.New == "" {
 		return fmt.Sprintf("%s\n%s %s (%.1f %%)", n.Name, digits(n.Base), d.Unit, 100*n.Base/d.Root.Base)
 	}
-	text := fmt.Sprintf("%s\n%s %s, %s %s, %+.3g %s", n.Name, d.Base, digits(n.Base), d.New, digits(n.New), n.New-n.Base, d.Unit)
+	text := fmt.Sprintf("%s\n%s %s, %s %s, %+.3g %s", n.Name, d.Base, digits(n.Base), d.New, digits(n.New), n.New-n.Base,
+		d.Unit)
 	if !n.Differs {
 		text += " (may be chance)"
 	}

@@ -108,5 +108,6 @@ func Lying(y, low, high, tip float64) []Point {
 
 func whisker(a, b, tip Point) []Point {
 	gap := Point{math.NaN(), math.NaN()}
-	return []Point{{a.X - tip.X, a.Y - tip.Y}, {a.X + tip.X, a.Y + tip.Y}, gap, a, b, gap, {b.X - tip.X, b.Y - tip.Y}, {b.X + tip.X, b.Y + tip.Y}, gap}
+	return []Point{{a.X - tip.X, a.Y - tip.Y}, {a.X + tip.X, a.Y + tip.Y}, gap, a, b, gap, {b.X - tip.X, b.Y - tip.Y},
+		{b.X + tip.X, b.Y + tip.Y}, gap}
 }

@@ -237,14 +237,17 @@ var (
 	down   = []Point{{0, .9}, {-.95, -.8}, {.95, -.8}}
 	tilted = []Point{{0, -1}, {.8, 0}, {0, 1}, {-.8, 0}}
 	rays   = star(10, 1, .45, -math.Pi/2)
-	cross  = []Point{{-.3, -.9}, {.3, -.9}, {.3, -.3}, {.9, -.3}, {.9, .3}, {.3, .3}, {.3, .9}, {-.3, .9}, {-.3, .3}, {-.9, .3}, {-.9, -.3}, {-.3, -.3}}
+	cross  = []Point{{-.3, -.9}, {.3, -.9}, {.3, -.3}, {.9, -.3}, {.9, .3}, {.3, .3}, {.3, .9}, {-.3, .9}, {-.3, .3},
+		{-.9, .3}, {-.9, -.3}, {-.3, -.3}}
 )
 
 var signs = map[rune]*sign{
-	'●': {points: disc}, '■': {points: square}, '▲': {points: up}, '◆': {points: tilted}, '▼': {points: down}, '★': {points: rays},
+	'●': {points: disc}, '■': {points: square}, '▲': {points: up}, '◆': {points: tilted}, '▼': {points: down},
+	'★': {points: rays},
 	'○': {points: disc, hollow: true}, '□': {points: square, hollow: true}, '◎': {points: disc, hollow: true, dot: true},
 	'▣': {points: square, hollow: true, dot: true}, '△': {points: up, hollow: true}, '◇': {points: tilted, hollow: true},
-	'▽': {points: down, hollow: true}, '☆': {points: rays, hollow: true}, '✚': {points: cross}, '✖': {points: turned(cross)},
+	'▽': {points: down, hollow: true}, '☆': {points: rays, hollow: true}, '✚': {points: cross},
+	'✖': {points: turned(cross)},
 }
 
 // outline returns how a character is drawn; nil for those of the fonts.

@@ -82,10 +82,12 @@ type colour struct{ light, dark string }
 // Ito's, which most colour-blind people can tell apart; blue is better and
 // orange worse for the same reason.
 var palette = map[string]colour{
-	"paper": {"#fff", "#15171a"}, "ink": {"#1c1e21", "#e6e8eb"}, "soft": {"#5c6370", "#9aa3af"}, "rule": {"#dfe2e6", "#32363c"}, "tint": {"#f5f6f8", "#1e2125"},
+	"paper": {"#fff", "#15171a"}, "ink": {"#1c1e21", "#e6e8eb"}, "soft": {"#5c6370", "#9aa3af"},
+	"rule": {"#dfe2e6", "#32363c"}, "tint": {"#f5f6f8", "#1e2125"},
 	"inverse": {"#fff", "#15171a"},
-	"better":  {"#0b5cad", "#8ec5ff"}, "better-tint": {"#e3effb", "#14304d"}, "worse": {"#9a4a00", "#ffb066"}, "worse-tint": {"#fdeedd", "#43290d"},
-	"alarm": {"#8a1c1c", "#ff9c9c"}, "alarm-tint": {"#fbeaea", "#3c1717"},
+	"better":  {"#0b5cad", "#8ec5ff"}, "better-tint": {"#e3effb", "#14304d"}, "worse": {"#9a4a00", "#ffb066"},
+	"worse-tint": {"#fdeedd", "#43290d"},
+	"alarm":      {"#8a1c1c", "#ff9c9c"}, "alarm-tint": {"#fbeaea", "#3c1717"},
 	"better1": {"#d5e7f8", "#173a5e"}, "better2": {"#86b8e6", "#2a5f93"}, "better3": {"#1f6fbf", "#8ec5ff"},
 	"worse1": {"#fbe3c8", "#4f3110"}, "worse2": {"#f0ad62", "#84501a"}, "worse3": {"#b85a00", "#ffb066"},
 	"good": {"#1f7a4d", "#4fc08d"}, "fair": {"#b07800", "#e6b422"}, "poor": {"#b3261e", "#ff8a80"},
@@ -129,7 +131,8 @@ func Palette() string {
 		fmt.Fprintf(&light, "--%s:%s;", name, palette[name].light)
 		fmt.Fprintf(&dark, "--%s:%s;", name, palette[name].dark)
 	}
-	return fmt.Sprintf(":root,.light{%s}\n@media screen and (prefers-color-scheme: dark){:root{%s}}\n", light.String(), dark.String())
+	return fmt.Sprintf(":root,.light{%s}\n@media screen and (prefers-color-scheme: dark){:root{%s}}\n", light.String(),
+		dark.String())
 }
 
 // rules returns the style rules of drawings. A colour is what of returns for

@@ -16,7 +16,8 @@ func (p *Picture) SVG(natural bool) string {
 	if natural {
 		fmt.Fprintf(&b, ` width="%s" height="%s"`, number(p.Width), number(p.Height))
 	}
-	fmt.Fprintf(&b, ` viewBox="0 0 %s %s" role="img" aria-label="%s">`, number(p.Width), number(p.Height), html.EscapeString(p.Label))
+	fmt.Fprintf(&b, ` viewBox="0 0 %s %s" role="img" aria-label="%s">`, number(p.Width), number(p.Height),
+		html.EscapeString(p.Label))
 	p.shapes(&b)
 	b.WriteString("</svg>")
 	return b.String()
@@ -26,8 +27,10 @@ func (p *Picture) SVG(natural bool) string {
 func (p *Picture) File() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %[1]s %[2]s" font-family="%s">`+"\n",
-		number(p.Width), number(p.Height), `system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif`)
-	fmt.Fprintf(&b, "<title>%s</title>\n<style>%s</style>\n", html.EscapeString(p.Label), rules(func(name string) string { return palette[name].light }))
+		number(p.Width), number(p.Height),
+		`system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif`)
+	fmt.Fprintf(&b, "<title>%s</title>\n<style>%s</style>\n", html.EscapeString(p.Label),
+		rules(func(name string) string { return palette[name].light }))
 	fmt.Fprintf(&b, `<path class="paper" d="M0 0H%sV%sH0z"/>`+"\n", number(p.Width), number(p.Height))
 	p.shapes(&b)
 	b.WriteString("</svg>\n")

@@ -31,7 +31,8 @@ func Costs(c *compare.Campaign, base *compare.Target) []layout.Step {
 	return steps(c, base, nil, run.costs)
 }
 
-func steps(c *compare.Campaign, base *compare.Target, firsts []*compare.Target, columns func(run) map[string]float64) (out []layout.Step) {
+func steps(c *compare.Campaign, base *compare.Target, firsts []*compare.Target,
+	columns func(run) map[string]float64) (out []layout.Step) {
 	for _, s := range c.Steps {
 		if s.Primary == "" {
 			continue
@@ -125,7 +126,8 @@ func (r run) summary() map[string]float64 {
 		"rpq": reads, "rkbpq": readKB, "wpi": count / written, "wkbpi": writeKB,
 		"csps": r.second(metric.ContextSwitches, about), "cspq": switches,
 		"cpups": 100 * r.second(metric.HostCPUUS, about) / 1e6 / r.processors(), "cpupq": cpu,
-		"dbgb1": r.value(metric.DataBytes) / perGB, "dbgb2": r.value(metric.DBBytes) / perGB, "rss": r.value(metric.ServerMemoryBytes) / perGB,
+		"dbgb1": r.value(metric.DataBytes) / perGB, "dbgb2": r.value(metric.DBBytes) / perGB,
+		"rss":   r.value(metric.ServerMemoryBytes) / perGB,
 		"maxop": r.value(metric.ServiceMaxUS) / 1e6,
 		"p50":   r.ofOneClient(metric.IntervalOpsP50), "p99": r.ofOneClient(metric.IntervalOpsP99),
 	}
@@ -176,8 +178,9 @@ func (r run) costs() map[string]float64 {
 	}
 	return map[string]float64{
 		"cpu/o": 100 * per(metric.HostCPUUS) / 1e6 / r.processors(),
-		"cs/o":  per(metric.ContextSwitches), "r/o": per(metric.DeviceReads), "rKB/o": per(metric.ReadKB), "wKB/o": per(metric.WriteKB),
-		"o/s": rate,
+		"cs/o":  per(metric.ContextSwitches), "r/o": per(metric.DeviceReads), "rKB/o": per(metric.ReadKB),
+		"wKB/o": per(metric.WriteKB),
+		"o/s":   rate,
 	}
 }
 

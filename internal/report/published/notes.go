@@ -30,7 +30,8 @@ func Notes(file, src string, tests []string) (map[string]string, hint.Problems) 
 		}
 		column := 1 + utf8.RuneCountInString(text) - utf8.RuneCountInString(body)
 		wrong := func(at int, help, reason string, args ...any) {
-			problems = append(problems, hint.Problem{File: file, Line: n, Column: column + at, Reason: fmt.Sprintf(reason, args...), Hint: help})
+			problems = append(problems, hint.Problem{File: file, Line: n, Column: column + at,
+				Reason: fmt.Sprintf(reason, args...), Hint: help})
 		}
 		test, note, ok := cut(body, tests)
 		switch {
@@ -41,7 +42,8 @@ func Notes(file, src string, tests []string) (map[string]string, hint.Problems) 
 		case !slices.Contains(tests, test):
 			wrong(0, hint.OneOf(test, tests), "no trial has a step %q", test)
 		case note == "":
-			wrong(1+utf8.RuneCountInString(test), "write the note after the colon, or leave the line out", "there is no note on %s", test)
+			wrong(1+utf8.RuneCountInString(test), "write the note after the colon, or leave the line out",
+				"there is no note on %s", test)
 		case first[test] > 0:
 			wrong(0, "write both in one line", "there is a note on %s in line %d already", test, first[test])
 		default:

@@ -127,7 +127,8 @@ func Remarks(c *compare.Campaign, base *compare.Target) (out []string) {
 		for _, s := range c.Steps {
 			refusals := s.Refusals(t)
 			var disturbed []string
-			for _, metric := range []string{metric.DeviceReads, metric.ReadKB, metric.WriteKB, metric.ContextSwitches, metric.HostCPUUS} {
+			for _, metric := range []string{metric.DeviceReads, metric.ReadKB, metric.WriteKB, metric.ContextSwitches,
+				metric.HostCPUUS} {
 				if k, ok := s.About(metric); ok && s.Number(t, k).Disturbed() {
 					disturbed = append(disturbed, metric)
 				}

@@ -20,7 +20,8 @@ const OpsSource = "ops"
 
 // WriteSysbench writes steps of a trial as sysbench prints its runs. Series
 // streams the trial's series.
-func WriteSysbench(w io.Writer, t *result.Trial, wanted func(step string) bool, series func(yield func(result.Line) error) error) error {
+func WriteSysbench(w io.Writer, t *result.Trial, wanted func(step string) bool,
+	series func(yield func(result.Line) error) error) error {
 	runs := map[string]*SysbenchRun{}
 	texts := map[string]*strings.Builder{}
 	for i := range t.Steps {
@@ -112,7 +113,8 @@ func (r *SysbenchRun) Add(l *result.Line) (text string) {
 		}
 	}
 	if r.about(l.Op) && l.Ops > 0 {
-		r.at.add(sysbenchCounts{Events: float64(l.Ops), Reads: float64(l.Reads), Writes: float64(l.Writes), Others: float64(l.Others)})
+		r.at.add(sysbenchCounts{Events: float64(l.Ops), Reads: float64(l.Reads), Writes: float64(l.Writes),
+			Others: float64(l.Others)})
 		r.kinds++
 		r.latency(l)
 	}
@@ -164,7 +166,8 @@ func (r *SysbenchRun) End(s *result.Step) string {
 		return ""
 	}
 	unknown := math.NaN()
-	f := sysbenchFinal{sysbenchCounts: r.total.known(), Seconds: s.Seconds, Threads: r.group.Clients, Percentile: cmp.Or(r.percentile, 95)}
+	f := sysbenchFinal{sysbenchCounts: r.total.known(), Seconds: s.Seconds, Threads: r.group.Clients,
+		Percentile: cmp.Or(r.percentile, 95)}
 	if !r.counted {
 		f.sysbenchCounts = sysbenchCounts{Events: unknown, Errors: unknown, Reads: unknown, Writes: unknown, Others: unknown}
 	}

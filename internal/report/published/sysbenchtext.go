@@ -69,7 +69,8 @@ func (i sysbenchInterval) String() string {
 		at = fmt.Sprintf("[ %.2fs ]", i.End)
 	}
 	rate := func(n float64) string { return figure(n/i.Seconds, 2) }
-	line := fmt.Sprintf("%s thds: %d tps: %s qps: %s (r/w/o: %s/%s/%s) lat (ms,%d%%): %s err/s: %s reconn/s: 0.00\n", at, i.Threads, rate(i.Events),
+	line := fmt.Sprintf("%s thds: %d tps: %s qps: %s (r/w/o: %s/%s/%s) lat (ms,%d%%): %s err/s: %s reconn/s: 0.00\n", at,
+		i.Threads, rate(i.Events),
 		rate(i.queries()), rate(i.Reads), rate(i.Writes), rate(i.Others), i.Percentile, figure(i.Latency, 2), rate(i.Errors))
 	if i.Paced {
 		line += fmt.Sprintf("%s queue length: %s, concurrency: -\n", at, figure(i.QueueLength, 0))
@@ -88,10 +89,11 @@ type sysbenchFinal struct {
 	Percentile         int
 	Latency            float64 // ms, at the percentile
 	Threads            int
-	EventsSD           float64           // standard deviation over the threads
-	BusySD             float64           // the same for the seconds that each was busy
-	Rows               float64           // of the events, if these are not of one row each; else 0. sysbench does not print them
-	Arrivals           *sysbenchArrivals // nil: a closed loop
+	EventsSD           float64 // standard deviation over the threads
+	BusySD             float64 // the same for the seconds that each was busy
+	// of the events, if these are not of one row each; else 0. sysbench does not print them
+	Rows     float64
+	Arrivals *sysbenchArrivals // nil: a closed loop
 }
 
 // sysbenchArrivals is what became of events that arrive by a schedule; sysbench
@@ -126,7 +128,8 @@ func (f sysbenchFinal) String() string {
 	fmt.Fprintf(&b, "        %3dth percentile:                  %10s\n", f.Percentile, figure(f.Latency, 2))
 	latency("sum", f.Sum)
 	threads := float64(f.Threads)
-	fmt.Fprintf(&b, "\nThreads fairness:\n    events (avg/stddev):           %s/%s\n    execution time (avg/stddev):   %s/%s\n\n",
+	fmt.Fprintf(&b, "\nThreads fairness:\n    events (avg/stddev):           %s/%s\n    execution time (avg/stddev):   "+
+		"%s/%s\n\n",
 		figure(f.Events/threads, 4), figure(f.EventsSD, 2), figure(f.Sum/1e3/threads, 4), figure(f.BusySD, 2))
 	if f.Rows > 0 {
 		b.WriteString("Rows (rumbench):\n")

@@ -29,11 +29,13 @@ func Text(w io.Writer, families []*history.Family, tested int, v View) error {
 		blocks = append(blocks, v.family(f, families))
 	}
 	if tested > 0 {
-		blocks = append(blocks, page.Prose("", fmt.Sprintf("Series looked at: %d; expected false positives among the changes: at most %.0f %%.",
-			tested, 100*history.FalseShare)))
+		blocks = append(blocks, page.Prose("",
+			fmt.Sprintf("Series looked at: %d; expected false positives among the changes: at most %.0f %%.",
+				tested, 100*history.FalseShare)))
 		if n := longest(families); history.Together(n, tested) > 1 {
-			blocks = append(blocks, page.Prose("", fmt.Sprintf("With %d runs, a change of fewer than %d of them can hardly be distinguished from chance: "+
-				"make more runs, or choose fewer series with --target, --step or --metric.", n, history.Together(n, tested))))
+			blocks = append(blocks, page.Prose("",
+				fmt.Sprintf("With %d runs, a change of fewer than %d of them can hardly be distinguished from chance: "+
+					"make more runs, or choose fewer series with --target, --step or --metric.", n, history.Together(n, tested))))
 		}
 	}
 	return page.Text(w, blocks, page.TextStyle{})
@@ -41,7 +43,8 @@ func Text(w io.Writer, families []*history.Family, tested int, v View) error {
 
 func (v View) family(f *history.Family, all []*history.Family) page.Tree {
 	first, last := f.Runs[0].Campaign.Started, f.Runs[len(f.Runs)-1].Campaign.Started
-	out := page.Tree{Text: fmt.Sprintf("%s (%s): %s, %s to %s", f.Plan, f.Workload, quantity.Count(len(f.Runs), "run"), minute(first), minute(last))}
+	out := page.Tree{Text: fmt.Sprintf("%s (%s): %s, %s to %s", f.Plan, f.Workload, quantity.Count(len(f.Runs), "run"),
+		minute(first), minute(last))}
 	out.Add("machine: %s", cmp.Or(f.Machine, quantity.Unknown))
 	if text := apartFrom(f, all); text != "" {
 		out.Add("kept apart from other runs of %s by %s", f.Plan, text)

@@ -37,7 +37,8 @@ func Answer(j *compare.Judgement, beyond bool) []string {
 	if same := by[compare.Same]; len(same) < asked {
 		out = add(out, fmt.Sprintf("Equivalent within %g %%: ", 100*j.Question.Margin()), named(same, Guess))
 	}
-	out = add(out, "Not compared: ", named(by[""], func(it *compare.Item) string { return Subject(it) + " (" + it.Why + ")" }))
+	out = add(out, "Not compared: ",
+		named(by[""], func(it *compare.Item) string { return Subject(it) + " (" + it.Why + ")" }))
 	if beyond {
 		out = add(out, "Beyond the question, ", unasked(j))
 	}
@@ -61,13 +62,15 @@ func verdictOf(j *compare.Judgement, by map[compare.Verdict][]*compare.Item, ask
 	case len(by[""]) == asked:
 		return "Nothing that was asked about can be compared."
 	case len(better) > 0 && len(worse) > 0:
-		return fmt.Sprintf(names, "better than") + " in " + named(better, Guess) + ", and worse in " + named(worse, Guess) + "."
+		return fmt.Sprintf(names, "better than") + " in " + named(better, Guess) + ", and worse in " + named(worse, Guess) +
+			"."
 	case len(better) > 0:
 		return fmt.Sprintf(names, "better than") + " in " + named(better, Guess) + "."
 	case len(worse) > 0:
 		return fmt.Sprintf(names, "worse than") + " in " + named(worse, Guess) + "."
 	case len(by[compare.Same]) == asked:
-		return fmt.Sprintf(names, "equivalent to") + fmt.Sprintf(" within %g %%: ", 100*j.Question.Margin()) + named(by[compare.Same], Guess) + "."
+		return fmt.Sprintf(names, "equivalent to") + fmt.Sprintf(" within %g %%: ", 100*j.Question.Margin()) +
+			named(by[compare.Same], Guess) + "."
 	}
 	return fmt.Sprintf("No difference between %s and %s is proven.", j.New.Name, j.Base.Name)
 }
@@ -139,13 +142,16 @@ func outlook(j *compare.Judgement, e *compare.Effect) string {
 	case o.Trials > 0 && o.Seen:
 		return fmt.Sprintf("a difference as large as seen takes %s", quantity.Count(o.Trials, "trial"))
 	case o.Trials > 0:
-		return fmt.Sprintf("a difference of %s takes %s", quantity.RoughShare(o.Difference), quantity.Count(o.Trials, "trial"))
+		return fmt.Sprintf("a difference of %s takes %s", quantity.RoughShare(o.Difference),
+			quantity.Count(o.Trials, "trial"))
 	case math.IsNaN(o.Detectable):
 		return e.Why
 	case o.Detectable > 1:
-		return fmt.Sprintf("too noisy: %d trials find only differences by a factor of %s or more", o.Have, quantity.Digits(1+o.Detectable))
+		return fmt.Sprintf("too noisy: %d trials find only differences by a factor of %s or more", o.Have,
+			quantity.Digits(1+o.Detectable))
 	default:
-		return fmt.Sprintf("too noisy: %d trials find only differences of %s or more", o.Have, quantity.RoughShare(o.Detectable))
+		return fmt.Sprintf("too noisy: %d trials find only differences of %s or more", o.Have,
+			quantity.RoughShare(o.Detectable))
 	}
 }
 

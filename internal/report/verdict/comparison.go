@@ -120,7 +120,8 @@ func (c Comparison) table(title string, items []compare.Item, notes *page.Notes)
 		for _, w := range warnings(it) {
 			verdict.Note(notes.Mark(w))
 		}
-		row.Cells = []page.Cell{page.Words(Name(it.New.Key)), number(Number{Number: *it.Base}.Whole()), number(Number{Number: *it.New}.Whole()),
+		row.Cells = []page.Cell{page.Words(Name(it.New.Key)), number(Number{Number: *it.Base}.Whole()),
+			number(Number{Number: *it.New}.Whole()),
 			number(effectRatio(it.Ratio)), number(effectBounds(&it.Effect)), number(effectTrials(&it.Effect)), verdict}
 		g.Rows = append(g.Rows, row)
 	}
@@ -228,8 +229,10 @@ func (c Comparison) json(it *compare.Item) comparedItem {
 	out := comparedItem{
 		Base: c.Base.Name, New: c.New.Name, Step: it.Step.Name, Group: it.New.Group, Op: it.New.Op, Metric: it.Metric(),
 		Unit: it.New.Unit, Per: it.New.Per, Headline: it.Headline, BaseTrials: it.Base.Values(), NewTrials: it.New.Values(),
-		Pairs: it.Pairs, Ratio: known(it.Ratio), Low: known(it.Low), High: known(it.High), P: known(it.P), Adjusted: known(it.Adjusted),
-		Asked: it.Asked, Test: string(it.Test), Verdict: string(it.Verdict), Why: it.Why, Warnings: metric.Texts(warnings(it)),
+		Pairs: it.Pairs, Ratio: known(it.Ratio), Low: known(it.Low), High: known(it.High), P: known(it.P),
+		Adjusted: known(it.Adjusted),
+		Asked:    it.Asked, Test: string(it.Test), Verdict: string(it.Verdict), Why: it.Why,
+		Warnings: metric.Texts(warnings(it)),
 	}
 	if it.Verdict == compare.Unclear || it.Verdict == compare.Unstable {
 		o := c.Outlook(&it.Effect)
@@ -307,7 +310,8 @@ func benchUnits(out *benchfmt.Writer, list []Comparison) error {
 				continue
 			}
 			seen[m.Name] = true
-			u := benchfmt.UnitMetadata{UnitMetadataKey: benchfmt.UnitMetadataKey{Unit: m.Name, Key: "better"}, OrigUnit: m.Name, Value: string(m.Better)}
+			u := benchfmt.UnitMetadata{UnitMetadataKey: benchfmt.UnitMetadataKey{Unit: m.Name, Key: "better"}, OrigUnit: m.Name,
+				Value: string(m.Better)}
 			if err := out.Write(&u); err != nil {
 				return fmt.Errorf("write benchmark format: %w", err)
 			}

@@ -141,7 +141,8 @@ var formats = [...]struct {
 func FormatOf(head []string) (f Format, ratios bool) {
 	for _, k := range formats {
 		if k.is(head) {
-			return k.Format, k.rates != nil && slices.ContainsFunc(head, func(line string) bool { return strings.Contains(k.rates(line), ".") })
+			return k.Format, k.rates != nil &&
+				slices.ContainsFunc(head, func(line string) bool { return strings.Contains(k.rates(line), ".") })
 		}
 	}
 	return None, false

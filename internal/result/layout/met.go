@@ -12,7 +12,8 @@ import (
 // the host in percent of all its processors, divided by the operations a
 // second. It is not a time: with twice the processors the same work has half
 // the number. All but the rate o/s is per operation.
-var costColumns = []column{{"cpu/o", 6, Fixed}, {"cs/o", 3, Fixed}, {"r/o", 3, short}, {"rKB/o", 3, short}, {"wKB/o", 3, short}, {"o/s", 0, Fixed}}
+var costColumns = []column{{"cpu/o", 6, Fixed}, {"cs/o", 3, Fixed}, {"r/o", 3, short}, {"rKB/o", 3, short},
+	{"wKB/o", 3, short}, {"o/s", 0, Fixed}}
 
 const (
 	costTag  = "dbms"

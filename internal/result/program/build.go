@@ -123,9 +123,11 @@ func Ask(ctx context.Context, path string) (Build, error) {
 func (b Build) CheckWith(campaign Build, engine string) error {
 	switch {
 	case b.Format != campaign.Format:
-		return fmt.Errorf("%s writes results of format %d, this rumbench of format %d: build both from one source", b.Path, b.Format, campaign.Format)
+		return fmt.Errorf("%s writes results of format %d, this rumbench of format %d: build both from one source", b.Path,
+			b.Format, campaign.Format)
 	case b.Revision != campaign.Revision && b.Revision != "" && campaign.Revision != "":
-		return fmt.Errorf("%s was built from revision %s, this rumbench from %s: build both from one source (+: with files that are changed or new)",
+		return fmt.Errorf("%s was built from revision %s, this rumbench from %s: build both from one source (+: with "+
+			"files that are changed or new)",
 			b.Path, b.Revision, campaign.Revision)
 	}
 	if !slices.Contains(b.Engines, engine) {

@@ -17,8 +17,10 @@ import (
 )
 
 // Notice says what Copy replaced.
-const Notice = "Redacted: names of hosts and users, addresses, serial numbers and paths are replaced in all texts, the same by the same everywhere " +
-	"(host-1, user-1, /path-1). What else a plan, a setting or a remark gives away is still there: read it before you publish it."
+const Notice = "Redacted: names of hosts and users, addresses, serial numbers and paths are replaced in all texts, " +
+	"the same by the same everywhere " +
+	"(host-1, user-1, /path-1). What else a plan, a setting or a remark gives away is still there: read it before you " +
+	"publish it."
 
 // Copy returns a copy of a value that holds results, in depth, without what
 // shows where they were measured: in every text, names of hosts and users,
@@ -29,7 +31,8 @@ const Notice = "Redacted: names of hosts and users, addresses, serial numbers an
 // source names, in home directories) and replaces them everywhere. Other names
 // cannot be distinguished from words.
 func Copy[T any](subject T, plans ...string) T {
-	r := &redactor{names: map[string]string{}, counts: map[string]int{}, plain: map[string]bool{}, done: map[string]string{}}
+	r := &redactor{names: map[string]string{}, counts: map[string]int{}, plain: map[string]bool{},
+		done: map[string]string{}}
 	var trials []*result.Trial
 	v := reflect.ValueOf(&subject).Elem()
 	look := copier{func(s string) string { return s }, func(t, _ *result.Trial) { trials = append(trials, t) }}
@@ -90,11 +93,13 @@ func (r *redactor) add(kind, secret string) string {
 const leastName = 3
 
 // common are names that are everywhere the same.
-var common = []string{"localhost", "root", "mysql", "postgres", "mariadb", "mongodb", "127.0.0.1", "0.0.0.0", "::1", "unix", "tcp"}
+var common = []string{"localhost", "root", "mysql", "postgres", "mariadb", "mongodb", "127.0.0.1", "0.0.0.0", "::1",
+	"unix", "tcp"}
 
 func (r *redactor) learnName(kind, name string) {
 	name = strings.Trim(name, `"'[]`)
-	if len(name) < leastName || slices.Contains(common, strings.ToLower(name)) || r.plain[name] || strings.HasPrefix(name, "/") {
+	if len(name) < leastName || slices.Contains(common, strings.ToLower(name)) || r.plain[name] ||
+		strings.HasPrefix(name, "/") {
 		return
 	}
 	r.add(kind, name)
@@ -118,7 +123,8 @@ const quotable = `\s*("[^"]*"|'[^']*'|[^\s"',}\]]+)`
 var (
 	textNames = []identifier{
 		identifies(`(?:([\w.+-]+)(?::[^\s"'@]*)?@)(?:\w+\(([^\s:)]*)|/)`, "user", "host"), // me:word@tcp(host:3306)/
-		identifies(`\b(?:host|hostaddr)\s*=`+quotable, "host"),                            // of a data source: host=db user=me
+		// of a data source: host=db user=me
+		identifies(`\b(?:host|hostaddr)\s*=`+quotable, "host"),
 		identifies(`\b(?:user|username)\s*=`+quotable, "user"),
 		identifies(`\b([\w.+-]+)@([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)`, "user", "host"),
 		identifies(`(?:/home/|/Users/)([\p{L}\p{N}_.-]+)`, "user"),
@@ -196,7 +202,8 @@ func secretFact(name string) string {
 
 // order sorts the names, the longest first: db1.example.org before db1.
 func (r *redactor) order() {
-	r.found = slices.SortedFunc(maps.Keys(r.names), func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	r.found = slices.SortedFunc(maps.Keys(r.names),
+		func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
 }
 
 // text returns a text without secrets.
@@ -332,7 +339,8 @@ func (c copier) series(value series) series {
 // sortedMapKeys returns the keys in a fixed order, so that names always get the
 // same numbers.
 func sortedMapKeys(v reflect.Value) []reflect.Value {
-	return slices.SortedFunc(slices.Values(v.MapKeys()), func(a, b reflect.Value) int { return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	return slices.SortedFunc(slices.Values(v.MapKeys()),
+		func(a, b reflect.Value) int { return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 }
 
 // copy returns the value with every text in it replaced.

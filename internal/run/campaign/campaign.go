@@ -157,21 +157,25 @@ func (r *runner) prepare() error {
 		return r.save()
 	}
 	if _, err := os.Stat(filepath.Join(r.Dir, result.CampaignFile)); err == nil {
-		return hint.Errorf("choose another --out, or go on with it: rumbench run --resume "+r.Dir, "%s holds a campaign already", r.Dir)
+		return hint.Errorf("choose another --out, or go on with it: rumbench run --resume "+r.Dir,
+			"%s holds a campaign already", r.Dir)
 	}
 	if err := forget(r.Dir); err != nil {
 		return err
 	}
 	if entries, err := os.ReadDir(r.Dir); err == nil && len(entries) > 0 {
-		return hint.Errorf("choose another --out; nothing that rumbench did not make is overwritten", "%s exists and is not empty", r.Dir)
+		return hint.Errorf("choose another --out; nothing that rumbench did not make is overwritten",
+			"%s exists and is not empty", r.Dir)
 	}
 	if err := os.MkdirAll(filepath.Join(r.Dir, result.TrialsDir), 0o755); err != nil {
 		return fmt.Errorf("make the campaign directory: %w", err)
 	}
 	r.state = &result.Campaign{
-		Format: result.Format, Name: r.Plan.Name, Command: plan.WithoutSecretArgs(r.Command), Started: time.Now(), Force: r.Force,
-		AA: r.AA, Order: string(r.Plan.Order), Targets: targetNames(r.Plan), Question: r.Plan.Question,
-		Params: r.Plan.ParamTexts(), Programs: r.Programs, Builds: r.Builds, Trials: Entries(r.Plan), Profiled: profiledEntries(r.Plan),
+		Format: result.Format, Name: r.Plan.Name, Command: plan.WithoutSecretArgs(r.Command), Started: time.Now(),
+		Force: r.Force,
+		AA:    r.AA, Order: string(r.Plan.Order), Targets: targetNames(r.Plan), Question: r.Plan.Question,
+		Params: r.Plan.ParamTexts(), Programs: r.Programs, Builds: r.Builds, Trials: Entries(r.Plan),
+		Profiled: profiledEntries(r.Plan),
 	}
 	if r.Plan.Calibrate {
 		r.state.Client = ClientDir

@@ -40,7 +40,8 @@ func Describe(w io.Writer, c Config) error {
 	for _, e := range entries {
 		for i, t := range p.Targets {
 			if t.Name == e.Target {
-				fmt.Fprintf(w, "  %-20s engine %-8s up to %s on disk%s\n", e.Dir, t.Engine, quantity.Bytes(need[i]), profiledText(c.Plan, e))
+				fmt.Fprintf(w, "  %-20s engine %-8s up to %s on disk%s\n", e.Dir, t.Engine, quantity.Bytes(need[i]),
+					profiledText(c.Plan, e))
 			}
 		}
 	}
@@ -54,7 +55,8 @@ func Describe(w io.Writer, c Config) error {
 	describeStop(w, p.Stop)
 	free, err := fsize.Free(existing(c.Dir))
 	if err == nil {
-		fmt.Fprintf(w, "\ndisk: up to %s needed at a time, %s free under %s\n", quantity.Bytes(peak), quantity.Bytes(free), existing(c.Dir))
+		fmt.Fprintf(w, "\ndisk: up to %s needed at a time, %s free under %s\n", quantity.Bytes(peak), quantity.Bytes(free),
+			existing(c.Dir))
 	}
 	return nil
 }
@@ -135,7 +137,8 @@ func remaining(c Config) (out []result.Entry, err error) {
 			}
 		}
 	}
-	return append(out, slices.DeleteFunc(slices.Clone(state.Profiled), func(e result.Entry) bool { return e.Status == result.Complete })...), nil
+	return append(out, slices.DeleteFunc(slices.Clone(state.Profiled),
+		func(e result.Entry) bool { return e.Status == result.Complete })...), nil
 }
 
 // heading returns how the trials that are listed below it are run.
@@ -152,7 +155,8 @@ func heading(c Config) string {
 
 func describeStop(w io.Writer, s plan.Stop) {
 	if s.Precision > 0 {
-		fmt.Fprintf(w, "they end early, from %d trials of each target on, when these compare to within ±%g %%\n", s.MinTrials, 100*s.Precision)
+		fmt.Fprintf(w, "they end early, from %d trials of each target on, when these compare to within ±%g %%\n",
+			s.MinTrials, 100*s.Precision)
 	}
 	if s.Budget > 0 {
 		fmt.Fprintf(w, "no block begins that is not expected to end within %v\n", s.Budget)
@@ -189,7 +193,8 @@ func describeArrivals(a *pace.Arrivals) string {
 // describeFind prints which probes follow a step. How many there will be is not
 // known before.
 func describeFind(w io.Writer, f *plan.Find, s *workload.Step) {
-	text := fmt.Sprintf("search for the highest rate with %s: up to %d probes of %g s", f.Promise, ratesearch.Most, f.Length(math.Inf(1), s.Seconds))
+	text := fmt.Sprintf("search for the highest rate with %s: up to %d probes of %g s", f.Promise, ratesearch.Most,
+		f.Length(math.Inf(1), s.Seconds))
 	if f.Like.LeadIn > 0 {
 		text += fmt.Sprintf(" after %g s of lead-in", f.Like.LeadIn)
 	}

@@ -81,7 +81,8 @@ func checkCaches(p *plan.Plan, memory int64) error {
 	for _, t := range p.Targets {
 		if t.Config.Cache > memory {
 			return Unfit("lower cache, or run it on a larger host",
-				"target %s has a cache of %s, and this host has %s of memory", t.Name, quantity.Bytes(t.Config.Cache), quantity.Bytes(memory))
+				"target %s has a cache of %s, and this host has %s of memory", t.Name, quantity.Bytes(t.Config.Cache),
+				quantity.Bytes(memory))
 		}
 	}
 	return nil
@@ -98,7 +99,8 @@ func halves() (cpuset.Halves, error) {
 
 func halve(allowed cpuset.Set) (cpuset.Halves, error) {
 	if len(allowed) < 2 {
-		return cpuset.Halves{}, Unfit("set order: interleaved, or look at what binds rumbench (taskset -p $$, cpuset of the container)",
+		return cpuset.Halves{}, Unfit("set order: interleaved, or look at what binds rumbench (taskset -p $$, cpuset of "+
+			"the container)",
 			"a duet needs two processors, and this process may run on one only: %v", allowed)
 	}
 	return cpuset.Halve(allowed, "/sys")
@@ -107,7 +109,8 @@ func halve(allowed cpuset.Set) (cpuset.Halves, error) {
 // CheckSpace refuses a campaign that would fill a disk.
 func CheckSpace(c Config) error {
 	peak, perTarget := Need(c)
-	if err := checkFree(c.Dir, peak, "lower the rows, or the time of steps that insert, choose another --out, or free space"); err != nil {
+	if err := checkFree(c.Dir, peak,
+		"lower the rows, or the time of steps that insert, choose another --out, or free space"); err != nil {
 		return err
 	}
 	for i, t := range c.Plan.Targets {
@@ -135,7 +138,8 @@ func checkFree(dir string, need int64, help string) error {
 	if need <= 0 || need <= free-reserve {
 		return nil
 	}
-	return Unfit(help, "the disk under %s would fill: about %s may be needed, %s are free", dir, quantity.Bytes(need+reserve), quantity.Bytes(free))
+	return Unfit(help, "the disk under %s would fill: about %s may be needed, %s are free", dir,
+		quantity.Bytes(need+reserve), quantity.Bytes(free))
 }
 
 // existing returns the nearest directory above a path that exists.

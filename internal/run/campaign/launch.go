@@ -51,7 +51,8 @@ func (l *launcher) trial(ctx context.Context, e result.Entry, s *side) (*result.
 	ended := l.exec(ctx, e, dir, log, s)
 	t, err := result.ReadTrial(dir)
 	if err != nil {
-		t = &result.Trial{Format: result.Format, Campaign: l.Plan.Name, Target: e.Target, Trial: e.Trial, Status: result.Partial, Started: time.Now()}
+		t = &result.Trial{Format: result.Format, Campaign: l.Plan.Name, Target: e.Target, Trial: e.Trial,
+			Status: result.Partial, Started: time.Now()}
 	}
 	lost := t.Status == result.Running || t.Status == result.Partial && t.Ended == nil
 	if lost {

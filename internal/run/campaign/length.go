@@ -23,7 +23,8 @@ func describeLength(w io.Writer, c Config, entries []result.Entry) {
 	}
 	all := f.Campaign(entries)
 	if all == forecast.AtLeast(0) {
-		fmt.Fprintf(w, "how long it takes is not known: no step has a fixed length, and no earlier run of this plan was found\n")
+		fmt.Fprintf(w, "how long it takes is not known: no step has a fixed length, and no earlier run of this plan was "+
+			"found\n")
 		return
 	}
 	each := f.Trial(entries[0].Target).Length()
@@ -35,7 +36,8 @@ func describeLength(w io.Writer, c Config, entries []result.Entry) {
 	if n := len(c.Plan.Targets); len(entries) == n*c.Plan.Trials {
 		count = fmt.Sprintf("%s × %s", quantity.Count(n, "target"), quantity.Count(c.Plan.Trials, "trial"))
 	}
-	fmt.Fprintf(w, "takes %v (%s of %s, %s)", all, count, strings.TrimPrefix(each.String(), "about "), basis(c.Plan, f.Earlier()))
+	fmt.Fprintf(w, "takes %v (%s of %s, %s)", all, count, strings.TrimPrefix(each.String(), "about "),
+		basis(c.Plan, f.Earlier()))
 	if more := beyond(f.Trial(entries[0].Target)); f.Earlier() == nil && more != "" {
 		fmt.Fprintf(w, "; %s", more)
 	}
@@ -72,7 +74,8 @@ func beyond(t forecast.Trial) string {
 		}
 	}
 	if probes > 0 {
-		out = append(out, fmt.Sprintf("probes take up to %s more per trial, and longer at low rates", quantity.Length(probes)))
+		out = append(out, fmt.Sprintf("probes take up to %s more per trial, and longer at low rates",
+			quantity.Length(probes)))
 	}
 	switch {
 	case len(unknown) > 4:

@@ -35,7 +35,8 @@ func lock(path, dir string) (*os.File, error) {
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		f.Close()
-		return nil, Unfit("two benchmarks at a time measure each other; wait until it has ended", "another benchmark runs on this host%s", who)
+		return nil, Unfit("two benchmarks at a time measure each other; wait until it has ended",
+			"another benchmark runs on this host%s", who)
 	}
 	if own(f) {
 		_ = f.Truncate(0)
@@ -51,7 +52,8 @@ const lockWords = "process "
 // holder returns who wrote the file last, as the end of a sentence. A file that
 // is no lock of rumbench is refused: it would be written to.
 func holder(f *os.File) (string, error) {
-	refused := hint.With(fmt.Errorf("%s is no lock of rumbench and is left alone", f.Name()), "name another file in RUMBENCH_LOCK, or remove it")
+	refused := hint.With(fmt.Errorf("%s is no lock of rumbench and is left alone", f.Name()),
+		"name another file in RUMBENCH_LOCK, or remove it")
 	if err := regular.Check(f); err != nil || stat(f).Nlink != 1 {
 		return "", refused
 	}

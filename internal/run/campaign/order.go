@@ -81,7 +81,8 @@ const again = "-again"
 func AgainstItself(p *plan.Plan) (*plan.Plan, error) {
 	first := p.Targets[0]
 	if first.Data != "" {
-		return nil, hint.Errorf("remove data from the target", "target %s works on a data directory in place, which cannot be done twice", first.Name)
+		return nil, hint.Errorf("remove data from the target",
+			"target %s works on a data directory in place, which cannot be done twice", first.Name)
 	}
 	second := first
 	second.Name += again

@@ -69,4 +69,5 @@ func (l *Line) Alone() time.Duration {
 
 // errGone says that there is no other trial any more.
 var errGone = hint.With(errors.New("the other trial of the duet has ended"),
-	"what a target does alone does not compare with what it does in a duet: look at why the other has ended, then rumbench run --resume runs both again")
+	"what a target does alone does not compare with what it does in a duet: look at why the other has ended, then "+
+		"rumbench run --resume runs both again")

@@ -93,7 +93,8 @@ func (r *runner) preflight(ctx context.Context) error {
 		return errors.Join(r.keepLogs(failed.Failed), r.clearPreflight(), failed)
 	}
 	if len(names) > 0 {
-		r.Progress.Note(fmt.Sprintf("preflight: %s: %s ok in %s", strings.Join(names, ", "), quantity.Count(len(names), "target"), coarse(r.now().Sub(began))))
+		r.Progress.Note(fmt.Sprintf("preflight: %s: %s ok in %s", strings.Join(names, ", "),
+			quantity.Count(len(names), "target"), coarse(r.now().Sub(began))))
 	}
 	return r.clearPreflight()
 }

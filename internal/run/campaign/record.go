@@ -16,7 +16,8 @@ import (
 // command is the command line of the recording, as it may be shown.
 func Record(ctx context.Context, dir string, command []string, r trial.Recording) error {
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
-		return hint.Errorf("choose another directory; rumbench list runs shows what there is", "--out %s: the directory is not empty", dir)
+		return hint.Errorf("choose another directory; rumbench list runs shows what there is",
+			"--out %s: the directory is not empty", dir)
 	}
 	entry := result.Entry{Dir: r.Target + ".1", Target: r.Target, Trial: 1}
 	r.Dir = result.TrialPath(dir, entry.Dir)
@@ -25,7 +26,8 @@ func Record(ctx context.Context, dir string, command []string, r trial.Recording
 	}
 	started := time.Now()
 	state := &result.Campaign{
-		Format: result.Format, Name: r.Campaign, Command: command, Started: started, Order: "sequential", Targets: []string{r.Target}, Trials: []result.Entry{entry},
+		Format: result.Format, Name: r.Campaign, Command: command, Started: started, Order: "sequential",
+		Targets: []string{r.Target}, Trials: []result.Entry{entry},
 	}
 	save := func() error { return result.WriteJSON(filepath.Join(dir, result.CampaignFile), state) }
 	if err := save(); err != nil {

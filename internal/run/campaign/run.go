@@ -107,14 +107,16 @@ func (r *runner) baseless(e *result.Entry, t *result.Trial, next int) error {
 	if r.KeepGoing || e.Target != r.Plan.Targets[0].Name || t.Status != result.Failed || complete(r.state.Trials[next:]) {
 		return nil
 	}
-	return hint.Errorf("--keep-going runs the other trials all the same; later, go on with it: rumbench run --resume "+r.Dir,
+	return hint.Errorf("--keep-going runs the other trials all the same; later, go on with it: rumbench run --resume "+
+		r.Dir,
 		"%s failed, and every comparison needs the base %s: the campaign ends with %d of %d trials complete (%w): %s",
 		e.Dir, e.Target, len(completed(r.state.Trials)), len(r.state.Trials), ErrIncomplete, t.Reason)
 }
 
 // place returns where the campaign is when one of its trials, from 0, begins.
 func (r *runner) place(at int) forecast.Place {
-	rest := slices.DeleteFunc(slices.Concat(r.state.Trials[at+1:], r.state.Profiled), func(e result.Entry) bool { return e.Status == result.Complete })
+	rest := slices.DeleteFunc(slices.Concat(r.state.Trials[at+1:], r.state.Profiled),
+		func(e result.Entry) bool { return e.Status == result.Complete })
 	return forecast.Place{
 		Number: at + 1, Of: len(r.state.Trials) + len(r.state.Profiled),
 		Trial: r.Forecast.Trial(r.state.Trials[at].Target), After: r.Forecast.Trials(rest, r.spent()),

@@ -41,7 +41,8 @@ func (r *runner) ask(next int) (enough bool, reason string, err error) {
 		return false, "", nil
 	}
 	// In the plan's order of targets: precision is of all others against the first.
-	trials, err := result.ReadTrials(r.Dir, &result.Campaign{Targets: r.state.Targets, Question: r.state.Question, Trials: completed(done)})
+	trials, err := result.ReadTrials(r.Dir,
+		&result.Campaign{Targets: r.state.Targets, Question: r.state.Question, Trials: completed(done)})
 	if err != nil {
 		return false, "", fmt.Errorf("look at the trials so far: %w", err)
 	}

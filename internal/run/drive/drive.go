@@ -164,7 +164,8 @@ func (r *stepRun) hung() {
 	now := time.Since(r.base)
 	for _, l := range r.loops {
 		if age := l.inFlight(now); age > 0 {
-			r.fail(fmt.Errorf("the time was over %v ago, and an operation of group %s, client %d, has been in flight for %v: it hangs",
+			r.fail(fmt.Errorf("the time was over %v ago, and an operation of group %s, client %d, has been in flight for %v: "+
+				"it hangs",
 				(now - r.limit()).Round(time.Second), l.group.Name, l.seat, age.Round(time.Second)))
 			return
 		}
@@ -195,7 +196,7 @@ func (r *stepRun) addGroup(g int, group *workload.Group) error {
 	var q *queue
 	if group.Arrivals != nil {
 		if group.Rate > 0 || group.Work > 0 || r.limit() == 0 {
-			return fmt.Errorf("arrivals need a step that is bounded by time, and a group with neither work nor a rate of its own")
+			return fmt.Errorf("arrivals need a step that is bounded by time, and a group with neither work nor a rate")
 		}
 		var err error
 		if q, err = newQueue(group.Arrivals, workload.GroupSeed(r.Seed, g)); err != nil {

@@ -89,7 +89,8 @@ func (r *stepRun) takeQueue(g int, end time.Duration) {
 	arrived, shed, waiting := q.at(min(end, r.limit()-1)) // later arrivals do not count
 	before := &r.queued[g]
 	total := hist.Queue{Offered: arrived, Shed: shed, Waiting: waiting, Started: arrived - shed - waiting}
-	r.now[g].Queue = &hist.Queue{Offered: arrived - before.Offered, Started: total.Started - before.Started, Shed: shed - before.Shed, Waiting: waiting}
+	r.now[g].Queue = &hist.Queue{Offered: arrived - before.Offered, Started: total.Started - before.Started,
+		Shed: shed - before.Shed, Waiting: waiting}
 	*before = total
 }
 

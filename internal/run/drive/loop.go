@@ -51,7 +51,8 @@ type progress struct {
 
 func (r *stepRun) newLoop(g, i int, client workload.Client) (*loop, error) {
 	group := &r.Step.Groups[g]
-	l := &loop{stepRun: r, group: group, at: g, seat: i, client: client, queue: r.queues[g], rec: hist.NewRecorder(shape(group))}
+	l := &loop{stepRun: r, group: group, at: g, seat: i, client: client, queue: r.queues[g],
+		rec: hist.NewRecorder(shape(group))}
 	l.op.Work = &l.out.Work
 	l.readier, _ = client.(workload.Readier)
 	if len(group.Parts) > 0 {
@@ -282,7 +283,8 @@ func (l *loop) failed(ctx context.Context, err error, end int64) bool {
 	}
 	l.end = time.Duration(end)
 	class := engine.ClassOf(err)
-	f := hist.Failure{Kind: l.out.Kind, Retried: l.retry.failures > 0, Class: string(class), Err: err, Time: end - l.op.Start}
+	f := hist.Failure{Kind: l.out.Kind, Retried: l.retry.failures > 0, Class: string(class), Err: err,
+		Time: end - l.op.Start}
 	f.Statements = l.out.Statements()
 	stuck := l.retry.failed(class, end)
 	f.GivenUp = l.retry.last && !stuck && !class.Ends()

@@ -48,7 +48,8 @@ func (r *stepRun) newRetry(g, i int, client workload.Client) (retry, error) {
 	if p.Policy == workload.RetryNew || p.Policy == workload.RetryNone || p.Max > 0 {
 		var ok bool
 		if p.abandon, ok = client.(workload.Abandoner); !ok {
-			return p, fmt.Errorf("its clients cannot abandon an operation (workload.Abandoner), which retrying %q, at most %d attempts, needs", p.Policy, p.Max)
+			return p, fmt.Errorf("its clients cannot abandon an operation (workload.Abandoner), which retrying %q, at most "+
+				"%d attempts, needs", p.Policy, p.Max)
 		}
 	}
 	if p.Backoff > 0 {

@@ -120,7 +120,8 @@ func earlierOf(p *plan.Plan, r run) *Earlier {
 			continue
 		}
 		t, err := result.ReadTrial(result.TrialPath(r.dir, entry.Dir))
-		if err != nil || t.Workload != p.Workload || t.Engine != p.Targets[at].Engine || (t.Order == string(plan.Duet)) != (p.Order == plan.Duet) {
+		if err != nil || t.Workload != p.Workload || t.Engine != p.Targets[at].Engine ||
+			(t.Order == string(plan.Duet)) != (p.Order == plan.Duet) {
 			continue
 		}
 		if l, ok := lengthsOf(parts, t); ok && sameSearch(p.Find, t) {
@@ -141,7 +142,8 @@ func sameSearch(f *plan.Find, t *result.Trial) bool {
 	for i := range t.Steps {
 		s := t.Steps[i].Search
 		if s != nil && (f == nil || s.Promise != f.Promise ||
-			s.How.Precision != f.Precision || s.How.From != f.From || s.How.To != f.To || f.Seconds > 0 && s.How.Seconds != f.Seconds) {
+			s.How.Precision != f.Precision || s.How.From != f.From || s.How.To != f.To || f.Seconds > 0 &&
+			s.How.Seconds != f.Seconds) {
 			return false
 		}
 	}

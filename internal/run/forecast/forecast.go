@@ -201,7 +201,8 @@ func planned(s *workload.Step) Span {
 		}
 	}
 	length := seconds(s.Planned() + lead)
-	if length == 0 || s.Seconds == 0 && slices.ContainsFunc(s.Groups, func(g workload.Group) bool { return g.Work > 0 && g.Rate == 0 }) {
+	if length == 0 || s.Seconds == 0 &&
+		slices.ContainsFunc(s.Groups, func(g workload.Group) bool { return g.Work > 0 && g.Rate == 0 }) {
 		return AtLeast(length)
 	}
 	return Exactly(length)

@@ -140,7 +140,8 @@ func (s *Search) Add(rate float64, kept, disturbed bool) bool {
 		return false
 	}
 	s.counted++
-	i, found := slices.BinarySearchFunc(s.tried, rate, func(r triedRate, rate float64) int { return cmp.Compare(r.rate, rate) })
+	i, found := slices.BinarySearchFunc(s.tried, rate,
+		func(r triedRate, rate float64) int { return cmp.Compare(r.rate, rate) })
 	if !found {
 		s.tried = slices.Insert(s.tried, i, triedRate{rate: rate})
 	}

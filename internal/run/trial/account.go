@@ -29,7 +29,8 @@ func (t *stepRun) account(res *drive.Result) *account.Step {
 	}
 	for i := range t.res.Steps {
 		s := &t.res.Steps[i]
-		a.Earlier = append(a.Earlier, account.Earlier{Name: s.Name, Primary: s.Primary, WritesPer: s.WritesPer, Complete: s.Status == result.Complete, Rows: s.Rows})
+		a.Earlier = append(a.Earlier, account.Earlier{Name: s.Name, Primary: s.Primary, WritesPer: s.WritesPer,
+			Complete: s.Status == result.Complete, Rows: s.Rows})
 	}
 	if res != nil {
 		a.Groups = account.Groups(t.step, res.Groups, t.Plan.Seed)
@@ -59,7 +60,8 @@ func (t *trial) observed(w *window) *account.Observed {
 func changes(a, b observe.Snapshot) (out []observe.Change, unknown []metric.Warning) {
 	for _, iv := range observe.Diff(a, b) {
 		if iv.Err != nil {
-			unknown = append(unknown, metric.Warn(metric.SourceUnknown, metric.Values{"source": iv.Source, "why": iv.Err.Error()}))
+			unknown = append(unknown, metric.Warn(metric.SourceUnknown,
+				metric.Values{"source": iv.Source, "why": iv.Err.Error()}))
 		}
 		out = append(out, iv.Changes...)
 	}
@@ -122,8 +124,9 @@ func (t *stepRun) addSpace(ctx context.Context, warm bool) (err error) {
 			return fmt.Errorf("sizes: %w", err)
 		}
 	}
-	z := &account.Space{Live: *t.previous, Hosted: t.hosted != nil, Memory: t.window.memory, MemorySource: t.window.memorySource,
-		Sizes: t.out.Sizes, Attached: t.dir == ""}
+	z := &account.Space{Live: *t.previous, Hosted: t.hosted != nil, Memory: t.window.memory,
+		MemorySource: t.window.memorySource,
+		Sizes:        t.out.Sizes, Attached: t.dir == ""}
 	if !z.Attached {
 		class := func(string) engine.FileClass { return "" }
 		if classifier, ok := t.db.(engine.Classifier); ok {

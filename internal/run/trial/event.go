@@ -23,8 +23,10 @@ type Event struct {
 	Server   float64 `json:"server_cpu,omitempty"` // processors that a server's processes used in the last sample
 	// Written is the bytes a second that the engine's processes, or else the device,
 	// wrote in the last sample; 0: none, or unknown.
-	Written float64      `json:"written,omitempty"`
-	Stalled int          `json:"stalled,omitempty"` // intervals so far in which a group with the step's operations and without a rate completed nothing
+	Written float64 `json:"written,omitempty"`
+	// intervals so far in which a group with the step's operations and without a rate completed
+	// nothing
+	Stalled int          `json:"stalled,omitempty"`
 	Groups  []EventGroup `json:"groups,omitempty"`
 	// Is is the step that begins or has ended, without its curves, sizes, waits and counters.
 	Is *result.Step `json:"is,omitempty"`

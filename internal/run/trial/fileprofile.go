@@ -64,7 +64,8 @@ func (c *fileTracer) save(t *stepRun, stepProfile *result.StepProfile) error {
 	for op, name := range map[blockio.Op]string{blockio.Read: "device.read_bytes", blockio.Write: "device.write_bytes"} {
 		if n, known := account.Counter(counted, name); known {
 			if err := f.Agrees(op, n/1024); err != nil {
-				stepProfile.Warnings = append(stepProfile.Warnings, metric.Warn(metric.NotObserved, metric.Values{"what": "files: " + err.Error()}))
+				stepProfile.Warnings = append(stepProfile.Warnings,
+					metric.Warn(metric.NotObserved, metric.Values{"what": "files: " + err.Error()}))
 			}
 		}
 	}

@@ -196,7 +196,8 @@ func (c *planCheck) wrong(plans []engine.Plan) (wrong, notes []string) {
 			op.Label(), index, p.Ways(), p.Statement, oneLine(p.Text)))
 	}
 	if len(small) > 0 {
-		notes = append(notes, fmt.Sprintf("of tables below %s the database does not use the index that the workload names, which may be the cheaper way there: %s",
+		notes = append(notes, fmt.Sprintf("of tables below %s the database does not use the index that the workload "+
+			"names, which may be the cheaper way there: %s",
 			quantity.Bytes(smallTable), some(small, 3)))
 	}
 	return wrong, notes

@@ -77,7 +77,8 @@ func (t *stepRun) saveProfiles() {
 		return
 	}
 	p := &result.StepProfile{Per: "second", Units: t.window.length.Seconds()}
-	for _, name := range []string{metric.ServerCPUUS, metric.ClientCPUUS} { // of a server elsewhere there is only the client
+	// of a server elsewhere there is only the client
+	for _, name := range []string{metric.ServerCPUUS, metric.ClientCPUUS} {
 		if r := t.out.Find(name, "", ""); r != nil && r.N > 0 {
 			p.Per, p.Units = r.Per, float64(r.N)
 			break
@@ -133,7 +134,8 @@ func (c *cpuSampler) end() (err error) {
 func (c *cpuSampler) save(t *stepRun, stepProfile *result.StepProfile) error {
 	r := c.recording
 	if r.OwnOnly && t.hosted != nil {
-		return errors.New("without the right to sample all processes the server cannot be sampled; run as root or with CAP_PERFMON")
+		return errors.New("without the right to sample all processes the server cannot be sampled; run as root or with " +
+			"CAP_PERFMON")
 	}
 	start, end, err := t.window.accounted()
 	if err != nil {
@@ -157,7 +159,8 @@ func (c *cpuSampler) save(t *stepRun, stepProfile *result.StepProfile) error {
 		stepProfile.Warnings = append(stepProfile.Warnings, metric.Warn(metric.ProfileUserOnly, nil))
 	}
 	if r.Throttled > 0 {
-		stepProfile.Warnings = append(stepProfile.Warnings, metric.Warn(metric.ProfileThrottled, metric.Values{"times": float64(r.Throttled)}))
+		stepProfile.Warnings = append(stepProfile.Warnings,
+			metric.Warn(metric.ProfileThrottled, metric.Values{"times": float64(r.Throttled)}))
 	}
 	inWindow, _ := changes(t.window.before, t.window.after)
 	if ns, known := account.Counter(inWindow, "process.cpu_ns"); known {
@@ -172,7 +175,8 @@ func (c *cpuSampler) save(t *stepRun, stepProfile *result.StepProfile) error {
 	}
 	const minimum = 0.5 // of the stacks
 	if share := p.Of(profile.Server).Rooted(); share < minimum {
-		stepProfile.Warnings = append(stepProfile.Warnings, metric.Warn(metric.ProfileRoots, metric.Values{"share": 100 * share}))
+		stepProfile.Warnings = append(stepProfile.Warnings,
+			metric.Warn(metric.ProfileRoots, metric.Values{"share": 100 * share}))
 	}
 	return t.saveProfile(result.CPUProfile, p.WritePprof)
 }

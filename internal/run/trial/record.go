@@ -54,7 +54,8 @@ var ErrKilled = errors.New("the load was ended before its end")
 // Record records a load and writes the result to Recording.Dir, as Run does.
 func Record(ctx context.Context, r Recording) (*result.Trial, error) {
 	t := &recorder{trial: &trial{
-		Spec:     Spec{Dir: r.Dir, Trial: 1, Plan: &plan.Plan{Interval: r.Interval}, Target: plan.Target{Name: r.Target}, Engine: r.Engine},
+		Spec: Spec{Dir: r.Dir, Trial: 1, Plan: &plan.Plan{Interval: r.Interval}, Target: plan.Target{Name: r.Target},
+			Engine: r.Engine},
 		fail:     func(error) {}, // the load goes on, whatever becomes of its recording
 		res:      r.header(),
 		observer: observer{recorded: true},
@@ -76,9 +77,11 @@ func (r *Recording) header() *result.Trial {
 	return &result.Trial{
 		Format: result.Format, Campaign: r.Campaign, Target: r.Target, Trial: 1, Slot: 1, Order: string(plan.Sequential),
 		Engine: info.Name, Structure: info.Structure, Hosting: result.Server, Workload: RecordedWorkload, Recorded: r.Command,
-		Params: map[string]any{}, Knobs: map[string]string{"dsn": r.DSN}, Durability: result.Unknown, Interval: r.Interval.Seconds(),
-		Status: result.Running, Started: time.Now(),
-		Versions: observe.Facts{{Name: "rumbench", Value: r.Version}, {Name: "go", Value: runtime.Version()}, {Name: info.Name, Value: info.Version}},
+		Params: map[string]any{}, Knobs: map[string]string{"dsn": r.DSN}, Durability: result.Unknown,
+		Interval: r.Interval.Seconds(),
+		Status:   result.Running, Started: time.Now(),
+		Versions: observe.Facts{{Name: "rumbench", Value: r.Version}, {Name: "go", Value: runtime.Version()},
+			{Name: info.Name, Value: info.Version}},
 	}
 }
 
@@ -104,7 +107,8 @@ func (r *recorder) run(ctx context.Context) (err error) {
 		return err
 	}
 	r.res.Steps = nil
-	run := &stepRun{trial: r.trial, step: &workload.Step{Name: out.Name, Primary: out.Primary, WritesPer: out.WritesPer}, out: out}
+	run := &stepRun{trial: r.trial, step: &workload.Step{Name: out.Name, Primary: out.Primary, WritesPer: out.WritesPer},
+		out: out}
 	err = r.measure(ctx, run)
 	if out.Seconds == 0 {
 		return err // nothing was measured
@@ -151,14 +155,16 @@ func (r *recorder) describe(ctx context.Context) (err error) {
 
 // begin returns the step as it is described before anything is measured.
 func (r *recorder) begin() *result.Step {
-	s := &result.Step{Name: r.Step, Doc: "The load of another program, recorded.", Status: result.Running, Started: time.Now(), Access: workload.OtherAccess}
+	s := &result.Step{Name: r.Step, Doc: "The load of another program, recorded.", Status: result.Running,
+		Started: time.Now(), Access: workload.OtherAccess}
 	for _, w := range r.served {
 		s.Primary = cmp.Or(s.Primary, w.Op)
 		s.Groups = append(s.Groups, result.Group{Name: w.Group, Ops: []string{w.Op}, Units: map[string]string{w.Op: w.Op}})
 	}
 	s.WritesPer = s.Primary
 	s.Note("Work is what the server counted, of all its clients.",
-		"Nothing was synced before or after: what was still in the operating system's cache at the end is not among the KB written.")
+		"Nothing was synced before or after: what was still in the operating system's cache at the end is not among the "+
+			"KB written.")
 	return s
 }
 
@@ -237,7 +243,8 @@ func (r *recorder) sample(prev, cur observe.Snapshot) {
 			}
 			end, length := iv.Time.Sub(start.at).Seconds(), iv.Elapsed.Seconds()
 			r.intervals[w.Op] = append(r.intervals[w.Op], account.NewInterval(end, length, n))
-			lines = append(lines, result.Line{Step: start.name, Source: "ops", T: end, DT: length, Group: w.Group, Op: w.Op, Ops: int64(n), Rows: int64(n)})
+			lines = append(lines, result.Line{Step: start.name, Source: "ops", T: end, DT: length, Group: w.Group, Op: w.Op,
+				Ops: int64(n), Rows: int64(n)})
 		}
 	}
 	r.write(lines)
@@ -246,7 +253,8 @@ func (r *recorder) sample(prev, cur observe.Snapshot) {
 // addSize adds the memory of the server, and the size of its data directory if that
 // is on this host.
 func (r *recorder) addSize(run *stepRun) {
-	z := &account.Space{Hosted: true, Memory: run.window.memory, MemorySource: run.window.memorySource, Attached: r.data == ""}
+	z := &account.Space{Hosted: true, Memory: run.window.memory, MemorySource: run.window.memorySource,
+		Attached: r.data == ""}
 	if !z.Attached {
 		var err error
 		if z.Files, err = fsize.ByClass(r.data, func(string) engine.FileClass { return "" }); err != nil {

@@ -33,10 +33,12 @@ func (t *trial) search(ctx context.Context, step *workload.Step) error {
 	case closed < lowest:
 		usual := p.Length(math.Inf(1), step.Seconds)
 		out.Warnings = append(out.Warnings, metric.Warn(metric.ProbesTooShort,
-			metric.Values{"promise": p.Promise, "closed": closed, "usual": usual, "seconds": math.Ceil(2 * usual * lowest / closed)}))
+			metric.Values{"promise": p.Promise, "closed": closed, "usual": usual,
+				"seconds": math.Ceil(2 * usual * lowest / closed)}))
 		return t.save()
 	}
-	s := ratesearch.New(ratesearch.Plan{Precision: p.Precision, From: max(p.From, lowest), To: p.To, Closed: closed, Ease: float64(p.Below) / float64(took)})
+	s := ratesearch.New(ratesearch.Plan{Precision: p.Precision, From: max(p.From, lowest), To: p.To, Closed: closed,
+		Ease: float64(p.Below) / float64(took)})
 	for rate, ok := s.Next(); ok; rate, ok = s.Next() {
 		pr, err := p.probe(ctx, rate)
 		if err != nil {
@@ -211,7 +213,8 @@ func (r *prober) conclude(out *result.Step, a ratesearch.Answer, closed float64)
 	out.Note(found.String() + ". Tried: " + strings.Join(r.tried(), ", "))
 	b := r.trial.all(out.Name)
 	warnings := r.unsure(a)
-	b.Put(metric.HighestRate, a.Kept, account.Of(out.Groups[r.group].Name, ""), account.Count(int64(a.Probes)), account.Warned(warnings...))
+	b.Put(metric.HighestRate, a.Kept, account.Of(out.Groups[r.group].Name, ""), account.Count(int64(a.Probes)),
+		account.Warned(warnings...))
 	b.Warnings = warnings
 	out.Take(&b.Sheet)
 }
@@ -258,7 +261,8 @@ func (r *prober) unsure(a ratesearch.Answer) (out []metric.Warning) {
 	}
 	for _, p := range r.made[a.Kept] {
 		if beyond := float64(p.n) * (1 - r.Percentile/100); r.Percentile < 100 && p.broke == "" && beyond < 9.5 {
-			return append(out, metric.Warn(metric.FewBeyond, metric.Values{"promise": r.Promise, "rate": a.Kept, "n": float64(p.n), "beyond": beyond}))
+			return append(out, metric.Warn(metric.FewBeyond,
+				metric.Values{"promise": r.Promise, "rate": a.Kept, "n": float64(p.n), "beyond": beyond}))
 		}
 	}
 	return out

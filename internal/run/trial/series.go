@@ -43,7 +43,8 @@ func (t *stepRun) onInterval(iv *drive.Interval) {
 			kind := &group.Ops[k]
 			t.latency.add(step.Name, group.Name, kind.Name, sums)
 			l := result.Line{Step: step.Name, Source: "ops", T: iv.To.Seconds(), DT: length,
-				Group: group.Name, Op: kind.Name, Upkeep: kind.Upkeep, Event: kind.Event && sums.Ops > 0, Ops: sums.Ops, Rows: sums.Rows,
+				Group: group.Name, Op: kind.Name, Upkeep: kind.Upkeep, Event: kind.Event && sums.Ops > 0, Ops: sums.Ops,
+				Rows:  sums.Rows,
 				Reads: sums.Reads, Writes: sums.Writes, Others: sums.Others, Retries: sums.Retries, GivenUp: sums.GivenUp}
 			if k == 0 {
 				addGroup(&l, &iv.Groups[g])
@@ -80,7 +81,8 @@ func (t *stepRun) onInterval(iv *drive.Interval) {
 
 // primary reports whether a step is about the operations of a group.
 func primary(step *workload.Step, group *workload.Group) bool {
-	return slices.ContainsFunc(group.Ops, func(k workload.OpKind) bool { return k.Name == step.Primary || k.Whole() == step.Primary })
+	return slices.ContainsFunc(group.Ops,
+		func(k workload.OpKind) bool { return k.Name == step.Primary || k.Whole() == step.Primary })
 }
 
 // addGroup adds the values of a whole group to a line.
@@ -89,9 +91,11 @@ func addGroup(l *result.Line, g *drive.GroupInterval) {
 }
 
 func addLatencies(l *result.Line, s *hist.Sums) {
-	l.P50, l.P95, l.P99, l.Max = micros(s.Service.Percentile(50)), micros(s.Service.Percentile(95)), micros(s.Service.Percentile(99)), micros(s.Service.Max())
+	l.P50, l.P95, l.P99, l.Max = micros(s.Service.Percentile(50)), micros(s.Service.Percentile(95)),
+		micros(s.Service.Percentile(99)), micros(s.Service.Max())
 	if s.Response != nil {
-		l.ResponseP95, l.ResponseP99, l.ResponseMax = micros(s.Response.Percentile(95)), micros(s.Response.Percentile(99)), micros(s.Response.Max())
+		l.ResponseP95, l.ResponseP99, l.ResponseMax = micros(s.Response.Percentile(95)), micros(s.Response.Percentile(99)),
+			micros(s.Response.Max())
 	}
 }
 

@@ -103,7 +103,8 @@ func (t *trial) step(ctx context.Context, step *workload.Step) error {
 	if t.Calibrate {
 		step = unpaced(step)
 	}
-	s := &result.Step{Name: step.Name, Doc: step.Doc, Started: time.Now(), Primary: step.Primary, WritesPer: step.WritesPer, Status: result.Complete}
+	s := &result.Step{Name: step.Name, Doc: step.Doc, Started: time.Now(), Primary: step.Primary,
+		WritesPer: step.WritesPer, Status: result.Complete}
 	s.Base, s.Axes, s.Warmup, s.Creates, s.Judged = step.Base, step.Axes, step.Warmup, step.Creates, step.Judged
 	s.Access, s.BeforeWrites = cmp.Or(step.Access, workload.OtherAccess), step.BeforeWrites
 	s.Touches = step.Touches
@@ -204,7 +205,8 @@ func (t *stepRun) load(ctx context.Context) error {
 			return fmt.Errorf("create the tables: %w", err)
 		}
 	}
-	stage, err := t.step.Open(ctx, workload.Env{DB: t.db, Seed: t.Plan.Seed, Results: t.keepsRows() && !t.Preflight, Previous: t.previous})
+	stage, err := t.step.Open(ctx,
+		workload.Env{DB: t.db, Seed: t.Plan.Seed, Results: t.keepsRows() && !t.Preflight, Previous: t.previous})
 	if err != nil {
 		return err
 	}
@@ -221,7 +223,8 @@ func (t *stepRun) load(ctx context.Context) error {
 		return err
 	}
 	config := drive.Config{
-		Step: t.step, Clients: clients, Interval: t.Plan.Interval, Seed: t.Plan.Seed, OnInterval: t.onInterval, Coarse: t.coarse,
+		Step: t.step, Clients: clients, Interval: t.Plan.Interval, Seed: t.Plan.Seed, OnInterval: t.onInterval,
+		Coarse: t.coarse,
 	}
 	switch {
 	case t.Calibrate:
@@ -342,7 +345,8 @@ func (t *stepRun) showSettling(start time.Time, floor time.Duration) (end func()
 		each := time.NewTicker(t.Plan.Interval)
 		defer each.Stop()
 		for {
-			t.Progress(Event{Step: t.step.Name, Phase: PhaseSettle, Elapsed: time.Since(start).Seconds(), Expected: floor.Seconds()})
+			t.Progress(Event{Step: t.step.Name, Phase: PhaseSettle, Elapsed: time.Since(start).Seconds(),
+				Expected: floor.Seconds()})
 			select {
 			case <-each.C:
 			case <-over:

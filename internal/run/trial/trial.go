@@ -108,11 +108,14 @@ func Run(ctx context.Context, s Spec) (*result.Trial, error) {
 func (t *Spec) header() *result.Trial {
 	info := engine.InfoOf(t.Engine, t.Target.Config)
 	return &result.Trial{
-		Format: result.Format, Campaign: t.Plan.Name, Target: t.Target.Name, Trial: t.Trial, Order: t.Order, Slot: t.Slot, Resumed: t.Resumed,
-		Engine: info.Name, Structure: info.Structure,
-		Workload: t.Plan.Workload, Preset: t.Plan.Preset, Params: printable(t.Plan.Params), OwnParams: t.Target.Own, Knobs: t.Target.Knobs,
+		Format: result.Format, Campaign: t.Plan.Name, Target: t.Target.Name, Trial: t.Trial, Order: t.Order, Slot: t.Slot,
+		Resumed: t.Resumed,
+		Engine:  info.Name, Structure: info.Structure,
+		Workload: t.Plan.Workload, Preset: t.Plan.Preset, Params: printable(t.Plan.Params), OwnParams: t.Target.Own,
+		Knobs:      t.Target.Knobs,
 		Affects:    info.Affected(t.Target.Config.Options),
-		Durability: string(t.Target.Config.Durability), Promise: engine.PromiseOf(t.Engine, t.Target.Config), Seed: t.Plan.Seed, Interval: t.Plan.Interval.Seconds(),
+		Durability: string(t.Target.Config.Durability), Promise: engine.PromiseOf(t.Engine, t.Target.Config),
+		Seed: t.Plan.Seed, Interval: t.Plan.Interval.Seconds(),
 		Status: result.Running, Started: time.Now(), Build: t.Build, Profiled: t.Profiled, Ceilings: t.Ceilings,
 		Versions: observe.Facts{
 			{Name: "rumbench", Value: t.Version},

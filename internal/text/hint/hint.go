@@ -36,7 +36,8 @@ func Of(err error) string {
 	}
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
-		return "the disk is full: free space, choose another --out, or lower the rows; rumbench run --dry-run shows the size expected"
+		return "the disk is full: free space, choose another --out, or lower the rows; rumbench run --dry-run shows the " +
+			"size expected"
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM), errors.Is(err, syscall.EROFS):
 		return "check who may write there, or choose another place with --out"
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):

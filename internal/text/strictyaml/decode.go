@@ -56,7 +56,8 @@ func (d *Document) Fields(n *Node, subject string, known []string) Fields {
 	if n != nil { // for problems of the whole
 		f.Of.Source, f.Of.Line, f.Of.Column = n.Source, n.Line, n.Column
 	}
-	if n == nil || n.IsNull() || !d.Is(n, Mapping, subject+" must be a map of keys", "write {key: value, …}, or each key: value on its own line below") {
+	if n == nil || n.IsNull() || !d.Is(n, Mapping, subject+" must be a map of keys",
+		"write {key: value, …}, or each key: value on its own line below") {
 		return f
 	}
 	f.Of = n

@@ -215,12 +215,14 @@ func (r reader) refuseBytes(text string) {
 	}
 	line := 1 + strings.Count(good, "\n")
 	column := 1 + utf8.RuneCountInString(good[strings.LastIndex(good, "\n")+1:])
-	r.d.Problems = append(r.d.Problems, r.src.Problem(line, column+r.src.shift, "this is not UTF-8 text", "save the "+r.d.What+" as UTF-8"))
+	r.d.Problems = append(r.d.Problems,
+		r.src.Problem(line, column+r.src.shift, "this is not UTF-8 text", "save the "+r.d.What+" as UTF-8"))
 }
 
 // syntax reports an error of the YAML library.
 func (r reader) syntax(err error) {
-	const hint = "check the indentation and brackets, and quote texts that hold ': ' or ' #' or begin with a special character"
+	const hint = "check the indentation and brackets, and quote texts that hold ': ' or ' #' or begin with a special " +
+		"character"
 	d, tooDeep := errors.AsType[*deep](err)
 	y, known := errors.AsType[yaml.Error](err)
 	switch {
@@ -241,7 +243,8 @@ func (r reader) document(f *ast.File) *Node {
 		return r.node(Scalar, nil)
 	}
 	if len(docs) > 1 { // without a start of its own if the one before ended with "..."
-		r.refuse(cmp.Or(docs[1].Start, docs[1].GetToken()), "a second document begins", "a "+r.d.What+" is one document: make this a file of its own")
+		r.refuse(cmp.Or(docs[1].Start, docs[1].GetToken()), "a second document begins",
+			"a "+r.d.What+" is one document: make this a file of its own")
 	}
 	return r.convert(docs[0].Body)
 }
@@ -345,7 +348,8 @@ func Resolve(s string) any {
 	case "false", "False", "FALSE":
 		return false
 	}
-	if digits := strings.TrimLeft(s, "+-"); len(digits) > 1 && digits[0] == '0' && strings.Trim(digits, "0123456789_") == "" {
+	if digits := strings.TrimLeft(s, "+-"); len(digits) > 1 && digits[0] == '0' &&
+		strings.Trim(digits, "0123456789_") == "" {
 		return s
 	}
 	if i, err := strconv.ParseInt(s, 0, 64); err == nil {

@@ -30,10 +30,12 @@ func New(t *testing.T) *Store { return &Store{t, t.TempDir()} }
 // Night is the campaign number i of a plan that runs every night. The change of
 // it makes it another one.
 func Night(i int, change ...func(*result.Campaign, []*result.Trial)) (*result.Campaign, []*result.Trial) {
-	c := &result.Campaign{Format: result.Format, Name: "nightly", Command: []string{"rumbench", "run"}, Started: Start.AddDate(0, 0, i)}
+	c := &result.Campaign{Format: result.Format, Name: "nightly", Command: []string{"rumbench", "run"},
+		Started: Start.AddDate(0, 0, i)}
 	var trials []*result.Trial
 	for n := 1; n <= 3; n++ {
-		c.Trials = append(c.Trials, result.Entry{Dir: fmt.Sprintf("db.%d", n), Target: "db", Trial: n, Status: result.Complete})
+		c.Trials = append(c.Trials, result.Entry{Dir: fmt.Sprintf("db.%d", n), Target: "db", Trial: n,
+			Status: result.Complete})
 		trials = append(trials, NightTrial(c, i, n))
 	}
 	for _, f := range change {
@@ -48,15 +50,20 @@ func Wobble(i int) float64 { return float64((i*37+11)%19)/9 - 1 }
 // NightTrial is trial n of night i.
 func NightTrial(c *result.Campaign, i, n int) *result.Trial {
 	t := &result.Trial{
-		Format: result.Format, Campaign: c.Name, Target: "db", Trial: n, Engine: "pebble", Structure: "LSM tree", Workload: "ibench",
-		Params: map[string]any{"rows": 2e6, "rates": []any{100.0}}, Knobs: map[string]string{"durability": "os", "cache": "1GiB"},
-		Durability: "os", Seed: 1, Interval: 1, Status: result.Complete, Started: c.Started.Add(time.Duration(n) * time.Minute),
-		Versions: []observe.Fact{{Name: "rumbench", Value: "0.3.0"}, {Name: "go", Value: "go1.26.8"}, {Name: "pebble", Value: "v2.1.7"}},
+		Format: result.Format, Campaign: c.Name, Target: "db", Trial: n, Engine: "pebble", Structure: "LSM tree",
+		Workload:   "ibench",
+		Params:     map[string]any{"rows": 2e6, "rates": []any{100.0}},
+		Knobs:      map[string]string{"durability": "os", "cache": "1GiB"},
+		Durability: "os", Seed: 1, Interval: 1, Status: result.Complete,
+		Started: c.Started.Add(time.Duration(n) * time.Minute),
+		Versions: []observe.Fact{{Name: "rumbench", Value: "0.3.0"}, {Name: "go", Value: "go1.26.8"},
+			{Name: "pebble", Value: "v2.1.7"}},
 		Settings: []engine.Setting{
 			{Name: "cache", Value: "1073741824", Source: engine.ReadBack},
 			{Name: "dir", Value: fmt.Sprintf("/srv/%d", i), Source: engine.ReadBack},
 		},
-		Host: []observe.Fact{{Name: "hostname", Value: "vm"}, {Name: "kernel", Value: "6.1.0-25"}, {Name: "load average", Value: fmt.Sprintf("0.%02d", i)},
+		Host: []observe.Fact{{Name: "hostname", Value: "vm"}, {Name: "kernel", Value: "6.1.0-25"},
+			{Name: "load average", Value: fmt.Sprintf("0.%02d", i)},
 			{Name: "cpu", Value: "AMD EPYC"}, {Name: "cpus online", Value: "2"}, {Name: "memory", Value: "23.54 GiB"},
 			{Name: "filesystem", Value: "ext4"}, {Name: "device", Value: "vda"}},
 	}
@@ -113,7 +120,8 @@ func Each(f func(*result.Trial)) func(*result.Campaign, []*result.Trial) {
 func Offer(rate, limit float64) func(*result.Campaign, []*result.Trial) {
 	return Each(func(t *result.Trial) {
 		step := &t.Steps[0]
-		step.Groups[0] = result.Group{Name: "insert", Clients: 1, Open: true, Rate: rate, Pace: "poisson", Queue: 100, Ops: []string{"insert"}}
+		step.Groups[0] = result.Group{Name: "insert", Clients: 1, Open: true, Rate: rate, Pace: "poisson", Queue: 100,
+			Ops: []string{"insert"}}
 		step.Search = &result.Search{Promise: fmt.Sprintf("p99_ms < %g", limit), Kept: rate}
 		step.Rows = append(step.Rows, metric.Row{Target: t.Target, Trial: t.Trial, Step: step.Name, Group: "insert",
 			Metric: metric.HighestRate, Value: rate, Unit: "1/s"})
