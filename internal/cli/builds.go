@@ -60,8 +60,8 @@ func executable() string {
 	return exe
 }
 
-// nativeProgram returns the path of the program that has the native engines, and
-// whether it is there.
+// nativeProgram returns the path of the program with the native engines, and
+// whether it exists.
 func nativeProgram(a *App) (path string, found bool) {
 	path = a.Getenv("RUMBENCH_NATIVE")
 	if path == "" {
@@ -80,7 +80,7 @@ type builds struct {
 
 func newBuilds(a *App) *builds { return &builds{a, ownBuild(), map[string]program.Build{}} }
 
-// path returns where the program is that runs a target's trials.
+// path returns the path of the program that runs a target's trials.
 func (b *builds) path(t *plan.Target) (string, error) {
 	e, _ := catalog.Plugins{}.Engine(t.Engine)
 	switch info := e.Info(); {
@@ -97,7 +97,7 @@ func (b *builds) path(t *plan.Target) (string, error) {
 }
 
 // find is the option of plan.Load that finds the program of each target and asks
-// what it is.
+// which build it is.
 func (b *builds) find(ctx context.Context) plan.Option {
 	return plan.Building(func(t *plan.Target) error {
 		path, err := b.path(t)
@@ -120,7 +120,7 @@ func (b *builds) find(ctx context.Context) plan.Option {
 	})
 }
 
-// of returns the programs of a plan's targets, each with its targets.
+// needed returns the programs of a plan's targets, each with its targets.
 func (b *builds) needed(p *plan.Plan) (out result.Builds) {
 	at := map[string]int{}
 	for i := range p.Targets {
@@ -136,7 +136,7 @@ func (b *builds) needed(p *plan.Plan) (out result.Builds) {
 	return out
 }
 
-// runsIn returns where the trials of an engine run.
+// runsIn returns the program in which the trials of an engine run.
 func runsIn(a *App, info engine.Info) string {
 	if !info.Native || native.Built {
 		return "this program"

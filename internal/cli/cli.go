@@ -1,6 +1,6 @@
-// Package cli is the command line: it reads flags, calls the other packages and
-// prints. Standard output is data, standard error is talk. A command is a file
-// with its options, its flags and the function that runs it.
+// Package cli is the command line: it reads flags, calls the other packages and prints.
+// Standard output carries data, standard error messages. A command is a file with its
+// options, its flags and the function that runs it.
 package cli
 
 import (
@@ -35,9 +35,10 @@ const (
 	ExitUnfit   = 5 // the machine is not fit to measure on
 )
 
-// App is everything that commands have to do with the process.
+// App is the interface between the commands and the process.
 type App struct {
-	// Program is how hints call the program, as it was called; "" is rumbench.
+	// Program is the name that hints use for the program, as it was called; "" is
+	// rumbench.
 	Program        string
 	Args           []string // without the program's name
 	Stdin          io.Reader
@@ -47,8 +48,8 @@ type App struct {
 	Width func() int
 }
 
-// Process returns the App of this process: the only place that touches its
-// standard files, arguments and environment.
+// Process returns the App of this process: the only place that uses its standard files,
+// arguments and environment.
 func Process() *App {
 	width := func() int {
 		w, _, err := term.GetSize(int(os.Stderr.Fd()))
@@ -58,7 +59,7 @@ func Process() *App {
 		return w
 	}
 	program := ""
-	if strings.ContainsRune(os.Args[0], filepath.Separator) { // it is not found by its name alone
+	if strings.ContainsRune(os.Args[0], filepath.Separator) { // its name alone does not find it
 		program = os.Args[0]
 	}
 	return &App{Program: program, Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
@@ -77,7 +78,7 @@ func (a *App) Main(ctx context.Context) int {
 	if err == nil {
 		return ExitOK
 	}
-	if c == root { // which does nothing itself: there is no such command
+	if c == root { // which does nothing itself: the command is unknown
 		err = usage(hint.With(err, noCommand(root, a.Args)))
 	}
 	if exit, ok := errors.AsType[exitError](err); ok && exit.code == ExitUsage && hint.Of(err) == "" {
@@ -86,7 +87,7 @@ func (a *App) Main(ctx context.Context) int {
 	return a.explain(err)
 }
 
-// noCommand returns a hint at the command that was probably meant.
+// noCommand returns a hint naming the command that was probably meant.
 func noCommand(root *cobra.Command, args []string) string {
 	var names []string
 	for _, c := range root.Commands() {
@@ -101,8 +102,8 @@ func noCommand(root *cobra.Command, args []string) string {
 	return hint.Meant(args[0], names, list)
 }
 
-// wrongFlag makes an error about flags one of the call, with a hint at the flag that was
-// probably meant.
+// wrongFlag turns an error about flags into one about the call, with a hint naming the
+// flag that was probably meant.
 func wrongFlag(c *cobra.Command, err error) error {
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
@@ -117,14 +118,14 @@ func wrongFlag(c *cobra.Command, err error) error {
 	return usage(hint.With(err, hint.Meant("--"+unknown.GetSpecifiedName(), names, flagsOf(c))))
 }
 
-// flagsOf returns a hint at the documentation of a command.
+// flagsOf returns a hint to the documentation of a command.
 func flagsOf(c *cobra.Command) string {
 	return "rumbench help" + strings.TrimPrefix(c.CommandPath(), c.Root().Name()) + " shows how it is called"
 }
 
-// exitError is an error with an exit code of its own: ExitUsage if it is in how
-// the command was called, ExitInvalid if a measurement ran to its end but must
-// not be used, ExitWorse if a condition of --fail-if holds.
+// exitError is an error with its own exit code: ExitUsage if the command was called
+// incorrectly, ExitInvalid if a measurement finished but must not be used, ExitWorse if
+// a condition of --fail-if holds.
 type exitError struct {
 	error
 	code int
@@ -190,7 +191,7 @@ func Commands(a *App) *cobra.Command {
 	return root
 }
 
-// args makes it a usage error if a check of the arguments, or of flags, fails.
+// args turns a failed check of the arguments, or of flags, into a usage error.
 func args(checks ...cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if err := checkChoices(c); err != nil {
@@ -205,11 +206,11 @@ func args(checks ...cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// version is set by the linker in builds that are given away.
+// version is set by the linker in released builds.
 var version string
 
-// Version returns the version of this binary, with the revision that it was built
-// from if the build recorded it.
+// Version returns the version of this binary, with the revision it was built from if the
+// build recorded it.
 func Version() string {
 	if version != "" {
 		return version
@@ -221,7 +222,7 @@ func Version() string {
 	return strings.Trim(cmp.Or(info.Main.Version, "(devel)"), "()")
 }
 
-// oneOf refuses a flag's value that is none of those there are.
+// oneOf refuses a flag's value that is not one of the valid values.
 func oneOf(flag, value string, allowed ...string) error {
 	if slices.Contains(allowed, value) {
 		return nil
@@ -245,5 +246,5 @@ func (a *App) textWidth() int {
 // defaultLock is shared by all users of a host.
 const defaultLock = "/tmp/rumbench.lock"
 
-// lockFile returns the file that a running campaign holds locked.
+// lockFile returns the file that a running campaign keeps locked.
 func (a *App) lockFile() string { return cmp.Or(a.Getenv("RUMBENCH_LOCK"), defaultLock) }

@@ -24,7 +24,7 @@ type compareOptions struct {
 	selection
 	all, brief   bool
 	across       compare.Across
-	question     result.Question // of the flags
+	question     result.Question // from the flags
 	gate, strict bool
 	failIf       []string
 }
@@ -66,7 +66,8 @@ func newCompareCommand(a *App) *cobra.Command {
 	return c
 }
 
-// checkQuestion checks the flags that ask, and resolves the names of metrics.
+// checkQuestion checks the flags that form the question, and resolves the names of
+// metrics.
 func (o *compareOptions) checkQuestion() error {
 	switch {
 	case o.all && o.brief:
@@ -77,7 +78,7 @@ func (o *compareOptions) checkQuestion() error {
 		return errors.New("--gate judges the question, --fail-if conditions of its own: give one of them")
 	}
 	for _, name := range o.metrics {
-		if m, err := metric.JudgedAs(name); err == nil { // others are shown
+		if m, err := metric.JudgedAs(name); err == nil { // other metrics are only shown
 			o.question.Metrics = compare.AppendNew(o.question.Metrics, m)
 		}
 	}
@@ -135,7 +136,7 @@ func runCompare(a *App, o compareOptions, args []string, dash int) error {
 	if len(list) == 0 {
 		return errors.Join(refused...)
 	}
-	if o.format == "json" || o.format == "bench" { // which have no place for it
+	if o.format == "json" || o.format == "bench" { // which have no room for it
 		for _, one := range list {
 			if one.First != "" {
 				fmt.Fprintln(a.Stderr, "⚠ "+one.First)
@@ -159,8 +160,8 @@ func runCompare(a *App, o compareOptions, args []string, dash int) error {
 	return errors.Join(append(refused, closed(a.Stderr, append(passed, held)))...)
 }
 
-// ask makes the flags part of the campaign's question: they narrow it, and conditions
-// take its place.
+// ask adds the flags to the campaign's question: they narrow it, and conditions
+// replace it.
 func (o *compareOptions) ask(c *compare.Campaign, gates []*compare.Gate) error {
 	q := &c.Question
 	if len(gates) > 0 {
@@ -183,7 +184,7 @@ func (o *compareOptions) ask(c *compare.Campaign, gates []*compare.Gate) error {
 	steps, metrics := c.Unasked()
 	switch {
 	case len(gates) > 0:
-		return nil // they say where they cannot be judged
+		return nil // they report which of them cannot be judged
 	case len(steps) > 0:
 		return usage(hint.Errorf("choose steps with --step", "no trial has the step %s that the plan asks about",
 			strings.Join(steps, ", ")))
@@ -197,11 +198,11 @@ func (o *compareOptions) ask(c *compare.Campaign, gates []*compare.Gate) error {
 	return nil
 }
 
-// exits are the exit codes of what gates found.
+// exits are the exit codes for the results of gates.
 var exits = map[verdict.Passage]int{verdict.Passed: ExitOK, verdict.Undecided: ExitInvalid, verdict.Stopped: ExitWorse}
 
-// closed prints what gates found and returns the error that keeps them closed, if any
-// does: a regression before what cannot be judged.
+// closed prints the results of gates and returns the error of the worst one that did
+// not pass, if any: a regression takes precedence over an undecided gate.
 func closed(w io.Writer, gates []verdict.Gate) error {
 	for _, g := range gates {
 		for _, line := range g.Lines {

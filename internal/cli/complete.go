@@ -17,14 +17,14 @@ import (
 	"rumbench/internal/result"
 )
 
-// completer completes a word of a command line, of which args are the words before.
+// completer completes a word of a command line; args are the words before it.
 type completer = cobra.CompletionFunc
 
-// completions are how arguments are completed, by the name in a command's usage.
+// completions are the completers of arguments, by the name in a command's usage.
 var completions = map[string]completer{"PLAN": completePlan, "DIR": completeCampaign, "BASE": completeCampaign}
 
-// flagCompletions are how the values of flags are completed, by the flag's name. A
-// flag with choices needs none.
+// flagCompletions are the completers of flag values, by the flag's name. A flag with
+// choices needs none.
 var flagCompletions = map[string]completer{
 	"metric": completeMetric, "step": completeStep, "target": completeTarget, "targets": completeTarget,
 	"base": completeTarget, "block": completeTarget,
@@ -47,12 +47,12 @@ func addCompletions(c *cobra.Command) {
 			complete = cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp)
 		}
 		if complete != nil {
-			_ = c.RegisterFlagCompletionFunc(f.Name, fitting(complete)) // fails only for what is registered twice
+			_ = c.RegisterFlagCompletionFunc(f.Name, fitting(complete)) // fails only if a flag is registered twice
 		}
 	})
 }
 
-// fitting leaves out what does not begin with the word.
+// fitting leaves out completions that do not begin with the word.
 func fitting(complete completer) completer {
 	return func(c *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		out, directive := complete(c, args, word)
@@ -63,15 +63,15 @@ func fitting(complete completer) completer {
 	}
 }
 
-// choicesOf is the annotation of a flag that can only be one of several values.
+// choicesOf is the annotation of a flag that accepts only one of several values.
 const choicesOf = "choices"
 
-// choices says that a flag can only be one of several values.
+// choices restricts a flag to one of several values.
 func choices(f *pflag.FlagSet, flag string, allowed ...string) {
 	f.Lookup(flag).Annotations = map[string][]string{choicesOf: allowed}
 }
 
-// checkChoices refuses a flag's value that is none of its choices.
+// checkChoices refuses a flag's value that is not among its choices.
 func checkChoices(c *cobra.Command) (err error) {
 	c.Flags().Visit(func(f *pflag.Flag) {
 		if allowed := f.Annotations[choicesOf]; err == nil && allowed != nil {
@@ -88,8 +88,8 @@ func completePlan(_ *cobra.Command, args []string, _ string) ([]cobra.Completion
 	return []cobra.Completion{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
 }
 
-// completeCampaign completes directories of campaigns, and those on the way to one;
-// after a colon the targets of a campaign, as compare takes them.
+// completeCampaign completes directories of campaigns and their parent directories;
+// after a colon, the targets of a campaign, as compare accepts them.
 func completeCampaign(_ *cobra.Command, _ []string, word string) (out []cobra.Completion, _ cobra.ShellCompDirective) {
 	if dir, _, targets := strings.Cut(word, ":"); targets {
 		for _, name := range targetsIn(dir) {
@@ -98,7 +98,7 @@ func completeCampaign(_ *cobra.Command, _ []string, word string) (out []cobra.Co
 		return out, cobra.ShellCompDirectiveNoFileComp
 	}
 	directive := cobra.ShellCompDirectiveNoFileComp
-	found, _ := filepath.Glob(word + "*") // a word that is no pattern finds nothing
+	found, _ := filepath.Glob(word + "*") // an invalid pattern matches nothing
 	if word == "" {
 		in, _ := filepath.Glob("results/*")
 		found = append(found, in...)
@@ -136,7 +136,7 @@ func targetsIn(dir string) []string {
 	return names
 }
 
-// completeList completes the last of the names in a word that are separated by commas.
+// completeList completes the last name in a comma-separated word.
 func completeList(word string, names []cobra.Completion) ([]cobra.Completion, cobra.ShellCompDirective) {
 	before := word[:strings.LastIndex(word, ",")+1]
 	given := strings.Split(before, ",")
@@ -157,7 +157,8 @@ func completeTarget(_ *cobra.Command, dirs []string, word string) ([]cobra.Compl
 	return completeList(word, names)
 }
 
-// completeStep completes the steps of the named campaigns: those of their first trials.
+// completeStep completes the steps of the named campaigns, taken from their first
+// trials.
 func completeStep(_ *cobra.Command, dirs []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var names []string
 	for _, t := range firstTrials(dirs) {
@@ -168,7 +169,7 @@ func completeStep(_ *cobra.Command, dirs []string, word string) ([]cobra.Complet
 	return completeList(word, names)
 }
 
-// completeMetric completes the metrics that the named campaigns have, else all, and
+// completeMetric completes the metrics in the named campaigns, or else all metrics, and
 // their nicknames.
 func completeMetric(_ *cobra.Command, dirs []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	measured := map[string]bool{}
@@ -191,7 +192,7 @@ func completeMetric(_ *cobra.Command, dirs []string, word string) ([]cobra.Compl
 	return completeList(word, out)
 }
 
-// firstTrials returns a trial of each of the named campaigns that can be read.
+// firstTrials returns the first readable, complete trial of each named campaign.
 func firstTrials(dirs []string) (out []*result.Trial) {
 	for _, arg := range dirs {
 		dir, _, _ := strings.Cut(arg, ":")
@@ -209,8 +210,8 @@ func firstTrials(dirs []string) (out []*result.Trial) {
 	return out
 }
 
-// completeSet completes an override: the keys of plans, of which parameters are those
-// of the named plan's workload, and the values that have names.
+// completeSet completes an override: the keys of plans, with the parameters of the
+// named plan's workload, and the values that have names.
 func completeSet(_ *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	workload := ""
 	if len(args) > 0 {

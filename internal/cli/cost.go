@@ -58,7 +58,7 @@ func cardNames() (names []string) {
 	return names
 }
 
-// readCard reads a file of prices, or one that comes with rumbench.
+// readCard reads a file of prices, or one that is shipped with rumbench.
 func readCard(name string) (*price.Card, error) {
 	content, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -145,7 +145,7 @@ func runCost(w io.Writer, o *costOptions, dir string) error {
 	return err
 }
 
-// costView is what `cost` prints.
+// costView is the output of `cost`.
 type costView struct {
 	step    *compare.Step
 	targets []*compare.Target
@@ -154,7 +154,7 @@ type costView struct {
 	needs   []price.Need
 }
 
-// refused reports whether nothing is said of any target.
+// refused reports whether every target was refused.
 func (v *costView) refused() bool {
 	return !slices.ContainsFunc(v.needs, func(n price.Need) bool { return n.Refused == "" })
 }
@@ -181,7 +181,7 @@ type costLine struct {
 	Space   float64  `json:"space_amplification,omitempty"`
 	Write   float64  `json:"write_amplification,omitempty"`
 	Price   float64  `json:"price_per_month,omitempty"`
-	// AtLeast: a part of the price is not known.
+	// AtLeast: a part of the price is unknown.
 	AtLeast bool               `json:"price_is_at_least,omitempty"`
 	Parts   map[string]float64 `json:"price_parts,omitempty"`
 }
@@ -313,8 +313,7 @@ func (v *costView) cells(n *price.Need) []page.Cell {
 	return cells
 }
 
-// best returns the least of the prices that are known as a whole; 0 where there are fewer
-// than two.
+// best returns the lowest of the complete prices; 0 if there are fewer than two.
 func (v *costView) best() float64 {
 	var prices []float64
 	for i := range v.needs {
@@ -328,8 +327,8 @@ func (v *costView) best() float64 {
 	return slices.Min(prices)
 }
 
-// prices says what the prices are made of, which target is the cheapest at which rate, and
-// what an index+log structure would cost.
+// prices lists the parts of the prices, the cheapest target at each rate, and the cost of
+// an index+log structure.
 func (v *costView) prices() page.Block {
 	c := v.card
 	tree := page.Tree{Text: fmt.Sprintf("Prices of %s, %s %s: %s. %s", c.Name, c.Currency, c.Date, c.Doc, c.Source)}
@@ -364,7 +363,7 @@ func (v *costView) prices() page.Block {
 	return tree
 }
 
-// pricePart is what a part of a price is for.
+// pricePart is a part of a price and its purpose.
 type pricePart struct {
 	name  string
 	price float64
@@ -377,7 +376,7 @@ func priceParts(p price.Month) []pricePart {
 	return slices.DeleteFunc(all, func(p pricePart) bool { return p.price == 0 })
 }
 
-// deviceText says how many devices there are, and what for.
+// deviceText states how many devices are needed, and why.
 func deviceText(b price.Bill) string {
 	text := quantity.Count(int(b.Count), "device")
 	if b.Limit != "" {
@@ -386,7 +385,7 @@ func deviceText(b price.Bill) string {
 	return text
 }
 
-// moves says what would change the price most.
+// moves states which changes would affect the price most.
 func (v *costView) moves(n *price.Need, add func(format string, args ...any)) {
 	const limit = 3
 	var parts []string
@@ -404,7 +403,7 @@ func (v *costView) moves(n *price.Need, add func(format string, args ...any)) {
 	}
 }
 
-// against holds space against writes, as docs/why.md explains.
+// against weighs space against writes, as docs/why.md explains.
 func (v *costView) against(n *price.Need, add func(format string, args ...any)) {
 	if n.Unlike != "" {
 		add("space against writes: not computed; %s", n.Unlike)
@@ -441,7 +440,8 @@ func (v *costView) against(n *price.Need, add func(format string, args ...any)) 
 	}
 }
 
-// cheapest says which target is the cheapest at which rate, and which are left out.
+// cheapest states which target is the cheapest at which rate, and which targets are left
+// out.
 func (v *costView) cheapest(tree *page.Tree) {
 	spans, out := price.Cheapest(v.step, v.targets, v.ask, v.card)
 	if len(v.targets)-len(out) < 2 {

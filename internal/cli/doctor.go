@@ -28,7 +28,7 @@ type doctorOptions struct {
 	profile bool
 }
 
-// mostSeconds is longer than anyone watches.
+// mostSeconds is longer than anyone would watch.
 const mostSeconds = 3600
 
 func (o *doctorOptions) validate(*cobra.Command, []string) error {
@@ -63,7 +63,7 @@ func newDoctorCommand(a *App) *cobra.Command {
 	return c
 }
 
-// runDoctor checks the host, and the programs that find returns.
+// runDoctor checks the host, and the programs returned by find.
 func runDoctor(ctx context.Context, a *App, o doctorOptions, find func(context.Context) []doctor.Program) error {
 	if o.profile {
 		return o.write(a, doctor.Collectors(), nil)
@@ -99,7 +99,7 @@ func (o *doctorOptions) write(a *App, r *doctor.Report, programs []doctor.Progra
 	return r.Text(a.Stdout, programs, min(a.textWidth(), 100))
 }
 
-// install prints the commands that install what is missing, or runs them.
+// install prints the commands that install the missing packages, or runs them.
 func install(ctx context.Context, a *App, yes bool, programs []doctor.Program) error {
 	commands := doctor.InstallCommands(programs, os.Geteuid())
 	if len(commands) == 0 {

@@ -102,7 +102,7 @@ func runExplain(a *App, o *explainOptions, args []string) error {
 	return errors.Join(refused...)
 }
 
-// writeExperiment writes the plan of an experiment about the only two targets.
+// writeExperiment writes the plan of an experiment for the only two targets.
 func writeExperiment(a *App, list []*explain.Explanation, file string) error {
 	if len(list) != 1 {
 		return usageErrorf("--experiment is about two targets: name them, as in DIR:A DIR:B")

@@ -69,7 +69,7 @@ func runExport(a *App, o exportOptions, dirs []string) error {
 	return nil
 }
 
-// check refuses flags that do not go together, and files that exist.
+// check refuses incompatible flags, and files that exist.
 func (o exportOptions) check() error {
 	if o.out == "" {
 		return usageErrorf("export wants --out FILE")
@@ -89,8 +89,8 @@ func (o exportOptions) check() error {
 	return nil
 }
 
-// exportTrials returns the trials of all runs but the copies, and how many runs
-// cannot be read in full.
+// exportTrials returns the trials of all runs except copies, and the number of
+// runs that cannot be read in full.
 func exportTrials(runs []*history.Run) (trials []export.Trial, broken int) {
 	for _, r := range runs {
 		if len(r.Problems) > 0 {

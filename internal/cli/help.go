@@ -7,13 +7,13 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// help has what commands say of themselves, in a file for each: what it does, and behind
-// the line “Examples:” how it is called. Of short ones one of them is missing.
+// help holds the commands' help texts, in a file for each: what the command does and,
+// after the line “Examples:”, how it is called. Short texts lack one of the two parts.
 //
 //go:embed help
 var help embed.FS
 
-// addHelp gives a command and those below it their texts.
+// addHelp sets the texts of a command and its subcommands.
 func addHelp(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		addHelp(sub)
@@ -21,7 +21,7 @@ func addHelp(c *cobra.Command) {
 	name := strings.TrimPrefix(strings.ReplaceAll(c.CommandPath(), " ", "-"), "rumbench-")
 	text, err := help.ReadFile("help/" + name + ".txt")
 	if err != nil {
-		return // its one line says all
+		return // its single line is sufficient
 	}
 	about, examples, _ := strings.Cut("\n\n"+strings.TrimSuffix(string(text), "\n"), "\n\nExamples:\n")
 	c.Long, c.Example = strings.TrimPrefix(about, "\n\n"), examples

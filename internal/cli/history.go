@@ -66,7 +66,8 @@ func runHistory(a *App, o historyOptions, dirs []string) error {
 	return trend.Text(a.Stdout, families, tested, o.view)
 }
 
-// printProblems prints what of a folder is left out: what cannot be read, and copies.
+// printProblems prints the parts of a folder that are left out: unreadable ones, and
+// copies.
 func printProblems(w io.Writer, runs []*history.Run) {
 	for _, r := range runs {
 		for _, p := range r.Remarks() {
@@ -75,8 +76,8 @@ func printProblems(w io.Writer, runs []*history.Run) {
 	}
 }
 
-// findRuns returns the campaigns of the plans in the one directory given, or in
-// the folder that `run` makes them in.
+// findRuns returns the campaigns of the plans in the one directory given, or in the
+// folder in which `run` creates them.
 func findRuns(stderr io.Writer, dirs, plans []string) ([]*history.Run, error) {
 	dir := resultsDir
 	if len(dirs) > 0 {

@@ -87,8 +87,8 @@ func runImport(a *App, o importer.Options, paths []string, out string) error {
 	return nil
 }
 
-// Lists of files, tests or targets name the first few; a part of the summary has
-// so many lines that all of it fits on a screen.
+// Lists of files, tests or targets name the first few; the number of lines in a
+// part of the summary is limited so that the whole summary fits on a screen.
 const (
 	mostNamed = 3
 	mostLines = 10
@@ -103,7 +103,7 @@ func some(things []string) string {
 	return first
 }
 
-// printLeft prints what was not imported, and why.
+// printLeft prints the files that were not imported, and why.
 func printLeft(w io.Writer, c *importer.Campaign) {
 	if len(c.Left) > 0 {
 		fmt.Fprintln(w, c.Left.Error())
@@ -123,7 +123,7 @@ func printLeft(w io.Writer, c *importer.Campaign) {
 	}
 }
 
-// printImported prints in a screenful what was imported.
+// printImported prints a summary of the import that fits on a screen.
 func printImported(w io.Writer, c *importer.Campaign) {
 	targets, steps, files := c.Sizes()
 	fmt.Fprintf(w, "imported %s × %s from %s\n", quantity.Count(len(targets), "target"), quantity.Count(steps, "test"),

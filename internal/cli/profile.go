@@ -103,8 +103,8 @@ func chooseProfile(problem string, list []*report.Profile) error {
 		problem, len(list)))
 }
 
-// profiledTrials reads the trials with profiles. Targets of the same name in both
-// directories are named by these, too.
+// profiledTrials reads the trials with profiles. Targets with the same name in both
+// directories are also named by the directory.
 func profiledTrials(dirs []string) (all []*result.Trial, err error) {
 	var sides [][]*result.Trial
 	for _, arg := range dirs {
@@ -171,8 +171,8 @@ func profiledIn(dir string) (trials []*result.Trial, err error) {
 	return trials, nil
 }
 
-// profiledStep returns the step to show: the one that is asked for, else the first that
-// measures; and the others that have profiles.
+// profiledStep returns the step to show, which is the requested one or else the first that
+// measures, and the other steps with profiles.
 func profiledStep(trials []*result.Trial, asked string) (step string, others []string, err error) {
 	for _, t := range trials {
 		for i := range t.Steps {
@@ -199,7 +199,7 @@ func profiledStep(trials []*result.Trial, asked string) (step string, others []s
 	return step, slices.DeleteFunc(others, func(name string) bool { return name == step }), nil
 }
 
-// notProfiled returns what trials noted about profiles.
+// notProfiled returns the trials' notes about profiles.
 func notProfiled(trials []*result.Trial) string {
 	for _, t := range trials {
 		for _, w := range t.Warnings {
@@ -211,8 +211,8 @@ func notProfiled(trials []*result.Trial) string {
 	return ""
 }
 
-// readProfiles reads the profiles of a step, or with "" of all steps: one for each
-// target, of all of its trials.
+// readProfiles reads the profiles of a step, or of all steps if it is "": one for each
+// target, from all of its trials.
 func readProfiles(trials []*result.Trial, step string) (out []*report.Profile, err error) {
 	found := map[[2]string]*report.Profile{}
 	works := map[*report.Profile][]profile.Work{}
@@ -260,7 +260,7 @@ func readProfiles(trials []*result.Trial, step string) (out []*report.Profile, e
 	return out, nil
 }
 
-// readExtra reads what only trials have that are run for their profiles.
+// readExtra reads the data that exists only in trials that are run for their profiles.
 func readExtra(p *report.Profile, t *result.Trial, s *result.Step) error {
 	p.Units, p.Device = s.Profile.Units, map[blockio.Op]float64{}
 	for op, name := range map[blockio.Op]string{blockio.Read: metric.ReadKB, blockio.Write: metric.WriteKB} {
@@ -283,7 +283,7 @@ func readExtra(p *report.Profile, t *result.Trial, s *result.Step) error {
 	return nil
 }
 
-// drawProfile draws a flame graph of one profile, or of the difference of two.
+// drawProfile draws a flame graph of one profile, or of the difference between two.
 func drawProfile(w io.Writer, file string, list []*report.Profile) error {
 	var g *flame.Graph
 	switch {
@@ -311,7 +311,7 @@ func drawProfile(w io.Writer, file string, list []*report.Profile) error {
 	return err
 }
 
-// profileBlocks returns what `profile` prints.
+// profileBlocks returns the output of `profile`.
 func profileBlocks(list []*report.Profile, step string, others []string, top int) []page.Block {
 	about := fmt.Sprintf("%s: CPU time in µs per %s", step, list[0].Per)
 	if len(others) > 0 {
@@ -340,8 +340,8 @@ func profileBlocks(list []*report.Profile, step string, others []string, top int
 	return out
 }
 
-// changedFunctions returns which functions differ between two profiles, or why none are
-// named.
+// changedFunctions returns the functions that differ between two profiles, or the reason
+// why none are named.
 func changedFunctions(base, next *report.Profile, top int) (out []page.Block) {
 	if base.Engine != next.Engine {
 		return []page.Block{page.Prose("", "Their engines differ, so that they are compared by subsystem alone.")}

@@ -27,7 +27,7 @@ import (
 	"rumbench/internal/text/escape"
 )
 
-// take takes the command after --.
+// take stores the command after --.
 func (w *watching) take(c *cobra.Command, args []string) error {
 	if c.ArgsLenAtDash() != 0 && len(args) > 0 {
 		return fmt.Errorf("stat wants no %s; a command whose load is to be recorded follows --", args[0])
@@ -36,12 +36,13 @@ func (w *watching) take(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// records reports whether a campaign is recorded, instead of samples shown or written.
+// records reports whether a campaign is recorded, instead of samples being shown or
+// written.
 func (w *watching) records() bool {
 	return len(w.command) > 0 || w.out != "" && w.format == ""
 }
 
-// checkRecording refuses what a recording cannot do.
+// checkRecording refuses flags that a recording does not support.
 func (w *watching) checkRecording() error {
 	samples := len(w.machine.Devices)+len(w.machine.Dirs)+len(w.machine.PIDs)+len(w.exprs)+len(w.filters) > 0 ||
 		w.exprFile != ""
@@ -68,7 +69,7 @@ func (w *watching) program() string {
 	return fileName(escape.Line(filepath.Base(w.command[0])))
 }
 
-// record records the load of the command, or of whoever uses the server.
+// record records the load of the command, or of any clients of the server.
 func (w *watching) record(ctx context.Context) error {
 	targets, err := watch.ParseAttachments(w.attach, catalog.Plugins{})
 	if err != nil {
@@ -98,14 +99,14 @@ func (w *watching) record(ctx context.Context) error {
 	return err
 }
 
-// A password is an argument of its own, or follows -p as the clients of MySQL take it.
+// A password is a separate argument, or follows -p as in the clients of MySQL.
 var (
 	secretNext = regexp.MustCompile(`(?i)^-[^=]*(passw|pwd)[^=]*$`)
 	secretArg  = regexp.MustCompile(`^-p.+`)
 )
 
-// shownCommand returns a command as it may be stored and shown. An argument of several
-// words, as sh -c takes it, is a command of its own.
+// shownCommand returns a command in a form that may be stored and shown. An argument
+// of several words, as for sh -c, is treated as a separate command.
 func shownCommand(args []string) []string {
 	shown := plan.WithoutSecretArgs(args)
 	for i := range shown {
@@ -172,8 +173,8 @@ func (w *watching) runCommand(ctx context.Context, dir string) (load trial.Load,
 	return load, err
 }
 
-// A command that is interrupted has time to end by itself, as a terminal interrupts it
-// as well; then it is asked to, and at last killed.
+// An interrupted command has time to end by itself, since a terminal interrupts it as
+// well; then it is asked to end, and finally killed.
 const (
 	ownTime  = 3 * time.Second
 	lastTime = 10 * time.Second
@@ -195,7 +196,7 @@ func end(p *os.Process, ended <-chan error) error {
 	return <-ended
 }
 
-// exitCode returns the exit code of a command as shells do.
+// exitCode returns the exit code of a command in the way shells do.
 func exitCode(s *os.ProcessState) int {
 	if status, ok := s.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return 128 + int(status.Signal())

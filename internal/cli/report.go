@@ -87,8 +87,8 @@ func runReport(w io.Writer, o reportOptions, dirs []string) error {
 	return err
 }
 
-// pixels is how many pixels of a PNG a unit of a picture has: sharp on screens
-// with two per point.
+// pixels is the number of pixels of a PNG per unit of a picture: sharp on screens with
+// two per point.
 const pixels = 2
 
 // writeCard writes the first screen as a picture.
@@ -122,7 +122,7 @@ func (o reportOptions) writeCard(w io.Writer, in report.Input) error {
 	return err
 }
 
-// apply changes the report as asked for.
+// apply changes the report as the options ask.
 func (o reportOptions) apply(in report.Input) (report.Input, error) {
 	in.PublishedColours = o.colours == "published"
 	var trials []*result.Trial
@@ -197,7 +197,7 @@ func reportInput(dirs ...string) (report.Input, error) {
 				if len(dirs) == 1 || target == "" {
 					return target
 				}
-				return dir + "/" + target // not begun: no target of another campaign is meant
+				return dir + "/" + target // not begun: the name does not refer to a target of another campaign
 			})
 		}
 		if c.Client != "" && in.Client == nil {
@@ -228,8 +228,8 @@ func addProfiles(all []*report.Profile, dir string, c *result.Campaign, s side) 
 	return append(all, more...), err
 }
 
-// usual returns the values that a trial's parameters have where nobody chooses others;
-// nil if this rumbench does not know them.
+// usual returns the default values of a trial's parameters; nil if this rumbench does not
+// know them.
 func usual(t *result.Trial) map[string]any {
 	w, ok := catalog.Plugins{}.Workload(t.Workload)
 	if !ok || t.Imported != nil {
@@ -242,12 +242,12 @@ func usual(t *result.Trial) map[string]any {
 	return params
 }
 
-// commandLine returns a command as it may be shown and stored.
+// commandLine returns a command in a form that may be shown and stored.
 func commandLine(args []string) string { return strings.Join(plan.WithoutSecretArgs(args), " ") }
 
-// addPublished takes the figures from elsewhere out of a campaign's plan. A plan
-// that can no longer be read, as one of an older rumbench, makes the report
-// poorer but is no error.
+// addPublished reads the published figures from a campaign's plan. A plan that can no
+// longer be read, such as one from an older rumbench, makes the report poorer but is no
+// error.
 func addPublished(in *report.Input, dir string, src []byte, name func(target string) string) {
 	if !strings.Contains(string(src), "published") {
 		return // it holds none, whether it can be read or not

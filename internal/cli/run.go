@@ -79,13 +79,13 @@ func newRunCommand(a *App) *cobra.Command {
 	return c
 }
 
-// mostPlan is where reading a plan ends, whatever it comes from: a longer one is refused.
+// mostPlan is the maximum size of a plan, whatever its source: a longer one is refused.
 const mostPlan = 1 << 20
 
-// lookedAt are the programs of the servers that a plan's targets start.
+// lookedAt are the server programs that a plan's targets start.
 type lookedAt []server.Found
 
-// look looks at the program of a server. If it cannot be used, the engine says so
+// look examines the program of a server. If it cannot be used, the engine reports that
 // when it checks the target.
 func (p *lookedAt) look(ctx context.Context) plan.Option {
 	return plan.Looking(func(kind, binary string) {
@@ -156,7 +156,7 @@ func resume(ctx context.Context, a *App, o runOptions) error {
 	return start(ctx, a, c, o)
 }
 
-// planOf returns the plan that a campaign was begun with.
+// planOf returns the plan that a campaign was started with.
 func planOf(dir string, state *result.Campaign, options ...plan.Option) (*plan.Plan, error) {
 	src, err := result.ReadPlan(dir)
 	if err != nil {
@@ -203,8 +203,8 @@ func precise(precision float64) func([]*result.Trial) (bool, string) {
 	}
 }
 
-// start runs a campaign, whose steps are printed in the format asked for, or
-// prints what it would do.
+// start runs a campaign, and prints its steps in the requested format, or prints what it
+// would do.
 func start(ctx context.Context, a *App, c campaign.Config, o runOptions) error {
 	switch {
 	case o.dryRun:
@@ -224,13 +224,13 @@ func start(ctx context.Context, a *App, c campaign.Config, o runOptions) error {
 	return errors.Join(execute(ctx, a, c), s.Err())
 }
 
-// execute runs the campaign, writes its report and prints the summary. What
-// was measured is reported also when the campaign ended early.
+// execute runs the campaign, writes its report and prints the summary. The measurements
+// are reported even if the campaign ended early.
 func execute(ctx context.Context, a *App, c campaign.Config) error {
 	state, err := campaign.Run(ctx, c)
 	summary := a.Stdout
 	if _, data := c.Progress.(*progress.Sysbench); data {
-		summary = a.Stderr // standard output has the data
+		summary = a.Stderr // standard output carries the data
 	}
 	c.Progress.(interface{ Clear() }).Clear()
 	if state == nil {
@@ -254,12 +254,12 @@ func execute(ctx context.Context, a *App, c campaign.Config) error {
 	return verdict.Calibration(a.Stdout, trials)
 }
 
-// summarize writes the report of a campaign into its directory, and prints the
-// summary and where the report is.
+// summarize writes the report of a campaign into its directory, and prints the summary
+// and the path of the report.
 func summarize(w io.Writer, width int, dir string) error {
 	in, err := reportInput(dir)
 	if err != nil {
-		return nil // nothing was measured; the campaign's own error says why
+		return nil // nothing was measured; the campaign's own error states the reason
 	}
 	html, err := writeReport(in, dir, false)
 	if err != nil {

@@ -13,10 +13,11 @@ import (
 	"rumbench/internal/text/hint"
 )
 
-// selection is what --step, --metric and --target choose; nothing chooses all.
+// selection holds the values of --step, --metric and --target; an empty one chooses
+// all.
 type selection struct{ steps, metrics, targets []string }
 
-// check refuses metrics that there are not, and steps and targets that no trial has.
+// check refuses unknown metrics, and steps and targets that no trial has.
 func (s *selection) check(trials []*result.Trial) error {
 	if err := resolve(&s.metrics); err != nil {
 		return usage(err)
@@ -31,7 +32,7 @@ func (s *selection) check(trials []*result.Trial) error {
 	return cmp.Or(known("no trial has a step", s.steps, steps), known("there is no target", s.targets, targets))
 }
 
-// known refuses names that are not among those there are.
+// known refuses names that do not exist.
 func known(refusal string, asked, names []string) error {
 	for _, name := range asked {
 		if !slices.Contains(names, name) {
@@ -47,13 +48,14 @@ func (s *selection) has(r *metric.Row) bool {
 
 func among(list []string, s string) bool { return len(list) == 0 || slices.Contains(list, s) }
 
-// resolve replaces the names of metrics by the metrics that they mean.
+// resolve replaces the names of metrics with the metrics they mean.
 func resolve(names *[]string) (err error) {
 	*names, err = metric.AllNamed(*names)
 	return err
 }
 
-// targetNamed returns the target of a name, or of a part of it that only one has.
+// targetNamed returns the target with a name, or the only one whose name contains
+// it.
 func targetNamed(c *compare.Campaign, name string) (*compare.Target, error) {
 	if t := c.Target(name); t != nil {
 		return t, nil
@@ -80,7 +82,7 @@ func distinct(dirs []string) error {
 	for _, dir := range dirs {
 		info, err := os.Stat(dir)
 		if err != nil {
-			continue // reading it returns what is wrong
+			continue // reading it returns the error
 		}
 		if slices.ContainsFunc(seen, func(o os.FileInfo) bool { return os.SameFile(o, info) }) {
 			return usageErrorf("%s is named twice", dir)

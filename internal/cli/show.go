@@ -175,8 +175,8 @@ func printRows(w io.Writer, trials []*result.Trial, wanted func(*result.Step) bo
 	fmt.Fprintln(w)
 	var lines [][]string
 	for _, r := range rows {
-		value := strings.ReplaceAll(quantity.Four(r.Value), ",", "") // to be copied
-		if r.MaxOf != 0 {                                            // it is no percentile
+		value := strings.ReplaceAll(quantity.Four(r.Value), ",", "") // so that it can be copied
+		if r.MaxOf != 0 {                                            // it is not a percentile
 			value += fmt.Sprintf(" (max of %d)", r.MaxOf)
 		}
 		if len(r.Warnings) > 0 {

@@ -14,7 +14,7 @@ import (
 	"rumbench/internal/text/hint"
 )
 
-// acrossFlags are the flags that compare what is not alike.
+// acrossFlags are the flags that allow comparing unlike targets.
 func acrossFlags(f *pflag.FlagSet, a *compare.Across) {
 	f.BoolVar(&a.Work, "anyway", false,
 		"compare although the workload, its parameters or what was offered to the clients differ")
@@ -22,18 +22,18 @@ func acrossFlags(f *pflag.FlagSet, a *compare.Across) {
 		"compare although the levels of durability differ; the first line then says so")
 }
 
-// pair is two targets to compare.
+// pair is a pair of targets to compare.
 type pair struct{ base, other *compare.Target }
 
-// side is what one argument, or those on one side of --, hold.
+// side holds the trials of one argument, or of the arguments on one side of --.
 type side struct {
 	label   string // the first directory
 	trials  []*result.Trial
-	own     []string // names of the targets at home
-	targets []string // the same in the campaign that holds all
+	own     []string // names of the targets in their own campaign
+	targets []string // the same targets' names in the combined campaign
 }
 
-// comparePairs reads the results and finds which targets are to be compared.
+// comparePairs reads the results and determines which targets to compare.
 func comparePairs(args []string, dash int, base string) ([]pair, *compare.Campaign, error) {
 	groups := singly(args)
 	if dash > 0 {
@@ -69,14 +69,14 @@ func singly(args []string) (groups [][]string) {
 	return groups
 }
 
-// readSides reads the sides into one campaign. Targets that have the same name on
-// two of them are named by the directory, too.
+// readSides reads the sides into one campaign. Targets with the same name on two
+// of them are also named by the directory.
 func readSides(groups [][]string) (sides []side, c *compare.Campaign, err error) {
 	if err := distinct(slices.Concat(groups...)); err != nil {
 		return nil, nil, err
 	}
 	var all []*result.Trial
-	count := map[string]int{} // of the sides that have a target of the name
+	count := map[string]int{} // of the sides that have a target with this name
 	for _, args := range groups {
 		s, err := readSide(args)
 		if err != nil {
@@ -128,7 +128,7 @@ func once(trials []*result.Trial) error {
 		}
 		dirs[t.Dir] = true
 		if t.Started.IsZero() {
-			continue // imported: when it ran is not known
+			continue // imported: its start is unknown
 		}
 		id := fmt.Sprintf("%s.%d at %v", t.Target, t.Trial, t.Started.UTC())
 		if name := starts[id]; name != "" {
@@ -181,8 +181,8 @@ func within(c *compare.Campaign, s side, base string) ([]pair, error) {
 	return out, nil
 }
 
-// across compares the targets of two sides that have the same name; where both
-// have one only, those.
+// across compares the targets of two sides that have the same name; if each has
+// only one target, it compares those two.
 func across(c *compare.Campaign, base, other side) ([]pair, error) {
 	if len(base.targets) == 1 && len(other.targets) == 1 {
 		return []pair{{c.Target(base.targets[0]), c.Target(other.targets[0])}}, nil

@@ -19,8 +19,7 @@ import (
 	"rumbench/internal/text/escape"
 )
 
-// watching is one run of the command. It has many fields because it has one for each
-// flag.
+// watching is one run of the command. It has many fields because each flag has one.
 type watching struct {
 	app      *App
 	config   watch.Config
@@ -29,17 +28,17 @@ type watching struct {
 	exprs    []string
 	exprFile string
 	filters  []string
-	filter   watch.Filter // of these
+	filter   watch.Filter // parsed from filters
 	all      bool
 	top      int
 	format   string
 	out      string
-	file     *os.File // of out
+	file     *os.File // the open file of out
 	listen   string
 	list     bool
 
 	dashboard bool
-	command   []string // whose load is recorded; none records until it is interrupted
+	command   []string // whose load is recorded; without one, recording lasts until it is interrupted
 }
 
 func newStatCommand(a *App) *cobra.Command {
@@ -102,7 +101,7 @@ func (w *watching) check(*cobra.Command, []string) error {
 	return oneOf("format", cmp.Or(w.format, "table"), "table", "csv", "jsonl", "none")
 }
 
-// start finds the servers and what is to be sampled, and watches.
+// start finds the servers and the series to sample, and watches.
 func (w *watching) start(ctx context.Context) error {
 	var err error
 	if w.config.Targets, err = watch.ParseAttachments(w.attach, catalog.Plugins{}); err != nil {
@@ -158,7 +157,7 @@ func (w *watching) expressions() ([]*watch.Expression, error) {
 
 func (w *watching) note(text string) { fmt.Fprintln(w.app.Stderr, "rumbench: "+text) }
 
-// run watches until the context is done, and prints what that cost.
+// run watches until the context is done, and prints the cost of watching.
 func (w *watching) run(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
@@ -166,7 +165,7 @@ func (w *watching) run(ctx context.Context) (err error) {
 	defer cancel()
 	var outputs []func(*watch.Frame) error
 	var served error
-	if w.listen != "" { // before a file is made, which would be left behind
+	if w.listen != "" { // before creating a file, which would be left behind
 		l, err := watch.Listen(w.listen)
 		if err != nil {
 			return err
@@ -174,7 +173,7 @@ func (w *watching) run(ctx context.Context) (err error) {
 		exporter := watch.NewExporter()
 		outputs = append(outputs, exporter.Frame)
 		wg.Go(func() {
-			defer cancel() // who scrapes a lost endpoint must not believe that it still runs
+			defer cancel() // a scraper must not assume that a lost endpoint still runs
 			served = exporter.Serve(ctx, l)
 		})
 		url, everywhere := watch.Endpoint(l)
@@ -210,7 +209,7 @@ func (w *watching) run(ctx context.Context) (err error) {
 	return errors.Join(err, served)
 }
 
-// warn prints what is wrong with the first frame.
+// warn prints the problems of the first frame.
 func (w *watching) warn(f *watch.Frame) {
 	if f.Number > 0 {
 		return
@@ -220,7 +219,7 @@ func (w *watching) warn(f *watch.Frame) {
 	}
 }
 
-// writer returns what writes frames as the user wants them.
+// writer returns the function that writes frames in the chosen format.
 func (w *watching) writer() (func(*watch.Frame) error, error) {
 	out := w.app.Stdout
 	if path := w.out; path != "" {
@@ -247,7 +246,8 @@ func (w *watching) writer() (func(*watch.Frame) error, error) {
 	return t.Frame, nil
 }
 
-// terminal returns a function for the size of the terminal behind a writer, nil if there is none.
+// terminal returns a function that returns the size of the terminal behind a writer, nil if
+// there is none.
 func terminal(w io.Writer) func() (width, height int) {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {

@@ -30,7 +30,7 @@ type tableOptions struct {
 
 var (
 	tableLayouts = []string{"text", "markdown", "tsv", "csv", "mrg", "rel", "met"}
-	// publishedWhole are the layouts whose columns are given.
+	// publishedWhole are the layouts with fixed columns.
 	publishedWhole = []string{"mrg", "rel", "met"}
 )
 
@@ -45,7 +45,7 @@ func newTableCommand(a *App) *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&o.layout, "layout", "text", strings.Join(tableLayouts, ", "))
 	choices(f, "layout", tableLayouts...)
-	f.StringVar(&o.layout, "format", "text", "the same as --layout") // as other commands call it
+	f.StringVar(&o.layout, "format", "text", "the same as --layout") // the name that other commands use
 	choices(f, "format", tableLayouts...)
 	_ = f.MarkHidden("format") // it fails for unknown flags only
 	f.StringVar(&o.metric, "metric", "", "the number to show (default: throughput of the primary operation)")
@@ -129,8 +129,8 @@ func runTable(a *App, o tableOptions, dirs []string) error {
 	return report.RelativeText(a.Stdout, r, style, a.textWidth())
 }
 
-// chosen returns the metric to show: of those that the name may mean, the one that
-// most steps have.
+// chosen returns the metric to show: the one that most steps have, of the metrics
+// that the name may mean.
 func (o *tableOptions) chosen(c *compare.Campaign) string {
 	means, _ := metric.Named(o.metric)
 	if len(means) == 0 {
@@ -147,7 +147,7 @@ func (o *tableOptions) chosen(c *compare.Campaign) string {
 	return slices.MaxFunc(means, func(a, b string) int { return having(a) - having(b) })
 }
 
-// show returns what the layouts of published tables show.
+// show returns the kind of values that the layouts of published tables show.
 func (o *tableOptions) show() layout.Show {
 	switch {
 	case o.absolute:
@@ -171,7 +171,7 @@ func qpsTable(a *App, r *compare.Relative, notes map[string]string, o tableOptio
 	return layout.WriteQPS(a.Stdout, names, tests, o.show(), decimals)
 }
 
-// wholeTable prints a layout whose columns are given.
+// wholeTable prints a layout with fixed columns.
 func wholeTable(a *App, c *compare.Campaign, base *compare.Target, firsts []*compare.Target, o tableOptions) error {
 	remark(a.Stderr, c.Durability(), published.Remarks(c, base))
 	switch o.layout {
@@ -183,7 +183,8 @@ func wholeTable(a *App, c *compare.Campaign, base *compare.Target, firsts []*com
 	return layout.WriteSummaries(a.Stdout, published.Summaries(c, base, firsts), o.show())
 }
 
-// only returns a campaign of some targets, in the order in which they are named.
+// only returns a campaign with only some targets, in the order in which they are
+// named.
 func only(c *compare.Campaign, names []string) (*compare.Campaign, error) {
 	var chosen []*compare.Target
 	var trials []*result.Trial
@@ -200,7 +201,7 @@ func only(c *compare.Campaign, names []string) (*compare.Campaign, error) {
 	return compare.New(trials), nil
 }
 
-// remark prints what a layout has no place for.
+// remark prints the remarks that a layout has no room for.
 func remark(w io.Writer, durability string, lines []string) {
 	if durability != "" {
 		fmt.Fprintf(w, "⚠ %s\n", report.DurabilityDiffers(durability))
@@ -210,7 +211,7 @@ func remark(w io.Writer, durability string, lines []string) {
 	}
 }
 
-// maxNotes is the size of a file above which it is no file of notes.
+// maxNotes is the maximum size of a file of notes.
 const maxNotes = 1 << 20
 
 // readNotes reads a file of remarks on tests; none if there is no file.

@@ -23,7 +23,7 @@ import (
 	"rumbench/model"
 )
 
-// newTrialCommand returns what a campaign starts for each trial. It ends when its
+// newTrialCommand returns the command that a campaign starts for each trial. It ends when its
 // standard input ends, so that it never outlives the campaign.
 func newTrialCommand(a *App) *cobra.Command {
 	return &cobra.Command{
@@ -34,12 +34,12 @@ func newTrialCommand(a *App) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, cancel := context.WithCancel(c.Context())
 			defer cancel()
-			// When the campaign was killed, or its terminal closed, nothing reads
-			// the events any more; the trial is to end in good order all the same.
+			// When the campaign was killed, or its terminal closed, no process reads the events
+			// any more; the trial must still end cleanly.
 			signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP)
 			line := campaign.Connect(a.Stdin, a.Stdout, func() {
 				cancel()
-				// An engine in C that hangs does not hear of it, and nobody is left to kill it.
+				// A hanging engine in C does not notice, and no process is left to kill it.
 				time.AfterFunc(campaign.Grace, func() { os.Exit(ExitError) })
 			})
 			s, err := trialSpec(args[0], args[1])

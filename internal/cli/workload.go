@@ -49,7 +49,7 @@ func (o *declaredOptions) flags(c *cobra.Command) {
 	c.Flags().StringArrayVar(&o.sets, "set", nil, "a parameter: `name=value`, as in rows=2M; may be repeated")
 }
 
-// read reads a workload's file, or one that comes with rumbench, with its parameters.
+// read reads a workload's file, or one that is shipped with rumbench, with its parameters.
 func (o *declaredOptions) read(file string) (*declared.Workload, workload.Params, error) {
 	content, err := os.ReadFile(file)
 	if shipped, ok := declared.File(file); errors.Is(err, fs.ErrNotExist) && ok {
@@ -206,7 +206,7 @@ func newTryCommand(a *App) *cobra.Command {
 	return c
 }
 
-// tryOn tries a workload on an engine, in a directory of its own.
+// tryOn tries a workload on an engine, in its own directory.
 func tryOn(ctx context.Context, a *App, w *declared.Workload, p workload.Params, name string, rows int64) (err error) {
 	t, err := w.Try(p, rows)
 	if err != nil {
@@ -270,8 +270,8 @@ func outcome(d declared.Tried) string {
 	return quantity.Count(int(d.Rows), "row")
 }
 
-// statementText returns what an engine is sent for a statement, as far as it says so, with
-// its values.
+// statementText returns the text that an engine receives for a statement, if the engine
+// reports it, with the statement's values.
 func statementText(ctx context.Context, db engine.DB, d declared.Tried) string {
 	if d.Op.Kind == model.Own {
 		var b strings.Builder

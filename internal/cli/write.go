@@ -11,7 +11,7 @@ import (
 	"rumbench/internal/text/escape"
 )
 
-// resultsDir is the folder that `run` and `import` make campaigns in.
+// resultsDir is the folder in which `run` and `import` create campaigns.
 const resultsDir = "results"
 
 // newDir returns the directory of a new campaign.
@@ -19,7 +19,8 @@ func newDir(name string) string {
 	return filepath.Join(resultsDir, name+"-"+time.Now().Format("20060102-150405"))
 }
 
-// absolute returns the absolute form of a path, or the path if there is none.
+// absolute returns the absolute form of a path, or the path itself if that is
+// unknown.
 func absolute(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		return abs
@@ -27,7 +28,7 @@ func absolute(path string) string {
 	return path
 }
 
-// fileName makes a plan's name fit for a directory.
+// fileName turns a plan's name into a valid directory name.
 func fileName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '/' || r == ' ' || r < ' ' {
@@ -37,15 +38,15 @@ func fileName(name string) string {
 	}, name)
 }
 
-// output is a file that is to be written, and how; the writer returns how many
-// things it wrote.
+// output is a file to be written and its writer, which returns the number of things
+// it wrote.
 type output struct {
 	path, noun string
 	write      func(io.Writer) (int64, error)
 	count      int64
 }
 
-// replace writes all files before those that exist are replaced, so that a failure
+// replace writes all files before it replaces existing ones, so that a failure
 // replaces none.
 func replace(files []output) error {
 	if len(files) == 0 {
@@ -60,7 +61,7 @@ func replace(files []output) error {
 }
 
 // writeReport writes a report into a directory as HTML and Markdown, the latter with
-// all that is folded if all is wanted, and returns where the former is.
+// all folded parts if all is set, and returns the path of the HTML file.
 func writeReport(in report.Input, dir string, all bool) (html string, err error) {
 	html = filepath.Join(dir, result.ReportFile)
 	write := func(path string, render func(io.Writer, report.Input) error) error {

@@ -34,7 +34,7 @@ func turboOff(m *machine) string {
 
 const clockDir = "/sys/devices/system/clocksource/clocksource0"
 
-// clocks are read in user space.
+// clocks are the clock sources that can be read in user space.
 var clocks = []string{"tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "timebase", "tod",
 	"riscv_clocksource"}
 
@@ -61,8 +61,8 @@ func cpuLimit(m *machine) Finding {
 	return ok("no quota; " + usable)
 }
 
-// showsLimits reports whether the limits of control groups can be read: what
-// cannot be read sets no limit that would be seen.
+// showsLimits reports whether the limits of control groups can be read:
+// unreadable limits would go unnoticed.
 func (m *machine) showsLimits() bool {
 	return text(m.proc, "self", "cgroup") != "" &&
 		(exists(m.sys, "fs", "cgroup", "cgroup.controllers") || exists(m.sys, "fs", "cgroup", "memory") ||

@@ -1,6 +1,6 @@
-// Package doctor judges whether this machine is fit to measure on: settings,
-// limits and what else runs, why each matters and how to fix it, and which
-// packages are missing. It changes nothing but by Install, and measures no engine.
+// Package doctor judges whether this machine is fit to measure on: settings, limits and other
+// programs that run, why each matters and how to fix it, and which packages are missing. Only
+// Install changes anything, and no engine is measured.
 package doctor
 
 import (
@@ -11,30 +11,30 @@ import (
 	"time"
 )
 
-// Status is how good what was found is.
+// Status rates a finding.
 type Status string
 
-// The statuses. What a machine does not show is Unknown, never OK.
+// The statuses. Facts that a machine does not show are Unknown, never OK.
 const (
 	OK      Status = "ok"
 	Warn    Status = "warn"    // measurements are possible, but blurred, hard to explain or not like those of other hosts
-	Bad     Status = "bad"     // measurements would be worthless, or break off
+	Bad     Status = "bad"     // measurements would be worthless, or would abort
 	Unknown Status = "unknown" // it could not be determined
 )
 
-// Finding is what one check has found.
+// Finding is the result of one check.
 type Finding struct {
 	Name   string `json:"name"`
 	Status Status `json:"status"`
 	Found  string `json:"found"`
 	Wanted string `json:"wanted"`
-	Why    string `json:"why"`           // it matters
-	Fix    string `json:"fix,omitempty"` // commands or an action, one a line; of what is OK none
+	Why    string `json:"why"`           // why it matters
+	Fix    string `json:"fix,omitempty"` // commands or an action, one per line; none if OK
 }
 
-// Report is what all checks have found.
+// Report holds the results of all checks.
 type Report struct {
-	Host     string // the machine and the place of the data, in a line
+	Host     string // the machine and the location of the data, on one line
 	Findings []Finding
 }
 
@@ -51,14 +51,14 @@ func (r *Report) findings(status Status) []Finding {
 	return slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool { return f.Status != status })
 }
 
-// Options say what to look at.
+// Options select the checks' subject and duration.
 type Options struct {
-	Dir    string        // where data will lie: an existing directory
-	Period time.Duration // how long to watch what else runs
-	Lock   string        // the file that a running campaign holds locked
+	Dir    string        // where the data will be stored: an existing directory
+	Period time.Duration // how long to watch other programs
+	Lock   string        // the file that a running campaign keeps locked
 }
 
-// Look does all checks. It takes a little longer than the period.
+// Look runs all checks. It takes slightly longer than the period.
 func Look(ctx context.Context, o Options) (*Report, error) {
 	m, err := thisMachine(o)
 	if err != nil {
@@ -74,18 +74,19 @@ func Look(ctx context.Context, o Options) (*Report, error) {
 	return m.report(), nil
 }
 
-// check is one thing to look at.
+// check is a single check.
 type check struct {
 	name, wanted string
 	look         func(*machine) Finding
-	reason       string // it matters
+	reason       string // why it matters
 }
 
 func checks() []check {
 	return slices.Concat(loadChecks(), cpuChecks(), memoryChecks(), storageChecks(), rightChecks())
 }
 
-// finding returns what a check finds; its name, and what is wanted and why, are added to it.
+// finding returns the result of a check; the check's name, the wanted value and the reason are
+// added later.
 func finding(status Status, found, fix string) Finding {
 	return Finding{Status: status, Found: found, Fix: fix}
 }
@@ -96,7 +97,7 @@ func bad(found, fix string) Finding     { return finding(Bad, found, fix) }
 func unknown(found, fix string) Finding { return finding(Unknown, found, fix) }
 func notShown(fix string) Finding       { return unknown("the kernel does not show it", fix) }
 
-// graded returns the answer for something that may be bad, or only worth a warning.
+// graded returns a finding that is bad, or only a warning, or OK.
 func graded(isBad, isWarn bool, found, fix string) Finding {
 	switch {
 	case isBad:
@@ -107,8 +108,8 @@ func graded(isBad, isWarn bool, found, fix string) Finding {
 	return ok(found)
 }
 
-// setting returns a check of a fact that has one of some good values, if it is
-// shown, with what to do otherwise.
+// setting returns a check that a fact, if shown, has one of several good values; fix says how
+// to correct it otherwise.
 func setting(fact, whereShown string, fix func(*machine) string, good ...string) func(*machine) Finding {
 	return func(m *machine) Finding {
 		switch found := m.facts.Value(fact); {
@@ -132,7 +133,7 @@ func (m *machine) report() *Report {
 	return r
 }
 
-// headline returns which machine was looked at.
+// headline describes the machine that was examined.
 func (m *machine) headline() string {
 	s := m.factOr("hostname", "this host") + ": " + m.factOr("cpu", "CPU unknown")
 	for _, f := range []struct{ before, name, after string }{
@@ -150,7 +151,8 @@ func (m *machine) headline() string {
 	return s
 }
 
-// factOr returns what a trial's result would record of this machine, or otherwise if that is unknown.
+// factOr returns a fact as a trial's result would record it for this machine, or otherwise if
+// it is unknown.
 func (m *machine) factOr(name, otherwise string) string {
 	return cmp.Or(m.facts.Value(name), otherwise)
 }

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Limits of what others may do meanwhile, as shares.
+// Limits on the activity of other processes during the check, as shares.
 const (
 	busyWarn, busyBad     = 0.05, 0.50
 	stolenWarn, stolenBad = 0.01, 0.10
@@ -38,7 +38,8 @@ func loadChecks() []check {
 }
 
 // anotherBenchmark tries the lock that campaigns hold. Taking it shared, for a
-// moment, also finds a campaign whose process died while a trial lives on.
+// moment, also detects a campaign whose process died while one of its trials still
+// runs.
 func anotherBenchmark(m *machine) Finding {
 	const fix = "name another file in RUMBENCH_LOCK"
 	f, err := os.OpenFile(m.lock, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
@@ -59,8 +60,8 @@ func anotherBenchmark(m *machine) Finding {
 	return bad(cmp.Or(strings.TrimSpace(string(who)), "one whose name is not known"), "wait until it has ended")
 }
 
-// passed returns the time that the CPUs have counted, and the busy and stolen part
-// of it, in nanoseconds; false if they have counted none.
+// passed returns the CPU time that the kernel counted during the check, and the
+// busy and stolen parts of it, in nanoseconds; false if it counted none.
 func (m *machine) passed() (total, busy, stolen float64, counted bool) {
 	busy, known := m.grown("host.cpu.user_ns", "host.cpu.nice_ns", "host.cpu.system_ns", "host.cpu.irq_ns",
 		"host.cpu.softirq_ns")
@@ -94,17 +95,17 @@ func otherLoad(m *machine) Finding {
 	return graded(busy/total > busyBad, true, found, fix)
 }
 
-// used returns the CPU time that a process has used meanwhile, in nanoseconds.
+// used returns the CPU time that a process used during the check, in nanoseconds.
 func (m *machine) used(pid int) float64 {
 	now, before := m.after.procs[pid], m.before.procs[pid]
 	if now.started != before.started {
-		before = process{} // another process, with the number of one that ended
+		before = process{} // a different process that reuses the PID of one that ended
 	}
 	return 1e9 * max(0, now.seconds-before.seconds)
 }
 
 // others returns up to three processes that used more than 1 % of all CPUs, and
-// the CPU time of all that can be seen at the end.
+// the total CPU time of all processes that are visible at the end.
 func (m *machine) others(me int, total float64) (busiest []string, all float64) {
 	pids := slices.Sorted(maps.Keys(m.after.procs))
 	slices.SortStableFunc(pids, func(a, b int) int { return cmp.Compare(m.used(b), m.used(a)) })
@@ -127,7 +128,8 @@ func stolenTime(m *machine) Finding {
 		return unknown(notCounted, "watch longer: --seconds 5")
 	}
 	if m.after.host["host.cpu.steal_ns"] == 0 && m.facts.Value("virtualization") != "" {
-		// Not every hypervisor reports it; a guest has rarely lost nothing at all.
+		// Not every hypervisor reports steal time; a guest has rarely lost none at
+		// all.
 		return unknown("none since the start: the host of this virtual machine may not report it",
 			"ask who runs that host; compare trials at different times of the day")
 	}

@@ -14,8 +14,8 @@ import (
 	"rumbench/internal/observe"
 )
 
-// machine is where the kernel shows itself, and what was read there. Tests
-// point it at fixtures.
+// machine holds the locations of the kernel's files and the values read from them.
+// Tests point it at fixtures.
 type machine struct {
 	proc, sys string
 	uid       int
@@ -23,7 +23,7 @@ type machine struct {
 	facts     observe.Facts
 	device    observe.Device
 	deviceErr error // why there is no device
-	// space returns how much a filesystem has free and in all, in bytes.
+	// space returns the free and the total space of a filesystem, in bytes.
 	space         func(dir string) (free, total float64, err error)
 	before, after sample
 }
@@ -52,7 +52,8 @@ func space(dir string) (free, total float64, err error) {
 	return float64(st.Bavail) * float64(st.Bsize), float64(st.Blocks) * float64(st.Bsize), nil
 }
 
-// text returns a small file whole, without the space around; "" if it cannot.
+// text returns the contents of a small file without surrounding space; "" if it
+// cannot be read.
 func text(elem ...string) string {
 	data, err := os.ReadFile(filepath.Join(elem...))
 	if err != nil {
@@ -66,7 +67,7 @@ func exists(elem ...string) bool {
 	return err == nil
 }
 
-// root returns a command that only root may do, as this user has to type it.
+// root returns a command that only root may run, as this user has to type it.
 func (m *machine) root(command string) string {
 	if m.uid == 0 {
 		return command
@@ -74,13 +75,13 @@ func (m *machine) root(command string) string {
 	return "sudo " + command
 }
 
-// set returns the command that writes a value into files of the kernel. tee takes
-// many files, and sudo.
+// set returns the command that writes a value into files of the kernel. tee accepts
+// several files, and works with sudo.
 func (m *machine) set(value, files string) string {
 	return "echo " + value + " | " + m.root("tee "+files)
 }
 
-// meminfo returns /proc/meminfo. What is not in it is nil.
+// meminfo returns /proc/meminfo. Missing fields are nil.
 func (m *machine) meminfo() procfs.Meminfo {
 	info := procfs.Meminfo{}
 	if kernel, err := procfs.NewFS(m.proc); err == nil {
@@ -89,7 +90,7 @@ func (m *machine) meminfo() procfs.Meminfo {
 	return info
 }
 
-// processes returns those that can be seen.
+// processes returns the visible processes.
 func (m *machine) processes() (all procfs.Procs) {
 	if kernel, err := procfs.NewFS(m.proc); err == nil {
 		all, _ = kernel.AllProcs()
@@ -97,15 +98,15 @@ func (m *machine) processes() (all procfs.Procs) {
 	return all
 }
 
-// sample is what grows while others work.
+// sample holds the counters that grow while other processes run.
 type sample struct {
 	at    time.Time
-	host  map[string]float64 // the counters of observe.Host, those that are known
+	host  map[string]float64 // the known counters of observe.Host
 	procs map[int]process
 }
 
-// grown returns by how much counters have grown meanwhile, together; false if one of
-// them is not known.
+// grown returns the total growth of counters during the check; false if one of them
+// is unknown.
 func (m *machine) grown(names ...string) (sum float64, known bool) {
 	for _, name := range names {
 		start, before := m.before.host[name]
@@ -128,12 +129,12 @@ type process struct {
 func (m *machine) sample() sample {
 	s := sample{at: time.Now(), host: map[string]float64{}, procs: map[int]process{}}
 	var counters engine.Sample
-	_ = observe.NewHost(m.proc).Collect(context.Background(), &counters) // what it does not have is not known
+	_ = observe.NewHost(m.proc).Collect(context.Background(), &counters) // missing counters are unknown
 	for _, p := range counters.Points {
 		s.host[p.Name] = p.Value
 	}
 	for _, p := range m.processes() {
-		if stat, err := p.Stat(); err == nil { // else it has ended
+		if stat, err := p.Stat(); err == nil { // otherwise it has ended
 			s.procs[p.PID] = process{stat.Comm, stat.Starttime, stat.CPUTime()}
 		}
 	}

@@ -8,8 +8,8 @@ import (
 
 // Limits on memory.
 const (
-	calmSwappiness   = 10      // the kernel swaps to avert danger only
-	swapTraffic      = 1 << 20 // bytes moved while looking
+	calmSwappiness   = 10      // the kernel swaps only in an emergency
+	swapTraffic      = 1 << 20 // bytes moved during the check
 	swapFull         = 0.5     // share of the swap in use
 	mostDirty        = 1 << 30 // bytes
 	fewFree, lowFree = 0.5, 0.1
@@ -66,7 +66,8 @@ func swap(m *machine) Finding {
 	return ok(found)
 }
 
-// dirtyPages judges where writing begins, and adds where writers have to wait.
+// dirtyPages judges the limit at which writeback begins, and also reports the
+// limit at which writers have to wait.
 func dirtyPages(m *machine) Finding {
 	info := m.meminfo()
 	if info.MemAvailableBytes == nil {
@@ -83,7 +84,7 @@ func dirtyPages(m *machine) Finding {
 		m.root("sysctl -w vm.dirty_background_bytes=268435456 vm.dirty_bytes=1073741824"))
 }
 
-// dirtyLimit returns a limit in bytes. As a ratio it is of the available memory.
+// dirtyLimit returns a limit in bytes. A ratio applies to the available memory.
 func (m *machine) dirtyLimit(name string, available float64) (bytes float64, known bool) {
 	if n, err := strconv.ParseFloat(m.facts.Value("vm."+name+"_bytes"), 64); err == nil {
 		return n, true

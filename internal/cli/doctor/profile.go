@@ -14,7 +14,7 @@ import (
 	"rumbench/internal/text/hint"
 )
 
-// Collectors reports which collectors of profiles this host and user can use.
+// Collectors reports which profile collectors this host and user can use.
 func Collectors() *Report {
 	r := &Report{Host: "profile collectors"}
 	add := func(name, wanted, reason string, f Finding) {
@@ -36,7 +36,7 @@ func Collectors() *Report {
 	return r
 }
 
-// cpuSampler tries it for a moment.
+// cpuSampler tries the CPU sampler for a moment.
 func cpuSampler() Finding {
 	const moment = 20 * time.Millisecond
 	const hertz = 99
@@ -55,7 +55,7 @@ func cpuSampler() Finding {
 	return ok("all processes, and the kernel's part")
 }
 
-// fileTracer looks whether requests of the device under a directory can be traced.
+// fileTracer checks whether requests to the device under a directory can be traced.
 func fileTracer(dir string) Finding {
 	if err := blockio.Available(dir); err != nil {
 		return warn(err.Error(), cmp.Or(hint.Of(err), "keep the data on ext4 or xfs, on a partition or a whole disk"))
@@ -63,7 +63,7 @@ func fileTracer(dir string) Finding {
 	return ok("requests, and the places of files below this directory")
 }
 
-// threadLooks looks whether this process may see what threads of other users do; the
+// threadLooks checks whether this process may inspect the threads of other users;
 // path is that of /proc/self/status.
 func threadLooks(path string) Finding {
 	text, _ := os.ReadFile(path)
@@ -75,7 +75,7 @@ func threadLooks(path string) Finding {
 	return ok("of all processes")
 }
 
-// delays looks whether the kernel counts what threads wait for devices.
+// delays checks whether the kernel counts how long threads wait for devices.
 func delays(path string) Finding {
 	text, err := os.ReadFile(path)
 	switch {
@@ -87,7 +87,7 @@ func delays(path string) Finding {
 	return ok("counted")
 }
 
-// kernelNames looks whether the kernel shows the addresses of its functions.
+// kernelNames checks whether the kernel shows the addresses of its functions.
 func kernelNames(path string) Finding {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -16,13 +16,13 @@ import (
 // Program is a program that targets need, such as a database server.
 type Program struct {
 	Name    string
-	Package string // of Debian and Ubuntu, that has it
-	Found   string // its path; "" is missing
+	Package string // the Debian or Ubuntu package that contains it
+	Found   string // its path; "" if missing
 	Version string
-	Problem string // why it cannot be used although it is there
+	Problem string // why it cannot be used although it is installed
 }
 
-// finding returns a program as any other thing that is wanted.
+// finding returns a program as a finding, like those of the checks.
 func (p Program) finding(uid int) Finding {
 	f := Finding{
 		Name: "program " + p.Name, Status: OK, Found: strings.TrimSpace(p.Found + " " + p.Version),
@@ -42,8 +42,8 @@ func (p Program) finding(uid int) Finding {
 	return f
 }
 
-// InstallCommands returns the commands by which a user gets the packages of all
-// programs that are missing; none if nothing is.
+// InstallCommands returns the commands that install the packages of all missing
+// programs; none if nothing is missing.
 func InstallCommands(programs []Program, uid int) [][]string {
 	var missing []string
 	for _, p := range programs {
@@ -62,13 +62,13 @@ func InstallCommands(programs []Program, uid int) [][]string {
 		slices.Concat(apt, []string{"install", "-y", "--no-install-recommends"}, missing)}
 }
 
-// Install runs the commands, and shows each with its output.
+// Install runs the commands, and shows each one and its output.
 func Install(ctx context.Context, commands [][]string, out io.Writer) error {
 	for _, c := range commands {
 		fmt.Fprintf(out, "+ %s\n", strings.Join(c, " "))
 		cmd := exec.CommandContext(ctx, c[0], c[1:]...)
 		cmd.Stdout, cmd.Stderr = out, out
-		cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive") // nobody is there to answer
+		cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive") // no user is there to answer
 		if err := cmd.Run(); err != nil {
 			return fmt.Errorf("%s: %w", strings.Join(c, " "), err)
 		}
@@ -77,7 +77,7 @@ func Install(ctx context.Context, commands [][]string, out io.Writer) error {
 }
 
 // Servers returns the database servers that can be used on this machine, and
-// those that are missing.
+// the missing ones.
 func Servers(ctx context.Context) (all []Program) {
 	for _, kind := range server.Kinds() {
 		if server.Package(kind) == "" {

@@ -15,7 +15,8 @@ import (
 // fewFiles is a limit of open files that a large LSM tree may reach.
 const fewFiles = 10_000
 
-// mostParanoid lets a user profile own processes with the kernel's part in them.
+// mostParanoid is the highest setting at which users can profile their own
+// processes including the kernel part.
 const mostParanoid = 1
 
 func rightChecks() []check {
@@ -43,8 +44,8 @@ func openFiles(m *machine) Finding {
 	return ok(limit)
 }
 
-// processIO tries it on a process of another user. Where there is none, the
-// capability decides.
+// processIO tries to read the I/O counters of another user's process. If there
+// is no such process, the capability decides.
 func processIO(m *machine) Finding {
 	if !exists(m.proc, "self", "io") {
 		return unknown("the kernel does not count the I/O of processes", "use a kernel with CONFIG_TASK_IO_ACCOUNTING")
@@ -80,7 +81,7 @@ func (m *machine) foreign() (pid int, found bool) {
 	return 0, false
 }
 
-// tracer reports whether this process may look into those of other users.
+// tracer reports whether this process may inspect the processes of other users.
 func (m *machine) tracer() (may, known bool) {
 	kernel, err := procfs.NewFS(m.proc)
 	if err != nil {

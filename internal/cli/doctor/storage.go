@@ -91,7 +91,7 @@ func mountOptions(m *machine) Finding {
 	return graded(len(worst) > 0, len(blurs) > 0, found, fix)
 }
 
-// ofDisks lists a fact of each disk under the data.
+// ofDisks lists a fact for each disk under the data.
 func (m *machine) ofDisks(subject string) (disks, values []string) {
 	for _, leaf := range m.device.Leaves {
 		name := "device " + subject

@@ -10,7 +10,7 @@ import (
 	"rumbench/internal/page"
 )
 
-// JSON writes all findings as a list, the programs among them.
+// JSON writes all findings as a list, including the programs.
 func (r *Report) JSON(w io.Writer, programs []Program) error {
 	list := append([]Finding{}, r.Findings...)
 	for _, p := range programs {
@@ -23,7 +23,7 @@ func (r *Report) JSON(w io.Writer, programs []Program) error {
 }
 
 // Text writes the findings for people, the worst first, then the programs. Only
-// commands are wider than the width: broken in two they could not be copied.
+// commands exceed the width: a command broken in two could not be copied.
 func (r *Report) Text(w io.Writer, programs []Program, width int) error {
 	blocks := []page.Block{page.Tree{Text: r.Host}}
 	for _, g := range []page.Tree{
@@ -48,7 +48,7 @@ func (r *Report) Text(w io.Writer, programs []Program, width int) error {
 	return page.Text(w, append(blocks, page.Prose("", counts)), page.TextStyle{Width: width, Wrap: true})
 }
 
-// group returns all about the findings of a status; of what is OK only what was found.
+// group returns the findings of one status in full; for OK, only the values found.
 func (r *Report) group(status Status, title string) page.Tree {
 	group := page.Tree{Text: title}
 	for _, f := range r.findings(status) {

@@ -1,6 +1,5 @@
-// Package export writes the numbers of trials as Parquet files, for programs
-// that ask questions of many campaigns at once. It reads results and judges
-// nothing.
+// Package export writes the numbers of trials as Parquet files, for programs that
+// query many campaigns at once. It reads results and judges nothing.
 package export
 
 import (
@@ -15,27 +14,27 @@ import (
 	"rumbench/internal/result"
 )
 
-// Trial is a trial with what its own file does not hold.
+// Trial is a trial with data that its own file does not hold.
 type Trial struct {
 	*result.Trial
 	Path          string    // its directory
-	CampaignDir   string    // distinguishes campaigns of one plan
+	CampaignDir   string    // distinguishes campaigns with the same plan
 	Started       time.Time // of the campaign
 	EngineVersion string    // "" if unknown
-	// Headline reports whether a row is one of those by which its step is judged.
+	// Headline reports whether a row is one by which its step is judged.
 	Headline func(*result.Step, *metric.Row) bool
 }
 
-// Row is a line of the file of rows: a metric.Row with what is needed to
-// select, group and compare it. Text that is "" in a result is null.
-// It has many fields because they are the columns of the Parquet file.
+// Row is a line of the file of rows: a metric.Row with the fields needed to
+// select, group and compare it. Text that is "" in a result is null. It has many
+// fields because they are the columns of the Parquet file.
 type Row struct {
 	Campaign      string    `parquet:"campaign,dict"`
 	CampaignDir   string    `parquet:"campaign_dir,dict"`
 	Started       time.Time `parquet:"started,timestamp(microsecond:local)"` // of the campaign, in UTC
 	Workload      string    `parquet:"workload,dict"`
 	Preset        string    `parquet:"preset,dict,optional"`
-	Params        string    `parquet:"params,dict"` // JSON, its names in order
+	Params        string    `parquet:"params,dict"` // JSON with sorted names
 	Target        string    `parquet:"target,dict"`
 	Engine        string    `parquet:"engine,dict"`
 	EngineVersion string    `parquet:"engine_version,dict,optional"`
@@ -52,18 +51,18 @@ type Row struct {
 	Value         float64   `parquet:"value"`
 	Unit          string    `parquet:"unit,dict"`
 	Per           string    `parquet:"per,dict,optional"`
-	N             int64     `parquet:"n,optional"` // null: unknown, or of nothing
+	N             int64     `parquet:"n,optional"` // null: unknown, or counts nothing
 	Source        string    `parquet:"source,dict,optional"`
 	Warnings      []string  `parquet:"warnings,list"`
-	WarningCodes  []string  `parquet:"warning_codes,list"` // of the warnings, in their order; "" of those without one
+	WarningCodes  []string  `parquet:"warning_codes,list"` // of the warnings, in their order; "" for a warning without a code
 	Headline      bool      `parquet:"headline"`
 }
 
-// rowGroup is how many lines are held in memory until they are written.
+// rowGroup is the number of lines held in memory before they are written.
 const rowGroup = 1 << 17
 
 // write writes the lines that each trial yields, in batches, and returns their
-// number. The same input gives the same bytes.
+// number. The same input produces the same bytes.
 func write[L any](w io.Writer, subject string, trials []Trial,
 	each func(t Trial, yield func(...L) error) error) (n int64, err error) {
 	file := parquet.NewGenericWriter[L](w, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(rowGroup),
@@ -97,7 +96,8 @@ func write[L any](w io.Writer, subject string, trials []Trial,
 	return n, nil
 }
 
-// WriteRows writes all rows of the trials, in their order, and returns how many.
+// WriteRows writes all rows of the trials, in their order, and returns their
+// number.
 func WriteRows(w io.Writer, trials []Trial) (int64, error) {
 	return write(w, "rows", trials, eachRow)
 }

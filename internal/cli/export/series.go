@@ -9,11 +9,11 @@ import (
 	"rumbench/internal/result"
 )
 
-// Sample is a line of the file of series: what was done of an operation kind in
-// an interval (source "ops"), or one value that a source had at its end. The
-// columns that a line has nothing to say in are null. It belongs to the rows of
-// the same campaign_dir, target, trial and step. It has many fields because they
-// are the columns of the Parquet file.
+// Sample is a line of the file of series: the operations of one kind in an
+// interval (source "ops"), or one value of a source at the interval's end.
+// Columns that do not apply to a line are null. It belongs to the rows of the
+// same campaign_dir, target, trial and step. It has many fields because they are
+// the columns of the Parquet file.
 type Sample struct {
 	Campaign    string  `parquet:"campaign,dict"`
 	CampaignDir string  `parquet:"campaign_dir,dict"`
@@ -27,22 +27,22 @@ type Sample struct {
 	// Operations.
 	Group       string  `parquet:"group,dict,optional"`
 	Op          string  `parquet:"op,dict,optional"`
-	Upkeep      *bool   `parquet:"upkeep,optional"` // timed, but not asked for by the workload's schedule
+	Upkeep      *bool   `parquet:"upkeep,optional"` // timed, but not requested by the workload's schedule
 	Ops         *int64  `parquet:"ops,optional"`
 	Rows        *int64  `parquet:"rows,optional"`
 	Errors      *int64  `parquet:"errors,optional"`
-	P50         float64 `parquet:"p50_us,optional"` // service time; null where nothing was done
+	P50         float64 `parquet:"p50_us,optional"` // service time; null if nothing was done
 	P99         float64 `parquet:"p99_us,optional"`
 	Max         float64 `parquet:"max_us,optional"`
-	ResponseP99 float64 `parquet:"response_p99_us,optional"` // only of groups with a rate
+	ResponseP99 float64 `parquet:"response_p99_us,optional"` // only for groups with a rate
 	ResponseMax float64 `parquet:"response_max_us,optional"`
 	Clients     []int64 `parquet:"clients,list"` // operations of each client
 
 	// Other sources.
 	Name   string   `parquet:"name,dict,optional"`
 	Labels string   `parquet:"labels,dict,optional"` // such as `dev="vda"`
-	Value  *float64 `parquet:"value,optional"`       // growth of a counter over the interval, or a gauge as it is
-	Late   float64  `parquet:"late,optional"`        // seconds after the interval's end until the source had answered
+	Value  *float64 `parquet:"value,optional"`       // growth of a counter over the interval, or the value of a gauge
+	Late   float64  `parquet:"late,optional"`        // seconds from the interval's end until the source answered
 }
 
 // WriteSeries writes the interval series of the trials, in their order, and
@@ -53,8 +53,8 @@ func WriteSeries(w io.Writer, trials []Trial) (int64, error) {
 	})
 }
 
-// samples returns what a line holds: one sample per value, by name, or one of
-// operations.
+// samples returns the samples that a line holds: one per value, by name, or one
+// of operations.
 func samples(t Trial, l *result.Line) (out []Sample) {
 	common := Sample{Campaign: t.Campaign, CampaignDir: t.CampaignDir, Target: t.Target, Trial: int32(t.Trial.Trial),
 		Step: l.Step, Source: l.Source, T: l.T, DT: l.DT, Late: l.Late}
@@ -74,7 +74,7 @@ func samples(t Trial, l *result.Line) (out []Sample) {
 	return append(out, s)
 }
 
-// splitName takes a series' labels off its name: name{labels}.
+// splitName separates a series' labels from its name: name{labels}.
 func splitName(series string) (name, labels string) {
 	name, labels, _ = strings.Cut(series, "{")
 	return name, strings.TrimSuffix(labels, "}")

@@ -13,23 +13,23 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// widest is how many characters the line of a running step has at most on a
+// widest is the maximum length in characters of a running step's line on a
 // terminal.
 const widest = 100
 
-// longestName is how many characters of a name a terminal's line has at most.
+// longestName is the maximum length in characters of a name in a terminal's line.
 const longestName = 24
 
 // piece is a part of the line of a running step.
 type piece struct {
-	weight int      // of several that do not fit, the heaviest stays
+	weight int      // if not all fit, the heaviest stays
 	forms  []string // the longest first
 }
 
-// form returns the text in a form, or in the shortest.
+// form returns the text in form n, or in the shortest form.
 func (p piece) form(n int) string { return p.forms[min(n, len(p.forms)-1)] }
 
-// only returns a piece that has one form.
+// only returns a piece with a single form.
 func only(weight int, text string) piece { return piece{weight, []string{text}} }
 
 // shortest is the number of the shortest form.
@@ -49,9 +49,9 @@ const (
 	ofStep
 )
 
-// fit joins the pieces to a line of a width: in a form, or if they do not fit in a
-// shorter one, which is that of later lines too, and without the lightest ones, of
-// which other groups come first. A width of 0 is unlimited.
+// fit joins the pieces into a line of at most width characters; a width of 0 is
+// unlimited. If they do not fit, it drops other groups first, then shortens the
+// form, which later lines keep, and finally drops the lightest pieces.
 func fit(pieces []piece, width int, form *int) string {
 	for {
 		texts := make([]string, len(pieces))
@@ -74,7 +74,8 @@ func fit(pieces []piece, width int, form *int) string {
 	}
 }
 
-// lightest returns the place of the lightest piece, the last of several.
+// lightest returns the index of the lightest piece, the last one if several are
+// equal.
 func lightest(pieces []piece) (at int) {
 	for i, p := range pieces {
 		if p.weight <= pieces[at].weight {
@@ -91,7 +92,7 @@ type where struct {
 	step   string
 	phase  string // of the step's last event
 	part   int    // the step's place in the plan, from 0; -1 if it has none
-	probe  int    // the number of the probe, from 1; 0: it is none
+	probe  int    // the number of the probe, from 1; 0: no probe
 }
 
 // trial returns the piece about the trial.
@@ -127,7 +128,7 @@ func (w *where) stepPiece() piece {
 		fmt.Sprintf("%s of ≤%d %s", probe, limit, name), probe + " " + name}}
 }
 
-// left returns the piece about the time that is left; false if it is not known.
+// left returns the piece about the remaining time; false if it is unknown.
 func left(s forecast.Span) (piece, bool) {
 	if !s.Bounded() {
 		return piece{}, false
@@ -143,7 +144,7 @@ func left(s forecast.Span) (piece, bool) {
 	return only(ofTime, text), true
 }
 
-// elapsed returns how long the step has run.
+// elapsed returns the piece about the time that the step has run.
 func elapsed(e *trial.Event) piece {
 	text := fmt.Sprintf("%.0f s", e.Elapsed)
 	if e.Expected > 0 {
@@ -152,7 +153,7 @@ func elapsed(e *trial.Event) piece {
 	return only(ofTime, text)
 }
 
-// pieces returns what an event adds to the line of its step.
+// pieces returns the pieces that an event adds to the line of its step.
 func (w *where) pieces(e *trial.Event) []piece {
 	switch e.Phase {
 	case trial.PhaseBegin:
@@ -163,7 +164,7 @@ func (w *where) pieces(e *trial.Event) []piece {
 	return append([]piece{elapsed(e)}, w.done(e)...)
 }
 
-// done returns the pieces about what was done in the last interval.
+// done returns the pieces about the work done in the last interval.
 func (w *where) done(e *trial.Event) (out []piece) {
 	primary := func(g trial.EventGroup) bool { return g.Primary }
 	about := slices.DeleteFunc(slices.Clone(e.Groups), func(g trial.EventGroup) bool { return !primary(g) })
@@ -208,7 +209,7 @@ func (w *where) done(e *trial.Event) (out []piece) {
 	return out
 }
 
-// rate returns the rate of a group; of nothing there is none.
+// rate returns the rate of a group as text; an idle group has no rate.
 func rate(g *trial.EventGroup) string {
 	switch {
 	case g.PerSec == 0 && percentile(g) == "":
@@ -219,8 +220,8 @@ func rate(g *trial.EventGroup) string {
 	return quantity.Short(g.PerSec) + "/s"
 }
 
-// percentile returns the p99 of a group, or the maximum where operations are too
-// few for one; "" if there were none.
+// percentile returns the p99 of a group, or the maximum if there are too few
+// operations for a p99; "" if there were none.
 func percentile(g *trial.EventGroup) string {
 	switch {
 	case g.Max > 0:
@@ -231,7 +232,7 @@ func percentile(g *trial.EventGroup) string {
 	return ""
 }
 
-// megabytes writes bytes a second.
+// megabytes formats bytes per second.
 func megabytes(v float64) string {
 	if v < 50e3 {
 		return "<0.1 MB/s"
@@ -239,7 +240,7 @@ func megabytes(v float64) string {
 	return tenths(v/1e6) + " MB/s"
 }
 
-// tenths writes a small number with one digit after the point.
+// tenths formats a small number with one decimal.
 func tenths(v float64) string {
 	if v < 9.95 {
 		return fmt.Sprintf("%.1f", v)

@@ -18,14 +18,14 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// Progress prints what happens. On a terminal the state of the running step is
-// one line that is redrawn; elsewhere it is a line every Every. A step that has
-// ended is shown at once.
+// Progress prints the progress of a campaign. On a terminal the state of the running
+// step is one line that is redrawn; elsewhere it is a line every Every. A step that
+// has ended is shown at once.
 type Progress struct {
 	Out io.Writer
 	// Width is the terminal's width in characters; 0 means that Out is no terminal.
 	Width func() int
-	// Every is how often a running step is shown where there is no terminal.
+	// Every is the interval at which a running step is shown if there is no terminal.
 	Every time.Duration
 
 	mu    sync.Mutex
@@ -35,14 +35,14 @@ type Progress struct {
 	at    where
 	ends  int             // steps of the trial whose end was shown
 	began time.Time       // the trial
-	since time.Time       // the step, with the probes that follow it, has been running
-	said  time.Time       // the last line of a running step, where there is no terminal
-	shown map[string]bool // kinds of remarks that a line has named
+	since time.Time       // the step, including the probes that follow it, has been running
+	said  time.Time       // the last line of a running step, if there is no terminal
+	shown map[string]bool // kinds of remarks already shown
 	now   func() time.Time
 }
 
-// New makes a progress display. It draws on what is behind a plain.Writer, and
-// takes care of the texts itself.
+// New returns a progress display. It draws on the writer behind a plain.Writer, and
+// escapes the texts itself.
 func New(out io.Writer, width func() int) *Progress {
 	return &Progress{Out: escape.Raw(out), Width: width, Every: 10 * time.Second, shown: map[string]bool{}, now: time.Now}
 }
@@ -69,7 +69,7 @@ func (p *Progress) Note(text string) {
 	p.println(text)
 }
 
-// Event shows how far the running step is.
+// Event shows the progress of the running step.
 func (p *Progress) Event(e trial.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -87,7 +87,7 @@ func (p *Progress) Event(e trial.Event) {
 		p.println(FoundLine(e.Is))
 		return
 	}
-	// The steps of a duet do not say that they begin.
+	// The steps of a duet do not announce their beginning.
 	begins := e.Step != p.at.step || e.Phase == trial.PhaseBegin
 	if begins {
 		p.enter(e.Step)
@@ -105,7 +105,7 @@ func (p *Progress) Event(e trial.Event) {
 	}
 }
 
-// enter notes that a step begins.
+// enter records that a step begins.
 func (p *Progress) enter(step string) {
 	part := p.at.Trial.Part(step)
 	if part != p.at.part {
@@ -117,8 +117,9 @@ func (p *Progress) enter(step string) {
 	p.at.step, p.at.part = step, part
 }
 
-// line returns the line of a running step: where the campaign is, what is left of
-// it, and more. Where the rest is not known, the step's own time stands in for it.
+// line returns the line of a running step: the position in the campaign, the remaining
+// time, and more. If the remaining time is unknown, the line shows the step's elapsed
+// time instead.
 func (p *Progress) line(more ...piece) string {
 	all := []piece{p.at.trial()}
 	rest := forecast.AtLeast(0)
@@ -196,8 +197,8 @@ func (p *Progress) println(line string) {
 	fmt.Fprintln(p.Out, escape.Text(line))
 }
 
-// stepLine sums up a step that has ended. A second line has the weightiest of its
-// remarks of a kind that was not shown before: those of later steps are in the report.
+// stepLine sums up a step that has ended. A second line shows the weightiest remark of
+// a kind not shown before: later steps' remarks of that kind are in the report.
 func (p *Progress) stepLine(s *result.Step) string {
 	line := fmt.Sprintf("  %-8s %7.1f s", s.Name, s.Seconds)
 	if r := s.Find(metric.RowsPerS, s.Primary, ""); s.Primary != "" && r != nil && r.Value > 0 {
@@ -215,13 +216,14 @@ func (p *Progress) stepLine(s *result.Step) string {
 	return line
 }
 
-// longestRemark is how many characters of a warning are shown.
+// longestRemark is the maximum number of characters shown of a warning.
 const longestRemark = 80
 
-// kind returns what two warnings have in common of which one need be shown.
+// kind returns the kind of a warning; of several warnings of a kind only one need be
+// shown.
 func kind(w metric.Warning) string { return cmp.Or(string(w.Code), w.Text) }
 
-// remarked returns how many steps have warnings.
+// remarked returns the number of steps with warnings.
 func remarked(steps []result.Step) (n int) {
 	for i := range steps {
 		if len(steps[i].Warnings) > 0 {
@@ -231,8 +233,7 @@ func remarked(steps []result.Step) (n int) {
 	return n
 }
 
-// FoundLine returns what a search for a rate found in a step, and what is to be
-// thought of it.
+// FoundLine returns the result of a step's search for a rate, with its warnings.
 func FoundLine(s *result.Step) string {
 	line := fmt.Sprintf("  %s: %v", s.Name, s.Search)
 	if r := s.Find(metric.HighestRate, "", ""); r != nil {

@@ -17,7 +17,7 @@ import (
 
 // Sysbench is a progress display that prints a campaign's steps as sysbench prints
 // its runs: a line for each interval while a step runs, and the figures at its
-// end. All else is said by the Progress beside it.
+// end. The embedded Progress prints everything else.
 type Sysbench struct {
 	*Progress
 	Out io.Writer
@@ -26,7 +26,7 @@ type Sysbench struct {
 	Interval float64
 
 	trial  result.Entry
-	run    *published.SysbenchRun // of the step that runs; nil: none
+	run    *published.SysbenchRun // the running step; nil: none
 	series tail
 	err    error
 }
@@ -39,8 +39,8 @@ func (s *Sysbench) Begin(e result.Entry, at forecast.Place) {
 	s.Progress.Begin(e, at)
 }
 
-// Event prints what is new of the running step. It reads it where it was written
-// to, so that it is the same as what is printed of a result.
+// Event prints the new intervals of the running step. It reads them from the file
+// they were written to, so that it prints the same as for a finished result.
 func (s *Sysbench) Event(e trial.Event) {
 	switch {
 	case s.series.path == "": // the client's calibration
@@ -67,10 +67,10 @@ func (s *Sysbench) End(e result.Entry, t *result.Trial) {
 	s.Progress.End(e, t)
 }
 
-// Err returns the first error in reading what was measured.
+// Err returns the first error in reading the measurements.
 func (s *Sysbench) Err() error { return s.err }
 
-// more prints the intervals that have been written since the last time.
+// more prints the intervals written since the last call.
 func (s *Sysbench) more() {
 	err := s.series.read(func(l result.Line) { s.print(s.run.Add(&l)) })
 	if err != nil && s.err == nil {
@@ -81,14 +81,14 @@ func (s *Sysbench) more() {
 
 func (s *Sysbench) print(text string) { io.WriteString(s.Out, text) }
 
-// tail reads a series that is being written, whole line by whole line.
+// tail reads a series that is still being written, one complete line at a time.
 type tail struct {
 	path string
 	f    *os.File
 	rest []byte
 }
 
-// read reads the lines of operations that are new.
+// read reads the new lines of operations.
 func (t *tail) read(yield func(result.Line)) error {
 	if t.f == nil {
 		f, err := os.Open(t.path)

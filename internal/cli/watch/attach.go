@@ -23,8 +23,8 @@ const attachHint = "--attach wants [NAME=]ENGINE:DSN, such as prod=postgres:post
 
 var targetName = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
-// ParseAttachments returns targets, not connected yet, of texts like
-// [NAME=]ENGINE:DSN. They must have unique names.
+// ParseAttachments returns targets, not yet connected, from texts like
+// [NAME=]ENGINE:DSN. Their names must be unique.
 func ParseAttachments(texts []string, have Engines) (all []*Target, err error) {
 	for _, text := range texts {
 		one, err := parseAttachment(text, have)
@@ -91,8 +91,8 @@ func watchable(have Engines) string {
 	return "engines that can be attached to: " + strings.Join(names, ", ")
 }
 
-// AttachAll connects to the servers, and calls note with a warning for each whose
-// processes are unknown. After an error none is connected.
+// AttachAll connects to the servers, and calls note with a warning for each server
+// whose processes are unknown. After an error none remains connected.
 func AttachAll(ctx context.Context, targets []*Target, note func(string)) error {
 	for _, t := range targets {
 		if err := t.connect(ctx); err != nil {

@@ -1,7 +1,7 @@
 package watch
 
 // Builtins returns the expressions of the built-in derived metrics, which are always
-// shown. Busy is what vmstat shows as us+sy, without iowait and steal time.
+// shown. Busy corresponds to us+sy in vmstat, without iowait and steal time.
 func Builtins() []*Expression {
 	var all []*Expression
 	for _, b := range usual.Derived {

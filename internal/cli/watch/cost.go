@@ -7,7 +7,7 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// Cost adds up the cost of watching itself.
+// Cost adds up the cost of the watching itself.
 type Cost struct {
 	samples    int
 	begin, end time.Time // of this process's own samples

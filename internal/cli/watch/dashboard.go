@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// dashboard is a Grafana dashboard of what the Exporter exports, ready to be imported:
-// its panels, what matters most first, and their lines.
+// dashboard is a Grafana dashboard of the metrics that the Exporter exports, ready to
+// be imported: its panels, the most important first, and their lines.
 //
 //go:embed dashboard.json
 var dashboard []byte

@@ -196,7 +196,7 @@ func (f *Frame) derive(list []*Expression) {
 }
 
 // Warnings returns warnings about a first frame: failed sources, no disk, and
-// expressions that cannot be evaluated on it, and most likely never can: selectors
+// expressions that cannot be evaluated on it and most likely never will: selectors
 // that match nothing, rates of gauges, and series without common labels.
 func Warnings(f *Frame, list []*Expression) (warnings []string) {
 	disks := false
@@ -248,7 +248,7 @@ func (f *fetch) warning(s *scope) string {
 	return ""
 }
 
-// near returns a hint at a series that the user may have meant.
+// near returns a hint naming a series that the user may have meant.
 func (f *fetch) near(s *scope) string {
 	for _, name := range s.names {
 		if f.selector.matchesName(name) {

@@ -23,7 +23,7 @@ type Expression struct {
 	Name, Unit string
 	Text       string // as written
 	program    *vm.Program
-	fetches    []*fetch // its calls of functions on series
+	fetches    []*fetch // its function calls on series
 	builtin    bool
 }
 
@@ -34,7 +34,8 @@ var seriesName = regexp.MustCompile(`^[^\s()+*/,-]+\(?`)
 
 var exprName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$`)
 
-// ParseDefinition parses "name = EXPRESSION". where is its origin, for errors.
+// ParseDefinition parses "name = EXPRESSION". where is its origin, for error
+// messages.
 func ParseDefinition(where, text string) (*Expression, error) {
 	name, body, ok := strings.Cut(text, "=")
 	name = strings.TrimSpace(name)
@@ -95,7 +96,7 @@ func byteAt(text string, char int) int {
 	return len(text)
 }
 
-// fail notes an error at a byte of the expression.
+// fail records an error at a byte of the expression.
 func (c *compiler) fail(at int, help, format string, args ...any) {
 	if c.err != nil {
 		return

@@ -9,8 +9,8 @@ import (
 	"rumbench/internal/text/hint"
 )
 
-// maxExprFile is the greatest size of a file of expressions: the time of the YAML
-// parser grows with its square.
+// maxExprFile is the maximum size of a file of expressions: the YAML parser takes
+// time quadratic in the size.
 const maxExprFile = 64 << 10
 
 const fileHint = `a file of expressions has lines like: read_share: rate("device.reads") / sum(rate("device.*s"))`
@@ -20,7 +20,7 @@ func ParseExprFile(path string, src []byte) ([]*Expression, error) {
 	if len(src) > maxExprFile {
 		return nil, hint.Errorf(fileHint, "%s: longer than %d KiB", path, maxExprFile>>10)
 	}
-	var entries yaml.MapSlice // in their order
+	var entries yaml.MapSlice // in the order of the file
 	if err := yaml.Unmarshal(src, &entries); err != nil {
 		return nil, hint.Errorf(fileHint, "%s: a map of names to expressions was expected: %w", path, err)
 	}

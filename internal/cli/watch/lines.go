@@ -84,8 +84,8 @@ func (f *Frame) lines(chosen Filter, yield func(*Line) error) error {
 func roundTo(d, unit time.Duration) float64 { return d.Round(unit).Seconds() }
 
 // CSV returns a function that writes the chosen series of frames as one table in
-// long form: a line per number. Series come and go, so that a table with a column
-// for each would need new columns halfway.
+// long form: a line per number. Series appear and disappear, so a table with one
+// column per series would need new columns halfway.
 func CSV(w io.Writer, chosen Filter) func(*Frame) error {
 	out, begun := csv.NewWriter(w), false
 	return func(f *Frame) error {
@@ -146,7 +146,7 @@ func (f Filter) Matches(r *Row) bool {
 // errListed ends a run after its first sample.
 var errListed = errors.New("listed")
 
-// List writes the names of all series of a first sample and of all expressions. It
+// List writes the names of all series in a first sample and of all expressions. It
 // also passes the sample to see.
 func List(ctx context.Context, w io.Writer, c Config, chosen Filter, see func(*Frame)) error {
 	var rows [][]string

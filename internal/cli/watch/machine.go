@@ -18,7 +18,8 @@ const (
 	sysRoot  = "/sys"
 )
 
-// Machine says what is watched on this machine in addition to the host as a whole.
+// Machine selects the parts of this machine to watch in addition to the host as a
+// whole.
 type Machine struct {
 	Devices []string // by name
 	Dirs    []string // the devices under these directories

@@ -137,11 +137,11 @@ func (e *Exporter) name(id identity) string {
 	return name
 }
 
-// unit is a base unit of Prometheus, and how it is made of one of ours.
+// unit is a base unit of Prometheus and its conversion from one of our units.
 type unit struct {
 	name string
 	by   float64  // values are divided by it
-	old  []string // how names in our unit may end
+	old  []string // suffixes of names in our unit
 }
 
 func baseUnit(ours string) unit {

@@ -80,7 +80,7 @@ var (
 	closingBrace  = regexp.MustCompile(`^}`)
 )
 
-// conditions parses the text between braces, from byte at on.
+// conditions parses the text between braces, starting at byte at.
 func (s *Selector) conditions(at int) *misread {
 	take := func(part *regexp.Regexp) string {
 		at += len(s.text[at:]) - len(strings.TrimLeft(s.text[at:], " \t"))

@@ -20,9 +20,9 @@ type Table struct {
 	Out io.Writer
 	// Size returns the width and height of the terminal; nil if Out is none.
 	Size func() (width, height int)
-	// All shows everything in place of what matters first.
+	// All shows everything instead of the most important series first.
 	All bool
-	// Top is the number of series shown of a source, the most active; 0: all.
+	// Top is the number of series shown per source, the most active ones; 0: all.
 	Top int
 	// Filter, if there is one, replaces the usual selection.
 	Filter Filter
@@ -110,7 +110,7 @@ func (f *Frame) span() string {
 }
 
 // moves reports whether a series that is in no view is shown: engine counters that
-// change, and the user's expressions.
+// change, and custom expressions.
 func moves(r *Row) bool {
 	if inView[r.Name] || isOfMachine(r.Name) {
 		return false
@@ -118,8 +118,8 @@ func moves(r *Row) bool {
 	return r.Kind == Derived || r.Kind == engine.Counter && r.Known && r.Rate != 0
 }
 
-// isOfMachine reports whether a name is one that every machine has; the views show
-// the most important of them.
+// isOfMachine reports whether a name exists on every machine; the views show the
+// most important of these.
 func isOfMachine(name string) bool {
 	source, _, _ := strings.Cut(name, ".")
 	return slices.Contains([]string{"host", "device", "process", "client", "engine"}, source)
@@ -170,7 +170,8 @@ func (t *Table) missing(derived *Source, chosen func(*Row) bool) (rows []*Row) {
 	return rows
 }
 
-// short returns the key of a row without what the name of its source already says.
+// short returns the key of a row without the parts that repeat the name of its
+// source.
 func (s *Source) short(r *Row) string {
 	labels := observe.ParseLabels(r.Labels)
 	target, _, _ := strings.Cut(s.Name, "/")
@@ -180,8 +181,8 @@ func (s *Source) short(r *Row) string {
 	return escape.Line(p.Key())
 }
 
-// mostActive returns the n most active rows, in their order, so that lines stay in
-// place.
+// mostActive returns the n most active rows in their original order, so that lines
+// stay in place.
 func mostActive(rows []*Row, n int) []*Row {
 	if n <= 0 || len(rows) <= n {
 		return rows
@@ -193,7 +194,7 @@ func mostActive(rows []*Row, n int) []*Row {
 }
 
 // activity makes rates of different units comparable: about one for an event, a
-// page of bytes, and a millisecond. Gauges come last.
+// page of bytes, or a millisecond. Gauges come last.
 func (r *Row) activity() float64 {
 	if r.Kind != engine.Counter || !r.Known {
 		return -1

@@ -34,18 +34,18 @@ type Target struct {
 	state state
 }
 
-// state is what other goroutines than the collecting one use of a target.
+// state is the part of a target that goroutines other than the collecting one use.
 type state struct {
 	pids   []int
 	reason string // why there are no processes
 	dir    string // the server's data directory on this host, "" if unknown
 	epoch  int    // of the connection: counters may have been reset in between
 	seen   bool   // the processes have been sampled in this epoch
-	stale  bool   // they are gone: the server may be another one
+	stale  bool   // they are gone: it may be a different server now
 }
 
-// Open connects to the server once, for whoever needs no reconnection, and returns its
-// data source name as it may be shown.
+// Open connects to the server once, for callers that need no reconnection, and returns
+// its data source name in a form that may be shown.
 func (t *Target) Open(ctx context.Context) (conn engine.Watch, shown string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()

@@ -2,7 +2,7 @@ package watch
 
 import (
 	"cmp"
-	_ "embed" // for what is shown
+	_ "embed" // for shown.json
 	"encoding/json"
 	"slices"
 	"strings"
@@ -14,19 +14,20 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// view is what a table shows of a group of series: a line for each device, process,
-// server or storage, with some columns.
+// view is the part of a table that shows a group of series: a line for each device,
+// process, server or storage, with some columns.
 type view struct {
 	Title   string
 	Columns []column
 }
 
-// column shows a series. It is present if the series is, or the one that it is
-// derived from: the time per read is unknown while nothing is read.
+// column shows a series. It is present if the series, or the series it is derived from,
+// is present: the time per read is unknown while nothing is read.
 type column struct{ Head, Name, Of string }
 
-// usual is what is shown where nobody asks for more, or less: what matters first, which
-// fits on 80 columns, all that tables show in columns, and what is derived of it.
+// usual is the default selection: Leads are the most important series and fit in 80
+// columns, Views are all series that tables show in columns, and Derived are the
+// expressions computed from them.
 var usual = func() (out struct {
 	Leads, Views []view
 	Derived      []Expression
@@ -93,7 +94,8 @@ func (v *view) table(f *Frame) page.Table {
 
 const explicitFoot = "* COMMIT statements only: the server does not count single statements"
 
-// whole returns the labels of what a series is of, and a mark if it is only part of it.
+// whole returns the labels of the object that a series describes, and a mark if the
+// series covers only part of it.
 func whole(labels string) (object, mark string) {
 	all := observe.ParseLabels(labels)
 	rest := slices.DeleteFunc(all, func(l observe.Label) bool { return l.Name == engine.ExplicitOnly })
@@ -103,7 +105,7 @@ func whole(labels string) (object, mark string) {
 	return rest.String(), "*"
 }
 
-// whose returns the name of what labels identify.
+// whose returns the name of the object that labels identify.
 func whose(labels string) string {
 	var values []string
 	for _, l := range observe.ParseLabels(labels) {

@@ -10,28 +10,29 @@ import (
 	"rumbench/internal/observe"
 )
 
-// Config says what is watched.
+// Config selects the sources to watch.
 type Config struct {
 	Interval time.Duration // from tick to tick
 	Count    int           // number of intervals; 0: until the context is done
-	// Collectors are those of this machine. They are sampled one after the other.
+	// Collectors are the collectors of this machine. They are sampled one after
+	// another.
 	Collectors []observe.Collector
-	// Targets are sampled concurrently with everything else, so that one that
+	// Targets are sampled concurrently with everything else, so that a target that
 	// hangs does not delay others.
 	Targets     []*Target
 	Expressions []*Expression
 }
 
-// patience returns how long a tick waits for an answer. A later one is part of the
-// next frame.
+// patience returns how long a tick waits for an answer. A later answer is part of
+// the next frame.
 func (c *Config) patience() time.Duration { return min(c.Interval*9/10, 5*time.Second) }
 
 // Run samples all sources, at once and then at each tick, until the context is
 // done or emit fails. The first frame, number 0, has no rates.
 //
-// Ticks do not drift. A source that fails appears with its error; the others go
-// on. When it is back, growth is counted from its last good sample, unless it had
-// to reconnect.
+// Ticks do not drift. A source that fails appears with its error; the others
+// continue. When it recovers, growth is counted from its last good sample, unless
+// it had to reconnect.
 func Run(ctx context.Context, c Config, emit func(*Frame) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
@@ -89,14 +90,14 @@ func ask(ctx context.Context, wg *sync.WaitGroup, probes []*probe, patience time
 	}
 }
 
-// probe samples some sources in a goroutine of its own.
+// probe samples some sources in a separate goroutine.
 type probe struct {
 	sampler *observe.Sampler
 	target  *Target // nil for the machine's own sources
 	answers chan answer
 
 	asked time.Time        // when the pending request was made; zero: none is pending
-	got   *answer          // not used yet: it may have come too late for its tick
+	got   *answer          // not used yet: it may have arrived too late for its tick
 	last  observe.Snapshot // the last good sample of each source
 	epoch int              // of the target's connection at that time
 }
@@ -126,7 +127,7 @@ func (p *probe) ask(ctx context.Context, wg *sync.WaitGroup) {
 	})
 }
 
-// poll takes the answer if it is there.
+// poll takes the answer if it has arrived.
 func (p *probe) poll() {
 	select {
 	case a := <-p.answers:
@@ -154,7 +155,7 @@ func (p *probe) sources(late context.Context) []Source {
 	return p.since(a.snapshot)
 }
 
-// silence returns sources with the error that they do not answer.
+// silence returns the sources with an error: they do not answer.
 func (p *probe) silence() []Source {
 	waiting := time.Since(p.asked)
 	var all []Source
