@@ -19,8 +19,8 @@ const (
 	aaSlowdown  = 1.03
 )
 
-// aaPlan is a campaign of two targets on the null engine with a delay: with noise
-// of 1.5 % between trials, and a drift of the machine.
+// aaPlan is a campaign of two targets on the null engine with a delay, with noise
+// of 1.5 % between trials and a drift of the machine.
 const aaPlan = `name: aa
 workload: ibench
 params: {rows: 150k, steps: [l.i0]}
@@ -34,9 +34,9 @@ targets:
   - {name: b, engine: "null", options: {delay: %[3]s, noise: 0.015, noise_seed: %[2]d, drift: 0.05, drift_period: 1m}}
 `
 
-// equals runs campaigns of two equal targets and counts false differences; then
-// campaigns with one target 3 % slower, with as many trials as the first ones
-// recommend, and counts how often that is found.
+// equals runs campaigns of two equal targets and counts false differences; it then
+// runs campaigns with one target 3 % slower, with the number of trials that the
+// first campaigns recommend, and counts how often the difference is found.
 func equals(dir string) ([]budget, error) {
 	exe := filepath.Join(dir, "rumbench")
 	if out, err := exec.Command("go", "build", "-o", exe, "rumbench/cmd/rumbench").CombinedOutput(); err != nil {
@@ -58,7 +58,7 @@ func equals(dir string) ([]budget, error) {
 	}
 	slices.Sort(needed)
 	trials := needed[len(needed)/2]
-	trials += trials % 2 // blocks with their reverses
+	trials += trials % 2 // each block has its reverse
 	found, asked := 0, 0
 	const slow = 5
 	for seed := range slow {
@@ -114,7 +114,7 @@ func trialsOf(exe, dir, plan string) ([]*result.Trial, error) {
 }
 
 // claimed returns how many numbers are judged better or worse, and how many are
-// judged.
+// judged at all.
 func claimed(j *compare.Judgement) (n, all int) {
 	for i := range j.Items {
 		if it := &j.Items[i]; it.Asked && it.Verdict != "" {
@@ -137,7 +137,7 @@ func throughput(j *compare.Judgement) (out []*compare.Effect) {
 	return out
 }
 
-// recommended returns how many trials a campaign needs to find 3 %.
+// recommended returns the number of trials that a campaign needs to find 3 %.
 func recommended(j *compare.Judgement) int {
 	highest := 0
 	for _, e := range throughput(j) {

@@ -16,10 +16,10 @@ import (
 	"rumbench/workload/gen"
 )
 
-// records is the number of YCSB's records.
+// records is the number of YCSB records.
 const records = 100_000
 
-// ycsbClient is YCSB C, as it would be written in Go.
+// ycsbClient is YCSB C as one would write it in Go.
 type ycsbClient struct {
 	stmt    engine.Stmt
 	request gen.YCSBScrambled
@@ -53,7 +53,8 @@ func (c *ycsbClient) Do(ctx context.Context, out *workload.Outcome) error {
 	return nil
 }
 
-// fileAgainstGo measures what an operation of YCSB C costs by file, and in Go.
+// fileAgainstGo measures the cost of an operation of YCSB C, declared in a file
+// and written in Go.
 func fileAgainstGo(string) ([]budget, error) {
 	const ops = 3_000_000
 	w, _ := catalog.Plugins{}.Workload("ycsb")

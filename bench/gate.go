@@ -17,8 +17,8 @@ import (
 	"rumbench/internal/stat"
 )
 
-// The gate: how often planted slowdowns of a real engine are found, and how often one
-// is found that is not there; and the power of the rule at the noise seen.
+// The gate: how often planted slowdowns of a real engine are found, and how often a
+// nonexistent one is; and the power of the rule at the observed noise.
 
 var (
 	gateTrials  = []int{4, 6, 10}
@@ -27,7 +27,7 @@ var (
 	powerEffect = []float64{0.03, 0.10, 0.30, 1.00}
 )
 
-// gateBlocks is how many trials of each target are run; gates are simulated on
+// gateBlocks is the number of trials run for each target; gates are simulated on
 // neighbouring ones. RUMBENCH_BENCH_BLOCKS overrides it.
 const gateBlocks = 14
 
@@ -63,7 +63,7 @@ func overlaid(dir string) (exe string, err error) {
 	return exe, nil
 }
 
-// gatePlan returns the plan: the engine, and the same with planted slowdowns.
+// gatePlan returns the plan: the engine, and the same engine with planted slowdowns.
 func gatePlan(blocks int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `name: gate
@@ -106,7 +106,7 @@ func gates(dir string) ([]budget, error) {
 	return append(list, powerTable(seen(trials))...), nil
 }
 
-// gateRow judges all stretches of n blocks.
+// gateRow judges all stretches of n consecutive blocks.
 func gateRow(trials []*result.Trial, blocks, n int) (out []budget) {
 	var shares []string
 	for _, slower := range gateSlower {
@@ -144,8 +144,8 @@ func gateOf(trials []*result.Trial, start, n int, target string) *compare.Judgem
 	return c.Judge(c.Target("base"), c.Target(target))
 }
 
-// seen returns the noise of the throughput between the base and itself, of pairs and
-// apart.
+// seen returns the observed noise of the throughput between the base and itself, in
+// pairs and regardless of pairs.
 func seen(trials []*result.Trial) stat.Noise {
 	var a, b []float64
 	for _, t := range trials {
@@ -164,8 +164,8 @@ func seen(trials []*result.Trial) stat.Noise {
 	return stat.Decide(a, b, stat.Blocks, 0.95).Noise
 }
 
-// powerTable simulates how often the rule finds an effect at the noise seen, as the only
-// number asked about and as one of five.
+// powerTable simulates how often the rule finds an effect at the observed noise, as the
+// only number asked about and as one of five.
 func powerTable(noise stat.Noise) (out []budget) {
 	for _, asked := range []int{1, 5} {
 		for _, n := range powerTrials {
@@ -183,8 +183,8 @@ func powerTable(noise stat.Noise) (out []budget) {
 	return out
 }
 
-// power returns how often an effect is found, in percent. The trials of a pair have in
-// common what the noise seen says.
+// power returns how often an effect is found, in percent. The observed noise determines
+// how much noise the trials of a pair share.
 func power(noise stat.Noise, n int, effect, alpha float64) float64 {
 	own := noise.Pairs / math.Sqrt2
 	common := math.Sqrt(max(0, (square(noise.Apart)-square(noise.Pairs))/2))

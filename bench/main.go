@@ -1,10 +1,10 @@
-// Command bench prints the budgets of the project, each with its limit and what
-// was measured on this machine. Its exit code does not depend on them, since a
+// Command bench prints the budgets of the project, each with its limit and the
+// value measured on this machine. Its exit code does not depend on them, since a
 // machine may be busy.
 //
 //	bench [NAME…]
 //
-// measures only the budgets of these names.
+// measures only the budgets with these names.
 package main
 
 import (
@@ -159,8 +159,8 @@ func nullEngine(string) ([]budget, error) {
 	}, nil
 }
 
-// best runs a benchmark three times and returns the fastest, since disturbances
-// only make it slower.
+// best runs a benchmark three times and returns the fastest run, since
+// disturbances only slow it down.
 func best(f func(*testing.B)) (r testing.BenchmarkResult) {
 	fastest := math.Inf(1)
 	for range 3 {

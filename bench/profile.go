@@ -15,10 +15,11 @@ import (
 )
 
 const (
-	// profilePairs is how many pairs of windows are compared, one of each pair sampled.
+	// profilePairs is the number of pairs of windows compared; one window of each pair is
+	// sampled.
 	profilePairs  = 40
 	profileWindow = 3 * time.Second
-	// profileMargin is how far from the ends of a window an interval has to be.
+	// profileMargin is the minimum distance of an interval from the ends of a window.
 	profileMargin = 200 * time.Millisecond
 	profilePlan   = `workload: sysbench
 params: {table_size: 100k, clients: [2], load_clients: 1, settle_floor: 0s, tests: [point-query], read_seconds: %g}
@@ -29,10 +30,10 @@ targets: [{name: t, engine: %s}]
 `
 )
 
-// profiled measures what the sampler costs a trial: beside one that runs it is switched on
-// and off every few seconds. Neighbouring windows are compared, because the speed of a
-// machine changes more from trial to trial than a sampler could change it. The interval
-// shows how much noise leaves open.
+// profiled measures the cost of the sampler for a trial: while a trial runs, the sampler
+// is switched on and off every few seconds. Neighbouring windows are compared, because the
+// speed of a machine varies more from trial to trial than a sampler could change it. The
+// interval shows the uncertainty that noise leaves.
 func profiled(dir string) (out []budget, err error) {
 	if s, err := profile.Start(99, false); errors.Is(err, profile.ErrUnavailable) {
 		return []budget{{subject: "the sampler", measured: err.Error()}}, nil
@@ -114,7 +115,7 @@ func sampledInTurns(exe, dir, engine string) (map[string][]float64, error) {
 // that a drift of the machine cancels out.
 func isSampled(n int) bool { return n%4 == 1 || n%4 == 2 }
 
-// window is what a trial did in a window.
+// window is the work that a trial did in a window.
 type window struct{ rows, rowSeconds, cpu, cpuSeconds float64 }
 
 // pairedWindows compares the pairs of windows in the trial's last step.

@@ -10,12 +10,13 @@ import (
 )
 
 // The simulation of whole campaigns: how often the decision rule of comparisons
-// finds a difference between a target and itself, and how often a real one.
+// reports a difference between a target and itself, and how often it finds a real
+// one.
 
 const (
 	family      = 5 * 6 // numbers judged together: five metrics in six steps
 	ruleAlpha   = 0.05
-	simulations = 2000 // campaigns per kind: a share of 5 % is estimated to ±1 %
+	simulations = 2000 // campaigns per kind: they estimate a share of 5 % to ±1 %
 )
 
 // disturbance makes equal trials differ. All effects are logarithms.
@@ -101,8 +102,9 @@ func sequential(_ *rand.Rand, n int) []int {
 	return order
 }
 
-// campaign simulates one campaign of a target against itself. It returns how many
-// comparisons find a difference without and with Holm's correction.
+// campaign simulates one campaign of a target against itself. It returns the
+// number of comparisons that find a difference, without and with Holm's
+// correction.
 func campaign(r *rand.Rand, n int, w disturbance, paired bool) (alone, corrected int) {
 	order := sequential
 	if paired {
@@ -134,8 +136,8 @@ func campaign(r *rand.Rand, n int, w disturbance, paired bool) (alone, corrected
 	return alone, corrected
 }
 
-// falseFindings returns the share of comparisons, and of campaigns after the
-// correction, in which a target differs from itself, in percent.
+// falseFindings returns the percentage of comparisons, and of campaigns after the
+// correction, in which a target differs from itself.
 func falseFindings(campaigns, n int, w disturbance, paired bool) (perComparison, perCampaign float64) {
 	for i := range campaigns {
 		alone, corrected := campaign(rand.New(rand.NewPCG(uint64(i), uint64(n))), n, w, paired)
@@ -147,8 +149,8 @@ func falseFindings(campaigns, n int, w disturbance, paired bool) (perComparison,
 	return perComparison, perCampaign
 }
 
-// decisionRule measures how often equal targets are found to differ with
-// interleaved trials, and for information with sequential ones.
+// decisionRule measures how often equal targets are judged different with
+// interleaved trials and, for information, with sequential ones.
 func decisionRule(string) (out []budget, err error) {
 	for _, w := range disturbances() {
 		worst := 0.0

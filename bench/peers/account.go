@@ -13,10 +13,10 @@ import (
 	"rumbench/internal/stat"
 )
 
-// account is the work of a server by name.
+// account is the work of a server, by name of the quantity.
 type account map[string]float64
 
-// The work that is measured for every server.
+// The quantities that are measured for every server.
 const (
 	serverCPU = "server CPU µs"
 	writtenKB = "KB written"
@@ -32,9 +32,9 @@ func (a account) since(other account) account {
 	return out
 }
 
-// watched runs a client on a server at rest and lets the server come to rest
-// again: all that it wrote in between was for the client, deferred writes
-// included. CPU and other counters are of the run only.
+// watched runs a client on an idle server and lets the server become idle again:
+// all writes in between were for the client, including deferred ones. CPU and
+// other counters cover the run only.
 func watched(ctx context.Context, p peer, at target, run func() (result, error)) (r result, err error) {
 	if err := p.rest(ctx); err != nil {
 		return r, err
@@ -83,7 +83,8 @@ func take(ctx context.Context, p peer, at target) (account, error) {
 	return a, nil
 }
 
-// named parses lines of a name and a number, as printed by the servers' clients.
+// named parses lines with a name and a number, as printed by the servers'
+// clients.
 func named(output string) account {
 	a := account{}
 	for line := range strings.Lines(output) {
@@ -95,7 +96,7 @@ func named(output string) account {
 	return a
 }
 
-// comparison is the results of the rounds of a test.
+// comparison holds the results of the rounds of a test.
 type comparison struct{ theirs, ours []result }
 
 // tolerance is the allowed relative difference in the server's work.

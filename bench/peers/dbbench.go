@@ -24,25 +24,25 @@ import (
 )
 
 // dbBench compares rumbench with RocksDB's own benchmark on the same library and
-// options: keys of 10 bytes, values of 100, one client, no syncs. Each side has a
-// database of its own, in memory, so that the device is no part of it.
+// options: keys of 10 bytes, values of 100, one client, no syncs. Each side has
+// its own database, in memory, so that the device plays no part.
 //
-// What differs: db_bench calls the library, rumbench goes through kvkit and
-// crosses from Go to C once per operation. Rumbench's keys begin with the two
-// bytes of their table, db_bench's end with two of filling. Rumbench decodes the
-// rows that it reads. Both time each operation.
+// The differences: db_bench calls the library directly, rumbench goes through
+// kvkit and crosses from Go to C once per operation. Rumbench's keys begin with
+// the two bytes of their table, db_bench's end with two bytes of padding.
+// Rumbench decodes the rows that it reads. Both time each operation.
 //
-// Of what fillseq takes more, perf found half in rumbench's own code, spread over
-// the kit, the driver, the histogram and cgo, a quarter in the kernel (Go's
+// Of the extra cost of fillseq, perf found half in rumbench's own code, spread
+// over the kit, the driver, the histogram and cgo, a quarter in the kernel (Go's
 // scheduler switches threads 3,000 times a second), and a fifth in the library,
 // which finds less of its data in the CPU's caches.
 type dbBench struct{ dir string }
 
 const (
-	// benchLibrary is Debian's, which its db_bench is linked with.
+	// benchLibrary is Debian's library, which its db_bench is linked with.
 	benchLibrary = "/usr/lib/x86_64-linux-gnu/librocksdb.so.7.8"
 	benchCache   = 256 << 20
-	benchValue   = 99 // a byte more is its length
+	benchValue   = 99 // plus one byte for its length
 	benchKeys    = 500_000
 )
 
@@ -105,7 +105,7 @@ func (o *options) embeddedTest(ctx context.Context, d *dbBench, test string) err
 	return nil
 }
 
-// embedded is a test of one side. Fills begin with an empty database.
+// embedded is one side's test. Fills begin with an empty database.
 type embedded struct {
 	Test   string
 	Dir    string
@@ -164,11 +164,11 @@ func (d *dbBench) ours(ctx context.Context, e embedded) (r result, err error) {
 		}
 	}
 	r, cpu, err := runSelf(ctx, "-embedded", e, nil)
-	r.CPU = cpu // as of db_bench, with start-up
+	r.CPU = cpu // includes start-up, as for db_bench
 	return r, err
 }
 
-// printDifferences prints the options that differ between both sides.
+// printDifferences prints the options that differ between the two sides.
 func (d *dbBench) printDifferences() error {
 	options := map[string][2]string{}
 	for i, side := range []string{"theirs", "ours"} {
@@ -252,7 +252,7 @@ type embeddedStage struct{ *embedded }
 func (s embeddedStage) Client(ctx context.Context, seat workload.Seat) (workload.Client, error) {
 	op := &model.Op{Kind: model.Get, Table: "t", Columns: []string{"v"}}
 	switch s.Test {
-	case "fillseq": // numbered by the engine, so that nothing is read
+	case "fillseq": // the engine numbers the keys, so that nothing is read
 		op = &model.Op{Kind: model.Insert, Table: "t", Columns: []string{"v"}, Rows: 1}
 	case "fillrandom":
 		op = &model.Op{Kind: model.Insert, Table: "t", Columns: []string{"id", "v"}, Rows: 1, OnConflict: model.Replace}

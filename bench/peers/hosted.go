@@ -19,7 +19,7 @@ type hosted struct {
 	at     target
 }
 
-// start starts the server and fills rumbench's tables by a job.
+// start starts the server and fills rumbench's tables with a job.
 func (h *hosted) start(ctx context.Context, c server.Config, at func(server.Endpoint) target, fill job) (err error) {
 	if h.server, err = server.Start(ctx, c); err != nil {
 		return err

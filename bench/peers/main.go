@@ -4,10 +4,10 @@
 // CPU, bytes written and own counters. The server has one CPU, the client
 // another; both clients take turns. Run it with make bench-peers.
 //
-// Rumbench's figure is of the whole client, as drive.Run runs a step: operations
-// are drawn, sent, timed and recorded, errors counted, garbage collected.
-// Connecting is excluded, as in the peer's figure, and so is what rumbench run
-// does once for all clients: to write intervals and to sample server and machine.
+// Rumbench's figure covers the whole client, as drive.Run runs a step: operations are
+// drawn, sent, timed and recorded, errors counted, garbage collected. Connecting is
+// excluded, as in the peer's figure, and so is the work that rumbench run does once
+// for all clients: writing intervals and sampling the server and the machine.
 package main
 
 import (
@@ -33,20 +33,20 @@ import (
 // peer is another benchmark program.
 type peer interface {
 	facts() facts
-	// start starts a server below dir and creates the peer's table. If it fails,
-	// no server is left.
+	// start starts a server below dir and creates the peer's table. If it fails, no
+	// server remains.
 	start(ctx context.Context, dir string) (target, error)
 	// stop stops the server.
 	stop() error
-	// command returns a command that does a number of transactions per connection.
+	// command returns a command that executes a number of transactions per connection.
 	command(ctx context.Context, test string, clients, each int) (*exec.Cmd, error)
 	// transactions parses the number of transactions from the command's output.
 	transactions(output string, each int) (int64, error)
-	// job is the job of rumbench for the same test.
+	// job is rumbench's job for the same test.
 	job(test string, clients, each int) job
 	// counters reads the server's own counters, which never decrease.
 	counters(ctx context.Context) (account, error)
-	// rest has the server complete deferred writes.
+	// rest makes the server complete deferred writes.
 	rest(ctx context.Context) error
 }
 
@@ -54,9 +54,9 @@ type peer interface {
 type facts struct {
 	name        string
 	tests       []string // to compare, by their names in rumbench's workload
-	connections int      // at most
-	// limit returns the maximum client CPU per transaction of rumbench, relative
-	// to the peer; 0: there is none.
+	connections int      // the maximum
+	// limit returns the maximum client CPU per transaction of rumbench, relative to
+	// the peer; 0: no limit.
 	limit func(test string, clients int) float64
 }
 
@@ -78,7 +78,7 @@ type result struct {
 	server       account
 }
 
-// less subtracts a nearly idle run: start-up is no part of a transaction.
+// less subtracts a nearly idle run: start-up is not part of a transaction.
 func (r result) less(idle result) result {
 	r.Transactions -= idle.Transactions
 	r.CPU -= idle.CPU
@@ -156,7 +156,7 @@ func (o *options) compareWith(ctx context.Context, p peer, server, client cpuset
 		return err
 	}
 	defer os.RemoveAll(dir)
-	if err := os.Chmod(dir, 0o755); err != nil { // the server has a user of its own
+	if err := os.Chmod(dir, 0o755); err != nil { // the server runs as a separate user
 		return err
 	}
 	at, err := p.start(ctx, dir)
@@ -188,7 +188,7 @@ func (o *options) compareWith(ctx context.Context, p peer, server, client cpuset
 }
 
 func (o *options) row(ctx context.Context, p peer, at target, test string, clients int, on cpuset.Set) (err error) {
-	// Each side does a number of transactions per connection.
+	// Each side executes a number of transactions per connection.
 	sides := []func(each int) (result, error){
 		func(each int) (result, error) { return runPeer(ctx, p, test, clients, each, on) },
 		func(each int) (result, error) { return runOwn(ctx, p.job(test, clients, each), on) },
@@ -220,7 +220,7 @@ func (o *options) row(ctx context.Context, p peer, at target, test string, clien
 	return nil
 }
 
-// alternate runs all rounds, in each of which both sides have a turn.
+// alternate runs all rounds; both sides have a turn in each.
 func (o *options) alternate(run func(side int) (result, error)) (c comparison, err error) {
 	for round := range o.rounds {
 		var results [2]result
@@ -235,16 +235,16 @@ func (o *options) alternate(run func(side int) (result, error)) (c comparison, e
 	return c, nil
 }
 
-// size returns the transactions per connection for a run of the requested length.
-// Both clients do the same number, because writes per transaction depend on it: a
-// page that is changed a thousand times may be written once.
+// size returns the transactions per connection for a run of the requested length. Both
+// clients execute the same number, because writes per transaction depend on it: a page
+// that is changed a thousand times may be written once.
 func (o *options) size(run func(each int) (result, error), clients int) (each int, err error) {
 	const probe = 200
 	r, err := run(probe)
 	return max(2, int(r.rate()*float64(o.seconds))/clients), err
 }
 
-// runPeer measures a peer. CPU and window are those of the whole process.
+// runPeer measures a peer. CPU and window cover the whole process.
 func runPeer(ctx context.Context, p peer, test string, clients, each int, on cpuset.Set) (r result, err error) {
 	cmd, err := p.command(ctx, test, clients, each)
 	if err != nil {
@@ -272,8 +272,8 @@ func runOwn(ctx context.Context, j job, on cpuset.Set) (r result, err error) {
 	return r, err
 }
 
-// runSelf runs this program with a flag, and returns the result that it prints and the
-// CPU of the whole process.
+// runSelf runs this program with a flag, and returns the result it prints and the CPU
+// of the whole process.
 func runSelf(ctx context.Context, flag string, subject any, on cpuset.Set) (r result, cpu time.Duration, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -291,12 +291,12 @@ func runSelf(ctx context.Context, flag string, subject any, on cpuset.Set) (r re
 	return r, cpuOf(cmd), json.Unmarshal([]byte(output), &r)
 }
 
-// cpuOf returns the CPU of a program that has ended.
+// cpuOf returns the CPU time of a program that has ended.
 func cpuOf(cmd *exec.Cmd) time.Duration {
 	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 }
 
-// run runs a program on some CPUs and returns its output.
+// run runs a program on the given CPUs and returns its output.
 func run(ctx context.Context, cmd *exec.Cmd, on cpuset.Set) (string, error) {
 	var out, stderr strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &stderr
@@ -310,7 +310,7 @@ func run(ctx context.Context, cmd *exec.Cmd, on cpuset.Set) (string, error) {
 	return out.String(), nil
 }
 
-// pin binds all threads of a process, and those that they start, to some CPUs.
+// pin binds all threads of a process, and the threads they start, to the given CPUs.
 func pin(ctx context.Context, pid int, on cpuset.Set) error {
 	out, err := exec.CommandContext(ctx, "taskset", "--all-tasks", "--pid", "--cpu-list", on.String(),
 		strconv.Itoa(pid)).CombinedOutput()

@@ -15,7 +15,7 @@ import (
 // mariadb is a private MariaDB server with rumbench's tables.
 type mariadb struct{ hosted }
 
-// start starts the server and fills rumbench's tables by a job.
+// start starts the server and fills rumbench's tables with a job.
 func (m *mariadb) start(ctx context.Context, dir string, fill job) (err error) {
 	return m.hosted.start(ctx, server.Config{Kind: server.MariaDB, Dir: dir, Ready: answers, Settings: []server.Setting{
 		{Name: "innodb_buffer_pool_size", Value: "256M"}, {Name: "innodb_flush_log_at_trx_commit", Value: "2"},
@@ -47,7 +47,7 @@ func (m *mariadb) query(ctx context.Context, text string) (string, error) {
 }
 
 // counters returns the handler counters and those of InnoDB's log: bytes logged,
-// and bytes written, which are more the fewer commits share a write.
+// and bytes written, which increase when fewer commits share a write.
 func (m *mariadb) counters(ctx context.Context) (account, error) {
 	out, err := m.query(ctx, `SHOW GLOBAL STATUS WHERE Variable_name LIKE 'Handler\_%'
 	OR Variable_name IN ('Innodb_lsn_current', 'Innodb_os_log_written', 'Innodb_log_writes')`)
@@ -61,7 +61,7 @@ func (m *mariadb) counters(ctx context.Context) (account, error) {
 	return a, nil
 }
 
-// rest has InnoDB purge all old versions and write all dirty pages.
+// rest makes InnoDB purge all old versions and write all dirty pages.
 func (m *mariadb) rest(ctx context.Context) error {
 	if _, err := m.query(ctx, "SET GLOBAL innodb_max_dirty_pages_pct_lwm = 0, innodb_max_dirty_pages_pct = 0, "+
 		"innodb_io_capacity_max = 20000, innodb_io_capacity = 20000"); err != nil {

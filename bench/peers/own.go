@@ -16,11 +16,11 @@ import (
 	"rumbench/workload"
 )
 
-// job is the first step of a workload, to be run by rumbench's client.
+// job is the first step of a workload, for rumbench's client to run.
 type job struct {
 	Target   target
 	Workload string
-	Params   map[string]any // as a plan has them
+	Params   map[string]any // as in a plan
 }
 
 // ownClient runs a job and prints its result. It includes all of rumbench's work
@@ -72,8 +72,8 @@ func (j *job) run() (workload.Run, error) {
 	return workload.NewRun(w, "", given)
 }
 
-// fill fills the tables of a job with all steps of its workload. The database
-// must stay open as long as the tables are needed.
+// fill fills the tables of a job by running all steps of its workload. The
+// database must stay open as long as the tables are needed.
 func (j *job) fill(ctx context.Context) (engine.DB, error) {
 	db, r, err := j.open(ctx)
 	if err != nil {
@@ -107,7 +107,7 @@ func measure(ctx context.Context, db engine.DB, step *workload.Step) (out result
 	if err != nil {
 		return out, err
 	}
-	runtime.GC() // of garbage from before the transactions
+	runtime.GC() // collects the garbage from before the transactions
 	before := observe.OwnCPU()
 	res, err := drive.Run(ctx, drive.Config{Step: step, Clients: clients, Interval: time.Second})
 	if err != nil {

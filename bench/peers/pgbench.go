@@ -15,7 +15,8 @@ import (
 )
 
 // pgbench is pgbench on PostgreSQL, with prepared statements on rumbench's tables.
-// One thread serves all connections, which costs less than a thread for each.
+// One thread serves all connections, which costs less than one thread per
+// connection.
 type pgbench struct {
 	hosted
 	dir string // of the scripts
@@ -33,7 +34,7 @@ func (*pgbench) facts() facts {
 }
 
 // scripts returns the transactions, with the same statements as rumbench's.
-// pgbench has no random texts, so it always writes the same ones.
+// pgbench has no random texts, so it always writes the same text.
 func (*pgbench) scripts() map[string]string {
 	id := fmt.Sprintf("\\set id random(1, %d)\n", rows)
 	k := fmt.Sprintf("\\set k random(1, %d)\n", rows)
@@ -91,7 +92,7 @@ func (*pgbench) ready(ctx context.Context, e server.Endpoint) error {
 	return nil
 }
 
-// counters returns those of the table and its indexes, and the log.
+// counters returns the counters of the table, its indexes and the log.
 func (p *pgbench) counters(ctx context.Context) (account, error) {
 	const text = `SELECT '` + logKB + `', wal_bytes / 1024 FROM pg_stat_wal
 UNION ALL SELECT 'log records', wal_records FROM pg_stat_wal
@@ -105,7 +106,7 @@ UNION ALL SELECT n.name, n.value FROM pg_stat_user_tables, LATERAL (VALUES ('ind
 	return named(out), err
 }
 
-// rest vacuums, so that every run starts without dead rows, and checkpoints.
+// rest vacuums, so that every run starts without dead rows, and then checkpoints.
 func (p *pgbench) rest(ctx context.Context) error {
 	_, err := p.query(ctx, "VACUUM "+pgbenchSchema+".sbtest1; CHECKPOINT")
 	return err

@@ -14,8 +14,9 @@ import (
 
 // replay sends MariaDB the statements of the original insert benchmark client, as
 // in its log: batches of rows as text, each a statement and a transaction, and on
-// a second connection the deletion of as many of the oldest rows. MariaDB's
-// client sends them. Its tables, in a schema of their own, are the original's.
+// a second connection the deletion of the same number of the oldest rows.
+// MariaDB's client sends them. Its tables are the original's, in a separate
+// schema.
 type replay struct {
 	mariadb
 	dir  string
@@ -147,13 +148,13 @@ func (r *replay) command(ctx context.Context, _ string, _, batches int) (*exec.C
 	return exec.Command("sh", args...), nil
 }
 
-// transactions counts the inserts; a deletion goes with each.
+// transactions counts the inserts; each is accompanied by a deletion.
 func (*replay) transactions(_ string, batches int) (int64, error) {
 	return int64(batches), nil
 }
 
 func (r *replay) job(_ string, _, batches int) job {
 	params := ibenchParams("l.i1")
-	params["write_rows"] = batches * replayBatch * 5 / 4 // of which l.i1 takes four fifths
+	params["write_rows"] = batches * replayBatch * 5 / 4 // l.i1 takes four fifths of them
 	return job{r.at, "ibench", params}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // sysbench is sysbench on MariaDB, with prepared statements on its own table;
-// rumbench has its own beside it.
+// rumbench uses a separate table on the same server.
 type sysbench struct{ mariadb }
 
 const sysbenchSchema = "sbtest"

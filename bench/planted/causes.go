@@ -8,25 +8,25 @@ import (
 	"rumbench/internal/explain"
 )
 
-// cause is a planted difference: what is set on the second of two targets, and the rule
-// that should name it first.
+// cause is a planted difference: the setting of the second of two targets, and the rule that
+// should name it first.
 type cause struct {
 	number int
 	name   string
-	rules  rules    // any of them is right; none: nothing may be named
+	rules  rules    // any of them is right; if empty, none may be named
 	each   bool     // each of the rules must be named, one of them first
 	on     []string // engines
 	own    string   // the workload as a map; "": sysbench
 	params string   // of sysbench
-	// likewise, of the second target, where its steps are others: then it is a campaign of its own
+	// params of the second target if its steps differ: it then runs as a separate campaign
 	other   string
 	common  string            // of both targets
 	base    string            // of the first target
 	second  map[string]string // of the second
 	seconds int               // of a step; 0: 8
-	beside  func() func()     // starts what else runs, and returns what ends it
-	// held, if set, runs the second target as a campaign of its own under a control group
-	// that holds it back.
+	beside  func() func()     // starts a concurrent load and returns a function that ends it
+	// held, if set, runs the second target as a separate campaign under a control group that
+	// throttles it.
 	held *hold
 }
 
@@ -60,14 +60,14 @@ const (
 	wide  = "table_size: 400k, load_clients: 1, clients: [4], settle_floor: 1s, "
 )
 
-// absent is a workload that looks for keys between those that there are.
+// absent is a workload that looks up keys between the existing ones.
 const absent = `{name: absent, values: {pick: {uniform: [0, 199k]}},
   tables: {pairs: {columns: {id: {value: row * 2}, payload: {value: {text: {size: 200}}}}}},
   operations: {look: [{get: pairs, key: {id: pick * 2 + 1}, expect: 0}]},
   steps: [{load: pairs, rows: 200k}, {settle: 1s}, {run: look, seconds: 8, groups: {all: {clients: 4, do: look}}}]}`
 
-// causes are those of the specification that can be planted by a plan. Each is run in
-// pairs of trials.
+// causes are the causes in the specification that a plan can plant. Each is run in pairs of
+// trials.
 var causes = []cause{
 	{number: 1, name: "doublewrite off", rules: rules{explain.RuleDoublewrite}, on: []string{"innodb"},
 		params: wide + "tests: [update-index]",
@@ -144,7 +144,8 @@ var causes = []cause{
 		params: wide + "tests: [update-index, settle.post, point-query]", common: "cache: 64MiB, durability: process",
 		seconds: 20,
 		other:   wide + "tests: [update-index, point-query]"},
-	// A settle step makes Pebble merge nothing: its debt is allowed. So its reads are after updates, or not.
+	// A settle step makes Pebble merge nothing: its debt is allowed. So one target reads after
+	// updates, the other does not.
 	{number: 18, name: "reads of a tree that owes merges", rules: rules{explain.RuleStarts}, on: []string{"pebble"},
 		params: wide + "tests: [point-query]",
 		common: "cache: 64MiB, durability: process", seconds: 20, other: wide + "tests: [update-index, point-query]"},
@@ -169,14 +170,14 @@ var causes = []cause{
 		second: every("options: {memtable_size: 64MiB}", "pebble")},
 }
 
-// target is one of the two that a cause makes different.
+// target is one of the two targets that a cause makes different.
 type target struct{ name, set string }
 
 func (c *cause) targets(engine string) []target {
 	return []target{{"base", c.base}, {"new", c.second[engine]}}
 }
 
-// plan returns the plan of targets of a planted cause on an engine.
+// plan returns the plan of the targets of a planted cause on an engine.
 func (c *cause) plan(engine, params string, targets []target) string {
 	seconds := cmp.Or(c.seconds, 8)
 	var b strings.Builder

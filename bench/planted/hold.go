@@ -12,17 +12,18 @@ import (
 	"rumbench/internal/observe"
 )
 
-// hold is a limit that a control group (version 1) sets to all processes that a campaign
-// starts.
+// hold is a limit that a control group (version 1) imposes on all processes that a
+// campaign starts.
 type hold struct {
 	controller  string   // "cpu"
-	file, value string   // what is written where; %s: the device of the campaign, as 254:0
+	file, value string   // the file to write and its value; %s: the campaign's device, as 254:0
 	free        []string // names of programs that are moved out of the group
 }
 
 func (h *hold) dir() string { return filepath.Join("/sys/fs/cgroup", h.controller, "rumbench-planted") }
 
-// begin makes the group for a campaign in a directory, and returns what removes it.
+// begin creates the group for a campaign in a directory, and returns a function that
+// removes it.
 func (h *hold) begin(campaign string) (end func(), err error) {
 	value := h.value
 	if strings.Contains(value, "%s") {
@@ -58,7 +59,7 @@ func (h *hold) begin(campaign string) (end func(), err error) {
 	return func() {
 		close(done)
 		<-stopped
-		for range 100 { // the kernel removes no group whose last process is just ending
+		for range 100 { // the kernel keeps a group while its last process is still ending
 			if os.Remove(h.dir()) == nil {
 				return
 			}
@@ -67,7 +68,7 @@ func (h *hold) begin(campaign string) (end func(), err error) {
 	}, nil
 }
 
-// release moves the programs that are to be free to the group above.
+// release moves the exempt programs to the parent group.
 func (h *hold) release() {
 	text, _ := os.ReadFile(filepath.Join(h.dir(), "cgroup.procs"))
 	for _, pid := range strings.Fields(string(text)) {

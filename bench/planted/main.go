@@ -3,9 +3,9 @@
 //
 //	planted [-set second] [-out DIR] [-only 1,2,3] [-engine innodb]
 //
-// It takes a quiet machine, root for the causes that hold a program back by a control
-// group of version 1, and with all causes hours. The exit status is 1 if fewer
-// than nine of ten are right.
+// It needs a quiet machine, root for the causes that throttle a program with a control
+// group of version 1, and hours for all causes. The exit status is 1 if fewer than nine
+// of ten are right.
 package main
 
 import (
@@ -53,12 +53,12 @@ func main() {
 	}
 }
 
-// run runs and explains the causes that are wanted.
+// run runs and explains the selected causes.
 func run(ctx context.Context, program, out string, wanted func(*cause, string) bool) (right, tried int, err error) {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return 0, 0, err
 	}
-	engines := map[string][2]int{} // how many are right, and of how many
+	engines := map[string][2]int{} // the number of right ones, and the total
 	fmt.Println("cause | engine | expected | named first | sentence")
 	for i := range causes {
 		c := &causes[i]
@@ -91,7 +91,7 @@ func run(ctx context.Context, program, out string, wanted func(*cause, string) b
 	return right, tried, err
 }
 
-// named reports whether each rule that has to be is named of the last step.
+// named reports whether every required rule is named for the last step.
 func (c *cause) named(records []explain.Record) bool {
 	return !c.each || !slices.ContainsFunc(c.rules, func(rule explain.Rule) bool {
 		return !slices.ContainsFunc(records, func(r explain.Record) bool {
@@ -100,15 +100,15 @@ func (c *cause) named(records []explain.Record) bool {
 	})
 }
 
-// first returns the rule that is named first in the last step, and its sentence: what
-// limits the measurement, or the first proven cause.
+// first returns the rule named first in the last step, and its sentence: the limit of
+// the measurement, or the first proven cause.
 func first(records []explain.Record) (rule explain.Rule, sentence string) {
 	last := ""
 	for _, r := range records {
 		if r.Step != last {
 			last, rule, sentence = r.Step, "", ""
 		}
-		said := r.Metric == "" && (explain.Note{Rule: r.Rule}).First() // notes of another kind are no causes
+		said := r.Metric == "" && (explain.Note{Rule: r.Rule}).First() // other kinds of notes are not causes
 		if rule == "" && r.Rule != "" && (r.Proven || said) {
 			rule, sentence = r.Rule, r.Metric+": "+r.Sentence
 		}
@@ -116,7 +116,7 @@ func first(records []explain.Record) (rule explain.Rule, sentence string) {
 	return rule, sentence
 }
 
-// records runs the campaigns that are not there yet, and explains them.
+// records runs the campaigns that do not exist yet, and explains them.
 func (c *cause) records(ctx context.Context, program, out, on string) (records []explain.Record, err error) {
 	dir := filepath.Join(out, fmt.Sprintf("%02d-%s", c.number, on))
 	targets := c.targets(on)
@@ -150,7 +150,7 @@ func (c *cause) records(ctx context.Context, program, out, on string) (records [
 	}
 }
 
-// run runs a campaign unless it is there.
+// run runs a campaign unless it exists.
 func (c *cause) run(ctx context.Context, program, dir, plan string, held *hold) error {
 	if _, err := os.Stat(filepath.Join(dir, "campaign.json")); err == nil {
 		return nil

@@ -2,9 +2,9 @@ package main
 
 import "rumbench/internal/explain"
 
-// second is the second set: causes that were not looked at while the rules were written,
-// so that rules which fit only the first set are found out. Whoever changes a rule
-// because of one of these moves it to the first set, and plants another.
+// second is the second set: causes that were not considered while the rules were
+// written, to detect rules that fit only the first set. Anyone who changes a rule
+// because of one of these moves it to the first set, and plants a different one.
 var second = []cause{
 	{number: 101, name: "four times the rows", rules: rules{explain.RuleReads}, on: []string{"innodb"},
 		params: small + "tests: [point-query]",

@@ -100,7 +100,7 @@ type slowStmt struct {
 	share float64
 }
 
-// Exec executes the operation, and then computes for a share of its time.
+// Exec executes the operation, and then computes for a share of the time it took.
 func (s slowStmt) Exec(ctx context.Context, args []model.Value, r *engine.Result) error {
 	start := time.Now()
 	err := s.Stmt.Exec(ctx, args, r)

@@ -47,7 +47,7 @@ func addCompletions(c *cobra.Command) {
 			complete = cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp)
 		}
 		if complete != nil {
-			_ = c.RegisterFlagCompletionFunc(f.Name, fitting(complete)) // fails only if a flag is registered twice
+			_ = c.RegisterFlagCompletionFunc(f.Name, fitting(complete)) // fails only for a duplicate flag
 		}
 	})
 }

@@ -45,7 +45,7 @@ func newTableCommand(a *App) *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&o.layout, "layout", "text", strings.Join(tableLayouts, ", "))
 	choices(f, "layout", tableLayouts...)
-	f.StringVar(&o.layout, "format", "text", "the same as --layout") // the name that other commands use
+	f.StringVar(&o.layout, "format", "text", "the same as --layout") // named as in other commands
 	choices(f, "format", tableLayouts...)
 	_ = f.MarkHidden("format") // it fails for unknown flags only
 	f.StringVar(&o.metric, "metric", "", "the number to show (default: throughput of the primary operation)")

@@ -1,8 +1,8 @@
-// Package need is the one gate of tests that need more than Go: a server, a library, a
-// browser, root, or whatever else scripts/setup.sh installs.
+// Package need is the single gate for tests that need more than Go: a server, a library, a
+// browser, root, or anything else that scripts/setup.sh installs.
 //
-// make check (go test -short) skips them, however the machine is equipped. make test runs
-// them; what is missing skips a test, but fails it where CI is set. It is for tests only.
+// make check (go test -short) skips them on every machine. make test runs them; a missing
+// dependency skips a test, but fails it if CI is set. The package is for tests only.
 package need
 
 import (
@@ -19,7 +19,8 @@ func Setup(t testing.TB) {
 	}
 }
 
-// Installed skips a test for which something is missing, as err says. In CI it fails it.
+// Installed skips a test if err reports a missing dependency. In CI the test fails
+// instead.
 func Installed(t testing.TB, err error) {
 	t.Helper()
 	Setup(t)
@@ -31,8 +32,8 @@ func Installed(t testing.TB, err error) {
 	}
 }
 
-// Found is Installed for a test that has something to do without it: it reports whether it
-// is there.
+// Found is Installed for a test that can also do something without the dependency: it
+// reports whether the dependency is available.
 func Found(t testing.TB, err error) bool {
 	t.Helper()
 	switch {
@@ -45,7 +46,7 @@ func Found(t testing.TB, err error) bool {
 	return false
 }
 
-// Root skips a test unless this process may do what only root may.
+// Root skips a test unless this process has the rights of root.
 func Root(t testing.TB, subject string) {
 	t.Helper()
 	Setup(t)
@@ -54,7 +55,7 @@ func Root(t testing.TB, subject string) {
 	}
 }
 
-// TempDir returns a temporary directory that the unprivileged user of a server can reach,
+// TempDir returns a temporary directory that the unprivileged user of a server can access,
 // unlike those of the testing package.
 func TempDir(t testing.TB) string {
 	t.Helper()

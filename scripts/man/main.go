@@ -1,7 +1,7 @@
 // Command man writes the man pages of rumbench into a directory, one per command.
 //
-// It writes roff itself: cobra's own generator goes through Markdown, which joins the
-// lines of lists and takes * and _ for emphasis, and needs two more modules.
+// It writes roff itself: cobra's generator goes through Markdown, which joins the
+// lines of lists, treats * and _ as emphasis, and needs two more modules.
 package main
 
 import (
@@ -43,8 +43,8 @@ func run(args []string) error {
 	return writePages(args[0], root, date.UTC().Format(time.DateOnly), args[1])
 }
 
-// writePages writes the page of a command and those of its commands. What completion
-// prints for each shell is on its own page.
+// writePages writes the pages of a command and its subcommands. The page of
+// completion also covers its output for each shell.
 func writePages(dir string, c *cobra.Command, date, version string) error {
 	if c.Hidden {
 		return nil
@@ -102,7 +102,7 @@ func page(c *cobra.Command, date, version string) []byte {
 	return b.Bytes()
 }
 
-// arguments returns what follows the command in its usage.
+// arguments returns the part of a command's usage after its name.
 func arguments(c *cobra.Command) string {
 	_, rest, _ := strings.Cut(c.Use, " ")
 	if c.HasAvailableSubCommands() && rest == "" {
@@ -155,7 +155,7 @@ func seeAlso(b *bytes.Buffer, c *cobra.Command) {
 	}
 }
 
-// text writes paragraphs. Lines that are indented stay lines.
+// text writes paragraphs. Indented lines remain separate lines.
 func text(b *bytes.Buffer, s string) {
 	verbatim, ended := false, false
 	for l := range strings.SplitSeq(s, "\n") {
@@ -181,13 +181,13 @@ func text(b *bytes.Buffer, s string) {
 	}
 }
 
-// escape makes a text safe within a line of roff. Hyphens are minus signs, so that
+// escape makes a text safe within a line of roff. Hyphens become minus signs, so that
 // flags can be copied.
 func escape(s string) string {
 	return strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(s)
 }
 
-// line keeps a line from being taken for a request.
+// line prevents a line from being interpreted as a request.
 func line(s string) string {
 	if strings.HasPrefix(s, ".") || strings.HasPrefix(s, "'") {
 		return `\&` + s

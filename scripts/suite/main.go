@@ -1,8 +1,8 @@
 // Command suite runs the tests of make test, each once: some under the race detector,
-// some in the build with native engines, all others as they are. It ends with the slowest
-// packages and tests.
+// some in the build with native engines, all others in the plain build. It ends with the
+// slowest packages and tests.
 //
-// It is for this project's tests only, and knows nothing of what they test.
+// It is for this project's tests only, and knows nothing about their subject.
 package main
 
 import (
@@ -34,13 +34,13 @@ var raced = []string{
 	"internal/stat/hist", "internal/observe", "internal/server", "internal/run/trial", "internal/cli/watch", "engine/wire",
 }
 
-// native are the packages that have more with the native engines.
+// native are the packages that contain more in the build with native engines.
 var native = []string{"workload/all", "engine/rocksdb", "engine/wiredtiger", "engine/lmdb", "engine/native"}
 
 // longest are the packages of the plain run that take minutes.
 var longest = []string{"internal/doctest", "internal/cli", "engine/mysql", "internal/report", "engine/postgres"}
 
-// shown is how many of the slowest are listed.
+// shown is the number of slowest packages and tests listed.
 const shown = 20
 
 func main() {
@@ -64,7 +64,7 @@ func main() {
 	}
 }
 
-// passes returns the runs, in which every package is once. The longest packages begin
+// passes returns the runs, which include every package once. The longest packages start
 // first, so that the end does not wait for one of them.
 func passes() ([]pass, error) {
 	out, err := exec.Command("go", "list", "./...").Output()
@@ -100,20 +100,19 @@ type event struct {
 	Elapsed                       float64
 }
 
-// timed is a test, or a package whose test is "".
+// timed is a test, or a package if test is "".
 type timed struct {
 	pass, pkg, test string
 	seconds         float64
 }
 
 type suite struct {
-	mu              sync.Mutex // guards what follows, and what is printed
+	mu              sync.Mutex // guards the fields below and the output
 	tests, packages []timed
 	skipped, failed []string
 }
 
-// run runs a pass and prints a line for each package, and what failed tests have
-// printed.
+// run runs a pass and prints a line for each package, and the output of failed tests.
 func (s *suite) run(p pass, w io.Writer) error {
 	args := append([]string{"test", "-json", "-vet=off", "-count", "1", "-timeout", "60m", "-parallel", "4"}, p.flags...)
 	cmd := exec.Command("go", append(args, p.packages...)...)
@@ -189,7 +188,8 @@ func (s *suite) note(pass string, e event, said map[[2]string]*strings.Builder, 
 
 func (t *timed) name() string { return strings.TrimSpace(t.pkg + " " + t.test + " (" + t.pass + ")") }
 
-// reason returns why a test was skipped, from what it printed: "file.go:12: reason".
+// reason returns the reason for which a test was skipped, from its output: "file.go:12:
+// reason".
 func reason(output string) string {
 	for line := range strings.Lines(output) {
 		if _, cause, found := strings.Cut(line, ".go:"); found {
@@ -200,7 +200,8 @@ func reason(output string) string {
 	return ""
 }
 
-// summary lists the slowest packages and tests, and those that were skipped or failed.
+// summary lists the slowest packages and tests, and the tests that were skipped or
+// failed.
 func (s *suite) summary(w io.Writer, took time.Duration) {
 	for _, list := range []struct {
 		subject string

@@ -27,7 +27,7 @@ type Sample struct {
 	// Operations.
 	Group       string  `parquet:"group,dict,optional"`
 	Op          string  `parquet:"op,dict,optional"`
-	Upkeep      *bool   `parquet:"upkeep,optional"` // timed, but not requested by the workload's schedule
+	Upkeep      *bool   `parquet:"upkeep,optional"` // timed, but not in the workload's schedule
 	Ops         *int64  `parquet:"ops,optional"`
 	Rows        *int64  `parquet:"rows,optional"`
 	Errors      *int64  `parquet:"errors,optional"`
@@ -41,8 +41,8 @@ type Sample struct {
 	// Other sources.
 	Name   string   `parquet:"name,dict,optional"`
 	Labels string   `parquet:"labels,dict,optional"` // such as `dev="vda"`
-	Value  *float64 `parquet:"value,optional"`       // growth of a counter over the interval, or the value of a gauge
-	Late   float64  `parquet:"late,optional"`        // seconds from the interval's end until the source answered
+	Value  *float64 `parquet:"value,optional"`       // growth of a counter, or value of a gauge
+	Late   float64  `parquet:"late,optional"`        // seconds from the interval's end to the answer
 }
 
 // WriteSeries writes the interval series of the trials, in their order, and
