@@ -80,7 +80,8 @@ var causes = []cause{
 		on:     []string{"innodb", "postgres", "pebble", "sqlite"},
 		params: wide + "tests: [point-query]", common: "cache: 48MiB, durability: process",
 		second: every("cache: 16MiB", all...)},
-	// MyRocks' misses cost 4 % more CPU if the page cache serves them: less than the noise of most machines.
+	// MyRocks' misses cost 4 % more CPU if the page cache serves them, which is below the noise
+	// of most machines.
 	{number: 3, name: "half the cache", rules: rules{explain.RuleReads}, on: []string{"myrocks"},
 		params: wide + "tests: [point-query]",
 		common: "cache: 48MiB, durability: process, direct_io: true", second: every("cache: 16MiB", "myrocks")},

@@ -197,7 +197,7 @@ func reportInput(dirs ...string) (report.Input, error) {
 				if len(dirs) == 1 || target == "" {
 					return target
 				}
-				return dir + "/" + target // not begun: the name does not refer to a target of another campaign
+				return dir + "/" + target // not begun: not a target of another campaign
 			})
 		}
 		if c.Client != "" && in.Client == nil {

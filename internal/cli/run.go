@@ -203,8 +203,8 @@ func precise(precision float64) func([]*result.Trial) (bool, string) {
 	}
 }
 
-// start runs a campaign, and prints its steps in the requested format, or prints what it
-// would do.
+// start runs a campaign, printing its steps in the requested format, or describes the
+// run it would start.
 func start(ctx context.Context, a *App, c campaign.Config, o runOptions) error {
 	switch {
 	case o.dryRun:

@@ -38,7 +38,7 @@ type watching struct {
 	list     bool
 
 	dashboard bool
-	command   []string // whose load is recorded; without one, recording lasts until it is interrupted
+	command   []string // whose load is recorded; none records until interrupted
 }
 
 func newStatCommand(a *App) *cobra.Command {

@@ -129,8 +129,8 @@ func runTable(a *App, o tableOptions, dirs []string) error {
 	return report.RelativeText(a.Stdout, r, style, a.textWidth())
 }
 
-// chosen returns the metric to show: the one that most steps have, of the metrics
-// that the name may mean.
+// chosen returns the metric to show: of the metrics that the name may mean, the
+// one present in most steps.
 func (o *tableOptions) chosen(c *compare.Campaign) string {
 	means, _ := metric.Named(o.metric)
 	if len(means) == 0 {

@@ -69,7 +69,7 @@ func trialSpec(dir, name string) (trial.Spec, error) {
 		return trial.Spec{}, err
 	}
 	for _, f := range state.Programs {
-		server.Remember(f) // what was found when the campaign began is not found again
+		server.Remember(f) // servers found when the campaign began are not searched for again
 	}
 	p, err := planOf(dir, state, plan.Forced(state.Force))
 	if err != nil {

@@ -56,7 +56,7 @@ func Root(t testing.TB, subject string) {
 }
 
 // TempDir returns a temporary directory that the unprivileged user of a server can access,
-// unlike those of the testing package.
+// which the testing package's directories do not allow.
 func TempDir(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()

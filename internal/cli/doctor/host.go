@@ -17,7 +17,7 @@ type Status string
 // The statuses. Facts that a machine does not show are Unknown, never OK.
 const (
 	OK      Status = "ok"
-	Warn    Status = "warn"    // measurements are possible, but blurred, hard to explain or not like those of other hosts
+	Warn    Status = "warn"    // measurements are possible, but blurred, hard to explain or unlike other hosts'
 	Bad     Status = "bad"     // measurements would be worthless, or would abort
 	Unknown Status = "unknown" // it could not be determined
 )
@@ -108,8 +108,8 @@ func graded(isBad, isWarn bool, found, fix string) Finding {
 	return ok(found)
 }
 
-// setting returns a check that a fact, if shown, has one of several good values; fix says how
-// to correct it otherwise.
+// setting returns a check that a fact, if shown, has one of several good values; fix returns
+// the remedy otherwise.
 func setting(fact, whereShown string, fix func(*machine) string, good ...string) func(*machine) Finding {
 	return func(m *machine) Finding {
 		switch found := m.facts.Value(fact); {

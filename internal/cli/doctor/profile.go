@@ -64,7 +64,7 @@ func fileTracer(dir string) Finding {
 }
 
 // threadLooks checks whether this process may inspect the threads of other users;
-// path is that of /proc/self/status.
+// path is the path of /proc/self/status.
 func threadLooks(path string) Finding {
 	text, _ := os.ReadFile(path)
 	_, rest, _ := strings.Cut(string(text), "CapEff:")

@@ -54,7 +54,7 @@ type Row struct {
 	N             int64     `parquet:"n,optional"` // null: unknown, or counts nothing
 	Source        string    `parquet:"source,dict,optional"`
 	Warnings      []string  `parquet:"warnings,list"`
-	WarningCodes  []string  `parquet:"warning_codes,list"` // in the order of the warnings; "" if none
+	WarningCodes  []string  `parquet:"warning_codes,list"` // in the warnings' order; "" without a code
 	Headline      bool      `parquet:"headline"`
 }
 

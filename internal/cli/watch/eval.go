@@ -24,7 +24,7 @@ type element struct {
 
 func (v vector) isNumber() bool { return len(v) == 1 && v[0].labels == "" }
 
-// with returns the vector with value appended, unless it is NaN or infinite.
+// extended returns the vector with value appended, unless it is NaN or infinite.
 func (v vector) extended(labels string, value float64) vector {
 	if !quantity.Finite(value) {
 		return v
@@ -139,8 +139,8 @@ var operators = map[string]func(l, r float64) float64{
 	"/": func(l, r float64) float64 { return l / r },
 }
 
-// combine combines scalars, a scalar with all series, and series with those of the
-// same labels.
+// combine combines scalars, a scalar with all series, and series with series that
+// have the same labels.
 func combine(operator string, value func(l, r float64) float64, left, right vector, s *scope) (out vector, err error) {
 	switch {
 	case len(left) == 0 || len(right) == 0:

@@ -17,8 +17,8 @@ import (
 	"rumbench/internal/text/hint"
 )
 
-// Expression computes numbers from the series of a frame. Its language is that of
-// github.com/expr-lang/expr, where every value is a vector.
+// Expression computes numbers from the series of a frame. It is written in the
+// language of github.com/expr-lang/expr, in which every value is a vector.
 type Expression struct {
 	Name, Unit string
 	Text       string // as written

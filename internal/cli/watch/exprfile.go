@@ -43,7 +43,8 @@ func ParseExprFile(path string, src []byte) ([]*Expression, error) {
 	return all, nil
 }
 
-// CheckNames refuses duplicate names of expressions, and those of built-in ones.
+// CheckNames refuses duplicate names of expressions, and the names of built-in
+// ones.
 func CheckNames(list []*Expression) error {
 	seen := make(map[string]bool)
 	for _, b := range usual.Derived {
