@@ -109,15 +109,17 @@ var waitRoles = []struct {
 	{"io/file/aria/", engine.RoleLog, "translog"},
 	{"io/file/", engine.RoleIO, ""},
 
-	// The SQL layer: MDL_lock::rwlock, MDL_wait::LOCK_wait_status; LOCK_commit_ordered, LOCK_commit_queue.
+	// The SQL layer: MDL_lock::rwlock, MDL_wait::LOCK_wait_status; LOCK_commit_ordered,
+	// LOCK_commit_queue.
 	{"synch/", engine.RoleMetadata,
 		"/sql/MDL_ /sql/LOCK_table_ /sql/LOCK_open /sql/TABLE_SHARE:: /sql/LOCK_tdc /mysys/THR_LOCK"},
 	{"synch/", engine.RoleCommit, "/sql/MYSQL_BIN_LOG:: /sql/LOCK_commit /sql/LOCK_prepare_ordered " +
 		"/sql/LOCK_after_binlog_sync"},
 	{"synch/", engine.RoleCommit, "/sql/LOCK_wait_commit /sql/COND_wait_commit /sql/COND_prepare_ordered"},
 
-	// InnoDB: trx_sys_mutex, trx_sys_shard_mutex, trx_sys_serialisation_mutex, trx_mutex; lock_latch, lock_wait_mutex,
-	// lock_sys_*, lock_mutex; log_sys_mutex, log_writer_mutex, log_sn_lock.
+	// InnoDB: trx_sys_mutex, trx_sys_shard_mutex, trx_sys_serialisation_mutex, trx_mutex;
+	// lock_latch, lock_wait_mutex, lock_sys_*, lock_mutex; log_sys_mutex,
+	// log_writer_mutex, log_sn_lock.
 	{"synch/", engine.RoleSnapshot, "/innodb/trx_rseg /innodb/rseg /innodb/trx_ /innodb/read_view"},
 	{"synch/", engine.RoleRow, "/innodb/lock_"},
 	{"synch/", engine.RoleIndex, "/innodb/index_tree /innodb/btr_search"},
