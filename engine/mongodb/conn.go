@@ -138,7 +138,7 @@ func classify(doing string, err error) error {
 		class = engine.Duplicate
 	case hasCode(err, codeDiskFull):
 		err = engine.DiskFull(err)
-	case broken || errors.Is(err, mongo.ErrClientDisconnected): // before timeouts: the driver may have waited for the connection
+	case broken || errors.Is(err, mongo.ErrClientDisconnected): // before timeouts: the driver may have waited for it
 		class = engine.Gone
 	case mongo.IsTimeout(err):
 		class = engine.Timeout

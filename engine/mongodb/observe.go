@@ -57,7 +57,7 @@ func (p *peer) Settings(ctx context.Context) (out []engine.Setting, err error) {
 		add("replica_set", p.set)
 		add("oplog", "every write is in the oplog, too, which the figures include")
 	}
-	if reply, err := p.ask(ctx, doc("getParameter", 1, "journalCommitInterval", 1)); err == nil { // not every user may read it
+	if reply, err := p.ask(ctx, doc("getParameter", 1, "journalCommitInterval", 1)); err == nil { // may be denied
 		add("journal_commit_interval_ms", fmt.Sprint(number(reply, "journalCommitInterval")))
 	}
 	return out, nil

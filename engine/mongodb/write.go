@@ -191,7 +191,7 @@ type lowest struct {
 
 func newLowest(st statement, op *model.Op) (_ engine.Stmt, err error) {
 	s := &lowest{rows: op.Rows}
-	s.found.Each = func(row []model.Value) { s.keys = append(s.keys, row[0]) } // points into the reply, which is not reused
+	s.found.Each = func(row []model.Value) { s.keys = append(s.keys, row[0]) } // in the reply, which is not reused
 	remove := &model.Op{Kind: model.Delete, Table: op.Table, Keys: op.Rows}
 	s.remove = newWrite(st.session.statement(st.t, remove), remove)
 	scan := &model.Op{Kind: model.Scan, Table: op.Table, Columns: st.t.Key, Lower: model.Inclusive, Limit: op.Rows}
