@@ -27,7 +27,7 @@ type db struct {
 	*setup
 	peer
 	at      *mongo.Database
-	concern []byte // of writes, as the end of their commands
+	concern []byte // of writes, appended to their commands
 	tables  map[string]*layout
 	wanted  map[string]string // definitions by TABLE or TABLE.INDEX
 
@@ -37,7 +37,7 @@ type db struct {
 	mu       sync.Mutex // guards the fields below
 	closed   bool
 	sessions map[*session]bool
-	catalog  map[string]string // definitions of what exists
+	catalog  map[string]string // definitions of the existing objects
 }
 
 // newHost knows the names of a server's process, and a file that its data directory

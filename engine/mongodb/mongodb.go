@@ -139,7 +139,7 @@ func newSetup(ctx context.Context, c engine.Config) (_ *setup, err error) {
 	set := func(name string, value any) {
 		s.settings = append(s.settings, server.Setting{Name: name, Value: fmt.Sprint(value)})
 	}
-	set(server.ServerParameter+"diagnosticDataCollectionEnabled", false) // it writes every second
+	set(server.ServerParameter+"diagnosticDataCollectionEnabled", false) // it would write every second
 	if s.Cache != 0 {
 		set("wiredTigerCacheSizeGB", fmt.Sprintf("%.6f", float64(s.Cache)/(1<<30)))
 	}

@@ -20,7 +20,7 @@ type insert struct {
 	op     *model.Op
 	auto   bool          // the table numbers its rows
 	number int           // the position of the number in a row; -1: it is generated here
-	args   []model.Value // with the numbers behind them
+	args   []model.Value // followed by the numbers
 }
 
 func newInsert(st statement, op *model.Op) engine.Stmt {

@@ -33,7 +33,7 @@ func (d *db) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 // analyze rebuilds the statistics of all tables at once.
 func (d *db) analyze(ctx context.Context) error {
 	return d.EachTable(ctx, len(d.Schema.Tables), func(c *sqlkit.Admin, _ int, table string) error {
-		// It answers with rows; an error is one of them.
+		// It returns rows; errors are rows, too.
 		return c.Query(ctx, "ANALYZE TABLE "+d.Dialect().Name(table), func(row []string) error {
 			if row[2] == "Error" && d.Owns() {
 				return fmt.Errorf("analyze %s: %s", table, row[3])

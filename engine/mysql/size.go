@@ -108,7 +108,7 @@ func (d *db) objects(ctx context.Context, query string) ([]engine.Size, error) {
 	var all []engine.Size
 	sums := map[string]int64{}
 	err := d.Admin().Numbers(ctx, query, 2, func(row []string, n []float64) {
-		if math.IsNaN(n[0]) { // the storage does not know
+		if math.IsNaN(n[0]) { // the storage does not report it
 			return
 		}
 		object := row[0]

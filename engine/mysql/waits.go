@@ -91,7 +91,7 @@ func waitRole(name string) engine.Role {
 	return engine.RoleOther
 }
 
-// waitRoles are the roles of instruments, of which the first match counts: by the prefix
+// waitRoles are the roles of instruments, and the first match counts: by the prefix
 // of the name and the words in it. Servers and releases name their latches differently:
 // MySQL's names are next to MariaDB's.
 var waitRoles = []struct {

@@ -58,7 +58,7 @@ func newSetup(ctx context.Context, c engine.Config) (*setup, error) {
 		return nil, engine.Refuse(s.ProgramKnob(), s.Program.Path, "%s is too old; %d is the oldest that can be used",
 			s.Program.Name(), oldest)
 	}
-	s.settings = append(s.knobSettings(major), s.Variables...) // which override all others
+	s.settings = append(s.knobSettings(major), s.Variables...) // these override all others
 	return s, nil
 }
 

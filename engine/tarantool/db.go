@@ -264,7 +264,7 @@ func (d *db) Close() (err error) {
 	switch {
 	case d.Private == nil:
 		return err
-	case d.Died() != nil: // which has caused all other errors
+	case d.Died() != nil: // this has caused all other errors
 		return d.Private.Stop()
 	}
 	return errors.Join(err, d.Private.Stop())

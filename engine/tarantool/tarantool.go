@@ -96,7 +96,7 @@ func (Engine) Check(c engine.Config) error {
 type setup struct {
 	*serverkit.Setup
 	settings []server.Setting // of the private server
-	address  address          // of a server that is attached to
+	address  address          // of the attached server
 }
 
 func newSetup(ctx context.Context, c engine.Config) (_ *setup, err error) {
@@ -117,7 +117,7 @@ func newSetup(ctx context.Context, c engine.Config) (_ *setup, err error) {
 			s.Variables[i].Value = strconv.FormatInt(n, 10)
 		}
 	}
-	s.settings = append(s.knobSettings(), s.Variables...) // which override all others
+	s.settings = append(s.knobSettings(), s.Variables...) // these override all others
 	return s, nil
 }
 

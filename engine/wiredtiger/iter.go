@@ -77,7 +77,7 @@ func (i *iter) Next() bool {
 	}
 	const sizes = 8
 	k, v := binary.NativeEndian.Uint32(i.rest), binary.NativeEndian.Uint32(i.rest[4:])
-	// The key has its space before it, where its sizes were.
+	// The space precedes the key, in the bytes that held its sizes.
 	i.key = i.rest[sizes-kvkit.SpaceLen : sizes+k]
 	binary.BigEndian.PutUint16(i.key, uint16(i.space))
 	i.value = i.rest[sizes+k : sizes+k+v]

@@ -155,7 +155,7 @@ func (c *Conn) noteDone(b []byte) error {
 	return nil
 }
 
-// refusal returns the error that the server answers.
+// refusal returns the error in the server's answer.
 func (c *Conn) refusal(b []byte) error {
 	if len(b) < 3 {
 		return c.broken(errMalformed)

@@ -15,7 +15,7 @@ type packets struct {
 	wire *wire.Conn
 	seq  byte   // of the next packet of this command
 	out  []byte // the command: room for its header, and its content
-	long []byte // an answer that came in several packets
+	long []byte // an answer received in several packets
 }
 
 // longest is the maximum length of a packet's content; longer content continues in the

@@ -33,7 +33,7 @@ type link struct {
 // The states of a session.
 const (
 	idle     = 'I'
-	inFailed = 'E' // in a transaction in which something has failed
+	inFailed = 'E' // in a transaction that has failed
 )
 
 // The server's messages.
@@ -162,7 +162,7 @@ func (l *link) receive() (kind byte, body []byte, err error) {
 		}
 		l.wire.Skip(len(whole))
 		switch kind {
-		case noticeResponse, notificationResponse, parameterStatus: // these may come at any time
+		case noticeResponse, notificationResponse, parameterStatus: // these may arrive at any time
 		default:
 			return kind, whole[5:], nil
 		}
