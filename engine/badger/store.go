@@ -90,8 +90,7 @@ func (s *store) Sizes(ranges []kvkit.Range) error {
 	return nil
 }
 
-// TotalSize returns allocated bytes: logs are mapped, and much larger than their
-// contents.
+// TotalSize returns allocated bytes: logs are mapped, and much larger than their contents.
 func (s *store) TotalSize() (int64, error) { return fsize.Used(s.dir) }
 
 // Settle flushes the memtables, compacts all tables into one level, and rewrites
@@ -194,8 +193,7 @@ func (t *tx) Commit() error { return classify(t.txn.Commit()) }
 
 func (t *tx) Rollback() { t.txn.Discard() }
 
-// iter is an iterator of one direction, which First or Last sets: Next or Prev then moves
-// it.
+// iter is an iterator of one direction, which First or Last sets: Next or Prev then moves it.
 type iter struct {
 	txn          *badger.Txn
 	lower, upper []byte

@@ -164,8 +164,7 @@ func (s *store) Counters(out *engine.Sample) error {
 // freeList is LMDB's own database of reusable pages.
 const freeList = lmdb.DBI(0)
 
-// freePages counts the reusable pages. Each value there is a list of pages, after their
-// number.
+// freePages counts the reusable pages. Each value there is a list of pages, after their number.
 func freePages(txn *lmdb.Txn) (n uint64, err error) {
 	c, err := txn.OpenCursor(freeList)
 	if err != nil {

@@ -40,8 +40,7 @@ type db struct {
 	catalog  map[string]string // definitions of the existing objects
 }
 
-// newHost knows the names of a server's process, and a file that its data directory
-// contains.
+// newHost knows the names of a server's process, and a file that its data directory contains.
 func newHost() *serverkit.Host { return serverkit.NewHost("WiredTiger", "mongod", "ferretdb") }
 
 // Open starts a server in the directory, or attaches to one.
@@ -363,9 +362,8 @@ func (d *db) leave() (err error) {
 	return err
 }
 
-// usable returns the table of an operation. It is an error if the table was made for
-// something else, or if the index does not exist: the server would choose a different
-// access path.
+// usable returns the table of an operation. It is an error if the table was made for something
+// else, or if the index does not exist: the server would choose a different access path.
 func (d *db) usable(op *model.Op) (*layout, error) {
 	t := d.tables[op.Table]
 	if t == nil {

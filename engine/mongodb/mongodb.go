@@ -1,9 +1,8 @@
 // Package mongodb is MongoDB as an engine: a mongod that is started on a private
 // directory, or a server that speaks its protocol and is attached to by a DSN.
 //
-// The driver connects, authenticates and keeps sessions. Operations are commands whose
-// unchanging parts are built once, as BSON; they do not use the driver's collections,
-// cursors and codecs.
+// The driver connects, authenticates and keeps sessions. Operations are commands whose unchanging
+// parts are built once, as BSON; they do not use the driver's collections, cursors and codecs.
 package mongodb
 
 import (
@@ -95,8 +94,7 @@ var rules = &serverkit.Rules{
 	Opening: []string{"bind_ip", "bind_ip_all"},
 }
 
-// levels are the durabilities that a write can request, with whether it waits for the
-// journal.
+// levels are the durabilities that a write can request, with whether it waits for the journal.
 var levels = map[model.Durability]bool{model.DurabilityNone: false, model.DurabilityInterval: false,
 	model.DurabilityOS: true}
 

@@ -119,8 +119,7 @@ func (s *insert) numbered(args []model.Value) (_ []model.Value, last int64) {
 	return args, last
 }
 
-// undo removes the first rows of an insert that failed. It runs even if the context has
-// ended.
+// undo removes the first rows of an insert that failed. It runs even if the context has ended.
 func (s *insert) undo(ctx context.Context, args []model.Value, rows int) error {
 	if rows == 0 {
 		return nil

@@ -209,10 +209,9 @@ func doing(command, state, wait string, watched bool) (engine.SessionActivity, b
 // clientStages are those in which a statement waits for its client.
 var clientStages = map[string]bool{"reading from net": true, "receiving from client": true}
 
-// stages are the roles of the stages of a statement, in lower case; all others mean that
-// the statement is being executed. The names are those of both servers, MariaDB 10.2 to
-// 11 and MySQL 5.6 to 9. A commit both writes and waits, and no stage distinguishes the
-// two.
+// stages are the roles of the stages of a statement, in lower case; all others mean that the
+// statement is being executed. The names are those of both servers, MariaDB 10.2 to 11 and MySQL
+// 5.6 to 9. A commit both writes and waits, and no stage distinguishes the two.
 var stages = map[string]engine.Role{
 	"waiting for row lock": engine.RoleRow, // MyRocks
 	"waiting for table":    engine.RoleMetadata, "waiting for tables": engine.RoleMetadata,

@@ -179,8 +179,7 @@ func (t *status) neutralRocksDB(s *engine.Sample, labels []string) {
 	s.Gauge(engine.DirtyBytes, "bytes", f["rocksdb_memtable_unflushed"], labels...)
 }
 
-// levelKinds are the figures of a level: cumulative since the server started, or current
-// values.
+// levelKinds are the figures of a level: cumulative since the server started, or current values.
 var levelKinds = map[string]variable{
 	"NumFiles":     {name: "mysql.rocksdb.level.files", kind: engine.Gauge, unit: "count", scale: 1},
 	"SizeBytes":    {name: "mysql.rocksdb.level.bytes", kind: engine.Gauge, unit: "bytes", scale: 1},
@@ -344,8 +343,7 @@ var innodbMetrics = map[string]engine.CounterKind{
 	"trx_rseg_history_len": engine.Gauge,
 }
 
-// findMetrics returns the query for those metrics that the server counts; "" if it denies
-// access.
+// findMetrics returns the query for those metrics that the server counts; "" if it denies access.
 func findMetrics(ctx context.Context, c *sqlkit.Admin) string {
 	const column = "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = 'information_schema' AND TABLE_NAME = 'INNODB_METRICS' AND COLUMN_NAME IN ('STATUS', 'ENABLED')"
 	name, err := c.Value(ctx, column)

@@ -1,6 +1,5 @@
-// Package mysql is MySQL and MariaDB as an engine, with any storage that the server has:
-// InnoDB, MyRocks, Aria, MyISAM. The server is started on a private directory, or
-// attached to by a DSN.
+// Package mysql is MySQL and MariaDB as an engine, with any storage that the server has: InnoDB,
+// MyRocks, Aria, MyISAM. The server is started on a private directory, or attached to by a DSN.
 //
 // The code shared with other database servers is in serverkit and sqlkit, the protocol in
 // engine/mysql/mysqlwire. Here are the dialect, the settings of each storage, the

@@ -57,8 +57,7 @@ var cfWanted = []string{
 
 const sessionVariables = "SHOW SESSION VARIABLES"
 
-// Settings reads the settings back from a connection that is set up like those of
-// sessions.
+// Settings reads the settings back from a connection that is set up like those of sessions.
 func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 	vars, err := d.Admin().Map(ctx, sessionVariables)
 	if err != nil {
@@ -153,8 +152,7 @@ func (d *db) honoured(vars map[string]string) error {
 	return nil
 }
 
-// fileOptions adds the options with which MyRocks makes its files, and checks the
-// compression.
+// fileOptions adds the options with which MyRocks makes its files, and checks the compression.
 func (d *db) fileOptions(ctx context.Context, out []engine.Setting) ([]engine.Setting, error) {
 	if d.storage != rocksdb {
 		return out, nil

@@ -14,8 +14,7 @@ import (
 // Settle brings the server to rest: it rebuilds statistics, writes dirty pages, and waits
 // for compactions that are due.
 //
-// A server that is not ours keeps its settings: Settle does only what any client may
-// request.
+// A server that is not ours keeps its settings: Settle does only what any client may request.
 func (d *db) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 	var done engine.Settling
 	done.Do("analyze", func() (string, error) { return "", d.analyze(ctx) })

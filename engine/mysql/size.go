@@ -52,9 +52,8 @@ func filesOf(c engine.Config) engine.FileUses {
 	return files
 }
 
-// files are those of all storages. A shared tablespace has two doublewrite areas of a MiB
-// each, except in MySQL 8.0 and later, and also old versions of rows, unless they have
-// their own files.
+// files are those of all storages. A shared tablespace has two doublewrite areas of a MiB each,
+// except in MySQL 8.0 and later, and also old versions of rows, unless they have their own files.
 var files = engine.FileUses{
 	{Pattern: "ib_logfile*", Use: engine.UseLog}, {Pattern: "#innodb_redo/*", Use: engine.UseLog},
 	{Pattern: "aria_log*", Use: engine.UseLog},
@@ -71,9 +70,8 @@ var files = engine.FileUses{
 	{Pattern: "*.MA[ID]", Use: engine.UseData, Named: true}, {Pattern: "*.MY[ID]", Use: engine.UseData, Named: true},
 }
 
-// Sizes reports the size of each table and index, and the total. For InnoDB they are
-// pages by the statistics that ANALYZE makes; for MyRocks bytes before compression,
-// without data in memory.
+// Sizes reports the size of each table and index, and the total. For InnoDB they are pages by the
+// statistics that ANALYZE makes; for MyRocks bytes before compression, without data in memory.
 func (d *db) Sizes(ctx context.Context) ([]engine.Size, error) {
 	// The indexes together, if nothing more can be learned.
 	query := "SELECT TABLE_NAME, 'PRIMARY', DATA_LENGTH + INDEX_LENGTH FROM information_schema.TABLES WHERE " +

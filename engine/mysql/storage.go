@@ -18,8 +18,7 @@ import (
 type storage struct {
 	name      string
 	structure string // "" if the storage is unknown here
-	// durability maps each level to its settings; levels that are missing are not
-	// available.
+	// durability maps each level to its settings; levels that are missing are not available.
 	durability map[model.Durability][]server.Setting
 	// levels returns the levels that the server's variables provide; nil: the storage has
 	// one level only.
@@ -170,8 +169,7 @@ var myisam = &storage{
 	pages: func(int64) bool { return false },
 }
 
-// storageOf returns the storage of that name. An unknown one is used with the server's
-// defaults.
+// storageOf returns the storage of that name. An unknown one is used with the server's defaults.
 func storageOf(name string) *storage {
 	name = strings.ToLower(name)
 	switch name {

@@ -36,8 +36,7 @@ const (
 		" WHERE USER = SUBSTRING_INDEX(USER(), '@', 1)"
 )
 
-// findTimed returns the waits that the server times; nil if it times none, or denies
-// access.
+// findTimed returns the waits that the server times; nil if it times none, or denies access.
 func findTimed(ctx context.Context, c *sqlkit.Admin) timed {
 	if on, err := c.Value(ctx, "SELECT @@performance_schema"); err != nil || on != "1" {
 		return nil

@@ -204,7 +204,6 @@ const (
 	defaultMemtable = 4 << 20
 )
 
-// memtables is the usual number of memtables: one that is written and one that is
-// flushed. Pebble takes their memory out of the block cache, so it is added to the
-// requested cache.
+// memtables is the usual number of memtables: one that is written and one that is flushed. Pebble
+// takes their memory out of the block cache, so it is added to the requested cache.
 const memtables = 2

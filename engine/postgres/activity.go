@@ -65,9 +65,8 @@ func noteDoing(row []model.Value, add func(engine.SessionActivity, int)) error {
 	return nil
 }
 
-// doing returns the activity of a session from its state. State and wait are not read at
-// the same instant: an idle session that waits for nothing is between the two, and is
-// left out.
+// doing returns the activity of a session from its state. State and wait are not read at the same
+// instant: an idle session that waits for nothing is between the two, and is left out.
 func doing(state, kind, event string) (engine.SessionActivity, bool) {
 	name := kind + ":" + event
 	switch idle := strings.HasPrefix(state, "idle"); {

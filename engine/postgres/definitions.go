@@ -69,8 +69,7 @@ func indexText(t *model.Table, ix *model.Index) string {
 	return s
 }
 
-// tableTexts and indexTexts describe the tables and indexes of a schema in the same
-// notation.
+// tableTexts and indexTexts describe the tables and indexes of a schema in the same notation.
 const tableTexts = `
 SELECT c.relname, c.relname, string_agg(
 	a.attname || ' ' || format_type(a.atttypid, a.atttypmod) || coalesce(' ' || l.collname, '')

@@ -51,8 +51,7 @@ var variables = []engine.Option{
 	{Name: "wal_compression", Affects: engine.AspectLogCompression},
 }
 
-// promises describe the effect of fsync off, which implements the levels none and
-// process.
+// promises describe the effect of fsync off, which implements the levels none and process.
 var promises = map[model.Durability]string{
 	model.DurabilityNone: "nothing is promised: kill -9 of the server loses its last commits; " +
 		"a crash of the operating system may lose the whole database, as fsync is off",

@@ -13,10 +13,9 @@ import (
 	"rumbench/model"
 )
 
-// reader reads counters on its own connection, all in one round trip. The server's
-// processes update them when a transaction ends, but at most once a second, and flush the
-// rest when they have been idle for some seconds: a sample lags behind. Only the position
-// of the log is current.
+// reader reads counters on its own connection, all in one round trip. The server's processes
+// update them when a transaction ends, but at most once a second, and flush the rest when they
+// have been idle for some seconds: a sample lags behind. Only the position of the log is current.
 type reader struct {
 	conn    *sqlkit.Admin
 	views   []view // limited to the points that the server's release has
@@ -37,8 +36,7 @@ type view struct {
 
 type label struct{ name, expr string }
 
-// point is a number in a view. since and before are the bounds on major releases; 0 is no
-// bound.
+// point is a number in a view. since and before are the bounds on major releases; 0 is no bound.
 type point struct {
 	name, unit, expr string
 	gauge            bool

@@ -10,9 +10,8 @@ import (
 	"rumbench/model"
 )
 
-// repeated is an insert that updates existing rows. The server refuses to change a row
-// twice in one statement, so rows whose key occurs twice are inserted one by one, in one
-// transaction.
+// repeated is an insert that updates existing rows. The server refuses to change a row twice in
+// one statement, so rows whose key occurs twice are inserted one by one, in one transaction.
 type repeated struct {
 	session  *session
 	all, one engine.Stmt

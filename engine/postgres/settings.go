@@ -46,8 +46,7 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 		d.SentAs(),
 	}
 	if d.Compression != "" {
-		// The storage of the columns was set so, or compared when the database was
-		// opened.
+		// The storage of the columns was set so, or compared when the database was opened.
 		out = append(out, engine.Setting{Name: "compression", Value: string(d.Compression), Source: engine.AsSet})
 	}
 	return append(out, d.ReadBack(vars, readBack...)...), nil
@@ -73,8 +72,7 @@ func watchedSettings(ctx context.Context, conn *sqlkit.Admin) ([]engine.Setting,
 // isolationSetting is the level of transactions that begin without an explicit one.
 const isolationSetting = "default_transaction_isolation"
 
-// durability reads the level back, and returns an error if it differs from the requested
-// one.
+// durability reads the level back, and returns an error if it differs from the requested one.
 func (d *db) durability(ctx context.Context, c *sqlkit.Admin) error {
 	level, said, err := keptLevel(ctx, c)
 	if err != nil {

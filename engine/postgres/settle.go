@@ -13,9 +13,8 @@ import (
 // vacuumsAtOnce is the number of tables that are vacuumed concurrently.
 const vacuumsAtOnce = 8
 
-// Settle vacuums and analyzes every table, several at a time, so that dead rows are gone,
-// index scans need not visit the tables, and the planner has current statistics; and then
-// checkpoints.
+// Settle vacuums and analyzes every table, several at a time, so that dead rows are gone, index
+// scans need not visit the tables, and the planner has current statistics; and then checkpoints.
 func (d *db) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 	out := make([]engine.SettleAction, len(d.Schema.Tables)+1)
 	err := d.EachTable(ctx, vacuumsAtOnce, func(c *sqlkit.Admin, i int, table string) (err error) {

@@ -122,8 +122,7 @@ func (s *setup) knobSettings(major int) []server.Setting {
 	}
 	if major >= 14 {
 		out = append(out, server.Setting{Name: "track_wal_io_timing", Value: "on"},
-			// Memory that the workers of a query share is taken from here, not from
-			// files.
+			// Memory that the workers of a query share is taken from here, not from files.
 			server.Setting{Name: "min_dynamic_shared_memory", Value: "32MB"})
 	}
 	return out

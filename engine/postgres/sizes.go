@@ -71,9 +71,8 @@ var files = engine.FileUses{
 // copy of the catalog, of about 7 MB.
 const firstNormal = 16384
 
-// fileClass decides by the path of a file, the number of the database and the name of the
-// log file that is being written: files with greater names are old ones, renamed for
-// future use.
+// fileClass decides by the path of a file, the number of the database and the name of the log
+// file that is being written: files with greater names are old ones, renamed for future use.
 func fileClass(path string, database uint32, current string) engine.FileClass {
 	path = strings.TrimPrefix(path, "data/")
 	switch top, name, _ := strings.Cut(path, "/"); {

@@ -8,15 +8,13 @@ import (
 	"rumbench/engine/sqlkit"
 )
 
-// The kinds of points: counts, bytes, times whose expression is in milliseconds; and a
-// state.
+// The kinds of points: counts, bytes, times whose expression is in milliseconds; and a state.
 func count(name, expr string) point { return point{name: name, unit: "count", expr: expr} }
 func size(name, expr string) point  { return point{name: name, unit: "bytes", expr: expr} }
 func nanos(name, expr string) point { return point{name: name, unit: "ns", expr: expr + " * 1e6"} }
 func state(name, expr string) point { return point{name: name, unit: "count", expr: expr, gauge: true} }
 
-// startingAt sets the first major release that has a point, until the first one without
-// it.
+// startingAt sets the first major release that has a point, until the first one without it.
 func (p point) startingAt(major int) point { p.since = major; return p }
 func (p point) until(major int) point      { p.before = major; return p }
 
@@ -44,9 +42,8 @@ func views(release int, schema string) []view {
 // standby, of the replayed log.
 const position = `CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_insert_lsn() END - '0/0'`
 
-// checkpointAfter is the amount of log after which a checkpoint is requested, as the
-// server computes it: the log of the previous checkpoint is kept until the next one is
-// done.
+// checkpointAfter is the amount of log after which a checkpoint is requested, as the server
+// computes it: the log of the previous checkpoint is kept until the next one is done.
 const checkpointAfter = `pg_size_bytes(current_setting('max_wal_size')) / (1 + current_setting('checkpoint_completion_target')::float8)`
 
 // structureOf describes the server's tables and log.

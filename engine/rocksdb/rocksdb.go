@@ -1,6 +1,5 @@
-// Package rocksdb is the engine of RocksDB, Meta's LSM tree. Its library is loaded at run
-// time: one binary runs any version from 6.29 to 11.8, so that one campaign can compare
-// two of them.
+// Package rocksdb is the engine of RocksDB, Meta's LSM tree. Its library is loaded at run time:
+// one binary runs any version from 6.29 to 11.8, so that one campaign can compare two of them.
 package rocksdb
 
 import (
@@ -213,8 +212,7 @@ func asserts(path string) bool {
 	return bytes.Contains(content, []byte(".ok()\x00"))
 }
 
-// classes are the classes of errors, by the prefix of their texts: the C interface has no
-// codes.
+// classes are the classes of errors, by the prefix of their texts: the C interface has no codes.
 var classes = []struct {
 	prefix string
 	class  engine.Class

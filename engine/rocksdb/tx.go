@@ -87,8 +87,7 @@ func (t *tx) Merge(key, operand []byte) error {
 	return nil
 }
 
-// prepare creates the view that a read needs, and makes it show the transaction's own
-// writes.
+// prepare creates the view that a read needs, and makes it show the transaction's own writes.
 func (t *tx) prepare() error {
 	if t.view == nil {
 		switch {

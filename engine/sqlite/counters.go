@@ -81,8 +81,7 @@ func (db *db) Session(ctx context.Context) (engine.Session, error) {
 	return &session{Session: s, db: db}, nil
 }
 
-// session is a session that reports its connection's counts, and has its share of the
-// cache.
+// session is a session that reports its connection's counts, and has its share of the cache.
 type session struct {
 	*sqlkit.Session
 	db     *db

@@ -56,8 +56,7 @@ func (db *db) begin(ctx context.Context, c engine.Config) (err error) {
 	return err
 }
 
-// definitions returns the statements that created tables and indexes, which SQLite
-// stores.
+// definitions returns the statements that created tables and indexes, which SQLite stores.
 func definitions() sqlkit.Definitions {
 	d := newDialect("")
 	return sqlkit.Definitions{
@@ -72,8 +71,7 @@ func (db *db) pragma(ctx context.Context, name string) (string, error) {
 	return db.Admin().Value(ctx, "PRAGMA "+name)
 }
 
-// readBack are the settings of a connection, with the words for the numbers in SQLite's
-// answers.
+// readBack are the settings of a connection, with the words for the numbers in SQLite's answers.
 var readBack = []struct {
 	name  string
 	words []string
@@ -89,14 +87,12 @@ func (db *db) CreateIndexes(ctx context.Context, table string, indexes ...string
 	return errors.Join(db.DB.CreateIndexes(ctx, table, indexes...), db.giveBack(ctx))
 }
 
-// giveBack frees the cache of the connection for definitions: the sessions share the
-// whole cache.
+// giveBack frees the cache of the connection for definitions: the sessions share the whole cache.
 func (db *db) giveBack(ctx context.Context) error {
 	return db.Admin().Exec(context.WithoutCancel(ctx), "PRAGMA shrink_memory")
 }
 
-// Settings reads the settings back from a connection that is set up like those of
-// sessions.
+// Settings reads the settings back from a connection that is set up like those of sessions.
 func (db *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 	version, err := db.Admin().Value(ctx, "SELECT sqlite_version()")
 	if err != nil {

@@ -54,8 +54,7 @@ const (
 	optTemp       = "temp_store"
 )
 
-// busyTimeoutMillis is the time that a session waits for the write of a different
-// session.
+// busyTimeoutMillis is the time that a session waits for the write of a different session.
 const busyTimeoutMillis = 10_000
 
 // fileName is the database's file in its directory; the log's name is derived from it.

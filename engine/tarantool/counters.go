@@ -92,8 +92,7 @@ func expressions(points []point) string {
 type reader struct {
 	*conn
 	own float64 // requests made by the reader itself
-	// taken are the bytes put into each index, including dropped ones: their sum must not
-	// fall.
+	// taken are the bytes put into each index, including dropped ones: their sum must not fall.
 	taken map[string]float64
 }
 

@@ -38,8 +38,7 @@ type db struct {
 	closed  atomic.Bool
 }
 
-// programs is the name of a server's process, and mark a file that its data directory
-// contains.
+// programs is the name of a server's process, and mark a file that its data directory contains.
 const (
 	programs = "tarantool"
 	mark     = "*.snap"

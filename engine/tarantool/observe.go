@@ -46,8 +46,7 @@ func settingsOf(ctx context.Context, c *conn) (vars map[string]string, level mod
 	return vars, level, nil
 }
 
-// vars reads the settings, and returns an error if the durability differs from the
-// requested one.
+// vars reads the settings, and returns an error if the durability differs from the requested one.
 func (d *db) vars(ctx context.Context) (map[string]string, error) {
 	vars, level, err := settingsOf(ctx, d.admin)
 	if err != nil {

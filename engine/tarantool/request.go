@@ -148,8 +148,7 @@ func callOf(function string, t *model.Table, op *model.Op, p prepared) *template
 	return w.template(-1)
 }
 
-// requestOf returns the operation as a single request, nil if a single request cannot
-// express it.
+// requestOf returns the operation as a single request, nil if a single request cannot express it.
 func requestOf(t *model.Table, op *model.Op, p prepared, storage string) *template {
 	switch op.Kind {
 	case model.Insert:

@@ -14,9 +14,8 @@ import (
 	"rumbench/engine/native"
 )
 
-// statistic is a reported statistic of the connection. Their numbers differ between
-// versions: they are found by WiredTiger's description. Adjacent ones of the same name
-// are added up.
+// statistic is a reported statistic of the connection. Their numbers differ between versions:
+// they are found by WiredTiger's description. Adjacent ones of the same name are added up.
 type statistic struct {
 	description string
 	name, unit  string

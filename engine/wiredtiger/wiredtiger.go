@@ -97,8 +97,7 @@ type settings struct {
 	switches           kvkit.Switches
 }
 
-// part is a setting of the tables' configuration that a knob makes, for the life of the
-// tables.
+// part is a setting of the tables' configuration that a knob makes, for the life of the tables.
 type part struct{ name, knob, value string }
 
 // defaultCache is WiredTiger's own default.

@@ -1,7 +1,6 @@
-// Package mysqlwire is a client of MySQL's protocol that allocates no memory per
-// statement: see docs/decisions/0007-client-cost.md. go-sql-driver/mysql connects; this
-// package handles the protocol from then on, for MySQL, MariaDB and all compatible
-// servers.
+// Package mysqlwire is a client of MySQL's protocol that allocates no memory per statement: see
+// docs/decisions/0007-client-cost.md. go-sql-driver/mysql connects; this package handles the
+// protocol from then on, for MySQL, MariaDB and all compatible servers.
 //
 // It knows no schema: its connections are sqlkit's.
 package mysqlwire

@@ -39,9 +39,8 @@ func (p *packets) sendNow() error {
 	return p.wire.Send(p.out)
 }
 
-// write queues out for sending, which may take several packets. The server may refuse it
-// before it has received all of it, and close the connection: its answer is read all the
-// same.
+// write queues out for sending, which may take several packets. The server may refuse it before
+// it has received all of it, and close the connection: its answer is read all the same.
 func (p *packets) write() {
 	for at := 0; ; {
 		n := min(len(p.out)-at-headerSize, longest)
