@@ -58,8 +58,8 @@ func (Engine) Check(c engine.Config) error {
 	return err
 }
 
-// newOptions translates the configuration. Badger has no level below process: its
-// logs are mapped, and a write to them is in the page cache at once.
+// newOptions translates the configuration. Badger has no level below process: its logs
+// are mapped, and a write to them is in the page cache at once.
 func newOptions(c engine.Config) (o badger.Options, switches kvkit.Switches, err error) {
 	o = badger.DefaultOptions(c.Dir).WithLogger(logger{}).WithSyncWrites(c.Durability == model.DurabilityOS)
 	if err := cmp.Or(
@@ -75,7 +75,7 @@ func newOptions(c engine.Config) (o badger.Options, switches kvkit.Switches, err
 	if c.Page != 0 {
 		o.BlockSize = int(c.Page)
 	}
-	if c.Cache != 0 { // of which indexes and filters have a quarter
+	if c.Cache != 0 { // indexes and filters have a quarter of it
 		o.IndexCacheSize = c.Cache / 4
 		o.BlockCacheSize = c.Cache - o.IndexCacheSize
 	}

@@ -10,10 +10,9 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// counted are Badger's statistics. They are the process's: this process has one
-// database. Bytes put into memtables are estimates that Badger calls written to
-// level 0, and nothing counts what is written to their logs: bytes written are
-// known from process and device only.
+// counted are Badger's statistics. They belong to the process, and this process has one database.
+// Bytes put into memtables are estimates that Badger calls written to level 0, and nothing counts
+// the bytes written to their logs: bytes written are known from process and device only.
 var counted = []struct{ name, unit, as string }{
 	{"badger_get_num_user", "count", "badger.gets"},
 	{"badger_get_with_result_num_user", "count", "badger.gets_found"},
@@ -29,7 +28,7 @@ var counted = []struct{ name, unit, as string }{
 	{"badger_read_bytes_vlog", "bytes", "badger.value_log.bytes_read"},
 }
 
-// countedByLevel are those by level, which Badger names "l0", "l1" and so on.
+// countedByLevel are the statistics by level; Badger names the levels "l0", "l1" and so on.
 var countedByLevel = []struct{ name, unit, as string }{
 	{"badger_write_bytes_compaction", "bytes", "badger.level.compacted_bytes"},
 	{"badger_get_num_lsm", "count", "badger.level.gets"},
@@ -67,7 +66,7 @@ func (s *store) Counters(out *engine.Sample) error {
 	}
 	if m := s.db.BlockCacheMetrics(); m != nil {
 		addCache(out, "badger.block_cache", m)
-		// Lookups include those of compactions; indexes have a cache of their own.
+		// Lookups include those of compactions; indexes have their own cache.
 		out.Counter(engine.CacheLookups, "count", float64(m.Hits()+m.Misses()))
 		out.Counter(engine.CacheMisses, "count", float64(m.Misses()))
 	}

@@ -21,14 +21,14 @@ type store struct {
 	durability model.Durability
 }
 
-// Concurrency returns Isolated: a commit fails if what it read has changed since.
+// Concurrency returns Isolated: a commit fails if data that it read has changed since.
 func (s *store) Concurrency() kvkit.Concurrency { return kvkit.Isolated }
 
 // entrySize is a generous mean size of a key with its value. A transaction is
 // limited in both its entries and their bytes.
 const entrySize = 256
 
-// MaxEntries returns how many writes fit into a transaction.
+// MaxEntries returns the maximum number of writes in a transaction.
 func (s *store) MaxEntries() int {
 	return int(min(s.db.MaxBatchCount(), s.db.MaxBatchSize()/entrySize)) - 2 // its own last entry, and "less than"
 }
@@ -37,7 +37,7 @@ func (s *store) Begin(mode kvkit.Mode) (kvkit.Tx, error) {
 	return &tx{txn: s.db.NewTransaction(mode.Writes())}, nil
 }
 
-// Settings reads back the options that Badger runs with.
+// Settings reads back the options with which Badger runs.
 func (s *store) Settings() []engine.Setting {
 	out := []engine.Setting{{Name: "durability", Value: string(s.durability), Source: engine.AsSet}}
 	o := s.db.Opts()
@@ -69,8 +69,8 @@ func (s *store) Settings() []engine.Setting {
 	return out
 }
 
-// Sizes estimates the bytes in tables; memtables and logs belong to no range. A
-// table across several ranges counts in equal parts.
+// Sizes estimates the bytes in tables; memtables and logs belong to no range. A table
+// that covers several ranges counts in equal parts.
 func (s *store) Sizes(ranges []kvkit.Range) error {
 	for i := range ranges {
 		ranges[i].Kind = engine.Estimate
@@ -90,7 +90,7 @@ func (s *store) Sizes(ranges []kvkit.Range) error {
 	return nil
 }
 
-// TotalSize returns allocated bytes: logs are mapped, and much larger than what is in them.
+// TotalSize returns allocated bytes: logs are mapped, and much larger than their contents.
 func (s *store) TotalSize() (int64, error) { return fsize.Used(s.dir) }
 
 // Settle flushes the memtables, compacts all tables into one level, and rewrites
@@ -118,7 +118,7 @@ func (s *store) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 	return done.Result()
 }
 
-// flush flushes the memtables by dropping a key: Badger has no call for it alone.
+// flush flushes the memtables by dropping a key: Badger has no separate call for it.
 func (s *store) flush() error {
 	key := []byte("rumbench: flush") // in none of kvkit's spaces
 	if err := s.db.Update(func(txn *badger.Txn) error { return txn.Set(key, nil) }); err != nil {
@@ -167,14 +167,14 @@ func (t *tx) Get(key []byte) ([]byte, error) {
 // copyValue copies the item's value to a buffer that is reused.
 func copyValue(dst *[]byte, item *badger.Item) (_ []byte, err error) {
 	if *dst == nil {
-		*dst = []byte{} // an empty value is a value
+		*dst = []byte{} // an empty value is also a value
 	}
 	*dst, err = item.ValueCopy(*dst)
 	return *dst, classify(err)
 }
 
 // GetForUpdate is Get: Badger checks all keys that a transaction has read when it
-// commits, also those that did not exist.
+// commits, including those that did not exist.
 func (t *tx) GetForUpdate(key []byte) ([]byte, error) { return t.Get(key) }
 
 // Put copies key and value, because Badger keeps them until the commit.
@@ -193,8 +193,7 @@ func (t *tx) Commit() error { return classify(t.txn.Commit()) }
 
 func (t *tx) Rollback() { t.txn.Discard() }
 
-// iter is an iterator of one direction, which First or Last decides: then Next, or
-// Prev, moves it.
+// iter is an iterator of one direction, which First or Last sets: Next or Prev then moves it.
 type iter struct {
 	txn          *badger.Txn
 	lower, upper []byte

@@ -15,8 +15,7 @@ import (
 	"rumbench/model"
 )
 
-// store keeps every space of kvkit, that is every table and index, in a bucket
-// of its own.
+// store keeps every space of kvkit, that is every table and index, in its own bucket.
 type store struct {
 	db         *bolt.DB
 	path       string
@@ -91,8 +90,8 @@ func (s *store) Counters(out *engine.Sample) error {
 	return nil
 }
 
-// Structure returns the pages, and what a commit writes besides: the page of all buckets,
-// the header, and the list of free pages.
+// Structure returns the pages, and the additional pages that a commit writes: the page of
+// all buckets, the header, and the list of free pages.
 func (s *store) Structure() (engine.Structure, error) {
 	pages := 2
 	if !s.db.NoFreelistSync {
@@ -161,7 +160,7 @@ func (t *tx) Put(key, value []byte) error {
 		return err
 	}
 	// bbolt keeps the value until the commit, and the key only until Put returns. Until
-	// then Get returns it as it is, and nil means that there is none.
+	// then Get returns the value as it is, and nil means that there is none.
 	return b.Put(within(key), append([]byte{}, value...))
 }
 

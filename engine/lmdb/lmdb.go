@@ -22,7 +22,7 @@ var options = append(kvkit.Options(0), []engine.Option{
 			"on a dead disk it goes on to acknowledge commits"},
 }...)
 
-// pageSize is the only one of LMDB: that of the operating system.
+// pageSize is LMDB's only page size: that of the operating system.
 const pageSize = 4096
 
 // bundled is the version of LMDB that comes with the Go module.
@@ -60,7 +60,7 @@ type settings struct {
 	switches kvkit.Switches
 }
 
-// maxKey is the longest key of LMDB as it is usually compiled.
+// maxKey is the longest key of LMDB in the usual build.
 const maxKey = 511
 
 // newSettings translates the configuration. At level process a commit writes to

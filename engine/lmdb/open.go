@@ -62,8 +62,8 @@ func (s *store) open(set settings) error {
 	})
 }
 
-// classify gives an error of LMDB its class, and makes the errors of the operating
-// system known that LMDB passes on.
+// classify gives an error of LMDB its class, and makes the errors of the operating system
+// that LMDB passes on recognizable.
 func classify(err error) error {
 	var op *lmdb.OpError
 	if !errors.As(err, &op) {
@@ -71,7 +71,7 @@ func classify(err error) error {
 	}
 	if no, ok := op.Errno.(syscall.Errno); ok {
 		err = fmt.Errorf("%s: %w", op.Op, no)
-		if no == syscall.EIO { // LMDB makes it of a write that was cut short
+		if no == syscall.EIO { // LMDB returns it for a write that was cut short
 			err = hint.With(err, "the disk may be full")
 		}
 		return err

@@ -33,8 +33,8 @@ type store struct {
 // Concurrency returns SingleWriter: Begin waits for LMDB's own lock.
 func (s *store) Concurrency() kvkit.Concurrency { return kvkit.SingleWriter }
 
-// Begin begins a transaction. One that writes belongs to its thread: the goroutine
-// stays on it until the end.
+// Begin begins a transaction. One that writes is bound to its thread: the goroutine stays
+// on it until the end.
 func (s *store) Begin(mode kvkit.Mode) (kvkit.Tx, error) {
 	if !mode.Writes() {
 		t := s.readers.Get().(*tx)
@@ -115,8 +115,8 @@ func (s *store) Sizes(ranges []kvkit.Range) error {
 // TotalSize returns allocated bytes: with writemap, the file is as large as the map.
 func (s *store) TotalSize() (int64, error) { return fsize.Used(s.dir) }
 
-// Structure returns the pages, and what a commit writes besides: the way down the list of
-// free pages, the page of all spaces, and the meta page.
+// Structure returns the pages, and the additional pages that a commit writes: the path
+// down the list of free pages, the page of all spaces, and the meta page.
 func (s *store) Structure() (engine.Structure, error) {
 	out := engine.Structure{Shape: engine.CopyOnWrite, Page: pageSize}
 	err := s.view(func(txn *lmdb.Txn) error {
@@ -129,8 +129,8 @@ func (s *store) Structure() (engine.Structure, error) {
 	return out, err
 }
 
-// Counters adds what LMDB knows: it counts no I/O, so that bytes written are known
-// from process and device only.
+// Counters adds the figures that LMDB provides: it counts no I/O, so bytes written are
+// known from process and device only.
 func (s *store) Counters(out *engine.Sample) error {
 	info, err := s.env.Info()
 	if err != nil {
@@ -161,11 +161,10 @@ func (s *store) Counters(out *engine.Sample) error {
 	})
 }
 
-// freeList is LMDB's own database of pages that may be used again.
+// freeList is LMDB's own database of reusable pages.
 const freeList = lmdb.DBI(0)
 
-// freePages counts the pages that may be used again. Each value there is a list of
-// pages, after their number.
+// freePages counts the reusable pages. Each value there is a list of pages, after their number.
 func freePages(txn *lmdb.Txn) (n uint64, err error) {
 	c, err := txn.OpenCursor(freeList)
 	if err != nil {
@@ -184,8 +183,8 @@ func freePages(txn *lmdb.Txn) (n uint64, err error) {
 	}
 }
 
-// Settle syncs the file where commits are synced: LMDB has no background work and
-// never shrinks its file.
+// Settle syncs the file if commits are synced: LMDB has no background work and never
+// shrinks its file.
 func (s *store) Settle(context.Context) ([]engine.SettleAction, error) {
 	if s.durability != model.DurabilityOS {
 		return []engine.SettleAction{{Name: "nothing to do", Detail: "nothing is synced at level " + string(s.durability)}},
@@ -211,7 +210,7 @@ type tx struct {
 	txn    *lmdb.Txn
 	writes bool
 	ended  bool
-	err    error // of its creation, if it only reads
+	err    error // from its creation, if it only reads
 }
 
 func (t *tx) Get(key []byte) ([]byte, error) {
@@ -226,9 +225,9 @@ func (t *tx) Put(key, value []byte) error {
 	return classify(t.txn.Put(t.store.space(key), key[kvkit.SpaceLen:], pad(value), 0))
 }
 
-// pad adds a zero to a value of zeros only, the empty one among them, and unpad
-// removes it. lmdb-go touches the byte behind an empty value, which may be behind
-// the end of the file, where the process is killed.
+// pad adds a zero to a value of zeros only, including the empty one, and unpad removes
+// it. lmdb-go touches the byte after an empty value, which may be beyond the end of the
+// file, where the process is killed.
 func pad(value []byte) []byte {
 	if !zeros(value) {
 		return value
@@ -288,7 +287,7 @@ func (t *tx) Rollback() {
 
 func (t *tx) end() { runtime.UnlockOSThread() }
 
-// iter is a cursor in the database of a space, whose keys lack it.
+// iter is a cursor in the database of a space; the keys there do not include the space.
 type iter struct {
 	cursor       *lmdb.Cursor
 	space        []byte

@@ -1,5 +1,5 @@
-// Package memory is an ordered in-memory engine, the reference that others are
-// checked against. Nothing outlives the process.
+// Package memory is an ordered in-memory engine, the reference against which others are
+// checked. Nothing outlives the process.
 package memory
 
 import (

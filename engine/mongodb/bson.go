@@ -21,26 +21,26 @@ func doc(pairs ...any) bson.D {
 	return d
 }
 
-// arg stands for an argument of an operation as a value in a document. The field
-// is left out if the argument is NULL; that of an unset one otherwise.
+// arg represents an argument of an operation as a value in a document. The field is
+// omitted if the argument is NULL; that of an unset one otherwise.
 type arg struct {
 	at     int
 	column *model.Column
 	unset  bool
 }
 
-// optional is a document that is left out if all of its fields are.
+// optional is a document that is omitted if all of its fields are.
 type optional bson.D
 
-// command is a command as BSON with places for arguments: it is made once, and
+// command is a command as BSON with placeholders for arguments: it is built once, and
 // filled for each execution.
 type command struct {
 	parts  []part
-	text   []byte // that no part has yet
+	text   []byte // not yet in any part
 	writes bool
 }
 
-// part is a piece of a command: unchanging text, and what to do behind it.
+// part is a piece of a command: unchanging text, and the action after it.
 type part struct {
 	text  []byte
 	do    action
@@ -103,8 +103,8 @@ func (c *command) element(name string, v any) {
 
 // fill appends the command with its arguments.
 func (c *command) fill(dst []byte, args []model.Value) (_ []byte, err error) {
-	var deep [16]int // enough for all, so that it is on the stack
-	open := deep[:0] // where the fields of the open documents begin
+	var deep [16]int // enough for all, so that it stays on the stack
+	open := deep[:0] // the offsets of the fields of the open documents
 	for i := range c.parts {
 		p := &c.parts[i]
 		dst = append(dst, p.text...)
@@ -163,7 +163,7 @@ func (p *part) value(dst []byte, v model.Value) ([]byte, error) {
 	switch n := v.Int(); bsoncore.Type(p.field[0]) {
 	case bsoncore.TypeDouble:
 		return bsoncore.AppendDouble(dst, v.Float()), nil
-	case bsoncore.TypeString: // without a string of its own
+	case bsoncore.TypeString: // avoids allocating a string
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(len(v.Buf())+1))
 		return append(append(dst, v.Buf()...), 0), nil
 	case bsoncore.TypeBinary:

@@ -27,7 +27,7 @@ type peer struct {
 	uri     string
 	client  *mongo.Client
 	version string
-	standIn bool   // it only speaks the protocol
+	standIn bool   // it is not MongoDB, it only speaks the protocol
 	set     string // the replica set
 }
 
@@ -36,8 +36,8 @@ func (p *peer) DialContext(ctx context.Context, network, address string) (net.Co
 	return p.Dial(ctx, network, address)
 }
 
-// connect opens a client with a single connection for commands. The driver has
-// another one, to look at the server, which is idle.
+// connect opens a client with a single connection for commands. The driver has a second
+// one to monitor the server, which is idle.
 func (p *peer) connect(ctx context.Context) (*mongo.Client, error) {
 	o := options.Client().ApplyURI(p.uri).SetDialer(p).SetAppName("rumbench").SetDirect(true).
 		SetMinPoolSize(0).SetMaxPoolSize(1)
@@ -61,9 +61,9 @@ func disconnect(c *mongo.Client) {
 	_ = c.Disconnect(ctx) // the server notices, even if the driver does not
 }
 
-// meet connects, and asks the server what it is. The version of a stand-in says
-// so, that nobody takes its figures for MongoDB's; reports show its first word
-// beside the engine.
+// meet connects, and asks the server for its identity. The version of a stand-in names
+// the substitute, so that its figures are not mistaken for MongoDB's; reports show the
+// first word of the version next to the engine.
 func (p *peer) meet(ctx context.Context) (err error) {
 	if p.client, err = p.connect(ctx); err != nil {
 		return err
@@ -81,7 +81,7 @@ func (p *peer) meet(ctx context.Context) (err error) {
 	return err
 }
 
-// ask runs a command of the server's administration.
+// ask runs an administrative command of the server.
 func (p *peer) ask(ctx context.Context, cmd bson.D) ([]byte, error) {
 	return run(ctx, p.client.Database("admin"), cmd)
 }
@@ -96,9 +96,9 @@ func run(ctx context.Context, at *mongo.Database, cmd bson.D) ([]byte, error) {
 	return r, classify(cmd[0].Key, err)
 }
 
-// classes are those of the server's errors by code.
+// classes are the classes of the server's errors by code.
 var classes = map[int]engine.Class{
-	// a write conflict, and a transaction that ended of one
+	// a write conflict, and a transaction that a write conflict has ended
 	24: engine.LockTimeout, 112: engine.Conflict, 251: engine.Conflict,
 	91: engine.Gone, 189: engine.Gone, 10107: engine.Gone, 11600: engine.Gone, 11602: engine.Gone, 13435: engine.Gone,
 	13436: engine.Gone,
@@ -119,7 +119,7 @@ func hasCode(err error, codes ...int) bool {
 	return errors.As(err, &e) && slices.ContainsFunc(codes, e.HasErrorCode)
 }
 
-// classify gives an error of the driver its class, and says what was being done.
+// classify gives an error of the driver its class, and adds the attempted action.
 func classify(doing string, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
@@ -146,15 +146,15 @@ func classify(doing string, err error) error {
 	return engine.Classify(class, fmt.Errorf("%s: %w", doing, err))
 }
 
-// session is a client of its own with one connection. A connection that broke is
-// not replaced: the server may not be the same any more.
+// session is a separate client with one connection. A broken connection is not replaced:
+// the server may no longer be the same.
 type session struct {
 	db     *db
 	client *mongo.Client
 	at     *mongo.Database
 	driver *mongo.Session
 	// The driver finds its session in the context: last is the context of the last
-	// command, and with is that with the session.
+	// command, and ctx is last with the session.
 	last, ctx context.Context
 	inside    bool // a transaction
 	gone      error
@@ -177,13 +177,13 @@ func (d *db) Session(ctx context.Context) (engine.Session, error) {
 	return s, nil
 }
 
-// Close ends the session, undoing an open transaction.
+// Close ends the session, rolling back an open transaction.
 func (s *session) Close() error {
 	s.db.mu.Lock()
 	defer s.db.mu.Unlock()
 	if s.db.sessions[s] {
 		delete(s.db.sessions, s)
-		if s.gone == nil { // else it would wait for the server
+		if s.gone == nil { // otherwise it would wait for the server
 			s.driver.EndSession(context.Background())
 		}
 		disconnect(s.client)
@@ -216,7 +216,7 @@ func (s *session) run(ctx context.Context, doing string, c *command, args []mode
 	return reply, nil
 }
 
-// fail classifies an error, and ends the session when the server has gone.
+// fail classifies an error, and ends the session if the server is gone.
 func (s *session) fail(doing string, err error) error {
 	err = classify(doing, err)
 	if engine.ClassOf(err) == engine.Gone {
@@ -225,7 +225,7 @@ func (s *session) fail(doing string, err error) error {
 	return err
 }
 
-// Prepare readies an operation.
+// Prepare prepares an operation.
 func (s *session) Prepare(_ context.Context, op *model.Op) (engine.Stmt, error) {
 	if s.gone != nil {
 		return nil, s.gone
@@ -250,7 +250,7 @@ func (s *session) Prepare(_ context.Context, op *model.Op) (engine.Stmt, error) 
 	return newWrite(st, op), nil
 }
 
-// statement is what all statements on tables have.
+// statement is the part that all statements on tables share.
 type statement struct {
 	session *session
 	t       *layout
@@ -305,8 +305,7 @@ func (s *session) boundary(op *model.Op) (engine.Stmt, error) {
 		nil
 }
 
-// Exec begins or ends a transaction. An end runs to its end whatever becomes of
-// the context.
+// Exec begins or ends a transaction. The end is completed even if the context has ended.
 func (b *boundary) Exec(ctx context.Context, _ []model.Value, r *engine.Result) (err error) {
 	r.Reset()
 	if b.s.gone != nil {
@@ -322,7 +321,7 @@ func (b *boundary) Exec(ctx context.Context, _ []model.Value, r *engine.Result) 
 	case model.Commit:
 		err = b.s.driver.CommitTransaction(context.Background())
 	case model.Rollback:
-		if b.s.inside { // else a commit has failed, which undoes it
+		if b.s.inside { // otherwise a commit has failed, which rolls it back
 			err = b.s.driver.AbortTransaction(context.Background())
 		}
 	}

@@ -27,21 +27,20 @@ type db struct {
 	*setup
 	peer
 	at      *mongo.Database
-	concern []byte // of writes, as the end of their commands
+	concern []byte // of writes, appended to their commands
 	tables  map[string]*layout
 	wanted  map[string]string // definitions by TABLE or TABLE.INDEX
 
-	ours bool     // we made the database
-	made []string // the collections that we made
+	ours bool     // this process has created the database
+	made []string // the collections that this process has created
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	closed   bool
 	sessions map[*session]bool
-	catalog  map[string]string // definitions of what exists
+	catalog  map[string]string // definitions of the existing objects
 }
 
-// newHost knows what a server's process is called, and a file that its data
-// directory has.
+// newHost knows the names of a server's process, and a file that its data directory contains.
 func newHost() *serverkit.Host { return serverkit.NewHost("WiredTiger", "mongod", "ferretdb") }
 
 // Open starts a server in the directory, or attaches to one.
@@ -95,7 +94,7 @@ func (d *db) open(ctx context.Context) error {
 	return d.take(ctx)
 }
 
-// ready connects once, to see whether a private server answers.
+// ready connects once, to check whether a private server answers.
 func (d *db) ready(ctx context.Context, e server.Endpoint) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -110,9 +109,9 @@ func (d *db) ready(ctx context.Context, e server.Endpoint) error {
 	return err
 }
 
-// initiate makes the private server the only node of a replica set. One that was
-// reopened listens on another port than its set knows. It has a client of its own,
-// which takes the server for what it was before.
+// initiate makes the private server the only node of a replica set. A reopened one
+// listens on a different port from the one in its configuration. It uses a separate
+// client, whose view of the server is from before the change.
 func (d *db) initiate(ctx context.Context, port int) error {
 	client, err := d.connect(ctx)
 	if err != nil {
@@ -124,7 +123,7 @@ func (d *db) initiate(ctx context.Context, port int) error {
 	config := doc(idField, replicaName, "version", 1, "members", bson.A{node})
 	_, err = run(ctx, admin, doc("replSetInitiate", config))
 	if hasCode(err, codeAlreadySet) {
-		config[1].Value = int32(time.Now().Unix()) // any that is greater
+		config[1].Value = int32(time.Now().Unix()) // any greater value
 		_, err = run(ctx, admin, doc("replSetReconfig", config, "force", true))
 	}
 	if err != nil {
@@ -137,8 +136,8 @@ func (d *db) initiate(ctx context.Context, port int) error {
 	})
 }
 
-// Close ends the sessions, removes what was made on a server that is not ours,
-// and stops one that is. Closing again does nothing.
+// Close ends the sessions, removes the objects that were created on a server that is not
+// ours, and stops one that is. Closing again does nothing.
 func (d *db) Close() (err error) {
 	d.mu.Lock()
 	again, open := d.closed, slices.Collect(maps.Keys(d.sessions))
@@ -162,16 +161,16 @@ func (d *db) Close() (err error) {
 	return err
 }
 
-// catalogName is the collection that says what the others are: the server knows
-// no columns. Its documents are called TABLE or TABLE.INDEX; the one without a
-// name says who has made the database.
+// catalogName is the collection that describes the others: the server knows no columns.
+// Its documents are named TABLE or TABLE.INDEX; the one without a name names the creator
+// of the database.
 const catalogName = "rumbench.catalog"
 
-// of reports whether an entry of the catalog is that of an object or part of it.
+// belongs reports whether an entry of the catalog describes an object or a part of it.
 func belongs(name, object string) bool { return name == object || strings.HasPrefix(name, object+".") }
 
-// take makes the database, or looks at the tables and indexes that exist. If it
-// must be new, one that exists is refused.
+// take creates the database, or examines the tables and indexes that exist. If it must be
+// new, an existing one is refused.
 func (d *db) take(ctx context.Context) error {
 	names, err := d.at.ListCollectionNames(ctx, bson.D{})
 	if err != nil {
@@ -188,7 +187,7 @@ func (d *db) take(ctx context.Context) error {
 	err = each(lookup(catalog, "cursor", "firstBatch"), func(_ []byte, v bsoncore.Value) error {
 		name, definition := text(v.Data, idField), text(v.Data, "text")
 		d.catalog[name] = definition
-		if d.Attached() { // others may use the database too: what differs is only not used
+		if d.Attached() { // others may use the database too: differing objects are only not used
 			return nil
 		}
 		return d.differs(name, definition)
@@ -211,7 +210,7 @@ func (d *db) take(ctx context.Context) error {
 	return nil
 }
 
-// differs returns an error if what exists is not what is wanted.
+// differs returns an error if the existing definition is not the wanted one.
 func (d *db) differs(name, text string) error {
 	const advice = "the parameters that shape the tables must be those of the load"
 	want, ok := d.wanted[name]
@@ -251,8 +250,8 @@ func (d *db) forget(ctx context.Context, object string) error {
 	return err
 }
 
-// CreateTables creates the collections, all or none of them. With force those of
-// their names are replaced.
+// CreateTables creates the collections, all or none of them. With force, existing ones of
+// the same names are replaced.
 func (d *db) CreateTables(ctx context.Context) error {
 	var done []string
 	for _, t := range d.Schema.Tables {
@@ -286,7 +285,7 @@ func (d *db) createTable(ctx context.Context, name string) error {
 	return d.note(ctx, name, d.wanted[name])
 }
 
-// drop removes a collection, and what the catalog says of it.
+// drop removes a collection, and its entries in the catalog.
 func (d *db) drop(ctx context.Context, name string) error {
 	if err := d.at.Collection(name).Drop(ctx); err != nil {
 		return classify("drop "+name, err)
@@ -307,10 +306,10 @@ func (d *db) CreateIndexes(ctx context.Context, table string, indexes ...string)
 			return err
 		}
 		if _, err := d.usable(&model.Op{Table: table, Index: name}); err == nil {
-			return fmt.Errorf("index %s.%s exists", table, name) // the server would take it for done
+			return fmt.Errorf("index %s.%s exists", table, name) // the server would report success
 		}
 		definition := t.indexDefinition(ix)
-		if d.standIn { // its unique indexes have no missing fields, and it does not know partial ones
+		if d.standIn { // its unique indexes leave out missing fields, and it does not support partial ones
 			definition = slices.DeleteFunc(definition, func(e bson.E) bool { return e.Key == "partialFilterExpression" })
 		}
 		list = append(list, definition)
@@ -335,8 +334,8 @@ func (d *db) DropIndex(ctx context.Context, table, index string) error {
 	return d.forget(ctx, table+"."+index)
 }
 
-// ClearTable removes all documents of a collection. Unlike drop and create, that
-// keeps its indexes and options as they are.
+// ClearTable removes all documents of a collection. Unlike drop and create, this keeps
+// its indexes and options as they are.
 func (d *db) ClearTable(ctx context.Context, table string) error {
 	if _, err := d.usable(&model.Op{Table: table}); err != nil {
 		return err
@@ -345,7 +344,7 @@ func (d *db) ClearTable(ctx context.Context, table string) error {
 	return err
 }
 
-// leave removes what is ours from a server that is not.
+// leave removes our objects from a server that is not ours.
 func (d *db) leave() (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), serverkit.LeaveTime)
 	defer cancel()
@@ -363,9 +362,8 @@ func (d *db) leave() (err error) {
 	return err
 }
 
-// usable returns the table of an operation. It is an error if the table was made
-// for something else, or if the index does not exist: the server would go another
-// way.
+// usable returns the table of an operation. It is an error if the table was made for something
+// else, or if the index does not exist: the server would choose a different access path.
 func (d *db) usable(op *model.Op) (*layout, error) {
 	t := d.tables[op.Table]
 	if t == nil {

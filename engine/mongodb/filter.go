@@ -17,7 +17,7 @@ type filter struct {
 	whole         bool // the columns are those of a composite key
 	equal         int
 	lower, upper  model.Bound
-	partial       bool // the index has no NULLs, which a condition must say for it to be used
+	partial       bool // the index has no NULLs, so a condition must exclude them for it to be used
 	first         int  // argument
 	choices, size int  // keys or ranges, and the arguments of each
 	also          bson.A
@@ -49,9 +49,9 @@ func newFilter(t *layout, op *model.Op) *filter {
 	return f
 }
 
-// hinted reports whether the server is to use an index that the operation names:
-// not if it lacks rows that meet the condition, and not the primary key's, which
-// it takes anyway, and by a shorter way without a hint.
+// hinted reports whether the server is to use an index that the operation names: not if
+// the index lacks rows that meet the condition, and not if it is the primary key's, which
+// the server uses anyway, with less work than with a hint.
 func (f *filter) hinted(index string) bool {
 	compared := f.equal
 	if f.size > f.equal {
@@ -60,8 +60,8 @@ func (f *filter) hinted(index string) bool {
 	return index != "" && (!f.partial || compared == len(f.columns))
 }
 
-// known leaves out keys and ranges that compare with NULL, which no row meets:
-// another takes the place. found is false if there is none.
+// known replaces keys and ranges that compare with NULL, which no row meets, with a
+// different one of the operation. found is false if there is none.
 func (f *filter) known(args []model.Value) (_ []model.Value, found bool) {
 	if !slices.ContainsFunc(args[f.first:], model.Value.IsNull) {
 		return args, true
@@ -108,9 +108,9 @@ func (f *filter) condition() (d bson.D) {
 	return d
 }
 
-// choice returns the condition of one key or range, whose arguments begin at a
-// place. Composite keys are compared as documents: those that begin with the same
-// columns follow each other, the shorter before the longer.
+// choice returns the condition of one key or range, whose arguments begin at a position.
+// Composite keys are compared as documents: those with the same first columns are
+// adjacent, the shorter before the longer.
 func (f *filter) choice(at int) (d bson.D) {
 	var fixed []int
 	for i := range f.equal {
@@ -158,7 +158,7 @@ func (f *filter) choice(at int) (d bson.D) {
 	return d
 }
 
-// present adds the condition that a column is not NULL, unless it cannot be.
+// present adds the condition that a column is not NULL, if it can be.
 func (f *filter) present(c *model.Column) {
 	if !c.NotNull {
 		f.also = append(f.also, f.t.present(c.Name))

@@ -11,16 +11,16 @@ import (
 	"rumbench/model"
 )
 
-// idField is the field of the primary key: the value of a single column, or a
-// document of several, which is ordered column by column.
+// idField is the field of the primary key: the value of a single column, or a document of
+// several, which is ordered column by column.
 const idField = "_id"
 
-// layout is how the rows of a table are documents. NULL is not stored, so that
-// $inc takes it for zero and $group for one value.
+// layout maps the rows of a table to documents. NULL is not stored, so that $inc treats
+// it as zero and $group as one value.
 type layout struct {
 	model.Table              // whose key has no NULLs
 	paths       []string     // of the columns
-	numbers     atomic.Int64 // the greatest number given out of the Auto column
+	numbers     atomic.Int64 // the greatest number assigned so far in the Auto column
 }
 
 func newLayout(t *model.Table) *layout {
@@ -44,8 +44,8 @@ func (l *layout) path(column string) string { return l.paths[l.Column(column)] }
 // column returns a column by its name.
 func (l *layout) column(name string) *model.Column { return &l.Columns[l.Column(name)] }
 
-// id returns a primary key, or the first columns of one of several, by the places
-// of its arguments. beyond makes it what is above all that begin so.
+// id returns a primary key, or the first columns of a composite one, by the positions of
+// its arguments. beyond returns a value above all keys that begin with these.
 func (l *layout) id(args []int, beyond bool) any {
 	if !l.composite() {
 		return arg{at: args[0], column: l.column(l.Key[0])}
@@ -65,8 +65,8 @@ func (l *layout) present(column string) bson.D {
 	return doc(l.path(column), doc("$gte", smallestValue(l.column(column))))
 }
 
-// least is the least value of a column's type, which all its values but NULL are
-// at or above.
+// smallestValue returns the least value of a column's type: all its values but NULL are
+// at or above it.
 func smallestValue(c *model.Column) any {
 	switch c.Type {
 	case model.Float:
@@ -79,8 +79,8 @@ func smallestValue(c *model.Column) any {
 	return int64(math.MinInt64)
 }
 
-// nullable returns the columns of a unique index that may be NULL. Rows with NULL
-// are not in the index, as NULLs would be equal there.
+// nullable returns the columns of a unique index that may be NULL. Rows with NULL are not
+// in the index, as NULLs would be equal there.
 func (l *layout) nullable(index string) []string {
 	ix, err := l.Index(index)
 	if err != nil || !ix.Unique {
@@ -89,7 +89,7 @@ func (l *layout) nullable(index string) []string {
 	return slices.DeleteFunc(slices.Clone(ix.Columns), func(name string) bool { return l.column(name).NotNull })
 }
 
-// definition is a table's in words.
+// definition is the definition of a table as text.
 func (l *layout) definition(compression model.Compression) (text string) {
 	for _, c := range l.Columns {
 		text += fmt.Sprintf("%s %s(%d) required %v, ", c.Name, c.Type, c.Width, c.NotNull)
@@ -97,9 +97,9 @@ func (l *layout) definition(compression model.Compression) (text string) {
 	return fmt.Sprintf("%skey %v %s", text, l.Key, compression)
 }
 
-// indexDefinition is the document of an index in a createIndexes. The primary key
-// is part of each that is not unique, and comes behind its columns, as then the
-// included ones do: so entries are in its order, and it is read from them.
+// indexDefinition is the document of an index in a createIndexes. The primary key is part
+// of each index that is not unique, and follows its columns, and the included columns
+// follow the key: so entries are in the order of the key, and the key is read from them.
 func (l *layout) indexDefinition(ix *model.Index) bson.D {
 	columns := ix.Columns
 	if !ix.Unique {

@@ -1,9 +1,8 @@
 // Package mongodb is MongoDB as an engine: a mongod that is started on a private
 // directory, or a server that speaks its protocol and is attached to by a DSN.
 //
-// The driver connects, authenticates and keeps sessions. Operations are commands
-// whose unchanging parts are built once, as BSON; the driver's collections,
-// cursors and codecs have no part in them.
+// The driver connects, authenticates and keeps sessions. Operations are commands whose unchanging
+// parts are built once, as BSON; they do not use the driver's collections, cursors and codecs.
 package mongodb
 
 import (
@@ -27,7 +26,7 @@ import (
 // Engine is the engine, for the registry.
 type Engine struct{}
 
-// Info describes the engine on a server that is no replica set.
+// Info describes the engine on a server that is not a replica set.
 func (Engine) Info() engine.Info {
 	return engine.Info{
 		Name:         "mongodb",
@@ -59,7 +58,7 @@ func (e Engine) InfoOf(c engine.Config) engine.Info {
 	return i
 }
 
-// replicaSet reports whether the plan says that the server is a replica set, which
+// replicaSet reports whether the plan declares the server a replica set, which
 // transactions need.
 func replicaSet(c engine.Config) bool {
 	if c.Server.DSN == "" {
@@ -95,12 +94,11 @@ var rules = &serverkit.Rules{
 	Opening: []string{"bind_ip", "bind_ip_all"},
 }
 
-// levels are the durabilities that a write can ask for, with whether it waits for
-// the journal.
+// levels are the durabilities that a write can request, with whether it waits for the journal.
 var levels = map[model.Durability]bool{model.DurabilityNone: false, model.DurabilityInterval: false,
 	model.DurabilityOS: true}
 
-// promises say what the journal does, which all levels have.
+// promises describe the journal, which all levels have.
 var promises = map[model.Durability]string{
 	model.DurabilityNone: "nothing is promised: writes do not wait for the journal (j: false), which the server " +
 		"writes and syncs every 100 ms",
@@ -139,7 +137,7 @@ func newSetup(ctx context.Context, c engine.Config) (_ *setup, err error) {
 	set := func(name string, value any) {
 		s.settings = append(s.settings, server.Setting{Name: name, Value: fmt.Sprint(value)})
 	}
-	set(server.ServerParameter+"diagnosticDataCollectionEnabled", false) // it writes every second
+	set(server.ServerParameter+"diagnosticDataCollectionEnabled", false) // it would write every second
 	if s.Cache != 0 {
 		set("wiredTigerCacheSizeGB", fmt.Sprintf("%.6f", float64(s.Cache)/(1<<30)))
 	}
@@ -182,8 +180,8 @@ func checkKnobs(c engine.Config) error {
 		wrong, c.CheckIsolation(isolations...))
 }
 
-// checkSchema refuses names that mean something else in a document, and orders
-// that BSON does not have.
+// checkSchema refuses names that have a different meaning in a document, and orders that
+// BSON does not support.
 func checkSchema(s model.Schema) error {
 	for _, t := range s.Tables {
 		names, ordered := append(t.ColumnNames(), t.Name), t.Key
@@ -218,7 +216,7 @@ func (Engine) ReadDSN(dsn string) (engine.Address, error) {
 	return a, nil
 }
 
-// parseDSN reads a connection string of one server. Its errors show nothing of it.
+// parseDSN reads a connection string of one server. Its errors show no part of it.
 func parseDSN(dsn string) (*connstring.ConnString, error) {
 	if strings.HasPrefix(dsn, connstring.SchemeMongoDBSRV) {
 		return nil, hint.Errorf("name the host of the primary: mongodb://USER@HOST:PORT/",

@@ -15,7 +15,7 @@ import (
 	"rumbench/engine"
 )
 
-// Watch connects to a server, to ask it only. Durability is its clients' to choose.
+// Watch connects to a server, only to query it. Its clients choose the durability.
 func (Engine) Watch(ctx context.Context, dsn string) (engine.Watch, error) {
 	if _, err := parseDSN(dsn); err != nil {
 		return nil, err
@@ -57,13 +57,13 @@ func (p *peer) Settings(ctx context.Context) (out []engine.Setting, err error) {
 		add("replica_set", p.set)
 		add("oplog", "every write is in the oplog, too, which the figures include")
 	}
-	if reply, err := p.ask(ctx, doc("getParameter", 1, "journalCommitInterval", 1)); err == nil { // not every user may
+	if reply, err := p.ask(ctx, doc("getParameter", 1, "journalCommitInterval", 1)); err == nil { // may be denied
 		add("journal_commit_interval_ms", fmt.Sprint(number(reply, "journalCommitInterval")))
 	}
 	return out, nil
 }
 
-// Settings reads them back.
+// Settings reads the settings back.
 func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 	out, err := d.peer.Settings(ctx)
 	if err != nil {
@@ -94,7 +94,7 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 	return out, err
 }
 
-// stats returns what the server knows of a table, nothing if that does not exist.
+// stats returns the server's statistics of a table, nothing if the table does not exist.
 func (d *db) stats(ctx context.Context, table string) ([]byte, error) {
 	reply, err := run(ctx, d.at, doc("collStats", table))
 	if hasCode(err, codeNoNamespace) {
@@ -103,8 +103,8 @@ func (d *db) stats(ctx context.Context, table string) ([]byte, error) {
 	return reply, err
 }
 
-// Sizes reports what every table and index takes. The index of the primary key
-// belongs to its table.
+// Sizes reports the size of every table and index. The index of the primary key belongs
+// to its table.
 func (d *db) Sizes(ctx context.Context) (out []engine.Size, err error) {
 	var sum int64
 	add := func(object string, bytes int64) {
@@ -126,7 +126,7 @@ func (d *db) Sizes(ctx context.Context) (out []engine.Size, err error) {
 		}
 		add(t.Name, number(reply, "storageSize")+number(reply, "indexSizes", "_id_"))
 	}
-	if d.Private != nil { // else others may have tables there
+	if d.Private != nil { // on another server others may have tables there
 		reply, err := run(ctx, d.at, doc("dbStats", 1))
 		if err != nil {
 			return nil, err
@@ -136,12 +136,12 @@ func (d *db) Sizes(ctx context.Context) (out []engine.Size, err error) {
 	return append(out, engine.Size{Bytes: sum, Kind: engine.Exact}), nil
 }
 
-// FileClass returns what gives the class of a file of the data directory.
+// FileClass returns a function that gives the class of a file of the data directory.
 func (d *db) FileClass(context.Context) (func(path string) engine.FileClass, error) {
 	return d.class, nil
 }
 
-// class goes by the path of a file: a private server has a directory for each
+// class decides by the path of a file: a private server has a directory for each
 // database.
 func (d *db) class(file string) engine.FileClass {
 	top, _, _ := strings.Cut(strings.TrimPrefix(file, "data/"), "/")
@@ -152,13 +152,13 @@ func (d *db) class(file string) engine.FileClass {
 		return engine.SpareFile
 	case top == "tmp", top == "_tmp":
 		return engine.TempFile
-	case top == d.Server.Schema, strings.HasPrefix(name, d.Server.Schema+".sqlite"): // that is FerretDB's
+	case top == d.Server.Schema, strings.HasPrefix(name, d.Server.Schema+".sqlite"): // of FerretDB
 		return engine.DataFile
 	}
 	return engine.SystemFile
 }
 
-// Settle writes all that is in the cache only.
+// Settle only writes the dirty data in the cache.
 func (d *db) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 	var s engine.Settling
 	s.Do("fsync", func() (string, error) {
@@ -180,9 +180,9 @@ func (d *db) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 	return s.Result()
 }
 
-// section is a document in the reply of serverStatus or collStats, with our names by
-// the server's. Servers and releases differ in what they have. What means the same on
-// every engine has its name there.
+// section is a document in the reply of serverStatus or collStats, with our names by the
+// server's. Servers and releases differ in the figures they have. Figures that mean the
+// same on every engine have the engine-neutral names.
 type section struct {
 	Path   []string
 	Prefix string
@@ -190,8 +190,8 @@ type section struct {
 	Names  map[string]string
 }
 
-// sections are those of serverStatus, and tableSections those of collStats, which are
-// of a table and its indexes.
+// sections are those of serverStatus, and tableSections those of collStats, which
+// describe a table and its indexes.
 var sections, tableSections = readSections()
 
 func readSections() (server, table []section) {
@@ -237,7 +237,7 @@ func add(sections []section, s *engine.Sample, reply []byte, labels string) {
 	}
 }
 
-// commands are those that clients work with: the server counts each.
+// commands are the commands that clients use: the server counts each.
 var commands = []string{"find", "getMore", "aggregate", "insert", "update", "delete", "findAndModify",
 	"commitTransaction", "abortTransaction"}
 

@@ -12,13 +12,13 @@ import (
 	"rumbench/model"
 )
 
-// mostRows is how many documents a reply holds at most, as far as they fit.
+// mostRows is the maximum number of documents in a reply, if they fit.
 const mostRows = 10_000
 
-// read is a find, or an aggregate for what a find does not do.
+// read is a find, or an aggregate for operations that a find does not support.
 type read struct {
 	statement
-	more      *command // fetches the rows that follow
+	more      *command // fetches the following rows
 	aggregate model.Aggregate
 	fields    []field
 	row       []model.Value
@@ -31,8 +31,8 @@ type field struct {
 	column *model.Column
 }
 
-// newRead prepares a read. Lock needs nothing: of two transactions that have read a
-// document and change it, the second fails with a write conflict.
+// newRead prepares a read. Lock needs no action: if two transactions have read a document
+// and change it, the second fails with a write conflict.
 func newRead(s statement, op *model.Op) (_ engine.Stmt, err error) {
 	r := &read{statement: s, aggregate: op.Aggregate}
 	r.filter = newFilter(s.t, op)
@@ -105,8 +105,8 @@ func (r *read) find(op *model.Op) bson.D {
 	return d
 }
 
-// order returns the paths that rows are sorted by. Entries that are equal in them
-// come as the index holds them, by key.
+// order returns the paths by which rows are sorted. Entries that are equal in them are
+// returned in the order of the index, by key.
 func (r *read) order(op *model.Op) (paths []string) {
 	switch {
 	case op.OrderBy != "":
@@ -130,8 +130,8 @@ func sorting(paths []string, desc bool) (by bson.D) {
 	return by
 }
 
-// pipeline returns an aggregate: distinct rows, their order and limit, and the
-// count or the sum of what is left.
+// pipeline returns an aggregate: distinct rows, their order and limit, and the count or
+// the sum of the result.
 func (r *read) pipeline(op *model.Op) (bson.D, error) {
 	single := op.Aggregate != model.NoAggregate
 	if single && len(op.Columns) == 1 { // which skips NULL
@@ -199,8 +199,8 @@ func (r *read) Exec(ctx context.Context, args []model.Value, res *engine.Result)
 	return err
 }
 
-// batch reads the documents of a reply and returns the cursor of those that
-// follow, 0 if there are none.
+// batch reads the documents of a reply and returns the cursor of the following ones, 0 if
+// there are none.
 func (r *read) batch(reply []byte, res *engine.Result) (cursor int64, err error) {
 	err = each(lookup(reply, "cursor"), func(name []byte, v bsoncore.Value) error {
 		switch string(name) {
@@ -225,10 +225,10 @@ func (r *read) batch(reply []byte, res *engine.Result) (cursor int64, err error)
 	return cursor, err
 }
 
-// decode reads the fields of a document. What is missing is NULL.
+// decode reads the fields of a document. A missing field is NULL.
 func (r *read) decode(doc []byte) error {
 	return each(doc, func(name []byte, v bsoncore.Value) (err error) {
-		if v.Type == bsoncore.TypeEmbeddedDocument { // it has the columns of a key
+		if v.Type == bsoncore.TypeEmbeddedDocument { // it contains the columns of a key
 			return r.decode(v.Data)
 		}
 		for i := range r.fields {

@@ -13,14 +13,14 @@ import (
 	"rumbench/model"
 )
 
-// insert inserts documents, or makes an update of each that inserts it if its key
-// is new.
+// insert inserts documents; for a conflict rule it is an update for each document that
+// inserts it if its key is new.
 type insert struct {
 	statement
 	op     *model.Op
 	auto   bool          // the table numbers its rows
-	number int           // the position of the number in a row; -1: it is given here
-	args   []model.Value // with the numbers behind them
+	number int           // the position of the number in a row; -1: it is generated here
+	args   []model.Value // followed by the numbers
 }
 
 func newInsert(st statement, op *model.Op) engine.Stmt {
@@ -46,7 +46,7 @@ func newInsert(st statement, op *model.Op) engine.Stmt {
 	return s
 }
 
-// key returns the places of a row's primary key among the arguments.
+// key returns the positions of a row's primary key among the arguments.
 func (s *insert) key(row int) (places []int) {
 	if s.number < 0 {
 		return []int{s.want + row}
@@ -57,8 +57,8 @@ func (s *insert) key(row int) (places []int) {
 	return places
 }
 
-// fields returns the fields of a row that are in no key: those that are added to
-// an old one, or the others.
+// fields returns the fields of a row that are not in the key: either those that are added
+// to an existing row, or the others.
 func (s *insert) fields(row int, added bool) bson.D {
 	d := bson.D{}
 	for i, name := range s.op.Columns {
@@ -69,8 +69,8 @@ func (s *insert) fields(row int, added bool) bson.D {
 	return d
 }
 
-// Exec inserts the rows. Without a transaction the server stores each document for
-// itself: those before one that fails are removed again.
+// Exec inserts the rows. Without a transaction the server stores each document
+// separately: if one fails, those before it are removed again.
 func (s *insert) Exec(ctx context.Context, args []model.Value, r *engine.Result) error {
 	r.Reset()
 	if err := s.check(args); err != nil {
@@ -96,8 +96,8 @@ func (s *insert) Exec(ctx context.Context, args []model.Value, r *engine.Result)
 	return nil
 }
 
-// numbered numbers the rows if the table does so, and keeps up with the numbers
-// that are given. It returns the last one.
+// numbered numbers the rows if the table does so, and tracks the numbers that are given.
+// It returns the last one.
 func (s *insert) numbered(args []model.Value) (_ []model.Value, last int64) {
 	switch rows := int64(s.op.Rows); {
 	case !s.auto:
@@ -119,8 +119,7 @@ func (s *insert) numbered(args []model.Value) (_ []model.Value, last int64) {
 	return args, last
 }
 
-// undo removes the first rows of an insert that failed. It does so whatever
-// becomes of the context.
+// undo removes the first rows of an insert that failed. It runs even if the context has ended.
 func (s *insert) undo(ctx context.Context, args []model.Value, rows int) error {
 	if rows == 0 {
 		return nil
@@ -154,7 +153,7 @@ func newWrite(s statement, op *model.Op) *write {
 	return &write{s}
 }
 
-// changes returns what is changed. What NULL is added to becomes NULL.
+// changes returns the changes of an update. Adding to NULL gives NULL.
 func (s *statement) changes(list []model.Assign) bson.D {
 	var set, inc, unset optional
 	for i, a := range list {
@@ -180,8 +179,8 @@ func (s *write) Exec(ctx context.Context, args []model.Value, r *engine.Result) 
 	return err
 }
 
-// lowest deletes the documents with the lowest keys: those that it finds, as a
-// delete has no order.
+// lowest deletes the documents with the lowest keys: it finds them first, as a delete has
+// no order.
 type lowest struct {
 	rows         int
 	find, remove engine.Stmt
@@ -199,8 +198,7 @@ func newLowest(st statement, op *model.Op) (_ engine.Stmt, err error) {
 	return s, err
 }
 
-// Exec deletes the rows. If others delete some of them meanwhile, it looks for
-// more.
+// Exec deletes the rows. If others delete some of them concurrently, it looks for more.
 func (s *lowest) Exec(ctx context.Context, args []model.Value, r *engine.Result) error {
 	r.Reset()
 	for int(r.Rows) < s.rows {

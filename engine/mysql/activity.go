@@ -13,24 +13,24 @@ import (
 	"rumbench/engine/sqlkit"
 )
 
-// activity looks at the sessions on a connection of its own.
+// activity observes the sessions on its own connection.
 type activity struct {
 	conn     *sqlkit.Admin
 	sessions string // the query
-	waits    bool   // events_waits_current has the latches that they wait for
-	watched  bool   // of every latch: what does not wait runs
+	waits    bool   // events_waits_current has the latches that sessions wait for
+	watched  bool   // all latches are watched: a session that does not wait runs
 	rowLocks bool   // InnoDB counts the sessions that wait for row locks
 	current  map[string]wait
 	seen     []seen
 }
 
-// wait is what a thread waits for; the innermost of nested events is the last.
+// wait is the event that a thread waits for; the innermost of nested events is the last.
 type wait struct {
 	event uint64
 	name  string
 }
 
-// seen is how many sessions do the same.
+// seen counts the sessions that do the same.
 type seen struct {
 	engine.SessionActivity
 	sessions int
@@ -47,7 +47,7 @@ func (d *db) Activity(ctx context.Context) (engine.ActivitySampler, error) {
 		if a.waits {
 			look.From = "performance_schema"
 		}
-		// MySQL has them elsewhere, where that is on
+		// MySQL has them elsewhere, if that is enabled
 		if _, err := conn.Value(ctx, "SELECT COUNT(*) FROM ("+look.Threads+") t"); err != nil {
 			look.Threads = fmt.Sprintf(threadNumbersOfMySQL, number)
 			if !a.waits {
@@ -61,8 +61,8 @@ func (d *db) Activity(ctx context.Context) (engine.ActivitySampler, error) {
 	})
 }
 
-// The two places that list sessions. The second is read without a lock that
-// sessions need, and exists where performance_schema is on.
+// The two places that list sessions. The second is read without a lock that sessions
+// need, and exists when performance_schema is on.
 const (
 	processList = "SELECT ID, COMMAND, STATE FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND ID NOT IN " +
 		"(CONNECTION_ID(), %s)"
@@ -81,7 +81,7 @@ const (
 		" AND NAME LIKE 'wait/synch/%' AND NAME NOT LIKE 'wait/synch/cond/%'"
 )
 
-// choose finds out what the server counts.
+// choose finds out which events the server counts.
 func (a *activity) choose(ctx context.Context, counters string) error {
 	a.sessions = fmt.Sprintf(processList, counters)
 	if on, err := a.conn.Value(ctx, "SELECT @@performance_schema"); err != nil || on != "1" {
@@ -89,7 +89,7 @@ func (a *activity) choose(ctx context.Context, counters string) error {
 	}
 	recorded, err := a.conn.Value(ctx, waitsRecorded)
 	if err != nil || recorded != "3" {
-		return nil // it may be forbidden to look there
+		return nil // reading there may be forbidden
 	}
 	missed, err := a.conn.Value(ctx, latchesMissed)
 	if err != nil {
@@ -100,8 +100,8 @@ func (a *activity) choose(ctx context.Context, counters string) error {
 	return nil
 }
 
-// sample reports what the sessions do. The lists are read one after the other: a
-// session may have gone on in between.
+// sample reports the activity of the sessions. The lists are read one after the other: a
+// session may have moved on in between.
 func (a *activity) sample(ctx context.Context, add func(engine.SessionActivity, int)) error {
 	a.seen = a.seen[:0]
 	clear(a.current)
@@ -154,13 +154,12 @@ func (a *activity) count(d engine.SessionActivity, sessions int) {
 	a.seen = append(a.seen, seen{d, sessions})
 }
 
-// rowStages are the stages in which statements come upon rows that are locked,
-// the likeliest first.
+// rowStages are the stages in which statements meet locked rows, the likeliest first.
 var rowStages = []string{"updating", "statistics", "sending data", "executing", "update", "deleting from main table",
 	"init for update"}
 
-// lockRows makes so many sessions wait for rows. InnoDB counts them; in
-// the list they look as if they worked.
+// lockRows counts n sessions as waiting for rows. InnoDB counts them; in the list they
+// look as if they worked.
 func (a *activity) lockRows(n int) {
 	likely := func(s seen) int {
 		if i := slices.Index(rowStages, strings.ToLower(s.Event)); i >= 0 {
@@ -183,8 +182,8 @@ func (a *activity) lockRows(n int) {
 	}
 }
 
-// doing reads what the list says of a session. Whether one that is in a
-// statement has a processor, is only known of a server of which every latch is watched.
+// doing returns the activity of a session from its entry in the list. Whether a session
+// in a statement is on a CPU is known only if every latch of the server is watched.
 func doing(command, state, wait string, watched bool) (engine.SessionActivity, bool) {
 	stage := strings.ToLower(state)
 	switch {
@@ -210,10 +209,9 @@ func doing(command, state, wait string, watched bool) (engine.SessionActivity, b
 // clientStages are those in which a statement waits for its client.
 var clientStages = map[string]bool{"reading from net": true, "receiving from client": true}
 
-// stages are the roles of the stages that say what a statement is at, in lower
-// case; all others mean that it is being executed. Both servers' names are
-// here, of MariaDB 10.2 to 11 and MySQL 5.6 to 9. A commit both writes and
-// waits, and no stage says which.
+// stages are the roles of the stages of a statement, in lower case; all others mean that the
+// statement is being executed. The names are those of both servers, MariaDB 10.2 to 11 and MySQL
+// 5.6 to 9. A commit both writes and waits, and no stage distinguishes the two.
 var stages = map[string]engine.Role{
 	"waiting for row lock": engine.RoleRow, // MyRocks
 	"waiting for table":    engine.RoleMetadata, "waiting for tables": engine.RoleMetadata,

@@ -13,30 +13,30 @@ import (
 	"rumbench/engine/sqlkit"
 )
 
-// status reads the server's counters on a connection of its own.
+// status reads the server's counters on its own connection.
 type status struct {
 	conn     *sqlkit.Admin
 	version  release
-	storages []string // that have engine-neutral figures
+	storages []string // those with engine-neutral figures
 	labelled bool     // each with its storage, because there are several
-	sizes    bool     // of tables are reported
+	sizes    bool     // table sizes are reported
 	waits    timed    // nil: no waits are timed
 	metrics  string   // the query for InnoDB's own counters; "" for none
 
 	mu        sync.Mutex
-	asked     time.Time            // when sizes were
-	lastSizes []engine.Point       // what they were
+	asked     time.Time            // when sizes were last queried
+	lastSizes []engine.Point       // the result of that query
 	names     map[string]*variable // by the server's name; nil: not wanted
-	own       float64              // queries that were made here
-	found     map[string]float64   // of the last sample, by the name in lower case
+	own       float64              // queries made by status itself
+	found     map[string]float64   // by the last sample, by the name in lower case
 }
 
 func newStatus(conn *sqlkit.Admin, v release, storages ...string) *status {
 	return &status{conn: conn, version: v, storages: storages, names: map[string]*variable{}, found: map[string]float64{}}
 }
 
-// sample adds the server's status variables, what MyRocks reports of its levels,
-// and the engine-neutral figures that are made of them.
+// sample adds the server's status variables, MyRocks' figures per level, and the
+// engine-neutral figures derived from them.
 func (t *status) sample(ctx context.Context, s *engine.Sample) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -82,8 +82,7 @@ func (t *status) ask(ctx context.Context, text string, first int, each func(row 
 	return t.conn.Numbers(ctx, text, first, each)
 }
 
-// add adds one status variable, if it is a number of interest and not text, or
-// ON and OFF.
+// add adds one status variable, if it is a relevant number and not text, or ON and OFF.
 func (t *status) add(s *engine.Sample, name string, n float64) {
 	v, known := t.names[name]
 	if !known {
@@ -100,8 +99,8 @@ func (t *status) add(s *engine.Sample, name string, n float64) {
 	v.point(s, "", n)
 }
 
-// neutralServer adds what the server counts for all its storages. Its status is
-// read by a session that is not counted.
+// neutralServer adds the counters that the server keeps for all its storages. Its status
+// is read by a session that is not counted.
 func (t *status) neutralServer(s *engine.Sample) {
 	f := t.found
 	s.Counter(engine.Queries, "count", max(0, f["questions"]-t.own))
@@ -112,8 +111,8 @@ func (t *status) neutralServer(s *engine.Sample) {
 	s.Counter(engine.RowsExamined, "count", examined)
 	s.Gauge(engine.Sessions, "count", max(0, f["threads_connected"]-1))
 	s.Gauge(engine.SessionsActive, "count", max(0, f["threads_running"]-1))
-	// Handler_commit counts each statement of a transaction, Com_commit no single
-	// statements. InnoDB counts transactions, if asked to.
+	// Handler_commit counts each statement of a transaction, Com_commit does not count
+	// single statements. InnoDB counts transactions, if this is enabled.
 	if n, counted := f["trx_rw_commits"]; counted && len(t.storages) == 1 {
 		s.Counter(engine.Commits, "count", n+f["trx_ro_commits"]+f["trx_nl_ro_commits"])
 	} else {
@@ -129,8 +128,8 @@ func (t *status) neutral(s *engine.Sample, labels []string, lookups, misses stri
 	}
 }
 
-// neutralInnoDB: pages that read-ahead has brought are no misses. Where the
-// server's figure of data written leaves the redo log out, it is added.
+// neutralInnoDB: pages brought by read-ahead are not misses. If the server's figure of
+// data written excludes the redo log, the log is added.
 func (t *status) neutralInnoDB(s *engine.Sample, labels []string) {
 	t.neutral(s, labels, "innodb_buffer_pool_read_requests", "innodb_buffer_pool_reads")
 	f := t.found
@@ -144,7 +143,7 @@ func (t *status) neutralInnoDB(s *engine.Sample, labels []string) {
 	s.Counter(engine.PageBytes, "bytes", max(0, written-f["innodb_os_log_written"]-twice), labels...)
 	s.Counter(engine.BytesRead, "bytes", f["innodb_data_read"], labels...)
 	s.Counter(engine.LogBytes, "bytes", f["innodb_os_log_written"], labels...)
-	if n, ok := f["innodb_os_log_fsyncs"]; ok { // no longer in MariaDB 10.8
+	if n, ok := f["innodb_os_log_fsyncs"]; ok { // absent since MariaDB 10.8
 		s.Counter(engine.LogSyncs, "count", n, labels...)
 	}
 	s.Gauge(engine.DirtyBytes, "bytes", f["innodb_buffer_pool_pages_dirty"]*f["innodb_page_size"], labels...)
@@ -162,8 +161,8 @@ func (t *status) neutralInnoDB(s *engine.Sample, labels []string) {
 	}
 }
 
-// neutralRocksDB: a compaction's reads count as misses in the server's own
-// figures, but they add no block to the cache; so a miss is a block that was added.
+// neutralRocksDB: a compaction's reads count as misses in the server's own figures, but
+// they add no block to the cache; so a miss is a block that was added.
 func (t *status) neutralRocksDB(s *engine.Sample, labels []string) {
 	f := t.found
 	s.Counter(engine.CacheLookups, "count", f["rocksdb_block_cache_data_hit"]+f["rocksdb_block_cache_data_add"], labels...)
@@ -180,8 +179,7 @@ func (t *status) neutralRocksDB(s *engine.Sample, labels []string) {
 	s.Gauge(engine.DirtyBytes, "bytes", f["rocksdb_memtable_unflushed"], labels...)
 }
 
-// levelKinds are the figures of a level: cumulative since the
-// server was started, or as they are.
+// levelKinds are the figures of a level: cumulative since the server started, or current values.
 var levelKinds = map[string]variable{
 	"NumFiles":     {name: "mysql.rocksdb.level.files", kind: engine.Gauge, unit: "count", scale: 1},
 	"SizeBytes":    {name: "mysql.rocksdb.level.bytes", kind: engine.Gauge, unit: "bytes", scale: 1},
@@ -196,10 +194,10 @@ var levelKinds = map[string]variable{
 
 const levelQuery = "SELECT LEVEL, TYPE, VALUE FROM information_schema.ROCKSDB_COMPACTION_STATS WHERE CF_NAME = 'default' AND LEVEL <> 'Sum'"
 
-// levels adds what compactions did at each level, and what they have still to do.
+// levels adds the work that compactions did at each level, and the work still pending.
 //
-// The debt is estimated from the scores: a level is compacted when its score
-// passes 1, and the part above is then due.
+// The debt is estimated from the scores: a level is compacted when its score passes 1,
+// and the part above is then due.
 func (t *status) levels(ctx context.Context, s *engine.Sample, labels []string) error {
 	size, score := map[string]float64{}, map[string]float64{}
 	err := t.ask(ctx, levelQuery, 2, func(row []string, n []float64) {
@@ -228,8 +226,8 @@ func (t *status) levels(ctx context.Context, s *engine.Sample, labels []string) 
 	return t.ask(ctx, held, 0, func(_ []string, n []float64) { s.Gauge(engine.CacheHeld, "bytes", n[0], labels...) })
 }
 
-// sizesEvery is how often the sizes of tables are asked for: a server opens its
-// tables for them.
+// sizesEvery is the interval at which the sizes of tables are queried: a server opens its
+// tables for the query.
 const sizesEvery = 10 * time.Second
 
 // tableSizes adds the size of the largest tables that are not the server's own.
@@ -251,14 +249,14 @@ func (t *status) tableSizes(ctx context.Context, s *engine.Sample) error {
 	return err
 }
 
-// variable is how a number of the server is reported.
+// variable describes how a number of the server is reported.
 type variable struct {
 	key   string // the server's name in lower case
 	name  string
 	kind  engine.CounterKind
 	unit  string
 	scale float64
-	mask  uint64 // what of it counts; 0: all
+	mask  uint64 // the bits that count; 0: all
 }
 
 // point adds its value, unless it is NaN.
@@ -268,8 +266,8 @@ func (v *variable) point(s *engine.Sample, labels string, n float64) {
 	}
 }
 
-// newVariable finds out what a status variable means; nil if it says nothing
-// about what servers do for their clients.
+// newVariable returns the meaning of a status variable; nil if it does not describe the
+// server's work for its clients.
 func newVariable(name string) *variable {
 	key := strings.ToLower(name)
 	for _, p := range unwanted {
@@ -294,21 +292,21 @@ func newVariable(name string) *variable {
 		v.unit = "s"
 	}
 	if key == "innodb_ibuf_size" || key == "innodb_ibuf_segment_size" {
-		v.mask = 0xffffffff // MariaDB 10.11 leaves rubbish in the upper half
+		v.mask = 0xffffffff // MariaDB 10.11 leaves garbage in the upper half
 	}
 	return v
 }
 
-// unwanted begin the names of variables about the setup, or about what no
-// benchmark uses.
+// unwanted are prefixes of the names of variables that describe the setup, or features
+// that no benchmark uses.
 var unwanted = []string{"wsrep", "ssl_", "performance_schema", "feature_", "acl_", "rpl_", "slave", "com_show", "com_create", "com_drop", "com_alter", "com_grant",
 	"com_revoke", "com_rename", "com_change", "com_xa", "com_install", "com_uninstall", "com_stmt_reprepare", "com_help", "com_ha_", "com_preload", "com_slave",
 	"com_start_", "com_stop_", "com_reset", "com_purge", "com_repair", "com_kill", "com_get", "com_compound", "com_release", "com_backup", "com_empty", "com_assign", "com_binlog",
 	"delayed", "not_flushed_delayed", "innodb_have_", "innodb_encryption", "innodb_num_pages_", "innodb_defragment", "innodb_onlineddl", "tc_log", "threadpool", "master_gtid", "transactions_gtid",
 	"executed_", "compression", "column_", "access_denied", "flush_commands", "stack_usage", "last_query_cost", "binlog_snapshot"}
 
-// gauges are the variables that are states; of the rest only the difference of
-// two samples means something.
+// gauges are the variables that are states; for all others only the difference of two
+// samples is meaningful.
 var gauges = []string{
 	"aria_pagecache_blocks_not_flushed", "aria_pagecache_blocks_unused", "aria_pagecache_blocks_used",
 	"innodb_buffer_pool_pages_data", "innodb_buffer_pool_bytes_data", "innodb_buffer_pool_pages_dirty", "innodb_buffer_pool_bytes_dirty",
@@ -324,7 +322,7 @@ var gauges = []string{
 	"qcache_free_blocks", "qcache_free_memory", "qcache_queries_in_cache", "qcache_total_blocks",
 	"rocksdb_memtable_total", "rocksdb_memtable_unflushed", "rocksdb_manual_compactions_running", "rocksdb_num_iterators",
 	"table_open_cache_active_instances", "threads_cached", "threads_connected", "threads_running",
-	// Of MySQL 8 and later.
+	// In MySQL 8 and later.
 	"innodb_redo_log_logical_size", "innodb_redo_log_physical_size", "innodb_redo_log_capacity_resized", "innodb_redo_log_read_only", "innodb_redo_log_enabled",
 	"innodb_undo_tablespaces_total", "innodb_undo_tablespaces_implicit", "innodb_undo_tablespaces_explicit", "innodb_undo_tablespaces_active",
 	"innodb_buffer_pool_resize_status_code", "innodb_buffer_pool_resize_status_progress", "global_connection_memory", "error_log_buffered_bytes",
@@ -335,9 +333,9 @@ func isGauge(key string) bool {
 	return slices.Contains(gauges, key) || strings.HasPrefix(key, "innodb_mem_")
 }
 
-// innodbMetrics are the counters of InnoDB that no status variable has on
-// every server: how locks ended, what kinds of transactions there were, and how
-// many old versions wait for purge. Servers count the commits only when asked to
+// innodbMetrics are the counters of InnoDB for which not every server has a status
+// variable: how locks ended, the kinds of transactions, and the number of old versions
+// that wait for purge. Servers count the commits only when configured to
 // (innodb_monitor_enable = module_trx).
 var innodbMetrics = map[string]engine.CounterKind{
 	"lock_deadlocks": engine.Counter, "lock_timeouts": engine.Counter,
@@ -345,8 +343,7 @@ var innodbMetrics = map[string]engine.CounterKind{
 	"trx_rseg_history_len": engine.Gauge,
 }
 
-// findMetrics makes the query for those that the server counts; "" if it does
-// not let us look.
+// findMetrics returns the query for those metrics that the server counts; "" if it denies access.
 func findMetrics(ctx context.Context, c *sqlkit.Admin) string {
 	const column = "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = 'information_schema' AND TABLE_NAME = 'INNODB_METRICS' AND COLUMN_NAME IN ('STATUS', 'ENABLED')"
 	name, err := c.Value(ctx, column)

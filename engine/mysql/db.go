@@ -14,7 +14,7 @@ import (
 	"rumbench/model"
 )
 
-// db is an open database: what it has in common with other servers is serverkit's.
+// db is an open database: the part it shares with other servers is serverkit's.
 type db struct {
 	*serverkit.DB
 	*setup
@@ -23,8 +23,8 @@ type db struct {
 	shared  bool // InnoDB keeps all tables in one file
 }
 
-// traits are what distinguishes the servers. Removing tables waits for others no
-// longer than lock_wait_timeout.
+// traits are the features that distinguish the servers. Removing tables waits for others
+// no longer than lock_wait_timeout.
 var traits = &serverkit.Traits{
 	Programs: []string{"mysqld", "mariadbd"},
 	Schemas: serverkit.Schemas{
@@ -33,7 +33,7 @@ var traits = &serverkit.Traits{
 		Drop:   "DROP DATABASE {name}",
 		Exists: func(err error) bool { return errors.Is(err, &mysqlwire.Error{Number: 1007}) },
 	},
-	// Each release has one variable or two alike.
+	// Each release has one of the variables, or both with the same value.
 	Isolation: "SHOW SESSION VARIABLES WHERE Variable_name IN ('transaction_isolation', 'tx_isolation')",
 	Dialect:   newDialect("", true),
 	Reach: func(dsn string, e server.Endpoint, dial serverkit.Dial) (serverkit.Connector, error) {
@@ -61,7 +61,7 @@ func (Engine) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
 	return d, nil
 }
 
-// identify asks the server what it is and readies the connections for it.
+// identify asks the server for its identity and prepares the connections for it.
 func (d *db) identify(ctx context.Context, first *sqlkit.Admin) (c serverkit.Client, err error) {
 	if err := d.ask(ctx, first); err != nil {
 		return c, err
@@ -75,20 +75,20 @@ func (d *db) identify(ctx context.Context, first *sqlkit.Admin) (c serverkit.Cli
 		Structure: d.storage.describe}, nil
 }
 
-// counters readies those of the storage.
+// counters prepares the counters of the storage.
 func (d *db) counters(ctx context.Context, conn *sqlkit.Admin) (serverkit.Sample, error) {
 	d.status = newStatus(conn, d.version, d.storage.name)
 	d.status.waits, d.status.metrics = findTimed(ctx, conn), findMetrics(ctx, conn)
 	return d.status.sample, nil
 }
 
-// sessionSetup returns the statements that ready a connection.
+// sessionSetup returns the statements that prepare a connection.
 func (d *db) sessionSetup(dialect *sqlkit.Dialect) []string {
 	out := []string{
 		"USE " + dialect.Name(d.Server.Schema),
-		// What does not fit is an error, in every release.
+		// A value that does not fit is an error, in every release.
 		"SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
-		"SET SESSION wait_timeout = 2147483", // some connections rest for a whole step
+		"SET SESSION wait_timeout = 2147483", // some connections are idle for a whole step
 	}
 	if d.Isolation != model.DefaultIsolation {
 		out = append(out, "SET SESSION TRANSACTION ISOLATION LEVEL "+levelName(d.Isolation))
@@ -96,7 +96,7 @@ func (d *db) sessionSetup(dialect *sqlkit.Dialect) []string {
 	return out
 }
 
-// ask asks the server what it is.
+// ask asks the server for its identity.
 func (d *db) ask(ctx context.Context, c *sqlkit.Admin) error {
 	err := c.Query(ctx, "SELECT @@version, @@innodb_file_per_table", func(row []string) error {
 		d.version = parseRelease(row[0])
@@ -113,17 +113,17 @@ func (d *db) ask(ctx context.Context, c *sqlkit.Admin) error {
 	return err
 }
 
-// storages is a query for those that a server has.
+// storages is a query for the storages that a server has.
 const storages = "SELECT ENGINE, SUPPORT FROM information_schema.ENGINES WHERE SUPPORT <> 'NO'"
 
-// FileClass returns what gives the class of a file of the data directory.
+// FileClass returns a function that gives the class of a file of the data directory.
 func (d *db) FileClass(context.Context) (func(path string) engine.FileClass, error) {
 	return d.class, nil
 }
 
 func (d *db) class(path string) engine.FileClass { return fileClass(path, d.Server.Schema, d.shared) }
 
-// release is what a server says that it is.
+// release is the server's version as it reports it.
 type release struct {
 	text         string
 	maria        bool
@@ -132,7 +132,7 @@ type release struct {
 
 func parseRelease(text string) release {
 	r := release{text: text, maria: strings.Contains(text, "MariaDB")}
-	// MariaDB may put 5.5.5- in front, for the sake of old replicas.
+	// MariaDB may prepend 5.5.5-, for old replicas.
 	fmt.Sscanf(strings.TrimPrefix(text, "5.5.5-"), "%d.%d", &r.major, &r.minor)
 	return r
 }
@@ -144,10 +144,10 @@ func (r release) atLeast(major, minor int) bool {
 // fractions reports whether times have fractions of seconds.
 func (r release) fractions() bool { return r.atLeast(5, 6) }
 
-// redoApart reports whether Innodb_data_written leaves the redo log out.
+// redoApart reports whether Innodb_data_written excludes the redo log.
 func (r release) redoApart() bool { return r.maria && r.atLeast(10, 5) }
 
-// Watch connects to a running server, to ask it only.
+// Watch connects to a running server, only to query it.
 func (Engine) Watch(ctx context.Context, dsn string) (engine.Watch, error) {
 	return traits.Watch(ctx, dsn, func(ctx context.Context, conn *sqlkit.Admin) (serverkit.Watched, error) {
 		t, err := watched(ctx, conn)
@@ -155,14 +155,14 @@ func (Engine) Watch(ctx context.Context, dsn string) (engine.Watch, error) {
 			return serverkit.Watched{}, err
 		}
 		w := serverkit.Watched{Sample: t.sample, Settings: t.settings}
-		if len(t.storages) == 1 { // tables of several have no structure in common
+		if len(t.storages) == 1 { // tables of several storages have no common structure
 			w.Structure = storageOf(t.storages[0]).describe
 		}
 		return w, nil
 	})
 }
 
-// watched readies the counters of a server of which nothing is known yet.
+// watched prepares the counters of a server of which nothing is known yet.
 func watched(ctx context.Context, conn *sqlkit.Admin) (*status, error) {
 	version, err := conn.Value(ctx, "SELECT @@version")
 	if err != nil {

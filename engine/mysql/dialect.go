@@ -11,8 +11,8 @@ import (
 	"rumbench/model"
 )
 
-// newDialect returns the server's dialect, for tables that end in tableOptions.
-// Releases without fractions of seconds keep times as microseconds.
+// newDialect returns the server's dialect, for tables whose definitions end in
+// tableOptions. Releases without fractions of seconds store times as microseconds.
 func newDialect(tableOptions string, fractions bool) *sqlkit.Dialect {
 	return &sqlkit.Dialect{
 		Speaks:         "mysql",
@@ -34,12 +34,12 @@ func newDialect(tableOptions string, fractions bool) *sqlkit.Dialect {
 	}
 }
 
-// longestChar is how wide a CHAR may be.
+// longestChar is the maximum width of a CHAR.
 const longestChar = 255
 
-// columnType returns the type of a column. Text is kept as bytes: every collation
-// that both InnoDB and MyRocks can have ignores trailing spaces.
-// Fixed text has none there, and latin1 gives it one byte a letter.
+// columnType returns the type of a column. Text is stored as bytes: every collation that
+// both InnoDB and MyRocks support ignores trailing spaces. Fixed text has no trailing
+// spaces, and latin1 stores it in one byte per letter.
 func columnType(c *model.Column, fractions bool) string {
 	switch c.Type {
 	case model.Float:
@@ -85,8 +85,8 @@ func levelName(level model.Isolation) string {
 	return strings.ToUpper(strings.ReplaceAll(level.String(), "-", " "))
 }
 
-// literal appends a time, text or bytes as the server reads it. Backslashes
-// escape, as the sessions' sql_mode says.
+// literal appends a time, text or bytes as the server reads it. Backslashes escape,
+// because the sessions' sql_mode enables it.
 func literal(dst []byte, v model.Value, fractions bool) []byte {
 	switch v.Type() {
 	case model.Time:

@@ -15,7 +15,7 @@ import (
 func (d *db) Explain(ctx context.Context, op *model.Op) (engine.Plan, error) {
 	explain := "EXPLAIN "
 	if !d.version.maria && d.version.atLeast(5, 6) {
-		explain = "EXPLAIN FORMAT=TRADITIONAL " // the rule can be set to another
+		explain = "EXPLAIN FORMAT=TRADITIONAL " // the default format is configurable
 	}
 	return d.DB.Explain(ctx, d.version.explained(op), func(e *sqlkit.Explainable, p *engine.Plan) error {
 		var lines []string
@@ -33,13 +33,13 @@ func (d *db) Explain(ctx context.Context, op *model.Op) (engine.Plan, error) {
 		p.Text = strings.Join(lines, "\n")
 		const length = "SELECT DATA_LENGTH FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = "
 		size, err := d.Admin().Value(ctx, length+d.Dialect().Quoted(e.Table.Name))
-		p.TableBytes, _ = strconv.ParseInt(size, 10, 64) // NULL of a storage that does not count
+		p.TableBytes, _ = strconv.ParseInt(size, 10, 64) // NULL for a storage that does not count
 		return err
 	})
 }
 
-// explained returns the operation that is explained for another. Releases of old
-// explain only what reads: there it is the reading that finds the rows to write.
+// explained returns the operation that is explained instead of op. Old releases explain
+// only reads: there it is the read that finds the rows to write.
 func (r release) explained(op *model.Op) *model.Op {
 	if r.atLeast(5, 6) {
 		return op
@@ -53,12 +53,12 @@ func (r release) explained(op *model.Op) *model.Op {
 	return op
 }
 
-// explainColumns are the columns of an explanation; newer releases of MySQL
-// put two others between them.
+// explainColumns are the columns of an explanation; newer releases of MySQL put two more
+// between them.
 var explainColumns = []string{"id", "select_type", "table", "type", "possible_keys", "key", "key_len", "ref", "rows",
 	"Extra"}
 
-// explainRow reads a line of an explanation: as text, and the way to the
+// explainRow reads a line of an explanation: as text, and as the access path to the
 // table's rows if it is about the table.
 func explainRow(t *model.Table, row []string) (text string, _ *engine.Access, err error) {
 	if len(row) == len(explainColumns)+2 {

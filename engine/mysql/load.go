@@ -10,11 +10,11 @@ import (
 	"rumbench/model"
 )
 
-// way is a shorter way of a first load: the variables that begin and end it.
+// way is a shortcut for a first load: the variables that begin and end it.
 type way struct{ on, off []string }
 
-// The shorter ways. In bulk, secondary indexes come in an order of their own, and
-// the rows are part of the table at the end.
+// The shortcuts. In bulk mode, secondary indexes are filled in their own order, and the
+// rows become part of the table at the end.
 var (
 	withoutUnique = way{[]string{"unique_checks = 0"}, []string{"unique_checks = 1"}}
 	inBulk        = way{
@@ -23,7 +23,7 @@ var (
 	}
 )
 
-// session is a session that can take shorter ways of a first load.
+// session is a session that can take shortcuts in a first load.
 type session struct {
 	*sqlkit.Session
 	ways  []way
@@ -50,7 +50,7 @@ func (s *session) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error
 	return s.Session.Prepare(ctx, op)
 }
 
-// EndLoad ends the shorter ways.
+// EndLoad ends the shortcuts.
 func (s *session) EndLoad(ctx context.Context) (err error) {
 	if s.begun {
 		s.begun = false

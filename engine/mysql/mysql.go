@@ -1,10 +1,9 @@
-// Package mysql is MySQL and MariaDB as an engine, with any storage that the
-// server has: InnoDB, MyRocks, Aria, MyISAM. The server is started on a private
-// directory, or attached to by a DSN.
+// Package mysql is MySQL and MariaDB as an engine, with any storage that the server has: InnoDB,
+// MyRocks, Aria, MyISAM. The server is started on a private directory, or attached to by a DSN.
 //
-// What it shares with other databases on servers is in serverkit and sqlkit, the
-// protocol in engine/mysql/mysqlwire. Here are the dialect, the settings of each
-// storage, what can be measured, and how the server is brought to rest.
+// The code shared with other database servers is in serverkit and sqlkit, the protocol in
+// engine/mysql/mysqlwire. Here are the dialect, the settings of each storage, the
+// measurements, and the code that brings the server to rest.
 package mysql
 
 import (
@@ -68,7 +67,7 @@ var options = []engine.Option{
 	{Name: "any variable of the server", Type: "as in its configuration file", Doc: "written into the private server's configuration verbatim, such as innodb_log_file_size: 1G"},
 }
 
-// variables are those of the server that affect what explanations name.
+// variables are the server variables that affect the names in explanations.
 var variables = []engine.Option{
 	{Name: "innodb_page_size", Affects: engine.AspectPageSize},
 	{Name: "innodb_doublewrite", Affects: engine.AspectDoublewrite},
@@ -77,9 +76,9 @@ var variables = []engine.Option{
 	{Name: "sync_binlog", Affects: engine.AspectLogSync},
 }
 
-// rules are what is taken of a configuration. Settings that are on or off are
-// written as 1 and 0: releases of old take nothing else for some of them, and
-// only say so in their log.
+// rules define which parts of a configuration are accepted. Settings that are on or off
+// are written as 1 and 0: old releases accept nothing else for some of them, and report
+// that only in their log.
 var rules = &serverkit.Rules{
 	Kinds: []string{server.MariaDB, server.MySQL}, Options: options, Plain: strip, Fixed: fixed, Opening: opening, On: "1", Off: "0",
 }
@@ -96,7 +95,7 @@ type setup struct {
 	storage  *storage
 	settings []server.Setting
 	ways     []way // of a first load
-	waits    bool  // are timed
+	waits    bool  // waits are timed
 }
 
 func newSetup(ctx context.Context, c engine.Config) (*setup, error) {
@@ -131,12 +130,12 @@ func newSetup(ctx context.Context, c engine.Config) (*setup, error) {
 	if !s.Attached() {
 		return s, s.private(ctx)
 	}
-	return s, cmp.Or( // tables of InnoDB are compressed one by one
+	return s, cmp.Or( // InnoDB compresses each table separately
 		engine.RefuseIf(s.Compression != "" && s.storage != innodb, "compression", s.Compression, serverkit.NeverSet),
 		engine.RefuseIf(s.waits, "options."+optWaits, nil, serverkit.NeverSet))
 }
 
-// private makes the settings of a server of our own.
+// private makes the settings of a private server.
 func (s *setup) private(ctx context.Context) error {
 	known, err := s.Known(ctx)
 	if err != nil {
@@ -163,14 +162,14 @@ func (s *setup) private(ctx context.Context) error {
 var errNoMyRocks = hint.With(errors.New("the plugin of MyRocks is not installed"),
 	"rumbench doctor --install prints how to install it (package "+server.MyRocksPackage+")")
 
-// fixed are variables that say where things are.
+// fixed are variables that hold locations.
 var fixed = []string{
 	"datadir", "basedir", "tmpdir", "socket", "pid_file", "user", "chroot", "plugin_dir", "init_file", "log_error", "plugin_load_add",
 	"innodb_data_home_dir", "innodb_log_group_home_dir", "innodb_undo_directory", "rocksdb_datadir", "rocksdb_wal_dir",
 }
 
-// opening are variables that let others at the server: without a password, or
-// from other hosts. So do those of a cluster, which listens for its members.
+// opening are variables that let others access the server: without a password, or from
+// other hosts. Those of a cluster do so too, because it listens for its members.
 var opening = []string{"skip_grant_tables", "bind_address", "admin_address", "mysqlx_bind_address", "mysqlx", "wsrep_"}
 
 // ReadDSN reads a data source name.

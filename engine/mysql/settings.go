@@ -13,13 +13,13 @@ import (
 	"rumbench/model"
 )
 
-// always are the variables that are read back whatever the storage.
+// always are the variables that are read back for every storage.
 var always = []string{
 	"version_comment", "log_bin", "sync_binlog", "autocommit", "max_connections", "performance_schema", "query_cache_type",
 	"character_set_server", "sql_mode", "flush", "thread_handling", "autoinc_lock_mode",
 }
 
-// readBack are the variables of each storage that change what is measured.
+// readBack are the variables of each storage that affect the measurement.
 var readBack = map[string][]string{
 	"innodb": {
 		"innodb_buffer_pool_size", "innodb_flush_log_at_trx_commit", "innodb_flush_log_at_timeout", "innodb_flush_method",
@@ -46,8 +46,8 @@ var readBack = map[string][]string{
 	"myisam": {"key_buffer_size", "flush_time", "concurrent_insert", "delay_key_write"},
 }
 
-// cfWanted are the options of MyRocks' files that are read back: an option
-// string with a word misspelt is not always an error.
+// cfWanted are the options of MyRocks' files that are read back: a misspelt word in an
+// option string is not always an error.
 var cfWanted = []string{
 	"compression_type", "compression_per_level", "bottommost_compression", "table_factory::filter_policy",
 	"table_factory::block_size", "write_buffer_size",
@@ -57,13 +57,13 @@ var cfWanted = []string{
 
 const sessionVariables = "SHOW SESSION VARIABLES"
 
-// Settings reads them back from a connection that is set up as sessions' are.
+// Settings reads the settings back from a connection that is set up like those of sessions.
 func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 	vars, err := d.Admin().Map(ctx, sessionVariables)
 	if err != nil {
 		return nil, err
 	}
-	source := engine.AsSet // it is the storage's nature
+	source := engine.AsSet // the level is inherent to the storage
 	if d.storage.levels != nil {
 		source = engine.ReadBack
 		if err := d.CheckDurability(d.storage.given(vars)); err != nil {
@@ -92,7 +92,7 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 	return d.fileOptions(ctx, out)
 }
 
-// settings reads those of a server that is only watched. Durability is that of its
+// settings reads the settings of a server that is only watched. Durability is that of its
 // default storage.
 func (t *status) settings(ctx context.Context) ([]engine.Setting, error) {
 	vars, err := t.conn.Map(ctx, "SHOW GLOBAL VARIABLES")
@@ -113,16 +113,16 @@ func (t *status) settings(ctx context.Context) ([]engine.Setting, error) {
 	return append(out, serverkit.ReadBack(vars, names...)...), nil
 }
 
-// given returns the levels of durability that a server gives, and the variables
-// that they follow from.
+// given returns the levels of durability that a server provides, and the variables that
+// determine them.
 func (st *storage) given(vars map[string]string) (got []model.Durability, said []string) {
 	got = st.levels(vars)
 	if vars["rocksdb_write_disable_wal"] == "ON" && st == rocksdb || vars["innodb_flush_method"] == "nosync" &&
 		st == innodb {
 		got = []model.Durability{model.DurabilityNone}
 	}
-	// A commit that is only in a binary log that is not synced is undone after a
-	// crash of the operating system.
+	// A commit that is only in an unsynced binary log is undone after a crash of the
+	// operating system.
 	if vars["log_bin"] == "ON" && vars["sync_binlog"] != "1" && slices.Contains(got, model.DurabilityOS) {
 		got = []model.Durability{model.DurabilityProcess}
 	}
@@ -134,8 +134,8 @@ func (st *storage) given(vars map[string]string) (got []model.Durability, said [
 	return got, said
 }
 
-// honoured checks that the common knobs took effect: servers round sizes, and
-// some say so nowhere. Durability and compression are compared on their own.
+// honoured checks that the common knobs took effect: servers round sizes, and some do not
+// report it. Durability and compression are compared separately.
 func (d *db) honoured(vars map[string]string) error {
 	if d.Attached() {
 		return nil
@@ -152,7 +152,7 @@ func (d *db) honoured(vars map[string]string) error {
 	return nil
 }
 
-// fileOptions adds how MyRocks makes its files, and checks the compression.
+// fileOptions adds the options with which MyRocks makes its files, and checks the compression.
 func (d *db) fileOptions(ctx context.Context, out []engine.Setting) ([]engine.Setting, error) {
 	if d.storage != rocksdb {
 		return out, nil

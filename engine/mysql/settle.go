@@ -11,11 +11,10 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// Settle brings the server to rest: statistics are made anew, what is dirty in
-// memory is written, and compactions that are due are waited for.
+// Settle brings the server to rest: it rebuilds statistics, writes dirty pages, and waits
+// for compactions that are due.
 //
-// A server that is not ours keeps its settings: only what any client may ask
-// for is done there.
+// A server that is not ours keeps its settings: Settle does only what any client may request.
 func (d *db) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 	var done engine.Settling
 	done.Do("analyze", func() (string, error) { return "", d.analyze(ctx) })
@@ -30,10 +29,10 @@ func (d *db) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 	return done.Result()
 }
 
-// analyze makes the statistics of all tables anew, all at once.
+// analyze rebuilds the statistics of all tables at once.
 func (d *db) analyze(ctx context.Context) error {
 	return d.EachTable(ctx, len(d.Schema.Tables), func(c *sqlkit.Admin, _ int, table string) error {
-		// It answers with rows, of which an error is one.
+		// It returns rows; errors are rows, too.
 		return c.Query(ctx, "ANALYZE TABLE "+d.Dialect().Name(table), func(row []string) error {
 			if row[2] == "Error" && d.Owns() {
 				return fmt.Errorf("analyze %s: %s", table, row[3])
@@ -43,13 +42,13 @@ func (d *db) analyze(ctx context.Context) error {
 	})
 }
 
-// flushSettings make InnoDB write all that is dirty as fast as it can.
+// flushSettings make InnoDB write all dirty pages as fast as it can.
 var flushSettings = []struct{ name, value string }{
 	{"innodb_max_dirty_pages_pct_lwm", "0"}, {"innodb_max_dirty_pages_pct", "0"}, {"innodb_io_capacity_max", "20000"},
 	{"innodb_io_capacity", "20000"},
 }
 
-// settleInnoDB lets everything dirty be written and old versions be purged.
+// settleInnoDB waits until InnoDB has written all dirty pages and purged old versions.
 func (d *db) settleInnoDB(ctx context.Context) (string, error) {
 	before, err := d.state(ctx)
 	if err != nil {
@@ -82,13 +81,13 @@ func awaitRest(ctx context.Context, rest func() (bool, error)) error {
 	return engine.AwaitRest(ctx, 200*time.Millisecond, 6, rest)
 }
 
-// A server at rest touches a page now and then.
+// A server at rest still touches a page now and then.
 const (
 	dirtyRest   = 1 << 20 // bytes
 	historyRest = 1000    // transactions
 )
 
-// innodbState is what InnoDB has still to do, and what it did.
+// innodbState holds InnoDB's pending work and the bytes it has written.
 type innodbState struct {
 	dirty, written float64 // bytes
 	history        float64 // transactions
@@ -107,8 +106,8 @@ func (d *db) state(ctx context.Context) (s innodbState, err error) {
 	return s, err
 }
 
-// setAll sets what makes InnoDB flush, and returns what sets it back. Variables
-// that a release does not have are left out.
+// setAll sets the variables that make InnoDB flush, and returns a function that restores
+// them. Variables that a release does not have are left out.
 func (d *db) setAll(ctx context.Context) (restore func(), err error) {
 	vars, err := d.Admin().Map(ctx, sessionVariables)
 	if err != nil {
@@ -132,8 +131,8 @@ func (d *db) setAll(ctx context.Context) (restore func(), err error) {
 	}, err
 }
 
-// What MyRocks has still to do, in column families that wait for a flush or a
-// compaction, and what its compactions have written since the server was started.
+// The pending work of MyRocks, in column families that wait for a flush or a compaction,
+// and the bytes that its compactions have written since the server started.
 const (
 	pending = "SELECT SUM(VALUE) FROM information_schema.ROCKSDB_CFSTATS" +
 		" WHERE STAT_TYPE IN ('COMPACTION_PENDING', 'MEM_TABLE_FLUSH_PENDING', 'NUM_IMMUTABLE_MEM_TABLE')"

@@ -14,9 +14,9 @@ import (
 	"rumbench/model"
 )
 
-// fileClass returns the class of a file of a private server's directory by its path:
-// redo, write-ahead and binary logs; the tables of the schema; MyRocks keeps
-// those of all schemas together. Old versions of rows are among the system's.
+// fileClass returns the class of a file in a private server's directory by its path:
+// redo, write-ahead and binary logs; the tables of the schema; MyRocks keeps those of all
+// schemas together. Old versions of rows count as the system's.
 //
 // Without a file for each table the tables are in InnoDB's shared file.
 func fileClass(path, schema string, shared bool) engine.FileClass {
@@ -52,9 +52,8 @@ func filesOf(c engine.Config) engine.FileUses {
 	return files
 }
 
-// files are those of all storages. A shared tablespace has two parts for doublewrite,
-// of a MiB each, but in MySQL since 8.0, and else old versions of rows, unless they
-// have files of their own.
+// files are those of all storages. A shared tablespace has two doublewrite areas of a MiB each,
+// except in MySQL 8.0 and later, and also old versions of rows, unless they have their own files.
 var files = engine.FileUses{
 	{Pattern: "ib_logfile*", Use: engine.UseLog}, {Pattern: "#innodb_redo/*", Use: engine.UseLog},
 	{Pattern: "aria_log*", Use: engine.UseLog},
@@ -71,11 +70,10 @@ var files = engine.FileUses{
 	{Pattern: "*.MA[ID]", Use: engine.UseData, Named: true}, {Pattern: "*.MY[ID]", Use: engine.UseData, Named: true},
 }
 
-// Sizes reports what each table and index takes, and all together. Of InnoDB
-// they are pages by the statistics that ANALYZE makes; of MyRocks bytes before
-// compression, without what is in memory.
+// Sizes reports the size of each table and index, and the total. For InnoDB they are pages by the
+// statistics that ANALYZE makes; for MyRocks bytes before compression, without data in memory.
 func (d *db) Sizes(ctx context.Context) ([]engine.Size, error) {
-	// The indexes together, where there is no more to learn.
+	// The indexes together, if nothing more can be learned.
 	query := "SELECT TABLE_NAME, 'PRIMARY', DATA_LENGTH + INDEX_LENGTH FROM information_schema.TABLES WHERE " +
 		"TABLE_SCHEMA = DATABASE()"
 	switch {
@@ -83,14 +81,14 @@ func (d *db) Sizes(ctx context.Context) ([]engine.Size, error) {
 		query = "SELECT d.TABLE_NAME, d.INDEX_NAME, SUM(m.DATA_SIZE) FROM information_schema.ROCKSDB_DDL d" +
 			" JOIN information_schema.ROCKSDB_INDEX_FILE_MAP m ON m.INDEX_NUMBER = d.INDEX_NUMBER" +
 			" WHERE d.TABLE_SCHEMA = DATABASE() GROUP BY 1, 2"
-	// Of zlib the statistics count smaller pages.
+	// With zlib the statistics count smaller pages.
 	case d.storage == innodb && d.version.atLeast(5, 6) && d.Compression != model.CompressionZlib:
 		query = "SELECT table_name, index_name, stat_value * @@innodb_page_size FROM mysql.innodb_index_stats WHERE " +
 			"stat_name = 'size' AND database_name = DATABASE()"
 	}
 	out, err := d.objects(ctx, query)
 	if d.Private == nil && engine.ClassOf(err) == engine.Fatal {
-		err = nil // a user who may not read the server's own tables
+		err = nil // the user may not be allowed to read the server's own tables
 	}
 	if err != nil {
 		return nil, err
@@ -102,13 +100,13 @@ func (d *db) Sizes(ctx context.Context) ([]engine.Size, error) {
 	return append(out, engine.Size{Bytes: total, Kind: engine.Exact}), err
 }
 
-// objects reads tables and indexes with their sizes. Statistics that lag far
-// behind the table's file are left out: they are of a table as it once was.
+// objects reads tables and indexes with their sizes. Statistics that lag far behind the
+// table's file are left out: they describe an earlier state of the table.
 func (d *db) objects(ctx context.Context, query string) ([]engine.Size, error) {
 	var all []engine.Size
 	sums := map[string]int64{}
 	err := d.Admin().Numbers(ctx, query, 2, func(row []string, n []float64) {
-		if math.IsNaN(n[0]) { // the storage does not know
+		if math.IsNaN(n[0]) { // the storage does not report it
 			return
 		}
 		object := row[0]
@@ -124,14 +122,14 @@ func (d *db) objects(ctx context.Context, query string) ([]engine.Size, error) {
 	return slices.DeleteFunc(all, func(z engine.Size) bool {
 		table, _, _ := strings.Cut(z.Object, ".")
 		info, err := os.Stat(filepath.Join(d.DataDir(), d.Server.Schema, table+".ibd"))
-		const spare = 8 << 20 // a file grows by so much at once
+		const spare = 8 << 20 // a file grows in steps of this size
 		return err == nil && info.Size() > 2*sums[table]+spare
 	}), nil
 }
 
-// addTablespaces adds the total of the schema on a server whose files are not
-// ours: of InnoDB, what its files take. The statistics of tables lag behind, and
-// MyRocks keeps all schemas in the same files: then there is no total.
+// addTablespaces adds the total of the schema on a server whose files are not ours: for
+// InnoDB, the size of its files. The statistics of tables lag behind, and MyRocks keeps
+// all schemas in the same files: then there is no total.
 func (d *db) addTablespaces(ctx context.Context, out []engine.Size) ([]engine.Size, error) {
 	if d.storage != innodb {
 		return out, nil
@@ -150,7 +148,7 @@ func (d *db) addTablespaces(ctx context.Context, out []engine.Size) ([]engine.Si
 		out = append(out, engine.Size{Bytes: int64(n), Kind: engine.Exact})
 	}
 	if engine.ClassOf(err) == engine.Fatal {
-		err = nil // a release without it
+		err = nil // the release does not have it
 	}
 	return out, err
 }

@@ -13,36 +13,35 @@ import (
 	"rumbench/model"
 )
 
-// storage is what differs from one storage of the server to another: how the
-// common knobs become its variables, and how they are read back.
+// storage holds the differences between the server's storages: how the common knobs
+// become its variables, and how they are read back.
 type storage struct {
 	name      string
-	structure string // "" of one that is not known here
-	// durability is how the levels are made; those that are not there cannot be had.
+	structure string // "" if the storage is unknown here
+	// durability maps each level to its settings; levels that are missing are not available.
 	durability map[model.Durability][]server.Setting
-	// levels are those that the server's variables give; nil: the
-	// storage has one level only.
+	// levels returns the levels that the server's variables provide; nil: the storage has
+	// one level only.
 	levels func(vars map[string]string) []model.Durability
-	// promises are what the levels mean where that is not what they mean
-	// everywhere.
+	// promises describe the levels whose meaning differs from the usual one.
 	promises map[model.Durability]string
-	// isolations are the levels of its transactions; none: statements are not
-	// atomic, and nothing can be undone.
+	// isolations are the transaction levels; none: statements are not atomic, and nothing
+	// can be undone.
 	isolations   []model.Isolation
 	cache        string // the variable of its cache
 	leastCache   int64
-	compressions []model.Compression // beside none
+	compressions []model.Compression // in addition to none
 	describe     func(context.Context, *sqlkit.Admin) (engine.Structure, error)
 	pages        func(size int64) bool
 	pageVariable string
 	direct       []server.Setting // for direct I/O; nil: it has none
-	buffered     []server.Setting // against it, where that is not the rule
-	base         []server.Setting // whatever the knobs
+	buffered     []server.Setting // turns direct I/O off, if it is the default
+	base         []server.Setting // independent of the knobs
 }
 
 const mb = 1 << 20
 
-// The variables that durability hangs on.
+// The variables that determine durability.
 const (
 	innodbFlush   = "innodb_flush_log_at_trx_commit"
 	innodbTimeout = "innodb_flush_log_at_timeout"
@@ -50,8 +49,8 @@ const (
 	rocksdbManual = "rocksdb_manual_wal_flush"
 )
 
-// Settings that are on or off are written as 1 and 0: releases of old take
-// nothing else for some of them, and only say so in their log.
+// Settings that are on or off are written as 1 and 0: old releases accept nothing else
+// for some of them, and report that only in their log.
 var innodb = &storage{
 	name: "innodb", structure: "B-tree in the order of the primary key", isolations: model.Isolations(),
 	durability: map[model.Durability][]server.Setting{
@@ -72,15 +71,15 @@ var innodb = &storage{
 	buffered:     []server.Setting{{Name: "innodb_flush_method", Value: "fsync"}},
 	base: []server.Setting{
 		{Name: "innodb_file_per_table", Value: "1"},
-		// A warm cache of the run before would belong to nobody.
+		// A warm cache left by the previous run would distort this one.
 		{Name: "innodb_buffer_pool_load_at_startup", Value: "0"},
 		{Name: "innodb_buffer_pool_dump_at_shutdown", Value: "0"},
 	},
 }
 
-// innodbLevels returns those of InnoDB, which syncs its log in the background, by
-// rule once a second: what is written at commit survives a killed server, and
-// all but the last second any crash.
+// innodbLevels returns the levels of InnoDB, which syncs its log in the background, by
+// default once a second: changes written at commit survive a killed server, and all but
+// the last second survive any crash.
 func innodbLevels(vars map[string]string) []model.Durability {
 	var out []model.Durability
 	switch vars[innodbFlush] {
@@ -91,14 +90,14 @@ func innodbLevels(vars map[string]string) []model.Durability {
 	default:
 		out = append(out, model.DurabilityNone)
 	}
-	// releases of old have no choice
+	// old releases have no choice
 	if timeout := vars[innodbTimeout]; timeout == "" || timeout == "0" || timeout == "1" {
 		out = append(out, model.DurabilityInterval)
 	}
 	return out
 }
 
-// syncedPromises are those of storages that sync their log once a second.
+// syncedPromises belong to storages that sync their log once a second.
 var syncedPromises = map[model.Durability]string{
 	model.DurabilityNone: "nothing is promised; the log is written and synced about once a second",
 	model.DurabilityProcess: "commits survive kill -9 of the server; " +
@@ -107,11 +106,10 @@ var syncedPromises = map[model.Durability]string{
 
 var rocksdb = &storage{
 	name: "rocksdb", structure: "LSM tree",
-	// With others every statement fails.
+	// With other levels every statement fails.
 	isolations: []model.Isolation{model.ReadCommitted, model.RepeatableRead},
-	// With manual flushes, as is the rule, the log stays in the process's own
-	// memory until it is synced: 2 then loses what was committed when the
-	// process is killed, unlike InnoDB's 2.
+	// With manual flushes, the default, the log stays in the process's own memory until
+	// it is synced: 2 then loses commits when the process is killed, unlike InnoDB's 2.
 	durability: map[model.Durability][]server.Setting{
 		model.DurabilityNone:     {{Name: rocksdbFlush, Value: "0"}},
 		model.DurabilityInterval: {{Name: rocksdbFlush, Value: "2"}},
@@ -132,7 +130,7 @@ var rocksdb = &storage{
 	base: []server.Setting{
 		// At run time the plugin would abort the server.
 		{Name: "plugin-load-add", Value: "ha_rocksdb.so"},
-		// InnoDB holds the server's own tables only.
+		// InnoDB holds only the server's own tables.
 		{Name: "innodb_buffer_pool_size", Value: "32M"},
 		{Name: "innodb_log_file_size", Value: "32M"},
 		{Name: "innodb_buffer_pool_load_at_startup", Value: "0"},
@@ -140,8 +138,8 @@ var rocksdb = &storage{
 	},
 }
 
-// rocksdbLevels returns those of MyRocks, whose thread in the background syncs the
-// log once a second unless commits do.
+// rocksdbLevels returns the levels of MyRocks, whose background thread syncs the log once
+// a second unless commits do.
 func rocksdbLevels(vars map[string]string) []model.Durability {
 	switch {
 	case vars[rocksdbFlush] == "1":
@@ -152,8 +150,8 @@ func rocksdbLevels(vars map[string]string) []model.Durability {
 	return []model.Durability{model.DurabilityNone, model.DurabilityInterval}
 }
 
-// aria syncs its log at the end of every statement and cannot do less; it
-// locks tables and undoes no transaction.
+// aria syncs its log at the end of every statement and supports no weaker level; it locks
+// tables and undoes no transaction.
 var aria = &storage{
 	name: "aria", structure: "heap with B-tree indexes",
 	durability: map[model.Durability][]server.Setting{model.DurabilityOS: nil},
@@ -171,8 +169,7 @@ var myisam = &storage{
 	pages: func(int64) bool { return false },
 }
 
-// storageOf returns the storage of that name. One that is not known here is taken
-// with what the server makes of it.
+// storageOf returns the storage of that name. An unknown one is used with the server's defaults.
 func storageOf(name string) *storage {
 	name = strings.ToLower(name)
 	switch name {
@@ -193,7 +190,7 @@ func storageOf(name string) *storage {
 var others = []string{"tokudb", "memory", "archive", "csv", "columnstore", "spider", "mroonga", "s3", "blackhole",
 	"ndbcluster"}
 
-// check refuses what the storage cannot do.
+// check refuses settings that the storage does not support.
 func (st *storage) check(s engine.Config) error {
 	if st.structure == "" && !slices.Contains(others, st.name) {
 		return engine.Refuse("storage", st.name,
@@ -261,7 +258,7 @@ func (st *storage) knobs(c engine.Config) (out []knob) {
 	return out
 }
 
-// settings returns the lines of the configuration file that the knobs make.
+// settings returns the lines of the configuration file that result from the knobs.
 func (st *storage) settings(s *setup, known map[string]bool) ([]server.Setting, error) {
 	out := []server.Setting{
 		{Name: "max_connections", Value: "2000"},
@@ -281,7 +278,7 @@ func (st *storage) settings(s *setup, known map[string]bool) ([]server.Setting, 
 		}
 	}
 	if st == innodb && s.Compression == model.CompressionZlib && known["innodb_file_format"] {
-		// before 5.7 compressed tables need it
+		// compressed tables need it before 5.7
 		out = append(out, server.Setting{Name: "innodb_file_format", Value: "Barracuda"})
 	}
 	return out, nil
@@ -290,23 +287,23 @@ func (st *storage) settings(s *setup, known map[string]bool) ([]server.Setting, 
 // oldPage is the page size of releases that have no choice.
 const oldPage = "16384"
 
-// cfOptions is the string of MyRocks' options for its files and memtables.
+// cfOptions is the variable with MyRocks' options for its files and memtables.
 const cfOptions = "rocksdb_default_cf_options"
 
-// compressionNames are what RocksDB calls the algorithms.
+// compressionNames are RocksDB's names of the algorithms.
 var compressionNames = map[model.Compression]string{
 	model.CompressionNone: "kNoCompression", model.CompressionLZ4: "kLZ4Compression", model.CompressionZstd: "kZSTD",
 	model.CompressionZlib: "kZlibCompression", model.CompressionSnappy: "kSnappyCompression",
 }
 
-// compressionOptions returns those for one compression on all levels.
+// compressionOptions returns the options for one compression on all levels.
 func compressionOptions(c model.Compression) string {
 	name := compressionNames[c]
 	return "compression=" + name + ";bottommost_compression=" + name
 }
 
-// override adds a variable that the plan sets. MyRocks' option string is added to
-// what the knobs have put there: the last of several options of a name counts.
+// override adds a variable that the plan sets. MyRocks' option string is appended to the
+// one that the knobs set: of several options with the same name the last counts.
 func override(settings []server.Setting, s server.Setting) []server.Setting {
 	if s.Name == cfOptions {
 		for i := range settings {
@@ -315,7 +312,7 @@ func override(settings []server.Setting, s server.Setting) []server.Setting {
 			}
 		}
 	}
-	return append(settings, s) // the last one of a name counts, too
+	return append(settings, s) // of several with the same name the last counts here too
 }
 
 // strip returns the name of a variable as the server lists it.

@@ -10,11 +10,11 @@ import (
 	"rumbench/internal/server"
 )
 
-// optWaits asks for a private server that times the waits of its sessions.
+// optWaits requests a private server that times the waits of its sessions.
 const optWaits = "waits"
 
-// waitSettings make a server time every wait from its start: later, objects
-// that exist already would be left out.
+// waitSettings make a server time every wait from its start: if enabled later, existing
+// objects would be left out.
 var waitSettings = []server.Setting{
 	{Name: "performance_schema", Value: "1"},
 	{Name: "performance-schema-instrument", Value: "wait/%=ON"},
@@ -23,9 +23,9 @@ var waitSettings = []server.Setting{
 	{Name: "performance-schema-consumer-thread-instrumentation", Value: "1"},
 }
 
-// timed reads the sums of the waits that the server times: it has the labels of
-// each by its name. They are those of our user's sessions: the sums of the whole
-// server hold its own threads, which wait for work most of the time.
+// timed reads the sums of the waits that the server times, and holds the labels of each
+// by its name. They belong to our user's sessions: the sums of the whole server include
+// its own threads, which wait for work most of the time.
 type timed map[string]string
 
 const (
@@ -36,8 +36,7 @@ const (
 		" WHERE USER = SUBSTRING_INDEX(USER(), '@', 1)"
 )
 
-// findTimed finds out which waits the server times; nil if it times none, or
-// does not let us look.
+// findTimed returns the waits that the server times; nil if it times none, or denies access.
 func findTimed(ctx context.Context, c *sqlkit.Admin) timed {
 	if on, err := c.Value(ctx, "SELECT @@performance_schema"); err != nil || on != "1" {
 		return nil
@@ -56,8 +55,8 @@ func findTimed(ctx context.Context, c *sqlkit.Admin) timed {
 	return t
 }
 
-// sample adds the sums. A wait that never was is added too: it may be later, and
-// growth is only known from a sample before.
+// sample adds the sums. A wait that has not occurred yet is added too: it may occur
+// later, and growth can be computed only against an earlier sample.
 func (w timed) sample(ctx context.Context, t *status, s *engine.Sample) error {
 	if w == nil {
 		return nil
@@ -72,8 +71,8 @@ func (w timed) sample(ctx context.Context, t *status, s *engine.Sample) error {
 	})
 }
 
-// waitRole returns the role of an instrument of performance_schema; "" of one that
-// is no wait of its own: a call of the storage encloses all waits in it.
+// waitRole returns the role of an instrument of performance_schema; "" if it is not a
+// separate wait: a call of the storage encloses all waits in it.
 func waitRole(name string) engine.Role {
 	if name == "idle" {
 		return engine.RoleClient
@@ -91,9 +90,9 @@ func waitRole(name string) engine.Role {
 	return engine.RoleOther
 }
 
-// waitRoles are the roles of instruments, the first that fits: by how the name
-// begins, and what it holds of these. Servers and releases have named their latches
-// differently: a name of MySQL's stands beside MariaDB's.
+// waitRoles are the roles of instruments, and the first match counts: by the prefix
+// of the name and the words in it. Servers and releases name their latches differently:
+// MySQL's names are next to MariaDB's.
 var waitRoles = []struct {
 	begins string
 	role   engine.Role
@@ -109,15 +108,17 @@ var waitRoles = []struct {
 	{"io/file/aria/", engine.RoleLog, "translog"},
 	{"io/file/", engine.RoleIO, ""},
 
-	// The SQL layer: MDL_lock::rwlock, MDL_wait::LOCK_wait_status; LOCK_commit_ordered, LOCK_commit_queue.
+	// The SQL layer: MDL_lock::rwlock, MDL_wait::LOCK_wait_status; LOCK_commit_ordered,
+	// LOCK_commit_queue.
 	{"synch/", engine.RoleMetadata,
 		"/sql/MDL_ /sql/LOCK_table_ /sql/LOCK_open /sql/TABLE_SHARE:: /sql/LOCK_tdc /mysys/THR_LOCK"},
 	{"synch/", engine.RoleCommit, "/sql/MYSQL_BIN_LOG:: /sql/LOCK_commit /sql/LOCK_prepare_ordered " +
 		"/sql/LOCK_after_binlog_sync"},
 	{"synch/", engine.RoleCommit, "/sql/LOCK_wait_commit /sql/COND_wait_commit /sql/COND_prepare_ordered"},
 
-	// InnoDB: trx_sys_mutex, trx_sys_shard_mutex, trx_sys_serialisation_mutex, trx_mutex; lock_latch, lock_wait_mutex,
-	// lock_sys_*, lock_mutex; log_sys_mutex, log_writer_mutex, log_sn_lock.
+	// InnoDB: trx_sys_mutex, trx_sys_shard_mutex, trx_sys_serialisation_mutex, trx_mutex;
+	// lock_latch, lock_wait_mutex, lock_sys_*, lock_mutex; log_sys_mutex,
+	// log_writer_mutex, log_sn_lock.
 	{"synch/", engine.RoleSnapshot, "/innodb/trx_rseg /innodb/rseg /innodb/trx_ /innodb/read_view"},
 	{"synch/", engine.RoleRow, "/innodb/lock_"},
 	{"synch/", engine.RoleIndex, "/innodb/index_tree /innodb/btr_search"},

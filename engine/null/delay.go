@@ -28,7 +28,7 @@ type delay struct {
 	each   float64 // in nanoseconds, with this trial's factor
 	factor float64
 	drift  float64 // amplitude of the factor that changes with time
-	period float64 // of it, in nanoseconds
+	period float64 // of the drift, in nanoseconds
 }
 
 // newDelay reads the options; without a delay it returns nil.

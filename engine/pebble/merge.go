@@ -17,8 +17,8 @@ func newMerger(o *kvkit.Operator) *pebble.Merger {
 	}}
 }
 
-// merge collects the values of a key. Pebble does not distinguish the row below
-// operands from them; the operator does.
+// merge collects the values of a key. Pebble does not distinguish operands from the row
+// below them; the operator does.
 type merge struct {
 	operator *kvkit.Operator
 	key      []byte

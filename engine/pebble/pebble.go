@@ -204,7 +204,6 @@ const (
 	defaultMemtable = 4 << 20
 )
 
-// memtables is how many memtables there are as a rule: one that is written and one
-// that is flushed. Pebble takes their memory out of the block cache, so they are
-// added to what is asked for as cache.
+// memtables is the usual number of memtables: one that is written and one that is flushed. Pebble
+// takes their memory out of the block cache, so it is added to the requested cache.
 const memtables = 2

@@ -30,8 +30,8 @@ type store struct {
 	memtable   int64 // bytes of one
 }
 
-// Concurrency is Unisolated: Pebble's batches are atomic, but nothing keeps two
-// of them from reading the same rows before they write.
+// Concurrency is Unisolated: Pebble's batches are atomic, but two of them can read the
+// same rows before they write.
 func (s *store) Concurrency() kvkit.Concurrency { return kvkit.Unisolated }
 
 func (s *store) Begin(mode kvkit.Mode) (kvkit.Tx, error) {
@@ -64,8 +64,8 @@ func (s *store) Settings() []engine.Setting {
 	}, s.effective...)
 }
 
-// Sizes estimates the bytes in sstables; memtables and the log belong to no
-// range. Nothing is flushed for it: no step would account for those writes.
+// Sizes estimates the bytes in sstables; memtables and the log belong to no range.
+// Nothing is flushed for it: no step would account for those writes.
 func (s *store) Sizes(ranges []kvkit.Range) error {
 	for i := range ranges {
 		n, err := s.db.EstimateDiskUsage(ranges[i].Lower, ranges[i].Upper)
@@ -79,8 +79,8 @@ func (s *store) Sizes(ranges []kvkit.Range) error {
 
 func (s *store) TotalSize() (int64, error) { return fsize.Used(s.dir) }
 
-// Settle flushes the memtables and waits until no compaction runs. Pebble
-// leaves some debt that it does not compact.
+// Settle flushes the memtables and waits until no compaction runs. Pebble leaves some
+// debt that it does not compact.
 func (s *store) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 	var done engine.Settling
 	debt := s.db.Metrics().Compact.EstimatedDebt
@@ -133,7 +133,7 @@ func (t *tx) Get(key []byte) ([]byte, error) {
 	return present(value), nil
 }
 
-// present returns a value that is not nil: an empty value is a value.
+// present returns a value that is not nil: an empty value is also a value.
 func present(value []byte) []byte {
 	if value == nil {
 		return []byte{}
@@ -167,8 +167,8 @@ func (t *tx) Merge(key, operand []byte) error {
 	return t.batch.Merge(key, operand, nil)
 }
 
-// Probe reads by an iterator: unlike Get it asks the filters of the last level.
-// They are of whole keys, because the default comparer takes a key as its prefix.
+// Probe reads by an iterator: unlike Get it uses the filters of the last level. They
+// cover whole keys, because the default comparer takes a key as its prefix.
 func (t *tx) Probe(key []byte) ([]byte, error) {
 	t.release()
 	it, err := t.reader.NewIter(&pebble.IterOptions{UseL6Filters: true})
@@ -220,8 +220,8 @@ func (t *tx) Rollback() {
 	t.close()
 }
 
-// close ends the transaction. It waits for the sync of an applied batch, which
-// must not be closed before.
+// close ends the transaction. It waits for the sync of an applied batch, which must not
+// be closed earlier.
 func (t *tx) close() (err error) {
 	if t.unsynced {
 		err = t.batch.SyncWait()

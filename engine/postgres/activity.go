@@ -13,15 +13,15 @@ import (
 	"rumbench/model"
 )
 
-// activityText asks what our sessions do. The function behind the view
-// pg_stat_activity does without its joins, and what is the same for all rows is
-// found once. Of other users' sessions the server shows no state. Who counts is
-// no load.
+// activityText queries the activity of our sessions. It uses the function behind the view
+// pg_stat_activity, without the view's joins; values that are the same for all rows are
+// determined once. The server hides the state of other users' sessions. The session that
+// samples is not counted as load.
 const activityText = `SELECT state, wait_event_type, wait_event, count(*) FROM pg_stat_get_activity(NULL) ` +
 	`WHERE datid = %d AND pid NOT IN (%d, %d) AND application_name = (SELECT current_setting('application_name')) ` +
 	`AND backend_type = 'client backend' AND state IS NOT NULL GROUP BY 1, 2, 3`
 
-// processText asks for the processes of the same sessions.
+// processText queries the processes of the same sessions.
 const processText = `SELECT pid FROM pg_stat_get_activity(NULL) WHERE datid = %d AND pid NOT IN (%d, %d) ` +
 	`AND application_name = (SELECT current_setting('application_name')) AND backend_type = 'client backend'`
 
@@ -46,7 +46,7 @@ func (d *db) Activity(ctx context.Context) (engine.ActivitySampler, error) {
 	})
 }
 
-// pidText asks for the process that serves a connection.
+// pidText queries the process that serves a connection.
 const pidText = "SELECT pg_backend_pid()"
 
 var errUntracked = errors.New("the server does not show what its sessions do: track_activities is off")
@@ -65,8 +65,8 @@ func noteDoing(row []model.Value, add func(engine.SessionActivity, int)) error {
 	return nil
 }
 
-// doing reads a session's state. State and wait are not read at one instant: an
-// idle session that waits for nothing is between the two, and is left out.
+// doing returns the activity of a session from its state. State and wait are not read at the same
+// instant: an idle session that waits for nothing is between the two, and is left out.
 func doing(state, kind, event string) (engine.SessionActivity, bool) {
 	name := kind + ":" + event
 	switch idle := strings.HasPrefix(state, "idle"); {
@@ -80,9 +80,9 @@ func doing(state, kind, event string) (engine.SessionActivity, bool) {
 	return engine.SessionActivity{State: engine.Waiting, Role: roleOf(kind, event), Event: name}, true
 }
 
-// roleOf returns the role of a wait event. Releases have renamed events, but mostly
-// in their case and by an ending: before 13 a latch was called WALWriteLock or
-// wal_insert, before 17 a sync of the log WALSync.
+// roleOf returns the role of a wait event. Releases have renamed events, but mostly in
+// case and suffix: before 13 a latch was called WALWriteLock or wal_insert, before 17 a
+// sync of the log WALSync.
 func roleOf(kind, event string) engine.Role {
 	plain := strings.ToLower(strings.ReplaceAll(event, "_", ""))
 	if kind == "LWLock" {
@@ -96,16 +96,16 @@ func roleOf(kind, event string) engine.Role {
 	return engine.RoleOther
 }
 
-// roles are the events of releases 12 to 18, by type, without case and
-// underscores; the first that fits counts, "*" is all others of the type.
+// roles are the events of releases 12 to 18, by type, without case and underscores; the
+// first match counts, "*" matches all others of the type.
 var roles = []struct {
 	kind   string
 	role   engine.Role
 	events string
 }{
-	{"Lock", engine.RoleRow, "tuple transactionid spectoken speculativetoken"}, // spectoken from 14 on
+	{"Lock", engine.RoleRow, "tuple transactionid spectoken speculativetoken"}, // spectoken in 14 and later
 	{"Lock", engine.RoleMetadata, "relation object virtualxid page frozenid"},
-	{"Lock", engine.RoleBuffer, "extend"}, // a table grows by new pages
+	{"Lock", engine.RoleBuffer, "extend"}, // a table is extended by new pages
 
 	{"LWLock", engine.RoleSnapshot, "procarray xidgen xactslru xactbuffer subtransslru subtransbuffer"},
 	{"LWLock", engine.RoleSnapshot, "clog clogcontrol clogtruncation subtrans subtranscontrol"}, // until 12
@@ -125,9 +125,9 @@ var roles = []struct {
 
 	{"IPC", engine.RoleCommit, "procarraygroupupdate xactgroupupdate syncrep"},
 	{"IPC", engine.RoleCommit, "cloggroupupdate"}, // until 12
-	{"IPC", engine.RoleBuffer, "bufferio"},        // from 14 on
+	{"IPC", engine.RoleBuffer, "bufferio"},        // in 14 and later
 	{"IPC", engine.RoleIndex, "btreepage"},
-	{"IPC", engine.RoleIO, "checkpointstart checkpointdone aioiocompletion"}, // the last from 18 on
+	{"IPC", engine.RoleIO, "checkpointstart checkpointdone aioiocompletion"}, // the last in 18 and later
 
 	{"IO", engine.RoleLog, "walsync walwrite walread walinitsync walinitwrite walsyncmethodassign"},
 	{"IO", engine.RoleIO, "*"},

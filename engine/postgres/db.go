@@ -14,20 +14,20 @@ import (
 	"rumbench/internal/text/hint"
 )
 
-// db is an open database: what it has in common with other servers is serverkit's.
+// db is an open database: the part it shares with other servers is serverkit's.
 type db struct {
 	*serverkit.DB
 	*setup
 	about about
 }
 
-// about is what a server says of itself.
+// about is the information that a server reports about itself.
 type about struct {
 	release  int    // such as 150018
-	database uint32 // the number of the database that we are in
+	database uint32 // the number of the current database
 }
 
-// traits are what distinguishes the server.
+// traits are the features that distinguish the server.
 var traits = &serverkit.Traits{
 	Programs: []string{"postgres", "postmaster"},
 	Mark:     "PG_VERSION",
@@ -62,7 +62,7 @@ func (Engine) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
 	return d, nil
 }
 
-// identify asks the server what it is and readies the connections for it.
+// identify asks the server for its identity and prepares the connections for it.
 func (d *db) identify(ctx context.Context, first *sqlkit.Admin) (c serverkit.Client, err error) {
 	if d.about, err = ask(ctx, first); err != nil {
 		return c, err
@@ -86,7 +86,7 @@ func (d *db) identify(ctx context.Context, first *sqlkit.Admin) (c serverkit.Cli
 	return c, nil
 }
 
-// ask asks a server what it is, and refuses one that cannot be used.
+// ask asks a server for its identity, and refuses one that cannot be used.
 func ask(ctx context.Context, c *sqlkit.Admin) (a about, err error) {
 	const text = "SELECT current_setting('server_version_num'), current_setting('server_version')," +
 		" d.oid, pg_encoding_to_char(d.encoding) FROM pg_database d WHERE d.datname = current_database()"
@@ -106,7 +106,7 @@ func ask(ctx context.Context, c *sqlkit.Admin) (a about, err error) {
 	return a, err
 }
 
-// Watch connects to a server, to ask it only.
+// Watch connects to a server, only to query it.
 func (Engine) Watch(ctx context.Context, dsn string) (engine.Watch, error) {
 	return traits.Watch(ctx, dsn, func(ctx context.Context, conn *sqlkit.Admin) (serverkit.Watched, error) {
 		about, err := ask(ctx, conn)

@@ -9,7 +9,7 @@ import (
 	"rumbench/model"
 )
 
-// definitions returns tables and indexes in words of our own.
+// definitions returns tables and indexes in our own notation.
 func (d *db) definitions(dialect *sqlkit.Dialect) sqlkit.Definitions {
 	in := strings.NewReplacer("{schema}",
 		"(SELECT oid FROM pg_namespace WHERE nspname = "+dialect.Quoted(d.Server.Schema)+")")
@@ -69,7 +69,7 @@ func indexText(t *model.Table, ix *model.Index) string {
 	return s
 }
 
-// tableTexts and indexTexts describe what is in a schema in the same words.
+// tableTexts and indexTexts describe the tables and indexes of a schema in the same notation.
 const tableTexts = `
 SELECT c.relname, c.relname, string_agg(
 	a.attname || ' ' || format_type(a.atttypid, a.atttypmod) || coalesce(' ' || l.collname, '')

@@ -11,8 +11,8 @@ import (
 	"rumbench/model"
 )
 
-// newDialect returns PostgreSQL's dialect. It has no hints: which index a statement
-// goes by is the planner's choice.
+// newDialect returns PostgreSQL's dialect. It has no hints: the planner chooses the index
+// of a statement.
 func newDialect() *sqlkit.Dialect {
 	return &sqlkit.Dialect{
 		Speaks:        "postgres",
@@ -29,7 +29,7 @@ func newDialect() *sqlkit.Dialect {
 		Parallel:      true,
 		Batch:         true,
 		Literal:       appendLiteral,
-		Classify:      func(err error) error { return err }, // they come with their class
+		Classify:      func(err error) error { return err }, // errors already have their class
 	}
 }
 
@@ -60,8 +60,8 @@ func columnType(c *model.Column) string {
 	return name
 }
 
-// byteLength returns an expression for the bytes of a value. Of a fixed one LENGTH
-// counts the letters without the padding, which are of a byte each.
+// byteLength returns an expression for the bytes of a value. For a fixed one LENGTH
+// counts the letters without the padding, which are one byte each.
 func byteLength(d *sqlkit.Dialect, c *model.Column) string {
 	if c.Type == model.String && c.Fixed {
 		return "LENGTH(" + d.Name(c.Name) + ")"
@@ -76,12 +76,12 @@ func begin(level model.Isolation, _ bool) []string {
 	return []string{"BEGIN ISOLATION LEVEL " + strings.ToUpper(levelName(level))}
 }
 
-// levelName returns an isolation level as the server writes it. Of the weakest it
-// takes the name, and makes it the next one.
+// levelName returns an isolation level as the server writes it. The server accepts the
+// name of the weakest level, and treats it as the next one.
 func levelName(level model.Isolation) string { return strings.ReplaceAll(level.String(), "-", " ") }
 
-// appendLiteral appends a time, text or bytes as the server reads them,
-// whatever standard_conforming_strings is.
+// appendLiteral appends a time, text or bytes as the server reads them, for any value of
+// standard_conforming_strings.
 func appendLiteral(dst []byte, v model.Value) []byte {
 	switch v.Type() {
 	case model.Time:
@@ -97,10 +97,10 @@ func appendLiteral(dst []byte, v model.Value) []byte {
 	return sqlkit.AppendQuoted(append(dst, 'E'), v.Buf(), true)
 }
 
-// longestName is how long names may be; longer ones would be cut silently.
+// longestName is the maximum length of names; longer ones would be cut silently.
 const longestName = 63
 
-// checkSchema reports whether the schema can be made.
+// checkSchema returns an error if the schema cannot be created.
 func checkSchema(s model.Schema) error {
 	if err := newDialect().CheckSchema(s); err != nil {
 		return err
@@ -118,11 +118,11 @@ func checkSchema(s model.Schema) error {
 	return nil
 }
 
-// primaryName returns what the server calls the index of a primary key.
+// primaryName returns the server's name of a primary key's index.
 func primaryName(table string) string { return table + "_pkey" }
 
-// afterTable stores long values as they are where there is to be no compression:
-// PostgreSQL compresses them otherwise.
+// afterTable makes long values be stored as they are if no compression is requested: by
+// default PostgreSQL compresses them.
 func (s *setup) afterTable(d *sqlkit.Dialect, t *model.Table) (texts []string) {
 	if s.Compression != model.CompressionNone {
 		return nil
@@ -135,5 +135,5 @@ func (s *setup) afterTable(d *sqlkit.Dialect, t *model.Table) (texts []string) {
 	return texts
 }
 
-// long reports whether values of the column may be stored apart from their row.
+// long reports whether values of the column may be stored separately from their row.
 func long(c model.Column) bool { return c.Type == model.String || c.Type == model.Bytes }

@@ -11,16 +11,15 @@ import (
 	"rumbench/model"
 )
 
-// customPlans is how often the server plans a prepared statement for its values
-// before it may choose one plan for all.
+// customPlans is the number of executions for which the server plans a prepared statement
+// for its values; after that it may choose one plan for all.
 const customPlans = 5
 
 // explainName is the prepared statement that is explained.
 const explainName = "rumbench_explained"
 
-// Explain asks the server for an operation's plan: of a prepared statement that
-// which a session comes to when it has executed it often enough, of text that
-// for its values.
+// Explain asks the server for an operation's plan: for a prepared statement the plan that
+// a session uses after enough executions, for text the plan for its values.
 func (d *db) Explain(ctx context.Context, op *model.Op) (engine.Plan, error) {
 	return d.DB.Explain(ctx, op, func(e *sqlkit.Explainable, p *engine.Plan) (err error) {
 		if err := d.Admin().Exec(ctx, "PREPARE "+explainName+" AS "+e.Text); err != nil {
@@ -65,7 +64,7 @@ func (d *db) explain(ctx context.Context, e *sqlkit.Explainable, p *engine.Plan)
 	return err
 }
 
-// planNode is a node of a plan, as far as it is about ways to rows.
+// planNode is a node of a plan, with only the fields about access paths to rows.
 type planNode struct {
 	Type     string     `json:"Node Type"`
 	Relation string     `json:"Relation Name"`
@@ -75,7 +74,7 @@ type planNode struct {
 	Plans    []planNode `json:"Plans"`
 }
 
-// accessOf reads the ways to a table's rows from a plan in JSON.
+// accessOf reads the access paths to a table's rows from a plan in JSON.
 func accessOf(t *model.Table, tree []byte) (out []engine.Access, err error) {
 	var plans []struct{ Plan planNode }
 	if err := json.Unmarshal(tree, &plans); err != nil {
@@ -87,7 +86,7 @@ func accessOf(t *model.Table, tree []byte) (out []engine.Access, err error) {
 	return out, nil
 }
 
-// access appends the ways to a table's rows of a node and those below it.
+// access appends the access paths to a table's rows of a node and of those below it.
 func (n *planNode) access(t *model.Table, out []engine.Access) []engine.Access {
 	switch {
 	case n.Index != "":

@@ -1,9 +1,9 @@
-// Package postgres is PostgreSQL as an engine: a server that is started on a
-// private directory, or attached to by a DSN, from release 12 on.
+// Package postgres is PostgreSQL as an engine: a server that is started on a private
+// directory, or attached to by a DSN, release 12 and later.
 //
-// What it shares with other databases on servers is in serverkit and sqlkit, the
-// protocol in engine/postgres/pgwire. Here are the dialect, the settings, what can be
-// measured, and how the server is brought to rest.
+// The code shared with other database servers is in serverkit and sqlkit, the protocol in
+// engine/postgres/pgwire. Here are the dialect, the settings, the measurements, and the
+// code that brings the server to rest.
 package postgres
 
 import (
@@ -44,14 +44,14 @@ var options = []engine.Option{
 	{Name: "any setting of the server", Type: "as in postgresql.conf", Doc: "written into the private server's configuration verbatim, such as max_wal_size: 16GB"},
 }
 
-// variables are settings of the server that affect what explanations name.
+// variables are the server settings that affect the names in explanations.
 var variables = []engine.Option{
 	{Name: "max_wal_size", Affects: engine.AspectCheckpoint},
 	{Name: "checkpoint_timeout", Affects: engine.AspectCheckpoint},
 	{Name: "wal_compression", Affects: engine.AspectLogCompression},
 }
 
-// promises say what fsync off means, which is how levels none and process are made.
+// promises describe the effect of fsync off, which implements the levels none and process.
 var promises = map[model.Durability]string{
 	model.DurabilityNone: "nothing is promised: kill -9 of the server loses its last commits; " +
 		"a crash of the operating system may lose the whole database, as fsync is off",

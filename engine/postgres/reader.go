@@ -13,21 +13,20 @@ import (
 	"rumbench/model"
 )
 
-// reader reads counters on a connection of its own, all in one round trip. The
-// server's processes add to them when a transaction ends, but at most once a
-// second, and what they still hold when they fall idle some seconds later: a
-// sample lags behind. Only the position of the log is of the moment.
+// reader reads counters on its own connection, all in one round trip. The server's processes
+// update them when a transaction ends, but at most once a second, and flush the rest when they
+// have been idle for some seconds: a sample lags behind. Only the position of the log is current.
 type reader struct {
 	conn    *sqlkit.Admin
-	views   []view // as far as the server's release has their points
+	views   []view // limited to the points that the server's release has
 	queries []sqlkit.Stmt
 	types   [][]model.Type // of their columns
 	labels  []string
-	own     float64 // queries that were made here
+	own     float64 // queries made by the reader itself
 }
 
-// view is a source of counters: a query whose first columns are labels, and
-// whose others are the points' expressions.
+// view is a source of counters: a query whose first columns are labels, and whose other
+// columns are the expressions of the points.
 type view struct {
 	prefix string // of the points' names
 	labels []label
@@ -37,15 +36,14 @@ type view struct {
 
 type label struct{ name, expr string }
 
-// point is a number in a view. since and before are the major releases that
-// have it; 0 is no bound.
+// point is a number in a view. since and before are the bounds on major releases; 0 is no bound.
 type point struct {
 	name, unit, expr string
 	gauge            bool
 	since, before    int
 }
 
-// pick leaves the points that a release has, with their whole names.
+// pick returns the view with the points that a release has, under their full names.
 func (v view) pick(major int) view {
 	points := v.points
 	v.points = nil
@@ -69,8 +67,8 @@ func (v *view) text() string {
 	return "SELECT " + strings.Join(columns, ", ") + " " + v.source
 }
 
-// newReader has the server parse the queries of the views for a schema, and
-// returns what reads them.
+// newReader has the server parse the queries of the views for a schema, and returns the
+// function that reads them.
 func newReader(ctx context.Context, conn *sqlkit.Admin, release int, schema string) (serverkit.Sample, error) {
 	r := &reader{conn: conn}
 	all := views(release, schema)
@@ -113,7 +111,7 @@ func (r *reader) sample(ctx context.Context, s *engine.Sample) error {
 	return nil
 }
 
-// add adds the points of a row. What is NULL is not known.
+// add adds the points of a row. NULL is an unknown value.
 func (r *reader) add(s *engine.Sample, v *view, row []model.Value) {
 	r.labels = r.labels[:0]
 	for i, l := range v.labels {

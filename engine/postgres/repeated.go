@@ -10,14 +10,13 @@ import (
 	"rumbench/model"
 )
 
-// repeated is an insert that changes the rows it meets. The server refuses to
-// change a row twice in one statement, so rows with a key that comes twice are
-// inserted one by one, in one transaction.
+// repeated is an insert that updates existing rows. The server refuses to change a row twice in
+// one statement, so rows whose key occurs twice are inserted one by one, in one transaction.
 type repeated struct {
 	session  *session
 	all, one engine.Stmt
 	width    int   // values of a row
-	key      []int // where the key's columns are in a row
+	key      []int // the positions of the key's columns in a row
 	seed     maphash.Seed
 	hashes   []uint64
 	buf      []byte
@@ -32,7 +31,7 @@ func newRepeated(ctx context.Context, s *session, t *model.Table, op *model.Op) 
 	r := &repeated{session: s, all: all, width: len(op.Columns), seed: maphash.MakeSeed()}
 	for _, k := range t.Key {
 		i := slices.Index(op.Columns, k)
-		if i < 0 { // the server numbers the rows, which then have no conflict
+		if i < 0 { // the server numbers the rows, so they have no conflict
 			return all, nil
 		}
 		r.key = append(r.key, i)
@@ -77,7 +76,7 @@ func (s *repeated) rows(ctx context.Context, args []model.Value, r *engine.Resul
 	return nil
 }
 
-// repeats reports whether a key may come twice: two of them have one hash.
+// repeats reports whether a key may occur twice: two of the keys have the same hash.
 func (s *repeated) repeats(args []model.Value) bool {
 	s.hashes = s.hashes[:0]
 	for start := 0; start+s.width <= len(args); start += s.width {

@@ -19,7 +19,7 @@ func (d *db) Session(ctx context.Context) (engine.Session, error) {
 	return &session{s, d}, nil
 }
 
-// session adds what PostgreSQL's statements alone do not do.
+// session adds the parts that PostgreSQL's statements alone do not cover.
 type session struct {
 	*sqlkit.Session
 	db *db
@@ -51,8 +51,8 @@ func (s *session) conn() *pgwire.Conn {
 	return c
 }
 
-// copier does the inserts of a load by COPY, one for each batch. The numbers of
-// its rows are not known.
+// copier executes the inserts of a load with COPY, one for each batch. The numbers of its
+// rows are unknown.
 type copier struct {
 	*pgwire.Copy
 	session *session

@@ -11,7 +11,7 @@ import (
 	"rumbench/model"
 )
 
-// readBack are the settings that results show, as far as the release has them.
+// readBack are the settings that results show, if the release has them.
 var readBack = []string{
 	"shared_buffers", "max_wal_size", "min_wal_size", "checkpoint_timeout", "checkpoint_completion_target",
 	"fsync", "synchronous_commit", "wal_sync_method", "full_page_writes", "wal_compression", "wal_level",
@@ -23,7 +23,7 @@ var readBack = []string{
 	"jit", "default_toast_compression",
 }
 
-// Settings reads them back from a session that is as clients' are.
+// Settings reads the settings back from a session that is set up like those of clients.
 func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 	if err := d.durability(ctx, d.Admin()); err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 		d.SentAs(),
 	}
 	if d.Compression != "" {
-		// The columns' storage was made so, or compared when the database was opened.
+		// The storage of the columns was set so, or compared when the database was opened.
 		out = append(out, engine.Setting{Name: "compression", Value: string(d.Compression), Source: engine.AsSet})
 	}
 	return append(out, d.ReadBack(vars, readBack...)...), nil
@@ -54,8 +54,8 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 
 const allSettings = "SELECT name, current_setting(name) FROM pg_settings"
 
-// watchedSettings reads the settings of a server that is only watched. Sessions of
-// its users may have others.
+// watchedSettings reads the settings of a server that is only watched. Sessions of its
+// users may have other settings.
 func watchedSettings(ctx context.Context, conn *sqlkit.Admin) ([]engine.Setting, error) {
 	vars, err := conn.Map(ctx, allSettings)
 	if err != nil {
@@ -69,10 +69,10 @@ func watchedSettings(ctx context.Context, conn *sqlkit.Admin) ([]engine.Setting,
 	return append(out, serverkit.ReadBack(vars, append([]string{isolationSetting}, readBack...)...)...), err
 }
 
-// isolationSetting is the level of transactions that are begun without one.
+// isolationSetting is the level of transactions that begin without an explicit one.
 const isolationSetting = "default_transaction_isolation"
 
-// durability reads the level back, and refuses another than was asked for.
+// durability reads the level back, and returns an error if it differs from the requested one.
 func (d *db) durability(ctx context.Context, c *sqlkit.Admin) error {
 	level, said, err := keptLevel(ctx, c)
 	if err != nil {
@@ -81,8 +81,7 @@ func (d *db) durability(ctx context.Context, c *sqlkit.Admin) error {
 	return d.CheckDurability([]model.Durability{level}, said)
 }
 
-// keptLevel returns the level that a server keeps, and the settings that it follows
-// from.
+// keptLevel returns the level that a server provides, and the settings that determine it.
 func keptLevel(ctx context.Context, c *sqlkit.Admin) (level model.Durability, said []string, err error) {
 	const text = "SELECT current_setting('fsync'), current_setting('synchronous_commit'), setting FROM pg_settings " +
 		"WHERE name = 'wal_writer_delay'"
@@ -98,12 +97,12 @@ func keptLevel(ctx context.Context, c *sqlkit.Admin) (level model.Durability, sa
 	return level, said, err
 }
 
-// longestDelay is the wal_writer_delay up to which a crash loses about a second
-// of commits at most: three times of it.
+// longestDelay is the largest wal_writer_delay at which a crash loses at most about a
+// second of commits: three times the delay.
 const longestDelay = time.Second / 3
 
-// levelOf returns the level that the settings keep. All values of synchronous_commit
-// but off write the log at the commit; they differ in what replicas do.
+// levelOf returns the level that the settings provide. All values of synchronous_commit
+// but off write the log at commit; they differ in the role of replicas.
 func levelOf(fsync, synchronousCommit string, delay time.Duration) model.Durability {
 	switch {
 	case synchronousCommit == "off" && fsync == "on" && delay <= longestDelay:

@@ -10,12 +10,11 @@ import (
 	"rumbench/engine/sqlkit"
 )
 
-// vacuumsAtOnce is how many tables are vacuumed at the same time.
+// vacuumsAtOnce is the number of tables that are vacuumed concurrently.
 const vacuumsAtOnce = 8
 
-// Settle vacuums and analyzes every table, several at a time, so that dead rows
-// are gone, index scans need not look at the tables, and the planner knows what
-// is there; and then checkpoints.
+// Settle vacuums and analyzes every table, several at a time, so that dead rows are gone, index
+// scans need not visit the tables, and the planner has current statistics; and then checkpoints.
 func (d *db) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 	out := make([]engine.SettleAction, len(d.Schema.Tables)+1)
 	err := d.EachTable(ctx, vacuumsAtOnce, func(c *sqlkit.Admin, i int, table string) (err error) {
@@ -29,7 +28,7 @@ func (d *db) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 	return out, err
 }
 
-// vacuum removes what is dead in a table and in its indexes.
+// vacuum removes dead rows and entries from a table and its indexes.
 func (d *db) vacuum(ctx context.Context, c *sqlkit.Admin, table string) (string, error) {
 	before, err := d.tableState(ctx, c, table)
 	if err != nil {
@@ -43,7 +42,7 @@ func (d *db) vacuum(ctx context.Context, c *sqlkit.Admin, table string) (string,
 		before.dead, after.dead, before.visible, after.visible, after.pages), err
 }
 
-// tableState is what vacuum changes of a table.
+// tableState is the state of a table that vacuum changes.
 type tableState struct{ dead, visible, pages string }
 
 func (d *db) tableState(ctx context.Context, c *sqlkit.Admin, table string) (s tableState, err error) {
@@ -57,8 +56,8 @@ func (d *db) tableState(ctx context.Context, c *sqlkit.Admin, table string) (s t
 	return s, err
 }
 
-// checkpoint writes all pages that were changed. Not every user of a server
-// that is not ours may ask for it.
+// checkpoint writes all changed pages. Not every user of a server that is not ours may
+// request it.
 func (d *db) checkpoint(ctx context.Context) (string, error) {
 	before, err := d.checkpointState(ctx)
 	if err != nil {
@@ -76,7 +75,7 @@ func (d *db) checkpoint(ctx context.Context) (string, error) {
 		err
 }
 
-// checkpointState is what a checkpoint changes.
+// checkpointState is the state that a checkpoint changes.
 type checkpointState struct{ age, pages, count float64 }
 
 func (d *db) checkpointState(ctx context.Context) (s checkpointState, err error) {
@@ -91,8 +90,8 @@ func (d *db) checkpointState(ctx context.Context) (s checkpointState, err error)
 	return s, err
 }
 
-// counted waits until the statistics know of the checkpoint, which has been
-// done already. They may be switched off, so it does not wait for long.
+// counted waits until the statistics include the checkpoint, which has already been
+// completed. They may be switched off, so it does not wait for long.
 func (d *db) counted(ctx context.Context, before checkpointState) (s checkpointState, err error) {
 	for range 50 {
 		if s, err = d.checkpointState(ctx); err != nil || s.count > before.count {

@@ -20,11 +20,11 @@ import (
 type setup struct {
 	*serverkit.Setup
 	settings []server.Setting // of the private server
-	copies   bool             // loads are done by COPY
+	copies   bool             // loads use COPY
 }
 
-// rules are what is taken of a configuration. The server takes names as it likes,
-// and does not list the settings of extensions.
+// rules define which parts of a configuration are accepted. The server accepts names in
+// any case, and does not list the settings of extensions.
 var rules = &serverkit.Rules{
 	Kinds: []string{server.Postgres}, Options: options, Plain: strings.ToLower, Unlisted: extension, On: "on", Off: "off",
 	Fixed: []string{
@@ -34,7 +34,7 @@ var rules = &serverkit.Rules{
 	Opening: []string{"listen_addresses", "bonjour"},
 }
 
-// extension is what the settings of extensions are called.
+// extension matches the names of the settings of extensions.
 var extension = regexp.MustCompile(`^[A-Za-z_][\w$]*(\.[A-Za-z_][\w$]*)+$`)
 
 func newSetup(ctx context.Context, c engine.Config) (*setup, error) {
@@ -58,17 +58,17 @@ func newSetup(ctx context.Context, c engine.Config) (*setup, error) {
 		return nil, engine.Refuse(s.ProgramKnob(), s.Program.Path, "%s is too old; %d is the oldest that can be used",
 			s.Program.Name(), oldest)
 	}
-	s.settings = append(s.knobSettings(major), s.Variables...) // which override all others
+	s.settings = append(s.knobSettings(major), s.Variables...) // these override all others
 	return s, nil
 }
 
-// page is compiled into the server.
+// page is the page size, which is compiled into the server.
 const page = 8192
 
-// leastCache is what the server needs for itself.
+// leastCache is the minimum that the server needs for itself.
 const leastCache = 128 << 10
 
-// checkKnobs refuses what no server can do.
+// checkKnobs refuses settings that no server supports.
 func checkKnobs(s engine.Config) error {
 	schema := s.Server.Schema
 	badSchema := strings.HasPrefix(schema, "pg_") || len(schema) > longestName || strings.Contains(schema, "\x00")
@@ -86,13 +86,13 @@ func checkKnobs(s engine.Config) error {
 		s.CheckIsolation(model.Isolations()...), checkSchema(s.Schema))
 }
 
-// sessionParams adds what the knobs set for every connection.
+// sessionParams adds the parameters that the knobs set for every connection.
 func (s *setup) sessionParams(params map[string]string) {
 	params["search_path"] = newDialect().Name(s.Server.Schema)
 	if s.Isolation != model.DefaultIsolation {
 		params["default_transaction_isolation"] = levelName(s.Isolation)
 	}
-	if s.Protocol == engine.Text { // answers are read as these make the server write them
+	if s.Protocol == engine.Text { // answers are read in the form that these produce
 		params["bytea_output"], params["datestyle"], params["extra_float_digits"] = "hex", "ISO", "1"
 	}
 }
@@ -100,16 +100,16 @@ func (s *setup) sessionParams(params map[string]string) {
 // oldest is the oldest release whose views and statements are known here.
 const oldest = 12
 
-// usualCache is what the server's own set-up program writes into its
+// usualCache is the size that the server's own set-up program writes into its
 // configuration; without that, old releases have a sixteenth of it.
 const usualCache = 128 << 20
 
-// maxConnections leaves room for the clients of most plans. Each costs some 35
-// KiB of the server's memory, whether it is there or not.
+// maxConnections is enough for the clients of most plans. Each costs about 35 KiB of the
+// server's memory, whether it is in use or not.
 const maxConnections = 1100
 
-// knobSettings returns the settings that the common knobs make, and those that
-// every server of ours has.
+// knobSettings returns the settings that the common knobs make, and those that every
+// private server has.
 func (s *setup) knobSettings(major int) []server.Setting {
 	cache, commit := cmp.Or(s.Cache, usualCache), commits[s.Durability]
 	out := []server.Setting{
@@ -117,21 +117,21 @@ func (s *setup) knobSettings(major int) []server.Setting {
 		{Name: "fsync", Value: commit.fsync},
 		{Name: "synchronous_commit", Value: commit.synchronous},
 		{Name: "max_connections", Value: strconv.Itoa(maxConnections)},
-		{Name: "restart_after_crash", Value: "off"}, // a server that crashed is not to go on as if nothing had been
+		{Name: "restart_after_crash", Value: "off"}, // a crashed server must not continue as if nothing had happened
 		{Name: "track_io_timing", Value: "on"},
 	}
 	if major >= 14 {
 		out = append(out, server.Setting{Name: "track_wal_io_timing", Value: "on"},
-			// What the workers of a query share is taken from here, not from files.
+			// Memory that the workers of a query share is taken from here, not from files.
 			server.Setting{Name: "min_dynamic_shared_memory", Value: "32MB"})
 	}
 	return out
 }
 
-// commits are the settings that make the levels. A commit with
-// synchronous_commit off stays in the server's own memory for up to three times
-// wal_writer_delay, and is lost when its processes are killed; with it on, the
-// log is written at the commit, and fsync decides whether it is synced too.
+// commits are the settings that implement the levels. With synchronous_commit off a
+// commit stays in the server's own memory for up to three times wal_writer_delay, and is
+// lost when its processes are killed; with it on, the log is written at commit, and fsync
+// decides whether it is also synced.
 var commits = map[model.Durability]struct{ fsync, synchronous string }{
 	model.DurabilityNone:     {"off", "off"},
 	model.DurabilityInterval: {"on", "off"},

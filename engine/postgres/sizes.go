@@ -10,9 +10,9 @@ import (
 	"rumbench/engine/sqlkit"
 )
 
-// Sizes reports what every table and index takes. The index of the primary key
-// belongs to its table. The total of a private server is that of its database;
-// of another one only what is ours of it.
+// Sizes reports the size of every table and index. The index of the primary key belongs
+// to its table. The total of a private server is that of its database; on another server
+// it covers only our tables.
 func (d *db) Sizes(ctx context.Context) ([]engine.Size, error) {
 	in := " c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = " + d.Dialect().Quoted(d.Server.Schema) + ")"
 	ours := d.Dialect().QuotedList(d.TableNames())
@@ -39,24 +39,24 @@ func (d *db) Sizes(ctx context.Context) ([]engine.Size, error) {
 	return out, err
 }
 
-// FileClass returns what gives the class of a file of the data directory, and of
-// the directory around it that a private server has.
+// FileClass returns a function that gives the class of a file of the data directory, and
+// of the directory around it that a private server has.
 func (d *db) FileClass(ctx context.Context) (func(path string) engine.FileClass, error) {
 	return d.classes(ctx, d.Admin())
 }
 
 func (d *db) classes(ctx context.Context, c *sqlkit.Admin) (func(path string) engine.FileClass, error) {
-	// the log's file that is being written
+	// the file of the log that is being written
 	current, err := c.Value(ctx, "SELECT pg_walfile_name(pg_current_wal_insert_lsn())")
 	return func(path string) engine.FileClass { return fileClass(path, d.about.database, current) }, err
 }
 
-// relation is the path of a file of a table or index: the database's number,
-// then the file's, which may end in its fork and its part. Those of temporary
+// relation is the path of a file of a table or index: the database's number, then the
+// number of the file, optionally followed by its fork and its part. Those of temporary
 // tables begin with a t.
 var relation = regexp.MustCompile(`^(?:base|pg_tblspc/[0-9]+/[^/]+)/([0-9]+)/(t[0-9]+_)?([0-9]+)(?:_[a-z]+)?(?:\.[0-9]+)?$`)
 
-// segment is the name of a file of the log: its timeline and its place.
+// segment is the name of a file of the log: its timeline and its position.
 var segment = regexp.MustCompile(`^[0-9A-F]{24}$`)
 
 // files are those of all databases: the names of tables' files are numbers.
@@ -67,13 +67,12 @@ var files = engine.FileUses{
 	{Pattern: "pg_tblspc/*/*/*/*", Use: engine.UseData},
 }
 
-// firstNormal is the first number of a file that is not the system catalog's.
-// All databases have a copy of that, of some 7 MB.
+// firstNormal is the first file number outside the system catalog. Every database has a
+// copy of the catalog, of about 7 MB.
 const firstNormal = 16384
 
-// fileClass goes by the path of a file, the number of the database and the name
-// of the log's file that is being written: those with greater names are files of
-// the past, renamed for what is still to come.
+// fileClass decides by the path of a file, the number of the database and the name of the log
+// file that is being written: files with greater names are old ones, renamed for future use.
 func fileClass(path string, database uint32, current string) engine.FileClass {
 	path = strings.TrimPrefix(path, "data/")
 	switch top, name, _ := strings.Cut(path, "/"); {

@@ -8,19 +8,18 @@ import (
 	"rumbench/engine/sqlkit"
 )
 
-// The kinds of points: how often, how many bytes, for how long, of an expression
-// in milliseconds; and a state.
+// The kinds of points: counts, bytes, times whose expression is in milliseconds; and a state.
 func count(name, expr string) point { return point{name: name, unit: "count", expr: expr} }
 func size(name, expr string) point  { return point{name: name, unit: "bytes", expr: expr} }
 func nanos(name, expr string) point { return point{name: name, unit: "ns", expr: expr + " * 1e6"} }
 func state(name, expr string) point { return point{name: name, unit: "count", expr: expr, gauge: true} }
 
-// from and until bound the major releases that have a point, the first one without it.
+// startingAt sets the first major release that has a point, until the first one without it.
 func (p point) startingAt(major int) point { p.since = major; return p }
 func (p point) until(major int) point      { p.before = major; return p }
 
-// views returns the sources of counters for the tables of a schema; "" is for all
-// of the server's databases, and the tables of the one that is connected to.
+// views returns the sources of counters for the tables of a schema; "" means all of the
+// server's databases, and the tables of the connected one.
 func views(release int, schema string) []view {
 	major := release / 10000
 	out := []view{engineView(major), clientView(schema), sessionView, checkpointView(major), bgwriterView}
@@ -39,12 +38,12 @@ func views(release int, schema string) []view {
 	return append(out, databaseView(schema), tableView(schema), indexView(schema))
 }
 
-// position is how far the log has been written, in bytes since the database
-// was made, and on a standby, replayed.
+// position is the end of the written log, in bytes since the database was made; on a
+// standby, of the replayed log.
 const position = `CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_insert_lsn() END - '0/0'`
 
-// checkpointAfter is how much log a checkpoint is requested after, as the server computes
-// it: the log of the checkpoint before is kept until one is done.
+// checkpointAfter is the amount of log after which a checkpoint is requested, as the server
+// computes it: the log of the previous checkpoint is kept until the next one is done.
 const checkpointAfter = `pg_size_bytes(current_setting('max_wal_size')) / (1 + current_setting('checkpoint_completion_target')::float8)`
 
 // structureOf describes the server's tables and log.
@@ -56,19 +55,18 @@ func structureOf(ctx context.Context, c *sqlkit.Admin) (engine.Structure, error)
 	return out, err
 }
 
-// What the server has written of tables and indexes, in bytes: pages written
-// by checkpoints, by the background writer, and by the sessions themselves.
-// Files of the log that are filled with zeros in advance are not in it, nor,
-// before release 17, what extends a table by more than a page.
+// The bytes that the server has written to tables and indexes: pages written by
+// checkpoints, by the background writer, and by the sessions themselves. Files of the log
+// that are filled with zeros in advance are excluded, and so are, before release 17,
+// extensions of a table by more than a page.
 const (
 	pagesWritten15 = `(SELECT buffers_checkpoint + buffers_clean + buffers_backend FROM pg_stat_bgwriter)::float8 * current_setting('block_size')::float8`
 	pagesWritten17 = `(SELECT sum((coalesce(writes, 0) + coalesce(extends, 0))::float8 * op_bytes) FROM pg_stat_io WHERE object <> 'wal')`
 	pagesWritten18 = `(SELECT sum(coalesce(write_bytes, 0) + coalesce(extend_bytes, 0)) FROM pg_stat_io WHERE object <> 'wal')`
 )
 
-// engineView has the numbers that mean the same on every engine, but for those
-// of the cache. The log is counted by its position, which does not lag as its
-// statistics do.
+// engineView has the numbers that mean the same on every engine, except those of the
+// cache. The log is counted by its position, which does not lag as its statistics do.
 func engineView(major int) view {
 	pages := pagesWritten15
 	switch {
@@ -85,8 +83,8 @@ func engineView(major int) view {
 	}}
 }
 
-// statementsView counts the statements where the extension pg_stat_statements is
-// in a schema. Its sum is of no use once it had to forget some.
+// statementsView counts the statements if the extension pg_stat_statements is in a
+// schema. Its sum is useless once it had to drop some of them.
 func statementsView(schema string) view {
 	schema = newDialect().Name(schema)
 	return view{points: []point{count("engine.queries",
@@ -94,21 +92,20 @@ func statementsView(schema string) view {
 			".pg_stat_statements(false)")}}
 }
 
-// statementsSchema is a query for the schema of that extension, if it has the
-// view that says what was forgotten, as it does since PostgreSQL 14.
+// statementsSchema is a query for the schema of that extension, if it has the view that
+// reports dropped statements, as in PostgreSQL 14 and later.
 const statementsSchema = `SELECT n.nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
 JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = 'pg_stat_statements_info' WHERE e.extname = 'pg_stat_statements'`
 
-// readsApart is the release from which on pages read are counted apart from new
-// pages. Before it every page that a row or an entry adds to a table or index
-// counts as one that was read, in pg_stat_database and in pg_statio alike; those
-// that an index build adds do not count. So neither what was read nor what was
-// missed is known where rows change: growth cannot be subtracted, as it holds index
-// builds and what a vacuum has cut off.
+// readsApart is the first release that counts pages read separately from new pages.
+// Before it every page that a row or an entry adds to a table or index counts as read, in
+// pg_stat_database and in pg_statio alike; those that an index build adds do not count.
+// So neither reads nor misses are known when rows change: growth cannot be subtracted, as
+// it includes index builds and the pages that a vacuum has truncated.
 const readsApart = 16
 
-// clientView has what means the same on every engine of transactions, and of the
-// server's own cache. Pages that are missed there may come from the page cache.
+// clientView has the figures of transactions, and of the server's own cache, that mean
+// the same on every engine. Pages that this cache misses may come from the page cache.
 func clientView(schema string) view {
 	v := view{source: "FROM pg_stat_database WHERE datname = current_database()", points: []point{
 		count("engine.commits", "sum(xact_commit)"), count("engine.rows_examined", "sum(tup_returned)"),
@@ -125,8 +122,8 @@ func clientView(schema string) view {
 	return v
 }
 
-// sessionsWhere counts the sessions of a condition, unless the server hides what
-// some of them do from this user.
+// sessionsWhere counts the sessions that meet a condition, unless the server hides the
+// activity of some from this user.
 func sessionsWhere(condition string) string {
 	return "CASE WHEN coalesce(bool_and(query IS DISTINCT FROM '<insufficient privilege>'), true) THEN count(*) FILTER " +
 		"(WHERE " + condition + ") END"
@@ -138,7 +135,7 @@ const (
 	isBlocked = "wait_event_type = 'Lock'"
 )
 
-// sessionView leaves out who samples, which is no load.
+// sessionView leaves out the session that samples, which is not load.
 var sessionView = view{source: "FROM pg_stat_activity WHERE pid <> pg_backend_pid()", points: []point{
 	state("engine.sessions", sessionsWhere(isClient)), state("postgres.sessions.open", sessionsWhere(isClient)),
 	state("engine.sessions_active", sessionsWhere(isWorking)), state("postgres.sessions.active", sessionsWhere(isWorking)),
@@ -148,8 +145,8 @@ var sessionView = view{source: "FROM pg_stat_activity WHERE pid <> pg_backend_pi
 	state("postgres.autovacuum.workers", sessionsWhere("backend_type = 'autovacuum worker'")),
 }}
 
-// checkpointView reads what the checkpointer does, which has had a view of its
-// own since release 17.
+// checkpointView reads the activity of the checkpointer, which has its own view in
+// release 17 and later.
 func checkpointView(major int) view {
 	v := view{prefix: "postgres.checkpoint.", source: "FROM pg_stat_bgwriter", points: []point{
 		count("timed", "checkpoints_timed"), count("requested", "checkpoints_req"),
@@ -172,7 +169,7 @@ var bgwriterView = view{prefix: "postgres.bgwriter.", source: "FROM pg_stat_bgwr
 	count("syncs_by_sessions", "buffers_backend_fsync").until(17),
 }}
 
-// backendView is what bgwriterView no longer have.
+// backendView has the points that bgwriterView no longer has.
 var backendView = view{prefix: "postgres.bgwriter.", points: []point{
 	count("pages_written_by_sessions", "sum(coalesce(writes, 0) + coalesce(extends, 0))"),
 	count("syncs_by_sessions", "sum(fsyncs)"),
@@ -185,19 +182,20 @@ var walView = view{prefix: "postgres.wal.", source: "FROM pg_stat_wal", points: 
 	nanos("write_ns", "wal_write_time").until(18), nanos("sync_ns", "wal_sync_time").until(18),
 }}
 
-// walEngineView has what of it means the same on every engine.
+// walEngineView has the figures of the log that mean the same on every engine.
 var walEngineView = view{source: "FROM pg_stat_wal", points: []point{
 	size("engine.full_page_bytes", "wal_fpi * current_setting('block_size')::float8"),
 	count("engine.log_syncs", "wal_sync").until(18),
 }}
 
-// walWritesView is what walView no longer have.
+// walWritesView has the points that walView no longer has.
 var walWritesView = view{prefix: "postgres.wal.", points: []point{
 	count("writes", "sum(writes)"), count("syncs", "sum(fsyncs)"), nanos("write_ns", "sum(write_time)"),
 	nanos("sync_ns", "sum(fsync_time)"),
 }, source: "FROM pg_stat_io WHERE object = 'wal'"}
 
-// ioView shows who reads and writes what. Most of its rows never count anything.
+// ioView shows which processes read and write which objects. Most of its rows never count
+// anything.
 var ioView = view{
 	prefix: "postgres.io.",
 	labels: []label{{"context", "context"}, {"object", "object"}, {"process", "backend_type"}},
@@ -232,12 +230,12 @@ func databaseView(schema string) view {
 	return v
 }
 
-// mostWatched is how many tables and indexes of a database that we only watch
-// are read: the busiest ones.
+// mostWatched is the number of tables and indexes that are read of a database that is
+// only watched: the busiest ones.
 const mostWatched = 200
 
-// scope limits a view of tables or indexes to a schema; without one it names
-// the schema in a label, and takes the busiest.
+// scope limits a view of tables or indexes to a schema; without one it names the schema
+// in a label, and takes the busiest.
 func scope(v view, schema, busy string) view {
 	if schema != "" {
 		v.source += " WHERE s.schemaname = " + newDialect().Quoted(schema)

@@ -6,16 +6,16 @@ import (
 	"rumbench/engine/kvkit"
 )
 
-// batch is a write batch in RocksDB's own form, which the library takes whole: a
-// sequence number that it sets, the number of records, and the records.
+// batch is a write batch in RocksDB's own format, which the library accepts as a whole: a
+// sequence number that the library sets, the number of records, and the records.
 type batch struct {
 	bytes    []byte
 	count    uint32
-	changes  bool // it has more than puts
+	changes  bool // it contains more than puts
 	families bool
 }
 
-// The kinds of records, and what they are if they name a family.
+// The kinds of records, without and with the name of a family.
 const (
 	deletion       = 0
 	put            = 1
@@ -32,7 +32,7 @@ func (b *batch) reset() {
 	b.bytes, b.count, b.changes = append(b.bytes[:0], make([]byte, batchHeader)...), 0, false
 }
 
-// add adds a record: a key, whose space is its family, and what follows it in the
+// add adds a record: a key, whose space is its family, and the rest of a record of that
 // kind: a value, or the end of the range.
 func (b *batch) add(kind byte, texts ...[]byte) {
 	b.count++

@@ -23,8 +23,8 @@ const (
 	debt      = "rocksdb.estimate-pending-compaction-bytes"
 )
 
-// gauges are the properties that are sampled. Those that are the same for all
-// families are read of the first, 0.
+// gauges are the properties that are sampled. Those that are the same for all families
+// are read from the first, 0.
 var gauges = []struct {
 	name, unit string
 	family     int
@@ -50,9 +50,9 @@ func (s *store) Counters(out *engine.Sample) error {
 	if s.direct {
 		out.Gauge(engine.CacheHeld, "bytes", found["rocksdb.block-cache-usage"])
 	}
-	// A compaction's reads count as misses, but they add no block to the cache: a
-	// miss is a block that was added. Blocks of filters and indexes are left out, as of
-	// MyRocks: most look-ups find them.
+	// A compaction's reads count as misses, but they add no block to the cache: a miss is
+	// a block that was added. Blocks of filters and indexes are left out, as for MyRocks:
+	// most look-ups find them.
 	out.Counter(engine.CacheLookups, "count", found["rocksdb.block.cache.data.hit"]+found["rocksdb.block.cache.data.add"])
 	out.Counter(engine.CacheMisses, "count", found["rocksdb.block.cache.data.add"])
 	out.Counter(engine.FilterUseful, "count", found["rocksdb.bloom.filter.useful"])
@@ -69,7 +69,7 @@ func (s *store) Counters(out *engine.Sample) error {
 	return nil
 }
 
-// levels adds how many tables each level has, if this version says so.
+// levels adds the number of tables at each level, if this version reports it.
 func (s *store) levels(out *engine.Sample) {
 	var tables []float64
 	for family := range s.settings.families {
@@ -104,8 +104,8 @@ func (s *store) addTables(tables []float64, family int) []float64 {
 	return tables
 }
 
-// statistics adds RocksDB's tickers by name: their numbers differ from version to
-// version. It returns them, and the counts of its histograms.
+// statistics adds RocksDB's tickers by name: their numbers differ between versions. It
+// returns them, and the counts of its histograms.
 func (s *store) statistics(out *engine.Sample) map[string]float64 {
 	text := C.store_statistics(s.c)
 	defer C.release(text)
@@ -136,7 +136,7 @@ func (s *store) statistics(out *engine.Sample) map[string]float64 {
 	return found
 }
 
-// pointName returns RocksDB's name in our form: lower case, with underscores.
+// pointName returns RocksDB's name in our notation: lower case, with underscores.
 func pointName(name string) string {
 	return strings.ToLower(strings.ReplaceAll(name, "-", "_"))
 }

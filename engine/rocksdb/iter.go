@@ -21,7 +21,7 @@ import (
 	"rumbench/engine/kvkit"
 )
 
-// steps are how many entries are read at once: few at first, for short scans.
+// steps are the numbers of entries that are read at once: few at first, for short scans.
 var steps = [...]int{1, 8, 64, 1000}
 
 // iter reads entries many at a time, in one direction: from First or from Last,
@@ -31,10 +31,10 @@ type iter struct {
 	lower, upper []byte
 	c            *C.iter // nil before the first move
 	reverse      bool
-	want, step   int    // entries that are read first, and position in steps
-	rest         []byte // entries that were read and come next
+	want, step   int    // number of entries in the first read, and position in steps
+	rest         []byte // entries that have been read and come next
 	left         int    // their number
-	more         bool   // entries may follow those
+	more         bool   // more entries may follow those
 	key, value   []byte
 	err          error
 }

@@ -45,8 +45,8 @@ func openStore(c engine.Config, set settings) (_ *store, err error) {
 			err = errors.Join(err, s.Close())
 		}
 	}()
-	// A database that was made with the other value of families would look empty: in
-	// an old one RocksDB refuses families that are missing.
+	// A database that was made with a different value of families would look empty: in an
+	// existing database RocksDB refuses missing families.
 	_, missing := os.Stat(filepath.Join(c.Dir, "CURRENT"))
 	knobs := fmt.Sprintf("%s;create_missing_column_families=%v", set.knobs, missing != nil)
 	for _, o := range []struct{ knob, text string }{{"compression", knobs}, {"options.rocksdb", set.users}} {
@@ -70,10 +70,10 @@ func openStore(c engine.Config, set settings) (_ *store, err error) {
 	return s, nil
 }
 
-// Structure returns what the options say of the tree.
+// Structure returns the structure of the tree according to the options.
 func (s *store) Structure() (engine.Structure, error) { return s.structure, nil }
 
-// recall takes the structure from the options, and whether reads bypass the page cache.
+// recall reads from the options the structure, and whether reads bypass the page cache.
 func (s *store) recall() {
 	option := func(name string) string {
 		for _, o := range s.effective {
@@ -108,7 +108,7 @@ func load(path string) error {
 	return library.Load(path, func(l unsafe.Pointer) *byte { return (*byte)(unsafe.Pointer(C.load(l))) })
 }
 
-// mergeRows has the library merge rows.
+// mergeRows makes the library merge rows.
 func (s *store) mergeRows(schema model.Schema) error {
 	o, err := kvkit.NewOperator(schema)
 	if err != nil {
@@ -128,7 +128,7 @@ func (s *store) mergeRows(schema model.Schema) error {
 	})
 }
 
-// readBack returns the options that RocksDB runs with.
+// readBack returns the options with which RocksDB runs.
 func (s *store) readBack() ([]engine.Setting, error) {
 	out := []engine.Setting{
 		{Name: "library", Value: s.settings.path, Source: engine.AsSet},

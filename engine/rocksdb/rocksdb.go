@@ -1,6 +1,5 @@
-// Package rocksdb is the engine of RocksDB, Meta's LSM tree. Its library is loaded
-// at run time: one binary runs any version from 6.29 to 11.8, so that two of them
-// compare in one campaign.
+// Package rocksdb is the engine of RocksDB, Meta's LSM tree. Its library is loaded at run time:
+// one binary runs any version from 6.29 to 11.8, so that one campaign can compare two of them.
 package rocksdb
 
 import (
@@ -23,7 +22,7 @@ import (
 // Engine is the engine, for the registry.
 type Engine struct{}
 
-// newest is the version that is used unless a plan names another.
+// newest is the version that is used unless a plan names a different one.
 const newest = "11.8.1"
 
 var options = append(kvkit.Options(kvkit.Merges|kvkit.SingleDeletes|kvkit.Filters), []engine.Option{
@@ -53,8 +52,8 @@ func (Engine) Info() engine.Info {
 	}
 }
 
-// InfoOf describes the engine with a configuration: transactions are an option,
-// and so is the version.
+// InfoOf describes the engine with a configuration: transactions are an option, and so is
+// the version.
 func (e Engine) InfoOf(c engine.Config) engine.Info {
 	i := e.Info()
 	if s, err := newSettings(c); err == nil {
@@ -66,9 +65,9 @@ func (e Engine) InfoOf(c engine.Config) engine.Info {
 	return i
 }
 
-// Check returns an error if Open could not honour the configuration. Only Open
-// knows the names of RocksDB's own options: a plan is checked with all of its
-// targets, and a process can load only one version.
+// Check returns an error if Open could not honour the configuration. Only Open knows the
+// names of RocksDB's own options: a plan is checked with all of its targets, and a
+// process can load only one version.
 func (Engine) Check(c engine.Config) error {
 	s, err := newSettings(c)
 	if err == nil {
@@ -80,16 +79,16 @@ func (Engine) Check(c engine.Config) error {
 // settings is a configuration in RocksDB's terms.
 type settings struct {
 	library      string // a version or a path
-	path         string // where find has found it
-	knobs, users string // options, those of the user last
+	path         string // found by find
+	knobs, users string // options, with the user's last
 	families     int
 	transactions string
 	durability   model.Durability
 	switches     kvkit.Switches
 }
 
-// defaultCache is RocksDB's own from version 8 on. It is set for all versions: in
-// the older ones it is a quarter.
+// defaultCache is RocksDB's own default in version 8 and later. It is set for all
+// versions: in older ones the default is a quarter of it.
 const defaultCache = 32 << 20
 
 var compressions = map[model.Compression]string{
@@ -127,7 +126,7 @@ func newSettings(c engine.Config) (s settings, err error) {
 		refuseOwned(c, s.users), c.CheckEmbedded(options, isolation...))
 }
 
-// knobs returns RocksDB's options of the common knobs.
+// knobs returns RocksDB's options for the common knobs.
 func knobs(c engine.Config, filter bool) string {
 	table := fmt.Sprintf("block_cache=%d;cache_index_and_filter_blocks=true", cmp.Or(c.Cache, defaultCache))
 	if c.Page != 0 {
@@ -158,8 +157,8 @@ func (s *settings) concurrency() kvkit.Concurrency {
 	return kvkit.Isolated
 }
 
-// owned are options of RocksDB that knobs set, or that would put files outside of
-// the data directory.
+// owned are options of RocksDB that knobs set, or that would put files outside the data
+// directory.
 var owned = []string{
 	"manual_wal_flush", "block_cache", "block_size", "compression", "use_direct_reads",
 	"use_direct_io_for_flush_and_compaction",
@@ -170,7 +169,7 @@ var owned = []string{
 // compressing are options that override the knob compression, if it is set.
 var compressing = []string{"compression_per_level", "bottommost_compression", "blob_compression_type"}
 
-// refuseOwned refuses options that are rumbench's to set.
+// refuseOwned refuses options that only rumbench may set.
 func refuseOwned(c engine.Config, users string) error {
 	for part := range strings.FieldsFuncSeq(users, func(r rune) bool { return strings.ContainsRune(";{}", r) }) {
 		name, _, _ := strings.Cut(part, "=")
@@ -197,7 +196,7 @@ func (s *settings) find() error {
 		return &engine.KnobError{Knob: "options.library", Value: s.library,
 			Reason: "it is not a library of RocksDB 6.29 or newer", Err: err}
 	}
-	// 6.29 misses conflicts with merged rows, and updates were lost; from 8.11 on
+	// 6.29 misses conflicts with merged rows, and updates were lost; in 8.11 and later
 	// none was.
 	newer := s.transactions == "locks" || s.transactions == "optimistic" && s.switches.Merges()
 	if newer && native.CheckExports(path, "rocksdb_transactiondb_get_base_db") != nil {
@@ -207,15 +206,13 @@ func (s *settings) find() error {
 	return nil
 }
 
-// asserts reports whether a library was built with its assertions: their texts are
-// in it.
+// asserts reports whether a library was built with assertions: it contains their texts.
 func asserts(path string) bool {
 	content, _ := os.ReadFile(path) // it has been loaded
 	return bytes.Contains(content, []byte(".ok()\x00"))
 }
 
-// classes are those of errors, by the beginning of their texts: the C interface has
-// no codes.
+// classes are the classes of errors, by the prefix of their texts: the C interface has no codes.
 var classes = []struct {
 	prefix string
 	class  engine.Class

@@ -27,7 +27,7 @@ type store struct {
 	settings  settings
 	effective []engine.Setting
 	structure engine.Structure
-	direct    bool      // past the page cache
+	direct    bool      // bypasses the page cache
 	pool      sync.Pool // of *tx
 }
 
@@ -69,20 +69,19 @@ func (s *store) with(text string, f func(*C.char) *C.char) error {
 	return s.fail(f(c))
 }
 
-// all stands for all families.
+// all represents all families.
 const all = -1
 
-// number returns a property of a family, or its sum, 0 if this version does not
-// have it.
+// number returns a property of a family, or its sum, 0 if this version does not have it.
 func (s *store) number(family int, name string) uint64 {
 	n := C.CString(name)
 	defer C.free(unsafe.Pointer(n))
 	return uint64(C.store_number(s.c, C.int(family), n))
 }
 
-// Sizes returns the bytes in tables: memtables and the log belong to no range.
-// Nothing is flushed for it, as no step would account for those writes. With a
-// family for each range the sizes are exact.
+// Sizes returns the bytes in tables: memtables and the log belong to no range. Nothing is
+// flushed for it, as no step would account for those writes. With a family for each range
+// the sizes are exact.
 func (s *store) Sizes(ranges []kvkit.Range) error {
 	for i := range ranges {
 		r := &ranges[i]
@@ -103,8 +102,8 @@ func (s *store) Sizes(ranges []kvkit.Range) error {
 
 func (s *store) TotalSize() (int64, error) { return fsize.Used(s.dir) }
 
-// Settle flushes the memtables and waits until no compaction runs or is due. It
-// polls in all versions, as only the newer ones can wait.
+// Settle flushes the memtables and waits until no compaction runs or is due. It polls in
+// all versions, as only the newer ones provide a call that waits.
 func (s *store) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 	var done engine.Settling
 	before := s.number(all, debt)

@@ -23,8 +23,8 @@ import (
 	"rumbench/engine/kvkit"
 )
 
-// tx is a transaction. Its writes are collected in a batch, to cross into the
-// library once. What it reads through is made when it is first needed:
+// tx is a transaction. Its writes are collected in a batch, to cross into the library once.
+// The view through which it reads is created when it is first needed:
 //
 //	Read       the database
 //	Snapshot   a snapshot
@@ -32,19 +32,19 @@ import (
 //	ReadWrite  the database, until it has written: then an index of its batch; in
 //	           a store with transactions, a transaction on a snapshot
 //
-// In a store with transactions, puts that follow from nothing read are of new rows
-// and a plain batch. Other writes are a transaction: a plain batch asks for no
-// locks, and may slip in between an optimistic transaction's check and its write.
+// In a store with transactions, puts that do not depend on a read insert new rows and are
+// a plain batch. Other writes are a transaction: a plain batch takes no locks, and may
+// slip in between an optimistic transaction's check and its write.
 //
-// The memory is used again after Rollback, which kvkit calls last.
+// The memory is reused after Rollback, which kvkit calls last.
 type tx struct {
 	store   *store
 	mode    kvkit.Mode
 	batch   batch
 	view    *C.view // nil: the database
 	applied int     // the length of the batch's part that the view has
-	room    []byte  // of values
-	iters   []*iter // closed ones, to be used again
+	room    []byte  // for values
+	iters   []*iter // closed ones, for reuse
 }
 
 func (s *store) Begin(mode kvkit.Mode) (kvkit.Tx, error) {
@@ -87,7 +87,7 @@ func (t *tx) Merge(key, operand []byte) error {
 	return nil
 }
 
-// prepare has the view that a read needs show the transaction's own writes.
+// prepare creates the view that a read needs, and makes it show the transaction's own writes.
 func (t *tx) prepare() error {
 	if t.view == nil {
 		switch {

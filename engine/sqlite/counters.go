@@ -12,8 +12,8 @@ import (
 	"rumbench/model"
 )
 
-// status sums up what the sessions' connections report of themselves. Only the
-// goroutine that uses a connection can ask it, so sessions report here now and then.
+// status sums up the counts that the sessions' connections report. Only the goroutine
+// that uses a connection can query it, so sessions report here periodically.
 type status struct {
 	counts [len(statusCounters)]atomic.Int64
 }
@@ -64,7 +64,7 @@ func (db *db) Counters(ctx context.Context, s *engine.Sample) error {
 	return nil
 }
 
-// frameHeader is what the log has of each page besides.
+// frameHeader is the size of the log's header of each page.
 const frameHeader = 24
 
 // Structure implements engine.Structured.
@@ -81,18 +81,17 @@ func (db *db) Session(ctx context.Context) (engine.Session, error) {
 	return &session{Session: s, db: db}, nil
 }
 
-// session is a session that reports its connection's counts, and has its share
-// of the cache.
+// session is a session that reports its connection's counts, and has its share of the cache.
 type session struct {
 	*sqlkit.Session
 	db     *db
 	ops    uint
-	shares int64 // into so many the cache was divided when it took its share
+	shares int64 // the number of shares of the cache when it took its own
 	closed bool
 }
 
-// reportEvery is how many operations lie between two reports: asking costs
-// about as much as a tenth of a point query.
+// reportEvery is the number of operations between two reports: a report costs about as
+// much as a tenth of a point query.
 const reportEvery = 64
 
 func (s *session) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error) {
@@ -131,7 +130,7 @@ func (s *session) share(ctx context.Context, n int64) error {
 	return s.Exec(ctx, "PRAGMA "+cacheSize(s.db.cache/n))
 }
 
-// report adds what was counted since the last time.
+// report adds the counts since the previous report.
 func (s *session) report() {
 	if s.Conn() == nil {
 		return // closed

@@ -20,11 +20,11 @@ type db struct {
 	*sqlkit.DB
 	path   string
 	level  model.Durability
-	cache  int64         // bytes, of all sessions together; 0: SQLite's own
+	cache  int64         // bytes, for all sessions together; 0: SQLite's default
 	open   atomic.Int64  // sessions
 	page   int64         // bytes
 	room   int64         // pages of log after which a commit checkpoints; 0: never
-	watch  *sqlkit.Admin // for counters, which wait for nothing else
+	watch  *sqlkit.Admin // for counters, it waits for nothing else
 	status status
 }
 
@@ -56,7 +56,7 @@ func (db *db) begin(ctx context.Context, c engine.Config) (err error) {
 	return err
 }
 
-// definitions returns the statements that made tables and indexes, which SQLite keeps.
+// definitions returns the statements that created tables and indexes, which SQLite stores.
 func definitions() sqlkit.Definitions {
 	d := newDialect("")
 	return sqlkit.Definitions{
@@ -71,8 +71,7 @@ func (db *db) pragma(ctx context.Context, name string) (string, error) {
 	return db.Admin().Value(ctx, "PRAGMA "+name)
 }
 
-// readBack are the settings of a connection, with the words for the numbers
-// that SQLite answers with.
+// readBack are the settings of a connection, with the words for the numbers in SQLite's answers.
 var readBack = []struct {
 	name  string
 	words []string
@@ -83,18 +82,17 @@ var readBack = []struct {
 	{"auto_vacuum", []string{"none", "full", "incremental"}}, {"locking_mode", nil}, {"busy_timeout", nil},
 }
 
-// CreateIndexes builds indexes, with the whole cache: no client works meanwhile.
+// CreateIndexes builds indexes with the whole cache: no client works at the same time.
 func (db *db) CreateIndexes(ctx context.Context, table string, indexes ...string) error {
 	return errors.Join(db.DB.CreateIndexes(ctx, table, indexes...), db.giveBack(ctx))
 }
 
-// giveBack frees the cache of the connection for definitions: the sessions
-// divide all of it among them.
+// giveBack frees the cache of the connection for definitions: the sessions share the whole cache.
 func (db *db) giveBack(ctx context.Context) error {
 	return db.Admin().Exec(context.WithoutCancel(ctx), "PRAGMA shrink_memory")
 }
 
-// Settings reads them back from a connection that is set up as sessions' are.
+// Settings reads the settings back from a connection that is set up like those of sessions.
 func (db *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 	version, err := db.Admin().Value(ctx, "SELECT sqlite_version()")
 	if err != nil {
@@ -121,8 +119,8 @@ func (db *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 	return append(out, engine.Setting{Name: "isolation", Value: "serializable", Source: engine.AsSet}), nil
 }
 
-// Sizes reports the pages of every table and index, which it walks, and the
-// blocks that the file and its log take.
+// Sizes reports the pages of every table and index, which it walks, and the blocks
+// allocated to the file and its log.
 func (db *db) Sizes(ctx context.Context) ([]engine.Size, error) {
 	var out []engine.Size
 	const text = "SELECT name, pgsize FROM dbstat WHERE aggregate = TRUE ORDER BY name"
@@ -157,11 +155,11 @@ func fileSize(path string) (length, allocated int64, err error) {
 	return st.Size, st.Blocks * 512, err
 }
 
-// analysisLimit is how many entries of an index are looked at to know how its
-// values are spread; all of them would take as long as a scan.
+// analysisLimit is the number of entries of an index that are sampled for the
+// distribution of its values; reading all of them would take as long as a scan.
 const analysisLimit = 1000
 
-// Settle lets SQLite look at the spread of values, and moves the log into the file.
+// Settle lets SQLite analyze the distribution of values, and moves the log into the file.
 func (db *db) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 	var done engine.Settling
 	admin := db.Admin()
@@ -192,12 +190,12 @@ func (db *db) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 
 // walState is the state of the write-ahead log.
 type walState struct {
-	busy   bool  // a checkpoint was kept from its end
+	busy   bool  // a checkpoint could not complete
 	frames int64 // pages in the log
-	moved  int64 // pages of them that are in the file already
+	moved  int64 // pages of the log that are already in the file
 }
 
-// readLog checkpoints in a mode, of which NOOP only asks.
+// readLog runs a checkpoint in a mode; NOOP only queries the state.
 func readLog(ctx context.Context, c *sqlkit.Admin, mode string) (out walState, err error) {
 	err = c.Numbers(ctx, "PRAGMA wal_checkpoint("+mode+")", 0, func(_ []string, n []float64) {
 		out = walState{busy: n[0] != 0, frames: int64(n[1]), moved: int64(n[2])}
@@ -205,7 +203,7 @@ func readLog(ctx context.Context, c *sqlkit.Admin, mode string) (out walState, e
 	return out, err
 }
 
-// Close closes all connections; the last one moves the log into the file.
+// Close closes all connections; the last one to close moves the log into the file.
 func (db *db) Close() error {
 	var err error
 	if db.watch != nil {

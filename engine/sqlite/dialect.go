@@ -48,9 +48,9 @@ func columnType(c *model.Column) string {
 	return "INTEGER" // numbers; times as microseconds
 }
 
-// tableOptions makes the primary key the order of the table. A single integer
-// key is that already, as an alias of the rowid; others would get an index
-// beside a table in order of a hidden number.
+// tableOptions makes the primary key the order of the table. A single integer key already
+// is, as an alias of the rowid; others would get an index in addition to a table in the
+// order of a hidden number.
 func tableOptions(t *model.Table) string {
 	if key := t.Columns[t.Column(t.Key[0])]; len(t.Key) == 1 && (key.Type == model.Int || key.Type == model.Time) {
 		return ""
@@ -58,7 +58,7 @@ func tableOptions(t *model.Table) string {
 	return " WITHOUT ROWID"
 }
 
-// hint forces an index. NOT INDEXED leaves the primary key.
+// hint forces an index. NOT INDEXED leaves only the primary key.
 func hint(d *sqlkit.Dialect, t *model.Table, index string) string {
 	if index == "" {
 		return " NOT INDEXED"
@@ -66,9 +66,9 @@ func hint(d *sqlkit.Dialect, t *model.Table, index string) string {
 	return " INDEXED BY " + d.Name(sqlkit.IndexName(t.Name, index))
 }
 
-// begin starts a transaction. SQLite's are serializable, whatever is asked
-// for. One that may write takes the write lock at once: two that read first
-// and then want to write would refuse each other.
+// begin starts a transaction. SQLite's are serializable, whatever level is requested. One
+// that may write takes the write lock at once: two that read first and then want to write
+// would make each other fail.
 func begin(_ model.Isolation, writes bool) []string {
 	if writes {
 		return []string{"BEGIN IMMEDIATE"}
@@ -80,11 +80,11 @@ func begin(_ model.Isolation, writes bool) []string {
 func classify(err error, dir string) error {
 	e, ok := errors.AsType[*driver.Error](err)
 	if !ok {
-		return err // of the context, or of the driver's own making
+		return err // from the context, or from the driver itself
 	}
 	switch code := e.Code(); code & 0xff {
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED, lib.SQLITE_PROTOCOL:
-		if code == lib.SQLITE_BUSY_SNAPSHOT { // what the transaction has read is not so any more
+		if code == lib.SQLITE_BUSY_SNAPSHOT { // the data that the transaction has read has changed
 			return engine.Classify(engine.Conflict, err)
 		}
 		return engine.Classify(engine.LockTimeout, err)
@@ -96,12 +96,12 @@ func classify(err error, dir string) error {
 	case lib.SQLITE_FULL:
 		err = engine.DiskFull(err)
 	case lib.SQLITE_IOERR:
-		// The log's shared memory and syncs fail without saying why.
+		// Failures of the log's shared memory and of syncs do not report their cause.
 		if diskFull(dir) {
 			err = engine.DiskFull(err)
 		}
 	case lib.SQLITE_ERROR:
-		// Some errors, a full disk's for one, have undone the transaction already.
+		// Some errors, for example a full disk, have already rolled the transaction back.
 		if strings.Contains(e.Error(), "cannot rollback - no transaction is active") {
 			return nil
 		}

@@ -24,17 +24,17 @@ func (db *db) Explain(ctx context.Context, op *model.Op) (engine.Plan, error) {
 				p.Access = append(p.Access, *a)
 			}
 		}
-		pages, err := db.Admin().Number(ctx, "PRAGMA page_count") // of all tables together, which is more than one has
+		pages, err := db.Admin().Number(ctx, "PRAGMA page_count") // of all tables together, an upper bound for each
 		p.TableBytes = int64(pages) * db.page
 		return err
 	})
 }
 
-// A line of a plan: SEARCH or SCAN, the table, and by what.
+// A line of a plan: SEARCH or SCAN, the table, and the access path.
 var planLine = regexp.MustCompile(`^(SEARCH|SCAN) (\S+)(?: USING (?:(?:AUTOMATIC )?(?:PARTIAL )?(COVERING )?INDEX (.+?)|(INTEGER )?PRIMARY KEY))?(?: \(.*\))?$`)
 
-// accessOf reads a line of a plan; nil if it is not about the table. A table is
-// kept in the order of its primary key, so one that is scanned is walked.
+// accessOf reads a line of a plan; nil if it is not about the table. A table is stored in
+// the order of its primary key, so a scan of it counts as a walk of that index.
 func accessOf(t *model.Table, detail string) *engine.Access {
 	m := planLine.FindStringSubmatch(detail)
 	if m == nil || m[2] != t.Name {

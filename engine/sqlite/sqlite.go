@@ -1,8 +1,8 @@
-// Package sqlite is SQLite, in the translation to Go, as an engine: one file
-// with a write-ahead log, one connection per session, one writer at a time.
+// Package sqlite is SQLite, in the translation to Go, as an engine: one file with a
+// write-ahead log, one connection per session, one writer at a time.
 //
-// What it shares with other SQL databases is in sqlkit; here are its dialect,
-// its settings, what can be measured of it, and how it is brought to rest.
+// The code shared with other SQL databases is in sqlkit; here are its dialect, its
+// settings, its measurements, and the code that brings it to rest.
 package sqlite
 
 import (
@@ -54,10 +54,10 @@ const (
 	optTemp       = "temp_store"
 )
 
-// busyTimeoutMillis is how long a session waits for another one's write.
+// busyTimeoutMillis is the time that a session waits for the write of a different session.
 const busyTimeoutMillis = 10_000
 
-// fileName is the database's file in its directory; the log's name is made of it.
+// fileName is the database's file in its directory; the log's name is derived from it.
 const fileName = "sqlite.db"
 
 // Check reports whether the configuration can be honoured.
@@ -66,8 +66,8 @@ func (e Engine) Check(c engine.Config) error {
 	return err
 }
 
-// pragmas returns the statements that make a connection as configured, in the
-// order in which they take effect.
+// pragmas returns the statements that configure a connection, in the order in which they
+// take effect.
 func pragmas(c engine.Config) ([]string, error) {
 	checkpoint, err1 := c.IntOption(optCheckpoint, 1000, 0, 1<<31-1)
 	mmap, err2 := c.SizeOption(optMmap, 0, 0, 0x7fff0000)
@@ -89,13 +89,13 @@ func pragmas(c engine.Config) ([]string, error) {
 		"temp_store = "+temp), nil
 }
 
-// cacheSize gives a connection's cache a size.
+// cacheSize returns the pragma for the size of a connection's cache.
 func cacheSize(bytes int64) string { return fmt.Sprintf("cache_size = -%d", bytes/1024) }
 
-// synchronous maps the levels. With a write-ahead log, off writes the log to
-// the operating system at commit and syncs nothing, so a killed process loses
-// nothing; full syncs the log at every commit. Normal, which syncs at
-// checkpoints, would do work that no level asks for and other engines do not.
+// synchronous maps the levels. With a write-ahead log, off writes the log to the
+// operating system at commit and syncs nothing, so a killed process loses nothing; full
+// syncs the log at every commit. Normal, which syncs at checkpoints, would do work that
+// no level requires and other engines do not do.
 var synchronous = map[model.Durability]string{
 	model.DurabilityNone:    "off",
 	model.DurabilityProcess: "off",
@@ -148,15 +148,15 @@ func (e Engine) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
 	return db, nil
 }
 
-// dsn names the file. A name in double quotes that is no identifier is an
-// error and not taken for text, and messages are only of their own error.
+// dsn names the file. A name in double quotes that is not an identifier is an error
+// instead of text, and messages belong to their own error only.
 func dsn(path string) string {
 	u := url.URL{Scheme: "file", Path: path, RawQuery: "_dqs=0&_error_rc=1"}
 	return u.String()
 }
 
-// connector makes connections and executes pragmas on them. The driver could be
-// given those itself, but would execute them in another order.
+// connector makes connections and executes pragmas on them. The driver could do that
+// itself, but would execute them in a different order.
 func connector(base sqldriver.Connector, pragmas []string) sqlkit.Connector {
 	return func(ctx context.Context) (sqlkit.Conn, error) {
 		raw, err := base.Connect(ctx)

@@ -10,7 +10,7 @@ import (
 	"rumbench/engine/tarantool/iproto"
 )
 
-// conn is a connection for what is not measured. It may be used from several
+// conn is a connection for operations that are not measured. It may be used from several
 // goroutines, one at a time.
 type conn struct {
 	*iproto.Conn
@@ -34,8 +34,8 @@ func connect(ctx context.Context, a address, dial serverkit.Dial) (*conn, error)
 	return &conn{Conn: c}, nil
 }
 
-// eval evaluates an expression with texts as its arguments. What it returns,
-// which is JSON, is read into the value, unless that is nil.
+// eval evaluates an expression with texts as its arguments. Its result, which is JSON, is
+// decoded into the value, unless that is nil.
 func (c *conn) eval(ctx context.Context, into any, expr string, args ...string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

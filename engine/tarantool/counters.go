@@ -8,7 +8,7 @@ import (
 	"rumbench/engine"
 )
 
-// point is a number that the server knows: an expression of Lua.
+// point is a number that the server provides: an expression of Lua.
 type point struct {
 	name, unit, expr string
 	gauge            bool
@@ -29,8 +29,8 @@ func points(lines string) (out []point) {
 	return out
 }
 
-// common are the points of any server. s, n, m and l are what its functions
-// return; requests of Lua functions count in s, but not in n.
+// common are the points of any server. s, n, m and l are the results of its functions;
+// requests of Lua functions count in s, but not in n.
 var common = points(`counter count requests=n.REQUESTS.total
 	gauge count connections=n.CONNECTIONS.current
 	counter bytes bytes_received=n.RECEIVED.total bytes_sent=n.SENT.total
@@ -39,8 +39,8 @@ var common = points(`counter count requests=n.REQUESTS.total
 	gauge bytes memory.data=m.data memory.index=m.index memory.cache=m.cache memory.net=m.net memory.lua=m.lua memory.tx=m.tx
 	gauge bytes arena_used=l.arena_used quota_size=l.quota_size quota_used=l.quota_used`)
 
-// ofVinyl are the points of vinyl as a whole. Where the rate of writes comes near
-// its limit, they are throttled.
+// ofVinyl are the points of vinyl as a whole. Writes are throttled when their rate
+// approaches its limit.
 var ofVinyl = points(`counter count ` + engine.Commits +
 	`=v.tx.commit vinyl.tx.rollback=v.tx.rollback vinyl.tx.conflict=v.tx.conflict
 	gauge bytes ` + engine.DirtyBytes + `=v.memory.level0 ` + engine.CompactionDebt + `=v.scheduler.compaction_queue
@@ -57,8 +57,8 @@ var ofVinyl = points(`counter count ` + engine.Commits +
 	gauge bytes/s vinyl.write_rate=v.regulator.write_rate vinyl.rate_limit=v.regulator.rate_limit
 	gauge bytes/s vinyl.dump_bandwidth=v.regulator.dump_bandwidth`)
 
-// ofIndex are the points of an index of vinyl, x. The first, summed, is what the
-// storage has taken in.
+// ofIndex are the points of an index of vinyl, x. The sum of the first over all indexes is
+// the number of bytes put into the storage.
 var ofIndex = points(`counter bytes index.put=x.put.bytes
 	counter count index.lookups=x.lookup index.cache_lookups=x.cache.lookup index.cache_rows=x.cache.get.rows
 	counter count index.disk_lookups=x.disk.iterator.lookup index.pages_read=x.disk.iterator.read.pages
@@ -88,12 +88,11 @@ func expressions(points []point) string {
 	return strings.Join(out, ", ")
 }
 
-// reader reads counters on a connection of its own.
+// reader reads counters on its own connection.
 type reader struct {
 	*conn
-	own float64 // requests that were made here
-	// taken are the bytes put into each index, those that were dropped too: their
-	// sum must not fall.
+	own float64 // requests made by the reader itself
+	// taken are the bytes put into each index, including dropped ones: their sum must not fall.
 	taken map[string]float64
 }
 
@@ -112,7 +111,7 @@ func (r *reader) Counters(ctx context.Context, s *engine.Sample) error {
 	if len(got.Server) != len(common)+len(ofVinyl) {
 		return fmt.Errorf("read the counters: the server knows %d of %d", len(got.Server), len(common)+len(ofVinyl))
 	}
-	r.own++ // the first has counted all since the connection was made
+	r.own++ // the first sample includes the requests since the connection was made
 	s.Counter(engine.Queries, "count", got.Server[0]-r.own)
 	s.Gauge(engine.Sessions, "count", got.Server[1]-1)
 	add(s, common, got.Server[:len(common)])

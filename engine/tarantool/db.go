@@ -27,19 +27,18 @@ var program string
 type db struct {
 	*serverkit.Host
 	*setup
-	module  string // the global table that the program has become
+	module  string // the global table that holds the program
 	admin   *conn
 	*reader          // of counters
 	made    []string // tables
 
 	mu      sync.Mutex
-	strange map[string]string // what tables are that are not as they are wanted
-	conns   map[*conn]bool    // that are open
+	strange map[string]string // descriptions of the tables that differ from the wanted ones
+	conns   map[*conn]bool    // the open ones
 	closed  atomic.Bool
 }
 
-// programs is what a server's process is called, and mark a file that its data
-// directory has.
+// programs is the name of a server's process, and mark a file that its data directory contains.
 const (
 	programs = "tarantool"
 	mark     = "*.snap"
@@ -100,7 +99,7 @@ func (d *db) connect(ctx context.Context) (*conn, error) {
 
 func socket(e server.Endpoint) address { return address{network: "unix", host: e.Socket, user: e.User} }
 
-// ready connects once, to see whether a private server answers.
+// ready connects once, to check whether a private server answers.
 func ready(ctx context.Context, e server.Endpoint) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -120,9 +119,9 @@ func (d *db) do(ctx context.Context, c *conn, into any, function string, args ..
 	return nil
 }
 
-// compare looks at the tables that exist: those of other definitions than the
-// schema's are refused, as a step would measure something else; on a server that
-// is attached to they are not used.
+// compare examines the tables that exist: tables whose definitions differ from the
+// schema's are refused, as a step would measure something else; on a server that is
+// attached to they are only not used.
 func (d *db) compare(ctx context.Context) error {
 	var found struct {
 		Exist   []string
@@ -145,7 +144,8 @@ func (d *db) compare(ctx context.Context) error {
 
 const wrongShape = "; the parameters that shape the tables must be those of the load"
 
-// definitions returns the schema's tables as the program makes them, each a text.
+// definitions returns the definitions of the schema's tables as the program makes them,
+// each a text.
 func (d *db) definitions() (out []string) {
 	for _, t := range d.Schema.Tables {
 		out = append(out, encode(struct {
@@ -160,7 +160,7 @@ func (d *db) definitions() (out []string) {
 func encode(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // of our own types
+		panic(err) // values of our own types always encode
 	}
 	return string(b)
 }
@@ -173,8 +173,8 @@ func (d *db) tableNames() (names []string) {
 	return names
 }
 
-// CreateTables creates the schema's tables, all or none of them. With force those
-// of their names are replaced, on a server that is attached to.
+// CreateTables creates the schema's tables, all or none of them. With force, existing
+// ones of the same names are replaced, on a server that is attached to.
 func (d *db) CreateTables(ctx context.Context) error {
 	replace := ""
 	if d.Attached() && d.Server.Force {
@@ -227,7 +227,7 @@ func (d *db) ClearTable(ctx context.Context, table string) error {
 	return d.do(ctx, d.admin, nil, "clear", table)
 }
 
-// usable returns a table, unless it was made for something else.
+// usable returns a table, or an error if it was made for something else.
 func (d *db) usable(table string) (*model.Table, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -237,7 +237,7 @@ func (d *db) usable(table string) (*model.Table, error) {
 	return d.Schema.Table(table)
 }
 
-// Session opens a session on a connection of its own.
+// Session opens a session on its own connection.
 func (d *db) Session(ctx context.Context) (engine.Session, error) {
 	c, err := d.connect(ctx)
 	if err != nil {
@@ -246,8 +246,8 @@ func (d *db) Session(ctx context.Context) (engine.Session, error) {
 	return &session{conn: c, db: d}, nil
 }
 
-// Close ends the sessions, removes what was made on a server that is attached to,
-// and stops a private one.
+// Close ends the sessions, removes the objects that were created on a server that is
+// attached to, and stops a private one.
 func (d *db) Close() (err error) {
 	if d.closed.Swap(true) {
 		return nil
@@ -263,14 +263,14 @@ func (d *db) Close() (err error) {
 	switch {
 	case d.Private == nil:
 		return err
-	case d.Died() != nil: // which has caused all other errors
+	case d.Died() != nil: // this has caused all other errors
 		return d.Private.Stop()
 	}
 	return errors.Join(err, d.Private.Stop())
 }
 
-// leave removes what is ours from a server that is not, on a new connection:
-// others may be broken.
+// leave removes our objects from a server that is not ours, on a new connection: others
+// may be broken.
 func (d *db) leave() error {
 	ctx, cancel := context.WithTimeout(context.Background(), serverkit.LeaveTime)
 	defer cancel()

@@ -24,7 +24,7 @@ var readBack = []string{
 	"vinyl_bloom_fpr", "vinyl_read_threads", "vinyl_write_threads", "vinyl_max_tuple_size", "vinyl_timeout",
 }
 
-// settingsOf reads the settings of a server, and the level that they make.
+// settingsOf reads the settings of a server, and the level that they result in.
 func settingsOf(ctx context.Context, c *conn) (vars map[string]string, level model.Durability, err error) {
 	var raw map[string]json.RawMessage
 	if err := c.eval(ctx, &raw, "return require('json').encode(box.cfg)"); err != nil {
@@ -46,7 +46,7 @@ func settingsOf(ctx context.Context, c *conn) (vars map[string]string, level mod
 	return vars, level, nil
 }
 
-// vars reads the settings, and refuses another durability than was asked for.
+// vars reads the settings, and returns an error if the durability differs from the requested one.
 func (d *db) vars(ctx context.Context) (map[string]string, error) {
 	vars, level, err := settingsOf(ctx, d.admin)
 	if err != nil {
@@ -83,8 +83,8 @@ func identity(c *conn, level model.Durability) []engine.Setting {
 	}
 }
 
-// Sizes reports what tables and indexes take: of memtx in memory, without what
-// its allocator wastes; of vinyl on disk, and in memory before it is dumped.
+// Sizes reports the size of tables and indexes: for memtx in memory, without the overhead
+// of its allocator; for vinyl on disk, and in memory before it is dumped.
 func (d *db) Sizes(ctx context.Context) (out []engine.Size, err error) {
 	if err := d.do(ctx, d.admin, &out, "sizes", encode(d.tableNames())); err != nil {
 		return nil, err
@@ -124,8 +124,8 @@ func fileClass(path string) engine.FileClass {
 	return engine.SystemFile
 }
 
-// Settle makes a checkpoint, for which vinyl dumps what it has in memory, and
-// waits until vinyl has nothing left to compact.
+// Settle makes a checkpoint, for which vinyl dumps its data in memory, and waits until
+// vinyl has no pending compaction.
 func (d *db) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 	var s engine.Settling
 	s.Do("checkpoint", func() (string, error) {
@@ -154,13 +154,13 @@ func (d *db) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 	return s.Result()
 }
 
-// watch asks a server, and does nothing else.
+// watch only queries a server.
 type watch struct {
 	*serverkit.Host
 	*reader
 }
 
-// Watch connects to a server, to ask it only.
+// Watch connects to a server, only to query it.
 func (Engine) Watch(ctx context.Context, dsn string) (engine.Watch, error) {
 	a, err := parseDSN(dsn)
 	if err != nil {
@@ -171,7 +171,7 @@ func (Engine) Watch(ctx context.Context, dsn string) (engine.Watch, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, _, err := settingsOf(ctx, c); err != nil { // the user may not ask
+	if _, _, err := settingsOf(ctx, c); err != nil { // the user may not be allowed to query it
 		return nil, errors.Join(err, c.Close())
 	}
 	return &watch{host, &reader{conn: c}}, nil

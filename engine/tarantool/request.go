@@ -14,8 +14,8 @@ import (
 type template struct {
 	parts []part
 	tail  []byte
-	// keys are the arguments from which on a NULL finds nothing; -1: there are none,
-	// or the program looks at them.
+	// keys is the index of the first argument whose NULL finds nothing, like that of any
+	// later one; -1: there are none, or the program checks them.
 	keys int
 }
 
@@ -29,7 +29,7 @@ func (t *template) findsNothing(args []model.Value) bool {
 	return t.keys >= 0 && slices.ContainsFunc(args[t.keys:], model.Value.IsNull)
 }
 
-// append writes the request in memory that is used again.
+// append writes the request in memory that is reused.
 func (t *template) append(b []byte, args []model.Value) []byte {
 	b = b[:0]
 	for i := range t.parts {
@@ -97,7 +97,7 @@ func (w *builder) lists(n, width int) *builder {
 	return w
 }
 
-// row appends a row of an insert, with the columns that are not given as NULL.
+// row appends a row of an insert; columns that are not given are NULL.
 func (w *builder) row(t *model.Table, op *model.Op) *builder {
 	w.array(len(t.Columns))
 	for _, c := range t.Columns {
@@ -113,8 +113,8 @@ func (w *builder) row(t *model.Table, op *model.Op) *builder {
 
 func (w *builder) template(keys int) *template { return &template{w.parts, w.b, keys} }
 
-// callOf returns the call of the program's function, whose arguments are the
-// operation's number and what the operation takes.
+// callOf returns the call of the program's function, whose arguments are the operation's
+// number and the operation's own arguments.
 func callOf(function string, t *model.Table, op *model.Op, p prepared) *template {
 	w := begin(iproto.Call, 2).key(iproto.KeyFunction).text(function).key(iproto.KeyTuple)
 	width := len(t.Key)
@@ -148,7 +148,7 @@ func callOf(function string, t *model.Table, op *model.Op, p prepared) *template
 	return w.template(-1)
 }
 
-// requestOf returns the operation as a single request, nil if it cannot be one.
+// requestOf returns the operation as a single request, nil if a single request cannot express it.
 func requestOf(t *model.Table, op *model.Op, p prepared, storage string) *template {
 	switch op.Kind {
 	case model.Insert:
@@ -170,7 +170,7 @@ func requestOf(t *model.Table, op *model.Op, p prepared, storage string) *templa
 	case model.Update:
 		return updateRequest(t, op, p)
 	case model.Delete:
-		if op.KeyCount() == 1 && storage == memtx { // vinyl does not say whether there was a row
+		if op.KeyCount() == 1 && storage == memtx { // vinyl does not report whether the row existed
 			w := begin(iproto.Delete, 2).pair(iproto.KeySpace, p.Space).key(iproto.KeyKey).args(len(t.Key))
 			return w.template(0)
 		}
@@ -187,7 +187,7 @@ func insertRequest(t *model.Table, op *model.Op, p prepared) *template {
 	case op.OnConflict == model.Replace:
 		return begin(iproto.Replace, 2).pair(iproto.KeySpace, p.Space).key(iproto.KeyTuple).row(t, op).template(-1)
 	}
-	// An upsert drops what it cannot do: it must find nothing that it cannot.
+	// An upsert silently drops operations that fail: none of them may be able to fail.
 	unfit := func(c string) bool { return !slices.Contains(op.Columns, c) || !t.Columns[t.Column(c)].NotNull }
 	unique := slices.ContainsFunc(t.Indexes, func(ix model.Index) bool { return ix.Unique })
 	if op.OnConflict != model.Add || unique || t.AutoColumn() >= 0 || slices.ContainsFunc(op.AddColumns, unfit) {
@@ -235,14 +235,14 @@ func selectRequest(p prepared, iterator, keys, limit int) *template {
 		limit).key(iproto.KeyKey).args(keys).template(0)
 }
 
-// selects appends what a select reads, and how: four pairs.
+// selects appends the target and the iterator of a select: four pairs.
 func (w *builder) selects(p prepared, iterator int) *builder {
 	return w.pair(iproto.KeySpace, p.Space).pair(iproto.KeyIndex, p.Index).pair(iproto.KeyOffset,
 		0).pair(iproto.KeyIterator, iterator)
 }
 
-// iteratorOf returns the iterator that does a scan, which must end at its limit
-// or with the index, or have equal entries only: a request has no other end.
+// iteratorOf returns the iterator that executes a scan, which must end at its limit or
+// with the index, or have equal entries only: a request has no other end.
 func iteratorOf(t *model.Table, op *model.Op) (iterator int, ok bool) {
 	if op.Aggregate != model.NoAggregate || op.Distinct || op.OrderBy != "" || len(op.Where) > 0 || op.RangeCount() > 1 {
 		return 0, false
@@ -259,7 +259,7 @@ func iteratorOf(t *model.Table, op *model.Op) (iterator int, ok bool) {
 		return 0, false
 	case !op.Desc && op.Upper == model.Open:
 		return map[model.Bound]int{model.Inclusive: iterAtLeast, model.Exclusive: iterGreater}[op.Lower], true
-	case op.Desc && op.Lower == model.Open && known: // else it would end in NULLs
+	case op.Desc && op.Lower == model.Open && known: // otherwise it would end in NULLs
 		return map[model.Bound]int{model.Inclusive: iterAtMost, model.Exclusive: iterLess}[op.Upper], true
 	}
 	return 0, false

@@ -6,18 +6,18 @@ import (
 	"rumbench/model"
 )
 
-// result is how the answers of an operation are read.
+// result describes how the answers of an operation are read.
 type result struct {
 	op     *model.Op
-	number int           // the field that is the row's number, -1 if none is wanted
-	types  []model.Type  // of the fields of a row as it is sent; Null: it is not wanted
+	number int           // the position of the row's number, -1 if none is wanted
+	types  []model.Type  // of the fields of a row as it is sent; Null: not wanted
 	tuple  []model.Value // its fields
 	fields []int         // the field of each column returned
 	row    []model.Value
 }
 
-// newResult returns how an answer is read. The program picks the columns of rows
-// that are distinct or sorted; all others are whole tuples.
+// newResult returns the reader of an answer. The program selects the columns of distinct
+// or sorted rows; all other rows are whole tuples.
 func newResult(t *model.Table, op *model.Op) result {
 	s := result{op: op, number: -1, types: make([]model.Type, len(t.Columns))}
 	if op.ReturnNumber {
@@ -39,7 +39,7 @@ func newResult(t *model.Table, op *model.Op) result {
 	return s
 }
 
-// read reads an answer: what a function returned if one was called, else tuples.
+// read reads an answer: the result of a function if one was called, otherwise tuples.
 func (s *result) read(called bool, data *iproto.Reader, r *engine.Result) {
 	reads := s.op.Kind == model.Get || s.op.Kind == model.Scan
 	switch {
@@ -49,7 +49,7 @@ func (s *result) read(called bool, data *iproto.Reader, r *engine.Result) {
 		if returned > 1 && s.number >= 0 {
 			r.Value = data.Value(model.Int)
 		}
-	case s.op.OnConflict == model.Add: // an upsert does not say what it did
+	case s.op.OnConflict == model.Add: // an upsert does not report its effect
 		r.Rows = int64(s.op.Rows)
 	case !reads:
 		r.Rows = int64(data.Array())

@@ -10,16 +10,16 @@ import (
 	"rumbench/model"
 )
 
-// session executes operations on a connection of its own.
+// session executes operations on its own connection.
 type session struct {
 	conn *conn
 	db   *db
-	open bool // a transaction is
+	open bool // a transaction is open
 	out  []byte
 }
 
-// Prepare readies an operation. What a single request can express is one, outside
-// of transactions; all else calls the program in the server.
+// Prepare prepares an operation. An operation that a single request can express becomes
+// one, outside of transactions; all others call the program in the server.
 func (s *session) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error) {
 	switch op.Kind {
 	case model.Begin, model.Commit, model.Rollback:
@@ -45,11 +45,11 @@ func (s *session) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error
 	return st, nil
 }
 
-// prepared is what the program says of an operation: its number in the session,
-// and those of the space and the index.
+// prepared is the program's answer for an operation: its number in the session, and the
+// numbers of the space and the index.
 type prepared struct{ Number, Space, Index int }
 
-// Close ends the session, undoing an open transaction.
+// Close ends the session, rolling back an open transaction.
 func (s *session) Close() error {
 	s.db.mu.Lock()
 	defer s.db.mu.Unlock()
@@ -84,7 +84,7 @@ func (s *stmt) Exec(ctx context.Context, args []model.Value, r *engine.Result) e
 	if s.session.open {
 		return s.request(ctx, t, r)
 	}
-	// Other servers repeat it themselves; see vinyl.tx.conflict.
+	// Other servers repeat the statement themselves; see vinyl.tx.conflict.
 	_, err := engine.Repeat(ctx, func() error { return s.request(ctx, t, r) })
 	return err
 }
@@ -118,17 +118,17 @@ func newCommand(s *session, op *model.Op) engine.Stmt {
 	return &command{s, op.Kind, op.Isolation, iproto.Finish(b)}
 }
 
-// Exec begins or ends the transaction. A commit that fails undoes it.
+// Exec begins or ends the transaction. A commit that fails rolls it back.
 func (c *command) Exec(ctx context.Context, _ []model.Value, r *engine.Result) error {
 	r.Reset()
 	if c.level != model.DefaultIsolation && c.level != model.Serializable {
 		return errors.New("begin: transactions are serializable only, not " + c.level.String())
 	}
 	if c.kind != model.Begin {
-		ctx = context.Background() // it runs to its end
+		ctx = context.Background() // it is always completed
 	}
 	_, err := c.session.conn.Do(ctx, c.request)
-	c.session.open = c.kind == model.Begin && (err == nil || c.session.open) // which a second begin does not end
+	c.session.open = c.kind == model.Begin && (err == nil || c.session.open) // a second begin does not end it
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.kind, err)
 	}

@@ -1,9 +1,9 @@
-// Package tarantool is Tarantool as an engine, with storage memtx, which holds
-// all data in memory, or vinyl, an LSM tree: a server that is started on a
-// private directory, or attached to by a DSN.
+// Package tarantool is Tarantool as an engine, with storage memtx, which holds all data
+// in memory, or vinyl, an LSM tree: a server that is started on a private directory, or
+// attached to by a DSN.
 //
-// What one request of its protocol (engine/tarantool/iproto) cannot express is a function
-// in Lua, which rumbench.lua loads into the server.
+// Operations that a single request of its protocol (engine/tarantool/iproto) cannot
+// express are functions in Lua, which rumbench.lua loads into the server.
 package tarantool
 
 import (
@@ -68,8 +68,8 @@ var options = []engine.Option{
 			"checkpoint_wal_threshold"},
 }
 
-// promises say what a server loses that does not sync its log: with it goes what
-// was written about checkpoints.
+// promises describe the losses of a server that does not sync its log: the records about
+// checkpoints are lost too.
 var promises = map[model.Durability]string{
 	model.DurabilityNone: "nothing is promised; there is no log, and all since the last checkpoint is lost when the " +
 		"server is killed",
@@ -77,7 +77,7 @@ var promises = map[model.Durability]string{
 		"whole database",
 }
 
-// rules are what is taken of a configuration.
+// rules define which parts of a configuration are accepted.
 var rules = &serverkit.Rules{
 	Kinds: []string{server.Tarantool}, Options: options, Plain: strings.ToLower, On: "true", Off: "false",
 	Fixed: []string{
@@ -96,7 +96,7 @@ func (Engine) Check(c engine.Config) error {
 type setup struct {
 	*serverkit.Setup
 	settings []server.Setting // of the private server
-	address  address          // of a server that is attached to
+	address  address          // of the attached server
 }
 
 func newSetup(ctx context.Context, c engine.Config) (_ *setup, err error) {
@@ -117,11 +117,11 @@ func newSetup(ctx context.Context, c engine.Config) (_ *setup, err error) {
 			s.Variables[i].Value = strconv.FormatInt(n, 10)
 		}
 	}
-	s.settings = append(s.knobSettings(), s.Variables...) // which override all others
+	s.settings = append(s.knobSettings(), s.Variables...) // these override all others
 	return s, nil
 }
 
-// walModes are the settings that make the levels.
+// walModes are the settings that implement the levels.
 var walModes = map[model.Durability]string{
 	model.DurabilityNone: "none", model.DurabilityProcess: "write", model.DurabilityOS: "fsync",
 }
@@ -156,8 +156,8 @@ func checkKnobs(c engine.Config) error {
 		c.CheckIsolation(isolations...))
 }
 
-// knobSettings returns the settings that the common knobs make, and those that
-// every server of ours has: checkpoints are made by Settle, and as the log needs.
+// knobSettings returns the settings that the common knobs make, and those that every
+// private server has: checkpoints are made by Settle, and when the log requires one.
 func (s *setup) knobSettings() []server.Setting {
 	out := []server.Setting{{Name: "wal_mode", Value: walModes[s.Durability]}, {Name: "checkpoint_interval", Value: "0"},
 		{Name: "checkpoint_count", Value: "1"}}
@@ -170,11 +170,11 @@ func (s *setup) knobSettings() []server.Setting {
 	return out
 }
 
-// address is where a server is, and who connects.
+// address is the server's address and the user.
 type address struct{ network, host, user, password string }
 
-// parseDSN reads a data source name as Tarantool's connectors do. The error does
-// not show it: it may hold a password.
+// parseDSN reads a data source name as Tarantool's connectors do. The error does not show
+// the name: it may contain a password.
 func parseDSN(dsn string) (a address, err error) {
 	rest := strings.TrimPrefix(dsn, "tarantool://")
 	a.user = "guest"

@@ -14,17 +14,16 @@ import (
 	"rumbench/engine/native"
 )
 
-// statistic is a statistic of the connection that is reported. Their numbers differ
-// between versions: they are found by WiredTiger's description. Neighbours of the
-// same name are added up.
+// statistic is a reported statistic of the connection. Their numbers differ between versions:
+// they are found by WiredTiger's description. Adjacent ones of the same name are added up.
 type statistic struct {
 	description string
 	name, unit  string
 	gauge       bool
 	factor      float64 // 0: 1
-	setting     string  // it is a setting of this name instead
+	setting     string  // it is reported as a setting of this name instead
 	merging     bool    // it changes while chunks are merged
-	storage     string  // it is right for this storage only; "": for both
+	storage     string  // it is valid for this storage only; "": for both
 	at          int
 }
 
@@ -85,7 +84,7 @@ var statistics = []statistic{
 		gauge: true},
 }
 
-// limit is more statistics than any version has.
+// limit is more than the number of statistics of any version.
 const limit = 2048
 
 // findStatistics finds the reported statistics that this version has.
@@ -108,8 +107,8 @@ func (s *store) findStatistics(se *session) error {
 	return nil
 }
 
-// statistics reads the statistics of the connection, and their names unless names
-// is nil. It returns how many there are.
+// statistics reads the statistics of the connection, and their names unless names is nil.
+// It returns their number.
 func (se *session) statistics(values []C.int64_t, names []byte) (int, error) {
 	var n C.int
 	p, room := pointer(names)

@@ -13,8 +13,7 @@ import (
 	"rumbench/engine/kvkit"
 )
 
-// iter reads entries in batches that grow, in the direction that First or Last
-// decides.
+// iter reads entries in batches that grow, in the direction that First or Last sets.
 type iter struct {
 	tx           *tx
 	space        int
@@ -25,13 +24,13 @@ type iter struct {
 	batch        C.int // entries of the next batch
 	buf, rest    []byte
 	left         int  // entries in rest
-	last         bool // none after them
+	last         bool // none follow
 	key, value   []byte
 	err          error
 }
 
-// The largest batch, and the first and the largest buffer that grows for more of
-// them.
+// The largest batch, and the first and the largest size of the buffer, which grows to
+// hold more entries.
 const (
 	largest     = 1000
 	firstBuffer = 4 << 10
@@ -78,7 +77,7 @@ func (i *iter) Next() bool {
 	}
 	const sizes = 8
 	k, v := binary.NativeEndian.Uint32(i.rest), binary.NativeEndian.Uint32(i.rest[4:])
-	// The key has its space before it, where its sizes were.
+	// The space precedes the key, in the bytes that held its sizes.
 	i.key = i.rest[sizes-kvkit.SpaceLen : sizes+k]
 	binary.BigEndian.PutUint16(i.key, uint16(i.space))
 	i.value = i.rest[sizes+k : sizes+k+v]
@@ -99,9 +98,9 @@ func (i *iter) fill() {
 		C.size_t(len(i.buf)))
 	i.left, i.rest, i.start = int(got.count), i.buf, 0
 	switch i.batch -= got.count; {
-	case got.full == 1: // the rest of what was to be read comes next
+	case got.full == 1: // the rest of the requested entries comes next
 		i.start = 2
-		if i.left == 0 || len(i.buf) < mostBuffer { // what was read is in the old one
+		if i.left == 0 || len(i.buf) < mostBuffer { // the entries that were read are in the old one
 			i.buf = make([]byte, max(2*len(i.buf), int(got.need)))
 		}
 	case got.code == notFound:

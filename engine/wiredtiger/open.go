@@ -52,7 +52,7 @@ func open(c engine.Config, set settings) (_ engine.DB, err error) {
 	return set.switches.Open(s, c.Schema)
 }
 
-// prepare creates the tables, checks those that exist, and reads what does not
+// prepare creates the tables, checks those that exist, and reads the values that do not
 // change.
 func (s *store) prepare() error {
 	return s.with(func(se *session) error {
@@ -100,7 +100,7 @@ func call(f func(*arena) C.int) error {
 	return failure(f(&a))
 }
 
-// WiredTiger's codes, which no version changes.
+// WiredTiger's codes, the same in all versions.
 const (
 	rollback    = -31800
 	notFound    = -31803

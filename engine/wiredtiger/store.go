@@ -36,8 +36,8 @@ type store struct {
 }
 
 // Concurrency returns Isolated for the B-tree: transactions have a snapshot, and the
-// second writer of a row fails. In an LSM tree WiredTiger misses writers of a row
-// that has left the newest chunk since the snapshot, and their updates would be lost.
+// second writer of a row fails. In an LSM tree WiredTiger misses writers of a row that
+// has left the newest chunk since the snapshot, and their updates would be lost.
 func (s *store) Concurrency() kvkit.Concurrency {
 	if s.set.storage == lsm {
 		return kvkit.Unisolated
@@ -45,11 +45,11 @@ func (s *store) Concurrency() kvkit.Concurrency {
 	return kvkit.Isolated
 }
 
-// entryMemory is what an entry that is not yet committed takes in the cache.
+// entryMemory is the memory of an uncommitted entry in the cache.
 const entryMemory = 200
 
-// MaxEntries returns how many writes fit into a transaction: WiredTiger rolls back
-// one that fills a tenth of its cache, again and again, and half of that is safe.
+// MaxEntries returns the maximum number of writes in a transaction: WiredTiger repeatedly
+// rolls back one that fills a tenth of its cache, and half of that is safe.
 func (s *store) MaxEntries() int { return int(s.set.cache / 20 / entryMemory) }
 
 // with runs f with a session of the pool.
@@ -137,7 +137,7 @@ func (s *store) chunks() int {
 	return len(files)
 }
 
-// progress returns what changes while chunks are merged.
+// progress returns a text that changes while chunks are merged.
 func (s *store) progress() (string, error) {
 	values, err := s.read()
 	text := fmt.Sprint(s.chunks())

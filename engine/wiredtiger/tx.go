@@ -18,7 +18,7 @@ type session struct {
 	s       *C.WT_SESSION
 	cursors []*C.WT_CURSOR // by space
 	iters   []*iter        // by space, nil while in use
-	err     error          // of its creation
+	err     error          // from its creation
 }
 
 func (s *store) newSession() *session {
@@ -29,7 +29,7 @@ func (s *store) newSession() *session {
 	return se
 }
 
-// end closes a session, unless Close has.
+// end closes a session, unless Close has closed it already.
 func (s *store) end(se *C.WT_SESSION) {
 	s.closing.RLock()
 	defer s.closing.RUnlock()
@@ -53,9 +53,9 @@ func (se *session) cursor(key []byte) (_ *C.WT_CURSOR, err error) {
 	return *c, err
 }
 
-// Begin begins a transaction, but for one that reads a B-tree without a snapshot:
-// each of its reads then has its own. In an LSM tree of WiredTiger 11, reads outside
-// a transaction find older versions of rows when the tree switches chunks.
+// Begin begins a transaction, except for one that reads a B-tree without a snapshot: each
+// of its reads then has its own. In an LSM tree of WiredTiger 11, reads outside a
+// transaction find older versions of rows when the tree switches chunks.
 func (s *store) Begin(mode kvkit.Mode) (kvkit.Tx, error) {
 	se := s.pool.Get().(*session)
 	if se.err != nil {
@@ -91,8 +91,8 @@ func (t *tx) fail(code C.int) error {
 func (t *tx) Get(key []byte) ([]byte, error) { return t.get(key, 0) }
 
 // GetForUpdate reserves the row, as if it were written. A row that does not exist
-// meets others when it is inserted. In an LSM tree WiredTiger reserves rows of the
-// newest chunk only, and the kit has locked them.
+// conflicts with others when it is inserted. In an LSM tree WiredTiger reserves rows of
+// the newest chunk only, and the kit has locked them.
 func (t *tx) GetForUpdate(key []byte) ([]byte, error) { return t.get(key, t.store.reserve) }
 
 func (t *tx) get(key []byte, reserve C.int) ([]byte, error) {
@@ -150,7 +150,7 @@ func (t *tx) Commit() error {
 	if !t.begun {
 		return failure(C.wt_reset(t.s))
 	}
-	return failure(C.wt_commit(t.s)) // which rolls back if it fails
+	return failure(C.wt_commit(t.s)) // rolls back if it fails
 }
 
 func (t *tx) Rollback() {

@@ -21,11 +21,10 @@ import (
 // Engine is the engine, for the registry.
 type Engine struct{}
 
-// newest is the version that is used unless a plan names another.
+// newest is the version that is used unless a plan names a different one.
 const newest = "11.3.1"
 
-// debian is the version that Debian has, with two compressors in libraries of
-// their own.
+// debian is the version in Debian, with two compressors in their own libraries.
 const debian = "3.2.1"
 
 var options = append(kvkit.Options(0), []engine.Option{
@@ -74,8 +73,8 @@ func (e Engine) InfoOf(c engine.Config) engine.Info {
 	return i
 }
 
-// Check returns an error if Open could not honour the configuration. What is wrong
-// in WiredTiger's own configuration is known when it is opened.
+// Check returns an error if Open could not honour the configuration. Errors in
+// WiredTiger's own configuration are detected when it is opened.
 func (Engine) Check(c engine.Config) error {
 	_, err := newSettings(c)
 	return err
@@ -98,13 +97,13 @@ type settings struct {
 	switches           kvkit.Switches
 }
 
-// part is what a knob sets in the tables' configuration, for as long as they exist.
+// part is a setting of the tables' configuration that a knob makes, for the life of the tables.
 type part struct{ name, knob, value string }
 
-// defaultCache is WiredTiger's own.
+// defaultCache is WiredTiger's own default.
 const defaultCache = 100 << 20
 
-// lsmCache is what an LSM tree needs.
+// lsmCache is the minimum for an LSM tree.
 const lsmCache = 32 << 20
 
 // syncs are WiredTiger's ways to commit.
@@ -155,8 +154,8 @@ func newSettings(c engine.Config) (s settings, err error) {
 	return s, err
 }
 
-// configure writes WiredTiger's configurations, with more of the connection's and of
-// the tables'. Of two values of a name the later one holds.
+// configure writes WiredTiger's configurations, with additions to the connection's and
+// the tables'. If a name has two values, the later one counts.
 func (s *settings) configure(c engine.Config, connection, tables string) {
 	s.connection = "create,session_max=2000,checkpoint=(wait=60)"
 	if c.Compresses() && s.library == debian {
@@ -178,13 +177,13 @@ func (s *settings) configure(c engine.Config, connection, tables string) {
 	}
 }
 
-// owned are names in WiredTiger's configurations that are rumbench's to set.
+// owned are names in WiredTiger's configurations that only rumbench may set.
 var owned = []string{
 	"transaction_sync", "log", "checkpoint_sync", "in_memory", "readonly", "cache_size", "statistics",
 	"type", "leaf_page_max", "block_compressor", "key_format", "value_format",
 }
 
-// refuseOwned refuses a configuration with names that are rumbench's to set.
+// refuseOwned refuses a configuration with names that only rumbench may set.
 func refuseOwned(option, config string) error {
 	for name := range split(config) {
 		if slices.Contains(owned, name) {

@@ -1,6 +1,6 @@
-// Package mysqlwire is a client of MySQL's protocol that takes no memory for a
-// statement: see docs/decisions/0007-client-cost.md. go-sql-driver/mysql connects; what
-// comes then is spoken here, for MySQL, MariaDB and all that speak as they do.
+// Package mysqlwire is a client of MySQL's protocol that allocates no memory per statement: see
+// docs/decisions/0007-client-cost.md. go-sql-driver/mysql connects; this package handles the
+// protocol from then on, for MySQL, MariaDB and all compatible servers.
 //
 // It knows no schema: its connections are sqlkit's.
 package mysqlwire
@@ -25,8 +25,8 @@ type Error = driver.MySQLError
 type Conn struct {
 	packets
 	watch  wire.Interrupter
-	micros bool // times are kept as microseconds
-	noEOF  bool // what ends rows is an OK packet, and nothing ends the columns
+	micros bool // times are stored as microseconds
+	noEOF  bool // rows end with an OK packet, and nothing ends the columns
 	caches bool // columns of a prepared statement are only described when they have changed
 	lost   error
 	done   done
@@ -47,10 +47,10 @@ const (
 	comStmtExecute = 0x17
 )
 
-// moreResults is the status of a result that another one follows.
+// moreResults is the status of a result that is followed by another.
 const moreResults = 0x0008
 
-// done is what the server says of a statement that returned no rows.
+// done is the server's answer to a statement that returned no rows.
 type done struct {
 	affected, id int64 // id is the number of the first row that the server numbered
 	status       uint16
@@ -64,7 +64,7 @@ func (c *Conn) begin(ctx context.Context) error {
 	return c.watch.Begin(ctx)
 }
 
-// end is called when the server has answered, or cannot any more.
+// end is called when the server has answered, or can no longer answer.
 func (c *Conn) end(ctx context.Context, err error) error {
 	c.watch.End()
 	if err == nil {
@@ -77,11 +77,11 @@ func (c *Conn) end(ctx context.Context, err error) error {
 	return err
 }
 
-// interrupted is the server's error of a statement that was given up.
+// interrupted is the server's error for a statement that was given up.
 const interrupted = 1317
 
-// forget has a server forget that it was asked to give up: one that was idle by
-// then gives up this statement.
+// forget makes the server forget a request to give up: if it was idle when the request
+// arrived, it gives up this statement instead of a later one.
 func (c *Conn) forget() error {
 	if c.lost != nil {
 		return c.lost
@@ -93,7 +93,7 @@ func (c *Conn) forget() error {
 	return err
 }
 
-// broken notes an error after which nothing can be said any more.
+// broken notes an error after which the connection is unusable.
 func (c *Conn) broken(err error) error {
 	c.lost = engine.Errorf(engine.Gone, "the connection to the server is lost: %w", err)
 	return c.lost
@@ -111,9 +111,8 @@ func (c *Conn) read() ([]byte, error) {
 	return b, nil
 }
 
-// answer reads how an answer begins: with the number of columns of the rows
-// that follow, and whether they are described; or with what was done, which has
-// no columns.
+// answer reads the start of an answer: the number of columns of the rows that follow, and
+// whether they are described; or the result of a statement, which has no columns.
 func (c *Conn) answer() (columns int, described bool, err error) {
 	b, err := c.read()
 	if err != nil {
@@ -134,7 +133,7 @@ func (c *Conn) answer() (columns int, described bool, err error) {
 	return int(n), !c.caches || len(rest) == 0 || rest[0] != 0, nil
 }
 
-// noteDone reads an OK packet, or an EOF packet in the place of one.
+// noteDone reads an OK packet, or an EOF packet that replaces one.
 func (c *Conn) noteDone(b []byte) error {
 	if b[0] == isEnd && !c.noEOF {
 		if len(b) < 5 {
@@ -155,7 +154,7 @@ func (c *Conn) noteDone(b []byte) error {
 	return nil
 }
 
-// refusal returns the error that the server answers.
+// refusal returns the error in the server's answer.
 func (c *Conn) refusal(b []byte) error {
 	if len(b) < 3 {
 		return c.broken(errMalformed)
@@ -169,7 +168,7 @@ func (c *Conn) refusal(b []byte) error {
 	return e
 }
 
-// refuseFile answers a server that wants to have a file of this host.
+// refuseFile answers a server that requests a file of this host.
 func (c *Conn) refuseFile() error {
 	c.out = append(c.out[:0], 0, 0, 0, 0)
 	c.write()
@@ -220,7 +219,7 @@ func (c *Conn) describe(n int, old []column) (_ []column, err error) {
 	return columns, c.ended()
 }
 
-// ended reads what ends the descriptions of columns.
+// ended reads the end of the column descriptions.
 func (c *Conn) ended() error {
 	if c.noEOF {
 		return nil
@@ -229,7 +228,7 @@ func (c *Conn) ended() error {
 	return err
 }
 
-// next reads a row; nil: there are no more.
+// next reads a row; nil: there are no more rows.
 func (c *Conn) next() ([]byte, error) {
 	b, err := c.read()
 	if err != nil {
@@ -244,9 +243,9 @@ func (c *Conn) next() ([]byte, error) {
 	return b, nil
 }
 
-// run asks the question and hands over the rows of its answer, of which text is
-// in them unless a statement was executed. Without each they are dropped, and so
-// is the rest when each has failed.
+// run sends the command and hands over the rows of its answer, with values as text unless
+// a statement was executed. Without each they are dropped, and so are the remaining ones
+// after each has failed.
 func (c *Conn) run(s *stmt, types []model.Type, each func(row []model.Value) error) (failed error) {
 	c.send()
 	for {
@@ -311,7 +310,7 @@ func (c *Conn) body(s *stmt, n int, types []model.Type, each func(row []model.Va
 	}
 }
 
-// Close ends the connection, with all that was prepared on it.
+// Close ends the connection, including all prepared statements.
 func (c *Conn) Close() error {
 	_ = c.watch.Leave()
 	if c.lost == nil {
@@ -328,8 +327,8 @@ func (c *Conn) ExecText(ctx context.Context, text string) (rows, id int64, err e
 	return c.done.affected, c.done.id, err
 }
 
-// QueryText executes text that is one query, and hands over its rows; if types
-// is nil, as text.
+// QueryText executes text that is a single query, and hands over its rows, as text if
+// types is nil.
 func (c *Conn) QueryText(ctx context.Context, text string, types []model.Type,
 	each func(row []model.Value) error) error {
 	if err := c.begin(ctx); err != nil {

@@ -18,11 +18,11 @@ import (
 	"rumbench/model"
 )
 
-// Config says where a server is and who connects.
+// Config holds the server's address and the user.
 type Config = driver.Config
 
-// ParseDSN reads a data source name. The error holds nothing of it, nor the
-// driver's message, which would: it may be a password in the wrong place.
+// ParseDSN reads a data source name. The error contains no part of it, nor the driver's
+// message, which would: a part may be a misplaced password.
 func ParseDSN(dsn string) (*Config, error) {
 	config, err := driver.ParseDSN(dsn)
 	if err != nil || config.Net != "tcp" && config.Net != "unix" {
@@ -32,7 +32,7 @@ func ParseDSN(dsn string) (*Config, error) {
 	return config, nil
 }
 
-// Socket leads to a unix socket.
+// Socket returns the configuration for a unix socket.
 func Socket(user, path string) *Config {
 	config := driver.NewConfig()
 	config.User, config.Net, config.Addr = user, "unix", path
@@ -42,12 +42,12 @@ func Socket(user, path string) *Config {
 // Connector makes connections to a server.
 type Connector struct {
 	Setup  []string // statements that are executed on every connection
-	Micros bool     // times are kept as microseconds since 1970
+	Micros bool     // times are stored as microseconds since 1970
 
 	base sqldriver.Connector
 }
 
-// NewConnector makes a connector that dials so.
+// NewConnector makes a connector that uses the given dial function.
 func NewConnector(dst *Config, dial func(ctx context.Context, network, addr string) (net.Conn, error)) (*Connector,
 	error) {
 	config := dst.Clone()
@@ -55,9 +55,9 @@ func NewConnector(dst *Config, dial func(ctx context.Context, network, addr stri
 	config.ParseTime, config.Loc = true, time.UTC
 	config.ClientFoundRows = true // an update counts the rows that it found
 	config.InterpolateParams = false
-	config.CheckConnLiveness = false    // a call to the system before every statement
+	config.CheckConnLiveness = false    // costs a system call before every statement
 	config.Collation = "utf8mb4_bin"    // nothing is converted: text is stored as bytes
-	config.Logger = &driver.NopLogger{} // errors say what it would print
+	config.Logger = &driver.NopLogger{} // errors contain the messages that it would print
 	config.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := dial(ctx, network, addr)
 		if err != nil {
@@ -88,8 +88,8 @@ func (c *Connector) Connect(ctx context.Context) (sqlkit.Conn, error) {
 	return conn, nil
 }
 
-// dialled is a connection while the driver makes it ready. It notes what the
-// driver agrees on with the server.
+// dialled is a connection while the driver prepares it. It notes the capabilities that
+// driver and server agree on.
 type dialled struct {
 	net.Conn
 	noted        bool
@@ -100,15 +100,15 @@ type dialled struct {
 // The capabilities that matter here. See
 // https://mariadb.com/kb/en/connection/#capabilities.
 const (
-	flagMySQL    = 1 << 0 // it does not have those that MariaDB adds
+	flagMySQL    = 1 << 0 // the server lacks the capabilities that MariaDB adds
 	flagCompress = 1 << 5
 	flagTLS      = 1 << 11
 	flagNoEOF    = 1 << 24
 	mariaCaches  = 1 << 4
 )
 
-// Write sends what the driver says: first of all, what it agrees on. When the
-// connection was taken over, its farewell is dropped.
+// Write sends the driver's messages: the first contains the agreed capabilities. When the
+// connection has been taken over, the driver's farewell is dropped.
 func (d *dialled) Write(b []byte) (int, error) {
 	if d.taken {
 		return len(b), nil
@@ -131,11 +131,11 @@ func (d *dialled) Close() error {
 	return d.Conn.Close()
 }
 
-// dialledKey is where a context holds where to put the connection.
+// dialledKey is the key of the context's value that receives the connection.
 type dialledKey struct{}
 
-// connect has the driver connect, and takes the connection over. One that is
-// encrypted or compressed stays the driver's: only it can read it.
+// connect lets the driver connect, and takes the connection over. An encrypted or
+// compressed one stays with the driver: only the driver can read it.
 func (c *Connector) connect(ctx context.Context) (sqlkit.Conn, error) {
 	var d *dialled
 	theirs, err := c.base.Connect(context.WithValue(ctx, dialledKey{}, &d))
@@ -147,7 +147,7 @@ func (c *Connector) connect(ctx context.Context) (sqlkit.Conn, error) {
 	}
 	d.taken = true
 	w, err := wire.Take(d.Conn)
-	_ = theirs.Close() // it ends what watches the connection
+	_ = theirs.Close() // this ends the driver's watcher of the connection
 	if err != nil {
 		return nil, fmt.Errorf("take over the connection to the server: %w", err)
 	}
@@ -159,7 +159,7 @@ func (c *Connector) connect(ctx context.Context) (sqlkit.Conn, error) {
 	return own, nil
 }
 
-// identify asks for the connection's number, by which it can be interrupted.
+// identify asks for the connection's number, which is needed to interrupt it.
 func (c *Conn) identify(ctx context.Context, source *Connector) error {
 	return c.QueryText(ctx, "SELECT CONNECTION_ID()", nil, func(row []model.Value) error {
 		number := string(row[0].Buf())
@@ -168,7 +168,7 @@ func (c *Conn) identify(ctx context.Context, source *Connector) error {
 	})
 }
 
-// kill has the server give up what a connection asked for.
+// kill makes the server give up the request of a connection.
 func (c *Connector) kill(ctx context.Context, number string) error {
 	conn, err := c.base.Connect(ctx)
 	if err != nil {

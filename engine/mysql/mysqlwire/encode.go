@@ -29,7 +29,7 @@ const (
 	kindString    = 254
 )
 
-// kindOf returns the type that an argument is sent as.
+// kindOf returns the type as which an argument is sent.
 func (c *Conn) kindOf(v *model.Value) byte {
 	switch v.Type() {
 	case model.Float:
@@ -93,7 +93,7 @@ func binaryRow(b []byte, columns []column, types []model.Type, row []model.Value
 	return nil
 }
 
-// sizes are those of values that have no length before them, by their types.
+// sizes are the sizes of values that have no length prefix, by their types.
 var sizes = [...]int{kindTiny: 1, kindShort: 2, kindYear: 2, kindInt24: 4, kindLong: 4, kindLongLong: 8, kindFloat: 4,
 	kindDouble: 8}
 
@@ -151,7 +151,7 @@ func binaryInt(b []byte, unsigned bool) (int64, error) {
 	return int64(u), nil
 }
 
-// binaryTime reads a time, which ends where all that follows is zero.
+// binaryTime reads a time; trailing parts that are zero are omitted.
 func binaryTime(b []byte) (v model.Value, err error) {
 	if len(b) < 4 {
 		return v, errNoTime

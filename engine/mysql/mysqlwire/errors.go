@@ -15,7 +15,7 @@ import (
 	"rumbench/engine"
 )
 
-// classes are the errors of servers that clients have to know apart.
+// classes are the classes of the server's errors that clients have to distinguish.
 var classes = map[uint16]engine.Class{
 	1213: engine.Deadlock,
 	1020: engine.Conflict,    // the record has changed since it was read
@@ -40,7 +40,7 @@ func Classify(err error) error {
 		if class, known := classes[e.Number]; known {
 			return engine.Classify(class, err)
 		}
-		// A table that cannot grow is said to be full, too.
+		// The server also reports a table that cannot grow as full.
 		if e.Number == 1021 || e.Number == 1114 || strings.Contains(e.Message, "No space left on device") ||
 			strings.Contains(e.Message, "errno: 28") {
 			err = engine.DiskFull(err)

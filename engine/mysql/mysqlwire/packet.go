@@ -14,20 +14,20 @@ import (
 type packets struct {
 	wire *wire.Conn
 	seq  byte   // of the next packet of this command
-	out  []byte // the command: room for its header, and what it says
-	long []byte // an answer that came in several packets
+	out  []byte // the command: room for its header, and its content
+	long []byte // an answer received in several packets
 }
 
-// longest is how long a packet's content may be; what is longer goes on in the
-// next one.
+// longest is the maximum length of a packet's content; longer content continues in the
+// next packet.
 const longest = 1<<24 - 1
 
 const headerSize = 4
 
-// command begins a command. What it says is appended to out.
+// command begins a command. Its content is appended to out.
 func (p *packets) command(code byte) { p.out = append(p.out[:0], 0, 0, 0, 0, code) }
 
-// send has the command be sent when its answer is waited for.
+// send queues the command, which is sent when its answer is waited for.
 func (p *packets) send() {
 	p.seq = 0
 	p.write()
@@ -39,8 +39,8 @@ func (p *packets) sendNow() error {
 	return p.wire.Send(p.out)
 }
 
-// write has out be sent, which may take several packets. The server may refuse it
-// before it has all of it, and hang up: its answer is read all the same.
+// write queues out for sending, which may take several packets. The server may refuse it before
+// it has received all of it, and close the connection: its answer is read all the same.
 func (p *packets) write() {
 	for at := 0; ; {
 		n := min(len(p.out)-at-headerSize, longest)
@@ -71,7 +71,7 @@ func (p *packets) read() ([]byte, error) {
 	return p.long, nil
 }
 
-// packet reads one packet, and whether it is the last of the answer.
+// packet reads one packet, and reports whether it is the last of the answer.
 func (p *packets) packet() (b []byte, last bool, err error) {
 	h, err := p.wire.Peek(headerSize)
 	if err != nil {
@@ -83,7 +83,7 @@ func (p *packets) packet() (b []byte, last bool, err error) {
 	}
 	p.wire.Skip(headerSize + n)
 	b = b[headerSize:]
-	// A server that ends the connection says so whatever comes next.
+	// A server that ends the connection sends its error with any sequence number.
 	if seq != p.seq && (n == 0 || b[0] != isError) {
 		return nil, false, fmt.Errorf("packet %d came from the server where %d should have", seq, p.seq)
 	}
@@ -95,7 +95,7 @@ func (p *packets) packet() (b []byte, last bool, err error) {
 const (
 	isOK    = 0x00
 	isNull  = 0xfb // in a row of text
-	isFile  = 0xfb // a file is asked for
+	isFile  = 0xfb // the server requests a file
 	isEnd   = 0xfe
 	isError = 0xff
 )
@@ -129,7 +129,7 @@ func number(b []byte) (n uint64, rest []byte, err error) {
 	return n, b[1+size:], nil
 }
 
-// prefixed reads bytes that their length stands before.
+// prefixed reads bytes that are preceded by their length.
 func prefixed(b []byte) (s, rest []byte, err error) {
 	n, b, err := number(b)
 	if err != nil || n > uint64(len(b)) {

@@ -13,14 +13,14 @@ import (
 type stmt struct {
 	conn    *Conn
 	id      uint32
-	params  []byte // the type that was sent of each; unsent: none yet
+	params  []byte // the type that was last sent for each; unsent: none yet
 	columns []column
 }
 
-// unsent is no type.
+// unsent is not a type of the protocol.
 const unsent = 0xff
 
-// Prepare has the server parse a statement once for the connection's life.
+// Prepare has the server parse a statement once for the life of the connection.
 func (c *Conn) Prepare(ctx context.Context, text string) (sqlkit.Stmt, error) {
 	if err := c.begin(ctx); err != nil {
 		return nil, err
@@ -85,8 +85,8 @@ func (s *stmt) Query(ctx context.Context, args []model.Value, types []model.Type
 	return c.end(ctx, err)
 }
 
-// encode writes the command that executes the statement. Types are only sent
-// when they are not those of the last time. See
+// encode writes the command that executes the statement. Types are only sent when they
+// differ from those of the previous execution. See
 // https://mariadb.com/kb/en/com_stmt_execute/.
 func (s *stmt) encode(args []model.Value) error {
 	n := len(args)

@@ -1,6 +1,6 @@
-// Package pgwire is a client of PostgreSQL's protocol that takes no memory for a
-// statement: see docs/decisions/0007-client-cost.md. pgconn connects; what comes then is
-// spoken here, for PostgreSQL and all that speak as it does.
+// Package pgwire is a client of PostgreSQL's protocol that allocates no memory per
+// statement: see docs/decisions/0007-client-cost.md. pgconn connects; this package
+// handles the protocol from then on, for PostgreSQL and all compatible servers.
 //
 // It knows no schema: its connections are sqlkit's.
 package pgwire
@@ -21,24 +21,24 @@ import (
 	"rumbench/model"
 )
 
-// Conn is a connection that pgconn has made, and is left then: it calls the
-// system four times for a statement where two calls do, and looks at every
+// Conn is a connection that pgconn has made, and that no longer uses pgconn afterwards:
+// pgconn makes four system calls for a statement where two are enough, and examines every
 // message through an interface.
 type Conn struct {
 	link
-	pg     *pgconn.PgConn // made the connection, and can have the server interrupt it
+	pg     *pgconn.PgConn // made the connection, and can make the server interrupt it
 	watch  wire.Interrupter
-	named  int   // statements that were prepared
-	broken error // why the open transaction can only be undone
+	named  int   // statements prepared so far
+	broken error // why the open transaction can only be rolled back
 	row    []model.Value
 }
 
-// commitText ends a transaction, keeping its work.
+// commitText ends a transaction and keeps its work.
 const commitText = "COMMIT"
 
 // newConn takes a connection over from pgconn.
 func newConn(ctx context.Context, pg *pgconn.PgConn) (*Conn, error) {
-	err := pg.SyncConn(ctx) // nothing is left that it has read, or reads
+	err := pg.SyncConn(ctx) // pgconn has no unprocessed input left, and reads nothing
 	if err != nil {
 		_ = pg.Close(ctx)
 		return nil, gone(err)
@@ -57,13 +57,13 @@ func newConn(ctx context.Context, pg *pgconn.PgConn) (*Conn, error) {
 	return c, nil
 }
 
-// PID returns the process of the server that the connection leads to.
+// PID returns the server process of the connection.
 func (c *Conn) PID() uint32 { return c.pg.PID() }
 
 // InTransaction reports whether a transaction is open.
 func (c *Conn) InTransaction() bool { return c.status != idle }
 
-// Prepare has the server parse a statement once for the connection's life.
+// Prepare has the server parse a statement once for the life of the connection.
 func (c *Conn) Prepare(ctx context.Context, text string) (sqlkit.Stmt, error) {
 	c.named++
 	name := "s" + strconv.Itoa(c.named)
@@ -74,8 +74,8 @@ func (c *Conn) Prepare(ctx context.Context, text string) (sqlkit.Stmt, error) {
 	return newStmt(c, name, text == commitText), nil
 }
 
-// run asks the question, and hands over the rows of its answer as they are sent.
-// Without each they are dropped, and so is the rest when each has failed.
+// run sends the question, and hands over the rows of its answer as they are sent. Without
+// each they are dropped, and so are the remaining ones after each has failed.
 func (c *Conn) run(ctx context.Context, each func(b []byte) error) error {
 	if err := c.watch.Begin(ctx); err != nil {
 		return err
@@ -96,8 +96,8 @@ func (c *Conn) run(ctx context.Context, each func(b []byte) error) error {
 	}
 }
 
-// query asks the question, and hands over the rows of its answer, whose columns
-// are of these types; nil: they are text, and the server describes them.
+// query sends the question, and hands over the rows of its answer, whose columns are of
+// these types; nil: they are text, and the server describes them.
 func (c *Conn) query(ctx context.Context, columns []uint32, types []model.Type,
 	each func(row []model.Value) error) error {
 	read := decode
@@ -120,7 +120,7 @@ func (c *Conn) query(ctx context.Context, columns []uint32, types []model.Type,
 	})
 }
 
-// rowOf returns a row of n values, in memory that is used again.
+// rowOf returns a row of n values, in memory that is reused.
 func (c *Conn) rowOf(n int) []model.Value {
 	for len(c.row) < n {
 		c.row = append(c.row, model.Value{})
@@ -128,17 +128,17 @@ func (c *Conn) rowOf(n int) []model.Value {
 	return c.row[:n]
 }
 
-// encode writes the question that text is.
+// encode writes text as a question.
 func (c *Conn) encode(text string) error {
-	if strings.IndexByte(text, 0) >= 0 { // where the server would see its end
+	if strings.IndexByte(text, 0) >= 0 { // the server would take it for the end
 		return errors.New("text must not hold a byte that is zero")
 	}
 	c.out = appendQuery(c.out[:0], text)
 	return nil
 }
 
-// ExecText executes text, which may be several statements: all of them or none,
-// unless they say otherwise themselves. The rows are those of the last one.
+// ExecText executes text, which may be several statements: all of them or none, unless
+// they specify otherwise themselves. The rows are those of the last one.
 func (c *Conn) ExecText(ctx context.Context, text string) (rows, id int64, err error) {
 	if err := c.encode(text); err != nil {
 		return 0, 0, err
@@ -152,8 +152,8 @@ func (c *Conn) ExecText(ctx context.Context, text string) (rows, id int64, err e
 	return c.rows, 0, nil
 }
 
-// QueryText executes text that is one query, and hands over its rows; if types
-// is nil, as text.
+// QueryText executes text that is a single query, and hands over its rows, as text if
+// types is nil.
 func (c *Conn) QueryText(ctx context.Context, text string, types []model.Type,
 	each func(row []model.Value) error) error {
 	if err := c.encode(text); err != nil {
@@ -162,8 +162,8 @@ func (c *Conn) QueryText(ctx context.Context, text string, types []model.Type,
 	return c.query(ctx, nil, types, each)
 }
 
-// end is called when the server has answered, or cannot any more. It gives the
-// error its class.
+// end is called when the server has answered, or can no longer answer. It gives the error
+// its class.
 func (c *Conn) end(ctx context.Context, err error) error {
 	c.watch.End()
 	if err == nil {
@@ -173,7 +173,7 @@ func (c *Conn) end(ctx context.Context, err error) error {
 	switch cause := ctx.Err(); {
 	case cause != nil && (!ok || refused.Code == queryCanceled):
 		return fmt.Errorf("%w (%w)", cause, err)
-	case !ok: // there is no server any more
+	case !ok: // the server is gone
 		return gone(err)
 	}
 	if refused.Code == transactionFailed && c.broken != nil {
@@ -186,8 +186,8 @@ func (c *Conn) end(ctx context.Context, err error) error {
 	return err
 }
 
-// failure returns the error of a transaction that has failed before. Its class is
-// that of the first failure.
+// failure returns the error of a transaction that has failed before. Its class is that of
+// the first failure.
 func (c *Conn) failure() error {
 	if c.broken == nil {
 		return errors.New("the transaction was undone")
@@ -195,11 +195,11 @@ func (c *Conn) failure() error {
 	return fmt.Errorf("the transaction is undone, as something in it has failed: %w", c.broken)
 }
 
-// farewellTime is how long a server may take to end a session.
+// farewellTime is the time that a server may take to end a session.
 const farewellTime = time.Second
 
-// Close ends the connection, with all that was prepared on it, and waits until
-// the server has ended the session.
+// Close ends the connection, including all prepared statements, and waits until the
+// server has ended the session.
 func (c *Conn) Close() error {
 	_ = c.watch.Leave()
 	if c.lost == nil {

@@ -12,18 +12,18 @@ import (
 	"rumbench/engine/sqlkit"
 )
 
-// Connector says where a server is, who connects, and with which parameters.
+// Connector holds the server's address, the user, and the parameters of the connection.
 type Connector struct{ *pgconn.Config }
 
-// applicationName is what sessions call themselves.
+// applicationName is the application name of the sessions.
 const applicationName = "rumbench"
 
-// Socket leads to a database of a server on this host, by a connection that dial
-// makes.
+// Socket returns a connector for a database of a server on this host, over a connection
+// that dial makes.
 func Socket(user, database string, dial func(context.Context) (net.Conn, error)) (*Connector, error) {
 	config, err := pgconn.ParseConfig("host=localhost sslmode=disable target_session_attrs=any dbname=" + database +
 		" user=" + user)
-	if err != nil { // by the environment, which libpq's clients heed
+	if err != nil { // caused by the environment, which libpq's clients read
 		return nil, fmt.Errorf("connect to the private server: %w", err)
 	}
 	config.Fallbacks = nil
@@ -33,8 +33,8 @@ func Socket(user, database string, dial func(context.Context) (net.Conn, error))
 	return withHabits(config), nil
 }
 
-// ParseDSN reads a data source name, for connections by dial. The error does not
-// show it: it may hold a password.
+// ParseDSN reads a data source name, for connections by dial. The error does not show the
+// name: it may contain a password.
 func ParseDSN(dsn string, dial func(ctx context.Context, network, address string) (net.Conn, error)) (*Connector,
 	error) {
 	config, err := pgconn.ParseConfig(dsn)
@@ -53,12 +53,12 @@ func ParseDSN(dsn string, dial func(ctx context.Context, network, address string
 // Address returns the network and the address of the server.
 func (c *Connector) Address() (network, address string) { return pgconn.NetworkAddress(c.Host, c.Port) }
 
-// withHabits adds what all our connections have in common.
+// withHabits adds the settings that all our connections have in common.
 func withHabits(c *pgconn.Config) *Connector {
 	c.RuntimeParams = maps.Clone(c.RuntimeParams)
 	c.RuntimeParams["client_encoding"] = "UTF8"
-	// A server that has said its last word is left at once. The word for fatal
-	// may be in the server's language, so the other one is looked at.
+	// A connection that the server has ended is closed at once. The word for fatal may be
+	// in the server's language, so the unlocalized field is examined.
 	c.OnPgError = func(_ *pgconn.PgConn, err *pgconn.PgError) bool { return !ends(err) }
 	return &Connector{c}
 }

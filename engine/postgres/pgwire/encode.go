@@ -32,8 +32,8 @@ const (
 	binaryFormat = 1
 )
 
-// formatOf returns how a column is returned. What is not known here comes as text,
-// and so do sums of integers, which are of any length.
+// formatOf returns the format in which a column is returned. Unknown types arrive as
+// text, and so do sums of integers, which may have any length.
 func formatOf(oid uint32) uint16 {
 	switch oid {
 	case oidBytes, oidInt8, oidInt4, oidText, oidFloat8, oidChar, oidTimestamp:
@@ -42,7 +42,7 @@ func formatOf(oid uint32) uint16 {
 	return textFormat
 }
 
-// epoch is the server's, 2000-01-01, in microseconds since 1970.
+// epoch is the server's epoch, 2000-01-01, in microseconds since 1970.
 const epoch = 946_684_800_000_000
 
 // appendSized appends a value after its length.
@@ -58,7 +58,7 @@ func appendSized(b []byte, oid uint32, v model.Value) (_ []byte, err error) {
 	return b, nil
 }
 
-// appendValue appends a value that is not NULL as its column's type is written.
+// appendValue appends a value that is not NULL in the format of its column's type.
 func appendValue(b []byte, oid uint32, v model.Value) ([]byte, error) {
 	switch v.Type() {
 	case model.Int, model.Time:
@@ -94,12 +94,12 @@ func appendInt(b []byte, oid uint32, n int64) ([]byte, error) {
 	return nil, fmt.Errorf("a number cannot be given for a column of type %d", oid)
 }
 
-// decoder reads a value that is not NULL as one of type t. Text and bytes share
-// the memory of what was read.
+// decoder reads a value that is not NULL as one of type t. Text and bytes share the
+// memory of the input.
 type decoder func(b []byte, oid uint32, t model.Type) (model.Value, error)
 
-// decodeRow reads a row whose columns are of these types. Without types all
-// values are text as the server writes it.
+// decodeRow reads a row whose columns are of these types. Without types all values are
+// text as the server writes it.
 func decodeRow(b []byte, row []model.Value, columns []uint32, types []model.Type, read decoder) error {
 	n, b, err := count(b)
 	if err == nil && (n != len(row) || n != len(columns)) {
@@ -157,7 +157,7 @@ func decodeInt(b []byte, oid uint32) (int64, error) {
 	return 0, fmt.Errorf("the server returned a number of %d bytes", len(b))
 }
 
-// decodeText reads a value that comes as text. Bytes are read in their place.
+// decodeText reads a value that arrives as text. Bytes are decoded in place.
 func decodeText(b []byte, oid uint32, t model.Type) (model.Value, error) {
 	switch t {
 	case model.Int, model.Float:
@@ -183,8 +183,8 @@ func decodeBytes(b []byte) (model.Value, error) {
 	return model.BytesValue(b[:n]), err
 }
 
-// decodeTime reads a time such as 2006-01-02 15:04:05.999999. The year may have
-// more digits; that before the first one is 1 BC.
+// decodeTime reads a time such as 2006-01-02 15:04:05.999999. The year may have more
+// digits; the year before year 1 is 1 BC.
 func decodeTime(b []byte) (model.Value, error) {
 	rest, ok := b, true
 	var n [6]int // year, month, day, hour, minute, second
@@ -214,7 +214,7 @@ func decodeTime(b []byte) (model.Value, error) {
 	return model.TimeValue(time.Date(n[0], time.Month(n[1]), n[2], n[3], n[4], n[5], micros*1000, time.UTC)), nil
 }
 
-// leadingNumber reads the digits that a text begins with.
+// leadingNumber reads the digits at the start of a text.
 func leadingNumber(b []byte) (n int, rest []byte, ok bool) {
 	for len(b) > 0 && '0' <= b[0] && b[0] <= '9' {
 		n, b, ok = 10*n+int(b[0]-'0'), b[1:], true

@@ -10,7 +10,7 @@ import (
 	"rumbench/internal/text/hint"
 )
 
-// The states of the server's errors that are looked at apart.
+// The states of the server's errors that are handled separately.
 const (
 	DuplicateSchema   = "42P06"
 	MayNot            = "42501"
@@ -21,8 +21,8 @@ const (
 // Error is an error of the server.
 type Error = pgconn.PgError
 
-// classes are the errors that clients have to know apart. Errors of class 08,
-// and all after which the server hangs up, mean that it is gone.
+// classes are the classes of errors that clients have to distinguish. Errors of class 08,
+// and all after which the server closes the connection, mean that it is gone.
 var classes = map[string]engine.Class{
 	"40001":       engine.Conflict, // could not serialize
 	"40P01":       engine.Deadlock,
@@ -34,7 +34,7 @@ var classes = map[string]engine.Class{
 	"57P03":       engine.Gone, // it starts, or stops
 }
 
-// advice is what users can do about errors.
+// advice is the advice to users about errors.
 var advice = map[string]string{
 	"53300": "the server takes fewer connections than the plan has clients: raise max_connections (under options, if " +
 		"the server is private), or lower the clients",
@@ -46,7 +46,7 @@ var advice = map[string]string{
 	"25006": "the server is a standby, or read-only: attach to the primary",
 }
 
-// ends reports whether the server hangs up after the error.
+// ends reports whether the server closes the connection after the error.
 func ends(e *Error) bool {
 	severity := e.SeverityUnlocalized
 	if severity == "" { // servers before 9.6
@@ -67,7 +67,7 @@ func classify(e *Error) error {
 	return engine.Classify(engine.Fatal, advise(e, e.Code))
 }
 
-// advise adds to an error of that state what can be done about it.
+// advise adds the advice about errors of that state to an error.
 func advise(err error, state string) error {
 	if state == "53100" {
 		return engine.DiskFull(err)
@@ -80,8 +80,8 @@ func advise(err error, state string) error {
 
 func gone(err error) error { return engine.Classify(engine.Gone, err) }
 
-// connectError gives the error of an attempt to connect its class. The server
-// hangs up after every one of its own.
+// connectError gives the error of an attempt to connect its class. The server closes the
+// connection after each of its own errors.
 func connectError(err error) error {
 	refused, ok := errors.AsType[*Error](err)
 	if !ok || classes[refused.Code] == engine.Gone || strings.HasPrefix(refused.Code, "08") {
@@ -90,7 +90,7 @@ func connectError(err error) error {
 	return engine.Classify(engine.Fatal, advise(err, refused.Code))
 }
 
-// HasState reports whether an error is one of the server's of that state.
+// HasState reports whether an error is a server error with that state.
 func HasState(err error, state string) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Code == state

@@ -18,10 +18,10 @@ import (
 type link struct {
 	wire   *wire.Conn
 	out    []byte // the question
-	status byte   // of the session when it was ready last
-	lost   error  // why there is no server any more
+	status byte   // of the session when it was last ready
+	lost   error  // why the server is gone
 
-	// What the answer says, so far:
+	// The answer so far:
 	done       int      // statements that are complete
 	rows       int64    // of the last one: inserted, changed, deleted or returned
 	undone     bool     // the last one has ended its transaction without keeping its work
@@ -33,7 +33,7 @@ type link struct {
 // The states of a session.
 const (
 	idle     = 'I'
-	inFailed = 'E' // in a transaction in which something has failed
+	inFailed = 'E' // in a transaction that has failed
 )
 
 // The server's messages.
@@ -54,10 +54,10 @@ const (
 	parameterStatus      = 'S'
 )
 
-// Messages that are always the same.
+// Messages that never change.
 const (
-	executeMessage = "E\x00\x00\x00\x09\x00\x00\x00\x00\x00" // what was bound, for all its rows
-	// the question ends; after an error, the server passes over all before it
+	executeMessage = "E\x00\x00\x00\x09\x00\x00\x00\x00\x00" // executes the bound statement, for all its rows
+	// the question ends; after an error, the server skips all messages before this one
 	syncMessage      = "S\x00\x00\x00\x04"
 	copyDoneMessage  = "c\x00\x00\x00\x04"
 	terminateMessage = "X\x00\x00\x00\x04"
@@ -68,7 +68,7 @@ func message(b []byte, kind byte) (_ []byte, at int) {
 	return append(b, kind, 0, 0, 0, 0), len(b) + 1
 }
 
-// finish writes the length of the message that has its length at that place.
+// finish writes the length of the message whose length field is at that position.
 func finish(b []byte, at int) []byte {
 	binary.BigEndian.PutUint32(b[at:], uint32(len(b)-at))
 	return b
@@ -81,8 +81,8 @@ func appendQuery(b []byte, text string) []byte {
 	return finish(append(b, 0), at)
 }
 
-// appendCopy appends text that copies rows into a table, and the rows. They are
-// sent before the server asks for them; if it refuses the text it passes over them.
+// appendCopy appends text that copies rows into a table, and the rows. They are sent
+// before the server requests them; if it refuses the text it skips them.
 func appendCopy(b []byte, text string, rows []byte) []byte {
 	b, at := message(appendQuery(b, text), 'd')
 	b = finish(append(b, rows...), at)
@@ -94,21 +94,21 @@ func appendParse(b []byte, name, text string) []byte {
 	b, at := message(b, 'P')
 	b = append(append(b, name...), 0)
 	b = append(append(b, text...), 0)
-	b = finish(append(b, 0, 0), at) // the types of its arguments are the server's to find
+	b = finish(append(b, 0, 0), at) // the server infers the types of its arguments
 	b, at = message(b, 'D')
 	b = append(append(b, 'S'), name...)
 	return finish(append(b, 0), at)
 }
 
-// ask asks the question that out holds. The answer is read by next.
+// ask sends the question in out. The answer is read by next.
 func (l *link) ask() {
 	l.done, l.rows, l.undone, l.failed = 0, 0, false, nil
 	l.parameters, l.columns = l.parameters[:0], l.columns[:0]
 	l.wire.Ask(l.out)
 }
 
-// next returns the next row of the answer, which is valid until the one after
-// it; nil at the answer's end, with the server's error, if any.
+// next returns the next row of the answer, which is valid until the following call; at
+// the answer's end nil, with the server's error, if any.
 func (l *link) next() ([]byte, error) {
 	for {
 		kind, body, err := l.receive()
@@ -142,7 +142,7 @@ func (l *link) next() ([]byte, error) {
 	}
 }
 
-// longest is how long a message may be: a value takes at most 1 GB.
+// longest is the maximum length of a message: a value takes at most 1 GB.
 const longest = 1 << 30
 
 // receive reads the next message of an answer.
@@ -162,7 +162,7 @@ func (l *link) receive() (kind byte, body []byte, err error) {
 		}
 		l.wire.Skip(len(whole))
 		switch kind {
-		case noticeResponse, notificationResponse, parameterStatus: // these may come at any time
+		case noticeResponse, notificationResponse, parameterStatus: // these may arrive at any time
 		default:
 			return kind, whole[5:], nil
 		}
@@ -170,7 +170,7 @@ func (l *link) receive() (kind byte, body []byte, err error) {
 	return 0, nil, l.lost
 }
 
-// complete reads what a statement did, such as "UPDATE 1" or "INSERT 0 1".
+// complete reads the result of a statement, such as "UPDATE 1" or "INSERT 0 1".
 func (l *link) complete(tag []byte) {
 	tag = bytes.TrimSuffix(tag, []byte{0})
 	l.done++
@@ -184,8 +184,8 @@ func (l *link) complete(tag []byte) {
 	}
 }
 
-// fail notes an error of the server; the first one of an answer counts. It returns those after
-// which the server hangs up.
+// fail notes an error of the server; the first one of an answer counts. It returns the
+// errors after which the server closes the connection.
 func (l *link) fail(body []byte) error {
 	var m pgproto3.ErrorResponse
 	if err := m.Decode(body); err != nil {
@@ -201,7 +201,7 @@ func (l *link) fail(body []byte) error {
 	return nil
 }
 
-// lose notes that there is no server any more.
+// lose notes that the server is gone.
 func (l *link) lose(err error) error {
 	if l.lost == nil {
 		l.lost = err
@@ -211,7 +211,7 @@ func (l *link) lose(err error) error {
 
 var errCut = errors.New("the server sent a message that is cut off")
 
-// count reads how many things follow.
+// count reads the number of items that follow.
 func count(b []byte) (n int, rest []byte, err error) {
 	if len(b) < 2 {
 		return 0, nil, errCut
@@ -249,7 +249,7 @@ func appendTypes(dst []uint32, b []byte) ([]uint32, error) {
 
 // appendColumns appends the types of columns.
 func appendColumns(dst []uint32, b []byte) ([]uint32, error) {
-	const facts = 18 // its table and place there, type, length, modifier and format
+	const facts = 18 // its table and its position there, type, length, modifier and format
 	n, b, err := count(b)
 	for i := 0; i < n && err == nil; i++ {
 		_, rest, ok := bytes.Cut(b, []byte{0}) // its name

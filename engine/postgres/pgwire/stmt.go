@@ -13,14 +13,14 @@ import (
 // Stmt is a statement that the server has parsed.
 type Stmt struct {
 	conn    *Conn
-	commit  bool     // it ends a transaction, keeping its work
+	commit  bool     // it ends a transaction and keeps its work
 	head    []byte   // of the message that gives the arguments
 	wanted  []byte   // its end: the formats of the columns returned
 	params  []uint32 // the types of the arguments
 	columns []uint32 // the types of the columns returned
 }
 
-// newStmt readies a statement that the server has just described.
+// newStmt prepares a statement that the server has just described.
 func newStmt(c *Conn, name string, commit bool) *Stmt {
 	s := &Stmt{conn: c, commit: commit, params: slices.Clone(c.parameters), columns: slices.Clone(c.columns)}
 	s.head, _ = message(nil, 'B')
@@ -47,8 +47,8 @@ func (s *Stmt) Exec(ctx context.Context, args []model.Value) (rows, id int64, er
 	if err := c.run(ctx, nil); err != nil {
 		return 0, 0, err
 	}
-	// The commit of a transaction that has failed undoes it, and is no error
-	// to the server.
+	// The commit of a failed transaction rolls it back, and the server does not report
+	// that as an error.
 	if s.commit && c.undone {
 		return 0, 0, c.failure()
 	}
@@ -90,8 +90,8 @@ func (s *Stmt) appendMessages(b []byte, args []model.Value) (_ []byte, err error
 	return append(b, executeMessage...), nil
 }
 
-// Pipeline executes queries without arguments, all in one round trip, and hands
-// over their rows: each gets those of query i, of types[i].
+// Pipeline executes queries without arguments, all in one round trip, and hands over
+// their rows: each receives the rows of query i, of types[i].
 func (c *Conn) Pipeline(ctx context.Context, queries []sqlkit.Stmt, types [][]model.Type,
 	each func(i int, row []model.Value) error) (err error) {
 	c.out = c.out[:0]
@@ -111,8 +111,8 @@ func (c *Conn) Pipeline(ctx context.Context, queries []sqlkit.Stmt, types [][]mo
 	})
 }
 
-// Copy copies batches of rows into columns of a table: each is atomic and durable
-// as an INSERT is, but not planned, and put into pages many rows at a time.
+// Copy copies batches of rows into columns of a table: each batch is atomic and durable
+// like an INSERT, but not planned, and its rows are put into pages many at a time.
 type Copy struct {
 	conn  *Conn
 	text  string
@@ -120,7 +120,7 @@ type Copy struct {
 	buf   []byte
 }
 
-// PrepareCopy readies copying, into names as SQL writes them.
+// PrepareCopy prepares copying, into names as SQL writes them.
 func (c *Conn) PrepareCopy(ctx context.Context, table, columns string) (*Copy, error) {
 	s, err := c.Prepare(ctx, "SELECT "+columns+" FROM "+table)
 	if err != nil {
@@ -144,7 +144,7 @@ func (s *Copy) Exec(ctx context.Context, args []model.Value) (rows int64, err er
 // copyHeader begins the binary format: its signature, no flags, and no extension.
 const copyHeader = "PGCOPY\n\xff\r\n\x00\x00\x00\x00\x00\x00\x00\x00\x00"
 
-// encode writes the rows as COPY takes them.
+// encode writes the rows in the format of COPY.
 func (s *Copy) encode(args []model.Value) (err error) {
 	width := len(s.types)
 	if len(args)%width != 0 {

@@ -18,7 +18,7 @@ import (
 	"rumbench/engine/wire"
 )
 
-// Kind is what a request asks for.
+// Kind is the kind of a request.
 type Kind byte
 
 // The kinds of requests.
@@ -57,11 +57,11 @@ const (
 
 // Conn is a connection, for one goroutine at a time.
 type Conn struct {
-	Version string // of the server, as its greeting has it
+	Version string // of the server, as in its greeting
 
 	wire  *wire.Conn
 	watch wire.Interrupter
-	lost  error // why there is no server any more
+	lost  error // why the server is gone
 }
 
 // The greeting is two lines: the server's version, and the salt of passwords.
@@ -95,7 +95,7 @@ func Connect(ctx context.Context, conn net.Conn, user, password string) (*Conn, 
 		return nil, fmt.Errorf("take over the connection to the server: %w", err)
 	}
 	c.watch.Cut = c.wire.Break
-	// A request cannot be cancelled: the connection is cut when patience ends.
+	// A request cannot be cancelled: the connection is closed when the time is up.
 	c.watch.Ask = func(context.Context) error { return nil }
 	if user != "" && user != guest {
 		if _, err := c.Do(ctx, login(user, password, greeting[saltAt:saltAt+saltSize])); err != nil {
@@ -106,8 +106,8 @@ func Connect(ctx context.Context, conn net.Conn, user, password string) (*Conn, 
 	return c, nil
 }
 
-// login returns the request that proves, without showing it, that the password is
-// known: by SHA-1 of the salt and of the hash that the server stores.
+// login returns the request that proves knowledge of the password without revealing it:
+// with the SHA-1 of the salt and of the hash that the server stores.
 func login(user, password string, salt64 []byte) []byte {
 	salt, _ := base64.StdEncoding.DecodeString(string(salt64))
 	once := sha1.Sum([]byte(password))
@@ -133,10 +133,10 @@ func Finish(b []byte) []byte {
 	return b
 }
 
-// headSize is the size of a message's length, which the server writes as we do.
+// headSize is the size of a message's length, which the server encodes as we do.
 const headSize = 5
 
-// longest is how long a response may be.
+// longest is the maximum length of a response.
 const longest = 1 << 30
 
 // Do sends a request and returns the data of its response, an array, which is
@@ -195,7 +195,7 @@ func parse(b []byte) (Reader, error) {
 		}
 	}
 	var data, message Reader
-	if len(r.b) > 0 { // else there is no body
+	if len(r.b) > 0 { // otherwise there is no body
 		for range r.Map() {
 			switch key := r.Int(); key {
 			case keyData:
@@ -230,5 +230,5 @@ func (c *Conn) Close() error {
 	return err
 }
 
-// Gone classifies an error after which there is no server any more.
+// Gone classifies an error after which the server is gone.
 func Gone(err error) error { return engine.Classify(engine.Gone, err) }

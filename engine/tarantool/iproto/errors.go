@@ -20,11 +20,11 @@ func (e *Error) Error() string { return fmt.Sprintf("%s (error %d)", e.Message, 
 var classes = map[uint32]engine.Class{
 	3:   engine.Duplicate, // a key exists
 	78:  engine.Timeout,
-	97:  engine.Conflict, // a transaction was aborted by another one
+	97:  engine.Conflict, // a different transaction aborted this one
 	135: engine.Timeout,  // vinyl's memory was full for longer than vinyl_timeout
 }
 
-// advice is what users can do about errors.
+// advice is the advice to users about errors.
 var advice = map[uint32]string{
 	2: "the data does not fit in memory: raise memtx_memory (vinyl_memory with storage vinyl) under options, or " +
 		"lower the sizes",

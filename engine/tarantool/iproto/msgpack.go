@@ -8,11 +8,11 @@ import (
 	"rumbench/model"
 )
 
-// Nil is no value.
+// Nil is the tag of a missing value.
 const Nil = 0xc0
 
-// appendSized appends a number in as few bytes, 1, 2, 4 or 8, as can hold the
-// bound. The tags of the sizes follow each other; tag is that of 1<<least bytes.
+// appendSized appends a number in the fewest bytes, 1, 2, 4 or 8, that can hold the
+// bound. The tags of the sizes are consecutive; tag is that of 1<<lowest bytes.
 func appendSized(b []byte, tag byte, lowest int, bound, n uint64) []byte {
 	size := lowest
 	for size < 3 && bound >= 1<<(8<<size) {
@@ -41,7 +41,7 @@ func AppendInt(b []byte, n int64) []byte {
 	case n >= -32:
 		return append(b, byte(n))
 	}
-	return appendSized(b, 0xd0, 0, uint64(^n)<<1, uint64(n)) // a bit is the sign's
+	return appendSized(b, 0xd0, 0, uint64(^n)<<1, uint64(n)) // one bit is for the sign
 }
 
 // AppendText appends text, or any bytes: the server compares them byte by byte
@@ -84,14 +84,14 @@ func AppendValue(b []byte, v model.Value) []byte {
 
 var errCut = errors.New("the server sent a message that is cut off, or not of the form expected")
 
-// Reader reads a response, value by value. What is not of the form expected is
-// read as zero, and Err reports it.
+// Reader reads a response, value by value. A value that does not have the expected form
+// is read as zero, and Err reports it.
 type Reader struct {
 	b   []byte
 	bad bool
 }
 
-// Err reports whether all that was read was of the form expected.
+// Err returns an error if a value did not have the expected form.
 func (r *Reader) Err() error {
 	if r.bad {
 		return errCut
@@ -125,10 +125,10 @@ func (r *Reader) tag() byte {
 	return Nil
 }
 
-// Map reads how many pairs follow.
+// Map reads the number of pairs that follow.
 func (r *Reader) Map() int { return r.count(0x80, 0xde) }
 
-// Array reads how many elements follow.
+// Array reads the number of elements that follow.
 func (r *Reader) Array() int { return r.count(0x90, 0xdc) }
 
 func (r *Reader) count(short, long byte) int {
@@ -143,7 +143,7 @@ func (r *Reader) count(short, long byte) int {
 	default:
 		r.bad = true
 	}
-	if n > len(r.b) { // every element takes a byte
+	if n > len(r.b) { // every element takes at least a byte
 		r.bad, n = true, 0
 	}
 	return n
@@ -171,8 +171,8 @@ func (r *Reader) textSize(tag byte) int {
 	return 0
 }
 
-// Value reads a value of a column's type, or NULL. Text and bytes are valid as
-// long as the response.
+// Value reads a value of a column's type, or NULL. Text and bytes are valid as long as
+// the response is.
 func (r *Reader) Value(t model.Type) model.Value {
 	tag := r.tag()
 	switch {
@@ -223,10 +223,10 @@ func (r *Reader) float(f float64, t model.Type) model.Value {
 	return model.IntValue(int64(f))
 }
 
-// Skip passes over a value.
+// Skip skips a value.
 func (r *Reader) Skip() {
 	switch tag := r.tag(); {
-	case tag < 0x80, tag >= 0xe0, tag == Nil, tag == 0xc2, tag == 0xc3: // in the tag itself
+	case tag < 0x80, tag >= 0xe0, tag == Nil, tag == 0xc2, tag == 0xc3: // the value is in the tag itself
 	case tag >= 0xca && tag <= 0xcb:
 		r.take(4 << (tag - 0xca))
 	case tag >= 0xcc && tag <= 0xcf:
@@ -246,7 +246,7 @@ func (r *Reader) Skip() {
 	}
 }
 
-// skipAll passes over the values of an array or a map.
+// skipAll skips the values of an array or a map.
 func (r *Reader) skipAll(each int, tag, long byte) {
 	n := int(tag & 0xf)
 	if tag >= long {
