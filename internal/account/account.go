@@ -11,13 +11,13 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// Sheet is what was derived from a step.
+// Sheet holds the figures derived from a step.
 type Sheet struct {
 	Rows   []metric.Row
 	Curves []metric.Curve
 	Stalls []metric.Span
 	SLA    map[string]*metric.SLA // by group
-	// Counters and Waits are what was counted and sampled, as stored.
+	// Counters and Waits are the counts and samples, as stored.
 	Counters []observe.Change
 	Waits    []Wait
 	Alone    float64          // see Observed.Alone; seconds
@@ -88,7 +88,7 @@ func (b *Builder) Warn(code metric.Code, values metric.Values) metric.Warning {
 	return w
 }
 
-// Refuse marks the step as one whose numbers must not be used, with the reason
+// Refuse marks the step as one whose numbers must not be used. The reason comes
 // before all other warnings.
 func (b *Builder) Refuse(w metric.Warning) {
 	b.Invalid = true

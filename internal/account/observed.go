@@ -8,7 +8,7 @@ import (
 	"rumbench/internal/observe"
 )
 
-// Observed is what was counted around a step. It has a field for each
+// Observed holds the counts taken around a step. It has a field for each
 // independent observation, hence more than fifteen.
 type Observed struct {
 	// InWindow is what all sources counted in the window, and WithSync until
@@ -91,9 +91,9 @@ func sumOf(points []observe.Change, kind engine.CounterKind, name string) (sum f
 	return sum, ok
 }
 
-// cache returns the lookups in the engine's own cache within the window, 0 where they are
-// not known, and those that missed. Where an engine counts pages that it read together
-// with those that its tables grew by, they are known of windows in which no row was changed.
+// cache returns the lookups in the engine's own cache within the window, 0 if unknown, and
+// the misses. If an engine counts pages read together with pages by which its tables grew,
+// they are known only for windows in which no row was changed.
 func (o *Observed) cache() (lookups, misses float64, ok bool) {
 	lookups, _ = Counter(o.InWindow, engine.CacheLookups)
 	if misses, ok = Counter(o.InWindow, engine.CacheMisses); ok {
@@ -165,9 +165,9 @@ func (s *costing) noteAlone() []metric.Warning {
 	return []metric.Warning{w}
 }
 
-// After adds to the step before a window what was written between the two:
-// background work outside any window. own are the bytes that rumbench wrote to
-// its files meanwhile.
+// After adds to the step before a window the writes between the two: background
+// work outside any window. own is the number of bytes that rumbench wrote to
+// its files in the meantime.
 func (o *Observed) After(b *Builder, between []observe.Change, own float64) {
 	for _, start := range []struct {
 		name, source string

@@ -89,8 +89,8 @@ type traffic struct {
 	metrics         []string // that include it
 }
 
-// judgeTraffic compares what the device read or wrote, in KB, with what the
-// engine's processes and others caused.
+// judgeTraffic compares the device's reads or writes, in KB, with those that
+// the engine's processes and others caused.
 func (s *costing) judgeTraffic(t traffic) {
 	d, p := find(s.all, t.device), find(s.all, t.process)
 	if d == nil || p == nil {

@@ -15,7 +15,7 @@ func HeldAverage(achieved, target float64) bool {
 	return math.RoundToEven(achieved) >= math.RoundToEven(heldShare*target)
 }
 
-// Promise is what a promised rate is judged by.
+// Promise holds the figures by which a promised rate is judged.
 type Promise struct {
 	Target    float64 // units a second
 	Done, Due float64 // units, over the time of the group

@@ -9,7 +9,7 @@ import (
 	"rumbench/workload"
 )
 
-// Step is what is known of a step; it makes the step's rows.
+// Step holds everything known about a step; it makes the step's rows.
 type Step struct {
 	Builder
 	Of      *workload.Step
@@ -25,7 +25,7 @@ type Step struct {
 	// and Earlier the preceding steps.
 	Calibrated []metric.Row
 	Earlier    []Earlier
-	// Observed is what was counted around the step; nil if nothing was.
+	// Observed holds the counts taken around the step; nil if there are none.
 	*Observed
 }
 

@@ -22,7 +22,7 @@ type Sessions struct {
 	Client     time.Duration                    // rumbench's
 	Processors float64                          // that rumbench may use, by its quota
 	Threads    *Threads                         // nil if unknown
-	Busiest    *Busiest                         // likewise
+	Busiest    *Busiest                         // nil if unknown
 }
 
 // Busiest is the thread of the server that ran longest in a window.
@@ -35,7 +35,7 @@ type Busiest struct {
 type Threads struct {
 	observe.ThreadTimes
 	Number   int  // of threads
-	CountsIO bool // or else IO is in what is left
+	CountsIO bool // otherwise I/O is part of the remainder
 }
 
 // Wait is an activity in which sessions were sampled in a step's window.
@@ -66,7 +66,7 @@ const (
 	LookEvery = 100 * time.Millisecond
 )
 
-// waiting makes the rows about what the sessions of a step waited for.
+// waiting makes the rows about the waits of a step's sessions.
 type waiting struct{ *costing }
 
 // addWaits adds where the sessions' time went, and whether they waited for the
@@ -118,7 +118,8 @@ func (s *waiting) addWaits() {
 	}
 }
 
-// addThreads adds what the threads of the sessions did, which sums to their time.
+// addThreads adds the activities of the sessions' threads, which sum to their
+// time.
 func (s *waiting) addThreads(t *Threads, by Denominator) {
 	all := time.Duration(s.Seconds * float64(t.Number) * 1e9)
 	put := func(subject string, d time.Duration) {

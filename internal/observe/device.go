@@ -28,8 +28,8 @@ type Device struct {
 	MountOptions string
 }
 
-// ErrNoDevice is wrapped by errors that say why there is no single block device
-// under a directory, so that its I/O cannot be measured.
+// ErrNoDevice is wrapped by errors that state why there is no single block
+// device under a directory, so that its I/O cannot be measured.
 var ErrNoDevice = errors.New("no block device")
 
 // machine holds the roots of the kernel's filesystems; tests use fixtures.

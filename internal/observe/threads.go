@@ -53,7 +53,7 @@ func ReadThreads(procRoot string, tids []int) (map[int]ThreadTimes, error) {
 }
 
 // CountsIO reports whether the kernel counts how long threads wait for devices. It does
-// not unless told to, and only of threads that were started after that.
+// so only if enabled, and only for threads that started after that.
 func CountsIO(procRoot string) bool {
 	on, err := os.ReadFile(filepath.Join(procRoot, "sys/kernel/task_delayacct"))
 	return err == nil && strings.TrimSpace(string(on)) == "1"

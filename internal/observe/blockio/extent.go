@@ -19,8 +19,8 @@ type extent struct {
 	class      uint32 // an index of classes
 }
 
-// sorted sorts extents. Of extents that overlap the first one keeps the sectors;
-// files that share extents, as copies by reference do, are not told apart.
+// sorted sorts extents. If extents overlap, the first one keeps the sectors;
+// files that share extents, as copies by reference do, are not distinguished.
 func sorted(list []extent) []extent {
 	slices.SortFunc(list, func(a, b extent) int { return cmp.Compare(a.begin, b.begin) })
 	var out []extent
@@ -49,7 +49,7 @@ func add(list []extent, begin, end uint64, class uint32) []extent {
 // do above.
 func overlay(below, above []extent) []extent {
 	out := make([]extent, 0, len(below)+len(above))
-	i, start := 0, uint64(0) // what is below, up to from, is done
+	i, start := 0, uint64(0) // below is done up to start
 	for _, a := range above {
 		for ; i < len(below) && below[i].begin < a.begin; i++ {
 			b := below[i]

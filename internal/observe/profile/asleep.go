@@ -30,7 +30,7 @@ type Place struct {
 	Thread  string `json:"thread"`         // without the numbers that distinguish those that do the same
 	Syscall string `json:"syscall"`        // PageFault outside of system calls
 	Kernel  string `json:"kernel"`         // the kernel's function
-	File    string `json:"file,omitempty"` // what the file of a system call is for, as engine.FileUse; or socket, pipe
+	File    string `json:"file,omitempty"` // the purpose of a system call's file, as engine.FileUse; or socket, pipe
 }
 
 // PageFault is the Syscall of threads that wait for a page of a mapped file.
@@ -79,21 +79,22 @@ type thread struct {
 	round           int
 }
 
-// look is what was seen at one time: the place of each thread that slept.
+// look is a sample taken at one time: the place of each thread that slept.
 type look struct {
 	at     time.Duration
 	places []int32
 }
 
-// lookShare bounds the CPU time of looks: 0.7 % of a processor. Where there are more
+// lookShare bounds the CPU time of looks: 0.7 % of a processor. If there are more
 // threads there are fewer looks.
 const lookShare = 150
 
 // listEvery is how often threads are listed.
 const listEvery = time.Second
 
-// Look begins to look at the threads of processes and their descendants, at most
-// hertz times a second. The files below the directories are what uses says.
+// Look begins to look at the threads of processes and their descendants, at
+// most hertz times a second. uses gives the purpose of the files below the
+// directories.
 func Look(hertz int, pids []int, dirs []string, uses engine.FileUses) (*Looker, error) {
 	l := &Looker{every: time.Second / time.Duration(hertz), dirs: dirs, uses: uses,
 		processes: observe.NewDescendants(pids...),
@@ -175,8 +176,9 @@ func (l *Looker) listThreads() error {
 	return nil
 }
 
-// titleOf returns the name of a process that shows what it does in place of its
-// arguments, as in "postgres: walwriter": up to what changes, "" if it does not.
+// titleOf returns the name of a process that shows its activity instead of its
+// arguments, as in "postgres: walwriter": the part before the changing text, ""
+// for other processes.
 func titleOf(pid int) string {
 	line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	comm, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
@@ -273,13 +275,13 @@ func (l *Looker) placeOf(t *thread) (p Place, ok bool) {
 	return p, true
 }
 
-// kernelName returns the name of a kernel's function without what the compiler added.
+// kernelName returns the name of a kernel's function without the compiler's suffixes.
 func kernelName(name string) string {
 	name, _, _ = strings.Cut(strings.TrimSpace(name), ".")
 	return name
 }
 
-// fileOf returns what an open file is for.
+// fileOf returns the purpose of an open file.
 func (l *Looker) fileOf(pid int, fd uint64) string {
 	path, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", pid, fd))
 	if err != nil {

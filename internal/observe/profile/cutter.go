@@ -23,7 +23,7 @@ type sumKey struct {
 	stack string
 }
 
-// owner is whose a sample is, as profiles show it.
+// owner is the owner of a sample, as profiles show it.
 type owner struct {
 	side            Side
 	process, thread string
@@ -112,8 +112,8 @@ func (s *space) find(address uint64) *mapping {
 	return nil
 }
 
-// add adds a sample. The functions of processes outside the trial are nobody's
-// business: their stacks are empty.
+// add adds a sample. Processes outside the trial keep their functions private:
+// their stacks are empty.
 func (c *cutter) add(s sample, second int) {
 	p := c.subject(s.pid)
 	o := c.owner(p, s.tid)

@@ -22,7 +22,7 @@ const (
 	blockRate   = 10_000 // ns: shorter waits are sampled in proportion
 	mutexShare  = 1      // all
 	lockValues  = 2      // of a sample: how often, and ns
-	lockProgram = "go"   // stands for this program as the image of its functions
+	lockProgram = "go"   // represents this program as the image of its functions
 )
 
 // Locks watches the waits of this process's goroutines.
@@ -36,7 +36,8 @@ func WatchLocks() (*Locks, error) {
 	return &Locks{now}, err
 }
 
-// Stop ends watching and returns a profile of each kind, of what happened meanwhile.
+// Stop ends watching and returns a profile of each kind, of the waits since
+// WatchLocks.
 func (l *Locks) Stop() ([]*profile.Profile, error) {
 	now, err := readLocks()
 	runtime.SetBlockProfileRate(0)
@@ -88,7 +89,7 @@ func ReadLocks(r io.Reader, kind string, units float64) ([]LockCost, error) {
 		var stack []owning
 		function := ""
 		for _, l := range slices.Backward(s.Location) { // the root first
-			for _, line := range slices.Backward(l.Line) { // a caller before what is inlined in it
+			for _, line := range slices.Backward(l.Line) { // a caller before the functions inlined in it
 				name := readable(line.Function.Name, true)
 				stack = append(stack, owningOf(Frame{name, lockProgram}, lockProgram))
 				if !ofLocks(name) {
@@ -113,7 +114,8 @@ func ReadLocks(r io.Reader, kind string, units float64) ([]LockCost, error) {
 	return out, nil
 }
 
-// ofLocks reports whether a function is one by which others wait.
+// ofLocks reports whether a function belongs to the code that makes others
+// wait.
 func ofLocks(name string) bool {
 	for _, begin := range []string{"runtime.", "sync.", "internal/sync.", "syscall."} {
 		if strings.HasPrefix(name, begin) {

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Side says whose CPU time a sample is.
+// Side is the owner of a sample's CPU time.
 type Side uint8
 
 // The sides.
@@ -131,7 +131,7 @@ func (p *Profile) Check(accounted time.Duration) error {
 		sum.Seconds(), accounted.Seconds(), 100*allowed)
 }
 
-// Rooted returns the share of CPU time whose stack reaches the root of its
+// Rooted returns the share of CPU time with stacks that reach the root of their
 // thread, NaN without samples. Without frame pointers stacks break off, and
 // totals of callers are too small.
 func (p *Profile) Rooted() float64 {

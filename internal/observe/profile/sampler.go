@@ -27,10 +27,10 @@ const (
 	settled = 2 * time.Second
 )
 
-// Sampler samples what the processors execute, so many times per second of CPU
-// time, by timers of the kernel (the event cpu-clock). Processors that are idle are
-// not sampled. A sampler that uses more than its budget of 0.5 % of each processor
-// stops itself, see Recording.OverBudget.
+// Sampler samples the code that processors execute, hertz times per second of
+// CPU time, by timers of the kernel (the event cpu-clock). Idle processors are
+// not sampled. A sampler that uses more than its budget of 0.5 % of each
+// processor stops itself, see Recording.OverBudget.
 type Sampler struct {
 	events    []int
 	rings     []*perfring.Ring
@@ -65,8 +65,8 @@ func Start(hertz int, force bool) (*Sampler, error) {
 	return s, nil
 }
 
-// refuse returns an error for kernels whose timer of cpu-clock may hang: the fix
-// (commit eb3182ef0405) came with 6.18.
+// refuse returns an error for kernels on which the timer of cpu-clock may hang:
+// the fix (commit eb3182ef0405) came with 6.18.
 func refuse(release string, force bool) error {
 	if force || !regexp.MustCompile(`^6\.17([.-]|$)`).MatchString(release) {
 		return nil
@@ -212,7 +212,7 @@ func (s *Sampler) disable() (err error) {
 	return err
 }
 
-// Stop ends sampling and returns what was recorded.
+// Stop ends sampling and returns the recording.
 func (s *Sampler) Stop() (*Recording, error) {
 	err := s.disable()
 	close(s.stop)

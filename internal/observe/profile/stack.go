@@ -11,8 +11,8 @@ import (
 // KernelImage is the image of the kernel's functions.
 const KernelImage = "kernel"
 
-// Interrupts is the frame that stands for work of the kernel with interrupts off.
-// A timer that comes due meanwhile fires when they come on again, so functions
+// Interrupts is the frame that represents work of the kernel with interrupts
+// off. A timer that expires then fires when they come on again, so functions
 // that switch them on are charged for work of others, and are no cause.
 var Interrupts = Frame{Name: "[switching, interrupts]", Image: KernelImage}
 

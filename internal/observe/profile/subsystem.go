@@ -14,7 +14,7 @@ type Subsystem string
 // Unknown is the subsystem of stacks without a known function.
 const Unknown Subsystem = "unknown"
 
-// catalogue says which functions are which subsystem; its format is in the file.
+// catalogue maps functions to subsystems; its format is described in the file.
 //
 //go:embed subsystem.txt
 var catalogue string

@@ -218,10 +218,10 @@ func goFunctions(f *elf.File, section *elf.Section) (functions []function) {
 	return functions
 }
 
-// goText returns where the text of Go begins, to which the table of functions is
-// relative. Of a program with C that is behind the begin of the section. Go from 1.26 on
-// has it in the module's data, which are a section of their own; before, the header of
-// the table had it.
+// goText returns the address at which the text of Go begins; the table of functions is
+// relative to it. In a program with C that is behind the begin of the section. Go 1.26
+// and later has the address in the module's data, which are a separate section; before,
+// the header of the table had it.
 func goText(f *elf.File, table []byte, text *elf.Section) uint64 {
 	const word = 8
 	at := func(data []byte, i int) uint64 {
