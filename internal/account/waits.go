@@ -38,7 +38,7 @@ type Threads struct {
 	CountsIO bool // otherwise I/O is part of the remainder
 }
 
-// Wait is an activity in which sessions were sampled in a step's window.
+// Wait is an activity of sessions sampled in a step's window.
 type Wait struct {
 	State engine.SessionState `json:"state"`
 	Role  engine.Role         `json:"role"`

@@ -7,8 +7,8 @@ import (
 	"rumbench/internal/text/strictyaml"
 )
 
-// Profile is what the trials' profiles are of. Its zero value means that there are
-// none.
+// Profile describes the profiles of the trials. Its zero value means that there
+// are none.
 type Profile struct {
 	Mode  result.Profiling
 	Hertz int // samples per second of CPU time

@@ -13,9 +13,9 @@ import (
 )
 
 // Schema returns the JSON Schema (draft 2020-12) of plans with these engines and
-// workloads. It accepts every plan that Load accepts, but for unusual spellings such
-// as a metric's name in capitals. What depends on several values, on files or on what
-// an engine can do is checked by Load alone.
+// workloads. It accepts every plan that Load accepts, except for unusual spellings
+// such as a metric's name in capitals. Rules that depend on several values, on files
+// or on an engine's capabilities are checked by Load alone.
 func Schema(cat Catalog) ([]byte, error) { return json.MarshalIndent(planSchema(cat), "", "  ") }
 
 func planSchema(cat Catalog) strictyaml.Shape {

@@ -15,8 +15,8 @@ import (
 	"rumbench/internal/text/escape"
 )
 
-// StatementPlan is a line of plans.jsonl: the plan by which the database finds
-// the rows of an operation that clients of a step prepared.
+// StatementPlan is a line of plans.jsonl: the database's plan to find the rows
+// of an operation that clients of a step prepared.
 type StatementPlan struct {
 	Step   string      `json:"step"`
 	When   When        `json:"when"`

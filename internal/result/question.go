@@ -6,10 +6,10 @@ import (
 	"reflect"
 )
 
-// Question is what a comparison is to answer: which numbers of which steps, and how
-// great a difference matters. Verdicts on these numbers are corrected for each other
-// and for no others. The zero value asks what the workload is about, see
-// [Step.Judged].
+// Question is the question that a comparison answers: which numbers of which steps,
+// and how great a difference matters. Verdicts on these numbers are corrected for
+// each other and for no others. The zero value asks about the workload's subject,
+// see [Step.Judged].
 type Question struct {
 	Steps   []string `json:"steps,omitempty"`   // by name; nil: those that the workload is about
 	Metrics []string `json:"metrics,omitempty"` // by name; nil: those that the workload judges the steps by
@@ -76,7 +76,7 @@ func (q *Question) threshold(otherwise float64) float64 {
 	return lowest
 }
 
-// Declared reports whether the question says anything.
+// Declared reports whether the question has any content.
 func (q *Question) Declared() bool { return !q.Same(&Question{}) }
 
 // Same reports whether two questions are the same.

@@ -55,7 +55,8 @@ func WriteSummaries(w io.Writer, steps []Step, show Show) error {
 	})
 }
 
-// readSummaries reads tables of one step, whose name is then "", or of several.
+// readSummaries reads tables of one step, whose name is then "", or of several
+// steps.
 func readSummaries(r io.Reader) ([]Step, error) {
 	var all steps
 	name := ""

@@ -97,10 +97,10 @@ func (l *limited) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// answerTime is how long a program may take to say what it is.
+// answerTime is how long a program may take to identify itself.
 const answerTime = 20 * time.Second
 
-// Ask runs a program to learn what it is.
+// Ask runs a program to identify it.
 func Ask(ctx context.Context, path string) (Build, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()

@@ -16,7 +16,7 @@ import (
 	"rumbench/internal/result"
 )
 
-// Notice says what Copy replaced.
+// Notice lists the replacements made by Copy.
 const Notice = "Redacted: names of hosts and users, addresses, serial numbers and paths are replaced in all texts, " +
 	"the same by the same everywhere " +
 	"(host-1, user-1, /path-1). What else a plan, a setting or a remark gives away is still there: read it before you " +
@@ -320,7 +320,7 @@ type series = func(yield func(result.Line) error) error
 
 // copier copies values in depth.
 type copier struct {
-	text  func(string) string         // what a text becomes
+	text  func(string) string         // replaces a text
 	trial func(in, out *result.Trial) // sees each trial and its copy
 }
 

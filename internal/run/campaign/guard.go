@@ -14,7 +14,7 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// UnfitError says that the machine is not fit for the campaign.
+// UnfitError reports that the machine is not fit for the campaign.
 type UnfitError struct{ error }
 
 // Unwrap returns the error itself.
@@ -25,7 +25,7 @@ func Unfit(help, format string, args ...any) error {
 	return &UnfitError{hint.Errorf(help, format, args...)}
 }
 
-// reserve is what must stay free on the disk beside the data.
+// reserve is the space that must stay free on the disk in addition to the data.
 const reserve = 256 << 20
 
 // Need returns how many bytes a campaign may need at its peak in its own directory.

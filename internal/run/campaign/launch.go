@@ -33,9 +33,9 @@ type launcher struct {
 	spare  spare
 }
 
-// trial runs a trial in a process of its own and returns its result, whatever
-// became of it. In a duet it has a side, otherwise none. The error is about the
-// campaign's own files.
+// trial runs a trial in a separate process and returns its result, however the
+// process ended. In a duet it has a side, otherwise none. The error is about
+// the campaign's own files.
 func (l *launcher) trial(ctx context.Context, e result.Entry, s *side) (*result.Trial, error) {
 	dir := result.TrialPath(l.Dir, e.Dir)
 	for _, d := range []string{dir, filepath.Join(dir, result.TempDir)} {
@@ -65,7 +65,7 @@ func (l *launcher) trial(ctx context.Context, e result.Entry, s *side) (*result.
 	return t, err
 }
 
-// tidy removes what a trial has left that is not to be kept.
+// tidy removes the files of a trial that are not to be kept.
 func (l *launcher) tidy(dir string) error {
 	if !l.Plan.Keep {
 		return removeData(dir)
@@ -124,8 +124,8 @@ func (l *launcher) command(e result.Entry, dir string, log *os.File) (*exec.Cmd,
 	cmd.Args[0] = os.Args[0]
 	cmd.Stderr = log
 	cmd.Env = append(os.Environ(), "TMPDIR="+temp) // engines sort on the same disk
-	// A group of its own: Ctrl-C reaches only the campaign, which asks the
-	// trial to end in good order.
+	// A separate group: Ctrl-C reaches only the campaign, which asks the trial
+	// to end in good order.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.ExtraFiles = []*os.File{l.locked}
 	return cmd, nil
@@ -186,8 +186,8 @@ func (*launcher) explain(ctx context.Context, t *result.Trial, dir string, ended
 // still have written down why it ended.
 const roomForWords = 64 << 10
 
-// lastWords returns the end of what a process wrote to its log. Of a Go panic it is
-// the beginning, which says more.
+// lastWords returns the end of a process's log. For a Go panic it returns the
+// beginning, which is more informative.
 func lastWords(path string) string {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -201,8 +201,8 @@ func lastWords(path string) string {
 	return strings.Join(lines[max(0, len(lines)-3):], " | ")
 }
 
-// aside moves what an interrupted trial has left out of the way: what it
-// measured is kept, its data is not.
+// aside moves the files of an interrupted trial out of the way: its
+// measurements are kept, its data is not.
 func (l *launcher) aside(dir string) error {
 	path := result.TrialPath(l.Dir, dir)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {

@@ -62,7 +62,7 @@ func holder(f *os.File) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("read the lock of this host: %w", err)
 	case len(b) == 0:
-		return "", nil // another user's, of whose file only the lock is taken
+		return "", nil // another user's: its file stays empty, only the lock is taken
 	case !strings.HasPrefix(who, lockWords):
 		return "", refused
 	default:

@@ -40,7 +40,8 @@ func (r *runner) ask(next int) (enough bool, reason string, err error) {
 	if n < r.Plan.Stop.MinTrials || !complete(last) || r.Plan.Order == plan.Interleaved && n%2 == 1 {
 		return false, "", nil
 	}
-	// In the plan's order of targets: precision is of all others against the first.
+	// In the plan's order of targets: precision means that of all others
+	// against the first.
 	trials, err := result.ReadTrials(r.Dir,
 		&result.Campaign{Targets: r.state.Targets, Question: r.state.Question, Trials: completed(done)})
 	if err != nil {

@@ -25,8 +25,8 @@ type Config struct {
 	Seed     uint64 // of Poisson schedules
 	// Limit, if not 0, replaces the step's time limit.
 	Limit time.Duration
-	// ThreadCPU locks every client to a thread of its own and measures the
-	// thread's CPU time. It makes switching between clients more expensive.
+	// ThreadCPU locks every client to its own thread and measures the thread's
+	// CPU time. It makes switching between clients more expensive.
 	ThreadCPU bool
 	// Coarse waits for intended starts with timers only, which are up to a
 	// millisecond late: for tests with fake time.
@@ -35,7 +35,7 @@ type Config struct {
 	OnInterval func(*Interval)
 }
 
-// shape returns what is recorded for a group.
+// shape returns the kinds of data recorded for a group.
 func shape(g *workload.Group) hist.Shape {
 	retries := g.Retry != workload.Retry{} || len(g.Parts) > 0
 	return hist.Shape{Kinds: len(g.Ops), Parts: len(g.Parts), Paced: g.Paced(), Attempts: retries}
@@ -79,8 +79,8 @@ func (r *Result) Totals() workload.Totals {
 	return out
 }
 
-// Run runs the step. The error is about the configuration; Result.Ended says how
-// the step itself ended.
+// Run runs the step. The error is about the configuration; Result.Ended reports
+// how the step itself ended.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	r := &stepRun{Config: c}
 	if err := r.build(); err != nil {

@@ -12,7 +12,8 @@ import (
 	"rumbench/internal/result"
 )
 
-// lengths is how long the parts of a trial took, with what is done between them.
+// lengths is how long the parts of a trial took, including the work between
+// them.
 type lengths struct {
 	start time.Duration // until the first step
 	parts []time.Duration
@@ -110,7 +111,7 @@ func runs(folders []string) (out []run) {
 	return out
 }
 
-// earlierOf returns what a run shows of a plan.
+// earlierOf returns the lengths that a run shows for a plan.
 func earlierOf(p *plan.Plan, r run) *Earlier {
 	e := &Earlier{Dir: r.dir, Started: r.campaign.Started, lengths: map[string][]lengths{}}
 	parts := partsOf(p)

@@ -39,7 +39,7 @@ type EventGroup struct {
 	Primary bool `json:"primary,omitempty"`
 
 	PerSec float64 `json:"per_s"`  // units a second
-	P99    float64 `json:"p99_us"` // of response time where there is one, otherwise of service time
+	P99    float64 `json:"p99_us"` // of response time if there is one, otherwise of service time
 	// Max is the maximum of the same times if a kind had too few operations for a
 	// percentile; 0 if all had enough.
 	Max    float64 `json:"max_us,omitempty"`

@@ -18,8 +18,8 @@ import (
 const (
 	preflightClients = 2 // of a group
 	preflightOps     = 10
-	// preflightDraws is the number of operations of a client that draws the kind
-	// of each: enough for a kind of which one in a hundred is.
+	// preflightDraws is the number of operations of a client that draws the
+	// kind of each: enough for a kind with a share of one in a hundred.
 	preflightDraws = 200
 	preflightTime  = 5 * time.Second
 )
@@ -85,7 +85,7 @@ func connectAll(ctx context.Context, db engine.DB, steps []workload.Step) error 
 	return nil
 }
 
-// tried ends a step of a preflight, of which no number is of interest.
+// tried ends a step of a preflight; none of its numbers matters.
 func (t *stepRun) tried(ctx context.Context, stage workload.Stage, res *drive.Result) error {
 	if err := cmp.Or(res.Ended, neverDone(t.step, res.Groups)); err != nil {
 		return err

@@ -21,12 +21,12 @@ import (
 type collector interface {
 	// end ends it, right after the window.
 	end() error
-	// save writes what was collected. The step's numbers are known then.
+	// save writes the collected data. The step's numbers are known then.
 	save(s *stepRun, stepProfile *result.StepProfile) error
 }
 
 // collect begins to profile a step in all ways that this trial is profiled in: a new
-// one is a line here. What is missing is noted, and the trial goes on.
+// one is a line here. Missing profiles are noted, and the trial continues.
 func collect(t *trial) (out []collecting) {
 	if t.Profiled == "" || !t.measures() {
 		return nil
@@ -46,7 +46,7 @@ func collect(t *trial) (out []collecting) {
 	return out
 }
 
-// collecting is a collector and what it is of.
+// collecting is a collector and the name of its subject.
 type collecting struct {
 	name string
 	collector
@@ -71,13 +71,13 @@ func (w *window) endProfiles(t *trial) {
 	}
 }
 
-// saveProfiles writes the profiles of a step whose window is over.
+// saveProfiles writes the profiles of a step after its window has ended.
 func (t *stepRun) saveProfiles() {
 	if len(t.window.profiles) == 0 {
 		return
 	}
 	p := &result.StepProfile{Per: "second", Units: t.window.length.Seconds()}
-	// of a server elsewhere there is only the client
+	// of a server elsewhere only the client's CPU time is known
 	for _, name := range []string{metric.ServerCPUUS, metric.ClientCPUUS} {
 		if r := t.out.Find(name, "", ""); r != nil && r.N > 0 {
 			p.Per, p.Units = r.Per, float64(r.N)

@@ -26,7 +26,7 @@ func (t *trial) write(lines []result.Line) {
 
 func micros(ns int64) float64 { return float64(ns) / 1e3 }
 
-// onInterval writes what the clients did in an interval, and reports progress.
+// onInterval writes the clients' work in an interval, and reports progress.
 func (t *stepRun) onInterval(iv *drive.Interval) {
 	step := t.step
 	lines := make([]result.Line, 0, 4)
@@ -188,7 +188,7 @@ func (l *latencyLog) logUndone(step *workload.Step, groups []hist.Group) {
 	}
 }
 
-// flush writes what was collected since the last flush.
+// flush writes the latencies collected since the last flush.
 func (l *latencyLog) flush() {
 	if l == nil {
 		return

@@ -121,7 +121,7 @@ func (s *sessions) listThreads(ctx context.Context, server *observe.Process) {
 	}
 	tids, err := l.Threads(ctx)
 	if err != nil {
-		return // whose threads are whose is not essential
+		return // the owners of threads are not essential
 	}
 	own, err := server.RunQueue()
 	if err != nil || slices.ContainsFunc(tids, func(tid int) bool { _, here := own[tid]; return !here }) {
@@ -184,7 +184,7 @@ func (s *sessions) look(ctx, over context.Context) {
 
 // leaveOut excludes idle sessions beyond the number of clients in closed loops.
 // Paced clients are idle by design; a connection for definitions is idle, or
-// works in place of a client's session, which is idle meanwhile.
+// works instead of a client's session, which is then idle.
 func (s *sessions) leaveOut(more int) {
 	for d, n := range s.now {
 		if more > 0 && d.State == engine.Client {

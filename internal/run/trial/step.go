@@ -18,7 +18,7 @@ import (
 	"rumbench/workload/pace"
 )
 
-// window is what was observed around a step: at its barrier, after its last
+// window holds the observations around a step: at its barrier, after its last
 // operation, and after the final sync.
 type window struct {
 	account.Observed       // without what follows from the snapshots

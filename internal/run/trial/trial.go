@@ -49,7 +49,7 @@ type Spec struct {
 	Profiled result.Profiling
 	Force    bool
 	// Client is the trial in which the client was calibrated, nil if it was not, and
-	// Ceilings what its probe found of the device, if the data are on that.
+	// Ceilings the device's limits from its probe, if the data are on that device.
 	Client   *result.Trial
 	Ceilings *observe.Ceilings
 	// Partner is the other trial of a duet; nil for a trial that runs alone.
@@ -173,8 +173,8 @@ func (t *trial) run(ctx context.Context) (err error) {
 	return t.steps(ctx)
 }
 
-// ceilings measures what the device can do; nil where it cannot be probed, in memory for
-// instance.
+// ceilings measures the limits of the device; nil if it cannot be probed, for example a
+// file system in memory.
 func ceilings(dir string) *observe.Ceilings {
 	c, err := observe.Probe(dir)
 	if err != nil {
@@ -183,7 +183,7 @@ func ceilings(dir string) *observe.Ceilings {
 	return &c
 }
 
-// open opens the database and records what it is.
+// open opens the database and records its host and settings.
 func (t *trial) open(ctx context.Context) (err error) {
 	config := t.Target.Config
 	config.Dir = t.data
