@@ -28,7 +28,8 @@ type Sheet struct {
 
 // Builder makes the rows of a step. The zero Builder is ready.
 type Builder struct {
-	// All is what all rows have in common: target, trial, step, and warnings.
+	// All holds the fields common to all rows: target, trial, step, and
+	// warnings.
 	All metric.Row
 	// Unknown are metrics that cannot be derived from the available data: their
 	// rows are left out.

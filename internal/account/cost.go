@@ -241,7 +241,7 @@ func (s *costing) addCosts() {
 // Part is a part of an engine's writes.
 type Part string
 
-// The parts. Engines count those that they have.
+// The parts. Engines count those that apply to them.
 const (
 	LogPart         Part = "log"              // without FullPagesPart
 	FullPagesPart   Part = "pages in the log" // at most
@@ -293,8 +293,8 @@ func (s *costing) clientCost() (us float64, ok bool) {
 	return us, ok
 }
 
-// operations returns how many operations a group did when the client was
-// calibrated, and here.
+// operations returns how many operations a group completed when the client was
+// calibrated, and in this step.
 func (s *costing) operations(group string) (there, here int64) {
 	s.each(func(name string, kind *workload.OpKind, counts *hist.Counts) {
 		if name != group || kind.Upkeep {

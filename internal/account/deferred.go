@@ -67,7 +67,7 @@ func (s *costing) addSettled() {
 	}
 }
 
-// stepsSum is what steps wrote for the rows of one kind.
+// stepsSum is the sum of the steps' writes for the rows of one kind.
 type stepsSum struct {
 	per         string
 	units       int64

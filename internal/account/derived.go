@@ -21,10 +21,10 @@ func quotient(v, by float64) float64 {
 	return v / by
 }
 
-// MicrosOfSeconds returns a time in µs, as latencies and CPU times have it.
+// MicrosOfSeconds returns a time in µs, the unit of latencies and CPU times.
 func MicrosOfSeconds(s float64) float64 { return s * 1e6 }
 
-// MicrosOfMillis returns a time in µs, as latencies and CPU times have it.
+// MicrosOfMillis returns a time in µs, the unit of latencies and CPU times.
 func MicrosOfMillis(ms float64) float64 { return ms * 1e3 }
 
 // UnitsDone returns how many units of an operation kind were done in a window; 0 if

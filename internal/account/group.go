@@ -68,7 +68,7 @@ func NewGroup(group *workload.Group, work *hist.Group, seed uint64) *Group {
 
 func duration(seconds float64) time.Duration { return time.Duration(math.Round(seconds * 1e9)) }
 
-// arrived counts what arrived in each interval.
+// arrived counts the arrivals in each interval.
 func (g *Group) arrived(seed uint64) {
 	g.due, g.dueInPlan = g.Did.Arrivals.Offered, g.Did.Arrivals.Offered
 	s, err := g.Arrivals.Schedule(seed)

@@ -11,9 +11,9 @@ import (
 // Observed holds the counts taken around a step. It has a field for each
 // independent observation, hence more than fifteen.
 type Observed struct {
-	// InWindow is what all sources counted in the window, and WithSync until
-	// everything dirty had been synced after it; Uncounted warns of sources
-	// without counts.
+	// InWindow are the counts of all sources in the window, and WithSync those
+	// until everything dirty had been synced after it; Uncounted warns of
+	// sources without counts.
 	InWindow, WithSync []observe.Change
 	Uncounted          []metric.Warning
 	// Hosted: the engine runs in a server's processes.
@@ -43,7 +43,7 @@ type Observed struct {
 // Others are other programs on the machine.
 type Others struct {
 	Known bool
-	Why   error // why they are unknown
+	Why   error // the reason why they are unknown
 	Root  bool  // rumbench runs as root and may read everything
 	observe.Traffic
 	// HereRead and HereWritten are the bytes that may have been on the device under
@@ -105,8 +105,8 @@ func (o *Observed) cache() (lookups, misses float64, ok bool) {
 	return hits + taken, taken, ok && known && changed == 0
 }
 
-// addEngine adds what only the engine knows: cache hits, write stalls, and
-// deferred work.
+// addEngine adds the figures known to the engine alone: cache hits, write
+// stalls, and deferred work.
 func (s *costing) addEngine() {
 	source := Source(ownAccount)
 	if lookups, misses, ok := s.cache(); ok && lookups > 0 {

@@ -67,8 +67,8 @@ func (s *costing) judgeSources() []metric.Warning {
 }
 
 // judgeDevice marks the figures of the device as disturbed if other programs
-// caused more than a little of them. Only their own I/O counts: the journal
-// writes of the engine's syncs are the engine's.
+// caused more than a small part of them. Only their own I/O counts: the journal
+// writes of the engine's syncs belong to the engine.
 func (s *costing) judgeDevice() {
 	o := &s.Others
 	if o.Known {
@@ -96,8 +96,8 @@ func (s *costing) judgeTraffic(t traffic) {
 	if d == nil || p == nil {
 		return
 	}
-	// The figure includes no more of theirs than the engine leaves. If that is
-	// nothing, the engine's own figure is too great.
+	// The others' part of the figure is at most the remainder after the
+	// engine's. If nothing remains, the engine's own figure is too great.
 	others := min(t.others, d.Value)
 	if rest := d.Value - p.Value; rest > 0 {
 		others = min(others, rest)
@@ -120,8 +120,8 @@ func (s *costing) judgeTraffic(t traffic) {
 	}
 }
 
-// judgeProcessors warns of CPU time that neither the engine nor the client nor
-// the kernel's threads used, and adds the share that they did use.
+// judgeProcessors warns of CPU time used by programs other than the engine, the
+// client and the kernel's threads, and adds the share used by these three.
 func (s *costing) judgeProcessors() []metric.Warning {
 	host, ok := Counter(s.InWindow, "host.cpu.busy_ns")
 	server, client := find(s.all, metric.ServerCPUUS), find(s.all, metric.ClientCPUUS)

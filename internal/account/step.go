@@ -187,7 +187,7 @@ func (s *Step) addParts(g *Group, w []metric.Warning) {
 }
 
 // addBefore compares a step with the same step before the data was changed:
-// this shows most clearly what the change cost.
+// this shows the cost of the change most clearly.
 func (s *Step) addBefore() {
 	for i := range s.Earlier {
 		e := &s.Earlier[i]

@@ -138,7 +138,7 @@ func (s *waiting) addThreads(t *Threads, by Denominator) {
 	put(asleep, max(0, all-t.CPU-t.Queue))
 }
 
-// What threads do, as operations of rows of thread_us.
+// The activities of threads, as operations of rows of thread_us.
 const (
 	ThreadCPU        = "running"
 	ThreadQueue      = "waiting for a processor"
@@ -186,8 +186,8 @@ func (s *waiting) listWaits(total int64) map[engine.Role]int64 {
 	return byRole
 }
 
-// addThinking adds for which part of their time the clients of each group had
-// no operation in progress. Failed operations were in progress too.
+// addThinking adds the share of their time in which the clients of each group
+// had no operation in progress. Failed operations were in progress too.
 func (s *waiting) addThinking() {
 	for _, g := range s.Groups {
 		var busy float64
@@ -213,13 +213,14 @@ func (s *waiting) addThinking() {
 //     processors that takes its time.
 //   - The client could not have been faster: it had its processors or waited for
 //     them for clientFull of the time, had at least as much of them as the
-//     server, and other programs had little. Where the server had more of
+//     server, and other programs had little. If the server had more of
 //     processors that were busy, these, which both share, are the bottleneck;
-//     where they idled, something holds the client back.
+//     if they idled, something holds the client back.
 //
-// Where the last does not hold, the time went elsewhere between the server and
-// the client, and only a remark is made. A client that used clientFull of its
-// processors is the bottleneck however long the server's threads waited for theirs.
+// If the last does not hold, the time went elsewhere between the server and the
+// client, and only a remark is made. A client that used clientFull of its
+// processors is the bottleneck however long the server's threads waited for
+// theirs.
 const (
 	clientBound = 0.30
 	clientFull  = 0.85 // of the processors that it may use

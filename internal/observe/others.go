@@ -13,8 +13,8 @@ import (
 	"rumbench/engine"
 )
 
-// Traffic is what processes read from storage and caused to be written to it, in
-// bytes, on all devices.
+// Traffic is the reads of processes from storage and the writes to it that they
+// caused, in bytes, on all devices.
 type Traffic struct {
 	Read, Written float64
 	Processes     int

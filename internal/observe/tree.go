@@ -65,7 +65,7 @@ type member struct {
 	rss     float64 // bytes
 
 	reapedFaults float64 // minor faults taken over from children
-	unclaimed    float64 // of them, those of none of the members that vanished so far
+	unclaimed    float64 // of these, the faults of none of the members that vanished so far
 }
 
 func newTree(procRoot string) tree {

@@ -10,7 +10,8 @@ import (
 )
 
 const (
-	// mostSuspects is how many differences of two targets an experiment is about.
+	// mostSuspects is the greatest number of differences of two targets in an
+	// experiment.
 	mostSuspects = 6
 	// mostCorners is how many of them it tries in all combinations.
 	mostCorners = 3
@@ -80,8 +81,8 @@ func Experiment(file string, text []byte, base, other string) ([]byte, error) {
 // word returns a text as a node.
 func word(s string) *strictyaml.Node { return &strictyaml.Node{Text: s, Value: s} }
 
-// combinations returns which changes each target between two has: one, or, if there are
-// few, any but all of them.
+// combinations returns the changes of each target between two: one, or, if there are
+// few, any combination except all of them.
 func combinations(list []change) (out [][]change) {
 	for size := 1; size < len(list) && (size == 1 || len(list) <= mostCorners); size++ {
 		for set := range 1 << len(list) {

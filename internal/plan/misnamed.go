@@ -22,7 +22,7 @@ var synonyms = map[string]string{
 	"storage_engine": "storage", "url": "dsn", "host": "dsn", "socket": "dsn",
 }
 
-// lengths are keys for how long a step is, in other tools.
+// lengths are the keys for the length of a step in other tools.
 var lengths = []string{"duration", "time", "seconds", "runtime", "run_time"}
 
 // level is a place in a plan with the keys that belong there.
@@ -69,8 +69,8 @@ func (b *binder) levels(root *strictyaml.Node) []level {
 	return out
 }
 
-// meant returns a hint at the key that was meant by an unknown one: at the known one
-// of that meaning, at the place where it belongs, or at a known one like it.
+// meant returns a hint at the key that an unknown one was meant to be: the known one
+// of that meaning, the place where it belongs, or a known one like it.
 func (b *binder) meant(key string, known []string) string {
 	name, other := synonyms[key]
 	if !other {

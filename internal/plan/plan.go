@@ -1,9 +1,9 @@
 // Package plan reads a plan file into a checked Plan: which workload, on which
-// targets, how often. It reports all problems of a wrong plan at once, with their
-// positions, before anything starts.
+// targets, how often. It reports all problems of a wrong plan at once, with
+// their positions, before anything starts.
 //
-// It runs nothing and opens no database; what it knows about engines and workloads
-// comes from the Catalog.
+// It runs nothing and opens no database; its knowledge about engines and
+// workloads comes from the Catalog.
 package plan
 
 import (
@@ -57,7 +57,7 @@ type Plan struct {
 	Order    Order
 	Stop     Stop
 	Question result.Question // that the comparison of the targets is to answer
-	Rate     *Rate           // nil: clients without a rate of their own go as fast as they can
+	Rate     *Rate           // nil: clients without their own rate go as fast as they can
 	Find     *Find           // nil: nothing is searched for
 	Seed     uint64
 	Interval time.Duration // of the time series

@@ -18,8 +18,8 @@ import (
 	"rumbench/workload/pace"
 )
 
-// Rate is the arrival rate of operations for clients without a rate of their own,
-// in steps that are bounded by time. One of At, Ramp and Steps is set.
+// Rate is the arrival rate of operations for clients without their own rate, in
+// steps that are bounded by time. One of At, Ramp and Steps is set.
 type Rate struct {
 	// At is operations per second; each of several is a separate step.
 	At []float64
@@ -55,7 +55,7 @@ const (
 	// usualLeadIn is the lead-in of probes in seconds: the first operations of new
 	// connections take longer.
 	usualLeadIn = 2
-	// lengthened is by how much a probe is lengthened at most.
+	// lengthened is the greatest factor by which a probe is lengthened.
 	lengthened = 10
 )
 
@@ -295,11 +295,11 @@ var perSecond = strictyaml.NewScalar(func(n *strictyaml.Node) (float64, error) {
 }, strictyaml.NumberOrText(strictyaml.Shape{"exclusiveMinimum": 0, "maximum": float64(GreatestRate)},
 	workload.CountPattern+"(/s)?"))
 
-// OpenGroup returns the group of a step that can be driven by an arrival schedule,
-// -1 if there is none: the group of the step's primary operation, if its clients
-// have no rate of their own and the step is bounded by time. A step that creates
-// tables, or has a fixed amount of work, cannot be repeated, and a warm-up needs
-// no schedule.
+// OpenGroup returns the group of a step that can be driven by an arrival
+// schedule, -1 if there is none: the group of the step's primary operation, if
+// its clients have no rate and the step is bounded by time. A step that creates
+// tables, or has a fixed amount of work, cannot be repeated, and a warm-up
+// needs no schedule.
 func OpenGroup(s *workload.Step) int {
 	if s.Settle != nil || s.Creates || s.Warmup || s.Seconds <= 0 {
 		return -1

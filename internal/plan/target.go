@@ -128,8 +128,8 @@ func asMap(n *strictyaml.Node) *strictyaml.Node {
 	return out
 }
 
-// nameNull turns what means no value in YAML, such as null, into a name where an
-// engine is called that.
+// nameNull turns a word that means no value in YAML, such as null, into a name
+// if an engine has that name.
 func (b *binder) nameNull(target *strictyaml.Node) {
 	for _, key := range []string{"engine", "name"} {
 		if n := target.Get(key); n != nil && n.IsNull() {
@@ -162,7 +162,7 @@ func options(f strictyaml.Fields) map[string]any {
 	return out
 }
 
-// printable returns the settings that a configuration asks for.
+// printable returns the settings in a configuration.
 func printable(c engine.Config) map[string]string {
 	size := func(n int64) string {
 		if n == 0 {
@@ -327,7 +327,7 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 		b.At(n, t.Engine+": "+knob.Error(), help)
 		aboutServer := len(info.Servers) > 0 && slices.Contains(append(serverKeys.Names(), programKey.Name), knob.Knob)
 		if aboutServer || !drop(&c, knob.Knob) {
-			return // what else would be refused depends on it
+			return // further refusals depend on it
 		}
 	}
 }

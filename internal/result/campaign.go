@@ -44,7 +44,7 @@ type Campaign struct {
 	// Builds are the rumbench programs that run the trials, as found when the
 	// campaign began.
 	Builds Builds  `json:"builds,omitempty"`
-	Trials []Entry `json:"trials"` // in the order in which they run; those with the same number are a block
+	Trials []Entry `json:"trials"` // in running order; those with the same number are a block
 	// Profiled are the trials that are run for their profiles alone, one of each target.
 	// They are apart from Trials, so that nothing shows or compares their numbers.
 	Profiled []Entry `json:"profiled,omitempty"`

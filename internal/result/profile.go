@@ -40,7 +40,7 @@ const (
 // StepProfile holds the data about the profiles of a step that are not in their
 // files.
 type StepProfile struct {
-	// Units are how many there were of Per in the window, which costs are divided by:
+	// Units is the number of units of Per in the window, which costs are divided by:
 	// those of the step's own costs, or seconds.
 	Units float64 `json:"units"`
 	Per   string  `json:"per"`
@@ -120,7 +120,7 @@ func (t *Trial) ReadCPUProfile(s *Step) (work profile.Work, err error) {
 }
 
 // ReadLocks returns the waits for locks in a step: at the functions that waited, or by
-// those that held what others waited for, see profile.ReadLocks.
+// the functions that others waited for, see profile.ReadLocks.
 func (t *Trial) ReadLocks(s *Step, kind string) (costs []profile.LockCost, err error) {
 	err = t.readProfile(s, kind, func(r io.Reader) (err error) {
 		costs, err = profile.ReadLocks(r, kind, s.Profile.Units)

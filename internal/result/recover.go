@@ -69,8 +69,8 @@ func addUnfinished(dir string, t *Trial) error {
 }
 
 // unrecovered are the metrics that neither the series nor the latency log give:
-// they have failed attempts per group only and no operations that were not done;
-// and those that the series know better than the log, see addSeen.
+// they have failed attempts per group only, and no undone operations; and those
+// that are more accurate in the series than in the log, see addSeen.
 var unrecovered = map[string]bool{
 	metric.Errors: true, metric.Attempts: true, metric.Unfinished: true, metric.WastedStatements: true,
 	metric.SaturatedFlag: true, metric.QueueMax: true, metric.Abandoned: true,

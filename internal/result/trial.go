@@ -27,8 +27,8 @@ type Status string
 const (
 	Running  Status = "running"  // no end was written: it is running or was killed
 	Complete Status = "complete" // everything was done
-	Partial  Status = "partial"  // it was interrupted by its user; the measurements so far are valid
-	Failed   Status = "failed"   // it could not continue; the measurements before that are valid
+	Partial  Status = "partial"  // it was interrupted by its user; measurements so far are valid
+	Failed   Status = "failed"   // it could not continue; measurements so far are valid
 	Invalid  Status = "invalid"  // it ran to its end, but its numbers must not be used: see the warnings
 )
 
@@ -68,7 +68,7 @@ type Trial struct {
 	OwnParams  []string          `json:"own_params,omitempty"` // the names of those that the plan sets for this target
 	Knobs      map[string]string `json:"knobs"`                // the common knobs and options as asked for
 	Durability string            `json:"durability"`
-	Promise    string            `json:"promise,omitempty"` // the events that a commit survives, in words; "": not known
+	Promise    string            `json:"promise,omitempty"` // events a commit survives; "": unknown
 	Seed       uint64            `json:"seed"`
 	Interval   float64           `json:"interval_s"`
 	Status     Status            `json:"status"`
@@ -215,7 +215,7 @@ type Test struct {
 	WarmUp, BeforeWrites bool
 }
 
-// TestOf returns the class of a step: as its workload declared it, or, if that
+// TestOf returns the class of a step: as declared by its workload, or, if that
 // was not recorded, by names.
 func (t *Trial) TestOf(s *Step) Test {
 	if s.Access == "" {

@@ -22,11 +22,12 @@ import (
 	"rumbench/engine"
 )
 
-// ErrUnavailable is the error of Start where requests cannot be traced, or not
-// attributed to files. Why is in the error that wraps it, what helps in its hint.
+// ErrUnavailable is the error of Start if requests cannot be traced, or not
+// attributed to files. The error that wraps it gives the reason, and its hint
+// the remedy.
 var ErrUnavailable = errors.New("which files a device reads and writes is not known")
 
-// Class is what files are for.
+// Class is the purpose of files.
 type Class struct {
 	Use  string `json:"class"`          // as engine.FileUse, or one of those below
 	Name string `json:"name,omitempty"` // of a table, where each has its own file
@@ -84,7 +85,7 @@ type Files struct {
 	// CPU time of the tracer from Start to Stop, without the kernel's overhead per request
 	Used   time.Duration `json:"used_ns"`
 	Ran    time.Duration `json:"ran_ns"`           // from Start to Stop
-	Unread string        `json:"unread,omitempty"` // files whose places could not be read, and the reason
+	Unread string        `json:"unread,omitempty"` // files with unknown places, and the reason
 	Over   string        `json:"over,omitempty"`   // why tracing ended early
 }
 

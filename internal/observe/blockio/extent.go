@@ -45,8 +45,8 @@ func add(list []extent, begin, end uint64, class uint32) []extent {
 	return append(list, extent{begin, end, class})
 }
 
-// overlay returns the sectors of two sorted lists; those in both belong to whom they
-// do above.
+// overlay returns the sectors of two sorted lists; sectors in both belong to their
+// owners in above.
 func overlay(below, above []extent) []extent {
 	out := make([]extent, 0, len(below)+len(above))
 	i, start := 0, uint64(0) // below is done up to start

@@ -27,7 +27,7 @@ const (
 	budgetAfter = 5 * time.Second
 )
 
-// Config is what to trace.
+// Config selects the files and processes to trace.
 type Config struct {
 	Dirs []string        // the engine's
 	Uses engine.FileUses // the purposes of the files in them
@@ -65,8 +65,8 @@ type region struct {
 	begin, size uint64 // sectors
 }
 
-// Start begins to trace the device under the first of the directories, which the
-// files of all of them are looked for on. Where that is impossible the error is
+// Start begins to trace the device under the first of the directories. The
+// files of all of them are looked for on it. If that is impossible the error is
 // ErrUnavailable.
 func Start(c Config) (*Tracer, error) {
 	t, err := prepare(c)
@@ -177,8 +177,8 @@ func number(path string) (uint64, error) {
 	return strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64)
 }
 
-// run drains the rings and looks at the files until Stop. Its thread is its own, so
-// that its CPU time is known, and ends with it.
+// run drains the rings and looks at the files until Stop. It has a separate
+// thread, so that its CPU time is known, and ends with it.
 func (t *Tracer) run() {
 	defer close(t.stopped)
 	runtime.LockOSThread()

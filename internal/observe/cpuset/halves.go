@@ -86,7 +86,7 @@ func single(s Set) (cores []Set) {
 	return cores
 }
 
-// halveCores gives each half as many cores of each size.
+// halveCores gives each half the same number of cores of each size.
 func halveCores(cores []Set) (h Halves) {
 	bySize := map[int][]Set{}
 	for _, core := range cores {

@@ -22,7 +22,8 @@ import (
 	"rumbench/internal/text/hint"
 )
 
-// ErrNoLooks is the error of Look where it may not be seen what threads do.
+// ErrNoLooks is the error of Look if it is not permitted to see where threads
+// sleep.
 var ErrNoLooks = errors.New("where threads sleep is not known")
 
 // Place is where threads of one name sleep.
@@ -30,7 +31,7 @@ type Place struct {
 	Thread  string `json:"thread"`         // without the numbers that distinguish those that do the same
 	Syscall string `json:"syscall"`        // PageFault outside of system calls
 	Kernel  string `json:"kernel"`         // the kernel's function
-	File    string `json:"file,omitempty"` // the purpose of a system call's file, as engine.FileUse; or socket, pipe
+	File    string `json:"file,omitempty"` // its purpose, an engine.FileUse; or socket, pipe
 }
 
 // PageFault is the Syscall of threads that wait for a page of a mapped file.
@@ -61,7 +62,7 @@ type Looker struct {
 	processes     *observe.Descendants
 	threads       map[int]*thread
 	round         int
-	refused       error // why a thread cannot be looked at
+	refused       error // the reason why a thread cannot be looked at
 	places        map[Place]int32
 	list          []Place
 	looks         []look
@@ -139,7 +140,7 @@ func (l *Looker) run() {
 	l.used, l.ran = perfring.ThreadCPU()-before, time.Since(began)
 }
 
-// Stop ends looking. After it comes Cut.
+// Stop ends looking. Cut is called after it.
 func (l *Looker) Stop() {
 	close(l.stop)
 	<-l.stopped

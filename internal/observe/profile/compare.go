@@ -163,8 +163,8 @@ func Merge(list ...Work) Work {
 	return out
 }
 
-// CompareSubsystems compares what different engines have in common. It is an error
-// if more than 30 % of a profile is unknown to the catalogue.
+// CompareSubsystems compares the subsystems that different engines share. It is
+// an error if more than 30 % of a profile is unknown to the catalogue.
 func CompareSubsystems(base, next Work) (*Node, error) {
 	const limit = 0.3
 	for _, w := range []Work{base, next} {
@@ -246,7 +246,7 @@ func compare(base, next Work, nodesOf func(root *Node, p *Profile, s *Sample) []
 	return root
 }
 
-// window is one of those that a profile is merged from.
+// window is one of the windows that a profile is merged from.
 type window struct {
 	end   int // the second after its last
 	units float64

@@ -38,7 +38,7 @@ func unwound(f *elf.File) []function {
 }
 
 // entryEnds returns a function that reads the end of the code that an entry of
-// .eh_frame is about, 0 if the entry is encoded in another way.
+// .eh_frame describes, 0 if the entry has a different encoding.
 func entryEnds(f *elf.File) func(begin, entry uint64) uint64 {
 	none := func(uint64, uint64) uint64 { return 0 }
 	section := f.Section(".eh_frame")

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The threads of an embedded engine in Go, which have no names of their own.
+// The threads of an embedded engine in Go, which have no names themselves.
 const (
 	Foreground = "foreground" // operations of clients
 	Background = "background" // the engine's own goroutines: compaction, flush

@@ -13,9 +13,9 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// LockProfiles are the Go runtime's profiles of waiting, by the names that files have.
-// Stacks of the first are those that waited, at a lock or for another goroutine; those
-// of the second held a lock for which others waited.
+// LockProfiles are the Go runtime's profiles of waiting, by the names in files. Stacks
+// of the first are those that waited, at a lock or for another goroutine; those of the
+// second held a lock that others waited for.
 var LockProfiles = []string{"block", "mutex"}
 
 const (
@@ -77,8 +77,8 @@ type LockCost struct {
 }
 
 // ReadLocks reads a profile of Locks and returns the waits of operations in the
-// engine, or those that the engine's holding of a lock caused, the greatest first.
-// Waits of the engine's own goroutines for work are no cost, nor are those of clients.
+// engine, or those caused by locks that the engine held, the greatest first. Waits of
+// the engine's own goroutines for work are no cost, nor are those of clients.
 func ReadLocks(r io.Reader, kind string, units float64) ([]LockCost, error) {
 	p, err := profile.Parse(r)
 	if err != nil {
@@ -89,7 +89,7 @@ func ReadLocks(r io.Reader, kind string, units float64) ([]LockCost, error) {
 		var stack []owning
 		function := ""
 		for _, l := range slices.Backward(s.Location) { // the root first
-			for _, line := range slices.Backward(l.Line) { // a caller before the functions inlined in it
+			for _, line := range slices.Backward(l.Line) { // callers before inlined functions
 				name := readable(line.Function.Name, true)
 				stack = append(stack, owningOf(Frame{name, lockProgram}, lockProgram))
 				if !ofLocks(name) {

@@ -23,11 +23,11 @@ const Budget = 0.005
 // Recording holds the samples of a Sampler, on the clock of Now. It keeps 32
 // bytes for each sample, and each stack once.
 type Recording struct {
-	OwnOnly   bool          // only this process and those it starts during sampling, without the kernel
+	OwnOnly   bool          // this process and those it starts while sampled, without the kernel
 	Used      time.Duration // CPU time of draining the rings; the timers' interrupts are charged to whom they interrupt
 	Lost      uint64        // records
 	Throttled uint64        // times that the kernel paused a processor's timer
-	// OverBudget is whether the sampler stopped itself: what came later is not sampled.
+	// OverBudget is whether the sampler stopped itself: later events are not sampled.
 	OverBudget bool
 
 	samples []sample
@@ -151,8 +151,8 @@ type Task struct {
 	Process, Thread string
 }
 
-// Trees returns the sides of tasks in process trees: of the nearest of a task's
-// process and its ancestors that is the client or a server.
+// Trees returns the sides of tasks in process trees: the side of the client or
+// server that is nearest among a task's process and its ancestors.
 func Trees(client int, servers ...int) func(Task) Side {
 	return func(t Task) Side {
 		for _, pid := range append([]int{t.PID}, t.Ancestors...) {

@@ -21,8 +21,8 @@ var catalogue string
 
 // rule is an entry of the catalogue.
 type rule struct {
-	image     string // the begin of the name of their file; "" for any
-	name      string // its begin if it ended with *
+	image     string // the prefix of the name of their file; "" for any
+	name      string // the prefix if the entry ended with *
 	prefix    bool
 	subsystem Subsystem
 }

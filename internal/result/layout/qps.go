@@ -76,7 +76,7 @@ func (s *Step) rates(show Show, decimals int) (out []string) {
 	return out
 }
 
-// readQPS reads a table in the layout of WriteQPS: what follows a test's name
+// readQPS reads a table in the layout of WriteQPS: the text after a test's name
 // is its note.
 func readQPS(r io.Reader) ([]Step, error) {
 	var tests steps

@@ -1,4 +1,4 @@
-// Package redact removes from results what shows where they were measured.
+// Package redact removes from results the traces of where they were measured.
 package redact
 
 import (
@@ -22,12 +22,12 @@ const Notice = "Redacted: names of hosts and users, addresses, serial numbers an
 	"(host-1, user-1, /path-1). What else a plan, a setting or a remark gives away is still there: read it before you " +
 	"publish it."
 
-// Copy returns a copy of a value that holds results, in depth, without what
-// shows where they were measured: in every text, names of hosts and users,
+// Copy returns a copy of a value that holds results, in depth, without traces
+// of where they were measured: in every text, names of hosts and users,
 // addresses, serial numbers and absolute paths are replaced consistently. In
 // plans, names are also found by their keys.
 //
-// It finds names where they are identifiable (in the facts of the host, in data
+// It finds names if they are identifiable (in the facts of the host, in data
 // source names, in home directories) and replaces them everywhere. Other names
 // cannot be distinguished from words.
 func Copy[T any](subject T, plans ...string) T {
@@ -274,8 +274,8 @@ func inName(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }
 
-// absolute matches an absolute path, or one in a home directory, with what
-// precedes it.
+// absolute matches an absolute path, or one in a home directory, with the text
+// that precedes it.
 var absolute = regexp.MustCompile("(^|[\\s\"'`“‘=(:,;\\[{<>|@](?://)?)(~[\\w.-]*)?(/[\\p{L}\\p{N}_.@%+~#=-]+)+/?")
 
 // path replaces an absolute path, except the kernel's.

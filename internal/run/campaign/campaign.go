@@ -26,7 +26,7 @@ import (
 	"rumbench/internal/text/hint"
 )
 
-// Progress shows what happens.
+// Progress shows the course of a campaign.
 type Progress interface {
 	// Begin shows that a trial begins, and where the campaign is.
 	Begin(e result.Entry, at forecast.Place)
@@ -57,7 +57,7 @@ type Config struct {
 	// LockFile is locked while the campaign runs: one benchmark at a time.
 	LockFile string
 	// SpaceFactor returns how many bytes an engine may need per live user byte,
-	// and how many whatever the rows.
+	// and how many regardless of the rows.
 	SpaceFactor func(engine string) (factor float64, base int64)
 	// Force lets targets that attach to a server use a schema that exists.
 	Force bool
@@ -92,8 +92,8 @@ func CalibrationDir(program int) string {
 // ErrIncomplete is the error of a campaign with trials that are not complete.
 var ErrIncomplete = errors.New("not all trials are complete")
 
-// Run runs the campaign. It returns what campaign.json holds, also when it was
-// ended early.
+// Run runs the campaign. It returns the content of campaign.json, also when it
+// was ended early.
 func Run(ctx context.Context, c Config) (*result.Campaign, error) {
 	locked, err := lock(c.LockFile, c.Dir)
 	if err != nil {

@@ -111,7 +111,7 @@ func (s *side) event(e trial.Event) {
 			a.Alone = s.ended.Sub(s.other.ended).Seconds()
 		}
 		s.answer(a)
-	case trial.PhaseBegin, trial.PhaseEnd: // the display has no place for two
+	case trial.PhaseBegin, trial.PhaseEnd: // the display has no room for two
 	default:
 		s.last = e
 		s.duet.progress.Event(s.duet.both(e))

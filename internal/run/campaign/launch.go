@@ -26,7 +26,7 @@ import (
 // Grace is how long a trial may take to end when it is asked to; then it is killed.
 const Grace = 60 * time.Second
 
-// launcher runs trials in processes of their own.
+// launcher runs trials in separate processes.
 type launcher struct {
 	Config
 	locked *os.File // the lock of this host, which trials inherit
@@ -79,8 +79,8 @@ func (l *launcher) exec(ctx context.Context, e result.Entry, dir string, log *os
 	if err != nil {
 		return err
 	}
-	// The trial ends when its standard input does, that is also when the
-	// campaign is killed.
+	// The trial ends when its standard input is closed, also when the campaign
+	// is killed.
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return err
@@ -148,7 +148,7 @@ func listen[T any](in io.Reader, each func(T)) {
 	_, _ = io.Copy(io.Discard, in) // a line too long must not block the other
 }
 
-// explain records of a trial that ended without a result what became of it.
+// explain records the fate of a trial that ended without a result.
 func (*launcher) explain(ctx context.Context, t *result.Trial, dir string, ended error) {
 	now := time.Now()
 	t.Ended = &now
@@ -182,8 +182,8 @@ func (*launcher) explain(ctx context.Context, t *result.Trial, dir string, ended
 	}
 }
 
-// roomForWords is how much of the disk is free at least where a process could
-// still have written down why it ended.
+// roomForWords is the free space on the disk with which a process can still log
+// why it ended.
 const roomForWords = 64 << 10
 
 // lastWords returns the end of a process's log. For a Go panic it returns the

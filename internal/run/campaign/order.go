@@ -89,7 +89,7 @@ func AgainstItself(p *plan.Plan) (*plan.Plan, error) {
 	q := *p
 	q.Targets = []plan.Target{first, second}
 	if q.Order == plan.Sequential {
-		q.Order = plan.Interleaved // the machine's own changes would be all that is seen
+		q.Order = plan.Interleaved // only the machine's own changes would show
 	}
 	return &q, nil
 }

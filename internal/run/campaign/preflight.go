@@ -191,8 +191,8 @@ func (r *runner) abandon() error {
 	return errors.Join(errs...)
 }
 
-// forget removes what [runner.abandon] has left in a directory: nothing else is
-// there.
+// forget removes the files that [runner.abandon] has left in a directory: there
+// are no others.
 func forget(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 1 || entries[0].Name() != PreflightDir {

@@ -170,8 +170,8 @@ func (r *runner) recognize(block []result.Entry) error {
 	return r.save()
 }
 
-// pause comes before a trial: it ends a campaign that its user has ended, and
-// lets the machine cool down after a trial that ran before.
+// pause is called before a trial: it ends a campaign that its user has ended,
+// and lets the machine cool down after a trial that ran before.
 func (r *runner) pause(ctx context.Context, ran bool) error {
 	if ctx.Err() != nil {
 		return r.early(ctx)

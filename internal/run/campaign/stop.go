@@ -8,8 +8,8 @@ import (
 	"rumbench/internal/result"
 )
 
-// stop ends a campaign before a block that is not needed, or for which there is
-// no time: the trials from there on are taken off its list.
+// stop ends a campaign before a block that is not needed, or that there is no
+// time for: the trials from there on are taken off its list.
 func (r *runner) stop(next int) (stopped bool, err error) {
 	enough, reason, err := r.ask(next)
 	if err != nil {
@@ -66,7 +66,7 @@ func (r *runner) sumUp() error {
 }
 
 // exhausted returns why there is no time for another block, "" if there is. A
-// block is expected to take as long as those so far did on average.
+// block is expected to take as long as the blocks so far took on average.
 func (r *runner) exhausted(next int) string {
 	budget := r.Plan.Stop.Budget
 	if budget == 0 {

@@ -41,7 +41,7 @@ func shape(g *workload.Group) hist.Shape {
 	return hist.Shape{Kinds: len(g.Ops), Parts: len(g.Parts), Paced: g.Paced(), Attempts: retries}
 }
 
-// Interval is what happened between two ticks.
+// Interval holds the clients' work between two ticks.
 type Interval struct {
 	From, To time.Duration // from the start of the window
 	Groups   []GroupInterval
@@ -64,7 +64,8 @@ type Result struct {
 	Window time.Duration // to the end of the last attempt that began in it, or of the step's time
 	Groups []hist.Group
 	// Ended is nil if the step reached its planned end, otherwise why it ended
-	// early: the context's error, or the error after which clients could not go on.
+	// early: the context's error, or the error after which clients could not
+	// continue.
 	Ended error
 }
 

@@ -210,8 +210,8 @@ func (l *loop) sleep(d time.Duration) bool {
 	}
 }
 
-// operate makes one attempt at an operation, records it and reports whether to go
-// on.
+// operate makes one attempt at an operation, records it and reports whether to
+// continue.
 func (l *loop) operate(ctx context.Context, start int64) bool {
 	if l.retry.failures == 0 {
 		l.op.Start = start
@@ -270,7 +270,7 @@ func (l *loop) record(attempt, end int64) {
 	}
 }
 
-// failed counts a failed attempt and reports whether to go on.
+// failed counts a failed attempt and reports whether to continue.
 func (l *loop) failed(ctx context.Context, err error, end int64) bool {
 	if errors.Is(err, workload.ErrDone) {
 		if l.schedule != nil { // arrivals of a shared queue remain to be done

@@ -19,8 +19,8 @@ type lengths struct {
 	parts []time.Duration
 }
 
-// lengthsOf returns the lengths of the parts of a trial; false if it did not run to
-// its end, or was of other steps.
+// lengthsOf returns the lengths of the parts of a trial; false if it did not
+// run to its end, or had other steps.
 func lengthsOf(parts []Part, t *result.Trial) (lengths, bool) {
 	l := lengths{parts: make([]time.Duration, len(parts))}
 	if t.Ended == nil || len(t.Steps) == 0 || t.Status != result.Complete && t.Status != result.Invalid {
@@ -67,8 +67,8 @@ type Earlier struct {
 func (e *Earlier) Has(target string) bool { return e != nil && len(e.lengths[target]) > 0 }
 
 // Find returns the latest run of a plan among the campaigns in some folders; nil if
-// there is none. One of more of the plan's targets is preferred. What cannot be read
-// is passed over.
+// there is none. It prefers a run with more of the plan's targets. Unreadable
+// campaigns are skipped.
 func Find(p *plan.Plan, folders ...string) *Earlier {
 	var best *Earlier
 	params := p.ParamTexts()

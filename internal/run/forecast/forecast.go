@@ -151,7 +151,7 @@ func (f *Forecast) Trials(entries []result.Entry, spent time.Duration) (all Span
 	return all
 }
 
-// Campaign returns how long a campaign takes that runs these trials.
+// Campaign returns how long a campaign of these trials takes.
 func (f *Forecast) Campaign(entries []result.Entry) Span {
 	all := f.Trials(entries, 0)
 	if len(entries) > 0 {
@@ -190,8 +190,8 @@ func partsOf(p *plan.Plan) (out []Part) {
 	return out
 }
 
-// planned returns how long a step takes by its parameters. A rate that is not held
-// makes it longer.
+// planned returns how long a step takes according to its parameters. It takes
+// longer if a rate is not reached.
 func planned(s *workload.Step) Span {
 	if s.Settle != nil && s.Settle.Floor > 0 {
 		return Exactly(s.Settle.Floor)

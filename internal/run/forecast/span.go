@@ -23,7 +23,7 @@ func AtLeast(d time.Duration) Span { return Span{d, Endless} }
 // Bounded reports whether the span has an end.
 func (s Span) Bounded() bool { return s.Most < Endless }
 
-// Plus returns the span of one after the other.
+// Plus returns the span of both, one after the other.
 func (s Span) Plus(o Span) Span {
 	s.Least += o.Least
 	if s.Most >= Endless-o.Most {

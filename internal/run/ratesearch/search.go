@@ -26,11 +26,11 @@ const (
 	// spoiled is the share of probes that break the promise at any rate, for
 	// example by a stall, and lucky the share that keep it at any rate.
 	spoiled, lucky = 0.05, 0.005
-	// steps is how many steps of the rates that are tried make one of the
-	// precision, and shades how many possible answers there are for each.
+	// steps is the number of steps between tried rates that make up the
+	// precision, and shades the number of possible answers for each step.
 	steps, shades = 2, 2
-	// first is how many probes look for the answer's neighbourhood. All others are
-	// made at its ends.
+	// first is the number of probes that look for the answer's neighbourhood.
+	// All others are made at its ends.
 	first = 7
 	// far is the ratio of the ends of an interval; a wider interval is halved.
 	far = 1.5
@@ -244,11 +244,11 @@ type Answer struct {
 	// it, and Broke the lowest rate above it at which it was broken; 0: there
 	// is none.
 	Kept, Broke float64
-	// Low and High are the rates between which the boundary lies; 0 and infinite
-	// where that is open.
+	// Low and High are the rates between which the boundary lies; 0 and
+	// infinite if that side is open.
 	Low, High float64
 	Probes    int  // all
-	Disturbed int  // of them, those that do not count
+	Disturbed int  // of these, the probes that do not count
 	Precise   bool // the interval is as small as was asked for
 }
 

@@ -14,7 +14,7 @@ import (
 	"rumbench/internal/run/drive"
 )
 
-// all returns a builder with what all rows of a step have in common.
+// all returns a builder with the fields common to all rows of a step.
 func (t *Spec) all(step string) account.Builder {
 	return account.Builder{All: metric.Row{Target: t.Target.Name, Trial: t.Trial, Step: step}}
 }
@@ -55,7 +55,7 @@ func (t *trial) observed(w *window) *account.Observed {
 	return &o
 }
 
-// changes returns what all sources counted between two snapshots, and warnings
+// changes returns the counts of all sources between two snapshots, and warnings
 // about sources without counts.
 func changes(a, b observe.Snapshot) (out []observe.Change, unknown []metric.Warning) {
 	for _, iv := range observe.Diff(a, b) {

@@ -32,7 +32,7 @@ type Event struct {
 	Is *result.Step `json:"is,omitempty"`
 }
 
-// EventGroup is how a group did in the last interval.
+// EventGroup is the performance of a group in the last interval.
 type EventGroup struct {
 	Name string `json:"name"`
 	// Primary is whether the step is about the group's operations.

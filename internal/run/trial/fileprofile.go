@@ -27,7 +27,7 @@ func ownFiles(t *trial) (dirs []string, uses engine.FileUses, err error) {
 	return []string{dir}, engine.InfoOf(t.Engine, t.Target.Config).Files, err
 }
 
-// fileTracer is the collector of what files are read and written.
+// fileTracer is the collector of the reads and writes of files.
 type fileTracer struct{ tracer *blockio.Tracer }
 
 func traceFiles(t *trial) (collector, error) {

@@ -44,9 +44,9 @@ func (o *observer) warnings() (out []string) {
 	return out
 }
 
-// observe sets up the collectors. The engine comes last because it may be slow. A
-// duet has none of the whole machine and its devices, because their counts of two
-// trials cannot be separated.
+// observe sets up the collectors. The engine comes last because it may be slow.
+// A duet has no collectors of the whole machine and its devices, because their
+// counts of two trials cannot be separated.
 func (t *trial) observe(pids []int, counted observe.Counted) {
 	var collectors []observe.Collector
 	switch {

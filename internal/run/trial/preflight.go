@@ -14,7 +14,7 @@ import (
 	"rumbench/workload"
 )
 
-// How much a preflight does of a step at most.
+// The limits of a preflight, for each step.
 const (
 	preflightClients = 2 // of a group
 	preflightOps     = 10
@@ -101,8 +101,8 @@ func (t *stepRun) tried(ctx context.Context, stage workload.Stage, res *drive.Re
 	return t.addSpace(ctx, found.ReadAll)
 }
 
-// neverDone returns an error for a kind of operation that always failed. Those of
-// clients that yield to each other may fail now and then.
+// neverDone returns an error for a kind of operation that always failed.
+// Operations of clients that yield to each other may fail occasionally.
 func neverDone(step *workload.Step, groups []hist.Group) error {
 	for g := range groups {
 		for _, e := range groups[g].Errors {

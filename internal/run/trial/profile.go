@@ -52,7 +52,7 @@ type collecting struct {
 	collector
 }
 
-// noProfile notes why there is no profile of something, and what would help.
+// noProfile notes why there is no profile of something, and the remedy.
 func noProfile(t *trial, name string, err error) {
 	text := "no profile of " + name + ": " + err.Error()
 	if help := hint.Of(err); help != "" {
@@ -197,9 +197,9 @@ func unusable(r *profile.Recording, p *profile.Profile) *metric.Warning {
 	return &w
 }
 
-// accounted returns when the CPU clocks of the engine's processes were read at the
-// begin and the end of a window, on the clock of profiles. Those of the client take
-// their place where the engine's are not known.
+// accounted returns when the CPU clocks of the engine's processes were read at
+// the begin and the end of a window, on the clock of profiles. If the engine's
+// are not known, the client's are used instead.
 func (w *window) accounted() (start, end time.Duration, err error) {
 	return between(w.before, w.after, "process", "client")
 }

@@ -155,7 +155,7 @@ func (r *recorder) describe(ctx context.Context) (err error) {
 	return nil
 }
 
-// begin returns the step as it is described before anything is measured.
+// begin returns the description of the step before the measurement.
 func (r *recorder) begin() *result.Step {
 	s := &result.Step{Name: r.Step, Doc: "The load of another program, recorded.", Status: result.Running,
 		Started: time.Now(), Access: workload.OtherAccess}
@@ -226,7 +226,7 @@ func (r *recorder) addLatency(out *result.Step, own *result.Trial) {
 	out.Note("Latency was not measured here: it is what " + own.Imported.Tool + " printed of its own clients.")
 }
 
-// sample writes an interval: what all sources counted, and the work.
+// sample writes an interval: the counts of all sources, and the work.
 func (r *recorder) sample(prev, cur observe.Snapshot) {
 	r.writeSamples(prev, cur)
 	start := r.started.Load()

@@ -99,8 +99,8 @@ func addLatencies(l *result.Line, s *hist.Sums) {
 	}
 }
 
-// pulse is what only the live display shows of a step: rough, immediate
-// figures.
+// pulse holds the figures of a step for the live display alone: rough,
+// immediate figures.
 type pulse struct {
 	at      time.Time // of the last call of cpu
 	used    time.Duration

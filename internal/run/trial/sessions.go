@@ -27,7 +27,7 @@ type sessions struct {
 }
 
 // delay starts to measure the run-queue delay of threads, and which of them runs most. The
-// function that it returns ends that, and returns nil if the kernel does not report it.
+// returned function ends that, and returns nil if the kernel does not report it.
 func delay(read func() (observe.RunQueue, error)) func() (*time.Duration, *account.Busiest) {
 	start, before := read()
 	return func() (*time.Duration, *account.Busiest) {
@@ -95,8 +95,8 @@ func (s *sessions) begin(ctx context.Context, server *observe.Process) {
 	}()
 }
 
-// end ends sampling. A look while the rest is read would see sessions that have nothing to
-// do any more.
+// end ends sampling. A look while the other figures are read would see sessions that have
+// no more work.
 func (s *sessions) end() {
 	if s == nil {
 		return
@@ -130,7 +130,8 @@ func (s *sessions) listThreads(ctx context.Context, server *observe.Process) {
 	s.threads, _ = observe.ReadThreads("/proc", tids)
 }
 
-// sumThreads sums up what these threads did since, unless one has ended.
+// sumThreads sums up the times of these threads since then, unless one has
+// ended.
 func (s *sessions) sumThreads() {
 	now, err := observe.ReadThreads("/proc", slices.Collect(maps.Keys(s.threads)))
 	if err != nil || len(now) == 0 || len(now) < len(s.threads) {
