@@ -48,7 +48,7 @@ func Of(group, op string) With {
 // Count sets the number of samples.
 func Count(n int64) With { return func(row *metric.Row) { row.N = n } }
 
-// Source sets where the number was read.
+// Source sets the source of the number.
 func Source(s string) With { return func(row *metric.Row) { row.Source = s } }
 
 // Per sets the denominator of a cost.

@@ -311,7 +311,7 @@ func (s *costing) operations(group string) (there, here int64) {
 }
 
 // addClientCost adds the CPU time of the clients' threads per unit; only on the
-// null engine, where they do nothing else.
+// null engine, where they have no other work.
 func (s *costing) addClientCost() {
 	for _, g := range s.Groups {
 		op, unit := g.Ops[0].Whole(), g.Ops[0].Unit

@@ -35,7 +35,7 @@ type Observed struct {
 	Others   Others
 	Client   observe.ClientDelay
 	Sessions *Sessions // nil if the engine does not report them
-	// Load is the CPU time of the program that made the load, where that was not
+	// Load is the CPU time of the program that made the load, if that was not
 	// rumbench; nil if it is unknown.
 	Load *time.Duration
 }

@@ -14,8 +14,9 @@ const (
 	// othersTolerated is the share of the device's figure that other programs may
 	// cause without disturbing it.
 	othersTolerated = 0.05
-	// unexplained is the ratio of the device's figure to that of the engine's
-	// processes above which it is disturbed if others are unknown.
+	// unexplained is the ratio of the device's figure to the engine's
+	// processes' figure. Above it the device is disturbed if others are
+	// unknown.
 	unexplained = 1.25
 )
 

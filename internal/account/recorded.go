@@ -47,7 +47,7 @@ func (s *Step) Recorded(intervals map[string][]Interval) {
 	c.addCounters()
 }
 
-// source returns where the work was counted.
+// source returns the source of the work's counts.
 func (w Served) source(counted []observe.Change) string {
 	for _, c := range counted {
 		if c.Name == w.Counter && observe.ParseLabels(c.Labels).Get(engine.ExplicitOnly) != "" {

@@ -31,7 +31,7 @@ type Busiest struct {
 	CPU  time.Duration
 }
 
-// Threads are where the time of the threads that serve the sessions went, in a window.
+// Threads holds the use of time by the threads that serve the sessions, in a window.
 type Threads struct {
 	observe.ThreadTimes
 	Number   int  // of threads
@@ -69,7 +69,7 @@ const (
 // waiting makes the rows about the waits of a step's sessions.
 type waiting struct{ *costing }
 
-// addWaits adds where the sessions' time went, and whether they waited for the
+// addWaits adds the uses of the sessions' time, and whether they waited for the
 // client.
 func (s *waiting) addWaits() {
 	s.addThinking()

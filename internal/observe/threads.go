@@ -10,7 +10,8 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// ThreadTimes are where a thread's time went since it began, exactly and without samples.
+// ThreadTimes holds the uses of a thread's time since it began, exactly and without
+// samples.
 type ThreadTimes struct {
 	CPU   time.Duration // it ran
 	Queue time.Duration // it was ready to run, and waited for a processor

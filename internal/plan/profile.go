@@ -13,7 +13,7 @@ type Profile struct {
 	Mode  result.Profiling
 	Hertz int // samples per second of CPU time
 	// In extra trials alone: whether to trace which files the device reads and writes,
-	// and how often per second to look where threads sleep; 0: never.
+	// and how often per second to sample where threads sleep; 0: never.
 	Files   bool
 	Threads int
 }

@@ -65,7 +65,8 @@ type Build struct {
 	Client string `json:"client"`
 }
 
-// Builds are the programs of a campaign, that of its first target first.
+// Builds are the programs of a campaign, with the program of its first target
+// first.
 type Builds []Build
 
 // Of returns the program that runs a trial: the one that is calibrated in its

@@ -31,7 +31,7 @@ const (
 	PlansFile     = "plans.jsonl" // how the database finds the rows of each statement
 	LogFile       = "trial.log"
 	ServerLogFile = "server.log" // output of a server that was started for the trial
-	LoadFile      = "load.log"   // output of the program that made the load, where that was not rumbench
+	LoadFile      = "load.log"   // output of the program that made the load, if that was not rumbench
 	DataDir       = "data"
 	TempDir       = "tmp"
 )

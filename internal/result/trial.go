@@ -91,8 +91,8 @@ type Trial struct {
 	// Imported is the provenance of numbers that rumbench did not measure; nil if
 	// it did.
 	Imported *Imported `json:"imported,omitempty"`
-	// Recorded is the command of the program that made the load, where that was not
-	// rumbench: "sysbench oltp_read_only run"; "" of other trials.
+	// Recorded is the command of the program that made the load, if that was
+	// not rumbench: "sysbench oltp_read_only run"; "" for other trials.
 	Recorded string `json:"recorded,omitempty"`
 	// Profiled is how the trial was profiled; "" if it was not. Numbers of a trial that
 	// was run for its profile alone are compared with nothing.
@@ -143,9 +143,9 @@ func (t *Trial) EngineVersion() string {
 	return cmp.Or(t.Versions.Value("server"), t.Versions.Value(t.Engine), t.Versions.Value("engine"))
 }
 
-// Imported is the provenance of a trial made from another tool's logs. What
-// such logs do not contain (durability, settings, the seed, an interval, the
-// start time) has no value in the trial: it is unknown, not zero.
+// Imported is the provenance of a trial made from another tool's logs. Facts
+// that such logs do not contain (durability, settings, the seed, an interval,
+// the start time) have no value in the trial: they are unknown, not zero.
 type Imported struct {
 	Tool  string   `json:"tool"`           // with its version: "sysbench 1.0.20"
 	Mode  string   `json:"mode"`           // the arithmetic: "correct", or "compatible" with published scripts

@@ -30,7 +30,7 @@ var ErrUnavailable = errors.New("which files a device reads and writes is not kn
 // Class is the purpose of files.
 type Class struct {
 	Use  string `json:"class"`          // as engine.FileUse, or one of those below
-	Name string `json:"name,omitempty"` // of a table, where each has its own file
+	Name string `json:"name,omitempty"` // of a table, if each has its own file
 }
 
 // The classes of requests outside the engine's files.

@@ -113,7 +113,8 @@ type fiemapExtent struct {
 // place is a part of a file on its file system, in bytes.
 type place struct{ logical, physical, length uint64 }
 
-// places returns where a file is; all is false if parts of it have no place yet.
+// places returns the places of a file; all is false if parts of it have no
+// place yet.
 func places(path string, buffer *fiemap) (out []place, all bool, err error) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {

@@ -26,7 +26,7 @@ import (
 // sleep.
 var ErrNoLooks = errors.New("where threads sleep is not known")
 
-// Place is where threads of one name sleep.
+// Place is a place where threads of one name sleep.
 type Place struct {
 	Thread  string `json:"thread"`         // without the numbers that distinguish those that do the same
 	Syscall string `json:"syscall"`        // PageFault outside of system calls
@@ -43,7 +43,7 @@ type Sleep struct {
 	Time time.Duration `json:"ns"`
 }
 
-// Asleep is where threads slept in a window.
+// Asleep holds the places where threads slept in a window.
 type Asleep struct {
 	Sleeps []Sleep       `json:"-"` // each place once, the longest first
 	Window time.Duration `json:"window_ns"`
@@ -52,8 +52,8 @@ type Asleep struct {
 	Ran    time.Duration `json:"ran_ns"`
 }
 
-// Looker looks from outside where the threads of processes sleep, some times a
-// second. It stops none of them, and sees no thread that runs or waits for a
+// Looker observes from outside where the threads of processes sleep, some times
+// a second. It stops none of them, and sees no thread that runs or waits for a
 // processor.
 type Looker struct {
 	every         time.Duration
@@ -251,7 +251,8 @@ func (l *Looker) look() {
 	l.looks = append(l.looks, seen)
 }
 
-// placeOf returns where a thread sleeps, not ok if it does not, or has ended.
+// placeOf returns where a thread sleeps; ok is false if it does not sleep, or
+// has ended.
 func (l *Looker) placeOf(t *thread) (p Place, ok bool) {
 	n, err := unix.Pread(t.syscall, l.buffer[:], 0)
 	if err != nil || n == 0 || bytes.HasPrefix(l.buffer[:n], []byte("running")) {

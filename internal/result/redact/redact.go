@@ -108,7 +108,8 @@ func (r *redactor) learnName(kind, name string) {
 // sourceURL is the beginning of a data source name like postgres://me:word@host:5432/.
 var sourceURL = regexp.MustCompile(`\b([a-z][a-z0-9+.-]*)://(?:([^\s/@"':]+)(?::[^\s/@"']*)?@)?(\[[0-9A-Fa-f:]+\]|[^\s/:@"',)\]}?]+)`)
 
-// identifier is where names are identifiable: the kinds of its groups.
+// identifier is a pattern of text in which names are identifiable, and the
+// kinds of its groups.
 type identifier struct {
 	pattern *regexp.Regexp
 	kinds   []string

@@ -76,8 +76,9 @@ type Config struct {
 	now func() time.Time // time.Now, but in tests
 }
 
-// ClientDir is the directory of the client's calibration, below trials. It is that
-// of the first program that runs trials; others have one each, see CalibrationDir.
+// ClientDir is the directory of the client's calibration, below trials. It
+// belongs to the first program that runs trials; each other program has a
+// separate one, see CalibrationDir.
 const ClientDir = "_client"
 
 // CalibrationDir returns the directory of the calibration of a program's client,

@@ -58,7 +58,7 @@ func (l *launcher) trial(ctx context.Context, e result.Entry, s *side) (*result.
 	if lost {
 		l.explain(ctx, t, dir, ended)
 	}
-	err = l.tidy(dir) // first: where the disk is full it makes room
+	err = l.tidy(dir) // first: if the disk is full it makes room
 	if lost {
 		err = errors.Join(err, l.spare.writeJSON(filepath.Join(dir, result.TrialFile), t))
 	}

@@ -77,7 +77,7 @@ func blocks(entries []result.Entry) (out [][]result.Entry) {
 const again = "-again"
 
 // AgainstItself returns the plan of an A/A campaign: the first target alone,
-// under two names. What differs then is chance, and the machine.
+// under two names. Differences are then due to chance, and the machine.
 func AgainstItself(p *plan.Plan) (*plan.Plan, error) {
 	first := p.Targets[0]
 	if first.Data != "" {

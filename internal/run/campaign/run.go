@@ -113,7 +113,8 @@ func (r *runner) baseless(e *result.Entry, t *result.Trial, next int) error {
 		e.Dir, e.Target, len(completed(r.state.Trials)), len(r.state.Trials), ErrIncomplete, t.Reason)
 }
 
-// place returns where the campaign is when one of its trials, from 0, begins.
+// place returns the position of the campaign when one of its trials, from 0,
+// begins.
 func (r *runner) place(at int) forecast.Place {
 	rest := slices.DeleteFunc(slices.Concat(r.state.Trials[at+1:], r.state.Profiled),
 		func(e result.Entry) bool { return e.Status == result.Complete })

@@ -26,9 +26,9 @@ func (r *runner) stop(next int) (stopped bool, err error) {
 	return true, r.save()
 }
 
-// ask asks whether the trials before one are enough. They are not where nothing
-// judges that, the last block is not complete or, of an interleaved campaign, has
-// no reverse yet.
+// ask asks whether the trials before one are enough. They are not if there is
+// no judge, or if the last block is not complete or, in an interleaved
+// campaign, has no reverse yet.
 func (r *runner) ask(next int) (enough bool, reason string, err error) {
 	if r.Enough == nil || r.Plan.Stop.Precision == 0 {
 		return false, "", nil

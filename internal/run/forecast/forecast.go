@@ -75,7 +75,7 @@ func (t Trial) Part(step string) int {
 	return best
 }
 
-// Place is where a campaign is when a trial begins.
+// Place is the position of a campaign when a trial begins.
 type Place struct {
 	Number, Of int  // the trial's number, from 1, and how many there are
 	Duet       bool // it runs at the same time as another, and is the second of the two

@@ -20,8 +20,8 @@ const (
 	// deepest and highest are the shares of the closed loop's rate between which a
 	// search without bounds looks.
 	deepest, highest = 0.01, 2
-	// near is how far from where the search starts the answer usually lies, as a
-	// logarithm of the ratio.
+	// near is the usual distance of the answer from the start of the search, as
+	// a logarithm of the ratio.
 	near = 0.25
 	// spoiled is the share of probes that break the promise at any rate, for
 	// example by a stall, and lucky the share that keep it at any rate.

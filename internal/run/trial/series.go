@@ -123,8 +123,8 @@ func (p *pulse) count(clients []int64) {
 	}
 }
 
-// latencyEvery is the interval at which latencies are written to the log: the
-// most that a killed trial may lose.
+// latencyEvery is the interval at which latencies are written to the log: a
+// killed trial loses at most that much.
 const latencyEvery = 30 * time.Second
 
 // latencyLog collects distributions of the running step and periodically

@@ -112,8 +112,8 @@ func (s *sessions) end() {
 	<-s.done
 }
 
-// listThreads notes where the time of the threads that serve the sessions has gone, if
-// they run on this host.
+// listThreads notes the uses of time by the threads that serve the sessions, if they
+// run on this host.
 func (s *sessions) listThreads(ctx context.Context, server *observe.Process) {
 	l, ok := s.sampler.(engine.ThreadLister)
 	if !ok {
