@@ -11,13 +11,13 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// Sheet is what was derived from a step.
+// Sheet holds the figures derived from a step.
 type Sheet struct {
 	Rows   []metric.Row
 	Curves []metric.Curve
 	Stalls []metric.Span
 	SLA    map[string]*metric.SLA // by group
-	// Counters and Waits are what was counted and sampled, as stored.
+	// Counters and Waits are the counts and samples, as stored.
 	Counters []observe.Change
 	Waits    []Wait
 	Alone    float64          // see Observed.Alone; seconds
@@ -28,7 +28,8 @@ type Sheet struct {
 
 // Builder makes the rows of a step. The zero Builder is ready.
 type Builder struct {
-	// All is what all rows have in common: target, trial, step, and warnings.
+	// All holds the fields common to all rows: target, trial, step, and
+	// warnings.
 	All metric.Row
 	// Unknown are metrics that cannot be derived from the available data: their
 	// rows are left out.
@@ -47,7 +48,7 @@ func Of(group, op string) With {
 // Count sets the number of samples.
 func Count(n int64) With { return func(row *metric.Row) { row.N = n } }
 
-// Source sets where the number was read.
+// Source sets the source of the number.
 func Source(s string) With { return func(row *metric.Row) { row.Source = s } }
 
 // Per sets the denominator of a cost.
@@ -88,7 +89,7 @@ func (b *Builder) Warn(code metric.Code, values metric.Values) metric.Warning {
 	return w
 }
 
-// Refuse marks the step as one whose numbers must not be used, with the reason
+// Refuse marks the step as one whose numbers must not be used. The reason comes
 // before all other warnings.
 func (b *Builder) Refuse(w metric.Warning) {
 	b.Invalid = true

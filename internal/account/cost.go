@@ -26,7 +26,7 @@ func (c *Cost) mark(row *metric.Row) {
 	row.Mark()
 }
 
-// Denominator is what a cost is divided by.
+// Denominator is a quantity that costs are divided by.
 type Denominator struct {
 	Per   string
 	Units float64 // of the window, or per second, like the cost
@@ -50,8 +50,8 @@ type costing struct {
 // shortWindow is the length in seconds below which CPU ticks are too coarse.
 const shortWindow = 1
 
-// figures returns the known costs. CPU, reads and context switches are of the
-// window; writes include the sync after it.
+// figures returns the known costs. CPU, reads and context switches are those of
+// the window; writes include the sync after it.
 func (s *Step) figures() []Cost {
 	f := figures{}
 	process, host := processSource(s.Hosted), "host"
@@ -131,9 +131,10 @@ func (f *figures) addCPU(o *Observed) {
 	}
 }
 
-// addJournal estimates what the device wrote for the file system's journal and
-// the like: what neither the engine's processes nor other programs caused. It
-// is unknown if the processes' figure is greater, as large folios make it.
+// addJournal estimates the device's writes for the file system's journal and
+// the like: those that neither the engine's processes nor other programs
+// caused. It is unknown if the processes' figure is greater, as large folios
+// make it.
 func (f *figures) addJournal(o *Others) {
 	device, process := find(*f, metric.WriteKB), find(*f, metric.ProcessWriteKB)
 	if device == nil || process == nil || !o.Known || process.Value > device.Value+littleIO {
@@ -173,7 +174,7 @@ func per(op, unit string) string {
 	return op + " " + unit
 }
 
-// each calls f with every operation kind of the step and what was done of it.
+// each calls f with every operation kind of the step and its counts.
 func (s *costing) each(f func(group string, kind *workload.OpKind, counts *hist.Counts)) {
 	for _, g := range s.Groups {
 		for k := range g.Did.Kinds {
@@ -237,10 +238,10 @@ func (s *costing) addCosts() {
 		Count(int64(s.Observed.Client.Waits)))
 }
 
-// Part is a part of what an engine writes.
+// Part is a part of an engine's writes.
 type Part string
 
-// The parts. Engines count those that they have.
+// The parts. Engines count those that apply to them.
 const (
 	LogPart         Part = "log"              // without FullPagesPart
 	FullPagesPart   Part = "pages in the log" // at most
@@ -260,7 +261,7 @@ var partCounters = map[Part]string{
 	DoublewritePart: engine.DoubleBytes, FlushPart: engine.FlushBytes, CompactionPart: engine.CompactedBytes,
 }
 
-// addParts adds the parts of what the engine wrote.
+// addParts adds the parts of the engine's writes.
 func (s *costing) addParts(by Denominator) {
 	for _, p := range Parts() {
 		if v, ok := Counter(s.WithSync, partCounters[p]); ok {
@@ -276,7 +277,7 @@ func (s *costing) addParts(by Denominator) {
 const nullEngine = "null engine"
 
 // clientCost returns the CPU time in µs that the clients of the step would have
-// needed on the null engine for what they did.
+// needed for the same operations on the null engine.
 func (s *costing) clientCost() (us float64, ok bool) {
 	for _, row := range s.Calibrated {
 		if row.Metric != metric.ClientCPUUS {
@@ -292,8 +293,8 @@ func (s *costing) clientCost() (us float64, ok bool) {
 	return us, ok
 }
 
-// operations returns how many operations a group did when the client was
-// calibrated, and here.
+// operations returns how many operations a group completed when the client was
+// calibrated, and in this step.
 func (s *costing) operations(group string) (there, here int64) {
 	s.each(func(name string, kind *workload.OpKind, counts *hist.Counts) {
 		if name != group || kind.Upkeep {
@@ -310,7 +311,7 @@ func (s *costing) operations(group string) (there, here int64) {
 }
 
 // addClientCost adds the CPU time of the clients' threads per unit; only on the
-// null engine, where they do nothing else.
+// null engine, where they have no other work.
 func (s *costing) addClientCost() {
 	for _, g := range s.Groups {
 		op, unit := g.Ops[0].Whole(), g.Ops[0].Unit

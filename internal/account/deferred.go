@@ -11,7 +11,8 @@ import (
 // is only a lower bound.
 const deferredShare = 0.1
 
-// markDeferred warns if KB written lacks much of what the step caused.
+// markDeferred warns if KB written misses many of the writes that the step
+// caused.
 func (s *costing) markDeferred() {
 	off := find(s.all, metric.DeferredKB)
 	if off == nil || off.Value <= littleIO {
@@ -66,7 +67,7 @@ func (s *costing) addSettled() {
 	}
 }
 
-// stepsSum is what steps wrote for the rows of one kind.
+// stepsSum is the sum of the steps' writes for the rows of one kind.
 type stepsSum struct {
 	per         string
 	units       int64

@@ -21,10 +21,10 @@ func quotient(v, by float64) float64 {
 	return v / by
 }
 
-// MicrosOfSeconds returns a time in µs, as latencies and CPU times have it.
+// MicrosOfSeconds returns a time in µs, the unit of latencies and CPU times.
 func MicrosOfSeconds(s float64) float64 { return s * 1e6 }
 
-// MicrosOfMillis returns a time in µs, as latencies and CPU times have it.
+// MicrosOfMillis returns a time in µs, the unit of latencies and CPU times.
 func MicrosOfMillis(ms float64) float64 { return ms * 1e3 }
 
 // UnitsDone returns how many units of an operation kind were done in a window; 0 if
@@ -42,8 +42,9 @@ func UnitsDone(rows []metric.Row, op string, seconds float64) float64 {
 	return 0
 }
 
-// PerOperation returns a count ÷ the operations completed, whose rate is done. A
-// count that is recorded only where something failed is without where nothing did.
+// PerOperation returns a count ÷ the operations completed, whose rate is done.
+// A count that is recorded only in case of errors is without if there were
+// none.
 func PerOperation(count, done, errors *metric.Row, without float64) (v float64, ok bool) {
 	switch {
 	case done == nil || done.N == 0:
@@ -58,9 +59,9 @@ func PerOperation(count, done, errors *metric.Row, without float64) (v float64, 
 // their attempts that succeeded, and on one statement of these.
 type Spent struct{ Service, Attempts, Statement float64 }
 
-// SpentBy sums up the operations of a group, and one statement of theirs. single
-// reports whether a row is of a single operation kind. Files of builds that did not
-// distinguish attempts have these times only if nothing failed.
+// SpentBy sums up the operations of a group and one of their statements. single
+// reports whether a row belongs to a single operation kind. Files of builds
+// that did not distinguish attempts have these times only if nothing failed.
 func SpentBy(rows []metric.Row, group, statement string, single func(*metric.Row) bool) (t Spent) {
 	failed := false
 	for i := range rows {

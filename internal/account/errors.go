@@ -120,7 +120,8 @@ func (s *Step) addFailed(at With, d *hist.Dist) {
 	s.Put(metric.FailedMaxUS, micros(d.Max()), at, n)
 }
 
-// addArrivals adds what became of the operations that arrived at an open group.
+// addArrivals adds the numbers of operations that arrived at an open group,
+// were shed or queued.
 func (s *Step) addArrivals(g *Group) {
 	a := g.Did.Arrivals
 	if a == nil {
@@ -158,8 +159,8 @@ func (s *Step) addFairness(g *Group) {
 	s.Put(metric.FairnessOpsStddev, math.Sqrt(squares/float64(len(done))), at, n)
 }
 
-// UndoneAs returns the operation kind under which due operations that were not
-// done count: their variety is unknown.
+// UndoneAs returns the operation kind that due but undone operations count for:
+// their variety is unknown.
 func UndoneAs(g *workload.Group) string { return g.Ops[0].Whole() }
 
 // withUndone returns the sums of a kind with operations that were not done
@@ -175,9 +176,9 @@ func (g *Group) withUndone(op string, s hist.Sums) *hist.Sums {
 	return &s
 }
 
-// addUndone adds how many operations of a group were due and not done at the
+// addUndone adds how many operations of a group were due but not done at the
 // end, and warns that response times are too short. One operation in flight per
-// client, no older than others took, is normal.
+// client, no older than the durations of others, is normal.
 func (s *Step) addUndone(g *Group) {
 	ages := g.Did.Undone
 	if ages == nil || g.Did.Arrivals == nil && ages.Count() == 0 {

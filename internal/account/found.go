@@ -40,8 +40,8 @@ func (s *Step) addFound(group, op string, finds workload.Finds, c *hist.Counts) 
 }
 
 // shortfall returns the share of rows that were not found. If their number
-// varies between operations, only what chance does not explain counts: four
-// standard deviations of a count are subtracted.
+// varies between operations, only the part beyond chance counts: four standard
+// deviations of a count are subtracted.
 func shortfall(finds workload.Finds, c *hist.Counts) float64 {
 	expected := float64(c.Expected)
 	short := expected - float64(c.Found)

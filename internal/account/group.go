@@ -11,7 +11,7 @@ import (
 	"rumbench/workload/pace"
 )
 
-// Group is a group of clients: what it was to do, and what it did.
+// Group is a group of clients, with its plan and its results.
 type Group struct {
 	*workload.Group
 	Did *hist.Group
@@ -19,10 +19,10 @@ type Group struct {
 	// without end, starts before the actual end, and before the planned end of the
 	// work or time.
 	due, dueInPlan int64
-	Intervals      []Interval // of the window, with what was due in them
+	Intervals      []Interval // of the window, with the operations due in them
 }
 
-// Interval is a stretch of the window with what was due in it.
+// Interval is a stretch of the window with the operations due in it.
 type Interval struct {
 	hist.Rate
 	Length  float64 // seconds
@@ -46,8 +46,8 @@ func Groups(step *workload.Step, work []hist.Group, seed uint64) (out []*Group) 
 	return out
 }
 
-// NewGroup walks the schedules of a group, which follow from its seed, again to
-// find what was due when.
+// NewGroup replays the schedules of a group, which follow from its seed, to
+// find when operations were due.
 func NewGroup(group *workload.Group, work *hist.Group, seed uint64) *Group {
 	g := &Group{Group: group, Did: work}
 	for _, r := range work.Rates {
@@ -68,7 +68,7 @@ func NewGroup(group *workload.Group, work *hist.Group, seed uint64) *Group {
 
 func duration(seconds float64) time.Duration { return time.Duration(math.Round(seconds * 1e9)) }
 
-// arrived counts what arrived in each interval.
+// arrived counts the arrivals in each interval.
 func (g *Group) arrived(seed uint64) {
 	g.due, g.dueInPlan = g.Did.Arrivals.Offered, g.Did.Arrivals.Offered
 	s, err := g.Arrivals.Schedule(seed)

@@ -32,8 +32,8 @@ func TimesOf(d *hist.Dist) Times {
 	return t
 }
 
-// Ranked returns n times of which that of each rank, from 1, is known, with a
-// curve at those percentiles for which there are enough.
+// Ranked returns n times, given the time of each rank, from 1. Of the
+// percentiles in curve it includes those for which there are enough times.
 func Ranked(n int64, at func(rank int64) float64, curve []float64) Times {
 	t := Times{N: n, Least: math.NaN(), Greatest: math.NaN(), Total: math.NaN(),
 		At: func(p float64) float64 { return at(Rank(p, n)) }}

@@ -8,12 +8,12 @@ import (
 	"rumbench/internal/observe"
 )
 
-// Observed is what was counted around a step. It has a field for each
+// Observed holds the counts taken around a step. It has a field for each
 // independent observation, hence more than fifteen.
 type Observed struct {
-	// InWindow is what all sources counted in the window, and WithSync until
-	// everything dirty had been synced after it; Uncounted warns of sources
-	// without counts.
+	// InWindow are the counts of all sources in the window, and WithSync those
+	// until everything dirty had been synced after it; Uncounted warns of
+	// sources without counts.
 	InWindow, WithSync []observe.Change
 	Uncounted          []metric.Warning
 	// Hosted: the engine runs in a server's processes.
@@ -35,7 +35,7 @@ type Observed struct {
 	Others   Others
 	Client   observe.ClientDelay
 	Sessions *Sessions // nil if the engine does not report them
-	// Load is the CPU time of the program that made the load, where that was not
+	// Load is the CPU time of the program that made the load, if that was not
 	// rumbench; nil if it is unknown.
 	Load *time.Duration
 }
@@ -43,7 +43,7 @@ type Observed struct {
 // Others are other programs on the machine.
 type Others struct {
 	Known bool
-	Why   error // why they are unknown
+	Why   error // the reason why they are unknown
 	Root  bool  // rumbench runs as root and may read everything
 	observe.Traffic
 	// HereRead and HereWritten are the bytes that may have been on the device under
@@ -91,9 +91,9 @@ func sumOf(points []observe.Change, kind engine.CounterKind, name string) (sum f
 	return sum, ok
 }
 
-// cache returns the lookups in the engine's own cache within the window, 0 where they are
-// not known, and those that missed. Where an engine counts pages that it read together
-// with those that its tables grew by, they are known of windows in which no row was changed.
+// cache returns the lookups in the engine's own cache within the window, 0 if unknown, and
+// the misses. If an engine counts pages read together with pages by which its tables grew,
+// they are known only for windows in which no row was changed.
 func (o *Observed) cache() (lookups, misses float64, ok bool) {
 	lookups, _ = Counter(o.InWindow, engine.CacheLookups)
 	if misses, ok = Counter(o.InWindow, engine.CacheMisses); ok {
@@ -105,8 +105,8 @@ func (o *Observed) cache() (lookups, misses float64, ok bool) {
 	return hits + taken, taken, ok && known && changed == 0
 }
 
-// addEngine adds what only the engine knows: cache hits, write stalls, and
-// deferred work.
+// addEngine adds the figures known to the engine alone: cache hits, write
+// stalls, and deferred work.
 func (s *costing) addEngine() {
 	source := Source(ownAccount)
 	if lookups, misses, ok := s.cache(); ok && lookups > 0 {
@@ -165,9 +165,9 @@ func (s *costing) noteAlone() []metric.Warning {
 	return []metric.Warning{w}
 }
 
-// After adds to the step before a window what was written between the two:
-// background work outside any window. own are the bytes that rumbench wrote to
-// its files meanwhile.
+// After adds to the step before a window the writes between the two: background
+// work outside any window. own is the number of bytes that rumbench wrote to
+// its files in the meantime.
 func (o *Observed) After(b *Builder, between []observe.Change, own float64) {
 	for _, start := range []struct {
 		name, source string

@@ -14,8 +14,9 @@ const (
 	// othersTolerated is the share of the device's figure that other programs may
 	// cause without disturbing it.
 	othersTolerated = 0.05
-	// unexplained is the ratio of the device's figure to that of the engine's
-	// processes above which it is disturbed if others are unknown.
+	// unexplained is the ratio of the device's figure to the engine's
+	// processes' figure. Above it the device is disturbed if others are
+	// unknown.
 	unexplained = 1.25
 )
 
@@ -67,8 +68,8 @@ func (s *costing) judgeSources() []metric.Warning {
 }
 
 // judgeDevice marks the figures of the device as disturbed if other programs
-// caused more than a little of them. Only their own I/O counts: the journal
-// writes of the engine's syncs are the engine's.
+// caused more than a small part of them. Only their own I/O counts: the journal
+// writes of the engine's syncs belong to the engine.
 func (s *costing) judgeDevice() {
 	o := &s.Others
 	if o.Known {
@@ -89,15 +90,15 @@ type traffic struct {
 	metrics         []string // that include it
 }
 
-// judgeTraffic compares what the device read or wrote, in KB, with what the
-// engine's processes and others caused.
+// judgeTraffic compares the device's reads or writes, in KB, with those that
+// the engine's processes and others caused.
 func (s *costing) judgeTraffic(t traffic) {
 	d, p := find(s.all, t.device), find(s.all, t.process)
 	if d == nil || p == nil {
 		return
 	}
-	// The figure includes no more of theirs than the engine leaves. If that is
-	// nothing, the engine's own figure is too great.
+	// The others' part of the figure is at most the remainder after the
+	// engine's. If nothing remains, the engine's own figure is too great.
 	others := min(t.others, d.Value)
 	if rest := d.Value - p.Value; rest > 0 {
 		others = min(others, rest)
@@ -120,8 +121,8 @@ func (s *costing) judgeTraffic(t traffic) {
 	}
 }
 
-// judgeProcessors warns of CPU time that neither the engine nor the client nor
-// the kernel's threads used, and adds the share that they did use.
+// judgeProcessors warns of CPU time used by programs other than the engine, the
+// client and the kernel's threads, and adds the share used by these three.
 func (s *costing) judgeProcessors() []metric.Warning {
 	host, ok := Counter(s.InWindow, "host.cpu.busy_ns")
 	server, client := find(s.all, metric.ServerCPUUS), find(s.all, metric.ClientCPUUS)

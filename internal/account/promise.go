@@ -15,7 +15,7 @@ func HeldAverage(achieved, target float64) bool {
 	return math.RoundToEven(achieved) >= math.RoundToEven(heldShare*target)
 }
 
-// Promise is what a promised rate is judged by.
+// Promise holds the figures by which a promised rate is judged.
 type Promise struct {
 	Target    float64 // units a second
 	Done, Due float64 // units, over the time of the group
@@ -23,8 +23,8 @@ type Promise struct {
 	Grain     float64 // units that may be in flight at the end of an interval: an operation of each client
 	Backlog   float64 // units due by the planned end but not done by then
 	Behind    bool    // lateness kept growing
-	// Intervals are judged one by one; the target of an open group is what
-	// arrived.
+	// Intervals are judged one by one; the target of an open group is its
+	// arrivals.
 	Intervals []Interval
 	Open      bool
 }
@@ -61,7 +61,8 @@ func (p *Promise) Judge() *metric.SLA {
 }
 
 // Judge judges a paced or open group over its own time, to the end of its last
-// operation. The units of an open group are operations, which are what arrives.
+// operation. The units of an open group are operations, as these are what
+// arrives.
 func (g *Group) Judge() *metric.SLA {
 	perOp := float64(max(1, g.RowsPerOp))
 	p := Promise{Seconds: g.Did.End.Seconds(), Open: g.Rate == 0}

@@ -17,11 +17,12 @@ type Served struct {
 // AllServed are the kinds of work that servers count, the most telling first.
 var AllServed = []Served{{"queries", "query", engine.Queries}, {"transactions", "transaction", engine.Commits}}
 
-// byLoad is the source of what the program that made the load used.
+// byLoad is the source of figures about the resource use of the program that
+// made the load.
 const byLoad = "the program that made the load"
 
-// Recorded adds all numbers of a step whose load another program made: its work is
-// what the server counted. intervals are those of each kind of work, by its operation.
+// Recorded adds all numbers of a step whose load another program made: the server's
+// counts are its work. intervals are those of each kind of work, by its operation.
 func (s *Step) Recorded(intervals map[string][]Interval) {
 	c := &costing{s, s.figures()}
 	c.addLoad()
@@ -46,7 +47,7 @@ func (s *Step) Recorded(intervals map[string][]Interval) {
 	c.addCounters()
 }
 
-// source returns where the work was counted.
+// source returns the source of the work's counts.
 func (w Served) source(counted []observe.Change) string {
 	for _, c := range counted {
 		if c.Name == w.Counter && observe.ParseLabels(c.Labels).Get(engine.ExplicitOnly) != "" {

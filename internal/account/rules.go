@@ -6,8 +6,8 @@ import (
 	"rumbench/workload"
 )
 
-// addRules adds what a standard asks of the operations of a kind, if it asks for
-// something, and whether they do it.
+// addRules adds a standard's requirements for the operations of a kind, if
+// there are any, and whether they are met.
 func (s *Step) addRules(group string, kind *workload.OpKind, d *hist.Sums) {
 	rules := kind.Rules
 	if rules == nil || d.Ops == 0 || s.Calibrating {

@@ -10,7 +10,7 @@ import (
 	"rumbench/workload"
 )
 
-// Space is what a database took at the end of a step.
+// Space is the space occupied by a database at the end of a step.
 type Space struct {
 	Live   workload.Live
 	Hosted bool // see Observed
@@ -75,13 +75,13 @@ func (b *Builder) Space(z *Space) {
 	amplification(bytes, Source(source), Warned(warned...))
 }
 
-// ofRows returns the space that an engine uses for its rows, in parts: the files of
-// tables and indexes, and the growth of all other files since the server was
-// empty, as far as they are written. It includes old versions of rows, wherever
-// they are kept. It excludes the server's own tables and a redo log whose files
-// are reused: its size depends on how far settings let it run ahead of the last
-// checkpoint, not on the rows. If the empty server is unknown, only growing
-// logs are counted besides tables and indexes.
+// ofRows returns the space that an engine uses for its rows, in parts: the
+// files of tables and indexes, and the growth of all other files since the
+// server was empty, as far as they are written. It includes old versions of
+// rows, wherever they are kept. It excludes the server's own tables and a redo
+// log whose files are reused: its size depends on how far settings let it run
+// ahead of the last checkpoint, not on the rows. If the empty server is
+// unknown, only growing logs are counted in addition to tables and indexes.
 func (z *Space) ofRows() (parts map[engine.FileClass]int64, source string, warned []metric.Warning) {
 	parts = map[engine.FileClass]int64{engine.DataFile: z.Files[engine.DataFile].Allocated}
 	if z.Empty == nil {

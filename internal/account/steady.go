@@ -17,8 +17,9 @@ func (b *Builder) Steadiness(group string, rates []float64, more ...With) {
 	}
 }
 
-// Logged adds what the intervals of a log show of a group's steadiness. A rated
-// group has no stalls: a log does not show what was due in an interval.
+// Logged adds the figures about a group's steadiness that follow from the
+// intervals of a log. A rated group has no stalls: a log does not show which
+// operations were due in an interval.
 func (b *Builder) Logged(group string, intervals []Interval, rated bool, more ...With) {
 	if rated {
 		perSec, _ := rates(intervals)

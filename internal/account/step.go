@@ -9,7 +9,7 @@ import (
 	"rumbench/workload"
 )
 
-// Step is what is known of a step; it makes the step's rows.
+// Step holds everything known about a step; it makes the step's rows.
 type Step struct {
 	Builder
 	Of      *workload.Step
@@ -25,7 +25,7 @@ type Step struct {
 	// and Earlier the preceding steps.
 	Calibrated []metric.Row
 	Earlier    []Earlier
-	// Observed is what was counted around the step; nil if nothing was.
+	// Observed holds the counts taken around the step; nil if there are none.
 	*Observed
 }
 
@@ -187,7 +187,7 @@ func (s *Step) addParts(g *Group, w []metric.Warning) {
 }
 
 // addBefore compares a step with the same step before the data was changed:
-// this shows most clearly what the change cost.
+// this shows the cost of the change most clearly.
 func (s *Step) addBefore() {
 	for i := range s.Earlier {
 		e := &s.Earlier[i]

@@ -22,7 +22,7 @@ type Sessions struct {
 	Client     time.Duration                    // rumbench's
 	Processors float64                          // that rumbench may use, by its quota
 	Threads    *Threads                         // nil if unknown
-	Busiest    *Busiest                         // likewise
+	Busiest    *Busiest                         // nil if unknown
 }
 
 // Busiest is the thread of the server that ran longest in a window.
@@ -31,14 +31,14 @@ type Busiest struct {
 	CPU  time.Duration
 }
 
-// Threads are where the time of the threads that serve the sessions went, in a window.
+// Threads holds the use of time by the threads that serve the sessions, in a window.
 type Threads struct {
 	observe.ThreadTimes
 	Number   int  // of threads
-	CountsIO bool // or else IO is in what is left
+	CountsIO bool // otherwise I/O is part of the remainder
 }
 
-// Wait is an activity in which sessions were sampled in a step's window.
+// Wait is an activity of sessions sampled in a step's window.
 type Wait struct {
 	State engine.SessionState `json:"state"`
 	Role  engine.Role         `json:"role"`
@@ -66,10 +66,10 @@ const (
 	LookEvery = 100 * time.Millisecond
 )
 
-// waiting makes the rows about what the sessions of a step waited for.
+// waiting makes the rows about the waits of a step's sessions.
 type waiting struct{ *costing }
 
-// addWaits adds where the sessions' time went, and whether they waited for the
+// addWaits adds the uses of the sessions' time, and whether they waited for the
 // client.
 func (s *waiting) addWaits() {
 	s.addThinking()
@@ -118,7 +118,8 @@ func (s *waiting) addWaits() {
 	}
 }
 
-// addThreads adds what the threads of the sessions did, which sums to their time.
+// addThreads adds the activities of the sessions' threads, which sum to their
+// time.
 func (s *waiting) addThreads(t *Threads, by Denominator) {
 	all := time.Duration(s.Seconds * float64(t.Number) * 1e9)
 	put := func(subject string, d time.Duration) {
@@ -137,7 +138,7 @@ func (s *waiting) addThreads(t *Threads, by Denominator) {
 	put(asleep, max(0, all-t.CPU-t.Queue))
 }
 
-// What threads do, as operations of rows of thread_us.
+// The activities of threads, as operations of rows of thread_us.
 const (
 	ThreadCPU        = "running"
 	ThreadQueue      = "waiting for a processor"
@@ -185,8 +186,8 @@ func (s *waiting) listWaits(total int64) map[engine.Role]int64 {
 	return byRole
 }
 
-// addThinking adds for which part of their time the clients of each group had
-// no operation in progress. Failed operations were in progress too.
+// addThinking adds the share of their time in which the clients of each group
+// had no operation in progress. Failed operations were in progress too.
 func (s *waiting) addThinking() {
 	for _, g := range s.Groups {
 		var busy float64
@@ -212,13 +213,14 @@ func (s *waiting) addThinking() {
 //     processors that takes its time.
 //   - The client could not have been faster: it had its processors or waited for
 //     them for clientFull of the time, had at least as much of them as the
-//     server, and other programs had little. Where the server had more of
+//     server, and other programs had little. If the server had more of
 //     processors that were busy, these, which both share, are the bottleneck;
-//     where they idled, something holds the client back.
+//     if they idled, something holds the client back.
 //
-// Where the last does not hold, the time went elsewhere between the server and
-// the client, and only a remark is made. A client that used clientFull of its
-// processors is the bottleneck however long the server's threads waited for theirs.
+// If the last does not hold, the time went elsewhere between the server and the
+// client, and only a remark is made. A client that used clientFull of its
+// processors is the bottleneck however long the server's threads waited for
+// theirs.
 const (
 	clientBound = 0.30
 	clientFull  = 0.85 // of the processors that it may use

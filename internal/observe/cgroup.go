@@ -35,7 +35,7 @@ func (m machine) memoryLimit() (lowest float64) {
 	return lowest
 }
 
-// lower returns the lower of two limits, of which the first is none if it is 0.
+// lower returns the lower of two limits; a is no limit if it is 0.
 func lower(a, b float64) float64 {
 	if a == 0 {
 		return b

@@ -57,8 +57,8 @@ type ClientDelay struct {
 	GCCycles int64
 }
 
-// WatchClient begins to measure how this process disturbs its own measurement. The
-// function that it returns returns what has happened since.
+// WatchClient begins to measure how this process disturbs its own measurement.
+// The returned function reports the delays since then.
 func WatchClient() func() ClientDelay {
 	var before, after debug.GCStats
 	debug.ReadGCStats(&before)

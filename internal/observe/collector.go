@@ -12,9 +12,9 @@ type Collector interface {
 	// The names of its points begin with it; only an engine's points begin
 	// with the engine's own name.
 	Name() string
-	// Collect adds the source's points, each series once. What the machine
-	// does not report is left out, never zero. After an error the points are
-	// not used: partial samples would make series come and go.
+	// Collect adds the source's points, each series once. Values that the
+	// machine does not report are left out, never zero. After an error the
+	// points are not used: partial samples would make series come and go.
 	//
 	// It is not called concurrently.
 	Collect(ctx context.Context, s *engine.Sample) error

@@ -7,7 +7,7 @@ type Descendants struct {
 	roots []int
 }
 
-// NewDescendants returns those of roots, which belong to them.
+// NewDescendants returns the descendants of roots, including the roots.
 func NewDescendants(roots ...int) *Descendants { return &Descendants{newTree("/proc"), roots} }
 
 // Find returns the processes that live now.

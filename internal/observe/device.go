@@ -28,8 +28,8 @@ type Device struct {
 	MountOptions string
 }
 
-// ErrNoDevice is wrapped by errors that say why there is no single block device
-// under a directory, so that its I/O cannot be measured.
+// ErrNoDevice is wrapped by errors that state why there is no single block
+// device under a directory, so that its I/O cannot be measured.
 var ErrNoDevice = errors.New("no block device")
 
 // machine holds the roots of the kernel's filesystems; tests use fixtures.
@@ -116,8 +116,8 @@ func (m machine) kernelName(node string) (string, error) {
 	return filepath.Base(path), err
 }
 
-// sysPath returns the device's directory under /sys/devices. Filesystems that do
-// not correspond to one device have device numbers of their own (major 0); some
+// sysPath returns the device's directory under /sys/devices. Filesystems that
+// do not correspond to one device have their own device numbers (major 0); some
 // of them still report the device that they are mounted from.
 func (m machine) sysPath(mounted mount, major, minor uint32) (string, error) {
 	if major != 0 {

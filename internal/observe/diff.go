@@ -29,7 +29,7 @@ type Change struct {
 	// Value is the growth of a counter, or the last value of a gauge.
 	Value float64 `json:"value"`
 	// Reset is set if the counter fell, as it does when a server restarts. The
-	// growth is then counted from zero: what came before is unknown.
+	// growth is then counted from zero: the growth before that is unknown.
 	Reset  bool   `json:"reset,omitempty"`
 	Series string `json:"-"` // the key of the series, see engine.Point
 }
@@ -109,7 +109,8 @@ func (s *Source) series() *layout {
 	return l
 }
 
-// of returns the layout of the points: l itself if the series are the same.
+// matching returns the layout of the points: l itself if the series are the
+// same.
 func (l *layout) matching(points []engine.Point) (*layout, error) {
 	if l == nil || len(l.keys) != len(points) {
 		return newLayout(points)

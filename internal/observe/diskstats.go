@@ -40,18 +40,19 @@ func newDisk(name, prefix string, flushes bool) *disk {
 }
 
 // NewDisks returns a collector of all whole physical disks with some exceptions; the
-// roots are "/proc" and "/sys". Arrays, volumes and partitions are left out: what is
-// written to them is written to a disk, and would be counted twice.
+// roots are "/proc" and "/sys". Arrays, volumes and partitions are left out: writes
+// to them are also writes to a disk, and would be counted twice.
 func NewDisks(procRoot, sysRoot string, except ...string) *Disks {
 	return &Disks{machine: machine{proc: procRoot, sys: sysRoot}, except: except, known: make(map[string]*disk)}
 }
 
-// NewDevice returns a collector of the device's counters; the roots are
-// "/proc" and "/sys".
+// NewDevice returns a collector of the device's counters; the roots are "/proc"
+// and "/sys".
 //
-// The names begin with "device." for the device itself. If there are other disks
-// beneath it, theirs begin with "device.leaf.": what is written to a RAID-1 counts
-// once for the array and twice for its members, and must not be added up.
+// The names begin with "device." for the device itself. If there are other
+// disks beneath it, theirs begin with "device.leaf.": a write to a RAID-1
+// counts once for the array and twice for its members, and these must not be
+// added up.
 func NewDevice(dev Device, procRoot, sysRoot string) *Disks {
 	d := &Disks{machine: machine{proc: procRoot, sys: sysRoot}}
 	d.disks = []*disk{newDisk(dev.Name, "device.", slices.Contains(dev.Leaves, dev.Name))}

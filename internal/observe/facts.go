@@ -54,8 +54,8 @@ func (m machine) facts(d Device, err error, usable int) Facts {
 		{"virtualization", m.virtualization(cpuinfo)},
 		{"load average", strings.Join(load[:min(3, len(load))], " ")},
 	}
-	// Kernel settings that affect what a benchmark measures and that are often tuned,
-	// so that machines may differ in them.
+	// Kernel settings that affect benchmarks and that are often tuned, so that
+	// machines may differ in them.
 	settings := Facts{
 		{"transparent huge pages", chosen(text(m.sys, "kernel/mm/transparent_hugepage/enabled"))},
 		{"clock source", text(m.sys, "devices/system/clocksource/clocksource0/current_clocksource")},

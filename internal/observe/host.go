@@ -74,12 +74,13 @@ func (h *Host) stat(kernel procfs.FS, s *engine.Sample) error {
 	return nil
 }
 
-// notIdle returns how long the processors have been busy since the first sample:
-// the time that passed on all of them, less idle, iowait and steal time.
+// notIdle returns how long the processors have been busy since the first
+// sample: the time that passed on all of them, less idle, iowait and steal
+// time.
 //
-// The busy states are sampled at each tick, which misses much of what sleeps and
-// wakes between ticks. Idle time is exact on kernels that stop the tick of an idle
-// processor, as nearly all do.
+// The busy states are sampled at each tick, which misses much of the work that
+// wakes and sleeps between ticks. Idle time is exact on kernels that stop the
+// tick of an idle processor, as nearly all do.
 func (h *Host) notIdle(processors int) float64 {
 	now := time.Now()
 	var rest float64

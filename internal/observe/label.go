@@ -78,8 +78,9 @@ func (l Labels) With(name, value string) Labels {
 	return slices.Insert(slices.Clone(l), i, Label{name, value})
 }
 
-// Labelled adds labels to the points of a collector, and gives it a source name of
-// its own, so that several collectors of one kind can be sampled side by side.
+// Labelled adds labels to the points of a collector and gives it a separate
+// source name, so that several collectors of one kind can be sampled side by
+// side.
 type Labelled struct {
 	collector Collector
 	source    string

@@ -2,9 +2,9 @@ package observe
 
 import "rumbench/engine"
 
-// meanings are what the counters of hosts, devices and processes count by which
-// engines are compared. Counters that follow from these, or are of the whole host, are
-// not among them.
+// meanings are the meanings of the counters of hosts, devices and processes by which
+// engines are compared. Counters that follow from these, or that describe the whole
+// host, are not included.
 var meanings = map[string]string{
 	"process.cpu_ns":        "CPU time of the processes",
 	"process.system_ns":     "CPU time of the processes in the kernel",
@@ -18,7 +18,7 @@ var meanings = map[string]string{
 	"host.context_switches": "context switches of the host",
 }
 
-// Meaning returns what a counter counts that means the same whatever the engine; ""
+// Meaning returns the meaning of a counter that is the same for all engines; ""
 // for a counter of one engine.
 func Meaning(counter string) string {
 	for _, m := range engine.Meanings() {

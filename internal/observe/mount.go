@@ -16,7 +16,8 @@ type mount struct {
 	options string // as mounted there and of the filesystem, in the kernel's order
 }
 
-// findMount returns the mount that holds a directory, whose path has no symbolic links.
+// findMount returns the mount that holds a directory. The directory's path has no
+// symbolic links.
 func findMount(procRoot, dir string) (mount, error) {
 	data, err := os.ReadFile(filepath.Join(procRoot, "self", "mountinfo"))
 	if err != nil {

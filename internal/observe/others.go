@@ -13,17 +13,17 @@ import (
 	"rumbench/engine"
 )
 
-// Traffic is what processes read from storage and caused to be written to it, in
-// bytes, on all devices.
+// Traffic is the reads of processes from storage and the writes to it that they
+// caused, in bytes, on all devices.
 type Traffic struct {
 	Read, Written float64
 	Processes     int
-	// Closed are the programs whose I/O counters are not readable and which used
-	// CPU time meanwhile: their I/O is not included.
+	// Closed are the programs whose I/O counters are not readable and which
+	// used CPU time in the meantime: their I/O is not included.
 	Closed []string
 	// DiskRead and DiskWritten are the bytes of all physical disks, for any
-	// process, and Dirty is the growth of what is still to be written. The disks
-	// of a device made of several are left out.
+	// process, and Dirty is the growth of the data still to be written. The
+	// disks of a device made of several are left out.
 	DiskRead, DiskWritten, Dirty float64
 	// Beneath is set if the disks include the device under the data.
 	Beneath bool
@@ -53,9 +53,10 @@ func (t Traffic) Since(before Traffic) Traffic {
 	return d
 }
 
-// Here returns how much of the traffic may have been on the device under the data,
-// given that device's total: what the other disks did not do, and what is not
-// still to be written to them. The kernel does not count a process's I/O by device.
+// Here returns how much of the traffic may have been on the device under the
+// data, given that device's total: the traffic without that of the other disks
+// and without data still to be written to them. The kernel does not count a
+// process's I/O by device.
 func (t Traffic) Here(deviceRead, deviceWritten float64) (read, written float64) {
 	elsewhere := func(disks, device float64) float64 {
 		if t.Beneath {
@@ -93,8 +94,8 @@ func NewOthers(procRoot, sysRoot string, data Device, roots ...int) *Others {
 	return o
 }
 
-// Look returns their traffic so far, of which only the growth is meaningful, see
-// Since. The error says why it is unknown.
+// Look returns their traffic so far. Only its growth is meaningful, see Since.
+// The error states why it is unknown.
 func (o *Others) Look() (Traffic, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -135,7 +136,7 @@ func (o *Others) read(pids map[int]bool) (t Traffic, err error) {
 	return t, err
 }
 
-// addDisks adds the I/O of the disks, and what is still to be written.
+// addDisks adds the I/O of the disks, and the data still to be written.
 func (o *Others) addDisks(t *Traffic) error {
 	var s engine.Sample
 	if err := o.disks.Collect(context.Background(), &s); err != nil {

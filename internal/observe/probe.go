@@ -16,17 +16,17 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// Ceilings are what a device did per second while a probe asked for nothing else. What
-// the probe reads and writes is a small file, so large data may find less.
+// Ceilings are the rates that a device reached while only a probe used it. The probe
+// reads and writes a small file, so large data may get lower rates.
 type Ceilings struct {
 	Reads   float64 `json:"reads_per_s"`    // of 4 KiB at random places, 16 at a time
-	Writes  float64 `json:"writes_per_s"`   // likewise
+	Writes  float64 `json:"writes_per_s"`   // of 4 KiB at random places, 16 at a time
 	ReadKB  float64 `json:"read_kb_per_s"`  // in requests of 1 MiB, 4 at a time
-	WriteKB float64 `json:"write_kb_per_s"` // likewise
+	WriteKB float64 `json:"write_kb_per_s"` // in requests of 1 MiB, 4 at a time
 	Flushes float64 `json:"flushes_per_s"`  // one after another, each of a write of 4 KiB
 }
 
-// Facts says what the device can do, for people; nothing if it was not probed.
+// Facts returns the device's limits, for people; nothing if it was not probed.
 func (c *Ceilings) Facts() Facts {
 	if c == nil {
 		return nil
@@ -49,8 +49,8 @@ const (
 	smallWays, largeWays = 16, 4 // requests at a time
 )
 
-// Probe measures what the device under a directory can do, in less than two seconds. It
-// writes to a file of its own, past the page cache, and removes it. Filesystems in
+// Probe measures the limits of the device under a directory, in less than two seconds.
+// It writes to its own file, past the page cache, and removes it. Filesystems in
 // memory, and those that cannot bypass the page cache, are an error.
 func Probe(dir string) (c Ceilings, err error) {
 	path := filepath.Join(dir, "probe.tmp")

@@ -80,7 +80,7 @@ func (p *Process) Collect(ctx context.Context, s *engine.Sample) error {
 	return nil
 }
 
-// usageSeries are the series of a usage, those of storage from readBytes on.
+// usageSeries are the series of a usage; those of storage begin at readBytes.
 var usageSeries = [usages]struct{ name, unit string }{
 	{"process.cpu_ns", "ns"}, {"process.system_ns", "ns"}, {"process.minor_faults", "count"},
 	{"process.major_faults", "count"},

@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// RunQueue is what each thread of some processes did with CPUs since it began; see
+// RunQueue is the CPU use of each thread of some processes since it began; see
 // https://docs.kernel.org/scheduler/sched-stats.html.
 type RunQueue map[int]ThreadRun
 
@@ -24,7 +24,7 @@ type ThreadRun struct {
 	CPU, Delay time.Duration
 }
 
-// RunQueue returns what the threads of the process tree did.
+// RunQueue returns the CPU use of the threads of the process tree.
 func (p *Process) RunQueue() (RunQueue, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -34,8 +34,8 @@ func (p *Process) RunQueue() (RunQueue, error) {
 	return ReadRunQueue(p.procRoot, slices.Collect(maps.Keys(p.members))...)
 }
 
-// ReadRunQueue returns what the threads of processes did, without
-// their descendants; procRoot is "/proc". It takes some microseconds per thread.
+// ReadRunQueue returns the CPU use of the threads of processes, without their
+// descendants; procRoot is "/proc". It takes some microseconds per thread.
 func ReadRunQueue(procRoot string, pids ...int) (RunQueue, error) {
 	kernel, err := procfs.NewFS(procRoot)
 	if err != nil {

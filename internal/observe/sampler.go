@@ -9,9 +9,9 @@ import (
 	"rumbench/engine"
 )
 
-// Sampler samples its collectors at each tick, one after the other. A slow source
-// delays the later ones, which shows in their times and falsifies no rate; a
-// source that may block for long belongs in a sampler of its own.
+// Sampler samples its collectors at each tick, one after the other. A slow
+// source delays the later ones, which shows in their times and falsifies no
+// rate; a source that may block for long belongs in a separate sampler.
 type Sampler struct {
 	Collectors []Collector
 	Interval   time.Duration // from tick to tick of Run; 0 is one second

@@ -10,7 +10,8 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// ThreadTimes are where a thread's time went since it began, exactly and without samples.
+// ThreadTimes holds the uses of a thread's time since it began, exactly and without
+// samples.
 type ThreadTimes struct {
 	CPU   time.Duration // it ran
 	Queue time.Duration // it was ready to run, and waited for a processor
@@ -53,7 +54,7 @@ func ReadThreads(procRoot string, tids []int) (map[int]ThreadTimes, error) {
 }
 
 // CountsIO reports whether the kernel counts how long threads wait for devices. It does
-// not unless told to, and only of threads that were started after that.
+// so only if enabled, and only for threads that started after that.
 func CountsIO(procRoot string) bool {
 	on, err := os.ReadFile(filepath.Join(procRoot, "sys/kernel/task_delayacct"))
 	return err == nil && strings.TrimSpace(string(on)) == "1"

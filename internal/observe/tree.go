@@ -36,12 +36,12 @@ func (u *usage) add(v usage) {
 
 // tree tracks the processes of a tree from one sample to the next.
 //
-// When a parent reaps a child, the child's usage is added to the parent's: CPU time
-// and faults to separate counters, I/O to the parent's own. So the sum over living
-// processes, with what they took over, misses nothing, not even processes that
-// began and ended between two samples. But the usage of a process whose parent
-// does not wait, or is not in the tree, is lost. What such a process had when it
-// was last seen is kept in gone.
+// When a parent reaps a child, the child's usage is added to the parent's: CPU
+// time and faults to separate counters, I/O to the parent's own. So the sum
+// over living processes, with the usage they took over, misses nothing, not
+// even processes that began and ended between two samples. But the usage of a
+// process is lost if its parent does not wait or is not in the tree. The usage
+// of such a process when last seen is kept in gone.
 //
 // Minor faults show which of the two happened: they are passed on as an exact
 // count, and every process has many of them.
@@ -59,20 +59,20 @@ type tree struct {
 type member struct {
 	parent  int
 	started uint64 // ticks since boot: distinguishes processes with the same PID
-	used    usage  // its own, and what it took over from children
+	used    usage  // its own, and that taken over from children
 	storage bool   // its I/O was readable
 	threads float64
 	rss     float64 // bytes
 
 	reapedFaults float64 // minor faults taken over from children
-	unclaimed    float64 // of them, those of none of the members that vanished so far
+	unclaimed    float64 // of these, the faults of none of the members that vanished so far
 }
 
 func newTree(procRoot string) tree {
 	return tree{procRoot: procRoot, cpuClock: cpuClock, members: make(map[int]*member), outside: make(map[int]bool)}
 }
 
-// total returns the usage of all members, with what is gone. CPU time of children is
+// total returns the usage of all members, including gone. CPU time of children is
 // passed on in ticks of 10 ms, and a child may end while its parent is being read,
 // so the sum may fall or run ahead a little. It stays until the true value has
 // caught up.

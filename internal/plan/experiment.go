@@ -10,15 +10,17 @@ import (
 )
 
 const (
-	// mostSuspects is how many differences of two targets an experiment is about.
+	// mostSuspects is the greatest number of differences of two targets in an
+	// experiment.
 	mostSuspects = 6
 	// mostCorners is how many of them it tries in all combinations.
 	mostCorners = 3
 )
 
-// Experiment returns a plan that tells apart which of the differences of two targets
-// makes their results differ: besides the two it has targets that differ from the base in
-// one setting each or, of three differences, in two. The text is a plan that has both.
+// Experiment returns a plan that finds out which differences between two targets make
+// their results differ: in addition to the two it has targets that differ from the base
+// in one setting each or, of three differences, also in two. The text is a plan that has
+// both.
 func Experiment(file string, text []byte, base, other string) ([]byte, error) {
 	d := &strictyaml.Document{}
 	root := d.ReadFile(file, text)
@@ -79,8 +81,8 @@ func Experiment(file string, text []byte, base, other string) ([]byte, error) {
 // word returns a text as a node.
 func word(s string) *strictyaml.Node { return &strictyaml.Node{Text: s, Value: s} }
 
-// combinations returns which changes each target between two has: one, or, if there are
-// few, any but all of them.
+// combinations returns the changes of each target between two: one, or, if there are
+// few, any combination except all of them.
 func combinations(list []change) (out [][]change) {
 	for size := 1; size < len(list) && (size == 1 || len(list) <= mostCorners); size++ {
 		for set := range 1 << len(list) {
@@ -98,13 +100,14 @@ func combinations(list []change) (out [][]change) {
 	return out
 }
 
-// change is a setting in which two targets differ.
+// change is a setting that differs between two targets.
 type change struct {
 	path  []*strictyaml.Node // of its keys
 	value *strictyaml.Node   // nil: not set
 }
 
-// changesBetween returns the settings in which two maps differ, but for the name.
+// changesBetween returns the settings that differ between two maps, except the
+// name.
 func changesBetween(path []*strictyaml.Node, source, dst *strictyaml.Node) (out []change) {
 	for _, n := range []*strictyaml.Node{dst, source} {
 		if n == nil {
@@ -139,7 +142,7 @@ func (c *change) apply(d *strictyaml.Document, dst *strictyaml.Node) {
 	dst.Entries = slices.DeleteFunc(dst.Entries, func(e strictyaml.Entry) bool { return e.Key.Text == c.path[last].Text })
 }
 
-// copyOf returns a map whose maps can be changed.
+// copyOf returns a copy of a map whose maps can be changed.
 func copyOf(n *strictyaml.Node) *strictyaml.Node {
 	out := *n
 	out.Entries = slices.Clone(n.Entries)

@@ -15,8 +15,8 @@ import (
 // The keys of plans, a table for each map. A new key is an entry here: it is read,
 // described by the JSON Schema, and named by hints. docs/plan.md has a row for each.
 
-// planKeys are the keys of a plan. What names engines and workloads gets its shape
-// from the catalog, in [Schema].
+// planKeys are the keys of a plan. Keys that name engines and workloads get
+// their shapes from the catalog, in [Schema].
 var planKeys = strictyaml.Table[Plan]{
 	strictyaml.Valued("name", "The campaign's name. By default the file's, without extension.", strictyaml.OneLine, func(p *Plan, v string) { p.Name = v }),
 	strictyaml.Part[Plan]("workload", "The workload to run.", strictyaml.Text.Shape),

@@ -22,7 +22,7 @@ var synonyms = map[string]string{
 	"storage_engine": "storage", "url": "dsn", "host": "dsn", "socket": "dsn",
 }
 
-// lengths are keys for how long a step is, in other tools.
+// lengths are the keys for the length of a step in other tools.
 var lengths = []string{"duration", "time", "seconds", "runtime", "run_time"}
 
 // level is a place in a plan with the keys that belong there.
@@ -69,8 +69,8 @@ func (b *binder) levels(root *strictyaml.Node) []level {
 	return out
 }
 
-// meant returns a hint at the key that was meant by an unknown one: at the known one
-// of that meaning, at the place where it belongs, or at a known one like it.
+// meant returns a hint at the key that an unknown one was meant to be: the known one
+// of that meaning, the place where it belongs, or a known one like it.
 func (b *binder) meant(key string, known []string) string {
 	name, other := synonyms[key]
 	if !other {
@@ -91,8 +91,8 @@ func (b *binder) meant(key string, known []string) string {
 	return hint.OneOf(key, known)
 }
 
-// adopt gives a node that lacks a key the value of an unknown one that was probably
-// meant to be it, so that what is wrong in the value is reported too.
+// adopt gives a node that lacks a key the value of an unknown key that was
+// probably meant to be it, so that errors in the value are reported too.
 func (b *binder) adopt(n *strictyaml.Node, key string, known []string) {
 	if n.Get(key) != nil {
 		return
@@ -107,8 +107,8 @@ func (b *binder) adopt(n *strictyaml.Node, key string, known []string) {
 	}
 }
 
-// engineMeant returns a hint at the engine that was meant by an unknown one, or to
-// which a server or storage of that name belongs.
+// engineMeant returns a hint at the engine that an unknown name was meant to
+// be, or that a server or storage of that name belongs to.
 func engineMeant(cat Catalog, name string) string {
 	word := strings.ToLower(name)
 	bare := strings.TrimRight(word, "0123456789.-_")
@@ -131,8 +131,8 @@ func engineMeant(cat Catalog, name string) string {
 	return hint.OneOf(name, cat.EngineNames())
 }
 
-// workloadMeant returns a hint at the workload that was meant by an unknown one, or of
-// which a list of tests or steps may have that name.
+// workloadMeant returns a hint at the workload that an unknown name was meant to be,
+// or that has a list of tests or steps which may contain that name.
 func workloadMeant(cat Catalog, name string) string {
 	for _, workloadName := range cat.WorkloadNames() {
 		w, _ := cat.Workload(workloadName)

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// Word is a word that can be typed, and what it means.
+// Word is a word that can be typed, and its meaning.
 type Word struct{ Text, Doc string }
 
-// Overrides returns what can stand in place of an unfinished override, key=value: the
-// keys of a plan with a workload, and of its maps, or the values of a key that have names.
+// Overrides returns the completions of an unfinished override, key=value: the keys of a
+// plan with a workload, and of its maps, or the values of a key that have names.
 func Overrides(cat Catalog, workload, unfinished string) (out []Word) {
 	keys := strictyaml.Shape{}
 	root := planSchema(cat)

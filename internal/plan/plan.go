@@ -1,9 +1,9 @@
 // Package plan reads a plan file into a checked Plan: which workload, on which
-// targets, how often. It reports all problems of a wrong plan at once, with their
-// positions, before anything starts.
+// targets, how often. It reports all problems of a wrong plan at once, with
+// their positions, before anything starts.
 //
-// It runs nothing and opens no database; what it knows about engines and workloads
-// comes from the Catalog.
+// It runs nothing and opens no database; its knowledge about engines and
+// workloads comes from the Catalog.
 package plan
 
 import (
@@ -45,7 +45,7 @@ const (
 )
 
 // Plan is a campaign that has been checked and can start. It has many fields
-// because it holds all that a plan file can say.
+// because it holds all settings of a plan file.
 type Plan struct {
 	Name     string
 	Workload string
@@ -56,8 +56,8 @@ type Plan struct {
 	Trials   int // of each target; with Stop the greatest number
 	Order    Order
 	Stop     Stop
-	Question result.Question // what is asked of the comparison of the targets
-	Rate     *Rate           // nil: clients without a rate of their own go as fast as they can
+	Question result.Question // that the comparison of the targets is to answer
+	Rate     *Rate           // nil: clients without their own rate go as fast as they can
 	Find     *Find           // nil: nothing is searched for
 	Seed     uint64
 	Interval time.Duration // of the time series
@@ -97,8 +97,9 @@ func (p *Plan) For(t *Target) *Plan {
 	return &out
 }
 
-// Stop says when a campaign may end before all of its trials are done: at the
-// end of a block of one trial of each target. Its zero value means never.
+// Stop is the condition under which a campaign may end before all of its trials
+// are done: at the end of a block of one trial of each target. Its zero value
+// means never.
 type Stop struct {
 	// Precision is the relative precision wanted of the comparison of the
 	// targets: 0.02 is ±2 %. 0: none.
@@ -129,7 +130,7 @@ const maxTrials = 1000
 // Option changes how a plan is loaded.
 type Option func(*binder)
 
-// Forced sets whether targets get what is refused without --force.
+// Forced sets whether targets get settings that are refused without --force.
 func Forced(force bool) Option { return func(b *binder) { b.force = force } }
 
 // Looking makes Load look at the programs of the servers that targets start,
@@ -137,8 +138,8 @@ func Forced(force bool) Option { return func(b *binder) { b.force = force } }
 // plan runs nothing.
 func Looking(look func(kind, binary string)) Option { return func(b *binder) { b.look = look } }
 
-// Building makes Load look for the rumbench program that runs the trials of each
-// target. The error says why there is none.
+// Building makes Load look for the rumbench program that runs the trials of
+// each target. The error states why there is none.
 func Building(build func(t *Target) error) Option { return func(b *binder) { b.build = build } }
 
 // binder turns the nodes of a document into a plan.
@@ -171,7 +172,7 @@ func Load(file string, src []byte, sets []string, cat Catalog, options ...Option
 		p = b.plan(root, defaultName(file))
 		src = keepFile(p, root, src)
 		if len(sets) > 0 {
-			src = root.YAML() // with the overrides, it is what is run
+			src = root.YAML() // the plan with the overrides is the one that runs
 		}
 		b.seal(p, root, src)
 	}

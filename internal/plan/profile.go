@@ -7,13 +7,13 @@ import (
 	"rumbench/internal/text/strictyaml"
 )
 
-// Profile is what the trials' profiles are of. Its zero value means that there are
-// none.
+// Profile describes the profiles of the trials. Its zero value means that there
+// are none.
 type Profile struct {
 	Mode  result.Profiling
 	Hertz int // samples per second of CPU time
 	// In extra trials alone: whether to trace which files the device reads and writes,
-	// and how often per second to look where threads sleep; 0: never.
+	// and how often per second to sample where threads sleep; 0: never.
 	Files   bool
 	Threads int
 }

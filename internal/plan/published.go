@@ -13,11 +13,11 @@ import (
 	"rumbench/workload"
 )
 
-// Published is a set of figures published elsewhere. Reports show it beside what
-// was measured; it is never part of a result.
+// Published is a set of figures published elsewhere. Reports show it next to
+// the measured figures; it is never part of a result.
 type Published struct {
 	Source   string // author, title, date, and where it can be read
-	Hardware string // what it was measured on
+	Hardware string // that it was measured on
 	Note     string // such as corrections of units; may be empty
 	Rows     []PublishedRow
 }
@@ -27,7 +27,7 @@ type PublishedRow struct {
 	Name    string             // as published
 	Like    string             // the target that corresponds to it; "" for none
 	Step    string             // the step of the run that corresponds to it; "" for none
-	Per     string             // what its costs are per: "insert row"; "" if not given
+	Per     string             // the unit that its costs are per: "insert row"; "" if not given
 	Figures map[string]float64 // by metric, in the metric's unit
 }
 

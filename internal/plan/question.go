@@ -11,7 +11,7 @@ import (
 
 const questionHint = "as in question: {steps: [l.i1], metrics: [throughput, p99], worse_by: 5%}"
 
-// question reads what the comparison of the targets is to answer.
+// question reads the question that the comparison of the targets is to answer.
 func (b *binder) question(f strictyaml.Fields, p *Plan) {
 	n := f.Value("question")
 	if n == nil {

@@ -18,16 +18,16 @@ import (
 	"rumbench/workload/pace"
 )
 
-// Rate is the arrival rate of operations for clients without a rate of their own,
-// in steps that are bounded by time. One of At, Ramp and Steps is set.
+// Rate is the arrival rate of operations for clients without their own rate, in
+// steps that are bounded by time. One of At, Ramp and Steps is set.
 type Rate struct {
-	// At is operations per second; each of several is a step of its own.
+	// At is operations per second; each of several is a separate step.
 	At []float64
 	// Ramp is the first and the last rate of a linear ramp over the step.
 	Ramp []float64
 	// Steps are rates one after the other, for equal parts of the step's time.
 	Steps []float64
-	Like  pace.Arrivals // of which kind, and how many operations may wait
+	Like  pace.Arrivals // the kind of arrivals, and how many operations may wait
 }
 
 // Find is a search, in each such step, for the highest arrival rate that keeps a
@@ -39,7 +39,7 @@ type Find struct {
 	From, To   float64       // bounds of the search; 0: none
 	Precision  float64       // of the rate, as a share: 0.05 is 5 %
 	Seconds    float64       // length of a probe; 0: the step's. See [Find.Length]
-	Like       pace.Arrivals // of which kind, and how many operations may wait
+	Like       pace.Arrivals // the kind of arrivals, and how many operations may wait
 }
 
 func rateShape() strictyaml.Shape {
@@ -55,19 +55,19 @@ const (
 	// usualLeadIn is the lead-in of probes in seconds: the first operations of new
 	// connections take longer.
 	usualLeadIn = 2
-	// lengthened is by how much a probe is lengthened at most.
+	// lengthened is the greatest factor by which a probe is lengthened.
 	lengthened = 10
 )
 
-// Length returns how many seconds a probe takes at a rate, after a step of a
-// length: as many as the plan says, or more if that is too few for the percentile.
+// Length returns the length in seconds of a probe at a rate, after a step of a
+// length: the plan's length, or more if that is too short for the percentile.
 func (f *Find) Length(rate, step float64) float64 {
 	usual := cmp.Or(f.Seconds, step)
 	return min(max(usual, math.Ceil(f.operations()/rate)), lengthened*usual)
 }
 
-// LeastRate returns the lowest rate at which a probe has enough operations for the
-// percentile.
+// LeastRate returns the lowest rate that gives a probe enough operations for
+// the percentile.
 func (f *Find) LeastRate(step float64) float64 {
 	return f.operations() / (lengthened * cmp.Or(f.Seconds, step))
 }
@@ -141,7 +141,7 @@ func rates(d *strictyaml.Document, n *strictyaml.Node, subject string) (out []fl
 	return out
 }
 
-// noStep reports a run without a step to which a schedule could apply.
+// noStep reports a run without a step that a schedule could apply to.
 func (b *binder) noStep(n *strictyaml.Node, p *Plan, subject string) bool {
 	if p.Run == nil {
 		return true // already reported
@@ -295,11 +295,11 @@ var perSecond = strictyaml.NewScalar(func(n *strictyaml.Node) (float64, error) {
 }, strictyaml.NumberOrText(strictyaml.Shape{"exclusiveMinimum": 0, "maximum": float64(GreatestRate)},
 	workload.CountPattern+"(/s)?"))
 
-// OpenGroup returns the group of a step that can be driven by an arrival schedule,
-// -1 if there is none: the group of the step's primary operation, if its clients
-// have no rate of their own and the step is bounded by time. A step that creates
-// tables, or has a fixed amount of work, cannot be repeated, and a warm-up needs
-// no schedule.
+// OpenGroup returns the group of a step that can be driven by an arrival
+// schedule, -1 if there is none: the group of the step's primary operation, if
+// its clients have no rate and the step is bounded by time. A step that creates
+// tables, or has a fixed amount of work, cannot be repeated, and a warm-up
+// needs no schedule.
 func OpenGroup(s *workload.Step) int {
 	if s.Settle != nil || s.Creates || s.Warmup || s.Seconds <= 0 {
 		return -1
@@ -369,8 +369,8 @@ func (r *Rate) schedule(seconds float64) *pace.Arrivals {
 	return &a
 }
 
-// AtRate returns a step with this arrival rate, with the kind of arrivals and the
-// queue of like, under a name of its own.
+// AtRate returns a step with this arrival rate, with the kind of arrivals and
+// the queue of like, under a separate name.
 func AtRate(s *workload.Step, rate float64, like *pace.Arrivals) workload.Step {
 	a := *like
 	a.Segments = []pace.Segment{{Seconds: s.Seconds, From: rate, To: rate}}
@@ -383,8 +383,7 @@ func AtRate(s *workload.Step, rate float64, like *pace.Arrivals) workload.Step {
 	return out
 }
 
-// searched returns steps of which the ones that a search begins with are judged by what
-// it finds.
+// searched returns the steps; those that a search begins with are judged by its answer.
 func searched(steps []workload.Step) []workload.Step {
 	out := slices.Clone(steps)
 	for i := range out {
@@ -395,9 +394,9 @@ func searched(steps []workload.Step) []workload.Step {
 	return out
 }
 
-// promised returns what a step is judged by when operations arrive at a rate, which all
-// targets have in common: latency in place of throughput. The probes of a search are not
-// judged, as only what it finds is.
+// promised returns the metrics that judge a step when operations arrive at a rate, which
+// is the same for all targets: latency instead of throughput. The probes of a search are
+// not judged, only its answer is.
 func promised(judged []string) (out []string) {
 	for _, name := range judged {
 		switch name {

@@ -13,9 +13,9 @@ import (
 )
 
 // Schema returns the JSON Schema (draft 2020-12) of plans with these engines and
-// workloads. It accepts every plan that Load accepts, but for unusual spellings such
-// as a metric's name in capitals. What depends on several values, on files or on what
-// an engine can do is checked by Load alone.
+// workloads. It accepts every plan that Load accepts, except for unusual spellings
+// such as a metric's name in capitals. Rules that depend on several values, on files
+// or on an engine's capabilities are checked by Load alone.
 func Schema(cat Catalog) ([]byte, error) { return json.MarshalIndent(planSchema(cat), "", "  ") }
 
 func planSchema(cat Catalog) strictyaml.Shape {
@@ -96,7 +96,8 @@ func inPlan(v any) any {
 	return v
 }
 
-// paramShape returns what [workload.Param.Parse] accepts.
+// paramShape returns the shape of the values that [workload.Param.Parse]
+// accepts.
 func paramShape(p *workload.Param) strictyaml.Shape {
 	bounds := strictyaml.Shape{}
 	if p.Min > -1e300 { // JSON has no infinity
@@ -154,7 +155,7 @@ func targetShape(cat Catalog) strictyaml.Shape {
 func engineShape(info engine.Info) strictyaml.Shape {
 	options := strictyaml.Shape{}
 	for _, o := range info.Options {
-		if !strings.Contains(o.Name, " ") { // others describe what else there may be
+		if !strings.Contains(o.Name, " ") { // others describe further options
 			options[o.Name] = optionShape(o.Type).With("description", sentence(o.Doc, ""))
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"rumbench/internal/text/strictyaml"
 )
 
-// SecretFile is the file beside a stored plan with the data source names that
+// SecretFile is the file next to a stored plan with the data source names that
 // the plan refers to, in lines NAME=VALUE. Only its owner can read it.
 const SecretFile = "secrets.env"
 
@@ -40,8 +40,8 @@ func (b *binder) dsn(f strictyaml.Fields) (dsn string) {
 // ${NAME}.
 func ResolveDSN(text string) (string, error) { return resolveDSN(text, "") }
 
-// resolveDSN looks in the file beside the plan first: a resumed campaign attaches
-// to the server that it began with.
+// resolveDSN first looks in the file next to the plan: a resumed campaign
+// attaches to the server that it began with.
 func resolveDSN(text, plan string) (string, error) {
 	m := reference.FindStringSubmatch(text)
 	switch {
@@ -65,7 +65,7 @@ func resolveDSN(text, plan string) (string, error) {
 	return lineDSN(value)
 }
 
-// keptSecrets reads the file beside a plan; a plan from a pipe has none.
+// keptSecrets reads the file next to a plan; a plan from a pipe has none.
 func keptSecrets(plan string) (map[string]string, error) {
 	if plan == "" {
 		return nil, nil

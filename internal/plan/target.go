@@ -128,8 +128,8 @@ func asMap(n *strictyaml.Node) *strictyaml.Node {
 	return out
 }
 
-// nameNull turns what means no value in YAML, such as null, into a name where an
-// engine is called that.
+// nameNull turns a word that means no value in YAML, such as null, into a name
+// if an engine has that name.
 func (b *binder) nameNull(target *strictyaml.Node) {
 	for _, key := range []string{"engine", "name"} {
 		if n := target.Get(key); n != nil && n.IsNull() {
@@ -162,7 +162,7 @@ func options(f strictyaml.Fields) map[string]any {
 	return out
 }
 
-// printable returns the settings that a configuration asks for.
+// printable returns the settings in a configuration.
 func printable(c engine.Config) map[string]string {
 	size := func(n int64) string {
 		if n == 0 {
@@ -270,8 +270,9 @@ func (b *binder) checkData(targets []*bound, trials int) {
 	}
 }
 
-// checkEngine checks that the engine can do what the target asks for. After each
-// refused knob it checks again without it, so that all are reported.
+// checkEngine checks that the engine supports the target's workload and
+// settings. After each refused knob it checks again without it, so that all are
+// reported.
 func (b *binder) checkEngine(t *bound, p *Plan) {
 	e, _ := b.cat.Engine(t.Engine)
 	info := e.Info()
@@ -326,7 +327,7 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 		b.At(n, t.Engine+": "+knob.Error(), help)
 		aboutServer := len(info.Servers) > 0 && slices.Contains(append(serverKeys.Names(), programKey.Name), knob.Knob)
 		if aboutServer || !drop(&c, knob.Knob) {
-			return // what else would be refused depends on it
+			return // further refusals depend on it
 		}
 	}
 }
@@ -347,8 +348,8 @@ func enabling(info engine.Info, needs []model.Capability) string {
 	return strings.Join(settings, " and ")
 }
 
-// sparing returns a hint at a parameter with whose other value the workload does not need
-// what an engine lacks; "" if there is none.
+// sparing returns a hint at a parameter and the value with which the workload does not
+// need the capabilities that an engine lacks; "" if there is none.
 func sparing(w workload.Workload, info engine.Info, params workload.Params) string {
 	name, value := workload.Sparing(w, info.Capabilities, params)
 	if name == "" {
@@ -396,7 +397,7 @@ func (t *bound) blame(knob string, info engine.Info) (at *strictyaml.Node, help 
 		return n, ""
 	}
 	if n := t.common.Of.Get(knob); n != nil {
-		if t.Config.Server.DSN != "" { // it cannot have one of its own either
+		if t.Config.Server.DSN != "" { // it cannot have its own either
 			return n, fmt.Sprintf("remove %s from common, and give it to the targets without a dsn", knob)
 		}
 		return n, fmt.Sprintf("give target %s its own %s, or remove it from common", t.Name, knob)

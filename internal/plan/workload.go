@@ -17,7 +17,7 @@ import (
 	"rumbench/workload"
 )
 
-// workload reads what to run: workload, preset and params.
+// workload reads the workload, its preset and params.
 func (b *binder) workload(f strictyaml.Fields, p *Plan) {
 	before := len(b.Problems)
 	strictyaml.Bind(f, "preset", strictyaml.Text, func(v string) { p.Preset = v })
@@ -51,12 +51,12 @@ func (b *binder) workload(f strictyaml.Fields, p *Plan) {
 	}
 }
 
-// fileParam stands among the parameters for the content of a workload's file: results
-// of different files are not of one workload, whatever their names are.
+// fileParam is the parameter that represents the content of a workload's file:
+// results of different files do not belong to one workload, whatever their names are.
 const fileParam = "file"
 
-// choose finds the workload: by its name, in a file, or in the plan itself. own is what
-// declares one that does not come with rumbench.
+// choose finds the workload: by its name, in a file, or in the plan itself. own is the
+// declaration of a workload that does not come with rumbench.
 func choose(b *binder, f strictyaml.Fields, p *Plan) (own []byte) {
 	n := f.Value("workload")
 	var err error

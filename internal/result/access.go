@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	sysbench = "sysbench" // the workload, and what its logs are imported as
+	sysbench = "sysbench" // the name of the workload and of its imported logs
 	indexOp  = "index"
 )
 
@@ -88,7 +88,7 @@ func accessByKinds(s *Step) workload.Access {
 		about = []workload.Access{accessOf(s.Primary)}
 	}
 	if slices.Contains(about, workload.OtherAccess) {
-		return workload.OtherAccess // what is in it is unknown
+		return workload.OtherAccess // its contents are unknown
 	}
 	for _, a := range append(about, beside...) {
 		if a != about[0] && a != workload.OtherAccess {

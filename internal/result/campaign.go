@@ -33,7 +33,7 @@ type Campaign struct {
 	AA      bool     `json:"aa,omitempty"`
 	Order   string   `json:"order,omitempty"`   // of the trials, as plans call it; "": imported
 	Targets []string `json:"targets,omitempty"` // in the plan's order
-	// Question is what the plan asks; its zero value means what the workload is about.
+	// Question is the plan's question; its zero value means the workload's subject.
 	Question Question `json:"question,omitzero"`
 	// Params are the workload's parameters as texts, with the preset and the
 	// defaults filled in; none of an imported campaign.
@@ -44,15 +44,16 @@ type Campaign struct {
 	// Builds are the rumbench programs that run the trials, as found when the
 	// campaign began.
 	Builds Builds  `json:"builds,omitempty"`
-	Trials []Entry `json:"trials"` // in the order in which they are run; those of one number are a block
+	Trials []Entry `json:"trials"` // in running order; those with the same number are a block
 	// Profiled are the trials that are run for their profiles alone, one of each target.
 	// They are apart from Trials, so that nothing shows or compares their numbers.
 	Profiled []Entry `json:"profiled,omitempty"`
 	// Spent is how many seconds the campaign has run, without the time between an
 	// interruption and its resumption.
 	Spent float64 `json:"spent_s,omitempty"`
-	// Stopped says why the campaign ended before the plan's number of trials,
-	// as the plan wanted; "" if it did not. The other trials are not in Trials.
+	// Stopped is the reason why the campaign ended before the plan's number of
+	// trials, as the plan wanted; "" if it did not. The other trials are not in
+	// Trials.
 	Stopped string `json:"stopped,omitempty"`
 }
 
@@ -64,7 +65,8 @@ type Build struct {
 	Client string `json:"client"`
 }
 
-// Builds are the programs of a campaign, that of its first target first.
+// Builds are the programs of a campaign, with the program of its first target
+// first.
 type Builds []Build
 
 // Of returns the program that runs a trial: the one that is calibrated in its

@@ -31,7 +31,7 @@ const (
 	PlansFile     = "plans.jsonl" // how the database finds the rows of each statement
 	LogFile       = "trial.log"
 	ServerLogFile = "server.log" // output of a server that was started for the trial
-	LoadFile      = "load.log"   // output of the program that made the load, where that was not rumbench
+	LoadFile      = "load.log"   // output of the program that made the load, if that was not rumbench
 	DataDir       = "data"
 	TempDir       = "tmp"
 )
@@ -54,8 +54,8 @@ func WriteFile(path string, b []byte, mode fs.FileMode) error {
 	})
 }
 
-// Replace replaces a file by what write writes, so that a reader sees either the
-// old content or the new, also after a crash.
+// Replace replaces a file by the output of write, so that a reader sees either
+// the old content or the new, also after a crash.
 func Replace(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
@@ -74,8 +74,8 @@ func Replace(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	return nil
 }
 
-// most limits the size of files that are read as a whole: the largest that
-// rumbench has written is a hundredth of it.
+// limit is the greatest size of files that are read as a whole: the largest
+// that rumbench has written is a hundredth of it.
 const limit = 64 << 20
 
 // ReadPlan reads the plan that a campaign was started with.
@@ -204,7 +204,7 @@ func (s *SeriesWriter) Close() error {
 // longest is the maximum length of a line of a series.
 const longest = 1 << 20
 
-// wholeLines splits at line ends; what follows the last one was cut off.
+// wholeLines splits at line ends; text after the last one was cut off.
 func wholeLines(data []byte, _ bool) (int, []byte, error) {
 	end := bytes.IndexByte(data, '\n') + 1
 	if end == 0 {

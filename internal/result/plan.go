@@ -15,8 +15,8 @@ import (
 	"rumbench/internal/text/escape"
 )
 
-// StatementPlan is a line of plans.jsonl: the plan by which the database finds
-// the rows of an operation that clients of a step prepared.
+// StatementPlan is a line of plans.jsonl: the database's plan to find the rows
+// of an operation that clients of a step prepared.
 type StatementPlan struct {
 	Step   string      `json:"step"`
 	When   When        `json:"when"`
@@ -70,7 +70,7 @@ func ReadPlans(dir string) ([]StatementPlan, error) {
 	}
 	var out []StatementPlan
 	lines := bytes.Split(b, []byte("\n"))
-	for n, line := range lines[:len(lines)-1] { // what follows the last line end was cut off
+	for n, line := range lines[:len(lines)-1] { // text after the last line end was cut off
 		var p StatementPlan
 		if err := json.Unmarshal(line, &p); err != nil {
 			return nil, fmt.Errorf("read %s: line %d: %w", path, n+1, err)

@@ -20,8 +20,8 @@ type Profiling string
 
 // The kinds of profiling. A trial that is not profiled has none.
 const (
-	// ProfileExtra profiles a trial that is run for that alone. Its numbers are never
-	// shown beside those of other trials.
+	// ProfileExtra profiles a trial that runs for that alone. Its numbers are never
+	// shown next to those of other trials.
 	ProfileExtra  Profiling = "extra"
 	ProfileInside Profiling = "inside" // profiles the measured trials
 	ProfileOff    Profiling = "off"
@@ -33,13 +33,14 @@ const ProfileDir = "profile"
 // The kinds of profiles; others are profile.LockProfiles.
 const (
 	CPUProfile     = "cpu"
-	FilesProfile   = "files"   // what the device read and wrote, by class of file
+	FilesProfile   = "files"   // the device's reads and writes, by class of file
 	ThreadsProfile = "threads" // where threads slept
 )
 
-// StepProfile is what is known of the profiles of a step beside their files.
+// StepProfile holds the data about the profiles of a step that are not in their
+// files.
 type StepProfile struct {
-	// Units are how many there were of Per in the window, which costs are divided by:
+	// Units is the number of units of Per in the window, which costs are divided by:
 	// those of the step's own costs, or seconds.
 	Units float64 `json:"units"`
 	Per   string  `json:"per"`
@@ -85,7 +86,7 @@ func readLines[R any](r io.Reader, head any) (rows []R, err error) {
 	}
 }
 
-// ReadFiles returns what the device read and wrote in a step. The error is
+// ReadFiles returns the device's reads and writes in a step. The error is
 // fs.ErrNotExist if it was not traced.
 func (t *Trial) ReadFiles(s *Step) (*blockio.Files, error) {
 	f := &blockio.Files{}
@@ -95,7 +96,8 @@ func (t *Trial) ReadFiles(s *Step) (*blockio.Files, error) {
 	})
 }
 
-// ReadAsleep returns where threads slept in a step, fs.ErrNotExist if nobody looked.
+// ReadAsleep returns where threads slept in a step, fs.ErrNotExist if threads were
+// not sampled.
 func (t *Trial) ReadAsleep(s *Step) (*profile.Asleep, error) {
 	a := &profile.Asleep{}
 	return a, t.readProfile(s, ThreadsProfile, func(r io.Reader) (err error) {
@@ -104,7 +106,7 @@ func (t *Trial) ReadAsleep(s *Step) (*profile.Asleep, error) {
 	})
 }
 
-// ReadCPUProfile returns what a CPU profile of a step sampled, with the units of the
+// ReadCPUProfile returns the samples of a step's CPU profile, with the units of the
 // step. The error is fs.ErrNotExist if there is none.
 func (t *Trial) ReadCPUProfile(s *Step) (work profile.Work, err error) {
 	err = t.readProfile(s, CPUProfile, func(r io.Reader) (err error) {
@@ -118,7 +120,7 @@ func (t *Trial) ReadCPUProfile(s *Step) (work profile.Work, err error) {
 }
 
 // ReadLocks returns the waits for locks in a step: at the functions that waited, or by
-// those that held what others waited for, see profile.ReadLocks.
+// the functions that others waited for, see profile.ReadLocks.
 func (t *Trial) ReadLocks(s *Step, kind string) (costs []profile.LockCost, err error) {
 	err = t.readProfile(s, kind, func(r io.Reader) (err error) {
 		costs, err = profile.ReadLocks(r, kind, s.Profile.Units)

@@ -6,10 +6,10 @@ import (
 	"reflect"
 )
 
-// Question is what a comparison is to answer: which numbers of which steps, and how
-// great a difference matters. Verdicts on these numbers are corrected for each other
-// and for no others. The zero value asks what the workload is about, see
-// [Step.Judged].
+// Question is the question that a comparison answers: which numbers of which steps,
+// and how great a difference matters. Verdicts on these numbers are corrected for
+// each other and for no others. The zero value asks about the workload's subject,
+// see [Step.Judged].
 type Question struct {
 	Steps   []string `json:"steps,omitempty"`   // by name; nil: those that the workload is about
 	Metrics []string `json:"metrics,omitempty"` // by name; nil: those that the workload judges the steps by
@@ -19,7 +19,7 @@ type Question struct {
 	WorseBy  float64 `json:"worse_by,omitempty"`
 	BetterBy float64 `json:"better_by,omitempty"`
 	// Within is how far apart numbers may be and still be called the same, as a share;
-	// 0: as far as does not matter, or 1 % where all matters.
+	// 0: up to the smallest difference that matters, or 1 % if any difference matters.
 	Within float64 `json:"equivalent_within,omitempty"`
 }
 
@@ -40,8 +40,8 @@ func (q *Question) Margin() float64 {
 	return q.threshold(usualMargin)
 }
 
-// Contradiction returns why the differences of a question do not go together; "" if they
-// do.
+// Contradiction returns why the differences of a question contradict each other; "" if
+// they do not.
 func (q *Question) Contradiction() string {
 	for _, d := range []float64{q.WorseBy, q.BetterBy} {
 		if d > 0 && q.Within > d {
@@ -62,7 +62,8 @@ func (q *Question) Smallest() float64 {
 	return usualDifference
 }
 
-// least returns the least difference that matters, or otherwise if any does.
+// threshold returns the least difference that matters, or otherwise if any
+// does.
 func (q *Question) threshold(otherwise float64) float64 {
 	lowest := math.Inf(1)
 	for _, d := range []float64{q.WorseBy, q.BetterBy} {
@@ -76,7 +77,7 @@ func (q *Question) threshold(otherwise float64) float64 {
 	return lowest
 }
 
-// Declared reports whether the question says anything.
+// Declared reports whether the question has any content.
 func (q *Question) Declared() bool { return !q.Same(&Question{}) }
 
 // Same reports whether two questions are the same.

@@ -69,22 +69,22 @@ func addUnfinished(dir string, t *Trial) error {
 }
 
 // unrecovered are the metrics that neither the series nor the latency log give:
-// they have failed attempts per group only and no operations that were not done;
-// and those that the series know better than the log, see addSeen.
+// they have failed attempts per group only, and no undone operations; and those
+// that are more accurate in the series than in the log, see addSeen.
 var unrecovered = map[string]bool{
 	metric.Errors: true, metric.Attempts: true, metric.Unfinished: true, metric.WastedStatements: true,
 	metric.SaturatedFlag: true, metric.QueueMax: true, metric.Abandoned: true,
 	metric.StatementsPerS: true, metric.AttemptTotalS: true, metric.ServiceMaxUS: true, metric.ResponseMaxUS: true,
 }
 
-// unfinished is what the series contain of a step that has not ended.
+// unfinished holds the contents of the series of a step that has not ended.
 type unfinished struct {
 	t      *Trial
 	step   Step
 	groups []*seen
 }
 
-// seen is what the series show of a group.
+// seen holds the data of the series about a group.
 type seen struct {
 	is       *Group // as it was described; nil: unknown
 	name     string
@@ -95,7 +95,7 @@ type seen struct {
 	undone   *hist.Dist // of operations of unknown variety; nil: none
 }
 
-// seenKind is what the series show of an operation kind.
+// seenKind holds the data of the series about an operation kind.
 type seenKind struct {
 	workload.OpKind
 	hist.Counts
@@ -213,12 +213,12 @@ func (g *seen) describe(seconds float64) *workload.Group {
 		w.Arrivals.Queue = g.is.Queue
 	}
 	if g.is.Rate > 0 && !w.Paced() {
-		g.rates, g.arrivals = nil, nil // what was due is unknown
+		g.rates, g.arrivals = nil, nil // the operations due are unknown
 	}
 	return w
 }
 
-// did returns what the group did.
+// work returns the group's work.
 func (g *seen) work(u *unfinished, latencies map[string]*hist.Dist) *hist.Group {
 	end := time.Duration(math.Round(u.step.Seconds * 1e9))
 	out := &hist.Group{Rates: g.rates, End: end, Plan: end, Arrivals: g.arrivals}
@@ -249,9 +249,9 @@ func (g *seen) work(u *unfinished, latencies map[string]*hist.Dist) *hist.Group 
 	return out
 }
 
-// addSeen adds what the series cover to the end and the latency log, which is
-// written less often, does not: errors and maximum times. Operations in flight
-// in a group with a rate took longer still.
+// addSeen adds the figures that the series cover to the end and the latency
+// log, which is written less often, does not: errors and maximum times.
+// Operations in flight in a group with a rate took longer still.
 func (g *seen) addSeen(b *account.Builder) {
 	ops := int64(0)
 	var wholes []*seenKind

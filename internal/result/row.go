@@ -1,5 +1,5 @@
-// Package result reads and writes what a campaign leaves on disk: trial
-// directories, their files, and the rows that every table, chart and test
+// Package result reads and writes the files that a campaign leaves on disk:
+// trial directories, their files, and the rows that every table, chart and test
 // reads. It measures nothing and judges nothing.
 package result
 
@@ -14,7 +14,7 @@ import (
 // denominator given; "" matches any operation or denominator.
 func (s *Step) Find(name, op, per string) *metric.Row { return metric.Find(s.Rows, name, op, per) }
 
-// Take adds what was derived from a step.
+// Take adds the figures derived from a step.
 func (s *Step) Take(a *account.Sheet) {
 	s.Rows = append(s.Rows, a.Rows...)
 	s.Curves = append(s.Curves, a.Curves...)
@@ -36,7 +36,7 @@ func (s *Step) Take(a *account.Sheet) {
 	}
 }
 
-// Refuse marks the step as one whose numbers must not be used, with the reason
+// Refuse marks the step as one whose numbers must not be used. The reason comes
 // before all other warnings.
 func (s *Step) Refuse(w metric.Warning) {
 	s.Status = Invalid

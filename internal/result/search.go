@@ -9,8 +9,8 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// Search is the answer of a search for the highest rate of arrivals at which a
-// promise about response times is kept.
+// Search is the answer of a search for the highest rate of arrivals that keeps
+// a promise about response times.
 type Search struct {
 	Promise string  `json:"promise"`               // "p99_ms < 20"
 	Kept    float64 `json:"kept_per_s,omitempty"`  // the highest rate that kept it, in operations a second; 0: none did
@@ -19,8 +19,8 @@ type Search struct {
 	Why     string  `json:"why,omitempty"`         // how: "p99 313 ms"
 	Capped  bool    `json:"capped,omitempty"`      // the plan limited the rate
 	// Low and High are the interval in which the highest rate that keeps the
-	// promise lies: the nearest rates that were tried below and above. 0: it is
-	// open on that side.
+	// promise lies: the nearest rates tried below and above. 0: it is open on
+	// that side.
 	Low  float64 `json:"low_per_s,omitempty"`
 	High float64 `json:"high_per_s,omitempty"`
 	// Probes is how many were made, and Disturbed how many of them do not count,
@@ -75,8 +75,8 @@ func (s *Search) Differs(o *Search) string {
 	return ""
 }
 
-// Question returns in words what was searched for: two searches with the same
-// question do not differ.
+// Question returns in words the subject of the search: two searches with the
+// same question do not differ.
 func (s *Search) Question() string {
 	h := s.How
 	text := fmt.Sprintf("%s with probes of %.10g s, arrivals %s, a queue of %d, from %.10g/s to %.10g/s (0: not limited)",

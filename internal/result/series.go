@@ -41,7 +41,7 @@ type Line struct {
 	// the interval, in µs; 0: there was none. It shows how bad an interval without
 	// completions is.
 	OldestInFlight float64     `json:"oldest_in_flight_us,omitempty"`
-	Queue          *hist.Queue `json:"queue,omitempty"` // nil for a group at which nothing arrives by a schedule
+	Queue          *hist.Queue `json:"queue,omitempty"` // nil for groups without scheduled arrivals
 
 	// Other sources: growth of counters over the interval, gauges as they are.
 	// A counter of an engine that is missing did not grow.

@@ -29,9 +29,9 @@ func wantsOf(sources []string) wants {
 	return w
 }
 
-// of returns which values of a line are wanted, nil for all; ok is false if
-// none is. It does not decode the line: most lines of a long run are counters
-// of engines that few readers want.
+// subject returns the wanted values of a line, nil for all; ok is false if
+// there are none. It does not decode the line: most lines of a long run are
+// counters of engines that few readers want.
 func (w wants) subject(line []byte) (names []string, ok bool) {
 	_, rest, found := bytes.Cut(line, []byte(`"src":"`))
 	source, _, closed := bytes.Cut(rest, []byte{'"'})

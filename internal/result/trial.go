@@ -16,8 +16,8 @@ import (
 	"rumbench/workload/pace"
 )
 
-// Format is the version of the files' format. Readers know all versions up to it.
-// From 2 on warnings have codes.
+// Format is the version of the files' format. Readers know all versions up to
+// it. In version 2 and later warnings have codes.
 const Format = 2
 
 // Status is how far a trial or step came.
@@ -27,22 +27,21 @@ type Status string
 const (
 	Running  Status = "running"  // no end was written: it is running or was killed
 	Complete Status = "complete" // everything was done
-	Partial  Status = "partial"  // it was interrupted by its user; what was measured is valid
-	Failed   Status = "failed"   // it could not go on; what was measured before is valid
+	Partial  Status = "partial"  // it was interrupted by its user; measurements so far are valid
+	Failed   Status = "failed"   // it could not continue; measurements so far are valid
 	Invalid  Status = "invalid"  // it ran to its end, but its numbers must not be used: see the warnings
 )
 
 // Hosting is where an engine runs.
 type Hosting string
 
-// The hostings. Without one it is unknown, as it is of imported logs.
+// The hostings. Without one it is unknown, as for imported logs.
 const (
-	Embedded Hosting = "embedded" // in rumbench's own process, beside the clients
-	Server   Hosting = "server"   // in processes of its own
+	Embedded Hosting = "embedded" // in rumbench's own process, with the clients
+	Server   Hosting = "server"   // in separate processes
 )
 
-// Unknown stands for the durability and other facts of a trial that are not
-// known.
+// Unknown represents unknown durability and other unknown facts of a trial.
 const Unknown = "unknown"
 
 // Trial is the content of trial.json: one target × one workload × one repetition.
@@ -69,12 +68,12 @@ type Trial struct {
 	OwnParams  []string          `json:"own_params,omitempty"` // the names of those that the plan sets for this target
 	Knobs      map[string]string `json:"knobs"`                // the common knobs and options as asked for
 	Durability string            `json:"durability"`
-	Promise    string            `json:"promise,omitempty"` // what a commit survives, in words; "": not known
+	Promise    string            `json:"promise,omitempty"` // events a commit survives; "": unknown
 	Seed       uint64            `json:"seed"`
 	Interval   float64           `json:"interval_s"`
 	Status     Status            `json:"status"`
 	Reason     string            `json:"reason,omitempty"` // why it is partial, failed or invalid
-	Hint       string            `json:"hint,omitempty"`   // what the user can do about it
+	Hint       string            `json:"hint,omitempty"`   // how the user can help
 	Started    time.Time         `json:"started"`
 	Ended      *time.Time        `json:"ended,omitempty"`
 	Versions   observe.Facts     `json:"versions"` // rumbench, Go, engine
@@ -84,16 +83,16 @@ type Trial struct {
 	Host     observe.Facts    `json:"host"`
 	// Affects are the aspects that the options among Knobs affect, as the engine declares.
 	Affects map[string]engine.Aspect `json:"affects,omitempty"`
-	// Ceilings are what the device can do, as probed before the campaign's trials; nil
-	// where it was not, or may be another device.
+	// Ceilings are the limits of the device, as probed before the campaign's trials;
+	// nil if it was not probed, or may be a different device.
 	Ceilings *observe.Ceilings `json:"ceilings,omitempty"`
 	Steps    []Step            `json:"steps"`
 	Warnings []metric.Warning  `json:"warnings,omitempty"`
 	// Imported is the provenance of numbers that rumbench did not measure; nil if
 	// it did.
 	Imported *Imported `json:"imported,omitempty"`
-	// Recorded is the command of the program that made the load, where that was not
-	// rumbench: "sysbench oltp_read_only run"; "" of other trials.
+	// Recorded is the command of the program that made the load, if that was
+	// not rumbench: "sysbench oltp_read_only run"; "" for other trials.
 	Recorded string `json:"recorded,omitempty"`
 	// Profiled is how the trial was profiled; "" if it was not. Numbers of a trial that
 	// was run for its profile alone are compared with nothing.
@@ -144,9 +143,9 @@ func (t *Trial) EngineVersion() string {
 	return cmp.Or(t.Versions.Value("server"), t.Versions.Value(t.Engine), t.Versions.Value("engine"))
 }
 
-// Imported is the provenance of a trial made from another tool's logs. What
-// such logs do not contain (durability, settings, the seed, an interval, the
-// start time) has no value in the trial: it is unknown, not zero.
+// Imported is the provenance of a trial made from another tool's logs. Facts
+// that such logs do not contain (durability, settings, the seed, an interval,
+// the start time) have no value in the trial: they are unknown, not zero.
 type Imported struct {
 	Tool  string   `json:"tool"`           // with its version: "sysbench 1.0.20"
 	Mode  string   `json:"mode"`           // the arithmetic: "correct", or "compatible" with published scripts
@@ -169,15 +168,16 @@ type Step struct {
 	// "" and none for a step outside any sweep.
 	Base string `json:"base,omitempty"`
 	Axes []Axis `json:"axes,omitempty"`
-	// Search is the result of a search for a rate, whose probes are the steps
+	// Search is the result of a search for a rate. Its probes are the steps
 	// NAME@RATE; nil if there was none.
 	Search *Search `json:"search,omitempty"`
 	// Warmup: the step only prepared the next one; it is never judged.
 	Warmup bool `json:"warmup,omitempty"`
 	// Creates: its tables were created before it.
 	Creates bool `json:"creates,omitempty"`
-	// Judged are the metrics by which the workload judges the step where nobody asks
-	// for others; none where it is not about the step, and in imported logs.
+	// Judged are the metrics by which the workload judges the step unless the plan
+	// asks for others; none if the workload is not about the step, and in imported
+	// logs.
 	Judged []string `json:"judged,omitempty"`
 	// Access and BeforeWrites are as the workload declared them; "" in
 	// imported logs: see [Trial.TestOf].
@@ -187,7 +187,7 @@ type Step struct {
 	// Touches are as the workload declared them.
 	Touches []workload.Touch `json:"touches,omitempty"`
 
-	// OwnSQL are the operations in which the engine executed SQL of the user's own.
+	// OwnSQL are the operations for which the engine executed custom SQL.
 	OwnSQL []string `json:"own_sql,omitempty"`
 
 	Primary   string                `json:"primary"`    // the operation kind that the step is about
@@ -215,7 +215,7 @@ type Test struct {
 	WarmUp, BeforeWrites bool
 }
 
-// TestOf returns the class of a step: as its workload declared it, or, if that
+// TestOf returns the class of a step: as declared by its workload, or, if that
 // was not recorded, by names.
 func (t *Trial) TestOf(s *Step) Test {
 	if s.Access == "" {
@@ -241,8 +241,8 @@ func (s *Step) WritesRows() bool {
 	return counted && (s.Access == workload.WriteAccess || s.Access == workload.OtherAccess)
 }
 
-// Single reports whether a row is of a single operation kind, not of a whole of
-// several.
+// Single reports whether a row belongs to a single operation kind, not to a
+// whole of several.
 func (s *Step) Single(row *metric.Row) bool {
 	return slices.ContainsFunc(s.Groups,
 		func(g Group) bool { return g.Name == row.Group && slices.Contains(g.Ops, row.Op) })
@@ -251,10 +251,10 @@ func (s *Step) Single(row *metric.Row) bool {
 // rowUnit is the unit of operations that count rows.
 const rowUnit = "row"
 
-// Axis is a number in which steps of one base differ.
+// Axis is a number that differs between steps of one base.
 type Axis = workload.Axis
 
-// Wait is an activity in which sessions were sampled in a step's window.
+// Wait is an activity of sessions sampled in a step's window.
 type Wait = account.Wait
 
 // Group describes a group of clients.
@@ -263,7 +263,7 @@ type Group struct {
 	Clients int     `json:"clients"`
 	Rate    float64 `json:"rate,omitempty"` // promised units a second of the whole group; 0: closed loop
 	// RateOf is the operation that Rate counts, if not the group's units:
-	// transactions of a log whose units are queries.
+	// transactions, for a log that counts queries.
 	RateOf string `json:"rate_of,omitempty"`
 	Pace   string `json:"pace,omitempty"`
 	// Open: operations arrive by one schedule for all clients, on average at Rate,
@@ -276,7 +276,7 @@ type Group struct {
 	// not.
 	Ramp []Ramp   `json:"ramp,omitzero"`
 	Ops  []string `json:"ops"`
-	// Shares are the planned shares of its operations, where there are several and the
+	// Shares are the planned shares of its operations, if there are several and the
 	// shares are known.
 	Shares map[string]float64 `json:"shares,omitempty"`
 	// Parts are the statements of its operations, if they are timed individually.
@@ -284,14 +284,14 @@ type Group struct {
 	// Units are what operations count, by their kinds: "row", "query"; nil if that
 	// was not recorded.
 	Units map[string]string `json:"units,omitempty"`
-	// Of maps kinds that are varieties to their whole: "range market" is of
-	// "query". Rates and latencies are of both.
+	// Of maps kinds that are varieties to their whole: "range market" belongs
+	// to "query". Both have rates and latencies.
 	Of  map[string]string `json:"of,omitempty"`
 	SLA *metric.SLA       `json:"sla,omitempty"` // only of a group with a rate
 }
 
 // RateUnit returns the suffix of the promised rate: " of transaction", or "" if
-// it is of the group's units.
+// it counts the group's units.
 func (g *Group) RateUnit() string {
 	if g.RateOf == "" {
 		return ""
@@ -308,8 +308,8 @@ func (g *Group) Promised(op string) float64 {
 	return g.Rate
 }
 
-// Extremes returns the least and the greatest rate of a group whose rate changes; 0 of
-// others.
+// Extremes returns the least and the greatest rate of a group with a changing rate; 0
+// for others.
 func (g *Group) Extremes() (low, high float64) {
 	if len(g.Ramp) == 0 {
 		return 0, 0

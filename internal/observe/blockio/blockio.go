@@ -1,13 +1,13 @@
-// Package blockio attributes what a device reads and writes to the files that it is
-// of. The kernel reports each request (the tracepoint block:block_rq_issue), and the
-// file systems where files are (FS_IOC_FIEMAP). It says what was transferred; it
+// Package blockio attributes a device's reads and writes to the files that they belong
+// to. The kernel reports each request (the tracepoint block:block_rq_issue), and the
+// file systems the places of files (FS_IOC_FIEMAP). The package reports transfers; it
 // judges nothing and knows no engine.
 //
 // A request is known by its sectors alone, so buffered writes count for the file,
-// whichever thread of the kernel issues them. Files that come and go between two
-// looks, at most a second apart, are not seen. How long requests take is not known: they
-// complete in interrupts, and of those that meet an idle processor perf counts
-// block_rq_complete and records nothing (20 counted, 1 recorded; Linux 6.18).
+// whichever thread of the kernel issues them. Files that come and go between two looks,
+// at most a second apart, are not seen. The duration of requests is unknown: they
+// complete in interrupts, and perf counts those that meet an idle processor
+// (block_rq_complete) but records nothing (20 counted, 1 recorded; Linux 6.18).
 package blockio
 
 import (
@@ -22,24 +22,25 @@ import (
 	"rumbench/engine"
 )
 
-// ErrUnavailable is the error of Start where requests cannot be traced, or not
-// attributed to files. Why is in the error that wraps it, what helps in its hint.
+// ErrUnavailable is the error of Start if requests cannot be traced, or not
+// attributed to files. The error that wraps it gives the reason, and its hint
+// the remedy.
 var ErrUnavailable = errors.New("which files a device reads and writes is not known")
 
-// Class is what files are for.
+// Class is the purpose of files.
 type Class struct {
 	Use  string `json:"class"`          // as engine.FileUse, or one of those below
-	Name string `json:"name,omitempty"` // of a table, where each has its own file
+	Name string `json:"name,omitempty"` // of a table, if each has its own file
 }
 
-// The classes of what is in no file of the engine.
+// The classes of requests outside the engine's files.
 const (
 	Journal  = "journal" // the file system's journal and metadata
 	Others   = engine.UseOther
 	Unmapped = "unmapped" // issued by the engine, but of no file that was seen
 )
 
-// Op is what a request does.
+// Op is the kind of a request.
 type Op string
 
 // The kinds of requests, as the kernel counts them in /proc/diskstats.
@@ -50,8 +51,8 @@ const (
 	Flush   Op = "flush" // it has no file
 )
 
-// opOf returns the kind of a request by its letters: F for a flush before it, one
-// for what it does, then others. What has no letter of its own writes zeroes.
+// opOf returns the kind of a request by its letters: F for a flush before it,
+// one for the kind, then others. Requests without a letter write zeroes.
 func opOf(rwbs string) Op {
 	if rest, flushes := strings.CutPrefix(rwbs, "F"); flushes {
 		if rest == "" || !strings.ContainsRune("RWDN", rune(rest[0])) {
@@ -68,7 +69,7 @@ func opOf(rwbs string) Op {
 	return Write
 }
 
-// Row is what a device was asked to do with files of a class.
+// Row is the requests to a device for files of a class.
 type Row struct {
 	Class
 	Op       Op      `json:"op"`
@@ -76,15 +77,15 @@ type Row struct {
 	Requests int64   `json:"requests"`
 }
 
-// Files is what a device was asked to do in a window.
+// Files are the requests to a device in a window.
 type Files struct {
 	Rows   []Row         `json:"-"` // each class and kind once, sorted
 	Window time.Duration `json:"window_ns"`
 	Lost   uint64        `json:"lost"` // requests that the kernel could not report, from Start to Stop
-	// CPU time of the tracer from Start to Stop, without what the kernel adds to each request
+	// CPU time of the tracer from Start to Stop, without the kernel's overhead per request
 	Used   time.Duration `json:"used_ns"`
 	Ran    time.Duration `json:"ran_ns"`           // from Start to Stop
-	Unread string        `json:"unread,omitempty"` // files whose places could not be read, and why
+	Unread string        `json:"unread,omitempty"` // files with unknown places, and the reason
 	Over   string        `json:"over,omitempty"`   // why tracing ended early
 }
 
@@ -106,9 +107,9 @@ func (f *Files) Check() error {
 	return nil
 }
 
-// Agrees compares what was traced with what the kernel counted of the same device in
-// the same window. Requests that were on their way at its ends, and some that other
-// programs issue between the two, may differ: by 2 %, or a MiB.
+// Agrees compares the traced requests with the kernel's counts for the same device
+// in the same window. Requests in flight at its ends, and some that other programs
+// issue between the two readings, may differ: by 2 %, or a MiB.
 func (f *Files) Agrees(op Op, counted float64) error {
 	const share, minimum = 0.02, 1024
 	if sum := f.KB(op); math.Abs(sum-counted) > max(minimum, share*counted) {
@@ -127,7 +128,8 @@ func (f *Files) KB(op Op) (sum float64) {
 	return sum
 }
 
-// Recording is what a Tracer recorded. It keeps 24 bytes for a request.
+// Recording holds the requests recorded by a Tracer. It keeps 24 bytes for a
+// request.
 type Recording struct {
 	lost     uint64
 	used     time.Duration
@@ -165,7 +167,7 @@ func (c *classes) index(class Class) uint32 {
 	return id
 }
 
-// Cut returns what was issued between two times of perfring.Now.
+// Cut returns the requests issued between two times of perfring.Now.
 func (r *Recording) Cut(start, end time.Duration) *Files {
 	type key struct {
 		class uint32

@@ -19,8 +19,8 @@ type extent struct {
 	class      uint32 // an index of classes
 }
 
-// sorted sorts extents. Of extents that overlap the first one keeps the sectors;
-// files that share extents, as copies by reference do, are not told apart.
+// sorted sorts extents. If extents overlap, the first one keeps the sectors;
+// files that share extents, as copies by reference do, are not distinguished.
 func sorted(list []extent) []extent {
 	slices.SortFunc(list, func(a, b extent) int { return cmp.Compare(a.begin, b.begin) })
 	var out []extent
@@ -45,11 +45,11 @@ func add(list []extent, begin, end uint64, class uint32) []extent {
 	return append(list, extent{begin, end, class})
 }
 
-// overlay returns the sectors of two sorted lists; those in both belong to whom they
-// do above.
+// overlay returns the sectors of two sorted lists; sectors in both belong to their
+// owners in above.
 func overlay(below, above []extent) []extent {
 	out := make([]extent, 0, len(below)+len(above))
-	i, start := 0, uint64(0) // what is below, up to from, is done
+	i, start := 0, uint64(0) // below is done up to start
 	for _, a := range above {
 		for ; i < len(below) && below[i].begin < a.begin; i++ {
 			b := below[i]
@@ -113,7 +113,8 @@ type fiemapExtent struct {
 // place is a part of a file on its file system, in bytes.
 type place struct{ logical, physical, length uint64 }
 
-// places returns where a file is; all is false if parts of it have no place yet.
+// places returns the places of a file; all is false if parts of it have no
+// place yet.
 func places(path string, buffer *fiemap) (out []place, all bool, err error) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"rumbench/engine"
 )
 
-// scanner knows where the files of some directories are on their device.
+// scanner knows the places of the files of some directories on their device.
 type scanner struct {
 	dirs         []string
 	uses         engine.FileUses

@@ -16,8 +16,8 @@ import (
 	"rumbench/internal/text/hint"
 )
 
-// tracepoint is an event of the kernel: its number, and where the fields of its
-// records are.
+// tracepoint is an event of the kernel: its number, and the positions of the
+// fields of its records.
 type tracepoint struct {
 	id     uint64
 	fields map[string]field

@@ -27,10 +27,10 @@ const (
 	budgetAfter = 5 * time.Second
 )
 
-// Config is what to trace.
+// Config selects the files and processes to trace.
 type Config struct {
 	Dirs []string        // the engine's
-	Uses engine.FileUses // what the files in them are for
+	Uses engine.FileUses // the purposes of the files in them
 	PIDs []int           // the engine's processes, which their descendants belong to
 }
 
@@ -48,7 +48,7 @@ type Tracer struct {
 	stop, stopped  chan struct{}
 }
 
-// request is what the kernel reports of one.
+// request is a request as the kernel reports it.
 type request struct {
 	at      time.Duration
 	sector  uint64
@@ -65,8 +65,8 @@ type region struct {
 	begin, size uint64 // sectors
 }
 
-// Start begins to trace the device under the first of the directories, which the
-// files of all of them are looked for on. Where that is impossible the error is
+// Start begins to trace the device under the first of the directories. The
+// files of all of them are looked for on it. If that is impossible the error is
 // ErrUnavailable.
 func Start(c Config) (*Tracer, error) {
 	t, err := prepare(c)
@@ -131,8 +131,8 @@ func prepare(c Config) (*Tracer, error) {
 	return t, nil
 }
 
-// regionOf returns where a file system is. Its blocks have to be sectors of one disk,
-// which stay what they are, and the disk has to have requests.
+// regionOf returns the sectors of a file system. Its blocks have to map to fixed
+// sectors of one disk, and the disk has to have requests.
 func regionOf(d observe.Device) (r region, err error) {
 	if !slices.Contains([]string{"ext2", "ext3", "ext4", "xfs"}, d.FSType) {
 		return r, fmt.Errorf("the places of files on %s, at %s, are not those on its device", d.FSType, d.Mount)
@@ -177,8 +177,8 @@ func number(path string) (uint64, error) {
 	return strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64)
 }
 
-// run drains the rings and looks at the files until Stop. Its thread is its own, so
-// that its CPU time is known, and ends with it.
+// run drains the rings and looks at the files until Stop. It has a separate
+// thread, so that its CPU time is known, and ends with it.
 func (t *Tracer) run() {
 	defer close(t.stopped)
 	runtime.LockOSThread()
@@ -210,7 +210,7 @@ func (t *Tracer) run() {
 	t.recording.used, t.recording.ran = perfring.ThreadCPU()-before, time.Since(began)
 }
 
-// Stop ends tracing and returns what was recorded.
+// Stop ends tracing and returns the recording.
 func (t *Tracer) Stop() (*Recording, error) {
 	err := t.set(unix.PERF_EVENT_IOC_DISABLE)
 	close(t.stop)
@@ -274,9 +274,10 @@ func (t *Tracer) isOurs(pid int32) bool {
 	return t.ours[pid]
 }
 
-// attribute looks where files are now and attributes the requests since the last
-// time. What is in a file now was so when it was written; what is in none may have
-// been deleted meanwhile. Discards come after that, some seconds later.
+// attribute looks up the current places of files and attributes the requests
+// since the last time. Sectors that belong to a file now belonged to it when
+// they were written; sectors that belong to none may be those of a file deleted
+// in the meantime. Discards come after that, some seconds later.
 func (t *Tracer) attribute(all bool) {
 	if err := t.scanner.scan(all); err != nil {
 		t.scanner.unread = err

@@ -15,10 +15,10 @@ type Halves struct {
 	Shared bool
 }
 
-// Halve divides a set of at least two CPUs. Both halves get as many cores of
-// each size, and the threads of a core stay together. Cores are taken in the
-// order of their numbers, which on most machines keeps each half on its own
-// sockets and caches. What is left over is in neither half.
+// Halve divides a set of at least two CPUs. Both halves get the same number of
+// cores of each size, and the threads of a core stay together. Cores are taken
+// in the order of their numbers, which on most machines keeps each half on its
+// own sockets and caches. CPUs left over are in neither half.
 //
 // The threads of a core are read below sys, usually "/sys", see
 // Documentation/admin-guide/cputopology.rst of the kernel. A CPU without that
@@ -86,7 +86,7 @@ func single(s Set) (cores []Set) {
 	return cores
 }
 
-// halveCores gives each half as many cores of each size.
+// halveCores gives each half the same number of cores of each size.
 func halveCores(cores []Set) (h Halves) {
 	bySize := map[int][]Set{}
 	for _, core := range cores {

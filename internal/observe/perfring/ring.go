@@ -1,4 +1,4 @@
-// Package perfring reads what the kernel records of events that are opened by
+// Package perfring reads the kernel's records of events that are opened by
 // perf_event_open(2): a ring of memory for each processor. It knows no event.
 package perfring
 
@@ -24,8 +24,8 @@ type Ring struct {
 	joined []byte // a record that wraps around the end
 }
 
-// New maps the ring of an event. It has so many pages, a power of two, and one more
-// for its header.
+// New maps the ring of an event. The ring has the given number of pages, a
+// power of two, and one more for its header.
 func New(event, pages int) (*Ring, error) {
 	page := os.Getpagesize()
 	memory, err := unix.Mmap(event, 0, (1+pages)*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
@@ -64,8 +64,8 @@ func (r *Ring) Drain(each func(kind uint32, misc uint16, body []byte)) {
 	atomic.StoreUint64(&r.header.Data_tail, head)
 }
 
-// Fields reads the numbers of a record one after the other. What a record is too
-// short for is zero.
+// Fields reads the numbers of a record one after the other. Numbers beyond the
+// end of the record are zero.
 type Fields []byte
 
 // U64 reads 8 bytes.

@@ -22,15 +22,16 @@ import (
 	"rumbench/internal/text/hint"
 )
 
-// ErrNoLooks is the error of Look where it may not be seen what threads do.
+// ErrNoLooks is the error of Look if it is not permitted to see where threads
+// sleep.
 var ErrNoLooks = errors.New("where threads sleep is not known")
 
-// Place is where threads of one name sleep.
+// Place is a place where threads of one name sleep.
 type Place struct {
 	Thread  string `json:"thread"`         // without the numbers that distinguish those that do the same
 	Syscall string `json:"syscall"`        // PageFault outside of system calls
 	Kernel  string `json:"kernel"`         // the kernel's function
-	File    string `json:"file,omitempty"` // what the file of a system call is for, as engine.FileUse; or socket, pipe
+	File    string `json:"file,omitempty"` // its purpose, an engine.FileUse; or socket, pipe
 }
 
 // PageFault is the Syscall of threads that wait for a page of a mapped file.
@@ -42,7 +43,7 @@ type Sleep struct {
 	Time time.Duration `json:"ns"`
 }
 
-// Asleep is where threads slept in a window.
+// Asleep holds the places where threads slept in a window.
 type Asleep struct {
 	Sleeps []Sleep       `json:"-"` // each place once, the longest first
 	Window time.Duration `json:"window_ns"`
@@ -51,8 +52,8 @@ type Asleep struct {
 	Ran    time.Duration `json:"ran_ns"`
 }
 
-// Looker looks from outside where the threads of processes sleep, some times a
-// second. It stops none of them, and sees no thread that runs or waits for a
+// Looker observes from outside where the threads of processes sleep, some times
+// a second. It stops none of them, and sees no thread that runs or waits for a
 // processor.
 type Looker struct {
 	every         time.Duration
@@ -61,7 +62,7 @@ type Looker struct {
 	processes     *observe.Descendants
 	threads       map[int]*thread
 	round         int
-	refused       error // why a thread cannot be looked at
+	refused       error // the reason why a thread cannot be looked at
 	places        map[Place]int32
 	list          []Place
 	looks         []look
@@ -79,21 +80,22 @@ type thread struct {
 	round           int
 }
 
-// look is what was seen at one time: the place of each thread that slept.
+// look is a sample taken at one time: the place of each thread that slept.
 type look struct {
 	at     time.Duration
 	places []int32
 }
 
-// lookShare bounds the CPU time of looks: 0.7 % of a processor. Where there are more
+// lookShare bounds the CPU time of looks: 0.7 % of a processor. If there are more
 // threads there are fewer looks.
 const lookShare = 150
 
 // listEvery is how often threads are listed.
 const listEvery = time.Second
 
-// Look begins to look at the threads of processes and their descendants, at most
-// hertz times a second. The files below the directories are what uses says.
+// Look begins to look at the threads of processes and their descendants, at
+// most hertz times a second. uses gives the purpose of the files below the
+// directories.
 func Look(hertz int, pids []int, dirs []string, uses engine.FileUses) (*Looker, error) {
 	l := &Looker{every: time.Second / time.Duration(hertz), dirs: dirs, uses: uses,
 		processes: observe.NewDescendants(pids...),
@@ -138,7 +140,7 @@ func (l *Looker) run() {
 	l.used, l.ran = perfring.ThreadCPU()-before, time.Since(began)
 }
 
-// Stop ends looking. After it comes Cut.
+// Stop ends looking. Cut is called after it.
 func (l *Looker) Stop() {
 	close(l.stop)
 	<-l.stopped
@@ -175,8 +177,9 @@ func (l *Looker) listThreads() error {
 	return nil
 }
 
-// titleOf returns the name of a process that shows what it does in place of its
-// arguments, as in "postgres: walwriter": up to what changes, "" if it does not.
+// titleOf returns the name of a process that shows its activity instead of its
+// arguments, as in "postgres: walwriter": the part before the changing text, ""
+// for other processes.
 func titleOf(pid int) string {
 	line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	comm, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
@@ -248,7 +251,8 @@ func (l *Looker) look() {
 	l.looks = append(l.looks, seen)
 }
 
-// placeOf returns where a thread sleeps, not ok if it does not, or has ended.
+// placeOf returns where a thread sleeps; ok is false if it does not sleep, or
+// has ended.
 func (l *Looker) placeOf(t *thread) (p Place, ok bool) {
 	n, err := unix.Pread(t.syscall, l.buffer[:], 0)
 	if err != nil || n == 0 || bytes.HasPrefix(l.buffer[:n], []byte("running")) {
@@ -273,13 +277,13 @@ func (l *Looker) placeOf(t *thread) (p Place, ok bool) {
 	return p, true
 }
 
-// kernelName returns the name of a kernel's function without what the compiler added.
+// kernelName returns the name of a kernel's function without the compiler's suffixes.
 func kernelName(name string) string {
 	name, _, _ = strings.Cut(strings.TrimSpace(name), ".")
 	return name
 }
 
-// fileOf returns what an open file is for.
+// fileOf returns the purpose of an open file.
 func (l *Looker) fileOf(pid int, fd uint64) string {
 	path, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", pid, fd))
 	if err != nil {

@@ -27,27 +27,28 @@ type Node struct {
 	// number of nodes; NaN if the node is below 1 % of both profiles or the
 	// windows are too short.
 	P        float64
-	Children []*Node // in the order in which they were met
+	Children []*Node // in the order of their first samples
 
 	index   map[string]*Node
 	series  [2][]float64 // µs per unit that each second would give the window
 	windows [2][]float64 // µs per unit of each window
-	sample  [2]float64   // µs per unit that one sample stands for
+	sample  [2]float64   // µs per unit that one sample represents
 }
 
 // Change returns the difference of the costs.
 func (n *Node) Change() float64 { return n.New - n.Base }
 
-// Different reports whether the difference is beyond 3 standard errors of a
-// normal distribution, after adjustment, beyond 3 of counting samples, and greater than
-// equal windows differ by: what a window did as a whole varies from trial to trial, which
-// its seconds do not show.
+// Different reports whether the difference is beyond 3 standard errors of a normal
+// distribution, after adjustment, beyond 3 of counting samples, and greater than the
+// difference between equal windows: whole windows vary from trial to trial, which their
+// seconds do not show.
 func (n *Node) Different() bool {
 	return n.P <= math.Erfc(3/math.Sqrt2) && math.Abs(n.Change()) >= max(n.betweenWindows(), 3*n.counting())
 }
 
-// betweenWindows returns by how much equal windows differ: by what 99 % of those do of
-// which so many were seen, and of few by 5 %.
+// betweenWindows returns the difference to expect between equal windows: 99 % of such
+// differences are smaller, given the number of windows seen. If there are few it is 5
+// %.
 func (n *Node) betweenWindows() float64 {
 	const minimum, confidence, few = 3, 0.99, 0.05
 	if min(len(n.windows[0]), len(n.windows[1])) < minimum {
@@ -68,13 +69,13 @@ func (n *Node) counting() float64 {
 	return math.Sqrt(variance)
 }
 
-// Compare returns the union of the stacks of two profiles under one root. Costs
-// are never scaled to equal totals: one side may need more of everything.
+// Compare returns the union of the stacks of two profiles under one root. Costs are
+// never scaled to equal totals: one side may need more of everything.
 //
-// The noise is that of the seconds of each window (bursts count), wider where
-// seconds depend on each other; differences are tested by Welch and adjusted by
-// Benjamini and Hochberg over the nodes of at least 1 %. Where there are several windows
-// of a side their own noise counts as well.
+// The noise is that of the seconds of each window (bursts count), wider if seconds
+// depend on each other; differences are tested by Welch and adjusted by Benjamini and
+// Hochberg over the nodes of at least 1 %. If a side has several windows, the noise
+// between them counts as well.
 func Compare(base, next Work) *Node {
 	name := namer(base.Profile, next.Profile)
 	return compare(base, next, func(root *Node, p *Profile, s *Sample) []*Node {
@@ -162,8 +163,8 @@ func Merge(list ...Work) Work {
 	return out
 }
 
-// CompareSubsystems compares what different engines have in common. It is an error
-// if more than 30 % of a profile is unknown to the catalogue.
+// CompareSubsystems compares the subsystems that different engines share. It is
+// an error if more than 30 % of a profile is unknown to the catalogue.
 func CompareSubsystems(base, next Work) (*Node, error) {
 	const limit = 0.3
 	for _, w := range []Work{base, next} {
@@ -191,7 +192,8 @@ func sameBuilds(a, b *Profile) map[string]bool {
 	return same
 }
 
-// compare returns the root of nodes, of which a function says to which a sample belongs.
+// compare returns the root of a tree of nodes; nodesOf returns the nodes that a sample
+// belongs to.
 func compare(base, next Work, nodesOf func(root *Node, p *Profile, s *Sample) []*Node) *Node {
 	root := &Node{Name: "all", P: math.NaN()}
 	sides := [2]Work{base, next}
@@ -244,7 +246,7 @@ func compare(base, next Work, nodesOf func(root *Node, p *Profile, s *Sample) []
 	return root
 }
 
-// window is one of those that a profile is merged from.
+// window is one of the windows that a profile is merged from.
 type window struct {
 	end   int // the second after its last
 	units float64
@@ -281,8 +283,9 @@ func (n *Node) walk(visit func(*Node)) {
 	}
 }
 
-// widened returns a series with the same mean and, if its values depend on each
-// other, the deviation with which independent ones have its standard error.
+// widened returns a series with the same mean. If its values depend on each
+// other, its deviation is the one with which independent values have their
+// standard error.
 func widened(x []float64) []float64 {
 	se, _ := stat.AutocorrelatedSE(x)
 	ratio := se * math.Sqrt(float64(len(x))) / stat.Deviation(x)

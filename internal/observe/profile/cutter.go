@@ -17,13 +17,13 @@ type cutter struct {
 	sums      map[sumKey]int  // indices into its samples
 }
 
-// sumKey is what samples are summed by.
+// sumKey is the key by which samples are summed.
 type sumKey struct {
 	owner
 	stack string
 }
 
-// owner is whose a sample is, as profiles show it.
+// owner is the owner of a sample, as profiles show it.
 type owner struct {
 	side            Side
 	process, thread string
@@ -36,7 +36,7 @@ type process struct {
 	names  map[int32]string // of threads; of the process itself by its own id
 	owners map[int32]owner  // of threads, as decided
 	space  *space
-	met    bool // only as the parent of another, or by a sample: what began it is still to come
+	met    bool // as a parent or by a sample only: the event that began it is still to come
 }
 
 // space is the code that a process has mapped, not changed once it is used.
@@ -55,7 +55,7 @@ func newCutter(r *Recording, p *Profile, side func(Task) Side) *cutter {
 		frames: make(map[Frame]int32), sums: make(map[sumKey]int)}
 }
 
-// of returns a process; one that is unknown is new.
+// subject returns a process; an unknown one is new.
 func (c *cutter) subject(pid int32) *process {
 	p := c.processes[pid]
 	if p == nil {
@@ -112,8 +112,8 @@ func (s *space) find(address uint64) *mapping {
 	return nil
 }
 
-// add adds a sample. The functions of processes outside the trial are nobody's
-// business: their stacks are empty.
+// add adds a sample. Processes outside the trial keep their functions private:
+// their stacks are empty.
 func (c *cutter) add(s sample, second int) {
 	p := c.subject(s.pid)
 	o := c.owner(p, s.tid)
@@ -163,8 +163,8 @@ func (c *cutter) owner(p *process, tid int32) owner {
 	return o
 }
 
-// family returns a name without the numbers at its end, which distinguish threads
-// that do the same.
+// family returns a name without the numbers at its end, which distinguish
+// threads with the same task.
 func family(name string) string {
 	return cmp.Or(strings.TrimRight(name, "0123456789-:/_#. "), name, "?")
 }
@@ -193,7 +193,7 @@ func (c *cutter) resolve(s *space, raw string) string {
 		}
 		m := s.find(address)
 		if m == nil && len(frames) > 0 {
-			break // the chain of frame pointers is broken: what follows are no frames
+			break // the chain of frame pointers is broken: no frames follow
 		}
 		frames = append(frames, c.recording.symbols.frame(m, address))
 	}

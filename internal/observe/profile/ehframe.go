@@ -2,10 +2,10 @@ package profile
 
 import "debug/elf"
 
-// unwound returns the functions that .eh_frame_hdr lists: begins and ends without
-// names, also in stripped files, because exceptions need them. The end is taken
-// from .eh_frame where its usual encoding is confirmed by the begin; elsewhere
-// it is the next begin.
+// unwound returns the functions that .eh_frame_hdr lists: begins and ends
+// without names, also in stripped files, because exceptions need them. The end
+// is taken from .eh_frame if its usual encoding is confirmed by the begin;
+// otherwise it is the next begin.
 func unwound(f *elf.File) []function {
 	const (
 		header   = 12   // version, three encodings, address of .eh_frame, count
@@ -38,7 +38,7 @@ func unwound(f *elf.File) []function {
 }
 
 // entryEnds returns a function that reads the end of the code that an entry of
-// .eh_frame is about, 0 if the entry is encoded in another way.
+// .eh_frame describes, 0 if the entry has a different encoding.
 func entryEnds(f *elf.File) func(begin, entry uint64) uint64 {
 	none := func(uint64, uint64) uint64 { return 0 }
 	section := f.Section(".eh_frame")

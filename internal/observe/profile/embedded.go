@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// The threads of an embedded engine in Go, which have no names of their own.
+// The threads of an embedded engine in Go, which have no names themselves.
 const (
 	Foreground = "foreground" // operations of clients
 	Background = "background" // the engine's own goroutines: compaction, flush
 )
 
-// Embedded returns the profile of a process that holds the clients and an engine:
-// what is the engine's moves to the side Server, and the Go runtime's own work
-// (garbage collector, scheduler) to the side Runtime. Whose a goroutine is, its first
-// function says that is neither of the runtime nor of a standard library. One of
-// rumbench's is the engine's while it is in a function of rumbench/engine. Threads of
+// Embedded returns the profile of a process that holds the clients and an engine: the
+// engine's samples move to the side Server, and the Go runtime's own work (garbage
+// collector, scheduler) to the side Runtime. A goroutine belongs to the owner of its
+// first function outside the runtime and the standard libraries. One of rumbench's
+// belongs to the engine while it is in a function of rumbench/engine. Threads of
 // engines in C keep their names.
 func (p *Profile) Embedded() *Profile {
 	program := ""
@@ -54,7 +54,7 @@ func (p *Profile) Embedded() *Profile {
 	return out
 }
 
-// owning is whose a function is.
+// owning is the owner of a function.
 type owning uint8
 
 const (
@@ -63,10 +63,11 @@ const (
 	adapter               // of rumbench/engine
 	module                // of another Go module
 	library               // in C
-	bridge                // by which Go calls C
+	bridge                // calls from Go to C
 )
 
-// owningOf returns whose a function is in a process that runs a program in Go.
+// owningOf returns the owner of a function in a process that runs a program in
+// Go.
 func owningOf(f Frame, program string) owning {
 	switch {
 	case f.Name == "runtime.cgocall" || f.Name == "runtime.asmcgocall":
@@ -89,7 +90,7 @@ func owningOf(f Frame, program string) owning {
 	return nobodys
 }
 
-// nobodysImages are the begins of the names of files that all programs use.
+// nobodysImages are prefixes of the names of files that all programs use.
 var nobodysImages = []string{KernelImage, "[", "libc.", "libm.", "libpthread.", "ld-linux"}
 
 func firstOwner(stack []owning) owning {

@@ -13,16 +13,16 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// LockProfiles are the Go runtime's profiles of waiting, by the names that files have.
-// Stacks of the first are those that waited, at a lock or for another goroutine; those
-// of the second held a lock for which others waited.
+// LockProfiles are the Go runtime's profiles of waiting, by the names in files. Stacks
+// of the first are those that waited, at a lock or for another goroutine; those of the
+// second held a lock that others waited for.
 var LockProfiles = []string{"block", "mutex"}
 
 const (
 	blockRate   = 10_000 // ns: shorter waits are sampled in proportion
 	mutexShare  = 1      // all
 	lockValues  = 2      // of a sample: how often, and ns
-	lockProgram = "go"   // stands for this program as the image of its functions
+	lockProgram = "go"   // represents this program as the image of its functions
 )
 
 // Locks watches the waits of this process's goroutines.
@@ -36,7 +36,8 @@ func WatchLocks() (*Locks, error) {
 	return &Locks{now}, err
 }
 
-// Stop ends watching and returns a profile of each kind, of what happened meanwhile.
+// Stop ends watching and returns a profile of each kind, of the waits since
+// WatchLocks.
 func (l *Locks) Stop() ([]*profile.Profile, error) {
 	now, err := readLocks()
 	runtime.SetBlockProfileRate(0)
@@ -76,8 +77,8 @@ type LockCost struct {
 }
 
 // ReadLocks reads a profile of Locks and returns the waits of operations in the
-// engine, or those that the engine's holding of a lock caused, the greatest first.
-// Waits of the engine's own goroutines for work are no cost, nor are those of clients.
+// engine, or those caused by locks that the engine held, the greatest first. Waits of
+// the engine's own goroutines for work are no cost, nor are those of clients.
 func ReadLocks(r io.Reader, kind string, units float64) ([]LockCost, error) {
 	p, err := profile.Parse(r)
 	if err != nil {
@@ -88,7 +89,7 @@ func ReadLocks(r io.Reader, kind string, units float64) ([]LockCost, error) {
 		var stack []owning
 		function := ""
 		for _, l := range slices.Backward(s.Location) { // the root first
-			for _, line := range slices.Backward(l.Line) { // a caller before what is inlined in it
+			for _, line := range slices.Backward(l.Line) { // callers before inlined functions
 				name := readable(line.Function.Name, true)
 				stack = append(stack, owningOf(Frame{name, lockProgram}, lockProgram))
 				if !ofLocks(name) {
@@ -113,7 +114,8 @@ func ReadLocks(r io.Reader, kind string, units float64) ([]LockCost, error) {
 	return out, nil
 }
 
-// ofLocks reports whether a function is one by which others wait.
+// ofLocks reports whether a function belongs to the code that makes others
+// wait.
 func ofLocks(name string) bool {
 	for _, begin := range []string{"runtime.", "sync.", "internal/sync.", "syscall."} {
 		if strings.HasPrefix(name, begin) {

@@ -57,7 +57,7 @@ func (p *Profile) WritePprof(w io.Writer) error {
 	return nil
 }
 
-// ReadPprof reads what WritePprof wrote.
+// ReadPprof reads the output of WritePprof.
 func ReadPprof(r io.Reader) (*Profile, error) {
 	in, err := profile.Parse(r)
 	if err != nil {
@@ -98,5 +98,5 @@ func first(values []string) string {
 	return values[0]
 }
 
-// imageName returns the name of a file as frames have it.
+// imageName returns the name of a file in the form used by frames.
 func imageName(path string) string { return filepath.Base(strings.TrimSuffix(path, " (deleted)")) }

@@ -1,10 +1,10 @@
 // Package profile samples which functions use the processors and where threads
-// sleep, and divides their time by the work that was done. It samples, names and
-// sums; it runs no trial, judges no target and draws nothing.
+// sleep, and divides their time by the work done. It samples, names and sums;
+// it runs no trial, judges no target and draws nothing.
 //
-// The unit of everything is CPU time per unit of work, never a share of samples:
-// 10 % on one server and 20 % on another do not compare if the second uses three
-// times the CPU time.
+// The unit of everything is CPU time per unit of work, never a share of
+// samples: 10 % on one server and 20 % on another do not compare if the second
+// uses three times the CPU time.
 package profile
 
 import (
@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Side says whose CPU time a sample is.
+// Side is the owner of a sample's CPU time.
 type Side uint8
 
 // The sides.
@@ -131,7 +131,7 @@ func (p *Profile) Check(accounted time.Duration) error {
 		sum.Seconds(), accounted.Seconds(), 100*allowed)
 }
 
-// Rooted returns the share of CPU time whose stack reaches the root of its
+// Rooted returns the share of CPU time with stacks that reach the root of their
 // thread, NaN without samples. Without frame pointers stacks break off, and
 // totals of callers are too small.
 func (p *Profile) Rooted() float64 {

@@ -13,21 +13,21 @@ import (
 	"time"
 )
 
-// ErrUnavailable is the error of Start where this machine or user cannot sample.
-// What is missing is in the error that wraps it, what helps in its hint.
+// ErrUnavailable is the error of Start if this machine or user cannot sample.
+// The error that wraps it names the missing part, and its hint the remedy.
 var ErrUnavailable = errors.New("CPU sampling is not available")
 
 // Budget is the share of a processor that may be used to drain its samples.
 const Budget = 0.005
 
-// Recording is what a Sampler recorded, on the clock of Now. It keeps 32 bytes
-// for each sample, and each stack once.
+// Recording holds the samples of a Sampler, on the clock of Now. It keeps 32
+// bytes for each sample, and each stack once.
 type Recording struct {
-	OwnOnly   bool          // this process and what it starts meanwhile, without the kernel
+	OwnOnly   bool          // this process and those it starts while sampled, without the kernel
 	Used      time.Duration // CPU time of draining the rings; the timers' interrupts are charged to whom they interrupt
 	Lost      uint64        // records
 	Throttled uint64        // times that the kernel paused a processor's timer
-	// OverBudget is whether the sampler stopped itself: what came later is not sampled.
+	// OverBudget is whether the sampler stopped itself: later events are not sampled.
 	OverBudget bool
 
 	samples []sample
@@ -101,8 +101,8 @@ func numbered(dir string) (ids []int) {
 	return ids
 }
 
-// snapshot adds processes that run. Their events come before all others. What
-// ends meanwhile is left out.
+// snapshot adds processes that run. Their events come before all others.
+// Processes that end during the snapshot are left out.
 func (r *Recording) snapshot(pids []int) {
 	for _, id := range pids {
 		pid, dir := int32(id), fmt.Sprintf("/proc/%d/", id)
@@ -151,8 +151,8 @@ type Task struct {
 	Process, Thread string
 }
 
-// Trees returns the sides of tasks in process trees: of the nearest of a task's
-// process and its ancestors that is the client or a server.
+// Trees returns the sides of tasks in process trees: the side of the client or
+// server that is nearest among a task's process and its ancestors.
 func Trees(client int, servers ...int) func(Task) Side {
 	return func(t Task) Side {
 		for _, pid := range append([]int{t.PID}, t.Ancestors...) {
@@ -170,8 +170,9 @@ func Trees(client int, servers ...int) func(Task) Side {
 	}
 }
 
-// Cut returns the profile of the window between two times of the clock of Now. The
-// function decides whose CPU time a task is, once for each task and name.
+// Cut returns the profile of the window between two times of the clock of Now.
+// The function decides which side a task's CPU time belongs to, once for each
+// task and name.
 func (r *Recording) Cut(start, end time.Duration, side func(Task) Side) *Profile {
 	slices.SortStableFunc(r.events, func(a, b event) int { return cmp.Compare(a.time, b.time) })
 	slices.SortStableFunc(r.samples, func(a, b sample) int { return cmp.Compare(a.time, b.time) })

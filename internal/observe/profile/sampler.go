@@ -27,10 +27,10 @@ const (
 	settled = 2 * time.Second
 )
 
-// Sampler samples what the processors execute, so many times per second of CPU
-// time, by timers of the kernel (the event cpu-clock). Processors that are idle are
-// not sampled. A sampler that uses more than its budget of 0.5 % of each processor
-// stops itself, see Recording.OverBudget.
+// Sampler samples the code that processors execute, hertz times per second of
+// CPU time, by timers of the kernel (the event cpu-clock). Idle processors are
+// not sampled. A sampler that uses more than its budget of 0.5 % of each
+// processor stops itself, see Recording.OverBudget.
 type Sampler struct {
 	events    []int
 	rings     []*perfring.Ring
@@ -39,14 +39,13 @@ type Sampler struct {
 	stopped   chan struct{}
 }
 
-// Start begins to sample all processes on all processors. Without the permission
-// for that it samples this process alone, without the kernel, see
-// Recording.OwnOnly; events of threads cost more than those of processors, up to a
-// µs at each switch. If neither is possible the error is ErrUnavailable. A frequency
-// of 99 Hz has no beat with timers.
+// Start begins to sample all processes on all processors. Without the permission for
+// that it samples this process alone, without the kernel, see Recording.OwnOnly;
+// events of threads cost more than those of processors, up to a µs at each switch.
+// If neither is possible the error is ErrUnavailable. A frequency of 99 Hz has no
+// beat with timers.
 //
-// Linux 6.17 could hang for good while it sampled; there Start refuses, unless
-// forced.
+// Linux 6.17 could hang permanently while sampling; Start refuses it unless forced.
 func Start(hertz int, force bool) (*Sampler, error) {
 	var name unix.Utsname
 	if err := unix.Uname(&name); err != nil {
@@ -65,8 +64,8 @@ func Start(hertz int, force bool) (*Sampler, error) {
 	return s, nil
 }
 
-// refuse returns an error for kernels whose timer of cpu-clock may hang: the fix
-// (commit eb3182ef0405) came with 6.18.
+// refuse returns an error for kernels on which the timer of cpu-clock may hang:
+// the fix (commit eb3182ef0405) came with 6.18.
 func refuse(release string, force bool) error {
 	if force || !regexp.MustCompile(`^6\.17([.-]|$)`).MatchString(release) {
 		return nil
@@ -100,7 +99,8 @@ func start(hertz int, own bool) (*Sampler, error) {
 			return nil, errors.Join(fmt.Errorf("enable sampling: %w", err), s.close())
 		}
 	}
-	// What began after the events were enabled is in the records too.
+	// Processes that began after the events were enabled are in the records
+	// too.
 	pids := []int{os.Getpid()}
 	if !own {
 		pids = numbered("/proc")
@@ -156,9 +156,9 @@ func (s *Sampler) openOn(processor int, threads []int, perfEventAttr *unix.PerfE
 	return nil
 }
 
-// attributes returns the event: samples, and records of new processes, names and
-// mapped code, all with the thread and the time at the end. Events of the own
-// threads are inherited by the threads that they create.
+// attributes returns the event: samples, and records of new processes, names
+// and mapped code, all with the thread and the time at the end. Events of this
+// process's threads are inherited by the threads that they create.
 func attributes(hertz int, own bool) *unix.PerfEventAttr {
 	attr := &unix.PerfEventAttr{
 		Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_CPU_CLOCK, Sample: uint64(hertz),
@@ -175,8 +175,8 @@ func attributes(hertz int, own bool) *unix.PerfEventAttr {
 	return attr
 }
 
-// run drains the rings until Stop. Its thread is its own, so that its CPU time is
-// known, and ends with it.
+// run drains the rings until Stop. It has a separate thread, so that its CPU
+// time is known, and ends with it.
 func (s *Sampler) run() {
 	defer close(s.stopped)
 	runtime.LockOSThread()
@@ -212,7 +212,7 @@ func (s *Sampler) disable() (err error) {
 	return err
 }
 
-// Stop ends sampling and returns what was recorded.
+// Stop ends sampling and returns the recording.
 func (s *Sampler) Stop() (*Recording, error) {
 	err := s.disable()
 	close(s.stop)

@@ -11,13 +11,13 @@ import (
 // KernelImage is the image of the kernel's functions.
 const KernelImage = "kernel"
 
-// Interrupts is the frame that stands for work of the kernel with interrupts off.
-// A timer that comes due meanwhile fires when they come on again, so functions
+// Interrupts is the frame that represents work of the kernel with interrupts
+// off. A timer that expires then fires when they come on again, so functions
 // that switch them on are charged for work of others, and are no cause.
 var Interrupts = Frame{Name: "[switching, interrupts]", Image: KernelImage}
 
 // switchOn are the functions that switch interrupts on when they end, and those
-// called from where they do.
+// called from them at that point.
 var switchOn = regexp.MustCompile(`^(finish_task_switch|_*raw_(spin|read|write)_unlock_irq(restore)?|irqentry_exit(_to_user_mode|_cond_resched)?|` +
 	`(syscall_)?exit_to_user_mode(_loop|_prepare)?|asm_(sysvec|common|exc)_.*|sysvec_.*|common_interrupt|raw_irqentry_exit.*)$`)
 
@@ -64,9 +64,9 @@ func tidy(frames []Frame) []Frame {
 	return frames[begin-1:]
 }
 
-// runsThread reports whether a function without a name is the one of the C library
-// that runs a thread: of the library's own functions only it calls a program's and
-// is called by none.
+// runsThread reports whether a function without a name is the function of the C
+// library that runs a thread: it is the library's only function that calls a
+// program's and is called by none.
 func runsThread(f, called Frame) bool {
 	ofC := strings.HasPrefix(f.Image, "libc.so") || strings.HasPrefix(f.Image, "libc-2") ||
 		strings.HasPrefix(f.Image, "libpthread")

@@ -14,15 +14,15 @@ type Subsystem string
 // Unknown is the subsystem of stacks without a known function.
 const Unknown Subsystem = "unknown"
 
-// catalogue says which functions are which subsystem; its format is in the file.
+// catalogue maps functions to subsystems; its format is described in the file.
 //
 //go:embed subsystem.txt
 var catalogue string
 
 // rule is an entry of the catalogue.
 type rule struct {
-	image     string // the begin of the name of their file; "" for any
-	name      string // its begin if it ended with *
+	image     string // the prefix of the name of their file; "" for any
+	name      string // the prefix if the entry ended with *
 	prefix    bool
 	subsystem Subsystem
 }

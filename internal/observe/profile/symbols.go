@@ -19,8 +19,9 @@ type function struct {
 	readable   bool // the name is no symbol any more
 }
 
-// find returns the function of an address among functions in order. Which one
-// begins before is not enough: code without a symbol may follow it.
+// find returns the function of an address among functions in order. A begin
+// before the address is not enough: code without a symbol may follow the
+// function.
 func find(functions []function, address uint64) *function {
 	i, found := slices.BinarySearchFunc(functions, address,
 		func(f function, a uint64) int { return cmp.Compare(f.begin, a) })
@@ -33,8 +34,8 @@ func find(functions []function, address uint64) *function {
 	return &functions[i]
 }
 
-// inOrder sorts functions and leaves one name for each begin: that with the fewest
-// underscores at its begin, then the shortest.
+// inOrder sorts functions and leaves one name for each begin: the name with the
+// fewest underscores at its start, then the shortest.
 func inOrder(functions []function) []function {
 	underscores := func(s string) int { return len(s) - len(strings.TrimLeft(s, "_")) }
 	slices.SortFunc(functions, func(a, b function) int {
@@ -158,7 +159,7 @@ func openMapped(m *mapping) *image {
 }
 
 // openImage reads the functions of an ELF file: its symbols, those of its debug
-// file if one is installed, Go's own table, and what exceptions need.
+// file if one is installed, Go's own table, and the tables for exceptions.
 func openImage(path string) (*image, error) {
 	f, err := elf.Open(path)
 	if err != nil {
@@ -218,10 +219,10 @@ func goFunctions(f *elf.File, section *elf.Section) (functions []function) {
 	return functions
 }
 
-// goText returns where the text of Go begins, to which the table of functions is
-// relative. Of a program with C that is behind the begin of the section. Go from 1.26 on
-// has it in the module's data, which are a section of their own; before, the header of
-// the table had it.
+// goText returns the address at which the text of Go begins; the table of functions is
+// relative to it. In a program with C that is behind the begin of the section. Go 1.26
+// and later has the address in the module's data, which are a separate section; before,
+// the header of the table had it.
 func goText(f *elf.File, table []byte, text *elf.Section) uint64 {
 	const word = 8
 	at := func(data []byte, i int) uint64 {
@@ -245,8 +246,8 @@ func goText(f *elf.File, table []byte, text *elf.Section) uint64 {
 	return text.Addr
 }
 
-// buildID returns what identifies a build, from the note that linkers write: its
-// three sizes, its owner's name, the id.
+// buildID returns the identifier of a build, from the note that linkers write:
+// its three sizes, its owner's name, the id.
 func buildID(f *elf.File) string {
 	section := f.Section(".note.gnu.build-id")
 	if section == nil {

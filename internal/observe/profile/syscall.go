@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fileCalls are the system calls that servers sleep in and whose first argument is a
-// file; otherCalls the rest.
+// fileCalls are the system calls that servers sleep in and that take a file as their
+// first argument; otherCalls the rest.
 var fileCalls = map[int]string{
 	unix.SYS_READ: "read", unix.SYS_WRITE: "write", unix.SYS_READV: "readv", unix.SYS_WRITEV: "writev",
 	unix.SYS_PREAD64: "pread64", unix.SYS_PWRITE64: "pwrite64", unix.SYS_PREADV: "preadv", unix.SYS_PWRITEV: "pwritev",

@@ -101,7 +101,7 @@ func readLines(r io.Reader, read func(line string) error) error {
 // plain replaces separators of cells and lines in names by spaces.
 var plain = strings.NewReplacer("\t", " ", "\n", " ", "\r", " ").Replace
 
-// Show is what a table shows.
+// Show is the kind of numbers in a table.
 type Show int
 
 // The choices. Published tables divide numbers as printed.

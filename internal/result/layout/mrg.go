@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// The columns of the insert benchmark's tables mrg and rel. Costs are of the
-// device and of the whole host: rps to wmbps, csps and cpups (percent of all
+// The columns of the insert benchmark's tables mrg and rel. Costs describe the
+// device and the whole host: rps to wmbps, csps and cpups (percent of all
 // processors) a second; rpq, rkbpq, cspq and cpupq (µs) per query, or per row
 // inserted in a step without queries; wpi and wkbpi per row inserted in every
 // step. dbgb1 (data), dbgb2 (directory) and rss are in GB of 2³⁰ bytes, maxop
@@ -55,7 +55,8 @@ func WriteSummaries(w io.Writer, steps []Step, show Show) error {
 	})
 }
 
-// readSummaries reads tables of one step, whose name is then "", or of several.
+// readSummaries reads tables of one step, whose name is then "", or of several
+// steps.
 func readSummaries(r io.Reader) ([]Step, error) {
 	var all steps
 	name := ""

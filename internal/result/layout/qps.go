@@ -11,8 +11,8 @@ import (
 )
 
 // The tables qps.abs and qps.rel of the sysbench suite have a line per test and
-// a column per configuration. Each step has one block, whose lines are the
-// configurations, all in the same order.
+// a column per configuration. Each step has one block. The lines of a block are
+// the configurations, all in the same order.
 
 // Rate is the column of their numbers.
 const Rate = "qps"
@@ -76,7 +76,7 @@ func (s *Step) rates(show Show, decimals int) (out []string) {
 	return out
 }
 
-// readQPS reads a table in the layout of WriteQPS: what follows a test's name
+// readQPS reads a table in the layout of WriteQPS: the text after a test's name
 // is its note.
 func readQPS(r io.Reader) ([]Step, error) {
 	var tests steps
@@ -144,7 +144,7 @@ func isQPS(head []string) bool {
 	return len(head) > 0 && (strings.HasPrefix(head[0], relativeTo) || strings.HasPrefix(head[0], "col-1 : "))
 }
 
-// qpsRates returns a cell that is not a whole number if the line says that the
+// qpsRates returns a cell that is not a whole number if the line shows that the
 // table has ratios.
 func qpsRates(line string) string {
 	if strings.HasPrefix(line, relativeTo) {

@@ -1,6 +1,7 @@
 // Package program describes the rumbench programs that run trials. A campaign is run
-// by one, and each of its trials by the one that its target needs: another version
-// of a Go engine is another program, and engines in C are in one of their own.
+// by one program, and each of its trials by the program that its target needs: a
+// different version of a Go engine requires a different program, and engines in C
+// have a separate one.
 package program
 
 import (
@@ -31,8 +32,8 @@ type Build struct {
 	Modules  map[string]string `json:"modules,omitempty"`  // Go modules with their versions
 }
 
-// Own returns this program as its linker recorded it, without path and checksum.
-// A version that is given replaces that of the main module.
+// Own returns this program as recorded by its linker, without path and
+// checksum. A given version replaces that of the main module.
 func Own(version string, format int, engines []string) Build {
 	b := Build{Version: cmp.Or(version, "unknown"), Format: format, Engines: engines, Modules: map[string]string{}}
 	info, ok := debug.ReadBuildInfo()
@@ -97,10 +98,10 @@ func (l *limited) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// answerTime is how long a program may take to say what it is.
+// answerTime is how long a program may take to identify itself.
 const answerTime = 20 * time.Second
 
-// Ask runs a program to learn what it is.
+// Ask runs a program to identify it.
 func Ask(ctx context.Context, path string) (Build, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
@@ -117,9 +118,10 @@ func Ask(ctx context.Context, path string) (Build, error) {
 	return b.Of(path)
 }
 
-// CheckWith returns an error if the program cannot run trials with an engine for
-// a campaign of another. Plans and results are written by one and read by the other,
-// so both must have the same format, and be of one revision as far as that is known.
+// CheckWith returns an error if the program cannot run trials with an engine for the
+// campaign of a different program. Plans and results are written by one and read by
+// the other, so both must have the same format, and the same revision as far as that
+// is known.
 func (b Build) CheckWith(campaign Build, engine string) error {
 	switch {
 	case b.Format != campaign.Format:

@@ -1,4 +1,4 @@
-// Package redact removes from results what shows where they were measured.
+// Package redact removes from results the traces of where they were measured.
 package redact
 
 import (
@@ -16,18 +16,18 @@ import (
 	"rumbench/internal/result"
 )
 
-// Notice says what Copy replaced.
+// Notice lists the replacements made by Copy.
 const Notice = "Redacted: names of hosts and users, addresses, serial numbers and paths are replaced in all texts, " +
 	"the same by the same everywhere " +
 	"(host-1, user-1, /path-1). What else a plan, a setting or a remark gives away is still there: read it before you " +
 	"publish it."
 
-// Copy returns a copy of a value that holds results, in depth, without what
-// shows where they were measured: in every text, names of hosts and users,
+// Copy returns a copy of a value that holds results, in depth, without traces
+// of where they were measured: in every text, names of hosts and users,
 // addresses, serial numbers and absolute paths are replaced consistently. In
 // plans, names are also found by their keys.
 //
-// It finds names where they are identifiable (in the facts of the host, in data
+// It finds names if they are identifiable (in the facts of the host, in data
 // source names, in home directories) and replaces them everywhere. Other names
 // cannot be distinguished from words.
 func Copy[T any](subject T, plans ...string) T {
@@ -108,7 +108,8 @@ func (r *redactor) learnName(kind, name string) {
 // sourceURL is the beginning of a data source name like postgres://me:word@host:5432/.
 var sourceURL = regexp.MustCompile(`\b([a-z][a-z0-9+.-]*)://(?:([^\s/@"':]+)(?::[^\s/@"']*)?@)?(\[[0-9A-Fa-f:]+\]|[^\s/:@"',)\]}?]+)`)
 
-// identifier is where names are identifiable: the kinds of its groups.
+// identifier is a pattern of text in which names are identifiable, and the
+// kinds of its groups.
 type identifier struct {
 	pattern *regexp.Regexp
 	kinds   []string
@@ -274,8 +275,8 @@ func inName(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }
 
-// absolute matches an absolute path, or one in a home directory, with what
-// precedes it.
+// absolute matches an absolute path, or one in a home directory, with the text
+// that precedes it.
 var absolute = regexp.MustCompile("(^|[\\s\"'`“‘=(:,;\\[{<>|@](?://)?)(~[\\w.-]*)?(/[\\p{L}\\p{N}_.@%+~#=-]+)+/?")
 
 // path replaces an absolute path, except the kernel's.
@@ -320,7 +321,7 @@ type series = func(yield func(result.Line) error) error
 
 // copier copies values in depth.
 type copier struct {
-	text  func(string) string         // what a text becomes
+	text  func(string) string         // replaces a text
 	trial func(in, out *result.Trial) // sees each trial and its copy
 }
 

@@ -1,6 +1,6 @@
-// Package campaign runs many trials: their order, one process for each, what
-// happens when one dies, and how a campaign that was interrupted goes on. It
-// measures nothing itself.
+// Package campaign runs many trials: their order, one process for each, the
+// handling of trials that die, and the resumption of an interrupted campaign.
+// It measures nothing itself.
 package campaign
 
 import (
@@ -26,7 +26,7 @@ import (
 	"rumbench/internal/text/hint"
 )
 
-// Progress shows what happens.
+// Progress shows the course of a campaign.
 type Progress interface {
 	// Begin shows that a trial begins, and where the campaign is.
 	Begin(e result.Entry, at forecast.Place)
@@ -36,29 +36,28 @@ type Progress interface {
 	Note(text string)
 }
 
-// Config says what to run and how. It has many fields because it holds the plan and
-// all that a command line can add.
+// Config describes a campaign and how to run it. It has many fields because it
+// holds the plan and everything that a command line can add.
 type Config struct {
 	Plan    *plan.Plan
 	Dir     string   // the campaign directory; it must not exist yet, unless Resume
 	Command []string // as it was started, for the record
-	// Child returns the command by which a rumbench program runs a trial; the
+	// Child returns the command that makes a rumbench program run a trial; the
 	// campaign's and the trial's directory are appended.
 	Child func(program string) []string
 	// Builds are the programs that run the trials of the targets.
 	Builds   result.Builds
 	Progress Progress
-	// Forecast is what is expected of the plan.
+	// Forecast is the forecast of the plan.
 	Forecast *forecast.Forecast
-	// Programs are what was found of the servers' programs that targets need.
+	// Programs are the servers' programs that targets need, as found.
 	Programs []server.Found
-	// Resume goes on with an interrupted campaign: trials that are complete
-	// are kept.
+	// Resume continues an interrupted campaign: complete trials are kept.
 	Resume bool
 	// LockFile is locked while the campaign runs: one benchmark at a time.
 	LockFile string
 	// SpaceFactor returns how many bytes an engine may need per live user byte,
-	// and how many whatever the rows.
+	// and how many regardless of the rows.
 	SpaceFactor func(engine string) (factor float64, base int64)
 	// Force lets targets that attach to a server use a schema that exists.
 	Force bool
@@ -69,16 +68,17 @@ type Config struct {
 	KeepGoing bool
 	// AA marks a plan of [AgainstItself], for the record.
 	AA bool
-	// Enough judges whether the trials there are, the complete ones, compare
-	// the targets as precisely as the plan wants, and says why or why not in a
-	// few words. It is asked at the end of blocks; nil is never enough.
+	// Enough judges whether the complete trials compare the targets as
+	// precisely as the plan wants, and gives the reason in a few words. It is
+	// asked at the end of blocks; nil is never enough.
 	Enough func(trials []*result.Trial) (enough bool, reason string)
 
 	now func() time.Time // time.Now, but in tests
 }
 
-// ClientDir is the directory of the client's calibration, below trials. It is that
-// of the first program that runs trials; others have one each, see CalibrationDir.
+// ClientDir is the directory of the client's calibration, below trials. It
+// belongs to the first program that runs trials; each other program has a
+// separate one, see CalibrationDir.
 const ClientDir = "_client"
 
 // CalibrationDir returns the directory of the calibration of a program's client,
@@ -90,11 +90,11 @@ func CalibrationDir(program int) string {
 	return ClientDir + strconv.Itoa(program+1)
 }
 
-// ErrIncomplete is the error of a campaign of which not all trials are complete.
+// ErrIncomplete is the error of a campaign with trials that are not complete.
 var ErrIncomplete = errors.New("not all trials are complete")
 
-// Run runs the campaign. It returns what campaign.json holds, also when it was
-// ended early.
+// Run runs the campaign. It returns the content of campaign.json, also when it
+// was ended early.
 func Run(ctx context.Context, c Config) (*result.Campaign, error) {
 	locked, err := lock(c.LockFile, c.Dir)
 	if err != nil {
@@ -196,9 +196,10 @@ func (r *runner) prepare() error {
 	return r.save()
 }
 
-// resolvedAgain compares what was found now with what was found when the campaign
-// began. It refuses to go on with another version of a server's program: the trials
-// of a target would be of two. Parameters may have been changed on purpose.
+// resolvedAgain compares the programs and parameters with those at the
+// beginning of the campaign. It refuses to continue with a different version of
+// a server's program: the trials of a target would belong to two versions.
+// Parameters may have been changed on purpose.
 func (r *runner) resolvedAgain() error {
 	for _, is := range r.Programs {
 		for _, was := range r.state.Programs {
@@ -228,8 +229,8 @@ func (r *runner) resolvedAgain() error {
 	return nil
 }
 
-// changedParams returns which parameters have changed. What a target does not override
-// is the plan's.
+// changedParams returns which parameters have changed. A parameter that a target does
+// not override has the plan's value.
 func changedParams(was, now map[string]string) (notes []string) {
 	all := maps.Clone(was)
 	maps.Copy(all, now)

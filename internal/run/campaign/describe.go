@@ -19,7 +19,7 @@ import (
 	"rumbench/workload/pace"
 )
 
-// Describe prints what a campaign would do, without doing it.
+// Describe prints the course of a campaign without running it.
 func Describe(w io.Writer, c Config) error {
 	entries, err := remaining(c)
 	if err != nil {
@@ -62,7 +62,7 @@ func Describe(w io.Writer, c Config) error {
 }
 
 // describeSteps prints the steps, also those of targets whose parameters change them,
-// and returns the most data that a target has.
+// and returns the size of the largest data of a target.
 func describeSteps(w io.Writer, p *plan.Plan) (largest workload.Live) {
 	byName := map[string][]string{} // the targets with these steps
 	for _, t := range p.Targets {
@@ -91,7 +91,7 @@ func stepsText(p *plan.Plan) string {
 	return w.String()
 }
 
-// describeBuilds prints the programs that run the trials, where there are several
+// describeBuilds prints the programs that run the trials, if there are several
 // or it is not this one.
 func describeBuilds(w io.Writer, builds result.Builds) {
 	if self, err := os.Executable(); len(builds) == 1 && err == nil && builds[0].Path == self {
@@ -105,7 +105,8 @@ func describeBuilds(w io.Writer, builds result.Builds) {
 	}
 }
 
-// describeTargets prints what the plan sets for each target, sizes in one form.
+// describeTargets prints the plan's settings for each target, sizes in one
+// form.
 func describeTargets(w io.Writer, targets []plan.Target) {
 	fmt.Fprintf(w, "\ntargets\n")
 	for _, t := range targets {

@@ -52,8 +52,8 @@ func (r *runner) duet(ctx context.Context, block []result.Entry, start int) erro
 	return errors.Join(errs[:]...)
 }
 
-// duet holds two trials together: each begins a step when both are there. They
-// say so by events, and get an answer on their standard input.
+// duet holds two trials together: each begins a step when both are ready. They
+// report this by events, and get an answer on their standard input.
 type duet struct {
 	progress Progress
 	over     context.Context // of the campaign
@@ -111,16 +111,16 @@ func (s *side) event(e trial.Event) {
 			a.Alone = s.ended.Sub(s.other.ended).Seconds()
 		}
 		s.answer(a)
-	case trial.PhaseBegin, trial.PhaseEnd: // the display has no place for two
+	case trial.PhaseBegin, trial.PhaseEnd: // the display has no room for two
 	default:
 		s.last = e
 		s.duet.progress.Event(s.duet.both(e))
 	}
 }
 
-// ready lets both begin if both are there. Who waits for one that has ended gets
-// that answer at once; but not in a campaign that its user has ended, which says
-// so itself.
+// ready lets both begin if both are ready. A trial that waits for one that has
+// ended gets that answer at once; but not in a campaign ended by its user,
+// which reports that itself.
 func (s *side) ready() {
 	s.waits = true
 	switch {
@@ -155,7 +155,7 @@ func (s *side) answer(a answer) {
 	_ = json.NewEncoder(s.stdin).Encode(a)
 }
 
-// both makes one event of what the two said last, of which e is the latest.
+// both merges the last events of the two, of which e is the latest.
 func (d *duet) both(e trial.Event) trial.Event {
 	a, b := &d.sides[0].last, &d.sides[1].last
 	e.CPU, e.Server, e.Written, e.Stalled = a.CPU+b.CPU, a.Server+b.Server, a.Written+b.Written, a.Stalled+b.Stalled

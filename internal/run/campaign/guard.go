@@ -14,7 +14,7 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// UnfitError says that the machine is not fit for the campaign.
+// UnfitError reports that the machine is not fit for the campaign.
 type UnfitError struct{ error }
 
 // Unwrap returns the error itself.
@@ -25,7 +25,7 @@ func Unfit(help, format string, args ...any) error {
 	return &UnfitError{hint.Errorf(help, format, args...)}
 }
 
-// reserve is what must stay free on the disk beside the data.
+// reserve is the space that must stay free on the disk in addition to the data.
 const reserve = 256 << 20
 
 // Need returns how many bytes a campaign may need at its peak in its own directory.
@@ -34,7 +34,7 @@ func Need(c Config) (peak int64, perTarget []int64) {
 	var block float64 // all targets once
 	for _, t := range c.Plan.Targets {
 		if t.Config.Server.DSN != "" {
-			perTarget = append(perTarget, 0) // it is where its server keeps it, and no business of ours
+			perTarget = append(perTarget, 0) // the server keeps it in its own directory
 			continue
 		}
 		factor, base := c.SpaceFactor(t.Engine)
@@ -76,7 +76,7 @@ func Fits(c Config) error {
 	return CheckSpace(c)
 }
 
-// checkCaches refuses a cache that does not fit into the memory there is.
+// checkCaches refuses a cache that does not fit into the available memory.
 func checkCaches(p *plan.Plan, memory int64) error {
 	for _, t := range p.Targets {
 		if t.Config.Cache > memory {

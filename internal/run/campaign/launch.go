@@ -26,16 +26,16 @@ import (
 // Grace is how long a trial may take to end when it is asked to; then it is killed.
 const Grace = 60 * time.Second
 
-// launcher runs trials in processes of their own.
+// launcher runs trials in separate processes.
 type launcher struct {
 	Config
 	locked *os.File // the lock of this host, which trials inherit
 	spare  spare
 }
 
-// trial runs a trial in a process of its own and returns its result, whatever
-// became of it. In a duet it has a side, otherwise none. The error is about the
-// campaign's own files.
+// trial runs a trial in a separate process and returns its result, however the
+// process ended. In a duet it has a side, otherwise none. The error is about
+// the campaign's own files.
 func (l *launcher) trial(ctx context.Context, e result.Entry, s *side) (*result.Trial, error) {
 	dir := result.TrialPath(l.Dir, e.Dir)
 	for _, d := range []string{dir, filepath.Join(dir, result.TempDir)} {
@@ -58,14 +58,14 @@ func (l *launcher) trial(ctx context.Context, e result.Entry, s *side) (*result.
 	if lost {
 		l.explain(ctx, t, dir, ended)
 	}
-	err = l.tidy(dir) // first: where the disk is full it makes room
+	err = l.tidy(dir) // first: if the disk is full it makes room
 	if lost {
 		err = errors.Join(err, l.spare.writeJSON(filepath.Join(dir, result.TrialFile), t))
 	}
 	return t, err
 }
 
-// tidy removes what a trial has left that is not to be kept.
+// tidy removes the files of a trial that are not to be kept.
 func (l *launcher) tidy(dir string) error {
 	if !l.Plan.Keep {
 		return removeData(dir)
@@ -79,8 +79,8 @@ func (l *launcher) exec(ctx context.Context, e result.Entry, dir string, log *os
 	if err != nil {
 		return err
 	}
-	// The trial ends when its standard input does, that is also when the
-	// campaign is killed.
+	// The trial ends when its standard input is closed, also when the campaign
+	// is killed.
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return err
@@ -124,8 +124,8 @@ func (l *launcher) command(e result.Entry, dir string, log *os.File) (*exec.Cmd,
 	cmd.Args[0] = os.Args[0]
 	cmd.Stderr = log
 	cmd.Env = append(os.Environ(), "TMPDIR="+temp) // engines sort on the same disk
-	// A group of its own: Ctrl-C reaches only the campaign, which asks the
-	// trial to end in good order.
+	// A separate group: Ctrl-C reaches only the campaign, which asks the trial
+	// to end in good order.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.ExtraFiles = []*os.File{l.locked}
 	return cmd, nil
@@ -148,7 +148,7 @@ func listen[T any](in io.Reader, each func(T)) {
 	_, _ = io.Copy(io.Discard, in) // a line too long must not block the other
 }
 
-// explain records of a trial that ended without a result what became of it.
+// explain records the fate of a trial that ended without a result.
 func (*launcher) explain(ctx context.Context, t *result.Trial, dir string, ended error) {
 	now := time.Now()
 	t.Ended = &now
@@ -182,12 +182,12 @@ func (*launcher) explain(ctx context.Context, t *result.Trial, dir string, ended
 	}
 }
 
-// roomForWords is how much of the disk is free at least where a process could
-// still have written down why it ended.
+// roomForWords is the free space on the disk with which a process can still log
+// why it ended.
 const roomForWords = 64 << 10
 
-// lastWords returns the end of what a process wrote to its log. Of a Go panic it is
-// the beginning, which says more.
+// lastWords returns the end of a process's log. For a Go panic it returns the
+// beginning, which is more informative.
 func lastWords(path string) string {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -201,8 +201,8 @@ func lastWords(path string) string {
 	return strings.Join(lines[max(0, len(lines)-3):], " | ")
 }
 
-// aside moves what an interrupted trial has left out of the way: what it
-// measured is kept, its data is not.
+// aside moves the files of an interrupted trial out of the way: its
+// measurements are kept, its data is not.
 func (l *launcher) aside(dir string) error {
 	path := result.TrialPath(l.Dir, dir)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {

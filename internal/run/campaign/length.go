@@ -12,7 +12,8 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// describeLength prints how long the trials take, and from what that is known.
+// describeLength prints how long the trials take, and the source of that
+// forecast.
 func describeLength(w io.Writer, c Config, entries []result.Entry) {
 	if len(entries) == 0 {
 		return
@@ -44,7 +45,7 @@ func describeLength(w io.Writer, c Config, entries []result.Entry) {
 	fmt.Fprintln(w)
 }
 
-// basis names what a forecast is made of.
+// basis names the source of a forecast.
 func basis(p *plan.Plan, source *forecast.Earlier) string {
 	if source == nil {
 		return "measured steps only"
@@ -62,7 +63,7 @@ func basis(p *plan.Plan, source *forecast.Earlier) string {
 	return text
 }
 
-// beyond returns what the least length of a trial leaves out.
+// beyond returns the parts that are missing in the least length of a trial.
 func beyond(t forecast.Trial) string {
 	var unknown, out []string
 	var probes time.Duration

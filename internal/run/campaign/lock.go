@@ -17,8 +17,8 @@ import (
 // lock locks the file that all campaigns on a host share. Trials inherit it:
 // it stays locked as long as one lives, also when its campaign was killed.
 func lock(path, dir string) (*os.File, error) {
-	// Where the file exists O_CREATE must not be asked for: in /tmp the kernel
-	// refuses it for another user's file. A pipe must not hold the campaign up.
+	// If the file exists O_CREATE must not be used: in /tmp the kernel refuses
+	// it for another user's file. A pipe must not hold the campaign up.
 	f, err := os.OpenFile(path, os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		if f, err = os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o666); err == nil {
@@ -62,7 +62,7 @@ func holder(f *os.File) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("read the lock of this host: %w", err)
 	case len(b) == 0:
-		return "", nil // another user's, of whose file only the lock is taken
+		return "", nil // another user's: its file stays empty, only the lock is taken
 	case !strings.HasPrefix(who, lockWords):
 		return "", refused
 	default:

@@ -10,15 +10,15 @@ import (
 	"rumbench/workload/gen"
 )
 
-// Entries lists the trials of a plan in the order in which they are run.
+// Entries lists the trials of a plan in the order in which they run.
 //
-// Of an interleaved campaign and of a duet it is made of blocks of one trial of
-// each target. Every second block is the reverse of the one before, so that a
-// machine that becomes slower and slower does as much to each target. In an
-// interleaved campaign the others are random, by the plan's seed, so that
-// nothing of the machine's own rhythm meets always the same target. In a duet
-// they are alike: the first of a block gets the first half of the processors,
-// and the halves change from block to block.
+// An interleaved campaign and a duet consist of blocks of one trial of each
+// target. Every second block is the reverse of the one before, so that a
+// machine that becomes slower and slower affects all targets equally. In an
+// interleaved campaign the other blocks are random, by the plan's seed, so that
+// no rhythm of the machine always affects the same target. In a duet they are
+// alike: the first of a block gets the first half of the processors, and the
+// halves change from block to block.
 func Entries(p *plan.Plan) (out []result.Entry) {
 	names := targetNames(p)
 	add := func(target string, n int) {
@@ -73,11 +73,11 @@ func blocks(entries []result.Entry) (out [][]result.Entry) {
 	return out
 }
 
-// again is what the second target of an A/A campaign has at the end of its name.
+// again is the suffix of the name of the second target of an A/A campaign.
 const again = "-again"
 
 // AgainstItself returns the plan of an A/A campaign: the first target alone,
-// under two names. What differs then is chance, and the machine.
+// under two names. Differences are then due to chance, and the machine.
 func AgainstItself(p *plan.Plan) (*plan.Plan, error) {
 	first := p.Targets[0]
 	if first.Data != "" {
@@ -89,7 +89,7 @@ func AgainstItself(p *plan.Plan) (*plan.Plan, error) {
 	q := *p
 	q.Targets = []plan.Target{first, second}
 	if q.Order == plan.Sequential {
-		q.Order = plan.Interleaved // the machine's own changes would be all that is seen
+		q.Order = plan.Interleaved // only the machine's own changes would show
 	}
 	return &q, nil
 }

@@ -21,8 +21,8 @@ type Line struct {
 	answers chan answer
 }
 
-// Connect begins to read what the campaign says, and calls hungUp when it will
-// say no more, because it has ended.
+// Connect begins to read the campaign's answers, and calls hungUp when there
+// will be no more, because the campaign has ended.
 func Connect(in io.Reader, out io.Writer, hungUp func()) *Line {
 	l := &Line{events: json.NewEncoder(out), answers: make(chan answer, 1)} // one question is open at a time
 	go func() {
@@ -33,8 +33,8 @@ func Connect(in io.Reader, out io.Writer, hungUp func()) *Line {
 	return l
 }
 
-// Say writes an event. A campaign that does not read any more does not hold the
-// trial up.
+// Say writes an event. A campaign that no longer reads does not block the
+// trial.
 func (l *Line) Say(e trial.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -67,7 +67,7 @@ func (l *Line) Alone() time.Duration {
 	return time.Duration(a.Alone * float64(time.Second))
 }
 
-// errGone says that there is no other trial any more.
+// errGone reports that there is no other trial any more.
 var errGone = hint.With(errors.New("the other trial of the duet has ended"),
 	"what a target does alone does not compare with what it does in a duet: look at why the other has ended, then "+
 		"rumbench run --resume runs both again")

@@ -16,8 +16,8 @@ import (
 	"rumbench/workload"
 )
 
-// PreflightDir is the directory of the preflight: below trials while it runs, then
-// beside them with what failed targets have logged.
+// PreflightDir is the directory of the preflight: below trials while it runs,
+// then next to them with the logs of failed targets.
 const PreflightDir = "_preflight"
 
 // PreflightTarget returns the target that a trial is the preflight of, if it is one.
@@ -25,7 +25,7 @@ func PreflightTarget(trial string) (target string, ok bool) {
 	return strings.CutPrefix(trial, PreflightDir+"/")
 }
 
-// PreflightError says which targets cannot run the plan.
+// PreflightError reports the targets that cannot run the plan.
 type PreflightError struct {
 	Failed []FailedTarget
 	Tried  int // number of targets
@@ -35,7 +35,7 @@ type PreflightError struct {
 type FailedTarget struct {
 	Name   string
 	Reason string
-	Hint   string   // what the user can do; may be empty
+	Hint   string   // for the user; may be empty
 	Logs   []string // files
 }
 
@@ -55,7 +55,7 @@ func (e *PreflightError) Error() string {
 	return b.String()
 }
 
-// Hint returns what the user can do.
+// Hint returns advice for the user.
 func (*PreflightError) Hint() string {
 	return "correct the plan, or what it needs; --no-preflight begins with the trials all the same"
 }
@@ -99,8 +99,8 @@ func (r *runner) preflight(ctx context.Context) error {
 	return r.clearPreflight()
 }
 
-// untried returns the targets of which no trial is complete. Those of an A/A
-// campaign are one.
+// untried returns the targets without a complete trial. Those of an A/A
+// campaign count as one.
 func (r *runner) untried() (out []plan.Target) {
 	targets := r.Plan.Targets
 	if r.AA {
@@ -128,8 +128,8 @@ func untouchable(p *plan.Plan, t *plan.Target) string {
 	return ""
 }
 
-// keepLogs moves what is worth reading of failed targets to the campaign's
-// directory, and notes where it is.
+// keepLogs moves the useful logs of failed targets to the campaign's directory,
+// and notes their paths.
 func (r *runner) keepLogs(failed []FailedTarget) error {
 	kept := filepath.Join(r.Dir, PreflightDir)
 	if err := os.RemoveAll(kept); err != nil {
@@ -151,8 +151,8 @@ func (r *runner) keepLogs(failed []FailedTarget) error {
 	return nil
 }
 
-// logsOf returns the logs of a trial that say more than its result: its server's,
-// and its own if it crashed.
+// logsOf returns the logs of a trial that contain more than its result: its
+// server's, and its own if it crashed.
 func logsOf(trialDir string) (paths []string) {
 	server, own := filepath.Join(trialDir, result.ServerLogFile), filepath.Join(trialDir, result.LogFile)
 	if info, err := os.Stat(server); err == nil && info.Size() > 0 {
@@ -164,8 +164,8 @@ func logsOf(trialDir string) (paths []string) {
 	return paths
 }
 
-// clearPreflight removes what a preflight has left below trials, also one that was
-// killed.
+// clearPreflight removes the files that a preflight has left below trials, even
+// if it was killed.
 func (r *runner) clearPreflight() error {
 	dir := result.TrialPath(r.Dir, PreflightDir)
 	trials, err := os.ReadDir(dir)
@@ -191,8 +191,8 @@ func (r *runner) abandon() error {
 	return errors.Join(errs...)
 }
 
-// forget removes what [runner.abandon] has left in a directory: nothing else is
-// there.
+// forget removes the files that [runner.abandon] has left in a directory: there
+// are no others.
 func forget(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 1 || entries[0].Name() != PreflightDir {

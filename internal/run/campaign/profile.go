@@ -22,7 +22,7 @@ func profiledEntries(p *plan.Plan) (out []result.Entry) {
 	return out
 }
 
-// profiledText says of a trial in a list how it is profiled.
+// profiledText returns how a trial in a list is profiled.
 func profiledText(p *plan.Plan, e result.Entry) string {
 	switch {
 	case slices.Contains(profiledEntries(p), result.Entry{Dir: e.Dir, Target: e.Target, Trial: e.Trial}):
@@ -33,8 +33,8 @@ func profiledText(p *plan.Plan, e result.Entry) string {
 	return ""
 }
 
-// runProfiled runs the trials that are run for their profiles, after all others: what
-// they measure is compared with nothing. A target without a complete trial has none.
+// runProfiled runs the trials that run for their profiles, after all others: their
+// measurements are compared with nothing. A target without a complete trial has none.
 func runProfiled(ctx context.Context, r *runner, ran bool) error {
 	failed := 0
 	for i := range r.state.Profiled {

@@ -68,8 +68,8 @@ func untouched(block []result.Entry) bool {
 	return !slices.ContainsFunc(block, func(e result.Entry) bool { return e.Status != "" })
 }
 
-// block runs the trials of a block, of which the first has a number. Complete ones
-// stay, but not in a duet, whose trials are nothing without each other.
+// block runs the trials of a block; start is the number of the first. Complete
+// ones stay, but not in a duet, whose trials are nothing without each other.
 func (r *runner) block(ctx context.Context, block []result.Entry, start int, ran bool) error {
 	if r.Plan.Order == plan.Duet {
 		if err := r.pause(ctx, ran); err != nil {
@@ -101,8 +101,8 @@ func (r *runner) block(ctx context.Context, block []result.Entry, start int, ran
 	return nil
 }
 
-// baseless ends a campaign in which a trial of the base has failed, unless that is
-// not wanted or nothing is left to be done from the next trial on.
+// baseless ends a campaign in which a trial of the base has failed, unless that
+// is not wanted or nothing is left to do from the next trial on.
 func (r *runner) baseless(e *result.Entry, t *result.Trial, next int) error {
 	if r.KeepGoing || e.Target != r.Plan.Targets[0].Name || t.Status != result.Failed || complete(r.state.Trials[next:]) {
 		return nil
@@ -113,7 +113,8 @@ func (r *runner) baseless(e *result.Entry, t *result.Trial, next int) error {
 		e.Dir, e.Target, len(completed(r.state.Trials)), len(r.state.Trials), ErrIncomplete, t.Reason)
 }
 
-// place returns where the campaign is when one of its trials, from 0, begins.
+// place returns the position of the campaign when one of its trials, from 0,
+// begins.
 func (r *runner) place(at int) forecast.Place {
 	rest := slices.DeleteFunc(slices.Concat(r.state.Trials[at+1:], r.state.Profiled),
 		func(e result.Entry) bool { return e.Status == result.Complete })
@@ -136,7 +137,7 @@ func (r *runner) ended(e *result.Entry, t *result.Trial, err error) error {
 	return r.save()
 }
 
-// conclude reports how a campaign ended of which no trial is left to be begun.
+// conclude reports the end of a campaign that has no trial left to begin.
 func (r *runner) conclude(ctx context.Context, ran bool) error {
 	bad := len(r.state.Trials) - len(completed(r.state.Trials))
 	switch {
@@ -170,8 +171,8 @@ func (r *runner) recognize(block []result.Entry) error {
 	return r.save()
 }
 
-// pause comes before a trial: it ends a campaign that its user has ended, and
-// lets the machine cool down after a trial that ran before.
+// pause is called before a trial: it ends a campaign that its user has ended,
+// and lets the machine cool down after a trial that ran before.
 func (r *runner) pause(ctx context.Context, ran bool) error {
 	if ctx.Err() != nil {
 		return r.early(ctx)
@@ -188,7 +189,7 @@ func (r *runner) pause(ctx context.Context, ran bool) error {
 	}
 }
 
-// earlyError says that a campaign's user ended it.
+// earlyError reports that a campaign's user ended it.
 type earlyError struct{ cause error }
 
 func (earlyError) Error() string   { return "the campaign was interrupted" }

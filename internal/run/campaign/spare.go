@@ -9,8 +9,8 @@ import (
 	"rumbench/internal/result"
 )
 
-// spare is the path of a file that takes room on the disk as long as a campaign
-// runs. When the disk is full it is given up, so that what was measured and the
+// spare is the path of a file that reserves space on the disk while a campaign
+// runs. When the disk is full it is given up, so that the measurements and the
 // report can be written.
 type spare string
 

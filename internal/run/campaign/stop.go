@@ -8,8 +8,8 @@ import (
 	"rumbench/internal/result"
 )
 
-// stop ends a campaign before a block that is not needed, or for which there is
-// no time: the trials from there on are taken off its list.
+// stop ends a campaign before a block that is not needed, or that there is no
+// time for: the trials from there on are taken off its list.
 func (r *runner) stop(next int) (stopped bool, err error) {
 	enough, reason, err := r.ask(next)
 	if err != nil {
@@ -26,9 +26,9 @@ func (r *runner) stop(next int) (stopped bool, err error) {
 	return true, r.save()
 }
 
-// ask asks whether the trials before one are enough. They are not where nothing
-// judges that, the last block is not complete or, of an interleaved campaign, has
-// no reverse yet.
+// ask asks whether the trials before one are enough. They are not if there is
+// no judge, or if the last block is not complete or, in an interleaved
+// campaign, has no reverse yet.
 func (r *runner) ask(next int) (enough bool, reason string, err error) {
 	if r.Enough == nil || r.Plan.Stop.Precision == 0 {
 		return false, "", nil
@@ -40,7 +40,8 @@ func (r *runner) ask(next int) (enough bool, reason string, err error) {
 	if n < r.Plan.Stop.MinTrials || !complete(last) || r.Plan.Order == plan.Interleaved && n%2 == 1 {
 		return false, "", nil
 	}
-	// In the plan's order of targets: precision is of all others against the first.
+	// In the plan's order of targets: precision means that of all others
+	// against the first.
 	trials, err := result.ReadTrials(r.Dir,
 		&result.Campaign{Targets: r.state.Targets, Question: r.state.Question, Trials: completed(done)})
 	if err != nil {
@@ -65,7 +66,7 @@ func (r *runner) sumUp() error {
 }
 
 // exhausted returns why there is no time for another block, "" if there is. A
-// block is expected to take as long as those so far did on average.
+// block is expected to take as long as the blocks so far took on average.
 func (r *runner) exhausted(next int) string {
 	budget := r.Plan.Stop.Budget
 	if budget == 0 {

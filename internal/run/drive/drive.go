@@ -25,8 +25,8 @@ type Config struct {
 	Seed     uint64 // of Poisson schedules
 	// Limit, if not 0, replaces the step's time limit.
 	Limit time.Duration
-	// ThreadCPU locks every client to a thread of its own and measures the
-	// thread's CPU time. It makes switching between clients more expensive.
+	// ThreadCPU locks every client to its own thread and measures the thread's
+	// CPU time. It makes switching between clients more expensive.
 	ThreadCPU bool
 	// Coarse waits for intended starts with timers only, which are up to a
 	// millisecond late: for tests with fake time.
@@ -35,13 +35,13 @@ type Config struct {
 	OnInterval func(*Interval)
 }
 
-// shape returns what is recorded for a group.
+// shape returns the kinds of data recorded for a group.
 func shape(g *workload.Group) hist.Shape {
 	retries := g.Retry != workload.Retry{} || len(g.Parts) > 0
 	return hist.Shape{Kinds: len(g.Ops), Parts: len(g.Parts), Paced: g.Paced(), Attempts: retries}
 }
 
-// Interval is what happened between two ticks.
+// Interval holds the clients' work between two ticks.
 type Interval struct {
 	From, To time.Duration // from the start of the window
 	Groups   []GroupInterval
@@ -64,7 +64,8 @@ type Result struct {
 	Window time.Duration // to the end of the last attempt that began in it, or of the step's time
 	Groups []hist.Group
 	// Ended is nil if the step reached its planned end, otherwise why it ended
-	// early: the context's error, or the error after which clients could not go on.
+	// early: the context's error, or the error after which clients could not
+	// continue.
 	Ended error
 }
 
@@ -79,8 +80,8 @@ func (r *Result) Totals() workload.Totals {
 	return out
 }
 
-// Run runs the step. The error is about the configuration; Result.Ended says how
-// the step itself ended.
+// Run runs the step. The error is about the configuration; Result.Ended reports
+// how the step itself ended.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	r := &stepRun{Config: c}
 	if err := r.build(); err != nil {

@@ -41,7 +41,7 @@ type attempt struct {
 	since atomic.Int64
 }
 
-// progress is what a client has done.
+// progress is a client's work so far.
 type progress struct {
 	done   int64
 	inPlan int64 // operations done by the planned end
@@ -176,7 +176,7 @@ func (l *loop) await(start time.Duration) bool {
 // idle notes that no operation is in flight.
 func (l *loop) idle() { l.since.Store(0) }
 
-// sleepUntil waits until t. It returns false if the step ended meanwhile.
+// sleepUntil waits until t. It returns false if the step ended in the meantime.
 func (l *loop) sleepUntil(t time.Duration) bool {
 	wait := t - time.Since(l.base)
 	if wait <= 0 {
@@ -210,8 +210,8 @@ func (l *loop) sleep(d time.Duration) bool {
 	}
 }
 
-// operate makes one attempt at an operation, records it and reports whether to go
-// on.
+// operate makes one attempt at an operation, records it and reports whether to
+// continue.
 func (l *loop) operate(ctx context.Context, start int64) bool {
 	if l.retry.failures == 0 {
 		l.op.Start = start
@@ -253,7 +253,7 @@ func (l *loop) record(attempt, end int64) {
 	l.end = time.Duration(end)
 	if l.group.Ops[o.Kind].Upkeep {
 		// It has no intended start; the operation whose slot is open still has
-		// its own.
+		// one.
 		upkeep := *o
 		upkeep.Intended = o.Start
 		l.rec.Record(&upkeep)
@@ -270,7 +270,7 @@ func (l *loop) record(attempt, end int64) {
 	}
 }
 
-// failed counts a failed attempt and reports whether to go on.
+// failed counts a failed attempt and reports whether to continue.
 func (l *loop) failed(ctx context.Context, err error, end int64) bool {
 	if errors.Is(err, workload.ErrDone) {
 		if l.schedule != nil { // arrivals of a shared queue remain to be done

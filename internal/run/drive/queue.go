@@ -46,7 +46,8 @@ func (q *queue) take(now time.Duration) time.Duration {
 }
 
 // look counts the arrivals that are due. Beyond the limit the oldest are shed.
-// Doing so only now makes no difference, as no arrival was taken meanwhile.
+// Doing so only now makes no difference, as no arrival was taken in the
+// meantime.
 func (q *queue) look(now time.Duration) {
 	for q.next <= now {
 		q.arrived++

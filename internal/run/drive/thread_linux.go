@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// measureThread locks the goroutine to its thread until the function that it
-// returns is called, which stores the CPU time that the thread used meanwhile.
+// measureThread locks the goroutine to its thread until the returned function
+// is called, which stores the CPU time that the thread used in between.
 func measureThread(cpu *time.Duration) func() {
 	runtime.LockOSThread()
 	start := threadCPU()

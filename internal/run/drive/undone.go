@@ -17,7 +17,7 @@ func (r *stepRun) end() (end time.Duration) {
 		if !r.leads(l) {
 			continue
 		}
-		if end = max(end, l.end); l.group.Work > l.done { // it could not go on
+		if end = max(end, l.end); l.group.Work > l.done { // it could not continue
 			return r.stopped
 		}
 	}

@@ -12,14 +12,15 @@ import (
 	"rumbench/internal/result"
 )
 
-// lengths is how long the parts of a trial took, with what is done between them.
+// lengths is how long the parts of a trial took, including the work between
+// them.
 type lengths struct {
 	start time.Duration // until the first step
 	parts []time.Duration
 }
 
-// lengthsOf returns the lengths of the parts of a trial; false if it did not run to
-// its end, or was of other steps.
+// lengthsOf returns the lengths of the parts of a trial; false if it did not
+// run to its end, or had other steps.
 func lengthsOf(parts []Part, t *result.Trial) (lengths, bool) {
 	l := lengths{parts: make([]time.Duration, len(parts))}
 	if t.Ended == nil || len(t.Steps) == 0 || t.Status != result.Complete && t.Status != result.Invalid {
@@ -66,8 +67,8 @@ type Earlier struct {
 func (e *Earlier) Has(target string) bool { return e != nil && len(e.lengths[target]) > 0 }
 
 // Find returns the latest run of a plan among the campaigns in some folders; nil if
-// there is none. One of more of the plan's targets is preferred. What cannot be read
-// is passed over.
+// there is none. It prefers a run with more of the plan's targets. Unreadable
+// campaigns are skipped.
 func Find(p *plan.Plan, folders ...string) *Earlier {
 	var best *Earlier
 	params := p.ParamTexts()
@@ -110,7 +111,7 @@ func runs(folders []string) (out []run) {
 	return out
 }
 
-// earlierOf returns what a run shows of a plan.
+// earlierOf returns the lengths that a run shows for a plan.
 func earlierOf(p *plan.Plan, r run) *Earlier {
 	e := &Earlier{Dir: r.dir, Started: r.campaign.Started, lengths: map[string][]lengths{}}
 	parts := partsOf(p)

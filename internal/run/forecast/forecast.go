@@ -1,6 +1,7 @@
-// Package forecast expects how long a campaign takes: from the parameters of its
-// plan where these fix a length, and from trials of the same plan that have ended.
-// What neither says is unknown; nothing is guessed from other plans or engines.
+// Package forecast estimates how long a campaign takes: from the parameters of
+// its plan if these fix a length, and from trials of the same plan that have
+// ended. Other lengths are unknown; nothing is guessed from other plans or
+// engines.
 package forecast
 
 import (
@@ -22,7 +23,7 @@ type Part struct {
 	Probes int // at most; 0: nothing is searched for
 }
 
-// Trial is what is expected of a trial.
+// Trial is the forecast of a trial.
 type Trial struct {
 	Start Span // until the first step
 	Parts []Part
@@ -31,7 +32,7 @@ type Trial struct {
 // Length returns how long the trial takes.
 func (t Trial) Length() Span { return t.Left(-1, 0) }
 
-// Beside returns what is expected of two trials at the same time, which begin each
+// Beside returns the forecast of two trials at the same time, which begin each
 // step together.
 func (t Trial) Beside(o Trial) Trial {
 	t.Start, t.Parts = t.Start.Beside(o.Start), slices.Clone(t.Parts)
@@ -74,10 +75,10 @@ func (t Trial) Part(step string) int {
 	return best
 }
 
-// Place is where a campaign is when a trial begins.
+// Place is the position of a campaign when a trial begins.
 type Place struct {
 	Number, Of int  // the trial's number, from 1, and how many there are
-	Duet       bool // it runs at the same time as another, of which it is the second
+	Duet       bool // it runs at the same time as another, and is the second of the two
 	Trial      Trial
 	After      Span // of all that follows the trial
 }
@@ -87,7 +88,7 @@ func (p *Place) Left(part int, spent time.Duration) Span {
 	return p.Trial.Left(part, spent).Plus(p.After)
 }
 
-// Forecast is what is expected of a plan.
+// Forecast is the forecast of a plan.
 type Forecast struct {
 	plan    *plan.Plan
 	parts   []Part
@@ -95,8 +96,8 @@ type Forecast struct {
 	own     map[string][]lengths // of this campaign's trials that have ended, by target
 }
 
-// New returns the forecast of a plan, with what an earlier run of it showed; nil if
-// there was none.
+// New returns the forecast of a plan, with the lengths from an earlier run of
+// it; nil if there was none.
 func New(p *plan.Plan, earlier *Earlier) *Forecast {
 	return &Forecast{p, partsOf(p), earlier, map[string][]lengths{}}
 }
@@ -111,7 +112,7 @@ func (f *Forecast) Add(t *result.Trial) {
 	}
 }
 
-// Trial returns what is expected of a trial of a target.
+// Trial returns the forecast of a trial of a target.
 func (f *Forecast) Trial(target string) Trial {
 	seen := f.own[target]
 	if len(seen) == 0 && f.earlier != nil {
@@ -150,7 +151,7 @@ func (f *Forecast) Trials(entries []result.Entry, spent time.Duration) (all Span
 	return all
 }
 
-// Campaign returns how long a campaign takes that runs these trials.
+// Campaign returns how long a campaign of these trials takes.
 func (f *Forecast) Campaign(entries []result.Entry) Span {
 	all := f.Trials(entries, 0)
 	if len(entries) > 0 {
@@ -162,7 +163,8 @@ func (f *Forecast) Campaign(entries []result.Entry) Span {
 	return all
 }
 
-// partsOf returns the parts of a trial of a target, which may have parameters of its own.
+// partsOf returns the parts of a trial of a target. The target may have its own
+// parameters.
 func (f *Forecast) partsOf(target string) []Part {
 	for i := range f.plan.Targets {
 		if t := &f.plan.Targets[i]; t.Name == target && len(t.Own) > 0 {
@@ -172,7 +174,7 @@ func (f *Forecast) partsOf(target string) []Part {
 	return slices.Clone(f.parts)
 }
 
-// partsOf returns what the parameters of a plan say of its steps.
+// partsOf returns the parts that follow from the parameters of a plan.
 func partsOf(p *plan.Plan) (out []Part) {
 	steps := p.Steps()
 	for i := range steps {
@@ -188,8 +190,8 @@ func partsOf(p *plan.Plan) (out []Part) {
 	return out
 }
 
-// planned returns how long a step takes by its parameters. A rate that is not held
-// makes it longer.
+// planned returns how long a step takes according to its parameters. It takes
+// longer if a rate is not reached.
 func planned(s *workload.Step) Span {
 	if s.Settle != nil && s.Settle.Floor > 0 {
 		return Exactly(s.Settle.Floor)

@@ -7,23 +7,23 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// Span is how long something takes: between two lengths, which are equal where it
+// Span is how long something takes: between two lengths, which are equal if it
 // is known.
 type Span struct{ Least, Most time.Duration }
 
-// Endless is the Most of a Span of which only the least is known.
+// Endless is the Most of a Span if only the least is known.
 const Endless = time.Duration(math.MaxInt64)
 
 // Exactly returns the span of a known length.
 func Exactly(d time.Duration) Span { return Span{d, d} }
 
-// AtLeast returns the span of which only the least is known.
+// AtLeast returns a span with only the least known.
 func AtLeast(d time.Duration) Span { return Span{d, Endless} }
 
 // Bounded reports whether the span has an end.
 func (s Span) Bounded() bool { return s.Most < Endless }
 
-// Plus returns the span of one after the other.
+// Plus returns the span of both, one after the other.
 func (s Span) Plus(o Span) Span {
 	s.Least += o.Least
 	if s.Most >= Endless-o.Most {
@@ -34,7 +34,7 @@ func (s Span) Plus(o Span) Span {
 	return s
 }
 
-// Minus returns what is left of the span after some time.
+// Minus returns the rest of the span after some time.
 func (s Span) Minus(spent time.Duration) Span {
 	s.Least = max(0, s.Least-spent)
 	if s.Bounded() {

@@ -1,6 +1,6 @@
-// Package ratesearch decides which rates a search for the highest rate that keeps a
-// promise tries, and what its probes have shown. It is pure: it measures nothing,
-// reads no clock, and knows neither promises nor servers.
+// Package ratesearch decides which rates to try in a search for the highest
+// rate that keeps a promise, and evaluates the probes. It is pure: it measures
+// nothing, reads no clock, and knows neither promises nor servers.
 package ratesearch
 
 import (
@@ -20,22 +20,23 @@ const (
 	// deepest and highest are the shares of the closed loop's rate between which a
 	// search without bounds looks.
 	deepest, highest = 0.01, 2
-	// near is how far from where the search starts the answer usually lies, as a
-	// logarithm of the ratio.
+	// near is the usual distance of the answer from the start of the search, as
+	// a logarithm of the ratio.
 	near = 0.25
-	// spoiled is the share of probes that break the promise at any rate, by a stall
-	// say, and lucky the share that keep it at any rate.
+	// spoiled is the share of probes that break the promise at any rate, for
+	// example by a stall, and lucky the share that keep it at any rate.
 	spoiled, lucky = 0.05, 0.005
-	// steps is how many steps of the rates that are tried make one of the
-	// precision, and shades how many possible answers there are for each.
+	// steps is the number of steps between tried rates that make up the
+	// precision, and shades the number of possible answers for each step.
 	steps, shades = 2, 2
-	// first is how many probes look for the answer's neighbourhood. All others are
-	// made at its ends.
+	// first is the number of probes that look for the answer's neighbourhood.
+	// All others are made at its ends.
 	first = 7
-	// far is the ratio of the ends of the interval from which it is halved.
+	// far is the ratio of the ends of an interval; a wider interval is halved.
 	far = 1.5
-	// outside is the probability that the answer lies below the interval, and that
-	// it lies above; ends that of what is tried to make it small.
+	// outside is the probability that the answer lies below the interval, and
+	// also that it lies above; ends is the same for the rates tried to make it
+	// small.
 	outside, ends = 0.02, 0.05
 )
 
@@ -43,26 +44,26 @@ const (
 // logarithm of a ratio of rates.
 var chances = []struct{ width, share float64 }{{0.01, 0.4}, {0.03, 0.25}, {0.08, 0.2}, {0.16, 0.1}, {0.32, 0.05}}
 
-// Plan is what is known before a search.
+// Plan is the information known before a search.
 type Plan struct {
 	Precision float64 // of the answer, as a share
 	From, To  float64 // bounds of the rates to try, both inclusive; 0: none
 	Closed    float64 // the rate of a closed loop
-	// Ease is the promised limit ÷ what the closed loop had: above 1 it kept the
-	// promise itself.
+	// Ease is the promised limit ÷ the closed loop's value: above 1 the closed
+	// loop kept the promise itself.
 	Ease float64
 }
 
 // Search is a search in progress.
 //
-// It holds how probable each possible answer is after the probes that were made.
-// The chance that a probe keeps the promise falls from one to nothing around the
+// It holds the probability of each possible answer after the probes so far. The
+// chance that a probe keeps the promise falls from one to nothing around the
 // answer, over a range of unknown width; a probe anywhere may be spoiled. So no
-// single probe decides: what contradicts the others is tried again.
+// single probe decides: rates with contradicting probes are tried again.
 //
 // The first rates are those that the answer lies above or below with equal
-// probability, as in a bisection. The next are the ends of the range in which it
-// lies, from both sides, until the range is as small as the precision.
+// probability, as in a bisection. The next are the ends of the range in which
+// it lies, from both sides, until the range is as small as the precision.
 type Search struct {
 	Plan
 	step      float64     // the logarithm of the ratio of neighbouring rates
@@ -90,7 +91,7 @@ func New(p Plan) *Search {
 	}
 	start := math.Log(p.Closed * startAt(p.Ease))
 	below := func(at float64) float64 { return 0.5 + math.Atan((at-start)/near)/math.Pi }
-	// One answer more at either end stands for all beyond.
+	// One more answer at either end represents all beyond.
 	shade := s.step / shades
 	n := int(math.Ceil((math.Log(s.To)-math.Log(s.From))/shade)) + 2
 	for i := range n {
@@ -111,9 +112,9 @@ func New(p Plan) *Search {
 	return s
 }
 
-// startAt returns at which share of the closed loop's rate a search starts. A
-// closed loop whose clients wait longer than the limit has too many of them
-// waiting for each other; and what arrives at random comes in bunches.
+// startAt returns the share of the closed loop's rate at which a search starts.
+// A closed loop whose clients wait longer than the limit has too many clients
+// that wait for each other; and random arrivals come in bunches.
 func startAt(ease float64) float64 { return min(0.9, 0.75*math.Pow(ease, 0.3)) }
 
 // round returns the nearest rate that may be tried. All searches with the same
@@ -199,7 +200,7 @@ func (s *Search) Next() (rate float64, ok bool) {
 	switch {
 	case s.counted < first:
 		return s.round(middle), true
-	case low > 0 && high > far*low && !math.IsInf(high, 1): // the answer is where nobody expected it
+	case low > 0 && high > far*low && !math.IsInf(high, 1): // the answer is at an unexpected rate
 		return s.round(math.Sqrt(low * high)), true
 	case s.counted%2 == 0:
 		if rate = s.round(s.quantile(ends)); rate <= low { // the end is known, and one inside may be better
@@ -237,20 +238,21 @@ func (s *Search) interval() (low, high float64) {
 	return low, high
 }
 
-// Answer is what a search has found.
+// Answer is the result of a search.
 type Answer struct {
 	// Kept is the highest rate at which more probes kept the promise than broke
-	// it, and Broke the lowest above it that was broken; 0: there is none.
+	// it, and Broke the lowest rate above it at which it was broken; 0: there
+	// is none.
 	Kept, Broke float64
-	// Low and High are the rates between which the boundary lies; 0 and infinite
-	// where that is open.
+	// Low and High are the rates between which the boundary lies; 0 and
+	// infinite if that side is open.
 	Low, High float64
 	Probes    int  // all
-	Disturbed int  // of them, those that do not count
+	Disturbed int  // of these, the probes that do not count
 	Precise   bool // the interval is as small as was asked for
 }
 
-// Answer returns what the probes have shown so far.
+// Answer returns the result of the probes so far.
 func (s *Search) Answer() Answer {
 	a := Answer{Probes: s.counted + s.disturbed, Disturbed: s.disturbed, Precise: s.precise()}
 	a.Low, a.High = s.interval()

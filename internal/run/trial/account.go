@@ -14,13 +14,13 @@ import (
 	"rumbench/internal/run/drive"
 )
 
-// all returns a builder with what all rows of a step have in common.
+// all returns a builder with the fields common to all rows of a step.
 func (t *Spec) all(step string) account.Builder {
 	return account.Builder{All: metric.Row{Target: t.Target.Name, Trial: t.Trial, Step: step}}
 }
 
-// account returns what is known of a step once its window is closed; res is nil
-// for a settle step.
+// account returns the data known about a step once its window is closed; res is
+// nil for a settle step.
 func (t *stepRun) account(res *drive.Result) *account.Step {
 	a := &account.Step{
 		Builder: t.all(t.step.Name), Of: t.step, Seconds: t.window.length.Seconds(),
@@ -38,7 +38,7 @@ func (t *stepRun) account(res *drive.Result) *account.Step {
 	return a
 }
 
-// observed returns what was counted around a window.
+// observed returns the counts taken around a window.
 func (t *trial) observed(w *window) *account.Observed {
 	o := w.Observed
 	o.Own, o.Sessions = w.ended-w.began, w.sessions.samples()
@@ -55,7 +55,7 @@ func (t *trial) observed(w *window) *account.Observed {
 	return &o
 }
 
-// changes returns what all sources counted between two snapshots, and warnings
+// changes returns the counts of all sources between two snapshots, and warnings
 // about sources without counts.
 func changes(a, b observe.Snapshot) (out []observe.Change, unknown []metric.Warning) {
 	for _, iv := range observe.Diff(a, b) {
@@ -85,8 +85,8 @@ func (t *Spec) calibration(step string) []metric.Row {
 	return nil
 }
 
-// addGap adds to the previous step what was written between its end and the
-// beginning of the next.
+// addGap adds to the previous step the writes between its end and the beginning
+// of the next.
 func (t *trial) addGap(next *window) {
 	last := t.lastWindow
 	t.lastWindow = next

@@ -32,14 +32,14 @@ type Event struct {
 	Is *result.Step `json:"is,omitempty"`
 }
 
-// EventGroup is how a group did in the last interval.
+// EventGroup is the performance of a group in the last interval.
 type EventGroup struct {
 	Name string `json:"name"`
 	// Primary is whether the step is about the group's operations.
 	Primary bool `json:"primary,omitempty"`
 
 	PerSec float64 `json:"per_s"`  // units a second
-	P99    float64 `json:"p99_us"` // of response time where there is one, otherwise of service time
+	P99    float64 `json:"p99_us"` // of response time if there is one, otherwise of service time
 	// Max is the maximum of the same times if a kind had too few operations for a
 	// percentile; 0 if all had enough.
 	Max    float64 `json:"max_us,omitempty"`

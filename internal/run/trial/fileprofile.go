@@ -15,7 +15,7 @@ import (
 )
 
 // ownFiles returns the directories of the engine's files, as the kernel names them, and
-// what the files are for; no directories where they are unknown.
+// the purposes of the files; no directories if they are unknown.
 func ownFiles(t *trial) (dirs []string, uses engine.FileUses, err error) {
 	dir := cmp.Or(t.dir, t.data)
 	if dir == "" {
@@ -27,7 +27,7 @@ func ownFiles(t *trial) (dirs []string, uses engine.FileUses, err error) {
 	return []string{dir}, engine.InfoOf(t.Engine, t.Target.Config).Files, err
 }
 
-// fileTracer is the collector of what files are read and written.
+// fileTracer is the collector of the reads and writes of files.
 type fileTracer struct{ tracer *blockio.Tracer }
 
 func traceFiles(t *trial) (collector, error) {
@@ -45,8 +45,8 @@ func traceFiles(t *trial) (collector, error) {
 // end does nothing: the window's writes include those of the sync after it.
 func (*fileTracer) end() error { return nil }
 
-// save writes what was read and written between the two readings of the device's
-// counters that the step's costs are made of.
+// save writes the reads and writes between the two readings of the device's
+// counters that the step's costs are based on.
 func (c *fileTracer) save(t *stepRun, stepProfile *result.StepProfile) error {
 	r, err := c.tracer.Stop()
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 )
 
 // leadIn runs the step's clients before the window, if its arrivals have a
-// lead-in: the connections are warm then, and what earlier steps left to be done
-// is in progress. It returns what the clients did.
+// lead-in: the connections are warm then, and work left over from earlier steps
+// is in progress. It returns the clients' totals.
 func (t *stepRun) leadIn(ctx context.Context, c drive.Config) (workload.Totals, error) {
 	step := *c.Step
 	step.Groups, step.Seconds = slices.Clone(step.Groups), 0
@@ -27,7 +27,7 @@ func (t *stepRun) leadIn(ctx context.Context, c drive.Config) (workload.Totals, 
 	if step.Seconds == 0 {
 		return nil, nil
 	}
-	t.lastWindow = nil // what is written now is not what the previous step left to be written
+	t.lastWindow = nil // writes from now on are not left over from the previous step
 	c.Step, c.OnInterval = &step, nil
 	res, err := drive.Run(ctx, c)
 	if err != nil {

@@ -33,7 +33,7 @@ type observer struct {
 
 func (o *observer) deviceSource() string { return "device " + o.under.Name }
 
-// warnings returns what the collectors could not observe.
+// warnings returns the observations that the collectors could not make.
 func (o *observer) warnings() (out []string) {
 	if o.process != nil {
 		out = o.process.Warnings()
@@ -44,9 +44,9 @@ func (o *observer) warnings() (out []string) {
 	return out
 }
 
-// observe sets up the collectors. The engine comes last because it may be slow. A
-// duet has none of the whole machine and its devices, because their counts of two
-// trials cannot be separated.
+// observe sets up the collectors. The engine comes last because it may be slow.
+// A duet has no collectors of the whole machine and its devices, because their
+// counts of two trials cannot be separated.
 func (t *trial) observe(pids []int, counted observe.Counted) {
 	var collectors []observe.Collector
 	switch {
@@ -143,13 +143,13 @@ func (t *trial) writeSamples(prev, cur observe.Snapshot) {
 	t.write(lines)
 }
 
-// sample is what the display shows of a sample.
+// sample holds the figures of a sample that the display shows.
 type sample struct {
 	server  float64 // processors that a server used
 	written float64 // bytes a second that the engine's processes wrote; else the device
 }
 
-// show adds what the display shows of an interval.
+// show adds the figures of an interval that the display shows.
 func (t *trial) show(s *sample, iv *observe.Interval) {
 	if iv.Elapsed <= 0 {
 		return

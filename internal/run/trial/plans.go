@@ -19,14 +19,14 @@ import (
 const smallTable = 4 << 20
 
 // The lengths at which statements and plans are truncated: a list of a thousand
-// keys says no more than one of twenty.
+// keys is no more informative than one of twenty.
 const (
 	longestStatement = 1000
 	longestPlan      = 4000
 )
 
-// noting is a session that records what is prepared on it. Statements are those
-// of the wrapped session, so executing them costs nothing extra.
+// noting is a session that records the operations prepared on it. Statements
+// are those of the wrapped session, so executing them costs nothing extra.
 type noting struct {
 	engine.Session
 	check *planCheck
@@ -45,7 +45,7 @@ func (n *noting) EndLoad(ctx context.Context) error {
 	return nil
 }
 
-// planCheck compares the plans of a step's statements with what the workload
+// planCheck compares the plans of a step's statements with the workload's
 // demands, and those after the window with those before. A nil planCheck does
 // nothing: the engine has no plans.
 type planCheck struct {
@@ -59,7 +59,7 @@ type planCheck struct {
 	begin     []engine.Plan
 }
 
-// newPlanCheck returns the check of a step, whose clients prepare on the
+// newPlanCheck returns the check of a step. The step's clients prepare on the
 // sessions that session returns.
 func (t *trial) newPlanCheck(step string) *planCheck {
 	explainer, ok := t.db.(engine.Explainer)
@@ -275,7 +275,7 @@ type wrongPlan struct{ text string }
 
 func (e *wrongPlan) Error() string { return "wrong plan: " + e.text }
 
-// Hint returns what the user can do.
+// Hint returns advice for the user.
 func (*wrongPlan) Hint() string {
 	return "the plans are in " + result.PlansFile +
 		"; the index may be gone, an option may forbid its use, or statistics may be old: a settle step analyzes the tables"

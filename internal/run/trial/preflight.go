@@ -14,12 +14,12 @@ import (
 	"rumbench/workload"
 )
 
-// How much a preflight does of a step at most.
+// The limits of a preflight, for each step.
 const (
 	preflightClients = 2 // of a group
 	preflightOps     = 10
-	// preflightDraws is the number of operations of a client that draws the kind
-	// of each: enough for a kind of which one in a hundred is.
+	// preflightDraws is the number of operations of a client that draws the
+	// kind of each: enough for a kind with a share of one in a hundred.
 	preflightDraws = 200
 	preflightTime  = 5 * time.Second
 )
@@ -85,7 +85,7 @@ func connectAll(ctx context.Context, db engine.DB, steps []workload.Step) error 
 	return nil
 }
 
-// tried ends a step of a preflight, of which no number is of interest.
+// tried ends a step of a preflight; none of its numbers matters.
 func (t *stepRun) tried(ctx context.Context, stage workload.Stage, res *drive.Result) error {
 	if err := cmp.Or(res.Ended, neverDone(t.step, res.Groups)); err != nil {
 		return err
@@ -101,8 +101,8 @@ func (t *stepRun) tried(ctx context.Context, stage workload.Stage, res *drive.Re
 	return t.addSpace(ctx, found.ReadAll)
 }
 
-// neverDone returns an error for a kind of operation that always failed. Those of
-// clients that yield to each other may fail now and then.
+// neverDone returns an error for a kind of operation that always failed.
+// Operations of clients that yield to each other may fail occasionally.
 func neverDone(step *workload.Step, groups []hist.Group) error {
 	for g := range groups {
 		for _, e := range groups[g].Errors {

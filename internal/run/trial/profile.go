@@ -21,12 +21,12 @@ import (
 type collector interface {
 	// end ends it, right after the window.
 	end() error
-	// save writes what was collected. The step's numbers are known then.
+	// save writes the collected data. The step's numbers are known then.
 	save(s *stepRun, stepProfile *result.StepProfile) error
 }
 
 // collect begins to profile a step in all ways that this trial is profiled in: a new
-// one is a line here. What is missing is noted, and the trial goes on.
+// one is a line here. Missing profiles are noted, and the trial continues.
 func collect(t *trial) (out []collecting) {
 	if t.Profiled == "" || !t.measures() {
 		return nil
@@ -46,13 +46,13 @@ func collect(t *trial) (out []collecting) {
 	return out
 }
 
-// collecting is a collector and what it is of.
+// collecting is a collector and the name of its subject.
 type collecting struct {
 	name string
 	collector
 }
 
-// noProfile notes why there is no profile of something, and what would help.
+// noProfile notes why there is no profile of something, and the remedy.
 func noProfile(t *trial, name string, err error) {
 	text := "no profile of " + name + ": " + err.Error()
 	if help := hint.Of(err); help != "" {
@@ -71,13 +71,13 @@ func (w *window) endProfiles(t *trial) {
 	}
 }
 
-// saveProfiles writes the profiles of a step whose window is over.
+// saveProfiles writes the profiles of a step after its window has ended.
 func (t *stepRun) saveProfiles() {
 	if len(t.window.profiles) == 0 {
 		return
 	}
 	p := &result.StepProfile{Per: "second", Units: t.window.length.Seconds()}
-	// of a server elsewhere there is only the client
+	// of a server elsewhere only the client's CPU time is known
 	for _, name := range []string{metric.ServerCPUUS, metric.ClientCPUUS} {
 		if r := t.out.Find(name, "", ""); r != nil && r.N > 0 {
 			p.Per, p.Units = r.Per, float64(r.N)
@@ -197,9 +197,9 @@ func unusable(r *profile.Recording, p *profile.Profile) *metric.Warning {
 	return &w
 }
 
-// accounted returns when the CPU clocks of the engine's processes were read at the
-// begin and the end of a window, on the clock of profiles. Those of the client take
-// their place where the engine's are not known.
+// accounted returns when the CPU clocks of the engine's processes were read at
+// the begin and the end of a window, on the clock of profiles. If the engine's
+// are not known, the client's are used instead.
 func (w *window) accounted() (start, end time.Duration, err error) {
 	return between(w.before, w.after, "process", "client")
 }

@@ -20,7 +20,8 @@ import (
 	"rumbench/workload"
 )
 
-// RecordedWorkload is the workload of trials whose load is not rumbench's.
+// RecordedWorkload is the workload of trials with a load that is not
+// rumbench's.
 const RecordedWorkload = "recorded"
 
 // Recording is the load of another program on a running server, which is recorded
@@ -34,21 +35,22 @@ type Recording struct {
 	DSN                    string // as it may be shown
 	Interval               time.Duration
 	Version                string // of rumbench
-	// Load returns when the load has ended. What its program prints may be kept in
-	// the trial directory.
+	// Load returns when the load has ended. The output of its program may be
+	// kept in the trial directory.
 	Load func(ctx context.Context, dir string) (Load, error)
 }
 
-// Load is what is known of a load that has ended, beside what the server counted.
+// Load is the data known about a load that has ended, in addition to the
+// server's counts.
 type Load struct {
 	CPU *time.Duration // of its program; nil: unknown
-	// Own is what the program itself printed, from which latencies are taken; nil: it
-	// is unknown.
+	// Own is the output of the program itself, the source of latencies; nil: it is
+	// unknown.
 	Own *result.Trial
 }
 
-// ErrKilled is wrapped by the error of a load that was ended from outside: what was
-// recorded is partial.
+// ErrKilled is wrapped by the error of a load that was ended from outside: the
+// recording is partial.
 var ErrKilled = errors.New("the load was ended before its end")
 
 // Record records a load and writes the result to Recording.Dir, as Run does.
@@ -56,7 +58,7 @@ func Record(ctx context.Context, r Recording) (*result.Trial, error) {
 	t := &recorder{trial: &trial{
 		Spec: Spec{Dir: r.Dir, Trial: 1, Plan: &plan.Plan{Interval: r.Interval}, Target: plan.Target{Name: r.Target},
 			Engine: r.Engine},
-		fail:     func(error) {}, // the load goes on, whatever becomes of its recording
+		fail:     func(error) {}, // the load continues even if its recording fails
 		res:      r.header(),
 		observer: observer{recorded: true},
 	}, Recording: r, intervals: map[string][]account.Interval{}}
@@ -89,7 +91,7 @@ func (r *Recording) header() *result.Trial {
 type recorder struct {
 	*trial
 	Recording
-	served    []account.Served // what the server counts
+	served    []account.Served // the server's counts
 	intervals map[string][]account.Interval
 }
 
@@ -124,7 +126,7 @@ func (r *recorder) run(ctx context.Context) (err error) {
 	return cmp.Or(err, r.series.Err())
 }
 
-// describe notes what the server is.
+// describe notes the facts about the server.
 func (r *recorder) describe(ctx context.Context) (err error) {
 	r.data = r.Server.DataDir()
 	r.res.Host = observe.FactsOf(cmp.Or(r.data, r.trial.Dir))
@@ -153,7 +155,7 @@ func (r *recorder) describe(ctx context.Context) (err error) {
 	return nil
 }
 
-// begin returns the step as it is described before anything is measured.
+// begin returns the description of the step before the measurement.
 func (r *recorder) begin() *result.Step {
 	s := &result.Step{Name: r.Step, Doc: "The load of another program, recorded.", Status: result.Running,
 		Started: time.Now(), Access: workload.OtherAccess}
@@ -224,7 +226,7 @@ func (r *recorder) addLatency(out *result.Step, own *result.Trial) {
 	out.Note("Latency was not measured here: it is what " + own.Imported.Tool + " printed of its own clients.")
 }
 
-// sample writes an interval: what all sources counted, and the work.
+// sample writes an interval: the counts of all sources, and the work.
 func (r *recorder) sample(prev, cur observe.Snapshot) {
 	r.writeSamples(prev, cur)
 	start := r.started.Load()

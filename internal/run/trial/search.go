@@ -19,8 +19,8 @@ import (
 )
 
 // search looks for the highest rate at which a step keeps the plan's promise.
-// The step itself has just run in a closed loop, near whose rate the answer lies.
-// Each probe is a step of its own.
+// The step itself has just run in a closed loop; the answer lies near its rate.
+// Each probe is a separate step.
 func (t *trial) search(ctx context.Context, step *workload.Step) error {
 	out := &t.res.Steps[len(t.res.Steps)-1]
 	p := &prober{Find: t.Plan.Find, trial: t, step: *step, group: plan.OpenGroup(step), made: map[float64][]probe{}}
@@ -48,15 +48,15 @@ func (t *trial) search(ctx context.Context, step *workload.Step) error {
 		p.note(&pr)
 		p.made[rate] = append(p.made[rate], pr)
 	}
-	// The probes were added to the steps meanwhile.
+	// The probes have been added to the steps since then.
 	out = &t.res.Steps[slices.IndexFunc(t.res.Steps, func(o result.Step) bool { return o.Name == step.Name })]
 	p.conclude(out, s.Answer(), closed)
 	t.Progress(eventOf(PhaseFound, *out))
 	return t.save()
 }
 
-// PhaseProbed is the end of a probe whose last note says whether the promise was kept,
-// and PhaseFound the end of a search, see Event.Is.
+// PhaseProbed is the end of a probe; its last note states whether the promise was
+// kept. PhaseFound is the end of a search, see Event.Is.
 const PhaseProbed, PhaseFound = "probed", "found"
 
 // prober makes the probes of a step.
@@ -78,8 +78,8 @@ type probe struct {
 	counts    bool
 }
 
-// closedLoop returns the rate of the closed loop that has just run, and what the
-// promise is about, of service time.
+// closedLoop returns the rate of the closed loop that has just run, and the
+// promised percentile of its service times.
 func (r *prober) closedLoop() (rate float64, took time.Duration) {
 	all := hist.NewDist()
 	for k, kind := range r.trial.driven.Groups[r.group].Kinds {
@@ -90,7 +90,7 @@ func (r *prober) closedLoop() (rate float64, took time.Duration) {
 	return float64(all.Count()) / r.trial.driven.Window.Seconds(), r.promised(all)
 }
 
-// promised returns what the promise is about, of response or service times.
+// promised returns the promised percentile of response or service times.
 func (r *prober) promised(dist *hist.Dist) time.Duration {
 	if r.Percentile == 100 {
 		return time.Duration(dist.Max())
@@ -116,7 +116,7 @@ func (r *prober) probe(ctx context.Context, rate float64) (probe, error) {
 	return p, nil
 }
 
-// note adds to a probe's step what it showed.
+// note adds to a probe's step the result of the probe.
 func (r *prober) note(p *probe) {
 	text := r.Promise + " was not kept: " + p.broke
 	if p.broke == "" {
@@ -219,7 +219,7 @@ func (r *prober) conclude(out *result.Step, a ratesearch.Answer, closed float64)
 	out.Take(&b.Sheet)
 }
 
-// tried returns what the probes showed, by rate.
+// tried returns the results of the probes, by rate.
 func (r *prober) tried() (out []string) {
 	for _, rate := range slices.Sorted(maps.Keys(r.made)) {
 		var each []string

@@ -26,7 +26,7 @@ func (t *trial) write(lines []result.Line) {
 
 func micros(ns int64) float64 { return float64(ns) / 1e3 }
 
-// onInterval writes what the clients did in an interval, and reports progress.
+// onInterval writes the clients' work in an interval, and reports progress.
 func (t *stepRun) onInterval(iv *drive.Interval) {
 	step := t.step
 	lines := make([]result.Line, 0, 4)
@@ -99,8 +99,8 @@ func addLatencies(l *result.Line, s *hist.Sums) {
 	}
 }
 
-// pulse is what only the live display shows of a step: rough, immediate
-// figures.
+// pulse holds the figures of a step for the live display alone: rough,
+// immediate figures.
 type pulse struct {
 	at      time.Time // of the last call of cpu
 	used    time.Duration
@@ -123,8 +123,8 @@ func (p *pulse) count(clients []int64) {
 	}
 }
 
-// latencyEvery is the interval at which latencies are written to the log: the
-// most that a killed trial may lose.
+// latencyEvery is the interval at which latencies are written to the log: a
+// killed trial loses at most that much.
 const latencyEvery = 30 * time.Second
 
 // latencyLog collects distributions of the running step and periodically
@@ -188,7 +188,7 @@ func (l *latencyLog) logUndone(step *workload.Step, groups []hist.Group) {
 	}
 }
 
-// flush writes what was collected since the last flush.
+// flush writes the latencies collected since the last flush.
 func (l *latencyLog) flush() {
 	if l == nil {
 		return

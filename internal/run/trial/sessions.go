@@ -27,7 +27,7 @@ type sessions struct {
 }
 
 // delay starts to measure the run-queue delay of threads, and which of them runs most. The
-// function that it returns ends that, and returns nil if the kernel does not report it.
+// returned function ends that, and returns nil if the kernel does not report it.
 func delay(read func() (observe.RunQueue, error)) func() (*time.Duration, *account.Busiest) {
 	start, before := read()
 	return func() (*time.Duration, *account.Busiest) {
@@ -95,8 +95,8 @@ func (s *sessions) begin(ctx context.Context, server *observe.Process) {
 	}()
 }
 
-// end ends sampling. A look while the rest is read would see sessions that have nothing to
-// do any more.
+// end ends sampling. A look while the other figures are read would see sessions that have
+// no more work.
 func (s *sessions) end() {
 	if s == nil {
 		return
@@ -112,8 +112,8 @@ func (s *sessions) end() {
 	<-s.done
 }
 
-// listThreads notes where the time of the threads that serve the sessions has gone, if
-// they run on this host.
+// listThreads notes the uses of time by the threads that serve the sessions, if they
+// run on this host.
 func (s *sessions) listThreads(ctx context.Context, server *observe.Process) {
 	l, ok := s.sampler.(engine.ThreadLister)
 	if !ok {
@@ -121,7 +121,7 @@ func (s *sessions) listThreads(ctx context.Context, server *observe.Process) {
 	}
 	tids, err := l.Threads(ctx)
 	if err != nil {
-		return // whose threads are whose is not essential
+		return // the owners of threads are not essential
 	}
 	own, err := server.RunQueue()
 	if err != nil || slices.ContainsFunc(tids, func(tid int) bool { _, here := own[tid]; return !here }) {
@@ -130,7 +130,8 @@ func (s *sessions) listThreads(ctx context.Context, server *observe.Process) {
 	s.threads, _ = observe.ReadThreads("/proc", tids)
 }
 
-// sumThreads sums up what these threads did since, unless one has ended.
+// sumThreads sums up the times of these threads since then, unless one has
+// ended.
 func (s *sessions) sumThreads() {
 	now, err := observe.ReadThreads("/proc", slices.Collect(maps.Keys(s.threads)))
 	if err != nil || len(now) == 0 || len(now) < len(s.threads) {
@@ -184,7 +185,7 @@ func (s *sessions) look(ctx, over context.Context) {
 
 // leaveOut excludes idle sessions beyond the number of clients in closed loops.
 // Paced clients are idle by design; a connection for definitions is idle, or
-// works in place of a client's session, which is idle meanwhile.
+// works instead of a client's session, which is then idle.
 func (s *sessions) leaveOut(more int) {
 	for d, n := range s.now {
 		if more > 0 && d.State == engine.Client {

@@ -18,10 +18,10 @@ import (
 	"rumbench/workload/pace"
 )
 
-// window is what was observed around a step: at its barrier, after its last
+// window holds the observations around a step: at its barrier, after its last
 // operation, and after the final sync.
 type window struct {
-	account.Observed       // without what follows from the snapshots
+	account.Observed       // without the figures that follow from the snapshots
 	step                   string
 	before, after, drained observe.Snapshot
 	length                 time.Duration
@@ -30,7 +30,7 @@ type window struct {
 	memorySource           string
 	sessions               *sessions // nil if the engine does not report them
 	endOthers              func() account.Others
-	profiles               []collecting // their collector is nil where it could not end
+	profiles               []collecting // their collector is nil if it could not end
 }
 
 // open syncs everything dirty, waits for the other trial of a duet, and takes
@@ -336,8 +336,8 @@ func (t *stepRun) rest(ctx context.Context, start time.Time, floor time.Duration
 	return sleep(ctx, floor-time.Since(start))
 }
 
-// showSettling reports the progress of a settle step at each interval, until the
-// function that it returns is called.
+// showSettling reports the progress of a settle step at each interval, until
+// the returned function is called.
 func (t *stepRun) showSettling(start time.Time, floor time.Duration) (end func()) {
 	over := make(chan struct{})
 	var shows sync.WaitGroup

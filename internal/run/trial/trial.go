@@ -25,7 +25,8 @@ import (
 	"rumbench/workload"
 )
 
-// Spec is what to run. It has many fields because a trial depends on that much.
+// Spec describes a trial to run. It has many fields because a trial depends on
+// that many settings.
 type Spec struct {
 	Dir     string // the trial directory, which exists
 	Plan    *plan.Plan
@@ -41,7 +42,7 @@ type Spec struct {
 	// Calibrate measures the client instead: every step runs briefly, without its
 	// rates, and the clients' own CPU time is measured.
 	Calibrate bool
-	// Preflight tries instead whether the target can do all of it: each client
+	// Preflight only tries whether the target can run all of it: each client
 	// executes a few operations of every step, and results are not checked.
 	Preflight bool
 	// Profiled is how the trial is profiled, "" if it is not; Force samples also on a
@@ -49,7 +50,7 @@ type Spec struct {
 	Profiled result.Profiling
 	Force    bool
 	// Client is the trial in which the client was calibrated, nil if it was not, and
-	// Ceilings what its probe found of the device, if the data are on that.
+	// Ceilings the device's limits from its probe, if the data are on that device.
 	Client   *result.Trial
 	Ceilings *observe.Ceilings
 	// Partner is the other trial of a duet; nil for a trial that runs alone.
@@ -173,8 +174,8 @@ func (t *trial) run(ctx context.Context) (err error) {
 	return t.steps(ctx)
 }
 
-// ceilings measures what the device can do; nil where it cannot be probed, in memory for
-// instance.
+// ceilings measures the limits of the device; nil if it cannot be probed, for example a
+// file system in memory.
 func ceilings(dir string) *observe.Ceilings {
 	c, err := observe.Probe(dir)
 	if err != nil {
@@ -183,7 +184,7 @@ func ceilings(dir string) *observe.Ceilings {
 	return &c
 }
 
-// open opens the database and records what it is.
+// open opens the database and records its host and settings.
 func (t *trial) open(ctx context.Context) (err error) {
 	config := t.Target.Config
 	config.Dir = t.data
@@ -250,8 +251,8 @@ func (t *trial) warn(code metric.Code, values metric.Values) {
 	t.res.Warnings = metric.AppendNew(t.res.Warnings, metric.Warn(code, values))
 }
 
-// unobserved adds a warning about something that could not be observed, and
-// why.
+// unobserved adds a warning about something that could not be observed, and the
+// reason.
 func (t *trial) unobserved(subject string) {
 	if subject != "" {
 		t.warn(metric.NotObserved, metric.Values{"what": subject})
@@ -328,7 +329,7 @@ func (t *trial) finish(ctx context.Context, err error) error {
 		t.unobserved(w)
 	}
 	err = blameServer(t.hosted, err)
-	t.latency.flush() // what cannot be written is in the result as well
+	t.latency.flush() // data that cannot be written is in the result as well
 	if t.db != nil {
 		cerr := t.db.Close()
 		if err == nil {
@@ -354,8 +355,8 @@ func (t *trial) finish(ctx context.Context, err error) error {
 	return err
 }
 
-// dyingTime is how long to wait for a server that broke a connection to be
-// found dead.
+// dyingTime is how long to wait until a server that broke a connection is found
+// dead.
 const dyingTime = 2 * time.Second
 
 // blameServer adds to a failed trial's error that its server has died, if it
