@@ -64,7 +64,7 @@ func buildUniform(a *arguments) value {
 	if begin.fixed && high.fixed {
 		out.mean = (begin.mean + high.mean) / 2
 	}
-	if known(begin) && known(high) { // it is from itself where that is greater
+	if known(begin) && known(high) { // if begin is greater, begin is the result
 		out.limit = max(begin.limit, high.limit)
 	}
 	return out
@@ -74,7 +74,7 @@ func buildUniform(a *arguments) value {
 func known(v value) bool { return v.fixed || v.limit != 0 }
 
 // isFraction reports whether an argument is written as a number with a fraction, or is a
-// parameter of such numbers.
+// parameter with such values.
 func (a *arguments) isFraction(name string) bool {
 	if a.nodes[name] == nil {
 		return false
