@@ -26,8 +26,8 @@ type step struct {
 	indexes []string // that are built
 	groups  []*group
 	changes []*tableDef // tables whose rows are inserted or deleted
-	// atOnce are the indexes that exist from the beginning of the step, and built those
-	// that exist at its end, by table.
+	// atOnce are the indexes that exist from the beginning, and built those that exist at
+	// the end of the step, by table.
 	atOnce, built map[*tableDef][]string
 }
 

@@ -16,7 +16,8 @@ import (
 // is done once.
 type Tryout struct{ *run }
 
-// Try returns a tryout with resolved parameters, and at most rows rows per load.
+// Try returns a tryout with resolved parameters, and with at most the given number of
+// rows per load.
 func (w *Workload) Try(p workload.Params, rows int64) (Tryout, error) {
 	r, err := w.limited(p, rows)
 	return Tryout{r}, err
