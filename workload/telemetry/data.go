@@ -28,10 +28,10 @@ const (
 	maxTicks   = math.MaxInt32
 )
 
-// data is the data that devices ever send, as pure functions of the seed, device, metric
-// and tick: generated values are not stored. Tick i of a device is its i-th measurement;
-// within a tick the devices take turns in a fixed order. The history has no late,
-// duplicate or missing measurements.
+// data is everything that devices ever send, as pure functions of the seed, device,
+// metric and tick: generated values are not stored. Tick i of a device is its i-th
+// measurement; within a tick the devices take turns in a fixed order. In the history,
+// every measurement arrives once, on time, and is not corrected.
 type data struct {
 	*run
 	interval int64   // of a device's measurements, in microseconds

@@ -33,7 +33,7 @@ type warehouseState struct {
 	districts [districts + 1]districtState
 	orders    []orderState
 	stray     int64   // new orders without an order
-	credit    []int64 // goods sold and delivered to customers, by district and number
+	credit    []int64 // amounts of delivered sales, by district and customer number
 }
 
 // payments are the sums of history.

@@ -32,7 +32,7 @@ type inputs struct {
 	carrier   int64
 	threshold int64
 	lines     []line // of a New-Order, in the order of their stocks
-	rollsBack bool   // an additional last line has an unused item; it is not in lines
+	rollsBack bool   // the last line has an unused item, and is not in lines
 	allLocal  bool
 	total     int64   // the final output of the terminal: cents, or low stocks
 	recent    []int64 // items of the last orders, for Stock-Level
