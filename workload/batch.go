@@ -28,8 +28,7 @@ func NewBatch(s engine.Session, table string, columns []string, size int) *Batch
 	return &Batch{session: s, size: size, op: model.Op{Kind: model.Insert, Table: table, Columns: columns, Load: true}}
 }
 
-// Again tells the engine that the table was loaded before, and must not be loaded in
-// bulk.
+// Again notes that the table was loaded before: an engine must not load it in bulk.
 func (b *Batch) Again() { b.op.Load = false }
 
 // Rows returns the number of rows collected.

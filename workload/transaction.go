@@ -44,9 +44,9 @@ func (t *Transaction) Commit(ctx context.Context, out *Outcome) error {
 	return t.do(ctx, t.commit, out)
 }
 
-// Rollback ends the transaction and undoes its work, whatever error (why) made that
-// necessary: a server that has undone only one statement would commit the others with the
-// next transaction. If the connection is lost, there is nothing to undo.
+// Rollback ends the transaction and undoes its work, whatever the reason: a server that
+// has undone only one statement would commit the others with the next transaction. If the
+// connection is lost, there is nothing to undo.
 func (t *Transaction) Rollback(ctx context.Context, reason error, out *Outcome) error {
 	err := t.do(ctx, t.rollback, out)
 	if engine.ClassOf(reason) == engine.Gone {

@@ -115,8 +115,8 @@ type Step struct {
 	Access       Access
 	BeforeWrites bool
 	// Primary names the operation kind that the step is about: its rate is the step's
-	// throughput, and CPU, reads and context switches are reported per unit of it.
-	// WritesPer names the kind per unit of which writes are reported.
+	// throughput, and CPU, reads and context switches are reported per unit of it. Writes
+	// are reported per unit of the kind that WritesPer names.
 	Primary   string
 	WritesPer string
 	// Touches are the random index accesses of one unit of the primary operation kind, if
@@ -241,7 +241,7 @@ type RetryPolicy string
 // The policies. "" is RetrySame.
 const (
 	RetrySame RetryPolicy = "same" // the same operation with the same values
-	RetryNew  RetryPolicy = "new"  // an operation with new values, as in sysbench, which avoids the conflict
+	RetryNew  RetryPolicy = "new"  // new values, as in sysbench: it avoids the conflict
 	RetryNone RetryPolicy = "none" // nothing: the operation is given up
 )
 
@@ -254,7 +254,7 @@ type OpKind struct {
 	// Upkeep is whether operations are not part of the workload's schedule: they
 	// are timed, but neither counted as work nor paced.
 	Upkeep bool
-	// Event is whether each operation is rare and changes what others do, so that
+	// Event is whether each operation is rare and affects other operations, so that
 	// charts mark it.
 	Event bool
 	// Returns is whether Outcome.Bytes are returned by reads, not written.

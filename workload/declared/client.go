@@ -339,7 +339,7 @@ func (s *statement) account(op *model.Op, w *model.Work) {
 		return
 	}
 	expected := s.expected
-	if s.ofRows && s.count > 1 { // a row may have been chosen twice; engines return it once or twice
+	if s.ofRows && s.count > 1 { // a row chosen twice is returned once or twice
 		slices.Sort(s.rows)
 		for i := range s.rows[1:] {
 			if s.rows[i] == s.rows[i+1] {

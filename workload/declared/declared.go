@@ -426,7 +426,7 @@ func (c *compiler) table(name string) *tableDef {
 func (c *compiler) tableOf(n *strictyaml.Node) *tableDef {
 	t := c.table(n.Text)
 	switch {
-	case t != nil || n.Kind == strictyaml.Broken || len(c.tables) == 0: // the lack of tables is reported elsewhere
+	case t != nil || n.Kind == strictyaml.Broken || len(c.tables) == 0: // reported elsewhere
 	case n.Kind != strictyaml.Scalar || n.IsNull():
 		c.At(n, "the name of a table is missing", "as in get: TABLE")
 	default:

@@ -25,7 +25,7 @@ type scope struct {
 	table    *columns  // whose columns are computed; nil: the value belongs to an operation
 	vars     map[string]slot
 	used     map[string]bool                   // names of vars that are used
-	lost     map[string]bool                   // names that are missing because of reported problems
+	lost     map[string]bool                   // missing because of reported problems
 	dead     bool                              // rows that were deleted may be chosen
 	fixed    bool                              // only parameters: it is computed before the run
 	call     func(*ast.CallNode) (value, bool) // functions; nil: there are none

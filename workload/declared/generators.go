@@ -83,7 +83,7 @@ func (a *arguments) isFraction(name string) bool {
 		return p.Type == workload.FloatParam
 	}
 	f, is := a.nodes[name].Value.(float64)
-	return is && (f != math.Trunc(f) || strings.Contains(a.nodes[name].Text, ".")) // 1e6 is a whole number
+	return is && (f != math.Trunc(f) || strings.Contains(a.nodes[name].Text, ".")) // 1e6 is whole
 }
 
 func buildFractions(a *arguments) value {
@@ -113,7 +113,7 @@ func buildZipf(a *arguments) value {
 	var z *gen.Zipf
 	var whole int64
 	return n.rows(func(e *env, now int64) int64 {
-		if z == nil || now < whole || now > whole+whole/100 { // new rows become hot a hundredth at a time
+		if z == nil || now < whole || now > whole+whole/100 { // new rows become hot by hundredths
 			z, _ = gen.NewZipf(now, theta) // theta is valid
 			whole = now
 		}

@@ -36,7 +36,7 @@ func (b *stepReader) group(s *step, e strictyaml.Entry, first bool) {
 	ops := g.once(b.groupOps(g, f))
 	name := "operation"
 	switch {
-	case len(ops) == 1 && (first || ops[0].name != s.Primary): // another group's operations do not count as the step's
+	case len(ops) == 1 && (first || ops[0].name != s.Primary): // other groups' do not count
 		name = ops[0].name
 	case !first:
 		name = g.name

@@ -256,7 +256,7 @@ func (r *reading) limit() {
 	}
 }
 
-// returned reads what columns a statement returns, and which values it carries.
+// returned reads which columns a statement returns, and which values it carries.
 func (r *reading) returned() {
 	read := r.f.Value("read")
 	count, sum := r.f.Value("count"), r.f.Value("sum")

@@ -163,7 +163,7 @@ func (b *stepReader) load(s *step, f strictyaml.Fields) {
 		s.batch, _ = b.whole(n, "batch", 1, mostBatch)
 	}
 	strictyaml.Bind(f, "clear", strictyaml.Boolean, func(v bool) { s.clears = v })
-	if s.clears && s.table.AutoColumn() >= 0 { // some engines continue the numbering, others restart it
+	if s.clears && s.table.AutoColumn() >= 0 { // only some engines restart the numbering
 		b.At(f.Of.Get("clear"), "the engine numbers the rows of table "+s.table.Name+
 			", and where it begins after they are removed depends on the engine",
 			"number them by a sequence in place of auto, or load the table once")

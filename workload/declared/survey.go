@@ -69,7 +69,7 @@ func (c survey) operations(n *strictyaml.Node) {
 			}
 		}
 	}
-	for _, t := range c.tables { // if a row is inserted and deleted, the order of the two is unknown
+	for _, t := range c.tables { // the order of insert and delete is unknown
 		t.unknown = t.unknown || t.deletes && t.again
 	}
 }
@@ -83,7 +83,7 @@ func (c survey) statement(t *tableDef, kind string, s *strictyaml.Node) {
 	case kind == sInsert:
 		c.use("tables", t.Name)
 		t.again = t.again || s.Get("row") != nil
-		if s.Get("row") == nil && s.Get("conflict") != nil { // new rows have keys that exist already
+		if s.Get("row") == nil && s.Get("conflict") != nil { // new rows have existing keys
 			t.inexact, t.unknown = true, true
 		}
 		if t.keysGiven(s.Get("set")) {

@@ -19,10 +19,10 @@ const proofBytes = 8
 // them random at first and then constant, so that any compression window finds the same
 // share.
 //
-// The share is what zlib saves on values of 100 bytes and more, one after the other in
+// The share is the saving of zlib on values of 100 bytes and more, one after the other in
 // blocks of 16 KB, within 0.03. zlib saves a quarter even on random characters, which
-// hold 6 bits in 8: a text cannot save less. Compressors without shorter codes, such as
-// LZ4 and Snappy, save less: a third for a share of 0.5.
+// hold 6 bits in 8: no less can be saved of a text. Compressors without shorter codes,
+// such as LZ4 and Snappy, save less: a third for a share of 0.5.
 func buildText(a *arguments) value {
 	size, compress := a.value("size", model.Int), a.float("compress", 0, 1)
 	proven, ok := a.node("check").Value.(bool)

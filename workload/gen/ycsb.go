@@ -12,7 +12,7 @@ import "math"
 type YCSBZipf struct {
 	n, counted                     int64 // the number of numbers, and how many of them zeta covers
 	theta, alpha, eta, second, sum float64
-	first                          float64 // the initial number of numbers, from which YCSB computes eta
+	first                          float64 // initial number of numbers; YCSB computes eta from it
 }
 
 // YCSB's scrambled Zipfian draws from 0…10¹⁰, both included, with the zeta of 10¹⁰
@@ -37,7 +37,7 @@ func (z *YCSBZipf) setEta() {
 	z.eta = (1 - math.Pow(2/z.first, 1-z.theta)) / (1 - z.second/z.sum)
 }
 
-// Grow sets the number of numbers. After a decrease, draws use the zeta of the greater
+// Grow sets the number of numbers. After a decrease, draws keep the zeta of the greater
 // number, as in YCSB.
 func (z *YCSBZipf) Grow(n int64) {
 	z.n = n

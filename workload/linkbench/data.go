@@ -16,8 +16,8 @@ type payload struct {
 	limit  float64 // longer data are clipped
 }
 
-// motifs is the size of the motif buffer. It is the original's: the original reads the
-// parameter for it from the wrong place.
+// motifs is the size of the motif buffer, as in the original, which reads the parameter
+// for it from the wrong place.
 const motifs = 512
 
 // newData returns the generators of a run. All clients share the motifs, so that more

@@ -70,7 +70,7 @@ const (
 	// bound.
 	anywhere
 	// slots draws an existing id with probability p, else a different id from a window of
-	// at least eight ids, or four times the list.
+	// four times the list, and at least eight ids.
 	slots
 )
 

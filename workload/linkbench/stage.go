@@ -122,6 +122,6 @@ func (s *requestStage) Client(ctx context.Context, seat workload.Seat) (workload
 	s.clients = append(s.clients, c)
 	var err error
 	c.statements, err = s.prepare(ctx, seat.Session)
-	c.see, c.checkGot, c.checkListed = c.seeLink, c.got, c.listed // created once, because each is allocated
+	c.see, c.checkGot, c.checkListed = c.seeLink, c.got, c.listed // created once: each is allocated
 	return c, err
 }

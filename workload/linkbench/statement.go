@@ -8,7 +8,7 @@ import (
 	"rumbench/workload"
 )
 
-// statements are the prepared statements of a client. It has many fields because each
+// statements holds the prepared statements of a client. It has many fields because each
 // kind of request has its own statements.
 type statements struct {
 	workload.Transaction
@@ -17,7 +17,7 @@ type statements struct {
 	insertLink, lockLink, changeLink, hideLink engine.Stmt
 	raiseCount, changeCount                    engine.Stmt
 	count, links                               engine.Stmt
-	gets                                       []engine.Stmt // of links, by number minus one; nil until used
+	gets                                       []engine.Stmt // of links, by n-1; nil until used
 	addNode, getNode, updateNode, deleteNode   engine.Stmt
 
 	args   []model.Value

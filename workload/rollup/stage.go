@@ -97,7 +97,7 @@ func (s *stage) Finish(ctx context.Context, done workload.Totals) (f workload.Fi
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
 	f.ReadAll = true
-	held := make([]int64, 1+len(buckets)) // rows of all base tables, and of all roll-ups of each size
+	held := make([]int64, 1+len(buckets)) // rows of all base tables, and of roll-ups by size
 	for n := range s.tables {
 		rows, err := s.checkTable(ctx, session, n, &f)
 		if err != nil {

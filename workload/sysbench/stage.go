@@ -124,7 +124,7 @@ func (s *testStage) requireRows(ctx context.Context, session engine.Session) err
 			return fmt.Errorf("table %s ends with id %d, but table_size is %d: it was loaded with another size",
 				tableName(int(n)), last, s.size)
 		}
-		s.blind = s.blind && last == s.size // no more rows than loaded: there are no gaps
+		s.blind = s.blind && last == s.size // exactly the loaded rows: there are no gaps
 	}
 	return nil
 }

@@ -312,8 +312,8 @@ func (r *run) settle(name string) workload.Step {
 	}
 }
 
-// touches returns the random index accesses of a query of a test; there are none if some
-// ids are drawn more often than others.
+// touches returns the random index accesses of a query of a test. None are reported if
+// some ids are drawn more often than others.
 func (r *run) touches(t *test, l level) (out []workload.Touch) {
 	if r.p.String("distribution") != uniform {
 		return nil

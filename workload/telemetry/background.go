@@ -31,8 +31,8 @@ func (a *aggregate) values() [6]int64 {
 // batches returns how many operations roll up a window.
 func (r *sizes) batches() int64 { return r.devices / r.together }
 
-// jobsUntil returns the number of operations due by a tick: those of windows that are
-// closed to late measurements.
+// jobsUntil returns the number of operations due by a tick: those of windows for which no
+// more measurements can arrive.
 func (r *sizes) jobsUntil(tick int64) int64 {
 	return max(0, (tick-r.lateness())/r.window) * r.batches()
 }

@@ -108,8 +108,8 @@ func (g *data) value(d, m, tick int64, corrected bool) int64 {
 	return v
 }
 
-// wave returns a triangular wave around a level, with a period of one to four hours in
-// ticks.
+// wave returns a triangular wave around a level, with a period of one to four hours'
+// worth of ticks.
 func (g *data) wave(pair uint64, tick int64) int64 {
 	own := g.values.Sub(1).At(pair)
 	period := int64(360 * (1 + own>>60&3))

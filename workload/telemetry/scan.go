@@ -50,7 +50,7 @@ func prepareScan(ctx context.Context, session engine.Session, t *model.Table, op
 	op.Kind, op.Table = model.Scan, t.Name
 	s := &scan{}
 	order := t.Order(op.Index)
-	next := func() int { return slices.Index(boundColumns, order[op.Equal]) } // -1: a column without a condition
+	next := func() int { return slices.Index(boundColumns, order[op.Equal]) } // -1: no condition
 	for at := next(); at >= 0 && n[at] == one; at = next() {
 		s.start = append(s.start, [2]int{at, 0})
 		n[at] = anything

@@ -81,5 +81,5 @@ func appendDigits(dst []byte, s *gen.Source, n int) []byte {
 // between returns a random number of low…high.
 func between(s *gen.Source, low, high int64) int64 { return low + s.Uniform(high-low+1) }
 
-// chance reports true in percent of a hundred draws.
+// chance returns true with a probability given in percent.
 func chance(s *gen.Source, percent int64) bool { return s.Uniform(100) < percent }

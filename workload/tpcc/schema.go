@@ -6,7 +6,7 @@ import (
 	"rumbench/model"
 )
 
-// The tables, with the standard's names; orders is ORDER, a reserved word.
+// The tables, with the standard's names. orders replaces ORDER, which is a reserved word.
 const (
 	warehouse = "warehouse"
 	district  = "district"
