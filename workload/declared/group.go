@@ -36,7 +36,7 @@ func (b *stepReader) group(s *step, e strictyaml.Entry, first bool) {
 	ops := g.once(b.groupOps(g, f))
 	name := "operation"
 	switch {
-	case len(ops) == 1 && (first || ops[0].name != s.Primary): // other groups' do not count
+	case len(ops) == 1 && (first || ops[0].name != s.Primary): // else it would count as the step's
 		name = ops[0].name
 	case !first:
 		name = g.name

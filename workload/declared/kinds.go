@@ -12,7 +12,7 @@ import (
 
 func (r *reading) insert() {
 	r.rowsKey()
-	r.scope.dead = true // the deleted row then exists again
+	r.scope.dead = true // the insert makes it exist again
 	r.s.fresh = !r.byRow()
 	if r.s.row != nil && r.s.row.chosen != r.t { // the row may not exist
 		r.t.inexact, r.t.unknown = true, true

@@ -136,7 +136,7 @@ func (c *compiler) statement(n *strictyaml.Node, s scope) *statement {
 	before := len(c.Problems)
 	r := &reading{compiler: c, f: c.Fields(n, kind, keysOf(kind).Names()), t: t, cols: cols, scope: s}
 	if len(c.Problems) > before {
-		return nil // an unknown key is reported instead
+		return nil // else the unknown key would cause further problems
 	}
 	r.s = &statement{kind: kind, at: n, table: t, count: 1}
 	r.op.Kind = modelKinds[kind]

@@ -111,7 +111,7 @@ func (r *run) rowBytes(rollup bool) int64 {
 	return n
 }
 
-// fact is a fact, which a transaction inserts and adds to roll-ups.
+// fact is the data that a transaction inserts and adds to roll-ups.
 type fact struct {
 	hid, mid, id, k int64
 	text            []byte // c and pad
