@@ -9,8 +9,7 @@ import (
 
 // Batch collects the rows of a load, and inserts them with one statement.
 type Batch struct {
-	// Text is memory for values of rows, which are appended to it before Bytes or
-	// Chars is called.
+	// Text is memory for values of rows: append them to it before calling Bytes or Chars.
 	Text []byte
 	Done int64 // rows inserted
 
@@ -20,7 +19,7 @@ type Batch struct {
 	size    int
 	rows    int
 	args    []model.Value
-	start   int // where the text of the next value begins
+	start   int // start of the next value's text
 	result  engine.Result
 }
 
@@ -29,19 +28,19 @@ func NewBatch(s engine.Session, table string, columns []string, size int) *Batch
 	return &Batch{session: s, size: size, op: model.Op{Kind: model.Insert, Table: table, Columns: columns, Load: true}}
 }
 
-// Again says that the table was loaded before: an engine must not load it in bulk.
+// Again notes that the table was loaded before: an engine must not load it in bulk.
 func (b *Batch) Again() { b.op.Load = false }
 
-// Rows returns how many rows are collected.
+// Rows returns the number of rows collected.
 func (b *Batch) Rows() int { return b.rows }
 
-// Full reports whether the batch has its size.
+// Full reports whether the batch has reached its size.
 func (b *Batch) Full() bool { return b.rows >= b.size }
 
-// Bytes returns what was appended to Text since the last call.
+// Bytes returns the bytes appended to Text since the last call.
 func (b *Batch) Bytes() model.Value { return model.BytesValue(b.next()) }
 
-// Chars returns what was appended to Text since the last call, as a String.
+// Chars returns the bytes appended to Text since the last call, as a String.
 func (b *Batch) Chars() model.Value { return model.StringValue(b.next()) }
 
 func (b *Batch) next() []byte {
@@ -56,13 +55,12 @@ func (b *Batch) Add(values ...model.Value) {
 	b.rows++
 }
 
-// Insert inserts the rows collected, if there are any. After an error it can be
-// repeated.
+// Insert inserts the collected rows, if any. After an error it can be repeated.
 func (b *Batch) Insert(ctx context.Context, out *Outcome) (err error) {
 	if b.rows == 0 {
 		return nil
 	}
-	if b.op.Rows != b.rows { // the first batch, or the last one
+	if b.op.Rows != b.rows { // the first batch, or the last
 		op := b.op
 		op.Rows = b.rows
 		if b.stmt, err = b.session.Prepare(ctx, &op); err != nil {

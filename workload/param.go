@@ -17,8 +17,8 @@ import (
 // ParamType is the type of a parameter.
 type ParamType string
 
-// The parameter types, with the Go type that Parse returns. A number with the unit s is
-// also written as a duration.
+// The parameter types, with the Go type that Parse returns. A number with the unit s may
+// also be written as a duration.
 const (
 	IntParam      ParamType = "int"      // int64; suffixes k, M, G are powers of 1000
 	FloatParam    ParamType = "float"    // float64
@@ -37,7 +37,7 @@ type Param struct {
 	Unit    string
 	Doc     string
 	Min     float64  // for the numeric types and each element of ints
-	Max     float64  // likewise; 0 means no limit
+	Max     float64  // for the same types as Min; 0 means no limit
 	Enum    []string // allowed values, for string and strings
 }
 
@@ -45,7 +45,7 @@ type Param struct {
 type Preset struct {
 	Name   string
 	Doc    string
-	Values map[string]any // those that differ from their defaults, of the Go types
+	Values map[string]any // values that differ from the defaults, of the Go types
 }
 
 // ParamError is an invalid value of a parameter.
@@ -70,8 +70,8 @@ func RefuseIf(refused bool, param, hint, reason string, args ...any) error {
 	return &ParamError{Param: param, Reason: fmt.Sprintf(reason, args...), Help: hint}
 }
 
-// Parse converts a value from a plan to the parameter's Go type and checks it; a
-// value that has the type already is only checked.
+// Parse converts a value from a plan to the parameter's Go type and checks it; a value
+// that already has the type is only checked.
 func (p Param) Parse(v any) (any, error) {
 	out, err := p.convert(v)
 	if err == nil {
@@ -246,8 +246,8 @@ func toList[T any](v any, one func(any) (T, error)) ([]T, error) {
 	return out, nil
 }
 
-// CountPattern is a regular expression, also for JavaScript, of the texts that
-// ParseCount reads, without blanks around them. It is unanchored.
+// CountPattern is a regular expression, also valid in JavaScript, for the texts that
+// ParseCount reads, without surrounding blanks. It is unanchored.
 const CountPattern = `[-+]?[0-9_]*\.?[0-9_]*([eE][-+]?[0-9]+)?[kKmMgG]?`
 
 // ParseCount parses an integer with an optional suffix k, M or G for powers of
@@ -274,11 +274,11 @@ func ParseCount(s string) (int64, error) {
 	return 0, fmt.Errorf("%q is not a whole number such as 250000, 250k or 1.5M", s)
 }
 
-// Params are the values of all parameters of a run. The accessors panic on a
-// name or type that Info does not declare, as that is a bug in the workload.
+// Params are the values of all parameters of a run. The accessors panic on a name or type
+// that Info does not declare, because that is a bug in the workload.
 type Params map[string]any
 
-// Resolve returns the parameters of a run: the values given, which have been
+// Resolve returns the parameters of a run: first the given values, which have been
 // parsed, then those of a preset, then the defaults.
 func (i Info) Resolve(preset string, given map[string]any) (Params, error) {
 	out := Params{}
@@ -338,8 +338,8 @@ func (p Params) Ints(name string) []int64 { return p[name].([]int64) }
 // Strings returns a strings parameter.
 func (p Params) Strings(name string) []string { return p[name].([]string) }
 
-// Sparing returns a parameter that is true or false, and its other value, with which a
-// workload does not need what an engine lacks; "" if there is none.
+// Sparing returns a boolean parameter, and its opposite value, with which a workload does
+// not need the capabilities that an engine lacks; "" if there is none.
 func Sparing(w Workload, caps []model.Capability, params Params) (name string, value bool) {
 	for _, p := range w.Info().Params {
 		if p.Type != BoolParam {

@@ -8,8 +8,8 @@ import (
 	"rumbench/model"
 )
 
-// Seats returns the clients of a step by group, each with a session of its own.
-// closeAll closes the sessions, and is returned with an error as well.
+// Seats returns the clients of a step by group, each with its own session. closeAll
+// closes the sessions; it is also returned with an error.
 func Seats(ctx context.Context, step *Step, stage Stage,
 	open func(context.Context) (engine.Session, error)) (clients [][]Client, closeAll func(), err error) {
 	var sessions []engine.Session
@@ -36,8 +36,8 @@ func Seats(ctx context.Context, step *Step, stage Stage,
 	return clients, closeAll, nil
 }
 
-// QueryInt executes a scan of integers once. It returns its aggregate, or else
-// the first column of its first row; found is whether there is one.
+// QueryInt executes a scan of integers once. It returns the aggregate, or else the first
+// column of the first row; found is whether there is one.
 func QueryInt(ctx context.Context, s engine.Session, op *model.Op) (n int64, found bool, err error) {
 	stmt, err := s.Prepare(ctx, op)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // Transaction encloses the statements of an operation in a session. The zero value
-// encloses nothing: each statement is then a transaction of its own.
+// encloses nothing: each statement is then its own transaction.
 type Transaction struct {
 	begin, commit, rollback engine.Stmt
 	result                  engine.Result
@@ -44,10 +44,9 @@ func (t *Transaction) Commit(ctx context.Context, out *Outcome) error {
 	return t.do(ctx, t.commit, out)
 }
 
-// Rollback ends the transaction and undoes its work, whatever error why made that
-// necessary: a server that has undone only one statement would commit the others
-// with the next transaction. With a connection that is lost there is nothing to
-// undo.
+// Rollback ends the transaction and undoes its work, whatever the reason: a server that
+// has undone only one statement would commit the others with the next transaction. If the
+// connection is lost, there is nothing to undo.
 func (t *Transaction) Rollback(ctx context.Context, reason error, out *Outcome) error {
 	err := t.do(ctx, t.rollback, out)
 	if engine.ClassOf(reason) == engine.Gone {

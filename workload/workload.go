@@ -20,9 +20,8 @@ import (
 // Workload creates runs of one kind. It holds no state.
 type Workload interface {
 	Info() Info
-	// New returns a run with parameters that have each been checked against Info.
-	// It refuses invalid combinations, with a *ParamError where one parameter is
-	// to blame.
+	// New returns a run with parameters that have each been checked against Info. It
+	// refuses invalid combinations, with a *ParamError if one parameter is to blame.
 	New(p Params) (Run, error)
 }
 
@@ -54,9 +53,9 @@ type Run interface {
 	Estimate() Live
 }
 
-// Speaker is a Run of which statements are SQL of the user's own.
+// Speaker is a Run that includes statements in custom SQL.
 type Speaker interface {
-	// Speaks returns the engines that it is possible on; nil: all.
+	// Speaks returns the engines on which the run is possible; nil: all.
 	Speaks() []string
 }
 
@@ -68,8 +67,8 @@ type Live struct {
 	Bytes int64
 }
 
-// Touch is how many entries of an index a unit of work reads or changes, each anywhere in
-// the index with the same probability. Entries in the order of the index are left out:
+// Touch is the number of entries of an index that a unit of work reads or changes, each
+// anywhere in the index with the same probability. Accesses in index order are left out:
 // they share their pages.
 type Touch struct {
 	Table   string  `json:"table"`
@@ -89,39 +88,39 @@ type Step struct {
 	// Whole is whether later steps need everything that the step does, however
 	// little data there is: not even a preflight shortens it.
 	Whole bool
-	// Settle, if set, makes this a step in which the engine comes to rest. It
+	// Settle, if set, makes this a step in which the engine comes to rest. Such a step
 	// has no groups.
 	Settle *Settle
 	Groups []Group
 	// Seconds limits the step in time: no operation begins later. 0: the step
 	// ends when the groups with Work are done.
 	Seconds float64
-	// Base and Axes locate the step among similar ones that differ only in
-	// numbers, such as the number of clients: the report draws them as one curve.
-	// Base is "" for a step without others.
+	// Base and Axes locate the step among similar ones that differ only in numbers, such
+	// as the number of clients: the report draws them as one curve. Base is "" for a step
+	// that has no similar ones.
 	Base string
 	Axes []Axis
 	// Before names the same step before the data was changed; "": there is none.
 	// The ratio of both is the cost of the change.
 	Before string
-	// Warmup is whether the step only prepares the next one, so that its own rate
-	// is of no interest.
+	// Warmup is whether the step only prepares the next one, so that its own rate is
+	// irrelevant.
 	Warmup bool
-	// Judged are the metrics that decide whether a target is better in this step where
-	// nobody asks for others: of all steps together a handful. None: the workload is
-	// not about this step. Names are those of rumbench list metrics.
+	// Judged are the metrics that decide whether a target is better in this step, unless
+	// others are requested: a handful over all steps together. None: the workload is not
+	// about this step. The names are those of rumbench list metrics.
 	Judged []string
-	// Access is how its primary operations access rows, by which tables of many
-	// tests group it. BeforeWrites is whether the test is repeated after writes.
+	// Access is the way in which its primary operations access rows; tables of many tests
+	// group them by it. BeforeWrites is whether the test is repeated after writes.
 	Access       Access
 	BeforeWrites bool
-	// Primary names the operation kind that the step is about: its rate is the
-	// step's throughput, and CPU, reads and context switches are reported per
-	// unit of it. WritesPer names the one that writes are reported per.
+	// Primary names the operation kind that the step is about: its rate is the step's
+	// throughput, and CPU, reads and context switches are reported per unit of it. Writes
+	// are reported per unit of the kind that WritesPer names.
 	Primary   string
 	WritesPer string
-	// Touches is what one unit of the primary operation kind touches in indexes at
-	// random, where that can be said: models of structures predict costs from it.
+	// Touches are the random index accesses of one unit of the primary operation kind, if
+	// known: models of structures predict costs from them.
 	Touches []Touch
 	// Open starts the step on an open database with its tables.
 	Open func(ctx context.Context, env Env) (Stage, error)
@@ -154,7 +153,7 @@ const (
 	OtherAccess Access = "other" // none of them, or unknown
 )
 
-// Axis is a number in which steps of one base differ.
+// Axis is a number in which steps with the same base differ.
 type Axis struct {
 	Name  string  `json:"name"` // the heading of a column: "clients", "tables", "reads per write"
 	Value float64 `json:"value"`
@@ -184,8 +183,8 @@ type Group struct {
 	// Work is the number of operations of each client. 0: the group runs until
 	// the groups with work are done, or the time is over.
 	Work int64
-	// Rate is the number of operations per second that each client starts. 0:
-	// each starts when the one before has ended (closed loop).
+	// Rate is the number of operations per second that each client starts. 0: each
+	// operation starts when the previous one has ended (closed loop).
 	Rate float64
 	Pace pace.Kind
 	// Arrivals, if set, makes the group an open system: operations arrive by one
@@ -198,7 +197,7 @@ type Group struct {
 	// Parts names the statements of an operation, if they are timed individually;
 	// see Outcome.Parts.
 	Parts []string
-	// Retry is what happens to an operation that failed because of concurrent
+	// Retry is the policy for an operation that failed because of concurrent
 	// transactions, or because its key existed.
 	Retry Retry
 }
@@ -212,8 +211,8 @@ func (g *Group) Schedule(seed uint64, client int) (*pace.Schedule, error) {
 	return pace.New(g.Pace, g.Rate, float64(client)/float64(g.Clients), seed+uint64(client))
 }
 
-// Plan returns the planned duration of a group with a rate: limit if it is set,
-// else the time in which it should complete its work.
+// Plan returns the planned duration of a group with a rate: limit if it is set, else the
+// time in which the group should complete its work.
 func (g *Group) Plan(limit time.Duration) time.Duration {
 	if limit > 0 {
 		return limit
@@ -224,8 +223,8 @@ func (g *Group) Plan(limit time.Duration) time.Duration {
 // GroupSeed returns the seed of the schedules of a step's group.
 func GroupSeed(seed uint64, group int) uint64 { return seed + uint64(group)<<32 }
 
-// Retry is what happens to a failed operation. The zero value retries it at once
-// and without limit.
+// Retry is the policy for a failed operation. The zero value retries it at once and
+// without limit.
 type Retry struct {
 	Policy RetryPolicy
 	// Max is the number of attempts after which an operation is given up, which is
@@ -236,51 +235,51 @@ type Retry struct {
 	Backoff time.Duration
 }
 
-// RetryPolicy is what is attempted after a failure.
+// RetryPolicy is the kind of attempt that follows a failure.
 type RetryPolicy string
 
 // The policies. "" is RetrySame.
 const (
 	RetrySame RetryPolicy = "same" // the same operation with the same values
-	RetryNew  RetryPolicy = "new"  // an operation with new values, as in sysbench: it evades the conflict
+	RetryNew  RetryPolicy = "new"  // new values, as in sysbench: it avoids the conflict
 	RetryNone RetryPolicy = "none" // nothing: the operation is given up
 )
 
 // OpKind names a kind of operation that clients of a group perform.
 type OpKind struct {
 	Name string // "insert", "range market"
-	Unit string // what Outcome.Rows counts and costs are divided by: "row", "query"
+	Unit string // the unit that Outcome.Rows counts and by which costs are divided: "row", "query"
 	// Share is its planned share of the group's operations; 0: unknown.
 	Share float64
 	// Upkeep is whether operations are not part of the workload's schedule: they
 	// are timed, but neither counted as work nor paced.
 	Upkeep bool
-	// Event is whether each operation is rare and changes what others do, so that
+	// Event is whether each operation is rare and affects other operations, so that
 	// charts mark it.
 	Event bool
 	// Returns is whether Outcome.Bytes are returned by reads, not written.
 	Returns bool
-	// Finds is what is known about the number of rows that operations find.
+	// Finds is the knowledge about the number of rows that operations find.
 	Finds Finds
-	// Rules are what a standard asks of the operations; nil: nothing.
+	// Rules are the requirements of a standard for the operations; nil: none.
 	Rules *Rules
-	// Of names the kind that this one is a variant of, for combined costs and
-	// rates: "range market" is of "query". "" means Name.
+	// Of names the kind of which this kind is a variant, for combined costs and rates:
+	// "range market" is a variant of "query". "" means Name.
 	Of string
 }
 
-// Rules are what a standard asks of operations of a kind.
+// Rules are the requirements of a standard for the operations of a kind.
 type Rules struct {
-	P90 time.Duration // the 90th percentile of their times is at most this
-	// MostPerMinute is how many a minute the clients of the group can do at most, as
-	// they wait between operations; 0: they do not wait.
+	P90 time.Duration // the maximum 90th percentile of their times
+	// MostPerMinute is the maximum number of operations per minute of the group's
+	// clients, because they wait between operations; 0: they do not wait.
 	MostPerMinute float64
 }
 
-// Finds is what is known about the number of rows that operations find.
+// Finds is the knowledge about the number of rows that operations find.
 type Finds uint8
 
-// What is known about rows found.
+// The kinds of knowledge about rows found.
 const (
 	FindsNothing   Finds = iota // they search for no rows, or the result does not show how many
 	FindsExactly                // each finds Outcome.Expected rows
@@ -295,7 +294,7 @@ func (k OpKind) Whole() string {
 	return k.Name
 }
 
-// Env is what a step may use.
+// Env is the environment of a step.
 type Env struct {
 	DB   engine.DB
 	Seed uint64
@@ -309,11 +308,11 @@ type Env struct {
 
 // Stage is a running step.
 type Stage interface {
-	// Client returns the client of a seat. It is called for all seats before the
-	// first operation, from one goroutine.
+	// Client returns the client of a seat. It is called for all seats before the first
+	// operation, from one goroutine.
 	Client(ctx context.Context, seat Seat) (Client, error)
-	// Finish is called after the last operation with the totals of the groups. It
-	// checks the step's invariants and returns what the database holds now.
+	// Finish is called after the last operation with the totals of the groups. It checks
+	// the step's invariants and returns the state of the database.
 	Finish(ctx context.Context, done Totals) (Finding, error)
 }
 
@@ -349,15 +348,15 @@ type Readier interface {
 	Ready(ctx context.Context) error
 }
 
-// Waiter is a Readier that may wait for other clients at length. Waits reports
-// whether Ready would, so that who gives clients turns can skip it.
+// Waiter is a Readier that may wait a long time for other clients. Waits reports whether
+// Ready would wait, so that a scheduler of clients can skip it.
 type Waiter interface {
 	Waits() bool
 }
 
-// Finisher is a Client that completes its work after the last operation, within
-// the measured window: pending writes, say. That is no operation and has no
-// latency, but its time and cost are the step's.
+// Finisher is a Client that completes its work after the last operation, within the
+// measured window: pending writes, for example. This is not an operation and has no
+// latency, but its time and cost count for the step.
 type Finisher interface {
 	Finish(ctx context.Context) error
 }
@@ -365,9 +364,9 @@ type Finisher interface {
 // ErrDone ends a client that has nothing more to do.
 var ErrDone = errors.New("the client is done")
 
-// Outcome is what one operation did. It is empty when Do is called, but for
-// Parts, which keep those of earlier attempts. After a failure, Kind and the
-// counts of statements are those of the failed attempt.
+// Outcome describes one operation. It is empty when Do is called, except for Parts, which
+// keep those of earlier attempts. After a failure, Kind and the counts of statements
+// describe the failed attempt.
 type Outcome struct {
 	Kind int // position in Group.Ops
 	model.Work
@@ -375,15 +374,15 @@ type Outcome struct {
 	Parts *Parts
 }
 
-// Parts are the times of the statements of one operation. They are empty at its
-// first attempt. A further attempt that continues after the completed statements
-// adds to them; one that starts over, as a transaction does, calls Reset first.
-// The methods do nothing on a nil pointer.
+// Parts are the times of the statements of one operation. They are empty at its first
+// attempt. A further attempt that continues after the completed statements adds to them;
+// an attempt that starts over, such as that of a transaction, calls Reset first. The
+// methods do nothing on a nil pointer.
 type Parts struct {
 	// Clock returns nanoseconds since some start.
 	Clock func() int64
 	Laps  []model.Lap
-	// Kept is how many of Laps are of earlier attempts; the caller of Do sets it.
+	// Kept is the number of Laps from earlier attempts; the caller of Do sets it.
 	Kept  int
 	start int64
 }
@@ -446,10 +445,10 @@ type Finding struct {
 	Live Live
 	// Broken lists violated invariants: the step's result is wrong.
 	Broken []string
-	// ReadAll is whether whole tables were read to check.
+	// ReadAll is whether the checks read whole tables.
 	ReadAll bool
 	// Notes are remarks about a valid result.
 	Notes []string
-	// OwnSQL are the operations in which the engine executed SQL of the user's own.
+	// OwnSQL are the operations in which the engine executed custom SQL.
 	OwnSQL []string
 }

@@ -2,22 +2,22 @@ package declared
 
 import "strings"
 
-// generator is a way to make values. Its arguments are written as a scalar, which is
-// the first, as a list, or as a map.
+// generator is a way to make values. Its arguments are written as a scalar (the first
+// argument), as a list, or as a map.
 type generator struct {
 	name, doc string
 	args      []argument
-	free      bool // its argument is a map with keys of the user's
+	free      bool // its argument is a map with keys chosen by the user
 	build     func(a *arguments) value
 }
 
-// argument is declared with its default, "" for a mandatory one.
+// argument is declared with its default; "" marks a mandatory argument.
 type argument struct{ name, doc, usual string }
 
 // over is the first argument of distributions over numbers from 0.
 var over = argument{"over", "how many numbers, from 0: a number, or a table, whose rows are meant. In row, the default is the statement's table", overDefault}
 
-// overDefault is the rows of the table of the statement.
+// overDefault is the number of rows of the statement's table.
 const overDefault = "its table"
 
 var generators []generator

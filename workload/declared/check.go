@@ -23,9 +23,9 @@ type check struct {
 	needs                []need
 }
 
-// need is a number that is found out before a check is evaluated.
+// need is a number that must be known before a check is evaluated.
 type need struct {
-	table  *tableDef // whose rows are counted, or of which a column is summed
+	table  *tableDef // whose rows are counted, or one of whose columns is summed
 	column string
 	done   string // or an operation
 }
@@ -104,8 +104,8 @@ func (c *checkReader) condition(k *check, n *strictyaml.Node) {
 	}
 }
 
-// need compiles a call of count, sum or done: a place in the environment that is
-// filled before.
+// need compiles a call of count, sum or done into a slot of the environment that is
+// filled before the check is evaluated.
 func (c *checkReader) need(k *check, n *strictyaml.Node, x *ast.CallNode) (value, bool) {
 	name := func(a ast.Node) *strictyaml.Node {
 		at := *n
@@ -160,7 +160,7 @@ func (c *checkReader) need(k *check, n *strictyaml.Node, x *ast.CallNode) (value
 	return slot{at: len(k.needs) - 1, typ: typ}.value(), true
 }
 
-// evaluate finds out what a check needs, and evaluates it.
+// evaluate determines the numbers that a check needs, and evaluates it.
 func (s *stage) evaluate(ctx context.Context, session engine.Session, k *check, f *workload.Finding) error {
 	e := env{vars: make([]model.Value, len(k.needs))}
 	for i, wanted := range k.needs {

@@ -13,15 +13,15 @@ import (
 	"rumbench/workload/gen"
 )
 
-// client does the operations of a group. What an operation draws is drawn once, and
-// repeated by each attempt.
+// client performs the operations of a group. The values of an operation are drawn once,
+// and every attempt uses them again.
 type client struct {
 	*stage
 	group *group
 	env   env
 	ops   []*operation           // of the group
 	begin []workload.Transaction // by operation
-	late  gen.Stream             // what late statements draw, by the number of the operation
+	late  gen.Stream             // draws for late statements, by the number of the operation
 
 	// tell, if set, is called after each statement.
 	tell func(s *statement, err error)
@@ -31,7 +31,7 @@ type client struct {
 	kind   int        // the operation
 	text   int        // how much of env.text is drawn before the first statement
 	done   int        // statements completed
-	work   model.Work // of them
+	work   model.Work // done by these statements
 }
 
 // newClient compiles the operations of a group for a seat.
@@ -78,7 +78,7 @@ func (c *client) prepare(ctx context.Context, o *operation, session engine.Sessi
 			}
 		}
 		if s.kind == sInsert && s.row != nil && s.table.rows() == 0 {
-			s.table.unknown = true // there is no row to choose, so that it inserts another one
+			s.table.unknown = true // there is no row to choose, so it inserts a different one
 		}
 		s.rows = make([]int64, s.count)
 		s.returns = !o.writes()
@@ -115,7 +115,7 @@ func (c *client) Ready(context.Context) error {
 	return c.env.wrong()
 }
 
-// draw draws what is known before the operation.
+// draw draws the values that are known before the operation.
 func (s *statement) draw(e *env) {
 	if n := len(s.variants); n > 1 {
 		s.variant = int(e.src.Uniform(int64(n)))
@@ -151,8 +151,8 @@ func (s *statement) fill(e *env) {
 	}
 }
 
-// fillLate computes arguments that need what was returned, from draws of their own, so
-// that a further attempt has the same.
+// fillLate computes arguments that depend on returned values. It uses separate draws, so
+// that a further attempt gets the same arguments.
 func (c *client) fillLate(s *statement) {
 	drawn := c.env.src
 	c.env.src = *gen.NewSource(c.late.Sub(uint64(c.number)).Sub(uint64(c.done)))
@@ -163,8 +163,8 @@ func (c *client) fillLate(s *statement) {
 	c.env.src = drawn
 }
 
-// Do performs the operation. Without a transaction, what was completed by an attempt
-// that failed is not repeated.
+// Do performs the operation. Without a transaction, a retry does not repeat the
+// statements that a failed attempt has completed.
 func (c *client) Do(ctx context.Context, out *workload.Outcome) error {
 	o, t := c.ops[c.kind], &c.begin[c.kind]
 	out.Kind = c.kind
@@ -187,11 +187,11 @@ func (c *client) Do(ctx context.Context, out *workload.Outcome) error {
 // Abandon drops the operation.
 func (c *client) Abandon() {
 	if c.ready {
-		_ = c.end(c.ops[c.kind]) // the step ends with the next one, if it has to
+		_ = c.end(c.ops[c.kind]) // the step ends with the next operation, if it has to
 	}
 }
 
-// end notes which rows exist now: rows that the operation has not inserted will never.
+// end notes which rows exist now: rows that the operation has not inserted will never be.
 func (c *client) end(o *operation) (err error) {
 	c.ready = false
 	for i, s := range o.statements {
@@ -200,7 +200,7 @@ func (c *client) end(o *operation) (err error) {
 			case i >= c.done && s.fresh:
 				err = errors.Join(err, s.table.giveUp(row))
 			case i >= c.done:
-			case s.fresh: // somebody may have deleted it already
+			case s.fresh: // another client may have deleted it already
 				err = errors.Join(err, s.table.done(row))
 			case s.kind == sInsert:
 				s.table.dead.set(row, false)
@@ -220,8 +220,8 @@ func (c *client) end(o *operation) (err error) {
 	return nil
 }
 
-// attempt executes the statements that are not done. It ends early where one that
-// carries values finds none.
+// attempt executes the remaining statements. It ends early if a statement that carries
+// values finds no row.
 func (c *client) attempt(ctx context.Context, o *operation, t *workload.Transaction, out *workload.Outcome) error {
 	if err := t.Begin(ctx, out); err != nil {
 		return err
@@ -235,8 +235,8 @@ func (c *client) attempt(ctx context.Context, o *operation, t *workload.Transact
 	return t.Commit(ctx, out)
 }
 
-// execute executes a statement. found is false if it carries values of a row, and
-// there is none.
+// execute executes a statement. found is false if it carries values of a row, and finds
+// none.
 func (c *client) execute(ctx context.Context, s *statement) (found bool, err error) {
 	if s.late {
 		c.fillLate(s)
@@ -267,7 +267,7 @@ func (c *client) execute(ctx context.Context, s *statement) (found bool, err err
 	return s.seen || !s.needed, nil
 }
 
-// aggregate returns the number that was assigned, or the aggregate: 0 of no rows.
+// aggregate returns the assigned number, or the aggregate; the aggregate of no rows is 0.
 func (s *statement) aggregate(op *model.Op) model.Value {
 	switch {
 	case !s.result.Value.IsNull():
@@ -278,7 +278,8 @@ func (s *statement) aggregate(op *model.Op) model.Value {
 	return model.IntValue(0)
 }
 
-// returned takes what a row proves, and of the first row what is carried on.
+// returned checks the row's texts that prove themselves, and keeps the carried values of
+// the first row.
 func (c *client) returned(s *statement, row []model.Value) {
 	for _, i := range s.proofs {
 		if !isProven(row[i].Buf()) {
@@ -304,7 +305,7 @@ func (c *client) returned(s *statement, row []model.Value) {
 	}
 }
 
-// account adds what a statement did.
+// account adds the work of a statement.
 func (s *statement) account(op *model.Op, w *model.Work) {
 	rows := s.result.Rows
 	switch op.Kind {
@@ -338,7 +339,7 @@ func (s *statement) account(op *model.Op, w *model.Work) {
 		return
 	}
 	expected := s.expected
-	if s.ofRows && s.count > 1 { // one may have been chosen twice, and engines return it once or twice
+	if s.ofRows && s.count > 1 { // a row chosen twice is returned once or twice
 		slices.Sort(s.rows)
 		for i := range s.rows[1:] {
 			if s.rows[i] == s.rows[i+1] {
@@ -350,7 +351,7 @@ func (s *statement) account(op *model.Op, w *model.Work) {
 	w.Found += min(rows, expected)
 }
 
-// accountOwn adds what SQL of the user's own did: the bytes of what it returned, or of its
+// accountOwn adds the work of custom SQL: the bytes that it returned, or those of its
 // arguments.
 func (s *statement) accountOwn(op *model.Op, w *model.Work) {
 	switch {
@@ -374,7 +375,7 @@ func sizes(values []model.Value) (sum int64) {
 	return sum
 }
 
-// explain makes an error final that every further attempt would repeat.
+// explain makes an error final if every further attempt would repeat it.
 func (c *client) explain(o *operation, err error) error {
 	if engine.ClassOf(err) != engine.Duplicate || c.group.retry.Policy != workload.RetrySame {
 		return err

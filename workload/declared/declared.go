@@ -16,12 +16,11 @@ import (
 type Workload struct {
 	root *strictyaml.Node
 	info workload.Info
-	// wrong are parameters that cannot be used, as has been reported.
+	// wrong holds unusable parameters, which have been reported.
 	wrong map[string]bool
 }
 
-// Read reads a workload from the content of a file. The error is of type
-// hint.Problems.
+// Read reads a workload from the content of a file. The error has the type hint.Problems.
 func Read(file string, content []byte) (*Workload, error) {
 	d := document()
 	root := d.ReadFile(file, content)
@@ -35,7 +34,7 @@ func document() strictyaml.Document {
 	return strictyaml.Document{What: "workload", Least: "{name: NAME, tables: {…}, steps: […]}", Meant: meant}
 }
 
-// meant returns a hint at an unknown key: which kinds of statements have it, or which
+// meant returns a hint for an unknown key: which kinds of statements have it, or which
 // key was meant.
 func meant(name string, known []string) string {
 	for _, k := range statementKeys {
@@ -47,8 +46,8 @@ func meant(name string, known []string) string {
 	return hint.OneOf(name, known)
 }
 
-// Of returns the workload of a map in a file. It checks it with the defaults of its
-// parameters and with each preset, and refuses what nothing in it uses.
+// Of returns the workload of a map in a file. It checks the map with the default
+// parameters and with each preset, and refuses unused declarations.
 func Of(root *strictyaml.Node) (*Workload, error) {
 	w, err := compile(root)
 	if err != nil {
@@ -92,7 +91,7 @@ func compile(root *strictyaml.Node) (*Workload, error) {
 func (w *Workload) Info() workload.Info { return w.info }
 
 // New implements workload.Workload. The error about a file that does not fit its
-// parameters is of type hint.Problems.
+// parameters has the type hint.Problems.
 func (w *Workload) New(p workload.Params) (workload.Run, error) {
 	r, err := w.run(p)
 	if err != nil {
@@ -103,7 +102,7 @@ func (w *Workload) New(p workload.Params) (workload.Run, error) {
 
 func (w *Workload) run(p workload.Params) (*run, error) { return w.limited(p, 0) }
 
-// limited returns a run whose loads insert at most so many rows; 0: no limit.
+// limited returns a run whose loads insert at most limit rows; 0: no limit.
 func (w *Workload) limited(p workload.Params, limit int64) (*run, error) {
 	c := w.compiler(p)
 	c.limit = limit
@@ -135,11 +134,11 @@ var checkParam = workload.Param{
 	Doc: "count the rows of changed tables after each run, and evaluate the file's checks",
 }
 
-// reserved are names that no parameter may have: check is one of every workload, file
-// names the workload in results, presets have doc, and columns have row.
+// reserved are names that no parameter may have: every workload has the parameter check,
+// file names the workload in results, presets have doc, and columns have row.
 var reserved = []string{checkParam.Name, "file", "doc", "row"}
 
-// readInfo reads what a plan needs to know.
+// readInfo reads the properties that a plan needs.
 func (w *Workload) readInfo(d *strictyaml.Document) {
 	f := d.Fields(w.root, "the workload", fileKeys.Names())
 	strictyaml.Bind(f, "name", strictyaml.OneLine, func(v string) { w.info.Name = v })
@@ -248,8 +247,8 @@ func (w *Workload) readPreset(d *strictyaml.Document, e strictyaml.Entry) {
 	w.info.Presets = append(w.info.Presets, preset)
 }
 
-// run is a workload with its parameters chosen. Its tables hold what the steps of one
-// process know about their rows.
+// run is a workload with its parameters chosen. Its tables hold the knowledge of one
+// process's steps about their rows.
 type run struct {
 	schema model.Schema
 	tables []*tableDef
@@ -261,8 +260,8 @@ type run struct {
 	checks []check
 	needs  []model.Capability
 	speaks []string
-	// done are the operations completed in all runs; whole is whether that is all that
-	// has ever changed the tables.
+	// done are the operations completed in all runs; whole is whether these are the only
+	// changes that the tables have ever had.
 	done  map[string]int64
 	whole bool
 }
@@ -279,7 +278,7 @@ func (r *run) Speaks() []string { return r.speaks }
 // Steps implements workload.Run.
 func (r *run) Steps() []workload.Step { return r.steps }
 
-// Estimate implements workload.Run. It knows of the loads only.
+// Estimate implements workload.Run. It covers only the loads.
 func (r *run) Estimate() (l workload.Live) {
 	for _, t := range r.tables {
 		l.Rows += t.loaded
@@ -288,14 +287,14 @@ func (r *run) Estimate() (l workload.Live) {
 	return l
 }
 
-// compiler returns a compiler for what clients do.
+// compiler returns a compiler for the operations of clients.
 func (r *run) compiler(seed uint64) *compiler {
 	c := &compiler{Document: document(), info: r.info, params: r.params, tables: r.tables, seed: seed}
 	c.readValues(r.root.Get("values"))
 	return c
 }
 
-// compiler turns the nodes of a file into a run, or, for a client, into what it does.
+// compiler turns the nodes of a file into a run, or into the operations of a client.
 type compiler struct {
 	strictyaml.Document
 	info   workload.Info
@@ -307,7 +306,7 @@ type compiler struct {
 	values map[*tableDef]*columns
 	seed   uint64
 	limit  int64           // rows of a load; 0: no limit
-	used   map[string]bool // what something needs, as SECTION.NAME; nil: nobody asks
+	used   map[string]bool // names in use, as SECTION.NAME; nil: usage is not tracked
 }
 
 // run compiles the file, and so checks it.
@@ -346,7 +345,7 @@ func (r *run) does(name string) bool {
 	})
 }
 
-// unused returns what nothing in the file needs: it is a mistake more often than not.
+// unused reports declarations that nothing in the file uses: most of them are mistakes.
 func (w *Workload) unused() hint.Problems {
 	p, _ := w.info.Resolve("", nil) // there always are defaults
 	c := w.compiler(p)
@@ -371,14 +370,14 @@ func (w *Workload) unused() hint.Problems {
 	return c.Problems
 }
 
-// use notes that something needs what a section of the file declares.
+// use marks a declaration in a section of the file as used.
 func (c *compiler) use(section, name string) {
 	if c.used != nil {
 		c.used[section+"."+name] = true
 	}
 }
 
-// readValues reads the values with a name. They are compiled where they are used.
+// readValues reads the named values. They are compiled when they are used.
 func (c *compiler) readValues(n *strictyaml.Node) {
 	if n == nil || !c.Is(n, strictyaml.Mapping, "values is a map of values by name",
 		"as in {customer: {zipf: customers}}") {
@@ -395,7 +394,7 @@ func (c *compiler) readValues(n *strictyaml.Node) {
 	}
 }
 
-// columns returns the values of a table's columns, compiled once.
+// columns returns the values of a table's columns, which are compiled once.
 func (c *compiler) columns(t *tableDef) *columns {
 	if c.values == nil {
 		c.values = map[*tableDef]*columns{}
@@ -406,7 +405,7 @@ func (c *compiler) columns(t *tableDef) *columns {
 	return c.values[t]
 }
 
-// word returns a node's text; "" if it is missing.
+// word returns a node's text; "" if the node is missing.
 func word(n *strictyaml.Node) string {
 	if n == nil {
 		return ""
@@ -427,7 +426,7 @@ func (c *compiler) table(name string) *tableDef {
 func (c *compiler) tableOf(n *strictyaml.Node) *tableDef {
 	t := c.table(n.Text)
 	switch {
-	case t != nil || n.Kind == strictyaml.Broken || len(c.tables) == 0: // that there are none is reported
+	case t != nil || n.Kind == strictyaml.Broken || len(c.tables) == 0: // reported elsewhere
 	case n.Kind != strictyaml.Scalar || n.IsNull():
 		c.At(n, "the name of a table is missing", "as in get: TABLE")
 	default:

@@ -19,21 +19,21 @@ import (
 	"rumbench/workload"
 )
 
-// scope is where a value stands: the names that it may use.
+// scope is the place of a value: the names that it may use.
 type scope struct {
-	tableDef *tableDef // whose rows it numbers; nil: none
-	table    *columns  // whose columns are computed; nil: it is in an operation
+	tableDef *tableDef // whose rows the value numbers; nil: none
+	table    *columns  // whose columns are computed; nil: the value belongs to an operation
 	vars     map[string]slot
 	used     map[string]bool                   // names of vars that are used
-	lost     map[string]bool                   // names that are missing because of what has been reported
+	lost     map[string]bool                   // missing because of reported problems
 	dead     bool                              // rows that were deleted may be chosen
 	fixed    bool                              // only parameters: it is computed before the run
 	call     func(*ast.CallNode) (value, bool) // functions; nil: there are none
 }
 
-// expression compiles a text: arithmetic over parameters, columns and names of the
-// scope, in the syntax of github.com/expr-lang/expr. It is compiled to functions of
-// our own, as that library's machine allocates.
+// expression compiles a text: arithmetic over parameters, columns and names of the scope,
+// in the syntax of github.com/expr-lang/expr. It is compiled to our own functions,
+// because that library's virtual machine allocates.
 func (c *compiler) expression(n *strictyaml.Node, s scope) (value, bool) {
 	tree, err := parser.Parse(n.Text)
 	if err != nil {
@@ -135,7 +135,7 @@ func (c *compiler) name(n *strictyaml.Node, x *ast.IdentifierNode, s scope) (val
 			return value{typ: model.Int, num: func(e *env) int64 { return e.row }}, true
 		}
 		if v, ok := s.table.named(x.Value); ok {
-			return v, v.typ != model.Null // else it has been reported
+			return v, v.typ != model.Null // otherwise it has been reported
 		}
 	}
 	if c.wrong[x.Value] || s.lost[x.Value] {
@@ -168,10 +168,10 @@ func (c *compiler) name(n *strictyaml.Node, x *ast.IdentifierNode, s scope) (val
 	return value{}, false
 }
 
-// names lists what values may use.
+// names lists the names that values may use.
 func (s scope) names(c *compiler) (out []string) {
 	for _, p := range c.info.Params {
-		if p.Name != checkParam.Name { // it is none of the file's
+		if p.Name != checkParam.Name { // files do not declare it
 			out = append(out, p.Name)
 		}
 	}
@@ -191,7 +191,7 @@ func (s scope) names(c *compiler) (out []string) {
 		}
 	}
 	slices.Sort(out)
-	return slices.Compact(out) // a column may have a value's name
+	return slices.Compact(out) // a column and a value may have the same name
 }
 
 // parameter returns a parameter's value as a constant: a duration in seconds.
@@ -212,8 +212,8 @@ func parameter(v any) value {
 	return textOf(v.(string))
 }
 
-// arithmetic combines two numbers; with a Float among them the result is one, and so
-// is every quotient. The remainder of a division by 0 is 0.
+// arithmetic combines two numbers. The result is a Float if one of them is, and for every
+// quotient. The remainder of a division by 0 is 0.
 func (c *compiler) arithmetic(operator string, l, r value) value {
 	out := value{typ: model.Int, fixed: l.fixed && r.fixed, late: l.late || r.late}
 	if l.typ == model.Float || r.typ == model.Float || operator == "/" {
@@ -256,7 +256,7 @@ func (c *compiler) arithmetic(operator string, l, r value) value {
 	return out
 }
 
-// later returns a timestamp that is some seconds after another one, or before it.
+// later returns a timestamp some seconds after, or before, a given one.
 func later(operator string, at, seconds value) value {
 	sign := 1e6
 	if operator == "-" {

@@ -14,7 +14,7 @@ import (
 // arguments are those of one generator.
 type arguments struct {
 	c         *compiler
-	at        *strictyaml.Node // for problems of them all
+	at        *strictyaml.Node // for problems that concern all of them
 	generator *generator
 	nodes     map[string]*strictyaml.Node
 	body      *strictyaml.Node
@@ -124,7 +124,7 @@ func (a *arguments) value(name string, t model.Type) value {
 	return out
 }
 
-// float returns an argument that is known before the run.
+// float returns a number argument that is known before the run.
 func (a *arguments) float(name string, low, high float64) float64 {
 	n := a.node(name)
 	f, ok := a.c.number(n, name+" of "+a.generator.name, low)
@@ -136,26 +136,26 @@ func (a *arguments) float(name string, low, high float64) float64 {
 	return f
 }
 
-// int is likewise.
+// int returns a whole-number argument that is known before the run.
 func (a *arguments) int(name string, low, high int64) int64 {
 	n, ok := a.c.whole(a.node(name), name+" of "+a.generator.name, low, high)
 	a.wrong = a.wrong || !ok
 	return n
 }
 
-// stream returns a stream of the generator's own.
+// stream returns the generator's own stream.
 func (a *arguments) stream() gen.Stream {
 	return gen.NewStream(a.c.seed, "declared", a.generator.name).Sub(uint64(a.at.Line)<<32 | uint64(a.at.Column))
 }
 
-// numbers is how many numbers a distribution is over.
+// numbers is the size of the range that a distribution covers.
 type numbers struct {
 	fixed int64
-	table *tableDef // whose rows are meant; nil: fixed
+	table *tableDef // the range is the table's rows; nil: fixed
 	dead  bool      // rows that were deleted may be chosen
 }
 
-// now returns how many there are.
+// now returns the current size.
 func (n numbers) now() int64 {
 	if n.table != nil {
 		return max(n.table.rows(), 1)
@@ -163,8 +163,7 @@ func (n numbers) now() int64 {
 	return n.fixed
 }
 
-// most returns how many there are when the run begins: of a table the rows of its
-// loads.
+// highest returns the size when the run begins: for a table, the rows of its loads.
 func (n numbers) highest() int64 {
 	if n.table != nil {
 		return max(n.table.loaded, 1)
@@ -201,8 +200,8 @@ func (a *arguments) over() numbers {
 	return numbers{fixed: a.int("over", 1, manyRows)}
 }
 
-// rows returns a value that draws a number of 0…now-1, and again if that row does not
-// exist. draw gets how many there are.
+// rows returns a value that draws a number of 0…now-1, and draws again if that row does
+// not exist. draw gets the current size.
 func (n numbers) rows(draw func(e *env, now int64) int64) value {
 	if n.table == nil {
 		return value{typ: model.Int, num: func(e *env) int64 { return draw(e, n.fixed) }}
@@ -229,6 +228,6 @@ func (n numbers) exists(row, now int64) bool {
 	return row >= 0 && row < now && (n.dead || !n.table.isDead(row))
 }
 
-// mostRedraws limits the draws where most rows are gone; the next one that exists is then
-// taken.
+// mostRedraws limits the draws when most rows are gone; after that, the next existing row
+// is taken.
 const mostRedraws = 1000

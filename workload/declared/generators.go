@@ -64,7 +64,7 @@ func buildUniform(a *arguments) value {
 	if begin.fixed && high.fixed {
 		out.mean = (begin.mean + high.mean) / 2
 	}
-	if known(begin) && known(high) { // it is from itself where that is greater
+	if known(begin) && known(high) { // if begin is greater, begin is the result
 		out.limit = max(begin.limit, high.limit)
 	}
 	return out
@@ -74,7 +74,7 @@ func buildUniform(a *arguments) value {
 func known(v value) bool { return v.fixed || v.limit != 0 }
 
 // isFraction reports whether an argument is written as a number with a fraction, or is a
-// parameter of such numbers.
+// parameter with such values.
 func (a *arguments) isFraction(name string) bool {
 	if a.nodes[name] == nil {
 		return false
@@ -83,7 +83,7 @@ func (a *arguments) isFraction(name string) bool {
 		return p.Type == workload.FloatParam
 	}
 	f, is := a.nodes[name].Value.(float64)
-	return is && (f != math.Trunc(f) || strings.Contains(a.nodes[name].Text, ".")) // 1e6 is a whole number
+	return is && (f != math.Trunc(f) || strings.Contains(a.nodes[name].Text, ".")) // 1e6 is whole
 }
 
 func buildFractions(a *arguments) value {
@@ -113,7 +113,7 @@ func buildZipf(a *arguments) value {
 	var z *gen.Zipf
 	var whole int64
 	return n.rows(func(e *env, now int64) int64 {
-		if z == nil || now < whole || now > whole+whole/100 { // new rows become hot a hundredth at a time
+		if z == nil || now < whole || now > whole+whole/100 { // new rows become hot by hundredths
 			z, _ = gen.NewZipf(now, theta) // theta is valid
 			whole = now
 		}

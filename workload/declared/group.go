@@ -36,7 +36,7 @@ func (b *stepReader) group(s *step, e strictyaml.Entry, first bool) {
 	ops := g.once(b.groupOps(g, f))
 	name := "operation"
 	switch {
-	case len(ops) == 1 && (first || ops[0].name != s.Primary): // another group's do not count as the step's
+	case len(ops) == 1 && (first || ops[0].name != s.Primary): // else it would count as the step's
 		name = ops[0].name
 	case !first:
 		name = g.name
@@ -79,7 +79,7 @@ func (b *stepReader) group(s *step, e strictyaml.Entry, first bool) {
 	s.Groups, s.groups = append(s.Groups, w), append(s.groups, g)
 }
 
-// indexed refuses a statement that reads an index before it is built.
+// indexed refuses a statement that reads an index before the index is built.
 func (b *stepReader) indexed(s *step, st *statement) {
 	name := st.variants[0].op.Index
 	if name != "" && !slices.Contains(b.built[st.table], name) {
@@ -133,7 +133,7 @@ func (b *stepReader) operationOf(n *strictyaml.Node) *operation {
 	return nil
 }
 
-// mix reads the shares of operations. Those of which it is 0 are left out.
+// mix reads the shares of operations. Operations with share 0 are left out.
 func (b *stepReader) mix(g *group, n *strictyaml.Node) (nodes []*strictyaml.Node) {
 	if !b.Is(n, strictyaml.Mapping, "mix is a map of operations to shares", "as in {put: 50, take: 50}") {
 		return nil
@@ -157,7 +157,7 @@ func (b *stepReader) mix(g *group, n *strictyaml.Node) (nodes []*strictyaml.Node
 	return nodes
 }
 
-// rate reads a constant rate, or a curve, which is an open system.
+// rate reads a constant rate, or a curve, which makes an open system.
 func (b *stepReader) rate(w *workload.Group, s *step, f strictyaml.Fields) {
 	n := f.Value("rate")
 	if n == nil {
@@ -200,12 +200,12 @@ func (b *stepReader) rate(w *workload.Group, s *step, f strictyaml.Fields) {
 	}
 }
 
-// mostPeriods is as many days as are longer than three decades.
+// mostPeriods limits the periods of a run: 10,000 days are 27 years.
 const mostPeriods = 10_000
 
-// wave returns mean + amplitude·sin(2πt/period), in straight pieces whose ends are on
-// the curve: 48 in a period, as many as half hours in a day. Pieces lie within the
-// curve, so each is stretched to the curve's own area.
+// wave returns mean + amplitude·sin(2πt/period), in straight pieces whose ends are on the
+// curve: 48 in a period, one for each half hour of a day. Pieces lie within the curve, so
+// each is stretched to the area of the curve.
 func wave(mean, amplitude, period, seconds float64) (out []pace.Segment) {
 	const pieces = 48
 	length := period / pieces

@@ -107,10 +107,10 @@ func (v *value) append(e *env) {
 	}
 }
 
-// mustEscape reports whether JSON does not allow a character in a text as it is.
+// mustEscape reports whether JSON forbids a character in a text unless it is escaped.
 func mustEscape(c byte) bool { return c < ' ' || c == '"' || c == '\\' }
 
-// escape replaces the characters from a place on that JSON does not allow in a text.
+// escape replaces the characters that JSON forbids in a text, from a position to the end.
 func escape(text []byte, start int) []byte {
 	more := 0
 	for _, c := range text[start:] {

@@ -6,11 +6,11 @@ import (
 	"rumbench/internal/text/strictyaml"
 )
 
-// The keys of workload files, a table for each map. They are read by code of their
-// own, and described here once: for what is allowed, for hints, for the JSON Schema
-// and for the reference in docs.
+// The keys of workload files, one table for each map. Separate code reads them; here they
+// are described once: for validation, for hints, for the JSON Schema and for the
+// reference in docs.
 
-// none stands for a map whose keys are all read elsewhere.
+// none marks a map whose keys are all read elsewhere.
 type none struct{}
 
 // key declares a key.

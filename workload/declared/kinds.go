@@ -12,9 +12,9 @@ import (
 
 func (r *reading) insert() {
 	r.rowsKey()
-	r.scope.dead = true // it exists again then
+	r.scope.dead = true // the insert makes it exist again
 	r.s.fresh = !r.byRow()
-	if r.s.row != nil && r.s.row.chosen != r.t { // it may be one that does not exist
+	if r.s.row != nil && r.s.row.chosen != r.t { // the row may not exist
 		r.t.inexact, r.t.unknown = true, true
 	}
 	r.op.Rows = int(r.s.count)
@@ -92,7 +92,8 @@ func (r *reading) delete() {
 	r.known()
 }
 
-// known finds out which row a key belongs to, so that nobody chooses it any more.
+// known determines which row a key belongs to, so that no client chooses it after the
+// delete.
 func (r *reading) known() {
 	if r.s.row == nil && len(r.args) == 1 {
 		r.s.rowOf = r.cols.list[r.t.Column(r.t.Key[0])].value.rowOf
@@ -135,7 +136,8 @@ func (r *reading) assign(e strictyaml.Entry, add bool) {
 	}
 }
 
-// addable reports whether numbers can be added to a column in place, and if not, why.
+// addable reports whether numbers can be added to a column in place. If not, it adds the
+// problem.
 func addable(c *compiler, at *strictyaml.Node, t *tableDef, i int) bool {
 	column := &t.Columns[i]
 	help := ""
@@ -150,7 +152,7 @@ func addable(c *compiler, at *strictyaml.Node, t *tableDef, i int) bool {
 	return isNumber(column.Type)
 }
 
-// redraw sets columns to new values of their own.
+// redraw sets columns to newly drawn values.
 func (r *reading) redraw(n *strictyaml.Node, name string) {
 	at, some := r.t.group(name)
 	if len(at) == 0 {
@@ -166,7 +168,7 @@ func (r *reading) redraw(n *strictyaml.Node, name string) {
 	}
 }
 
-// choose notes that variants have one of the copies each, and returns the first.
+// choose notes that each variant has one of the copies, and returns the first copy.
 func (r *reading) choose(n *strictyaml.Node, at []int, place int) []int {
 	if r.some != nil {
 		r.At(n, "only one of the columns may be one of several copies", "NAME* means all copies")
@@ -194,7 +196,7 @@ func (r *reading) scan() {
 	r.returned()
 }
 
-// bounds reads the bounds of the column after those that are compared for equality.
+// bounds reads the bounds of the column that follows those compared for equality.
 func (r *reading) bounds(order []string) {
 	if r.byRow() {
 		if r.op.Index != "" || r.op.Equal > 0 || len(order) > 1 {
@@ -254,7 +256,7 @@ func (r *reading) limit() {
 	}
 }
 
-// returned reads what a statement returns, and what it carries on.
+// returned reads which columns a statement returns, and which values it carries.
 func (r *reading) returned() {
 	read := r.f.Value("read")
 	count, sum := r.f.Value("count"), r.f.Value("sum")
@@ -314,8 +316,8 @@ func (r *reading) returned() {
 	}
 }
 
-// carry adds a name to what later statements may use: a column, or for -1 the aggregate,
-// of at most so many bytes.
+// carry makes a column, or for -1 the aggregate, available to later statements under a
+// name; its values have at most limit bytes.
 func (r *reading) carry(n *strictyaml.Node, column int, t model.Type, limit int64) {
 	if n.Kind != strictyaml.Scalar || !isName(n.Text) {
 		r.At(n, fmt.Sprintf("%q is not a name", n.Text), "letters, digits and _")

@@ -32,8 +32,8 @@ func (s *stage) newLoader(seat workload.Seat) *loader {
 	return l
 }
 
-// given returns the columns that an insert gives: all but those that the engine
-// numbers.
+// given returns the columns to which an insert gives values: all except those that the
+// engine numbers.
 func (t *tableDef) given() (names []string) {
 	for _, c := range t.Columns {
 		if !c.Auto {
@@ -43,7 +43,7 @@ func (t *tableDef) given() (names []string) {
 	return names
 }
 
-// Ready makes the rows of the next batch, unless one has to be tried again.
+// Ready makes the rows of the next batch, unless a batch must be retried.
 func (l *loader) Ready(context.Context) error {
 	if l.batch.Rows() > 0 {
 		return nil

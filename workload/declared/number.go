@@ -61,7 +61,7 @@ func (c *compiler) perSecond(n *strictyaml.Node, subject string, lowest float64)
 	}), subject, lowest)
 }
 
-// numberThen matches a number with letters after it, and ratePer one per unit.
+// numberThen matches a number followed by letters, and ratePer a number per unit.
 var (
 	numberThen = regexp.MustCompile(`^[0-9.]+[A-Za-zµ]+$`)
 	ratePer    = regexp.MustCompile(`^[0-9.]+[A-Za-z]?/([A-Za-z]+)$`)
@@ -75,8 +75,7 @@ func (c *compiler) share(n *strictyaml.Node, subject string, lowest float64) (fl
 	}), subject, lowest)
 }
 
-// written returns a number for a text that is one in a way of writing of its own, and else
-// the text.
+// written returns a number for a text that read can parse, else the text unchanged.
 func written(n *strictyaml.Node, read func(text string) (float64, error)) *strictyaml.Node {
 	if _, is := n.Value.(string); !is || n.Kind != strictyaml.Scalar {
 		return n
@@ -95,7 +94,7 @@ func isCount(text string) bool {
 	return err == nil
 }
 
-// whole compiles a whole number that is known before the run; a fraction is cut off.
+// whole compiles a whole number that is known before the run; fractions are truncated.
 func (c *compiler) whole(n *strictyaml.Node, subject string, low, high int64) (int64, bool) {
 	f, ok := c.number(n, subject, float64(low))
 	if ok && f > float64(high) {
@@ -108,7 +107,7 @@ func (c *compiler) whole(n *strictyaml.Node, subject string, low, high int64) (i
 // plainNumber writes a number without an exponent.
 func plainNumber(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// Limits of numbers that cost memory, so that a slip of the pen does not exhaust it.
+// Limits of numbers that cost memory, so that a typo does not exhaust it.
 const (
 	manyRows    = 1 << 53 // of a table, and other numbers that are only counted
 	mostClients = 100_000 // of a group

@@ -28,7 +28,7 @@ type draw struct {
 	value value
 }
 
-// operations compiles all operations.
+// readOperations compiles all operations.
 func (c *compiler) readOperations(n *strictyaml.Node) (out []*operation) {
 	if n == nil || !c.Is(n, strictyaml.Mapping, "operations is a map of operations by name",
 		"as in {look: [{get: queue, row: {any: {}}}]}") {
@@ -88,8 +88,8 @@ func (c *compiler) operation(e strictyaml.Entry) *operation {
 	return o
 }
 
-// require makes what a statement requires an expectation where a parameter turned the
-// transaction off.
+// require turns a statement's requirement into an expectation if a parameter has turned
+// the transaction off.
 func (o *operation) require(c *compiler, st *statement) {
 	switch {
 	case st.required == 0 || o.atomic:
@@ -100,7 +100,7 @@ func (o *operation) require(c *compiler, st *statement) {
 	}
 }
 
-// lose notes what a statement that is wrong would carry on.
+// lose marks the names that an invalid statement would carry as lost.
 func (s scope) lose(n *strictyaml.Node) {
 	for _, key := range []string{"read", "count", "sum", "number", "returns"} {
 		switch carried := n.Get(key); {
@@ -159,7 +159,7 @@ func (o *operation) transaction(c *compiler, n *strictyaml.Node) {
 	}
 }
 
-// writes reports whether the operation has statements that do not only read.
+// writes reports whether the operation has statements that write.
 func (o *operation) writes() bool {
 	return slices.ContainsFunc(o.statements, func(s *statement) bool {
 		if s.kind == sOwn {
@@ -174,7 +174,7 @@ func (o *operation) has(kinds ...string) bool {
 	return slices.ContainsFunc(o.statements, func(s *statement) bool { return slices.Contains(kinds, s.kind) })
 }
 
-// kind returns how the operation is reported.
+// kind returns the operation's kind, as reported.
 func (o *operation) kind(name string) workload.OpKind {
 	k := workload.OpKind{Name: o.name, Unit: "operation", Of: name, Returns: !o.writes()}
 	known := 0

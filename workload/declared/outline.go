@@ -6,7 +6,7 @@ import (
 	"rumbench/workload"
 )
 
-// Outline is what a workload file comes to with its parameters.
+// Outline is the content of a workload file with its parameters applied.
 type Outline struct {
 	Tables     []TableOutline
 	Operations []OperationOutline
@@ -28,7 +28,7 @@ type OperationOutline struct {
 	Statements []string
 }
 
-// Outline returns what the file comes to with parameters that have been resolved.
+// Outline returns the content of the file with resolved parameters.
 func (w *Workload) Outline(p workload.Params) (o Outline, err error) {
 	r, err := w.run(p)
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 	"rumbench/model"
 )
 
-// ownSQL is a statement in SQL of the user's own, by engine.
+// ownSQL is a statement in custom SQL, by engine.
 type ownSQL map[string]variant
 
-// ownReader reads the SQL that stands in place of a statement, or alone.
+// ownReader reads the SQL that replaces a statement, or forms a statement alone.
 type ownReader struct{ *reading }
 
 func (r ownReader) read() {
@@ -63,7 +63,7 @@ func (r ownReader) read() {
 	}
 }
 
-// returns reads the columns that SQL alone returns: all are carried on.
+// returns reads the columns that SQL alone returns: all are carried to later statements.
 func (r ownReader) returns() (list []model.Type) {
 	n := r.f.Value("returns")
 	if n == nil || !r.Is(n, strictyaml.Mapping, "returns is a map of names to types",
@@ -99,7 +99,7 @@ func (r ownReader) bound(n *strictyaml.Node, name string) source {
 }
 
 // split returns the pieces of SQL between its arguments, :NAME, and their names. A colon
-// in quotes, in comments, or before another one is none of an argument.
+// in quotes, in comments, or before another colon does not start an argument.
 func split(text string) (pieces, names []string) {
 	start := 0
 	for i := 0; i < len(text); i++ {
@@ -127,7 +127,7 @@ func split(text string) (pieces, names []string) {
 	return append(pieces, text[start:]), names
 }
 
-// end returns the last position of what ends with a mark after a position.
+// end returns the last position of a text that ends with a mark, from a start position.
 func end(text string, start int, mark string) int {
 	if at := strings.Index(text[min(start, len(text)):], mark); at >= 0 {
 		return start + at + len(mark) - 1
@@ -135,8 +135,8 @@ func end(text string, start int, mark string) int {
 	return len(text)
 }
 
-// on returns the statement as it is executed on a database: own SQL where there is some
-// for it.
+// on adapts the statement to a database: it uses custom SQL if there is some for the
+// engine, and reports whether it does.
 func (s *statement) on(db engine.DB) (own bool) {
 	if len(s.own) == 0 {
 		return false
@@ -164,7 +164,7 @@ func (s *statement) on(db engine.DB) (own bool) {
 	return true
 }
 
-// speaks returns the engines that operations are possible on; nil: all.
+// speaks returns the engines that can run the operations; nil: all.
 func speaks(ops []*operation) (names []string) {
 	for _, o := range ops {
 		for _, s := range o.statements {

@@ -14,9 +14,10 @@ import (
 	"rumbench/model"
 )
 
-// FromPgbench returns a workload file for a script of pgbench: its variables become draws,
-// and its statements SQL for postgres. Of the meta-commands it knows \set. Of pgbench's
-// tables the file has those that the SQL names. The error is of type hint.Problems.
+// FromPgbench returns a workload file for a pgbench script: its variables become draws,
+// and its statements become SQL for postgres. The only meta-command it knows is \set. The
+// file has those of pgbench's tables that the SQL names. The error has the type
+// hint.Problems.
 func FromPgbench(file string, script []byte) ([]byte, error) {
 	p := pgbench{source: strictyaml.FileSource(file, string(script)), known: map[string]bool{"scale": true}}
 	p.read(strings.Split(string(script), "\n"))
@@ -28,24 +29,24 @@ func FromPgbench(file string, script []byte) ([]byte, error) {
 	return p.write(cmp.Or(strings.TrimSuffix(base, filepath.Ext(base)), "script")), nil
 }
 
-// pgbench reads a script. It has many fields: what was read, and where reading is.
+// pgbench reads a script. It has many fields: the parsed parts, and the current position.
 type pgbench struct {
 	source     *strictyaml.Source
 	problems   hint.Problems
 	known      map[string]bool // variables
 	scaled     bool            // scale is used
 	draws      []string        // lines
-	statements []string        // likewise
+	statements []string        // lines
 	isolation  string          // of the transaction; "true" without one, "" without a transaction
-	begun      place           // of a transaction that is not ended
+	begun      place           // of an open transaction
 	alone      place           // of the first statement outside of a transaction
 
-	sql    strings.Builder // of the statement that is not complete
-	places []place         // where stretches of it are from
-	quote  string          // what ends the quoted text or the comment that reading is in
+	sql    strings.Builder // of the incomplete statement
+	places []place         // the places in the script of its parts
+	quote  string          // the end mark of the quoted text or comment at the current position
 }
 
-// place is where text is in the script, and its offset in a statement.
+// place is a position of text in the script, and its offset in a statement.
 type place struct{ line, column, offset int }
 
 func (p *pgbench) refuse(at place, reason, help string) {
@@ -127,19 +128,20 @@ func (p *pgbench) line(number int, text string) {
 	}
 }
 
-// space separates words by one blank.
+// space separates words by one space.
 func (p *pgbench) space() {
 	if sql := p.sql.String(); sql != "" && !strings.HasSuffix(sql, " ") {
 		p.sql.WriteByte(' ')
 	}
 }
 
-// from notes that what follows is from a line, after so many bytes of it.
+// beginAt notes that the following text is from a line, starting after a number of its
+// bytes.
 func (p *pgbench) beginAt(line, after int) {
 	p.places = append(p.places, place{line, after + 1, p.sql.Len()})
 }
 
-// at returns where an offset of the statement is in the script.
+// at returns the place in the script of an offset of the statement.
 func (p *pgbench) at(offset int) place {
 	for _, start := range slices.Backward(p.places) {
 		if start.offset <= offset {
@@ -194,7 +196,7 @@ func (p *pgbench) variable(at place, name string) {
 	p.scaled = p.scaled || name == "scale"
 }
 
-// expression returns arithmetic as the file has it.
+// expression returns arithmetic in the syntax of the file.
 func (p *pgbench) expression(at place, text string) (value string, ok bool) {
 	text = strings.TrimSpace(text)
 	if !arithmetic.MatchString(variable.ReplaceAllString(text, "0")) {
@@ -224,7 +226,7 @@ func (p *pgbench) random(at place, name, kind string, args []string) {
 		return
 	}
 	zipf := "{zipf: {over: " + yamlText(span(low, high)) + ", theta: " + args[2] + "}}"
-	if low == "0" { // what it draws begins there
+	if low == "0" { // its draws begin at 0
 		draw(name, zipf)
 		return
 	}
@@ -232,7 +234,7 @@ func (p *pgbench) random(at place, name, kind string, args []string) {
 	draw(name, yamlText(name+"_rank + "+low))
 }
 
-// span returns how many whole numbers lie between bounds, with these.
+// span returns how many whole numbers lie between two bounds, both included.
 func span(minimum, highest string) string {
 	if low, err := strconv.ParseInt(minimum, 10, 64); err == nil {
 		high, err := strconv.ParseInt(highest, 10, 64)
@@ -254,7 +256,7 @@ func span(minimum, highest string) string {
 
 var plainText = regexp.MustCompile(`^[A-Za-z0-9_(][\w +*%().-]*$`)
 
-// yamlText returns a text as YAML has it, in quotes where it needs them.
+// yamlText returns a text in YAML syntax, quoted if necessary.
 func yamlText(text string) string {
 	if plainText.MatchString(text) {
 		return text
@@ -265,7 +267,7 @@ func yamlText(text string) string {
 	return yamlQuoted(text)
 }
 
-// yamlQuoted quotes a text by the marks that it does not hold.
+// yamlQuoted quotes a text with quotation marks that it does not contain.
 func yamlQuoted(text string) string {
 	if strings.ContainsAny(text, "\\\"") && !strings.Contains(text, "\n") {
 		return "'" + strings.ReplaceAll(text, "'", "''") + "'"
@@ -325,8 +327,8 @@ func (p *pgbench) execute(at place, sql string) {
 	p.statements = append(p.statements, "      - sql: {postgres: "+yamlQuoted(sql)+"}"+returnsOf(sql))
 }
 
-// returnsOf guesses the columns that a query returns: whole numbers, as most in pgbench's
-// own scripts.
+// returnsOf guesses the columns that a query returns: whole numbers, as most columns in
+// pgbench's own scripts are.
 func returnsOf(sql string) string {
 	m := selected.FindStringSubmatch(sql)
 	if m == nil {
@@ -378,7 +380,7 @@ func (p *pgbench) write(name string) []byte {
 	return []byte(b.String())
 }
 
-// pgbenchTable is a table that pgbench -i makes.
+// pgbenchTable is a table that pgbench -i creates.
 type pgbenchTable struct{ name, text, load string }
 
 var pgbenchTables = []pgbenchTable{

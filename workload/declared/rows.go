@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// rowState is what the clients of a process share about the rows of a table: which
-// numbers exist.
+// rowState is the knowledge that the clients of a process share about the rows of a
+// table: which numbers exist.
 type rowState struct {
 	next atomic.Int64 // the number of the next row
 	// limit is the number below which all rows have been inserted, or given up.
@@ -15,8 +15,8 @@ type rowState struct {
 	ring  []atomic.Bool // rows from limit on that have been inserted
 	mu    sync.Mutex    // moves limit
 	dead  deadRows
-	gone  atomic.Int64 // rows that do not exist, of which the numbers are not known
-	// holes is whether rows are missing that nobody knows of: of an earlier run.
+	gone  atomic.Int64 // missing rows whose numbers are unknown
+	// holes is whether unknown rows of an earlier run are missing.
 	holes bool
 }
 
@@ -39,20 +39,20 @@ func (s *rowState) prepare() {
 	}
 }
 
-// rows returns how many rows may be chosen from: those of which all before have been
-// inserted, as YCSB's acknowledged counter.
+// rows returns the number of rows to choose from: rows before which no insert is pending,
+// as in YCSB's acknowledged counter.
 func (s *rowState) rows() int64 { return s.limit.Load() }
 
-// counted says how many rows there are.
+// counted sets the actual number of rows.
 func (s *rowState) counted(rows int64) { s.gone.Store(s.rows() - s.dead.size.Load() - rows) }
 
-// giveUp says that a row with a number will never be inserted.
+// giveUp marks a row number as one that will never be inserted.
 func (s *rowState) giveUp(row int64) error {
 	s.dead.set(row, true)
 	return s.done(row)
 }
 
-// done says that the fate of a row is known: it has been inserted, or given up.
+// done marks a row as inserted, or given up.
 func (s *rowState) done(row int64) error {
 	if row < s.limit.Load() { // it existed before
 		return nil
@@ -62,7 +62,7 @@ func (s *rowState) done(row int64) error {
 	}
 	s.ring[row%ringSize].Store(true)
 	if !s.mu.TryLock() {
-		return nil // who holds it, or the next one, moves the limit
+		return nil // the client that holds it, or the next one, moves the limit
 	}
 	defer s.mu.Unlock()
 	at := s.limit.Load()
@@ -84,10 +84,10 @@ func (s *rowState) settle() {
 	s.limit.Store(s.next.Load())
 }
 
-// isDead reports whether a row does not exist any more.
+// isDead reports whether a row no longer exists.
 func (s *rowState) isDead(row int64) bool { return s.dead.has(row) }
 
-// deadRows is a set of row numbers, in blocks that are made when they are needed.
+// deadRows is a set of row numbers, in blocks that are allocated when needed.
 type deadRows struct {
 	blocks atomic.Pointer[[]atomic.Pointer[block]]
 	some   atomic.Bool

@@ -30,8 +30,8 @@ func Schema() ([]byte, error) {
 	return json.MarshalIndent(root, "", "  ")
 }
 
-// eachKind returns the shape of a map of one of several kinds, each with its own keys, of
-// which one has the kind's name.
+// eachKind returns the shape of a map that is one of several kinds. Each kind has its own
+// keys, one of them with the name of the kind.
 func eachKind(kinds []string, keys func(kind string) strictyaml.Table[none]) strictyaml.Shape {
 	var shapes []strictyaml.Shape
 	for _, kind := range kinds {
@@ -51,7 +51,7 @@ func valueShape() strictyaml.Shape {
 	return strictyaml.Either(strictyaml.Shape{"type": []string{"number", "string", "boolean"}}, one)
 }
 
-// shape returns what the generator's arguments are written as: as one value, in a list, or
+// shape returns the forms of the generator's arguments: a single value, a list, or a map
 // by name.
 func (g *generator) shape() strictyaml.Shape {
 	if g.free {
@@ -66,7 +66,7 @@ func (g *generator) shape() strictyaml.Shape {
 		strictyaml.Shape{"type": "object", "properties": named, "additionalProperties": false})
 }
 
-// summary returns what the generator is, with its arguments.
+// summary returns a description of the generator and its arguments.
 func (g *generator) summary() string {
 	var args []string
 	for _, a := range g.args {

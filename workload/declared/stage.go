@@ -19,13 +19,14 @@ type stage struct {
 	step    *workload.Step
 	spec    *step
 	env     workload.Env
-	spoiled atomic.Int64 // texts returned that do not prove themselves
-	own     []string     // operations in SQL of the user's own
+	spoiled atomic.Int64 // returned texts whose checksum is wrong
+	own     []string     // operations in custom SQL
 	start   int64        // the first row of a load
 	taken   atomic.Int64 // rows of a load that clients have taken
 }
 
-// open starts a step. The first one of a process on existing tables counts their rows.
+// open starts a step. The first step that a process starts on existing tables counts
+// their rows.
 func (r *run) open(ctx context.Context, subject *step, env workload.Env) (_ workload.Stage, err error) {
 	s := &stage{run: r, step: &subject.Step, spec: subject, env: env}
 	switch {
@@ -59,7 +60,7 @@ func (r *run) open(ctx context.Context, subject *step, env workload.Env) (_ work
 	return s, nil
 }
 
-// begin forgets what an earlier run of the same process knew.
+// begin drops the knowledge from an earlier run of the same process.
 func (r *run) begin(created bool) {
 	r.whole = created
 	clear(r.done)
@@ -68,8 +69,8 @@ func (r *run) begin(created bool) {
 	}
 }
 
-// findRows finds out which rows there are in tables that an earlier process has left.
-// Of those that were deleted it knows nothing.
+// findRows determines which rows exist in tables that an earlier process has left. It
+// does not know which rows were deleted.
 func (r *run) findRows(ctx context.Context, db engine.DB) (err error) {
 	session, err := db.Session(ctx)
 	if err != nil {
@@ -101,7 +102,8 @@ func (r *run) findRows(ctx context.Context, db engine.DB) (err error) {
 	return nil
 }
 
-// numberedBy returns how a row's number follows from the greatest key; nil: it does not.
+// numberedBy returns the function from the greatest key to its row number; nil: there is
+// none.
 func (r *run) numberedBy(t *tableDef) func(int64) int64 {
 	if len(t.Key) != 1 {
 		return nil
@@ -156,7 +158,8 @@ func (s *stage) Finish(ctx context.Context, done workload.Totals) (f workload.Fi
 }
 
 // check counts the rows of tables that the step may have changed, and evaluates the
-// file's checks. Where nobody knows how many there should be, those that there are count.
+// file's checks. If the expected number of rows is unknown, the counted number becomes
+// the expected one.
 func (s *stage) check(ctx context.Context, f *workload.Finding) (err error) {
 	session, err := s.env.DB.Session(ctx)
 	if err != nil {

@@ -11,31 +11,31 @@ import (
 	"rumbench/model"
 )
 
-// statement is a statement, compiled for one client. It has many fields: most are of
+// statement is a statement, compiled for one client. It has many fields: most belong to
 // some kinds of statements only.
 type statement struct {
 	kind  string
 	at    *strictyaml.Node
 	table *tableDef
-	// variants differ in the copy of a column that they name; one is drawn.
+	// variants differ in the copy of a column that they use; one is drawn.
 	variants []variant
 	// row chooses rows by number; nil: the statement names its keys, or inserts new rows.
 	row   *value
 	fresh bool  // it inserts new rows
 	count int64 // rows inserted, or keys
-	late  bool  // it needs what an earlier statement has returned
-	// expected is how many rows it should find; 0: unknown. exact is whether they are
-	// those of rows that exist, and ofRows whether each of the rows chosen counts once.
+	late  bool  // it needs a value that an earlier statement returned
+	// expected is how many rows it should find; 0: unknown. exact is whether these are
+	// existing rows, and ofRows whether each of the chosen rows counts once.
 	expected int64
 	exact    bool
 	ofRows   bool
 	required int64                 // with fewer rows the transaction is repeated
-	rowOf    func(key int64) int64 // of a delete: the row that the key belongs to, if known
+	rowOf    func(key int64) int64 // for a delete: the row that the key belongs to, if known
 	carries  []carry
-	needed   bool // a later statement uses what it carries
+	needed   bool // a later statement uses its carried values
 	own      ownSQL
-	proofs   []int // returned columns that prove themselves
-	returns  bool  // what it returns are the bytes of the operation
+	proofs   []int // returned columns whose texts contain their checksum
+	returns  bool  // the bytes that it returns are those of the operation
 	entries  int64 // bytes of the index entries that it writes, on average per row
 	progress
 }
@@ -49,15 +49,16 @@ type progress struct {
 	seen    bool // a row has been returned
 }
 
-// variant is what is executed: its arguments are those of each row in turn.
+// variant is an executable form of the statement: its arguments are those of each row in
+// turn.
 type variant struct {
 	op   model.Op
 	args []source
 	stmt engine.Stmt
 }
 
-// source is where an argument comes from: a value, or a column of the row, as it is
-// there or anew.
+// source is the origin of an argument: a value, or a column of the row, with its existing
+// or a new value.
 type source struct {
 	value *value
 	col   *column
@@ -84,7 +85,7 @@ type carry struct {
 	memory []byte // of a text
 }
 
-// reading is a statement that is being compiled.
+// reading is a statement during its compilation.
 type reading struct {
 	*compiler
 	f     strictyaml.Fields
@@ -94,13 +95,13 @@ type reading struct {
 	cols  *columns
 	scope scope
 	args  []source
-	// some are the copies of a column of which each variant has one: at their place of
-	// Set, or of Columns.
+	// some are the copies of a column of which each variant has one, at position place of
+	// Set or of Columns.
 	some  []int
 	place int
 }
 
-// statement compiles a statement; what it carries is added to the scope.
+// statement compiles a statement, and adds its carried values to the scope.
 func (c *compiler) statement(n *strictyaml.Node, s scope) *statement {
 	if !c.Is(n, strictyaml.Mapping, "a statement is a map", "as in {get: TABLE, row: {any: {}}}") {
 		return nil
@@ -135,7 +136,7 @@ func (c *compiler) statement(n *strictyaml.Node, s scope) *statement {
 	before := len(c.Problems)
 	r := &reading{compiler: c, f: c.Fields(n, kind, keysOf(kind).Names()), t: t, cols: cols, scope: s}
 	if len(c.Problems) > before {
-		return nil // what an unknown key means is missing elsewhere
+		return nil // else the unknown key would cause further problems
 	}
 	r.s = &statement{kind: kind, at: n, table: t, count: 1}
 	r.op.Kind = modelKinds[kind]
@@ -213,7 +214,7 @@ func (r *reading) typed(n *strictyaml.Node, column int) source {
 	return source{value: &as}
 }
 
-// stored compiles a value that a column gets.
+// stored compiles a value for storing in a column.
 func (r *reading) stored(n *strictyaml.Node, column int) source {
 	before := len(r.Problems)
 	s := r.typed(n, column)
@@ -231,7 +232,7 @@ func (r *reading) stored(n *strictyaml.Node, column int) source {
 	return s
 }
 
-// column returns the position of a column that a node names.
+// column returns the position of the column that a node names.
 func (r *reading) column(n *strictyaml.Node) int {
 	i := r.t.Column(n.Text)
 	if i < 0 {
@@ -240,7 +241,7 @@ func (r *reading) column(n *strictyaml.Node) int {
 	return i
 }
 
-// byRow reads the key row, if it is there.
+// byRow reads the key row, if present.
 func (r *reading) byRow() bool {
 	n := r.f.Value("row")
 	if n == nil {
@@ -255,7 +256,7 @@ func (r *reading) byRow() bool {
 	return true
 }
 
-// rowsKey reads how many rows or keys one statement has.
+// rowsKey reads the number of rows or keys of one statement.
 func (r *reading) rowsKey() {
 	if n := r.f.Value("rows"); n != nil {
 		r.s.count, _ = r.whole(n, "rows", 1, mostBatch)
@@ -269,8 +270,7 @@ func (r *reading) keyOf() {
 	}
 }
 
-// access reads which rows a get, an update or a delete is about: by row, by key, or by
-// an index.
+// access reads which rows a get, update or delete uses: by row, by key, or by an index.
 func (r *reading) access() {
 	key, index := r.f.Value("key"), r.f.Value("index")
 	byRow := r.byRow()
@@ -361,7 +361,7 @@ func (r *reading) equals(n *strictyaml.Node, order []string, all bool) {
 	}
 }
 
-// expect reads how many rows there should be, or must.
+// expect reads how many rows there should be, or must be.
 func (r *reading) expect() {
 	if n := r.f.Value("expect"); n != nil {
 		r.s.expected, _ = r.whole(n, "expect", 0, manyRows)

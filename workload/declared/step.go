@@ -14,7 +14,7 @@ import (
 	"rumbench/workload"
 )
 
-// step is a step of a file. It has many fields: most are of one kind of steps.
+// step is a step of a file. It has many fields: most belong to one kind of step only.
 type step struct {
 	workload.Step
 	kind    string
@@ -22,16 +22,16 @@ type step struct {
 	rows    int64     // of a load
 	batch   int64
 	first   bool     // the table is loaded for the first time
-	clears  bool     // its rows are removed before
+	clears  bool     // its rows are removed first
 	indexes []string // that are built
 	groups  []*group
-	changes []*tableDef // of which rows are inserted or deleted
-	// atOnce are the indexes that exist from the beginning, and built those at the end
-	// of the step, by table.
+	changes []*tableDef // tables whose rows are inserted or deleted
+	// atOnce are the indexes that exist from the beginning, and built those that exist at
+	// the end of the step, by table.
 	atOnce, built map[*tableDef][]string
 }
 
-// readSteps reads the steps. The first one that does something creates the tables.
+// readSteps reads the steps. The first step that does something creates the tables.
 func (c *compiler) readSteps(n *strictyaml.Node, ops []*operation) (steps []*step) {
 	if n == nil || !c.Is(n, strictyaml.List, "steps is a list",
 		"as in [{load: queue, rows: 100k}, {run: work, seconds: 60, …}]") {
@@ -163,7 +163,7 @@ func (b *stepReader) load(s *step, f strictyaml.Fields) {
 		s.batch, _ = b.whole(n, "batch", 1, mostBatch)
 	}
 	strictyaml.Bind(f, "clear", strictyaml.Boolean, func(v bool) { s.clears = v })
-	if s.clears && s.table.AutoColumn() >= 0 { // some engines number on, others begin anew
+	if s.clears && s.table.AutoColumn() >= 0 { // only some engines restart the numbering
 		b.At(f.Of.Get("clear"), "the engine numbers the rows of table "+s.table.Name+
 			", and where it begins after they are removed depends on the engine",
 			"number them by a sequence in place of auto, or load the table once")
@@ -283,7 +283,7 @@ func (b *stepReader) run(s *step, f strictyaml.Fields) {
 	}
 }
 
-// judge chooses what runs are compared by where the file does not say so.
+// judge chooses the metrics by which runs are compared, if the file names none.
 func (b *stepReader) judge() {
 	var runs []*step
 	for _, s := range b.steps {
@@ -309,7 +309,7 @@ func (b *stepReader) judge() {
 	}
 }
 
-// open sets how the steps are opened.
+// openers sets the functions that open the steps.
 func (r *run) openers() {
 	for _, s := range r.all {
 		if s.Settle == nil {
@@ -319,8 +319,7 @@ func (r *run) openers() {
 	}
 }
 
-// entryBytes returns the mean bytes of the index entries that a statement writes per
-// row.
+// entryBytes returns the mean bytes of the index entries that a statement writes per row.
 func (s *stage) entryBytes(t *tableDef, op *model.Op) (sum int64) {
 	for i := range t.Indexes {
 		ix := &t.Indexes[i]

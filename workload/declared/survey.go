@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// survey finds out what other parts of the file need to know before they are compiled.
+// survey collects facts about the rest of the file before other parts are compiled.
 type survey struct{ *compiler }
 
-// loads finds out how many rows each table has at most by its loads: distributions
-// depend on it.
+// loads determines the maximum number of rows that each table gets from its loads:
+// distributions depend on it.
 func (c survey) loads(n *strictyaml.Node) {
 	if n == nil {
 		return
@@ -35,7 +35,7 @@ func (c survey) loads(n *strictyaml.Node) {
 	}
 }
 
-// limited returns how many rows a load inserts of those that it should; 0: no limit.
+// limited returns how many of its planned rows a load inserts; 0: no limit.
 func limited(rows, limit int64) int64 {
 	if limit > 0 {
 		return min(rows, limit)
@@ -43,8 +43,8 @@ func limited(rows, limit int64) int64 {
 	return rows
 }
 
-// operations finds out which tables lose rows, and of which it is not known how
-// many rows they have.
+// operations determines which tables lose rows, and for which the number of rows is
+// unknown.
 func (c survey) operations(n *strictyaml.Node) {
 	if n == nil {
 		return
@@ -69,12 +69,12 @@ func (c survey) operations(n *strictyaml.Node) {
 			}
 		}
 	}
-	for _, t := range c.tables { // of a row's insert and its delete nobody knows which came last
+	for _, t := range c.tables { // the order of insert and delete is unknown
 		t.unknown = t.unknown || t.deletes && t.again
 	}
 }
 
-// statement notes what a statement does to the rows of its table; nil: it is unknown.
+// statement notes the effect of a statement on the rows of its table; nil: it is unknown.
 func (c survey) statement(t *tableDef, kind string, s *strictyaml.Node) {
 	switch {
 	case t == nil:
@@ -83,7 +83,7 @@ func (c survey) statement(t *tableDef, kind string, s *strictyaml.Node) {
 	case kind == sInsert:
 		c.use("tables", t.Name)
 		t.again = t.again || s.Get("row") != nil
-		if s.Get("row") == nil && s.Get("conflict") != nil { // new rows have keys that exist already
+		if s.Get("row") == nil && s.Get("conflict") != nil { // new rows have existing keys
 			t.inexact, t.unknown = true, true
 		}
 		if t.keysGiven(s.Get("set")) {
@@ -92,7 +92,7 @@ func (c survey) statement(t *tableDef, kind string, s *strictyaml.Node) {
 	}
 }
 
-// unknown says of all tables that SQL of the user's own may change their rows.
+// unknown notes that custom SQL may change the rows of all tables.
 func (c survey) unknown() {
 	for _, t := range c.tables {
 		c.use("tables", t.Name)

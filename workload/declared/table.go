@@ -12,28 +12,28 @@ import (
 	"rumbench/workload/gen"
 )
 
-// tableDef is a table with what is known about its rows.
+// tableDef is a table with the knowledge about its rows.
 type tableDef struct {
 	*model.Table
 	columns []*columnDef
 	means   []float64       // bytes of the columns' values
-	loaded  int64           // rows at most by the loads
+	loaded  int64           // maximum rows from the loads
 	wrong   bool            // it has been reported
 	lost    map[string]bool // columns that have been reported
 	deletes bool            // some operation deletes rows
 	again   bool            // some operation inserts rows that may exist
-	inexact bool            // it is not known which rows there are
-	unknown bool            // nor how many
+	inexact bool            // it is unknown which rows exist
+	unknown bool            // it is unknown how many rows exist
 	rowState
 }
 
-// columnDef is a column as it is declared; copies have one each.
+// columnDef is a column as declared; each copy has its own.
 type columnDef struct {
 	name  string
 	group string // of copies: the name that they share
 	auto  bool
-	node  *strictyaml.Node // of its value; of an auto column its name
-	// fraction is whether it is a float because its value is one.
+	node  *strictyaml.Node // its value; for an auto column, its name
+	// fraction is whether the column is a float because its value is.
 	fraction bool
 }
 
@@ -113,7 +113,7 @@ func (t *tableDef) indexNames() (names []string) {
 	return names
 }
 
-// live returns how many rows exist, as far as that is known.
+// live returns how many rows exist, as far as this is known.
 func (t *tableDef) live() int64 { return t.rows() - t.dead.size.Load() - t.gone.Load() }
 
 // tableReader reads a table.
@@ -177,7 +177,7 @@ func (c *tableReader) read(e strictyaml.Entry) {
 	}
 }
 
-// autoKey checks that a column that the engine numbers is all of the key.
+// autoKey checks that a column numbered by the engine is the whole key.
 func (c *tableReader) autoKey() {
 	t := c.t
 	i := t.AutoColumn()
@@ -240,7 +240,7 @@ func (c *tableReader) column(e strictyaml.Entry) {
 	}
 }
 
-// mostCopies is more columns than a table can have.
+// mostCopies is more than the columns that a table can have.
 const mostCopies = 1000
 
 // typeColumns sets the types and widths that follow from values, and the means.
@@ -276,8 +276,8 @@ func (c *tableReader) typeColumns(at *strictyaml.Node) {
 	}
 }
 
-// mean returns the mean bytes of a column's values. Where it does not follow from a text's
-// generator, it is that of rows that are drawn.
+// mean returns the mean bytes of a column's values. If it does not follow from the
+// generator of a text, drawn rows are averaged.
 func (t *tableDef) mean(col *column) float64 {
 	if known := col.value.size(); known != 0 || col.value.fixed {
 		return known
@@ -325,7 +325,7 @@ func (c *compiler) columnsOf(t *tableDef) *columns {
 				rowOf: func(key int64) int64 { return key - 1 }}
 			continue
 		}
-		// It may use the columns before it.
+		// The value may use the columns before it.
 		v, ok := c.value(def.node, scope{table: &columns{def: t, list: cols.list[:i]}, lost: t.lost})
 		if !ok {
 			v = value{}
@@ -340,7 +340,7 @@ func (c *compiler) columnsOf(t *tableDef) *columns {
 	return cols
 }
 
-// named returns a column's value as one that another column uses.
+// named returns a column's value for use in another column.
 func (cols *columns) named(name string) (value, bool) {
 	for i := range cols.list {
 		if cols.list[i].def.name != name {
@@ -362,7 +362,7 @@ func (cols *columns) named(name string) (value, bool) {
 	return value{}, false
 }
 
-// at computes the column's value in a row. It is a function of seed and row.
+// at computes the column's value in a row. It is a function of the seed and the row.
 func (col *column) at(e *env, row int64) model.Value {
 	src, before := e.src, e.row
 	e.src, e.row = *gen.NewSource(col.stream.Sub(uint64(row))), row
@@ -403,8 +403,9 @@ func (t *tableDef) entryBytes(ix *model.Index) (sum float64) {
 	return sum
 }
 
-// group returns the positions of the columns that a name means: of one column, of any
-// copy, or with a star of all copies. any is whether one of them is to be chosen.
+// group returns the positions of the columns that a name matches: one column, one of
+// several copies, or, with a star, all copies. any is whether one of the copies must be
+// chosen.
 func (t *tableDef) group(name string) (at []int, any bool) {
 	all := strings.HasSuffix(name, "*")
 	name = strings.TrimSuffix(name, "*")

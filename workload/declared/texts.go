@@ -12,16 +12,17 @@ import (
 // alphabet has 64 characters, so that each holds 6 bits.
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_"
 
-// proofBytes is the length of what proves the rest of a text: its checksum in hex.
+// proofBytes is the length of the checksum, in hex, that proves the rest of a text.
 const proofBytes = 8
 
-// buildText makes texts of which a share can be saved: in pieces, each of them random at
-// first and then constant, so that any window of a compressor finds the same share.
+// buildText makes texts of which a compressor can save a given share: in pieces, each of
+// them random at first and then constant, so that any compression window finds the same
+// share.
 //
-// The share is what zlib saves of values of 100 bytes and more, one after the other in
-// blocks of 16 KB, within 0.03. It saves a quarter of random characters, which hold 6
-// bits in 8, so that of a text no less can be saved. Compressors that know no shorter
-// codes, such as LZ4 and Snappy, save less of texts: of one of 0.5 a third.
+// The share is the saving of zlib on values of 100 bytes and more, one after the other in
+// blocks of 16 KB, within 0.03. zlib saves a quarter even on random characters, which
+// hold 6 bits in 8: no less can be saved of a text. Compressors without shorter codes,
+// such as LZ4 and Snappy, save less: a third for a share of 0.5.
 func buildText(a *arguments) value {
 	size, compress := a.value("size", model.Int), a.float("compress", 0, 1)
 	proven, ok := a.node("check").Value.(bool)
@@ -55,19 +56,20 @@ func buildText(a *arguments) value {
 type textMaker struct {
 	size   func(*env) int64
 	left   float64 // the share that a compressor leaves
-	cost   float64 // bytes that it leaves of a random one
+	cost   float64 // bytes that a compressor leaves of a random one
 	bytes  bool    // any bytes
 	proven bool
 }
 
 const (
-	// pieceBytes is about the length of a random part with the constant one after it.
+	// pieceBytes is the approximate length of a random part and the constant part after
+	// it.
 	pieceBytes = 256
 	// runCost is how many bytes zlib needs for a constant part, whatever its length.
 	runCost = 3
 	// charCost is how many bytes zlib needs for a random character of the alphabet.
 	charCost = 0.754
-	// digitCost is about the same of a digit of a proof.
+	// digitCost is the approximate number for a digit of a proof.
 	digitCost = 0.6
 )
 
@@ -90,7 +92,7 @@ func (t *textMaker) make(e *env) []byte {
 	return e.text[start:len(e.text):len(e.text)]
 }
 
-// piece appends a piece, of which some bytes of proof are there already.
+// piece appends a piece; its first proof bytes are in place already.
 func (t *textMaker) piece(dst []byte, s *gen.Source, size, proof int) []byte {
 	random := size - proof
 	if t.left < t.cost {
@@ -128,7 +130,7 @@ func prove(text []byte) {
 	copy(text, proof[:])
 }
 
-// proofOf returns what should be in a text's first bytes.
+// proofOf returns the expected first bytes of a text.
 func proofOf(text []byte) (proof [proofBytes]byte) {
 	const hex = "0123456789abcdef"
 	sum := crc32.ChecksumIEEE(text[proofBytes:])
@@ -139,8 +141,8 @@ func proofOf(text []byte) (proof [proofBytes]byte) {
 	return proof
 }
 
-// isProven reports whether a text has the checksum of what follows. One that is too short
-// for it has none.
+// isProven reports whether a text begins with the checksum of the rest. Texts too short
+// for a checksum have none, and pass.
 func isProven(text []byte) bool {
 	return len(text) < proofBytes || proofOf(text) == [proofBytes]byte(text[:proofBytes])
 }

@@ -12,18 +12,18 @@ import (
 	"rumbench/workload"
 )
 
-// Tryout is a workload that is tried: its loads insert a few rows, and each of its
-// operations is done once.
+// Tryout is a workload on trial: its loads insert a few rows, and each of its operations
+// is done once.
 type Tryout struct{ *run }
 
-// Try returns a tryout with parameters that have been resolved, and at most so many
-// rows of each load.
+// Try returns a tryout with resolved parameters, and with at most the given number of
+// rows per load.
 func (w *Workload) Try(p workload.Params, rows int64) (Tryout, error) {
 	r, err := w.limited(p, rows)
 	return Tryout{r}, err
 }
 
-// Tried is what a statement did.
+// Tried is the result of a statement.
 type Tried struct {
 	Step, Operation string
 	Op              *model.Op
@@ -33,8 +33,8 @@ type Tried struct {
 	Err             error
 }
 
-// Do loads an empty database and does the operations, each in the first step that has
-// it. It calls tell after each statement of an operation, and after each load.
+// Do loads an empty database and does the operations, each in the first step that
+// contains it. It calls tell after each statement of an operation, and after each load.
 func (t Tryout) Do(ctx context.Context, db engine.DB, tell func(Tried)) error {
 	if err := db.CreateTables(ctx); err != nil {
 		return err

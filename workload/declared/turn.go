@@ -2,8 +2,8 @@ package declared
 
 import "slices"
 
-// once keeps an operation that a sequence names several times once, as it is timed and
-// counted once, and notes whose turn is when.
+// once keeps only one copy of an operation that a sequence names several times, because
+// it is timed and counted as one, and notes the order of the turns.
 func (g *group) once(ops []*operation) (each []*operation) {
 	var names []string
 	for _, name := range g.ops {

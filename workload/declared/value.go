@@ -11,13 +11,13 @@ import (
 	"rumbench/workload/gen"
 )
 
-// env is what values are computed from. Each client has one.
+// env holds the inputs from which values are computed. Each client has one.
 type env struct {
 	src  gen.Source    // of the draws
 	row  int64         // the row whose columns are computed
 	vars []model.Value // drawn, and carried from earlier statements
 	text []byte        // memory of texts
-	err  error         // a value that a column cannot hold
+	err  error         // error of a value that does not fit its column
 }
 
 // wrong returns the error of a value that a column cannot hold.
@@ -33,20 +33,21 @@ type value struct {
 	typ  model.Type
 	num  func(*env) int64   // Int and Time
 	real func(*env) float64 // Float
-	text func(*env) []byte  // String and Bytes: what it has appended to env.text
-	// fixed is whether it is the same always.
+	text func(*env) []byte  // String and Bytes: the text that it appended to env.text
+	// fixed is whether the value is always the same.
 	fixed bool
-	// late is whether it needs what an earlier statement has returned.
+	// late is whether it depends on a value returned by an earlier statement.
 	late bool
-	// mean and most are those of the bytes of a text, and of an Int itself; 0: unknown.
+	// mean and limit are the mean and maximum bytes of a text, or the mean and maximum of
+	// an Int; 0: unknown.
 	mean  float64
 	limit int64
-	// chosen is the table of which it is the number of a row that exists; nil: none.
+	// chosen is the table in which the value is the number of an existing row; nil: none.
 	chosen *tableDef
-	// rowOf returns the row of which it is the value in a column, where that is known.
+	// rowOf returns the row in which the column has this value, if known.
 	rowOf func(int64) int64
 	// proven is whether it is a text that begins with its checksum, json whether it is an
-	// object, and escapes whether it may have characters that JSON does not allow in a text.
+	// object, and escapes whether it may contain characters that JSON forbids in a text.
 	proven, json, escapes bool
 }
 
@@ -73,8 +74,8 @@ func (v *value) size() float64 {
 	return 8
 }
 
-// derived returns an Int that is computed from the value: what is known of the value
-// itself is not known of it.
+// derived returns an Int that is computed from the value. Properties of the value do not
+// carry over.
 func (v value) derived(num func(*env) int64) value {
 	return value{typ: model.Int, late: v.late, num: num}
 }
@@ -110,8 +111,8 @@ func (v value) float() value {
 	return v
 }
 
-// within returns the value as a column gets it. A number that the column cannot hold is
-// an error of the environment.
+// within returns the value as it is stored in a column. A number that does not fit the
+// column is an error of the environment.
 func (v value) within(dst *model.Column) value {
 	name := dst.Name
 	switch {
@@ -138,8 +139,8 @@ func (v value) within(dst *model.Column) value {
 	return v
 }
 
-// fits returns why a column cannot hold what is known of a value, with a hint; nil: it
-// can, or it is not known.
+// fits returns why a column cannot hold the value, with a hint; nil: it can, or this is
+// unknown.
 func (v value) fits(dst *model.Column) error {
 	switch {
 	case dst.Type == model.Int && dst.Width == 4 && (v.limit > math.MaxInt32 || v.fixed && v.num(nil) < math.MinInt32):
@@ -153,8 +154,8 @@ func (v value) fits(dst *model.Column) error {
 
 func isNumber(t model.Type) bool { return t == model.Int || t == model.Float }
 
-// cut cuts off a number's fraction. Numbers too large become the largest, and what is no
-// number 0, on every processor.
+// cut truncates a number. On every processor, numbers that are too large become the
+// largest one, and NaN becomes 0.
 func cut(f float64) int64 {
 	switch {
 	case f != f:
@@ -167,7 +168,7 @@ func cut(f float64) int64 {
 	return int64(f)
 }
 
-// as returns the value as one of another type; ok is whether that is possible.
+// as converts the value to another type; ok is whether that is possible.
 func (v value) as(t model.Type) (_ value, ok bool) {
 	switch {
 	case v.typ == t:
@@ -192,12 +193,12 @@ type slot struct {
 	typ   model.Type
 	late  bool
 	limit int64
-	// chosen is the table of which it is the number of a row that exists; nil: none.
+	// chosen is the table in which the name is the number of an existing row; nil: none.
 	chosen *tableDef
 	proven bool // it is a text that begins with its checksum
 }
 
-// value returns what is in the slot.
+// value returns the value in the slot.
 func (s slot) value() value {
 	at := s.at
 	v := value{typ: s.typ, late: s.late, limit: s.limit, chosen: s.chosen, proven: s.proven, escapes: true}

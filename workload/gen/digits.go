@@ -7,9 +7,9 @@ const (
 	groupNumbers = 100_000_000_000
 )
 
-// AppendDigits appends groups of 11 random decimal digits separated by hyphens,
-// as in the text columns of sysbench's tables. Less than half of the bytes is
-// information: a digit holds 3.3 of 8 bits.
+// AppendDigits appends groups of 11 random decimal digits separated by hyphens, as in the
+// text columns of sysbench's tables. Less than half of each byte is information: a digit
+// holds 3.3 of 8 bits.
 func AppendDigits(dst []byte, s *Source, groups int) []byte {
 	for g := range groups {
 		if g > 0 {

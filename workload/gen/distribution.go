@@ -59,8 +59,8 @@ func bates(s *Source, draws int) float64 {
 	return sum / float64(draws)
 }
 
-// Special is sysbench's distribution of that name: a share of the draws is
-// uniform over a band of numbers in the middle, the rest follows Bates.
+// Special is sysbench's distribution with that name: a share of the draws is uniform over
+// a band of numbers in the middle, the rest follows Bates.
 type Special struct {
 	n     int64
 	draws int
@@ -69,12 +69,12 @@ type Special struct {
 	old   bool
 }
 
-// NewSpecial returns the distribution over 0…n-1 with the options of sysbench,
-// whose defaults are 12 draws, 1 % of the numbers and 75 % of the draws.
+// NewSpecial returns the distribution over 0…n-1 with the options of sysbench, whose
+// defaults are 12 draws, 1 % of the numbers and 75 % of the draws.
 //
-// Since sysbench 1.0 the draw that selects the band also chooses the number in
-// it, so that only the upper part of the band is drawn: 0.75 % of the numbers
-// with the defaults. With old, as before 1.0, it is the whole band.
+// Since sysbench 1.0 the draw that selects the band also chooses the number in it, so
+// that only the upper part of the band is drawn: 0.75 % of the numbers with the defaults.
+// With old, as in versions before 1.0, the whole band is drawn.
 func NewSpecial(n int64, draws int, bandPercent, hotPercent float64, old bool) (Special, error) {
 	switch {
 	case draws < 1:
@@ -100,8 +100,8 @@ func (d Special) Draw(s *Source) int64 {
 	return int64(u*(t*d.band+1) + t/2 - t*d.band/2)
 }
 
-// drawOld computes in integers, as the original did, including the factor by
-// which the range grows: 100/(100-75) = 4.
+// drawOld computes in integers, as the original did, including the factor by which the
+// range grows: 100/(100-75) = 4.
 func (d Special) drawOld(s *Source) int64 {
 	factor := int64(100 / (100 - d.hot*100))
 	u := s.Uniform(d.n * factor)
@@ -172,7 +172,7 @@ func (z *Zipf) Draw(s *Source) int64 {
 
 func (z *Zipf) density(x float64) float64 { return math.Exp(-z.s * math.Log(x)) }
 
-// integral returns that of the density: (x^(1-s) - 1) / (1-s), or ln x for s = 1.
+// integral returns the integral of the density: (x^(1-s) - 1) / (1-s), or ln x for s = 1.
 func (z *Zipf) integral(x float64) float64 {
 	l := math.Log(x)
 	return expm1Ratio(z.oneMinusS*l) * l
@@ -241,7 +241,7 @@ func (p Permutation) At(i int64) int64 {
 }
 
 // Within returns element i of the first n numbers in the permutation's order. Numbers
-// for which the permutation has no room stay where they are.
+// outside the range of the permutation keep their place.
 func (p Permutation) Within(i, n int64) int64 {
 	if i>>(2*p.half) > 0 {
 		return i

@@ -2,16 +2,16 @@ package gen
 
 import "math"
 
-// Empirical is a distribution of whole numbers that was measured.
+// Empirical is a measured distribution of whole numbers.
 type Empirical struct {
 	points [][2]float64
-	exact  int // of the first so many points, each number has one
+	exact  int // each of the first exact points represents one number
 }
 
-// NewEmpirical returns the distribution through points: numbers in ascending order,
-// each with the share of the numbers that are greater, which is 0 for the last one.
-// Between numbers that are not adjacent, the logarithm of the number is linear in
-// that of the share.
+// NewEmpirical returns the distribution through points: numbers in ascending order, each
+// with the share of the numbers that are greater, which is 0 for the last point. Between
+// points that are not adjacent numbers, the logarithm of the number is linear in the
+// logarithm of the share.
 func NewEmpirical(points [][2]float64) *Empirical {
 	exact := 1
 	for exact < len(points) && points[exact][0] == points[exact-1][0]+1 {

@@ -12,15 +12,15 @@ import (
 // linear function of i.
 type Stream struct{ key uint64 }
 
-// golden is splitmix64's increment; the others separate uses.
+// golden is splitmix64's increment; the other constants separate uses.
 const (
 	golden  = 0x9e3779b97f4a7c15
 	nameEnd = 0xd1b54a32d192ed03
 	subMark = 0x8cb92ba72f3d8dd7
 )
 
-// NewStream returns the stream of a path below a seed. Different paths give
-// unrelated streams.
+// NewStream returns the stream for a path below a seed. Different paths give unrelated
+// streams.
 func NewStream(seed uint64, path ...string) Stream {
 	key := mix(seed + golden)
 	for _, p := range path {

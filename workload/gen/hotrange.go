@@ -12,8 +12,8 @@ type Alias struct {
 	other []int32
 }
 
-// NewAlias returns the distribution in which number i has the share of weight i; the
-// weights are at least 0, and one is positive.
+// NewAlias returns the distribution in which the share of number i is proportional to
+// weight i; the weights are at least 0, and one is positive.
 func NewAlias(weights []float64) *Alias {
 	n := len(weights)
 	a := &Alias{keep: make([]float64, n), other: make([]int32, n)}
@@ -39,7 +39,7 @@ func NewAlias(weights []float64) *Alias {
 			small = append(small, l)
 		}
 	}
-	for _, rest := range [][]int32{small, large} { // what rounding has left
+	for _, rest := range [][]int32{small, large} { // left over by rounding
 		for _, i := range rest {
 			a.keep[i] = 1
 		}
@@ -80,9 +80,9 @@ type HotRanges struct {
 }
 
 // NewHotRanges returns the distribution over 0…n-1 in ranges whose shares are
-// a·e^(bx)+c·e^(dx), of x from 1 on. power is the exponent of the share of draws that
-// fall on the most frequent keys of a range; 0: all are alike. The stream shuffles the
-// ranges. Shares below 0, and only shares of 0, are refused.
+// a·e^(bx)+c·e^(dx), with x from 1. power is the exponent of the share of draws that hit
+// the most frequent keys of a range; 0: all keys are equally frequent. The stream
+// shuffles the ranges. Negative shares are refused, and so are shares that are all 0.
 func NewHotRanges(n, ranges int64, exp [4]float64, power float64, s Stream) (*HotRanges, error) {
 	ranges = max(1, min(ranges, n))
 	h := &HotRanges{n: n, power: power, places: make([]int64, ranges)}
@@ -105,9 +105,9 @@ func NewHotRanges(n, ranges int64, exp [4]float64, power float64, s Stream) (*Ho
 	return h, nil
 }
 
-// powerSupport is the share of the keys on which the published power law is defined:
-// it ends at rank 4.01·10⁷ of 5·10⁷ keys. The scale of another number of keys follows
-// from it, so that its quantiles stay the same.
+// powerSupport is the share of the keys on which the published power law is defined: it
+// ends at rank 4.01·10⁷ of 5·10⁷ keys. The scale for other numbers of keys is derived
+// from it, so that the quantiles stay the same.
 const powerSupport = 0.802
 
 // Draw draws a number.

@@ -1,19 +1,19 @@
 package gen
 
-// motifChunk is the length of the pieces of which a Motif makes data.
+// motifChunk is the length of the pieces from which a Motif makes data.
 const motifChunk = 128
 
-// Motif generates bytes of a known compressibility, as Linkbench does: a share of
-// the pieces is random, the others are copies from a buffer of motifs.
+// Motif generates bytes of a known compressibility, as Linkbench does: a share of the
+// pieces is random, the others are copies from a buffer of motifs.
 type Motif struct {
 	low, symbols int64
 	unique       float64
 	buffer       []byte
 }
 
-// NewMotif returns a generator of bytes from low to high, of which a share unique
-// of the pieces is random. The stream makes the buffer of that size: generators of
-// one stream repeat each other's motifs.
+// NewMotif returns a generator of bytes from low to high. A share unique of the pieces is
+// random. The stream fills the buffer, which has the given size: generators with the same
+// stream share their motifs.
 func NewMotif(s Stream, low, high byte, unique float64, size int) *Motif {
 	m := &Motif{low: int64(low), symbols: int64(high) - int64(low) + 1, unique: unique}
 	m.buffer = m.random(make([]byte, 0, size), NewSource(s), size)
@@ -34,7 +34,7 @@ func (m *Motif) Append(dst []byte, s *Source, n int) []byte {
 	return dst
 }
 
-// random appends n random bytes, four of each draw.
+// random appends n random bytes, four per draw.
 func (m *Motif) random(dst []byte, s *Source, n int) []byte {
 	var draw uint64
 	for i := range n {

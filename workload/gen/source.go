@@ -2,7 +2,7 @@ package gen
 
 import "math/bits"
 
-// Source reads a stream sequentially. It is for one goroutine.
+// Source reads a stream sequentially. It must be used by one goroutine only.
 type Source struct {
 	stream Stream
 	next   uint64

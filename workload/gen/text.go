@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 )
 
-// poolBytes is the randomness of a text pool: 4 MiB, so that a compressor does
+// poolBytes is the size of the random pool of a text: 4 MiB, so that a compressor does
 // not find the same piece again within its window.
 const poolBytes = 4 << 20
 
@@ -18,10 +18,9 @@ type Text struct {
 	pool      []byte
 }
 
-// NewText returns a generator of texts of min…max characters, uniformly
-// distributed, of which a share random (0…1) is incompressible: a random base64
-// character holds six bits, so random characters are three quarters of that
-// share.
+// NewText returns a generator of texts of low…high characters, uniformly distributed. A
+// share random (0…1) of each text is incompressible. A random base64 character holds six
+// bits, so random characters are three quarters of that share.
 func NewText(s Stream, low, high int64, random float64) *Text {
 	raw := make([]byte, poolBytes)
 	source := s.Sub(0)
@@ -33,7 +32,7 @@ func NewText(s Stream, low, high int64, random float64) *Text {
 	return &Text{stream: s, low: low, high: high, random: random, pool: pool}
 }
 
-// With returns the same generator, with the same pool, on another stream.
+// With returns the same generator, with the same pool, on a different stream.
 func (t *Text) With(s Stream) *Text {
 	u := *t
 	u.stream = s

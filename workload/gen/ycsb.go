@@ -7,16 +7,16 @@ import "math"
 // equal numbers.
 
 // YCSBZipf is YCSB's Zipfian: the approximation of Gray et al. ("Quickly Generating
-// Billion-Record Synthetic Databases", SIGMOD 1994). Number 0 is the most frequent.
-// It is for one goroutine, as it may grow.
+// Billion-Record Synthetic Databases", SIGMOD 1994). Number 0 is the most frequent. Only
+// one goroutine may use it, because it may grow.
 type YCSBZipf struct {
-	n, counted                     int64 // numbers, and those in zeta
+	n, counted                     int64 // the number of numbers, and how many of them zeta covers
 	theta, alpha, eta, second, sum float64
-	first                          float64 // the numbers at first, of which YCSB computes eta
+	first                          float64 // initial number of numbers; YCSB computes eta from it
 }
 
 // YCSB's scrambled Zipfian draws from 0…10¹⁰, both included, with the zeta of 10¹⁰
-// numbers, which it has as a constant.
+// numbers, which is a constant in YCSB.
 const (
 	YCSBTheta     = 0.99
 	scrambledN    = 10_000_000_000 + 1
@@ -37,8 +37,8 @@ func (z *YCSBZipf) setEta() {
 	z.eta = (1 - math.Pow(2/z.first, 1-z.theta)) / (1 - z.second/z.sum)
 }
 
-// Grow sets the number of numbers; fewer than before are drawn with the zeta of before,
-// as in YCSB.
+// Grow sets the number of numbers. After a decrease, draws keep the zeta of the greater
+// number, as in YCSB.
 func (z *YCSBZipf) Grow(n int64) {
 	z.n = n
 	if n <= z.counted {
@@ -48,7 +48,7 @@ func (z *YCSBZipf) Grow(n int64) {
 		z.sum += 1 / math.Pow(float64(i), z.theta)
 	}
 	z.counted = n
-	if z.first <= 2 { // of so few numbers, eta is undefined
+	if z.first <= 2 { // for one or two numbers, eta is undefined
 		z.first = float64(n)
 	}
 	z.setEta()
@@ -69,7 +69,7 @@ func (z *YCSBZipf) Of(u float64) int64 {
 }
 
 // Zeta returns the sum of i^-theta for i from 1 to n; theta is in (0, 1). Beyond 1,000
-// terms it is the Euler-Maclaurin formula, whose error is below 10⁻¹⁰.
+// terms it uses the Euler-Maclaurin formula, with an error below 10⁻¹⁰.
 func Zeta(n int64, theta float64) (sum float64) {
 	const exact = 1000
 	for i := int64(1); i <= min(n, exact); i++ {
@@ -84,15 +84,15 @@ func Zeta(n int64, theta float64) (sum float64) {
 		theta/12*(power(a, -theta-1)-power(b, -theta-1))
 }
 
-// YCSBScrambled is what YCSB calls zipfian in its workloads A, B, C, E and F: a draw
-// over 10¹⁰ numbers, hashed to 0…n-1. The most frequent number has 3.78 % of the
-// draws, whatever n is, and numbers collide.
+// YCSBScrambled is the distribution that YCSB calls zipfian in its workloads A, B, C, E
+// and F: a draw over 10¹⁰ numbers, hashed to 0…n-1. The most frequent number has 3.78 %
+// of the draws for every n, and numbers collide.
 type YCSBScrambled struct {
 	n    int64
 	zipf *YCSBZipf
 }
 
-// NewYCSBScrambled returns the distribution over 0…n-1. For another theta than YCSB's
+// NewYCSBScrambled returns the distribution over 0…n-1. If theta differs from YCSB's
 // constant, zeta is computed.
 func NewYCSBScrambled(n int64, theta float64) YCSBScrambled {
 	zeta := scrambledZeta
@@ -108,8 +108,8 @@ func (d YCSBScrambled) Draw(s *Source) int64 { return d.Of(s.Unit()) }
 // Of returns the number of a draw u of [0,1).
 func (d YCSBScrambled) Of(u float64) int64 { return FNV(d.zipf.Of(u)) % d.n }
 
-// FNV returns the 64-bit FNV-1a hash of the eight octets of n, the least significant
-// first, without its sign, as YCSB makes keys of numbers.
+// FNV returns the 64-bit FNV-1a hash of the eight octets of n, least significant first,
+// without its sign: YCSB's way of turning numbers into keys.
 func FNV(n int64) int64 {
 	h := uint64(0xcbf29ce484222325)
 	for range 8 {
@@ -145,10 +145,11 @@ func (d Hotspot) Draw(s *Source) int64 {
 	return d.hot + s.Uniform(d.n-d.hot)
 }
 
-// Exponential draws numbers from 0 on without limit; see NewExponential.
+// Exponential draws numbers from 0, without an upper limit; see NewExponential.
 type Exponential struct{ gamma float64 }
 
-// NewExponential returns the distribution of which a share (0…1) is below bound.
+// NewExponential returns the distribution that draws a share (0…1) of its numbers below
+// bound.
 func NewExponential(share, bound float64) Exponential {
 	return Exponential{-math.Log(1-share) / bound}
 }

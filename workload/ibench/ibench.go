@@ -1,9 +1,9 @@
-// Package ibench is the insert benchmark: inserts in primary key order into a
-// table with three secondary indexes on random values, then range and point
-// queries with concurrent writers of a fixed rate.
+// Package ibench is the insert benchmark: inserts in primary key order into a table with
+// three secondary indexes on random values, then range and point queries concurrent with
+// writers at a fixed rate.
 //
-// It was defined by Tokutek and popularised by Mark Callaghan; docs/ibench.md
-// has its history and sources, and how this implementation differs.
+// It was defined by Tokutek and popularised by Mark Callaghan; docs/ibench.md has its
+// history and sources, and the differences of this implementation.
 package ibench
 
 import (
@@ -78,7 +78,7 @@ var params = []workload.Param{
 	{Name: "check", Type: workload.StringParam, Default: "each", Enum: []string{"each", "last", "none"}, Doc: "steps after which the rows of all tables are counted, outside the measured window; this reads them"},
 }
 
-// maxRows is more than any real load, and too little to overflow.
+// maxRows exceeds any real load, and is small enough not to overflow.
 const maxRows = 1e12
 
 // maxData is the width of the data column.
@@ -136,7 +136,7 @@ type run struct {
 	steps   []workload.Step
 }
 
-// choose builds the steps and keeps those of parameter steps.
+// choose builds the steps and keeps those that parameter steps names.
 func (r *run) choose() error {
 	r.steps = r.allSteps()
 	want := r.p.Strings("steps")
@@ -164,12 +164,12 @@ func (r *run) Steps() []workload.Step { return r.steps }
 // Needs returns nothing: operations are single statements.
 func (r *run) Needs() []model.Capability { return nil }
 
-// Estimate sums what the steps insert; with deletes the tables keep the size of
+// Estimate sums the rows that the steps insert; with deletes the tables keep the size of
 // the load.
 func (r *run) Estimate() workload.Live {
 	rows := r.p.Int("rows") + r.p.Int("load_batch")
 	if !r.p.Bool("deletes") {
-		steps := 1.0 // of a rate
+		steps := 1.0 // steps per rate
 		if r.form == form2023 {
 			steps = 2 // range and point queries
 		}
@@ -183,6 +183,6 @@ func (r *run) Estimate() workload.Live {
 	return r.live(rows*int64(r.clients), true)
 }
 
-// tableRows returns the number of rows that are loaded into a table. Later steps
-// keep it, with deletes, or increase it.
+// tableRows returns the number of rows loaded into a table. With deletes, later steps
+// keep this number, otherwise they increase it.
 func (r *run) tableRows() int64 { return r.p.Int("rows") * int64(r.clients/r.tables) }

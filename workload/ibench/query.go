@@ -23,7 +23,8 @@ type rangeQuery struct {
 	values int64
 }
 
-// beyond returns the number of entries from a start value on in a table of rows.
+// beyond returns the number of entries from a start value to the end, if the table has
+// the given number of rows.
 func (q *rangeQuery) beyond(start model.Value, rows int64) int64 {
 	if q.values == 0 {
 		return rows
@@ -106,7 +107,7 @@ func (s *stage) newRangeClient(ctx context.Context, t *table, seat workload.Seat
 	return c, nil
 }
 
-// key draws a key among those that existed when the step began.
+// key draws a key from those that existed when the step began.
 func (c *rangeClient) key(s gen.Stream, i uint64) model.Value {
 	first := c.table.firstID.Load()
 	return model.IntValue(first + s.Uniform(i, max(c.table.lastID-first+1, 1)))
@@ -127,10 +128,10 @@ func (c *rangeClient) Do(ctx context.Context, out *workload.Outcome) error {
 	return nil
 }
 
-// expected returns the number of entries from the start of query type k on.
+// expected returns the number of entries from the start of a query of type k to the end.
 func (c *rangeClient) expected(k int) int64 {
 	q := &c.queries[k]
-	if q.index == "" { // by key, up to the greatest one when the step began
+	if q.index == "" { // by key, up to the greatest key when the step began
 		return c.table.lastID - c.arg[0].Int() + 1
 	}
 	return q.beyond(c.arg[0], c.rows)
@@ -199,8 +200,7 @@ func (c *pointClient) Do(ctx context.Context, out *workload.Outcome) error {
 	return nil
 }
 
-// count sets the rows expected and found. A repeated key may have returned its
-// row twice.
+// count sets the rows expected and found. A repeated key may have returned its row twice.
 func (c *pointClient) count(out *workload.Outcome, expected, found int64) {
 	if c.results {
 		out.Expected, out.Found = expected, min(found, expected)

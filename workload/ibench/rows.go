@@ -11,8 +11,8 @@ import (
 // epoch is the first second of the clock of dateandtime.
 const epoch = 1_577_836_800 // 2020-01-01
 
-// generator generates the rows of one client in one step: row i is a function of
-// seed, step, client and i.
+// generator generates the rows of one client in one step: row i is a function of seed,
+// step, client and i.
 type generator struct {
 	register, product, customer, price gen.Stream
 	data                               *gen.Text
@@ -37,8 +37,7 @@ func (s *stage) newGenerator(client int, base int64) generator {
 	}
 }
 
-// append appends row i to a batch; all rows of a batch have the time of row
-// first.
+// append appends row i to a batch; all rows of a batch have the time of row first.
 func (m *generator) append(args []model.Value, text []byte, i, first int64) ([]model.Value, []byte) {
 	n := uint64(i)
 	seconds := (m.base + first*m.sharers) / m.clockRows
@@ -59,7 +58,7 @@ func (m *generator) append(args []model.Value, text []byte, i, first int64) ([]m
 	), text
 }
 
-// classicPrice returns a price as before December 2023: it depends on the
+// classicPrice returns a price in the format before December 2023: it depends on the
 // customer and has two decimals.
 func classicPrice(unit, maxPrice float64, customer int64) float64 {
 	return math.Round(unit*maxPrice+float64(customer)) / 100

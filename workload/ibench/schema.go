@@ -18,7 +18,7 @@ const (
 	colData     = "data"
 )
 
-// insertColumns are all columns but the key, which the engine numbers.
+// insertColumns are all columns except the key, which the engine numbers.
 var insertColumns = []string{colTime, colRegister, colCustomer, colProduct, colPrice, colData}
 
 func tableName(n int) string { return fmt.Sprintf("pi%d", n+1) }
@@ -98,8 +98,8 @@ func (r *run) width(column string) int64 {
 	return 4
 }
 
-// rowBytes returns the user bytes of a row without its data column, and
-// optionally of its index entries.
+// rowBytes returns the user bytes of a row without its data column, optionally with its
+// index entries.
 func (r *run) rowBytes(indexed bool) int64 {
 	n := r.width(colID)
 	for _, c := range insertColumns {

@@ -13,8 +13,8 @@ import (
 	"rumbench/workload/gen"
 )
 
-// lead is the number of batches by which inserts and deletes of a table may be
-// ahead of each other, as in the original.
+// lead is the number of batches by which inserts and deletes of a table may be ahead of
+// each other, as in the original.
 const lead = 8
 
 // stage is a running step.
@@ -34,8 +34,9 @@ type table struct {
 	name    string
 	firstID atomic.Int64 // the deleter's cursor: no rows are left below it
 	lastID  int64        // the greatest id when the step began
-	// Tokens that couple inserts and deletes: a batch takes one of its own before
-	// it and gives the other side one after it. nil: they are not coupled.
+	// Tokens that couple inserts and deletes: before a batch, each side takes one of its
+	// own tokens; after it, it gives a token to the other side. nil: they are not
+	// coupled.
 	inserts, deletes chan struct{}
 }
 
@@ -74,8 +75,8 @@ func (r *run) openStage(ctx context.Context, p *plan, env workload.Env, check bo
 	return s, nil
 }
 
-// requireIndexes returns an error unless the secondary indexes exist: the step
-// would measure something else.
+// requireIndexes returns an error unless the secondary indexes exist: without them the
+// step would measure something else.
 func (s *stage) requireIndexes(ctx context.Context, session engine.Session) error {
 	for n := range s.run.tables {
 		for _, name := range s.indexNames(n) {
@@ -88,8 +89,8 @@ func (s *stage) requireIndexes(ctx context.Context, session engine.Session) erro
 	return nil
 }
 
-// buildIndexes creates the secondary indexes of a table, with one call for each
-// or with one for all.
+// buildIndexes creates the secondary indexes of a table, with one call per index or one
+// call for all.
 func (s *stage) buildIndexes(ctx context.Context, n int) error {
 	names := s.indexNames(n)
 	each := 1

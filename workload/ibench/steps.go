@@ -83,8 +83,8 @@ func (r *run) allSteps() []workload.Step {
 	return steps
 }
 
-// judge declares what the benchmark is about: inserting while indexes are maintained;
-// without such a step the load, and without that the queries.
+// judge declares the subject of the benchmark: inserts while indexes are maintained;
+// without such a step the load, and without a load the queries.
 func judge(steps []workload.Step) {
 	for _, name := range []string{"l.i1", "l", "l.i2", "l.i0"} {
 		for i := range steps {
@@ -162,7 +162,7 @@ func (r *run) load(name string, indexed bool) *plan {
 	return p
 }
 
-// build returns the step that builds the secondary indexes, nil without any.
+// build returns the step that builds the secondary indexes, or nil if there are none.
 func (r *run) build() *plan {
 	if r.p.Int("secondary") == 0 {
 		return nil
@@ -175,7 +175,7 @@ func (r *run) build() *plan {
 	return p
 }
 
-// writes returns a step of inserts, and deletes, with all indexes, nil without
+// writes returns a step of inserts, and deletes if any, with all indexes; nil without
 // rows.
 func (r *run) writes(name string, rows, batch int64) *plan {
 	if rows == 0 {
@@ -198,8 +198,8 @@ func (r *run) writes(name string, rows, batch int64) *plan {
 	return p
 }
 
-// touches returns the entries of secondary indexes that a row inserted, and one deleted
-// for it, comes with; the keys of both are in order.
+// touches returns the entries of secondary indexes that change per inserted row,
+// including those of the row deleted for it; the keys of both are in order.
 func (r *run) touches() (out []workload.Touch) {
 	each := 1.0
 	if r.p.Bool("deletes") {
@@ -222,7 +222,7 @@ func (r *run) settle() *plan {
 	return p
 }
 
-// queries returns a step of queries with concurrent writers of a fixed rate.
+// queries returns a step of queries concurrent with writers at a fixed rate.
 func (r *run) queries(name string, rate int64, as role) *plan {
 	p := &plan{batch: min(r.p.Int("write_batch"), rate), indexed: true, wantsIndex: true}
 	p.Name, p.Primary, p.WritesPer, p.Access = name, opQuery, opInsert, workload.RangeAccess

@@ -40,8 +40,8 @@ func (s *stage) newInserter(ctx context.Context, t *table, seat workload.Seat) (
 	return in, in.batch.reserve(s.plan.batch, s.p.Int("data_max"))
 }
 
-// Ready generates the batch and waits for the deletes, if they are too far
-// behind. After a failed insert the same batch is inserted again.
+// Ready generates the batch and waits for the deletes, if they are too far behind. After
+// a failed insert the same batch is inserted again.
 func (in *insertClient) Ready(ctx context.Context) error {
 	if !in.filled {
 		in.batch.fill(&in.rows, in.next, in.size)
@@ -83,7 +83,7 @@ func take(ctx context.Context, tokens chan struct{}, held *bool) error {
 	}
 }
 
-// give gives the other side a token for the one held.
+// give gives the other side a token in exchange for the held one.
 func give(tokens chan struct{}, held *bool) {
 	if tokens != nil {
 		tokens <- struct{}{} // never blocks: the channel holds all tokens
@@ -91,9 +91,9 @@ func give(tokens chan struct{}, held *bool) {
 	}
 }
 
-// deleteClient deletes the oldest rows: those with the lowest ids at or above a
-// cursor, which it advances by the size of a batch and reads again from time to
-// time.
+// deleteClient deletes the oldest rows: those with the lowest ids at or above a cursor.
+// It advances the cursor by the size of a batch, and periodically reads it again from the
+// table.
 type deleteClient struct {
 	table      *table
 	stmt       engine.Stmt
@@ -109,8 +109,8 @@ type deleteClient struct {
 	lowestKey  engine.Result
 }
 
-// newDeleter returns a client whose deletes are blind: no other operation of the
-// workload deletes rows.
+// newDeleter returns a client with blind deletes: no other operation of the workload
+// deletes rows.
 func (s *stage) newDeleter(ctx context.Context, t *table, seat workload.Seat) (workload.Client, error) {
 	d := &deleteClient{table: t, size: s.plan.batch, resync: s.p.Int("resync"), results: s.env.Results}
 	var err error

@@ -32,8 +32,8 @@ func (t *tally) add(o *tally) {
 	t.wrong += o.wrong
 }
 
-// Finish compares what the tables hold with what the clients have changed, and each
-// count with its links.
+// Finish compares the tables with the changes that the clients have made, and each count
+// with its links.
 func (s *requestStage) Finish(ctx context.Context, _ workload.Totals) (f workload.Finding, err error) {
 	var total tally
 	var first, last stretch
@@ -99,26 +99,27 @@ func (s *requestStage) notes(total *tally, first, last stretch) (out []string) {
 	return out
 }
 
-// drifted is the share of their loaded length by which lists change noticeably.
+// drifted is the fraction of their loaded length by which lists must change to count as
+// drifted.
 const drifted = 0.1
 
-// reading is what the tables hold.
+// reading is the content of the tables.
 type reading struct {
 	totals
 	byKey    int64 // links by primary key
-	wrong    int64 // counts that are not those of their links
+	wrong    int64 // counts that differ from the number of their links
 	example  string
 	negative int64 // counts below zero
 	outside  int64 // rows with ids, types or a visibility that no request writes
 }
 
-// difference is a number that is compared.
+// difference is a number and its expected value.
 type difference struct {
 	subject   string
 	got, want int64
 }
 
-// lost lists what is missing or too much, which no order of statements explains.
+// lost lists missing and surplus rows, which no order of statements can explain.
 func (g *reading) lost(want *totals) []string {
 	return differences([]difference{
 		{"nodes", g.nodes, want.nodes},
@@ -128,8 +129,8 @@ func (g *reading) lost(want *totals) []string {
 	})
 }
 
-// split lists how counts differ from their links, as they may if link writes are
-// not transactions.
+// split lists differences between counts and their links, which may occur if link writes
+// are not transactions.
 func (g *reading) split(want *totals) []string {
 	out := differences([]difference{
 		{"hidden links", g.hidden, want.hidden},
@@ -152,7 +153,7 @@ func differences(list []difference) (out []string) {
 	return out
 }
 
-// readIDs is the number of ids whose links and counts are compared at a time.
+// readIDs is the number of ids whose links and counts are compared at once.
 const readIDs = 10_000
 
 // read reads all tables, and compares each count with its links.
@@ -200,7 +201,7 @@ type part struct {
 	*reading
 	*graph
 	first, end int64
-	visible    []int64 // links less the count, by id and type
+	visible    []int64 // the visible links minus the count, by id and type
 }
 
 func (p *part) read(ctx context.Context, links, counts engine.Stmt, bounds ...model.Value) error {
@@ -241,7 +242,7 @@ func (p *part) read(ctx context.Context, links, counts engine.Stmt, bounds ...mo
 	return nil
 }
 
-// count adds to the visible links of a list, and reports whether there is one.
+// count adds to the visible links of a list, and reports whether the list exists.
 func (p *part) count(row []model.Value, n int64) bool {
 	id, linkType := row[0].Int(), row[1].Int()-firstLinkType
 	if id < p.first || id >= p.end || linkType < 0 || linkType >= p.types {
@@ -264,8 +265,8 @@ func (g *graph) possible(node, linkType, target int64) bool {
 	return target >= node && target < node+max(8, 4*n)
 }
 
-// stretch is a part of a client's lists: their number, and their links now and
-// after the load. The difference is growth; lengths alone vary by chance.
+// stretch is a part of a client's lists: their number, and their links now and after the
+// load. The difference is the growth; lengths alone vary by chance.
 type stretch struct{ lists, loaded, links int64 }
 
 func (s *stretch) add(o stretch) {
@@ -276,11 +277,11 @@ func (s *stretch) add(o stretch) {
 
 func (s *stretch) growth() float64 { return float64(s.links-s.loaded) / float64(s.lists) }
 
-// stretches is how many stretches a client's lists are divided into at most.
+// stretches is the maximum number of stretches into which a client's lists are divided.
 const stretches = 96
 
-// lengths are the lengths of a client's lists over its run, in stretches that
-// become longer with it.
+// lengths are the lengths of a client's lists over its run, in stretches that grow with
+// the run.
 type lengths struct {
 	all  [stretches]stretch
 	used int
@@ -305,7 +306,7 @@ func (l *lengths) add(loaded, links int64) {
 	l.all[l.used-1].add(stretch{1, loaded, links})
 }
 
-// ends returns the first and the last third.
+// ends returns the first third and the last third.
 func (l *lengths) ends() (first, last stretch) {
 	for _, s := range l.all[:l.used/3] {
 		first.add(s)

@@ -16,12 +16,12 @@ type payload struct {
 	limit  float64 // longer data are clipped
 }
 
-// motifs is the size of the buffer of motifs, as it is in the original: it reads the
-// parameter that would set it from the wrong place.
+// motifs is the size of the motif buffer, as in the original, which reads the parameter
+// for it from the wrong place.
 const motifs = 512
 
-// newData returns the generators of a run. All clients share the motifs, so that
-// data do not become less compressible with their number.
+// newData returns the generators of a run. All clients share the motifs, so that more
+// clients do not make the data less compressible.
 func (r *run) newData(seed uint64) data {
 	return data{
 		node: payload{gen.NewMotif(stream(seed, "motifs", "node"), 50, 220, 0.63, motifs), r.profile.nodeMedian, nodeWidth},

@@ -2,9 +2,9 @@ package linkbench
 
 import "rumbench/workload/gen"
 
-// The numbers of links that nodes have: about sixty points each of what Facebook
-// measured on some 300 million nodes (2011) and on more than a billion (2017),
-// published with the original and with Mark Callaghan's fork.
+// degrees2011 and degrees2017 are distributions of the number of links per node: about
+// sixty points each, measured by Facebook on some 300 million nodes (2011) and on more
+// than a billion (2017), published with the original and with Mark Callaghan's fork.
 var degrees2011 = gen.NewEmpirical([][2]float64{
 	{0, 0.54668}, {1, 0.22537}, {2, 0.13042}, {3, 0.080069}, {4, 0.055492}, {5, 0.041719},
 	{6, 0.032775}, {7, 0.026799}, {8, 0.022386}, {9, 0.019223}, {10, 0.01672}, {11, 0.01463},

@@ -6,12 +6,12 @@ import (
 	"rumbench/workload/gen"
 )
 
-// graph is what is loaded and which ids are used how often: a function of the
-// run's parameters and the seed.
+// graph is the loaded data and the distribution of the ids used: a function of the run's
+// parameters and the seed.
 type graph struct {
 	*run
 	degrees order      // of the ranks by number of links
-	turns   gen.Stream // which types get the links that cannot be split evenly
+	turns   gen.Stream // types that get the links that cannot be split evenly
 	reads   access     // of lists
 	writes  access
 	gets    access // of nodes
@@ -25,7 +25,7 @@ func (r *run) newGraph() (*graph, error) {
 	if r.p.String("locality") == ranges {
 		width = rangeWidth
 	}
-	// The frequent ids of reads are those of writes.
+	// Reads and writes share their frequent ids.
 	lists := newOrder((r.nodes+width-1)/width, stream(seed, "lists"))
 	nodes := newOrder((r.nodes+width-1)/width, stream(seed, "nodes"))
 	for _, a := range []struct {
@@ -58,7 +58,7 @@ func (g *graph) list(id, linkType int64) int64 {
 	return g.profile.split(g.run.degree(g.degrees.rank(id-1)), g.types, g.turns.Uniform(uint64(id), g.types), linkType)
 }
 
-// degree returns the number of links of the node of a rank; rank 0 has the most.
+// degree returns the number of links of the node with a given rank; rank 0 has the most.
 func (r *run) degree(rank int64) int64 {
 	at := float64(rank)
 	if !r.profile.stepped {
@@ -67,8 +67,8 @@ func (r *run) degree(rank int64) int64 {
 	return r.profile.degrees.Quantile(at / float64(r.nodes))
 }
 
-// count returns how many links are loaded, and how many lists have one. Ranks of
-// equal degree are counted at once.
+// count returns the number of loaded links, and of lists with at least one link. Ranks of
+// equal degree are counted together.
 func (r *run) count() (links, lists int64) {
 	for rank := int64(0); rank < r.nodes; {
 		degree := r.degree(rank)
@@ -85,15 +85,15 @@ func (r *run) count() (links, lists int64) {
 
 // access draws ids.
 type access struct {
-	n, width int64 // nodes, and those that lie together
+	n, width int64 // nodes, and the size of a range
 	by       order
 	zipf     *gen.Zipf
-	share    float64 // of draws by zipf; the others prefer nodes with many links
+	share    float64 // of draws by zipf; the other draws prefer nodes with many links
 	byLinks  order
 	linked   *gen.Zipf
 }
 
-// rangeWidth is the number of ids that lie together with locality ranges.
+// rangeWidth is the number of ids in a range, with locality ranges.
 const rangeWidth = 64
 
 func (a *access) draw(s *gen.Source) int64 {
@@ -110,9 +110,9 @@ func (a *access) draw(s *gen.Source) int64 {
 // orderGroups is the number of groups of an order.
 const orderGroups = 1024
 
-// order is the original's bijection of ranks and numbers of 0…n-1: ranks go round
-// the groups, and each group is rotated. So consecutive ranks are scattered, and
-// each 1024 consecutive numbers have one of each group.
+// order is the original's bijection of ranks and numbers of 0…n-1: ranks are dealt to the
+// groups in turn, and each group is rotated. Consecutive ranks are thus scattered, and
+// each 1024 consecutive numbers include one number from each group.
 type order struct {
 	n, groups int64
 	turns     []int64
@@ -126,7 +126,7 @@ func newOrder(n int64, s gen.Stream) order {
 	return o
 }
 
-// at returns the number of a rank.
+// at returns the number with a given rank.
 func (o *order) at(rank int64) int64 {
 	g := rank % o.groups
 	return g + o.groups*((rank/o.groups+o.turns[g])%o.length(g))

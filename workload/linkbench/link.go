@@ -12,12 +12,12 @@ import (
 	"rumbench/workload/gen"
 )
 
-// errOther says that a link write has to become the other one: the link to be
-// inserted exists, or that to be updated does not.
+// errOther reports that a link write has to switch between insert and update: the link to
+// be inserted exists, or the link to be updated does not.
 var errOther = errors.New("the link write becomes the other one")
 
-// writeLink adds, updates or deletes a link, in one transaction or, in the dialect
-// of 2020, in several until one fits.
+// writeLink adds, updates or deletes a link, in one transaction or, in the dialect of
+// 2020, in several until one succeeds.
 func (c *client) writeLink(ctx context.Context, out *workload.Outcome) error {
 	first := c.kind == addLink || c.stage.dialect2013
 	for inserts := first; ; inserts = !inserts {
@@ -46,14 +46,13 @@ func (c *client) writeLink(ctx context.Context, out *workload.Outcome) error {
 		if undone := c.Rollback(ctx, err, out); undone != nil || err != errOther {
 			return errors.Join(err, undone)
 		}
-		if inserts != first { // others have come between both attempts
+		if inserts != first { // other clients have come between the two attempts
 			return engine.Errorf(engine.Conflict, "a link was neither missing nor there")
 		}
 	}
 }
 
-// putLink inserts the link, or updates it. The order of locks is always that of the
-// link before that of its count.
+// putLink inserts the link, or updates it. It always locks the link before its count.
 func (c *client) putLink(ctx context.Context, inserts bool, out *workload.Outcome, done *totals) error {
 	node, linkType, target := model.IntValue(c.node), model.IntValue(c.linkType), model.IntValue(c.targets[0])
 	data, now := model.BytesValue(c.data), model.IntValue(c.clock)
@@ -104,7 +103,7 @@ func (c *client) removeLink(ctx context.Context, out *workload.Outcome, done *to
 	return c.addToCount(ctx, -1, out, done)
 }
 
-// addToCount changes the count of a list that has links, so that it exists.
+// addToCount changes the count of a list with links, which therefore exists.
 func (c *client) addToCount(ctx context.Context, n int64, out *workload.Outcome, done *totals) error {
 	node, linkType, now := model.IntValue(c.node), model.IntValue(c.linkType), model.IntValue(c.clock)
 	err := c.write(ctx, c.changeCount, out, 24, model.IntValue(n), model.IntValue(1), now, node, linkType)
@@ -130,7 +129,7 @@ func (c *client) visibility(ctx context.Context, out *workload.Outcome) (int64, 
 
 func (c *client) seeLink(row []model.Value) { c.seen = row[0].Int() }
 
-// multiget reads links by key, hidden ones too.
+// multiget reads links by key, including hidden ones.
 func (c *client) multiget(ctx context.Context, out *workload.Outcome) error {
 	stmt, err := c.getOf(ctx, len(c.targets))
 	if err != nil {
@@ -181,8 +180,8 @@ func (c *client) list(ctx context.Context, out *workload.Outcome) error {
 	return nil
 }
 
-// listed checks a link of a list. A list continues with links of the same time as
-// the last one, of which those up to it have been read before.
+// listed checks a link of a list. A continued list starts with links of the same time as
+// the last link; some of them have been read before.
 func (c *client) listed(row []model.Value) {
 	if row[0].Int() != c.linkType || row[1].Int() != c.node || row[3].Int() != visible || row[5].Int() > c.last.time {
 		c.wrongly("a list returned a link that is hidden, of another list, or out of order")
@@ -190,16 +189,16 @@ func (c *client) listed(row []model.Value) {
 	c.last.time = row[5].Int()
 }
 
-// historyShare is the share of list reads that continue an earlier one.
+// historyShare is the share of list reads that continue an earlier read.
 const historyShare = 0.003
 
-// mostPlaces is how many lists a client can continue.
+// mostPlaces is the number of lists that a client can continue.
 const mostPlaces = 2048
 
-// place is where a list has been read to.
+// place is the position up to which a list has been read.
 type place struct{ node, linkType, time int64 }
 
-// history is where long lists have been read to.
+// history holds the positions up to which long lists have been read.
 type history struct{ places []place }
 
 // continueList continues a long list, if the client knows one.

@@ -1,9 +1,9 @@
-// Package linkbench is Linkbench: nodes, typed links between them and counts of
-// links, read and changed as the social graph of Facebook was.
+// Package linkbench is Linkbench: nodes, typed links between them and counts of links,
+// read and changed like the social graph of Facebook.
 //
-// T. Armstrong and others published it in 2013 ("LinkBench: a Database Benchmark
-// Based on the Facebook Social Graph", SIGMOD); Mark Callaghan maintained it until
-// 2021. docs/linkbench.md has its sources, and how this implementation differs.
+// T. Armstrong and others published it in 2013 ("LinkBench: a Database Benchmark Based on
+// the Facebook Social Graph", SIGMOD); Mark Callaghan maintained it until 2021.
+// docs/linkbench.md has its sources, and the differences of this implementation.
 package linkbench
 
 import (
@@ -56,18 +56,18 @@ type run struct {
 	dialect2013 bool
 	covering    bool
 	links       int64 // loaded
-	lists       int64 // of at least one link
+	lists       int64 // with at least one link
 	steps       []workload.Step
 	seed        uint64 // of the graph
-	// opened is how many steps of requests have been opened on the tables: each
-	// continues the clock, and draws other requests than those before.
+	// opened is the number of request steps opened on the tables: each continues the
+	// clock, and draws different requests from its predecessors.
 	opened int64
-	// now is what the tables hold after the steps so far; it is known in the
-	// process that has loaded them.
+	// now is the content of the tables after the steps so far; it is known in the process
+	// that has loaded them.
 	now totals
 }
 
-// totals are sums over the tables, which are checked.
+// totals are sums over the tables, for the checks.
 type totals struct {
 	nodes, links, hidden int64
 	counts               int64 // sum of the column count
@@ -77,7 +77,7 @@ type totals struct {
 
 func (r *run) Steps() []workload.Step { return r.steps }
 
-// Needs returns transactions, unless the run does without.
+// Needs returns transactions, unless the run works without them.
 func (r *run) Needs() []model.Capability {
 	if r.p.Bool("atomic") {
 		return []model.Capability{model.CapTransactions}
@@ -88,7 +88,7 @@ func (r *run) Needs() []model.Capability {
 // maxRate is a generous guess of the transactions per second.
 const maxRate = 20_000
 
-// Estimate returns the size of the load plus what the request steps may add.
+// Estimate returns the size of the load plus the maximum growth by request steps.
 func (r *run) Estimate() workload.Live {
 	done := r.p.Float("warmup_seconds") * maxRate
 	for _, clients := range r.p.Ints("clients") {
@@ -117,7 +117,8 @@ func (r *run) live(t *totals, indexed bool) workload.Live {
 	return workload.Live{Rows: t.nodes + t.links + r.lists, Bytes: int64(bytes)}
 }
 
-// entryBytes returns the user bytes of an index entry of a link with so much data.
+// entryBytes returns the user bytes of an index entry of a link with the given amount of
+// data.
 func (r *run) entryBytes(data float64) float64 {
 	if r.covering {
 		return indexBytes + 4 + data

@@ -31,9 +31,8 @@ func (r *run) openLoad(env workload.Env) (workload.Stage, error) {
 	return &loadStage{run: r, graph: g, env: env, data: r.newData(env.Seed)}, err
 }
 
-// start is the time of the load, in milliseconds since 1970: the clock of rows is
-// that of the operations, not of the wall, so that a seed always gives the same
-// ones.
+// start is the time of the load, in milliseconds since 1970: the time in rows follows the
+// operations instead of the wall clock, so that a seed always gives the same rows.
 const start = 1_577_836_800_000
 
 func (s *loadStage) Client(_ context.Context, seat workload.Seat) (workload.Client, error) {
@@ -52,8 +51,8 @@ func (s *loadStage) Client(_ context.Context, seat workload.Seat) (workload.Clie
 	return l, nil
 }
 
-// Finish checks that the tables hold what was loaded and, if that was everything,
-// what the graph has.
+// Finish checks that the tables hold the loaded rows and, if the load was complete, that
+// these match the graph.
 func (s *loadStage) Finish(ctx context.Context, _ workload.Totals) (f workload.Finding, err error) {
 	t := totals{nodes: s.nodes.rows.Done, known: true}
 	var lists int64
@@ -85,7 +84,7 @@ func (s *loadStage) Finish(ctx context.Context, _ workload.Totals) (f workload.F
 	return f, err
 }
 
-// lastNode returns the greatest id of a node, 0 if there is none.
+// lastNode returns the greatest id of a node, or 0 if there are no nodes.
 func lastNode(ctx context.Context, session engine.Session) (int64, error) {
 	op := &model.Op{Kind: model.Scan, Table: nodeTable, Columns: []string{colID}, Desc: true, Limit: 1}
 	id, _, err := workload.QueryInt(ctx, session, op)
@@ -131,7 +130,7 @@ type loader struct {
 	newest        int64       // time of the list's newest link
 }
 
-// Ready generates links until a batch is full or none is left.
+// Ready generates links until a batch is full or no links are left.
 func (l *loader) Ready(context.Context) error {
 	for !l.links.Full() && !l.counts.Full() && (l.id < l.end || l.takeChunk()) {
 		l.addNext()
@@ -153,7 +152,7 @@ func (l *loader) takeChunk() bool {
 	return true
 }
 
-// addNext adds the next link of the list, or its count after the last one.
+// addNext adds the next link of the list or, after the last link, its count.
 func (l *loader) addNext() {
 	if l.link < l.stage.graph.list(l.id, l.kind) {
 		// The links of the last 50 days, so that the order of a list is random.
@@ -192,8 +191,8 @@ func (l *loader) Do(ctx context.Context, out *workload.Outcome) error {
 	return workload.ErrDone
 }
 
-// Finish inserts what is left in batches when the load is cut short, so that counts
-// equal their links.
+// Finish inserts the rest of the batches when the load is cut short, so that counts equal
+// their links.
 func (l *loader) Finish(ctx context.Context) error {
 	l.endList()
 	for _, b := range []*workload.Batch{l.links, l.counts} {

@@ -43,7 +43,7 @@ var params = []workload.Param{
 	{Name: "check", Type: workload.StringParam, Default: "last", Enum: []string{"each", "last", "none"}, Doc: "request steps after which all links and counts are read and compared, outside the measured window"},
 }
 
-// maxNodes is more than any real load, and too little to overflow.
+// maxNodes exceeds any real load, and is small enough not to overflow.
 const maxNodes = 1e12
 
 var presets = []workload.Preset{

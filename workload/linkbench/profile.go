@@ -38,8 +38,8 @@ const (
 	profileRUM  = "rum"
 )
 
-// profile is a generation of the benchmark: its constants, and its rules where
-// they differ.
+// profile is a generation of the benchmark: its constants, and the rules in which
+// generations differ.
 type profile struct {
 	mix        [kinds]float64 // percent
 	degrees    *gen.Empirical // links per node
@@ -47,30 +47,30 @@ type profile struct {
 	linkMean   float64
 	nodeMedian float64
 	nodeMean   float64
-	// stepped: the first node has the most links that were ever measured, however
-	// few nodes there are.
+	// stepped: the first node has the greatest number of links ever measured, even if
+	// there are few nodes.
 	stepped bool
 	split   func(links, types, turn, i int64) int64 // links of type i
 	target  targets
-	// writeTheta is the skew of link writes whose ids are not those of nodes with
-	// many links, writeScattered their share.
+	// writeTheta is the skew of link writes whose ids are not those of nodes with many
+	// links; writeScattered is the share of these writes.
 	writeTheta, writeScattered float64
-	// leastGet is the least number of links that a multiget asks for.
+	// leastGet is the minimum number of links in a multiget.
 	leastGet int64
 }
 
-// targets is how a link's second id is chosen.
+// targets is the way in which a link's second id is chosen.
 type targets uint8
 
 const (
 	// window draws from a window that starts at the first id, so that lists have a
-	// bounded length: (n/p) ids, where the share p of ids exists.
+	// bounded length: (n/p) ids, a share p of which exist.
 	window targets = iota
-	// anywhere draws an existing id with probability p, else any: lists grow
-	// without bound.
+	// anywhere draws an existing id with probability p, else any id: lists grow without
+	// bound.
 	anywhere
-	// slots draws an existing id with probability p, else one of the others of a
-	// window of at least eight, and four times the list.
+	// slots draws an existing id with probability p, else a different id from a window of
+	// four times the list, and at least eight ids.
 	slots
 )
 
@@ -96,8 +96,8 @@ var profiles = map[string]*profile{
 	},
 }
 
-// The skews, exponents of Zipf's law, and the share of link reads whose ids are
-// not those of nodes with many links.
+// The skews are exponents of Zipf's law. The share readScattered of link reads uses ids
+// that are not those of nodes with many links.
 const (
 	readTheta       = 0.8
 	readScattered   = 0.995
@@ -106,7 +106,7 @@ const (
 	nodeUpdateTheta = 0.606
 )
 
-// split2011 is the original's split, which gives the first types a link too much.
+// split2011 is the original's split, which gives the first types one link too many.
 func split2011(links, types, _, i int64) int64 {
 	n := links / types
 	if i < links-n {
@@ -115,10 +115,10 @@ func split2011(links, types, _, i int64) int64 {
 	return n
 }
 
-// split2020 leaves no list empty, and drops the rest.
+// split2020 leaves no list empty, and drops the remainder.
 func split2020(links, types, _, _ int64) int64 { return max(links, types) / types }
 
-// splitEven gives the rest to types in turn.
+// splitEven gives the remainder to types in turn.
 func splitEven(links, types, turn, i int64) int64 {
 	n := links / types
 	if (i+turn)%types < links%types {
@@ -127,8 +127,8 @@ func splitEven(links, types, turn, i int64) int64 {
 	return n
 }
 
-// thresholds returns the cumulative shares of the kinds, of a profile's mix or of
-// one that is mostly one kind.
+// thresholds returns the cumulative shares of the kinds, for a profile's mix or for a mix
+// dominated by one kind.
 func (p *profile) thresholds(mix string) (out [kinds]float64) {
 	var sum float64
 	for k := range out {
@@ -142,6 +142,6 @@ func (p *profile) thresholds(mix string) (out [kinds]float64) {
 		sum += share
 		out[k] = sum / 100
 	}
-	out[kinds-1] = math.Inf(1) // of rounding
+	out[kinds-1] = math.Inf(1) // despite rounding
 	return out
 }

@@ -10,8 +10,8 @@ import (
 	"rumbench/workload/gen"
 )
 
-// client performs requests. A request is drawn as a whole before it begins, and
-// kept until it is completed or given up.
+// client performs requests. A request is drawn completely before it begins, and kept
+// until it is completed or given up.
 type client struct {
 	stage  *requestStage
 	source *gen.Source
@@ -22,13 +22,13 @@ type client struct {
 	see, checkGot, checkListed func(row []model.Value)
 
 	limit   int64 // of a list
-	checked bool  // requests find what earlier ones have left, and only that
+	checked bool  // requests find exactly the rows that earlier requests have left
 	history history
 	lengths lengths
 	tally   tally
 }
 
-// request is what a client has drawn.
+// request is the request that a client has drawn.
 type request struct {
 	kind     kind
 	node     int64
@@ -36,16 +36,16 @@ type request struct {
 	targets  []int64 // second ids of links
 	data     []byte
 	resume   *place // where a list continues; nil at its beginning
-	last     place  // where the list has been read to
+	last     place  // up to where the list has been read
 	seen     int64  // visibility of the link
 	loaded   int64  // length of the list after the load
 }
 
-// tally is what a client's completed requests have changed and seen.
+// tally counts the changes and results of a client's completed requests.
 type tally struct {
 	totals
 	asked, got         int64 // links of multigets
-	addToUpd, updToAdd int64 // link writes that had to become the other one
+	addToUpd, updToAdd int64 // link writes that had to switch to update, or to insert
 	wrong              int64
 	firstWrong         string
 }
@@ -120,7 +120,7 @@ func (g *graph) target(s *gen.Source, k kind, node, linkType int64) int64 {
 // windowOf returns the number of ids of which a share p exists in a list of n.
 func windowOf(n int64, p float64) int64 { return max(1, int64(math.Ceil(float64(n)/p))) }
 
-// The lists of multigets: their number of links is geometrically distributed.
+// The lists of multigets: their length is geometrically distributed.
 const (
 	getStop  = 0.382 // the probability that a link is the last one
 	mostGets = 127
@@ -136,7 +136,7 @@ func (c *client) drawTargets() {
 		}
 		return
 	}
-	tries := 100 // for a target that is not there already
+	tries := 100 // to find a target that is not in the list yet
 	if g.profile.target == anywhere {
 		tries = 1
 	}
@@ -198,7 +198,7 @@ func (c *client) nodeRequest(ctx context.Context, out *workload.Outcome) error {
 	return err
 }
 
-// wrongly notes an answer that cannot be right.
+// wrongly records a result that cannot be right.
 func (c *client) wrongly(subject string) {
 	if c.tally.wrong++; c.tally.wrong == 1 {
 		c.tally.firstWrong = subject

@@ -21,12 +21,12 @@ const (
 	colCount      = "count"
 )
 
-// The greatest lengths of data. The original's nodes have up to a mebibyte, but so
-// has none of a billion: sizes are log-normal with a median of 168 bytes.
+// The maximum lengths of data. The original allows a mebibyte for nodes, but not even one
+// of a billion is that large: sizes are log-normal with a median of 168 bytes.
 const (
 	nodeWidth = 32_000
 	linkWidth = 255
-	linkLimit = 254 // as the original clips them
+	linkLimit = 254 // as the original truncates them
 )
 
 // The user bytes of rows without their data, and of an entry of a plain index.
@@ -50,8 +50,8 @@ var (
 	countColumns = []string{colID, colLinkType, colCount, colTime, colVersion}
 )
 
-// Schema returns the three tables of the original, with the key of its README and
-// the index of its last commits, which holds id2.
+// Schema returns the three tables of the original, with the key from its README and the
+// index from its last commits, which contains id2.
 func (r *run) Schema() model.Schema {
 	long := func(name string) model.Column { return model.Column{Name: name, Type: model.Int, NotNull: true} }
 	short := func(name string) model.Column {

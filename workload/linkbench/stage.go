@@ -11,7 +11,7 @@ import (
 	"rumbench/workload/gen"
 )
 
-// requestStage is a running step of requests. It holds what its clients share.
+// requestStage is a running step of requests. It holds the state that its clients share.
 type requestStage struct {
 	*run
 	name       string
@@ -51,8 +51,8 @@ func (r *run) openRequests(ctx context.Context, name string, env workload.Env, c
 	return s, nil
 }
 
-// meet meets tables that another process has loaded. How many nodes it has added
-// tells its requests from those to come.
+// meet prepares for tables that another process has loaded. The number of nodes added
+// since distinguishes earlier requests from those to come.
 func (s *requestStage) meet(ctx context.Context) (err error) {
 	session, err := s.env.DB.Session(ctx)
 	if err != nil {
@@ -80,11 +80,11 @@ func (s *requestStage) meet(ctx context.Context) (err error) {
 	return err
 }
 
-// sampled is how many nodes are looked at to recognise a graph.
+// sampled is the number of nodes that are examined to recognise a graph.
 const sampled = 100
 
-// requireGraph returns an error unless lists end where they were loaded to: links
-// are never removed, and lists of another seed have other lengths.
+// requireGraph returns an error unless lists reach their loaded ends: links are never
+// removed, and lists of a different seed have different lengths.
 func (s *requestStage) requireGraph(ctx context.Context, session engine.Session) error {
 	stmt, err := session.Prepare(ctx, &model.Op{Kind: model.Get, Table: linkTable, Columns: []string{colTime}})
 	if err != nil {
@@ -122,6 +122,6 @@ func (s *requestStage) Client(ctx context.Context, seat workload.Seat) (workload
 	s.clients = append(s.clients, c)
 	var err error
 	c.statements, err = s.prepare(ctx, seat.Session)
-	c.see, c.checkGot, c.checkListed = c.seeLink, c.got, c.listed // made once, as they are in memory of their own
+	c.see, c.checkGot, c.checkListed = c.seeLink, c.got, c.listed // created once: each is allocated
 	return c, err
 }

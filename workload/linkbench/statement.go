@@ -8,8 +8,8 @@ import (
 	"rumbench/workload"
 )
 
-// statements are a client's, prepared. It has many fields because each kind of request
-// has its own.
+// statements holds the prepared statements of a client. It has many fields because each
+// kind of request has its own statements.
 type statements struct {
 	workload.Transaction
 	session engine.Session
@@ -17,7 +17,7 @@ type statements struct {
 	insertLink, lockLink, changeLink, hideLink engine.Stmt
 	raiseCount, changeCount                    engine.Stmt
 	count, links                               engine.Stmt
-	gets                                       []engine.Stmt // of links, by their number less one; nil until it occurs
+	gets                                       []engine.Stmt // of links, by n-1; nil until used
 	addNode, getNode, updateNode, deleteNode   engine.Stmt
 
 	args   []model.Value
@@ -105,8 +105,8 @@ func (s *statements) didRead(out *workload.Outcome) {
 	out.Bytes += s.result.Bytes
 }
 
-// write executes a statement that writes so many user bytes, index entries
-// included.
+// write executes a statement that writes the given number of user bytes, including index
+// entries.
 func (s *statements) write(ctx context.Context, stmt engine.Stmt, out *workload.Outcome, bytes int,
 	args ...model.Value) error {
 	if err := s.exec(ctx, stmt, nil, args...); err != nil {

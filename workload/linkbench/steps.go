@@ -9,7 +9,7 @@ import (
 	"rumbench/workload"
 )
 
-// What rates and costs of the steps are per.
+// The units of rates and costs of the steps.
 const (
 	opRow         = "row"
 	opIndex       = "index"
@@ -58,9 +58,9 @@ func (r *run) batches(rows int64) int64 {
 	return (rows + batch - 1) / batch
 }
 
-// load returns the step that loads the tables: nodes by the first client, as their ids
-// ascend, links and counts by the others. How many batches each of those inserts
-// depends on the others; none has more than all.
+// load returns the step that loads the tables: the first client loads nodes in ascending
+// order of ids, the others links and counts. The number of batches per client depends on
+// the other clients; no client inserts more than all of them.
 func (r *run) load() workload.Step {
 	kind := func(name string) workload.OpKind { return workload.OpKind{Name: name, Unit: opRow, Of: opRow} }
 	s := workload.Step{
@@ -114,7 +114,7 @@ func (r *run) requests(name string, clients int64, checks bool) workload.Step {
 	return s
 }
 
-// reads reports whether a kind only reads.
+// reads reports whether a kind of request is read-only.
 func (k kind) reads() bool {
 	return k == countLinks || k == multigetLink || k == listLinks || k == getNode || k == historyList
 }

@@ -5,17 +5,17 @@ import (
 	"math"
 )
 
-// Arrivals is the arrival process of an open system: operations arrive whether
-// or not earlier ones are done.
+// Arrivals is the arrival process of an open system: operations arrive whether or not
+// earlier ones are done.
 type Arrivals struct {
 	Kind Kind
-	// Segments are consecutive; the rate at the end of the last one continues.
+	// Segments are consecutive; after the last segment, its final rate continues.
 	Segments []Segment
-	// Queue is how many operations may wait for a free client; beyond it the
-	// oldest are shed and counted. 0: no limit.
+	// Queue is the maximum number of operations that wait for a free client; beyond it
+	// the oldest are shed and counted. 0: no limit.
 	Queue int64
-	// LeadIn is for how many seconds operations arrive, at the first rate, before
-	// those that are measured: connections and caches warm up meanwhile.
+	// LeadIn is the number of seconds in which operations arrive, at the first rate,
+	// before measurement begins: connections and caches warm up in this time.
 	LeadIn float64
 	// Draw distinguishes random schedules of the same seed.
 	Draw uint64
@@ -73,9 +73,9 @@ func (a *Arrivals) Until(seconds float64) (n float64) {
 // total returns the mean number of operations that arrive in the segment.
 func (s Segment) total() float64 { return (s.From + s.To) / 2 * s.Seconds }
 
-// when returns the time in seconds from the start of the segment to its n-th
-// arrival: the t with From·t + (To−From)·t²/(2·Seconds) = n, solved in the form
-// that loses no precision where the rate hardly changes.
+// when returns the time in seconds from the start of the segment to its n-th arrival: the
+// t with From·t + (To−From)·t²/(2·Seconds) = n, solved in the form that loses no
+// precision if the rate hardly changes.
 func (s Segment) when(n float64) float64 {
 	if n <= 0 {
 		return 0

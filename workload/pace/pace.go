@@ -1,7 +1,7 @@
-// Package pace computes intended start times: of the operations of a client with
-// a rate, or of those that arrive at an open system. It is pure: it reads no
-// clock, never sleeps, and knows nothing of the operations. A schedule never
-// skips what is late; its caller compares it with a clock.
+// Package pace computes intended start times: of the operations of a client with a rate,
+// or of those that arrive at an open system. It is pure: it reads no clock, never sleeps,
+// and knows nothing of the operations. A schedule never skips late starts; its caller
+// compares it with a clock.
 package pace
 
 import (
@@ -23,17 +23,17 @@ const (
 // Kinds lists the shapes.
 func Kinds() []string { return []string{string(Even), string(Poisson), string(Burst)} }
 
-// Never is the start that a schedule returns when none follows, because its rate
-// stays 0.
+// Never is the start that a schedule returns when no further start follows, because its
+// rate stays 0.
 const Never = time.Duration(math.MaxInt64)
 
-// Schedule yields the intended starts of successive operations, as offsets
-// from the start of the window. They never decrease.
+// Schedule yields the intended starts of successive operations, as offsets from the start
+// of the window. They never decrease.
 //
-// The expected number of starts up to a time is the integral of the rate. An
-// even schedule has its start i where the integral reaches i; a Poisson one has
-// it where the integral reaches the sum of i+1 draws of a standard exponential
-// distribution, which makes it a Poisson process of that rate.
+// The expected number of starts up to a time is the integral of the rate. An even
+// schedule has start i when the integral reaches i; a Poisson schedule has it when the
+// integral reaches the sum of i+1 draws of a standard exponential distribution, which
+// makes it a Poisson process of that rate.
 type Schedule struct {
 	kind     Kind
 	seed     uint64
@@ -41,8 +41,8 @@ type Schedule struct {
 	phase    float64
 	sum      float64 // of the draws of a Poisson schedule
 	segments []Segment
-	// begin is the start of the first segment, and before the number of starts
-	// expected before it.
+	// begin is the start of the first segment, and before the number of starts expected
+	// until then.
 	begin, before float64
 }
 
@@ -80,8 +80,8 @@ func (s *Schedule) Next() time.Duration {
 	}
 	t := s.when(float64(i) + s.phase)
 	if s.kind == Burst {
-		// Start i is in the same second as in an even schedule, so that any rate,
-		// also below one, is exact.
+		// Start i is in the same second as in an even schedule, so that any rate is
+		// exact, including rates below one.
 		t = math.Floor(t)
 	}
 	return seconds(t)

@@ -12,7 +12,8 @@ import (
 	"rumbench/workload"
 )
 
-// order returns the bucket sizes of the statements in their order; 0 is the base table.
+// order returns the bucket sizes of the statements in execution order; 0 is the base
+// table.
 func (r *run) order() []int64 {
 	if r.p.String("order") == rollupFirst {
 		return append(slices.Clone(buckets), 0)
@@ -20,8 +21,8 @@ func (r *run) order() []int64 {
 	return append([]int64{0}, buckets...)
 }
 
-// parts returns the statements that are timed individually: begin, those of order,
-// and commit. Without transactions there are only the latter.
+// parts returns the statements that are timed individually: begin, those of order, and
+// commit. Without transactions there are only those of order.
 func (r *run) parts() []string {
 	names := []string{}
 	for _, b := range r.order() {
@@ -45,8 +46,8 @@ type client struct {
 	fact   fact
 	table  int
 	args   [][]model.Value
-	at     int              // without transactions: the first statement to be done
-	soFar  workload.Outcome // without transactions: of those before it
+	at     int              // without transactions: the next statement
+	soFar  workload.Outcome // without transactions: of the completed statements
 	result engine.Result
 }
 
@@ -81,7 +82,7 @@ func (s *stage) Client(ctx context.Context, seat workload.Seat) (workload.Client
 	return c, err
 }
 
-// Ready draws a fact, unless one has to be tried again.
+// Ready draws a fact, unless one must be retried.
 func (c *client) Ready(context.Context) error {
 	if c.ready {
 		return nil
@@ -116,7 +117,7 @@ func (c *client) Do(ctx context.Context, out *workload.Outcome) error {
 }
 
 func (c *client) transaction(ctx context.Context, out *workload.Outcome) error {
-	out.Parts.Reset() // a failed attempt has left nothing
+	out.Parts.Reset() // a failed attempt has left no changes
 	out.Parts.Start()
 	if err := c.Begin(ctx, out); err != nil {
 		return err
@@ -135,8 +136,8 @@ func (c *client) transaction(ctx context.Context, out *workload.Outcome) error {
 	return nil
 }
 
-// alone executes each statement by itself. After an error it continues with the
-// failed one.
+// alone executes each statement as a separate transaction. After an error it continues
+// with the failed statement.
 func (c *client) alone(ctx context.Context, out *workload.Outcome) error {
 	c.soFar.Parts = out.Parts
 	for ; c.at < len(c.args); c.at++ {
@@ -150,7 +151,8 @@ func (c *client) alone(ctx context.Context, out *workload.Outcome) error {
 	return nil
 }
 
-// execute executes statement i. A fact that exists will do so at the next attempt, too.
+// execute executes statement i. If a new fact exists already, the error is permanent: the
+// next attempt would fail, too.
 func (c *client) execute(ctx context.Context, i, part int, out *workload.Outcome) error {
 	out.Parts.Start()
 	if err := c.stmts[c.table][i].Exec(ctx, c.args[i], &c.result); err != nil {

@@ -1,8 +1,8 @@
-// Package rollup inserts facts and adds each to three roll-up tables, in one
-// transaction: sums over buckets of 10, 100 and 1000 facts.
+// Package rollup inserts facts and adds each to three roll-up tables, in one transaction:
+// sums over buckets of 10, 100 and 1000 facts.
 //
-// It was defined by Vadim Tkachenko in 2013; docs/rollup.md has its sources, and how
-// this implementation differs.
+// It was defined by Vadim Tkachenko in 2013; docs/rollup.md has its sources, and the
+// differences of this implementation.
 package rollup
 
 import (
@@ -111,16 +111,16 @@ type run struct {
 	tables, clients int
 	atomic          bool // the statements of a fact are a transaction
 	global, wide    bool
-	pairs, perPair  int64 // pairs at the beginning, and one fact in so many begins another
+	pairs, perPair  int64 // initial pairs; one fact in perPair begins a new pair
 	k               gen.Pareto
-	// drawn numbers the facts, which decides their tables, and next those of each
-	// table. They continue from step to step.
+	// drawn numbers the facts, and the number determines the table of each; next numbers
+	// the facts of each table. Both continue from step to step.
 	drawn     atomic.Int64
 	next      []atomic.Int64
 	committed int64 // facts that the base tables hold
 }
 
-// Needs returns transactions, unless each statement is its own.
+// Needs returns transactions, unless each statement is its own transaction.
 func (r *run) Needs() []model.Capability {
 	if r.atomic {
 		return []model.Capability{model.CapTransactions}
@@ -130,7 +130,7 @@ func (r *run) Needs() []model.Capability {
 
 const opTransaction = "transaction"
 
-// each returns the transactions of each client in a stage.
+// each returns the number of transactions of each client in a stage.
 func (r *run) each() int64 {
 	n := r.p.Int("stages") * int64(r.clients)
 	return (r.p.Int("rows") + n - 1) / n
@@ -173,7 +173,7 @@ func (r *run) Estimate() workload.Live {
 	return all
 }
 
-// grown adds a table with its roll-ups to the data that is there.
+// grown adds a table with its roll-ups to the existing data.
 func (r *run) grown(all workload.Live, facts int64) workload.Live {
 	rows := []int64{facts}
 	for _, b := range buckets {
@@ -183,7 +183,7 @@ func (r *run) grown(all workload.Live, facts int64) workload.Live {
 	return r.including(all, rows)
 }
 
-// with adds the rows of a base table and of its roll-ups to the data.
+// including adds the rows of a base table and of its roll-ups to the data.
 func (r *run) including(all workload.Live, rows []int64) workload.Live {
 	for i, n := range rows {
 		all.Rows += n
@@ -198,7 +198,7 @@ func (r *run) bucketsOf(facts, size int64) (rows int64, exact bool) {
 	case r.schema == scattered:
 		return facts, false // two facts hardly ever have a bucket in common
 	case r.schema == aggregating:
-		rows = facts / r.perPair // the first ones of new pairs
+		rows = facts / r.perPair // the first facts of new pairs
 		for at, others := r.firstRound(), facts-rows; at.first < others; at = r.after(at) {
 			if at.number%size == 0 {
 				rows += min(at.pairs, others-at.first)

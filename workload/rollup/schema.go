@@ -21,9 +21,9 @@ const (
 // buckets are the sizes of the roll-ups' buckets.
 var buckets = []int64{10, 100, 1000}
 
-// The values of k are 0…greatestK, of which the lowest paretoShare get 80 % of the
-// draws. hid and mid of schema scattered have as many. Those of schema aggregating are
-// 0…side-1, so that there is a pair for every fact.
+// The values of k are 0…greatestK, of which the lowest paretoShare get 80 % of the draws.
+// hid and mid of schema scattered have the same number of values. Those of schema
+// aggregating are 0…side-1, so that there is a pair for every fact.
 const (
 	greatestK   = 10_000
 	paretoShare = 0.2
@@ -39,7 +39,7 @@ const (
 
 func baseName(n int) string { return fmt.Sprintf("sbtest%d", n+1) }
 
-// tableName returns the name of a base table, or with a bucket of a roll-up.
+// tableName returns the name of a base table or, with a bucket, of a roll-up.
 func tableName(n int, bucket int64) string {
 	if bucket == 0 {
 		return baseName(n)
@@ -72,7 +72,7 @@ func (r *run) texts(rollup bool) bool {
 	return r.schema == sequential
 }
 
-// table returns a table. Sums have 8 bytes, so that no engine has to read them to see
+// table returns a table. Sums have 8 bytes, so that no engine has to read them to check
 // whether they fit.
 func (r *run) table(name string, kWidth int, texts bool) model.Table {
 	t := model.Table{Name: name, Key: []string{colID}}
@@ -111,26 +111,27 @@ func (r *run) rowBytes(rollup bool) int64 {
 	return n
 }
 
-// fact is what a transaction inserts and adds.
+// fact is the data that a transaction inserts and adds to roll-ups.
 type fact struct {
 	hid, mid, id, k int64
 	text            []byte // c and pad
 }
 
-// facts generates facts: number n of a table is a function of the seed, the table and
-// n. It is for one client.
+// facts generates facts: number n of a table is a function of the seed, the table and n.
+// Only one client may use it.
 type facts struct {
 	*run
 	values gen.Stream
 	orders gen.Stream      // of the pairs in a round
 	places gen.Permutation // of the pairs among all possible ones
-	at     []round         // the last fact's, by table
+	at     []round         // the round of the last fact, by table
 }
 
 func (r *run) newFacts(seed uint64) facts {
 	return facts{
 		run: r, values: gen.NewStream(seed, "rollup", "facts"), orders: gen.NewStream(seed, "rollup", "pairs"),
-		// of every seed: facts of another one exist, rather than other pairs
+		// the same for every seed: with a different seed, facts exist already, instead of
+		// having different pairs
 		places: gen.NewPermutation(side*side, gen.NewStream(0, "rollup", "places")),
 		at:     slices.Repeat([]round{r.firstRound()}, r.tables),
 	}
@@ -141,7 +142,7 @@ func (r *run) newFacts(seed uint64) facts {
 // rounds are known, and with them how many rows the roll-ups have.
 type round struct {
 	number int64
-	first  int64 // the number of its first fact, new pairs' first ones not counted
+	first  int64 // the number of its first fact, excluding the first facts of new pairs
 	pairs  int64
 }
 
@@ -171,7 +172,7 @@ func (m *facts) set(f *fact, table int, n int64) {
 }
 
 // pairOf returns the round and the pair of fact n of a table. The first fact of a pair
-// is in the round of the fact before it.
+// belongs to the round of the preceding fact.
 func (m *facts) pairOf(table int, n int64) (number, pair int64) {
 	begun := n / m.perPair
 	begins := n%m.perPair == m.perPair-1

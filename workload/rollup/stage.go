@@ -17,12 +17,12 @@ type stage struct {
 	*run
 	env   workload.Env
 	check bool
-	rows  []int64    // of a transaction in their order, see run.order
+	rows  []int64    // of a transaction, in their order; see run.order
 	bytes int64      // user bytes of a transaction: of its four rows
 	draws gen.Stream // the table of each fact
 }
 
-// open starts a stage. The first one of this process counts the facts that there are.
+// open starts a stage. The first stage of this process counts the existing facts.
 func (r *run) open(ctx context.Context, step *workload.Step, env workload.Env, check bool) (_ workload.Stage,
 	err error) {
 	s := &stage{
@@ -82,7 +82,7 @@ func (s *stage) aggregate(ctx context.Context, session engine.Session, table str
 	return v, nil
 }
 
-// Finish compares the sums of the roll-ups with those of the facts.
+// Finish compares the sums of the roll-ups with the sums of the facts.
 func (s *stage) Finish(ctx context.Context, done workload.Totals) (f workload.Finding, err error) {
 	s.committed += done[0][0].Rows
 	if !s.check {
@@ -97,7 +97,7 @@ func (s *stage) Finish(ctx context.Context, done workload.Totals) (f workload.Fi
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
 	f.ReadAll = true
-	held := make([]int64, 1+len(buckets)) // rows of all base tables, and of all roll-ups of a size
+	held := make([]int64, 1+len(buckets)) // rows of all base tables, and of roll-ups by size
 	for n := range s.tables {
 		rows, err := s.checkTable(ctx, session, n, &f)
 		if err != nil {

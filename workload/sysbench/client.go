@@ -11,9 +11,8 @@ import (
 	"rumbench/workload/gen"
 )
 
-// client performs the events of a test. An event is drawn as a whole before it
-// begins, and kept until it is completed or given up, so that a retry has the
-// same keys.
+// client performs the events of a test. An event is drawn completely before it begins,
+// and kept until it is completed or given up, so that a retry has the same keys.
 type client struct {
 	stage  *testStage
 	test   *test
@@ -25,12 +24,12 @@ type client struct {
 	statements
 	drawing
 
-	phase, done int64 // of a ratio: which transactions write
+	phase, done int64 // for a ratio: determine which transactions write
 	tally       tally
 	result      engine.Result
 }
 
-// random is what a client draws from.
+// random holds the sources of a client's draws.
 type random struct {
 	source *gen.Source
 	ids    gen.Distribution
@@ -39,13 +38,13 @@ type random struct {
 	zipf   gen.Distribution
 }
 
-// statements are a client's, prepared.
+// statements are the prepared statements of a client.
 type statements struct {
 	blocks, writer []prepared
 	workload.Transaction
 }
 
-// drawing is a client's event.
+// drawing is the current event of a client.
 type drawing struct {
 	drawn bool
 	over  bool // there are no rows left to take
@@ -55,11 +54,11 @@ type drawing struct {
 	text  []byte
 	spans []span           // scratch of expect
 	id    int64            // shared by a delete and an insert, or the client's own
-	at    int              // without a transaction: the first call to be done
-	soFar workload.Outcome // without a transaction: of the calls before it
+	at    int              // without a transaction: the next call
+	soFar workload.Outcome // without a transaction: of the completed calls
 }
 
-// tally is what a client has changed.
+// tally counts the changes that a client has made.
 type tally struct{ rows, k int64 }
 
 // prepared is a block with its statements prepared for every table.
@@ -169,7 +168,7 @@ func (c *client) addUnit(u *preparedUnit, table int64) {
 	}
 }
 
-// drawTable draws a table uniformly, unless the test defines it.
+// drawTable draws a table uniformly, unless the test defines the table.
 func (c *client) drawTable() int64 {
 	switch {
 	case c.test.spread:
@@ -227,7 +226,7 @@ func (c *client) Do(ctx context.Context, out *workload.Outcome) error {
 
 // transaction executes the event between BEGIN and COMMIT.
 func (c *client) transaction(ctx context.Context, out *workload.Outcome, t *tally) error {
-	out.Parts.Reset() // a failed attempt has left nothing
+	out.Parts.Reset() // a failed attempt has left no changes
 	out.Parts.Start()
 	if err := c.Begin(ctx, out); err != nil {
 		return err
@@ -248,8 +247,8 @@ func (c *client) transaction(ctx context.Context, out *workload.Outcome, t *tall
 	return nil
 }
 
-// autocommit executes the statements of the event, each a transaction of its
-// own. After an error it continues with the failed one.
+// autocommit executes the statements of the event, each as its own transaction. After an
+// error it continues with the failed statement.
 func (c *client) autocommit(ctx context.Context, out *workload.Outcome) error {
 	c.soFar.Parts = out.Parts
 	start := 0

@@ -21,7 +21,7 @@ var allColumns = []string{colID, colK, colC, colPad}
 // The groups of digits in the text columns, and the widths of the columns.
 const (
 	cGroups, padGroups = 10, 5
-	cWidth, padWidth   = 120, 60 // as declared; values are a byte shorter
+	cWidth, padWidth   = 120, 60 // as declared; values are one byte shorter
 )
 
 // User bytes, by the widths of the columns.
@@ -64,10 +64,10 @@ func (r *run) live(rows int64, indexed bool) workload.Live {
 	return workload.Live{Rows: rows, Bytes: rows * bytes}
 }
 
-// loadColumns are all columns but the id, which the engine numbers.
+// loadColumns are all columns except the id, which the engine numbers.
 var loadColumns = []string{colK, colC, colPad}
 
-// appendRow appends row i of a table, from 0, as the load inserts it, and its
+// appendRow appends row i of a table, from 0, in the form that the load inserts, and its
 // text to a buffer. It is a pure function of the table's stream and i.
 func appendRow(args []model.Value, text []byte, rows gen.Stream, i int64, k gen.Distribution) ([]model.Value, []byte) {
 	s := gen.NewSource(rows.Sub(uint64(i)))

@@ -7,8 +7,7 @@ import (
 	"rumbench/workload/gen"
 )
 
-// The distributions. Where versions of sysbench differ, the name includes the
-// version.
+// The distributions. If versions of sysbench differ, the name includes the version.
 const (
 	uniform      = "uniform"
 	gaussian     = "gaussian-1.0"

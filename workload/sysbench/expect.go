@@ -9,12 +9,12 @@ import (
 	"rumbench/workload"
 )
 
-// sought is what is known about the rows that a statement should find in tables
-// as loaded: a row for each id from 1 to the size and, if k is drawn uniformly,
-// one on average for each value of k from 1 to the size.
+// sought is the knowledge about the rows that a statement should find in tables as
+// loaded: one row for each id from 1 to the size and, if k is drawn uniformly, on average
+// one row for each value of k from 1 to the size.
 type sought uint8
 
-// What a statement searches for, in its last arguments.
+// The target of a statement's search, in its last arguments.
 const (
 	noRows      sought = iota // none, or an unknown number
 	rowsOfKeys                // the rows of keys
@@ -22,7 +22,7 @@ const (
 	oneRow                    // at least one row, computed from an unknown number of others
 )
 
-// finds returns what is known about the rows that the test's operations find.
+// finds returns the knowledge about the rows that the test's operations find.
 func (t *test) finds() workload.Finds {
 	out := workload.FindsNothing
 	for _, s := range t.statements() {
@@ -77,8 +77,8 @@ func covered(spans []span) (n int64) {
 	return n
 }
 
-// found returns how many rows a result shows to have been found, at most those
-// expected if that is known: a repeated key may return its row twice.
+// found returns the number of rows that a statement found according to its result, and at
+// most the expected number if that is known: a repeated key may return its row twice.
 func (s *preparedStatement) found(r *engine.Result, expected int64) int64 {
 	n := r.Rows
 	switch s.aggregate {

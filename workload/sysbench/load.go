@@ -11,7 +11,7 @@ import (
 	"rumbench/workload/gen"
 )
 
-// loadStage is the load, or the index build after it.
+// loadStage is the load, or the index build after the load.
 type loadStage struct {
 	*run
 	env   workload.Env
@@ -92,7 +92,7 @@ func (l *loader) Ready(ctx context.Context) error {
 }
 
 func (l *loader) Do(ctx context.Context, out *workload.Outcome) error {
-	if l.batchRows == 0 { // it has fewer tables than others
+	if l.batchRows == 0 { // it has fewer tables than other clients
 		return errors.Join(workload.ErrDone, l.Finish(ctx))
 	}
 	stmt := l.whole

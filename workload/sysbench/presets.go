@@ -7,8 +7,8 @@ import (
 	"rumbench/workload"
 )
 
-// suite is the sequence that Mark Callaghan has run since 2021: the same reads
-// before and after writes show how much the writes slow them down.
+// suite is the sequence that Mark Callaghan has run since 2021: the same reads before and
+// after writes show how much the writes slow them down.
 var suite = []string{
 	"scan.warmpre", "point-query.pre", "random-points-10.pre", "random-points-100.pre", "random-points-1000.pre",
 	"read-only-10.pre", "read-only-100.pre", "read-only-10000.pre",
@@ -23,8 +23,8 @@ var suite = []string{
 	"delete", "insert",
 }
 
-// sequence2016 is that of Mark Callaghan's post of 21 November 2016: writes come
-// before reads, and insert last, as it grows the tables.
+// sequence2016 is the sequence in Mark Callaghan's post of 21 November 2016: writes come
+// before reads, and insert comes last, because it grows the tables.
 var sequence2016 = []string{
 	"update-index-trx", "update-nonindex-trx", "read-write-100",
 	"read-only-10", "read-only-100", "read-only-1000", "read-only-10000",

@@ -12,7 +12,7 @@ import (
 	"rumbench/workload/gen"
 )
 
-// testStage is a running test. It holds the test's definition and what its
+// testStage is a running test. It holds the definition of the test and the state that its
 // clients share. It has many fields because every client reads them from here.
 type testStage struct {
 	*run
@@ -25,8 +25,8 @@ type testStage struct {
 	returns bool   // Outcome.Bytes are bytes returned, not written
 	blind   bool   // the rows with ids from 1 to the size are known to exist
 	timed
-	held    []int64         // rows of each table, for a test that counts them
-	order   gen.Permutation // in which takeOwn takes the rows of a table
+	held    []int64         // rows of each table, for a test that needs them
+	order   gen.Permutation // the order in which takeOwn takes the rows of a table
 	ids     gen.Distribution
 	zipf    gen.Distribution
 	clients []*client
@@ -40,7 +40,7 @@ type timed struct {
 	commitPart [2]int
 }
 
-// sums are the numbers that are checked: rows of all tables, and the sum of k.
+// sums are the numbers for the checks: rows of all tables, and the sum of k.
 type sums struct {
 	rows, k int64
 	known   bool // rows is known
@@ -76,8 +76,7 @@ func (r *run) openTest(ctx context.Context, name string, t *test, l level, env w
 	return s, s.readSums(ctx, session)
 }
 
-// findParts sets the parts, and those that begin and end each kind of
-// transaction.
+// findParts sets the parts, and which of them begin and end each kind of transaction.
 func (s *testStage) findParts() {
 	mixes := s.mixes(s.level)
 	s.parts = s.test.parts(mixes)
@@ -125,7 +124,7 @@ func (s *testStage) requireRows(ctx context.Context, session engine.Session) err
 			return fmt.Errorf("table %s ends with id %d, but table_size is %d: it was loaded with another size",
 				tableName(int(n)), last, s.size)
 		}
-		s.blind = s.blind && last == s.size // as many rows as loaded: there are no gaps
+		s.blind = s.blind && last == s.size // exactly the loaded rows: there are no gaps
 	}
 	return nil
 }
@@ -160,8 +159,7 @@ func (s *testStage) raisesK() bool {
 	return !slices.ContainsFunc(s.test.statements(), func(s statement) bool { return s.raises == 0 })
 }
 
-// touchesRows reports whether statements insert or delete rows, also if they
-// cancel out.
+// touchesRows reports whether statements insert or delete rows, even if these cancel out.
 func (s *testStage) touchesRows() bool {
 	return slices.ContainsFunc(s.test.statements(), func(s statement) bool { return s.adds != 0 })
 }
@@ -238,8 +236,8 @@ func (s *testStage) Client(ctx context.Context, seat workload.Seat) (workload.Cl
 	return c, nil
 }
 
-// setSlice sets the client's slice of the values of k: as in sysbench, from the
-// seat's share of the table to the next one's, both inclusive.
+// setSlice sets the client's slice of the values of k: as in sysbench, from the seat's
+// share of the table to that of the next seat, both inclusive.
 func (c *client) setSlice(p workload.Params, seats int64) (err error) {
 	if !c.test.single {
 		return nil
@@ -278,7 +276,7 @@ func (s *testStage) Finish(ctx context.Context, _ workload.Totals) (f workload.F
 	return f, err
 }
 
-// compare reads an aggregate and compares it; broken has a %d for what it is.
+// compare reads an aggregate and compares it; broken has a %d for the actual value.
 func (s *testStage) compare(ctx context.Context, f *workload.Finding, subject model.Aggregate, want int64,
 	broken string) (got int64, err error) {
 	if got, err = s.read(ctx, subject); err != nil {
@@ -291,7 +289,7 @@ func (s *testStage) compare(ctx context.Context, f *workload.Finding, subject mo
 	return got, nil
 }
 
-// read is aggregate on a session of its own.
+// read executes aggregate in a separate session.
 func (s *testStage) read(ctx context.Context, subject model.Aggregate) (n int64, err error) {
 	session, err := s.env.DB.Session(ctx)
 	if err != nil {

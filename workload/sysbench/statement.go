@@ -11,8 +11,8 @@ type statement struct {
 	bytes  int64 // user bytes written per row changed
 	adds   int64 // rows added per row changed
 	raises int64 // growth of the sum of k per row changed
-	// sought is what rows it should find, by the arguments after the first
-	// before; secondary: by values of k instead of ids.
+	// sought describes the rows it should find, by the arguments after the first before
+	// ones; secondary: by values of k instead of ids.
 	sought    sought
 	before    int
 	secondary bool
@@ -101,8 +101,8 @@ func update(name string, bytes int64, set model.Assign, keys int, value, args fu
 	}
 }
 
-// updateK changes an indexed column: it increments it, as sysbench does, which
-// moves the index entry by one place at most, or sets it to a random value.
+// updateK changes an indexed column: it increments it, as sysbench does, which moves the
+// index entry by at most one place, or sets it to a random value.
 func updateK(random bool) statement {
 	if random {
 		return update("update k", intBytes+indexBytes, model.Assign{Column: colK}, 0, randomID, randomID)
@@ -195,7 +195,7 @@ func firstID(c *client) { c.int(1) }
 
 func zipfID(c *client) { c.int(1 + c.zipf.Draw(c.source)) }
 
-// hotIDs uses the same adjacent ids every time, just above the middle.
+// hotIDs always uses the same adjacent ids, just above the middle.
 func hotIDs(n int) func(c *client) {
 	return func(c *client) {
 		for i := range int64(n) {

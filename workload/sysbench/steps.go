@@ -69,9 +69,9 @@ func (r *run) build() error {
 	return r.checkNames()
 }
 
-// judge declares what the run is about: its tests. Of a few they are the throughput, the
-// latency and the CPU; of a suite, the throughput of each. The load is about nothing
-// unless it is all there is.
+// judge declares the subject of the run: its tests. A few tests are compared by
+// throughput, latency and CPU, a suite by the throughput of each test. The load counts
+// only if there are no tests.
 func (r *run) judge() {
 	var tests []*workload.Step
 	for i := range r.steps {
@@ -138,8 +138,8 @@ func (d *definitions) levels(t *test) (out []level) {
 	return out
 }
 
-// locate sets the name, base and axes of a step, by its test and the axes with
-// several levels.
+// locate sets the name, base and axes of a step, from its test and the axes with several
+// levels.
 func (d *definitions) locate(s *workload.Step, entry string, l level) {
 	var at []string
 	axis := func(name, short string, values []int64, v int64) {
@@ -160,8 +160,7 @@ func (d *definitions) locate(s *workload.Step, entry string, l level) {
 	}
 }
 
-// test returns the step of a test at a level, after a warmup step if there is
-// one.
+// test returns the step of a test at a level, preceded by a warmup step if there is one.
 func (r *run) test(entry string, t *test, l level) (out []workload.Step) {
 	if w := r.p.Float("warmup_seconds"); w > 0 {
 		s := r.testStep(entry+".warmup", t, l)
@@ -237,7 +236,7 @@ func (t *test) several() bool {
 	return n > 1
 }
 
-// The parts of a transaction beside its statements.
+// The parts of a transaction in addition to its statements.
 const (
 	partBegin          = "begin"
 	partCommit         = "commit"
@@ -313,8 +312,8 @@ func (r *run) settle(name string) workload.Step {
 	}
 }
 
-// touches returns what a query of a test touches at random; nothing is said where some ids
-// are drawn more often than others.
+// touches returns the random index accesses of a query of a test. None are reported if
+// some ids are drawn more often than others.
 func (r *run) touches(t *test, l level) (out []workload.Touch) {
 	if r.p.String("distribution") != uniform {
 		return nil

@@ -1,9 +1,8 @@
-// Package sysbench is the OLTP suite of sysbench: its tables, its transactions
-// statement by statement, the microbenchmarks that Mark Callaghan runs on the
-// same tables, and Dimitri Kravtchuk's variants about the cost of isolation
-// levels.
+// Package sysbench is the OLTP suite of sysbench: its tables, its transactions statement
+// by statement, the microbenchmarks that Mark Callaghan runs on the same tables, and
+// Dimitri Kravtchuk's variants about the cost of isolation levels.
 //
-// docs/sysbench.md has the sources, and how this implementation differs.
+// docs/sysbench.md has the sources, and the differences of this implementation.
 package sysbench
 
 import (
@@ -107,14 +106,14 @@ type run struct {
 	steps     []workload.Step
 	trx       bool    // a step has transactions
 	inserting float64 // seconds of steps that add rows
-	// removed is how many rows of each table test delete has taken, in the same
-	// order in all steps: each continues where the one before stopped.
+	// removed is the number of rows of each table that test delete has taken, in the same
+	// order in all steps: each step continues at the end of the previous one.
 	removed []atomic.Int64
 }
 
 func (r *run) Steps() []workload.Step { return r.steps }
 
-// Needs returns transactions, if a test has them.
+// Needs returns transactions, if a test uses them.
 func (r *run) Needs() []model.Capability {
 	if r.trx {
 		return []model.Capability{model.CapTransactions}
@@ -125,7 +124,7 @@ func (r *run) Needs() []model.Capability {
 // maxInsertRate is a generous guess of the rows per second of single inserts.
 const maxInsertRate = 30_000
 
-// Estimate returns the size of the load plus what inserts may add.
+// Estimate returns the size of the load plus the maximum growth by inserts.
 func (r *run) Estimate() workload.Live {
 	rows := int64(r.tables)*r.size + int64(r.inserting*maxInsertRate)
 	return r.live(rows, r.p.Bool("create_secondary"))

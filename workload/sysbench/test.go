@@ -21,7 +21,7 @@ type test struct {
 	writes      bool // its duration is write_seconds
 	single      bool // it works on a single table
 	spread      bool // clients are spread over the tables, one table each
-	own         bool // every event takes a row that no other has taken
+	own         bool // every event takes a row that no other event has taken
 	rows        bool // costs are per row of the table, not per query
 	// touches are the rows, and the entries of the secondary index, that a query reads or
 	// changes at random.
@@ -49,9 +49,9 @@ type definitions struct {
 	rangeSize int64
 }
 
-// tests lists all tests. N in a name stands for a number, and %d in its doc:
-// random-points-10 is random-points-N with ten points. What depends on the
-// number, or on parameters, is set by define.
+// tests lists all tests. N in a name represents a number, and %d in its doc:
+// random-points-10 is random-points-N with ten points. define sets the properties that
+// depend on the number, or on parameters.
 var tests = []test{
 	{name: "oltp_point_select", touches: [2]float64{1, 0}, doc: "How fast is a row read by key?", blocks: one(pointSelect)},
 	{name: "oltp_read_only", doc: "How fast are transactions of reads: points and four kinds of ranges?", transaction: true, define: func(t *test, d *definitions, _ int64) { t.blocks = d.reads(d.rangeSize) }},
@@ -105,8 +105,8 @@ var tests = []test{
 	{name: "ratio-points", doc: "How fast are transactions of point selects, some of which also write?", transaction: true, writes: true, define: func(t *test, d *definitions, _ int64) { t.blocks, t.writer = d.points(), d.writes() }},
 }
 
-// listed is the length of the key lists of the microbenchmarks, and one less
-// than that of their ranges; wide is the length of ranges of those that aggregate.
+// listed is the length of the key lists of the microbenchmarks; their ranges are one
+// longer. wide is the length of the ranges that aggregate.
 const (
 	listed = 100
 	wide   = 1000
@@ -159,8 +159,8 @@ func readOnly(name, subject string, s statement) test {
 	}
 }
 
-// grows returns the number of rows that an event adds, if it finds what it
-// deletes; if negative the tables shrink.
+// grows returns the number of rows that an event adds, if its deletes find their rows; if
+// negative, the tables shrink.
 func (t *test) grows() (rows int64) {
 	for _, s := range t.statements() {
 		rows += s.adds
@@ -168,13 +168,13 @@ func (t *test) grows() (rows int64) {
 	return rows
 }
 
-// reads reports whether the test only reads.
+// reads reports whether the test is read-only.
 func (t *test) reads() bool {
 	return !slices.ContainsFunc(t.statements(), func(s statement) bool { return s.writes })
 }
 
-// access returns the group of the test in published tables: write if it writes
-// anything, range if it reads anything but points.
+// access returns the group of the test in published tables: write if it writes at all,
+// range if it reads more than points.
 func (t *test) access() workload.Access {
 	switch {
 	case t.writer != nil:
@@ -220,7 +220,7 @@ func testNames() (names []string) {
 // maxNumber is the maximum of N in a test's name, and of range_size and delta.
 const maxNumber = 100_000
 
-// numbered reports whether a name matches a pattern, and returns its number.
+// numbered reports whether a name matches a pattern, and returns the number in it.
 func numbered(pattern, name string) (n int64, ok bool) {
 	prefix, isNumbered := strings.CutSuffix(pattern, "N")
 	if !isNumbered {

@@ -12,8 +12,8 @@ import (
 // aggregateColumns are the columns of a roll-up after its key.
 var aggregateColumns = []string{"n", "total", "low", "high", "earliest", "latest"}
 
-// aggregate sums up the values of a device and metric in a window, which are added
-// in the order of time. The sum is modulo 2^64.
+// aggregate summarises the values of a device and metric in a window; values are added in
+// time order. The sum is modulo 2^64.
 type aggregate struct{ n, total, low, high, first, last int64 }
 
 func (a *aggregate) add(v int64) {
@@ -31,17 +31,17 @@ func (a *aggregate) values() [6]int64 {
 // batches returns how many operations roll up a window.
 func (r *sizes) batches() int64 { return r.devices / r.together }
 
-// jobsUntil returns how many operations are due in a tick: those of windows of which
-// nothing can arrive any more.
+// jobsUntil returns the number of operations due by a tick: those of windows for which no
+// more measurements can arrive.
 func (r *sizes) jobsUntil(tick int64) int64 {
 	return max(0, (tick-r.lateness())/r.window) * r.batches()
 }
 
-// aggregates returns how many rows a number of operations has made.
+// aggregates returns the number of rows that a number of operations has made.
 func (r *sizes) aggregates(jobs int64) int64 { return jobs * r.together * r.metrics }
 
-// keeper does what monitoring does in the background: it rolls up windows and
-// drops partitions that are rolled up.
+// keeper does the background work of monitoring: it rolls up windows and drops partitions
+// that have been rolled up.
 type keeper struct {
 	*stage
 	workload.Transaction
@@ -49,7 +49,7 @@ type keeper struct {
 	insert engine.Stmt
 	job    int64 // the number of the next roll-up
 	sums   []aggregate
-	device int64 // the first one
+	device int64 // the first device of the operation
 	bounds bounds
 	args   []model.Value
 	read   engine.Result
@@ -84,8 +84,8 @@ func (s *stage) newKeeper(ctx context.Context, session engine.Session) (_ worklo
 	return k, nil
 }
 
-// drops reports whether the oldest partition is to be dropped: over its
-// retention and rolled up.
+// drops reports whether the oldest partition can be dropped: it is past its retention and
+// rolled up.
 func (k *keeper) drops() bool {
 	oldest := k.clock.dropped.Load()
 	return len(k.writers) > 0 && oldest < k.clock.oldest() && k.job/k.batches()*k.window >= (oldest+1)*k.partition
@@ -93,7 +93,7 @@ func (k *keeper) drops() bool {
 
 func (k *keeper) rolls() bool { return k.job < k.jobsUntil(k.clock.tick()) }
 
-// Waits reports whether there is nothing to do before the clock advances.
+// Waits reports whether there is no work before the clock advances.
 func (k *keeper) Waits() bool { return len(k.writers) > 0 && !k.rolls() && !k.drops() }
 
 func (k *keeper) Ready(ctx context.Context) error {
@@ -104,7 +104,7 @@ func (k *keeper) Do(ctx context.Context, out *workload.Outcome) error {
 	if k.drops() {
 		return k.drop(ctx, out)
 	}
-	if !k.rolls() { // and nothing is written, so nothing will be due
+	if !k.rolls() { // nothing is written either, so nothing will become due
 		return workload.ErrDone
 	}
 	if err := k.rollUp(ctx, out); err != nil {

@@ -2,8 +2,9 @@ package telemetry
 
 import "fmt"
 
-// known is what is known of a measurement: whether it had arrived, and was
-// corrected, before the query, and whether it may have meanwhile.
+// known is the state of a measurement for a query: arrived and fixed are whether it had
+// certainly arrived, and been corrected, before the query; may and mayFix whether it may
+// have done so by now.
 type known struct{ arrived, may, fixed, mayFix bool }
 
 func (q *querier) known(d, tick int64) (k known) {
@@ -14,8 +15,8 @@ func (q *querier) known(d, tick int64) (k known) {
 	return k
 }
 
-// check compares what the last query has returned with what it has to, unless
-// its oldest partition may have been dropped meanwhile.
+// check compares the result of the last query with the expected one, unless the query's
+// oldest partition may have been dropped in the meantime.
 func (q *querier) check() {
 	unchecked := q.unchecked
 	if q.unchecked = false; !unchecked || !q.env.Results || q.first/q.partition < q.clock.oldest() {
@@ -31,14 +32,15 @@ func (q *querier) check() {
 	}
 }
 
-// checkSeries checks that rows are those of the series asked for, in order: each that
-// had arrived, and no other but such as have arrived meanwhile.
+// checkSeries checks that the rows are those of the queried series, in order: every
+// measurement that had arrived before the query, and otherwise only measurements that
+// arrived during it.
 func (q *querier) checkSeries() {
 	m, metrics := q.m, q.metrics
 	if q.doc {
 		m, metrics = 0, q.run.metrics
 	}
-	at, group := 0, metrics // of metrics that are read together
+	at, group := 0, metrics // metrics that are read together
 	if q.byMetric() {
 		group = 1
 	}
@@ -59,8 +61,8 @@ func (q *querier) checkSeries() {
 	}
 }
 
-// checkTick checks the rows of metrics of one measurement, from a row on. It returns the
-// row after them.
+// checkTick checks the rows for the given metrics of one measurement, beginning at row
+// at. It returns the index of the row after them.
 func (q *querier) checkTick(tick, m, metrics int64, at int) int {
 	k, t := q.known(q.d, tick), q.data.time(q.d, tick)
 	for end := m + metrics; m < end; m++ {
@@ -88,7 +90,7 @@ func (q *querier) checkValue(r sample, tick int64, k known) {
 	}
 }
 
-// checkSum checks a sum, or number, unless it may have changed meanwhile.
+// checkSum checks a sum or count, unless it may have changed during the query.
 func (q *querier) checkSum() {
 	var want int64
 	for tick := q.first; tick <= q.last; tick++ {
@@ -108,8 +110,8 @@ func (q *querier) checkSum() {
 	}
 }
 
-// checkTop checks that rows are of the metric and the range. Those of an index are in
-// its order, and at most topRows in each partition.
+// checkTop checks that the rows have the metric and lie in the range. Rows from an index
+// are in its order, at most topRows from each partition.
 func (q *querier) checkTop() {
 	seen, before := 0, sample{t: -1}
 	for _, r := range q.rows {
@@ -133,7 +135,7 @@ func (q *querier) checkTop() {
 	}
 }
 
-// fail notes a wrong result.
+// fail records a wrong result.
 func (q *querier) fail(format string, args ...any) {
 	if q.wrongs++; q.wrong == "" {
 		q.wrong = queryKinds[q.kind].name + ": " + fmt.Sprintf(format, args...)

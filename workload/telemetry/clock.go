@@ -7,14 +7,14 @@ import (
 	"sync/atomic"
 )
 
-// clock is the virtual time that the clients of a step share. It advances by what
-// the writers have done, so that its speed is theirs.
+// clock is the virtual time that the clients of a step share. The progress of the writers
+// advances it, so it runs at their speed.
 type clock struct {
 	*run
 	writers []progress
 	active  []int64 // the writers of this step; none: the clock stands still
-	// dropped is the number of partitions that retention has removed: it is the
-	// oldest one that exists.
+	// dropped is the number of partitions that retention has removed, and so the number
+	// of the oldest existing partition.
 	dropped atomic.Int64
 	reads   sync.RWMutex // a table that is cleared must not be read
 
@@ -22,8 +22,8 @@ type clock struct {
 	changed sync.Cond
 }
 
-// progress is what a writer has done: all slots before from; it is at work on
-// those before to. Each has a cache line of its own.
+// progress is the progress of a writer: it has done all slots before start, and is
+// working on those before end. Each progress has its own cache line.
 type progress struct {
 	start, end atomic.Int64
 	_          [48]byte
@@ -55,15 +55,15 @@ func (c *clock) tick() int64 {
 	return lowest / c.perTick
 }
 
-// oldest returns the oldest partition that readers may read: the next drop takes
-// those before it.
+// oldest returns the oldest partition that readers may read: the next drop removes those
+// before it.
 func (c *clock) oldest() int64 { return max(0, c.tick()/c.partition+2-c.tables) }
 
 // open reports whether the table for measurements of a tick is free.
 func (c *clock) open(tick int64) bool { return tick/c.partition < c.dropped.Load()+c.tables }
 
 // advance notes that a writer has done all slots before a slot. At the end of a tick it
-// wakes those who wait for it.
+// wakes the waiting clients.
 func (c *clock) advance(writer, slot int64) {
 	c.writers[writer].set(slot)
 	if slot%c.perTick == 0 {
@@ -71,7 +71,7 @@ func (c *clock) advance(writer, slot int64) {
 	}
 }
 
-// notify wakes those who await a change.
+// notify wakes the clients that wait for a change.
 func (c *clock) notify() {
 	if c.waiting.Load() == 0 {
 		return

@@ -22,16 +22,16 @@ const (
 	correctAfter = maxDelay + 1
 )
 
-// maxDevices and maxTicks keep pairs within the numbers of draws.
+// maxDevices and maxTicks keep pairs within the range of draw numbers.
 const (
 	maxDevices = 10_000_000
 	maxTicks   = math.MaxInt32
 )
 
-// data is all that is ever sent, as pure functions of the seed, device, metric
-// and tick: nothing generated is kept. Tick i of a device is its i-th
-// measurement; the devices take turns within a tick in a fixed order. Nothing
-// goes wrong in the history.
+// data is everything that devices ever send, as pure functions of the seed, device,
+// metric and tick: generated values are not stored. Tick i of a device is its i-th
+// measurement; within a tick the devices take turns in a fixed order. In the history,
+// every measurement arrives once, on time, and is not corrected.
 type data struct {
 	*run
 	interval int64   // of a device's measurements, in microseconds
@@ -47,7 +47,7 @@ type data struct {
 	bursts []int64 // ticks in which the devices return from outages, ascending
 }
 
-// shares are probabilities of what happens to a measurement or device.
+// shares are the probabilities of the fates of a measurement or device.
 type shares struct{ late, duplicate, correct, burst float64 }
 
 func (r *run) newData(seed uint64, bursts []int64) *data {
@@ -79,8 +79,8 @@ func (g *data) start(tick int64) int64 { return epoch + tick*g.interval }
 // tick returns the tick of an instant.
 func (g *data) tick(time int64) int64 { return (time - epoch) / g.interval }
 
-// at returns the device and tick of a writer's slot. Writers take turns in the
-// order: writer w has the places w, w + writers, …
+// at returns the device and tick of a writer's slot. Writers take turns in the order:
+// writer w has the places w, w + writers, …
 func (g *data) at(w, slot int64) (d, tick int64) {
 	return int64(g.order[slot%g.perTick*g.writers+w]), slot / g.perTick
 }
@@ -90,10 +90,11 @@ func (g *data) slot(d, tick int64) int64 {
 	return tick*g.perTick + int64(g.place[d])/g.writers
 }
 
-// writerOf returns the writer that sends what a device measures.
+// writerOf returns the writer that sends a device's measurements.
 func (g *data) writerOf(d int64) int64 { return int64(g.place[d]) % g.writers }
 
-// value returns a metric's value. It is computed in integers, so that all machines agree.
+// value returns a metric's value. It is computed in integers, so that all machines get
+// the same result.
 func (g *data) value(d, m, tick int64, corrected bool) int64 {
 	pair := uint64(d*g.metrics + m)
 	noise := g.values.At(pair<<32 | uint64(tick))
@@ -101,13 +102,14 @@ func (g *data) value(d, m, tick int64, corrected bool) int64 {
 	if !g.uniform {
 		v = g.wave(pair, tick) + int64(noise%uint64(g.levels/8+1))
 	}
-	if corrected { // by another value
+	if corrected { // by adding another value
 		v = (v + 1 + g.fixes.Uniform(pair<<32|uint64(tick), g.levels)) & math.MaxInt64
 	}
 	return v
 }
 
-// wave returns a triangular wave of one to four hours' worth of ticks around a level.
+// wave returns a triangular wave around a level, with a period of one to four hours'
+// worth of ticks.
 func (g *data) wave(pair uint64, tick int64) int64 {
 	own := g.values.Sub(1).At(pair)
 	period := int64(360 * (1 + own>>60&3))
@@ -117,7 +119,7 @@ func (g *data) wave(pair uint64, tick int64) int64 {
 	return base + height*swing/period
 }
 
-// fate is what happens to a measurement: the ticks in which it arrives, arrives
+// fate describes the delivery of a measurement: the ticks in which it arrives, arrives
 // again, and has a value corrected; -1: never.
 type fate struct{ arrive, again, correct int64 }
 
@@ -130,7 +132,7 @@ func (g *data) fate(d, tick int64) fate {
 		f.arrive = end + (tick-start)/g.chunk
 		return f
 	} else if tick+correctAfter >= start && tick < end {
-		return f // what would follow it falls into the outage
+		return f // later messages would fall into the outage
 	}
 	i := uint64(d)<<32 | uint64(tick)
 	delay := 1 + g.fates.Sub(1).Uniform(i, maxDelay)
@@ -145,13 +147,13 @@ func (g *data) fate(d, tick int64) fate {
 	return f
 }
 
-// fixedMetric returns the metric that a measurement's correction is about.
+// fixedMetric returns the metric whose value a measurement's correction changes.
 func (g *data) fixedMetric(d, tick int64) int64 {
 	return g.fixes.Sub(1).Uniform(uint64(d)<<32|uint64(tick), g.metrics)
 }
 
-// outage returns the ticks of the device's last outage that begins by a tick; to is
-// -1 if there is none.
+// outage returns the ticks of the device's last outage that begins by a tick; end is -1
+// if there is none.
 func (g *data) outage(d, tick int64) (start, end int64) {
 	if g.outages.Unit(uint64(d)) >= g.burst {
 		return -1, -1
@@ -164,8 +166,8 @@ func (g *data) outage(d, tick int64) (start, end int64) {
 	return -1, -1
 }
 
-// missed returns the first measurement that a returning device catches up with in
-// a tick, and how many they are.
+// missed returns the first missed measurement that a returning device sends in a tick,
+// and the number of those it sends.
 func (g *data) missed(d, tick int64) (first, n int64) {
 	start, end := g.outage(d, tick)
 	if first = start + (tick-end)*g.chunk; end < 0 || tick < end || first >= end {
@@ -174,14 +176,14 @@ func (g *data) missed(d, tick int64) (first, n int64) {
 	return first, min(g.chunk, end-first)
 }
 
-// lateness returns how many ticks after a measurement's own it has arrived, and
-// is corrected, whatever happens to it.
+// lateness returns the number of ticks after which a measurement has certainly arrived
+// and been corrected.
 func (r *sizes) lateness() int64 {
 	return max(r.silence, correctAfter) + 1
 }
 
-// certain returns whether a measurement has arrived when its writer has done all
-// slots before slot, and a value of it is corrected.
+// certain returns whether a measurement has arrived, and a value of it has been
+// corrected, once its writer has done all slots before slot.
 func (g *data) certain(f fate, d, slot int64) (arrived, corrected bool) {
 	return g.slot(d, f.arrive) < slot, f.correct >= 0 && g.slot(d, f.correct) < slot
 }

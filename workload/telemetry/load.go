@@ -7,8 +7,8 @@ import (
 	"rumbench/workload"
 )
 
-// loader loads the history of a writer's devices. It is at most a tick, and its batch,
-// ahead of the others, so that all write at the same end of the data.
+// loader loads the history of a writer's devices. It is ahead of the other loaders by at
+// most a tick and its batch, so that all write at the same end of the data.
 type loader struct {
 	*stage
 	writer int64
@@ -26,12 +26,12 @@ func (s *stage) newLoader(seat workload.Seat) *loader {
 
 func (l *loader) over() bool { return l.slot >= l.history*l.perTick }
 
-// Waits reports whether the others are behind.
+// Waits reports whether the other loaders are behind.
 func (l *loader) Waits() bool {
 	return (l.batch == nil || l.batch.Rows() == 0) && !l.over() && l.slot/l.perTick > l.clock.tick()+1
 }
 
-// Ready collects a batch, unless one is to be tried again.
+// Ready collects a batch, unless a batch must be retried.
 func (l *loader) Ready(ctx context.Context) error {
 	if err := l.clock.await(ctx, func() bool { return !l.Waits() }); err != nil || l.batch != nil && l.batch.Rows() > 0 {
 		return err

@@ -9,12 +9,12 @@ import (
 	"rumbench/workload/gen"
 )
 
-// The kinds of queries. Those of greatest and least values are not for documents.
+// The kinds of queries. Documents have no queries for maximum and minimum values.
 const (
 	queryLast    = iota // the newest value of a device's metric
 	queryRange          // the values of a device's metric in a range
 	queryCompare        // those of several metrics
-	querySum            // their sum, or number, on the engine's side
+	querySum            // their sum, or count, computed by the engine
 	queryMax            // the greatest values of a metric over all devices
 	queryMin
 )
@@ -29,7 +29,7 @@ const (
 	topRows  = 10 // of max and min
 )
 
-// queryOps returns the kinds that the run has.
+// queryOps returns the run's kinds of queries.
 func (r *run) queryOps() (ops []workload.OpKind) {
 	kinds := queryKinds
 	if r.doc {
@@ -41,7 +41,7 @@ func (r *run) queryOps() (ops []workload.OpKind) {
 	return ops
 }
 
-// querier queries. What a query returns is checked before the next one.
+// querier executes queries. It checks the result of a query before the next one.
 type querier struct {
 	*stage
 	scans  [][]*scan // by kind and table
@@ -50,11 +50,11 @@ type querier struct {
 	drawn  bool
 	query
 	result engine.Result
-	wrong  string // the first result that was
+	wrong  string // the first wrong result
 	wrongs int64
 }
 
-// query is one query, and what it has returned.
+// query is a query and its result.
 type query struct {
 	kind        int
 	d           int64
@@ -94,7 +94,7 @@ func (s *stage) newQuerier(ctx context.Context, seat workload.Seat) (workload.Cl
 	return q, nil
 }
 
-// shape returns the scan of a kind of query, and what it asks of t, d and m.
+// shape returns the scan of a kind of query, and its conditions on t, d and m.
 func (s *stage) shape(kind int, table int64) (op model.Op, n needs) {
 	op.Columns, n = s.columns(), needs{between, one, one}
 	switch kind {
@@ -121,7 +121,7 @@ func (s *stage) shape(kind int, table int64) (op model.Op, n needs) {
 	return op, n
 }
 
-// sums reports whether engines sum up values: they are columns, and small.
+// sums reports whether engines compute sums of values: they are in columns, and small.
 func (r *run) sums() bool { return !r.doc && r.p.String("value") != uniform }
 
 // keep keeps the values of a row.
@@ -136,8 +136,8 @@ func (q *querier) keep(row []model.Value) {
 	}
 }
 
-// Ready checks the query before, and draws the next. Nine of ten are about the newest
-// data, the others about any time.
+// Ready checks the previous query, and draws the next. Nine of ten queries read the
+// newest data, the others data of any time.
 func (q *querier) Ready(context.Context) error {
 	if q.drawn {
 		return nil
@@ -187,8 +187,8 @@ func (q *querier) Do(ctx context.Context, out *workload.Outcome) error {
 	return nil
 }
 
-// read scans the partitions of the range in order, for the last value from the newest
-// one on.
+// read scans the partitions of the range in order; for the last value it starts at the
+// newest partition.
 func (q *querier) read(ctx context.Context, out *workload.Outcome) error {
 	oldest, newest := q.first/q.partition, q.last/q.partition
 	if q.kind == queryLast {
@@ -199,7 +199,7 @@ func (q *querier) read(ctx context.Context, out *workload.Outcome) error {
 		}
 		return nil
 	}
-	step := q.metrics // that one scan reads
+	step := q.metrics // metrics read by one scan
 	if q.byMetric() {
 		step = 1
 	}

@@ -8,7 +8,7 @@ import (
 	"rumbench/model"
 )
 
-// need is what a query asks of a column.
+// need is the condition of a query on a column.
 type need uint8
 
 const (
@@ -18,7 +18,7 @@ const (
 	upTo          // at most its second bound
 )
 
-// needs are what a query asks of the columns t, d and m.
+// needs are the conditions of a query on the columns t, d and m.
 type needs [3]need
 
 // bounds are two values for each of the columns t, d and m.
@@ -44,13 +44,13 @@ type scan struct {
 	args  []model.Value
 }
 
-// prepareScan completes a scan by what is asked of t, d and m: as many columns as
-// the index supports become its prefix and bounds, the others conditions.
+// prepareScan completes a scan with the conditions on t, d and m: columns that the index
+// supports become its prefix and bounds, the others remain conditions.
 func prepareScan(ctx context.Context, session engine.Session, t *model.Table, op model.Op, n needs) (*scan, error) {
 	op.Kind, op.Table = model.Scan, t.Name
 	s := &scan{}
 	order := t.Order(op.Index)
-	next := func() int { return slices.Index(boundColumns, order[op.Equal]) } // -1: a column of which nothing is asked
+	next := func() int { return slices.Index(boundColumns, order[op.Equal]) } // -1: no condition
 	for at := next(); at >= 0 && n[at] == one; at = next() {
 		s.start = append(s.start, [2]int{at, 0})
 		n[at] = anything

@@ -67,11 +67,11 @@ func (r *run) key() []string {
 	return key
 }
 
-// byMetric reports whether the key begins with the metric, so that each is read
-// by itself.
+// byMetric reports whether the key begins with the metric, so that each metric is read
+// separately.
 func (r *run) byMetric() bool { return r.schema == schemaRead }
 
-// columns returns those of an insert into a partition.
+// columns returns the columns of an insert into a partition.
 func (r *run) columns() []string {
 	if r.doc {
 		return []string{colTime, colDevice, colData}
@@ -88,11 +88,11 @@ func (r *run) rowsOf() int64 {
 }
 
 const (
-	rowBytes    = 28 // t, d, m and v, and as many in the index
+	rowBytes    = 28 // t, d, m and v, and the same four in the index
 	rollupBytes = 20 + 8*6
 )
 
-// valueBytes returns the user bytes of a value: of a row, or of its part of a document.
+// valueBytes returns the user bytes of a value: of its row, or of its part of a document.
 func (r *run) valueBytes(indexed bool) float64 {
 	switch {
 	case r.doc:
@@ -110,8 +110,8 @@ func (r *run) live(values int64, indexed bool, aggregates int64) workload.Live {
 		Bytes: int64(float64(values)*r.valueBytes(indexed)) + aggregates*rollupBytes}
 }
 
-// appendMeasurement appends its row or rows. fixed is the metric that has its
-// corrected value, -1: none; text is the memory of documents.
+// appendMeasurement appends the row or rows of a measurement. fixed is the metric that
+// gets its corrected value, -1: none; text is the memory of documents.
 func (g *data) appendMeasurement(args []model.Value, text []byte, d, tick, fixed int64) ([]model.Value, []byte) {
 	t := g.time(d, tick)
 	start := len(text)

@@ -11,12 +11,12 @@ import (
 	"rumbench/workload"
 )
 
-// state is how far the data reach: what a step leaves for the next one.
+// state describes the extent of the data: each step leaves it for the next step.
 type state struct {
 	seed    uint64
 	jobs    int64   // roll-up operations done
 	dropped int64   // partitions
-	slots   []int64 // of each writer: all before are done
+	slots   []int64 // for each writer: all slots before this one are done
 	bursts  []int64 // ticks of returns from outages
 }
 
@@ -42,7 +42,7 @@ func (r *run) openStage(step *workload.Step, env workload.Env) (workload.Stage, 
 			"step %s needs to know what the steps before it have sent, and they ran in another process", step.Name)
 	}
 	for w := range r.now.slots {
-		if !env.Results && !step.Creates { // on an engine that stores nothing loads are cut short
+		if !env.Results && !step.Creates { // loads are cut short on an engine that stores nothing
 			r.now.slots[w] = max(r.now.slots[w], r.history*r.perTick)
 		}
 	}
@@ -50,12 +50,12 @@ func (r *run) openStage(step *workload.Step, env workload.Env) (workload.Stage, 
 		ticks := step.Groups[0].Work * r.batch / r.perTick
 		r.now.bursts = append(r.now.bursts, r.now.slots[0]/r.perTick+r.burstAt(ticks))
 	}
-	s.data = r.newData(r.now.seed, r.now.bursts) // of the data, not of this step
+	s.data = r.newData(r.now.seed, r.now.bursts) // they belong to the data, not to this step
 	s.clock = newClock(r, &r.now)
 	return s, nil
 }
 
-// inSession does something in a session of its own.
+// inSession calls a function with its own session.
 func (s *stage) inSession(ctx context.Context, do func(engine.Session) error) error {
 	session, err := s.env.DB.Session(ctx)
 	if err != nil {
@@ -110,7 +110,7 @@ func (b *builder) Do(ctx context.Context, out *workload.Outcome) error {
 	return nil
 }
 
-// Finish compares what the tables hold with what must have arrived.
+// Finish compares the tables with the measurements that must have arrived.
 func (s *stage) Finish(ctx context.Context, _ workload.Totals) (f workload.Finding, err error) {
 	writes := len(s.clock.active) > 0 || s.keeper != nil
 	s.note(&f)
@@ -137,7 +137,7 @@ func (s *stage) Finish(ctx context.Context, _ workload.Totals) (f workload.Findi
 	})
 }
 
-// checkRollups compares all roll-ups with the values that they are made of.
+// checkRollups compares all roll-ups with the values from which they were computed.
 func (s *stage) checkRollups(ctx context.Context, session engine.Session, f *workload.Finding) error {
 	stmt, err := session.Prepare(ctx,
 		&model.Op{Kind: model.Scan, Table: tableRollup, Columns: s.tables[s.run.tables].ColumnNames()})
@@ -173,7 +173,8 @@ func (s *stage) checkRollups(ctx context.Context, session engine.Session, f *wor
 	return nil
 }
 
-// expected returns the number of measurements that have arrived and are not dropped.
+// expected returns the number of measurements that have arrived and have not been
+// dropped.
 func (s *stage) expected() (n int64) {
 	first := s.now.dropped * s.partition * s.perTick
 	for w, done := range s.now.slots {
@@ -188,7 +189,7 @@ func (s *stage) expected() (n int64) {
 	return n
 }
 
-// note reports what clients have found wrong, and how far the background is behind.
+// note reports wrong results of clients, and how far the background work is behind.
 func (s *stage) note(f *workload.Finding) {
 	var sent [len(statements)]int64
 	for _, w := range s.writers {

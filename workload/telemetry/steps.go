@@ -9,7 +9,7 @@ import (
 	"rumbench/workload"
 )
 
-// The operation kinds, and the groups that sum them up.
+// The operation kinds, and the groups that combine them.
 const (
 	opLoad   = "load"
 	opIndex  = "index"
@@ -60,7 +60,8 @@ func (r *run) load() workload.Step {
 	}
 }
 
-// loadWork returns the operations of a loader: a batch is of one partition.
+// loadWork returns the number of operations of a loader: each batch belongs to one
+// partition.
 func (r *run) loadWork() (ops int64) {
 	batch := r.p.Int("load_batch")
 	for first := int64(0); first < r.history; first += r.partition {
@@ -78,7 +79,7 @@ func (r *run) index() workload.Step {
 	}
 }
 
-// mix returns the step of a rate: everything at once.
+// mix returns the step of a rate, which does everything at once.
 func (r *run) mix(rate int64) workload.Step {
 	s := workload.Step{
 		Name: fmt.Sprintf("mix%d", rate), Primary: opInsert, WritesPer: opInsert, Access: workload.MixedAccess,
@@ -105,11 +106,11 @@ func (r *run) mix(rate int64) workload.Step {
 	return s
 }
 
-// rateOf returns the operations per second of a writer at a rate of values.
+// rateOf returns a writer's operations per second for a rate of values.
 func (r *run) rateOf(rate int64) float64 { return float64(rate) / float64(r.batch*r.metrics*r.writers) }
 
-// workAt returns the operations of a writer in the mix step of a rate: whole ticks, so
-// that each device has the same number of measurements.
+// workAt returns the number of operations of a writer in the mix step of a rate: whole
+// ticks, so that each device has the same number of measurements.
 func (r *run) workAt(rate int64) int64 {
 	perTick := r.perTick / r.batch
 	ticks := math.Ceil(r.rateOf(rate) * r.p.Float("mix_seconds") / float64(perTick))

@@ -1,9 +1,9 @@
-// Package telemetry is the monitoring workload that Mark Callaghan proposed as
-// Insert Benchmark v3: many devices send measurements, while others query them,
-// roll them up and drop what is old. Three physical schemas of the same data
-// show what writes and reads cost under each.
+// Package telemetry is the monitoring workload that Mark Callaghan proposed as Insert
+// Benchmark v3: many devices send measurements, while other clients query them, roll them
+// up and drop old data. Three physical schemas of the same data show the costs of writes
+// and reads under each.
 //
-// docs/telemetry.md has the sources, and how this implementation differs.
+// docs/telemetry.md has the sources, and the differences of this implementation.
 package telemetry
 
 import (
@@ -31,7 +31,7 @@ const (
 	docModel = "doc"
 )
 
-// What an insert of a measurement that exists does.
+// The effects of inserting a measurement that exists.
 const (
 	onExistingIgnore  = "ignore"
 	onExistingReplace = "replace"
@@ -99,7 +99,7 @@ type run struct {
 	sizes
 	doc    bool
 	schema string
-	// now is what the steps so far have left, from step load on.
+	// now is the state after the steps so far, starting with step load.
 	now state
 }
 
@@ -116,7 +116,7 @@ type sizes struct {
 	window    int64 // of a roll-up
 	together  int64 // devices of a roll-up operation
 	silence   int64 // of an outage; 0: there is none
-	chunk     int64 // measurements that a device catches up with per tick
+	chunk     int64 // missed measurements that a device sends per tick
 	span      int64 // of range queries
 }
 
@@ -153,7 +153,7 @@ func (Workload) New(p workload.Params) (workload.Run, error) {
 	return r, nil
 }
 
-// setTicks converts the times.
+// setTicks converts the durations to ticks.
 func (r *run) setTicks() (err error) {
 	interval := r.p.Duration("interval")
 	ticks := func(name string) int64 {
@@ -170,8 +170,9 @@ func (r *run) setTicks() (err error) {
 	return cmp.Or(err, workload.RefuseIf(interval.Microseconds() < r.devices, "interval", "raise it", "it has fewer microseconds than there are devices"))
 }
 
-// requireMixes refuses rates that are repeated or have no whole tick, and an outage that
-// does not begin and end in each mix step: what is late when it begins is of that step.
+// requireMixes refuses repeated rates, rates without a whole tick, and an outage that
+// does not begin and end within each mix step: measurements that are late when it begins
+// belong to that step.
 func (r *run) requireMixes() error {
 	rates := r.p.Ints("rates")
 	for i, rate := range rates {
@@ -189,10 +190,10 @@ func (r *run) requireMixes() error {
 	return nil
 }
 
-// burstAt returns the tick in which devices return, of a mix step of so many.
+// burstAt returns the tick in which devices return, for a mix step of the given length.
 func (r *run) burstAt(ticks int64) int64 { return int64(r.p.Float("burst_at") * float64(ticks)) }
 
-// Needs returns transactions, if roll-ups are such.
+// Needs returns transactions, if roll-ups use them.
 func (r *run) Needs() []model.Capability {
 	if r.p.Bool("transactions") {
 		return []model.Capability{model.CapTransactions}
@@ -200,7 +201,7 @@ func (r *run) Needs() []model.Capability {
 	return nil
 }
 
-// Estimate returns full partitions, with the roll-ups of everything.
+// Estimate returns full partitions, and the roll-ups of all data.
 func (r *run) Estimate() workload.Live {
 	ticks := r.history
 	for _, rate := range r.p.Ints("rates") {

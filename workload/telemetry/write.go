@@ -19,17 +19,17 @@ const (
 
 var statements = [...]string{live: "live", late: "late", again: "duplicate", backfill: "backfill", correct: "correct"}
 
-// The kinds of operations: a writer's next devices have something to send, or all
-// are silent.
+// The kinds of operations: the next devices of a writer have data to send, or all are
+// silent.
 const (
 	kindInsert = iota
 	kindSilent
 )
 
-// maxBatch is the greatest number of measurements of a statement.
+// maxBatch is the maximum number of measurements per statement.
 const maxBatch = 100
 
-// task is a statement to be sent: n measurements of one partition.
+// task is a pending statement: n measurements of one partition.
 type task struct {
 	statement  int
 	partition  int64
@@ -37,8 +37,8 @@ type task struct {
 	start, end int // its arguments
 }
 
-// writer sends the measurements of its devices in the order of its slots. An
-// operation is the slots of a batch, with what else these devices send in the tick.
+// writer sends the measurements of its devices in the order of its slots. An operation
+// covers the slots of a batch, including other data that these devices send in the tick.
 type writer struct {
 	*stage
 	writer  int64
@@ -46,7 +46,7 @@ type writer struct {
 	inserts []map[int]engine.Stmt // by table and number of measurements
 	updates []engine.Stmt         // by table
 
-	slot  int64 // the first one of the operation
+	slot  int64 // the first slot of the operation
 	begun bool  // the operation is generated
 	tasks []task
 	next  int // of tasks
@@ -80,8 +80,7 @@ func (s *stage) newWriter(ctx context.Context, seat workload.Seat) (workload.Cli
 	return w, nil
 }
 
-// insert returns the statement for a number of measurements, prepared when it is first
-// needed.
+// insert returns the statement for a number of measurements; it is prepared on first use.
 func (w *writer) insert(ctx context.Context, table int64, n int) (engine.Stmt, error) {
 	if stmt := w.inserts[table][n]; stmt != nil {
 		return stmt, nil
@@ -96,10 +95,10 @@ func (w *writer) insert(ctx context.Context, table int64, n int) (engine.Stmt, e
 	return stmt, err
 }
 
-// Waits reports whether the table for the next measurements is still to be dropped.
+// Waits reports whether the table for the next measurements has not been dropped yet.
 func (w *writer) Waits() bool { return !w.begun && !w.clock.open(w.slot/w.perTick) }
 
-// Ready generates an operation, unless one is to be tried again.
+// Ready generates an operation, unless one must be retried.
 func (w *writer) Ready(ctx context.Context) error {
 	if err := w.clock.await(ctx, func() bool { return !w.Waits() }); err != nil || w.begun {
 		return err
@@ -115,7 +114,7 @@ func (w *writer) Ready(ctx context.Context) error {
 		w.due(w.data.at(w.writer, slot))
 	}
 	w.clock.writers[w.writer].end.Store(end)
-	for _, t := range w.tasks { // outside the service time; Do meets an error again
+	for _, t := range w.tasks { // outside the service time; Do will see the error again
 		if t.statement != correct {
 			_, _ = w.insert(ctx, t.partition%w.run.tables, t.n)
 		}
@@ -123,7 +122,8 @@ func (w *writer) Ready(ctx context.Context) error {
 	return nil
 }
 
-// due adds what a device sends in a tick beside the measurement of the tick.
+// due adds the data that a device sends in a tick in addition to the measurement of the
+// tick.
 func (w *writer) due(d, tick int64) {
 	for back := int64(1); back <= correctAfter; back++ {
 		switch f := w.data.fate(d, tick-back); tick {
@@ -143,8 +143,8 @@ func (w *writer) due(d, tick int64) {
 	}
 }
 
-// add adds a measurement to the statement before if that is of the same kind and
-// partition, else to a new one. A correction is a statement by itself.
+// add adds a measurement to the previous statement if it has the same kind and partition,
+// else to a new statement. A correction is always a separate statement.
 func (w *writer) add(statement int, d, tick int64) {
 	partition, at := tick/w.partition, len(w.tasks)-1
 	if at < 0 || statement == correct || w.tasks[at].statement != statement || w.tasks[at].partition != partition ||
@@ -164,8 +164,8 @@ func (w *writer) add(statement int, d, tick int64) {
 	t.end = len(w.args)
 }
 
-// update makes the arguments of an insert those of the update of a value: the new
-// value, and the key.
+// update turns the arguments of an insert into those of a value's update: the new value,
+// and the key.
 func (w *writer) update(row []model.Value, metric int64) []model.Value {
 	if !w.doc {
 		row = row[4*metric : 4*metric+4]
@@ -227,7 +227,7 @@ func (w *writer) send(ctx context.Context, t *task, out *workload.Outcome) error
 			break
 		}
 		out.Writes++
-		return nil // whose rows engines count differently
+		return nil // engines count replaced rows differently
 	}
 	if rows > 0 {
 		out.Writes++

@@ -8,14 +8,14 @@ import (
 	"rumbench/workload"
 )
 
-// required is the last of the conditions (TPC-C 3.3.2) that the standard requires; 11
-// holds only after the load. stockCondition is beyond the standard's twelve.
+// required is the last condition (TPC-C 3.3.2) that the standard requires; condition 11
+// holds only after the load. stockCondition is not one of the standard's twelve.
 const (
 	required       = 4
 	stockCondition = 13
 )
 
-// place is where a condition is judged; what is 0 does not matter.
+// place is the place where a condition is evaluated; fields that are 0 do not apply.
 type place struct{ w, d, o, c, i int64 }
 
 func (p place) String() (s string) {
@@ -30,14 +30,14 @@ func (p place) String() (s string) {
 	return s
 }
 
-// violations counts, of each condition, what violates it.
+// violations counts the violations of each condition.
 type violations struct {
 	count   [stockCondition + 1]int64
 	example [stockCondition + 1]string
-	all     bool // conditions beyond those required are judged too
+	all     bool // conditions beyond the required ones are evaluated too
 }
 
-// equal notes a violation of a condition unless two numbers are equal.
+// equal records a violation of a condition unless two numbers are equal.
 func (v *violations) equal(condition int, at place, subject string, got int64, should string, want int64) {
 	if got == want || condition > required && !v.all {
 		return
@@ -60,8 +60,8 @@ func (v *violations) list() (out []string) {
 	return out
 }
 
-// check reads the tables, on which nobody works, and adds to a finding which
-// conditions are violated. It notes how many rows the tables hold.
+// check reads the tables while no client is working, and adds the violated conditions to
+// a finding. It notes how many rows the tables hold.
 func (r *run) check(ctx context.Context, session engine.Session, loaded bool, f *workload.Finding) error {
 	if r.p.String("check") == checkNone {
 		return nil
@@ -157,9 +157,8 @@ func (v *violations) judgeCustomers(r *reader, s *warehouseState) {
 	v.equal(10, place{w: s.id}, "the number of customers", found, "it should be", districts*r.customers)
 }
 
-// judgeStocks compares the pieces of stocks with those loaded: they have lost what was
-// sold, and got some refills. None of the standard's conditions shows an update that is
-// lost.
+// judgeStocks compares the quantities in stock with the loaded ones: sales reduce them,
+// and refills increase them. None of the standard's conditions detects a lost update.
 func (v *violations) judgeStocks(r *reader, w int64) {
 	loaded := population{run: r.run, part: part{w: w}}
 	r.scan(stock, w, func(n []int64) {

@@ -38,9 +38,9 @@ func (t *terminal) deliverAll() {
 }
 
 // takeOldest locks and deletes the oldest new order of a district, and returns its
-// number; 0: there is none. A scan locks nothing, so others may have taken the order
-// before it is locked: then the next one is looked for. A transaction that still sees
-// the former yields.
+// number; 0: there is none. A scan takes no locks, so another terminal may have taken the
+// order before it is locked: then takeOldest tries the next order. A transaction that
+// still sees the taken order yields.
 func (t *terminal) takeOldest(district int64) int64 {
 	w, d := integer(t.w), integer(district)
 	for gone := int64(0); t.err == nil; {
@@ -82,12 +82,12 @@ func (t *terminal) deliver(district, order int64) {
 }
 
 const (
-	recentOrders = 20  // at which Stock-Level looks
-	stocksAtOnce = 100 // that it gets with one statement
+	recentOrders = 20  // that Stock-Level examines
+	stocksAtOnce = 100 // that Stock-Level gets with one statement
 )
 
 // countLow is Stock-Level (TPC-C 2.8). The vocabulary has no join: the items of the
-// recent orders are read, then their stocks.
+// recent orders are read first, then their stocks.
 func (t *terminal) countLow() {
 	w, d := integer(t.w), integer(t.d)
 	t.one("the district", nextNumber, w, d)
@@ -103,8 +103,8 @@ func (t *terminal) countLow() {
 	}
 }
 
-// countStocks counts the stocks of items that are below the threshold. There is no
-// item 0, with which the keys are filled up.
+// countStocks counts the items whose stock is below the threshold. Unused keys are filled
+// with item 0, which does not exist.
 func (t *terminal) countStocks(items []int64) {
 	t.list = t.list[:0]
 	for _, n := range items {

@@ -33,8 +33,8 @@ func (s *loadStage) take() (p part, ok bool) {
 	return p, p.w <= s.warehouses
 }
 
-// batches returns the most batches that a client may load: all, of which one of each table
-// and part is not full.
+// batches returns the maximum number of batches that a client may load: all batches,
+// including a partial one for each table and part.
 func (r *run) batches() int64 {
 	t := r.loaded()
 	t.lines = t.orders * mostLines
@@ -51,7 +51,7 @@ func (s *loadStage) Client(_ context.Context, seat workload.Seat) (workload.Clie
 	return l, nil
 }
 
-// Finish notes what was loaded: everything, unless the load was cut short.
+// Finish records the extent of the load: everything, unless it was cut short.
 func (s *loadStage) Finish(context.Context, workload.Totals) (f workload.Finding, err error) {
 	n := state{known: true, whole: s.taken.Load() > 1+s.warehouses*(districts+1)}
 	for _, l := range s.clients {
@@ -73,13 +73,13 @@ type loader struct {
 	stage   *loadStage
 	rows    population
 	batches map[string]*workload.Batch
-	tables  []string // of the part, from the one that is being loaded on
-	row     int64    // the next of the table, less one; of the lines, the order
-	line    int64    // of the order, less one
+	tables  []string // of the part, beginning with the current table
+	row     int64    // the next row of the table, minus one; for the lines, the order
+	line    int64    // of the order, minus one
 	over    bool     // no part is left
 }
 
-// Ready generates the rows of a batch, unless one has failed.
+// Ready generates the rows of a batch, unless a batch has failed.
 func (l *loader) Ready(context.Context) error {
 	for ; !l.over; l.row, l.line = 0, 0 {
 		if len(l.tables) == 0 {
@@ -138,7 +138,7 @@ func (s *indexStage) Client(_ context.Context, seat workload.Seat) (workload.Cli
 	return &builder{indexStage: s}, nil
 }
 
-// Finish checks what was loaded.
+// Finish checks the loaded tables.
 func (s *indexStage) Finish(ctx context.Context, _ workload.Totals) (f workload.Finding, err error) {
 	f.Live = s.live(&s.now.totals, true)
 	if !s.env.Results || !s.now.whole {

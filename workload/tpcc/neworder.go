@@ -4,8 +4,8 @@ import (
 	"rumbench/model"
 )
 
-// The statements of New-Order. Its lines are handled in one way: one at a time, or all of
-// an order together.
+// The statements of New-Order. Its lines are handled in one of two ways: one at a time,
+// or all lines of an order together.
 var (
 	getTax       = define(get(warehouse, "w_tax"))
 	getBuyer     = define(get(customer, "c_discount", "c_last", "c_credit"))
@@ -19,7 +19,8 @@ var (
 	insertLines  = defineSizes(func(n int) model.Op { return insert(orderLine, n) })
 )
 
-// defineStocks defines the locks of stocks, with their texts for each district.
+// defineStocks defines the statements that lock stocks and read their texts, for each
+// district.
 func defineStocks() (out [districts]statement) {
 	for d := range out {
 		out[d] = defineSizes(func(n int) model.Op {
@@ -40,7 +41,7 @@ type line struct {
 	distSize int
 }
 
-// sameStock reports whether a line is of the same stock as another.
+// sameStock reports whether two lines have the same stock.
 func (l *line) sameStock(o *line) bool { return l.supplier == o.supplier && l.item == o.item }
 
 // enter is New-Order (TPC-C 2.4).
@@ -54,7 +55,7 @@ func (t *terminal) enter() {
 	number := t.got.at(0, 0)
 	tax += t.got.at(0, 1)
 	if number == 0 {
-		number = t.clock % (1 << 31) // of a district that was not loaded
+		number = t.clock % (1 << 31) // for a district that was not loaded
 	}
 	t.write(takeNumber, 4, integer(1), w, d)
 	local, count, together := int64(0), len(t.lines), 1
@@ -74,7 +75,7 @@ func (t *terminal) enter() {
 		t.enterLines(number, t.lines[start:start+together])
 	}
 	if t.rollsBack {
-		t.read(getItems, integer(t.stage.items+1)) // the last one, which does not exist
+		t.read(getItems, integer(t.stage.items+1)) // the last item, which does not exist
 		t.fail(errRollback)
 		return
 	}
@@ -87,8 +88,8 @@ func (t *terminal) enter() {
 	}
 }
 
-// enterLines enters lines with one statement of each kind, but for the changes of stocks,
-// which differ. Lines of the same stock are merged.
+// enterLines enters lines with one statement of each kind, except for the updates of
+// stocks, which differ. Lines with the same stock are merged.
 func (t *terminal) enterLines(number int64, lines []line) {
 	t.list = t.list[:0]
 	for i := range lines {
@@ -152,10 +153,10 @@ func (t *terminal) take(lines []line) {
 		integer(subject.supplier), integer(subject.item))
 }
 
-// refill is how many pieces a stock gets when it would fall below ten.
+// refill is the number of pieces added to a stock that would fall below ten.
 const refill = 91
 
-// charge returns what the order costs, in cents.
+// charge returns the price of the order, in cents.
 func (t *inputs) charge(tax, discount int64) (total int64) {
 	for i := range t.lines {
 		total += t.lines[i].amount

@@ -11,7 +11,8 @@ const (
 	nurandItem = 8191 // of items
 )
 
-// constants are the C of NURand, which are chosen once and kept with the data.
+// constants are the constants C of NURand, which are chosen once and stored with the
+// data.
 type constants struct {
 	nameLoad, nameRun int64 // of last names
 	id                int64 // of customers
@@ -40,10 +41,10 @@ func nurand(s *gen.Source, a, c, x, y int64) int64 {
 
 var syllables = [...]string{"BAR", "OUGHT", "ABLE", "PRI", "PRES", "ESE", "ANTI", "CALLY", "ATION", "EING"}
 
-// lastNames is how many last names there are.
+// lastNames is the number of last names.
 const lastNames = 1000
 
-// appendLastName appends the last name of a number of 0…999: a syllable of each digit.
+// appendLastName appends the last name for a number of 0…999: one syllable per digit.
 func appendLastName(dst []byte, n int64) []byte {
 	dst = append(dst, syllables[n/100]...)
 	dst = append(dst, syllables[n/10%10]...)
@@ -55,7 +56,7 @@ const characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 // tenCharacters is the number of texts of ten characters.
 const tenCharacters = 839_299_365_868_340_224 // 62¹⁰
 
-// appendText appends least…most random letters and digits.
+// appendText appends low…high random letters and digits.
 func appendText(dst []byte, s *gen.Source, low, high int64) []byte {
 	n := between(s, low, high)
 	for n > 0 {
@@ -77,8 +78,8 @@ func appendDigits(dst []byte, s *gen.Source, n int) []byte {
 	return dst
 }
 
-// between returns a number of least…most.
+// between returns a random number of low…high.
 func between(s *gen.Source, low, high int64) int64 { return low + s.Uniform(high-low+1) }
 
-// chance reports true in so many of a hundred draws.
+// chance returns true with a probability given in percent.
 func chance(s *gen.Source, percent int64) bool { return s.Uniform(100) < percent }

@@ -20,7 +20,7 @@ const (
 	checkNone = "none"
 )
 
-// The sizes of TPC-C, beside the number of warehouses.
+// The sizes of TPC-C, in addition to the number of warehouses.
 const (
 	standardItems       = 100_000
 	standardCustomers   = 3000

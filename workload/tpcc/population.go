@@ -6,7 +6,7 @@ import (
 	"rumbench/workload/gen"
 )
 
-// What rows hold after the load (TPC-C 4.3.3), amounts in cents.
+// The contents of rows after the load (TPC-C 4.3.3), amounts in cents.
 const (
 	creditLimit  = 50_000_00
 	firstPayment = 10_00 // of each customer: a district has received 30,000.00
@@ -18,15 +18,15 @@ const (
 	goodCredit, badCredit = "GC", "BC"
 )
 
-// start is the time of the load, in milliseconds since 1970. The clock of rows is
-// that of the transactions, not of the wall: a seed always gives the same rows.
+// start is the time of the load, in milliseconds since 1970. The time in rows follows the
+// transactions instead of the wall clock: a seed always gives the same rows.
 const start = 1_577_836_800_000
 
-// part is what one client loads at a time: the items (w 0), what a warehouse has
-// once (d 0), or a district.
+// part is the unit of work of a loading client: the items (w 0), the rows that a
+// warehouse has once (d 0), or a district.
 type part struct{ w, d int64 }
 
-// tables returns the tables that a part has rows of, in the order of the load.
+// tables returns the tables in which a part has rows, in load order.
 func (p part) tables() []string {
 	switch {
 	case p.w == 0:
@@ -46,8 +46,8 @@ type population struct {
 	*workload.Batch
 }
 
-// rows returns how many rows of a table a part has; of the lines, how many orders
-// have some.
+// rows returns the number of rows of a table in a part; for the lines, the number of
+// orders with lines.
 func (s *sizes) rows(table string) int64 {
 	switch table {
 	case item, stock:
@@ -72,7 +72,7 @@ func (p *population) lineCount(order int64) int64 {
 	return leastLines + p.stream("lines").Uniform(uint64(order), mostLines-leastLines+1)
 }
 
-// buyer returns who has placed an order that was loaded: each customer one.
+// buyer returns the customer who placed a loaded order: each customer has placed one.
 func (p *population) buyer(order int64) int64 {
 	return 1 + gen.NewPermutation(p.customers, p.stream("buyers")).At(order-1)
 }
@@ -80,7 +80,7 @@ func (p *population) buyer(order int64) int64 {
 // delivered reports whether an order that was loaded has been delivered.
 func (s *sizes) delivered(order int64) bool { return order <= s.customers-s.undelivered }
 
-// pieces returns how many pieces of an item the load gives to the warehouse's stock.
+// pieces returns the loaded quantity of an item in the warehouse's stock.
 func (p *population) pieces(whole int64) int64 {
 	return between(p.begin(stock, whole, 0), 10, 100)
 }
@@ -91,7 +91,7 @@ func (p *population) begin(table string, i, n int64) *gen.Source {
 	return &p.source
 }
 
-// row adds row i of a table, from 1, to a batch; of the lines, line n of order i.
+// row adds row i of a table, from 1, to a batch; for the lines, line n of order i.
 func (p *population) row(b *workload.Batch, table string, i, n int64) {
 	p.Batch = b
 	p.begin(table, i, n)
@@ -153,7 +153,7 @@ func (p *population) addLine(o, n int64) {
 		amount, p.dist())
 }
 
-// lastName returns the last name of a customer: each name once, then by NURand.
+// lastName returns the last name of a customer: first each name once, then by NURand.
 func (p *population) lastName(c int64) model.Value {
 	n := c - 1
 	if n >= lastNames {
@@ -202,7 +202,7 @@ func (p *population) data() model.Value {
 	return p.Chars()
 }
 
-// constantsRow returns the row by which data are recognised.
+// constantsRow returns the row that identifies the data.
 func (r *run) constantsRow(c constants) []model.Value {
 	var row []model.Value
 	for _, n := range []int64{1, int64(r.seed), r.warehouses, r.customers, r.undelivered, r.items, c.nameLoad, c.nameRun,
@@ -214,5 +214,5 @@ func (r *run) constantsRow(c constants) []model.Value {
 
 func integer(n int64) model.Value { return model.IntValue(n) }
 
-// at returns the time of a number of milliseconds.
+// at returns the time for a number of milliseconds.
 func at(ms int64) model.Value { return model.MicrosValue(ms * 1000) }

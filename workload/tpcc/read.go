@@ -12,7 +12,7 @@ import (
 // orderState is an order with its lines, as read.
 type orderState struct {
 	d, id, customer  int64
-	count            int64 // of lines, as the order says
+	count            int64 // of lines, according to the order
 	carrier          bool
 	news             int64 // rows of new_order
 	lines, delivered int64
@@ -26,14 +26,14 @@ type districtState struct {
 	news, firstNew, lastNew int64
 }
 
-// warehouseState is a warehouse with its districts, as read. District 0 stands for those
+// warehouseState is a warehouse with its districts, as read. District 0 represents those
 // that cannot exist.
 type warehouseState struct {
 	id, ytd   int64
 	districts [districts + 1]districtState
 	orders    []orderState
 	stray     int64   // new orders without an order
-	credit    []int64 // what customers were sold and delivered, by district and number
+	credit    []int64 // amounts of delivered sales, by district and customer number
 }
 
 // payments are the sums of history.
@@ -41,7 +41,7 @@ type payments struct {
 	rows       int64
 	warehouses []int64 // by w_id
 	districts  []int64 // by w_id and d_id
-	customers  []int64 // likewise
+	customers  []int64 // by w_id, d_id and c_id
 	outside    int64   // rows of no warehouse, district or customer
 }
 
@@ -55,10 +55,10 @@ type reader struct {
 	totals  totals
 }
 
-// unknown is what a reader makes of NULL.
+// unknown is the number that a reader uses for NULL.
 const unknown = -1
 
-// scan reads integers and dates of a table, of one warehouse unless w is 0.
+// scan reads integers and dates of a table, from one warehouse unless w is 0.
 func (r *reader) scan(table string, w int64, each func([]int64), columns ...string) {
 	if r.err != nil {
 		return
@@ -166,7 +166,7 @@ func (s *warehouseState) district(d int64) *districtState {
 	return &s.districts[d]
 }
 
-// order returns an order, nil if there is none. They are in the order of their keys.
+// order returns an order, nil if there is none. Orders are sorted by key.
 func (s *warehouseState) order(d, id int64) *orderState {
 	i := sort.Search(len(s.orders), func(i int) bool { o := &s.orders[i]; return o.d > d || o.d == d && o.id >= id })
 	if i == len(s.orders) || s.orders[i].d != d || s.orders[i].id != id {

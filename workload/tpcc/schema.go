@@ -6,7 +6,7 @@ import (
 	"rumbench/model"
 )
 
-// The tables, as the standard calls them; orders for ORDER, a reserved word.
+// The tables, with the standard's names. orders replaces ORDER, which is a reserved word.
 const (
 	warehouse = "warehouse"
 	district  = "district"
@@ -18,13 +18,13 @@ const (
 	item      = "item"
 	stock     = "stock"
 
-	constantsTable = "constants" // the tenth: what the data were loaded with
+	constantsTable = "constants" // the tenth: the constants of the load
 
 	nameIndex  = "c_name"
 	orderIndex = "o_customer"
 )
 
-// bytesOf is the mean size of a row's user bytes.
+// bytesOf is the mean number of user bytes of a row.
 var bytesOf = map[string]int64{
 	warehouse: 80, district: 88, customer: 556, history: 62, orders: 35, newOrders: 12, orderLine: 66, item: 73,
 	stock: 306, constantsTable: 44,
@@ -36,10 +36,10 @@ const (
 	orderEntry = 4 * 4
 )
 
-// distWidth is the length of a stock's text for a district.
+// distWidth is the length of the text that a stock has for a district.
 const distWidth = 24
 
-// number is an integer of four bytes; money an amount in cents, or a sum of amounts.
+// number is an integer of four bytes; money is an amount in cents, or a sum of amounts.
 func number(name string) model.Column {
 	return model.Column{Name: name, Type: model.Int, Width: 4, NotNull: true}
 }
@@ -76,11 +76,11 @@ func columns(lists ...[]model.Column) (out []model.Column) {
 	return out
 }
 
-// distColumn returns the name of the text of a stock for a district.
+// distColumn returns the name of a stock's text column for a district.
 func distColumn(d int64) string { return fmt.Sprintf("s_dist_%02d", d) }
 
-// newTables returns the standard's nine and that of the constants. Amounts are in cents,
-// taxes and discounts in ten-thousandths: floats would break the conditions.
+// newTables returns the standard's nine tables and that of the constants. Amounts are in
+// cents, taxes and discounts in ten-thousandths: floats would break the conditions.
 func newTables() []model.Table {
 	return []model.Table{
 		{
@@ -175,7 +175,7 @@ func tableOf(name string) *model.Table {
 	return nil
 }
 
-// given returns the columns of a table that inserts give.
+// given returns the columns of a table to which inserts give values.
 func given(table string) []string {
 	names := tableOf(table).ColumnNames()
 	if table == history {

@@ -12,17 +12,18 @@ import (
 	"rumbench/workload/gen"
 )
 
-// mixStage is a running step of transactions. It holds what its terminals share.
+// mixStage is a running step of transactions. It holds the state that its terminals
+// share.
 type mixStage struct {
 	*run
 	env       workload.Env
 	constants constants
 	checks    bool // the conditions are checked at the end
-	checked   bool // all rows are there that transactions need
+	checked   bool // all rows that transactions need exist
 	waits     float64
 	draws     gen.Stream
 	clock     int64  // at the beginning, in ms since 1970
-	start     totals // what the tables held
+	start     totals // the totals of the tables at the beginning
 	terminals []*terminal
 }
 
@@ -40,12 +41,12 @@ func (r *run) openMix(ctx context.Context, name string, env workload.Env, checks
 	return &mixStage{
 		run: r, env: env, constants: newConstants(r.seed), checks: checks, checked: env.Results && r.now.whole,
 		waits: r.p.Float("waits"), start: r.now.totals,
-		draws: stream(env.Seed, name).Sub(uint64(r.now.orders)), // others than in steps before
+		draws: stream(env.Seed, name).Sub(uint64(r.now.orders)), // different from earlier steps
 		clock: start + r.now.orders*1000,
 	}, nil
 }
 
-// inSession does something in a session of its own.
+// inSession calls a function with its own session.
 func (r *run) inSession(ctx context.Context, db engine.DB, do func(engine.Session) error) error {
 	session, err := db.Session(ctx)
 	if err != nil {
@@ -54,7 +55,7 @@ func (r *run) inSession(ctx context.Context, db engine.DB, do func(engine.Sessio
 	return errors.Join(do(session), session.Close())
 }
 
-// meet meets tables that another process has loaded.
+// meet prepares for tables that another process has loaded.
 func (r *run) meet(ctx context.Context, session engine.Session) error {
 	want := r.constantsRow(newConstants(r.seed))
 	stmt, err := session.Prepare(ctx, &model.Op{Kind: model.Get, Table: constantsTable, Columns: given(constantsTable)})
@@ -88,7 +89,8 @@ func (s *mixStage) Client(ctx context.Context, seat workload.Seat) (workload.Cli
 	return t, t.prepare(ctx, seat.Session)
 }
 
-// newUser returns the user of terminal n: those of a warehouse have other districts.
+// newUser returns the user of terminal n: users of the same warehouse have different
+// districts.
 func (s *mixStage) newUser(n int64) user {
 	return user{
 		sizes: s.sizes, constants: s.constants, source: gen.NewSource(s.draws.Sub(uint64(n))),
@@ -97,8 +99,8 @@ func (s *mixStage) newUser(n int64) user {
 	}
 }
 
-// Finish checks the tables against the conditions and against what the terminals
-// have committed.
+// Finish checks the tables against the conditions and against the commits of the
+// terminals.
 func (s *mixStage) Finish(ctx context.Context, _ workload.Totals) (f workload.Finding, err error) {
 	var total tally
 	for _, t := range s.terminals {
@@ -124,14 +126,14 @@ func (s *mixStage) Finish(ctx context.Context, _ workload.Totals) (f workload.Fi
 		f.Notes = append(f.Notes, fmt.Sprintf("of %d commits it is unknown whether they were done, so the rows are not "+
 			"compared with the commits", n))
 		s.now.uncertain = 0
-	} else if got := s.now.totals; got != want { // as read
+	} else if got := s.now.totals; got != want { // as counted by the check
 		f.Broken = append(f.Broken, fmt.Sprintf("the tables hold %+v, but with what clients have committed it should be %+v",
 			got, want))
 	}
 	return f, nil
 }
 
-// unaudited is what the results are not.
+// unaudited is the disclaimer of the results.
 const unaudited = "derived from TPC-C; unaudited; not comparable with published TPC results"
 
 // notes describes the mix.

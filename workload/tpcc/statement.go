@@ -9,7 +9,7 @@ import (
 	"rumbench/workload"
 )
 
-// shapes are the statements of the transactions, each defined beside its use.
+// shapes are the statements of the transactions, each defined next to its use.
 var shapes []shape
 
 type shape struct {
@@ -25,8 +25,8 @@ func define(op model.Op) statement {
 	return statement(len(shapes) - 1)
 }
 
-// defineSizes defines a statement for each number of rows up to mostLines: that of n rows
-// is n-1 after the first.
+// defineSizes defines a statement for each number of rows up to mostLines. The statement
+// for n rows has the position of the first one plus n-1.
 func defineSizes(op func(n int) model.Op) statement {
 	for n := range mostLines {
 		shapes = append(shapes, shape{op(n + 1), n > 0})
@@ -60,29 +60,29 @@ func update(table string, columns ...string) model.Op {
 	return op
 }
 
-// of returns the statement on n keys.
+// sized returns the statement on n keys.
 func sized(op model.Op, n int) model.Op {
 	op.Keys = n
 	return op
 }
 
-// statements execute those of a terminal, an attempt at a transaction at a time. After one
-// that fails, with err, the others do nothing.
+// statements executes the statements of a terminal, one attempt at a transaction at a
+// time. After a statement has failed, with err, the others do nothing.
 type statements struct {
 	workload.Transaction
 	session  engine.Session
-	prepared []engine.Stmt // by position in shapes; nil: until it occurs
+	prepared []engine.Stmt // by position in shapes; nil until first used
 	ctx      context.Context
 	out      *workload.Outcome
 	err      error
 	args     []model.Value // of the statement
-	list     []model.Value // memory for those of several rows
+	list     []model.Value // memory for the arguments of several rows
 	result   engine.Result
 	got      rows // of the last read
-	counts   bool // what reads return counts as the operation's bytes
+	counts   bool // bytes returned by reads count as the operation's bytes
 }
 
-// prepare prepares the statements, but for the late ones.
+// prepare prepares the statements, except for the late ones.
 func (s *statements) prepare(ctx context.Context, session engine.Session) (err error) {
 	s.ctx, s.session, s.prepared = ctx, session, make([]engine.Stmt, len(shapes))
 	if s.Transaction, err = workload.NewTransaction(ctx, session); err != nil {
@@ -115,7 +115,7 @@ func (s *statements) exec(subject statement, args []model.Value) bool {
 	return s.err == nil
 }
 
-// read executes a read, whose rows are then in s.got.
+// read executes a read and leaves its rows in s.got.
 func (s *statements) read(stmt statement, args ...model.Value) {
 	s.got.clear()
 	s.result.Each = s.got.each
@@ -128,7 +128,7 @@ func (s *statements) read(stmt statement, args ...model.Value) {
 	}
 }
 
-// write executes a write of so many user bytes, index entries included.
+// write executes a write of the given number of user bytes, including index entries.
 func (s *statements) write(stmt statement, bytes int64, args ...model.Value) {
 	s.result.Each = nil
 	switch {
@@ -151,7 +151,7 @@ type rows struct {
 
 func (r *rows) clear() {
 	if r.each == nil {
-		r.each = r.add // made once, as it is in memory of its own
+		r.each = r.add // created once, because it is allocated
 	}
 	r.n, r.values, r.text = 0, r.values[:0], r.text[:0]
 }

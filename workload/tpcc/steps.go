@@ -27,7 +27,7 @@ const (
 var kindNames = [kinds + 1]string{"new_order", "payment", "order_status", "delivery", "stock_level",
 	"new_order rolled back"}
 
-// cards is how many cards of a deck are of each kind, and so the mix in percent.
+// cards is the number of cards of each kind in a deck, and so the mix in percent.
 var cards = [kinds]int64{45, 43, 4, 4, 4}
 
 const deckSize = 100
@@ -40,8 +40,8 @@ var (
 	limits = [kinds]time.Duration{5 * time.Second, 5 * time.Second, 5 * time.Second, 5 * time.Second, 20 * time.Second}
 )
 
-// mostPerMinute returns how many New-Orders a minute a terminal can enter with the
-// standard's waits: 1.286, and ten terminals of a warehouse 12.86.
+// mostPerMinute returns the maximum number of New-Orders per minute of a terminal with
+// the standard's waits: 1.286; the ten terminals of a warehouse reach 12.86.
 func mostPerMinute() float64 {
 	var cycle float64 // seconds
 	for k := range kinds {
@@ -50,7 +50,7 @@ func mostPerMinute() float64 {
 	return 60 / cycle * float64(cards[newOrder]) / deckSize
 }
 
-// What rates and costs of the steps are per, beside New-Orders.
+// The units of rates and costs of the steps, in addition to New-Orders.
 const (
 	opRow   = "row"
 	opIndex = "index"

@@ -13,7 +13,7 @@ import (
 )
 
 // terminal performs transactions. Their inputs are drawn before they begin, and kept
-// until they are completed or given up.
+// until the transactions are completed or given up.
 type terminal struct {
 	stage *mixStage
 	clock int64 // in ms since 1970; it ticks with each transaction
@@ -25,14 +25,14 @@ type terminal struct {
 	data    []byte // memory for a customer's data, and for that of a payment
 }
 
-// tally is what a terminal's completed transactions have done.
+// tally counts the results of a terminal's completed transactions.
 type tally struct {
 	changed        totals
 	done           [kinds + 1]int64
 	remoteLines    int64
 	remotePayments int64
 	skipped        int64 // districts without an order to deliver
-	uncertain      int64 // commits of which it is unknown whether they were done
+	uncertain      int64 // commits with an unknown outcome
 	wrong          int64
 	firstWrong     string
 }
@@ -57,7 +57,7 @@ func (t *terminal) Ready(ctx context.Context) error {
 	if t.drawn {
 		return nil
 	}
-	thinks := think[t.kind] // of the transaction before
+	thinks := think[t.kind] // after the previous transaction
 	t.clock += int64(len(t.stage.terminals))
 	t.draw()
 	t.drawn = true
@@ -115,20 +115,20 @@ var perform = [kinds]func(*terminal){(*terminal).enter, (*terminal).receive, (*t
 // fail ends the transaction with an error, unless it has failed before.
 func (t *terminal) fail(err error) { t.err = cmp.Or(t.err, err) }
 
-// one reads a row that nobody deletes.
+// one reads a row that no transaction deletes.
 func (t *terminal) one(subject string, stmt statement, args ...model.Value) {
 	t.read(stmt, args...)
 	t.need(t.got.n == 1, subject)
 }
 
-// noteCommit notes a commit of which it is unknown whether it was done.
+// noteCommit counts a commit if its outcome is unknown.
 func (t *tally) noteCommit(err error) {
 	if class := engine.ClassOf(err); !class.Yields() && class != engine.Duplicate {
 		t.uncertain++
 	}
 }
 
-// need notes a row that is missing, and that nobody deletes.
+// need records a missing row that no transaction deletes.
 func (t *terminal) need(found bool, subject string) {
 	if found || t.err != nil || !t.stage.checked {
 		return

@@ -1,9 +1,9 @@
-// Package tpcc is a workload derived from TPC-C: terminals of warehouses enter,
-// pay, look up and deliver orders, in five transactions over nine tables.
+// Package tpcc is a workload derived from TPC-C: terminals of warehouses enter, pay, look
+// up and deliver orders, in five transactions over nine tables.
 //
-// It follows revision 5.11 of the standard as common programs implement it, and is
-// not TPC-C: results are unaudited and not comparable with published ones.
-// docs/tpcc.md has its sources, and how it differs.
+// It follows revision 5.11 of the standard as common programs implement it, and is not
+// TPC-C: results are unaudited and not comparable with published ones. docs/tpcc.md has
+// its sources and differences.
 package tpcc
 
 import (
@@ -28,7 +28,7 @@ func (Workload) Info() workload.Info {
 	}
 }
 
-// districts is the number of districts of a warehouse, and of its terminals.
+// districts is the number of districts of a warehouse, and the number of its terminals.
 const districts = 10
 
 // sizes are the numbers of rows loaded.
@@ -49,12 +49,12 @@ type run struct {
 	now   state
 }
 
-// state is what the tables hold after the steps so far.
+// state is the content of the tables after the steps so far.
 type state struct {
 	totals
-	known     bool  // in the process that has loaded the tables
+	known     bool  // true in the process that has loaded the tables
 	whole     bool  // the load was not cut short
-	uncertain int64 // commits since the rows were last counted of which it is unknown whether they were done
+	uncertain int64 // commits with an unknown outcome since the last count
 }
 
 // totals are the rows of the tables that transactions insert into and delete from.
@@ -93,7 +93,7 @@ func (r *run) Needs() []model.Capability { return []model.Capability{model.CapTr
 // maxRate is a generous guess of the transactions per second.
 const maxRate = 10_000
 
-// Estimate returns the size of the load plus what the mix may add.
+// Estimate returns the size of the load plus the maximum growth by the mix.
 func (r *run) Estimate() workload.Live {
 	done := r.p.Float("warmup_seconds") * maxRate
 	for _, clients := range r.p.Ints("clients") {
@@ -109,7 +109,7 @@ func (r *run) Estimate() workload.Live {
 	return r.live(&t, true)
 }
 
-// loaded returns what the load inserts; the lines are their mean.
+// loaded returns the totals that the load inserts, with the mean number of lines.
 func (s *sizes) loaded() totals {
 	all := s.warehouses * districts
 	return totals{orders: all * s.customers, undelivered: all * s.undelivered, lines: all * s.customers * meanLines,

@@ -7,7 +7,7 @@ import (
 	"rumbench/workload/gen"
 )
 
-// user draws what is entered at a terminal.
+// user draws the input at a terminal.
 type user struct {
 	sizes
 	constants  constants
@@ -15,14 +15,14 @@ type user struct {
 	homeID     int64 // the terminal's warehouse
 	districtID int64 // its district, for Stock-Level
 	anywhere   bool  // each transaction draws a warehouse
-	weighted   bool  // each transaction is drawn by itself, not from the deck
+	weighted   bool  // each transaction is drawn separately, not from the deck
 	deck       [deckSize]kind
 	played     int // cards of the deck
 	inputs
 }
 
-// inputs are what a terminal's user enters. They have many fields, of which each
-// transaction uses some.
+// inputs are the inputs of a terminal's user. They have many fields; each transaction
+// uses some of them.
 type inputs struct {
 	kind      kind
 	w, d      int64 // of the terminal
@@ -32,9 +32,9 @@ type inputs struct {
 	carrier   int64
 	threshold int64
 	lines     []line // of a New-Order, in the order of their stocks
-	rollsBack bool   // a last line has an unused item; it is not in lines
+	rollsBack bool   // the last line has an unused item, and is not in lines
 	allLocal  bool
-	total     int64   // what the terminal shows in the end: cents, or low stocks
+	total     int64   // the final output of the terminal: cents, or low stocks
 	recent    []int64 // items of the last orders, for Stock-Level
 }
 
@@ -59,7 +59,7 @@ func (u *user) draw() {
 	}
 }
 
-// drawKind draws a card; a deck that is used up is shuffled again.
+// drawKind draws a card; a used-up deck is shuffled again.
 func (u *user) drawKind() kind {
 	if u.weighted {
 		n := u.source.Uniform(deckSize)
@@ -121,12 +121,12 @@ func (u *user) drawNewOrder() {
 	if u.rollsBack { // the last line has no item
 		u.lines = u.lines[:len(u.lines)-1]
 	}
-	// Stocks are locked in one order by all, so that nobody waits for each other.
+	// All transactions lock stocks in the same order, which prevents deadlocks.
 	slices.SortStableFunc(u.lines,
 		func(a, b line) int { return cmp.Or(cmp.Compare(a.supplier, b.supplier), cmp.Compare(a.item, b.item)) })
 }
 
-// elsewhere draws another warehouse than the terminal's, if there is one.
+// elsewhere draws a warehouse other than the terminal's, if there is one.
 func (u *user) elsewhere() int64 {
 	if u.warehouses == 1 {
 		return u.w

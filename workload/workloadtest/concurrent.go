@@ -9,8 +9,8 @@ import (
 	"rumbench/workload"
 )
 
-// Concurrent runs all steps with a goroutine for each client, which repeats what
-// yields to others, and checks the invariants of every step.
+// Concurrent runs all steps with one goroutine per client, which repeats operations that
+// yield to others, and checks the invariants of every step.
 func Concurrent(t *testing.T, r workload.Run, db engine.DB, seed uint64) {
 	t.Helper()
 	var previous *workload.Live

@@ -13,24 +13,24 @@ import (
 	"rumbench/workload"
 )
 
-// State is the data after a step, and what its operations have returned.
+// State is the data after a step, and the results of its operations.
 type State struct {
 	Step    string
 	Sums    []string // a line per table and index: rows and checksum
-	Answers uint64   // digest of all that operations returned
+	Answers uint64   // digest of all results of operations
 	Ops     int64
 	Found   []Found
 }
 
-// Found is what operations of a kind should find and have found.
+// Found is the number of rows that operations of a kind should find, and did find.
 type Found struct {
 	Kind            string
 	Finds           workload.Finds
 	Expected, Found int64
 }
 
-// CheckFound fails the test if operations have not found the rows that they
-// should, within chance.
+// CheckFound fails the test if operations have not found the rows that they should find,
+// allowing for chance.
 func CheckFound(t *testing.T, subject string, states []State) {
 	t.Helper()
 	for _, s := range states {
@@ -105,7 +105,7 @@ func runStep(t *testing.T, step *workload.Step, db engine.DB, seed uint64, previ
 	workload.Totals) {
 	t.Helper()
 	r := begin(t, step, db, seed, previous)
-	waits := 0 // turns without a client that leads
+	waits := 0 // turns without one of a leading client
 	for more := true; more; {
 		more = false
 		for _, u := range r.turns {
@@ -123,7 +123,7 @@ func runStep(t *testing.T, step *workload.Step, db engine.DB, seed uint64, previ
 	return r.finish()
 }
 
-// running is a step that runs.
+// running is a step in progress.
 type running struct {
 	t        *testing.T
 	step     *workload.Step
@@ -208,7 +208,7 @@ type turn struct {
 	group  *workload.Group
 	client workload.Client
 	leads  bool
-	left   int64 // operations left of a client that leads; others follow
+	left   int64 // remaining operations of a leading client; others follow
 	totals []workload.Total
 }
 

@@ -1,6 +1,6 @@
-// Package workloadtest is the conformance suite that every workload passes, with
-// the lockstep runner that tests that a seed gives the same rows and results on
-// every engine. It measures no time.
+// Package workloadtest is the conformance suite that every workload passes, with the
+// lockstep runner, which tests that a seed gives the same rows and results on every
+// engine. It measures no time.
 package workloadtest
 
 import (
@@ -84,7 +84,7 @@ func (s Suite) testSteps(t *testing.T) {
 	}
 }
 
-// checkSteps checks what other packages rely on.
+// checkSteps checks properties on which other packages rely.
 func checkSteps(t *testing.T, r workload.Run) {
 	t.Helper()
 	schema := r.Schema()
@@ -132,7 +132,8 @@ func checkGroups(t *testing.T, step *workload.Step) {
 	}
 }
 
-// testSameSeed: a seed always gives the same rows and results, another does not.
+// testSameSeed checks that a seed always gives the same rows and results, and a different
+// seed does not.
 func (s Suite) testSameSeed(t *testing.T) {
 	run := func(seed uint64) []State {
 		r := s.small(t)
@@ -144,7 +145,7 @@ func (s Suite) testSameSeed(t *testing.T) {
 		"another seed gives the same rows and results")
 }
 
-// testAlone: every step that creates nothing can be run by itself, and repeated,
+// testAlone checks that every step that creates nothing can be run alone, and repeated,
 // on a database of earlier steps.
 func (s Suite) testAlone(t *testing.T) {
 	whole := s.small(t)
