@@ -7,8 +7,8 @@ import (
 	"rumbench/internal/result"
 )
 
-// Tested returns how many of the numbers that are asked about were tested: their
-// verdicts are corrected for so many.
+// Tested returns how many of the numbers asked about were tested: their verdicts are
+// corrected for this number.
 func (j *Judgement) Tested() (n int) {
 	for i := range j.Items {
 		if it := &j.Items[i]; it.Asked && !math.IsNaN(it.P) {
@@ -18,9 +18,9 @@ func (j *Judgement) Tested() (n int) {
 	return n
 }
 
-// Outcome is what a gate on the question of a judgement finds.
+// Outcome is the result of a gate on the question of a judgement.
 type Outcome struct {
-	Worse []*Item // proven to be worse, and seen to be so by what matters
+	Worse []*Item // proven to be worse, and observed to be worse by a difference that matters
 	Open  []*Item // not worse, but that is not excluded either
 	Blind []*Item // numbers that one of the two has and that could not be judged, for the reason in Why
 	// Judged is how many numbers were.

@@ -71,8 +71,8 @@ func (c *Campaign) judge(base, other *Target, keys func(*keyIndex) []Key) *Judge
 	return j
 }
 
-// bounds returns what differences matter: those of the question in what is asked
-// about, and any in other numbers.
+// bounds returns the differences that matter: those of the question for the numbers
+// asked about, and any for other numbers.
 func (c *Campaign) bounds(asked bool) bounds {
 	q := result.Question{}
 	if asked {
@@ -131,8 +131,8 @@ const (
 	// power is the chance of finding a difference with the number of trials that
 	// Needed returns.
 	power = 0.9
-	// MostTrials is the greatest number of trials that is recommended. What takes more
-	// is not found by patience.
+	// MostTrials is the greatest number of trials that is recommended. More trials than
+	// that are not worth the time.
 	MostTrials = 30
 )
 
@@ -156,18 +156,18 @@ func (e *Effect) Detectable() float64 {
 	return math.Expm1(e.noise.Detectable(trials, Alpha/float64(e.family), power))
 }
 
-// Outlook is what it takes to decide an open number.
+// Outlook is the effort needed to decide an open number.
 type Outlook struct {
 	Difference float64 // the relative difference that is looked for
 	Seen       bool    // it is the one that was seen, not the smallest that matters
 	Trials     int     // that find it; 0: more than MostTrials, or unknown
 	Have       int     // trials that there are
-	Detectable float64 // the smallest difference that so many find; NaN if unknown
+	Detectable float64 // the smallest difference that these trials detect; NaN if unknown
 }
 
-// Outlook returns what it takes to find the difference seen, or the smallest that
-// matters if less was seen. Where more trials would not decide it is empty: of numbers
-// that are lower bounds, and where trials contradict each other.
+// Outlook returns the trials needed to detect the observed difference, or the smallest
+// that matters if the observed one is smaller. It is empty if more trials would not
+// decide: for numbers that are lower bounds, and if trials contradict each other.
 func (j *Judgement) Outlook(e *Effect) Outlook {
 	o := Outlook{Difference: j.Question.Smallest(), Have: e.trials(), Detectable: e.Detectable()}
 	if e.Verdict == Unstable || e.Base.AtLeast() || e.New.AtLeast() {

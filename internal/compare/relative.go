@@ -84,14 +84,14 @@ func (c *RelativeCell) Verdict() Verdict {
 	return c.Effect.Verdict
 }
 
-// RelativeOptions choose what a relative table shows.
+// RelativeOptions select the contents of a relative table.
 type RelativeOptions struct {
 	Base   *Target // nil: the first
 	Metric string  // "": the throughput of the primary operation
 	// Key returns a step's number that is shown instead; nil: that of Metric.
 	Key func(*Step) (Key, bool)
-	// Round returns the value of a number that is divided; nil: the full one.
-	// Published tables divide what they print. NaN: there is none.
+	// Round returns the value of a number to divide; nil: the full one. Published
+	// tables divide the values that they print. NaN: there is none.
 	Round func(Number) float64
 }
 

@@ -15,7 +15,7 @@ type Sweep struct {
 	Base   string
 	Axis   string  // the one with the most values, along which each panel goes
 	Panels []Panel // in the order of the other axes' values
-	// Twice are steps at the same levels as another one; they are in no panel.
+	// Twice are steps at the same levels as a different step; they are in no panel.
 	Twice []*Step
 }
 

@@ -159,8 +159,8 @@ func onePlanOnly(runs []*run, o *Options, ps *hint.Problems) []*run {
 	return out
 }
 
-// planned returns the parameters in which runs of a step must agree. A missing
-// option counts as one.
+// planned returns the parameters that runs of a step must share. A missing option
+// is a value too: "not given".
 func (r *run) planned() []param {
 	out := append(slices.Clone(r.plan), param{name: "workload", value: r.workload})
 	if r.storage != "" { // a target has one storage engine; others may have another

@@ -65,7 +65,7 @@ func (b *ibRun) align() {
 	}
 }
 
-// ibPlan returns the options in which runs of one step must agree.
+// ibPlan returns the options that runs of one step must share.
 func ibPlan() []string {
 	return strings.Fields("max_rows rows_per_commit inserts_per_second query_threads num_secondary_indexes " +
 		"secondary_at_end delete_per_insert " +

@@ -18,7 +18,7 @@ type pgbench struct {
 	*input
 	progress []pgProgress
 	values   map[string]string // of the summary, by name
-	scripts  int               // that have a summary of their own
+	scripts  int               // that have their own summary
 	failed   string            // why it stopped
 }
 

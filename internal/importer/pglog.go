@@ -75,8 +75,8 @@ func pgTransaction(w []string) bool {
 		digits(w[0]) && digits(w[1])
 }
 
-// pgSums recognises a line of sums: epoch of the interval's start, transactions,
-// sum of latencies, of their squares, minimum, maximum; then what releases add.
+// pgSums recognises a line of sums: epoch of the interval's start, transactions, sum
+// of latencies, of their squares, minimum, maximum; then fields that releases add.
 func pgSums(w []string) bool {
 	if len(w) < 6 {
 		return false

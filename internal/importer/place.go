@@ -15,7 +15,7 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// place is what a file's path says about its run.
+// place is the information about a run that a file's path contains.
 type place struct {
 	target string
 	home   string // the directory, or file, that the target is named after
@@ -27,7 +27,7 @@ type place struct {
 type folder struct {
 	place place
 	files []*file
-	named bool // a single file given by name, a target of its own
+	named bool // a single file given by name, which is its own target
 	spool spool
 }
 
@@ -79,7 +79,7 @@ func placeOf(dir string) place {
 }
 
 // find reads the heads of the files at paths, and below them, and returns them in
-// folders, ordered by name. A file that is a path itself is a target of its own.
+// folders, ordered by name. A file named directly by a path is its own target.
 func (c *Campaign) find(paths []string, o *Options, ps *hint.Problems) (folders []*folder) {
 	for _, path := range paths {
 		info, err := os.Stat(path)
@@ -107,7 +107,7 @@ func (c *Campaign) find(paths []string, o *Options, ps *hint.Problems) (folders 
 	return folders
 }
 
-// placeOfFile returns the place of a file that is a target of its own.
+// placeOfFile returns the place of a file that is its own target.
 func placeOfFile(path string) place {
 	p := place{target: stem(path)}
 	if name, trial := repetition(p.target); trial > 0 {
@@ -120,8 +120,7 @@ func placeOfFile(path string) place {
 	return p
 }
 
-// leaveTables drops tables of results that lie beside logs: they were made from
-// such logs.
+// leaveTables drops tables of results next to logs: they were made from such logs.
 func (c *Campaign) leaveTables(folders []*folder) {
 	isTable := func(f *file) bool { return f.format.name == fmtTable }
 	logs := slices.ContainsFunc(folders, func(d *folder) bool {
@@ -233,7 +232,7 @@ func load(path string, o *Options, named bool, ps *hint.Problems) *file {
 	if f.format.name == "" && (named || o.Format != "" || suspicious(path)) {
 		if o.Format != "" {
 			f.format = formatBy(func(c format) bool { return c.name == o.Format })
-			return f // its parser reports what is wrong
+			return f // its parser reports the error
 		}
 		line, reason, hint := foreign(f)
 		ps.Add(path, line, hint, "%s", reason)
@@ -267,7 +266,7 @@ var (
 	pgLogFile = regexp.MustCompile(`^(.+?)\.\d+(?:\.\d+)?$`)
 )
 
-// key returns what the names of a run's files have in common.
+// key returns the common part of the names of a run's files.
 func key(path string) string {
 	base := stem(path)
 	for _, re := range []*regexp.Regexp{suiteFile, ibFile} {

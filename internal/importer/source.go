@@ -23,7 +23,7 @@ type file struct {
 	path   string
 	format format
 	id     string   // shared by the files of the same run; see key
-	head   []string // its first lines, by which a format is recognised
+	head   []string // its first lines, which identify the format
 	lines  int      // number of lines read so far
 	cut    bool     // the last line has no line end; known once read
 	// open opens the text, uncompressed.
@@ -133,7 +133,7 @@ func (in *input) each(line func(text string)) bool {
 	return !in.refused
 }
 
-// problem notes what is wrong with the line.
+// problem records a problem with the line.
 func (in *input) problem(hint, reason string, args ...any) {
 	in.ps.Add(in.path, in.at, hint, reason, args...)
 	in.faulty = true

@@ -25,7 +25,7 @@ type Change struct {
 	Ratio *float64 `json:"ratio,omitempty"`
 	// Verdict is compare.Better, compare.Worse, or "" where neither direction is better.
 	Verdict compare.Verdict `json:"verdict,omitempty"`
-	// Facts are what else changed between the two runs.
+	// Facts are the other changes between the two runs.
 	Facts []Fact `json:"facts"`
 }
 

@@ -23,7 +23,7 @@ var machineFacts = []string{"virtualization", "cpu", "cpus online", "cpus usable
 	"filesystem", "device size", "device rotational"}
 
 // machineOf returns a line on the kind of machine that a trial ran on. Memory is
-// rounded up to whole GiB: what a kernel keeps for itself differs from one
+// rounded up to whole GiB: the amount that a kernel reserves differs from one
 // release to the next.
 func machineOf(host observe.Facts) string {
 	var parts []string
@@ -42,8 +42,8 @@ func machineOf(host observe.Facts) string {
 	return strings.Join(parts, ", ")
 }
 
-// wholeGiB rounds a size such as "23.54 GiB" up; what is not understood is left
-// as it is.
+// wholeGiB rounds a size such as "23.54 GiB" up; a size that it cannot parse is
+// returned unchanged.
 func wholeGiB(size string) string {
 	bytes, err := quantity.RoundSize(size)
 	if err != nil || bytes < 1<<20 {
@@ -66,7 +66,7 @@ const (
 	PlanKey  = "plan"    // a key of the plan that no knob and no parameter is
 	Knob     = "knob"    // as the plan asks for
 	Setting  = "setting" // as read back from the engine
-	HostFact = "host"    // what was found out about the machine
+	HostFact = "host"    // the facts found about the machine
 )
 
 // fact names something that is recorded about a trial.
@@ -107,10 +107,10 @@ func factsOf(t *result.Trial) (names []fact, values map[fact]string) {
 	return names, values
 }
 
-// factChanges returns the facts in which the run of point at differs from the one
-// before. Facts other than versions are left out if they differ between most
-// runs, as the load average and the paths of private servers do: what changes
-// all the time explains nothing.
+// factChanges returns the facts that differ between the run of point at and the
+// run before. Facts other than versions are left out if they differ between most
+// runs, as the load average and the paths of private servers do: a fact that
+// always changes explains nothing.
 func (s *Series) factChanges(at int) []Fact {
 	values := make([]map[fact]string, len(s.Points))
 	var names []fact

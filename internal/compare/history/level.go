@@ -16,11 +16,11 @@ import (
 const leastLevel = 5
 
 // levels returns the positions, ascending, at which a new level of x begins: where
-// the two sides differ at alpha, over stretches of many lengths and places; what
-// lies on both sides is searched again.
+// the two sides differ at alpha, over stretches of many lengths and places; both
+// sides of a position are searched again.
 func levels(x []float64, alpha float64) []int {
 	points := cut(x, 0, alpha)
-	for i := range points { // to where it is clearest between its neighbours
+	for i := range points { // move to the position where the change is clearest between its neighbours
 		start, end := 0, len(x)
 		if i > 0 {
 			start = points[i-1]
@@ -61,12 +61,12 @@ func change(x []float64) (at int, p float64) {
 	return at, min(1, float64(places(len(x)))*stat.MannWhitney(x[best.From:at], x[at:best.To]))
 }
 
-// split returns the position that the values before and after it differ most by, in
-// units of what they would by chance; 0 if nowhere. What differs is counted in
-// pairs, so that an outlier weighs no more than any value.
+// split returns the position where the values before and after differ most, in
+// units of their difference by chance; 0 if there is none. Differences are counted
+// in pairs, so that an outlier weighs no more than any value.
 func split(x []float64) (at int, z float64) {
 	n := len(x)
-	more := 0 // pairs across position k of which the later value is greater, less those of which it is smaller
+	more := 0 // pairs across position k whose later value is greater, less those whose later value is smaller
 	for k := range n {
 		if k >= leastLevel && n-k >= leastLevel {
 			// The variance is that of Kendall's and Mann and Whitney's counts.
@@ -104,8 +104,8 @@ func places(n int) (sum int) {
 
 // leastP returns the least p that change can give n points that all differ: that of
 // two levels in the middle that do not touch each other. Of all ways to deal n
-// values out to two halves, two are like that. Points of which some are equal may
-// have half of it.
+// values out to two halves, two are like that. If some points are equal, p may be
+// half of that.
 func leastP(n int) float64 {
 	ways := 1.0
 	for i := range n / 2 {

@@ -28,7 +28,7 @@ type Family struct {
 	byName map[Name]*Series
 }
 
-// Name is what distinguishes a series from the others of its family.
+// Name distinguishes a series from the others of its family.
 type Name struct {
 	Target string `json:"target"`
 	Engine string `json:"engine"`
@@ -42,7 +42,7 @@ type Name struct {
 	Source string `json:"source,omitempty"`
 	// Durability is the level, "" if it is unknown.
 	Durability string `json:"durability,omitempty"`
-	// Offer is what was offered to the clients of the step, see [compare.Step.Offer].
+	// Offer is the work offered to the clients of the step, see [compare.Step.Offer].
 	Offer string `json:"offer,omitempty"`
 }
 
@@ -68,15 +68,15 @@ type Point struct {
 	trial   *result.Trial    // the first of them
 }
 
-// Pick says which numbers to line up; an empty list picks everything, but an
-// empty list of metrics picks the headline numbers of each step.
+// Pick selects the numbers to line up; an empty list picks everything, but an empty
+// list of metrics picks the headline numbers of each step.
 type Pick struct{ Plans, Targets, Steps, Metrics []string }
 
 func among(list []string, s string) bool { return len(list) == 0 || slices.Contains(list, s) }
 
 // Families sorts runs, the oldest first, into families with their series.
 // Trials that are not complete are left out and counted; copies of a run and
-// what cannot be read are left out.
+// unreadable parts are left out.
 func Families(runs []*Run, pick Pick) []*Family {
 	var out []*Family
 	byKey := map[string]*Family{}
@@ -217,8 +217,8 @@ func (s *Series) Values() []float64 {
 // level returns the median from one point up to another, which is not part of it.
 func (s *Series) level(start, end int) float64 { return stat.Median(s.Values()[start:end]) }
 
-// sourceKind returns a source without the name of the device, which may be another
-// one after the next start of the machine.
+// sourceKind returns a source without the name of the device, which may be different
+// after the next start of the machine.
 func sourceKind(source string) string {
 	if strings.HasPrefix(source, "device ") {
 		return "device"
@@ -226,9 +226,9 @@ func sourceKind(source string) string {
 	return source
 }
 
-// Headline returns the numbers by which a step is judged: throughput and p99 of its
-// primary operation, CPU time, KB read and written per unit, the space taken,
-// and the stalled seconds.
+// Headline returns the numbers that a step is judged by: throughput and p99 of its
+// primary operation, CPU time, KB read and written per unit, the space taken, and
+// the stalled seconds.
 func Headline(s *compare.Step) []compare.Key {
 	keys := s.Headline()
 	if k, ok := s.Own(metric.StallS); ok && !slices.Contains(keys, k) {

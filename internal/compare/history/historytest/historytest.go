@@ -1,4 +1,4 @@
-// Package historytest makes up stores of campaigns, to test what reads them.
+// Package historytest makes up stores of campaigns, to test the code that reads them.
 package historytest
 
 import (
@@ -27,8 +27,8 @@ type Store struct {
 // New returns an empty store.
 func New(t *testing.T) *Store { return &Store{t, t.TempDir()} }
 
-// Night is the campaign number i of a plan that runs every night. The change of
-// it makes it another one.
+// Night is the campaign number i of a plan that runs every night. Passing change
+// makes it a different campaign.
 func Night(i int, change ...func(*result.Campaign, []*result.Trial)) (*result.Campaign, []*result.Trial) {
 	c := &result.Campaign{Format: result.Format, Name: "nightly", Command: []string{"rumbench", "run"},
 		Started: Start.AddDate(0, 0, i)}
