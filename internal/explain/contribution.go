@@ -10,10 +10,10 @@ import (
 	"rumbench/internal/stat"
 )
 
-// Contribution is what an item contributes to the logarithm of a ratio: a number k such
+// Contribution is an item's contribution to the logarithm of a ratio: a number k such
 // that the ratio of new to base is exp of the sum of all items' k. It is additive LMDI-I:
 // B. W. Ang, "LMDI decomposition approach: a guide for implementation", Energy Policy 86
-// (2015). Bounds and p-values are NaN where there are too few trials.
+// (2015). Bounds and p-values are NaN if there are too few trials.
 type Contribution struct {
 	Item      Item
 	Base, New float64 // means over the trials
@@ -36,8 +36,8 @@ func (c *Contribution) Proven() bool {
 // Factor returns the ratio that the item alone accounts for.
 func (c *Contribution) Factor() float64 { return math.Exp(c.Log) }
 
-// logMean is the logarithmic mean, with which differences of items sum to the logarithm
-// of the ratio of their sums.
+// logMean is the logarithmic mean. With it, differences of items sum to the logarithm of
+// the ratio of their sums.
 func logMean(x, y float64) float64 {
 	if math.Abs(x-y) <= 1e-9*math.Abs(x) {
 		return (x + y) / 2
@@ -51,14 +51,14 @@ type sample struct {
 	design      stat.Design
 	factors     bool
 	sign        float64 // -1 where the number is a time and its inverse is explained
-	// clients are the numbers of clients of the runs, where they differ: X = clients ÷ time
-	// per unit, so that they are an item of their own.
+	// clients are the numbers of clients of the runs, if they differ: X = clients ÷ time
+	// per unit, so the clients are a separate item.
 	clients [2][]float64
 }
 
-// alike makes the sheets split CPU alike: only where it is known in all of them are the
-// threads that serve sessions apart from the server's others, and the clients of an
-// embedded engine from it.
+// alike makes the sheets split CPU alike: the threads that serve sessions are separate
+// from the server's others, and the clients of an embedded engine from the engine, only
+// if all sheets know both.
 func (s *sample) alike() {
 	s.together(Serving, Behind)
 	s.together(Client)
@@ -78,8 +78,8 @@ func (s *sample) together(list ...Item) {
 	}
 }
 
-// uneven reports whether an engine counts what the other does not: factors, or parts of
-// what it writes. What is missing is then no difference.
+// uneven reports whether one engine counts items that the other does not: factors, or parts
+// of its writes. A missing item is then no difference.
 func (s *sample) uneven() bool {
 	base, other := s.base[0], s.other[0]
 	if s.factors {
@@ -104,9 +104,9 @@ func (s *sample) items() (out []Item) {
 	return out
 }
 
-// scale returns what items are divided by: the logarithmic mean of the mean totals. It is
-// one for all runs. Were it one for each pair, the two values of a pair would depend on
-// each other, and equal targets would differ too often.
+// scale returns the divisor of the items: the logarithmic mean of the mean totals. All
+// runs share it. With one for each pair, the two values of a pair would depend on each
+// other, and equal targets would differ too often.
 func (s *sample) scale() float64 {
 	return logMean(meanOf(s.base, sheet.total), meanOf(s.other, sheet.total))
 }

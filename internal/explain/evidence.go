@@ -16,7 +16,7 @@ import (
 // apart reports whether two numbers differ by more than a share.
 func apart(a, b, share float64) bool { return math.Abs(a-b) > share*min(math.Abs(a), math.Abs(b)) }
 
-// writes returns the key of what the step writes, or of its CPU.
+// writes returns the key of the step's writes, or of its CPU.
 func (s *Sum) writes(v *view) compare.Key {
 	if k, ok := v.Of.Own(metric.WriteKB); ok {
 		return k
@@ -36,8 +36,9 @@ func (v *view) moves(name string, c *Cause, lowest float64) bool {
 	return ok && apart(base, other, lowest) && (other > base) == (c.New > c.Base)
 }
 
-// Costs of one thing at most, in µs of CPU. What it needs is known to be less: where a count
-// could not be a good part of a difference even so, it is no cause of it.
+// Upper bounds of the cost of one event, in µs of CPU. The actual cost is known to be less:
+// if a count could not be a good part of a difference even at this cost, it is no cause of
+// it.
 const (
 	mostPerRead = 100 // to read a page or block, check it and put it into a cache
 	mostPerRow  = 20  // to look at a row
@@ -46,13 +47,13 @@ const (
 const (
 	// goodPart is the share of a difference from which something may be called its cause.
 	goodPart = 0.3
-	// mostPart is the share that something must be able to make at most, where only a bound
-	// of what it makes is known.
+	// mostPart is the share that a candidate must be able to reach at most, if only an upper
+	// bound of its cost is known.
 	mostPart = 1
 )
 
-// moreReads reports whether more is read, or missed in the cache, where there is more of the
-// item, and this can be a good part of it. Times of calls include those of the device.
+// moreReads reports whether reads, or cache misses, grow with the item, and can be a good
+// part of its difference. Times of calls include those of the device.
 func moreReads(v *view, _ *Sum, c *Cause) bool {
 	base, _ := v.Base.growth("device.read_ns")
 	other, _ := v.New.growth("device.read_ns")
@@ -83,7 +84,7 @@ var (
 	spared        = growth(engine.FilterUseful)
 )
 
-// partKB is the KB of a part of what is written per unit.
+// partKB is the KB of one part of the writes per unit.
 func partKB(p account.Part) measure {
 	return func(v *view, s *Sum, side *Side) float64 { return side.per(metric.PartKB, string(p), s.writes(v)) }
 }
@@ -98,7 +99,7 @@ func growth(counter string) measure {
 	}
 }
 
-// perCPU is a metric per what CPU is reported per.
+// perCPU is a metric per the unit that CPU is reported per.
 func perCPU(name string) measure {
 	return func(v *view, _ *Sum, side *Side) float64 {
 		k, _ := v.Of.Own(metric.CPUUS)

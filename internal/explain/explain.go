@@ -27,25 +27,25 @@ type Step struct {
 	Base, New Side
 	Notes     []Note // that go before the sums
 	Sums      []*Sum
-	Predicted []Prediction // what the structures should cost
+	Predicted []Prediction // the costs that the structures should have
 	Why       string       // why nothing is said of throughput; "" if something is
 }
 
-// Side is what a step's runs on a target have in common.
+// Side is the common data of a step's runs on a target.
 type Side struct {
 	Target *compare.Target
 	runs   []run
 	Limit  Limit
 }
 
-// Sum is a number of a step on two targets, and what its difference consists of.
+// Sum is a number of a step on two targets, and the items of its difference.
 type Sum struct {
 	*compare.Effect
 	Metric string // of the headline
 	Of     Ledger
 	Total  Contribution // Item is ""; Log is that of the ratio
-	Causes []Cause      // the greatest first; what is not explained is none of them
-	Rest   Contribution // of what no proven item with a name accounts for
+	Causes []Cause      // the greatest first; the unexplained part is not among them
+	Rest   Contribution // the part that no proven item with a name accounts for
 
 	data sample
 }
@@ -193,7 +193,7 @@ func (s *Step) cost(j *compare.Judgement, k compare.Key, design stat.Design) *Su
 	if e == nil || e.Verdict == "" {
 		return nil
 	}
-	own := e.New.Key // of the metric that stands in for it, where others disturbed the device
+	own := e.New.Key // of the metric that replaces it, if other programs disturbed the device
 	how := splits[own.Metric]
 	if how.split == nil {
 		return nil
@@ -230,7 +230,7 @@ func (s *Step) sum(e *compare.Effect, ledger Ledger, design stat.Design, sign fl
 		return nil
 	}
 	out := &Sum{Effect: e, Metric: e.Metric(), Of: ledger, Total: data.totalLog(), data: data}
-	out.Total.agreed = out.Total.agreed && e.Sure() // the comparison decides what is proven
+	out.Total.agreed = out.Total.agreed && e.Sure() // the comparison decides which differences are proven
 	for _, item := range data.items() {
 		c := Cause{Contribution: data.contribution(item), Share: math.NaN(), ShareLow: math.NaN(), ShareHigh: math.NaN()}
 		if c.Base == 0 && c.New == 0 {
@@ -255,10 +255,10 @@ func clientsOf(runs []run) (out []float64) {
 	return out
 }
 
-// littleKB is so little per unit that nobody cares.
+// littleKB is an amount per unit that is negligible.
 const littleKB = 0.05
 
-// trivial reports whether so few bytes are read or written per unit that nobody cares.
+// trivial reports whether a negligible number of bytes is read or written per unit.
 func trivial(e *compare.Effect) bool {
 	m := metric.ByName(e.Metric())
 	return m != nil && m.Unit == "KB" && max(e.Base.Value, e.New.Value) < littleKB
@@ -305,8 +305,8 @@ func (s *Sum) repeats() bool {
 	return len(s.Causes) == 1 && slices.Contains([]Rule{"", RuleCPU}, s.Causes[0].Rule)
 }
 
-// weight is by what the sums of a step are sorted: throughput counts twice, what is not
-// proven little.
+// weight is the sort key of a step's sums: throughput counts twice, unproven sums count
+// little.
 func (s *Sum) weight() float64 {
 	w := math.Abs(s.Total.Log)
 	if s.throughput() {
@@ -318,7 +318,7 @@ func (s *Sum) weight() float64 {
 	return w
 }
 
-// name gives the causes their rules and sentences, sorts them, and finds what is left.
+// name gives the causes their rules and sentences, sorts them, and computes the rest.
 func (s *Sum) name(v *view) {
 	var known []Item
 	for i := range s.Causes {
@@ -366,7 +366,7 @@ func (s *Step) Leading() (metric string, c Cause, ok bool) {
 }
 
 // dozes reports whether sessions spend much of their time asleep or waiting for devices,
-// which the kernel does not tell apart.
+// which the kernel does not distinguish.
 func (s *Side) dozes() bool {
 	return len(s.runs) > 0 && !slices.ContainsFunc(s.runs, func(r run) bool {
 		x := r.threads()
@@ -397,8 +397,8 @@ func (s *Side) processors() (sum float64) {
 	return sum
 }
 
-// per returns the mean of a metric's rows over a side's runs, per unit of what a key is
-// per; NaN if a run has none.
+// per returns the mean of a metric's rows over a side's runs, per the unit of the key; NaN
+// if a run has none.
 func (s *Side) per(name, op string, like compare.Key) float64 {
 	var sum float64
 	for i := range s.runs {
@@ -420,7 +420,7 @@ func (s *Side) growth(name string) (sum float64, ok bool) {
 }
 
 // ByCPU reports whether the first proven cause of a step is the CPU that the engine uses,
-// of which a profile shows more.
+// which a profile shows in more detail.
 func (e *Explanation) ByCPU() bool {
 	return slices.ContainsFunc(e.Steps, func(s *Step) bool {
 		if len(s.Sums) == 0 {

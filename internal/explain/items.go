@@ -28,12 +28,12 @@ const (
 	MissKB, Reads, PerRead                 Item = "KB per miss", "reads per unit", "KB per read"
 )
 
-// kind is what items have in common that rules speak of together.
+// kind groups items that rules treat together.
 type kind string
 
 const (
-	// slack is no cause: what is left over, and what others use of the processors, which
-	// is a rate in time: per unit it grows because fewer units are done.
+	// slack is no cause: the remainder, and the CPU that other programs use, which is a rate
+	// in time: per unit it grows because fewer units are done.
 	slack  kind = "slack"
 	served kind = "served" // CPU of the engine for its sessions
 	behind kind = "behind" // other CPU that work causes
@@ -82,10 +82,10 @@ var items = map[Item]facts{
 
 	Item(account.PagesPart): {kind: pages}, Item(account.DoublewritePart): {kind: pages},
 
-	Padding:   {},            // what the engine's processes write beyond what the engine counts
+	Padding:   {},            // bytes that the engine's processes write beyond those the engine counts
 	Uncounted: {},            // the same if it counts nothing but its log: its pages are in it
 	Journal:   {},            // written by the file system for itself
-	Rest:      {kind: slack}, // of a sum, what no item accounts for
+	Rest:      {kind: slack}, // the part of a sum that no item accounts for
 
 	Data:        {file: engine.DataFile}, // files of tables and indexes
 	LogFiles:    {file: engine.LogFile},

@@ -13,19 +13,20 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// Note is what a reader must know of a step beside its causes.
+// Note is a remark that a reader of a step needs in addition to its causes.
 type Note struct {
 	Rule     Rule
 	Evidence Evidence
 	Sentence string
 }
 
-// First reports whether the note limits what can be said of causes.
+// First reports whether the note limits the conclusions about causes.
 func (n Note) First() bool {
 	return slices.Contains([]Rule{RuleOthers, RuleClient, RuleSerial, RuleStarts}, n.Rule)
 }
 
-// notes returns what limits what can be said of a step, and what is beside causes.
+// notes returns the limits of the conclusions about a step, and findings other than
+// causes.
 func (s *Step) notes() (out []Note) {
 	for _, check := range []func(*Step, noting){disturbed, oneThread, oneAtATime, readNothing, twiceCached, paused,
 		begunApart, putOff, dips} {
@@ -41,7 +42,7 @@ type noting = func(rule Rule, e Evidence, format string, args ...any)
 
 func (s *Step) sides() []*Side { return []*Side{&s.Base, &s.New} }
 
-// of says something of each side of which it is so, and joins what is said.
+// of returns a text about each side that satisfies so, joined.
 func (s *Step) of(so func(*Side) bool, say func(*Side) string) string {
 	var said []string
 	for _, side := range s.sides() {
@@ -122,8 +123,8 @@ const (
 	leastBlock = 4    // KB of a page or block, at least
 )
 
-// readNothing notes that one side reads and the other does not, a ratio of which nothing
-// can be split.
+// readNothing notes that one side reads and the other does not: such a ratio cannot be
+// split.
 func readNothing(s *Step, note noting) {
 	const worthANote = 0.5 // KB
 	k, ok := s.Of.Own(metric.ReadKB)
@@ -187,7 +188,7 @@ func putOff(s *Step, note noting) {
 	}
 	base, other := s.Base.per(metric.DeferredKB, "", k), s.New.per(metric.DeferredKB, "", k)
 	written := max(s.Base.per(metric.WriteKB, "", k), s.New.per(metric.WriteKB, "", k))
-	if !(math.Abs(other-base) > alike*written) { // also where it is not known
+	if !(math.Abs(other-base) > alike*written) { // also if it is unknown
 		return
 	}
 	more := s.New.Target.Name
@@ -208,8 +209,8 @@ func dips(s *Step, note noting) {
 	}
 }
 
-// period returns the time from stall to stall where that is much the same throughout all
-// runs, and how many stalls there were; 0 where there is no such time.
+// period returns the time between stalls if it is much the same throughout all runs, and
+// the number of stalls; 0 if there is no such time.
 func (s *Side) period() (every time.Duration, stalls int) {
 	const minimum, spread = 4, 0.25
 	var gaps []float64

@@ -9,9 +9,9 @@ import (
 	"rumbench/workload"
 )
 
-// Tradeoff is what reads, updates and the space of data cost a target: the three that no
-// structure has all least of. M. Athanassoulis and others, "Designing access methods: the
-// RUM conjecture", EDBT 2016.
+// Tradeoff is the cost of reads, updates and data space of a target: no structure
+// minimizes all three. M. Athanassoulis and others, "Designing access methods: the RUM
+// conjecture", EDBT 2016.
 type Tradeoff struct {
 	Target *compare.Target
 	Costs  [3]float64 // of reads, updates, and space; NaN if unknown
@@ -22,9 +22,9 @@ type Tradeoff struct {
 // that all of them finished.
 type RUM struct {
 	Targets []Tradeoff
-	// Metrics are what the costs are: KB read per query or, where all data are cached,
-	// CPU; bytes written, those that were put off until the next rest included, and bytes
-	// stored, per byte of the user's.
+	// Metrics are the units of the costs: KB read per query or, if all data are cached,
+	// CPU; bytes written, including those deferred until the next rest, and bytes stored,
+	// both per byte of user data.
 	Metrics [3]string
 
 	steps []*compare.Step
@@ -114,8 +114,8 @@ func (r *RUM) logs(axis int, s *compare.Step) (out []float64) {
 	return out
 }
 
-// settled returns how many times as much was written once the engine had come to rest after
-// a step; 1 where no settle step follows.
+// settled returns the factor by which writes had grown once the engine had come to rest
+// after a step; 1 if no settle step follows.
 func (r *RUM) settled(after *compare.Step, t *compare.Target) float64 {
 	for _, s := range r.steps[slices.Index(r.steps, after)+1:] {
 		if s.Primary != "" {

@@ -3,19 +3,19 @@ package price
 import "math"
 
 // An index+log structure keeps rows in a log and collects its garbage. When it uses a share u
-// of its space, space amplification is 1/u and write amplification 1/(1-u), so that for every
-// u their excesses multiply to 1: (space-1)·(write-1) = 1. It can trade one for the other
-// without limit, and what it costs at its best point is a yardstick for structures that
-// cannot. After "Tuning space and write amplification to minimize cost"
-// (smalldatum.blogspot.com, 2020-03), whose f multiplies all writes; here, as only what garbage
-// collection rewrites has to be read before, it multiplies those. The best point is the same.
+// of its space, space amplification is 1/u and write amplification 1/(1-u), so that for every u
+// their excesses multiply to 1: (space-1)·(write-1) = 1. It can trade one for the other without
+// limit, and its cost at its best point is a yardstick for structures that cannot. After
+// "Tuning space and write amplification to minimize cost" (smalldatum.blogspot.com, 2020-03),
+// whose f multiplies all writes; here it multiplies only the rewrites of garbage collection, as
+// only they require a read before. The best point is the same.
 
 // Yardstick is (space-1)·(write-1). Below 1 a structure beats an index+log of the same space
-// amplification; above 1 the cheapest index+log is cheaper at every price, but for what reads
-// cost. It is 0 for a structure that is perfect in one of the two.
+// amplification; above 1 the cheapest index+log is cheaper at every price, apart from the
+// cost of reads. It is 0 for a structure that is perfect in one of the two.
 func Yardstick(space, write float64) float64 { return (space - 1) * (write - 1) }
 
-// Demand is what an index+log structure stores.
+// Demand is the data and the load of an index+log structure.
 type Demand struct {
 	GB   float64 // of user data, as the card counts
 	MBps float64 // 2^20 bytes per second that users write
