@@ -4,8 +4,8 @@ import (
 	"rumbench/internal/page/picture"
 )
 
-// Card draws a title and blocks as one picture, for posts: of a choice what is
-// chosen at first. Blocks that are not for a first screen are left out.
+// Card draws a title and blocks as one picture, for posts: of a choice only the
+// first option. Blocks that are not for a first screen are left out.
 func Card(title string, blocks []Block) *picture.Picture {
 	c := &card{Picture: picture.New(cardWidth, 0, title), y: cardMargin}
 	c.y += 22
@@ -27,7 +27,7 @@ const (
 	cardBetween = 36 // columns
 )
 
-// card is a picture to which blocks are added from top to bottom.
+// card is a picture that grows by blocks from top to bottom.
 type card struct {
 	*picture.Picture
 	y float64 // where the next block begins

@@ -23,10 +23,11 @@ func (i Image) Source() template.URL {
 	return template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString([]byte(i.SVG)))
 }
 
-// Choice is blocks of which one is shown at a time, the first at first.
+// Choice is a set of blocks, one of which is shown at a time, initially the
+// first.
 type Choice struct {
 	ID      string // unique on the page
-	Name    string // what is chosen, for screen readers
+	Name    string // the subject of the choice, for screen readers
 	Below   bool   // the names are below the block
 	Options []Option
 }

@@ -14,7 +14,7 @@ type Plot struct {
 	Label  string  // a description for screen readers
 	Height float64 // of a width of 460
 	X, Y   Axis
-	Level  float64 // a value that has a line of its own; 0: none
+	Level  float64 // a value marked by a separate line; 0: none
 	Lines  []Line
 	Stalls []Stall  // behind the lines
 	Marks  []Moment // above them
@@ -38,11 +38,11 @@ type Tick struct {
 	Low  bool // in the second row
 }
 
-// Line is what a series did.
+// Line is the course of a series.
 type Line struct {
 	Series int
 	Points []Point
-	Band   bool // what lies between Low and High is shaded, in place of whiskers
+	Band   bool // the area between Low and High is shaded, instead of whiskers
 	Each   bool // every point has a marker; otherwise some have
 }
 
@@ -78,7 +78,7 @@ func Reach(plots ...[]Line) (values []float64) {
 	return slices.DeleteFunc(values, func(v float64) bool { return !quantity.Finite(v) })
 }
 
-// Scale is how values are laid out on an axis: linear from 0 on, unless it says
+// Scale is the layout of values on an axis: linear starting at 0, unless set
 // otherwise.
 type Scale struct {
 	Format func(float64) string
@@ -91,7 +91,7 @@ type Scale struct {
 	Binary bool // bytes
 }
 
-// room is the space beside the values, as a share of their range or in decades.
+// room is the space next to the values, as a share of their range or in decades.
 const room = 0.08
 
 // Axis returns the axis for values.
@@ -155,8 +155,8 @@ func ticks(start, end float64) []float64 {
 	return out
 }
 
-// logTicks returns decades, and if these are few what divides them.
-// There are at least two.
+// logTicks returns decades and, if these are few, values between them. There are
+// at least two.
 func logTicks(low, high float64) []float64 {
 	steps := []float64{1}
 	switch {

@@ -101,7 +101,7 @@ type markedCell struct {
 }
 
 // marked returns the heads of a table with numbers that have notes: those of its
-// groups where these are of different things, else those of its columns.
+// groups if each group has a different number, else those of its columns.
 func (t *Table) marked() (out []marking) {
 	if t.byGroup() {
 		for g := range t.Groups {
@@ -123,7 +123,7 @@ func (t *Table) marked() (out []marking) {
 	return out
 }
 
-// byGroup reports whether each group is of a number of its own.
+// byGroup reports whether each group has its own number.
 func (t *Table) byGroup() bool {
 	return slices.ContainsFunc(t.Groups, func(g Group) bool { return g.Name != "" && g.Subs != nil })
 }
@@ -190,7 +190,7 @@ func (r remarks) list(n *Notes) (out []Note) {
 	return out
 }
 
-// count says how many numbers a note is about.
+// count returns the number of numbers that a note is about, in words.
 func (r *remark) count() string {
 	switch marked, all := len(r.marked), len(r.all); {
 	case all == 1:

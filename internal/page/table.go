@@ -22,7 +22,7 @@ type Table struct {
 // Column is a column's heading.
 type Column struct {
 	Name, Sub string
-	Title     string // what it means
+	Title     string // its meaning
 	Link      string // the id of its explanation or section
 }
 
@@ -39,7 +39,7 @@ type Group struct {
 type Row struct {
 	Head   string
 	Series int    // the row's series, -1 for none
-	Base   bool   // of the series with which others are compared
+	Base   bool   // of the series that others are compared with
 	Class  string // of a row with numbers from elsewhere
 	Cells  []Cell
 }

@@ -21,7 +21,7 @@ type Fall struct {
 	Class     string  // the verdict as a style, see Cell
 	Factor    float64 // above 0
 	Low, High float64 // of its whisker; 0 without one
-	Open      bool    // nobody knows what it is: an outline
+	Open      bool    // an unknown cause: drawn as an outline
 	Whole     bool
 }
 

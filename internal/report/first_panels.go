@@ -164,7 +164,7 @@ func costPanel(c *campaign, s *step, id string) page.Block {
 	} {
 		s := s
 		if last := c.LastWith(cost.metric); last != nil && cost.metric == metric.SpaceAmplification && len(c.Targets) > 1 {
-			s = c.stepOf(last) // at the end: what is not written yet takes no space
+			s = c.stepOf(last) // at the end: data not written yet take no space
 		}
 		find := func(s *step) (key, bool) { return s.spent(cost.metric) }
 		r := c.ranked(s, find)
@@ -186,8 +186,8 @@ func costPanel(c *campaign, s *step, id string) page.Block {
 	return choice
 }
 
-// spent returns the key of a cost: of what the engines' own processes read and wrote
-// where other programs used the device.
+// spent returns the key of a cost: that of the reads and writes of the engines' own
+// processes if other programs used the device.
 func (s *step) spent(name string) (key, bool) {
 	k, ok := s.Own(name)
 	if !ok || name != metric.WriteKB && name != metric.ReadKB {
@@ -216,7 +216,7 @@ func searchCurve(w *sweep, s *step) page.Block {
 	return page.Drawing{Caption: p.Title, Picture: p.Picture()}
 }
 
-// entry is what a row of a ranking is about: a target in a step.
+// entry is the subject of a row of a ranking: a target in a step.
 type entry struct {
 	name string
 	s    *step

@@ -15,8 +15,8 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// firstScreen returns what a reader sees without scrolling: what was compared, how
-// far it can be trusted, the answer, and the pictures.
+// firstScreen returns the part of the report that is visible without scrolling: the
+// comparison, how far it can be trusted, the answer, and the pictures.
 func firstScreen(v *view) []page.Block {
 	out := []page.Block{page.Prose("head", strings.Join(headline(v.campaign), " · ")), trust(v.campaign, v.in)}
 	for _, sentence := range sentences(v) {
@@ -59,7 +59,7 @@ func overTimeOf(v *view) [][]page.Block {
 	return cells(out[:min(len(out), limit)]...)
 }
 
-// headline returns what was compared and under which conditions, in pieces.
+// headline returns the subject and the conditions of the comparison, in pieces.
 func headline(c *campaign) []string {
 	shared := func(value func(*result.Trial) string) string {
 		text, _ := c.Shared(func(t *target) []string { return t.Distinct(value) })
@@ -114,8 +114,8 @@ func labelled(label, text string) string {
 	return label + " " + text
 }
 
-// versions returns the targets with the versions of their engines and SQL of the user's
-// own, which those of one version share.
+// versions returns the targets with the versions of their engines and their custom SQL,
+// shared by those of one version.
 func versions(c *campaign) string {
 	var order []string
 	byName := map[string][]string{}
@@ -135,8 +135,8 @@ func versions(c *campaign) string {
 	return strings.Join(parts, ", ")
 }
 
-// ownSQL returns the operations in which a target executed SQL of the user's own in a
-// step, or in all for "", as "own SQL: take"; "" if there are none.
+// ownSQL returns the operations in which a target executed custom SQL in a step, or in
+// all for "", as "own SQL: take"; "" if there are none.
 func ownSQL(t *target, step string) string {
 	var ops []string
 	for _, trial := range t.Trials {
@@ -170,8 +170,8 @@ func extent(c *campaign) string {
 	return strings.Join(parts, ", ")
 }
 
-// dataText says how much data the targets had: they end a run with as much as they
-// inserted.
+// dataText returns the amount of data that the targets had: they end a run with the
+// amount that they inserted.
 func dataText(low, high float64) string {
 	source, target := quantity.BytesAs(low, quantity.Digits), quantity.BytesAs(high, quantity.Digits)
 	if source == target {
@@ -260,8 +260,8 @@ func (c *campaign) leading() (out []*step) {
 			out = append(out, s)
 		}
 	}
-	// Where nobody says what is asked about, all steps are: loads and indexes
-	// matter less than what follows.
+	// If no question is asked, all steps are part of the answer: loads and indexes
+	// matter less than the steps after them.
 	weight := func(s *step) int {
 		switch {
 		case len(s.Judged) > 0 || len(c.Question.Steps) > 0 || c.searchOf(s) != nil:
@@ -288,8 +288,8 @@ func (c *campaign) searchOf(s *step) *sweep {
 // mostSettings is how many settings the first screen shows; the table has all.
 const mostSettings = 8
 
-// settingsThatDiffer returns the settings that all targets have and in which they
-// differ, and what the plan asked for.
+// settingsThatDiffer returns the settings that all targets have with different values,
+// and the values that the plan asked for.
 func settingsThatDiffer(c *campaign) []page.Block {
 	if len(c.Targets) < 2 {
 		return nil

@@ -4,9 +4,9 @@
 //
 // It measures nothing, and computes nothing but medians over trials and ratios
 // of rows: every number on a page is a metric.Row, or refers to its rows;
-// verdicts and means are of package compare, and fitted laws are labelled. Only
-// published figures are from elsewhere; they are shown apart and labelled. It
-// reads no files and uses no network.
+// verdicts and means come from package compare, and fitted laws are labelled.
+// Only published figures come from elsewhere; they are shown apart and
+// labelled. It reads no files and uses no network.
 package report
 
 import (
@@ -64,8 +64,8 @@ type Trial struct {
 	Usual map[string]any
 }
 
-// sections are the sections of a report: what came out, then what explains it, and
-// folded what is looked up. A function may return none, or several.
+// sections are the sections of a report: the results, then their explanations, and
+// folded the reference parts. A function may return none, or several.
 var sections = []func(*view) []page.Section{
 	findings, whyDifferent, numbers, results, relativeTables, overTheSteps, publishedFigures, promises,
 	preparations, clientAlone, settings, plans, host, glossary, appendix,
@@ -151,7 +151,7 @@ func HTML(w io.Writer, in Input) error {
 }
 
 // Markdown writes the report as Markdown, without the charts over time and the
-// embedded rows: what is folded on the page is left out unless all is wanted.
+// embedded rows: the folded parts of the page are left out unless all is set.
 func Markdown(w io.Writer, in Input, all bool) error {
 	d, err := newView(&in).document()
 	if err != nil {
@@ -175,7 +175,7 @@ func Card(in Input) (*picture.Picture, error) {
 }
 
 // Summary writes the first screen as Markdown, in about 30 lines: of the badge only
-// what is seen before it is opened.
+// the part visible before it is opened.
 func Summary(w io.Writer, in Input) error {
 	d, err := newView(&in).opening()
 	if err != nil {

@@ -103,7 +103,7 @@ func arriving(s *step) bool {
 	return slices.ContainsFunc(s.Axes, func(a result.Axis) bool { return a.Name == rateAxis })
 }
 
-// heldSentence reports up to which arrival rate each target kept up; "" if
+// heldSentence reports the arrival rate up to which each target kept up; "" if
 // other axes vary too, or a search chose the rates.
 func heldSentence(w *sweep) string {
 	if w.Axis != rateAxis || len(w.panels) != 1 || compare.IsProbe(w.first().Step) {

@@ -38,7 +38,7 @@ func legend(targets []*target, class string) page.Legend {
 	return l
 }
 
-// banners returns what a reader must know before any number.
+// banners returns the messages to read before any number.
 func banners(in Input, c *campaign) []string {
 	var out [][]any
 	say := func(parts ...any) { out = append(out, parts) }
@@ -82,8 +82,8 @@ func DurabilityDiffers(levels string) string {
 	return "Durability differs: " + levels + ". Ratios between them compare different durability."
 }
 
-// otherWork reports which targets are not compared with the first one, and in
-// which steps, because their work or their promises differ.
+// otherWork reports which targets are not compared with the first one, and in which
+// steps, because their work or their promises differ.
 func otherWork(c *campaign) (out []string) {
 	base := c.Targets[0]
 	for _, t := range c.Targets[1:] {
@@ -184,7 +184,7 @@ func headFacts(c *campaign) []page.Fact {
 	return slices.DeleteFunc(list, func(f page.Fact) bool { return f.Value == "" })
 }
 
-// askedAbout returns what a comparison of targets is about: all other verdicts are
+// askedAbout returns the subject of a comparison of targets: all other verdicts are
 // exploratory.
 func askedAbout(c *campaign) string {
 	if len(c.Targets) < 2 {

@@ -84,8 +84,8 @@ func hostsDiffer(c *campaign) string {
 }
 
 // lasting reports whether a fact is a property of the host that can affect
-// numbers: not one that changes from minute to minute, the data's path, or what
-// rumbench may read.
+// numbers, unlike facts that change from minute to minute, the data's path, or
+// the files that rumbench may read.
 func lasting(name string) bool {
 	switch name {
 	case "load average", "mount point", "kernel.perf_event_paranoid", "hardware counters":

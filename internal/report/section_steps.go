@@ -53,7 +53,7 @@ func preparations(v *view) (out []page.Section) {
 // prepares reports whether the step only prepares others.
 func (s *step) prepares() bool { return s.First().Trial.Prepares(s.First().Step) }
 
-// stepSection returns a step: pictures, one table of what matters, and the rest
+// stepSection returns a step: pictures, one table of the main numbers, and the rest
 // folded.
 func stepSection(v *view, s *step, folded bool) page.Section {
 	n := page.NewNotes(s.id)
@@ -89,7 +89,7 @@ func withBlocks(sec page.Section, folds page.Folds, n *page.Notes) page.Section 
 	return sec
 }
 
-// pictures returns the bars of a step beside its throughput over time and the
+// pictures returns the bars of a step next to its throughput over time and the
 // percentiles of its latency.
 func pictures(s *step, over *page.Charts) []page.Block {
 	var out page.Beside
@@ -122,7 +122,7 @@ func pictures(s *step, over *page.Charts) []page.Block {
 		Spans: []page.Span{{Text: strings.Join(about, " "), Screen: true}}}}
 }
 
-// oneTrial says of which trials a drawing is that shows one of several.
+// oneTrial names the trials shown by a drawing that shows one of several.
 func oneTrial(s *step) string {
 	var trials []string
 	for t, r := range s.leaders() {
@@ -146,14 +146,14 @@ var mainMeasures = []measure{
 	{name: "with deferred writes", metric: metric.SettledWriteKB},
 }
 
-// mainTable returns what matters of a step, a row per target.
+// mainTable returns the main numbers of a step, a row per target.
 func mainTable(s *step, n *page.Notes) page.Table {
 	t := targetTable(s, mainMeasures, func(m measure, t *target) page.Cell { return m.cell(s, t, n) })
 	sharedTags(&t)
 	return t
 }
 
-// stepFolds returns what is read when the main table raises a question.
+// stepFolds returns the details to read when the main table raises a question.
 func stepFolds(s *step, over *page.Charts, n *page.Notes) (out page.Folds) {
 	growths := make([]map[string]growth, len(s.c.Targets))
 	for i, t := range s.c.Targets {
@@ -188,7 +188,7 @@ func stepFolds(s *step, over *page.Charts, n *page.Notes) (out page.Folds) {
 	return out
 }
 
-// otherBars returns the bars of the writes beside the primary operation.
+// otherBars returns the bars of the writes next to the primary operation.
 func otherBars(s *step) (out []page.Block) {
 	for i, b := range barsIn(s) {
 		if i > 0 {

@@ -14,7 +14,7 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// sweepSection returns what happens as a number, such as that of clients, increases.
+// sweepSection returns the results as a number, such as that of clients, increases.
 func sweepSection(v *view, w *sweep) page.Section {
 	n := page.NewNotes(w.id)
 	title := w.Base + ", by " + quantity.Joined(w.axes())
@@ -108,7 +108,7 @@ func axesText(axes []result.Axis) string {
 	return strings.Join(parts, ", ")
 }
 
-// first returns the first step, for what all have in common.
+// first returns the first step, for the properties that all steps share.
 func (w *sweep) first() *step { return w.levels[0].step }
 
 // best returns the step in which a target had the greatest throughput that
@@ -128,14 +128,14 @@ func (w *sweep) best(t *target) (best *step, value number) {
 	return best, value
 }
 
-// allArrive reports whether all steps have arrival rates: throughput is then
-// not what the targets could do at most.
+// allArrive reports whether all steps have arrival rates: throughput is then not the
+// targets' capacity.
 func (w *sweep) allArrive() bool {
 	return !slices.ContainsFunc(w.levels, func(l levelStep) bool { return !arriving(l.step) })
 }
 
 // end returns the last step, if it is the only one that the workload judges: the sweep
-// is about what remains there. nil: it is about the greatest throughput.
+// is about its result. nil: it is about the greatest throughput.
 func (w *sweep) end() *step {
 	judged := slices.DeleteFunc(slices.Clone(w.levels), func(l levelStep) bool { return len(l.Judged) == 0 })
 	if last := w.levels[len(w.levels)-1].step; len(w.panels) == 1 && len(judged) == 1 && judged[0].step == last {
@@ -144,8 +144,8 @@ func (w *sweep) end() *step {
 	return nil
 }
 
-// kept says how the throughput of each target at the end compares with that of its own
-// at the beginning; "" if the sweep is not about its end.
+// kept compares the throughput of each target at the end with its own at the
+// beginning; "" if the sweep is not about its end.
 func (w *sweep) kept() string {
 	end, start := w.end(), w.first()
 	k, ok := start.Rate(start.Primary)
@@ -174,7 +174,7 @@ func (w *sweep) kept() string {
 		axesText(w.varied(start)), quantity.Joined(parts))
 }
 
-// representative returns the step that represents the sweep: its end, or the one in
+// representative returns the step that represents the sweep: its end, or the step in
 // which the base was fastest.
 func (w *sweep) representative() *step {
 	if end := w.end(); end != nil {
@@ -192,8 +192,8 @@ func (w *sweep) representative() *step {
 	return w.stands
 }
 
-// sweepSentences describes the sweep: each target's highest throughput, and the
-// effect of the knob in which targets differ.
+// sweepSentences describes the sweep: each target's highest throughput, and the effect
+// of the knob that differs between targets.
 func sweepSentences(w *sweep) []page.Item {
 	if w.allArrive() {
 		if text := heldSentence(w); text != "" {

@@ -171,7 +171,7 @@ func waitTables(s *step, n *page.Notes) []page.Table {
 	return out
 }
 
-// per returns what the rows of a metric are divided by.
+// per returns the denominator of a metric's rows.
 func per(s *step, metric string) string {
 	if keys := s.Keys(metric); len(keys) > 0 {
 		return keys[0].Per

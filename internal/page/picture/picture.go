@@ -1,8 +1,8 @@
 // Package picture is drawings made of a few kinds of shapes, written as SVG for
-// a page, as an SVG file of its own, and as PNG.
+// a page, as a separate SVG file, and as PNG.
 //
-// It knows nothing of what is drawn. Lengths are in the drawing's own units,
-// which are pixels at its natural size; y grows downwards.
+// It does not know the subject of a drawing. Lengths are in the drawing's own
+// units, which are pixels at its natural size; y grows downwards.
 package picture
 
 import "math"
@@ -30,7 +30,7 @@ type Shape struct {
 // Point is a place in a drawing.
 type Point struct{ X, Y float64 }
 
-// Anchor says which end of a text is at its place.
+// Anchor is the end of a text that is at its position.
 type Anchor string
 
 // The ends of texts.

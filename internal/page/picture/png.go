@@ -13,8 +13,8 @@ import (
 	"golang.org/x/image/vector"
 )
 
-// PNG writes the drawing as an image on light paper, with so many pixels per
-// unit of length.
+// PNG writes the drawing as an image on light paper, with scale pixels per unit
+// of length.
 func (p *Picture) PNG(w io.Writer, scale float64) error {
 	width, height := int(math.Ceil(p.Width*scale)), int(math.Ceil(p.Height*scale))
 	c := &canvas{image: image.NewRGBA(image.Rect(0, 0, width, height)), scale: scale}

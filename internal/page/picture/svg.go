@@ -23,7 +23,7 @@ func (p *Picture) SVG(natural bool) string {
 	return b.String()
 }
 
-// File returns the drawing as a file of its own, on light paper.
+// File returns the drawing as a separate file, on light paper.
 func (p *Picture) File() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %[1]s %[2]s" font-family="%s">`+"\n",

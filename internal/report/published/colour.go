@@ -98,8 +98,8 @@ func RatioOf(value, base float64) Colour {
 	return None
 }
 
-// Promise returns the colour of a rate beside its promise, both of all clients
-// together: red if it did not hold it.
+// Promise returns the colour of a rate next to its promise, both of all clients
+// together: red if it did not keep it.
 func Promise(value, promised float64) Colour {
 	if math.IsNaN(value) || math.IsNaN(promised) || account.HeldAverage(value, promised) {
 		return None

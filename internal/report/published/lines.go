@@ -133,8 +133,8 @@ func (r run) summary() map[string]float64 {
 	}
 }
 
-// twoRates returns the rows written and the queries a second. A load has no
-// queries; what a query-only step writes is unknown.
+// twoRates returns the rows written and the queries a second. A load has no queries;
+// the writes of a query-only step are unknown.
 func (r run) twoRates(about, writes string) (rows, queries float64) {
 	switch {
 	case about != writes:
@@ -145,8 +145,8 @@ func (r run) twoRates(about, writes string) (rows, queries float64) {
 	return math.NaN(), r.rate(about)
 }
 
-// subjects returns what a step is about and what it writes; of imported transactions
-// it is their queries, by which published tables count.
+// subjects returns the main operation of a step and the one that writes; for
+// imported transactions both are their queries, the unit of published tables.
 func (r run) subjects() (about, writes string) {
 	if _, imported := r.step.Rate(opQuery); imported && r.step.Primary == opTransaction {
 		return opQuery, opQuery

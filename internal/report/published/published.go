@@ -1,5 +1,5 @@
-// Package published converts results to the tables, colours and arithmetic in
-// which results of the insert benchmark and of sysbench are published.
+// Package published converts results to the tables, colours and arithmetic used
+// in published results of the insert benchmark and of sysbench.
 //
 // Package layout writes the formats; this one computes their columns.
 package published
@@ -54,9 +54,9 @@ func QueryRate(s *compare.Step) (compare.Key, bool) {
 	return s.About("")
 }
 
-// QPS returns the tests of a relative table for sysbench's tables. Of those
-// that warm up or come before the writes it has, as published tables do, the
-// warm-ups of range tests, or all where warmUps says so. Notes are remarks by
+// QPS returns the tests of a relative table for sysbench's tables. Of the tests
+// that warm up or come before the writes it includes, as published tables do,
+// the warm-ups of range tests, or all if warmUps is set. Notes are remarks by
 // test name; the numbers have the returned number of decimals.
 func QPS(r *compare.Relative, warmUps bool, notes map[string]string) (tests []layout.Step, places int) {
 	add := func(group compare.Group, wanted func(*compare.Step) bool) {
@@ -99,8 +99,8 @@ func rangeWarmUp(s *compare.Step) bool {
 	return t.WarmUp && !t.BeforeWrites && compare.Group(t.Access) == compare.Range
 }
 
-// QPSRemarks returns what a table of rates cannot show and which tests it
-// leaves out, a line each.
+// QPSRemarks returns the limits of a table of rates and the tests that it leaves
+// out, a line each.
 func QPSRemarks(r *compare.Relative, warmUps bool) (out []string) {
 	for i, t := range r.Targets {
 		out = append(out, otherWork(r.Base(), t, r.Unlike[i])...)
@@ -119,7 +119,8 @@ func QPSRemarks(r *compare.Relative, warmUps bool) (out []string) {
 	return out
 }
 
-// Remarks returns what tables with fixed columns cannot show, a line each.
+// Remarks returns the facts that tables with fixed columns cannot show, a line
+// each.
 func Remarks(c *compare.Campaign, base *compare.Target) (out []string) {
 	for _, t := range c.Targets {
 		whole := compare.Unlike(base, t)

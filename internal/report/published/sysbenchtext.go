@@ -96,8 +96,8 @@ type sysbenchFinal struct {
 	Arrivals *sysbenchArrivals // nil: a closed loop
 }
 
-// sysbenchArrivals is what became of events that arrive by a schedule; sysbench
-// does not print it. NaN is unknown.
+// sysbenchArrivals is the outcome of events that arrive by a schedule; sysbench does not
+// print it. NaN is unknown.
 type sysbenchArrivals struct{ Offered, Shed, Abandoned float64 }
 
 func (f sysbenchFinal) String() string {

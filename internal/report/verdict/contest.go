@@ -28,7 +28,7 @@ type Contest struct {
 	c     *Campaign
 	s     *compare.Step
 	k     compare.Key
-	asked compare.Key // of the headline number: k, or what k stands in for
+	asked compare.Key // of the headline number: k, or the number that k replaces
 }
 
 // Contest returns the comparison in a number.
@@ -101,7 +101,7 @@ func (x *Contest) against(t *compare.Target) (text string, v compare.Verdict) {
 }
 
 // results returns the subject's comparisons with the others, the proven ones first, and
-// what would prove the difference from an only one.
+// the trials that would prove the difference if there is only one other.
 func (x *Contest) results() string {
 	const named = 4 // others are counted
 	lists := map[string][]string{"": x.Refused}
