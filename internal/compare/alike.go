@@ -26,8 +26,8 @@ func Unlike(a, b *Target) []string {
 	return AppendNew(out, unlikeWork(a.Trials[0], b.Trials, deliberate)...)
 }
 
-// unlikeWork returns how the work of a trial differs from that of others, but for
-// some parameters.
+// unlikeWork returns how the work of a trial differs from that of others, except in some
+// parameters.
 func unlikeWork(x *result.Trial, others []*result.Trial, but []string) (out []string) {
 	for _, y := range others {
 		differ := func(subject, mine, other string) {
@@ -63,7 +63,7 @@ var hostFacts = []string{"cpu", "cpus usable", "memory", "kernel", "virtualizati
 // version, or in a fact of the host.
 type Difference struct {
 	What, Base, New string
-	Affects         engine.Aspect // of a knob; "" if it is not known, or none of the aspects
+	Affects         engine.Aspect // of a knob; "" if it is unknown, or none of the aspects
 }
 
 func (d Difference) String() string { return fmt.Sprintf("%s: %s and %s", d.What, d.Base, d.New) }
@@ -128,9 +128,8 @@ func Apart(a, b *Target) (out []Difference) {
 	return out
 }
 
-// UnequalCaches returns which cache each target has, if they differ: "a: 16 MiB,
-// b: the page cache, without a limit". Unknown caches do not count as
-// different.
+// UnequalCaches returns the cache of each target, if they differ: "a: 16 MiB, b:
+// the page cache, without a limit". Unknown caches do not count as different.
 func (c *Campaign) UnequalCaches() string {
 	text, differ := c.Shared(func(t *Target) []string { return t.Distinct((*result.Trial).CacheText) })
 	if !differ {
@@ -139,8 +138,8 @@ func (c *Campaign) UnequalCaches() string {
 	return text
 }
 
-// Durability returns which level each target has, if they differ: "a: none, b:
-// os". Unknown levels do not count as different.
+// Durability returns the level of each target, if they differ: "a: none, b: os". Unknown
+// levels do not count as different.
 func (c *Campaign) Durability() string {
 	if _, differ := c.Shared(func(t *Target) []string { return t.Distinct(levelOf) }); !differ {
 		return ""

@@ -7,8 +7,8 @@ import (
 	"rumbench/internal/result"
 )
 
-// Tested returns how many of the numbers asked about were tested: their verdicts are
-// corrected for this number.
+// Tested returns the number of tested numbers among those asked about: their verdicts
+// are corrected for it.
 func (j *Judgement) Tested() (n int) {
 	for i := range j.Items {
 		if it := &j.Items[i]; it.Asked && !math.IsNaN(it.P) {
@@ -23,7 +23,7 @@ type Outcome struct {
 	Worse []*Item // proven to be worse, and observed to be worse by a difference that matters
 	Open  []*Item // not worse, but that is not excluded either
 	Blind []*Item // numbers that one of the two has and that could not be judged, for the reason in Why
-	// Judged is how many numbers were.
+	// Judged is the number of judged numbers.
 	Judged int
 }
 
@@ -31,8 +31,8 @@ type Outcome struct {
 // if it does not say.
 func Matters(q *result.Question) float64 { return cmp.Or(q.WorseBy, q.Within) }
 
-// Outcome judges the numbers that are asked about as a gate does. Those that neither
-// target has are left out, unless the question names them.
+// Outcome judges the numbers asked about as a gate does. Numbers that neither target
+// has are left out, unless the question names them.
 func (j *Judgement) Outcome() (out Outcome) {
 	matters := Matters(&j.Question)
 	for i := range j.Items {

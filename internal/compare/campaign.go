@@ -20,8 +20,9 @@ type Campaign struct {
 	Targets []*Target // in the order of their first trials
 	Steps   []*Step   // in the order in which the trials reached them
 
-	// Across and Question are set before anything is compared. The question is that of
-	// the plan of the last trials that ask one; Conflict is whether others ask another.
+	// Across and Question are set before anything is compared. The question comes from
+	// the plan of the last trials that ask one; Conflict reports whether others ask a
+	// different one.
 	Across   Across
 	Question result.Question
 	Conflict bool
@@ -65,8 +66,8 @@ type Run struct {
 	Step  *result.Step
 }
 
-// New sorts trials. It keeps references to them and to their rows, which must
-// not change from then on. A campaign is used by one goroutine at a time.
+// New sorts trials. It keeps references to them and to their rows, which must not
+// change afterwards. A campaign is used by one goroutine at a time.
 func New(trials []*result.Trial) *Campaign {
 	c := &Campaign{targets: map[string]*Target{}, steps: map[string]*Step{}, apart: map[[2]*Target]string{}}
 	for _, trial := range trials {
@@ -258,8 +259,7 @@ func refusals(s *result.Step) (out []metric.Warning) {
 	return out
 }
 
-// Groups returns the step's groups of clients, as the first run that has any
-// has them.
+// Groups returns the step's groups of clients, from the first run that has any.
 func (s *stepRuns) Groups() []result.Group { return s.First().Step.Groups }
 
 // runsInOrder returns the runs by target, so that nothing depends on the order of

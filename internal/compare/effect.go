@@ -74,24 +74,24 @@ type Effect struct {
 	// Ratio is New.Value ÷ Base.Value with the bounds of its 95 % interval; NaN if
 	// it has no meaning, or the trials are too few for bounds.
 	Ratio, Low, High float64
-	// Pairs is how many trials were compared one to one because they ran side by
-	// side; 0 if the sides ran separately.
+	// Pairs is the number of trials compared one to one because they ran side by side; 0
+	// if the sides ran separately.
 	Pairs  int
-	beside bool      // trials ran side by side, be they too few to be compared in pairs
+	beside bool      // trials ran side by side, even if too few to be compared in pairs
 	Test   stat.Test // the test that compared them
 	// P is the p-value, and Adjusted the p-value corrected for the other numbers
 	// judged with it; NaN if nothing could be tested.
 	P, Adjusted float64
 	Verdict     Verdict
 	Why         string // the verdict's reason in words
-	// For is the metric in whose place that of the engine's own processes is compared,
-	// because other programs used the device; usually "".
+	// For is the metric replaced by that of the engine's own processes, because other
+	// programs used the device; usually "".
 	For string
 
 	guarded bool       // the rank tests do not see the difference
 	shift   float64    // the tested difference: of logarithms, or of the numbers themselves
 	noise   stat.Noise // of the logarithms; unknown if there are zeros
-	family  int        // how many numbers it is corrected for; 0 without a bound on any false alarm
+	family  int        // the number of numbers that it is corrected for; 0 without a bound on any false alarm
 }
 
 // Notable returns the direction, Better or Worse, of a difference greater than
@@ -196,7 +196,7 @@ func Undisturbed(s *Step, k Key, targets ...*Target) (own Key, ok bool) {
 	return own, true
 }
 
-// unknown returns why there is no number, or not the percentile that it should be.
+// unknown returns the reason if there is no number, or not the requested percentile.
 func (n *Number) unknown() string {
 	few := n.Few()
 	if n.Missing != "" || few == "" {
@@ -242,7 +242,7 @@ func pairs(base, other *Number) (a, b []float64) {
 }
 
 // Paired returns the runs of two targets whose numbers count, and how they were measured:
-// those that ran side by side, one to one, if there are enough of them, else all.
+// the runs that ran side by side, one to one, if there are enough of them, else all.
 func (s *stepRuns) Paired(base, other *Target) (a, b []Run, design stat.Design) {
 	x, y := s.Used(base), s.Used(other)
 	beside(trialsOf(x), trialsOf(y), func(i, j int) bool {
@@ -336,7 +336,7 @@ const confidence = 0.95
 // trials returns the number of trials of the side that has fewer.
 func (e *Effect) trials() int { return min(len(e.Base.Rows), len(e.New.Rows)) }
 
-// tooFew returns how many trials there are if they prove nothing, else "".
+// tooFew returns the number of trials, in words, if they prove nothing, else "".
 func (e *Effect) tooFew() string {
 	if n := e.trials(); n < LeastTrials {
 		return fmt.Sprintf("%d of at least %d trials", n, LeastTrials)

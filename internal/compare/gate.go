@@ -26,7 +26,7 @@ type Gate struct {
 	text    string
 	metrics []string            // that it names
 	means   map[string][]string // the metrics of each name, see metric.Named
-	judged  []string            // of these, those whose verdicts it uses
+	judged  []string            // of these, the metrics whose verdicts it uses
 	// literals are the steps and operation kinds that it compares with.
 	literals []literal
 	program  *vm.Program
@@ -52,7 +52,7 @@ func NewGate(text string) (*Gate, error) {
 	return g, nil
 }
 
-// Judged returns the metrics that have a verdict among those of the condition.
+// Judged returns the metrics of the condition that have a verdict.
 func (g *Gate) Judged() (out []string) {
 	for _, name := range g.metrics {
 		if m := metric.ByName(g.means[name][0]); m.Better != "" {
@@ -173,10 +173,10 @@ type Finding struct {
 
 // Findings is the result of a gate.
 type Findings struct {
-	True   []Finding // where the condition holds
-	Judged int       // the number of places where it could be judged
-	// Blind are the reasons why the condition could not be judged where the base
-	// has numbers. A gate with any must not pass.
+	True   []Finding // the steps and operations for which the condition holds
+	Judged int       // the number of places that could be judged
+	// Blind are the reasons why the condition could not be judged although the base has numbers. A
+	// gate with any must not pass.
 	Blind []string
 }
 

@@ -42,8 +42,8 @@ func (s *Step) Own(name string) (Key, bool) { return s.Key(name, s.subject(name)
 // Rate returns the key of an operation kind's throughput.
 func (s *Step) Rate(op string) (Key, bool) { return s.Key(metric.RowsPerS, op) }
 
-// Latency returns the key of an operation kind's latency: the response time where a
-// rate was promised, else the service time.
+// Latency returns the key of an operation kind's latency: the response time if a rate was
+// promised, else the service time.
 func (s *Step) Latency(op string, q metric.Quantile) (Key, bool) {
 	if op == "" {
 		return Key{}, false
@@ -62,7 +62,7 @@ func (s *Step) Latency(op string, q metric.Quantile) (Key, bool) {
 	return Key{}, false
 }
 
-// stalls returns the key of a number of stalls, of the operation's group where the
+// stalls returns the key of a number of stalls, or that of the operation's group if the
 // whole step has no such number.
 func (s *Step) stalls(name, op string) (Key, bool) {
 	if op == "" {
@@ -98,8 +98,8 @@ func (s *Step) About(name string) (k Key, ok bool) {
 			return k, true
 		}
 	}
-	// The number may be one of a group of clients: of the primary operation's
-	// group, or of the only one that has it. Among several there is no right one.
+	// The number may belong to a group of clients: to the primary operation's group, or to
+	// the only one that has it. Among several none is right.
 	all := s.Keys(name)
 	own := slices.DeleteFunc(slices.Clone(all), func(k Key) bool { return k.Group != op })
 	switch {

@@ -28,7 +28,7 @@ type Item struct {
 	bounds bounds
 }
 
-// Judge compares all numbers of two targets. Those that are asked about are judged
+// Judge compares all numbers of two targets. The numbers asked about are judged
 // together, so that the chance of any false alarm among them is alpha (Holm), and so
 // are the other headline numbers; among the many others the expected share of false
 // claims is at most alpha (Benjamini and Hochberg). Warm-up steps are left out.
@@ -81,9 +81,9 @@ func (c *Campaign) bounds(asked bool) bounds {
 	return bounds{worse: q.WorseBy, better: q.BetterBy, same: q.Margin(), all: q.Within == 0}
 }
 
-// align judges numbers of a step that are equivalent to a headline number, such
-// as operations and rows per second, as that one: one fact must not have two
-// verdicts.
+// align gives numbers of a step that are equivalent to a headline number, such
+// as operations and rows per second, the verdict of that number: one fact must
+// not have two verdicts.
 func align(items []Item) {
 	for i := range items {
 		it := &items[i]
@@ -161,7 +161,7 @@ type Outlook struct {
 	Difference float64 // the relative difference that is looked for
 	Seen       bool    // it is the one that was seen, not the smallest that matters
 	Trials     int     // that find it; 0: more than MostTrials, or unknown
-	Have       int     // trials that there are
+	Have       int     // existing trials
 	Detectable float64 // the smallest difference that these trials detect; NaN if unknown
 }
 

@@ -19,7 +19,7 @@ type Relative struct {
 	// Unlike is how the work of each target differed from the base's, so that its
 	// ratios do not count; as Targets.
 	Unlike [][]string
-	// Durability is that of each target, if they differ.
+	// Durability is the durability of each target, if they differ.
 	Durability string
 	// Compatible: values were rounded before they were divided.
 	Compatible bool
@@ -33,7 +33,7 @@ func (r *Relative) Empty() bool {
 	return !r.Any(func(c *RelativeCell) bool { return c.Missing == "" })
 }
 
-// Any reports whether any cell of the table is so.
+// Any reports whether any cell of the table satisfies is.
 func (r *Relative) Any(is func(*RelativeCell) bool) bool {
 	for _, g := range r.Groups {
 		for _, row := range g.Rows {
@@ -49,7 +49,7 @@ func (r *Relative) Any(is func(*RelativeCell) bool) bool {
 type RelativeGroup struct {
 	Group Group
 	Rows  []RelativeRow
-	Means []Mean // as Targets; nil where no mean is taken
+	Means []Mean // as Targets; nil if no mean is taken
 }
 
 // RelativeRow is a test.
@@ -61,7 +61,7 @@ type RelativeRow struct {
 // RelativeCell is a target's number in a test.
 type RelativeCell struct {
 	Number
-	// Ratio is the value ÷ that of the base; NaN if it has no meaning, with the
+	// Ratio is the value ÷ the base's value; NaN if it has no meaning, with the
 	// reason in Why.
 	Ratio float64
 	Why   string

@@ -143,8 +143,8 @@ func (c *Campaign) MeanOver(base, t *Target, steps []*Step) Mean {
 }
 
 // Family is targets that differ in one knob, or in one parameter that the plan sets
-// for each, and in nothing else that is known: the differences of their numbers are
-// its effect.
+// for each, and in no other known fact: the differences of their numbers are its
+// effect.
 type Family struct {
 	Knob    string    // or params.NAME
 	Targets []*Target // the others are compared with the first
@@ -200,7 +200,7 @@ func (c *Campaign) Families() []Family {
 	return out
 }
 
-// likeBut returns all that is known of a target except a knob, as a text.
+// likeBut returns all known facts of a target except a knob, as a text.
 func likeBut(knob string, t *result.Trial, knobs []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s %v", t.Engine, t.Workload, t.Versions)

@@ -25,10 +25,10 @@ type Contribution struct {
 	agreed      bool
 }
 
-// leastLog is how much of a difference is worth a word.
+// leastLog is the smallest difference worth reporting.
 const leastLog = 0.02
 
-// Proven reports whether the item is known to contribute, and more than a trifle.
+// Proven reports whether the item is known to contribute, by more than a negligible amount.
 func (c *Contribution) Proven() bool {
 	return c.Adjusted < compare.Alpha && c.agreed && c.Low*c.High > 0 && math.Abs(c.Log) >= leastLog
 }
@@ -50,7 +50,7 @@ type sample struct {
 	base, other []sheet
 	design      stat.Design
 	factors     bool
-	sign        float64 // -1 where the number is a time and its inverse is explained
+	sign        float64 // -1 if the number is a time and its inverse is explained
 	// clients are the numbers of clients of the runs, if they differ: X = clients ÷ time
 	// per unit, so the clients are a separate item.
 	clients [2][]float64
@@ -64,7 +64,8 @@ func (s *sample) alike() {
 	s.together(Client)
 }
 
-// together adds items to the server's where only some of the sheets have the first of them.
+// together merges items into the server's if only some of the sheets have the first of
+// them.
 func (s *sample) together(list ...Item) {
 	split := func(x sheet) bool { return x.find(list[0]).value > 0 }
 	all := slices.Concat(s.base, s.other)
@@ -243,8 +244,8 @@ func (s *sample) totals(but []Item) (base, other []float64) {
 	return base, other
 }
 
-// share returns which part of the total an item accounts for, with its 95 % interval from
-// runs, or pairs of runs, that are drawn again, each with all its items.
+// share returns the part of the total that an item accounts for, with its 95 % interval
+// from resampled runs, or pairs of runs, each with all its items.
 func (s *sample) share(item Item) (share, low, high float64) {
 	const draws = 2000
 	x, y := s.terms(item)

@@ -25,8 +25,8 @@ func (s *Sum) writes(v *view) compare.Key {
 	return k
 }
 
-// moves reports whether a metric per unit moves with the cause: a cost that grows where the
-// item does.
+// moves reports whether a metric per unit moves with the cause: a cost that grows if the item
+// grows.
 func (v *view) moves(name string, c *Cause, lowest float64) bool {
 	k, ok := v.Of.Own(metric.CPUUS)
 	if own, found := v.Of.Own(name); found {
@@ -74,7 +74,7 @@ func (v *view) more(name string, each, others float64, c *Cause) bool {
 	return v.moves(name, c, 0.1) && (count*each+others)/(c.New-c.Base) >= mostPart
 }
 
-// measure is a number of a side that rules compare; NaN if it is not known.
+// measure is a number of a side that rules compare; NaN if it is unknown.
 type measure func(v *view, s *Sum, side *Side) float64
 
 var (
@@ -127,8 +127,8 @@ func rowWaits(v *view, _ *Sum, side *Side) (sum float64) {
 // condition is when a rule holds.
 type condition = func(v *view, s *Sum, c *Cause) bool
 
-// grows is the condition that a number differs by more than a share, and by more than
-// least, and is greater if there is more of the item; or less, if least is negative.
+// grows is the condition that a number differs by more than a share, and by more than lowest,
+// and is greater if there is more of the item; or less, if lowest is negative.
 func grows(n measure, share, lowest float64) condition {
 	return func(v *view, s *Sum, c *Cause) bool {
 		a, b := n(v, s, &v.Base), n(v, s, &v.New)
@@ -155,7 +155,8 @@ func moreMerges(v *view, s *Sum, c *Cause) bool {
 }
 
 // moreRowWaits reports whether sessions wait much longer for row locks if there is more of
-// the item, for more than they need of it: who waits for a row also checks, sleeps and wakes.
+// the item, for more than the item's difference needs: a session that waits for a row also
+// checks, sleeps and wakes.
 func moreRowWaits(v *view, s *Sum, c *Cause) bool {
 	return grows(rowWaits, 1, max(c.Base, c.New))(v, s, c)
 }
@@ -167,13 +168,13 @@ func otherClients(v *view, s *Sum, c *Cause) bool {
 	return whole > 0 && apart(whole, 1, 0.1) && more == (c.New > c.Base)
 }
 
-// clients returns whether the new side has more clients, and how many times as many.
+// clients reports whether the new side has more clients, and by which factor.
 func (s *Step) clients() (more bool, times float64) {
 	base, other := stat.Mean(clientsOf(s.Base.runs)), stat.Mean(clientsOf(s.New.runs))
 	return other > base, other / base
 }
 
-// differs returns the condition that a knob differs which affects any of these.
+// differs returns the condition that a knob that affects any of these differs.
 func differs(aspects ...engine.Aspect) condition {
 	return func(v *view, _ *Sum, _ *Cause) bool { return v.also(aspects...) != "" }
 }
@@ -225,8 +226,8 @@ func lesserDevice(v *view, _ *Sum, c *Cause) bool {
 	return can > 0 && other.can(larger.Limit) > less*can
 }
 
-// slowDevice reports whether the device's requests took much longer where the item did,
-// and that they are a good part of the item's difference.
+// slowDevice reports whether the device's requests took much longer on the side where the
+// item did, and account for a good part of the item's difference.
 func slowDevice(v *view, s *Sum, c *Cause) bool {
 	const slower = 2
 	base, other := request(v, s, &v.Base), request(v, s, &v.New)
@@ -238,7 +239,7 @@ func slowDevice(v *view, s *Sum, c *Cause) bool {
 	return max(base, other) > slower*min(base, other) && (after-before)/1e3/(c.New-c.Base) >= goodPart
 }
 
-// request is how long a request took at the device, in µs; 0 if that is not known.
+// request is the duration of a request at the device, in µs; 0 if it is unknown.
 func request(_ *view, _ *Sum, side *Side) float64 {
 	var times, requests float64
 	for _, name := range []string{"read", "write"} {

@@ -53,8 +53,8 @@ type Sum struct {
 // Cause is an item of a sum, and the rule that names it.
 type Cause struct {
 	Contribution
-	// Share is which part of the sum's difference it is, with an interval; NaN where
-	// that difference is not proven.
+	// Share is the part of the sum's difference that the cause accounts for, with an
+	// interval; NaN if that difference is not proven.
 	Share, ShareLow, ShareHigh float64
 	Rule                       Rule
 	Evidence                   Evidence
@@ -133,9 +133,9 @@ func (s *Side) rated() bool {
 	})
 }
 
-// speaking chooses the ledger: that of the processors where they limit both sides, else
-// the one whose slack accounts for least. Where other programs had much of the processors
-// these say nothing.
+// speaking chooses the ledger: that of the processors if they limit both sides, else the
+// one whose slack accounts for least. If other programs used much of the processors, the
+// processors' ledger explains nothing.
 func (s *Step) speaking(e *compare.Effect, design stat.Design) (*Sum, string) {
 	var found []*Sum
 	void := max(s.Base.shared(), s.New.shared()) > mostShared
@@ -176,8 +176,8 @@ func (s *Step) speaking(e *compare.Effect, design stat.Design) (*Sum, string) {
 	return slices.MinFunc(found, func(a, b *Sum) int { return cmp.Compare(a.slack(), b.slack()) }), ""
 }
 
-// slack returns how much of the difference is in items that explain nothing: processors
-// that idle, and sessions that are in a statement.
+// slack returns the share of the difference in items that explain nothing: idle processors,
+// and sessions that are in a statement.
 func (s *Sum) slack() (sum float64) {
 	for i := range s.Causes {
 		if c := &s.Causes[i]; c.Item != Rest && c.Item.is(slack) || c.Item.is(inside) {
@@ -333,8 +333,8 @@ func (s *Sum) name(v *view) {
 	slices.SortStableFunc(s.Causes, func(a, b Cause) int { return cmp.Compare(math.Abs(b.Log), math.Abs(a.Log)) })
 }
 
-// Unexplained returns which part of the sum's difference no proven item accounts for:
-// negative where that works against the difference, NaN where the difference is not proven.
+// Unexplained returns the part of the sum's difference that no proven item accounts for:
+// negative if that part works against the difference, NaN if the difference is not proven.
 func (s *Sum) Unexplained() float64 {
 	if !s.Total.Proven() {
 		return math.NaN()
@@ -352,8 +352,8 @@ func (s *Sum) Named() (out []Cause) {
 	return out
 }
 
-// Leading returns the cause that accounts for most of a step's greatest difference, where
-// the difference is proven and the cause is more than a pattern.
+// Leading returns the cause that accounts for most of a step's greatest difference, if the
+// difference is proven and the cause is more than a pattern.
 func (s *Step) Leading() (metric string, c Cause, ok bool) {
 	if len(s.Sums) == 0 || !s.Sums[0].Total.Proven() {
 		return "", c, false
@@ -377,7 +377,7 @@ func (s *Side) dozes() bool {
 // mostShared is the share of the processors that other programs may have had.
 const mostShared = 0.10
 
-// shared returns which share of the processors other programs had.
+// shared returns the share of the processors that other programs used.
 func (s *Side) shared() float64 {
 	var sum float64
 	for i := range s.runs {
@@ -388,7 +388,7 @@ func (s *Side) shared() float64 {
 	return sum
 }
 
-// processors returns how many processors there were, by their time.
+// processors returns the number of processors, by their time.
 func (s *Side) processors() (sum float64) {
 	for i := range s.runs {
 		r := &s.runs[i]

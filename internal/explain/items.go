@@ -51,7 +51,7 @@ type facts struct {
 	file   engine.FileClass     // of a class of files, their space
 }
 
-// items is the table of items. Those that it lacks have no facts.
+// items is the table of items. Items missing from it have no facts.
 var items = map[Item]facts{
 	Server:  {kind: served, says: "it needs %s of CPU"},                    // of the engine, not its client
 	Serving: {kind: served, says: "its sessions need %s of CPU"},           // of Server, threads of sessions, if counted

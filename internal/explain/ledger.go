@@ -108,7 +108,7 @@ func newRun(r compare.Run) run {
 	return run{r.Step, r.Trial, account.UnitsDone(r.Step.Rows, r.Step.Primary, r.Step.Seconds)}
 }
 
-// clients returns how many clients the closed loops of a run had.
+// clients returns the number of clients in the closed loops of a run.
 func (r *run) clients() (n int) {
 	for i := range r.Groups {
 		if g := &r.Groups[i]; !g.Open && g.Rate == 0 {
@@ -124,8 +124,8 @@ func (r *run) perUnit(name string) (us float64, ok bool) {
 	return v / 1e3 / r.units, ok && r.units > 0
 }
 
-// processors splits the time of the processors; nil if it is not known, or shared
-// with the other trial of a duet.
+// processors splits the time of the processors; nil if it is unknown, or shared with the
+// other trial of a duet.
 func (r *run) processors() sheet {
 	busy, ok := r.perUnit("host.cpu.busy_ns")
 	idle, known := r.perUnit("host.cpu.idle_ns")
@@ -280,9 +280,9 @@ func (r *run) splitWrites(k compare.Key) (out sheet) {
 	return out.close(all, Rest)
 }
 
-// splitReads returns factors: pages or blocks asked for, how many of them are missed, for
-// how many of these the device reads, as the page cache has the others, and how much it
-// reads at once; or reads, where the engine does not count.
+// splitReads returns factors: pages or blocks asked for, the share of them that is
+// missed, the share of these that the device reads, as the page cache has the others, and
+// the size of a read; or just reads, if the engine does not count.
 func (r *run) splitReads(k compare.Key) sheet {
 	kb, misses, reads := r.value(k.Metric, "", k), r.value(metric.CacheMisses, "", k), r.value(metric.DeviceReads, "", k)
 	own := k.Metric == metric.ReadKB // else others disturbed the device
@@ -302,8 +302,8 @@ func (r *run) splitReads(k compare.Key) sheet {
 	return nil
 }
 
-// splitSpace splits the bytes on disk per byte of live data by classes of files, but for
-// redo logs, which the amplification leaves out.
+// splitSpace splits the bytes on disk per byte of live data by classes of files, except redo
+// logs, which the amplification leaves out.
 func (r *run) splitSpace(compare.Key) (out sheet) {
 	for i := range r.Rows {
 		if row := &r.Rows[i]; row.Metric == metric.SpacePart {

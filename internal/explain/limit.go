@@ -52,8 +52,8 @@ func limitOf(runs []run) Limit {
 	return Unlimited
 }
 
-// wall returns how many times as much a side could do if nothing limited it but the
-// processors; 0 where they limit it, or are shared.
+// wall returns the factor by which a side could do more if nothing but the processors
+// limited it; 0 if they limit it, or are shared.
 func (s *Side) wall() float64 {
 	if s.Limit == ByProcessors || s.Limit == ByClient || s.Limit == Unlimited || s.shared() > mostShared {
 		return 0

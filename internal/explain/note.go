@@ -109,7 +109,7 @@ func oneAtATime(s *Step, note noting) {
 // much is a share of the processors' time, or of the sessions', that cannot be overlooked.
 const much = 0.2
 
-// idle returns the idle share of the processors' time; NaN if it is not known.
+// idle returns the idle share of the processors' time; NaN if it is unknown.
 func (s *Side) idle() (sum float64) {
 	for i := range s.runs {
 		x := s.runs[i].processors()

@@ -74,8 +74,8 @@ func (e *Explanation) Paragraphs() (out []Paragraph) {
 	return out
 }
 
-// aside is 1 for steps that are no test of access to rows, such as loads: they come after
-// those that are.
+// aside is 1 for steps that do not test access to rows, such as loads: they come after the
+// others.
 func (p *Paragraph) aside() int {
 	if compare.GroupOf(p.Steps[0].Of) == compare.Other {
 		return 1
@@ -227,8 +227,8 @@ const (
 	leastShare = 0.1 // of a difference: less is no cause to speak of
 )
 
-// because lists causes, those that are part of an identity or of a law before those that
-// only go with the difference.
+// because lists causes. Those that are part of an identity or of a law come before those
+// that only correlate with the difference.
 func (p *Paragraph) because(name string, named []Cause) (text string) {
 	var sure, pattern []Cause
 	for i, c := range named[:min(len(named), mostCauses)] {
@@ -249,8 +249,8 @@ func (p *Paragraph) because(name string, named []Cause) (text string) {
 	return text
 }
 
-// listed lists causes with the shares they have of the difference. The values are those of
-// the first of several steps.
+// listed lists causes with their shares of the difference. The values come from the first
+// of several steps.
 func (p *Paragraph) listed(name string, causes []Cause) string {
 	var parts []string
 	for _, c := range causes {
@@ -433,8 +433,8 @@ func (s *Sum) named() (out []Cause) {
 	return out
 }
 
-// likely returns the greatest items where none is proven: those that are a good part of
-// the difference.
+// likely returns the greatest items if none is proven: those that are a good part of the
+// difference.
 func (s *Sum) likely() (out []Cause) {
 	const minimum, part = 0.05, 0.3
 	for _, c := range s.Causes {

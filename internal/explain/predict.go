@@ -55,7 +55,7 @@ func (p Prediction) sentence() string {
 	return text + fmt.Sprintf(", which is %s× the prediction and not explained", quantity.Digits(p.Measured/p.Predicted))
 }
 
-// models predict KB per unit; NaN where they do not apply.
+// models predict KB per unit; NaN if they do not apply.
 var models = []struct {
 	metric string
 	model  func(structured, compare.Key) float64
@@ -107,7 +107,7 @@ type leaves struct {
 }
 
 // tree returns the tree that a run touches at random, if the engine has one. An engine that
-// relies on the page cache does not report the contents of its own; there nothing misses.
+// relies on the page cache does not report its contents; without them no page misses.
 func (r structured) tree() (tree, bool) {
 	page := float64(r.Structure.Page)
 	if r.Structure.Shape != engine.InPlace || page <= 0 || len(r.Touches) == 0 {
@@ -222,7 +222,7 @@ func (r structured) merges(k compare.Key) float64 {
 	case r.Structure.Shape != engine.Leveled, !known, !counted, !(memtable > 0 && taken > 0 && flushed > 0 && size > 0):
 		return math.NaN()
 	case len(r.Touches) == 0, flushed < size/2:
-		return math.NaN() // keys may be in order, which are not merged, and a short step merges less than it puts off
+		return math.NaN() // keys may be in order, which are not merged, and a short step merges less than it defers
 	}
 	fanout := max(1, size/(memtable*flushed/taken)) // a memtable is compressed when it is flushed
 	return r.value(metric.PartKB, string(account.FlushPart), k) * costmodel.Leveled(fanout, costmodel.Levels(fanout)).Write

@@ -15,7 +15,7 @@ import (
 type Tradeoff struct {
 	Target *compare.Target
 	Costs  [3]float64 // of reads, updates, and space; NaN if unknown
-	Beaten bool       // another target is at least as good in all three, and better in one
+	Beaten bool       // a different target is at least as good in all three, and better in one
 }
 
 // RUM is the tradeoff of several targets. The costs are geometric means over the steps
@@ -30,11 +30,11 @@ type RUM struct {
 	steps []*compare.Step
 }
 
-// cached is how little is read, in KB per query, where all data are in a cache.
+// cached is the limit of KB read per query below which all data count as cached.
 const cached = 0.01
 
-// RUMOf returns the tradeoff of a campaign's targets; nil where fewer than two of the
-// three costs are known of two targets.
+// RUMOf returns the tradeoff of a campaign's targets; nil unless at least two of the
+// three costs are known for two targets.
 func RUMOf(c *compare.Campaign) *RUM {
 	r := &RUM{Metrics: [3]string{metric.ReadKB, metric.WriteAmplification, metric.SpaceAmplification}, steps: c.Steps}
 	for _, t := range c.Targets {
@@ -101,7 +101,7 @@ func (r *RUM) logs(axis int, s *compare.Step) (out []float64) {
 		value := n.Value
 		switch axis {
 		case 0:
-			value = max(value, cached) // one that reads nothing wins here, and has a place on the axis
+			value = max(value, cached) // a target that reads nothing wins here, and has a place on the axis
 		case 1:
 			value *= r.settled(s, t)
 		}
@@ -143,7 +143,7 @@ func (r *RUM) most(axis int) (limit float64) {
 	return limit
 }
 
-// Known reports whether a cost is known of any target.
+// Known reports whether a cost is known for any target.
 func (r *RUM) Known(axis int) bool { return !math.IsInf(r.Best(axis), 0) }
 
 // Best returns the least cost of all targets.

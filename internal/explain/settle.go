@@ -47,7 +47,7 @@ type experiment struct {
 
 // Settle reads an experiment: of targets with one base, one differs from it in several
 // settings, and others in each of these alone, or in some. It returns the numbers that are
-// proven to differ, throughput first; nothing where the targets are no experiment.
+// proven to differ, throughput first; nothing if the targets are no experiment.
 func Settle(list []*Explanation) (out []Settled) {
 	whole := slices.MaxFunc(append([]*Explanation{{}}, list...),
 		func(a, b *Explanation) int { return len(a.Differ) - len(b.Differ) })

@@ -38,8 +38,8 @@ type conflict struct {
 	want string
 }
 
-// once leaves out duplicate runs of a step and trial. Those of tables are merged,
-// unless they contradict each other.
+// once leaves out duplicate runs of a step and trial. Duplicates from tables are
+// merged, unless they contradict each other.
 func once(runs []*run, ps *hint.Problems) (out []*run) {
 	type id struct {
 		target, step string
@@ -218,7 +218,7 @@ func missing(runs []*run) (out []Missing) {
 	return out
 }
 
-// guessed returns the assumptions about the runs, and how many runs each is about.
+// guessed returns the assumptions about the runs, each with its number of runs.
 func guessed(runs []*run) (out []string) {
 	var all []string
 	for _, r := range runs {
@@ -234,13 +234,13 @@ func guessed(runs []*run) (out []string) {
 	return out
 }
 
-// TargetSize is how much was imported of a target.
+// TargetSize is the amount of data imported for a target.
 type TargetSize struct {
 	Name                          string
 	Trials, Steps, Files, Partial int // Partial: steps that are not complete
 }
 
-// Sizes returns how much was imported: of each target, and the tests and files in
+// Sizes returns the amount of data imported: per target, and the tests and files in
 // all.
 func (c *Campaign) Sizes() (targets []TargetSize, tests, files int) {
 	names, byName := groups(c.trials, func(t trial) string { return t.Target })

@@ -123,7 +123,7 @@ func (c *companionSet) vmstat(r *run) []account.Cost {
 }
 
 // iostat returns the figures of the devices under the database. If several were
-// used and it is unknown which hold the database, none is taken: a stacked device
+// used and it is unknown which hold the database, none is used: a stacked device
 // and its parts would count twice, and other disks are no cost of the run.
 func (c *companionSet) iostat(r *run) []account.Cost {
 	devices := c.o.Devices

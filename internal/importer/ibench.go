@@ -219,7 +219,7 @@ func (b *ibench) interval(words []string) {
 // days of seconds for one client, seven hours for twenty.
 const mostRows = 1 << 19
 
-// with merges an interval with the next one. Totals are since the start, so those of
+// join merges an interval with the next one. Totals are since the start, so those of
 // the later one cover both.
 func (r ibRow) join(next ibRow) ibRow {
 	out := next

@@ -232,7 +232,7 @@ func (b *ibRun) addShares(op string) {
 }
 
 // merged returns the intervals of all clients, merged by number. Clients are started
-// one after the other, so that those of one number are up to some seconds apart.
+// one after the other, so intervals with the same number may be some seconds apart.
 func (b *ibRun) merged(kind int, clients []*ibench) (out []account.Interval) {
 	n := len(clients[0].items)
 	for _, c := range clients {

@@ -277,7 +277,7 @@ func key(path string) string {
 	return base
 }
 
-// key of a file whose format is known.
+// key returns the key of a file whose format is known.
 func (f *file) key() string {
 	if f.id != "" {
 		return f.id

@@ -100,7 +100,8 @@ func (r *run) rate(name string, n float64, more ...account.With) {
 	r.build(func(b *account.Builder) { b.Rate(name, n, r.step.Seconds, more...) })
 }
 
-// did adds the rate of an operation on one row each, and how many there were.
+// work adds the rate of an operation on one row each, and the number of
+// operations.
 func (r *run) work(rows, rate float64, more ...account.With) {
 	r.put(metric.Rows, rows, more...)
 	r.put(metric.OpsPerS, rate, more...)

@@ -127,5 +127,5 @@ func (iv sbInterval) join(next sbInterval) sbInterval {
 		errors:  mean(iv.errors, next.errors), latency: -1, percentile: next.percentile}
 }
 
-// sbUnknown is what rumbench prints for unknown values; sysbench never does.
+// sbUnknown is printed by rumbench for unknown values; sysbench never prints it.
 const sbUnknown = "-"

@@ -59,7 +59,7 @@ func (s *sysbench) finish(o *Options) {
 		return
 	}
 	if s.operation == opQuery {
-		s.step.Access = workload.OtherAccess // its name says nothing, as those of sysbench's tests do
+		s.step.Access = workload.OtherAccess // its name is not informative, unlike those of sysbench's tests
 	}
 	r := s.rows(o)
 	s.step.Seconds = r.seconds

@@ -39,7 +39,7 @@ type MovingChart struct {
 	Log   bool     `json:"log,omitempty"` // on a logarithmic axis; its values are peaks, others are means
 	Lines []Values `json:"lines"`         // one per series
 	// Low and High are the bands around the lines, if any; null is a series
-	// without one.
+	// without a band.
 	Low  []Values `json:"low,omitempty"`
 	High []Values `json:"high,omitempty"`
 }
@@ -186,7 +186,7 @@ type Stack struct {
 	Series int
 	Parts  []Part
 	Value  string // of the whole bar
-	Absent string // why there is none
+	Absent string // the reason if there is no value
 }
 
 // Part is a part of a bar. Style is its index among the kinds of parts, each

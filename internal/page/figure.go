@@ -18,7 +18,7 @@ type Drawing struct {
 // Image is a drawing of others, in SVG, that is shown without its scripts.
 type Image struct{ Caption, SVG string }
 
-// Source returns the address of the image, which is the image.
+// Source returns the address of the image: the image itself as a data URL.
 func (i Image) Source() template.URL {
 	return template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString([]byte(i.SVG)))
 }

@@ -53,7 +53,7 @@ type figure struct {
 
 // listed are the integers at one position of texts of a kind.
 type listed struct {
-	named         []string // the first different ones, one more than are listed
+	named         []string // the first different ones, one more than the list shows
 	lowest, limit string
 }
 
@@ -195,7 +195,8 @@ func below(a, b string) bool {
 	return x < y
 }
 
-// String returns the remark with the largest values, and of how many it is one.
+// String returns the remark with the largest values, and the number of remarks
+// that it represents.
 func (k *noteKind) String() string {
 	all, values := slices.Clone(k.figures), false
 	for i := range all {

@@ -13,8 +13,8 @@ type Document struct {
 	Lead     []Block // before the contents
 	Sections []Section
 	Data     []Data   // the data that the scripts of an HTML page read
-	Style    string   // style rules besides those of every page
-	Scripts  []string // scripts besides those that draw charts
+	Style    string   // style rules in addition to those of every page
+	Scripts  []string // scripts in addition to those that draw charts
 }
 
 // Data is JSON embedded in an HTML page, in an element with an id.

@@ -185,7 +185,7 @@ func (p *Plot) Picture() *picture.Picture {
 	for _, t := range p.Y.Ticks {
 		f.tickY(p.Y.place(t.At), t.Text)
 	}
-	free := math.Inf(-1) // where the last label ends
+	free := math.Inf(-1) // the end of the last label
 	for _, t := range p.X.Ticks {
 		at := p.X.place(t.At)
 		if half := picture.Width(picture.Label, 0, t.Text) / 2; p.X.Thin && f.x(at)-half < free+4 {

@@ -21,7 +21,7 @@ type Ranking struct {
 type Ranked struct {
 	Name      string
 	Series    int
-	Value     string  // as text; with Absent, why there is none
+	Value     string  // as text; with Absent, the reason why it is missing
 	Beside    string  // the meaning of the value, such as a ratio
 	Class     string  // of Beside: the verdict as a style, see Cell
 	At        float64 // the value
@@ -53,7 +53,7 @@ func (r *Ranking) Picture() *picture.Picture {
 	return p
 }
 
-// scale returns where values are across.
+// scale returns the mapping from values to positions across.
 func (r *Ranking) scale() func(float64) float64 {
 	low, high := math.Inf(1), 0.0
 	for _, row := range r.Rows {

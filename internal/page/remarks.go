@@ -169,7 +169,7 @@ func (r remarks) heads(t *Table) (columns, groups [][]Note) {
 }
 
 // list returns the notes that are shown, in the order of reading, with the numbers
-// they are about; last those about no number.
+// they are about; notes about no number come last.
 func (r remarks) list(n *Notes) (out []Note) {
 	var rest []Note
 	for _, note := range n.List {

@@ -61,7 +61,7 @@ type Cell struct {
 	Differs bool // marked: it differs from its neighbours
 }
 
-// WordTable returns a table of words. The first column is that of the rows' heads.
+// WordTable returns a table of words. The first column holds the rows' heads.
 func WordTable(heads []string, rows ...[]string) Table {
 	t := Table{Head: heads[0], Groups: []Group{{}}}
 	for _, name := range heads[1:] {
@@ -77,7 +77,7 @@ func WordTable(heads []string, rows ...[]string) Table {
 	return t
 }
 
-// Add adds rows to the last group, which the first ones begin.
+// Add adds rows to the last group, and starts the first group if there is none.
 func (t *Table) Add(rows ...Row) {
 	if len(t.Groups) == 0 {
 		t.Groups = []Group{{}}

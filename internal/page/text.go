@@ -128,7 +128,7 @@ func (p Paragraph) text() string {
 	return b.String()
 }
 
-// gridOf returns the column layout that a table shares with those like it.
+// gridOf returns the column layout that a table shares with similar tables.
 func (t *text) gridOf(table *Table) *grid {
 	var b strings.Builder
 	b.WriteString(table.Title + "\x00" + table.Head + "\x00")

@@ -36,8 +36,8 @@ func panels(v *view, steps []*step) []page.Block {
 	return []page.Block{choice}
 }
 
-// panelsOf returns the panels of a step. Where a rate was promised latency leads; of
-// a search it is the latency over the rate, and of a sweep both are curves.
+// panelsOf returns the panels of a step. If a rate was promised latency comes first;
+// for a search it is the latency over the rate, and for a sweep both are curves.
 func panelsOf(c *campaign, s *step, id string) page.Panels {
 	costs := costPanel(c, c.standing(s), id)
 	if w := c.searchOf(s); w != nil {
@@ -64,7 +64,7 @@ func panelsOf(c *campaign, s *step, id string) page.Panels {
 	return page.Panels{Cells: cells(rate, latency, costs)}
 }
 
-// cells returns a cell for each block that there is.
+// cells returns a cell for each non-empty block.
 func cells(blocks ...page.Block) (out [][]page.Block) {
 	for _, b := range blocks {
 		if b != nil {
@@ -264,7 +264,7 @@ func (c *campaign) titled(s *step, subject, name string) string {
 const mostRanked = 8
 
 // ranked ranks the rows of a panel by a number, the best first; nil if none has it.
-// Those that are not compared come last.
+// Rows that are not compared come last.
 func (c *campaign) ranked(s *step, find func(*step) (key, bool)) *page.Ranking {
 	r, known, trials := &page.Ranking{}, false, 0
 	var m *metric.Metric
@@ -327,7 +327,7 @@ func (c *campaign) compared(row *page.Ranked, e entry, k key) {
 		row.Beside, row.Hollow = "disturbed", true
 	case e.s.Unlike(base, e.t) != "":
 		row.Beside, row.Hollow = "not compared", true
-	case len(e.s.Refusals(base)) > 0: // there is nothing to compare with
+	case len(e.s.Refusals(base)) > 0: // no base to compare with
 	default:
 		row.Beside, row.Class = besideBase(e, base, k)
 	}

@@ -40,8 +40,8 @@ func firstScreen(v *view) []page.Block {
 	return out
 }
 
-// overTimeOf returns the course of the step that the panels show first, which a single
-// target has room for.
+// overTimeOf returns the course of the step that the panels show first; only the report
+// of a single target has room for it.
 func overTimeOf(v *view) [][]page.Block {
 	steps := v.leading()
 	if len(v.Targets) > 1 || len(steps) == 0 {
@@ -84,7 +84,8 @@ func headline(c *campaign) []string {
 		machine(c), trials, startedAt(c))
 }
 
-// caches returns the cache that all targets have, or that of each whose cache is known.
+// caches returns the cache that all targets have, or the cache of each target for which
+// it is known.
 func caches(c *campaign) string {
 	sizes, byName := holders(c, (*result.Trial).CacheText)
 	if len(sizes) == 1 && len(byName[sizes[0]]) == len(c.Targets) {
@@ -149,7 +150,7 @@ func ownSQL(t *target, step string) string {
 	return labelled("own SQL:", strings.Join(ops, ", "))
 }
 
-// extent returns how much data the step that leads had, and how long it ran.
+// extent returns the amount of data and the duration of the step that leads.
 func extent(c *campaign) string {
 	steps := c.leading()
 	if len(steps) == 0 {
@@ -192,7 +193,7 @@ func (s *step) span(metric string) (low, high float64, ok bool) {
 	return low, high, ok
 }
 
-// length returns how many seconds the step's windows took.
+// length returns the duration of the step's windows in seconds.
 func (s *step) length() (low, high float64) {
 	low = math.Inf(1)
 	for _, t := range s.c.Targets {
@@ -203,7 +204,7 @@ func (s *step) length() (low, high float64) {
 	return low, high
 }
 
-// clients returns with how many clients the steps ran that the campaign is about.
+// clients returns the numbers of clients in the steps that the campaign is about.
 func clients(c *campaign) string {
 	low, high := math.MaxInt, 0
 	for _, s := range c.steps {
@@ -225,7 +226,7 @@ func clients(c *campaign) string {
 	return quantity.Count(high, "client")
 }
 
-// machine returns the host in a few words, those of the first trial.
+// machine returns the host of the first trial, in a few words.
 func machine(c *campaign) string {
 	facts := observe.Facts(c.Targets[0].Trials[0].Host)
 	value := facts.Value
@@ -245,7 +246,7 @@ func machine(c *campaign) string {
 // mostLeading is how many steps the panels can show.
 const mostLeading = 4
 
-// leading returns the steps that the panels show, the first of them at first: those
+// leading returns the steps that the panels show, the first of them initially: those
 // asked about.
 func (c *campaign) leading() (out []*step) {
 	sweeps := map[*sweep]bool{}

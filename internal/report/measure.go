@@ -20,7 +20,7 @@ type measure struct {
 	metric string // the glossary's entry
 	beside bool   // of the writes next to the primary operation
 	// each: it is a count ÷ the operations completed. without is its value if nothing
-	// failed, where it was not recorded.
+	// failed and it was not recorded.
 	each    bool
 	without float64
 }

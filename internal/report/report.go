@@ -46,7 +46,7 @@ type Input struct {
 	// PublishedColours selects the colours of the insert benchmark's published
 	// pages for the relative tables, instead of those of the verdicts.
 	PublishedColours bool
-	// Profiles are those of the steps' CPU time.
+	// Profiles are the profiles of the steps' CPU time.
 	Profiles []*Profile
 	// Across are the differences of targets that do not prevent comparisons.
 	Across compare.Across
@@ -76,7 +76,7 @@ type view struct {
 	*campaign
 	in     *Input
 	client *campaign          // the client's calibration; nil without one
-	tracks map[*step][]*track // for charts over time; nil where none are drawn, as in Markdown
+	tracks map[*step][]*track // for charts over time; nil if none are drawn, as in Markdown
 	count  int                // of numbers
 }
 

@@ -18,9 +18,9 @@ type answer struct {
 	*result.Search
 	target *target
 	trials int
-	low    float64 // rates that were found, in any trial
+	low    float64 // rates found, in any trial
 	high   float64
-	// warnings are those of the rate that was found.
+	// warnings are the warnings on the rate found.
 	warnings []metric.Warning
 }
 

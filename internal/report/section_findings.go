@@ -232,8 +232,8 @@ func startedAt(c *campaign) string {
 	return ""
 }
 
-// began returns when the campaign was started or, where that is unknown, the earliest
-// recorded start of a trial: of a resumed one the first may have been repeated.
+// began returns when the campaign was started or, if that is unknown, the earliest
+// recorded start of a trial: in a resumed campaign the first may have been repeated.
 func began(c *campaign) (first time.Time) {
 	if !c.started.IsZero() {
 		return c.started
@@ -263,8 +263,8 @@ func factOf(c *campaign, name string, subject func(*result.Trial) string) page.F
 	return page.Fact{Name: name, Value: value}
 }
 
-// chosen returns the parameters of a trial that differ from the usual; all, where these
-// are unknown.
+// chosen returns the parameters of a trial that differ from the usual ones; all, if
+// these are unknown.
 func (c *campaign) chosen(t *result.Trial) map[string]any {
 	out := map[string]any{}
 	for name, v := range t.Params {

@@ -95,7 +95,7 @@ func lasting(name string) bool {
 }
 
 // holders returns the different values that trials have, and the targets that have
-// each, with the trials where a target has several.
+// each, with the trials if a target has several values.
 func holders(c *campaign, value func(*result.Trial) string) (values []string, who map[string][]string) {
 	who = map[string][]string{}
 	for _, t := range c.Targets {

@@ -94,7 +94,7 @@ func promiseCells(rate float64, trials int, held []*metric.SLA) []page.Cell {
 		page.Exact(quantity.Micros(s.MaxLateness*1e6), quantity.Full(s.MaxLateness)+" s"), promiseVerdict(trials, held)}
 }
 
-// promiseVerdict reports in how many of the trials a promise was held.
+// promiseVerdict reports in how many of the trials a promise was kept.
 func promiseVerdict(trials int, held []*metric.SLA) page.Cell {
 	missed, saturated, strict := 0, 0, 0
 	for _, s := range held {

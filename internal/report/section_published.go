@@ -188,7 +188,7 @@ func besideCell(c *campaign, name string, r *published.FiguresRow, f *published.
 	}
 	s := c.steps[slices.IndexFunc(c.steps, func(s *step) bool { return s.Name == name })]
 	cell := s.cell(r.Target, r.Base, f.Key, n)
-	cell.Class, cell.Sign = "", "" // the base differs from that of all other tables
+	cell.Class, cell.Sign = "", "" // the base differs from the base of all other tables
 	if u := s.unitOf(f.Key); u != unit && !cell.Absent {
 		cell.Per = u
 	}

@@ -23,10 +23,9 @@ type RelativeStyle struct {
 	Published bool
 }
 
-// relativeTables returns the ratios of all tests to the base's; none of a single
-// target. With published
-// colours it adds the rates: their colours show which to ignore because of a
-// missed promise.
+// relativeTables returns the ratios of all tests to the base's; none for a
+// single target. With published colours it adds the rates: their colours show
+// which to ignore because of a missed promise.
 func relativeTables(v *view) []page.Section {
 	if len(v.Targets) < 2 && !v.in.PublishedColours {
 		return nil
@@ -300,7 +299,7 @@ func ranApart(base *compare.Target, targets []*compare.Target) string {
 		": what the machine did in between is in every difference."
 }
 
-// tooFew reports how many trials there are if more are needed.
+// tooFew reports the number of trials if more are needed.
 func tooFew(n int) string {
 	if n == 1 {
 		return fmt.Sprintf("1 trial where %d are the least", compare.LeastTrials)

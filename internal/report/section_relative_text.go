@@ -44,7 +44,8 @@ func RelativeText(w io.Writer, r *compare.Relative, style RelativeStyle, width i
 	return page.Text(w, append(blocks, n), page.TextStyle{Width: width, Wrap: true})
 }
 
-// leastCommon is how many characters names must share to be shortened.
+// leastCommon is the number of characters that names must share to be
+// shortened.
 const leastCommon = 6
 
 // shorten removes the common beginning and end of names, whole words only, and

@@ -23,8 +23,8 @@ func settings(v *view) []page.Section {
 	return []page.Section{{ID: "settings", Title: "Settings", Nav: "Settings", Folded: true, Blocks: []page.Block{t}}}
 }
 
-// settingRows returns the settings that the plan asked for, and those in effect, with
-// the differing ones marked.
+// settingRows returns the settings that the plan asked for, and the settings in
+// effect, with the differing ones marked.
 func settingRows(c *campaign) (requested, actual []page.Row) {
 	asked, effective := byTarget{}, byTarget{}
 	var own []string

@@ -32,7 +32,7 @@ func overTheSteps(v *view) []page.Section {
 	return []page.Section{withBlocks(sec, page.Folds{fold}, n)}
 }
 
-// plotsInRow is how many plots fit side by side.
+// plotsInRow is the number of plots that fit side by side.
 const plotsInRow = 3
 
 // spaceTable shows how space grows from step to step, with the metrics of its

@@ -264,7 +264,7 @@ func groupsTable(s *step) page.Table {
 	}}
 	for _, g := range s.Groups() {
 		if g.Clients == 0 {
-			continue // not known
+			continue // unknown
 		}
 		rate, pace := "none: closed loop", quantity.Unknown
 		if g.Rate > 0 {

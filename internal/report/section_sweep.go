@@ -271,7 +271,7 @@ var sweepMeasures = append(
 	measure{metric: metric.Retries, each: true}, measure{metric: metric.GivenUpOps, each: true},
 	measure{metric: metric.WastedStatements, each: true})
 
-// measured returns those of the measures that any level of the panel has.
+// measured returns the measures that any level of the panel has.
 func (p panel) measured(all []measure) []measure {
 	return slices.DeleteFunc(slices.Clone(all), func(m measure) bool {
 		return !slices.ContainsFunc(p.levels, func(l levelStep) bool { return m.in(l.step) })
@@ -302,8 +302,8 @@ func levelsTable(w *sweep, p panel, measures []measure, n *page.Notes) page.Tabl
 	return t
 }
 
-// shown returns the levels of a panel with the steps that repeat one: with one panel
-// only, as they name no other.
+// shown returns the levels of a panel, including the steps that repeat a level if
+// there is only one panel, as they name no other.
 func (w *sweep) shown(p panel) (out []levelStep) {
 	for _, l := range p.levels {
 		out = append(out, l)

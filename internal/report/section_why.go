@@ -60,7 +60,7 @@ func explained(c *campaign, base, t *target) *explain.Explanation {
 	return c.explained[pair]
 }
 
-// causeIn says in half a sentence why two targets differ in a step; "" where nothing is
+// causeIn returns half a sentence on why two targets differ in a step; "" if nothing is
 // proven.
 func causeIn(s *step) string {
 	if len(s.c.Targets) != 2 || len(compare.Unlike(s.c.Targets[0], s.c.Targets[1])) > 0 {

@@ -10,8 +10,8 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// percentilePlots returns plots of latency over percentiles: those of the primary
-// operation, and separately the others.
+// percentilePlots returns plots of latency over percentiles: for the primary
+// operation, and separately for the others.
 func percentilePlots(s *step) (own, others []page.Plot) {
 	type curve struct {
 		subject

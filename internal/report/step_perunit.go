@@ -8,7 +8,7 @@ import (
 	"rumbench/internal/page"
 )
 
-// fewColumns is how many metrics can stand side by side for every denominator.
+// fewColumns is the number of metrics that fit side by side for every denominator.
 const fewColumns = 3
 
 // perTables returns a step's numbers as metricTables does, but with a group of

@@ -49,8 +49,8 @@ var sides = []struct {
 
 const inAll = "engine total"
 
-// ProfileTable shows where the CPU time of a step went: a row for each subsystem of the
-// engines, and for each other side, a column for each target.
+// ProfileTable shows where the CPU time of a step was spent: a row for each subsystem
+// of the engines, and for each other side, a column for each target.
 func ProfileTable(list []*Profile) page.Table {
 	t := page.Table{Title: "CPU time by subsystem", Head: "µs per " + list[0].Per,
 		Note: "Each stack counts for its innermost known subsystem. One sample stands for " + sampleOf(list) + "."}
@@ -130,8 +130,8 @@ func FunctionTable(p *Profile, limit int) page.Table {
 var lockTitles = map[string]string{"block": "Waits for locks, by who waited",
 	"mutex": "Waits for locks, by who held them"}
 
-// LockTables list the functions of an embedded engine that waited for locks, and those
-// that held them.
+// LockTables list the functions of an embedded engine that waited for locks, and the
+// functions that held them.
 func LockTables(p *Profile, high int) (out []page.Table) {
 	const low = 0.01 // of the greatest
 	for _, kind := range profile.LockProfiles {
@@ -279,7 +279,7 @@ func profileFold(s *step) (blocks []page.Block, tables []page.Table) {
 		if base == nil {
 			first[p.Engine] = p
 			if !slices.ContainsFunc(list, func(o *Profile) bool { return o != p && o.Engine == p.Engine }) {
-				blocks = append(blocks, image(p.Flame())) // there is nothing to compare it with
+				blocks = append(blocks, image(p.Flame())) // no target to compare it with
 			}
 			continue
 		}

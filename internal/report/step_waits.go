@@ -15,8 +15,8 @@ import (
 // roomForLabel is the width of a one-letter label in percent.
 const roomForLabel = 1.1
 
-// waitBlocks shows where the time of a step's sessions went, by samples; none
-// if no target has any.
+// waitBlocks shows where the time of a step's sessions was spent, by samples;
+// nothing if no target has samples.
 func waitBlocks(s *step) []page.Block {
 	keys, name := byRole(s.Keys(metric.WaitUS)), metric.WaitUS
 	if len(keys) == 0 { // no operations to divide by

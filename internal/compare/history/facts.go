@@ -15,9 +15,9 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// machineFacts are the facts about a host that make numbers incomparable where
-// they differ. Its name is not among them: containers and rented machines get
-// a new one each time.
+// machineFacts are the facts about a host that make numbers incomparable if
+// they differ. Its name is not among them: containers and rented machines get a
+// new one each time.
 var machineFacts = []string{"virtualization", "cpu", "cpus online", "cpus usable", "cpu quota", "memory",
 	"memory limit",
 	"filesystem", "device size", "device rotational"}

@@ -10,9 +10,9 @@ import (
 
 // The change points of internal/stat are for the intervals of one run, which
 // resemble their neighbours and are many. Runs are few and take place on
-// different days; they are taken as independent, and so ten of them are enough.
+// different days; they are taken as independent, so ten of them are enough.
 
-// leastLevel is how many points a level takes at least: fewer are outliers.
+// leastLevel is the minimum number of points of a level: fewer are outliers.
 const leastLevel = 5
 
 // levels returns the positions, ascending, at which a new level of x begins: where
@@ -44,9 +44,10 @@ func cut(x []float64, offset int, alpha float64) []int {
 	return slices.Concat(cut(x[:at], offset, alpha), []int{offset + at}, cut(x[at:], offset+at, alpha))
 }
 
-// change finds the clearest change of level and its p: that of the Mann–Whitney
-// test there, times the number of places that were looked at (Bonferroni). It is
-// an upper bound, as these tests resemble each other. 1 if x has too few points.
+// change finds the clearest change of level and its p: the p of the Mann–Whitney
+// test there, times the number of positions examined (Bonferroni). It is an
+// upper bound, as these tests resemble each other. It is 1 if x has too few
+// points.
 func change(x []float64) (at int, p float64) {
 	var best stat.Run
 	clearest := 0.0

@@ -13,7 +13,7 @@ import (
 	"rumbench/internal/stat"
 )
 
-// Family is the runs that can be compared with each other: those of one plan's
+// Family is the runs that can be compared with each other: the runs with one plan
 // name, workload and parameters, on machines of one kind.
 type Family struct {
 	Plan     string                `json:"plan"`
@@ -38,7 +38,7 @@ type Name struct {
 	Metric string `json:"metric"`
 	Unit   string `json:"unit"`
 	Per    string `json:"per,omitempty"`
-	// Source is where the number was read, without the device's name.
+	// Source is the source of the number, without the device's name.
 	Source string `json:"source,omitempty"`
 	// Durability is the level, "" if it is unknown.
 	Durability string `json:"durability,omitempty"`
@@ -61,7 +61,7 @@ type Point struct {
 	Dir      string    `json:"dir"`
 	Started  time.Time `json:"started"`
 	Value    float64   `json:"value"`  // the median over the trials
-	Trials   int       `json:"trials"` // how many it is the median of
+	Trials   int       `json:"trials"` // the number of trials in the median
 	Warnings []string  `json:"warnings,omitempty"`
 
 	Remarks []metric.Warning `json:"-"` // the warnings
@@ -214,7 +214,7 @@ func (s *Series) Values() []float64 {
 	return out
 }
 
-// level returns the median from one point up to another, which is not part of it.
+// level returns the median from one point up to, but not including, another.
 func (s *Series) level(start, end int) float64 { return stat.Median(s.Values()[start:end]) }
 
 // sourceKind returns a source without the name of the device, which may be different

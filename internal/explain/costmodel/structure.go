@@ -81,11 +81,11 @@ func Misses(room float64, list []Leaves) []float64 {
 type Amplification struct{ Write, Space float64 }
 
 const (
-	// full is how much of a level's size a merge into it rewrites: less than all, as levels
-	// are not always full. Measured in “Find the optimal leveled LSM tree”
+	// full is the share of a level's size that a merge into it rewrites: less than all, as
+	// levels are not always full. Measured in “Find the optimal leveled LSM tree”
 	// (smalldatum.blogspot.com, 2019-10).
 	full = 0.8
-	// greatest is how many times greater than the one above a level is by custom.
+	// greatest is the usual ratio of a level's size to that of the level above.
 	greatest = 10
 )
 
@@ -97,8 +97,8 @@ func Leveled(fanout float64, levels int) Amplification {
 	return Amplification{Write: full * float64(levels) * each, Space: 1 + 1/each}
 }
 
-// Levels returns how many levels such a tree has by custom: as few as keep each within ten
-// times the one above.
+// Levels returns the usual number of levels of such a tree: the smallest that keeps each
+// within ten times the one above.
 func Levels(fanout float64) int {
 	return max(1, int(math.Ceil(math.Log(fanout)/math.Log(greatest)-1e-9)))
 }
@@ -116,7 +116,7 @@ func Tiered(fanout float64, runs int) Amplification {
 type InPlace struct{ Fixed, Pages float64 }
 
 // FitInPlace fits it to KB written per operation at several page sizes in KB, by least
-// squares. ok is whether there are two sizes at least. Residual is the greatest error.
+// squares. ok reports whether there are at least two sizes. Residual is the greatest error.
 func FitInPlace(pageKB, writtenKB []float64) (fit InPlace, residual float64, ok bool) {
 	if len(pageKB) == 0 || slices.Max(pageKB) == slices.Min(pageKB) {
 		return fit, 0, false

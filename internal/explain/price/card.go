@@ -35,7 +35,7 @@ type Device struct {
 const (
 	defaultMonths = 36
 
-	// SecondsPerYear and SecondsPerMonth are those of 365 days, and of 730 hours.
+	// SecondsPerYear and SecondsPerMonth are the seconds of 365 days and of 730 hours.
 	SecondsPerYear  = 365 * 86400
 	SecondsPerMonth = 730 * 3600
 
@@ -49,8 +49,8 @@ func (c *Card) gb() float64 {
 	return 1e9
 }
 
-// ios returns as how many I/Os requests count: large ones as several, small ones are not
-// merged. Requests that are not known are as large as may be.
+// ios returns the number of I/Os that requests count as: large ones count as several,
+// small ones are not merged. Unknown requests are assumed to be as large as possible.
 func (c *Card) ios(requests, bytes float64) float64 {
 	if c.IOKB == 0 {
 		return requests

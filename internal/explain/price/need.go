@@ -16,7 +16,7 @@ import (
 // Ask is a demand on a step's primary operation.
 type Ask struct {
 	Rate float64 // units per second; 0: the measured rate
-	P99  float64 // µs that the 99th percentile may be at most; 0: any
+	P99  float64 // the greatest 99th percentile allowed, in µs; 0: any
 	Rows float64 // in the database; 0: the measured number
 }
 
@@ -50,7 +50,7 @@ type Need struct {
 	// against each other.
 	Space, Write Range
 	Unlike       string
-	Fanout       float64 // of an LSM tree: how many memtables large the data is; 0: it is none
+	Fanout       float64 // of an LSM tree: data size ÷ memtable size; 0: not an LSM tree
 	// Missing are the unknown numbers; Remarks describe how the rest was computed, and
 	// Refused is the reason if nothing is reported.
 	Missing []Gap
@@ -58,7 +58,7 @@ type Need struct {
 	Refused string
 }
 
-// Gap is a number that is not known, or only from below.
+// Gap is a number that is unknown, or known only as a lower bound.
 type Gap struct{ Metric, Why string }
 
 func (g Gap) String() string { return metric.Label(g.Metric) + ": " + g.Why }
@@ -69,10 +69,10 @@ func (n *Need) Storage() Storage {
 		ReadBytes: n.ReadBytes.Value, WrittenBytes: n.WrittenBytes.Value}
 }
 
-// TBPerYear returns how many 10^12 bytes are written in a year.
+// TBPerYear returns the number of 10^12 bytes written in a year.
 func (n *Need) TBPerYear() Range { return n.WrittenBytes.times(SecondsPerYear / 1e12) }
 
-// UserBytes returns how many bytes users write per second; 0: unknown.
+// UserBytes returns the number of bytes that users write per second; 0: unknown.
 func (n *Need) UserBytes() float64 {
 	if n.Write.Value == 0 {
 		return 0
@@ -255,15 +255,15 @@ func (c *Card) Unpriced(n *Need) []Gap {
 	return slices.DeleteFunc(slices.Clone(n.Missing), func(g Gap) bool { return priced[g.Metric] == 0 })
 }
 
-// Span is rates between which a target is the cheapest.
+// Span is a range of rates in which a target is the cheapest.
 type Span struct {
 	Target   *compare.Target
 	From, To float64
 }
 
-// Cheapest returns which target is the cheapest at which rate, from a tenth of the greatest
-// that any reached, and the targets that are left out, as their price is not known as a
-// whole or they are refused. Of the demand the rate is not used.
+// Cheapest returns the cheapest target at each rate, from a tenth of the greatest that any
+// reached, and the targets that are left out because part of their price is unknown or they
+// are refused. The rate of the demand is not used.
 func Cheapest(s *compare.Step, targets []*compare.Target, ask Ask, c *Card) (spans []Span, out []*compare.Target) {
 	limit := 0.0
 	var in []*compare.Target

@@ -69,8 +69,7 @@ func (m Move) size() float64 {
 	return max(math.Abs(m.Halved), math.Abs(m.Doubled))
 }
 
-// fanout returns how many memtables large the data of a target with an LSM tree is; 0 for
-// others.
+// fanout returns the data size of a target with an LSM tree, in memtables; 0 for others.
 func (m measured) fanout() float64 {
 	var list []float64
 	for _, r := range m.step.Runs[m.target] {

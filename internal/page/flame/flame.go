@@ -31,12 +31,12 @@ type Graph struct {
 	Title string
 	Unit  string // of costs: "µs per insert row"
 	Base  string // whose costs are the nodes' first
-	New   string // whose are the second; "" if there is only one
+	New   string // the owner of the second costs; "" if there is only one
 	Root  *Node
 	Least float64 // boxes below this share of the root are not drawn; 0: 0.2 %
 }
 
-// Node is a box with those that it consists of below it.
+// Node is a box with its parts below it.
 type Node struct {
 	Name      string
 	Base, New float64
@@ -83,7 +83,7 @@ type drawing struct {
 	count, deep   int
 }
 
-// boxes draws a node and those below it, from a place across on.
+// boxes draws a node and those below it, starting at x.
 func (d *drawing) boxes(n *Node, depth int, x float64) {
 	wide := d.width(n)
 	if wide < d.lowest || depth > mostDeep {

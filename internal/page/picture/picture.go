@@ -24,7 +24,7 @@ type Shape struct {
 	Anchor Anchor
 	Size   float64 // of text and marks; 0: the style's
 	Closed bool    // the last point is joined to the first
-	Link   string  // where a click leads on a page
+	Link   string  // the target of a click on a page
 }
 
 // Point is a place in a drawing.

@@ -137,8 +137,8 @@ func (c *canvas) stroke(lines [][]Point, width float64, dash []float64, paint co
 	c.fill(pieces, paint)
 }
 
-// ribbon returns the area of a piece of a line, which reaches a little over both
-// ends, so that pieces at an angle leave no gap.
+// ribbon returns the area of a piece of a line, which extends a little beyond
+// both ends, so that pieces at an angle leave no gap.
 func ribbon(a, b Point, width float64) []Point {
 	length := math.Hypot(b.X-a.X, b.Y-a.Y)
 	if length == 0 {
@@ -149,7 +149,7 @@ func ribbon(a, b Point, width float64) []Point {
 	return []Point{{a.X - dy, a.Y + dx}, {b.X - dy, b.Y + dx}, {b.X + dy, b.Y - dx}, {a.X + dy, a.Y - dx}}
 }
 
-// dashed cuts a line into its dashes; without any it stays whole.
+// dashed cuts a line into its dashes; without a pattern it stays whole.
 func dashed(line []Point, dash []float64) (out [][]Point) {
 	if len(dash) == 0 {
 		return [][]Point{line}
@@ -250,7 +250,8 @@ var signs = map[rune]*sign{
 	'✖': {points: turned(cross)},
 }
 
-// outline returns how a character is drawn; nil for those of the fonts.
+// outline returns the drawing of a character; nil for characters that the fonts
+// have.
 func outline(r rune) *sign { return signs[r] }
 
 // star returns n points around a centre, at two distances in turn.

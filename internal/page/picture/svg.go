@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// SVG returns the drawing as an element of a page that has [Palette] and [Rules],
-// as wide as there is room, or in its natural size.
+// SVG returns the drawing as an element of a page that has [Palette] and [Rules], as
+// wide as the available space, or in its natural size.
 func (p *Picture) SVG(natural bool) string {
 	var b strings.Builder
 	b.WriteString("<svg")
@@ -106,7 +106,7 @@ func (s *Shape) fontSize() string {
 // which is short.
 func (s *Shape) path() string {
 	var b strings.Builder
-	var at Point    // where the pen is, rounded
+	var at Point    // the pen's position, rounded
 	var before byte // the last command
 	down := false
 	for _, p := range s.Points {
@@ -151,7 +151,8 @@ func step(b *strings.Builder, before byte, dx, dy float64) byte {
 	return command
 }
 
-// manyPoints is from where on a path saves the halves of its units across.
+// manyPoints is the number of points above which a path omits the halves of its
+// units across.
 const manyPoints = 60
 
 // rounded rounds a length to half units: less cannot be seen.

@@ -56,7 +56,7 @@ func face(bold bool, size float64) font.Face {
 	return f
 }
 
-// wider is how much wider than ours the fonts of browsers may be.
+// wider is the greatest ratio of the width of browsers' fonts to ours.
 const wider = 1.15
 
 // Width returns how wide a text may be, at a size or, for 0, its style's.

@@ -36,7 +36,7 @@ func (c Colour) Sign() string {
 
 // Rate is a cell of a table of absolute rates.
 type Rate struct {
-	Value float64 // NaN: not known
+	Value float64 // NaN: unknown
 	// Missed: a rate promised in the same step was not held. An unknown rate was
 	// not missed; loads have no promises.
 	Missed bool
@@ -45,7 +45,7 @@ type Rate struct {
 // Rates returns the colours of a column of absolute rates: red up to a quarter
 // of the way from the least to the greatest, green from three quarters on.
 // Rates count as they are printed, as whole numbers. The greatest is taken from
-// steps without missed promises, the least from all. Nothing is red where the
+// steps without missed promises, the least from all. Nothing is red if the
 // least is at least 80 % of the greatest. A low rate is red even if it is to be
 // ignored.
 func Rates(column []Rate) []Colour {

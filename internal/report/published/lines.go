@@ -87,7 +87,7 @@ func (r run) value(name string) float64 { return r.number(r.step.About(name)) }
 // rate returns the throughput of an operation kind.
 func (r run) rate(op string) float64 { return r.number(r.step.Rate(op)) }
 
-// per returns a cost per unit of an operation kind, and how many units there were.
+// per returns a cost per unit of an operation kind, and the number of units.
 func (r run) per(name, op string) (cost, units float64) {
 	for i := range r.Step.Rows {
 		row := &r.Step.Rows[i]
@@ -98,8 +98,8 @@ func (r run) per(name, op string) (cost, units float64) {
 	return math.NaN(), math.NaN()
 }
 
-// second returns a cost per second: that per unit × units ÷ the length of the step;
-// for summaries, which have neither counts nor a length, cost per unit × rate.
+// second returns a cost per second: the cost per unit × units ÷ the length of the
+// step; for summaries, which have neither counts nor a length, cost per unit × rate.
 func (r run) second(metric, op string) float64 {
 	cost, units := r.per(metric, op)
 	if total := cost * units / r.Step.Seconds; units != 0 && !math.IsNaN(total) && r.Step.Seconds > 0 {
@@ -155,7 +155,7 @@ func (r run) subjects() (about, writes string) {
 }
 
 // ofOneClient returns a number of a group of one client: these columns are per
-// client, and for several clients only the sum is known.
+// client, and only the sum is known for several clients.
 func (r run) ofOneClient(metric string) float64 {
 	k, ok := r.step.About(metric)
 	one := slices.ContainsFunc(r.Step.Groups, func(g result.Group) bool { return g.Name == k.Group && g.Clients == 1 })

@@ -92,8 +92,8 @@ func QPS(r *compare.Relative, warmUps bool, notes map[string]string) (tests []la
 	return tests, places
 }
 
-// rangeWarmUp reports whether a step is a warm-up that published tables of
-// rates contain: that of a range test, such as the scan.
+// rangeWarmUp reports whether a step is a warm-up that published tables of rates
+// contain: the warm-up of a range test, such as the scan.
 func rangeWarmUp(s *compare.Step) bool {
 	t := s.Test()
 	return t.WarmUp && !t.BeforeWrites && compare.Group(t.Access) == compare.Range

@@ -190,8 +190,8 @@ func change(s *history.Series, c history.Change) page.Tree {
 	return out
 }
 
-// warnings returns the different warnings on the points, with how many of these
-// have each. Those that differ in figures only are merged.
+// warnings returns the different warnings on the points, each with its number of
+// points. Warnings that differ in figures only are merged.
 func warnings(s *history.Series) (out []string) {
 	notes, runs := page.NewNotes(""), map[int]int{}
 	for _, p := range s.Points {

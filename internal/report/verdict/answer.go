@@ -76,12 +76,13 @@ func verdictOf(j *compare.Judgement, by map[compare.Verdict][]*compare.Item, ask
 	return fmt.Sprintf("No difference between %s and %s is proven.", j.New.Name, j.Base.Name)
 }
 
-// named lists numbers that are asked about, and how many more there are.
+// named lists numbers that are asked about, and the number of those omitted.
 func named(items []*compare.Item, text func(*compare.Item) string) string {
 	return firstOf(items, mostNamed, text)
 }
 
-// firstOf lists some numbers: all in their order, or of too many those farthest apart.
+// firstOf lists some numbers: all in their order, or the most extreme if there are too
+// many.
 func firstOf(items []*compare.Item, limit int, text func(*compare.Item) string) string {
 	items = slices.Clone(items)
 	apart := func(it *compare.Item) float64 {

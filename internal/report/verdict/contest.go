@@ -66,8 +66,8 @@ func (c *Campaign) Contest(s *compare.Step, k compare.Key) Contest {
 	return x
 }
 
-// BestFirst returns the order of a metric's values; where none is better, the least is
-// first.
+// BestFirst returns the order of a metric's values; if no direction is better, the
+// least is first.
 func BestFirst(name string) func(a, b float64) int {
 	if m := metric.ByName(name); m != nil && m.Better == metric.Higher {
 		return func(a, b float64) int { return cmp.Compare(b, a) }
@@ -148,7 +148,7 @@ func (x *Contest) cost(name string) string {
 	part, v := x.against(other)
 	mine, theirs := x.s.Number(x.Subject, x.k), x.s.Number(other, x.k)
 	if mine.AtLeast() && mine.Value <= theirs.Value || theirs.AtLeast() && theirs.Value <= mine.Value {
-		return "" // which is less is not known
+		return "" // unknown which is less
 	}
 	const level = 1.05 // ratios that are not proven count as none up to it
 	r, ok := mine.Over(theirs)

@@ -155,8 +155,8 @@ func (c *Campaign) OtherTests(but *compare.Step) string {
 		quantity.Count(tests, "other test"), base.Name, quantity.Joined(parts))
 }
 
-// Corrected explains for how many numbers verdicts are corrected, if the interval of one
-// that a step shows contradicts its verdict.
+// Corrected reports the number of numbers that verdicts are corrected for, if the
+// interval of one that a step shows contradicts its verdict.
 func (c *Campaign) Corrected(s *compare.Step) string {
 	for _, t := range c.Targets[1:] {
 		j := c.Judged(c.Targets[0], t)
@@ -169,7 +169,8 @@ func (c *Campaign) Corrected(s *compare.Step) string {
 	return ""
 }
 
-// correction returns for how many numbers the verdicts of a judgement are corrected.
+// correction returns the number of numbers that a judgement's verdicts are corrected
+// for.
 func correction(j *compare.Judgement) string {
 	return fmt.Sprintf("Verdicts on what is asked are corrected for %s, intervals are of each number alone.",
 		quantity.Count(j.Tested(), "number"))

@@ -14,8 +14,8 @@ import (
 // the same meaning.
 type Mark struct{ Class, Sign string }
 
-// marks are those of the verdicts, and hollow those of differences that are notable but not
-// proven.
+// marks are the marks of verdicts, and hollow the marks of differences that are notable but
+// not proven.
 var (
 	marks = map[compare.Verdict]Mark{
 		compare.Better: {"better", "▲"}, compare.Worse: {"worse", "▼"}, compare.Same: {"same", "="},
@@ -175,7 +175,8 @@ func EffectsInWords(effects []*compare.Effect, base, t *compare.Target) string {
 	return fmt.Sprintf("%s: %s %s’s%s, %s.", quantity.Capital(name), ratio, base.Name, limits, end)
 }
 
-// FindingText returns where a gate's condition holds, with the precise effects of its metrics.
+// FindingText returns the place where a gate's condition holds, with the precise effects of
+// its metrics.
 func FindingText(f *compare.Finding) string {
 	var parts []string
 	for _, e := range f.Effects {

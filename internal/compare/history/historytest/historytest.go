@@ -139,7 +139,7 @@ func (s *Store) Add(dir string, c *result.Campaign, trials []*result.Trial) {
 	}
 }
 
-// Nights adds campaigns from number from up to another, which is not one of them.
+// Nights adds campaigns from number start up to, but not including, number end.
 func (s *Store) Nights(start, end int, change ...func(*result.Campaign, []*result.Trial)) {
 	s.Helper()
 	for i := start; i < end; i++ {
