@@ -21,14 +21,14 @@ func (j *Judgement) Tested() (n int) {
 // Outcome is the result of a gate on the question of a judgement.
 type Outcome struct {
 	Worse []*Item // proven to be worse, and observed to be worse by a difference that matters
-	Open  []*Item // not worse, but that is not excluded either
+	Open  []*Item // not worse, but a regression is not excluded either
 	Blind []*Item // numbers that one of the two has and that could not be judged, for the reason in Why
 	// Judged is the number of judged numbers.
 	Judged int
 }
 
-// Matters returns the smallest difference for the worse that matters to a question; 0
-// if it does not say.
+// Matters returns the smallest regression that matters to a question; 0 if it is not
+// set.
 func Matters(q *result.Question) float64 { return cmp.Or(q.WorseBy, q.Within) }
 
 // Outcome judges the numbers asked about as a gate does. Numbers that neither target

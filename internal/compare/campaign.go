@@ -1,5 +1,5 @@
-// Package compare judges the trials of campaigns against each other: it
-// sorts them into targets and steps, takes medians over trials, and judges the
+// Package compare judges the trials of campaigns against each other: it sorts
+// them into targets and steps, takes medians over trials, and judges the
 // difference of two targets with an interval and in a word.
 //
 // It reads and writes no files, and formats nothing for people.
@@ -180,8 +180,8 @@ func (s *stepRuns) Refusals(t *Target) (out []string) {
 	return out
 }
 
-// Reasons returns the same reasons in full. Of trials that have the same one, the first
-// has the figures.
+// Reasons returns the same reasons in full. Of trials with the same reason, the first
+// provides the figures.
 func (s *stepRuns) Reasons(t *Target) []Refusal { return slices.Clip(s.seenOn(t).refusals) }
 
 func reasonsOf(used []Run) (out []Refusal) {
@@ -227,7 +227,7 @@ func (r *Run) refusals() (out []Refusal) {
 	for _, w := range refusals(r.Step) {
 		text := w.Text
 		if w.Code == metric.Saturated {
-			text = w.Short() // the promise that it missed has the figures
+			text = w.Short() // the missed promise has the figures
 		}
 		out = append(out, Refusal{w.Short(), text})
 	}

@@ -40,7 +40,7 @@ type bounds struct {
 	all                 bool
 }
 
-// least returns the smallest difference that matters in a direction.
+// floor returns the smallest difference that matters in a direction.
 func (b bounds) floor(d Verdict) float64 {
 	if d == Worse {
 		return b.worse
@@ -88,7 +88,7 @@ type Effect struct {
 	// programs used the device; usually "".
 	For string
 
-	guarded bool       // the rank tests do not see the difference
+	guarded bool       // the rank tests do not detect the difference
 	shift   float64    // the tested difference: of logarithms, or of the numbers themselves
 	noise   stat.Noise // of the logarithms; unknown if there are zeros
 	family  int        // the number of numbers that it is corrected for; 0 without a bound on any false alarm
@@ -116,7 +116,7 @@ func (e *Effect) bounded() bool {
 		(e.New.Value < e.Base.Value || e.shift < 0)
 }
 
-// Metric returns the name of the metric that was asked for; see For.
+// Metric returns the name of the requested metric; see For.
 func (e *Effect) Metric() string { return cmp.Or(e.For, e.New.Metric) }
 
 // Sure reports whether the difference is significant.
@@ -377,8 +377,8 @@ func (e *Effect) judge(b bounds) {
 	}
 }
 
-// matters sets the verdict on a significant difference: only one that is seen to be as
-// great as matters is better or worse.
+// matters sets the verdict on a significant difference: it is better or worse only if the
+// observed difference is large enough to matter.
 func (e *Effect) matters(d Verdict, b bounds) {
 	lowest := b.floor(d)
 	const rounding = 1e-9 // 0.9 is 10 % less

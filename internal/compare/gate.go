@@ -65,7 +65,7 @@ func (g *Gate) Judged() (out []string) {
 // String returns the condition as given.
 func (g *Gate) String() string { return g.text }
 
-// members are the properties of a metric besides its ratio.
+// members are the properties of a metric in addition to its ratio.
 var members = []string{"low", "high", "base", "new", "verdict"}
 
 // literal is a text that step, op or a verdict is compared with.
@@ -92,7 +92,7 @@ func (v *namesOf) problem() string {
 	case len(v.metrics) == 0:
 		return " names no metric"
 	}
-	for _, name := range v.asked() { // a condition on a verdict that there never is would never hold
+	for _, name := range v.asked() { // a condition on a nonexistent verdict would never hold
 		if m := metric.ByName(v.means[name][0]); m.Better == "" {
 			problem := ": " + name + " is never judged, as neither direction of it is better: it has no verdict and is never " +
 				"sure"
@@ -180,8 +180,8 @@ type Findings struct {
 	Blind []string
 }
 
-// Find judges the condition wherever the base has the first of its metrics, in
-// the named steps, or in all if none are named.
+// Find judges the condition for every number of the base with the first of its metrics, in the
+// named steps, or in all if none are named.
 func (g *Gate) Find(j *Judgement, steps []string) (Findings, error) {
 	var out Findings
 	if err := g.check(j); err != nil {
@@ -221,8 +221,8 @@ func (g *Gate) Find(j *Judgement, steps []string) (Findings, error) {
 	return out, nil
 }
 
-// unproven returns why a condition on verdicts could not hold whatever the numbers
-// are; "" if it could.
+// unproven returns the reason if a condition on verdicts could not hold whatever the numbers are;
+// "" if it could.
 func (g *Gate) unproven(effects map[string]*Effect) string {
 	for _, m := range g.judged {
 		if few := effects[m].tooFew(); few != "" {

@@ -133,7 +133,7 @@ func (s *Step) headline() []Key {
 	return s.sampled(s.own(names))
 }
 
-// own returns the keys of metrics about the step's subject, as far as it has them.
+// own returns the keys of metrics about the step's subject, if it has them.
 func (s *Step) own(metrics []string) (out []Key) {
 	for _, name := range metrics {
 		if k, ok := s.Own(name); ok {
@@ -179,8 +179,8 @@ func PrimaryRated(s *Step) bool {
 	})
 }
 
-// PrimaryLatency returns the key of the latency of the primary operation or, of a load that
-// another program made, of the only operation that has one.
+// PrimaryLatency returns the key of the latency of the primary operation or, for a load
+// made by a different program, of the only operation that has one.
 func PrimaryLatency(s *Step, q metric.Quantile) (Key, bool) {
 	if k, ok := s.Latency(s.Primary, q); ok {
 		return k, true

@@ -158,9 +158,9 @@ func (e *Effect) Detectable() float64 {
 
 // Outlook is the effort needed to decide an open number.
 type Outlook struct {
-	Difference float64 // the relative difference that is looked for
-	Seen       bool    // it is the one that was seen, not the smallest that matters
-	Trials     int     // that find it; 0: more than MostTrials, or unknown
+	Difference float64 // the relative difference to detect
+	Seen       bool    // it is the observed one, not the smallest that matters
+	Trials     int     // needed to detect it; 0: more than MostTrials, or unknown
 	Have       int     // existing trials
 	Detectable float64 // the smallest difference that these trials detect; NaN if unknown
 }
@@ -181,9 +181,8 @@ func (j *Judgement) Outlook(e *Effect) Outlook {
 	return o
 }
 
-// Excluded reports whether a difference in the metric's bad direction that matters is
-// excluded: the whole interval lies on this side of it. matters is the smallest such
-// difference, as a share.
+// Excluded reports whether a regression that matters is excluded: the whole interval
+// lies on this side of it. matters is the smallest such difference, as a share.
 func (e *Effect) Excluded(matters float64) bool {
 	m := metric.ByName(e.Metric())
 	switch {

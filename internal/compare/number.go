@@ -90,8 +90,8 @@ func (n *Number) few() (lowest int64) {
 	return lowest
 }
 
-// become makes a percentile of too few samples the greatest of them, in all
-// trials: they must not be of two kinds.
+// become replaces a percentile of too few samples by the greatest of them, in all
+// trials: the trials' numbers must be of one kind.
 func (n *Number) become(greatest *Number, few int64) {
 	key := n.Key
 	if greatest == nil {
@@ -150,8 +150,8 @@ func (n Number) Over(base Number) (ratio float64, ok bool) {
 	return n.Value / base.Value, true
 }
 
-// unlike returns why the number has another meaning than base, "" if it does
-// not.
+// unlike returns the reason if the number has a different meaning than base, "" if it
+// has the same.
 func (n Number) unlike(base Number) string {
 	if n.Metric == metric.SpaceAmplification {
 		return n.unlikeSpace(base)

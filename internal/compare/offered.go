@@ -16,8 +16,8 @@ type Across struct {
 	Durability bool
 }
 
-// Unlike returns why the numbers of a step on two targets are not compared:
-// their work or their promises differ. It is "" if they are compared.
+// Unlike returns the reason if the numbers of a step on two targets are not
+// compared: their work or their promises differ. It is "" if they are compared.
 func (s *Step) Unlike(a, b *Target) string {
 	if a == b {
 		return ""
@@ -31,8 +31,9 @@ func (s *Step) Unlike(a, b *Target) string {
 	return ""
 }
 
-// unlike returns why no number of two targets is compared. Targets of one plan
-// may differ in durability, because the plan compares them deliberately.
+// unlike returns the reason if no number of two targets is compared. Targets of
+// one plan may differ in durability, because the plan compares them
+// deliberately.
 func (c *Campaign) unlike(a, b *Target) string {
 	pair := [2]*Target{a, b}
 	reason, known := c.apart[pair]

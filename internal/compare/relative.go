@@ -16,8 +16,8 @@ type Relative struct {
 	// operation.
 	Metric *metric.Metric
 	Groups []RelativeGroup // those that have tests
-	// Unlike is how the work of each target differed from the base's, so that its
-	// ratios do not count; as Targets.
+	// Unlike are the differences between the work of each target and the base's,
+	// because of which its ratios do not count; as Targets.
 	Unlike [][]string
 	// Durability is the durability of each target, if they differ.
 	Durability string
@@ -72,7 +72,7 @@ type RelativeCell struct {
 	// has the number.
 	Effect *Effect
 
-	// Apart is why it is not compared; "" if it is.
+	// Apart is the reason if it is not compared; "" if it is.
 	Apart string
 }
 

@@ -19,8 +19,8 @@ type Contribution struct {
 	Base, New float64 // means over the trials
 	Log       float64 // k
 	Low, High float64 // its 95 % interval
-	// P is the p-value of its being 0, and Adjusted the one corrected for all items of
-	// the step that may be named (Holm), NaN of the others; of a total it is P.
+	// P is the p-value of the contribution being 0. Adjusted is P corrected for all items
+	// of the step that may be named (Holm), NaN for the others; for a total it is P.
 	P, Adjusted float64
 	agreed      bool
 }
@@ -45,7 +45,7 @@ func logMean(x, y float64) float64 {
 	return (y - x) / math.Log(y/x)
 }
 
-// sample is a number of two targets, split in each run.
+// sample is a number on two targets, split in each run.
 type sample struct {
 	base, other []sheet
 	design      stat.Design
@@ -112,8 +112,8 @@ func (s *sample) scale() float64 {
 	return logMean(meanOf(s.base, sheet.total), meanOf(s.other, sheet.total))
 }
 
-// empty reports whether all of the number is one item that is no cause: then nothing is
-// split.
+// empty reports whether the whole number is one item that is no cause: then there is
+// nothing to split.
 func (s *sample) empty() bool {
 	some := slices.DeleteFunc(s.items(), func(item Item) bool {
 		return item != Clients && meanOf(slices.Concat(s.base, s.other),
@@ -216,7 +216,7 @@ func (s *sample) totalLog() Contribution {
 	return c
 }
 
-// without tests the sum of the contributions of all items but some.
+// without tests the sum of the contributions of all items except some.
 func (s *sample) without(some []Item) Contribution {
 	c := Contribution{Low: math.NaN(), High: math.NaN(), P: math.NaN(), Adjusted: math.NaN()}
 	base, other := s.totals(some)
@@ -226,7 +226,7 @@ func (s *sample) without(some []Item) Contribution {
 	return c
 }
 
-// totals returns for each run the sum of the terms of all items but some.
+// totals returns for each run the sum of the terms of all items except some.
 func (s *sample) totals(but []Item) (base, other []float64) {
 	base, other = make([]float64, len(s.base)), make([]float64, len(s.other))
 	for _, item := range s.items() {

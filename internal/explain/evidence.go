@@ -11,7 +11,7 @@ import (
 	"rumbench/internal/stat"
 )
 
-// This file holds the conditions of rules, and the counters that they look at.
+// This file holds the conditions of rules, and the counters that they read.
 
 // apart reports whether two numbers differ by more than a share.
 func apart(a, b, share float64) bool { return math.Abs(a-b) > share*min(math.Abs(a), math.Abs(b)) }
@@ -66,8 +66,8 @@ func moreReads(v *view, _ *Sum, c *Cause) bool {
 
 func moreRows(v *view, _ *Sum, c *Cause) bool { return v.more(metric.RowsExamined, mostPerRow, 0, c) }
 
-// more reports whether a count moves with the cause and can be a good part of it, each µs for
-// one and others for all of them.
+// more reports whether a count moves with the cause and can be a good part of it: each is the
+// µs per count, and others the µs for all of them.
 func (v *view) more(name string, each, others float64, c *Cause) bool {
 	k, _ := v.Of.Own(metric.CPUUS)
 	count := v.New.per(name, "", k) - v.Base.per(name, "", k)
@@ -112,8 +112,8 @@ func stalled(_ *view, _ *Sum, side *Side) float64 {
 	return side.metric(metric.EngineStallS) / side.seconds()
 }
 
-// rowWaits is how long sessions waited for row locks per unit, in µs; 0 if that was not
-// seen.
+// rowWaits is how long sessions waited for row locks per unit, in µs; 0 if no wait was
+// recorded.
 func rowWaits(v *view, _ *Sum, side *Side) (sum float64) {
 	k, _ := v.Of.Own(metric.CPUUS)
 	for i := range side.runs {
@@ -137,8 +137,8 @@ func grows(n measure, share, lowest float64) condition {
 	}
 }
 
-// The conditions of numbers. Least is a quarter of a page of the log, a fifth of the time, a
-// tenth of a table that filters spare.
+// The conditions of numbers. The lowest differences are a quarter of a page of the log, a
+// fifth of the time, a tenth of a table that filters spare.
 var (
 	moreWholePages = grows(wholePages, 0, 2)
 	moreStalls     = grows(stalled, 0, 0.2)
@@ -209,7 +209,7 @@ func (s *Side) logFull() bool {
 	return known && age >= full*room
 }
 
-// most returns the side that has more of an item, and the other.
+// larger returns the side that has more of an item, and the other.
 func (v *view) larger(c *Cause) (larger, other *Side) {
 	if c.Base > c.New {
 		return &v.Base, &v.New
@@ -217,8 +217,8 @@ func (v *view) larger(c *Cause) (larger, other *Side) {
 	return &v.New, &v.Base
 }
 
-// lesserDevice reports whether the device limits the side that has more of the item, and
-// can do much less than the other side's.
+// lesserDevice reports whether the device limits the side that has more of the item, and has
+// much less capacity than the other side's.
 func lesserDevice(v *view, _ *Sum, c *Cause) bool {
 	const less = 1.5
 	larger, other := v.larger(c)

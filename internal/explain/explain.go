@@ -28,7 +28,7 @@ type Step struct {
 	Notes     []Note // that go before the sums
 	Sums      []*Sum
 	Predicted []Prediction // the costs that the structures should have
-	Why       string       // why nothing is said of throughput; "" if something is
+	Why       string       // the reason if throughput is not explained; "" if it is
 }
 
 // Side is the common data of a step's runs on a target.
@@ -111,7 +111,8 @@ func newSide(t *compare.Target, runs []compare.Run) Side {
 	return s
 }
 
-// throughput explains the rate of the step's primary operation by the ledger that speaks.
+// throughput explains the rate of the step's primary operation by the ledger that speaking
+// chooses.
 func (s *Step) throughput(j *compare.Judgement, design stat.Design) (*Sum, string) {
 	k, ok := s.Of.Rate(s.Of.Primary)
 	e := j.Effect(s.Of, k)
@@ -290,17 +291,17 @@ func (s *Step) correct() {
 	}
 }
 
-// asks reports whether an item is a question: no answer to it can be wrong if it is no
-// cause, if it is too small to be named or the same in all runs, or if the throughput that
-// it would explain is not proven to differ.
+// asks reports whether an item poses a question. It does not if it is no cause, is too
+// small to be named or is the same in all runs, or if the throughput that it would explain
+// is not proven to differ: then no answer can be wrong.
 func (s *Sum) asks(c *Contribution) bool {
 	small := !s.data.factors && c.Item != Clients && max(c.Base, c.New) < leastLog*s.data.scale()
 	constant := c.Low == 0 && c.High == 0
 	return !c.Item.is(slack) && !small && !constant && (!s.throughput() || s.Total.Proven())
 }
 
-// repeats reports whether the causes say no more than the number itself: that more CPU is
-// needed because more CPU is needed.
+// repeats reports whether the causes only repeat the number itself: that more CPU is needed
+// because more CPU is needed.
 func (s *Sum) repeats() bool {
 	return len(s.Causes) == 1 && slices.Contains([]Rule{"", RuleCPU}, s.Causes[0].Rule)
 }

@@ -37,7 +37,7 @@ const (
 	slack  kind = "slack"
 	served kind = "served" // CPU of the engine for its sessions
 	behind kind = "behind" // other CPU that work causes
-	inside kind = "inside" // time in statements or operations, whatever they do there
+	inside kind = "inside" // time in statements or operations, whatever the activity
 	commit kind = "commit"
 	latch  kind = "latch"
 	pages  kind = "pages" // that are written
@@ -58,7 +58,7 @@ var items = map[Item]facts{
 	Behind:  {kind: behind, says: "its background threads need %s of CPU"}, // of Server, all other threads
 	Client:  {},                                                            // CPU of the clients; a role is called client
 	Kernel:  {says: "kernel threads need %s of CPU"},                       // for write-back, the journal and the like
-	Others:  {kind: slack},                                                 // CPU of programs that are no part of the test
+	Others:  {kind: slack},                                                 // CPU of programs outside the test
 	Steal:   {kind: slack},                                                 // CPU that the hypervisor gave to others
 	Idle:    {kind: slack},                                                 // processors without work
 	InCalls: {kind: inside, says: "operations take %s"},                    // of an embedded engine, without Stalled

@@ -118,7 +118,7 @@ func (r *run) clients() (n int) {
 	return n
 }
 
-// counter returns the growth of a counter in µs per unit, if it is in ns.
+// perUnit returns the growth of a counter in µs per unit, if it is in ns.
 func (r *run) perUnit(name string) (us float64, ok bool) {
 	v, ok := account.Counter(r.Counters, name)
 	return v / 1e3 / r.units, ok && r.units > 0

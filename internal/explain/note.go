@@ -78,7 +78,7 @@ func oneThread(s *Step, note noting) {
 	}
 }
 
-// oneAtATime notes that more clients do hardly more although processors idle.
+// oneAtATime notes that more clients hardly do more although processors are idle.
 func oneAtATime(s *Step, note noting) {
 	const gain = 0.25
 	rate := s.rate()
@@ -232,7 +232,7 @@ func (s *Side) period() (every time.Duration, stalls int) {
 	return time.Duration(stat.Mean(gaps) * float64(time.Second)), stalls
 }
 
-// alike is how far two states may be apart, as a share, to be called alike.
+// alike is the greatest difference of two states, as a share, to be called alike.
 const alike = 0.10
 
 func bytes(v float64) string { return quantity.BytesAs(v, quantity.Digits) }

@@ -224,7 +224,7 @@ func (p *Paragraph) causes(name string) (text string) {
 
 const (
 	mostCauses = 3
-	leastShare = 0.1 // of a difference: less is no cause to speak of
+	leastShare = 0.1 // of a difference: a smaller one is not reported as a cause
 )
 
 // because lists causes. Those that are part of an identity or of a law come before those
@@ -354,7 +354,7 @@ func (p *Paragraph) part(name string, c Cause) string {
 	return " (" + shares + " of the difference)"
 }
 
-// share returns the share of an item, NaN of none.
+// share returns the share of an item, NaN if it is missing.
 func (s *Sum) share(item Item) float64 {
 	if s != nil {
 		if i := slices.IndexFunc(s.Causes, func(c Cause) bool { return c.Item == item }); i >= 0 {
@@ -364,7 +364,7 @@ func (s *Sum) share(item Item) float64 {
 	return math.NaN()
 }
 
-// roughly says a share whose interval is wide.
+// roughly formats a share whose interval is wide.
 func roughly(share float64) string {
 	switch {
 	case share > 0.6:
@@ -405,7 +405,7 @@ func (s *Step) find(has func(*Sum) bool) *Sum {
 	return nil
 }
 
-// ratio returns the ratio of a sum, NaN of none.
+// ratio returns the ratio of a sum, NaN for nil.
 func (s *Sum) ratio() float64 {
 	if s == nil {
 		return math.NaN()

@@ -90,10 +90,10 @@ func (s *Step) predict() (out []Prediction) {
 	return out
 }
 
-// structured is a run, as its engine's structure should have done it.
+// structured is a run as its engine's structure predicts it.
 type structured struct{ *run }
 
-// tree is a B-tree that is updated in place, as a run touches it.
+// tree is a B-tree that is updated in place, with the touches of a run.
 type tree struct {
 	page    float64 // bytes
 	touched []leaves

@@ -13,7 +13,7 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// Evidence is how strongly a rule may speak.
+// Evidence is how strong a rule's claim may be.
 type Evidence string
 
 // The kinds of evidence. Statistics only make a word weaker, never stronger.
@@ -175,7 +175,7 @@ var amounts = []naming{
 	{"", Accounted, []Item{MissKB, PerRead}, nil, says("a read fetches %s")},
 }
 
-// explain sets the rule of a cause and its sentence; items without a rule are only stated.
+// explain sets the rule and the sentence of a cause; items without a rule are only stated.
 func (v *view) explain(s *Sum, c *Cause) {
 	namings := amounts
 	if s.timed() {

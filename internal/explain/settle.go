@@ -23,7 +23,7 @@ type Settled struct {
 	// measured, the shares are Shapley values, which sum to one, and else those of each
 	// setting alone.
 	Parts []Part
-	Rest  float64 // the share that no setting makes alone
+	Rest  float64 // the share that no setting causes alone
 }
 
 // Part is the contribution of a setting to a difference.

@@ -13,12 +13,12 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// onePlan is the hint about runs of different plans.
+// onePlan is the hint about runs with different plans.
 const onePlan = "only runs of one plan can be compared: import others separately, with another --out, or leave them " +
 	"out with --skip"
 
-// agreeing returns the runs that fit into one campaign. Each reason why others do
-// not is one problem, however many files have it.
+// agreeing returns the runs that fit into one campaign. Each reason to exclude runs
+// is one problem, however many files it affects.
 func agreeing(runs []*run, o *Options, ps *hint.Problems) []*run {
 	runs = once(runs, ps)
 	if !o.Compatible {
@@ -31,7 +31,7 @@ func agreeing(runs []*run, o *Options, ps *hint.Problems) []*run {
 	return runs
 }
 
-// conflict is why a run does not fit to the others.
+// conflict is the reason why a run does not fit the others.
 type conflict struct {
 	*run
 	param
@@ -132,7 +132,7 @@ func onePlanOnly(runs []*run, o *Options, ps *hint.Problems) []*run {
 	}
 	_, same := groups(all, func(a asked) asked { return a })
 	_, values := groups(all, func(a asked) asked { return asked{step: a.step, name: a.name} })
-	wants := map[asked]string{} // the most frequent value, of several the first
+	wants := map[asked]string{} // the most frequent value; the first if there are several
 	for subject, all := range values {
 		wants[subject] = slices.MaxFunc(all, func(a, b asked) int { return len(same[a]) - len(same[b]) }).value
 	}
@@ -163,7 +163,7 @@ func onePlanOnly(runs []*run, o *Options, ps *hint.Problems) []*run {
 // is a value too: "not given".
 func (r *run) planned() []param {
 	out := append(slices.Clone(r.plan), param{name: "workload", value: r.workload})
-	if r.storage != "" { // a target has one storage engine; others may have another
+	if r.storage != "" { // a target has one storage engine; other targets may have different ones
 		out = append(out, param{name: "storage engine of " + r.target, value: r.storage})
 	}
 	if r.workload != fmtSysbench || r.params["script"] == "" || r.params["tables"]+r.params["table_size"] == "" {

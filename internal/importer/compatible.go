@@ -73,7 +73,7 @@ const (
 	syField = 13
 )
 
-// compatibleVMFigures returns plain means over the lines that the scripts take for
+// compatibleVMFigures returns plain means over the lines that the scripts treat as
 // samples.
 func compatibleVMFigures(v *vmstat, cpus int) []account.Cost {
 	var switches, busy, n float64

@@ -172,7 +172,7 @@ func newDBRun(settings *run, name, benchmark string) *run {
 }
 
 // name returns the step's name: the benchmark's, with a number if it is repeated in
-// one output, on the data that earlier runs left.
+// one output, on the data of earlier runs.
 func (d *dbBench) name(benchmark string) string {
 	n := 1
 	for _, r := range d.runs {

@@ -11,7 +11,7 @@ import (
 type usage struct {
 	cpu     float64 // user + system, seconds
 	elapsed float64 // seconds
-	failed  string  // how the command failed, "" if it succeeded
+	failed  string  // the failure of the command, "" if it succeeded
 }
 
 func isTime(head []string) bool {

@@ -160,7 +160,7 @@ func (b *ibRun) addKind(kind int) {
 	}
 	if total == 0 || b.seconds == 0 || k.op == opInsert &&
 		slices.ContainsFunc(b.step.Groups, func(g result.Group) bool { return g.Name == opIndex }) {
-		return // an index build comes with only a hundred rows
+		return // an index build has only a hundred rows
 	}
 	for _, c := range b.clients {
 		for i := range c.items {

@@ -143,7 +143,7 @@ func readPgLogs(files []*file, columns []string, ps *hint.Problems) *pgLog {
 	return l
 }
 
-// add adds a line; it returns why the line cannot be read.
+// add adds a line; it returns the reason if the line cannot be read.
 func (l *pgLog) add(w, columns []string) string {
 	switch {
 	case pgTransaction(w) && !l.grouped:
@@ -216,7 +216,7 @@ func (l *pgLog) sums(w []string) string {
 	return ""
 }
 
-// exact reports whether the log has every transaction by itself.
+// exact reports whether the log has every transaction separately.
 func (l *pgLog) exact() bool { return !l.grouped && l.latency.n > 0 }
 
 func (l *pgLog) total() (n int64) {

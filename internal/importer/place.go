@@ -50,7 +50,7 @@ func repetition(base string) (name string, trial int) {
 	return base, 0
 }
 
-// stem returns a file's name without the parts that say its kind.
+// stem returns a file's name without the parts that state its kind.
 func stem(path string) string {
 	base := filepath.Base(path)
 	for _, ext := range []string{".gz", ".log", ".txt", ".out", ".csv", ".tsv", ".iostat", ".vmstat", ".time"} {
@@ -61,7 +61,7 @@ func stem(path string) string {
 	return base
 }
 
-// placeOf returns the place that the names of a directory and its parents give.
+// placeOf returns the place that the names of a directory and its parents indicate.
 func placeOf(dir string) place {
 	var p place
 	if abs, err := filepath.Abs(dir); err == nil {
@@ -204,7 +204,7 @@ func companions(path string, o *Options) (out []*file) {
 		if e.Name() == filepath.Base(path) || !e.Type().IsRegular() || key(other) != key(path) {
 			continue
 		}
-		var none hint.Problems // another run may have the name too
+		var none hint.Problems // a different run may have the name too
 		if f := load(other, o, false, &none); f != nil &&
 			(f.format.name == fmtPgLog || f.format.name == fmtMet || f.format.name != "" && f.format.parse == nil) {
 			out = append(out, f)
@@ -214,7 +214,8 @@ func companions(path string, o *Options) (out []*file) {
 }
 
 // load opens a file and detects its format. It returns nil if the file cannot be
-// read, for the reasons in ps. Files found in a directory may be of no format.
+// read, for the reasons in ps. Files found in a directory may have an unknown
+// format.
 func load(path string, o *Options, named bool, ps *hint.Problems) *file {
 	f, err := newFile(path)
 	if err != nil {
@@ -291,7 +292,7 @@ func (f *file) key() string {
 	return f.id
 }
 
-// runFiles returns the folder's files but for companions, grouped by run: pgbench's
+// runFiles returns the folder's files except companions, grouped by run: pgbench's
 // output with its logs, and the files of all clients of the insert benchmark. Costs
 // come last: without a log they lack the number of CPUs, which the others may have.
 func (d *folder) runFiles() (out [][]*file) {

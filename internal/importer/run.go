@@ -122,8 +122,8 @@ func warned(texts ...string) account.With {
 	return account.Warned(warnings...)
 }
 
-// partial returns the warnings about the numbers of a run: they are from a part of
-// it if the log is cut off.
+// partial returns the warnings about the numbers of a run: they cover only a part
+// of it if the log is cut off.
 func (r *run) partial() []metric.Warning {
 	if r.reason == "" {
 		return nil
@@ -131,7 +131,7 @@ func (r *run) partial() []metric.Warning {
 	return []metric.Warning{metric.Warn(metric.PartialLog, nil)}
 }
 
-// ask notes something that runs of one step must agree in.
+// ask records a parameter that runs of one step must share.
 func (r *run) ask(line int, name, value string) {
 	if value == "" {
 		return

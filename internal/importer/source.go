@@ -38,7 +38,7 @@ var (
 	errBig    = errors.New("it is larger than any log that is read here")
 )
 
-// most is the greatest size of a file: ten million transactions in a log of
+// limit is the greatest size of a file: ten million transactions in a log of
 // pgbench. Larger logs should be sampled or aggregated.
 const limit = 512 << 20
 
@@ -119,7 +119,7 @@ type input struct {
 }
 
 // each calls line with the lines up to one that makes the file unusable. It reports
-// whether there was none.
+// whether there was no such line.
 func (in *input) each(line func(text string)) bool {
 	err := in.read(func(n int, text string, last bool) bool {
 		in.at, in.last = n, last
@@ -139,7 +139,7 @@ func (in *input) problem(hint, reason string, args ...any) {
 	in.faulty = true
 }
 
-// refuse notes why the file is unusable.
+// refuse records the reason why the file is unusable.
 func (in *input) refuse(hint, reason string, args ...any) {
 	in.problem(hint, reason, args...)
 	in.refused = true
@@ -209,7 +209,7 @@ func between(s, before, after string) (string, bool) {
 	return strings.TrimSpace(in), ok
 }
 
-// digits reports whether a text has nothing but digits.
+// digits reports whether a text consists only of digits.
 func digits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
 // clip shortens a quotation from a file.

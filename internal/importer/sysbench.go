@@ -21,7 +21,7 @@ type sysbench struct {
 	section   string // the last line that ended in a colon
 	threads   int    // 0: unknown
 	queue     bool   // a rate was set
-	operation string // of a step that rumbench printed, if its events are no test's of sysbench
+	operation string // of a step that rumbench printed, if its events are not those of a sysbench test
 	group     string // of its clients
 	fatal     string // the first error that ended it, with its place
 	intervals thinned[sbInterval]
@@ -330,7 +330,7 @@ func (s *sysbench) addLatency(name, text string) {
 	}
 	v, ok := positive(strings.TrimSuffix(text, "ms"))
 	if !ok {
-		if !s.last { // else the line is cut off: the log has no end
+		if !s.last { // otherwise the line is cut off: the log has no end
 			s.refuse("", "%s: %q: a latency was expected, with a decimal point and no sign", name, clip(text))
 		}
 		return

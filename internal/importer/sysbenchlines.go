@@ -113,7 +113,7 @@ func (iv *sbInterval) parse(text string) (unit string, ok bool) {
 	return unit, ok && !strings.HasSuffix(name, ":")
 }
 
-// with merges an interval with the next one. The latency is then unknown.
+// join merges an interval with the next one. The latency is then unknown.
 func (iv sbInterval) join(next sbInterval) sbInterval {
 	length := iv.length + next.length
 	mean := func(a, b float64) float64 {

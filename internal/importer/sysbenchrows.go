@@ -100,8 +100,8 @@ func (s *sysbench) rows(o *Options) *sbRows {
 	}
 	sql := s.has("queries") || s.has("read/write requests") || len(s.intervals.items) > 0 &&
 		s.intervals.items[0].queries >= 0
-	// Counting begins and ends while events are in flight, so that the counts of
-	// single statements may differ by one per client.
+	// Counting begins and ends while events are in flight, so the counts of single
+	// statements may differ by one per client.
 	single := math.Abs(r.queries-r.events) <= float64(s.threads)
 	if script, known := s.params["script"]; script == scanScript || !known && isScan(s.test) {
 		r.scanned, _ = positive(s.params["table_size"])
@@ -268,8 +268,8 @@ func (s *sysbench) missing() string {
 	return ""
 }
 
-// paced reports whether a rate was set: then latencies begin when an event is put
-// into the queue.
+// paced reports whether a rate was set: latencies are then measured from the time
+// when an event is put into the queue.
 func (s *sysbench) paced() bool {
 	rate := s.params["rate"]
 	return s.queue || rate != "" && rate != "0"

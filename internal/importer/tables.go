@@ -23,7 +23,7 @@ func isRelative(f *file) bool {
 	return ratios
 }
 
-// tableFile is a published table that is being read.
+// tableFile is a published table being read.
 type tableFile struct {
 	*input
 	o    *Options

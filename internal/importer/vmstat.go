@@ -38,7 +38,7 @@ func parseVMStat(f *file, ps *hint.Problems) *vmstat {
 		case len(words) == 0, strings.Contains(words[0], "procs"):
 		case slices.Contains(words, "swpd"):
 			v.header = words
-		case !v.sample(words) && !v.last: // else cut off in the middle of a line
+		case !v.sample(words) && !v.last: // otherwise cut off in the middle of a line
 			v.refuse("", "%q is not a line of vmstat: %d numbers were expected", clip(line), len(v.header))
 		}
 	})

@@ -69,7 +69,7 @@ func newTrial(runs []*run, campaign string, common map[string]bool, o *Options) 
 	first := runs[0]
 	t := &result.Trial{
 		Format: result.Format, Campaign: campaign, Target: first.target, Trial: first.trial,
-		// Runs with the same number have only the number in common.
+		// Runs with the same number share only that number.
 		Order:  "sequential",
 		Engine: result.Unknown, Workload: first.workload, Params: map[string]any{}, Knobs: map[string]string{},
 		Durability: result.Unknown, Status: result.Complete,

@@ -71,8 +71,8 @@ func (c *card) paragraph(style picture.Style, size, x float64, text string) {
 	c.y += 5
 }
 
-// columns draws cells side by side: of equal width, or as wide as they are, in
-// rows.
+// columns draws cells side by side: with equal widths, or with their natural
+// widths, in rows.
 func (c *card) columns(p Panels) {
 	const inside = cardWidth - 2*cardMargin
 	equal := (inside - cardBetween*float64(len(p.Cells)-1)) / float64(max(1, len(p.Cells)))
@@ -91,7 +91,7 @@ func (c *card) columns(p Panels) {
 	c.y = bottom
 }
 
-// drawn adds a block to a column, scaled to a width or in its own.
+// drawn adds a block to a column, scaled to a width or in its natural width.
 func (c *card) drawn(b Block, width float64, fit bool) {
 	switch b := b.(type) {
 	case Medium:

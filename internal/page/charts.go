@@ -44,14 +44,14 @@ type MovingChart struct {
 	High []Values `json:"high,omitempty"`
 }
 
-// Stall is when a series did nothing.
+// Stall is a period in which a series did nothing.
 type Stall struct {
 	Index int     `json:"index"`
 	From  float64 `json:"from"`
 	To    float64 `json:"to"`
 }
 
-// Moment is when something happened to a series.
+// Moment is the time of an event in a series.
 type Moment struct {
 	Index int     `json:"index"`
 	At    float64 `json:"at"`
@@ -173,7 +173,7 @@ type Bar struct {
 	GoalTitle  string
 }
 
-// Stacks are bars that are made of parts.
+// Stacks are bars that consist of parts.
 type Stacks struct {
 	Title  string
 	Legend []Part

@@ -44,7 +44,7 @@ type Panels struct {
 	Cells [][]Block
 }
 
-// Badge says in a line how far the page can be trusted, and more when it is
+// Badge is a line on how far the page can be trusted, with details when it is
 // opened.
 type Badge struct {
 	Level Level

@@ -63,7 +63,7 @@ func HTML(w io.Writer, d *Document) error {
 	return written(w, whole.String())
 }
 
-// heads are the notes that are marked at the heads of a table's columns and groups.
+// heads are the notes marked at the heads of a table's columns and groups.
 type heads struct{ Columns, Groups [][]Note }
 
 func newHeads(r remarks, t Table) (h heads) {

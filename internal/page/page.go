@@ -113,7 +113,7 @@ type Download struct{ Title, Text string }
 // Beside is blocks shown side by side if there is room.
 type Beside []Block
 
-// Folds are parts that are shown when they are asked for.
+// Folds are parts that are shown on request.
 type Folds []Fold
 
 // Fold is a collapsed part. Its title describes the content.

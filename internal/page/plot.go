@@ -67,8 +67,8 @@ func (a *Axis) place(v float64) float64 {
 	return math.Log10(v)
 }
 
-// Reach returns the values and ranges of lines, of several plots if these are to
-// have the same axis.
+// Reach returns the values and ranges of lines, of several plots if they share an
+// axis.
 func Reach(plots ...[]Line) (values []float64) {
 	for _, l := range slices.Concat(plots...) {
 		for _, p := range l.Points {
@@ -271,7 +271,7 @@ func (f *frame) whiskers(p *Plot, l *Line, at [][2]float64) {
 	}
 }
 
-// someMarks draws a few markers on a line. Each series starts them at another
+// someMarks draws a few markers on a line. Each series starts them at a different
 // point, so that overlapping lines remain visible.
 func (f *frame) someMarks(series int, points [][2]float64) {
 	known := slices.DeleteFunc(slices.Clone(points), func(p [2]float64) bool { return math.IsNaN(p[1]) })

@@ -17,7 +17,7 @@ type remarks map[string]*remark // by the ids of notes
 // remark is a note in the order of reading, with the numbers that it is about.
 type remark struct {
 	number int               // 0: of no table that is shown
-	marked map[string]string // the numbers that have it, with the series; "" for none
+	marked map[string]string // the numbers with the note, and their series; "" for none
 	all    map[string]string // the numbers in the same columns
 }
 
@@ -34,7 +34,7 @@ func remarksOf(d *Document, all bool) remarks {
 }
 
 // read numbers the notes of tables in the order of their marks, each section's from
-// 1: last are the numbers given so far.
+// 1: last are the numbers assigned so far.
 func (r remarks) read(blocks []Block, shown, all bool, last map[string]int) {
 	for _, b := range blocks {
 		switch b := b.(type) {
@@ -87,7 +87,7 @@ func (r remarks) table(t *Table, shown bool, last map[string]int) {
 	}
 }
 
-// marking is the head of numbers that is marked with their notes.
+// marking is a head of numbers, marked with their notes.
 type marking struct {
 	group, column int // the group's own head if column is < 0; the column's head if group is < 0
 	cells         []markedCell
@@ -96,7 +96,7 @@ type marking struct {
 
 type markedCell struct {
 	*Cell
-	id     string // the same number in another table has the same
+	id     string // the same number in a different table has the same
 	series string // the name of the row's series; "" if it has none
 }
 

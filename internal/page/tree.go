@@ -21,7 +21,7 @@ func (t *Tree) Add(format string, args ...any) *Tree {
 
 func (Tree) kind() string { return "tree" }
 
-// tree writes a tree, with a blank line before the outer lines that have others
+// tree writes a tree, with a blank line before the outer lines that have lines
 // below them.
 func (t *text) tree(n Tree, depth int) {
 	if len(n.Items) > 0 && depth < 2 && t.Len() > 0 {

@@ -84,7 +84,7 @@ func slug(s string) string {
 	}, s)
 }
 
-// judged returns the judgement of two targets, made when it is asked for.
+// judged returns the judgement of two targets, made on first use.
 func (c *campaign) judged(base, t *target) *compare.Judgement {
 	pair := [2]*target{base, t}
 	if c.judgements[pair] == nil {

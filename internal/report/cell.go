@@ -52,7 +52,7 @@ func tagged(n number, reason string) string {
 	return reason
 }
 
-// compareCell shows in a cell how its number differs from the base's.
+// compareCell shows in a cell the difference between its number and the base's.
 func compareCell(c *page.Cell, e *compare.Effect, base string) {
 	m := verdict.MarkOf(e)
 	c.Class = m.Class

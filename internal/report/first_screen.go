@@ -97,8 +97,8 @@ func caches(c *campaign) string {
 	return strings.Join(sizes, "; ")
 }
 
-// durability returns the level with its meaning; the level alone if that means
-// something else to each target.
+// durability returns the level with its meaning; the level alone if its meaning differs
+// between targets.
 func durability(c *campaign) string {
 	if texts, _ := holders(c, (*result.Trial).DurabilityText); len(texts) == 1 {
 		return texts[0]

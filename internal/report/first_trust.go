@@ -99,8 +99,8 @@ func problems(c *campaign, in *Input) (poor, fair []string) {
 	return poor, append(fair, onAsked(c)...)
 }
 
-// noAnswer names the targets without a number that is asked about, or with one that
-// cannot be compared.
+// noAnswer names the targets that lack a number asked about, or whose number cannot be
+// compared.
 func noAnswer(c *campaign) (out []string) {
 	asked := false
 	for _, s := range c.steps {

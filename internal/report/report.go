@@ -29,7 +29,7 @@ var reportStyle string
 //go:embed assets/report.js
 var reportScript string
 
-// Input is everything that a report is made from.
+// Input is the data that a report is made from.
 type Input struct {
 	Title    string
 	Plan     string        // the plan file as given
@@ -58,9 +58,9 @@ type Trial struct {
 	// Series streams the lines of the trial's series in the order of time; nil
 	// if there are none.
 	Series func(yield func(result.Line) error) error
-	Plans  []result.StatementPlan // of its statements; none of an engine that has no planner
-	// Usual are the values that its parameters have in the preset, or by themselves;
-	// nil if they are unknown, as of imported logs.
+	Plans  []result.StatementPlan // of its statements; none for an engine without a planner
+	// Usual are the values of its parameters in the preset, or their defaults; nil
+	// if they are unknown, as for imported logs.
 	Usual map[string]any
 }
 

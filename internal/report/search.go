@@ -12,8 +12,8 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// answer is the result of a search for a rate on a target: of several trials
-// the median.
+// answer is the result of a search for a rate on a target: the median of
+// several trials.
 type answer struct {
 	*result.Search
 	target *target

@@ -15,7 +15,7 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// findings returns all that the campaign says in words, and its conditions.
+// findings returns all results of the campaign in words, and its conditions.
 func findings(v *view) []page.Section {
 	targets := legend(v.Targets, "")
 	targets.ID = "targets"
@@ -216,8 +216,7 @@ func askedAbout(c *campaign) string {
 	return text
 }
 
-// durabilityFact returns the level with its meaning, per target if they differ
-// in one of the two.
+// durabilityFact returns the level with its meaning, per target if either differs.
 func durabilityFact(c *campaign) page.Fact {
 	f := factOf(c, "durability", func(t *result.Trial) string { return t.Durability })
 	f.Value = strings.Join(meanings(c), "; ")

@@ -10,7 +10,7 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// promises shows whether each promise was held on every target.
+// promises shows whether each promise was kept on every target.
 func promises(v *view) []page.Section {
 	t := page.Table{Head: "target", Columns: []page.Column{
 		{Name: "trials", Title: "How many repetitions there are; of several, every column shows the worst of them"},

@@ -10,7 +10,7 @@ import (
 )
 
 // RelativeText writes a relative table as text. Columns that do not fit into
-// the width are put below; a width of 0 is unlimited.
+// the width are placed below; a width of 0 is unlimited.
 func RelativeText(w io.Writer, r *compare.Relative, style RelativeStyle, width int) error {
 	t := relativeTable(r, style, &page.Notes{}, nil)
 	blocks := []page.Block{page.Prose("", t.Note)}

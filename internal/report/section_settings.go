@@ -55,7 +55,7 @@ func settingRows(c *campaign) (requested, actual []page.Row) {
 
 func settingCell(s engine.Setting) page.Cell {
 	c := page.Cell{Text: s.Value}
-	if s.Source != engine.ReadBack { // as the table's note says of all others
+	if s.Source != engine.ReadBack { // as the table's note states for all others
 		c.Title = s.Source
 	}
 	if s.Source == engine.AsSet {

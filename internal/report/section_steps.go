@@ -15,8 +15,8 @@ import (
 // mostOpen is how many sections of steps are open at first.
 const mostOpen = 4
 
-// results returns the sections of the steps that measure. Open are the first that are
-// asked about; a sweep comes before its own steps, as it draws their numbers.
+// results returns the sections of the steps that measure. The first ones asked about
+// are open; a sweep comes before its own steps, as it draws their numbers.
 func results(v *view) (out []page.Section) {
 	shown := map[*sweep]bool{}
 	opened := 0
@@ -80,7 +80,7 @@ func stepSection(v *view, s *step, folded bool) page.Section {
 	return withBlocks(sec, folds, n)
 }
 
-// withBlocks adds the blocks that have something in them.
+// withBlocks adds the non-empty blocks.
 func withBlocks(sec page.Section, folds page.Folds, n *page.Notes) page.Section {
 	if len(folds) > 0 {
 		sec.Blocks = append(sec.Blocks, folds)
@@ -208,7 +208,7 @@ func latencyTables(s *step, n *page.Notes) []page.Table {
 	)
 }
 
-// markRemarks notes the remarks on the runs that belong to no number.
+// markRemarks records the remarks on the runs that belong to no number.
 func markRemarks(s *step, n *page.Notes) {
 	for _, t := range s.c.Targets {
 		for _, r := range s.Runs[t] {

@@ -43,7 +43,7 @@ func sweepSection(v *view, w *sweep) page.Section {
 	return withBlocks(sec, folds, n)
 }
 
-// markTwice notes the steps that are at the place of others.
+// markTwice notes the steps at the same levels as others.
 func markTwice(w *sweep, n *page.Notes) {
 	for _, s := range w.Twice {
 		if compare.IsProbe(s) {

@@ -86,8 +86,7 @@ type event struct {
 // times the number of clients.
 type portion struct{ at, low, high float64 }
 
-// marks are the times of checkpoints, as far as the engine's counters show
-// them.
+// marks are the times of checkpoints, if the engine's counters show them.
 type marks struct {
 	times []float64 // at most mostMarks
 	count int

@@ -34,7 +34,7 @@ func tiny(unit string) float64 {
 	return 100
 }
 
-// growth is how a counter grew on a target: medians over the trials that count.
+// growth is the growth of a counter on a target: medians over the trials that count.
 type growth struct {
 	meaning   string // "": only one engine has the counter
 	unit      string
@@ -78,9 +78,9 @@ func clockwork(name string) bool {
 	return strings.HasSuffix(name, ".idle_ns") || strings.Contains(name, "uptime")
 }
 
-// change returns how far a counter of a target is from the base's, as the
-// absolute logarithm of the ratio per unit; 0 if it is noise, or means another thing on
-// the other side. Counters without growth count as tiny, so that they can be ranked.
+// change returns the distance of a counter of a target from the base's, as the absolute
+// logarithm of the ratio per unit; 0 if it is noise, or has a different meaning on the
+// other side. Counters without growth count as tiny, so that they can be ranked.
 func change(base, subject growth, kin kinship) float64 {
 	unit := cmp.Or(base.unit, subject.unit)
 	switch {

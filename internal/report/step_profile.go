@@ -30,7 +30,7 @@ type InExtra struct {
 	Units  float64                // of Per in the window
 	Files  *blockio.Files         // nil: not traced
 	Asleep *profile.Asleep        // nil: not measured
-	Device map[blockio.Op]float64 // KB read and written per unit as the step's costs have them, by blockio.Op
+	Device map[blockio.Op]float64 // KB read and written per unit, from the step's costs, by blockio.Op
 }
 
 // OfServer returns the profile of the engine.
@@ -239,7 +239,7 @@ func flameOf(n *profile.Node) *flame.Node {
 	return out
 }
 
-// image returns a flame graph of its greater boxes: a report may have many.
+// image returns a flame graph of its larger boxes: a report may have many.
 func image(g *flame.Graph) page.Block {
 	g.Least = 0.01
 	var b strings.Builder

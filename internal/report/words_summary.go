@@ -87,7 +87,7 @@ func summaryTable(s *step, n *page.Notes) page.Table {
 	return t
 }
 
-// targetMarks note why a target is not compared in a step.
+// targetMarks note the reason why a target is not compared in a step.
 func targetMarks(s *step, t *target, n *page.Notes) (marks string) {
 	mark := func(reason string) { marks += fmt.Sprintf(" ⚠%d", n.Mark(t.Name+" in "+s.Name+": "+reason).Number) }
 	if reason := reasons(s, t); reason != "" {

@@ -52,7 +52,7 @@ func wholeGiB(size string) string {
 	return fmt.Sprintf("%.0f GiB", math.Ceil(bytes/(1<<30)))
 }
 
-// Fact is something that was another thing in the run before.
+// Fact is a fact that differed in the run before.
 type Fact struct {
 	Kind string `json:"kind"` // "version", "plan", "knob", "setting" or "host"
 	Name string `json:"name"`
@@ -63,13 +63,13 @@ type Fact struct {
 // The kinds of facts.
 const (
 	Version  = "version" // of the engine, the server, rumbench or Go
-	PlanKey  = "plan"    // a key of the plan that no knob and no parameter is
+	PlanKey  = "plan"    // a key of the plan that is neither a knob nor a parameter
 	Knob     = "knob"    // as the plan asks for
 	Setting  = "setting" // as read back from the engine
 	HostFact = "host"    // the facts found about the machine
 )
 
-// fact names something that is recorded about a trial.
+// fact names a recorded fact about a trial.
 type fact struct{ kind, name string }
 
 // factsOf returns all facts about a trial, and their names in order.
@@ -92,7 +92,7 @@ func factsOf(t *result.Trial) (names []fact, values map[fact]string) {
 		add(PlanKey, "interval", strconv.FormatFloat(t.Interval, 'g', -1, 64)+"s")
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Knobs)) {
-		if name != "durability" { // of a series it is the same
+		if name != "durability" { // within a series it is the same
 			add(Knob, name, t.Knobs[name])
 		}
 	}

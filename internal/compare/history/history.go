@@ -23,7 +23,7 @@ type Run struct {
 	Campaign *result.Campaign // nil if it cannot be read
 	Trials   []Trial          // those that have been begun and can be read, in the campaign's order
 	Problems []string         // the unreadable parts, with the reasons
-	CopyOf   string           // the directory of the run that this one is a copy of; "" if of none
+	CopyOf   string           // the directory of the run that this one is a copy of; "" if it is no copy
 }
 
 // Trial is a trial of a run.
@@ -105,7 +105,7 @@ func visit(dir string) []*Run {
 	return runs
 }
 
-// read returns a campaign with as many of its trials as can be read.
+// read returns a campaign with all readable trials.
 func read(dir string, file fs.DirEntry) *Run {
 	r := &Run{Dir: dir}
 	if !file.Type().IsRegular() {
@@ -188,7 +188,7 @@ func (r *Run) Planned() int {
 // Target is a database that a run measures.
 type Target struct {
 	Name    string `json:"name"`
-	Engine  string `json:"engine,omitempty"`  // "" until a trial of it has been begun
+	Engine  string `json:"engine,omitempty"`  // "" until a trial of it has begun
 	Version string `json:"version,omitempty"` // see result.Trial.EngineVersion
 }
 

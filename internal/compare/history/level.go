@@ -86,8 +86,8 @@ func split(x []float64) (at int, z float64) {
 	return at, z
 }
 
-// stretches returns all n points, and shorter and shorter stretches of them that
-// overlap, so that a level is found that came and went.
+// stretches returns all n points, and shorter and shorter overlapping stretches of
+// them, to find a level that came and went.
 func stretches(n int) []stat.Run {
 	if n < 2*leastLevel {
 		return nil

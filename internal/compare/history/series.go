@@ -104,8 +104,8 @@ func Families(runs []*Run, pick Pick) []*Family {
 	return out
 }
 
-// ParamText writes parameters as they are in a file, the names in order. They were
-// read from one, so that there can be no error.
+// ParamText formats parameters as in a file, the names in order. They were read from
+// a file, so there can be no error.
 func ParamText(v any) string {
 	b, _ := json.Marshal(v)
 	return string(b)
@@ -142,7 +142,7 @@ func (f *Family) fill(pick Pick) {
 func (f *Family) addStep(r *Run, target *compare.Target, step *compare.Step, metrics []string) {
 	unfinished := func(run compare.Run) bool { return run.Step.Status != result.Complete }
 	if slices.ContainsFunc(step.Used(target), unfinished) {
-		return // a step of a complete trial that is not: its numbers do not count
+		return // a step of a complete trial that is not complete: its numbers do not count
 	}
 	keys := Headline(step)
 	if len(metrics) > 0 {

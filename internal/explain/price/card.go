@@ -8,7 +8,7 @@ type Card struct {
 	Name, Doc, Currency, Date, Source string
 
 	GB     float64 // of a GB of space
-	Binary bool    // a GB is 2^30 bytes, and not 10^9
+	Binary bool    // a GB is 2^30 bytes instead of 10^9
 	IOPS   Tier    // of an I/O per second
 	IOKB   float64 // the most that counts as one I/O; 0: any request is one
 	MBps   Tier    // of 2^20 bytes per second
@@ -17,7 +17,7 @@ type Card struct {
 	Device Device  // that is bought whole, instead of space and I/O
 }
 
-// Tier is a price per unit beyond a number of units that are included.
+// Tier is a price per unit beyond a number of included units.
 type Tier struct{ Price, Free float64 }
 
 func (t Tier) of(units float64) float64 { return t.Price * max(0, units-t.Free) }

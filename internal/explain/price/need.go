@@ -46,8 +46,8 @@ type Need struct {
 	// Busy is the share of the machine's processors used at the measured rate: near 1, the
 	// processors are the limit. 0: unknown.
 	Busy float64
-	// Space and Write are the measured amplifications; Unlike is why they cannot be held
-	// against each other.
+	// Space and Write are the measured amplifications; Unlike is the reason if they cannot
+	// be compared with each other.
 	Space, Write Range
 	Unlike       string
 	Fanout       float64 // of an LSM tree: data size ÷ memtable size; 0: not an LSM tree

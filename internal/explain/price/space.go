@@ -67,7 +67,7 @@ func (m measured) data(all Range) (data Range, remark string) {
 	return Range{stat.Median(list), slices.Min(list), slices.Max(list)}, remark
 }
 
-// amplifications sets the amplifications, and says if their product means nothing.
+// amplifications sets the amplifications, and Unlike if their product is meaningless.
 func (m measured) amplifications() {
 	value := func(name string) (Range, string) {
 		k, _ := m.step.About(name)

@@ -21,7 +21,7 @@ type Demand struct {
 	MBps float64 // 2^20 bytes per second that users write
 	// Reads is the share of the rewrites of garbage collection that need a read: 0 to 1.
 	Reads float64
-	// IOKB is how large its reads and writes are; 0: as large as may be.
+	// IOKB is the size of its reads and writes; 0: as large as possible.
 	IOKB float64
 }
 

@@ -142,8 +142,8 @@ func (d *drawing) about(n *Node) string {
 
 func digits(v float64) string { return fmt.Sprintf("%.3g", v) }
 
-// class is the style of a box: plain ones in shades by name, of two that differ red for
-// more and blue for less, the stronger the greater a part of the box.
+// class is the style of a box: without comparison shades by name; otherwise red for
+// more and blue for less, the stronger the larger the changed part of the box.
 func (d *drawing) class(n *Node) string {
 	if d.New == "" {
 		sum := 0

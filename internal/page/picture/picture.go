@@ -50,7 +50,7 @@ func New(width, height float64, label string) *Picture {
 // Add adds a shape of no series, and returns it to be completed.
 func (p *Picture) Add(style Style, points ...Point) *Shape { return p.Of(-1, style, points...) }
 
-// Of adds a shape of a series, and returns it to be completed until the next
+// Of adds a shape of a series, and returns it to be completed before the next
 // one is added.
 func (p *Picture) Of(series int, style Style, points ...Point) *Shape {
 	p.Shapes = append(p.Shapes, Shape{Style: style, Series: series, Points: points})
@@ -96,12 +96,12 @@ func (s *Shape) size() float64 {
 	return s.Style.look().size
 }
 
-// Upright returns the lines of an upright whisker with caps of a half width.
+// Upright returns the lines of a vertical whisker with caps of a half width.
 func Upright(x, low, high, tip float64) []Point {
 	return whisker(Point{x, low}, Point{x, high}, Point{tip, 0})
 }
 
-// Lying returns the lines of a whisker that lies.
+// Lying returns the lines of a horizontal whisker.
 func Lying(y, low, high, tip float64) []Point {
 	return whisker(Point{low, y}, Point{high, y}, Point{0, tip})
 }

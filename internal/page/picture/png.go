@@ -223,11 +223,11 @@ func (c *canvas) marker(r rune, at Point, size float64, paint color.Color) {
 	}
 }
 
-// sign is how a marker is drawn: points around a centre, up to 1 from it.
+// sign is the drawing of a marker: points around a centre, up to 1 from it.
 type sign struct {
 	points []Point
 	hollow bool
-	dot    bool // with a smaller one of itself inside
+	dot    bool // with a smaller copy of itself inside
 }
 
 var (
@@ -254,7 +254,7 @@ var signs = map[rune]*sign{
 // have.
 func outline(r rune) *sign { return signs[r] }
 
-// star returns n points around a centre, at two distances in turn.
+// star returns n points around a centre, alternating between two distances.
 func star(n int, far, near, start float64) (out []Point) {
 	for i := range n {
 		d := far

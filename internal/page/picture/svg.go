@@ -132,8 +132,8 @@ func (s *Shape) path() string {
 	return b.String()
 }
 
-// step writes a step of a path with the shortest command, and returns that. One that
-// follows its like needs no letter.
+// step writes a step of a path with the shortest command, and returns the command. A
+// command that repeats the previous one needs no letter.
 func step(b *strings.Builder, before byte, dx, dy float64) byte {
 	command, text := byte('l'), number(dx)+signed(dy)
 	switch {
@@ -155,7 +155,7 @@ func step(b *strings.Builder, before byte, dx, dy float64) byte {
 // units across.
 const manyPoints = 60
 
-// rounded rounds a length to half units: less cannot be seen.
+// rounded rounds a length to half units: smaller differences are invisible.
 func rounded(v float64) float64 { return math.Round(2*v) / 2 }
 
 // number formats a length.

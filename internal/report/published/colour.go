@@ -37,7 +37,7 @@ func (c Colour) Sign() string {
 // Rate is a cell of a table of absolute rates.
 type Rate struct {
 	Value float64 // NaN: unknown
-	// Missed: a rate promised in the same step was not held. An unknown rate was
+	// Missed: a rate promised in the same step was not kept. An unknown rate was
 	// not missed; loads have no promises.
 	Missed bool
 }
@@ -129,7 +129,7 @@ func Colours(r *compare.Relative, row *compare.RelativeRow, absolute bool) []Col
 }
 
 // Promised is a group of clients with its promised rate and the rate that it
-// held: the median over the trials, NaN if unknown.
+// kept: the median over the trials, NaN if unknown.
 type Promised struct {
 	Step   *compare.Step
 	Name   string // of the group, with the unit of its rate

@@ -39,8 +39,9 @@ const (
 	opTransaction = "transaction"
 )
 
-// QueryRate returns the number of a step that published tables of rates have: of
-// transactions too they count the queries. It is a compare.RelativeOptions.Key.
+// QueryRate returns the number of a step that published tables of rates contain:
+// for transactions, too, they count the queries. It is a
+// compare.RelativeOptions.Key.
 func QueryRate(s *compare.Step) (compare.Key, bool) {
 	if s.Primary != opTransaction {
 		return s.About("")

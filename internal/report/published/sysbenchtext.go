@@ -146,8 +146,8 @@ func (f sysbenchFinal) String() string {
 	return b.String()
 }
 
-// figure returns a number with the given decimals, or - if it is unknown: a 0
-// would be a figure.
+// figure returns a number with the given decimals, or - if it is unknown: 0 would be a
+// number.
 func figure(v float64, decimals int) string {
 	if !quantity.Finite(v) {
 		return "-"

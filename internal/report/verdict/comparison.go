@@ -26,7 +26,7 @@ type Comparison struct {
 	First   string               // the first sentence; "" if there is none
 	Caveats []string             // to read before the numbers
 	Notes   []compare.Difference // other differences of the two: they may be the subject of the comparison
-	Narrow  bool                 // nothing is said of numbers that are not shown
+	Narrow  bool                 // the answer is limited to the numbers shown
 	Gate    string               // the result of a gate on the question; "" without one
 }
 
@@ -205,9 +205,9 @@ type comparedItem struct {
 	Verdict    string    `json:"verdict,omitempty"`
 	Why        string    `json:"why,omitempty"`
 	Test       string    `json:"test,omitempty"`
-	Difference *float64  `json:"difference,omitempty"`    // that is looked for, as a share
+	Difference *float64  `json:"difference,omitempty"`    // to be detected, as a share
 	Needed     int       `json:"trials_needed,omitempty"` // to find it; 0: too many, or unknown
-	Detectable *float64  `json:"detectable,omitempty"`    // the smallest difference that as many trials find
+	Detectable *float64  `json:"detectable,omitempty"`    // the smallest difference that this many trials detect
 	Warnings   []string  `json:"warnings,omitempty"`
 }
 
@@ -278,7 +278,7 @@ func Bench(w io.Writer, list []Comparison) error {
 			}
 			for t, n := range map[*compare.Target]*compare.Number{c.Base: it.Base, c.New: it.New} {
 				b := benchNumber{it.Step.Name, n}
-				if !slices.ContainsFunc(numbers[t], b.same) { // the base of several is written once
+				if !slices.ContainsFunc(numbers[t], b.same) { // the base of several targets is written once
 					numbers[t] = append(numbers[t], b)
 				}
 			}

@@ -19,7 +19,7 @@ type Campaign struct {
 }
 
 // Contest is a comparison of the targets in a number of a step: of the best with each
-// other one, or of two with the base.
+// other target, or of two with the base.
 type Contest struct {
 	Subject *compare.Target // nil if nothing can be compared
 	Others  []*compare.Target
