@@ -22,7 +22,7 @@ func (j *Judgement) Tested() (n int) {
 type Outcome struct {
 	Worse []*Item // proven to be worse, and observed to be worse by a difference that matters
 	Open  []*Item // not worse, but a regression is not excluded either
-	Blind []*Item // numbers that one of the two has and that could not be judged, for the reason in Why
+	Blind []*Item // numbers that at least one of the two has and that could not be judged, with the reason in Why
 	// Judged is the number of judged numbers.
 	Judged int
 }

@@ -63,7 +63,7 @@ const (
 	// unsteady is the relative standard deviation of one side's trials above which
 	// more trials would not decide an open verdict.
 	unsteady = 0.20
-	// neutral is how far a ratio may be from 1 without being notable.
+	// neutral is the largest distance of a ratio from 1 that is not notable.
 	neutral = 0.05
 )
 
@@ -213,7 +213,7 @@ func (s *Step) unlike(base, t *Target, e *Effect) string {
 	return unlikeSearches(e.Base, e.New)
 }
 
-// unfit returns why two numbers cannot be judged, "" if they can.
+// unfit returns the reason if two numbers cannot be judged, "" if they can.
 func (s *Step) unfit(base, t *Target, e *Effect) string {
 	for _, n := range [...]struct {
 		*Number

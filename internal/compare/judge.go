@@ -136,8 +136,8 @@ const (
 	MostTrials = 30
 )
 
-// Needed returns how many trials are needed to find a relative difference such
-// as 0.05, with the correction for all numbers judged with it; 0 if more than MostTrials
+// Needed returns the number of trials needed to detect a relative difference such as
+// 0.05, with the correction for all numbers judged with it; 0 if more than MostTrials
 // are, or the noise is unknown.
 func (e *Effect) Needed(difference float64) int {
 	if e.trials() < LeastTrials || e.family == 0 {

@@ -34,7 +34,7 @@ func Precise(trials []*result.Trial, precision float64) (enough bool, worst floa
 	return judged > 0 && worst <= precision, worst, number
 }
 
-// halfWidth returns how far the ratio may be off to either side, as a share.
+// halfWidth returns the largest error of the ratio to either side, as a share.
 func (e *Effect) halfWidth() float64 {
 	switch {
 	case e.still():

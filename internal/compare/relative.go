@@ -15,7 +15,7 @@ type Relative struct {
 	// Metric is the number's metric; nil for the throughput of each test's primary
 	// operation.
 	Metric *metric.Metric
-	Groups []RelativeGroup // those that have tests
+	Groups []RelativeGroup // only groups that have tests
 	// Unlike are the differences between the work of each target and the base's,
 	// because of which its ratios do not count; as Targets.
 	Unlike [][]string

@@ -87,7 +87,7 @@ func (e *Effect) widen() {
 	e.Low, e.High = e.Low/(newBelow*baseAbove), e.High*newAbove*baseBelow
 }
 
-// precision returns how wide the searches' intervals are, as a share.
+// precision returns the width of the searches' intervals, as a share.
 func (n *Number) precision() float64 {
 	below, above := n.gaps()
 	return below*above - 1

@@ -21,7 +21,7 @@ type Sweep struct {
 
 // Panel are the steps of a sweep that agree in all axes but the sweep's own.
 type Panel struct {
-	At     []result.Axis // values on the sweep's other axes, without those that do not vary
+	At     []result.Axis // values on the sweep's other axes, without axes that do not vary
 	Levels []Level       // by value
 }
 

@@ -124,7 +124,7 @@ func rowWaits(v *view, _ *Sum, side *Side) (sum float64) {
 	return sum
 }
 
-// condition is when a rule holds.
+// condition reports whether a rule holds.
 type condition = func(v *view, s *Sum, c *Cause) bool
 
 // grows is the condition that a number differs by more than a share, and by more than lowest,

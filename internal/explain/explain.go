@@ -12,7 +12,7 @@ import (
 	"rumbench/internal/stat"
 )
 
-// Explanation is why the numbers of two targets differ.
+// Explanation explains why the numbers of two targets differ.
 type Explanation struct {
 	Base, New *compare.Target
 	Steps     []*Step              // that the comparison judges, in their order

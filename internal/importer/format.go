@@ -36,7 +36,7 @@ const (
 // companionFormats are the formats of the files next to a log.
 var companionFormats = []string{fmtIOStat, fmtVMStat, fmtTime, fmtMet}
 
-// formats returns the formats, those that are recognised more reliably first.
+// formats returns the formats, the most reliably recognised ones first.
 func formats() []format {
 	return []format{
 		{fmtSysbench, isSysbench, parseSysbench},

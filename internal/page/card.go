@@ -30,7 +30,7 @@ const (
 // card is a picture that grows by blocks from top to bottom.
 type card struct {
 	*picture.Picture
-	y float64 // where the next block begins
+	y float64 // the start of the next block
 }
 
 func (c *card) block(b Block) {

@@ -37,7 +37,7 @@ type HeatCell struct {
 // hollow tones are for differences that are not proven.
 type Tone int
 
-// The tones besides those of proven differences.
+// The tones in addition to those of proven differences.
 const (
 	NoTone      Tone = 0
 	HollowGood  Tone = 10

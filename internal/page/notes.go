@@ -162,7 +162,7 @@ func larger(a, b []figure) bool {
 	return false
 }
 
-// mostNamed is how many different integers are listed individually.
+// mostNamed is the number of different integers that are listed individually.
 const mostNamed = 6
 
 func (f *listed) add(v string) {

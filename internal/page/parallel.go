@@ -24,7 +24,7 @@ type Across struct {
 	Series int
 	At     []float64
 	Labels []string
-	Thin   bool // another is at least as good on all axes
+	Thin   bool // a different series is at least as good on all axes
 }
 
 const (

@@ -21,8 +21,8 @@ type remark struct {
 	all    map[string]string // the numbers in the same columns
 }
 
-// remarksOf reads the notes of a document's tables. Without all, those that are
-// folded get no number.
+// remarksOf reads the notes of a document's tables. Without all, folded tables get
+// no numbers.
 func remarksOf(d *Document, all bool) remarks {
 	r := remarks{}
 	last := map[string]int{}
@@ -202,7 +202,7 @@ func (r *remark) count() string {
 	}
 }
 
-// series names the series that a note is about, if it is about some of several.
+// series names the series that a note is about, if these are only some of several.
 func (r *remark) series() string {
 	marked, all := series(r.marked), series(r.all)
 	if slices.Contains(marked, "") || len(marked) == len(all) || len(marked) > mostSeries {
@@ -211,7 +211,7 @@ func (r *remark) series() string {
 	return ", of " + quantity.Joined(marked)
 }
 
-// mostSeries is how many series a note names.
+// mostSeries is the number of series that a note names.
 const mostSeries = 4
 
 // series returns the series of numbers.

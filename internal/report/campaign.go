@@ -109,8 +109,7 @@ func (c *campaign) stepsWith(measures []measure) []*step {
 	})
 }
 
-// mostColumns is how many steps are shown side by side if steps may be left
-// out.
+// mostColumns is the number of steps shown side by side if steps may be left out.
 const mostColumns = 16
 
 // columns returns the steps to show side by side, and a remark on those left out.

@@ -74,8 +74,8 @@ var heatKinds = []struct {
 	{"Space", func(s *step) (key, bool) { return s.Own(metric.SpaceAmplification) }},
 }
 
-// mostHeated is how many tests a map has before sweeps are represented by one of
-// their steps.
+// mostHeated is the number of tests on a map above which sweeps are represented by
+// one of their steps.
 const mostHeated = 36
 
 // heated returns the steps of a map.

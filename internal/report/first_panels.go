@@ -260,7 +260,7 @@ func (c *campaign) titled(s *step, subject, name string) string {
 	return s.Name + ": " + subject
 }
 
-// mostRanked is how many rows a panel has; tables have all.
+// mostRanked is the number of rows in a panel; tables have all.
 const mostRanked = 8
 
 // ranked ranks the rows of a panel by a number, the best first; nil if none has it.
@@ -313,7 +313,7 @@ func (c *campaign) ranked(s *step, find func(*step) (key, bool)) *page.Ranking {
 	return r
 }
 
-// compared adds to a row how it differs from the base.
+// compared adds to a row its difference from the base.
 func (c *campaign) compared(row *page.Ranked, e entry, k key) {
 	base := c.Targets[0]
 	refusals := e.s.Refusals(e.t)

@@ -243,7 +243,7 @@ func machine(c *campaign) string {
 	return strings.Join(said(out...), ", ")
 }
 
-// mostLeading is how many steps the panels can show.
+// mostLeading is the number of steps that the panels can show.
 const mostLeading = 4
 
 // leading returns the steps that the panels show, the first of them initially: those
@@ -286,7 +286,7 @@ func (c *campaign) searchOf(s *step) *sweep {
 	return nil
 }
 
-// mostSettings is how many settings the first screen shows; the table has all.
+// mostSettings is the number of settings on the first screen; the table has all.
 const mostSettings = 8
 
 // settingsThatDiffer returns the settings that all targets have with different values,

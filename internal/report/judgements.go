@@ -29,9 +29,9 @@ type embeddedJudgements struct {
 	Some bool `json:"some,omitempty"`
 }
 
-// mostVerdicts is how many verdicts on numbers of the main tables a page contains
-// for readers who choose another base. Pairs grow with the square of the
-// targets: beyond it only pairs with the first are judged.
+// mostVerdicts is the number of verdicts on numbers of the main tables that a
+// page contains for readers who choose another base. Pairs grow with the square
+// of the targets: beyond it only pairs with the first are judged.
 const mostVerdicts = 50_000
 
 const aboutJudgements = "Of target “of” against “base”, by index of targets: verdict[i], an index of " +

@@ -52,7 +52,7 @@ func factNames(c *campaign, value func(*result.Trial) observe.Facts) (names []st
 	return names
 }
 
-// mostDifferences is how many facts a warning names; the table has all.
+// mostDifferences is the number of facts that a warning names; the table has all.
 const mostDifferences = 5
 
 // hostsDiffer returns a warning if the trials' hosts differ in facts that may

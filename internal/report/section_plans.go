@@ -10,7 +10,7 @@ import (
 	"rumbench/internal/result"
 )
 
-// mostPlans is how many operations the table of plans has.
+// mostPlans is the number of operations in the table of plans.
 const mostPlans = 30
 
 // plans shows the plan that each target uses to find the rows of each

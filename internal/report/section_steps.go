@@ -12,7 +12,7 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// mostOpen is how many sections of steps are open at first.
+// mostOpen is the number of sections of steps that are open at first.
 const mostOpen = 4
 
 // results returns the sections of the steps that measure. The first ones asked about

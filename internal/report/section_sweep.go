@@ -316,5 +316,5 @@ func (w *sweep) shown(p panel) (out []levelStep) {
 	return out
 }
 
-// manyRows is how many rows of a table are shown at first.
+// manyRows is the number of rows of a table that are shown at first.
 const manyRows = 32

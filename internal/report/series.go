@@ -94,8 +94,8 @@ type marks struct {
 	known bool
 }
 
-// mostMarks is how many checkpoints of a target can be distinguished in a
-// drawing.
+// mostMarks is the number of checkpoints of a target that can be distinguished
+// in a drawing.
 const mostMarks = 60
 
 // A checkpoint shows as a drop of the data that recovery would have to read, or

@@ -189,7 +189,7 @@ func waitGroup(s *step, metric string, roles []key, n *page.Notes) page.Group {
 	})}
 }
 
-// mostEvents is how many of its most frequent events each target shows.
+// mostEvents is the number of its most frequent events that each target shows.
 const mostEvents = 8
 
 // eventTable returns the sampled events by the servers' names.

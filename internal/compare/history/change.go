@@ -8,7 +8,7 @@ import (
 	"rumbench/internal/stat"
 )
 
-// MinRuns is how many points a series must have before a change can be
+// MinRuns is the number of points that a series needs before a change can be
 // distinguished from chance.
 const MinRuns = 2 * leastLevel
 

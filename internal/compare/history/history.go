@@ -21,7 +21,7 @@ import (
 type Run struct {
 	Dir      string
 	Campaign *result.Campaign // nil if it cannot be read
-	Trials   []Trial          // those that have been begun and can be read, in the campaign's order
+	Trials   []Trial          // the trials that have begun and can be read, in the campaign's order
 	Problems []string         // the unreadable parts, with the reasons
 	CopyOf   string           // the directory of the run that this one is a copy of; "" if it is no copy
 }

@@ -95,7 +95,7 @@ func stretches(n int) []stat.Run {
 	return stat.Seeded(n, 2*leastLevel)
 }
 
-// places returns how many positions change looks at in n points.
+// places returns the number of positions that change examines in n points.
 func places(n int) (sum int) {
 	for _, w := range stretches(n) {
 		sum += w.To - w.From - 2*leastLevel + 1

@@ -19,8 +19,8 @@ const (
 )
 
 // Summaries returns the steps that have clients with the columns of the insert
-// benchmark's tables. A block of targets ends where the next begins with one of
-// firsts; the first target of a block is its base.
+// benchmark's tables. A block of targets ends before the next one of firsts;
+// the first target of a block is its base.
 func Summaries(c *compare.Campaign, base *compare.Target, firsts []*compare.Target) []layout.Step {
 	return steps(c, base, firsts, run.summary)
 }

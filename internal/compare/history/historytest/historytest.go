@@ -14,8 +14,8 @@ import (
 	"rumbench/internal/result"
 )
 
-// Start is when the first campaign of a made-up store began; the others follow
-// a day apart.
+// Start is the start of the first campaign of a made-up store; the others follow a
+// day apart.
 var Start = time.Date(2026, 10, 1, 2, 0, 0, 0, time.UTC)
 
 // Store is a folder with made-up campaigns.
