@@ -13,9 +13,9 @@ import (
 )
 
 // Unlike returns the differences in workload and parameters that make all
-// numbers of two targets incomparable. Differences in what was offered in
-// single steps are left to [Step.Offered]. Parameters that a target overrides in
-// the plan of both are compared deliberately.
+// numbers of two targets incomparable. Differences in the work offered in single
+// steps are left to [Step.Offered]. Parameters that a target overrides in the
+// plan of both are compared deliberately.
 func Unlike(a, b *Target) []string {
 	out := unlikeWork(a.Trials[0], a.Trials[1:], nil)
 	var deliberate []string
@@ -26,8 +26,8 @@ func Unlike(a, b *Target) []string {
 	return AppendNew(out, unlikeWork(a.Trials[0], b.Trials, deliberate)...)
 }
 
-// unlikeWork returns how the work of a trial differs from that of others, but for
-// some parameters.
+// unlikeWork returns how the work of a trial differs from that of others, except in some
+// parameters.
 func unlikeWork(x *result.Trial, others []*result.Trial, but []string) (out []string) {
 	for _, y := range others {
 		differ := func(subject, mine, other string) {
@@ -59,18 +59,19 @@ func unlikeWork(x *result.Trial, others []*result.Trial, but []string) (out []st
 var hostFacts = []string{"cpu", "cpus usable", "memory", "kernel", "virtualization", "filesystem", "device",
 	"device size"}
 
-// Difference is something in which two targets differ: a knob by its name in the plan,
-// or a version, a fact of the host.
+// Difference is a difference between two targets: in a knob, by its name in the plan, in a
+// version, or in a fact of the host.
 type Difference struct {
 	What, Base, New string
-	Affects         engine.Aspect // of a knob; "" if it is not known, or none of the aspects
+	Affects         engine.Aspect // of a knob; "" if it is unknown, or none of the aspects
 }
 
 func (d Difference) String() string { return fmt.Sprintf("%s: %s and %s", d.What, d.Base, d.New) }
 
 // Apart returns other differences of two targets that may explain their
-// numbers: versions first, as they are most often what is compared, then
-// durability, seed, hosts and knobs. Unknown facts do not count as different.
+// numbers: versions first, as they are most often the subject of a comparison,
+// then durability, seed, hosts and knobs. Unknown facts do not count as
+// different.
 func Apart(a, b *Target) (out []Difference) {
 	x, y := a.Trials[0], b.Trials[0]
 	differ := func(subject, mine, other string) {
@@ -88,7 +89,7 @@ func Apart(a, b *Target) (out []Difference) {
 	if x.Engine == y.Engine {
 		version(cmp.Or(x.Engine, "engine")+" version", (*result.Trial).EngineVersion)
 	}
-	// old results do not record what the level means
+	// old results do not record the meaning of the level
 	if x.Durability != y.Durability || x.Promise != "" && y.Promise != "" {
 		differ("durability", x.DurabilityText(), y.DurabilityText())
 	}
@@ -106,17 +107,18 @@ func Apart(a, b *Target) (out []Difference) {
 	for _, name := range sortedNames(x.Knobs, y.Knobs) {
 		mine, other := x.Knobs[name], y.Knobs[name]
 		if name == "durability" {
-			continue // said above, with what it means
+			continue // already listed above, with its meaning
 		}
 		if name == "cache" {
 			mine, other = x.Cache(), y.Cache()
 		}
 		if mine == other || x.Engine != y.Engine && (mine == "" || other == "") {
-			continue // in the second case it is of one engine only: the other does not have it
+			continue // in the second case only one engine has the knob
 		}
 		mine, other = cmp.Or(mine, "the default"), cmp.Or(other, "the default")
-		// What the engines report by that name says more: a default's value, and that asking
-		// for the default is no difference. What they say of caches is prose.
+		// The engines' own values under that name are more precise: they include defaults,
+		// and show that asking for the default is no difference. Their values for caches are
+		// prose.
 		set := engine.KnobName(name)
 		if has, hasOther := x.Setting(set), y.Setting(set); name != "cache" && has != "" && hasOther != "" {
 			mine, other = has, hasOther
@@ -126,9 +128,8 @@ func Apart(a, b *Target) (out []Difference) {
 	return out
 }
 
-// UnequalCaches returns which cache each target has, if they differ: "a: 16 MiB,
-// b: the page cache, without a limit". Unknown caches do not count as
-// different.
+// UnequalCaches returns the cache of each target, if they differ: "a: 16 MiB, b:
+// the page cache, without a limit". Unknown caches do not count as different.
 func (c *Campaign) UnequalCaches() string {
 	text, differ := c.Shared(func(t *Target) []string { return t.Distinct((*result.Trial).CacheText) })
 	if !differ {
@@ -137,8 +138,8 @@ func (c *Campaign) UnequalCaches() string {
 	return text
 }
 
-// Durability returns which level each target has, if they differ: "a: none, b:
-// os". Unknown levels do not count as different.
+// Durability returns the level of each target, if they differ: "a: none, b: os". Unknown
+// levels do not count as different.
 func (c *Campaign) Durability() string {
 	if _, differ := c.Shared(func(t *Target) []string { return t.Distinct(levelOf) }); !differ {
 		return ""
@@ -154,8 +155,8 @@ func (c *Campaign) Durability() string {
 	return text
 }
 
-// Shared returns the value that the targets share, or what each has, "a: 1, b: 2 or
-// 3", if they differ. What has no value does not count as different.
+// Shared returns the value that the targets share, or each target's value, "a: 1, b: 2 or
+// 3", if they differ. A missing value does not count as different.
 func (c *Campaign) Shared(value func(*Target) []string) (text string, differ bool) {
 	var all, parts []string
 	for _, t := range c.Targets {
@@ -179,8 +180,8 @@ func levelOf(t *result.Trial) string {
 	return t.Durability
 }
 
-// UnlikeDurability returns the levels of durability in which two targets
-// differ, as "none and os"; "" if they do not, or one is unknown.
+// UnlikeDurability returns the different levels of durability of two targets, as "none and
+// os"; "" if the levels are equal, or one is unknown.
 func UnlikeDurability(a, b *Target) string {
 	x, y := Durability(a), Durability(b)
 	if x == y || x == "" || y == "" {
@@ -200,7 +201,7 @@ func (t *Target) Distinct(value func(*result.Trial) string) (out []string) {
 	return out
 }
 
-// unnamed stands for what is not known in a difference.
+// unnamed represents an unknown value in a difference.
 const unnamed = "not known"
 
 // sortedNames returns the names in two maps, sorted.

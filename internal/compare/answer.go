@@ -7,8 +7,8 @@ import (
 	"rumbench/internal/result"
 )
 
-// Tested returns how many of the numbers that are asked about were tested: their
-// verdicts are corrected for so many.
+// Tested returns the number of tested numbers among those asked about: their verdicts
+// are corrected for it.
 func (j *Judgement) Tested() (n int) {
 	for i := range j.Items {
 		if it := &j.Items[i]; it.Asked && !math.IsNaN(it.P) {
@@ -18,21 +18,21 @@ func (j *Judgement) Tested() (n int) {
 	return n
 }
 
-// Outcome is what a gate on the question of a judgement finds.
+// Outcome is the result of a gate on the question of a judgement.
 type Outcome struct {
-	Worse []*Item // proven to be worse, and seen to be so by what matters
-	Open  []*Item // not worse, but that is not excluded either
-	Blind []*Item // numbers that one of the two has and that could not be judged, for the reason in Why
-	// Judged is how many numbers were.
+	Worse []*Item // proven to be worse, and observed to be worse by a difference that matters
+	Open  []*Item // not worse, but a regression is not excluded either
+	Blind []*Item // numbers that at least one of the two has and that could not be judged, with the reason in Why
+	// Judged is the number of judged numbers.
 	Judged int
 }
 
-// Matters returns the smallest difference for the worse that matters to a question; 0
-// if it does not say.
+// Matters returns the smallest regression that matters to a question; 0 if it is not
+// set.
 func Matters(q *result.Question) float64 { return cmp.Or(q.WorseBy, q.Within) }
 
-// Outcome judges the numbers that are asked about as a gate does. Those that neither
-// target has are left out, unless the question names them.
+// Outcome judges the numbers asked about as a gate does. Numbers that neither target
+// has are left out, unless the question names them.
 func (j *Judgement) Outcome() (out Outcome) {
 	matters := Matters(&j.Question)
 	for i := range j.Items {

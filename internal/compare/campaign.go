@@ -1,5 +1,5 @@
-// Package compare judges the trials of campaigns against each other: it
-// sorts them into targets and steps, takes medians over trials, and judges the
+// Package compare judges the trials of campaigns against each other: it sorts
+// them into targets and steps, takes medians over trials, and judges the
 // difference of two targets with an interval and in a word.
 //
 // It reads and writes no files, and formats nothing for people.
@@ -18,16 +18,17 @@ import (
 // Campaign is trials sorted into targets × steps.
 type Campaign struct {
 	Targets []*Target // in the order of their first trials
-	Steps   []*Step   // in the order in which the trials came to them
+	Steps   []*Step   // in the order in which the trials reached them
 
-	// Across and Question are set before anything is compared. The question is that of
-	// the plan of the last trials that ask one; Conflict is whether others ask another.
+	// Across and Question are set before anything is compared. The question comes from
+	// the plan of the last trials that ask one; Conflict reports whether others ask a
+	// different one.
 	Across   Across
 	Question result.Question
 	Conflict bool
 
 	targets map[string]*Target    // by name
-	steps   map[string]*Step      // likewise
+	steps   map[string]*Step      // by name
 	apart   map[[2]*Target]string // see unlike
 }
 
@@ -44,11 +45,11 @@ type Step struct {
 	stepRuns
 	Primary, WritesPer string    // as in result.Step
 	Warmup             bool      // as in result.Step: its numbers are shown but not judged
-	Judged             []string  // likewise: the metrics that it is judged by
+	Judged             []string  // as in result.Step: the metrics that it is judged by
 	keys               *keyIndex // see index
 }
 
-// stepRuns are the runs of a step on every target, and what they say.
+// stepRuns are the runs of a step on every target, and their numbers.
 type stepRuns struct {
 	Name, Doc string
 	Base      string // as in result.Step
@@ -65,8 +66,8 @@ type Run struct {
 	Step  *result.Step
 }
 
-// New sorts trials. It keeps references to them and to their rows, which must
-// not change from then on. A campaign is used by one goroutine at a time.
+// New sorts trials. It keeps references to them and to their rows, which must not
+// change afterwards. A campaign is used by one goroutine at a time.
 func New(trials []*result.Trial) *Campaign {
 	c := &Campaign{targets: map[string]*Target{}, steps: map[string]*Step{}, apart: map[[2]*Target]string{}}
 	for _, trial := range trials {
@@ -120,8 +121,8 @@ func (c *Campaign) step(rs *result.Step) *Step {
 	return s
 }
 
-// Used returns the runs whose numbers count: the complete ones of valid trials,
-// or, where there is none, all that there are.
+// Used returns the runs whose numbers count: the complete ones of valid trials, or all
+// runs if there are none.
 func (s *stepRuns) Used(t *Target) []Run { return s.seenOn(t).used }
 
 func usedOf(runs []Run) []Run {
@@ -134,9 +135,9 @@ func usedOf(runs []Run) []Run {
 	return clean
 }
 
-// Leader returns the run that represents the target where only one can be shown:
-// the one whose throughput is the median, or next to it. It is nil where the
-// target did not come to the step.
+// Leader returns the run that represents the target if only one can be shown:
+// the one whose throughput is the median, or next to it. It is nil if the target
+// did not reach the step.
 func (s *Step) Leader(t *Target) *Run {
 	runs := s.Used(t)
 	if len(runs) == 0 {
@@ -168,7 +169,7 @@ func (r *Run) Row(k Key) *metric.Row {
 // others.
 type Refusal struct {
 	Short string // a few words
-	Text  string // what was expected, and what was found, where that is known
+	Text  string // the expected and the actual value, if known
 }
 
 // Refusals returns the reasons not to compare a target, in a few words each.
@@ -179,8 +180,8 @@ func (s *stepRuns) Refusals(t *Target) (out []string) {
 	return out
 }
 
-// Reasons returns the same reasons in full. Of trials that have the same one, the first
-// has the figures.
+// Reasons returns the same reasons in full. Of trials with the same reason, the first
+// provides the figures.
 func (s *stepRuns) Reasons(t *Target) []Refusal { return slices.Clip(s.seenOn(t).refusals) }
 
 func reasonsOf(used []Run) (out []Refusal) {
@@ -226,7 +227,7 @@ func (r *Run) refusals() (out []Refusal) {
 	for _, w := range refusals(r.Step) {
 		text := w.Text
 		if w.Code == metric.Saturated {
-			text = w.Short() // the promise that it missed has the figures
+			text = w.Short() // the missed promise has the figures
 		}
 		out = append(out, Refusal{w.Short(), text})
 	}
@@ -238,8 +239,8 @@ func (s *stepRuns) Refused(t *Target, code metric.Code) bool {
 	return slices.ContainsFunc(s.Used(t), func(r Run) bool { return metric.Has(refusals(r.Step), code) })
 }
 
-// refusals returns the warnings for which a step's numbers are not compared. Promises
-// are judged by what is recorded of them: unknown is not missed.
+// refusals returns the warnings that exclude a step's numbers from comparison. Promises
+// are judged by their recorded values: unknown is not missed.
 func refusals(s *result.Step) (out []metric.Warning) {
 	for _, w := range s.Warnings {
 		if w.Code.Kind().Effect == metric.Refuses {
@@ -258,8 +259,7 @@ func refusals(s *result.Step) (out []metric.Warning) {
 	return out
 }
 
-// Groups returns the step's groups of clients, as the first run that has any
-// has them.
+// Groups returns the step's groups of clients, from the first run that has any.
 func (s *stepRuns) Groups() []result.Group { return s.First().Step.Groups }
 
 // runsInOrder returns the runs by target, so that nothing depends on the order of
@@ -271,7 +271,7 @@ func (s *stepRuns) runsInOrder() (out []Run) {
 	return out
 }
 
-// AppendNew appends what the list does not have yet.
+// AppendNew appends the values that the list does not contain yet.
 func AppendNew[T comparable](list []T, more ...T) []T {
 	for _, m := range more {
 		if !slices.Contains(list, m) {

@@ -12,8 +12,8 @@ import (
 )
 
 // Comparable returns an error if two targets did different work, or promised
-// different durability, unless c.Across allows that. Otherwise it returns what
-// to show above their numbers: a first sentence, which may be "", and the
+// different durability, unless c.Across allows that. Otherwise it returns the
+// text to show above their numbers: a first sentence, which may be "", and the
 // caveats.
 func (c *Campaign) Comparable(base, other *Target) (first string, caveats []string, err error) {
 	work := Unlike(base, other)
@@ -49,9 +49,8 @@ func (c *Campaign) Comparable(base, other *Target) (first string, caveats []stri
 		base.Name), caveats, nil
 }
 
-// Caveats returns what a reader must know before the numbers of a judgement:
-// that nothing was compared in pairs, and which steps and trials are not
-// included.
+// Caveats returns the caveats to read before the numbers of a judgement: that
+// nothing was compared in pairs, and which steps and trials are not included.
 func (c *Campaign) Caveats(j *Judgement) (out []string) {
 	if c.Conflict {
 		out = append(out, "the plans ask different questions; the last one's is answered")
@@ -66,7 +65,7 @@ func (c *Campaign) Caveats(j *Judgement) (out []string) {
 	}
 	for _, s := range c.Steps {
 		if IsProbe(s) {
-			continue // searches try rates of their own
+			continue // searches try their own rates
 		}
 		switch a, b := len(s.Runs[j.Base]), len(s.Runs[j.New]); {
 		case a > 0 && b == 0:

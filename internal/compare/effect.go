@@ -33,14 +33,14 @@ var Verdicts = []Verdict{Better, Worse, Same, Unclear, Unstable}
 const Alpha = 0.05
 
 // bounds are the differences that matter, as shares; see [result.Question]. With all,
-// whatever is proven matters in a direction of which nothing is said, unless it is so
-// small that nobody cares.
+// every proven difference matters in a direction without a bound, unless it is
+// negligible.
 type bounds struct {
 	worse, better, same float64
 	all                 bool
 }
 
-// least returns the smallest difference that matters in a direction.
+// floor returns the smallest difference that matters in a direction.
 func (b bounds) floor(d Verdict) float64 {
 	if d == Worse {
 		return b.worse
@@ -48,8 +48,8 @@ func (b bounds) floor(d Verdict) float64 {
 	return b.better
 }
 
-// unsaid reports whether a difference matters because nothing is said of its direction,
-// although something is of the other.
+// unsaid reports whether a difference matters because its direction has no bound although
+// the other direction has one.
 func (b bounds) unsaid(d Verdict, ratio float64) bool {
 	const tiny = 0.01
 	return b.all && b.floor(d) == 0 && b.worse+b.better > 0 && math.Abs(ratio-1) > tiny
@@ -63,35 +63,35 @@ const (
 	// unsteady is the relative standard deviation of one side's trials above which
 	// more trials would not decide an open verdict.
 	unsteady = 0.20
-	// neutral is how far a ratio may be from 1 without being notable.
+	// neutral is the largest distance of a ratio from 1 that is not notable.
 	neutral = 0.05
 )
 
-// Effect is how a number of one target differs from that of another. It has many fields:
-// what was tested, how, and what came of it.
+// Effect is the difference of a number between two targets. It has many fields: the
+// numbers tested, the test, and its result.
 type Effect struct {
 	Base, New *Number
 	// Ratio is New.Value ÷ Base.Value with the bounds of its 95 % interval; NaN if
 	// it has no meaning, or the trials are too few for bounds.
 	Ratio, Low, High float64
-	// Pairs is how many trials were compared one to one because they ran side by
-	// side; 0 if the sides ran separately.
+	// Pairs is the number of trials compared one to one because they ran side by side; 0
+	// if the sides ran separately.
 	Pairs  int
-	beside bool      // trials ran side by side, be they too few to be compared in pairs
-	Test   stat.Test // by which they were compared
+	beside bool      // trials ran side by side, even if too few to be compared in pairs
+	Test   stat.Test // the test that compared them
 	// P is the p-value, and Adjusted the p-value corrected for the other numbers
 	// judged with it; NaN if nothing could be tested.
 	P, Adjusted float64
 	Verdict     Verdict
 	Why         string // the verdict's reason in words
-	// For is the metric in whose place that of the engine's own processes is compared,
-	// because other programs used the device; usually "".
+	// For is the metric replaced by that of the engine's own processes, because other
+	// programs used the device; usually "".
 	For string
 
-	guarded bool       // the rank tests do not see the difference
+	guarded bool       // the rank tests do not detect the difference
 	shift   float64    // the tested difference: of logarithms, or of the numbers themselves
 	noise   stat.Noise // of the logarithms; unknown if there are zeros
-	family  int        // how many numbers it is corrected for; 0 without a bound on any false alarm
+	family  int        // the number of numbers that it is corrected for; 0 without a bound on any false alarm
 }
 
 // Notable returns the direction, Better or Worse, of a difference greater than
@@ -116,7 +116,7 @@ func (e *Effect) bounded() bool {
 		(e.New.Value < e.Base.Value || e.shift < 0)
 }
 
-// Metric returns the name of the metric that was asked for; see For.
+// Metric returns the name of the requested metric; see For.
 func (e *Effect) Metric() string { return cmp.Or(e.For, e.New.Metric) }
 
 // Sure reports whether the difference is significant.
@@ -156,8 +156,8 @@ func (s *Step) effect(base, t *Target, k Key) Effect {
 	return e
 }
 
-// substitute compares what the engine's own processes read or wrote in place of what
-// the device did, if other programs used the device.
+// substitute compares the bytes that the engine's own processes read or wrote instead of
+// those of the device, if other programs used the device.
 func (s *Step) substitute(e *Effect, base, t *Target) {
 	if k, ok := Undisturbed(s, e.New.Key, base, t); ok && k != e.New.Key {
 		own := s.ratio(base, t, k)
@@ -166,13 +166,13 @@ func (s *Step) substitute(e *Effect, base, t *Target) {
 	}
 }
 
-// Undisturbed returns the key under which a number of some targets can be compared: the
-// key itself or, if other programs used the device, that of what the engine's own
-// processes read or wrote.
+// Undisturbed returns the key to use when comparing a number of some targets: the key
+// itself or, if other programs used the device, the key of the reads or writes of the
+// engine's own processes.
 //
-// Processes cannot have written more than the device did, with or without others. Where
-// they say so the kernel counted more than what they wrote, see docs/method.md, and their
-// number stands for nothing.
+// Processes cannot have written more than the device did, with or without other programs.
+// If their number is greater, the kernel counted more than they wrote, see
+// docs/method.md, and the number is not usable.
 func Undisturbed(s *Step, k Key, targets ...*Target) (own Key, ok bool) {
 	disturbed := func(k Key) bool {
 		return slices.ContainsFunc(targets, func(t *Target) bool { return s.number(t, k).Disturbed() })
@@ -196,7 +196,7 @@ func Undisturbed(s *Step, k Key, targets ...*Target) (own Key, ok bool) {
 	return own, true
 }
 
-// unknown returns why there is no number, or not the percentile that it should be.
+// unknown returns the reason if there is no number, or not the requested percentile.
 func (n *Number) unknown() string {
 	few := n.Few()
 	if n.Missing != "" || few == "" {
@@ -205,7 +205,7 @@ func (n *Number) unknown() string {
 	return few + ": " + metric.Needs(n.Metric)
 }
 
-// unlike returns why two numbers are of different work or promises.
+// unlike returns why two numbers describe different work or promises.
 func (s *Step) unlike(base, t *Target, e *Effect) string {
 	if reason := s.Unlike(base, t); reason != "" {
 		return reason
@@ -213,7 +213,7 @@ func (s *Step) unlike(base, t *Target, e *Effect) string {
 	return unlikeSearches(e.Base, e.New)
 }
 
-// unfit returns why two numbers cannot be judged, "" if they can.
+// unfit returns the reason if two numbers cannot be judged, "" if they can.
 func (s *Step) unfit(base, t *Target, e *Effect) string {
 	for _, n := range [...]struct {
 		*Number
@@ -242,7 +242,7 @@ func pairs(base, other *Number) (a, b []float64) {
 }
 
 // Paired returns the runs of two targets whose numbers count, and how they were measured:
-// those that ran side by side, one to one, if there are enough of them, else all.
+// the runs that ran side by side, one to one, if there are enough of them, else all.
 func (s *stepRuns) Paired(base, other *Target) (a, b []Run, design stat.Design) {
 	x, y := s.Used(base), s.Used(other)
 	beside(trialsOf(x), trialsOf(y), func(i, j int) bool {
@@ -265,8 +265,8 @@ func trialsOf(runs []Run) (out []*result.Trial) {
 	return out
 }
 
-// beside calls pair with the indexes of trials that ran side by side, until it
-// accepts one for each of a.
+// beside calls pair with the indexes of trials that ran side by side, until it accepts
+// one for each of a.
 func beside(a, b []*result.Trial, pair func(i, j int) bool) {
 	for i, t := range a {
 		for j, u := range b {
@@ -277,7 +277,7 @@ func beside(a, b []*result.Trial, pair func(i, j int) bool) {
 	}
 }
 
-// sideBySide reports whether two trials are of one block of one campaign.
+// sideBySide reports whether two trials belong to one block of one campaign.
 func sideBySide(t, u *result.Trial) bool {
 	return t.Trial == u.Trial && t.Order == u.Order && (t.Order == "interleaved" || t.Order == "duet") &&
 		t.Resumed == u.Resumed && filepath.Dir(t.Dir) == filepath.Dir(u.Dir)
@@ -296,8 +296,8 @@ func Beside(a, b *Target) (any bool) {
 // still form a pair: one of the two always ends first.
 const mostAlone = 0.5
 
-// ranTogether reports whether a step of a duet ran beside that of the other trial
-// for most of its time.
+// ranTogether reports whether a step of a duet ran concurrently with that of the other
+// trial for most of its time.
 func ranTogether(s *result.Step) bool { return s.Alone <= mostAlone*s.Seconds }
 
 // test tests a against b: on a logarithmic scale, as noise is proportional, or
@@ -313,13 +313,13 @@ func (e *Effect) test(a, b []float64) {
 		return
 	}
 	e.noise = d.Noise
-	// The interval is of the mean or median difference; the ratio shown is that of
+	// The interval is that of the mean or median difference; the ratio shown is that of
 	// the medians shown, so the interval is extended to include it.
 	e.Low, e.High = min(math.Exp(d.Interval.Low), e.Ratio), max(math.Exp(d.Interval.High), e.Ratio)
 	e.widen()
 }
 
-// designOf returns how two sides were measured of which so many trials are pairs.
+// designOf returns how two sides were measured if this many trials are pairs.
 func designOf(base []*result.Trial, pairs int) stat.Design {
 	switch {
 	case pairs == 0:
@@ -336,7 +336,7 @@ const confidence = 0.95
 // trials returns the number of trials of the side that has fewer.
 func (e *Effect) trials() int { return min(len(e.Base.Rows), len(e.New.Rows)) }
 
-// tooFew returns how many trials there are if they prove nothing, else "".
+// tooFew returns the number of trials, in words, if they prove nothing, else "".
 func (e *Effect) tooFew() string {
 	if n := e.trials(); n < LeastTrials {
 		return fmt.Sprintf("%d of at least %d trials", n, LeastTrials)
@@ -377,8 +377,8 @@ func (e *Effect) judge(b bounds) {
 	}
 }
 
-// matters sets the verdict on a significant difference: only one that is seen to be as
-// great as matters is better or worse.
+// matters sets the verdict on a significant difference: it is better or worse only if the
+// observed difference is large enough to matter.
 func (e *Effect) matters(d Verdict, b bounds) {
 	lowest := b.floor(d)
 	const rounding = 1e-9 // 0.9 is 10 % less
@@ -420,7 +420,7 @@ func (e *Effect) Variation() float64 {
 	return v
 }
 
-// direction returns what a shift means.
+// direction returns the verdict that a shift implies.
 func direction(m *metric.Metric, shift float64) Verdict {
 	if (shift > 0) == (m.Better == metric.Higher) {
 		return Better

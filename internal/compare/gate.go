@@ -18,15 +18,15 @@ import (
 //
 //	ops_per_s < 0.95 && sure
 //
-// A metric's name, or a nickname such as p99, stands for new ÷ base; low.METRIC and high.METRIC for the
-// bounds of its interval, base.METRIC and new.METRIC for the two medians and
-// verdict.METRIC for the verdict. Sure is true if the verdict of every metric
-// of the condition is better or worse. Step and op are where it is judged.
+// A metric's name, or a nickname such as p99, represents new ÷ base; low.METRIC and high.METRIC the
+// bounds of its interval, base.METRIC and new.METRIC the two medians, and verdict.METRIC the
+// verdict. Sure is true if the verdict of every metric of the condition is better or worse. Step
+// and op are where it is judged.
 type Gate struct {
 	text    string
 	metrics []string            // that it names
 	means   map[string][]string // the metrics of each name, see metric.Named
-	judged  []string            // of these, those whose verdicts it uses
+	judged  []string            // of these, the metrics whose verdicts it uses
 	// literals are the steps and operation kinds that it compares with.
 	literals []literal
 	program  *vm.Program
@@ -52,7 +52,7 @@ func NewGate(text string) (*Gate, error) {
 	return g, nil
 }
 
-// Judged returns the metrics that have a verdict among those of the condition.
+// Judged returns the metrics of the condition that have a verdict.
 func (g *Gate) Judged() (out []string) {
 	for _, name := range g.metrics {
 		if m := metric.ByName(g.means[name][0]); m.Better != "" {
@@ -65,13 +65,13 @@ func (g *Gate) Judged() (out []string) {
 // String returns the condition as given.
 func (g *Gate) String() string { return g.text }
 
-// members are the properties of a metric besides its ratio.
+// members are the properties of a metric in addition to its ratio.
 var members = []string{"low", "high", "base", "new", "verdict"}
 
-// literal is a text with which step, op or a verdict is compared.
+// literal is a text that step, op or a verdict is compared with.
 type literal struct{ object, text string }
 
-// namesOf collects what a condition names.
+// namesOf collects the names that a condition uses.
 type namesOf struct {
 	metrics  []string
 	means    map[string][]string
@@ -82,7 +82,7 @@ type namesOf struct {
 	verdicts []string // metrics whose verdicts it uses
 }
 
-// problem returns what is wrong with the names; "" if nothing is.
+// problem returns the problem with the names; "" if there is none.
 func (v *namesOf) problem() string {
 	switch {
 	case v.unknown != nil:
@@ -92,7 +92,7 @@ func (v *namesOf) problem() string {
 	case len(v.metrics) == 0:
 		return " names no metric"
 	}
-	for _, name := range v.asked() { // a condition on a verdict that there never is would never hold
+	for _, name := range v.asked() { // a condition on a nonexistent verdict would never hold
 		if m := metric.ByName(v.means[name][0]); m.Better == "" {
 			problem := ": " + name + " is never judged, as neither direction of it is better: it has no verdict and is never " +
 				"sure"
@@ -136,7 +136,7 @@ func (v *namesOf) Visit(node *ast.Node) {
 	}
 }
 
-// compared records what a name is compared with.
+// compared records the operand that a name is compared with.
 func (v *namesOf) compared(name, operand ast.Node) {
 	text, ok := operand.(*ast.StringNode)
 	if !ok {
@@ -164,7 +164,7 @@ func (v *namesOf) add(name string) {
 	v.metrics, v.means[name] = AppendNew(v.metrics, name), means
 }
 
-// Finding is a step and operation for which a gate's condition holds.
+// Finding is a step and operation that satisfy a gate's condition.
 type Finding struct {
 	Step    *Step
 	Op      string    // "" for the whole step
@@ -173,15 +173,15 @@ type Finding struct {
 
 // Findings is the result of a gate.
 type Findings struct {
-	True   []Finding // where the condition holds
-	Judged int       // the number of places where it could be judged
-	// Blind are the reasons why the condition could not be judged where the base
-	// has numbers. A gate with any must not pass.
+	True   []Finding // the steps and operations for which the condition holds
+	Judged int       // the number of places that could be judged
+	// Blind are the reasons why the condition could not be judged although the base has numbers. A
+	// gate with any must not pass.
 	Blind []string
 }
 
-// Find judges the condition wherever the base has the first of its metrics, in
-// the named steps, or in all if none are named.
+// Find judges the condition for every number of the base with the first of its metrics, in the
+// named steps, or in all if none are named.
 func (g *Gate) Find(j *Judgement, steps []string) (Findings, error) {
 	var out Findings
 	if err := g.check(j); err != nil {
@@ -221,8 +221,8 @@ func (g *Gate) Find(j *Judgement, steps []string) (Findings, error) {
 	return out, nil
 }
 
-// unproven returns why a condition on verdicts could not hold whatever the numbers
-// are; "" if it could.
+// unproven returns the reason if a condition on verdicts could not hold whatever the numbers are;
+// "" if it could.
 func (g *Gate) unproven(effects map[string]*Effect) string {
 	for _, m := range g.judged {
 		if few := effects[m].tooFew(); few != "" {
@@ -232,8 +232,8 @@ func (g *Gate) unproven(effects map[string]*Effect) string {
 	return ""
 }
 
-// known reports whether the number is what its key says: a percentile of too
-// few samples is not.
+// known reports whether the number matches its key: a percentile of too few
+// samples does not.
 func (n *Number) known() bool { return n.Missing == "" && n.MaxOf == 0 }
 
 // check returns an error for unknown steps and operation kinds: a condition on
@@ -274,8 +274,9 @@ func (g *Gate) effects(j *Judgement, first *Item) (effects map[string]*Effect, b
 	return effects, ""
 }
 
-// first reports whether an item is of the condition's first metric: of those that
-// its name means, the first that there is of the same step and operation kind.
+// first reports whether an item belongs to the condition's first metric: of the
+// metrics that its name means, the first one present for the same step and
+// operation kind.
 func (g *Gate) first(j *Judgement, it *Item) bool {
 	means := g.means[g.metrics[0]]
 	rank := slices.Index(means, it.Metric())
@@ -291,9 +292,9 @@ func (g *Gate) first(j *Judgement, it *Item) bool {
 	return true
 }
 
-// beside returns another metric's effect that matches an item: of the same
-// denominator and operation kind, of the same kind, or with one of the two of
-// the whole step; among equals the headline comes first.
+// beside returns a different metric's effect that matches an item: one with the
+// same denominator and operation kind, or the same kind, or where one of the
+// two belongs to the whole step; among equals the headline comes first.
 func (j *Judgement) beside(first *Item, metric string) *Effect {
 	var best *Effect
 	rank := 0

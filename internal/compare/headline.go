@@ -8,9 +8,9 @@ import (
 	"rumbench/internal/result"
 )
 
-// Key returns the key of a metric's number about an operation kind: its
-// throughput, its latency, a cost per unit of it, or else the number of the step.
-// The metric that stands in for a cost is taken where the cost is unknown.
+// Key returns the key of a metric's number for an operation kind: its throughput,
+// its latency, a cost per unit of it, or else the number of the step. If a cost
+// is unknown, the metric that replaces it is used.
 func (s *Step) Key(name, op string) (Key, bool) {
 	switch m := metric.ByName(name); {
 	case m == nil:
@@ -35,15 +35,15 @@ func (s *Step) Key(name, op string) (Key, bool) {
 	return Key{}, false
 }
 
-// Own returns the key of a metric's number about what the step is about: its
-// primary operation, or for what is written the writing one.
+// Own returns the key of a metric's number for the subject of the step: its primary
+// operation, or the writing operation for metrics of writes.
 func (s *Step) Own(name string) (Key, bool) { return s.Key(name, s.subject(name)) }
 
 // Rate returns the key of an operation kind's throughput.
 func (s *Step) Rate(op string) (Key, bool) { return s.Key(metric.RowsPerS, op) }
 
-// Latency returns the key of an operation kind's latency: the response time where a
-// rate was promised, else the service time.
+// Latency returns the key of an operation kind's latency: the response time if a rate was
+// promised, else the service time.
 func (s *Step) Latency(op string, q metric.Quantile) (Key, bool) {
 	if op == "" {
 		return Key{}, false
@@ -54,7 +54,7 @@ func (s *Step) Latency(op string, q metric.Quantile) (Key, bool) {
 			return k, true
 		}
 	}
-	// A group of one kind only has no numbers of the whole beside those of the kind.
+	// A group of a single kind has only the numbers of that kind, none of the whole.
 	kinds := slices.DeleteFunc(s.Keys(response, service), func(k Key) bool { return k.Group != op })
 	if len(kinds) > 0 && kinds[0].Op == kinds[len(kinds)-1].Op {
 		return kinds[0], true
@@ -62,7 +62,7 @@ func (s *Step) Latency(op string, q metric.Quantile) (Key, bool) {
 	return Key{}, false
 }
 
-// stalls returns the key of a number of stalls, of the operation's group where the
+// stalls returns the key of a number of stalls, or that of the operation's group if the
 // whole step has no such number.
 func (s *Step) stalls(name, op string) (Key, bool) {
 	if op == "" {
@@ -74,8 +74,8 @@ func (s *Step) stalls(name, op string) (Key, bool) {
 	return s.Find(name, func(Key) bool { return true })
 }
 
-// subject returns the operation kind that a metric is about: the primary one, or for
-// what is written the writing one.
+// subject returns the operation kind that a metric is about: the primary one, or the
+// writing one for metrics of writes.
 func (s *Step) subject(name string) string {
 	if m := metric.ByName(name); m != nil && m.Per == metric.PerWritten {
 		return s.WritesPer
@@ -84,7 +84,7 @@ func (s *Step) subject(name string) string {
 }
 
 // About returns the key of a metric for the step's subject: of its primary
-// operation or per unit of it (of the writing operation for what is written),
+// operation or per unit of it (of the writing operation for metrics of writes),
 // or of the step as a whole. "" is the primary operation's throughput. If there
 // is no such number, ok is false, and the key serves to ask why.
 func (s *Step) About(name string) (k Key, ok bool) {
@@ -98,8 +98,8 @@ func (s *Step) About(name string) (k Key, ok bool) {
 			return k, true
 		}
 	}
-	// The number may be one of a group of clients: of the primary operation's
-	// group, or of the only one that has it. Among several there is no right one.
+	// The number may belong to a group of clients: to the primary operation's group, or to
+	// the only one that has it. Among several none is right.
 	all := s.Keys(name)
 	own := slices.DeleteFunc(slices.Clone(all), func(k Key) bool { return k.Group != op })
 	switch {
@@ -117,9 +117,9 @@ func (s *Step) Asked() []Key {
 	return slices.Clip(x.headline[:x.asked])
 }
 
-// Headline returns the keys of the numbers that describe a step: what is asked about,
-// then the other metrics that are headlines. A step that warms up
-// has none, nor has a probe of a search.
+// Headline returns the keys of the numbers that describe a step: those asked about,
+// then the other headline metrics. A step that warms up has none, nor has a probe of
+// a search.
 func (s *Step) Headline() []Key { return slices.Clip(s.index().headline) }
 
 func (s *Step) headline() []Key {
@@ -133,7 +133,7 @@ func (s *Step) headline() []Key {
 	return s.sampled(s.own(names))
 }
 
-// own returns the keys of metrics about the step's subject, as far as it has them.
+// own returns the keys of metrics about the step's subject, if it has them.
 func (s *Step) own(metrics []string) (out []Key) {
 	for _, name := range metrics {
 		if k, ok := s.Own(name); ok {
@@ -152,7 +152,7 @@ func (s *Step) sampled(keys []Key) []Key {
 	})
 }
 
-// Capacity returns the key of what a target can do in a step: its highest rate if one was
+// Capacity returns the key of a target's capacity in a step: its highest rate if one was
 // searched for, else the throughput.
 func Capacity(s *Step) (Key, bool) {
 	if k, ok := s.Own(metric.HighestRate); ok {
@@ -161,8 +161,8 @@ func Capacity(s *Step) (Key, bool) {
 	return s.Rate(s.Primary)
 }
 
-// Goal returns the key of what a step is about: the capacity or, if a rate was promised and
-// none searched for, the latency.
+// Goal returns the key of the step's main number: the capacity or, if a rate was promised
+// and none searched for, the latency.
 func Goal(s *Step) (Key, bool) {
 	k, ok := Capacity(s)
 	if PrimaryRated(s) && k.Metric != metric.HighestRate {
@@ -172,15 +172,15 @@ func Goal(s *Step) (Key, bool) {
 }
 
 // PrimaryRated reports whether a rate was promised for the primary operation: its
-// throughput is then not what the targets could do.
+// throughput is then not the targets' capacity.
 func PrimaryRated(s *Step) bool {
 	return slices.ContainsFunc(s.Groups(), func(g result.Group) bool {
 		return g.Rate > 0 && (g.Name == s.Primary || slices.Contains(g.Ops, s.Primary))
 	})
 }
 
-// PrimaryLatency returns the key of the latency of the primary operation or, of a load that
-// another program made, of the only operation that has one.
+// PrimaryLatency returns the key of the latency of the primary operation or, for a load
+// made by a different program, of the only operation that has one.
 func PrimaryLatency(s *Step, q metric.Quantile) (Key, bool) {
 	if k, ok := s.Latency(s.Primary, q); ok {
 		return k, true
@@ -197,8 +197,8 @@ func PrimaryLatency(s *Step, q metric.Quantile) (Key, bool) {
 	return s.Latency(ops[0], q)
 }
 
-// LastWith returns the last step in which all targets have a metric's number; nil if there
-// is none.
+// LastWith returns the last step in which all targets have a metric's number; nil if no
+// step has.
 func (c *Campaign) LastWith(name string) *Step {
 	for _, s := range slices.Backward(c.Steps) {
 		k, ok := s.Own(name)

@@ -4,7 +4,7 @@ import (
 	"slices"
 )
 
-// seen is what is derived from a step's runs on a target, once.
+// seen holds the values derived once from a step's runs on a target.
 type seen struct {
 	used     []Run
 	refusals []Refusal
@@ -12,8 +12,8 @@ type seen struct {
 	numbers  map[Key]*Number
 }
 
-// seenOn returns what is known of a target in the step. It is made when it is first
-// asked for.
+// seenOn returns the derived values of a target in the step. They are computed on
+// first use.
 func (s *stepRuns) seenOn(t *Target) *seen {
 	if o := s.on[t]; o != nil {
 		return o
@@ -27,9 +27,9 @@ func (s *stepRuns) seenOn(t *Target) *seen {
 // keyIndex are the keys of a step's rows on all targets, each once.
 type keyIndex struct {
 	all      []Key            // in the order of the rows
-	byMetric map[string][]Key // likewise
+	byMetric map[string][]Key // the keys by metric
 	asked    int              // how many of the headline the question is about; they come first
-	headline []Key            // what is asked about, then the other numbers that describe the step
+	headline []Key            // the numbers asked about, then the other numbers that describe the step
 	judged   []Key            // those of the headline, then all others
 	at       map[Key]int      // places in judged
 }

@@ -28,7 +28,7 @@ type Item struct {
 	bounds bounds
 }
 
-// Judge compares all numbers of two targets. Those that are asked about are judged
+// Judge compares all numbers of two targets. The numbers asked about are judged
 // together, so that the chance of any false alarm among them is alpha (Holm), and so
 // are the other headline numbers; among the many others the expected share of false
 // claims is at most alpha (Benjamini and Hochberg). Warm-up steps are left out.
@@ -71,8 +71,8 @@ func (c *Campaign) judge(base, other *Target, keys func(*keyIndex) []Key) *Judge
 	return j
 }
 
-// bounds returns what differences matter: those of the question in what is asked
-// about, and any in other numbers.
+// bounds returns the differences that matter: those of the question for the numbers
+// asked about, and any for other numbers.
 func (c *Campaign) bounds(asked bool) bounds {
 	q := result.Question{}
 	if asked {
@@ -81,9 +81,9 @@ func (c *Campaign) bounds(asked bool) bounds {
 	return bounds{worse: q.WorseBy, better: q.BetterBy, same: q.Margin(), all: q.Within == 0}
 }
 
-// align judges numbers of a step that are equivalent to a headline number, such
-// as operations and rows per second, as that one: one fact must not have two
-// verdicts.
+// align gives numbers of a step that are equivalent to a headline number, such
+// as operations and rows per second, the verdict of that number: one fact must
+// not have two verdicts.
 func align(items []Item) {
 	for i := range items {
 		it := &items[i]
@@ -131,13 +131,13 @@ const (
 	// power is the chance of finding a difference with the number of trials that
 	// Needed returns.
 	power = 0.9
-	// MostTrials is the greatest number of trials that is recommended. What takes more
-	// is not found by patience.
+	// MostTrials is the greatest number of trials that is recommended. More trials than
+	// that are not worth the time.
 	MostTrials = 30
 )
 
-// Needed returns how many trials are needed to find a relative difference such
-// as 0.05, with the correction for all numbers judged with it; 0 if more than MostTrials
+// Needed returns the number of trials needed to detect a relative difference such as
+// 0.05, with the correction for all numbers judged with it; 0 if more than MostTrials
 // are, or the noise is unknown.
 func (e *Effect) Needed(difference float64) int {
 	if e.trials() < LeastTrials || e.family == 0 {
@@ -156,18 +156,18 @@ func (e *Effect) Detectable() float64 {
 	return math.Expm1(e.noise.Detectable(trials, Alpha/float64(e.family), power))
 }
 
-// Outlook is what it takes to decide an open number.
+// Outlook is the effort needed to decide an open number.
 type Outlook struct {
-	Difference float64 // the relative difference that is looked for
-	Seen       bool    // it is the one that was seen, not the smallest that matters
-	Trials     int     // that find it; 0: more than MostTrials, or unknown
-	Have       int     // trials that there are
-	Detectable float64 // the smallest difference that so many find; NaN if unknown
+	Difference float64 // the relative difference to detect
+	Seen       bool    // it is the observed one, not the smallest that matters
+	Trials     int     // needed to detect it; 0: more than MostTrials, or unknown
+	Have       int     // existing trials
+	Detectable float64 // the smallest difference that these trials detect; NaN if unknown
 }
 
-// Outlook returns what it takes to find the difference seen, or the smallest that
-// matters if less was seen. Where more trials would not decide it is empty: of numbers
-// that are lower bounds, and where trials contradict each other.
+// Outlook returns the trials needed to detect the observed difference, or the smallest
+// that matters if the observed one is smaller. It is empty if more trials would not
+// decide: for numbers that are lower bounds, and if trials contradict each other.
 func (j *Judgement) Outlook(e *Effect) Outlook {
 	o := Outlook{Difference: j.Question.Smallest(), Have: e.trials(), Detectable: e.Detectable()}
 	if e.Verdict == Unstable || e.Base.AtLeast() || e.New.AtLeast() {
@@ -181,9 +181,8 @@ func (j *Judgement) Outlook(e *Effect) Outlook {
 	return o
 }
 
-// Excluded reports whether a difference in the metric's bad direction that matters is
-// excluded: the whole interval lies on this side of it. matters is the smallest such
-// difference, as a share.
+// Excluded reports whether a regression that matters is excluded: the whole interval
+// lies on this side of it. matters is the smallest such difference, as a share.
 func (e *Effect) Excluded(matters float64) bool {
 	m := metric.ByName(e.Metric())
 	switch {

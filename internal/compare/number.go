@@ -16,7 +16,7 @@ type Key struct{ Group, Op, Metric, Per string }
 // PerOf reports whether the number is per unit of an operation kind.
 func (k Key) PerOf(op string) bool { return metric.PerOf(k.Per, op) }
 
-// About reports whether the number is of an operation kind, or per unit of it.
+// About reports whether the number belongs to an operation kind, or is per unit of it.
 func (k Key) About(op string) bool { return op != "" && k.Op == op || k.PerOf(op) }
 
 // KeyOf returns the key of a row.
@@ -34,8 +34,8 @@ type Number struct {
 	steps            []*result.Step  // of the rows
 	Warnings         []metric.Warning
 	Missing          string // why there is no number; "" if there is one
-	// MaxOf is of how few samples a percentile was to be made of: the number is
-	// then the greatest of them. 0: the number is what its key says.
+	// MaxOf is the number of samples if they are too few for the percentile: the number
+	// is then the greatest of them. 0: the number matches its key.
 	MaxOf int64
 }
 
@@ -79,8 +79,8 @@ func numbersOf(used []Run) map[Key]*Number {
 	return out
 }
 
-// few returns the least number of samples of the trials in which there are too few
-// for the percentile that the number is; 0 if there is none.
+// few returns the least number of samples among the trials that have too few for the
+// number's percentile; 0 if none has too few.
 func (n *Number) few() (lowest int64) {
 	for _, r := range n.Rows {
 		if r.Few() && (lowest == 0 || r.N < lowest) {
@@ -90,8 +90,8 @@ func (n *Number) few() (lowest int64) {
 	return lowest
 }
 
-// become makes a percentile of too few samples the greatest of them, in all
-// trials: they must not be of two kinds.
+// become replaces a percentile of too few samples by the greatest of them, in all
+// trials: the trials' numbers must be of one kind.
 func (n *Number) become(greatest *Number, few int64) {
 	key := n.Key
 	if greatest == nil {
@@ -150,8 +150,8 @@ func (n Number) Over(base Number) (ratio float64, ok bool) {
 	return n.Value / base.Value, true
 }
 
-// unlike returns why the number has another meaning than base, "" if it does
-// not.
+// unlike returns the reason if the number has a different meaning than base, "" if it
+// has the same.
 func (n Number) unlike(base Number) string {
 	if n.Metric == metric.SpaceAmplification {
 		return n.unlikeSpace(base)
@@ -159,8 +159,8 @@ func (n Number) unlike(base Number) string {
 	return n.unlikeSplit(base)
 }
 
-// unlikeSpace compares what is counted as space. A source that was not recorded
-// differs from nothing.
+// unlikeSpace compares the kinds of space counted. A source that was not recorded
+// matches any other.
 func (n Number) unlikeSpace(base Number) string {
 	for _, r := range n.Rows {
 		for _, b := range base.Rows {
@@ -174,8 +174,8 @@ func (n Number) unlikeSpace(base Number) string {
 	return ""
 }
 
-// unlikeSplit compares what is measured of the engine apart from its clients:
-// that is possible only where they are processes of their own.
+// unlikeSplit compares the parts measured for the engine apart from its clients: that is
+// possible only if they are separate processes.
 func (n Number) unlikeSplit(base Number) string {
 	if m := metric.ByName(n.Metric); m == nil || !m.Split || len(n.Trials) == 0 || len(base.Trials) == 0 {
 		return ""

@@ -12,12 +12,12 @@ import (
 // Across are the differences of targets that do not prevent comparisons, as the
 // user requested.
 type Across struct {
-	Work       bool // workload, parameters, and what was offered to the clients
+	Work       bool // workload, parameters, and the work offered to the clients
 	Durability bool
 }
 
-// Unlike returns why the numbers of a step on two targets are not compared:
-// their work or their promises differ. It is "" if they are compared.
+// Unlike returns the reason if the numbers of a step on two targets are not
+// compared: their work or their promises differ. It is "" if they are compared.
 func (s *Step) Unlike(a, b *Target) string {
 	if a == b {
 		return ""
@@ -31,8 +31,9 @@ func (s *Step) Unlike(a, b *Target) string {
 	return ""
 }
 
-// unlike returns why no number of two targets is compared. Targets of one plan
-// may differ in durability, because the plan compares them deliberately.
+// unlike returns the reason if no number of two targets is compared. Targets of
+// one plan may differ in durability, because the plan compares them
+// deliberately.
 func (c *Campaign) unlike(a, b *Target) string {
 	pair := [2]*Target{a, b}
 	reason, known := c.apart[pair]
@@ -47,7 +48,7 @@ func (c *Campaign) unlike(a, b *Target) string {
 	return reason
 }
 
-// onePlan reports whether all trials of two targets are of one campaign.
+// onePlan reports whether all trials of two targets belong to one campaign.
 func onePlan(a, b *Target) bool {
 	first := filepath.Dir(a.Trials[0].Dir)
 	return !slices.ContainsFunc(slices.Concat(a.Trials, b.Trials),
@@ -55,8 +56,8 @@ func onePlan(a, b *Target) bool {
 }
 
 // Offered returns how the work offered to the clients of a step differed on two
-// targets, as "rate of insert: 500/s and 4000/s". What was not recorded does
-// not count as different.
+// targets, as "rate of insert: 500/s and 4000/s". Missing records do not count
+// as different.
 func (s *stepRuns) Offered(a, b *Target) (out []string) {
 	x, y := s.seenOn(a).offers, s.seenOn(b).offers
 	if len(x) == 0 || len(y) == 0 || len(x) == 1 && len(y) == 1 && x[0].text == y[0].text {
@@ -68,8 +69,8 @@ func (s *stepRuns) Offered(a, b *Target) (out []string) {
 	return out
 }
 
-// OtherWork returns in which steps different work was offered to the clients of
-// two targets. whole: no step that both reached is left to compare.
+// OtherWork returns the steps in which the clients of two targets were offered
+// different work. whole: no step that both reached is left to compare.
 func (c *Campaign) OtherWork(a, b *Target) (list []string, whole bool) {
 	whole = true
 	for _, s := range c.Steps {
@@ -85,9 +86,9 @@ func (c *Campaign) OtherWork(a, b *Target) (list []string, whole bool) {
 	return list, whole && len(list) > 0
 }
 
-// offer is what was offered to the clients of a step.
+// offer is the work offered to the clients of a step.
 type offer struct {
-	text   string // what it is compared by, also for display
+	text   string // the text to compare, also for display
 	groups []result.Group
 }
 
@@ -105,8 +106,8 @@ func offersOf(runs []Run) (out []offer) {
 	return out
 }
 
-// groupsText returns what is offered to the clients of a step: "insert: clients 2,
-// rate none (closed loop)".
+// groupsText returns the work offered to the clients of a step: "insert: clients
+// 2, rate none (closed loop)".
 func groupsText(groups []result.Group) string {
 	var parts []string
 	for i := range groups {
@@ -121,9 +122,9 @@ func groupsText(groups []result.Group) string {
 	return strings.Join(parts, "; ")
 }
 
-// Offer returns what was offered to the clients of the step on a target, as far
-// as a number depends on it: for the answer of a search, also what was searched
-// for. Numbers with the same text are of the same work. "": not recorded.
+// Offer returns the work offered to the clients of the step on a target, as far
+// as a number depends on it: for the answer of a search, also the goal of the
+// search. Numbers with the same text describe the same work. "": not recorded.
 func (s *stepRuns) Offer(t *Target, k Key) string {
 	var parts []string
 	for _, o := range s.seenOn(t).offers {
@@ -163,10 +164,10 @@ func groupsDiffer(g, h *result.Group) (out []string) {
 	return out
 }
 
-// term is a part of what is offered to a group of clients.
+// term is a part of the work offered to a group of clients.
 type term struct {
 	name, text string
-	shown      bool // it belongs to what is offered
+	shown      bool // it is part of the offered work
 	known      bool // it is recorded, and can be compared
 }
 

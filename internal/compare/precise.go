@@ -6,14 +6,14 @@ import (
 	"rumbench/internal/result"
 )
 
-// Precise reports whether what the campaign's question asks about is known so well that
-// the 95 % interval of every target against the first is no wider than precision to
-// either side, and which number of which step is the least precise with how much. A number whose precision is
-// not yet known is infinitely imprecise; one that cannot be compared is left out, and if
+// Precise reports whether the numbers that the campaign's question asks about are known so well
+// that the 95 % interval of every target against the first is no wider than precision to either
+// side. It also returns the width of the least precise number, and its name and step. A number of
+// yet unknown precision is infinitely imprecise; one that cannot be compared is left out, and if
 // none can be compared it is never enough.
 //
-// The width is judged, never the verdict: stopping as soon as there is a
-// difference would find differences where there are none.
+// The width is judged, never the verdict: stopping as soon as there is a difference would find
+// differences where there are none.
 func Precise(trials []*result.Trial, precision float64) (enough bool, worst float64, number string) {
 	c := New(trials)
 	judged := 0
@@ -34,7 +34,7 @@ func Precise(trials []*result.Trial, precision float64) (enough bool, worst floa
 	return judged > 0 && worst <= precision, worst, number
 }
 
-// halfWidth returns how far the ratio may be off to either side, as a share.
+// halfWidth returns the largest error of the ratio to either side, as a share.
 func (e *Effect) halfWidth() float64 {
 	switch {
 	case e.still():

@@ -23,8 +23,8 @@ func (s *Step) asked() []Key {
 	case len(q.Steps) > 0 || len(s.Judged) > 0:
 		return s.own(q.Metrics)
 	}
-	// Metrics without steps are those of the steps that the workload is about. One that
-	// none of those has is of all others.
+	// Metrics without steps belong to the steps that the workload is about. A metric
+	// that none of those has belongs to all other steps.
 	var metrics []string
 	for _, m := range q.Metrics {
 		elsewhere := func(o *Step) bool { return len(o.Judged) > 0 && len(o.own([]string{m})) > 0 }
@@ -35,8 +35,8 @@ func (s *Step) asked() []Key {
 	return s.own(metrics)
 }
 
-// askedByDefault returns what is asked about in imported logs, whose workload does not
-// declare it: the throughput of each step.
+// askedByDefault returns the numbers asked about in imported logs, whose workload does
+// not declare them: the throughput of each step.
 func (s *Step) askedByDefault() []Key {
 	if metrics := s.campaign.Question.Metrics; len(metrics) > 0 {
 		return s.own(metrics)
@@ -44,13 +44,13 @@ func (s *Step) askedByDefault() []Key {
 	return s.own([]string{metric.RowsPerS})
 }
 
-// declares reports whether any step says by what it is judged.
+// declares reports whether any step declares the metrics that it is judged by.
 func (c *Campaign) declares() bool {
 	return slices.ContainsFunc(c.Steps, func(s *Step) bool { return len(s.Judged) > 0 })
 }
 
-// Unasked returns the steps that the question names and that there are not, and the
-// metrics of which no step has a number.
+// Unasked returns the steps that the question names and the campaign lacks, and the
+// metrics that no step has.
 func (c *Campaign) Unasked() (steps, metrics []string) {
 	for _, name := range c.Question.Steps {
 		if c.Step(name) == nil {

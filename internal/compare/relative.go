@@ -15,11 +15,11 @@ type Relative struct {
 	// Metric is the number's metric; nil for the throughput of each test's primary
 	// operation.
 	Metric *metric.Metric
-	Groups []RelativeGroup // those that have tests
-	// Unlike is how the work of each target differed from the base's, so that its
-	// ratios do not count; as Targets.
+	Groups []RelativeGroup // only groups that have tests
+	// Unlike are the differences between the work of each target and the base's,
+	// because of which its ratios do not count; as Targets.
 	Unlike [][]string
-	// Durability is that of each target, if they differ.
+	// Durability is the durability of each target, if they differ.
 	Durability string
 	// Compatible: values were rounded before they were divided.
 	Compatible bool
@@ -33,7 +33,7 @@ func (r *Relative) Empty() bool {
 	return !r.Any(func(c *RelativeCell) bool { return c.Missing == "" })
 }
 
-// Any reports whether any cell of the table is so.
+// Any reports whether any cell of the table satisfies is.
 func (r *Relative) Any(is func(*RelativeCell) bool) bool {
 	for _, g := range r.Groups {
 		for _, row := range g.Rows {
@@ -49,7 +49,7 @@ func (r *Relative) Any(is func(*RelativeCell) bool) bool {
 type RelativeGroup struct {
 	Group Group
 	Rows  []RelativeRow
-	Means []Mean // as Targets; nil where no mean is taken
+	Means []Mean // as Targets; nil if no mean is taken
 }
 
 // RelativeRow is a test.
@@ -61,7 +61,7 @@ type RelativeRow struct {
 // RelativeCell is a target's number in a test.
 type RelativeCell struct {
 	Number
-	// Ratio is the value ÷ that of the base; NaN if it has no meaning, with the
+	// Ratio is the value ÷ the base's value; NaN if it has no meaning, with the
 	// reason in Why.
 	Ratio float64
 	Why   string
@@ -72,7 +72,7 @@ type RelativeCell struct {
 	// has the number.
 	Effect *Effect
 
-	// Apart is why it is not compared; "" if it is.
+	// Apart is the reason if it is not compared; "" if it is.
 	Apart string
 }
 
@@ -84,14 +84,14 @@ func (c *RelativeCell) Verdict() Verdict {
 	return c.Effect.Verdict
 }
 
-// RelativeOptions choose what a relative table shows.
+// RelativeOptions select the contents of a relative table.
 type RelativeOptions struct {
 	Base   *Target // nil: the first
 	Metric string  // "": the throughput of the primary operation
 	// Key returns a step's number that is shown instead; nil: that of Metric.
 	Key func(*Step) (Key, bool)
-	// Round returns the value of a number that is divided; nil: the full one.
-	// Published tables divide what they print. NaN: there is none.
+	// Round returns the value of a number to divide; nil: the full one. Published
+	// tables divide the values that they print. NaN: there is none.
 	Round func(Number) float64
 }
 

@@ -15,13 +15,13 @@ type Mean struct {
 	// interval; NaN if they are unknown, with the reason in Why.
 	Ratio, Low, High float64
 	Why              string
-	Tests            int      // how many tests it is of
+	Tests            int      // how many tests it covers
 	Left             []string // the tests that were left out
 }
 
 const (
 	resamples = 2000 // how often trials are drawn for an interval
-	resampled = 6    // pairs of trials from which there are enough to draw from
+	resampled = 6    // pairs of trials needed for resampling
 )
 
 // means returns the means of all targets.
@@ -58,7 +58,7 @@ func (r *Relative) mean(rows []RelativeRow, i int) Mean {
 	}
 	interval, reason := meanInterval(r.Targets[0], r.Targets[i], counted, i)
 	if m.Why = reason; reason == "" {
-		// As for single ratios, the mean shown is of the medians shown, and the
+		// As for single ratios, the mean shown is that of the medians shown, and the
 		// interval is extended to include it.
 		m.Low, m.High = min(math.Exp(interval.Low), m.Ratio), max(math.Exp(interval.High), m.Ratio)
 	}

@@ -67,8 +67,8 @@ func unlikeSearches(base, other *Number) string {
 // searched reports whether the numbers are answers of searches.
 func (e *Effect) searched() bool { return e.New.Metric == metric.HighestRate }
 
-// gaps returns by which factors, at most, the highest rates may be below and above
-// those that the searches of the number found.
+// gaps returns the factors by which the highest rates may, at most, be below and
+// above the rates that the searches of the number found.
 func (n *Number) gaps() (below, above float64) {
 	below, above = 1, 1
 	for _, s := range n.searches() {
@@ -80,14 +80,14 @@ func (n *Number) gaps() (below, above float64) {
 }
 
 // widen makes the interval of a ratio of two searches at least as wide as the
-// intervals of what they found.
+// intervals of the rates that they found.
 func (e *Effect) widen() {
 	baseBelow, baseAbove := e.Base.gaps()
 	newBelow, newAbove := e.New.gaps()
 	e.Low, e.High = e.Low/(newBelow*baseAbove), e.High*newAbove*baseBelow
 }
 
-// precision returns how wide the searches' intervals are, as a share.
+// precision returns the width of the searches' intervals, as a share.
 func (n *Number) precision() float64 {
 	below, above := n.gaps()
 	return below*above - 1

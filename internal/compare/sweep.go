@@ -15,13 +15,13 @@ type Sweep struct {
 	Base   string
 	Axis   string  // the one with the most values, along which each panel goes
 	Panels []Panel // in the order of the other axes' values
-	// Twice are steps at the same levels as another one; they are in no panel.
+	// Twice are steps at the same levels as a different step; they are in no panel.
 	Twice []*Step
 }
 
 // Panel are the steps of a sweep that agree in all axes but the sweep's own.
 type Panel struct {
-	At     []result.Axis // values on the sweep's other axes, without those that do not vary
+	At     []result.Axis // values on the sweep's other axes, without axes that do not vary
 	Levels []Level       // by value
 }
 
@@ -143,8 +143,8 @@ func (c *Campaign) MeanOver(base, t *Target, steps []*Step) Mean {
 }
 
 // Family is targets that differ in one knob, or in one parameter that the plan sets
-// for each, and in nothing else that is known: the differences of their numbers are
-// its effect.
+// for each, and in no other known fact: the differences of their numbers are its
+// effect.
 type Family struct {
 	Knob    string    // or params.NAME
 	Targets []*Target // the others are compared with the first
@@ -200,7 +200,7 @@ func (c *Campaign) Families() []Family {
 	return out
 }
 
-// likeBut returns all that is known of a target except a knob, as a text.
+// likeBut returns all known facts of a target except a knob, as a text.
 func likeBut(knob string, t *result.Trial, knobs []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s %v", t.Engine, t.Workload, t.Versions)

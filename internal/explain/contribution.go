@@ -10,25 +10,25 @@ import (
 	"rumbench/internal/stat"
 )
 
-// Contribution is what an item contributes to the logarithm of a ratio: a number k such
+// Contribution is an item's contribution to the logarithm of a ratio: a number k such
 // that the ratio of new to base is exp of the sum of all items' k. It is additive LMDI-I:
 // B. W. Ang, "LMDI decomposition approach: a guide for implementation", Energy Policy 86
-// (2015). Bounds and p-values are NaN where there are too few trials.
+// (2015). Bounds and p-values are NaN if there are too few trials.
 type Contribution struct {
 	Item      Item
 	Base, New float64 // means over the trials
 	Log       float64 // k
 	Low, High float64 // its 95 % interval
-	// P is the p-value of its being 0, and Adjusted the one corrected for all items of
-	// the step that may be named (Holm), NaN of the others; of a total it is P.
+	// P is the p-value of the contribution being 0. Adjusted is P corrected for all items
+	// of the step that may be named (Holm), NaN for the others; for a total it is P.
 	P, Adjusted float64
 	agreed      bool
 }
 
-// leastLog is how much of a difference is worth a word.
+// leastLog is the smallest difference worth reporting.
 const leastLog = 0.02
 
-// Proven reports whether the item is known to contribute, and more than a trifle.
+// Proven reports whether the item is known to contribute, by more than a negligible amount.
 func (c *Contribution) Proven() bool {
 	return c.Adjusted < compare.Alpha && c.agreed && c.Low*c.High > 0 && math.Abs(c.Log) >= leastLog
 }
@@ -36,8 +36,8 @@ func (c *Contribution) Proven() bool {
 // Factor returns the ratio that the item alone accounts for.
 func (c *Contribution) Factor() float64 { return math.Exp(c.Log) }
 
-// logMean is the logarithmic mean, with which differences of items sum to the logarithm
-// of the ratio of their sums.
+// logMean is the logarithmic mean. With it, differences of items sum to the logarithm of
+// the ratio of their sums.
 func logMean(x, y float64) float64 {
 	if math.Abs(x-y) <= 1e-9*math.Abs(x) {
 		return (x + y) / 2
@@ -45,26 +45,27 @@ func logMean(x, y float64) float64 {
 	return (y - x) / math.Log(y/x)
 }
 
-// sample is a number of two targets, split in each run.
+// sample is a number on two targets, split in each run.
 type sample struct {
 	base, other []sheet
 	design      stat.Design
 	factors     bool
-	sign        float64 // -1 where the number is a time and its inverse is explained
-	// clients are the numbers of clients of the runs, where they differ: X = clients ÷ time
-	// per unit, so that they are an item of their own.
+	sign        float64 // -1 if the number is a time and its inverse is explained
+	// clients are the numbers of clients of the runs, if they differ: X = clients ÷ time
+	// per unit, so the clients are a separate item.
 	clients [2][]float64
 }
 
-// alike makes the sheets split CPU alike: only where it is known in all of them are the
-// threads that serve sessions apart from the server's others, and the clients of an
-// embedded engine from it.
+// alike makes the sheets split CPU alike: the threads that serve sessions are separate
+// from the server's others, and the clients of an embedded engine from the engine, only
+// if all sheets know both.
 func (s *sample) alike() {
 	s.together(Serving, Behind)
 	s.together(Client)
 }
 
-// together adds items to the server's where only some of the sheets have the first of them.
+// together merges items into the server's if only some of the sheets have the first of
+// them.
 func (s *sample) together(list ...Item) {
 	split := func(x sheet) bool { return x.find(list[0]).value > 0 }
 	all := slices.Concat(s.base, s.other)
@@ -78,8 +79,8 @@ func (s *sample) together(list ...Item) {
 	}
 }
 
-// uneven reports whether an engine counts what the other does not: factors, or parts of
-// what it writes. What is missing is then no difference.
+// uneven reports whether one engine counts items that the other does not: factors, or parts
+// of its writes. A missing item is then no difference.
 func (s *sample) uneven() bool {
 	base, other := s.base[0], s.other[0]
 	if s.factors {
@@ -104,15 +105,15 @@ func (s *sample) items() (out []Item) {
 	return out
 }
 
-// scale returns what items are divided by: the logarithmic mean of the mean totals. It is
-// one for all runs. Were it one for each pair, the two values of a pair would depend on
-// each other, and equal targets would differ too often.
+// scale returns the divisor of the items: the logarithmic mean of the mean totals. All
+// runs share it. With one for each pair, the two values of a pair would depend on each
+// other, and equal targets would differ too often.
 func (s *sample) scale() float64 {
 	return logMean(meanOf(s.base, sheet.total), meanOf(s.other, sheet.total))
 }
 
-// empty reports whether all of the number is one item that is no cause: then nothing is
-// split.
+// empty reports whether the whole number is one item that is no cause: then there is
+// nothing to split.
 func (s *sample) empty() bool {
 	some := slices.DeleteFunc(s.items(), func(item Item) bool {
 		return item != Clients && meanOf(slices.Concat(s.base, s.other),
@@ -215,7 +216,7 @@ func (s *sample) totalLog() Contribution {
 	return c
 }
 
-// without tests the sum of the contributions of all items but some.
+// without tests the sum of the contributions of all items except some.
 func (s *sample) without(some []Item) Contribution {
 	c := Contribution{Low: math.NaN(), High: math.NaN(), P: math.NaN(), Adjusted: math.NaN()}
 	base, other := s.totals(some)
@@ -225,7 +226,7 @@ func (s *sample) without(some []Item) Contribution {
 	return c
 }
 
-// totals returns for each run the sum of the terms of all items but some.
+// totals returns for each run the sum of the terms of all items except some.
 func (s *sample) totals(but []Item) (base, other []float64) {
 	base, other = make([]float64, len(s.base)), make([]float64, len(s.other))
 	for _, item := range s.items() {
@@ -243,8 +244,8 @@ func (s *sample) totals(but []Item) (base, other []float64) {
 	return base, other
 }
 
-// share returns which part of the total an item accounts for, with its 95 % interval from
-// runs, or pairs of runs, that are drawn again, each with all its items.
+// share returns the part of the total that an item accounts for, with its 95 % interval
+// from resampled runs, or pairs of runs, each with all its items.
 func (s *sample) share(item Item) (share, low, high float64) {
 	const draws = 2000
 	x, y := s.terms(item)

@@ -11,12 +11,12 @@ import (
 	"rumbench/internal/stat"
 )
 
-// This file holds the conditions of rules, and the counters that they look at.
+// This file holds the conditions of rules, and the counters that they read.
 
 // apart reports whether two numbers differ by more than a share.
 func apart(a, b, share float64) bool { return math.Abs(a-b) > share*min(math.Abs(a), math.Abs(b)) }
 
-// writes returns the key of what the step writes, or of its CPU.
+// writes returns the key of the step's writes, or of its CPU.
 func (s *Sum) writes(v *view) compare.Key {
 	if k, ok := v.Of.Own(metric.WriteKB); ok {
 		return k
@@ -25,8 +25,8 @@ func (s *Sum) writes(v *view) compare.Key {
 	return k
 }
 
-// moves reports whether a metric per unit moves with the cause: a cost that grows where the
-// item does.
+// moves reports whether a metric per unit moves with the cause: a cost that grows if the item
+// grows.
 func (v *view) moves(name string, c *Cause, lowest float64) bool {
 	k, ok := v.Of.Own(metric.CPUUS)
 	if own, found := v.Of.Own(name); found {
@@ -36,8 +36,9 @@ func (v *view) moves(name string, c *Cause, lowest float64) bool {
 	return ok && apart(base, other, lowest) && (other > base) == (c.New > c.Base)
 }
 
-// Costs of one thing at most, in µs of CPU. What it needs is known to be less: where a count
-// could not be a good part of a difference even so, it is no cause of it.
+// Upper bounds of the cost of one event, in µs of CPU. The actual cost is known to be less:
+// if a count could not be a good part of a difference even at this cost, it is no cause of
+// it.
 const (
 	mostPerRead = 100 // to read a page or block, check it and put it into a cache
 	mostPerRow  = 20  // to look at a row
@@ -46,13 +47,13 @@ const (
 const (
 	// goodPart is the share of a difference from which something may be called its cause.
 	goodPart = 0.3
-	// mostPart is the share that something must be able to make at most, where only a bound
-	// of what it makes is known.
+	// mostPart is the share that a candidate must be able to reach at most, if only an upper
+	// bound of its cost is known.
 	mostPart = 1
 )
 
-// moreReads reports whether more is read, or missed in the cache, where there is more of the
-// item, and this can be a good part of it. Times of calls include those of the device.
+// moreReads reports whether reads, or cache misses, grow with the item, and can be a good
+// part of its difference. Times of calls include those of the device.
 func moreReads(v *view, _ *Sum, c *Cause) bool {
 	base, _ := v.Base.growth("device.read_ns")
 	other, _ := v.New.growth("device.read_ns")
@@ -65,15 +66,15 @@ func moreReads(v *view, _ *Sum, c *Cause) bool {
 
 func moreRows(v *view, _ *Sum, c *Cause) bool { return v.more(metric.RowsExamined, mostPerRow, 0, c) }
 
-// more reports whether a count moves with the cause and can be a good part of it, each µs for
-// one and others for all of them.
+// more reports whether a count moves with the cause and can be a good part of it: each is the
+// µs per count, and others the µs for all of them.
 func (v *view) more(name string, each, others float64, c *Cause) bool {
 	k, _ := v.Of.Own(metric.CPUUS)
 	count := v.New.per(name, "", k) - v.Base.per(name, "", k)
 	return v.moves(name, c, 0.1) && (count*each+others)/(c.New-c.Base) >= mostPart
 }
 
-// measure is a number of a side that rules compare; NaN if it is not known.
+// measure is a number of a side that rules compare; NaN if it is unknown.
 type measure func(v *view, s *Sum, side *Side) float64
 
 var (
@@ -83,7 +84,7 @@ var (
 	spared        = growth(engine.FilterUseful)
 )
 
-// partKB is the KB of a part of what is written per unit.
+// partKB is the KB of one part of the writes per unit.
 func partKB(p account.Part) measure {
 	return func(v *view, s *Sum, side *Side) float64 { return side.per(metric.PartKB, string(p), s.writes(v)) }
 }
@@ -98,7 +99,7 @@ func growth(counter string) measure {
 	}
 }
 
-// perCPU is a metric per what CPU is reported per.
+// perCPU is a metric per the unit that CPU is reported per.
 func perCPU(name string) measure {
 	return func(v *view, _ *Sum, side *Side) float64 {
 		k, _ := v.Of.Own(metric.CPUUS)
@@ -111,8 +112,8 @@ func stalled(_ *view, _ *Sum, side *Side) float64 {
 	return side.metric(metric.EngineStallS) / side.seconds()
 }
 
-// rowWaits is how long sessions waited for row locks per unit, in µs; 0 if that was not
-// seen.
+// rowWaits is how long sessions waited for row locks per unit, in µs; 0 if no wait was
+// recorded.
 func rowWaits(v *view, _ *Sum, side *Side) (sum float64) {
 	k, _ := v.Of.Own(metric.CPUUS)
 	for i := range side.runs {
@@ -123,11 +124,11 @@ func rowWaits(v *view, _ *Sum, side *Side) (sum float64) {
 	return sum
 }
 
-// condition is when a rule holds.
+// condition reports whether a rule holds.
 type condition = func(v *view, s *Sum, c *Cause) bool
 
-// grows is the condition that a number differs by more than a share, and by more than
-// least, and is greater if there is more of the item; or less, if least is negative.
+// grows is the condition that a number differs by more than a share, and by more than lowest,
+// and is greater if there is more of the item; or less, if lowest is negative.
 func grows(n measure, share, lowest float64) condition {
 	return func(v *view, s *Sum, c *Cause) bool {
 		a, b := n(v, s, &v.Base), n(v, s, &v.New)
@@ -136,8 +137,8 @@ func grows(n measure, share, lowest float64) condition {
 	}
 }
 
-// The conditions of numbers. Least is a quarter of a page of the log, a fifth of the time, a
-// tenth of a table that filters spare.
+// The conditions of numbers. The lowest differences are a quarter of a page of the log, a
+// fifth of the time, a tenth of a table that filters spare.
 var (
 	moreWholePages = grows(wholePages, 0, 2)
 	moreStalls     = grows(stalled, 0, 0.2)
@@ -154,7 +155,8 @@ func moreMerges(v *view, s *Sum, c *Cause) bool {
 }
 
 // moreRowWaits reports whether sessions wait much longer for row locks if there is more of
-// the item, for more than they need of it: who waits for a row also checks, sleeps and wakes.
+// the item, for more than the item's difference needs: a session that waits for a row also
+// checks, sleeps and wakes.
 func moreRowWaits(v *view, s *Sum, c *Cause) bool {
 	return grows(rowWaits, 1, max(c.Base, c.New))(v, s, c)
 }
@@ -166,13 +168,13 @@ func otherClients(v *view, s *Sum, c *Cause) bool {
 	return whole > 0 && apart(whole, 1, 0.1) && more == (c.New > c.Base)
 }
 
-// clients returns whether the new side has more clients, and how many times as many.
+// clients reports whether the new side has more clients, and by which factor.
 func (s *Step) clients() (more bool, times float64) {
 	base, other := stat.Mean(clientsOf(s.Base.runs)), stat.Mean(clientsOf(s.New.runs))
 	return other > base, other / base
 }
 
-// differs returns the condition that a knob differs which affects any of these.
+// differs returns the condition that a knob that affects any of these differs.
 func differs(aspects ...engine.Aspect) condition {
 	return func(v *view, _ *Sum, _ *Cause) bool { return v.also(aspects...) != "" }
 }
@@ -207,7 +209,7 @@ func (s *Side) logFull() bool {
 	return known && age >= full*room
 }
 
-// most returns the side that has more of an item, and the other.
+// larger returns the side that has more of an item, and the other.
 func (v *view) larger(c *Cause) (larger, other *Side) {
 	if c.Base > c.New {
 		return &v.Base, &v.New
@@ -215,8 +217,8 @@ func (v *view) larger(c *Cause) (larger, other *Side) {
 	return &v.New, &v.Base
 }
 
-// lesserDevice reports whether the device limits the side that has more of the item, and
-// can do much less than the other side's.
+// lesserDevice reports whether the device limits the side that has more of the item, and has
+// much less capacity than the other side's.
 func lesserDevice(v *view, _ *Sum, c *Cause) bool {
 	const less = 1.5
 	larger, other := v.larger(c)
@@ -224,8 +226,8 @@ func lesserDevice(v *view, _ *Sum, c *Cause) bool {
 	return can > 0 && other.can(larger.Limit) > less*can
 }
 
-// slowDevice reports whether the device's requests took much longer where the item did,
-// and that they are a good part of the item's difference.
+// slowDevice reports whether the device's requests took much longer on the side where the
+// item did, and account for a good part of the item's difference.
 func slowDevice(v *view, s *Sum, c *Cause) bool {
 	const slower = 2
 	base, other := request(v, s, &v.Base), request(v, s, &v.New)
@@ -237,7 +239,7 @@ func slowDevice(v *view, s *Sum, c *Cause) bool {
 	return max(base, other) > slower*min(base, other) && (after-before)/1e3/(c.New-c.Base) >= goodPart
 }
 
-// request is how long a request took at the device, in µs; 0 if that is not known.
+// request is the duration of a request at the device, in µs; 0 if it is unknown.
 func request(_ *view, _ *Sum, side *Side) float64 {
 	var times, requests float64
 	for _, name := range []string{"read", "write"} {

@@ -12,7 +12,7 @@ import (
 	"rumbench/internal/stat"
 )
 
-// Explanation is why the numbers of two targets differ.
+// Explanation explains why the numbers of two targets differ.
 type Explanation struct {
 	Base, New *compare.Target
 	Steps     []*Step              // that the comparison judges, in their order
@@ -27,25 +27,25 @@ type Step struct {
 	Base, New Side
 	Notes     []Note // that go before the sums
 	Sums      []*Sum
-	Predicted []Prediction // what the structures should cost
-	Why       string       // why nothing is said of throughput; "" if something is
+	Predicted []Prediction // the costs that the structures should have
+	Why       string       // the reason if throughput is not explained; "" if it is
 }
 
-// Side is what a step's runs on a target have in common.
+// Side is the common data of a step's runs on a target.
 type Side struct {
 	Target *compare.Target
 	runs   []run
 	Limit  Limit
 }
 
-// Sum is a number of a step on two targets, and what its difference consists of.
+// Sum is a number of a step on two targets, and the items of its difference.
 type Sum struct {
 	*compare.Effect
 	Metric string // of the headline
 	Of     Ledger
 	Total  Contribution // Item is ""; Log is that of the ratio
-	Causes []Cause      // the greatest first; what is not explained is none of them
-	Rest   Contribution // of what no proven item with a name accounts for
+	Causes []Cause      // the greatest first; the unexplained part is not among them
+	Rest   Contribution // the part that no proven item with a name accounts for
 
 	data sample
 }
@@ -53,8 +53,8 @@ type Sum struct {
 // Cause is an item of a sum, and the rule that names it.
 type Cause struct {
 	Contribution
-	// Share is which part of the sum's difference it is, with an interval; NaN where
-	// that difference is not proven.
+	// Share is the part of the sum's difference that the cause accounts for, with an
+	// interval; NaN if that difference is not proven.
 	Share, ShareLow, ShareHigh float64
 	Rule                       Rule
 	Evidence                   Evidence
@@ -111,7 +111,8 @@ func newSide(t *compare.Target, runs []compare.Run) Side {
 	return s
 }
 
-// throughput explains the rate of the step's primary operation by the ledger that speaks.
+// throughput explains the rate of the step's primary operation by the ledger that speaking
+// chooses.
 func (s *Step) throughput(j *compare.Judgement, design stat.Design) (*Sum, string) {
 	k, ok := s.Of.Rate(s.Of.Primary)
 	e := j.Effect(s.Of, k)
@@ -133,9 +134,9 @@ func (s *Side) rated() bool {
 	})
 }
 
-// speaking chooses the ledger: that of the processors where they limit both sides, else
-// the one whose slack accounts for least. Where other programs had much of the processors
-// these say nothing.
+// speaking chooses the ledger: that of the processors if they limit both sides, else the
+// one whose slack accounts for least. If other programs used much of the processors, the
+// processors' ledger explains nothing.
 func (s *Step) speaking(e *compare.Effect, design stat.Design) (*Sum, string) {
 	var found []*Sum
 	void := max(s.Base.shared(), s.New.shared()) > mostShared
@@ -176,8 +177,8 @@ func (s *Step) speaking(e *compare.Effect, design stat.Design) (*Sum, string) {
 	return slices.MinFunc(found, func(a, b *Sum) int { return cmp.Compare(a.slack(), b.slack()) }), ""
 }
 
-// slack returns how much of the difference is in items that explain nothing: processors
-// that idle, and sessions that are in a statement.
+// slack returns the share of the difference in items that explain nothing: idle processors,
+// and sessions that are in a statement.
 func (s *Sum) slack() (sum float64) {
 	for i := range s.Causes {
 		if c := &s.Causes[i]; c.Item != Rest && c.Item.is(slack) || c.Item.is(inside) {
@@ -193,7 +194,7 @@ func (s *Step) cost(j *compare.Judgement, k compare.Key, design stat.Design) *Su
 	if e == nil || e.Verdict == "" {
 		return nil
 	}
-	own := e.New.Key // of the metric that stands in for it, where others disturbed the device
+	own := e.New.Key // of the metric that replaces it, if other programs disturbed the device
 	how := splits[own.Metric]
 	if how.split == nil {
 		return nil
@@ -230,7 +231,7 @@ func (s *Step) sum(e *compare.Effect, ledger Ledger, design stat.Design, sign fl
 		return nil
 	}
 	out := &Sum{Effect: e, Metric: e.Metric(), Of: ledger, Total: data.totalLog(), data: data}
-	out.Total.agreed = out.Total.agreed && e.Sure() // the comparison decides what is proven
+	out.Total.agreed = out.Total.agreed && e.Sure() // the comparison decides which differences are proven
 	for _, item := range data.items() {
 		c := Cause{Contribution: data.contribution(item), Share: math.NaN(), ShareLow: math.NaN(), ShareHigh: math.NaN()}
 		if c.Base == 0 && c.New == 0 {
@@ -255,10 +256,10 @@ func clientsOf(runs []run) (out []float64) {
 	return out
 }
 
-// littleKB is so little per unit that nobody cares.
+// littleKB is an amount per unit that is negligible.
 const littleKB = 0.05
 
-// trivial reports whether so few bytes are read or written per unit that nobody cares.
+// trivial reports whether a negligible number of bytes is read or written per unit.
 func trivial(e *compare.Effect) bool {
 	m := metric.ByName(e.Metric())
 	return m != nil && m.Unit == "KB" && max(e.Base.Value, e.New.Value) < littleKB
@@ -290,23 +291,23 @@ func (s *Step) correct() {
 	}
 }
 
-// asks reports whether an item is a question: no answer to it can be wrong if it is no
-// cause, if it is too small to be named or the same in all runs, or if the throughput that
-// it would explain is not proven to differ.
+// asks reports whether an item poses a question. It does not if it is no cause, is too
+// small to be named or is the same in all runs, or if the throughput that it would explain
+// is not proven to differ: then no answer can be wrong.
 func (s *Sum) asks(c *Contribution) bool {
 	small := !s.data.factors && c.Item != Clients && max(c.Base, c.New) < leastLog*s.data.scale()
 	constant := c.Low == 0 && c.High == 0
 	return !c.Item.is(slack) && !small && !constant && (!s.throughput() || s.Total.Proven())
 }
 
-// repeats reports whether the causes say no more than the number itself: that more CPU is
-// needed because more CPU is needed.
+// repeats reports whether the causes only repeat the number itself: that more CPU is needed
+// because more CPU is needed.
 func (s *Sum) repeats() bool {
 	return len(s.Causes) == 1 && slices.Contains([]Rule{"", RuleCPU}, s.Causes[0].Rule)
 }
 
-// weight is by what the sums of a step are sorted: throughput counts twice, what is not
-// proven little.
+// weight is the sort key of a step's sums: throughput counts twice, unproven sums count
+// little.
 func (s *Sum) weight() float64 {
 	w := math.Abs(s.Total.Log)
 	if s.throughput() {
@@ -318,7 +319,7 @@ func (s *Sum) weight() float64 {
 	return w
 }
 
-// name gives the causes their rules and sentences, sorts them, and finds what is left.
+// name gives the causes their rules and sentences, sorts them, and computes the rest.
 func (s *Sum) name(v *view) {
 	var known []Item
 	for i := range s.Causes {
@@ -333,8 +334,8 @@ func (s *Sum) name(v *view) {
 	slices.SortStableFunc(s.Causes, func(a, b Cause) int { return cmp.Compare(math.Abs(b.Log), math.Abs(a.Log)) })
 }
 
-// Unexplained returns which part of the sum's difference no proven item accounts for:
-// negative where that works against the difference, NaN where the difference is not proven.
+// Unexplained returns the part of the sum's difference that no proven item accounts for:
+// negative if that part works against the difference, NaN if the difference is not proven.
 func (s *Sum) Unexplained() float64 {
 	if !s.Total.Proven() {
 		return math.NaN()
@@ -352,8 +353,8 @@ func (s *Sum) Named() (out []Cause) {
 	return out
 }
 
-// Leading returns the cause that accounts for most of a step's greatest difference, where
-// the difference is proven and the cause is more than a pattern.
+// Leading returns the cause that accounts for most of a step's greatest difference, if the
+// difference is proven and the cause is more than a pattern.
 func (s *Step) Leading() (metric string, c Cause, ok bool) {
 	if len(s.Sums) == 0 || !s.Sums[0].Total.Proven() {
 		return "", c, false
@@ -366,7 +367,7 @@ func (s *Step) Leading() (metric string, c Cause, ok bool) {
 }
 
 // dozes reports whether sessions spend much of their time asleep or waiting for devices,
-// which the kernel does not tell apart.
+// which the kernel does not distinguish.
 func (s *Side) dozes() bool {
 	return len(s.runs) > 0 && !slices.ContainsFunc(s.runs, func(r run) bool {
 		x := r.threads()
@@ -377,7 +378,7 @@ func (s *Side) dozes() bool {
 // mostShared is the share of the processors that other programs may have had.
 const mostShared = 0.10
 
-// shared returns which share of the processors other programs had.
+// shared returns the share of the processors that other programs used.
 func (s *Side) shared() float64 {
 	var sum float64
 	for i := range s.runs {
@@ -388,7 +389,7 @@ func (s *Side) shared() float64 {
 	return sum
 }
 
-// processors returns how many processors there were, by their time.
+// processors returns the number of processors, by their time.
 func (s *Side) processors() (sum float64) {
 	for i := range s.runs {
 		r := &s.runs[i]
@@ -397,8 +398,8 @@ func (s *Side) processors() (sum float64) {
 	return sum
 }
 
-// per returns the mean of a metric's rows over a side's runs, per unit of what a key is
-// per; NaN if a run has none.
+// per returns the mean of a metric's rows over a side's runs, per the unit of the key; NaN
+// if a run has none.
 func (s *Side) per(name, op string, like compare.Key) float64 {
 	var sum float64
 	for i := range s.runs {
@@ -420,7 +421,7 @@ func (s *Side) growth(name string) (sum float64, ok bool) {
 }
 
 // ByCPU reports whether the first proven cause of a step is the CPU that the engine uses,
-// of which a profile shows more.
+// which a profile shows in more detail.
 func (e *Explanation) ByCPU() bool {
 	return slices.ContainsFunc(e.Steps, func(s *Step) bool {
 		if len(s.Sums) == 0 {

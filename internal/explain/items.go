@@ -28,16 +28,16 @@ const (
 	MissKB, Reads, PerRead                 Item = "KB per miss", "reads per unit", "KB per read"
 )
 
-// kind is what items have in common that rules speak of together.
+// kind groups items that rules treat together.
 type kind string
 
 const (
-	// slack is no cause: what is left over, and what others use of the processors, which
-	// is a rate in time: per unit it grows because fewer units are done.
+	// slack is no cause: the remainder, and the CPU that other programs use, which is a rate
+	// in time: per unit it grows because fewer units are done.
 	slack  kind = "slack"
 	served kind = "served" // CPU of the engine for its sessions
 	behind kind = "behind" // other CPU that work causes
-	inside kind = "inside" // time in statements or operations, whatever they do there
+	inside kind = "inside" // time in statements or operations, whatever the activity
 	commit kind = "commit"
 	latch  kind = "latch"
 	pages  kind = "pages" // that are written
@@ -51,14 +51,14 @@ type facts struct {
 	file   engine.FileClass     // of a class of files, their space
 }
 
-// items is the table of items. Those that it lacks have no facts.
+// items is the table of items. Items missing from it have no facts.
 var items = map[Item]facts{
 	Server:  {kind: served, says: "it needs %s of CPU"},                    // of the engine, not its client
 	Serving: {kind: served, says: "its sessions need %s of CPU"},           // of Server, threads of sessions, if counted
 	Behind:  {kind: behind, says: "its background threads need %s of CPU"}, // of Server, all other threads
 	Client:  {},                                                            // CPU of the clients; a role is called client
 	Kernel:  {says: "kernel threads need %s of CPU"},                       // for write-back, the journal and the like
-	Others:  {kind: slack},                                                 // CPU of programs that are no part of the test
+	Others:  {kind: slack},                                                 // CPU of programs outside the test
 	Steal:   {kind: slack},                                                 // CPU that the hypervisor gave to others
 	Idle:    {kind: slack},                                                 // processors without work
 	InCalls: {kind: inside, says: "operations take %s"},                    // of an embedded engine, without Stalled
@@ -82,10 +82,10 @@ var items = map[Item]facts{
 
 	Item(account.PagesPart): {kind: pages}, Item(account.DoublewritePart): {kind: pages},
 
-	Padding:   {},            // what the engine's processes write beyond what the engine counts
+	Padding:   {},            // bytes that the engine's processes write beyond those the engine counts
 	Uncounted: {},            // the same if it counts nothing but its log: its pages are in it
 	Journal:   {},            // written by the file system for itself
-	Rest:      {kind: slack}, // of a sum, what no item accounts for
+	Rest:      {kind: slack}, // the part of a sum that no item accounts for
 
 	Data:        {file: engine.DataFile}, // files of tables and indexes
 	LogFiles:    {file: engine.LogFile},

@@ -14,10 +14,10 @@ import (
 // Ledger is a way to split a number into items that sum to it.
 type Ledger string
 
-// The ledgers. The first four split the time per unit, in µs: processors × window ÷
-// units, clients × window ÷ units (Little's law), window ÷ units, and the second again by what
-// the kernel counts of the sessions' threads. The fifth is units per second as a product:
-// what the device can do × the share of it that is used ÷ what a unit needs of it.
+// The ledgers. The first four split the time per unit, in µs: processors × window ÷ units,
+// clients × window ÷ units (Little's law), window ÷ units, and the second again by the
+// kernel's counts for the sessions' threads. The fifth is units per second as a product: the
+// device's capacity × its utilisation ÷ the device work per unit.
 const (
 	Processors Ledger = "processors"
 	Sessions   Ledger = "sessions"
@@ -36,7 +36,7 @@ type entry struct {
 	divides bool  // of factors: the others are divided by it
 }
 
-// log returns the logarithm of what a factor multiplies the others by.
+// log returns the logarithm of the value by which a factor multiplies the others.
 func (e entry) log() float64 {
 	if e.divides {
 		return -math.Log(e.value)
@@ -73,8 +73,8 @@ func (s sheet) find(item Item) entry {
 	return entry{item: item}
 }
 
-// close adds what is missing to a total as another item. Where the items exceed the
-// total, which was measured elsewhere, by more than tolerated there is no sheet.
+// close adds the part missing from a total as an item. If the items exceed the total, which
+// was measured elsewhere, by more than tolerated there is no sheet.
 func (s sheet) close(total float64, as Item) sheet {
 	const tolerated = 0.05
 	rest := total - s.total()
@@ -108,7 +108,7 @@ func newRun(r compare.Run) run {
 	return run{r.Step, r.Trial, account.UnitsDone(r.Step.Rows, r.Step.Primary, r.Step.Seconds)}
 }
 
-// clients returns how many clients the closed loops of a run had.
+// clients returns the number of clients in the closed loops of a run.
 func (r *run) clients() (n int) {
 	for i := range r.Groups {
 		if g := &r.Groups[i]; !g.Open && g.Rate == 0 {
@@ -118,14 +118,14 @@ func (r *run) clients() (n int) {
 	return n
 }
 
-// counter returns the growth of a counter in µs per unit, if it is in ns.
+// perUnit returns the growth of a counter in µs per unit, if it is in ns.
 func (r *run) perUnit(name string) (us float64, ok bool) {
 	v, ok := account.Counter(r.Counters, name)
 	return v / 1e3 / r.units, ok && r.units > 0
 }
 
-// processors splits the time of the processors; nil if it is not known, or shared
-// with the other trial of a duet.
+// processors splits the time of the processors; nil if it is unknown, or shared with the
+// other trial of a duet.
 func (r *run) processors() sheet {
 	busy, ok := r.perUnit("host.cpu.busy_ns")
 	idle, known := r.perUnit("host.cpu.idle_ns")
@@ -159,8 +159,8 @@ func (r *run) clientCost() float64 {
 	return 0
 }
 
-// sessions splits the time of the clients of closed loops: by what the server's sessions
-// do, or by whether an embedded engine has an operation to do.
+// sessions splits the time of the clients of closed loops: by the activity of the server's
+// sessions, or by whether an embedded engine has an operation to do.
 func (r *run) sessions() (out sheet) {
 	for i := range r.Rows {
 		if row := &r.Rows[i]; row.Metric == metric.WaitUS && metric.PerOf(row.Per, r.Primary) {
@@ -185,7 +185,7 @@ func (r *run) sessions() (out sheet) {
 		{item: Between, value: think.Value * total}}
 }
 
-// threads splits the time of the sessions by what their threads do.
+// threads splits the time of the sessions by the state of their threads.
 func (r *run) threads() (out sheet) {
 	for i := range r.Rows {
 		if row := &r.Rows[i]; row.Metric == metric.ThreadUS && metric.PerOf(row.Per, r.Primary) {
@@ -196,8 +196,8 @@ func (r *run) threads() (out sheet) {
 }
 
 // serial reports whether the operations of a run wait for flushes one after the other, so
-// that their time is a law: those of an embedded engine of which so many clients cannot
-// have shared fewer. Elsewhere flushes may be in the background.
+// that their time is a law: those of an embedded engine with too many flushes for its
+// number of clients to have shared them. Elsewhere flushes may be in the background.
 func (r *run) serial() bool {
 	const each = 0.5
 	n, ok := account.Counter(r.Counters, "device.flushes")
@@ -215,14 +215,14 @@ func (r *run) device() sheet {
 	return sheet{{item: Flushes, value: flushes}, {item: NoFlush, value: all - flushes}}
 }
 
-// ceiling splits the rate by what limits it of the device; nil if that is not known.
+// ceiling splits the rate by the device limit; nil if that is unknown.
 func (r *run) ceiling(limit Limit) sheet {
 	done, share := r.deviceUse(limit)
 	return sheet{{item: Can, value: done / share}, {item: Used, value: share},
 		{item: Needs, value: done * r.Seconds / r.units, divides: true}}
 }
 
-// value returns a row's value per unit of what another row is per.
+// value returns a row's value per the unit of another row.
 func (r *run) value(name, op string, like compare.Key) float64 {
 	if row := metric.Find(r.Rows, name, op, like.Per); row != nil {
 		return row.Value
@@ -280,9 +280,9 @@ func (r *run) splitWrites(k compare.Key) (out sheet) {
 	return out.close(all, Rest)
 }
 
-// splitReads returns factors: pages or blocks asked for, how many of them are missed, for
-// how many of these the device reads, as the page cache has the others, and how much it
-// reads at once; or reads, where the engine does not count.
+// splitReads returns factors: pages or blocks asked for, the share of them that is
+// missed, the share of these that the device reads, as the page cache has the others, and
+// the size of a read; or just reads, if the engine does not count.
 func (r *run) splitReads(k compare.Key) sheet {
 	kb, misses, reads := r.value(k.Metric, "", k), r.value(metric.CacheMisses, "", k), r.value(metric.DeviceReads, "", k)
 	own := k.Metric == metric.ReadKB // else others disturbed the device
@@ -302,8 +302,8 @@ func (r *run) splitReads(k compare.Key) sheet {
 	return nil
 }
 
-// splitSpace splits the bytes on disk per byte of live data by classes of files, but for
-// redo logs, which the amplification leaves out.
+// splitSpace splits the bytes on disk per byte of live data by classes of files, except redo
+// logs, which the amplification leaves out.
 func (r *run) splitSpace(compare.Key) (out sheet) {
 	for i := range r.Rows {
 		if row := &r.Rows[i]; row.Metric == metric.SpacePart {

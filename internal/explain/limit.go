@@ -10,7 +10,8 @@ import (
 )
 
 // Limit is what limits a target in a step, by a law of queues and not by correlation: a
-// resource that is used for most of the time, or where the sessions spend most of theirs.
+// resource that is used for most of the time, or the place where the sessions spend most of
+// their time.
 type Limit string
 
 // The limits.
@@ -22,7 +23,7 @@ const (
 	ByRequests   Limit = "the requests that the device can do"
 	ByBytes      Limit = "the KB that the device can move"
 	ByCommits    Limit = "commits" // sessions wait for the log most of the time
-	ByReads      Limit = "reads"   // likewise, for files of tables and indexes
+	ByReads      Limit = "reads"   // of files of tables and indexes
 	ByRows       Limit = "row locks"
 	ByStalls     Limit = "write stalls"
 	Unlimited    Limit = "" // nothing that is measured
@@ -31,13 +32,13 @@ const (
 const (
 	// saturated is the utilisation from which a resource limits.
 	saturated = 0.80
-	// whole is the share of the time that a thread runs from which it limits.
+	// whole is the share of the time from which a running thread limits.
 	whole = 0.90
-	// most is the share of the sessions' time from which what they do limits.
+	// majority is the share of the sessions' time from which their activity limits.
 	majority = 0.50
 )
 
-// limitOf returns what limits most of the runs.
+// limitOf returns the limit of most of the runs.
 func limitOf(runs []run) Limit {
 	counts := map[Limit]int{}
 	for i := range runs {
@@ -51,8 +52,8 @@ func limitOf(runs []run) Limit {
 	return Unlimited
 }
 
-// wall returns how many times as much a side could do if nothing limited it but the
-// processors; 0 where they limit it, or are shared.
+// wall returns the factor by which a side could do more if nothing but the processors
+// limited it; 0 if they limit it, or are shared.
 func (s *Side) wall() float64 {
 	if s.Limit == ByProcessors || s.Limit == ByClient || s.Limit == Unlimited || s.shared() > mostShared {
 		return 0
@@ -66,14 +67,14 @@ func (s *Side) wall() float64 {
 // ofDevice are the limits that a device sets.
 var ofDevice = []Limit{ByFlushes, ByRequests, ByBytes}
 
-// noun returns what such a limit is a number of.
+// noun returns the unit that such a limit counts.
 func (l Limit) noun() string {
 	return map[Limit]string{ByFlushes: "flushes", ByRequests: "requests", ByBytes: "KB"}[l]
 }
 
-// deviceUse returns how much of what a limit is about a run did per second, and which share
-// of what a probe found that the device can do this is: more than 1 where the probe found
-// too little, and 0 where it was not probed.
+// deviceUse returns the device work of a limit's kind that a run did per second, and its
+// share of the device's capacity by a probe: more than 1 if the probe found too little, and
+// 0 if the device was not probed.
 func (r *run) deviceUse(limit Limit) (done, share float64) {
 	can := r.trial.Ceilings
 	if can == nil {
@@ -96,7 +97,7 @@ func (r *run) deviceUse(limit Limit) (done, share float64) {
 	return 0, 0
 }
 
-// mostUsed returns what a run uses most of the device.
+// mostUsed returns the device limit that a run is nearest to.
 func (r *run) mostUsed() (limit Limit, share float64) {
 	for _, l := range ofDevice {
 		if _, s := r.deviceUse(l); s > share {
@@ -106,8 +107,8 @@ func (r *run) mostUsed() (limit Limit, share float64) {
 	return limit, share
 }
 
-// can returns what the device can do of what a limit is about per second, as the mean over
-// the runs; 0 where that is not known.
+// can returns the device's capacity per second for a limit's kind of work, as the mean over
+// the runs; 0 if it is unknown.
 func (s *Side) can(limit Limit) (sum float64) {
 	for i := range s.runs {
 		done, share := s.runs[i].deviceUse(limit)
@@ -119,9 +120,10 @@ func (s *Side) can(limit Limit) (sum float64) {
 	return sum
 }
 
-// ceiling returns what the device limits on one of the sides, the new one first. Where it
-// limits neither, but can do much less on one of them, it is what that side uses most of:
-// then it sets a bound there that the other side is not near. Else it is Unlimited.
+// ceiling returns the device limit of one of the sides, the new one first. If the device
+// limits neither, but has much less capacity on one of them, it is the limit that this
+// side uses most: it is a bound there that the other side is not near. Otherwise it is
+// Unlimited.
 func (s *Step) ceiling() (limit Limit) {
 	const less, part = 2, 0.5 // probes of one device may differ by a factor of two
 	for _, side := range []*Side{&s.New, &s.Base} {
@@ -143,7 +145,7 @@ func (s *Step) ceiling() (limit Limit) {
 	return limit
 }
 
-// used returns which share of what the device can do was used, as the mean over the runs.
+// used returns the share of the device's capacity that was used, as the mean over the runs.
 func (s *Side) used(limit Limit) (sum float64) {
 	for i := range s.runs {
 		_, share := s.runs[i].deviceUse(limit)
@@ -152,7 +154,7 @@ func (s *Side) used(limit Limit) (sum float64) {
 	return sum
 }
 
-// busiest returns the thread of a server that ran most, and for which share of the time.
+// busiest returns the thread of a server that ran most, and its share of the time.
 func (r *run) busiest() (name string, share float64) {
 	for i := range r.Rows {
 		if row := &r.Rows[i]; row.Metric == metric.BusiestThread {

@@ -13,19 +13,20 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// Note is what a reader must know of a step beside its causes.
+// Note is a remark that a reader of a step needs in addition to its causes.
 type Note struct {
 	Rule     Rule
 	Evidence Evidence
 	Sentence string
 }
 
-// First reports whether the note limits what can be said of causes.
+// First reports whether the note limits the conclusions about causes.
 func (n Note) First() bool {
 	return slices.Contains([]Rule{RuleOthers, RuleClient, RuleSerial, RuleStarts}, n.Rule)
 }
 
-// notes returns what limits what can be said of a step, and what is beside causes.
+// notes returns the limits of the conclusions about a step, and findings other than
+// causes.
 func (s *Step) notes() (out []Note) {
 	for _, check := range []func(*Step, noting){disturbed, oneThread, oneAtATime, readNothing, twiceCached, paused,
 		begunApart, putOff, dips} {
@@ -41,7 +42,7 @@ type noting = func(rule Rule, e Evidence, format string, args ...any)
 
 func (s *Step) sides() []*Side { return []*Side{&s.Base, &s.New} }
 
-// of says something of each side of which it is so, and joins what is said.
+// of returns a text about each side that satisfies so, joined.
 func (s *Step) of(so func(*Side) bool, say func(*Side) string) string {
 	var said []string
 	for _, side := range s.sides() {
@@ -77,7 +78,7 @@ func oneThread(s *Step, note noting) {
 	}
 }
 
-// oneAtATime notes that more clients do hardly more although processors idle.
+// oneAtATime notes that more clients hardly do more although processors are idle.
 func oneAtATime(s *Step, note noting) {
 	const gain = 0.25
 	rate := s.rate()
@@ -108,7 +109,7 @@ func oneAtATime(s *Step, note noting) {
 // much is a share of the processors' time, or of the sessions', that cannot be overlooked.
 const much = 0.2
 
-// idle returns the idle share of the processors' time; NaN if it is not known.
+// idle returns the idle share of the processors' time; NaN if it is unknown.
 func (s *Side) idle() (sum float64) {
 	for i := range s.runs {
 		x := s.runs[i].processors()
@@ -122,8 +123,8 @@ const (
 	leastBlock = 4    // KB of a page or block, at least
 )
 
-// readNothing notes that one side reads and the other does not, a ratio of which nothing
-// can be split.
+// readNothing notes that one side reads and the other does not: such a ratio cannot be
+// split.
 func readNothing(s *Step, note noting) {
 	const worthANote = 0.5 // KB
 	k, ok := s.Of.Own(metric.ReadKB)
@@ -187,7 +188,7 @@ func putOff(s *Step, note noting) {
 	}
 	base, other := s.Base.per(metric.DeferredKB, "", k), s.New.per(metric.DeferredKB, "", k)
 	written := max(s.Base.per(metric.WriteKB, "", k), s.New.per(metric.WriteKB, "", k))
-	if !(math.Abs(other-base) > alike*written) { // also where it is not known
+	if !(math.Abs(other-base) > alike*written) { // also if it is unknown
 		return
 	}
 	more := s.New.Target.Name
@@ -208,8 +209,8 @@ func dips(s *Step, note noting) {
 	}
 }
 
-// period returns the time from stall to stall where that is much the same throughout all
-// runs, and how many stalls there were; 0 where there is no such time.
+// period returns the time between stalls if it is much the same throughout all runs, and
+// the number of stalls; 0 if there is no such time.
 func (s *Side) period() (every time.Duration, stalls int) {
 	const minimum, spread = 4, 0.25
 	var gaps []float64
@@ -231,7 +232,7 @@ func (s *Side) period() (every time.Duration, stalls int) {
 	return time.Duration(stat.Mean(gaps) * float64(time.Second)), stalls
 }
 
-// alike is how far two states may be apart, as a share, to be called alike.
+// alike is the greatest difference of two states, as a share, to be called alike.
 const alike = 0.10
 
 func bytes(v float64) string { return quantity.BytesAs(v, quantity.Digits) }

@@ -13,20 +13,20 @@ import (
 	"rumbench/workload"
 )
 
-// Paragraph explains steps in which the same happens. Its lines are about throughput, then
-// about a cost each, and last about what is doubtful.
+// Paragraph explains steps with the same findings. Its lines are about throughput, then
+// about a cost each, and last about the warnings.
 type Paragraph struct {
 	Steps []*Step
 	Lines []Line
 }
 
-// Line is what a number's difference consists of.
+// Line explains a number's difference.
 type Line struct {
 	Effects []*compare.Effect // in the steps; none for predictions and notes
 	Causes  string
 }
 
-// signature is what steps of a paragraph have in common.
+// signature holds the common properties of a paragraph's steps.
 type signature struct {
 	access      compare.Group
 	unit        string
@@ -74,8 +74,8 @@ func (e *Explanation) Paragraphs() (out []Paragraph) {
 	return out
 }
 
-// aside is 1 for steps that are no test of access to rows, such as loads: they come after
-// those that are.
+// aside is 1 for steps that do not test access to rows, such as loads: they come after the
+// others.
 func (p *Paragraph) aside() int {
 	if compare.GroupOf(p.Steps[0].Of) == compare.Other {
 		return 1
@@ -115,8 +115,8 @@ func (p *Paragraph) Names() string {
 	return fmt.Sprintf("%d %s", len(names), strings.TrimSpace(kind+" steps"))
 }
 
-// write writes the paragraph: what limits, the causes, what is not explained, and what is
-// doubtful.
+// write writes the paragraph: the limits, the causes, the unexplained part, and the
+// warnings.
 func (p *Paragraph) write() (out []Line) {
 	line := func(effects []*compare.Effect, sentences ...string) {
 		out = append(out, Line{effects, strings.TrimSpace(strings.Join(sentences, " "))})
@@ -131,7 +131,7 @@ func (p *Paragraph) write() (out []Line) {
 	}
 	for _, name := range costs {
 		if t := first.rate(); name == metric.CPUUS && t != nil && t.Of == Processors && t.Total.Proven() {
-			continue // that is what the throughput's line says
+			continue // the throughput's line already reports it
 		}
 		switch causes, predicted := p.causes(name), p.predicted(name); {
 		case causes != "":
@@ -162,7 +162,7 @@ func (p *Paragraph) effects(name string) (out []*compare.Effect) {
 	return out
 }
 
-// limits says what limits the two, and how far the next limit is.
+// limits returns what limits the two, and how far the next limit is.
 func (s *Step) limits() string {
 	b, n := s.Base.Limit, s.New.Limit
 	text := ""
@@ -186,8 +186,8 @@ func (s *Step) limits() string {
 	return text
 }
 
-// causes says what a number's difference consists of; "" where no item is proven. Where
-// trials are too few for proofs the greatest items are said to be observed.
+// causes returns the causes of a number's difference; "" if no item is proven. If trials
+// are too few for proofs the greatest items are reported as observed.
 func (p *Paragraph) causes(name string) (text string) {
 	sum := p.Steps[0].sumOf(name)
 	if sum == nil || math.Abs(sum.Total.Log) < worthALine && sum != p.Steps[0].Sums[0] {
@@ -224,11 +224,11 @@ func (p *Paragraph) causes(name string) (text string) {
 
 const (
 	mostCauses = 3
-	leastShare = 0.1 // of a difference: less is no cause to speak of
+	leastShare = 0.1 // of a difference: a smaller one is not reported as a cause
 )
 
-// because lists causes, those that are part of an identity or of a law before those that
-// only go with the difference.
+// because lists causes. Those that are part of an identity or of a law come before those
+// that only correlate with the difference.
 func (p *Paragraph) because(name string, named []Cause) (text string) {
 	var sure, pattern []Cause
 	for i, c := range named[:min(len(named), mostCauses)] {
@@ -249,8 +249,8 @@ func (p *Paragraph) because(name string, named []Cause) (text string) {
 	return text
 }
 
-// listed lists causes with the shares they have of the difference. The values are those of
-// the first of several steps.
+// listed lists causes with their shares of the difference. The values come from the first
+// of several steps.
 func (p *Paragraph) listed(name string, causes []Cause) string {
 	var parts []string
 	for _, c := range causes {
@@ -263,7 +263,7 @@ func (p *Paragraph) listed(name string, causes []Cause) string {
 	return text
 }
 
-// rest says what works against the difference, and what is not explained of it.
+// rest reports what works against the difference, and what is not explained of it.
 func (p *Paragraph) rest(sum *Sum) (text string) {
 	for _, c := range sum.Named() {
 		if c.Log*sum.Total.Log < 0 && math.Abs(c.Log) >= leastShare*math.Abs(sum.Total.Log) {
@@ -290,8 +290,8 @@ func (p *Paragraph) rest(sum *Sum) (text string) {
 	return text
 }
 
-// predicted says what the structures of both sides should cost, and do; as expected is
-// what is so in all steps.
+// predicted reports the predicted and the measured costs of both sides' structures; a cost
+// is reported as expected only if it fits in all steps.
 func (p *Paragraph) predicted(name string) []string {
 	var unit string
 	var sides, fit, misfit []string
@@ -339,7 +339,7 @@ func (p *Paragraph) fits(prediction Prediction) bool {
 	})
 }
 
-// part says which part of a difference a cause is, where that is proven.
+// part returns the share of a difference that a cause accounts for, if that is proven.
 func (p *Paragraph) part(name string, c Cause) string {
 	if math.IsNaN(c.Share) {
 		return ""
@@ -354,7 +354,7 @@ func (p *Paragraph) part(name string, c Cause) string {
 	return " (" + shares + " of the difference)"
 }
 
-// share returns the share of an item, NaN of none.
+// share returns the share of an item, NaN if it is missing.
 func (s *Sum) share(item Item) float64 {
 	if s != nil {
 		if i := slices.IndexFunc(s.Causes, func(c Cause) bool { return c.Item == item }); i >= 0 {
@@ -364,7 +364,7 @@ func (s *Sum) share(item Item) float64 {
 	return math.NaN()
 }
 
-// roughly says a share whose interval is wide.
+// roughly formats a share whose interval is wide.
 func roughly(share float64) string {
 	switch {
 	case share > 0.6:
@@ -405,7 +405,7 @@ func (s *Step) find(has func(*Sum) bool) *Sum {
 	return nil
 }
 
-// ratio returns the ratio of a sum, NaN of none.
+// ratio returns the ratio of a sum, NaN for nil.
 func (s *Sum) ratio() float64 {
 	if s == nil {
 		return math.NaN()
@@ -417,7 +417,7 @@ func (s *Sum) ratio() float64 {
 // unless nothing in the step differs more.
 const worthALine = 0.1
 
-// Shares of a difference from which it comes first that they are not explained.
+// Unexplained shares of a difference from which they are reported first.
 const (
 	muchUnexplained = 0.3
 	mostUnexplained = 0.5
@@ -433,8 +433,8 @@ func (s *Sum) named() (out []Cause) {
 	return out
 }
 
-// likely returns the greatest items where none is proven: those that are a good part of
-// the difference.
+// likely returns the greatest items if none is proven: those that are a good part of the
+// difference.
 func (s *Sum) likely() (out []Cause) {
 	const minimum, part = 0.05, 0.3
 	for _, c := range s.Causes {

@@ -16,9 +16,9 @@ import (
 	"rumbench/workload"
 )
 
-// Prediction is a cost that a structure must have by a model, beside what was measured.
-// It is evidence for no cause: it tells which costs are those of the structure, and which
-// ask for another explanation.
+// Prediction is a cost that a structure must have by a model, next to the measured cost.
+// It is evidence for no cause: it shows which costs belong to the structure, and which
+// need another explanation.
 type Prediction struct {
 	Side      *Side
 	Metric    string
@@ -27,18 +27,18 @@ type Prediction struct {
 	Measured  float64
 }
 
-// Fits reports whether the structure accounts for what was measured.
+// Fits reports whether the structure accounts for the measured cost.
 func (p Prediction) Fits() bool {
 	r := p.Measured / p.Predicted
 	return r >= 0.8 && r <= 1.25
 }
 
-// beside reports whether it is of the same number of the same side, in any step.
+// beside reports whether it is the same number of the same side, in any step.
 func (p Prediction) beside(prediction Prediction) bool {
 	return p.Metric == prediction.Metric && p.Side.Target == prediction.Side.Target
 }
 
-// unit returns what is predicted: “KB read per query”.
+// unit returns the predicted cost's name: “KB read per query”.
 func (p Prediction) unit() string {
 	if p.Metric == metric.WriteKB {
 		return "KB written per " + p.Per
@@ -55,7 +55,7 @@ func (p Prediction) sentence() string {
 	return text + fmt.Sprintf(", which is %s× the prediction and not explained", quantity.Digits(p.Measured/p.Predicted))
 }
 
-// models predict KB per unit; NaN where they do not apply.
+// models predict KB per unit; NaN if they do not apply.
 var models = []struct {
 	metric string
 	model  func(structured, compare.Key) float64
@@ -65,7 +65,7 @@ var models = []struct {
 	{metric.WriteKB, structured.mergeWrites},
 }
 
-// predict returns what both sides' structures should cost.
+// predict returns the predicted costs of both sides' structures.
 func (s *Step) predict() (out []Prediction) {
 	for _, side := range []*Side{&s.Base, &s.New} {
 		for _, entry := range models {
@@ -74,7 +74,7 @@ func (s *Step) predict() (out []Prediction) {
 				continue
 			}
 			if k, ok = compare.Undisturbed(s.Of, k, side.Target); !ok {
-				continue // what others read or wrote is no deviation from a model
+				continue // bytes that other programs read or wrote are no deviation from a model
 			}
 			p := Prediction{Side: side, Metric: entry.metric, Per: k.Per}
 			for i := range side.runs {
@@ -90,24 +90,24 @@ func (s *Step) predict() (out []Prediction) {
 	return out
 }
 
-// structured is a run, as its engine's structure should have done it.
+// structured is a run as its engine's structure predicts it.
 type structured struct{ *run }
 
-// tree is a B-tree that is updated in place, as a run touches it.
+// tree is a B-tree that is updated in place, with the touches of a run.
 type tree struct {
 	page    float64 // bytes
 	touched []leaves
 }
 
-// leaves are the pages of an index of which any is touched with the same probability.
+// leaves are the pages of an index, which are all touched with the same probability.
 type leaves struct {
 	costmodel.Leaves
 	changes bool
 	miss    float64 // the share of touches whose page is not in the cache
 }
 
-// tree returns the tree that a run touches at random, if the engine has one. An engine
-// that relies on the page cache does not say what its own holds; there nothing misses.
+// tree returns the tree that a run touches at random, if the engine has one. An engine that
+// relies on the page cache does not report its contents; without them no page misses.
 func (r structured) tree() (tree, bool) {
 	page := float64(r.Structure.Page)
 	if r.Structure.Shape != engine.InPlace || page <= 0 || len(r.Touches) == 0 {
@@ -150,10 +150,10 @@ func (r structured) treeWrites(k compare.Key) float64 {
 		if v := r.value(metric.PartKB, string(p), k); v > 0 {
 			return v
 		}
-		return 0 // also where it is not known
+		return 0 // also if it is unknown
 	}
 	if r.trial.Hosting == result.Embedded && r.trial.Durability != string(model.DurabilityOS) {
-		return math.NaN() // the page cache writes once what is overwritten in it
+		return math.NaN() // the page cache combines overwrites into one write
 	}
 	t, ok := r.tree()
 	room := float64(r.Structure.LogRoom)
@@ -180,8 +180,8 @@ func (r structured) treeWrites(k compare.Key) float64 {
 	return pages*t.page/1024*copies + log
 }
 
-// copyWrites predicts what a B-tree writes that copies pages on write: with each commit the
-// pages that it changed, and those above them up to the root.
+// copyWrites predicts the writes of a B-tree that copies pages on write: with each commit
+// the pages that it changed, and those above them up to the root.
 func (r structured) copyWrites(compare.Key) float64 {
 	page, bytes := float64(r.Structure.Page), float64(r.Structure.Commit)
 	commits, counted := account.Counter(r.Counters, engine.WriteCommits)
@@ -190,7 +190,7 @@ func (r structured) copyWrites(compare.Key) float64 {
 		len(r.Touches) == 0:
 		return math.NaN()
 	case r.trial.Durability != string(model.DurabilityOS):
-		return math.NaN() // the page cache writes once what is overwritten in it
+		return math.NaN() // the page cache combines overwrites into one write
 	}
 	each := r.units / commits
 	for _, t := range r.Touches {
@@ -205,14 +205,14 @@ func (r structured) copyWrites(compare.Key) float64 {
 	return bytes / 1024 / each
 }
 
-// mergeWrites predicts what a leveled LSM tree writes: its log, each memtable, and the
-// merges of what is flushed.
+// mergeWrites predicts the writes of a leveled LSM tree: its log, each memtable, and the
+// merges of flushed data.
 func (r structured) mergeWrites(k compare.Key) float64 {
 	return r.value(metric.PartKB, string(account.LogPart), k) + r.value(metric.PartKB, string(account.FlushPart), k) +
 		r.merges(k)
 }
 
-// merges predicts what merges write of what is flushed.
+// merges predicts the bytes that merges of flushed data write.
 func (r structured) merges(k compare.Key) float64 {
 	memtable := float64(r.Structure.Memtable)
 	taken, known := account.Counter(r.Counters, engine.BytesTaken)
@@ -222,16 +222,16 @@ func (r structured) merges(k compare.Key) float64 {
 	case r.Structure.Shape != engine.Leveled, !known, !counted, !(memtable > 0 && taken > 0 && flushed > 0 && size > 0):
 		return math.NaN()
 	case len(r.Touches) == 0, flushed < size/2:
-		return math.NaN() // keys may be in order, which are not merged, and a short step merges less than it puts off
+		return math.NaN() // keys may be in order, which are not merged, and a short step merges less than it defers
 	}
 	fanout := max(1, size/(memtable*flushed/taken)) // a memtable is compressed when it is flushed
 	return r.value(metric.PartKB, string(account.FlushPart), k) * costmodel.Leveled(fanout, costmodel.Levels(fanout)).Write
 }
 
-// mergeReads predicts what look-ups by key in an LSM tree with filters read, a block each
-// unless the cache holds it, and what merges read, which is what they write. Entries of
-// secondary indexes are put without a look-up; how many blocks a search for one reads is
-// not known, as filters do not help it.
+// mergeReads predicts the reads of look-ups by key in an LSM tree with filters, a block
+// each unless the cache holds it, and the reads of merges, which equal their writes.
+// Entries of secondary indexes are put without a look-up; the number of blocks read by a
+// search for an entry is unknown, as filters do not help it.
 func (r structured) mergeReads(k compare.Key) (kb float64) {
 	block := float64(r.Structure.Block)
 	held, own := account.Gauge(r.Counters, engine.CacheHeld)
@@ -258,9 +258,9 @@ func (r structured) mergeReads(k compare.Key) (kb float64) {
 	return kb
 }
 
-// size returns the bytes of what is touched in the middle of the step: by the sizes at the
-// end of it or, as they are not always read, of the next step that has them, for as many
-// live data.
+// size returns the bytes of the touched object in the middle of the step: from the sizes
+// at the end of the step or, as they are not always read, of the next step that has them,
+// scaled to the live data.
 func (r structured) size(t workload.Touch) float64 {
 	object := t.Table
 	if t.Index != "" {

@@ -7,9 +7,9 @@ import (
 	"math"
 )
 
-// Record is a cause as a line of JSON, or a number as a whole (item “total”), or what no
-// proven cause accounts for (“not explained”). Unknown numbers are left out. It has many fields,
-// so that a line stands by itself.
+// Record is a cause as a line of JSON, or a number as a whole (item “total”), or the part that
+// no proven cause accounts for (“not explained”). Unknown numbers are left out. It has many
+// fields, so that each line is complete by itself.
 type Record struct {
 	Step     string   `json:"step"`
 	Base     string   `json:"base"`
@@ -32,8 +32,8 @@ type Record struct {
 	Sentence string   `json:"sentence"`
 }
 
-// Records returns all causes, in the order of the steps: in a step what limits them
-// first, then the sums by their differences.
+// Records returns all causes, in the order of the steps: in a step first its limits, then the
+// sums by their differences.
 func (e *Explanation) Records() (out []Record) {
 	for _, s := range e.Steps {
 		line := Record{Step: s.Of.Name, Base: e.Base.Name, New: e.New.Name}

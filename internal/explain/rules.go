@@ -13,7 +13,7 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// Evidence is how strongly a rule may speak.
+// Evidence is how strong a rule's claim may be.
 type Evidence string
 
 // The kinds of evidence. Statistics only make a word weaker, never stronger.
@@ -44,7 +44,7 @@ const (
 	RuleStarts, RuleDeferral, RuleRecurring Rule = "different starts", "deferred writes", "recurring stalls"
 )
 
-// view is what rules may look at.
+// view is the data that rules may read.
 type view struct {
 	*Step
 	differ []compare.Difference
@@ -175,7 +175,7 @@ var amounts = []naming{
 	{"", Accounted, []Item{MissKB, PerRead}, nil, says("a read fetches %s")},
 }
 
-// explain sets the rule of a cause and its sentence; items without a rule are only stated.
+// explain sets the rule and the sentence of a cause; items without a rule are only stated.
 func (v *view) explain(s *Sum, c *Cause) {
 	namings := amounts
 	if s.timed() {
@@ -215,7 +215,7 @@ func states(more string, aspects ...engine.Aspect) wording {
 	}
 }
 
-// uses is how much CPU or time is used, with what goes with it.
+// uses reports how much CPU or time is used, followed by more and the knobs of the aspects.
 func uses(more wording, aspects ...engine.Aspect) wording {
 	return func(v *view, s *Sum, c *Cause) string {
 		text := usesCPU(v, s, c)
@@ -291,8 +291,8 @@ func syncs(v *view, s *Sum) string {
 	return ", with " + instead(quantity.Thousandths, a, b) + " syncs"
 }
 
-// missed reports how much more is read: what the cache misses or, if that is not counted,
-// what the device reads.
+// missed reports how much more is read: the misses of the cache or, if they are not counted,
+// the reads of the device.
 func missed(v *view, s *Sum, c *Cause) string {
 	n := perCPU(metric.CacheMisses)
 	if apart(n(v, s, &v.Base), n(v, s, &v.New), 0.1) {
@@ -301,7 +301,7 @@ func missed(v *view, s *Sum, c *Cause) string {
 	return both("it reads %s", kb, perCPU(metric.ReadKB))(v, s, c)
 }
 
-// short returns a value without what it means.
+// short returns a value without its explanation.
 func short(value string) string {
 	value, _, _ = strings.Cut(value, " (")
 	return value

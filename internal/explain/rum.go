@@ -9,32 +9,32 @@ import (
 	"rumbench/workload"
 )
 
-// Tradeoff is what reads, updates and the space of data cost a target: the three that no
-// structure has all least of. M. Athanassoulis and others, "Designing access methods: the
-// RUM conjecture", EDBT 2016.
+// Tradeoff is the cost of reads, updates and data space of a target: no structure
+// minimizes all three. M. Athanassoulis and others, "Designing access methods: the RUM
+// conjecture", EDBT 2016.
 type Tradeoff struct {
 	Target *compare.Target
 	Costs  [3]float64 // of reads, updates, and space; NaN if unknown
-	Beaten bool       // another target is at least as good in all three, and better in one
+	Beaten bool       // a different target is at least as good in all three, and better in one
 }
 
 // RUM is the tradeoff of several targets. The costs are geometric means over the steps
 // that all of them finished.
 type RUM struct {
 	Targets []Tradeoff
-	// Metrics are what the costs are: KB read per query or, where all data are cached,
-	// CPU; bytes written, those that were put off until the next rest included, and bytes
-	// stored, per byte of the user's.
+	// Metrics are the units of the costs: KB read per query or, if all data are cached,
+	// CPU; bytes written, including those deferred until the next rest, and bytes stored,
+	// both per byte of user data.
 	Metrics [3]string
 
 	steps []*compare.Step
 }
 
-// cached is how little is read, in KB per query, where all data are in a cache.
+// cached is the limit of KB read per query below which all data count as cached.
 const cached = 0.01
 
-// RUMOf returns the tradeoff of a campaign's targets; nil where fewer than two of the
-// three costs are known of two targets.
+// RUMOf returns the tradeoff of a campaign's targets; nil unless at least two of the
+// three costs are known for two targets.
 func RUMOf(c *compare.Campaign) *RUM {
 	r := &RUM{Metrics: [3]string{metric.ReadKB, metric.WriteAmplification, metric.SpaceAmplification}, steps: c.Steps}
 	for _, t := range c.Targets {
@@ -101,7 +101,7 @@ func (r *RUM) logs(axis int, s *compare.Step) (out []float64) {
 		value := n.Value
 		switch axis {
 		case 0:
-			value = max(value, cached) // one that reads nothing wins here, and has a place on the axis
+			value = max(value, cached) // a target that reads nothing wins here, and has a place on the axis
 		case 1:
 			value *= r.settled(s, t)
 		}
@@ -114,8 +114,8 @@ func (r *RUM) logs(axis int, s *compare.Step) (out []float64) {
 	return out
 }
 
-// settled returns how many times as much was written once the engine had come to rest after
-// a step; 1 where no settle step follows.
+// settled returns the factor by which writes had grown once the engine had come to rest
+// after a step; 1 if no settle step follows.
 func (r *RUM) settled(after *compare.Step, t *compare.Target) float64 {
 	for _, s := range r.steps[slices.Index(r.steps, after)+1:] {
 		if s.Primary != "" {
@@ -143,7 +143,7 @@ func (r *RUM) most(axis int) (limit float64) {
 	return limit
 }
 
-// Known reports whether a cost is known of any target.
+// Known reports whether a cost is known for any target.
 func (r *RUM) Known(axis int) bool { return !math.IsInf(r.Best(axis), 0) }
 
 // Best returns the least cost of all targets.

@@ -13,8 +13,8 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// Settled is what an experiment found of a number: how much of its difference each of the
-// settings makes.
+// Settled is the result of an experiment for a number: how much of its difference each of
+// the settings causes.
 type Settled struct {
 	Step, Base, New string
 	Metric          string
@@ -23,23 +23,23 @@ type Settled struct {
 	// measured, the shares are Shapley values, which sum to one, and else those of each
 	// setting alone.
 	Parts []Part
-	Rest  float64 // the share that no setting makes alone
+	Rest  float64 // the share that no setting causes alone
 }
 
-// Part is what a setting makes of a difference.
+// Part is the contribution of a setting to a difference.
 type Part struct {
 	Setting compare.Difference
 	Alone   *compare.Effect
-	// Factor is by how much the setting changes the number on average over all orders in
-	// which the settings can be made one after the other, with its 95 % interval; NaN
-	// unless all combinations were measured.
+	// Factor is the factor by which the setting changes the number on average over all
+	// orders in which the settings can be made one after the other, with its 95 %
+	// interval; NaN unless all combinations were measured.
 	Factor, Low, High float64
 	Share             float64 // of the logarithm of the whole ratio
 	Proven            bool
 }
 
-// experiment is a number of targets with one base, by which of its settings they have: bit
-// i of a set is the i-th setting.
+// experiment is a number on targets with one base, indexed by the set of settings that a
+// target has: bit i of a set is the i-th setting.
 type experiment struct {
 	settings []compare.Difference
 	effects  map[int]*compare.Effect
@@ -47,7 +47,7 @@ type experiment struct {
 
 // Settle reads an experiment: of targets with one base, one differs from it in several
 // settings, and others in each of these alone, or in some. It returns the numbers that are
-// proven to differ, throughput first; nothing where the targets are no experiment.
+// proven to differ, throughput first; nothing if the targets are no experiment.
 func Settle(list []*Explanation) (out []Settled) {
 	whole := slices.MaxFunc(append([]*Explanation{{}}, list...),
 		func(a, b *Explanation) int { return len(a.Differ) - len(b.Differ) })
@@ -77,7 +77,8 @@ func Settle(list []*Explanation) (out []Settled) {
 			}
 			x := experiment{whole.Differ, map[int]*compare.Effect{}}
 			for set, e := range sets {
-				// An effect may be of what stands in for the metric, where others disturbed the device.
+				// An effect may describe the replacement of the metric, if others disturbed
+				// the device.
 				if own := e.judgement.Effect(s.Of, k); hasRatio(own) && own.New.Key == all.New.Key {
 					x.effects[set] = own
 				}
@@ -97,7 +98,7 @@ func Settle(list []*Explanation) (out []Settled) {
 	return append(rates, out...)
 }
 
-// numbersOf returns what experiments are about: a step's rate, and its costs.
+// numbersOf returns the subjects of experiments: a step's rate, and its costs.
 func numbersOf(s *compare.Step) (out []compare.Key) {
 	rate, _ := s.Rate(s.Primary)
 	out = append(out, rate)
@@ -114,7 +115,8 @@ func hasRatio(e *compare.Effect) bool {
 	return e != nil && e.Verdict != "" && e.Ratio > 0 && !math.IsInf(e.Ratio, 0)
 }
 
-// parts returns what each setting makes of a number, and which share none makes alone.
+// parts returns the contribution of each setting to a number, and the share that no setting
+// causes alone.
 func (x experiment) parts(all *compare.Effect) (out []Part, rest float64) {
 	logs := x.logs(all)
 	rest = 1
@@ -135,7 +137,7 @@ func (x experiment) parts(all *compare.Effect) (out []Part, rest float64) {
 	return out, rest
 }
 
-// shapley sets what a setting does on average over all orders.
+// shapley sets the effect of a setting on average over all orders.
 func (x experiment) shapley(p *Part, logs [][]float64, setting int, all *compare.Effect) {
 	without, extra := x.orders(logs, setting)
 	design := stat.Apart
@@ -184,8 +186,8 @@ func valuesOf(n *compare.Number) map[int]float64 {
 }
 
 // orders returns for each trial the mean logarithm before and after a setting is made, over
-// all orders in which the settings can be made: L. S. Shapley, “A value for n-person
-// games” (1953).
+// all orders in which the settings can be made: L. S. Shapley, “A value for n-person games”
+// (1953).
 func (x experiment) orders(logs [][]float64, setting int) (without, extra []float64) {
 	n := len(x.settings)
 	without, extra = make([]float64, len(logs[0])), make([]float64, len(logs[0]))
@@ -205,7 +207,7 @@ func (x experiment) orders(logs [][]float64, setting int) (without, extra []floa
 
 func factorial(n int) float64 { return math.Gamma(float64(n) + 1) }
 
-// String says what the experiment found.
+// String returns the result of the experiment in words.
 func (s Settled) String() string {
 	text := fmt.Sprintf("%s, %s: %s in all", s.Step, metric.Label(s.Metric), quantity.Times(s.All.Ratio))
 	for _, p := range s.Parts {

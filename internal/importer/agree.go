@@ -13,12 +13,12 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// onePlan is the hint about runs of different plans.
+// onePlan is the hint about runs with different plans.
 const onePlan = "only runs of one plan can be compared: import others separately, with another --out, or leave them " +
 	"out with --skip"
 
-// agreeing returns the runs that fit into one campaign. Each reason why others do
-// not is one problem, however many files have it.
+// agreeing returns the runs that fit into one campaign. Each reason to exclude runs
+// is one problem, however many files it affects.
 func agreeing(runs []*run, o *Options, ps *hint.Problems) []*run {
 	runs = once(runs, ps)
 	if !o.Compatible {
@@ -31,15 +31,15 @@ func agreeing(runs []*run, o *Options, ps *hint.Problems) []*run {
 	return runs
 }
 
-// conflict is why a run does not fit to the others.
+// conflict is the reason why a run does not fit the others.
 type conflict struct {
 	*run
 	param
 	want string
 }
 
-// once leaves out duplicate runs of a step and trial. Those of tables are merged,
-// unless they contradict each other.
+// once leaves out duplicate runs of a step and trial. Duplicates from tables are
+// merged, unless they contradict each other.
 func once(runs []*run, ps *hint.Problems) (out []*run) {
 	type id struct {
 		target, step string
@@ -132,7 +132,7 @@ func onePlanOnly(runs []*run, o *Options, ps *hint.Problems) []*run {
 	}
 	_, same := groups(all, func(a asked) asked { return a })
 	_, values := groups(all, func(a asked) asked { return asked{step: a.step, name: a.name} })
-	wants := map[asked]string{} // the most frequent value, of several the first
+	wants := map[asked]string{} // the most frequent value; the first if there are several
 	for subject, all := range values {
 		wants[subject] = slices.MaxFunc(all, func(a, b asked) int { return len(same[a]) - len(same[b]) }).value
 	}
@@ -159,11 +159,11 @@ func onePlanOnly(runs []*run, o *Options, ps *hint.Problems) []*run {
 	return out
 }
 
-// planned returns the parameters in which runs of a step must agree. A missing
-// option counts as one.
+// planned returns the parameters that runs of a step must share. A missing option
+// is a value too: "not given".
 func (r *run) planned() []param {
 	out := append(slices.Clone(r.plan), param{name: "workload", value: r.workload})
-	if r.storage != "" { // a target has one storage engine; others may have another
+	if r.storage != "" { // a target has one storage engine; other targets may have different ones
 		out = append(out, param{name: "storage engine of " + r.target, value: r.storage})
 	}
 	if r.workload != fmtSysbench || r.params["script"] == "" || r.params["tables"]+r.params["table_size"] == "" {
@@ -218,7 +218,7 @@ func missing(runs []*run) (out []Missing) {
 	return out
 }
 
-// guessed returns the assumptions about the runs, and how many runs each is about.
+// guessed returns the assumptions about the runs, each with its number of runs.
 func guessed(runs []*run) (out []string) {
 	var all []string
 	for _, r := range runs {
@@ -234,13 +234,13 @@ func guessed(runs []*run) (out []string) {
 	return out
 }
 
-// TargetSize is how much was imported of a target.
+// TargetSize is the amount of data imported for a target.
 type TargetSize struct {
 	Name                          string
 	Trials, Steps, Files, Partial int // Partial: steps that are not complete
 }
 
-// Sizes returns how much was imported: of each target, and the tests and files in
+// Sizes returns the amount of data imported: per target, and the tests and files in
 // all.
 func (c *Campaign) Sizes() (targets []TargetSize, tests, files int) {
 	names, byName := groups(c.trials, func(t trial) string { return t.Target })

@@ -9,7 +9,8 @@ import (
 	"rumbench/internal/text/hint"
 )
 
-// addCompanions adds to runs what iostat, vmstat and time measured alongside.
+// addCompanions adds to runs the measurements that iostat, vmstat and time took
+// alongside.
 func (d *folder) addCompanions(runs []*run, o *Options, ps *hint.Problems) {
 	first := runs[0]
 	c := companionSet{o: o, ps: ps}
@@ -39,7 +40,7 @@ func (d *folder) addCompanions(runs []*run, o *Options, ps *hint.Problems) {
 	}
 }
 
-// one parses the single file of a kind beside a run.
+// one parses the single file of a kind next to a run.
 func one[T any](files []*file, ps *hint.Problems, parse func(*file, *hint.Problems) *T) *T {
 	if len(files) == 0 {
 		return nil
@@ -122,7 +123,7 @@ func (c *companionSet) vmstat(r *run) []account.Cost {
 }
 
 // iostat returns the figures of the devices under the database. If several were
-// used and it is unknown which hold the database, none is taken: a stacked device
+// used and it is unknown which hold the database, none is used: a stacked device
 // and its parts would count twice, and other disks are no cost of the run.
 func (c *companionSet) iostat(r *run) []account.Cost {
 	devices := c.o.Devices
@@ -160,7 +161,7 @@ func (c *companionSet) iostat(r *run) []account.Cost {
 const lifeTolerance = 0.05
 
 // client returns the mean CPU use of the clients' processes over their lifetimes: a
-// warm-up is included, so that costs per operation are of warm-up and window.
+// warm-up is included, so costs per operation cover warm-up and window.
 func (c *companionSet) client(r *run) []account.Cost {
 	if len(c.times) == 0 {
 		return nil

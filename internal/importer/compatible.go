@@ -10,11 +10,11 @@ import (
 )
 
 // The compatible arithmetic is that of the scripts behind published figures of
-// sysbench and the insert benchmark. Its differences from the correct one:
+// sysbench and the insert benchmark. It differs from the correct arithmetic:
 //
-//   - iostat: every line that contains the device's name, or what is taken for
-//     it, is a sample; several devices give the mean of one, not the sum. No
-//     report is left out.
+//   - iostat: every line that contains the device's name, or a string taken for
+//     the name, is a sample; several devices give the mean of one, not the sum.
+//     No report is left out.
 //   - vmstat: lines with "swpd" are left out, and the first line after that,
 //     which is the other half of the first header. So the average since boot
 //     counts, and the other halves of later headers count as samples of zeros.
@@ -73,7 +73,7 @@ const (
 	syField = 13
 )
 
-// compatibleVMFigures returns plain means over the lines that the scripts take for
+// compatibleVMFigures returns plain means over the lines that the scripts treat as
 // samples.
 func compatibleVMFigures(v *vmstat, cpus int) []account.Cost {
 	var switches, busy, n float64

@@ -49,8 +49,8 @@ type table struct {
 	top  int               // line of the header
 }
 
-// parseCSV reads a table of numbers. Every metric must be a known one and in its
-// unit: a number in another unit would be wrong.
+// parseCSV reads a table of numbers. Every metric must be known and in its unit:
+// a number in a different unit would be wrong.
 func parseCSV(files []*file, o *Options, ps *hint.Problems) []*run {
 	t := &table{input: &input{file: files[0], ps: ps}, o: o, seen: map[[7]string]int{}}
 	text, err := t.open()

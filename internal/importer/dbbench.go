@@ -18,7 +18,7 @@ import (
 // summary, and a histogram.
 type dbBench struct {
 	*input
-	settings  *run // with what the head of the output says of all runs
+	settings  *run // with the settings that the head of the output reports for all runs
 	intervals []dbInterval
 	runs      []*run
 	percent   map[string]float64 // of the histogram being read
@@ -172,7 +172,7 @@ func newDBRun(settings *run, name, benchmark string) *run {
 }
 
 // name returns the step's name: the benchmark's, with a number if it is repeated in
-// one output, on the data that earlier runs left.
+// one output, on the data of earlier runs.
 func (d *dbBench) name(benchmark string) string {
 	n := 1
 	for _, r := range d.runs {
@@ -230,7 +230,7 @@ func (d *dbBench) addIntervals(r *run, name string) {
 }
 
 // histogram reads the lines of a histogram after its head. It belongs to the last
-// summary; if there are several, of reads and writes, it says of which.
+// summary; if there are several, of reads and writes, its head names the kind.
 func (d *dbBench) histogram(line string) {
 	if len(d.runs) == 0 {
 		d.percent = nil

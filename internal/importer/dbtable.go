@@ -8,7 +8,7 @@ import (
 	"rumbench/internal/metric"
 )
 
-// dbTable is a table of results of db_bench that is being read.
+// dbTable is a table of db_bench results being read.
 type dbTable struct {
 	*input
 	header

@@ -12,7 +12,7 @@ import (
 // Figures are costs per second: mean rates of the host, a device or the client's
 // process over a run.
 
-// undrained returns the warning about all figures of what was written.
+// undrained returns the warning that applies to all figures of writes.
 func undrained() metric.Warning {
 	return remark("what was still to be written at the end of the run is not included: nothing was synced or measured " +
 		"after it")

@@ -33,10 +33,10 @@ const (
 	fmtTable    = "table"
 )
 
-// companionFormats are the formats of files beside a log.
+// companionFormats are the formats of the files next to a log.
 var companionFormats = []string{fmtIOStat, fmtVMStat, fmtTime, fmtMet}
 
-// formats returns the formats, those that are recognised more reliably first.
+// formats returns the formats, the most reliably recognised ones first.
 func formats() []format {
 	return []format{
 		{fmtSysbench, isSysbench, parseSysbench},
@@ -58,8 +58,8 @@ func Formats() []string {
 	return []string{fmtSysbench, fmtIBench, fmtPgbench, fmtDBBench, fmtTable, fmtCSV}
 }
 
-// formatBy returns the first format for which is holds, one without a name if there
-// is none.
+// formatBy returns the first format that satisfies is, or a format without a name
+// if none does.
 func formatBy(is func(format) bool) format {
 	all := formats()
 	if i := slices.IndexFunc(all, is); i >= 0 {
@@ -68,7 +68,7 @@ func formatBy(is func(format) bool) format {
 	return format{}
 }
 
-// foreign says what a file of an unknown format contains instead.
+// foreign returns the content found in a file of an unknown format.
 func foreign(f *file) (line int, reason, hint string) {
 	known := "expected the output of sysbench run, pgbench, db_bench, the insert benchmark, or a CSV with the columns " +
 		"target, step, metric and value"

@@ -11,7 +11,7 @@ import (
 type usage struct {
 	cpu     float64 // user + system, seconds
 	elapsed float64 // seconds
-	failed  string  // how the command failed, "" if it succeeded
+	failed  string  // the failure of the command, "" if it succeeded
 }
 
 func isTime(head []string) bool {
@@ -22,8 +22,8 @@ func isTime(head []string) bool {
 	})
 }
 
-// parseTime reads a file of /usr/bin/time in its default format, the long one of
-// option -v or that of POSIX (-p), or the output of a shell's time.
+// parseTime reads a file of /usr/bin/time in its default format, in the long
+// format of option -v or the POSIX format (-p), or the output of a shell's time.
 func parseTime(f *file, ps *hint.Problems) *usage {
 	in := &input{file: f, ps: ps}
 	t := timeParser{user: -1, system: -1, elapsed: -1}

@@ -75,8 +75,8 @@ type ibShares struct {
 	highest float64
 }
 
-// ibLayouts returns the columns of interval lines by the number of fields. The one
-// of nine fields, of 2016, was printed every so many rows.
+// ibLayouts returns the columns of interval lines by the number of fields. The
+// layout with nine fields, of 2016, was printed once every n rows.
 func ibLayouts() map[int]header {
 	split := strings.Fields
 	return map[int]header{
@@ -140,7 +140,7 @@ var (
 	ibShare   = regexp.MustCompile(`^\s*(Insert|Delete|Query) rt:\s+(.*)$`)
 )
 
-// readIBench reads a client's output and keeps at most so many intervals. It returns
+// readIBench reads a client's output and keeps at most limit intervals. It returns
 // nil if the output is unusable.
 func readIBench(f *file, limit int, ps *hint.Problems) *ibench {
 	b := &ibench{input: &input{file: f, ps: ps}, thinned: thinned[ibRow]{limit: limit &^ 1}, options: map[string]string{},
@@ -219,7 +219,7 @@ func (b *ibench) interval(words []string) {
 // days of seconds for one client, seven hours for twenty.
 const mostRows = 1 << 19
 
-// with merges an interval with the next one. Totals are since the start, so those of
+// join merges an interval with the next one. Totals are since the start, so those of
 // the later one cover both.
 func (r ibRow) join(next ibRow) ibRow {
 	out := next

@@ -65,7 +65,7 @@ func (b *ibRun) align() {
 	}
 }
 
-// ibPlan returns the options in which runs of one step must agree.
+// ibPlan returns the options that runs of one step must share.
 func ibPlan() []string {
 	return strings.Fields("max_rows rows_per_commit inserts_per_second query_threads num_secondary_indexes " +
 		"secondary_at_end delete_per_insert " +
@@ -160,7 +160,7 @@ func (b *ibRun) addKind(kind int) {
 	}
 	if total == 0 || b.seconds == 0 || k.op == opInsert &&
 		slices.ContainsFunc(b.step.Groups, func(g result.Group) bool { return g.Name == opIndex }) {
-		return // an index build comes with only a hundred rows
+		return // an index build has only a hundred rows
 	}
 	for _, c := range b.clients {
 		for i := range c.items {
@@ -232,7 +232,7 @@ func (b *ibRun) addShares(op string) {
 }
 
 // merged returns the intervals of all clients, merged by number. Clients are started
-// one after the other, so that those of one number are up to some seconds apart.
+// one after the other, so intervals with the same number may be some seconds apart.
 func (b *ibRun) merged(kind int, clients []*ibench) (out []account.Interval) {
 	n := len(clients[0].items)
 	for _, c := range clients {

@@ -1,10 +1,10 @@
 // Package importer turns the logs of other tools into campaign directories:
 // sysbench, pgbench, db_bench, the insert benchmark, and tables of numbers, with
-// what iostat, vmstat and /usr/bin/time measured alongside.
+// the output of iostat, vmstat and /usr/bin/time from the same runs.
 //
-// It invents nothing. What a log does not contain is left out, what is partial is
-// marked, and what contradicts itself is refused, with the file, the line and a
-// hint. It writes the same files as a run does, and judges no number.
+// It invents nothing. Data missing from a log are left out, partial data are
+// marked, and contradictions are refused, with the file, the line and a hint. It
+// writes the same files as a run does, and judges no number.
 package importer
 
 import (
@@ -22,14 +22,14 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// Options say how logs are read.
+// Options control how logs are read.
 type Options struct {
 	Format     string   // one of Formats; "" recognises each file by its content
 	Target     string   // the name of the only target; "" names targets by their paths
 	Base       string   // the base of comparisons; "" is the first target by name
 	Compatible bool     // compute as the scripts behind published figures do
-	Skip       bool     // leave out what is wrong, and import the rest
-	CPUs       int      // of the host; 0 takes what the files say
+	Skip       bool     // leave out faulty parts, and import the rest
+	CPUs       int      // of the host; 0 uses the number in the files
 	Devices    []string // that hold the database, by iostat's names; none takes the only one in use
 	Name       string   // of the campaign
 	Command    []string // the command line of the import
@@ -44,10 +44,10 @@ type Campaign struct {
 	Ignored []string
 	// Unused are files of iostat, vmstat and time that belong to no run.
 	Unused []string
-	// Derived are tables of results in directories that also hold logs, from
-	// which such tables are made.
+	// Derived are tables of results in directories that also contain logs, the
+	// source of such tables.
 	Derived []string
-	// Left says what was left out, and why; only with Options.Skip.
+	// Left lists the parts left out, with the reasons; only with Options.Skip.
 	Left hint.Problems
 	// Missing are the tests that some targets lack.
 	Missing []Missing

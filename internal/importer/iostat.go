@@ -18,7 +18,7 @@ type iostat struct {
 	columns ioColumns // the same in all headers
 	reports []ioReport
 
-	// What the lines to come belong to.
+	// The context of the lines that follow.
 	when    time.Time
 	cpuNext bool              // the next line holds the figures of the CPU
 	devices bool              // the lines hold figures of devices

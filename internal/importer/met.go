@@ -115,7 +115,7 @@ func (m *met) figures(r *run, compatible bool) (out []account.Cost) {
 const noCPUs = "no file says how many CPUs the host has: percents of all CPUs cannot be converted to CPU time; give " +
 	"--cpus N"
 
-// computed returns the costs of sb.met for which there is no better source.
+// computed returns the costs of sb.met that have no better source.
 func (c *companionSet) computed(r *run, known []account.Cost) []account.Cost {
 	return slices.DeleteFunc(c.met.figures(r, c.o.Compatible), func(f account.Cost) bool {
 		return slices.ContainsFunc(known, func(k account.Cost) bool { return k.Metric == f.Metric })

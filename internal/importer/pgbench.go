@@ -18,7 +18,7 @@ type pgbench struct {
 	*input
 	progress []pgProgress
 	values   map[string]string // of the summary, by name
-	scripts  int               // that have a summary of their own
+	scripts  int               // that have their own summary
 	failed   string            // why it stopped
 }
 
@@ -114,7 +114,7 @@ func (p *pgbench) addProgress(line string) {
 	p.progress = append(p.progress, g)
 }
 
-// pbAsked maps values of the summary to the parameters that they are.
+// pbAsked maps values of the summary to their parameters.
 var pbAsked = map[string]string{
 	"transaction type": "script", "scaling factor": "scale", "query mode": "query_mode",
 	"number of clients": "clients", "maximum number of tries": "max_tries",
@@ -160,8 +160,8 @@ func (p *pgbench) num(name string) (float64, bool) {
 	return positive(word)
 }
 
-// paced reports whether a rate was set (-R): latencies then begin when a
-// transaction was due.
+// paced reports whether a rate was set (-R): latencies are then measured from the
+// time when a transaction was due.
 func (p *pgbench) paced() bool { return p.values["rate limit schedule lag"] != "" }
 
 // finish makes the rows of the run. log is nil if there is none.

@@ -75,8 +75,8 @@ func pgTransaction(w []string) bool {
 		digits(w[0]) && digits(w[1])
 }
 
-// pgSums recognises a line of sums: epoch of the interval's start, transactions,
-// sum of latencies, of their squares, minimum, maximum; then what releases add.
+// pgSums recognises a line of sums: epoch of the interval's start, transactions, sum
+// of latencies, of their squares, minimum, maximum; then fields that releases add.
 func pgSums(w []string) bool {
 	if len(w) < 6 {
 		return false
@@ -143,7 +143,7 @@ func readPgLogs(files []*file, columns []string, ps *hint.Problems) *pgLog {
 	return l
 }
 
-// add adds a line; it returns why the line cannot be read.
+// add adds a line; it returns the reason if the line cannot be read.
 func (l *pgLog) add(w, columns []string) string {
 	switch {
 	case pgTransaction(w) && !l.grouped:
@@ -216,7 +216,7 @@ func (l *pgLog) sums(w []string) string {
 	return ""
 }
 
-// exact reports whether the log has every transaction by itself.
+// exact reports whether the log has every transaction separately.
 func (l *pgLog) exact() bool { return !l.grouped && l.latency.n > 0 }
 
 func (l *pgLog) total() (n int64) {

@@ -15,7 +15,7 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// place is what a file's path says about its run.
+// place is the information about a run that a file's path contains.
 type place struct {
 	target string
 	home   string // the directory, or file, that the target is named after
@@ -27,7 +27,7 @@ type place struct {
 type folder struct {
 	place place
 	files []*file
-	named bool // a single file given by name, a target of its own
+	named bool // a single file given by name, which is its own target
 	spool spool
 }
 
@@ -50,7 +50,7 @@ func repetition(base string) (name string, trial int) {
 	return base, 0
 }
 
-// stem returns a file's name without the parts that say its kind.
+// stem returns a file's name without the parts that state its kind.
 func stem(path string) string {
 	base := filepath.Base(path)
 	for _, ext := range []string{".gz", ".log", ".txt", ".out", ".csv", ".tsv", ".iostat", ".vmstat", ".time"} {
@@ -61,7 +61,7 @@ func stem(path string) string {
 	return base
 }
 
-// placeOf returns the place that the names of a directory and its parents give.
+// placeOf returns the place that the names of a directory and its parents indicate.
 func placeOf(dir string) place {
 	var p place
 	if abs, err := filepath.Abs(dir); err == nil {
@@ -79,7 +79,7 @@ func placeOf(dir string) place {
 }
 
 // find reads the heads of the files at paths, and below them, and returns them in
-// folders, ordered by name. A file that is a path itself is a target of its own.
+// folders, ordered by name. A file named directly by a path is its own target.
 func (c *Campaign) find(paths []string, o *Options, ps *hint.Problems) (folders []*folder) {
 	for _, path := range paths {
 		info, err := os.Stat(path)
@@ -107,7 +107,7 @@ func (c *Campaign) find(paths []string, o *Options, ps *hint.Problems) (folders 
 	return folders
 }
 
-// placeOfFile returns the place of a file that is a target of its own.
+// placeOfFile returns the place of a file that is its own target.
 func placeOfFile(path string) place {
 	p := place{target: stem(path)}
 	if name, trial := repetition(p.target); trial > 0 {
@@ -120,8 +120,7 @@ func placeOfFile(path string) place {
 	return p
 }
 
-// leaveTables drops tables of results that lie beside logs: they were made from
-// such logs.
+// leaveTables drops tables of results next to logs: they were made from such logs.
 func (c *Campaign) leaveTables(folders []*folder) {
 	isTable := func(f *file) bool { return f.format.name == fmtTable }
 	logs := slices.ContainsFunc(folders, func(d *folder) bool {
@@ -205,7 +204,7 @@ func companions(path string, o *Options) (out []*file) {
 		if e.Name() == filepath.Base(path) || !e.Type().IsRegular() || key(other) != key(path) {
 			continue
 		}
-		var none hint.Problems // another run may have the name too
+		var none hint.Problems // a different run may have the name too
 		if f := load(other, o, false, &none); f != nil &&
 			(f.format.name == fmtPgLog || f.format.name == fmtMet || f.format.name != "" && f.format.parse == nil) {
 			out = append(out, f)
@@ -215,7 +214,8 @@ func companions(path string, o *Options) (out []*file) {
 }
 
 // load opens a file and detects its format. It returns nil if the file cannot be
-// read, for the reasons in ps. Files found in a directory may be of no format.
+// read, for the reasons in ps. Files found in a directory may have an unknown
+// format.
 func load(path string, o *Options, named bool, ps *hint.Problems) *file {
 	f, err := newFile(path)
 	if err != nil {
@@ -233,7 +233,7 @@ func load(path string, o *Options, named bool, ps *hint.Problems) *file {
 	if f.format.name == "" && (named || o.Format != "" || suspicious(path)) {
 		if o.Format != "" {
 			f.format = formatBy(func(c format) bool { return c.name == o.Format })
-			return f // its parser reports what is wrong
+			return f // its parser reports the error
 		}
 		line, reason, hint := foreign(f)
 		ps.Add(path, line, hint, "%s", reason)
@@ -267,7 +267,7 @@ var (
 	pgLogFile = regexp.MustCompile(`^(.+?)\.\d+(?:\.\d+)?$`)
 )
 
-// key returns what the names of a run's files have in common.
+// key returns the common part of the names of a run's files.
 func key(path string) string {
 	base := stem(path)
 	for _, re := range []*regexp.Regexp{suiteFile, ibFile} {
@@ -278,7 +278,7 @@ func key(path string) string {
 	return base
 }
 
-// key of a file whose format is known.
+// key returns the key of a file whose format is known.
 func (f *file) key() string {
 	if f.id != "" {
 		return f.id
@@ -292,7 +292,7 @@ func (f *file) key() string {
 	return f.id
 }
 
-// runFiles returns the folder's files but for companions, grouped by run: pgbench's
+// runFiles returns the folder's files except companions, grouped by run: pgbench's
 // output with its logs, and the files of all clients of the insert benchmark. Costs
 // come last: without a log they lack the number of CPUs, which the others may have.
 func (d *folder) runFiles() (out [][]*file) {

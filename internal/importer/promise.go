@@ -34,7 +34,8 @@ func (b *ibRun) addPromise(kind int) {
 	b.build(func(out *account.Builder) { out.Promise(ibKinds[kind].op, sla) })
 }
 
-// doneBy returns what a client had done by a time, according to its intervals.
+// doneBy returns the number of operations that a client had completed by a time,
+// according to its intervals.
 func doneBy(c *ibench, kind int, t float64) (n float64) {
 	for i := range c.items {
 		if c.items[i].end <= t {

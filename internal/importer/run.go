@@ -19,7 +19,7 @@ type run struct {
 	workload string
 	step     result.Step
 	series   section
-	plan     []param // what was asked for
+	plan     []param // the requested parameters
 	params   map[string]string
 	costs    []account.Denominator // units per second
 	interval float64               // seconds; 0 is unknown
@@ -31,11 +31,11 @@ type run struct {
 	host      observe.Facts
 }
 
-// origin is what a run was read from.
+// origin is the source of a run.
 type origin struct {
 	file *file
 	tool string // with its version, if known
-	// files are those that it was read from, beside their companions.
+	// files are the files that the run was read from, next to their companions.
 	files  []*file
 	beside []string
 	// derived is set if it was read from a table made from logs.
@@ -43,29 +43,30 @@ type origin struct {
 	guesses []string // assumptions
 }
 
-// database is what a run was done on; "" is unknown.
+// database is the database that a run used; "" is unknown.
 type database struct {
 	engine  string
 	version string
 	storage string // its storage engine
 }
 
-// naming holds what the names of a run's target and step, and the number of its
-// trial, are made of.
+// naming holds the parts that form the names of a run's target and step, and the
+// number of its trial.
 type naming struct {
 	// byFile is the part of the step's name that comes from the file's name.
 	byFile string
-	// base is the step's name without what distinguishes runs of the same test:
-	// the key pk, and the clients, 0 if unknown. It is "" if the step has a name.
+	// base is the step's name without the parts that distinguish runs of the same
+	// test: the key pk, and the clients, 0 if unknown. It is "" if the step has a
+	// name.
 	base, pk string
 	clients  int
 	test     string // of the suite; "" if none
 	target   string // if the log itself names it; else by its path
 	home     string // the path that names the target; "" if the log does
-	trial    int    // likewise; 0: by its path
+	trial    int    // if the log itself gives it; 0: by its path
 }
 
-// param is a parameter in which runs must agree to be compared, with its origin.
+// param is a parameter that runs must share to be compared, with its origin.
 type param struct {
 	name, value string
 	line        int // 0: from the file's name
@@ -99,7 +100,8 @@ func (r *run) rate(name string, n float64, more ...account.With) {
 	r.build(func(b *account.Builder) { b.Rate(name, n, r.step.Seconds, more...) })
 }
 
-// did adds the rate of an operation on one row each, and how many there were.
+// work adds the rate of an operation on one row each, and the number of
+// operations.
 func (r *run) work(rows, rate float64, more ...account.With) {
 	r.put(metric.Rows, rows, more...)
 	r.put(metric.OpsPerS, rate, more...)
@@ -120,8 +122,8 @@ func warned(texts ...string) account.With {
 	return account.Warned(warnings...)
 }
 
-// partial returns the warnings about the numbers of a run: they are from a part of
-// it if the log is cut off.
+// partial returns the warnings about the numbers of a run: they cover only a part
+// of it if the log is cut off.
 func (r *run) partial() []metric.Warning {
 	if r.reason == "" {
 		return nil
@@ -129,7 +131,7 @@ func (r *run) partial() []metric.Warning {
 	return []metric.Warning{metric.Warn(metric.PartialLog, nil)}
 }
 
-// ask notes something that runs of one step must agree in.
+// ask records a parameter that runs of one step must share.
 func (r *run) ask(line int, name, value string) {
 	if value == "" {
 		return

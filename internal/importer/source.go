@@ -23,7 +23,7 @@ type file struct {
 	path   string
 	format format
 	id     string   // shared by the files of the same run; see key
-	head   []string // its first lines, by which a format is recognised
+	head   []string // its first lines, which identify the format
 	lines  int      // number of lines read so far
 	cut    bool     // the last line has no line end; known once read
 	// open opens the text, uncompressed.
@@ -38,7 +38,7 @@ var (
 	errBig    = errors.New("it is larger than any log that is read here")
 )
 
-// most is the greatest size of a file: ten million transactions in a log of
+// limit is the greatest size of a file: ten million transactions in a log of
 // pgbench. Larger logs should be sampled or aggregated.
 const limit = 512 << 20
 
@@ -119,7 +119,7 @@ type input struct {
 }
 
 // each calls line with the lines up to one that makes the file unusable. It reports
-// whether there was none.
+// whether there was no such line.
 func (in *input) each(line func(text string)) bool {
 	err := in.read(func(n int, text string, last bool) bool {
 		in.at, in.last = n, last
@@ -133,13 +133,13 @@ func (in *input) each(line func(text string)) bool {
 	return !in.refused
 }
 
-// problem notes what is wrong with the line.
+// problem records a problem with the line.
 func (in *input) problem(hint, reason string, args ...any) {
 	in.ps.Add(in.path, in.at, hint, reason, args...)
 	in.faulty = true
 }
 
-// refuse notes why the file is unusable.
+// refuse records the reason why the file is unusable.
 func (in *input) refuse(hint, reason string, args ...any) {
 	in.problem(hint, reason, args...)
 	in.refused = true
@@ -209,7 +209,7 @@ func between(s, before, after string) (string, bool) {
 	return strings.TrimSpace(in), ok
 }
 
-// digits reports whether a text has nothing but digits.
+// digits reports whether a text consists only of digits.
 func digits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
 // clip shortens a quotation from a file.

@@ -11,7 +11,7 @@ import (
 
 // spool keeps the series of a folder's runs until their steps have names, in a
 // temporary file: the series of all logs may be larger than memory. The file has no
-// name, so that it goes with the process. The zero spool is empty.
+// name, so it disappears with the process. The zero spool is empty.
 type spool struct {
 	file *os.File
 	w    *bufio.Writer
@@ -64,7 +64,7 @@ func (s *spool) flush() error {
 	return s.err
 }
 
-// writeSeries writes the run's series as that of its step.
+// writeSeries writes the run's series as the series of its step.
 func (r *run) writeSeries(w *result.SeriesWriter) error {
 	if r.series.end == 0 {
 		return nil

@@ -37,7 +37,7 @@ func suiteTestOf(name string) (t suiteTest, ok bool) {
 	return suiteTest{test: loadTest}, suiteLoad.MatchString(name)
 }
 
-// testNamed returns the test of a name as suiteTestOf parses it, else a test with
+// testNamed returns the test that suiteTestOf parses from a name, else a test with
 // that name.
 func testNamed(name string) suiteTest {
 	if t, ok := suiteTestOf(name); ok {
@@ -46,7 +46,7 @@ func testNamed(name string) suiteTest {
 	return suiteTest{test: name}
 }
 
-// is makes a run one of a suite's test.
+// is makes a run a run of a suite's test.
 func (r *run) is(t suiteTest) {
 	r.test, r.base = t.test, t.test
 	r.step.Doc = "sysbench, test " + t.test
@@ -63,7 +63,7 @@ func (r *run) is(t suiteTest) {
 	}
 }
 
-// nameSteps names the steps whose runs only know their test, as published tables
+// nameSteps names the steps whose runs contain only their test, as published tables
 // do: with the key and the clients only if they differ between the runs of a test.
 func nameSteps(runs []*run) {
 	_, tests := groups(runs, func(r *run) string { return r.base })

@@ -21,7 +21,7 @@ type sysbench struct {
 	section   string // the last line that ended in a colon
 	threads   int    // 0: unknown
 	queue     bool   // a rate was set
-	operation string // of a step that rumbench printed, if its events are no test's of sysbench
+	operation string // of a step that rumbench printed, if its events are not those of a sysbench test
 	group     string // of its clients
 	fatal     string // the first error that ended it, with its place
 	intervals thinned[sbInterval]
@@ -160,13 +160,13 @@ func (s *sysbench) own(line string) {
 	s.step.Name, s.run.target, s.run.trial = step, target, int(trial)
 }
 
-// planned are the options in which runs must agree, with underscores. Credentials,
-// and options of the output only, are not among them.
+// planned are the options that runs must share, with underscores. Credentials, and
+// options that affect only the output, are not among them.
 const planned = " tables table_size range_size rand_type skip_trx random_points rate db_ps_mode secondary on_id " +
 	"covered hot_points update_rate "
 
-// sbOption returns the name of an option in which runs must agree, "" if it is none.
-// Release 0.5 had other names for some.
+// sbOption returns the name of an option that runs must share, "" for any other option.
+// Release 0.5 had different names for some.
 func sbOption(word string) string {
 	name := strings.ReplaceAll(strings.TrimPrefix(word, "--"), "-", "_")
 	switch name {
@@ -222,7 +222,7 @@ var sbBuiltIn = []string{"cpu", "memory", "fileio", "threads", "mutex"}
 var sbProgram = regexp.MustCompile(`^(?:.*/)?sysbench(?:[-.]?\d[\w.]*)?$`)
 
 // sbArguments returns the words after the program of a shell command. Before it
-// there may be assignments, in which any word can look like a program or a script,
+// there may be assignments, where any word can look like a program or a script,
 // and programs that start others, with their options.
 func sbArguments(words []string) []string {
 	for i, w := range words {
@@ -269,7 +269,7 @@ func (s *sysbench) bucket(line string) {
 	}
 }
 
-// sbFinal are the final figures from which rows are computed.
+// sbFinal are the final figures that rows are computed from.
 const sbFinal = "|total time|time elapsed|total number of events|queries|read/write requests|transactions|"
 
 // total parses a line of the final figures: NAME: VALUE, or NAME: COUNT (RATE per sec.)
@@ -330,7 +330,7 @@ func (s *sysbench) addLatency(name, text string) {
 	}
 	v, ok := positive(strings.TrimSuffix(text, "ms"))
 	if !ok {
-		if !s.last { // else the line is cut off: the log has no end
+		if !s.last { // otherwise the line is cut off: the log has no end
 			s.refuse("", "%s: %q: a latency was expected, with a decimal point and no sign", name, clip(text))
 		}
 		return

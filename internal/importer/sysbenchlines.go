@@ -113,7 +113,7 @@ func (iv *sbInterval) parse(text string) (unit string, ok bool) {
 	return unit, ok && !strings.HasSuffix(name, ":")
 }
 
-// with merges an interval with the next one. The latency is then unknown.
+// join merges an interval with the next one. The latency is then unknown.
 func (iv sbInterval) join(next sbInterval) sbInterval {
 	length := iv.length + next.length
 	mean := func(a, b float64) float64 {
@@ -127,5 +127,5 @@ func (iv sbInterval) join(next sbInterval) sbInterval {
 		errors:  mean(iv.errors, next.errors), latency: -1, percentile: next.percentile}
 }
 
-// sbUnknown is what rumbench prints for unknown values; sysbench never does.
+// sbUnknown is printed by rumbench for unknown values; sysbench never prints it.
 const sbUnknown = "-"

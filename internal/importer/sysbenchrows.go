@@ -59,7 +59,7 @@ func (s *sysbench) finish(o *Options) {
 		return
 	}
 	if s.operation == opQuery {
-		s.step.Access = workload.OtherAccess // its name says nothing, as those of sysbench's tests do
+		s.step.Access = workload.OtherAccess // its name is not informative, unlike those of sysbench's tests
 	}
 	r := s.rows(o)
 	s.step.Seconds = r.seconds
@@ -77,12 +77,12 @@ type sbRows struct {
 	seconds, events, queries float64
 	source                   string
 	compatible               bool    // rates are taken as printed, as in published tables
-	op                       string  // what an event is
+	op                       string  // the kind of an event
 	scanned                  float64 // rows read by each event of a test that scans whole tables, if known
 }
 
-// rows returns the counts from the final figures, else from the intervals, and what
-// events are: scans, or queries, or transactions of several queries, or events
+// rows returns the counts from the final figures, else from the intervals, and the
+// kind of events: scans, or queries, or transactions of several queries, or events
 // without statements.
 func (s *sysbench) rows(o *Options) *sbRows {
 	t := s.totals
@@ -100,8 +100,8 @@ func (s *sysbench) rows(o *Options) *sbRows {
 	}
 	sql := s.has("queries") || s.has("read/write requests") || len(s.intervals.items) > 0 &&
 		s.intervals.items[0].queries >= 0
-	// Counting begins and ends while events are in flight, so that the counts of
-	// single statements may differ by one per client.
+	// Counting begins and ends while events are in flight, so the counts of single
+	// statements may differ by one per client.
 	single := math.Abs(r.queries-r.events) <= float64(s.threads)
 	if script, known := s.params["script"]; script == scanScript || !known && isScan(s.test) {
 		r.scanned, _ = positive(s.params["table_size"])
@@ -124,8 +124,8 @@ func (s *sysbench) rows(o *Options) *sbRows {
 // printedHere reports whether rumbench printed the log.
 func (s *sysbench) printedHere() bool { return s.step.Name != "" && s.run.target != "" }
 
-// addRates adds the rates of events, with their queries beside them; of transactions
-// also those of queries, by which published tables of sysbench count.
+// addRates adds the rates of events and their queries; for transactions also the
+// rates of queries, the unit of published sysbench tables.
 func (s *sbRows) addRates() {
 	s.about(s.op, s.threads)
 	g := &s.step.Groups[0]
@@ -152,7 +152,7 @@ func (s *sbRows) addRates() {
 }
 
 // addOwn adds the rates of an operation that sysbench does not have. Its rows are
-// among the final figures unless each operation is of one row.
+// among the final figures unless each operation handles one row.
 func (s *sbRows) addOwn() {
 	rows, several := s.totals["rows"]
 	if s.reason == "" && !several {
@@ -196,7 +196,7 @@ func (s *sbRows) addOp(op string, n float64, names ...string) {
 	}
 }
 
-// with returns what the rows of an operation have in common.
+// options returns the options that the rows of an operation share.
 func (s *sbRows) options(op string, n float64) []account.With {
 	return []account.With{account.Of(s.group, op), account.Count(int64(n)), account.Source(s.source),
 		account.Warned(s.partial()...)}
@@ -215,8 +215,8 @@ const (
 	scanUnit      = "compatible: thousands of rows a second of one client, by the mean latency"
 )
 
-// addScans adds the rates of a test that scans whole tables, in rows. Published ones
-// are of one client, in thousands of rows, from the mean latency.
+// addScans adds the rates of a test that scans whole tables, in rows. Published rates
+// describe one client, in thousands of rows, computed from the mean latency.
 func (s *sbRows) addScans() {
 	at, rows := s.options(opScan, s.events), s.events*s.scanned
 	s.put(metric.Rows, rows, at...)
@@ -268,8 +268,8 @@ func (s *sysbench) missing() string {
 	return ""
 }
 
-// paced reports whether a rate was set: then latencies begin when an event is put
-// into the queue.
+// paced reports whether a rate was set: latencies are then measured from the time
+// when an event is put into the queue.
 func (s *sysbench) paced() bool {
 	rate := s.params["rate"]
 	return s.queue || rate != "" && rate != "0"
@@ -334,8 +334,8 @@ func (s *sbRows) addPercentile(put func(name string, us float64, warnings []metr
 	}
 }
 
-// printed returns a final latency in µs, with warnings about its precision. What
-// sysbench prints as 0.00 is unknown: it was too short, or not recorded.
+// printed returns a final latency in µs, with warnings about its precision. A value
+// that sysbench prints as 0.00 is unknown: it was too short, or not recorded.
 func (s *sysbench) printed(name string) (us float64, warnings []metric.Warning, ok bool) {
 	l, ok := s.latency[name]
 	switch {
@@ -400,7 +400,7 @@ func (s *sbRows) addSeries() {
 	s.addIntervals(s.group, intervals, s.paced(), account.Warned(s.partial()...))
 }
 
-// addNotes adds what readers need to know about the figures.
+// addNotes adds the notes that readers need to interpret the figures.
 func (s *sbRows) addNotes() {
 	note := func(text string, args ...any) { s.step.Note(fmt.Sprintf(text, args...)) }
 	if s.has("read/write requests") {

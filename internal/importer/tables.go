@@ -23,7 +23,7 @@ func isRelative(f *file) bool {
 	return ratios
 }
 
-// tableFile is a published table that is being read.
+// tableFile is a published table being read.
 type tableFile struct {
 	*input
 	o    *Options
@@ -108,7 +108,7 @@ func (t *tableFile) add(f layout.Format, s *layout.Step) {
 }
 
 // levels adds a line with a column for each number of clients, which the line does
-// not give.
+// not contain.
 func (t *tableFile) levels(test string, l *layout.Line) {
 	for i := range len(l.Values) {
 		v := l.Value(layout.ColumnName(i))

@@ -38,7 +38,7 @@ func parseVMStat(f *file, ps *hint.Problems) *vmstat {
 		case len(words) == 0, strings.Contains(words[0], "procs"):
 		case slices.Contains(words, "swpd"):
 			v.header = words
-		case !v.sample(words) && !v.last: // else cut off in the middle of a line
+		case !v.sample(words) && !v.last: // otherwise cut off in the middle of a line
 			v.refuse("", "%q is not a line of vmstat: %d numbers were expected", clip(line), len(v.header))
 		}
 	})
@@ -46,7 +46,7 @@ func parseVMStat(f *file, ps *hint.Problems) *vmstat {
 }
 
 // sample adds a sample by the names in the header. Option -t adds a date and a time,
-// for which the header has one name. It returns false if the line is none.
+// which share one name in the header. It returns false if the line is not a sample.
 func (v *vmstat) sample(words []string) bool {
 	n := len(words)
 	if v.header == nil || n != len(v.header) && n != len(v.header)+1 {

@@ -69,7 +69,7 @@ func newTrial(runs []*run, campaign string, common map[string]bool, o *Options) 
 	first := runs[0]
 	t := &result.Trial{
 		Format: result.Format, Campaign: campaign, Target: first.target, Trial: first.trial,
-		// Runs with the same number have only the number in common.
+		// Runs with the same number share only that number.
 		Order:  "sequential",
 		Engine: result.Unknown, Workload: first.workload, Params: map[string]any{}, Knobs: map[string]string{},
 		Durability: result.Unknown, Status: result.Complete,
@@ -90,9 +90,9 @@ func newTrial(runs []*run, campaign string, common map[string]bool, o *Options) 
 	return out
 }
 
-// commonParams returns the names of the parameters in which the steps of each target
+// commonParams returns the names of the parameters on which the steps of each target
 // agree. Others are in the notes of the steps: a target that lacks a test should not
-// look as if it had done other work.
+// appear to have done different work.
 func commonParams(runs []*run) map[string]bool {
 	common := map[string]bool{}
 	first := map[[2]string]string{} // by target and name
@@ -120,8 +120,8 @@ func commonParams(runs []*run) map[string]bool {
 // commanded reports whether the parameters of a run are known.
 func (r *run) commanded() bool { return len(r.plan) > 0 }
 
-// storageKnob is the knob of a server's storage engine in a trial. It is not a
-// parameter of the work: storage engines are what is compared.
+// storageKnob is the knob for a server's storage engine in a trial. It is not a
+// parameter of the work: storage engines are the subject of the comparison.
 const storageKnob = "storage"
 
 // add adds a run as a step.

@@ -4,8 +4,8 @@ import (
 	"rumbench/internal/page/picture"
 )
 
-// Card draws a title and blocks as one picture, for posts: of a choice what is
-// chosen at first. Blocks that are not for a first screen are left out.
+// Card draws a title and blocks as one picture, for posts: of a choice only the
+// first option. Blocks that are not for a first screen are left out.
 func Card(title string, blocks []Block) *picture.Picture {
 	c := &card{Picture: picture.New(cardWidth, 0, title), y: cardMargin}
 	c.y += 22
@@ -27,10 +27,10 @@ const (
 	cardBetween = 36 // columns
 )
 
-// card is a picture to which blocks are added from top to bottom.
+// card is a picture that grows by blocks from top to bottom.
 type card struct {
 	*picture.Picture
-	y float64 // where the next block begins
+	y float64 // the start of the next block
 }
 
 func (c *card) block(b Block) {
@@ -71,8 +71,8 @@ func (c *card) paragraph(style picture.Style, size, x float64, text string) {
 	c.y += 5
 }
 
-// columns draws cells side by side: of equal width, or as wide as they are, in
-// rows.
+// columns draws cells side by side: with equal widths, or with their natural
+// widths, in rows.
 func (c *card) columns(p Panels) {
 	const inside = cardWidth - 2*cardMargin
 	equal := (inside - cardBetween*float64(len(p.Cells)-1)) / float64(max(1, len(p.Cells)))
@@ -91,7 +91,7 @@ func (c *card) columns(p Panels) {
 	c.y = bottom
 }
 
-// drawn adds a block to a column, scaled to a width or in its own.
+// drawn adds a block to a column, scaled to a width or in its natural width.
 func (c *card) drawn(b Block, width float64, fit bool) {
 	switch b := b.(type) {
 	case Medium:

@@ -17,7 +17,7 @@ type Charts struct {
 	Static []Plot
 }
 
-// Moving is what the page's script draws.
+// Moving is the data that the page's script draws.
 type Moving struct {
 	Width  float64       `json:"width"`  // seconds per point
 	Points int           `json:"points"` // of every line
@@ -39,19 +39,19 @@ type MovingChart struct {
 	Log   bool     `json:"log,omitempty"` // on a logarithmic axis; its values are peaks, others are means
 	Lines []Values `json:"lines"`         // one per series
 	// Low and High are the bands around the lines, if any; null is a series
-	// without one.
+	// without a band.
 	Low  []Values `json:"low,omitempty"`
 	High []Values `json:"high,omitempty"`
 }
 
-// Stall is when a series did nothing.
+// Stall is a period in which a series did nothing.
 type Stall struct {
 	Index int     `json:"index"`
 	From  float64 `json:"from"`
 	To    float64 `json:"to"`
 }
 
-// Moment is when something happened to a series.
+// Moment is the time of an event in a series.
 type Moment struct {
 	Index int     `json:"index"`
 	At    float64 `json:"at"`
@@ -69,9 +69,9 @@ func (l Values) MarshalJSON() ([]byte, error) {
 // Numbers are numbers to calculate with; NaN is unknown.
 type Numbers []float64
 
-// MarshalJSON writes nine digits, more than anything was measured with: all 17
-// would be a fifth of the rows. What nine digits make whole is written in full,
-// as counts are shown in full.
+// MarshalJSON writes nine digits, more than any measurement has: all 17 digits
+// would be a fifth of the rows. Values that nine digits would round to integers
+// are written in full, as counts are shown in full.
 func (l Numbers) MarshalJSON() ([]byte, error) {
 	return appendList(l, func(v float64) float64 {
 		if r := rounded(v, 9); r != math.Trunc(r) {
@@ -107,8 +107,8 @@ func appendList(list []float64, round func(float64) float64) []byte {
 // Gaps returns n unknown values.
 func Gaps(n int) Values { return slices.Repeat(Values{math.NaN()}, n) }
 
-// thinned returns the values of so many points each as one: their mean, or the
-// greatest of peaks.
+// thinned replaces each group of points values by one: their mean, or the
+// greatest for peaks.
 func (l Values) thinned(points int, peaks bool) Values {
 	var out Values
 	for part := range slices.Chunk(l, points) {
@@ -127,7 +127,7 @@ func (l Values) thinned(points int, peaks bool) Values {
 	return out
 }
 
-// Drawing returns one of the charts as a plot of at most so many points.
+// Drawing returns one of the charts as a plot of at most limit points.
 func (m *Moving) Drawing(ch MovingChart, limit int, label string, format func(float64) string) Plot {
 	points := max(1, (m.Points+limit-1)/limit) // of the chart for each of the drawing
 	p := Plot{Title: ch.Title, Label: label, Height: 190, X: Linear(0, m.Width*float64(m.Points), format),
@@ -173,7 +173,7 @@ type Bar struct {
 	GoalTitle  string
 }
 
-// Stacks are bars that are made of parts.
+// Stacks are bars that consist of parts.
 type Stacks struct {
 	Title  string
 	Legend []Part
@@ -186,7 +186,7 @@ type Stack struct {
 	Series int
 	Parts  []Part
 	Value  string // of the whole bar
-	Absent string // why there is none
+	Absent string // the reason if there is no value
 }
 
 // Part is a part of a bar. Style is its index among the kinds of parts, each

@@ -18,15 +18,16 @@ type Drawing struct {
 // Image is a drawing of others, in SVG, that is shown without its scripts.
 type Image struct{ Caption, SVG string }
 
-// Source returns the address of the image, which is the image.
+// Source returns the address of the image: the image itself as a data URL.
 func (i Image) Source() template.URL {
 	return template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString([]byte(i.SVG)))
 }
 
-// Choice is blocks of which one is shown at a time, the first at first.
+// Choice is a set of blocks, one of which is shown at a time, initially the
+// first.
 type Choice struct {
 	ID      string // unique on the page
-	Name    string // what is chosen, for screen readers
+	Name    string // the subject of the choice, for screen readers
 	Below   bool   // the names are below the block
 	Options []Option
 }
@@ -43,7 +44,7 @@ type Panels struct {
 	Cells [][]Block
 }
 
-// Badge says in a line how far the page can be trusted, and more when it is
+// Badge is a line on how far the page can be trusted, with details when it is
 // opened.
 type Badge struct {
 	Level Level

@@ -4,8 +4,8 @@ import (
 	"rumbench/internal/page/picture"
 )
 
-// Heat is a map of ratios, rows × columns, in colours that say which are better
-// and which worse.
+// Heat is a map of ratios, rows × columns, in colours that show which are
+// better and which worse.
 type Heat struct {
 	Title   string
 	About   string // how to read it
@@ -33,11 +33,11 @@ type HeatCell struct {
 	Why  string // it cannot be compared, for this reason
 }
 
-// Tone says how much better or worse a number is: 1 to 3, and -1 to -3. The
-// hollow tones are of differences that are not proven.
+// Tone is how much better or worse a number is: 1 to 3, and -1 to -3. The
+// hollow tones are for differences that are not proven.
 type Tone int
 
-// The tones besides those of proven differences.
+// The tones in addition to those of proven differences.
 const (
 	NoTone      Tone = 0
 	HollowGood  Tone = 10

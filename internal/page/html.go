@@ -63,7 +63,7 @@ func HTML(w io.Writer, d *Document) error {
 	return written(w, whole.String())
 }
 
-// heads are the notes that are marked at the heads of a table's columns and groups.
+// heads are the notes marked at the heads of a table's columns and groups.
 type heads struct{ Columns, Groups [][]Note }
 
 func newHeads(r remarks, t Table) (h heads) {
@@ -86,8 +86,8 @@ func show(t *template.Template, b Block) (template.HTML, error) {
 	return template.HTML(out.String()), err
 }
 
-// script returns data as JSON for a script. The encoder escapes what could end
-// the element.
+// script returns data as JSON for a script. The encoder escapes characters that
+// could end the element.
 func script(v any) (template.JS, error) {
 	if b, ok := v.(json.RawMessage); ok {
 		return template.JS(b), nil // a second encoding would remove its line breaks

@@ -9,8 +9,8 @@ import (
 	"text/template"
 )
 
-// Markdown writes a document as Markdown, for posts and issues: without
-// drawings of curves and, unless all is wanted, without what is folded.
+// Markdown writes a document as Markdown, for posts and issues: without drawings
+// of curves and, unless all is set, without folded parts.
 func Markdown(w io.Writer, d *Document, all bool) error {
 	remarks, t := remarksOf(d, all), template.New("page.md")
 	show := func(b Block) (string, error) {
@@ -58,7 +58,7 @@ func Markdown(w io.Writer, d *Document, all bool) error {
 	return written(w, strings.TrimRight(text.String(), "\n")+"\n")
 }
 
-// subOf returns what stands below the head of a column in a group of rows.
+// subOf returns the text below the head of a column in a group of rows.
 func subOf(c Column, g Group, column int) string {
 	if column < len(g.Subs) {
 		return g.Subs[column]

@@ -29,8 +29,8 @@ type Notes struct {
 // NewNotes returns the notes of the section with an id.
 func NewNotes(section string) *Notes { return &Notes{section: section} }
 
-// A remark consists of parts: words, integers, and values with parts of their
-// own. Integers are figures; digits within words are not.
+// A remark consists of parts: words, integers, and values with their own parts.
+// Integers are figures; digits within words are not.
 type hasParts interface {
 	Parts() (words, figures []string) // as metric.Warning has
 }
@@ -38,13 +38,13 @@ type hasParts interface {
 // noteKind is a text with its figures taken out.
 type noteKind struct {
 	words   []string // around the figures
-	figures []figure // of the remark that stands for all: the largest
+	figures []figure // of the remark that represents all: the largest
 	listed  []listed // the integers of all, by the positions of figures
 	seen    map[string]bool
 }
 
-// figure is a number in a remark. Integers, such as trials, are counted out where
-// remarks are merged; of values, one remark's stand for all: ranges of several
+// figure is a number in a remark. Merged remarks list all their integers, such as
+// trials, but the values of one remark represent those of all: ranges of several
 // figures would make a sentence that is true of none.
 type figure struct {
 	text    string
@@ -53,7 +53,7 @@ type figure struct {
 
 // listed are the integers at one position of texts of a kind.
 type listed struct {
-	named         []string // the first different ones, one more than are listed
+	named         []string // the first different ones, one more than the list shows
 	lowest, limit string
 }
 
@@ -96,8 +96,8 @@ func (n *Notes) Has(text string) bool {
 	return slices.ContainsFunc(n.kinds, func(k *noteKind) bool { return k.seen[text] })
 }
 
-// prefix returns what makes the ids of notes unique on the page: for a step
-// like s3-l-i1 only its number, as there are many.
+// prefix returns the prefix that makes the ids of notes unique on the page: for a
+// step like s3-l-i1 only its number, as there are many.
 func (n *Notes) prefix() string {
 	first, _, _ := strings.Cut(n.section, "-")
 	return first
@@ -162,7 +162,7 @@ func larger(a, b []figure) bool {
 	return false
 }
 
-// mostNamed is how many different integers are listed individually.
+// mostNamed is the number of different integers that are listed individually.
 const mostNamed = 6
 
 func (f *listed) add(v string) {
@@ -195,7 +195,8 @@ func below(a, b string) bool {
 	return x < y
 }
 
-// String returns the remark with the largest values, and of how many it is one.
+// String returns the remark with the largest values, and the number of remarks
+// that it represents.
 func (k *noteKind) String() string {
 	all, values := slices.Clone(k.figures), false
 	for i := range all {

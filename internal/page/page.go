@@ -1,8 +1,8 @@
 // Package page renders documents of headings, prose, facts, tables, drawings,
 // notes and folds as HTML, Markdown and text.
 //
-// It knows nothing of what a document is about, and computes nothing: numbers
-// come formatted and in order.
+// It does not know the subject of a document, and computes nothing: numbers
+// arrive formatted and in order.
 package page
 
 import "encoding/json"
@@ -12,9 +12,9 @@ type Document struct {
 	Title    string
 	Lead     []Block // before the contents
 	Sections []Section
-	Data     []Data   // what the scripts of an HTML page read
-	Style    string   // style rules besides those of every page
-	Scripts  []string // scripts besides those that draw charts
+	Data     []Data   // the data that the scripts of an HTML page read
+	Style    string   // style rules in addition to those of every page
+	Scripts  []string // scripts in addition to those that draw charts
 }
 
 // Data is JSON embedded in an HTML page, in an element with an id.
@@ -60,7 +60,7 @@ type Span struct {
 // Prose returns a paragraph of one style.
 func Prose(class, text string) Paragraph { return Paragraph{Class: class, Spans: []Span{{Text: text}}} }
 
-// Banner is what a reader must know before anything else.
+// Banner is a message to read before anything else.
 type Banner string
 
 // List is a list of items.
@@ -69,7 +69,8 @@ type List struct {
 	Items []Item
 }
 
-// Item is a line of a list, with more lines below it; Link is the id of what Name names.
+// Item is a line of a list, with more lines below it; Link is the id of the part that
+// Name names.
 type Item struct {
 	Name, Link, Text string
 	More             []string
@@ -112,10 +113,10 @@ type Download struct{ Title, Text string }
 // Beside is blocks shown side by side if there is room.
 type Beside []Block
 
-// Folds are parts that are shown when they are asked for.
+// Folds are parts that are shown on request.
 type Folds []Fold
 
-// Fold is a collapsed part. Its title says what is in it.
+// Fold is a collapsed part. Its title describes the content.
 type Fold struct {
 	Title  string
 	Blocks []Block

@@ -8,7 +8,7 @@ import (
 	"rumbench/internal/page/picture"
 )
 
-// Parallel shows several series on a few upright logarithmic axes beside each other, at
+// Parallel shows several series on a few upright logarithmic axes next to each other, at
 // each as a ratio to the best: a line near the bottom is good everywhere.
 type Parallel struct {
 	Title string
@@ -17,14 +17,14 @@ type Parallel struct {
 	Lines []Across
 }
 
-// Across is a series: at each axis its ratio to the best, NaN where it is not known, and
-// the number behind it.
+// Across is a series: at each axis its ratio to the best, NaN if it is unknown, and the
+// number behind it.
 type Across struct {
 	Name   string
 	Series int
 	At     []float64
 	Labels []string
-	Thin   bool // another is at least as good on all axes
+	Thin   bool // a different series is at least as good on all axes
 }
 
 const (
@@ -69,7 +69,7 @@ func (a *Parallel) Picture() *picture.Picture {
 	return p
 }
 
-// draw draws a series' line, with gaps where it is not known.
+// draw draws a series' line, with gaps where the ratio is unknown.
 func (l *Across) draw(p *picture.Picture, x func(int) float64, y func(float64) float64) {
 	points := make([]picture.Point, len(l.At))
 	for i, v := range l.At {
@@ -86,7 +86,7 @@ func (l *Across) draw(p *picture.Picture, x func(int) float64, y func(float64) f
 	p.Of(l.Series, style, points...)
 }
 
-// label writes the numbers beside an axis, pushed apart.
+// label writes the numbers next to an axis, pushed apart.
 func (a *Parallel) label(p *picture.Picture, axis int, x float64, y func(float64) float64) {
 	type place struct {
 		at   float64
@@ -118,7 +118,7 @@ func (a *Parallel) label(p *picture.Picture, axis int, x float64, y func(float64
 		if anchor == picture.End {
 			left = x + side + pad - width
 		}
-		p.Rect(-1, picture.Paper, left, l.at-labelGap/2, width, labelGap) // lines end beside the text
+		p.Rect(-1, picture.Paper, left, l.at-labelGap/2, width, labelGap) // lines end next to the text
 		p.Write(picture.Plain, x+side, l.at+4, anchor, l.text).Size = size
 	}
 }

@@ -14,7 +14,7 @@ type Plot struct {
 	Label  string  // a description for screen readers
 	Height float64 // of a width of 460
 	X, Y   Axis
-	Level  float64 // a value that has a line of its own; 0: none
+	Level  float64 // a value marked by a separate line; 0: none
 	Lines  []Line
 	Stalls []Stall  // behind the lines
 	Marks  []Moment // above them
@@ -38,11 +38,11 @@ type Tick struct {
 	Low  bool // in the second row
 }
 
-// Line is what a series did.
+// Line is the course of a series.
 type Line struct {
 	Series int
 	Points []Point
-	Band   bool // what lies between Low and High is shaded, in place of whiskers
+	Band   bool // the area between Low and High is shaded, instead of whiskers
 	Each   bool // every point has a marker; otherwise some have
 }
 
@@ -67,8 +67,8 @@ func (a *Axis) place(v float64) float64 {
 	return math.Log10(v)
 }
 
-// Reach returns the values and ranges of lines, of several plots if these are to
-// have the same axis.
+// Reach returns the values and ranges of lines, of several plots if they share an
+// axis.
 func Reach(plots ...[]Line) (values []float64) {
 	for _, l := range slices.Concat(plots...) {
 		for _, p := range l.Points {
@@ -78,7 +78,7 @@ func Reach(plots ...[]Line) (values []float64) {
 	return slices.DeleteFunc(values, func(v float64) bool { return !quantity.Finite(v) })
 }
 
-// Scale is how values are laid out on an axis: linear from 0 on, unless it says
+// Scale is the layout of values on an axis: linear starting at 0, unless set
 // otherwise.
 type Scale struct {
 	Format func(float64) string
@@ -91,7 +91,7 @@ type Scale struct {
 	Binary bool // bytes
 }
 
-// room is the space beside the values, as a share of their range or in decades.
+// room is the space next to the values, as a share of their range or in decades.
 const room = 0.08
 
 // Axis returns the axis for values.
@@ -155,8 +155,8 @@ func ticks(start, end float64) []float64 {
 	return out
 }
 
-// logTicks returns decades, and if these are few what divides them.
-// There are at least two.
+// logTicks returns decades and, if these are few, values between them. There are
+// at least two.
 func logTicks(low, high float64) []float64 {
 	steps := []float64{1}
 	switch {
@@ -185,7 +185,7 @@ func (p *Plot) Picture() *picture.Picture {
 	for _, t := range p.Y.Ticks {
 		f.tickY(p.Y.place(t.At), t.Text)
 	}
-	free := math.Inf(-1) // where the last label ends
+	free := math.Inf(-1) // the end of the last label
 	for _, t := range p.X.Ticks {
 		at := p.X.place(t.At)
 		if half := picture.Width(picture.Label, 0, t.Text) / 2; p.X.Thin && f.x(at)-half < free+4 {
@@ -271,7 +271,7 @@ func (f *frame) whiskers(p *Plot, l *Line, at [][2]float64) {
 	}
 }
 
-// someMarks draws a few markers on a line. Each series starts them at another
+// someMarks draws a few markers on a line. Each series starts them at a different
 // point, so that overlapping lines remain visible.
 func (f *frame) someMarks(series int, points [][2]float64) {
 	known := slices.DeleteFunc(slices.Clone(points), func(p [2]float64) bool { return math.IsNaN(p[1]) })

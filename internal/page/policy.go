@@ -17,8 +17,8 @@ import (
 // policy is a page's content security policy: it allows the scripts and styles
 // that were put into the page, by their hashes, and nothing else. Scripts and
 // styles injected by a name or a message have no effect. Images may be data of
-// the page itself: a picture becomes a PNG that way. What a script saves as a
-// file, under a blob's address, is no image and needs no permission.
+// the page itself: a picture becomes a PNG that way. A file that a script
+// saves, under a blob's address, is no image and needs no permission.
 type policy struct {
 	scripts []string          // their hashes
 	rules   map[string]string // the rules of the page's generated classes
@@ -27,7 +27,7 @@ type policy struct {
 // unread are comments and indentation of a script, which readers of the page need not load.
 var unread = regexp.MustCompile(`(?m)^\s*//.*\n|^[\t ]+`)
 
-// script returns a script for the page, without what nobody reads there, and allows it.
+// script returns a script for the page, without its unread parts, and allows it.
 func (p *policy) script(text string) template.JS {
 	text = unread.ReplaceAllString(text, "")
 	p.scripts = append(p.scripts, hashOf(text))
@@ -48,7 +48,7 @@ func (p *policy) percent(property string, v float64) string {
 		fmt.Sprintf("%s:%d.%02d%%", property, hundredths/100, hundredths%100))
 }
 
-// columns returns a class that says how many columns a table has.
+// columns returns a class that sets the number of a table's columns.
 func (p *policy) columns(n int) string {
 	return p.class(fmt.Sprintf("columns-%d", n), fmt.Sprintf("--columns:%d", n))
 }
@@ -58,7 +58,7 @@ func (p *policy) class(name, rule string) string {
 	return name
 }
 
-// head is what precedes the body of a page.
+// head is the part of a page before its body.
 type head struct {
 	Title  string
 	Policy template.HTMLAttr
@@ -85,7 +85,7 @@ func (p *policy) head(d *Document) (head, error) {
 	return head{d.Title, template.HTMLAttr(`content="` + allowed + `"`), template.CSS(style.String())}, nil
 }
 
-// hashOf returns the hash by which a policy names a text.
+// hashOf returns the hash that identifies a text in a policy.
 func hashOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"

@@ -9,11 +9,11 @@ import (
 
 // Ranking compares a number of several series, a bar each, in the order given.
 type Ranking struct {
-	Title string // what is compared, with its unit
+	Title string // the number compared, with its unit
 	About string // how to read it
 	Rows  []Ranked
-	// Dots: values are dots on a logarithmic axis, each with others of its row to
-	// both sides, in place of bars from 0.
+	// Dots: values are dots on a logarithmic axis, each with other values of its
+	// row to both sides, instead of bars from 0.
 	Dots bool
 }
 
@@ -21,8 +21,8 @@ type Ranking struct {
 type Ranked struct {
 	Name      string
 	Series    int
-	Value     string  // as text; with Absent, why there is none
-	Beside    string  // what the value means, such as a ratio
+	Value     string  // as text; with Absent, the reason why it is missing
+	Beside    string  // the meaning of the value, such as a ratio
 	Class     string  // of Beside: the verdict as a style, see Cell
 	At        float64 // the value
 	Low, High float64 // of a whisker
@@ -34,7 +34,7 @@ type Ranked struct {
 const (
 	rankingWidth = 400
 	rankHeight   = 36
-	aboutSize    = 11 // of the text that says how to read a picture
+	aboutSize    = 11 // of the text that explains how to read a picture
 	aboutLine    = 15
 )
 
@@ -53,7 +53,7 @@ func (r *Ranking) Picture() *picture.Picture {
 	return p
 }
 
-// scale returns where values are across.
+// scale returns the mapping from values to positions across.
 func (r *Ranking) scale() func(float64) float64 {
 	low, high := math.Inf(1), 0.0
 	for _, row := range r.Rows {

@@ -17,12 +17,12 @@ type remarks map[string]*remark // by the ids of notes
 // remark is a note in the order of reading, with the numbers that it is about.
 type remark struct {
 	number int               // 0: of no table that is shown
-	marked map[string]string // the numbers that have it, with the series; "" for none
+	marked map[string]string // the numbers with the note, and their series; "" for none
 	all    map[string]string // the numbers in the same columns
 }
 
-// remarksOf reads the notes of a document's tables. Without all, those that are
-// folded get no number.
+// remarksOf reads the notes of a document's tables. Without all, folded tables get
+// no numbers.
 func remarksOf(d *Document, all bool) remarks {
 	r := remarks{}
 	last := map[string]int{}
@@ -34,7 +34,7 @@ func remarksOf(d *Document, all bool) remarks {
 }
 
 // read numbers the notes of tables in the order of their marks, each section's from
-// 1: last are the numbers given so far.
+// 1: last are the numbers assigned so far.
 func (r remarks) read(blocks []Block, shown, all bool, last map[string]int) {
 	for _, b := range blocks {
 		switch b := b.(type) {
@@ -87,7 +87,7 @@ func (r remarks) table(t *Table, shown bool, last map[string]int) {
 	}
 }
 
-// marking is the head of numbers that is marked with their notes.
+// marking is a head of numbers, marked with their notes.
 type marking struct {
 	group, column int // the group's own head if column is < 0; the column's head if group is < 0
 	cells         []markedCell
@@ -96,12 +96,12 @@ type marking struct {
 
 type markedCell struct {
 	*Cell
-	id     string // the same number in another table has the same
+	id     string // the same number in a different table has the same
 	series string // the name of the row's series; "" if it has none
 }
 
 // marked returns the heads of a table with numbers that have notes: those of its
-// groups where these are of different things, else those of its columns.
+// groups if each group has a different number, else those of its columns.
 func (t *Table) marked() (out []marking) {
 	if t.byGroup() {
 		for g := range t.Groups {
@@ -123,7 +123,7 @@ func (t *Table) marked() (out []marking) {
 	return out
 }
 
-// byGroup reports whether each group is of a number of its own.
+// byGroup reports whether each group has its own number.
 func (t *Table) byGroup() bool {
 	return slices.ContainsFunc(t.Groups, func(g Group) bool { return g.Name != "" && g.Subs != nil })
 }
@@ -169,7 +169,7 @@ func (r remarks) heads(t *Table) (columns, groups [][]Note) {
 }
 
 // list returns the notes that are shown, in the order of reading, with the numbers
-// they are about; last those about no number.
+// they are about; notes about no number come last.
 func (r remarks) list(n *Notes) (out []Note) {
 	var rest []Note
 	for _, note := range n.List {
@@ -190,7 +190,7 @@ func (r remarks) list(n *Notes) (out []Note) {
 	return out
 }
 
-// count says how many numbers a note is about.
+// count returns the number of numbers that a note is about, in words.
 func (r *remark) count() string {
 	switch marked, all := len(r.marked), len(r.all); {
 	case all == 1:
@@ -202,7 +202,7 @@ func (r *remark) count() string {
 	}
 }
 
-// series names the series that a note is about, if it is about some of several.
+// series names the series that a note is about, if these are only some of several.
 func (r *remark) series() string {
 	marked, all := series(r.marked), series(r.all)
 	if slices.Contains(marked, "") || len(marked) == len(all) || len(marked) > mostSeries {
@@ -211,7 +211,7 @@ func (r *remark) series() string {
 	return ", of " + quantity.Joined(marked)
 }
 
-// mostSeries is how many series a note names.
+// mostSeries is the number of series that a note names.
 const mostSeries = 4
 
 // series returns the series of numbers.

@@ -53,7 +53,7 @@ func (f *frame) level(at float64) {
 	f.Add(picture.Level, picture.Point{X: f.left, Y: y}, picture.Point{X: f.Width - f.right, Y: y})
 }
 
-// places returns where points are in the drawing.
+// places returns the positions of points in the drawing.
 func (f *frame) places(points [][2]float64) (out []picture.Point) {
 	for _, p := range points {
 		out = append(out, picture.Point{X: f.x(p[0]), Y: f.y(p[1])})

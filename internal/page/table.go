@@ -22,7 +22,7 @@ type Table struct {
 // Column is a column's heading.
 type Column struct {
 	Name, Sub string
-	Title     string // what it means
+	Title     string // its meaning
 	Link      string // the id of its explanation or section
 }
 
@@ -39,7 +39,7 @@ type Group struct {
 type Row struct {
 	Head   string
 	Series int    // the row's series, -1 for none
-	Base   bool   // of the series with which others are compared
+	Base   bool   // of the series that others are compared with
 	Class  string // of a row with numbers from elsewhere
 	Cells  []Cell
 }
@@ -61,7 +61,7 @@ type Cell struct {
 	Differs bool // marked: it differs from its neighbours
 }
 
-// WordTable returns a table of words. The first column is that of the rows' heads.
+// WordTable returns a table of words. The first column holds the rows' heads.
 func WordTable(heads []string, rows ...[]string) Table {
 	t := Table{Head: heads[0], Groups: []Group{{}}}
 	for _, name := range heads[1:] {
@@ -77,7 +77,7 @@ func WordTable(heads []string, rows ...[]string) Table {
 	return t
 }
 
-// Add adds rows to the last group, which the first ones begin.
+// Add adds rows to the last group, and starts the first group if there is none.
 func (t *Table) Add(rows ...Row) {
 	if len(t.Groups) == 0 {
 		t.Groups = []Group{{}}

@@ -14,7 +14,7 @@ import (
 // TextStyle is how a document is rendered as text.
 type TextStyle struct {
 	Width int    // 0 is unlimited; columns that do not fit are left out with a remark
-	More  string // where what was left out can be found
+	More  string // where the omitted parts can be found
 	Wrap  bool   // columns that do not fit are put below the others instead
 	// Steady is for tables that follow each other: without blank lines between
 	// them, and columns that are wide enough for most numbers.
@@ -51,8 +51,8 @@ type text struct {
 	ended bool // by a table or a tree, which a blank line follows
 }
 
-// grid is the column layout of tables. A number and its suffix may be in
-// columns of their own, so that numbers are aligned.
+// grid is the column layout of tables. A number and its suffix may be in separate
+// columns, so that numbers are aligned.
 type grid struct {
 	widths []int  // of the first column, and of the others
 	after  []int  // of suffixes of numbers
@@ -128,7 +128,7 @@ func (p Paragraph) text() string {
 	return b.String()
 }
 
-// gridOf returns the column layout that a table shares with those like it.
+// gridOf returns the column layout that a table shares with similar tables.
 func (t *text) gridOf(table *Table) *grid {
 	var b strings.Builder
 	b.WriteString(table.Title + "\x00" + table.Head + "\x00")

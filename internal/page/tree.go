@@ -12,8 +12,8 @@ type Tree struct {
 	Items    []Tree
 }
 
-// Add appends a line below the tree's own, and returns it. The line returned
-// last is the only one that may get lines of its own.
+// Add appends a line below the tree's own, and returns it. Only the line
+// returned last may get lines below it.
 func (t *Tree) Add(format string, args ...any) *Tree {
 	t.Items = append(t.Items, Tree{Text: fmt.Sprintf(format, args...)})
 	return &t.Items[len(t.Items)-1]
@@ -21,7 +21,7 @@ func (t *Tree) Add(format string, args ...any) *Tree {
 
 func (Tree) kind() string { return "tree" }
 
-// tree writes a tree, with a blank line before the outer lines that have others
+// tree writes a tree, with a blank line before the outer lines that have lines
 // below them.
 func (t *text) tree(n Tree, depth int) {
 	if len(n.Items) > 0 && depth < 2 && t.Len() > 0 {

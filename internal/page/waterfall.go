@@ -7,7 +7,7 @@ import (
 )
 
 // Waterfall shows factors whose product is a ratio, a bar each on one logarithmic axis
-// that begins at 1: each bar begins where the one before it ends.
+// that begins at 1: each bar begins at the end of the one before it.
 type Waterfall struct {
 	Title string
 	About string // how to read it
@@ -21,7 +21,7 @@ type Fall struct {
 	Class     string  // the verdict as a style, see Cell
 	Factor    float64 // above 0
 	Low, High float64 // of its whisker; 0 without one
-	Open      bool    // nobody knows what it is: an outline
+	Open      bool    // an unknown cause: drawn as an outline
 	Whole     bool
 }
 
@@ -49,7 +49,7 @@ func (w *Waterfall) Picture() *picture.Picture {
 	return p
 }
 
-// scale returns where ratios are across.
+// scale returns the mapping from ratios to positions across.
 func (w *Waterfall) scale() func(float64) float64 {
 	low, high, at := 1.0, 1.0, 1.0
 	for _, f := range w.Rows {

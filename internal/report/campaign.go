@@ -35,7 +35,7 @@ type campaign struct {
 
 	started  time.Time  // as in Input
 	profiles []*Profile // as in Input
-	// judgements are of pairs of targets, base first.
+	// judgements are the judgements on pairs of targets, base first.
 	judgements map[[2]*target]*compare.Judgement
 	quick      map[[2]*target]*compare.Judgement // of the headline numbers only
 	explained  map[[2]*target]*explain.Explanation
@@ -84,7 +84,7 @@ func slug(s string) string {
 	}, s)
 }
 
-// judged returns the judgement of two targets, made when it is asked for.
+// judged returns the judgement of two targets, made on first use.
 func (c *campaign) judged(base, t *target) *compare.Judgement {
 	pair := [2]*target{base, t}
 	if c.judgements[pair] == nil {
@@ -109,12 +109,11 @@ func (c *campaign) stepsWith(measures []measure) []*step {
 	})
 }
 
-// mostColumns is how many steps are shown side by side if steps may be left
-// out.
+// mostColumns is the number of steps shown side by side if steps may be left out.
 const mostColumns = 16
 
-// columns returns which of some steps to show side by side, and a remark on those
-// left out. If they are too many, a sweep is represented by the step in which the
+// columns returns the steps to show side by side, and a remark on those left out.
+// If there are too many steps, a sweep is represented by the step in which the
 // base was fastest.
 func (c *campaign) columns(all []*step) (out []*step, leftOut string) {
 	if len(all) <= mostColumns {
@@ -133,8 +132,8 @@ func (c *campaign) columns(all []*step) (out []*step, leftOut string) {
 		" was fastest; all of them are in the relative table and in sections of their own."
 }
 
-// crowded reports whether there are so many steps along axes that their
-// sections are hidden at first.
+// crowded reports whether there are so many steps along axes that their sections are
+// hidden at first.
 func (c *campaign) crowded() bool { return len(c.sweeps) > 0 && len(c.steps) > mostColumns }
 
 // sweepOf returns the sweep that a step belongs to, nil if there is none.
@@ -192,7 +191,7 @@ func (s *step) leaders() iter.Seq2[*target, *run] {
 	}
 }
 
-// units returns what a step's throughput counts: "rows" or "queries".
+// units returns the unit that a step's throughput counts: "rows" or "queries".
 func (s *step) units(op string) string { return verdict.Units(s.Step, op) }
 
 // unitOf returns the unit or denominator of the numbers under a key.
@@ -212,7 +211,7 @@ func (s *step) unitOf(k key) string {
 	return ""
 }
 
-// costPer returns the denominator of the step's costs. Writes may have another
+// costPer returns the denominator of the step's costs. Writes may have a different
 // one, which their cells then show.
 func (s *step) costPer() string {
 	k, _ := s.Own(metric.CPUUS)

@@ -12,7 +12,7 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// cell shows a number of a target beside that of the base.
+// cell shows a number of a target next to that of the base.
 func (s *step) cell(t, base *target, k key, n *page.Notes) page.Cell {
 	num := s.number(t, k)
 	if num.Missing != "" {
@@ -52,7 +52,7 @@ func tagged(n number, reason string) string {
 	return reason
 }
 
-// compareCell shows in a cell how its number differs from the base's.
+// compareCell shows in a cell the difference between its number and the base's.
 func compareCell(c *page.Cell, e *compare.Effect, base string) {
 	m := verdict.MarkOf(e)
 	c.Class = m.Class
@@ -116,7 +116,7 @@ func metricColumn(k key) page.Column {
 	return c
 }
 
-// metricDoc returns what a metric means.
+// metricDoc returns the meaning of a metric.
 func metricDoc(name string) string {
 	if m := metric.ByName(name); m != nil {
 		return m.Name + ", " + unitName(m.Unit) + ": " + m.Meaning()

@@ -33,7 +33,7 @@ const aboutRows = "Number i of a run, of target and step, is of kind shapes[run.
 	"samples: the value is the greatest of " +
 	"these n. The page shows medians over the trials that are not left out."
 
-// rowKind is everything of a row except its value.
+// rowKind is the content of a row except its value.
 type rowKind struct {
 	Group  string `json:"group,omitempty"`
 	Op     string `json:"op,omitempty"`

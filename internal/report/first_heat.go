@@ -14,8 +14,8 @@ import (
 )
 
 // heatMaps returns the ratios of all tests to the base's, a map for each of a few
-// metrics, the throughput first: side by side as many as there is room for, the last
-// of which is one of several to choose from. There are none for a single target.
+// metrics, the throughput first. It puts as many maps side by side as fit; the last
+// is one of several to choose from. There are none for a single target.
 func heatMaps(c *campaign, wide bool) [][]page.Block {
 	if len(c.Targets) < 2 {
 		return nil
@@ -74,8 +74,8 @@ var heatKinds = []struct {
 	{"Space", func(s *step) (key, bool) { return s.Own(metric.SpaceAmplification) }},
 }
 
-// mostHeated is how many tests a map has before sweeps are represented by one of
-// their steps.
+// mostHeated is the number of tests on a map above which sweeps are represented by
+// one of their steps.
 const mostHeated = 36
 
 // heated returns the steps of a map.
@@ -91,8 +91,8 @@ func (c *campaign) heated(find func(*step) (key, bool)) (out []*step) {
 	return out
 }
 
-// heat returns the map of a number; nil if no target has it beside the base, or in one
-// test only.
+// heat returns the map of a number; nil if no target has it in addition to the base,
+// or only in one test.
 func (c *campaign) heat(find func(*step) (key, bool)) *page.Heat {
 	h := &page.Heat{About: "Blue: better, orange: worse. Filled: proven; outlined: not proven. " +
 		"Grey: = equal, ? may be chance, ~ the trials disagree. –: cannot be compared."}
@@ -138,7 +138,7 @@ func heatCell(s *step, t *target, k key) page.HeatCell {
 	return page.HeatCell{Text: quantity.Digits(ratio) + sign, Tone: toneOf(e, ratio)}
 }
 
-// Ratios from which a difference is coloured stronger.
+// Ratios from which the colour of a difference is stronger.
 const (
 	stronger  = 1.25
 	strongest = 2
@@ -184,7 +184,7 @@ func meanHeat(c *campaign) (out []page.HeatRow) {
 			switch {
 			case math.IsNaN(m.Ratio), m.Tests < len(g.Rows):
 				row.Cells = append(row.Cells, page.HeatCell{Text: "–", Why: cmp.Or(m.Why, "not all tests count")})
-			case m.Low > 1: // no test says so, only its interval
+			case m.Low > 1: // proven by no test, only by its interval
 				row.Cells = append(row.Cells, page.HeatCell{Text: quantity.Digits(m.Ratio) + " △", Tone: page.HollowGood})
 			case m.High < 1:
 				row.Cells = append(row.Cells, page.HeatCell{Text: quantity.Digits(m.Ratio) + " ▽", Tone: page.HollowBad})

@@ -36,8 +36,8 @@ func panels(v *view, steps []*step) []page.Block {
 	return []page.Block{choice}
 }
 
-// panelsOf returns the panels of a step. Where a rate was promised latency leads; of
-// a search it is the latency over the rate, and of a sweep both are curves.
+// panelsOf returns the panels of a step. If a rate was promised latency comes first;
+// for a search it is the latency over the rate, and for a sweep both are curves.
 func panelsOf(c *campaign, s *step, id string) page.Panels {
 	costs := costPanel(c, c.standing(s), id)
 	if w := c.searchOf(s); w != nil {
@@ -64,7 +64,7 @@ func panelsOf(c *campaign, s *step, id string) page.Panels {
 	return page.Panels{Cells: cells(rate, latency, costs)}
 }
 
-// cells returns a cell for each block that there is.
+// cells returns a cell for each non-empty block.
 func cells(blocks ...page.Block) (out [][]page.Block) {
 	for _, b := range blocks {
 		if b != nil {
@@ -164,7 +164,7 @@ func costPanel(c *campaign, s *step, id string) page.Block {
 	} {
 		s := s
 		if last := c.LastWith(cost.metric); last != nil && cost.metric == metric.SpaceAmplification && len(c.Targets) > 1 {
-			s = c.stepOf(last) // at the end: what is not written yet takes no space
+			s = c.stepOf(last) // at the end: data not written yet take no space
 		}
 		find := func(s *step) (key, bool) { return s.spent(cost.metric) }
 		r := c.ranked(s, find)
@@ -186,8 +186,8 @@ func costPanel(c *campaign, s *step, id string) page.Block {
 	return choice
 }
 
-// spent returns the key of a cost: of what the engines' own processes read and wrote
-// where other programs used the device.
+// spent returns the key of a cost: that of the reads and writes of the engines' own
+// processes if other programs used the device.
 func (s *step) spent(name string) (key, bool) {
 	k, ok := s.Own(name)
 	if !ok || name != metric.WriteKB && name != metric.ReadKB {
@@ -216,7 +216,7 @@ func searchCurve(w *sweep, s *step) page.Block {
 	return page.Drawing{Caption: p.Title, Picture: p.Picture()}
 }
 
-// entry is what a row of a ranking is about: a target in a step.
+// entry is the subject of a row of a ranking: a target in a step.
 type entry struct {
 	name string
 	s    *step
@@ -260,11 +260,11 @@ func (c *campaign) titled(s *step, subject, name string) string {
 	return s.Name + ": " + subject
 }
 
-// mostRanked is how many rows a panel has; tables have all.
+// mostRanked is the number of rows in a panel; tables have all.
 const mostRanked = 8
 
 // ranked ranks the rows of a panel by a number, the best first; nil if none has it.
-// Those that are not compared come last.
+// Rows that are not compared come last.
 func (c *campaign) ranked(s *step, find func(*step) (key, bool)) *page.Ranking {
 	r, known, trials := &page.Ranking{}, false, 0
 	var m *metric.Metric
@@ -313,7 +313,7 @@ func (c *campaign) ranked(s *step, find func(*step) (key, bool)) *page.Ranking {
 	return r
 }
 
-// compared adds to a row how it differs from the base.
+// compared adds to a row its difference from the base.
 func (c *campaign) compared(row *page.Ranked, e entry, k key) {
 	base := c.Targets[0]
 	refusals := e.s.Refusals(e.t)
@@ -327,7 +327,7 @@ func (c *campaign) compared(row *page.Ranked, e entry, k key) {
 		row.Beside, row.Hollow = "disturbed", true
 	case e.s.Unlike(base, e.t) != "":
 		row.Beside, row.Hollow = "not compared", true
-	case len(e.s.Refusals(base)) > 0: // there is nothing to compare with
+	case len(e.s.Refusals(base)) > 0: // no base to compare with
 	default:
 		row.Beside, row.Class = besideBase(e, base, k)
 	}

@@ -15,8 +15,8 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// firstScreen returns what a reader sees without scrolling: what was compared, how
-// far it can be trusted, the answer, and the pictures.
+// firstScreen returns the part of the report that is visible without scrolling: the
+// comparison, how far it can be trusted, the answer, and the pictures.
 func firstScreen(v *view) []page.Block {
 	out := []page.Block{page.Prose("head", strings.Join(headline(v.campaign), " · ")), trust(v.campaign, v.in)}
 	for _, sentence := range sentences(v) {
@@ -40,8 +40,8 @@ func firstScreen(v *view) []page.Block {
 	return out
 }
 
-// overTimeOf returns the course of the step that the panels show first, which a single
-// target has room for.
+// overTimeOf returns the course of the step that the panels show first; only the report
+// of a single target has room for it.
 func overTimeOf(v *view) [][]page.Block {
 	steps := v.leading()
 	if len(v.Targets) > 1 || len(steps) == 0 {
@@ -59,7 +59,7 @@ func overTimeOf(v *view) [][]page.Block {
 	return cells(out[:min(len(out), limit)]...)
 }
 
-// headline returns what was compared and under which conditions, in pieces.
+// headline returns the subject and the conditions of the comparison, in pieces.
 func headline(c *campaign) []string {
 	shared := func(value func(*result.Trial) string) string {
 		text, _ := c.Shared(func(t *target) []string { return t.Distinct(value) })
@@ -84,7 +84,8 @@ func headline(c *campaign) []string {
 		machine(c), trials, startedAt(c))
 }
 
-// caches returns the cache that all targets have, or that of each whose cache is known.
+// caches returns the cache that all targets have, or the cache of each target for which
+// it is known.
 func caches(c *campaign) string {
 	sizes, byName := holders(c, (*result.Trial).CacheText)
 	if len(sizes) == 1 && len(byName[sizes[0]]) == len(c.Targets) {
@@ -96,8 +97,8 @@ func caches(c *campaign) string {
 	return strings.Join(sizes, "; ")
 }
 
-// durability returns the level with its meaning; the level alone if that means
-// something else to each target.
+// durability returns the level with its meaning; the level alone if its meaning differs
+// between targets.
 func durability(c *campaign) string {
 	if texts, _ := holders(c, (*result.Trial).DurabilityText); len(texts) == 1 {
 		return texts[0]
@@ -114,8 +115,8 @@ func labelled(label, text string) string {
 	return label + " " + text
 }
 
-// versions returns the targets with the versions of their engines and SQL of the user's
-// own, which those of one version share.
+// versions returns the targets with the versions of their engines and their custom SQL,
+// shared by those of one version.
 func versions(c *campaign) string {
 	var order []string
 	byName := map[string][]string{}
@@ -135,8 +136,8 @@ func versions(c *campaign) string {
 	return strings.Join(parts, ", ")
 }
 
-// ownSQL returns the operations in which a target executed SQL of the user's own in a
-// step, or in all for "", as "own SQL: take"; "" if there are none.
+// ownSQL returns the operations in which a target executed custom SQL in a step, or in
+// all for "", as "own SQL: take"; "" if there are none.
 func ownSQL(t *target, step string) string {
 	var ops []string
 	for _, trial := range t.Trials {
@@ -149,7 +150,7 @@ func ownSQL(t *target, step string) string {
 	return labelled("own SQL:", strings.Join(ops, ", "))
 }
 
-// extent returns how much data the step that leads had, and how long it ran.
+// extent returns the amount of data and the duration of the step that leads.
 func extent(c *campaign) string {
 	steps := c.leading()
 	if len(steps) == 0 {
@@ -170,8 +171,8 @@ func extent(c *campaign) string {
 	return strings.Join(parts, ", ")
 }
 
-// dataText says how much data the targets had: they end a run with as much as they
-// inserted.
+// dataText returns the amount of data that the targets had: they end a run with the
+// amount that they inserted.
 func dataText(low, high float64) string {
 	source, target := quantity.BytesAs(low, quantity.Digits), quantity.BytesAs(high, quantity.Digits)
 	if source == target {
@@ -192,7 +193,7 @@ func (s *step) span(metric string) (low, high float64, ok bool) {
 	return low, high, ok
 }
 
-// length returns how many seconds the step's windows took.
+// length returns the duration of the step's windows in seconds.
 func (s *step) length() (low, high float64) {
 	low = math.Inf(1)
 	for _, t := range s.c.Targets {
@@ -203,7 +204,7 @@ func (s *step) length() (low, high float64) {
 	return low, high
 }
 
-// clients returns with how many clients the steps ran that the campaign is about.
+// clients returns the numbers of clients in the steps that the campaign is about.
 func clients(c *campaign) string {
 	low, high := math.MaxInt, 0
 	for _, s := range c.steps {
@@ -225,7 +226,7 @@ func clients(c *campaign) string {
 	return quantity.Count(high, "client")
 }
 
-// machine returns the host in a few words, those of the first trial.
+// machine returns the host of the first trial, in a few words.
 func machine(c *campaign) string {
 	facts := observe.Facts(c.Targets[0].Trials[0].Host)
 	value := facts.Value
@@ -242,10 +243,10 @@ func machine(c *campaign) string {
 	return strings.Join(said(out...), ", ")
 }
 
-// mostLeading is how many steps the panels can show.
+// mostLeading is the number of steps that the panels can show.
 const mostLeading = 4
 
-// leading returns the steps that the panels show, the first of them at first: those
+// leading returns the steps that the panels show, the first of them initially: those
 // asked about.
 func (c *campaign) leading() (out []*step) {
 	sweeps := map[*sweep]bool{}
@@ -260,8 +261,8 @@ func (c *campaign) leading() (out []*step) {
 			out = append(out, s)
 		}
 	}
-	// Where nobody says what is asked about, all steps are: loads and indexes
-	// matter less than what follows.
+	// If no question is asked, all steps are part of the answer: loads and indexes
+	// matter less than the steps after them.
 	weight := func(s *step) int {
 		switch {
 		case len(s.Judged) > 0 || len(c.Question.Steps) > 0 || c.searchOf(s) != nil:
@@ -285,11 +286,11 @@ func (c *campaign) searchOf(s *step) *sweep {
 	return nil
 }
 
-// mostSettings is how many settings the first screen shows; the table has all.
+// mostSettings is the number of settings on the first screen; the table has all.
 const mostSettings = 8
 
-// settingsThatDiffer returns the settings that all targets have and in which they
-// differ, and what the plan asked for.
+// settingsThatDiffer returns the settings that all targets have with different values,
+// and the values that the plan asked for.
 func settingsThatDiffer(c *campaign) []page.Block {
 	if len(c.Targets) < 2 {
 		return nil

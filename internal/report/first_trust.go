@@ -16,7 +16,7 @@ import (
 )
 
 // trust returns how far the comparison can be trusted: poor if targets did different
-// work, ran elsewhere, or did not end; fair if something limits what it says.
+// work, ran elsewhere, or did not end; fair if something limits its conclusions.
 func trust(c *campaign, in *Input) page.Badge {
 	poor, fair := problems(c, in)
 	all := slices.Concat(poor, fair)
@@ -42,7 +42,8 @@ func trust(c *campaign, in *Input) page.Badge {
 	return b
 }
 
-// meanings returns what the level of durability means, to which targets if that differs.
+// meanings returns the meaning of the level of durability, with the targets if it
+// differs.
 func meanings(c *campaign) []string {
 	levels, byName := holders(c, (*result.Trial).DurabilityText)
 	if len(levels) > 1 {
@@ -53,19 +54,19 @@ func meanings(c *campaign) []string {
 	return levels
 }
 
-// sound says why a comparison can be trusted.
+// sound returns the reasons to trust a comparison.
 func sound(c *campaign) string {
 	text := quantity.Count(len(c.Targets[0].Trials), "trial")
 	imported := slices.ContainsFunc(c.Targets, func(t *target) bool { return t.Trials[0].Imported != nil })
 	switch {
-	case imported: // whose machine and durability nobody knows
+	case imported: // machine and durability are unknown
 	case len(c.Targets) > 1:
 		text += " each, of equal work, at equal durability, on one machine"
 	}
 	return text + "; no remarks on the numbers asked about."
 }
 
-// problems returns what limits a comparison, the worst first.
+// problems returns the limits of a comparison, the worst first.
 func problems(c *campaign, in *Input) (poor, fair []string) {
 	poor = slices.Concat(otherWork(c), said(hostsDiffer(c)), noAnswer(c))
 	ended, all := 0, 0
@@ -98,8 +99,8 @@ func problems(c *campaign, in *Input) (poor, fair []string) {
 	return poor, append(fair, onAsked(c)...)
 }
 
-// noAnswer names the targets without a number that is asked about, or with one that
-// cannot be compared.
+// noAnswer names the targets that lack a number asked about, or whose number cannot be
+// compared.
 func noAnswer(c *campaign) (out []string) {
 	asked := false
 	for _, s := range c.steps {
@@ -121,8 +122,8 @@ func noAnswer(c *campaign) (out []string) {
 	return out
 }
 
-// reasons returns why a target cannot be compared in a step: what failed, what was
-// expected, and what was found.
+// reasons returns why a target cannot be compared in a step: the failed check, and the
+// expected and the actual value.
 func reasons(s *step, t *target) string {
 	var out []string
 	for _, r := range s.Reasons(t) {
@@ -131,11 +132,11 @@ func reasons(s *step, t *target) string {
 	return strings.Join(out, "; ")
 }
 
-// brief is how many seconds a step has to run for what recurs, such as checkpoints and
-// compactions, to be in it.
+// brief is the number of seconds that a step has to run to include recurring events,
+// such as checkpoints and compactions.
 const brief = 10
 
-// tooSmall says what a step is too small to show.
+// tooSmall returns the effects that a step is too small to show.
 func (s *step) tooSmall() (out []string) {
 	if lowest, live, ok := s.span(metric.LiveBytes); ok {
 		for _, t := range s.c.Targets {

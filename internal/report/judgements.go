@@ -12,16 +12,16 @@ import (
 	"rumbench/internal/report/verdict"
 )
 
-// embeddedJudgements are what the page's script needs to mark numbers: all
-// numbers against the first target, and those of the main tables against every
-// other, so that a reader can choose another base.
+// embeddedJudgements are the judgements that the page's script needs to mark
+// numbers: all numbers against the first target, and those of the main tables
+// against every other, so that a reader can choose another base.
 type embeddedJudgements struct {
 	About    string          `json:"about"`
 	Verdicts []pageVerdict   `json:"verdicts"`
 	From     []int           `json:"from"`  // by target: its first number
 	Score    [][]int         `json:"score"` // by target: its numbers in the main tables
 	Pairs    []judgementPair `json:"pairs"`
-	// Apart are the classes of targets in steps in which not all are comparable:
+	// Apart are the classes of targets in steps where not all targets are comparable:
 	// only targets of one class are compared.
 	Apart map[string][]int `json:"apart,omitempty"`
 	// Some: there are judgements against the first target only, because there are
@@ -29,9 +29,9 @@ type embeddedJudgements struct {
 	Some bool `json:"some,omitempty"`
 }
 
-// mostVerdicts is how many verdicts on numbers of the main tables a page contains
-// for readers who choose another base. Pairs grow with the square of the
-// targets: beyond it only pairs with the first are judged.
+// mostVerdicts is the number of verdicts on numbers of the main tables that a
+// page contains for readers who choose another base. Pairs grow with the square
+// of the targets: beyond it only pairs with the first are judged.
 const mostVerdicts = 50_000
 
 const aboutJudgements = "Of target “of” against “base”, by index of targets: verdict[i], an index of " +
@@ -55,7 +55,8 @@ type judgementPair struct {
 	High    page.Values `json:"high,omitempty"`
 }
 
-// pageData returns what the page's script reads: the rows, and the judgements on them.
+// pageData returns the data for the page's script: the rows, and the judgements on
+// them.
 func pageData(c *campaign, e *embedder, start []int) ([]page.Data, error) {
 	rows, err := json.Marshal(e.out)
 	if err != nil {
@@ -109,8 +110,8 @@ func judgementsOf(c *campaign, e *embedder, start []int) *embeddedJudgements {
 	return &out
 }
 
-// classesOf returns, for steps in which the work or the promises of targets
-// differ, the classes of comparable targets.
+// classesOf returns, for steps in which the work or the promises of targets differ,
+// the classes of comparable targets.
 func classesOf(c *campaign) map[string][]int {
 	out := map[string][]int{}
 	for _, s := range c.steps {
@@ -156,7 +157,7 @@ func keysOf(c *campaign, e *embedder, t *target) []keyOfStep {
 	return out
 }
 
-// scoreKeys returns the keys of the tables in which the base can be chosen.
+// scoreKeys returns the keys of the tables whose base can be chosen.
 func scoreKeys(s *step) []key {
 	measures := slices.Concat(mainMeasures, spaceMeasures())
 	keys := s.Keys(metric.RowsPerS)

@@ -18,9 +18,9 @@ import (
 type measure struct {
 	name   string // "": the metric's label
 	metric string // the glossary's entry
-	beside bool   // of the writes beside the primary operation
+	beside bool   // of the writes next to the primary operation
 	// each: it is a count ÷ the operations completed. without is its value if nothing
-	// failed, where it was not recorded.
+	// failed and it was not recorded.
 	each    bool
 	without float64
 }
@@ -51,8 +51,8 @@ func targetTable(s *step, measures []measure, cell func(m measure, t *target) pa
 	return t
 }
 
-// key returns the key of the measure in a step: of what the engine's own processes
-// read or wrote where other programs used the device.
+// key returns the key of the measure in a step: that of the reads or writes of the
+// engine's own processes if other programs used the device.
 func (m measure) key(s *step) (key, bool) {
 	switch {
 	case !m.beside:
@@ -65,7 +65,7 @@ func (m measure) key(s *step) (key, bool) {
 	return s.Key(m.metric, s.WritesPer)
 }
 
-// label returns what the measure is called in tables.
+// label returns the name of the measure in tables.
 func (m measure) label() string { return cmp.Or(m.name, metric.Label(m.metric)) }
 
 // column returns the heading of the measure's column.
@@ -86,7 +86,7 @@ func (m measure) unit(s *step) string {
 	return s.unitOf(k)
 }
 
-// cell returns the measure of a target in a step, beside the base's.
+// cell returns the measure of a target in a step, next to the base's.
 func (m measure) cell(s *step, t *target, n *page.Notes) page.Cell {
 	switch k, ok := m.key(s); {
 	case m.each:

@@ -4,9 +4,9 @@
 //
 // It measures nothing, and computes nothing but medians over trials and ratios
 // of rows: every number on a page is a metric.Row, or refers to its rows;
-// verdicts and means are of package compare, and fitted laws are labelled. Only
-// published figures are from elsewhere; they are shown apart and labelled. It
-// reads no files and uses no network.
+// verdicts and means come from package compare, and fitted laws are labelled.
+// Only published figures come from elsewhere; they are shown apart and
+// labelled. It reads no files and uses no network.
 package report
 
 import (
@@ -29,7 +29,7 @@ var reportStyle string
 //go:embed assets/report.js
 var reportScript string
 
-// Input is everything that a report is made from.
+// Input is the data that a report is made from.
 type Input struct {
 	Title    string
 	Plan     string        // the plan file as given
@@ -46,7 +46,7 @@ type Input struct {
 	// PublishedColours selects the colours of the insert benchmark's published
 	// pages for the relative tables, instead of those of the verdicts.
 	PublishedColours bool
-	// Profiles are those of the steps' CPU time.
+	// Profiles are the profiles of the steps' CPU time.
 	Profiles []*Profile
 	// Across are the differences of targets that do not prevent comparisons.
 	Across compare.Across
@@ -58,14 +58,14 @@ type Trial struct {
 	// Series streams the lines of the trial's series in the order of time; nil
 	// if there are none.
 	Series func(yield func(result.Line) error) error
-	Plans  []result.StatementPlan // of its statements; none of an engine that has no planner
-	// Usual are the values that its parameters have in the preset, or by themselves;
-	// nil if they are unknown, as of imported logs.
+	Plans  []result.StatementPlan // of its statements; none for an engine without a planner
+	// Usual are the values of its parameters in the preset, or their defaults; nil
+	// if they are unknown, as for imported logs.
 	Usual map[string]any
 }
 
-// sections are the sections of a report: what came out, then what explains it, and
-// folded what is looked up. A function may return none, or several.
+// sections are the sections of a report: the results, then their explanations, and
+// folded the reference parts. A function may return none, or several.
 var sections = []func(*view) []page.Section{
 	findings, whyDifferent, numbers, results, relativeTables, overTheSteps, publishedFigures, promises,
 	preparations, clientAlone, settings, plans, host, glossary, appendix,
@@ -76,7 +76,7 @@ type view struct {
 	*campaign
 	in     *Input
 	client *campaign          // the client's calibration; nil without one
-	tracks map[*step][]*track // for charts over time; nil where none are drawn, as in Markdown
+	tracks map[*step][]*track // for charts over time; nil if none are drawn, as in Markdown
 	count  int                // of numbers
 }
 
@@ -151,7 +151,7 @@ func HTML(w io.Writer, in Input) error {
 }
 
 // Markdown writes the report as Markdown, without the charts over time and the
-// embedded rows: what is folded on the page is left out unless all is wanted.
+// embedded rows: the folded parts of the page are left out unless all is set.
 func Markdown(w io.Writer, in Input, all bool) error {
 	d, err := newView(&in).document()
 	if err != nil {
@@ -175,7 +175,7 @@ func Card(in Input) (*picture.Picture, error) {
 }
 
 // Summary writes the first screen as Markdown, in about 30 lines: of the badge only
-// what is seen before it is opened.
+// the part visible before it is opened.
 func Summary(w io.Writer, in Input) error {
 	d, err := newView(&in).opening()
 	if err != nil {

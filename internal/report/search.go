@@ -12,15 +12,15 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// answer is the result of a search for a rate on a target: of several trials
-// the median.
+// answer is the result of a search for a rate on a target: the median of
+// several trials.
 type answer struct {
 	*result.Search
 	target *target
 	trials int
-	low    float64 // rates that were found, in any trial
+	low    float64 // rates found, in any trial
 	high   float64
-	// warnings are those of the rate that was found.
+	// warnings are the warnings on the rate found.
 	warnings []metric.Warning
 }
 
@@ -103,7 +103,7 @@ func arriving(s *step) bool {
 	return slices.ContainsFunc(s.Axes, func(a result.Axis) bool { return a.Name == rateAxis })
 }
 
-// heldSentence reports up to which arrival rate each target kept up; "" if
+// heldSentence reports the arrival rate up to which each target kept up; "" if
 // other axes vary too, or a search chose the rates.
 func heldSentence(w *sweep) string {
 	if w.Axis != rateAxis || len(w.panels) != 1 || compare.IsProbe(w.first().Step) {

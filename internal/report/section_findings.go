@@ -15,7 +15,7 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// findings returns all that the campaign says in words, and its conditions.
+// findings returns all results of the campaign in words, and its conditions.
 func findings(v *view) []page.Section {
 	targets := legend(v.Targets, "")
 	targets.ID = "targets"
@@ -38,7 +38,7 @@ func legend(targets []*target, class string) page.Legend {
 	return l
 }
 
-// banners returns what a reader must know before any number.
+// banners returns the messages to read before any number.
 func banners(in Input, c *campaign) []string {
 	var out [][]any
 	say := func(parts ...any) { out = append(out, parts) }
@@ -82,8 +82,8 @@ func DurabilityDiffers(levels string) string {
 	return "Durability differs: " + levels + ". Ratios between them compare different durability."
 }
 
-// otherWork reports which targets are not compared with the first one, and in
-// which steps, because their work or their promises differ.
+// otherWork reports which targets are not compared with the first one, and in which
+// steps, because their work or their promises differ.
 func otherWork(c *campaign) (out []string) {
 	base := c.Targets[0]
 	for _, t := range c.Targets[1:] {
@@ -184,7 +184,7 @@ func headFacts(c *campaign) []page.Fact {
 	return slices.DeleteFunc(list, func(f page.Fact) bool { return f.Value == "" })
 }
 
-// askedAbout returns what a comparison of targets is about: all other verdicts are
+// askedAbout returns the subject of a comparison of targets: all other verdicts are
 // exploratory.
 func askedAbout(c *campaign) string {
 	if len(c.Targets) < 2 {
@@ -216,8 +216,7 @@ func askedAbout(c *campaign) string {
 	return text
 }
 
-// durabilityFact returns the level with its meaning, per target if they differ
-// in one of the two.
+// durabilityFact returns the level with its meaning, per target if either differs.
 func durabilityFact(c *campaign) page.Fact {
 	f := factOf(c, "durability", func(t *result.Trial) string { return t.Durability })
 	f.Value = strings.Join(meanings(c), "; ")
@@ -232,8 +231,8 @@ func startedAt(c *campaign) string {
 	return ""
 }
 
-// began returns when the campaign was started or, where that is unknown, the earliest
-// recorded start of a trial: of a resumed one the first may have been repeated.
+// began returns when the campaign was started or, if that is unknown, the earliest
+// recorded start of a trial: in a resumed campaign the first may have been repeated.
 func began(c *campaign) (first time.Time) {
 	if !c.started.IsZero() {
 		return c.started
@@ -263,8 +262,8 @@ func factOf(c *campaign, name string, subject func(*result.Trial) string) page.F
 	return page.Fact{Name: name, Value: value}
 }
 
-// chosen returns the parameters of a trial that differ from the usual; all, where these
-// are unknown.
+// chosen returns the parameters of a trial that differ from the usual ones; all, if
+// these are unknown.
 func (c *campaign) chosen(t *result.Trial) map[string]any {
 	out := map[string]any{}
 	for name, v := range t.Params {

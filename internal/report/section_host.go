@@ -52,7 +52,7 @@ func factNames(c *campaign, value func(*result.Trial) observe.Facts) (names []st
 	return names
 }
 
-// mostDifferences is how many facts a warning names; the table has all.
+// mostDifferences is the number of facts that a warning names; the table has all.
 const mostDifferences = 5
 
 // hostsDiffer returns a warning if the trials' hosts differ in facts that may
@@ -84,8 +84,8 @@ func hostsDiffer(c *campaign) string {
 }
 
 // lasting reports whether a fact is a property of the host that can affect
-// numbers: not one that changes from minute to minute, the data's path, or what
-// rumbench may read.
+// numbers, unlike facts that change from minute to minute, the data's path, or
+// the files that rumbench may read.
 func lasting(name string) bool {
 	switch name {
 	case "load average", "mount point", "kernel.perf_event_paranoid", "hardware counters":
@@ -95,7 +95,7 @@ func lasting(name string) bool {
 }
 
 // holders returns the different values that trials have, and the targets that have
-// each, with the trials where a target has several.
+// each, with the trials if a target has several values.
 func holders(c *campaign, value func(*result.Trial) string) (values []string, who map[string][]string) {
 	who = map[string][]string{}
 	for _, t := range c.Targets {

@@ -10,8 +10,8 @@ import (
 	"rumbench/internal/report/verdict"
 )
 
-// numberMeasures are what a reader quotes of every step: throughput is never shown
-// without quality of service and cost.
+// numberMeasures are the numbers that readers quote for every step: throughput is
+// never shown without quality of service and cost.
 var numberMeasures = []measure{
 	{name: "throughput", metric: metric.RowsPerS},
 	{name: "p99 latency", metric: metric.ServiceP99US},

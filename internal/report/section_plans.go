@@ -10,10 +10,11 @@ import (
 	"rumbench/internal/result"
 )
 
-// mostPlans is how many operations the table of plans has.
+// mostPlans is the number of operations in the table of plans.
 const mostPlans = 30
 
-// plans shows the plan by which each target finds the rows of each operation.
+// plans shows the plan that each target uses to find the rows of each
+// operation.
 func plans(v *view) []page.Section {
 	trials, t := v.in.Trials, page.Table{Head: "operation"}
 	var ops []string

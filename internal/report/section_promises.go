@@ -10,7 +10,7 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// promises shows whether each promise was held on every target.
+// promises shows whether each promise was kept on every target.
 func promises(v *view) []page.Section {
 	t := page.Table{Head: "target", Columns: []page.Column{
 		{Name: "trials", Title: "How many repetitions there are; of several, every column shows the worst of them"},
@@ -94,7 +94,7 @@ func promiseCells(rate float64, trials int, held []*metric.SLA) []page.Cell {
 		page.Exact(quantity.Micros(s.MaxLateness*1e6), quantity.Full(s.MaxLateness)+" s"), promiseVerdict(trials, held)}
 }
 
-// promiseVerdict reports in how many of the trials a promise was held.
+// promiseVerdict reports in how many of the trials a promise was kept.
 func promiseVerdict(trials int, held []*metric.SLA) page.Cell {
 	missed, saturated, strict := 0, 0, 0
 	for _, s := range held {

@@ -14,7 +14,7 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// apart is what a reader must know before any published figure, and howRead how
+// apart is a warning to read before any published figure, and howRead explains how
 // to read the tables.
 const (
 	apart   = "Not measured here: other hardware, other versions, other sizes. Compare directions and ratios, not numbers."
@@ -23,7 +23,7 @@ const (
 		"that of the first row; of a figure measured here to that of the target under the first row."
 )
 
-// publishedFigures puts figures from elsewhere beside those of this campaign.
+// publishedFigures puts figures from elsewhere next to those of this campaign.
 func publishedFigures(v *view) []page.Section {
 	if len(v.in.Published) == 0 {
 		return nil
@@ -124,7 +124,7 @@ func figureTable(f published.Figures) page.Table {
 	for i, m := range f.Metrics {
 		col := metricColumn(key{Metric: m})
 		if m == metric.RowsPerS {
-			col.Name = "rate" // its unit shows of what
+			col.Name = "rate" // its unit shows what it counts
 		}
 		t.Columns, g.Subs = append(t.Columns, col), append(g.Subs, publishedUnit(m, f.Pers[i]))
 	}
@@ -188,7 +188,7 @@ func besideCell(c *campaign, name string, r *published.FiguresRow, f *published.
 	}
 	s := c.steps[slices.IndexFunc(c.steps, func(s *step) bool { return s.Name == name })]
 	cell := s.cell(r.Target, r.Base, f.Key, n)
-	cell.Class, cell.Sign = "", "" // the base differs from that of all other tables
+	cell.Class, cell.Sign = "", "" // the base differs from the base of all other tables
 	if u := s.unitOf(f.Key); u != unit && !cell.Absent {
 		cell.Per = u
 	}

@@ -17,16 +17,15 @@ import (
 // RelativeStyle is how a relative table is shown.
 type RelativeStyle struct {
 	Absolute bool              // the values themselves, not their ratios to the base
-	Notes    map[string]string // remarks by the names of tests, for a column of their own
+	Notes    map[string]string // remarks by the names of tests, for a separate column
 	// Published gives cells the colours of published pages, by fixed limits,
 	// instead of those of the verdicts.
 	Published bool
 }
 
-// relativeTables returns the ratios of all tests to the base's; none of a single
-// target. With published
-// colours it adds the rates: their colours show which to ignore because of a
-// missed promise.
+// relativeTables returns the ratios of all tests to the base's; none for a
+// single target. With published colours it adds the rates: their colours show
+// which to ignore because of a missed promise.
 func relativeTables(v *view) []page.Section {
 	if len(v.Targets) < 2 && !v.in.PublishedColours {
 		return nil
@@ -187,7 +186,7 @@ func meanRows(r *compare.Relative, g *compare.RelativeGroup, columns int, n *pag
 		low := page.Absent(m.Why)
 		if m.Why == "" {
 			low = page.Cell{Text: twoDecimals(m.Low) + "…" + twoDecimals(m.High), Number: true}
-		} else if i > 0 && m.Tests > 0 && enough { // otherwise a caution says so
+		} else if i > 0 && m.Tests > 0 && enough { // otherwise a caution reports it
 			low.Note(n.Mark(fmt.Sprintf("%s, %s: no interval: %s.", r.Targets[i].Name, g.Group, m.Why)))
 		}
 		mean.Cells, interval.Cells = append(mean.Cells, meanCell(r.Targets[i], g, &m, n)), append(interval.Cells, low)
@@ -225,7 +224,7 @@ const (
 	intervalHead = "95 % interval"
 )
 
-// relativeCaption returns what the numbers are.
+// relativeCaption returns the description of the numbers.
 func relativeCaption(r *compare.Relative, style RelativeStyle) string {
 	name, better := "throughput of the primary operation", "higher"
 	if m := r.Metric; m != nil {
@@ -259,7 +258,7 @@ func relativeCaption(r *compare.Relative, style RelativeStyle) string {
 	return name
 }
 
-// relativeCautions returns what a reader must know before the ratios.
+// relativeCautions returns the cautions to read before the ratios.
 func relativeCautions(r *compare.Relative, style RelativeStyle) []string {
 	var out []string
 	lowest := leastTrials(r)
@@ -300,7 +299,7 @@ func ranApart(base *compare.Target, targets []*compare.Target) string {
 		": what the machine did in between is in every difference."
 }
 
-// tooFew reports how many trials there are if more are needed.
+// tooFew reports the number of trials if more are needed.
 func tooFew(n int) string {
 	if n == 1 {
 		return fmt.Sprintf("1 trial where %d are the least", compare.LeastTrials)

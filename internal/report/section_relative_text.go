@@ -10,7 +10,7 @@ import (
 )
 
 // RelativeText writes a relative table as text. Columns that do not fit into
-// the width are put below; a width of 0 is unlimited.
+// the width are placed below; a width of 0 is unlimited.
 func RelativeText(w io.Writer, r *compare.Relative, style RelativeStyle, width int) error {
 	t := relativeTable(r, style, &page.Notes{}, nil)
 	blocks := []page.Block{page.Prose("", t.Note)}
@@ -44,7 +44,8 @@ func RelativeText(w io.Writer, r *compare.Relative, style RelativeStyle, width i
 	return page.Text(w, append(blocks, n), page.TextStyle{Width: width, Wrap: true})
 }
 
-// leastCommon is how many characters names must share to be shortened.
+// leastCommon is the number of characters that names must share to be
+// shortened.
 const leastCommon = 6
 
 // shorten removes the common beginning and end of names, whole words only, and

@@ -23,8 +23,8 @@ func settings(v *view) []page.Section {
 	return []page.Section{{ID: "settings", Title: "Settings", Nav: "Settings", Folded: true, Blocks: []page.Block{t}}}
 }
 
-// settingRows returns the settings that the plan asked for, and those in effect, with
-// the differing ones marked.
+// settingRows returns the settings that the plan asked for, and the settings in
+// effect, with the differing ones marked.
 func settingRows(c *campaign) (requested, actual []page.Row) {
 	asked, effective := byTarget{}, byTarget{}
 	var own []string
@@ -55,7 +55,7 @@ func settingRows(c *campaign) (requested, actual []page.Row) {
 
 func settingCell(s engine.Setting) page.Cell {
 	c := page.Cell{Text: s.Value}
-	if s.Source != engine.ReadBack { // as the table's note says of all others
+	if s.Source != engine.ReadBack { // as the table's note states for all others
 		c.Title = s.Source
 	}
 	if s.Source == engine.AsSet {

@@ -32,7 +32,7 @@ func overTheSteps(v *view) []page.Section {
 	return []page.Section{withBlocks(sec, page.Folds{fold}, n)}
 }
 
-// plotsInRow is how many plots fit side by side.
+// plotsInRow is the number of plots that fit side by side.
 const plotsInRow = 3
 
 // spaceTable shows how space grows from step to step, with the metrics of its
@@ -91,7 +91,7 @@ func stepPlots(t page.Table, metrics []string) (out []page.Plot) {
 // is logarithmic: otherwise an LSM tree next to a B-tree would be drawn near 0.
 const spreadOut = 30
 
-// stepsAxis names the steps; where there are many, in two rows.
+// stepsAxis names the steps; if there are many, in two rows.
 func stepsAxis(steps []page.Column) page.Axis {
 	const crowded = 6
 	a := page.Axis{From: -0.3, To: float64(len(steps)-1) + 0.3, Deep: true}

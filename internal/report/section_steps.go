@@ -12,11 +12,11 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// mostOpen is how many sections of steps are open at first.
+// mostOpen is the number of sections of steps that are open at first.
 const mostOpen = 4
 
-// results returns the sections of the steps that measure. Open are the first that are
-// asked about; a sweep comes before its own steps, as it draws their numbers.
+// results returns the sections of the steps that measure. The first ones asked about
+// are open; a sweep comes before its own steps, as it draws their numbers.
 func results(v *view) (out []page.Section) {
 	shown := map[*sweep]bool{}
 	opened := 0
@@ -53,7 +53,7 @@ func preparations(v *view) (out []page.Section) {
 // prepares reports whether the step only prepares others.
 func (s *step) prepares() bool { return s.First().Trial.Prepares(s.First().Step) }
 
-// stepSection returns a step: pictures, one table of what matters, and the rest
+// stepSection returns a step: pictures, one table of the main numbers, and the rest
 // folded.
 func stepSection(v *view, s *step, folded bool) page.Section {
 	n := page.NewNotes(s.id)
@@ -80,7 +80,7 @@ func stepSection(v *view, s *step, folded bool) page.Section {
 	return withBlocks(sec, folds, n)
 }
 
-// withBlocks adds the blocks that have something in them.
+// withBlocks adds the non-empty blocks.
 func withBlocks(sec page.Section, folds page.Folds, n *page.Notes) page.Section {
 	if len(folds) > 0 {
 		sec.Blocks = append(sec.Blocks, folds)
@@ -89,7 +89,7 @@ func withBlocks(sec page.Section, folds page.Folds, n *page.Notes) page.Section 
 	return sec
 }
 
-// pictures returns the bars of a step beside its throughput over time and the
+// pictures returns the bars of a step next to its throughput over time and the
 // percentiles of its latency.
 func pictures(s *step, over *page.Charts) []page.Block {
 	var out page.Beside
@@ -122,7 +122,7 @@ func pictures(s *step, over *page.Charts) []page.Block {
 		Spans: []page.Span{{Text: strings.Join(about, " "), Screen: true}}}}
 }
 
-// oneTrial says of which trials a drawing is that shows one of several.
+// oneTrial names the trials shown by a drawing that shows one of several.
 func oneTrial(s *step) string {
 	var trials []string
 	for t, r := range s.leaders() {
@@ -146,14 +146,14 @@ var mainMeasures = []measure{
 	{name: "with deferred writes", metric: metric.SettledWriteKB},
 }
 
-// mainTable returns what matters of a step, a row per target.
+// mainTable returns the main numbers of a step, a row per target.
 func mainTable(s *step, n *page.Notes) page.Table {
 	t := targetTable(s, mainMeasures, func(m measure, t *target) page.Cell { return m.cell(s, t, n) })
 	sharedTags(&t)
 	return t
 }
 
-// stepFolds returns what is read when the main table raises a question.
+// stepFolds returns the details to read when the main table raises a question.
 func stepFolds(s *step, over *page.Charts, n *page.Notes) (out page.Folds) {
 	growths := make([]map[string]growth, len(s.c.Targets))
 	for i, t := range s.c.Targets {
@@ -188,7 +188,7 @@ func stepFolds(s *step, over *page.Charts, n *page.Notes) (out page.Folds) {
 	return out
 }
 
-// otherBars returns the bars of the writes beside the primary operation.
+// otherBars returns the bars of the writes next to the primary operation.
 func otherBars(s *step) (out []page.Block) {
 	for i, b := range barsIn(s) {
 		if i > 0 {
@@ -208,7 +208,7 @@ func latencyTables(s *step, n *page.Notes) []page.Table {
 	)
 }
 
-// markRemarks notes the remarks on the runs that belong to no number.
+// markRemarks records the remarks on the runs that belong to no number.
 func markRemarks(s *step, n *page.Notes) {
 	for _, t := range s.c.Targets {
 		for _, r := range s.Runs[t] {
@@ -264,7 +264,7 @@ func groupsTable(s *step) page.Table {
 	}}
 	for _, g := range s.Groups() {
 		if g.Clients == 0 {
-			continue // not known
+			continue // unknown
 		}
 		rate, pace := "none: closed loop", quantity.Unknown
 		if g.Rate > 0 {

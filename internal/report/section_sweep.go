@@ -14,7 +14,7 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// sweepSection returns what happens as a number, such as that of clients, increases.
+// sweepSection returns the results as a number, such as that of clients, increases.
 func sweepSection(v *view, w *sweep) page.Section {
 	n := page.NewNotes(w.id)
 	title := w.Base + ", by " + quantity.Joined(w.axes())
@@ -43,7 +43,7 @@ func sweepSection(v *view, w *sweep) page.Section {
 	return withBlocks(sec, folds, n)
 }
 
-// markTwice notes the steps that are at the place of others.
+// markTwice notes the steps at the same levels as others.
 func markTwice(w *sweep, n *page.Notes) {
 	for _, s := range w.Twice {
 		if compare.IsProbe(s) {
@@ -108,7 +108,7 @@ func axesText(axes []result.Axis) string {
 	return strings.Join(parts, ", ")
 }
 
-// first returns the first step, for what all have in common.
+// first returns the first step, for the properties that all steps share.
 func (w *sweep) first() *step { return w.levels[0].step }
 
 // best returns the step in which a target had the greatest throughput that
@@ -128,14 +128,14 @@ func (w *sweep) best(t *target) (best *step, value number) {
 	return best, value
 }
 
-// allArrive reports whether all steps have arrival rates: throughput is then
-// not what the targets could do at most.
+// allArrive reports whether all steps have arrival rates: throughput is then not the
+// targets' capacity.
 func (w *sweep) allArrive() bool {
 	return !slices.ContainsFunc(w.levels, func(l levelStep) bool { return !arriving(l.step) })
 }
 
 // end returns the last step, if it is the only one that the workload judges: the sweep
-// is about what remains there. nil: it is about the greatest throughput.
+// is about its result. nil: it is about the greatest throughput.
 func (w *sweep) end() *step {
 	judged := slices.DeleteFunc(slices.Clone(w.levels), func(l levelStep) bool { return len(l.Judged) == 0 })
 	if last := w.levels[len(w.levels)-1].step; len(w.panels) == 1 && len(judged) == 1 && judged[0].step == last {
@@ -144,8 +144,8 @@ func (w *sweep) end() *step {
 	return nil
 }
 
-// kept says how the throughput of each target at the end compares with that of its own
-// at the beginning; "" if the sweep is not about its end.
+// kept compares the throughput of each target at the end with its own at the
+// beginning; "" if the sweep is not about its end.
 func (w *sweep) kept() string {
 	end, start := w.end(), w.first()
 	k, ok := start.Rate(start.Primary)
@@ -174,7 +174,7 @@ func (w *sweep) kept() string {
 		axesText(w.varied(start)), quantity.Joined(parts))
 }
 
-// representative returns the step that represents the sweep: its end, or the one in
+// representative returns the step that represents the sweep: its end, or the step in
 // which the base was fastest.
 func (w *sweep) representative() *step {
 	if end := w.end(); end != nil {
@@ -192,8 +192,8 @@ func (w *sweep) representative() *step {
 	return w.stands
 }
 
-// sweepSentences describes the sweep: each target's highest throughput, and the
-// effect of the knob in which targets differ.
+// sweepSentences describes the sweep: each target's highest throughput, and the effect
+// of the knob that differs between targets.
 func sweepSentences(w *sweep) []page.Item {
 	if w.allArrive() {
 		if text := heldSentence(w); text != "" {
@@ -271,7 +271,7 @@ var sweepMeasures = append(
 	measure{metric: metric.Retries, each: true}, measure{metric: metric.GivenUpOps, each: true},
 	measure{metric: metric.WastedStatements, each: true})
 
-// measured returns those of the measures that any level of the panel has.
+// measured returns the measures that any level of the panel has.
 func (p panel) measured(all []measure) []measure {
 	return slices.DeleteFunc(slices.Clone(all), func(m measure) bool {
 		return !slices.ContainsFunc(p.levels, func(l levelStep) bool { return m.in(l.step) })
@@ -302,8 +302,8 @@ func levelsTable(w *sweep, p panel, measures []measure, n *page.Notes) page.Tabl
 	return t
 }
 
-// shown returns the levels of a panel with the steps that repeat one: with one panel
-// only, as they name no other.
+// shown returns the levels of a panel, including the steps that repeat a level if
+// there is only one panel, as they name no other.
 func (w *sweep) shown(p panel) (out []levelStep) {
 	for _, l := range p.levels {
 		out = append(out, l)
@@ -316,5 +316,5 @@ func (w *sweep) shown(p panel) (out []levelStep) {
 	return out
 }
 
-// manyRows is how many rows of a table are shown at first.
+// manyRows is the number of rows of a table that are shown at first.
 const manyRows = 32

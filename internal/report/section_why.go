@@ -14,8 +14,9 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// why says why targets differ from the base, where trials were repeated or not: what
-// reads, updates and space cost each, then for each target a waterfall and paragraphs.
+// whyDifferent explains why targets differ from the base, whether trials were repeated or
+// not: the costs of reads, updates and space, then for each target a waterfall and
+// paragraphs.
 func whyDifferent(v *view) []page.Section {
 	if len(v.Targets) < 2 {
 		return nil
@@ -59,7 +60,7 @@ func explained(c *campaign, base, t *target) *explain.Explanation {
 	return c.explained[pair]
 }
 
-// causeIn says in half a sentence why two targets differ in a step; "" where nothing is
+// causeIn returns half a sentence on why two targets differ in a step; "" if nothing is
 // proven.
 func causeIn(s *step) string {
 	if len(s.c.Targets) != 2 || len(compare.Unlike(s.c.Targets[0], s.c.Targets[1])) > 0 {
@@ -115,8 +116,8 @@ func Why(e *explain.Explanation, all bool) (out []page.Block) {
 	return append(out, differing(e))
 }
 
-// Settled returns what an experiment found, under a heading of a level; nothing where the
-// targets are none.
+// Settled returns the result of an experiment, under a heading of a level; nothing if the
+// targets are no experiment.
 func Settled(list []*explain.Explanation, level int) []page.Block {
 	var l page.List
 	for _, s := range explain.Settle(list) {
@@ -169,7 +170,7 @@ func (v *view) waterfall(e *explain.Explanation) *page.Waterfall {
 	return w
 }
 
-// tradeoff draws what reads, updates and space cost the targets; nil without these.
+// tradeoff draws the costs of reads, updates and space for the targets; nil without these.
 func tradeoff(r *explain.RUM) *page.Drawing {
 	if r == nil {
 		return nil
@@ -200,8 +201,8 @@ func tradeoff(r *explain.RUM) *page.Drawing {
 	return &page.Drawing{Caption: p.Title, Picture: p.Picture()}
 }
 
-// differing lists what differs of the two: causes of causes are among them, which only an
-// experiment can tell apart.
+// differing lists the differences between the two: causes of causes are among them, which
+// only an experiment can tell apart.
 func differing(e *explain.Explanation) page.Block {
 	var l page.List
 	for _, d := range e.Differ {

@@ -37,14 +37,14 @@ var counters = [quantities]struct{ source, name string }{
 	{"client", "client.cpu_ns"},
 }
 
-// point is what is known about one stretch of time. Rates are sums ÷ the time
-// observed; 0 seconds observed means unknown, not idle.
+// point is the data on one stretch of time. Rates are sums ÷ the time observed;
+// 0 seconds observed means unknown, not idle.
 type point struct {
 	opsTime, rows, writes float64
 	p99, highest          float64 // µs; the highest of the operation kinds
 	growth, time          [quantities]float64
-	// What rows would be if all clients had done as much as the slowest, or the
-	// fastest, of each interval; and of how many rows this is known.
+	// The rows if all clients had done as much as the slowest, or the fastest,
+	// of each interval; and the number of rows for which this is known.
 	low, high, spread float64
 }
 
@@ -76,7 +76,7 @@ type track struct {
 	events  []event
 }
 
-// event is a rare operation that changes what others do.
+// event is a rare operation that changes the work of others.
 type event struct {
 	op string
 	at float64
@@ -86,8 +86,7 @@ type event struct {
 // times the number of clients.
 type portion struct{ at, low, high float64 }
 
-// marks are the times of checkpoints, as far as the engine's counters show
-// them.
+// marks are the times of checkpoints, if the engine's counters show them.
 type marks struct {
 	times []float64 // at most mostMarks
 	count int
@@ -95,13 +94,13 @@ type marks struct {
 	known bool
 }
 
-// mostMarks is how many checkpoints of a target can be distinguished in a
-// drawing.
+// mostMarks is the number of checkpoints of a target that can be distinguished
+// in a drawing.
 const mostMarks = 60
 
-// A checkpoint shows as a drop of what recovery would have to read, or of what
-// is still to be written: by at least this share and this many bytes. A
-// checkpoint that is spread over time drops little more than the share.
+// A checkpoint shows as a drop of the data that recovery would have to read, or
+// of the data still to be written: by at least this share and this many bytes.
+// A checkpoint that is spread over time drops little more than the share.
 const (
 	markPart  = 1.0 / 3
 	markBytes = 1 << 20
@@ -182,7 +181,7 @@ func sources() []string {
 	return out
 }
 
-// kindsOf returns which lines are of an operation kind. A whole like "query"
+// kindsOf returns which lines belong to an operation kind. A whole like "query"
 // has no lines of its own: it is all operations of the group of that name.
 func kindsOf(kind string, groups []result.Group) func(group, op string) bool {
 	for _, g := range groups {

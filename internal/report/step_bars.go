@@ -7,7 +7,8 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// barsIn returns the bars of the primary operation and of the writes beside it.
+// barsIn returns the bars of the primary operation and of the writes next to
+// it.
 func barsIn(s *step) []page.Bars {
 	var out []page.Bars
 	kinds := []string{s.Primary}

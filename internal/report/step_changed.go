@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	mostChanged  = 12   // rows of the table of what changed most
+	mostChanged  = 12   // rows of the table of the counters that changed most
 	leastChanged = 1.10 // ratio from which a counter is in it
 )
 
@@ -34,9 +34,9 @@ func tiny(unit string) float64 {
 	return 100
 }
 
-// growth is how a counter grew on a target: medians over the trials that count.
+// growth is the growth of a counter on a target: medians over the trials that count.
 type growth struct {
-	meaning   string // "": the counter is of one engine
+	meaning   string // "": only one engine has the counter
 	unit      string
 	total     float64   // over the window
 	per       float64   // per unit of the primary operation
@@ -78,9 +78,9 @@ func clockwork(name string) bool {
 	return strings.HasSuffix(name, ".idle_ns") || strings.Contains(name, "uptime")
 }
 
-// change returns how far a counter of a target is from the base's, as the
-// absolute logarithm of the ratio per unit; 0 if it is noise, or means another thing on
-// the other side. Counters without growth count as tiny, so that they can be ranked.
+// change returns the distance of a counter of a target from the base's, as the absolute
+// logarithm of the ratio per unit; 0 if it is noise, or has a different meaning on the
+// other side. Counters without growth count as tiny, so that they can be ranked.
 func change(base, subject growth, kin kinship) float64 {
 	unit := cmp.Or(base.unit, subject.unit)
 	switch {
@@ -99,7 +99,7 @@ func change(base, subject growth, kin kinship) float64 {
 	return math.Abs(math.Log(per(subject, base) / per(base, subject)))
 }
 
-// changedTable shows the counters in which the targets differ most.
+// changedTable shows the counters that differ most between the targets.
 func changedTable(s *step, all []map[string]growth) page.Table {
 	base := s.c.Targets[0]
 	t := page.Table{Title: "What changed most", Head: "counter", Note: fmt.Sprintf(
@@ -133,7 +133,7 @@ func changedTable(s *step, all []map[string]growth) page.Table {
 	return t
 }
 
-// meaningOf returns what a counter means on every engine; "" if it is of one.
+// meaningOf returns the meaning of a counter on every engine; "" if only one has it.
 func meaningOf(all []map[string]growth, name string) string {
 	for _, byName := range all {
 		if g, ok := byName[name]; ok {
@@ -143,13 +143,13 @@ func meaningOf(all []map[string]growth, name string) string {
 	return ""
 }
 
-// kinship is how much of what two targets count can be compared.
+// kinship is how many counters of two targets can be compared.
 type kinship int
 
 const (
-	strange kinship = iota // other engines: what means the same on every engine
-	related                // other storage in one engine: also what both have
-	alike                  // also what one of them has
+	strange kinship = iota // other engines: counters that mean the same on every engine
+	related                // other storage in one engine: also those that both have
+	alike                  // also those that only one of them has
 )
 
 func kinshipOf(base, subject *target) kinship {

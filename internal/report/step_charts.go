@@ -95,7 +95,7 @@ func chartsOf(s *step, tracks []*track) *page.Charts {
 	return out
 }
 
-// first returns the first chart alone, to stand beside bars, which are its legend.
+// first returns the first chart alone, to put next to bars, which are its legend.
 func first(all *page.Charts) page.Charts {
 	out := page.Charts{Moving: all.Moving, Static: all.Static[:min(1, len(all.Static))]}
 	out.Moving.Charts = []page.MovingChart{out.Moving.Charts[0]}
@@ -113,7 +113,7 @@ func rest(all *page.Charts) []page.Block {
 	return []page.Block{out}
 }
 
-// chartFrame returns what the charts of a step have in common.
+// chartFrame returns the common properties of the charts of a step.
 func chartFrame(s *step, tracks []*track) page.Moving {
 	d := page.Moving{}
 	for i, t := range tracks {
@@ -164,7 +164,7 @@ func eventNote(s *step, tracks []*track, d *page.Moving) string {
 	return strings.Join(all, "")
 }
 
-// chartNote returns a sentence on what the lines show.
+// chartNote returns a sentence that describes the lines.
 func chartNote(s *step, tracks []*track, d *page.Moving) string {
 	parts := []string{fmt.Sprintf("A point is %s: the mean of rates, the highest p99 and max of its intervals, p99 "+
 		"only of those with 1,000 operations "+

@@ -76,7 +76,7 @@ func countersTable(s *step, growths []map[string]growth) page.Table {
 	return t
 }
 
-// keepChanged keeps only the counters in which the targets differ most.
+// keepChanged keeps only the counters that differ most between the targets.
 func keepChanged(s *step, byName byTarget, growths []map[string]growth, limit int) {
 	for _, name := range ranked(byName, changesOf(s, growths))[limit:] {
 		delete(byName, name)

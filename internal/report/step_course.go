@@ -9,8 +9,8 @@ import (
 )
 
 // course describes a rate over time: whether it was steady, and how well the
-// run determines its mean, which says nothing about the next run. It is "" if
-// the run is too short.
+// run determines its mean, which implies nothing about the next run. It is ""
+// if the run is too short.
 func course(rates []float64) string {
 	c := stat.CourseOf(rates)
 	if c.Shape == stat.Unknown || len(c.Phases) == 0 {

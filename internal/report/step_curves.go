@@ -10,8 +10,8 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// percentilePlots returns plots of latency over percentiles: those of the primary
-// operation, and separately the others.
+// percentilePlots returns plots of latency over percentiles: for the primary
+// operation, and separately for the others.
 func percentilePlots(s *step) (own, others []page.Plot) {
 	type curve struct {
 		subject
@@ -30,7 +30,7 @@ func percentilePlots(s *step) (own, others []page.Plot) {
 	}
 	for _, one := range all {
 		if one.measure == "service" && byKey[curve{one.subject, "response"}] != nil {
-			continue // what users waited is in the other
+			continue // the other curve shows the waits of users
 		}
 		p := curvePlot(byKey[one])
 		p.Title = strings.Replace(one.measure+" time", "lateness time", "lateness", 1) + " by percentile: " + one.String()

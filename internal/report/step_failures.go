@@ -66,7 +66,7 @@ func (f failures) words() string {
 }
 
 // failedWords names the targets with many failed attempts: the fastest, and
-// those with a throughput far below it.
+// targets with a throughput far below it.
 func failedWords(ranks []rank) string {
 	var out []string
 	for _, r := range ranks[1:] {

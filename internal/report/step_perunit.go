@@ -8,7 +8,7 @@ import (
 	"rumbench/internal/page"
 )
 
-// fewColumns is how many metrics can stand side by side for every denominator.
+// fewColumns is the number of metrics that fit side by side for every denominator.
 const fewColumns = 3
 
 // perTables returns a step's numbers as metricTables does, but with a group of
@@ -58,7 +58,7 @@ func perTables(s *step, section metric.Section, note string, n *page.Notes) []pa
 }
 
 // ownDenominators returns those of the step's own operations, and the operation: the
-// others are multiples of them. All, if the step has none of its own.
+// others are multiples of them. It returns all if the step has no such denominators.
 func ownDenominators(s *step, all []string) []string {
 	writes, _ := s.Own(metric.WriteKB)
 	own := slices.DeleteFunc([]string{s.costPer(), writes.Per, string(metric.PerOperation)},

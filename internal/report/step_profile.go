@@ -18,19 +18,19 @@ import (
 // Profile is the profile of a target in a step, of all trials that were profiled.
 type Profile struct {
 	Target, Engine, Step string
-	Per                  string                        // what costs are per: "insert row"
-	CPU                  profile.Work                  // without a profile where there is none that can be used
+	Per                  string                        // the denominator of costs: "insert row"
+	CPU                  profile.Work                  // without a profile if none can be used
 	Locks                map[string][]profile.LockCost // by profile.LockProfiles
 	Warnings             []string
 	InExtra
 }
 
-// InExtra is what only trials have that are run for their profiles.
+// InExtra is the data that only trials run for their profiles have.
 type InExtra struct {
 	Units  float64                // of Per in the window
 	Files  *blockio.Files         // nil: not traced
-	Asleep *profile.Asleep        // nil: nobody looked
-	Device map[blockio.Op]float64 // KB read and written per unit as the step's costs have them, by blockio.Op
+	Asleep *profile.Asleep        // nil: not measured
+	Device map[blockio.Op]float64 // KB read and written per unit, from the step's costs, by blockio.Op
 }
 
 // OfServer returns the profile of the engine.
@@ -38,7 +38,7 @@ func (p *Profile) OfServer() profile.Work {
 	return profile.Work{Profile: p.CPU.Of(profile.Server), Units: p.CPU.Units}
 }
 
-// sides are whose CPU time is beside the engine's.
+// sides are the owners of CPU time other than the engine.
 var sides = []struct {
 	side profile.Side
 	name string
@@ -49,8 +49,8 @@ var sides = []struct {
 
 const inAll = "engine total"
 
-// ProfileTable shows where the CPU time of a step went: a row for each subsystem of the
-// engines, and for each other side, a column for each target.
+// ProfileTable shows where the CPU time of a step was spent: a row for each subsystem
+// of the engines, and for each other side, a column for each target.
 func ProfileTable(list []*Profile) page.Table {
 	t := page.Table{Title: "CPU time by subsystem", Head: "µs per " + list[0].Per,
 		Note: "Each stack counts for its innermost known subsystem. One sample stands for " + sampleOf(list) + "."}
@@ -101,8 +101,8 @@ func ProfileTable(list []*Profile) page.Table {
 	return t
 }
 
-// sampleOf says how much CPU time per unit a sample of each target stands for: smaller
-// differences are none.
+// sampleOf returns the CPU time per unit that a sample of each target represents:
+// smaller differences are none.
 func sampleOf(list []*Profile) string {
 	var parts []string
 	for _, p := range list {
@@ -126,12 +126,12 @@ func FunctionTable(p *Profile, limit int) page.Table {
 	return t
 }
 
-// lockTitles say what profiles of waits are of.
+// lockTitles describe the profiles of waits.
 var lockTitles = map[string]string{"block": "Waits for locks, by who waited",
 	"mutex": "Waits for locks, by who held them"}
 
-// LockTables list the functions of an embedded engine that waited for locks, and those
-// that held them.
+// LockTables list the functions of an embedded engine that waited for locks, and the
+// functions that held them.
 func LockTables(p *Profile, high int) (out []page.Table) {
 	const low = 0.01 // of the greatest
 	for _, kind := range profile.LockProfiles {
@@ -207,7 +207,7 @@ func changeCells(n *profile.Node) []page.Cell {
 	return []page.Cell{costCell(n.Base), costCell(n.New), {Text: sign + quantity.Digits(n.Change()), Number: true}}
 }
 
-// mark says how sure a difference is.
+// mark returns how certain a difference is.
 func mark(n *profile.Node) string {
 	switch {
 	case n.Different():
@@ -239,7 +239,7 @@ func flameOf(n *profile.Node) *flame.Node {
 	return out
 }
 
-// image returns a flame graph of its greater boxes: a report may have many.
+// image returns a flame graph of its larger boxes: a report may have many.
 func image(g *flame.Graph) page.Block {
 	g.Least = 0.01
 	var b strings.Builder
@@ -249,7 +249,7 @@ func image(g *flame.Graph) page.Block {
 }
 
 // profileFold returns the profiles of a step as a report shows them: one table of all
-// targets, and what changed between targets of one engine; nothing without profiles.
+// targets, and the changes between targets of one engine; nothing without profiles.
 func profileFold(s *step) (blocks []page.Block, tables []page.Table) {
 	const limit = 10
 	var list []*Profile
@@ -279,7 +279,7 @@ func profileFold(s *step) (blocks []page.Block, tables []page.Table) {
 		if base == nil {
 			first[p.Engine] = p
 			if !slices.ContainsFunc(list, func(o *Profile) bool { return o != p && o.Engine == p.Engine }) {
-				blocks = append(blocks, image(p.Flame())) // there is nothing to compare it with
+				blocks = append(blocks, image(p.Flame())) // no target to compare it with
 			}
 			continue
 		}

@@ -12,7 +12,7 @@ import (
 // transfers are the columns of FileTable.
 var transfers = []blockio.Op{blockio.Read, blockio.Write, blockio.Discard}
 
-// transferred is what was done to files of a class, per unit.
+// transferred is the I/O on files of a class, per unit.
 type transferred struct {
 	name     string
 	kb       [3]float64 // as transfers
@@ -26,8 +26,8 @@ func (t *transferred) add(o *transferred) {
 	t.requests += o.requests
 }
 
-// FileTable shows what the device read and wrote in a step, by class of file, and the
-// sum beside what the device counted. Tables beyond the most written are one row.
+// FileTable shows the reads and writes of the device in a step, by class of file, and
+// the sum next to the device's own count. Tables beyond the most written are one row.
 func FileTable(p *Profile, limit int) page.Table {
 	t := page.Table{Title: "Files of " + p.Target, Head: "KB per " + p.Per,
 		Columns: []page.Column{{Name: "read"}, {Name: "written"}, {Name: "discarded"},

@@ -74,8 +74,8 @@ func inVain(s *step, parts []subject, columns int) (out []page.Group) {
 	return out
 }
 
-// shareCell returns a time ÷ that of successful attempts: the median over the trials
-// that have both, and the greatest.
+// shareCell returns a time ÷ the time of successful attempts: the median over the
+// trials that have both, and the greatest.
 func shareCell(s *step, t *target, about subject, value func(account.Spent) float64, formula string) (cell page.Cell,
 	limit float64) {
 	var shares []float64

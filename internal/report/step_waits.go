@@ -15,8 +15,8 @@ import (
 // roomForLabel is the width of a one-letter label in percent.
 const roomForLabel = 1.1
 
-// waitBlocks shows where the time of a step's sessions went, by samples; none
-// if no target has any.
+// waitBlocks shows where the time of a step's sessions was spent, by samples;
+// nothing if no target has samples.
 func waitBlocks(s *step) []page.Block {
 	keys, name := byRole(s.Keys(metric.WaitUS)), metric.WaitUS
 	if len(keys) == 0 { // no operations to divide by
@@ -171,7 +171,7 @@ func waitTables(s *step, n *page.Notes) []page.Table {
 	return out
 }
 
-// per returns what the rows of a metric are divided by.
+// per returns the denominator of a metric's rows.
 func per(s *step, metric string) string {
 	if keys := s.Keys(metric); len(keys) > 0 {
 		return keys[0].Per
@@ -189,7 +189,7 @@ func waitGroup(s *step, metric string, roles []key, n *page.Notes) page.Group {
 	})}
 }
 
-// mostEvents is how many of its most frequent events each target shows.
+// mostEvents is the number of its most frequent events that each target shows.
 const mostEvents = 8
 
 // eventTable returns the sampled events by the servers' names.

@@ -45,7 +45,7 @@ func lawTable(w *sweep) page.Table {
 	return t
 }
 
-// poorFit is the residual above which the law does not describe what was measured.
+// poorFit is the residual above which the law does not describe the measurements.
 const poorFit = 0.10
 
 // scaling is throughput over clients.

@@ -21,7 +21,7 @@ type sweepCurve struct {
 	scale       page.Scale
 }
 
-// sweepCurves returns what is drawn of a sweep: throughput and the tail of the latency.
+// sweepCurves returns the curves of a sweep: throughput and the tail of the latency.
 func sweepCurves(w *sweep) []*sweepCurve {
 	s := w.first()
 	rate := curveOf(w, s.units(s.Primary)+"/s ("+s.Primary+") over "+w.Axis,

@@ -25,8 +25,8 @@ var summaryMeasures = []measure{
 	{name: "amp", metric: metric.SpaceAmplification},
 }
 
-// summary returns what a run prints at its end: a block per step, a table for
-// the steps along an axis, and what a reader must know about them.
+// summary returns the summary that a run prints at its end: a block per step, a table
+// for the steps along an axis, and their caveats.
 func summary(c *campaign, in *Input) []page.Block {
 	if len(c.Targets) == 0 {
 		return []page.Block{page.Prose("", "no trials")}
@@ -87,7 +87,7 @@ func summaryTable(s *step, n *page.Notes) page.Table {
 	return t
 }
 
-// targetMarks note why a target is not compared in a step.
+// targetMarks note the reason why a target is not compared in a step.
 func targetMarks(s *step, t *target, n *page.Notes) (marks string) {
 	mark := func(reason string) { marks += fmt.Sprintf(" ⚠%d", n.Mark(t.Name+" in "+s.Name+": "+reason).Number) }
 	if reason := reasons(s, t); reason != "" {
@@ -119,7 +119,7 @@ func summaryCell(s *step, t *target, m measure, n *page.Notes) page.Cell {
 	return c
 }
 
-// againstBase returns a target's throughput beside the base's.
+// againstBase returns a target's throughput next to the base's.
 func againstBase(s *step, t *target) page.Cell {
 	rate, ok := s.Rate(s.Primary)
 	if !ok {
@@ -155,7 +155,7 @@ func headlineOf(s *step) string {
 	return strings.TrimSpace(s.Name + "  " + strings.Join(parts, ", "))
 }
 
-// ownLines returns which targets executed SQL of the user's own in a step.
+// ownLines returns which targets executed custom SQL in a step.
 func ownLines(s *step) (out []string) {
 	for _, t := range s.c.Targets {
 		if own := ownSQL(t, s.Name); own != "" {
@@ -165,7 +165,7 @@ func ownLines(s *step) (out []string) {
 	return out
 }
 
-// answerLines returns what a search found in a step.
+// answerLines returns the results of a search in a step.
 func answerLines(s *step, n *page.Notes) (out []string) {
 	for _, a := range answersOf(s) {
 		out = append(out, a.String()+noted(n, a.target, s, a.warnings))
@@ -203,8 +203,8 @@ func settledLines(s *step, n *page.Notes) (out []string) {
 // that of steps that differ in the number of clients.
 const rateAxis, clientsAxis = "rate", "clients"
 
-// sweepSummary returns the throughputs of a sweep: levels × targets. At an
-// arrival rate all targets do the same work: there the latency is what differs.
+// sweepSummary returns the throughputs of a sweep: levels × targets. At an arrival
+// rate all targets do the same work: there only the latency differs.
 func sweepSummary(w *sweep, n *page.Notes) page.Table {
 	s := w.first()
 	arrive := w.Axis == rateAxis
@@ -254,7 +254,7 @@ func levelCell(s *step, t *target, arrive bool, n *page.Notes) page.Cell {
 }
 
 // worstOf returns the step in which the greatest share of a target's attempts failed;
-// nil if none did.
+// nil if no attempt failed.
 func worstOf(w *sweep, t *target) (worst *step, count failures) {
 	for _, l := range w.levels {
 		if f := failuresOf(l.step, t); f.Failed > 0 && (worst == nil || f.Share() > count.Share()) {

@@ -48,7 +48,7 @@ func verdictOn(c *campaign) []page.Item {
 	return out
 }
 
-// finding returns how the targets compare in a step, at what cost, and who stalled or
+// finding returns how the targets compare in a step, at what cost, and which stalled or
 // failed; "" if there is nothing notable. rate is the key of the throughput.
 func (s *step) finding(rate key) string {
 	verdicts := &s.c.verdicts
@@ -113,7 +113,7 @@ func spaceSentence(c *campaign) string {
 	return "Bytes on disk per byte of live data after " + last.Name + ": " + quantity.Joined(parts) + "."
 }
 
-// answers returns what each target's comparison with the base says about the question;
+// answers returns the answers to the question from each target's comparison with the base;
 // nothing unless two targets have enough trials to prove something.
 func answers(c *campaign) (out []page.Item) {
 	few := func(t *target) bool { return len(t.Trials) < compare.LeastTrials }
@@ -145,12 +145,12 @@ func sentences(v *view) []string {
 		strings.TrimSpace(others))
 }
 
-// said returns the texts that say something.
+// said returns the texts that are not empty.
 func said(texts ...string) []string {
 	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 }
 
-// standing returns the step that stands for the sweep of a step.
+// standing returns the step that represents the sweep of a step.
 func (c *campaign) standing(s *step) *step {
 	if w := c.sweepOf(s); w != nil && !compare.IsProbe(s.Step) {
 		return w.representative()

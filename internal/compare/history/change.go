@@ -8,12 +8,12 @@ import (
 	"rumbench/internal/stat"
 )
 
-// MinRuns is how many points a series must have before a change can be
+// MinRuns is the number of points that a series needs before a change can be
 // distinguished from chance.
 const MinRuns = 2 * leastLevel
 
-// FalseShare is how many of the series that are said to have changed are
-// expected not to have, at most.
+// FalseShare is the largest expected share of unchanged series among those reported as
+// changed.
 const FalseShare = 0.05
 
 // Change is a point of a series at which a new level begins.
@@ -21,19 +21,19 @@ type Change struct {
 	At   int     `json:"at"`   // the first point on the new level; the one before is the last on the old
 	From float64 `json:"from"` // the old level: the median of its points
 	To   float64 `json:"to"`   // the new level
-	// Ratio is To ÷ From, nil where From is 0.
+	// Ratio is To ÷ From, nil if From is 0.
 	Ratio *float64 `json:"ratio,omitempty"`
-	// Verdict is compare.Better, compare.Worse, or "" where neither direction is better.
+	// Verdict is compare.Better, compare.Worse, or "" if neither direction is better.
 	Verdict compare.Verdict `json:"verdict,omitempty"`
-	// Facts are what else changed between the two runs.
+	// Facts are the other changes between the two runs.
 	Facts []Fact `json:"facts"`
 }
 
 // Detect finds the changes of all series that have MinRuns points, and returns
-// how many those are. With hundreds of series, chance alone would move the level
-// of some. Therefore the p values of all are adjusted together, by Benjamini and
-// Hochberg, and the level at which the last of them counts as changed is the one
-// at which further changes within them do.
+// the number of these series. With hundreds of series, chance alone would move
+// the level of some. Therefore the p values of all are adjusted together, by
+// Benjamini and Hochberg. The level at which the last of them counts as changed
+// also applies to further changes within them.
 func Detect(families []*Family) (tested int) {
 	var series []*Series
 	var p []float64
@@ -57,8 +57,8 @@ func Detect(families []*Family) (tested int) {
 	return len(series)
 }
 
-// Together returns how many of m series have to change for one to be
-// distinguished from chance, where none has more than n points.
+// Together returns how many of m series have to change for one to be distinguished from
+// chance, if none has more than n points.
 func Together(n, m int) int { return max(1, int(math.Ceil(leastP(n)*float64(m)/FalseShare))) }
 
 func (s *Series) setChanges(points []int) {

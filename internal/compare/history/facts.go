@@ -15,15 +15,15 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// machineFacts are the facts about a host that make numbers incomparable where
-// they differ. Its name is not among them: containers and rented machines get
-// a new one each time.
+// machineFacts are the facts about a host that make numbers incomparable if
+// they differ. Its name is not among them: containers and rented machines get a
+// new one each time.
 var machineFacts = []string{"virtualization", "cpu", "cpus online", "cpus usable", "cpu quota", "memory",
 	"memory limit",
 	"filesystem", "device size", "device rotational"}
 
 // machineOf returns a line on the kind of machine that a trial ran on. Memory is
-// rounded up to whole GiB: what a kernel keeps for itself differs from one
+// rounded up to whole GiB: the amount that a kernel reserves differs from one
 // release to the next.
 func machineOf(host observe.Facts) string {
 	var parts []string
@@ -42,8 +42,8 @@ func machineOf(host observe.Facts) string {
 	return strings.Join(parts, ", ")
 }
 
-// wholeGiB rounds a size such as "23.54 GiB" up; what is not understood is left
-// as it is.
+// wholeGiB rounds a size such as "23.54 GiB" up; a size that it cannot parse is
+// returned unchanged.
 func wholeGiB(size string) string {
 	bytes, err := quantity.RoundSize(size)
 	if err != nil || bytes < 1<<20 {
@@ -52,7 +52,7 @@ func wholeGiB(size string) string {
 	return fmt.Sprintf("%.0f GiB", math.Ceil(bytes/(1<<30)))
 }
 
-// Fact is something that was another thing in the run before.
+// Fact is a fact that differed in the run before.
 type Fact struct {
 	Kind string `json:"kind"` // "version", "plan", "knob", "setting" or "host"
 	Name string `json:"name"`
@@ -63,13 +63,13 @@ type Fact struct {
 // The kinds of facts.
 const (
 	Version  = "version" // of the engine, the server, rumbench or Go
-	PlanKey  = "plan"    // a key of the plan that no knob and no parameter is
+	PlanKey  = "plan"    // a key of the plan that is neither a knob nor a parameter
 	Knob     = "knob"    // as the plan asks for
 	Setting  = "setting" // as read back from the engine
-	HostFact = "host"    // what was found out about the machine
+	HostFact = "host"    // the facts found about the machine
 )
 
-// fact names something that is recorded about a trial.
+// fact names a recorded fact about a trial.
 type fact struct{ kind, name string }
 
 // factsOf returns all facts about a trial, and their names in order.
@@ -92,7 +92,7 @@ func factsOf(t *result.Trial) (names []fact, values map[fact]string) {
 		add(PlanKey, "interval", strconv.FormatFloat(t.Interval, 'g', -1, 64)+"s")
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Knobs)) {
-		if name != "durability" { // of a series it is the same
+		if name != "durability" { // within a series it is the same
 			add(Knob, name, t.Knobs[name])
 		}
 	}
@@ -107,10 +107,10 @@ func factsOf(t *result.Trial) (names []fact, values map[fact]string) {
 	return names, values
 }
 
-// factChanges returns the facts in which the run of point at differs from the one
-// before. Facts other than versions are left out if they differ between most
-// runs, as the load average and the paths of private servers do: what changes
-// all the time explains nothing.
+// factChanges returns the facts that differ between the run of point at and the
+// run before. Facts other than versions are left out if they differ between most
+// runs, as the load average and the paths of private servers do: a fact that
+// always changes explains nothing.
 func (s *Series) factChanges(at int) []Fact {
 	values := make([]map[fact]string, len(s.Points))
 	var names []fact

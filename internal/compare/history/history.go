@@ -21,9 +21,9 @@ import (
 type Run struct {
 	Dir      string
 	Campaign *result.Campaign // nil if it cannot be read
-	Trials   []Trial          // those that have been begun and can be read, in the campaign's order
-	Problems []string         // what cannot be read, and why
-	CopyOf   string           // the directory of the run that this one is a copy of; "" if of none
+	Trials   []Trial          // the trials that have begun and can be read, in the campaign's order
+	Problems []string         // the unreadable parts, with the reasons
+	CopyOf   string           // the directory of the run that this one is a copy of; "" if it is no copy
 }
 
 // Trial is a trial of a run.
@@ -32,7 +32,7 @@ type Trial struct {
 	Path string // its directory
 }
 
-// The states of a run that no trial of its own can be in.
+// The states of a run that none of its trials can have.
 const (
 	Broken   result.Status = "broken"    // something of it cannot be read
 	NotBegun result.Status = "not begun" // it has no trial yet
@@ -85,8 +85,8 @@ func markCopies(runs []*Run) {
 	}
 }
 
-// visit returns the campaigns in a directory and below it. What lies in the
-// trials of a campaign, such as the data of a server, is no part of the store.
+// visit returns the campaigns in a directory and below it. Files in the trials of a
+// campaign, such as the data of a server, are not part of the store.
 func visit(dir string) []*Run {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -105,7 +105,7 @@ func visit(dir string) []*Run {
 	return runs
 }
 
-// read returns a campaign with as many of its trials as can be read.
+// read returns a campaign with all readable trials.
 func read(dir string, file fs.DirEntry) *Run {
 	r := &Run{Dir: dir}
 	if !file.Type().IsRegular() {
@@ -135,10 +135,10 @@ func read(dir string, file fs.DirEntry) *Run {
 
 func (r *Run) problem(err error) { r.Problems = append(r.Problems, err.Error()) }
 
-// Status returns Broken if something of the run cannot be read, running while one of
-// its trials is, and complete when all planned trials are. Otherwise it is the
-// worst that happened to a trial: invalid, failed, or partial, which also says
-// that trials are still to be run.
+// Status returns Broken if any part of the run cannot be read, running if one of its
+// trials is, and complete if all planned trials are. Otherwise it is the worst
+// status of a trial: invalid, failed, or partial, which also means that trials are
+// still to be run.
 func (r *Run) Status() result.Status {
 	if len(r.Problems) > 0 {
 		return Broken
@@ -157,7 +157,7 @@ func (r *Run) Status() result.Status {
 	return result.Partial
 }
 
-// Remarks returns what of the run cannot be read, and what it is a copy of.
+// Remarks returns the unreadable parts of the run, and the run that it is a copy of.
 func (r *Run) Remarks() []string {
 	if r.CopyOf == "" {
 		return r.Problems
@@ -188,11 +188,11 @@ func (r *Run) Planned() int {
 // Target is a database that a run measures.
 type Target struct {
 	Name    string `json:"name"`
-	Engine  string `json:"engine,omitempty"`  // "" until a trial of it has been begun
+	Engine  string `json:"engine,omitempty"`  // "" until a trial of it has begun
 	Version string `json:"version,omitempty"` // see result.Trial.EngineVersion
 }
 
-// Targets returns the run's targets, in the order in which they are run first.
+// Targets returns the run's targets, in the order of their first trials.
 func (r *Run) Targets() []Target {
 	out := []Target{}
 	if r.Campaign == nil {

@@ -10,17 +10,17 @@ import (
 
 // The change points of internal/stat are for the intervals of one run, which
 // resemble their neighbours and are many. Runs are few and take place on
-// different days; they are taken as independent, and so ten of them are enough.
+// different days; they are taken as independent, so ten of them are enough.
 
-// leastLevel is how many points a level takes at least: fewer are outliers.
+// leastLevel is the minimum number of points of a level: fewer are outliers.
 const leastLevel = 5
 
 // levels returns the positions, ascending, at which a new level of x begins: where
-// the two sides differ at alpha, over stretches of many lengths and places; what
-// lies on both sides is searched again.
+// the two sides differ at alpha, over stretches of many lengths and places; both
+// sides of a position are searched again.
 func levels(x []float64, alpha float64) []int {
 	points := cut(x, 0, alpha)
-	for i := range points { // to where it is clearest between its neighbours
+	for i := range points { // move to the position where the change is clearest between its neighbours
 		start, end := 0, len(x)
 		if i > 0 {
 			start = points[i-1]
@@ -44,9 +44,10 @@ func cut(x []float64, offset int, alpha float64) []int {
 	return slices.Concat(cut(x[:at], offset, alpha), []int{offset + at}, cut(x[at:], offset+at, alpha))
 }
 
-// change finds the clearest change of level and its p: that of the Mann–Whitney
-// test there, times the number of places that were looked at (Bonferroni). It is
-// an upper bound, as these tests resemble each other. 1 if x has too few points.
+// change finds the clearest change of level and its p: the p of the Mann–Whitney
+// test there, times the number of positions examined (Bonferroni). It is an
+// upper bound, as these tests resemble each other. It is 1 if x has too few
+// points.
 func change(x []float64) (at int, p float64) {
 	var best stat.Run
 	clearest := 0.0
@@ -61,12 +62,12 @@ func change(x []float64) (at int, p float64) {
 	return at, min(1, float64(places(len(x)))*stat.MannWhitney(x[best.From:at], x[at:best.To]))
 }
 
-// split returns the position that the values before and after it differ most by, in
-// units of what they would by chance; 0 if nowhere. What differs is counted in
-// pairs, so that an outlier weighs no more than any value.
+// split returns the position where the values before and after differ most, in
+// units of their difference by chance; 0 if there is none. Differences are counted
+// in pairs, so that an outlier weighs no more than any value.
 func split(x []float64) (at int, z float64) {
 	n := len(x)
-	more := 0 // pairs across position k of which the later value is greater, less those of which it is smaller
+	more := 0 // pairs across position k whose later value is greater, less those whose later value is smaller
 	for k := range n {
 		if k >= leastLevel && n-k >= leastLevel {
 			// The variance is that of Kendall's and Mann and Whitney's counts.
@@ -85,8 +86,8 @@ func split(x []float64) (at int, z float64) {
 	return at, z
 }
 
-// stretches returns all n points, and shorter and shorter stretches of them that
-// overlap, so that a level is found that came and went.
+// stretches returns all n points, and shorter and shorter overlapping stretches of
+// them, to find a level that came and went.
 func stretches(n int) []stat.Run {
 	if n < 2*leastLevel {
 		return nil
@@ -94,7 +95,7 @@ func stretches(n int) []stat.Run {
 	return stat.Seeded(n, 2*leastLevel)
 }
 
-// places returns how many positions change looks at in n points.
+// places returns the number of positions that change examines in n points.
 func places(n int) (sum int) {
 	for _, w := range stretches(n) {
 		sum += w.To - w.From - 2*leastLevel + 1
@@ -104,8 +105,8 @@ func places(n int) (sum int) {
 
 // leastP returns the least p that change can give n points that all differ: that of
 // two levels in the middle that do not touch each other. Of all ways to deal n
-// values out to two halves, two are like that. Points of which some are equal may
-// have half of it.
+// values out to two halves, two are like that. If some points are equal, p may be
+// half of that.
 func leastP(n int) float64 {
 	ways := 1.0
 	for i := range n / 2 {

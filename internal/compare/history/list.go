@@ -56,7 +56,7 @@ func JSON(w io.Writer, families []*Family) error {
 			line := struct {
 				*Family
 				*Series
-				TooFew bool `json:"too_few,omitempty"` // points to distinguish a change from chance
+				TooFew bool `json:"too_few,omitempty"` // too few points to distinguish a change from chance
 			}{f, s, len(s.Points) < MinRuns}
 			if err := enc.Encode(line); err != nil {
 				return err

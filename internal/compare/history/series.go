@@ -13,7 +13,7 @@ import (
 	"rumbench/internal/stat"
 )
 
-// Family is the runs that can be compared with each other: those of one plan's
+// Family is the runs that can be compared with each other: the runs with one plan
 // name, workload and parameters, on machines of one kind.
 type Family struct {
 	Plan     string                `json:"plan"`
@@ -28,7 +28,7 @@ type Family struct {
 	byName map[Name]*Series
 }
 
-// Name is what distinguishes a series from the others of its family.
+// Name distinguishes a series from the others of its family.
 type Name struct {
 	Target string `json:"target"`
 	Engine string `json:"engine"`
@@ -38,11 +38,11 @@ type Name struct {
 	Metric string `json:"metric"`
 	Unit   string `json:"unit"`
 	Per    string `json:"per,omitempty"`
-	// Source is where the number was read, without the device's name.
+	// Source is the source of the number, without the device's name.
 	Source string `json:"source,omitempty"`
 	// Durability is the level, "" if it is unknown.
 	Durability string `json:"durability,omitempty"`
-	// Offer is what was offered to the clients of the step, see [compare.Step.Offer].
+	// Offer is the work offered to the clients of the step, see [compare.Step.Offer].
 	Offer string `json:"offer,omitempty"`
 }
 
@@ -61,22 +61,22 @@ type Point struct {
 	Dir      string    `json:"dir"`
 	Started  time.Time `json:"started"`
 	Value    float64   `json:"value"`  // the median over the trials
-	Trials   int       `json:"trials"` // how many it is the median of
+	Trials   int       `json:"trials"` // the number of trials in the median
 	Warnings []string  `json:"warnings,omitempty"`
 
 	Remarks []metric.Warning `json:"-"` // the warnings
 	trial   *result.Trial    // the first of them
 }
 
-// Pick says which numbers to line up; an empty list picks everything, but an
-// empty list of metrics picks the headline numbers of each step.
+// Pick selects the numbers to line up; an empty list picks everything, but an empty
+// list of metrics picks the headline numbers of each step.
 type Pick struct{ Plans, Targets, Steps, Metrics []string }
 
 func among(list []string, s string) bool { return len(list) == 0 || slices.Contains(list, s) }
 
 // Families sorts runs, the oldest first, into families with their series.
 // Trials that are not complete are left out and counted; copies of a run and
-// what cannot be read are left out.
+// unreadable parts are left out.
 func Families(runs []*Run, pick Pick) []*Family {
 	var out []*Family
 	byKey := map[string]*Family{}
@@ -104,8 +104,8 @@ func Families(runs []*Run, pick Pick) []*Family {
 	return out
 }
 
-// ParamText writes parameters as they are in a file, the names in order. They were
-// read from one, so that there can be no error.
+// ParamText formats parameters as in a file, the names in order. They were read from
+// a file, so there can be no error.
 func ParamText(v any) string {
 	b, _ := json.Marshal(v)
 	return string(b)
@@ -142,7 +142,7 @@ func (f *Family) fill(pick Pick) {
 func (f *Family) addStep(r *Run, target *compare.Target, step *compare.Step, metrics []string) {
 	unfinished := func(run compare.Run) bool { return run.Step.Status != result.Complete }
 	if slices.ContainsFunc(step.Used(target), unfinished) {
-		return // a step of a complete trial that is not: its numbers do not count
+		return // a step of a complete trial that is not complete: its numbers do not count
 	}
 	keys := Headline(step)
 	if len(metrics) > 0 {
@@ -214,11 +214,11 @@ func (s *Series) Values() []float64 {
 	return out
 }
 
-// level returns the median from one point up to another, which is not part of it.
+// level returns the median from one point up to, but not including, another.
 func (s *Series) level(start, end int) float64 { return stat.Median(s.Values()[start:end]) }
 
-// sourceKind returns a source without the name of the device, which may be another
-// one after the next start of the machine.
+// sourceKind returns a source without the name of the device, which may be different
+// after the next start of the machine.
 func sourceKind(source string) string {
 	if strings.HasPrefix(source, "device ") {
 		return "device"
@@ -226,9 +226,9 @@ func sourceKind(source string) string {
 	return source
 }
 
-// Headline returns the numbers by which a step is judged: throughput and p99 of its
-// primary operation, CPU time, KB read and written per unit, the space taken,
-// and the stalled seconds.
+// Headline returns the numbers that a step is judged by: throughput and p99 of its
+// primary operation, CPU time, KB read and written per unit, the space taken, and
+// the stalled seconds.
 func Headline(s *compare.Step) []compare.Key {
 	keys := s.Headline()
 	if k, ok := s.Own(metric.StallS); ok && !slices.Contains(keys, k) {

@@ -1,6 +1,6 @@
 // Package costmodel predicts what index structures read, write and hold, in closed form:
-// from sizes, never from what an engine measured of itself. Real engines differ; by how
-// much is a finding.
+// from sizes, never from an engine's own measurements. Real engines differ; the size of
+// the difference is a finding.
 package costmodel
 
 import (
@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// Distinct returns how many different of so many pages one touch of all comes to, if each
-// touches any of them with the same probability: Cardenas, CACM 18 (1975).
+// Distinct returns the number of distinct pages per touch, if each touch hits any of the
+// pages with the same probability: Cardenas, CACM 18 (1975).
 func Distinct(touches, pages float64) float64 {
 	if touches <= 0 || pages <= 0 {
 		return 0
@@ -17,9 +17,9 @@ func Distinct(touches, pages float64) float64 {
 	return pages * -math.Expm1(-touches/pages) / touches
 }
 
-// Path returns how many different pages so many touches of a B-tree with so many leaves
-// change if those above a changed one change, too, as where pages are copied. A page above
-// the leaves has an entry of some 64 bytes for each below it.
+// Path returns how many distinct pages of a B-tree the touches of its leaves change, if
+// the pages above a changed one change, too, as in engines that copy pages. A page above
+// the leaves has an entry of some 64 bytes for each page below it.
 func Path(touches, leaves, pageBytes float64) (pages float64) {
 	const entry = 64
 	children := max(2, pageBytes/entry)
@@ -33,16 +33,17 @@ func Path(touches, leaves, pageBytes float64) (pages float64) {
 	}
 }
 
-// Leaves are pages of which any is touched with the same probability.
+// Leaves are pages that are all touched with the same probability.
 type Leaves struct {
 	Pages   float64
 	PerUnit float64 // touches per unit of work
 }
 
 // Misses returns for each of several leaves the share of touches whose page is not in a
-// cache of so many pages that drops the least recently used: a page is found if it was
-// touched in the last units, as many as touch so many different pages. After Che, Tung and
-// Wang, “Hierarchical web caching systems” (2002). Of one it is what does not fit.
+// cache of room pages that drops the least recently used: a page is found if it was
+// touched within the last units of work, the number of units that touch room distinct
+// pages. After Che, Tung and Wang, “Hierarchical web caching systems” (2002). For a single
+// kind of leaves it is the share that does not fit.
 func Misses(room float64, list []Leaves) []float64 {
 	out := make([]float64, len(list))
 	all := 0.0
@@ -75,47 +76,47 @@ func Misses(room float64, list []Leaves) []float64 {
 	return out
 }
 
-// Amplification is what a structure writes per byte that users write, without its log, and
-// how many bytes it takes per byte of user data.
+// Amplification is the number of bytes that a structure writes per byte that users write,
+// without its log, and the number of bytes that it takes per byte of user data.
 type Amplification struct{ Write, Space float64 }
 
 const (
-	// full is how much of a level's size a merge into it rewrites: less than all, as levels
-	// are not always full. Measured in “Find the optimal leveled LSM tree”
+	// full is the share of a level's size that a merge into it rewrites: less than all, as
+	// levels are not always full. Measured in “Find the optimal leveled LSM tree”
 	// (smalldatum.blogspot.com, 2019-10).
 	full = 0.8
-	// greatest is how many times greater than the one above a level is by custom.
+	// greatest is the usual ratio of a level's size to that of the level above.
 	greatest = 10
 )
 
-// Leveled returns the amplification of a leveled LSM tree whose database is so many times
-// as large as a memtable, with so many levels below it, as in the same source. Merges
-// alone: the flush of memtables is one more.
+// Leveled returns the amplification of a leveled LSM tree whose database is fanout times
+// as large as a memtable, with the given number of levels below it, as in the same
+// source. Merges alone: the flush of memtables is one more.
 func Leveled(fanout float64, levels int) Amplification {
 	each := math.Pow(fanout, 1/float64(levels))
 	return Amplification{Write: full * float64(levels) * each, Space: 1 + 1/each}
 }
 
-// Levels returns how many levels such a tree has by custom: as few as keep each within ten
-// times the one above.
+// Levels returns the usual number of levels of such a tree: the smallest that keeps each
+// within ten times the one above.
 func Levels(fanout float64) int {
 	return max(1, int(math.Ceil(math.Log(fanout)/math.Log(greatest)-1e-9)))
 }
 
-// Tiered returns the amplification of a tiered LSM tree with so many runs in each tier: each
-// tier writes everything once, and the last one's runs may hold the same keys. Space is the
-// mean over time for uniform overwrites; the worst is Runs.
+// Tiered returns the amplification of a tiered LSM tree with the given number of runs in
+// each tier: each tier writes everything once, and the last one's runs may hold the same
+// keys. Space is the mean over time for uniform overwrites; the worst is runs.
 func Tiered(fanout float64, runs int) Amplification {
 	tiers := max(1, math.Ceil(math.Log(fanout)/math.Log(float64(runs))-1e-9))
 	return Amplification{Write: tiers + 1, Space: float64(runs+1) / 2}
 }
 
-// InPlace is what a B-tree that is updated in place writes per operation: Fixed KB, of its
-// log, and Pages pages, a page that is written twice counting as two.
+// InPlace is the cost of writes per operation in a B-tree that is updated in place: Fixed KB
+// for its log, and Pages pages. A page that is written twice counts as two.
 type InPlace struct{ Fixed, Pages float64 }
 
 // FitInPlace fits it to KB written per operation at several page sizes in KB, by least
-// squares. ok is whether there are two sizes at least. Residual is the greatest error.
+// squares. ok reports whether there are at least two sizes. Residual is the greatest error.
 func FitInPlace(pageKB, writtenKB []float64) (fit InPlace, residual float64, ok bool) {
 	if len(pageKB) == 0 || slices.Max(pageKB) == slices.Min(pageKB) {
 		return fit, 0, false
@@ -136,5 +137,5 @@ func FitInPlace(pageKB, writtenKB []float64) (fit InPlace, residual float64, ok 
 	return fit, residual, true
 }
 
-// At returns the KB written per operation with pages of so many KB.
+// At returns the KB written per operation with pages of pageKB.
 func (f InPlace) At(pageKB float64) float64 { return f.Fixed + f.Pages*pageKB }

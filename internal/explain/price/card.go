@@ -2,27 +2,27 @@ package price
 
 import "math"
 
-// Card is a list of prices, of a month of 730 hours. What has no price is 0. The prices are
-// the reader's business: Date and Source say where they come from.
+// Card is a list of prices, for a month of 730 hours. An item without a price is 0. The
+// prices are the reader's business: Date and Source are their origin.
 type Card struct {
 	Name, Doc, Currency, Date, Source string
 
 	GB     float64 // of a GB of space
-	Binary bool    // a GB is 2^30 bytes, and not 10^9
+	Binary bool    // a GB is 2^30 bytes instead of 10^9
 	IOPS   Tier    // of an I/O per second
-	IOKB   float64 // what counts as one I/O, at most; 0: any request is one
+	IOKB   float64 // the most that counts as one I/O; 0: any request is one
 	MBps   Tier    // of 2^20 bytes per second
 	Core   float64 // of a processor
 	Memory float64 // of 2^30 bytes of memory
-	Device Device  // that is bought whole, in place of space and I/O
+	Device Device  // that is bought whole, instead of space and I/O
 }
 
-// Tier is a price per unit beyond a number of units that are included.
+// Tier is a price per unit beyond a number of included units.
 type Tier struct{ Price, Free float64 }
 
 func (t Tier) of(units float64) float64 { return t.Price * max(0, units-t.Free) }
 
-// Device is a drive. What is 0 limits nothing.
+// Device is a drive. A value of 0 is no limit.
 type Device struct {
 	Price  float64 // of one
 	Months float64 // over which it is paid; 0: 36
@@ -35,7 +35,7 @@ type Device struct {
 const (
 	defaultMonths = 36
 
-	// SecondsPerYear and SecondsPerMonth are those of 365 days, and of 730 hours.
+	// SecondsPerYear and SecondsPerMonth are the seconds of 365 days and of 730 hours.
 	SecondsPerYear  = 365 * 86400
 	SecondsPerMonth = 730 * 3600
 
@@ -49,8 +49,8 @@ func (c *Card) gb() float64 {
 	return 1e9
 }
 
-// ios returns as how many I/Os requests count: large ones as several, small ones are not
-// merged. Requests that are not known are as large as may be.
+// ios returns the number of I/Os that requests count as: large ones count as several,
+// small ones are not merged. Unknown requests are assumed to be as large as possible.
 func (c *Card) ios(requests, bytes float64) float64 {
 	if c.IOKB == 0 {
 		return requests
@@ -58,7 +58,7 @@ func (c *Card) ios(requests, bytes float64) float64 {
 	return max(requests, bytes/1024/c.IOKB)
 }
 
-// Storage is what storage has to hold and to do.
+// Storage is the data and the load that storage has to handle.
 type Storage struct {
 	Bytes        float64 // held
 	ReadsPerS    float64 // requests
@@ -67,11 +67,12 @@ type Storage struct {
 	WrittenBytes float64 // per second
 }
 
-// Bill is a price by what it is for, of a month.
+// Bill is a monthly price by purpose.
 type Bill struct {
 	Space, IO, Throughput, Devices float64
-	// Count is the number of devices. Limit is the resource of which the greatest share is
-	// needed (space, IOPS, throughput or endurance), and Share how many devices have it.
+	// Count is the number of devices. Limit is the resource that determines it (space,
+	// IOPS, throughput or endurance), and Share the number of devices that provides this
+	// resource.
 	Count, Share float64
 	Limit        string
 }

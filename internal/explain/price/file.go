@@ -24,7 +24,7 @@ func Shipped() (out []*Card) {
 	return out
 }
 
-// Read reads a card from the content of a file. The error is of type hint.Problems.
+// Read reads a card from the content of a file. The error has type hint.Problems.
 func Read(file string, content []byte) (*Card, error) {
 	d := strictyaml.Document{What: "price card", Least: "{name: NAME, gb: 0.1}"}
 	var c Card

@@ -15,9 +15,9 @@ import (
 
 // Ask is a demand on a step's primary operation.
 type Ask struct {
-	Rate float64 // units per second; 0: as many as were measured
-	P99  float64 // µs that the 99th percentile may be at most; 0: any
-	Rows float64 // in the database; 0: as many as there were
+	Rate float64 // units per second; 0: the measured rate
+	P99  float64 // the greatest 99th percentile allowed, in µs; 0: any
+	Rows float64 // in the database; 0: the measured number
 }
 
 // Range is a median over trials, with the least and the greatest of them.
@@ -25,11 +25,11 @@ type Range struct{ Value, Low, High float64 }
 
 func (r Range) times(f float64) Range { return Range{r.Value * f, r.Low * f, r.High * f} }
 
-// Need is the hardware that a target needs for a demand: what was measured per operation,
+// Need is the hardware that a target needs for a demand: the measured costs per operation,
 // times its rate. It has many fields: one for each kind of hardware.
 type Need struct {
 	Target *compare.Target
-	Unit   string  // what is counted
+	Unit   string  // the unit of work
 	Rate   float64 // per second, as asked for
 	Most   Range   // per second, as measured
 	Rows   float64
@@ -37,42 +37,42 @@ type Need struct {
 
 	Cores        Range // of the engine; an embedded one's include its clients'
 	ReadsPerS    Range // requests to the device
-	WritesPerS   Range // likewise
+	WritesPerS   Range // requests
 	ReadBytes    Range // per second
 	WrittenBytes Range // per second
 	Disk         Range // bytes
 	Memory       Range // bytes, as measured
 
-	// Busy is which share of the machine's processors it used at the measured rate: near 1,
-	// they are what limits it. 0: unknown.
+	// Busy is the share of the machine's processors used at the measured rate: near 1, the
+	// processors are the limit. 0: unknown.
 	Busy float64
-	// Space and Write are the measured amplifications; Unlike is why they cannot be held
-	// against each other.
+	// Space and Write are the measured amplifications; Unlike is the reason if they cannot
+	// be compared with each other.
 	Space, Write Range
 	Unlike       string
-	Fanout       float64 // of an LSM tree: how many memtables large the data is; 0: it is none
-	// Missing is what is not known; Remarks say how the rest was computed, and Refused why
-	// nothing is said.
+	Fanout       float64 // of an LSM tree: data size ÷ memtable size; 0: not an LSM tree
+	// Missing are the unknown numbers; Remarks describe how the rest was computed, and
+	// Refused is the reason if nothing is reported.
 	Missing []Gap
 	Remarks []string
 	Refused string
 }
 
-// Gap is a number that is not known, or only from below.
+// Gap is a number that is unknown, or known only as a lower bound.
 type Gap struct{ Metric, Why string }
 
 func (g Gap) String() string { return metric.Label(g.Metric) + ": " + g.Why }
 
-// Storage returns what storage has to hold and do.
+// Storage returns the data and the load that storage has to handle.
 func (n *Need) Storage() Storage {
 	return Storage{Bytes: n.Disk.Value, ReadsPerS: n.ReadsPerS.Value, WritesPerS: n.WritesPerS.Value,
 		ReadBytes: n.ReadBytes.Value, WrittenBytes: n.WrittenBytes.Value}
 }
 
-// TBPerYear returns how many 10^12 bytes are written in a year.
+// TBPerYear returns the number of 10^12 bytes written in a year.
 func (n *Need) TBPerYear() Range { return n.WrittenBytes.times(SecondsPerYear / 1e12) }
 
-// UserBytes returns how many bytes users write per second; 0: unknown.
+// UserBytes returns the number of bytes that users write per second; 0: unknown.
 func (n *Need) UserBytes() float64 {
 	if n.Write.Value == 0 {
 		return 0
@@ -80,8 +80,9 @@ func (n *Need) UserBytes() float64 {
 	return n.WrittenBytes.Value / n.Write.Value
 }
 
-// Of returns what a target needs to do a step's primary operation as asked. It refuses what
-// is more than was measured: a database has a wall somewhere above, and nobody knows where.
+// Of returns the hardware that a target needs to do a step's primary operation as asked. It
+// refuses demands above the measured range: a database reaches a limit somewhere above, and
+// that point is unknown.
 func Of(s *compare.Step, t *compare.Target, ask Ask) (n Need) {
 	m := measured{s, t, &n}
 	n.Target = t
@@ -118,7 +119,7 @@ func Of(s *compare.Step, t *compare.Target, ask Ask) (n Need) {
 	return n
 }
 
-// late says how late the slowest operations are, if that is too late.
+// late reports how late the slowest operations are, if that is too late.
 func (m measured) late(limit float64) string {
 	if limit == 0 {
 		return ""
@@ -138,7 +139,7 @@ func (m measured) late(limit float64) string {
 }
 
 // reads returns the read requests per second. An engine that read nothing needs none,
-// whatever other programs read meanwhile.
+// whatever other programs read in the meantime.
 func (m measured) reads() Range {
 	k, _ := m.step.About(metric.ReadKB)
 	if kb, reason := m.number(k); reason == "" && kb.High == 0 {
@@ -147,8 +148,8 @@ func (m measured) reads() Range {
 	return m.perSecond(metric.DeviceReads)
 }
 
-// writes returns the write requests per second: as large as those of the step were. Where
-// nobody counted them a price is a lower bound.
+// writes returns the write requests per second: as large as those of the step were. If they
+// were not counted a price is a lower bound.
 func (m measured) writes() Range {
 	var sizes []float64
 	for _, r := range m.step.Runs[m.target] {
@@ -177,7 +178,7 @@ type measured struct {
 
 func rangeOf(n compare.Number) Range { return Range{n.Value, n.Low, n.High} }
 
-// number returns a number and what is wrong with it: a gap that has a value is a lower bound.
+// number returns a number and its problem: a gap that has a value is a lower bound.
 func (m measured) number(k compare.Key) (r Range, reason string) {
 	if own, ok := compare.Undisturbed(m.step, k, m.target); ok {
 		k = own
@@ -212,8 +213,8 @@ func (m measured) whole(name string) Range {
 	return r
 }
 
-// perSecond returns a cost per second at the rate that is asked for. It was measured per
-// unit of the primary operation or, of what is written, of the writing one.
+// perSecond returns a cost per second at the requested rate. It was measured per unit of the
+// primary operation or, for writes, of the writing operation.
 func (m measured) perSecond(name string) Range {
 	k, _ := m.step.About(name)
 	r := m.whole(name)
@@ -239,12 +240,12 @@ type Month struct {
 // Sum returns the whole price.
 func (m Month) Sum() float64 { return m.Bill.Sum() + m.Cores + m.Memory }
 
-// Price returns what a need costs in a month.
+// Price returns the monthly price of a need.
 func (c *Card) Price(n *Need) Month {
 	return Month{c.Store(n.Storage()), n.Cores.Value * c.Core, n.Memory.Value / (1 << 30) * c.Memory}
 }
 
-// Unpriced returns what is missing in a price.
+// Unpriced returns the costs missing from a price.
 func (c *Card) Unpriced(n *Need) []Gap {
 	io := c.IOPS.Price + c.MBps.Price + c.Device.Price
 	priced := map[string]float64{
@@ -254,15 +255,15 @@ func (c *Card) Unpriced(n *Need) []Gap {
 	return slices.DeleteFunc(slices.Clone(n.Missing), func(g Gap) bool { return priced[g.Metric] == 0 })
 }
 
-// Span is rates between which a target is the cheapest.
+// Span is a range of rates in which a target is the cheapest.
 type Span struct {
 	Target   *compare.Target
 	From, To float64
 }
 
-// Cheapest returns which target is the cheapest at which rate, from a tenth of the greatest
-// that any reached, and the targets that are left out, as their price is not known as a
-// whole or they are refused. Of the demand the rate is not used.
+// Cheapest returns the cheapest target at each rate, from a tenth of the greatest that any
+// reached, and the targets that are left out because part of their price is unknown or they
+// are refused. The rate of the demand is not used.
 func Cheapest(s *compare.Step, targets []*compare.Target, ask Ask, c *Card) (spans []Span, out []*compare.Target) {
 	limit := 0.0
 	var in []*compare.Target

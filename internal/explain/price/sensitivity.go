@@ -12,15 +12,15 @@ import (
 	"rumbench/internal/stat"
 )
 
-// Move is how a price changes, as a share of itself, if one thing is halved or doubled and
-// everything else stays; NaN where that is beyond what was measured.
+// Move is the change of a price, as a share of itself, if one thing is halved or doubled
+// and everything else stays; NaN if that is beyond the measured range.
 type Move struct {
 	What            string
 	Halved, Doubled float64
 }
 
-// Moves returns what moves the price of a need, the most first. What does not move it by
-// 1 % is left out.
+// Moves returns the changes that move the price of a need, the greatest first. Changes of
+// less than 1 % are left out.
 func (c *Card) Moves(n *Need) (out []Move) {
 	price := c.Price(n).Sum()
 	for _, entry := range []struct {
@@ -69,8 +69,7 @@ func (m Move) size() float64 {
 	return max(math.Abs(m.Halved), math.Abs(m.Doubled))
 }
 
-// fanout returns how many memtables large the data of a target with an LSM tree is; 0 for
-// others.
+// fanout returns the data size of a target with an LSM tree, in memtables; 0 for others.
 func (m measured) fanout() float64 {
 	var list []float64
 	for _, r := range m.step.Runs[m.target] {
@@ -85,7 +84,7 @@ func (m measured) fanout() float64 {
 	return data.Value / stat.Median(list)
 }
 
-// Pages is what the B-trees of an engine write per unit at several sizes of pages.
+// Pages is the writes per unit of an engine's B-trees at several page sizes.
 type Pages struct {
 	costmodel.InPlace
 	Engine, Per string
@@ -93,8 +92,8 @@ type Pages struct {
 	Residual    float64 // KB, the greatest
 }
 
-// ByPages fits what is written to the sizes of pages, for each engine of which targets
-// have several. Nothing is said of other sizes.
+// ByPages fits the bytes written to the page sizes, for each engine whose targets have
+// several. Other sizes are not covered.
 func ByPages(s *compare.Step, targets []*compare.Target) (out []Pages) {
 	type points struct{ page, written []float64 }
 	k, ok := s.About(metric.WriteKB)

@@ -10,8 +10,8 @@ import (
 	"rumbench/internal/stat"
 )
 
-// disk sets the space of so many rows: tables and indexes grow with them; logs, undo and
-// system files do not.
+// disk sets the space for the number of rows asked for: tables and indexes grow with them;
+// logs, undo and system files do not.
 func (m measured) disk(ask Ask) {
 	n := m.need
 	all := m.whole(metric.DBBytes)
@@ -36,8 +36,8 @@ func (m measured) disk(ask Ask) {
 	n.Disk = Range{grown.Value + fixed, grown.Low + fixed, grown.High + fixed}
 }
 
-// data returns what tables and indexes take: by their files, by what the engine says of each,
-// or, if neither is known, all.
+// data returns the space of tables and indexes: by their files, by the engine's report on
+// each, or, if neither is known, all space.
 func (m measured) data(all Range) (data Range, remark string) {
 	if files := m.step.Number(m.target, compare.Key{Metric: metric.DataBytes}); files.Missing == "" {
 		return rangeOf(files), ""
@@ -67,7 +67,7 @@ func (m measured) data(all Range) (data Range, remark string) {
 	return Range{stat.Median(list), slices.Min(list), slices.Max(list)}, remark
 }
 
-// amplifications sets the amplifications, and says if their product means nothing.
+// amplifications sets the amplifications, and Unlike if their product is meaningless.
 func (m measured) amplifications() {
 	value := func(name string) (Range, string) {
 		k, _ := m.step.About(name)
@@ -90,7 +90,7 @@ func (m measured) amplifications() {
 	}
 }
 
-// Demand returns what an index+log structure would have to do for the need.
+// Demand returns the demand of the need on an index+log structure.
 func (n *Need) Demand(c *Card) Demand {
 	d := Demand{GB: n.Live / c.gb(), MBps: n.UserBytes() / mb, Reads: 1}
 	if c.IOKB == 0 {

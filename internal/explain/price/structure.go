@@ -3,25 +3,25 @@ package price
 import "math"
 
 // An index+log structure keeps rows in a log and collects its garbage. When it uses a share u
-// of its space, space amplification is 1/u and write amplification 1/(1-u), so that for every
-// u their excesses multiply to 1: (space-1)·(write-1) = 1. It can trade one for the other
-// without limit, and what it costs at its best point is a yardstick for structures that
-// cannot. After "Tuning space and write amplification to minimize cost"
-// (smalldatum.blogspot.com, 2020-03), whose f multiplies all writes; here, as only what garbage
-// collection rewrites has to be read before, it multiplies those. The best point is the same.
+// of its space, space amplification is 1/u and write amplification 1/(1-u), so that for every u
+// their excesses multiply to 1: (space-1)·(write-1) = 1. It can trade one for the other without
+// limit, and its cost at its best point is a yardstick for structures that cannot. After
+// "Tuning space and write amplification to minimize cost" (smalldatum.blogspot.com, 2020-03),
+// whose f multiplies all writes; here it multiplies only the rewrites of garbage collection, as
+// only they require a read before. The best point is the same.
 
 // Yardstick is (space-1)·(write-1). Below 1 a structure beats an index+log of the same space
-// amplification; above 1 the cheapest index+log is cheaper at every price, but for what reads
-// cost. It is 0 for a structure that is perfect in one of the two.
+// amplification; above 1 the cheapest index+log is cheaper at every price, apart from the
+// cost of reads. It is 0 for a structure that is perfect in one of the two.
 func Yardstick(space, write float64) float64 { return (space - 1) * (write - 1) }
 
-// Demand is what an index+log structure stores.
+// Demand is the data and the load of an index+log structure.
 type Demand struct {
 	GB   float64 // of user data, as the card counts
 	MBps float64 // 2^20 bytes per second that users write
-	// Reads is how many of the rewrites of garbage collection need a read: 0 to 1.
+	// Reads is the share of the rewrites of garbage collection that need a read: 0 to 1.
 	Reads float64
-	// IOKB is how large its reads and writes are; 0: as large as may be.
+	// IOKB is the size of its reads and writes; 0: as large as possible.
 	IOKB float64
 }
 
@@ -44,8 +44,8 @@ func (d Demand) At(c *Card, used float64) Point {
 	return p
 }
 
-// Optimum returns the cheapest point, and the shares between which nothing costs 5 % more.
-// The cost is convex: each of its parts is.
+// Optimum returns the cheapest point, and the shares between which the cost is at most 5 %
+// above the minimum. The cost is convex: each of its parts is.
 func (d Demand) Optimum(c *Card) (best Point, low, high float64) {
 	const edge = 1e-6
 	at := func(used float64) float64 { return d.At(c, used).Bill.Sum() }
@@ -56,7 +56,7 @@ func (d Demand) Optimum(c *Card) (best Point, low, high float64) {
 	return best, low, high
 }
 
-// minimum returns where a convex function is least, by golden sections.
+// minimum returns the position of a convex function's minimum, by golden sections.
 func minimum(f func(float64) float64, low, high float64) float64 {
 	ratio := (math.Sqrt(5) - 1) / 2
 	a, b := high-ratio*(high-low), low+ratio*(high-low)
@@ -75,7 +75,8 @@ func minimum(f func(float64) float64, low, high float64) float64 {
 	return (low + high) / 2
 }
 
-// border returns where a condition that holds at one place ends on the way to another.
+// border returns the point between at and end where a condition that holds at the first ceases
+// to hold.
 func border(holds func(float64) bool, at, end float64) float64 {
 	if holds(end) {
 		return end

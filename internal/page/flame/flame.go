@@ -1,6 +1,7 @@
 // Package flame draws trees of costs as flame graphs in SVG: the root on top, the
-// width of a box its cost. Of two trees in one the width is the mean of both, so that
-// what vanished stays visible. It knows nothing of what the costs are of.
+// width of a box its cost. For two trees in one graph the width is the mean of both,
+// so that boxes that vanished stay visible. It does not know the meaning of the
+// costs.
 package flame
 
 import (
@@ -25,17 +26,17 @@ var style string
 const hatching = `<defs><pattern id="h" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">` +
 	`<path d="M0 0V6" stroke="#0006" stroke-width="2"/></pattern></defs>`
 
-// Graph is what is drawn.
+// Graph is the content of a drawing.
 type Graph struct {
 	Title string
 	Unit  string // of costs: "µs per insert row"
 	Base  string // whose costs are the nodes' first
-	New   string // whose are the second; "" if there is only one
+	New   string // the owner of the second costs; "" if there is only one
 	Root  *Node
 	Least float64 // boxes below this share of the root are not drawn; 0: 0.2 %
 }
 
-// Node is a box with those that it consists of below it.
+// Node is a box with its parts below it.
 type Node struct {
 	Name      string
 	Base, New float64
@@ -47,14 +48,14 @@ type Node struct {
 const (
 	width, row, head = 1200, 17, 46
 	letter           = 6.6   // width of a letter
-	minimum          = 0.002 // of the root: what is smaller is not drawn
+	minimum          = 0.002 // of the root: smaller boxes are not drawn
 	mostNodes        = 2000
 	mostBytes        = 250_000
 	mostDeep         = 150 // the kernel records 127 functions of a stack
 )
 
-// Draw writes the graph. What it leaves out, the smallest boxes, makes it fit: at most
-// 2,000 boxes and 250 KB.
+// Draw writes the graph. It leaves out the smallest boxes to make the graph fit: at
+// most 2,000 boxes and 250 KB.
 func (g *Graph) Draw(w io.Writer) error {
 	for share := cmp.Or(g.Least, minimum); ; share *= 1.25 {
 		d := drawing{Graph: g, lowest: share * g.width(g.Root),
@@ -82,7 +83,7 @@ type drawing struct {
 	count, deep   int
 }
 
-// boxes draws a node and those below it, from a place across on.
+// boxes draws a node and those below it, starting at x.
 func (d *drawing) boxes(n *Node, depth int, x float64) {
 	wide := d.width(n)
 	if wide < d.lowest || depth > mostDeep {
@@ -126,7 +127,7 @@ func Fit(name string, wide float64) string {
 	return name
 }
 
-// about is what is shown of a box that is pointed at.
+// about is the text shown when the pointer is on a box.
 func (d *drawing) about(n *Node) string {
 	if d.New == "" {
 		return fmt.Sprintf("%s\n%s %s (%.1f %%)", n.Name, digits(n.Base), d.Unit, 100*n.Base/d.Root.Base)
@@ -141,8 +142,8 @@ func (d *drawing) about(n *Node) string {
 
 func digits(v float64) string { return fmt.Sprintf("%.3g", v) }
 
-// class is the style of a box: plain ones in shades by name, of two that differ red for
-// more and blue for less, the stronger the greater a part of the box.
+// class is the style of a box: without comparison shades by name; otherwise red for
+// more and blue for less, the stronger the larger the changed part of the box.
 func (d *drawing) class(n *Node) string {
 	if d.New == "" {
 		sum := 0
@@ -166,7 +167,7 @@ func (d *drawing) class(n *Node) string {
 	return fmt.Sprintf("b%d", shade)
 }
 
-// sign says without colour in which direction a box differs.
+// sign shows without colour in which direction a box differs.
 func (d *drawing) sign(n *Node) string {
 	switch {
 	case d.New == "" || !n.Differs:

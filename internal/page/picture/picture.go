@@ -1,8 +1,8 @@
 // Package picture is drawings made of a few kinds of shapes, written as SVG for
-// a page, as an SVG file of its own, and as PNG.
+// a page, as a separate SVG file, and as PNG.
 //
-// It knows nothing of what is drawn. Lengths are in the drawing's own units,
-// which are pixels at its natural size; y grows downwards.
+// It does not know the subject of a drawing. Lengths are in the drawing's own
+// units, which are pixels at its natural size; y grows downwards.
 package picture
 
 import "math"
@@ -24,13 +24,13 @@ type Shape struct {
 	Anchor Anchor
 	Size   float64 // of text and marks; 0: the style's
 	Closed bool    // the last point is joined to the first
-	Link   string  // where a click leads on a page
+	Link   string  // the target of a click on a page
 }
 
 // Point is a place in a drawing.
 type Point struct{ X, Y float64 }
 
-// Anchor says which end of a text is at its place.
+// Anchor is the end of a text that is at its position.
 type Anchor string
 
 // The ends of texts.
@@ -50,7 +50,7 @@ func New(width, height float64, label string) *Picture {
 // Add adds a shape of no series, and returns it to be completed.
 func (p *Picture) Add(style Style, points ...Point) *Shape { return p.Of(-1, style, points...) }
 
-// Of adds a shape of a series, and returns it to be completed until the next
+// Of adds a shape of a series, and returns it to be completed before the next
 // one is added.
 func (p *Picture) Of(series int, style Style, points ...Point) *Shape {
 	p.Shapes = append(p.Shapes, Shape{Style: style, Series: series, Points: points})
@@ -96,12 +96,12 @@ func (s *Shape) size() float64 {
 	return s.Style.look().size
 }
 
-// Upright returns the lines of an upright whisker with caps of a half width.
+// Upright returns the lines of a vertical whisker with caps of a half width.
 func Upright(x, low, high, tip float64) []Point {
 	return whisker(Point{x, low}, Point{x, high}, Point{tip, 0})
 }
 
-// Lying returns the lines of a whisker that lies.
+// Lying returns the lines of a horizontal whisker.
 func Lying(y, low, high, tip float64) []Point {
 	return whisker(Point{low, y}, Point{high, y}, Point{0, tip})
 }

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/image/vector"
 )
 
-// PNG writes the drawing as an image on light paper, with so many pixels per
-// unit of length.
+// PNG writes the drawing as an image on light paper, with scale pixels per unit
+// of length.
 func (p *Picture) PNG(w io.Writer, scale float64) error {
 	width, height := int(math.Ceil(p.Width*scale)), int(math.Ceil(p.Height*scale))
 	c := &canvas{image: image.NewRGBA(image.Rect(0, 0, width, height)), scale: scale}
@@ -137,8 +137,8 @@ func (c *canvas) stroke(lines [][]Point, width float64, dash []float64, paint co
 	c.fill(pieces, paint)
 }
 
-// ribbon returns the area of a piece of a line, which reaches a little over both
-// ends, so that pieces at an angle leave no gap.
+// ribbon returns the area of a piece of a line, which extends a little beyond
+// both ends, so that pieces at an angle leave no gap.
 func ribbon(a, b Point, width float64) []Point {
 	length := math.Hypot(b.X-a.X, b.Y-a.Y)
 	if length == 0 {
@@ -149,7 +149,7 @@ func ribbon(a, b Point, width float64) []Point {
 	return []Point{{a.X - dy, a.Y + dx}, {b.X - dy, b.Y + dx}, {b.X + dy, b.Y - dx}, {a.X + dy, a.Y - dx}}
 }
 
-// dashed cuts a line into its dashes; without any it stays whole.
+// dashed cuts a line into its dashes; without a pattern it stays whole.
 func dashed(line []Point, dash []float64) (out [][]Point) {
 	if len(dash) == 0 {
 		return [][]Point{line}
@@ -223,11 +223,11 @@ func (c *canvas) marker(r rune, at Point, size float64, paint color.Color) {
 	}
 }
 
-// sign is how a marker is drawn: points around a centre, up to 1 from it.
+// sign is the drawing of a marker: points around a centre, up to 1 from it.
 type sign struct {
 	points []Point
 	hollow bool
-	dot    bool // with a smaller one of itself inside
+	dot    bool // with a smaller copy of itself inside
 }
 
 var (
@@ -250,10 +250,11 @@ var signs = map[rune]*sign{
 	'✖': {points: turned(cross)},
 }
 
-// outline returns how a character is drawn; nil for those of the fonts.
+// outline returns the drawing of a character; nil for characters that the fonts
+// have.
 func outline(r rune) *sign { return signs[r] }
 
-// star returns n points around a centre, at two distances in turn.
+// star returns n points around a centre, alternating between two distances.
 func star(n int, far, near, start float64) (out []Point) {
 	for i := range n {
 		d := far

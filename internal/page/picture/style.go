@@ -29,7 +29,7 @@ const (
 	Ring    Style = "ring"
 	Mark    Style = "mark"  // the series' marker
 	Range   Style = "range" // a whisker in ink
-	Track   Style = "track" // what a bar lies on
+	Track   Style = "track" // the background of a bar
 	Paper   Style = "paper"
 	Heading Style = "heading"
 	// Cells of a heat map: better and worse, each in three strengths and hollow.
@@ -40,8 +40,8 @@ const (
 	Good, Fair, Poor          Style = "good", "fair", "poor" // of a badge
 )
 
-// look is what a style means. Colours are names of the palette; "series" is the
-// colour of the shape's series.
+// look is the appearance of a style. Colours are names of the palette; "series"
+// is the colour of the shape's series.
 type look struct {
 	fill, stroke string
 	width        float64 // of the stroke
@@ -78,9 +78,9 @@ func (s Style) look() look {
 // colour is a colour of the palette on light and on dark paper.
 type colour struct{ light, dark string }
 
-// palette has the colours of pages and drawings. Those of series are Okabe and
-// Ito's, which most colour-blind people can tell apart; blue is better and
-// orange worse for the same reason.
+// palette has the colours of pages and drawings. The colours of series are
+// Okabe and Ito's, which most colour-blind people can tell apart; blue is
+// better and orange worse for the same reason.
 var palette = map[string]colour{
 	"paper": {"#fff", "#15171a"}, "ink": {"#1c1e21", "#e6e8eb"}, "soft": {"#5c6370", "#9aa3af"},
 	"rule": {"#dfe2e6", "#32363c"}, "tint": {"#f5f6f8", "#1e2125"},
@@ -95,8 +95,8 @@ var palette = map[string]colour{
 	"t4": {"#a87900", "#e6b422"}, "t5": {"#2f8fc4", "#9ad3f5"}, "t6": {"#555", "#b8b8b8"}, "t7": {"#7a3db8", "#c39bf0"},
 }
 
-// dashes are of the lines of series; those of the second round of colours have
-// others.
+// dashes are the dash patterns of the lines of series; the second round of
+// colours has different ones.
 var dashes = [2 * colours][]float64{
 	nil, {7, 3}, {2, 3}, {9, 3, 2, 3}, {12, 4}, {4, 2}, {1, 2}, {9, 2, 2, 2, 2, 2},
 	{9, 3, 2, 3}, {12, 4}, {4, 2}, {1, 2}, {9, 2, 2, 2, 2, 2}, nil, {7, 3}, {2, 3},
@@ -123,8 +123,8 @@ func Class(series int) string {
 	return fmt.Sprintf("t%d u", series-colours)
 }
 
-// Palette returns the palette as style rules, for light and dark screens. What
-// has the class light is light on both.
+// Palette returns the palette as style rules, for light and dark screens.
+// Elements of class light are light on both.
 func Palette() string {
 	var light, dark strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(palette)) {
@@ -135,8 +135,7 @@ func Palette() string {
 		dark.String())
 }
 
-// rules returns the style rules of drawings. A colour is what of returns for
-// its name.
+// rules returns the style rules of drawings. value returns the colour for a name.
 func rules(value func(name string) string) string {
 	var b strings.Builder
 	for i := range colours {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// SVG returns the drawing as an element of a page that has [Palette] and [Rules],
-// as wide as there is room, or in its natural size.
+// SVG returns the drawing as an element of a page that has [Palette] and [Rules], as
+// wide as the available space, or in its natural size.
 func (p *Picture) SVG(natural bool) string {
 	var b strings.Builder
 	b.WriteString("<svg")
@@ -23,7 +23,7 @@ func (p *Picture) SVG(natural bool) string {
 	return b.String()
 }
 
-// File returns the drawing as a file of its own, on light paper.
+// File returns the drawing as a separate file, on light paper.
 func (p *Picture) File() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %[1]s %[2]s" font-family="%s">`+"\n",
@@ -106,7 +106,7 @@ func (s *Shape) fontSize() string {
 // which is short.
 func (s *Shape) path() string {
 	var b strings.Builder
-	var at Point    // where the pen is, rounded
+	var at Point    // the pen's position, rounded
 	var before byte // the last command
 	down := false
 	for _, p := range s.Points {
@@ -132,8 +132,8 @@ func (s *Shape) path() string {
 	return b.String()
 }
 
-// step writes a step of a path with the shortest command, and returns that. One that
-// follows its like needs no letter.
+// step writes a step of a path with the shortest command, and returns the command. A
+// command that repeats the previous one needs no letter.
 func step(b *strings.Builder, before byte, dx, dy float64) byte {
 	command, text := byte('l'), number(dx)+signed(dy)
 	switch {
@@ -151,10 +151,11 @@ func step(b *strings.Builder, before byte, dx, dy float64) byte {
 	return command
 }
 
-// manyPoints is from where on a path saves the halves of its units across.
+// manyPoints is the number of points above which a path omits the halves of its
+// units across.
 const manyPoints = 60
 
-// rounded rounds a length to half units: less cannot be seen.
+// rounded rounds a length to half units: smaller differences are invisible.
 func rounded(v float64) float64 { return math.Round(2*v) / 2 }
 
 // number formats a length.

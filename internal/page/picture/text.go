@@ -11,7 +11,7 @@ import (
 )
 
 // faces are the fonts of PNG files, by weight and size. The fonts of a browser
-// are others, but about as wide.
+// are different, but about as wide.
 var faces struct {
 	sync.Mutex
 	made map[faceKey]font.Face
@@ -56,10 +56,10 @@ func face(bold bool, size float64) font.Face {
 	return f
 }
 
-// wider is how much wider than ours the fonts of browsers may be.
+// wider is the greatest ratio of the width of browsers' fonts to ours.
 const wider = 1.15
 
-// Width returns how wide a text may be, at a size or, for 0, its style's.
+// Width returns the greatest width of a text, at a size or, for 0, its style's.
 func Width(style Style, size float64, text string) float64 {
 	if size == 0 {
 		size = style.look().size

@@ -36,8 +36,8 @@ func (c Colour) Sign() string {
 
 // Rate is a cell of a table of absolute rates.
 type Rate struct {
-	Value float64 // NaN: not known
-	// Missed: a rate promised in the same step was not held. An unknown rate was
+	Value float64 // NaN: unknown
+	// Missed: a rate promised in the same step was not kept. An unknown rate was
 	// not missed; loads have no promises.
 	Missed bool
 }
@@ -45,7 +45,7 @@ type Rate struct {
 // Rates returns the colours of a column of absolute rates: red up to a quarter
 // of the way from the least to the greatest, green from three quarters on.
 // Rates count as they are printed, as whole numbers. The greatest is taken from
-// steps without missed promises, the least from all. Nothing is red where the
+// steps without missed promises, the least from all. Nothing is red if the
 // least is at least 80 % of the greatest. A low rate is red even if it is to be
 // ignored.
 func Rates(column []Rate) []Colour {
@@ -98,8 +98,8 @@ func RatioOf(value, base float64) Colour {
 	return None
 }
 
-// Promise returns the colour of a rate beside its promise, both of all clients
-// together: red if it did not hold it.
+// Promise returns the colour of a rate next to its promise, both of all clients
+// together: red if it did not keep it.
 func Promise(value, promised float64) Colour {
 	if math.IsNaN(value) || math.IsNaN(promised) || account.HeldAverage(value, promised) {
 		return None
@@ -129,7 +129,7 @@ func Colours(r *compare.Relative, row *compare.RelativeRow, absolute bool) []Col
 }
 
 // Promised is a group of clients with its promised rate and the rate that it
-// held: the median over the trials, NaN if unknown.
+// kept: the median over the trials, NaN if unknown.
 type Promised struct {
 	Step   *compare.Step
 	Name   string // of the group, with the unit of its rate

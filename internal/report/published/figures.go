@@ -11,7 +11,7 @@ import (
 	"rumbench/internal/plan"
 )
 
-// Figures are published figures for one step, beside the measured ones.
+// Figures are published figures for one step, next to the measured ones.
 type Figures struct {
 	Step    string   // "" if the plan names none
 	Metrics []string // in the order of the catalogue
@@ -21,18 +21,18 @@ type Figures struct {
 	Rows []FiguresRow
 }
 
-// FiguresRow is a published configuration beside its counterpart.
+// FiguresRow is a published configuration next to its counterpart.
 type FiguresRow struct {
 	Name string
 	Like string // the corresponding target; "": none
 	// Target is that target; nil if it has no trials, or none corresponds. Base is
-	// the counterpart of the first row, with which the others are compared, or
+	// the counterpart of the first row, which the others are compared with, or
 	// else the target itself.
 	Target, Base *compare.Target
 	Cells        []Figure // as the metrics
 }
 
-// Figure is a published number and the key of the measured one beside it.
+// Figure is a published number and the key of the measured one next to it.
 type Figure struct {
 	Published bool // false: it is not in the source
 	Value     float64

@@ -19,8 +19,8 @@ const (
 )
 
 // Summaries returns the steps that have clients with the columns of the insert
-// benchmark's tables. A block of targets ends where the next begins with one of
-// firsts; the first target of a block is its base.
+// benchmark's tables. A block of targets ends before the next one of firsts;
+// the first target of a block is its base.
 func Summaries(c *compare.Campaign, base *compare.Target, firsts []*compare.Target) []layout.Step {
 	return steps(c, base, firsts, run.summary)
 }
@@ -87,7 +87,7 @@ func (r run) value(name string) float64 { return r.number(r.step.About(name)) }
 // rate returns the throughput of an operation kind.
 func (r run) rate(op string) float64 { return r.number(r.step.Rate(op)) }
 
-// per returns a cost per unit of an operation kind, and how many units there were.
+// per returns a cost per unit of an operation kind, and the number of units.
 func (r run) per(name, op string) (cost, units float64) {
 	for i := range r.Step.Rows {
 		row := &r.Step.Rows[i]
@@ -98,8 +98,8 @@ func (r run) per(name, op string) (cost, units float64) {
 	return math.NaN(), math.NaN()
 }
 
-// second returns a cost per second: that per unit × units ÷ the length of the step;
-// for summaries, which have neither counts nor a length, cost per unit × rate.
+// second returns a cost per second: the cost per unit × units ÷ the length of the
+// step; for summaries, which have neither counts nor a length, cost per unit × rate.
 func (r run) second(metric, op string) float64 {
 	cost, units := r.per(metric, op)
 	if total := cost * units / r.Step.Seconds; units != 0 && !math.IsNaN(total) && r.Step.Seconds > 0 {
@@ -133,8 +133,8 @@ func (r run) summary() map[string]float64 {
 	}
 }
 
-// twoRates returns the rows written and the queries a second. A load has no
-// queries; what a query-only step writes is unknown.
+// twoRates returns the rows written and the queries a second. A load has no queries;
+// the writes of a query-only step are unknown.
 func (r run) twoRates(about, writes string) (rows, queries float64) {
 	switch {
 	case about != writes:
@@ -145,8 +145,8 @@ func (r run) twoRates(about, writes string) (rows, queries float64) {
 	return math.NaN(), r.rate(about)
 }
 
-// subjects returns what a step is about and what it writes; of imported transactions
-// it is their queries, by which published tables count.
+// subjects returns the main operation of a step and the one that writes; for
+// imported transactions both are their queries, the unit of published tables.
 func (r run) subjects() (about, writes string) {
 	if _, imported := r.step.Rate(opQuery); imported && r.step.Primary == opTransaction {
 		return opQuery, opQuery
@@ -155,7 +155,7 @@ func (r run) subjects() (about, writes string) {
 }
 
 // ofOneClient returns a number of a group of one client: these columns are per
-// client, and for several clients only the sum is known.
+// client, and only the sum is known for several clients.
 func (r run) ofOneClient(metric string) float64 {
 	k, ok := r.step.About(metric)
 	one := slices.ContainsFunc(r.Step.Groups, func(g result.Group) bool { return g.Name == k.Group && g.Clients == 1 })

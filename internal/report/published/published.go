@@ -1,5 +1,5 @@
-// Package published converts results to the tables, colours and arithmetic in
-// which results of the insert benchmark and of sysbench are published.
+// Package published converts results to the tables, colours and arithmetic used
+// in published results of the insert benchmark and of sysbench.
 //
 // Package layout writes the formats; this one computes their columns.
 package published
@@ -39,8 +39,9 @@ const (
 	opTransaction = "transaction"
 )
 
-// QueryRate returns the number of a step that published tables of rates have: of
-// transactions too they count the queries. It is a compare.RelativeOptions.Key.
+// QueryRate returns the number of a step that published tables of rates contain:
+// for transactions, too, they count the queries. It is a
+// compare.RelativeOptions.Key.
 func QueryRate(s *compare.Step) (compare.Key, bool) {
 	if s.Primary != opTransaction {
 		return s.About("")
@@ -54,9 +55,9 @@ func QueryRate(s *compare.Step) (compare.Key, bool) {
 	return s.About("")
 }
 
-// QPS returns the tests of a relative table for sysbench's tables. Of those
-// that warm up or come before the writes it has, as published tables do, the
-// warm-ups of range tests, or all where warmUps says so. Notes are remarks by
+// QPS returns the tests of a relative table for sysbench's tables. Of the tests
+// that warm up or come before the writes it includes, as published tables do,
+// the warm-ups of range tests, or all if warmUps is set. Notes are remarks by
 // test name; the numbers have the returned number of decimals.
 func QPS(r *compare.Relative, warmUps bool, notes map[string]string) (tests []layout.Step, places int) {
 	add := func(group compare.Group, wanted func(*compare.Step) bool) {
@@ -92,15 +93,15 @@ func QPS(r *compare.Relative, warmUps bool, notes map[string]string) (tests []la
 	return tests, places
 }
 
-// rangeWarmUp reports whether a step is a warm-up that published tables of
-// rates contain: that of a range test, such as the scan.
+// rangeWarmUp reports whether a step is a warm-up that published tables of rates
+// contain: the warm-up of a range test, such as the scan.
 func rangeWarmUp(s *compare.Step) bool {
 	t := s.Test()
 	return t.WarmUp && !t.BeforeWrites && compare.Group(t.Access) == compare.Range
 }
 
-// QPSRemarks returns what a table of rates cannot show and which tests it
-// leaves out, a line each.
+// QPSRemarks returns the limits of a table of rates and the tests that it leaves
+// out, a line each.
 func QPSRemarks(r *compare.Relative, warmUps bool) (out []string) {
 	for i, t := range r.Targets {
 		out = append(out, otherWork(r.Base(), t, r.Unlike[i])...)
@@ -119,7 +120,8 @@ func QPSRemarks(r *compare.Relative, warmUps bool) (out []string) {
 	return out
 }
 
-// Remarks returns what tables with fixed columns cannot show, a line each.
+// Remarks returns the facts that tables with fixed columns cannot show, a line
+// each.
 func Remarks(c *compare.Campaign, base *compare.Target) (out []string) {
 	for _, t := range c.Targets {
 		whole := compare.Unlike(base, t)

@@ -55,7 +55,7 @@ func WriteSysbench(w io.Writer, t *result.Trial, wanted func(step string) bool,
 type SysbenchRun struct {
 	step       *result.Step
 	group      *result.Group
-	about      func(op string) bool // reports whether an operation kind is the primary one or a variety of it
+	about      func(op string) bool // reports whether an operation kind is the primary one or a variant of it
 	head       string               // printed before all else
 	interval   float64
 	percentile int

@@ -96,8 +96,8 @@ type sysbenchFinal struct {
 	Arrivals *sysbenchArrivals // nil: a closed loop
 }
 
-// sysbenchArrivals is what became of events that arrive by a schedule; sysbench
-// does not print it. NaN is unknown.
+// sysbenchArrivals is the outcome of events that arrive by a schedule; sysbench does not
+// print it. NaN is unknown.
 type sysbenchArrivals struct{ Offered, Shed, Abandoned float64 }
 
 func (f sysbenchFinal) String() string {
@@ -146,8 +146,8 @@ func (f sysbenchFinal) String() string {
 	return b.String()
 }
 
-// figure returns a number with the given decimals, or - if it is unknown: a 0
-// would be a figure.
+// figure returns a number with the given decimals, or - if it is unknown: 0 would be a
+// number.
 func figure(v float64, decimals int) string {
 	if !quantity.Finite(v) {
 		return "-"

@@ -11,7 +11,7 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// RunsText writes a line for each run, then what is wrong with some of them.
+// RunsText writes a line for each run, then the problems of some of them.
 func RunsText(w io.Writer, runs []*history.Run) error {
 	var rows [][]string
 	var remarks []string
@@ -35,8 +35,8 @@ func RunsText(w io.Writer, runs []*history.Run) error {
 	return page.Text(w, []page.Block{t}, page.TextStyle{})
 }
 
-// targetsText names the targets with what they are: "innodb (mysql
-// 10.11.6-MariaDB)". An engine of the target's own name is not repeated.
+// targetsText names the targets with their engines: "innodb (mysql
+// 10.11.6-MariaDB)". An engine with the target's name is not repeated.
 func targetsText(targets []history.Target) string {
 	var out []string
 	for _, t := range targets {

@@ -8,9 +8,9 @@ import (
 	"rumbench/internal/stat"
 )
 
-// sparkline draws values with a character each; of more than sixty, one for the
-// median of some neighbours. The height stands for a tenth of the greatest
-// value at least, so that noise looks flat.
+// sparkline draws values with a character each; if there are more than sixty, a
+// character is the median of some neighbours. The height represents at least a
+// tenth of the greatest value, so that noise looks flat.
 func sparkline(values []float64) string {
 	const width = 60
 	var v []float64

@@ -16,13 +16,13 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// View says what of the series to print.
+// View selects the parts of the series to print.
 type View struct {
-	Least float64 // changes of the level by at least so many percent
+	Least float64 // changes of the level by at least this many percent
 	All   bool    // series without such a change too
 }
 
-// Text writes for people what history.Detect found, tested being what it returned.
+// Text writes the findings of history.Detect for people; tested is its result.
 func Text(w io.Writer, families []*history.Family, tested int, v View) error {
 	var blocks []page.Block
 	for _, f := range families {
@@ -81,7 +81,7 @@ func (v View) family(f *history.Family, all []*history.Family) page.Tree {
 	return out
 }
 
-// apartFrom reports in what a family differs from the others of its plan.
+// apartFrom reports how a family differs from the others of its plan.
 func apartFrom(f *history.Family, all []*history.Family) string {
 	names := map[string]bool{}
 	machine := false
@@ -122,8 +122,8 @@ func notable(s *history.Series, share float64) (out []history.Change) {
 	return out
 }
 
-// promises reports what keeps a series apart from others of its family with its name:
-// other promises, or other work.
+// promises reports the differences that separate a series from others of its family
+// with its name: other promises, or other work.
 func promises(s *history.Series, all []*history.Series) string {
 	var levels, offers bool
 	for _, o := range all {
@@ -190,8 +190,8 @@ func change(s *history.Series, c history.Change) page.Tree {
 	return out
 }
 
-// warnings returns the different warnings on the points, with how many of these
-// have each. Those that differ in figures only are merged.
+// warnings returns the different warnings on the points, each with its number of
+// points. Warnings that differ in figures only are merged.
 func warnings(s *history.Series) (out []string) {
 	notes, runs := page.NewNotes(""), map[int]int{}
 	for _, p := range s.Points {
@@ -217,7 +217,7 @@ func longest(families []*history.Family) (n int) {
 
 func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
 
-// unit returns what stands behind the series' numbers; of a ratio it is nothing.
+// unit returns the text after the series' numbers; for a ratio it is empty.
 func unit(s *history.Series) string {
 	if s.Unit == "ratio" {
 		return ""

@@ -12,13 +12,14 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// mostNamed is how many numbers of a kind an answer names, and mostBeyond how many that
-// nobody asked about.
+// mostNamed is the number of numbers of a kind that an answer names, and mostBeyond the
+// number of those beyond the question.
 const mostNamed, mostBeyond = 5, 3
 
-// Answer returns what a judgement says about its question, a sentence each: what is
-// proven; what is not, with the best guess and what would decide it; what is equivalent;
-// what could not be compared; and if asked for, what was found beyond the question.
+// Answer returns the judgement's answer to its question, a sentence each: the proven
+// differences; the open ones, with the best guess and the trials that would decide them;
+// the equivalent numbers; those that could not be compared; and if asked for, the
+// findings beyond the question.
 func Answer(j *compare.Judgement, beyond bool) []string {
 	var by = map[compare.Verdict][]*compare.Item{}
 	asked := 0
@@ -75,12 +76,13 @@ func verdictOf(j *compare.Judgement, by map[compare.Verdict][]*compare.Item, ask
 	return fmt.Sprintf("No difference between %s and %s is proven.", j.New.Name, j.Base.Name)
 }
 
-// named lists numbers that are asked about, and how many more there are.
+// named lists numbers that are asked about, and the number of those omitted.
 func named(items []*compare.Item, text func(*compare.Item) string) string {
 	return firstOf(items, mostNamed, text)
 }
 
-// firstOf lists some numbers: all in their order, or of too many those farthest apart.
+// firstOf lists some numbers: all in their order, or the most extreme if there are too
+// many.
 func firstOf(items []*compare.Item, limit int, text func(*compare.Item) string) string {
 	items = slices.Clone(items)
 	apart := func(it *compare.Item) float64 {
@@ -133,8 +135,9 @@ func Guess(it *compare.Item) string {
 	return text + " " + quantity.Times(it.Ratio) + interval(&it.Effect)
 }
 
-// outlook returns what it takes to decide an open number: how many trials find a
-// difference, or what those there are find; if nothing is known about noise, why it is open.
+// outlook returns the effort to decide an open number: the number of trials that detect a
+// difference, or the difference that the existing ones detect; if the noise is unknown, why
+// the number is open.
 func outlook(j *compare.Judgement, e *compare.Effect) string {
 	switch o := j.Outlook(e); {
 	case o.Trials > 0 && o.Trials <= o.Have:
@@ -155,8 +158,8 @@ func outlook(j *compare.Judgement, e *compare.Effect) string {
 	}
 }
 
-// unasked returns what was found in the headline numbers that nobody asked about; "" if
-// there are none.
+// unasked returns the findings in the headline numbers beyond the question; "" if there are
+// none.
 func unasked(j *compare.Judgement) string {
 	var found []*compare.Item
 	tested := 0

@@ -13,13 +13,13 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// differences are those for which a calibration shows how many trials they need, besides
-// the one that the question is about.
+// differences are those for which a calibration shows the number of trials needed, in
+// addition to the difference that the question is about.
 var differences = []float64{0.03, 0.10}
 
-// Calibration writes what the trials of a target against itself show about the
-// machine: the smallest difference that this many trials detect, and how many
-// trials given differences need.
+// Calibration writes the result of trials of a target against itself for the
+// machine: the smallest difference that this many trials detect, and the number
+// of trials that given differences need.
 func Calibration(w io.Writer, trials []*result.Trial) error {
 	c := compare.New(trials)
 	if len(c.Targets) != 2 {
@@ -76,14 +76,14 @@ func calibration(j *compare.Judgement) []page.Block {
 	return out
 }
 
-// sought returns the differences for which the trials needed are shown.
+// sought returns the differences whose number of trials is shown.
 func sought(j *compare.Judgement) []float64 {
 	out := compare.AppendNew(slices.Clone(differences), j.Question.Smallest())
 	slices.Sort(out)
 	return out
 }
 
-// precision says which differences in throughput this many trials detect.
+// precision reports which differences in throughput this many trials detect.
 func precision(trials int, low, high float64) string {
 	switch {
 	case high == 0:

@@ -24,14 +24,14 @@ type Comparison struct {
 	*compare.Judgement
 	Items   []compare.Item       // the items of the judgement to show
 	First   string               // the first sentence; "" if there is none
-	Caveats []string             // what a reader must know before the numbers
-	Notes   []compare.Difference // other differences of the two: they may be what is compared
-	Narrow  bool                 // nothing is said of numbers that are not shown
-	Gate    string               // what a gate on the question found; "" without one
+	Caveats []string             // to read before the numbers
+	Notes   []compare.Difference // other differences of the two: they may be the subject of the comparison
+	Narrow  bool                 // the answer is limited to the numbers shown
+	Gate    string               // the result of a gate on the question; "" without one
 }
 
-// durability returns the end of the heading: what a commit survived on both
-// sides; "" if that differs, which a caveat says.
+// durability returns the end of the heading: the failures that a commit survived on
+// both sides; "" if they differ, which a caveat reports.
 func (c Comparison) durability() string {
 	base, trial := c.Base.Trials[0], c.New.Trials[0]
 	if base.Durability == "" || base.DurabilityText() != trial.DurabilityText() {
@@ -62,7 +62,7 @@ func Markdown(w io.Writer, list []Comparison) error {
 	return page.Markdown(w, &d, true)
 }
 
-// blocks returns a comparison as the blocks of a page: the answer, then what limits it.
+// blocks returns a comparison as the blocks of a page: the answer, then its limits.
 func (c Comparison) blocks() (out []page.Block) {
 	if c.First != "" {
 		out = append(out, page.Banner(c.First))
@@ -189,7 +189,7 @@ type comparedItem struct {
 	Unit       string    `json:"unit,omitempty"`
 	Per        string    `json:"per,omitempty"`
 	Better     string    `json:"better,omitempty"`   // "higher" or "lower"
-	Measured   string    `json:"measured,omitempty"` // the metric that stands in for it; see For of Effect
+	Measured   string    `json:"measured,omitempty"` // the metric that replaces it; see For of Effect
 	Asked      bool      `json:"asked"`              // the question is about it
 	Headline   bool      `json:"headline"`
 	BaseValue  *float64  `json:"base,omitempty"` // medians
@@ -205,9 +205,9 @@ type comparedItem struct {
 	Verdict    string    `json:"verdict,omitempty"`
 	Why        string    `json:"why,omitempty"`
 	Test       string    `json:"test,omitempty"`
-	Difference *float64  `json:"difference,omitempty"`    // that is looked for, as a share
+	Difference *float64  `json:"difference,omitempty"`    // to be detected, as a share
 	Needed     int       `json:"trials_needed,omitempty"` // to find it; 0: too many, or unknown
-	Detectable *float64  `json:"detectable,omitempty"`    // the smallest difference that as many trials find
+	Detectable *float64  `json:"detectable,omitempty"`    // the smallest difference that this many trials detect
 	Warnings   []string  `json:"warnings,omitempty"`
 }
 
@@ -278,7 +278,7 @@ func Bench(w io.Writer, list []Comparison) error {
 			}
 			for t, n := range map[*compare.Target]*compare.Number{c.Base: it.Base, c.New: it.New} {
 				b := benchNumber{it.Step.Name, n}
-				if !slices.ContainsFunc(numbers[t], b.same) { // the base of several is written once
+				if !slices.ContainsFunc(numbers[t], b.same) { // the base of several targets is written once
 					numbers[t] = append(numbers[t], b)
 				}
 			}

@@ -19,7 +19,7 @@ type Campaign struct {
 }
 
 // Contest is a comparison of the targets in a number of a step: of the best with each
-// other one, or of two with the base.
+// other target, or of two with the base.
 type Contest struct {
 	Subject *compare.Target // nil if nothing can be compared
 	Others  []*compare.Target
@@ -28,7 +28,7 @@ type Contest struct {
 	c     *Campaign
 	s     *compare.Step
 	k     compare.Key
-	asked compare.Key // of the headline number: k, or what k stands in for
+	asked compare.Key // of the headline number: k, or the number that k replaces
 }
 
 // Contest returns the comparison in a number.
@@ -66,8 +66,8 @@ func (c *Campaign) Contest(s *compare.Step, k compare.Key) Contest {
 	return x
 }
 
-// BestFirst returns the order of a metric's values; where none is better, the least is
-// first.
+// BestFirst returns the order of a metric's values; if no direction is better, the
+// least is first.
 func BestFirst(name string) func(a, b float64) int {
 	if m := metric.ByName(name); m != nil && m.Better == metric.Higher {
 		return func(a, b float64) int { return cmp.Compare(b, a) }
@@ -101,7 +101,7 @@ func (x *Contest) against(t *compare.Target) (text string, v compare.Verdict) {
 }
 
 // results returns the subject's comparisons with the others, the proven ones first, and
-// what would prove the difference from an only one.
+// the trials that would prove the difference if there is only one other.
 func (x *Contest) results() string {
 	const named = 4 // others are counted
 	lists := map[string][]string{"": x.Refused}
@@ -148,7 +148,7 @@ func (x *Contest) cost(name string) string {
 	part, v := x.against(other)
 	mine, theirs := x.s.Number(x.Subject, x.k), x.s.Number(other, x.k)
 	if mine.AtLeast() && mine.Value <= theirs.Value || theirs.AtLeast() && theirs.Value <= mine.Value {
-		return "" // which is less is not known
+		return "" // unknown which is less
 	}
 	const level = 1.05 // ratios that are not proven count as none up to it
 	r, ok := mine.Over(theirs)

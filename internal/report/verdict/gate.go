@@ -18,15 +18,15 @@ const (
 	Stopped           // a regression
 )
 
-// Gate is what a gate on the question of a judgement found.
+// Gate is the result of a gate on the question of a judgement.
 type Gate struct {
 	Passage
 	Text  string   // the answer
 	Lines []string // a number each
 }
 
-// GateOf judges the question of a judgement as a gate. A strict one stops also what does
-// not exclude a regression.
+// GateOf judges the question of a judgement as a gate. A strict gate also stops numbers
+// that do not exclude a regression.
 func GateOf(j *compare.Judgement, strict bool) (g Gate) {
 	found := j.Outcome()
 	list := func(finding string, items []*compare.Item, text func(*compare.Item) string) {

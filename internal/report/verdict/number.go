@@ -1,4 +1,4 @@
-// Package verdict puts into words how targets compare: whether a difference is proven, and how
+// Package verdict describes in words how targets compare: whether a difference is proven, and how
 // large it is, for pages, summaries, comparisons and gates. It formats the numbers, has signs for
 // the verdicts, and writes judgements as text, Markdown, JSON and in Go's benchmark format.
 package verdict

@@ -20,8 +20,8 @@ func Sentence(parts ...string) string {
 	return quantity.Capital(strings.Join(parts, "; ") + ".")
 }
 
-// Lead returns how the subject does in what a step is about, against which others that is
-// proven, and what would prove the rest. where names the step.
+// Lead returns how the subject compares in the main number of a step, against which
+// others that is proven, and what would prove the rest. where names the step.
 func (c *Campaign) Lead(s *compare.Step, where string) string {
 	k, ok := compare.Goal(s)
 	if !ok {
@@ -43,7 +43,7 @@ func (c *Campaign) Lead(s *compare.Step, where string) string {
 	return text + where + x.results() + "."
 }
 
-// promise returns the promise with which a rate was searched for on a target.
+// promise returns the promise under which a rate was searched for on a target.
 func promise(s *compare.Step, t *compare.Target) string {
 	for _, r := range s.Used(t) {
 		if r.Step.Search != nil {
@@ -53,12 +53,13 @@ func promise(s *compare.Step, t *compare.Target) string {
 	return "the promise"
 }
 
-// verbs are what operation kinds did; "did" is what others did.
+// verbs are the verbs of operation kinds; "did" is for all others.
 var verbs = map[string]string{
 	"query": "answered", "insert": "inserted", "index": "indexed", "delete": "deleted", "update": "updated",
 }
 
-// Units returns what the throughput of an operation kind counts: "rows" or "queries".
+// Units returns the unit that the throughput of an operation kind counts: "rows" or
+// "queries".
 func Units(s *compare.Step, op string) string {
 	for _, k := range s.AllKeys() {
 		if metric.IsCost(k.Metric) && k.PerOf(op) {
@@ -71,8 +72,8 @@ func Units(s *compare.Step, op string) string {
 	return quantity.Plural(op)
 }
 
-// Costs returns which target has the least p99 and needs least of the hardware per
-// operation, compared with the base; of two targets what the second one needs.
+// Costs returns which target has the least p99 and needs the least hardware per
+// operation, compared with the base; for two targets the needs of the second.
 func (c *Campaign) Costs(s *compare.Step) (parts []string) {
 	if k, ok := compare.Goal(s); !ok || c.Contest(s, k).Subject == nil {
 		return nil
@@ -106,8 +107,8 @@ func (c *Campaign) tail(s *compare.Step) string {
 	return x.cost("p99")
 }
 
-// Space compares the targets in space at the end of all steps: what is not written yet
-// takes none.
+// Space compares the targets in space at the end of all steps: data not written yet take
+// none.
 func (c *Campaign) Space() string {
 	last := c.LastWith(metric.SpaceAmplification)
 	if last == nil {
@@ -154,8 +155,8 @@ func (c *Campaign) OtherTests(but *compare.Step) string {
 		quantity.Count(tests, "other test"), base.Name, quantity.Joined(parts))
 }
 
-// Corrected explains for how many numbers verdicts are corrected, if the interval of one
-// that a step shows contradicts its verdict.
+// Corrected reports the number of numbers that verdicts are corrected for, if the
+// interval of one that a step shows contradicts its verdict.
 func (c *Campaign) Corrected(s *compare.Step) string {
 	for _, t := range c.Targets[1:] {
 		j := c.Judged(c.Targets[0], t)
@@ -168,7 +169,8 @@ func (c *Campaign) Corrected(s *compare.Step) string {
 	return ""
 }
 
-// correction returns for how many numbers the verdicts of a judgement are corrected.
+// correction returns the number of numbers that a judgement's verdicts are corrected
+// for.
 func correction(j *compare.Judgement) string {
 	return fmt.Sprintf("Verdicts on what is asked are corrected for %s, intervals are of each number alone.",
 		quantity.Count(j.Tested(), "number"))

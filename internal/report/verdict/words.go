@@ -14,8 +14,8 @@ import (
 // the same meaning.
 type Mark struct{ Class, Sign string }
 
-// marks are those of the verdicts, and hollow those of differences that are notable but not
-// proven.
+// marks are the marks of verdicts, and hollow the marks of differences that are notable but
+// not proven.
 var (
 	marks = map[compare.Verdict]Mark{
 		compare.Better: {"better", "▲"}, compare.Worse: {"worse", "▼"}, compare.Same: {"same", "="},
@@ -59,7 +59,7 @@ func MarkOf(e *compare.Effect) Mark {
 	return marks[e.Verdict]
 }
 
-// The words of verdicts in sentences; what is better or worse is proven.
+// The words for verdicts in sentences; better and worse are proven.
 const (
 	proven     = "proven"
 	equivalent = "equivalent"
@@ -76,11 +76,11 @@ func word(v compare.Verdict) string {
 	return notProven
 }
 
-// Pair names what is compared with what.
+// Pair names the two sides of a comparison.
 func Pair(base, t *compare.Target) string { return t.Name + " against " + base.Name }
 
-// interval returns the 95 % interval of a ratio in a sentence, “ (5.24 to 15.3)”; "" for one
-// that is unknown, narrower than what is shown, or so wide that it says nothing.
+// interval returns the 95 % interval of a ratio in a sentence, “ (5.24 to 15.3)”; "" if it is
+// unknown, narrower than the digits shown, or so wide that it is useless.
 func interval(e *compare.Effect) string {
 	const useless = 100
 	low, high := quantity.Digits(e.Low), quantity.Digits(e.High)
@@ -175,7 +175,8 @@ func EffectsInWords(effects []*compare.Effect, base, t *compare.Target) string {
 	return fmt.Sprintf("%s: %s %s’s%s, %s.", quantity.Capital(name), ratio, base.Name, limits, end)
 }
 
-// FindingText returns where a gate's condition holds, with the precise effects of its metrics.
+// FindingText returns the place where a gate's condition holds, with the precise effects of
+// its metrics.
 func FindingText(f *compare.Finding) string {
 	var parts []string
 	for _, e := range f.Effects {

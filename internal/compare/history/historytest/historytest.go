@@ -1,4 +1,4 @@
-// Package historytest makes up stores of campaigns, to test what reads them.
+// Package historytest makes up stores of campaigns, to test the code that reads them.
 package historytest
 
 import (
@@ -14,8 +14,8 @@ import (
 	"rumbench/internal/result"
 )
 
-// Start is when the first campaign of a made-up store began; the others follow
-// a day apart.
+// Start is the start of the first campaign of a made-up store; the others follow a
+// day apart.
 var Start = time.Date(2026, 10, 1, 2, 0, 0, 0, time.UTC)
 
 // Store is a folder with made-up campaigns.
@@ -27,8 +27,8 @@ type Store struct {
 // New returns an empty store.
 func New(t *testing.T) *Store { return &Store{t, t.TempDir()} }
 
-// Night is the campaign number i of a plan that runs every night. The change of
-// it makes it another one.
+// Night is the campaign number i of a plan that runs every night. Passing change
+// makes it a different campaign.
 func Night(i int, change ...func(*result.Campaign, []*result.Trial)) (*result.Campaign, []*result.Trial) {
 	c := &result.Campaign{Format: result.Format, Name: "nightly", Command: []string{"rumbench", "run"},
 		Started: Start.AddDate(0, 0, i)}
@@ -139,7 +139,7 @@ func (s *Store) Add(dir string, c *result.Campaign, trials []*result.Trial) {
 	}
 }
 
-// Nights adds campaigns from number from up to another, which is not one of them.
+// Nights adds campaigns from number start up to, but not including, number end.
 func (s *Store) Nights(start, end int, change ...func(*result.Campaign, []*result.Trial)) {
 	s.Helper()
 	for i := start; i < end; i++ {
