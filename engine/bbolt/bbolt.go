@@ -52,7 +52,7 @@ func newOptions(c engine.Config) (_ *bolt.Options, fill float64, switches kvkit.
 	const never = "bbolt overwrites free pages and has no log: synced once a second, a crash in between could corrupt " +
 		"its file; " +
 		"it supports none, process and os"
-	const noCache = "bbolt has no cache of its own: it maps its file, and the operating system caches it; leave cache " +
+	const noCache = "bbolt has no cache: it maps its file, and the operating system caches it; leave cache " +
 		"out for this target"
 	if err := cmp.Or(
 		engine.RefuseIf(c.Durability == model.DurabilityInterval, "durability", c.Durability, never),

@@ -69,7 +69,7 @@ func newSettings(c engine.Config) (s settings, err error) {
 	const never = "lmdb overwrites free pages and has no log: synced once a second, a crash in between could corrupt " +
 		"its file; " +
 		"it supports none, process and os"
-	const noCache = "lmdb has no cache of its own: it maps its file, and the operating system caches it; leave cache " +
+	const noCache = "lmdb has no cache: it maps its file, and the operating system caches it; leave cache " +
 		"out for this target"
 	if err := cmp.Or(
 		engine.RefuseIf(c.Durability == model.DurabilityInterval, "durability", c.Durability, never),

@@ -63,7 +63,7 @@ const (
 var options = []engine.Option{
 	{Name: optSkipUnique, Type: "bool", Doc: "the inserts of a first load do not look whether their keys exist (session variable unique_checks = 0), where the storage can leave it out (default false)"},
 	{Name: optBulkLoad, Type: "bool", Doc: "the inserts of a first load write sorted files past the memtable (rocksdb only; one client per table); not a rate of inserts that others can be compared with (default false)"},
-	{Name: optWaits, Type: "bool", Affects: engine.AspectTiming, Doc: "a private server times every wait of its sessions (performance_schema with all wait instruments), which costs some of its throughput; it is a configuration of its own: do not compare it with runs without it (default false)"},
+	{Name: optWaits, Type: "bool", Affects: engine.AspectTiming, Doc: "a private server times every wait of its sessions (performance_schema with all wait instruments), which costs some of its throughput; do not compare it with runs without it (default false)"},
 	{Name: "any variable of the server", Type: "as in its configuration file", Doc: "written into the private server's configuration verbatim, such as innodb_log_file_size: 1G"},
 }
 

@@ -31,7 +31,7 @@ const SharedDir = "/opt/rumbench/lib"
 // Missing returns the error of a native engine in a binary without it.
 func Missing(engine string) error {
 	return hint.With(fmt.Errorf("%s is not in this binary", engine),
-		"build bin/"+Program+" beside it (make native), or name one with binary:")
+		"build bin/"+Program+" next to it (make native), or name one with binary:")
 }
 
 // Find returns the path of a library. A version with a slash is the path itself;

@@ -75,7 +75,7 @@ func (o *compareOptions) checkQuestion() error {
 	case o.strict && !o.gate:
 		return errors.New("--fail-unless-equivalent goes with --gate")
 	case o.gate && len(o.failIf) > 0:
-		return errors.New("--gate judges the question, --fail-if conditions of its own: give one of them")
+		return errors.New("--gate judges the question, --fail-if its own conditions: give one of them")
 	}
 	for _, name := range o.metrics {
 		if m, err := metric.JudgedAs(name); err == nil { // other metrics are only shown

@@ -36,7 +36,7 @@ func newHistoryCommand(a *App) *cobra.Command {
 	f.StringSliceVar(&o.pick.Targets, "target", nil, "only these targets")
 	f.StringSliceVar(&o.pick.Steps, "step", nil, "only these steps")
 	f.StringSliceVar(&o.pick.Metrics, "metric", nil, "all numbers of these metrics, not the headline numbers")
-	f.Float64Var(&o.view.Least, "least", 1, "print changes of the level by at least so many percent")
+	f.Float64Var(&o.view.Least, "least", 1, "print changes of the level by at least this many percent")
 	f.BoolVar(&o.view.All, "all", false, "print series without a change too")
 	f.BoolVar(&o.asJSON, "json", false, "one line of JSON per series, with all points and changes")
 	return c

@@ -71,7 +71,7 @@ func runReport(w io.Writer, o reportOptions, dirs []string) error {
 	}
 	out := cmp.Or(o.out, dirs[0])
 	if len(dirs) > 1 && o.out == "" {
-		return usageErrorf("a report of several campaigns wants a directory of its own: --out DIR")
+		return usageErrorf("a report of several campaigns needs its own directory: --out DIR")
 	}
 	if _, err := os.Stat(filepath.Join(out, result.ReportFile)); err == nil && o.out != "" && !o.force {
 		return hint.Errorf("choose another --out, or say --force", "%s holds a report already", out)

@@ -66,7 +66,7 @@ func (o *tableOptions) check(_ *cobra.Command, dirs []string) error {
 	case len(dirs) == 0:
 		return errors.New("table needs directories of results")
 	case whole && (o.metric != "" || o.absolute):
-		return fmt.Errorf("the layout %s has columns of its own: --metric and --absolute are not for it", o.layout)
+		return fmt.Errorf("the layout %s has its own columns: --metric and --absolute are not for it", o.layout)
 	case o.notes != "" && (whole || o.layout == "csv"):
 		return fmt.Errorf("the layout %s has no place for notes", o.layout)
 	case len(o.blocks) > 0 && o.layout != "mrg" && o.layout != "rel":

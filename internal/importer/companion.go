@@ -28,7 +28,7 @@ func (d *folder) addCompanions(runs []*run, o *Options, ps *hint.Problems) {
 	}
 	if len(runs) > 1 {
 		for _, r := range runs {
-			r.warn("iostat, vmstat or time beside the log are of all its runs together: their figures are left out")
+			r.warn("iostat, vmstat or time next to the log cover all its runs together: their figures are left out")
 		}
 		return
 	}

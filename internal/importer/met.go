@@ -134,7 +134,7 @@ func parseMet(files []*file, o *Options, ps *hint.Problems) []*run {
 	r.is(testNamed(stem(f.path)))
 	r.costs = []account.Denominator{r.publishedRate(m.values["o/s"], o)}
 	r.addCosts(m.figures(r, o.Compatible))
-	r.warn("there is no log of sysbench beside %s: latencies, errors and the length of the run are unknown", f.path)
+	r.warn("there is no log of sysbench next to %s: latencies, errors and the length of the run are unknown", f.path)
 	return []*run{r}
 }
 

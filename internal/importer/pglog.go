@@ -122,7 +122,7 @@ func readPgLogs(files []*file, columns []string, ps *hint.Problems) *pgLog {
 			if reason := l.add(words, columns); reason != "" {
 				hint := ""
 				if columns == nil && len(words) == 7 {
-					hint = "put pgbench's output beside the log: it says what the seventh column is"
+					hint = "put pgbench's output next to the log: it names the seventh column"
 				}
 				in.refuse(hint, "%q: %s", clip(line), reason)
 			}
@@ -134,7 +134,7 @@ func readPgLogs(files []*file, columns []string, ps *hint.Problems) *pgLog {
 	l.seconds = slices.SortedFunc(maps.Values(l.by), func(a, b *pgSecond) int { return cmp.Compare(a.epoch, b.epoch) })
 	for i := 1; i < len(l.seconds); i++ {
 		if gap := l.seconds[i].epoch - l.seconds[i-1].epoch; gap > longestGap {
-			ps.Add(files[0].path, 0, "give each run a log of its own",
+			ps.Add(files[0].path, 0, "give each run its own log",
 				"between two transactions lie %d s: these are logs of several runs", gap)
 			l.refused = true
 			return l

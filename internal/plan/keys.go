@@ -41,7 +41,7 @@ var planKeys = strictyaml.Table[Plan]{
 	strictyaml.Valued("calibrate", "Measure the client's own cost on the null engine before the trials. Default true.", strictyaml.Boolean, func(p *Plan, v bool) { p.Calibrate = v }),
 	strictyaml.Part[Plan]("profile", "Sample which functions use the processors. extra: in one more trial of each target, whose numbers are not compared. inside: in every trial. "+
 		"off (the default): not at all.", strictyaml.Either(profileMode.Shape, profileKeys.Shape())),
-	strictyaml.Part[Plan]("published", "Figures from elsewhere, shown in the report beside what was measured.", strictyaml.Shape{"type": "array", "items": publishedKeys.Shape("source", "hardware", "rows")}),
+	strictyaml.Part[Plan]("published", "Figures from elsewhere, shown in the report next to the measured ones.", strictyaml.Shape{"type": "array", "items": publishedKeys.Shape("source", "hardware", "rows")}),
 }
 
 // programKey names a server's program, or the rumbench that runs the trials of an
@@ -101,7 +101,7 @@ var arrivalKeys = strictyaml.Table[pace.Arrivals]{
 }
 
 var rateKeys = append(strictyaml.Table[Rate]{
-	strictyaml.Part[Rate]("at", "Operations per second; each element of a list is a step of its own.", strictyaml.ListOf(perSecond.Shape)),
+	strictyaml.Part[Rate]("at", "Operations per second; each element of a list is a separate step.", strictyaml.ListOf(perSecond.Shape)),
 	strictyaml.Part[Rate]("ramp", "The rate at the beginning of the step and at its end.", strictyaml.Shape{"type": "array", "items": perSecond.Shape, "minItems": 2, "maxItems": 2}),
 	strictyaml.Part[Rate]("steps", "Rates for equal parts of the step's time.", strictyaml.ListOf(perSecond.Shape)),
 }, strictyaml.Within(arrivalKeys, func(r *Rate) *pace.Arrivals { return &r.Like })...)

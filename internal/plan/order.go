@@ -77,7 +77,7 @@ func (b *binder) checkDuet(f strictyaml.Fields, targets []*bound, o Order) {
 	}
 	for _, t := range targets {
 		if t.Config.Server.DSN != "" {
-			b.At(t.dsnNode(), "dsn: a duet keeps each target on processors of its own, and a server that runs already cannot "+
+			b.At(t.dsnNode(), "dsn: a duet keeps each target on its own processors, and a server that runs already cannot "+
 				"be kept there",
 				"set order: interleaved, or let a private server be started")
 		}

@@ -179,7 +179,7 @@ func (b *binder) find(f strictyaml.Fields, p *Plan) {
 	}
 	switch {
 	case f.Of.Get("rate") != nil:
-		b.At(n, "a plan has either rate or find: find tries rates of its own", "remove one")
+		b.At(n, "a plan has either rate or find: find tries its own rates", "remove one")
 	case p.Order == Duet:
 		b.At(n, "the two of a duet would try different rates, and cannot wait for each other",
 			"set order: interleaved, or give a list of rates instead, as rate: [500, 1000]")

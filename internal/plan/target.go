@@ -264,7 +264,7 @@ func (b *binder) checkData(targets []*bound, trials int) {
 			continue // it existed a moment ago; the trial reports it
 		}
 		if slices.ContainsFunc(used, func(u os.FileInfo) bool { return os.SameFile(u, info) }) {
-			b.At(at, "a target before uses the same data", "give each target a copy of its own")
+			b.At(at, "a target before uses the same data", "give each target its own copy")
 		}
 		used = append(used, info)
 	}

@@ -135,7 +135,7 @@ func (t *bound) override(b *binder, p *Plan) {
 	}
 	if own, whole := outline(p.For(&t.Target)), outline(p); own != whole {
 		b.At(at, fmt.Sprintf("params change the steps: they are %s, and those of the plan are %s", own, whole),
-			"targets of one plan have the same steps, which are compared by name; give this target a plan of its own")
+			"targets of one plan have the same steps, which are compared by name; give this target its own plan")
 	}
 }
 

@@ -55,7 +55,7 @@ func howMarked(base string) []page.Span {
 	}
 	return append(spans, page.Span{Text: " “–” is not known."},
 		page.Span{Text: " ", Screen: true}, page.Span{Text: "Hatched", Class: "hatch", Screen: true},
-		page.Span{Text: ": not comparable, for the reason that is beside the number.", Screen: true})
+		page.Span{Text: ": not comparable, for the reason next to the number.", Screen: true})
 }
 
 func stepColumns(steps []*step) (out []page.Column) {

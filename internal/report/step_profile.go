@@ -53,7 +53,7 @@ const inAll = "engine total"
 // of the engines, and for each other side, a column for each target.
 func ProfileTable(list []*Profile) page.Table {
 	t := page.Table{Title: "CPU time by subsystem", Head: "µs per " + list[0].Per,
-		Note: "Each stack counts for its innermost known subsystem. One sample stands for " + sampleOf(list) + "."}
+		Note: "Each stack counts for its innermost known subsystem. One sample represents " + sampleOf(list) + "."}
 	costs := map[string][]float64{}
 	put := func(name string, target int, cost float64) {
 		if costs[name] == nil {

@@ -122,7 +122,7 @@ var statementKeys = []statementKey{
 	{key("add", "Numbers that are added, by column: an integer or a float.", valueMap), []string{sUpdate}},
 	{key("conflict", "What an insert does where the key exists: ignore it, replace the row, or {add: [columns]}. Default: it fails.", strictyaml.Either(strictyaml.Shape{"enum": []string{"ignore", "replace"}}, strictyaml.Shape{"type": "object", "properties": strictyaml.Shape{"add": names}, "required": []string{"add"}, "additionalProperties": false})), []string{sInsert}},
 	{key("lock", "Nobody else changes the rows until the transaction ends.", flag), []string{sGet}},
-	{key(sOwn, "SQL by engine, as in {mysql: SELECT ...}, with :NAME for a value. On these engines it is executed in place of the statement; alone it makes the file refuse others.", strictyaml.Shape{"type": "object", "minProperties": 1, "additionalProperties": aName}), kinds},
+	{key(sOwn, "SQL by engine, as in {mysql: SELECT ...}, with :NAME for a value. On these engines it is executed instead of the statement; alone it makes the file refuse others.", strictyaml.Shape{"type": "object", "minProperties": 1, "additionalProperties": aName}), kinds},
 	{key("returns", "The columns that the SQL returns, with their types. Later statements use the values of the first row by these names. Default: it returns no rows.", strictyaml.Shape{"type": "object", "additionalProperties": strictyaml.Shape{"enum": typeNames()}}), []string{sOwn}},
 	{key("expect", "How many rows it should find. Fewer are reported, and results with far too few are not compared. Default: those that exist, if that is known, and 1 if later statements use what it carries on. 0: it may find none.", count), []string{sGet, sScan, sUpdate, sDelete, sOwn}},
 	{key("require", "How many rows it must find, in a transaction. With fewer, others were faster: the transaction is undone and repeated. Where a parameter turns the transaction off, it is what `expect` is.", count), []string{sUpdate, sDelete}},
@@ -162,11 +162,11 @@ var stepKinds = map[string]strictyaml.Table[none]{
 	stepIndex: append(strictyaml.Table[none]{
 		key(stepIndex, "Build secondary indexes of a table.", aName),
 		key("indexes", "Which ones. Default: all.", names),
-		key("groups", "Groups of clients that read meanwhile, as those of a run.", strictyaml.Shape{"type": "object", "additionalProperties": strictyaml.Shape{"$ref": "#/$defs/group"}}),
+		key("groups", "Groups of clients that read concurrently, as those of a run.", strictyaml.Shape{"type": "object", "additionalProperties": strictyaml.Shape{"$ref": "#/$defs/group"}}),
 		key("name", "The step's name. Default: index, with the table's name if there are several.", aName),
 	}, common...),
 	stepSettle: append(strictyaml.Table[none]{
-		key(stepSettle, "Let the engine come to rest, for at least so many seconds, or a duration such as 1min.", strictyaml.Shape{"type": []string{"string", "number"}}),
+		key(stepSettle, "Let the engine come to rest, for at least this many seconds, or a duration such as 1min.", strictyaml.Shape{"type": []string{"string", "number"}}),
 	}, common...),
 	stepRun: append(strictyaml.Table[none]{
 		key(stepRun, "Let clients do operations: the step's name.", aName),

@@ -166,7 +166,7 @@ func (b *stepReader) load(s *step, f strictyaml.Fields) {
 	if s.clears && s.table.AutoColumn() >= 0 { // only some engines restart the numbering
 		b.At(f.Of.Get("clear"), "the engine numbers the rows of table "+s.table.Name+
 			", and where it begins after they are removed depends on the engine",
-			"number them by a sequence in place of auto, or load the table once")
+			"number them by a sequence instead of auto, or load the table once")
 	}
 	s.first = !b.loaded[s.table]
 	b.loaded[s.table] = b.loaded[s.table] || s.rows > 0
@@ -236,7 +236,7 @@ func (b *stepReader) index(s *step, f strictyaml.Fields) {
 	}
 	b.built[s.table] = append(slices.Clone(b.built[s.table]), s.indexes...)
 	for _, t := range s.changes {
-		b.At(f.Of, "table "+t.Name+" changes while the index is built", "only reads are possible meanwhile")
+		b.At(f.Of, "table "+t.Name+" changes while the index is built", "only reads are possible then")
 	}
 }
 

@@ -218,7 +218,7 @@ func (c *tableReader) column(e strictyaml.Entry) {
 	case def.auto && def.node == nil:
 		col.Type, def.node = model.Int, e.Key
 	case def.auto:
-		c.At(def.node, "an auto column has no value of its own: the engine numbers rows", "remove auto or value")
+		c.At(def.node, "an auto column has no value: the engine numbers rows", "remove auto or value")
 		return
 	case def.node == nil && f.Of.Get("value") != nil:
 		return // already reported

@@ -34,7 +34,7 @@ var params = []workload.Param{
 	{Name: "index", Type: workload.StringParam, Default: "covering", Enum: []string{"covering", "plain"}, Doc: "whether the index on links holds version and data too"},
 	{Name: "list_limit", Type: workload.IntParam, Default: int64(10_000), Unit: "links", Min: 2, Max: 1_000_000, Doc: "links that a list returns at most; a longer list is continued by history reads"},
 	{Name: "load", Type: workload.BoolParam, Default: true, Doc: "create and load the tables first; false: use a database (data:) of an earlier load with the same parameters and seed"},
-	{Name: "load_clients", Type: workload.IntParam, Default: int64(8), Min: 1, Max: 1024, Doc: "clients that load links and counts, beside the one that loads nodes"},
+	{Name: "load_clients", Type: workload.IntParam, Default: int64(8), Min: 1, Max: 1024, Doc: "clients that load links and counts, in addition to the one that loads nodes"},
 	{Name: "load_batch", Type: workload.IntParam, Default: int64(1000), Unit: "rows", Min: 1, Max: 10_000, Doc: "rows per statement and commit of the load"},
 	{Name: "load_order", Type: workload.StringParam, Default: ascending, Enum: []string{ascending, descending}, Doc: "order of the chunks of 2048 ids whose links are loaded; the original loads the highest first"},
 	{Name: "retry_max", Type: workload.IntParam, Default: int64(1000), Min: 0, Max: 1_000_000, Doc: "attempts after which a transaction is given up, which is counted; 0: no limit"},

@@ -63,7 +63,7 @@ var params = []workload.Param{
 	{Name: "id_scope", Type: workload.StringParam, Default: scopeTable, Enum: []string{scopeTable, scopeGlobal}, Doc: "facts are numbered in each table, or over all tables: then a bucket's facts are spread over the tables"},
 	{Name: "rollup_columns", Type: workload.StringParam, Default: columnsNarrow, Enum: []string{columnsNarrow, columnsWide}, Doc: "columns of roll-ups: key and sum, or the texts of their first fact too, 178 bytes"},
 	{Name: "pairs", Type: workload.IntParam, Default: int64(100), Unit: "per table", Min: 1, Max: 1e9, Doc: "pairs (hid, mid) of schema aggregating at the beginning"},
-	{Name: "facts_per_pair", Type: workload.IntParam, Default: int64(20), Unit: "facts", Min: 2, Max: 1e12, Doc: "one fact in so many is the first one of a new pair, and opens a bucket in each roll-up; 1e12: there are no new pairs"},
+	{Name: "facts_per_pair", Type: workload.IntParam, Default: int64(20), Unit: "facts", Min: 2, Max: 1e12, Doc: "one fact in this many is the first of a new pair, and opens a bucket in each roll-up; 1e12: there are no new pairs"},
 	{Name: "rate", Type: workload.FloatParam, Default: 0.0, Unit: "transactions/s", Min: 0, Doc: "promised rate of all clients together; 0: as fast as they can"},
 	{Name: "pace", Type: workload.StringParam, Default: string(pace.Even), Enum: pace.Kinds(), Doc: "how paced clients spread their transactions over a second"},
 	{Name: "check", Type: workload.StringParam, Default: checkLast, Enum: []string{checkEach, checkLast, checkNone}, Doc: "steps after which all sums are compared, outside the measured window; this reads all tables"},

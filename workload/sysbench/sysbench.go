@@ -66,7 +66,7 @@ var params = []workload.Param{
 	{Name: "index_updates", Type: workload.IntParam, Default: int64(1), Min: 0, Max: 1000, Doc: "updates of the indexed column per transaction, and per event of oltp_update_index"},
 	{Name: "non_index_updates", Type: workload.IntParam, Default: int64(1), Min: 0, Max: 1000, Doc: "updates of a column without an index per transaction, and per event of oltp_update_non_index"},
 	{Name: "delete_inserts", Type: workload.IntParam, Default: int64(1), Min: 0, Max: 1000, Doc: "pairs of a delete and an insert of the same id per transaction"},
-	{Name: "skip_trx", Type: workload.BoolParam, Default: false, Doc: "no BEGIN and COMMIT: every statement is a transaction of its own"},
+	{Name: "skip_trx", Type: workload.BoolParam, Default: false, Doc: "no BEGIN and COMMIT: every statement is a separate transaction"},
 	{Name: "table_draw", Type: workload.StringParam, Default: drawBlock, Enum: []string{drawTransaction, drawBlock, drawStatement}, Doc: "how often a table is drawn: per transaction (as in sysbench of 2016), per block of equal statements (as since 1.0), or per statement"},
 	{Name: "k_update", Type: workload.StringParam, Default: "plus1", Enum: []string{"plus1", "random"}, Doc: "how updates change k: increment it (as in sysbench: the index entry moves by one place), or set it to a random value"},
 	{Name: "random_points", Type: workload.IntParam, Default: int64(10), Min: 1, Max: 10_000, Doc: "length of the list of select_random_points"},

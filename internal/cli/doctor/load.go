@@ -31,7 +31,7 @@ func loadChecks() []check {
 		{"other load", "others use less than 5 % of all CPUs", otherLoad,
 			"CPU time of other programs is not available to the engine, and they evict its data from the CPU's caches"},
 		{"stolen time", "below 1 %", stolenTime,
-			"while another virtual machine has the processor, the engine seems slow: a trial depends on its neighbours"},
+			"while another virtual machine has the processor, the engine seems slow: a trial depends on its neighbors"},
 		{"pressure", "CPU and I/O below 5 %, memory below 1 %", pressure,
 			"tasks wait already for CPU, storage or memory: a benchmark would have to share them"},
 	}

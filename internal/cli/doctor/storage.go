@@ -24,11 +24,11 @@ func storageChecks() []check {
 		{"mount options", "a local disk, written to with barriers and without sync; noatime or relatime", mountOptions,
 			"they decide what a commit costs and survives, and whether the device's traffic can be counted"},
 		{"discard", "not at each delete", discard,
-			"deleting a file then also sends discards, which slow what runs beside; LSM trees delete files all the time"},
+			"deleting a file then also sends discards, which slow concurrent requests; LSM trees delete files all the time"},
 		{"read-ahead", "at most 128 KiB", readAhead,
 			"the kernel may read that much of a buffered or mapped file where one row was wanted"},
 		{"I/O scheduler", "none or mq-deadline", scheduler,
-			"other schedulers hold requests back by rules of their own, and move time between readers and writers"},
+			"other schedulers hold requests back by their own rules, and move time between readers and writers"},
 	}
 }
 

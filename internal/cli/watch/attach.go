@@ -32,7 +32,7 @@ func ParseAttachments(texts []string, have Engines) (all []*Target, err error) {
 			return nil, err
 		}
 		if slices.ContainsFunc(all, func(other *Target) bool { return other.Name == one.Name }) {
-			return nil, hint.Errorf("give each a name of its own: --attach NAME=ENGINE:DSN",
+			return nil, hint.Errorf("give each its own name: --attach NAME=ENGINE:DSN",
 				"--attach: two servers are called %s", one.Name)
 		}
 		all = append(all, one)

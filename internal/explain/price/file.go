@@ -47,7 +47,7 @@ func Read(file string, content []byte) (*Card, error) {
 	}
 	if c.Device.Price > 0 && c.GB+c.IOPS.Price+c.MBps.Price > 0 {
 		d.Problems = append(d.Problems, hint.Problem{File: file,
-			Reason: "a device is bought whole: gb, iops and mbps beside it have no price", Hint: "remove either"})
+			Reason: "a device is bought whole: gb, iops and mbps next to it have no price", Hint: "remove either"})
 	}
 	if len(d.Problems) > 0 {
 		strictyaml.SortProblems(d.Problems)
@@ -82,7 +82,7 @@ var cardKeys = strictyaml.Table[Card]{
 	strictyaml.Valued("core", "Price of a processor in a month.", amount, func(c *Card, v float64) { c.Core = v }),
 	strictyaml.Valued("memory", "Price of a GiB of memory in a month.", amount, func(c *Card, v float64) { c.Memory = v }),
 	strictyaml.Part[Card]("device",
-		"A drive that is bought whole, in place of space and I/O: {price: 200, gb: 960, iops: 50000, mbps: 500, tb: 1700}.",
+		"A drive that is bought whole, instead of space and I/O: {price: 200, gb: 960, iops: 50000, mbps: 500, tb: 1700}.",
 		strictyaml.Shape{"type": "object"}),
 }
 

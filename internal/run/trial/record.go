@@ -223,7 +223,7 @@ func (r *recorder) addLatency(out *result.Step, own *result.Trial) {
 		return
 	}
 	r.res.Versions = append(r.res.Versions, observe.Fact{Name: "client", Value: own.Imported.Tool})
-	out.Note("Latency was not measured here: it is what " + own.Imported.Tool + " printed of its own clients.")
+	out.Note("Latency was not measured here: " + own.Imported.Tool + " printed it of its own clients.")
 }
 
 // sample writes an interval: the counts of all sources, and the work.

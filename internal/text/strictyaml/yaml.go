@@ -244,7 +244,7 @@ func (r reader) document(f *ast.File) *Node {
 	}
 	if len(docs) > 1 { // without a start of its own if the one before ended with "..."
 		r.refuse(cmp.Or(docs[1].Start, docs[1].GetToken()), "a second document begins",
-			"a "+r.d.What+" is one document: make this a file of its own")
+			"a "+r.d.What+" is one document: put this into a separate file")
 	}
 	return r.convert(docs[0].Body)
 }
