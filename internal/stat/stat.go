@@ -1,9 +1,9 @@
 // Package stat holds statistics on plain numbers. It is pure and does not know
-// what the numbers mean: verdicts, and the tests they rest on, are the business
-// of internal/compare.
+// what the numbers mean: verdicts, and the tests they rest on, belong to
+// internal/compare.
 //
-// Values are finite. What cannot be estimated from too few of them is NaN, or an
-// infinite bound, never a guess. Functions do not modify their arguments and are
+// Values are finite. An estimate from too few of them is NaN, or an infinite
+// bound, never a guess. Functions do not modify their arguments and are
 // deterministic.
 package stat
 
