@@ -1,7 +1,6 @@
 // Package engine is the contract of a database engine: the duties that rumbench
 // gives it, and the guarantees that it may rely on. The packages below it are
-// the engines, and enginetest is the conformance suite that every engine
-// passes.
+// the engines, and enginetest is the conformance suite that every engine passes.
 //
 // It holds no engine and no measurement: engines execute operations as fast as
 // they can, and are timed from outside.
@@ -47,8 +46,7 @@ type Info struct {
 	// Aliases are other common names of the engine, in lower case. Plans call it by
 	// Name only.
 	Aliases []string
-	// Storages are the storage engines that it is known to have, if there are
-	// several.
+	// Storages are the storage engines that it is known to have, if there are several.
 	Storages []string
 	// Servers are the kinds of servers that it can start, the default first;
 	// none: it runs in rumbench's own process.
@@ -120,8 +118,7 @@ type Config struct {
 	// Isolation is the level of every session's transactions, set at connect and
 	// read back.
 	Isolation model.Isolation
-	// Protocol is how statements are sent, if the engine has a choice; "" is
-	// Prepared.
+	// Protocol is how statements are sent, if the engine has a choice; "" is Prepared.
 	Protocol Protocol
 	Options  map[string]any // engine-specific, verbatim
 	Schema   model.Schema   // the tables of all operations
@@ -203,8 +200,7 @@ type DB interface {
 	// DropIndex removes a secondary index.
 	DropIndex(ctx context.Context, table, index string) error
 	// ClearTable removes all rows of a table as fast as the engine can; its indexes
-	// stay. Sessions may concurrently write to other tables, and none uses this
-	// one.
+	// stay. Sessions may concurrently write to other tables, and none uses this one.
 	ClearTable(ctx context.Context, table string) error
 	// Session opens a session for one client goroutine.
 	Session(ctx context.Context) (Session, error)
@@ -249,13 +245,12 @@ type Loader interface {
 
 // Stmt is a prepared operation.
 type Stmt interface {
-	// Exec executes the operation. Arguments are laid out as in model.Op.Args;
-	// they and the rows passed to Result.Each are valid only during the call.
-	// Outside a transaction an operation is atomic and, when Exec returns nil,
-	// durable as configured. A failed operation changes nothing and returns an
-	// error that ClassOf classifies. Within a transaction an engine that cannot
-	// undo a single operation may instead fail all that follow, Commit included,
-	// so that everything is undone.
+	// Exec executes the operation. Arguments are laid out as in model.Op.Args; they
+	// and the rows passed to Result.Each are valid only during the call. Outside a
+	// transaction an operation is atomic and, when Exec returns nil, durable as
+	// configured. A failed operation changes nothing and returns an error that ClassOf
+	// classifies. Within a transaction an engine that cannot undo a single operation
+	// may instead fail all that follow, Commit included, so that everything is undone.
 	Exec(ctx context.Context, args []model.Value, r *Result) error
 }
 

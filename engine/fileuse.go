@@ -9,8 +9,7 @@ import (
 // pattern that matches counts.
 type FileUses []FileUse
 
-// FileUse is the use of files. It is finer than a FileClass, and needs no open
-// database.
+// FileUse is the use of files. It is finer than a FileClass, and needs no open database.
 type FileUse struct {
 	// Pattern matches the last elements of the path, as many as the pattern
 	// has: "*.sst", "#rocksdb/*.log"; see path.Match.

@@ -7,7 +7,7 @@ import "context"
 type Structure struct {
 	Shape    Shape `json:"shape"`
 	Page     int64 `json:"page_bytes,omitempty"`     // of a B-tree
-	Commit   int64 `json:"commit_bytes,omitempty"`   // of CopyOnWrite: bytes that each commit writes in addition to pages of data
+	Commit   int64 `json:"commit_bytes,omitempty"`   // of CopyOnWrite: written by each commit besides pages of data
 	LogRoom  int64 `json:"log_room_bytes,omitempty"` // how far the log may grow before pages have to be written
 	Memtable int64 `json:"memtable_bytes,omitempty"` // how large memtables grow before they are flushed
 	Block    int64 `json:"block_bytes,omitempty"`    // of an LSM tree whose blocks are not compressed

@@ -141,9 +141,8 @@ type Op struct {
 	// SQL database gets the plain statement, without hint and without ORDER BY.
 	// Not with Limit.
 	Free bool
-	// Where are further conditions on the rows of a scan. No index helps with
-	// them: all rows within the bounds are read. They apply before all fields
-	// below.
+	// Where are further conditions on the rows of a scan. No index helps with them:
+	// all rows within the bounds are read. They apply before all fields below.
 	Where []Condition
 	Desc  bool // scan from the upper bound down
 	Limit int  // 0 means no limit
@@ -159,8 +158,7 @@ type Op struct {
 	// Blind promises that an engine need not look at the rows first: the rows of an
 	// Update or Delete by primary key exist; no other kind of operation deletes the
 	// rows of a DeleteLowest. Rows is then the number of distinct keys given, or of
-	// rows found. It is set only if this is provably true, whatever other clients
-	// do.
+	// rows found. It is set only if this is provably true, whatever other clients do.
 	Blind bool
 
 	// Lock protects the rows that a Get by primary key returns within a
@@ -199,10 +197,8 @@ func (o *Op) RangeCount() int { return max(o.Ranges, 1) }
 //
 //	Insert        Rows × Columns, row by row
 //	Get, Delete   KeyCount × key columns (Get by Index: KeyCount × Equal)
-//
-// // Scan Equal values, then Ranges times: the lower bound if any, the upper bound if any; then one
-// per Where; then the limit, if LimitGiven
-//
+//	Scan          Equal values, then Ranges times: the lower bound if any, the upper bound if
+//	              any; then one per Where; then the limit, if LimitGiven
 //	Update        one value per Set, then KeyCount × key columns (or, by Index, the Equal values)
 //	DeleteLowest  one value: the cursor
 //	Own           one value between each two pieces of SQL

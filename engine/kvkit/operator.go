@@ -51,18 +51,18 @@ const (
 )
 
 // IsRow reports whether a value in a database of merged rows is a row, and not
-// what operands have left of one that does not exist.
+// the remains of operands on a row that does not exist.
 func IsRow(value []byte) bool { return len(value) > 0 && value[0] == rowTag }
 
-// canAddTo reports whether an operator can add to the columns. It cannot to narrow
-// ones, whose sum may not fit: that must fail.
+// canAddTo reports whether an operator can add to the columns. It cannot add to
+// narrow ones, whose sum may not fit: that must fail.
 func (l *layout) canAddTo(columns []int) bool {
 	return !slices.ContainsFunc(columns, func(c int) bool { return isNarrow(&l.columns[c]) })
 }
 
 func isNarrow(c *model.Column) bool { return c.Type == model.Int && c.Width == 4 }
 
-// canAdd is canAddTo of the columns that assignments add to.
+// canAdd is canAddTo for the columns that assignments add to.
 func (l *layout) canAdd(set []model.Assign) bool {
 	return !slices.ContainsFunc(set,
 		func(a model.Assign) bool { return a.Add && isNarrow(&l.columns[l.table.Column(a.Column)]) })
@@ -84,8 +84,8 @@ func (l *layout) appendChanges(dst []byte, set []model.Assign, columns []int, va
 	return dst, nil
 }
 
-// appendUpsert appends the operand of a row that is inserted, or whose columns add
-// are added to the existing row's.
+// appendUpsert appends the operand that inserts a row, or adds its columns add to
+// those of the existing row.
 func (l *layout) appendUpsert(dst []byte, row []model.Value, add []int) ([]byte, error) {
 	dst, err := l.appendCells(append(dst, upsertTag), l.rest, row)
 	if err != nil {
@@ -151,8 +151,8 @@ func formatOf(c *model.Column) byte {
 }
 
 // Merge appends the result of values, which are rows or operands, oldest first. If
-// there is no row and none is made, base says whether what is older is known: then
-// there is no result, else the operands are.
+// there is no row and none is made, base reports whether all older values are
+// known: then there is no result, else the operands are the result.
 func (o *Operator) Merge(dst, key []byte, base bool, values ...[]byte) (_ []byte, ok bool, err error) {
 	l := o.tables[uint16(SpaceOf(key))]
 	if l == nil {

@@ -22,9 +22,8 @@ type Metric struct {
 	// StandsIn is the headline that it replaces in steps without that headline;
 	// JudgedBy is the metric that is judged instead of this one.
 	StandsIn, JudgedBy string
-	// Split marks a number of the engine alone or of its clients alone: if both
-	// are one process, the number means something else and is not compared with a
-	// server's.
+	// Split marks a number of the engine alone or of its clients alone: if both are one
+	// process, the number means something else and is not compared with a server's.
 	Split bool
 	// Quantile is the quantile of a latency distribution that it holds.
 	Quantile Quantile

@@ -48,10 +48,9 @@ func Nicknames() (out []Nickname) {
 	return out
 }
 
-// Named returns the metrics that a user means by a name: a metric's own name, a
-// nickname such as throughput or p99, or the heading of one metric's column.
-// Several are in order of preference: a step's number is that of the first metric
-// it has. The error has a hint.
+// Named returns the metrics that a user means by a name: a metric's own name, a nickname
+// such as throughput or p99, or the heading of one metric's column. Several are in order
+// of preference: a step's number is that of the first metric it has. The error has a hint.
 func Named(text string) ([]string, error) {
 	name := strings.ToLower(strings.TrimSpace(text))
 	if byName[name] != nil {

@@ -18,8 +18,7 @@ type owner struct {
 }
 
 // newOwner returns the user to run as: the one that the server's package has
-// created, or else the user nobody. It returns nil unless this process runs as
-// root.
+// created, or else the user nobody. It returns nil unless this process runs as root.
 func newOwner(name string) (*owner, error) {
 	if os.Getuid() != 0 {
 		return nil, nil

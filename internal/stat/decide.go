@@ -24,9 +24,8 @@ type Decision struct {
 	// Interval is the interval of the shift, by the same test or, with enough values, its rank
 	// counterpart.
 	Interval Interval
-	// Agreed is false if there are enough values for rank tests and none of those
-	// sees the shift, or if the interval contains 0: then a few extreme values
-	// determine P.
+	// Agreed is false if there are enough values for rank tests and none of those sees
+	// the shift, or if the interval contains 0: then a few extreme values determine P.
 	Agreed bool
 	Noise  Noise
 }
@@ -56,9 +55,8 @@ const (
 	// rankPairs is the least number of pairs with which a rank test can reach 5
 	// %, and rankApart the least number of values of each sample.
 	rankPairs, rankApart = 6, 5
-	// A permutation test reaches 5 % with four or more values of each sample. With
-	// six or more, rank tests serve its purpose: they are robust against an extreme
-	// value.
+	// A permutation test reaches 5 % with four or more values of each sample. With six
+	// or more, rank tests serve its purpose: they are robust against an extreme value.
 	leastPermuted, mostPermuted = 4, 5
 )
 

@@ -1,10 +1,8 @@
-// Package stat holds statistics on plain numbers. It is pure and does not know
-// what the numbers mean: verdicts, and the tests they rest on, belong to
-// internal/compare.
+// Package stat holds statistics on plain numbers. It is pure and does not know what
+// the numbers mean: verdicts, and the tests they rest on, belong to internal/compare.
 //
-// Values are finite. An estimate from too few of them is NaN, or an infinite
-// bound, never a guess. Functions do not modify their arguments and are
-// deterministic.
+// Values are finite. An estimate from too few of them is NaN, or an infinite bound,
+// never a guess. Functions do not modify their arguments and are deterministic.
 package stat
 
 import (
