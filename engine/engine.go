@@ -1,6 +1,6 @@
-// Package engine is the contract of a database engine: the duties that rumbench
-// gives it, and the guarantees that it may rely on. The packages below it are
-// the engines, and enginetest is the conformance suite that every engine passes.
+// Package engine is the contract of a database engine: its duties, and the
+// guarantees that it may rely on. The packages below it are the engines, and
+// enginetest is the conformance suite that every engine passes.
 //
 // It holds no engine and no measurement: engines execute operations as fast as
 // they can, and are timed from outside.

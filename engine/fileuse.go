@@ -11,8 +11,8 @@ type FileUses []FileUse
 
 // FileUse is the use of files. It is finer than a FileClass, and needs no open database.
 type FileUse struct {
-	// Pattern matches the last elements of the path, as many as the pattern
-	// has: "*.sst", "#rocksdb/*.log"; see path.Match.
+	// Pattern matches the last elements of the path, the same number as in the
+	// pattern: "*.sst", "#rocksdb/*.log"; see path.Match.
 	Pattern string
 	Use     string // in a word: "data", "log"
 	// Named: each holds one object, whose name is the file's without extension.

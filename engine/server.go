@@ -103,7 +103,8 @@ type FileClass string
 // The classes of files.
 const (
 	DataFile FileClass = "data" // tables and indexes
-	// write-ahead log in files that grow and are removed: it holds rows that are nowhere else yet
+	// write-ahead log in files that grow and are removed: it holds rows that are not yet
+	// elsewhere
 	LogFile    FileClass = "log"
 	RedoFile   FileClass = "redo"   // redo log in files that are reused
 	SpareFile  FileClass = "spare"  // preallocated or recycled log files

@@ -23,7 +23,7 @@ import (
 // the client's own cost.
 func Idle() engine.Engine { return null.Engine{} }
 
-// Engines lists the engines in the order in which people should see them.
+// Engines lists the engines in display order.
 func Engines() []engine.Engine {
 	return []engine.Engine{
 		pebble.Engine{},

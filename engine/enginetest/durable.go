@@ -56,7 +56,7 @@ func (s Suite) testKill(t *testing.T) {
 	}
 }
 
-// intervalGrace is the age at which a commit must survive a kill at level
+// intervalGrace is the age from which a commit must survive a kill at level
 // interval: about a second, with time for a busy machine.
 const intervalGrace = 3 * time.Second
 

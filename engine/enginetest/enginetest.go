@@ -23,7 +23,7 @@ type Suite struct {
 	Engine engine.Engine
 	// Config is the configuration that it is opened with; Run sets Dir and Schema.
 	Config engine.Config
-	// Switches are options, none of which may change the answers.
+	// Switches are sets of options that must not change the answers.
 	Switches []map[string]any
 	// Volatile engines keep nothing when they are closed.
 	Volatile bool

@@ -32,7 +32,7 @@ func (s Suite) testPowerCut(t *testing.T) {
 }
 
 // commitTime is how long a child commits before the power is cut. It is shorter
-// than the interval at which ext4 writes its own journal.
+// than the interval of ext4's own journal writes.
 const commitTime = 1500 * time.Millisecond
 
 // PowerCut starts this test again as a child that inserts into a database on a

@@ -23,9 +23,9 @@ import (
 //	                                        row's
 //
 // A tag is a byte. An ordinal (0 for the first cell of a row) and n are unsigned
-// varints, as of LEB128. The first byte distinguishes a row from an operand, so that an
+// LEB128 varints. The first byte distinguishes a row from an operand, so that an
 // operator may be handed any mixture, oldest first; operands without a row are
-// concatenated. Records set and add of a row that does not exist do nothing: if
+// concatenated. Set and add records of a row that does not exist do nothing: if
 // there is nothing but those, the result is no row (Pebble deletes it; an operator
 // that has to return a value returns the operands, which are hidden, see IsRow).
 //
@@ -38,7 +38,7 @@ import (
 //	s  text or bytes: unsigned varint of the length, then the bytes
 //
 // A capital letter is a column that may be NULL: the cell begins with a byte, 0x00
-// for NULL, which ends it, or 0x01. Adding is for q and d. NULL counts as zero:
+// for NULL, which ends it, or 0x01. Only q and d can be added to. NULL counts as zero:
 // x + NULL = x, NULL + x = x. Integers wrap around. A sum of doubles is rounded
 // after each addition, so operands must not be added up beforehand; -0 becomes 0,
 // and a sum that is not a number becomes NULL, or leaves a column without NULL

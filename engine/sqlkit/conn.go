@@ -91,8 +91,8 @@ func (c *Admin) Use(f func(conn Conn) error) error {
 	return f(c.conn)
 }
 
-// Query executes a statement and hands over each row as text, in which NULL is
-// empty. The slice is valid during the call only.
+// Query executes a statement and hands over each row as text, with NULL as
+// empty text. The slice is valid during the call only.
 func (c *Admin) Query(ctx context.Context, text string, each func(row []string) error) error {
 	var row []string
 	var failed error

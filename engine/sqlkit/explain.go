@@ -51,7 +51,7 @@ func (db *DB) Explain(ctx context.Context, op *model.Op,
 	if err != nil {
 		return p, err
 	}
-	if op.Rows <= 1 { // that of many rows is long
+	if op.Rows <= 1 { // the plan of many rows is long
 		p.Statement = s.Text
 	}
 	if p.None != "" {

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// Row is one number of a result, with everything that is needed to quote it.
+// Row is one number of a result, with everything needed to quote it.
 type Row struct {
 	Target string `json:"target"`
 	Trial  int    `json:"trial"`

@@ -52,8 +52,8 @@ type Noise struct {
 var price = [...]float64{1: 1, 2: 1.5, 3: 1.7}
 
 const (
-	// rankPairs is the least number of pairs with which a rank test can reach 5
-	// %, and rankApart the least number of values of each sample.
+	// rankPairs is the least number of pairs with which a rank test can reach
+	// 5 %, and rankApart the least number of values of each sample.
 	rankPairs, rankApart = 6, 5
 	// A permutation test reaches 5 % with four or more values of each sample. With six
 	// or more, rank tests serve its purpose: they are robust against an extreme value.

@@ -55,8 +55,8 @@ type Run struct {
 	From, To int // half open: the interval at To is excluded
 }
 
-// Stalls returns the runs of intervals in which nothing was completed, or less
-// than StallShare of the median.
+// Stalls returns the runs of intervals that completed nothing, or less than
+// StallShare of the median.
 func Stalls(rates []float64) []Run {
 	limit := StallShare * Median(rates)
 	return Runs(len(rates), func(i int) bool { return rates[i] <= 0 || rates[i] < limit })
