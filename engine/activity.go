@@ -2,11 +2,11 @@ package engine
 
 import "context"
 
-// Activity is a DB that can report what its sessions are doing now. A database
-// in rumbench's own process cannot: there is no outside observer.
+// Activity is a DB that can report the current activity of its sessions. A
+// database in rumbench's own process cannot: there is no outside observer.
 type Activity interface {
 	DB
-	// Activity opens a sampler with a connection of its own.
+	// Activity opens a sampler on a separate connection.
 	Activity(ctx context.Context) (ActivitySampler, error)
 }
 
@@ -15,10 +15,10 @@ type Activity interface {
 type ActivitySampler interface {
 	// Source names the view that is sampled: "pg_stat_activity".
 	Source() string
-	// Sample calls add with what sessions are doing now and how many of them do
-	// the same. It covers all sessions of this database, connections for DDL
-	// included, but not the sampler's own nor that of Counters. Sessions whose
-	// activity is unknown are omitted.
+	// Sample calls add with each current activity and the number of sessions
+	// that share it. It covers all sessions of this database, connections for
+	// DDL included, but not the sampler's own nor that of Counters. Sessions
+	// whose activity is unknown are omitted.
 	Sample(ctx context.Context, add func(d SessionActivity, sessions int)) error
 	Close() error
 }
@@ -26,18 +26,18 @@ type ActivitySampler interface {
 // ThreadLister is an ActivitySampler that knows which threads of the operating system
 // serve the sessions that it samples: a thread or a process each.
 type ThreadLister interface {
-	// Threads returns their numbers; none where the server does not tell them.
+	// Threads returns their numbers; none if the server does not report them.
 	Threads(ctx context.Context) ([]int, error)
 }
 
-// SessionActivity is what a session is doing at one moment.
+// SessionActivity is the activity of a session at one moment.
 type SessionActivity struct {
 	State SessionState
 	Role  Role
-	Event string // as the server calls it: "Lock:transactionid"; "" where it reports none
+	Event string // as the server calls it: "Lock:transactionid"; "" if it reports none
 }
 
-// SessionState is whether a session runs or waits, and for whom.
+// SessionState is the state of a session: running, or waiting, and for whom.
 type SessionState string
 
 // The states of a session.
@@ -77,7 +77,7 @@ func Roles() []Role {
 	}
 }
 
-// Doc returns what a session with the role does or waits for.
+// Doc returns a description of the role: the work or the wait of a session.
 func (r Role) Doc() string { return roleDocs[r] }
 
 var roleDocs = map[Role]string{

@@ -21,7 +21,7 @@ const (
 	AspectTiming         Aspect = "timing" // of waits
 )
 
-// KnobAspect returns what a common knob affects; "" if it is none of the aspects.
+// KnobAspect returns the aspect that a common knob affects; "" if it is none of the aspects.
 func KnobAspect(knob string) Aspect {
 	return map[string]Aspect{
 		"cache": AspectCache, "durability": AspectLogSync, "compression": AspectCompression, "page": AspectPageSize,
@@ -29,10 +29,10 @@ func KnobAspect(knob string) Aspect {
 	}[knob]
 }
 
-// OptionKnob is what the name of a knob begins with if it is one of Config.Options.
+// OptionKnob is the prefix of a knob's name if it is one of Config.Options.
 const OptionKnob = "options."
 
-// Affected returns what options affect, by the names of their knobs.
+// Affected returns the aspects that options affect, by the names of their knobs.
 func (i Info) Affected(options map[string]any) map[string]Aspect {
 	out := map[string]Aspect{}
 	for _, o := range slices.Concat(i.Options, i.Variables) {
@@ -43,5 +43,5 @@ func (i Info) Affected(options map[string]any) map[string]Aspect {
 	return out
 }
 
-// KnobName returns the name by which people know a knob: without what it begins with.
+// KnobName returns the name that people use for a knob: without the prefix OptionKnob.
 func KnobName(knob string) string { return strings.TrimPrefix(knob, OptionKnob) }

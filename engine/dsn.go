@@ -9,11 +9,11 @@ import (
 // Attacher is an engine that can attach to a running server.
 type Attacher interface {
 	// ReadDSN parses a data source name as the engine's driver does. Its error
-	// reveals nothing of the name.
+	// reveals no part of the name.
 	ReadDSN(dsn string) (Address, error)
 }
 
-// Address is what may be shown of a data source name: user and server.
+// Address is the part of a data source name that may be shown: user and server.
 type Address struct {
 	User     string
 	Network  string // "tcp" or "unix"
@@ -46,8 +46,8 @@ func show(safe *regexp.Regexp, part string) string {
 	return escape.Hidden
 }
 
-// ShowDSN returns what may be shown of a data source name, escape.Hidden if the engine
-// cannot parse it.
+// ShowDSN returns the part of a data source name that may be shown, escape.Hidden if
+// the engine cannot parse it.
 func ShowDSN(e Engine, dsn string) string {
 	if dsn == "" {
 		return ""
@@ -60,7 +60,7 @@ func ShowDSN(e Engine, dsn string) string {
 	return escape.Hidden
 }
 
-// shownDSN matches what ShowDSN returns.
+// shownDSN matches the results of ShowDSN.
 var shownDSN = regexp.MustCompile(`^((\*\*\*|[\w.-]+)@)?(tcp|unix)\((\*\*\*|[\w./:\[\]-]*)\)/(\*\*\*|[\w.-]*)$`)
 
 // ShownDSN returns a text found in a file if ShowDSN could have written it,

@@ -1,5 +1,5 @@
-// Package engine is the contract of a database engine: what rumbench asks of
-// one, and what it may rely on. The packages below it are the engines, and
+// Package engine is the contract of a database engine: its duties, and the
+// guarantees that it may rely on. The packages below it are the engines, and
 // enginetest is the conformance suite that every engine passes.
 //
 // It holds no engine and no measurement: engines execute operations as fast as
@@ -37,17 +37,16 @@ type Info struct {
 	Version      string // of the library; servers report theirs in Settings
 	Capabilities []model.Capability
 	Options      []Option // valid keys of Config.Options
-	// Variables are settings of a server, also keys of Config.Options, of which it is
-	// known what they affect. It has others.
+	// Variables are settings of a server, also keys of Config.Options, whose effects
+	// are known. It has others.
 	Variables []Option
-	// Enabling are the settings that give capabilities which a configuration may
-	// lack, such as "options.transactions: locks".
+	// Enabling are the settings that enable capabilities which a configuration
+	// may lack, such as "options.transactions: locks".
 	Enabling map[model.Capability]string
-	// Aliases are other names by which people know it, in lower case. Plans call it
-	// by Name only.
+	// Aliases are other common names of the engine, in lower case. Plans call it by
+	// Name only.
 	Aliases []string
-	// Storages are the storage engines that it is known to have, where there are
-	// several.
+	// Storages are the storage engines that it is known to have, if there are several.
 	Storages []string
 	// Servers are the kinds of servers that it can start, the default first;
 	// none: it runs in rumbench's own process.
@@ -62,10 +61,10 @@ type Info struct {
 	// SpaceBase is the size of an empty database in bytes: preallocated logs, the
 	// server's own tables.
 	SpaceBase int64
-	// Files are what its files are for.
+	// Files are the uses of its files.
 	Files FileUses
-	// Promises are what commits survive at the levels that promise more, or less,
-	// than model.Durability.Promise says.
+	// Promises replace model.Durability.Promise at the levels that promise more,
+	// or less.
 	Promises map[model.Durability]string
 }
 
@@ -84,7 +83,7 @@ func InfoOf(e Engine, c Config) Info {
 	return e.Info()
 }
 
-// PromiseOf returns what a commit survives on an engine with a configuration.
+// PromiseOf returns the promise for commits on an engine with a configuration.
 func PromiseOf(e Engine, c Config) string {
 	return cmp.Or(InfoOf(e, c).Promises[c.Durability], c.Durability.Promise())
 }
@@ -104,12 +103,12 @@ type Option struct {
 	Affects         Aspect // "" if it is none of the aspects
 }
 
-// Config is what a database is opened with: the knobs that all engines share,
-// and the engine's own options. The zero value of a knob means the engine's
-// default.
+// Config is the configuration that a database is opened with: the knobs that
+// all engines share, and the engine's own options. The zero value of a knob
+// means the engine's default.
 type Config struct {
 	Dir         string            // the private data directory; not used with Server.DSN
-	Storage     string            // the storage engine, where there are several: "innodb"; "" is the default
+	Storage     string            // the storage engine, if there are several: "innodb"; "" is the default
 	Server      ServerConfig      // only for engines that are servers
 	Cache       int64             // total bytes of the engine's own cache
 	Durability  model.Durability  // never empty
@@ -119,8 +118,7 @@ type Config struct {
 	// Isolation is the level of every session's transactions, set at connect and
 	// read back.
 	Isolation model.Isolation
-	// Protocol is how statements are sent, where the engine has a choice; "" is
-	// Prepared.
+	// Protocol is how statements are sent, if the engine has a choice; "" is Prepared.
 	Protocol Protocol
 	Options  map[string]any // engine-specific, verbatim
 	Schema   model.Schema   // the tables of all operations
@@ -144,17 +142,17 @@ func (c Config) CheckOptions(known []Option) error {
 	return nil
 }
 
-// KnobError says that an engine cannot honour a knob.
+// KnobError reports that an engine cannot honour a knob.
 type KnobError struct {
 	Knob   string // such as "compression" or "options.mem_table_size"
 	Value  string // as requested; may be empty
-	Reason string // why not, and what is possible
+	Reason string // the reason, and the possible values
 	Known  []Option
 	Err    error // the cause, if any; its hint is the error's
 }
 
-// Refuse returns the KnobError of a knob's value, nil for one that is not to be
-// shown. The reason is formatted.
+// Refuse returns the KnobError of a knob's value. A nil value is not shown. The
+// reason is formatted.
 func Refuse(knob string, value any, reason string, args ...any) error {
 	e := &KnobError{Knob: knob, Reason: fmt.Sprintf(reason, args...)}
 	if value != nil {
@@ -197,12 +195,12 @@ type DB interface {
 	// fails, and changes nothing, if one exists.
 	CreateTables(ctx context.Context) error
 	// CreateIndexes builds the named secondary indexes of a table that may hold
-	// rows, in one statement or pass where the engine can.
+	// rows, in one statement or pass if the engine can.
 	CreateIndexes(ctx context.Context, table string, indexes ...string) error
 	// DropIndex removes a secondary index.
 	DropIndex(ctx context.Context, table, index string) error
 	// ClearTable removes all rows of a table as fast as the engine can; its indexes
-	// stay. Sessions may write to other tables meanwhile, and none uses this one.
+	// stay. Sessions may concurrently write to other tables, and none uses this one.
 	ClearTable(ctx context.Context, table string) error
 	// Session opens a session for one client goroutine.
 	Session(ctx context.Context) (Session, error)
@@ -213,10 +211,10 @@ type DB interface {
 	// called every second during measurement, while the sessions work.
 	Counters(ctx context.Context, s *Sample) error
 	// Settle brings the database to rest after a load: it flushes, checkpoints,
-	// compacts, vacuums or analyzes, and returns what it did.
+	// compacts, vacuums or analyzes, and returns the actions done.
 	Settle(ctx context.Context) ([]SettleAction, error)
-	// Close ends the sessions that are still open and closes the database. What
-	// was committed at any level but none is there after the next Open. Closing
+	// Close ends the sessions that are still open and closes the database. Data
+	// committed at any level but none is there after the next Open. Closing
 	// again does nothing.
 	Close() error
 }
@@ -247,17 +245,16 @@ type Loader interface {
 
 // Stmt is a prepared operation.
 type Stmt interface {
-	// Exec executes the operation. Arguments are laid out as model.Op.Args
-	// says; they and the rows passed to Result.Each are valid only during the
-	// call. Outside a transaction an operation is atomic and, when Exec returns
-	// nil, durable as configured. A failed operation changes nothing and returns
-	// an error that ClassOf classifies. Within a transaction an engine that
-	// cannot undo a single operation may instead fail all that follow, Commit
-	// included, so that everything is undone.
+	// Exec executes the operation. Arguments are laid out as in model.Op.Args; they
+	// and the rows passed to Result.Each are valid only during the call. Outside a
+	// transaction an operation is atomic and, when Exec returns nil, durable as
+	// configured. A failed operation changes nothing and returns an error that ClassOf
+	// classifies. Within a transaction an engine that cannot undo a single operation
+	// may instead fail all that follow, Commit included, so that everything is undone.
 	Exec(ctx context.Context, args []model.Value, r *Result) error
 }
 
-// Result is what an operation did. Exec overwrites all but Each.
+// Result is the result of an operation. Exec overwrites all but Each.
 type Result struct {
 	Rows  int64       // rows inserted, deleted, changed, or returned
 	Bytes int64       // user bytes of the values returned

@@ -8,13 +8,14 @@ import (
 	"time"
 )
 
-// Class is what a failed operation means to the client.
+// Class is the meaning of a failed operation for the client.
 type Class string
 
 // The classes of errors.
 const (
 	OK Class = ""
-	// serialization failure: a concurrent transaction changed what it read; a retry may succeed
+	// serialization failure: a concurrent transaction changed data that it read; a retry may
+	// succeed
 	Conflict    Class = "conflict"
 	Deadlock    Class = "deadlock"     // it was chosen as the victim of a deadlock
 	LockTimeout Class = "lock timeout" // a lock was not granted within the server's limit

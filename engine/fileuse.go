@@ -5,26 +5,25 @@ import (
 	"strings"
 )
 
-// FileUses say what the files of an engine are for, by the ends of their paths. The
-// first pattern that matches counts.
+// FileUses are the uses of an engine's files, by the ends of their paths. The first
+// pattern that matches counts.
 type FileUses []FileUse
 
-// FileUse is what files are for. It is finer than a FileClass, and needs no database
-// that is open.
+// FileUse is the use of files. It is finer than a FileClass, and needs no open database.
 type FileUse struct {
-	// Pattern is of the last elements of the path, as many as it has itself:
-	// "*.sst", "#rocksdb/*.log"; see path.Match.
+	// Pattern matches the last elements of the path, the same number as in the
+	// pattern: "*.sst", "#rocksdb/*.log"; see path.Match.
 	Pattern string
 	Use     string // in a word: "data", "log"
 	// Named: each holds one object, whose name is the file's without extension.
 	Named bool
-	// From and To are the bytes of the file that it is about; 0, 0: the others.
+	// From and To are the range of bytes that it describes; 0, 0: the others.
 	From, To int64
 
-	Name string // of the object, in what FileUses.Of returns
+	Name string // of the object, in results of FileUses.Of
 }
 
-// What files are for, where engines have the same.
+// The uses of files that engines have in common.
 const (
 	UseData   = "data"        // tables and indexes
 	UseLog    = "log"         // redo or write-ahead log
@@ -37,7 +36,7 @@ const (
 	UseOther = "other files" // outside of the engine's directories, other programs' too
 )
 
-// Of returns what a file is for: its parts, if it has some, then the rest.
+// Of returns the uses of a file: those of its parts, if it has some, then that of the rest.
 func (u FileUses) Of(file string) (out []FileUse) {
 	for _, one := range u {
 		end := file
@@ -60,7 +59,7 @@ func (u FileUses) Of(file string) (out []FileUse) {
 	return append(out, FileUse{Use: UseSystem})
 }
 
-// LSMFiles are the files of RocksDB and what descends from it.
+// LSMFiles are the files of RocksDB and its descendants.
 var LSMFiles = FileUses{{Pattern: "*.sst", Use: UseData}, {Pattern: "*.blob", Use: UseData},
 	{Pattern: "*.log", Use: UseLog}}
 

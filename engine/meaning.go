@@ -1,12 +1,12 @@
 package engine
 
 // Series with the same meaning on every engine. An engine that knows one adds it
-// beside its own counters, and whoever reads them needs no engine's names.
+// to its own counters, and readers need no engine's names.
 const (
 	Queries = "engine.queries" // statements executed for clients
 	// transactions committed, read-only ones and single statements included; see ExplicitOnly
 	Commits         = "engine.commits"
-	Sessions        = "engine.sessions"         // client sessions, but for the one that samples
+	Sessions        = "engine.sessions"         // client sessions, except the one that samples
 	SessionsActive  = "engine.sessions_active"  // those of them that execute a statement
 	SessionsBlocked = "engine.sessions_blocked" // those that wait for a lock of another transaction
 	LockWaits       = "engine.lock_waits"       // waits for locks of other transactions
@@ -17,33 +17,35 @@ const (
 	// too
 	CacheLookups = "engine.cache_lookups"
 	CacheMisses  = "engine.cache_misses" // those of them that missed
-	CacheHits    = "engine.cache_hits"   // of an engine without CacheLookups, lookups that found their page
-	// of such an engine, pages that it read into its cache, and those that tables and indexes grew by
+	CacheHits    = "engine.cache_hits"   // for an engine without CacheLookups, lookups that found their page
+	// for such an engine, pages that it read into its cache, and those that tables and indexes
+	// grew by
 	PagesTaken = "engine.pages_taken"
-	// of such an engine, rows inserted, updated and deleted: without them nothing grew
+	// for such an engine, rows inserted, updated and deleted: without them nothing grew
 	RowsChanged  = "engine.rows_changed"
 	BytesRead    = "engine.bytes_read"    // bytes read as reported by the engine, for operations and background work
 	BytesWritten = "engine.bytes_written" // bytes written as reported by the engine, data and logs
 	LogBytes     = "engine.log_bytes"     // bytes written to the redo or write-ahead log
 	LogSyncs     = "engine.log_syncs"     // syncs of that log
-	// of LogBytes, pages logged whole; at most, as what they have free is left out
+	// of LogBytes, pages logged whole: an upper bound, as their free space is left out of the log
 	FullPageBytes  = "engine.full_page_bytes"
 	PageBytes      = "engine.page_bytes"        // of BytesWritten, pages of tables and indexes in their places
 	DoubleBytes    = "engine.doublewrite_bytes" // of BytesWritten, the same pages written before, against torn ones
 	FlushBytes     = "engine.flush_bytes"       // of BytesWritten, memtables flushed
-	CompactedBytes = "engine.compacted_bytes"   // of BytesWritten, what compactions and merges wrote
+	CompactedBytes = "engine.compacted_bytes"   // of BytesWritten, written by compactions and merges
 	FilterUseful   = "engine.filter_useful"     // tables that a filter spared a look-up
 	RowsExamined   = "engine.rows_examined"     // rows and index entries that the storage handed to statements
-	// key and value bytes put into the storage, index entries included: what an LSM tree divides by
+	// key and value bytes put into the storage, index entries included: the denominator for an
+	// LSM tree
 	BytesTaken     = "engine.bytes_taken"
 	DirtyBytes     = "engine.dirty_bytes"      // dirty pages, still to be written
 	CompactionDebt = "engine.compaction_debt"  // bytes that compactions still have to rewrite
 	CheckpointAge  = "engine.checkpoint_bytes" // log written since the last checkpoint, which recovery would have to read
-	// what its cache holds of tables and indexes; of an LSM tree, blocks of filters, too
+	// bytes of tables and indexes that its cache holds; for an LSM tree, blocks of filters, too
 	CacheHeld = "engine.cache_held_bytes"
-	// of a B-tree that copies pages on write, transactions committed that may have written
+	// for a B-tree that copies pages on write, transactions committed that may have written
 	WriteCommits = "engine.write_commits"
-	StallTime    = "engine.stall_ns" // time in which writes were stalled
+	StallTime    = "engine.stall_ns" // time during which writes were stalled
 	Stalls       = "engine.stalls"   // write stalls
 )
 
@@ -63,7 +65,7 @@ type Meaning struct {
 func (p Point) Means(m Meaning) bool { return p.Name == m.Name && p.Kind == m.Kind && p.Unit == m.Unit }
 
 // Meanings lists the series that mean the same on every engine in display order:
-// what matters most first.
+// the most important first.
 func Meanings() []Meaning {
 	return []Meaning{
 		{Queries, Counter, "count", "queries"},

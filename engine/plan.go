@@ -23,7 +23,7 @@ type Plan struct {
 	Access    []Access `json:"access,omitempty"` // the access paths to the table
 	// TableBytes is the size of the table without secondary indexes; 0: unknown.
 	TableBytes int64 `json:"table_bytes,omitempty"`
-	// None says why there is no plan.
+	// None is the reason why there is no plan.
 	None string `json:"none,omitempty"`
 }
 
@@ -31,7 +31,7 @@ type Plan struct {
 type Access struct {
 	Index string  `json:"index,omitempty"` // as the schema names it, or PrimaryKey; "" of WholeTable
 	How   How     `json:"how"`
-	As    string  `json:"as"`             // what the database calls it
+	As    string  `json:"as"`             // the database's name for it
 	Rows  float64 `json:"rows,omitempty"` // estimated rows; 0: unknown
 }
 

@@ -25,19 +25,19 @@ type ServerConfig struct {
 	// have the same names as the workload's; others stay. It also allows options
 	// that open a private server to other clients.
 	Force bool
-	// Log is the file of the server's own messages; "": one beside its data.
+	// Log is the file of the server's own messages; "": one next to its data.
 	Log string
 }
 
 // ServerVersion is the Setting that holds the version that a server reports.
 const ServerVersion = "server_version"
 
-// DefaultSchema is the schema of tables where none is named.
+// DefaultSchema is the schema of tables if none is named.
 const DefaultSchema = "rumbench"
 
 // CheckEmbedded returns an error for a knob that only servers have, and for an
-// option or an isolation level that the engine does not have. Server.Binary is no
-// server's here: it is the rumbench program that runs the trials.
+// option or an isolation level that the engine does not have. Server.Binary names
+// no server here, but the rumbench program that runs the trials.
 func (c Config) CheckEmbedded(known []Option, has ...model.Isolation) error {
 	const reason = "the engine runs in rumbench's own process and has no server"
 	return cmp.Or(
@@ -78,7 +78,7 @@ func (e *ExistsError) Error() string {
 		e.Schema, comment)
 }
 
-// Hint returns what the user can do.
+// Hint returns advice to the user.
 func (e *ExistsError) Hint() string {
 	return "choose another schema: NAME, or run with --force, which replaces the tables of the workload in it"
 }
@@ -87,7 +87,7 @@ func (e *ExistsError) Hint() string {
 type Hosted interface {
 	DB
 	// Processes returns the server's processes on this host, which their
-	// descendants belong to as well. If there are none, why is the reason.
+	// descendants belong to as well. If there are none, reason explains why.
 	Processes() (pids []int, reason string)
 	// DataDir returns the server's data directory on this host, "" if it is
 	// unknown.
@@ -103,7 +103,8 @@ type FileClass string
 // The classes of files.
 const (
 	DataFile FileClass = "data" // tables and indexes
-	// write-ahead log in files that grow and are removed: it holds rows that are nowhere else yet
+	// write-ahead log in files that grow and are removed: it holds rows that are not yet
+	// elsewhere
 	LogFile    FileClass = "log"
 	RedoFile   FileClass = "redo"   // redo log in files that are reused
 	SpareFile  FileClass = "spare"  // preallocated or recycled log files

@@ -2,12 +2,12 @@ package engine
 
 import "context"
 
-// Structure is how a database keeps tables and indexes. What is zero is unknown, or the
-// structure does not have it.
+// Structure is how a database keeps tables and indexes. A zero field is unknown, or
+// does not apply to the structure.
 type Structure struct {
 	Shape    Shape `json:"shape"`
 	Page     int64 `json:"page_bytes,omitempty"`     // of a B-tree
-	Commit   int64 `json:"commit_bytes,omitempty"`   // of CopyOnWrite: what each commit writes besides pages of data
+	Commit   int64 `json:"commit_bytes,omitempty"`   // of CopyOnWrite: written by each commit besides pages of data
 	LogRoom  int64 `json:"log_room_bytes,omitempty"` // how far the log may grow before pages have to be written
 	Memtable int64 `json:"memtable_bytes,omitempty"` // how large memtables grow before they are flushed
 	Block    int64 `json:"block_bytes,omitempty"`    // of an LSM tree whose blocks are not compressed

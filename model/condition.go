@@ -9,12 +9,12 @@ type Comparison uint8
 const (
 	Equals      Comparison = iota
 	AtLeast                // the argument or more; not of Bytes, which not every database orders byte by byte
-	AtMost                 // the argument or less; likewise
+	AtMost                 // the argument or less; not of Bytes either
 	ShorterThan            // a String or Bytes column of fewer bytes than the argument, an Int
 )
 
-// Condition compares a column of a row with an argument of the column's type,
-// unless the comparison has another. NULL meets none.
+// Condition compares a column of a row with an argument, which has the column's
+// type unless the comparison requires a different one. NULL meets no condition.
 type Condition struct {
 	Column string
 	Is     Comparison

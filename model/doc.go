@@ -1,6 +1,6 @@
 // Package model is the vocabulary that workloads and engines share: schemas,
 // values, prepared operation shapes, durability levels and capabilities.
 //
-// It says what is asked for, never how an engine does it; it knows no engine,
+// It describes requests, never how an engine executes them; it knows no engine,
 // no workload and no clock.
 package model

@@ -5,13 +5,14 @@ import (
 	"slices"
 )
 
-// Durability is what a committed operation survives. Engines map it to their
-// own settings and read those back; the first line of every result shows it.
+// Durability is the kind of failure that a committed operation survives.
+// Engines map it to their own settings and read those back; the first line of
+// every result shows it.
 type Durability string
 
 // The durability levels. DurabilityInterval is neither weaker nor stronger than
-// DurabilityProcess: it bounds what a crash of the operating system loses, and
-// may lose something when a process is killed.
+// DurabilityProcess: it bounds the loss from a crash of the operating system,
+// and may lose something when a process is killed.
 const (
 	DurabilityNone Durability = "none" // nothing promised: no sync, the log may be off
 	// any crash loses at most about the last second of commits: log synced once a second
@@ -26,7 +27,7 @@ func Durabilities() []Durability {
 	return []Durability{DurabilityNone, DurabilityInterval, DurabilityProcess, DurabilityOS}
 }
 
-// Promise returns what every engine promises at the level, in a sentence.
+// Promise returns the promise that every engine makes at the level, as a sentence.
 func (d Durability) Promise() string {
 	switch d {
 	case DurabilityNone:
@@ -41,7 +42,7 @@ func (d Durability) Promise() string {
 	return ""
 }
 
-// Compression is the algorithm by which an engine compresses what it stores.
+// Compression is the algorithm that an engine compresses its stored data with.
 type Compression string
 
 // The compression algorithms. "" leaves the choice to the engine.

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Kind is what an operation does.
+// Kind is the kind of an operation.
 type Kind uint8
 
 // The operation kinds. The arguments of an execution are a flat list of values
@@ -31,7 +31,7 @@ const (
 	Begin    // starts a transaction at Isolation
 	Commit   // ends the session's transaction, keeping its work
 	Rollback // ends the session's transaction, undoing its work
-	// Own is SQL of the user's own, which says all itself; see Op.SQL.
+	// Own is custom SQL, complete as written; see Op.SQL.
 	Own
 )
 
@@ -41,7 +41,7 @@ func (k Kind) String() string {
 		"rollback", "own SQL"}, uint8(k))
 }
 
-// Conflict is what an insert does when a row with the key exists.
+// Conflict determines how an insert treats an existing row with the key.
 type Conflict uint8
 
 // The conflict rules.
@@ -141,13 +141,13 @@ type Op struct {
 	// SQL database gets the plain statement, without hint and without ORDER BY.
 	// Not with Limit.
 	Free bool
-	// Where are further conditions on the rows of a scan, which no index helps
-	// with: what the bounds leave is read. They apply before all that follows.
+	// Where are further conditions on the rows of a scan. No index helps with them:
+	// all rows within the bounds are read. They apply before all fields below.
 	Where []Condition
 	Desc  bool // scan from the upper bound down
 	Limit int  // 0 means no limit
-	// LimitGiven makes the limit an argument, 1…Limit: of a scan that returns rows
-	// as they are.
+	// LimitGiven makes the limit an argument, 1…Limit. Only for a scan that
+	// returns rows as they are.
 	LimitGiven bool
 	Aggregate  Aggregate
 	Distinct   bool   // each distinct row once
@@ -157,20 +157,20 @@ type Op struct {
 
 	// Blind promises that an engine need not look at the rows first: the rows of an
 	// Update or Delete by primary key exist; no other kind of operation deletes the
-	// rows of a DeleteLowest. Rows is then the number of distinct keys given, or
-	// of rows found. Only where it is provably true, whatever other clients do.
+	// rows of a DeleteLowest. Rows is then the number of distinct keys given, or of
+	// rows found. It is set only if this is provably true, whatever other clients do.
 	Blind bool
 
 	// Lock protects the rows that a Get by primary key returns within a
-	// transaction: if the transaction then changes one, nobody else has changed it
-	// in between. The engine locks them, or one of two transactions fails with a
-	// class that Yields. Outside a transaction it means nothing.
+	// transaction: if the transaction then changes one, no other transaction has
+	// changed it in between. The engine locks them, or one of two transactions
+	// fails with a class that Yields. Outside a transaction it means nothing.
 	Lock bool
 
 	Isolation Isolation // Begin
 
-	// SQL is the text of an Own statement in pieces: there is an argument between each
-	// two of them. Returns are the types of the columns that it returns; none: it writes.
+	// SQL is the text of an Own statement in pieces, with an argument between each two.
+	// Returns are the types of the columns that it returns; without any, it writes.
 	SQL     []string
 	Returns []Type
 }
@@ -197,10 +197,8 @@ func (o *Op) RangeCount() int { return max(o.Ranges, 1) }
 //
 //	Insert        Rows × Columns, row by row
 //	Get, Delete   KeyCount × key columns (Get by Index: KeyCount × Equal)
-//
-// // Scan Equal values, then Ranges times: the lower bound if any, the upper bound if any; then one
-// per Where; then the limit, if LimitGiven
-//
+//	Scan          Equal values, then Ranges times: the lower bound if any, the upper bound if
+//	              any; then one per Where; then the limit, if LimitGiven
 //	Update        one value per Set, then KeyCount × key columns (or, by Index, the Equal values)
 //	DeleteLowest  one value: the cursor
 //	Own           one value between each two pieces of SQL

@@ -38,7 +38,7 @@ type Column struct {
 	// insert may leave gaps.
 	Auto bool
 	// AutoCache is how many numbers of an Auto column a session may reserve at a
-	// time, where the engine has such a setting. Unused ones are gaps, and the
+	// time, if the engine has such a setting. Unused ones are gaps, and the
 	// numbers of concurrent sessions interleave. 0 means 1.
 	AutoCache int
 }

@@ -13,8 +13,8 @@ import (
 // Type is the type of a column, and of a value in it.
 type Type uint8
 
-// The column types. A column accepts values of its own type and, unless it is
-// part of the primary key, NULL.
+// The column types. A column accepts values of its type and, unless it is part
+// of the primary key, NULL.
 const (
 	Null   Type = iota // of values only: no value
 	Int                // signed 64-bit integer
@@ -29,7 +29,7 @@ func (t Type) String() string {
 	return name("type", []string{"null", "int", "float", "time", "string", "bytes"}, uint8(t))
 }
 
-// name returns a value of a list of names, or what it is of.
+// name returns names[i], or the subject with i if there is no such name.
 func name(subject string, names []string, i uint8) string {
 	if int(i) < len(names) {
 		return names[i]

@@ -1,6 +1,6 @@
 package model
 
-// Work is what operations did.
+// Work counts the work of operations.
 type Work struct {
 	Rows  int64 // units done
 	Bytes int64 // user bytes written (index entries included) or returned

@@ -19,11 +19,11 @@ import (
 	"rumbench/engine/wiredtiger"
 )
 
-// Idle returns the engine that does nothing: what operations cost on it is the
-// client's own cost.
+// Idle returns the engine that does nothing: the cost of operations on it is
+// the client's own cost.
 func Idle() engine.Engine { return null.Engine{} }
 
-// Engines lists the engines in the order in which people should see them.
+// Engines lists the engines in display order.
 func Engines() []engine.Engine {
 	return []engine.Engine{
 		pebble.Engine{},

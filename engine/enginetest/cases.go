@@ -303,7 +303,7 @@ func (s Suite) testObservation(t *testing.T) {
 }
 
 // pushWatched pushes n times, and reads the counters all the while: the race detector
-// sees what the engine changes meanwhile.
+// sees concurrent changes by the engine.
 func pushWatched(t *testing.T, db engine.DB, n int) {
 	t.Helper()
 	c := newClient(t, db)
@@ -399,7 +399,7 @@ func (s Suite) testHalfWay(t *testing.T) {
 		r, _ := newClient(t, db).do(model.Op{Kind: model.Scan, Table: "things", Index: index, Columns: []string{"id"}})
 		failIf(t, r.Rows != want, "by %q: %d rows, want %d", index, r.Rows, want)
 	}
-	c.do(insert(1), ints(9, 9)...) // the session goes on
+	c.do(insert(1), ints(9, 9)...) // the session continues
 }
 
 // testUnique: a unique index refuses equal values, but not NULL.

@@ -45,7 +45,7 @@ func testClear(t *testing.T, s Suite) {
 	failIf(t, db.ClearTable(context.Background(), "no such table") == nil, "a table that is not in the schema was cleared")
 }
 
-// clearRepeatedly fills a table and clears it, and looks for what is left.
+// clearRepeatedly fills a table and clears it, and looks for leftovers.
 func clearRepeatedly(db engine.DB, c *client, table *model.Table, fill model.Op) error {
 	for range 3 {
 		c.do(fill, ints(1, 1, 5, 2, 1, 6)...)

@@ -56,7 +56,7 @@ func (s Suite) testKill(t *testing.T) {
 	}
 }
 
-// intervalGrace is the age at which a commit must survive a kill at level
+// intervalGrace is the age from which a commit must survive a kill at level
 // interval: about a second, with time for a busy machine.
 const intervalGrace = 3 * time.Second
 
@@ -73,7 +73,7 @@ func (s Suite) testKillInterval(t *testing.T) {
 	checkKilled(t, s, dir, killChild(t, s, dir, 40, intervalGrace))
 }
 
-// checkKilled checks what is left of a process that was killed after it had
+// checkKilled checks the data left by a process that was killed after it had
 // committed acked rows.
 func checkKilled(t *testing.T, s Suite, dir string, acked int64) {
 	t.Helper()

@@ -1,8 +1,8 @@
 // Package enginetest is the conformance suite that every engine passes: an
 // engine's test calls Run with a Suite.
 //
-// It checks behaviour against a naive model of its own, not against another
-// engine, and measures no time.
+// It checks behaviour against its own naive model, not against another engine,
+// and measures no time.
 package enginetest
 
 import (
@@ -21,9 +21,9 @@ import (
 // Suite is an engine under test.
 type Suite struct {
 	Engine engine.Engine
-	// Config is what it is opened with; Run sets Dir and Schema.
+	// Config is the configuration that it is opened with; Run sets Dir and Schema.
 	Config engine.Config
-	// Switches are options of each of which the answers must not depend.
+	// Switches are sets of options that must not change the answers.
 	Switches []map[string]any
 	// Volatile engines keep nothing when they are closed.
 	Volatile bool
@@ -35,10 +35,10 @@ type Suite struct {
 	// fields that matter: the rest is taken from Config.
 	Refused []Refusal
 
-	// Alone: the server cannot have the databases of several cases.
+	// Alone: the server cannot hold the databases of several cases.
 	Alone bool
 
-	shared *Shared // the server of the cases that need none of their own; nil: each opens its own database
+	shared *Shared // the server of the cases that need no separate one; nil: each opens its own database
 }
 
 // Refusal is a configuration that an engine cannot honour, and the knob that its

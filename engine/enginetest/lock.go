@@ -8,8 +8,8 @@ import (
 	"rumbench/model"
 )
 
-// testLock: a row read with Lock is the one that the transaction then changes, so
-// that sessions that write what they have read plus one lose no update.
+// testLock: if a row is read with Lock, the transaction then changes the same
+// version. So sessions that add one to the value that they have read lose no update.
 func testLock(t *testing.T, s Suite) {
 	db := s.open(t, true)
 	c := newClient(t, db)
@@ -31,7 +31,7 @@ func testLock(t *testing.T, s Suite) {
 			if err != nil {
 				return err
 			}
-			time.Sleep(time.Millisecond) // the others read meanwhile, if nothing keeps them from it
+			time.Sleep(time.Millisecond) // the others read in the meantime, if nothing keeps them from it
 			if _, _, err := collect(write, ints(rows[0][0].Int()+1, 1)...); err != nil {
 				return err
 			}

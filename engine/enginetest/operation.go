@@ -14,7 +14,7 @@ import (
 type Operation struct {
 	t    testing.TB
 	Stmt engine.Stmt
-	rows []string // what the last execution returned, one row a line
+	rows []string // rows of the last execution, one row a line
 	engine.Result
 }
 

@@ -32,14 +32,14 @@ func (s Suite) testPowerCut(t *testing.T) {
 }
 
 // commitTime is how long a child commits before the power is cut. It is shorter
-// than the interval at which ext4 writes its own journal.
+// than the interval of ext4's own journal writes.
 const commitTime = 1500 * time.Millisecond
 
 // PowerCut starts this test again as a child that inserts into a database on a
-// file system of its own, cuts the power of that file system and returns how many
-// rows had been committed before, and the directory with what is left. What was
-// written and not synced is lost; torn sectors and disks that lie are not
-// imitated. It skips the test where the process may not mount a loop device. The
+// separate file system, cuts the power of that file system and returns how many
+// rows had been committed before, and the directory with the remaining data. Data
+// that was written but not synced is lost; torn sectors and disks that lie are
+// not imitated. It skips the test if the process may not mount a loop device. The
 // calling test must be named TestConformance.
 func PowerCut(t *testing.T, s Suite) (acked int64, dir string) {
 	t.Helper()
@@ -64,8 +64,8 @@ func PowerCut(t *testing.T, s Suite) (acked int64, dir string) {
 		time.Sleep(commitTime)
 	case <-ended:
 	}
-	// What is acknowledged after this moment does not count: an engine that maps
-	// its file goes on as if nothing had happened.
+	// Commits acknowledged after this moment do not count: an engine that maps
+	// its file continues as if nothing had happened.
 	acked = last.Load()
 	d.cut(t)
 	_ = cmd.Process.Kill()
@@ -79,8 +79,8 @@ func PowerCut(t *testing.T, s Suite) (acked int64, dir string) {
 	return acked, dir
 }
 
-// Rows returns how many rows PowerCut's child has left in the directory. The error
-// is of a database that does not open any more.
+// Rows returns how many rows PowerCut's child has left in the directory. An error
+// means that the database does not open any more.
 func (s Suite) Rows(t *testing.T, dir string) (int64, error) {
 	t.Helper()
 	db, err := s.Engine.Open(t.Context(), s.config(dir))

@@ -74,7 +74,7 @@ type walk struct {
 	c      *client
 	oracle oracle
 	fixed  bool // the engine does not change rows
-	// standIn leaves out what a Suite.StandIn lacks.
+	// standIn leaves out the behaviour that a Suite.StandIn lacks.
 	standIn bool
 }
 
@@ -276,7 +276,7 @@ func (w *walk) getByIndex() {
 	w.same(fmt.Sprintf("%s %v", op.Label(), args), slices.CompactFunc(got, sameRow), want)
 }
 
-// freeScan runs a scan with Free, and with what needs it: several ranges.
+// freeScan runs a scan with Free, and with several ranges, which need it.
 func (w *walk) freeScan() {
 	op := model.Op{Kind: model.Scan, Table: w.oracle.table.Name, Index: w.index(), Free: true}
 	order := w.bounds(&op)

@@ -15,7 +15,7 @@ import (
 	"rumbench/model"
 )
 
-// Shared is a private server that databases attach to, each with a schema of its own:
+// Shared is a private server that databases attach to, each with a separate schema:
 // cases that neither kill a server nor configure it need not start one each.
 type Shared struct {
 	config engine.Config

@@ -8,9 +8,8 @@ import (
 	"rumbench/model"
 )
 
-// Skew runs two transactions each of which reads the row that the other writes,
-// and returns how many of them commit. One that does not fails with class
-// Conflict.
+// Skew runs two transactions, each of which reads the row that the other writes, and
+// returns how many of them commit. One that does not commit fails with class Conflict.
 func Skew(t *testing.T, s Suite) (committed int) {
 	t.Helper()
 	db := s.open(t, true)

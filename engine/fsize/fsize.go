@@ -1,5 +1,5 @@
-// Package fsize measures the disk space that files take and that is free. It
-// knows nothing of their contents.
+// Package fsize measures used and free disk space. It knows nothing about the
+// contents of files.
 package fsize
 
 import (
@@ -14,7 +14,7 @@ import (
 const blockUnit = 512
 
 // Allocated returns the bytes allocated to the files below dir; holes of sparse
-// files do not count. Files that vanish meanwhile are skipped.
+// files do not count. Files that vanish in the meantime are skipped.
 func Allocated(dir string) (int64, error) {
 	sums, err := ByClass(dir, func(string) string { return "" })
 	return sums[""].Allocated, err

@@ -133,8 +133,8 @@ func (db *database) update(f func(Tx) error) error { return db.run(Write, f, nil
 
 func (db *database) view(f func(Tx) error) error { return db.run(Read, f, nil) }
 
-// run runs f in a transaction. It calls visible, unless that is nil, when what
-// it wrote is visible but not yet durable, if the store knows the difference.
+// run runs f in a transaction. It calls visible, unless that is nil, when the
+// writes are visible but not yet durable, if the store knows the difference.
 func (db *database) run(mode Mode, f func(Tx) error, visible func()) error {
 	tx, err := db.store.Begin(mode)
 	if err != nil {
@@ -197,7 +197,7 @@ func (db *database) DropIndex(_ context.Context, table, index string) error {
 	return db.clear(ix.space)
 }
 
-// ClearTable empties a table and its indexes. Numbering goes on.
+// ClearTable empties a table and its indexes. Numbering continues.
 func (db *database) ClearTable(_ context.Context, table string) error {
 	l, err := db.table(table)
 	if err != nil {
@@ -220,7 +220,7 @@ func (db *database) ClearTable(_ context.Context, table string) error {
 // clearBatch is the number of keys that one transaction of clear deletes.
 const clearBatch = 10_000
 
-// atMost returns n, or less if a transaction cannot write as much.
+// atMost returns n, or less if a transaction cannot write that much.
 func (db *database) atMost(n int) int {
 	if db.maxEntries > 0 {
 		n = min(n, db.maxEntries)
@@ -228,7 +228,7 @@ func (db *database) atMost(n int) int {
 	return n
 }
 
-// clear removes the entries of a space: by a single record where the store can, as
+// clear removes the entries of a space: by a single record if the store can, as
 // transactions that isolate know no ranges.
 func (db *database) clear(space uint16) error {
 	cleared := false
@@ -272,15 +272,16 @@ func iterate(tx Tx, space uint16, f func(Iter) (bool, error)) error {
 	return each(tx, lower, upper, 0, f)
 }
 
-// announce says how many entries are going to be read, unless that is 0.
+// announce passes on how many entries are going to be read, unless that is 0.
 func announce(it Iter, entries int) {
 	if a, ok := it.(Announced); ok && entries > 0 {
 		a.Announce(entries)
 	}
 }
 
-// each calls f for the entries from lower on and below upper until it returns
-// false. It is announced how many that are at most; 0: unknown.
+// each calls f for the entries from lower, inclusive, to upper, exclusive,
+// until it returns false. limit is the greatest number of these entries, which
+// is announced; 0: unknown.
 func each(tx Tx, lower, upper []byte, limit int, f func(Iter) (bool, error)) error {
 	it, err := tx.Iter(lower, upper)
 	if err != nil {

@@ -107,8 +107,8 @@ func (s *insertStmt) setRow(args []model.Value, i int, first int64) {
 	}
 }
 
-// encodeGiven encodes the keys of all rows, to lock and read them, and what they
-// claim in unique indexes.
+// encodeGiven encodes the keys of all rows, to lock and read them, and their
+// claims in unique indexes.
 func (s *insertStmt) encodeGiven(args []model.Value, first int64) error {
 	s.keys.reset()
 	s.values.reset()
@@ -151,8 +151,8 @@ func (s *insertStmt) checked(tx *txn, args []model.Value, first int64, r *engine
 	return nil
 }
 
-// readsOld reports whether the old row matters. One that is replaced has only
-// index entries to leave behind; in an Isolated store reading it claims the key.
+// readsOld reports whether the old row matters. Of a row that is replaced only
+// the index entries do; in an Isolated store reading it claims the key.
 func (s *insertStmt) readsOld() bool {
 	switch s.op.OnConflict {
 	case model.Fail:

@@ -74,8 +74,8 @@ func newLayouts(s model.Schema) (map[string]*layout, []*layout, error) {
 	return byName, ordered, nil
 }
 
-// definition returns all that the stored form of a table depends on. The catalog
-// holds it, so that a database is never read with another one.
+// definition returns everything that the stored form of a table depends on. The
+// catalog holds it, so that a database is never read with a different one.
 func (l *layout) definition() string {
 	text := "table " + l.table.Name
 	for _, c := range l.columns {
@@ -209,8 +209,8 @@ func (l *layout) decodeCells(value []byte, columns []int, row []model.Value) ([]
 	return value, nil
 }
 
-// hides reports whether a stored value is not a row: what operands have left of
-// one that does not exist.
+// hides reports whether a stored value is not a row, but the remains of
+// operands on a row that does not exist.
 func (l *layout) hides(value []byte) bool { return l.tagged && !IsRow(value) }
 
 // decodeRow decodes a stored row into row, which has an element per column.

@@ -69,7 +69,7 @@ func (l *rowLocks) lock(set *lockSet, keys *arena) {
 	}
 }
 
-// unlock releases all locks of the set, that of lockLowest included. Doing so
+// unlock releases all locks of the set, including that of lockLowest. Unlocking
 // again does nothing.
 func (l *rowLocks) unlock(set *lockSet) {
 	for i := range set.locks {

@@ -23,9 +23,9 @@ import (
 //	                                        row's
 //
 // A tag is a byte. An ordinal (0 for the first cell of a row) and n are unsigned
-// varints, as of LEB128. The first byte distinguishes a row from an operand, so that an
+// LEB128 varints. The first byte distinguishes a row from an operand, so that an
 // operator may be handed any mixture, oldest first; operands without a row are
-// concatenated. Records set and add of a row that does not exist do nothing: if
+// concatenated. Set and add records of a row that does not exist do nothing: if
 // there is nothing but those, the result is no row (Pebble deletes it; an operator
 // that has to return a value returns the operands, which are hidden, see IsRow).
 //
@@ -38,7 +38,7 @@ import (
 //	s  text or bytes: unsigned varint of the length, then the bytes
 //
 // A capital letter is a column that may be NULL: the cell begins with a byte, 0x00
-// for NULL, which ends it, or 0x01. Adding is for q and d. NULL counts as zero:
+// for NULL, which ends it, or 0x01. Only q and d can be added to. NULL counts as zero:
 // x + NULL = x, NULL + x = x. Integers wrap around. A sum of doubles is rounded
 // after each addition, so operands must not be added up beforehand; -0 becomes 0,
 // and a sum that is not a number becomes NULL, or leaves a column without NULL
@@ -51,18 +51,18 @@ const (
 )
 
 // IsRow reports whether a value in a database of merged rows is a row, and not
-// what operands have left of one that does not exist.
+// the remains of operands on a row that does not exist.
 func IsRow(value []byte) bool { return len(value) > 0 && value[0] == rowTag }
 
-// canAddTo reports whether an operator can add to the columns. It cannot to narrow
-// ones, whose sum may not fit: that must fail.
+// canAddTo reports whether an operator can add to the columns. It cannot add to
+// narrow ones, whose sum may not fit: that must fail.
 func (l *layout) canAddTo(columns []int) bool {
 	return !slices.ContainsFunc(columns, func(c int) bool { return isNarrow(&l.columns[c]) })
 }
 
 func isNarrow(c *model.Column) bool { return c.Type == model.Int && c.Width == 4 }
 
-// canAdd is canAddTo of the columns that assignments add to.
+// canAdd is canAddTo for the columns that assignments add to.
 func (l *layout) canAdd(set []model.Assign) bool {
 	return !slices.ContainsFunc(set,
 		func(a model.Assign) bool { return a.Add && isNarrow(&l.columns[l.table.Column(a.Column)]) })
@@ -84,8 +84,8 @@ func (l *layout) appendChanges(dst []byte, set []model.Assign, columns []int, va
 	return dst, nil
 }
 
-// appendUpsert appends the operand of a row that is inserted, or whose columns add
-// are added to the existing row's.
+// appendUpsert appends the operand that inserts a row, or adds its columns add to
+// those of the existing row.
 func (l *layout) appendUpsert(dst []byte, row []model.Value, add []int) ([]byte, error) {
 	dst, err := l.appendCells(append(dst, upsertTag), l.rest, row)
 	if err != nil {
@@ -151,8 +151,8 @@ func formatOf(c *model.Column) byte {
 }
 
 // Merge appends the result of values, which are rows or operands, oldest first. If
-// there is no row and none is made, base says whether what is older is known: then
-// there is no result, else the operands are.
+// there is no row and none is made, base reports whether all older values are
+// known: then there is no result, else the operands are the result.
 func (o *Operator) Merge(dst, key []byte, base bool, values ...[]byte) (_ []byte, ok bool, err error) {
 	l := o.tables[uint16(SpaceOf(key))]
 	if l == nil {

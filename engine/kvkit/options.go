@@ -10,9 +10,9 @@ import (
 	"rumbench/engine"
 )
 
-// ReadOptions reads back the options that RocksDB, or a store made after it, runs
-// with: from the newest of the files called OPTIONS-NUMBER that it writes when it
-// opens. A setting is named SECTION.NAME.
+// ReadOptions reads back the options that RocksDB, or a store derived from it,
+// runs with: from the newest of the files called OPTIONS-NUMBER that it writes
+// when it opens. A setting is named SECTION.NAME.
 func ReadOptions(dir string) (out []engine.Setting, err error) {
 	files, err := filepath.Glob(filepath.Join(dir, "OPTIONS-*[0-9]"))
 	if err != nil || len(files) == 0 {

@@ -7,7 +7,7 @@ import (
 	"rumbench/model"
 )
 
-// reducer computes what SQL engines do with the rows of a scan: distinct, order
+// reducer does the work of SQL engines on the rows of a scan: distinct, order
 // by, limit after both, count and sum.
 type reducer struct {
 	op     *model.Op

@@ -9,7 +9,7 @@ import (
 )
 
 // session executes operations of one client. Outside an explicit transaction,
-// every operation is a transaction of its own.
+// every operation is a separate transaction.
 type session struct {
 	db       *database
 	tx       *txn // the explicit transaction, nil if none is open

@@ -27,7 +27,7 @@ func LongestKey(s model.Schema) (object string, bytes int, err error) {
 			object, bytes = l.table.Name, row
 		}
 		for _, ix := range l.indexes {
-			if n := l.longest(ix.columns) + row; n > bytes { // both with their space, of which an entry has one
+			if n := l.longest(ix.columns) + row; n > bytes { // both count a space, an entry has one
 				object, bytes = l.table.Name+"."+ix.index.Name, n-SpaceLen
 			}
 		}

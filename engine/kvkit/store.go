@@ -22,7 +22,7 @@ import (
 	"rumbench/model"
 )
 
-// Mode is what a transaction may do.
+// Mode is the permission of a transaction to read and write.
 type Mode uint8
 
 // The transaction modes.
@@ -36,7 +36,7 @@ const (
 // Writes reports whether a transaction of the mode may put and delete.
 func (m Mode) Writes() bool { return m >= Write }
 
-// Concurrency is how the write transactions of a store go together.
+// Concurrency is the interaction of a store's write transactions.
 type Concurrency uint8
 
 // The kinds of concurrency.
@@ -74,7 +74,7 @@ type Store interface {
 	Settings() []engine.Setting
 	// Sizes sets the allocated bytes of each range.
 	Sizes(ranges []Range) error
-	// TotalSize returns the size of everything on disk, logs included. What is
+	// TotalSize returns the size of everything on disk, logs included. Space
 	// preallocated beyond the end of a file does not count: it holds nothing yet.
 	TotalSize() (int64, error)
 	Counters(s *engine.Sample) error
@@ -94,7 +94,7 @@ type Tx interface {
 	// Iter iterates over the keys from lower, inclusive, to upper, exclusive.
 	// Nothing is written while an iterator is open.
 	Iter(lower, upper []byte) (Iter, error)
-	// Commit ends the transaction; what it wrote is durable as configured.
+	// Commit ends the transaction; its writes are durable as configured.
 	Commit() error
 	// Rollback ends the transaction without effect. After Commit it does nothing.
 	Rollback()
@@ -104,8 +104,8 @@ type Tx interface {
 // one snapshot. Put, Delete, Commit and GetForUpdate may fail with a class that
 // Yields; then it can only be rolled back.
 type Updater interface {
-	// GetForUpdate is Get; if Commit succeeds, nobody else changed or made the key
-	// since.
+	// GetForUpdate is Get; if Commit succeeds, no other transaction has changed or
+	// made the key since.
 	GetForUpdate(key []byte) ([]byte, error)
 }
 
@@ -118,7 +118,7 @@ type Structured interface {
 type Limited interface{ MaxEntries() int }
 
 // Merger is a Tx of a store that applies operands to values when they are read or
-// compacted. What it applies them with is an Operator of the schema.
+// compacted. It applies them with an Operator of the schema.
 //
 // If there is no row, the result of operands that need one is not a row, see
 // IsRow: the kit hides it.
@@ -148,8 +148,8 @@ type Prober interface {
 // before it is durable.
 type Applier interface {
 	// Apply makes the writes visible; Commit then waits until they are durable.
-	// Transactions become durable in the order of Apply, so that what survives a
-	// crash never builds on what was lost.
+	// Transactions become durable in the order of Apply, so that data that
+	// survives a crash never builds on lost data.
 	Apply() error
 }
 
@@ -165,8 +165,8 @@ type Iter interface {
 	Close() error // returns the error that ended the iteration, if any
 }
 
-// Announced is an Iter that reads ahead. Announce says, before the first move, how
-// many entries are going to be read at most, as a rule.
+// Announced is an Iter that reads ahead. Announce passes on, before the first
+// move, how many entries are going to be read at most, as a rule.
 type Announced interface{ Announce(entries int) }
 
 // Range is a range of keys with its size.

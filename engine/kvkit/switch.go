@@ -11,7 +11,7 @@ import (
 	"rumbench/model"
 )
 
-// Means are what a store can do beyond Get, Put and Delete.
+// Means are a store's abilities beyond Get, Put and Delete.
 type Means uint8
 
 // The means.
@@ -21,8 +21,8 @@ const (
 	Filters                         // its Get, or its Tx as a Prober, asks filters on all levels
 )
 
-// switches are the options that avoid reads: what they need, the value that does
-// nothing, the others, and their documentation.
+// switches are the options that avoid reads: the means they need, the value
+// without effect, the other values, and their documentation.
 var switches = []struct {
 	needs Means
 	name  string
@@ -149,9 +149,9 @@ func (w Switches) settings() (out []engine.Setting) {
 	return out
 }
 
-// definition returns what the stored data depends on; the catalog holds it, so
-// that the database is not opened without its operator, or by readers that trust
-// its index entries.
+// definition returns the switches that the stored data depends on; the catalog
+// holds it, so that the database is not opened without its operator, or by
+// readers that trust its index entries.
 func (w Switches) definition() (out string) {
 	for _, s := range []struct {
 		on   bool
@@ -164,8 +164,8 @@ func (w Switches) definition() (out string) {
 	return out
 }
 
-// allows refuses an operation that breaks what a switch relies on, or writes more
-// than a transaction of the store holds.
+// allows refuses an operation that breaks an assumption of a switch, or writes
+// more than a transaction of the store holds.
 func (db *database) allows(l *layout, op *model.Op) error {
 	changes := op.Kind == model.Update || op.Kind == model.Insert && op.OnConflict > model.Ignore
 	if db.switches.SingleDeletes && changes {

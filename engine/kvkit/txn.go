@@ -8,8 +8,7 @@ import (
 	"rumbench/internal/text/hint"
 )
 
-// txn is a transaction of a session: the store's, with what the kit has to know
-// about it.
+// txn is a transaction of a session: the store's, with the kit's state.
 type txn struct {
 	Tx
 	counts *counts
@@ -20,7 +19,7 @@ type txn struct {
 	broken error // of the operation after which it can only be rolled back
 }
 
-// counts are a session's, for the database's counters.
+// counts are a session's counts, for the database's counters.
 type counts struct {
 	lookups atomic.Int64 // rows and entries read by key
 	stale   atomic.Int64 // stale index entries met
@@ -45,9 +44,9 @@ func (t *txn) Get(key []byte) ([]byte, error) {
 	return t.Tx.Get(key)
 }
 
-// getForUpdate reads what the operation is going to change: in an Isolated store
-// nobody else changes it before the commit; elsewhere the writer is alone, or the
-// row locked.
+// getForUpdate reads an entry that the operation is going to change: in an
+// Isolated store no other transaction changes it before the commit; elsewhere the
+// writer is alone, or the row locked.
 func (t *txn) getForUpdate(key []byte) ([]byte, error) {
 	t.counts.lookups.Add(1)
 	if u, ok := t.Tx.(Updater); ok {
@@ -143,7 +142,7 @@ func (s *session) watch(tx Tx) txn {
 	return txn{Tx: tx, counts: &s.counts, single: s.db.switches.SingleDeletes, limit: s.db.maxEntries}
 }
 
-// run runs f in a transaction of its own, see database.run.
+// run runs f in a separate transaction, see database.run.
 func (s *session) run(mode Mode, f func(*txn) error, visible func()) error {
 	return s.db.run(mode, func(tx Tx) error {
 		s.own = s.watch(tx)
@@ -160,13 +159,13 @@ func (s *session) in(mode Mode, f func(*txn) error) error {
 	return s.run(mode, f, nil)
 }
 
-// write runs f, which writes, in the session's explicit transaction, or else in
-// one of its own that is repeated if it yields to others.
+// write runs f, which writes, in the session's explicit transaction, or else in a
+// separate one that is repeated if it yields to others.
 //
 // In an Unisolated store it first locks the rows of b.keys against other
 // operations, and then the values that the operation claims in unique indexes. The
 // locks are held until the writes are visible, not until they are durable:
-// whatever builds on them commits after them, see Applier.
+// operations that build on them commit after them, see Applier.
 func (b *base) write(ctx context.Context, mode Mode, r *engine.Result, f func(*txn) error) error {
 	attempt := func(tx *txn) error {
 		r.Rows = 0
@@ -191,7 +190,7 @@ func (b *base) write(ctx context.Context, mode Mode, r *engine.Result, f func(*t
 	return err
 }
 
-// isolated is write of an operation that reads rows before it writes them.
+// isolated is write for an operation that reads rows before it writes them.
 func (b *base) isolated(ctx context.Context, mode Mode, r *engine.Result, f func(*txn) error) error {
 	if b.db.kind == Isolated {
 		mode = ReadWrite

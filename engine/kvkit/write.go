@@ -247,7 +247,7 @@ func (s *updateStmt) updateKeys(tx *txn, values, where []model.Value, r *engine.
 }
 
 // merges reports whether the execution reads nothing: the rows are known to exist
-// and to be changed by an operand, and indexes on what is set are blind, with
+// and to be changed by an operand, and indexes on the columns set are blind, with
 // entries that follow from the arguments.
 func (s *updateStmt) merges() bool {
 	return s.merge && !slices.ContainsFunc(s.changed, func(ix *indexLayout) bool {

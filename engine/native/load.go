@@ -21,17 +21,17 @@ import (
 // Built reports whether this binary has the native engines.
 const Built = true
 
-// Library is a database's library, of which a process loads one version: two of them
+// Library is a database's library. A process loads one version of it: two of them
 // would share C++ data that is meant to be unique, or one table of functions.
 type Library struct {
 	mu   sync.Mutex
 	path string // that was loaded
 }
 
-// Load loads the library with all of its functions bound, visible to nobody else,
-// and has bind look up its functions: that returns the name of one that is missing,
-// NULL for none. It does nothing if the path has been loaded. A library is never
-// unloaded: threads of it may still run.
+// Load loads the library with all of its functions bound, invisible to other
+// libraries, and has bind look up its functions: bind returns the name of a missing
+// one, NULL for none. It does nothing if the path has been loaded. A library is
+// never unloaded: its threads may still run.
 func (l *Library) Load(path string, bind func(library unsafe.Pointer) (missing *byte)) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,10 +1,9 @@
-// Package native is the seam between rumbench and database engines written in C
-// and C++. It finds and loads their libraries at run time, so that one binary
-// runs any version of one, and it counts the syncs that their code makes, or
-// leaves them out.
+// Package native is the seam between rumbench and database engines written in C and
+// C++. It finds and loads their libraries at run time, so that one binary runs any
+// version of one, and it counts the syncs that their code makes, or leaves them out.
 //
 // Loading needs cgo: it is compiled with the build tag native only, into
-// bin/rumbench-native. What is in this file is in every binary, so that each of
+// bin/rumbench-native. This file is compiled into every binary, so that each of
 // them knows the engines and checks plans for them.
 package native
 
@@ -35,9 +34,8 @@ func Missing(engine string) error {
 }
 
 // Find returns the path of a library. A version with a slash is the path itself;
-// else the file is called STEM-VERSION.so and is looked for beside the
-// executable, in the directory that the environment calls RUMBENCH_LIB, and in
-// SharedDir.
+// else the file is called STEM-VERSION.so and is looked for next to the executable,
+// in the directory that the environment calls RUMBENCH_LIB, and in SharedDir.
 func Find(stem, version string) (string, error) {
 	if strings.ContainsRune(version, '/') {
 		_, err := os.Stat(version)
@@ -66,7 +64,7 @@ func places() []string {
 
 var release = regexp.MustCompile(`^\d+(\.\d+)+$`)
 
-// Advice says which versions of a library are there, and by which script it comes.
+// Advice lists the installed versions of a library, and names the script that installs one.
 func Advice(stem, version, script string) string {
 	var found []string
 	for _, dir := range places() {
@@ -83,8 +81,8 @@ func Advice(stem, version, script string) string {
 		cmp.Or(strings.Join(slices.Compact(found), ", "), "none"))
 }
 
-// CheckExports returns an error if a library is not one of this machine, or does
-// not export one of the functions.
+// CheckExports returns an error if a library is not built for this machine, or
+// does not export one of the functions.
 func CheckExports(path string, names ...string) error {
 	f, err := elf.Open(path)
 	if err != nil {

@@ -1,11 +1,10 @@
-// Package serverkit makes an engine of a SQL database server: it starts a
-// private one or attaches to one, makes a schema there and removes it again,
-// compares what exists with what is wanted, and knows the server's process, its
-// files and its death.
+// Package serverkit makes an engine of a SQL database server: it starts a private one
+// or attaches to one, makes a schema there and removes it again, compares the existing
+// tables with the wanted ones, and knows the server's process, its files and its death.
 //
-// It knows no server and no protocol. What one does differently from another is
-// in its Rules, its Traits and its sqlkit.Dialect; settings, counters, sizes and
-// rest are the engine's own.
+// It knows no server and no protocol. The differences of one server from others
+// are in its Rules, its Traits and its sqlkit.Dialect; settings, counters, sizes
+// and rest are the engine's own.
 package serverkit
 
 import (
@@ -22,17 +21,17 @@ import (
 	"rumbench/model"
 )
 
-// Traits are what distinguishes a kind of servers.
+// Traits distinguish a kind of server from others.
 type Traits struct {
-	Programs []string // what a server's process may be called
-	Mark     string   // a file that a data directory has; "": not known
+	Programs []string // possible names of a server's process
+	Mark     string   // a file that a data directory has; "": unknown
 	Schemas  Schemas
 	// Isolation is a query for the level of a session's transactions.
 	Isolation string
 	// Reach returns a connector to the server of a data source name, or of a private
 	// server's endpoint if that is empty. It connects by dial.
 	Reach func(dsn string, e server.Endpoint, dial Dial) (Connector, error)
-	// Dialect is that of connections to a server of which nothing is known yet.
+	// Dialect is the dialect of connections to a server about which nothing is known yet.
 	Dialect *sqlkit.Dialect
 }
 
@@ -47,7 +46,7 @@ type Connector interface {
 // Sample adds counters to a sample.
 type Sample func(context.Context, *engine.Sample) error
 
-// Describe asks a server how it keeps tables; nil if that is not known.
+// Describe asks a server how it keeps tables; nil if that is unknown.
 type Describe func(context.Context, *sqlkit.Admin) (engine.Structure, error)
 
 func (f Describe) ask(ctx context.Context, conn *sqlkit.Admin) (out engine.Structure, err error) {
@@ -83,20 +82,20 @@ func New(s *Setup, t *Traits) *DB {
 		place: place{Schemas: t.Schemas, schema: s.Server.Schema}}
 }
 
-// Client is how a database is used once its server is known. Its connections
+// Client is the access to a database once its server is known. Its connections
 // look names up in the schema.
 type Client struct {
 	Dialect     *sqlkit.Dialect
 	Definitions sqlkit.Definitions
 	Class       func(path string) engine.FileClass
-	// Counters readies the counters, which are read on a connection of their own.
+	// Counters readies the counters, which are read on a separate connection.
 	Counters  func(context.Context, *sqlkit.Admin) (Sample, error)
 	Structure Describe
 }
 
 // Open starts the server with these settings, unless one is attached to, has the
 // engine identify it on a first connection, and connects. If it fails, the error
-// says whether its server has died of it.
+// reports whether its server has died.
 func (d *DB) Open(ctx context.Context, settings []server.Setting,
 	identify func(context.Context, *sqlkit.Admin) (Client, error)) (err error) {
 	var e server.Endpoint
@@ -135,8 +134,8 @@ func (t *Traits) Ready(ctx context.Context, e server.Endpoint) error {
 }
 
 // begin makes the schema on the first connection, connects for definitions, and
-// compares those that exist with the schema's. Before that it notes what the
-// files of a private server take that holds nothing yet.
+// compares those that exist with the schema's. Before that it notes the sizes
+// of a private server's files while the server is empty.
 func (d *DB) begin(ctx context.Context, identify func(context.Context, *sqlkit.Admin) (Client, error)) error {
 	first, err := sqlkit.Connect(ctx, d.Connector.Connect, d.traits.Dialect)
 	if err != nil {
@@ -173,16 +172,16 @@ func (d *DB) begin(ctx context.Context, identify func(context.Context, *sqlkit.A
 	return err
 }
 
-// Counters adds the server's counters.
 // Structure implements engine.Structured.
 func (d *DB) Structure(ctx context.Context) (engine.Structure, error) {
 	return d.client.Structure.ask(ctx, d.Admin())
 }
 
+// Counters adds the server's counters.
 func (d *DB) Counters(ctx context.Context, s *engine.Sample) error { return d.sample(ctx, s) }
 
-// CreateTables creates the tables, all or none of them. With force those of
-// their names are replaced, on a server that was attached to.
+// CreateTables creates the tables, all or none of them. With force, tables of
+// the same names are replaced on a server that was attached to.
 func (d *DB) CreateTables(ctx context.Context) error {
 	err := d.DB.CreateTables(ctx)
 	if err == nil {
@@ -194,7 +193,7 @@ func (d *DB) CreateTables(ctx context.Context) error {
 // Owns reports whether tables were made since the database was opened.
 func (d *DB) Owns() bool { return len(d.place.made) > 0 }
 
-// NewSession opens a session and reads back what was set for it.
+// NewSession opens a session and reads back the settings made for it.
 func (d *DB) NewSession(ctx context.Context) (*sqlkit.Session, error) {
 	s, err := d.DB.NewSession(ctx)
 	if err != nil {
@@ -211,8 +210,8 @@ func (d *DB) NewSession(ctx context.Context) (*sqlkit.Session, error) {
 	return s, nil
 }
 
-// EachTable does something with every table, with so many at the same time, each
-// on a connection of its own.
+// EachTable calls f for every table, for atOnce tables at the same time, each on
+// a separate connection.
 func (d *DB) EachTable(ctx context.Context, atOnce int, f func(c *sqlkit.Admin, i int, table string) error) error {
 	names := d.TableNames()
 	errs := make([]error, len(names))
@@ -233,8 +232,8 @@ func (d *DB) EachTable(ctx context.Context, atOnce int, f func(c *sqlkit.Admin, 
 	return errors.Join(errs...)
 }
 
-// Close ends the sessions, removes what was made on a server that is not ours,
-// and stops one that is. Closing again does nothing.
+// Close ends the sessions, removes the tables and the schema made on an
+// attached server, and stops a private one. Closing again does nothing.
 func (d *DB) Close() error {
 	d.mu.Lock()
 	again := d.closed

@@ -20,7 +20,7 @@ const emptyFile = "empty.json"
 
 // NoteEmpty measures the sizes of a private server's files by class and stores them.
 // It is called before anything is created in the server. For data of an earlier start
-// it reads what was stored then.
+// it reads the sizes stored then.
 func (h *Host) NoteEmpty(class func(path string) engine.FileClass) (err error) {
 	h.empty, err = noteEmpty(h.Private.Dir, h.Private.Created(), class)
 	return err
@@ -63,9 +63,9 @@ func noteEmpty(dir string, created bool, class func(path string) engine.FileClas
 	return empty, syncAll(dir)
 }
 
-// syncAll syncs the file system of a server's directory. What the installation and
-// rumbench have written there is needed for a start, and a power cut would take it
-// from commits that have been synced.
+// syncAll syncs the file system of a server's directory. A start needs the files
+// that the installation and rumbench have written there: a power cut would take
+// them, and with them commits that have been synced.
 func syncAll(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {

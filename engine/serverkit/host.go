@@ -13,21 +13,21 @@ import (
 	"rumbench/internal/server"
 )
 
-// Host is where a server runs, as far as that can be seen from here: a private one
-// is started by Start, the first connection to another leads to its process.
+// Host is where a server runs, as far as that is visible from here: Start starts a
+// private one; for another, the first connection leads to its process.
 type Host struct {
 	Private *server.Server // nil: attached
 
-	programs []string // what its process may be called
+	programs []string // possible names of its process
 	mark     string   // a pattern of files that its data directory has
 
 	empty map[engine.FileClass]int64 // written bytes before it held anything; nil: unknown
 
 	mu     sync.Mutex
 	looked bool
-	pid    int    // its first process, of which all others descend; 0: not known
-	reason string // it is not known
-	dir    string // its data; "": not known
+	pid    int    // its first process, the ancestor of all others; 0: unknown
+	reason string // why it is unknown
+	dir    string // its data; "": unknown
 }
 
 // NewHost returns the host of a server whose process has one of the names, and whose
@@ -69,7 +69,7 @@ func (h *Host) look(conn net.Conn) {
 	}
 }
 
-// Processes returns the server's, or why they are not known.
+// Processes returns the server's processes, or the reason why they are unknown.
 func (h *Host) Processes() (pids []int, reason string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -89,7 +89,7 @@ func (h *Host) Kill() {
 // Endpoint returns where a private server listens.
 func (h *Host) Endpoint() server.Endpoint { return h.Private.Endpoint() }
 
-// DataDir is where the server keeps its data, "" if that is not known.
+// DataDir returns the directory of the server's data, "" if it is unknown.
 func (h *Host) DataDir() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -125,5 +125,5 @@ func (h *Host) Blame(err error) error {
 	return err
 }
 
-// Died returns how a private server ended that was not asked to.
+// Died returns how a private server ended without being stopped.
 func (h *Host) Died() error { return h.Private.Died() }

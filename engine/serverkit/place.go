@@ -12,9 +12,8 @@ import (
 	"rumbench/engine/sqlkit"
 )
 
-// Schemas are a server's statements about schemas. In them {name} stands for a
-// schema's name, {text} for the name as a literal, and {comment} for a remark as
-// a literal.
+// Schemas are a server's statements about schemas. In them {name} represents a
+// schema's name, {text} the name as a literal, and {comment} a remark as a literal.
 type Schemas struct {
 	Find   string // a query for a schema's comment; no row: there is no such schema
 	Create string
@@ -26,7 +25,7 @@ type Schemas struct {
 	Exists func(error) bool
 }
 
-// place is the schema that the tables are in, and what of it is ours to remove.
+// place is the schema that the tables are in, and the part of it that is ours to remove.
 type place struct {
 	Schemas
 	schema string
@@ -56,15 +55,15 @@ func (p *place) take(ctx context.Context, c *sqlkit.Admin, d *sqlkit.Dialect, mu
 		return nil
 	}
 	err = c.Exec(ctx, p.text(d, p.Create, Maker()))
-	if err != nil && p.Exists(err) { // it was made meanwhile
+	if err != nil && p.Exists(err) { // it was made concurrently
 		return exists
 	}
 	p.ours = err == nil
 	return err
 }
 
-// Maker says who makes a schema. Should this process be killed, the schema's comment
-// says what it has left behind.
+// Maker returns a remark that names this process as the maker of a schema, for the
+// schema's comment: it identifies what a killed process has left behind.
 func Maker() string {
 	name, _ := os.Hostname()
 	return fmt.Sprintf("made by rumbench, process %d on %s, %s", os.Getpid(), name,
@@ -74,8 +73,8 @@ func Maker() string {
 // LeaveTime is how long it may take to remove tables.
 const LeaveTime = 10 * time.Minute
 
-// leave removes what is ours from a server that is not, on a new connection:
-// others may be broken, or were closed by the server.
+// leave removes our tables and schema from an attached server, on a new
+// connection: others may be broken, or were closed by the server.
 func (p *place) leave(end Connector, d *sqlkit.Dialect) error {
 	var texts []string
 	if p.ours {

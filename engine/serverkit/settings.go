@@ -9,8 +9,8 @@ import (
 	"rumbench/model"
 )
 
-// CheckDurability refuses a server that gives other levels than the one asked
-// for. said are the variables that it follows from, such as "fsync = on".
+// CheckDurability refuses a server that gives other levels than the one requested.
+// said are the variables that determine the levels, such as "fsync = on".
 func (s *Setup) CheckDurability(given []model.Durability, said []string) error {
 	if slices.Contains(given, s.Durability) {
 		return nil
@@ -27,7 +27,7 @@ func (s *Setup) CheckDurability(given []model.Durability, said []string) error {
 		strings.Join(names, " and "), strings.Join(said, ", "), advice, names[0])
 }
 
-// CheckLevel refuses another isolation level than the one asked for.
+// CheckLevel refuses an isolation level other than the one requested.
 func (s *Setup) CheckLevel(level string) error {
 	if s.Isolation == model.DefaultIsolation ||
 		strings.ReplaceAll(strings.ToLower(level), " ", "-") == s.Isolation.String() {

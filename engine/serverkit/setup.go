@@ -13,21 +13,22 @@ import (
 	"rumbench/internal/server"
 )
 
-// Rules are what an engine on servers takes of a configuration.
+// Rules define the configurations that an engine on servers accepts.
 type Rules struct {
 	Kinds   []string        // of servers that can be started, the usual one first
 	Options []engine.Option // rumbench's own; all others are variables of the server
 	// Plain is a variable's name as the server lists it.
 	Plain func(name string) string
-	// Unlisted is what variables are called that the server does not list; may be nil.
+	// Unlisted matches the names of variables that the server does not list; may be nil.
 	Unlisted *regexp.Regexp
-	// Fixed are variables that say where things are, which is not the plan's to
-	// choose: another data directory would be another database.
+	// Fixed are variables that set the locations of files, which the plan may
+	// not choose: another data directory would be another database.
 	Fixed []string
-	// Opening are variables that let others at the server: without a password,
-	// or from other hosts. One that ends in _ stands for all that begin so.
+	// Opening are variables that give others access to the server: without a
+	// password, or from other hosts. A name that ends in _ represents all names
+	// that begin with it.
 	Opening []string
-	// On and Off are how the server's configuration has true and false.
+	// On and Off are true and false in the server's configuration.
 	On, Off string
 }
 
@@ -58,7 +59,7 @@ func (r *Rules) Check(ctx context.Context, c engine.Config) (*Setup, error) {
 	return s, s.checkPrivate(ctx)
 }
 
-// NeverSet is why an attached server has no knobs.
+// NeverSet is the reason why an attached server has no knobs.
 const NeverSet = "a server that is attached to is never configured: set it there, and leave it out here"
 
 func (s *Setup) checkAttached() error {

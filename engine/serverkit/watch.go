@@ -10,7 +10,7 @@ import (
 	"rumbench/internal/server"
 )
 
-// Watched is what can be asked of a server that is only watched.
+// Watched is the information available from a server that is only watched.
 type Watched struct {
 	Sample    Sample
 	Settings  func(context.Context) ([]engine.Setting, error)
@@ -23,8 +23,8 @@ type watch struct {
 	*sqlkit.Admin
 }
 
-// Watch connects to the server of a data source name, to ask it only. look finds out
-// what it is.
+// Watch connects to the server of a data source name, only to query it. look
+// identifies the server.
 func (t *Traits) Watch(ctx context.Context, dsn string,
 	look func(context.Context, *sqlkit.Admin) (Watched, error)) (engine.Watch, error) {
 	host := NewHost(t.Mark, t.Programs...)
@@ -62,11 +62,11 @@ func (w *watch) Structure(ctx context.Context) (engine.Structure, error) {
 // Take reports what sessions do, as engine.ActivitySampler.Sample does.
 type Take func(ctx context.Context, add func(d engine.SessionActivity, sessions int)) error
 
-// Look is where sessions are looked at.
+// Look describes where the activity of sessions is read.
 type Look struct {
 	From    string // the view, for people
 	Take    Take
-	Threads string // a query for the threads of the operating system that serve them; "": the server does not tell
+	Threads string // a query for the operating system's threads that serve them; "": the server reports none
 }
 
 type sampler struct {
@@ -74,8 +74,8 @@ type sampler struct {
 	Look
 }
 
-// Sampler makes a sampler of sessions on a connection of its own. look finds out
-// where they are looked at; those of conn and counters do not count.
+// Sampler makes a sampler of sessions on a separate connection. look finds out
+// where their activity is read; the sessions of conn and counters do not count.
 func (d *DB) Sampler(ctx context.Context,
 	look func(conn, counters *sqlkit.Admin) (Look, error)) (engine.ActivitySampler, error) {
 	conn, err := d.Connect(ctx)

@@ -14,7 +14,7 @@ type builder struct {
 	places []place
 }
 
-// place is where a placeholder stands in the text, and the argument it takes.
+// place is the position of a placeholder in the text, and the argument that it takes.
 type place struct{ start, end, arg int }
 
 func (b *builder) text(parts ...string) *builder {
@@ -56,7 +56,7 @@ func (b *builder) arg(i int) *builder {
 	return b
 }
 
-// values writes a parenthesised list of placeholders for n arguments from first on.
+// values writes a parenthesised list of placeholders for n arguments, beginning with first.
 func (b *builder) values(first, n int) *builder {
 	b.text("(")
 	for i := range n {
@@ -65,7 +65,7 @@ func (b *builder) values(first, n int) *builder {
 	return b.text(")")
 }
 
-// equal compares columns with arguments from first on.
+// equal compares columns with the arguments that begin with first.
 func (b *builder) equal(columns []string, first int) *builder {
 	for i, c := range columns {
 		if i > 0 {
@@ -76,7 +76,7 @@ func (b *builder) equal(columns []string, first int) *builder {
 	return b
 }
 
-// ordered lists columns of an order in which NULL comes first, or last if desc.
+// ordered lists columns to sort by, with NULL first, or last if desc.
 func (b *builder) ordered(t *model.Table, columns []string, desc bool) *builder {
 	for i, c := range columns {
 		b.comma(i).name(c)
@@ -99,8 +99,8 @@ func (b *builder) limit(n int) *builder {
 	return b
 }
 
-// statement returns what was built. The arguments are listed only where they are
-// not taken as they come.
+// statement returns the statement built. The arguments are listed only if they
+// are not taken in order.
 func (b *builder) statement(types ...model.Type) Statement {
 	s := Statement{Text: b.String(), Types: types, places: b.places}
 	asTheyCome := true

@@ -15,11 +15,11 @@ import (
 // Connector makes connections that are ready for use.
 type Connector func(context.Context) (Conn, error)
 
-// Conn is a connection to a database, for one goroutine at a time. What it does
-// ends with the context. Its errors are given their class by Dialect.Classify.
+// Conn is a connection to a database, for one goroutine at a time. Its operations
+// end with the context. Dialect.Classify gives its errors their class.
 //
-// Values are taken and given as they are: an interface would hold a number or a
-// text only by allocating memory for it.
+// Values are passed as model.Value: an interface would hold a number or a text
+// only by allocating memory for it.
 type Conn interface {
 	// ExecText executes text and drops the rows that it returns. rows is how many
 	// were inserted, found or deleted, id the last insert id, 0 if there is none.
@@ -40,8 +40,8 @@ type Stmt interface {
 	// Conn.ExecText.
 	Exec(ctx context.Context, args []model.Value) (rows, id int64, err error)
 	// Query executes a statement that returns rows and hands each over, until
-	// each fails: its error is returned. A row has as many columns as types, and
-	// its values are of those types, or NULL. Text and bytes in it are valid
+	// each fails: its error is returned. A row has one column for each of types,
+	// and its values are of those types, or NULL. Text and bytes in it are valid
 	// during the call only.
 	Query(ctx context.Context, args []model.Value, types []model.Type, each func(row []model.Value) error) error
 	Close() error
@@ -64,7 +64,7 @@ func Connect(ctx context.Context, connect Connector, d *Dialect) (*Admin, error)
 	return &Admin{d: d, conn: conn}, nil
 }
 
-// Exec executes a statement that returns nothing of interest.
+// Exec executes a statement whose result is of no interest.
 func (c *Admin) Exec(ctx context.Context, text string) error {
 	return c.Use(func(conn Conn) error {
 		_, _, err := conn.ExecText(ctx, text)
@@ -81,7 +81,7 @@ func (c *Admin) Prepare(ctx context.Context, text string) (s Stmt, err error) {
 	return s, err
 }
 
-// Use calls f with the connection, for what it can do beside statements.
+// Use calls f with the connection, for its abilities in addition to statements.
 func (c *Admin) Use(f func(conn Conn) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -91,8 +91,8 @@ func (c *Admin) Use(f func(conn Conn) error) error {
 	return f(c.conn)
 }
 
-// Query executes a statement and hands over each row as text, in which NULL is
-// empty. The slice is valid during the call only.
+// Query executes a statement and hands over each row as text, with NULL as
+// empty text. The slice is valid during the call only.
 func (c *Admin) Query(ctx context.Context, text string, each func(row []string) error) error {
 	var row []string
 	var failed error
@@ -140,7 +140,7 @@ func (c *Admin) Number(ctx context.Context, text string) (float64, error) {
 }
 
 // Numbers hands over the rows of a query: the first columns as text, the others as
-// numbers. NULL and what is no number are NaN.
+// numbers. NULL and text that is no number are NaN.
 func (c *Admin) Numbers(ctx context.Context, text string, first int, each func(row []string, n []float64)) error {
 	var n []float64
 	return c.Query(ctx, text, func(row []string) error {
@@ -166,7 +166,7 @@ func (c *Admin) Map(ctx context.Context, text string) (map[string]string, error)
 	})
 }
 
-// Close closes the connection. It does nothing the second time.
+// Close closes the connection. Closing again does nothing.
 func (c *Admin) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -181,7 +181,7 @@ func (c *Admin) Close() error {
 // ErrClosed is the error of a connection that was closed.
 var ErrClosed = engine.Errorf(engine.Gone, "the connection is closed")
 
-// classify gives an error its class and says what was being done.
+// classify gives an error its class and adds the action that failed.
 func (d *Dialect) classify(doing string, err error) error {
 	if err == nil {
 		return nil

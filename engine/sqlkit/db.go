@@ -48,7 +48,7 @@ func (db *DB) Speaks() string { return db.dialect.Speaks }
 // Dialect returns the database's dialect.
 func (db *DB) Dialect() *Dialect { return db.dialect }
 
-// Connect opens a further connection, which is its opener's to close.
+// Connect opens a further connection, which the caller must close.
 func (db *DB) Connect(ctx context.Context) (*Admin, error) {
 	return Connect(ctx, db.connect, db.dialect)
 }
@@ -184,7 +184,7 @@ func (db *DB) define(ctx context.Context, c *Admin, all []definition) error {
 	return nil
 }
 
-// NewSession opens a session on a connection of its own.
+// NewSession opens a session on a separate connection.
 func (db *DB) NewSession(ctx context.Context) (*Session, error) {
 	conn, err := db.Connect(ctx)
 	if err != nil {

@@ -50,7 +50,7 @@ func (d *Dialect) DropTable(t *model.Table, mayBeMissing bool) string {
 }
 
 // CreateIndexes returns the statements that build secondary indexes of a table,
-// one for all where the database can.
+// one for all if the database can.
 func (d *Dialect) CreateIndexes(t *model.Table, indexes []*model.Index) []string {
 	var out []string
 	for _, ix := range indexes {
@@ -88,9 +88,9 @@ func kindOf(ix *model.Index) string {
 	return "INDEX "
 }
 
-// IndexColumns lists what an index is made of. Included columns come after the
-// key's where there is no clause for them, so that the entries keep their order:
-// by the index columns, then by the key.
+// IndexColumns lists the columns of an index. Included columns come after the
+// key's if there is no clause for them, so that the entries keep their order: by
+// the index columns, then by the key.
 func (d *Dialect) IndexColumns(t *model.Table, ix *model.Index) []string {
 	if len(ix.Include) == 0 || d.IncludeClause {
 		return ix.Columns

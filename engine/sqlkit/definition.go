@@ -9,8 +9,8 @@ import (
 	"rumbench/model"
 )
 
-// Definitions are what is known of tables and indexes, in words of the engine's
-// own: how they are found in the database, and how the schema's read.
+// Definitions describe tables and indexes in the engine's words: as they are
+// found in the database, and as the schema has them.
 type Definitions struct {
 	// Queries return rows of a name, the table's name, and a part of the
 	// definition; the parts of one name are put together.
@@ -19,16 +19,16 @@ type Definitions struct {
 	Table func(t *model.Table) string
 	// Index is the definition of an index.
 	Index func(t *model.Table, ix *model.Index) string
-	// Primary is the name of the primary key's index; nil: it is not found apart
-	// from its table.
+	// Primary is the name of the primary key's index; nil: it is not found
+	// separately from its table.
 	Primary func(t *model.Table) string
 }
 
 type defined struct{ table, text string }
 
-// Compare looks at the tables and indexes that exist. Others than the schema's,
-// and those that were defined otherwise, are refused: a step would measure
-// something else. In a schema that others may use too they are only not used.
+// Compare checks the tables and indexes that exist. Those that the schema does
+// not have, or defines differently, are refused: a step would measure something
+// else. In a schema that others may use too they are only not used.
 func (db *DB) Compare(ctx context.Context, words Definitions, shared bool) error {
 	found, err := db.found(ctx, words.Queries)
 	if err != nil {
@@ -95,7 +95,7 @@ func (db *DB) wanted(words Definitions) map[string]defined {
 }
 
 // Usable returns an error if an operation's table was made for something else, or
-// its index does not exist: the server might find another way.
+// its index does not exist: the server might find a different access path.
 func (db *DB) Usable(op *model.Op) error {
 	db.mu.Lock()
 	defer db.mu.Unlock()

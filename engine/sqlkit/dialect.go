@@ -2,10 +2,10 @@
 // and operations into statements through a Dialect and prepares them on one
 // connection per session.
 //
-// It knows no database and no driver. What one says differently from another
-// is in its Dialect; settings, sizes, counters and rest are the engine's own.
-// Connections are its own interface, of which stdsql makes one out of a
-// driver's for database/sql.
+// It knows no database and no driver. A Dialect holds the differences of one
+// database from others; settings, sizes, counters and rest are the engine's
+// own. Connections implement an interface of sqlkit; package stdsql implements
+// it on a driver for database/sql.
 package sqlkit
 
 import (
@@ -14,10 +14,10 @@ import (
 	"rumbench/model"
 )
 
-// Dialect is how one database differs from others in its SQL. It has
-// many fields because each is one such difference; most are left alone.
+// Dialect holds the differences of one database's SQL from others'. It has many
+// fields because each is one such difference; most are left alone.
 type Dialect struct {
-	// Speaks is the name under which users write SQL of their own for it.
+	// Speaks is the name under which users write custom SQL for it.
 	Speaks string
 	// Quote surrounds identifiers; inside it is doubled.
 	Quote string
@@ -27,9 +27,9 @@ type Dialect struct {
 	// MaxArgs is how many placeholders a statement may have; 0 means any number.
 	MaxArgs int
 
-	// ColumnType is the type of a column, with what makes the engine number it
-	// if it is Auto. NOT NULL and the primary key are added to it. Text must
-	// compare byte by byte.
+	// ColumnType is the type of a column, with the clause that makes the engine
+	// number it if it is Auto. NOT NULL and the primary key are added to it.
+	// Text must compare byte by byte.
 	ColumnType func(c *model.Column) string
 	// TableOptions ends a CREATE TABLE, beginning with a space; may be nil.
 	TableOptions func(t *model.Table) string
@@ -37,16 +37,16 @@ type Dialect struct {
 	AfterTable func(d *Dialect, t *model.Table) []string
 	// Batch: several definitions in one text are made all or none.
 	Batch bool
-	// NullsLast: NULL sorts after all values unless the statement says otherwise.
+	// NullsLast: NULL sorts after all values unless the statement specifies otherwise.
 	NullsLast bool
 
-	// AlterIndexes: indexes are made and dropped by ALTER TABLE, several at once.
+	// AlterIndexes: ALTER TABLE makes and drops indexes, several at once.
 	AlterIndexes bool
 	// IncludeClause: an index can hold columns that are not part of its order.
-	// Where it cannot, they follow the primary key's columns.
+	// Otherwise they follow the primary key's columns.
 	IncludeClause bool
 	// Parallel: indexes of several tables can be built at the same time, each
-	// table's on a connection of its own.
+	// table's on a separate connection.
 	Parallel bool
 	// Hint follows the table's name to make a statement use an index, beginning
 	// with a space; "" is the primary key. nil: there are no hints.
@@ -59,7 +59,7 @@ type Dialect struct {
 	// OnDuplicateKey: conflicts are answered by INSERT IGNORE and ON DUPLICATE
 	// KEY UPDATE, otherwise by ON CONFLICT.
 	OnDuplicateKey bool
-	// Number says how the number that the engine gave to a row is known.
+	// Number is the way to learn the number that the engine gave to a row.
 	Number Number
 	// DeleteLimit: DELETE knows ORDER BY and LIMIT.
 	DeleteLimit bool
@@ -68,8 +68,8 @@ type Dialect struct {
 
 	// Clear is the statement that removes all rows of a table; "" is TRUNCATE TABLE.
 	Clear string
-	// Lock ends a SELECT whose rows are locked, beginning with a space; "" where a
-	// transaction that writes has no need of it.
+	// Lock ends a SELECT whose rows are locked, beginning with a space; "" if a
+	// transaction that writes does not need it.
 	Lock string
 	// Begin starts a transaction. writes reports whether the session has prepared
 	// an operation that writes.
@@ -83,20 +83,20 @@ type Dialect struct {
 	// they are prepared.
 	AsText bool
 
-	// Detached: the driver pays for every execution with a context that can be
-	// cancelled, as by starting a goroutine. Operations that end by themselves
-	// soon are then run without one.
+	// Detached: a context that can be cancelled costs the driver something in
+	// every execution, such as starting a goroutine. Operations that soon end
+	// by themselves are then run without one.
 	Detached bool
-	// Classify gives a connection's error its class; nil: it is none.
+	// Classify gives a connection's error its class; nil: it is no error.
 	Classify func(error) error
 }
 
-// Number is how the number that an engine gave to an inserted row is known.
+// Number is the way to learn the number that an engine gave to an inserted row.
 type Number uint8
 
-// The ways to know a number.
+// The ways to learn a number.
 const (
-	NoNumber       Number = iota // it does not
+	NoNumber       Number = iota // it is not known
 	LastNumber                   // the last insert id is the last row's
 	FirstNumber                  // the last insert id is the first row's; others follow without gaps
 	ReturnedNumber               // by a RETURNING clause

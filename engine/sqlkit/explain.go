@@ -18,16 +18,16 @@ type Explainable struct {
 	Filled   string   // with the values in place
 }
 
-// samples is how many rows values are looked for in, at least; many is how many at most.
+// samples is the least number of rows that values are looked for in; many is the greatest.
 const (
 	samples = 20
 	many    = 1000
 )
 
-// rangeLength is how many whole numbers the ranges that are explained span together.
+// rangeLength is the number of whole numbers that the ranges explained span together.
 const rangeLength = 100
 
-// nothingSought is why there is no plan of statements that look for nothing.
+// nothingSought is the reason why there is no plan of statements that look for nothing.
 const nothingSought = "nothing is looked for"
 
 // Explain asks for the plan of an operation with the values of the table's first
@@ -51,7 +51,7 @@ func (db *DB) Explain(ctx context.Context, op *model.Op,
 	if err != nil {
 		return p, err
 	}
-	if op.Rows <= 1 { // that of many rows is long
+	if op.Rows <= 1 { // the plan of many rows is long
 		p.Statement = s.Text
 	}
 	if p.None != "" {
@@ -100,7 +100,7 @@ func (db *DB) firstRows(ctx context.Context, t *model.Table, n int) (rows [][]mo
 	return rows, err
 }
 
-// sampleArgs returns arguments for an operation, of rows in which none of its
+// sampleArgs returns arguments for an operation, from rows in which none of its
 // values is NULL; nil if there are none.
 func sampleArgs(t *model.Table, op *model.Op, rows [][]model.Value) []model.Value {
 	order := t.Order(op.Index)
@@ -164,8 +164,8 @@ func sampleArgs(t *model.Table, op *model.Op, rows [][]model.Value) []model.Valu
 	return args
 }
 
-// SchemaIndex returns the name in the schema of an index of the database, which
-// calls that of the primary key so.
+// SchemaIndex returns the name in the schema of an index of the database.
+// primary is the database's name for the primary key's.
 func SchemaIndex(t *model.Table, name, primary string) string {
 	if name == primary {
 		return engine.PrimaryKey

@@ -6,13 +6,13 @@ import (
 	"rumbench/model"
 )
 
-// scan reads in the order of the index's columns, unless rows may come in any.
-// Entries that are equal in them come as the index holds them, by key in most
-// engines: asking for that order would make others sort.
+// scan reads in the order of the index's columns, unless rows may come in any
+// order. Entries that are equal in them come in the index's order, by key in
+// most engines: asking for that order would make other engines sort.
 func (b *builder) scan(t *model.Table, op *model.Op) Statement {
 	order := t.Order(op.Index)
 	result := types(t, op.Columns)
-	// A limit and DISTINCT apply to the rows, an aggregate to what they leave.
+	// A limit and DISTINCT apply to the rows, an aggregate to the remaining ones.
 	nested := op.Aggregate != model.NoAggregate && (op.Limit > 0 || op.Distinct)
 	switch {
 	case op.Aggregate == model.Count:
@@ -96,7 +96,7 @@ func (b *builder) ranges(op *model.Op, column string) {
 	}
 }
 
-// bounds compares a column with the bounds in arguments from first on.
+// bounds compares a column with the bounds in the arguments that begin with first.
 func (b *builder) bounds(op *model.Op, column string, first int) {
 	if op.Lower == model.Inclusive && op.Upper == model.Inclusive {
 		b.name(column).text(" BETWEEN ").arg(first).text(" AND ").arg(first + 1)
@@ -122,8 +122,8 @@ func orEqual(b model.Bound) string {
 	return " "
 }
 
-// orderBy sorts distinct rows by their columns, others by the index's columns
-// that are not fixed by equality; and what may come in any order only as asked.
+// orderBy sorts distinct rows by their columns, others by the index's columns that are
+// not fixed by equality. Rows that may come in any order are sorted only on request.
 func (b *builder) orderBy(t *model.Table, op *model.Op, order []string) *builder {
 	var by []string
 	if op.OrderBy != "" {

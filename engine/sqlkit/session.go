@@ -9,8 +9,8 @@ import (
 	"rumbench/model"
 )
 
-// Session executes operations on a connection of its own, which only the
-// goroutine that uses the session must use.
+// Session executes operations on its own connection, which only the goroutine
+// that uses the session may use.
 type Session struct {
 	*Admin
 	db       *DB
@@ -19,8 +19,8 @@ type Session struct {
 	writes   bool            // an operation that writes was prepared
 }
 
-// Conn returns the session's connection, for what it can do beside statements; nil:
-// the session is closed.
+// Conn returns the session's connection, for its abilities in addition to
+// statements; nil: the session is closed.
 func (s *Session) Conn() Conn { return s.conn }
 
 // Prepare readies an operation.
@@ -55,8 +55,8 @@ func (s *Session) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error
 	return newWrite(b, t, op), nil
 }
 
-// statement returns an operation as a statement, and its table; nil: that of a user's own
-// statement is unknown.
+// statement returns an operation as a statement, and its table; nil: the table of custom
+// SQL is unknown.
 func (db *DB) statement(op *model.Op) (*model.Table, Statement, error) {
 	if op.Kind == model.Own {
 		b := &builder{d: db.dialect}
@@ -141,7 +141,7 @@ type begin struct {
 	session *Session
 	level   model.Isolation
 	texts   []string
-	writes  bool // what texts were made for
+	writes  bool // the value that texts were made for
 }
 
 // Exec starts a transaction. Whether it writes is only known when the

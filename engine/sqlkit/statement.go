@@ -10,7 +10,7 @@ import (
 // Statement is an operation in a dialect.
 type Statement struct {
 	Text string
-	// Args are the arguments that the placeholders take; nil: as they come.
+	// Args are the arguments that the placeholders take; nil: in order.
 	Args []int
 	// Types are those of the columns returned; nil if no rows are.
 	Types []model.Type
@@ -43,7 +43,7 @@ func (d *Dialect) Statement(t *model.Table, op *model.Op) (Statement, error) {
 	return Statement{}, fmt.Errorf("operation %s is not a statement", op.Label())
 }
 
-// get leaves it to the database how it finds the keys: nobody writes a hint for it.
+// get lets the database choose how to find the keys: users write no hint for that.
 func (b *builder) get(t *model.Table, op *model.Op) Statement {
 	b.selected(op).text(" FROM ").name(t.Name).text(" WHERE ")
 	b.keys(keyColumns(t, op), op.KeyCount(), 0)
@@ -84,7 +84,7 @@ func types(t *model.Table, columns []string) []model.Type {
 	return out
 }
 
-// keys compares columns with n keys, in arguments from first on.
+// keys compares columns with n keys, in the arguments that begin with first.
 func (b *builder) keys(columns []string, n, first int) *builder {
 	width := len(columns)
 	if n == 1 {

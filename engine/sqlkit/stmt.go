@@ -14,9 +14,9 @@ type base struct {
 	label    string
 	stmt     Stmt
 	want     int   // arguments of an execution
-	order    []int // the argument of each placeholder; nil: as they come
+	order    []int // the argument of each placeholder; nil: in order
 	arranged []model.Value
-	brief    bool // it ends soon by itself, and a context would cost
+	brief    bool // it soon ends by itself, and a context would add cost
 }
 
 func newBase(s *Session, t *model.Table, op *model.Op, order []int, st Stmt) base {

@@ -12,12 +12,12 @@ import (
 	"rumbench/model"
 )
 
-// textStmt is a statement that is sent with its values in it, to be parsed
-// anew at every execution. The text is in memory that changes with the next one.
+// textStmt is a statement that is sent with its values in it, to be parsed anew
+// at every execution. The memory of its text is reused by the next one.
 type textStmt struct {
 	conn    Conn
 	dialect *Dialect
-	pieces  []string // what stands before, between and after the values
+	pieces  []string // the text before, between and after the values
 	args    []int    // the argument that follows each piece but the last
 	buf     []byte
 }
@@ -130,8 +130,8 @@ func FloatValue(f float64, t model.Type) (model.Value, error) {
 	return model.Value{}, Unfit("a float", t)
 }
 
-// TextValue returns a value of type t that came as text, such as the decimal that a
-// sum is. Text and bytes share its memory.
+// TextValue returns a value of type t that came as text, such as a decimal sum.
+// Text and bytes share its memory.
 func TextValue(b []byte, t model.Type) (model.Value, error) {
 	switch t {
 	case model.String:
@@ -160,11 +160,11 @@ func timeValue(b []byte) (model.Value, error) {
 	return model.TimeValue(t), err
 }
 
-// shared returns a string in the same memory, for what keeps none of it: errors copy
-// what they quote.
+// shared returns a string in the same memory, for functions that keep none of it:
+// errors copy the text that they quote.
 func shared(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// Unfit returns the error of an answer that is no value of a column's type.
+// Unfit returns the error of an answer that is not a value of a column's type.
 func Unfit(subject string, t model.Type) error {
 	return fmt.Errorf("the server returned %s for a column of type %s", subject, t)
 }

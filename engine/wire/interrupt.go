@@ -10,7 +10,7 @@ import (
 // context for as long as operations come with it, which costs them next to
 // nothing. Its methods are called by one goroutine at a time.
 type Interrupter struct {
-	// Ask requests cancellation, on a connection of its own.
+	// Ask requests cancellation, on a separate connection.
 	Ask func(context.Context) error
 	// Cut ends the connection.
 	Cut func()
@@ -76,7 +76,7 @@ func (w *Interrupter) follow(ctx context.Context) {
 }
 
 // Leave stops following the context and waits for a request in flight. Its error
-// is that of the connection.
+// is the connection's.
 func (w *Interrupter) Leave() error {
 	if w.ctx == nil {
 		return nil

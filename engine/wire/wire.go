@@ -21,9 +21,9 @@ import (
 // Break may be called concurrently.
 //
 // On a socket, a request is sent after the wait for its response has been
-// registered with Go's poller, and the wait begins at once: to try a read first,
-// as a net.Conn does, is a wasted system call; and one call of the poller finds
-// the responses of all connections.
+// registered with Go's poller, and the wait begins at once: trying a read first,
+// as a net.Conn does, wastes a system call; and one call of the poller finds the
+// responses of all connections.
 //
 // The poller does not watch the socket itself, which would also wake it when the
 // server has read a request. It watches an epoll of readable events only.
@@ -68,7 +68,7 @@ func Take(conn net.Conn) (*Conn, error) {
 }
 
 // take duplicates a socket and closes the original. If it fails, Close closes
-// what it has opened.
+// the files that it has opened.
 func (s *Conn) take(conn interface {
 	syscall.Conn
 	io.Closer
@@ -187,7 +187,7 @@ func (s *Conn) grow(n int) {
 	s.start = 0
 }
 
-// read sends what is queued and reads at least one byte; or none, when it has
+// read sends the queued data and reads at least one byte; or none, when it has
 // sent the end of a long request whose response may have been read already.
 func (s *Conn) read(b []byte) (int, error) {
 	if s.conn != nil {
@@ -207,8 +207,8 @@ func (s *Conn) read(b []byte) (int, error) {
 		if s.n > 0 || s.err != nil || len(s.out) == 0 {
 			return s.n, s.err
 		}
-		// The socket did not accept everything. A server that responds meanwhile
-		// may accept no more until that is read.
+		// The socket did not accept everything. A server that responds
+		// concurrently may accept no more until its response is read.
 		if err := s.poll(unix.POLLIN | unix.POLLOUT); err != nil {
 			return 0, err
 		}

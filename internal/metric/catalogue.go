@@ -27,8 +27,8 @@ const (
 	// SharesOfTime are sums that the report shows as shares of each other, next to
 	// the statements.
 	SharesOfTime Section = "Shares of time"
-	// SettledCost is shown in the main table of the step, because it is of several
-	// steps.
+	// SettledCost is shown in the main table of the step, because it covers
+	// several steps.
 	SettledCost Section = "Cost over the steps"
 )
 
@@ -72,8 +72,8 @@ func makeCatalogue() (out []Metric) {
 	return out
 }
 
-// latencyNames are what distributions are called in the names of metrics, as the
-// heads of columns, and in docs.
+// latencyNames are the names of a distribution's values in column headings and
+// in docs, by their names in metrics.
 var latencyNames = map[Quantile]struct{ label, doc string }{
 	Mean: {"mean", "Mean"}, P50: {"p50", "Median"}, P95: {"p95", "95th percentile of"}, P99: {"p99", "99th percentile of"},
 	P999: {"p99.9", "99.9th percentile of"}, Max: {"max", "Greatest"}, Min: {"min", "Least"},
@@ -172,7 +172,7 @@ var promises = []Metric{
 	{Name: "saturated", Unit: "bool", Better: Lower, Family: Promise, Doc: "1 if the promise was missed and lateness grew to the end: the promised rate is above what the engine can do."},
 }
 
-// rules are of workloads that follow a standard, see workload.Rules.
+// rules are the metrics of workloads that follow a standard, see workload.Rules.
 var rules = []Metric{
 	{Name: "ruled_p90_us", Unit: "µs", Better: Lower, Family: Promise, Label: "p90", Doc: "90th percentile of the times of an operation whose workload follows a standard that limits it: response times with a rate or arrivals, service times otherwise."},
 	{Name: "rule_met", Unit: "bool", Better: Higher, Family: Promise, Label: "within the limit", Doc: "1 if ruled_p90_us is within the limit of the workload's standard, otherwise 0."},

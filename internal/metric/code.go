@@ -4,7 +4,7 @@ import (
 	"maps"
 )
 
-// Effect is what a warning does to the number or step that it is attached to.
+// Effect is the effect of a warning on the number or step that it is attached to.
 type Effect int
 
 // The effects. A warning without one limits only how a reader uses a number.
@@ -18,10 +18,10 @@ const (
 // Kind is everything known about a code.
 type Kind struct {
 	// Text is the warning's text: {name} is a value, {name:%.0f} a number in a
-	// format, and [ around {name}] is left out where the value is unknown.
+	// format, and [ around {name}] is left out if the value is unknown.
 	Text string
 	// Short is a short form without values, which verdicts show next to a number
-	// and the progress after a step; "" where the text itself is short.
+	// and the progress after a step; "" if the text itself is short.
 	Short  string
 	Effect Effect
 }
@@ -91,5 +91,5 @@ var kinds = func() map[Code]Kind {
 	return all
 }()
 
-// Kind returns what is known about the code; nothing of "".
+// Kind returns the code's Kind, the zero Kind for "".
 func (c Code) Kind() Kind { return kinds[c] }

@@ -14,6 +14,6 @@ func Find(rows []Row, metric, op, per string) *Row {
 	return nil
 }
 
-// PerOf reports whether a denominator is of an operation kind: they are called
-// after it, "insert row" of "insert" and "query" of "query".
+// PerOf reports whether a denominator belongs to an operation kind, whose name
+// it begins with: "insert row" for "insert", and "query" for "query".
 func PerOf(per, op string) bool { return op != "" && (per == op || strings.HasPrefix(per, op+" ")) }

@@ -1,11 +1,11 @@
 package metric
 
-// SLA is whether a promised rate was held.
+// SLA reports whether a promised rate was held.
 type SLA struct {
 	Target      float64 `json:"target"`       // units a second
 	Achieved    float64 `json:"achieved"`     // average over the group's own time
 	Intervals   int     `json:"intervals"`    // how many intervals of the window were judged; 0: it was too short
-	Share       float64 `json:"share"`        // of the intervals, how many reached 95 % of the target
+	Share       float64 `json:"share"`        // share of the intervals that reached 95 % of the target
 	Worst       float64 `json:"worst"`        // units a second in the worst interval
 	Backlog     float64 `json:"backlog"`      // units that were due by the planned end but not done by then
 	MaxLateness float64 `json:"max_lateness"` // seconds
@@ -25,7 +25,7 @@ type Span struct {
 type Curve struct {
 	Group string `json:"group"`
 	Op    string `json:"op"`
-	// "service", "response", "attempt" or "statement"; of the last, Op is the statement
+	// "service", "response", "attempt" or "statement"; for the last, Op is the statement
 	Measure  string       `json:"measure"`
 	Count    int64        `json:"count"`
 	Overflow int64        `json:"overflow,omitempty"` // samples above an hour, counted apart

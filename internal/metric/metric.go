@@ -1,13 +1,13 @@
-// Package metric is the catalogue of everything that rumbench measures: what each
-// metric means, the rows that hold its values, and the warnings that limit their
-// use. It measures nothing and reads no files.
+// Package metric is the catalogue of everything that rumbench measures: the
+// meaning of each metric, the rows that hold its values, and the warnings that
+// limit their use. It measures nothing and reads no files.
 package metric
 
 import "slices"
 
-// Metric is everything known about a metric: many fields, as the tables of reports,
-// their hover texts, comparisons, histories, the glossary and `list metrics` are made
-// of them.
+// Metric is everything known about a metric. It has many fields because the tables of
+// reports, their hover texts, comparisons, histories, the glossary and `list metrics`
+// are made from them.
 type Metric struct {
 	Name    string
 	Unit    string
@@ -15,24 +15,24 @@ type Metric struct {
 	Family  Family
 	Section Section // where the report shows its numbers
 	Label   string  // the heading of its column; "": its name
-	// Per is what its numbers are divided by.
+	// Per is the denominator of its numbers.
 	Per Denominator
 	// Headline is its role in judging a step.
 	Headline Headline
 	// StandsIn is the headline that it replaces in steps without that headline;
-	// JudgedBy is the metric that is judged in place of this one.
+	// JudgedBy is the metric that is judged instead of this one.
 	StandsIn, JudgedBy string
-	// Split marks a part of the engine or of its clients alone: where both are one
-	// process it is something else, and is not compared with that of a server.
+	// Split marks a number of the engine alone or of its clients alone: if both are one
+	// process, the number means something else and is not compared with a server's.
 	Split bool
-	// Quantile is which value of a latency distribution it is.
+	// Quantile is the quantile of a latency distribution that it holds.
 	Quantile Quantile
-	Doc      string // what it means, in sentences
-	Formula  string // "operations ÷ duration_s"; "" where Doc says it all
+	Doc      string // its meaning, in sentences
+	Formula  string // "operations ÷ duration_s"; "" if Doc is complete
 	See      string // the page in docs/ with details
 }
 
-// Direction is which direction of a metric is better; "" if neither. Only
+// Direction is the better direction of a metric; "" if neither is better. Only
 // metrics with a direction are judged.
 type Direction string
 
@@ -91,7 +91,7 @@ func (f Family) Layer() Layer {
 	return ServiceLayer
 }
 
-// Denominator is what the numbers of a metric are divided by. A row names its own.
+// Denominator is the unit that the numbers of a metric are divided by. Each row names its own.
 type Denominator string
 
 // The denominators; "" for numbers that are not divided.
@@ -137,14 +137,14 @@ func Names() []string {
 	return names
 }
 
-// Listed is a hint at all names, which are too many for a message.
+// Listed points to the list of all names, which are too many for a message.
 const Listed = "rumbench list metrics names them"
 
 // ByName returns the metric of that name, nil if there is none.
 func ByName(name string) *Metric { return byName[name] }
 
-// InSection returns the names of the metrics that stand in a section of the
-// report, in the order of its columns.
+// InSection returns the names of the metrics in a section of the report, in the
+// order of its columns.
 func InSection(s Section) (out []string) {
 	for i := range catalogue {
 		if catalogue[i].Section == s {
@@ -154,7 +154,7 @@ func InSection(s Section) (out []string) {
 	return out
 }
 
-// Headlines returns the metrics that are headlines in one of the ways given.
+// Headlines returns the metrics that have one of the headline roles given.
 func Headlines(ways ...Headline) (out []*Metric) {
 	for i := range catalogue {
 		if slices.Contains(ways, catalogue[i].Headline) {

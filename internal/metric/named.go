@@ -7,8 +7,8 @@ import (
 	"rumbench/internal/text/hint"
 )
 
-// nicknames are what people call metrics, with the metrics in order of
-// preference: a step's number is that of the first which it has.
+// nicknames are the common names of metrics, with the metrics in order of
+// preference: a step's number is that of the first metric it has.
 var nicknames = map[string][]string{
 	"throughput": {"rows_per_s"}, "rate": {"rows_per_s"}, "rows/s": {"rows_per_s"},
 	"tps": {"ops_per_s"}, "ops": {"ops_per_s"}, "transactions/s": {"ops_per_s"},
@@ -20,10 +20,10 @@ var nicknames = map[string][]string{
 }
 
 // latency returns the metrics of a quantile of an operation's latency: the response
-// time where a rate was promised, else the service time.
+// time if a rate was promised, else the service time.
 func latency(q Quantile) []string { return []string{latencyName(Response, q), latencyName(Service, q)} }
 
-// costOf returns a cost and the metric that stands in for it where it is unknown.
+// costOf returns a cost and the metric that replaces it if it is unknown.
 func costOf(name string) []string { return []string{name, StandIn(name).Name} }
 
 // ambiguous are names that may mean one of several numbers, with the names of these.
@@ -48,10 +48,9 @@ func Nicknames() (out []Nickname) {
 	return out
 }
 
-// Named returns the metrics that a user means by a name: a metric's own, a
-// nickname such as throughput or p99, or the heading of one metric's column.
-// Several are in order of preference: a step's number is that of the first which it
-// has. The error has a hint.
+// Named returns the metrics that a user means by a name: a metric's own name, a nickname
+// such as throughput or p99, or the heading of one metric's column. Several are in order
+// of preference: a step's number is that of the first metric it has. The error has a hint.
 func Named(text string) ([]string, error) {
 	name := strings.ToLower(strings.TrimSpace(text))
 	if byName[name] != nil {
@@ -77,8 +76,8 @@ func underHeading(heading string) (out []string) {
 	return out
 }
 
-// suggestion returns a hint at what may have been meant by a name: what it is
-// ambiguous about, the metrics under such a heading, or names like it.
+// suggestion returns a hint at the possible meanings of a name: those of an
+// ambiguous name, the metrics under such a heading, or similar names.
 func suggestion(name string, headed []string) string {
 	if means := slices.Concat(ambiguous[name], headed); len(means) > 0 {
 		return hint.AnyOf(means)
@@ -106,8 +105,9 @@ func AllNamed(names []string) (out []string, err error) {
 	return out, nil
 }
 
-// JudgedAs returns the metric that is judged under a name that a user may write for it. Of a
-// latency it is that of the response times; where there are none, service times stand in.
+// JudgedAs returns the metric that is judged under a name that a user may write for it. For
+// a latency it is the metric of the response times; if there are none, service times replace
+// them.
 func JudgedAs(name string) (string, error) {
 	names, err := Named(name)
 	if err != nil {

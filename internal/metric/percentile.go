@@ -25,8 +25,8 @@ func LeastSamples(percentile float64) int64 {
 	return int64(math.Round(10 / (1 - percentile/100)))
 }
 
-// Needs returns what a latency metric requires to be a percentile: "p99 needs 1000
-// operations".
+// Needs returns the number of samples that a latency metric requires to be a
+// percentile: "p99 needs 1000 operations".
 func Needs(metric string) string {
 	p, _, _ := Percentile(metric)
 	return fmt.Sprintf("p%g needs %d operations", p, LeastSamples(p))

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// Row is one number of a result, with everything that is needed to quote it.
+// Row is one number of a result, with everything needed to quote it.
 type Row struct {
 	Target string `json:"target"`
 	Trial  int    `json:"trial"`
@@ -27,10 +27,10 @@ type Row struct {
 	// "engine", "null engine".
 	Source   string    `json:"source,omitempty"`
 	Warnings []Warning `json:"warnings,omitempty"`
-	// Disturbed: the number may include other programs' activity, as a warning
-	// says. It is shown but not compared.
+	// Disturbed: the number may include other programs' activity, according to
+	// a warning. It is shown but not compared.
 	Disturbed bool `json:"disturbed,omitempty"`
-	// AtLeast: the number is a lower bound, as a warning says.
+	// AtLeast: the number is a lower bound, according to a warning.
 	AtLeast bool `json:"at_least,omitempty"`
 	// MaxOf is the number of samples if a percentile had too few: the value is
 	// then their maximum. It is not stored: see Step.Shown.

@@ -1,8 +1,8 @@
 package metric
 
-// The sources of space_amplification: what counts as the space of the rows.
+// The sources of space_amplification: the space that counts as that of the rows.
 const (
-	SpaceOfDirectory = "data directory" // of an engine that has it for itself
+	SpaceOfDirectory = "data directory" // of an engine that uses it alone
 	SpaceBeyondEmpty = "files of tables and indexes, and all others but redo logs beyond those of the empty server"
 	SpaceAndLogs     = "files of tables and indexes, and logs as far as they are written"
 )

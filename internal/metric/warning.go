@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Code is what a warning is about. Verdicts, gates and reports decide on it,
+// Code is the subject of a warning. Verdicts, gates and reports decide on it,
 // never on the text.
 type Code string
 
@@ -19,7 +19,7 @@ type Values map[string]any
 
 // Warning limits the use of a number, a step or a trial.
 type Warning struct {
-	Code   Code   `json:"code,omitempty"` // "": a text without one, as of an imported log
+	Code   Code   `json:"code,omitempty"` // "": a text without one, as in an imported log
 	Values Values `json:"values,omitempty"`
 	Text   string `json:"text"` // made from code and values
 }
@@ -170,8 +170,8 @@ func (w Warning) weight() int {
 	return len(byWeight) + 1
 }
 
-// Weightiest returns the first of the warnings on which most depends. There must
-// be one.
+// Weightiest returns the first of the most important warnings. There must be at
+// least one.
 func Weightiest(list []Warning) Warning {
 	return slices.MinFunc(list, func(a, b Warning) int { return cmp.Compare(a.weight(), b.weight()) })
 }

@@ -28,7 +28,7 @@ func (e *DiedError) Error() string {
 	return s
 }
 
-// hints are what the user can do about messages of servers.
+// hints are remedies for messages of servers.
 var hints = []struct {
 	messages []string
 	hint     string
@@ -55,7 +55,7 @@ var hints = []struct {
 		"see dmesg"},
 }
 
-// Hint returns what the user can do.
+// Hint returns advice to the user.
 func (e *DiedError) Hint() string {
 	text := e.Error()
 	for _, h := range hints {

@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// newEndpoint returns where the server is to listen: on a free port, unless the
-// settings name one.
+// newEndpoint returns the endpoint for the server to listen on: a free port,
+// unless the settings name one.
 func (s *Server) newEndpoint() (Endpoint, error) {
 	e := Endpoint{User: s.kind.superuser}
 	for _, set := range s.Settings {

@@ -48,7 +48,7 @@ type MissingError struct {
 	Kind   string
 	Binary string   // as requested; "" if none was named
 	Looked []string // where it was searched for
-	Reason string   // why what was found is not it; "": nothing was found
+	Reason string   // why the program found is unsuitable; "": none was found
 }
 
 // Error implements error.
@@ -77,7 +77,7 @@ func (e *ProbeError) Error() string {
 // Unwrap returns the cause.
 func (e *ProbeError) Unwrap() error { return e.Err }
 
-// Hint returns what the user can do.
+// Hint returns advice to the user.
 func (e *ProbeError) Hint() string {
 	return "try again; if it was killed, the machine may have run out of memory: see dmesg"
 }
@@ -210,7 +210,7 @@ func ended(err error) bool {
 	return errors.As(err, &exit) && exit.Exited() || errors.Is(err, syscall.ENOEXEC)
 }
 
-// Found is what Look has found out about a server's program.
+// Found is the result of Look for a server's program.
 type Found struct {
 	Kind      string `json:"server"`
 	Binary    string `json:"binary,omitempty"` // as requested; "": the one that is installed
@@ -252,8 +252,9 @@ func Remember(f Found) {
 	variablesOf.Store(f.Path, known)
 }
 
-// Variables returns the settings that a program knows, by their names in its
-// configuration file, in lower case unless the server distinguishes it. The map is shared and must not be changed.
+// Variables returns the settings that a program knows, by their names in its configuration
+// file, in lower case unless the server distinguishes it. The map is shared and must not be
+// changed.
 func Variables(ctx context.Context, p Program) (map[string]bool, error) {
 	if known, ok := variablesOf.Load(p.Path); ok {
 		return known.(map[string]bool), nil

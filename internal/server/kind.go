@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// kind is what differs from one kind of server to another.
+// kind holds the differences between kinds of servers.
 type kind struct {
-	user       string         // that the server runs as, if this process is root's
+	user       string         // that the server runs as, if this process runs as root
 	superuser  string         // of the database
 	aptPackage string         // on Debian and Ubuntu; "": there is none
 	paths      []string       // patterns of paths of the installed program, the best last
@@ -27,10 +27,10 @@ type kind struct {
 	// create returns the command that fills the data directory, or fills it itself;
 	// nil: the server does so when it starts.
 	create func(s *Server) (command []string, err error)
-	// arguments are those of the command that starts the server.
+	// arguments returns the arguments of the command that starts the server.
 	arguments func(s *Server) []string
-	// leftovers removes what a killed server has left and what would prevent the
-	// next start, or outlive its directory; nil: there is nothing.
+	// leftovers removes the remains of a killed server that would prevent the
+	// next start, or outlive its directory; nil: there are none.
 	leftovers func(s *Server) error
 }
 
@@ -51,7 +51,7 @@ func kindOf(name string) (*kind, error) {
 	return nil, fmt.Errorf("unknown kind of server %q; the kinds are %s", name, strings.Join(Kinds(), ", "))
 }
 
-// versionIn returns a function that parses a version: what a pattern has in parentheses.
+// versionIn returns a function that parses a version: the part that a pattern has in parentheses.
 func versionIn(pattern *regexp.Regexp) func(text string) (version string, ok bool) {
 	return func(text string) (string, bool) {
 		if m := pattern.FindStringSubmatch(text); m != nil {

@@ -108,7 +108,7 @@ func (s *Server) run(ctx context.Context, command []string) error {
 	return errors.Join(&DiedError{What: filepath.Base(command[0]), How: err, Messages: relevant(string(out))}, s.keep(out))
 }
 
-// keep appends what a program said to the server's log, which is not open yet.
+// keep appends the output of a program to the server's log, which is not open yet.
 func (s *Server) keep(said []byte) error {
 	if err := s.openLog(); err != nil {
 		return err

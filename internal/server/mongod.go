@@ -15,7 +15,7 @@ var mongod = kind{
 	user: "mongodb", socket: "mongodb-PORT.sock", stop: syscall.SIGTERM, cased: true,
 	paths:     []string{"/opt/mongodb*/bin/mongod", "/usr/local/bin/mongod", "/usr/bin/mongod"},
 	arguments: mongodArguments,
-	// The command line is the configuration; the file says what it was.
+	// The command line is the configuration; the file records it.
 	configure: func(s *Server) error {
 		return os.WriteFile(s.configFile(), []byte(strings.Join(mongodArguments(s), "\n")+"\n"), 0o644)
 	},

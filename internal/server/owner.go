@@ -18,7 +18,7 @@ type owner struct {
 }
 
 // newOwner returns the user to run as: the one that the server's package has
-// created, or else nobody. It returns nil unless this process is root's.
+// created, or else the user nobody. It returns nil unless this process runs as root.
 func newOwner(name string) (*owner, error) {
 	if os.Getuid() != 0 {
 		return nil, nil
@@ -66,7 +66,7 @@ func (e *UnreachableError) Error() string {
 	return fmt.Sprintf("the server runs as user %s, who has no access to %s on the path to %s", e.User, e.Blocked, e.Dir)
 }
 
-// Hint returns what the user can do.
+// Hint returns advice to the user.
 func (e *UnreachableError) Hint() string {
 	return "choose another --out, such as one below /var/tmp, or allow access: chmod o+x " + e.Blocked
 }

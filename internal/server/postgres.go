@@ -120,8 +120,8 @@ func parseLockFile(text string) (s segment, ok bool) {
 }
 
 // left reports whether the segment is the server's and unused: after a reboot its
-// ID may belong to another one, and a copy of a data directory names the segment
-// of the original.
+// ID may belong to a different segment, and a copy of a data directory names the
+// segment of the original.
 func (s segment) left() bool {
 	attached, ok := s.attached()
 	return ok && attached == 0

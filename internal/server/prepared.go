@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// prepared is the directory in which tests keep what a command has created, to copy it
-// for the next server of the same program, command and configuration: creating it anew
-// takes seconds. Outside tests every server's data is created for it.
+// prepared is the directory in which tests keep the data that a command has created,
+// to copy it for the next server of the same program, command and configuration:
+// creating it anew takes seconds. Outside tests every server's data is created for it.
 type prepared string
 
 func preparedFor(s *Server, command []string) (prepared, error) {
@@ -77,7 +77,7 @@ func (p prepared) take(s *Server) (bool, error) {
 	return true, s.configure() // with the password of the copy
 }
 
-// keep copies a server's new data to where the next one finds it.
+// keep stores a copy of a server's new data for the next server.
 func (p prepared) keep(s *Server) error {
 	parent := filepath.Dir(string(p))
 	temp, err := os.MkdirTemp(parent, "new-")
@@ -99,8 +99,8 @@ func (p prepared) keep(s *Server) error {
 	return err
 }
 
-// prune removes what no test has used for days. It is renamed first, so that no test
-// takes a part of it.
+// prune removes data that no test has used for days. It is renamed first, so that no
+// test takes a part of it.
 func prune(parent string) error {
 	entries, err := os.ReadDir(parent)
 	for _, e := range entries {

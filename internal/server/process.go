@@ -45,7 +45,7 @@ func waitGone(ctx context.Context, dir string) error {
 const marker = "RUMBENCH_SERVER="
 
 // Sweep kills servers that run in a private directory after the process that
-// started them has died, and removes what they leave elsewhere.
+// started them has died, and removes their remains elsewhere.
 func Sweep(dir string) error {
 	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -70,7 +70,7 @@ func Sweep(dir string) error {
 	return err
 }
 
-// processes lists those of this host.
+// processes lists the processes of this host.
 func processes() procfs.Procs {
 	all, _ := procfs.AllProcs()
 	return all

@@ -42,7 +42,7 @@ type Config struct {
 	// succeeds or the server dies.
 	Ready func(context.Context, Endpoint) error
 
-	freePort func() (int, error) // the function freePort, but in tests
+	freePort func() (int, error) // the function freePort, except in tests
 	anew     bool                // the data is created even if tests have prepared some
 }
 
@@ -60,7 +60,7 @@ func (c *Config) sets(name string) bool {
 	return slices.ContainsFunc(c.Settings, func(set Setting) bool { return set.Name == name })
 }
 
-// Endpoint is where a server listens.
+// Endpoint is the address that a server listens on.
 type Endpoint struct {
 	Socket string // path of the unix socket
 	Port   int    // on 127.0.0.1
@@ -95,7 +95,7 @@ func (s *Server) Created() bool { return s.created }
 // the recovery of a large database.
 const startTimeout = 10 * time.Minute
 
-// poll is the interval of checks whether a server is ready or gone.
+// poll is the interval between checks whether a server is ready or gone.
 const poll = 20 * time.Millisecond
 
 // Start starts a server and waits until it answers.
@@ -137,8 +137,8 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	}
 }
 
-// mostTries is how often a server is started that finds its port taken: others
-// may take a free port before the server does.
+// mostTries is the number of attempts to start a server that finds its port
+// taken: other programs may take a free port before the server does.
 const mostTries = 5
 
 // prepare creates the directories, the configuration and the server's data.
@@ -213,7 +213,7 @@ func (s *Server) configure() (err error) {
 	return nil
 }
 
-// clear removes what a killed server has left.
+// clear removes the remains of a killed server.
 func (s *Server) clear() error {
 	if s.kind.leftovers == nil {
 		return nil
@@ -244,7 +244,7 @@ func (s *Server) fresh() (bool, error) {
 // Endpoint returns where the server listens.
 func (s *Server) Endpoint() Endpoint { return s.endpoint }
 
-// PID returns the server's main process, from which all others descend.
+// PID returns the server's main process, the ancestor of all others.
 func (s *Server) PID() int { return s.cmd.Process.Pid }
 
 func (s *Server) openLog() (err error) {
@@ -319,7 +319,7 @@ func (s *Server) await(ctx context.Context) error {
 }
 
 // Died returns how a server ended without being stopped; nil while it runs. A nil
-// server is one that was not started from here.
+// Server is one that this process has not started.
 func (s *Server) Died() error {
 	if s == nil {
 		return nil
@@ -349,9 +349,9 @@ func (s *Server) Wait(atMost time.Duration) {
 // its cache.
 const stopTimeout = 10 * time.Minute
 
-// Stop shuts the server down cleanly, so that it writes what it holds in memory.
-// It is an error if the server has died, or has to be killed because it does not
-// end in time.
+// Stop shuts the server down cleanly, so that it writes the data that it holds
+// in memory. It is an error if the server has died, or has to be killed because
+// it does not end in time.
 func (s *Server) Stop() error {
 	s.mu.Lock()
 	again := s.stopped

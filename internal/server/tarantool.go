@@ -19,7 +19,7 @@ var tarantool = kind{
 }
 
 // configureTarantool writes the script. The server listens at the socket only,
-// which none but root and its own user can access, so that guest may do all.
+// which none but root and its own user can access, so guest has all rights.
 func configureTarantool(s *Server) error {
 	socket := s.endpoint.Socket
 	if len(socket) > longestSocket {
@@ -36,7 +36,7 @@ func configureTarantool(s *Server) error {
 	return os.WriteFile(s.configFile(), []byte(text), 0o644)
 }
 
-// quoteLua writes a value as Lua has it, and ends the line of a table.
+// quoteLua writes a value in Lua's syntax, and ends the line of a table.
 func quoteLua(v string) string {
 	if _, err := strconv.ParseFloat(v, 64); err == nil || v == "true" || v == "false" {
 		return v + ","

@@ -8,21 +8,21 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// PairedBootstrap returns the interval of an estimate from n pairs: the pairs
-// are resampled with replacement, and estimate is called with the indices that
-// were drawn. Value is the estimate from the original pairs. The same seed gives
-// the same interval. A few thousand resamples are needed.
+// PairedBootstrap returns the interval of an estimate from n pairs: the pairs are
+// resampled with replacement, and estimate is called with the indices that were
+// drawn. Value is the estimate from the original pairs. The same seed gives the
+// same interval. A few thousand resamples are needed.
 //
 // The bounds are bias-corrected and accelerated (BCa), and widened by the ratio
-// of Student's t to the normal quantile, because the spread of so few pairs is
+// of Student's t to the normal quantile, because the spread of few pairs is
 // itself an estimate that is too small on average.
 //
-// A bootstrap interval cannot reach beyond the pairs, and misses when all of
-// them lie on one side of the true value, which happens with probability
-// 2^(1−n). Where that alone exceeds 1 − confidence, up to five pairs at 0.95, the
-// bounds are infinite. Resamples whose estimate is NaN (a division by zero, say)
-// are left out; if they are more than 1 %, the bounds are infinite too. With no
-// pairs the interval is NaN, and estimate is not called.
+// A bootstrap interval cannot reach beyond the pairs, and misses when all of them
+// lie on one side of the true value, which happens with probability 2^(1−n). If
+// that alone exceeds 1 − confidence, up to five pairs at 0.95, the bounds are
+// infinite. Resamples whose estimate is NaN (a division by zero, say) are left
+// out; if they are more than 1 %, the bounds are infinite too. With no pairs the
+// interval is NaN, and estimate is not called.
 //
 // Efron, "Better bootstrap confidence intervals", Journal of the American
 // Statistical Association 82 (1987); the widening is from Hesterberg, "What

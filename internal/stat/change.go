@@ -8,10 +8,10 @@ import (
 
 const (
 	leastPhase   = 5   // values on a level: fewer are outliers
-	leastBlocks  = 6   // to shuffle: fewer have too few orders for a significance test
+	leastBlocks  = 6   // blocks to shuffle: fewer have too few orders for a significance test
 	longest      = 256 // values that are searched; longer series are summarised in batches
-	independent  = 1.2 // correlation time below which values are taken for independent
-	fewestOrders = 200 // that a change is compared with
+	independent  = 1.2 // correlation time below which values count as independent
+	fewestOrders = 200 // permutations that a change is compared with
 	mostOrders   = 10000
 )
 
@@ -137,8 +137,8 @@ func (s search) surprising(ranks []int, windows []Run, score float64, seed uint6
 	return allowed >= 0
 }
 
-// Seeded returns overlapping windows of n values and fewer, down to least. They
-// depend on n and least only.
+// Seeded returns overlapping windows of n values and fewer, down to lowest.
+// They depend on n and lowest only.
 func Seeded(n, lowest int) []Run {
 	out := []Run{{0, n}}
 	for length := float64(n) / math.Sqrt2; length >= float64(lowest); length /= math.Sqrt2 {
@@ -151,9 +151,9 @@ func Seeded(n, lowest int) []Run {
 	return out
 }
 
-// place moves each change to where the values around it are nearest to the
-// medians of their sides, leaving at least least values on each. Ranks alone
-// would draw it towards the middle.
+// place moves each change to the position where the values around it are
+// nearest to the medians of their sides, leaving at least minimum values on
+// each. Ranks alone would draw it towards the middle.
 func place(x []float64, points []int, minimum int) {
 	start := 0
 	for i, p := range points {

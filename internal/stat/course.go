@@ -70,8 +70,8 @@ func CourseOf(x []float64) Course {
 	return c
 }
 
-// shapeOf leaves out as few of the phases that begin up to latest as needed for
-// the rest to have a shape.
+// shapeOf leaves out the fewest phases that begin up to latest such that the
+// rest has a shape.
 func shapeOf(phases []Phase, latest int) (warmUp int, shape Shape) {
 	shape = Unsteady
 	for k, p := range phases {

@@ -15,16 +15,17 @@ const (
 	NoTest          Test = "" // there is no noise, or too few values
 )
 
-// Decision is what the tests say about the shift from a sample a to a sample b.
+// Decision is the tests' result on the shift from a sample a to a sample b.
 type Decision struct {
 	Test Test
-	// P is the two-sided p-value: of the test that sees the shift best, times the
-	// price of having chosen it. NaN if there are too few values.
+	// P is the two-sided p-value of the test that sees the shift best, times the
+	// price of choosing among tests. NaN if there are too few values.
 	P float64
-	// Interval is that of the shift, by the same test.
+	// Interval is the interval of the shift, by the same test or, with enough values, its rank
+	// counterpart.
 	Interval Interval
-	// Agreed is false if there are enough values for rank tests and none of those
-	// sees the shift, or if the interval holds 0: a few extreme values made P.
+	// Agreed is false if there are enough values for rank tests and none of those sees
+	// the shift, or if the interval contains 0: then a few extreme values determine P.
 	Agreed bool
 	Noise  Noise
 }
@@ -36,41 +37,40 @@ type Design int
 const (
 	Apart  Design = iota // each by itself
 	Blocks               // a[i] and b[i] shortly after each other
-	Duet                 // a[i] and b[i] at the same time, so that one may have what the other lacks
+	Duet                 // a[i] and b[i] at the same time: one may gain what the other loses
 )
 
-// Noise is what limits which shifts can be found. Values are NaN if unknown.
+// Noise limits the shifts that can be found. Values are NaN if unknown.
 type Noise struct {
 	Pairs float64 // standard deviation of the differences of pairs
-	Apart float64 // that of the difference of a value of each sample, whatever the pairs
+	Apart float64 // standard deviation of the difference between a value of each sample, regardless of pairs
 }
 
-// price is by how much p is multiplied if the best of so many tests is taken. The
-// tests agree mostly, so it is less than their number. It was measured, see
-// docs/statistics.md: with it equal samples of 3 to 10 values are found to differ
-// in 5 of 100 cases.
+// price is the factor on p for taking the best of n tests, by n. The tests mostly
+// agree, so it is less than n. It was measured, see docs/statistics.md: with it
+// equal samples of 3 to 10 values are found to differ in 5 of 100 cases.
 var price = [...]float64{1: 1, 2: 1.5, 3: 1.7}
 
 const (
-	// rankPairs is the number of pairs from which a rank test can reach 5 %, and
-	// rankApart that of values of each sample.
+	// rankPairs is the least number of pairs with which a rank test can reach
+	// 5 %, and rankApart the least number of values of each sample.
 	rankPairs, rankApart = 6, 5
-	// A permutation test reaches 5 % from four values of each sample on. From six on
-	// rank tests do what it is for: they see through an extreme value.
+	// A permutation test reaches 5 % with four or more values of each sample. With six
+	// or more, rank tests serve its purpose: they are robust against an extreme value.
 	leastPermuted, mostPermuted = 4, 5
 )
 
 // Decide tests whether b is shifted against a.
 //
-// Three tests are made, and the best counts, at a price. Student's test of the pairs
-// removes what pairs have in common, but estimates the noise from few differences.
-// Welch's test has twice the degrees of freedom, because it estimates the noise from
-// both samples: it is better where pairs have little in common, and cautious where they
-// have much. With four or five values the exact permutation test sees that two samples
-// do not overlap, although an extreme value makes the noise look great.
+// It runs three tests and takes the best, at a price. Student's test of the pairs removes
+// the variation that pairs share, but estimates the noise from few differences. Welch's
+// test has twice the degrees of freedom, because it estimates the noise from both
+// samples: it is better for pairs with little in common, and cautious for pairs with much
+// in common. With four or five values the exact permutation test sees that two samples do
+// not overlap, although an extreme value makes the noise look large.
 //
-// In a duet the two compete: what is noise of one is the opposite noise of the other, and
-// only the test of the pairs holds its level.
+// In a duet the two compete: noise in one is the opposite noise in the other, and only
+// the test of the pairs holds its level.
 func Decide(a, b []float64, design Design, confidence float64) Decision {
 	d := Decision{P: math.NaN(), Interval: unknown(confidence), Noise: Noise{math.NaN(), math.NaN()}}
 	if min(len(a), len(b)) < 2 {
@@ -86,7 +86,7 @@ func Decide(a, b []float64, design Design, confidence float64) Decision {
 	switch {
 	case d.Noise.Apart == 0:
 		return d.exact(Mean(b)-Mean(a), confidence)
-	case d.Noise.Pairs == 0: // equal differences of different values: counts, say. They prove nothing
+	case d.Noise.Pairs == 0: // equal differences of different values, such as counts, prove nothing
 		d.Noise.Pairs, diffs, paired = math.NaN(), nil, false
 	}
 	if design == Duet && paired {
@@ -111,7 +111,7 @@ func Decide(a, b []float64, design Design, confidence float64) Decision {
 	return d
 }
 
-// tests returns how many tests there are of samples of these sizes.
+// tests returns how many tests apply to samples of these sizes.
 func tests(a, b int, paired bool) int {
 	n := 1
 	if paired {
@@ -132,7 +132,7 @@ func (d *Decision) take(t Test, p float64, i Interval) {
 	}
 }
 
-// exact returns the decision about samples without noise: of sizes, say, that do not
+// exact returns the decision about samples without noise, such as sizes that do not
 // depend on chance.
 func (d Decision) exact(shift, confidence float64) Decision {
 	d.Interval, d.Agreed = Interval{Value: shift, Low: shift, High: shift, Confidence: confidence}, true
@@ -142,8 +142,8 @@ func (d Decision) exact(shift, confidence float64) Decision {
 	return d
 }
 
-// consultRanks replaces the interval by that of ranks, and asks rank tests, if there
-// are enough values for them.
+// consultRanks replaces the interval with that of a rank test, and checks whether
+// rank tests agree, if there are enough values for them.
 func (d *Decision) consultRanks(a, b, diffs []float64, confidence float64) {
 	seen, alpha := true, 1-confidence
 	switch {

@@ -8,9 +8,9 @@ import (
 )
 
 // Detectable returns the smallest true shift that a two-sided t test at alpha finds
-// with this power (0.9, say). sd is the standard deviation of n differences, of which
-// the noise is known with df degrees of freedom; the result is in its unit. It is NaN
-// for fewer than two differences, or if alpha or power does not lie between 0 and 1.
+// with this power (0.9, say). sd is the standard deviation of n differences, known
+// with df degrees of freedom; the result is in its unit. It is NaN for fewer than two
+// differences, or if alpha or power does not lie between 0 and 1.
 func Detectable(sd float64, n int, df, alpha, power float64) float64 {
 	if n < 2 || !(alpha > 0 && alpha < 1) || !(power > 0 && power < 1) {
 		return math.NaN()
@@ -69,10 +69,10 @@ func (s Noise) Detectable(n int, alpha, power float64) float64 {
 
 // Trials returns the least number of values of each sample, at least three, with which
 // Decide finds a true shift of effect at alpha with this power. It is 0 if no number up
-// to most is enough, or the noise is unknown.
+// to limit is enough, or the noise is unknown.
 func (s Noise) Trials(effect, alpha, power float64, limit int) int {
 	enough := func(n int) bool { return s.Detectable(n, alpha, power) <= math.Abs(effect) }
-	const first = rankPairs + 1 // from here on more values always find more
+	const first = rankPairs + 1 // with this many or more, further values always find more
 	for n := 3; n < min(first, limit+1); n++ {
 		if enough(n) {
 			return n

@@ -13,15 +13,14 @@ import (
 // negligible.
 const exactLimit = 50
 
-// MannWhitney returns the two-sided p of the Mann–Whitney (Wilcoxon rank sum) test
-// of whether a and b come from the same distribution. Up to 50 values in all it
-// is exact, also with ties: the share of all ways to split the values into two
-// samples of these sizes whose rank sum is at least as far from its mean. Beyond,
-// it is the normal approximation with the actual variance of the ranks and a
-// continuity correction. It is NaN if a sample is empty, 1 if all values are the
-// same, and symmetric in a and b.
+// MannWhitney returns the two-sided p of the Mann–Whitney (Wilcoxon rank sum) test of
+// whether a and b come from the same distribution. Up to 50 values in all it is exact,
+// also with ties: the share of all ways to split the values into two samples of these
+// sizes whose rank sum is at least as far from its mean. Beyond, it is the normal
+// approximation with the actual variance of the ranks and a continuity correction. It
+// is NaN if a sample is empty, 1 if all values are the same, and symmetric in a and b.
 //
-// Without ties it equals benchmath's test; with ties that one depends on the
+// Without ties it equals benchmath's test; with ties benchmath's depends on the
 // order of the samples, see docs/decisions/0009-verdicts.md.
 func MannWhitney(a, b []float64) float64 {
 	if len(a) == 0 || len(b) == 0 {

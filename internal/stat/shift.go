@@ -56,7 +56,7 @@ func HodgesLehmannPaired(d []float64, confidence float64) Interval {
 	g := grid{
 		size: n * (n + 1) / 2,
 		upTo: func(v float64) (count int) {
-			end := n // d[:to] are low enough for x
+			end := n // d[:end] are low enough for x
 			for i, x := range d {
 				for end > i && x/2+d[end-1]/2 > v {
 					end--

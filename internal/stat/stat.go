@@ -1,10 +1,8 @@
-// Package stat holds statistics on plain numbers. It is pure and does not know
-// what the numbers mean: verdicts, and the tests they rest on, are the business
-// of internal/compare.
+// Package stat holds statistics on plain numbers. It is pure and does not know what
+// the numbers mean: verdicts, and the tests they rest on, belong to internal/compare.
 //
-// Values are finite. What cannot be estimated from too few of them is NaN, or an
-// infinite bound, never a guess. Functions do not modify their arguments and are
-// deterministic.
+// Values are finite. An estimate from too few of them is NaN, or an infinite bound,
+// never a guess. Functions do not modify their arguments and are deterministic.
 package stat
 
 import (
@@ -57,8 +55,8 @@ type Run struct {
 	From, To int // half open: the interval at To is excluded
 }
 
-// Stalls returns the runs of intervals in which nothing was completed, or less
-// than StallShare of the median.
+// Stalls returns the runs of intervals that completed nothing, or less than
+// StallShare of the median.
 func Stalls(rates []float64) []Run {
 	limit := StallShare * Median(rates)
 	return Runs(len(rates), func(i int) bool { return rates[i] <= 0 || rates[i] < limit })

@@ -33,9 +33,9 @@ const LeastLevels = 4
 const rounding = 1e-24
 
 // FitUSL fits the law by least squares of relative errors: N÷X is linear in
-// 1÷Gain, Contention÷Gain and Coherency÷Gain, none of which may be below 0. It
-// returns false for fewer than LeastLevels different levels, for levels below 1,
-// and for throughputs not above 0.
+// 1÷Gain, Contention÷Gain and Coherency÷Gain, all of them 0 or more. It returns
+// false for fewer than LeastLevels different levels, for levels below 1, and for
+// throughputs not above 0.
 func FitUSL(n, x []float64) (USL, bool) {
 	if !fitForUSL(n, x) {
 		return USL{}, false

@@ -1,6 +1,6 @@
-// Package sqlkittest shows what a dialect makes of one example of every table,
-// index and operation, so that a reader can check its SQL by eye. It is for
-// the tests of sqlkit and of the engines that are made with it.
+// Package sqlkittest shows a dialect's SQL for one example of every table,
+// index and operation, so that a reader can check it by eye. It is for the
+// tests of sqlkit and of the engines that are made with it.
 package sqlkittest
 
 import (

@@ -1,6 +1,5 @@
 // Package stdsql makes connections of sqlkit out of those of drivers for
-// database/sql. It costs what their interface costs: memory for values, and for
-// rows.
+// database/sql. Their interface has a cost: memory for values, and for rows.
 package stdsql
 
 import (
@@ -20,7 +19,7 @@ import (
 // Conn is a driver's connection.
 type Conn struct {
 	raw  rawConn
-	time bool // times are given as time.Time, otherwise as microseconds since 1970
+	time bool // times are passed as time.Time, otherwise as microseconds since 1970
 	dest []driver.Value
 	row  []model.Value
 }
@@ -32,7 +31,7 @@ type rawConn interface {
 	driver.ConnPrepareContext
 }
 
-// New makes a Conn of a driver's connection. Times are given to the driver as
+// New makes a Conn of a driver's connection. Times are passed to the driver as
 // time.Time if nativeTime is set, otherwise as microseconds since 1970.
 func New(conn driver.Conn, nativeTime bool) (*Conn, error) {
 	raw, ok := conn.(rawConn)
@@ -101,7 +100,7 @@ func (s *stmt) Query(ctx context.Context, args []model.Value, types []model.Type
 	return s.conn.hand(rows, types, each)
 }
 
-// bind makes arguments for the driver, in memory that is used again.
+// bind makes arguments for the driver, in reused memory.
 func (s *stmt) bind(args []model.Value) []driver.NamedValue {
 	for i := len(s.args); i < len(args); i++ {
 		s.args = append(s.args, driver.NamedValue{Ordinal: i + 1})
@@ -113,8 +112,8 @@ func (s *stmt) bind(args []model.Value) []driver.NamedValue {
 }
 
 // argument returns a value as drivers take it. Text is passed as a string that
-// shares the value's memory: the driver copies what it keeps, and the value is
-// not changed during the call.
+// shares the value's memory: the driver copies the text that it keeps, and the
+// value is not changed during the call.
 func (c *Conn) argument(v model.Value) driver.Value {
 	switch v.Type() {
 	case model.Int:
@@ -182,8 +181,7 @@ func (c *Conn) hand(rows driver.Rows, types []model.Type, each func(row []model.
 	}
 }
 
-// value returns what a driver returned, as a value of type t. Text shares the
-// driver's memory.
+// value converts a driver's value to type t. Text shares the driver's memory.
 func value(v driver.Value, t model.Type) (model.Value, error) {
 	switch x := v.(type) {
 	case nil:
@@ -204,7 +202,7 @@ func value(v driver.Value, t model.Type) (model.Value, error) {
 	return model.Value{}, sqlkit.Unfit(fmt.Sprintf("a %T", v), t)
 }
 
-// text returns what a driver returned, as text.
+// text converts a driver's value to text.
 func text(v driver.Value) model.Value {
 	switch x := v.(type) {
 	case nil:
@@ -215,7 +213,7 @@ func text(v driver.Value) model.Value {
 	return model.StringValue(fmt.Append(nil, v))
 }
 
-// gone gives the error of a connection that is lost its class.
+// gone gives the error of a lost connection its class.
 func gone(err error) error {
 	if errors.Is(err, driver.ErrBadConn) {
 		return engine.Classify(engine.Gone, err)

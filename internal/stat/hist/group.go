@@ -2,51 +2,51 @@ package hist
 
 import "time"
 
-// Group is what a group of clients did in a step.
+// Group is the work of a group of clients in a step.
 type Group struct {
 	Totals
 	Errors Errors
-	// Rates are of the intervals, upkeep left out.
+	// Rates are the rates of the intervals, upkeep left out.
 	Rates []Rate
 	// CPU is the clients' own CPU time, if it was measured.
 	CPU time.Duration
 	// End is the end of the group's last operation, or of its last slot.
 	End time.Duration
-	// Plan is when a group with a rate was to have done its work, or its time to be
-	// over, InPlan how many operations were done by then, and Lateness how late
-	// each client was.
+	// Plan is when a group with a rate was to have finished its work, or when its
+	// time was to be over. InPlan is how many operations were done by then, and
+	// Lateness how late each client was.
 	Plan     time.Duration
 	InPlan   int64
 	Lateness []Late
 	// Done is how many operations each client did, upkeep left out.
 	Done []int64
-	// Undone is, of the operations that were due before the end and were neither
-	// done nor given up nor shed by then, how long ago they had been due: less
-	// than their response time would have been. It is nil for a closed loop.
+	// Undone is the time since they were due, for operations that were due
+	// before the end and neither done nor given up nor shed by then: less than
+	// their response time would have been. It is nil for a closed loop.
 	Undone *Dist
 	// Arrivals is nil for a closed group.
 	Arrivals *Arrivals
 }
 
-// Rate is what was done in one interval.
+// Rate is the work done in one interval.
 type Rate struct {
 	From, To float64 // seconds from the start of the window
 	Units    float64 // done in it
 	Ops      float64 // completed in it
-	// Oldest is for how many seconds the oldest operation that was in flight at
-	// the end of the interval had been; 0: there was none.
+	// Oldest is for how many seconds the oldest operation in flight at the end
+	// of the interval had been in flight; 0: there was none.
 	Oldest float64
 }
 
 // Late is how late a client was halfway through and at its end.
 type Late struct{ Half, End time.Duration }
 
-// Arrivals is what became of the operations that arrived at an open group. Those
-// that were not shed were done, given up, or are undone.
+// Arrivals counts the operations that arrived at an open group. Those that were
+// not shed were done, given up, or are undone.
 type Arrivals struct {
 	Offered int64 // arrived before the end
 	Shed    int64
-	Longest int64 // how many waited at most
+	Longest int64 // the greatest number that waited
 }
 
 // Queue is the state of the arrivals of an open group in an interval.

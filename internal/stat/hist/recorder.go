@@ -6,14 +6,14 @@ import (
 	"rumbench/model"
 )
 
-// Shape is what is recorded about the operations of a group.
+// Shape determines what is recorded about the operations of a group.
 type Shape struct {
 	Kinds, Parts int
 	Paced        bool // operations have an intended start
 	Attempts     bool // the successful attempt is timed separately
 }
 
-// Counts counts what operations of one kind did in an interval.
+// Counts counts the work of operations of one kind in an interval.
 type Counts struct {
 	Ops        int64
 	model.Work // of completed operations
@@ -131,7 +131,7 @@ type Recorder struct {
 
 // ErrorCount counts failed attempts of a kind by class, with the first message.
 type ErrorCount struct {
-	Kind  int // -1: the error is of no operation
+	Kind  int // -1: the error belongs to no operation
 	Class string
 	Count int64
 	First string
@@ -163,7 +163,7 @@ type Op struct {
 	Work                 *model.Work // not copied, which would take longer than to add it up
 	Intended, Start, End int64
 	// Attempt is the start of the successful attempt, and Retried is whether
-	// others failed before. The first Kept of Laps are of those.
+	// others failed before. The first Kept of Laps belong to those.
 	Attempt int64
 	Retried bool
 	Laps    []model.Lap
@@ -240,7 +240,7 @@ func (r *Recorder) Leave(kind int, time int64) {
 	r.mu.Unlock()
 }
 
-// Error counts an error that is of no operation.
+// Error counts an error that belongs to no operation.
 func (r *Recorder) Error(class string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -258,7 +258,7 @@ type Collector struct{ spare *sheet }
 // NewCollector returns a collector.
 func NewCollector(s Shape) *Collector { return &Collector{newSheet(s)} }
 
-// Take moves what a recorder has recorded since the last call into totals, and
+// Take moves the contents of a recorder since the last call into totals, and
 // returns the number of operations and the errors.
 func (c *Collector) Take(r *Recorder, dst *Totals) (ops int64, errs Errors) {
 	r.mu.Lock()

@@ -34,7 +34,7 @@ func leastOf(bucket int) int64 {
 	return int64(bucket-e<<octaveBits) << e
 }
 
-// sheet is what a client recorded in an interval.
+// sheet is the record of a client in an interval.
 type sheet struct {
 	kinds []tally
 	parts []sketch
@@ -115,7 +115,7 @@ func (h *sheet) page(s *sketch, at int) uint32 {
 	return n
 }
 
-// drain moves what a sketch holds into a distribution.
+// drain moves the contents of a sketch into a distribution.
 func (h *sheet) drain(s *sketch, dst *Dist) {
 	if s.low > s.high {
 		return // empty
@@ -143,7 +143,7 @@ func (h *sheet) drain(s *sketch, dst *Dist) {
 	s.reset()
 }
 
-// empty moves what the sheet holds into totals and returns the number of
+// empty moves the contents of the sheet into totals and returns the number of
 // operations.
 func (h *sheet) empty(dst *Totals) (ops int64) {
 	for i := range h.kinds {

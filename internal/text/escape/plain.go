@@ -3,7 +3,7 @@
 // writing. Names, notes and messages come from foreign files and servers. They
 // are escaped as \u001b, which is valid in JSON.
 //
-// It knows nothing of Markdown and HTML, which need escapes of their own.
+// It knows nothing of Markdown and HTML, which need different escapes.
 package escape
 
 import (
@@ -16,8 +16,8 @@ import (
 	"unicode/utf8"
 )
 
-// shown reports whether a character is written as it is: all but control and
-// invisible characters. Line ends and tabs stay.
+// shown reports whether a character is written unchanged: all but control and
+// invisible characters are. Line ends and tabs stay.
 func shown(r rune) bool {
 	return r == '\n' || r == '\t' || r >= ' ' && r < 0x7f || r > 0x9f && !unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)
 }
@@ -56,7 +56,7 @@ func escape(s string, shown func(rune) bool) string {
 	return b.String()
 }
 
-// Writer escapes what is written to it, as Text does.
+// Writer escapes its input, as Text does.
 type Writer struct {
 	raw  io.Writer
 	rest []byte // an incomplete character at the end of the last write
@@ -101,5 +101,5 @@ func partial(b []byte) int {
 	return 0
 }
 
-// Hidden is written in place of a secret.
+// Hidden is written instead of a secret.
 const Hidden = "***"

@@ -1,5 +1,5 @@
-// Package hint is what users read about their mistakes: what is wrong and where,
-// which name was meant, and beside an error what they can do about it.
+// Package hint explains users' mistakes to them: the problem and its position,
+// the name that was meant, and, in addition to an error, the remedy.
 package hint
 
 import (
@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// Hinted is an error that knows what its user can do about it.
+// Hinted is an error that knows its remedy for the user.
 type Hinted interface {
 	error
 	Hint() string
@@ -28,7 +28,7 @@ func With(err error, hint string) error { return &hinted{err, hint} }
 // Errorf returns an error with a hint.
 func Errorf(hint, format string, args ...any) error { return With(fmt.Errorf(format, args...), hint) }
 
-// Of returns what a user can do about an error, "" if nothing is known.
+// Of returns the remedy for an error, "" if none is known.
 func Of(err error) string {
 	var h Hinted
 	if errors.As(err, &h) && h.Hint() != "" {

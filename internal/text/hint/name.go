@@ -2,15 +2,15 @@ package hint
 
 import "strings"
 
-// mostListed is how many names a reader may be asked to read.
+// mostListed is the maximum number of names in a list for a reader.
 const mostListed = 50
 
-// mostAkin is how many names may be suggested for one that contains them or is
-// contained in them.
+// mostAkin is the maximum number of names suggested for one that contains them
+// or is contained in them.
 const mostAkin = 4
 
 // OneOf returns a hint at the name that was probably meant by a wrong one, or at
-// all names; "" if they are too many.
+// all names; "" if there are too many.
 func OneOf(wrong string, names []string) string {
 	all := "one of " + strings.Join(names, ", ")
 	switch {
@@ -23,7 +23,7 @@ func OneOf(wrong string, names []string) string {
 }
 
 // Meant returns a hint at the name that was probably meant by a wrong one: the
-// nearest, or the few of which it is a part or that are a part of it. It returns
+// nearest, or the few that contain it or are contained in it. It returns
 // otherwise if there is none.
 func Meant(wrong string, names []string, otherwise string) string {
 	if len(wrong) < 2 {

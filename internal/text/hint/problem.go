@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Problem is one thing that is wrong with what a user wrote.
+// Problem is one mistake in a user's input.
 type Problem struct {
 	File   string // or argument of a command, as given; "" if it is all of the input
 	Line   int    // from 1; 0 if it is the whole file, or in an argument
 	Column int    // in characters, from 1; 0 if it is the whole line
-	Reason string // what is wrong, and what was expected
-	Hint   string // what to do about it; may be empty
+	Reason string // the mistake, and what was expected
+	Hint   string // the remedy; may be empty
 	Shown  string // the line, as far as it may be shown; may be empty
 }
 
@@ -66,8 +66,8 @@ func (ps *Problems) Add(file string, line int, hint, reason string, args ...any)
 // few is the number of problems of one kind that are shown.
 const few = 20
 
-// varying matches what differs between problems of one kind: quoted text, and
-// words with digits or slashes.
+// varying matches the parts that differ between problems of one kind: quoted
+// text, and words with digits or slashes.
 var varying = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|\S*[\d/]\S*`)
 
 // Error returns the problems. Of those whose reasons differ only in names and

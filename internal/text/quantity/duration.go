@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// durationUnits are what people call the units of durations.
+// durationUnits are the common names of the units of durations.
 var durationUnits = map[string]string{
 	"ns": "ns", "us": "us", "µs": "us", "μs": "us", "ms": "ms", "msec": "ms",
 	"s": "s", "sec": "s", "secs": "s", "second": "s", "seconds": "s",

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Unknown stands for what is not known. It is never a 0.
+// Unknown represents an unknown value. It is never a 0.
 const Unknown = "–"
 
 // Finite reports whether v is a number, and not infinite.
@@ -32,7 +32,7 @@ func Digits(v float64) string {
 	return strconv.FormatFloat(v, 'g', 2, 64)
 }
 
-// Thousandths returns Digits of a number of which less than a thousandth is nothing.
+// Thousandths returns Digits of a number, of which less than a thousandth counts as zero.
 func Thousandths(v float64) string {
 	if math.Abs(v) < 0.0005 {
 		return "0"
@@ -40,7 +40,7 @@ func Thousandths(v float64) string {
 	return Digits(v)
 }
 
-// Whole rounds to a whole number, its thousands apart.
+// Whole rounds to a whole number, with its thousands apart.
 func Whole(v float64) string {
 	s := strconv.FormatFloat(math.Abs(v), 'f', 0, 64)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -61,8 +61,8 @@ func Amount(v float64) string {
 	return Digits(v)
 }
 
-// scaled writes a number in the first of the units that leaves it below most, or
-// the last.
+// scaled writes a number in the first of the units that leaves it below limit,
+// or the last.
 func scaled(v, step, limit float64, write func(float64) string, units ...string) string {
 	i := 0
 	for math.Abs(v) >= limit && i < len(units)-1 {

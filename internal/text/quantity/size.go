@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// units are those of sizes, greatest first; a unit with an i is a power of 1024.
+// units are the units of sizes, greatest first; a unit with an i is a power of 1024.
 var units = []struct {
 	name  string
 	bytes int64
@@ -19,7 +19,7 @@ var units = []struct {
 	{"B", 1},
 }
 
-// letters are units as the configuration of servers has them: powers of 1024.
+// letters are units as in the configuration of servers: powers of 1024.
 var letters = map[byte]int64{'t': 1 << 40, 'g': 1 << 30, 'm': 1 << 20, 'k': 1 << 10}
 
 // SizePattern is a regular expression, also for JavaScript, of the texts that ParseSize
@@ -60,7 +60,7 @@ func ParseSize(s string) (int64, error) {
 	return int64(bytes), nil
 }
 
-// RoundSize reads a size that need not be a whole number of bytes, as published
+// RoundSize reads a size that need not be a whole number of bytes; published
 // ones seldom are.
 func RoundSize(s string) (bytes float64, err error) {
 	number, unit := split(s)

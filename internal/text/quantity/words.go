@@ -25,7 +25,7 @@ func Times(r float64) string { return Digits(r) + "×" }
 // Share writes a share that may well be a round one.
 func Share(share float64) string { return Amount(100*share) + " %" }
 
-// RoughShare writes a share with two digits, where more are not known.
+// RoughShare writes a share with two digits, if no more are known.
 func RoughShare(share float64) string {
 	if math.Abs(share) >= 0.995 {
 		return Whole(100*share) + " %"

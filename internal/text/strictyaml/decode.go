@@ -13,14 +13,14 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// Document is a file, with its overrides, that is read into nodes, and what is wrong
-// with it.
+// Document is a file, with its overrides, that is read into nodes, and the problems
+// found in it.
 type Document struct {
-	What     string // it is: "plan"
+	What     string // its kind: "plan"
 	Least    string // the shortest valid one
 	Problems hint.Problems
 	// Meant returns a hint at the key that was meant by an unknown one; nil: at the
-	// known one most like it.
+	// most similar known one.
 	Meant func(key string, known []string) string
 }
 
@@ -28,7 +28,7 @@ func (d *Document) At(n *Node, reason, help string) {
 	d.Problems = append(d.Problems, n.Source.Problem(n.Line, n.Column, reason, help))
 }
 
-// Is reports whether a node Is of a kind; if not, that Is a problem.
+// Is reports whether a node is of a kind; if not, that is a problem.
 func (d *Document) Is(n *Node, k Kind, reason, help string) bool {
 	if n.Kind != k && n.Kind != Broken {
 		d.At(n, reason, help)
@@ -82,7 +82,7 @@ func (f Fields) Value(key string) *Node {
 	return n
 }
 
-// ScalarOf reads the scalar of a key. Its shape is what it accepts.
+// ScalarOf reads the scalar of a key. Its shape describes the accepted values.
 type ScalarOf[T any] struct {
 	Read  func(*Node) (T, error)
 	Shape Shape
@@ -144,7 +144,7 @@ func Integer[T int | int64](low, greatest T) ScalarOf[T] {
 }
 
 var Unsigned = ScalarOf[uint64]{func(n *Node) (uint64, error) {
-	v, ok := n.Value.(uint64) // what is too large for int64
+	v, ok := n.Value.(uint64) // a value too large for int64
 	if small, is := n.Value.(int64); is && small >= 0 {
 		v, ok = uint64(small), true
 	}

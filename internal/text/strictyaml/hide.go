@@ -14,8 +14,8 @@ var (
 	entryStart = regexp.MustCompile(`^\s*(- |#|["']?[\w.]+["']?\s*:(\s|$)|$)`)
 )
 
-// HideSecrets cuts a line of a file, or an argument of a command, where a data
-// source name begins, or what looks like a misplaced one.
+// HideSecrets cuts a line of a file, or an argument of a command, at the
+// beginning of a data source name, or of text that looks like a misplaced one.
 func HideSecrets(line string) string {
 	cut := len(line)
 	if at := DSNKey.FindStringIndex(line); at != nil {

@@ -9,7 +9,7 @@ import (
 	"rumbench/internal/text/hint"
 )
 
-// SortProblems sorts problems into the SortProblems of the file, those of overrides last.
+// SortProblems sorts problems into the order of the file, those of overrides last.
 func SortProblems(ps hint.Problems) {
 	slices.SortStableFunc(ps, func(a, b hint.Problem) int {
 		if a.Line == 0 || b.Line == 0 {
@@ -19,7 +19,7 @@ func SortProblems(ps hint.Problems) {
 	})
 }
 
-// Source is a text in which nodes and problems have positions.
+// Source is a text that nodes and problems have positions in.
 type Source struct {
 	name  string
 	lines []string

@@ -13,7 +13,7 @@ func (n *Node) YAML() []byte {
 	return []byte(b.String())
 }
 
-// write writes a value on lines of its own, indented.
+// write writes a value on separate lines, indented.
 func (n *Node) write(b *strings.Builder, indent string) {
 	for _, item := range n.Items {
 		b.WriteString(indent + "-")

@@ -7,11 +7,11 @@ import (
 	"rumbench/internal/text/quantity"
 )
 
-// Shape is a JSON Schema. As files are YAML, it describes what editors make of their
-// scalars: what looks like a number is one.
+// Shape is a JSON Schema. As files are YAML, it describes scalars as editors see
+// them: text that looks like a number is one.
 type Shape map[string]any
 
-// With returns the schema With one more keyword.
+// With returns the schema with one more keyword.
 func (s Shape) With(keyword string, value any) Shape {
 	out := maps.Clone(s)
 	out[keyword] = value
@@ -24,7 +24,7 @@ var MapOrNull = []string{"object", "null"}
 var (
 	TextShape = Shape{"type": []string{"string", "number", "boolean"}, "minLength": 1}
 	SizeShape = Shape{"type": []string{"integer", "string"}, "minimum": 1, "pattern": Whole(quantity.SizePattern)}
-	// durationShape has no bounds; a number is of seconds.
+	// durationShape has no bounds; a number is in seconds.
 	durationShape = Shape{"type": []string{"number", "string"}, "pattern": Whole(quantity.DurationPattern)}
 )
 
@@ -51,11 +51,11 @@ func ListOf(item Shape) Shape {
 	return Either(item, Shape{"type": "array", "items": item, "minItems": 1})
 }
 
-// Either returns the shape of values of which one of several shapes fits.
+// Either returns the shape of values that match one of several shapes.
 func Either(shapes ...Shape) Shape { return Shape{"anyOf": shapes} }
 
-// Choice returns the shape of one of several names. Where a name means something else
-// in YAML, such as null, that is accepted too.
+// Choice returns the shape of one of several names. If a name means something else in
+// YAML, such as null, that is accepted too.
 func Choice(names []string, doc func(name string) string) Shape {
 	var shapes []Shape
 	for _, name := range names {
@@ -66,7 +66,7 @@ func Choice(names []string, doc func(name string) string) Shape {
 	return Shape{"anyOf": shapes}
 }
 
-// Written returns the values that stand for a name in a file.
+// Written returns the values that represent a name in a file.
 func Written(name string) []any {
 	if value := Resolve(name); value != any(name) {
 		return []any{name, value}
@@ -80,7 +80,7 @@ func Explained[T ~string](r ScalarOf[T], docs map[string]string) ScalarOf[T] {
 	return r
 }
 
-// AnyName returns the shape of one of several AnyName, without descriptions.
+// AnyName returns the shape of one of several names, without descriptions.
 func AnyName(list []string) Shape {
 	var values []any
 	for _, name := range list {

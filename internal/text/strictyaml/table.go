@@ -1,26 +1,26 @@
 package strictyaml
 
-// Key is a Key of a map that becomes a T. Its name, its meaning and what it accepts
-// are declared once, for reading files and for their JSON Schema.
+// Key is a key of a map that becomes a T. Its name, its meaning and its accepted
+// values are declared once, for reading files and for their JSON Schema.
 type Key[T any] struct {
 	Name, Doc string
 	Shape     Shape
 	Bind      func(f Fields, key string, dst *T) // nil: it is read elsewhere
 }
 
-// Valued returns a key with a scalar of type V, and how that is set.
+// Valued returns a key with a scalar of type V, which set stores.
 func Valued[T, V any](name, doc string, r ScalarOf[V], set func(*T, V)) Key[T] {
 	return Key[T]{name, doc, r.Shape, func(f Fields, key string, dst *T) {
 		Bind(f, key, r, func(v V) { set(dst, v) })
 	}}
 }
 
-// Part returns a key that is read by code of its own.
+// Part returns a key that separate code reads.
 func Part[T any](name, doc string, shape Shape) Key[T] {
 	return Key[T]{Name: name, Doc: doc, Shape: shape}
 }
 
-// Table holds the keys of a map, in the order in which hints list them.
+// Table holds the keys of a map, in the order of hints.
 type Table[T any] []Key[T]
 
 func (t Table[T]) Names() []string {
@@ -40,7 +40,7 @@ func (t Table[T]) Bind(f Fields, dst *T) {
 	}
 }
 
-// Shape returns the Shape of a map with these keys and no others.
+// Shape returns the shape of a map with these keys and no others.
 func (t Table[T]) Shape(required ...string) Shape {
 	properties := Shape{}
 	for i := range t {

@@ -19,7 +19,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Limits for files of something else: the time and memory of the YAML parser
+// Limits for files of a different kind: the time and memory of the YAML parser
 // grow with the square of either.
 const (
 	MaxBytes = 64 << 10
@@ -56,7 +56,7 @@ func (n *Node) Get(key string) *Node {
 	return nil
 }
 
-// Key returns the Key with this text, nil if the node does not have it.
+// Key returns the key with this text, nil if the node does not have it.
 func (n *Node) Key(text string) *Node {
 	if i := n.index(text); i >= 0 {
 		return n.Entries[i].Key
@@ -119,7 +119,7 @@ func (d *Document) ReadFile(file string, content []byte) *Node {
 	return nil
 }
 
-// Read parses one YAML document. It returns nil if the document cannot be Read.
+// Read parses one YAML document. It returns nil if the document cannot be read.
 func (d *Document) Read(src *Source, text string) *Node {
 	r := reader{d: d, src: src}
 	if !utf8.ValidString(text) {
@@ -242,7 +242,7 @@ func (r reader) document(f *ast.File) *Node {
 	if len(docs) == 0 {
 		return r.node(Scalar, nil)
 	}
-	if len(docs) > 1 { // without a start of its own if the one before ended with "..."
+	if len(docs) > 1 { // without its own start if the one before ended with "..."
 		r.refuse(cmp.Or(docs[1].Start, docs[1].GetToken()), "a second document begins",
 			"a "+r.d.What+" is one document: put this into a separate file")
 	}
@@ -308,7 +308,7 @@ func (r reader) mapping(m *ast.MappingNode) *Node {
 	return n
 }
 
-// key turns a key into a node; nil if there cannot be such a key.
+// key turns a key into a node; nil if such a key cannot exist.
 func (r reader) key(k ast.MapKeyNode) *Node {
 	t := k.GetToken()
 	if k.IsMergeKey() {
