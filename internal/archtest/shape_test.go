@@ -142,7 +142,7 @@ func checkStructs(t *testing.T, path string, d *ast.GenDecl) {
 		for _, f := range s.Fields.List {
 			n += max(1, len(f.Names))
 		}
-		if comment := d.Doc.Text() + typ.Doc.Text(); n > mostFields && !strings.Contains(comment, "many fields") {
+		if comment := strings.Join(strings.Fields(d.Doc.Text()+typ.Doc.Text()), " "); n > mostFields && !strings.Contains(comment, "many fields") {
 			t.Errorf("%s: struct %s has %d fields, more than %d, and its comment does not say why it has many fields", path, typ.Name.Name, n, mostFields)
 		}
 	}
