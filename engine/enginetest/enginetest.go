@@ -292,10 +292,10 @@ func (s Suite) testRefusals(t *testing.T) {
 }
 
 func merge(c, over engine.Config) engine.Config {
-	end, start := reflect.ValueOf(&c).Elem(), reflect.ValueOf(over)
-	for i := range start.NumField() {
-		if !start.Field(i).IsZero() {
-			end.Field(i).Set(start.Field(i))
+	dst, src := reflect.ValueOf(&c).Elem(), reflect.ValueOf(over)
+	for i := range src.NumField() {
+		if !src.Field(i).IsZero() {
+			dst.Field(i).Set(src.Field(i))
 		}
 	}
 	return c

@@ -220,11 +220,11 @@ func (m *merging) change(add bool, value []byte) ([]byte, error) {
 }
 
 func (m *merging) upsert(value []byte) ([]byte, error) {
-	dst := m.given
+	given := m.given
 	if !m.there {
-		dst = m.row
+		given = m.row
 	}
-	value, err := m.l.decodeCells(value, m.l.rest, dst)
+	value, err := m.l.decodeCells(value, m.l.rest, given)
 	if err != nil {
 		return nil, err
 	}

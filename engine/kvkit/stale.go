@@ -92,7 +92,7 @@ func (db *database) removeStale(ctx context.Context) (removed int64, err error) 
 
 // sweep removes the stale entries of the statement's index.
 func (s *scanStmt) sweep(ctx context.Context) (removed int64, err error) {
-	start, upper := spaceRange(s.ix.space)
+	lower, upper := spaceRange(s.ix.space)
 	for more := true; more; {
 		if err := ctx.Err(); err != nil {
 			return removed, err
@@ -101,9 +101,9 @@ func (s *scanStmt) sweep(ctx context.Context) (removed int64, err error) {
 		s.keys.reset()
 		err := s.in(Snapshot, func(tx *txn) error {
 			more = false
-			return each(tx, start, upper, 0, func(it Iter) (bool, error) {
+			return each(tx, lower, upper, 0, func(it Iter) (bool, error) {
 				if s.met.len() == s.db.atMost(staleBatch) {
-					start, more = bytes.Clone(it.Key()), true
+					lower, more = bytes.Clone(it.Key()), true
 					return false, nil
 				}
 				s.text = s.text[:0]

@@ -40,11 +40,11 @@ var traits = &serverkit.Traits{
 		if dsn == "" {
 			return mysqlwire.NewConnector(mysqlwire.Socket(e.User, e.Socket), dial)
 		}
-		dst, err := mysqlwire.ParseDSN(dsn)
+		config, err := mysqlwire.ParseDSN(dsn)
 		if err != nil {
 			return nil, err
 		}
-		return mysqlwire.NewConnector(dst, dial)
+		return mysqlwire.NewConnector(config, dial)
 	},
 }
 

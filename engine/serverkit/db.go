@@ -122,11 +122,11 @@ const pingTime = 10 * time.Second
 func (t *Traits) Ready(ctx context.Context, e server.Endpoint) error {
 	ctx, cancel := context.WithTimeout(ctx, pingTime)
 	defer cancel()
-	end, err := t.Reach("", e, dial)
+	connector, err := t.Reach("", e, dial)
 	if err != nil {
 		return err
 	}
-	c, err := end.Connect(ctx)
+	c, err := connector.Connect(ctx)
 	if err != nil {
 		return err
 	}

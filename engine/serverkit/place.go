@@ -75,7 +75,7 @@ const LeaveTime = 10 * time.Minute
 
 // leave removes our tables and schema from an attached server, on a new
 // connection: others may be broken, or were closed by the server.
-func (p *place) leave(end Connector, d *sqlkit.Dialect) error {
+func (p *place) leave(connector Connector, d *sqlkit.Dialect) error {
 	var texts []string
 	if p.ours {
 		texts = append(texts, p.text(d, p.Drop, ""))
@@ -89,7 +89,7 @@ func (p *place) leave(end Connector, d *sqlkit.Dialect) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), LeaveTime)
 	defer cancel()
-	c, err := sqlkit.Connect(ctx, end.Connect, d)
+	c, err := sqlkit.Connect(ctx, connector.Connect, d)
 	if err == nil {
 		defer c.Close()
 		if p.Hurry != "" {

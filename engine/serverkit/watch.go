@@ -28,11 +28,11 @@ type watch struct {
 func (t *Traits) Watch(ctx context.Context, dsn string,
 	look func(context.Context, *sqlkit.Admin) (Watched, error)) (engine.Watch, error) {
 	host := NewHost(t.Mark, t.Programs...)
-	end, err := t.Reach(dsn, server.Endpoint{}, host.Dial)
+	connector, err := t.Reach(dsn, server.Endpoint{}, host.Dial)
 	if err != nil {
 		return nil, err
 	}
-	conn, err := sqlkit.Connect(ctx, end.Connect, t.Dialect)
+	conn, err := sqlkit.Connect(ctx, connector.Connect, t.Dialect)
 	if err != nil {
 		return nil, err
 	}

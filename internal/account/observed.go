@@ -169,15 +169,15 @@ func (s *costing) noteAlone() []metric.Warning {
 // work outside any window. own is the number of bytes that rumbench wrote to
 // its files in the meantime.
 func (o *Observed) After(b *Builder, between []observe.Change, own float64) {
-	for _, start := range []struct {
+	for _, counter := range []struct {
 		name, source string
 		ours         bool
 	}{{"device.write_bytes", o.Device, !o.Elsewhere}, {"process.write_bytes", processSource(o.Hosted), !o.Hosted}} {
-		if v, ok := Counter(between, start.name); ok {
-			if start.ours {
+		if v, ok := Counter(between, counter.name); ok {
+			if counter.ours {
 				v -= own
 			}
-			b.Put(metric.AfterWriteKB, max(v, 0)/kb, Per("step"), Source(start.source))
+			b.Put(metric.AfterWriteKB, max(v, 0)/kb, Per("step"), Source(counter.source))
 			return
 		}
 	}

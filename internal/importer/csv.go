@@ -178,9 +178,9 @@ func (t *table) metric(row *metric.Row, unit string) (factor float64) {
 		row.Source = strings.TrimPrefix(row.Source+", published as "+unit, ", ")
 		return share * float64(t.o.CPUs)
 	}
-	start, size := sizeOf("1" + unit)
-	if end, ok := sizeOf("1" + m.Unit); size && ok {
-		return start / end
+	own, size := sizeOf("1" + unit)
+	if catalogued, ok := sizeOf("1" + m.Unit); size && ok {
+		return own / catalogued
 	}
 	if unit = strings.Replace(unit, "us", "µs", 1); unit != "" && unit != m.Unit {
 		t.problem("convert the value", "%s is in %s, not %s", m.Name, m.Unit, unit)

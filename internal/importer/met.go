@@ -79,7 +79,7 @@ func (m *met) perSecond(per, second string, factor float64) (v float64, ok bool)
 
 // figures returns the costs per second.
 func (m *met) figures(r *run, compatible bool) (out []account.Cost) {
-	const start = "sb.met, as the suite's scripts computed it"
+	const source = "sb.met, as the suite's scripts computed it"
 	add := func(name, per, second string, factor float64, warnings ...metric.Warning) {
 		if compatible {
 			second = "" // published tables have the printed cost
@@ -91,7 +91,7 @@ func (m *met) figures(r *run, compatible bool) (out []account.Cost) {
 			if name == hostCPU {
 				v = cpuTime(v, r.cpus)
 			}
-			out = append(out, account.Cost{Metric: name, Value: v, Source: start, Warnings: warnings})
+			out = append(out, account.Cost{Metric: name, Value: v, Source: source, Warnings: warnings})
 		}
 	}
 	add(metric.DeviceReads, "r/o", "r/s", 1)

@@ -233,8 +233,8 @@ func (m machine) storage(d Device, err error) Facts {
 	return append(facts, Fact{"discard accounting", m.discardWarning(d.Name)})
 }
 
-func discards(limit string) string {
-	switch limit {
+func discards(largest string) string {
+	switch largest {
 	case "":
 		return ""
 	case "0":

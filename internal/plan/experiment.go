@@ -37,8 +37,8 @@ func Experiment(file string, text []byte, base, other string) ([]byte, error) {
 		return nil, hint.Errorf("explain a campaign whose plan has both", "the plan has no targets called %s and %s", base,
 			other)
 	}
-	source, dst := asMap(targets.Items[i]), asMap(targets.Items[k])
-	changes := changesBetween(nil, source, dst)
+	before, after := asMap(targets.Items[i]), asMap(targets.Items[k])
+	changes := changesBetween(nil, before, after)
 	switch n := len(changes); {
 	case slices.ContainsFunc(changes,
 		func(c change) bool { return slices.Contains([]string{"engine", "storage"}, c.path[0].Text) }):
@@ -53,10 +53,10 @@ func Experiment(file string, text []byte, base, other string) ([]byte, error) {
 		return nil, hint.Errorf("make the targets more alike", "%s and %s differ in %d settings; at most %d are told apart",
 			base, other, n, mostSuspects)
 	}
-	targets.Items = []*strictyaml.Node{source}
+	targets.Items = []*strictyaml.Node{before}
 	taken := []string{base, other}
 	for _, some := range combinations(changes) {
-		between := copyOf(source)
+		between := copyOf(before)
 		name := base
 		for _, c := range some {
 			c.apply(d, between)
@@ -69,7 +69,7 @@ func Experiment(file string, text []byte, base, other string) ([]byte, error) {
 		between.Set(word("name"), word(name))
 		targets.Items = append(targets.Items, between)
 	}
-	targets.Items = append(targets.Items, dst)
+	targets.Items = append(targets.Items, after)
 	root.Set(word("name"), word("experiment"))
 	var out bytes.Buffer
 	out.WriteString("# The targets between the first and the last differ from the first in some of the settings, and " +
@@ -108,16 +108,16 @@ type change struct {
 
 // changesBetween returns the settings that differ between two maps, except the
 // name.
-func changesBetween(path []*strictyaml.Node, source, dst *strictyaml.Node) (out []change) {
-	for _, n := range []*strictyaml.Node{dst, source} {
+func changesBetween(path []*strictyaml.Node, before, after *strictyaml.Node) (out []change) {
+	for _, n := range []*strictyaml.Node{after, before} {
 		if n == nil {
 			continue
 		}
 		for _, e := range n.Entries {
 			at := append(slices.Clone(path), e.Key)
-			a, b := source.Get(e.Key.Text), dst.Get(e.Key.Text)
+			a, b := before.Get(e.Key.Text), after.Get(e.Key.Text)
 			switch {
-			case len(path) == 0 && e.Key.Text == "name", n == source && b != nil, a != nil && b != nil &&
+			case len(path) == 0 && e.Key.Text == "name", n == before && b != nil, a != nil && b != nil &&
 				bytes.Equal(a.YAML(), b.YAML()) && a.Text == b.Text:
 			case a != nil && a.Kind == strictyaml.Mapping || b != nil && b.Kind == strictyaml.Mapping:
 				out = append(out, changesBetween(at, a, b)...)

@@ -46,13 +46,13 @@ func under(s strictyaml.Shape, path ...string) strictyaml.Shape {
 }
 
 // addKeys adds the schema's properties, those of maps by their paths.
-func addKeys(s, end strictyaml.Shape, prefix string) {
+func addKeys(s, dst strictyaml.Shape, prefix string) {
 	for name, value := range under(s, "properties") {
 		shape := value.(strictyaml.Shape)
 		if shape["properties"] != nil {
-			addKeys(shape, end, prefix+name+".")
+			addKeys(shape, dst, prefix+name+".")
 		} else if shape["description"] != nil {
-			end[prefix+name] = shape
+			dst[prefix+name] = shape
 		}
 	}
 }

@@ -92,17 +92,17 @@ func newEmbedder() *embedder {
 
 // add adds the rows of a campaign, and sets its indexes of them. It returns the
 // first index of each target's numbers.
-func (e *embedder) add(c *campaign) (start []int) {
+func (e *embedder) add(c *campaign) (offsets []int) {
 	c.places = e.places
 	for _, t := range c.Targets {
-		start = append(start, e.count)
+		offsets = append(offsets, e.count)
 		for _, s := range c.steps {
 			if len(s.Runs[t]) > 0 {
 				e.addRuns(s, t)
 			}
 		}
 	}
-	return start
+	return offsets
 }
 
 func (e *embedder) addRuns(s *step, t *target) {

@@ -57,20 +57,20 @@ type judgementPair struct {
 
 // pageData returns the data for the page's script: the rows, and the judgements on
 // them.
-func pageData(c *campaign, e *embedder, start []int) ([]page.Data, error) {
+func pageData(c *campaign, e *embedder, offsets []int) ([]page.Data, error) {
 	rows, err := json.Marshal(e.out)
 	if err != nil {
 		return nil, err
 	}
 	rows = bytes.ReplaceAll(rows, []byte(`,{"target":`), []byte(",\n{\"target\":")) // a line for each run
-	judgements, err := json.Marshal(judgementsOf(c, e, start))
+	judgements, err := json.Marshal(judgementsOf(c, e, offsets))
 	return []page.Data{{ID: "rows", JSON: rows}, {ID: "judgements", JSON: judgements}}, err
 }
 
 // judgementsOf judges the pairs of targets that the page can show. from is the
 // first index of each target's numbers.
-func judgementsOf(c *campaign, e *embedder, start []int) *embeddedJudgements {
-	out := embeddedJudgements{About: aboutJudgements, Verdicts: []pageVerdict{}, From: start, Pairs: []judgementPair{}}
+func judgementsOf(c *campaign, e *embedder, offsets []int) *embeddedJudgements {
+	out := embeddedJudgements{About: aboutJudgements, Verdicts: []pageVerdict{}, From: offsets, Pairs: []judgementPair{}}
 	shown := map[keyOfStep]bool{}
 	for _, s := range c.steps {
 		for _, k := range scoreKeys(s) {
@@ -85,7 +85,7 @@ func judgementsOf(c *campaign, e *embedder, start []int) *embeddedJudgements {
 		seen := map[keyOfStep]bool{}
 		for k, at := range all[i] {
 			if shown[at] && !seen[at] {
-				out.Score[i], scored[i] = append(out.Score[i], k+start[i]), append(scored[i], at)
+				out.Score[i], scored[i] = append(out.Score[i], k+offsets[i]), append(scored[i], at)
 			}
 			seen[at] = true
 		}

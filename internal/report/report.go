@@ -135,7 +135,7 @@ func HTML(w io.Writer, in Input) error {
 		return err
 	}
 	rows := newEmbedder()
-	start := rows.add(v.campaign)
+	offsets := rows.add(v.campaign)
 	if v.client != nil {
 		rows.add(v.client)
 	}
@@ -143,7 +143,7 @@ func HTML(w io.Writer, in Input) error {
 	if err != nil {
 		return err
 	}
-	if d.Data, err = pageData(v.campaign, rows, start); err != nil {
+	if d.Data, err = pageData(v.campaign, rows, offsets); err != nil {
 		return err
 	}
 	d.Style, d.Scripts = reportStyle, []string{reportScript}

@@ -143,10 +143,10 @@ func (p *pgbench) beginAt(line, after int) {
 
 // at returns the place in the script of an offset of the statement.
 func (p *pgbench) at(offset int) place {
-	for _, start := range slices.Backward(p.places) {
-		if start.offset <= offset {
-			start.column += offset - start.offset
-			return start
+	for _, block := range slices.Backward(p.places) {
+		if block.offset <= offset {
+			block.column += offset - block.offset
+			return block
 		}
 	}
 	return place{line: 1, column: 1}

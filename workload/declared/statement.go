@@ -200,16 +200,17 @@ func (r *reading) typed(n *strictyaml.Node, column int) source {
 	if !ok {
 		return source{}
 	}
-	end := r.t.Columns[column]
-	as, ok := v.as(end.Type)
+	target := r.t.Columns[column]
+	as, ok := v.as(target.Type)
 	if !ok {
-		r.At(n, fmt.Sprintf("the value is of type %s, and column %s of type %s", nameOf(v.typ), end.Name, typeName(&end)), "")
+		r.At(n, fmt.Sprintf("the value is of type %s, and column %s of type %s",
+			nameOf(v.typ), target.Name, typeName(&target)), "")
 	}
-	if err := as.fits(&end); ok && err != nil {
+	if err := as.fits(&target); ok && err != nil {
 		r.At(n, err.Error(), hint.Of(err))
 	}
 	if ok {
-		as = as.within(&end)
+		as = as.within(&target)
 	}
 	return source{value: &as}
 }
@@ -218,15 +219,15 @@ func (r *reading) typed(n *strictyaml.Node, column int) source {
 func (r *reading) stored(n *strictyaml.Node, column int) source {
 	before := len(r.Problems)
 	s := r.typed(n, column)
-	end := r.t.Columns[column]
-	switch isText := end.Type == model.String || end.Type == model.Bytes; {
+	target := r.t.Columns[column]
+	switch isText := target.Type == model.String || target.Type == model.Bytes; {
 	case len(r.Problems) > before || !isText:
 	case r.cols.list[column].value.proven && !s.value.proven:
-		r.At(n, "the texts of column "+end.Name+" are checked when they are read, and this one has no proof",
-			"make it by text or bytes with check: true, or let the column make it: {set: ["+end.Name+"]}")
+		r.At(n, "the texts of column "+target.Name+" are checked when they are read, and this one has no proof",
+			"make it by text or bytes with check: true, or let the column make it: {set: ["+target.Name+"]}")
 	case !known(*s.value):
-		r.At(n, fmt.Sprintf("the greatest length of the value is not known, and column %s has at most %d bytes", end.Name,
-			end.Width),
+		r.At(n, fmt.Sprintf("the greatest length of the value is not known, and column %s has at most %d bytes", target.Name,
+			target.Width),
 			"use a size whose greatest is known")
 	}
 	return s

@@ -330,8 +330,8 @@ func (c *compiler) columnsOf(t *tableDef) *columns {
 		if !ok {
 			v = value{}
 		}
-		if end := t.Columns[i].Type; end != model.Null && v.typ != model.Null {
-			if as, ok := v.as(end); ok {
+		if typ := t.Columns[i].Type; typ != model.Null && v.typ != model.Null {
+			if as, ok := v.as(typ); ok {
 				v = as.within(&t.Columns[i])
 			}
 		}

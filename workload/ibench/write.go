@@ -95,18 +95,18 @@ func give(tokens chan struct{}, held *bool) {
 // It advances the cursor by the size of a batch, and periodically reads it again from the
 // table.
 type deleteClient struct {
-	table      *table
-	stmt       engine.Stmt
-	lowestStmt engine.Stmt
-	size       int64
-	resync     int64
-	since      int64 // statements since the cursor was read
-	cursor     [1]model.Value
-	found      int64
-	token      bool
-	results    bool
-	result     engine.Result
-	lowestKey  engine.Result
+	table     *table
+	stmt      engine.Stmt
+	lowest    engine.Stmt
+	size      int64
+	resync    int64
+	since     int64 // statements since the cursor was read
+	cursor    [1]model.Value
+	found     int64
+	token     bool
+	results   bool
+	result    engine.Result
+	lowestKey engine.Result
 }
 
 // newDeleter returns a client with blind deletes: no other operation of the workload
@@ -118,7 +118,7 @@ func (s *stage) newDeleter(ctx context.Context, t *table, seat workload.Seat) (w
 		&model.Op{Kind: model.DeleteLowest, Table: t.name, Rows: int(s.plan.batch), Blind: true}); err != nil {
 		return nil, err
 	}
-	if d.lowestStmt, err = seat.Session.Prepare(ctx, edgeOp(t.name, false)); err != nil {
+	if d.lowest, err = seat.Session.Prepare(ctx, edgeOp(t.name, false)); err != nil {
 		return nil, err
 	}
 	d.lowestKey.Each = func(row []model.Value) { d.found = row[0].Int() }
@@ -148,7 +148,7 @@ func (d *deleteClient) Do(ctx context.Context, out *workload.Outcome) error {
 
 func (d *deleteClient) readLeast(ctx context.Context, out *workload.Outcome) error {
 	d.found = d.table.firstID.Load()
-	if err := d.lowestStmt.Exec(ctx, nil, &d.lowestKey); err != nil {
+	if err := d.lowest.Exec(ctx, nil, &d.lowestKey); err != nil {
 		return err
 	}
 	if d.results {

@@ -88,10 +88,10 @@ func (s *requestStage) notes(total *tally, first, last stretch) (out []string) {
 			total.addToUpd, total.updToAdd))
 	}
 	if first.lists > 0 && last.lists > 0 {
-		loaded, start, end := float64(last.loaded)/float64(last.lists), first.growth(), last.growth()
+		loaded, early, late := float64(last.loaded)/float64(last.lists), first.growth(), last.growth()
 		out = append(out, fmt.Sprintf("lists were %+.2f links longer than loaded on average in the first third, %+.2f in "+
-			"the last, of %.2f loaded", start, end, loaded))
-		if math.Abs(end-start) > drifted*loaded {
+			"the last, of %.2f loaded", early, late, loaded))
+		if math.Abs(late-early) > drifted*loaded {
 			out = append(out, "so requests became dearer or cheaper during the step: compare targets after as many requests, "+
 				"not after as much time")
 		}

@@ -39,9 +39,9 @@ var boundColumns = []string{colTime, colDevice, colMetric}
 
 // scan is a prepared query of a table.
 type scan struct {
-	stmt  engine.Stmt
-	start [][2]int // of the arguments in bounds: column and bound
-	args  []model.Value
+	stmt    engine.Stmt
+	sources [][2]int // of the arguments in bounds: column and bound
+	args    []model.Value
 }
 
 // prepareScan completes a scan with the conditions on t, d and m: columns that the index
@@ -52,7 +52,7 @@ func prepareScan(ctx context.Context, session engine.Session, t *model.Table, op
 	order := t.Order(op.Index)
 	next := func() int { return slices.Index(boundColumns, order[op.Equal]) } // -1: no condition
 	for at := next(); at >= 0 && n[at] == one; at = next() {
-		s.start = append(s.start, [2]int{at, 0})
+		s.sources = append(s.sources, [2]int{at, 0})
 		n[at] = anything
 		if op.Equal++; op.Equal == len(order) {
 			break
@@ -61,16 +61,16 @@ func prepareScan(ctx context.Context, session engine.Session, t *model.Table, op
 	if op.Equal < len(order) && next() >= 0 {
 		at := next()
 		if n[at] == between {
-			op.Lower, s.start = model.Inclusive, append(s.start, [2]int{at, 0})
+			op.Lower, s.sources = model.Inclusive, append(s.sources, [2]int{at, 0})
 		}
 		if n[at] != anything {
-			op.Upper, s.start = model.Inclusive, append(s.start, [2]int{at, 1})
+			op.Upper, s.sources = model.Inclusive, append(s.sources, [2]int{at, 1})
 		}
 		n[at] = anything
 	}
 	where := func(at, bound int, is model.Comparison) {
 		op.Where = append(op.Where, model.Condition{Column: boundColumns[at], Is: is})
-		s.start = append(s.start, [2]int{at, bound})
+		s.sources = append(s.sources, [2]int{at, bound})
 	}
 	for at, need := range n {
 		if need == one {
@@ -83,15 +83,15 @@ func prepareScan(ctx context.Context, session engine.Session, t *model.Table, op
 			where(at, 1, model.AtMost)
 		}
 	}
-	s.args = make([]model.Value, len(s.start))
+	s.args = make([]model.Value, len(s.sources))
 	var err error
 	s.stmt, err = session.Prepare(ctx, &op)
 	return s, err
 }
 
 func (s *scan) exec(ctx context.Context, b *bounds, r *engine.Result) error {
-	for i, start := range s.start {
-		s.args[i] = b[start[0]][start[1]]
+	for i, source := range s.sources {
+		s.args[i] = b[source[0]][source[1]]
 	}
 	return s.stmt.Exec(ctx, s.args, r)
 }

@@ -47,10 +47,12 @@ type Connector struct {
 	base sqldriver.Connector
 }
 
+// Dial connects to an address.
+type Dial = func(ctx context.Context, network, addr string) (net.Conn, error)
+
 // NewConnector makes a connector that uses the given dial function.
-func NewConnector(dst *Config, dial func(ctx context.Context, network, addr string) (net.Conn, error)) (*Connector,
-	error) {
-	config := dst.Clone()
+func NewConnector(c *Config, dial Dial) (*Connector, error) {
+	config := c.Clone()
 	config.DBName = ""
 	config.ParseTime, config.Loc = true, time.UTC
 	config.ClientFoundRows = true // an update counts the rows that it found
@@ -64,8 +66,8 @@ func NewConnector(dst *Config, dial func(ctx context.Context, network, addr stri
 			return nil, err
 		}
 		d := &dialled{Conn: conn}
-		if dst, ok := ctx.Value(dialledKey{}).(**dialled); ok {
-			*dst = d
+		if slot, ok := ctx.Value(dialledKey{}).(**dialled); ok {
+			*slot = d
 		}
 		return d, nil
 	}

@@ -109,12 +109,12 @@ type sample struct {
 // is unknown.
 func (m *machine) grown(names ...string) (sum float64, known bool) {
 	for _, name := range names {
-		start, before := m.before.host[name]
-		end, after := m.after.host[name]
+		first, before := m.before.host[name]
+		last, after := m.after.host[name]
 		if !before || !after {
 			return 0, false
 		}
-		sum += end - start
+		sum += last - first
 	}
 	return sum, true
 }

@@ -117,14 +117,14 @@ func eachRow(t Trial, yield func(...Row) error) error {
 	for i := range t.Steps {
 		s := &t.Steps[i]
 		for k := range s.Rows {
-			source := &s.Rows[k]
+			row := &s.Rows[k]
 			r := common
 			r.Step, r.StepStatus = s.Name, string(s.Status)
-			r.Group, r.Op, r.Metric, r.Value, r.Unit, r.Per = source.Group, source.Op, source.Metric, source.Value, source.Unit,
-				source.Per
-			r.N, r.Source, r.Warnings = source.N, source.Source, metric.Texts(source.Warnings)
-			r.WarningCodes = metric.Codes(source.Warnings)
-			r.Headline = t.Headline(s, source)
+			r.Group, r.Op, r.Metric, r.Value, r.Unit, r.Per = row.Group, row.Op, row.Metric, row.Value, row.Unit,
+				row.Per
+			r.N, r.Source, r.Warnings = row.N, row.Source, metric.Texts(row.Warnings)
+			r.WarningCodes = metric.Codes(row.Warnings)
+			r.Headline = t.Headline(s, row)
 			if err := yield(r); err != nil {
 				return err
 			}

@@ -131,9 +131,9 @@ func (s *Series) factChanges(at int) []Fact {
 	}
 	out := []Fact{}
 	for _, f := range names {
-		source, target := values[at-1][f], values[at][f]
-		if source != target && (f.kind == Version || !restless(f)) {
-			out = append(out, Fact{f.kind, f.name, source, target})
+		before, after := values[at-1][f], values[at][f]
+		if before != after && (f.kind == Version || !restless(f)) {
+			out = append(out, Fact{f.kind, f.name, before, after})
 		}
 	}
 	return out

@@ -114,17 +114,17 @@ func (s *Shape) path() string {
 			down = false
 			continue
 		}
-		end := Point{rounded(p.X), rounded(p.Y)}
+		point := Point{rounded(p.X), rounded(p.Y)}
 		if len(s.Points) > manyPoints {
-			end.X = math.Round(p.X)
+			point.X = math.Round(p.X)
 		}
 		if down {
-			before = step(&b, before, end.X-at.X, end.Y-at.Y)
+			before = step(&b, before, point.X-at.X, point.Y-at.Y)
 		} else {
-			b.WriteString("M" + number(end.X) + " " + number(end.Y))
+			b.WriteString("M" + number(point.X) + " " + number(point.Y))
 			before = 'M'
 		}
-		at, down = end, true
+		at, down = point, true
 	}
 	if s.Closed && b.Len() > 0 {
 		b.WriteByte('z')

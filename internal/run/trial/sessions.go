@@ -138,8 +138,8 @@ func (s *sessions) sumThreads() {
 		return
 	}
 	var all []observe.ThreadTimes
-	for tid, end := range now {
-		all = append(all, end.Since(s.threads[tid]))
+	for tid, later := range now {
+		all = append(all, later.Since(s.threads[tid]))
 	}
 	// The connection for definitions is idle, and paced clients are by design.
 	slices.SortFunc(all, func(a, b observe.ThreadTimes) int { return cmp.Compare(b.CPU, a.CPU) })

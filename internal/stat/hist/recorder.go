@@ -70,9 +70,9 @@ func (s *Sums) dists() [5]*Dist {
 // Merge adds o, of the same shape, to s.
 func (s *Sums) Merge(o *Sums) {
 	s.Counts.add(&o.Counts)
-	start := o.dists()
+	others := o.dists()
 	for i, d := range s.dists() {
-		d.Merge(start[i])
+		d.Merge(others[i])
 	}
 }
 
