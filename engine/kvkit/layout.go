@@ -170,8 +170,8 @@ func (l *layout) appendEntry(key, value []byte, ix *indexLayout, row []model.Val
 
 // splitEntry decodes the index columns of an entry into row and returns its
 // encoded primary key and included columns.
-func (l *layout) splitEntry(ix *indexLayout, it Iter, row []model.Value, arena *[]byte) (key, include []byte,
-	err error) {
+func (l *layout) splitEntry(ix *indexLayout, it Iter, row []model.Value,
+	arena *[]byte) (key, include []byte, err error) {
 	if key, err = l.decodeColumns(it.Key()[2:], ix.columns, row, arena); err != nil {
 		return nil, nil, err
 	}

@@ -69,8 +69,8 @@ func (l *layout) canAdd(set []model.Assign) bool {
 }
 
 // appendChanges appends the operand of an update.
-func (l *layout) appendChanges(dst []byte, set []model.Assign, columns []int, values []model.Value) (_ []byte,
-	err error) {
+func (l *layout) appendChanges(dst []byte, set []model.Assign, columns []int,
+	values []model.Value) (_ []byte, err error) {
 	for i, c := range columns {
 		tag := byte(setTag)
 		if set[i].Add {

@@ -10,6 +10,7 @@ import (
 	"rumbench/engine/mysql/mysqlwire"
 	"rumbench/engine/serverkit"
 	"rumbench/engine/sqlkit"
+	"rumbench/engine/wire"
 	"rumbench/internal/server"
 	"rumbench/model"
 )
@@ -36,7 +37,7 @@ var traits = &serverkit.Traits{
 	// Each release has one of the variables, or both with the same value.
 	Isolation: "SHOW SESSION VARIABLES WHERE Variable_name IN ('transaction_isolation', 'tx_isolation')",
 	Dialect:   newDialect("", true),
-	Reach: func(dsn string, e server.Endpoint, dial serverkit.Dial) (serverkit.Connector, error) {
+	Reach: func(dsn string, e server.Endpoint, dial wire.Dial) (serverkit.Connector, error) {
 		if dsn == "" {
 			return mysqlwire.NewConnector(mysqlwire.Socket(e.User, e.Socket), dial)
 		}

@@ -10,6 +10,7 @@ import (
 	"rumbench/engine/postgres/pgwire"
 	"rumbench/engine/serverkit"
 	"rumbench/engine/sqlkit"
+	"rumbench/engine/wire"
 	"rumbench/internal/server"
 	"rumbench/internal/text/hint"
 )
@@ -40,7 +41,7 @@ var traits = &serverkit.Traits{
 	},
 	Isolation: "SELECT current_setting('" + isolationSetting + "')",
 	Dialect:   newDialect(),
-	Reach: func(dsn string, e server.Endpoint, dial serverkit.Dial) (serverkit.Connector, error) {
+	Reach: func(dsn string, e server.Endpoint, dial wire.Dial) (serverkit.Connector, error) {
 		if dsn != "" {
 			return pgwire.ParseDSN(dsn, dial)
 		}

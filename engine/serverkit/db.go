@@ -11,12 +11,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"sync"
 	"time"
 
 	"rumbench/engine"
 	"rumbench/engine/sqlkit"
+	"rumbench/engine/wire"
 	"rumbench/internal/server"
 	"rumbench/model"
 )
@@ -30,13 +30,10 @@ type Traits struct {
 	Isolation string
 	// Reach returns a connector to the server of a data source name, or of a private
 	// server's endpoint if that is empty. It connects by dial.
-	Reach func(dsn string, e server.Endpoint, dial Dial) (Connector, error)
+	Reach func(dsn string, e server.Endpoint, dial wire.Dial) (Connector, error)
 	// Dialect is the dialect of connections to a server about which nothing is known yet.
 	Dialect *sqlkit.Dialect
 }
-
-// Dial connects to an address.
-type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 // Connector makes connections to a server.
 type Connector interface {

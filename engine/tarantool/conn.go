@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"sync"
 
-	"rumbench/engine/serverkit"
 	"rumbench/engine/tarantool/iproto"
+	"rumbench/engine/wire"
 )
 
 // conn is a connection for operations that are not measured. It may be used from several
@@ -19,7 +19,7 @@ type conn struct {
 }
 
 // connect opens a connection to a server.
-func connect(ctx context.Context, a address, dial serverkit.Dial) (*conn, error) {
+func connect(ctx context.Context, a address, dial wire.Dial) (*conn, error) {
 	nc, err := dial(ctx, a.network, a.host)
 	if err != nil {
 		if cause := ctx.Err(); cause != nil {

@@ -6,6 +6,7 @@
 package wire
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -16,6 +17,9 @@ import (
 
 	"golang.org/x/sys/unix"
 )
+
+// Dial connects to an address.
+type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 // Conn is one end of a connection. It is used by one goroutine at a time; only
 // Break may be called concurrently.

@@ -46,7 +46,7 @@ func newExplainCommand(a *App) *cobra.Command {
 	f.BoolVar(&o.all, "all", false, "show every item of the numbers that are explained, also those that are not proven")
 	f.StringVar(&o.format, "format", "text", "text, markdown or json (a line per cause)")
 	f.StringVar(&o.experiment, "experiment", "",
-		"write a plan to a `file` that tells apart which setting makes the difference")
+		"write a plan to a `file` that tests which setting makes the difference")
 	choices(f, "format", "text", "markdown", "json")
 	acrossFlags(f, &o.across)
 	return c

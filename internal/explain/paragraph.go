@@ -405,14 +405,6 @@ func (s *Step) find(has func(*Sum) bool) *Sum {
 	return nil
 }
 
-// ratio returns the ratio of a sum, NaN for nil.
-func (s *Sum) ratio() float64 {
-	if s == nil {
-		return math.NaN()
-	}
-	return s.Ratio
-}
-
 // worthALine is the logarithm of a ratio below which a number is not explained in words,
 // unless nothing in the step differs more.
 const worthALine = 0.1

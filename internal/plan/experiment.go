@@ -50,7 +50,7 @@ func Experiment(file string, text []byte, base, other string) ([]byte, error) {
 		return nil, hint.Errorf("explain the two: nothing else differs in the plan",
 			"%s and %s differ in one setting only, so that their comparison is the experiment", base, other)
 	case n > mostSuspects:
-		return nil, hint.Errorf("make the targets more alike", "%s and %s differ in %d settings; at most %d are told apart",
+		return nil, hint.Errorf("make the targets more alike", "%s and %s differ in %d settings; at most %d can be separated",
 			base, other, n, mostSuspects)
 	}
 	targets.Items = []*strictyaml.Node{before}

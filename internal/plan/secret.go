@@ -25,10 +25,10 @@ var reference = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
 // dsn reads a target's data source name, from the plan, a file or the environment.
 func (b *binder) dsn(f strictyaml.Fields) (dsn string) {
 	set := func(v string) { dsn = v }
-	strictyaml.Bind(f, "dsn", strictyaml.ScalarOf[string]{Read: func(n *strictyaml.Node) (string,
-		error) {
-		return resolveDSN(n.Text, b.file)
-	}}, set)
+	strictyaml.Bind(f, "dsn",
+		strictyaml.ScalarOf[string]{Read: func(n *strictyaml.Node) (string, error) {
+			return resolveDSN(n.Text, b.file)
+		}}, set)
 	strictyaml.Bind(f, "dsn_file", strictyaml.ScalarOf[string]{Read: readDSN}, set)
 	if f.Of.Get("dsn") != nil && f.Of.Get("dsn_file") != nil {
 		b.At(f.Of.Key("dsn_file"), "a target has a dsn or a dsn_file, not both", "remove one")

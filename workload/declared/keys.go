@@ -19,7 +19,6 @@ func key(name, doc string, shape strictyaml.Shape) strictyaml.Key[none] {
 }
 
 var (
-	anyMap    = strictyaml.Shape{"type": "object", "minProperties": 1}
 	valueOf   = strictyaml.Shape{"$ref": "#/$defs/value"}
 	count     = strictyaml.Shape{"type": []string{"integer", "number", "string"}}
 	aName     = strictyaml.TextShape

@@ -27,8 +27,8 @@ type requestStage struct {
 	clients    []*client
 }
 
-func (r *run) openRequests(ctx context.Context, name string, env workload.Env, checks bool) (_ workload.Stage,
-	err error) {
+func (r *run) openRequests(ctx context.Context, name string, env workload.Env,
+	checks bool) (_ workload.Stage, err error) {
 	if !r.now.known {
 		r.seed = env.Seed
 	}

@@ -23,8 +23,8 @@ type stage struct {
 }
 
 // open starts a stage. The first stage of this process counts the existing facts.
-func (r *run) open(ctx context.Context, step *workload.Step, env workload.Env, check bool) (_ workload.Stage,
-	err error) {
+func (r *run) open(ctx context.Context, step *workload.Step, env workload.Env,
+	check bool) (_ workload.Stage, err error) {
 	s := &stage{
 		run: r, env: env, check: check && env.Results, rows: r.order(),
 		bytes: r.rowBytes(false) + 3*r.rowBytes(true), draws: gen.NewStream(env.Seed, "rollup", "tables"),
@@ -69,8 +69,8 @@ func (s *stage) createIndexes(ctx context.Context) error {
 	return nil
 }
 
-func (s *stage) aggregate(ctx context.Context, session engine.Session, table string, subject model.Aggregate) (int64,
-	error) {
+func (s *stage) aggregate(ctx context.Context, session engine.Session, table string,
+	subject model.Aggregate) (int64, error) {
 	op := &model.Op{Kind: model.Scan, Table: table, Aggregate: subject}
 	if subject == model.Sum {
 		op.Columns = []string{colK}
@@ -120,8 +120,8 @@ func (s *stage) Finish(ctx context.Context, done workload.Totals) (f workload.Fi
 }
 
 // checkTable returns the rows of a base table and of its roll-ups.
-func (s *stage) checkTable(ctx context.Context, session engine.Session, n int, f *workload.Finding) (rows []int64,
-	err error) {
+func (s *stage) checkTable(ctx context.Context, session engine.Session, n int,
+	f *workload.Finding) (rows []int64, err error) {
 	var want int64
 	for _, b := range append([]int64{0}, buckets...) {
 		name := tableName(n, b)

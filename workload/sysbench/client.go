@@ -85,8 +85,8 @@ type call struct {
 }
 
 // prepareBlocks prepares the statements of blocks for the tables of the level.
-func (c *client) prepareBlocks(ctx context.Context, session engine.Session, blocks []block) (out []prepared,
-	err error) {
+func (c *client) prepareBlocks(ctx context.Context, session engine.Session,
+	blocks []block) (out []prepared, err error) {
 	parts := c.stage.parts
 	for _, b := range blocks {
 		var p prepared

@@ -47,8 +47,8 @@ type sums struct {
 	knownK  bool
 }
 
-func (r *run) openTest(ctx context.Context, name string, t *test, l level, env workload.Env) (_ workload.Stage,
-	err error) {
+func (r *run) openTest(ctx context.Context, name string, t *test, l level,
+	env workload.Env) (_ workload.Stage, err error) {
 	s := &testStage{
 		run: r, name: name, test: t, level: l, env: env, draw: r.p.String("table_draw"),
 		repeats: r.p.String("rw_mode") == "repeat",
@@ -184,8 +184,8 @@ func (s *testStage) readSums(ctx context.Context, session engine.Session) (err e
 	return err
 }
 
-func (s *testStage) aggregate(ctx context.Context, session engine.Session, subject model.Aggregate) (sum int64,
-	err error) {
+func (s *testStage) aggregate(ctx context.Context, session engine.Session,
+	subject model.Aggregate) (sum int64, err error) {
 	for n := range s.run.tables {
 		v, err := s.ofTable(ctx, session, n, subject)
 		if err != nil {
@@ -196,8 +196,8 @@ func (s *testStage) aggregate(ctx context.Context, session engine.Session, subje
 	return sum, nil
 }
 
-func (s *testStage) ofTable(ctx context.Context, session engine.Session, table int, subject model.Aggregate) (int64,
-	error) {
+func (s *testStage) ofTable(ctx context.Context, session engine.Session, table int,
+	subject model.Aggregate) (int64, error) {
 	op := &model.Op{Kind: model.Scan, Table: tableName(table), Aggregate: subject, Free: true}
 	if subject == model.Sum {
 		op.Columns = []string{colK}

@@ -22,8 +22,8 @@ func hashRow(buf []byte, row []model.Value) (uint64, []byte) {
 
 // checksum sums the hashes of the rows, because the order of equal entries is
 // unspecified, and checks the order otherwise.
-func checksum(ctx context.Context, stmt engine.Stmt, table *model.Table, index string) (rows int64, sum uint64,
-	err error) {
+func checksum(ctx context.Context, stmt engine.Stmt, table *model.Table,
+	index string) (rows int64, sum uint64, err error) {
 	columns, err := table.Positions(table.Order(index))
 	if err != nil {
 		return 0, 0, err

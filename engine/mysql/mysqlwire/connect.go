@@ -47,11 +47,8 @@ type Connector struct {
 	base sqldriver.Connector
 }
 
-// Dial connects to an address.
-type Dial = func(ctx context.Context, network, addr string) (net.Conn, error)
-
 // NewConnector makes a connector that uses the given dial function.
-func NewConnector(c *Config, dial Dial) (*Connector, error) {
+func NewConnector(c *Config, dial wire.Dial) (*Connector, error) {
 	config := c.Clone()
 	config.DBName = ""
 	config.ParseTime, config.Loc = true, time.UTC

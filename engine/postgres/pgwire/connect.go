@@ -10,6 +10,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/sqlkit"
+	"rumbench/engine/wire"
 )
 
 // Connector holds the server's address, the user, and the parameters of the connection.
@@ -35,15 +36,14 @@ func Socket(user, database string, dial func(context.Context) (net.Conn, error))
 
 // ParseDSN reads a data source name, for connections by dial. The error does not show the
 // name: it may contain a password.
-func ParseDSN(dsn string, dial func(ctx context.Context, network, address string) (net.Conn, error)) (*Connector,
-	error) {
+func ParseDSN(dsn string, dial wire.Dial) (*Connector, error) {
 	config, err := pgconn.ParseConfig(dsn)
 	if err != nil {
 		return nil, engine.Refuse("dsn", nil,
 			"it cannot be read; it is written postgres://USER:PASSWORD@HOST:PORT/DATABASE, "+
 				"or host=/var/run/postgresql user=USER dbname=DATABASE")
 	}
-	config.DialFunc = dial
+	config.DialFunc = pgconn.DialFunc(dial)
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = applicationName
 	}
