@@ -19,7 +19,7 @@ import (
 func TestExitCodes(t *testing.T) {
 	const source = "workload: ibench\nparams: {rows: 1k, steps: [l.i0]}\ncalibrate: false\norder: sequential\ntrials: 2\ntargets: [pebble, bbolt]\n"
 	trial := func(status string) string {
-		return `echo '{"format":1,"target":"x","trial":1,"status":"` + status + `","reason":"planted","ended":"2026-01-01T00:00:00Z"}' > $1/trials/$2/trial.json`
+		return `echo '{"format":2,"target":"x","trial":1,"status":"` + status + `","reason":"planted","ended":"2026-01-01T00:00:00Z"}' > $1/trials/$2/trial.json`
 	}
 	for _, c := range []struct {
 		name, script string

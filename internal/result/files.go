@@ -95,8 +95,8 @@ func readJSON(path string, v any) error {
 	if err := json.Unmarshal(b, &head); err != nil {
 		return fmt.Errorf("read %s: %w", path, err)
 	}
-	if head.Format < 1 || head.Format > Format {
-		return fmt.Errorf("read %s: it has format %d, and this rumbench knows formats 1 to %d", path, head.Format, Format)
+	if head.Format != Format {
+		return fmt.Errorf("read %s: it has format %d, and this rumbench knows format %d", path, head.Format, Format)
 	}
 	if err := json.Unmarshal(b, v); err != nil {
 		return fmt.Errorf("read %s: %w", path, err)

@@ -107,10 +107,11 @@ func TestBadJSON(t *testing.T) {
 	cases := map[string]struct{ text, want string }{
 		"empty":   {"", "unexpected end of JSON"},
 		"cut":     {string(whole[:len(whole)/2]), "unexpected end of JSON"},
-		"newer":   {strings.Replace(string(whole), `"format":2`, `"format":3`, 1), "it has format 3, and this rumbench knows formats 1 to 2"},
+		"newer":   {strings.Replace(string(whole), `"format":2`, `"format":3`, 1), "it has format 3, and this rumbench knows format 2"},
+		"older":   {strings.Replace(string(whole), `"format":2`, `"format":1`, 1), "it has format 1, and this rumbench knows format 2"},
 		"none":    {"{}", "it has format 0"},
 		"foreign": {`{"format": "v1"}`, "cannot unmarshal"},
-		"wrong":   {`{"format": 1, "steps": 5}`, "cannot unmarshal"},
+		"wrong":   {`{"format": 2, "steps": 5}`, "cannot unmarshal"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 	"rumbench/workload/pace"
 )
 
-// Format is the version of the files' format. Readers know all versions up to
-// it. In version 2 and later warnings have codes.
+// Format is the version of the files' format. Version 2 is that of release 0.1, the first;
+// readers of a later version have to know it, too.
 const Format = 2
 
 // Status is how far a trial or step came.

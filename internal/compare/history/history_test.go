@@ -24,7 +24,7 @@ func TestFind(t *testing.T) {
 	s.Add("z/deep", early, trials)
 	nested, trials := historytest.Night(1)
 	s.Add("a/again", nested, trials)
-	s.Text("cut/campaign.json", `{"format": 1, "name": `)
+	s.Text("cut/campaign.json", `{"format": 2, "name": `)
 	s.Text("newer/campaign.json", `{"format": 99}`)
 	s.Mkdir("directory/campaign.json")
 	s.Mkdir("link")
@@ -50,7 +50,7 @@ func TestFind(t *testing.T) {
 		"cut broken read cut/campaign.json: unexpected end of JSON input",
 		"directory broken directory/campaign.json is no regular file",
 		"link broken link/campaign.json is no regular file",
-		"newer broken read newer/campaign.json: it has format 99, and this rumbench knows formats 1 to 2",
+		"newer broken read newer/campaign.json: it has format 99, and this rumbench knows format 2",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
