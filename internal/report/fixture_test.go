@@ -83,7 +83,7 @@ func fixtureTrial(i, n int) *result.Trial {
 	start := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC).Add(time.Duration(n*3+i) * time.Hour)
 	end := start.Add(40 * time.Minute)
 	t := &result.Trial{
-		Format: 1, Campaign: "lsm-against-btree", Target: ft.name, Trial: n, Order: "interleaved", Engine: ft.name, Structure: ft.structure,
+		Format: result.Format, Campaign: "lsm-against-btree", Target: ft.name, Trial: n, Order: "interleaved", Engine: ft.name, Structure: ft.structure,
 		Workload: "ibench", Preset: "quick", Params: map[string]any{"rows": 2e6, "clients": 1.0, "seconds": 60.0},
 		Knobs: map[string]string{"cache": "256 MiB", "compression": "none"}, Durability: "process", Promise: "commits survive kill -9 of the engine", Seed: 42, Interval: 1,
 		Status: result.Complete, Started: start, Ended: &end,

@@ -43,7 +43,7 @@ func big(targets int) Input {
 func bigTrial(rnd *rand.Rand, target, n int) *result.Trial {
 	start := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
 	t := &result.Trial{
-		Format: 1, Campaign: "ten", Target: fmt.Sprintf("my80%d.c10b40", target), Trial: n, Order: "interleaved", Engine: "mysql", Structure: "B-tree", Workload: "ibench",
+		Format: result.Format, Campaign: "ten", Target: fmt.Sprintf("my80%d.c10b40", target), Trial: n, Order: "interleaved", Engine: "mysql", Structure: "B-tree", Workload: "ibench",
 		Params: map[string]any{"rows": 2e6}, Knobs: map[string]string{"cache": "256 MiB"}, Durability: "process", Interval: 1, Status: result.Complete,
 		Started: start, Ended: &start, Versions: []observe.Fact{{Name: "server", Value: fmt.Sprintf("8.0.%d", target)}}, Host: []observe.Fact{{Name: "kernel", Value: "6.12"}},
 	}

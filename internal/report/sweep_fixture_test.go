@@ -70,7 +70,7 @@ func sweepFixture(trials, tests int, clients ...float64) Input {
 func sweepTrial(rnd *rand.Rand, st sweepTarget, n int, steps []sweepStep) *result.Trial {
 	start := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
 	t := &result.Trial{
-		Format: 1, Campaign: "isolation", Target: st.name, Trial: n, Order: "interleaved", Engine: st.engine, Workload: "sysbench", Params: map[string]any{"tables": 8.0},
+		Format: result.Format, Campaign: "isolation", Target: st.name, Trial: n, Order: "interleaved", Engine: st.engine, Workload: "sysbench", Params: map[string]any{"tables": 8.0},
 		Knobs: map[string]string{"isolation": st.isolation, "durability": "process"}, Durability: "process", Interval: 1, Status: result.Complete, Started: start, Ended: &start,
 		Versions: []observe.Fact{{Name: "server", Value: st.engine + " 1"}}, Host: []observe.Fact{{Name: "kernel", Value: "6.12"}},
 	}
