@@ -108,7 +108,7 @@ func TestAlone(t *testing.T) {
 // However one ends, the other hears it at its next step and does not wait.
 func TestOneOfDuetEnds(t *testing.T) {
 	// What a trial does when nobody is there any more.
-	const alone = `case "$answer" in *gone*) ` + `echo "{\"format\":1,\"status\":\"failed\",\"reason\":\"alone\",\"ended\":\"2026-01-01T00:00:00Z\"}" > $1/trials/$2/trial.json; exit 1;; esac; `
+	const alone = `case "$answer" in *gone*) ` + `echo "{\"format\":2,\"status\":\"failed\",\"reason\":\"alone\",\"ended\":\"2026-01-01T00:00:00Z\"}" > $1/trials/$2/trial.json; exit 1;; esac; `
 	for _, c := range []struct{ name, pebble, bbolt string }{
 		{"before it is ready", "exit 3", ready + alone + numbered},
 		{"while the other waits", "while ! test -e $1/trials/bbolt.1/waits; do sleep 0.01; done; sleep 0.1; exit 3", "echo > $1/trials/$2/waits; " + ready + alone + numbered},

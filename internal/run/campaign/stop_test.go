@@ -16,7 +16,7 @@ import (
 
 // numbered is a script that writes a complete result with the trial's own
 // target and number.
-const numbered = `echo "{\"format\":1,\"target\":\"${2%.*}\",\"trial\":${2##*.},\"status\":\"complete\",\"ended\":\"2026-01-01T00:00:00Z\"}" > $1/trials/$2/trial.json`
+const numbered = `echo "{\"format\":2,\"target\":\"${2%.*}\",\"trial\":${2##*.},\"status\":\"complete\",\"ended\":\"2026-01-01T00:00:00Z\"}" > $1/trials/$2/trial.json`
 
 // judge is an Enough that is satisfied with a number of trials, and remembers
 // what it was asked.
