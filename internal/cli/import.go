@@ -38,7 +38,7 @@ func newImportCommand(a *App) *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&out, "out", "", "directory of the campaign, new or empty (default results/NAME-DATE)")
 	f.StringVar(&o.Format, "format", "",
-		"format of the logs: "+strings.Join(importer.Formats(), ", ")+" (default: recognised by their content)")
+		"format of the logs: "+strings.Join(importer.Formats(), ", ")+" (default: recognized by their content)")
 	choices(f, "format", importer.Formats()...)
 	f.StringVar(&o.Target, "target", "", "name of the target, where all logs are of one (default: of the directories)")
 	f.StringVar(&o.Base, "base", "", "target that the others are compared with (default: the first by name)")

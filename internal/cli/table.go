@@ -15,6 +15,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/report"
 	"rumbench/internal/report/published"
+	"rumbench/internal/report/verdict"
 	"rumbench/internal/result"
 	"rumbench/internal/result/layout"
 )
@@ -204,7 +205,7 @@ func only(c *compare.Campaign, names []string) (*compare.Campaign, error) {
 // remark prints the remarks that a layout has no room for.
 func remark(w io.Writer, durability string, lines []string) {
 	if durability != "" {
-		fmt.Fprintf(w, "⚠ %s\n", report.DurabilityDiffers(durability))
+		fmt.Fprintf(w, "⚠ %s\n", verdict.DurabilityDiffers(durability))
 	}
 	for _, line := range lines {
 		fmt.Fprintln(w, line)

@@ -97,7 +97,7 @@ func newCheckCommand(a *App) *cobra.Command {
 	var o declaredOptions
 	c := &cobra.Command{
 		Use:   "check FILE",
-		Short: "check a workload's file, and print what it comes to",
+		Short: "check a workload's file, and print the workload that it describes",
 		Args:  args(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, files []string) error {
 			w, p, err := o.read(files[0])

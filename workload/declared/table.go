@@ -404,9 +404,9 @@ func (t *tableDef) entryBytes(ix *model.Index) (sum float64) {
 }
 
 // group returns the positions of the columns that a name matches: one column, one of
-// several copies, or, with a star, all copies. any is whether one of the copies must be
+// several copies, or, with a star, all copies; choose is whether one of the copies must be
 // chosen.
-func (t *tableDef) group(name string) (at []int, any bool) {
+func (t *tableDef) group(name string) (at []int, choose bool) {
 	all := strings.HasSuffix(name, "*")
 	name = strings.TrimSuffix(name, "*")
 	if i := t.Column(name); i >= 0 && !all {
