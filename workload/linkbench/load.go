@@ -71,12 +71,7 @@ func (s *loadStage) Finish(ctx context.Context, _ workload.Totals) (f workload.F
 	if !s.env.Results || s.p.String("check") == "none" {
 		return f, nil
 	}
-	session, err := s.env.DB.Session(ctx)
-	if err != nil {
-		return f, err
-	}
-	defer session.Close()
-	last, err := lastNode(ctx, session)
+	last, err := workload.ReadInSession(ctx, s.env.DB, lastNode)
 	if err == nil && last != t.nodes {
 		f.Broken = append(f.Broken, fmt.Sprintf(
 			"the nodes end with id %d after %d were loaded: the requests would miss some", last, t.nodes))

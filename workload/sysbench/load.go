@@ -140,20 +140,18 @@ func (s *loadStage) Finish(ctx context.Context, _ workload.Totals) (f workload.F
 	if !s.env.Results || s.p.String("check") == "none" || s.index {
 		return f, nil
 	}
-	session, err := s.env.DB.Session(ctx)
-	if err != nil {
-		return f, err
-	}
-	defer func() { err = errors.Join(err, session.Close()) }()
-	for n := range s.tables {
-		last, err := lastID(ctx, session, n)
-		if err != nil {
-			return f, err
+	err = workload.InSession(ctx, s.env.DB, func(ctx context.Context, session engine.Session) error {
+		for n := range s.tables {
+			last, err := lastID(ctx, session, n)
+			if err != nil {
+				return err
+			}
+			if last != s.size {
+				f.Broken = append(f.Broken, fmt.Sprintf("table %s ends with id %d after %d rows were loaded", tableName(n),
+					last, s.size))
+			}
 		}
-		if last != s.size {
-			f.Broken = append(f.Broken, fmt.Sprintf("table %s ends with id %d after %d rows were loaded", tableName(n), last,
-				s.size))
-		}
-	}
-	return f, nil
+		return nil
+	})
+	return f, err
 }

@@ -144,7 +144,10 @@ func (s *indexStage) Finish(ctx context.Context, _ workload.Totals) (f workload.
 	if !s.env.Results || !s.now.whole {
 		return f, nil
 	}
-	return f, s.inSession(ctx, s.env.DB, func(session engine.Session) error { return s.check(ctx, session, true, &f) })
+	err = workload.InSession(ctx, s.env.DB, func(ctx context.Context, session engine.Session) error {
+		return s.check(ctx, session, true, &f)
+	})
+	return f, err
 }
 
 // builder builds the indexes, one at a time.

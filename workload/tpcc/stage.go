@@ -2,7 +2,6 @@ package tpcc
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"rumbench/engine"
@@ -32,7 +31,7 @@ func (r *run) openMix(ctx context.Context, name string, env workload.Env, checks
 		r.seed = env.Seed
 		r.now = state{totals: r.loaded(), whole: env.Results}
 		if env.Results {
-			if err := r.inSession(ctx, env.DB, func(session engine.Session) error { return r.meet(ctx, session) }); err != nil {
+			if err := workload.InSession(ctx, env.DB, r.meet); err != nil {
 				return nil, err
 			}
 		}
@@ -44,15 +43,6 @@ func (r *run) openMix(ctx context.Context, name string, env workload.Env, checks
 		draws: stream(env.Seed, name).Sub(uint64(r.now.orders)), // different from earlier steps
 		clock: start + r.now.orders*1000,
 	}, nil
-}
-
-// inSession calls a function with its own session.
-func (r *run) inSession(ctx context.Context, db engine.DB, do func(engine.Session) error) error {
-	session, err := db.Session(ctx)
-	if err != nil {
-		return err
-	}
-	return errors.Join(do(session), session.Close())
 }
 
 // meet prepares for tables that another process has loaded.
@@ -118,7 +108,9 @@ func (s *mixStage) Finish(ctx context.Context, _ workload.Totals) (f workload.Fi
 	if !s.checks || !s.checked || s.p.String("check") == checkNone {
 		return f, nil
 	}
-	err = s.inSession(ctx, s.env.DB, func(session engine.Session) error { return s.check(ctx, session, false, &f) })
+	err = workload.InSession(ctx, s.env.DB, func(ctx context.Context, session engine.Session) error {
+		return s.check(ctx, session, false, &f)
+	})
 	if err != nil {
 		return f, err
 	}
