@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -187,7 +186,7 @@ type costLine struct {
 }
 
 func (v *costView) json(w io.Writer) error {
-	e := json.NewEncoder(w)
+	var lines []costLine
 	for i := range v.needs {
 		n := &v.needs[i]
 		line := costLine{
@@ -206,11 +205,9 @@ func (v *costView) json(w io.Writer) error {
 		for _, g := range n.Missing {
 			line.Missing = append(line.Missing, g.String())
 		}
-		if err := e.Encode(line); err != nil {
-			return err
-		}
+		lines = append(lines, line)
 	}
-	return nil
+	return metric.WriteLines(w, lines)
 }
 
 func (v *costView) blocks() (out []page.Block) {

@@ -12,6 +12,7 @@ import (
 
 	"rumbench/internal/compare"
 	"rumbench/internal/explain"
+	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/plan"
 	"rumbench/internal/report"
@@ -139,7 +140,7 @@ func writeExplanations(w io.Writer, list []*explain.Explanation, o *explainOptio
 		for _, e := range list {
 			records = append(records, e.Records()...)
 		}
-		return explain.WriteRecords(w, records)
+		return metric.WriteLines(w, records)
 	}
 	blocks := report.Settled(list, 2)
 	for _, e := range list {
