@@ -221,8 +221,7 @@ func (v *costView) blocks() (out []page.Block) {
 		rows = ", with " + quantity.Amount(v.ask.Rows) + " rows"
 	}
 	out = append(out, page.Tree{Text: fmt.Sprintf("What each target needs in step %s for %s%s: measured costs per "+
-		"unit, times the rate.",
-		v.step.Name, demand, rows)})
+		"unit, times the rate.", v.step.Name, demand, rows)})
 	t := page.Table{Head: "target"}
 	for _, name := range []string{units + "/s", "processors", "written/s", "writes/s",
 		"read/s", "reads/s", "written/year", "on disk", "memory", "measured up to", "CPU then"} {
@@ -261,8 +260,7 @@ func (v *costView) blocks() (out []page.Block) {
 		out = append(out, v.prices())
 	}
 	return append(out, page.Tree{Text: "Medians, with the least and the greatest of the trials. Costs per operation " +
-		"change with rate and size: " +
-		"commits share syncs, page writes share changes, and a larger database reads more. " +
+		"change with rate and size: commits share syncs, page writes share changes, and a larger database reads more. " +
 		"Memory is as measured. An embedded engine's processors include its clients'."})
 }
 
@@ -407,19 +405,16 @@ func (v *costView) against(n *price.Need, add func(format string, args ...any)) 
 		return
 	}
 	add("space amplification %s, write amplification %s: (space − 1)·(write − 1) = %s, which is 1 for an "+
-		"index+log structure at any fill",
-		quantity.Digits(n.Space.Value), quantity.Digits(n.Write.Value),
+		"index+log structure at any fill", quantity.Digits(n.Space.Value), quantity.Digits(n.Write.Value),
 		quantity.Digits(price.Yardstick(n.Space.Value, n.Write.Value)))
 	const runs = 4 // of a tier, as RocksDB's universal compaction allows by default
 	if n.Fanout > 1 {
 		levels := costmodel.Levels(n.Fanout)
 		leveled, tiered := costmodel.Leveled(n.Fanout, levels), costmodel.Tiered(n.Fanout, runs)
 		add("by the models, of %s memtables a leveled LSM tree in %s has space amplification %s and, by merges alone, "+
-			"write amplification %s; "+
-			"a tiered one with %d runs a tier %s and, flushes included, %s",
+			"write amplification %s; a tiered one with %d runs a tier %s and, flushes included, %s",
 			quantity.Digits(n.Fanout), quantity.Count(levels, "level"), quantity.Digits(leveled.Space),
-			quantity.Digits(leveled.Write),
-			runs, quantity.Digits(tiered.Space), quantity.Digits(tiered.Write))
+			quantity.Digits(leveled.Write), runs, quantity.Digits(tiered.Space), quantity.Digits(tiered.Write))
 	}
 	switch d := n.Demand(v.card); {
 	case v.card.Device.Price > 0:

@@ -142,8 +142,7 @@ func (s *step) tooSmall() (out []string) {
 		for _, t := range s.c.Targets {
 			if cache, err := quantity.ParseSize(t.Trials[0].Cache()); err == nil && live < float64(cache) {
 				out = append(out, fmt.Sprintf("All data are in the cache: %s, a cache of %s. With more data than cache the "+
-					"order may be another.",
-					dataText(lowest, live), quantity.Bytes(cache)))
+					"order may be another.", dataText(lowest, live), quantity.Bytes(cache)))
 				break
 			}
 		}

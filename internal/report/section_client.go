@@ -13,8 +13,7 @@ func clientAlone(v *view) []page.Section {
 	}
 	c, n := v.client, page.NewNotes("client")
 	t := page.Table{Note: "The same clients on the engine that stores nothing: the ceiling of what rumbench could have " +
-		"measured, and what it " +
-		"takes itself.", Head: "step"}
+		"measured, and what it takes itself.", Head: "step"}
 	measures := measuresOf(metric.RowsPerS, metric.ServiceP50US, metric.ServiceP99US, metric.CPUUS, metric.ClientCPUUS,
 		metric.HostCPUUS)
 	for _, m := range measures {

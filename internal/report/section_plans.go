@@ -27,8 +27,7 @@ func plans(v *view) []page.Section {
 		return nil
 	}
 	t.Note = "By which way the database finds the rows of each operation, before and after each step of the first " +
-		"trial. The plans themselves: rumbench " +
-		"show DIR --plans."
+		"trial. The plans themselves: rumbench show DIR --plans."
 	if len(ops) > mostPlans {
 		t.Note += fmt.Sprintf(" Here are %d of %d operations.", mostPlans, len(ops))
 		ops = ops[:mostPlans]

@@ -280,8 +280,7 @@ func groupsTable(s *step) page.Table {
 			}
 			ops = append(ops, op)
 		}
-		t.Add(plainRow(g.Name,
-			page.Cell{Text: fmt.Sprint(g.Clients), Number: true}, page.Words(rate), page.Words(pace),
+		t.Add(plainRow(g.Name, page.Cell{Text: fmt.Sprint(g.Clients), Number: true}, page.Words(rate), page.Words(pace),
 			page.Words(strings.Join(ops, ", "))))
 	}
 	return t

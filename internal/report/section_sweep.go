@@ -255,8 +255,7 @@ func (w *sweep) axes() (names []string) {
 }
 
 func aboutSweep(w *sweep) string {
-	return fmt.Sprintf("%d steps that do the same and differ "+
-		"in %s only.", len(w.Steps()), quantity.Joined(w.axes())) +
+	return fmt.Sprintf("%d steps that do the same and differ in %s only.", len(w.Steps()), quantity.Joined(w.axes())) +
 		" A point is the median of the trials, its whisker goes from the least to the greatest of " +
 		"them. A ring: the number is not comparable there; the table gives the reason."
 }
@@ -265,9 +264,8 @@ func aboutSweep(w *sweep) string {
 var levelMeasures = measuresOf(metric.RowsPerS, metric.ServiceP50US, metric.ServiceP99US, metric.CPUUS, metric.WriteKB)
 
 // sweepMeasures are the columns of a sweep's whole table.
-var sweepMeasures = append(
-	measuresOf(metric.RowsPerS, metric.ServiceP50US, metric.ServiceP95US, metric.ServiceP99US,
-		metric.CPUUS, metric.ServerCPUUS, metric.ClientCPUUS, metric.ContextSwitches, metric.Errors),
+var sweepMeasures = append(measuresOf(metric.RowsPerS, metric.ServiceP50US, metric.ServiceP95US, metric.ServiceP99US,
+	metric.CPUUS, metric.ServerCPUUS, metric.ClientCPUUS, metric.ContextSwitches, metric.Errors),
 	measure{metric: metric.Retries, each: true}, measure{metric: metric.GivenUpOps, each: true},
 	measure{metric: metric.WastedStatements, each: true})
 

@@ -160,8 +160,7 @@ func ChangedSubsystems(base, next *Profile) page.Block {
 		Columns: changeColumns(base, next)}
 	t.Columns = append(t.Columns, page.Column{})
 	list := append(slices.Clone(subsystems.Children), subsystems)
-	slices.SortStableFunc(list, func(a,
-		b *profile.Node) int {
+	slices.SortStableFunc(list, func(a, b *profile.Node) int {
 		return cmp.Compare(math.Abs(b.Change()), math.Abs(a.Change()))
 	})
 	for _, n := range list {
@@ -227,8 +226,7 @@ func (p *Profile) Flame() *flame.Graph {
 // FlameAgainst returns the flame graph of the difference to a base, of the same engine.
 func (p *Profile) FlameAgainst(base *Profile) *flame.Graph {
 	return &flame.Graph{Title: p.Target + " against " + base.Target + " in " + p.Step, Unit: "µs per " + p.Per,
-		Base: base.Target, New: p.Target,
-		Root: flameOf(profile.Compare(base.OfServer(), p.OfServer()))}
+		Base: base.Target, New: p.Target, Root: flameOf(profile.Compare(base.OfServer(), p.OfServer()))}
 }
 
 func flameOf(n *profile.Node) *flame.Node {

@@ -185,8 +185,7 @@ func (c *tableReader) autoKey() {
 		return
 	}
 	c.At(t.columns[i].node, fmt.Sprintf("column %s is auto, and must be the whole key, which is %s", t.Columns[i].Name,
-		strings.Join(t.Key, ", ")),
-		"make it the key, or number the rows by {value: {sequence: [1]}}")
+		strings.Join(t.Key, ", ")), "make it the key, or number the rows by {value: {sequence: [1]}}")
 }
 
 // known accepts the names of columns.

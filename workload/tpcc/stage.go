@@ -153,15 +153,12 @@ func (s *mixStage) notes(total *tally) []string {
 	out = append(out, fmt.Sprintf("mix of %d transactions: %.2f %% New-Order, %.2f %% Payment, %.2f %% Order-Status, "+
 		"%.2f %% Delivery, %.2f %% Stock-Level",
 		all, share(entered, all), share(total.done[payment], all), share(total.done[orderStatus], all),
-		share(total.done[delivery], all),
-		share(total.done[stockLevel], all)))
+		share(total.done[delivery], all), share(total.done[stockLevel], all)))
 	out = append(out, fmt.Sprintf("%.2f %% of the New-Orders were rolled back by their users (1 %% is expected); they "+
-		"are not among new_order",
-		share(total.done[rolledBack], entered)))
+		"are not among new_order", share(total.done[rolledBack], entered)))
 	if s.warehouses > 1 {
 		out = append(out, fmt.Sprintf("%.2f %% of the order lines (1 %% is expected) and %.1f %% of the payments (15 %%) "+
-			"were remote",
-			share(total.remoteLines, total.changed.lines), share(total.remotePayments, total.done[payment])))
+			"were remote", share(total.remoteLines, total.changed.lines), share(total.remotePayments, total.done[payment])))
 	}
 	skipped := share(total.skipped, total.done[delivery]*districts)
 	return append(out, fmt.Sprintf("deliveries skipped %.2f %% of the districts, as they had no undelivered order "+

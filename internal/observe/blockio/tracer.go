@@ -123,8 +123,7 @@ func prepare(c Config) (*Tracer, error) {
 		return nil, fmt.Errorf("look at %s: %w", c.Dirs[0], err)
 	}
 	t.scanner = scanner{dirs: c.Dirs, uses: c.Uses, major: unix.Major(st.Dev), minor: unix.Minor(st.Dev),
-		start:   t.region.begin,
-		classes: &t.recording.classes, files: make(map[uint64]*file)}
+		start: t.region.begin, classes: &t.recording.classes, files: make(map[uint64]*file)}
 	points, filter := []*tracepoint{t.issue, t.requeue}, fmt.Sprintf("dev == %d", t.region.dev)
 	open := func(processor, i int) (int, error) { return points[i].open(processor, filter) }
 	if err := t.events.Open(ringPages, len(points), open); err != nil {

@@ -70,8 +70,7 @@ func refuse(release string, force bool) error {
 		return nil
 	}
 	return hint.With(fmt.Errorf("%w: Linux %s may hang while it samples (cpu-clock, fixed in 6.18)", ErrUnavailable,
-		release),
-		"use another kernel, or force the sampler if yours has the fix")
+		release), "use another kernel, or force the sampler if yours has the fix")
 }
 
 func unavailable(err error) error {

@@ -129,8 +129,7 @@ func (f sysbenchFinal) String() string {
 	latency("sum", f.Sum)
 	threads := float64(f.Threads)
 	fmt.Fprintf(&b, "\nThreads fairness:\n    events (avg/stddev):           %s/%s\n    execution time (avg/stddev):   "+
-		"%s/%s\n\n",
-		figure(f.Events/threads, 4), figure(f.EventsSD, 2), figure(f.Sum/1e3/threads, 4), figure(f.BusySD, 2))
+		"%s/%s\n\n", figure(f.Events/threads, 4), figure(f.EventsSD, 2), figure(f.Sum/1e3/threads, 4), figure(f.BusySD, 2))
 	if f.Rows > 0 {
 		b.WriteString("Rows (rumbench):\n")
 		rate("rows", f.Rows)
