@@ -309,7 +309,7 @@ func (db *database) Settings(context.Context) ([]engine.Setting, error) {
 	if level := db.kind.Isolation(); level != model.DefaultIsolation {
 		out = append(out, engine.Setting{Name: "isolation", Value: level.String(), Source: engine.AsSet})
 	}
-	return append(out, db.switches.settings()...), nil
+	return append(out, db.switches.settings...), nil
 }
 
 func (db *database) Sizes(context.Context) ([]engine.Size, error) {
