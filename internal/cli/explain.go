@@ -54,12 +54,8 @@ func newExplainCommand(a *App) *cobra.Command {
 }
 
 func runExplain(a *App, o *explainOptions, args []string) error {
-	pairs, c, err := comparePairs(args, -1, o.base)
+	pairs, c, err := comparePairs(args, -1, o.base, o.across, o.steps)
 	if err != nil {
-		return err
-	}
-	c.Across = o.across
-	if err := known("no trial has a step", o.steps, stepNames(c)); err != nil {
 		return err
 	}
 	var list []*explain.Explanation
