@@ -111,9 +111,7 @@ func sampleOf(list []*Profile) string {
 	return quantity.Joined(parts)
 }
 
-func costCell(v float64) page.Cell {
-	return page.Exact(quantity.Digits(v), quantity.Full(v))
-}
+func costCell(v float64) page.Cell { return page.Exact(quantity.Digits(v), quantity.Full(v)) }
 
 // FunctionTable lists the functions of an engine with the most CPU time of their own.
 func FunctionTable(p *Profile, limit int) page.Table {

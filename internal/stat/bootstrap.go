@@ -81,9 +81,7 @@ func resample(n, resamples int, seed uint64, estimate func([]int) float64) []flo
 }
 
 // rankOf returns the index below which the given share of n sorted values lies.
-func rankOf(share float64, n int) int {
-	return min(max(int(share*float64(n+1))-1, 0), n-1)
-}
+func rankOf(share float64, n int) int { return min(max(int(share*float64(n+1))-1, 0), n-1) }
 
 // shareBelow returns the share of the sorted values below v, counting half of
 // those equal to it. It is never 0 or 1, whose normal quantiles are infinite.

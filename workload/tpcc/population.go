@@ -81,9 +81,7 @@ func (p *population) buyer(order int64) int64 {
 func (s *sizes) delivered(order int64) bool { return order <= s.customers-s.undelivered }
 
 // pieces returns the loaded quantity of an item in the warehouse's stock.
-func (p *population) pieces(whole int64) int64 {
-	return between(p.begin(stock, whole, 0), 10, 100)
-}
+func (p *population) pieces(whole int64) int64 { return between(p.begin(stock, whole, 0), 10, 100) }
 
 // begin begins the draws of a row.
 func (p *population) begin(table string, i, n int64) *gen.Source {
