@@ -310,9 +310,8 @@ func (p *Paragraph) predicted(name string) []string {
 				return math.NaN()
 			}, quantity.Digits)
 		}
-		sides = append(sides, fmt.Sprintf("%s for %s (measured: %s)",
-			each(func(x Prediction) float64 { return x.Predicted }), prediction.Side.Target.Name,
-			each(func(x Prediction) float64 { return x.Measured })))
+		sides = append(sides, fmt.Sprintf("%s for %s (measured: %s)", each(func(x Prediction) float64 { return x.Predicted }),
+			prediction.Side.Target.Name, each(func(x Prediction) float64 { return x.Measured })))
 		if p.fits(prediction) {
 			fit = append(fit, prediction.Side.Target.Name)
 		} else {
