@@ -148,9 +148,7 @@ func describe(t *target) string {
 // headFacts returns the first line: the conditions of the measurement.
 func headFacts(c *campaign) []page.Fact {
 	var list []page.Fact
-	add := func(name string, value func(*result.Trial) string) {
-		list = append(list, factOf(c, name, value))
-	}
+	add := func(name string, value func(*result.Trial) string) { list = append(list, factOf(c, name, value)) }
 	add("workload", func(t *result.Trial) string { return t.Workload })
 	add("preset", func(t *result.Trial) string { return t.Preset })
 	list = append(list, durabilityFact(c))

@@ -93,9 +93,7 @@ func change(base, subject growth, kin kinship) float64 {
 		slices.Min(subject.pers) <= slices.Max(base.pers):
 		return 0 // may be noise
 	}
-	per := func(g, other growth) float64 {
-		return max(g.total, tiny(unit)) / cmp.Or(g.units, other.units)
-	}
+	per := func(g, other growth) float64 { return max(g.total, tiny(unit)) / cmp.Or(g.units, other.units) }
 	return math.Abs(math.Log(per(subject, base) / per(base, subject)))
 }
 

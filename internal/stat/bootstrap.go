@@ -51,9 +51,7 @@ func PairedBootstrap(n int, resamples int, seed uint64, confidence float64,
 	spread := -math.Sqrt(f/(f-1)) * distuv.StudentsT{Sigma: 1, Nu: f - 1}.Quantile((1-confidence)/2)
 	bias := distuv.UnitNormal.Quantile(shareBelow(drawn, value))
 	skew := acceleration(n, estimate)
-	level := func(z float64) float64 {
-		return distuv.UnitNormal.CDF(bias + (bias+z)/max(0.01, 1-skew*(bias+z)))
-	}
+	level := func(z float64) float64 { return distuv.UnitNormal.CDF(bias + (bias+z)/max(0.01, 1-skew*(bias+z))) }
 	// The corrections can carry a bound past the value of a skewed estimate.
 	return Interval{
 		Value:      value,

@@ -102,9 +102,7 @@ type sysbenchArrivals struct{ Offered, Shed, Abandoned float64 }
 
 func (f sysbenchFinal) String() string {
 	var b strings.Builder
-	count := func(name string, n float64) {
-		fmt.Fprintf(&b, "        %-33s%s\n", name+":", figure(n, 0))
-	}
+	count := func(name string, n float64) { fmt.Fprintf(&b, "        %-33s%s\n", name+":", figure(n, 0)) }
 	rate := func(name string, n float64) {
 		fmt.Fprintf(&b, "    %-37s%-6s (%s per sec.)\n", name+":", figure(n, 0), figure(n/f.Seconds, 2))
 	}
