@@ -50,11 +50,8 @@ func newCostCommand(a *App) *cobra.Command {
 	return c
 }
 
-func cardNames() (names []string) {
-	for _, c := range price.Shipped() {
-		names = append(names, c.Name)
-	}
-	return names
+func cardNames() []string {
+	return quantity.Texts(price.Shipped(), func(c *price.Card) string { return c.Name })
 }
 
 // readCard reads a file of prices, or one that is shipped with rumbench.

@@ -86,11 +86,8 @@ func (o *declaredOptions) read(file string) (*declared.Workload, workload.Params
 	return w, p, nil
 }
 
-func paramNames(i workload.Info) (names []string) {
-	for _, p := range i.Params {
-		names = append(names, p.Name)
-	}
-	return names
+func paramNames(i workload.Info) []string {
+	return quantity.Texts(i.Params, func(p workload.Param) string { return p.Name })
 }
 
 func newCheckCommand(a *App) *cobra.Command {

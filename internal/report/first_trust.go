@@ -125,11 +125,8 @@ func noAnswer(c *campaign) (out []string) {
 // reasons returns why a target cannot be compared in a step: the failed check, and the
 // expected and the actual value.
 func reasons(s *step, t *target) string {
-	var out []string
-	for _, r := range s.Reasons(t) {
-		out = append(out, strings.TrimSuffix(r.Text, "."))
-	}
-	return strings.Join(out, "; ")
+	text := func(r compare.Refusal) string { return strings.TrimSuffix(r.Text, ".") }
+	return strings.Join(quantity.Texts(s.Reasons(t), text), "; ")
 }
 
 // brief is the number of seconds that a step has to run to include recurring events,

@@ -190,10 +190,7 @@ func askedAbout(c *campaign) string {
 	}
 	var steps []string
 	for _, s := range c.steps {
-		var names []string
-		for _, k := range s.Asked() {
-			names = append(names, k.Metric)
-		}
+		names := quantity.Texts(s.Asked(), func(k compare.Key) string { return k.Metric })
 		if len(names) > 0 {
 			steps = append(steps, s.Name+": "+strings.Join(names, ", "))
 		}
@@ -274,11 +271,8 @@ func (c *campaign) chosen(t *result.Trial) map[string]any {
 }
 
 func params(p map[string]any) string {
-	var parts []string
-	for _, name := range sortedKeys(p) {
-		parts = append(parts, name+" "+plainValue(p[name]))
-	}
-	return strings.Join(parts, ", ")
+	text := func(name string) string { return name + " " + plainValue(p[name]) }
+	return strings.Join(quantity.Texts(sortedKeys(p), text), ", ")
 }
 
 // plainValue formats a value of a plan. Numbers read from JSON are floats, and

@@ -104,11 +104,9 @@ func ProfileTable(list []*Profile) page.Table {
 // sampleOf returns the CPU time per unit that a sample of each target represents:
 // smaller differences are none.
 func sampleOf(list []*Profile) string {
-	var parts []string
-	for _, p := range list {
-		parts = append(parts, quantity.Digits(float64(p.CPU.Period.Nanoseconds())/1e3/p.CPU.Units)+" µs of "+p.Target)
-	}
-	return quantity.Joined(parts)
+	return quantity.Joined(quantity.Texts(list, func(p *Profile) string {
+		return quantity.Digits(float64(p.CPU.Period.Nanoseconds())/1e3/p.CPU.Units) + " µs of " + p.Target
+	}))
 }
 
 func costCell(v float64) page.Cell { return page.Exact(quantity.Digits(v), quantity.Full(v)) }

@@ -309,10 +309,7 @@ func (r *reading) byIndex(index *strictyaml.Node) {
 		}
 	}
 	if order == nil {
-		var known []string
-		for _, ix := range r.t.Indexes {
-			known = append(known, ix.Name)
-		}
+		known := r.t.indexNames()
 		help := hint.OneOf(index.Text, known)
 		if known == nil {
 			help = "declare it in the table, as in indexes: {" + index.Text + ": [COLUMN]}"

@@ -200,10 +200,7 @@ func (b *stepReader) index(s *step, f strictyaml.Fields) {
 		return
 	}
 	before := len(b.Problems)
-	var known []string
-	for _, ix := range s.table.Indexes {
-		known = append(known, ix.Name)
-	}
+	known := s.table.indexNames()
 	s.indexes = f.Words("indexes", "names of indexes", func(name string) (string, error) {
 		if !slices.Contains(known, name) {
 			return "", hint.Errorf(hint.OneOf(name, known), "table %s has no index %q", s.table.Name, name)
