@@ -204,15 +204,10 @@ type indexStage struct {
 	env workload.Env
 }
 
-func (s *indexStage) Client(context.Context, workload.Seat) (workload.Client, error) { return s, nil }
-
-func (s *indexStage) Do(ctx context.Context, out *workload.Outcome) error {
-	if err := s.env.DB.CreateIndexes(ctx, linkTable, linkIndex); err != nil {
-		return err
-	}
-	live, plain := s.live(&s.now, true), s.live(&s.now, false)
-	out.Rows, out.Bytes, out.Others = s.now.links, live.Bytes-plain.Bytes, 1
-	return nil
+func (s *indexStage) Client(context.Context, workload.Seat) (workload.Client, error) {
+	bytes := s.live(&s.now, true).Bytes - s.live(&s.now, false).Bytes
+	return &workload.Builder{DB: s.env.DB,
+		Queue: []workload.Build{{Table: linkTable, Index: linkIndex, Rows: s.now.links, Bytes: bytes}}}, nil
 }
 
 func (s *indexStage) Finish(context.Context, workload.Totals) (workload.Finding, error) {

@@ -33,7 +33,12 @@ func (r *run) openIndex(_ context.Context, env workload.Env) (workload.Stage, er
 
 func (s *loadStage) Client(ctx context.Context, seat workload.Seat) (workload.Client, error) {
 	if s.index {
-		return &indexer{loadStage: s, table: seat.Client}, nil
+		b := &workload.Builder{DB: s.env.DB}
+		for n := seat.Client; n < s.tables; n += s.loaders() {
+			b.Queue = append(b.Queue, workload.Build{Table: tableName(n), Index: indexName(n), Rows: s.size,
+				Bytes: s.size * indexBytes})
+		}
+		return b, nil
 	}
 	l := &loader{loadStage: s, session: seat.Session, table: seat.Client}
 	return l, l.begin(ctx)
@@ -112,24 +117,6 @@ func (l *loader) Finish(ctx context.Context) error {
 	if bulk, ok := l.session.(engine.Loader); ok {
 		return bulk.EndLoad(ctx)
 	}
-	return nil
-}
-
-// indexer builds the index of its tables.
-type indexer struct {
-	*loadStage
-	table int
-}
-
-func (x *indexer) Do(ctx context.Context, out *workload.Outcome) error {
-	if x.table >= x.tables {
-		return workload.ErrDone
-	}
-	if err := x.env.DB.CreateIndexes(ctx, tableName(x.table), indexName(x.table)); err != nil {
-		return err
-	}
-	out.Rows, out.Bytes, out.Others = x.size, x.size*indexBytes, 1
-	x.table += x.loaders()
 	return nil
 }
 
