@@ -31,9 +31,14 @@ func clientAlone(v *view) []page.Section {
 		}
 		t.Add(row)
 	}
+	return folded(page.Section{ID: "client", Title: "The client alone", Nav: "Client"}, t, n)
+}
+
+// folded returns a collapsed section with a table and what belongs to it; none if the table is empty.
+func folded(sec page.Section, t page.Table, more ...page.Block) []page.Section {
 	if t.Empty() {
 		return nil
 	}
-	return []page.Section{{ID: "client", Title: "The client alone", Nav: "Client", Folded: true,
-		Blocks: []page.Block{t, n}}}
+	sec.Folded, sec.Blocks = true, append([]page.Block{t}, more...)
+	return []page.Section{sec}
 }

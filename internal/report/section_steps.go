@@ -93,8 +93,7 @@ func withBlocks(sec page.Section, folds page.Folds, n *page.Notes) page.Section 
 // percentiles of its latency.
 func pictures(s *step, over *page.Charts) []page.Block {
 	var out page.Beside
-	var drawn []string
-	var about []string
+	var drawn, about []string
 	for i, b := range barsIn(s) {
 		if i == 0 {
 			out = append(out, b)
