@@ -122,9 +122,7 @@ func fitting(text string, values Values) string {
 func (w Warning) String() string { return w.Text }
 
 // Texts returns the texts of warnings.
-func Texts(list []Warning) []string {
-	return quantity.Texts(list, Warning.String)
-}
+func Texts(list []Warning) []string { return quantity.Texts(list, Warning.String) }
 
 // Codes returns the codes of warnings, "" for those without one.
 func Codes(list []Warning) []string {
