@@ -108,7 +108,7 @@ func start(hertz int, own bool) (*Sampler, error) {
 
 // open opens the events of each processor, disabled.
 func (s *Sampler) open(hertz int, own bool) error {
-	threads, attr := []int{-1}, attributes(hertz, own) // all
+	threads, attr := []int{-1}, attributes(hertz, own) // -1: all threads
 	if own {
 		threads = numbered("/proc/self/task/")
 	}
