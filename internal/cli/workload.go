@@ -299,10 +299,7 @@ func newShowWorkloadCommand(a *App) *cobra.Command {
 				_, err := a.Stdout.Write(content)
 				return err
 			}
-			var known []string
-			for _, w := range declared.Shipped() {
-				known = append(known, w.Info().Name)
-			}
+			known := quantity.Texts(declared.Shipped(), func(w workload.Workload) string { return w.Info().Name })
 			if _, ok := (catalog.Plugins{}).Workload(names[0]); ok {
 				return usage(hint.Errorf("those that are files: "+strings.Join(known, ", "),
 					"workload %s is written in Go, and not a file", names[0]))
