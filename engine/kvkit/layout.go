@@ -96,9 +96,7 @@ func (ix *indexLayout) definition() string {
 	return text
 }
 
-func appendSpace(dst []byte, space uint16) []byte {
-	return binary.BigEndian.AppendUint16(dst, space)
-}
+func appendSpace(dst []byte, space uint16) []byte { return binary.BigEndian.AppendUint16(dst, space) }
 
 func (l *layout) index(name string) *indexLayout {
 	for _, ix := range l.indexes {

@@ -113,12 +113,8 @@ func runCompare(a *App, o compareOptions, args []string, dash int) error {
 	if err != nil {
 		return err
 	}
-	pairs, c, err := comparePairs(args, dash, o.base)
+	pairs, c, err := comparePairs(args, dash, o.base, o.across, o.steps)
 	if err != nil {
-		return err
-	}
-	c.Across = o.across
-	if err := known("no trial has a step", o.steps, stepNames(c)); err != nil {
 		return err
 	}
 	if err := o.ask(c, gates); err != nil {

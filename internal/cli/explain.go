@@ -12,6 +12,7 @@ import (
 
 	"rumbench/internal/compare"
 	"rumbench/internal/explain"
+	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/plan"
 	"rumbench/internal/report"
@@ -54,12 +55,8 @@ func newExplainCommand(a *App) *cobra.Command {
 }
 
 func runExplain(a *App, o *explainOptions, args []string) error {
-	pairs, c, err := comparePairs(args, -1, o.base)
+	pairs, c, err := comparePairs(args, -1, o.base, o.across, o.steps)
 	if err != nil {
-		return err
-	}
-	c.Across = o.across
-	if err := known("no trial has a step", o.steps, stepNames(c)); err != nil {
 		return err
 	}
 	var list []*explain.Explanation
@@ -140,7 +137,7 @@ func writeExplanations(w io.Writer, list []*explain.Explanation, o *explainOptio
 		for _, e := range list {
 			records = append(records, e.Records()...)
 		}
-		return explain.WriteRecords(w, records)
+		return metric.WriteLines(w, records)
 	}
 	blocks := report.Settled(list, 2)
 	for _, e := range list {

@@ -95,10 +95,7 @@ func runProfile(a *App, o *profileOptions, dirs []string) error {
 }
 
 func chooseProfile(problem string, list []*report.Profile) error {
-	var names []string
-	for _, p := range list {
-		names = append(names, p.Target)
-	}
+	names := quantity.Texts(list, func(p *report.Profile) string { return p.Target })
 	return usage(hint.Errorf("write DIR:TARGET; the targets are "+strings.Join(names, ", "), "%s, and there are %d",
 		problem, len(list)))
 }

@@ -184,9 +184,7 @@ func reportInput(dirs ...string) (report.Input, error) {
 				return in, err
 			}
 			in.Trials = append(in.Trials, report.Trial{Trial: t, Plans: plans, Usual: usual(t),
-				Series: func(yield func(result.Line) error) error {
-					return result.ReadSeries(t.Dir, report.Sources, yield)
-				}})
+				Series: func(yield func(result.Line) error) error { return result.ReadSeries(t.Dir, report.Sources, yield) }})
 		}
 		if b, err := result.ReadPlan(dir); err == nil {
 			in.Plan += string(plan.WithoutSecrets(b))

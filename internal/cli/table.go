@@ -18,6 +18,7 @@ import (
 	"rumbench/internal/report/verdict"
 	"rumbench/internal/result"
 	"rumbench/internal/result/layout"
+	"rumbench/internal/text/quantity"
 )
 
 // tableOptions are the flags of `table`.
@@ -165,10 +166,7 @@ func qpsTable(a *App, r *compare.Relative, notes map[string]string, o tableOptio
 	if o.layout == "csv" {
 		return layout.WriteQPSList(a.Stdout, tests, o.show(), decimals)
 	}
-	var names []string
-	for _, t := range r.Targets {
-		names = append(names, t.Name)
-	}
+	names := quantity.Texts(r.Targets, func(t *compare.Target) string { return t.Name })
 	return layout.WriteQPS(a.Stdout, names, tests, o.show(), decimals)
 }
 
@@ -238,9 +236,6 @@ func readNotes(file string, c *compare.Campaign) (map[string]string, error) {
 	return notes, nil
 }
 
-func stepNames(c *compare.Campaign) (names []string) {
-	for _, s := range c.Steps {
-		names = append(names, s.Name)
-	}
-	return names
+func stepNames(c *compare.Campaign) []string {
+	return quantity.Texts(c.Steps, func(s *compare.Step) string { return s.Name })
 }

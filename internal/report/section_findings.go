@@ -141,9 +141,7 @@ func describe(t *target) string {
 // headFacts returns the first line: the conditions of the measurement.
 func headFacts(c *campaign) []page.Fact {
 	var list []page.Fact
-	add := func(name string, value func(*result.Trial) string) {
-		list = append(list, factOf(c, name, value))
-	}
+	add := func(name string, value func(*result.Trial) string) { list = append(list, factOf(c, name, value)) }
 	add("workload", func(t *result.Trial) string { return t.Workload })
 	add("preset", func(t *result.Trial) string { return t.Preset })
 	list = append(list, durabilityFact(c))
@@ -185,10 +183,7 @@ func askedAbout(c *campaign) string {
 	}
 	var steps []string
 	for _, s := range c.steps {
-		var names []string
-		for _, k := range s.Asked() {
-			names = append(names, k.Metric)
-		}
+		names := quantity.Texts(s.Asked(), func(k compare.Key) string { return k.Metric })
 		if len(names) > 0 {
 			steps = append(steps, s.Name+": "+strings.Join(names, ", "))
 		}
@@ -269,11 +264,8 @@ func (c *campaign) chosen(t *result.Trial) map[string]any {
 }
 
 func params(p map[string]any) string {
-	var parts []string
-	for _, name := range sortedKeys(p) {
-		parts = append(parts, name+" "+plainValue(p[name]))
-	}
-	return strings.Join(parts, ", ")
+	text := func(name string) string { return name + " " + plainValue(p[name]) }
+	return strings.Join(quantity.Texts(sortedKeys(p), text), ", ")
 }
 
 // plainValue formats a value of a plan. Numbers read from JSON are floats, and

@@ -47,10 +47,7 @@ func plans(v *view) []page.Section {
 		}
 	}
 	t.Groups = []page.Group{{Rows: rows}}
-	if t.Empty() {
-		return nil
-	}
-	return []page.Section{{ID: "plans", Title: "Plans", Folded: true, Blocks: []page.Block{t}}}
+	return folded(page.Section{ID: "plans", Title: "Plans"}, t)
 }
 
 // planHead names an operation: scans that demand an index are listed

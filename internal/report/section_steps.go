@@ -93,8 +93,7 @@ func withBlocks(sec page.Section, folds page.Folds, n *page.Notes) page.Section 
 // percentiles of its latency.
 func pictures(s *step, over *page.Charts) []page.Block {
 	var out page.Beside
-	var drawn []string
-	var about []string
+	var drawn, about []string
 	for i, b := range barsIn(s) {
 		if i == 0 {
 			out = append(out, b)
@@ -280,8 +279,7 @@ func groupsTable(s *step) page.Table {
 			}
 			ops = append(ops, op)
 		}
-		t.Add(plainRow(g.Name,
-			page.Cell{Text: fmt.Sprint(g.Clients), Number: true}, page.Words(rate), page.Words(pace),
+		t.Add(plainRow(g.Name, page.Cell{Text: fmt.Sprint(g.Clients), Number: true}, page.Words(rate), page.Words(pace),
 			page.Words(strings.Join(ops, ", "))))
 	}
 	return t

@@ -110,6 +110,5 @@ func attemptsTables(s *step, n *page.Notes) (out []page.Table) {
 	out = append(out, metricTables(s, metric.AttemptTable,
 		"Without the failed ones before it, and the pauses: these are in the service time.", n)...)
 	return append(out, metricTables(s, metric.GivenUpTable,
-		"Of operations that were given up, from the start of the first attempt; they are in no "+
-			"other latency.", n)...)
+		"Of operations that were given up, from the start of the first attempt; they are in no other latency.", n)...)
 }

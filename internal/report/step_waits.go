@@ -196,8 +196,7 @@ const mostEvents = 8
 func eventTable(s *step) page.Table {
 	t := page.Table{Title: "What sessions were seen doing", Head: "role: event", Columns: targetColumns(s.c.Targets),
 		Note: fmt.Sprintf("Shares of the sessions’ time, as the servers call it: of each target the %d most frequent, "+
-			"in the trial with the median "+
-			"throughput; all are in trial.json.", mostEvents)}
+			"in the trial with the median throughput; all are in trial.json.", mostEvents)}
 	byName := byTarget{}
 	wanted := map[string]bool{}
 	for tg, r := range s.leaders() {

@@ -15,10 +15,9 @@ import (
 // clients.
 func lawTable(w *sweep) page.Table {
 	t := page.Table{Title: "Scalability", Head: "target",
-		Note: "The Universal Scalability Law (N. Gunther), fitted to throughput over clients: X(N) = " +
-			"g·N ÷ (1 + a·(N−1) + b·N·(N−1)). It describes the levels that were measured; beyond them it is a guess. " +
-			"Small: the fits of the " +
-			"single trials.", Columns: []page.Column{
+		Note: "The Universal Scalability Law (N. Gunther), fitted to throughput over clients: X(N) = g·N ÷ (1 + a·(N−1) + " +
+			"b·N·(N−1)). It describes the levels that were measured; beyond them it is a guess. Small: the fits of the single " +
+			"trials.", Columns: []page.Column{
 			{Name: "g", Sub: "/s of one client", Title: "Gain: the law's throughput of one client"},
 			{Name: "a", Sub: "contention",
 				Title: "Share of the work that only one client at a time can do: with it alone throughput goes to g ÷ a"},

@@ -144,8 +144,7 @@ func addable(c *compiler, at *strictyaml.Node, t *tableDef, i int) bool {
 	help := ""
 	if column.Type == model.Time {
 		help = fmt.Sprintf("read it, and set it to a later one: {get: %s, …, read: {%s: until}}, then {update: %s, …, "+
-			"set: {%s: until + 60}}",
-			t.Name, column.Name, t.Name, column.Name)
+			"set: {%s: until + 60}}", t.Name, column.Name, t.Name, column.Name)
 	}
 	if !isNumber(column.Type) {
 		c.At(at, fmt.Sprintf("add adds numbers, and column %s is of type %s", column.Name, typeName(column)), help)

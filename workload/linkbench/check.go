@@ -2,7 +2,6 @@ package linkbench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -54,12 +53,7 @@ func (s *requestStage) Finish(ctx context.Context, _ workload.Totals) (f workloa
 	if !s.checks {
 		return f, nil
 	}
-	session, err := s.env.DB.Session(ctx)
-	if err != nil {
-		return f, err
-	}
-	defer func() { err = errors.Join(err, session.Close()) }()
-	got, err := s.read(ctx, session)
+	got, err := workload.ReadInSession(ctx, s.env.DB, s.read)
 	if err != nil {
 		return f, err
 	}

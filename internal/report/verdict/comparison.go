@@ -1,8 +1,6 @@
 package verdict
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -213,30 +211,26 @@ type comparedItem struct {
 
 // JSON prints a line of JSON for every number compared.
 func JSON(w io.Writer, list []Comparison) error {
-	b := bufio.NewWriter(escape.NewWriter(w))
-	enc := json.NewEncoder(b)
+	var lines []comparedItem
 	for _, c := range list {
 		for i := range c.Items {
-			if err := enc.Encode(c.json(&c.Items[i])); err != nil {
-				return err
-			}
+			lines = append(lines, c.json(&c.Items[i]))
 		}
 	}
-	return b.Flush()
+	return metric.WriteLines(escape.NewWriter(w), lines)
 }
 
 func (c Comparison) json(it *compare.Item) comparedItem {
 	out := comparedItem{
 		Base: c.Base.Name, New: c.New.Name, Step: it.Step.Name, Group: it.New.Group, Op: it.New.Op, Metric: it.Metric(),
 		Unit: it.New.Unit, Per: it.New.Per, Headline: it.Headline, BaseTrials: it.Base.Values(), NewTrials: it.New.Values(),
-		Pairs: it.Pairs, Ratio: known(it.Ratio), Low: known(it.Low), High: known(it.High), P: known(it.P),
-		Adjusted: known(it.Adjusted),
-		Asked:    it.Asked, Test: string(it.Test), Verdict: string(it.Verdict), Why: it.Why,
-		Warnings: metric.Texts(warnings(it)),
+		Pairs: it.Pairs, Ratio: quantity.Known(it.Ratio), Low: quantity.Known(it.Low), High: quantity.Known(it.High),
+		P: quantity.Known(it.P), Adjusted: quantity.Known(it.Adjusted), Asked: it.Asked, Test: string(it.Test),
+		Verdict: string(it.Verdict), Why: it.Why, Warnings: metric.Texts(warnings(it)),
 	}
 	if it.Verdict == compare.Unclear || it.Verdict == compare.Unstable {
 		o := c.Outlook(&it.Effect)
-		out.Difference, out.Needed, out.Detectable = known(o.Difference), o.Trials, known(o.Detectable)
+		out.Difference, out.Needed, out.Detectable = quantity.Known(o.Difference), o.Trials, quantity.Known(o.Detectable)
 	}
 	if it.For != "" {
 		out.Measured = it.New.Metric
@@ -251,14 +245,6 @@ func (c Comparison) json(it *compare.Item) comparedItem {
 		out.NewValue, out.Unit = &it.New.Value, it.New.Unit
 	}
 	return out
-}
-
-// known returns v, or nil if JSON cannot represent it.
-func known(v float64) *float64 {
-	if !quantity.Finite(v) {
-		return nil
-	}
-	return &v
 }
 
 // Bench prints the trials in Go's benchmark format, which benchstat reads:
