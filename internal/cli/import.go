@@ -128,7 +128,7 @@ func printImported(w io.Writer, c *importer.Campaign) {
 	targets, steps, files := c.Sizes()
 	fmt.Fprintf(w, "imported %s × %s from %s\n", quantity.Count(len(targets), "target"), quantity.Count(steps, "test"),
 		quantity.Count(files, "file"))
-	var sizes, missing, guessed []string
+	var sizes, missing, guessed, dropped []string
 	for _, t := range targets {
 		line := fmt.Sprintf("  %s: %s, %s", t.Name, quantity.Count(t.Steps, "test"), quantity.Count(t.Files, "file"))
 		if t.Trials > 1 {
@@ -145,7 +145,10 @@ func printImported(w io.Writer, c *importer.Campaign) {
 	for _, g := range c.Guessed {
 		guessed = append(guessed, "guessed: "+g)
 	}
-	for _, lines := range [][]string{sizes, missing, guessed} {
+	for _, d := range c.Dropped {
+		dropped = append(dropped, "not imported: "+d)
+	}
+	for _, lines := range [][]string{sizes, missing, guessed, dropped} {
 		for _, l := range lines[:min(mostLines, len(lines))] {
 			fmt.Fprintln(w, l)
 		}

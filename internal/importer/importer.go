@@ -53,6 +53,8 @@ type Campaign struct {
 	Missing []Missing
 	// Guessed are assumptions that no file states.
 	Guessed []string
+	// Dropped are the figures of logs that no metric takes.
+	Dropped []string
 }
 
 // Programs are those whose output, as they print it, is a log of a run.
@@ -105,7 +107,9 @@ func Read(paths []string, o Options) (*Campaign, error) {
 		return nil, sorted(ps)
 	}
 	c.Left = sorted(ps)
-	c.Missing, c.Guessed = missing(runs), guessed(runs)
+	c.Missing = missing(runs)
+	c.Guessed = counted(runs, func(r *run) []string { return r.guesses })
+	c.Dropped = counted(runs, func(r *run) []string { return r.dropped })
 	if err := c.assemble(runs, &o); err != nil {
 		return nil, err
 	}
