@@ -9,6 +9,7 @@ package importer
 
 import (
 	"cmp"
+	"fmt"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -65,6 +66,9 @@ func ReadOutput(path string) (*result.Trial, error) {
 	c, err := Read([]string{path}, Options{})
 	if err != nil {
 		return nil, err
+	}
+	if len(c.trials) > 1 || len(c.trials[0].Steps) > 1 {
+		return nil, fmt.Errorf("%s holds several runs", path)
 	}
 	return c.trials[0].Trial, nil
 }
@@ -149,10 +153,20 @@ func (d *folder) runs(o *Options, ps *hint.Problems) (out []*run) {
 			own.CPUs = cpus
 		}
 		files[0].spool = &d.spool
-		found := files[0].format.parse(files, &own, ps)
-		for _, r := range found {
-			d.settle(r, o)
-			r.files = files
+		var found []*run
+		parts, named := sections(files, ps), false // by the log itself
+		for _, part := range parts {
+			for _, r := range part[0].format.parse(part, &own, ps) {
+				named = named || r.target != ""
+				d.settle(r, o)
+				if r.files == nil {
+					r.files = part
+				}
+				found = append(found, r)
+			}
+		}
+		if len(parts) > 1 && !named {
+			arrange(found)
 		}
 		if len(found) > 0 {
 			d.addCompanions(found, o, ps)

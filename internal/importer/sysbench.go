@@ -75,30 +75,16 @@ func sbVersion(line string) string {
 }
 
 // parseSysbench reads a log. It returns nil if the log is unusable.
-func parseSysbench(files []*file, o *Options, ps *hint.Problems) (out []*run) {
-	in := &input{file: files[0], ps: ps}
-	s := newSysbench(in)
-	finish := func() {
-		s.finish(o)
-		out = append(out, s.run)
-	}
-	in.each(func(line string) {
-		if in.at > 1 && strings.HasPrefix(line, sbOwnPrefix) && sbOwn.MatchString(line) {
-			if finish(); in.refused {
-				return
-			}
-			s = newSysbench(in)
-		}
-		s.end = in.at
-		s.line(line)
-	})
-	if !in.refused {
-		finish()
-	}
-	if in.refused {
+func parseSysbench(files []*file, o *Options, ps *hint.Problems) []*run {
+	s := newSysbench(&input{file: files[0], ps: ps})
+	if !s.each(s.line) {
 		return nil
 	}
-	return out
+	s.end = s.lines
+	if s.finish(o); s.refused {
+		return nil
+	}
+	return []*run{s.run}
 }
 
 func newSysbench(in *input) *sysbench {
