@@ -37,23 +37,14 @@ func (f figure) exceeds(g figure) bool { return f.value-f.half > (g.value+g.half
 // agrees reports whether two figures are equal within rounding and slack.
 func (f figure) agrees(g figure) bool { return !f.exceeds(g) && !g.exceeds(f) }
 
-// contradiction describes two figures that should be equal. Formats refuse logs whose
-// main figures contradict each other with it as the reason.
+// contradiction describes two figures of a log that cannot both be right: the reason to
+// refuse it, or to compare none of its numbers.
 func contradiction(first string, f figure, second string, g figure) string {
 	return fmt.Sprintf("the log contradicts itself: %s is %.6g, and %s is %.6g", first, f.value, second, g.value)
 }
 
-// agree checks two figures of a run that should be equal. If they are not, no number of
-// the step is compared.
-func (r *run) agree(first string, f figure, second string, g figure) bool {
-	ok := f.agrees(g)
-	if !ok {
-		r.contradict(contradiction(first, f, second, g))
-	}
-	return ok
-}
-
-// contradict marks the step as one whose log contradicts itself.
-func (r *run) contradict(reason string) {
-	r.step.Warnings = append(r.step.Warnings, metric.Warn(metric.Contradictory, metric.Values{"reason": reason}))
+// contradict marks the step as one that cannot be compared, because of two figures.
+func (r *run) contradict(first string, f figure, second string, g figure) {
+	r.step.Warnings = append(r.step.Warnings,
+		metric.Warn(metric.Contradictory, metric.Values{"reason": contradiction(first, f, second, g)}))
 }
