@@ -42,6 +42,9 @@ func ioFigures(s *iostat, devices []string) []account.Cost {
 		if i == ioWriteKB {
 			f.Warnings = s.writeWarnings()
 		}
+		if s.human {
+			f.Warnings = append(f.Warnings, remark("iostat -h prints two or three digits"))
+		}
 		out = append(out, f)
 	}
 	return out

@@ -284,23 +284,12 @@ func (p *pgbench) ownLogs(logs []*file) []*file {
 	return nil
 }
 
-// logged counts the transactions that logs hold, or the sums in them.
+// logged counts the transactions in logs, those that were done.
 func logged(logs []*file) (n int64) {
 	for _, f := range logs {
 		if f.logged == 0 {
-			_ = f.read(func(_ int, line string, last bool) bool { // an unreadable log is nobody's
-				words := strings.Fields(line)
-				switch done, ok := int64(1), false; {
-				case last && f.cut:
-				case pgTransaction(words):
-					if _, ok = whole(words[2]); ok {
-						f.logged += done
-					}
-				case pgSums(words):
-					if done, ok = whole(words[1]); ok {
-						f.logged += done
-					}
-				}
+			_ = f.read(func(_ int, line string, _ bool) bool { // an unreadable log belongs to no run
+				f.logged += doneIn(strings.Fields(line))
 				return true
 			})
 		}
@@ -309,11 +298,23 @@ func logged(logs []*file) (n int64) {
 	return n
 }
 
-// foreign returns the reason why a log cannot be that of this run, "" if it can.
-func (p *pgbench) foreign(l *pgLog) string {
+// doneIn returns the number of transactions that a line of a log counts as done.
+func doneIn(w []string) (n int64) {
+	if pgTransaction(w) {
+		if _, ok := whole(w[2]); ok {
+			n = 1
+		}
+	} else if pgSums(w) {
+		n, _ = whole(w[1])
+	}
+	return n
+}
+
+// misfit returns the reason why a log cannot be that of this run, "" if it can.
+func (p *pgbench) misfit(l *pgLog) string {
 	done := p.rows()
 	switch {
-	case len(l.seconds) == 0 || done == 0:
+	case l == nil || len(l.seconds) == 0 || done == 0:
 		return ""
 	case float64(l.total()) > done, l.sampled(done) && l.whole():
 		return fmt.Sprintf("it holds %d transactions, and pgbench counted %.0f", l.total(), done)

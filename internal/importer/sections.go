@@ -139,28 +139,29 @@ func pattern(expr string) func(line string) bool { return regexp.MustCompile(exp
 // arrange makes the runs of one file trials, in their order, if they were asked for the
 // same, and steps if not.
 func arrange(runs []*run) {
-	_, steps := groups(runs, (*run).title)
+	_, steps := groups(runs, title)
 	for _, same := range steps {
+		byThreads(same)
 		varied := variedParams(same)
 		for _, r := range same {
 			for _, name := range varied {
-				r.distinguish(name)
+				distinguish(r, name)
 			}
 		}
 	}
-	_, repeated := groups(runs, func(r *run) string { return r.title() + " " + r.clientsText() })
+	_, repeated := groups(runs, func(r *run) string { return title(r) + " " + r.clientsText() })
 	for _, same := range repeated {
 		for i, r := range same {
 			r.trial = same[0].trial + i
 			if len(same) > 1 {
-				r.guess("the %d runs of %s in %s are trials of one configuration", len(same), r.title(), r.file.path)
+				r.guess("the %d runs of %s in %s are trials of one configuration", len(same), title(r), r.file.path)
 			}
 		}
 	}
 }
 
-// title is the name of a run's step, before the clients are added.
-func (r *run) title() string { return cmp.Or(r.base, r.step.Name) }
+// title returns the name of a run's step, before the clients are added.
+func title(r *run) string { return cmp.Or(r.base, r.step.Name) }
 
 // variedParams returns the names of the requested parameters in which runs differ, in
 // order. nameSteps adds the clients where they are known.
@@ -180,7 +181,7 @@ func variedParams(runs []*run) (out []string) {
 }
 
 // distinguish adds the value of a parameter to the name of the step.
-func (r *run) distinguish(name string) {
+func distinguish(r *run, name string) {
 	value := strings.TrimSuffix(strings.TrimPrefix(cmp.Or(r.params[name], "default"), "<builtin: "), ">")
 	suffix := fmt.Sprintf("_%s=%s", name, value)
 	if name == "script" {
