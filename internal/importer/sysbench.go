@@ -123,6 +123,8 @@ func (s *sysbench) line(line string) {
 	switch {
 	case s.header == 0:
 		s.command(line)
+	case line == "[":
+		s.drop("intervals in JSON") // of sysbench.report_json
 	case strings.HasPrefix(line, "["):
 		s.interval(line)
 	case isReportCSV(line):
@@ -251,7 +253,7 @@ func (s *sysbench) setting(line string) {
 		if _, known := s.params["rate"]; !known {
 			s.ask(s.at, "rate", strings.TrimSuffix(strings.TrimSpace(line[len("Target transaction rate:"):]), "/sec"))
 		}
-	case strings.HasPrefix(line, "Doing ") && strings.HasSuffix(line, " test"):
+	case strings.HasPrefix(line, "Doing ") && strings.HasSuffix(line, " test") && s.params["file_size"] != "":
 		s.ask(s.at, "script", "fileio "+line[len("Doing "):])
 	case strings.HasPrefix(line, "Prime numbers limit:"):
 		s.ask(s.at, "script", "cpu, primes up to "+strings.TrimSpace(line[len("Prime numbers limit:"):]))
@@ -288,6 +290,9 @@ const (
 func (s *sysbench) total(line string) {
 	name, rest, ok := strings.Cut(line, ":")
 	if !ok {
+		if strings.Contains(line, "transferred") {
+			s.drop("bytes transferred")
+		}
 		return
 	}
 	if rest = strings.TrimSpace(rest); rest == "" {

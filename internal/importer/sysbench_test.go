@@ -200,6 +200,19 @@ func TestSysbenchCheckpoints(t *testing.T) {
 	}
 }
 
+// TestSysbenchCheckpointCut: a log without an end has the figures of its checkpoints.
+func TestSysbenchCheckpointCut(t *testing.T) {
+	begin, figures := strings.Index(sbTen, "[ 5s ]"), strings.Index(sbTen, "SQL statistics")
+	part := "Checkpoint report:\n" + sbTen[figures:] + "\n"
+	log := sbTen[:begin] + "[ 10s ] " + part + "[ 20s ] " + strings.Replace(part, "10.0030s", "20.0060s", 1)
+	r := logged(t, log, Options{})
+	numbers(t, &r.step, []want{{"rows", "transaction", "", 20000}, {"rows_per_s", "transaction", "", 20000 / 20.006},
+		{"queries_per_s", "transaction", "", 400000 / 20.006}})
+	if lines := seriesOf(t, r); r.step.Status != result.Partial || len(lines) != 2 || lines[1].Ops != 10000 {
+		t.Errorf("%s, %+v", r.step.Status, lines)
+	}
+}
+
 // TestSysbenchRate: a rate that was missed is a warning, a random schedule that asked
 // for a little less is not.
 func TestSysbenchRate(t *testing.T) {

@@ -29,24 +29,11 @@ func (f *sbFigures) busy() figure {
 
 // endFigures ends the figures of a checkpoint or of the run.
 func (s *sysbench) endFigures() {
+	s.countFrom(s.before)
+	s.before = s.before.plus(s.sum(sbSeconds...))
 	if s.complete = true; s.checkpoint {
 		s.parts, s.sbFigures, s.checkpoint = append(s.parts, s.sbFigures), newFigures(), false
 	}
-}
-
-// conclude checks the final figures, and those of checkpoints, and joins them.
-func (s *sysbench) conclude() {
-	var before figure
-	parts := append(s.parts, s.sbFigures)
-	for i := range parts {
-		parts[i].countFrom(before)
-		s.verify(&parts[i], i == len(parts)-1)
-		before = before.plus(parts[i].sum(sbSeconds...))
-	}
-	if s.sbFigures = joined(parts); len(parts) > 1 {
-		s.step.Note("Checkpoints began new counts, which are added here. Percentiles of the whole run are unknown.")
-	}
-	s.verifyIntervals()
 }
 
 // countFrom sets the time of a part to its own, if the printed time includes that of the
@@ -61,6 +48,35 @@ func (f *sbFigures) countFrom(before figure) {
 	if before.value > 0 && rate.times(own).agrees(n) && !rate.times(all).agrees(n) {
 		delete(f.totals, "time elapsed")
 		f.totals["total time"] = own
+	}
+}
+
+// conclude checks the figures of all parts, and joins them.
+func (s *sysbench) conclude() {
+	parts := append(s.parts, s.sbFigures)
+	for i := range parts {
+		s.verify(&parts[i], i == len(parts)-1)
+	}
+	if s.sbFigures = joined(parts); len(parts) > 1 {
+		s.step.Note("Checkpoints began new counts, which are added here. Percentiles of the whole run are unknown.")
+	}
+	s.verifyIntervals()
+}
+
+// addParts adds the parts of a run without an end as intervals.
+func (s *sbSeries) addParts(parts []sbFigures) {
+	for i := range parts {
+		p := &parts[i]
+		length := p.sum(sbSeconds...).value
+		iv := sbInterval{length: length, events: p.sum(sbNumber).value / length, latency: -1, queries: -1}
+		if s.partly = p.has("read/write requests"); s.partly || p.has("queries") {
+			iv.queries = p.sum("queries", "read/write requests").value / length
+		}
+		if length > 0 && max(iv.events, iv.queries) < sbImpossible {
+			s.until += length
+			iv.end = s.until
+			s.intervals.add(iv)
+		}
 	}
 }
 

@@ -20,11 +20,12 @@ type sbSeries struct {
 	until     float64 // the end of the last one
 	partly    bool    // they count only reads and writes, as those of 0.4 and 0.5
 	reset     int     // left out: counters were reset in them
+	before    figure  // the time up to the last checkpoint
 }
 
 // sbImpossible is a rate that no client reaches. Where counters are reset within an
 // interval, sysbench prints differences below 0, or these as unsigned numbers.
-const sbImpossible = 1e12
+const sbImpossible = 1e9
 
 // mostIntervals is the greatest number of intervals kept of a log: three days of
 // seconds.

@@ -49,6 +49,9 @@ func (s *sysbench) finish(o *Options) {
 	} else if !s.complete {
 		s.cut("%s: it has no final figures", cutOff)
 	}
+	if s.reason != "" && len(s.intervals.items) == 0 {
+		s.addParts(s.parts)
+	}
 	switch missing := s.missing(); {
 	case s.reason != "" && len(s.intervals.items) == 0:
 		s.at = s.end
