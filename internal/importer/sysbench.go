@@ -347,7 +347,7 @@ func millis(value, unit string) (ms figure, ok bool) {
 // latencyUnit returns the unit of the latencies in a section, "" for the releases that
 // print it behind each latency. ok is false in other sections.
 func (s *sysbench) latencyUnit() (unit string, ok bool) {
-	if s.section == "response time:" || s.section == "per-request statistics:" {
+	if slices.Contains([]string{"response time:", "per-request statistics:", "Latency statistics:"}, s.section) {
 		return "", true
 	}
 	return between(s.section, "Latency (", ")")
