@@ -52,14 +52,15 @@ func TestBroken(t *testing.T) {
 		{"nothing", map[string]string{"db/readme": "hello\n"}, Options{}, []string{".: no log of a run is there\nhint: docs/import.md"}},
 		{"another format than was asked for", map[string]string{"db/a.out": pg}, Options{Format: "sysbench"}, []string{"db/a.out:1: it is not what sysbench run prints: no line begins with “sysbench VERSION”"}},
 		{"not run", map[string]string{"db/a.log": "sysbench 1.0.20 (using LuaJIT)\n\nCreating table 'sbtest1'...\n"}, Options{}, []string{"db/a.log:1: sysbench, but no sysbench run: nothing was timed"}},
-		{"the second run of two", map[string]string{"db/a.log": sysbenchLog + strings.Replace(sysbenchLog, "Latency (ms)", "Latency (us)", 1)}, Options{}, []string{"db/a.log:59: \"Latency (us):\": sysbench prints latencies in ms"}},
+		{"the second run of two", map[string]string{"db/a.log": sysbenchLog + strings.Replace(sysbenchLog, "Latency (ms)", "Latency (h)", 1)}, Options{}, []string{"db/a.log:60: min: \"0.30\": a latency was expected, in ns, us, ms or s"}},
 		{"standard error of more runs", map[string]string{"db/a.out": pg, "db/a.err": "starting vacuum...end.\nstarting vacuum...end.\n"}, Options{}, []string{"db/a.err: it has 2 runs, and db/a.out has 1\nhint: keep both outputs of a run in files of their own"}},
-		{"latency in another unit", map[string]string{"db/a.log": strings.Replace(sysbenchLog, "Latency (ms)", "Latency (us)", 1)}, Options{}, []string{"db/a.log:25: \"Latency (us):\": sysbench prints latencies in ms"}},
-		{"intervals in mixed units", map[string]string{"db/a.log": head + "[ 1s ] thds: 4 tps: 10.00 qps: 10.00 (r/w/o: 10.00/0.00/0.00) lat (ms,95%): 0.10 err/s: 0.00 reconn/s: 0.00\n" +
-			"[ 2s ] thds: 4 tps: 10.00 qps: 10.00 (r/w/o: 10.00/0.00/0.00) lat (us,95%): 100.00 err/s: 0.00 reconn/s: 0.00\n"}, Options{}, []string{"db/a.log:10: latencies in us: sysbench prints them in ms"}},
+		{"latency in another unit", map[string]string{"db/a.log": strings.Replace(sysbenchLog, "Latency (ms)", "Latency (h)", 1)}, Options{}, []string{"db/a.log:26: min: \"0.30\": a latency was expected, in ns, us, ms or s"}},
+		{"interval in another unit", map[string]string{"db/a.log": head + "[ 1s ] thds: 4 tps: 10.00 qps: 10.00 (r/w/o: 10.00/0.00/0.00) lat (ms,95%): 0.10 err/s: 0.00 reconn/s: 0.00\n" +
+			"[ 2s ] thds: 4 tps: 10.00 qps: 10.00 (r/w/o: 10.00/0.00/0.00) lat (h,95%): 100.00 err/s: 0.00 reconn/s: 0.00\n"}, Options{}, []string{"db/a.log:10: \"[ 2s ] thds: 4 tps: 10.00 qps"}},
 		{"broken interval", map[string]string{"db/a.log": head + "[ 1s ] thds: 4 tps: oops qps: 10.00 (r/w/o: 10.00/0.00/0.00) lat (ms,95%): 0.10\n[ 2s ] thds: 4\n"}, Options{}, []string{"db/a.log:9: \"[ 1s ] thds: 4 tps: oops"}},
 		{"decimal comma in the total time", map[string]string{"db/a.log": commaAfter(sysbenchLog, "time elapsed:")}, Options{}, []string{"db/a.log:22: \"time elapsed:                        100,0000s\": a number was expected"}},
 		{"decimal comma in a latency", map[string]string{"db/a.log": commaAfter(sysbenchLog, "sum:")}, Options{}, []string{"db/a.log:30: sum: \"400000,00\": a latency was expected"}},
+		{"report_csv with decimal commas", map[string]string{"db/a.log": head + "1,4,10,00,10,00,10,00,0,00,0,00,0,10,0,00,0,00\n2,4\n"}, Options{}, []string{"db/a.log:9: \"1,4,10,00,10,00,10,00,0,00,0,00,0,10,0,00,0,00\" is not an interval of sysbench.report_csv: 10 numbers were expected"}},
 		{"no queries", map[string]string{"db/a.log": without(sysbenchLog, " queries:  ")}, Options{}, []string{"db/a.log:33: the final figures have no “queries”"}},
 		{"no total time", map[string]string{"db/a.log": without(sysbenchLog, "time elapsed:")}, Options{}, []string{"db/a.log:33: the final figures have no “total time”"}},
 		{"time goes back", map[string]string{"db/a.log": head + strings.Repeat("[ 1s ] thds: 4 tps: 10.00 qps: 10.00 (r/w/o: 10.00/0.00/0.00) lat (ms,95%): 0.10 err/s: 0.00 reconn/s: 0.00\n", 2)}, Options{}, []string{"db/a.log:10: the time goes back from 1 s to 1 s"}},
@@ -94,7 +95,7 @@ func TestBroken(t *testing.T) {
 			"n.csv:5: trial 0: trials are numbered from 1", "n.csv:6: the target is missing", "n.csv:8: line 7 has this number too", "n.csv:9: 3 fields, but the header has 6", "n.csv:10: the value \"-1\" is below 0"}},
 		{"CSV in published units without CPUs", map[string]string{"n.csv": "target,step,metric,value,unit\na,l,host_cpu_us,3354,Mcpu\na,l,rows,3354,Mcpu\n"}, Options{}, []string{"n.csv:2: Mcpu is a share of all CPUs, whose number is unknown\nhint: give --cpus N", "n.csv:3: rows is in count, not Mcpu"}},
 		{"CSV with other columns", map[string]string{"n.csv": "target,metric,value,colour\na,rows,1,red\n"}, Options{}, []string{"n.csv:1: there is no column \"colour\"\nhint: the columns are target, step, metric, value, trial", "n.csv:1: column step is missing"}},
-		{"several at once", map[string]string{"a/t.log": "hello\n", "b/t.log": strings.Replace(sysbenchLog, "Latency (ms)", "Latency (s)", 1)}, Options{}, []string{"a/t.log:1: no format", "b/t.log:25: \"Latency (s):\""}},
+		{"several at once", map[string]string{"a/t.log": "hello\n", "b/t.log": strings.Replace(sysbenchLog, "Latency (ms)", "Latency (h)", 1)}, Options{}, []string{"a/t.log:1: no format", "b/t.log:26: min: \"0.30\""}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Chdir(write(t, c.files))

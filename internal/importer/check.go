@@ -22,6 +22,9 @@ func figureOf(text string) (figure, bool) {
 	return figure{value: v}, ok
 }
 
+// plus returns the sum of two figures.
+func (f figure) plus(g figure) figure { return figure{f.value + g.value, f.half + g.half} }
+
 // times returns the product of two figures.
 func (f figure) times(g figure) figure {
 	return figure{f.value * g.value, f.half*g.value + f.value*g.half + f.half*g.half}

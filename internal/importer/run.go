@@ -147,10 +147,13 @@ func (r *run) guess(text string, args ...any) {
 	r.guesses = append(r.guesses, fmt.Sprintf(text, args...))
 }
 
+// mostDropped is the greatest number of figures that are listed of a log.
+const mostDropped = 20
+
 // drop lists a figure of the log that no metric takes.
-func (r *run) drop(figure string) {
-	if !slices.Contains(r.dropped, figure) {
-		r.dropped = append(r.dropped, figure)
+func (r *run) drop(name string) {
+	if name = clip(name); len(r.dropped) < mostDropped && !slices.Contains(r.dropped, name) {
+		r.dropped = append(r.dropped, name)
 	}
 }
 
