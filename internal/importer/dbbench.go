@@ -109,6 +109,7 @@ func (d *dbBench) line(line string) {
 		d.settings.ask(d.at, "threads", dbThreads.FindStringSubmatch(line)[1])
 	case dbOf.MatchString(line):
 		d.percent = map[string]float64{}
+	case d.percent != nil && d.last && d.cut: // it may end in the middle of a number
 	case d.percent != nil:
 		d.histogram(line)
 	case strings.HasPrefix(line, "Nanoseconds per "), strings.HasPrefix(line, "Milliseconds per "):

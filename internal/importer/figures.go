@@ -76,10 +76,13 @@ func mean[S any, P interface {
 	}
 	var sum, all float64
 	for i := 1; i < len(samples); i++ {
-		for _, v := range values(&samples[i]) {
+		found := values(&samples[i])
+		for _, v := range found {
 			sum += lengths[i] * v
 		}
-		all += lengths[i]
+		if len(found) > 0 {
+			all += lengths[i]
+		}
 	}
 	return sum / all
 }

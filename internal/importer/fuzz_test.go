@@ -50,7 +50,10 @@ func FuzzParsers(f *testing.F) {
 				continue
 			}
 			for _, o := range []*Options{{}, {Compatible: true}} {
-				runs := format.parse([]*file{log}, o, &ps)
+				var runs []*run
+				for _, part := range sections([]*file{log}, &ps) {
+					runs = append(runs, format.parse(part, o, &ps)...)
+				}
 				if len(runs) == 0 && len(ps) == 0 {
 					t.Errorf("%s: nothing came out, without a reason", format.name)
 				}

@@ -132,6 +132,9 @@ func parseIOStat(f *file, ps *hint.Problems) *iostat {
 	if n := len(s.reports); n > 1 && !s.reports[n-1].covers(&s.reports[n-2], &s.columns) {
 		s.reports = s.reports[:n-1] // cut off between two lines
 	}
+	if s.columns.count > 0 {
+		s.reports = slices.DeleteFunc(s.reports, func(r ioReport) bool { return len(r.devices) == 0 })
+	}
 	if s.columns.count == 0 && !s.faulty {
 		s.at = 0
 		s.problem("run it as iostat -y -kx SECONDS", "no line begins with Device: it is not a device report of iostat")
@@ -260,7 +263,11 @@ func (s *iostat) device(words []string) {
 		s.names[name] = name
 	}
 	r := &s.reports[len(s.reports)-1]
-	d := r.device(name, c)
+	d := r.device(name)
+	if d.overlaps(*c) {
+		s.refuse("", "device %s is twice in the report", name)
+		return
+	}
 	for i, at := range c.at {
 		if at < 0 {
 			continue
@@ -274,9 +281,9 @@ func (s *iostat) device(words []string) {
 	}
 }
 
-// device returns the device of a report that has no figures of the columns yet.
-func (r *ioReport) device(name string, c *ioColumns) *ioDevice {
-	i := slices.IndexFunc(r.devices, func(d ioDevice) bool { return c.device > 0 && d.name == name && !d.overlaps(*c) })
+// device returns the device of a report, a new one if it is not there yet.
+func (r *ioReport) device(name string) *ioDevice {
+	i := slices.IndexFunc(r.devices, func(d ioDevice) bool { return d.name == name })
 	if i < 0 {
 		i = len(r.devices)
 		r.devices = append(r.devices, ioDevice{name, [...]float64{-1, -1, -1, -1, -1}})

@@ -21,6 +21,7 @@ type pgbench struct {
 	values   map[string]string // of the summary, by name
 	scripts  int               // that have their own summary
 	scripted float64           // transactions in these
+	lagging  bool              // the intervals have a schedule lag
 	failed   string            // why it stopped
 }
 
@@ -118,6 +119,7 @@ func (p *pgbench) addProgress(line string) {
 	g.end, _ = number(m[1])
 	g.tps, _ = number(m[2])
 	g.failed, _ = number(m[4])
+	p.lagging = p.lagging || strings.Contains(line, ", lag ")
 	if k := len(p.progress); k > 0 && g.end <= p.progress[k-1].end {
 		p.refuse("split the file: one run each", "the time goes back from %g s to %g s: a second run begins here",
 			p.progress[k-1].end, g.end)
@@ -160,6 +162,8 @@ func (p *pgbench) value(line string) {
 	}
 	switch {
 	case name != "tps":
+	case !strings.HasSuffix(v, ")"):
+		return // cut off in the middle of the line
 	case strings.Contains(v, "(without"):
 		name = "tps without connecting"
 	case strings.Contains(v, "(excluding"): // up to release 13; with -C most of the time is left out of it
@@ -195,7 +199,7 @@ func (p *pgbench) num(name string) (float64, bool) {
 
 // paced reports whether a rate was set (-R): latencies are then measured from the
 // time when a transaction was due.
-func (p *pgbench) paced() bool { return p.values["rate limit schedule lag"] != "" }
+func (p *pgbench) paced() bool { return p.lagging || p.values["rate limit schedule lag"] != "" }
 
 // finish makes the rows of the run. log is nil if there is none.
 func (p *pgbench) finish(log *pgLog) {
@@ -378,6 +382,9 @@ func (p *pgbench) pgNotes() {
 	note := func(text string) { p.step.Note(text) }
 	if p.paced() {
 		note("A rate was set: pgbench's latencies are response times, from the moment at which a transaction was due.")
+	}
+	if rate, _ := number(p.params["rate"]); rate > 0 {
+		addArrivals(p.run, rate, p.rows(), p.reason == "")
 	}
 	if p.scripts > 1 {
 		note("Several scripts: the figures are of all together.")

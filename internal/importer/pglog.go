@@ -29,6 +29,7 @@ type pgLog struct {
 	seconds []*pgSecond      // by time
 	clients map[string]int64 // the number of the last transaction of each
 	lines   int64
+	newest  int64 // the last interval of sums in the file
 	started time.Time
 	grouped bool // it holds sums, not transactions
 	refused bool
@@ -116,6 +117,7 @@ func readPgLogs(files []*file, columns []string, ps *hint.Problems) *pgLog {
 	words := make([]string, 0, 16)
 	for _, f := range files {
 		in := &input{file: f, ps: ps}
+		l.newest = 0
 		l.refused = !in.each(func(line string) {
 			words = slices.AppendSeq(words[:0], strings.FieldsSeq(line))
 			if in.last && f.cut || len(words) == 0 {
@@ -163,10 +165,13 @@ func (l *pgLog) transaction(w, columns []string) string {
 		return strconv.Itoa(len(w)) + " columns: the meaning of those beyond the sixth is unknown"
 	}
 	n, _ := whole(w[1])
-	if _, seen := l.clients[w[0]]; !seen {
+	before, seen := l.clients[w[0]]
+	if !seen {
 		w[0] = strings.Clone(w[0])
+	} else if n <= before {
+		return fmt.Sprintf("the client's transaction before has the number %d: it is another run's, or not in order", before)
 	}
-	l.clients[w[0]] = max(l.clients[w[0]], n)
+	l.clients[w[0]] = n
 	l.lines++
 	us, ok := whole(w[2])
 	if !ok {
@@ -215,6 +220,10 @@ func (l *pgLog) sums(w []string) string {
 	if !ok || !fine {
 		return "sums were expected: epoch, transactions, sum, sum of squares, least, greatest latency"
 	}
+	if epoch <= l.newest {
+		return "its interval does not begin after the one before"
+	}
+	l.newest = epoch
 	s := l.second(epoch)
 	s.n += n
 	s.highest = max(s.highest, greatest)

@@ -393,32 +393,16 @@ func (s *sbRows) addErrors() {
 	}
 }
 
-// addPromise judges whether a rate was held. Arrivals are random, and their number is
-// unknown: three standard deviations fewer than the rate asks for are allowed.
+// addPromise adds the rate that was asked for, and whether it was held.
 func (s *sbRows) addPromise() {
 	rate, _ := number(s.params["rate"])
 	if rate <= 0 {
 		return
 	}
-	g := &s.step.Groups[0]
-	g.Rate, g.Pace = rate, "poisson"
 	if s.op == opTransaction {
-		g.RateOf = opTransaction
+		s.step.Groups[0].RateOf = opTransaction
 	}
-	if s.reason != "" || s.printedHere() {
-		return
-	}
-	expected := rate * s.seconds
-	p := account.Promise{Target: rate, Done: s.events, Due: expected - 3*math.Sqrt(expected), Seconds: s.seconds,
-		Grain: float64(s.threads)}
-	met, at := 1.0, account.Of(s.group, "")
-	if sla := p.Judge(); !sla.Met {
-		met = 0
-		s.step.Warnings = append(s.step.Warnings, metric.Warn(metric.SLAMissed,
-			metric.Values{"group": s.group, "target": rate, "achieved": sla.Achieved}))
-	}
-	s.put(metric.SLATarget, rate, at)
-	s.put(metric.SLAMet, met, at)
+	addArrivals(s.run, rate, s.events, s.reason == "" && !s.printedHere())
 }
 
 // addSeries adds the intervals.
