@@ -53,7 +53,6 @@ func TestBroken(t *testing.T) {
 		{"another format than was asked for", map[string]string{"db/a.out": pg}, Options{Format: "sysbench"}, []string{"db/a.out:1: it is not what sysbench run prints: no line begins with “sysbench VERSION”"}},
 		{"not run", map[string]string{"db/a.log": "sysbench 1.0.20 (using LuaJIT)\n\nCreating table 'sbtest1'...\n"}, Options{}, []string{"db/a.log:1: sysbench, but no sysbench run: nothing was timed"}},
 		{"the second run of two", map[string]string{"db/a.log": sysbenchLog + strings.Replace(sysbenchLog, "Latency (ms)", "Latency (h)", 1)}, Options{}, []string{"db/a.log:60: min: \"0.30\": a latency was expected, in ns, us, ms or s"}},
-		{"standard error of more runs", map[string]string{"db/a.out": pg, "db/a.err": "starting vacuum...end.\nstarting vacuum...end.\n"}, Options{}, []string{"db/a.err: it has 2 runs, and db/a.out has 1\nhint: keep both outputs of a run in files of their own"}},
 		{"latency in another unit", map[string]string{"db/a.log": strings.Replace(sysbenchLog, "Latency (ms)", "Latency (h)", 1)}, Options{}, []string{"db/a.log:26: min: \"0.30\": a latency was expected, in ns, us, ms or s"}},
 		{"interval in another unit", map[string]string{"db/a.log": head + "[ 1s ] thds: 4 tps: 10.00 qps: 10.00 (r/w/o: 10.00/0.00/0.00) lat (ms,95%): 0.10 err/s: 0.00 reconn/s: 0.00\n" +
 			"[ 2s ] thds: 4 tps: 10.00 qps: 10.00 (r/w/o: 10.00/0.00/0.00) lat (h,95%): 100.00 err/s: 0.00 reconn/s: 0.00\n"}, Options{}, []string{"db/a.log:10: \"[ 2s ] thds: 4 tps: 10.00 qps"}},

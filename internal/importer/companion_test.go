@@ -63,7 +63,7 @@ func TestIOStatBasic(t *testing.T) {
 }
 
 // Option -h prints units, splits the columns, and puts the names last; old releases put
-// the figures on a line of their own.
+// the figures on the next line.
 func TestIOStatHuman(t *testing.T) {
 	cpu := "avg-cpu:  %user   %nice %system %iowait  %steal   %idle\n          10.0%    1.0%    5.0%    0.0%    0.0%   84.0%\n\n"
 	for name, report := range map[string]string{

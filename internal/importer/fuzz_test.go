@@ -51,7 +51,8 @@ func FuzzParsers(f *testing.F) {
 			}
 			for _, o := range []*Options{{}, {Compatible: true}} {
 				var runs []*run
-				for _, part := range sections([]*file{log}, &ps) {
+				parts, _ := sections([]*file{log})
+				for _, part := range parts {
 					runs = append(runs, format.parse(part, o, &ps)...)
 				}
 				if len(runs) == 0 && len(ps) == 0 {

@@ -154,11 +154,14 @@ func (d *folder) runs(o *Options, ps *hint.Problems) (out []*run) {
 		}
 		files[0].spool = &d.spool
 		var found []*run
-		parts, named := sections(files, ps), false // by the log itself
+		parts, left := sections(files)
+		named := false // by the log itself
 		for _, part := range parts {
 			for _, r := range part[0].format.parse(part, &own, ps) {
 				named = named || r.target != ""
-				d.settle(r, o)
+				if d.settle(r, o); left != "" {
+					r.warn("%s", left)
+				}
 				if r.files == nil {
 					r.files = part
 				}

@@ -26,7 +26,7 @@ type iostat struct {
 	cpuNext bool              // the next line holds the figures of the CPU
 	devices bool              // the lines hold figures of devices
 	part    ioColumns         // of the last header
-	name    string            // of the device whose figures follow on a line of their own
+	name    string            // of the device whose figures are on the next line
 	names   map[string]string // interned names of devices: a substring keeps its whole line in memory
 }
 
@@ -313,7 +313,7 @@ func (s *iostat) bad(words []string, subject string) {
 	if slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, ",") }) {
 		hint = "run iostat with LC_ALL=C, so that its numbers have a decimal point"
 	}
-	s.refuse(hint, "%q are not %s: %d numbers were expected", clip(strings.Join(words, " ")), subject, s.columns.count-1)
+	s.refuse(hint, "%q are not %s: %d numbers were expected", clip(strings.Join(words, " ")), subject, s.part.count-1)
 }
 
 // banner parses the first line: Linux RELEASE (HOST) DATE _ARCHITECTURE_ (N CPU).

@@ -176,7 +176,7 @@ func (p *pgbench) value(line string) {
 	p.values[name] = v
 	if asked := pbAsked[name]; asked != "" {
 		p.ask(p.at, asked, v)
-	} else if !slices.Contains(pbTaken, name) && p.values["transaction type"] != "" && digits(v[:1]) {
+	} else if !slices.Contains(pbTaken, name) && p.values["transaction type"] != "" && v != "" && digits(v[:1]) {
 		p.drop("pgbench's " + name)
 	}
 	switch name {

@@ -192,7 +192,7 @@ func pgLogged(n, us int) string {
 	return out
 }
 
-// The logs of several processes in one directory are told apart by the number of
+// The logs of several processes in one directory are distinguished by their number of
 // transactions; one that cannot be that of the run is left out.
 func TestPgbenchProcesses(t *testing.T) {
 	run := func(done int) string {

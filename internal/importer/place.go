@@ -89,7 +89,8 @@ func (c *Campaign) find(paths []string, o *Options, ps *hint.Problems) (folders 
 			continue
 		}
 		if !info.IsDir() {
-			if isError(path) && slices.ContainsFunc(paths, func(p string) bool { return p != path && stem(p) == stem(path) }) {
+			same := func(p string) bool { return p != path && stem(p) == stem(path) }
+			if slices.ContainsFunc(paths, same) && standardError(path) != nil {
 				continue // attach finds it
 			}
 			if f := load(path, o, true, ps); f != nil {
@@ -116,17 +117,30 @@ func (c *Campaign) find(paths []string, o *Options, ps *hint.Problems) (folders 
 // errorEnds are the ends of names of files with the standard error of a command.
 var errorEnds = []string{".err", ".stderr"}
 
-func isError(path string) bool { return slices.Contains(errorEnds, filepath.Ext(path)) }
+// standardError returns the file at a path if it is named and reads like the standard
+// error of a run, else nil. That of pgbench has its progress.
+func standardError(path string) *file {
+	f, err := newFile(path)
+	if err != nil || len(f.head) == 0 || !slices.Contains(errorEnds, filepath.Ext(path)) {
+		return nil
+	}
+	own := formatBy(func(c format) bool { return c.detect(f.head) }).name
+	summary := func(l string) bool { return strings.HasPrefix(l, "transaction type: ") }
+	if own == "" || own == fmtPgbench && !slices.ContainsFunc(f.head, summary) {
+		return f
+	}
+	return nil
+}
 
 // attach makes files with the standard error of the folder's runs a part of their logs.
 func (d *folder) attach() (paths []string) {
 	for _, f := range d.files {
-		if _, ok := anatomies[f.format.name]; !ok || isError(f.path) {
+		if _, ok := anatomies[f.format.name]; !ok || slices.Contains(errorEnds, filepath.Ext(f.path)) {
 			continue
 		}
 		for _, end := range errorEnds {
 			path := filepath.Join(filepath.Dir(f.path), stem(f.path)+end)
-			if e, err := newFile(path); err == nil && !holdsRun(f.format, e.head) {
+			if e := standardError(path); e != nil && !slices.Contains(paths, path) {
 				e.format, f.errors = f.format, e
 				paths = append(paths, path)
 			}
@@ -134,14 +148,6 @@ func (d *folder) attach() (paths []string) {
 	}
 	d.files = slices.DeleteFunc(d.files, func(f *file) bool { return slices.Contains(paths, f.path) })
 	return paths
-}
-
-// holdsRun reports whether a text is more than the standard error of a run, which for
-// pgbench has the progress.
-func holdsRun(f format, head []string) bool {
-	return f.detect(head) && (f.name != fmtPgbench || slices.ContainsFunc(head, func(l string) bool {
-		return strings.HasPrefix(l, "transaction type: ")
-	}))
 }
 
 // placeOfFile returns the place of a file that is its own target.

@@ -7,9 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"rumbench/internal/text/hint"
-	"rumbench/internal/text/quantity"
 )
 
 // anatomy holds the lines by which the runs in one file are recognised.
@@ -37,7 +34,7 @@ type splitter struct {
 	file  *file
 	seen  map[int]bool // the heads that the current run has
 	ended bool
-	own   int // the last line that surely belongs to a run
+	own   int // the last line that only a run has
 	parts []*file
 }
 
@@ -89,11 +86,12 @@ func (s *splitter) begin() {
 }
 
 // sections returns the runs that the files of a run hold: several if each file holds
-// so many, or if several processes of pgbench wrote logs.
-func sections(files []*file, ps *hint.Problems) (out [][]*file) {
+// so many, or if several processes of pgbench wrote logs. left describes output that
+// belongs to none of them.
+func sections(files []*file) (out [][]*file, left string) {
 	first := files[0]
 	if first.format.name == fmtPgLog {
-		return processes(files)
+		return processes(files), ""
 	}
 	parts := first.split()
 	if slices.ContainsFunc(parts, (*file).isRun) {
@@ -103,7 +101,7 @@ func sections(files []*file, ps *hint.Problems) (out [][]*file) {
 		out = append(out, []*file{part})
 	}
 	if first.errors != nil {
-		pair(parts, first, ps)
+		left = pair(parts, first.errors)
 	}
 	for _, f := range files[1:] {
 		parts := f.split()
@@ -111,26 +109,26 @@ func sections(files []*file, ps *hint.Problems) (out [][]*file) {
 			parts = slices.Repeat([]*file{f}, len(out)) // parsePgbench finds out whose it is
 		}
 		if len(parts) != len(out) {
-			return [][]*file{files}
+			return [][]*file{files}, left
 		}
 		for i := range out {
 			out[i] = append(out[i], parts[i])
 		}
 	}
-	return out
+	return out, left
 }
 
-// pair gives each run of a file its part of the standard error of all.
-func pair(runs []*file, f *file, ps *hint.Problems) {
-	parts := f.errors.split()
-	if len(parts) != len(runs) {
-		ps.Add(f.errors.path, 0, "keep both outputs of a run in files of their own",
-			"it has %s, and %s has %d", quantity.Count(len(parts), "run"), f.path, len(runs))
-		return
-	}
+// pair gives each run its part of the standard error of all.
+func pair(runs []*file, errs *file) (left string) {
+	parts := errs.split()
 	for i, r := range runs {
-		r.errors = parts[i]
+		if r.errors = nil; len(parts) == len(runs) {
+			r.errors = parts[i]
+		} else {
+			left = fmt.Sprintf("%s is left out: which of its lines belong to which of %d runs is unknown", errs.path, len(runs))
+		}
 	}
+	return left
 }
 
 // pattern returns a function that recognises lines by an expression.

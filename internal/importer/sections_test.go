@@ -139,7 +139,7 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// What a command prints on its standard error may be in a file of its own.
+// The standard error of a command may be in a separate file.
 func TestStandardError(t *testing.T) {
 	pg := text(t, "testdata/pgbench/tpcb.out")
 	var out, err []string
@@ -174,5 +174,10 @@ func TestStandardError(t *testing.T) {
 	}
 	if trials = read(t, Options{}, dir+"/sb"); !strings.Contains(trials[0].Reason, "t.stderr:1): FATAL: the connection was lost") {
 		t.Errorf("reason %q", trials[0].Reason)
+	}
+	// It has two runs, and the output one.
+	dir = write(t, map[string]string{"pg/t.out": strings.Join(out, ""), "pg/t.err": "starting vacuum...end.\nstarting vacuum...end.\n"})
+	if s := step(t, read(t, Options{}, dir), "pg", 1, "t"); len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0].Text, "t.err is left out") {
+		t.Errorf("%q", s.Warnings)
 	}
 }
