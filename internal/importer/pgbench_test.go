@@ -168,7 +168,7 @@ func TestPgbenchContradictions(t *testing.T) {
 	whole := text(t, "testdata/pgbench/tpcb.out")
 	for _, c := range []struct{ old, changed, want string }{
 		{"actually processed: 15955", "actually processed: 25955", "transactions is 25955"},
-		{"actually processed: 15955", "actually processed: 12955", "the sum of its intervals is 15953"},
+		{"actually processed: 15955", "actually processed: 12955", "the sum of its intervals is 15954"},
 		{"average = 0.373", "average = 3.73", "mean latency × transactions"},
 		{"duration: 3 s", "duration: 30 s", "its duration is 30"},
 	} {
@@ -184,10 +184,10 @@ func TestPgbenchContradictions(t *testing.T) {
 }
 
 // pgLogged is a log of -l: of n transactions of a client, of some µs each.
-func pgLogged(n, us int) string {
+func pgLogged(client, n, us int) string {
 	out := ""
 	for i := range n {
-		out += fmt.Sprintf("0 %d %d 0 %d 0\n", i+1, us, 1700000000+i)
+		out += fmt.Sprintf("%d %d %d 0 %d 0\n", client, i+1, us, 1700000000+i)
 	}
 	return out
 }
@@ -196,10 +196,10 @@ func pgLogged(n, us int) string {
 // transactions; one that cannot be that of the run is left out.
 func TestPgbenchProcesses(t *testing.T) {
 	run := func(done int) string {
-		return fmt.Sprintf("pgbench (15.4)\ntransaction type: <builtin: select only>\nnumber of clients: 1\nnumber of transactions actually processed: %d\ntps = 1.000000 (without initial connection time)\n", done)
+		return fmt.Sprintf("pgbench (15.4)\ntransaction type: <builtin: select only>\nnumber of clients: 2\nnumber of transactions actually processed: %d\ntps = 1.000000 (without initial connection time)\n", done)
 	}
-	dir := write(t, map[string]string{"pg/a.out": run(5), "pg/b.out": run(8), "pg/pgbench_log.111": pgLogged(8, 800), "pg/pgbench_log.222": pgLogged(3, 500),
-		"pg/pgbench_log.222.1": pgLogged(2, 500)})
+	dir := write(t, map[string]string{"pg/a.out": run(5), "pg/b.out": run(8), "pg/pgbench_log.111": pgLogged(0, 8, 800), "pg/pgbench_log.222": pgLogged(0, 3, 500),
+		"pg/pgbench_log.222.1": pgLogged(1, 2, 500)})
 	trials := read(t, Options{}, dir)
 	numbers(t, step(t, trials, "pg", 1, "a"), []want{{"service_max_us", "transaction", "", 500}})
 	numbers(t, step(t, trials, "pg", 1, "b"), []want{{"service_max_us", "transaction", "", 800}})
@@ -207,10 +207,10 @@ func TestPgbenchProcesses(t *testing.T) {
 		name  string
 		files map[string]string
 	}{
-		{"more transactions", map[string]string{"pg/a.out": run(5), "pg/pgbench_log.111": pgLogged(8, 800)}},
-		{"fewer, and no sample", map[string]string{"pg/a.out": run(50), "pg/pgbench_log.111": pgLogged(8, 800)}},
-		{"another time", map[string]string{"pg/a.out": strings.Replace(run(8), "1.000000", "4.000000", 1), "pg/pgbench_log.111": pgLogged(8, 800)}},
-		{"two of the same number", map[string]string{"pg/a.out": run(8), "pg/pgbench_log.111": pgLogged(8, 800), "pg/pgbench_log.222": pgLogged(8, 700)}},
+		{"more transactions", map[string]string{"pg/a.out": run(5), "pg/pgbench_log.111": pgLogged(0, 8, 800)}},
+		{"fewer, and no sample", map[string]string{"pg/a.out": run(50), "pg/pgbench_log.111": pgLogged(0, 8, 800)}},
+		{"another time", map[string]string{"pg/a.out": strings.Replace(run(8), "1.000000", "4.000000", 1), "pg/pgbench_log.111": pgLogged(0, 8, 800)}},
+		{"two of the same number", map[string]string{"pg/a.out": run(8), "pg/pgbench_log.111": pgLogged(0, 8, 800), "pg/pgbench_log.222": pgLogged(0, 8, 700)}},
 	} {
 		s := step(t, read(t, Options{}, write(t, c.files)), "pg", 1, "a")
 		if absent(t, s, "service_max_us", "service_p50_us"); len(s.Warnings) != 1 {
@@ -218,7 +218,7 @@ func TestPgbenchProcesses(t *testing.T) {
 		}
 	}
 	// Without outputs each process is a trial.
-	dir = write(t, map[string]string{"pg/pgbench_log.111": pgLogged(8, 800), "pg/pgbench_log.222": pgLogged(5, 500)})
+	dir = write(t, map[string]string{"pg/pgbench_log.111": pgLogged(0, 8, 800), "pg/pgbench_log.222": pgLogged(0, 5, 500)})
 	trials = read(t, Options{}, dir)
 	if got := names(trials); got != "pg.1 pgbench_log, pg.2 pgbench_log" {
 		t.Fatalf("trials %s", got)

@@ -89,7 +89,9 @@ func (c *Campaign) find(paths []string, o *Options, ps *hint.Problems) (folders 
 			continue
 		}
 		if !info.IsDir() {
-			same := func(p string) bool { return p != path && stem(p) == stem(path) }
+			same := func(p string) bool {
+				return p != path && stem(p) == stem(path) && filepath.Dir(p) == filepath.Dir(path)
+			}
 			if slices.ContainsFunc(paths, same) && standardError(path) != nil {
 				continue // attach finds it
 			}
