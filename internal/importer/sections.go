@@ -19,7 +19,8 @@ type anatomy struct {
 // anatomies are those of the formats whose files may hold several runs.
 var anatomies = map[string]anatomy{
 	fmtSysbench: {[]func(string) bool{func(l string) bool { return sbVersion(l) != "" }},
-		pattern(`^\s+execution time \(avg/stddev\):`), pattern(`^\[|^\d+,|^\s*FATAL:|^Threads started|^Number of threads`)},
+		pattern(`^\s+execution time \(avg/stddev\):`),
+		pattern(`^\[|^\d+,|^\s*FATAL:|^Threads started|^Number of threads|^\s+\S.*:\s`)},
 	fmtPgbench: {[]func(string) bool{pattern(`^pgbench \(`), pattern(`^starting vacuum`), pattern(`^transaction type: `)},
 		pattern(`^tps = `), pattern(`^progress: |^SQL script | - |^\s+\d|^pgbench: |^statement lat|^[a-z][a-z ]*(: | = )`)},
 	fmtDBBench: {[]func(string) bool{pattern(`^(RocksDB|LevelDB): `), pattern(`^Keys: .* bytes each`)},
