@@ -175,3 +175,35 @@ func (o *oracle) contradicts(r *run) string {
 	}
 	return ""
 }
+
+// TestMutatedCompanions spoils what iostat and vmstat print: a cost that comes out is one
+// between those of the lowest and the highest sample.
+func TestMutatedCompanions(t *testing.T) {
+	vm := "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----\n r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st\n"
+	io := "Linux 5.15.0 (host) \t03/05/2025 \t_x86_64_\t(4 CPU)\n\n"
+	for i := range 8 {
+		vm += fmt.Sprintf(" 4  0 168424 3316688 469720 125774352   10    9  3157  4066    0    %d %d %d 10  2  0\n", 20000+100*i, 40+i, 10)
+		io += fmt.Sprintf("avg-cpu:  %%user   %%nice %%system %%iowait  %%steal   %%idle\n %d.00 0.00 10.00 0.00 0.00 50.00\n\nDevice            r/s     rkB/s     w/s     wkB/s\nsda 100.00 %d.00 50.00 500.00\nsdb 0.00 0.00 0.00 0.00\n\n", 40+i, 1000+10*i)
+	}
+	bounds := map[string][2]float64{"context_switches": {20000, 20700}, "host_cpu_us": {0.5 * 4e6, 0.57 * 4e6}, "device_reads": {100, 100},
+		"read_kb": {1000, 1070}, "write_kb": {500, 500}}
+	whole := map[string]string{"a.log": sysbenchLog, "a.iostat": io, "a.vmstat": vm}
+	if values, _, _ := numbersOf(t, importedRuns(t, whole)); len(values["read_kbquery"]) != 1 || len(values["context_switchesquery"]) != 1 {
+		t.Fatal(values)
+	}
+	kinds := slices.Sorted(maps.Keys(mutants))
+	for i := range 4 * *mutations {
+		r := rand.New(rand.NewPCG(uint64(i), 39))
+		file, kind := []string{"a.iostat", "a.vmstat"}[i%2], kinds[i/2%len(kinds)]
+		spoiled := maps.Clone(whole)
+		spoiled[file] = strings.Join(mutants[kind](r, strings.SplitAfter(whole[file], "\n")), "")
+		for _, run := range importedRuns(t, spoiled) {
+			for _, row := range run.step.Rows {
+				b, ok := bounds[row.Metric]
+				if v := row.Value * 10000; ok && (v < b[0]*(1-near) || v > b[1]*(1+near)) {
+					t.Errorf("%d, %s in %s: %s is %g, outside of %v\n%s", i, kind, file, row.Metric, v, b, spoiled[file])
+				}
+			}
+		}
+	}
+}
