@@ -451,7 +451,7 @@ func (s *sbRows) addSeries() {
 		case p == 99:
 			*p99 = account.MicrosOfMillis(iv.latency)
 		default:
-			s.drop("latencies of intervals, other percentiles than 95 and 99")
+			s.drop("latencies of intervals at other or unknown percentiles")
 		}
 		s.emit(line)
 	}
