@@ -1,6 +1,9 @@
 package importer
 
-import "cmp"
+import (
+	"cmp"
+	"strings"
+)
 
 // The names of totals, which differ by release.
 var (
@@ -183,21 +186,28 @@ func (s *sysbench) verifyLatencies(f *sbFigures, seconds, events figure) {
 	}
 }
 
-// verifyIntervals checks the sum of the intervals, whose ends are whole seconds. The log
+// verifyIntervals checks the sums of the intervals, whose ends are whole seconds. The log
 // may have none for its last seconds.
 func (s *sysbench) verifyIntervals() {
-	events, seconds := s.sum(sbNumber), s.sum(sbSeconds...)
-	if len(s.intervals.items) == 0 || s.reset > 0 || seconds.value <= 0 {
-		return
-	}
-	sum, greatest := figure{half: float64(s.threads)}, events.value/seconds.value
-	for _, iv := range s.intervals.items {
-		sum = sum.plus(figure{iv.events, 0.005}.times(figure{value: iv.length}))
-		greatest = max(greatest, iv.events)
-	}
-	sum.half += greatest
-	high := sum.plus(figure{value: 2 * greatest * max(0, seconds.value-s.until)})
-	if sum.exceeds(events) || events.exceeds(high) {
-		s.contradict("the sum of the intervals' events", sum, "the number of events", events)
+	seconds := s.sum(sbSeconds...).value
+	for _, name := range []string{sbNumber, "queries"} {
+		n, items := s.sum(name), s.intervals.items
+		if n.value == 0 || len(items) == 0 || name == "queries" && items[0].queries < 0 || s.reset > 0 || seconds <= 0 {
+			continue
+		}
+		sum, greatest := figure{half: float64(s.threads)}, n.value/seconds
+		for i := range items {
+			rate := items[i].events
+			if name == "queries" {
+				rate = items[i].queries
+			}
+			sum = sum.plus(figure{rate, 0.005}.times(figure{value: items[i].length}))
+			greatest = max(greatest, rate)
+		}
+		sum.half += greatest
+		high := sum.plus(figure{value: 2 * greatest * max(0, seconds-s.until)})
+		if sum.exceeds(n) || n.exceeds(high) {
+			s.contradict("the sum of the intervals", sum, "the number of "+strings.TrimPrefix(name, "total number of "), n)
+		}
 	}
 }
