@@ -282,6 +282,23 @@ func TestDropped(t *testing.T) {
 	}
 }
 
+// TestSysbenchHistogram: a histogram that does not have the log's events is left out.
+func TestSysbenchHistogram(t *testing.T) {
+	log := text(t, "testdata/more/histo.log")
+	if s := onlyRun(t, log, Options{}).step; s.Find("service_p999_us", "", "") == nil || len(s.Warnings) > 0 {
+		t.Errorf("%q", s.Warnings)
+	}
+	last := log[strings.Index(log, "      16.115 |"):]
+	last = last[:strings.Index(last, "\n")+1]
+	for _, spoiled := range []string{strings.Replace(log, last, last+last, 1), strings.Replace(log, last, "", 1),
+		strings.Replace(strings.Replace(log, last, "", 1), "----- count\n", "----- count\n"+last, 1)} {
+		s := onlyRun(t, spoiled, Options{}).step
+		if row := s.Find("service_p95_us", "", ""); s.Find("service_p999_us", "", "") != nil || row.Value != 40 || len(s.Warnings) != 1 {
+			t.Errorf("%+v, %q", row, metric.Texts(s.Warnings))
+		}
+	}
+}
+
 func TestFigure(t *testing.T) {
 	for text, half := range map[string]float64{"12.50": 0.005, "10.0003": 0.00005, "7": 0, "5.": 0.5} {
 		if f, ok := figureOf(text); !ok || math.Abs(f.half-half) > near {

@@ -2,7 +2,10 @@ package importer
 
 import (
 	"cmp"
+	"slices"
 	"strings"
+
+	"rumbench/internal/account"
 )
 
 // The names of totals, which differ by release.
@@ -28,6 +31,15 @@ func (f *sbFigures) has(name string) bool { _, ok := f.totals[name]; return ok }
 func (f *sbFigures) busy() figure {
 	return cmp.Or(f.latency["sum"], f.totals[sbEvents].times(figure{value: 1000}),
 		f.latency["avg"].times(f.totals[sbNumber]))
+}
+
+// fits reports whether the histogram has the buckets of a number of events.
+func (f *sbFigures) fits(events float64) bool {
+	for _, b := range f.histogram {
+		events -= float64(b.Count)
+	}
+	byMicros := func(a, b account.Bucket) int { return cmp.Compare(a.Micros, b.Micros) }
+	return events == 0 && slices.IsSortedFunc(f.histogram, byMicros)
 }
 
 // endFigures ends the figures of a checkpoint or of the run.
@@ -179,6 +191,10 @@ func (s *sysbench) verifyLatencies(f *sbFigures, seconds, events figure) {
 	}
 	if high.value > 0 && mean.exceeds(high) {
 		s.contradict("the mean latency in ms", mean, "the greatest", high)
+	}
+	if len(f.histogram) > 0 && !f.fits(events.value) {
+		s.warn("the latency histogram is out of order, or has not as many events as the log: it is left out")
+		f.histogram = nil
 	}
 	limit := seconds.times(figure{value: 1000}).plus(mean).times(figure{value: float64(s.threads)})
 	if s.threads > 0 && !s.paced() && f.busy().exceeds(limit) {

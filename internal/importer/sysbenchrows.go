@@ -17,7 +17,7 @@ import (
 const (
 	sbDigit   = 0.005  // ms
 	sbLongest = 100000 // ms
-	sbCoarse  = 0.025  // the share of a latency from which half of its last digit is a warning
+	sbCoarse  = 0.01   // the share of a latency from which half of its last digit is a warning
 )
 
 // The names of operations. An event is one call of a script; with SQL it is a
