@@ -128,7 +128,7 @@ func printImported(w io.Writer, c *importer.Campaign) {
 	targets, steps, files := c.Sizes()
 	fmt.Fprintf(w, "imported %s × %s from %s\n", quantity.Count(len(targets), "target"), quantity.Count(steps, "test"),
 		quantity.Count(files, "file"))
-	var sizes, missing, guessed, dropped []string
+	var sizes, missing []string
 	for _, t := range targets {
 		line := fmt.Sprintf("  %s: %s, %s", t.Name, quantity.Count(t.Steps, "test"), quantity.Count(t.Files, "file"))
 		if t.Trials > 1 {
@@ -142,17 +142,14 @@ func printImported(w io.Writer, c *importer.Campaign) {
 	for _, m := range c.Missing {
 		missing = append(missing, fmt.Sprintf("missing: %s of %s", m.Step, some(m.Targets)))
 	}
-	for _, g := range c.Guessed {
-		guessed = append(guessed, "guessed: "+g)
-	}
-	for _, d := range c.Dropped {
-		dropped = append(dropped, "not imported: "+d)
-	}
-	for _, lines := range [][]string{sizes, missing, guessed, dropped} {
-		for _, l := range lines[:min(mostLines, len(lines))] {
-			fmt.Fprintln(w, l)
+	for _, part := range []struct {
+		label string
+		lines []string
+	}{{"", sizes}, {"", missing}, {"guessed: ", c.Guessed}, {"not imported: ", c.Dropped}} {
+		for _, l := range part.lines[:min(mostLines, len(part.lines))] {
+			fmt.Fprintln(w, part.label+l)
 		}
-		if more := len(lines) - mostLines; more > 0 {
+		if more := len(part.lines) - mostLines; more > 0 {
 			fmt.Fprintf(w, "  … and %d more\n", more)
 		}
 	}

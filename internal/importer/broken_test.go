@@ -55,7 +55,7 @@ func TestBroken(t *testing.T) {
 		{"the second run of two", map[string]string{"db/a.log": sysbenchLog + strings.Replace(sysbenchLog, "Latency (ms)", "Latency (h)", 1)}, Options{}, []string{"db/a.log:60: min: \"0.30\": a latency was expected, in ns, us, ms or s"}},
 		{"latency in another unit", map[string]string{"db/a.log": strings.Replace(sysbenchLog, "Latency (ms)", "Latency (h)", 1)}, Options{}, []string{"db/a.log:26: min: \"0.30\": a latency was expected, in ns, us, ms or s"}},
 		{"interval in another unit", map[string]string{"db/a.log": head + "[ 1s ] thds: 4 tps: 10.00 qps: 10.00 (r/w/o: 10.00/0.00/0.00) lat (ms,95%): 0.10 err/s: 0.00 reconn/s: 0.00\n" +
-			"[ 2s ] thds: 4 tps: 10.00 qps: 10.00 (r/w/o: 10.00/0.00/0.00) lat (h,95%): 100.00 err/s: 0.00 reconn/s: 0.00\n"}, Options{}, []string{"db/a.log:10: \"[ 2s ] thds: 4 tps: 10.00 qps"}},
+			"[ 2s ] thds: 4 tps: 10.00 qps: 10.00 (r/w/o: 10.00/0.00/0.00) lat (h,95%): 100.00 err/s: 0.00 reconn/s: 0.00\n\n"}, Options{}, []string{"db/a.log:10: \"[ 2s ] thds: 4 tps: 10.00 qps"}},
 		{"broken interval", map[string]string{"db/a.log": head + "[ 1s ] thds: 4 tps: oops qps: 10.00 (r/w/o: 10.00/0.00/0.00) lat (ms,95%): 0.10\n[ 2s ] thds: 4\n"}, Options{}, []string{"db/a.log:9: \"[ 1s ] thds: 4 tps: oops"}},
 		{"decimal comma in the total time", map[string]string{"db/a.log": commaAfter(sysbenchLog, "time elapsed:")}, Options{}, []string{"db/a.log:22: \"time elapsed:                        100,0000s\": a number was expected"}},
 		{"decimal comma in a latency", map[string]string{"db/a.log": commaAfter(sysbenchLog, "sum:")}, Options{}, []string{"db/a.log:30: sum: \"400000,00\": a latency was expected"}},

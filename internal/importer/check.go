@@ -3,6 +3,7 @@ package importer
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"rumbench/internal/metric"
@@ -20,6 +21,14 @@ func figureOf(text string) (figure, bool) {
 		return figure{v, math.Pow10(point+1-len(text)) / 2}, true
 	}
 	return figure{value: v}, ok
+}
+
+// String returns the number, without decimals if it is 1000 or more.
+func (f figure) String() string {
+	if f.value >= 1000 {
+		return strconv.FormatFloat(f.value, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(f.value, 'g', 4, 64)
 }
 
 // plus returns the sum of two figures.
@@ -43,7 +52,7 @@ func (f figure) agrees(g figure) bool { return !f.exceeds(g) && !g.exceeds(f) }
 // contradiction describes two figures of a log that cannot both be right: the reason to
 // refuse it, or to compare none of its numbers.
 func contradiction(first string, f figure, second string, g figure) string {
-	return fmt.Sprintf("the log contradicts itself: %s is %.6g, and %s is %.6g", first, f.value, second, g.value)
+	return fmt.Sprintf("the log contradicts itself: %s is %v, and %s is %v", first, f, second, g)
 }
 
 // contradict marks the step as one that cannot be compared, because of two figures.

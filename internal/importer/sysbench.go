@@ -266,8 +266,8 @@ func (s *sysbench) bucket(line string) {
 // restate or check them.
 const (
 	sbFinal = "|total time|time elapsed|total number of events|queries|read/write requests|transactions|"
-	sbTaken = sbFinal + "read|write|other|total|other operations|ignored errors|deadlocks|" + sbEvents + "|" + sbBusy + "|" +
-		"events (avg/stddev)|events/s (eps)|events per second|rows|offered|shed|not done at the end|"
+	sbTaken = sbFinal + sbEvents + "|" + sbBusy + "|events (avg/stddev)|events/s (eps)|events per second|" +
+		"read|write|other|total|other operations|ignored errors|deadlocks|rows|offered|shed|not done at the end|"
 	sbEvents = "total time taken by event execution"
 	sbBusy   = "execution time (avg/stddev)" // the last line
 )

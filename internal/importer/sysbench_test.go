@@ -85,8 +85,8 @@ Threads fairness:
     execution time (avg/stddev):   10.0000/0.00
 `
 
-// logged returns the only run of a log.
-func logged(t *testing.T, log string, o Options) *run {
+// onlyRun returns the only run of a log.
+func onlyRun(t *testing.T, log string, o Options) *run {
 	t.Helper()
 	c, err := Read([]string{filepath.Join(write(t, map[string]string{"db/t.log": log}), "db")}, o)
 	if err != nil {
@@ -105,7 +105,7 @@ func TestSysbenchReleases(t *testing.T) {
 	for name, log := range map[string]string{"0.4": four, "0.5": sbFive, "1.0": sbTen, "1.0 in µs": micros,
 		"of 2016":   strings.NewReplacer("    response time:", "Latency statistics:", "99 percentile", "99th percentile").Replace(sbFive),
 		"0.5 in µs": strings.NewReplacer("7.17ms", "7170us", "7.30ms", "7300us").Replace(sbFive)} {
-		r := logged(t, log, Options{})
+		r := onlyRun(t, log, Options{})
 		numbers(t, &r.step, []want{
 			{"rows_per_s", "transaction", "", 10000 / 10.003}, {"rows_per_s", "query", "", 200000 / 10.003},
 			{"queries_per_s", "transaction", "", 200000 / 10.003}, {"reads_per_s", "transaction", "", 140000 / 10.003},
@@ -125,7 +125,7 @@ func TestSysbenchReleases(t *testing.T) {
 		}
 	}
 	// Without its end, the log of 0.5 has no number of BEGIN and COMMIT.
-	cut := logged(t, sbFive[:strings.Index(sbFive, "OLTP test")], Options{})
+	cut := onlyRun(t, sbFive[:strings.Index(sbFive, "OLTP test")], Options{})
 	numbers(t, &cut.step, []want{{"rows_per_s", "transaction", "", 1000}})
 	absent(t, &cut.step, "queries_per_s")
 	if cut.step.Find("rows_per_s", "query", "") != nil {
@@ -136,7 +136,7 @@ func TestSysbenchReleases(t *testing.T) {
 // TestSysbenchErrorsOfIntervals: scripts that call sysbench.report_default print err/s
 // without a colon.
 func TestSysbenchErrorsOfIntervals(t *testing.T) {
-	if lines := seriesOf(t, logged(t, sbTen, Options{})); lines[0].Errors != 2 {
+	if lines := seriesOf(t, onlyRun(t, sbTen, Options{})); lines[0].Errors != 2 {
 		t.Errorf("%d errors, want 2", lines[0].Errors)
 	}
 }
@@ -145,7 +145,7 @@ func TestSysbenchErrorsOfIntervals(t *testing.T) {
 func TestSysbenchReset(t *testing.T) {
 	for _, rates := range []string{"tps: 18446744073709500000.00, reads: 18446744073709400000.00", "tps: -1385.33, reads: -19000.00",
 		"tps: 1.00, reads: 18446744073709400000.00"} {
-		r := logged(t, strings.Replace(sbFive, "Threads fairness:",
+		r := onlyRun(t, strings.Replace(sbFive, "Threads fairness:",
 			"[  11s] threads: 4, "+rates+", writes: 5.00, response time: 50.00ms (99%), errors: 0.00\nThreads fairness:", 1), Options{})
 		for _, l := range seriesOf(t, r) {
 			if l.T > 10 || l.Ops < 0 {
@@ -167,7 +167,7 @@ func TestSysbenchCSV(t *testing.T) {
 	for name, log := range map[string]string{"whole": sbTen[:begin] + csv + sbTen[end:], "cut": sbTen[:begin] + csv,
 		"cut in a line": sbTen[:begin] + csv + "15,4,1010.00,20200.00,141",
 		"with the mean": sbTen[:begin] + csv + "10,0,1000.00,20000.00,14000.00,4000.00,2000.00,7.17,0.00,0.10\n"} {
-		r := logged(t, log, Options{})
+		r := onlyRun(t, log, Options{})
 		lines := seriesOf(t, r)
 		if len(lines) != 2 || lines[0].Ops != 4950 || lines[1].Ops != 5050 || lines[0].Errors != 2 {
 			t.Errorf("%s: %+v", name, lines)
@@ -190,7 +190,7 @@ func TestSysbenchCheckpoints(t *testing.T) {
 	first := strings.NewReplacer("30.19", "45.00", "1.26", "1.10").Replace(sbTen[figures:])
 	for name, seconds := range map[string]string{"since the last": "10.0030s", "since the beginning": "20.0060s"} {
 		log := sbTen[:figures] + "[ 10s ] Checkpoint report:\n" + first + "\n" + strings.Replace(sbTen[figures:], "10.0030s", seconds, 1)
-		r := logged(t, log, Options{})
+		r := onlyRun(t, log, Options{})
 		numbers(t, &r.step, []want{{"rows", "transaction", "", 20000}, {"rows_per_s", "transaction", "", 20000 / 20.006},
 			{"queries_per_s", "transaction", "", 400000 / 20.006}, {"service_mean_us", "transaction", "", 4000},
 			{"service_min_us", "transaction", "", 1100}, {"service_max_us", "transaction", "", 45000}, {"errors", "", "", 4}})
@@ -206,7 +206,7 @@ func TestSysbenchCheckpointCut(t *testing.T) {
 	begin, figures := strings.Index(sbTen, "[ 5s ]"), strings.Index(sbTen, "SQL statistics")
 	part := "Checkpoint report:\n" + sbTen[figures:] + "\n"
 	log := sbTen[:begin] + "[ 10s ] " + part + "[ 20s ] " + strings.Replace(part, "10.0030s", "20.0060s", 1)
-	r := logged(t, log, Options{})
+	r := onlyRun(t, log, Options{})
 	numbers(t, &r.step, []want{{"rows", "transaction", "", 20000}, {"rows_per_s", "transaction", "", 20000 / 20.006},
 		{"queries_per_s", "transaction", "", 400000 / 20.006}})
 	if lines := seriesOf(t, r); r.step.Status != result.Partial || len(lines) != 2 || lines[1].Ops != 10000 {
@@ -218,7 +218,7 @@ func TestSysbenchCheckpointCut(t *testing.T) {
 // for a little less is not.
 func TestSysbenchRate(t *testing.T) {
 	for rate, missed := range map[string]bool{"4000": true, "1100": true, "1050": false, "1000": false, "900": false} {
-		r := logged(t, strings.Replace(sbTen, "threads: 4", "threads: 4\nTarget transaction rate: "+rate+"/sec", 1), Options{})
+		r := onlyRun(t, strings.Replace(sbTen, "threads: 4", "threads: 4\nTarget transaction rate: "+rate+"/sec", 1), Options{})
 		met := r.step.Find(metric.SLAMet, "", "")
 		if met == nil || (met.Value == 0) != missed || metric.Has(r.step.Warnings, metric.SLAMissed) != missed {
 			t.Errorf("rate %s: %+v, %q", rate, met, metric.Texts(r.step.Warnings))
@@ -233,8 +233,9 @@ func TestSysbenchContradictions(t *testing.T) {
 		{sbTen, "max:                                   30.19", "max:                                    3.19", "the mean latency in ms is 4, and the greatest is 3.19"},
 		{sbTen, "Number of threads: 4", "Number of threads: 2", "events per thread × threads is 5000, and the number of events is 10000"},
 		{sbTen, "Number of threads: 4", "Number of threads: 2", "the sum of latencies in ms is 40000, and the time of all threads is 20014"},
-		{sbTen, "tps: 990.00", "tps: 9900.00", "the sum of the intervals' events is 54550, and the number of events is 10000"},
-		{sbTen, "tps: 990.00", "tps: 9.00", "the sum of the intervals' events is 5095, and the number of events is 10000"},
+		{sbTen, "tps: 990.00", "tps: 9900.00", "the sum of the intervals is 54550, and the number of events is 10000"},
+		{sbTen, "tps: 990.00", "tps: 9.00", "the sum of the intervals is 5095, and the number of events is 10000"},
+		{sbTen, "qps: 19800.00", "qps: 198000.00", "the sum of the intervals is 1091000, and the number of queries is 200000"},
 		{sbTen, "(19994.00 per sec.)", "(29994.00 per sec.)", "the rate of queries × the total time is 300030, and their number is 200000"},
 		{sbTen, "write:                           40000", "write:                           50000", "the sum of reads, writes and others is 210000, and the number of queries is 200000"},
 		{sbFive, "write:                           40000", "write:                           50000", "the sum of reads and writes is 190000, and the number of read/write requests is 180000"},
@@ -243,12 +244,12 @@ func TestSysbenchContradictions(t *testing.T) {
 		if !strings.Contains(c.log, c.old) {
 			t.Fatal(c.old)
 		}
-		r := logged(t, strings.Replace(c.log, c.old, c.replaced, 1), Options{})
+		r := onlyRun(t, strings.Replace(c.log, c.old, c.replaced, 1), Options{})
 		if got := strings.Join(metric.Texts(r.step.Warnings), "; "); !strings.Contains(got, "the log contradicts itself: "+c.want) {
 			t.Errorf("%s: warnings %q", c.replaced, got)
 		}
 		statements := r.step.Find(metric.QueriesPerS, "", "") != nil
-		if about := strings.Contains(c.want, "queries") || strings.Contains(c.want, "reads"); about == statements {
+		if about := strings.Contains(c.want, "rate of queries") || strings.Contains(c.want, "of reads"); about == statements {
 			t.Errorf("%s: statements are known: %v", c.replaced, statements)
 		}
 	}
@@ -276,8 +277,25 @@ func TestDropped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(c.Dropped, "; "); got != "reconnects (2 logs); latencies of intervals, other percentiles than 95 and 99; the percentile 97" {
+	if got := strings.Join(c.Dropped, "; "); got != "reconnects (2 logs); latencies of intervals at other or unknown percentiles; the percentile 97" {
 		t.Errorf("dropped %q", got)
+	}
+}
+
+// TestSysbenchHistogram: a histogram that does not have the log's events is left out.
+func TestSysbenchHistogram(t *testing.T) {
+	log := text(t, "testdata/more/histo.log")
+	if s := onlyRun(t, log, Options{}).step; s.Find("service_p999_us", "", "") == nil || len(s.Warnings) > 0 {
+		t.Errorf("%q", s.Warnings)
+	}
+	last := log[strings.Index(log, "      16.115 |"):]
+	last = last[:strings.Index(last, "\n")+1]
+	for _, spoiled := range []string{strings.Replace(log, last, last+last, 1), strings.Replace(log, last, "", 1),
+		strings.Replace(strings.Replace(log, last, "", 1), "----- count\n", "----- count\n"+last, 1)} {
+		s := onlyRun(t, spoiled, Options{}).step
+		if row := s.Find("service_p95_us", "", ""); s.Find("service_p999_us", "", "") != nil || row.Value != 40 || len(s.Warnings) != 1 {
+			t.Errorf("%+v, %q", row, metric.Texts(s.Warnings))
+		}
 	}
 }
 

@@ -1,6 +1,12 @@
 package importer
 
-import "cmp"
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"rumbench/internal/account"
+)
 
 // The names of totals, which differ by release.
 var (
@@ -25,6 +31,15 @@ func (f *sbFigures) has(name string) bool { _, ok := f.totals[name]; return ok }
 func (f *sbFigures) busy() figure {
 	return cmp.Or(f.latency["sum"], f.totals[sbEvents].times(figure{value: 1000}),
 		f.latency["avg"].times(f.totals[sbNumber]))
+}
+
+// fits reports whether the histogram has the buckets of a number of events.
+func (f *sbFigures) fits(events float64) bool {
+	for _, b := range f.histogram {
+		events -= float64(b.Count)
+	}
+	byMicros := func(a, b account.Bucket) int { return cmp.Compare(a.Micros, b.Micros) }
+	return events == 0 && slices.IsSortedFunc(f.histogram, byMicros)
 }
 
 // endFigures ends the figures of a checkpoint or of the run.
@@ -177,27 +192,38 @@ func (s *sysbench) verifyLatencies(f *sbFigures, seconds, events figure) {
 	if high.value > 0 && mean.exceeds(high) {
 		s.contradict("the mean latency in ms", mean, "the greatest", high)
 	}
+	if len(f.histogram) > 0 && !f.fits(events.value) {
+		s.warn("the latency histogram is out of order, or has not as many events as the log: it is left out")
+		f.histogram = nil
+	}
 	limit := seconds.times(figure{value: 1000}).plus(mean).times(figure{value: float64(s.threads)})
 	if s.threads > 0 && !s.paced() && f.busy().exceeds(limit) {
 		s.contradict("the sum of latencies in ms", f.busy(), "the time of all threads", limit)
 	}
 }
 
-// verifyIntervals checks the sum of the intervals, whose ends are whole seconds. The log
+// verifyIntervals checks the sums of the intervals, whose ends are whole seconds. The log
 // may have none for its last seconds.
 func (s *sysbench) verifyIntervals() {
-	events, seconds := s.sum(sbNumber), s.sum(sbSeconds...)
-	if len(s.intervals.items) == 0 || s.reset > 0 || seconds.value <= 0 {
-		return
-	}
-	sum, greatest := figure{half: float64(s.threads)}, events.value/seconds.value
-	for _, iv := range s.intervals.items {
-		sum = sum.plus(figure{iv.events, 0.005}.times(figure{value: iv.length}))
-		greatest = max(greatest, iv.events)
-	}
-	sum.half += greatest
-	high := sum.plus(figure{value: 2 * greatest * max(0, seconds.value-s.until)})
-	if sum.exceeds(events) || events.exceeds(high) {
-		s.contradict("the sum of the intervals' events", sum, "the number of events", events)
+	seconds := s.sum(sbSeconds...).value
+	for _, name := range []string{sbNumber, "queries"} {
+		n, items := s.sum(name), s.intervals.items
+		if n.value == 0 || len(items) == 0 || name == "queries" && items[0].queries < 0 || s.reset > 0 || seconds <= 0 {
+			continue
+		}
+		sum, greatest := figure{half: float64(s.threads)}, n.value/seconds
+		for i := range items {
+			rate := items[i].events
+			if name == "queries" {
+				rate = items[i].queries
+			}
+			sum = sum.plus(figure{rate, 0.005}.times(figure{value: items[i].length}))
+			greatest = max(greatest, rate)
+		}
+		sum.half += greatest
+		high := sum.plus(figure{value: 2 * greatest * max(0, seconds-s.until)})
+		if sum.exceeds(n) || n.exceeds(high) {
+			s.contradict("the sum of the intervals", sum, "the number of "+strings.TrimPrefix(name, "total number of "), n)
+		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 const (
 	sbDigit   = 0.005  // ms
 	sbLongest = 100000 // ms
-	sbCoarse  = 0.025  // the share of a latency from which half of its last digit is a warning
+	sbCoarse  = 0.01   // the share of a latency from which half of its last digit is a warning
 )
 
 // The names of operations. An event is one call of a script; with SQL it is a
@@ -190,13 +190,13 @@ func (s *sbRows) addOwn() {
 // all of them.
 func (s *sbRows) addStatements() {
 	s.rate(metric.QueriesPerS, s.queries, s.options(s.op, s.queries)...)
-	reads, writes, others := s.sum("read").value, s.sum("write").value, s.sum("other").value
-	if s.reason != "" || reads+writes+others != s.queries {
+	if s.reason != "" || s.sum(sbKinds...).value != s.queries {
 		return
 	}
-	s.rate(metric.ReadsPerS, reads, s.options(s.op, reads)...)
-	s.rate(metric.WritesPerS, writes, s.options(s.op, writes)...)
-	s.rate(metric.OthersPerS, others, s.options(s.op, others)...)
+	for i, name := range []string{metric.ReadsPerS, metric.WritesPerS, metric.OthersPerS} {
+		n := s.sum(sbKinds[i]).value
+		s.rate(name, n, s.options(s.op, n)...)
+	}
 }
 
 // addOp adds the rates of an operation: computed, or as printed under one of the
@@ -435,7 +435,7 @@ func (s *sbRows) addSeries() {
 		case p == 99:
 			*p99 = account.MicrosOfMillis(iv.latency)
 		default:
-			s.drop("latencies of intervals, other percentiles than 95 and 99")
+			s.drop("latencies of intervals at other or unknown percentiles")
 		}
 		s.emit(line)
 	}
