@@ -45,6 +45,7 @@ const (
 	WrongPlan          Code = "wrong_plan"
 	PlanUnknown        Code = "plan_unknown"
 	ErrorsAboveAllowed Code = "errors_above_allowed"
+	Contradictory      Code = "contradictory_log"
 )
 
 // clientLoad is the part of the client's texts about its processors' load.
@@ -82,6 +83,7 @@ var decisive = map[Code]Kind{
 	WrongPlan:          {Text: "wrong plan: {what}", Short: "wrong plan", Effect: Invalidates},
 	PlanUnknown:        {Text: "{error}", Effect: Invalidates},
 	ErrorsAboveAllowed: {Text: "{share:%.3g} % of the operations of group {group} failed, {allowed:%.3g} % are allowed (errors_allowed)", Short: "too many operations failed", Effect: Invalidates},
+	Contradictory:      {Text: "{reason}", Short: "its log contradicts itself", Effect: Refuses},
 }
 
 // kinds are those of all codes.
