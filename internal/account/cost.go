@@ -92,7 +92,7 @@ func (s *Step) figures() []Cost {
 		f.add(metric.DeferredKB, ownAccount, max(d[1]-d[0], 0)/kb)
 	}
 	f.addJournal(&s.Others)
-	return f
+	return s.possible(f)
 }
 
 // figures are the costs gathered so far.

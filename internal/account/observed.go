@@ -32,6 +32,9 @@ type Observed struct {
 	// Deferred are the bytes that the engine has still to write, before and after;
 	// nil if it does not report them.
 	Deferred *[2]float64
+	// Disks are the bytes that all disks read and wrote until everything dirty had been
+	// synced; nil if unknown.
+	Disks    *[2]float64
 	Others   Others
 	Client   observe.ClientDelay
 	Sessions *Sessions // nil if the engine does not report them
@@ -167,9 +170,10 @@ func (s *costing) noteAlone() []metric.Warning {
 
 // After adds to the step before a window the writes between the two: background
 // work outside any window. own is the number of bytes that rumbench wrote to
-// its files in the meantime.
-func (o *Observed) After(b *Builder, between []observe.Change, own float64) {
-	for _, counter := range []struct {
+// its files in the meantime, and disks are the counts of all disks.
+func (o *Observed) After(b *Builder, between, disks []observe.Change, own float64) {
+	limit, limited := Counter(disks, "device.write_bytes")
+	for i, counter := range []struct {
 		name, source string
 		ours         bool
 	}{{"device.write_bytes", o.Device, !o.Elsewhere}, {"process.write_bytes", processSource(o.Hosted), !o.Hosted}} {
@@ -177,7 +181,9 @@ func (o *Observed) After(b *Builder, between []observe.Change, own float64) {
 			if counter.ours {
 				v -= own
 			}
-			b.Put(metric.AfterWriteKB, max(v, 0)/kb, Per("step"), Source(counter.source))
+			if i == 0 || !limited || !exceeds(v, limit) { // see possible
+				b.Put(metric.AfterWriteKB, max(v, 0)/kb, Per("step"), Source(counter.source))
+			}
 			return
 		}
 	}

@@ -23,6 +23,7 @@ type observer struct {
 	process    *observe.Process          // nil if the server's processes cannot be seen
 	device     *observe.Disks            // nil without a device
 	under      observe.Device            // the data, if device is not nil
+	disks      observe.Sampler           // of all disks, if the data is on any
 	others     *observe.Others           // nil if irrelevant, or indistinguishable from the engine
 	started    atomic.Pointer[stepStart] // nil outside of a window
 	lastWindow *window                   // the previous step's
@@ -46,12 +47,13 @@ func (o *observer) warnings() (out []string) {
 
 // observe sets up the collectors. The engine comes last because it may be slow.
 // A duet has no collectors of the whole machine and its devices, because their
-// counts of two trials cannot be separated.
+// counts of two trials cannot be separated; the disks only limit those of processes.
 func (t *trial) observe(pids []int, counted observe.Counted) {
 	var collectors []observe.Collector
 	switch {
 	case t.Partner != nil:
 		t.noteCPUs()
+		t.findDevice()
 	case t.recorded && len(pids) == 0: // the server may be on another machine
 	default:
 		collectors = append(collectors, observe.NewHost("/proc"))
@@ -96,7 +98,11 @@ func (t *trial) findDevice() {
 		t.elsewhere = own.Dev != data.Dev
 	}
 	var err error
-	if t.under, err = observe.FindDevice(t.data); err != nil {
+	t.under, err = observe.FindDevice(t.data)
+	if err == nil || slices.Contains([]string{"btrfs", "overlay"}, t.under.FSType) {
+		t.disks.Collectors = []observe.Collector{observe.NewDisks("/proc", "/sys")}
+	}
+	if err != nil {
 		t.unobserved(fmt.Sprintf("no figures of a device: %v", err))
 		return
 	}
