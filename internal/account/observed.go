@@ -29,6 +29,8 @@ type Observed struct {
 	// continued after it.
 	Duet  bool
 	Alone time.Duration
+	// Lag is the time by which the engine's counters may lag behind its work.
+	Lag time.Duration
 	// Deferred are the bytes that the engine has still to write, before and after;
 	// nil if it does not report them.
 	Deferred *[2]float64
@@ -111,7 +113,7 @@ func (o *Observed) cache() (lookups, misses float64, ok bool) {
 // addEngine adds the figures known to the engine alone: cache hits, write
 // stalls, and deferred work.
 func (s *costing) addEngine() {
-	source := Source(ownAccount)
+	source := func(row *metric.Row) { (&Cost{Source: ownAccount, Warnings: s.late()}).mark(row) }
 	if lookups, misses, ok := s.cache(); ok && lookups > 0 {
 		s.Put(metric.CacheHitRatio, 1-misses/lookups, Count(int64(lookups)), source)
 	}
@@ -122,6 +124,17 @@ func (s *costing) addEngine() {
 		s.Put(metric.EngineStallS, ns/1e9, source)
 	}
 	s.addDebts()
+}
+
+// lagTolerated is the share of a step by which its engine's counters may lag.
+const lagTolerated = 0.05
+
+// late returns a warning for the engine's figures if its counters miss much of the step.
+func (s *Step) late() []metric.Warning {
+	if s.Lag.Seconds() <= lagTolerated*s.Seconds {
+		return nil
+	}
+	return []metric.Warning{metric.Warn(metric.CountedLate, metric.Values{"lag": s.Lag.Seconds(), "seconds": s.Seconds})}
 }
 
 // addDebts adds the engine's deferred work at the end of the step.

@@ -2,6 +2,7 @@ package trial
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -71,7 +72,24 @@ func (t *trial) observe(pids []int, counted observe.Counted) {
 			t.others = observe.NewOthers("/proc", "/sys", t.under, slices.Concat(pids, []int{os.Getpid()})...)
 		}
 	}
-	t.sampler = &observe.Sampler{Collectors: append(collectors, observe.NewEngine(counted)), Interval: t.Plan.Interval}
+	t.sampler = &observe.Sampler{Collectors: append(collectors, observe.NewEngine(reporting{counted})), Interval: t.Plan.Interval}
+}
+
+// reporting is the counters of an engine, which are current while its sessions are idle.
+type reporting struct{ observe.Counted }
+
+// idle is the key of the context of a sample that is taken while no session works; its
+// value takes the time by which the counters may lag.
+type idle struct{}
+
+// Counters adds the engine's counters.
+func (r reporting) Counters(ctx context.Context, s *engine.Sample) error {
+	if lag, resting := ctx.Value(idle{}).(*time.Duration); resting {
+		if reporter, ok := r.Counted.(engine.Reporter); ok {
+			*lag = reporter.Report(ctx)
+		}
+	}
+	return r.Counted.Counters(ctx, s)
 }
 
 // processes returns the processes that run the engine: this one, or the
