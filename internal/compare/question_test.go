@@ -1,9 +1,9 @@
 package compare_test
 
 import (
-	"strings"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"rumbench/internal/compare"

@@ -175,8 +175,18 @@ func buildHotRanges(a *arguments) value {
 		a.refuse(a.at, err.Error(), "they are a*e^(b*x) + c*e^(d*x), of x from 1 on")
 		return value{}
 	}
-	return n.rows(func(e *env, _ int64) int64 { return h.Draw(&e.src) })
+	var place int64
+	return n.retried(func(e *env, _ int64, tries int) int64 {
+		if tries%mostInRange == 0 {
+			place = h.Range(&e.src)
+		}
+		return h.Within(place, &e.src)
+	})
 }
+
+// mostInRange limits the draws from a range whose rows are gone. Until then the range keeps
+// its share, however many they are.
+const mostInRange = 100
 
 func buildGaussian(a *arguments) value {
 	return a.over().rows(func(e *env, now int64) int64 {
