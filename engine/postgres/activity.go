@@ -35,9 +35,12 @@ func (d *db) Activity(ctx context.Context) (engine.ActivitySampler, error) {
 		if err != nil {
 			return look, err
 		}
-		also := "" // its own counts are reported at once
-		if d.about.release/10000 >= reportsAsked {
-			also = ", " + flush
+		also := ""
+		if d.about.release/10000 >= reportsAsked { // its own counts are reported at once
+			also, err = ", "+flush, d.publish(ctx, conn)
+			if err != nil {
+				return look, err
+			}
 		}
 		stmt, err := conn.Prepare(ctx, fmt.Sprintf(activityText, also, d.about.database, int(own), int(other)))
 		look.From, look.Threads = "pg_stat_activity", fmt.Sprintf(processText, d.about.database, int(own), int(other))

@@ -47,17 +47,18 @@ func (d *db) Report(ctx context.Context) time.Duration {
 	if d.about.release/10000 < reportsAsked {
 		return reportDelay
 	}
-	var failed error
-	ask := func(c *sqlkit.Admin) {
-		d.asked.Add(1)
-		failed = cmp.Or(failed, c.Exec(ctx, "SELECT "+flush))
-	}
-	ask(d.Admin())
-	d.EachSession(func(s *sqlkit.Session) { ask(s.Admin) })
+	failed := d.publish(ctx, d.Admin())
+	d.EachSession(func(s *sqlkit.Session) { failed = cmp.Or(failed, d.publish(ctx, s.Admin)) })
 	if failed != nil {
 		return reportDelay
 	}
 	return 0
+}
+
+// publish has the process of a connection report its counts.
+func (d *db) publish(ctx context.Context, c *sqlkit.Admin) error {
+	d.asked.Add(1)
+	return c.Exec(ctx, "SELECT "+flush)
 }
 
 // view is a source of counters: a query whose first columns are labels, and whose other
