@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -27,8 +28,9 @@ type peer struct {
 	uri     string
 	client  *mongo.Client
 	version string
-	standIn bool   // it is not MongoDB, it only speaks the protocol
-	set     string // the replica set
+	standIn bool         // it is not MongoDB, it only speaks the protocol
+	set     string       // the replica set
+	own     atomic.Int64 // commands that read counters
 }
 
 // DialContext dials for the driver.
