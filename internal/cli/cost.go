@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +18,7 @@ import (
 	"rumbench/internal/explain/price"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
+	"rumbench/internal/result/regular"
 	"rumbench/internal/text/hint"
 	"rumbench/internal/text/quantity"
 	"rumbench/workload"
@@ -60,7 +60,7 @@ func cardNames() (names []string) {
 
 // readCard reads a file of prices, or one that is shipped with rumbench.
 func readCard(name string) (*price.Card, error) {
-	content, err := os.ReadFile(name)
+	content, err := regular.ReadText(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		for _, c := range price.Shipped() {
 			if c.Name == name {
