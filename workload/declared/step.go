@@ -9,6 +9,7 @@ import (
 
 	"rumbench/internal/metric"
 	"rumbench/internal/text/hint"
+	"rumbench/internal/text/quantity"
 	"rumbench/internal/text/strictyaml"
 	"rumbench/model"
 	"rumbench/workload"
@@ -244,7 +245,7 @@ func (b *stepReader) settle(s *step, f strictyaml.Fields) {
 	floor := time.Duration(-1)
 	if n := f.Value(stepSettle); n != nil {
 		seconds, _ := b.seconds(n, "settle", 0)
-		floor = time.Duration(seconds * float64(time.Second))
+		floor = quantity.AsDuration(seconds)
 	}
 	s.Settle = workload.NewSettle(floor, b.rows())
 	s.Name, s.Doc = b.unique(stepSettle), "The engine comes to rest: deferred work is done."
