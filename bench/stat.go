@@ -165,8 +165,7 @@ func decisionRule(string) (out []budget, err error) {
 		out = append(out, budget{
 			subject: "false alarms: " + w.name, value: worst, limit: 6, unit: "%",
 			measured: fmt.Sprintf("3, 4, 6, 10 trials: %s of comparisons alone/of campaigns with %d comparisons; not "+
-				"interleaved: %s",
-				strings.Join(together, " "), family, strings.Join(apart, " ")),
+				"interleaved: %s", strings.Join(together, " "), family, strings.Join(apart, " ")),
 		})
 	}
 	return out, nil

@@ -364,8 +364,7 @@ func (o *Op) validateScan(t *Table) error {
 		refuse(o.Aggregate == Count && len(o.Columns) > 1 && !o.Distinct, "a count takes one column at most"),
 		refuse(o.Free && (o.Limit > 0 || o.Desc), "a free scan has neither direction nor limit"),
 		refuse(o.LimitGiven && (o.Limit == 0 || o.Aggregate != NoAggregate || o.Distinct || o.OrderBy != "" ||
-			len(o.Where) > 0),
-			"a limit that is given needs a greatest one, and a scan of plain rows"),
+			len(o.Where) > 0), "a limit that is given needs a greatest one, and a scan of plain rows"),
 		refuse(o.Ranges > 1 && (!o.Free || o.Equal > 0 || o.Lower != Inclusive || o.Upper != Inclusive),
 			"several ranges need Free, no equality columns and inclusive bounds"))
 }

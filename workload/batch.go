@@ -87,3 +87,29 @@ func (b *Batch) EndLoad(ctx context.Context) error {
 	}
 	return nil
 }
+
+// Build is an index to be built, with the size of its entries.
+type Build struct {
+	Table, Index string
+	Rows, Bytes  int64
+}
+
+// Builder is a client that builds indexes, one in each operation.
+type Builder struct {
+	DB    engine.DB
+	Queue []Build
+}
+
+// Do builds the next index.
+func (b *Builder) Do(ctx context.Context, out *Outcome) error {
+	if len(b.Queue) == 0 {
+		return ErrDone
+	}
+	next := b.Queue[0]
+	if err := b.DB.CreateIndexes(ctx, next.Table, next.Index); err != nil {
+		return err
+	}
+	out.Rows, out.Bytes, out.Others = next.Rows, next.Bytes, 1
+	b.Queue = b.Queue[1:]
+	return nil
+}

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"rumbench/engine"
@@ -34,6 +35,25 @@ func Seats(ctx context.Context, step *Step, stage Stage,
 		}
 	}
 	return clients, closeAll, nil
+}
+
+// InSession calls a function with its own session.
+func InSession(ctx context.Context, db engine.DB, do func(context.Context, engine.Session) error) error {
+	session, err := db.Session(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(ctx, session), session.Close())
+}
+
+// ReadInSession returns the result of a function with its own session.
+func ReadInSession[T any](ctx context.Context, db engine.DB,
+	read func(context.Context, engine.Session) (T, error)) (out T, err error) {
+	err = InSession(ctx, db, func(ctx context.Context, session engine.Session) (err error) {
+		out, err = read(ctx, session)
+		return err
+	})
+	return out, err
 }
 
 // QueryInt executes a scan of integers once. It returns the aggregate, or else the first

@@ -9,7 +9,6 @@ package workload
 import (
 	"context"
 	"errors"
-	"math"
 	"time"
 
 	"rumbench/engine"
@@ -165,15 +164,6 @@ type Settle struct {
 	// Floor is the minimum duration of the step, for background work whose end
 	// cannot be observed.
 	Floor time.Duration
-}
-
-// NewSettle returns a settle step of at least floor; a negative floor means 60 s
-// plus a second per million rows loaded, at most 1200 s.
-func NewSettle(floor time.Duration, rows int64) *Settle {
-	if floor < 0 {
-		floor = time.Duration(math.Round(min(60+float64(rows)/1e6, 1200))) * time.Second
-	}
-	return &Settle{Floor: floor}
 }
 
 // Group is a number of clients with the same operations.

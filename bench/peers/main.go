@@ -134,8 +134,7 @@ func (o *options) compare(ctx context.Context) error {
 	}
 	server, client := cpus[:1], cpus[1:2]
 	fmt.Printf("server on CPU %v, client on %v; medians of %d rounds of about %d s (minimum–maximum), per "+
-		"transaction unless stated\n",
-		server, client, o.rounds, o.seconds)
+		"transaction unless stated\n", server, client, o.rounds, o.seconds)
 	for _, p := range []peer{&sysbench{}, &pgbench{}, &replay{}} {
 		if o.peer != "" && o.peer != p.facts().name {
 			continue

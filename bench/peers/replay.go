@@ -149,9 +149,7 @@ func (r *replay) command(ctx context.Context, _ string, _, batches int) (*exec.C
 }
 
 // transactions counts the inserts; each is accompanied by a deletion.
-func (*replay) transactions(_ string, batches int) (int64, error) {
-	return int64(batches), nil
-}
+func (*replay) transactions(_ string, batches int) (int64, error) { return int64(batches), nil }
 
 func (r *replay) job(_ string, _, batches int) job {
 	params := ibenchParams("l.i1")

@@ -32,8 +32,7 @@ func (Engine) Info() engine.Info {
 		Name:      "badger",
 		Structure: "LSM tree",
 		Doc: "Dgraph's LSM tree with optimistic transactions, in this process. A commit fails if a key that it read has " +
-			"changed; " +
-			"ranges that it scanned are not checked for new keys.",
+			"changed; ranges that it scanned are not checked for new keys.",
 		Version:      engine.ModuleVersion("github.com/dgraph-io/badger/v4"),
 		Capabilities: []model.Capability{model.CapTransactions, model.CapUnique, model.CapResults},
 		Options:      options,
@@ -49,8 +48,7 @@ func (Engine) Info() engine.Info {
 }
 
 const unsynced = "commits survive kill -9 of the engine, in a mapped log; a crash of the operating system may lose " +
-	"the whole database, " +
-	"as only tables are synced, in the background"
+	"the whole database, as only tables are synced, in the background"
 
 // Check returns an error if Open could not honour the configuration.
 func (Engine) Check(c engine.Config) error {

@@ -50,8 +50,7 @@ func (Engine) Check(c engine.Config) error {
 // bbolt has no faster way.
 func newOptions(c engine.Config) (_ *bolt.Options, fill float64, switches kvkit.Switches, err error) {
 	const never = "bbolt overwrites free pages and has no log: synced once a second, a crash in between could corrupt " +
-		"its file; " +
-		"it supports none, process and os"
+		"its file; it supports none, process and os"
 	const noCache = "bbolt has no cache: it maps its file, and the operating system caches it; leave cache " +
 		"out for this target"
 	if err := cmp.Or(

@@ -15,9 +15,7 @@ import (
 
 // Open returns a database on a store. The store is closed with the database, and
 // also when Open fails.
-func Open(store Store, schema model.Schema) (engine.DB, error) {
-	return Switches{}.Open(store, schema)
-}
+func Open(store Store, schema model.Schema) (engine.DB, error) { return Switches{}.Open(store, schema) }
 
 type database struct {
 	store      Store
@@ -113,9 +111,7 @@ func readLastID(tx Tx, l *layout) error {
 	return errors.Join(err, it.Close())
 }
 
-func catalogKey(space uint16) []byte {
-	return appendSpace(appendSpace(nil, catalogSpace), space)
-}
+func catalogKey(space uint16) []byte { return appendSpace(appendSpace(nil, catalogSpace), space) }
 
 func spaceRange(space uint16) (lower, upper []byte) {
 	return appendSpace(nil, space), appendSpace(nil, space+1)
@@ -309,7 +305,7 @@ func (db *database) Settings(context.Context) ([]engine.Setting, error) {
 	if level := db.kind.Isolation(); level != model.DefaultIsolation {
 		out = append(out, engine.Setting{Name: "isolation", Value: level.String(), Source: engine.AsSet})
 	}
-	return append(out, db.switches.settings()...), nil
+	return append(out, db.switches.settings...), nil
 }
 
 func (db *database) Sizes(context.Context) ([]engine.Size, error) {

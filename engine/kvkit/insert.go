@@ -203,7 +203,7 @@ func (s *insertStmt) upsert(tx *txn, args []model.Value, first int64, r *engine.
 			return err
 		}
 		copy(s.row, s.given)
-		if err := s.putEntries(tx); err != nil {
+		if err := s.putEntries(tx, s.l.indexes); err != nil {
 			return err
 		}
 		r.Rows++

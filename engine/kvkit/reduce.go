@@ -28,9 +28,7 @@ func newReducer(op *model.Op) *reducer {
 // have to be read.
 func (d *reducer) needsAll() bool { return d.op.Distinct || d.op.OrderBy != "" }
 
-func (d *reducer) reset() {
-	d.rows, d.count, d.sum = d.rows[:0], 0, model.Value{}
-}
+func (d *reducer) reset() { d.rows, d.count, d.sum = d.rows[:0], 0, model.Value{} }
 
 func (d *reducer) add(row []model.Value) {
 	if d.needsAll() {
@@ -84,6 +82,4 @@ func (d *reducer) finish(r *engine.Result) {
 	}
 }
 
-func compareRows(a, b []model.Value) int {
-	return slices.CompareFunc(a, b, model.Value.Compare)
-}
+func compareRows(a, b []model.Value) int { return slices.CompareFunc(a, b, model.Value.Compare) }

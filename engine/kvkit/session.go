@@ -208,11 +208,12 @@ func (b *base) putRow(tx *txn) error {
 	if err := b.putOnlyRow(tx); err != nil {
 		return err
 	}
-	return b.putEntries(tx)
+	return b.putEntries(tx, b.l.indexes)
 }
 
-func (b *base) putEntries(tx *txn) error {
-	for _, ix := range b.l.indexes {
+// putEntries writes b.row's entries in those of the indexes that exist.
+func (b *base) putEntries(tx *txn, indexes []*indexLayout) error {
+	for _, ix := range indexes {
 		if ix.exists.Load() {
 			if err := b.putEntry(tx, ix); err != nil {
 				return err

@@ -61,17 +61,23 @@ type Switches struct {
 	CleanOnRead, CleanOnSettle bool
 	SingleDeletes              bool
 	Filter                     bool
+
+	settings []engine.Setting // the switches that are on
 }
 
 // NewSwitches reads the options. It refuses those that the schema or other
 // switches rule out; those whose means a store lacks are not among its options.
 func NewSwitches(c engine.Config) (w Switches, err error) {
 	values := map[string]string{}
+	var settings []engine.Setting
 	var errs []error
 	for _, s := range switches {
 		v, err := c.ChoiceOption(s.name, append([]string{s.off}, s.on...)...)
 		values[s.name] = v
 		errs = append(errs, err)
+		if v != s.off {
+			settings = append(settings, engine.Setting{Name: s.name, Value: v, Source: engine.AsSet})
+		}
 	}
 	if err := cmp.Or(errs...); err != nil {
 		return w, err
@@ -80,7 +86,7 @@ func NewSwitches(c engine.Config) (w Switches, err error) {
 		MergeUpdates: values["updates"] == "merge", MergeUpserts: values["upserts"] == "merge",
 		BlindIndexes: values["indexes"] == "blind", SingleDeletes: values["deletes"] == "single",
 		CleanOnRead: values["cleanup"] == "read", CleanOnSettle: values["cleanup"] == "settle",
-		Filter: values["unique"] == "filter",
+		Filter: values["unique"] == "filter", settings: settings,
 	}
 	return w, w.check(c.Schema)
 }
@@ -131,23 +137,6 @@ func hasBlind(t *model.Table) bool {
 
 // Merges reports whether values are merged, so that the store needs an Operator.
 func (w Switches) Merges() bool { return w.MergeUpdates || w.MergeUpserts }
-
-// settings returns the switches that are on.
-func (w Switches) settings() (out []engine.Setting) {
-	add := func(on bool, name, value string) {
-		if on {
-			out = append(out, engine.Setting{Name: name, Value: value, Source: engine.AsSet})
-		}
-	}
-	add(w.MergeUpdates, "updates", "merge")
-	add(w.MergeUpserts, "upserts", "merge")
-	add(w.BlindIndexes, "indexes", "blind")
-	add(w.CleanOnRead, "cleanup", "read")
-	add(w.CleanOnSettle, "cleanup", "settle")
-	add(w.SingleDeletes, "deletes", "single")
-	add(w.Filter, "unique", "filter")
-	return out
-}
 
 // definition returns the switches that the stored data depends on; the catalog
 // holds it, so that the database is not opened without its operator, or by

@@ -287,13 +287,8 @@ func (s *updateStmt) mergeRows(tx *txn, values []model.Value, r *engine.Result) 
 			return err
 		}
 		s.change(values)
-		for _, ix := range s.changed {
-			if !ix.exists.Load() {
-				continue
-			}
-			if err := s.putEntry(tx, ix); err != nil {
-				return err
-			}
+		if err := s.putEntries(tx, s.changed); err != nil {
+			return err
 		}
 	}
 	return nil

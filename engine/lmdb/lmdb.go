@@ -34,8 +34,7 @@ func (Engine) Info() engine.Info {
 		Name:      "lmdb",
 		Structure: "B+tree, copy on write",
 		Doc: "OpenLDAP's B+tree in a memory-mapped file, one writer at a time, in this process. A reader that stays open " +
-			"keeps " +
-			"replaced pages from being used again.",
+			"keeps replaced pages from being used again.",
 		Version:      version(),
 		Native:       true,
 		Capabilities: []model.Capability{model.CapTransactions, model.CapUnique, model.CapResults},
@@ -67,8 +66,7 @@ const maxKey = 511
 // the file without a sync; level none is the same, because LMDB has no faster way.
 func newSettings(c engine.Config) (s settings, err error) {
 	const never = "lmdb overwrites free pages and has no log: synced once a second, a crash in between could corrupt " +
-		"its file; " +
-		"it supports none, process and os"
+		"its file; it supports none, process and os"
 	const noCache = "lmdb has no cache: it maps its file, and the operating system caches it; leave cache " +
 		"out for this target"
 	if err := cmp.Or(

@@ -30,9 +30,7 @@ func (Engine) Info() engine.Info {
 }
 
 // Check refuses every knob: there is nothing to configure.
-func (Engine) Check(c engine.Config) error {
-	return c.CheckDiskless(model.Serializable)
-}
+func (Engine) Check(c engine.Config) error { return c.CheckDiskless(model.Serializable) }
 
 // Open opens an empty database.
 func (e Engine) Open(_ context.Context, c engine.Config) (engine.DB, error) {

@@ -57,18 +57,16 @@ type db struct {
 	delay  *delay // nil: none
 }
 
-func (d db) Settings(context.Context) ([]engine.Setting, error) { return d.delay.settings(), nil }
-func (db) CreateTables(context.Context) error                   { return nil }
-func (db) CreateIndexes(context.Context, string, ...string) error {
-	return nil
-}
-func (db) DropIndex(context.Context, string, string) error       { return nil }
-func (db) ClearTable(context.Context, string) error              { return nil }
-func (d db) Session(context.Context) (engine.Session, error)     { return session(d), nil }
-func (db) Sizes(context.Context) ([]engine.Size, error)          { return nil, nil }
-func (db) Counters(context.Context, *engine.Sample) error        { return nil }
-func (db) Settle(context.Context) ([]engine.SettleAction, error) { return nil, nil }
-func (db) Close() error                                          { return nil }
+func (d db) Settings(context.Context) ([]engine.Setting, error)   { return d.delay.settings(), nil }
+func (db) CreateTables(context.Context) error                     { return nil }
+func (db) CreateIndexes(context.Context, string, ...string) error { return nil }
+func (db) DropIndex(context.Context, string, string) error        { return nil }
+func (db) ClearTable(context.Context, string) error               { return nil }
+func (d db) Session(context.Context) (engine.Session, error)      { return session(d), nil }
+func (db) Sizes(context.Context) ([]engine.Size, error)           { return nil, nil }
+func (db) Counters(context.Context, *engine.Sample) error         { return nil }
+func (db) Settle(context.Context) ([]engine.SettleAction, error)  { return nil, nil }
+func (db) Close() error                                           { return nil }
 
 type session db
 

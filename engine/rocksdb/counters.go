@@ -137,6 +137,4 @@ func (s *store) statistics(out *engine.Sample) map[string]float64 {
 }
 
 // pointName returns RocksDB's name in our notation: lower case, with underscores.
-func pointName(name string) string {
-	return strings.ToLower(strings.ReplaceAll(name, "-", "_"))
-}
+func pointName(name string) string { return strings.ToLower(strings.ReplaceAll(name, "-", "_")) }

@@ -65,8 +65,7 @@ func (it *iter) Prev() bool  { return it.advance(true) }
 func (it *iter) start(reverse bool) bool {
 	it.reverse = reverse
 	return it.take(C.scan(it.tx.store.c, it.tx.view, chars(it.lower), C.size_t(len(it.lower)), chars(it.upper),
-		C.size_t(len(it.upper)),
-		flag(reverse), C.size_t(it.want)))
+		C.size_t(len(it.upper)), flag(reverse), C.size_t(it.want)))
 }
 
 // advance moves to the entry after or before this one.

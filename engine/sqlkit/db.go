@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"rumbench/internal/text/quantity"
 	"rumbench/model"
 )
 
@@ -162,10 +163,7 @@ func (db *DB) ClearTable(ctx context.Context, table string) error {
 // things makes all or none.
 func (db *DB) define(ctx context.Context, c *Admin, all []definition) error {
 	if db.dialect.Batch {
-		var texts []string
-		for _, d := range all {
-			texts = append(texts, d.create)
-		}
+		texts := quantity.Texts(all, func(d definition) string { return d.create })
 		return c.Exec(ctx, strings.Join(texts, "; "))
 	}
 	for i, d := range all {

@@ -13,8 +13,7 @@ func (d *Dialect) CheckSchema(s model.Schema) error {
 	for i := range s.Tables {
 		for _, ix := range s.Tables[i].Indexes {
 			if ix.Unique && len(ix.Include) > 0 && !d.IncludeClause {
-				return fmt.Errorf("table %s: index %s: a unique index cannot hold further columns", s.Tables[i].Name,
-					ix.Name)
+				return fmt.Errorf("table %s: index %s: a unique index cannot hold further columns", s.Tables[i].Name, ix.Name)
 			}
 		}
 	}

@@ -129,7 +129,7 @@ func targetsIn(dir string) []string {
 	if err != nil {
 		return nil
 	}
-	names := slices.Clone(c.Targets) // which older campaigns do not list
+	names := slices.Clone(c.Targets) // which imported campaigns do not list
 	for _, e := range c.Trials {
 		names = compare.AppendNew(names, e.Target)
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -51,11 +50,8 @@ func newCostCommand(a *App) *cobra.Command {
 	return c
 }
 
-func cardNames() (names []string) {
-	for _, c := range price.Shipped() {
-		names = append(names, c.Name)
-	}
-	return names
+func cardNames() []string {
+	return quantity.Texts(price.Shipped(), func(c *price.Card) string { return c.Name })
 }
 
 // readCard reads a file of prices, or one that is shipped with rumbench.
@@ -187,7 +183,7 @@ type costLine struct {
 }
 
 func (v *costView) json(w io.Writer) error {
-	e := json.NewEncoder(w)
+	var lines []costLine
 	for i := range v.needs {
 		n := &v.needs[i]
 		line := costLine{
@@ -206,11 +202,9 @@ func (v *costView) json(w io.Writer) error {
 		for _, g := range n.Missing {
 			line.Missing = append(line.Missing, g.String())
 		}
-		if err := e.Encode(line); err != nil {
-			return err
-		}
+		lines = append(lines, line)
 	}
-	return nil
+	return metric.WriteLines(w, lines)
 }
 
 func (v *costView) blocks() (out []page.Block) {
@@ -224,8 +218,7 @@ func (v *costView) blocks() (out []page.Block) {
 		rows = ", with " + quantity.Amount(v.ask.Rows) + " rows"
 	}
 	out = append(out, page.Tree{Text: fmt.Sprintf("What each target needs in step %s for %s%s: measured costs per "+
-		"unit, times the rate.",
-		v.step.Name, demand, rows)})
+		"unit, times the rate.", v.step.Name, demand, rows)})
 	t := page.Table{Head: "target"}
 	for _, name := range []string{units + "/s", "processors", "written/s", "writes/s",
 		"read/s", "reads/s", "written/year", "on disk", "memory", "measured up to", "CPU then"} {
@@ -264,8 +257,7 @@ func (v *costView) blocks() (out []page.Block) {
 		out = append(out, v.prices())
 	}
 	return append(out, page.Tree{Text: "Medians, with the least and the greatest of the trials. Costs per operation " +
-		"change with rate and size: " +
-		"commits share syncs, page writes share changes, and a larger database reads more. " +
+		"change with rate and size: commits share syncs, page writes share changes, and a larger database reads more. " +
 		"Memory is as measured. An embedded engine's processors include its clients'."})
 }
 
@@ -410,19 +402,16 @@ func (v *costView) against(n *price.Need, add func(format string, args ...any)) 
 		return
 	}
 	add("space amplification %s, write amplification %s: (space − 1)·(write − 1) = %s, which is 1 for an "+
-		"index+log structure at any fill",
-		quantity.Digits(n.Space.Value), quantity.Digits(n.Write.Value),
+		"index+log structure at any fill", quantity.Digits(n.Space.Value), quantity.Digits(n.Write.Value),
 		quantity.Digits(price.Yardstick(n.Space.Value, n.Write.Value)))
 	const runs = 4 // of a tier, as RocksDB's universal compaction allows by default
 	if n.Fanout > 1 {
 		levels := costmodel.Levels(n.Fanout)
 		leveled, tiered := costmodel.Leveled(n.Fanout, levels), costmodel.Tiered(n.Fanout, runs)
 		add("by the models, of %s memtables a leveled LSM tree in %s has space amplification %s and, by merges alone, "+
-			"write amplification %s; "+
-			"a tiered one with %d runs a tier %s and, flushes included, %s",
+			"write amplification %s; a tiered one with %d runs a tier %s and, flushes included, %s",
 			quantity.Digits(n.Fanout), quantity.Count(levels, "level"), quantity.Digits(leveled.Space),
-			quantity.Digits(leveled.Write),
-			runs, quantity.Digits(tiered.Space), quantity.Digits(tiered.Write))
+			quantity.Digits(leveled.Write), runs, quantity.Digits(tiered.Space), quantity.Digits(tiered.Write))
 	}
 	switch d := n.Demand(v.card); {
 	case v.card.Device.Price > 0:

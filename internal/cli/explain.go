@@ -12,9 +12,11 @@ import (
 
 	"rumbench/internal/compare"
 	"rumbench/internal/explain"
+	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/plan"
 	"rumbench/internal/report"
+	"rumbench/internal/report/verdict"
 	"rumbench/internal/result"
 	"rumbench/internal/text/hint"
 )
@@ -53,24 +55,20 @@ func newExplainCommand(a *App) *cobra.Command {
 }
 
 func runExplain(a *App, o *explainOptions, args []string) error {
-	pairs, c, err := comparePairs(args, -1, o.base)
+	pairs, c, err := comparePairs(args, -1, o.base, o.across, o.steps)
 	if err != nil {
-		return err
-	}
-	c.Across = o.across
-	if err := known("no trial has a step", o.steps, stepNames(c)); err != nil {
 		return err
 	}
 	var list []*explain.Explanation
 	var refused []error
 	for _, p := range pairs {
-		first, _, err := c.Comparable(p.base, p.other)
+		levels, _, err := c.Comparable(p.base, p.other)
 		if err != nil {
 			refused = append(refused, err)
 			continue
 		}
-		if first != "" {
-			fmt.Fprintln(a.Stderr, "⚠ "+first)
+		if levels != "" {
+			fmt.Fprintln(a.Stderr, "⚠ "+verdict.DurabilityDiffers(levels))
 		}
 		e := explain.Explain(c, c.Judge(p.base, p.other))
 		e.Steps = slices.DeleteFunc(e.Steps, func(s *explain.Step) bool { return !among(o.steps, s.Of.Name) })
@@ -139,7 +137,7 @@ func writeExplanations(w io.Writer, list []*explain.Explanation, o *explainOptio
 		for _, e := range list {
 			records = append(records, e.Records()...)
 		}
-		return explain.WriteRecords(w, records)
+		return metric.WriteLines(w, records)
 	}
 	blocks := report.Settled(list, 2)
 	for _, e := range list {

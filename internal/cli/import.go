@@ -38,7 +38,7 @@ func newImportCommand(a *App) *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&out, "out", "", "directory of the campaign, new or empty (default results/NAME-DATE)")
 	f.StringVar(&o.Format, "format", "",
-		"format of the logs: "+strings.Join(importer.Formats(), ", ")+" (default: recognised by their content)")
+		"format of the logs: "+strings.Join(importer.Formats(), ", ")+" (default: recognized by their content)")
 	choices(f, "format", importer.Formats()...)
 	f.StringVar(&o.Target, "target", "", "name of the target, where all logs are of one (default: of the directories)")
 	f.StringVar(&o.Base, "base", "", "target that the others are compared with (default: the first by name)")
@@ -128,7 +128,7 @@ func printImported(w io.Writer, c *importer.Campaign) {
 	targets, steps, files := c.Sizes()
 	fmt.Fprintf(w, "imported %s × %s from %s\n", quantity.Count(len(targets), "target"), quantity.Count(steps, "test"),
 		quantity.Count(files, "file"))
-	var sizes, missing, guessed []string
+	var sizes []string
 	for _, t := range targets {
 		line := fmt.Sprintf("  %s: %s, %s", t.Name, quantity.Count(t.Steps, "test"), quantity.Count(t.Files, "file"))
 		if t.Trials > 1 {
@@ -139,12 +139,10 @@ func printImported(w io.Writer, c *importer.Campaign) {
 		}
 		sizes = append(sizes, line)
 	}
-	for _, m := range c.Missing {
-		missing = append(missing, fmt.Sprintf("missing: %s of %s", m.Step, some(m.Targets)))
-	}
-	for _, g := range c.Guessed {
-		guessed = append(guessed, "guessed: "+g)
-	}
+	missing := quantity.Texts(c.Missing, func(m importer.Missing) string {
+		return fmt.Sprintf("missing: %s of %s", m.Step, some(m.Targets))
+	})
+	guessed := quantity.Texts(c.Guessed, func(g string) string { return "guessed: " + g })
 	for _, lines := range [][]string{sizes, missing, guessed} {
 		for _, l := range lines[:min(mostLines, len(lines))] {
 			fmt.Fprintln(w, l)

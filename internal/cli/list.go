@@ -16,6 +16,7 @@ import (
 	"rumbench/internal/report/trend"
 	"rumbench/internal/text/hint"
 	"rumbench/internal/text/quantity"
+	"rumbench/model"
 	"rumbench/workload"
 	workloads "rumbench/workload/all"
 )
@@ -78,10 +79,7 @@ func listEngines(a *App, w io.Writer) error {
 		if i.Native {
 			t.Add("runs in %s", runsIn(a, i))
 		}
-		var caps []string
-		for _, c := range i.Capabilities {
-			caps = append(caps, string(c))
-		}
+		caps := quantity.Texts(i.Capabilities, func(c model.Capability) string { return string(c) })
 		t.Add("capabilities: %s", strings.Join(caps, ", "))
 		for _, o := range i.Options {
 			t.Add("options.%s (%s): %s", o.Name, o.Type, o.Doc)

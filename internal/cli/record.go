@@ -36,9 +36,7 @@ func (w *watching) take(c *cobra.Command, args []string) error {
 
 // records reports whether a campaign is recorded, instead of samples being shown or
 // written.
-func (w *watching) records() bool {
-	return len(w.command) > 0 || w.out != "" && w.format == ""
-}
+func (w *watching) records() bool { return len(w.command) > 0 || w.out != "" && w.format == "" }
 
 // checkRecording refuses flags that a recording does not support.
 func (w *watching) checkRecording() error {

@@ -48,7 +48,7 @@ func newRunCommand(a *App) *cobra.Command {
 			case o.resume == "" && len(args) != 1:
 				return fmt.Errorf("run wants one plan, not %d", len(args))
 			case o.resume != "" && (len(args) > 0 || o.out != "" || len(o.sets) > 0 || o.calibrate):
-				return errors.New("--resume goes on with a campaign as it was begun: it cannot be combined with a plan, --out, " +
+				return errors.New("--resume continues a campaign as it was begun: it cannot be combined with a plan, --out, " +
 					"--set or --calibrate")
 			}
 			return nil

@@ -76,7 +76,7 @@ func runShow(w io.Writer, o *showOptions, dir string) error {
 	rows = slices.DeleteFunc(rows, func(r metric.Row) bool { return !o.has(&r) })
 	steps := func(s *result.Step) bool { return among(o.steps, s.Name) }
 	if o.asJSON {
-		return metric.WriteRows(w, rows)
+		return metric.WriteLines(w, rows)
 	}
 	return printRows(w, chosen, steps, rows)
 }

@@ -33,14 +33,19 @@ type side struct {
 	targets []string // the same targets' names in the combined campaign
 }
 
-// comparePairs reads the results and determines which targets to compare.
-func comparePairs(args []string, dash int, base string) ([]pair, *compare.Campaign, error) {
+// comparePairs reads the results and determines which targets to compare, in which steps.
+func comparePairs(args []string, dash int, base string, allowed compare.Across, steps []string) ([]pair,
+	*compare.Campaign, error) {
 	groups := singly(args)
 	if dash > 0 {
 		groups = [][]string{args[:dash], args[dash:]}
 	}
 	sides, c, err := readSides(groups)
 	if err != nil {
+		return nil, nil, err
+	}
+	c.Across = allowed
+	if err := known("no trial has a step", steps, stepNames(c)); err != nil {
 		return nil, nil, err
 	}
 	if len(sides) == 1 {

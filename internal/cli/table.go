@@ -14,9 +14,11 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/report"
 	"rumbench/internal/report/published"
+	"rumbench/internal/report/verdict"
 	"rumbench/internal/result"
 	"rumbench/internal/result/layout"
 	"rumbench/internal/result/regular"
+	"rumbench/internal/text/quantity"
 )
 
 // tableOptions are the flags of `table`.
@@ -164,10 +166,7 @@ func qpsTable(a *App, r *compare.Relative, notes map[string]string, o tableOptio
 	if o.layout == "csv" {
 		return layout.WriteQPSList(a.Stdout, tests, o.show(), decimals)
 	}
-	var names []string
-	for _, t := range r.Targets {
-		names = append(names, t.Name)
-	}
+	names := quantity.Texts(r.Targets, func(t *compare.Target) string { return t.Name })
 	return layout.WriteQPS(a.Stdout, names, tests, o.show(), decimals)
 }
 
@@ -204,7 +203,7 @@ func only(c *compare.Campaign, names []string) (*compare.Campaign, error) {
 // remark prints the remarks that a layout has no room for.
 func remark(w io.Writer, durability string, lines []string) {
 	if durability != "" {
-		fmt.Fprintf(w, "⚠ %s\n", report.DurabilityDiffers(durability))
+		fmt.Fprintf(w, "⚠ %s\n", verdict.DurabilityDiffers(durability))
 	}
 	for _, line := range lines {
 		fmt.Fprintln(w, line)
@@ -227,9 +226,6 @@ func readNotes(file string, c *compare.Campaign) (map[string]string, error) {
 	return notes, nil
 }
 
-func stepNames(c *compare.Campaign) (names []string) {
-	for _, s := range c.Steps {
-		names = append(names, s.Name)
-	}
-	return names
+func stepNames(c *compare.Campaign) []string {
+	return quantity.Texts(c.Steps, func(s *compare.Step) string { return s.Name })
 }

@@ -92,18 +92,15 @@ func (o *declaredOptions) read(file string) (*declared.Workload, workload.Params
 	return w, p, nil
 }
 
-func paramNames(i workload.Info) (names []string) {
-	for _, p := range i.Params {
-		names = append(names, p.Name)
-	}
-	return names
+func paramNames(i workload.Info) []string {
+	return quantity.Texts(i.Params, func(p workload.Param) string { return p.Name })
 }
 
 func newCheckCommand(a *App) *cobra.Command {
 	var o declaredOptions
 	c := &cobra.Command{
 		Use:   "check FILE",
-		Short: "check a workload's file, and print what it comes to",
+		Short: "check a workload's file, and print the workload that it describes",
 		Args:  args(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, files []string) error {
 			w, p, err := o.read(files[0])
@@ -334,10 +331,7 @@ func newShowWorkloadCommand(a *App) *cobra.Command {
 				_, err := a.Stdout.Write(content)
 				return err
 			}
-			var known []string
-			for _, w := range declared.Shipped() {
-				known = append(known, w.Info().Name)
-			}
+			known := quantity.Texts(declared.Shipped(), func(w workload.Workload) string { return w.Info().Name })
 			if _, ok := (catalog.Plugins{}).Workload(names[0]); ok {
 				return usage(hint.Errorf("those that are files: "+strings.Join(known, ", "),
 					"workload %s is written in Go, and not a file", names[0]))

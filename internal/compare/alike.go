@@ -89,7 +89,7 @@ func Apart(a, b *Target) (out []Difference) {
 	if x.Engine == y.Engine {
 		version(cmp.Or(x.Engine, "engine")+" version", (*result.Trial).EngineVersion)
 	}
-	// old results do not record the meaning of the level
+	// imported results do not record the meaning of the level
 	if x.Durability != y.Durability || x.Promise != "" && y.Promise != "" {
 		differ("durability", x.DurabilityText(), y.DurabilityText())
 	}

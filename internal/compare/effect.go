@@ -284,12 +284,12 @@ func sideBySide(t, u *result.Trial) bool {
 }
 
 // Beside reports whether any trials of two targets ran side by side.
-func Beside(a, b *Target) (any bool) {
+func Beside(a, b *Target) (found bool) {
 	beside(a.Trials, b.Trials, func(int, int) bool {
-		any = true
+		found = true
 		return true
 	})
-	return any
+	return found
 }
 
 // mostAlone is the share of its time that a step of a duet may run alone and

@@ -6,6 +6,7 @@ import (
 
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
+	"rumbench/internal/text/quantity"
 )
 
 // Key returns the key of a metric's number for an operation kind: its throughput,
@@ -126,10 +127,7 @@ func (s *Step) headline() []Key {
 	if s.Warmup || IsProbe(s) {
 		return nil
 	}
-	var names []string
-	for _, m := range metric.Headlines(metric.Judged) {
-		names = append(names, m.Name)
-	}
+	names := quantity.Texts(metric.Headlines(metric.Judged), func(m *metric.Metric) string { return m.Name })
 	return s.sampled(s.own(names))
 }
 

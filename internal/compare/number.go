@@ -183,14 +183,14 @@ func (n Number) unlikeSplit(base Number) string {
 	if n.Trials[0].Hosting == base.Trials[0].Hosting {
 		return ""
 	}
-	return n.Metric + " is another thing of an embedded engine, which shares a process with its clients, than of a " +
-		"server: compare cpu_us"
+	return n.Metric + " of an embedded engine, which shares a process with its clients, and of a server cannot be " +
+		"compared: compare cpu_us"
 }
 
 // Absence returns why a target has no number under a key.
 func (s *stepRuns) Absence(t *Target, k Key) string {
 	if len(s.Runs[t]) == 0 {
-		reason := "it did not come to this step"
+		reason := "it did not reach this step"
 		for _, trial := range t.Trials {
 			if trial.Reason != "" {
 				reason += ": " + trial.Reason

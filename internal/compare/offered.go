@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rumbench/internal/result"
+	"rumbench/internal/text/quantity"
 )
 
 // Across are the differences of targets that do not prevent comparisons, as the
@@ -126,10 +127,7 @@ func groupsText(groups []result.Group) string {
 // as a number depends on it: for the answer of a search, also the goal of the
 // search. Numbers with the same text describe the same work. "": not recorded.
 func (s *stepRuns) Offer(t *Target, k Key) string {
-	var parts []string
-	for _, o := range s.seenOn(t).offers {
-		parts = append(parts, o.text)
-	}
+	parts := quantity.Texts(s.seenOn(t).offers, func(o offer) string { return o.text })
 	for _, found := range s.number(t, k).searches() {
 		parts = AppendNew(parts, "find "+found.Question())
 	}
@@ -200,9 +198,7 @@ func rampText(g *result.Group) string {
 	if len(g.Ramp) == 0 {
 		return "none"
 	}
-	var parts []string
-	for _, s := range g.Ramp {
-		parts = append(parts, fmt.Sprintf("%.10g/s to %.10g/s in %.10g s", s.From, s.To, s.Seconds))
-	}
-	return strings.Join(parts, ", ")
+	return strings.Join(quantity.Texts(g.Ramp, func(s result.Ramp) string {
+		return fmt.Sprintf("%.10g/s to %.10g/s in %.10g s", s.From, s.To, s.Seconds)
+	}), ", ")
 }

@@ -29,9 +29,7 @@ type Relative struct {
 func (r *Relative) Base() *Target { return r.Targets[0] }
 
 // Empty reports whether no target has the number in any test.
-func (r *Relative) Empty() bool {
-	return !r.Any(func(c *RelativeCell) bool { return c.Missing == "" })
-}
+func (r *Relative) Empty() bool { return !r.Any(func(c *RelativeCell) bool { return c.Missing == "" }) }
 
 // Any reports whether any cell of the table satisfies is.
 func (r *Relative) Any(is func(*RelativeCell) bool) bool {

@@ -18,7 +18,6 @@ import (
 	"rumbench/internal/plan"
 	"rumbench/workload"
 	"rumbench/workload/all"
-	"rumbench/workload/declared"
 )
 
 var update = flag.Bool("update", false, "write the generated parts of documents anew")
@@ -66,11 +65,6 @@ func TestPresets(t *testing.T) {
 		}
 		t.Run(i.Name, func(t *testing.T) { generated(t, docOf(i.Name), presetTable(&i)) })
 	}
-}
-
-// TestWorkloadFile: the reference of workload files is that of the code that reads them.
-func TestWorkloadFile(t *testing.T) {
-	generated(t, "docs/workload-file.md", declared.Reference())
 }
 
 // presetTable has a line for each preset with the parameters that it sets.

@@ -258,9 +258,7 @@ func (s *sample) share(item Item) (share, low, high float64) {
 		}
 		return at
 	}
-	ratio := func(a, b []int) float64 {
-		return (meanAt(y, b) - meanAt(x, a)) / (meanAt(allNew, b) - meanAt(all, a))
-	}
+	ratio := func(a, b []int) float64 { return (meanAt(y, b) - meanAt(x, a)) / (meanAt(allNew, b) - meanAt(all, a)) }
 	share = (stat.Mean(y) - stat.Mean(x)) / (stat.Mean(allNew) - stat.Mean(all))
 	var found []float64
 	for range draws {

@@ -389,7 +389,7 @@ func TestRecordsAreStable(t *testing.T) {
 	for range 3 {
 		c := compare.New(trials)
 		var b bytes.Buffer
-		if err := explain.WriteRecords(&b, explain.Explain(c, c.Judge(c.Targets[0], c.Targets[1])).Records()); err != nil {
+		if err := metric.WriteLines(&b, explain.Explain(c, c.Judge(c.Targets[0], c.Targets[1])).Records()); err != nil {
 			t.Fatal(err)
 		}
 		texts = append(texts, b.String())

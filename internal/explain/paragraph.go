@@ -101,10 +101,7 @@ func (p *Paragraph) weight() float64 {
 // Names returns the steps: “read”, or “14 read steps”.
 func (p *Paragraph) Names() string {
 	const few = 3
-	var names []string
-	for _, s := range p.Steps {
-		names = append(names, s.Of.Name)
-	}
+	names := quantity.Texts(p.Steps, func(s *Step) string { return s.Of.Name })
 	if len(names) <= few {
 		return quantity.Joined(names)
 	}
@@ -140,10 +137,7 @@ func (p *Paragraph) write() (out []Line) {
 			line(nil, predicted...)
 		}
 	}
-	var notes []string
-	for _, n := range first.Notes {
-		notes = append(notes, n.Sentence)
-	}
+	notes := quantity.Texts(first.Notes, func(n Note) string { return n.Sentence })
 	if len(notes) > 0 {
 		line(nil, "Note: "+strings.Join(notes, "; ")+".")
 	}
@@ -178,7 +172,7 @@ func (s *Step) limits() string {
 	default:
 		text = fmt.Sprintf("%s is limited by %s, %s by %s.", s.Base.Target.Name, b, s.New.Target.Name, n)
 	}
-	more := s.of(func(s *Side) bool { return s.wall() > 1 },
+	more := s.about(func(s *Side) bool { return s.wall() > 1 },
 		func(s *Side) string { return quantity.Times(s.wall()) + " on " + name(s) })
 	if more != "" {
 		text += " Beyond that limit, the processors would allow at most " + more + "."
@@ -250,12 +244,9 @@ func (p *Paragraph) because(name string, named []Cause) (text string) {
 }
 
 // listed lists causes with their shares of the difference. The values come from the first
-// of several steps.
+// sides several steps.
 func (p *Paragraph) listed(name string, causes []Cause) string {
-	var parts []string
-	for _, c := range causes {
-		parts = append(parts, c.Sentence+p.part(name, c))
-	}
+	parts := quantity.Texts(causes, func(c Cause) string { return c.Sentence + p.part(name, c) })
 	text := strings.Join(parts, "; ") + "."
 	if len(p.Steps) > 1 {
 		text = "in " + p.Steps[0].Of.Name + " " + text
@@ -310,9 +301,8 @@ func (p *Paragraph) predicted(name string) []string {
 				return math.NaN()
 			}, quantity.Digits)
 		}
-		sides = append(sides, fmt.Sprintf("%s for %s (measured: %s)",
-			each(func(x Prediction) float64 { return x.Predicted }), prediction.Side.Target.Name,
-			each(func(x Prediction) float64 { return x.Measured })))
+		sides = append(sides, fmt.Sprintf("%s for %s (measured: %s)", each(func(x Prediction) float64 { return x.Predicted }),
+			prediction.Side.Target.Name, each(func(x Prediction) float64 { return x.Measured })))
 		if p.fits(prediction) {
 			fit = append(fit, prediction.Side.Target.Name)
 		} else {

@@ -1,11 +1,6 @@
 package explain
 
-import (
-	"encoding/json"
-	"fmt"
-	"io"
-	"math"
-)
+import "rumbench/internal/text/quantity"
 
 // Record is a cause as a line of JSON, or a number as a whole (item “total”), or the part that
 // no proven cause accounts for (“not explained”). Unknown numbers are left out. It has many
@@ -51,46 +46,29 @@ func (e *Explanation) Records() (out []Record) {
 			record := func(c *Contribution, item Item) Record {
 				r := line
 				r.Metric, r.Per, r.Ledger, r.Item, r.Proven = sum.Metric, sum.Effect.New.Per, sum.Of, item, c.Proven()
-				r.From, r.To, r.Log, r.Low, r.High = known(c.Base), known(c.New), known(c.Log), known(c.Low), known(c.High)
+				r.From, r.To, r.Log = quantity.Known(c.Base), quantity.Known(c.New), quantity.Known(c.Log)
+				r.Low, r.High = quantity.Known(c.Low), quantity.Known(c.High)
 				return r
 			}
 			out = append(out, record(&sum.Total, "total"))
 			for i := range sum.Causes {
 				c := &sum.Causes[i]
 				r := record(&c.Contribution, c.Item)
-				r.Share, r.ShareLow, r.ShareTop = known(c.Share), known(c.ShareLow), known(c.ShareHigh)
+				r.Share, r.ShareLow, r.ShareTop = quantity.Known(c.Share), quantity.Known(c.ShareLow), quantity.Known(c.ShareHigh)
 				r.Evidence, r.Rule, r.Sentence = c.Evidence, c.Rule, c.Sentence
 				out = append(out, r)
 			}
 			rest := record(&sum.Rest, "not explained")
-			rest.Proven, rest.From, rest.To, rest.Share = false, nil, nil, known(sum.Rest.Log/sum.Total.Log)
+			rest.Proven, rest.From, rest.To, rest.Share = false, nil, nil, quantity.Known(sum.Rest.Log/sum.Total.Log)
 			out = append(out, rest)
 		}
 		for _, p := range s.Predicted {
 			r := line
 			r.Metric, r.Per, r.Item = p.Metric, p.Per, Item("model of "+p.Side.Target.Name)
-			r.From, r.To, r.Sentence = known(p.Predicted), known(p.Measured), p.sentence()
+			r.From, r.To, r.Sentence = quantity.Known(p.Predicted), quantity.Known(p.Measured), p.sentence()
 			out = append(out, r)
 		}
 		note(false)
 	}
 	return out
-}
-
-func known(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return &v
-}
-
-// WriteRecords writes records as lines of JSON.
-func WriteRecords(w io.Writer, records []Record) error {
-	enc := json.NewEncoder(w)
-	for _, r := range records {
-		if err := enc.Encode(r); err != nil {
-			return fmt.Errorf("write causes: %w", err)
-		}
-	}
-	return nil
 }

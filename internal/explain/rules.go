@@ -197,9 +197,7 @@ func capacities(v *view, s *Sum, c *Cause) string {
 }
 
 // timed reports whether the items are times.
-func (s *Sum) timed() bool {
-	return s.Metric == metric.CPUUS || s.throughput()
-}
+func (s *Sum) timed() bool { return s.Metric == metric.CPUUS || s.throughput() }
 
 // says is a sentence whose gap is the change, and the knob that differs and affects it.
 func says(format string, aspects ...engine.Aspect) wording {

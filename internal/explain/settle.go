@@ -223,9 +223,9 @@ func (s Settled) String() string {
 func (s Settled) Records() (out []Record) {
 	for _, p := range s.Parts {
 		out = append(out, Record{Step: s.Step, Base: s.Base, New: s.New, Metric: s.Metric, Per: s.All.New.Per,
-			Item: Item("setting " + p.Setting.What),
-			Log:  known(math.Log(p.Factor)), Low: known(math.Log(p.Low)), High: known(math.Log(p.High)), Share: known(p.Share),
-			Proven: p.Proven, Sentence: p.sentence()})
+			Item: Item("setting " + p.Setting.What), Proven: p.Proven, Sentence: p.sentence(),
+			Log: quantity.Known(math.Log(p.Factor)), Low: quantity.Known(math.Log(p.Low)),
+			High: quantity.Known(math.Log(p.High)), Share: quantity.Known(p.Share)})
 	}
 	return out
 }

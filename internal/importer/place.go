@@ -308,8 +308,7 @@ func (d *folder) runFiles() (out [][]*file) {
 	}
 	files := slices.DeleteFunc(slices.Clone(d.files), func(f *file) bool { return f.format.parse == nil || beside[f] })
 	last := []string{fmtPgLog, fmtMet}
-	slices.SortStableFunc(files, func(a,
-		b *file) int {
+	slices.SortStableFunc(files, func(a, b *file) int {
 		return slices.Index(last, a.format.name) - slices.Index(last, b.format.name)
 	})
 	runs, members := groups(files, func(f *file) string {

@@ -29,6 +29,7 @@ const (
 	SearchWide        Code = "search_wide"
 	ProbesDisturbed   Code = "probes_disturbed"
 	NotObserved       Code = "not_observed"
+	NoProfile         Code = "no_profile"
 	DataChanged       Code = "data_changed"
 	Duet              Code = "duet"
 	AtEnd             Code = "at_end"
@@ -73,9 +74,10 @@ var descriptive = map[Code]Kind{
 	DataChanged:       {Text: "the data was changed by an earlier run of this trial, which did not end"},
 	Duet:              {Text: "a duet: another target ran at the same time on the other half of the processors; what is counted for the whole machine or its devices covers both trials and is omitted"},
 	NotObserved:       {Text: "{what}"},
+	NoProfile:         {Text: "no profile of {what}: {why}"},
 	AtEnd:             {Text: "at the end: {why}"},
 	PartialLog:        {Text: "the log has no final figures: the number is made of the intervals that it has"},
-	Compatible:        {Text: "imported with the arithmetic of published scripts: means of iostat and vmstat have the same bias as in those scripts; see docs/import.md"},
+	Compatible:        {Text: "imported with the arithmetic of published scripts: means of iostat and vmstat have the same bias as in those scripts"},
 	Imported:          {Text: "{what}"},
 
 	ProfileSum:        {Text: "CPU profile: {why}[; {stolen:%.2f} s of the processors were stolen, which the samples have in them and the kernel's accounting has not]"},

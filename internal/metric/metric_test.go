@@ -54,10 +54,10 @@ func TestHeadlines(t *testing.T) {
 	}
 }
 
-func TestWriteRows(t *testing.T) {
+func TestWriteLines(t *testing.T) {
 	var b strings.Builder
 	want := []metric.Row{{Target: "t", Trial: 2, Step: "q", Group: "g", Op: "a", Metric: "rows", Value: 1.25, Unit: "count", Per: "query", N: 7, Source: "s", Warnings: []metric.Warning{metric.Untyped("w")}}}
-	if err := metric.WriteRows(&b, append(want, metric.Row{Metric: "x"})); err != nil {
+	if err := metric.WriteLines(&b, append(want, metric.Row{Metric: "x"})); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")

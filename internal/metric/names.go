@@ -1,6 +1,6 @@
 package metric
 
-// The names of the metrics, made from the catalogue by TestNames.
+// The names of the metrics, made from the catalogue by TestNames; see composed.
 const (
 	RowsPerS                 = "rows_per_s"
 	OpsPerS                  = "ops_per_s"
@@ -43,27 +43,10 @@ const (
 	GivenUpOps               = "given_up"
 	Unfinished               = "unfinished"
 	WastedStatements         = "wasted_statements"
-	ErrorsConflict           = "errors_conflict"
-	ErrorsDeadlock           = "errors_deadlock"
-	ErrorsLockTimeout        = "errors_lock_timeout"
-	ErrorsTimeout            = "errors_timeout"
-	ErrorsDuplicate          = "errors_duplicate"
-	ErrorsGone               = "errors_gone"
-	ErrorsFatal              = "errors_fatal"
-	AttemptP50US             = "attempt_p50_us"
-	AttemptP95US             = "attempt_p95_us"
-	AttemptP99US             = "attempt_p99_us"
-	AttemptP999US            = "attempt_p999_us"
-	AttemptMaxUS             = "attempt_max_us"
 	FailedP50US              = "failed_p50_us"
 	FailedP99US              = "failed_p99_us"
 	FailedMaxUS              = "failed_max_us"
 	StatementsPerS           = "statements_per_s"
-	StatementP50US           = "statement_p50_us"
-	StatementP95US           = "statement_p95_us"
-	StatementP99US           = "statement_p99_us"
-	StatementP999US          = "statement_p999_us"
-	StatementMaxUS           = "statement_max_us"
 	ServiceTotalS            = "service_total_s"
 	AttemptTotalS            = "attempt_total_s"
 	StatementTotalS          = "statement_total_s"

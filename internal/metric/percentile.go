@@ -21,9 +21,7 @@ func Percentile(metric string) (p float64, greatest string, ok bool) {
 
 // LeastSamples returns how many samples a percentile requires so that ten are
 // expected beyond it: 1000 for the 99th.
-func LeastSamples(percentile float64) int64 {
-	return int64(math.Round(10 / (1 - percentile/100)))
-}
+func LeastSamples(percentile float64) int64 { return int64(math.Round(10 / (1 - percentile/100))) }
 
 // Needs returns the number of samples that a latency metric requires to be a
 // percentile: "p99 needs 1000 operations".

@@ -2,7 +2,6 @@ package metric
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 )
 
@@ -43,12 +42,12 @@ func (r *Row) Mark() {
 	r.AtLeast = r.AtLeast || HasEffect(r.Warnings, Bounds)
 }
 
-// WriteRows writes rows as JSON lines.
-func WriteRows(w io.Writer, rows []Row) error {
+// WriteLines writes rows, or other values, as lines of JSON.
+func WriteLines[T any](w io.Writer, rows []T) error {
 	enc := json.NewEncoder(w)
-	for _, r := range rows {
-		if err := enc.Encode(r); err != nil {
-			return fmt.Errorf("write rows: %w", err)
+	for i := range rows {
+		if err := enc.Encode(&rows[i]); err != nil {
+			return err
 		}
 	}
 	return nil

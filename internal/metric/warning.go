@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"rumbench/internal/text/quantity"
 )
 
 // Code is the subject of a warning. Verdicts, gates and reports decide on it,
@@ -120,21 +122,11 @@ func fitting(text string, values Values) string {
 func (w Warning) String() string { return w.Text }
 
 // Texts returns the texts of warnings.
-func Texts(list []Warning) []string {
-	var out []string
-	for _, w := range list {
-		out = append(out, w.Text)
-	}
-	return out
-}
+func Texts(list []Warning) []string { return quantity.Texts(list, Warning.String) }
 
 // Codes returns the codes of warnings, "" for those without one.
 func Codes(list []Warning) []string {
-	var out []string
-	for _, w := range list {
-		out = append(out, string(w.Code))
-	}
-	return out
+	return quantity.Texts(list, func(w Warning) string { return string(w.Code) })
 }
 
 // Has reports whether one of the warnings has the code.

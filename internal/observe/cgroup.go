@@ -11,8 +11,8 @@ import (
 // 0 if there is no limit.
 func (m machine) cpuQuota() (lowest float64) {
 	for _, dir := range m.cgroups("cpu") {
-		limit := strings.Fields(text(dir, "cpu.max")) // version 2: "150000 100000"
-		limit = append(limit, text(dir, "cpu.cfs_quota_us"), text(dir, "cpu.cfs_period_us"))
+		limit := strings.Fields(Text(dir, "cpu.max")) // version 2: "150000 100000"
+		limit = append(limit, Text(dir, "cpu.cfs_quota_us"), Text(dir, "cpu.cfs_period_us"))
 		quota, _ := strconv.ParseFloat(limit[0], 64) // "max" or -1: none
 		period, _ := strconv.ParseFloat(limit[1], 64)
 		if quota > 0 && period > 0 {
@@ -27,7 +27,7 @@ func (m machine) cpuQuota() (lowest float64) {
 func (m machine) memoryLimit() (lowest float64) {
 	for _, dir := range m.cgroups("memory") {
 		for _, file := range []string{"memory.max", "memory.limit_in_bytes"} {
-			if limit, err := strconv.ParseFloat(text(dir, file), 64); err == nil && limit > 0 {
+			if limit, err := strconv.ParseFloat(Text(dir, file), 64); err == nil && limit > 0 {
 				lowest = lower(lowest, limit)
 			}
 		}
@@ -48,7 +48,7 @@ func lower(a, b float64) float64 {
 func (m machine) cgroups(controller string) []string {
 	root := filepath.Join(m.sys, "fs", "cgroup")
 	var dirs []string
-	for line := range strings.Lines(text(m.proc, "self", "cgroup")) {
+	for line := range strings.Lines(Text(m.proc, "self", "cgroup")) {
 		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
 		if len(fields) != 3 {
 			continue

@@ -35,6 +35,4 @@ func NewEngine(db Counted) *Engine { return &Engine{db} }
 func (e *Engine) Name() string { return "engine" }
 
 // Collect adds the points of the engine.
-func (e *Engine) Collect(ctx context.Context, s *engine.Sample) error {
-	return e.db.Counters(ctx, s)
-}
+func (e *Engine) Collect(ctx context.Context, s *engine.Sample) error { return e.db.Counters(ctx, s) }

@@ -39,9 +39,7 @@ func thisMachine() machine { return machine{"/proc", "/sys", "/dev", "/etc"} }
 
 // FindDevice returns the block device under an existing directory. If there is
 // none, the error is ErrNoDevice, and the device still has mount and filesystem.
-func FindDevice(dir string) (Device, error) {
-	return thisMachine().findDevice(dir)
-}
+func FindDevice(dir string) (Device, error) { return thisMachine().findDevice(dir) }
 
 func (m machine) findDevice(dir string) (Device, error) {
 	dir, err := filepath.Abs(dir)

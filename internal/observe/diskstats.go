@@ -62,7 +62,7 @@ func NewDevice(dev Device, procRoot, sysRoot string) *Disks {
 		}
 	}
 	for _, one := range d.disks {
-		if text(sysRoot, "class/block", one.name, "queue/iostats") == "0" {
+		if Text(sysRoot, "class/block", one.name, "queue/iostats") == "0" {
 			d.warnings = append(d.warnings, fmt.Sprintf("%s may not count its I/O: queue/iostats is 0", one.name))
 		}
 	}
@@ -148,7 +148,7 @@ func (d *Disks) isPhysical(name string) bool {
 	dir := filepath.Join(d.sys, "class/block", name)
 	// Only devices with a driver have "device"; a drive without a medium has size 0.
 	_, err := os.Stat(filepath.Join(dir, "device"))
-	return err == nil && text(dir, "size") != "0" && !slices.Contains(d.except, name) && !isPartition(dir)
+	return err == nil && Text(dir, "size") != "0" && !slices.Contains(d.except, name) && !isPartition(dir)
 }
 
 // diskFields is the number of fields of a line that become points.

@@ -46,28 +46,28 @@ func FactsOf(dir string) Facts {
 // facts returns the facts, also those about the device, or why there is none; usable
 // is how many CPUs this process may run on, 0 if that is unknown.
 func (m machine) facts(d Device, err error, usable int) Facts {
-	cpuinfo, load := text(m.proc, "cpuinfo"), strings.Fields(text(m.proc, "loadavg"))
+	cpuinfo, load := Text(m.proc, "cpuinfo"), strings.Fields(Text(m.proc, "loadavg"))
 	general := Facts{
-		{"hostname", text(m.proc, "sys/kernel/hostname")},
-		{"kernel", text(m.proc, "sys/kernel/osrelease")},
-		{"distribution", strings.Trim(strings.Join(entries(text(m.etc, "os-release"), "=", "PRETTY_NAME"), ""), `"'`)},
+		{"hostname", Text(m.proc, "sys/kernel/hostname")},
+		{"kernel", Text(m.proc, "sys/kernel/osrelease")},
+		{"distribution", strings.Trim(strings.Join(entries(Text(m.etc, "os-release"), "=", "PRETTY_NAME"), ""), `"'`)},
 		{"virtualization", m.virtualization(cpuinfo)},
 		{"load average", strings.Join(load[:min(3, len(load))], " ")},
 	}
 	// Kernel settings that affect benchmarks and that are often tuned, so that
 	// machines may differ in them.
 	settings := Facts{
-		{"transparent huge pages", chosen(text(m.sys, "kernel/mm/transparent_hugepage/enabled"))},
-		{"clock source", text(m.sys, "devices/system/clocksource/clocksource0/current_clocksource")},
+		{"transparent huge pages", chosen(Text(m.sys, "kernel/mm/transparent_hugepage/enabled"))},
+		{"clock source", Text(m.sys, "devices/system/clocksource/clocksource0/current_clocksource")},
 		m.dirty("dirty"),
 		m.dirty("dirty_background"),
 	}
 	tuning := Facts{
-		{"transparent huge page defrag", chosen(text(m.sys, "kernel/mm/transparent_hugepage/defrag"))},
-		{"vm.swappiness", text(m.proc, "sys/vm/swappiness")},
-		{"vm.dirty_expire_centisecs", text(m.proc, "sys/vm/dirty_expire_centisecs")},
+		{"transparent huge page defrag", chosen(Text(m.sys, "kernel/mm/transparent_hugepage/defrag"))},
+		{"vm.swappiness", Text(m.proc, "sys/vm/swappiness")},
+		{"vm.dirty_expire_centisecs", Text(m.proc, "sys/vm/dirty_expire_centisecs")},
 		{"open files limit", m.openFiles()},
-		{"kernel.perf_event_paranoid", text(m.proc, "sys/kernel/perf_event_paranoid")},
+		{"kernel.perf_event_paranoid", Text(m.proc, "sys/kernel/perf_event_paranoid")},
 		{"hardware counters", m.hardwareCounters()},
 		{"device read-ahead", m.readAhead(d.Name)},
 	}
@@ -75,8 +75,8 @@ func (m machine) facts(d Device, err error, usable int) Facts {
 	return slices.DeleteFunc(all, func(f Fact) bool { return f.Value == "" })
 }
 
-// text returns the content of a small file, trimmed; "" if it cannot be read.
-func text(elem ...string) string {
+// Text returns the content of a small file, trimmed; "" if it cannot be read.
+func Text(elem ...string) string {
 	data, err := os.ReadFile(filepath.Join(elem...))
 	if err != nil {
 		return ""
@@ -111,7 +111,7 @@ func (m machine) virtualization(cpuinfo string) string {
 	if len(flags) == 0 || !slices.Contains(strings.Fields(flags[0]), "hypervisor") {
 		return ""
 	}
-	product := strings.TrimSpace(text(m.sys, "class/dmi/id/sys_vendor") + " " + text(m.sys, "class/dmi/id/product_name"))
+	product := strings.TrimSpace(Text(m.sys, "class/dmi/id/sys_vendor") + " " + Text(m.sys, "class/dmi/id/product_name"))
 	if product == "" {
 		return "virtual machine"
 	}
@@ -160,7 +160,7 @@ func (m machine) governors() string {
 	files, _ := filepath.Glob(filepath.Join(m.sys, "devices/system/cpu/cpu*/cpufreq/scaling_governor"))
 	var names []string
 	for _, f := range files {
-		if name := text(f); name != "" {
+		if name := Text(f); name != "" {
 			names = append(names, name)
 		}
 	}
@@ -169,7 +169,7 @@ func (m machine) governors() string {
 }
 
 func (m machine) turbo() string {
-	off, boost := text(m.sys, "devices/system/cpu/intel_pstate/no_turbo"), text(m.sys, "devices/system/cpu/cpufreq/boost")
+	off, boost := Text(m.sys, "devices/system/cpu/intel_pstate/no_turbo"), Text(m.sys, "devices/system/cpu/cpufreq/boost")
 	switch {
 	case off == "1" || boost == "0":
 		return "off"
@@ -180,7 +180,7 @@ func (m machine) turbo() string {
 }
 
 func (m machine) memory() Facts {
-	info := text(m.proc, "meminfo")
+	info := Text(m.proc, "meminfo")
 	total, _ := valueOf(info, "MemTotal:")
 	limit := m.memoryLimit()
 	if limit >= total*1024 {
@@ -196,10 +196,10 @@ func (m machine) memory() Facts {
 // dirty returns a limit of dirty pages: the ratio is ignored while a number of bytes
 // is set.
 func (m machine) dirty(name string) Fact {
-	if bytes := text(m.proc, "sys/vm", name+"_bytes"); bytes != "" && bytes != "0" {
+	if bytes := Text(m.proc, "sys/vm", name+"_bytes"); bytes != "" && bytes != "0" {
 		return Fact{"vm." + name + "_bytes", bytes}
 	}
-	return Fact{"vm." + name + "_ratio", text(m.proc, "sys/vm", name+"_ratio")}
+	return Fact{"vm." + name + "_ratio", Text(m.proc, "sys/vm", name+"_ratio")}
 }
 
 // storage returns the facts about the filesystem and device found under a directory.
@@ -212,7 +212,7 @@ func (m machine) storage(d Device, err error) Facts {
 		}
 		return facts
 	}
-	sectors, _ := strconv.ParseFloat(text(m.sys, "class/block", d.Name, "size"), 64)
+	sectors, _ := strconv.ParseFloat(Text(m.sys, "class/block", d.Name, "size"), 64)
 	facts = append(facts, Fact{"device size", size(sectors * sector)})
 	if !slices.Contains(d.Leaves, d.Name) {
 		facts = append(facts, Fact{"device leaves", strings.Join(d.Leaves, ", ")})
@@ -224,11 +224,11 @@ func (m machine) storage(d Device, err error) Facts {
 		}
 		dir := filepath.Join(m.sys, "class/block", leaf)
 		facts = append(facts,
-			Fact{prefix + "model", text(dir, "device/model")},
-			Fact{prefix + "rotational", map[string]string{"0": "no", "1": "yes"}[text(dir, "queue/rotational")]},
-			Fact{prefix + "scheduler", chosen(text(dir, "queue/scheduler"))},
-			Fact{prefix + "write cache", text(dir, "queue/write_cache")},
-			Fact{prefix + "discard", discards(text(dir, "queue/discard_max_bytes"))})
+			Fact{prefix + "model", Text(dir, "device/model")},
+			Fact{prefix + "rotational", map[string]string{"0": "no", "1": "yes"}[Text(dir, "queue/rotational")]},
+			Fact{prefix + "scheduler", chosen(Text(dir, "queue/scheduler"))},
+			Fact{prefix + "write cache", Text(dir, "queue/write_cache")},
+			Fact{prefix + "discard", discards(Text(dir, "queue/discard_max_bytes"))})
 	}
 	return append(facts, Fact{"discard accounting", m.discardWarning(d.Name)})
 }
@@ -246,7 +246,7 @@ func discards(largest string) string {
 // openFiles returns the hard limit of open files: Go raises the soft limit to just
 // below it, and servers that need many files do the same.
 func (m machine) openFiles() string {
-	if limits := fieldsOf(text(m.proc, "self/limits"), "Max open files"); len(limits) > 1 {
+	if limits := fieldsOf(Text(m.proc, "self/limits"), "Max open files"); len(limits) > 1 {
 		return limits[1]
 	}
 	return ""
@@ -279,7 +279,7 @@ func (m machine) readAhead(name string) string {
 	if isPartition(dir) {
 		dir = filepath.Dir(dir)
 	}
-	if kib := text(dir, "queue/read_ahead_kb"); kib != "" {
+	if kib := Text(dir, "queue/read_ahead_kb"); kib != "" {
 		return kib + " KiB"
 	}
 	return ""

@@ -68,8 +68,7 @@ func Probe(dir string) (c Ceilings, err error) {
 	write := func(buf []byte, at int64) error { _, err := f.WriteAt(buf, at); return err }
 	flush := func(buf []byte, at int64) error { return errors.Join(write(buf, at), unix.Fdatasync(int(f.Fd()))) }
 	const kb = probeLarge / 1024
-	err = errors.Join(
-		p.rate(&c.Reads, 1, smallWays, probeSmall, read), p.rate(&c.Writes, 1, smallWays, probeSmall, write),
+	err = errors.Join(p.rate(&c.Reads, 1, smallWays, probeSmall, read), p.rate(&c.Writes, 1, smallWays, probeSmall, write),
 		p.rate(&c.ReadKB, kb, largeWays, probeLarge, read), p.rate(&c.WriteKB, kb, largeWays, probeLarge, write),
 		p.rate(&c.Flushes, 1, 1, probeSmall, flush))
 	if err != nil {

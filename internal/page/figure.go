@@ -63,9 +63,7 @@ const (
 )
 
 // Sign returns the level without colour.
-func (l Level) Sign() string {
-	return map[Level]string{Good: "✓", Fair: "!", Poor: "✗"}[l]
-}
+func (l Level) Sign() string { return map[Level]string{Good: "✓", Fair: "!", Poor: "✗"}[l] }
 
 // Medium is blocks that are only for some media: drawn ones for pages, written
 // ones for Markdown.

@@ -127,8 +127,7 @@ func (c *campaign) columns(all []*step) (out []*step, leftOut string) {
 	if len(out) == len(all) {
 		return out, ""
 	}
-	return out, "Of the steps along an axis it shows " +
-		"those in which " + c.Targets[0].Name +
+	return out, "Of the steps along an axis it shows those in which " + c.Targets[0].Name +
 		" was fastest; all of them are in the relative table and in sections of their own."
 }
 

@@ -25,13 +25,10 @@ type embedded struct {
 }
 
 const aboutRows = "Number i of a run, of target and step, is of kind shapes[run.shape][i]: kinds gives its group, " +
-	"op, metric, unit, per and source. " +
-	"Each trial has its value, its n and, under i, the indexes of its warnings and of their codes; null: it has none. " +
-	"Disturbed are the i of numbers " +
-	"that may hold what " +
-	"other programs did, at_least those of lower bounds. Few are those of percentiles of fewer than 10 / (1 - p) " +
-	"samples: the value is the greatest of " +
-	"these n. The page shows medians over the trials that are not left out."
+	"op, metric, unit, per and source. Each trial has its value, its n and, under i, the indexes of its warnings and of " +
+	"their codes; null: it has none. Disturbed are the i of numbers that may hold what other programs did, at_least " +
+	"those of lower bounds. Few are those of percentiles of fewer than 10 / (1 - p) samples: the value is the greatest " +
+	"of these n. The page shows medians over the trials that are not left out."
 
 // rowKind is the content of a row except its value.
 type rowKind struct {

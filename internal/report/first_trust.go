@@ -82,7 +82,7 @@ func problems(c *campaign, in *Input) (poor, fair []string) {
 		poor = append(poor, fmt.Sprintf("%d of %d trials did not end normally.", all-ended, all))
 	}
 	if levels := c.Durability(); levels != "" {
-		poor = append(poor, DurabilityDiffers(levels))
+		poor = append(poor, verdict.DurabilityDiffers(levels))
 	}
 	fair = said(ranApart(c.Targets[0], c.Targets))
 	if slices.ContainsFunc(c.Targets, func(t *target) bool { return len(t.Trials) < compare.LeastTrials }) {
@@ -125,11 +125,8 @@ func noAnswer(c *campaign) (out []string) {
 // reasons returns why a target cannot be compared in a step: the failed check, and the
 // expected and the actual value.
 func reasons(s *step, t *target) string {
-	var out []string
-	for _, r := range s.Reasons(t) {
-		out = append(out, strings.TrimSuffix(r.Text, "."))
-	}
-	return strings.Join(out, "; ")
+	text := func(r compare.Refusal) string { return strings.TrimSuffix(r.Text, ".") }
+	return strings.Join(quantity.Texts(s.Reasons(t), text), "; ")
 }
 
 // brief is the number of seconds that a step has to run to include recurring events,
@@ -142,8 +139,7 @@ func (s *step) tooSmall() (out []string) {
 		for _, t := range s.c.Targets {
 			if cache, err := quantity.ParseSize(t.Trials[0].Cache()); err == nil && live < float64(cache) {
 				out = append(out, fmt.Sprintf("All data are in the cache: %s, a cache of %s. With more data than cache the "+
-					"order may be another.",
-					dataText(lowest, live), quantity.Bytes(cache)))
+					"order may be another.", dataText(lowest, live), quantity.Bytes(cache)))
 				break
 			}
 		}

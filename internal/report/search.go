@@ -74,10 +74,7 @@ func searchSentence(s *step) string {
 		return all[0].String() + "." + caution
 	}
 	if slices.ContainsFunc(all[1:], func(a answer) bool { return all[0].Differs(a.Search) != "" }) {
-		var apart []string
-		for _, a := range all {
-			apart = append(apart, a.String())
-		}
+		apart := quantity.Texts(all, answer.String)
 		return strings.Join(apart, "; ") + ". The searches differ, and are not compared." + caution
 	}
 	var parts, never []string

@@ -13,8 +13,7 @@ func clientAlone(v *view) []page.Section {
 	}
 	c, n := v.client, page.NewNotes("client")
 	t := page.Table{Note: "The same clients on the engine that stores nothing: the ceiling of what rumbench could have " +
-		"measured, and what it " +
-		"takes itself.", Head: "step"}
+		"measured, and what it takes itself.", Head: "step"}
 	measures := measuresOf(metric.RowsPerS, metric.ServiceP50US, metric.ServiceP99US, metric.CPUUS, metric.ClientCPUUS,
 		metric.HostCPUUS)
 	for _, m := range measures {
@@ -32,9 +31,14 @@ func clientAlone(v *view) []page.Section {
 		}
 		t.Add(row)
 	}
+	return folded(page.Section{ID: "client", Title: "The client alone", Nav: "Client"}, t, n)
+}
+
+// folded returns a collapsed section with a table and what belongs to it; none if the table is empty.
+func folded(sec page.Section, t page.Table, more ...page.Block) []page.Section {
 	if t.Empty() {
 		return nil
 	}
-	return []page.Section{{ID: "client", Title: "The client alone", Nav: "Client", Folded: true,
-		Blocks: []page.Block{t, n}}}
+	sec.Folded, sec.Blocks = true, append([]page.Block{t}, more...)
+	return []page.Section{sec}
 }

@@ -43,7 +43,7 @@ func banners(in Input, c *campaign) []string {
 	var out [][]any
 	say := func(parts ...any) { out = append(out, parts) }
 	if levels := c.Durability(); levels != "" {
-		say(DurabilityDiffers(levels))
+		say(verdict.DurabilityDiffers(levels))
 	}
 	for _, w := range slices.Concat(said(cachesDiffer(c)), in.Warnings, otherWork(c),
 		said(hostsDiffer(c), ranApart(c.Targets[0], c.Targets))) {
@@ -73,13 +73,6 @@ func cachesDiffer(c *campaign) string {
 		return "Caches are not equal: " + caches + ". Reads, CPU and memory depend on it."
 	}
 	return ""
-}
-
-// DurabilityDiffers returns the warning that targets promise different
-// durability. It comes first, because the meaning of their ratios depends on
-// it.
-func DurabilityDiffers(levels string) string {
-	return "Durability differs: " + levels + ". Ratios between them compare different durability."
 }
 
 // otherWork reports which targets are not compared with the first one, and in which
@@ -148,9 +141,7 @@ func describe(t *target) string {
 // headFacts returns the first line: the conditions of the measurement.
 func headFacts(c *campaign) []page.Fact {
 	var list []page.Fact
-	add := func(name string, value func(*result.Trial) string) {
-		list = append(list, factOf(c, name, value))
-	}
+	add := func(name string, value func(*result.Trial) string) { list = append(list, factOf(c, name, value)) }
 	add("workload", func(t *result.Trial) string { return t.Workload })
 	add("preset", func(t *result.Trial) string { return t.Preset })
 	list = append(list, durabilityFact(c))
@@ -192,10 +183,7 @@ func askedAbout(c *campaign) string {
 	}
 	var steps []string
 	for _, s := range c.steps {
-		var names []string
-		for _, k := range s.Asked() {
-			names = append(names, k.Metric)
-		}
+		names := quantity.Texts(s.Asked(), func(k compare.Key) string { return k.Metric })
 		if len(names) > 0 {
 			steps = append(steps, s.Name+": "+strings.Join(names, ", "))
 		}
@@ -276,11 +264,8 @@ func (c *campaign) chosen(t *result.Trial) map[string]any {
 }
 
 func params(p map[string]any) string {
-	var parts []string
-	for _, name := range sortedKeys(p) {
-		parts = append(parts, name+" "+plainValue(p[name]))
-	}
-	return strings.Join(parts, ", ")
+	text := func(name string) string { return name + " " + plainValue(p[name]) }
+	return strings.Join(quantity.Texts(sortedKeys(p), text), ", ")
 }
 
 // plainValue formats a value of a plan. Numbers read from JSON are floats, and

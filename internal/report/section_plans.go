@@ -26,9 +26,8 @@ func plans(v *view) []page.Section {
 	if len(ops) == 0 {
 		return nil
 	}
-	t.Note = "By which way the database finds the rows of each operation, before and after each step of the first " +
-		"trial. The plans themselves: rumbench " +
-		"show DIR --plans."
+	t.Note = "How the database finds the rows of each operation, before and after each step of the first trial. " +
+		"rumbench show DIR --plans prints the plans."
 	if len(ops) > mostPlans {
 		t.Note += fmt.Sprintf(" Here are %d of %d operations.", mostPlans, len(ops))
 		ops = ops[:mostPlans]
@@ -48,10 +47,7 @@ func plans(v *view) []page.Section {
 		}
 	}
 	t.Groups = []page.Group{{Rows: rows}}
-	if t.Empty() {
-		return nil
-	}
-	return []page.Section{{ID: "plans", Title: "Plans", Folded: true, Blocks: []page.Block{t}}}
+	return folded(page.Section{ID: "plans", Title: "Plans"}, t)
 }
 
 // planHead names an operation: scans that demand an index are listed

@@ -32,11 +32,7 @@ func promises(v *view) []page.Section {
 			}
 		}
 	}
-	if t.Empty() {
-		return nil
-	}
-	return []page.Section{{ID: "sla", Title: "Promised rates", Nav: "Promised rates", Folded: true,
-		Blocks: []page.Block{t}}}
+	return folded(page.Section{ID: "sla", Title: "Promised rates", Nav: "Promised rates"}, t)
 }
 
 func promisesOf(s *step, group result.Group) page.Group {

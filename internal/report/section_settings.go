@@ -11,9 +11,8 @@ import (
 
 // settings shows the targets' settings side by side.
 func settings(v *view) []page.Section {
-	t := page.Table{Note: "≠ marks settings in which targets that have them differ. “As set”: the engine cannot " +
-		"be asked; all others were read " +
-		"back from it.", Head: "setting", Columns: targetColumns(v.Targets)}
+	t := page.Table{Note: "≠ marks settings in which targets that have them differ. “As set”: the engine cannot be " +
+		"asked; all others were read back from it.", Head: "setting", Columns: targetColumns(v.Targets)}
 	asked, effective := settingRows(v.campaign)
 	for _, g := range []page.Group{{Name: "asked for", Rows: asked}, {Name: "in effect", Rows: effective}} {
 		if len(g.Rows) > 0 {

@@ -20,10 +20,9 @@ func overTheSteps(v *view) []page.Section {
 	fold := page.Fold{Title: "Space, amplification and memory in numbers", Blocks: []page.Block{t}}
 	if plots := stepPlots(t, metrics); len(plots) > 0 {
 		row := min(plotsInRow, len(plots))
-		sec.Blocks = append(sec.Blocks,
-			page.Paragraph{Class: "about",
-				Spans: []page.Span{{Text: "At the end of each step; memory and amplification are of the step itself. A gap: not " +
-					"known there, or 0 on an axis of powers.", Screen: true}}},
+		sec.Blocks = append(sec.Blocks, page.Paragraph{Class: "about",
+			Spans: []page.Span{{Text: "At the end of each step; memory and amplification are of the step itself. A gap: not " +
+				"known there, or 0 on an axis of powers.", Screen: true}}},
 			legend(v.Targets, "small"), page.Plots{Plots: plots[:row]})
 		if more := plots[row:]; len(more) > 0 {
 			fold.Blocks = []page.Block{page.Plots{Plots: more}, t}
@@ -53,8 +52,7 @@ func spaceTable(c *campaign, n *page.Notes) (t page.Table, metrics []string) {
 // end.
 func spaceMeasures() []measure {
 	return measuresOf(metric.DBBytes, metric.SpaceAmplification, metric.WriteAmplification, metric.ServerMemoryBytes,
-		metric.ReadAmplification, metric.DataBytes, metric.LogBytes,
-		metric.LiveBytes)
+		metric.ReadAmplification, metric.DataBytes, metric.LogBytes, metric.LiveBytes)
 }
 
 // stepPlots draws the groups of a table whose columns are steps, with a line

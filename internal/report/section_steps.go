@@ -93,8 +93,7 @@ func withBlocks(sec page.Section, folds page.Folds, n *page.Notes) page.Section 
 // percentiles of its latency.
 func pictures(s *step, over *page.Charts) []page.Block {
 	var out page.Beside
-	var drawn []string
-	var about []string
+	var drawn, about []string
 	for i, b := range barsIn(s) {
 		if i == 0 {
 			out = append(out, b)
@@ -179,7 +178,7 @@ func stepFolds(s *step, over *page.Charts, n *page.Notes) (out page.Folds) {
 	add("Statements", nil, statementsTable(s, n))
 	add("Cost per operation and row", nil, perTables(s, metric.CostTable, "", n)...)
 	add("What the engine counts, and what changed most", nil, append(perTables(s, metric.EngineTable,
-		"What the engine counts of itself; what lies below it, or what it does not count, is not in it.", n),
+		"By the engine's own counters: without what it does not count, and without the layers below it.", n),
 		changedTable(s, growths), countersTable(s, growths))...)
 	add("Where the time of the sessions went", waitBlocks(s), waitTables(s, n)...)
 	profiled, functions := profileFold(s)
@@ -247,7 +246,7 @@ func missingTrials(s *step, t *target) [][]any {
 	var out [][]any
 	for _, trial := range t.Trials {
 		if !slices.ContainsFunc(s.Runs[t], func(r run) bool { return r.Trial == trial }) {
-			out = append(out, []any{t.Name, ", trial ", trial.Trial, ", did not come to this step",
+			out = append(out, []any{t.Name, ", trial ", trial.Trial, ", did not reach this step",
 				sentenceTail(trial.Reason, "")})
 		}
 	}
@@ -280,8 +279,7 @@ func groupsTable(s *step) page.Table {
 			}
 			ops = append(ops, op)
 		}
-		t.Add(plainRow(g.Name,
-			page.Cell{Text: fmt.Sprint(g.Clients), Number: true}, page.Words(rate), page.Words(pace),
+		t.Add(plainRow(g.Name, page.Cell{Text: fmt.Sprint(g.Clients), Number: true}, page.Words(rate), page.Words(pace),
 			page.Words(strings.Join(ops, ", "))))
 	}
 	return t

@@ -101,11 +101,8 @@ func newSweeps(c *campaign) (out []*sweep) {
 }
 
 func axesText(axes []result.Axis) string {
-	var parts []string
-	for _, a := range axes {
-		parts = append(parts, a.Name+" "+quantity.Amount(a.Value))
-	}
-	return strings.Join(parts, ", ")
+	text := func(a result.Axis) string { return a.Name + " " + quantity.Amount(a.Value) }
+	return strings.Join(quantity.Texts(axes, text), ", ")
 }
 
 // first returns the first step, for the properties that all steps share.
@@ -163,10 +160,7 @@ func (w *sweep) kept() string {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b share) int { return cmp.Compare(b.whole, a.whole) })
-	var parts []string
-	for _, a := range all {
-		parts = append(parts, a.name+" "+quantity.Times(a.whole))
-	}
+	parts := quantity.Texts(all, func(a share) string { return a.name + " " + quantity.Times(a.whole) })
 	if len(parts) == 0 {
 		return ""
 	}
@@ -214,10 +208,9 @@ func sweepSentences(w *sweep) []page.Item {
 	first := peaks[0]
 	text := fmt.Sprintf("%s did at most %s %s/s (%s)", first.target.Name, first.rate, first.at.units(first.at.Primary),
 		axesText(w.varied(first.at)))
-	var others []string
-	for _, p := range peaks[1:] {
-		others = append(others, fmt.Sprintf("%s %s (%s)", p.target.Name, p.rate, axesText(w.varied(p.at))))
-	}
+	others := quantity.Texts(peaks[1:], func(p rank) string {
+		return fmt.Sprintf("%s %s (%s)", p.target.Name, p.rate, axesText(w.varied(p.at)))
+	})
 	if len(others) > 0 {
 		text += "; " + quantity.Joined(others)
 	}
@@ -247,16 +240,12 @@ func (w *sweep) varied(s *step) (out []result.Axis) {
 }
 
 // axes returns the names of the axes along which the sweep varies.
-func (w *sweep) axes() (names []string) {
-	for _, a := range w.varied(w.first()) {
-		names = append(names, a.Name)
-	}
-	return names
+func (w *sweep) axes() []string {
+	return quantity.Texts(w.varied(w.first()), func(a result.Axis) string { return a.Name })
 }
 
 func aboutSweep(w *sweep) string {
-	return fmt.Sprintf("%d steps that do the same and differ "+
-		"in %s only.", len(w.Steps()), quantity.Joined(w.axes())) +
+	return fmt.Sprintf("%d steps that do the same and differ in %s only.", len(w.Steps()), quantity.Joined(w.axes())) +
 		" A point is the median of the trials, its whisker goes from the least to the greatest of " +
 		"them. A ring: the number is not comparable there; the table gives the reason."
 }
@@ -265,9 +254,8 @@ func aboutSweep(w *sweep) string {
 var levelMeasures = measuresOf(metric.RowsPerS, metric.ServiceP50US, metric.ServiceP99US, metric.CPUUS, metric.WriteKB)
 
 // sweepMeasures are the columns of a sweep's whole table.
-var sweepMeasures = append(
-	measuresOf(metric.RowsPerS, metric.ServiceP50US, metric.ServiceP95US, metric.ServiceP99US,
-		metric.CPUUS, metric.ServerCPUUS, metric.ClientCPUUS, metric.ContextSwitches, metric.Errors),
+var sweepMeasures = append(measuresOf(metric.RowsPerS, metric.ServiceP50US, metric.ServiceP95US, metric.ServiceP99US,
+	metric.CPUUS, metric.ServerCPUUS, metric.ClientCPUUS, metric.ContextSwitches, metric.Errors),
 	measure{metric: metric.Retries, each: true}, measure{metric: metric.GivenUpOps, each: true},
 	measure{metric: metric.WastedStatements, each: true})
 

@@ -153,8 +153,7 @@ func (v *view) waterfall(e *explain.Explanation) *page.Waterfall {
 		return "worse"
 	}
 	w := &page.Waterfall{Title: fmt.Sprintf("%s in %s: what makes the ratio of %s to %s", metric.Label(sum.Metric),
-		own.Name, e.New.Name, e.Base.Name),
-		About: "Factors whose product is the ratio, with 95 % intervals."}
+		own.Name, e.New.Name, e.Base.Name), About: "Factors whose product is the ratio, with 95 % intervals."}
 	rest := sum.Total.Log
 	const shown = 5
 	for _, c := range sum.Named()[:min(shown, len(sum.Named()))] {
@@ -165,8 +164,7 @@ func (v *view) waterfall(e *explain.Explanation) *page.Waterfall {
 	w.Rows = append(w.Rows, page.Fall{Name: "not explained", Text: quantity.Times(math.Exp(rest)), Class: class(rest),
 		Factor: math.Exp(rest), Open: true},
 		page.Fall{Name: "in all", Text: quantity.Times(sum.Total.Factor()), Class: class(sum.Total.Log),
-			Factor: sum.Total.Factor(),
-			Low:    math.Exp(sum.Total.Low), High: math.Exp(sum.Total.High), Whole: true})
+			Factor: sum.Total.Factor(), Low: math.Exp(sum.Total.Low), High: math.Exp(sum.Total.High), Whole: true})
 	return w
 }
 
@@ -176,10 +174,9 @@ func tradeoff(r *explain.RUM) *page.Drawing {
 		return nil
 	}
 	p := page.Parallel{Title: "Read, update, space",
-		About: "Reads and updates are geometric means over the steps that all targets finished, " +
-			"space is that of the last step. " +
-			"Ratios to the best, on logarithmic axes: lower is better. A thin line: another target is at least as good on " +
-			"every axis."}
+		About: "Reads and updates are geometric means over the steps that all targets finished, space is that of the last " +
+			"step. Ratios to the best, on logarithmic axes: lower is better. A thin line: another target is at least as good " +
+			"on every axis."}
 	for i, name := range r.Metrics {
 		if !r.Known(i) {
 			p.About += " No axis for " + metric.Label(name) + ": not known of all targets."
@@ -215,7 +212,7 @@ func differing(e *explain.Explanation) page.Block {
 func itemsOf(s *explain.Step) page.Table {
 	t := page.Table{Title: s.Of.Name, Head: "item",
 		Note: "Base and new are means over the trials, per unit: µs of times, KB of bytes. " +
-			"ln is of the ratio of the number above that the item accounts for; the items' sum to that of the ratio of means. " +
+			"ln: the part of the logarithm of the ratio of means that the item accounts for; the items' add up to all of it. " +
 			"Ratios elsewhere are of medians."}
 	for _, name := range []string{"base", "new", "ln", "95 % interval", "share", "rule", ""} {
 		t.Columns = append(t.Columns, page.Column{Name: name})

@@ -93,9 +93,7 @@ func change(base, subject growth, kin kinship) float64 {
 		slices.Min(subject.pers) <= slices.Max(base.pers):
 		return 0 // may be noise
 	}
-	per := func(g, other growth) float64 {
-		return max(g.total, tiny(unit)) / cmp.Or(g.units, other.units)
-	}
+	per := func(g, other growth) float64 { return max(g.total, tiny(unit)) / cmp.Or(g.units, other.units) }
 	return math.Abs(math.Log(per(subject, base) / per(base, subject)))
 }
 
@@ -106,8 +104,7 @@ func changedTable(s *step, all []map[string]growth) page.Table {
 		"Growth of counters per %s, and ratios to %s. They are the counters with the greatest ratios: of one engine all, "+
 			"of different engines those that mean "+
 			"the same. Left out are those that nowhere grew by %s, %s or %s in the window, and those whose trials of both "+
-			"sides reach into each other: "+
-			"their ratios are chance.",
+			"sides reach into each other: their ratios are chance.",
 		cmp.Or(s.costPer(), s.Primary), base.Name, quantity.Whole(tiny("count")),
 		quantity.BytesAs(tiny("bytes"), quantity.Digits), quantity.Micros(tiny("us")))}
 	if s.Primary == "" || len(s.c.Targets) < 2 || len(all[0]) == 0 {

@@ -34,9 +34,7 @@ func views(s *step) []overTime {
 	}}
 	if s.WritesPer != s.Primary && s.WritesPer != "" {
 		list = append(list, overTime{title: s.units(s.WritesPer) + "/s (" + s.WritesPer + ")",
-			value: func(p *point, t *track) (float64, bool) {
-				return p.writes / p.opsTime, long(p, t)
-			}})
+			value: func(p *point, t *track) (float64, bool) { return p.writes / p.opsTime, long(p, t) }})
 	}
 	growth := func(quantity int, unit float64) valueOf {
 		return func(p *point, t *track) (float64, bool) {

@@ -63,9 +63,7 @@ type indexed struct {
 
 // nines returns a percentile's position on an axis with equal distances between
 // 90, 99, 99.9 ….
-func nines(percentile float64) float64 {
-	return min(6, -math.Log10(max(1e-6, 1-percentile/100)))
-}
+func nines(percentile float64) float64 { return min(6, -math.Log10(max(1e-6, 1-percentile/100))) }
 
 // curvePlot draws percentile curves: x in nines, y in µs, logarithmic.
 func curvePlot(curves []indexed) page.Plot {

@@ -58,10 +58,9 @@ func (f failures) words() string {
 	if f.Share() <= manyFailed {
 		return ""
 	}
-	var classes []string
-	for _, c := range f.Classes {
-		classes = append(classes, quantity.Amount(c.Value)+" "+metric.Label(c.Metric))
-	}
+	classes := quantity.Texts(f.Classes, func(c metric.Row) string {
+		return quantity.Amount(c.Value) + " " + metric.Label(c.Metric)
+	})
 	return fmt.Sprintf("%s had %s%s", f.target, quantity.Joined(classes), f.trial)
 }
 

@@ -104,16 +104,12 @@ func ProfileTable(list []*Profile) page.Table {
 // sampleOf returns the CPU time per unit that a sample of each target represents:
 // smaller differences are none.
 func sampleOf(list []*Profile) string {
-	var parts []string
-	for _, p := range list {
-		parts = append(parts, quantity.Digits(float64(p.CPU.Period.Nanoseconds())/1e3/p.CPU.Units)+" µs of "+p.Target)
-	}
-	return quantity.Joined(parts)
+	return quantity.Joined(quantity.Texts(list, func(p *Profile) string {
+		return quantity.Digits(float64(p.CPU.Period.Nanoseconds())/1e3/p.CPU.Units) + " µs of " + p.Target
+	}))
 }
 
-func costCell(v float64) page.Cell {
-	return page.Exact(quantity.Digits(v), quantity.Full(v))
-}
+func costCell(v float64) page.Cell { return page.Exact(quantity.Digits(v), quantity.Full(v)) }
 
 // FunctionTable lists the functions of an engine with the most CPU time of their own.
 func FunctionTable(p *Profile, limit int) page.Table {
@@ -160,8 +156,7 @@ func ChangedSubsystems(base, next *Profile) page.Block {
 		Columns: changeColumns(base, next)}
 	t.Columns = append(t.Columns, page.Column{})
 	list := append(slices.Clone(subsystems.Children), subsystems)
-	slices.SortStableFunc(list, func(a,
-		b *profile.Node) int {
+	slices.SortStableFunc(list, func(a, b *profile.Node) int {
 		return cmp.Compare(math.Abs(b.Change()), math.Abs(a.Change()))
 	})
 	for _, n := range list {
@@ -227,8 +222,7 @@ func (p *Profile) Flame() *flame.Graph {
 // FlameAgainst returns the flame graph of the difference to a base, of the same engine.
 func (p *Profile) FlameAgainst(base *Profile) *flame.Graph {
 	return &flame.Graph{Title: p.Target + " against " + base.Target + " in " + p.Step, Unit: "µs per " + p.Per,
-		Base: base.Target, New: p.Target,
-		Root: flameOf(profile.Compare(base.OfServer(), p.OfServer()))}
+		Base: base.Target, New: p.Target, Root: flameOf(profile.Compare(base.OfServer(), p.OfServer()))}
 }
 
 func flameOf(n *profile.Node) *flame.Node {

@@ -89,8 +89,7 @@ func byClass(p *Profile) (list []transferred) {
 func SleepTable(p *Profile, limit int) page.Table {
 	t := page.Table{Title: "Where threads of " + p.Target + " slept", Head: "µs per " + p.Per,
 		Columns: []page.Column{{Name: "asleep"}, {Name: "threads", Title: "on average"}, {Name: "system call"},
-			{Name: "kernel"}, {Name: "file"}},
-		Note: fmt.Sprintf("From %d samples of /proc.", p.Asleep.Looks)}
+			{Name: "kernel"}, {Name: "file"}}, Note: fmt.Sprintf("From %d samples of /proc.", p.Asleep.Looks)}
 	for _, s := range p.Asleep.Sleeps[:min(limit, len(p.Asleep.Sleeps))] {
 		cost, threads := float64(s.Time.Nanoseconds())/1e3/p.Units, float64(s.Time)/float64(p.Asleep.Window)
 		t.Add(plainRow(s.Thread, costCell(cost), costCell(threads), page.Words(s.Syscall), page.Words(s.Kernel),

@@ -44,9 +44,8 @@ func familyBlocks(w *sweep, f compare.Family, first bool) []page.Block {
 	if first {
 		out = append(out, page.Paragraph{Class: "about", Spans: []page.Span{
 			{Text: "A whisker is the 95 % interval of the ratio; without one the trials are too few for it. ", Screen: true},
-			{Text: "The signs are the verdicts of the whole campaign, corrected for all of its numbers: where trials are " +
-				"few, the mean over the levels is " +
-				"proven before any single level is."},
+			{Text: "The signs are the verdicts of the whole campaign, corrected for all of its numbers: where trials are few, " +
+				"the mean over the levels is proven before any single level is."},
 		}})
 	}
 	return append(out, tables...)

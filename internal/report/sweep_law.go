@@ -15,10 +15,9 @@ import (
 // clients.
 func lawTable(w *sweep) page.Table {
 	t := page.Table{Title: "Scalability", Head: "target",
-		Note: "The Universal Scalability Law (N. Gunther), fitted to throughput over clients: X(N) = " +
-			"g·N ÷ (1 + a·(N−1) + b·N·(N−1)). It describes the levels that were measured; beyond them it is a guess. " +
-			"Small: the fits of the " +
-			"single trials.", Columns: []page.Column{
+		Note: "The Universal Scalability Law (N. Gunther), fitted to throughput over clients: X(N) = g·N ÷ (1 + a·(N−1) + " +
+			"b·N·(N−1)). It describes the levels that were measured; beyond them it is a guess. Small: the fits of the single " +
+			"trials.", Columns: []page.Column{
 			{Name: "g", Sub: "/s of one client", Title: "Gain: the law's throughput of one client"},
 			{Name: "a", Sub: "contention",
 				Title: "Share of the work that only one client at a time can do: with it alone throughput goes to g ÷ a"},
@@ -56,8 +55,8 @@ func lawCells(p panel, t *target, columns int) []page.Cell {
 	all, trials, reason := scalingOf(p, t)
 	law, ok := stat.FitUSL(all.n, all.x)
 	if reason == "" && !ok {
-		reason = fmt.Sprintf("not fitted: throughput is known and comparable at %d levels, and %d are the least", len(all.n),
-			stat.LeastLevels)
+		reason = fmt.Sprintf("not fitted: throughput is known and comparable at %d levels, at least %d are needed",
+			len(all.n), stat.LeastLevels)
 	}
 	if reason != "" {
 		cells := slices.Repeat([]page.Cell{page.Absent(reason)}, columns)
@@ -119,7 +118,7 @@ func lawText(v float64) string {
 }
 
 // scalingOf returns a target's throughput over clients: of the medians, and of
-// each trial. why is the reason why no law can be fitted.
+// each trial; reason is why no law can be fitted.
 func scalingOf(p panel, t *target) (all scaling, trials map[*result.Trial]scaling, reason string) {
 	trials = map[*result.Trial]scaling{}
 	for _, l := range p.levels {

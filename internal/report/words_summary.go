@@ -34,7 +34,7 @@ func summary(c *campaign, in *Input) []page.Block {
 	var out []page.Block
 	warned := banners(*in, c)
 	if levels := c.Durability(); levels != "" {
-		out, warned = append(out, page.Banner(DurabilityDiffers(levels))), warned[1:]
+		out, warned = append(out, page.Banner(verdict.DurabilityDiffers(levels))), warned[1:]
 	} else if f := durabilityFact(c); f.Value != "" {
 		out = append(out, page.Prose("", "durability: "+f.Value))
 	}

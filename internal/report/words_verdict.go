@@ -105,11 +105,9 @@ func spaceSentence(c *campaign) string {
 	if last == nil {
 		return ""
 	}
-	var parts []string
 	k, _ := last.Own(metric.SpaceAmplification)
-	for _, t := range c.Targets {
-		parts = append(parts, t.Name+" "+c.stepOf(last).number(t, k).String())
-	}
+	s := c.stepOf(last)
+	parts := quantity.Texts(c.Targets, func(t *target) string { return t.Name + " " + s.number(t, k).String() })
 	return "Bytes on disk per byte of live data after " + last.Name + ": " + quantity.Joined(parts) + "."
 }
 

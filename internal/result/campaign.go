@@ -188,7 +188,7 @@ func ReadTrial(dir string) (*Trial, error) {
 				t.Steps[i].Status = Partial
 			}
 		}
-		t.Reason = "it ended without a word: it was killed, or the machine went down"
+		t.Reason = "it ended without a message: it was killed, or the machine went down"
 	}
 	return &t, nil
 }

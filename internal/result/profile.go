@@ -65,12 +65,7 @@ func ProfilePath(dir, step, kind string) string {
 
 // WriteLines writes a head and its rows, a line of JSON each.
 func WriteLines[R any](w io.Writer, head any, rows []R) error {
-	out := json.NewEncoder(w)
-	err := out.Encode(head)
-	for i := range rows {
-		err = cmp.Or(err, out.Encode(rows[i]))
-	}
-	return err
+	return cmp.Or(json.NewEncoder(w).Encode(head), metric.WriteLines(w, rows))
 }
 
 func readLines[R any](r io.Reader, head any) (rows []R, err error) {

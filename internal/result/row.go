@@ -55,6 +55,4 @@ func (t *Trial) Rename(target string) {
 }
 
 // Note adds untyped notes, on which nothing is decided.
-func (s *Step) Note(texts ...string) {
-	s.Notes = append(s.Notes, metric.UntypedAll(texts)...)
-}
+func (s *Step) Note(texts ...string) { s.Notes = append(s.Notes, metric.UntypedAll(texts)...) }

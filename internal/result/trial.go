@@ -115,9 +115,7 @@ func (t *Trial) DurabilityText() string {
 
 // Cache returns the requested size of the engine's cache, or the engine's own
 // description if the size cannot be set. It is "" for the engine's default.
-func (t *Trial) Cache() string {
-	return cmp.Or(t.Knobs["cache"], t.Setting("cache"))
-}
+func (t *Trial) Cache() string { return cmp.Or(t.Knobs["cache"], t.Setting("cache")) }
 
 // Setting returns how the engine has something set, as recorded; "" if that is not known.
 func (t *Trial) Setting(name string) string {

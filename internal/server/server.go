@@ -168,7 +168,7 @@ func (s *Server) prepare(ctx context.Context) (err error) {
 		return s.clear()
 	}
 	if err := create(ctx, s); err != nil {
-		return fmt.Errorf("initialise the data directory of %s: %w", s.Kind, err)
+		return fmt.Errorf("initialize the data directory of %s: %w", s.Kind, err)
 	}
 	s.created = true
 	return nil

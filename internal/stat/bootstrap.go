@@ -51,9 +51,7 @@ func PairedBootstrap(n int, resamples int, seed uint64, confidence float64,
 	spread := -math.Sqrt(f/(f-1)) * distuv.StudentsT{Sigma: 1, Nu: f - 1}.Quantile((1-confidence)/2)
 	bias := distuv.UnitNormal.Quantile(shareBelow(drawn, value))
 	skew := acceleration(n, estimate)
-	level := func(z float64) float64 {
-		return distuv.UnitNormal.CDF(bias + (bias+z)/max(0.01, 1-skew*(bias+z)))
-	}
+	level := func(z float64) float64 { return distuv.UnitNormal.CDF(bias + (bias+z)/max(0.01, 1-skew*(bias+z))) }
 	// The corrections can carry a bound past the value of a skewed estimate.
 	return Interval{
 		Value:      value,
@@ -81,9 +79,7 @@ func resample(n, resamples int, seed uint64, estimate func([]int) float64) []flo
 }
 
 // rankOf returns the index below which the given share of n sorted values lies.
-func rankOf(share float64, n int) int {
-	return min(max(int(share*float64(n+1))-1, 0), n-1)
-}
+func rankOf(share float64, n int) int { return min(max(int(share*float64(n+1))-1, 0), n-1) }
 
 // shareBelow returns the share of the sorted values below v, counting half of
 // those equal to it. It is never 0 or 1, whose normal quantiles are infinite.

@@ -109,6 +109,4 @@ func direction(phases []Phase) Shape {
 }
 
 // above reports whether a is greater than b by enough to matter.
-func above(a, b float64) bool {
-	return a-b > sameLevel*max(math.Abs(a), math.Abs(b))
-}
+func above(a, b float64) bool { return a-b > sameLevel*max(math.Abs(a), math.Abs(b)) }

@@ -41,6 +41,4 @@ func MedianInterval(x []float64, confidence float64) Interval {
 
 // Equivalent reports whether the whole interval lies between low and high, both
 // excluded. An interval with an unknown or infinite bound never does.
-func Equivalent(i Interval, low, high float64) bool {
-	return i.Low > low && i.High < high
-}
+func Equivalent(i Interval, low, high float64) bool { return i.Low > low && i.High < high }

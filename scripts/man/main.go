@@ -183,9 +183,7 @@ func text(b *bytes.Buffer, s string) {
 
 // escape makes a text safe within a line of roff. Hyphens become minus signs, so that
 // flags can be copied.
-func escape(s string) string {
-	return strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(s)
-}
+func escape(s string) string { return strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(s) }
 
 // line prevents a line from being interpreted as a request.
 func line(s string) string {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rumbench/internal/text/hint"
+	"rumbench/internal/text/quantity"
 	"rumbench/internal/text/strictyaml"
 	"rumbench/model"
 	"rumbench/workload"
@@ -226,10 +227,7 @@ func (w *Workload) readParam(d *strictyaml.Document, e strictyaml.Entry) {
 
 func (w *Workload) readPreset(d *strictyaml.Document, e strictyaml.Entry) {
 	preset := workload.Preset{Name: e.Key.Text, Doc: "Preset " + e.Key.Text + ".", Values: map[string]any{}}
-	known := []string{"doc"}
-	for _, p := range w.info.Params {
-		known = append(known, p.Name)
-	}
+	known := append([]string{"doc"}, quantity.Texts(w.info.Params, func(p workload.Param) string { return p.Name })...)
 	f := d.Fields(e.Value, "preset "+preset.Name, known)
 	strictyaml.Bind(f, "doc", strictyaml.Prose, func(v string) { preset.Doc = v })
 	for _, p := range w.info.Params {
@@ -430,10 +428,7 @@ func (c *compiler) tableOf(n *strictyaml.Node) *tableDef {
 	case n.Kind != strictyaml.Scalar || n.IsNull():
 		c.At(n, "the name of a table is missing", "as in get: TABLE")
 	default:
-		var known []string
-		for _, t := range c.tables {
-			known = append(known, t.Name)
-		}
+		known := quantity.Texts(c.tables, func(t *tableDef) string { return t.Name })
 		c.At(n, fmt.Sprintf("there is no table %q", n.Text), hint.OneOf(n.Text, known))
 	}
 	return t

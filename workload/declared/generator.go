@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rumbench/internal/text/hint"
+	"rumbench/internal/text/quantity"
 	"rumbench/internal/text/strictyaml"
 	"rumbench/model"
 	"rumbench/workload/gen"
@@ -26,10 +27,7 @@ type arguments struct {
 func (c *compiler) generator(key, body *strictyaml.Node, s scope) (value, bool) {
 	i := slices.IndexFunc(generators, func(g generator) bool { return g.name == key.Text })
 	if i < 0 {
-		var names []string
-		for _, g := range generators {
-			names = append(names, g.name)
-		}
+		names := quantity.Texts(generators, func(g generator) string { return g.name })
 		c.At(key, fmt.Sprintf("there is no generator %q", key.Text), hint.OneOf(key.Text, names))
 		return value{}, false
 	}
@@ -44,10 +42,7 @@ func (c *compiler) generator(key, body *strictyaml.Node, s scope) (value, bool) 
 
 // read assigns the arguments.
 func (a *arguments) read() {
-	var names []string
-	for _, arg := range a.generator.args {
-		names = append(names, arg.name)
-	}
+	names := quantity.Texts(a.generator.args, func(arg argument) string { return arg.name })
 	give := func(i int, n *strictyaml.Node) {
 		if i >= len(names) {
 			a.refuse(n, fmt.Sprintf("%s takes %d arguments at most", a.generator.name, len(names)),
@@ -191,9 +186,7 @@ func (a *arguments) over() numbers {
 	if name := n.Text; isName(name) && a.c.info.Param(name) == nil && a.c.named[name] == nil && !a.c.wrong[name] &&
 		a.c.table(name) == nil {
 		known := scope{fixed: true}.names(a.c)
-		for _, t := range a.c.tables {
-			known = append(known, t.Name)
-		}
+		known = append(known, quantity.Texts(a.c.tables, func(t *tableDef) string { return t.Name })...)
 		a.refuse(n, fmt.Sprintf("there is no table and no parameter %q", name), hint.OneOf(name, known))
 		return numbers{fixed: 1}
 	}

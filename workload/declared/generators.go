@@ -35,7 +35,7 @@ func buildSequence(a *arguments) value {
 		return low
 	}
 	if a.scope.table == nil {
-		a.refuse(a.at, "sequence numbers rows, so it stands in a column", "")
+		a.refuse(a.at, "sequence numbers rows, so it belongs in a column", "")
 		return low
 	}
 	first, each := low.num, step.num

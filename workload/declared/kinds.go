@@ -128,7 +128,8 @@ func (r *reading) assign(e strictyaml.Entry, add bool) {
 	switch i := r.column(e.Key); {
 	case i < 0:
 	case slices.Contains(r.t.Key, e.Key.Text):
-		r.At(e.Key, "column "+e.Key.Text+" is of the key, and cannot be changed", "delete the row, and insert another one")
+		r.At(e.Key, "column "+e.Key.Text+" belongs to the key, and cannot be changed",
+			"delete the row, and insert another one")
 	case add && !addable(r.compiler, e.Key, r.t, i):
 	default:
 		r.op.Set = append(r.op.Set, model.Assign{Column: e.Key.Text, Add: add})
@@ -143,8 +144,7 @@ func addable(c *compiler, at *strictyaml.Node, t *tableDef, i int) bool {
 	help := ""
 	if column.Type == model.Time {
 		help = fmt.Sprintf("read it, and set it to a later one: {get: %s, …, read: {%s: until}}, then {update: %s, …, "+
-			"set: {%s: until + 60}}",
-			t.Name, column.Name, t.Name, column.Name)
+			"set: {%s: until + 60}}", t.Name, column.Name, t.Name, column.Name)
 	}
 	if !isNumber(column.Type) {
 		c.At(at, fmt.Sprintf("add adds numbers, and column %s is of type %s", column.Name, typeName(column)), help)

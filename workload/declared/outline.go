@@ -3,6 +3,8 @@ package declared
 import (
 	"strings"
 
+	"rumbench/internal/text/quantity"
+	"rumbench/model"
 	"rumbench/workload"
 )
 
@@ -35,10 +37,7 @@ func (w *Workload) Outline(p workload.Params) (o Outline, err error) {
 		return o, err
 	}
 	for _, t := range r.tables {
-		var columns []string
-		for _, c := range t.Columns {
-			columns = append(columns, c.Name+" "+typeName(&c))
-		}
+		columns := quantity.Texts(t.Columns, func(c model.Column) string { return c.Name + " " + typeName(&c) })
 		plain := t.rowBytes(nil)
 		o.Tables = append(o.Tables, TableOutline{
 			Name: t.Name, Columns: strings.Join(columns, ", "), Rows: t.loaded, RowBytes: plain,

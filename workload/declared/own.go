@@ -33,8 +33,7 @@ func (r ownReader) read() {
 		returns = r.returns()
 	case r.s.count > 1 || r.op.ReturnNumber || r.some != nil || r.op.LimitGiven:
 		r.At(n, "SQL of your own cannot stand for several rows, a number that is assigned, one of several copies, or a "+
-			"limit that is drawn",
-			"write it as a statement that is SQL alone")
+			"limit that is drawn", "write it as a statement that is SQL alone")
 		return
 	case r.op.Aggregate != model.NoAggregate:
 		returns = []model.Type{r.scope.vars[r.s.carries[0].name].typ}

@@ -2,7 +2,6 @@ package declared
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,7 +26,7 @@ type stage struct {
 
 // open starts a step. The first step that a process starts on existing tables counts
 // their rows.
-func (r *run) open(ctx context.Context, subject *step, env workload.Env) (_ workload.Stage, err error) {
+func (r *run) open(ctx context.Context, subject *step, env workload.Env) (workload.Stage, error) {
 	s := &stage{run: r, step: &subject.Step, spec: subject, env: env}
 	switch {
 	case subject.Creates:
@@ -41,7 +40,7 @@ func (r *run) open(ctx context.Context, subject *step, env workload.Env) (_ work
 		}
 	case env.Previous == nil:
 		r.begin(false)
-		if err := r.findRows(ctx, env.DB); err != nil {
+		if err := workload.InSession(ctx, env.DB, r.findRows); err != nil {
 			return nil, err
 		}
 	}
@@ -71,12 +70,7 @@ func (r *run) begin(created bool) {
 
 // findRows determines which rows exist in tables that an earlier process has left. It
 // does not know which rows were deleted.
-func (r *run) findRows(ctx context.Context, db engine.DB) (err error) {
-	session, err := db.Session(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, session.Close()) }()
+func (r *run) findRows(ctx context.Context, session engine.Session) error {
 	for _, t := range r.tables {
 		rows, err := countRows(ctx, session, t)
 		if err != nil {
@@ -145,7 +139,10 @@ func (s *stage) Finish(ctx context.Context, done workload.Totals) (f workload.Fi
 	}
 	f.OwnSQL = s.own
 	if s.env.Results && s.params.Bool(checkParam.Name) && s.spec.kind == stepRun {
-		if err := s.check(ctx, &f); err != nil {
+		err = workload.InSession(ctx, s.env.DB, func(ctx context.Context, session engine.Session) error {
+			return s.check(ctx, session, &f)
+		})
+		if err != nil {
 			return f, err
 		}
 	}
@@ -160,12 +157,7 @@ func (s *stage) Finish(ctx context.Context, done workload.Totals) (f workload.Fi
 // check counts the rows of tables that the step may have changed, and evaluates the
 // file's checks. If the expected number of rows is unknown, the counted number becomes
 // the expected one.
-func (s *stage) check(ctx context.Context, f *workload.Finding) (err error) {
-	session, err := s.env.DB.Session(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, session.Close()) }()
+func (s *stage) check(ctx context.Context, session engine.Session, f *workload.Finding) error {
 	for _, t := range s.tables {
 		if !t.unknown && !slices.Contains(s.spec.changes, t) {
 			continue

@@ -227,8 +227,7 @@ func (r *reading) stored(n *strictyaml.Node, column int) source {
 			"make it by text or bytes with check: true, or let the column make it: {set: ["+target.Name+"]}")
 	case !known(*s.value):
 		r.At(n, fmt.Sprintf("the greatest length of the value is not known, and column %s has at most %d bytes", target.Name,
-			target.Width),
-			"use a size whose greatest is known")
+			target.Width), "use a size whose greatest is known")
 	}
 	return s
 }
@@ -310,10 +309,7 @@ func (r *reading) byIndex(index *strictyaml.Node) {
 		}
 	}
 	if order == nil {
-		var known []string
-		for _, ix := range r.t.Indexes {
-			known = append(known, ix.Name)
-		}
+		known := r.t.indexNames()
 		help := hint.OneOf(index.Text, known)
 		if known == nil {
 			help = "declare it in the table, as in indexes: {" + index.Text + ": [COLUMN]}"

@@ -86,16 +86,13 @@ type stepReader struct {
 }
 
 func (b *stepReader) step(n *strictyaml.Node) *step {
-	s := &step{batch: 1}
 	if n.Kind == strictyaml.Scalar && n.Text == stepSettle {
-		s.kind = stepSettle
-		s.Settle = workload.NewSettle(-1, b.rows())
-		s.Name, s.Doc = b.unique(stepSettle), "The engine comes to rest: deferred work is done."
-		return s
+		return &step{kind: stepSettle, batch: 1, Step: workload.SettleStep(b.unique(stepSettle), -1, b.rows(), "")}
 	}
 	if !b.Is(n, strictyaml.Mapping, "a step is a map, or settle", "as in {load: TABLE, rows: 100k}") {
 		return nil
 	}
+	s := &step{batch: 1}
 	for _, k := range stepNames {
 		if n.Get(k) != nil {
 			s.kind = k
@@ -204,10 +201,7 @@ func (b *stepReader) index(s *step, f strictyaml.Fields) {
 		return
 	}
 	before := len(b.Problems)
-	var known []string
-	for _, ix := range s.table.Indexes {
-		known = append(known, ix.Name)
-	}
+	known := s.table.indexNames()
 	s.indexes = f.Words("indexes", "names of indexes", func(name string) (string, error) {
 		if !slices.Contains(known, name) {
 			return "", hint.Errorf(hint.OneOf(name, known), "table %s has no index %q", s.table.Name, name)
@@ -247,8 +241,7 @@ func (b *stepReader) settle(s *step, f strictyaml.Fields) {
 		seconds, _ := b.seconds(n, "settle", 0)
 		floor = quantity.AsDuration(seconds)
 	}
-	s.Settle = workload.NewSettle(floor, b.rows())
-	s.Name, s.Doc = b.unique(stepSettle), "The engine comes to rest: deferred work is done."
+	s.Step = workload.SettleStep(b.unique(stepSettle), floor, b.rows(), "")
 }
 
 func (b *stepReader) run(s *step, f strictyaml.Fields) {

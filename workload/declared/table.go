@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rumbench/internal/text/hint"
+	"rumbench/internal/text/quantity"
 	"rumbench/internal/text/strictyaml"
 	"rumbench/model"
 	"rumbench/workload/gen"
@@ -62,12 +63,7 @@ var types = []columnType{
 	{"timestamp", model.Time, 0}, {"text", model.String, 0}, {"bytes", model.Bytes, 0},
 }
 
-func typeNames() (out []string) {
-	for _, t := range types {
-		out = append(out, t.name)
-	}
-	return out
-}
+func typeNames() []string { return quantity.Texts(types, func(t columnType) string { return t.name }) }
 
 // typeName returns the type of a column, as files name it.
 func typeName(c *model.Column) string {
@@ -106,11 +102,8 @@ func (c *compiler) readTables(n *strictyaml.Node) {
 }
 
 // indexNames returns the names of the indexes.
-func (t *tableDef) indexNames() (names []string) {
-	for i := range t.Indexes {
-		names = append(names, t.Indexes[i].Name)
-	}
-	return names
+func (t *tableDef) indexNames() []string {
+	return quantity.Texts(t.Indexes, func(ix model.Index) string { return ix.Name })
 }
 
 // live returns how many rows exist, as far as this is known.
@@ -185,8 +178,7 @@ func (c *tableReader) autoKey() {
 		return
 	}
 	c.At(t.columns[i].node, fmt.Sprintf("column %s is auto, and must be the whole key, which is %s", t.Columns[i].Name,
-		strings.Join(t.Key, ", ")),
-		"make it the key, or number the rows by {value: {sequence: [1]}}")
+		strings.Join(t.Key, ", ")), "make it the key, or number the rows by {value: {sequence: [1]}}")
 }
 
 // known accepts the names of columns.
@@ -404,9 +396,9 @@ func (t *tableDef) entryBytes(ix *model.Index) (sum float64) {
 }
 
 // group returns the positions of the columns that a name matches: one column, one of
-// several copies, or, with a star, all copies. any is whether one of the copies must be
+// several copies, or, with a star, all copies; choose is whether one of the copies must be
 // chosen.
-func (t *tableDef) group(name string) (at []int, any bool) {
+func (t *tableDef) group(name string) (at []int, choose bool) {
 	all := strings.HasSuffix(name, "*")
 	name = strings.TrimSuffix(name, "*")
 	if i := t.Column(name); i >= 0 && !all {

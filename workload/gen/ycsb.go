@@ -33,9 +33,7 @@ func newYCSBZipf(n int64, theta, zeta float64) *YCSBZipf {
 	return z
 }
 
-func (z *YCSBZipf) setEta() {
-	z.eta = (1 - math.Pow(2/z.first, 1-z.theta)) / (1 - z.second/z.sum)
-}
+func (z *YCSBZipf) setEta() { z.eta = (1 - math.Pow(2/z.first, 1-z.theta)) / (1 - z.second/z.sum) }
 
 // Grow sets the number of numbers. After a decrease, draws keep the zeta of the greater
 // number, as in YCSB.
@@ -150,9 +148,7 @@ type Exponential struct{ gamma float64 }
 
 // NewExponential returns the distribution that draws a share (0…1) of its numbers below
 // bound.
-func NewExponential(share, bound float64) Exponential {
-	return Exponential{-math.Log(1-share) / bound}
-}
+func NewExponential(share, bound float64) Exponential { return Exponential{-math.Log(1-share) / bound} }
 
 // Draw draws a number.
 func (d Exponential) Draw(s *Source) int64 { return int64(-math.Log(1-s.Unit()) / d.gamma) }

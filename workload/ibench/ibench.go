@@ -13,6 +13,7 @@ import (
 	"slices"
 	"time"
 
+	"rumbench/internal/text/quantity"
 	"rumbench/model"
 	"rumbench/workload"
 	"rumbench/workload/pace"
@@ -144,10 +145,7 @@ func (r *run) choose() error {
 		judge(r.steps)
 		return nil
 	}
-	var names []string
-	for _, s := range r.steps {
-		names = append(names, s.Name)
-	}
+	names := quantity.Texts(r.steps, func(s workload.Step) string { return s.Name })
 	for _, w := range want {
 		if !slices.Contains(names, w) {
 			return &workload.ParamError{Param: "steps",

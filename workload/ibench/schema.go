@@ -3,6 +3,7 @@ package ibench
 import (
 	"fmt"
 
+	"rumbench/internal/text/quantity"
 	"rumbench/model"
 	"rumbench/workload"
 )
@@ -78,11 +79,7 @@ func (r *run) indexes() []index {
 }
 
 func (r *run) indexNames(table int) []string {
-	var out []string
-	for _, ix := range r.indexes() {
-		out = append(out, tableName(table)+"_"+ix.name)
-	}
-	return out
+	return quantity.Texts(r.indexes(), func(ix index) string { return tableName(table) + "_" + ix.name })
 }
 
 // width returns the user bytes of a column other than the data column.

@@ -2,7 +2,6 @@ package ibench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -40,7 +39,7 @@ type table struct {
 	inserts, deletes chan struct{}
 }
 
-func (r *run) openStage(ctx context.Context, p *plan, env workload.Env, check bool) (_ workload.Stage, err error) {
+func (r *run) openStage(ctx context.Context, p *plan, env workload.Env, check bool) (workload.Stage, error) {
 	s := &stage{run: r, plan: p, env: env, check: check && env.Results}
 	if p.withIndex {
 		for n := range r.tables {
@@ -49,30 +48,24 @@ func (r *run) openStage(ctx context.Context, p *plan, env workload.Env, check bo
 			}
 		}
 	}
-	session, err := env.DB.Session(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, session.Close()) }()
-	if p.wantsIndex {
-		if err := s.requireIndexes(ctx, session); err != nil {
-			return nil, err
-		}
-	}
-	for n := range r.tables {
-		t := &table{name: tableName(n)}
-		if err := s.readEdges(ctx, session, t); err != nil {
-			return nil, err
-		}
-		s.tables = append(s.tables, t)
-	}
-	if err := s.startRows(ctx, session); err != nil {
-		return nil, err
-	}
 	s.text = gen.NewText(gen.NewStream(env.Seed, "ibench", "data"), r.p.Int("data_min"), r.p.Int("data_max"),
 		float64(r.p.Int("data_random_pct"))/100)
-	s.couple()
-	return s, nil
+	return s, workload.InSession(ctx, env.DB, func(ctx context.Context, session engine.Session) error {
+		if p.wantsIndex {
+			if err := s.requireIndexes(ctx, session); err != nil {
+				return err
+			}
+		}
+		for n := range r.tables {
+			t := &table{name: tableName(n)}
+			if err := s.readEdges(ctx, session, t); err != nil {
+				return err
+			}
+			s.tables = append(s.tables, t)
+		}
+		s.couple()
+		return s.startRows(ctx, session)
+	})
 }
 
 // requireIndexes returns an error unless the secondary indexes exist: without them the
@@ -210,12 +203,7 @@ func (s *stage) Finish(ctx context.Context, done workload.Totals) (workload.Find
 		}
 		return f, nil
 	}
-	session, err := s.env.DB.Session(ctx)
-	if err != nil {
-		return f, err
-	}
-	defer session.Close()
-	got, err := s.count(ctx, session)
+	got, err := workload.ReadInSession(ctx, s.env.DB, s.count)
 	if err != nil {
 		return f, err
 	}

@@ -64,7 +64,8 @@ func (r *run) allSteps() []workload.Step {
 		plans = append(plans, r.load("l.i0", false), r.build(),
 			r.writes("l.i1", r.p.Int("write_rows")-small, r.p.Int("write_batch")),
 			r.writes("l.i2", small, r.p.Int("small_batch")),
-			r.settle())
+			&plan{indexed: true, Step: workload.SettleStep("settle", r.p.Duration("settle_floor"),
+				r.p.Int("rows")*int64(r.clients), " before the queries")})
 		for _, rate := range r.p.Ints("rates") {
 			plans = append(plans, r.queries(fmt.Sprintf("qr%d", rate), rate, rangeQuerier),
 				r.queries(fmt.Sprintf("qp%d", rate), rate, pointQuerier))
@@ -212,14 +213,6 @@ func (r *run) touches() (out []workload.Touch) {
 		}
 	}
 	return out
-}
-
-func (r *run) settle() *plan {
-	p := &plan{indexed: true}
-	p.Name = "settle"
-	p.Doc = "The engine comes to rest: deferred work is done before the queries."
-	p.Settle = workload.NewSettle(r.p.Duration("settle_floor"), r.p.Int("rows")*int64(r.clients))
-	return p
 }
 
 // queries returns a step of queries concurrent with writers at a fixed rate.

@@ -2,7 +2,6 @@ package linkbench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -54,12 +53,7 @@ func (s *requestStage) Finish(ctx context.Context, _ workload.Totals) (f workloa
 	if !s.checks {
 		return f, nil
 	}
-	session, err := s.env.DB.Session(ctx)
-	if err != nil {
-		return f, err
-	}
-	defer func() { err = errors.Join(err, session.Close()) }()
-	got, err := s.read(ctx, session)
+	got, err := workload.ReadInSession(ctx, s.env.DB, s.read)
 	if err != nil {
 		return f, err
 	}
@@ -84,7 +78,7 @@ func (s *requestStage) notes(total *tally, first, last stretch) (out []string) {
 			total.asked))
 	}
 	if n := total.addToUpd + total.updToAdd; n > 0 {
-		out = append(out, fmt.Sprintf("%d link writes became the other one: %d adds updated, %d updates added", n,
+		out = append(out, fmt.Sprintf("%d link writes became the opposite one: %d adds updated, %d updates added", n,
 			total.addToUpd, total.updToAdd))
 	}
 	if first.lists > 0 && last.lists > 0 {

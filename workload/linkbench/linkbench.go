@@ -90,14 +90,7 @@ const maxRate = 20_000
 
 // Estimate returns the size of the load plus the maximum growth by request steps.
 func (r *run) Estimate() workload.Live {
-	done := r.p.Float("warmup_seconds") * maxRate
-	for _, clients := range r.p.Ints("clients") {
-		if n := r.p.Int("transactions"); n > 0 {
-			done += float64(n * clients)
-		} else {
-			done += r.p.Float("seconds") * maxRate
-		}
-	}
+	done := workload.ClientOps(r.p, maxRate)
 	share, last := [kinds]float64{}, 0.0
 	for k, up := range r.profile.thresholds(r.p.String("mix")) {
 		share[k], last = min(up, 1)-last, min(up, 1)

@@ -71,12 +71,7 @@ func (s *loadStage) Finish(ctx context.Context, _ workload.Totals) (f workload.F
 	if !s.env.Results || s.p.String("check") == "none" {
 		return f, nil
 	}
-	session, err := s.env.DB.Session(ctx)
-	if err != nil {
-		return f, err
-	}
-	defer session.Close()
-	last, err := lastNode(ctx, session)
+	last, err := workload.ReadInSession(ctx, s.env.DB, lastNode)
 	if err == nil && last != t.nodes {
 		f.Broken = append(f.Broken, fmt.Sprintf(
 			"the nodes end with id %d after %d were loaded: the requests would miss some", last, t.nodes))
@@ -209,15 +204,10 @@ type indexStage struct {
 	env workload.Env
 }
 
-func (s *indexStage) Client(context.Context, workload.Seat) (workload.Client, error) { return s, nil }
-
-func (s *indexStage) Do(ctx context.Context, out *workload.Outcome) error {
-	if err := s.env.DB.CreateIndexes(ctx, linkTable, linkIndex); err != nil {
-		return err
-	}
-	live, plain := s.live(&s.now, true), s.live(&s.now, false)
-	out.Rows, out.Bytes, out.Others = s.now.links, live.Bytes-plain.Bytes, 1
-	return nil
+func (s *indexStage) Client(context.Context, workload.Seat) (workload.Client, error) {
+	bytes := s.live(&s.now, true).Bytes - s.live(&s.now, false).Bytes
+	return &workload.Builder{DB: s.env.DB,
+		Queue: []workload.Build{{Table: linkTable, Index: linkIndex, Rows: s.now.links, Bytes: bytes}}}, nil
 }
 
 func (s *indexStage) Finish(context.Context, workload.Totals) (workload.Finding, error) {

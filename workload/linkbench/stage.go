@@ -2,7 +2,6 @@ package linkbench
 
 import (
 	"context"
-	"errors"
 
 	"rumbench/engine"
 	"rumbench/internal/text/hint"
@@ -27,8 +26,7 @@ type requestStage struct {
 	clients    []*client
 }
 
-func (r *run) openRequests(ctx context.Context, name string, env workload.Env,
-	checks bool) (_ workload.Stage, err error) {
+func (r *run) openRequests(ctx context.Context, name string, env workload.Env, checks bool) (workload.Stage, error) {
 	if !r.now.known {
 		r.seed = env.Seed
 	}
@@ -41,7 +39,7 @@ func (r *run) openRequests(ctx context.Context, name string, env workload.Env,
 		env: env, checks: checks && env.Results,
 	}
 	if !r.now.known && env.Results {
-		if err := s.meet(ctx); err != nil {
+		if err := workload.InSession(ctx, env.DB, s.meet); err != nil {
 			return nil, err
 		}
 	}
@@ -53,12 +51,7 @@ func (r *run) openRequests(ctx context.Context, name string, env workload.Env,
 
 // meet prepares for tables that another process has loaded. The number of nodes added
 // since distinguishes earlier requests from those to come.
-func (s *requestStage) meet(ctx context.Context) (err error) {
-	session, err := s.env.DB.Session(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, session.Close()) }()
+func (s *requestStage) meet(ctx context.Context, session engine.Session) error {
 	last, err := lastNode(ctx, session)
 	switch {
 	case err != nil:
@@ -105,7 +98,7 @@ func (s *requestStage) requireGraph(ctx context.Context, session engine.Session)
 			}
 			if found.Rows == 0 {
 				return hint.Errorf("load it with the parameters and the seed of this run",
-					"node %d has fewer than %d links of type %d: the graph is another one", node, n, firstLinkType+linkType)
+					"node %d has fewer than %d links of type %d: it is a different graph", node, n, firstLinkType+linkType)
 			}
 		}
 	}

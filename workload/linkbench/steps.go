@@ -3,9 +3,7 @@ package linkbench
 import (
 	"context"
 	"fmt"
-	"slices"
 
-	"rumbench/internal/metric"
 	"rumbench/workload"
 )
 
@@ -25,31 +23,14 @@ const (
 
 func (r *run) build() {
 	if r.p.Bool("load") {
-		r.steps = append(r.steps, r.load(), r.index(), workload.Step{
-			Name: "settle", Settle: workload.NewSettle(r.p.Duration("settle_floor"), r.nodes),
-			Doc: "The engine comes to rest: deferred work is done before the requests.",
-		})
+		r.steps = append(r.steps, r.load(), r.index(),
+			workload.SettleStep("settle", r.p.Duration("settle_floor"), r.nodes, " before the requests"))
 	}
-	levels := r.p.Ints("clients")
-	if seconds := r.p.Float("warmup_seconds"); seconds > 0 {
-		s := r.requests("warmup", levels[0], false)
-		s.Seconds, s.Groups[0].Work, s.Warmup = seconds, 0, true
-		s.Doc = "Caches are warmed up for the next step."
-		r.steps = append(r.steps, s)
+	check := r.p.String("check")
+	requests := func(name string, clients int64, last bool) workload.Step {
+		return r.requests(name, clients, check == "each" && name != workload.Warmup || check == "last" && last)
 	}
-	varies := slices.Min(levels) < slices.Max(levels)
-	for i, clients := range levels {
-		last := i == len(levels)-1
-		s := r.requests(fmt.Sprintf("L%d.P%d", i+1, clients), clients, r.p.String("check") == "each" || last &&
-			r.p.String("check") == "last")
-		if varies && !slices.Contains(levels[:i], clients) {
-			s.Base, s.Axes = "requests", []workload.Axis{{Name: "clients", Value: float64(clients)}}
-		}
-		if last {
-			s.Judged = []string{metric.RowsPerS, metric.ServiceP99US, metric.CPUUS, metric.WriteKB, metric.SpaceAmplification}
-		}
-		r.steps = append(r.steps, s)
-	}
+	r.steps = append(r.steps, workload.ClientSteps(r.p, "requests", "L", requests)...)
 }
 
 // batches returns the number of batches of rows.

@@ -23,8 +23,7 @@ type stage struct {
 }
 
 // open starts a stage. The first stage of this process counts the existing facts.
-func (r *run) open(ctx context.Context, step *workload.Step, env workload.Env,
-	check bool) (_ workload.Stage, err error) {
+func (r *run) open(ctx context.Context, step *workload.Step, env workload.Env, check bool) (workload.Stage, error) {
 	s := &stage{
 		run: r, env: env, check: check && env.Results, rows: r.order(),
 		bytes: r.rowBytes(false) + 3*r.rowBytes(true), draws: gen.NewStream(env.Seed, "rollup", "tables"),
@@ -40,21 +39,18 @@ func (r *run) open(ctx context.Context, step *workload.Step, env workload.Env,
 	if step.Creates {
 		return s, s.createIndexes(ctx)
 	}
-	session, err := env.DB.Session(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, session.Close()) }()
-	for n := range r.tables {
-		held, err := s.aggregate(ctx, session, tableName(n, 0), model.Count)
-		if err != nil {
-			return nil, err
+	return s, workload.InSession(ctx, env.DB, func(ctx context.Context, session engine.Session) error {
+		for n := range r.tables {
+			held, err := s.aggregate(ctx, session, tableName(n, 0), model.Count)
+			if err != nil {
+				return err
+			}
+			r.next[n].Store(held)
+			r.committed += held
 		}
-		r.next[n].Store(held)
-		r.committed += held
-	}
-	r.drawn.Store(r.committed)
-	return s, nil
+		r.drawn.Store(r.committed)
+		return nil
+	})
 }
 
 func (s *stage) createIndexes(ctx context.Context) error {

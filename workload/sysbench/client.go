@@ -203,9 +203,7 @@ func (c *client) inSlice() int64 { return c.first + c.slice.Draw(c.source) }
 
 func (c *client) int(n int64) { c.args = append(c.args, model.IntValue(n)) }
 
-func (c *client) digits(groups int) {
-	c.args, c.text = appendText(c.args, c.text, c.source, groups)
-}
+func (c *client) digits(groups int) { c.args, c.text = appendText(c.args, c.text, c.source, groups) }
 
 func (c *client) Do(ctx context.Context, out *workload.Outcome) error {
 	out.Kind = c.kind

@@ -33,7 +33,12 @@ func (r *run) openIndex(_ context.Context, env workload.Env) (workload.Stage, er
 
 func (s *loadStage) Client(ctx context.Context, seat workload.Seat) (workload.Client, error) {
 	if s.index {
-		return &indexer{loadStage: s, table: seat.Client}, nil
+		b := &workload.Builder{DB: s.env.DB}
+		for n := seat.Client; n < s.tables; n += s.loaders() {
+			b.Queue = append(b.Queue, workload.Build{Table: tableName(n), Index: indexName(n), Rows: s.size,
+				Bytes: s.size * indexBytes})
+		}
+		return b, nil
 	}
 	l := &loader{loadStage: s, session: seat.Session, table: seat.Client}
 	return l, l.begin(ctx)
@@ -115,24 +120,6 @@ func (l *loader) Finish(ctx context.Context) error {
 	return nil
 }
 
-// indexer builds the index of its tables.
-type indexer struct {
-	*loadStage
-	table int
-}
-
-func (x *indexer) Do(ctx context.Context, out *workload.Outcome) error {
-	if x.table >= x.tables {
-		return workload.ErrDone
-	}
-	if err := x.env.DB.CreateIndexes(ctx, tableName(x.table), indexName(x.table)); err != nil {
-		return err
-	}
-	out.Rows, out.Bytes, out.Others = x.size, x.size*indexBytes, 1
-	x.table += x.loaders()
-	return nil
-}
-
 // Finish checks that all rows exist and are numbered without gaps: tests draw ids
 // from 1 to the table size.
 func (s *loadStage) Finish(ctx context.Context, _ workload.Totals) (f workload.Finding, err error) {
@@ -140,20 +127,18 @@ func (s *loadStage) Finish(ctx context.Context, _ workload.Totals) (f workload.F
 	if !s.env.Results || s.p.String("check") == "none" || s.index {
 		return f, nil
 	}
-	session, err := s.env.DB.Session(ctx)
-	if err != nil {
-		return f, err
-	}
-	defer func() { err = errors.Join(err, session.Close()) }()
-	for n := range s.tables {
-		last, err := lastID(ctx, session, n)
-		if err != nil {
-			return f, err
+	err = workload.InSession(ctx, s.env.DB, func(ctx context.Context, session engine.Session) error {
+		for n := range s.tables {
+			last, err := lastID(ctx, session, n)
+			if err != nil {
+				return err
+			}
+			if last != s.size {
+				f.Broken = append(f.Broken, fmt.Sprintf("table %s ends with id %d after %d rows were loaded", tableName(n),
+					last, s.size))
+			}
 		}
-		if last != s.size {
-			f.Broken = append(f.Broken, fmt.Sprintf("table %s ends with id %d after %d rows were loaded", tableName(n), last,
-				s.size))
-		}
-	}
-	return f, nil
+		return nil
+	})
+	return f, err
 }

@@ -2,7 +2,6 @@ package sysbench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -62,18 +61,15 @@ func (r *run) openTest(ctx context.Context, name string, t *test, l level,
 	if s.zipf, err = gen.NewZipf(r.size, r.p.Float("zipfian_exp")); err != nil {
 		return nil, err
 	}
-	session, err := env.DB.Session(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, session.Close()) }()
-	if err := s.requireRows(ctx, session); err != nil {
-		return nil, err
-	}
-	if err := s.countHeld(ctx, session); err != nil {
-		return nil, err
-	}
-	return s, s.readSums(ctx, session)
+	return s, workload.InSession(ctx, env.DB, func(ctx context.Context, session engine.Session) error {
+		if err := s.requireRows(ctx, session); err != nil {
+			return err
+		}
+		if err := s.countHeld(ctx, session); err != nil {
+			return err
+		}
+		return s.readSums(ctx, session)
+	})
 }
 
 // findParts sets the parts, and which of them begin and end each kind of transaction.
@@ -279,7 +275,10 @@ func (s *testStage) Finish(ctx context.Context, _ workload.Totals) (f workload.F
 // compare reads an aggregate and compares it; broken has a %d for the actual value.
 func (s *testStage) compare(ctx context.Context, f *workload.Finding, subject model.Aggregate, want int64,
 	broken string) (got int64, err error) {
-	if got, err = s.read(ctx, subject); err != nil {
+	got, err = workload.ReadInSession(ctx, s.env.DB, func(ctx context.Context, session engine.Session) (int64, error) {
+		return s.aggregate(ctx, session, subject)
+	})
+	if err != nil {
 		return 0, err
 	}
 	f.ReadAll = true
@@ -287,16 +286,6 @@ func (s *testStage) compare(ctx context.Context, f *workload.Finding, subject mo
 		f.Broken = append(f.Broken, fmt.Sprintf(broken, got))
 	}
 	return got, nil
-}
-
-// read executes aggregate in a separate session.
-func (s *testStage) read(ctx context.Context, subject model.Aggregate) (n int64, err error) {
-	session, err := s.env.DB.Session(ctx)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, session.Close()) }()
-	return s.aggregate(ctx, session, subject)
 }
 
 // noteEnd adds a note if the test has run out of rows.

@@ -306,10 +306,7 @@ func (r *run) loadGroup(name, op string, work, rowsPerOp int64) []workload.Group
 }
 
 func (r *run) settle(name string) workload.Step {
-	return workload.Step{
-		Name: name, Settle: workload.NewSettle(r.p.Duration("settle_floor"), r.size*int64(r.tables)),
-		Doc: "The engine comes to rest: deferred work is done before the next steps.",
-	}
+	return workload.SettleStep(name, r.p.Duration("settle_floor"), r.size*int64(r.tables), " before the next steps")
 }
 
 // touches returns the random index accesses of a query of a test. None are reported if

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"rumbench/internal/text/quantity"
 	"rumbench/workload"
 )
 
@@ -210,12 +211,7 @@ func (d *definitions) newTest(entry string) (*test, error) {
 		Help: "the tests are " + strings.Join(testNames(), ", ") + ", and settle"}
 }
 
-func testNames() (names []string) {
-	for _, t := range tests {
-		names = append(names, t.name)
-	}
-	return names
-}
+func testNames() []string { return quantity.Texts(tests, func(t test) string { return t.name }) }
 
 // maxNumber is the maximum of N in a test's name, and of range_size and delta.
 const maxNumber = 100_000

@@ -86,9 +86,7 @@ func (g *data) at(w, slot int64) (d, tick int64) {
 }
 
 // slot returns the number of a device's slot in a tick, in its writer's order.
-func (g *data) slot(d, tick int64) int64 {
-	return tick*g.perTick + int64(g.place[d])/g.writers
-}
+func (g *data) slot(d, tick int64) int64 { return tick*g.perTick + int64(g.place[d])/g.writers }
 
 // writerOf returns the writer that sends a device's measurements.
 func (g *data) writerOf(d int64) int64 { return int64(g.place[d]) % g.writers }
@@ -178,9 +176,7 @@ func (g *data) missed(d, tick int64) (first, n int64) {
 
 // lateness returns the number of ticks after which a measurement has certainly arrived
 // and been corrected.
-func (r *sizes) lateness() int64 {
-	return max(r.silence, correctAfter) + 1
-}
+func (r *sizes) lateness() int64 { return max(r.silence, correctAfter) + 1 }
 
 // certain returns whether a measurement has arrived, and a value of it has been
 // corrected, once its writer has done all slots before slot.

@@ -55,15 +55,6 @@ func (r *run) openStage(step *workload.Step, env workload.Env) (workload.Stage, 
 	return s, nil
 }
 
-// inSession calls a function with its own session.
-func (s *stage) inSession(ctx context.Context, do func(engine.Session) error) error {
-	session, err := s.env.DB.Session(ctx)
-	if err != nil {
-		return err
-	}
-	return errors.Join(do(session), session.Close())
-}
-
 // count counts the rows of the partitions.
 func (s *stage) count(ctx context.Context, session engine.Session) (rows int64, err error) {
 	for n := range s.run.tables {
@@ -127,7 +118,7 @@ func (s *stage) Finish(ctx context.Context, _ workload.Totals) (f workload.Findi
 		return f, nil
 	}
 	f.ReadAll = true
-	return f, s.inSession(ctx, func(session engine.Session) error {
+	err = workload.InSession(ctx, s.env.DB, func(ctx context.Context, session engine.Session) error {
 		got, err := s.count(ctx, session)
 		if err == nil && got != want*s.rowsOf() {
 			f.Broken = append(f.Broken, fmt.Sprintf("the partitions hold %d rows; what has arrived and is not dropped makes %d",
@@ -135,6 +126,7 @@ func (s *stage) Finish(ctx context.Context, _ workload.Totals) (f workload.Findi
 		}
 		return errors.Join(err, s.checkRollups(ctx, session, &f))
 	})
+	return f, err
 }
 
 // checkRollups compares all roll-ups with the values from which they were computed.

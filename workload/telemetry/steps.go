@@ -24,10 +24,8 @@ const (
 
 // Steps returns the same steps for all schemas, so that they can be compared.
 func (r *run) Steps() []workload.Step {
-	steps := []workload.Step{r.load(), r.index(), {
-		Name: "settle", Doc: "The engine comes to rest: deferred work is done before the queries.",
-		Settle: workload.NewSettle(r.p.Duration("settle_floor"), r.history*r.devices*r.rowsOf()),
-	}}
+	steps := []workload.Step{r.load(), r.index(),
+		workload.SettleStep("settle", r.p.Duration("settle_floor"), r.history*r.devices*r.rowsOf(), " before the queries")}
 	if jobs := r.jobsUntil(r.history); jobs > 0 {
 		steps = append(steps, workload.Step{
 			Name: "rollup", Primary: opRollup, WritesPer: opRollup, Access: workload.RangeAccess,

@@ -132,10 +132,12 @@ type indexStage struct {
 	env workload.Env
 }
 
-var indexed = [...]struct{ table, index string }{{customer, nameIndex}, {orders, orderIndex}}
-
-func (s *indexStage) Client(_ context.Context, seat workload.Seat) (workload.Client, error) {
-	return &builder{indexStage: s}, nil
+func (s *indexStage) Client(context.Context, workload.Seat) (workload.Client, error) {
+	rows := s.warehouses * districts * s.customers
+	return &workload.Builder{DB: s.env.DB, Queue: []workload.Build{
+		{Table: customer, Index: nameIndex, Rows: rows, Bytes: rows * nameEntry},
+		{Table: orders, Index: orderIndex, Rows: s.now.orders, Bytes: s.now.orders * orderEntry},
+	}}, nil
 }
 
 // Finish checks the loaded tables.
@@ -144,25 +146,8 @@ func (s *indexStage) Finish(ctx context.Context, _ workload.Totals) (f workload.
 	if !s.env.Results || !s.now.whole {
 		return f, nil
 	}
-	return f, s.inSession(ctx, s.env.DB, func(session engine.Session) error { return s.check(ctx, session, true, &f) })
-}
-
-// builder builds the indexes, one at a time.
-type builder struct {
-	*indexStage
-	done int
-}
-
-func (b *builder) Do(ctx context.Context, out *workload.Outcome) error {
-	at := indexed[b.done]
-	if err := b.env.DB.CreateIndexes(ctx, at.table, at.index); err != nil {
-		return err
-	}
-	rows, entry := b.now.orders, int64(orderEntry)
-	if at.table == customer {
-		rows, entry = b.warehouses*districts*b.customers, nameEntry
-	}
-	b.done++
-	out.Rows, out.Bytes, out.Others = rows, rows*entry, 1
-	return nil
+	err = workload.InSession(ctx, s.env.DB, func(ctx context.Context, session engine.Session) error {
+		return s.check(ctx, session, true, &f)
+	})
+	return f, err
 }

@@ -120,8 +120,7 @@ func (t *terminal) enterLines(number int64, lines []line) {
 	for i := range lines {
 		l := &lines[i]
 		t.list = append(t.list, integer(t.w), integer(t.d), integer(number), integer(l.number), integer(l.item),
-			integer(l.supplier), model.Value{},
-			integer(l.quantity), integer(l.amount), model.StringValue(l.dist[:l.distSize]))
+			integer(l.supplier), model.Value{}, integer(l.quantity), integer(l.amount), model.StringValue(l.dist[:l.distSize]))
 	}
 	t.write(insertLines+statement(len(lines)-1), int64(len(lines))*bytesOf[orderLine], t.list...)
 }

@@ -14,9 +14,8 @@ var (
 	payDistrict  = define(update(district, "+d_ytd"))
 	getDistrict  = define(get(district, "d_name", "d_street_1", "d_street_2", "d_city", "d_state", "d_zip"))
 	byName       = define(scan(customer, nameIndex, 3, "c_id"))
-	lockCustomer = define(lock(customer, "c_credit", "c_data", "c_first", "c_middle", "c_last", "c_street_1",
-		"c_street_2", "c_city", "c_state", "c_zip",
-		"c_phone", "c_since", "c_credit_lim", "c_discount", "c_balance"))
+	lockCustomer = define(lock(customer, "c_credit", "c_data", "c_first", "c_middle", "c_last", "c_street_1", "c_street_2",
+		"c_city", "c_state", "c_zip", "c_phone", "c_since", "c_credit_lim", "c_discount", "c_balance"))
 	pay           = define(update(customer, "+c_balance", "+c_ytd_payment", "+c_payment_cnt"))
 	payBad        = define(update(customer, "c_data", "+c_balance", "+c_ytd_payment", "+c_payment_cnt"))
 	insertHistory = define(insert(history, 1))

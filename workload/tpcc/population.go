@@ -81,9 +81,7 @@ func (p *population) buyer(order int64) int64 {
 func (s *sizes) delivered(order int64) bool { return order <= s.customers-s.undelivered }
 
 // pieces returns the loaded quantity of an item in the warehouse's stock.
-func (p *population) pieces(whole int64) int64 {
-	return between(p.begin(stock, whole, 0), 10, 100)
-}
+func (p *population) pieces(whole int64) int64 { return between(p.begin(stock, whole, 0), 10, 100) }
 
 // begin begins the draws of a row.
 func (p *population) begin(table string, i, n int64) *gen.Source {
@@ -108,8 +106,7 @@ func (p *population) row(b *workload.Batch, table string, i, n int64) {
 			p.between(0, 2000), integer(p.customers*firstPayment), integer(p.customers+1))
 	case stock:
 		b.Add(integer(p.w), integer(i), integer(p.pieces(i)), p.dist(), p.dist(), p.dist(), p.dist(), p.dist(), p.dist(),
-			p.dist(), p.dist(), p.dist(), p.dist(),
-			integer(0), integer(0), integer(0), p.data())
+			p.dist(), p.dist(), p.dist(), p.dist(), integer(0), integer(0), integer(0), p.data())
 	case customer:
 		p.addCustomer(i)
 	case history:
@@ -129,10 +126,9 @@ func (p *population) addCustomer(c int64) {
 	if chance(&p.source, 10) {
 		credit = badCredit
 	}
-	p.Add(integer(p.w), integer(p.d), integer(c), p.text(8, 16), p.word("OE"), p.lastName(c),
-		p.text(10, 20), p.text(10, 20), p.text(10, 20), p.text(2, 2), p.zip(), p.phone(), at(start), p.word(credit),
-		integer(creditLimit), p.between(0, 5000),
-		integer(-firstPayment), integer(firstPayment), integer(1), integer(0), p.text(300, dataWidth))
+	p.Add(integer(p.w), integer(p.d), integer(c), p.text(8, 16), p.word("OE"), p.lastName(c), p.text(10, 20),
+		p.text(10, 20), p.text(10, 20), p.text(2, 2), p.zip(), p.phone(), at(start), p.word(credit), integer(creditLimit),
+		p.between(0, 5000), integer(-firstPayment), integer(firstPayment), integer(1), integer(0), p.text(300, dataWidth))
 }
 
 func (p *population) addOrder(o int64) {

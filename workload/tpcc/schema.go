@@ -44,17 +44,13 @@ func number(name string) model.Column {
 	return model.Column{Name: name, Type: model.Int, Width: 4, NotNull: true}
 }
 
-func money(name string) model.Column {
-	return model.Column{Name: name, Type: model.Int, NotNull: true}
-}
+func money(name string) model.Column { return model.Column{Name: name, Type: model.Int, NotNull: true} }
 
 func text(name string, width int) model.Column {
 	return model.Column{Name: name, Type: model.String, Width: width, NotNull: true}
 }
 
-func date(name string) model.Column {
-	return model.Column{Name: name, Type: model.Time, NotNull: true}
-}
+func date(name string) model.Column { return model.Column{Name: name, Type: model.Time, NotNull: true} }
 
 func orNull(c model.Column) model.Column {
 	c.NotNull = false

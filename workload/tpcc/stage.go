@@ -2,7 +2,6 @@ package tpcc
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"rumbench/engine"
@@ -32,7 +31,7 @@ func (r *run) openMix(ctx context.Context, name string, env workload.Env, checks
 		r.seed = env.Seed
 		r.now = state{totals: r.loaded(), whole: env.Results}
 		if env.Results {
-			if err := r.inSession(ctx, env.DB, func(session engine.Session) error { return r.meet(ctx, session) }); err != nil {
+			if err := workload.InSession(ctx, env.DB, r.meet); err != nil {
 				return nil, err
 			}
 		}
@@ -44,15 +43,6 @@ func (r *run) openMix(ctx context.Context, name string, env workload.Env, checks
 		draws: stream(env.Seed, name).Sub(uint64(r.now.orders)), // different from earlier steps
 		clock: start + r.now.orders*1000,
 	}, nil
-}
-
-// inSession calls a function with its own session.
-func (r *run) inSession(ctx context.Context, db engine.DB, do func(engine.Session) error) error {
-	session, err := db.Session(ctx)
-	if err != nil {
-		return err
-	}
-	return errors.Join(do(session), session.Close())
 }
 
 // meet prepares for tables that another process has loaded.
@@ -118,7 +108,9 @@ func (s *mixStage) Finish(ctx context.Context, _ workload.Totals) (f workload.Fi
 	if !s.checks || !s.checked || s.p.String("check") == checkNone {
 		return f, nil
 	}
-	err = s.inSession(ctx, s.env.DB, func(session engine.Session) error { return s.check(ctx, session, false, &f) })
+	err = workload.InSession(ctx, s.env.DB, func(ctx context.Context, session engine.Session) error {
+		return s.check(ctx, session, false, &f)
+	})
 	if err != nil {
 		return f, err
 	}
@@ -161,15 +153,12 @@ func (s *mixStage) notes(total *tally) []string {
 	out = append(out, fmt.Sprintf("mix of %d transactions: %.2f %% New-Order, %.2f %% Payment, %.2f %% Order-Status, "+
 		"%.2f %% Delivery, %.2f %% Stock-Level",
 		all, share(entered, all), share(total.done[payment], all), share(total.done[orderStatus], all),
-		share(total.done[delivery], all),
-		share(total.done[stockLevel], all)))
+		share(total.done[delivery], all), share(total.done[stockLevel], all)))
 	out = append(out, fmt.Sprintf("%.2f %% of the New-Orders were rolled back by their users (1 %% is expected); they "+
-		"are not among new_order",
-		share(total.done[rolledBack], entered)))
+		"are not among new_order", share(total.done[rolledBack], entered)))
 	if s.warehouses > 1 {
 		out = append(out, fmt.Sprintf("%.2f %% of the order lines (1 %% is expected) and %.1f %% of the payments (15 %%) "+
-			"were remote",
-			share(total.remoteLines, total.changed.lines), share(total.remotePayments, total.done[payment])))
+			"were remote", share(total.remoteLines, total.changed.lines), share(total.remotePayments, total.done[payment])))
 	}
 	skipped := share(total.skipped, total.done[delivery]*districts)
 	return append(out, fmt.Sprintf("deliveries skipped %.2f %% of the districts, as they had no undelivered order "+

@@ -3,10 +3,8 @@ package tpcc
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
-	"rumbench/internal/metric"
 	"rumbench/workload"
 )
 
@@ -59,30 +57,10 @@ const (
 func (r *run) build() {
 	if r.p.Bool("load") {
 		t := r.loaded()
-		all := r.live(&t, false).Rows
-		r.steps = append(r.steps, r.load(), r.index(), workload.Step{
-			Name: "settle", Settle: workload.NewSettle(r.p.Duration("settle_floor"), all),
-			Doc: "The engine comes to rest: deferred work is done before the mix.",
-		})
+		r.steps = append(r.steps, r.load(), r.index(),
+			workload.SettleStep("settle", r.p.Duration("settle_floor"), r.live(&t, false).Rows, " before the mix"))
 	}
-	levels := r.p.Ints("clients")
-	if seconds := r.p.Float("warmup_seconds"); seconds > 0 {
-		s := r.mix("warmup", levels[0], false)
-		s.Seconds, s.Groups[0].Work, s.Warmup = seconds, 0, true
-		s.Doc = "Caches are warmed up for the next step."
-		r.steps = append(r.steps, s)
-	}
-	varies := slices.Min(levels) < slices.Max(levels)
-	for i, clients := range levels {
-		s := r.mix(fmt.Sprintf("M%d.P%d", i+1, clients), clients, true)
-		if varies && !slices.Contains(levels[:i], clients) {
-			s.Base, s.Axes = "mix", []workload.Axis{{Name: "clients", Value: float64(clients)}}
-		}
-		if i == len(levels)-1 {
-			s.Judged = []string{metric.RowsPerS, metric.ServiceP99US, metric.CPUUS, metric.WriteKB, metric.SpaceAmplification}
-		}
-		r.steps = append(r.steps, s)
-	}
+	r.steps = append(r.steps, workload.ClientSteps(r.p, "mix", "M", r.mix)...)
 }
 
 func (r *run) load() workload.Step {
@@ -102,15 +80,14 @@ func (r *run) index() workload.Step {
 		Name: "index", Primary: opIndex, WritesPer: opIndex, Whole: true,
 		Doc: "How fast are the indexes on customers' names and on customers' orders built? The consistency of the load " +
 			"is checked after it.",
-		Groups: []workload.Group{{Name: "index", Clients: 1, Work: int64(len(indexed)),
-			Ops: []workload.OpKind{{Name: opIndex, Unit: opRow}}}},
+		Groups: []workload.Group{{Name: "index", Clients: 1, Work: 2, Ops: []workload.OpKind{{Name: opIndex, Unit: opRow}}}},
 		Open: func(_ context.Context, env workload.Env) (workload.Stage, error) {
 			return &indexStage{run: r, env: env}, nil
 		},
 	}
 }
 
-func (r *run) mix(name string, clients int64, checks bool) workload.Step {
+func (r *run) mix(name string, clients int64, _ bool) workload.Step {
 	s := workload.Step{
 		Name: name, Primary: kindNames[newOrder], WritesPer: kindNames[newOrder], Access: workload.MixedAccess,
 		Seconds: r.p.Float("seconds"),
@@ -137,7 +114,7 @@ func (r *run) mix(name string, clients int64, checks bool) workload.Step {
 	}
 	s.Groups = []workload.Group{g}
 	s.Open = func(ctx context.Context, env workload.Env) (workload.Stage, error) {
-		return r.openMix(ctx, name, env, checks)
+		return r.openMix(ctx, name, env, name != workload.Warmup)
 	}
 	return s
 }

@@ -95,14 +95,7 @@ const maxRate = 10_000
 
 // Estimate returns the size of the load plus the maximum growth by the mix.
 func (r *run) Estimate() workload.Live {
-	done := r.p.Float("warmup_seconds") * maxRate
-	for _, clients := range r.p.Ints("clients") {
-		if n := r.p.Int("transactions"); n > 0 {
-			done += float64(n * clients)
-		} else {
-			done += r.p.Float("seconds") * maxRate
-		}
-	}
+	done := workload.ClientOps(r.p, maxRate)
 	entered, paid := int64(done*float64(cards[newOrder])/deckSize), int64(done*float64(cards[payment])/deckSize)
 	t := r.loaded()
 	t.add(&totals{orders: entered, undelivered: entered, lines: entered * meanLines, payments: paid})

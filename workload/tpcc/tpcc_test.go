@@ -344,7 +344,7 @@ func TestLoadIsJudged(t *testing.T) {
 	r := small(t, nil)
 	r.steps = r.steps[:2]
 	db := loaded(t, r, 1)
-	err := r.inSession(t.Context(), db, func(session engine.Session) error {
+	err := workload.InSession(t.Context(), db, func(ctx context.Context, session engine.Session) error {
 		stmt, err := session.Prepare(t.Context(), &model.Op{Kind: model.Delete, Table: newOrders})
 		if err != nil {
 			return err

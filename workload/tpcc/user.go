@@ -101,9 +101,7 @@ func (u *user) drawCustomer() {
 	u.c = u.drawID()
 }
 
-func (u *user) drawID() int64 {
-	return nurand(u.source, nurandID, u.constants.id, 1, u.customers)
-}
+func (u *user) drawID() int64 { return nurand(u.source, nurandID, u.constants.id, 1, u.customers) }
 
 func (u *user) drawNewOrder() {
 	s := u.source

@@ -4,6 +4,7 @@ package catalog
 import (
 	"rumbench/engine"
 	engines "rumbench/engine/all"
+	"rumbench/internal/text/quantity"
 	"rumbench/internal/text/strictyaml"
 	"rumbench/workload"
 	workloads "rumbench/workload/all"
@@ -24,11 +25,8 @@ func (Plugins) Engine(name string) (engine.Engine, bool) {
 }
 
 // EngineNames lists the engines' names.
-func (Plugins) EngineNames() (names []string) {
-	for _, e := range engines.Engines() {
-		names = append(names, e.Info().Name)
-	}
-	return names
+func (Plugins) EngineNames() []string {
+	return quantity.Texts(engines.Engines(), func(e engine.Engine) string { return e.Info().Name })
 }
 
 // Workload returns the workload of that name.
@@ -42,11 +40,8 @@ func (Plugins) Workload(name string) (workload.Workload, bool) {
 }
 
 // WorkloadNames lists the workloads' names.
-func (Plugins) WorkloadNames() (names []string) {
-	for _, w := range workloads.Workloads() {
-		names = append(names, w.Info().Name)
-	}
-	return names
+func (Plugins) WorkloadNames() []string {
+	return quantity.Texts(workloads.Workloads(), func(w workload.Workload) string { return w.Info().Name })
 }
 
 // ReadWorkload returns the workload that a file declares. The error is of type

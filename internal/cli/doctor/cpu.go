@@ -3,6 +3,8 @@ package doctor
 import (
 	"slices"
 	"strings"
+
+	"rumbench/internal/observe"
 )
 
 func cpuChecks() []check {
@@ -39,7 +41,7 @@ var clocks = []string{"tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_s
 	"riscv_clocksource"}
 
 func setClock(m *machine) string {
-	available := strings.Fields(text(m.sys, "devices", "system", "clocksource", "clocksource0", "available_clocksource"))
+	available := strings.Fields(observe.Text(m.sys, "devices/system/clocksource/clocksource0/available_clocksource"))
 	for _, c := range clocks {
 		if slices.Contains(available, c) {
 			return m.set(c, clockDir+"/current_clocksource")
@@ -64,7 +66,7 @@ func cpuLimit(m *machine) Finding {
 // showsLimits reports whether the limits of control groups can be read:
 // unreadable limits would go unnoticed.
 func (m *machine) showsLimits() bool {
-	return text(m.proc, "self", "cgroup") != "" &&
+	return observe.Text(m.proc, "self", "cgroup") != "" &&
 		(exists(m.sys, "fs", "cgroup", "cgroup.controllers") || exists(m.sys, "fs", "cgroup", "memory") ||
 			exists(m.sys, "fs", "cgroup", "cpu"))
 }

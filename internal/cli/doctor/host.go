@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"rumbench/internal/text/quantity"
 )
 
 // Status rates a finding.
@@ -40,11 +42,7 @@ type Report struct {
 
 // Bad names the checks that found the machine unfit.
 func (r *Report) Bad() []string {
-	var names []string
-	for _, f := range r.findings(Bad) {
-		names = append(names, f.Name)
-	}
-	return names
+	return quantity.Texts(r.findings(Bad), func(f Finding) string { return f.Name })
 }
 
 func (r *Report) findings(status Status) []Finding {

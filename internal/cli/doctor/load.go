@@ -26,8 +26,7 @@ const (
 
 func loadChecks() []check {
 	return []check{
-		{"another benchmark", "none", anotherBenchmark,
-			"two benchmarks at a time measure each other"},
+		{"another benchmark", "none", anotherBenchmark, "two benchmarks at a time measure each other"},
 		{"other load", "others use less than 5 % of all CPUs", otherLoad,
 			"CPU time of other programs is not available to the engine, and they evict its data from the CPU's caches"},
 		{"stolen time", "below 1 %", stolenTime,

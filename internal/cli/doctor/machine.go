@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/prometheus/procfs"
@@ -50,16 +49,6 @@ func space(dir string) (free, total float64, err error) {
 		return 0, 0, err
 	}
 	return float64(st.Bavail) * float64(st.Bsize), float64(st.Blocks) * float64(st.Bsize), nil
-}
-
-// text returns the contents of a small file without surrounding space; "" if it
-// cannot be read.
-func text(elem ...string) string {
-	data, err := os.ReadFile(filepath.Join(elem...))
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(data))
 }
 
 func exists(elem ...string) bool {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"rumbench/internal/server"
+	"rumbench/internal/text/quantity"
 )
 
 // Program is a program that targets need, such as a database server.
@@ -31,10 +32,7 @@ func (p Program) finding(uid int) Finding {
 	switch {
 	case p.Found == "":
 		f.Status, f.Found = Warn, "missing"
-		var lines []string
-		for _, c := range InstallCommands([]Program{p}, uid) {
-			lines = append(lines, strings.Join(c, " "))
-		}
+		lines := quantity.Texts(InstallCommands([]Program{p}, uid), func(c []string) string { return strings.Join(c, " ") })
 		f.Fix = strings.Join(lines, "\n")
 	case p.Problem != "":
 		f.Status, f.Found = Warn, f.Found+": "+p.Problem

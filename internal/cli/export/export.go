@@ -98,9 +98,7 @@ func write[L any](w io.Writer, subject string, trials []Trial,
 
 // WriteRows writes all rows of the trials, in their order, and returns their
 // number.
-func WriteRows(w io.Writer, trials []Trial) (int64, error) {
-	return write(w, "rows", trials, eachRow)
-}
+func WriteRows(w io.Writer, trials []Trial) (int64, error) { return write(w, "rows", trials, eachRow) }
 
 func eachRow(t Trial, yield func(...Row) error) error {
 	params, err := json.Marshal(t.Params)

@@ -142,6 +142,4 @@ func (f *Frame) each(yield func(*Source, *Row) bool) {
 }
 
 // oneLine returns the text of an error on one line, for a cell of a table.
-func oneLine(err error) string {
-	return strings.Join(strings.Fields(err.Error()), " ")
-}
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

@@ -107,9 +107,6 @@ func whole(labels string) (object, mark string) {
 
 // whose returns the name of the object that labels identify.
 func whose(labels string) string {
-	var values []string
-	for _, l := range observe.ParseLabels(labels) {
-		values = append(values, l.Value)
-	}
+	values := quantity.Texts(observe.ParseLabels(labels), func(l observe.Label) string { return l.Value })
 	return escape.Line(strings.Join(values, " "))
 }

@@ -19,8 +19,7 @@ import (
 // they differ. Its name is not among them: containers and rented machines get a
 // new one each time.
 var machineFacts = []string{"virtualization", "cpu", "cpus online", "cpus usable", "cpu quota", "memory",
-	"memory limit",
-	"filesystem", "device size", "device rotational"}
+	"memory limit", "filesystem", "device size", "device rotational"}
 
 // machineOf returns a line on the kind of machine that a trial ran on. Memory is
 // rounded up to whole GiB: the amount that a kernel reserves differs from one

@@ -12,7 +12,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"rumbench/internal/observe/perfring"
 	"rumbench/internal/text/hint"
 )
 
@@ -175,58 +174,3 @@ func ioctl(fd int, request uint, arg unsafe.Pointer) error {
 // ringPages is the size of a processor's ring without its header: room for some
 // 20,000 records between two drains.
 const ringPages = 512
-
-// events are tracepoints on all processors, which write to a ring for each.
-type events struct {
-	fds   []int
-	rings []*perfring.Ring
-}
-
-// open opens tracepoints on all processors, disabled.
-func (e *events) open(filter string, points ...*tracepoint) error {
-	processors, err := perfring.Processors()
-	if err != nil {
-		return err
-	}
-	for _, processor := range processors {
-		first := -1
-		for _, p := range points {
-			fd, err := p.open(processor, filter)
-			if err != nil {
-				return err
-			}
-			e.fds = append(e.fds, fd)
-			if first >= 0 {
-				if err := unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_SET_OUTPUT, first); err != nil {
-					return fmt.Errorf("trace processor %d: share its ring: %w", processor, err)
-				}
-				continue
-			}
-			first = fd
-			r, err := perfring.New(fd, ringPages)
-			if err != nil {
-				return err
-			}
-			e.rings = append(e.rings, r)
-		}
-	}
-	return nil
-}
-
-// set enables or disables all events.
-func (e *events) set(request uint) (err error) {
-	for _, fd := range e.fds {
-		err = errors.Join(err, unix.IoctlSetInt(fd, request, 0))
-	}
-	return err
-}
-
-func (e *events) close() (err error) {
-	for _, r := range e.rings {
-		err = errors.Join(err, r.Close())
-	}
-	for _, fd := range e.fds {
-		err = errors.Join(err, unix.Close(fd))
-	}
-	return err
-}

@@ -36,7 +36,7 @@ type Config struct {
 
 // Tracer traces the requests to a device.
 type Tracer struct {
-	events
+	events         perfring.Group // issue and requeue
 	issue, requeue *tracepoint
 	region         region
 	processes      *observe.Descendants
@@ -78,10 +78,10 @@ func Start(c Config) (*Tracer, error) {
 	}
 	t.live, t.ever = t.scanner.layer, t.scanner.layer
 	if err == nil {
-		err = t.set(unix.PERF_EVENT_IOC_ENABLE)
+		err = t.events.Enable()
 	}
 	if err != nil {
-		return nil, errors.Join(err, t.close())
+		return nil, errors.Join(err, t.events.Close())
 	}
 	go t.run()
 	return t, nil
@@ -93,7 +93,7 @@ func Available(dir string) error {
 	if err != nil {
 		return err
 	}
-	return t.close()
+	return t.events.Close()
 }
 
 // prepare opens the events, disabled.
@@ -123,10 +123,11 @@ func prepare(c Config) (*Tracer, error) {
 		return nil, fmt.Errorf("look at %s: %w", c.Dirs[0], err)
 	}
 	t.scanner = scanner{dirs: c.Dirs, uses: c.Uses, major: unix.Major(st.Dev), minor: unix.Minor(st.Dev),
-		start:   t.region.begin,
-		classes: &t.recording.classes, files: make(map[uint64]*file)}
-	if err := t.open(fmt.Sprintf("dev == %d", t.region.dev), t.issue, t.requeue); err != nil {
-		return nil, errors.Join(err, t.close())
+		start: t.region.begin, classes: &t.recording.classes, files: make(map[uint64]*file)}
+	points, filter := []*tracepoint{t.issue, t.requeue}, fmt.Sprintf("dev == %d", t.region.dev)
+	open := func(processor, i int) (int, error) { return points[i].open(processor, filter) }
+	if err := t.events.Open(ringPages, len(points), open); err != nil {
+		return nil, errors.Join(err, t.events.Close())
 	}
 	return t, nil
 }
@@ -192,9 +193,7 @@ func (t *Tracer) run() {
 		case <-t.stop:
 			running = false
 		}
-		for _, r := range t.rings {
-			r.Drain(t.take)
-		}
+		t.events.Drain(t.take)
 		if now := time.Now(); !running || now.After(next) {
 			used := perfring.ThreadCPU()
 			t.attribute(!running)
@@ -202,7 +201,7 @@ func (t *Tracer) run() {
 		}
 		if ran := time.Since(began); running && ran > budgetAfter && budgetShare*(perfring.ThreadCPU()-before) > ran {
 			t.recording.over = errors.Join(errors.New("it took more than 1 % of a processor, and was stopped"),
-				t.set(unix.PERF_EVENT_IOC_DISABLE))
+				t.events.Disable())
 			<-t.stop
 			running = false
 		}
@@ -212,10 +211,10 @@ func (t *Tracer) run() {
 
 // Stop ends tracing and returns the recording.
 func (t *Tracer) Stop() (*Recording, error) {
-	err := t.set(unix.PERF_EVENT_IOC_DISABLE)
+	err := t.events.Disable()
 	close(t.stop)
 	<-t.stopped
-	if err = errors.Join(err, t.close()); err != nil {
+	if err = errors.Join(err, t.events.Close()); err != nil {
 		return nil, fmt.Errorf("end tracing: %w", err)
 	}
 	return t.recording, nil

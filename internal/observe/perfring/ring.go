@@ -16,31 +16,25 @@ import (
 	"rumbench/internal/observe/cpuset"
 )
 
-// Ring is the memory through which the kernel hands over the records of a processor.
-type Ring struct {
+// ring is the memory through which the kernel hands over the records of a processor.
+type ring struct {
 	memory []byte
 	header *unix.PerfEventMmapPage
 	data   []byte
 	joined []byte // a record that wraps around the end
 }
 
-// New maps the ring of an event. The ring has the given number of pages, a
-// power of two, and one more for its header.
-func New(event, pages int) (*Ring, error) {
+// newRing maps the ring of an event: pages, and one more for its header.
+func newRing(event, pages int) (*ring, error) {
 	page := os.Getpagesize()
 	memory, err := unix.Mmap(event, 0, (1+pages)*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		return nil, fmt.Errorf("map ring of records: %w", err)
 	}
-	return &Ring{memory: memory, header: (*unix.PerfEventMmapPage)(unsafe.Pointer(&memory[0])), data: memory[page:]}, nil
+	return &ring{memory: memory, header: (*unix.PerfEventMmapPage)(unsafe.Pointer(&memory[0])), data: memory[page:]}, nil
 }
 
-// Close unmaps the ring.
-func (r *Ring) Close() error { return unix.Munmap(r.memory) }
-
-// Drain passes on the records that arrived since the last call. A record is
-// overwritten after each has returned.
-func (r *Ring) Drain(each func(kind uint32, misc uint16, body []byte)) {
+func (r *ring) drain(each func(kind uint32, misc uint16, body []byte)) {
 	const header = 8
 	head := atomic.LoadUint64(&r.header.Data_head)
 	tail := r.header.Data_tail // only this side writes it
@@ -90,8 +84,8 @@ func (f *Fields) I32() int32 {
 	return int32(v)
 }
 
-// Processors returns the processors that are online.
-func Processors() (cpuset.Set, error) {
+// processors returns the processors that are online.
+func processors() (cpuset.Set, error) {
 	online, err := os.ReadFile("/sys/devices/system/cpu/online")
 	if err != nil {
 		return nil, fmt.Errorf("list processors: %w", err)

@@ -12,7 +12,7 @@ import (
 
 // TestRing: records that wrap around the end are whole, and each arrives once.
 func TestRing(t *testing.T) {
-	r := &Ring{header: new(unix.PerfEventMmapPage), data: make([]byte, 64)}
+	r := &ring{header: new(unix.PerfEventMmapPage), data: make([]byte, 64)}
 	var want, got []string
 	put := func(body string) {
 		record := binary.NativeEndian.AppendUint32(nil, uint32(len(want)))
@@ -29,7 +29,7 @@ func TestRing(t *testing.T) {
 		if i%5 == 0 {
 			put("second__")
 		}
-		r.Drain(func(kind uint32, misc uint16, body []byte) {
+		r.drain(func(kind uint32, misc uint16, body []byte) {
 			got = append(got, fmt.Sprintf("%d %d %s", kind, misc, body))
 		})
 	}

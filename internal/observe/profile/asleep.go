@@ -98,9 +98,8 @@ const listEvery = time.Second
 // directories.
 func Look(hertz int, pids []int, dirs []string, uses engine.FileUses) (*Looker, error) {
 	l := &Looker{every: time.Second / time.Duration(hertz), dirs: dirs, uses: uses,
-		processes: observe.NewDescendants(pids...),
-		threads:   make(map[int]*thread), places: make(map[Place]int32), stop: make(chan struct{}),
-		stopped: make(chan struct{})}
+		processes: observe.NewDescendants(pids...), threads: make(map[int]*thread), places: make(map[Place]int32),
+		stop: make(chan struct{}), stopped: make(chan struct{})}
 	if err := l.listThreads(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoLooks, err)
 	}
@@ -323,8 +322,7 @@ func (l *Looker) Cut(start, end time.Duration) *Asleep {
 	}
 	slices.SortFunc(out.Sleeps, func(a, b Sleep) int {
 		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Thread, b.Thread), cmp.Compare(a.Syscall, b.Syscall),
-			cmp.Compare(a.Kernel, b.Kernel),
-			cmp.Compare(a.File, b.File))
+			cmp.Compare(a.Kernel, b.Kernel), cmp.Compare(a.File, b.File))
 	})
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"runtime"
 	"runtime/pprof"
 	"slices"
@@ -104,10 +105,7 @@ func ReadLocks(r io.Reader, kind string, units float64) ([]LockCost, error) {
 		sum := sums[function]
 		sums[function] = LockCost{function, sum.Waits + float64(s.Value[0])/units, sum.Cost + float64(s.Value[1])/1e3/units}
 	}
-	out := make([]LockCost, 0, len(sums))
-	for _, c := range sums {
-		out = append(out, c)
-	}
+	out := slices.AppendSeq(make([]LockCost, 0, len(sums)), maps.Values(sums))
 	slices.SortFunc(out, func(a, b LockCost) int {
 		return cmp.Or(cmp.Compare(b.Cost, a.Cost), cmp.Compare(a.Function, b.Function))
 	})
@@ -117,10 +115,6 @@ func ReadLocks(r io.Reader, kind string, units float64) ([]LockCost, error) {
 // ofLocks reports whether a function belongs to the code that makes others
 // wait.
 func ofLocks(name string) bool {
-	for _, begin := range []string{"runtime.", "sync.", "internal/sync.", "syscall."} {
-		if strings.HasPrefix(name, begin) {
-			return true
-		}
-	}
-	return false
+	begins := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
+	return slices.ContainsFunc([]string{"runtime.", "sync.", "internal/sync.", "syscall."}, begins)
 }

@@ -32,8 +32,7 @@ const (
 // not sampled. A sampler that uses more than its budget of 0.5 % of each
 // processor stops itself, see Recording.OverBudget.
 type Sampler struct {
-	events    []int
-	rings     []*perfring.Ring
+	events    perfring.Group
 	recording *Recording
 	stop      chan struct{}
 	stopped   chan struct{}
@@ -71,8 +70,7 @@ func refuse(release string, force bool) error {
 		return nil
 	}
 	return hint.With(fmt.Errorf("%w: Linux %s may hang while it samples (cpu-clock, fixed in 6.18)", ErrUnavailable,
-		release),
-		"use another kernel, or force the sampler if yours has the fix")
+		release), "use another kernel, or force the sampler if yours has the fix")
 }
 
 func unavailable(err error) error {
@@ -92,12 +90,10 @@ func start(hertz int, own bool) (*Sampler, error) {
 	s := &Sampler{recording: newRecording(), stop: make(chan struct{}), stopped: make(chan struct{})}
 	s.recording.OwnOnly = own
 	if err := s.open(hertz, own); err != nil {
-		return nil, errors.Join(err, s.close())
+		return nil, errors.Join(err, s.events.Close())
 	}
-	for _, fd := range s.events {
-		if err := unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_ENABLE, 0); err != nil {
-			return nil, errors.Join(fmt.Errorf("enable sampling: %w", err), s.close())
-		}
+	if err := s.events.Enable(); err != nil {
+		return nil, errors.Join(fmt.Errorf("enable sampling: %w", err), s.events.Close())
 	}
 	// Processes that began after the events were enabled are in the records
 	// too.
@@ -110,50 +106,19 @@ func start(hertz int, own bool) (*Sampler, error) {
 	return s, nil
 }
 
-// open opens the events and the ring of each processor, disabled.
+// open opens the events of each processor, disabled.
 func (s *Sampler) open(hertz int, own bool) error {
-	processors, err := perfring.Processors()
-	if err != nil {
-		return err
-	}
-	threads := []int{-1} // all
+	threads, attr := []int{-1}, attributes(hertz, own) // -1: all threads
 	if own {
 		threads = numbered("/proc/self/task/")
 	}
-	for _, processor := range processors {
-		if err := s.openOn(processor, threads, attributes(hertz, own)); err != nil {
-			return err
+	return s.events.Open(ringPages, len(threads), func(processor, i int) (int, error) {
+		event, err := unix.PerfEventOpen(attr, threads[i], processor, -1, unix.PERF_FLAG_FD_CLOEXEC)
+		if err != nil && (threads[i] < 0 || err != unix.ESRCH) {
+			err = fmt.Errorf("sample processor %d: perf_event_open: %w", processor, err)
 		}
-	}
-	return nil
-}
-
-// openOn opens the events of threads on a processor, which share its ring.
-func (s *Sampler) openOn(processor int, threads []int, perfEventAttr *unix.PerfEventAttr) error {
-	first := -1
-	for _, thread := range threads {
-		fd, err := unix.PerfEventOpen(perfEventAttr, thread, processor, -1, unix.PERF_FLAG_FD_CLOEXEC)
-		if thread >= 0 && errors.Is(err, unix.ESRCH) {
-			continue // the thread has ended
-		}
-		if err != nil {
-			return fmt.Errorf("sample processor %d: perf_event_open: %w", processor, err)
-		}
-		s.events = append(s.events, fd)
-		if first >= 0 {
-			if err := unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_SET_OUTPUT, first); err != nil {
-				return fmt.Errorf("sample processor %d: share its ring: %w", processor, err)
-			}
-			continue
-		}
-		first = fd
-		r, err := perfring.New(fd, ringPages)
-		if err != nil {
-			return err
-		}
-		s.rings = append(s.rings, r)
-	}
-	return nil
+		return event, err
+	})
 }
 
 // attributes returns the event: samples, and records of new processes, names
@@ -189,13 +154,11 @@ func (s *Sampler) run() {
 		case <-s.stop:
 			running = false
 		}
-		for _, r := range s.rings {
-			r.Drain(s.recording.take)
-		}
+		s.events.Drain(s.recording.take)
 		used, lasted := perfring.ThreadCPU()-before, time.Since(began)
 		s.recording.Used = used
-		if lasted > settled && !s.recording.OverBudget && overBudget(used, lasted, len(s.rings)) {
-			s.recording.OverBudget = s.disable() == nil
+		if lasted > settled && !s.recording.OverBudget && overBudget(used, lasted, s.events.Processors()) {
+			s.recording.OverBudget = s.events.Disable() == nil
 		}
 	}
 }
@@ -205,32 +168,15 @@ func overBudget(used, lasted time.Duration, processors int) bool {
 	return float64(used) > Budget*float64(processors)*float64(lasted)
 }
 
-func (s *Sampler) disable() (err error) {
-	for _, fd := range s.events {
-		err = errors.Join(err, unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_DISABLE, 0))
-	}
-	return err
-}
-
 // Stop ends sampling and returns the recording.
 func (s *Sampler) Stop() (*Recording, error) {
-	err := s.disable()
+	err := s.events.Disable()
 	close(s.stop)
 	<-s.stopped
-	if err = errors.Join(err, s.close()); err != nil {
+	if err = errors.Join(err, s.events.Close()); err != nil {
 		return nil, fmt.Errorf("end sampling: %w", err)
 	}
 	return s.recording, nil
-}
-
-func (s *Sampler) close() (err error) {
-	for _, r := range s.rings {
-		err = errors.Join(err, r.Close())
-	}
-	for _, fd := range s.events {
-		err = errors.Join(err, unix.Close(fd))
-	}
-	return err
 }
 
 // Now returns the time of the clock that samples are stamped with,

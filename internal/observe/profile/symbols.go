@@ -63,8 +63,7 @@ func (s *symbols) opened() (images []Image) {
 	for _, i := range s.images {
 		images = append(images, i.Image)
 	}
-	slices.SortFunc(images, func(a,
-		b Image) int {
+	slices.SortFunc(images, func(a, b Image) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.BuildID, b.BuildID))
 	})
 	return images

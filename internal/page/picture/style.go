@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"rumbench/internal/text/quantity"
 )
 
 // Style names how a shape looks.
@@ -188,10 +190,4 @@ func (l look) rule(value func(string) string) string {
 	return out
 }
 
-func joined(list []float64) string {
-	var parts []string
-	for _, v := range list {
-		parts = append(parts, number(v))
-	}
-	return strings.Join(parts, " ")
-}
+func joined(list []float64) string { return strings.Join(quantity.Texts(list, number), " ") }

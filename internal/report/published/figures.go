@@ -128,9 +128,7 @@ func sameUnit(name, per, other string) bool {
 // counterpart returns the key of the step's number that is closest to a
 // published one: with the same denominator, or else of the primary operation.
 func counterpart(s *compare.Step, name, per string) (compare.Key, bool) {
-	about := func(op string) func(compare.Key) bool {
-		return func(k compare.Key) bool { return k.About(op) }
-	}
+	about := func(op string) func(compare.Key) bool { return func(k compare.Key) bool { return k.About(op) } }
 	first, second := s.Primary, s.WritesPer
 	if m := metric.ByName(name); m != nil && m.Per == metric.PerWritten {
 		first, second = second, first

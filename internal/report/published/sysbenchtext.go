@@ -102,9 +102,7 @@ type sysbenchArrivals struct{ Offered, Shed, Abandoned float64 }
 
 func (f sysbenchFinal) String() string {
 	var b strings.Builder
-	count := func(name string, n float64) {
-		fmt.Fprintf(&b, "        %-33s%s\n", name+":", figure(n, 0))
-	}
+	count := func(name string, n float64) { fmt.Fprintf(&b, "        %-33s%s\n", name+":", figure(n, 0)) }
 	rate := func(name string, n float64) {
 		fmt.Fprintf(&b, "    %-37s%-6s (%s per sec.)\n", name+":", figure(n, 0), figure(n/f.Seconds, 2))
 	}
@@ -129,8 +127,7 @@ func (f sysbenchFinal) String() string {
 	latency("sum", f.Sum)
 	threads := float64(f.Threads)
 	fmt.Fprintf(&b, "\nThreads fairness:\n    events (avg/stddev):           %s/%s\n    execution time (avg/stddev):   "+
-		"%s/%s\n\n",
-		figure(f.Events/threads, 4), figure(f.EventsSD, 2), figure(f.Sum/1e3/threads, 4), figure(f.BusySD, 2))
+		"%s/%s\n\n", figure(f.Events/threads, 4), figure(f.EventsSD, 2), figure(f.Sum/1e3/threads, 4), figure(f.BusySD, 2))
 	if f.Rows > 0 {
 		b.WriteString("Rows (rumbench):\n")
 		rate("rows", f.Rows)

@@ -199,10 +199,9 @@ func warnings(s *history.Series) (out []string) {
 			runs[notes.Mark(w).Number]++
 		}
 	}
-	for _, n := range notes.List {
-		out = append(out, quantity.Count(runs[n.Number], "run")+": "+n.Text)
-	}
-	return out
+	return quantity.Texts(notes.List, func(n page.Note) string {
+		return quantity.Count(runs[n.Number], "run") + ": " + n.Text
+	})
 }
 
 // longest returns the number of points of the longest series.

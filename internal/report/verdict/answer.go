@@ -94,10 +94,7 @@ func firstOf(items []*compare.Item, limit int, text func(*compare.Item) string) 
 	if len(items) > limit {
 		slices.SortStableFunc(items, func(a, b *compare.Item) int { return cmp.Compare(apart(b), apart(a)) })
 	}
-	var parts []string
-	for _, it := range items[:min(limit, len(items))] {
-		parts = append(parts, text(it))
-	}
+	parts := quantity.Texts(items[:min(limit, len(items))], text)
 	if n := len(items) - limit; n > 0 {
 		parts = append(parts, fmt.Sprintf("%d more", n))
 	}

@@ -64,14 +64,12 @@ func calibration(j *compare.Judgement) []page.Block {
 		page.Prose("", fmt.Sprintf("A/A: %s and %s are the same. What differs is this machine's noise.", j.Base.Name,
 			j.New.Name)), t,
 		page.Prose("", "Noise: standard deviation of the ratio of two trials. A difference of the size shown is found by "+
-			"as many trials as ran here in nine "+
-			"of ten campaigns, with the correction for all numbers shown."),
+			"as many trials as ran here in nine of ten campaigns, with the correction for all numbers shown."),
 		page.Prose("", precision(min(len(j.Base.Trials), len(j.New.Trials)), low, high)),
 	}
 	if alarms > 0 {
 		out = append(out, page.Banner(fmt.Sprintf("%d numbers are called different although nothing differs: something on "+
-			"this machine favours one of the "+
-			"two. Look for it before comparing anything.", alarms)))
+			"this machine favors one of the two. Look for it before comparing anything.", alarms)))
 	}
 	return out
 }
@@ -88,15 +86,13 @@ func precision(trials int, low, high float64) string {
 	switch {
 	case high == 0:
 		return fmt.Sprintf("%d trials of each target are too few to say which differences this machine can detect; at "+
-			"least %d are needed.",
-			trials, compare.LeastTrials)
+			"least %d are needed.", trials, compare.LeastTrials)
 	case low == high:
 		return fmt.Sprintf("With %d trials of each target this machine detects differences in throughput from %s on.",
 			trials, farApart(high))
 	}
 	return fmt.Sprintf("With %d trials of each target this machine detects differences in throughput from %s (in the "+
-		"quietest step) to %s (in "+
-		"the noisiest).", trials, farApart(low), farApart(high))
+		"quietest step) to %s (in the noisiest).", trials, farApart(low), farApart(high))
 }
 
 func calibrationRow(j *compare.Judgement, it *compare.Item, detectable float64, sought []float64) page.Row {

@@ -1,8 +1,6 @@
 package verdict
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -23,7 +21,7 @@ import (
 type Comparison struct {
 	*compare.Judgement
 	Items   []compare.Item       // the items of the judgement to show
-	First   string               // the first sentence; "" if there is none
+	Levels  string               // of durability, if they differ
 	Caveats []string             // to read before the numbers
 	Notes   []compare.Difference // other differences of the two: they may be the subject of the comparison
 	Narrow  bool                 // the answer is limited to the numbers shown
@@ -64,8 +62,8 @@ func Markdown(w io.Writer, list []Comparison) error {
 
 // blocks returns a comparison as the blocks of a page: the answer, then its limits.
 func (c Comparison) blocks() (out []page.Block) {
-	if c.First != "" {
-		out = append(out, page.Banner(c.First))
+	if c.Levels != "" {
+		out = append(out, page.Banner(DurabilityDiffers(c.Levels)))
 	}
 	out = append(out, page.Heading{Level: 2, Text: Pair(c.Base, c.New) + ", the base" + c.durability()})
 	sentences := Answer(c.Judgement, !c.Narrow)
@@ -213,30 +211,26 @@ type comparedItem struct {
 
 // JSON prints a line of JSON for every number compared.
 func JSON(w io.Writer, list []Comparison) error {
-	b := bufio.NewWriter(escape.NewWriter(w))
-	enc := json.NewEncoder(b)
+	var lines []comparedItem
 	for _, c := range list {
 		for i := range c.Items {
-			if err := enc.Encode(c.json(&c.Items[i])); err != nil {
-				return err
-			}
+			lines = append(lines, c.json(&c.Items[i]))
 		}
 	}
-	return b.Flush()
+	return metric.WriteLines(escape.NewWriter(w), lines)
 }
 
 func (c Comparison) json(it *compare.Item) comparedItem {
 	out := comparedItem{
 		Base: c.Base.Name, New: c.New.Name, Step: it.Step.Name, Group: it.New.Group, Op: it.New.Op, Metric: it.Metric(),
 		Unit: it.New.Unit, Per: it.New.Per, Headline: it.Headline, BaseTrials: it.Base.Values(), NewTrials: it.New.Values(),
-		Pairs: it.Pairs, Ratio: known(it.Ratio), Low: known(it.Low), High: known(it.High), P: known(it.P),
-		Adjusted: known(it.Adjusted),
-		Asked:    it.Asked, Test: string(it.Test), Verdict: string(it.Verdict), Why: it.Why,
-		Warnings: metric.Texts(warnings(it)),
+		Pairs: it.Pairs, Ratio: quantity.Known(it.Ratio), Low: quantity.Known(it.Low), High: quantity.Known(it.High),
+		P: quantity.Known(it.P), Adjusted: quantity.Known(it.Adjusted), Asked: it.Asked, Test: string(it.Test),
+		Verdict: string(it.Verdict), Why: it.Why, Warnings: metric.Texts(warnings(it)),
 	}
 	if it.Verdict == compare.Unclear || it.Verdict == compare.Unstable {
 		o := c.Outlook(&it.Effect)
-		out.Difference, out.Needed, out.Detectable = known(o.Difference), o.Trials, known(o.Detectable)
+		out.Difference, out.Needed, out.Detectable = quantity.Known(o.Difference), o.Trials, quantity.Known(o.Detectable)
 	}
 	if it.For != "" {
 		out.Measured = it.New.Metric
@@ -251,14 +245,6 @@ func (c Comparison) json(it *compare.Item) comparedItem {
 		out.NewValue, out.Unit = &it.New.Value, it.New.Unit
 	}
 	return out
-}
-
-// known returns v, or nil if JSON cannot represent it.
-func known(v float64) *float64 {
-	if !quantity.Finite(v) {
-		return nil
-	}
-	return &v
 }
 
 // Bench prints the trials in Go's benchmark format, which benchstat reads:

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"rumbench/internal/text/quantity"
 )
 
 // Line is the numbers of a configuration in a table of many columns.
@@ -52,11 +54,7 @@ type column struct {
 }
 
 func names(columns []column, tag string) []string {
-	var out []string
-	for _, c := range columns {
-		out = append(out, c.name)
-	}
-	return append(out, tag)
+	return append(quantity.Texts(columns, func(c column) string { return c.name }), tag)
 }
 
 // cells returns the cells of a line: its numbers, or their ratios to its base.

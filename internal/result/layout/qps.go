@@ -94,7 +94,7 @@ func readQPS(r io.Reader) ([]Step, error) {
 		case strings.HasPrefix(line, "col-"):
 			body = true
 		case !body:
-			return errors.New("a line col-1, col-2 … is to stand before the numbers")
+			return errors.New("a line col-1, col-2 … must precede the numbers")
 		default:
 			err = tests.addRates(names, strings.Split(line, "\t"))
 		}

@@ -110,8 +110,7 @@ func (b Build) CheckWith(campaign Build, engine string) error {
 			b.Format, campaign.Format)
 	case b.Revision != campaign.Revision && b.Revision != "" && campaign.Revision != "":
 		return fmt.Errorf("%s was built from revision %s, this rumbench from %s: build both from one source (+: with "+
-			"files that are changed or new)",
-			b.Path, b.Revision, campaign.Revision)
+			"files that are changed or new)", b.Path, b.Revision, campaign.Revision)
 	}
 	if !slices.Contains(b.Engines, engine) {
 		return fmt.Errorf("%s has no engine %s, only %s", b.Path, engine, strings.Join(b.Engines, ", "))

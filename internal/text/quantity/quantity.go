@@ -14,6 +14,14 @@ const Unknown = "–"
 // Finite reports whether v is a number, and not infinite.
 func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
+// Known returns v, or nil if JSON cannot represent it.
+func Known(v float64) *float64 {
+	if !Finite(v) {
+		return nil
+	}
+	return &v
+}
+
 // Digits rounds to three significant digits, and never before the point, where
 // it sets thousands apart.
 func Digits(v float64) string {

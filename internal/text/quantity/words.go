@@ -88,6 +88,14 @@ func Plural(per string) string {
 // Capital begins a sentence with a capital letter.
 func Capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
+// Texts returns a text for each element of a list.
+func Texts[T any](list []T, text func(T) string) (out []string) {
+	for _, x := range list {
+		out = append(out, text(x))
+	}
+	return out
+}
+
 // Joined returns a list for a sentence.
 func Joined(parts []string) string {
 	last := len(parts) - 1

@@ -10,9 +10,7 @@ type Key[T any] struct {
 
 // Valued returns a key with a scalar of type V, which set stores.
 func Valued[T, V any](name, doc string, r ScalarOf[V], set func(*T, V)) Key[T] {
-	return Key[T]{name, doc, r.Shape, func(f Fields, key string, dst *T) {
-		Bind(f, key, r, func(v V) { set(dst, v) })
-	}}
+	return Key[T]{name, doc, r.Shape, func(f Fields, key string, dst *T) { Bind(f, key, r, func(v V) { set(dst, v) }) }}
 }
 
 // Part returns a key that separate code reads.
