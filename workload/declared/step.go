@@ -225,6 +225,7 @@ func (b *stepReader) index(s *step, f strictyaml.Fields) {
 	s.groups = []*group{{}}
 	if n := f.Value("groups"); n != nil &&
 		b.Is(n, strictyaml.Mapping, "groups is a map of groups by name", "as in {readers: {clients: 2, do: OPERATION}}") {
+		b.Names(n)
 		for _, e := range n.Entries {
 			b.group(s, e, false)
 		}
@@ -269,6 +270,7 @@ func (b *stepReader) run(s *step, f strictyaml.Fields) {
 	if len(n.Entries) == 0 {
 		b.At(n, "the run has no groups", "as in {groups: {all: {clients: 4, do: OPERATION}}}")
 	}
+	b.Names(n)
 	for i, e := range n.Entries {
 		b.group(s, e, i == 0)
 	}

@@ -127,6 +127,15 @@ var OneLine = ScalarOf[string]{func(n *Node) (string, error) {
 
 func HasControl(s string) bool { return strings.ContainsFunc(s, unicode.IsControl) }
 
+// Names refuses keys of a map that are no names of one line.
+func (d *Document) Names(n *Node) {
+	for _, e := range n.Entries {
+		if HasControl(e.Key.Text) || strings.TrimSpace(e.Key.Text) == "" {
+			d.At(e.Key, fmt.Sprintf("the name %q is not one line of text", e.Key.Text), "")
+		}
+	}
+}
+
 var Boolean = ScalarOf[bool]{func(n *Node) (bool, error) {
 	if v, ok := n.Value.(bool); ok {
 		return v, nil

@@ -299,10 +299,6 @@ func (r reader) mapping(m *ast.MappingNode) *Node {
 		if key == nil {
 			continue
 		}
-		if HasControl(key.Text) {
-			r.refuse(v.Key.GetToken(), fmt.Sprintf("the key %q has a control character", key.Text), "remove it")
-			continue
-		}
 		if n.Key(key.Text) != nil {
 			r.refuse(v.Key.GetToken(), fmt.Sprintf("the key %q is given twice", key.Text), "remove one")
 			continue
