@@ -28,6 +28,9 @@ func TestEndlessFiles(t *testing.T) {
 		{"workload", "check"}, {"workload", "try"}, {"workload", "import", "pgbench"}, {"run"},
 	} {
 		for path, reason := range map[string]string{"/dev/zero": "not a regular file", pipe: "nothing is written", big: "larger than any such file", line: ""} {
+			if path == line && command[0] == "workload" && command[1] == "import" {
+				continue // a statement of any length is valid
+			}
 			out, talk, code := rumbench(t, append(command, path)...)
 			if code != 2 || !strings.Contains(talk, reason) || out != "" || len(talk) > 5000 {
 				t.Errorf("%v %s: exit code %d, %d bytes: %.200s", command, path, code, len(talk), talk)
