@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/text/quantity"
 	"rumbench/model"
 	"rumbench/workload/pace"
 )
@@ -207,7 +208,7 @@ func (g *Group) Plan(limit time.Duration) time.Duration {
 	if limit > 0 {
 		return limit
 	}
-	return time.Duration(float64(g.Work) / g.Rate * float64(time.Second))
+	return quantity.AsDuration(float64(g.Work) / g.Rate)
 }
 
 // GroupSeed returns the seed of the schedules of a step's group.

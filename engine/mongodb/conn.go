@@ -19,6 +19,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/serverkit"
+	"rumbench/internal/text/secret"
 	"rumbench/model"
 )
 
@@ -48,11 +49,11 @@ func (p *peer) connect(ctx context.Context) (*mongo.Client, error) {
 		SetServerMonitoringMode(options.ServerMonitoringModePoll)
 	c, err := mongo.Connect(o)
 	if err != nil {
-		return nil, fmt.Errorf("connect: %w", err)
+		return nil, secret.Error(fmt.Errorf("connect: %w", err), secret.In(p.uri))
 	}
 	if err := c.Ping(ctx, nil); err != nil {
 		disconnect(c)
-		return nil, classify("connect", err)
+		return nil, secret.Error(classify("connect", err), secret.In(p.uri))
 	}
 	return c, nil
 }

@@ -38,7 +38,10 @@ func Missing(engine string) error {
 // in the directory that the environment calls RUMBENCH_LIB, and in SharedDir.
 func Find(stem, version string) (string, error) {
 	if strings.ContainsRune(version, '/') {
-		_, err := os.Stat(version)
+		info, err := os.Stat(version)
+		if err == nil && !info.Mode().IsRegular() { // opening a pipe would never end
+			err = fmt.Errorf("%s is not a regular file", version)
+		}
 		return version, err
 	}
 	name := stem + "-" + version + ".so"

@@ -41,7 +41,7 @@ type room struct {
 var rooms = []room{
 	{"internal/need", 0, []string{"internal/need"}}, // of tests
 	{"model", 865, []string{"model"}},
-	{"internal/text", 1_779, []string{"internal/text/hint internal/text/quantity internal/text/escape", "internal/text/strictyaml"}},
+	{"internal/text", 1_779, []string{"internal/text/hint internal/text/quantity internal/text/escape", "internal/text/secret", "internal/text/strictyaml"}},
 	{"internal/stat", 2_220, []string{"internal/stat internal/stat/hist"}},
 	{"internal/metric", 1_257, []string{"internal/metric"}},
 	{"internal/server", 2_079, []string{"internal/server"}},
@@ -53,7 +53,7 @@ var rooms = []room{
 	{"workload", 18_619, []string{"workload/gen workload/pace", "workload", "workload/*", "workload/all"}},
 	{"internal/observe", 6_599, []string{"internal/observe/cpuset", "internal/observe internal/observe/perfring", "internal/observe/profile internal/observe/blockio"}},
 	{"internal/account", 2_555, []string{"internal/account"}},
-	{"internal/result", 3_195, []string{"internal/result/regular internal/result/layout internal/result/program", "internal/result", "internal/result/redact"}},
+	{"internal/result", 3_195, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
 	{"internal/plan", 2_694, []string{"internal/plan"}},
 	{"internal/run", 6_734, []string{"internal/run/drive internal/run/ratesearch", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 6_006, []string{"internal/importer"}},

@@ -147,7 +147,7 @@ func (a *App) explain(err error) int {
 		return ExitUsage
 	}
 	exit, ok := errors.AsType[exitError](err)
-	fmt.Fprintf(a.Stderr, "rumbench: %v\n", err)
+	fmt.Fprintf(a.Stderr, "rumbench: %s\n", hint.Shorten(err.Error()))
 	if help := hint.Of(err); help != "" {
 		fmt.Fprintf(a.Stderr, "hint: %s\n", a.asCalled(help))
 	}

@@ -172,7 +172,7 @@ func reportInput(dirs ...string) (report.Input, error) {
 		if !c.Started.IsZero() && (in.Started.IsZero() || c.Started.Before(in.Started)) {
 			in.Started = c.Started
 		}
-		in.Commands = append(in.Commands, commandLine(c.Command))
+		in.Commands = append(in.Commands, c.Command.String())
 		for _, name := range c.Targets {
 			if !slices.Contains(s.own, name) {
 				in.Warnings = append(in.Warnings, fmt.Sprintf("%s has no trial: it is not in this report.", name))
@@ -239,9 +239,6 @@ func usual(t *result.Trial) map[string]any {
 	}
 	return params
 }
-
-// commandLine returns a command in a form that may be shown and stored.
-func commandLine(args []string) string { return strings.Join(plan.WithoutSecretArgs(args), " ") }
 
 // addPublished reads the published figures from a campaign's plan. A plan that cannot be
 // read, as it names a file that is gone, makes the report poorer but is no error.

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -21,6 +20,7 @@ import (
 	"rumbench/internal/report"
 	"rumbench/internal/report/verdict"
 	"rumbench/internal/result"
+	"rumbench/internal/result/regular"
 	"rumbench/internal/run/campaign"
 	"rumbench/internal/run/forecast"
 	"rumbench/internal/server"
@@ -79,9 +79,6 @@ func newRunCommand(a *App) *cobra.Command {
 	return c
 }
 
-// mostPlan is the maximum size of a plan, whatever its source: a longer one is refused.
-const mostPlan = 1 << 20
-
 // lookedAt are the server programs that a plan's targets start.
 type lookedAt []server.Found
 
@@ -101,14 +98,9 @@ func (p *lookedAt) look(ctx context.Context) plan.Option {
 
 // loadPlan reads a plan from a file, or a pipe.
 func loadPlan(path string, sets []string, options ...plan.Option) (*plan.Plan, error) {
-	f, err := os.Open(path)
+	src, err := regular.ReadText(path)
 	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	src, err := io.ReadAll(io.LimitReader(f, mostPlan))
-	if err != nil {
-		return nil, err
+		return nil, usage(err)
 	}
 	return plan.Load(path, src, sets, catalog.Plugins{}, options...)
 }
@@ -117,9 +109,6 @@ func runPlan(ctx context.Context, a *App, o runOptions, path string) error {
 	var found lookedAt
 	programs := newBuilds(a)
 	p, err := loadPlan(path, o.sets, plan.Forced(o.force), found.look(ctx), programs.find(ctx))
-	if errors.Is(err, fs.ErrNotExist) {
-		return usage(err)
-	}
 	if err != nil {
 		return err
 	}

@@ -340,6 +340,16 @@ func TestRecording(t *testing.T) {
 				t.Errorf("%s: %s", killed.Status, killed.Reason)
 			}
 
+			h.run(0, "stat", attach, "--interval", "200ms", "--out", "secret", "--", "sh", "-c", "sleep 0.3", "sh", "--mysql-password=geheim wort", "--pass", "geheim",
+				"-p", "geheim", "me:geheim", "--token=geheim", "u@geheim@host")
+			files, err := snapshot(h.path("secret"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for path, text := range files {
+				noSecret(t, path, text)
+			}
+
 			log, err := os.ReadFile("../importer/testdata/sysbench/mysql-5.5.9/sb.o.read-write.range100.pk1.dop2")
 			if err != nil {
 				t.Fatal(err)

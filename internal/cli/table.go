@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -18,6 +17,7 @@ import (
 	"rumbench/internal/report/verdict"
 	"rumbench/internal/result"
 	"rumbench/internal/result/layout"
+	"rumbench/internal/result/regular"
 	"rumbench/internal/text/quantity"
 )
 
@@ -210,24 +210,14 @@ func remark(w io.Writer, durability string, lines []string) {
 	}
 }
 
-// maxNotes is the maximum size of a file of notes.
-const maxNotes = 1 << 20
-
 // readNotes reads a file of remarks on tests; none if there is no file.
 func readNotes(file string, c *compare.Campaign) (map[string]string, error) {
 	if file == "" {
 		return nil, nil
 	}
-	info, err := os.Stat(file)
+	src, err := regular.ReadText(file)
 	if err != nil {
-		return nil, err
-	}
-	if info.Size() > maxNotes {
-		return nil, usageErrorf("%s is too large for a file of notes", file)
-	}
-	src, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
+		return nil, usage(err)
 	}
 	notes, wrong := published.Notes(file, string(src), stepNames(c))
 	if len(wrong) > 0 {

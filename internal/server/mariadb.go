@@ -183,7 +183,7 @@ func mysqlVariables(ctx context.Context, p Program, args ...string) (names []str
 	if os.Getuid() == 0 {
 		args = append(args, "--user=root") // it only prints; the directory is root's
 	}
-	text, err := output(ctx, p.Path, append(args, "--verbose", "--help")...)
+	text, err := Output(ctx, p.Path, append(args, "--verbose", "--help")...)
 	_, table, found := strings.Cut(text, "\n-----")
 	if !found {
 		if err == nil {

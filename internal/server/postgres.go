@@ -54,7 +54,7 @@ func createPostgres(s *Server) ([]string, error) {
 
 // postgresVariables reads the names in the first column of --describe-config.
 func postgresVariables(ctx context.Context, p Program) (names []string, err error) {
-	text, err := output(ctx, p.Path, "--describe-config")
+	text, err := Output(ctx, p.Path, "--describe-config")
 	for line := range strings.Lines(text) {
 		if name, _, ok := strings.Cut(line, "\t"); ok {
 			names = append(names, name)

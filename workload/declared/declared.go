@@ -161,6 +161,7 @@ func (w *Workload) readInfo(d *strictyaml.Document) {
 	w.info.Params = append(w.info.Params, checkParam)
 	if n := f.Value("presets"); n != nil &&
 		d.Is(n, strictyaml.Mapping, "presets is a map of names", "as in {quick: {rows: 10k}}") {
+		d.Names(n)
 		for _, e := range n.Entries {
 			w.readPreset(d, e)
 		}

@@ -309,6 +309,9 @@ func (r *reading) returned() {
 	if (count != nil || sum != nil) && (read != nil || count != nil && sum != nil) {
 		r.At(r.s.at, "a scan reads columns, counts, or sums", "keep one of read, count and sum")
 	}
+	if n := r.f.Value("expect"); n != nil && sum != nil {
+		r.At(n, "expect is a number of rows, and a sum does not report how many it added", "count them, or remove expect")
+	}
 	for i, name := range r.op.Columns {
 		if r.op.Aggregate == model.NoAggregate && r.cols.list[r.t.Column(name)].value.proven {
 			r.s.proofs = append(r.s.proofs, i)

@@ -171,7 +171,7 @@ func (r *runner) prepare() error {
 		return fmt.Errorf("make the campaign directory: %w", err)
 	}
 	r.state = &result.Campaign{
-		Format: result.Format, Name: r.Plan.Name, Command: plan.WithoutSecretArgs(r.Command), Started: time.Now(),
+		Format: result.Format, Name: r.Plan.Name, Command: r.Command, Started: time.Now(),
 		Force: r.Force,
 		AA:    r.AA, Order: string(r.Plan.Order), Targets: targetNames(r.Plan), Question: r.Plan.Question,
 		Params: r.Plan.ParamTexts(), Programs: r.Programs, Builds: r.Builds, Trials: Entries(r.Plan),

@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"rumbench/engine/fsize"
 	"rumbench/internal/plan"
@@ -228,7 +227,7 @@ func describeStep(w io.Writer, s *workload.Step) {
 		parts = append(parts, part)
 	}
 	if s.Seconds > 0 {
-		parts = append(parts, time.Duration(s.Seconds*float64(time.Second)).String())
+		parts = append(parts, quantity.AsDuration(s.Seconds).String())
 	}
 	fmt.Fprintf(w, "  %-8s %s\n", s.Name, strings.Join(parts, "; "))
 }

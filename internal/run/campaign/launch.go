@@ -19,6 +19,7 @@ import (
 	"rumbench/engine/fsize"
 	"rumbench/internal/observe/cpuset"
 	"rumbench/internal/result"
+	"rumbench/internal/result/regular"
 	"rumbench/internal/server"
 	"rumbench/internal/text/hint"
 )
@@ -186,10 +187,13 @@ func (*launcher) explain(ctx context.Context, t *result.Trial, dir string, ended
 // why it ended.
 const roomForWords = 64 << 10
 
+// mostWords is the end of a log that is searched.
+const mostWords = 1 << 20
+
 // lastWords returns the end of a process's log. For a Go panic it returns the
 // beginning, which is more informative.
 func lastWords(path string) string {
-	b, err := os.ReadFile(path)
+	b, err := regular.Tail(path, mostWords)
 	if err != nil {
 		return ""
 	}

@@ -12,6 +12,7 @@ import (
 
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
+	"rumbench/internal/result/regular"
 	"rumbench/internal/text/quantity"
 	"rumbench/workload"
 )
@@ -158,7 +159,7 @@ func logsOf(trialDir string) (paths []string) {
 	if info, err := os.Stat(server); err == nil && info.Size() > 0 {
 		paths = append(paths, server)
 	}
-	if b, err := os.ReadFile(own); err == nil && strings.Contains(string(b), "\ngoroutine ") {
+	if b, err := regular.Tail(own, mostWords); err == nil && strings.Contains(string(b), "\ngoroutine ") {
 		paths = append(paths, own)
 	}
 	return paths

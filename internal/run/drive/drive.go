@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"rumbench/internal/stat/hist"
+	"rumbench/internal/text/quantity"
 	"rumbench/workload"
 )
 
@@ -153,7 +154,7 @@ func (r *stepRun) limit() time.Duration {
 	if r.Limit > 0 {
 		return r.Limit
 	}
-	return time.Duration(r.Step.Seconds * float64(time.Second))
+	return quantity.AsDuration(r.Step.Seconds)
 }
 
 // leastGrace is the least time that operations in flight get when the time is
