@@ -101,7 +101,7 @@ func (d *db) ready(ctx context.Context, e server.Endpoint) error {
 	if _, err := os.Stat(e.Socket); err != nil {
 		return err // the driver would wait for it
 	}
-	d.uri = "mongodb://" + url.PathEscape(e.Socket) + "/"
+	d.uri = "mongodb://" + strings.ReplaceAll(url.QueryEscape(e.Socket), "+", "%20") + "/"
 	c, err := d.connect(ctx)
 	if err == nil {
 		disconnect(c)
