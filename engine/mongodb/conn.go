@@ -1,6 +1,7 @@
 package mongodb
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -27,6 +28,7 @@ import (
 type peer struct {
 	*serverkit.Host
 	uri     string
+	socket  string // of a private server, whose path the driver would misread; "": as in uri
 	client  *mongo.Client
 	version string
 	standIn bool         // it is not MongoDB, it only speaks the protocol
@@ -36,7 +38,7 @@ type peer struct {
 
 // DialContext dials for the driver.
 func (p *peer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
-	return p.Dial(ctx, network, address)
+	return p.Dial(ctx, network, cmp.Or(p.socket, address))
 }
 
 // connect opens a client with a single connection for commands. The driver has a second

@@ -165,7 +165,7 @@ func planOf(dir string, state *result.Campaign, options ...plan.Option) (*plan.P
 func config(a *App, p *plan.Plan, o runOptions) campaign.Config {
 	return campaign.Config{
 		Plan: p, Dir: o.out, Command: append([]string{"rumbench"}, a.Args...),
-		Child: func(program string) []string { return []string{program, "trial"} }, LockFile: a.lockFile(),
+		Child: func(program string) []string { return []string{program, "trial", "--"} }, LockFile: a.lockFile(),
 		Progress: progress.New(a.Stderr, a.Width),
 		Forecast: forecast.New(p, forecast.Find(p, filepath.Dir(o.out), resultsDir)),
 		SpaceFactor: func(name string) (float64, int64) {

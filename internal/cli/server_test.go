@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"rumbench/internal/metric"
 	"rumbench/internal/need"
@@ -153,6 +154,58 @@ func TestKilledAroundServer(t *testing.T) {
 // as a whole.
 func overcounted(s *result.Step, name string) bool {
 	return name == metric.ProcessWriteKB && metric.Has(s.Warnings, metric.ImpossibleIO)
+}
+
+// A second Ctrl-C ends a trial whose server does not stop: no process of it is left, the lock is
+// free, and the campaign goes on when asked to.
+func TestSecondInterrupt(t *testing.T) {
+	t.Parallel()
+	for _, engine := range serverEngines(t) {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			h := newHost(t)
+			h.write("plan.yaml", fmt.Sprintf(serverPlan, 600, engine, "memory, cache: null, durability: none"))
+			h.replace("plan.yaml", "common: {cache: 16MiB}\n", "")
+			h.replace("plan.yaml", ", cache: null", "")
+			c := h.start("run", "plan.yaml", "--out", "out")
+			c.during("out/trials/first.1", "qr100")
+			child := c.child()
+			for _, pid := range h.servers("out/trials/first.1") {
+				if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+					t.Fatal(err)
+				}
+			}
+			wait(t, "the trial has ended", func() bool { // requests within a second count as one
+				time.Sleep(100 * time.Millisecond)
+				_ = c.cmd.Process.Signal(syscall.SIGINT)
+				return !alive(child)
+			})
+			if code := c.end(); code != 1 {
+				t.Errorf("exit code %d", code)
+			}
+			if left := h.servers("out"); alive(child) || len(left) > 0 {
+				t.Errorf("the trial lives: %v, and servers %v", alive(child), left)
+			}
+			lock, err := os.OpenFile(h.path("lock"), os.O_RDWR, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer lock.Close()
+			if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+				t.Errorf("the lock is held: %v", err)
+			}
+			if b, err := os.ReadFile(h.path("lock")); err != nil || len(b) > 0 {
+				t.Errorf("it names %q, %v", b, err)
+			}
+			h.contains("standard error", c.stderr.String(), "go on with it: rumbench run --resume out")
+			if err := lock.Close(); err != nil {
+				t.Fatal(err)
+			}
+			h.finite("out", "600")
+			h.run(0, "run", "--resume", "out")
+			h.gone()
+		})
+	}
 }
 
 // A trial on servers separates CPU of server and client, what the server

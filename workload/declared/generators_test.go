@@ -238,8 +238,8 @@ steps: [{load: t, rows: 10}]
 func TestLoaded(t *testing.T) {
 	for again, want := range map[int64]int64{0: 100, 30: 100, 500: 500} {
 		r := small(t, "n: {value: 0}", "", map[string]any{"again": again})
-		if r.tables[0].loaded != want || r.Estimate().Rows != want {
-			t.Errorf("loads of 100, and anew of %d: %d rows, estimated %d", again, r.tables[0].loaded, r.Estimate().Rows)
+		if r.tables[0].loaded != want || r.Estimate(nil).Rows != want {
+			t.Errorf("loads of 100, and anew of %d: %d rows, estimated %d", again, r.tables[0].loaded, r.Estimate(nil).Rows)
 		}
 	}
 }
