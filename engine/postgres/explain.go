@@ -59,7 +59,7 @@ func (d *db) explain(ctx context.Context, e *sqlkit.Explainable, p *engine.Plan)
 		return err
 	}
 	dialect := d.Dialect()
-	size, err := d.Admin().Number(ctx, "SELECT pg_relation_size("+dialect.Quoted(dialect.Name(e.Table.Name))+"::regclass)")
+	size, err := d.Admin().Number(ctx, "SELECT pg_relation_size("+dialect.Quoted(dialect.Table(e.Table.Name))+"::regclass)")
 	p.TableBytes = int64(size)
 	return err
 }
