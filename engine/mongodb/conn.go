@@ -199,7 +199,7 @@ func (d *db) Session(ctx context.Context) (engine.Session, error) {
 }
 
 // checkServer refuses a server that may only be read: a proxy may lead to another one.
-func (d *db) checkServer(ctx context.Context, client *mongo.Client) error {
+func (s *setup) checkServer(ctx context.Context, client *mongo.Client) error {
 	hello, err := serverkit.Hello(ctx, func(ctx context.Context) ([]byte, error) {
 		return run(ctx, client.Database("admin"), doc("hello", 1))
 	})
@@ -207,7 +207,7 @@ func (d *db) checkServer(ctx context.Context, client *mongo.Client) error {
 		return err
 	}
 	primary, known := bsoncore.Document(hello).Lookup("isWritablePrimary").BooleanOK()
-	return d.CheckSession(d.Server.Schema, known && !primary)
+	return s.CheckSession(s.Server.Schema, known && !primary)
 }
 
 // Close ends the session, rolling back an open transaction.

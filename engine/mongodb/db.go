@@ -204,7 +204,7 @@ func (d *db) take(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.foreign = d.others(names)
+	d.foreign = others(names, d.catalog)
 	if d.Attached() && !d.Server.Force {
 		return &engine.ExistsError{Schema: d.Server.Schema, Comment: d.catalog[""], Ours: len(d.foreign) == 0}
 	}
@@ -221,8 +221,8 @@ func (d *db) take(ctx context.Context) error {
 }
 
 // others returns the collections that rumbench has not created.
-func (d *db) others(names []string) []string {
-	return slices.DeleteFunc(names, func(name string) bool { return name == catalogName || d.catalog[name] != "" })
+func others(names []string, catalog map[string]string) []string {
+	return slices.DeleteFunc(names, func(name string) bool { return name == catalogName || catalog[name] != "" })
 }
 
 // differs returns an error if the existing definition is not the wanted one.
@@ -385,7 +385,7 @@ func (d *db) leave() (err error) {
 	}
 	if d.ours && err == nil { // unless others use it now
 		var names []string
-		if names, err = d.at.ListCollectionNames(ctx, bson.D{}); err == nil && len(d.others(names)) == 0 {
+		if names, err = d.at.ListCollectionNames(ctx, bson.D{}); err == nil && len(others(names, d.catalog)) == 0 {
 			err = d.at.Drop(ctx)
 		}
 	}

@@ -114,15 +114,15 @@ func (d *db) checkSession(ctx context.Context, c *sqlkit.Admin) error {
 }
 
 // checkVariables refuses variables that break a promise.
-func (d *db) checkVariables(vars map[string]string) error {
+func (s *setup) checkVariables(vars map[string]string) error {
 	var durability error
-	if d.storage.levels != nil {
-		durability = d.CheckDurability(d.storage.given(vars))
+	if s.storage.levels != nil {
+		durability = s.CheckDurability(s.storage.given(vars))
 	}
 	if vars["autocommit"] == "OFF" {
 		return errors.New("the session has autocommit = OFF: statements would not be committed")
 	}
-	return errors.Join(durability, d.CheckLevel(isolationOf(vars)))
+	return errors.Join(durability, s.CheckLevel(isolationOf(vars)))
 }
 
 func isolationOf(vars map[string]string) string {

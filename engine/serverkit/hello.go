@@ -44,7 +44,7 @@ func within[T any](ctx context.Context, limit time.Duration, ask func(context.Co
 	return out, err
 }
 
-const silent = "it may be stopped or overloaded, or it is not the server that the dsn means; a proxy or a pooler lets " +
+const silent = "it may be stopped or overloaded, or it is not the server that the dsn means; proxies and poolers let " +
 	"sessions wait beyond its limit: maxconn (HAProxy), default_pool_size and max_client_conn (PgBouncer)"
 
 // meet connects without any setting.

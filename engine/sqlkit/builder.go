@@ -34,8 +34,6 @@ func (b *builder) comma(i int) *builder {
 
 func (b *builder) name(s string) *builder { return b.text(b.d.Name(s)) }
 
-func (b *builder) table(t *model.Table) *builder { return b.text(b.d.Table(t.Name)) }
-
 func (b *builder) names(columns []string) *builder {
 	for i, c := range columns {
 		b.comma(i).name(c)

@@ -24,7 +24,7 @@ func (d *Dialect) CheckSchema(s model.Schema) error {
 // CreateTable returns the statement that creates a table without secondary indexes.
 func (d *Dialect) CreateTable(t *model.Table) string {
 	b := builder{d: d}
-	b.text("CREATE TABLE ").table(t).text(" (")
+	b.text("CREATE TABLE ").text(b.d.Table(t.Name)).text(" (")
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		b.name(c.Name).text(" ", d.ColumnType(c))
@@ -58,7 +58,7 @@ func (d *Dialect) CreateIndexes(t *model.Table, indexes []*model.Index) []string
 		if d.AlterIndexes {
 			b.text("ADD ", kindOf(ix)).name(IndexName(t.Name, ix.Name))
 		} else {
-			b.text("CREATE ", kindOf(ix)).name(IndexName(t.Name, ix.Name)).text(" ON ").table(t)
+			b.text("CREATE ", kindOf(ix)).name(IndexName(t.Name, ix.Name)).text(" ON ").text(b.d.Table(t.Name))
 		}
 		b.text(" (").ordered(t, d.IndexColumns(t, ix), false).text(")")
 		if len(ix.Include) > 0 && d.IncludeClause {

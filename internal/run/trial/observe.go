@@ -66,8 +66,8 @@ func (a answering) Counters(ctx context.Context, s *engine.Sample) error {
 	return a.Counted.Counters(ctx, s)
 }
 
-// watchServer ends the steps if the server is silent.
-func (t *trial) watchServer(ctx context.Context) {
+// watchServer calls fail when the server is silent.
+func (o *observer) watchServer(ctx context.Context, fail func(error)) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
@@ -75,10 +75,10 @@ func (t *trial) watchServer(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
-			asked := t.asked.Load()
-			silent := now.Sub(time.Unix(0, max(asked, t.worked.Load())))
+			asked := o.asked.Load()
+			silent := now.Sub(time.Unix(0, max(asked, o.worked.Load())))
 			if asked > 0 && silent >= silence {
-				t.fail(engine.Errorf(engine.Gone, "the server has answered nothing for %v: it hangs, or is cut off",
+				fail(engine.Errorf(engine.Gone, "the server has answered nothing for %v: it hangs, or is cut off",
 					silent.Round(time.Second)))
 			}
 		}

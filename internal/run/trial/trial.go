@@ -267,7 +267,7 @@ func (t *trial) steps(ctx context.Context) error {
 	sampling, stop := context.WithCancel(ctx)
 	var watches sync.WaitGroup
 	watches.Go(func() { t.sampler.Run(sampling, t.writeSamples) })
-	watches.Go(func() { t.watchServer(sampling) })
+	watches.Go(func() { t.watchServer(sampling, t.fail) })
 	defer func() {
 		stop()
 		watches.Wait()
@@ -361,8 +361,8 @@ func (t *trial) finish(ctx context.Context, err error) error {
 }
 
 // goneHint is for errors of attached servers that explain nothing.
-const goneHint = "see the server's log; a proxy or a pooler on the way ends connections on which nothing is sent, also " +
-	"during a long statement: timeout client and timeout server (HAProxy), client_idle_timeout and query_timeout (PgBouncer)"
+const goneHint = "see the server's log; a proxy or a pooler ends connections on which nothing is sent, also during " +
+	"a long statement: timeout client, timeout server (HAProxy), client_idle_timeout, query_timeout (PgBouncer)"
 
 // dyingTime is how long to wait until a server that broke a connection is found
 // dead.
