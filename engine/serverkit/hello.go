@@ -37,7 +37,8 @@ func within[T any](ctx context.Context, limit time.Duration, ask func(context.Co
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	out, err := ask(limited)
-	if err != nil && limited.Err() != nil && ctx.Err() == nil && hint.Of(err) != silent {
+	late := limited.Err() != nil || engine.ClassOf(err) == engine.Timeout // a driver may be a little early
+	if err != nil && late && ctx.Err() == nil && hint.Of(err) != silent {
 		err = engine.Classify(engine.Gone, hint.With(fmt.Errorf("the server did not answer within %v: %w", limit, err),
 			silent))
 	}
