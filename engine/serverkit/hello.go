@@ -2,6 +2,7 @@ package serverkit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -37,7 +38,7 @@ func within[T any](ctx context.Context, limit time.Duration, ask func(context.Co
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	out, err := ask(limited)
-	late := limited.Err() != nil || engine.ClassOf(err) == engine.Timeout // a driver may be a little early
+	late := limited.Err() != nil || errors.Is(err, context.DeadlineExceeded) // a driver may be a little early
 	if err != nil && late && ctx.Err() == nil && hint.Of(err) != silent {
 		err = engine.Classify(engine.Gone, hint.With(fmt.Errorf("the server did not answer within %v: %w", limit, err),
 			silent))

@@ -10,7 +10,7 @@ import (
 // context for as long as operations come with it, which costs them next to
 // nothing. Its methods are called by one goroutine at a time.
 type Interrupter struct {
-	// Ask requests cancellation, on a separate connection.
+	// Ask requests cancellation, on a separate connection; nil: that is not possible yet.
 	Ask func(context.Context) error
 	// Cut ends the connection.
 	Cut func()
@@ -143,7 +143,7 @@ func (w *Interrupter) interrupt(over chan struct{}) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	if w.asked {
+	if w.asked && w.Ask != nil {
 		_ = w.Ask(ctx) // if it fails, the connection is cut after Patience
 	}
 	select {
