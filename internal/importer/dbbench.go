@@ -298,7 +298,9 @@ func (d *dbBench) histogram(line string) {
 		d.percent["count"] = n
 	case dbMax.MatchString(line):
 		m := dbMax.FindStringSubmatch(line)
-		d.percent["P50"], _ = number(m[1])
+		if d.settings.engine == "leveldb" { // it has no other percentiles
+			d.percent["P50"], _ = number(m[1])
+		}
 		d.percent["max"], _ = number(m[2])
 	case strings.HasPrefix(line, "Percentiles:"):
 		for _, m := range dbPercent.FindAllStringSubmatch(line, -1) {
