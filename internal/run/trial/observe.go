@@ -72,7 +72,8 @@ func (t *trial) observe(pids []int, counted observe.Counted) {
 			t.others = observe.NewOthers("/proc", "/sys", t.under, slices.Concat(pids, []int{os.Getpid()})...)
 		}
 	}
-	t.sampler = &observe.Sampler{Collectors: append(collectors, observe.NewEngine(reporting{counted})), Interval: t.Plan.Interval}
+	t.sampler = &observe.Sampler{Collectors: append(collectors, observe.NewEngine(reporting{counted})),
+		Interval: t.Plan.Interval}
 }
 
 // reporting is the counters of an engine, which are current while its sessions are idle.
