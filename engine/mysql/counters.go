@@ -39,9 +39,9 @@ func newStatus(conn *sqlkit.Admin, v release, storages ...string) *status {
 		names: map[string]*variable{}, own: map[string]float64{}, found: map[string]float64{}}
 }
 
-// ownCounters are the session's part of the counters that sessions have. The server counts
-// the rows of its lists, such as this one, as rows that clients read.
-const ownCounters = "SHOW SESSION STATUS WHERE Variable_name REGEXP " +
+// ofSessions are the counters of which a session knows its part. The server counts the rows
+// of its lists, such as that of the counters, as rows that clients read.
+const ofSessions = " WHERE VARIABLE_NAME REGEXP " +
 	"'^(bytes|com_select|created_tmp|empty|handler|opened|questions|rows|select|sort|table_open_cache)'"
 
 // observe adds a connection that does not serve clients.
@@ -56,7 +56,9 @@ func (t *status) observe(conn *sqlkit.Admin) {
 func (t *status) readOwn(ctx context.Context) (err error) {
 	clear(t.own)
 	t.observers = slices.DeleteFunc(t.observers, func(c *sqlkit.Admin) bool {
-		one := c.Numbers(ctx, ownCounters, 1, func(row []string, n []float64) { t.own[strings.ToLower(row[0])] += n[0] })
+		one := c.Numbers(ctx, t.version.status("session")+ofSessions, 1, func(row []string, n []float64) {
+			t.own[strings.ToLower(row[0])] += n[0]
+		})
 		if errors.Is(one, sqlkit.ErrClosed) {
 			return true
 		}
@@ -76,7 +78,7 @@ func (t *status) sample(ctx context.Context, s *engine.Sample) error {
 		return err
 	}
 	add := func(row []string, n []float64) { t.add(s, row[0], n[0]) }
-	if err := t.conn.Numbers(ctx, "SHOW GLOBAL STATUS", 1, add); err != nil {
+	if err := t.conn.Numbers(ctx, t.version.status("global"), 1, add); err != nil {
 		return err
 	}
 	for _, name := range t.storages {

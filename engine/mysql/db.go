@@ -150,6 +150,16 @@ func (r release) fractions() bool { return r.atLeast(5, 6) }
 // redoApart reports whether Innodb_data_written excludes the redo log.
 func (r release) redoApart() bool { return r.maria && r.atLeast(10, 5) }
 
+// status returns a query for the status variables of a scope. The server counts what SHOW
+// STATUS does for none of its sessions.
+func (r release) status(scope string) string {
+	schema := "information_schema"
+	if !r.maria && r.atLeast(5, 7) {
+		schema = "performance_schema"
+	}
+	return "SELECT VARIABLE_NAME, VARIABLE_VALUE FROM " + schema + "." + scope + "_status"
+}
+
 // Watch connects to a running server, only to query it.
 func (Engine) Watch(ctx context.Context, dsn string) (engine.Watch, error) {
 	return traits.Watch(ctx, dsn, func(ctx context.Context, conn *sqlkit.Admin) (serverkit.Watched, error) {

@@ -21,8 +21,12 @@ type db struct {
 	*serverkit.DB
 	*setup
 	about about
-	asked atomic.Int64 // statements of our own that are no reader's, each a transaction
+	own   own
 }
+
+// own counts our own statements, but for a reader's. Looks at the sessions read no table, so
+// the server does not report their transactions.
+type own struct{ looks, reports atomic.Int64 }
 
 // about is the information that a server reports about itself.
 type about struct {
@@ -86,7 +90,7 @@ func (d *db) identify(ctx context.Context, first *sqlkit.Admin) (c serverkit.Cli
 	c.Dialect, c.Definitions, c.Structure = dialect, d.definitions(dialect), structureOf
 	c.Setup, c.Check = []string{d.sessionSetup(dialect)}, d.checkSession
 	c.Counters = func(ctx context.Context, conn *sqlkit.Admin) (serverkit.Sample, error) {
-		return newReader(ctx, conn, d.about.release, d.Server.Schema, &d.asked)
+		return newReader(ctx, conn, d.about.release, d.Server.Schema, &d.own)
 	}
 	return c, nil
 }
@@ -118,7 +122,7 @@ func (Engine) Watch(ctx context.Context, dsn string) (engine.Watch, error) {
 		if err != nil {
 			return serverkit.Watched{}, err
 		}
-		sample, err := newReader(ctx, conn, about.release, "", new(atomic.Int64))
+		sample, err := newReader(ctx, conn, about.release, "", &own{})
 		settings := func(ctx context.Context) ([]engine.Setting, error) { return watchedSettings(ctx, conn) }
 		return serverkit.Watched{Sample: sample, Settings: settings, Structure: structureOf}, err
 	})

@@ -8,8 +8,8 @@ import (
 	"rumbench/internal/observe"
 )
 
-// Observed holds the counts taken around a step. It has a field for each
-// independent observation, hence more than fifteen.
+// Observed holds the counts taken around a step. It has many fields: one for
+// each independent observation.
 type Observed struct {
 	// InWindow are the counts of all sources in the window, and WithSync those
 	// until everything dirty had been synced after it; Uncounted warns of

@@ -78,7 +78,7 @@ func TestSummaryMarksSubstitutes(t *testing.T) {
 			}
 		}
 		var b strings.Builder
-		if err := Summary(&b, in); err != nil {
+		if err := Text(&b, in, 0); err != nil {
 			t.Fatal(err)
 		}
 		number := ""

@@ -193,7 +193,7 @@ func buildHotRanges(a *arguments) value {
 
 // mostInRange limits the draws from a range, or from hot rows, whose rows are gone. Until
 // then they keep their share, however many are gone.
-const mostInRange = 100
+const mostInRange = 40
 
 func buildGaussian(a *arguments) value {
 	return a.over().rows(func(e *env, now int64) int64 {

@@ -129,7 +129,7 @@ func TestPermute(t *testing.T) {
 // has no rows left, the others take its share.
 func TestHotRangesKeepTheirShares(t *testing.T) {
 	const rows, ranges, draws = 10_000, 10, 20_000
-	c := clientOf(t, "zippydb.yaml", "requests", map[string]any{"rows": int64(rows), "ranges": int64(ranges)})
+	c := clientOf(t, "zippydb", "requests", map[string]any{"rows": int64(rows), "ranges": int64(ranges)})
 	i := slices.IndexFunc(c.ops, func(o *operation) bool { return o.name == "get" })
 	table, row := c.tables[0], c.ops[i].statements[0].row
 	shares := func() (out [ranges]float64) {
