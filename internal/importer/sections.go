@@ -24,7 +24,8 @@ var anatomies = map[string]anatomy{
 	fmtPgbench: {[]func(string) bool{pattern(`^pgbench \(`), pattern(`^starting vacuum`), pattern(`^transaction type: `)},
 		pattern(`^tps = `), pattern(`^progress: |^SQL script | - |^\s+\d|^pgbench: |^statement lat|^[a-z][a-z ]*(: | = )`)},
 	fmtDBBench: {[]func(string) bool{pattern(`^(RocksDB|LevelDB): `), pattern(`^Keys: .* bytes each`)},
-		func(string) bool { return false }, func(l string) bool { return dbSummary.MatchString(l) || dbProgress.MatchString(l) }},
+		func(string) bool { return false },
+		func(l string) bool { return dbSummary.MatchString(l) || dbProgress.MatchString(l) }},
 	fmtIBench: {[]func(string) bool{pattern(`iibench\.py`), pattern(`^i_sec\t`)},
 		pattern(`^Totals:|^Done$`), pattern(`^\d`)},
 }
