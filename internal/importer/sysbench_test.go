@@ -230,7 +230,7 @@ func TestSysbenchRate(t *testing.T) {
 func TestSysbenchContradictions(t *testing.T) {
 	for _, c := range []struct{ log, old, replaced, want string }{
 		{sbTen, "avg:                                    4.00", "avg:                                    8.00", "the mean latency × the number of events is 80000, and the sum of latencies is 40000"},
-		{sbTen, "max:                                   30.19", "max:                                    3.19", "the mean latency in ms is 4, and the greatest is 3.19"},
+		{sbTen, "max:                                   30.19", "max:                                    3.19", "latency avg in ms is 4, and the greatest is 3.19"},
 		{sbTen, "Number of threads: 4", "Number of threads: 2", "events per thread × threads is 5000, and the number of events is 10000"},
 		{sbTen, "Number of threads: 4", "Number of threads: 2", "the sum of latencies in ms is 40000, and the time of all threads is 20014"},
 		{sbTen, "tps: 990.00", "tps: 9900.00", "the sum of the intervals is 54550, and the number of events is 10000"},
@@ -239,6 +239,8 @@ func TestSysbenchContradictions(t *testing.T) {
 		{sbTen, "(19994.00 per sec.)", "(29994.00 per sec.)", "the rate of queries × the total time is 300030, and their number is 200000"},
 		{sbTen, "write:                           40000", "write:                           50000", "the sum of reads, writes and others is 210000, and the number of queries is 200000"},
 		{sbFive, "write:                           40000", "write:                           50000", "the sum of reads and writes is 190000, and the number of read/write requests is 180000"},
+		{sbFive, "other:                           20000", "other:                           10000", "the sum of reads, writes and others is 190000, and their total is 200000"},
+		{sbTen, "percentile:                        7.17", "percentile:                       71.70", "latency p99 in ms is 71.7, and the greatest is 30.19"},
 		{sbFive, "execution: 40.0000s", "execution: 20.0000s", "the mean latency × the number of events is 40000, and the sum of latencies is 20000"},
 	} {
 		if !strings.Contains(c.log, c.old) {

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -170,7 +171,11 @@ func (s *sysbench) verifyStatements(f *sbFigures, seconds figure) {
 			ok = s.same("the rate of "+name+" × the total time", rate.times(seconds), "their number", f.sum(name)) && ok
 		}
 	}
-	switch kinds := f.has("read") && f.has("write") && f.has("other"); {
+	kinds := f.has("read") && f.has("write") && f.has("other")
+	if kinds && f.has("total") {
+		ok = s.same("the sum of reads, writes and others", f.sum(sbKinds...), "their total", f.sum("total")) && ok
+	}
+	switch {
 	case !kinds:
 		ok = ok && !f.has("read/write requests") // BEGIN and COMMIT are not among them
 	case f.has("queries"):
@@ -189,8 +194,10 @@ func (s *sysbench) verifyLatencies(f *sbFigures, seconds, events figure) {
 	if mean.value > 0 && f.busy().value > 0 {
 		s.same("the mean latency × the number of events", mean.times(events), "the sum of latencies", f.busy())
 	}
-	if high.value > 0 && mean.exceeds(high) {
-		s.contradict("the mean latency in ms", mean, "the greatest", high)
+	for _, name := range slices.Sorted(maps.Keys(f.latency)) {
+		if v := f.latency[name]; name != "sum" && high.value > 0 && v.exceeds(high) {
+			s.contradict("latency "+name+" in ms", v, "the greatest", high)
+		}
 	}
 	if len(f.histogram) > 0 && !f.fits(events.value) {
 		s.warn("the latency histogram is out of order, or has not as many events as the log: it is left out")
