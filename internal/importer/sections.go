@@ -24,8 +24,7 @@ var anatomies = map[string]anatomy{
 	fmtPgbench: {[]func(string) bool{pattern(`^pgbench \(`), pattern(`^starting vacuum`), pattern(`^transaction type: `)},
 		pattern(`^tps = `), pattern(`^progress: |^SQL script | - |^\s+\d|^pgbench: |^statement lat|^[a-z][a-z ]*(: | = )`)},
 	fmtDBBench: {[]func(string) bool{pattern(`^(RocksDB|LevelDB): `), pattern(`^Keys: .* bytes each`)},
-		func(string) bool { return false },
-		func(l string) bool { return dbSummary.MatchString(l) || dbProgress.MatchString(l) }},
+		pattern(`^\S+ +: +\d+\.\d+ micros/op`), pattern(` \.\.\. thread \d+: `)},
 	fmtIBench: {[]func(string) bool{pattern(`iibench\.py`), pattern(`^i_sec\t`)},
 		pattern(`^Totals:|^Done$`), pattern(`^\d`)},
 }
@@ -152,8 +151,7 @@ func arrange(runs []*run) {
 	_, repeated := groups(runs, func(r *run) string { return title(r) + " " + r.clientsText() })
 	for _, same := range repeated {
 		for i, r := range same {
-			r.trial = same[0].trial + i
-			if len(same) > 1 {
+			if r.trial = same[0].trial + i; i == 1 {
 				r.guess("the %d runs of %s in %s are trials of one configuration", len(same), title(r), r.file.path)
 			}
 		}
