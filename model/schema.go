@@ -122,6 +122,9 @@ func (t *Table) Validate() error {
 	if len(t.Key) == 0 {
 		return fmt.Errorf("table %s has no primary key", t.Name)
 	}
+	if t.AutoColumn() == 0 && len(t.Columns) == 1 {
+		return fmt.Errorf("table %s has only an auto column, and an insert into it has no values", t.Name)
+	}
 	for i, c := range t.Columns {
 		if err := cmp.Or(
 			refuse(c.Name == "" || t.Column(c.Name) < i, "column %d has an empty or repeated name %q", i+1, c.Name),

@@ -1,9 +1,9 @@
 package workload
 
 import (
+	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,6 +28,9 @@ const (
 	IntsParam     ParamType = "ints"     // []int64
 	StringsParam  ParamType = "strings"  // []string
 )
+
+// unitSeconds is the unit of times.
+const unitSeconds = "s"
 
 // Param documents a parameter.
 type Param struct {
@@ -93,7 +96,7 @@ func (p Param) hint() string {
 func (p Param) convert(v any) (any, error) {
 	switch p.Type {
 	case IntParam, FloatParam:
-		if text, ok := v.(string); ok && p.Unit == "s" {
+		if text, ok := v.(string); ok && p.Unit == unitSeconds {
 			d, err := toDuration(text)
 			if err != nil {
 				return nil, err
@@ -157,6 +160,10 @@ func (p Param) inRange(v any) error {
 			return fmt.Errorf("%v is below the minimum %v", v, p.Min)
 		case p.Max != 0 && f > p.Max:
 			return fmt.Errorf("%v is above the maximum %v", v, p.Max)
+		case p.Unit == unitSeconds:
+			if _, err := quantity.Seconds(f); err != nil {
+				return err
+			}
 		}
 	}
 	for _, s := range names {
@@ -215,16 +222,16 @@ func toDuration(v any) (time.Duration, error) {
 		return x, nil
 	case string:
 		d, err := quantity.ParseDuration(x)
-		if err != nil {
-			return 0, fmt.Errorf("%q is not a duration such as 30s or 5m", x)
+		if err != nil && !errors.Is(err, quantity.ErrLong) {
+			err = fmt.Errorf("%q is not a duration such as 30s or 5m", x)
 		}
-		return d, nil
+		return d, err
 	}
 	f, err := toFloat(v)
-	if ns := f * float64(time.Second); err == nil && math.Abs(ns) < math.MaxInt64 {
-		return time.Duration(ns), nil
+	if err != nil {
+		return 0, fmt.Errorf("%v is not a duration such as 30s or 5m", v)
 	}
-	return 0, fmt.Errorf("%v is not a duration such as 30s or 5m", v)
+	return quantity.Seconds(f)
 }
 
 func toList[T any](v any, one func(any) (T, error)) ([]T, error) {

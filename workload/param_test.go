@@ -103,8 +103,8 @@ func TestParse(t *testing.T) {
 		{"seconds without a unit", seconds, "2.5", 2.5},
 		{"seconds as a number", seconds, int64(3), 3.0},
 		{"no seconds", seconds, "soon", wrong + "not a duration such as"},
-		{"duration overflow", length, 1e12, wrong + "not a duration such as"},
-		{"duration NaN", length, math.NaN(), wrong + "not a duration such as"},
+		{"duration overflow", length, 1e12, wrong + "longer than 100 years"},
+		{"duration NaN", length, math.NaN(), wrong + "not a duration"},
 		{"duration of its type", length, time.Minute, time.Minute},
 
 		{"list", ints, []any{int64(1), "1k"}, []int64{1, 1000}},

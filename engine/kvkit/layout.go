@@ -91,7 +91,7 @@ func (ix *indexLayout) definition() string {
 	text := fmt.Sprintf("index %s %v include %v unique %v", ix.index.Name, ix.index.Columns, ix.index.Include,
 		ix.index.Unique)
 	if ix.index.Unique {
-		text += " by value" // older databases have the primary key in the entry's key
+		text += " by value" // the primary key is the entry's value
 	}
 	return text
 }

@@ -1,12 +1,14 @@
 package mongodb
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -18,6 +20,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/serverkit"
+	"rumbench/internal/text/secret"
 	"rumbench/model"
 )
 
@@ -25,15 +28,17 @@ import (
 type peer struct {
 	*serverkit.Host
 	uri     string
+	socket  string // of a private server, whose path the driver would misread; "": as in uri
 	client  *mongo.Client
 	version string
-	standIn bool   // it is not MongoDB, it only speaks the protocol
-	set     string // the replica set
+	standIn bool         // it is not MongoDB, it only speaks the protocol
+	set     string       // the replica set
+	own     atomic.Int64 // commands that read counters
 }
 
 // DialContext dials for the driver.
 func (p *peer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
-	return p.Dial(ctx, network, address)
+	return p.Dial(ctx, network, cmp.Or(p.socket, address))
 }
 
 // connect opens a client with a single connection for commands. The driver has a second
@@ -46,11 +51,11 @@ func (p *peer) connect(ctx context.Context) (*mongo.Client, error) {
 		SetServerMonitoringMode(options.ServerMonitoringModePoll)
 	c, err := mongo.Connect(o)
 	if err != nil {
-		return nil, fmt.Errorf("connect: %w", err)
+		return nil, secret.Error(fmt.Errorf("connect: %w", err), secret.In(p.uri))
 	}
 	if err := c.Ping(ctx, nil); err != nil {
 		disconnect(c)
-		return nil, classify("connect", err)
+		return nil, secret.Error(classify("connect", err), secret.In(p.uri))
 	}
 	return c, nil
 }

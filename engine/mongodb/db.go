@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -101,7 +100,7 @@ func (d *db) ready(ctx context.Context, e server.Endpoint) error {
 	if _, err := os.Stat(e.Socket); err != nil {
 		return err // the driver would wait for it
 	}
-	d.uri = "mongodb://" + url.PathEscape(e.Socket) + "/"
+	d.uri, d.socket = "mongodb://%2Fprivate.sock/", e.Socket
 	c, err := d.connect(ctx)
 	if err == nil {
 		disconnect(c)

@@ -38,6 +38,7 @@ type seen struct {
 
 func (d *db) Activity(ctx context.Context) (engine.ActivitySampler, error) {
 	return d.Sampler(ctx, func(conn, counters *sqlkit.Admin) (serverkit.Look, error) {
+		d.status.observe(conn)
 		a := &activity{conn: conn, rowLocks: d.storage == innodb, current: map[string]wait{}}
 		number, err := counters.Value(ctx, "SELECT CONNECTION_ID()")
 		if err == nil {

@@ -12,7 +12,9 @@ import "C"
 
 import (
 	"fmt"
+	"runtime"
 	"sync"
+	"time"
 	"unsafe"
 
 	"rumbench/engine"
@@ -42,6 +44,25 @@ func (l *Library) Load(path string, bind func(library unsafe.Pointer) (missing *
 	default:
 		return fmt.Errorf("load %s: this process has loaded %s, and can hold only one version", path, l.path)
 	}
+	loaded := make(chan error, 1)
+	go func() { loaded <- load(path, bind) }()
+	select {
+	case err := <-loaded:
+		if err == nil {
+			l.path = path
+		}
+		return err
+	case <-time.After(loadTime):
+		return fmt.Errorf("load library %s: its own code has not ended after %v", path, loadTime)
+	}
+}
+
+// loadTime is how long a library may take that runs code when it is loaded.
+const loadTime = time.Minute
+
+func load(path string, bind func(library unsafe.Pointer) (missing *byte)) error {
+	runtime.LockOSThread() // errors belong to threads
+	defer runtime.UnlockOSThread()
 	name := C.CString(path)
 	defer C.free(unsafe.Pointer(name))
 	h := C.dlopen(name, C.RTLD_NOW|C.RTLD_LOCAL)
@@ -51,7 +72,6 @@ func (l *Library) Load(path string, bind func(library unsafe.Pointer) (missing *
 	if missing := bind(h); missing != nil {
 		return fmt.Errorf("load %s: it has no function %s", path, C.GoString((*C.char)(unsafe.Pointer(missing))))
 	}
-	l.path = path
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -38,7 +39,10 @@ func Missing(engine string) error {
 // in the directory that the environment calls RUMBENCH_LIB, and in SharedDir.
 func Find(stem, version string) (string, error) {
 	if strings.ContainsRune(version, '/') {
-		_, err := os.Stat(version)
+		info, err := os.Stat(version)
+		if err == nil && !info.Mode().IsRegular() { // opening a pipe would never end
+			err = fmt.Errorf("%s is not a regular file", version)
+		}
 		return version, err
 	}
 	name := stem + "-" + version + ".so"
@@ -68,9 +72,9 @@ var release = regexp.MustCompile(`^\d+(\.\d+)+$`)
 func Advice(stem, version, script string) string {
 	var found []string
 	for _, dir := range places() {
-		files, _ := filepath.Glob(filepath.Join(dir, stem+"-*.so"))
+		files, _ := fs.Glob(os.DirFS(dir), stem+"-*.so")
 		for _, f := range files {
-			found = append(found, strings.TrimSuffix(strings.TrimPrefix(filepath.Base(f), stem+"-"), ".so"))
+			found = append(found, strings.TrimSuffix(strings.TrimPrefix(f, stem+"-"), ".so"))
 		}
 	}
 	if !release.MatchString(version) {

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"rumbench/engine/native"
@@ -29,6 +30,13 @@ func TestFind(t *testing.T) {
 	}
 	if _, err := native.Find("libthing", "./absent.so"); err == nil {
 		t.Error("a file that does not exist was found")
+	}
+	pipe := filepath.Join(dir, "pipe.so")
+	if err := syscall.Mkfifo(pipe, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := native.Find("libthing", pipe); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("a pipe, whose reader would wait: %v", err)
 	}
 }
 

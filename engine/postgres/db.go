@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"sync/atomic"
 
 	"rumbench/engine"
 	"rumbench/engine/postgres/pgwire"
@@ -20,6 +21,7 @@ type db struct {
 	*serverkit.DB
 	*setup
 	about about
+	asked atomic.Int64 // statements of our own that are no reader's, each a transaction
 }
 
 // about is the information that a server reports about itself.
@@ -82,7 +84,7 @@ func (d *db) identify(ctx context.Context, first *sqlkit.Admin) (c serverkit.Cli
 	}
 	c.Dialect, c.Definitions, c.Structure = dialect, d.definitions(dialect), structureOf
 	c.Counters = func(ctx context.Context, conn *sqlkit.Admin) (serverkit.Sample, error) {
-		return newReader(ctx, conn, d.about.release, d.Server.Schema)
+		return newReader(ctx, conn, d.about.release, d.Server.Schema, &d.asked)
 	}
 	return c, nil
 }
@@ -114,7 +116,7 @@ func (Engine) Watch(ctx context.Context, dsn string) (engine.Watch, error) {
 		if err != nil {
 			return serverkit.Watched{}, err
 		}
-		sample, err := newReader(ctx, conn, about.release, "")
+		sample, err := newReader(ctx, conn, about.release, "", new(atomic.Int64))
 		settings := func(ctx context.Context) ([]engine.Setting, error) { return watchedSettings(ctx, conn) }
 		return serverkit.Watched{Sample: sample, Settings: settings, Structure: structureOf}, err
 	})

@@ -27,11 +27,11 @@ const newest = "11.8.1"
 
 var options = append(kvkit.Options(kvkit.Merges|kvkit.SingleDeletes|kvkit.Filters), []engine.Option{
 	{Name: "library", Type: "string",
-		Doc: "a version, from 6.29 on, as fetched by scripts/rocksdb.sh, or the path of a library (default " + newest + ")"},
+		Doc: "a version, 6.29 or later, as fetched by scripts/rocksdb.sh, or the path of a library (default " + newest + ")"},
 	{Name: "rocksdb", Type: "string", Doc: `RocksDB's own options, "name=value;name=value", as in its OPTIONS file`},
 	{Name: "families", Type: "bool",
 		Doc: "a column family for each table and index: exact sizes, and memtables of their own (default false)"},
-	{Name: "transactions", Type: "string", Doc: "none (the kit locks rows), optimistic, or locks (from 8.11 on)"},
+	{Name: "transactions", Type: "string", Doc: "none (the kit locks rows), optimistic, or locks (8.11 and later)"},
 }...)
 
 // Info describes the engine.

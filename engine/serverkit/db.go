@@ -18,6 +18,7 @@ import (
 	"rumbench/engine/sqlkit"
 	"rumbench/engine/wire"
 	"rumbench/internal/server"
+	"rumbench/internal/text/secret"
 	"rumbench/model"
 )
 
@@ -38,6 +39,16 @@ type Traits struct {
 // Connector makes connections to a server.
 type Connector interface {
 	Connect(context.Context) (sqlkit.Conn, error)
+}
+
+// hiding returns the way to connect by a connector, without the secrets of a data source
+// name in its errors.
+func hiding(c Connector, dsn string) sqlkit.Connector {
+	secrets := secret.In(dsn)
+	return func(ctx context.Context) (sqlkit.Conn, error) {
+		conn, err := c.Connect(ctx)
+		return conn, secret.Error(err, secrets)
+	}
 }
 
 // Sample adds counters to a sample.
@@ -134,7 +145,8 @@ func (t *Traits) Ready(ctx context.Context, e server.Endpoint) error {
 // compares those that exist with the schema's. Before that it notes the sizes
 // of a private server's files while the server is empty.
 func (d *DB) begin(ctx context.Context, identify func(context.Context, *sqlkit.Admin) (Client, error)) error {
-	first, err := sqlkit.Connect(ctx, d.Connector.Connect, d.traits.Dialect)
+	connect := hiding(d.Connector, d.setup.Server.DSN)
+	first, err := sqlkit.Connect(ctx, connect, d.traits.Dialect)
 	if err != nil {
 		return err
 	}
@@ -155,7 +167,7 @@ func (d *DB) begin(ctx context.Context, identify func(context.Context, *sqlkit.A
 		return err
 	}
 	d.client = c
-	if d.DB, err = sqlkit.Open(ctx, d.Connector.Connect, c.Dialect, d.setup.Schema); err != nil {
+	if d.DB, err = sqlkit.Open(ctx, connect, c.Dialect, d.setup.Schema); err != nil {
 		return err
 	}
 	d.Replace = d.setup.Attached() && d.setup.Server.Force

@@ -32,7 +32,7 @@ func (t *Traits) Watch(ctx context.Context, dsn string,
 	if err != nil {
 		return nil, err
 	}
-	conn, err := sqlkit.Connect(ctx, connector.Connect, t.Dialect)
+	conn, err := sqlkit.Connect(ctx, hiding(connector, dsn), t.Dialect)
 	if err != nil {
 		return nil, err
 	}

@@ -195,6 +195,15 @@ func (db *DB) NewSession(ctx context.Context) (*Session, error) {
 	return s, nil
 }
 
+// EachSession calls f for every open session, while all are idle.
+func (db *DB) EachSession(f func(*Session)) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	for s := range db.sessions {
+		f(s)
+	}
+}
+
 // Close closes the sessions that are open and the connection for definitions.
 func (db *DB) Close() error {
 	db.mu.Lock()

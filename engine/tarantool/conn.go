@@ -8,6 +8,7 @@ import (
 
 	"rumbench/engine/tarantool/iproto"
 	"rumbench/engine/wire"
+	"rumbench/internal/text/secret"
 )
 
 // conn is a connection for operations that are not measured. It may be used from several
@@ -29,7 +30,7 @@ func connect(ctx context.Context, a address, dial wire.Dial) (*conn, error) {
 	}
 	c, err := iproto.Connect(ctx, nc, a.user, a.password)
 	if err != nil {
-		return nil, fmt.Errorf("connect: %w", err)
+		return nil, secret.Error(fmt.Errorf("connect: %w", err), a.secrets)
 	}
 	return &conn{Conn: c}, nil
 }

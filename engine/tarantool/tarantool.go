@@ -18,6 +18,7 @@ import (
 	"rumbench/engine/serverkit"
 	"rumbench/internal/server"
 	"rumbench/internal/text/quantity"
+	"rumbench/internal/text/secret"
 	"rumbench/model"
 )
 
@@ -171,13 +172,16 @@ func (s *setup) knobSettings() []server.Setting {
 }
 
 // address is the server's address and the user.
-type address struct{ network, host, user, password string }
+type address struct {
+	network, host, user, password string
+	secrets                       []string // which errors must not show
+}
 
 // parseDSN reads a data source name as Tarantool's connectors do. The error does not show
 // the name: it may contain a password.
 func parseDSN(dsn string) (a address, err error) {
 	rest := strings.TrimPrefix(dsn, "tarantool://")
-	a.user = "guest"
+	a.user, a.secrets = "guest", secret.In(dsn)
 	if at := strings.LastIndexByte(rest, '@'); at >= 0 {
 		a.user, a.password, _ = strings.Cut(rest[:at], ":")
 		rest = rest[at+1:]

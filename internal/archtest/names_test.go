@@ -10,8 +10,12 @@ import (
 var banned = map[string]bool{
 	"of": true, "from": true, "to": true, "with": true, "most": true, "least": true, "what": true, "why": true, "did": true,
 	"new": true, "min": true, "max": true, "len": true, "cap": true, "copy": true, "delete": true, "close": true,
-	"clear": true, "print": true, "append": true, "make": true, "panic": true, "recover": true,
+	"clear": true, "print": true, "append": true, "make": true, "panic": true, "recover": true, "any": true, "string": true,
 }
+
+// particles are banned as names of methods, too.
+var particles = map[string]bool{"of": true, "from": true, "to": true, "most": true, "least": true, "what": true,
+	"why": true, "did": true}
 
 // TestNames: identifiers are nouns and verbs, and hide no builtin. Methods may be called
 // as a builtin is, as Close is.
@@ -41,7 +45,7 @@ func declared(file *ast.File) (out []*ast.Ident) {
 		case *ast.InterfaceType:
 			return false // its methods
 		case *ast.FuncDecl:
-			if n.Recv == nil {
+			if n.Recv == nil || particles[n.Name.Name] {
 				out = append(out, n.Name)
 			}
 		case *ast.Field:

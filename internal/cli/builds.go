@@ -100,24 +100,31 @@ func (b *builds) path(t *plan.Target) (string, error) {
 // which build it is.
 func (b *builds) find(ctx context.Context) plan.Option {
 	return plan.Building(func(t *plan.Target) error {
-		path, err := b.path(t)
-		if err != nil {
-			return err
-		}
-		is, known := b.known[path]
-		if !known {
-			if path == executable() {
-				is, err = b.own.Of(path)
-			} else {
-				is, err = program.Ask(ctx, path)
-			}
-			if err != nil {
-				return hint.With(err, "binary: of an engine without a server names another build of rumbench, as made by make old")
-			}
-			b.known[path] = is
-		}
-		return is.CheckWith(b.own, t.Engine)
+		_, err := b.checked(ctx, t)
+		return err
 	})
+}
+
+// checked returns the path of the program that runs a target's trials, if it can.
+func (b *builds) checked(ctx context.Context, t *plan.Target) (string, error) {
+	path, err := b.path(t)
+	if err != nil {
+		return "", err
+	}
+	is, known := b.known[path]
+	if !known {
+		if path == executable() {
+			is, err = b.own.Of(path)
+		} else {
+			is, err = program.Ask(ctx, path)
+		}
+		if err != nil {
+			return "", hint.With(err,
+				"binary: of an engine without a server names another build of rumbench, as made by make old")
+		}
+		b.known[path] = is
+	}
+	return path, is.CheckWith(b.own, t.Engine)
 }
 
 // needed returns the programs of a plan's targets, each with its targets.

@@ -134,8 +134,8 @@ func runCompare(a *App, o compareOptions, args []string, dash int) error {
 	}
 	if o.format == "json" || o.format == "bench" { // which have no room for it
 		for _, one := range list {
-			if one.First != "" {
-				fmt.Fprintln(a.Stderr, "⚠ "+one.First)
+			if one.Levels != "" {
+				fmt.Fprintln(a.Stderr, "⚠ "+verdict.DurabilityDiffers(one.Levels))
 			}
 		}
 	}
@@ -227,7 +227,7 @@ func (o *compareOptions) gates() (gates []*compare.Gate, err error) {
 
 // compared compares two targets, if they did the same work.
 func compared(c *compare.Campaign, p pair, o compareOptions) (out verdict.Comparison, err error) {
-	if out.First, out.Caveats, err = c.Comparable(p.base, p.other); err != nil {
+	if out.Levels, out.Caveats, err = c.Comparable(p.base, p.other); err != nil {
 		return out, err
 	}
 	out.Notes = compare.Apart(p.base, p.other)

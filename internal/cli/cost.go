@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"rumbench/internal/explain/price"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
+	"rumbench/internal/result/regular"
 	"rumbench/internal/text/hint"
 	"rumbench/internal/text/quantity"
 	"rumbench/workload"
@@ -56,7 +56,7 @@ func cardNames() []string {
 
 // readCard reads a file of prices, or one that is shipped with rumbench.
 func readCard(name string) (*price.Card, error) {
-	content, err := os.ReadFile(name)
+	content, err := regular.ReadText(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		for _, c := range price.Shipped() {
 			if c.Name == name {

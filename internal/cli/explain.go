@@ -16,6 +16,7 @@ import (
 	"rumbench/internal/page"
 	"rumbench/internal/plan"
 	"rumbench/internal/report"
+	"rumbench/internal/report/verdict"
 	"rumbench/internal/result"
 	"rumbench/internal/text/hint"
 )
@@ -61,13 +62,13 @@ func runExplain(a *App, o *explainOptions, args []string) error {
 	var list []*explain.Explanation
 	var refused []error
 	for _, p := range pairs {
-		first, _, err := c.Comparable(p.base, p.other)
+		levels, _, err := c.Comparable(p.base, p.other)
 		if err != nil {
 			refused = append(refused, err)
 			continue
 		}
-		if first != "" {
-			fmt.Fprintln(a.Stderr, "⚠ "+first)
+		if levels != "" {
+			fmt.Fprintln(a.Stderr, "⚠ "+verdict.DurabilityDiffers(levels))
 		}
 		e := explain.Explain(c, c.Judge(p.base, p.other))
 		e.Steps = slices.DeleteFunc(e.Steps, func(s *explain.Step) bool { return !among(o.steps, s.Of.Name) })

@@ -85,7 +85,7 @@ func runProfile(a *App, o *profileOptions, dirs []string) error {
 		return exitError{fmt.Errorf("no target has a CPU profile of %s that can be used", step), ExitInvalid}
 	case o.folded:
 		if len(list) > 1 {
-			return chooseProfile("--folded is of one target", list)
+			return chooseProfile("--folded takes one target", list)
 		}
 		return list[0].CPU.WriteFolded(a.Stdout)
 	case o.svg != "":
@@ -200,7 +200,7 @@ func profiledStep(trials []*result.Trial, asked string) (step string, others []s
 func notProfiled(trials []*result.Trial) string {
 	for _, t := range trials {
 		for _, w := range t.Warnings {
-			if w.Code == metric.NotObserved && strings.HasPrefix(w.Text, "no profile") {
+			if w.Code == metric.NoProfile {
 				return w.Text
 			}
 		}

@@ -5,11 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -20,11 +18,11 @@ import (
 	"rumbench/internal/cli/catalog"
 	"rumbench/internal/cli/watch"
 	"rumbench/internal/importer"
-	"rumbench/internal/plan"
 	"rumbench/internal/result"
 	"rumbench/internal/run/campaign"
 	"rumbench/internal/run/trial"
 	"rumbench/internal/text/escape"
+	"rumbench/internal/text/secret"
 )
 
 // take stores the command after --.
@@ -83,9 +81,9 @@ func (w *watching) record(ctx context.Context) error {
 	if len(w.command) > 0 {
 		load = w.runCommand
 	}
-	err = campaign.Record(ctx, dir, shownCommand(append([]string{"rumbench"}, w.app.Args...)), trial.Recording{
+	err = campaign.Record(ctx, dir, append([]string{"rumbench"}, w.app.Args...), trial.Recording{
 		Campaign: filepath.Base(absolute(dir)), Target: targets[0].Name, Step: w.program(),
-		Command: cmp.Or(strings.Join(shownCommand(w.command), " "), "whatever used the server"),
+		Command: cmp.Or(strings.Join(secret.Program(w.command), " "), "whatever used the server"),
 		Engine:  targets[0].Engine, Server: server, DSN: dsn, Interval: w.config.Interval, Version: Version(), Load: load,
 	})
 	if rerr := summarize(w.app.Stderr, w.app.textWidth(), dir); rerr != nil {
@@ -95,28 +93,6 @@ func (w *watching) record(ctx context.Context) error {
 		return exitError{err, exitCode(ended.ProcessState)}
 	}
 	return err
-}
-
-// A password is a separate argument, or follows -p as in the clients of MySQL.
-var (
-	secretNext = regexp.MustCompile(`(?i)^-[^=]*(passw|pwd)[^=]*$`)
-	secretArg  = regexp.MustCompile(`^-p.+`)
-)
-
-// shownCommand returns a command in a form that may be stored and shown. An argument
-// of several words, as for sh -c, is treated as a separate command.
-func shownCommand(args []string) []string {
-	shown := plan.WithoutSecretArgs(args)
-	for i := range shown {
-		if words := strings.Split(args[i], " "); len(words) > 1 {
-			shown[i] = strings.Join(shownCommand(words), " ")
-			continue
-		}
-		if shown[i] = secretArg.ReplaceAllString(shown[i], "-p"+escape.Hidden); i > 0 && secretNext.MatchString(args[i-1]) {
-			shown[i] = escape.Hidden
-		}
-	}
-	return shown
 }
 
 // untilInterrupted waits for the end of the recording.
@@ -136,18 +112,34 @@ func (w *watching) untilInterrupted(ctx context.Context, _ string) (load trial.L
 // runCommand runs the command, with the standard files of this process.
 func (w *watching) runCommand(ctx context.Context, dir string) (load trial.Load, err error) {
 	c := exec.Command(w.command[0], w.command[1:]...)
-	c.Stdin, c.Stdout, c.Stderr = w.app.Stdin, escape.Raw(w.app.Stdout), escape.Raw(w.app.Stderr)
-	c.WaitDelay = ownTime // for pipes that its children keep open
+	c.Stdin = w.app.Stdin
+	c.WaitDelay = ownTime // for an input that is no file
 	log := filepath.Join(dir, result.LoadFile)
+	var out outputs
 	if slices.Contains(importer.Programs, w.program()) {
 		f, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 		if err != nil {
 			return load, err
 		}
-		defer f.Close()
-		c.Stdout, c.Stderr = io.MultiWriter(c.Stdout, f), io.MultiWriter(c.Stderr, f)
+		out.log = &capped{file: f}
 	}
-	if err := c.Start(); err != nil {
+	load.Own = func() (own *result.Trial) {
+		if remark := out.end(ownTime); remark != "" {
+			w.note("warning: " + remark)
+		}
+		if out.log != nil && out.log.err == nil {
+			own, _ = importer.ReadOutput(log) // if it cannot be read, it has no times
+		}
+		return own
+	}
+	if c.Stdout, err = out.pass(escape.Raw(w.app.Stdout)); err == nil {
+		c.Stderr, err = out.pass(escape.Raw(w.app.Stderr))
+	}
+	if err == nil {
+		err = c.Start()
+	}
+	out.begun()
+	if err != nil {
 		return load, err
 	}
 	ended := make(chan error, 1)
@@ -159,9 +151,6 @@ func (w *watching) runCommand(ctx context.Context, dir string) (load trial.Load,
 	}
 	used := c.ProcessState.UserTime() + c.ProcessState.SystemTime()
 	load.CPU = &used
-	if t, rerr := importer.ReadOutput(log); rerr == nil {
-		load.Own = t
-	}
 	if err != nil {
 		err = fmt.Errorf("%s: %w", w.program(), err)
 	}

@@ -35,9 +35,9 @@ func newReportCommand(a *App) *cobra.Command {
 	f.StringVar(&o.out, "out", "", "directory to write to (default: DIR itself, if it is one)")
 	f.StringVar(&o.base, "base", "", "the target that the others are compared with (default: the first)")
 	f.StringVar(&o.notes, "notes", "", "a `FILE` of remarks on steps, for the relative table: step: remark")
-	f.StringVar(&o.colours, "colours", "verdicts",
+	f.StringVar(&o.colors, "colors", "verdicts",
 		"verdicts, or published: the fixed limits of the insert benchmark's published pages, in the relative tables")
-	choices(f, "colours", "verdicts", "published")
+	choices(f, "colors", "verdicts", "published")
 	f.BoolVar(&o.all, "all", false, "put everything into the Markdown, also what is folded on the page")
 	f.BoolVar(&o.force, "force", false, "replace a report that --out holds already")
 	acrossFlags(f, &o.across)
@@ -48,9 +48,9 @@ func newReportCommand(a *App) *cobra.Command {
 }
 
 type reportOptions struct {
-	out, base, notes, colours, card string
-	redact, force, all, summary     bool
-	across                          compare.Across
+	out, base, notes, colors, card string
+	redact, force, all, summary    bool
+	across                         compare.Across
 }
 
 func runReport(w io.Writer, o reportOptions, dirs []string) error {
@@ -124,7 +124,7 @@ func (o reportOptions) writeCard(w io.Writer, in report.Input) error {
 
 // apply changes the report as the options ask.
 func (o reportOptions) apply(in report.Input) (report.Input, error) {
-	in.PublishedColours = o.colours == "published"
+	in.PublishedColours = o.colors == "published"
 	var trials []*result.Trial
 	for _, t := range in.Trials {
 		trials = append(trials, t.Trial)
@@ -172,7 +172,7 @@ func reportInput(dirs ...string) (report.Input, error) {
 		if !c.Started.IsZero() && (in.Started.IsZero() || c.Started.Before(in.Started)) {
 			in.Started = c.Started
 		}
-		in.Commands = append(in.Commands, commandLine(c.Command))
+		in.Commands = append(in.Commands, c.Command.String())
 		for _, name := range c.Targets {
 			if !slices.Contains(s.own, name) {
 				in.Warnings = append(in.Warnings, fmt.Sprintf("%s has no trial: it is not in this report.", name))
@@ -240,12 +240,8 @@ func usual(t *result.Trial) map[string]any {
 	return params
 }
 
-// commandLine returns a command in a form that may be shown and stored.
-func commandLine(args []string) string { return strings.Join(plan.WithoutSecretArgs(args), " ") }
-
-// addPublished reads the published figures from a campaign's plan. A plan that can no
-// longer be read, such as one from an older rumbench, makes the report poorer but is no
-// error.
+// addPublished reads the published figures from a campaign's plan. A plan that cannot be
+// read, as it names a file that is gone, makes the report poorer but is no error.
 func addPublished(in *report.Input, dir string, src []byte, name func(target string) string) {
 	if !strings.Contains(string(src), "published") {
 		return // it holds none, whether it can be read or not

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -21,6 +20,7 @@ import (
 	"rumbench/internal/report"
 	"rumbench/internal/report/verdict"
 	"rumbench/internal/result"
+	"rumbench/internal/result/regular"
 	"rumbench/internal/run/campaign"
 	"rumbench/internal/run/forecast"
 	"rumbench/internal/server"
@@ -48,7 +48,7 @@ func newRunCommand(a *App) *cobra.Command {
 			case o.resume == "" && len(args) != 1:
 				return fmt.Errorf("run wants one plan, not %d", len(args))
 			case o.resume != "" && (len(args) > 0 || o.out != "" || len(o.sets) > 0 || o.calibrate):
-				return errors.New("--resume goes on with a campaign as it was begun: it cannot be combined with a plan, --out, " +
+				return errors.New("--resume continues a campaign as it was begun: it cannot be combined with a plan, --out, " +
 					"--set or --calibrate")
 			}
 			return nil
@@ -79,9 +79,6 @@ func newRunCommand(a *App) *cobra.Command {
 	return c
 }
 
-// mostPlan is the maximum size of a plan, whatever its source: a longer one is refused.
-const mostPlan = 1 << 20
-
 // lookedAt are the server programs that a plan's targets start.
 type lookedAt []server.Found
 
@@ -101,14 +98,9 @@ func (p *lookedAt) look(ctx context.Context) plan.Option {
 
 // loadPlan reads a plan from a file, or a pipe.
 func loadPlan(path string, sets []string, options ...plan.Option) (*plan.Plan, error) {
-	f, err := os.Open(path)
+	src, err := regular.ReadText(path)
 	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	src, err := io.ReadAll(io.LimitReader(f, mostPlan))
-	if err != nil {
-		return nil, err
+		return nil, usage(err)
 	}
 	return plan.Load(path, src, sets, catalog.Plugins{}, options...)
 }
@@ -117,9 +109,6 @@ func runPlan(ctx context.Context, a *App, o runOptions, path string) error {
 	var found lookedAt
 	programs := newBuilds(a)
 	p, err := loadPlan(path, o.sets, plan.Forced(o.force), found.look(ctx), programs.find(ctx))
-	if errors.Is(err, fs.ErrNotExist) {
-		return usage(err)
-	}
 	if err != nil {
 		return err
 	}
@@ -176,7 +165,7 @@ func planOf(dir string, state *result.Campaign, options ...plan.Option) (*plan.P
 func config(a *App, p *plan.Plan, o runOptions) campaign.Config {
 	return campaign.Config{
 		Plan: p, Dir: o.out, Command: append([]string{"rumbench"}, a.Args...),
-		Child: func(program string) []string { return []string{program, "trial"} }, LockFile: a.lockFile(),
+		Child: func(program string) []string { return []string{program, "trial", "--"} }, LockFile: a.lockFile(),
 		Progress: progress.New(a.Stderr, a.Width),
 		Forecast: forecast.New(p, forecast.Find(p, filepath.Dir(o.out), resultsDir)),
 		SpaceFactor: func(name string) (float64, int64) {

@@ -21,6 +21,8 @@ var secretDSNs = []struct{ engine, dsn string }{
 	{"postgres", `postgres://bench@127.0.0.1:1/db?sslmode=disable&password=geheim`},
 	{"postgres", `host=127.0.0.1 port=1 sslmode=disable user=bench password=geheim,wort dbname=db`},
 	{"postgres", `host=127.0.0.1 port=1 sslmode=disable user=bench password = 'geheim \' wort' dbname=db`},
+	{"tarantool", `bench:geheim@127.0.0.1:1`},
+	{"tarantool", `bench@geheim@127.0.0.1:1`},
 	{"mongodb", `mongodb://bench:geheim@127.0.0.1:1/?authSource=admin`},
 }
 

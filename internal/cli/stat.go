@@ -16,7 +16,9 @@ import (
 
 	"rumbench/internal/cli/catalog"
 	"rumbench/internal/cli/watch"
+	"rumbench/internal/result/regular"
 	"rumbench/internal/text/escape"
+	"rumbench/internal/text/quantity"
 )
 
 // watching is one run of the command. It has many fields because each flag has one.
@@ -88,6 +90,8 @@ func (w *watching) check(*cobra.Command, []string) error {
 		return fmt.Errorf("--interval %v: less than 10ms, which would measure rumbench itself", w.config.Interval)
 	case w.config.Count < 0:
 		return fmt.Errorf("--count %d: less than 0", w.config.Count)
+	case time.Duration(w.config.Count) > quantity.Longest/w.config.Interval:
+		return fmt.Errorf("--count %d of %v: %w", w.config.Count, w.config.Interval, quantity.ErrLong)
 	case w.top < 0:
 		return fmt.Errorf("--top %d: less than 0", w.top)
 	case w.format == "none" && w.listen == "" && !w.list:
@@ -137,7 +141,7 @@ func (w *watching) compile(*cobra.Command, []string) error {
 func (w *watching) expressions() ([]*watch.Expression, error) {
 	var all []*watch.Expression
 	if w.exprFile != "" {
-		src, err := os.ReadFile(w.exprFile)
+		src, err := regular.ReadText(w.exprFile)
 		if err != nil {
 			return nil, err
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -15,8 +14,10 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/report"
 	"rumbench/internal/report/published"
+	"rumbench/internal/report/verdict"
 	"rumbench/internal/result"
 	"rumbench/internal/result/layout"
+	"rumbench/internal/result/regular"
 	"rumbench/internal/text/quantity"
 )
 
@@ -202,31 +203,21 @@ func only(c *compare.Campaign, names []string) (*compare.Campaign, error) {
 // remark prints the remarks that a layout has no room for.
 func remark(w io.Writer, durability string, lines []string) {
 	if durability != "" {
-		fmt.Fprintf(w, "⚠ %s\n", report.DurabilityDiffers(durability))
+		fmt.Fprintf(w, "⚠ %s\n", verdict.DurabilityDiffers(durability))
 	}
 	for _, line := range lines {
 		fmt.Fprintln(w, line)
 	}
 }
 
-// maxNotes is the maximum size of a file of notes.
-const maxNotes = 1 << 20
-
 // readNotes reads a file of remarks on tests; none if there is no file.
 func readNotes(file string, c *compare.Campaign) (map[string]string, error) {
 	if file == "" {
 		return nil, nil
 	}
-	info, err := os.Stat(file)
+	src, err := regular.ReadText(file)
 	if err != nil {
-		return nil, err
-	}
-	if info.Size() > maxNotes {
-		return nil, usageErrorf("%s is too large for a file of notes", file)
-	}
-	src, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
+		return nil, usage(err)
 	}
 	notes, wrong := published.Notes(file, string(src), stepNames(c))
 	if len(wrong) > 0 {

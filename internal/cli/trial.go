@@ -48,7 +48,7 @@ func newTrialCommand(a *App) *cobra.Command {
 			}
 			if s.Build != nil {
 				if err := s.Build.CheckSelf(); err != nil {
-					return hint.With(err, "rumbench resume goes on with the new one, after it has measured its client")
+					return hint.With(err, "rumbench run --resume DIR continues with the new one, after it has measured its client")
 				}
 			}
 			if !s.Preflight {

@@ -9,14 +9,20 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"rumbench/engine"
+	"rumbench/engine/native"
 	"rumbench/internal/cli/catalog"
 	"rumbench/internal/page"
+	"rumbench/internal/plan"
+	"rumbench/internal/result/regular"
 	"rumbench/internal/text/hint"
 	"rumbench/internal/text/quantity"
 	"rumbench/internal/text/strictyaml"
@@ -51,7 +57,7 @@ func (o *declaredOptions) flags(c *cobra.Command) {
 
 // read reads a workload's file, or one that is shipped with rumbench, with its parameters.
 func (o *declaredOptions) read(file string) (*declared.Workload, workload.Params, error) {
-	content, err := os.ReadFile(file)
+	content, err := regular.ReadText(file)
 	if shipped, ok := declared.File(file); errors.Is(err, fs.ErrNotExist) && ok {
 		content, err = shipped, nil
 	}
@@ -94,7 +100,7 @@ func newCheckCommand(a *App) *cobra.Command {
 	var o declaredOptions
 	c := &cobra.Command{
 		Use:   "check FILE",
-		Short: "check a workload's file, and print what it comes to",
+		Short: "check a workload's file, and print the workload that it describes",
 		Args:  args(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, files []string) error {
 			w, p, err := o.read(files[0])
@@ -189,7 +195,7 @@ func newTryCommand(a *App) *cobra.Command {
 			}
 			var all []error
 			for _, name := range on {
-				if err := tryOn(c.Context(), a, w, p, name, rows); err != nil && c.Context().Err() == nil {
+				if err := o.tryOn(c.Context(), a, w, p, files[0], name, rows); err != nil && c.Context().Err() == nil {
 					all = append(all, hint.With(fmt.Errorf("%s: %w", name, err), hint.Of(err)))
 				}
 			}
@@ -204,15 +210,19 @@ func newTryCommand(a *App) *cobra.Command {
 }
 
 // tryOn tries a workload on an engine, in its own directory.
-func tryOn(ctx context.Context, a *App, w *declared.Workload, p workload.Params, name string, rows int64) (err error) {
+func (o *declaredOptions) tryOn(ctx context.Context, a *App, w *declared.Workload, p workload.Params, file, on string,
+	rows int64) (err error) {
 	t, err := w.Try(p, rows)
 	if err != nil {
 		return err
 	}
-	name, storage, _ := strings.Cut(name, ":")
+	name, storage, _ := strings.Cut(on, ":")
 	e, ok := catalog.Plugins{}.Engine(name)
 	if !ok {
 		return usage(hint.Errorf(hint.OneOf(name, catalog.Plugins{}.EngineNames()), "there is no engine %q", name))
+	}
+	if e.Info().Native && !native.Built {
+		return o.tryElsewhere(ctx, a, file, on, rows)
 	}
 	if known := t.Speaks(); known != nil && !slices.Contains(known, name) {
 		return hint.Errorf("it has SQL for "+strings.Join(known, ", "), "workload %s has no SQL for %s", w.Info().Name, name)
@@ -258,6 +268,28 @@ func tryOn(ctx context.Context, a *App, w *declared.Workload, p workload.Params,
 		}
 	})
 	return errors.Join(page.Text(a.Stdout, []page.Block{tree}, page.TextStyle{}), err)
+}
+
+// tryElsewhere tries a workload in the program that has the native engines.
+func (o *declaredOptions) tryElsewhere(ctx context.Context, a *App, file, on string, rows int64) error {
+	name, _, _ := strings.Cut(on, ":")
+	path, err := newBuilds(a).checked(ctx, &plan.Target{Engine: name})
+	if err != nil {
+		return err
+	}
+	args := []string{"workload", "try", file, "--on", on, "--rows", strconv.FormatInt(rows, 10), "--preset", o.preset}
+	for _, set := range o.sets {
+		args = append(args, "--set", set)
+	}
+	var problem strings.Builder
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = a.Stdout, &problem, time.Second
+	if err = cmd.Run(); err != nil && problem.Len() > 0 {
+		text, help, _ := strings.Cut(strings.TrimSpace(problem.String()), "\nhint: ")
+		text = strings.TrimPrefix(strings.TrimPrefix(text, "rumbench: "), on+": ")
+		err = hint.With(errors.New(text), help)
+	}
+	return err
 }
 
 func outcome(d declared.Tried) string {
@@ -321,16 +353,13 @@ func newImportScriptCommand(a *App) *cobra.Command {
 		Short: "turn a script of pgbench into a workload's file with SQL for postgres",
 		Args:  args(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, files []string) error {
-			script, err := os.ReadFile(files[0])
+			script, err := regular.ReadText(files[0])
 			if err != nil {
 				return usage(err)
 			}
 			file, err := declared.FromPgbench(files[0], script)
-			if err != nil {
-				return err
-			}
-			_, err = a.Stdout.Write(file)
-			return err
+			_, werr := a.Stdout.Write(file) // also a draft
+			return cmp.Or(err, werr)
 		},
 	})
 	return c

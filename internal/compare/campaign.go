@@ -2,7 +2,8 @@
 // them into targets and steps, takes medians over trials, and judges the
 // difference of two targets with an interval and in a word.
 //
-// It reads and writes no files, and formats nothing for people.
+// It reads and writes no files. Each rule states its reason as a phrase, because the phrase
+// and the rule change together; report/verdict makes the sentences.
 package compare
 
 import (

@@ -12,10 +12,9 @@ import (
 )
 
 // Comparable returns an error if two targets did different work, or promised
-// different durability, unless c.Across allows that. Otherwise it returns the
-// text to show above their numbers: a first sentence, which may be "", and the
-// caveats.
-func (c *Campaign) Comparable(base, other *Target) (first string, caveats []string, err error) {
+// different durability, unless c.Across allows that. Otherwise it returns their levels of
+// durability if these differ, and the caveats to show above their numbers.
+func (c *Campaign) Comparable(base, other *Target) (levels string, caveats []string, err error) {
 	work := Unlike(base, other)
 	offered, whole := c.OtherWork(base, other)
 	if whole {
@@ -37,16 +36,12 @@ func (c *Campaign) Comparable(base, other *Target) (first string, caveats []stri
 			caveats = append(caveats, "not compared, as the work differs, in "+text+" (--anyway compares them all the same)")
 		}
 	}
-	levels := UnlikeDurability(base, other)
-	if levels == "" {
-		return "", caveats, nil
-	}
-	if !c.Across.Durability {
+	levels = UnlikeDurability(base, other)
+	if levels != "" && !c.Across.Durability {
 		return "", nil, hint.Errorf("compare targets of one level, or say --across-durability",
 			"%s and %s differ in durability: %s. The one may lose commits that the other keeps", base.Name, other.Name, levels)
 	}
-	return fmt.Sprintf("durability differs: %s. The ratios of %s to %s compare different durability.", levels, other.Name,
-		base.Name), caveats, nil
+	return levels, caveats, nil
 }
 
 // Caveats returns the caveats to read before the numbers of a judgement: that

@@ -26,9 +26,9 @@ func TestComparable(t *testing.T) {
 		}
 	}
 	c.Across = compare.Across{Work: true, Durability: true}
-	first, caveats, err := c.Comparable(c.Targets[0], c.Targets[1])
-	if err != nil || !strings.Contains(first, "none and os") || len(caveats) != 1 || !strings.Contains(caveats[0], "rows 1000 and 2000") {
-		t.Errorf("%q, %q, %v", first, caveats, err)
+	levels, caveats, err := c.Comparable(c.Targets[0], c.Targets[1])
+	if err != nil || levels != "none and os" || len(caveats) != 1 || !strings.Contains(caveats[0], "rows 1000 and 2000") {
+		t.Errorf("%q, %q, %v", levels, caveats, err)
 	}
 }
 

@@ -284,12 +284,12 @@ func sideBySide(t, u *result.Trial) bool {
 }
 
 // Beside reports whether any trials of two targets ran side by side.
-func Beside(a, b *Target) (any bool) {
+func Beside(a, b *Target) (found bool) {
 	beside(a.Trials, b.Trials, func(int, int) bool {
-		any = true
+		found = true
 		return true
 	})
-	return any
+	return found
 }
 
 // mostAlone is the share of its time that a step of a duet may run alone and
@@ -358,6 +358,8 @@ func (e *Effect) judge(b bounds) {
 		e.Verdict, e.Why = Unclear, "the lesser number is only a lower bound"
 	case e.within(b.same) && (e.Base.AtLeast() || e.New.AtLeast()):
 		e.Verdict, e.Why = Unclear, "they are as great, and one is only a lower bound"
+	case sure && e.Base.little() && e.New.little() && !e.within(b.same):
+		e.Verdict, e.Why = Unclear, fmt.Sprintf("neither is more than %d KB in all: too little to be judged", metric.LittleIO)
 	case sure && !e.searched() && b.unsaid(direction(m, e.shift), e.Ratio):
 		e.matters(direction(m, e.shift), b)
 	case e.within(b.same):

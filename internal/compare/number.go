@@ -141,6 +141,14 @@ func (n Number) AtLeast() bool {
 	return slices.ContainsFunc(n.Rows, func(r *metric.Row) bool { return r.AtLeast })
 }
 
+// little reports whether each trial read or wrote too little in all.
+func (n *Number) little() bool {
+	m := metric.ByName(n.Metric)
+	return m.Family == metric.Storage && m.Unit == "KB" && !slices.ContainsFunc(n.Rows, func(r *metric.Row) bool {
+		return r.N == 0 || r.Value*float64(r.N) > metric.LittleIO
+	})
+}
+
 // Over returns n ÷ base; ok is false if it has no meaning.
 func (n Number) Over(base Number) (ratio float64, ok bool) {
 	if n.Missing != "" || base.Missing != "" || base.Value == 0 || n.MaxOf+base.MaxOf > 0 || n.Disturbed() ||
@@ -183,14 +191,14 @@ func (n Number) unlikeSplit(base Number) string {
 	if n.Trials[0].Hosting == base.Trials[0].Hosting {
 		return ""
 	}
-	return n.Metric + " is another thing of an embedded engine, which shares a process with its clients, than of a " +
-		"server: compare cpu_us"
+	return n.Metric + " of an embedded engine, which shares a process with its clients, and of a server cannot be " +
+		"compared: compare cpu_us"
 }
 
 // Absence returns why a target has no number under a key.
 func (s *stepRuns) Absence(t *Target, k Key) string {
 	if len(s.Runs[t]) == 0 {
-		reason := "it did not come to this step"
+		reason := "it did not reach this step"
 		for _, trial := range t.Trials {
 			if trial.Reason != "" {
 				reason += ": " + trial.Reason

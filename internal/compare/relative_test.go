@@ -70,7 +70,7 @@ func TestRelative(t *testing.T) {
 	if len(writes.Rows) != 2 || writes.Rows[1].Step.Name != "delete" {
 		t.Fatalf("write tests: %v", writes.Rows)
 	}
-	if cell := writes.Rows[1].Cells[1]; !math.IsNaN(cell.Ratio) || cell.Missing != "" || cell.Why != "there is nothing to compare with: old: it did not come to this step" {
+	if cell := writes.Rows[1].Cells[1]; !math.IsNaN(cell.Ratio) || cell.Missing != "" || cell.Why != "there is nothing to compare with: old: it did not reach this step" {
 		t.Errorf("a test that only the new one has: %+v", cell)
 	}
 	if cell := writes.Rows[1].Cells[0]; cell.Missing == "" || !math.IsNaN(cell.Ratio) {

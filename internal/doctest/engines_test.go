@@ -11,6 +11,7 @@ import (
 	"rumbench/engine/all"
 	"rumbench/internal/need"
 	"rumbench/internal/server"
+	"rumbench/internal/text/quantity"
 	"rumbench/model"
 )
 
@@ -68,13 +69,13 @@ func engineRow(t *testing.T, e engine.Engine, storage string) string {
 			compressions = append(compressions, string(p))
 		}
 	}
-	for kb := int64(1); kb <= 64; kb *= 2 {
-		if accepted(func(c *engine.Config) { c.Page = kb << 10 }) {
-			pages = append(pages, fmt.Sprint(kb))
+	for size := int64(256); size <= 2<<20; size *= 2 {
+		if accepted(func(c *engine.Config) { c.Page = size }) {
+			pages = append(pages, quantity.BytesAs(float64(size), quantity.Round))
 		}
 	}
 	if len(pages) > 0 {
-		pages = []string{strings.Join(slices.Compact([]string{pages[0], pages[len(pages)-1]}), " to ") + " KiB"}
+		pages = []string{strings.Join(slices.Compact([]string{pages[0], pages[len(pages)-1]}), " to ")}
 	}
 	yes := true
 	has := func(c model.Capability) string {

@@ -42,8 +42,8 @@ type noting = func(rule Rule, e Evidence, format string, args ...any)
 
 func (s *Step) sides() []*Side { return []*Side{&s.Base, &s.New} }
 
-// of returns a text about each side that satisfies so, joined.
-func (s *Step) of(so func(*Side) bool, say func(*Side) string) string {
+// about returns a text about each side that satisfies so, joined.
+func (s *Step) about(so func(*Side) bool, say func(*Side) string) string {
 	var said []string
 	for _, side := range s.sides() {
 		if so(side) {
@@ -56,20 +56,20 @@ func (s *Step) of(so func(*Side) bool, say func(*Side) string) string {
 func name(s *Side) string { return s.Target.Name }
 
 func disturbed(s *Step, note noting) {
-	others := s.of(func(s *Side) bool { return s.shared() > mostShared }, func(s *Side) string {
+	others := s.about(func(s *Side) bool { return s.shared() > mostShared }, func(s *Side) string {
 		return fmt.Sprintf("%s of the processors during %s's trials", quantity.RoughShare(s.shared()), name(s))
 	})
 	if others != "" {
 		note(RuleOthers, Law, "other programs used %s, so CPU time cannot explain the throughput", others)
 	}
-	if client := s.of(func(s *Side) bool { return s.Limit == ByClient }, name); client != "" {
+	if client := s.about(func(s *Side) bool { return s.Limit == ByClient }, name); client != "" {
 		note(RuleClient, Law, "the client was the bottleneck on %s: this measures the client", client)
 	}
 }
 
 // oneThread notes that a thread of a server runs all the time while processors idle.
 func oneThread(s *Step, note noting) {
-	one := s.of(func(s *Side) bool { return s.Limit == ByThread }, func(s *Side) string {
+	one := s.about(func(s *Side) bool { return s.Limit == ByThread }, func(s *Side) string {
 		thread, share := s.runs[0].busiest()
 		return fmt.Sprintf("%s of %s ran for %s of the time", thread, name(s), quantity.RoughShare(share))
 	})
@@ -148,7 +148,7 @@ func twiceCached(s *Step, note noting) {
 	if !ok {
 		return
 	}
-	twice := s.of(func(s *Side) bool {
+	twice := s.about(func(s *Side) bool {
 		misses, read := s.per(metric.CacheMisses, "", k), s.per(metric.ReadKB, "", k)
 		return misses > few && read < alike*misses*leastBlock
 	}, name)
@@ -160,7 +160,7 @@ func twiceCached(s *Step, note noting) {
 func paused(s *Step, note noting) {
 	const pauses = 0.01
 	share := func(s *Side) float64 { return s.metric(metric.ClientGCPauseMS) / 1e3 / s.seconds() }
-	long := s.of(func(s *Side) bool { return s.embedded() && share(s) > pauses }, func(s *Side) string {
+	long := s.about(func(s *Side) bool { return s.embedded() && share(s) > pauses }, func(s *Side) string {
 		return fmt.Sprintf("%s of the time on %s", quantity.RoughShare(share(s)), name(s))
 	})
 	if long != "" {

@@ -172,7 +172,7 @@ func (s *Step) limits() string {
 	default:
 		text = fmt.Sprintf("%s is limited by %s, %s by %s.", s.Base.Target.Name, b, s.New.Target.Name, n)
 	}
-	more := s.of(func(s *Side) bool { return s.wall() > 1 },
+	more := s.about(func(s *Side) bool { return s.wall() > 1 },
 		func(s *Side) string { return quantity.Times(s.wall()) + " on " + name(s) })
 	if more != "" {
 		text += " Beyond that limit, the processors would allow at most " + more + "."
@@ -244,7 +244,7 @@ func (p *Paragraph) because(name string, named []Cause) (text string) {
 }
 
 // listed lists causes with their shares of the difference. The values come from the first
-// of several steps.
+// sides several steps.
 func (p *Paragraph) listed(name string, causes []Cause) string {
 	parts := quantity.Texts(causes, func(c Cause) string { return c.Sentence + p.part(name, c) })
 	text := strings.Join(parts, "; ") + "."

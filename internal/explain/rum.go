@@ -44,7 +44,7 @@ func RUMOf(c *compare.Campaign) *RUM {
 		g := compare.GroupOf(s)
 		return g != compare.Group(workload.PointAccess) && g != compare.Group(workload.RangeAccess)
 	})
-	if r.fill(0, readers); !(r.most(0) > cached) {
+	if r.fill(0, readers); !(r.greatest(0) > cached) {
 		r.Metrics[0] = metric.CPUUS
 		r.fill(0, readers)
 	}
@@ -57,7 +57,7 @@ func RUMOf(c *compare.Campaign) *RUM {
 	}
 	known := 0
 	for axis := range r.Metrics {
-		if !math.IsNaN(r.most(axis)) && r.most(axis) > 0 {
+		if !math.IsNaN(r.greatest(axis)) && r.greatest(axis) > 0 {
 			known++
 		}
 	}
@@ -136,7 +136,7 @@ func (r *RUM) settled(after *compare.Step, t *compare.Target) float64 {
 	return 1
 }
 
-func (r *RUM) most(axis int) (limit float64) {
+func (r *RUM) greatest(axis int) (limit float64) {
 	for _, t := range r.Targets {
 		limit = max(limit, t.Costs[axis])
 	}

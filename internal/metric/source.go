@@ -11,8 +11,7 @@ const (
 // of the rows, with old versions, wherever they are kept.
 func WholeSpace(source string) bool { return source == SpaceOfDirectory || source == SpaceBeyondEmpty }
 
-// The sources of CPU time. They show where the engine ran in results of builds
-// that did not write Hosting.
+// The sources of CPU time.
 const (
 	OfServer  = "the server's processes"
 	OfProcess = "process, engine and client together"

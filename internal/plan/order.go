@@ -72,7 +72,7 @@ func (b *binder) checkDuet(f strictyaml.Fields, targets []*bound, o Order) {
 		return
 	}
 	if n := f.Of.Get("targets"); n != nil && n.Kind == strictyaml.List && len(n.Items) > 0 && len(n.Items) != 2 {
-		b.At(f.Value("order"), fmt.Sprintf("order: a duet is of two targets, and the plan has %d", len(n.Items)),
+		b.At(f.Value("order"), fmt.Sprintf("order: a duet has two targets, and the plan has %d", len(n.Items)),
 			"name two targets, or set order: interleaved")
 	}
 	for _, t := range targets {

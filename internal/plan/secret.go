@@ -12,6 +12,7 @@ import (
 	"rumbench/internal/result/regular"
 	"rumbench/internal/text/escape"
 	"rumbench/internal/text/hint"
+	"rumbench/internal/text/secret"
 	"rumbench/internal/text/strictyaml"
 )
 
@@ -146,19 +147,10 @@ func hide(n *strictyaml.Node) {
 		hide(item)
 	}
 	for _, e := range n.Entries {
-		if strictyaml.DSNKey.MatchString(e.Key.Text+":") && !reference.MatchString(e.Value.Text) &&
+		if secret.DSNKey.MatchString(e.Key.Text+":") && !reference.MatchString(e.Value.Text) &&
 			engine.ShownDSN(e.Value.Text) == escape.Hidden {
 			e.Value.Text, e.Value.Value = escape.Hidden, escape.Hidden
 		}
 		hide(e.Value)
 	}
-}
-
-// WithoutSecretArgs returns the arguments of a command with secrets hidden.
-func WithoutSecretArgs(args []string) []string {
-	out := make([]string, len(args))
-	for i, arg := range args {
-		out[i] = strictyaml.HideSecrets(arg)
-	}
-	return out
 }

@@ -95,7 +95,7 @@ func (c *campaign) heated(find func(*step) (key, bool)) (out []*step) {
 // or only in one test.
 func (c *campaign) heat(find func(*step) (key, bool)) *page.Heat {
 	h := &page.Heat{About: "Blue: better, orange: worse. Filled: proven; outlined: not proven. " +
-		"Grey: = equal, ? may be chance, ~ the trials disagree. –: cannot be compared."}
+		"Gray: = equal, ? may be chance, ~ the trials disagree. –: cannot be compared."}
 	for _, t := range c.Targets[1:] {
 		h.Columns = append(h.Columns, page.HeatColumn{Name: t.Name, Series: t.Index})
 	}

@@ -82,7 +82,7 @@ func problems(c *campaign, in *Input) (poor, fair []string) {
 		poor = append(poor, fmt.Sprintf("%d of %d trials did not end normally.", all-ended, all))
 	}
 	if levels := c.Durability(); levels != "" {
-		poor = append(poor, DurabilityDiffers(levels))
+		poor = append(poor, verdict.DurabilityDiffers(levels))
 	}
 	fair = said(ranApart(c.Targets[0], c.Targets))
 	if slices.ContainsFunc(c.Targets, func(t *target) bool { return len(t.Trials) < compare.LeastTrials }) {

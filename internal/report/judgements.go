@@ -67,8 +67,8 @@ func pageData(c *campaign, e *embedder, offsets []int) ([]page.Data, error) {
 	return []page.Data{{ID: "rows", JSON: rows}, {ID: "judgements", JSON: judgements}}, err
 }
 
-// judgementsOf judges the pairs of targets that the page can show. from is the
-// first index of each target's numbers.
+// judgementsOf judges the pairs of targets that the page can show; offsets are the
+// first indexes of each target's numbers.
 func judgementsOf(c *campaign, e *embedder, offsets []int) *embeddedJudgements {
 	out := embeddedJudgements{About: aboutJudgements, Verdicts: []pageVerdict{}, From: offsets, Pairs: []judgementPair{}}
 	shown := map[keyOfStep]bool{}

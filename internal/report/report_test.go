@@ -221,7 +221,7 @@ func TestUnknownAndHostile(t *testing.T) {
 			t.Errorf("the page contains %s", bad)
 		}
 	}
-	for _, want := range []string{"bbolt: it did not come to this step: killed by &lt;b&gt;OOM"} {
+	for _, want := range []string{"bbolt: it did not reach this step: killed by &lt;b&gt;OOM"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)
 		}

@@ -43,7 +43,7 @@ func banners(in Input, c *campaign) []string {
 	var out [][]any
 	say := func(parts ...any) { out = append(out, parts) }
 	if levels := c.Durability(); levels != "" {
-		say(DurabilityDiffers(levels))
+		say(verdict.DurabilityDiffers(levels))
 	}
 	for _, w := range slices.Concat(said(cachesDiffer(c)), in.Warnings, otherWork(c),
 		said(hostsDiffer(c), ranApart(c.Targets[0], c.Targets))) {
@@ -73,13 +73,6 @@ func cachesDiffer(c *campaign) string {
 		return "Caches are not equal: " + caches + ". Reads, CPU and memory depend on it."
 	}
 	return ""
-}
-
-// DurabilityDiffers returns the warning that targets promise different
-// durability. It comes first, because the meaning of their ratios depends on
-// it.
-func DurabilityDiffers(levels string) string {
-	return "Durability differs: " + levels + ". Ratios between them compare different durability."
 }
 
 // otherWork reports which targets are not compared with the first one, and in which

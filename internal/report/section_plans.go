@@ -26,8 +26,8 @@ func plans(v *view) []page.Section {
 	if len(ops) == 0 {
 		return nil
 	}
-	t.Note = "By which way the database finds the rows of each operation, before and after each step of the first " +
-		"trial. The plans themselves: rumbench show DIR --plans."
+	t.Note = "How the database finds the rows of each operation, before and after each step of the first trial. " +
+		"rumbench show DIR --plans prints the plans."
 	if len(ops) > mostPlans {
 		t.Note += fmt.Sprintf(" Here are %d of %d operations.", mostPlans, len(ops))
 		ops = ops[:mostPlans]

@@ -18,9 +18,9 @@ import (
 // to read the tables.
 const (
 	apart   = "Not measured here: other hardware, other versions, other sizes. Compare directions and ratios, not numbers."
-	howRead = "Under a published configuration stands, with “here”, the target of this report that corresponds to " +
-		"it. Ratios: of a published figure to " +
-		"that of the first row; of a figure measured here to that of the target under the first row."
+	howRead = "Below a published configuration, “here” marks the target of this report that corresponds to it. " +
+		"Ratios: of a published figure to that of the first row; of a figure measured here to that of the target " +
+		"under the first row."
 )
 
 // publishedFigures puts figures from elsewhere next to those of this campaign.

@@ -272,13 +272,13 @@ func relativeCautions(r *compare.Relative, style RelativeStyle) []string {
 		out = append(out, "⚠ "+text)
 	}
 	if len(r.Targets) > 1 && lowest < compare.LeastTrials {
-		out = append(out, fmt.Sprintf("? %s: nothing is known about noise, so no difference is proven.", tooFew(lowest)))
+		out = append(out, "? "+verdict.TooFew(lowest)+": nothing is known about noise, so no difference is proven.")
 	}
 	switch {
 	case style.Published:
-		out = append(out, "Colours by fixed limits, as published pages have them, however noisy the numbers are.")
+		out = append(out, "Colors by fixed limits, as published pages have them, however noisy the numbers are.")
 	case len(r.Targets) > 1 && lowest >= compare.LeastTrials:
-		out = append(out, "▲ better (95 %), ▼ worse (95 %), = equivalent; without a sign it may be chance.")
+		out = append(out, verdict.HowProven())
 	}
 	return out
 }
@@ -297,14 +297,6 @@ func ranApart(base *compare.Target, targets []*compare.Target) string {
 	}
 	return quantity.Joined(names) + " did not run side by side with " + base.Name +
 		": what the machine did in between is in every difference."
-}
-
-// tooFew reports the number of trials if more are needed.
-func tooFew(n int) string {
-	if n == 1 {
-		return fmt.Sprintf("1 trial where %d are the least", compare.LeastTrials)
-	}
-	return fmt.Sprintf("%d trials where %d are the least", n, compare.LeastTrials)
 }
 
 // promisedTable shows the promised rates of groups of clients.

@@ -7,6 +7,7 @@ import (
 
 	"rumbench/internal/compare"
 	"rumbench/internal/page"
+	"rumbench/internal/report/verdict"
 )
 
 // RelativeText writes a relative table as text. Columns that do not fit into
@@ -15,7 +16,7 @@ func RelativeText(w io.Writer, r *compare.Relative, style RelativeStyle, width i
 	t := relativeTable(r, style, &page.Notes{}, nil)
 	blocks := []page.Block{page.Prose("", t.Note)}
 	if r.Durability != "" {
-		blocks = append([]page.Block{page.Banner(DurabilityDiffers(r.Durability))}, blocks...)
+		blocks = append([]page.Block{page.Banner(verdict.DurabilityDiffers(r.Durability))}, blocks...)
 	}
 	if common := shorten(t.Columns[:len(r.Targets)]); common != "" {
 		blocks = append(blocks, page.Prose("", "names of targets: "+common))
@@ -98,7 +99,7 @@ func RelativeMarkdown(w io.Writer, r *compare.Relative, style RelativeStyle) err
 	t.Title = ""
 	d := &page.Document{}
 	if r.Durability != "" {
-		d.Lead = append(d.Lead, page.Banner(DurabilityDiffers(r.Durability)))
+		d.Lead = append(d.Lead, page.Banner(verdict.DurabilityDiffers(r.Durability)))
 	}
 	cautions := page.List{}
 	for _, line := range relativeCautions(r, style) {

@@ -178,7 +178,7 @@ func stepFolds(s *step, over *page.Charts, n *page.Notes) (out page.Folds) {
 	add("Statements", nil, statementsTable(s, n))
 	add("Cost per operation and row", nil, perTables(s, metric.CostTable, "", n)...)
 	add("What the engine counts, and what changed most", nil, append(perTables(s, metric.EngineTable,
-		"What the engine counts of itself; what lies below it, or what it does not count, is not in it.", n),
+		"By the engine's own counters: without what it does not count, and without the layers below it.", n),
 		changedTable(s, growths), countersTable(s, growths))...)
 	add("Where the time of the sessions went", waitBlocks(s), waitTables(s, n)...)
 	profiled, functions := profileFold(s)
@@ -246,7 +246,7 @@ func missingTrials(s *step, t *target) [][]any {
 	var out [][]any
 	for _, trial := range t.Trials {
 		if !slices.ContainsFunc(s.Runs[t], func(r run) bool { return r.Trial == trial }) {
-			out = append(out, []any{t.Name, ", trial ", trial.Trial, ", did not come to this step",
+			out = append(out, []any{t.Name, ", trial ", trial.Trial, ", did not reach this step",
 				sentenceTail(trial.Reason, "")})
 		}
 	}

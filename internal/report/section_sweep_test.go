@@ -84,7 +84,7 @@ func TestSweepWithGaps(t *testing.T) {
 	}
 	c := newCampaign(in.Trials)
 	law := lawTable(c.sweeps[0])
-	for i, want := range []string{"", "not fitted: throughput is known and comparable at 2 levels, and 4 are the least", "not fitted: throughput is known and comparable at 3 levels, and 4 are the least", "not fitted: throughput is known and comparable at 3 levels, and 4 are the least"} {
+	for i, want := range []string{"", "not fitted: throughput is known and comparable at 2 levels, at least 4 are needed", "not fitted: throughput is known and comparable at 3 levels, at least 4 are needed", "not fitted: throughput is known and comparable at 3 levels, at least 4 are needed"} {
 		cell := law.Groups[0].Rows[i].Cells[0]
 		if want == "" && !cell.Number || want != "" && cell.Text != want {
 			t.Errorf("law of %s: %q, want %q", c.Targets[i].Name, cell.Text, want)

@@ -212,7 +212,7 @@ func differing(e *explain.Explanation) page.Block {
 func itemsOf(s *explain.Step) page.Table {
 	t := page.Table{Title: s.Of.Name, Head: "item",
 		Note: "Base and new are means over the trials, per unit: µs of times, KB of bytes. " +
-			"ln is of the ratio of the number above that the item accounts for; the items' sum to that of the ratio of means. " +
+			"ln: the part of the logarithm of the ratio of means that the item accounts for; the items' add up to all of it. " +
 			"Ratios elsewhere are of medians."}
 	for _, name := range []string{"base", "new", "ln", "95 % interval", "share", "rule", ""} {
 		t.Columns = append(t.Columns, page.Column{Name: name})

@@ -55,7 +55,7 @@ func inVain(s *step, parts []subject, columns int) (out []page.Group) {
 		groups = compare.AppendNew(groups, part.group)
 	}
 	for _, group := range groups {
-		any := false
+		failed := false
 		g := page.Group{Name: "failed attempts and pauses",
 			Title: "Of operations that were done: they come on top of the time that shares are of."}
 		g.Rows = targetRows(s.c.Targets, columns+1, func(t *target, i int) page.Cell {
@@ -64,10 +64,10 @@ func inVain(s *step, parts []subject, columns int) (out []page.Group) {
 			}
 			vain := func(t account.Spent) float64 { return t.Service - t.Attempts }
 			cell, limit := shareCell(s, t, subject{group, ""}, vain, "(service_total_s − attempt_total_s) ÷ attempt_total_s")
-			any = any || limit > 0
+			failed = failed || limit > 0
 			return cell
 		})
-		if any {
+		if failed {
 			out = append(out, g)
 		}
 	}

@@ -126,7 +126,7 @@ func clientWords(s *step, keys []key) page.List {
 			}
 		}
 		// A session is sampled as working only once it has a processor.
-		inLine := ""
+		queued := ""
 		whole := 0.0
 		for _, k := range keys {
 			if row := r.Step.Find(k.Metric, k.Op, k.Per); row != nil {
@@ -136,23 +136,23 @@ func clientWords(s *step, keys []key) page.List {
 		line := r.Step.Find(metric.ServerRunqueueUS, "", keys[0].Per)
 		if line != nil && line.Value >= 0.01*whole {
 			part := line.Value / whole
-			inLine = ", less up to " + shareText(part) + " for which the server’s own threads waited for CPU"
+			queued = ", less up to " + shareText(part) + " for which the server’s own threads waited for CPU"
 		}
 		out.Items = append(out.Items, page.Item{Text: fmt.Sprintf("%s: the server waited for its client for %s of the "+
-			"sessions’ time%s; %s", who, shareText(share.Value), inLine, words)})
+			"sessions’ time%s; %s", who, shareText(share.Value), queued, words)})
 	}
 	return out
 }
 
-// waitTables returns the shares, the times measured by the servers, and their
-// names of the events; the bars show the sampled times.
+// waitTables returns the shares, the times measured by the servers, and the events
+// by the servers' names; the bars show the sampled times.
 func waitTables(s *step, n *page.Notes) []page.Table {
 	var out []page.Table
 	keys := byRole(s.Keys(metric.WaitShare))
 	if len(keys) > 0 {
 		t := page.Table{Title: "Time of the sessions by role", Head: "target",
 			Note: "Sampled from another session ten times a second; the server measures " +
-				"timed waits itself. “–”: not seen, or not reported; see docs/why.md."}
+				"timed waits itself. “–”: not seen, or not reported."}
 		for _, k := range keys {
 			t.Columns = append(t.Columns, page.Column{Name: k.Op, Title: engine.Role(k.Op).Doc()})
 		}

@@ -55,8 +55,8 @@ func lawCells(p panel, t *target, columns int) []page.Cell {
 	all, trials, reason := scalingOf(p, t)
 	law, ok := stat.FitUSL(all.n, all.x)
 	if reason == "" && !ok {
-		reason = fmt.Sprintf("not fitted: throughput is known and comparable at %d levels, and %d are the least", len(all.n),
-			stat.LeastLevels)
+		reason = fmt.Sprintf("not fitted: throughput is known and comparable at %d levels, at least %d are needed",
+			len(all.n), stat.LeastLevels)
 	}
 	if reason != "" {
 		cells := slices.Repeat([]page.Cell{page.Absent(reason)}, columns)
@@ -118,7 +118,7 @@ func lawText(v float64) string {
 }
 
 // scalingOf returns a target's throughput over clients: of the medians, and of
-// each trial. why is the reason why no law can be fitted.
+// each trial; reason is why no law can be fitted.
 func scalingOf(p panel, t *target) (all scaling, trials map[*result.Trial]scaling, reason string) {
 	trials = map[*result.Trial]scaling{}
 	for _, l := range p.levels {

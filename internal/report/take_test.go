@@ -230,6 +230,11 @@ func (b *browser) checkFields(t *testing.T) {
 		t.Log(rows)
 		t.Error(d)
 	}
+	// What a spreadsheet would compute becomes a text; numbers stay numbers.
+	plain := evaluate[[]string](t, b, `["=1+1", "+x|y", "-a", "@b", "\t=1", "-1.5e-7", "+12 %", "-", "a"].map(plainCell)`)
+	if d := cmp.Diff([]string{"'=1+1", "'+x|y", "'-a", "'@b", "'\t=1", "-1.5e-7", "+12 %", "-", "a"}, plain); d != "" {
+		t.Error(d)
+	}
 	medians := evaluate[map[string]string](t, b, fmt.Sprintf(`Object.fromEntries([...document.querySelector(%q).tBodies[0].rows].slice(1).map((r) => [r.cells[0].firstChild.textContent.trim(), String(numberOf(r.cells[1]).median)]))`, table))
 	for _, row := range rows[1:4] {
 		if row[2] != medians[row[1]] || strings.Contains(row[2], ",") {

@@ -16,19 +16,20 @@ import (
 	"rumbench/internal/result/regular"
 	"rumbench/internal/server"
 	"rumbench/internal/text/escape"
+	"rumbench/internal/text/secret"
 )
 
 // Campaign is the content of campaign.json: a plan and its trials.
 //
 // It has many fields because it has one for each of the file's.
 type Campaign struct {
-	Format  int       `json:"format"`
-	Name    string    `json:"name"`
-	Command []string  `json:"command"` // as it was started
-	Started time.Time `json:"started"`
-	Resumed int       `json:"resumed,omitempty"` // how often it was interrupted and resumed
-	Force   bool      `json:"force,omitempty"`   // schemas that exist may be used
-	Client  string    `json:"client,omitempty"`  // directory of the client's calibration, below trials
+	Format  int            `json:"format"`
+	Name    string         `json:"name"`
+	Command secret.Command `json:"command"` // as it was started
+	Started time.Time      `json:"started"`
+	Resumed int            `json:"resumed,omitempty"` // how often it was interrupted and resumed
+	Force   bool           `json:"force,omitempty"`   // schemas that exist may be used
+	Client  string         `json:"client,omitempty"`  // directory of the client's calibration, below trials
 	// an A/A test: the plan's first target under two names, so that differences are chance
 	AA      bool     `json:"aa,omitempty"`
 	Order   string   `json:"order,omitempty"`   // of the trials, as plans call it; "": imported
@@ -187,7 +188,7 @@ func ReadTrial(dir string) (*Trial, error) {
 				t.Steps[i].Status = Partial
 			}
 		}
-		t.Reason = "it ended without a word: it was killed, or the machine went down"
+		t.Reason = "it ended without a message: it was killed, or the machine went down"
 	}
 	return &t, nil
 }

@@ -1,8 +1,11 @@
 package result
 
 import (
+	"bytes"
 	"cmp"
+	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -128,13 +131,42 @@ func (t *Trial) readProfile(s *Step, kind string, read func(io.Reader) error) er
 	if s.Profile == nil || !(s.Profile.Units > 0) {
 		return fmt.Errorf("step %s of %s has no profile: %w", s.Name, t.Dir, fs.ErrNotExist)
 	}
-	f, err := regular.Open(ProfilePath(t.Dir, s.Name, kind))
+	path := ProfilePath(t.Dir, s.Name, kind)
+	b, err := regular.ReadFile(path, limit)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	if err := read(io.LimitReader(f, limit)); err != nil {
-		return fmt.Errorf("%s: %w", f.Name(), err)
+	if b, err = uncompressed(b); err == nil {
+		err = read(bytes.NewReader(b))
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
+}
+
+// Limits of uncompressing: a profile grows about tenfold; a small one may grow to grace.
+const (
+	growth = 30
+	grace  = 16 << 20
+)
+
+// uncompressed returns the content of a file that may be compressed, once: a few bytes
+// could become any number.
+func uncompressed(b []byte) ([]byte, error) {
+	magic := []byte{0x1f, 0x8b}
+	if !bytes.HasPrefix(b, magic) {
+		return b, nil
+	}
+	r, err := gzip.NewReader(bytes.NewReader(b))
+	if err == nil {
+		b, err = regular.ReadAll(r, max(grace, growth*int64(len(b))))
+	}
+	if err == nil && bytes.HasPrefix(b, magic) {
+		err = errors.New("it is compressed twice")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("uncompress: %w", err)
+	}
+	return b, nil
 }

@@ -2,6 +2,7 @@ package result
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"os"
@@ -477,6 +478,34 @@ func TestOnlyRegularFiles(t *testing.T) {
 	for _, err := range []error{err1, err2, err3, err4} {
 		if !errors.Is(err, regular.ErrNot) {
 			t.Error(err)
+		}
+	}
+}
+
+// A profile that would fill the memory when it is uncompressed, once or twice, is refused.
+func TestBomb(t *testing.T) {
+	pack := func(b []byte) []byte {
+		var out bytes.Buffer
+		w := gzip.NewWriter(&out)
+		_, err := w.Write(b)
+		if err = errors.Join(err, w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return out.Bytes()
+	}
+	tr := &Trial{Dir: t.TempDir()}
+	step := &Step{Name: "s", Profile: &StepProfile{Per: "row", Units: 1}}
+	path := ProfilePath(tr.Dir, step.Name, CPUProfile)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	bomb := pack(make([]byte, grace+1))
+	for _, content := range [][]byte{bomb, pack(bomb)} {
+		if err := os.WriteFile(path, content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tr.ReadCPUProfile(step); err == nil || !strings.Contains(err.Error(), "uncompress") {
+			t.Errorf("%d bytes: %v", len(content), err)
 		}
 	}
 }

@@ -161,7 +161,7 @@ func identify(ctx context.Context, name string, k *kind, path string) (Program, 
 	if !executable(resolved) {
 		return Program{}, missing("it cannot be executed")
 	}
-	text, err := output(ctx, resolved, "--version")
+	text, err := Output(ctx, resolved, "--version")
 	version, ok := k.version(text)
 	switch {
 	case err != nil && !ended(err):
@@ -187,19 +187,36 @@ func firstLine(s string) string {
 // outputTimeout is how long a program may take to print its version or settings.
 const outputTimeout = 30 * time.Second
 
-// output runs a program that prints information about itself.
-func output(ctx context.Context, path string, args ...string) (string, error) {
+// limited is an output that is refused when it gets longer than any program's
+// description of itself.
+type limited []byte
+
+func (l *limited) Write(b []byte) (int, error) {
+	if len(*l)+len(b) > 4<<20 {
+		return 0, errors.New("it does not stop printing")
+	}
+	*l = append(*l, b...)
+	return len(b), nil
+}
+
+// Output returns what a program prints about itself. It does not wait for one that does
+// not end, nor for a child that keeps the output open.
+func Output(ctx context.Context, path string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, outputTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.WaitDelay = time.Second // a child process may hold the output open
-	out, err := cmd.Output()
-	if ctx.Err() != nil {
-		return "", fmt.Errorf("%w within %v", ctx.Err(), outputTimeout)
-	}
+	cmd.WaitDelay = time.Second
+	var out, problem limited
+	cmd.Stdout, cmd.Stderr = &out, &problem
+	err := cmd.Run()
 	var exit *exec.ExitError
-	if errors.As(err, &exit) && len(exit.Stderr) > 0 {
-		return "", fmt.Errorf("%w: %s", err, firstLine(string(exit.Stderr)))
+	switch {
+	case ctx.Err() != nil:
+		return "", fmt.Errorf("%w within %v", ctx.Err(), outputTimeout)
+	case errors.Is(err, exec.ErrWaitDelay):
+		err = nil
+	case errors.As(err, &exit) && len(problem) > 0:
+		return "", fmt.Errorf("%w: %s", err, firstLine(string(problem)))
 	}
 	return string(out), err
 }

@@ -41,6 +41,18 @@ func TestProbe(t *testing.T) {
 	}
 }
 
+// A program that leaves a child with its output open has answered; one that does not stop
+// printing has not.
+func TestOutput(t *testing.T) {
+	out, err := server.Output(t.Context(), "/bin/sh", "-c", "sleep 5 & echo 15.3")
+	if err != nil || out != "15.3\n" {
+		t.Errorf("%q, %v", out, err)
+	}
+	if out, err := server.Output(t.Context(), "/bin/sh", "-c", "yes"); err == nil {
+		t.Errorf("%d bytes", len(out))
+	}
+}
+
 // A program that Look has run, here or in another process, is not run again.
 func TestLook(t *testing.T) {
 	dir := t.TempDir()

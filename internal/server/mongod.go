@@ -21,7 +21,7 @@ var mongod = kind{
 	},
 	version: versionIn(regexp.MustCompile(`^db version v([^\s,]+)`)),
 	variables: func(ctx context.Context, p Program) (names []string, err error) {
-		text, err := output(ctx, p.Path, "--help")
+		text, err := Output(ctx, p.Path, "--help")
 		for _, m := range mongodOption.FindAllStringSubmatch(text, -1) {
 			names = append(names, m[1])
 		}
@@ -36,7 +36,7 @@ var mongodOption = regexp.MustCompile(`(?m)^ +(?:-\w \[ |)--(\w+)`)
 const ServerParameter = "setParameter."
 
 func mongodArguments(s *Server) []string {
-	args := []string{"--dbpath=" + s.DataDir(), "--directoryperdb", "--unixSocketPrefix=" + socketDir(s),
+	args := []string{"--dbpath=" + s.seen(s.DataDir()), "--directoryperdb", "--unixSocketPrefix=" + s.seen(s.runDir()),
 		fmt.Sprintf("--port=%d", s.endpoint.Port)}
 	if !s.sets("bind_ip") {
 		args = append(args, "--bind_ip=127.0.0.1")

@@ -347,6 +347,9 @@ func (s *statement) account(op *model.Op, w *model.Work) {
 			}
 		}
 	}
+	if op.Aggregate == model.Count {
+		rows = s.aggregate(op).Int()
+	}
 	w.Expected += expected
 	w.Found += min(rows, expected)
 }

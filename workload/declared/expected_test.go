@@ -32,6 +32,27 @@ func TestExpectedOnce(t *testing.T) {
 	}
 }
 
+const counting = `
+name: f
+tables: {t: {columns: {id: {value: {sequence: [1]}}, n: {value: 0}}}}
+operations:
+  enough: [{scan: t, count: found, expect: 10}]
+  few: [{scan: t, count: found, expect: 12}]
+steps:
+  - {load: t, rows: 10}
+  - {run: work, seconds: 1, groups: {clients: {sequence: [enough, few]}}}
+`
+
+// A scan that counts has found the rows that it counted.
+func TestExpectedCount(t *testing.T) {
+	do := lastStep(t, counting)
+	for _, want := range []int64{10, 12} {
+		if out := do(); out.Expected != want || out.Found != 10 {
+			t.Errorf("found %d of %d", out.Found, out.Expected)
+		}
+	}
+}
+
 const ignoring = `
 name: f
 tables: {t: {columns: {id: {value: {sequence: [1]}}, n: {value: 0}}}}

@@ -61,7 +61,7 @@ var columnKeys = strictyaml.Table[none]{
 	key("value", "The value in each row: a number, an expression, or a generator.", valueOf),
 	key("auto", "The engine assigns ascending integers from 1. The column is the whole key.", flag),
 	key("max", "The greatest length in bytes of a text. Default: that of its generator.", count),
-	key("copies", "So many columns of the kind, NAME0 to NAME9 for 10. NAME alone means any one of them in set, NAME* each of them.", count),
+	key("copies", "The number of columns of the kind, NAME0 to NAME9 for 10. NAME alone means any one of them in set, NAME* each of them.", count),
 }
 
 var indexKeys = strictyaml.Table[none]{
@@ -120,7 +120,7 @@ var statementKeys = []statementKey{
 	{key("set", "New values by column, or columns that get new values of their own.", strictyaml.Either(names, valueMap)), []string{sInsert, sUpdate}},
 	{key("add", "Numbers that are added, by column: an integer or a float.", valueMap), []string{sUpdate}},
 	{key("conflict", "What an insert does where the key exists: ignore it, replace the row, or {add: [columns]}. Default: it fails.", strictyaml.Either(strictyaml.Shape{"enum": []string{"ignore", "replace"}}, strictyaml.Shape{"type": "object", "properties": strictyaml.Shape{"add": names}, "required": []string{"add"}, "additionalProperties": false})), []string{sInsert}},
-	{key("lock", "Nobody else changes the rows until the transaction ends.", flag), []string{sGet}},
+	{key("lock", "No other session changes the rows until the transaction ends.", flag), []string{sGet}},
 	{key(sOwn, "SQL by engine, as in {mysql: SELECT ...}, with :NAME for a value. On these engines it is executed instead of the statement; alone it makes the file refuse others.", strictyaml.Shape{"type": "object", "minProperties": 1, "additionalProperties": aName}), kinds},
 	{key("returns", "The columns that the SQL returns, with their types. Later statements use the values of the first row by these names. Default: it returns no rows.", strictyaml.Shape{"type": "object", "additionalProperties": strictyaml.Shape{"enum": typeNames()}}), []string{sOwn}},
 	{key("expect", "How many rows it should find. Fewer are reported, and results with far too few are not compared. Default: those that exist, if that is known, and 1 if later statements use what it carries on. 0: it may find none.", count), []string{sGet, sScan, sUpdate, sDelete, sOwn}},

@@ -128,7 +128,8 @@ func (r *reading) assign(e strictyaml.Entry, add bool) {
 	switch i := r.column(e.Key); {
 	case i < 0:
 	case slices.Contains(r.t.Key, e.Key.Text):
-		r.At(e.Key, "column "+e.Key.Text+" is of the key, and cannot be changed", "delete the row, and insert another one")
+		r.At(e.Key, "column "+e.Key.Text+" belongs to the key, and cannot be changed",
+			"delete the row, and insert another one")
 	case add && !addable(r.compiler, e.Key, r.t, i):
 	default:
 		r.op.Set = append(r.op.Set, model.Assign{Column: e.Key.Text, Add: add})
@@ -307,6 +308,9 @@ func (r *reading) returned() {
 	}
 	if (count != nil || sum != nil) && (read != nil || count != nil && sum != nil) {
 		r.At(r.s.at, "a scan reads columns, counts, or sums", "keep one of read, count and sum")
+	}
+	if n := r.f.Value("expect"); n != nil && sum != nil {
+		r.At(n, "expect is a number of rows, and a sum does not report how many it added", "count them, or remove expect")
 	}
 	for i, name := range r.op.Columns {
 		if r.op.Aggregate == model.NoAggregate && r.cols.list[r.t.Column(name)].value.proven {

@@ -1,6 +1,7 @@
 package declared
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -37,14 +38,23 @@ func (c *compiler) number(n *strictyaml.Node, subject string, lowest float64) (f
 // seconds compiles a time that is known before the run: a number of seconds, or a
 // duration.
 func (c *compiler) seconds(n *strictyaml.Node, subject string, lowest float64) (float64, bool) {
-	if _, err := quantity.ParseDuration(n.Text); err != nil && numberThen.MatchString(n.Text) && !isCount(n.Text) {
+	_, err := quantity.ParseDuration(n.Text)
+	long := errors.Is(err, quantity.ErrLong)
+	if err != nil && !long && numberThen.MatchString(n.Text) && !isCount(n.Text) {
 		c.At(n, fmt.Sprintf("%s is %q, and must be a time", subject, n.Text), "seconds, or a duration as in 30s or 5min")
 		return 0, false
 	}
-	return c.number(written(n, func(text string) (float64, error) {
-		d, err := quantity.ParseDuration(text)
-		return d.Seconds(), err
-	}), subject, lowest)
+	if !long {
+		f, ok := c.number(written(n, func(text string) (float64, error) {
+			d, err := quantity.ParseDuration(text)
+			return d.Seconds(), err
+		}), subject, lowest)
+		if _, err = quantity.Seconds(f); !ok || err == nil {
+			return f, ok
+		}
+	}
+	c.At(n, subject+": "+err.Error(), "")
+	return 0, false
 }
 
 // perSecond compiles a rate that is known before the run, as in 50 or 50/s.

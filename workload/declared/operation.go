@@ -34,6 +34,7 @@ func (c *compiler) readOperations(n *strictyaml.Node) (out []*operation) {
 		"as in {look: [{get: queue, row: {any: {}}}]}") {
 		return nil
 	}
+	c.Names(n)
 	for _, e := range n.Entries {
 		before := len(c.Problems)
 		o := c.operation(e)

@@ -122,7 +122,11 @@ func (a *author) table(name string) {
 		k := a.between("parts", 1, 4)
 		a.writef("      id: {type: int64, value: (row - row %% %d) / %d}\n      part: {type: int32, value: row %% %d}", k, k, k)
 	}
-	for i := range a.between("columns", 0, 4) {
+	fewest := 0
+	if t.auto {
+		fewest = 1
+	}
+	for i := range a.between("columns", fewest, 4) {
 		a.column(t, fmt.Sprint("c", i))
 	}
 	a.writef("    key: [%s]", strings.Join(t.key, ", "))

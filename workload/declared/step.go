@@ -9,6 +9,7 @@ import (
 
 	"rumbench/internal/metric"
 	"rumbench/internal/text/hint"
+	"rumbench/internal/text/quantity"
 	"rumbench/internal/text/strictyaml"
 	"rumbench/model"
 	"rumbench/workload"
@@ -224,6 +225,7 @@ func (b *stepReader) index(s *step, f strictyaml.Fields) {
 	s.groups = []*group{{}}
 	if n := f.Value("groups"); n != nil &&
 		b.Is(n, strictyaml.Mapping, "groups is a map of groups by name", "as in {readers: {clients: 2, do: OPERATION}}") {
+		b.Names(n)
 		for _, e := range n.Entries {
 			b.group(s, e, false)
 		}
@@ -238,7 +240,7 @@ func (b *stepReader) settle(s *step, f strictyaml.Fields) {
 	floor := time.Duration(-1)
 	if n := f.Value(stepSettle); n != nil {
 		seconds, _ := b.seconds(n, "settle", 0)
-		floor = time.Duration(seconds * float64(time.Second))
+		floor = quantity.AsDuration(seconds)
 	}
 	s.Step = workload.SettleStep(b.unique(stepSettle), floor, b.rows(), "")
 }
@@ -268,6 +270,7 @@ func (b *stepReader) run(s *step, f strictyaml.Fields) {
 	if len(n.Entries) == 0 {
 		b.At(n, "the run has no groups", "as in {groups: {all: {clients: 4, do: OPERATION}}}")
 	}
+	b.Names(n)
 	for i, e := range n.Entries {
 		b.group(s, e, i == 0)
 	}

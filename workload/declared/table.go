@@ -83,12 +83,13 @@ func nameOf(t model.Type) string { return typeName(&model.Column{Type: t}) }
 // readNames reads the tables' names: values may refer to any table.
 func (c *compiler) readNames(n *strictyaml.Node) {
 	if n == nil || !c.Is(n, strictyaml.Mapping, "tables is a map of tables by name",
-		"as in {queue: {columns: {id: {auto: true}}}}") {
+		"as in {queue: {columns: {id: {auto: true}, state: {value: 0}}}}") {
 		return
 	}
 	if len(n.Entries) == 0 {
-		c.At(n, "there are no tables", "as in {queue: {columns: {id: {auto: true}}}}")
+		c.At(n, "there are no tables", "as in {queue: {columns: {id: {auto: true}, state: {value: 0}}}}")
 	}
+	c.Names(n)
 	for _, e := range n.Entries {
 		c.tables = append(c.tables, &tableDef{Table: &model.Table{Name: e.Key.Text}})
 	}
@@ -126,18 +127,19 @@ func (c *tableReader) read(e strictyaml.Entry) {
 	n := f.Value("columns")
 	if n == nil {
 		if f.Of.Get("columns") == nil {
-			c.At(e.Key, "table "+t.Name+" has no columns", "as in {columns: {id: {auto: true}}}")
+			c.At(e.Key, "table "+t.Name+" has no columns", "as in {columns: {id: {auto: true}, state: {value: 0}}}")
 		}
 		return
 	}
-	if !c.Is(n, strictyaml.Mapping, "columns is a map of columns by name", "as in {id: {type: int64, auto: true}}") {
+	if !c.Is(n, strictyaml.Mapping, "columns is a map of columns by name", "as in {id: {auto: true}, state: {value: 0}}") {
 		return
 	}
 	if len(n.Entries) == 0 {
-		c.At(n, "table "+t.Name+" has no columns", "as in {id: {auto: true}}")
+		c.At(n, "table "+t.Name+" has no columns", "as in {id: {auto: true}, state: {value: 0}}")
 		return
 	}
 	t.lost = map[string]bool{}
+	c.Names(n)
 	for _, column := range n.Entries {
 		known := len(t.columns)
 		if c.column(column); len(t.columns) == known {
@@ -161,6 +163,7 @@ func (c *tableReader) read(e strictyaml.Entry) {
 	c.autoKey()
 	if n := f.Value("indexes"); n != nil &&
 		c.Is(n, strictyaml.Mapping, "indexes is a map of indexes by name", "as in {by_state: [state, id]}") {
+		c.Names(n)
 		for _, ix := range n.Entries {
 			c.index(ix)
 		}
@@ -396,9 +399,9 @@ func (t *tableDef) entryBytes(ix *model.Index) (sum float64) {
 }
 
 // group returns the positions of the columns that a name matches: one column, one of
-// several copies, or, with a star, all copies. any is whether one of the copies must be
+// several copies, or, with a star, all copies; choose is whether one of the copies must be
 // chosen.
-func (t *tableDef) group(name string) (at []int, any bool) {
+func (t *tableDef) group(name string) (at []int, choose bool) {
 	all := strings.HasSuffix(name, "*")
 	name = strings.TrimSuffix(name, "*")
 	if i := t.Column(name); i >= 0 && !all {

@@ -78,7 +78,7 @@ func (s *requestStage) notes(total *tally, first, last stretch) (out []string) {
 			total.asked))
 	}
 	if n := total.addToUpd + total.updToAdd; n > 0 {
-		out = append(out, fmt.Sprintf("%d link writes became the other one: %d adds updated, %d updates added", n,
+		out = append(out, fmt.Sprintf("%d link writes became the opposite one: %d adds updated, %d updates added", n,
 			total.addToUpd, total.updToAdd))
 	}
 	if first.lists > 0 && last.lists > 0 {

@@ -14,7 +14,7 @@ import (
 
 // errOther reports that a link write has to switch between insert and update: the link to
 // be inserted exists, or the link to be updated does not.
-var errOther = errors.New("the link write becomes the other one")
+var errOther = errors.New("the link write becomes the opposite one")
 
 // writeLink adds, updates or deletes a link, in one transaction or, in the dialect of
 // 2020, in several until one succeeds.

@@ -338,7 +338,7 @@ func TestRunAgain(t *testing.T) {
 		maxid int64
 		seed  uint64
 		want  string
-	}{"same": {50, 1, ""}, "maxid": {60, 1, "maxid is 60"}, "seed": {50, 2, "the graph is another one"}} {
+	}{"same": {50, 1, ""}, "maxid": {60, 1, "maxid is 60"}, "seed": {50, 2, "it is a different graph"}} {
 		r := newRun(t, map[string]any{"maxid": c.maxid, "load": false})
 		_, err := r.openRequests(ctx, "test", workload.Env{DB: o.db, Seed: c.seed, Results: true}, true)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {

@@ -98,7 +98,7 @@ func (s *requestStage) requireGraph(ctx context.Context, session engine.Session)
 			}
 			if found.Rows == 0 {
 				return hint.Errorf("load it with the parameters and the seed of this run",
-					"node %d has fewer than %d links of type %d: the graph is another one", node, n, firstLinkType+linkType)
+					"node %d has fewer than %d links of type %d: it is a different graph", node, n, firstLinkType+linkType)
 			}
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"rumbench/internal/text/quantity"
 )
 
 // Kind is the shape of a schedule.
@@ -76,7 +78,7 @@ func (s *Schedule) Next() time.Duration {
 	s.i++
 	if s.kind == Poisson {
 		s.sum += exponential(s.seed, uint64(i))
-		return seconds(s.when(s.sum))
+		return quantity.AsDuration(s.when(s.sum))
 	}
 	t := s.when(float64(i) + s.phase)
 	if s.kind == Burst {
@@ -84,7 +86,7 @@ func (s *Schedule) Next() time.Duration {
 		// exact, including rates below one.
 		t = math.Floor(t)
 	}
-	return seconds(t)
+	return quantity.AsDuration(t)
 }
 
 // when returns the time at which n starts are expected; n does not decrease.
@@ -105,13 +107,6 @@ func (s *Schedule) when(n float64) float64 {
 		return s.begin + n/g.To
 	}
 	return s.begin + g.Seconds + (n-g.total())/g.To
-}
-
-func seconds(s float64) time.Duration {
-	if s >= Never.Seconds() {
-		return Never
-	}
-	return time.Duration(math.Round(s * float64(time.Second)))
 }
 
 // exponential returns draw i of a standard exponential distribution.

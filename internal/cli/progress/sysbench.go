@@ -11,6 +11,7 @@ import (
 
 	"rumbench/internal/report/published"
 	"rumbench/internal/result"
+	"rumbench/internal/result/regular"
 	"rumbench/internal/run/forecast"
 	"rumbench/internal/run/trial"
 )
@@ -81,6 +82,9 @@ func (s *Sysbench) more() {
 
 func (s *Sysbench) print(text string) { io.WriteString(s.Out, text) }
 
+// mostSeries is more than a running trial writes between two calls.
+const mostSeries = 64 << 20
+
 // tail reads a series that is still being written, one complete line at a time.
 type tail struct {
 	path string
@@ -91,13 +95,13 @@ type tail struct {
 // read reads the new lines of operations.
 func (t *tail) read(yield func(result.Line)) error {
 	if t.f == nil {
-		f, err := os.Open(t.path)
+		f, err := regular.Open(t.path)
 		if err != nil {
 			return err
 		}
 		t.f = f
 	}
-	b, err := io.ReadAll(t.f)
+	b, err := regular.ReadAll(t.f, mostSeries)
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ type Expression struct {
 }
 
 const functionHint = `there are rate(SELECTOR), delta(SELECTOR), value(SELECTOR), sum(X…), avg(X…), min(X…), max(X…), numbers, + - * / and parentheses; ` +
-	`a selector stands in quotation marks within one of the first three: rate("device.reads")`
+	`a selector is quoted, within one of the first three: rate("device.reads")`
 
 var seriesName = regexp.MustCompile(`^[^\s()+*/,-]+\(?`)
 

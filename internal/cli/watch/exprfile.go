@@ -53,7 +53,7 @@ func CheckNames(list []*Expression) error {
 	for _, e := range list {
 		if seen[e.Name] {
 			return hint.Errorf("names may be given once, and rumbench stat --list shows those that are built in",
-				"expression %s: there is another one of that name", e.Name)
+				"expression %s: another one has that name", e.Name)
 		}
 		seen[e.Name] = true
 	}

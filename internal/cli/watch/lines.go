@@ -15,6 +15,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/observe"
 	"rumbench/internal/page"
+	"rumbench/internal/text/escape"
 )
 
 // Line is one number, or one error, as written to files.
@@ -101,8 +102,12 @@ func CSV(w io.Writer, chosen Filter) func(*Frame) error {
 			if l.Value != nil {
 				value = strconv.FormatFloat(*l.Value, 'g', -1, 64)
 			}
-			return out.Write([]string{l.Time, strconv.FormatFloat(l.Elapsed, 'f', -1, 64), l.Source, l.Name, l.labels, l.Kind,
-				l.Unit, value, l.Error})
+			record := []string{l.Time, strconv.FormatFloat(l.Elapsed, 'f', -1, 64), l.Source, l.Name, l.labels, l.Kind, l.Unit,
+				value, l.Error}
+			for i := range record {
+				record[i] = escape.Cell(record[i])
+			}
+			return out.Write(record)
 		})
 		out.Flush() // however this process ends, the file holds only whole frames
 		return cmp.Or(err, out.Error())

@@ -20,7 +20,7 @@ type Card struct {
 // Tier is a price per unit beyond a number of included units.
 type Tier struct{ Price, Free float64 }
 
-func (t Tier) of(units float64) float64 { return t.Price * max(0, units-t.Free) }
+func (t Tier) cost(units float64) float64 { return t.Price * max(0, units-t.Free) }
 
 // Device is a drive. A value of 0 is no limit.
 type Device struct {
@@ -87,8 +87,8 @@ func (c *Card) Store(s Storage) (b Bill) {
 		return c.devices(s, requests)
 	}
 	b.Space = s.Bytes / c.gb() * c.GB
-	b.IO = c.IOPS.of(requests)
-	b.Throughput = c.MBps.of((s.ReadBytes + s.WrittenBytes) / mb)
+	b.IO = c.IOPS.cost(requests)
+	b.Throughput = c.MBps.cost((s.ReadBytes + s.WrittenBytes) / mb)
 	return b
 }
 

@@ -171,7 +171,7 @@ func CompareSubsystems(base, next Work) (*Node, error) {
 		unknown := w.Only(func(s *Sample) bool { return w.SubsystemOf(s) == Unknown })
 		if share := float64(unknown.CPU()) / float64(w.CPU()); share > limit {
 			return nil, fmt.Errorf("compare subsystems: those of %.0f %% of the CPU time are unknown, more than %.0f %%: "+
-				"the program has no symbols, or the catalogue lacks it", 100*share, 100*limit)
+				"the program has no symbols, or the catalog lacks it", 100*share, 100*limit)
 		}
 	}
 	return compare(base, next, func(root *Node, p *Profile, s *Sample) []*Node {

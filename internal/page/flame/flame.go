@@ -186,7 +186,7 @@ func (d *drawing) whole() string {
 	height := head + (d.deep+1)*row + 4
 	about := "Width: " + d.Unit + "."
 	if d.New != "" {
-		about = fmt.Sprintf("Width: the mean of %s and %s in %s. Red, +: %s needs more; blue, −: less; grey: may be chance; "+
+		about = fmt.Sprintf("Width: the mean of %s and %s in %s. Red, +: %s needs more; blue, −: less; gray: may be chance; "+
 			"hatched: on one side only.", d.Base, d.New, d.Unit, d.New)
 	}
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d">

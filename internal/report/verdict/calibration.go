@@ -69,7 +69,7 @@ func calibration(j *compare.Judgement) []page.Block {
 	}
 	if alarms > 0 {
 		out = append(out, page.Banner(fmt.Sprintf("%d numbers are called different although nothing differs: something on "+
-			"this machine favours one of the two. Look for it before comparing anything.", alarms)))
+			"this machine favors one of the two. Look for it before comparing anything.", alarms)))
 	}
 	return out
 }

@@ -21,7 +21,7 @@ import (
 type Comparison struct {
 	*compare.Judgement
 	Items   []compare.Item       // the items of the judgement to show
-	First   string               // the first sentence; "" if there is none
+	Levels  string               // of durability, if they differ
 	Caveats []string             // to read before the numbers
 	Notes   []compare.Difference // other differences of the two: they may be the subject of the comparison
 	Narrow  bool                 // the answer is limited to the numbers shown
@@ -62,8 +62,8 @@ func Markdown(w io.Writer, list []Comparison) error {
 
 // blocks returns a comparison as the blocks of a page: the answer, then its limits.
 func (c Comparison) blocks() (out []page.Block) {
-	if c.First != "" {
-		out = append(out, page.Banner(c.First))
+	if c.Levels != "" {
+		out = append(out, page.Banner(DurabilityDiffers(c.Levels)))
 	}
 	out = append(out, page.Heading{Level: 2, Text: Pair(c.Base, c.New) + ", the base" + c.durability()})
 	sentences := Answer(c.Judgement, !c.Narrow)

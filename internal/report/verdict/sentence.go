@@ -176,6 +176,17 @@ func correction(j *compare.Judgement) string {
 		quantity.Count(j.Tested(), "number"))
 }
 
+// DurabilityDiffers returns the warning that targets promise different durability. It comes
+// first, because the meaning of their ratios depends on it.
+func DurabilityDiffers(levels string) string {
+	return "Durability differs: " + levels + ". Ratios between them compare different durability."
+}
+
+// TooFew reports a number of trials that proves nothing.
+func TooFew(n int) string {
+	return fmt.Sprintf("%s, at least %d are needed", quantity.Count(n, "trial"), compare.LeastTrials)
+}
+
 // Caution returns how far the verdicts of a campaign can be trusted.
 func Caution(c *compare.Campaign) string {
 	low, high := len(c.Targets[0].Trials), 0

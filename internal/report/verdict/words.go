@@ -43,6 +43,15 @@ func HowMarked() (text string) {
 	return text
 }
 
+// HowProven explains the marks of proven differences, where others have none.
+func HowProven() string {
+	var text string
+	for _, piece := range Legend()[:4] {
+		text += piece.Text
+	}
+	return text + "without a sign it may be chance."
+}
+
 // SureMark returns the mark of a proven difference or equivalence; the zero Mark of others.
 func SureMark(v compare.Verdict) Mark {
 	if word(v) == notProven {

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"rumbench/internal/text/escape"
 	"rumbench/internal/text/quantity"
 )
 
@@ -98,8 +99,8 @@ func readLines(r io.Reader, read func(line string) error) error {
 	return in.Err()
 }
 
-// plain replaces separators of cells and lines in names by spaces.
-var plain = strings.NewReplacer("\t", " ", "\n", " ", "\r", " ").Replace
+// plain returns a name as one cell of a line.
+func plain(name string) string { return escape.Cell(escape.Line(name)) }
 
 // Show is the kind of numbers in a table.
 type Show int

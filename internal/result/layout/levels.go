@@ -20,7 +20,7 @@ func readLevels(r io.Reader) ([]Step, error) {
 		case tag == 0:
 			tests.begin(line)
 		case len(tests) == 0:
-			return errors.New("the name of a test is to stand before its numbers")
+			return errors.New("the name of a test must precede its numbers")
 		default:
 			l := Line{Tag: cells[tag], Values: map[string]float64{}}
 			for i, c := range cells[:tag] {

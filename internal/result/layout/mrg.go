@@ -70,7 +70,7 @@ func readSummaries(r io.Reader) ([]Step, error) {
 		case line != blockEnd && len(cells) == 1:
 			name = line
 		case all == nil || name != "":
-			return errors.New("the names of the columns are to stand before the numbers")
+			return errors.New("the names of the columns must precede the numbers")
 		case line == blockEnd:
 			last := &all[len(all)-1]
 			last.Blocks = append(last.Blocks, nil)

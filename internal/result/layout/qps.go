@@ -8,6 +8,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"rumbench/internal/text/escape"
 )
 
 // The tables qps.abs and qps.rel of the sysbench suite have a line per test and
@@ -31,19 +33,19 @@ func ColumnName(i int) string { return fmt.Sprintf("col-%d", i+1) }
 func WriteQPS(w io.Writer, names []string, tests []Step, show Show, decimals int) error {
 	return writeTo(w, func(b *bufio.Writer) {
 		if show != Numbers {
-			fmt.Fprintf(b, "%s%s\n", relativeTo, plain(names[0]))
+			fmt.Fprintf(b, "%s%s\n", relativeTo, escape.Line(names[0]))
 			names = names[1:]
 		}
 		var heads []string
 		for i, name := range names {
 			heads = append(heads, ColumnName(i))
-			fmt.Fprintf(b, "%s : %s\n", heads[i], plain(name))
+			fmt.Fprintf(b, "%s : %s\n", heads[i], escape.Line(name))
 		}
 		fmt.Fprintf(b, "\n%s\n", strings.Join(heads, "\t"))
 		for _, t := range tests {
 			cells := append(t.rates(show, decimals), plain(t.Name))
 			if t.Note != "" {
-				cells = append(cells, noteMark+plain(t.Note))
+				cells = append(cells, noteMark+escape.Line(t.Note))
 			}
 			fmt.Fprintln(b, strings.Join(cells, "\t"))
 		}
@@ -92,7 +94,7 @@ func readQPS(r io.Reader) ([]Step, error) {
 		case strings.HasPrefix(line, "col-"):
 			body = true
 		case !body:
-			return errors.New("a line col-1, col-2 … is to stand before the numbers")
+			return errors.New("a line col-1, col-2 … must precede the numbers")
 		default:
 			err = tests.addRates(names, strings.Split(line, "\t"))
 		}

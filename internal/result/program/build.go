@@ -10,15 +10,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
 	"runtime/debug"
 	"slices"
 	"strings"
-	"time"
+
+	"rumbench/internal/result/regular"
+	"rumbench/internal/server"
 )
 
 // Build is a rumbench program.
@@ -65,7 +64,7 @@ func Own(version string, format int, engines []string) Build {
 
 // Of returns this program with path and checksum.
 func (b Build) Of(path string) (Build, error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return b, err
 	}
@@ -87,32 +86,14 @@ func (b Build) CheckSelf() error {
 	return err
 }
 
-// limited is an answer that is refused when it gets longer than a rumbench's.
-type limited []byte
-
-func (l *limited) Write(b []byte) (int, error) {
-	if len(*l)+len(b) > 1<<20 {
-		return 0, errors.New("the answer is too long")
-	}
-	*l = append(*l, b...)
-	return len(b), nil
-}
-
-// answerTime is how long a program may take to identify itself.
-const answerTime = 20 * time.Second
-
 // Ask runs a program to identify it.
 func Ask(ctx context.Context, path string) (Build, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerTime)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, path, "version", "--json")
-	var out limited
-	cmd.Stdout = &out
-	if err := cmd.Run(); err != nil {
+	out, err := server.Output(ctx, path, "version", "--json")
+	if err != nil {
 		return Build{}, fmt.Errorf("ask %s for its version: %w", path, err)
 	}
 	var b Build
-	if err := json.Unmarshal(out, &b); err != nil || len(b.Engines) == 0 {
+	if err := json.Unmarshal([]byte(out), &b); err != nil || len(b.Engines) == 0 {
 		return Build{}, fmt.Errorf("%s is no rumbench that can run trials: it does not answer version --json", path)
 	}
 	return b.Of(path)

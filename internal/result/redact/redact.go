@@ -14,6 +14,7 @@ import (
 
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
+	"rumbench/internal/text/secret"
 )
 
 // Notice lists the replacements made by Copy.
@@ -214,7 +215,7 @@ func (r *redactor) text(in string) string {
 	if out, ok := r.done[in]; ok {
 		return out
 	}
-	s := withoutPasswords(in)
+	s := secret.Hide(in)
 	for _, name := range r.found {
 		if strings.Contains(s, name) {
 			s = replaceWord(s, name, r.names[name])
@@ -223,24 +224,6 @@ func (r *redactor) text(in string) string {
 	s = absolute.ReplaceAllStringFunc(s, r.path)
 	r.done[in] = s
 	return s
-}
-
-// passwords match data source names with passwords in texts, with their
-// replacements. A password may contain anything but a line end.
-var passwords = []struct {
-	pattern *regexp.Regexp
-	masked  string
-}{
-	{regexp.MustCompile(`((?:postgres(?:ql)?|mongodb)://[^:/@\s"']*:)[^\n]*@`), "${1}***@"},
-	{regexp.MustCompile(`([\w.+-]+:)[^\s/][^\n]*@(\w*[(/])`), "${1}***@${2}"},
-	{regexp.MustCompile(`(?i)(passw\w*\s*[=:]\s*)('(?:[^'\\]|\\.)*'|(?:[^\s\\]|\\.)+)`), "${1}***"},
-}
-
-func withoutPasswords(text string) string {
-	for _, p := range passwords {
-		text = p.pattern.ReplaceAllString(text, p.masked)
-	}
-	return text
 }
 
 // replaceWord replaces a name as a whole word, with the domain after a host's

@@ -2,9 +2,11 @@ package regular_test
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -43,5 +45,58 @@ func TestOpen(t *testing.T) {
 	}
 	if _, err := regular.Open(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
+	}
+}
+
+// A text may come through a pipe, unless nothing is written into it. It has an end.
+func TestReadText(t *testing.T) {
+	dir := t.TempDir()
+	pipe, big := filepath.Join(dir, "pipe"), filepath.Join(dir, "big")
+	if err := syscall.Mkfifo(pipe, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := regular.ReadText(pipe); err == nil || !strings.Contains(err.Error(), "nothing is written") {
+		t.Errorf("a pipe without a writer: %q, %v", b, err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	go func() {
+		_, _ = w.WriteString("a text")
+		w.Close()
+	}()
+	if b, err := regular.ReadText(fmt.Sprintf("/proc/self/fd/%d", r.Fd())); err != nil || string(b) != "a text" {
+		t.Errorf("%q, %v", b, err)
+	}
+	for _, path := range []string{"/dev/zero", dir} {
+		if _, err := regular.ReadText(path); !errors.Is(err, regular.ErrNot) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if err := os.WriteFile(big, make([]byte, 1<<20+1), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := regular.ReadText(big); !errors.Is(err, regular.ErrBig) {
+		t.Errorf("a file that is too large: %v", err)
+	}
+	if err := os.WriteFile(big, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := regular.ReadText(big); err != nil || len(b) > 0 {
+		t.Errorf("an empty file: %q, %v", b, err)
+	}
+}
+
+func TestTail(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, []byte("12345"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for limit, want := range map[int64]string{2: "45", 5: "12345", 9: "12345"} {
+		if b, err := regular.Tail(file, limit); err != nil || string(b) != want {
+			t.Errorf("%d bytes: %q, %v", limit, b, err)
+		}
 	}
 }

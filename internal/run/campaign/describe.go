@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"rumbench/engine/fsize"
 	"rumbench/internal/plan"
@@ -67,7 +66,7 @@ func describeSteps(w io.Writer, p *plan.Plan) (largest workload.Live) {
 	byName := map[string][]string{} // the targets with these steps
 	for _, t := range p.Targets {
 		own := p.For(&t)
-		text, live := stepsText(own), own.Run.Estimate()
+		text, live := stepsText(own), own.Run.Estimate(own.Steps())
 		byName[text] = append(byName[text], t.Name)
 		largest = workload.Live{Rows: max(largest.Rows, live.Rows), Bytes: max(largest.Bytes, live.Bytes)}
 	}
@@ -228,7 +227,7 @@ func describeStep(w io.Writer, s *workload.Step) {
 		parts = append(parts, part)
 	}
 	if s.Seconds > 0 {
-		parts = append(parts, time.Duration(s.Seconds*float64(time.Second)).String())
+		parts = append(parts, quantity.AsDuration(s.Seconds).String())
 	}
 	fmt.Fprintf(w, "  %-8s %s\n", s.Name, strings.Join(parts, "; "))
 }

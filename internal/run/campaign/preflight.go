@@ -12,6 +12,7 @@ import (
 
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
+	"rumbench/internal/result/regular"
 	"rumbench/internal/text/quantity"
 	"rumbench/workload"
 )
@@ -158,7 +159,7 @@ func logsOf(trialDir string) (paths []string) {
 	if info, err := os.Stat(server); err == nil && info.Size() > 0 {
 		paths = append(paths, server)
 	}
-	if b, err := os.ReadFile(own); err == nil && strings.Contains(string(b), "\ngoroutine ") {
+	if b, err := regular.Tail(own, mostWords); err == nil && strings.Contains(string(b), "\ngoroutine ") {
 		paths = append(paths, own)
 	}
 	return paths
@@ -181,13 +182,16 @@ func (r *runner) clearPreflight() error {
 // abandon removes a campaign that has not begun, all but the logs of its preflight.
 func (r *runner) abandon() error {
 	var errs []error
-	for _, name := range []string{result.CampaignFile, result.PlanFile, plan.SecretFile, result.TrialsDir} {
+	for _, name := range []string{result.CampaignFile, result.PlanFile, plan.WorkloadFile, plan.SecretFile,
+		result.TrialsDir, lockFile} {
 		if err := os.Remove(filepath.Join(r.Dir, name)); !errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, err)
 		}
 	}
 	errs = append(errs, r.spare.give())
-	_ = os.Remove(r.Dir) // if nothing is left
+	if r.made {
+		_ = os.Remove(r.Dir) // if nothing is left
+	}
 	return errors.Join(errs...)
 }
 

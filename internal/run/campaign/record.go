@@ -13,7 +13,7 @@ import (
 )
 
 // Record records a load as a campaign of one trial in a directory, which it makes.
-// command is the command line of the recording, as it may be shown.
+// command is the command line of the recording.
 func Record(ctx context.Context, dir string, command []string, r trial.Recording) error {
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		return hint.Errorf("choose another directory; rumbench list runs shows what there is",

@@ -13,6 +13,7 @@ import (
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
 	"rumbench/internal/run/ratesearch"
+	"rumbench/internal/text/quantity"
 	"rumbench/workload"
 )
 
@@ -183,7 +184,7 @@ func partsOf(p *plan.Plan) (out []Part) {
 		if p.Find != nil && plan.OpenGroup(s) >= 0 {
 			part.Probes = ratesearch.Most
 			probe := p.Find.Length(math.Inf(1), s.Seconds) + p.Find.Like.LeadIn
-			part.Length = part.Length.Plus(Span{0, seconds(probe * float64(part.Probes))})
+			part.Length = part.Length.Plus(Span{0, quantity.AsDuration(probe * float64(part.Probes))})
 		}
 		out = append(out, part)
 	}
@@ -202,12 +203,10 @@ func planned(s *workload.Step) Span {
 			lead = max(lead, a.LeadIn)
 		}
 	}
-	length := seconds(s.Planned() + lead)
+	length := quantity.AsDuration(s.Planned() + lead)
 	if length == 0 || s.Seconds == 0 &&
 		slices.ContainsFunc(s.Groups, func(g workload.Group) bool { return g.Work > 0 && g.Rate == 0 }) {
 		return AtLeast(length)
 	}
 	return Exactly(length)
 }
-
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

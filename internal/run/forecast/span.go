@@ -25,13 +25,14 @@ func (s Span) Bounded() bool { return s.Most < Endless }
 
 // Plus returns the span of both, one after the other.
 func (s Span) Plus(o Span) Span {
-	s.Least += o.Least
-	if s.Most >= Endless-o.Most {
-		s.Most = Endless
-	} else {
-		s.Most += o.Most
+	return Span{sum(s.Least, o.Least), sum(s.Most, o.Most)}
+}
+
+func sum(a, b time.Duration) time.Duration {
+	if a >= Endless-b {
+		return Endless
 	}
-	return s
+	return a + b
 }
 
 // Minus returns the rest of the span after some time.

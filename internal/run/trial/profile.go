@@ -54,11 +54,11 @@ type collecting struct {
 
 // noProfile notes why there is no profile of something, and the remedy.
 func noProfile(t *trial, name string, err error) {
-	text := "no profile of " + name + ": " + err.Error()
+	reason := err.Error()
 	if help := hint.Of(err); help != "" {
-		text += "; " + help
+		reason += "; " + help
 	}
-	t.unobserved(text)
+	t.warn(metric.NoProfile, metric.Values{"what": name, "why": reason})
 }
 
 // endProfiles ends the profiles of a window.

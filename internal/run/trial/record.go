@@ -44,9 +44,9 @@ type Recording struct {
 // server's counts.
 type Load struct {
 	CPU *time.Duration // of its program; nil: unknown
-	// Own is the output of the program itself, the source of latencies; nil: it is
-	// unknown.
-	Own *result.Trial
+	// Own returns the output of the program itself, the source of latencies; nil: it is
+	// unknown. It is called once, after the measurement; nil: there is no program.
+	Own func() *result.Trial
 }
 
 // ErrKilled is wrapped by the error of a load that was ended from outside: the
@@ -190,7 +190,12 @@ func (r *recorder) measure(ctx context.Context, run *stepRun) error {
 	length := time.Since(start)
 	stop()
 	<-sampled
-	if cerr := w.close(whole, r.trial, length); cerr != nil {
+	cerr := w.close(whole, r.trial, length)
+	var own *result.Trial
+	if load.Own != nil {
+		own = load.Own()
+	}
+	if cerr != nil {
 		return errors.Join(err, cerr)
 	}
 	w.Load = load.CPU
@@ -199,7 +204,7 @@ func (r *recorder) measure(ctx context.Context, run *stepRun) error {
 	a.Recorded(r.intervals)
 	run.out.Take(&a.Sheet)
 	run.addStructure(ctx, r.Server)
-	r.addLatency(run.out, load.Own)
+	r.addLatency(run.out, own)
 	r.addSize(run)
 	return err
 }

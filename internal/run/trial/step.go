@@ -24,6 +24,7 @@ type window struct {
 	account.Observed       // without the figures that follow from the snapshots
 	step                   string
 	before, after, drained observe.Snapshot
+	disks                  [2]observe.Snapshot // before and drained
 	length                 time.Duration
 	began, ended           float64 // bytes that rumbench had written to its own files at before and at drained
 	memory                 int64   // bytes at the end; 0 if unknown
@@ -49,7 +50,7 @@ func (w *window) open(ctx context.Context, t *trial, step string) error {
 	w.step = step
 	w.Hosted, w.Device, w.Elsewhere, w.Duet = t.hosted != nil, t.deviceSource(), t.elsewhere, t.Partner != nil
 	w.endOthers = t.lookAtOthers() // its own work is not part of the window
-	w.before = t.sampler.Snapshot(ctx)
+	w.disks[0], w.before = t.disks.Snapshot(ctx), w.snapshot(ctx, t)
 	w.began = t.written()
 	t.addGap(w)
 	return nil
@@ -62,7 +63,7 @@ func (w *window) close(ctx context.Context, t *trial, length time.Duration) erro
 	if t.Partner != nil {
 		t.Partner.Done(w.step)
 	}
-	w.after = t.sampler.Snapshot(ctx)
+	w.after = w.snapshot(ctx, t)
 	w.endProfiles(t)
 	start := time.Now()
 	if err := t.sync(); err != nil {
@@ -72,7 +73,7 @@ func (w *window) close(ctx context.Context, t *trial, length time.Duration) erro
 	if t.Partner != nil {
 		w.Alone = t.Partner.Alone()
 	}
-	w.drained = t.sampler.Snapshot(ctx)
+	w.drained, w.disks[1] = w.snapshot(ctx, t), t.disks.Snapshot(ctx)
 	w.ended = t.written()
 	w.Others = w.endOthers()
 	t.started.Store(nil) // later samples do not belong to the step
@@ -83,6 +84,11 @@ func (w *window) close(ctx context.Context, t *trial, length time.Duration) erro
 		w.memory, w.memorySource = n, source
 	}
 	return nil
+}
+
+// snapshot samples all sources while no session works.
+func (w *window) snapshot(ctx context.Context, t *trial) observe.Snapshot {
+	return t.sampler.Snapshot(context.WithValue(ctx, idle{}, &w.Lag))
 }
 
 // written returns the number of bytes that rumbench wrote to its own files,

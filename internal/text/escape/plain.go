@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -103,3 +104,17 @@ func partial(b []byte) int {
 
 // Hidden is written instead of a secret.
 const Hidden = "***"
+
+var (
+	formula = regexp.MustCompile(`(?s)^\s*[=+\-@].`)
+	signed  = regexp.MustCompile(`(?i)^[+\-][\d.,]+(e[+\-]?\d+)? ?%?$`)
+)
+
+// Cell returns a cell of a CSV or TSV file that a spreadsheet does not compute: names come
+// from others. Numbers stay numbers.
+func Cell(s string) string {
+	if formula.MatchString(s) && !signed.MatchString(s) {
+		return "'" + s
+	}
+	return s
+}

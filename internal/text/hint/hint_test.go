@@ -66,6 +66,25 @@ func TestMark(t *testing.T) {
 	}
 }
 
+// A line of any length is shown around its mistake, and a reason loses its middle.
+func TestLongLines(t *testing.T) {
+	line := strings.Repeat("a", 5000) + "b" + strings.Repeat("c", 5000)
+	for column, part := range map[int]string{1: "aaa", 5001: "abc", 10001: "ccc"} {
+		lines := strings.Split(hint.Mark(line, column), "\n")
+		at := strings.IndexByte(lines[2], '^')
+		if shown := []rune(lines[1]); len(shown) > 300 || !strings.Contains(lines[1], part) || shown[at] != rune(line[column-1]) {
+			t.Errorf("column %d: %q, at %d", column, lines[1], at)
+		}
+	}
+	got := hint.Problem{Reason: line + " is no number\nand so on"}.String()
+	if len(got) > 1100 || !strings.HasSuffix(got, "c is no number\nand so on") || !strings.HasPrefix(got, "aaa") {
+		t.Errorf("%d bytes: %q", len(got), got)
+	}
+	if got := hint.OneOf(line, []string{"x", "y"}); got != "one of x, y" {
+		t.Error(got)
+	}
+}
+
 func TestProblem(t *testing.T) {
 	for _, c := range []struct {
 		problem hint.Problem

@@ -9,6 +9,9 @@ const mostListed = 50
 // or is contained in them.
 const mostAkin = 4
 
+// mostName is more than the length of any name.
+const mostName = 200
+
 // OneOf returns a hint at the name that was probably meant by a wrong one, or at
 // all names; "" if there are too many.
 func OneOf(wrong string, names []string) string {
@@ -26,7 +29,7 @@ func OneOf(wrong string, names []string) string {
 // nearest, or the few that contain it or are contained in it. It returns
 // otherwise if there is none.
 func Meant(wrong string, names []string, otherwise string) string {
-	if len(wrong) < 2 {
+	if len(wrong) < 2 || len(wrong) > mostName {
 		return otherwise
 	}
 	wrong = strings.ToLower(wrong)

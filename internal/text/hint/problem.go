@@ -29,7 +29,7 @@ func (p Problem) String() string {
 	if p.File != "" {
 		b.WriteString(": ")
 	}
-	b.WriteString(p.Reason)
+	b.WriteString(Shorten(p.Reason))
 	if p.Shown != "" {
 		b.WriteString(Mark(p.Shown, p.Column))
 	}
@@ -39,9 +39,34 @@ func (p Problem) String() string {
 	return b.String()
 }
 
+// longest is the length from which a line of a message is cut, and widest that of a line
+// of input. Input may have lines of any length.
+const (
+	longest = 1000
+	widest  = 200
+)
+
+// Shorten cuts the middle out of lines that are too long for a message.
+func Shorten(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if r := []rune(line); len(r) > longest {
+			lines[i] = string(r[:longest/2]) + " … " + string(r[len(r)-longest/2:])
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
 // Mark returns a line of input, indented, with a caret below a column of it,
 // counted from 1. It begins with a newline.
 func Mark(line string, column int) string {
+	if r := []rune(line); len(r) > widest {
+		start := min(max(0, column-widest/2), len(r)-widest)
+		line = string(r[start : start+widest])
+		if start > 0 {
+			line, column = "…"+line, column-start+1
+		}
+	}
 	var margin strings.Builder
 	for _, r := range line {
 		if column--; column <= 0 {

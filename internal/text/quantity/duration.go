@@ -1,8 +1,10 @@
 package quantity
 
 import (
+	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -41,29 +43,54 @@ func AnyCase(words ...string) string {
 
 var durationPart = regexp.MustCompile(`^([0-9.]+)\s*([a-zµμ]+)\s*`)
 
+// Longest is the longest duration that is read: sums of a few must not overflow.
+const Longest = 100 * 365 * 24 * time.Hour
+
+// ErrLong is the error of a longer one.
+var ErrLong = errors.New("longer than 100 years")
+
 // ParseDuration reads a duration such as 500ms, 10 s, 5min or 2h30m; a bare number
 // is seconds.
 func ParseDuration(s string) (time.Duration, error) {
 	text := strings.ToLower(strings.TrimSpace(s))
-	if _, err := strconv.ParseFloat(text, 64); err == nil {
-		text += "s"
+	if seconds, err := strconv.ParseFloat(text, 64); err == nil && !strings.Contains(text, "_") {
+		return Seconds(seconds)
 	}
-	sign := ""
-	if rest, negative := strings.CutPrefix(text, "-"); negative {
-		sign, text = "-", rest
-	}
+	text, negative := strings.CutPrefix(text, "-")
 	canonical := ""
-	for text != "" {
+	for text != "" || canonical == "" {
 		m := durationPart.FindStringSubmatch(text)
-		if m == nil || durationUnits[m[2]] == "" {
+		if m == nil || durationUnits[m[2]] == "" || strings.Count(m[1], ".") > 1 || m[1] == "." {
 			return 0, fmt.Errorf("%q is not a duration", s)
 		}
 		canonical += m[1] + durationUnits[m[2]]
 		text = text[len(m[0]):]
 	}
-	d, err := time.ParseDuration(sign + canonical)
-	if err != nil {
-		return 0, fmt.Errorf("%q is not a duration", s)
+	d, err := time.ParseDuration(canonical)
+	if err != nil || d > Longest {
+		return 0, fmt.Errorf("%q is %w", s, ErrLong)
+	}
+	if negative {
+		d = -d
 	}
 	return d, nil
+}
+
+// Seconds returns a number of seconds as a duration.
+func Seconds(s float64) (time.Duration, error) {
+	switch {
+	case !Finite(s):
+		return 0, fmt.Errorf("%v is not a duration", s)
+	case math.Abs(s) > Longest.Seconds():
+		return 0, fmt.Errorf("%v s is %w", s, ErrLong)
+	}
+	return AsDuration(s), nil
+}
+
+// AsDuration returns computed seconds as a duration: the greatest one for more than fit.
+func AsDuration(seconds float64) time.Duration {
+	if ns := math.Round(seconds * float64(time.Second)); ns < math.MaxInt64 {
+		return time.Duration(ns)
+	}
+	return math.MaxInt64
 }

@@ -1,6 +1,8 @@
 package quantity
 
 import (
+	"errors"
+	"math"
 	"testing"
 	"time"
 
@@ -25,10 +27,30 @@ func TestParseDuration(t *testing.T) {
 	}
 }
 
+// A time that does not fit is an error, and not another time.
+func TestLongest(t *testing.T) {
+	for _, s := range []string{"1e10", "1e300", "-1e300", "99999999h", "876001h", "3000000h 1s"} {
+		if d, err := ParseDuration(s); !errors.Is(err, ErrLong) {
+			t.Errorf("%q: %v, %v", s, d, err)
+		}
+	}
+	if d, err := ParseDuration("876000h"); d != Longest || err != nil {
+		t.Errorf("%v, %v", d, err)
+	}
+	for s, want := range map[float64]time.Duration{1.5: 1500 * time.Millisecond, 1e10: math.MaxInt64, 1e300: math.MaxInt64, math.Inf(1): math.MaxInt64} {
+		if got := AsDuration(s); got != want {
+			t.Errorf("%v s become %v", s, got)
+		}
+	}
+	if d, err := Seconds(math.NaN()); err == nil {
+		t.Errorf("not a number: %v", d)
+	}
+}
+
 // What Go writes is read.
 func TestDurationRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		want := time.Duration(rapid.Int64().Draw(t, "ns"))
+		want := time.Duration(rapid.Int64Range(-int64(Longest), int64(Longest)).Draw(t, "ns"))
 		if got, err := ParseDuration(want.String()); err != nil || got != want {
 			t.Fatalf("%v is read as %v, %v", want, got, err)
 		}

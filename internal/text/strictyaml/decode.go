@@ -1,6 +1,7 @@
 package strictyaml
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -126,6 +127,15 @@ var OneLine = ScalarOf[string]{func(n *Node) (string, error) {
 
 func HasControl(s string) bool { return strings.ContainsFunc(s, unicode.IsControl) }
 
+// Names refuses keys of a map that are no names of one line.
+func (d *Document) Names(n *Node) {
+	for _, e := range n.Entries {
+		if HasControl(e.Key.Text) || strings.TrimSpace(e.Key.Text) == "" {
+			d.At(e.Key, fmt.Sprintf("the name %q is not one line of text", e.Key.Text), "")
+		}
+	}
+}
+
 var Boolean = ScalarOf[bool]{func(n *Node) (bool, error) {
 	if v, ok := n.Value.(bool); ok {
 		return v, nil
@@ -186,13 +196,13 @@ func Duration(low, greatest time.Duration) ScalarOf[time.Duration] {
 	return ScalarOf[time.Duration]{func(n *Node) (time.Duration, error) {
 		d, err := quantity.ParseDuration(n.Text)
 		if seconds, ok := Number(n); ok {
-			// Clamped, as the result of an overflowing conversion is undefined.
-			d, err = time.Duration(min(max(seconds, -1e9), 1e9)*float64(time.Second)), nil
+			d, err = quantity.Seconds(seconds)
 		}
-		if err != nil {
+		long := errors.Is(err, quantity.ErrLong)
+		if err != nil && !long {
 			return 0, hint.Errorf("such as 500ms, 30s, 5min or 2h30m; a bare number is seconds", "%q is not a duration", n.Text)
 		}
-		if d < low || d > greatest {
+		if long || d < low || d > greatest {
 			return 0, hint.Errorf("", "%q is not between %v and %v", n.Text, low, greatest)
 		}
 		return d, nil

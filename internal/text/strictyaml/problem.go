@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"rumbench/internal/text/hint"
+	"rumbench/internal/text/secret"
 )
 
 // SortProblems sorts problems into the order of the file, those of overrides last.
@@ -42,7 +43,7 @@ func (s *Source) Problem(line, column int, reason, help string) hint.Problem {
 	p := hint.Problem{File: s.name, Line: line, Column: column, Reason: hideQuoted(reason), Hint: help}
 	switch {
 	case s.shift > 0:
-		p.Line, p.File = 0, HideSecrets(s.name)
+		p.Line, p.File = 0, secret.Cut(s.name)
 		p.Shown = p.File
 	case line >= 1 && line <= len(s.lines):
 		p.Shown = s.shown(line)

@@ -1,0 +1,62 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A file without an end, or a beginning, is refused by every command that a user gives one.
+func TestEndlessFiles(t *testing.T) {
+	dir := t.TempDir()
+	campaign, pipe, big, line := filepath.Join(dir, "campaign"), filepath.Join(dir, "pipe.yaml"), filepath.Join(dir, "big"), filepath.Join(dir, "line")
+	writeCampaign(t, campaign, made{target: "a", rates: []float64{1000, 1010}, params: params})
+	if err := syscall.Mkfifo(pipe, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for path, text := range map[string]string{
+		big: strings.Repeat("x", 2<<20), line: strings.Repeat("y", 60_000), filepath.Join(dir, "p.yaml"): "workload: ./pipe.yaml\ntargets: [pebble]\n",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, command := range [][]string{
+		{"cost", campaign, "--card"}, {"stat", "--list", "--exprs"}, {"table", campaign, "--notes"}, {"report", campaign, "--out", filepath.Join(dir, "page"), "--notes"},
+		{"workload", "check"}, {"workload", "try"}, {"workload", "import", "pgbench"}, {"run"},
+	} {
+		for path, reason := range map[string]string{"/dev/zero": "not a regular file", pipe: "nothing is written", big: "larger than any such file", line: ""} {
+			if path == line && command[0] == "workload" && command[1] == "import" {
+				continue // a statement of any length is valid
+			}
+			out, talk, code := rumbench(t, append(command, path)...)
+			if code != 2 || !strings.Contains(talk, reason) || out != "" || len(talk) > 5000 {
+				t.Errorf("%v %s: exit code %d, %d bytes: %.200s", command, path, code, len(talk), talk)
+			}
+		}
+	}
+	if _, talk, code := rumbench(t, "run", filepath.Join(dir, "p.yaml")); code != 2 || !strings.Contains(talk, "nothing is written") {
+		t.Errorf("%d, %s", code, talk)
+	}
+}
+
+// A time that does not fit is refused, and not taken for another one.
+func TestEndlessTimes(t *testing.T) {
+	plan := filepath.Join(t.TempDir(), "plan.yaml")
+	for _, text := range []string{
+		"workload: sysbench\nparams: {read_seconds: 1e10}\n", "workload: sysbench\nparams: {settle_floor: 1e300}\n", "workload: tpcc\nparams: {seconds: 99999999h}\n",
+		"workload: tpcc\ninterval: 1e300\n", "workload: tpcc\ncool_down: 1e300\n", "workload: tpcc\nstop: {budget: 1e10}\ntrials: 3\n",
+	} {
+		if err := os.WriteFile(plan, []byte(text+"targets: [memory]\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, talk, code := rumbench(t, "run", plan, "--dry-run"); code != 2 || !strings.Contains(talk, "longer than 100 years") && !strings.Contains(talk, "is not between") {
+			t.Errorf("%s: exit code %d: %s", text, code, talk)
+		}
+	}
+	if _, talk, code := rumbench(t, "stat", "--count", "9000000000", "--interval", "10s"); code != 2 || !strings.Contains(talk, "longer than 100 years") {
+		t.Errorf("%d: %s", code, talk)
+	}
+}
