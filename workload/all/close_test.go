@@ -73,7 +73,7 @@ func TestCheckReportsClose(t *testing.T) {
 	}
 }
 
-// allDone does the work of a step, one client after the other.
+// allDone does the work of a step, in turns of one operation of each client that does not wait for others.
 func allDone(t *testing.T, db engine.DB, step *workload.Step, stage workload.Stage) workload.Totals {
 	t.Helper()
 	clients, closeAll, err := workload.Seats(t.Context(), step, stage, db.Session)
@@ -81,31 +81,47 @@ func allDone(t *testing.T, db engine.DB, step *workload.Step, stage workload.Sta
 	if err != nil {
 		t.Fatal(err)
 	}
-	done := make(workload.Totals, len(clients))
+	done, left := make(workload.Totals, len(clients)), map[workload.Client]int64{}
 	for g, group := range clients {
 		done[g] = make([]workload.Total, len(step.Groups[g].Ops))
 		for _, c := range group {
-			for ops := int64(0); err == nil && ops < step.Groups[g].Work; ops++ {
-				var out workload.Outcome
-				if r, ok := c.(workload.Readier); ok {
-					err = r.Ready(t.Context())
+			left[c] = step.Groups[g].Work
+		}
+	}
+	for len(left) > 0 {
+		for g, group := range clients {
+			for _, c := range group {
+				if waiter, ok := c.(workload.Waiter); left[c] == 0 || ok && waiter.Waits() {
+					continue
 				}
-				if err == nil {
-					err = c.Do(t.Context(), &out)
+				err := doOne(t.Context(), c, done[g])
+				if left[c]--; left[c] > 0 && err == nil {
+					continue
 				}
-				if err == nil {
-					done[g][out.Kind].Ops++
-					done[g][out.Kind].Work.Add(&out.Work)
+				delete(left, c)
+				if f, ok := c.(workload.Finisher); ok && (err == nil || errors.Is(err, workload.ErrDone)) {
+					err = f.Finish(t.Context())
+				}
+				if err != nil && !errors.Is(err, workload.ErrDone) {
+					t.Fatal(err)
 				}
 			}
-			if f, ok := c.(workload.Finisher); ok && (err == nil || err == workload.ErrDone) {
-				err = f.Finish(t.Context())
-			}
-			if err != nil && err != workload.ErrDone {
-				t.Fatal(err)
-			}
-			err = nil
 		}
 	}
 	return done
+}
+
+func doOne(ctx context.Context, c workload.Client, totals []workload.Total) error {
+	var out workload.Outcome
+	if r, ok := c.(workload.Readier); ok {
+		if err := r.Ready(ctx); err != nil {
+			return err
+		}
+	}
+	if err := c.Do(ctx, &out); err != nil {
+		return err
+	}
+	totals[out.Kind].Ops++
+	totals[out.Kind].Work.Add(&out.Work)
+	return nil
 }
