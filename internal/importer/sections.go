@@ -25,8 +25,7 @@ var anatomies = map[string]anatomy{
 		pattern(`^tps = `), pattern(`^progress: |^SQL script | - |^\s+\d|^pgbench: |^statement lat|^[a-z][a-z ]*(: | = )`)},
 	fmtDBBench: {[]func(string) bool{pattern(`^(RocksDB|LevelDB): `), pattern(`^Keys: .* bytes each`)},
 		pattern(`^\S+ +: +\d+\.\d+ micros/op`), pattern(` \.\.\. thread \d+: `)},
-	fmtIBench: {[]func(string) bool{pattern(`iibench\.py`), pattern(`^i_sec\t`)},
-		pattern(`^Totals:|^Done$`), pattern(`^\d`)},
+	fmtIBench: {[]func(string) bool{pattern(`iibench\.py`)}, pattern(`^Totals:|^Done$`), pattern(`^\d`)},
 }
 
 // splitter finds the runs in a file.
