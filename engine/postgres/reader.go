@@ -159,7 +159,8 @@ func (r *reader) add(s *engine.Sample, v *view, row []model.Value) {
 		switch {
 		case value.IsNull():
 		case p.name == engine.Queries:
-			s.Counter(p.name, p.unit, max(0, value.Float()-r.samples*float64(len(r.queries))-float64(r.own.looks.Load()+r.own.reports.Load())))
+			own := r.samples*float64(len(r.queries)) + float64(r.own.looks.Load()+r.own.reports.Load())
+			s.Counter(p.name, p.unit, max(0, value.Float()-own))
 		case strings.HasSuffix(p.name, ".commits") && len(v.labels) == 0:
 			s.Counter(p.name, p.unit, max(0, value.Float()-r.samples-float64(r.own.reports.Load())))
 		case p.gauge:
