@@ -1,6 +1,10 @@
 package engine
 
-import "strings"
+import (
+	"context"
+	"strings"
+	"time"
+)
 
 // CounterKind is how a sampled number is to be read.
 type CounterKind string
@@ -65,4 +69,12 @@ func labelText(pairs []string) string {
 		b.WriteString(pairs[i] + `="` + pairs[i+1] + `"`)
 	}
 	return b.String()
+}
+
+// Reporter is a DB whose counters lag behind, as its sessions report their counts now and
+// then.
+type Reporter interface {
+	// Report has the sessions report their counts, while all are idle. It returns by how
+	// much the counters may still lag.
+	Report(ctx context.Context) time.Duration
 }

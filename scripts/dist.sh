@@ -4,11 +4,19 @@
 #
 #   VERSION  default: from git        ARCHES  default: amd64 arm64
 #   OUT      default: dist            GO      default: go
+#
+# OUT is a new or an empty directory: only dist itself is replaced.
 set -eu
 umask 022
 cd "$(dirname "$0")/.."
 go=${GO:-go}
 out=${OUT:-dist}
+if [ "$out" = dist ]; then
+	rm -rf dist
+elif [ -e "$out" ] && [ -n "$(ls -A -- "$out")" ]; then
+	echo "dist: OUT=$out holds something, and nothing is removed: name a new or an empty directory" >&2
+	exit 1
+fi
 export CGO_ENABLED=0 GOFLAGS="-trimpath -buildvcs=false"
 export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}"
 # A version begins with a digit: that of a tag, else 0, the commit's date and its name.
@@ -16,9 +24,8 @@ version=${VERSION:-$(git describe --tags --exact-match 2>/dev/null | sed 's/^v//
 version=${version:-0+$(TZ=UTC git log -1 --format=%cd.%h --date=format-local:%Y%m%d)}
 git diff --quiet HEAD 2>/dev/null || test -n "${VERSION:-}" || version=$version.changed
 
-rm -rf "$out"
-mkdir -p "$out"
-out=$(cd "$out" && pwd)
+mkdir -p -- "$out"
+out=$(cd -- "$out" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

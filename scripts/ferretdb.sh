@@ -12,6 +12,8 @@ program=$dir/ferretdb
 if [ -x "$program" ] && "$program" --version | grep -q "FerretDB $version"; then
 	exit 0
 fi
+[ ! -e "$program" ] || "$program" --version | grep -q "for protocol tests" ||
+	{ echo "$0: $program was not made here, and is left alone: name a new directory" >&2; exit 1; }
 mkdir -p "$dir"
 src=$(mktemp -d)
 trap 'rm -rf "$src"' EXIT

@@ -7,6 +7,10 @@ set -eu
 [ $# = 1 ] || { echo "usage: $0 DIR" >&2; exit 2; }
 dir=$1
 [ ! -x "$dir/bin/mysqld" ] || exit 0
+for made in bin data share; do
+	[ -z "$(find "$dir/$made" ! -type d 2>/dev/null | head -n 1)" ] ||
+		{ echo "$0: $dir/$made holds files, which are left alone: name a new directory" >&2; exit 1; }
+done
 artifact=mysql:mysql-connector-mxj-db-files:5.0.12
 sha256=02525626a05bbbf8018662e77b17335c90f290c885a6b87a556ff1671fe76f97
 mkdir -p "$dir"
@@ -23,9 +27,7 @@ mkdir data
 unzip -qo 5-5-9/share_dir.jar
 cd - >/dev/null
 mkdir -p "$dir/bin"
-rm -rf "$dir/share" "$dir/data"
-mv "$temp/share" "$dir/share"
-mv "$temp/data" "$dir/data"
+cp -R "$temp/share" "$temp/data" "$dir"
 chmod -R a+rX "$dir/share" "$dir/data"
 chmod 755 "$temp/5-5-9/Linux-x86_64/mysqld"
 mv "$temp/5-5-9/Linux-x86_64/mysqld" "$dir/bin/mysqld" # last: it says that all is there

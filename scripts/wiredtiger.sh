@@ -22,6 +22,8 @@ compile() { # VERSION WORDS: the words name the header's directory and the libra
 library_of() { # VERSION: its header and its static library, in $built
 	recipe=$(sha256sum <"$0")
 	[ "$recipe" != "$(cat "$built/recipe" 2>/dev/null)" ] || return 0
+	[ -e "$built/recipe" ] || [ -z "$(find "$built" ! -type d 2>/dev/null | head -n 1)" ] ||
+		{ echo "$0: $built was not made here, and is left alone: choose another RUMBENCH_LIB" >&2; exit 1; }
 	echo "building WiredTiger $1 from its source (some minutes)" >&2
 	/usr/bin/python3 -m venv "$temp/python"
 	"$temp/python/bin/pip" download -q --no-deps --no-binary wiredtiger -d "$temp" "wiredtiger==$1"
@@ -33,6 +35,7 @@ library_of() { # VERSION: its header and its static library, in $built
 		nice ninja -C "$temp/build" wiredtiger_static >>"$temp/log" 2>&1 || { tail -30 "$temp/log" >&2; exit 1; }
 	rm -rf "$built"
 	mkdir -p "$built"
+	echo unfinished >"$built/recipe"
 	cp -R "$temp/build/include" "$temp/build/libwiredtiger.a" "$built"
 	echo "$recipe" >"$built/recipe" # last: all is there
 }

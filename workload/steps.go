@@ -44,17 +44,3 @@ func ClientSteps(p Params, base, letter string, step func(name string, clients i
 	}
 	return out
 }
-
-// ClientOps returns the number of operations of ClientSteps, of which a step that is limited by time does
-// rate per second.
-func ClientOps(p Params, rate float64) float64 {
-	ops := p.Float("warmup_seconds") * rate
-	for _, clients := range p.Ints("clients") {
-		if n := p.Int("transactions"); n > 0 {
-			ops += float64(n * clients)
-		} else {
-			ops += p.Float("seconds") * rate
-		}
-	}
-	return ops
-}

@@ -49,8 +49,9 @@ type Run interface {
 	// Needs returns the capabilities that the run needs.
 	Needs() []model.Capability
 	Steps() []Step
-	// Estimate returns the peak of rows and live user bytes.
-	Estimate() Live
+	// Estimate returns the peak of rows and live user bytes when these steps are run: its own,
+	// possibly with arrivals at a rate.
+	Estimate(steps []Step) Live
 }
 
 // Speaker is a Run that includes statements in custom SQL.
@@ -106,6 +107,8 @@ type Step struct {
 	// Warmup is whether the step only prepares the next one, so that its own rate is
 	// irrelevant.
 	Warmup bool
+	// Grows is whether each operation may add rows, so that the data grow with throughput.
+	Grows bool
 	// Judged are the metrics that decide whether a target is better in this step, unless
 	// others are requested: a handful over all steps together. None: the workload is not
 	// about this step. The names are those of rumbench list metrics.
@@ -139,6 +142,28 @@ func (s *Step) Planned() float64 {
 		}
 	}
 	return longest
+}
+
+// Growing returns how many operations the steps that grow do at most, if clients without a rate
+// do no more than guess a second.
+func Growing(steps []Step, guess float64) (n float64) {
+	for i := range steps {
+		s := &steps[i]
+		if !s.Grows {
+			continue
+		}
+		for _, g := range s.Groups {
+			switch a := g.Arrivals; {
+			case g.Work > 0:
+				n += float64(g.Work) * float64(g.Clients)
+			case a != nil:
+				n += a.Until(s.Seconds) + a.LeadIn*a.Segments[0].From
+			default:
+				n += s.Seconds * guess
+			}
+		}
+	}
+	return n
 }
 
 // Access is how operations access rows.

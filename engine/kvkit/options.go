@@ -2,6 +2,7 @@ package kvkit
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,11 +15,11 @@ import (
 // runs with: from the newest of the files called OPTIONS-NUMBER that it writes
 // when it opens. A setting is named SECTION.NAME.
 func ReadOptions(dir string) (out []engine.Setting, err error) {
-	files, err := filepath.Glob(filepath.Join(dir, "OPTIONS-*[0-9]"))
+	files, err := fs.Glob(os.DirFS(dir), "OPTIONS-*[0-9]")
 	if err != nil || len(files) == 0 {
 		return nil, fmt.Errorf("read back options: %s has no OPTIONS file", dir)
 	}
-	content, err := os.ReadFile(slices.Max(files))
+	content, err := os.ReadFile(filepath.Join(dir, slices.Max(files)))
 	if err != nil {
 		return nil, fmt.Errorf("read back options: %w", err)
 	}

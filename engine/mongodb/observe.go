@@ -248,6 +248,12 @@ func (p *peer) Counters(ctx context.Context, s *engine.Sample) error {
 		return err
 	}
 	add(sections, s, reply, "")
+	p.own.Add(1)
+	for i := range s.Points {
+		if c := &s.Points[i]; c.Name == "mongodb.opcounters.command" || c.Name == "mongodb.network.requests" {
+			c.Value -= float64(p.own.Load())
+		}
+	}
 	if counts := lookup(reply, "metrics", "commands"); counts != nil {
 		var queries int64
 		for _, name := range commands {
@@ -274,6 +280,7 @@ func (d *db) Counters(ctx context.Context, s *engine.Sample) error {
 		if err != nil {
 			return err
 		}
+		d.own.Add(1)
 		add(tableSections, s, reply, `table="`+t.Name+`"`)
 	}
 	return nil

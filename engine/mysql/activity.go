@@ -15,13 +15,14 @@ import (
 
 // activity observes the sessions on its own connection.
 type activity struct {
-	conn     *sqlkit.Admin
-	sessions string // the query
-	waits    bool   // events_waits_current has the latches that sessions wait for
-	watched  bool   // all latches are watched: a session that does not wait runs
-	rowLocks bool   // InnoDB counts the sessions that wait for row locks
-	current  map[string]wait
-	seen     []seen
+	conn      *sqlkit.Admin
+	sessions  string // the query
+	waits     bool   // events_waits_current has the latches that sessions wait for
+	watched   bool   // all latches are watched: a session that does not wait runs
+	rowLocks  bool   // InnoDB counts the sessions that wait for row locks
+	lockWaits string // the query for that count
+	current   map[string]wait
+	seen      []seen
 }
 
 // wait is the event that a thread waits for; the innermost of nested events is the last.
@@ -38,7 +39,9 @@ type seen struct {
 
 func (d *db) Activity(ctx context.Context) (engine.ActivitySampler, error) {
 	return d.Sampler(ctx, func(conn, counters *sqlkit.Admin) (serverkit.Look, error) {
-		a := &activity{conn: conn, rowLocks: d.storage == innodb, current: map[string]wait{}}
+		d.status.observe(conn)
+		a := &activity{conn: conn, rowLocks: d.storage == innodb,
+			lockWaits: d.version.status("global") + lockWaiters, current: map[string]wait{}}
 		number, err := counters.Value(ctx, "SELECT CONNECTION_ID()")
 		if err == nil {
 			err = a.choose(ctx, number)
@@ -74,7 +77,7 @@ const (
 		" WHERE PROCESSLIST_DB = DATABASE() AND PROCESSLIST_ID NOT IN (CONNECTION_ID(), %s)"
 	currentWaits = "SELECT THREAD_ID, EVENT_ID, EVENT_NAME FROM performance_schema.events_waits_current WHERE " +
 		"END_EVENT_ID IS NULL"
-	lockWaiters   = "SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'"
+	lockWaiters   = " WHERE VARIABLE_NAME = 'Innodb_row_lock_current_waits'"
 	waitsRecorded = "SELECT COUNT(*) FROM performance_schema.setup_consumers WHERE ENABLED = 'YES'" +
 		" AND NAME IN ('events_waits_current', 'thread_instrumentation', 'global_instrumentation')"
 	latchesMissed = "SELECT COUNT(*) FROM performance_schema.setup_instruments WHERE ENABLED = 'NO'" +
@@ -114,7 +117,7 @@ func (a *activity) sample(ctx context.Context, add func(engine.SessionActivity, 
 		return err
 	}
 	if a.rowLocks {
-		n, err := a.conn.Number(ctx, lockWaiters)
+		n, err := a.conn.Number(ctx, a.lockWaits)
 		if err != nil {
 			return err
 		}

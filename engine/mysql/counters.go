@@ -1,7 +1,9 @@
 package mysql
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"math"
 	"slices"
@@ -27,12 +29,43 @@ type status struct {
 	asked     time.Time            // when sizes were last queried
 	lastSizes []engine.Point       // the result of that query
 	names     map[string]*variable // by the server's name; nil: not wanted
-	own       float64              // queries made by status itself
+	observers []*sqlkit.Admin      // the connections that do not serve clients
+	own       map[string]float64   // the observers' part of the counters, by the name in lower case
 	found     map[string]float64   // by the last sample, by the name in lower case
 }
 
 func newStatus(conn *sqlkit.Admin, v release, storages ...string) *status {
-	return &status{conn: conn, version: v, storages: storages, names: map[string]*variable{}, found: map[string]float64{}}
+	return &status{conn: conn, version: v, storages: storages, observers: []*sqlkit.Admin{conn},
+		names: map[string]*variable{}, own: map[string]float64{}, found: map[string]float64{}}
+}
+
+// ofSessions are the counters of which a session knows its part. The server counts the rows
+// of its lists, such as that of the counters, as rows that clients read.
+const ofSessions = " WHERE VARIABLE_NAME REGEXP " +
+	"'^(bytes|com_select|created_tmp|empty|handler|opened|questions|rows|select|sort|table_open_cache)'"
+
+// observe adds a connection that does not serve clients.
+func (t *status) observe(conn *sqlkit.Admin) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.observers = append(t.observers, conn)
+}
+
+// readOwn reads the observers' part of the counters. The server adds what this reading
+// itself takes afterwards: always the same, which no difference has.
+func (t *status) readOwn(ctx context.Context) (err error) {
+	clear(t.own)
+	t.observers = slices.DeleteFunc(t.observers, func(c *sqlkit.Admin) bool {
+		one := c.Numbers(ctx, t.version.status("session")+ofSessions, 1, func(row []string, n []float64) {
+			t.own[strings.ToLower(row[0])] += n[0]
+		})
+		if errors.Is(one, sqlkit.ErrClosed) {
+			return true
+		}
+		err = cmp.Or(err, one)
+		return false
+	})
+	return err
 }
 
 // sample adds the server's status variables, MyRocks' figures per level, and the
@@ -41,7 +74,11 @@ func (t *status) sample(ctx context.Context, s *engine.Sample) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	clear(t.found)
-	if err := t.ask(ctx, "SHOW GLOBAL STATUS", 1, func(row []string, n []float64) { t.add(s, row[0], n[0]) }); err != nil {
+	if err := t.readOwn(ctx); err != nil {
+		return err
+	}
+	add := func(row []string, n []float64) { t.add(s, row[0], n[0]) }
+	if err := t.conn.Numbers(ctx, t.version.status("global"), 1, add); err != nil {
 		return err
 	}
 	for _, name := range t.storages {
@@ -76,12 +113,6 @@ func (t *status) sample(ctx context.Context, s *engine.Sample) error {
 	return nil
 }
 
-// ask reads numbers, as sqlkit.Admin does, and counts the query.
-func (t *status) ask(ctx context.Context, text string, first int, each func(row []string, n []float64)) error {
-	t.own++
-	return t.conn.Numbers(ctx, text, first, each)
-}
-
 // add adds one status variable, if it is a relevant number and not text, or ON and OFF.
 func (t *status) add(s *engine.Sample, name string, n float64) {
 	v, known := t.names[name]
@@ -95,21 +126,24 @@ func (t *status) add(s *engine.Sample, name string, n float64) {
 	if v.mask != 0 {
 		n = float64(uint64(n) & v.mask)
 	}
+	if v.kind == engine.Counter {
+		n = max(0, n-t.own[v.key])
+	}
 	t.found[v.key] = n
 	v.point(s, "", n)
 }
 
-// neutralServer adds the counters that the server keeps for all its storages. Its status
-// is read by a session that is not counted.
+// neutralServer adds the counters that the server keeps for all its storages, and the
+// sessions but for observers, of which one is active.
 func (t *status) neutralServer(s *engine.Sample) {
 	f := t.found
-	s.Counter(engine.Queries, "count", max(0, f["questions"]-t.own))
+	s.Counter(engine.Queries, "count", f["questions"])
 	var examined float64
 	for _, name := range []string{"first", "key", "last", "next", "prev", "rnd", "rnd_next"} {
 		examined += f["handler_read_"+name]
 	}
 	s.Counter(engine.RowsExamined, "count", examined)
-	s.Gauge(engine.Sessions, "count", max(0, f["threads_connected"]-1))
+	s.Gauge(engine.Sessions, "count", max(0, f["threads_connected"]-float64(len(t.observers))))
 	s.Gauge(engine.SessionsActive, "count", max(0, f["threads_running"]-1))
 	// Handler_commit counts each statement of a transaction, Com_commit does not count
 	// single statements. InnoDB counts transactions, if this is enabled.
@@ -200,7 +234,7 @@ const levelQuery = "SELECT LEVEL, TYPE, VALUE FROM information_schema.ROCKSDB_CO
 // and the part above is then due.
 func (t *status) levels(ctx context.Context, s *engine.Sample, labels []string) error {
 	size, score := map[string]float64{}, map[string]float64{}
-	err := t.ask(ctx, levelQuery, 2, func(row []string, n []float64) {
+	err := t.conn.Numbers(ctx, levelQuery, 2, func(row []string, n []float64) {
 		level := strings.TrimPrefix(row[0], "L")
 		switch row[1] {
 		case "SizeBytes":
@@ -223,7 +257,7 @@ func (t *status) levels(ctx context.Context, s *engine.Sample, labels []string) 
 	}
 	s.Gauge(engine.CompactionDebt, "bytes", debt, labels...)
 	const held = "SELECT VALUE FROM information_schema.ROCKSDB_DBSTATS WHERE STAT_TYPE = 'DB_BLOCK_CACHE_USAGE' AND @@rocksdb_use_direct_reads"
-	return t.ask(ctx, held, 0, func(_ []string, n []float64) { s.Gauge(engine.CacheHeld, "bytes", n[0], labels...) })
+	return t.conn.Numbers(ctx, held, 0, func(_ []string, n []float64) { s.Gauge(engine.CacheHeld, "bytes", n[0], labels...) })
 }
 
 // sizesEvery is the interval at which the sizes of tables are queried: a server opens its
@@ -238,7 +272,7 @@ func (t *status) tableSizes(ctx context.Context, s *engine.Sample) error {
 	}
 	const query = "SELECT TABLE_SCHEMA, TABLE_NAME, ENGINE, TABLE_ROWS, DATA_LENGTH, INDEX_LENGTH FROM information_schema.TABLES WHERE TABLE_TYPE = 'BASE TABLE' AND TABLE_SCHEMA NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema') ORDER BY DATA_LENGTH + INDEX_LENGTH DESC LIMIT 100"
 	start := len(s.Points)
-	err := t.ask(ctx, query, 3, func(row []string, n []float64) {
+	err := t.conn.Numbers(ctx, query, 3, func(row []string, n []float64) {
 		labels := `database="` + row[0] + `",table="` + row[1] + `"`
 		for i, v := range []variable{{name: "rows", unit: "count"}, {name: "data_bytes", unit: "bytes"}, {name: "index_bytes", unit: "bytes"}} {
 			v.name, v.kind, v.scale = "mysql.table."+v.name, engine.Gauge, 1
@@ -365,7 +399,7 @@ func (t *status) innodbCounters(ctx context.Context, s *engine.Sample) error {
 	if t.metrics == "" {
 		return nil
 	}
-	return t.ask(ctx, t.metrics, 1, func(row []string, n []float64) {
+	return t.conn.Numbers(ctx, t.metrics, 1, func(row []string, n []float64) {
 		v := variable{name: "mysql.innodb_metrics." + row[0], kind: innodbMetrics[row[0]], unit: "count", scale: 1}
 		v.point(s, "", n[0])
 		t.found[row[0]] = n[0]

@@ -61,7 +61,7 @@ func (w timed) sample(ctx context.Context, t *status, s *engine.Sample) error {
 	if w == nil {
 		return nil
 	}
-	return t.ask(ctx, timedSums, 1, func(row []string, n []float64) {
+	return t.conn.Numbers(ctx, timedSums, 1, func(row []string, n []float64) {
 		if labels, ok := w[row[0]]; ok {
 			s.Points = append(s.Points,
 				engine.Point{Name: engine.Waits, Labels: labels, Kind: engine.Counter, Unit: "count", Value: n[0]},

@@ -12,6 +12,7 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -71,9 +72,9 @@ var release = regexp.MustCompile(`^\d+(\.\d+)+$`)
 func Advice(stem, version, script string) string {
 	var found []string
 	for _, dir := range places() {
-		files, _ := filepath.Glob(filepath.Join(dir, stem+"-*.so"))
+		files, _ := fs.Glob(os.DirFS(dir), stem+"-*.so")
 		for _, f := range files {
-			found = append(found, strings.TrimSuffix(strings.TrimPrefix(filepath.Base(f), stem+"-"), ".so"))
+			found = append(found, strings.TrimSuffix(strings.TrimPrefix(f, stem+"-"), ".so"))
 		}
 	}
 	if !release.MatchString(version) {

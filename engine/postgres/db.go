@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"sync/atomic"
 
 	"rumbench/engine"
 	"rumbench/engine/postgres/pgwire"
@@ -20,7 +21,12 @@ type db struct {
 	*serverkit.DB
 	*setup
 	about about
+	own   own
 }
+
+// own counts our own statements, but for a reader's. Looks at the sessions read no table, so
+// the server does not report their transactions.
+type own struct{ looks, reports atomic.Int64 }
 
 // about is the information that a server reports about itself.
 type about struct {
@@ -33,14 +39,16 @@ var traits = &serverkit.Traits{
 	Programs: []string{"postgres", "postmaster"},
 	Mark:     "PG_VERSION",
 	Schemas: serverkit.Schemas{
-		Find:   "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = {text}",
+		Find: "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = {text}",
+		Tables: "SELECT c.relname, obj_description(c.oid, 'pg_class') FROM pg_class c JOIN pg_namespace n " +
+			"ON n.oid = c.relnamespace WHERE n.nspname = {text} AND c.relkind IN ('r', 'p', 'v', 'm', 'f')",
 		Create: "CREATE SCHEMA {name}; COMMENT ON SCHEMA {name} IS {comment}",
-		Drop:   "DROP SCHEMA {name} CASCADE",
+		Drop:   "DROP SCHEMA {name}",
 		Hurry:  "SET lock_timeout = '1min'",
 		Exists: func(err error) bool { return pgwire.HasState(err, pgwire.DuplicateSchema) },
 	},
-	Isolation: "SELECT current_setting('" + isolationSetting + "')",
-	Dialect:   newDialect(),
+	Serving: pidText,
+	Dialect: newDialect(),
 	Reach: func(dsn string, e server.Endpoint, dial wire.Dial) (serverkit.Connector, error) {
 		if dsn != "" {
 			return pgwire.ParseDSN(dsn, dial)
@@ -71,7 +79,6 @@ func (d *db) identify(ctx context.Context, first *sqlkit.Admin) (c serverkit.Cli
 	if err := d.durability(ctx, first); err != nil {
 		return c, err
 	}
-	d.sessionParams(d.Connector.(*pgwire.Connector).RuntimeParams)
 	dialect := newDialect()
 	dialect.AsText = d.Protocol == engine.Text
 	dialect.AfterTable = d.afterTable
@@ -81,8 +88,9 @@ func (d *db) identify(ctx context.Context, first *sqlkit.Admin) (c serverkit.Cli
 		}
 	}
 	c.Dialect, c.Definitions, c.Structure = dialect, d.definitions(dialect), structureOf
+	c.Setup, c.Check = []string{d.sessionSetup(dialect)}, d.checkSession
 	c.Counters = func(ctx context.Context, conn *sqlkit.Admin) (serverkit.Sample, error) {
-		return newReader(ctx, conn, d.about.release, d.Server.Schema)
+		return newReader(ctx, conn, d.about.release, d.Server.Schema, &d.own)
 	}
 	return c, nil
 }
@@ -114,7 +122,7 @@ func (Engine) Watch(ctx context.Context, dsn string) (engine.Watch, error) {
 		if err != nil {
 			return serverkit.Watched{}, err
 		}
-		sample, err := newReader(ctx, conn, about.release, "")
+		sample, err := newReader(ctx, conn, about.release, "", &own{})
 		settings := func(ctx context.Context) ([]engine.Setting, error) { return watchedSettings(ctx, conn) }
 		return serverkit.Watched{Sample: sample, Settings: settings, Structure: structureOf}, err
 	})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/need"
 	"rumbench/model"
 )
 
@@ -92,6 +93,52 @@ func testCounters(t *testing.T, d *db) {
 		wg.Go(func() { points(t, d) })
 	}
 	wg.Wait()
+}
+
+// What our own queries read and commit is in no counter, and is not taken from the clients'.
+func TestObserversDoNotCount(t *testing.T) {
+	d := open(t, config(need.TempDir(t)))
+	fill(t, d)
+	a, err := d.Activity(t.Context())
+	must(t, err)
+	defer a.Close()
+	look := func() {
+		must(t, a.Sample(t.Context(), func(engine.SessionActivity, int) {}))
+		points(t, d)
+	}
+	look()
+	if d.Report(t.Context()) > 0 {
+		t.Skipf("release %d reports late", d.about.release)
+	}
+	before := points(t, d)
+	for range 30 {
+		look()
+	}
+	d.Report(t.Context())
+	after := points(t, d)
+	for _, name := range []string{engine.Commits, engine.RowsExamined, engine.CacheHits, engine.CacheLookups, engine.CacheMisses,
+		"postgres.database.commits", "postgres.database.rows_read", "postgres.database.rows_fetched", "postgres.database.pages_hit"} {
+		if n := after[name].Value - before[name].Value; n != 0 {
+			t.Errorf("%s grew by %v", name, n)
+		}
+	}
+	insert := prepare(t, newSession(t, d), saleInsert(50))
+	d.Report(t.Context())
+	before = points(t, d)
+	for i := range 40 {
+		insert.OK(saleRows(i*50, 50)...)
+		look()
+	}
+	// The counters are current, as soon as the sessions have reported them.
+	if lag := d.Report(t.Context()); lag > 0 {
+		t.Errorf("the counters lag by %v", lag)
+	}
+	after = points(t, d)
+	for name, want := range map[string]float64{engine.Commits: 40, "postgres.database.rows_inserted": 2000, `postgres.table.rows_inserted{table="sale"}`: 2000} {
+		if n := after[name].Value - before[name].Value; n != want {
+			t.Errorf("%s grew by %v, not %v", name, n, want)
+		}
+	}
 }
 
 func testRest(t *testing.T, d *db) {

@@ -1,10 +1,12 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"rumbench/engine"
 	"rumbench/engine/postgres/pgwire"
@@ -13,16 +15,50 @@ import (
 	"rumbench/model"
 )
 
-// reader reads counters on its own connection, all in one round trip. The server's processes
-// update them when a transaction ends, but at most once a second, and flush the rest when they
-// have been idle for some seconds: a sample lags behind. Only the position of the log is current.
+// reader reads counters on its own connection, all in one round trip, which is a transaction.
+// The server's processes update them when a transaction ends, but at most once a second, and
+// flush the rest when they have been idle for some seconds: a sample lags behind, unless
+// Report precedes it. Only the position of the log is current.
 type reader struct {
 	conn    *sqlkit.Admin
 	views   []view // limited to the points that the server's release has
 	queries []sqlkit.Stmt
 	types   [][]model.Type // of their columns
 	labels  []string
-	own     float64 // queries made by the reader itself
+	samples float64
+	own     *own
+}
+
+// reportsAsked is the first release in which a process reports its counts when asked: when the
+// transaction of the call ends.
+const (
+	reportsAsked = 15
+	flush        = "pg_stat_force_next_flush()"
+)
+
+// reportDelay is by how much the counters may lag: a process reports them every half second
+// before release 15, where a reader may see them as they were half a second ago, and every
+// second later.
+const reportDelay = time.Second
+
+// Report implements engine.Reporter.
+func (d *db) Report(ctx context.Context) time.Duration {
+	if d.about.release/10000 < reportsAsked {
+		return reportDelay
+	}
+	failed := d.publish(ctx, d.Admin())
+	d.EachSession(func(s *sqlkit.Session) { failed = cmp.Or(failed, d.publish(ctx, s.Admin)) })
+	if failed != nil {
+		return reportDelay
+	}
+	return 0
+}
+
+// publish has the process of a connection report its counts, which it does if it has read a
+// table.
+func (d *db) publish(ctx context.Context, c *sqlkit.Admin) error {
+	d.own.reports.Add(1)
+	return c.Exec(ctx, "SELECT "+flush+" FROM pg_catalog.pg_namespace LIMIT 1")
 }
 
 // view is a source of counters: a query whose first columns are labels, and whose other
@@ -69,8 +105,9 @@ func (v *view) text() string {
 
 // newReader has the server parse the queries of the views for a schema, and returns the
 // function that reads them.
-func newReader(ctx context.Context, conn *sqlkit.Admin, release int, schema string) (serverkit.Sample, error) {
-	r := &reader{conn: conn}
+func newReader(ctx context.Context, conn *sqlkit.Admin, release int, schema string,
+	own *own) (serverkit.Sample, error) {
+	r := &reader{conn: conn, own: own}
 	all := views(release, schema)
 	statements, err := conn.Value(ctx, statementsSchema)
 	if err != nil {
@@ -99,7 +136,7 @@ func newReader(ctx context.Context, conn *sqlkit.Admin, release int, schema stri
 // sample adds the counters of the server, the database, and its tables and indexes.
 func (r *reader) sample(ctx context.Context, s *engine.Sample) error {
 	err := r.conn.Use(func(c sqlkit.Conn) error {
-		r.own += float64(len(r.queries))
+		r.samples++
 		return c.(*pgwire.Conn).Pipeline(ctx, r.queries, r.types, func(i int, row []model.Value) error {
 			r.add(s, &r.views[i], row)
 			return nil
@@ -122,7 +159,10 @@ func (r *reader) add(s *engine.Sample, v *view, row []model.Value) {
 		switch {
 		case value.IsNull():
 		case p.name == engine.Queries:
-			s.Counter(p.name, p.unit, max(0, value.Float()-r.own), r.labels...)
+			own := r.samples*float64(len(r.queries)) + float64(r.own.looks.Load()+r.own.reports.Load())
+			s.Counter(p.name, p.unit, max(0, value.Float()-own))
+		case strings.HasSuffix(p.name, ".commits") && len(v.labels) == 0:
+			s.Counter(p.name, p.unit, max(0, value.Float()-r.samples-float64(r.own.reports.Load())))
 		case p.gauge:
 			s.Gauge(p.name, p.unit, value.Float(), r.labels...)
 		default:

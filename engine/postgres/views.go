@@ -75,7 +75,11 @@ func engineView(major int) view {
 	case major >= 17:
 		pages = pagesWritten17
 	}
-	return view{points: []point{
+	source := ""
+	if major >= reportsAsked {
+		source = "FROM " + flush // the reader's own counts are reported at once
+	}
+	return view{source: source, points: []point{
 		size("engine.bytes_written", "("+position+")::float8 + "+pages), size("engine.page_bytes", pages),
 		{name: "engine.checkpoint_bytes", unit: "bytes", gauge: true,
 			expr: "(" + position + ") - ((SELECT redo_lsn FROM pg_control_checkpoint()) - '0/0')"},
@@ -104,20 +108,28 @@ JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = 'pg_stat_statements_in
 // it includes index builds and the pages that a vacuum has truncated.
 const readsApart = 16
 
+// databases are the counters of databases, with those of the connected one's catalogs, which
+// our own queries read most. The catalogs that databases share count for none.
+const databases = `FROM pg_stat_database LEFT JOIN (SELECT sum(pg_stat_get_tuples_returned(oid)) AS returned,
+sum(pg_stat_get_tuples_fetched(oid)) AS fetched, sum(pg_stat_get_blocks_hit(oid)) AS hit,
+sum(pg_stat_get_blocks_fetched(oid) - pg_stat_get_blocks_hit(oid)) AS missed
+FROM pg_class WHERE relnamespace = 'pg_catalog'::regnamespace AND NOT relisshared) catalogs ON datname = current_database() `
+
 // clientView has the figures of transactions, and of the server's own cache, that mean
 // the same on every engine. Pages that this cache misses may come from the page cache.
 func clientView(schema string) view {
-	v := view{source: "FROM pg_stat_database WHERE datname = current_database()", points: []point{
-		count("engine.commits", "sum(xact_commit)"), count("engine.rows_examined", "sum(tup_returned)"),
-		count("engine.cache_lookups", "sum(blks_hit) + sum(blks_read)").startingAt(readsApart),
-		count("engine.cache_misses", "sum(blks_read)").startingAt(readsApart),
-		count("engine.cache_hits", "sum(blks_hit)").until(readsApart),
-		count("engine.pages_taken", "sum(blks_read)").until(readsApart),
+	const hits, missed = "sum(blks_hit) - sum(coalesce(hit, 0))", "sum(blks_read) - sum(coalesce(missed, 0))"
+	v := view{source: databases + "WHERE datname = current_database()", points: []point{
+		count("engine.commits", "sum(xact_commit)"),
+		count("engine.rows_examined", "sum(tup_returned) - sum(coalesce(returned, 0))"),
+		count("engine.cache_lookups", hits+" + "+missed).startingAt(readsApart),
+		count("engine.cache_misses", missed).startingAt(readsApart),
+		count("engine.cache_hits", hits).until(readsApart), count("engine.pages_taken", missed).until(readsApart),
 		count("engine.rows_changed", "sum(tup_inserted) + sum(tup_updated) + sum(tup_deleted)").until(readsApart),
-		size("engine.bytes_read", "sum(blks_read) * current_setting('block_size')::float8").startingAt(readsApart),
+		size("engine.bytes_read", "("+missed+") * current_setting('block_size')::float8").startingAt(readsApart),
 	}}
 	if schema == "" {
-		v.source = "FROM pg_stat_database"
+		v.source = databases + "WHERE datname IS NOT NULL"
 	}
 	return v
 }
@@ -213,11 +225,13 @@ var ioView = view{
 }
 
 func databaseView(schema string) view {
-	v := view{prefix: "postgres.database.", source: "FROM pg_stat_database WHERE datname = current_database()",
+	v := view{prefix: "postgres.database.", source: databases + "WHERE datname = current_database()",
 		points: []point{
 			state("sessions", "numbackends"), count("commits", "xact_commit"), count("rollbacks", "xact_rollback"),
-			count("pages_read", "blks_read"), count("pages_hit", "blks_hit"), nanos("read_ns", "blk_read_time"),
-			nanos("write_ns", "blk_write_time"), count("rows_read", "tup_returned"), count("rows_fetched", "tup_fetched"),
+			count("pages_read", "blks_read - coalesce(missed, 0)"), count("pages_hit", "blks_hit - coalesce(hit, 0)"),
+			nanos("read_ns", "blk_read_time"), nanos("write_ns", "blk_write_time"),
+			count("rows_read", "tup_returned - coalesce(returned, 0)"),
+			count("rows_fetched", "tup_fetched - coalesce(fetched, 0)"),
 			count("rows_inserted", "tup_inserted"), count("rows_updated", "tup_updated"), count("rows_deleted", "tup_deleted"),
 			count("conflicts", "conflicts"), count("deadlocks", "deadlocks"), count("temp_files", "temp_files"),
 			size("temp_bytes", "temp_bytes"), nanos("active_ns", "active_time").startingAt(14),
@@ -225,7 +239,7 @@ func databaseView(schema string) view {
 		}}
 	if schema == "" {
 		v.labels = []label{{"database", "datname"}}
-		v.source = "FROM pg_stat_database WHERE datname IS NOT NULL AND datname NOT LIKE 'template_'"
+		v.source = databases + "WHERE datname IS NOT NULL AND datname NOT LIKE 'template_'"
 	}
 	return v
 }

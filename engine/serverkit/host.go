@@ -3,9 +3,9 @@ package serverkit
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -64,7 +64,7 @@ func (h *Host) look(conn net.Conn) {
 		return
 	}
 	h.pid, h.dir = pid, server.WorkDir(pid)
-	if marks, _ := filepath.Glob(filepath.Join(h.dir, h.mark)); len(marks) == 0 {
+	if marks, _ := fs.Glob(os.DirFS(h.dir), h.mark); len(marks) == 0 {
 		h.dir = "" // it works elsewhere
 	}
 }
@@ -119,7 +119,7 @@ func (h *Host) Blame(err error) error {
 	if h.Private != nil && engine.ClassOf(err) == engine.Gone {
 		h.Private.Wait(dyingTime)
 		if died := h.Died(); died != nil {
-			return engine.Classify(engine.Gone, fmt.Errorf("%w: %w", died, err))
+			return fmt.Errorf("%w: %w", died, err)
 		}
 	}
 	return err

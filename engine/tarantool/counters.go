@@ -112,7 +112,8 @@ func (r *reader) Counters(ctx context.Context, s *engine.Sample) error {
 		return fmt.Errorf("read the counters: the server knows %d of %d", len(got.Server), len(common)+len(ofVinyl))
 	}
 	r.own++ // the first sample includes the requests since the connection was made
-	s.Counter(engine.Queries, "count", got.Server[0]-r.own)
+	got.Server[0] -= r.own
+	s.Counter(engine.Queries, "count", got.Server[0])
 	s.Gauge(engine.Sessions, "count", got.Server[1]-1)
 	add(s, common, got.Server[:len(common)])
 	if len(got.Indexes) == 0 {

@@ -8,7 +8,9 @@ import "C"
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -133,7 +135,7 @@ func (s *store) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 
 // chunks counts the files of LSM trees.
 func (s *store) chunks() int {
-	files, _ := filepath.Glob(filepath.Join(s.dir, "*.lsm"))
+	files, _ := fs.Glob(os.DirFS(s.dir), "*.lsm")
 	return len(files)
 }
 

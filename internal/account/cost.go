@@ -92,7 +92,12 @@ func (s *Step) figures() []Cost {
 		f.add(metric.DeferredKB, ownAccount, max(d[1]-d[0], 0)/kb)
 	}
 	f.addJournal(&s.Others)
-	return f
+	for i := range f {
+		if f[i].Source == ownAccount {
+			f[i].Warnings = s.late()
+		}
+	}
+	return s.possible(f)
 }
 
 // figures are the costs gathered so far.
@@ -269,7 +274,7 @@ func (s *costing) addParts(by Denominator) {
 				full, _ := Counter(s.WithSync, engine.FullPageBytes)
 				v = max(0, v-full)
 			}
-			s.Costs([]Cost{{Metric: metric.PartKB, Value: v / kb, Source: ownAccount}}, by, Of("", string(p)))
+			s.Costs([]Cost{{metric.PartKB, v / kb, ownAccount, s.late()}}, by, Of("", string(p)))
 		}
 	}
 }

@@ -337,6 +337,67 @@ func TestReadDisturbance(t *testing.T) {
 	}
 }
 
+// Processes cannot have written or read more than all disks did, and the two of a duet
+// not more together: what exceeds that is no number, also where it would stand in for
+// that of a device.
+func TestImpossibleIO(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		own, disks float64 // MB
+		others     float64 // MB of other processes, such as the other trial's
+		duet       bool
+		known      bool
+		warning    string
+	}{
+		{"less", 20, 24.9, 0, false, true, ""},
+		{"as much, but for what is in flight", 25, 24.9, 0, false, true, ""},
+		{"large folios", 1026, 80, 0, false, false, "the KB that this process wrote are unknown: the kernel counted 1026.0 MiB, but the disks wrote only 80.0 MiB in all"},
+		{"the others' are not known to be right", 20, 24.9, 30, false, true, ""},
+		{"a duet", 20, 50, 25, true, true, ""},
+		{"the two of a duet together", 20, 24.9, 25, true, false, "the kernel counted 20.0 MiB and 25.0 MiB for other processes, but the disks wrote only 24.9 MiB in all"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			counts := counted("process.write_bytes", c.own*mb, "process.read_bytes", c.own*mb)
+			s := observed(&account.Observed{Duet: c.duet, Disks: &[2]float64{c.disks * mb, c.disks * mb}, InWindow: counts, WithSync: counts,
+				Others: account.Others{Known: true, Traffic: observe.Traffic{Read: c.others * mb, Written: c.others * mb}}})
+			for _, name := range []string{"process_write_kb", "write_amplification", "process_read_kb"} {
+				if got := metric.Find(s.Rows, name, "", "") != nil; got != c.known {
+					t.Errorf("%s is known: %v", name, got)
+				}
+			}
+			if got := texts(s); (got == "") != (c.warning == "") || !strings.Contains(got, c.warning) {
+				t.Errorf("warnings %q", got)
+			}
+			if r := metric.Find(s.Rows, "others_write_kb", "", ""); (r == nil) != c.duet {
+				t.Errorf("others %+v", r)
+			}
+		})
+	}
+}
+
+// The same between two steps, if there is no device.
+func TestImpossibleWritesAfter(t *testing.T) {
+	for disks, known := range map[float64]bool{10: true, 1: false} {
+		var b account.Builder
+		(&account.Observed{}).After(&b, counted("process.write_bytes", 10*mb), counted("device.write_bytes", disks*mb), 0)
+		if got := len(b.Rows) > 0; got != known {
+			t.Errorf("the disks wrote %v MiB: %+v", disks, b.Rows)
+		}
+	}
+}
+
+// Counters that lag by much of a step are lower bounds.
+func TestLateCounters(t *testing.T) {
+	for lag, late := range map[time.Duration]bool{0: false, 400 * time.Millisecond: false, time.Second: true} { // of 10 s
+		s := observed(&account.Observed{Lag: lag, InWindow: counted("engine.rows_examined", 500.0, "process.cpu_ns", 1e9, "engine.cache_lookups", 100.0, "engine.cache_misses", 10.0)})
+		for name, marked := range map[string]bool{"rows_examined": late, "cache_hit_ratio": late, "server_cpu_us": false} {
+			if r := metric.Find(s.Rows, name, "", ""); r == nil || r.AtLeast != marked || metric.Has(r.Warnings, metric.CountedLate) != marked {
+				t.Errorf("lag %v: %+v", lag, r)
+			}
+		}
+	}
+}
+
 // A step at whose end much more is left to be written than at its beginning has
 // not written all that it caused.
 func TestDeferredWritesAreMarked(t *testing.T) {

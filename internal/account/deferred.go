@@ -57,8 +57,8 @@ func (s *costing) addSettled() {
 			continue
 		}
 		by := func(row *metric.Row) {
+			row.Per, row.N, row.Warnings = sum.per, sum.units, metric.AppendNew(row.Warnings, sum.disturbed...)
 			own.mark(row)
-			row.Per, row.N, row.Disturbed = sum.per, sum.units, row.Disturbed || sum.disturbed
 		}
 		units := float64(sum.units)
 		s.Put(metric.UnsettledWriteKB, sum.kb/units, by)
@@ -72,7 +72,7 @@ type stepsSum struct {
 	per         string
 	units       int64
 	kb, between float64
-	disturbed   bool
+	disturbed   []metric.Warning
 }
 
 // sumEarlier adds up the steps since the last settle step. The sum is unknown
@@ -93,7 +93,9 @@ func (s *costing) sumEarlier(name string) (sum stepsSum, ok bool) {
 			sum.units += rows.N
 		}
 		sum.kb += written.Value * float64(written.N)
-		sum.disturbed = sum.disturbed || written.Disturbed
+		if written.Disturbed {
+			sum.disturbed = metric.AppendNew(sum.disturbed, written.Warnings...)
+		}
 		if after := metric.Find(e.Rows, metric.AfterWriteKB, "", ""); after != nil {
 			sum.between += after.Value
 		}

@@ -1,7 +1,9 @@
 package account
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"time"
 
 	"rumbench/internal/metric"
@@ -190,12 +192,13 @@ func (g *Group) rates() []float64 {
 	return Rates(g.Intervals)
 }
 
-// Stalls returns the spans in which a group stalled. In a closed loop these are
-// the intervals in which nothing was completed, or less than a tenth of the
-// median. With a rate, nothing may have been due in an interval, so it is a
-// stall only if nothing was completed although an operation was due since
-// before it began; with arrivals, although one was in flight since before it
-// began. known is false if intervals are too short for the group's operations.
+// Stalls returns the spans in which a group stalled: gaps as long as an interval, and
+// stalled intervals, with the bounds of the gaps in them. In a closed loop an interval is
+// stalled if nothing was completed, or less than a tenth of the median. With a rate,
+// nothing may have been due in an interval, so it is stalled only if nothing was
+// completed although an operation was due since before it began; with arrivals, although
+// one was in flight since before it began. known is false if intervals are too short for
+// the group's operations.
 func (g *Group) Stalls() (spans []metric.Span, known bool) {
 	intervals := g.Intervals
 	if len(intervals) == 0 {
@@ -225,7 +228,37 @@ func (g *Group) Stalls() (spans []metric.Span, known bool) {
 		}
 		runs = stat.Stalls(rates)
 	}
-	return spansOf(g.Name, intervals, runs), true
+	return g.exact(spansOf(g.Name, intervals, runs)), true
+}
+
+// exact gives stalled intervals the bounds of the gaps in them, and adds the other gaps as
+// long as an interval, unless operations are usually as long. Intervals that gaps leave
+// partly unexplained are slow throughout.
+func (g *Group) exact(spans []metric.Span) []metric.Span {
+	const explained = 0.9
+	for i := range spans {
+		s, bounds, covered := &spans[i], metric.Span{From: math.Inf(1)}, 0.0
+		for _, gap := range g.Did.Gaps {
+			if part := min(gap.To, s.To) - max(gap.From, s.From); part > 0 {
+				bounds.From, bounds.To, covered = min(bounds.From, gap.From), gap.To, covered+part
+			}
+		}
+		switch {
+		case covered >= explained*(s.To-s.From):
+			s.From, s.To = bounds.From, bounds.To
+		case covered > 0:
+			s.From, s.To = min(s.From, bounds.From), max(s.To, bounds.To)
+		}
+	}
+	usual := len(Rates(g.Intervals)) > 0
+	for _, gap := range g.Did.Gaps {
+		noted := func(s metric.Span) bool { return gap.From < s.To && s.From < gap.To }
+		if usual && gap.To-gap.From >= g.Intervals[0].Length && !slices.ContainsFunc(spans, noted) {
+			spans = append(spans, metric.Span{Group: g.Name, From: gap.From, To: gap.To})
+		}
+	}
+	slices.SortFunc(spans, func(a, b metric.Span) int { return cmp.Compare(a.From, b.From) })
+	return spans
 }
 
 func spansOf(group string, intervals []Interval, runs []stat.Run) (out []metric.Span) {

@@ -8,8 +8,8 @@ import (
 	"rumbench/internal/observe"
 )
 
-// Observed holds the counts taken around a step. It has a field for each
-// independent observation, hence more than fifteen.
+// Observed holds the counts taken around a step. It has many fields: one for
+// each independent observation.
 type Observed struct {
 	// InWindow are the counts of all sources in the window, and WithSync those
 	// until everything dirty had been synced after it; Uncounted warns of
@@ -29,9 +29,14 @@ type Observed struct {
 	// continued after it.
 	Duet  bool
 	Alone time.Duration
+	// Lag is the time by which the engine's counters may lag behind its work.
+	Lag time.Duration
 	// Deferred are the bytes that the engine has still to write, before and after;
 	// nil if it does not report them.
 	Deferred *[2]float64
+	// Disks are the bytes that all disks read and wrote until everything dirty had been
+	// synced; nil if unknown.
+	Disks    *[2]float64
 	Others   Others
 	Client   observe.ClientDelay
 	Sessions *Sessions // nil if the engine does not report them
@@ -108,7 +113,7 @@ func (o *Observed) cache() (lookups, misses float64, ok bool) {
 // addEngine adds the figures known to the engine alone: cache hits, write
 // stalls, and deferred work.
 func (s *costing) addEngine() {
-	source := Source(ownAccount)
+	source := func(row *metric.Row) { (&Cost{Source: ownAccount, Warnings: s.late()}).mark(row) }
 	if lookups, misses, ok := s.cache(); ok && lookups > 0 {
 		s.Put(metric.CacheHitRatio, 1-misses/lookups, Count(int64(lookups)), source)
 	}
@@ -119,6 +124,17 @@ func (s *costing) addEngine() {
 		s.Put(metric.EngineStallS, ns/1e9, source)
 	}
 	s.addDebts()
+}
+
+// lagTolerated is the share of a step by which its engine's counters may lag.
+const lagTolerated = 0.05
+
+// late returns a warning for the engine's figures if its counters miss much of the step.
+func (s *Step) late() []metric.Warning {
+	if s.Lag.Seconds() <= lagTolerated*s.Seconds {
+		return nil
+	}
+	return []metric.Warning{metric.Warn(metric.CountedLate, metric.Values{"lag": s.Lag.Seconds(), "seconds": s.Seconds})}
 }
 
 // addDebts adds the engine's deferred work at the end of the step.
@@ -167,9 +183,10 @@ func (s *costing) noteAlone() []metric.Warning {
 
 // After adds to the step before a window the writes between the two: background
 // work outside any window. own is the number of bytes that rumbench wrote to
-// its files in the meantime.
-func (o *Observed) After(b *Builder, between []observe.Change, own float64) {
-	for _, counter := range []struct {
+// its files in the meantime, and disks are the counts of all disks.
+func (o *Observed) After(b *Builder, between, disks []observe.Change, own float64) {
+	limit, limited := Counter(disks, "device.write_bytes")
+	for i, counter := range []struct {
 		name, source string
 		ours         bool
 	}{{"device.write_bytes", o.Device, !o.Elsewhere}, {"process.write_bytes", processSource(o.Hosted), !o.Hosted}} {
@@ -177,7 +194,9 @@ func (o *Observed) After(b *Builder, between []observe.Change, own float64) {
 			if counter.ours {
 				v -= own
 			}
-			b.Put(metric.AfterWriteKB, max(v, 0)/kb, Per("step"), Source(counter.source))
+			if i == 0 || !limited || !exceeds(v, limit) { // see possible
+				b.Put(metric.AfterWriteKB, max(v, 0)/kb, Per("step"), Source(counter.source))
+			}
 			return
 		}
 	}

@@ -9,8 +9,7 @@ import (
 )
 
 const (
-	// littleIO, in KB, is too little to be reported.
-	littleIO = 128
+	littleIO = metric.LittleIO
 	// othersTolerated is the share of the device's figure that other programs may
 	// cause without disturbing it.
 	othersTolerated = 0.05
@@ -72,7 +71,7 @@ func (s *costing) judgeSources() []metric.Warning {
 // writes of the engine's syncs belong to the engine.
 func (s *costing) judgeDevice() {
 	o := &s.Others
-	if o.Known {
+	if o.Known && !s.Duet {
 		s.Put(metric.OthersReadKB, o.Read/kb, Source(o.source()))
 		s.Put(metric.OthersWriteKB, o.Written/kb, Source(o.source()))
 	}
@@ -80,6 +79,32 @@ func (s *costing) judgeDevice() {
 		[]string{metric.WriteKB, metric.JournalKB}})
 	s.judgeTraffic(traffic{"read", metric.ReadKB, metric.ProcessReadKB, o.HereRead / kb,
 		[]string{metric.ReadKB, metric.DeviceReads}})
+}
+
+// exceeds reports whether processes' I/O is more than the disks did in all.
+func exceeds(processes, disks float64) bool { return processes > disks*(1+othersTolerated)+littleIO*kb }
+
+// possible leaves out the processes' reads or writes if the disks did less: the kernel
+// counts a whole large folio when a part of it becomes dirty. The trials of a duet have
+// one limit, and which of them is wrong is unknown.
+func (s *Step) possible(f figures) figures {
+	for i, t := range []traffic{{verb: "read", process: metric.ProcessReadKB, others: s.Others.Read},
+		{verb: "wrote", process: metric.ProcessWriteKB, others: max(0, s.Others.Written-s.Others.Dirty)}} {
+		own := find(f, t.process)
+		if own == nil || s.Disks == nil {
+			continue
+		}
+		all, known := own.Value*kb, metric.Values{"did": t.verb, "worker": s.worker(), "own": own.Value / kb,
+			"all": s.Disks[i] / mb}
+		if s.Duet && s.Others.Known {
+			all, known["others"] = all+t.others, t.others/mb
+		}
+		if exceeds(all, s.Disks[i]) {
+			s.Warn(metric.ImpossibleIO, known)
+			f = slices.DeleteFunc(f, func(c Cost) bool { return c.Metric == t.process })
+		}
+	}
+	return f
 }
 
 // traffic is one direction of a device's I/O.

@@ -10,11 +10,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -64,6 +67,15 @@ func Process() *App {
 	}
 	return &App{Program: program, Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Getenv: os.Getenv, Width: width}
+}
+
+// Interruptible returns a context that ends with Ctrl-C or SIGTERM. A second one ends the
+// program at once, unless it comes within a second of the first: programs like timeout signal
+// both the process and its group.
+func Interruptible() (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	context.AfterFunc(ctx, func() { time.AfterFunc(time.Second, stop) })
+	return ctx, stop
 }
 
 // Main runs the command and returns the exit code.

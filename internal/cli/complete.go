@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -98,10 +99,9 @@ func completeCampaign(_ *cobra.Command, _ []string, word string) (out []cobra.Co
 		return out, cobra.ShellCompDirectiveNoFileComp
 	}
 	directive := cobra.ShellCompDirectiveNoFileComp
-	found, _ := filepath.Glob(word + "*") // an invalid pattern matches nothing
+	found := pathsFrom(word)
 	if word == "" {
-		in, _ := filepath.Glob("results/*")
-		found = append(found, in...)
+		found = append(found, pathsFrom("results/")...)
 	}
 	for _, path := range found {
 		if strings.HasPrefix(filepath.Base(path), ".") {
@@ -117,6 +117,18 @@ func completeCampaign(_ *cobra.Command, _ []string, word string) (out []cobra.Co
 		}
 	}
 	return out, directive
+}
+
+// pathsFrom lists the paths that begin with a word.
+func pathsFrom(word string) (paths []string) {
+	dir, name := filepath.Split(word)
+	entries, _ := os.ReadDir(cmp.Or(dir, "."))
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), name) {
+			paths = append(paths, dir+e.Name())
+		}
+	}
+	return paths
 }
 
 func isCampaign(dir string) bool {

@@ -142,12 +142,14 @@ func printImported(w io.Writer, c *importer.Campaign) {
 	missing := quantity.Texts(c.Missing, func(m importer.Missing) string {
 		return fmt.Sprintf("missing: %s of %s", m.Step, some(m.Targets))
 	})
-	guessed := quantity.Texts(c.Guessed, func(g string) string { return "guessed: " + g })
-	for _, lines := range [][]string{sizes, missing, guessed} {
-		for _, l := range lines[:min(mostLines, len(lines))] {
-			fmt.Fprintln(w, l)
+	for _, part := range []struct {
+		label string
+		lines []string
+	}{{"", sizes}, {"", missing}, {"guessed: ", c.Guessed}, {"not imported: ", c.Dropped}} {
+		for _, l := range part.lines[:min(mostLines, len(part.lines))] {
+			fmt.Fprintln(w, part.label+l)
 		}
-		if more := len(lines) - mostLines; more > 0 {
+		if more := len(part.lines) - mostLines; more > 0 {
 			fmt.Fprintf(w, "  … and %d more\n", more)
 		}
 	}

@@ -67,7 +67,7 @@ func newRunCommand(a *App) *cobra.Command {
 	f.BoolVar(&o.calibrate, "calibrate", false,
 		"run the plan's first target alone, under two names (A/A), to learn the smallest difference that the machine can see")
 	f.BoolVar(&o.force, "force", false,
-		"let targets with a dsn use a schema that exists, and replace the workload's tables in it; let options open a "+
+		"let targets with a dsn use a schema that exists, and replace what earlier runs have left in it; let options open a "+
 			"private server to others")
 	f.BoolVar(&o.noPreflight, "no-preflight", false,
 		"begin with the trials, without having run the steps briefly on every target")
@@ -165,7 +165,7 @@ func planOf(dir string, state *result.Campaign, options ...plan.Option) (*plan.P
 func config(a *App, p *plan.Plan, o runOptions) campaign.Config {
 	return campaign.Config{
 		Plan: p, Dir: o.out, Command: append([]string{"rumbench"}, a.Args...),
-		Child: func(program string) []string { return []string{program, "trial"} }, LockFile: a.lockFile(),
+		Child: func(program string) []string { return []string{program, "trial", "--"} }, LockFile: a.lockFile(),
 		Progress: progress.New(a.Stderr, a.Width),
 		Forecast: forecast.New(p, forecast.Find(p, filepath.Dir(o.out), resultsDir)),
 		SpaceFactor: func(name string) (float64, int64) {

@@ -1,20 +1,17 @@
 package cli_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -32,7 +29,7 @@ import (
 // so start it for their trials.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"rumbench": func() {
-		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+		ctx, stop := cli.Interruptible()
 		defer stop()
 		os.Exit(cli.Process().Main(ctx))
 	}})

@@ -358,11 +358,8 @@ func newImportScriptCommand(a *App) *cobra.Command {
 				return usage(err)
 			}
 			file, err := declared.FromPgbench(files[0], script)
-			if err != nil {
-				return err
-			}
-			_, err = a.Stdout.Write(file)
-			return err
+			_, werr := a.Stdout.Write(file) // also a draft
+			return cmp.Or(err, werr)
 		},
 	})
 	return c

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"rumbench/engine"
 	"rumbench/internal/result"
+	"rumbench/internal/text/quantity"
 )
 
 // Unlike returns the differences in workload and parameters that make all
@@ -125,7 +127,45 @@ func Apart(a, b *Target) (out []Difference) {
 		}
 		differ(name, mine, other)
 	}
+	for _, name := range foundSettings(a, b) {
+		asked := func(d Difference) bool { return engine.KnobName(d.What) == name }
+		mine, other := effective(a, name), effective(b, name)
+		if mine != "" && other != "" && !slices.ContainsFunc(out, asked) {
+			differ(name, mine, other)
+		}
+	}
 	return out
+}
+
+// foundSettings returns the settings read back from either of two targets that may differ
+// although they were not asked for: those of a server of the user, or of another version.
+// Otherwise they follow from what was asked.
+func foundSettings(a, b *Target) (names []string) {
+	x, y := a.Trials[0], b.Trials[0]
+	attached := x.Knobs["dsn"]+y.Knobs["dsn"] != ""
+	alike := maps.Equal(x.Knobs, y.Knobs) && fmt.Sprint(x.Params) == fmt.Sprint(y.Params)
+	if x.Engine != y.Engine || !attached && !alike && x.EngineVersion() == y.EngineVersion() {
+		return nil
+	}
+	for _, s := range slices.Concat(x.Settings, y.Settings) {
+		_, asked := x.Knobs[engine.OptionKnob+s.Name]
+		if s.Source == engine.ReadBack && !asked && s.Name != "durability" && !strings.Contains(s.Name, "version") {
+			names = AppendNew(names, s.Name)
+		}
+	}
+	return names
+}
+
+// effective returns how a target's trials have something set, sizes in a unit that people
+// read; "" if it is unknown.
+func effective(t *Target, name string) string {
+	return strings.Join(t.Distinct(func(trial *result.Trial) string {
+		value := trial.Setting(name)
+		if n, err := strconv.ParseInt(value, 10, 64); err == nil && n >= 1<<20 && strings.Contains(name, "size") {
+			return quantity.Bytes(n)
+		}
+		return value
+	}), " or ")
 }
 
 // UnequalCaches returns the cache of each target, if they differ: "a: 16 MiB, b:

@@ -12,6 +12,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
+	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
 
@@ -327,6 +328,45 @@ func TestApartFromDefaults(t *testing.T) {
 	c := compare.New([]*result.Trial{a, b})
 	if got, want := texts(compare.Apart(c.Targets[0], c.Targets[1])), "options.silent: the default and 1; options.sort: off and on"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// What was read back differs too, if rumbench has not set it: on servers that were
+// attached to, and of other versions.
+func TestApartAsFound(t *testing.T) {
+	read := func(name, value string) engine.Setting {
+		return engine.Setting{Name: name, Value: value, Source: engine.ReadBack}
+	}
+	both := func(knobs map[string]string, version string, settings ...engine.Setting) *result.Trial {
+		tr := made("a", 1, "", nil, "s")
+		tr.Engine, tr.Knobs, tr.Settings = "mysql", knobs, append(settings, read("version_comment", version), read("jit", "on"))
+		tr.Versions = observe.Facts{{Name: "server", Value: version}}
+		return tr
+	}
+	dsn, cached := map[string]string{"dsn": "root@unix(x)/"}, map[string]string{"cache": "64MiB"}
+	for name, c := range map[string]struct {
+		base, other *result.Trial
+		want        string
+	}{
+		"attached": {
+			both(dsn, "10.11", read("isolation", "repeatable-read"), read("innodb_buffer_pool_size", "67108864")),
+			both(dsn, "10.11", read("isolation", "read-committed"), read("innodb_buffer_pool_size", "16777216")),
+			"isolation: repeatable-read and read-committed; innodb_buffer_pool_size: 64 MiB and 16 MiB",
+		},
+		"versions": {
+			both(cached, "17", read("data_checksums", "off")), both(cached, "18", read("data_checksums", "on"), read("io_method", "worker")),
+			"mysql version: 17 and 18; data_checksums: off and on",
+		},
+		"that follow from a knob": {both(cached, "17", read("shared_buffers", "8192")), both(nil, "17", read("shared_buffers", "1024")),
+			"cache: 64MiB and the default"},
+		"asked alike": {both(map[string]string{"options.noisy": "1"}, "17", read("noisy", "1.1")),
+			both(map[string]string{"options.noisy": "1"}, "17", read("noisy", "0.9")), ""},
+	} {
+		c.other.Target = "b"
+		all := compare.New([]*result.Trial{c.base, c.other})
+		if got := texts(compare.Apart(all.Targets[0], all.Targets[1])); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
 	}
 }
 

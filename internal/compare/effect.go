@@ -358,6 +358,8 @@ func (e *Effect) judge(b bounds) {
 		e.Verdict, e.Why = Unclear, "the lesser number is only a lower bound"
 	case e.within(b.same) && (e.Base.AtLeast() || e.New.AtLeast()):
 		e.Verdict, e.Why = Unclear, "they are as great, and one is only a lower bound"
+	case sure && e.Base.little() && e.New.little() && !e.within(b.same):
+		e.Verdict, e.Why = Unclear, fmt.Sprintf("neither is more than %d KB in all: too little to be judged", metric.LittleIO)
 	case sure && !e.searched() && b.unsaid(direction(m, e.shift), e.Ratio):
 		e.matters(direction(m, e.shift), b)
 	case e.within(b.same):

@@ -141,6 +141,14 @@ func (n Number) AtLeast() bool {
 	return slices.ContainsFunc(n.Rows, func(r *metric.Row) bool { return r.AtLeast })
 }
 
+// little reports whether each trial read or wrote too little in all.
+func (n *Number) little() bool {
+	m := metric.ByName(n.Metric)
+	return m.Family == metric.Storage && m.Unit == "KB" && !slices.ContainsFunc(n.Rows, func(r *metric.Row) bool {
+		return r.N == 0 || r.Value*float64(r.N) > metric.LittleIO
+	})
+}
+
 // Over returns n ÷ base; ok is false if it has no meaning.
 func (n Number) Over(base Number) (ratio float64, ok bool) {
 	if n.Missing != "" || base.Missing != "" || base.Value == 0 || n.MaxOf+base.MaxOf > 0 || n.Disturbed() ||

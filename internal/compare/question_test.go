@@ -3,6 +3,7 @@ package compare_test
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"rumbench/internal/compare"
@@ -182,6 +183,35 @@ func TestImpossibleWrites(t *testing.T) {
 	it := effectOf(all.Judge(all.Targets[0], all.Targets[1]), "s", "write_kb")
 	if it.Verdict != "" || it.For != "" {
 		t.Errorf("%+v", it)
+	}
+}
+
+// A difference of what any program reads or writes proves nothing; that of much from
+// little does.
+func TestLittleIO(t *testing.T) {
+	for _, c := range []struct {
+		n    int64
+		with []float64
+		want compare.Verdict
+	}{
+		{1000, []float64{0.060, 0.061, 0.059}, compare.Unclear}, // 60 KB in all
+		{10_000, []float64{0.060, 0.061, 0.059}, compare.Worse},
+		{1000, []float64{6.0, 6.1, 5.9}, compare.Worse},
+		{1000, []float64{0.020, 0.021, 0.0195}, compare.Same},
+	} {
+		all := sides("read_kb", []float64{0.020, 0.021, 0.0195}, c.with, "s")
+		for _, target := range all.Targets {
+			for _, trial := range target.Trials {
+				for i := range trial.Steps[0].Rows {
+					trial.Steps[0].Rows[i].N = c.n
+				}
+			}
+		}
+		all.Question = result.Question{Steps: []string{"s"}, Metrics: []string{"read_kb"}, Within: 0.1}
+		it := effectOf(all.Judge(all.Targets[0], all.Targets[1]), "s", "read_kb")
+		if it.Verdict != c.want || (it.Verdict == compare.Unclear) != strings.Contains(it.Why, "128 KB in all") {
+			t.Errorf("%v KB for each of %d: %s, %s", c.with, c.n, it.Verdict, it.Why)
+		}
 	}
 }
 

@@ -218,11 +218,11 @@ func missing(runs []*run) (out []Missing) {
 	return out
 }
 
-// guessed returns the assumptions about the runs, each with its number of runs.
-func guessed(runs []*run) (out []string) {
+// counted returns what is listed of runs, each with its number of runs.
+func counted(runs []*run, listed func(*run) []string) (out []string) {
 	var all []string
 	for _, r := range runs {
-		all = append(all, r.guesses...)
+		all = append(all, listed(r)...)
 	}
 	out, same := groups(all, func(g string) string { return g })
 	slices.SortFunc(out, func(a, b string) int { return cmp.Or(len(same[b])-len(same[a]), strings.Compare(a, b)) })

@@ -15,7 +15,9 @@ import (
 // for which a rate was asked.
 func transactions(storage, rate string, queries int) string {
 	command := "sysbench --tables=8 --table-size=1000 --rate=" + rate + " --mysql-storage-engine=" + storage + " /share/oltp_read_write.lua run\n"
-	log := strings.Replace(sysbenchLog, "    queries:                             1000000", fmt.Sprintf("    queries:                             %d", queries), 1)
+	n := fmt.Sprint(queries)
+	log := strings.NewReplacer("queries:                             1000000 (10000.00", "queries:                             "+n+" ("+n[:len(n)-2]+".00",
+		"read:                            1000000", "read:                            "+n).Replace(sysbenchLog)
 	return command + strings.Replace(log, "Warmup time: 5s", "Target transaction rate: "+rate+"/sec", 1)
 }
 

@@ -52,13 +52,14 @@ func TestBroken(t *testing.T) {
 		{"nothing", map[string]string{"db/readme": "hello\n"}, Options{}, []string{".: no log of a run is there\nhint: docs/import.md"}},
 		{"another format than was asked for", map[string]string{"db/a.out": pg}, Options{Format: "sysbench"}, []string{"db/a.out:1: it is not what sysbench run prints: no line begins with “sysbench VERSION”"}},
 		{"not run", map[string]string{"db/a.log": "sysbench 1.0.20 (using LuaJIT)\n\nCreating table 'sbtest1'...\n"}, Options{}, []string{"db/a.log:1: sysbench, but no sysbench run: nothing was timed"}},
-		{"two runs in one log", map[string]string{"db/a.log": sysbenchLog + sysbenchLog}, Options{}, []string{"db/a.log:35: a second run of sysbench begins here, after the one of line 1\nhint: split the file"}},
-		{"latency in another unit", map[string]string{"db/a.log": strings.Replace(sysbenchLog, "Latency (ms)", "Latency (us)", 1)}, Options{}, []string{"db/a.log:25: \"Latency (us):\": sysbench prints latencies in ms"}},
-		{"intervals in mixed units", map[string]string{"db/a.log": head + "[ 1s ] thds: 4 tps: 10.00 qps: 10.00 (r/w/o: 10.00/0.00/0.00) lat (ms,95%): 0.10 err/s: 0.00 reconn/s: 0.00\n" +
-			"[ 2s ] thds: 4 tps: 10.00 qps: 10.00 (r/w/o: 10.00/0.00/0.00) lat (us,95%): 100.00 err/s: 0.00 reconn/s: 0.00\n"}, Options{}, []string{"db/a.log:10: latencies in us: sysbench prints them in ms"}},
+		{"the second run of two", map[string]string{"db/a.log": sysbenchLog + strings.Replace(sysbenchLog, "Latency (ms)", "Latency (h)", 1)}, Options{}, []string{"db/a.log:60: min: \"0.30\": a latency was expected, in ns, us, ms or s"}},
+		{"latency in another unit", map[string]string{"db/a.log": strings.Replace(sysbenchLog, "Latency (ms)", "Latency (h)", 1)}, Options{}, []string{"db/a.log:26: min: \"0.30\": a latency was expected, in ns, us, ms or s"}},
+		{"interval in another unit", map[string]string{"db/a.log": head + "[ 1s ] thds: 4 tps: 10.00 qps: 10.00 (r/w/o: 10.00/0.00/0.00) lat (ms,95%): 0.10 err/s: 0.00 reconn/s: 0.00\n" +
+			"[ 2s ] thds: 4 tps: 10.00 qps: 10.00 (r/w/o: 10.00/0.00/0.00) lat (h,95%): 100.00 err/s: 0.00 reconn/s: 0.00\n\n"}, Options{}, []string{"db/a.log:10: \"[ 2s ] thds: 4 tps: 10.00 qps"}},
 		{"broken interval", map[string]string{"db/a.log": head + "[ 1s ] thds: 4 tps: oops qps: 10.00 (r/w/o: 10.00/0.00/0.00) lat (ms,95%): 0.10\n[ 2s ] thds: 4\n"}, Options{}, []string{"db/a.log:9: \"[ 1s ] thds: 4 tps: oops"}},
 		{"decimal comma in the total time", map[string]string{"db/a.log": commaAfter(sysbenchLog, "time elapsed:")}, Options{}, []string{"db/a.log:22: \"time elapsed:                        100,0000s\": a number was expected"}},
 		{"decimal comma in a latency", map[string]string{"db/a.log": commaAfter(sysbenchLog, "sum:")}, Options{}, []string{"db/a.log:30: sum: \"400000,00\": a latency was expected"}},
+		{"report_csv with decimal commas", map[string]string{"db/a.log": head + "1,4,10,00,10,00,10,00,0,00,0,00,0,10,0,00,0,00\n2,4\n"}, Options{}, []string{"db/a.log:9: \"1,4,10,00,10,00,10,00,0,00,0,00,0,10,0,00,0,00\" is not an interval of sysbench.report_csv: 10 numbers were expected"}},
 		{"no queries", map[string]string{"db/a.log": without(sysbenchLog, " queries:  ")}, Options{}, []string{"db/a.log:33: the final figures have no “queries”"}},
 		{"no total time", map[string]string{"db/a.log": without(sysbenchLog, "time elapsed:")}, Options{}, []string{"db/a.log:33: the final figures have no “total time”"}},
 		{"time goes back", map[string]string{"db/a.log": head + strings.Repeat("[ 1s ] thds: 4 tps: 10.00 qps: 10.00 (r/w/o: 10.00/0.00/0.00) lat (ms,95%): 0.10 err/s: 0.00 reconn/s: 0.00\n", 2)}, Options{}, []string{"db/a.log:10: the time goes back from 1 s to 1 s"}},
@@ -70,7 +71,7 @@ func TestBroken(t *testing.T) {
 		{"the same twice", map[string]string{"a/t.log": sysbenchLog, "a/t.txt": sysbenchLog}, Options{}, []string{"a/t.txt: 1 file of a, trial 1: another file has the same step, first t, which is also in a/t.log\nhint: put repeated runs into numbered directories, as a/1 and a/2"}},
 		{"no such base", map[string]string{"a/t.log": sysbenchLog}, Options{Base: "b"}, []string{"there is no target b to be the base\nhint: the targets are a"}},
 		{"iostat of mixed units", map[string]string{"db/a.log": sysbenchLog, "db/a.iostat": "Device r/s rkB/s w/s wkB/s\nsda 1 1 1 1\n\nDevice r/s rMB/s w/s wMB/s\nsda 1 1 1 1\n"}, Options{}, []string{"db/a.iostat:4: the columns differ from earlier ones: the file mixes layouts or units"}},
-		{"iostat for humans", map[string]string{"db/a.log": sysbenchLog, "db/a.iostat": "Device r/s rkB/s w/s wkB/s\nsda 1.0 1.2k 1 1\nsda 1 1 1 1\n"}, Options{}, []string{"db/a.iostat:2: \"sda 1.0 1.2k 1 1\" are not a device's figures: 4 numbers were expected"}},
+		{"iostat with an unknown unit", map[string]string{"db/a.log": sysbenchLog, "db/a.iostat": "Device r/s rkB/s w/s wkB/s\nsda 1.0 1.2x 1 1\nsda 1 1 1 1\n"}, Options{}, []string{"db/a.iostat:2: \"sda 1.0 1.2x 1 1\" are not a device's figures: 4 numbers were expected"}},
 		{"iostat of another language", map[string]string{"db/a.log": sysbenchLog, "db/a.iostat": "Device r/s rkB/s w/s wkB/s\nsda 1,00 1,00 1,00 1,00\nsda 1 1 1 1\n"}, Options{}, []string{"db/a.iostat:2: \"sda 1,00 1,00 1,00 1,00\" are not a device's figures: 4 numbers were expected\nhint: run iostat with LC_ALL=C"}},
 		{"iostat in JSON", map[string]string{"db/a.log": sysbenchLog, "db/a.iostat": "{\"sysstat\": {\n"}, Options{}, []string{"db/a.iostat:1: iostat's JSON\nhint: run iostat without -o JSON"}},
 		{"iostat in an unknown unit", map[string]string{"db/a.log": sysbenchLog, "db/a.iostat": "Device r/s rGB/s w/s wGB/s\nsda 1 1 1 1\n"}, Options{}, []string{"db/a.iostat:1: the columns Device r/s rGB/s w/s wGB/s have no known unit"}},
@@ -80,7 +81,7 @@ func TestBroken(t *testing.T) {
 		{"pgbench without figures", map[string]string{"db/a.log": "pgbench (15.18)\nstarting vacuum...end.\n"}, Options{}, []string{"db/a.log:2: pgbench's output ends without “tps =”, and it has no progress lines"}},
 		{"pgbench in another unit", map[string]string{"db/a.log": strings.Replace(pg, "latency average = 0.373 ms", "latency average = 373 us", 1)}, Options{}, []string{"db/a.log:15: \"latency average = 373 us\": a latency in ms was expected"}},
 		{"pgbench's log without its output", map[string]string{"db/a.77": "0 1 1000 0 1700000000 500000 70\n"}, Options{}, []string{"db/a.77:1: \"0 1 1000 0 1700000000 500000 70\": 7 columns: the meaning of those beyond the sixth is unknown\nhint: put pgbench's output next to the log"}},
-		{"pgbench's log of several runs", map[string]string{"db/a.77": "0 1 1000 0 1700000000 500000\n0 1 1000 0 1800000000 500000\n"}, Options{}, []string{"db/a.77: between two transactions lie 100000000 s: these are logs of several runs"}},
+		{"pgbench's log of several runs", map[string]string{"db/a.77": "0 1 1000 0 1700000000 500000\n0 2 1000 0 1800000000 500000\n"}, Options{}, []string{"db/a.77: between two transactions lie 100000000 s: these are logs of several runs"}},
 		{"db_bench without results", map[string]string{"db/a.log": "Keys:       16 bytes each\nValues:     100 bytes each\n"}, Options{}, []string{"db/a.log:2: db_bench's output ends before the first summary"}},
 		{"table of db_bench", map[string]string{"db/a.log": "ops_sec\tmb_sec\tlsm_sz\ttest\tversion\tx\ny\t1\t16GB\tfill\t7\tx\n5\t1\t16\tfill\t7\tx\n5\n"}, Options{},
 			[]string{"db/a.log:2: ops_sec \"y\" and test \"fill\"", "db/a.log:3: lsm_sz is \"16\": a number with KB, MB, GB or TB was expected", "db/a.log:4: 1 fields do not fit the header, which has 6"}},
@@ -93,7 +94,7 @@ func TestBroken(t *testing.T) {
 			"n.csv:5: trial 0: trials are numbered from 1", "n.csv:6: the target is missing", "n.csv:8: line 7 has this number too", "n.csv:9: 3 fields, but the header has 6", "n.csv:10: the value \"-1\" is below 0"}},
 		{"CSV in published units without CPUs", map[string]string{"n.csv": "target,step,metric,value,unit\na,l,host_cpu_us,3354,Mcpu\na,l,rows,3354,Mcpu\n"}, Options{}, []string{"n.csv:2: Mcpu is a share of all CPUs, whose number is unknown\nhint: give --cpus N", "n.csv:3: rows is in count, not Mcpu"}},
 		{"CSV with other columns", map[string]string{"n.csv": "target,metric,value,colour\na,rows,1,red\n"}, Options{}, []string{"n.csv:1: there is no column \"colour\"\nhint: the columns are target, step, metric, value, trial", "n.csv:1: column step is missing"}},
-		{"several at once", map[string]string{"a/t.log": "hello\n", "b/t.log": strings.Replace(sysbenchLog, "Latency (ms)", "Latency (s)", 1)}, Options{}, []string{"a/t.log:1: no format", "b/t.log:25: \"Latency (s):\""}},
+		{"several at once", map[string]string{"a/t.log": "hello\n", "b/t.log": strings.Replace(sysbenchLog, "Latency (ms)", "Latency (h)", 1)}, Options{}, []string{"a/t.log:1: no format", "b/t.log:26: min: \"0.30\""}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Chdir(write(t, c.files))

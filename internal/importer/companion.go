@@ -126,6 +126,10 @@ func (c *companionSet) vmstat(r *run) []account.Cost {
 // used and it is unknown which hold the database, none is used: a stacked device
 // and its parts would count twice, and other disks are no cost of the run.
 func (c *companionSet) iostat(r *run) []account.Cost {
+	if c.io.joined {
+		r.warn("iostat -s adds up reads and writes: its figures of devices are left out")
+		return nil
+	}
 	devices := c.o.Devices
 	if len(devices) == 0 {
 		used := c.io.used()

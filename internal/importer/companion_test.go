@@ -62,6 +62,58 @@ func TestIOStatBasic(t *testing.T) {
 	}
 }
 
+// Option -h prints units, splits the columns, and puts the names last; old releases put
+// the figures on the next line.
+func TestIOStatHuman(t *testing.T) {
+	cpu := "avg-cpu:  %user   %nice %system %iowait  %steal   %idle\n          10.0%    1.0%    5.0%    0.0%    0.0%   84.0%\n\n"
+	for name, report := range map[string]string{
+		"split": cpu + "     r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz Device\n   10.00      1.5M     0.00   0.0%    0.37    12.4k sda\n    1.00      3.0B     0.00   0.0%    0.37    12.4k loop0\n\n" +
+			"     w/s     wkB/s   wrqm/s  %wrqm w_await wareq-sz Device\n   20.00      2.5k     0.00   0.0%    0.37    12.4k sda\n    0.00      0.0k     0.00   0.0%    0.37    12.4k loop0\n\n" +
+			"     d/s     dkB/s   drqm/s  %drqm d_await dareq-sz Device\n    0.00      4.0k     0.00   0.0%    0.37    12.4k sda\n    0.00      0.0k     0.00   0.0%    0.37    12.4k loop0\n\n" +
+			"     f/s f_await  aqu-sz  %util Device\n    1.00    0.37    0.00   0.4% sda\n    0.00    0.00    0.00   0.0% loop0\n\n",
+		"two lines": cpu + "Device            r/s     w/s     rkB/s     wkB/s     dkB/s\nsda\n           10.00   20.00   1536.00      2.50      4.00\nloop0\n            1.00    0.00      0.00      0.00      0.00\n\n",
+	} {
+		var ps hint.Problems
+		s := parseIOStat(textFile("io", "Linux 5.15.0 (host) \t03/05/2025 \t_x86_64_\t(4 CPU)\n\n"+strings.Repeat(report, 3)), &ps)
+		if len(ps) > 0 || len(s.reports) != 3 || s.reports[2].busy != 16 || strings.Join(s.used(), " ") != "sda" || len(s.reports[1].devices) != 2 {
+			t.Errorf("%s: %v, %+v", name, ps, s.reports)
+			continue
+		}
+		got := map[string]float64{}
+		for _, f := range ioFigures(s, []string{"sda"}) {
+			got[f.Metric] = f.Value
+		}
+		if want := map[string]float64{"device_reads": 10, "read_kb": 1536, "write_kb": 2.5, "discard_kb": 4}; fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+		// The last report is cut off.
+		s = parseIOStat(textFile("io", strings.Repeat(report, 2)+report[:strings.Index(report, "20.00")]), &ps)
+		if len(s.reports) != 2 || len(ps) > 0 {
+			t.Errorf("%s: %v, %+v", name, ps, s.reports)
+		}
+	}
+}
+
+// Option -s adds up reads and writes: there is no figure of either.
+func TestIOStatShort(t *testing.T) {
+	report := "avg-cpu:  %user   %nice %system %iowait  %steal   %idle\n 10.00 1.00 5.00 0.00 0.00 84.00\n\nDevice             tps      kB/s    rqm/s   await  areq-sz  aqu-sz  %util\nsda 30.0 120.0 9 9 9 9 9\n\n"
+	dir := write(t, map[string]string{"db/a.log": sysbenchLog, "db/a.iostat": strings.Repeat(report, 3)})
+	s := step(t, read(t, Options{CPUs: 4}, dir), "db", 1, "a")
+	numbers(t, s, []want{{"host_cpu_us", "", "query", 0.16 * 4 * 1e6 / 10000}})
+	if absent(t, s, "device_reads", "read_kb", "write_kb"); len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0].Text, "iostat -s adds up reads and writes") {
+		t.Errorf("%q", s.Warnings)
+	}
+}
+
+// A device that is twice in a report would count twice.
+func TestIOStatTwice(t *testing.T) {
+	var ps hint.Problems
+	parseIOStat(textFile("io", "Device r/s rkB/s w/s wkB/s\nsda 1 1 1 1\nsda 1 1 1 1\n"), &ps)
+	if len(ps) != 1 || ps[0].Reason != "device sda is twice in the report" {
+		t.Error(ps)
+	}
+}
+
 // Means are weighted by the true lengths of intervals if these are known, and
 // devices that were named are added up.
 func TestIOStatWeights(t *testing.T) {

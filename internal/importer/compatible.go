@@ -37,7 +37,7 @@ func compatibleIOFigures(s *iostat, name string) []account.Cost {
 		}
 		return true
 	})
-	if err != nil || n == 0 || s.columns.at[ioReads] < 0 {
+	if err != nil || n == 0 || s.columns.at[ioReads] < 0 || s.human || s.columns.device > 0 {
 		return nil
 	}
 	var warnings []metric.Warning

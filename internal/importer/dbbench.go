@@ -21,6 +21,9 @@ type dbBench struct {
 	settings  *run // with the settings that the head of the output reports for all runs
 	intervals []dbInterval
 	runs      []*run
+	unrated   []dbUnrated
+	warmups   int                // runs that are still to be left out
+	warm      bool               // the last summary was that of one
 	percent   map[string]float64 // of the histogram being read
 }
 
@@ -42,13 +45,16 @@ func isDBBench(head []string) bool {
 }
 
 var (
-	dbSummary  = regexp.MustCompile(`^(\S+)\s+: +(\d+\.\d+) micros/op (?:(\d+) ops/sec)?(.*)$`)
+	dbSummary  = regexp.MustCompile(`^(\S+)\s+: +(\d+\.\d+) micros/op;? *(?:(\d+) ops/sec)?(.*)$`)
 	dbTotals   = regexp.MustCompile(`^ (\d+\.\d+) seconds (\d+) operations;`)
 	dbProgress = regexp.MustCompile(`\.\.\. thread (\d+): \((\d+),(\d+)\) ops and \([\d.]+,[\d.]+\) ops/second in \(([\d.]+),([\d.]+)\) seconds`)
 	dbOf       = regexp.MustCompile(`^Microseconds per (\S+):$`)
 	dbCount    = regexp.MustCompile(`^Count: (\d+) +Average: (\d+\.\d+) +StdDev: `)
-	dbMax      = regexp.MustCompile(`^Min: \S+ +Median: \S+ +Max: (\d+(?:\.\d+)?)$`)
+	dbMax      = regexp.MustCompile(`^Min: \S+ +Median: (\S+) +Max: (\d+(?:\.\d+)?)$`)
 	dbPercent  = regexp.MustCompile(`(P\d+(?:\.\d+)?): (\d+\.\d+)`)
+	dbRepeated = regexp.MustCompile(`^\S+ \[(?:AVG|CI95|MEDIAN) +(\d+) runs\]`)
+	dbWarmUp   = regexp.MustCompile(`^Warming up benchmark by running (\d+) times`)
+	dbThreads  = regexp.MustCompile(`\bdb_bench\b.* --?threads[= ](\d+)`)
 )
 
 // parseDBBench reads the output of db_bench, or a table of such results.
@@ -66,12 +72,23 @@ func parseDBBench(files []*file, _ *Options, ps *hint.Problems) []*run {
 			"db_bench's output ends before the first summary (NAME : N micros/op …): nothing is known of the run")
 		return nil
 	}
-	if n := len(d.intervals); n > 0 {
-		last := d.runs[len(d.runs)-1]
+	d.addRates()
+	switch n, last := len(d.intervals), d.runs[len(d.runs)-1]; {
+	case n == 0:
+	case d.errors == nil:
 		last.warnings = append(last.warnings,
 			remark("%s:%d: the output ends with intervals of a benchmark that has no summary: it is left out, its name is "+
 				"unknown",
 				d.path, d.intervals[n-1].line))
+	case len(d.runs) == 1:
+		d.addIntervals(last, last.step.Name)
+	default:
+		last.warn("the intervals in %s are left out: they do not name their benchmarks", d.errors.path)
+	}
+	for _, r := range d.runs {
+		if r.version == "" { // the standard error has it
+			r.engine, r.version, r.cpus = d.settings.engine, d.settings.version, d.settings.cpus
+		}
 	}
 	return d.runs
 }
@@ -82,8 +99,17 @@ func (d *dbBench) line(line string) {
 		d.interval(dbProgress.FindStringSubmatch(line))
 	case dbSummary.MatchString(line):
 		d.summary(dbSummary.FindStringSubmatch(line))
+	case dbRepeated.MatchString(line):
+		n, _ := strconv.Atoi(dbRepeated.FindStringSubmatch(line)[1])
+		d.repeated(n)
+	case dbWarmUp.MatchString(line):
+		d.warmups, _ = strconv.Atoi(dbWarmUp.FindStringSubmatch(line)[1])
+		d.settings.drop("db_bench's warm-up runs")
+	case dbThreads.MatchString(line):
+		d.settings.ask(d.at, "threads", dbThreads.FindStringSubmatch(line)[1])
 	case dbOf.MatchString(line):
 		d.percent = map[string]float64{}
+	case d.percent != nil && d.last && d.cut: // it may end in the middle of a number
 	case d.percent != nil:
 		d.histogram(line)
 	case strings.HasPrefix(line, "Nanoseconds per "), strings.HasPrefix(line, "Milliseconds per "):
@@ -129,34 +155,59 @@ func (d *dbBench) interval(m []string) {
 
 // summary begins the run of a benchmark; the intervals before it belong to it.
 func (d *dbBench) summary(m []string) {
-	r := newDBRun(d.settings, d.name(m[1]), m[1])
-	_, r.trial = repetition(stem(d.path))
-	micros, _ := number(m[2])
-	rate, ok := number(m[3])
-	if !ok {
-		d.refuse("", "benchmark %s has no ops/sec: this release of db_bench is too old", m[1])
+	if d.warm = d.warmups > 0; d.warm {
+		d.warmups--
+		d.intervals, d.percent = nil, nil
 		return
 	}
+	r := newDBRun(d.settings, d.name(m[1]), m[1])
+	_, r.trial = repetition(stem(d.path))
+	mean, _ := figureOf(m[2])
+	rate, rated := figureOf(m[3])
 	at := []account.With{account.Of(opOperation, opOperation), account.Source("summary")}
 	rows, n := math.NaN(), int64(0)
 	if t := dbTotals.FindStringSubmatch(m[4]); t != nil {
-		r.step.Seconds, _ = number(t[1])
+		seconds, _ := figureOf(t[1])
 		n, _ = whole(t[2])
-		rows = float64(n)
+		rows, r.step.Seconds = float64(n), seconds.value
 		r.put(metric.DurationS, r.step.Seconds)
 		at = append(at, account.Count(n))
+		if all := (figure{value: rows}); rated && !all.agrees(rate.times(seconds)) {
+			r.contradict("operations", all, "ops/sec × seconds", rate.times(seconds))
+		}
 	}
-	r.costs = append(r.costs, account.Denominator{Per: opOperation, Units: rate, N: n})
-	r.work(rows, rate, at...)
-	if micros > 0 {
-		r.put(metric.ServiceMeanUS, micros, at...)
+	if rated {
+		r.costs = append(r.costs, account.Denominator{Per: opOperation, Units: rate.value, N: n})
+		r.work(rows, rate.value, at...)
+	} else {
+		d.unrated = append(d.unrated, dbUnrated{run: r, name: m[1], mean: mean, rest: m[4]})
+	}
+	if mean.value > 0 {
+		r.put(metric.ServiceMeanUS, mean.value, at...)
 	}
 	if found, ok := between(m[4], "(", " found)"); ok {
 		r.step.Note("Keys found: " + found + ".")
 	}
+	if strings.Contains(m[4], "MB/s") {
+		r.drop("db_bench's MB/s")
+	}
 	d.addIntervals(r, m[1])
 	d.intervals, d.percent = nil, nil
 	d.runs = append(d.runs, r)
+}
+
+// repeated makes the last n runs trials of one step: a benchmark with [XN] runs N times.
+func (d *dbBench) repeated(n int) {
+	if n > len(d.runs) {
+		return
+	}
+	same := d.runs[len(d.runs)-n:]
+	if slices.ContainsFunc(same, func(r *run) bool { return r.step.Doc != same[0].step.Doc }) {
+		return
+	}
+	for i, r := range same {
+		r.step.Name, r.trial = same[0].step.Name, max(same[0].trial, 1)+i
+	}
 }
 
 // opOperation is the only kind of operation in results of db_bench.
@@ -165,7 +216,7 @@ const opOperation = "operation"
 // newDBRun returns the run of a benchmark, with settings.
 func newDBRun(settings *run, name, benchmark string) *run {
 	r := new(*settings)
-	r.plan, r.params = slices.Clone(r.plan), maps.Clone(r.params)
+	r.plan, r.params, r.dropped = slices.Clone(r.plan), maps.Clone(r.params), slices.Clone(r.dropped)
 	r.step.Name, r.step.Doc = name, "db_bench, benchmark "+benchmark
 	r.about(opOperation, 0)
 	return r
@@ -175,8 +226,8 @@ func newDBRun(settings *run, name, benchmark string) *run {
 // one output, on the data of earlier runs.
 func (d *dbBench) name(benchmark string) string {
 	n := 1
-	for _, r := range d.runs {
-		if name, _, _ := strings.Cut(r.step.Name, "#"); name == benchmark {
+	for _, name := range stepsOf(d.runs) {
+		if name, _, _ := strings.Cut(name, "#"); name == benchmark {
 			n++
 		}
 	}
@@ -208,16 +259,18 @@ func (d *dbBench) addIntervals(r *run, name string) {
 		return
 	}
 	r.step.Groups[0].Clients = threads
-	r.params["threads"] = strconv.Itoa(threads)
+	r.ask(0, "threads", strconv.Itoa(threads))
 	limit := math.MaxInt
 	for _, list := range byThread {
 		limit = min(limit, len(list))
 	}
 	var intervals []account.Interval
+	var sum figure
 	for k := range limit {
 		var end, length, rate float64
 		for t := range threads {
 			i := byThread[t][k]
+			sum.value += i.ops
 			rate += account.PerSecond(i.ops, i.length)
 			end, length = max(end, i.end), max(length, i.length)
 		}
@@ -226,13 +279,16 @@ func (d *dbBench) addIntervals(r *run, name string) {
 		r.emit(result.Line{Source: "ops", T: end, DT: length, Group: opOperation, Op: opOperation, Ops: int64(n),
 			Rows: int64(n)})
 	}
+	if rows := r.step.Find(metric.Rows, "", ""); rows != nil && sum.exceeds(figure{value: rows.Value}) {
+		r.contradict("the sum of its intervals", sum, "operations", figure{value: rows.Value})
+	}
 	r.addIntervals(opOperation, intervals, false)
 }
 
 // histogram reads the lines of a histogram after its head. It belongs to the last
 // summary; if there are several, of reads and writes, its head names the kind.
 func (d *dbBench) histogram(line string) {
-	if len(d.runs) == 0 {
+	if len(d.runs) == 0 || d.warm {
 		d.percent = nil
 		return
 	}
@@ -241,14 +297,21 @@ func (d *dbBench) histogram(line string) {
 		n, _ := number(dbCount.FindStringSubmatch(line)[1])
 		d.percent["count"] = n
 	case dbMax.MatchString(line):
-		d.percent["max"], _ = number(dbMax.FindStringSubmatch(line)[1])
+		m := dbMax.FindStringSubmatch(line)
+		if d.settings.engine == "leveldb" { // it has no other percentiles
+			d.percent["P50"], _ = number(m[1])
+		}
+		d.percent["max"], _ = number(m[2])
 	case strings.HasPrefix(line, "Percentiles:"):
 		for _, m := range dbPercent.FindAllStringSubmatch(line, -1) {
 			d.percent[m[1]], _ = number(m[2])
 		}
 		d.addHistogram(d.runs[len(d.runs)-1])
 		d.percent = nil
-	default:
+	default: // the buckets; LevelDB prints no percentiles
+		if d.percent["max"] > 0 {
+			d.addHistogram(d.runs[len(d.runs)-1])
+		}
 		d.percent = nil
 	}
 }

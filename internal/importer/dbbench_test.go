@@ -100,3 +100,53 @@ func TestCSVPublishedUnits(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// levelDB is the output of LevelDB's own db_bench, with entries of 120 bytes.
+const levelDB = `LevelDB:    version 1.23
+CPU:        8 * A CPU
+Keys:       20 bytes each
+Values:     100 bytes each (50 bytes after compression)
+Entries:    500000
+------------------------------------------------
+fillseq      :       2.000 micros/op;   57.2 MB/s
+fillsync     :   20000.000 micros/op;    0.0 MB/s (500 ops)
+readrandom   :       4.000 micros/op; (432161 of 500000 found)
+Microseconds per op:
+Count: 500000  Average: 4.0000  StdDev: 9.00
+Min: 1.0000  Median: 3.5000  Max: 900.0000
+------------------------------------------------------
+[       3,       4 )  500000 100.000% 100.000% ####################
+readrandom   :       5.000 micros/op; (432161 of 500000 found)
+`
+
+// LevelDB's db_bench prints no rate: it follows from the mean time and the number of
+// threads, which the MB of another benchmark show.
+func TestLevelDB(t *testing.T) {
+	trials := read(t, Options{}, write(t, map[string]string{"ldb/t.txt": levelDB}))
+	if trials[0].Engine != "leveldb" || names(trials) != "ldb.1 fillseq, ldb.1 fillsync, ldb.1 readrandom, ldb.1 readrandom#2" {
+		t.Fatalf("%s of %s", names(trials), trials[0].Engine)
+	}
+	numbers(t, step(t, trials, "ldb", 1, "fillseq"), []want{{"service_mean_us", "operation", "", 2}, {"rows_per_s", "operation", "", 500000}})
+	s := step(t, trials, "ldb", 1, "readrandom")
+	numbers(t, s, []want{{"service_mean_us", "operation", "", 4}, {"ops_per_s", "operation", "", 250000}, {"service_p50_us", "operation", "", 3.5}, {"service_max_us", "operation", "", 900}})
+	absent(t, s, "service_p99_us")
+	// Of four threads.
+	trials = read(t, Options{}, write(t, map[string]string{"ldb/t.txt": strings.Replace(levelDB, "57.2", "228.9", 1)}))
+	numbers(t, step(t, trials, "ldb", 1, "readrandom"), []want{{"ops_per_s", "operation", "", 1e6}})
+	// Of an unknown number.
+	trials = read(t, Options{}, write(t, map[string]string{"ldb/t.txt": without(levelDB, "57.2")}))
+	s = step(t, trials, "ldb", 1, "readrandom")
+	numbers(t, s, []want{{"service_mean_us", "operation", "", 4}})
+	if absent(t, s, "ops_per_s", "rows_per_s"); len(s.Warnings) != 1 {
+		t.Errorf("%q", s.Warnings)
+	}
+}
+
+// Figures that contradict each other are marked.
+func TestDBBenchContradiction(t *testing.T) {
+	log := strings.Replace(text(t, "testdata/db_bench/one.txt"), "382084 ops/sec", "482084 ops/sec", 1)
+	s := step(t, read(t, Options{}, write(t, map[string]string{"db/t.txt": log})), "db", 1, "fillseq")
+	if len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0].Text, "the log contradicts itself: operations is 50000") {
+		t.Errorf("%q", s.Warnings)
+	}
+}

@@ -42,6 +42,9 @@ func ioFigures(s *iostat, devices []string) []account.Cost {
 		if i == ioWriteKB {
 			f.Warnings = s.writeWarnings()
 		}
+		if s.human {
+			f.Warnings = append(f.Warnings, remark("iostat -h prints two or three digits"))
+		}
 		out = append(out, f)
 	}
 	return out
@@ -73,10 +76,13 @@ func mean[S any, P interface {
 	}
 	var sum, all float64
 	for i := 1; i < len(samples); i++ {
-		for _, v := range values(&samples[i]) {
+		found := values(&samples[i])
+		for _, v := range found {
 			sum += lengths[i] * v
 		}
-		all += lengths[i]
+		if len(found) > 0 {
+			all += lengths[i]
+		}
 	}
 	return sum / all
 }

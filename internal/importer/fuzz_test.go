@@ -50,7 +50,11 @@ func FuzzParsers(f *testing.F) {
 				continue
 			}
 			for _, o := range []*Options{{}, {Compatible: true}} {
-				runs := format.parse([]*file{log}, o, &ps)
+				var runs []*run
+				parts, _ := sections([]*file{log})
+				for _, part := range parts {
+					runs = append(runs, format.parse(part, o, &ps)...)
+				}
 				if len(runs) == 0 && len(ps) == 0 {
 					t.Errorf("%s: nothing came out, without a reason", format.name)
 				}

@@ -209,6 +209,9 @@ func (b *ibench) interval(words []string) {
 			b.refuse("split the file: one run each", "counts or times are lower than in line %d: a second run begins here",
 				before.line)
 			return
+		} else if r.line = before.line; r == *before && r.length > 0 {
+			b.refuse("", "it is the same as line %d", before.line)
+			return
 		}
 	}
 	r.line = b.at

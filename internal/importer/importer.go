@@ -9,6 +9,7 @@ package importer
 
 import (
 	"cmp"
+	"fmt"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -53,6 +54,8 @@ type Campaign struct {
 	Missing []Missing
 	// Guessed are assumptions that no file states.
 	Guessed []string
+	// Dropped are the figures of logs that no metric takes.
+	Dropped []string
 }
 
 // Programs are those whose output, as they print it, is a log of a run.
@@ -63,6 +66,9 @@ func ReadOutput(path string) (*result.Trial, error) {
 	c, err := Read([]string{path}, Options{})
 	if err != nil {
 		return nil, err
+	}
+	if len(c.trials) > 1 || len(c.trials[0].Steps) > 1 {
+		return nil, fmt.Errorf("%s holds several runs", path)
 	}
 	return c.trials[0].Trial, nil
 }
@@ -105,7 +111,9 @@ func Read(paths []string, o Options) (*Campaign, error) {
 		return nil, sorted(ps)
 	}
 	c.Left = sorted(ps)
-	c.Missing, c.Guessed = missing(runs), guessed(runs)
+	c.Missing = missing(runs)
+	c.Guessed = counted(runs, func(r *run) []string { return r.guesses })
+	c.Dropped = counted(runs, func(r *run) []string { return r.dropped })
 	if err := c.assemble(runs, &o); err != nil {
 		return nil, err
 	}
@@ -145,10 +153,23 @@ func (d *folder) runs(o *Options, ps *hint.Problems) (out []*run) {
 			own.CPUs = cpus
 		}
 		files[0].spool = &d.spool
-		found := files[0].format.parse(files, &own, ps)
-		for _, r := range found {
-			d.settle(r, o)
-			r.files = files
+		var found []*run
+		parts, left := sections(files)
+		named := false // by the log itself
+		for _, part := range parts {
+			for _, r := range part[0].format.parse(part, &own, ps) {
+				named = named || r.target != ""
+				if d.settle(r, o); left != "" {
+					r.warn("%s", left)
+				}
+				if r.files == nil {
+					r.files = part
+				}
+				found = append(found, r)
+			}
+		}
+		if len(parts) > 1 && !named {
+			arrange(found)
 		}
 		if len(found) > 0 {
 			d.addCompanions(found, o, ps)

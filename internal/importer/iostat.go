@@ -2,6 +2,7 @@ package importer
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -15,13 +16,17 @@ type iostat struct {
 	*input
 	kernel  string
 	cpus    int
-	columns ioColumns // the same in all headers
+	columns ioColumns // of all headers of a report
 	reports []ioReport
+	joined  bool // option -s: reads and writes are added up
+	human   bool // option -h: figures have two or three digits
 
 	// The context of the lines that follow.
 	when    time.Time
 	cpuNext bool              // the next line holds the figures of the CPU
 	devices bool              // the lines hold figures of devices
+	part    ioColumns         // of the last header
+	name    string            // of the device whose figures are on the next line
 	names   map[string]string // interned names of devices: a substring keeps its whole line in memory
 }
 
@@ -52,8 +57,9 @@ type ioDevice struct {
 // between releases of iostat; -1: no such column.
 type ioColumns struct {
 	count  int
+	device int // the position of the device's name
 	at     [ioFigureCount]int
-	factor float64 // to KB
+	factor float64 // to KB; 0: no column has a unit
 }
 
 // scale returns the factor of a figure to its unit.
@@ -80,32 +86,55 @@ var ioUnits = []struct {
 }
 
 // newIOColumns returns the columns of a header; ok is false for a header without a
-// known unit, or with two.
+// known unit, or with two. Option -h splits the columns into several headers, the last
+// of which has no unit, and puts the names last.
 func newIOColumns(header []string) (c ioColumns, ok bool) {
+	c = ioColumns{count: len(header), at: [...]int{-1, -1, -1, -1, -1}}
+	last := !strings.HasPrefix(header[0], "Device")
+	if last {
+		c.device = len(header) - 1
+	}
 	units := 0
 	for _, u := range ioUnits {
-		if !slices.Contains(header, u.names[ioReadKB]) || !slices.Contains(header, u.names[ioWriteKB]) {
-			continue
-		}
-		units++
-		c = ioColumns{count: len(header), factor: u.factor}
+		found := [ioFigureCount]int{}
 		for i, name := range u.names {
-			c.at[i] = slices.Index(header, name)
+			found[i] = slices.Index(header, name)
+		}
+		if max(found[ioReadKB], found[ioWriteKB], found[ioDiscardKB]) >= 0 {
+			units++
+			c.factor, c.at = u.factor, found
 		}
 	}
-	return c, units == 1
+	return c, units == 1 || units == 0 && (last || isJoined(header))
+}
+
+// isJoined reports whether a header is that of option -s, which adds reads and writes.
+func isJoined(header []string) bool {
+	return slices.Contains(header, "tps") && slices.ContainsFunc(header, func(name string) bool {
+		return slices.Contains([]string{"kB/s", "MB/s", "sec/s"}, name) || strings.HasSuffix(name, "_w+d/s")
+	})
+}
+
+// isDevices reports whether a line is a header of devices.
+func isDevices(line string) bool {
+	return (strings.HasPrefix(line, "Device") || strings.HasSuffix(strings.TrimRight(line, " "), " Device")) &&
+		strings.Contains(line, "/s")
 }
 
 func isIOStat(head []string) bool {
-	return slices.ContainsFunc(head, func(l string) bool {
-		return strings.HasPrefix(l, "avg-cpu:") || strings.HasPrefix(l, "Device") && strings.Contains(l, "/s")
-	})
+	return slices.ContainsFunc(head, func(l string) bool { return strings.HasPrefix(l, "avg-cpu:") || isDevices(l) })
 }
 
 // parseIOStat reads a file of iostat.
 func parseIOStat(f *file, ps *hint.Problems) *iostat {
 	s := &iostat{input: &input{file: f, ps: ps}, names: map[string]string{}}
 	s.each(s.line)
+	if n := len(s.reports); n > 1 && !s.reports[n-1].covers(&s.reports[n-2], &s.columns) {
+		s.reports = s.reports[:n-1] // cut off between two lines
+	}
+	if s.columns.count > 0 {
+		s.reports = slices.DeleteFunc(s.reports, func(r ioReport) bool { return len(r.devices) == 0 })
+	}
 	if s.columns.count == 0 && !s.faulty {
 		s.at = 0
 		s.problem("run it as iostat -y -kx SECONDS", "no line begins with Device: it is not a device report of iostat")
@@ -116,6 +145,8 @@ func parseIOStat(f *file, ps *hint.Problems) *iostat {
 func (s *iostat) line(line string) {
 	words := strings.Fields(line)
 	switch {
+	case len(words) == 0 && s.name != "":
+		s.bad([]string{s.name}, "a device's figures")
 	case len(words) == 0:
 		s.devices = false
 	case words[0] == "Linux":
@@ -125,12 +156,12 @@ func (s *iostat) line(line string) {
 		s.cpuNext = true
 	case s.cpuNext:
 		s.cpuNext = false
-		if busy, ok := sumOf(words[:min(3, len(words))]); ok && len(words) >= 5 {
+		if busy, ok := sumOf(words[:min(3, len(words))]); ok && len(words) >= 5 { // with -h they end in %
 			s.reports[len(s.reports)-1].busy = busy
 		} else if !s.last {
 			s.bad(words, "the figures of the CPU")
 		}
-	case strings.HasPrefix(words[0], "Device"):
+	case isDevices(line):
 		s.header(words)
 	case s.devices:
 		s.device(words)
@@ -150,48 +181,125 @@ func (s *iostat) report() {
 }
 
 func (s *iostat) header(words []string) {
-	columns, ok := newIOColumns(words)
+	c, ok := newIOColumns(words)
 	switch {
 	case !ok:
 		s.refuse("run iostat with -k", "the columns %s have no known unit: kB, MB or sectors per second",
 			strings.Join(words, " "))
 		return
-	case s.columns.count != 0 && s.columns != columns:
+	case s.columns.count != 0 && !s.columns.allows(c):
 		s.refuse("the files of two runs were concatenated",
 			"the columns differ from earlier ones: the file mixes layouts or units")
 		return
 	}
-	if n := len(s.reports); n == 0 || len(s.reports[n-1].devices) > 0 {
+	if n := len(s.reports); n == 0 || s.reports[n-1].has(c) {
 		s.report() // without CPU figures: option -d
 	}
-	s.columns, s.devices = columns, true
+	if s.joined = isJoined(words); s.columns.count == 0 {
+		s.columns = c
+	}
+	for i := range c.at {
+		s.columns.at[i] = max(s.columns.at[i], c.at[i])
+	}
+	s.columns.factor = max(s.columns.factor, c.factor)
+	s.part, s.devices, s.name = c, true, ""
+}
+
+// allows reports whether a header may follow those that were read: the same, or another
+// part of one that option -h splits.
+func (c ioColumns) allows(next ioColumns) bool {
+	if c.device == 0 || next.device == 0 {
+		return c == next
+	}
+	return c.factor == 0 || next.factor == 0 || c.factor == next.factor
+}
+
+// has reports whether a report has figures of these columns.
+func (r *ioReport) has(c ioColumns) bool {
+	return slices.ContainsFunc(r.devices, func(d ioDevice) bool {
+		return c.device == 0 || d.overlaps(c)
+	})
+}
+
+// covers reports whether a report has all devices of the one before, with all figures.
+func (r *ioReport) covers(before *ioReport, c *ioColumns) bool {
+	return len(r.devices) >= len(before.devices) && !slices.ContainsFunc(r.devices, func(d ioDevice) bool {
+		for i, at := range c.at {
+			if at >= 0 && d.values[i] < 0 {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// overlaps reports whether a device has figures of some of the columns.
+func (d *ioDevice) overlaps(c ioColumns) bool {
+	for i, at := range c.at {
+		if at >= 0 && d.values[i] >= 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *iostat) device(words []string) {
-	c := &s.columns
+	c := &s.part
+	if len(words) == 1 && !s.last && s.name == "" { // old releases with -h: the figures are on the next line
+		s.name = words[0]
+		return
+	}
+	if s.name != "" && len(words) == c.count-1 {
+		words = append([]string{s.name}, words...)
+	}
+	s.name = ""
 	if len(words) != c.count {
 		s.bad(words, "a device's figures")
 		return
 	}
-	name, known := s.names[words[0]]
+	name, known := s.names[words[c.device]]
 	if !known {
-		name = strings.Clone(words[0])
+		name = strings.Clone(words[c.device])
 		s.names[name] = name
 	}
-	d := ioDevice{name: name}
+	r := &s.reports[len(s.reports)-1]
+	d := r.device(name)
+	if d.overlaps(*c) {
+		s.refuse("", "device %s is twice in the report", name)
+		return
+	}
 	for i, at := range c.at {
-		if d.values[i] = -1; at < 0 {
+		if at < 0 {
 			continue
 		}
-		v, ok := positive(words[at])
+		v, human, ok := c.number(i, words[at])
 		if !ok {
 			s.bad(words, "a device's figures")
 			return
 		}
-		d.values[i] = v * c.scale(i)
+		d.values[i], s.human = v, s.human || human
 	}
-	r := &s.reports[len(s.reports)-1]
-	r.devices = append(r.devices, d)
+}
+
+// device returns the device of a report, a new one if it is not there yet.
+func (r *ioReport) device(name string) *ioDevice {
+	i := slices.IndexFunc(r.devices, func(d ioDevice) bool { return d.name == name })
+	if i < 0 {
+		i = len(r.devices)
+		r.devices = append(r.devices, ioDevice{name, [...]float64{-1, -1, -1, -1, -1}})
+	}
+	return &r.devices[i]
+}
+
+// number parses a figure, which option -h prints with a unit.
+func (c *ioColumns) number(figure int, word string) (v float64, human, ok bool) {
+	n := len(word) - 1
+	if exp := strings.IndexByte("BkMGTP", word[n]); exp >= 0 && figure != ioReads && figure != ioWrites {
+		v, ok = positive(word[:n])
+		return v * math.Pow(1024, float64(exp-1)), true, ok
+	}
+	v, ok = positive(word)
+	return v * c.scale(figure), false, ok
 }
 
 // bad refuses a line that cannot be read. If it is the last one, iostat was ended
@@ -205,7 +313,7 @@ func (s *iostat) bad(words []string, subject string) {
 	if slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, ",") }) {
 		hint = "run iostat with LC_ALL=C, so that its numbers have a decimal point"
 	}
-	s.refuse(hint, "%q are not %s: %d numbers were expected", clip(strings.Join(words, " ")), subject, s.columns.count-1)
+	s.refuse(hint, "%q are not %s: %d numbers were expected", clip(strings.Join(words, " ")), subject, s.part.count-1)
 }
 
 // banner parses the first line: Linux RELEASE (HOST) DATE _ARCHITECTURE_ (N CPU).
@@ -248,7 +356,7 @@ func (s *iostat) has(device string) bool {
 
 func sumOf(words []string) (sum float64, ok bool) {
 	for _, w := range words {
-		v, ok := positive(w)
+		v, ok := positive(strings.TrimSuffix(w, "%"))
 		if !ok {
 			return 0, false
 		}

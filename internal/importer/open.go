@@ -8,11 +8,15 @@ import (
 	"fmt"
 	"io"
 
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+
 	"rumbench/internal/result/regular"
 )
 
-// openText opens a regular file, uncompressed if it is a gzip file. All imported
-// files are opened here. Its errors do not name the file.
+// openText opens a regular file, uncompressed if it is a gzip file, and in UTF-8 if it
+// is in UTF-16, as PowerShell writes it. All imported files are opened here. Its errors
+// do not name the file.
 func openText(path string) (io.ReadCloser, error) {
 	f, err := regular.Open(path)
 	if err != nil {
@@ -34,6 +38,7 @@ func openText(path string) (io.ReadCloser, error) {
 		}
 		text.Reader = &bounded{text.Reader, max(grace, growth*info.Size())}
 	}
+	text.Reader = transform.NewReader(text.Reader, unicode.BOMOverride(transform.Nop))
 	return text, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 
 	"rumbench/internal/account"
@@ -19,11 +20,13 @@ type pgbench struct {
 	progress []pgProgress
 	values   map[string]string // of the summary, by name
 	scripts  int               // that have their own summary
+	scripted float64           // transactions in these
+	lagging  bool              // the intervals have a schedule lag
 	failed   string            // why it stopped
 }
 
 // pgProgress is a line of option -P. Times in seconds.
-type pgProgress struct{ end, tps, failed float64 }
+type pgProgress struct{ end, length, tps, failed float64 }
 
 func isPgbench(head []string) bool {
 	for _, l := range head {
@@ -44,10 +47,12 @@ func parsePgbench(files []*file, o *Options, ps *hint.Problems) []*run {
 	}
 	p.base, p.trial = repetition(stem(p.path))
 	p.byFile = p.base
-	log := readPgLogs(files[1:], p.laid(), ps)
+	logs := p.ownLogs(files[1:])
+	log := readPgLogs(logs, p.laid(), ps)
 	if log != nil && log.refused {
 		return nil
 	}
+	p.files = append([]*file{files[0]}, logs...)
 	if p.finish(log); p.refused {
 		return nil
 	}
@@ -60,17 +65,17 @@ func newPgbench(f *file, ps *hint.Problems) *pgbench {
 	return p
 }
 
-var pgProgressLine = regexp.MustCompile(`^progress: (\d+(?:\.\d+)?) s, (\d+(?:\.\d+)?) tps, lat \S+ (\S+)(?: stddev \S+)?(?:, (\d+) failed)?`)
+var (
+	pgProgressLine = regexp.MustCompile(`^progress: (\d+(?:\.\d+)?) s, (\d+(?:\.\d+)?) tps, lat \S+ (\S+)(?: stddev \S+)?(?:, (\d+) failed)?`)
+	pgScript       = regexp.MustCompile(`^ - (\d+) transactions \(`)
+	pgRate         = regexp.MustCompile(`\bpgbench\b.*\s(?:-R ?|--rate[= ])(\d+(?:\.\d+)?)(?:\s|$)`)
+)
 
 func (p *pgbench) line(line string) {
 	switch {
 	case strings.HasPrefix(line, "progress: "):
 		p.addProgress(line)
 	case strings.HasPrefix(line, "pgbench ("):
-		if p.tool != fmtPgbench {
-			p.refuse("split the file: one run each", "a second run of pgbench begins here")
-			return
-		}
 		if v, ok := between(line, "pgbench (", " "); ok {
 			p.tool += " " + strings.Trim(v, "()")
 		}
@@ -79,9 +84,17 @@ func (p *pgbench) line(line string) {
 		}
 	case strings.HasPrefix(line, "SQL script "):
 		p.scripts++
-	case strings.HasPrefix(line, "statement latencies"), strings.HasPrefix(line, " - "):
+		p.drop("pgbench's figures of each script")
+	case strings.HasPrefix(line, "statement latencies"):
+		p.drop("pgbench's latencies of statements")
+	case pgScript.MatchString(line):
+		n, _ := number(pgScript.FindStringSubmatch(line)[1])
+		p.scripted += n
+	case pgRate.MatchString(line):
+		p.ask(p.at, "rate", pgRate.FindStringSubmatch(line)[1])
+	case strings.HasPrefix(line, " - "):
 	case strings.HasPrefix(line, "pgbench: error:"), strings.HasPrefix(line, "pgbench: fatal:"),
-		strings.Contains(line, "Run was aborted"):
+		strings.HasPrefix(line, "client ") && strings.Contains(line, " aborted "), strings.Contains(line, "Run was aborted"):
 		if p.failed == "" {
 			p.failed = fmt.Sprintf("%s:%d: %s", p.path, p.at, clip(line))
 		}
@@ -106,6 +119,7 @@ func (p *pgbench) addProgress(line string) {
 	g.end, _ = number(m[1])
 	g.tps, _ = number(m[2])
 	g.failed, _ = number(m[4])
+	p.lagging = p.lagging || strings.Contains(line, ", lag ")
 	if k := len(p.progress); k > 0 && g.end <= p.progress[k-1].end {
 		p.refuse("split the file: one run each", "the time goes back from %g s to %g s: a second run begins here",
 			p.progress[k-1].end, g.end)
@@ -120,6 +134,16 @@ var pbAsked = map[string]string{
 	"number of clients": "clients", "maximum number of tries": "max_tries",
 }
 
+// pbTaken are the other values that are taken.
+var pbTaken = []string{"duration", "number of transactions per client", "number of threads", "latency average",
+	"number of transactions actually processed", "number of failed transactions", "total number of retries",
+	"number of transactions retried", "number of transactions skipped", "rate limit schedule lag",
+	"initial connection time", "tps", "tps without connecting", "tps excluding connecting", "partition method",
+	"partitions"}
+
+// includingFailures follows latencies of which failed transactions are a part.
+const includingFailures = " (including failures)"
+
 // value parses a line of the summary: NAME: VALUE, or NAME = VALUE.
 func (p *pgbench) value(line string) {
 	if p.scripts > 0 {
@@ -132,12 +156,18 @@ func (p *pgbench) value(line string) {
 	if !ok || strings.HasPrefix(line, " ") {
 		return
 	}
-	if strings.HasPrefix(name, "latency ") && !strings.HasSuffix(v, " ms") {
+	if strings.HasPrefix(name, "latency ") && !strings.HasSuffix(strings.TrimSuffix(v, includingFailures), " ms") {
 		p.refuse("", "%q: a latency in ms was expected", clip(line))
 		return
 	}
-	if name == "tps" && (strings.Contains(v, "(excluding") || strings.Contains(v, "(without")) {
+	switch {
+	case name != "tps":
+	case !strings.HasSuffix(v, ")"):
+		return // cut off in the middle of the line
+	case strings.Contains(v, "(without"):
 		name = "tps without connecting"
+	case strings.Contains(v, "(excluding"): // up to release 13; with -C most of the time is left out of it
+		name = "tps excluding connecting"
 	}
 	if _, seen := p.values[name]; seen && name == "transaction type" {
 		p.refuse("split the file: one run each", "a second run of pgbench ends here")
@@ -146,6 +176,8 @@ func (p *pgbench) value(line string) {
 	p.values[name] = v
 	if asked := pbAsked[name]; asked != "" {
 		p.ask(p.at, asked, v)
+	} else if !slices.Contains(pbTaken, name) && p.values["transaction type"] != "" && v != "" && digits(v[:1]) {
+		p.drop("pgbench's " + name)
 	}
 	switch name {
 	case "duration", "number of transactions per client", "number of threads":
@@ -153,16 +185,21 @@ func (p *pgbench) value(line string) {
 	}
 }
 
-// num returns the number that a value begins with.
-func (p *pgbench) num(name string) (float64, bool) {
+// figure returns the number that a value begins with.
+func (p *pgbench) figure(name string) (figure, bool) {
 	word, _, _ := strings.Cut(p.values[name], " ")
 	word, _, _ = strings.Cut(word, "/") // 80/80 of the planned
-	return positive(word)
+	return figureOf(word)
+}
+
+func (p *pgbench) num(name string) (float64, bool) {
+	f, ok := p.figure(name)
+	return f.value, ok
 }
 
 // paced reports whether a rate was set (-R): latencies are then measured from the
 // time when a transaction was due.
-func (p *pgbench) paced() bool { return p.values["rate limit schedule lag"] != "" }
+func (p *pgbench) paced() bool { return p.lagging || p.values["rate limit schedule lag"] != "" }
 
 // finish makes the rows of the run. log is nil if there is none.
 func (p *pgbench) finish(log *pgLog) {
@@ -174,10 +211,16 @@ func (p *pgbench) finish(log *pgLog) {
 	clients, _ := p.num("number of clients")
 	p.clients = int(clients)
 	p.about(opTransaction, p.clients)
+	p.settleProgress()
 	switch {
 	case ok && rated && rate > 0:
 		p.step.Seconds = done / rate
+		if reason := p.misfit(log); reason != "" {
+			p.warn("the log %s is left out: %s", p.files[1].path, reason)
+			log, p.files = nil, p.files[:1]
+		}
 		p.summary(done, rate, log)
+		p.check(done)
 	case len(p.progress) > 0:
 		p.cut("the output has no final figures (%s:%d)", p.path, p.lines)
 		p.unfinished()
@@ -204,28 +247,115 @@ func (p *pgbench) summary(done, rate float64, log *pgLog) {
 		account.Source("final figures")}
 	p.work(done, rate, at...)
 	p.costs = append(p.costs, account.Denominator{Per: opTransaction, Units: rate, N: int64(done)})
-	if v, ok := p.num("latency average"); ok && !p.paced() && (log == nil || !log.exact()) && v > 0 {
-		p.put(metric.ServiceMeanUS, account.MicrosOfMillis(v), at...)
-	}
-	if failed, ok := p.num("number of failed transactions"); ok {
+	failed, counted := p.num("number of failed transactions")
+	if counted {
 		p.put(metric.Errors, failed, account.Of(opTransaction, ""), account.Count(int64(failed+done)))
 		if failed > 0 {
 			p.warn("%.0f transactions failed", failed)
 		}
 	}
+	if v, ok := p.num("total number of retries"); ok {
+		p.put(metric.Retries, v, account.Of(opTransaction, ""), account.Count(int64(failed+done)))
+	}
+	mean, ok := p.num("latency average")
+	switch {
+	case !ok || mean == 0 || log != nil && log.exact():
+	case p.paced():
+		p.addLag(mean, at)
+	case strings.HasSuffix(p.values["latency average"], includingFailures):
+		at = append(at, account.Count(int64(failed+done)), warned("the mean of all attempts, those that failed included"))
+		p.put(metric.ServiceMeanUS, account.MicrosOfMillis(mean), at...)
+	default:
+		p.put(metric.ServiceMeanUS, account.MicrosOfMillis(mean), at...)
+	}
+}
+
+// addLag adds the times of a run with a rate, from its mean latency in ms: that is the
+// mean response time, of which the schedule lag is a part.
+func (p *pgbench) addLag(mean float64, at []account.With) {
+	lag := p.values["rate limit schedule lag"]
+	average, _ := between(lag, "avg ", " ")
+	greatest, _ := between(lag, "(max ", ")")
+	if v, ok := positive(average); ok && v <= mean {
+		p.put(metric.ServiceMeanUS, account.MicrosOfMillis(mean-v),
+			append(at, account.Source("mean latency − mean schedule lag"))...)
+		p.step.Note(fmt.Sprintf("The mean response time was %g ms.", mean))
+	}
+	if v, ok := positive(greatest); ok {
+		p.put(metric.LatenessMaxUS, account.MicrosOfMillis(v), at...)
+	}
+}
+
+// check compares the final figures with each other.
+func (p *pgbench) check(done float64) {
+	within := func(first string, f figure, second string, g figure) {
+		if f.exceeds(g) {
+			p.contradict(first, f, second, g)
+		}
+	}
+	clients, elapsed := float64(p.clients), figure{value: p.step.Seconds}
+	failed, _ := p.num("number of failed transactions")
+	if mean, ok := p.figure("latency average"); ok && clients > 0 && !p.paced() {
+		attempts := done
+		if strings.HasSuffix(p.values["latency average"], includingFailures) {
+			attempts += failed
+		}
+		within("mean latency × transactions", mean.times(figure{value: attempts / 1e3}), "clients × time",
+			elapsed.times(figure{value: clients}))
+	}
+	connecting, _ := p.num("initial connection time")
+	planned, timed := p.figure("duration")
+	if timed && p.failed == "" && !p.paced() {
+		within("its duration", planned, "transactions ÷ tps", figure{value: p.step.Seconds + connecting/1e3})
+	}
+	if sum := (figure{value: p.scripted}); p.scripted > 0 && !sum.agrees(figure{value: done}) {
+		p.contradict("the sum of its scripts", sum, "transactions", figure{value: done})
+	}
+	var sum, covered, highest float64
+	for _, g := range p.progress {
+		sum, covered, highest = sum+math.Round(g.tps*g.length), g.end, max(highest, g.tps)
+	}
+	if covered > 0 {
+		within("the sum of its intervals", figure{value: sum}, "transactions", figure{value: done + clients})
+		rest := p.progress[0].length
+		if !timed { // the thread that prints intervals may end before others
+			rest += max(0, p.step.Seconds-covered)
+		}
+		within("transactions", figure{value: done}, "the most that its intervals allow",
+			figure{value: sum + 1.2*highest*rest + clients})
+	}
+}
+
+// settleProgress makes the times of intervals relative to the start of the run. Option
+// --progress-timestamp prints the time of day: then the first interval is as long as
+// the next one.
+func (p *pgbench) settleProgress() {
+	start := 0.0
+	if n := len(p.progress); n > 0 && p.progress[0].end >= epoch2001 {
+		if n == 1 {
+			p.progress = nil
+			return
+		}
+		start = 2*p.progress[0].end - p.progress[1].end
+	}
+	before := 0.0
+	for i := range p.progress {
+		g := &p.progress[i]
+		g.end = math.Round((g.end-start)*1e3) / 1e3
+		g.length, before = g.end-before, g.end
+	}
 }
 
 // unfinished adds the rows of a run without final figures, from its progress lines.
 func (p *pgbench) unfinished() {
-	var done, before float64
+	var done float64
 	for _, g := range p.progress {
-		done += math.Round(g.tps * (g.end - before))
-		before = g.end
+		done += math.Round(g.tps * g.length)
+		p.step.Seconds = g.end
 	}
-	p.step.Seconds = before
 	at := []account.With{account.Of(opTransaction, opTransaction), account.Count(int64(done)),
 		account.Source("intervals"), account.Warned(p.partial()...)}
-	p.work(done, account.PerSecond(done, before), at...)
+	p.work(done, account.PerSecond(done, p.step.Seconds), at...)
 }
 
 // addProgressLines adds the intervals of option -P, unless a log has better ones.
@@ -234,14 +364,14 @@ func (p *pgbench) addProgressLines(log *pgLog) {
 		return
 	}
 	var intervals []account.Interval
-	before := 0.0
 	for _, g := range p.progress {
-		length := g.end - before
-		before = g.end
-		n := math.Round(g.tps * length)
-		intervals = append(intervals, account.NewInterval(g.end, length, n))
-		p.emit(result.Line{Source: "ops", T: g.end, DT: length, Group: opTransaction, Op: opTransaction, Ops: int64(n),
+		n := math.Round(g.tps * g.length)
+		intervals = append(intervals, account.NewInterval(g.end, g.length, n))
+		p.emit(result.Line{Source: "ops", T: g.end, DT: g.length, Group: opTransaction, Op: opTransaction, Ops: int64(n),
 			Rows: int64(n), Errors: int64(g.failed)})
+	}
+	if len(intervals) > 0 {
+		p.drop("pgbench's latencies of intervals (-P)")
 	}
 	p.addIntervals(opTransaction, intervals, p.paced(), account.Warned(p.partial()...))
 }
@@ -257,13 +387,18 @@ func (p *pgbench) pgNotes() {
 	if p.paced() {
 		note("A rate was set: pgbench's latencies are response times, from the moment at which a transaction was due.")
 	}
+	if rate, _ := number(p.params["rate"]); rate > 0 {
+		addArrivals(p.run, rate, p.rows(), p.reason == "")
+	}
 	if p.scripts > 1 {
 		note("Several scripts: the figures are of all together.")
 	}
 	if v := p.values["number of transactions skipped"]; v != "" && !strings.HasPrefix(v, "0 ") {
 		p.warn("%s transactions were skipped because they were later than the limit", v)
 	}
-	if p.values["tps without connecting"] == "" && p.reason == "" {
+	if v, _, _ := strings.Cut(p.values["tps excluding connecting"], " "); v != "" {
+		p.warn("the rate includes the time to connect; pgbench prints %s/s without it", v)
+	} else if p.values["tps without connecting"] == "" && p.reason == "" {
 		p.warn("the rate includes the time to connect")
 	}
 }

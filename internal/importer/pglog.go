@@ -2,6 +2,7 @@ package importer
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -25,8 +26,10 @@ type pgLog struct {
 	lag     latencies // none without a rate
 	last    *pgSecond // that of the previous line
 	by      map[int64]*pgSecond
-	seconds []*pgSecond     // by time
-	clients map[string]bool // seen
+	seconds []*pgSecond      // by time
+	clients map[string]int64 // the number of the last transaction of each
+	lines   int64
+	newest  int64 // the last interval of sums in the file
 	started time.Time
 	grouped bool // it holds sums, not transactions
 	refused bool
@@ -109,11 +112,12 @@ func readPgLogs(files []*file, columns []string, ps *hint.Problems) *pgLog {
 	if len(files) == 0 {
 		return nil
 	}
-	l := &pgLog{clients: map[string]bool{}, by: map[int64]*pgSecond{}}
+	l := &pgLog{clients: map[string]int64{}, by: map[int64]*pgSecond{}}
 	l.lags = len(columns) > 0 && columns[0] == "lag"
 	words := make([]string, 0, 16)
 	for _, f := range files {
 		in := &input{file: f, ps: ps}
+		l.newest = 0
 		l.refused = !in.each(func(line string) {
 			words = slices.AppendSeq(words[:0], strings.FieldsSeq(line))
 			if in.last && f.cut || len(words) == 0 {
@@ -160,9 +164,15 @@ func (l *pgLog) transaction(w, columns []string) string {
 	if columns == nil && len(w) > 6 || columns != nil && len(w) != 6+len(columns) {
 		return strconv.Itoa(len(w)) + " columns: the meaning of those beyond the sixth is unknown"
 	}
-	if !l.clients[w[0]] {
-		l.clients[strings.Clone(w[0])] = true
+	n, _ := whole(w[1])
+	before, seen := l.clients[w[0]]
+	if !seen {
+		w[0] = strings.Clone(w[0])
+	} else if n <= before {
+		return fmt.Sprintf("the client's transaction before has the number %d: it is another run's, or not in order", before)
 	}
+	l.clients[w[0]] = n
+	l.lines++
 	us, ok := whole(w[2])
 	if !ok {
 		return "" // it failed, or was skipped
@@ -210,6 +220,10 @@ func (l *pgLog) sums(w []string) string {
 	if !ok || !fine {
 		return "sums were expected: epoch, transactions, sum, sum of squares, least, greatest latency"
 	}
+	if epoch <= l.newest {
+		return "its interval does not begin after the one before"
+	}
+	l.newest = epoch
 	s := l.second(epoch)
 	s.n += n
 	s.highest = max(s.highest, greatest)
@@ -227,7 +241,99 @@ func (l *pgLog) total() (n int64) {
 }
 
 // sampled reports whether the log holds only a sample of the transactions.
-func (l *pgLog) sampled(done float64) bool { return done > 0 && float64(l.total()) < 0.99*done }
+func (l *pgLog) sampled(done float64) bool { return float64(l.total()) < done }
+
+// whole reports whether the log has all transactions from the first one of each client
+// to its last one: they are numbered.
+func (l *pgLog) whole() bool {
+	var last int64
+	for _, n := range l.clients {
+		last += n
+	}
+	return l.exact() && l.lines == last
+}
+
+// span returns the time between the log's first and last interval, in seconds.
+func (l *pgLog) span() int64 { return l.seconds[len(l.seconds)-1].epoch - l.seconds[0].epoch }
+
+// processes sorts logs by the process of pgbench that wrote them, as PREFIX.PID and,
+// by its other threads, PREFIX.PID.1 and so on.
+func processes(logs []*file) (out [][]*file) {
+	names, members := groups(logs, func(f *file) string {
+		name := stem(f.path)
+		m := pgLogFile.FindStringSubmatch(name)
+		if m == nil {
+			return name
+		}
+		if thread, _ := strconv.Atoi(m[3]); thread > len(logs) {
+			return name // PREFIX has a number, too
+		}
+		return m[1]
+	})
+	for _, name := range names {
+		out = append(out, members[name])
+	}
+	return out
+}
+
+// ownLogs returns the logs of this run: those of the only process that logged, or of
+// the one that logged as many transactions as the run has.
+func (p *pgbench) ownLogs(logs []*file) []*file {
+	all := processes(logs)
+	own := slices.DeleteFunc(slices.Clone(all), func(files []*file) bool {
+		return len(all) > 1 && float64(logged(files)) != p.rows()
+	})
+	if len(own) == 1 {
+		return own[0]
+	}
+	if len(all) > 1 {
+		p.warn("the logs of %d processes, such as %s, are left out: %d of them hold as many transactions as this run has",
+			len(all), logs[0].path, len(own))
+	}
+	return nil
+}
+
+// logged counts the transactions in logs, those that were done.
+func logged(logs []*file) (n int64) {
+	for _, f := range logs {
+		if f.logged == 0 {
+			_ = f.read(func(_ int, line string, _ bool) bool { // an unreadable log belongs to no run
+				f.logged += doneIn(strings.Fields(line))
+				return true
+			})
+		}
+		n += f.logged
+	}
+	return n
+}
+
+// doneIn returns the number of transactions that a line of a log counts as done.
+func doneIn(w []string) (n int64) {
+	if pgTransaction(w) {
+		if _, ok := whole(w[2]); ok {
+			n = 1
+		}
+	} else if pgSums(w) {
+		n, _ = whole(w[1])
+	}
+	return n
+}
+
+// misfit returns the reason why a log cannot be that of this run, "" if it can.
+func (p *pgbench) misfit(l *pgLog) string {
+	done := p.rows()
+	switch {
+	case l == nil || len(l.seconds) == 0 || done == 0:
+		return ""
+	case float64(l.total()) > done, l.sampled(done) && l.whole():
+		return fmt.Sprintf("it holds %d transactions, and pgbench counted %.0f", l.total(), done)
+	case p.clients > 0 && len(l.clients) > p.clients:
+		return fmt.Sprintf("it has %d clients, and the run has %d", len(l.clients), p.clients)
+	case float64(l.span()) > p.step.Seconds*(1+slack)+float64(l.width())+1:
+		return fmt.Sprintf("it covers %d s, and the run took %.0f", l.span(), p.step.Seconds)
+	}
+	return ""
+}
 
 // fromLog adds the rows that the log has in addition to the summary.
 func (p *pgbench) fromLog(l *pgLog) {
@@ -334,9 +440,9 @@ func parsePgLog(files []*file, _ *Options, ps *hint.Problems) []*run {
 		return nil
 	}
 	p := newPgbench(files[0], ps)
-	p.step.Name, p.trial = repetition(files[0].key())
-	p.byFile = p.step.Name
-	p.about(opTransaction, len(l.clients))
+	p.base, p.trial = repetition(files[0].key())
+	p.byFile, p.clients = p.base, len(l.clients)
+	p.about(opTransaction, p.clients)
 	p.warn("there is a log of transactions, but not what pgbench printed: whether the log is whole, or a sample, is " +
 		"not known, and its rate is left out")
 	p.put(metric.Rows, float64(l.total()), account.Of(opTransaction, opTransaction), account.Count(l.total()),

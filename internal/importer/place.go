@@ -53,7 +53,8 @@ func repetition(base string) (name string, trial int) {
 // stem returns a file's name without the parts that state its kind.
 func stem(path string) string {
 	base := filepath.Base(path)
-	for _, ext := range []string{".gz", ".log", ".txt", ".out", ".csv", ".tsv", ".iostat", ".vmstat", ".time"} {
+	for _, ext := range []string{".gz", ".log", ".txt", ".out", ".err", ".stdout", ".stderr", ".csv", ".tsv", ".iostat",
+		".vmstat", ".time"} {
 		if s := strings.TrimSuffix(base, ext); s != "" {
 			base = s
 		}
@@ -88,6 +89,12 @@ func (c *Campaign) find(paths []string, o *Options, ps *hint.Problems) (folders 
 			continue
 		}
 		if !info.IsDir() {
+			same := func(p string) bool {
+				return p != path && stem(p) == stem(path) && filepath.Dir(p) == filepath.Dir(path)
+			}
+			if slices.ContainsFunc(paths, same) && standardError(path) != nil {
+				continue // attach finds it
+			}
 			if f := load(path, o, true, ps); f != nil {
 				folders = append(folders, &folder{place: placeOfFile(path), files: append([]*file{f}, companions(path, o)...),
 					named: true})
@@ -103,8 +110,46 @@ func (c *Campaign) find(paths []string, o *Options, ps *hint.Problems) (folders 
 	c.leaveTables(folders)
 	for _, d := range folders {
 		d.demote()
+		attached := d.attach()
+		c.Ignored = slices.DeleteFunc(c.Ignored, func(path string) bool { return slices.Contains(attached, path) })
 	}
 	return folders
+}
+
+// errorEnds are the ends of names of files with the standard error of a command.
+var errorEnds = []string{".err", ".stderr"}
+
+// standardError returns the file at a path if it is named and reads like the standard
+// error of a run, else nil. That of pgbench has its progress.
+func standardError(path string) *file {
+	f, err := newFile(path)
+	if err != nil || len(f.head) == 0 || !slices.Contains(errorEnds, filepath.Ext(path)) {
+		return nil
+	}
+	own := formatBy(func(c format) bool { return c.detect(f.head) }).name
+	summary := func(l string) bool { return strings.HasPrefix(l, "transaction type: ") }
+	if own == "" || own == fmtPgbench && !slices.ContainsFunc(f.head, summary) {
+		return f
+	}
+	return nil
+}
+
+// attach makes files with the standard error of the folder's runs a part of their logs.
+func (d *folder) attach() (paths []string) {
+	for _, f := range d.files {
+		if _, ok := anatomies[f.format.name]; !ok || slices.Contains(errorEnds, filepath.Ext(f.path)) {
+			continue
+		}
+		for _, end := range errorEnds {
+			path := filepath.Join(filepath.Dir(f.path), stem(f.path)+end)
+			if e := standardError(path); e != nil && !slices.Contains(paths, path) {
+				e.format, f.errors = f.format, e
+				paths = append(paths, path)
+			}
+		}
+	}
+	d.files = slices.DeleteFunc(d.files, func(f *file) bool { return slices.Contains(paths, f.path) })
+	return paths
 }
 
 // placeOfFile returns the place of a file that is its own target.
@@ -264,7 +309,7 @@ func reasonOf(err error) error {
 // logs: PREFIX.PID, PREFIX.PID.THREAD.
 var (
 	ibFile    = regexp.MustCompile(`^o\.(?:ib|io|vm|ctime)\.(dop\d+)(?:\.(\d+))?$`)
-	pgLogFile = regexp.MustCompile(`^(.+?)\.\d+(?:\.\d+)?$`)
+	pgLogFile = regexp.MustCompile(`^((.+?)\.\d+)(?:\.(\d+))?$`)
 )
 
 // key returns the common part of the names of a run's files.
@@ -286,7 +331,7 @@ func (f *file) key() string {
 	f.id = key(f.path)
 	if f.format.name == fmtPgLog {
 		if m := pgLogFile.FindStringSubmatch(stem(f.path)); m != nil {
-			f.id = m[1]
+			f.id = m[2]
 		}
 	}
 	return f.id
@@ -300,7 +345,7 @@ func (d *folder) runFiles() (out [][]*file) {
 	beside := map[*file]bool{}
 	for _, f := range d.files {
 		if f.format.name == fmtPgbench {
-			logs[f] = d.beside(f, fmtPgLog)
+			logs[f] = d.pgLogs(f)
 			for _, l := range logs[f] {
 				beside[l] = true
 			}
@@ -321,6 +366,20 @@ func (d *folder) runFiles() (out [][]*file) {
 		out = append(out, append(members[r], logs[members[r][0]]...))
 	}
 	return out
+}
+
+// pgLogs returns the logs of option -l that may belong to a run of pgbench: those that
+// share its name, else those that share no run's.
+func (d *folder) pgLogs(f *file) []*file {
+	logs := d.beside(f, fmtPgLog)
+	if len(logs) > 0 {
+		return logs
+	}
+	return slices.DeleteFunc(slices.Clone(d.files), func(l *file) bool {
+		return l.format.name != fmtPgLog || slices.ContainsFunc(d.files, func(o *file) bool {
+			return o.format.name == fmtPgbench && o.key() == l.key()
+		})
+	})
 }
 
 // beside returns the companion files of one kind for the run of a log: those that

@@ -41,6 +41,7 @@ type origin struct {
 	// derived is set if it was read from a table made from logs.
 	derived bool
 	guesses []string // assumptions
+	dropped []string // figures of the log that no metric takes
 }
 
 // database is the database that a run used; "" is unknown.
@@ -144,6 +145,16 @@ func (r *run) ask(line int, name, value string) {
 // guess notes an assumption.
 func (r *run) guess(text string, args ...any) {
 	r.guesses = append(r.guesses, fmt.Sprintf(text, args...))
+}
+
+// mostDropped is the greatest number of figures that are listed of a log.
+const mostDropped = 20
+
+// drop lists a figure of the log that no metric takes.
+func (r *run) drop(name string) {
+	if name = clip(name); len(r.dropped) < mostDropped && !slices.Contains(r.dropped, name) {
+		r.dropped = append(r.dropped, name)
+	}
 }
 
 func (r *run) warn(text string, args ...any) {

@@ -24,8 +24,12 @@ type file struct {
 	format format
 	id     string   // shared by the files of the same run; see key
 	head   []string // its first lines, which identify the format
-	lines  int      // number of lines read so far
+	lines  int      // number of the line that was read last
 	cut    bool     // the last line has no line end; known once read
+	first  int      // the first line of a run of several; 0: the file has one
+	until  int      // its last line; 0: that of the file
+	errors *file    // the standard error of the same command, if it was kept apart
+	logged int64    // transactions in a log of pgbench; 0: not counted yet
 	// open opens the text, uncompressed.
 	open func() (io.ReadCloser, error)
 	// spool receives the lines of series; if nil they are not made.
@@ -43,8 +47,8 @@ var (
 const limit = 512 << 20
 
 // looked is the number of lines used to recognise a format: db_bench prints many
-// settings before its first result.
-const looked = 60
+// settings before its first result, and sysbench prepare a line for each table.
+const looked = 300
 
 // newFile opens a text file and reads its first lines. It refuses binary files. Its
 // errors do not name the file.
@@ -83,9 +87,12 @@ func (f *file) read(line func(n int, text string, last bool) bool) error {
 		if err != nil && !last {
 			return err
 		}
-		f.lines++
 		f.cut = last && !strings.HasSuffix(text, "\n")
-		if !line(f.lines, strings.TrimRight(text, "\r\n"), last) {
+		if f.lines++; f.lines < f.first {
+			continue
+		}
+		last = last || f.lines == f.until
+		if !line(f.lines, strings.TrimRight(text, "\r\n"), last) || last {
 			return nil
 		}
 	}
@@ -118,17 +125,23 @@ type input struct {
 	refused bool // it is unusable
 }
 
-// each calls line with the lines up to one that makes the file unusable. It reports
-// whether there was no such line.
+// each calls line with the lines up to one that makes the file unusable, and then with
+// those of the standard error. It reports whether there was no such line.
 func (in *input) each(line func(text string)) bool {
-	err := in.read(func(n int, text string, last bool) bool {
-		in.at, in.last = n, last
-		line(text)
-		return !in.refused
-	})
-	if err != nil {
-		in.at = 0
-		in.refuse("", "%v", reasonOf(err))
+	own := in.file
+	for ; in.file != nil && !in.refused; in.file = in.errors {
+		err := in.read(func(n int, text string, last bool) bool {
+			in.at, in.last = n, last
+			line(text)
+			return !in.refused
+		})
+		if err != nil {
+			in.at = 0
+			in.refuse("", "%v", reasonOf(err))
+		}
+	}
+	if in.file = own; !in.refused {
+		in.at = own.lines
 	}
 	return !in.refused
 }

@@ -7,43 +7,46 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"rumbench/internal/account"
 	"rumbench/internal/text/hint"
 )
 
-// sysbench parses the output of sysbench run, releases 0.5, 1.0 and 1.1, and
+// sysbench parses the output of sysbench run, releases 0.4, 0.5, 1.0 and 1.1, and
 // rumbench's imitation of it, which prints “-” for unknown values.
 type sysbench struct {
 	*run
 	*input
-	header    int    // line of the version, from 1; 0: not seen yet
-	section   string // the last line that ended in a colon
-	threads   int    // 0: unknown
-	queue     bool   // a rate was set
-	operation string // of a step that rumbench printed, if its events are not those of a sysbench test
-	group     string // of its clients
-	fatal     string // the first error that ended it, with its place
-	intervals thinned[sbInterval]
-	until     float64 // the end of the last interval of the log
-	end       int     // the last line of the run
+	header     int    // line of the version, from 1; 0: not seen yet
+	section    string // the last line that ended in a colon
+	started    bool   // what follows are results
+	threads    int    // 0: unknown
+	queue      bool   // a rate was set
+	operation  string // of a step that rumbench printed, if its events are not those of a sysbench test
+	group      string // of its clients
+	fatal      string // the first error that ended it, with its place
+	end        int    // the last line of the run
+	checkpoint bool   // the figures of a checkpoint are being read
+	parts      []sbFigures
+	sbSeries
 	sbFigures
 }
 
-// sbFigures are the final figures.
+// sbFigures are the figures at the end of a run, or at a checkpoint, which begins new
+// counts.
 type sbFigures struct {
 	complete  bool
-	totals    map[string]float64 // by name, see sbTotals
-	latency   map[string]sbLatency
-	disabled  bool // percentiles were disabled
-	uncounted bool // the statements were not counted
+	totals    map[string]figure // by name, see sbTaken
+	rates     map[string]figure // printed per second, by the same names
+	latency   map[string]figure // ms
+	disabled  bool              // percentiles were disabled
+	uncounted bool              // the statements are unknown
 	histogram []account.Bucket
 }
 
-// sbLatency is a line of the final latencies: ms, and its position.
-type sbLatency struct {
-	ms   float64
-	text string
+func newFigures() sbFigures {
+	return sbFigures{totals: map[string]figure{}, rates: map[string]figure{}, latency: map[string]figure{}}
 }
 
 func isSysbench(head []string) bool {
@@ -75,36 +78,21 @@ func sbVersion(line string) string {
 }
 
 // parseSysbench reads a log. It returns nil if the log is unusable.
-func parseSysbench(files []*file, o *Options, ps *hint.Problems) (out []*run) {
-	in := &input{file: files[0], ps: ps}
-	s := newSysbench(in)
-	finish := func() {
-		s.finish(o)
-		out = append(out, s.run)
-	}
-	in.each(func(line string) {
-		if in.at > 1 && strings.HasPrefix(line, sbOwnPrefix) && sbOwn.MatchString(line) {
-			if finish(); in.refused {
-				return
-			}
-			s = newSysbench(in)
-		}
-		s.end = in.at
-		s.line(line)
-	})
-	if !in.refused {
-		finish()
-	}
-	if in.refused {
+func parseSysbench(files []*file, o *Options, ps *hint.Problems) []*run {
+	s := newSysbench(&input{file: files[0], ps: ps})
+	if !s.each(s.line) {
 		return nil
 	}
-	return out
+	s.end = s.lines
+	if s.finish(o); s.refused {
+		return nil
+	}
+	return []*run{s.run}
 }
 
 func newSysbench(in *input) *sysbench {
-	return &sysbench{run: newRun(in.file, fmtSysbench), input: in, group: sbClients,
-		intervals: thinned[sbInterval]{limit: mostIntervals},
-		sbFigures: sbFigures{totals: map[string]float64{}, latency: map[string]sbLatency{}}}
+	return &sysbench{run: newRun(in.file, fmtSysbench), input: in, group: sbClients, sbFigures: newFigures(),
+		sbSeries: sbSeries{intervals: thinned[sbInterval]{limit: mostIntervals}}}
 }
 
 func (s *sysbench) line(line string) {
@@ -121,8 +109,12 @@ func (s *sysbench) line(line string) {
 	switch {
 	case s.header == 0:
 		s.command(line)
+	case line == "[":
+		s.drop("intervals in JSON") // of sysbench.report_json
 	case strings.HasPrefix(line, "["):
 		s.interval(line)
+	case isReportCSV(line):
+		s.csv(line)
 	case strings.HasPrefix(trimmed, "FATAL:") && s.fatal == "":
 		s.fatal = fmt.Sprintf("(%s:%d): %s", s.path, s.at, trimmed)
 	case strings.Contains(trimmed, "|") && s.section == "histogram":
@@ -133,6 +125,7 @@ func (s *sysbench) line(line string) {
 			s.refuse("", "%q: the values of a latency histogram were expected in milliseconds", clip(trimmed))
 		}
 	default:
+		s.started = s.started || trimmed == "Threads started!"
 		s.setting(trimmed)
 		s.total(trimmed)
 	}
@@ -246,7 +239,7 @@ func (s *sysbench) setting(line string) {
 		if _, known := s.params["rate"]; !known {
 			s.ask(s.at, "rate", strings.TrimSuffix(strings.TrimSpace(line[len("Target transaction rate:"):]), "/sec"))
 		}
-	case strings.HasPrefix(line, "Doing ") && strings.HasSuffix(line, " test"):
+	case strings.HasPrefix(line, "Doing ") && strings.HasSuffix(line, " test") && s.params["file_size"] != "":
 		s.ask(s.at, "script", "fileio "+line[len("Doing "):])
 	case strings.HasPrefix(line, "Prime numbers limit:"):
 		s.ask(s.at, "script", "cpu, primes up to "+strings.TrimSpace(line[len("Prime numbers limit:"):]))
@@ -269,69 +262,97 @@ func (s *sysbench) bucket(line string) {
 	}
 }
 
-// sbFinal are the final figures that rows are computed from.
-const sbFinal = "|total time|time elapsed|total number of events|queries|read/write requests|transactions|"
+// sbFinal are the final figures that rows are computed from, and sbTaken those that
+// restate or check them.
+const (
+	sbFinal = "|total time|time elapsed|total number of events|queries|read/write requests|transactions|"
+	sbTaken = sbFinal + sbEvents + "|" + sbBusy + "|events (avg/stddev)|events/s (eps)|events per second|" +
+		"read|write|other|total|other operations|ignored errors|deadlocks|rows|offered|shed|not done at the end|"
+	sbEvents = "total time taken by event execution"
+	sbBusy   = "execution time (avg/stddev)" // the last line
+)
 
 // total parses a line of the final figures: NAME: VALUE, or NAME: COUNT (RATE per sec.)
 func (s *sysbench) total(line string) {
 	name, rest, ok := strings.Cut(line, ":")
 	if !ok {
+		if strings.Contains(line, "transferred") {
+			s.drop("bytes transferred")
+		}
 		return
 	}
 	if rest = strings.TrimSpace(rest); rest == "" {
 		s.section = line
-		if strings.HasPrefix(line, "Latency (") && line != "Latency (ms):" {
-			s.refuse("", "%q: sysbench prints latencies in ms", line)
-		}
 		return
 	}
 	if strings.HasPrefix(line, "Total operations:") {
 		return // of the memory test: events
 	}
-	inLatency := s.section == "Latency (ms):" || s.section == "response time:"
-	if name == "execution time (avg/stddev)" {
-		s.complete = true
-	}
-	if inLatency {
-		s.addLatency(name, rest)
+	if unit, ok := s.latencyUnit(); ok && name != sbBusy {
+		s.addLatency(name, rest, unit)
 		return
 	}
 	first, _, _ := strings.Cut(rest, " ")
 	if first == sbUnknown {
 		s.uncounted = s.uncounted || name == "queries"
-		return
+	} else {
+		first, _, _ = strings.Cut(first, "/") // average/standard deviation
+		s.addTotal(name, strings.TrimSuffix(first, "s"), line)
 	}
-	v, ok := positive(strings.TrimSuffix(first, "s"))
-	if !ok && strings.Contains(sbFinal, "|"+name+"|") && !s.last {
-		s.refuse("", "%q: a number was expected, with a decimal point and no sign", clip(line))
-		return
-	}
-	if ok {
-		s.totals[name] = v
-		if rate, ok := between(rest, "(", " per sec"); ok {
-			if v, ok := positive(rate); ok {
-				s.totals[name+" per second"] = v
-			}
-		}
+	if name == sbBusy {
+		s.endFigures()
 	}
 }
 
-func (s *sysbench) addLatency(name, text string) {
-	if text == "disabled" {
+func (s *sysbench) addTotal(name, value, line string) {
+	v, ok := figureOf(value)
+	switch {
+	case ok && strings.Contains(sbTaken, "|"+name+"|"):
+		s.totals[name] = v
+		printed, _ := between(line, "(", " per sec")
+		if rate, ok := figureOf(printed); ok {
+			s.rates[name] = rate
+		}
+	case strings.Contains(sbFinal, "|"+name+"|") && !s.last:
+		s.refuse("", "%q: a number was expected, with a decimal point and no sign", clip(line))
+	case v.value > 0 && s.started:
+		s.drop(name)
+	}
+}
+
+// latencyUnits are the units of latencies, in ms.
+var latencyUnits = map[string]float64{"ns": 1e-6, "us": 1e-3, "µs": 1e-3, "ms": 1, "s": 1e3}
+
+// millis parses a latency, and converts it to ms.
+func millis(value, unit string) (ms figure, ok bool) {
+	v, ok := figureOf(value)
+	scale := latencyUnits[unit]
+	return figure{v.value * scale, v.half * scale}, ok && scale > 0
+}
+
+// latencyUnit returns the unit of the latencies in a section, "" for the releases that
+// print it behind each latency. ok is false in other sections.
+func (s *sysbench) latencyUnit() (unit string, ok bool) {
+	if slices.Contains([]string{"response time:", "per-request statistics:", "Latency statistics:"}, s.section) {
+		return "", true
+	}
+	return between(s.section, "Latency (", ")")
+}
+
+func (s *sysbench) addLatency(name, text, unit string) {
+	switch text {
+	case "disabled":
 		s.disabled = true
 		return
-	}
-	if text == sbUnknown {
+	case sbUnknown:
 		return
 	}
-	if strings.HasSuffix(text, "us") || strings.HasSuffix(text, "ns") {
-		s.refuse("", "%s: a latency in ms was expected", text)
-		return
-	}
-	v, ok := positive(strings.TrimSuffix(text, "ms"))
+	value := strings.TrimRightFunc(text, unicode.IsLetter)
+	v, ok := millis(value, cmp.Or(text[len(value):], unit))
 	if !ok {
 		if !s.last { // otherwise the line is cut off: the log has no end
-			s.refuse("", "%s: %q: a latency was expected, with a decimal point and no sign", name, clip(text))
+			s.refuse("", "%s: %q: a latency was expected, in ns, us, ms or s, with a decimal point and no sign", name,
+				clip(text))
 		}
 		return
 	}
@@ -339,5 +360,5 @@ func (s *sysbench) addLatency(name, text string) {
 	if p, ok := strings.CutSuffix(strings.TrimSpace(name), "percentile"); ok {
 		name = "p" + strings.TrimRight(strings.TrimSpace(p), "thsnrd")
 	}
-	s.latency[name] = sbLatency{v, text}
+	s.latency[name] = v
 }

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 )
@@ -10,8 +11,21 @@ type sbInterval struct {
 	end, length        float64
 	events, queries    float64
 	latency            float64 // ms, at percentile
-	percentile, errors float64
+	percentile, errors float64 // percentile 0: unknown
 }
+
+// sbSeries are the intervals of a run.
+type sbSeries struct {
+	intervals thinned[sbInterval]
+	until     float64 // the end of the last one
+	partly    bool    // they count only reads and writes, as those of 0.4 and 0.5
+	reset     int     // left out: counters were reset in them
+	before    figure  // the time up to the last checkpoint
+}
+
+// sbImpossible is a rate that no client reaches. Where counters are reset within an
+// interval, sysbench prints differences below 0, or these as unsigned numbers.
+const sbImpossible = 1e9
 
 // mostIntervals is the greatest number of intervals kept of a log: three days of
 // seconds.
@@ -27,35 +41,55 @@ func (s *sysbench) interval(line string) {
 		}
 		return
 	}
-	if strings.HasPrefix(text, "queue length:") {
-		s.queue = true
+	switch {
+	case strings.HasPrefix(text, "Checkpoint report:"):
+		s.checkpoint = true
 		return
-	}
-	if strings.HasPrefix(text, "shed:") {
+	case strings.HasPrefix(text, "queue length:"):
+		s.queue = true
+		s.drop("queue lengths")
+		return
+	case strings.HasPrefix(text, "shed:"):
 		return // rumbench's own; their number is among the final figures
-	}
-	if strings.HasPrefix(text, "reads:") {
-		return // MiB per second of file operations, without a number of operations
+	case strings.HasPrefix(text, "reads:"):
+		s.drop("MiB/s of intervals") // without a number of operations
+		return
 	}
 	iv := sbInterval{end: end, events: -1, queries: -1, latency: -1}
-	unit, whole := iv.parse(text)
-	if unit != "" && unit != "ms" {
-		s.refuse("", "latencies in %s: sysbench prints them in ms, and so do the other lines", unit)
-		return
-	}
-	if !whole || unit == "" || iv.events < 0 {
+	if !iv.parse(text) {
 		if !s.last {
 			s.refuse("", "%q is not an interval of sysbench: tps, qps or eps, and lat (ms,PERCENTILE%%) were expected",
 				clip(line))
 		}
 		return
 	}
+	s.partly = s.partly || strings.Contains(text, "reads")
 	if iv.length = end - s.until; iv.length <= 0 {
 		s.refuse("the logs of two runs were concatenated", "the time goes back from %g s to %g s", s.until, end)
 		return
 	}
-	s.until = end
+	if s.until = end; max(iv.events, iv.queries, iv.errors) >= sbImpossible {
+		s.reset++
+		return
+	}
 	s.intervals.add(iv)
+}
+
+// isReportCSV reports whether a line has the form that sysbench.report_csv prints.
+func isReportCSV(line string) bool {
+	return strings.Count(line, ",") > 4 && strings.Trim(line, "0123456789.,-") == ""
+}
+
+// csv parses an interval as sysbench.report_csv prints it: the time, threads, tps, qps,
+// reads, writes, others, latency in ms, errors/s, reconnects/s. It does not print the
+// percentile.
+func (s *sysbench) csv(line string) {
+	switch f := strings.Split(line, ","); {
+	case len(f) != 10 && !s.last:
+		s.refuse("", "%q is not an interval of sysbench.report_csv: 10 numbers were expected", clip(line))
+	case len(f) == 10 && f[1] != "0": // without threads it is the mean of the whole run
+		s.interval(fmt.Sprintf("[ %ss ] tps: %s qps: %s lat (ms,0%%): %s err/s: %s", f[0], f[2], f[3], f[7], f[8]))
+	}
 }
 
 // sbElapsed cuts the time, as in “[ 12s ] ”, off an interval line.
@@ -69,22 +103,30 @@ func sbElapsed(line string) (seconds float64, rest string, ok bool) {
 	return seconds, rest, ok && good
 }
 
-// parse parses the names and numbers of an interval line. It returns the unit of the
-// latency, "" if there is none, and whether all numbers are whole.
+// parse parses the names and numbers of an interval line. It reports whether the line
+// is whole.
 //
 //	thds: 4 tps: 9.00 qps: 9.00 (r/w/o: 9.00/0.00/0.00) lat (ms,95%): 0.50 err/s: 0.00
 //	threads: 4, tps: 9.00, reads: 9.00, writes: 0.00, response time: 1.23ms (95%), errors: 0.00
-func (iv *sbInterval) parse(text string) (unit string, ok bool) {
-	ok = true
+func (iv *sbInterval) parse(text string) bool {
+	ok, timed := true, false
 	value := func(word string) float64 {
 		if word == sbUnknown {
 			return -1
 		}
-		v, good := positive(word)
-		ok = ok && good
+		v, good := number(word)
+		if ok = ok && good; v < 0 {
+			return sbImpossible
+		}
 		return v
 	}
-	var name, old string // the last word, and the unit that 0.5 prints behind the latency
+	latency := func(value, unit string) {
+		if timed = true; value != sbUnknown {
+			ms, good := millis(value, unit)
+			iv.latency, ok = ms.value, ok && good
+		}
+	}
+	var name string // the last word
 	for word := range strings.FieldsSeq(text) {
 		word = strings.TrimSuffix(word, ",")
 		switch {
@@ -92,25 +134,23 @@ func (iv *sbInterval) parse(text string) (unit string, ok bool) {
 			iv.events = value(word)
 		case name == "qps:":
 			iv.queries = value(word)
-		case name == "reads:", name == "writes:": // 0.5 has no total
+		case name == "reads:", name == "writes:", name == "reads/s:", name == "writes/s:":
 			iv.queries = max(iv.queries, 0) + value(word)
-		case name == "err/s:", name == "errors:":
+		case name == "err/s:", name == "err/s", name == "errors:":
 			iv.errors = value(word)
 		case strings.HasPrefix(name, "(") && strings.HasSuffix(name, "%):"):
-			var percentile string
-			unit, percentile, _ = strings.Cut(name[1:len(name)-3], ",")
+			unit, percentile, _ := strings.Cut(name[1:len(name)-3], ",")
 			iv.percentile, _ = number(percentile)
-			iv.latency = value(word)
+			latency(word, unit)
 		case name == "time:":
 			digits := strings.TrimRightFunc(word, unicode.IsLetter)
-			iv.latency, old = value(digits), word[len(digits):]
-		case old != "" && strings.HasPrefix(word, "(") && strings.HasSuffix(word, "%)"):
-			unit = old
+			latency(digits, word[len(digits):])
+		case strings.HasPrefix(word, "(") && strings.HasSuffix(word, "%)"):
 			iv.percentile, _ = number(word[1 : len(word)-2])
 		}
 		name = word
 	}
-	return unit, ok && !strings.HasSuffix(name, ":")
+	return ok && timed && iv.events >= 0 && !strings.HasSuffix(name, ":")
 }
 
 // join merges an interval with the next one. The latency is then unknown.

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -16,7 +17,7 @@ import (
 const (
 	sbDigit   = 0.005  // ms
 	sbLongest = 100000 // ms
-	sbCoarse  = 0.2    // ms: below it the last digit is more than 2.5 %
+	sbCoarse  = 0.01   // the share of a latency from which half of its last digit is a warning
 )
 
 // The names of operations. An event is one call of a script; with SQL it is a
@@ -48,6 +49,9 @@ func (s *sysbench) finish(o *Options) {
 	} else if !s.complete {
 		s.cut("%s: it has no final figures", cutOff)
 	}
+	if s.reason != "" && len(s.intervals.items) == 0 {
+		s.addParts(s.parts)
+	}
 	switch missing := s.missing(); {
 	case s.reason != "" && len(s.intervals.items) == 0:
 		s.at = s.end
@@ -58,6 +62,11 @@ func (s *sysbench) finish(o *Options) {
 		s.refuse("", "the final figures have no %s: nothing can be divided by it, and it must not count as 0", missing)
 		return
 	}
+	if s.reason == "" {
+		if s.conclude(); s.refused {
+			return
+		}
+	}
 	if s.operation == opQuery {
 		s.step.Access = workload.OtherAccess // its name is not informative, unlike those of sysbench's tests
 	}
@@ -67,6 +76,7 @@ func (s *sysbench) finish(o *Options) {
 	r.addTimes()
 	s.put(metric.DurationS, r.seconds)
 	r.addErrors()
+	r.addPromise()
 	r.addSeries()
 	r.addNotes()
 }
@@ -75,6 +85,7 @@ func (s *sysbench) finish(o *Options) {
 type sbRows struct {
 	*sysbench
 	seconds, events, queries float64
+	requests                 float64 // queries without BEGIN and COMMIT in releases 0.4 and 0.5
 	source                   string
 	compatible               bool    // rates are taken as printed, as in published tables
 	op                       string  // the kind of an event
@@ -85,24 +96,28 @@ type sbRows struct {
 // kind of events: scans, or queries, or transactions of several queries, or events
 // without statements.
 func (s *sysbench) rows(o *Options) *sbRows {
-	t := s.totals
 	r := &sbRows{sysbench: s, source: "final figures", compatible: o.Compatible && s.reason == "",
-		seconds: t["total time"] + t["time elapsed"], events: t["total number of events"],
-		queries: t["queries"] + t["read/write requests"]}
+		seconds: s.sum(sbSeconds...).value, events: s.sum(sbNumber).value,
+		requests: s.sum("queries", "read/write requests").value}
+	if r.queries = r.requests; s.has("read/write requests") {
+		r.queries = s.sum(sbKinds...).value
+	}
 	if s.reason != "" {
-		r.source, r.seconds, r.events, r.queries = "intervals", 0, 0, 0
+		r.source, r.seconds, r.events, r.requests = "intervals", 0, 0, 0
 		for _, iv := range s.intervals.items {
 			r.events += iv.events * iv.length
-			r.queries += max(iv.queries, 0) * iv.length
+			r.requests += max(iv.queries, 0) * iv.length
 			r.seconds += iv.length
 		}
-		r.events, r.queries = math.Round(r.events), math.Round(r.queries)
+		r.events, r.requests = math.Round(r.events), math.Round(r.requests)
+		r.queries = r.requests
 	}
 	sql := s.has("queries") || s.has("read/write requests") || len(s.intervals.items) > 0 &&
 		s.intervals.items[0].queries >= 0
 	// Counting begins and ends while events are in flight, so the counts of single
 	// statements may differ by one per client.
-	single := math.Abs(r.queries-r.events) <= float64(s.threads)
+	single := math.Abs(r.requests-r.events) <= float64(s.threads)
+	s.uncounted = s.uncounted || s.reason != "" && s.partly && !single
 	if script, known := s.params["script"]; script == scanScript || !known && isScan(s.test) {
 		r.scanned, _ = positive(s.params["table_size"])
 	}
@@ -137,12 +152,16 @@ func (s *sbRows) addRates() {
 		s.addScans()
 	case s.op == opTransaction:
 		s.addOp(opTransaction, s.events, "transactions")
-		if !s.printedHere() {
+		if !s.printedHere() && !s.uncounted {
+			n := s.queries
+			if s.compatible {
+				n = s.requests
+			}
 			g.Ops = append(g.Ops, opQuery)
-			s.addOp(opQuery, s.queries, "queries", "read/write requests")
+			s.addOp(opQuery, n, "queries", "read/write requests")
 		}
 	case s.op == opQuery:
-		s.addOp(opQuery, s.queries, "queries", "read/write requests")
+		s.addOp(opQuery, s.requests, "queries", "read/write requests")
 	default:
 		s.addOp(s.op, s.events)
 	}
@@ -154,7 +173,7 @@ func (s *sbRows) addRates() {
 // addOwn adds the rates of an operation that sysbench does not have. Its rows are
 // among the final figures unless each operation handles one row.
 func (s *sbRows) addOwn() {
-	rows, several := s.totals["rows"]
+	several, rows := s.has("rows"), s.sum("rows").value
 	if s.reason == "" && !several {
 		s.addOp(s.op, s.events)
 		return
@@ -171,13 +190,13 @@ func (s *sbRows) addOwn() {
 // all of them.
 func (s *sbRows) addStatements() {
 	s.rate(metric.QueriesPerS, s.queries, s.options(s.op, s.queries)...)
-	reads, writes, others := s.totals["read"], s.totals["write"], s.totals["other"]
-	if s.reason != "" || reads+writes+others != s.queries {
+	if s.reason != "" || s.sum(sbKinds...).value != s.queries {
 		return
 	}
-	s.rate(metric.ReadsPerS, reads, s.options(s.op, reads)...)
-	s.rate(metric.WritesPerS, writes, s.options(s.op, writes)...)
-	s.rate(metric.OthersPerS, others, s.options(s.op, others)...)
+	for i, name := range []string{metric.ReadsPerS, metric.WritesPerS, metric.OthersPerS} {
+		n := s.sum(sbKinds[i]).value
+		s.rate(name, n, s.options(s.op, n)...)
+	}
 }
 
 // addOp adds the rates of an operation: computed, or as printed under one of the
@@ -187,7 +206,7 @@ func (s *sbRows) addOp(op string, n float64, names ...string) {
 	if s.compatible && op != opEvent {
 		rate = 0
 		for _, name := range names {
-			rate += s.totals[name+" per second"]
+			rate += s.rates[name].value
 		}
 	}
 	s.work(n, rate, s.options(op, n)...)
@@ -223,7 +242,7 @@ func (s *sbRows) addScans() {
 	s.rate(metric.OpsPerS, s.events, at...)
 	costs := account.Denominator{Per: scanRow, Units: account.PerSecond(rows, s.seconds), N: int64(rows)}
 	if s.compatible {
-		costs = account.Denominator{Per: scanPublished, Units: math.Round(s.scanned / s.latency["avg"].ms)}
+		costs = account.Denominator{Per: scanPublished, Units: math.Round(s.scanned / s.latency["avg"].value)}
 		at = append(at, account.Source("mean latency, compatible"), warned(scanUnit))
 	}
 	s.put(metric.RowsPerS, costs.Units, at...)
@@ -253,14 +272,12 @@ func (s *sysbench) name() {
 	s.step.Doc = "sysbench"
 }
 
-func (s *sysbench) has(name string) bool { _, ok := s.totals[name]; return ok }
-
 // missing returns a final figure that a log lacks although it has an end.
 func (s *sysbench) missing() string {
 	switch {
-	case s.totals["total time"]+s.totals["time elapsed"] <= 0:
+	case s.sum(sbSeconds...).value <= 0:
 		return "“total time” above 0"
-	case !s.has("total number of events"):
+	case !s.has(sbNumber):
 		return "“total number of events”"
 	case s.has("transactions") && !s.has("queries") && !s.has("read/write requests") && !s.uncounted:
 		return "“queries”"
@@ -291,7 +308,7 @@ func (s *sbRows) addTimes() {
 	put := func(name string, us float64, warnings []metric.Warning) {
 		s.put(measure+"_"+name+"_us", us, append(at, account.Warned(warnings...))...)
 	}
-	if sum := s.latency["sum"].ms; sum > 0 && measure == "service" {
+	if sum := s.latency["sum"].value; sum > 0 && measure == "service" {
 		mean := account.PerUnit(account.MicrosOfMillis(sum), float64(n)) // avg has two digits only
 		s.put(metric.ServiceMeanUS, mean, append(at, account.Source("sum of latencies ÷ events"))...)
 	} else if us, warnings, ok := s.printed("avg"); ok && measure == "service" {
@@ -305,8 +322,10 @@ func (s *sbRows) addTimes() {
 	} else {
 		s.addPercentile(put)
 	}
-	if us, warnings, ok := s.printed("max"); ok {
-		put("max", us, warnings)
+	for _, name := range []string{"min", "max"} {
+		if us, warnings, ok := s.printed(name); ok {
+			put(name, us, warnings)
+		}
 	}
 }
 
@@ -315,8 +334,7 @@ func (s *sbRows) addPercentile(put func(name string, us float64, warnings []metr
 	for name := range s.latency {
 		p, ok := strings.CutPrefix(name, "p")
 		if ok && p != "50" && p != "95" && p != "99" {
-			s.step.Note(fmt.Sprintf("The log has the percentile %s (%s ms), for which there is no metric.", p,
-				s.latency[name].text))
+			s.drop("the percentile " + p)
 		} else if ok {
 			us, warnings, known := s.printed(name)
 			if !known {
@@ -337,21 +355,21 @@ func (s *sbRows) addPercentile(put func(name string, us float64, warnings []metr
 // printed returns a final latency in µs, with warnings about its precision. A value
 // that sysbench prints as 0.00 is unknown: it was too short, or not recorded.
 func (s *sysbench) printed(name string) (us float64, warnings []metric.Warning, ok bool) {
-	l, ok := s.latency[name]
+	f, ok := s.latency[name]
 	switch {
 	case !ok:
 		return 0, nil, false
-	case l.ms == 0:
-		s.step.Note(fmt.Sprintf("Latency %s is printed as 0.00 ms: below %g µs, or not recorded. It is unknown.", name,
-			sbDigit*1e3))
+	case f.value == 0:
+		s.step.Note(fmt.Sprintf("Latency %s is printed as 0: below %.3g µs, or not recorded. It is unknown.", name,
+			account.MicrosOfMillis(f.half)))
 		return 0, nil, false
-	case strings.HasPrefix(name, "p") && l.ms >= sbLongest:
+	case strings.HasPrefix(name, "p") && f.value >= sbLongest:
 		s.warn("latency %s is above 100 s, the end of sysbench's histogram: it is unknown", name)
 		return 0, nil, false
-	case l.ms < sbCoarse && !strings.HasSuffix(l.text, "ms"):
-		warnings = []metric.Warning{remark("printed in steps of 10 µs")}
+	case f.half > sbCoarse*f.value:
+		warnings = []metric.Warning{remark("printed in steps of %.3g µs", account.MicrosOfMillis(2*f.half))}
 	}
-	return account.MicrosOfMillis(l.ms), warnings, true
+	return account.MicrosOfMillis(f.value), warnings, true
 }
 
 // addErrors adds the errors that sysbench ignored: after each it ran the event again.
@@ -360,10 +378,10 @@ func (s *sbRows) addErrors() {
 		return
 	}
 	for _, name := range []string{"ignored errors", "deadlocks"} {
-		n, ok := s.totals[name]
-		if !ok {
+		if !s.has(name) {
 			continue
 		}
+		n := s.sum(name).value
 		s.put(metric.Errors, n, account.Of(s.group, ""), account.Count(int64(n+s.events)))
 		switch {
 		case n > 0 && s.printedHere():
@@ -375,9 +393,27 @@ func (s *sbRows) addErrors() {
 	}
 }
 
+// addPromise adds the rate that was asked for, and whether it was held.
+func (s *sbRows) addPromise() {
+	rate, _ := number(s.params["rate"])
+	if rate <= 0 {
+		return
+	}
+	if s.op == opTransaction {
+		s.step.Groups[0].RateOf = opTransaction
+	}
+	addArrivals(s.run, rate, s.events, s.reason == "" && !s.printedHere())
+}
+
 // addSeries adds the intervals.
 func (s *sbRows) addSeries() {
 	var intervals []account.Interval
+	printed := 0.0 // the percentile of the final figures
+	for name := range s.latency {
+		if p, ok := strings.CutPrefix(name, "p"); ok {
+			printed, _ = number(p)
+		}
+	}
 	for _, iv := range s.intervals.items {
 		units := iv.events
 		if s.op == opQuery && iv.queries >= 0 {
@@ -388,12 +424,18 @@ func (s *sbRows) addSeries() {
 		line := result.Line{Source: "ops", T: iv.end, DT: iv.length, Group: s.group, Op: s.op,
 			Ops: int64(n), Rows: int64(n * max(1, s.scanned))}
 		line.Errors = int64(math.Round(max(iv.errors, 0) * iv.length))
-		if iv.percentile == 99 && line.Ops > 0 && iv.latency >= sbDigit {
-			if s.paced() {
-				line.ResponseP99 = account.MicrosOfMillis(iv.latency)
-			} else {
-				line.P99 = account.MicrosOfMillis(iv.latency)
-			}
+		p95, p99 := &line.P95, &line.P99
+		if s.paced() {
+			p95, p99 = &line.ResponseP95, &line.ResponseP99
+		}
+		switch p := cmp.Or(iv.percentile, printed); {
+		case line.Ops == 0 || iv.latency < sbDigit: // unknown
+		case p == 95:
+			*p95 = account.MicrosOfMillis(iv.latency)
+		case p == 99:
+			*p99 = account.MicrosOfMillis(iv.latency)
+		default:
+			s.drop("latencies of intervals at other or unknown percentiles")
 		}
 		s.emit(line)
 	}
@@ -403,26 +445,22 @@ func (s *sbRows) addSeries() {
 // addNotes adds the notes that readers need to interpret the figures.
 func (s *sbRows) addNotes() {
 	note := func(text string, args ...any) { s.step.Note(fmt.Sprintf(text, args...)) }
-	if s.has("read/write requests") {
-		note("sysbench 0.5: queries are its read/write requests; BEGIN and COMMIT are not among them.")
-	} else if s.events > 0 && s.queries > s.events && s.op == opTransaction {
+	if s.events > 0 && s.queries > s.events && s.op == opTransaction && !s.uncounted {
 		note("A transaction has %.3g queries in the mean; BEGIN and COMMIT are among them.", s.queries/s.events)
+	}
+	if s.reset > 0 {
+		note("%d of the log's intervals have impossible rates, as sysbench reset its counters in them: they are left out.",
+			s.reset)
 	}
 	if s.intervals.stride > 1 {
 		note("The log has more than %d intervals: %d at a time are merged.", mostIntervals, s.intervals.stride)
 	}
-	if other := s.totals["other"]; strings.Contains(s.params["script"], "delete") && other > 0 && s.reason == "" {
+	other := s.sum("other").value
+	if strings.Contains(s.params["script"], "delete") && other > 0 && s.reason == "" && s.has("queries") {
 		s.warn("%.0f of %.0f deletes found no row: sysbench counts them as done", other, s.queries)
 	}
-	if shed, late := s.totals["shed"], s.totals["not done at the end"]; shed+late > 0 {
+	if shed, late := s.sum("shed").value, s.sum("not done at the end").value; shed+late > 0 {
 		s.warn("%.0f operations were shed, and %.0f had arrived and were not done at the end: they are in no response time",
 			shed, late)
-	}
-	if rate, _ := number(s.params["rate"]); rate > 0 {
-		g := &s.step.Groups[0]
-		g.Rate, g.Pace = rate, "poisson"
-		if s.op == opTransaction {
-			g.RateOf = opTransaction
-		}
 	}
 }

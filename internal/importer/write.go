@@ -244,6 +244,9 @@ func (t *trial) write(dir string) error {
 func (r *run) paths() (out []string) {
 	for _, f := range r.files {
 		out = append(out, f.path)
+		if f.errors != nil {
+			out = append(out, f.errors.path)
+		}
 	}
 	return append(out, r.beside...)
 }

@@ -34,6 +34,7 @@ const (
 	Disturbed          Code = "disturbed"
 	LowerBound         Code = "lower_bound"
 	DoneEarly          Code = "done_early"
+	CountedLate        Code = "counted_late"
 	RowsMissing        Code = "rows_missing"
 	TooFewRows         Code = "too_few_rows"
 	ClientBound        Code = "client_bound"
@@ -45,6 +46,7 @@ const (
 	WrongPlan          Code = "wrong_plan"
 	PlanUnknown        Code = "plan_unknown"
 	ErrorsAboveAllowed Code = "errors_above_allowed"
+	Contradictory      Code = "contradictory_log"
 )
 
 // clientLoad is the part of the client's texts about its processors' load.
@@ -64,6 +66,7 @@ var decisive = map[Code]Kind{
 	LowerBound: {Text: "lower bound: {written:%.1f} MiB were written, and {deferred:%.1f} MiB more were still unwritten at the end of the step: it was too short for writes to recur", Short: "writes are a lower bound", Effect: Bounds},
 
 	DoneEarly:   {Text: "lower bound: group {group} had done its operations after {end:%.3g} of {seconds:%.3g} s, and its rates are over the whole step", Short: "its operations were done early", Effect: Bounds},
+	CountedLate: {Text: "lower bound: the server's counters lag by up to {lag:%.3g} s, and the step took {seconds:%.3g} s", Short: "the server counts late", Effect: Bounds},
 	RowsMissing: {Text: "rows were missing: {found:%.4g} of {expected:%.4g} were found for each {op}; missing rows make operations cheaper", Short: "rows were missing"},
 	TooFewRows: {Text: "group {group}: {op}: rows were missing: {found:%.4g} of {expected:%.4g} were found for each {op}; missing rows make operations cheaper. The step cannot be compared",
 		Short: "rows missing", Effect: Refuses},
@@ -82,6 +85,7 @@ var decisive = map[Code]Kind{
 	WrongPlan:          {Text: "wrong plan: {what}", Short: "wrong plan", Effect: Invalidates},
 	PlanUnknown:        {Text: "{error}", Effect: Invalidates},
 	ErrorsAboveAllowed: {Text: "{share:%.3g} % of the operations of group {group} failed, {allowed:%.3g} % are allowed (errors_allowed)", Short: "too many operations failed", Effect: Invalidates},
+	Contradictory:      {Text: "{reason}", Short: "its log contradicts itself", Effect: Refuses},
 }
 
 // kinds are those of all codes.

@@ -91,6 +91,10 @@ func (f Family) Layer() Layer {
 	return ServiceLayer
 }
 
+// LittleIO, in KB of a window, is too little to be reported or judged: any program causes
+// as much.
+const LittleIO = 128
+
 // Denominator is the unit that the numbers of a metric are divided by. Each row names its own.
 type Denominator string
 

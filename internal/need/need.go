@@ -65,3 +65,8 @@ func TempDir(t testing.TB) string {
 	}
 	return dir
 }
+
+// UgliestName is a name for a directory that most programs misread somewhere, and that makes
+// paths of sockets too long.
+const UgliestName = "-ug  ly é '\"%#%s\\,:;@?*[x]{}&$HOME`|<>=~" +
+	"(more than 130 characters, as this goes on and on, without any meaning at all, until it is long enough)"

@@ -170,7 +170,7 @@ func (r fakeRun) Steps() []workload.Step {
 			Groups: []workload.Group{{Name: "query", Clients: 8, Ops: query}}},
 	}
 }
-func (r fakeRun) Estimate() workload.Live { return workload.Live{Rows: r.rows} }
+func (r fakeRun) Estimate([]workload.Step) workload.Live { return workload.Live{Rows: r.rows} }
 
 func (catalog) ReadWorkload(file string, content []byte) (workload.Workload, error) {
 	w, err := declared.Read(file, content)

@@ -364,7 +364,7 @@ targets: [pebble, {name: few, engine: pebble, params: {rows: 1k, mode: random}},
 	if d := cmp.Diff(want, few.Params); d != "" {
 		t.Error(d)
 	}
-	if got := []int64{p.Run.Estimate().Rows, p.For(&p.Targets[0]).Run.Estimate().Rows, few.Run.Estimate().Rows}; !slices.Equal(got, []int64{2000, 2000, 1000}) {
+	if got := []int64{p.Run.Estimate(nil).Rows, p.For(&p.Targets[0]).Run.Estimate(nil).Rows, few.Run.Estimate(nil).Rows}; !slices.Equal(got, []int64{2000, 2000, 1000}) {
 		t.Errorf("runs of the plan and its targets have %v rows", got)
 	}
 	if own := p.Targets[1].Own; !slices.Equal(own, []string{"mode", "rows", "skew"}) || p.Targets[0].Own != nil || p.Targets[2].Own != nil {

@@ -69,7 +69,11 @@ func choose(b *binder, f strictyaml.Fields, p *Plan) (own []byte) {
 	case !b.Is(n, strictyaml.Scalar, "workload is a name, a file, or a map", "as in workload: ./queue.yaml"):
 		return nil
 	case isFile(n.Text):
-		if own, err = regular.ReadText(filepath.Join(filepath.Dir(b.file), n.Text)); err == nil {
+		path := n.Text
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(filepath.Dir(b.file), path)
+		}
+		if own, err = regular.ReadText(path); err == nil {
 			p.Declared = own
 			b.chosen, err = b.cat.ReadWorkload(n.Text, own)
 		}

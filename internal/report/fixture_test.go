@@ -155,7 +155,7 @@ func rowAdder(t *result.Trial, s *result.Step) adder {
 	return func(group, op, name string, value float64, unit, per string, warnings ...string) {
 		source := map[string]string{"write_kb": "device vda", "read_kb": "device vda", "cpu_us": "process", "server_cpu_us": "process"}[name]
 		n := int64(60)
-		if metric.IsLatency(name) {
+		if metric.IsLatency(name) || unit == "KB" {
 			n = 60_000
 		}
 		s.Rows = append(s.Rows, metric.Row{Target: t.Target, Trial: t.Trial, Step: s.Name, Group: group, Op: op, Metric: name, Value: value, Unit: unit, Per: per, N: n, Source: source, Warnings: metric.UntypedAll(warnings)})

@@ -88,15 +88,23 @@ func summaryTable(s *step, n *page.Notes) page.Table {
 }
 
 // targetMarks note the reason why a target is not compared in a step.
-func targetMarks(s *step, t *target, n *page.Notes) (marks string) {
-	mark := func(reason string) { marks += fmt.Sprintf(" ⚠%d", n.Mark(t.Name+" in "+s.Name+": "+reason).Number) }
+func targetMarks(s *step, t *target, n *page.Notes) string {
+	var all page.Cell
 	if reason := reasons(s, t); reason != "" {
-		mark(reason + "; not comparable")
+		all.Note(n.Mark(t.Name + " in " + s.Name + ": " + reason + "; not comparable"))
 	}
 	if reason := s.Unlike(s.c.Targets[0], t); reason != "" {
-		mark(reason + "; not compared")
+		all.Note(n.Mark(t.Name + " in " + s.Name + ": " + reason + "; not compared"))
 	}
-	return marks
+	return after(all.Marks())
+}
+
+// after returns marks after a word; "" if there are none.
+func after(marks string) string {
+	if marks == "" {
+		return ""
+	}
+	return " " + marks
 }
 
 func summaryCell(s *step, t *target, m measure, n *page.Notes) page.Cell {
@@ -107,11 +115,14 @@ func summaryCell(s *step, t *target, m measure, n *page.Notes) page.Cell {
 	if !ok {
 		return page.Absent("")
 	}
-	own, _ := compare.Undisturbed(s.Step, k, s.c.Targets...)
-	num := s.number(t, own)
+	num := s.number(t, k)
 	c := page.Cell{Text: num.Whole(), Number: true}
-	if own != k {
-		c.Note(n.Mark("what the engine's own processes did, as other programs used the device"))
+	if other := metric.StandIn(m.metric); other != nil && other.Name == k.Metric && num.Missing == "" {
+		reason := "other programs used the device"
+		if len(s.Keys(m.metric)) == 0 {
+			reason = "the " + m.label() + " is unknown here"
+		}
+		c.Note(n.Mark(other.Label + ", as " + reason))
 	}
 	for _, w := range num.Warnings {
 		c.Note(n.Mark(w))
@@ -174,11 +185,12 @@ func answerLines(s *step, n *page.Notes) (out []string) {
 }
 
 // noted returns the numbers of the notes on warnings about a target in a step.
-func noted(n *page.Notes, t *target, s *step, warnings []metric.Warning) (out string) {
+func noted(n *page.Notes, t *target, s *step, warnings []metric.Warning) string {
+	var all page.Cell
 	for _, w := range warnings {
-		out += fmt.Sprintf(" ⚠%d", n.Mark(t.Name, " in ", s.Name, ": ", w).Number)
+		all.Note(n.Mark(t.Name, " in ", s.Name, ": ", w))
 	}
-	return out
+	return after(all.Marks())
 }
 
 // settledLines returns the KB written per row, including deferred writes, after

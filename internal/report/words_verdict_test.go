@@ -3,6 +3,10 @@ package report
 import (
 	"strings"
 	"testing"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/metric"
+	"rumbench/internal/page"
 )
 
 // Where what one target wrote is only known as a lower bound, nobody is said to have
@@ -47,5 +51,52 @@ func TestWritesBesideOtherPrograms(t *testing.T) {
 	}
 	if want := "KB written per insert row: pebble, 0.128× sqlite’s, proven"; !strings.Contains(b.String(), want) {
 		t.Errorf("the page does not say %q", want)
+	}
+}
+
+// The summary marks numbers that stand in for those of the column, and a note once.
+func TestSummaryMarksSubstitutes(t *testing.T) {
+	for reason, change := range map[string]func(*metric.Row){
+		"other programs used the device": func(r *metric.Row) {
+			if r.Disturbed = r.Metric == metric.WriteKB; r.Disturbed {
+				r.Warnings = []metric.Warning{metric.Warn(metric.Disturbed, metric.Values{"did": "wrote", "others": 5.0, "all": 9.0})}
+			}
+		},
+		"the write KB is unknown here": func(r *metric.Row) {
+			if r.Metric == metric.WriteKB {
+				r.Metric = metric.EngineStalls // as in a duet
+			}
+		},
+	} {
+		in := fixture(4)
+		for _, trial := range in.Trials {
+			for i := range trial.Steps {
+				s := &trial.Steps[i]
+				for k := range s.Rows {
+					change(&s.Rows[k])
+				}
+			}
+		}
+		var b strings.Builder
+		if err := Text(&b, in, 0); err != nil {
+			t.Fatal(err)
+		}
+		number := ""
+		for line := range strings.Lines(b.String()) {
+			if mark, text, ok := strings.Cut(line, " process written KB, as "+reason); ok && strings.HasPrefix(mark, "⚠") && text == "\n" {
+				number = mark
+			}
+		}
+		if number == "" || strings.Count(b.String(), number) < 4 {
+			t.Errorf("%s: %q is not at the numbers:\n%s", reason, number, b.String())
+		}
+	}
+}
+
+func TestNotedOnce(t *testing.T) {
+	c := &step{Step: &compare.Step{}}
+	w := []metric.Warning{metric.Untyped("slow in trial"), metric.Untyped("slow in trial"), metric.Untyped("fast")}
+	if got := noted(&page.Notes{}, &target{Name: "a"}, c, w); got != " ⚠1,2" {
+		t.Errorf("%q", got)
 	}
 }

@@ -61,14 +61,5 @@ func versionIn(pattern *regexp.Regexp) func(text string) (version string, ok boo
 	}
 }
 
-// socketDir returns the directory of the socket for the server: relative to its working
-// directory, the data directory, if the path of the socket is too long.
-func socketDir(s *Server) string {
-	if len(s.endpoint.Socket) > longestSocket {
-		return "../run"
-	}
-	return s.runDir()
-}
-
 // Kinds lists the kinds of servers.
 func Kinds() []string { return []string{MariaDB, MySQL, Postgres, Tarantool, Mongod} }

@@ -37,7 +37,7 @@ func guardPort(s *Server) ([]Setting, error) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
-	return []Setting{{"init-file", path}}, s.owner.own(path)
+	return []Setting{{"init-file", s.seen(path)}}, s.owner.own(path)
 }
 
 var verPattern = regexp.MustCompile(`Ver (\S+)`)
@@ -58,7 +58,7 @@ func createMariaDB(s *Server) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	command := []string{path, "--defaults-file=" + s.configFile()}
+	command := append([]string{path}, defaultsFile(s)...)
 	if strings.HasSuffix(path, "mysql_install_db") { // MariaDB before 10.4
 		command = append(command, "--force")
 	} else {
@@ -120,7 +120,7 @@ func (s *Server) keep(said []byte) error {
 // environment returns the environment of a server's programs. Old releases
 // contain their own libraries.
 func environment(s *Server) []string {
-	env := []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + s.tempDir(), "LANG=C", marker + s.Dir}
+	env := []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + s.seen(s.tempDir()), "LANG=C", marker + s.Dir}
 	if libs := filepath.Join(s.Program.base(), "libs"); s.Program.base() != "/usr" && isDir(libs) {
 		env = append(env, "LD_LIBRARY_PATH="+libs)
 	}
@@ -133,7 +133,7 @@ func isDir(path string) bool {
 }
 
 // defaultsFile must be first, and excludes files in /etc.
-func defaultsFile(s *Server) []string { return []string{"--defaults-file=" + s.configFile()} }
+func defaultsFile(s *Server) []string { return []string{"--defaults-file=" + s.seen(s.configFile())} }
 
 // writeConfig writes the configuration of MariaDB or MySQL. An engine's settings
 // override the common ones before them, but not the paths after them.
@@ -144,10 +144,10 @@ func writeConfig(s *Server, more []Setting) error {
 	}
 	settings = append(append(settings, more...), s.Settings...)
 	settings = append(settings,
-		Setting{"datadir", s.DataDir()},
-		Setting{"tmpdir", s.tempDir()},
-		Setting{"socket", s.relativeSocket()},
-		Setting{"pid-file", filepath.Join(s.runDir(), "pid")},
+		Setting{"datadir", s.seen(s.DataDir())},
+		Setting{"tmpdir", s.seen(s.tempDir())},
+		Setting{"socket", s.seen(s.endpoint.Socket)},
+		Setting{"pid-file", s.seen(filepath.Join(s.runDir(), "pid"))},
 		Setting{"port", fmt.Sprint(s.endpoint.Port)},
 	)
 	if !s.sets("bind_address") {
@@ -156,16 +156,10 @@ func writeConfig(s *Server, more []Setting) error {
 	return os.WriteFile(s.configFile(), []byte("[mysqld]\n"+lines(settings, quoteOption)), 0o644)
 }
 
-// relativeSocket returns the socket's path for the server, relative to its
-// working directory, the data directory, if the path is too long.
-func (s *Server) relativeSocket() string {
-	return socketDir(s) + "/" + filepath.Base(s.endpoint.Socket)
-}
-
 // quoteOption quotes characters that are special in an option file.
 func quoteOption(v string) string {
-	if strings.ContainsAny(v, "#;'\" ") {
-		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(v) + `"`
+	if strings.ContainsAny(v, "#;'\" \\\n") {
+		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(v) + `"`
 	}
 	return v
 }

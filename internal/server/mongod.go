@@ -36,7 +36,7 @@ var mongodOption = regexp.MustCompile(`(?m)^ +(?:-\w \[ |)--(\w+)`)
 const ServerParameter = "setParameter."
 
 func mongodArguments(s *Server) []string {
-	args := []string{"--dbpath=" + s.DataDir(), "--directoryperdb", "--unixSocketPrefix=" + socketDir(s),
+	args := []string{"--dbpath=" + s.seen(s.DataDir()), "--directoryperdb", "--unixSocketPrefix=" + s.seen(s.runDir()),
 		fmt.Sprintf("--port=%d", s.endpoint.Port)}
 	if !s.sets("bind_ip") {
 		args = append(args, "--bind_ip=127.0.0.1")

@@ -11,7 +11,7 @@ func TestMongodArguments(t *testing.T) {
 		{"wiredTigerCacheSizeGB", "0.25"}, {"port", "1234"}, {ServerParameter + "ttlMonitorEnabled", "false"}, {"ipv6", ""},
 	}}, kind: &mongod, endpoint: Endpoint{Port: 1234, Socket: "/d/run/mongodb-1234.sock"}}
 	want := []string{
-		"--dbpath=/d/data", "--directoryperdb", "--unixSocketPrefix=/d/run", "--port=1234", "--bind_ip=127.0.0.1",
+		"--dbpath=.", "--directoryperdb", "--unixSocketPrefix=../run", "--port=1234", "--bind_ip=127.0.0.1",
 		"--wiredTigerCacheSizeGB=0.25", "--setParameter=ttlMonitorEnabled=false", "--ipv6",
 	}
 	if got := mongodArguments(s); !slices.Equal(got, want) {

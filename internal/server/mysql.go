@@ -62,7 +62,7 @@ func createMySQL(s *Server) ([]string, error) {
 		return nil, fmt.Errorf("release %s cannot create its system tables: %s, which its archive contains, is missing",
 			s.Program.Version, template)
 	}
-	return []string{s.Program.Path, "--defaults-file=" + s.configFile(), "--initialize-insecure"}, nil
+	return append(append([]string{s.Program.Path}, defaultsFile(s)...), "--initialize-insecure"), nil
 }
 
 // copyData copies system tables; other directories would become databases.

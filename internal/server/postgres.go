@@ -19,8 +19,10 @@ import (
 var postgres = kind{
 	// SIGTERM waits for clients
 	user: "postgres", superuser: "postgres", aptPackage: "postgresql", socket: ".s.PGSQL.PORT", stop: syscall.SIGINT,
-	paths:     []string{"/usr/local/pgsql/bin/postgres", "/usr/lib/postgresql/*/bin/postgres"},
-	arguments: func(s *Server) []string { return []string{"-D", s.DataDir(), "--config-file=" + s.configFile()} },
+	paths: []string{"/usr/local/pgsql/bin/postgres", "/usr/lib/postgresql/*/bin/postgres"},
+	arguments: func(s *Server) []string {
+		return []string{"-D", s.seen(s.DataDir()), "--config-file=" + s.seen(s.configFile())}
+	},
 	configure: configurePostgres, create: createPostgres, variables: postgresVariables, leftovers: postgresLeftovers,
 	version: versionIn(regexp.MustCompile(`^postgres \(PostgreSQL\) (\S+)`)),
 }
@@ -32,14 +34,14 @@ func configurePostgres(s *Server) error {
 	}
 	settings = append(settings,
 		Setting{"port", fmt.Sprint(s.endpoint.Port)},
-		Setting{"unix_socket_directories", socketDir(s)},
+		Setting{"unix_socket_directories", s.seen(s.runDir())},
 		Setting{"logging_collector", "off"}, // standard error is the log
 		// The default, POSIX shared memory, has random names in /dev/shm, which all
 		// servers of the host use: it would outlive a killed server, and could not
 		// be removed without risk to a running one.
 		Setting{"dynamic_shared_memory_type", "mmap"},
 	)
-	quote := func(v string) string { return "'" + strings.ReplaceAll(v, "'", "''") + "'" }
+	quote := func(v string) string { return "'" + strings.NewReplacer("'", "''", `\`, `\\`).Replace(v) + "'" }
 	return os.WriteFile(s.configFile(), []byte(lines(settings, quote)), 0o644)
 }
 
@@ -48,8 +50,8 @@ func createPostgres(s *Server) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []string{path, "-D", s.DataDir(), "-U", s.kind.superuser, "--auth-local=trust", "--auth-host=scram-sha-256",
-		"--pwfile=" + s.passwordFile(), "--no-locale", "-E", "UTF8"}, nil
+	return []string{path, "-D", s.seen(s.DataDir()), "-U", s.kind.superuser, "--auth-local=trust",
+		"--auth-host=scram-sha-256", "--pwfile=" + s.seen(s.passwordFile()), "--no-locale", "-E", "UTF8"}, nil
 }
 
 // postgresVariables reads the names in the first column of --describe-config.

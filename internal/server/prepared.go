@@ -32,7 +32,7 @@ func preparedFor(s *Server, command []string) (prepared, error) {
 		fmt.Fprintln(h, path, program.Size(), program.ModTime())
 	}
 	text := strings.Join(append(command, string(config)), "\n")
-	own := strings.NewReplacer(s.Dir, "", socketDir(s), "", fmt.Sprint(s.endpoint.Port), "")
+	own := strings.NewReplacer(fmt.Sprint(s.endpoint.Port), "")
 	fmt.Fprintln(h, s.Program, s.owner, own.Replace(text))
 	parent := filepath.Join(os.TempDir(), fmt.Sprintf("rumbench-prepared-%d", os.Getuid()))
 	if err := ownDir(parent); err != nil {

@@ -52,6 +52,14 @@ func (c *Config) runDir() string       { return filepath.Join(c.Dir, "run") }
 func (c *Config) tempDir() string      { return filepath.Join(c.Dir, "tmp") }
 func (c *Config) passwordFile() string { return filepath.Join(c.runDir(), "password") }
 
+// seen returns one of these paths as the server's programs get it: relative to their working
+// directory, the data directory. Dir may be longer than the address of a socket can be, and hold
+// characters that a configuration or a script misreads.
+func (c *Config) seen(path string) string {
+	rel, _ := filepath.Rel(c.DataDir(), path) // both are below Dir
+	return rel
+}
+
 // DataDir returns the server's data directory.
 func (c *Config) DataDir() string { return filepath.Join(c.Dir, "data") }
 

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -43,7 +44,7 @@ func holdServer(dir string) {
 func ready(kind, dir string) func(context.Context, Endpoint) error {
 	return func(ctx context.Context, e Endpoint) error {
 		if kind == Tarantool { // which listens before its first checkpoint
-			if made, _ := filepath.Glob(filepath.Join(dir, "*", "*.snap")); made == nil {
+			if made, _ := fs.Glob(os.DirFS(dir), "*/*.snap"); made == nil {
 				return errors.New("there is no checkpoint yet")
 			}
 		}
@@ -332,16 +333,48 @@ func TestForeignDirectory(t *testing.T) {
 	}
 }
 
-// The path of a socket may be longer than an address allows.
-func TestLongPath(t *testing.T) {
+// The path of a server may be longer than the address of a socket, and hold characters that
+// configurations, scripts and lists of paths misread.
+func TestUgliestPath(t *testing.T) {
 	for _, k := range installedKinds(t) {
-		dir := filepath.Join(need.TempDir(t), strings.Repeat("long", 30))
-		if err := os.Mkdir(dir, 0o755); err != nil {
-			t.Fatal(err)
+		t.Run(k, func(t *testing.T) {
+			dir := filepath.Join(need.TempDir(t), need.UgliestName)
+			if err := os.Mkdir(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			for _, created := range []bool{true, false} {
+				s := start(t, Config{Kind: k, Dir: dir, anew: true})
+				if s.Created() != created {
+					t.Errorf("its data was created: %v", !created)
+				}
+				if err := s.Stop(); err != nil {
+					t.Error(err)
+				}
+			}
+			s := start(t, Config{Kind: k, Dir: dir})
+			if err := Sweep(dir); err != nil || len(workers(dir)) > 0 {
+				t.Errorf("processes %v are left: %v", workers(dir), err)
+			}
+			s.Wait(time.Minute)
+		})
+	}
+}
+
+// Settings reach the configuration as they are.
+func TestQuoted(t *testing.T) {
+	for value, want := range map[string]string{
+		"plain": "plain", "a b": `"a b"`, `a\b`: `"a\\b"`, `say "a"`: `"say \"a\""`, "a#b": `"a#b"`, "a\nb": `"a\nb"`,
+	} {
+		if got := quoteOption(value); got != want {
+			t.Errorf("%q is written as %s, want %s", value, got, want)
 		}
-		if err := start(t, Config{Kind: k, Dir: dir}).Stop(); err != nil {
-			t.Error(err)
-		}
+	}
+	s := &Server{Config: Config{Kind: Postgres, Dir: t.TempDir(), Settings: []Setting{{"x", `it's a\b`}}}, kind: &postgres}
+	if err := configurePostgres(s); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := os.ReadFile(s.configFile()); err != nil || !strings.Contains(string(b), `x = 'it''s a\\b'`+"\n") {
+		t.Errorf("%s, %v", b, err)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 var tarantool = kind{
 	user: "tarantool", superuser: "guest", aptPackage: "tarantool", socket: "s", stop: syscall.SIGTERM,
 	paths:     []string{"/opt/tarantool/bin/tarantool", "/usr/local/bin/tarantool", "/usr/bin/tarantool"},
-	arguments: func(s *Server) []string { return []string{s.configFile()} },
+	arguments: func(s *Server) []string { return []string{s.seen(s.configFile())} },
 	configure: configureTarantool, variables: tarantoolVariables,
 	version: versionIn(regexp.MustCompile(`^Tarantool (\d+\.\d+\.\d+)`)),
 }
@@ -21,14 +21,9 @@ var tarantool = kind{
 // configureTarantool writes the script. The server listens at the socket only,
 // which none but root and its own user can access, so guest has all rights.
 func configureTarantool(s *Server) error {
-	socket := s.endpoint.Socket
-	if len(socket) > longestSocket {
-		socket = "unix/:./" + s.relativeSocket()
-	}
 	settings := append([]Setting{}, s.Settings...)
 	settings = append(settings,
-		Setting{"listen", socket},
-		Setting{"work_dir", s.DataDir()},
+		Setting{"listen", "unix/:./" + s.seen(s.endpoint.Socket)},
 		Setting{"feedback_enabled", "false"}, // it would report to its makers
 	)
 	text := "box.cfg{\n" + lines(settings, quoteLua) + "}\n" +

@@ -278,7 +278,7 @@ func (r *run) Speaks() []string { return r.speaks }
 func (r *run) Steps() []workload.Step { return r.steps }
 
 // Estimate implements workload.Run. It covers only the loads.
-func (r *run) Estimate() (l workload.Live) {
+func (r *run) Estimate([]workload.Step) (l workload.Live) {
 	for _, t := range r.tables {
 		l.Rows += t.loaded
 		l.Bytes += int64(float64(t.loaded) * t.rowBytes(t.indexNames()))

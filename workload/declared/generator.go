@@ -196,17 +196,20 @@ func (a *arguments) over() numbers {
 // rows returns a value that draws a number of 0…now-1, and draws again if that row does
 // not exist. draw gets the current size.
 func (n numbers) rows(draw func(e *env, now int64) int64) value {
+	return n.retried(func(e *env, now int64, _ int) int64 { return draw(e, now) })
+}
+
+// retried is rows; draw gets the number of earlier tries, too.
+func (n numbers) retried(draw func(e *env, now int64, tries int) int64) value {
 	if n.table == nil {
-		return value{typ: model.Int, num: func(e *env) int64 { return draw(e, n.fixed) }}
+		return value{typ: model.Int, num: func(e *env) int64 { return draw(e, n.fixed, 0) }}
 	}
-	return value{typ: model.Int, chosen: n.table, num: func(e *env) int64 {
+	return value{typ: model.Int, chosen: n.table, num: func(e *env) (at int64) {
 		now := n.now()
-		at := draw(e, now)
-		for range mostRedraws {
-			if n.exists(at, now) {
+		for tries := range mostRedraws {
+			if at = draw(e, now, tries); n.exists(at, now) {
 				return at
 			}
-			at = draw(e, now)
 		}
 		for i := range now {
 			if next := (max(at, 0) + i) % now; n.exists(next, now) {

@@ -152,7 +152,14 @@ func buildLatest(a *arguments) value {
 
 func buildHotspot(a *arguments) value {
 	n, share, draws := a.over(), a.float("numbers", 0, 1), a.float("draws", 0, 1)
-	return n.rows(func(e *env, now int64) int64 { return gen.NewHotspot(now, share, draws).Draw(&e.src) })
+	var hot bool
+	return n.retried(func(e *env, now int64, tries int) int64 {
+		d := gen.NewHotspot(now, share, draws)
+		if tries%mostInRange == 0 {
+			hot = d.Hot(&e.src)
+		}
+		return d.Within(hot, &e.src)
+	})
 }
 
 func buildNewest(a *arguments) value {
@@ -175,8 +182,18 @@ func buildHotRanges(a *arguments) value {
 		a.refuse(a.at, err.Error(), "they are a*e^(b*x) + c*e^(d*x), of x from 1 on")
 		return value{}
 	}
-	return n.rows(func(e *env, _ int64) int64 { return h.Draw(&e.src) })
+	var place int64
+	return n.retried(func(e *env, _ int64, tries int) int64 {
+		if tries%mostInRange == 0 {
+			place = h.Range(&e.src)
+		}
+		return h.Within(place, &e.src)
+	})
 }
+
+// mostInRange limits the draws from a range, or from hot rows, whose rows are gone. Until
+// then they keep their share, however many are gone.
+const mostInRange = 40
 
 func buildGaussian(a *arguments) value {
 	return a.over().rows(func(e *env, now int64) int64 {

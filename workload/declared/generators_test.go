@@ -3,6 +3,8 @@ package declared
 import (
 	"encoding/json"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -123,6 +125,44 @@ func TestPermute(t *testing.T) {
 	}
 }
 
+// Deleted rows are drawn again in the same range, so ranges keep their shares; if a range
+// has no rows left, the others take its share.
+func TestHotRangesKeepTheirShares(t *testing.T) {
+	const rows, ranges, draws = 10_000, 10, 20_000
+	c := clientOf(t, "zippydb", "requests", map[string]any{"rows": int64(rows), "ranges": int64(ranges)})
+	i := slices.IndexFunc(c.ops, func(o *operation) bool { return o.name == "get" })
+	table, row := c.tables[0], c.ops[i].statements[0].row
+	shares := func() (out [ranges]float64) {
+		for range draws {
+			at := row.num(&c.env)
+			if table.isDead(at) {
+				t.Fatalf("row %d was deleted", at)
+			}
+			out[at*ranges/rows] += 1. / draws
+		}
+		return out
+	}
+	before := shares()
+	hottest := int64(slices.Index(before[:], slices.Max(before[:])))
+	for at := hottest * rows / ranges; at < (hottest+1)*rows/ranges; at++ {
+		table.dead.set(at, at%10 != 0)
+	}
+	for at, share := range shares() {
+		if math.Abs(share-before[at]) > 0.02 {
+			t.Errorf("range %d had a share of %.3f, and has %.3f after deletes", at, before[at], share)
+		}
+	}
+	for at := hottest * rows / ranges; at < (hottest+1)*rows/ranges; at++ {
+		table.dead.set(at, true)
+	}
+	after := shares()
+	for at, share := range after {
+		if want := before[at] / (1 - before[hottest]); int64(at) != hottest && math.Abs(share-want) > 0.03 {
+			t.Errorf("range %d has a share of %.3f beside an empty one, want %.3f", at, share, want)
+		}
+	}
+}
+
 // A prefix stands once before the digits, also where it is computed.
 func TestPrefix(t *testing.T) {
 	values, _ := columnValues(small(t, "p: {value: {text: 5}}, x: {value: {decimal: {of: row, prefix: p, digits: 3}}}, y: {value: {decimal: {prefix: {decimal: {prefix: {const: a}}}}}}", "", nil), "x", 20)
@@ -198,8 +238,8 @@ steps: [{load: t, rows: 10}]
 func TestLoaded(t *testing.T) {
 	for again, want := range map[int64]int64{0: 100, 30: 100, 500: 500} {
 		r := small(t, "n: {value: 0}", "", map[string]any{"again": again})
-		if r.tables[0].loaded != want || r.Estimate().Rows != want {
-			t.Errorf("loads of 100, and anew of %d: %d rows, estimated %d", again, r.tables[0].loaded, r.Estimate().Rows)
+		if r.tables[0].loaded != want || r.Estimate(nil).Rows != want {
+			t.Errorf("loads of 100, and anew of %d: %d rows, estimated %d", again, r.tables[0].loaded, r.Estimate(nil).Rows)
 		}
 	}
 }

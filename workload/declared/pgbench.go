@@ -17,29 +17,37 @@ import (
 // FromPgbench returns a workload file for a pgbench script: its variables become draws,
 // and its statements become SQL for postgres. The only meta-command it knows is \set. The
 // file has those of pgbench's tables that the SQL names. The error has the type
-// hint.Problems.
+// hint.Problems; with it, the file is nil, or a draft that Read refuses for these reasons.
 func FromPgbench(file string, script []byte) ([]byte, error) {
-	p := pgbench{source: strictyaml.FileSource(file, string(script)), known: map[string]bool{"scale": true}}
+	p := pgbench{source: strictyaml.FileSource(file, string(script)), names: map[string]string{"scale": "scale"},
+		taken: map[string]bool{"scale": true, "clients": true, "seconds": true, checkParam.Name: true}}
 	p.read(strings.Split(string(script), "\n"))
 	if len(p.problems) > 0 {
 		strictyaml.SortProblems(p.problems)
 		return nil, p.problems
 	}
 	base := filepath.Base(file)
-	return p.write(cmp.Or(strings.TrimSuffix(base, filepath.Ext(base)), "script")), nil
+	name := cmp.Or(strings.TrimSuffix(base, filepath.Ext(base)), "script")
+	content := p.write(name)
+	if len(p.problems) > 0 {
+		return content, p.problems
+	}
+	_, err := Read(name+".yaml", content)
+	return content, err
 }
 
 // pgbench reads a script. It has many fields: the parsed parts, and the current position.
 type pgbench struct {
 	source     *strictyaml.Source
 	problems   hint.Problems
-	known      map[string]bool // variables
-	scaled     bool            // scale is used
-	draws      []string        // lines
-	statements []string        // lines
-	isolation  string          // of the transaction; "true" without one, "" without a transaction
-	begun      place           // of an open transaction
-	alone      place           // of the first statement outside of a transaction
+	names      map[string]string // of variables in the file, as they are set at the current position
+	taken      map[string]bool   // names in the file
+	scaled     bool              // scale is used
+	draws      []string          // lines
+	statements []string          // lines
+	isolation  string            // of the transaction; "true" without one, "" without a transaction
+	begun      place             // of an open transaction
+	alone      place             // of the first statement outside of a transaction
 
 	sql    strings.Builder // of the incomplete statement
 	places []place         // the places in the script of its parts
@@ -161,6 +169,7 @@ var (
 	lastName   = regexp.MustCompile(`(\w+)\W*$`)
 	beginning  = regexp.MustCompile(`(?i)^(?:begin|start)(?: work| transaction)?(?: isolation level (\w+(?: \w+)?))?$`)
 	ending     = regexp.MustCompile(`(?i)^(?:end|commit)(?: work| transaction)?$`)
+	controls   = regexp.MustCompile(`(?i)^(?:begin|start|end|commit|rollback|abort|savepoint|release|prepare transaction|set transaction)\b`)
 )
 
 // meta reads a meta-command.
@@ -175,25 +184,51 @@ func (p *pgbench) meta(at place, text string) {
 	for _, v := range variable.FindAllStringSubmatchIndex(text, -1) {
 		p.variable(place{line: at.line, column: at.column + v[0]}, text[v[2]:v[3]])
 	}
-	p.known[name] = true
 	if call := random.FindStringSubmatch(expression); call != nil {
 		p.random(at, name, call[1], strings.Split(call[2], ","))
 	} else if value, ok := p.expression(at, expression); ok {
-		p.draws = append(p.draws, "      "+name+": "+yamlText(value))
+		p.draw(p.set(name), yamlText(value))
+	}
+	if p.names[name] == "" { // it has been refused
+		p.names[name] = name
 	}
 }
+
+func (p *pgbench) draw(name, value string) { p.draws = append(p.draws, "      "+name+": "+value) }
+
+// set returns the name in the file for a new value of a variable.
+func (p *pgbench) set(variable string) string {
+	p.names[variable] = p.give(variable)
+	return p.names[variable]
+}
+
+// give returns a name in the file for a value: this one, unless it is taken.
+func (p *pgbench) give(name string) string {
+	if !isName(name) {
+		name = "v" + name
+	}
+	first := name
+	for n := 2; p.taken[name]; n++ {
+		name = fmt.Sprintf("%s_%d", first, n)
+	}
+	p.taken[name] = true
+	return name
+}
+
+// named returns the name in the file for a variable, written with a colon.
+func (p *pgbench) named(variable string) string { return cmp.Or(p.names[variable[1:]], variable[1:]) }
 
 // variable checks that a variable is set before it is used.
 func (p *pgbench) variable(at place, name string) {
 	switch {
-	case p.known[name]:
+	case p.names[name] != "":
 	case slices.Contains([]string{"client_id", "random_seed", "default_seed"}, name):
 		p.refuse(at, "variable "+name+" is built into pgbench, and a workload has none",
 			`draw a number in its place, as in \set `+name+" random(0, 9)")
 	default:
 		p.refuse(at, "variable "+name+" is not set before", `as in \set `+name+" random(1, 100)")
 	}
-	p.scaled = p.scaled || name == "scale"
+	p.scaled = p.scaled || p.names[name] == "scale"
 }
 
 // expression returns arithmetic in the syntax of the file.
@@ -204,7 +239,7 @@ func (p *pgbench) expression(at place, text string) (value string, ok bool) {
 			"there are random, random_zipfian, and + - * % of numbers and variables")
 		return "", false
 	}
-	return variable.ReplaceAllString(text, "$1"), true
+	return variable.ReplaceAllStringFunc(text, p.named), true
 }
 
 // random reads a draw between bounds.
@@ -220,18 +255,18 @@ func (p *pgbench) random(at place, name, kind string, args []string) {
 		}
 	}
 	low, high := args[0], args[1]
-	draw := func(name, generator string) { p.draws = append(p.draws, "      "+name+": "+generator) }
 	if kind == "" {
-		draw(name, "{uniform: ["+yamlText(low)+", "+yamlText(high)+"]}")
+		p.draw(p.set(name), "{uniform: ["+yamlText(low)+", "+yamlText(high)+"]}")
 		return
 	}
-	zipf := "{zipf: {over: " + yamlText(span(low, high)) + ", theta: " + args[2] + "}}"
+	zipf := "{zipf: {over: " + yamlText(span(low, high)) + ", theta: " + yamlText(args[2]) + "}}"
 	if low == "0" { // its draws begin at 0
-		draw(name, zipf)
+		p.draw(p.set(name), zipf)
 		return
 	}
-	draw(name+"_rank", zipf)
-	draw(name, yamlText(name+"_rank + "+low))
+	rank := p.give(name + "_rank")
+	p.draw(rank, zipf)
+	p.draw(p.set(name), yamlText(rank+" + "+low))
 }
 
 // span returns how many whole numbers lie between two bounds, both included.
@@ -281,11 +316,14 @@ func (p *pgbench) statement() {
 	start := p.at(0)
 	pieces, names := split(sql)
 	offset := 0
+	var written strings.Builder
 	for i, name := range names {
 		offset += len(pieces[i])
 		p.variable(p.at(offset), name)
 		offset += 1 + len(name)
+		written.WriteString(pieces[i] + ":" + cmp.Or(p.names[name], name))
 	}
+	written.WriteString(pieces[len(names)])
 	m := beginning.FindStringSubmatch(sql)
 	switch {
 	case sql == "":
@@ -300,8 +338,10 @@ func (p *pgbench) statement() {
 		p.begun = place{}
 	case strings.EqualFold(sql, "rollback") || strings.EqualFold(sql, "abort"):
 		p.refuse(start, "a transaction that is rolled back cannot be a part of a workload", "end it with END;")
+	case controls.MatchString(sql):
+		p.refuse(start, sql+" cannot be a part of a workload", "an operation is one transaction, from BEGIN; to END;")
 	default:
-		p.execute(start, sql)
+		p.execute(start, written.String())
 	}
 	p.sql.Reset()
 	p.places = nil
@@ -324,25 +364,44 @@ func (p *pgbench) execute(at place, sql string) {
 	if p.begun.line == 0 && p.alone.line == 0 {
 		p.alone = at
 	}
-	p.statements = append(p.statements, "      - sql: {postgres: "+yamlQuoted(sql)+"}"+returnsOf(sql))
+	p.statements = append(p.statements, "      - sql: {postgres: "+yamlQuoted(sql)+"}"+p.returns(sql))
 }
 
-// returnsOf guesses the columns that a query returns: whole numbers, as most columns in
+// returns guesses the columns that a query returns: whole numbers, as most columns in
 // pgbench's own scripts are.
-func returnsOf(sql string) string {
+func (p *pgbench) returns(sql string) string {
 	m := selected.FindStringSubmatch(sql)
 	if m == nil {
 		return ""
 	}
 	var columns []string
-	for i, c := range strings.Split(m[1], ",") {
+	for i, c := range listed(m[1]) {
 		name := fmt.Sprintf("column%d", i+1)
 		if last := lastName.FindStringSubmatch(c); last != nil && !strings.Contains(c, "(") {
 			name = last[1]
 		}
-		columns = append(columns, name+": int64")
+		columns = append(columns, p.give(name)+": int64")
 	}
 	return "\n        returns: {" + strings.Join(columns, ", ") + "} # a guess: correct the types"
+}
+
+// listed splits a list at its commas, but for those in quotes and parentheses.
+func listed(text string) (items []string) {
+	start, depth := 0, 0
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\'' || c == '"':
+			i = end(text, i+1, string(c))
+		case c == '(':
+			depth++
+		case c == ')':
+			depth--
+		case c == ',' && depth == 0:
+			items = append(items, text[start:i])
+			start = i + 1
+		}
+	}
+	return append(items, text[start:])
 }
 
 func (p *pgbench) write(name string) []byte {
@@ -350,7 +409,7 @@ func (p *pgbench) write(name string) []byte {
 	var tables, loads string
 	sql := strings.Join(p.statements, "\n")
 	for _, t := range pgbenchTables {
-		if !strings.Contains(sql, t.name) {
+		if !strings.Contains(strings.ToLower(sql), t.name) {
 			continue
 		}
 		tables += "  " + t.name + ":\n" + t.text
@@ -361,8 +420,14 @@ func (p *pgbench) write(name string) []byte {
 	}
 	if tables == "" {
 		tables = "  # add the tables that the SQL names, and to steps, as in {load: orders, rows: 1000}\n"
+		p.refuse(place{line: 1, column: 1}, "the SQL names none of pgbench's tables, and those that it names are unknown",
+			"add them to the file that was written, under tables and steps")
 	}
-	b.WriteString("name: " + yamlText(name) + "\ndoc: A script of pgbench.\nparams:\n")
+	title := yamlText(name)
+	if _, text := strictyaml.Resolve(name).(string); !text { // a number, true, null
+		title = yamlQuoted(name)
+	}
+	b.WriteString("name: " + title + "\ndoc: A script of pgbench.\nparams:\n")
 	if p.scaled {
 		b.WriteString("  scale: {default: 1, min: 1, doc: \"pgbench's scale factor\"}\n")
 	}

@@ -111,8 +111,14 @@ func NewHotRanges(n, ranges int64, exp [4]float64, power float64, s Stream) (*Ho
 const powerSupport = 0.802
 
 // Draw draws a number.
-func (h *HotRanges) Draw(s *Source) int64 {
-	place, ranges := h.places[h.which.Draw(s)], int64(len(h.places))
+func (h *HotRanges) Draw(s *Source) int64 { return h.Within(h.Range(s), s) }
+
+// Range draws a range.
+func (h *HotRanges) Range(s *Source) int64 { return h.places[h.which.Draw(s)] }
+
+// Within draws a number of a range.
+func (h *HotRanges) Within(place int64, s *Source) int64 {
+	ranges := int64(len(h.places))
 	start, end := place*h.n/ranges, (place+1)*h.n/ranges
 	size := end - start
 	if h.power == 0 {

@@ -135,8 +135,13 @@ func NewHotspot(n int64, numbers, draws float64) Hotspot {
 }
 
 // Draw draws a number.
-func (d Hotspot) Draw(s *Source) int64 {
-	hot := s.Unit() < d.draws
+func (d Hotspot) Draw(s *Source) int64 { return d.Within(d.Hot(s), s) }
+
+// Hot draws whether a number is one of the hot ones.
+func (d Hotspot) Hot(s *Source) bool { return s.Unit() < d.draws }
+
+// Within draws a number of the hot ones, or of the others.
+func (d Hotspot) Within(hot bool, s *Source) int64 {
 	if d.hot > 0 && (hot || d.hot == d.n) {
 		return s.Uniform(d.hot)
 	}

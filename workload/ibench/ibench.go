@@ -164,7 +164,7 @@ func (r *run) Needs() []model.Capability { return nil }
 
 // Estimate sums the rows that the steps insert; with deletes the tables keep the size of
 // the load.
-func (r *run) Estimate() workload.Live {
+func (r *run) Estimate([]workload.Step) workload.Live {
 	rows := r.p.Int("rows") + r.p.Int("load_batch")
 	if !r.p.Bool("deletes") {
 		steps := 1.0 // steps per rate

@@ -89,8 +89,8 @@ func (r *run) Needs() []model.Capability {
 const maxRate = 20_000
 
 // Estimate returns the size of the load plus the maximum growth by request steps.
-func (r *run) Estimate() workload.Live {
-	done := workload.ClientOps(r.p, maxRate)
+func (r *run) Estimate(steps []workload.Step) workload.Live {
+	done := workload.Growing(steps, maxRate)
 	share, last := [kinds]float64{}, 0.0
 	for k, up := range r.profile.thresholds(r.p.String("mix")) {
 		share[k], last = min(up, 1)-last, min(up, 1)

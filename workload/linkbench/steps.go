@@ -73,8 +73,8 @@ func (r *run) index() workload.Step {
 func (r *run) requests(name string, clients int64, checks bool) workload.Step {
 	s := workload.Step{
 		Name: name, Primary: opTransaction, WritesPer: opTransaction, Access: workload.MixedAccess,
-		Seconds: r.p.Float("seconds"),
-		Doc:     fmt.Sprintf("How many requests to the graph are answered, and how fast, for %d clients?", clients),
+		Seconds: r.p.Float("seconds"), Grows: true,
+		Doc: fmt.Sprintf("How many requests to the graph are answered, and how fast, for %d clients?", clients),
 	}
 	g := workload.Group{
 		Name: "requests", Clients: int(clients), RowsPerOp: 1,

@@ -164,7 +164,7 @@ func (r *run) Steps() (out []workload.Step) {
 }
 
 // Estimate returns the data after the last stage.
-func (r *run) Estimate() workload.Live {
+func (r *run) Estimate([]workload.Step) workload.Live {
 	each := r.each() * r.p.Int("stages") * int64(r.clients) / int64(r.tables)
 	var all workload.Live
 	for range r.tables {

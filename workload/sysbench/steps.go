@@ -52,13 +52,7 @@ func (r *run) build() error {
 		}
 		r.trx = r.trx || t.transaction
 		for _, l := range r.levels(t) {
-			steps := r.test(entry, t, l)
-			r.steps = append(r.steps, steps...)
-			if t.grows() > 0 {
-				for _, s := range steps {
-					r.inserting += s.Seconds
-				}
-			}
+			r.steps = append(r.steps, r.test(entry, t, l)...)
 		}
 	}
 	if len(r.steps) == 0 {
@@ -172,7 +166,7 @@ func (r *run) test(entry string, t *test, l level) (out []workload.Step) {
 }
 
 func (r *run) testStep(entry string, t *test, l level) workload.Step {
-	s := workload.Step{Doc: t.doc}
+	s := workload.Step{Doc: t.doc, Grows: t.grows() > 0}
 	r.locate(&s, entry, l)
 	_, word, _ := strings.Cut(entry, ".")
 	s.Warmup = strings.HasPrefix(word, "warm")

@@ -101,11 +101,10 @@ func (Workload) New(p workload.Params) (workload.Run, error) {
 // run is the workload with its parameters.
 type run struct {
 	definitions
-	size      int64 // rows of a table
-	tables    int
-	steps     []workload.Step
-	trx       bool    // a step has transactions
-	inserting float64 // seconds of steps that add rows
+	size   int64 // rows of a table
+	tables int
+	steps  []workload.Step
+	trx    bool // a step has transactions
 	// removed is the number of rows of each table that test delete has taken, in the same
 	// order in all steps: each step continues at the end of the previous one.
 	removed []atomic.Int64
@@ -125,7 +124,7 @@ func (r *run) Needs() []model.Capability {
 const maxInsertRate = 30_000
 
 // Estimate returns the size of the load plus the maximum growth by inserts.
-func (r *run) Estimate() workload.Live {
-	rows := int64(r.tables)*r.size + int64(r.inserting*maxInsertRate)
+func (r *run) Estimate(steps []workload.Step) workload.Live {
+	rows := int64(r.tables)*r.size + int64(workload.Growing(steps, maxInsertRate))
 	return r.live(rows, r.p.Bool("create_secondary"))
 }

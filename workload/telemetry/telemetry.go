@@ -202,7 +202,7 @@ func (r *run) Needs() []model.Capability {
 }
 
 // Estimate returns full partitions, and the roll-ups of all data.
-func (r *run) Estimate() workload.Live {
+func (r *run) Estimate([]workload.Step) workload.Live {
 	ticks := r.history
 	for _, rate := range r.p.Ints("rates") {
 		ticks += r.workAt(rate)*r.batch/r.perTick + 1

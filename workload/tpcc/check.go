@@ -9,10 +9,11 @@ import (
 )
 
 // required is the last condition (TPC-C 3.3.2) that the standard requires; condition 11
-// holds only after the load. stockCondition is not one of the standard's twelve.
+// holds only after the load. The last two are not among the standard's twelve.
 const (
 	required       = 4
 	stockCondition = 13
+	countCondition = 14
 )
 
 // place is the place where a condition is evaluated; fields that are 0 do not apply.
@@ -32,8 +33,8 @@ func (p place) String() (s string) {
 
 // violations counts the violations of each condition.
 type violations struct {
-	count   [stockCondition + 1]int64
-	example [stockCondition + 1]string
+	count   [countCondition + 1]int64
+	example [countCondition + 1]string
 	all     bool // conditions beyond the required ones are evaluated too
 }
 
@@ -50,8 +51,11 @@ func (v *violations) equal(condition int, at place, subject string, got int64, s
 func (v *violations) list() (out []string) {
 	for c, n := range v.count {
 		subject := fmt.Sprint("condition ", c)
-		if c == stockCondition {
+		switch c {
+		case stockCondition:
 			subject = "of stocks"
+		case countCondition:
+			subject = "of counts"
 		}
 		if n > 0 {
 			out = append(out, fmt.Sprintf("consistency %s is violated %d times; the first: %s", subject, n, v.example[c]))
@@ -150,10 +154,12 @@ func (v *violations) judgeCustomers(r *reader, s *warehouseState) {
 			return
 		}
 		found++
-		at, sold := place{w: s.id, d: n[0], c: n[1]}, s.credit[i]
-		v.equal(10, at, "c_balance", n[2], "sold less paid is", sold-r.paid.customers[(s.id-1)*districts*r.customers+i])
-		v.equal(12, at, "c_balance + c_ytd_payment", n[2]+n[3], "sold is", sold)
-	}, "c_d_id", "c_id", "c_balance", "c_ytd_payment")
+		at, sold, paid := place{w: s.id, d: n[0], c: n[1]}, s.sold[i], r.paid.customers[(s.id-1)*districts*r.customers+i]
+		v.equal(10, at, "c_balance", n[2], "sold less paid is", sold.sum-paid.sum)
+		v.equal(12, at, "c_balance + c_ytd_payment", n[2]+n[3], "sold is", sold.sum)
+		v.equal(countCondition, at, "c_payment_cnt", n[4], "its rows of history are", paid.n)
+		v.equal(countCondition, at, "c_delivery_cnt", n[5], "its orders delivered since the load are", sold.n)
+	}, "c_d_id", "c_id", "c_balance", "c_ytd_payment", "c_payment_cnt", "c_delivery_cnt")
 	v.equal(10, place{w: s.id}, "the number of customers", found, "it should be", districts*r.customers)
 }
 

@@ -32,17 +32,20 @@ type warehouseState struct {
 	id, ytd   int64
 	districts [districts + 1]districtState
 	orders    []orderState
-	stray     int64   // new orders without an order
-	credit    []int64 // amounts of delivered sales, by district and customer number
+	stray     int64    // new orders without an order
+	sold      []amount // delivered sales, by district and customer number; n without those of the load
 }
+
+// amount is a sum, and the number of events behind it.
+type amount struct{ sum, n int64 }
 
 // payments are the sums of history.
 type payments struct {
 	rows       int64
-	warehouses []int64 // by w_id
-	districts  []int64 // by w_id and d_id
-	customers  []int64 // by w_id, d_id and c_id
-	outside    int64   // rows of no warehouse, district or customer
+	warehouses []int64  // by w_id
+	districts  []int64  // by w_id and d_id
+	customers  []amount // by w_id, d_id and c_id
+	outside    int64    // rows of no warehouse, district or customer
 }
 
 // reader reads the tables for the conditions. After an error it reads nothing.
@@ -98,7 +101,7 @@ func (s *sizes) customerAt(d, c int64) int64 {
 func (r *reader) readHistory() {
 	p := &r.paid
 	p.warehouses, p.districts = make([]int64, r.warehouses+1), make([]int64, (r.warehouses+1)*districts)
-	p.customers = make([]int64, r.warehouses*districts*r.customers)
+	p.customers = make([]amount, r.warehouses*districts*r.customers)
 	r.scan(history, 0, func(n []int64) {
 		p.rows++
 		w, d, cw, at, amount := n[0], n[1], n[2], r.customerAt(n[3], n[4]), n[5]
@@ -108,18 +111,23 @@ func (r *reader) readHistory() {
 		}
 		p.warehouses[w] += amount
 		p.districts[w*districts+d-1] += amount
-		p.customers[(cw-1)*districts*r.customers+at] += amount
+		c := &p.customers[(cw-1)*districts*r.customers+at]
+		c.sum, c.n = c.sum+amount, c.n+1
 	}, "h_w_id", "h_d_id", "h_c_w_id", "h_c_d_id", "h_c_id", "h_amount")
 }
 
 // readWarehouse reads a warehouse, its districts and its orders.
 func (r *reader) readWarehouse(w int64) *warehouseState {
-	s := &warehouseState{id: w, credit: make([]int64, districts*r.customers)}
+	s := &warehouseState{id: w, sold: make([]amount, districts*r.customers)}
 	r.scan(warehouse, w, func(n []int64) { s.ytd = n[0] }, "w_ytd")
 	r.scan(district, w, func(n []int64) { d := s.district(n[0]); d.ytd, d.next = n[1], n[2] }, "d_id", "d_ytd",
 		"d_next_o_id")
 	r.scan(orders, w, func(n []int64) {
-		s.orders = append(s.orders, orderState{d: n[0], id: n[1], customer: n[2], carrier: n[3] != unknown, count: n[4]})
+		o := orderState{d: n[0], id: n[1], customer: n[2], carrier: n[3] != unknown, count: n[4]}
+		s.orders = append(s.orders, o)
+		if at := r.customerAt(o.d, o.customer); at >= 0 && o.carrier && !r.delivered(o.id) {
+			s.sold[at].n++
+		}
 		d := s.district(n[0])
 		d.orders++
 		d.counts += n[4]
@@ -153,7 +161,7 @@ func (r *reader) readWarehouse(w int64) *warehouseState {
 		}
 		o.delivered++
 		if at := r.customerAt(o.d, o.customer); at >= 0 {
-			s.credit[at] += n[3]
+			s.sold[at].sum += n[3]
 		}
 	}, "ol_d_id", "ol_o_id", "ol_delivery_d", "ol_amount")
 	return s

@@ -90,7 +90,7 @@ func (r *run) index() workload.Step {
 func (r *run) mix(name string, clients int64, _ bool) workload.Step {
 	s := workload.Step{
 		Name: name, Primary: kindNames[newOrder], WritesPer: kindNames[newOrder], Access: workload.MixedAccess,
-		Seconds: r.p.Float("seconds"),
+		Seconds: r.p.Float("seconds"), Grows: true,
 		Doc: fmt.Sprintf("How many orders are entered with the other transactions of the mix, and how fast, by %d "+
 			"terminals?", clients),
 	}

@@ -94,8 +94,8 @@ func (r *run) Needs() []model.Capability { return []model.Capability{model.CapTr
 const maxRate = 10_000
 
 // Estimate returns the size of the load plus the maximum growth by the mix.
-func (r *run) Estimate() workload.Live {
-	done := workload.ClientOps(r.p, maxRate)
+func (r *run) Estimate(steps []workload.Step) workload.Live {
+	done := workload.Growing(steps, maxRate)
 	entered, paid := int64(done*float64(cards[newOrder])/deckSize), int64(done*float64(cards[payment])/deckSize)
 	t := r.loaded()
 	t.add(&totals{orders: entered, undelivered: entered, lines: entered * meanLines, payments: paid})

@@ -79,7 +79,7 @@ func (s Suite) testPresets(t *testing.T) {
 func (s Suite) testSteps(t *testing.T) {
 	r := s.small(t)
 	checkSteps(t, r)
-	if e := r.Estimate(); e.Rows <= 0 || e.Bytes <= 0 {
+	if e := r.Estimate(r.Steps()); e.Rows <= 0 || e.Bytes <= 0 {
 		t.Errorf("estimate %+v", e)
 	}
 }

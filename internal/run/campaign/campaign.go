@@ -96,21 +96,25 @@ var ErrIncomplete = errors.New("not all trials are complete")
 // Run runs the campaign. It returns the content of campaign.json, also when it
 // was ended early.
 func Run(ctx context.Context, c Config) (*result.Campaign, error) {
-	locked, err := lock(c.LockFile, c.Dir)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock(locked)
-	if err := Fits(c); err != nil {
-		return nil, err
-	}
 	if c.now == nil {
 		c.now = time.Now
 	}
 	if c.Forecast == nil {
 		c.Forecast = forecast.New(c.Plan, nil)
 	}
-	r := &runner{launcher: launcher{c, locked, spare(filepath.Join(c.Dir, ".spare"))}, began: c.now()}
+	host, err := lock(c.LockFile, c.Dir)
+	if err != nil {
+		return nil, err
+	}
+	r := &runner{launcher: launcher{c, []*os.File{host}, spare(filepath.Join(c.Dir, ".spare"))}, began: c.now()}
+	defer func() {
+		for _, f := range r.locked {
+			unlock(f)
+		}
+	}()
+	if err := Fits(c); err != nil {
+		return nil, err
+	}
 	if c.Plan.Order == plan.Duet {
 		if r.halves, err = halves(); err != nil {
 			return nil, err
@@ -139,12 +143,16 @@ type runner struct {
 	halves cpuset.Halves // of a duet
 	began  time.Time     // when this run of the campaign began
 	before float64       // seconds that it had run before
+	made   bool          // the directory is not one that the user had made
 }
 
 // prepare makes the campaign directory, or reads it.
 func (r *runner) prepare() error {
 	if r.Resume {
-		var err error
+		err := r.lockDir()
+		if err != nil {
+			return err
+		}
 		if r.state, err = result.ReadCampaign(r.Dir); err != nil {
 			return err
 		}
@@ -157,9 +165,10 @@ func (r *runner) prepare() error {
 		return r.save()
 	}
 	if _, err := os.Stat(filepath.Join(r.Dir, result.CampaignFile)); err == nil {
-		return hint.Errorf("choose another --out, or go on with it: rumbench run --resume "+r.Dir,
-			"%s holds a campaign already", r.Dir)
+		return hint.Errorf("choose another --out, or go on with it: "+resuming(r.Dir), "%s holds a campaign already", r.Dir)
 	}
+	entries, err := os.ReadDir(r.Dir)
+	r.made = err != nil || len(entries) > 0 // by this run, or by one that was abandoned
 	if err := forget(r.Dir); err != nil {
 		return err
 	}
@@ -167,7 +176,13 @@ func (r *runner) prepare() error {
 		return hint.Errorf("choose another --out; nothing that rumbench did not make is overwritten",
 			"%s exists and is not empty", r.Dir)
 	}
-	if err := os.MkdirAll(filepath.Join(r.Dir, result.TrialsDir), 0o755); err != nil {
+	if err := os.MkdirAll(r.Dir, 0o755); err != nil {
+		return fmt.Errorf("make the campaign directory: %w", err)
+	}
+	if err := r.lockDir(); err != nil {
+		return err
+	}
+	if err := os.Mkdir(filepath.Join(r.Dir, result.TrialsDir), 0o755); err != nil {
 		return fmt.Errorf("make the campaign directory: %w", err)
 	}
 	r.state = &result.Campaign{

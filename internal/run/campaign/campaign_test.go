@@ -395,6 +395,14 @@ func TestLockOutlivesCampaign(t *testing.T) {
 	if !errors.As(err, &unfit) || hint.Of(err) == "" || !strings.Contains(err.Error(), fmt.Sprintf("another benchmark runs on this host: process %d, campaign %s", cmd.Process.Pid, filepath.Join(dir, "out"))) {
 		t.Fatalf("error %v", err)
 	}
+	if !strings.Contains(err.Error(), "(the process has ended, but its trial has not)") {
+		t.Errorf("error %v", err)
+	}
+	again, _ := config(dir, "exit 0")
+	again.Resume, again.LockFile = true, filepath.Join(dir, "another lock")
+	if _, err := Run(t.Context(), again); err == nil || !strings.Contains(err.Error(), "is running: process") {
+		t.Errorf("it is gone on with while its trial runs: %v", err)
+	}
 	if err := syscall.Kill(child, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
@@ -432,7 +440,7 @@ func sleeper(parent int) int {
 func TestNeed(t *testing.T) {
 	c, _ := config(t.TempDir(), "")
 	c.SpaceFactor = func(engine string) (float64, int64) { return map[string]float64{"pebble": 2, "bbolt": 3}[engine], 0 }
-	live := c.Plan.Run.Estimate().Bytes
+	live := c.Plan.Run.Estimate(c.Plan.Steps()).Bytes
 	peak, per := Need(c)
 	if d := cmp.Diff([]int64{2 * live, 3 * live}, per); d != "" || peak != 3*live {
 		t.Errorf("peak %d, %s", peak, d)
@@ -457,6 +465,23 @@ func TestNeed(t *testing.T) {
 	}
 }
 
+// The plan's rate limits how much the data can grow.
+func TestNeedAtRate(t *testing.T) {
+	rows := func(sets ...string) int64 {
+		c, _ := config(t.TempDir(), "", append([]string{"workload=sysbench",
+			"params={tests: [oltp_insert], table_size: 100, write_seconds: 70, settle_floor: 0s}"}, sets...)...)
+		return c.Plan.Run.Estimate(c.Plan.Steps()).Rows
+	}
+	for set, want := range map[string]int64{
+		"rate=80": 100 + 5600, "rate=[80, 100]": 100 + 5600 + 7000, "rate={ramp: [50, 150]}": 100 + 7000,
+		"rate={at: 80, lead_in: 10s}": 100 + 5600 + 800, "trials=1": 100 + 70*30_000, "params.events=50": 150,
+	} {
+		if got := rows(set); got != want {
+			t.Errorf("%s: %d rows, want %d", set, got, want)
+		}
+	}
+}
+
 func TestCheckSpace(t *testing.T) {
 	dir := t.TempDir()
 	free, err := fsize.Free(dir)
@@ -464,7 +489,7 @@ func TestCheckSpace(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, _ := config(dir, says(result.Complete))
-	live := float64(c.Plan.Run.Estimate().Bytes)
+	live := float64(c.Plan.Run.Estimate(c.Plan.Steps()).Bytes)
 	// Almost all that is free, without the reserve.
 	c.SpaceFactor = func(string) (float64, int64) { return (float64(free) - reserve/2) / live, 0 }
 	_, err = Run(context.Background(), c)

@@ -66,7 +66,7 @@ func describeSteps(w io.Writer, p *plan.Plan) (largest workload.Live) {
 	byName := map[string][]string{} // the targets with these steps
 	for _, t := range p.Targets {
 		own := p.For(&t)
-		text, live := stepsText(own), own.Run.Estimate()
+		text, live := stepsText(own), own.Run.Estimate(own.Steps())
 		byName[text] = append(byName[text], t.Name)
 		largest = workload.Live{Rows: max(largest.Rows, live.Rows), Bytes: max(largest.Bytes, live.Bytes)}
 	}

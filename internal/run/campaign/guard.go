@@ -38,7 +38,8 @@ func Need(c Config) (peak int64, perTarget []int64) {
 			continue
 		}
 		factor, base := c.SpaceFactor(t.Engine)
-		n := bytes(float64(c.Plan.For(&t).Run.Estimate().Bytes)*factor + float64(base))
+		own := c.Plan.For(&t)
+		n := bytes(float64(own.Run.Estimate(own.Steps()).Bytes)*factor + float64(base))
 		perTarget = append(perTarget, n)
 		if t.Data != "" {
 			continue // it is elsewhere

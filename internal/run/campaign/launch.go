@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,7 +31,7 @@ const Grace = 60 * time.Second
 // launcher runs trials in separate processes.
 type launcher struct {
 	Config
-	locked *os.File // the lock of this host, which trials inherit
+	locked []*os.File // of this host and of the directory; trials inherit them
 	spare  spare
 }
 
@@ -49,7 +50,9 @@ func (l *launcher) trial(ctx context.Context, e result.Entry, s *side) (*result.
 		return nil, fmt.Errorf("open the trial's log: %w", err)
 	}
 	defer log.Close()
-	ended := l.exec(ctx, e, dir, log, s)
+	tidied := make(chan struct{})
+	defer close(tidied)
+	ended := l.exec(ctx, e, dir, log, s, tidied)
 	t, err := result.ReadTrial(dir)
 	if err != nil {
 		t = &result.Trial{Format: result.Format, Campaign: l.Plan.Name, Target: e.Target, Trial: e.Trial,
@@ -75,7 +78,8 @@ func (l *launcher) tidy(dir string) error {
 }
 
 // exec runs the process to its end and passes its events on.
-func (l *launcher) exec(ctx context.Context, e result.Entry, dir string, log *os.File, s *side) error {
+func (l *launcher) exec(ctx context.Context, e result.Entry, dir string, log *os.File, s *side,
+	tidied <-chan struct{}) error {
 	cmd, err := l.command(e, dir, log)
 	if err != nil {
 		return err
@@ -101,13 +105,32 @@ func (l *launcher) exec(ctx context.Context, e result.Entry, dir string, log *os
 	if err := cpuset.Start(cmd, cpus); err != nil {
 		return fmt.Errorf("start the trial: %w", err)
 	}
-	stop := context.AfterFunc(ctx, func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		time.AfterFunc(Grace, func() { _ = cmd.Process.Kill() }) // no process has that number any more, or it is ours
-	})
+	stop := context.AfterFunc(ctx, func() { end(cmd.Process, tidied) })
 	defer stop()
 	listen(stdout, event)
 	return cmd.Wait()
+}
+
+// end asks a trial to end. It kills the trial, and so its server, after Grace, or when the user
+// asks again: later than a second, as programs like timeout signal both a process and its group.
+// Until all is tidied, such requests do not end the campaign itself.
+func end(p *os.Process, tidied <-chan struct{}) {
+	again := make(chan os.Signal, 1)
+	signal.Notify(again, syscall.SIGINT, syscall.SIGTERM)
+	defer signal.Stop(again)
+	_ = p.Signal(syscall.SIGTERM)
+	for began, over := time.Now(), time.After(Grace); ; {
+		select {
+		case <-tidied:
+			return
+		case <-again:
+			if time.Since(began) < time.Second {
+				continue
+			}
+		case <-over:
+		}
+		_ = p.Kill() // unless it has ended
+	}
 }
 
 // command returns the process of a trial.
@@ -128,7 +151,7 @@ func (l *launcher) command(e result.Entry, dir string, log *os.File) (*exec.Cmd,
 	// A separate group: Ctrl-C reaches only the campaign, which asks the trial
 	// to end in good order.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.ExtraFiles = []*os.File{l.locked}
+	cmd.ExtraFiles = l.locked
 	return cmd, nil
 }
 

@@ -14,29 +14,51 @@ import (
 	"rumbench/internal/text/hint"
 )
 
-// lock locks the file that all campaigns on a host share. Trials inherit it:
-// it stays locked as long as one lives, also when its campaign was killed.
+// lock locks the file that all campaigns on a host share.
 func lock(path, dir string) (*os.File, error) {
+	return hold(path, dir, 0o666, func(who string) error { // another user's campaigns lock it too
+		return Unfit("two benchmarks at a time measure each other; wait until it has ended",
+			"another benchmark runs on this host%s", who)
+	})
+}
+
+// lockFile is locked in the directory of a campaign that runs: campaigns with different
+// locks of the host must not share it.
+const lockFile = ".lock"
+
+// lockDir locks the campaign's directory.
+func (l *launcher) lockDir() error {
+	f, err := hold(filepath.Join(l.Dir, lockFile), l.Dir, 0o600, func(who string) error {
+		return hint.Errorf("wait until it has ended", "campaign %s is running%s", l.Dir, who)
+	})
+	if err == nil {
+		l.locked = append(l.locked, f)
+	}
+	return err
+}
+
+// hold opens and locks a file, and writes the campaign's directory to it. If it is locked
+// already, the error is that of busy, which gets the holder as the end of a sentence. Trials
+// inherit the lock: it is held as long as one lives, also when its campaign was killed.
+func hold(path, dir string, mode fs.FileMode, busy func(who string) error) (*os.File, error) {
 	// If the file exists O_CREATE must not be used: in /tmp the kernel refuses
 	// it for another user's file. A pipe must not hold the campaign up.
 	f, err := os.OpenFile(path, os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		if f, err = os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o666); err == nil {
-			err = f.Chmod(0o666) // another user's campaigns lock it too
+		if f, err = os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, mode); err == nil {
+			err = f.Chmod(mode)
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open the lock of this host: %w", err)
+		return nil, fmt.Errorf("open the lock: %w", err)
 	}
 	who, err := holder(f)
+	if err == nil && syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+		err = busy(who)
+	}
 	if err != nil {
 		f.Close()
 		return nil, err
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		f.Close()
-		return nil, Unfit("two benchmarks at a time measure each other; wait until it has ended",
-			"another benchmark runs on this host%s", who)
 	}
 	if own(f) {
 		_ = f.Truncate(0)
@@ -60,12 +82,17 @@ func holder(f *os.File) (string, error) {
 	b, err := io.ReadAll(io.NewSectionReader(f, 0, 1000))
 	switch who := strings.TrimSpace(string(b)); {
 	case err != nil:
-		return "", fmt.Errorf("read the lock of this host: %w", err)
+		return "", fmt.Errorf("read the lock: %w", err)
 	case len(b) == 0:
 		return "", nil // another user's: its file stays empty, only the lock is taken
 	case !strings.HasPrefix(who, lockWords):
 		return "", refused
 	default:
+		var pid int
+		_, _ = fmt.Sscanf(who, lockWords+"%d", &pid)
+		if _, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); err != nil {
+			who += " (the process has ended, but its trial has not)"
+		}
 		return ": " + who, nil
 	}
 }

@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,6 +9,8 @@ import (
 	"testing"
 
 	"rumbench/internal/need"
+	"rumbench/internal/result"
+	"rumbench/internal/text/hint"
 )
 
 // What is no lock of ours is refused at once and stays as it is: a pipe that
@@ -40,6 +43,28 @@ func TestLockLeavesOthersAlone(t *testing.T) {
 		if b, err := os.ReadFile(at(name)); err != nil || string(b) != want {
 			t.Errorf("%s is now %q, %v", name, b, err)
 		}
+	}
+}
+
+// A campaign that runs is not gone on with, whatever the lock of the host is.
+func TestResumeOfRunning(t *testing.T) {
+	dir := t.TempDir()
+	c, p := config(dir, `echo '{"step":"here"}'; `+says(result.Complete))
+	again, _ := config(dir, says(result.Complete))
+	again.Resume, again.LockFile = true, filepath.Join(dir, "another lock")
+	tried := 0
+	c.Progress = &cancelling{p, func() {
+		tried++
+		want := fmt.Sprintf("campaign %s is running: process %d, campaign %s", c.Dir, os.Getpid(), c.Dir)
+		if _, err := Run(t.Context(), again); err == nil || err.Error() != want || hint.Of(err) == "" {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}}
+	if _, err := Run(t.Context(), c); err != nil || tried != 4 {
+		t.Errorf("%d trials, %v", tried, err)
+	}
+	if state, err := Run(t.Context(), again); err != nil || state.Resumed != 1 {
+		t.Errorf("%+v, %v", state, err)
 	}
 }
 

@@ -135,7 +135,7 @@ func TestUnfitForDuet(t *testing.T) {
 // is resumed does what is left, of a duet always both.
 func TestDescribeOrders(t *testing.T) {
 	c, _ := duets(t, t.TempDir(), numbered, `if [ $2 = bbolt.2 ]; then exit 1; fi; `+numbered, "stop={precision: 2.5%, min_trials: 2, budget: 2h}", "trials=3")
-	live := c.Plan.Run.Estimate().Bytes
+	live := c.Plan.Run.Estimate(c.Plan.Steps()).Bytes
 	if peak, _ := Need(c); peak != 2*live {
 		t.Errorf("peak %d, want %d", peak, 2*live)
 	}

@@ -182,13 +182,16 @@ func (r *runner) clearPreflight() error {
 // abandon removes a campaign that has not begun, all but the logs of its preflight.
 func (r *runner) abandon() error {
 	var errs []error
-	for _, name := range []string{result.CampaignFile, result.PlanFile, plan.SecretFile, result.TrialsDir} {
+	for _, name := range []string{result.CampaignFile, result.PlanFile, plan.WorkloadFile, plan.SecretFile,
+		result.TrialsDir, lockFile} {
 		if err := os.Remove(filepath.Join(r.Dir, name)); !errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, err)
 		}
 	}
 	errs = append(errs, r.spare.give())
-	_ = os.Remove(r.Dir) // if nothing is left
+	if r.made {
+		_ = os.Remove(r.Dir) // if nothing is left
+	}
 	return errors.Join(errs...)
 }
 

@@ -101,11 +101,21 @@ goroutine 1 [running]:" >&2; echo '{"format":2,"status":"running","steps":[{"nam
 		t.Errorf("(-want +got)\n%s", d)
 	}
 	c, _ = preflown(dir, says(result.Failed))
+	c.Plan.Declared = []byte("name: mine\n") // the file of a workload is stored, too
 	if _, err := Run(t.Context(), c); err == nil {
 		t.Fatal("no error")
 	}
 	if _, err := os.Stat(c.Dir); err == nil {
 		t.Errorf("there is %q", files(c.Dir))
+	}
+	if err := os.Mkdir(c.Dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), c); err == nil {
+		t.Fatal("no error")
+	}
+	if _, err := os.Stat(c.Dir); err != nil || len(files(c.Dir)) > 0 {
+		t.Errorf("of the user's directory there is %q, %v", files(c.Dir), err)
 	}
 	c, _ = preflown(dir, says(result.Complete))
 	if _, err := Run(t.Context(), c); err != nil {
@@ -189,7 +199,7 @@ func TestPreflightEndedEarly(t *testing.T) {
 	if _, err := Run(ctx, c); !strings.Contains(hint.Of(err), "--resume "+c.Dir) || !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
-	if d := cmp.Diff([]string{"campaign.json", "plan.yaml"}, files(c.Dir)); d != "" {
+	if d := cmp.Diff([]string{".lock", "campaign.json", "plan.yaml"}, files(c.Dir)); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
 	ran(t, dir)

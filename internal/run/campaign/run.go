@@ -10,6 +10,7 @@ import (
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
 	"rumbench/internal/run/forecast"
+	"rumbench/internal/text/escape"
 	"rumbench/internal/text/hint"
 )
 
@@ -107,8 +108,7 @@ func (r *runner) baseless(e *result.Entry, t *result.Trial, next int) error {
 	if r.KeepGoing || e.Target != r.Plan.Targets[0].Name || t.Status != result.Failed || complete(r.state.Trials[next:]) {
 		return nil
 	}
-	return hint.Errorf("--keep-going runs the other trials all the same; later, go on with it: rumbench run --resume "+
-		r.Dir,
+	return hint.Errorf("--keep-going runs the other trials all the same; later, go on with it: "+resuming(r.Dir),
 		"%s failed, and every comparison needs the base %s: the campaign ends with %d of %d trials complete (%w): %s",
 		e.Dir, e.Target, len(completed(r.state.Trials)), len(r.state.Trials), ErrIncomplete, t.Reason)
 }
@@ -197,5 +197,8 @@ func (e earlyError) Unwrap() error { return e.cause }
 
 // early returns the error of a campaign that its user ended.
 func (r *runner) early(ctx context.Context) error {
-	return hint.With(earlyError{ctx.Err()}, "go on with it: rumbench run --resume "+r.Dir)
+	return hint.With(earlyError{ctx.Err()}, "go on with it: "+resuming(r.Dir))
 }
+
+// resuming returns the command that goes on with a campaign.
+func resuming(dir string) string { return "rumbench run --resume " + escape.Argument(dir) }

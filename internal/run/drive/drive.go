@@ -135,6 +135,7 @@ type stepRun struct {
 	Config
 	loops   []*loop
 	queues  []*queue     // by group; nil for a closed one
+	gaps    []*gaps      // by group
 	running atomic.Int32 // clients
 	base    time.Time
 	until   int64           // when no operation may begin any more, on the loops' clock
@@ -206,6 +207,7 @@ func (r *stepRun) addGroup(g int, group *workload.Group) error {
 		}
 	}
 	r.queues = append(r.queues, q)
+	r.gaps = append(r.gaps, &gaps{shortest: int64(r.Interval / 2)})
 	for i, client := range r.Clients[g] {
 		l, err := r.newLoop(g, i, client)
 		if err != nil {

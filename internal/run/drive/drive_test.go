@@ -351,9 +351,13 @@ func TestStalls(t *testing.T) {
 		total time.Duration
 		known bool
 	}{
-		{"closed", workload.Group{Work: 1000}, stalled(1000, 300, 10*time.Millisecond, 3*time.Second), 1, 2 * time.Second, true},
+		{"closed", workload.Group{Work: 1000}, stalled(1000, 300, 10*time.Millisecond, 3*time.Second), 1, 3 * time.Second, true},
+		{"between the ticks", workload.Group{Work: 1000}, stalled(1000, 348, 10*time.Millisecond, 2040*time.Millisecond), 1, 2040 * time.Millisecond, true},
+		{"in no whole interval", workload.Group{Work: 1000}, stalled(1000, 330, 10*time.Millisecond, 1300*time.Millisecond), 1, 1300 * time.Millisecond, true},
+		{"in nearly one interval", workload.Group{Work: 1000}, stalled(1000, 304, 10*time.Millisecond, 930*time.Millisecond), 1, 930 * time.Millisecond, true},
 		{"closed and steady", workload.Group{Work: 1000}, stalled(1000, -1, 10*time.Millisecond, 0), 0, 0, true},
-		{"paced", workload.Group{Work: 200, Rate: 20, RowsPerOp: 50}, stalled(200, 61, time.Millisecond, 3*time.Second), 1, 2 * time.Second, true},
+		{"paced", workload.Group{Work: 200, Rate: 20, RowsPerOp: 50}, stalled(200, 61, time.Millisecond, 3*time.Second), 1, 3 * time.Second, true},
+		{"paced, operations as long as intervals", workload.Group{Work: 5, Rate: 0.5, RowsPerOp: 50}, stalled(5, -1, 1200*time.Millisecond, 0), 0, 0, true},
 		{"slowly paced", workload.Group{Work: 5, Rate: 0.3, RowsPerOp: 50}, stalled(5, -1, time.Millisecond, 0), 0, 0, true},
 		{"too coarse", workload.Group{Work: 4}, stalled(4, -1, 2500*time.Millisecond, 0), 0, 0, false},
 	} {
@@ -366,11 +370,40 @@ func TestStalls(t *testing.T) {
 			for _, s := range spans {
 				total += s.To - s.From
 			}
-			if lowest := c.total.Seconds(); len(spans) != c.spans || total < lowest || total > lowest+1 || known != c.known {
+			if len(spans) != c.spans || math.Abs(total-c.total.Seconds()) > 1e-3 || known != c.known {
 				t.Errorf("%s: %v, known %v", c.name, spans, known)
 			}
 		})
 	}
+}
+
+// A group stalls only if all its clients do, for as long as they all do.
+func TestStallOfAllClients(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hangs := func(stall time.Duration) *fake {
+			return &fake{rows: 1, took: func(n int64) time.Duration {
+				if n == 300 {
+					return stall
+				}
+				return 10 * time.Millisecond
+			}}
+		}
+		for _, c := range []struct{ first, second, want time.Duration }{
+			{2500 * time.Millisecond, 1700 * time.Millisecond, 1700 * time.Millisecond},
+			{2500 * time.Millisecond, 10 * time.Millisecond, 0},
+		} {
+			g := workload.Group{Name: "w", Clients: 2, Ops: insert}
+			r := drive(t, workload.Step{Seconds: 10, Groups: []workload.Group{g}}, []workload.Client{hangs(c.first), hangs(c.second)})
+			spans, _ := judged(r, 0, &g, 0).Stalls()
+			var total float64
+			for _, s := range spans {
+				total += s.To - s.From
+			}
+			if math.Abs(total-c.want.Seconds()) > 1e-3 {
+				t.Errorf("%v and %v: stalls %v", c.first, c.second, spans)
+			}
+		}
+	})
 }
 
 // A short window of a random schedule may hold fewer operations than the rate

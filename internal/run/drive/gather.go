@@ -145,6 +145,7 @@ func (r *stepRun) result(ctx context.Context) *Result {
 	}
 	for g := range out.Groups {
 		group := &out.Groups[g]
+		group.Gaps = r.gaps[g].spans
 		// A group that hung until the end has that time too.
 		group.End = max(group.End, min(r.limit(), out.Window))
 		if out.Ended != nil {

@@ -23,6 +23,7 @@ type loop struct {
 	readier  workload.Readier
 	schedule *pace.Schedule // of this client alone; nil: none
 	queue    *queue         // shared by the clients of an open group; nil: closed
+	gaps     *gaps          // shared by the clients of the group
 	rec      *hist.Recorder
 	timer    *time.Timer
 	retry    retry
@@ -51,7 +52,7 @@ type progress struct {
 
 func (r *stepRun) newLoop(g, i int, client workload.Client) (*loop, error) {
 	group := &r.Step.Groups[g]
-	l := &loop{stepRun: r, group: group, at: g, seat: i, client: client, queue: r.queues[g],
+	l := &loop{stepRun: r, group: group, at: g, seat: i, client: client, queue: r.queues[g], gaps: r.gaps[g],
 		rec: hist.NewRecorder(shape(group))}
 	l.op.Work = &l.out.Work
 	l.readier, _ = client.(workload.Readier)
@@ -260,6 +261,7 @@ func (l *loop) record(attempt, end int64) {
 		return
 	}
 	l.rec.Record(o)
+	l.complete(end)
 	l.done++
 	if l.open {
 		l.open = false

@@ -52,6 +52,11 @@ func (t *trial) observed(w *window) *account.Observed {
 	read, _ := account.Counter(o.WithSync, "device.read_bytes")
 	written, _ := account.Counter(o.WithSync, "device.write_bytes")
 	o.Others.HereRead, o.Others.HereWritten = o.Others.Here(read, written)
+	disks, _ := changes(w.disks[0], w.disks[1])
+	if all, known := account.Counter(disks, "device.read_bytes"); known {
+		allWritten, _ := account.Counter(disks, "device.write_bytes")
+		o.Disks = &[2]float64{max(read, all), max(written, allWritten)}
+	}
 	return &o
 }
 
@@ -96,7 +101,8 @@ func (t *trial) addGap(next *window) {
 	step := &t.res.Steps[len(t.res.Steps)-1]
 	b := t.all(step.Name)
 	between, _ := changes(last.drained, next.before)
-	last.After(&b, between, next.began-last.ended)
+	disks, _ := changes(last.disks[1], next.disks[0])
+	last.After(&b, between, disks, next.began-last.ended)
 	step.Take(&b.Sheet)
 }
 

@@ -37,7 +37,7 @@ func TestNeighbourOnDevice(t *testing.T) {
 		}
 		device := st.Find("write_kb", "", "transaction")
 		t.Logf("neighbour %v: %v KB by others, %v KB per commit of the device, %v of the process, %v of the journal; %q", neighbour, others.Value, device.Value,
-			st.Find("process_write_kb", "", "transaction").Value, st.Find("journal_kb", "", "transaction"), st.Warnings)
+			st.Find("process_write_kb", "", "transaction"), st.Find("journal_kb", "", "transaction"), st.Warnings)
 		if neighbour && (!device.Disturbed || !has(metric.Texts(st.Warnings), "disturbed: other programs wrote")) {
 			t.Errorf("the neighbour is not seen: %q", st.Warnings)
 		}

@@ -2,6 +2,7 @@ package trial
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -23,12 +24,15 @@ type observer struct {
 	process    *observe.Process          // nil if the server's processes cannot be seen
 	device     *observe.Disks            // nil without a device
 	under      observe.Device            // the data, if device is not nil
+	disks      observe.Sampler           // of all disks, if the data is on any
 	others     *observe.Others           // nil if irrelevant, or indistinguishable from the engine
 	started    atomic.Pointer[stepStart] // nil outside of a window
 	lastWindow *window                   // the previous step's
 	sample     atomic.Pointer[sample]    // the last, for the display; nil if there is none
 	recorded   bool                      // the load is another program's, and the server is left alone
 	elsewhere  bool                      // the data is on another file system than rumbench's own files
+	asked      atomic.Int64              // when the server was asked for counters, in ns since 1970; 0: it has answered
+	worked     atomic.Int64              // when operations were done last
 }
 
 func (o *observer) deviceSource() string { return "device " + o.under.Name }
@@ -44,14 +48,53 @@ func (o *observer) warnings() (out []string) {
 	return out
 }
 
+// silence is how long a server may answer nothing, neither its counters nor an operation:
+// then it hangs, and the trial ends.
+const silence = 2 * time.Minute
+
+// answering notes when a server is asked for its counters, and gives it up at last.
+type answering struct {
+	observe.Counted
+	asked *atomic.Int64
+}
+
+// Counters is called at every interval.
+func (a answering) Counters(ctx context.Context, s *engine.Sample) error {
+	a.asked.Store(time.Now().UnixNano())
+	defer a.asked.Store(0)
+	ctx, cancel := context.WithTimeout(ctx, 2*silence)
+	defer cancel()
+	return a.Counted.Counters(ctx, s)
+}
+
+// watchServer calls fail when the server is silent.
+func (o *observer) watchServer(ctx context.Context, fail func(error)) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			asked := o.asked.Load()
+			silent := now.Sub(time.Unix(0, max(asked, o.worked.Load())))
+			if asked > 0 && silent >= silence {
+				fail(engine.Errorf(engine.Gone, "the server has answered nothing for %v: it hangs, or is cut off",
+					silent.Round(time.Second)))
+			}
+		}
+	}
+}
+
 // observe sets up the collectors. The engine comes last because it may be slow.
 // A duet has no collectors of the whole machine and its devices, because their
-// counts of two trials cannot be separated.
+// counts of two trials cannot be separated; the disks only limit those of processes.
 func (t *trial) observe(pids []int, counted observe.Counted) {
 	var collectors []observe.Collector
 	switch {
 	case t.Partner != nil:
 		t.noteCPUs()
+		t.findDevice()
 	case t.recorded && len(pids) == 0: // the server may be on another machine
 	default:
 		collectors = append(collectors, observe.NewHost("/proc"))
@@ -69,7 +112,28 @@ func (t *trial) observe(pids []int, counted observe.Counted) {
 			t.others = observe.NewOthers("/proc", "/sys", t.under, slices.Concat(pids, []int{os.Getpid()})...)
 		}
 	}
+	counted = reporting{counted}
+	if t.hosted != nil && !t.recorded {
+		counted = answering{counted, &t.asked}
+	}
 	t.sampler = &observe.Sampler{Collectors: append(collectors, observe.NewEngine(counted)), Interval: t.Plan.Interval}
+}
+
+// reporting is the counters of an engine, which are current while its sessions are idle.
+type reporting struct{ observe.Counted }
+
+// idle is the key of the context of a sample that is taken while no session works; its
+// value takes the time by which the counters may lag.
+type idle struct{}
+
+// Counters adds the engine's counters.
+func (r reporting) Counters(ctx context.Context, s *engine.Sample) error {
+	if lag, resting := ctx.Value(idle{}).(*time.Duration); resting {
+		if reporter, ok := r.Counted.(engine.Reporter); ok {
+			*lag = reporter.Report(ctx)
+		}
+	}
+	return r.Counted.Counters(ctx, s)
 }
 
 // processes returns the processes that run the engine: this one, or the
@@ -96,7 +160,11 @@ func (t *trial) findDevice() {
 		t.elsewhere = own.Dev != data.Dev
 	}
 	var err error
-	if t.under, err = observe.FindDevice(t.data); err != nil {
+	t.under, err = observe.FindDevice(t.data)
+	if err == nil || slices.Contains([]string{"btrfs", "overlay"}, t.under.FSType) {
+		t.disks.Collectors = []observe.Collector{observe.NewDisks("/proc", "/sys")}
+	}
+	if err != nil {
 		t.unobserved(fmt.Sprintf("no figures of a device: %v", err))
 		return
 	}

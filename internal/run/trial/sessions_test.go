@@ -34,7 +34,9 @@ var counterTable = model.Table{Name: "counter", Key: []string{"id"},
 
 func (c counters) Schema() model.Schema      { return model.Schema{Tables: []model.Table{counterTable}} }
 func (c counters) Needs() []model.Capability { return nil }
-func (c counters) Estimate() workload.Live   { return workload.Live{Rows: counterRows, Bytes: 1600} }
+func (c counters) Estimate([]workload.Step) workload.Live {
+	return workload.Live{Rows: counterRows, Bytes: 1600}
+}
 func (c counters) Steps() []workload.Step {
 	return []workload.Step{{Name: "count", Creates: true, Seconds: c.seconds, Primary: "add", WritesPer: "add", Open: c.open,
 		Groups: []workload.Group{{Name: "add", Clients: c.clients, Ops: []workload.OpKind{{Name: "add", Unit: "row"}}}}}}
@@ -60,7 +62,7 @@ func (c counters) open(ctx context.Context, env workload.Env) (workload.Stage, e
 }
 
 func (c counters) Finish(context.Context, workload.Totals) (workload.Finding, error) {
-	return workload.Finding{Live: c.Estimate()}, nil
+	return workload.Finding{Live: c.Estimate(nil)}, nil
 }
 
 func (c counters) Client(ctx context.Context, seat workload.Seat) (workload.Client, error) {

@@ -30,7 +30,7 @@ var versionTable = model.Table{Name: "version", Key: []string{"id"},
 
 func (v *versions) Schema() model.Schema      { return model.Schema{Tables: []model.Table{versionTable}} }
 func (v *versions) Needs() []model.Capability { return nil }
-func (v *versions) Estimate() workload.Live {
+func (v *versions) Estimate([]workload.Step) workload.Live {
 	return workload.Live{Rows: versionRows, Bytes: versionRows * (8 + versionBytes)}
 }
 
@@ -87,7 +87,7 @@ func (s *versionStage) Finish(context.Context, workload.Totals) (workload.Findin
 	if s.reader != nil {
 		s.reader.Close()
 	}
-	return workload.Finding{Live: s.Estimate()}, nil
+	return workload.Finding{Live: s.Estimate(nil)}, nil
 }
 
 type versionClient struct {

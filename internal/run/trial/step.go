@@ -3,6 +3,7 @@ package trial
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -24,6 +25,7 @@ type window struct {
 	account.Observed       // without the figures that follow from the snapshots
 	step                   string
 	before, after, drained observe.Snapshot
+	disks                  [2]observe.Snapshot // before and drained
 	length                 time.Duration
 	began, ended           float64 // bytes that rumbench had written to its own files at before and at drained
 	memory                 int64   // bytes at the end; 0 if unknown
@@ -49,7 +51,7 @@ func (w *window) open(ctx context.Context, t *trial, step string) error {
 	w.step = step
 	w.Hosted, w.Device, w.Elsewhere, w.Duet = t.hosted != nil, t.deviceSource(), t.elsewhere, t.Partner != nil
 	w.endOthers = t.lookAtOthers() // its own work is not part of the window
-	w.before = t.sampler.Snapshot(ctx)
+	w.disks[0], w.before = t.disks.Snapshot(ctx), w.snapshot(ctx, t)
 	w.began = t.written()
 	t.addGap(w)
 	return nil
@@ -62,7 +64,7 @@ func (w *window) close(ctx context.Context, t *trial, length time.Duration) erro
 	if t.Partner != nil {
 		t.Partner.Done(w.step)
 	}
-	w.after = t.sampler.Snapshot(ctx)
+	w.after = w.snapshot(ctx, t)
 	w.endProfiles(t)
 	start := time.Now()
 	if err := t.sync(); err != nil {
@@ -72,7 +74,7 @@ func (w *window) close(ctx context.Context, t *trial, length time.Duration) erro
 	if t.Partner != nil {
 		w.Alone = t.Partner.Alone()
 	}
-	w.drained = t.sampler.Snapshot(ctx)
+	w.drained, w.disks[1] = w.snapshot(ctx, t), t.disks.Snapshot(ctx)
 	w.ended = t.written()
 	w.Others = w.endOthers()
 	t.started.Store(nil) // later samples do not belong to the step
@@ -83,6 +85,11 @@ func (w *window) close(ctx context.Context, t *trial, length time.Duration) erro
 		w.memory, w.memorySource = n, source
 	}
 	return nil
+}
+
+// snapshot samples all sources while no session works.
+func (w *window) snapshot(ctx context.Context, t *trial) observe.Snapshot {
+	return t.sampler.Snapshot(context.WithValue(ctx, idle{}, &w.Lag))
 }
 
 // written returns the number of bytes that rumbench wrote to its own files,
@@ -129,7 +136,7 @@ func (t *trial) step(ctx context.Context, step *workload.Step) error {
 	}
 	if err != nil {
 		s.Status = result.Failed
-		if ctx.Err() != nil && t.series.Err() == nil { // interrupted by the user
+		if errors.Is(context.Cause(ctx), context.Canceled) { // interrupted by the user
 			s.Status = result.Partial
 		}
 		if s.Seconds == 0 {
@@ -211,12 +218,19 @@ func (t *stepRun) load(ctx context.Context) error {
 		return err
 	}
 	plans := t.newPlanCheck(t.step.Name)
+	checkStatements, err := t.statementLimit(ctx)
+	if err != nil {
+		return err
+	}
 	clients, closeSessions, err := workload.Seats(ctx, t.step, stage, func(ctx context.Context) (engine.Session, error) {
 		s, err := t.db.Session(ctx)
 		return plans.session(s), err
 	})
 	defer closeSessions()
 	if err != nil {
+		return err
+	}
+	if err := checkStatements(plans); err != nil {
 		return err
 	}
 	if err := plans.before(ctx, t.out); err != nil {

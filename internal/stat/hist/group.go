@@ -8,6 +8,8 @@ type Group struct {
 	Errors Errors
 	// Rates are the rates of the intervals, upkeep left out.
 	Rates []Rate
+	// Gaps are those of at least half an interval, in their order.
+	Gaps []Gap
 	// CPU is the clients' own CPU time, if it was measured.
 	CPU time.Duration
 	// End is the end of the group's last operation, or of its last slot.
@@ -37,6 +39,10 @@ type Rate struct {
 	// of the interval had been in flight; 0: there was none.
 	Oldest float64
 }
+
+// Gap is a span in which operations were in flight and none was completed, in seconds
+// from the start of the window. Upkeep is left out.
+type Gap struct{ From, To float64 }
 
 // Late is how late a client was halfway through and at its end.
 type Late struct{ Half, End time.Duration }

@@ -6,6 +6,16 @@ import (
 	"rumbench/internal/text/escape"
 )
 
+func TestArgument(t *testing.T) {
+	for word, want := range map[string]string{
+		"results/a-1": "results/a-1", "a b": "'a b'", "-x": "'-x'", "it's": `'it'\''s'`, "": "''", "é$x": "'é$x'", "~": "'~'",
+	} {
+		if got := escape.Argument(word); got != want {
+			t.Errorf("Argument(%q) = %s, want %s", word, got, want)
+		}
+	}
+}
+
 func TestClip(t *testing.T) {
 	for _, c := range []struct {
 		text  string

@@ -1,0 +1,69 @@
+package cli_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"rumbench/engine/all"
+	"rumbench/engine/native"
+	"rumbench/internal/need"
+	"rumbench/internal/result"
+	"rumbench/internal/server"
+)
+
+// ferretDB answers MongoDB's protocol; scripts/ferretdb.sh builds it.
+const ferretDB = "/opt/rumbench/ferretdb/ferretdb"
+
+// Every engine runs below the ugliest path, and what it has measured is read there.
+func TestUgliestPath(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	programs := map[string]string{"mysql": server.MariaDB, "postgres": server.Postgres, "tarantool": server.Tarantool}
+	var plan strings.Builder
+	plan.WriteString("workload: sysbench\nparams: {tests: [oltp_point_select], table_size: 100, read_seconds: 0.2, settle_floor: 0s}\n" +
+		"calibrate: false\nkeep: true\ncommon: {durability: os}\ntargets:\n")
+	for _, e := range all.Engines() {
+		name, binary := e.Info().Name, ""
+		switch {
+		case name == "null" || name == "memory":
+			continue // they have no files
+		case programs[name] != "":
+			if _, err := server.Find(t.Context(), programs[name], ""); !need.Found(t, err) {
+				continue
+			}
+		case name == "mongodb":
+			if _, err := os.Stat(ferretDB); !need.Found(t, err) {
+				continue
+			}
+			binary = ", binary: " + ferretDB
+		case name == "rocksdb" || name == "wiredtiger" || name == "lmdb":
+			if native.Built {
+				break
+			}
+			if _, err := os.Stat(nativeProgram); !need.Found(t, err) {
+				continue
+			}
+			binary = ", binary: " + nativeProgram
+		}
+		fmt.Fprintf(&plan, "  - {engine: %s%s}\n", name, binary)
+	}
+	h.write("plan.yaml", plan.String())
+	h.run(0, "run", "plan.yaml", "--out", need.UgliestName)
+	c, err := result.ReadCampaign(h.path(need.UgliestName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range c.Trials {
+		tr := h.trial(filepath.Join(need.UgliestName, result.TrialsDir, e.Dir))
+		if tr.Status != result.Complete {
+			t.Errorf("%s: %s, %s", e.Dir, tr.Status, tr.Reason)
+		}
+	}
+	out, _ := h.run(0, "show", "--", need.UgliestName)
+	h.contains("show", out, "sqlite.1: complete")
+	h.run(0, "report", "--out", "page", "--", need.UgliestName)
+	h.run(0, "run", "--resume", need.UgliestName)
+}

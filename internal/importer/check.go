@@ -1,0 +1,62 @@
+package importer
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"rumbench/internal/metric"
+)
+
+// figure is a number as a log prints it: it may be off by half a unit of its last
+// digit.
+type figure struct{ value, half float64 }
+
+// figureOf parses a number that is not negative. A whole number is a count: it is
+// exact.
+func figureOf(text string) (figure, bool) {
+	v, ok := positive(text)
+	if point := strings.IndexByte(text, '.'); ok && point >= 0 {
+		return figure{v, math.Pow10(point+1-len(text)) / 2}, true
+	}
+	return figure{value: v}, ok
+}
+
+// String returns the number, without decimals if it is 1000 or more.
+func (f figure) String() string {
+	if f.value >= 1000 {
+		return strconv.FormatFloat(f.value, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(f.value, 'g', 4, 64)
+}
+
+// plus returns the sum of two figures.
+func (f figure) plus(g figure) figure { return figure{f.value + g.value, f.half + g.half} }
+
+// times returns the product of two figures.
+func (f figure) times(g figure) figure {
+	return figure{f.value * g.value, f.half*g.value + f.value*g.half + f.half*g.half}
+}
+
+// slack is the share by which figures may differ beyond rounding: tools read the clock
+// and their counters one after the other, while operations are in flight.
+const slack = 0.01
+
+// exceeds reports whether f is above g beyond rounding and slack.
+func (f figure) exceeds(g figure) bool { return f.value-f.half > (g.value+g.half)*(1+slack) }
+
+// agrees reports whether two figures are equal within rounding and slack.
+func (f figure) agrees(g figure) bool { return !f.exceeds(g) && !g.exceeds(f) }
+
+// contradiction describes two figures of a log that cannot both be right: the reason to
+// refuse it, or to compare none of its numbers.
+func contradiction(first string, f figure, second string, g figure) string {
+	return fmt.Sprintf("the log contradicts itself: %s is %v, and %s is %v", first, f, second, g)
+}
+
+// contradict marks the step as one that cannot be compared, because of two figures.
+func (r *run) contradict(first string, f figure, second string, g figure) {
+	r.step.Warnings = append(r.step.Warnings,
+		metric.Warn(metric.Contradictory, metric.Values{"reason": contradiction(first, f, second, g)}))
+}

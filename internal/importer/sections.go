@@ -1,0 +1,193 @@
+package importer
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// anatomy holds the lines by which the runs in one file are recognised.
+type anatomy struct {
+	heads []func(line string) bool // near the beginning of a run, each at most once
+	tail  func(line string) bool   // among the last lines of a complete run
+	body  func(line string) bool   // other lines that only runs have
+}
+
+// anatomies are those of the formats whose files may hold several runs.
+var anatomies = map[string]anatomy{
+	fmtSysbench: {[]func(string) bool{func(l string) bool { return sbVersion(l) != "" }},
+		pattern(`^\s+execution time \(avg/stddev\):`),
+		pattern(`^\[|^\d+,|^\s*FATAL:|^Threads started|^Number of threads|^\s+\S.*:\s`)},
+	fmtPgbench: {[]func(string) bool{pattern(`^pgbench \(`), pattern(`^starting vacuum`), pattern(`^transaction type: `)},
+		pattern(`^tps = `), pattern(`^progress: |^SQL script | - |^\s+\d|^pgbench: |^statement lat|^[a-z][a-z ]*(: | = )`)},
+	fmtDBBench: {[]func(string) bool{pattern(`^(RocksDB|LevelDB): `), pattern(`^Keys: .* bytes each`)},
+		pattern(`^\S+ +: +\d+\.\d+ micros/op`), pattern(` \.\.\. thread \d+: `)},
+	fmtIBench: {[]func(string) bool{pattern(`iibench\.py`), pattern(`^i_sec\t`)},
+		pattern(`^Totals:|^Done$`), pattern(`^\d`)},
+}
+
+// splitter finds the runs in a file.
+type splitter struct {
+	anatomy
+	file  *file
+	seen  map[int]bool // the heads that the current run has
+	ended bool
+	own   int // the last line that only a run has
+	parts []*file
+}
+
+// split returns the parts of a file: one for each run, in their order. The lines before
+// the head of a run, such as its command, belong to it.
+func (f *file) split() []*file {
+	a, ok := anatomies[f.format.name]
+	s := &splitter{anatomy: a, file: f}
+	if !ok || f.read(s.line) != nil || len(s.parts) < 2 { // its parser reports the error
+		return []*file{f}
+	}
+	return s.parts
+}
+
+// isRun reports whether a part of a file is a run, not output of sysbench prepare or cleanup.
+func (f *file) isRun() bool { return f.format.detect(f.head) }
+
+func (s *splitter) line(n int, text string, _ bool) bool {
+	head := slices.IndexFunc(s.heads, func(is func(string) bool) bool { return is(text) })
+	if head >= 0 && (len(s.parts) == 0 || s.ended || s.seen[head]) {
+		s.begin()
+	}
+	if len(s.parts) == 0 {
+		return true
+	}
+	if part := s.parts[len(s.parts)-1]; len(part.head) < looked {
+		part.head = append(part.head, text)
+	}
+	switch {
+	case head >= 0:
+		s.seen[head] = true
+	case s.tail(text):
+		s.ended = true
+	case !s.body(text):
+		return true
+	}
+	s.own = n
+	return true
+}
+
+// begin begins a run.
+func (s *splitter) begin() {
+	part := *s.file
+	part.first, part.head, part.errors = s.own+1, nil, nil
+	if k := len(s.parts); k > 0 {
+		s.parts[k-1].until = s.own
+	}
+	s.parts, s.seen, s.ended = append(s.parts, &part), map[int]bool{}, false
+}
+
+// sections returns the runs that the files of a run hold: several if each file holds
+// so many, or if several processes of pgbench wrote logs. left describes output that
+// belongs to none of them.
+func sections(files []*file) (out [][]*file, left string) {
+	first := files[0]
+	if first.format.name == fmtPgLog {
+		return processes(files), ""
+	}
+	parts := first.split()
+	if slices.ContainsFunc(parts, (*file).isRun) {
+		parts = slices.DeleteFunc(parts, func(p *file) bool { return !p.isRun() })
+	}
+	for _, part := range parts {
+		out = append(out, []*file{part})
+	}
+	if first.errors != nil {
+		left = pair(parts, first.errors)
+	}
+	for _, f := range files[1:] {
+		parts := f.split()
+		if f.format.name == fmtPgLog {
+			parts = slices.Repeat([]*file{f}, len(out)) // parsePgbench finds out whose it is
+		}
+		if len(parts) != len(out) {
+			return [][]*file{files}, left
+		}
+		for i := range out {
+			out[i] = append(out[i], parts[i])
+		}
+	}
+	return out, left
+}
+
+// pair gives each run its part of the standard error of all.
+func pair(runs []*file, errs *file) (left string) {
+	parts := errs.split()
+	for i, r := range runs {
+		if r.errors = nil; len(parts) == len(runs) {
+			r.errors = parts[i]
+		} else {
+			left = fmt.Sprintf("%s is left out: which of its lines belong to which of %d runs is unknown", errs.path, len(runs))
+		}
+	}
+	return left
+}
+
+// pattern returns a function that recognises lines by an expression.
+func pattern(expr string) func(line string) bool { return regexp.MustCompile(expr).MatchString }
+
+// arrange makes the runs of one file trials, in their order, if they were asked for the
+// same, and steps if not.
+func arrange(runs []*run) {
+	_, steps := groups(runs, title)
+	for _, same := range steps {
+		byThreads(same)
+		varied := variedParams(same)
+		for _, r := range same {
+			for _, name := range varied {
+				distinguish(r, name)
+			}
+		}
+	}
+	_, repeated := groups(runs, func(r *run) string { return title(r) + " " + r.clientsText() })
+	for _, same := range repeated {
+		for i, r := range same {
+			if r.trial = same[0].trial + i; i == 1 {
+				r.guess("the %d runs of %s in %s are trials of one configuration", len(same), title(r), r.file.path)
+			}
+		}
+	}
+}
+
+// title returns the name of a run's step, before the clients are added.
+func title(r *run) string { return cmp.Or(r.base, r.step.Name) }
+
+// variedParams returns the names of the requested parameters in which runs differ, in
+// order. nameSteps adds the clients where they are known.
+func variedParams(runs []*run) (out []string) {
+	asked := map[string]bool{}
+	for _, r := range runs {
+		for _, p := range r.plan {
+			asked[p.name] = asked[p.name] || p.name != "clients" || r.clients == 0
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(asked)) {
+		if values, _ := groups(runs, func(r *run) string { return r.params[name] }); asked[name] && len(values) > 1 {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// distinguish adds the value of a parameter to the name of the step.
+func distinguish(r *run, name string) {
+	value := strings.TrimSuffix(strings.TrimPrefix(cmp.Or(r.params[name], "default"), "<builtin: "), ">")
+	suffix := fmt.Sprintf("_%s=%s", name, value)
+	if name == "script" {
+		suffix = "_" + value
+	}
+	if r.base != "" {
+		r.base += suffix
+	} else {
+		r.step.Name += suffix
+	}
+}

@@ -1,0 +1,183 @@
+package importer
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"rumbench/internal/metric"
+)
+
+// pgRun is the output of a run of pgbench, release 13, which took 20 s.
+func pgRun(script string, clients, done int) string {
+	return fmt.Sprintf("starting vacuum...end.\ntransaction type: %s\nscaling factor: 1\nquery mode: simple\nnumber of clients: %d\nnumber of threads: 1\n"+
+		"duration: 20 s\nnumber of transactions actually processed: %d\nlatency average = %.3f ms\ntps = %f (including connections establishing)\ntps = %f (excluding connections establishing)\n",
+		script, clients, done, float64(clients)*20000/float64(done), float64(done)/20, float64(done)/19.9)
+}
+
+// Repetitions in one file are trials, in its order; other clients, and other scripts,
+// are other steps.
+func TestSeveralRuns(t *testing.T) {
+	const one, two = "<builtin: select only>", "<builtin: simple update>"
+	dir := write(t, map[string]string{"pg/t.txt": pgRun(one, 10, 2000) + pgRun(one, 10, 2200) + "$ pgbench -c 20\n" + pgRun(one, 20, 3000) + pgRun(one, 10, 2400)})
+	trials := read(t, Options{}, dir)
+	if got := names(trials); got != "pg.1 t_clients=10, pg.1 t_clients=20, pg.2 t_clients=10, pg.3 t_clients=10" {
+		t.Fatalf("trials %s", got)
+	}
+	for i, rate := range []float64{100, 110, 120} {
+		numbers(t, step(t, trials, "pg", i+1, "t_clients=10"), []want{{"rows_per_s", opTransaction, "", rate}, {"duration_s", "", "", 20}})
+	}
+	dir = write(t, map[string]string{"pg/t.txt": pgRun(one, 10, 2000) + pgRun(two, 10, 2200)})
+	if got := names(read(t, Options{}, dir)); got != "pg.1 t_select only, pg.1 t_simple update" {
+		t.Errorf("trials %s", got)
+	}
+}
+
+// The command before a run belongs to it; what sysbench prepare and cleanup print is
+// no run.
+func TestSeveralRunsOfSysbench(t *testing.T) {
+	command := func(table int) string {
+		return fmt.Sprintf("$ sysbench --table-size=%d /share/oltp_point_select.lua run\n8 CPUs\n", table)
+	}
+	prepare := "$ sysbench --table-size=7 /share/oltp_point_select.lua prepare\nsysbench 1.1.0 (using bundled LuaJIT 2.1.0-beta3)\n\nCreating table 'sbtest1'...\n"
+	dir := write(t, map[string]string{"db/t.log": prepare + command(1000) + sysbenchLog + command(1000) + sysbenchLog + prepare + command(2000) + sysbenchLog})
+	trials := read(t, Options{}, dir)
+	if got := names(trials); got != "db.1 t_table_size=1000, db.1 t_table_size=2000, db.2 t_table_size=1000" {
+		t.Fatalf("trials %s", got)
+	}
+	for _, trial := range trials {
+		for _, s := range trial.Steps {
+			numbers(t, &s, []want{{"rows_per_s", opQuery, "", 10000}})
+			if script := fmt.Sprint(trial.Params["script"]); script != "oltp_point_select" || trial.Imported.CPUs != 8 {
+				t.Errorf("script %q, %d CPUs", script, trial.Imported.CPUs)
+			}
+		}
+	}
+	// Measurements alongside cover all runs together.
+	vm := "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----\n r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st\n" +
+		strings.Repeat(" 4  0 168424 3316688 469720 125774352   10    9  3157  4066    0    20000 16 10 72  2  0\n", 2)
+	writeMore(t, dir, "db/t.vmstat", vm)
+	absent(t, step(t, read(t, Options{}, dir), "db", 1, "t_table_size=1000"), "context_switches", "host_cpu_us")
+}
+
+// One run after its preparation is no repetition.
+func TestPreparedRun(t *testing.T) {
+	dir := write(t, map[string]string{"db/t.log": "sysbench 1.1.0 (using LuaJIT)\n\nCreating table 'sbtest1'...\n" + sysbenchLog})
+	if got := names(read(t, Options{}, dir)); got != "db.1 t" {
+		t.Errorf("trials %s", got)
+	}
+}
+
+// dbRun is the output of a process of RocksDB's db_bench.
+func dbRun(threads int, lines ...string) string {
+	out := "RocksDB:    version 8.1.1\nKeys:       16 bytes each (+ 0 bytes user-defined timestamp)\nValues:     100 bytes each (50 bytes after compression)\n"
+	for _, line := range lines {
+		name, rate, _ := strings.Cut(line, " ")
+		n := 0.0
+		if _, err := fmt.Sscan(rate, &n); err != nil {
+			out += line + "\n"
+			continue
+		}
+		out += fmt.Sprintf("%-12s : %11.3f micros/op %.0f ops/sec %.3f seconds %.0f operations;   49.7 MB/s\n", name, float64(threads)*1e6/n, n, 10., 10*n)
+	}
+	return out
+}
+
+func TestSeveralRunsOfDBBench(t *testing.T) {
+	for _, c := range []struct{ name, log, want string }{
+		{"processes", dbRun(1, "fillseq 1000", "readrandom 2000", "readrandom 2100") + dbRun(1, "readrandom 2200"),
+			"db.1 fillseq 1000, db.1 readrandom 2000, db.1 readrandom#2 2100, db.2 readrandom 2200"},
+		{"a loop over threads", dbRun(1, "readrandom 2000") + dbRun(4, "readrandom 7000") + dbRun(1, "readrandom 2100"),
+			"db.1 readrandom_threads=1 2000, db.1 readrandom_threads=4 7000, db.2 readrandom_threads=1 2100"},
+		{"repetitions", dbRun(1, "fillseq 1000", "Warming up benchmark by running 1 times", "readrandom 10", "Running benchmark for 3 times", "readrandom 2000", "readrandom 2100",
+			"readrandom [AVG 2 runs] : 2050 (± 10) ops/sec;   49.7 (± 0.1) MB/sec", "readrandom 2200", "readrandom [AVG 3 runs] : 2100 (± 10) ops/sec",
+			"readrandom [MEDIAN 3 runs] : 2100 ops/sec", "readrandom 500"),
+			"db.1 fillseq 1000, db.1 readrandom 2000, db.1 readrandom#2 500, db.2 readrandom 2100, db.3 readrandom 2200"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var got []string
+			for _, trial := range read(t, Options{}, write(t, map[string]string{"db/t.txt": c.log})) {
+				for _, s := range trial.Steps {
+					got = append(got, fmt.Sprintf("%s.%d %s %g", trial.Target, trial.Trial, s.Name, s.Find(metric.RowsPerS, "", "").Value))
+				}
+			}
+			if strings.Join(got, ", ") != c.want {
+				t.Errorf("%s, want %s", strings.Join(got, ", "), c.want)
+			}
+		})
+	}
+}
+
+func TestSeveralRunsOfInsertBenchmark(t *testing.T) {
+	run := func(n int) string {
+		return fmt.Sprintf("python3 iibench.py --max_rows=%d\ni_sec\tt_sec\ti_ips\tt_ips\ti_qps\tt_qps\tmax_i\tmax_q\tt_ins\tt_query\n1.0\t1.0\t%d\t%d\t0\t0\t1\t1\t%d\t0\nTotals:\nDone\n", n, n, n, n)
+	}
+	dir := write(t, map[string]string{"db/t.txt": run(500) + run(500)})
+	if got := names(read(t, Options{}, dir)); got != "db.1 t, db.2 t" {
+		t.Errorf("trials %s", got)
+	}
+}
+
+// A log in UTF-16, or with a byte order mark or other line ends, has the same numbers.
+func TestEncodings(t *testing.T) {
+	wide := func(order binary.AppendByteOrder) string {
+		b := order.AppendUint16(nil, 0xfeff)
+		for _, u := range utf16.Encode([]rune(sysbenchLog)) {
+			b = order.AppendUint16(b, u)
+		}
+		return string(b)
+	}
+	for _, log := range []string{wide(binary.LittleEndian), wide(binary.BigEndian), "\ufeff" + sysbenchLog, strings.ReplaceAll(sysbenchLog, "\n", "\r\n")} {
+		s := step(t, read(t, Options{}, write(t, map[string]string{"db/t.log": log})), "db", 1, "t")
+		numbers(t, s, []want{{"rows_per_s", opQuery, "", 10000}, {"service_p95_us", opQuery, "", 500}})
+	}
+	if bytes.Contains([]byte(wide(binary.LittleEndian)), []byte("sysbench")) {
+		t.Error("the test is wrong: its text is not wide")
+	}
+}
+
+// The standard error of a command may be in a separate file.
+func TestStandardError(t *testing.T) {
+	pg := text(t, "testdata/pgbench/tpcb.out")
+	var out, err []string
+	for _, line := range strings.SplitAfter(pg, "\n") {
+		if strings.HasPrefix(line, "progress:") || strings.HasPrefix(line, "starting") {
+			err = append(err, line)
+		} else {
+			out = append(out, line)
+		}
+	}
+	dir := write(t, map[string]string{"pg/t.out": strings.Join(out, ""), "pg/t.err": strings.Join(err, ""),
+		"rocksdb/t.out": text(t, "testdata/db_bench/one.txt"), "rocksdb/t.err": text(t, "testdata/db_bench/one.err"),
+		"sb/t.log": text(t, "testdata/more/stall.log"), "sb/t.stderr": "FATAL: the connection was lost\n"})
+	c, rerr := Read([]string{dir + "/pg"}, Options{Now: at})
+	if rerr != nil || len(c.Ignored) > 0 {
+		t.Fatal(rerr, c)
+	}
+	if lines := seriesOf(t, c.trials[0].runs[0]); len(lines) != 3 || lines[0].Ops != 5289 {
+		t.Errorf("%+v", lines)
+	}
+	trials := read(t, Options{}, dir+"/pg")
+	numbers(t, step(t, trials, "pg", 1, "t"), []want{{"rows_per_s", opTransaction, "", 5332.783399}})
+	if files := trials[0].Imported.Files; len(files) != 2 {
+		t.Errorf("files %q", files)
+	}
+	trials = read(t, Options{}, dir+"/pg/t.err", dir+"/pg/t.out")
+	if got := names(trials); got != "t.1 pgbench" {
+		t.Errorf("trials %s", got)
+	}
+	if trials = read(t, Options{}, dir+"/rocksdb"); trials[0].Versions.Value("engine") != "RocksDB 7.8.3" || trials[0].Imported.CPUs != 2 {
+		t.Errorf("%+v", trials[0].Versions)
+	}
+	if trials = read(t, Options{}, dir+"/sb"); !strings.Contains(trials[0].Reason, "t.stderr:1): FATAL: the connection was lost") {
+		t.Errorf("reason %q", trials[0].Reason)
+	}
+	// It has two runs, and the output one.
+	dir = write(t, map[string]string{"pg/t.out": strings.Join(out, ""), "pg/t.err": "starting vacuum...end.\nstarting vacuum...end.\n"})
+	if s := step(t, read(t, Options{}, dir), "pg", 1, "t"); len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0].Text, "t.err is left out") {
+		t.Errorf("%q", s.Warnings)
+	}
+}
