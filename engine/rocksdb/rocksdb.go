@@ -188,7 +188,7 @@ func (s *settings) find() error {
 	path, err := native.Find("librocksdb", s.library)
 	if err != nil {
 		err = hint.With(err, native.Advice("librocksdb", s.library, "scripts/rocksdb.sh"))
-		return &engine.KnobError{Knob: "options.library", Value: s.library, Reason: "there is no such library", Err: err}
+		return &engine.KnobError{Knob: "options.library", Value: s.library, Reason: err.Error(), Err: err}
 	}
 	s.path = path
 	if err := native.CheckExports(path, "rocksdb_writebatch_wi_create_iterator_with_base_cf",
