@@ -398,6 +398,11 @@ func (s *Side) processors() (sum float64) {
 	return sum
 }
 
+// foreign reports whether a number may include what other programs did.
+func (s *Step) foreign(k compare.Key) bool {
+	return s.Of.Number(s.Base.Target, k).Disturbed() || s.Of.Number(s.New.Target, k).Disturbed()
+}
+
 // per returns the mean of a metric's rows over a side's runs, per the unit of the key; NaN
 // if a run has none.
 func (s *Side) per(name, op string, like compare.Key) float64 {

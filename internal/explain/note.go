@@ -124,11 +124,11 @@ const (
 )
 
 // readNothing notes that one side reads and the other does not: such a ratio cannot be
-// split.
+// split. Reads that may be other programs' are not the side's.
 func readNothing(s *Step, note noting) {
 	const worthANote = 0.5 // KB
 	k, ok := s.Of.Own(metric.ReadKB)
-	if !ok || s.sumOf(metric.ReadKB) != nil {
+	if !ok || s.sumOf(metric.ReadKB) != nil || s.foreign(k) {
 		return
 	}
 	base, other := s.Base.per(metric.ReadKB, "", k), s.New.per(metric.ReadKB, "", k)
@@ -145,7 +145,7 @@ func readNothing(s *Step, note noting) {
 
 func twiceCached(s *Step, note noting) {
 	k, ok := s.Of.Own(metric.CPUUS)
-	if !ok {
+	if reads, _ := s.Of.Own(metric.ReadKB); !ok || s.foreign(reads) {
 		return
 	}
 	twice := s.about(func(s *Side) bool {

@@ -296,6 +296,9 @@ func missed(v *view, s *Sum, c *Cause) string {
 	if apart(n(v, s, &v.Base), n(v, s, &v.New), 0.1) {
 		return both("its cache misses %s pages or blocks", quantity.Thousandths, n)(v, s, c)
 	}
+	if k, _ := v.Of.Own(metric.ReadKB); v.foreign(k) {
+		return "it reads more than was asked for" // how much is unknown
+	}
 	return both("it reads %s", kb, perCPU(metric.ReadKB))(v, s, c)
 }
 
