@@ -84,8 +84,11 @@ func (e *ExistsError) Error() string {
 	if e.Comment != "" {
 		comment = " (" + e.Comment + ")"
 	}
-	return fmt.Sprintf("the server has a schema %s already%s, and rumbench does not touch what it did not create",
-		e.Schema, comment)
+	reason := "and rumbench does not touch what it did not create"
+	if e.Ours {
+		reason = "with nothing in it but what an earlier run has left"
+	}
+	return fmt.Sprintf("the server has a schema %s already%s, %s", e.Schema, comment, reason)
 }
 
 // Hint returns advice to the user.

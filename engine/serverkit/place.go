@@ -32,7 +32,7 @@ type Schemas struct {
 type place struct {
 	Schemas
 	schema string
-	ours   bool     // we made the schema
+	ours   bool     // rumbench has made the schema
 	made   []string // the tables that we made, or began to make
 }
 
@@ -59,6 +59,7 @@ func (p *place) take(ctx context.Context, c *sqlkit.Admin, d *sqlkit.Dialect, mu
 		}
 		return exists
 	case found:
+		p.ours = strings.HasPrefix(exists.Comment, engine.Mark) // an earlier run has left it
 		return nil
 	}
 	err = c.Exec(ctx, p.text(d, p.Create, Maker()))

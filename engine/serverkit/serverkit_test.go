@@ -145,6 +145,7 @@ func TestPlace(t *testing.T) {
 		{"exists", fake{comment: "theirs", tables: [][2]string{older, theirs}}, true, true, false, nil, nil},
 		{"exists, of an earlier run", fake{comment: "made by rumbench", tables: [][2]string{older}}, true, true, true, nil, nil},
 		{"exists, with force", fake{comment: "theirs"}, false, false, false, [][2]string{sale, theirs, older}, []string{dropTable}},
+		{"left by an earlier run, with force", fake{comment: "made by rumbench, long ago"}, false, false, false, [][2]string{sale}, []string{dropTable, dropSchema}},
 		{"made meanwhile", fake{fails: errExists}, true, true, false, nil, nil},
 	} {
 		p := place{schema: "it's", Schemas: Schemas{
