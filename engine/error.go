@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"syscall"
 	"time"
+
+	"rumbench/internal/text/escape"
 )
 
 // Class is the meaning of a failed operation for the client.
@@ -61,7 +63,11 @@ type classified struct {
 	err   error
 }
 
-func (e *classified) Error() string { return e.err.Error() }
+// longestError is the maximum number of characters of an error: servers decide how long
+// their messages are.
+const longestError = 2048
+
+func (e *classified) Error() string { return escape.Clip(e.err.Error(), longestError) }
 func (e *classified) Unwrap() error { return e.err }
 
 // Classify returns err with a class, nil for a nil error.
