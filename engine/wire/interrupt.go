@@ -10,7 +10,7 @@ import (
 // context for as long as operations come with it, which costs them next to
 // nothing. Its methods are called by one goroutine at a time.
 type Interrupter struct {
-	// Ask requests cancellation, on a separate connection.
+	// Ask requests cancellation, on a separate connection; nil: that is not possible yet.
 	Ask func(context.Context) error
 	// Cut ends the connection.
 	Cut func()
@@ -23,14 +23,36 @@ type Interrupter struct {
 	over  chan struct{} // closed when the interrupted operation has ended
 	done  chan struct{} // closed when no request is in flight
 	asked bool          // valid when done is closed
+	late  *time.Timer   // cuts an operation that began after its context had ended; nil: none
 	state atomic.Int32
 }
+
+// Lasting is the context of an operation that is completed although Until has ended, such
+// as a commit. It never ends itself, but an Interrupter cuts the connection if the server
+// takes longer than LastTime after the end.
+type Lasting struct{ Until context.Context }
+
+// LastTime is how long such an operation may last after its context.
+const LastTime = 30 * time.Second
+
+// Deadline returns that there is none.
+func (l *Lasting) Deadline() (at time.Time, ok bool) { return at, false }
+
+// Done returns nil: the context does not end.
+func (l *Lasting) Done() <-chan struct{} { return nil }
+
+// Err returns nil: the context does not end.
+func (l *Lasting) Err() error { return nil }
+
+// Value returns a value of the context that it outlasts.
+func (l *Lasting) Value(key any) any { return l.Until.Value(key) }
 
 // The states of an interrupter.
 const (
 	idle        = iota // no operation runs
 	busy               // an operation runs
-	interrupted        // an operation runs, and its cancellation was requested
+	lasting            // an operation runs that is not cancelled
+	interrupted        // an operation runs, and its context has ended
 )
 
 // Patience is how long a server may take to cancel an operation. After it the
@@ -39,6 +61,10 @@ const Patience = 5 * time.Second
 
 // Begin is called before an operation.
 func (w *Interrupter) Begin(ctx context.Context) error {
+	state := int32(busy)
+	if l, ok := ctx.(*Lasting); ok {
+		ctx, state = l.Until, lasting
+	}
 	if ctx.Done() == nil {
 		if w.ctx != nil && w.ctx.Err() != nil {
 			return w.Leave() // a request in flight must not cancel this operation
@@ -51,16 +77,24 @@ func (w *Interrupter) Begin(ctx context.Context) error {
 		}
 		w.follow(ctx)
 	}
-	w.state.Store(busy)
-	if err := ctx.Err(); err != nil { // it may have ended before the state was busy
+	w.state.Store(state)
+	err := ctx.Err() // it may have ended before the state was set
+	switch {
+	case err != nil && state == busy:
 		w.End()
 		return err
+	case err != nil:
+		w.late = time.AfterFunc(LastTime, w.Cut)
 	}
 	return nil
 }
 
 // End is called after an operation.
 func (w *Interrupter) End() {
+	if w.late != nil {
+		w.late.Stop()
+		w.late = nil
+	}
 	if w.state.Swap(idle) == interrupted {
 		close(w.over)
 	}
@@ -97,15 +131,21 @@ func (w *Interrupter) Leave() error {
 	return w.Forget()
 }
 
-// interrupt requests cancellation.
+// interrupt requests cancellation, or waits for an operation that is completed.
 func (w *Interrupter) interrupt(over chan struct{}) {
-	if !w.state.CompareAndSwap(busy, interrupted) {
+	w.asked = w.state.CompareAndSwap(busy, interrupted)
+	if !w.asked && !w.state.CompareAndSwap(lasting, interrupted) {
 		return
 	}
-	w.asked = true
-	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	limit := LastTime
+	if w.asked {
+		limit = Patience
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	_ = w.Ask(ctx) // if it fails, the connection is cut after Patience
+	if w.asked && w.Ask != nil {
+		_ = w.Ask(ctx) // if it fails, the connection is cut after Patience
+	}
 	select {
 	case <-over:
 	case <-ctx.Done():

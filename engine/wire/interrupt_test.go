@@ -118,3 +118,40 @@ func TestInterrupterForgets(t *testing.T) {
 		must(t, w.Leave())
 	})
 }
+
+// A commit is completed although its context has ended; a server that does not answer it
+// is cut off at last.
+func TestLasting(t *testing.T) {
+	for _, ended := range []string{"before", "meanwhile"} {
+		synctest.Test(t, func(t *testing.T) {
+			w, asked, cuts := watched()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if ended == "before" {
+				cancel()
+			}
+			for range 2 {
+				must(t, w.Begin(&wire.Lasting{Until: ctx}))
+				cancel()
+				time.Sleep(wire.LastTime - 1)
+				synctest.Wait()
+				w.End()
+				if asked.Load() != 0 || cuts.Load() != 0 {
+					t.Errorf("ended %s: asked %d times, cut %d times", ended, asked.Load(), cuts.Load())
+				}
+			}
+			time.Sleep(wire.LastTime)
+			if cuts.Load() != 0 {
+				t.Errorf("ended %s: cut though the server has answered", ended)
+			}
+			must(t, w.Begin(&wire.Lasting{Until: ctx}))
+			time.Sleep(wire.LastTime)
+			synctest.Wait()
+			if asked.Load() != 0 || cuts.Load() != 1 {
+				t.Errorf("ended %s: asked %d times, cut %d times", ended, asked.Load(), cuts.Load())
+			}
+			w.End()
+			must(t, w.Leave())
+		})
+	}
+}
