@@ -81,6 +81,21 @@ func TestGarbage(t *testing.T) {
 	})
 }
 
+// Values that are nested deeper than a stack could follow are passed over.
+func TestDeep(t *testing.T) {
+	const depth = 16 << 20
+	for _, head := range [][]byte{{0x91}, {0x81, 0x01}} {
+		r := Reader{b: append(bytes.Repeat(head, depth), 0x07, 0x2a)}
+		if r.Skip(); r.Int() != 0x2a || r.Err() != nil || len(r.b) != 0 {
+			t.Errorf("%x: %d bytes are left, %v", head, len(r.b), r.Err())
+		}
+		r = Reader{b: bytes.Repeat(head, depth)}
+		if r.Skip(); r.Err() == nil {
+			t.Errorf("%x: a message that is cut off was read", head)
+		}
+	}
+}
+
 func response(code uint64, body func([]byte) []byte) []byte {
 	b := AppendUint(AppendUint(AppendMap(nil, 2), keyKind), code)
 	return body(AppendUint(AppendUint(b, keySync), 0))

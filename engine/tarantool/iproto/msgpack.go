@@ -223,8 +223,17 @@ func (r *Reader) float(f float64, t model.Type) model.Value {
 	return model.IntValue(int64(f))
 }
 
-// Skip skips a value.
+// Skip skips a value. Values may be nested to any depth.
 func (r *Reader) Skip() {
+	for left := 1; left > 0; left-- {
+		if left += r.skipHead(); r.bad {
+			return
+		}
+	}
+}
+
+// skipHead skips a value, but for the values in an array or a map: it returns their number.
+func (r *Reader) skipHead() int {
 	switch tag := r.tag(); {
 	case tag < 0x80, tag >= 0xe0, tag == Nil, tag == 0xc2, tag == 0xc3: // the value is in the tag itself
 	case tag >= 0xca && tag <= 0xcb:
@@ -238,21 +247,19 @@ func (r *Reader) Skip() {
 	case tag >= 0xc7 && tag <= 0xc9: // an extension of any size
 		r.take(1 + int(r.uint(1<<(tag-0xc7))))
 	case tag&0xf0 == 0x80, tag == 0xde, tag == 0xdf:
-		r.skipAll(2, tag, 0xde)
+		return 2 * r.held(tag, 0xde)
 	case tag&0xf0 == 0x90, tag == 0xdc, tag == 0xdd:
-		r.skipAll(1, tag, 0xdc)
+		return r.held(tag, 0xdc)
 	default:
 		r.take(r.textSize(tag))
 	}
+	return 0
 }
 
-// skipAll skips the values of an array or a map.
-func (r *Reader) skipAll(each int, tag, long byte) {
-	n := int(tag & 0xf)
+// held reads the number of elements of an array, or of pairs of a map.
+func (r *Reader) held(tag, long byte) int {
 	if tag >= long {
-		n = int(r.uint(2 << (tag - long)))
+		return int(r.uint(2 << (tag - long)))
 	}
-	for i := 0; i < n*each && !r.bad; i++ {
-		r.Skip()
-	}
+	return int(tag & 0xf)
 }
