@@ -21,8 +21,8 @@ type ServerConfig struct {
 	// Schema is where the tables are created; "" is DefaultSchema. On an attached
 	// server it must not exist, unless Force is set.
 	Schema string
-	// Force allows an existing schema. CreateTables replaces tables in it that
-	// have the same names as the workload's; others stay. It also allows options
+	// Force allows an existing schema. CreateTables replaces tables in it that an
+	// earlier run has left; others are neither replaced nor used. It also allows options
 	// that open a private server to other clients.
 	Force bool
 	// Log is the file of the server's own messages; "": one next to its data.
@@ -62,10 +62,20 @@ func (c Config) RefuseOpening(option string) error {
 var errOpening = hint.With(errors.New("the server would be open to other clients"),
 	"remove the option, or run with --force")
 
+// Mark begins the comment of everything that rumbench makes on an attached server: only
+// what has it is removed.
+const Mark = "made by rumbench"
+
+// ForeignError returns the error of a table that rumbench has not made.
+func ForeignError(table string) error {
+	return hint.Errorf("choose another schema: NAME", "%s exists, and rumbench did not make it", table)
+}
+
 // ExistsError is a schema that exists already on an attached server.
 type ExistsError struct {
 	Schema  string
 	Comment string // its comment, if the server stores one
+	Ours    bool   // it holds nothing but what rumbench has made
 }
 
 // Error implements error.
@@ -74,13 +84,19 @@ func (e *ExistsError) Error() string {
 	if e.Comment != "" {
 		comment = " (" + e.Comment + ")"
 	}
-	return fmt.Sprintf("the server has a schema %s already%s, and rumbench does not touch what it did not create",
-		e.Schema, comment)
+	reason := "and rumbench does not touch what it did not create"
+	if e.Ours {
+		reason = "with nothing in it but what an earlier run has left"
+	}
+	return fmt.Sprintf("the server has a schema %s already%s, %s", e.Schema, comment, reason)
 }
 
 // Hint returns advice to the user.
 func (e *ExistsError) Hint() string {
-	return "choose another schema: NAME, or run with --force, which replaces the tables of the workload in it"
+	if !e.Ours {
+		return "choose another schema: NAME"
+	}
+	return "choose another schema: NAME, or run with --force, which replaces the tables of the earlier run in it"
 }
 
 // Hosted is a DB that runs in server processes, not in this one.
@@ -95,6 +111,14 @@ type Hosted interface {
 	// Died returns how a server that was started by Open ended, with its last
 	// messages; nil while it runs, and for an attached server.
 	Died() error
+}
+
+// StatementLimiter is a DB whose server limits the prepared statements of all sessions
+// together.
+type StatementLimiter interface {
+	// FreeStatements returns how many more can be prepared, and the server's variable that
+	// limits them; "" if there is no limit.
+	FreeStatements(ctx context.Context) (n int64, variable string, err error)
 }
 
 // FileClass is the purpose of a file in a server's data directory.

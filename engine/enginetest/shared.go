@@ -18,8 +18,9 @@ import (
 // Shared is a private server that databases attach to, each with a separate schema:
 // cases that neither kill a server nor configure it need not start one each.
 type Shared struct {
-	config engine.Config
-	opened atomic.Int64
+	config   engine.Config
+	endpoint server.Endpoint
+	opened   atomic.Int64
 }
 
 // Share starts a private server until the test's end, as an engine does for a
@@ -31,7 +32,7 @@ func Share(t testing.TB, e engine.Engine, c engine.Config) *Shared {
 	check(t, err)
 	t.Cleanup(func() { Discard(db) })
 	at := db.(interface{ Endpoint() server.Endpoint }).Endpoint()
-	return &Shared{config: guest(e, c, DSN(e, at))}
+	return &Shared{config: guest(e, c, DSN(e, at)), endpoint: at}
 }
 
 // Discard closes a database that no one needs any more. A private server is killed: some

@@ -27,7 +27,7 @@ func loaded(b *testing.B) (*session, *mongo.Collection) {
 	for i := range benchRows {
 		insert.OK(i%50, float64(i), "some data of a row")
 	}
-	client, err := d.connect(b.Context())
+	client, err := d.connect(b.Context(), 0)
 	must(b, err)
 	b.Cleanup(func() { disconnect(client) })
 	return s, client.Database(d.Server.Schema).Collection("sale")

@@ -14,10 +14,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/topology"
 
 	"rumbench/engine"
 	"rumbench/engine/serverkit"
+	"rumbench/engine/wire"
 	"rumbench/model"
 )
 
@@ -36,11 +38,16 @@ func (p *peer) DialContext(ctx context.Context, network, address string) (net.Co
 	return p.Dial(ctx, network, address)
 }
 
-// connect opens a client with a single connection for commands. The driver has a second
-// one to monitor the server, which is idle.
-func (p *peer) connect(ctx context.Context) (*mongo.Client, error) {
+// idleTime is how long the connection for definitions is idle before the driver opens it
+// again: proxies end idle ones.
+const idleTime = time.Second
+
+// connect opens a client with a single connection for commands, which the driver opens again
+// after that idle time; 0: never. The driver has a second one to monitor the server, which is
+// idle.
+func (p *peer) connect(ctx context.Context, idle time.Duration) (*mongo.Client, error) {
 	o := options.Client().ApplyURI(p.uri).SetDialer(p).SetAppName("rumbench").SetDirect(true).
-		SetMinPoolSize(0).SetMaxPoolSize(1)
+		SetMinPoolSize(0).SetMaxPoolSize(1).SetMaxConnIdleTime(idle)
 	o.SetRetryWrites(false).SetRetryReads(false).SetCompressors([]string{})
 	o.SetServerSelectionTimeout(5 * time.Second).SetHeartbeatInterval(10 * time.Minute).
 		SetServerMonitoringMode(options.ServerMonitoringModePoll)
@@ -48,15 +55,25 @@ func (p *peer) connect(ctx context.Context) (*mongo.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
-	if err := c.Ping(ctx, nil); err != nil {
+	if err := ping(ctx, c); err != nil {
 		disconnect(c)
-		return nil, classify("connect", err)
+		return nil, err
 	}
 	return c, nil
 }
 
+func ping(ctx context.Context, c *mongo.Client) error {
+	_, err := serverkit.Hello(ctx, func(ctx context.Context) (any, error) {
+		return nil, classify("connect", c.Ping(ctx, nil))
+	})
+	return err
+}
+
+// leaveTime is how long it may take to end a session.
+const leaveTime = 10 * time.Second
+
 func disconnect(c *mongo.Client) {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
 	defer cancel()
 	_ = c.Disconnect(ctx) // the server notices, even if the driver does not
 }
@@ -65,7 +82,7 @@ func disconnect(c *mongo.Client) {
 // the substitute, so that its figures are not mistaken for MongoDB's; reports show the
 // first word of the version next to the engine.
 func (p *peer) meet(ctx context.Context) (err error) {
-	if p.client, err = p.connect(ctx); err != nil {
+	if p.client, err = p.connect(ctx, idleTime); err != nil {
 		return err
 	}
 	build, err := p.ask(ctx, doc("buildInfo", 1))
@@ -162,9 +179,13 @@ type session struct {
 }
 
 func (d *db) Session(ctx context.Context) (engine.Session, error) {
-	client, err := d.connect(ctx)
+	client, err := d.connect(ctx, 0)
 	if err != nil {
 		return nil, d.Blame(err)
+	}
+	if err := d.checkServer(ctx, client); err != nil {
+		disconnect(client)
+		return nil, err
 	}
 	s := &session{db: d, client: client, at: client.Database(d.Server.Schema)}
 	if s.driver, err = client.StartSession(options.Session().SetCausalConsistency(false)); err != nil {
@@ -177,6 +198,18 @@ func (d *db) Session(ctx context.Context) (engine.Session, error) {
 	return s, nil
 }
 
+// checkServer refuses a server that may only be read: a proxy may lead to another one.
+func (s *setup) checkServer(ctx context.Context, client *mongo.Client) error {
+	hello, err := serverkit.Hello(ctx, func(ctx context.Context) ([]byte, error) {
+		return run(ctx, client.Database("admin"), doc("hello", 1))
+	})
+	if err != nil {
+		return err
+	}
+	primary, known := bsoncore.Document(hello).Lookup("isWritablePrimary").BooleanOK()
+	return s.CheckSession(s.Server.Schema, known && !primary)
+}
+
 // Close ends the session, rolling back an open transaction.
 func (s *session) Close() error {
 	s.db.mu.Lock()
@@ -184,7 +217,9 @@ func (s *session) Close() error {
 	if s.db.sessions[s] {
 		delete(s.db.sessions, s)
 		if s.gone == nil { // otherwise it would wait for the server
-			s.driver.EndSession(context.Background())
+			ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
+			s.driver.EndSession(ctx)
+			cancel()
 		}
 		disconnect(s.client)
 		s.gone = engine.Errorf(engine.Gone, "the session is closed")
@@ -305,6 +340,13 @@ func (s *session) boundary(op *model.Op) (engine.Stmt, error) {
 		nil
 }
 
+// outlast returns a context that ends some time after another one, see wire.LastTime.
+func outlast(ctx context.Context) (lasting context.Context, stop func()) {
+	lasting, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	ends := context.AfterFunc(ctx, func() { time.AfterFunc(wire.LastTime, cancel) })
+	return lasting, func() { ends(); cancel() }
+}
+
 // Exec begins or ends a transaction. The end is completed even if the context has ended.
 func (b *boundary) Exec(ctx context.Context, _ []model.Value, r *engine.Result) (err error) {
 	r.Reset()
@@ -319,10 +361,14 @@ func (b *boundary) Exec(ctx context.Context, _ []model.Value, r *engine.Result) 
 		}
 		return err
 	case model.Commit:
-		err = b.s.driver.CommitTransaction(context.Background())
+		lasting, stop := outlast(ctx)
+		defer stop()
+		err = b.s.driver.CommitTransaction(lasting)
 	case model.Rollback:
 		if b.s.inside { // otherwise a commit has failed, which rolls it back
-			err = b.s.driver.AbortTransaction(context.Background())
+			lasting, stop := outlast(ctx)
+			defer stop()
+			err = b.s.driver.AbortTransaction(lasting)
 		}
 	}
 	b.s.inside = false

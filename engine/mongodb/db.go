@@ -31,8 +31,9 @@ type db struct {
 	tables  map[string]*layout
 	wanted  map[string]string // definitions by TABLE or TABLE.INDEX
 
-	ours bool     // this process has created the database
-	made []string // the collections that this process has created
+	ours    bool     // this process has created the database
+	made    []string // the collections that this process has created
+	foreign []string // those that rumbench has not created
 
 	mu       sync.Mutex // guards the fields below
 	closed   bool
@@ -84,10 +85,18 @@ func (d *db) open(ctx context.Context) error {
 			return err
 		}
 	}
+	return d.Opening(ctx, d.begin)
+}
+
+// begin connects, and creates the database or examines it.
+func (d *db) begin(ctx context.Context) error {
 	if err := d.meet(ctx); err != nil {
 		return err
 	}
 	d.at = d.client.Database(d.Server.Schema)
+	if err := d.checkServer(ctx, d.client); err != nil {
+		return err
+	}
 	if d.replica && d.set == "" {
 		return engine.Refuse("dsn", nil, "it names a replica set, and the server belongs to none")
 	}
@@ -102,7 +111,7 @@ func (d *db) ready(ctx context.Context, e server.Endpoint) error {
 		return err // the driver would wait for it
 	}
 	d.uri = "mongodb://" + url.PathEscape(e.Socket) + "/"
-	c, err := d.connect(ctx)
+	c, err := d.connect(ctx, 0)
 	if err == nil {
 		disconnect(c)
 	}
@@ -113,7 +122,7 @@ func (d *db) ready(ctx context.Context, e server.Endpoint) error {
 // listens on a different port from the one in its configuration. It uses a separate
 // client, whose view of the server is from before the change.
 func (d *db) initiate(ctx context.Context, port int) error {
-	client, err := d.connect(ctx)
+	client, err := d.connect(ctx, 0)
 	if err != nil {
 		return err
 	}
@@ -195,8 +204,9 @@ func (d *db) take(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	d.foreign = others(names, d.catalog)
 	if d.Attached() && !d.Server.Force {
-		return &engine.ExistsError{Schema: d.Server.Schema, Comment: d.catalog[""]}
+		return &engine.ExistsError{Schema: d.Server.Schema, Comment: d.catalog[""], Ours: len(d.foreign) == 0}
 	}
 	for name, t := range d.tables {
 		if d.catalog[name] != "" && t.AutoColumn() >= 0 {
@@ -208,6 +218,11 @@ func (d *db) take(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// others returns the collections that rumbench has not created.
+func others(names []string, catalog map[string]string) []string {
+	return slices.DeleteFunc(names, func(name string) bool { return name == catalogName || catalog[name] != "" })
 }
 
 // differs returns an error if the existing definition is not the wanted one.
@@ -250,10 +265,15 @@ func (d *db) forget(ctx context.Context, object string) error {
 	return err
 }
 
-// CreateTables creates the collections, all or none of them. With force, existing ones of
-// the same names are replaced.
+// CreateTables creates the collections, all or none of them. With force, those that an
+// earlier run has left are replaced.
 func (d *db) CreateTables(ctx context.Context) error {
 	var done []string
+	for name := range d.tables {
+		if slices.Contains(d.foreign, name) {
+			return engine.ForeignError(name)
+		}
+	}
 	for _, t := range d.Schema.Tables {
 		if err := d.createTable(ctx, t.Name); err != nil {
 			for _, name := range done {
@@ -267,8 +287,10 @@ func (d *db) CreateTables(ctx context.Context) error {
 	return nil
 }
 
+// createTable notes the collection before it creates it, so that what a killed process
+// leaves is known as ours.
 func (d *db) createTable(ctx context.Context, name string) error {
-	if d.Attached() && d.Server.Force {
+	if d.Attached() && d.Server.Force && d.catalog[name] != "" {
 		if err := d.drop(ctx, name); err != nil {
 			return err
 		}
@@ -278,11 +300,15 @@ func (d *db) createTable(ctx context.Context, name string) error {
 		config := doc("configString", "block_compressor="+string(d.Compression))
 		create = append(create, bson.E{Key: "storageEngine", Value: doc("wiredTiger", config)})
 	}
-	if _, err := run(ctx, d.at, create); err != nil {
+	if err := d.note(ctx, name, d.wanted[name]); err != nil {
 		return err
 	}
 	d.tables[name].numbers.Store(0)
-	return d.note(ctx, name, d.wanted[name])
+	_, err := run(ctx, d.at, create)
+	if err != nil {
+		err = errors.Join(err, d.forget(context.WithoutCancel(ctx), name))
+	}
+	return err
 }
 
 // drop removes a collection, and its entries in the catalog.
@@ -346,13 +372,21 @@ func (d *db) ClearTable(ctx context.Context, table string) error {
 
 // leave removes our objects from a server that is not ours.
 func (d *db) leave() (err error) {
+	if !d.ours && len(d.made) == 0 {
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), serverkit.LeaveTime)
 	defer cancel()
-	if d.ours {
-		err = d.at.Drop(ctx)
-	} else {
-		for _, name := range d.made {
-			err = errors.Join(err, d.drop(ctx, name))
+	err = ping(ctx, d.client)
+	for _, name := range d.made {
+		if err == nil {
+			err = d.drop(ctx, name)
+		}
+	}
+	if d.ours && err == nil { // unless others use it now
+		var names []string
+		if names, err = d.at.ListCollectionNames(ctx, bson.D{}); err == nil && len(others(names, d.catalog)) == 0 {
+			err = d.at.Drop(ctx)
 		}
 	}
 	if err != nil {
@@ -366,8 +400,11 @@ func (d *db) leave() (err error) {
 // else, or if the index does not exist: the server would choose a different access path.
 func (d *db) usable(op *model.Op) (*layout, error) {
 	t := d.tables[op.Table]
-	if t == nil {
+	switch {
+	case t == nil:
 		return nil, fmt.Errorf("schema has no table %q", op.Table)
+	case slices.Contains(d.foreign, op.Table):
+		return nil, engine.ForeignError(op.Table)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -2,6 +2,7 @@ package mongodb
 
 import (
 	"errors"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -144,6 +145,70 @@ func TestAttached(t *testing.T) {
 	}
 }
 
+// A database of the user's is not touched, also with force; one that is empty but for what
+// an earlier run has left is replaced.
+func TestForeign(t *testing.T) {
+	host := open(t, config(t))
+	at := host.client.Database("mine")
+	for _, name := range []string{"sale", "other"} {
+		_, err := at.Collection(name).InsertOne(t.Context(), map[string]any{"precious": name})
+		must(t, err)
+	}
+	dsn := "mongodb://" + url.PathEscape(host.Private.Endpoint().Socket) + "/"
+	c := engine.Config{Durability: model.DurabilityOS, Schema: schema(), Server: engine.ServerConfig{DSN: dsn, Schema: "mine"}}
+	if _, err := (Engine{}).Open(t.Context(), c); err == nil || strings.Contains(hint.Of(err), "--force") {
+		t.Errorf("%v; hint %q", err, hint.Of(err))
+	}
+	c.Server.Force = true
+	d, err := Engine{}.Open(t.Context(), c)
+	must(t, err)
+	s := session1(t, d)
+	_, err = s.Prepare(t.Context(), &model.Op{Kind: model.Get, Table: "sale", Columns: []string{"product"}})
+	for subject, err := range map[string]error{"used": err, "cleared": d.ClearTable(t.Context(), "sale"), "replaced": d.CreateTables(t.Context())} {
+		if err == nil || !strings.Contains(err.Error(), "sale exists, and rumbench did not make it") {
+			t.Errorf("a collection of the user's was %s: %v", subject, err)
+		}
+	}
+	must(t, s.Close())
+	must(t, d.Close())
+	for _, name := range []string{"sale", "other"} {
+		if n, err := at.Collection(name).CountDocuments(t.Context(), map[string]any{"precious": name}); n != 1 || err != nil {
+			t.Errorf("%s: %d documents, %v", name, n, err)
+		}
+	}
+	must(t, at.Drop(t.Context()))
+
+	c.Server.Schema, c.Server.Force = "left", false
+	left, err := Engine{}.Open(t.Context(), c)
+	must(t, err)
+	must(t, left.CreateTables(t.Context()))
+	if _, err := (Engine{}).Open(t.Context(), c); !strings.Contains(hint.Of(err), "--force") {
+		t.Errorf("%v; hint %q", err, hint.Of(err))
+	}
+	_, err = host.client.Database("left").Collection("theirs").InsertOne(t.Context(), map[string]any{"a": 1})
+	must(t, err)
+	must(t, left.Close())
+	names, err := host.client.Database("left").ListCollectionNames(t.Context(), map[string]any{})
+	must(t, err)
+	if !slices.Contains(names, "theirs") || slices.Contains(names, "sale") {
+		t.Errorf("left: %v", names)
+	}
+}
+
+// A connection that a proxy ends because it is idle is opened again.
+func TestIdleConnection(t *testing.T) {
+	host := open(t, config(t))
+	port := enginetest.HAProxy(t, host.Private.Endpoint(), "2s")
+	c := engine.Config{Durability: model.DurabilityOS, Schema: schema(),
+		Server: engine.ServerConfig{DSN: fmt.Sprintf("mongodb://127.0.0.1:%d/", port), Schema: "other"}}
+	d, err := Engine{}.Open(t.Context(), c)
+	must(t, err)
+	must(t, d.CreateTables(t.Context()))
+	time.Sleep(3 * time.Second) // neither the driver nor the server reports its connections
+	must(t, d.CreateIndexes(t.Context(), "sale", "market"))
+	must(t, d.Close())
+}
+
 // A database that was made for other tables is refused.
 func TestOtherDefinitions(t *testing.T) {
 	c := config(t)
@@ -275,4 +340,9 @@ func TestSections(t *testing.T) {
 	if !slices.Equal(s.Points, want) {
 		t.Errorf("%+v", s.Points)
 	}
+}
+
+// A server that falls silent while a database is opened is an error.
+func TestSilent(t *testing.T) {
+	enginetest.Silent(t, Engine{}, config(t), func(port int) string { return fmt.Sprintf("mongodb://127.0.0.1:%d/", port) })
 }

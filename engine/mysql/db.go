@@ -30,13 +30,13 @@ var traits = &serverkit.Traits{
 	Programs: []string{"mysqld", "mariadbd"},
 	Schemas: serverkit.Schemas{
 		Find:   "SELECT '' FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = {text}",
+		Tables: "SELECT TABLE_NAME, TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = {text}",
 		Create: "CREATE DATABASE {name}",
 		Drop:   "DROP DATABASE {name}",
 		Exists: func(err error) bool { return errors.Is(err, &mysqlwire.Error{Number: 1007}) },
 	},
-	// Each release has one of the variables, or both with the same value.
-	Isolation: "SHOW SESSION VARIABLES WHERE Variable_name IN ('transaction_isolation', 'tx_isolation')",
-	Dialect:   newDialect("", true),
+	Serving: "SELECT CONNECTION_ID()",
+	Dialect: newDialect("", true),
 	Reach: func(dsn string, e server.Endpoint, dial wire.Dial) (serverkit.Connector, error) {
 		if dsn == "" {
 			return mysqlwire.NewConnector(mysqlwire.Socket(e.User, e.Socket), dial)
@@ -71,9 +71,8 @@ func (d *db) identify(ctx context.Context, first *sqlkit.Admin) (c serverkit.Cli
 	dialect.AsText = d.Protocol == engine.Text
 	connector := d.Connector.(*mysqlwire.Connector)
 	connector.Micros = !d.version.fractions()
-	connector.Setup = d.sessionSetup(dialect)
 	return serverkit.Client{Dialect: dialect, Definitions: d.definitions(dialect), Class: d.class, Counters: d.counters,
-		Structure: d.storage.describe}, nil
+		Structure: d.storage.describe, Setup: d.sessionSetup(dialect), Check: d.checkSession}, nil
 }
 
 // counters prepares the counters of the storage.
@@ -90,12 +89,15 @@ func (d *db) sessionSetup(dialect *sqlkit.Dialect) []string {
 		// A value that does not fit is an error, in every release.
 		"SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
 		"SET SESSION wait_timeout = 2147483", // some connections are idle for a whole step
+		"SET SESSION autocommit = 1, time_zone = '" + utc + "'",
 	}
 	if d.Isolation != model.DefaultIsolation {
 		out = append(out, "SET SESSION TRANSACTION ISOLATION LEVEL "+levelName(d.Isolation))
 	}
 	return out
 }
+
+const utc = "+00:00"
 
 // ask asks the server for its identity.
 func (d *db) ask(ctx context.Context, c *sqlkit.Admin) error {

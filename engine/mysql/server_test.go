@@ -169,21 +169,29 @@ func TestAttached(t *testing.T) {
 	}
 }
 
-// With force the workload's tables are replaced, others are left alone, and a
+// With force tables that an earlier run has left are replaced, others are left alone, and a
 // schema that was there stays.
 func TestForce(t *testing.T) {
 	owner := private(t, engine.Config{})
-	for _, text := range []string{"CREATE DATABASE guest", "CREATE TABLE guest.precious (i INT)", "INSERT INTO guest.precious VALUES (1)", "CREATE TABLE guest.sale (x INT)"} {
+	for _, text := range []string{"CREATE DATABASE guest", "CREATE TABLE guest.precious (i INT)", "INSERT INTO guest.precious VALUES (1)", "CREATE TABLE guest.sale (x INT) COMMENT 'not made by rumbench'"} {
 		must(t, owner.Admin().Exec(t.Context(), text))
 	}
 	c := attached(owner)
+	if _, err := (Engine{}).Open(t.Context(), c); err == nil || strings.Contains(hint.Of(err), "--force") {
+		t.Errorf("a schema of the user's: %v; hint %q", err, hint.Of(err))
+	}
 	c.Server.Force = true
 	guest := attach(t, c)
 	s := newSession(t, guest)
-	if _, err := s.Prepare(t.Context(), &insertOp); err == nil || !strings.Contains(err.Error(), "sale exists with another definition") {
-		t.Errorf("a table with another definition: %v", err)
+	_, err := s.Prepare(t.Context(), &insertOp)
+	for subject, err := range map[string]error{"used": err, "changed": guest.CreateIndexes(t.Context(), "sale", "product"),
+		"cleared": guest.ClearTable(t.Context(), "sale"), "replaced": guest.CreateTables(t.Context())} {
+		if err == nil || !strings.Contains(err.Error(), "sale exists, and rumbench did not make it") {
+			t.Errorf("a table of the user's was %s: %v", subject, err)
+		}
 	}
 	must(t, s.Close())
+	must(t, owner.Admin().Exec(t.Context(), "DROP TABLE guest.sale"))
 	must(t, guest.CreateTables(t.Context()))
 	insert(t, guest, insertOp, 1)
 	must(t, guest.CreateTables(t.Context())) // anew
@@ -221,16 +229,83 @@ func TestDurabilityIsReadBack(t *testing.T) {
 		c := attached(owner)
 		for _, level := range model.Durabilities() {
 			c.Durability = level
-			guest := attach(t, c)
-			_, err := guest.Settings(t.Context())
+			guest, err := Engine{}.Open(t.Context(), c)
 			var knob *engine.KnobError
 			if (err == nil) != slices.Contains(o.gives, level) || err != nil && (!errors.As(err, &knob) || knob.Knob != "durability") {
 				t.Errorf("%s made for %s, level %s: %v", o.storage, o.owner, level, err)
 			}
-			must(t, guest.Close())
+			if err == nil {
+				must(t, guest.Close())
+			}
+			if got := ask(t, owner, "SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = 'guest'"); got != "" {
+				t.Errorf("level %s: %s was left behind", level, got)
+			}
 		}
 		enginetest.Discard(owner)
 	}
+}
+
+// What a session is really like is read back on each, and refused if a promise would break.
+func TestSessionIsReadBack(t *testing.T) {
+	owner := private(t, engine.Config{})
+	for _, text := range []string{"CREATE USER bench@localhost", "GRANT ALL ON *.* TO bench@localhost"} {
+		must(t, owner.Admin().Exec(t.Context(), text))
+	}
+	c := attached(owner)
+	c.Server.DSN = strings.Replace(c.Server.DSN, "root@", "bench@", 1)
+	guest := attach(t, c)
+	must(t, guest.CreateTables(t.Context()))
+	for _, o := range []struct{ set, back, want string }{
+		{"SET GLOBAL innodb_flush_log_at_trx_commit = 0", "SET GLOBAL innodb_flush_log_at_trx_commit = 2", "keeps level none"},
+		{"SET GLOBAL tx_read_only = 1", "SET GLOBAL tx_read_only = 0", "may only read"},
+	} {
+		must(t, owner.Admin().Exec(t.Context(), o.set))
+		if _, err := guest.Session(t.Context()); err == nil || !strings.Contains(err.Error(), o.want) {
+			t.Errorf("%s: %v", o.set, err)
+		}
+		must(t, owner.Admin().Exec(t.Context(), o.back))
+	}
+	must(t, newSession(t, guest).Close())
+}
+
+// Connections that a proxy ends because they are idle are opened again.
+func TestIdleConnections(t *testing.T) {
+	owner := private(t, engine.Config{})
+	c := attached(owner)
+	c.Server.DSN = fmt.Sprintf("root@tcp(127.0.0.1:%d)/", enginetest.HAProxy(t, owner.Private.Endpoint(), "2s"))
+	guest := attach(t, c)
+	must(t, guest.CreateTables(t.Context()))
+	insert(t, guest, insertOp, 5)
+	number := ask(t, guest, "SELECT CONNECTION_ID()")
+	for ask(t, owner, "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = "+number) != "0" {
+		time.Sleep(50 * time.Millisecond)
+	}
+	if _, err := guest.Explain(t.Context(), &model.Op{Kind: model.Get, Table: "sale", Columns: []string{"price"}}); err != nil {
+		t.Error(err)
+	}
+	must(t, guest.Close())
+}
+
+// The statements that a server still allows are known.
+func TestFreeStatements(t *testing.T) {
+	owner := private(t, engine.Config{})
+	must(t, owner.Admin().Exec(t.Context(), "SET GLOBAL max_prepared_stmt_count = 5"))
+	must(t, owner.CreateTables(t.Context()))
+	s := newSession(t, owner)
+	before, name, err := owner.FreeStatements(t.Context())
+	if err != nil || name != "max_prepared_stmt_count" || before > 5 {
+		t.Errorf("%d %s, %v", before, name, err)
+	}
+	for range before {
+		prepare(t, s, insertOp)
+	}
+	if n, _, err := owner.FreeStatements(t.Context()); err != nil || n != 0 {
+		t.Errorf("%d are left, %v", n, err)
+	}
+	if _, err := s.Prepare(t.Context(), &insertOp); err == nil || !strings.Contains(hint.Of(err), "max_prepared_stmt_count") {
+		t.Errorf("%v; hint %q", err, hint.Of(err))
+	}
+	must(t, s.Close())
 }
 
 // The levels follow from the variables, and so does how often the log is synced.
@@ -635,4 +710,11 @@ func TestStructure(t *testing.T) {
 		}
 		enginetest.Discard(d)
 	}
+}
+
+// A server that falls silent while a database is opened is an error.
+func TestSilent(t *testing.T) {
+	needServer(t)
+	c := engine.Config{Durability: model.DurabilityProcess, Schema: schema, Options: map[string]any{"innodb_log_file_size": "16M"}}
+	enginetest.Silent(t, Engine{}, c, func(port int) string { return fmt.Sprintf("root@tcp(127.0.0.1:%d)/", port) })
 }

@@ -10,6 +10,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/serverkit"
+	"rumbench/engine/sqlkit"
 	"rumbench/model"
 )
 
@@ -63,22 +64,18 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := errors.Join(d.checkVariables(vars), d.honoured(vars)); err != nil {
+		return nil, err
+	}
 	source := engine.AsSet // the level is inherent to the storage
 	if d.storage.levels != nil {
 		source = engine.ReadBack
-		if err := d.CheckDurability(d.storage.given(vars)); err != nil {
-			return nil, err
-		}
-	}
-	isolation := strings.ToLower(cmp.Or(vars["transaction_isolation"], vars["tx_isolation"]))
-	if err := errors.Join(d.CheckLevel(isolation), d.honoured(vars)); err != nil {
-		return nil, err
 	}
 	out := []engine.Setting{
 		{Name: engine.ServerVersion, Value: d.version.text, Source: engine.ReadBack},
 		{Name: "storage", Value: d.storage.name, Source: engine.ReadBack},
 		{Name: "durability", Value: string(d.Durability), Source: source},
-		{Name: "isolation", Value: isolation, Source: engine.ReadBack},
+		{Name: "isolation", Value: isolationOf(vars), Source: engine.ReadBack},
 		d.SentAs(),
 	}
 	out = append(out, d.ReadBack(vars, slices.Concat(always, readBack[d.storage.name])...)...)
@@ -90,6 +87,46 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 			Value: fmt.Sprintf("%d kinds of waits are timed", len(d.status.waits)), Source: engine.ReadBack})
 	}
 	return d.fileOptions(ctx, out)
+}
+
+// promised are the variables that promises rest on. Each release has one of those for the
+// isolation and for reading, or both with the same value.
+var promised = []string{
+	innodbFlush, innodbTimeout, "innodb_flush_method", rocksdbFlush, rocksdbManual, rocksdbNoLog, "log_bin", "sync_binlog",
+	"autocommit", "time_zone", "transaction_isolation", "tx_isolation", "transaction_read_only", "tx_read_only",
+}
+
+// checkSession reads back from a session its schema and what promises rest on.
+func (d *db) checkSession(ctx context.Context, c *sqlkit.Admin) error {
+	schema, err := c.Value(ctx, "SELECT DATABASE()")
+	if err != nil {
+		return err
+	}
+	vars, err := c.Map(ctx, sessionVariables+" WHERE Variable_name IN "+newDialect("", true).QuotedList(promised))
+	if err != nil {
+		return err
+	}
+	if strings.EqualFold(schema, d.Server.Schema) { // servers may fold the case of names
+		schema = d.Server.Schema
+	}
+	readOnly := cmp.Or(vars["transaction_read_only"], vars["tx_read_only"]) == "ON"
+	return errors.Join(d.CheckSession(schema, readOnly), d.CheckZone(vars["time_zone"], utc), d.checkVariables(vars))
+}
+
+// checkVariables refuses variables that break a promise.
+func (s *setup) checkVariables(vars map[string]string) error {
+	var durability error
+	if s.storage.levels != nil {
+		durability = s.CheckDurability(s.storage.given(vars))
+	}
+	if vars["autocommit"] == "OFF" {
+		return errors.New("the session has autocommit = OFF: statements would not be committed")
+	}
+	return errors.Join(durability, s.CheckLevel(isolationOf(vars)))
+}
+
+func isolationOf(vars map[string]string) string {
+	return strings.ToLower(cmp.Or(vars["transaction_isolation"], vars["tx_isolation"]))
 }
 
 // settings reads the settings of a server that is only watched. Durability is that of its
@@ -117,7 +154,7 @@ func (t *status) settings(ctx context.Context) ([]engine.Setting, error) {
 // determine them.
 func (st *storage) given(vars map[string]string) (got []model.Durability, said []string) {
 	got = st.levels(vars)
-	if vars["rocksdb_write_disable_wal"] == "ON" && st == rocksdb || vars["innodb_flush_method"] == "nosync" &&
+	if vars[rocksdbNoLog] == "ON" && st == rocksdb || vars["innodb_flush_method"] == "nosync" &&
 		st == innodb {
 		got = []model.Durability{model.DurabilityNone}
 	}

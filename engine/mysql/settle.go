@@ -29,17 +29,34 @@ func (d *db) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 	return done.Result()
 }
 
-// analyze rebuilds the statistics of all tables at once.
+// analyzedAtOnce is the number of tables whose statistics are rebuilt concurrently.
+const analyzedAtOnce = 8
+
+// analyze rebuilds the statistics of all tables.
 func (d *db) analyze(ctx context.Context) error {
-	return d.EachTable(ctx, len(d.Schema.Tables), func(c *sqlkit.Admin, _ int, table string) error {
+	return d.EachTable(ctx, analyzedAtOnce, func(c *sqlkit.Admin, _ int, table string) error {
 		// It returns rows; errors are rows, too.
-		return c.Query(ctx, "ANALYZE TABLE "+d.Dialect().Name(table), func(row []string) error {
+		return c.Query(ctx, "ANALYZE TABLE "+d.Dialect().Table(table), func(row []string) error {
 			if row[2] == "Error" && d.Owns() {
 				return fmt.Errorf("analyze %s: %s", table, row[3])
 			}
 			return nil
 		})
 	})
+}
+
+// FreeStatements implements engine.StatementLimiter.
+func (d *db) FreeStatements(ctx context.Context) (n int64, variable string, err error) {
+	const name = "max_prepared_stmt_count"
+	if d.Protocol == engine.Text {
+		return 0, "", nil
+	}
+	limit, err := d.Admin().Number(ctx, "SELECT @@"+name)
+	if err != nil {
+		return 0, "", err
+	}
+	used, err := d.Admin().Number(ctx, "SHOW GLOBAL STATUS LIKE 'Prepared_stmt_count'")
+	return int64(limit - used), name, err
 }
 
 // flushSettings make InnoDB write all dirty pages as fast as it can.

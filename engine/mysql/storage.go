@@ -47,6 +47,7 @@ const (
 	innodbTimeout = "innodb_flush_log_at_timeout"
 	rocksdbFlush  = "rocksdb_flush_log_at_trx_commit"
 	rocksdbManual = "rocksdb_manual_wal_flush"
+	rocksdbNoLog  = "rocksdb_write_disable_wal"
 )
 
 // Settings that are on or off are written as 1 and 0: old releases accept nothing else
@@ -323,7 +324,7 @@ func strip(name string) string {
 
 // tableOptions end a CREATE TABLE.
 func (st *storage) tableOptions(c model.Compression) string {
-	s := " ENGINE=" + st.name
+	s := " ENGINE=" + st.name + " COMMENT='" + engine.Mark + "'"
 	if st == innodb && c == model.CompressionZlib {
 		s += " ROW_FORMAT=COMPRESSED"
 	}

@@ -7,8 +7,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"rumbench/engine"
+	"rumbench/engine/enginetest"
+	"rumbench/engine/postgres/pgwire"
 	"rumbench/engine/serverkit"
 	"rumbench/engine/sqlkit"
 	"rumbench/internal/need"
@@ -92,22 +95,28 @@ func TestAttached(t *testing.T) {
 	}
 }
 
-// With force a schema may exist: only the workload's tables are replaced, and
-// only by CreateTables.
+// With force a schema may exist: only tables that an earlier run has left are replaced, and
+// only by CreateTables. The user's are neither used nor replaced.
 func TestForce(t *testing.T) {
 	s, owner := hosted(t)
 	must(t, owner.Exec(t.Context(), "CREATE SCHEMA guest; CREATE TABLE guest.sale (a int); CREATE TABLE guest.other (a int); INSERT INTO guest.other VALUES (8)"))
 	c := guest(s)
+	if _, err := (Engine{}).Open(t.Context(), c); err == nil || strings.Contains(hint.Of(err), "--force") {
+		t.Errorf("a schema of the user's: %v; hint %q", err, hint.Of(err))
+	}
 	c.Server.Force = true
 	d := open(t, c)
 	session := newSession(t, d)
 	get := model.Op{Kind: model.Get, Table: "sale", Columns: []string{"id"}}
-	if _, err := session.Prepare(t.Context(), &get); err == nil || !strings.Contains(err.Error(), "sale exists with another definition") {
-		t.Errorf("a table of the user's was used: %v", err)
+	_, err := session.Prepare(t.Context(), &get)
+	for subject, err := range map[string]error{
+		"used": err, "changed": d.CreateIndexes(t.Context(), "sale", "market"), "replaced": d.CreateTables(t.Context()),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "sale exists, and rumbench did not make it") || strings.Contains(hint.Of(err), "--force") {
+			t.Errorf("a table of the user's was %s: %v; hint %q", subject, err, hint.Of(err))
+		}
 	}
-	if err := d.CreateIndexes(t.Context(), "sale", "market"); err == nil {
-		t.Error("a table of the user's was changed")
-	}
+	must(t, owner.Exec(t.Context(), "DROP TABLE guest.sale"))
 	fill(t, d)
 	prepare(t, session, saleInsert(2)).OK(saleRows(0, 2)...)
 	must(t, d.Close())
@@ -257,4 +266,121 @@ func TestWatch(t *testing.T) {
 	if _, err := (Engine{}).Watch(t.Context(), "nonsense"); err == nil {
 		t.Error("nonsense was accepted")
 	}
+}
+
+// bouncer is a configuration that attaches through PgBouncer.
+func bouncer(t *testing.T, s *server.Server, mode, settings string) engine.Config {
+	t.Helper()
+	c := guest(s)
+	port := enginetest.PgBouncer(t, s.Endpoint(), mode, settings)
+	c.Server.DSN = fmt.Sprintf("postgres://bench@127.0.0.1:%d/postgres", port)
+	return c
+}
+
+// A pooler that keeps sessions works, whether it ignores parameters of connections or
+// refuses them; the user's tables of the same names are not touched, also with force.
+func TestPooler(t *testing.T) {
+	s, owner := hosted(t)
+	must(t, owner.Exec(t.Context(), "CREATE TABLE public.sale (id int, precious text); INSERT INTO public.sale VALUES (1, 'mine')"))
+	before := answer(t, owner, everything)
+	for _, ignored := range []string{"", "ignore_startup_parameters = search_path,extra_float_digits,default_transaction_isolation"} {
+		for _, protocol := range engine.Protocols() {
+			for _, force := range []bool{false, true} {
+				c := bouncer(t, s, "session", ignored)
+				c.Protocol, c.Server.Force, c.Isolation = protocol, force, model.RepeatableRead
+				d := open(t, c)
+				fill(t, d)
+				prepare(t, newSession(t, d), saleInsert(2)).OK(saleRows(0, 2)...)
+				if got := answer(t, owner, "SELECT count(*) FROM guest.sale"); got != "2" {
+					t.Errorf("%s rows in our table", got)
+				}
+				if got := settings(t, d)["isolation"]; got != "repeatable read" {
+					t.Errorf("isolation %s", got)
+				}
+				must(t, d.Close())
+				if after := answer(t, owner, everything); after != before {
+					t.Errorf("before\n%s\nafter\n%s", before, after)
+				}
+			}
+		}
+	}
+	if got := answer(t, owner, "SELECT string_agg(precious, ' ') FROM public.sale"); got != "mine" {
+		t.Errorf("the user's table has %q", got)
+	}
+}
+
+// A pooler that lends sessions for a transaction is refused, before a schema is made and
+// before a setting gets into a session that other clients use.
+func TestTransactionPooling(t *testing.T) {
+	s, owner := hosted(t)
+	before := answer(t, owner, everything)
+	for mode, want := range map[string]string{"transaction": "gives each transaction another session", "statement": "not allowed in statement pooling mode"} {
+		c := bouncer(t, s, mode, "ignore_startup_parameters = search_path,extra_float_digits")
+		_, err := Engine{}.Open(t.Context(), c)
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(hint.Of(err), "PgBouncer") {
+			t.Errorf("%s: %v; hint %q", mode, err, hint.Of(err))
+		}
+		if after := answer(t, owner, everything); after != before {
+			t.Errorf("%s: before\n%s\nafter\n%s", mode, before, after)
+		}
+		other, err := pgwire.ParseDSN(c.Server.DSN, serverkit.NewHost("").Dial)
+		must(t, err)
+		user, err := sqlkit.Connect(t.Context(), other.Connect, newDialect())
+		must(t, err)
+		if got := answer(t, user, "SELECT current_schema() || ' ' || current_setting('search_path')"); got != `public "$user", public` {
+			t.Errorf("%s: another client of the pooler is in %s", mode, got)
+		}
+		must(t, user.Close())
+	}
+}
+
+// A pool with fewer sessions than are wanted is reported with the pooler's setting.
+func TestSmallPool(t *testing.T) {
+	s, _ := hosted(t)
+	c := bouncer(t, s, "session", "default_pool_size = 4\nquery_wait_timeout = 2")
+	d := open(t, c)
+	var err error
+	for n := 0; n < 9 && err == nil; n++ {
+		_, err = d.Session(t.Context())
+	}
+	if err == nil || !strings.Contains(hint.Of(err), "default_pool_size") {
+		t.Errorf("%v; hint %q", err, hint.Of(err))
+	}
+}
+
+// Connections that a proxy or the server ends because they are idle are opened again: those
+// that are used between steps.
+func TestIdleConnections(t *testing.T) {
+	s, owner := hosted(t)
+	for _, way := range []string{"haproxy", "server"} {
+		c := guest(s)
+		if way == "haproxy" {
+			e := s.Endpoint()
+			c.Server.DSN = fmt.Sprintf("postgres://%s:%s@127.0.0.1:%d/postgres", e.User, e.Password, enginetest.HAProxy(t, e, "2s"))
+		}
+		d := open(t, c)
+		fill(t, d)
+		prepare(t, newSession(t, d), saleInsert(2)).OK(saleRows(0, 2)...)
+		pid := answer(t, d.Admin(), pidText)
+		if way == "server" {
+			answer(t, owner, "SELECT pg_terminate_backend("+pid+")")
+		}
+		for answer(t, owner, "SELECT count(*) FROM pg_stat_activity WHERE pid = "+pid) != "0" {
+			time.Sleep(50 * time.Millisecond)
+		}
+		time.Sleep(time.Second) // a connection that was just used is not tried
+		plan, err := d.Explain(t.Context(), &model.Op{Kind: model.Get, Table: "sale", Columns: []string{"id"}})
+		if err != nil || len(plan.Access) != 1 {
+			t.Errorf("%s: %+v, %v", way, plan, err)
+		}
+		must(t, d.Close())
+	}
+}
+
+// A server that falls silent while a database is opened is an error.
+func TestSilent(t *testing.T) {
+	needServer(t)
+	enginetest.Silent(t, Engine{}, config(""), func(port int) string {
+		return fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres", port)
+	})
 }

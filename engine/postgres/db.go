@@ -33,14 +33,16 @@ var traits = &serverkit.Traits{
 	Programs: []string{"postgres", "postmaster"},
 	Mark:     "PG_VERSION",
 	Schemas: serverkit.Schemas{
-		Find:   "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = {text}",
+		Find: "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = {text}",
+		Tables: "SELECT c.relname, obj_description(c.oid, 'pg_class') FROM pg_class c JOIN pg_namespace n " +
+			"ON n.oid = c.relnamespace WHERE n.nspname = {text} AND c.relkind IN ('r', 'p', 'v', 'm', 'f')",
 		Create: "CREATE SCHEMA {name}; COMMENT ON SCHEMA {name} IS {comment}",
-		Drop:   "DROP SCHEMA {name} CASCADE",
+		Drop:   "DROP SCHEMA {name}",
 		Hurry:  "SET lock_timeout = '1min'",
 		Exists: func(err error) bool { return pgwire.HasState(err, pgwire.DuplicateSchema) },
 	},
-	Isolation: "SELECT current_setting('" + isolationSetting + "')",
-	Dialect:   newDialect(),
+	Serving: pidText,
+	Dialect: newDialect(),
 	Reach: func(dsn string, e server.Endpoint, dial wire.Dial) (serverkit.Connector, error) {
 		if dsn != "" {
 			return pgwire.ParseDSN(dsn, dial)
@@ -71,7 +73,6 @@ func (d *db) identify(ctx context.Context, first *sqlkit.Admin) (c serverkit.Cli
 	if err := d.durability(ctx, first); err != nil {
 		return c, err
 	}
-	d.sessionParams(d.Connector.(*pgwire.Connector).RuntimeParams)
 	dialect := newDialect()
 	dialect.AsText = d.Protocol == engine.Text
 	dialect.AfterTable = d.afterTable
@@ -81,6 +82,7 @@ func (d *db) identify(ctx context.Context, first *sqlkit.Admin) (c serverkit.Cli
 		}
 	}
 	c.Dialect, c.Definitions, c.Structure = dialect, d.definitions(dialect), structureOf
+	c.Setup, c.Check = []string{d.sessionSetup(dialect)}, d.checkSession
 	c.Counters = func(ctx context.Context, conn *sqlkit.Admin) (serverkit.Sample, error) {
 		return newReader(ctx, conn, d.about.release, d.Server.Schema)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/engine"
 	"rumbench/engine/sqlkit"
 	"rumbench/model"
 )
@@ -121,15 +122,13 @@ func checkSchema(s model.Schema) error {
 // primaryName returns the server's name of a primary key's index.
 func primaryName(table string) string { return table + "_pkey" }
 
-// afterTable makes long values be stored as they are if no compression is requested: by
-// default PostgreSQL compresses them.
-func (s *setup) afterTable(d *sqlkit.Dialect, t *model.Table) (texts []string) {
-	if s.Compression != model.CompressionNone {
-		return nil
-	}
+// afterTable marks the table as ours, and makes long values be stored as they are if no
+// compression is requested: by default PostgreSQL compresses them.
+func (s *setup) afterTable(d *sqlkit.Dialect, t *model.Table) []string {
+	texts := []string{"COMMENT ON TABLE " + d.Table(t.Name) + " IS " + d.Quoted(engine.Mark)}
 	for _, c := range t.Columns {
-		if long(c) {
-			texts = append(texts, "ALTER TABLE "+d.Name(t.Name)+" ALTER COLUMN "+d.Name(c.Name)+" SET STORAGE EXTERNAL")
+		if long(c) && s.Compression == model.CompressionNone {
+			texts = append(texts, "ALTER TABLE "+d.Table(t.Name)+" ALTER COLUMN "+d.Name(c.Name)+" SET STORAGE EXTERNAL")
 		}
 	}
 	return texts

@@ -58,8 +58,8 @@ func (d *db) explain(ctx context.Context, e *sqlkit.Explainable, p *engine.Plan)
 	if p.Access, err = accessOf(e.Table, []byte(strings.Join(tree, "\n"))); err != nil {
 		return err
 	}
-	dialect := d.Dialect()
-	size, err := d.Admin().Number(ctx, "SELECT pg_relation_size("+dialect.Quoted(dialect.Name(e.Table.Name))+"::regclass)")
+	table := d.Dialect().Quoted(d.Dialect().Table(e.Table.Name))
+	size, err := d.Admin().Number(ctx, "SELECT pg_relation_size("+table+"::regclass)")
 	p.TableBytes = int64(size)
 	return err
 }

@@ -7,6 +7,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/sqlkit"
+	"rumbench/engine/wire"
 	"rumbench/model"
 )
 
@@ -57,11 +58,12 @@ func (s *repeated) Exec(ctx context.Context, args []model.Value, r *engine.Resul
 	if err := s.session.Exec(ctx, "BEGIN"); err != nil {
 		return err
 	}
+	lasting := &wire.Lasting{Until: ctx}
 	if err := s.rows(ctx, args, r); err != nil {
-		_ = s.session.Exec(context.WithoutCancel(ctx), "ROLLBACK") // the row's error is the one that matters
+		_ = s.session.Exec(lasting, "ROLLBACK") // the row's error is the one that matters
 		return err
 	}
-	return s.session.Exec(context.WithoutCancel(ctx), "COMMIT")
+	return s.session.Exec(lasting, "COMMIT")
 }
 
 func (s *repeated) rows(ctx context.Context, args []model.Value, r *engine.Result) error {

@@ -66,7 +66,7 @@ func newCopier(ctx context.Context, s *session, t *model.Table, op *model.Op) (e
 	for i, c := range op.Columns {
 		names[i] = d.Name(c)
 	}
-	c, err := s.conn().PrepareCopy(ctx, d.Name(t.Name), strings.Join(names, ", "))
+	c, err := s.conn().PrepareCopy(ctx, d.Table(t.Name), strings.Join(names, ", "))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op.Label(), err)
 	}

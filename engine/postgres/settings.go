@@ -2,7 +2,7 @@ package postgres
 
 import (
 	"context"
-	"strconv"
+	"errors"
 	"time"
 
 	"rumbench/engine"
@@ -25,7 +25,7 @@ var readBack = []string{
 
 // Settings reads the settings back from a session that is set up like those of clients.
 func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
-	if err := d.durability(ctx, d.Admin()); err != nil {
+	if err := d.checkSession(ctx, d.Admin()); err != nil {
 		return nil, err
 	}
 	vars, err := d.Admin().Map(ctx, allSettings)
@@ -33,9 +33,6 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 		return nil, err
 	}
 	isolation := vars[isolationSetting]
-	if err := d.CheckLevel(isolation); err != nil {
-		return nil, err
-	}
 	if isolation == levelName(model.ReadUncommitted) {
 		isolation = "read committed (the server does not implement read uncommitted)"
 	}
@@ -72,6 +69,15 @@ func watchedSettings(ctx context.Context, conn *sqlkit.Admin) ([]engine.Setting,
 // isolationSetting is the level of transactions that begin without an explicit one.
 const isolationSetting = "default_transaction_isolation"
 
+// checkSession reads back from a session its schema and what promises rest on.
+func (d *db) checkSession(ctx context.Context, c *sqlkit.Admin) error {
+	const text = "SELECT current_schema(), current_setting('transaction_read_only'), current_setting('timezone'), " +
+		"current_setting('" + isolationSetting + "')"
+	return errors.Join(d.durability(ctx, c), c.Query(ctx, text, func(row []string) error {
+		return errors.Join(d.CheckSession(row[0], row[1] == "on"), d.CheckZone(row[2], "UTC"), d.CheckLevel(row[3]))
+	}))
+}
+
 // durability reads the level back, and returns an error if it differs from the requested one.
 func (d *db) durability(ctx context.Context, c *sqlkit.Admin) error {
 	level, said, err := keptLevel(ctx, c)
@@ -83,16 +89,13 @@ func (d *db) durability(ctx context.Context, c *sqlkit.Admin) error {
 
 // keptLevel returns the level that a server provides, and the settings that determine it.
 func keptLevel(ctx context.Context, c *sqlkit.Admin) (level model.Durability, said []string, err error) {
-	const text = "SELECT current_setting('fsync'), current_setting('synchronous_commit'), setting FROM pg_settings " +
-		"WHERE name = 'wal_writer_delay'"
+	const text = "SELECT current_setting('fsync'), current_setting('synchronous_commit'), " +
+		"current_setting('wal_writer_delay')"
 	err = c.Query(ctx, text, func(row []string) error {
-		delay, err := strconv.Atoi(row[2])
-		if err != nil {
-			return err
-		}
-		level = levelOf(row[0], row[1], time.Duration(delay)*time.Millisecond)
-		said = []string{"fsync = " + row[0], "synchronous_commit = " + row[1], "wal_writer_delay = " + row[2] + " ms"}
-		return nil
+		delay, err := time.ParseDuration(row[2]) // up to 10 s, in ms or s
+		level = levelOf(row[0], row[1], delay)
+		said = []string{"fsync = " + row[0], "synchronous_commit = " + row[1], "wal_writer_delay = " + row[2]}
+		return err
 	})
 	return level, said, err
 }

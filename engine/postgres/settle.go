@@ -34,7 +34,7 @@ func (d *db) vacuum(ctx context.Context, c *sqlkit.Admin, table string) (string,
 	if err != nil {
 		return "", err
 	}
-	if err := c.Exec(ctx, "VACUUM (ANALYZE, INDEX_CLEANUP ON) "+d.Dialect().Name(table)); err != nil {
+	if err := c.Exec(ctx, "VACUUM (ANALYZE, INDEX_CLEANUP ON) "+d.Dialect().Table(table)); err != nil {
 		return "", err
 	}
 	after, err := d.tableState(ctx, c, table)

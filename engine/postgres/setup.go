@@ -12,6 +12,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/postgres/pgwire"
 	"rumbench/engine/serverkit"
+	"rumbench/engine/sqlkit"
 	"rumbench/internal/server"
 	"rumbench/model"
 )
@@ -86,15 +87,17 @@ func checkKnobs(s engine.Config) error {
 		s.CheckIsolation(model.Isolations()...), checkSchema(s.Schema))
 }
 
-// sessionParams adds the parameters that the knobs set for every connection.
-func (s *setup) sessionParams(params map[string]string) {
-	params["search_path"] = newDialect().Name(s.Server.Schema)
+// sessionSetup returns the statements that set a session up. As parameters of the
+// connection, poolers would refuse or ignore them.
+func (s *setup) sessionSetup(d *sqlkit.Dialect) string {
+	text := "SET search_path = " + d.Name(s.Server.Schema) + "; SET timezone = 'UTC'"
 	if s.Isolation != model.DefaultIsolation {
-		params["default_transaction_isolation"] = levelName(s.Isolation)
+		text += "; SET " + isolationSetting + " = " + d.Quoted(levelName(s.Isolation))
 	}
 	if s.Protocol == engine.Text { // answers are read in the form that these produce
-		params["bytea_output"], params["datestyle"], params["extra_float_digits"] = "hex", "ISO", "1"
+		text += "; SET bytea_output = hex; SET datestyle = ISO; SET extra_float_digits = 1"
 	}
+	return text
 }
 
 // oldest is the oldest release whose views and statements are known here.

@@ -12,13 +12,11 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"rumbench/engine"
 	"rumbench/engine/sqlkit"
 	"rumbench/engine/wire"
 	"rumbench/internal/server"
-	"rumbench/model"
 )
 
 // Traits distinguish a kind of server from others.
@@ -26,8 +24,8 @@ type Traits struct {
 	Programs []string // possible names of a server's process
 	Mark     string   // a file that a data directory has; "": unknown
 	Schemas  Schemas
-	// Isolation is a query for the level of a session's transactions.
-	Isolation string
+	// Serving is a query for the session of the server that serves a connection.
+	Serving string
 	// Reach returns a connector to the server of a data source name, or of a private
 	// server's endpoint if that is empty. It connects by dial.
 	Reach func(dsn string, e server.Endpoint, dial wire.Dial) (Connector, error)
@@ -79,12 +77,15 @@ func New(s *Setup, t *Traits) *DB {
 		place: place{Schemas: t.Schemas, schema: s.Server.Schema}}
 }
 
-// Client is the access to a database once its server is known. Its connections
-// look names up in the schema.
+// Client is the access to a database once its server is known.
 type Client struct {
 	Dialect     *sqlkit.Dialect
 	Definitions sqlkit.Definitions
-	Class       func(path string) engine.FileClass
+	// Setup are the statements that every session begins with: it looks names up in the schema.
+	Setup []string
+	// Check reads back from a session its schema and what promises rest on.
+	Check func(context.Context, *sqlkit.Admin) error
+	Class func(path string) engine.FileClass
 	// Counters readies the counters, which are read on a separate connection.
 	Counters  func(context.Context, *sqlkit.Admin) (Sample, error)
 	Structure Describe
@@ -103,7 +104,7 @@ func (d *DB) Open(ctx context.Context, settings []server.Setting,
 		e = d.Private.Endpoint()
 	}
 	if d.Connector, err = d.traits.Reach(d.setup.Server.DSN, e, d.Dial); err == nil {
-		err = d.begin(ctx, identify)
+		err = d.setup.Opening(ctx, func(ctx context.Context) error { return d.begin(ctx, identify) })
 	}
 	if err != nil {
 		err = d.Blame(err)
@@ -112,18 +113,13 @@ func (d *DB) Open(ctx context.Context, settings []server.Setting,
 	return err
 }
 
-// pingTime is how long the first answer of a server may take.
-const pingTime = 10 * time.Second
-
 // Ready connects once, to see whether a private server answers.
 func (t *Traits) Ready(ctx context.Context, e server.Endpoint) error {
-	ctx, cancel := context.WithTimeout(ctx, pingTime)
-	defer cancel()
 	connector, err := t.Reach("", e, dial)
 	if err != nil {
 		return err
 	}
-	c, err := connector.Connect(ctx)
+	c, err := meet(ctx, connector, t.Dialect)
 	if err != nil {
 		return err
 	}
@@ -134,31 +130,39 @@ func (t *Traits) Ready(ctx context.Context, e server.Endpoint) error {
 // compares those that exist with the schema's. Before that it notes the sizes
 // of a private server's files while the server is empty.
 func (d *DB) begin(ctx context.Context, identify func(context.Context, *sqlkit.Admin) (Client, error)) error {
-	first, err := sqlkit.Connect(ctx, d.Connector.Connect, d.traits.Dialect)
+	first, err := meet(ctx, d.Connector, d.traits.Dialect)
 	if err != nil {
 		return err
 	}
 	defer first.Close()
-	c, err := identify(ctx, first)
+	c, err := Hello(ctx, func(ctx context.Context) (Client, error) { return identify(ctx, first) })
 	if err != nil {
 		return err
 	}
+	d.client = c
+	c.Dialect.Schema = d.setup.Server.Schema
 	if err := c.Dialect.CheckSchema(d.setup.Schema); err != nil {
 		return err
 	}
 	if d.Private != nil {
-		if err := d.NoteEmpty(c.Class); err != nil {
-			return err
-		}
+		err = d.NoteEmpty(c.Class)
+	} else {
+		_, err = Hello(ctx, func(ctx context.Context) (any, error) { return nil, d.checkPooling(ctx, first) })
+	}
+	if err != nil {
+		return err
 	}
 	if err := d.place.take(ctx, first, c.Dialect, d.setup.Attached() && !d.setup.Server.Force); err != nil {
 		return err
 	}
-	d.client = c
-	if d.DB, err = sqlkit.Open(ctx, d.Connector.Connect, c.Dialect, d.setup.Schema); err != nil {
+	if d.DB, err = sqlkit.Open(ctx, d.connect, c.Dialect, d.setup.Schema); err != nil {
 		return err
 	}
+	d.Admin().KeepOpen(d.connect)
 	d.Replace = d.setup.Attached() && d.setup.Server.Force
+	if err := d.findForeign(ctx); err != nil {
+		return err
+	}
 	if err := d.Compare(ctx, c.Definitions, d.setup.Attached()); err != nil {
 		return err
 	}
@@ -166,6 +170,16 @@ func (d *DB) begin(ctx context.Context, identify func(context.Context, *sqlkit.A
 		return err
 	}
 	d.sample, err = c.Counters(ctx, d.counters)
+	return err
+}
+
+// findForeign finds the tables in the schema of an attached server that are not ours.
+func (d *DB) findForeign(ctx context.Context) error {
+	if !d.setup.Attached() {
+		return nil
+	}
+	_, foreign, err := d.place.tables(ctx, d.Admin(), d.client.Dialect)
+	d.SetForeign(foreign)
 	return err
 }
 
@@ -177,35 +191,18 @@ func (d *DB) Structure(ctx context.Context) (engine.Structure, error) {
 // Counters adds the server's counters.
 func (d *DB) Counters(ctx context.Context, s *engine.Sample) error { return d.sample(ctx, s) }
 
-// CreateTables creates the tables, all or none of them. With force, tables of
-// the same names are replaced on a server that was attached to.
+// CreateTables creates the tables, all or none of them. With force, tables that an
+// earlier run has left are replaced on a server that was attached to.
 func (d *DB) CreateTables(ctx context.Context) error {
-	err := d.DB.CreateTables(ctx)
-	if err == nil {
-		d.place.made = d.TableNames()
+	if err := d.findForeign(ctx); err != nil {
+		return err
 	}
-	return err
+	d.place.made = d.TableNames()
+	return d.DB.CreateTables(ctx)
 }
 
 // Owns reports whether tables were made since the database was opened.
 func (d *DB) Owns() bool { return len(d.place.made) > 0 }
-
-// NewSession opens a session and reads back the settings made for it.
-func (d *DB) NewSession(ctx context.Context) (*sqlkit.Session, error) {
-	s, err := d.DB.NewSession(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if d.setup.Isolation == model.DefaultIsolation {
-		return s, nil
-	}
-	err = s.Query(ctx, d.traits.Isolation, func(row []string) error { return d.setup.CheckLevel(row[len(row)-1]) })
-	if err != nil {
-		_ = s.Close()
-		return nil, err
-	}
-	return s, nil
-}
 
 // EachTable calls f for every table, for atOnce tables at the same time, each on
 // a separate connection.

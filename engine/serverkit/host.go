@@ -119,7 +119,7 @@ func (h *Host) Blame(err error) error {
 	if h.Private != nil && engine.ClassOf(err) == engine.Gone {
 		h.Private.Wait(dyingTime)
 		if died := h.Died(); died != nil {
-			return engine.Classify(engine.Gone, fmt.Errorf("%w: %w", died, err))
+			return fmt.Errorf("%w: %w", died, err)
 		}
 	}
 	return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,7 +16,9 @@ import (
 // Schemas are a server's statements about schemas. In them {name} represents a
 // schema's name, {text} the name as a literal, and {comment} a remark as a literal.
 type Schemas struct {
-	Find   string // a query for a schema's comment; no row: there is no such schema
+	Find string // a query for a schema's comment; no row: there is no such schema
+	// Tables is a query for the tables, views and the like of a schema, with their comments.
+	Tables string
 	Create string
 	Drop   string
 	// Hurry limits how long removing tables waits for those who use them; "": it
@@ -29,8 +32,8 @@ type Schemas struct {
 type place struct {
 	Schemas
 	schema string
-	ours   bool     // we made the schema
-	made   []string // the tables that we made
+	ours   bool     // rumbench has made the schema
+	made   []string // the tables that we made, or began to make
 }
 
 func (p *place) text(d *sqlkit.Dialect, template, comment string) string {
@@ -50,8 +53,13 @@ func (p *place) take(ctx context.Context, c *sqlkit.Admin, d *sqlkit.Dialect, mu
 	case err != nil:
 		return err
 	case found && mustBeNew:
+		_, foreign, err := p.tables(ctx, c, d)
+		if exists.Ours = len(foreign) == 0; err != nil {
+			return err
+		}
 		return exists
 	case found:
+		p.ours = strings.HasPrefix(exists.Comment, engine.Mark) // an earlier run has left it
 		return nil
 	}
 	err = c.Exec(ctx, p.text(d, p.Create, Maker()))
@@ -62,11 +70,24 @@ func (p *place) take(ctx context.Context, c *sqlkit.Admin, d *sqlkit.Dialect, mu
 	return err
 }
 
+// tables returns the tables of the schema, those that rumbench has made and others.
+func (p *place) tables(ctx context.Context, c *sqlkit.Admin, d *sqlkit.Dialect) (own, foreign []string, err error) {
+	err = c.Query(ctx, p.text(d, p.Tables, ""), func(row []string) error {
+		if name := row[0]; strings.HasPrefix(row[1], engine.Mark) {
+			own = append(own, name)
+		} else {
+			foreign = append(foreign, name)
+		}
+		return nil
+	})
+	return own, foreign, err
+}
+
 // Maker returns a remark that names this process as the maker of a schema, for the
 // schema's comment: it identifies what a killed process has left behind.
 func Maker() string {
 	name, _ := os.Hostname()
-	return fmt.Sprintf("made by rumbench, process %d on %s, %s", os.Getpid(), name,
+	return fmt.Sprintf("%s, process %d on %s, %s", engine.Mark, os.Getpid(), name,
 		time.Now().UTC().Format(time.DateTime+" UTC"))
 }
 
@@ -76,31 +97,40 @@ const LeaveTime = 10 * time.Minute
 // leave removes our tables and schema from an attached server, on a new
 // connection: others may be broken, or were closed by the server.
 func (p *place) leave(connector Connector, d *sqlkit.Dialect) error {
-	var texts []string
-	if p.ours {
-		texts = append(texts, p.text(d, p.Drop, ""))
-	} else {
-		for _, t := range p.made {
-			texts = append(texts, "DROP TABLE IF EXISTS "+d.Name(p.schema)+"."+d.Name(t))
-		}
-	}
-	if len(texts) == 0 {
+	if !p.ours && len(p.made) == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), LeaveTime)
 	defer cancel()
-	c, err := sqlkit.Connect(ctx, connector.Connect, d)
+	c, err := meet(ctx, connector, d)
 	if err == nil {
-		defer c.Close()
-		if p.Hurry != "" {
-			err = c.Exec(ctx, p.Hurry)
-		}
-		for _, text := range texts {
-			err = errors.Join(err, c.Exec(ctx, text))
-		}
+		err = errors.Join(p.remove(ctx, c, d), c.Close())
 	}
 	if err != nil {
 		return fmt.Errorf("could not remove rumbench's objects from schema %s of the attached server: %w", p.schema, err)
 	}
 	return nil
+}
+
+// remove removes the tables that we made, and then our schema unless others use it.
+func (p *place) remove(ctx context.Context, c *sqlkit.Admin, d *sqlkit.Dialect) error {
+	own, foreign, err := p.tables(ctx, c, d)
+	if err == nil && p.Hurry != "" {
+		err = c.Exec(ctx, p.Hurry)
+	}
+	if err != nil {
+		return err
+	}
+	left := len(foreign)
+	for _, t := range own {
+		if slices.ContainsFunc(p.made, func(made string) bool { return strings.EqualFold(made, t) }) {
+			err = errors.Join(err, c.Exec(ctx, "DROP TABLE IF EXISTS "+d.Name(p.schema)+"."+d.Name(t)))
+		} else {
+			left++
+		}
+	}
+	if err != nil || !p.ours || left > 0 {
+		return err
+	}
+	return c.Exec(ctx, p.text(d, p.Drop, ""))
 }

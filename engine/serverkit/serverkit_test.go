@@ -3,13 +3,17 @@ package serverkit
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"rumbench/engine"
 	"rumbench/engine/sqlkit"
 	"rumbench/internal/server"
+	"rumbench/internal/text/hint"
 	"rumbench/model"
 )
 
@@ -79,6 +83,7 @@ func TestVariables(t *testing.T) {
 type fake struct {
 	comment string // of the schema; "": there is none
 	fails   error  // of making it
+	tables  [][2]string
 	log     []string
 }
 
@@ -97,44 +102,67 @@ func (f *fake) ExecText(_ context.Context, text string) (rows, id int64, err err
 
 func (f *fake) QueryText(_ context.Context, text string, _ []model.Type, each func([]model.Value) error) error {
 	f.log = append(f.log, text)
+	value := func(text string) model.Value { return model.StringValue([]byte(text)) }
+	if strings.HasPrefix(text, "TABLES") {
+		for _, row := range f.tables {
+			if err := each([]model.Value{value(row[0]), value(row[1])}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	if f.comment == "" {
 		return nil
 	}
-	return each([]model.Value{model.StringValue([]byte(f.comment))})
+	return each([]model.Value{value(f.comment)})
 }
 
 var errExists = errors.New("it exists")
 
-// A schema that is not ours is refused or left; what we made is removed.
+var fakeDialect = &sqlkit.Dialect{
+	Quote: `"`, Classify: func(err error) error { return err },
+	Literal: func(dst []byte, v model.Value) []byte { return sqlkit.AppendQuoted(dst, v.Buf(), true) },
+}
+
+// A schema that is not ours is refused or left; what we made is removed, and nothing else.
 func TestPlace(t *testing.T) {
-	dialect := &sqlkit.Dialect{
-		Quote: `"`, Classify: func(err error) error { return err },
-		Literal: func(dst []byte, v model.Value) []byte { return sqlkit.AppendQuoted(dst, v.Buf(), true) },
-	}
+	sale, theirs := [2]string{"sale", "made by rumbench"}, [2]string{"precious", "of made by rumbench"}
+	older := [2]string{"older", "made by rumbench, long ago"}
+	const dropTable, dropSchema = `DROP TABLE IF EXISTS "it's"."sale"`, `DROP SCHEMA "it's"`
 	for _, c := range []struct {
 		name      string
 		server    fake
 		mustBeNew bool
 		exists    bool
-		left      string // the last statement of leaving; "": nothing is removed
+		ours      bool        // force is advised
+		later     [][2]string // the tables when we leave
+		left      []string    // the statements that remove something
 	}{
-		{"new", fake{}, true, false, `DROP SCHEMA "it's"`},
-		{"exists", fake{comment: "theirs"}, true, true, ""},
-		{"exists, with force", fake{comment: "theirs"}, false, false, `DROP TABLE IF EXISTS "it's"."sale"`},
-		{"made meanwhile", fake{fails: errExists}, true, true, ""},
+		{"new", fake{}, true, false, false, [][2]string{sale}, []string{dropTable, dropSchema}},
+		{"new, and used by others", fake{}, true, false, false, [][2]string{sale, theirs}, []string{dropTable}},
+		{"nothing was made in it", fake{}, true, false, false, nil, []string{dropSchema}},
+		{"a table of ours was replaced by one of theirs", fake{}, true, false, false, [][2]string{{"sale", ""}}, nil},
+		{"exists", fake{comment: "theirs", tables: [][2]string{older, theirs}}, true, true, false, nil, nil},
+		{"exists, of an earlier run", fake{comment: "made by rumbench", tables: [][2]string{older}}, true, true, true, nil, nil},
+		{"exists, with force", fake{comment: "theirs"}, false, false, false, [][2]string{sale, theirs, older}, []string{dropTable}},
+		{"left by an earlier run, with force", fake{comment: "made by rumbench, long ago"}, false, false, false, [][2]string{sale}, []string{dropTable, dropSchema}},
+		{"made meanwhile", fake{fails: errExists}, true, true, false, nil, nil},
 	} {
 		p := place{schema: "it's", Schemas: Schemas{
-			Find: "FIND {text}", Create: "CREATE {name} {comment}", Drop: "DROP SCHEMA {name}", Hurry: "HURRY",
-			Exists: func(err error) bool { return errors.Is(err, errExists) },
+			Find: "FIND {text}", Tables: "TABLES {text}", Create: "CREATE {name} {comment}", Drop: "DROP SCHEMA {name}",
+			Hurry: "HURRY", Exists: func(err error) bool { return errors.Is(err, errExists) },
 		}}
-		admin, err := sqlkit.Connect(t.Context(), c.server.Connect, dialect)
+		admin, err := sqlkit.Connect(t.Context(), c.server.Connect, fakeDialect)
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = p.take(t.Context(), admin, dialect, c.mustBeNew)
+		err = p.take(t.Context(), admin, fakeDialect, c.mustBeNew)
 		var exists *engine.ExistsError
 		if errors.As(err, &exists) != c.exists || err != nil && !c.exists {
 			t.Errorf("%s: %v", c.name, err)
+		}
+		if c.exists && (exists.Ours != c.ours || strings.Contains(hint.Of(err), "--force") != c.ours) {
+			t.Errorf("%s: %v, hint %q", c.name, err, hint.Of(err))
 		}
 		if c.server.log[0] != "FIND 'it''s'" {
 			t.Errorf("%s: it asked %s", c.name, c.server.log[0])
@@ -142,16 +170,139 @@ func TestPlace(t *testing.T) {
 		if err == nil {
 			p.made = []string{"sale"}
 		}
-		c.server.log = nil
-		err = p.leave(&c.server, dialect)
-		var want []string
-		if c.left != "" {
-			want = []string{"HURRY", c.left}
-		}
-		if err != nil || !slices.Equal(c.server.log, want) {
-			t.Errorf("%s: left with %q, %v", c.name, c.server.log, err)
+		c.server.log, c.server.tables = nil, c.later
+		err = p.leave(&c.server, fakeDialect)
+		removed := slices.DeleteFunc(c.server.log, func(text string) bool { return !strings.HasPrefix(text, "DROP") })
+		if err != nil || !slices.Equal(removed, c.left) {
+			t.Errorf("%s: left with %q, %v", c.name, removed, err)
 		}
 	}
+}
+
+// pooler lends sessions of the server: to each connection one, or to each transaction.
+type pooler struct {
+	transactions bool
+	size         int // of its pool
+	free         []int
+}
+
+func (p *pooler) Connect(context.Context) (sqlkit.Conn, error) { return &lent{pooler: p}, nil }
+
+// take lends a session: the one that was used last, or a new one.
+func (p *pooler) take() (session int, err error) {
+	if n := len(p.free); n > 0 {
+		session, p.free = p.free[n-1], p.free[:n-1]
+		return session, nil
+	}
+	if p.size--; p.size < 0 {
+		return 0, errors.New("the pool is exhausted")
+	}
+	return 100 + p.size, nil
+}
+
+type lent struct {
+	*pooler
+	session int // 0: none
+	inside  bool
+}
+
+func (l *lent) Close() error                                         { return nil }
+func (l *lent) Prepare(context.Context, string) (sqlkit.Stmt, error) { panic("unused") }
+
+func (l *lent) ExecText(_ context.Context, text string) (rows, id int64, err error) {
+	if l.session == 0 {
+		if l.session, err = l.take(); err != nil {
+			return 0, 0, err
+		}
+	}
+	l.inside = text == "BEGIN" || l.inside && text != "ROLLBACK"
+	if l.transactions && !l.inside {
+		l.free = append(l.free, l.session)
+		l.session = 0
+	}
+	return 0, 0, nil
+}
+
+func (l *lent) QueryText(ctx context.Context, _ string, _ []model.Type, each func([]model.Value) error) error {
+	session := l.session
+	if session == 0 && len(l.free) > 0 {
+		session = l.free[len(l.free)-1]
+	}
+	if session == 0 {
+		session = 99 + l.size
+	}
+	if _, _, err := l.ExecText(ctx, "SELECT"); err != nil {
+		return err
+	}
+	return each([]model.Value{model.StringValue(fmt.Append(nil, session))})
+}
+
+// A pooler that lends sessions for a transaction is refused, before anything is set in one.
+func TestPooling(t *testing.T) {
+	for _, c := range []struct {
+		pooler pooler
+		ok     bool
+	}{
+		{pooler{size: 9}, true}, {pooler{size: 2}, true}, {pooler{transactions: true, size: 9}, false},
+		{pooler{transactions: true, size: 1}, false},
+	} {
+		d := New(&Setup{}, &Traits{Serving: "PID", Dialect: fakeDialect})
+		d.Connector = &c.pooler
+		first, err := meet(t.Context(), d.Connector, fakeDialect)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = d.checkPooling(t.Context(), first)
+		if (err == nil) != c.ok || err != nil && !strings.Contains(hint.Of(err), "pool_mode = session") {
+			t.Errorf("%+v: %v", c.pooler, err)
+		}
+	}
+}
+
+// Every connection is set up, and what its session really is is read back.
+func TestSessionIsReadBack(t *testing.T) {
+	for schema, ok := range map[string]bool{"own": true, "public": false} {
+		d := New(&Setup{Config: engine.Config{Server: engine.ServerConfig{Schema: "own"}}}, &Traits{Dialect: fakeDialect})
+		f := &fake{comment: schema}
+		d.Connector = f
+		d.client = Client{Dialect: fakeDialect, Setup: []string{"SET a", "SET b"}, Check: func(ctx context.Context, c *sqlkit.Admin) error {
+			got, err := c.Value(ctx, "SCHEMA")
+			return errors.Join(err, d.setup.CheckSession(got, false))
+		}}
+		_, err := d.connect(t.Context())
+		if (err == nil) != ok || err != nil && (!strings.Contains(err.Error(), `in schema "public" and not in "own"`) || !strings.Contains(hint.Of(err), "pooler")) {
+			t.Errorf("%s: %v", schema, err)
+		}
+		if !slices.Equal(f.log, []string{"SET a", "SET b", "SCHEMA"}) {
+			t.Errorf("it asked %q", f.log)
+		}
+	}
+	if err := (&Setup{}).CheckSession("", true); err == nil || !strings.Contains(hint.Of(err), "primary") {
+		t.Error(err)
+	}
+}
+
+// A server that accepts and is silent is given up, unless the user gives up before.
+func TestSilent(t *testing.T) {
+	silent := func(ctx context.Context) (int, error) {
+		<-ctx.Done()
+		return 0, ctx.Err()
+	}
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		_, err := Hello(t.Context(), silent)
+		if engine.ClassOf(err) != engine.Gone || !strings.Contains(err.Error(), "did not answer within 10s") || !strings.Contains(hint.Of(err), "PgBouncer") {
+			t.Errorf("%v; hint %q", err, hint.Of(err))
+		}
+		if took := time.Since(start); took != 10*time.Second {
+			t.Errorf("it took %v", took)
+		}
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := Hello(ended, silent); !errors.Is(err, context.Canceled) || engine.ClassOf(err) == engine.Gone {
+			t.Error(err)
+		}
+	})
 }
 
 func TestLevels(t *testing.T) {

@@ -32,11 +32,11 @@ func (t *Traits) Watch(ctx context.Context, dsn string,
 	if err != nil {
 		return nil, err
 	}
-	conn, err := sqlkit.Connect(ctx, connector.Connect, t.Dialect)
+	conn, err := meet(ctx, connector, t.Dialect)
 	if err != nil {
 		return nil, err
 	}
-	watched, err := look(ctx, conn)
+	watched, err := Hello(ctx, func(ctx context.Context) (Watched, error) { return look(ctx, conn) })
 	if err != nil {
 		_ = conn.Close()
 		return nil, err

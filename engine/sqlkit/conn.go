@@ -7,8 +7,10 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/text/escape"
 	"rumbench/model"
 )
 
@@ -50,9 +52,11 @@ type Stmt interface {
 // Admin is a connection for statements outside the hot path: definitions,
 // settings, counters. It may be used from several goroutines, one at a time.
 type Admin struct {
-	mu   sync.Mutex
-	d    *Dialect
-	conn Conn // nil: closed
+	mu    sync.Mutex
+	d     *Dialect
+	conn  Conn      // nil: closed
+	again Connector // see KeepOpen
+	used  time.Time // the last use, of a connection that is kept open
 }
 
 // Connect opens a connection.
@@ -61,12 +65,45 @@ func Connect(ctx context.Context, connect Connector, d *Dialect) (*Admin, error)
 	if err != nil {
 		return nil, d.classify("connect", err)
 	}
-	return &Admin{d: d, conn: conn}, nil
+	return NewAdmin(conn, d), nil
+}
+
+// NewAdmin takes over a connection.
+func NewAdmin(conn Conn, d *Dialect) *Admin { return &Admin{d: d, conn: conn} }
+
+// KeepOpen makes the connection open itself again before it is used, if it was lost while
+// it was idle: servers, proxies and poolers end idle connections.
+func (c *Admin) KeepOpen(connect Connector) { c.again, c.used = connect, time.Now() }
+
+// idleTime is how long a connection that is kept open is idle before it is tried, and
+// tryTime how long the server may take to answer then.
+const (
+	idleTime = time.Second
+	tryTime  = 10 * time.Second
+)
+
+// awake opens the connection again if that is necessary.
+func (c *Admin) awake(ctx context.Context) error {
+	if c.again == nil || time.Since(c.used) < idleTime {
+		return nil
+	}
+	limited, cancel := context.WithTimeout(ctx, tryTime)
+	defer cancel()
+	if _, _, err := c.conn.ExecText(limited, "SELECT 1"); err == nil || ctx.Err() != nil {
+		return nil // the statement that follows reports the context's end
+	}
+	conn, err := c.again(ctx)
+	if err != nil {
+		return c.d.classify("connect again", err)
+	}
+	_ = c.conn.Close() // it is lost
+	c.conn = conn
+	return nil
 }
 
 // Exec executes a statement whose result is of no interest.
 func (c *Admin) Exec(ctx context.Context, text string) error {
-	return c.Use(func(conn Conn) error {
+	return c.use(ctx, func(conn Conn) error {
 		_, _, err := conn.ExecText(ctx, text)
 		return c.d.classify(text, err)
 	})
@@ -74,7 +111,7 @@ func (c *Admin) Exec(ctx context.Context, text string) error {
 
 // Prepare readies a statement that is executed often, within Use.
 func (c *Admin) Prepare(ctx context.Context, text string) (s Stmt, err error) {
-	err = c.Use(func(conn Conn) error {
+	err = c.use(ctx, func(conn Conn) error {
 		s, err = conn.Prepare(ctx, text)
 		return c.d.classify("prepare "+text, err)
 	})
@@ -83,11 +120,19 @@ func (c *Admin) Prepare(ctx context.Context, text string) (s Stmt, err error) {
 
 // Use calls f with the connection, for its abilities in addition to statements.
 func (c *Admin) Use(f func(conn Conn) error) error {
+	return c.use(context.Background(), f)
+}
+
+func (c *Admin) use(ctx context.Context, f func(conn Conn) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.conn == nil {
 		return ErrClosed
 	}
+	if err := c.awake(ctx); err != nil {
+		return err
+	}
+	defer func() { c.used = time.Now() }()
 	return f(c.conn)
 }
 
@@ -96,7 +141,7 @@ func (c *Admin) Use(f func(conn Conn) error) error {
 func (c *Admin) Query(ctx context.Context, text string, each func(row []string) error) error {
 	var row []string
 	var failed error
-	return c.Use(func(conn Conn) error {
+	return c.use(ctx, func(conn Conn) error {
 		err := conn.QueryText(ctx, text, nil, func(values []model.Value) error {
 			row = row[:0]
 			for _, v := range values {
@@ -189,5 +234,8 @@ func (d *Dialect) classify(doing string, err error) error {
 	if err = d.Classify(err); err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w", doing, err)
+	return fmt.Errorf("%s: %w", escape.Clip(doing, longestSQL), err)
 }
+
+// longestSQL is the maximum number of characters of SQL in a message.
+const longestSQL = 200

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"rumbench/engine"
 	"rumbench/model"
 )
 
@@ -25,6 +26,7 @@ type DB struct {
 	sessions map[*Session]bool
 	indexes  map[string]bool  // that exist, by their names in the database
 	strange  map[string]error // tables that exist with another definition
+	foreign  map[string]error // tables that exist and were not made by rumbench, in lower case
 }
 
 // Open connects to a database.
@@ -66,12 +68,26 @@ func (db *DB) TableNames() []string {
 // for none.
 type definition struct{ create, undo string }
 
+// SetForeign names the tables that exist in the schema and were not made by rumbench.
+// They are neither used nor replaced. Some servers do not distinguish the case of names.
+func (db *DB) SetForeign(tables []string) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.foreign = map[string]error{}
+	for _, name := range tables {
+		db.foreign[strings.ToLower(name)] = engine.ForeignError(name)
+	}
+}
+
 // CreateTables creates the schema's tables, all or none of them.
 func (db *DB) CreateTables(ctx context.Context) error {
 	d := db.dialect
 	var all []definition
 	for i := range db.schema.Tables {
 		t := &db.schema.Tables[i]
+		if err := db.foreign[strings.ToLower(t.Name)]; err != nil {
+			return err
+		}
 		if db.Replace {
 			all = append(all, definition{create: d.DropTable(t, true)})
 		}
@@ -140,6 +156,9 @@ func (db *DB) DropIndex(ctx context.Context, table, index string) error {
 	if _, err := t.Index(index); err != nil {
 		return err
 	}
+	if err := db.Usable(&model.Op{Table: table}); err != nil {
+		return err
+	}
 	if err := db.admin.Exec(ctx, db.dialect.DropIndex(t, index)); err != nil {
 		return err
 	}
@@ -154,7 +173,7 @@ func (db *DB) ClearTable(ctx context.Context, table string) error {
 	if err := db.Usable(&model.Op{Table: table}); err != nil {
 		return err
 	}
-	return db.admin.Exec(ctx, cmp.Or(db.dialect.Clear, "TRUNCATE TABLE")+" "+db.dialect.Name(table))
+	return db.admin.Exec(ctx, cmp.Or(db.dialect.Clear, "TRUNCATE TABLE")+" "+db.dialect.Table(table))
 }
 
 // define executes definitions. If one fails it undoes those before it, because

@@ -24,7 +24,7 @@ func (d *Dialect) CheckSchema(s model.Schema) error {
 // CreateTable returns the statement that creates a table without secondary indexes.
 func (d *Dialect) CreateTable(t *model.Table) string {
 	b := builder{d: d}
-	b.text("CREATE TABLE ").name(t.Name).text(" (")
+	b.text("CREATE TABLE ").text(b.d.Table(t.Name)).text(" (")
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		b.name(c.Name).text(" ", d.ColumnType(c))
@@ -44,9 +44,9 @@ func (d *Dialect) CreateTable(t *model.Table) string {
 // no error.
 func (d *Dialect) DropTable(t *model.Table, mayBeMissing bool) string {
 	if mayBeMissing {
-		return "DROP TABLE IF EXISTS " + d.Name(t.Name)
+		return "DROP TABLE IF EXISTS " + d.Table(t.Name)
 	}
-	return "DROP TABLE " + d.Name(t.Name)
+	return "DROP TABLE " + d.Table(t.Name)
 }
 
 // CreateIndexes returns the statements that build secondary indexes of a table,
@@ -58,7 +58,7 @@ func (d *Dialect) CreateIndexes(t *model.Table, indexes []*model.Index) []string
 		if d.AlterIndexes {
 			b.text("ADD ", kindOf(ix)).name(IndexName(t.Name, ix.Name))
 		} else {
-			b.text("CREATE ", kindOf(ix)).name(IndexName(t.Name, ix.Name)).text(" ON ").name(t.Name)
+			b.text("CREATE ", kindOf(ix)).name(IndexName(t.Name, ix.Name)).text(" ON ").text(b.d.Table(t.Name))
 		}
 		b.text(" (").ordered(t, d.IndexColumns(t, ix), false).text(")")
 		if len(ix.Include) > 0 && d.IncludeClause {
@@ -67,18 +67,18 @@ func (d *Dialect) CreateIndexes(t *model.Table, indexes []*model.Index) []string
 		out = append(out, b.String())
 	}
 	if d.AlterIndexes {
-		return []string{"ALTER TABLE " + d.Name(t.Name) + " " + strings.Join(out, ", ")}
+		return []string{"ALTER TABLE " + d.Table(t.Name) + " " + strings.Join(out, ", ")}
 	}
 	return out
 }
 
 // DropIndex returns the statement that removes a secondary index.
 func (d *Dialect) DropIndex(t *model.Table, index string) string {
-	name := d.Name(IndexName(t.Name, index))
+	name := IndexName(t.Name, index)
 	if d.AlterIndexes {
-		return "ALTER TABLE " + d.Name(t.Name) + " DROP INDEX " + name
+		return "ALTER TABLE " + d.Table(t.Name) + " DROP INDEX " + d.Name(name)
 	}
-	return "DROP INDEX " + name
+	return "DROP INDEX " + d.Table(name)
 }
 
 func kindOf(ix *model.Index) string {

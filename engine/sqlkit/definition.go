@@ -1,10 +1,12 @@
 package sqlkit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"rumbench/model"
 )
@@ -99,7 +101,7 @@ func (db *DB) wanted(words Definitions) map[string]defined {
 func (db *DB) Usable(op *model.Op) error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	if err := db.strange[op.Table]; err != nil {
+	if err := cmp.Or(db.foreign[strings.ToLower(op.Table)], db.strange[op.Table]); err != nil {
 		return err
 	}
 	if op.Index != "" && !db.indexes[IndexName(op.Table, op.Index)] {

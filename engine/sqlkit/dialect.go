@@ -21,6 +21,8 @@ type Dialect struct {
 	Speaks string
 	// Quote surrounds identifiers; inside it is doubled.
 	Quote string
+	// Schema is named with every table; "": the database has only one.
+	Schema string
 	// Numbered is the prefix of placeholders that carry the argument's number,
 	// such as "$" for $1; "" means a plain ? for each.
 	Numbered string
@@ -109,6 +111,14 @@ func IndexName(table, index string) string { return table + "." + index }
 // Name returns an identifier, quoted.
 func (d *Dialect) Name(s string) string {
 	return d.Quote + strings.ReplaceAll(s, d.Quote, d.Quote+d.Quote) + d.Quote
+}
+
+// Table returns the name of a table, or of an index, with its schema.
+func (d *Dialect) Table(name string) string {
+	if d.Schema == "" {
+		return d.Name(name)
+	}
+	return d.Name(d.Schema) + "." + d.Name(name)
 }
 
 func (d *Dialect) byteLength(c *model.Column) string {

@@ -81,6 +81,9 @@ func (db *DB) firstRows(ctx context.Context, t *model.Table, n int) (rows [][]mo
 	if db.admin.conn == nil {
 		return nil, ErrClosed
 	}
+	if err := db.admin.awake(ctx); err != nil {
+		return nil, err
+	}
 	s := &Session{Admin: db.admin, db: db, commands: map[string]Stmt{}}
 	st, err := s.Prepare(ctx, &model.Op{Kind: model.Scan, Table: t.Name, Columns: t.ColumnNames(), Limit: n})
 	if err != nil {

@@ -30,7 +30,7 @@ func (b *builder) scan(t *model.Table, op *model.Op) Statement {
 	if nested {
 		b.text(" FROM (").selected(op)
 	}
-	b.text(" FROM ").name(t.Name)
+	b.text(" FROM ").text(b.d.Table(t.Name))
 	if !op.Free {
 		b.text(b.d.hint(t, op.Index))
 	}

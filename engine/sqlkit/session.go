@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"rumbench/engine"
+	"rumbench/engine/wire"
 	"rumbench/model"
 )
 
@@ -17,6 +18,7 @@ type Session struct {
 	prepared []Stmt
 	commands map[string]Stmt // transaction statements by text
 	writes   bool            // an operation that writes was prepared
+	lasting  wire.Lasting    // of the end of a transaction
 }
 
 // Conn returns the session's connection, for its abilities in addition to
@@ -163,7 +165,7 @@ func (b *begin) Exec(ctx context.Context, _ []model.Value, r *engine.Result) err
 	return nil
 }
 
-// end ends a transaction. It runs to its end whatever becomes of the context.
+// end ends a transaction. It outlasts the context.
 type end struct {
 	session *Session
 	text    string
@@ -171,9 +173,10 @@ type end struct {
 
 // Exec ends the transaction. After a commit that failed, the transaction is
 // undone, so that the session is ready for the next one.
-func (e *end) Exec(_ context.Context, _ []model.Value, r *engine.Result) error {
+func (e *end) Exec(ctx context.Context, _ []model.Value, r *engine.Result) error {
 	r.Reset()
-	ctx := context.Background()
+	e.session.lasting.Until = ctx
+	ctx = &e.session.lasting
 	err := e.session.command(ctx, e.text)
 	if err != nil && e.text == commit {
 		_ = e.session.command(ctx, rollback) // the commit's error is the one that matters

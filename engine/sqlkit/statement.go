@@ -36,7 +36,7 @@ func (d *Dialect) Statement(t *model.Table, op *model.Op) (Statement, error) {
 	case model.Update:
 		return b.update(t, op), nil
 	case model.Delete:
-		return b.text("DELETE FROM ").name(t.Name).text(" WHERE ").keys(t.Key, op.KeyCount(), 0).statement(), nil
+		return b.text("DELETE FROM ").text(b.d.Table(t.Name)).text(" WHERE ").keys(t.Key, op.KeyCount(), 0).statement(), nil
 	case model.DeleteLowest:
 		return b.deleteLowest(t, op), nil
 	}
@@ -45,7 +45,7 @@ func (d *Dialect) Statement(t *model.Table, op *model.Op) (Statement, error) {
 
 // get lets the database choose how to find the keys: users write no hint for that.
 func (b *builder) get(t *model.Table, op *model.Op) Statement {
-	b.selected(op).text(" FROM ").name(t.Name).text(" WHERE ")
+	b.selected(op).text(" FROM ").text(b.d.Table(t.Name)).text(" WHERE ")
 	b.keys(keyColumns(t, op), op.KeyCount(), 0)
 	if op.Lock {
 		b.text(b.d.Lock)
@@ -108,7 +108,7 @@ func (b *builder) insert(t *model.Table, op *model.Op) Statement {
 	if op.OnConflict == model.Ignore && b.d.OnDuplicateKey {
 		b.text("IGNORE ")
 	}
-	b.text("INTO ").name(t.Name).text(" ").tuple(op.Columns).text(" VALUES ")
+	b.text("INTO ").text(b.d.Table(t.Name)).text(" ").tuple(op.Columns).text(" VALUES ")
 	width := len(op.Columns)
 	for i := range op.Rows {
 		b.comma(i).values(i*width, width)
@@ -184,7 +184,7 @@ func (b *builder) sum(t *model.Table, column, old string, added func()) {
 }
 
 func (b *builder) update(t *model.Table, op *model.Op) Statement {
-	b.text("UPDATE ").name(t.Name)
+	b.text("UPDATE ").text(b.d.Table(t.Name))
 	if op.Index != "" {
 		b.text(b.d.hint(t, op.Index))
 	}
@@ -201,9 +201,9 @@ func (b *builder) update(t *model.Table, op *model.Op) Statement {
 }
 
 func (b *builder) deleteLowest(t *model.Table, op *model.Op) Statement {
-	b.text("DELETE FROM ").name(t.Name).text(" WHERE ").name(t.Key[0])
+	b.text("DELETE FROM ").text(b.d.Table(t.Name)).text(" WHERE ").name(t.Key[0])
 	if !b.d.DeleteLimit {
-		b.text(" IN (SELECT ").name(t.Key[0]).text(" FROM ").name(t.Name).text(" WHERE ").name(t.Key[0])
+		b.text(" IN (SELECT ").name(t.Key[0]).text(" FROM ").text(b.d.Table(t.Name)).text(" WHERE ").name(t.Key[0])
 	}
 	b.text(" >= ").arg(0).text(" ORDER BY ").name(t.Key[0]).limit(op.Rows)
 	if !b.d.DeleteLimit {

@@ -3,9 +3,12 @@ package tarantool
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
+	"time"
 
+	"rumbench/engine/serverkit"
 	"rumbench/engine/tarantool/iproto"
 	"rumbench/engine/wire"
 )
@@ -16,10 +19,18 @@ type conn struct {
 	*iproto.Conn
 	mu  sync.Mutex
 	out []byte
+	// again opens the connection again if it was lost while it was idle: proxies end idle
+	// ones; nil: it stays lost.
+	again func(context.Context) (*conn, error)
+	used  time.Time
 }
 
-// connect opens a connection to a server.
+// connect opens a connection to a server, on which it evaluates an expression.
 func connect(ctx context.Context, a address, dial wire.Dial) (*conn, error) {
+	return serverkit.Hello(ctx, func(ctx context.Context) (*conn, error) { return dialled(ctx, a, dial) })
+}
+
+func dialled(ctx context.Context, a address, dial wire.Dial) (*conn, error) {
 	nc, err := dial(ctx, a.network, a.host)
 	if err != nil {
 		if cause := ctx.Err(); cause != nil {
@@ -31,7 +42,11 @@ func connect(ctx context.Context, a address, dial wire.Dial) (*conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
-	return &conn{Conn: c}, nil
+	out := &conn{Conn: c}
+	if err := out.eval(ctx, nil, "return"); err != nil { // a server or a proxy may greet and be silent
+		return nil, errors.Join(err, out.Close())
+	}
+	return out, nil
 }
 
 // eval evaluates an expression with texts as its arguments. Its result, which is JSON, is
@@ -39,6 +54,34 @@ func connect(ctx context.Context, a address, dial wire.Dial) (*conn, error) {
 func (c *conn) eval(ctx context.Context, into any, expr string, args ...string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if err := c.awake(ctx); err != nil {
+		return err
+	}
+	defer func() { c.used = time.Now() }()
+	return c.evaluate(ctx, into, expr, args...)
+}
+
+// idleTime is how long a connection is idle before it is tried.
+const idleTime = time.Second
+
+// awake opens the connection again if that is necessary.
+func (c *conn) awake(ctx context.Context) error {
+	if c.again == nil || time.Since(c.used) < idleTime {
+		return nil
+	}
+	_, err := serverkit.Hello(ctx, func(ctx context.Context) (any, error) { return nil, c.evaluate(ctx, nil, "return") })
+	if err == nil || ctx.Err() != nil {
+		return nil // the request that follows reports the context's end
+	}
+	next, err := c.again(ctx)
+	if err == nil {
+		_ = c.Conn.Close() // it is lost
+		c.Conn = next.Conn
+	}
+	return err
+}
+
+func (c *conn) evaluate(ctx context.Context, into any, expr string, args ...string) error {
 	b := iproto.AppendMap(iproto.Begin(c.out, iproto.Eval), 2)
 	b = iproto.AppendText(iproto.AppendUint(b, iproto.KeyExpr), expr)
 	b = iproto.AppendArray(iproto.AppendUint(b, iproto.KeyTuple), len(args))

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -30,10 +31,11 @@ type db struct {
 	module  string // the global table that holds the program
 	admin   *conn
 	*reader          // of counters
-	made    []string // tables
+	made    []string // tables that were made, or begun to be made
 
 	mu      sync.Mutex
 	strange map[string]string // descriptions of the tables that differ from the wanted ones
+	foreign []string          // tables that rumbench has not made
 	conns   map[*conn]bool    // the open ones
 	closed  atomic.Bool
 }
@@ -64,12 +66,15 @@ func (d *db) open(ctx context.Context) (err error) {
 		}
 		d.address = socket(d.Private.Endpoint())
 	}
+	return d.Opening(ctx, d.begin)
+}
+
+// begin connects, loads the program and examines the tables that exist.
+func (d *db) begin(ctx context.Context) (err error) {
 	if d.admin, err = d.connect(ctx); err != nil {
 		return err
 	}
-	if _, err := d.vars(ctx); err != nil {
-		return err
-	}
+	d.admin.again, d.admin.used = d.checked, time.Now()
 	if d.Private != nil {
 		if err := d.NoteEmpty(fileClass); err != nil {
 			return err
@@ -88,7 +93,7 @@ func (d *db) open(ctx context.Context) (err error) {
 
 // connect opens a connection that Close closes.
 func (d *db) connect(ctx context.Context) (*conn, error) {
-	c, err := connect(ctx, d.address, d.Dial)
+	c, err := d.checked(ctx)
 	if err == nil {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -97,12 +102,23 @@ func (d *db) connect(ctx context.Context) (*conn, error) {
 	return c, err
 }
 
+// checked opens a connection, and reads back what promises rest on: a proxy may lead to
+// another server.
+func (d *db) checked(ctx context.Context) (*conn, error) {
+	c, err := connect(ctx, d.address, d.Dial)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := d.vars(ctx, c); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
 func socket(e server.Endpoint) address { return address{network: "unix", host: e.Socket, user: e.User} }
 
 // ready connects once, to check whether a private server answers.
 func ready(ctx context.Context, e server.Endpoint) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
 	c, err := connect(ctx, socket(e), serverkit.NewHost("").Dial)
 	if err != nil {
 		return err
@@ -124,16 +140,17 @@ func (d *db) do(ctx context.Context, c *conn, into any, function string, args ..
 // attached to they are only not used.
 func (d *db) compare(ctx context.Context) error {
 	var found struct {
-		Exist   []string
-		Strange map[string]string
+		Exist, Foreign []string
+		Strange        map[string]string
 	}
 	if err := d.do(ctx, d.admin, &found, "compare", encode(d.definitions())); err != nil {
 		return err
 	}
 	if d.Attached() && !d.Server.Force && len(found.Exist) > 0 {
-		return &engine.ExistsError{Schema: d.Server.Schema, Comment: "space " + d.Server.Schema + "." + found.Exist[0]}
+		return &engine.ExistsError{Schema: d.Server.Schema, Comment: "space " + d.Server.Schema + "." + found.Exist[0],
+			Ours: len(found.Foreign) == 0}
 	}
-	d.strange = found.Strange
+	d.strange, d.foreign = found.Strange, found.Foreign
 	for _, subject := range found.Strange {
 		if !d.Attached() {
 			return errors.New(subject + wrongShape)
@@ -173,17 +190,22 @@ func (d *db) tableNames() (names []string) {
 	return names
 }
 
-// CreateTables creates the schema's tables, all or none of them. With force, existing
-// ones of the same names are replaced, on a server that is attached to.
+// CreateTables creates the schema's tables, all or none of them. With force, those that an
+// earlier run has left are replaced, on a server that is attached to.
 func (d *db) CreateTables(ctx context.Context) error {
+	for _, name := range d.tableNames() {
+		if slices.Contains(d.foreign, name) {
+			return engine.ForeignError(name)
+		}
+	}
 	replace := ""
 	if d.Attached() && d.Server.Force {
 		replace = "replace"
 	}
+	d.made = d.tableNames()
 	if err := d.do(ctx, d.admin, nil, "create", encode(d.definitions()), replace); err != nil {
 		return err
 	}
-	d.made = d.tableNames()
 	d.mu.Lock()
 	clear(d.strange)
 	d.mu.Unlock()
@@ -231,6 +253,9 @@ func (d *db) ClearTable(ctx context.Context, table string) error {
 func (d *db) usable(table string) (*model.Table, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if slices.Contains(d.foreign, table) {
+		return nil, engine.ForeignError(table)
+	}
 	if subject, ok := d.strange[table]; ok {
 		return nil, errors.New(subject + wrongShape)
 	}

@@ -46,21 +46,23 @@ func settingsOf(ctx context.Context, c *conn) (vars map[string]string, level mod
 	return vars, level, nil
 }
 
-// vars reads the settings, and returns an error if the durability differs from the requested one.
-func (d *db) vars(ctx context.Context) (map[string]string, error) {
-	vars, level, err := settingsOf(ctx, d.admin)
+// vars reads the settings, and returns an error if the durability differs from the requested
+// one, or the server may only be read.
+func (d *db) vars(ctx context.Context, c *conn) (map[string]string, error) {
+	vars, level, err := settingsOf(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	if d.Storage == vinyl && level == model.DurabilityOS {
 		level = model.DurabilityProcess // the list of its files is not synced
 	}
-	return vars, d.CheckDurability([]model.Durability{level}, []string{"wal_mode = " + vars["wal_mode"]})
+	return vars, errors.Join(d.CheckSession(d.Server.Schema, vars["read_only"] == "true"),
+		d.CheckDurability([]model.Durability{level}, []string{"wal_mode = " + vars["wal_mode"]}))
 }
 
 // Settings reads the effective settings.
 func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
-	vars, err := d.vars(ctx)
+	vars, err := d.vars(ctx, d.admin)
 	if err != nil {
 		return nil, err
 	}

@@ -71,10 +71,10 @@ end
 -- A table's definition, as it was asked for, is kept in the server.
 local function record_of(name) return 'rumbench ' .. schema .. '.' .. name end
 
--- compare returns the names of the schema's tables that exist, and what was not
--- made as it is wanted, by table.
+-- compare returns the names of the schema's tables that exist, those that are not
+-- rumbench's, and what was not made as it is wanted, by table.
 function M.compare(text)
-    local wanted, exist, strange = {}, {}, {}
+    local wanted, exist, foreign, strange = {}, {}, {}, {}
     for _, definition in ipairs(json.decode(text)) do wanted[json.decode(definition).Name] = definition end
     for space in pairs(box.space) do
         if type(space) == 'string' and space:sub(1, #schema + 1) == schema .. '.' then
@@ -82,10 +82,11 @@ function M.compare(text)
             local record = box.space._schema:get(record_of(name))
             local is = record and record[2] or 'no table of rumbench'
             table.insert(exist, name)
+            if not record then table.insert(foreign, name) end
             if is ~= wanted[name] then strange[name] = ('%s exists as %s; wanted is %s'):format(name, is, wanted[name] or 'none') end
         end
     end
-    return json.encode({exist = exist, strange = setmetatable(strange, {__serialize = 'map'})})
+    return json.encode({exist = exist, foreign = foreign, strange = setmetatable(strange, {__serialize = 'map'})})
 end
 
 local function create_index(space, ix, auto)
@@ -97,7 +98,9 @@ local function create_index(space, ix, auto)
     return space:create_index(ix.Name, {parts = parts, unique = ix.Unique, sequence = auto or nil})
 end
 
+-- drop removes a table, unless rumbench has not made it.
 local function drop(name)
+    if not box.space._schema:get(record_of(name)) then return end
     local s = box.space[schema .. '.' .. name]
     if s ~= nil then s:drop() end
     box.space._schema:delete(record_of(name))

@@ -3,12 +3,14 @@ package tarantool
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
@@ -95,25 +97,68 @@ func TestAttachedDurability(t *testing.T) {
 	}
 }
 
-// With force a schema may exist: only the workload's tables are replaced, and
-// only by CreateTables.
+// With force a schema may exist: only tables that an earlier run has left are replaced, and
+// only by CreateTables. The user's are neither used nor replaced.
 func TestForce(t *testing.T) {
 	s, owner := hosted(t, "write")
 	must(t, owner.eval(t.Context(), nil, `for _, name in pairs({'sale', 'other'}) do box.schema.space.create('guest.' .. name):create_index('primary') end`))
 	c := attach(s.Endpoint().Socket)
+	if _, err := (Engine{}).Open(t.Context(), c); err == nil || strings.Contains(hint.Of(err), "--force") {
+		t.Errorf("a schema of the user's: %v; hint %q", err, hint.Of(err))
+	}
 	c.Server.Force = true
 	d := open(t, c)
-	if _, err := newSession(t, d).Prepare(t.Context(), &getOp); err == nil || !strings.Contains(err.Error(), "sale exists as") {
-		t.Errorf("a table of the user's was used: %v", err)
+	_, err := newSession(t, d).Prepare(t.Context(), &getOp)
+	before := answer(t, owner, everything)
+	for subject, err := range map[string]error{"used": err, "changed": d.CreateIndexes(t.Context(), "sale", "customer"),
+		"cleared": d.ClearTable(t.Context(), "sale"), "replaced": d.CreateTables(t.Context())} {
+		if err == nil || !strings.Contains(err.Error(), "sale exists, and rumbench did not make it") {
+			t.Errorf("a table of the user's was %s: %v", subject, err)
+		}
 	}
-	if err := d.CreateIndexes(t.Context(), "sale", "customer"); err == nil {
-		t.Error("a table of the user's was changed")
+	if after := answer(t, owner, everything); after != before {
+		t.Errorf("before %s, after %s", before, after)
 	}
+	must(t, d.Close())
+	must(t, owner.eval(t.Context(), nil, "box.space['guest.sale']:drop()"))
+	d = open(t, c)
 	fill(t, d)
+	again := open(t, c)
+	must(t, again.CreateTables(t.Context())) // what another run has left
+	must(t, again.Close())
 	must(t, d.Close())
 	if got := answer(t, owner, everything); strings.Contains(got, "guest.sale") || !strings.Contains(got, "guest.other") {
 		t.Errorf("left: %s", got)
 	}
+}
+
+// A connection that a proxy ends because it is idle is opened again.
+func TestIdleConnection(t *testing.T) {
+	s, owner := hosted(t, "write")
+	d := open(t, attach(fmt.Sprintf("127.0.0.1:%d", enginetest.HAProxy(t, s.Endpoint(), "2s"))))
+	must(t, d.CreateTables(t.Context()))
+	count := "box.stat.net().CONNECTIONS.current"
+	before := answer(t, owner, count)
+	for answer(t, owner, count) == before {
+		time.Sleep(50 * time.Millisecond)
+	}
+	time.Sleep(time.Second) // a connection that was just used is not tried
+	must(t, d.CreateIndexes(t.Context(), "sale", "customer"))
+	must(t, d.Close())
+	if got := answer(t, owner, everything); strings.Contains(got, "guest.sale") {
+		t.Errorf("left: %s", got)
+	}
+}
+
+// A server that may only be read is refused, on each connection.
+func TestReadOnly(t *testing.T) {
+	s, owner := hosted(t, "write")
+	d := open(t, attach(s.Endpoint().Socket))
+	must(t, owner.eval(t.Context(), nil, "box.cfg{read_only = true}"))
+	if _, err := d.Session(t.Context()); err == nil || !strings.Contains(err.Error(), "may only read") {
+		t.Error(err)
+	}
+	must(t, owner.eval(t.Context(), nil, "box.cfg{read_only = false}"))
 }
 
 func TestRefusedUsers(t *testing.T) {
@@ -403,4 +448,10 @@ func TestAllocations(t *testing.T) {
 			t.Errorf("%s allocates %v times", c.op.Label(), n)
 		}
 	}
+}
+
+// A server that falls silent while a database is opened is an error.
+func TestSilent(t *testing.T) {
+	needServer(t)
+	enginetest.Silent(t, Engine{}, config("", vinyl), func(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) })
 }

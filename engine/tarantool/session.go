@@ -7,6 +7,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/tarantool/iproto"
+	"rumbench/engine/wire"
 	"rumbench/model"
 )
 
@@ -16,6 +17,8 @@ type session struct {
 	db   *db
 	open bool // a transaction is open
 	out  []byte
+
+	lasting wire.Lasting // of the end of a transaction
 }
 
 // Prepare prepares an operation. An operation that a single request can express becomes
@@ -124,8 +127,9 @@ func (c *command) Exec(ctx context.Context, _ []model.Value, r *engine.Result) e
 	if c.level != model.DefaultIsolation && c.level != model.Serializable {
 		return errors.New("begin: transactions are serializable only, not " + c.level.String())
 	}
-	if c.kind != model.Begin {
-		ctx = context.Background() // it is always completed
+	if c.kind != model.Begin { // it is always completed
+		c.session.lasting.Until = ctx
+		ctx = &c.session.lasting
 	}
 	_, err := c.session.conn.Do(ctx, c.request)
 	c.session.open = c.kind == model.Begin && (err == nil || c.session.open) // a second begin does not end it

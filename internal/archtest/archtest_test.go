@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 115_484
+const mostTotal = 116_180
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -41,11 +41,11 @@ type room struct {
 var rooms = []room{
 	{"internal/need", 0, []string{"internal/need"}}, // of tests
 	{"model", 867, []string{"model"}},
-	{"internal/text", 1_766, []string{"internal/text/hint internal/text/quantity internal/text/escape", "internal/text/strictyaml"}},
+	{"internal/text", 1_772, []string{"internal/text/hint internal/text/quantity internal/text/escape", "internal/text/strictyaml"}},
 	{"internal/stat", 2_231, []string{"internal/stat internal/stat/hist"}},
 	{"internal/metric", 1_284, []string{"internal/metric"}},
 	{"internal/server", 2_079, []string{"internal/server"}},
-	{"engine", 24_440, []string{
+	{"engine", 24_965, []string{
 		"engine/fsize engine/wire", "engine", "engine/sqlkit engine/kvkit engine/native engine/enginetest",
 		"engine/sqlkit/stdsql engine/sqlkit/sqlkittest engine/serverkit engine/tarantool/iproto",
 		"engine/mysql/mysqlwire engine/postgres/pgwire", "engine/*", "engine/all",
@@ -55,13 +55,13 @@ var rooms = []room{
 	{"internal/account", 2_555, []string{"internal/account"}},
 	{"internal/result", 3_207, []string{"internal/result/regular internal/result/layout internal/result/program", "internal/result", "internal/result/redact"}},
 	{"internal/plan", 2_694, []string{"internal/plan"}},
-	{"internal/run", 6_734, []string{"internal/run/drive internal/run/ratesearch", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
+	{"internal/run", 6_850, []string{"internal/run/drive internal/run/ratesearch", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 6_007, []string{"internal/importer"}},
 	{"internal/compare", 4_070, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/explain", 4_488, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_833, []string{"internal/page/picture internal/page/flame", "internal/page"}},
 	{"internal/report", 10_849, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report"}},
-	{"internal/cli", 9_284, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
+	{"internal/cli", 9_294, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
 	{"bench", 3_237, []string{"bench/slowed", "bench bench/peers bench/planted"}},
 	{"scripts", 422, []string{"scripts/man scripts/suite"}},
 	{"internal/archtest", 0, []string{"internal/archtest internal/doctest"}},

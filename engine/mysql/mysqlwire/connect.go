@@ -41,8 +41,7 @@ func Socket(user, path string) *Config {
 
 // Connector makes connections to a server.
 type Connector struct {
-	Setup  []string // statements that are executed on every connection
-	Micros bool     // times are stored as microseconds since 1970
+	Micros bool // times are stored as microseconds since 1970
 
 	base sqldriver.Connector
 }
@@ -70,21 +69,6 @@ func NewConnector(c *Config, dial wire.Dial) (*Connector, error) {
 	}
 	base, err := driver.NewConnector(config)
 	return &Connector{base: base}, err
-}
-
-// Connect opens a connection and sets it up.
-func (c *Connector) Connect(ctx context.Context) (sqlkit.Conn, error) {
-	conn, err := c.connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, text := range c.Setup {
-		if _, _, err := conn.ExecText(ctx, text); err != nil {
-			_ = conn.Close()
-			return nil, fmt.Errorf("%s: %w", text, err)
-		}
-	}
-	return conn, nil
 }
 
 // dialled is a connection while the driver prepares it. It notes the capabilities that
@@ -133,9 +117,9 @@ func (d *dialled) Close() error {
 // dialledKey is the key of the context's value that receives the connection.
 type dialledKey struct{}
 
-// connect lets the driver connect, and takes the connection over. An encrypted or
+// Connect lets the driver connect, and takes the connection over. An encrypted or
 // compressed one stays with the driver: only the driver can read it.
-func (c *Connector) connect(ctx context.Context) (sqlkit.Conn, error) {
+func (c *Connector) Connect(ctx context.Context) (sqlkit.Conn, error) {
 	var d *dialled
 	theirs, err := c.base.Connect(context.WithValue(ctx, dialledKey{}, &d))
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	driver "github.com/go-sql-driver/mysql"
 
 	"rumbench/engine"
+	"rumbench/internal/text/hint"
 )
 
 // classes are the classes of the server's errors that clients have to distinguish.
@@ -31,6 +32,16 @@ var classes = map[uint16]engine.Class{
 	2013: engine.Gone,
 }
 
+// advice is the advice to users about errors.
+var advice = map[uint16]string{
+	1040: tooMany,
+	1203: tooMany,
+	1461: "raise max_prepared_stmt_count on the server, lower the clients or the tables, or set protocol: text",
+}
+
+const tooMany = "the server, or a proxy in front of it, takes fewer connections than the plan has clients: raise " +
+	"max_connections (max_user_connections), or lower the clients"
+
 // Classify gives an error of a connection its class.
 func Classify(err error) error {
 	if e, ok := errors.AsType[*Error](err); ok {
@@ -44,6 +55,9 @@ func Classify(err error) error {
 		if e.Number == 1021 || e.Number == 1114 || strings.Contains(e.Message, "No space left on device") ||
 			strings.Contains(e.Message, "errno: 28") {
 			err = engine.DiskFull(err)
+		}
+		if text := advice[e.Number]; text != "" {
+			err = hint.With(err, text)
 		}
 		return engine.Classify(engine.Fatal, err)
 	}

@@ -1,11 +1,11 @@
 -- table sale
-CREATE TABLE `sale` (`id` BIGINT AUTO_INCREMENT NOT NULL, `at` DATETIME(6), `product` INT NOT NULL, `price` DOUBLE NOT NULL, `count` BIGINT, `note` VARBINARY(200), `code` CHAR(10) CHARACTER SET latin1 COLLATE latin1_bin NOT NULL, PRIMARY KEY (`id`)) ENGINE=innodb
+CREATE TABLE `sale` (`id` BIGINT AUTO_INCREMENT NOT NULL, `at` DATETIME(6), `product` INT NOT NULL, `price` DOUBLE NOT NULL, `count` BIGINT, `note` VARBINARY(200), `code` CHAR(10) CHARACTER SET latin1 COLLATE latin1_bin NOT NULL, PRIMARY KEY (`id`)) ENGINE=innodb COMMENT='made by rumbench'
 ALTER TABLE `sale` ADD INDEX `sale.product` (`product`, `price`), ADD INDEX `sale.at` (`at`, `id`, `price`)
 ALTER TABLE `sale` DROP INDEX `sale.product`
 DROP TABLE `sale`
 
 -- table link
-CREATE TABLE `link` (`from` BIGINT NOT NULL, `to` VARBINARY(100) NOT NULL, `data` VARBINARY(1000), `version` BIGINT NOT NULL, PRIMARY KEY (`from`, `to`)) ENGINE=innodb
+CREATE TABLE `link` (`from` BIGINT NOT NULL, `to` VARBINARY(100) NOT NULL, `data` VARBINARY(1000), `version` BIGINT NOT NULL, PRIMARY KEY (`from`, `to`)) ENGINE=innodb COMMENT='made by rumbench'
 ALTER TABLE `link` ADD UNIQUE INDEX `link.to` (`to`, `version`)
 ALTER TABLE `link` DROP INDEX `link.to`
 DROP TABLE `link`

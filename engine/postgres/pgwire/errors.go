@@ -42,9 +42,20 @@ var advice = map[string]string{
 	"28P01": "check the user and the password in the dsn",
 	"28000": "check the user in the dsn, and the server's pg_hba.conf",
 	"3D000": "the dsn names a database that must exist; rumbench makes its own schema in it",
+	"08P01": pooler,
+	"26000": pooled, "42P05": pooled,
+	"57P05": "the server ends idle sessions: raise idle_session_timeout for the user of the dsn",
 	MayNot:  "the user of the dsn needs the right CREATE on the database: GRANT CREATE ON DATABASE … TO …",
 	"25006": "the server is a standby, or read-only: attach to the primary",
 }
+
+// Poolers have only one code for their own errors. Those about prepared statements come from
+// a server's session that another client has used.
+const (
+	pooler = "the message is a pooler's: see its limits and timeouts, such as max_client_conn, default_pool_size and " +
+		"query_wait_timeout, and ignore_startup_parameters (PgBouncer), or name the server itself in the dsn"
+	pooled = "a pooler in front of the server must keep sessions for its clients: pool_mode = session (PgBouncer)"
+)
 
 // ends reports whether the server closes the connection after the error.
 func ends(e *Error) bool {
@@ -62,7 +73,7 @@ func classify(e *Error) error {
 	case known:
 		return engine.Classify(class, e)
 	case strings.HasPrefix(e.Code, "08"), ends(e):
-		return gone(e)
+		return gone(advise(e, e.Code))
 	}
 	return engine.Classify(engine.Fatal, advise(e, e.Code))
 }
@@ -84,8 +95,11 @@ func gone(err error) error { return engine.Classify(engine.Gone, err) }
 // connection after each of its own errors.
 func connectError(err error) error {
 	refused, ok := errors.AsType[*Error](err)
-	if !ok || classes[refused.Code] == engine.Gone || strings.HasPrefix(refused.Code, "08") {
+	switch {
+	case !ok:
 		return gone(err)
+	case classes[refused.Code] == engine.Gone, strings.HasPrefix(refused.Code, "08"):
+		return gone(advise(err, refused.Code))
 	}
 	return engine.Classify(engine.Fatal, advise(err, refused.Code))
 }
