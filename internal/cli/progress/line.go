@@ -93,6 +93,7 @@ type where struct {
 	phase  string // of the step's last event
 	part   int    // the step's place in the plan, from 0; -1 if it has none
 	probe  int    // the number of the probe, from 1; 0: no probe
+	late   bool   // the step overruns
 }
 
 // trial returns the piece about the trial.
@@ -146,12 +147,21 @@ func left(s forecast.Span) (piece, bool) {
 
 // elapsed returns the piece about the time that the step has run.
 func elapsed(e *trial.Event) piece {
-	text := fmt.Sprintf("%.0f s", e.Elapsed)
-	if e.Expected > 0 {
-		text = fmt.Sprintf("%.0f of %.0f s", e.Elapsed, e.Expected)
+	switch {
+	case overruns(e) && e.Phase != trial.PhaseSettle: // whose planned time is only the least
+		return only(ofTime, fmt.Sprintf("overruns its %.0f s by %.0f s", e.Expected, e.Elapsed-e.Expected))
+	case e.Expected > 0 && !overruns(e):
+		return only(ofTime, fmt.Sprintf("%.0f of %.0f s", e.Elapsed, e.Expected))
 	}
-	return only(ofTime, text)
+	return only(ofTime, fmt.Sprintf("%.0f s", e.Elapsed))
 }
+
+// overruns reports whether a step takes longer than planned.
+func overruns(e *trial.Event) bool { return e.Expected > 0 && e.Elapsed >= e.Expected+leastOverrun }
+
+// leastOverrun is the least time in seconds by which a step overruns: operations in progress
+// are completed when its time is over.
+const leastOverrun = 5
 
 // pieces returns the pieces that an event adds to the line of its step.
 func (w *where) pieces(e *trial.Event) []piece {

@@ -93,7 +93,7 @@ func (p *Progress) Event(e trial.Event) {
 		p.enter(e.Step)
 	}
 	settles := e.Phase == trial.PhaseSettle && p.at.phase != e.Phase
-	p.at.phase = e.Phase
+	p.at.phase, p.at.late = e.Phase, overruns(&e)
 	switch {
 	case p.width() > 0:
 		p.draw(p.line(p.at.pieces(&e)...))
@@ -132,7 +132,7 @@ func (p *Progress) line(more ...piece) string {
 	if p.at.step != "" {
 		all = append(all, p.at.stepPiece())
 	}
-	if left, known := left(rest); known {
+	if left, known := left(rest); known && !p.at.late {
 		more = slices.DeleteFunc(more, func(o piece) bool { return o.weight == ofTime })
 		all = append(all, left)
 	}

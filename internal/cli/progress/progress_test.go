@@ -175,3 +175,24 @@ func TestRemarks(t *testing.T) {
 		t.Log(b.String())
 	}
 }
+
+// A step that takes longer than planned says so, and not that little is left.
+func TestOverrun(t *testing.T) {
+	at := func(phase string, elapsed float64) string {
+		return session(0, parts()...)(trial.Event{Step: "qr500", Phase: phase, Elapsed: elapsed, Expected: 60})
+	}
+	for _, c := range []struct {
+		phase   string
+		elapsed float64
+		want    string
+		left    bool
+	}{
+		{trial.PhaseRun, 12, "", true}, {trial.PhaseRun, 62, "", true}, {trial.PhaseRun, 100, " · overruns its 60 s by 40 s", false},
+		{trial.PhaseSettle, 100, " · 100 s · settling", false},
+	} {
+		got := at(c.phase, c.elapsed)
+		if !strings.Contains(got, c.want) || strings.Contains(got, " left") != c.left {
+			t.Errorf("%s, %v s: %q", c.phase, c.elapsed, got)
+		}
+	}
+}

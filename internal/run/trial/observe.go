@@ -2,6 +2,7 @@ package trial
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -29,6 +30,8 @@ type observer struct {
 	sample     atomic.Pointer[sample]    // the last, for the display; nil if there is none
 	recorded   bool                      // the load is another program's, and the server is left alone
 	elsewhere  bool                      // the data is on another file system than rumbench's own files
+	asked      atomic.Int64              // when the server was asked for counters, in ns since 1970; 0: it has answered
+	worked     atomic.Int64              // when operations were done last
 }
 
 func (o *observer) deviceSource() string { return "device " + o.under.Name }
@@ -42,6 +45,44 @@ func (o *observer) warnings() (out []string) {
 		out = append(out, o.device.Warnings()...)
 	}
 	return out
+}
+
+// silence is how long a server may answer nothing, neither its counters nor an operation:
+// then it hangs, and the trial ends.
+const silence = 2 * time.Minute
+
+// answering notes when a server is asked for its counters, and gives it up at last.
+type answering struct {
+	observe.Counted
+	asked *atomic.Int64
+}
+
+// Counters is called at every interval.
+func (a answering) Counters(ctx context.Context, s *engine.Sample) error {
+	a.asked.Store(time.Now().UnixNano())
+	defer a.asked.Store(0)
+	ctx, cancel := context.WithTimeout(ctx, 2*silence)
+	defer cancel()
+	return a.Counted.Counters(ctx, s)
+}
+
+// watchServer calls fail when the server is silent.
+func (o *observer) watchServer(ctx context.Context, fail func(error)) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			asked := o.asked.Load()
+			silent := now.Sub(time.Unix(0, max(asked, o.worked.Load())))
+			if asked > 0 && silent >= silence {
+				fail(engine.Errorf(engine.Gone, "the server has answered nothing for %v: it hangs, or is cut off",
+					silent.Round(time.Second)))
+			}
+		}
+	}
 }
 
 // observe sets up the collectors. The engine comes last because it may be slow.
@@ -68,6 +109,9 @@ func (t *trial) observe(pids []int, counted observe.Counted) {
 		if t.device != nil {
 			t.others = observe.NewOthers("/proc", "/sys", t.under, slices.Concat(pids, []int{os.Getpid()})...)
 		}
+	}
+	if t.hosted != nil && !t.recorded {
+		counted = answering{counted, &t.asked}
 	}
 	t.sampler = &observe.Sampler{Collectors: append(collectors, observe.NewEngine(counted)), Interval: t.Plan.Interval}
 }

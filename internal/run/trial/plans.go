@@ -29,11 +29,15 @@ const (
 // are those of the wrapped session, so executing them costs nothing extra.
 type noting struct {
 	engine.Session
-	check *planCheck
+	check      *planCheck
+	statements int64 // prepared, but for those that begin and end transactions
 }
 
 func (n *noting) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error) {
 	n.check.note(op)
+	if op.Kind != model.Begin && op.Kind != model.Commit && op.Kind != model.Rollback {
+		n.statements++
+	}
 	return n.Session.Prepare(ctx, op)
 }
 
@@ -52,6 +56,7 @@ type planCheck struct {
 	trial     *trial
 	explainer engine.Explainer
 	step      string
+	sessions  []*noting // of the clients, group by group
 	mu        sync.Mutex
 	prepared  []*model.Op // each once, by its text in known
 	known     map[string]bool
@@ -74,7 +79,9 @@ func (c *planCheck) session(s engine.Session) engine.Session {
 	if c == nil {
 		return s
 	}
-	return &noting{s, c}
+	n := &noting{Session: s, check: c}
+	c.sessions = append(c.sessions, n)
+	return n
 }
 
 // note records an operation that a client has prepared.

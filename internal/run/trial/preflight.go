@@ -11,6 +11,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/run/drive"
 	"rumbench/internal/stat/hist"
+	"rumbench/internal/text/hint"
 	"rumbench/workload"
 )
 
@@ -83,6 +84,49 @@ func connectAll(ctx context.Context, db engine.DB, steps []workload.Step) error 
 		open = append(open, s)
 	}
 	return nil
+}
+
+// countStatements returns how many statements the clients of all steps like this one have
+// prepared at the same time: the most of a step.
+func (t *stepRun) countStatements(clients []*noting) (highest int64) {
+	var each []int64 // by group
+	for i := range t.step.Groups {
+		n := t.step.Groups[i].Clients
+		each = append(each, 0)
+		for _, s := range clients[:n] {
+			each[i] = max(each[i], s.statements)
+		}
+		clients = clients[n:]
+	}
+	for _, s := range t.Plan.Run.Steps() {
+		if s.Name != t.step.Name && (s.Base == "" || s.Base != t.step.Base) || len(s.Groups) != len(each) {
+			continue
+		}
+		var all int64
+		for i, g := range s.Groups {
+			all += each[i] * int64(g.Clients)
+		}
+		highest = max(highest, all)
+	}
+	return highest
+}
+
+// statementLimit returns a check, for when the clients of a preflight's step have prepared
+// their statements: whether the server would allow as many as the whole step's clients need.
+func (t *stepRun) statementLimit(ctx context.Context) (check func(*planCheck) error, err error) {
+	l, ok := t.db.(engine.StatementLimiter)
+	if !ok || !t.Preflight {
+		return func(*planCheck) error { return nil }, nil
+	}
+	free, variable, err := l.FreeStatements(ctx)
+	return func(c *planCheck) error {
+		n := t.countStatements(c.sessions)
+		if variable == "" || n <= free {
+			return nil
+		}
+		return hint.Errorf("raise "+variable+" on the server, lower the clients or the tables, or set protocol: text",
+			"its clients prepare %d statements, and the server allows %d more (%s)", n, free, variable)
+	}, err
 }
 
 // tried ends a step of a preflight; none of its numbers matters.

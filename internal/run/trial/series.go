@@ -35,6 +35,9 @@ func (t *stepRun) onInterval(iv *drive.Interval) {
 	for g := range iv.Groups {
 		group := &step.Groups[g]
 		shown := EventGroup{Name: group.Name, Primary: primary(step, group), Errors: iv.Groups[g].Errors}
+		if slices.ContainsFunc(iv.Groups[g].Clients, func(n int64) bool { return n > 0 }) {
+			t.worked.Store(time.Now().UnixNano())
+		}
 		if shown.Primary && !group.Paced() {
 			t.pulse.count(iv.Groups[g].Clients)
 		}

@@ -3,6 +3,7 @@ package trial
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -129,7 +130,7 @@ func (t *trial) step(ctx context.Context, step *workload.Step) error {
 	}
 	if err != nil {
 		s.Status = result.Failed
-		if ctx.Err() != nil && t.series.Err() == nil { // interrupted by the user
+		if errors.Is(context.Cause(ctx), context.Canceled) { // interrupted by the user
 			s.Status = result.Partial
 		}
 		if s.Seconds == 0 {
@@ -211,12 +212,19 @@ func (t *stepRun) load(ctx context.Context) error {
 		return err
 	}
 	plans := t.newPlanCheck(t.step.Name)
+	checkStatements, err := t.statementLimit(ctx)
+	if err != nil {
+		return err
+	}
 	clients, closeSessions, err := workload.Seats(ctx, t.step, stage, func(ctx context.Context) (engine.Session, error) {
 		s, err := t.db.Session(ctx)
 		return plans.session(s), err
 	})
 	defer closeSessions()
 	if err != nil {
+		return err
+	}
+	if err := checkStatements(plans); err != nil {
 		return err
 	}
 	if err := plans.before(ctx, t.out); err != nil {

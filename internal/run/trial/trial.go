@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"rumbench/engine"
@@ -264,14 +265,12 @@ func (t *trial) steps(ctx context.Context) error {
 	ctx, t.fail = context.WithCancelCause(ctx)
 	defer t.fail(nil)
 	sampling, stop := context.WithCancel(ctx)
-	sampled := make(chan struct{})
-	go func() {
-		defer close(sampled)
-		t.sampler.Run(sampling, t.writeSamples)
-	}()
+	var watches sync.WaitGroup
+	watches.Go(func() { t.sampler.Run(sampling, t.writeSamples) })
+	watches.Go(func() { t.watchServer(sampling, t.fail) })
 	defer func() {
 		stop()
-		<-sampled
+		watches.Wait()
 	}()
 	steps, err := t.plannedSteps(ctx)
 	if err != nil {
@@ -310,6 +309,9 @@ func (t *trial) plannedSteps(ctx context.Context) ([]workload.Step, error) {
 // runStep runs a step and saves its results.
 func (t *trial) runStep(ctx context.Context, step *workload.Step) error {
 	err := t.step(ctx, step)
+	if cause := context.Cause(ctx); cause != nil && errors.Is(err, context.Canceled) {
+		err = cause
+	}
 	if serr := t.save(); err == nil {
 		err = serr
 	}
@@ -329,6 +331,9 @@ func (t *trial) finish(ctx context.Context, err error) error {
 		t.unobserved(w)
 	}
 	err = blameServer(t.hosted, err)
+	if t.Target.Config.Server.DSN != "" && engine.ClassOf(err) == engine.Gone && hint.Of(err) == "" {
+		err = hint.With(err, goneHint)
+	}
 	t.latency.flush() // data that cannot be written is in the result as well
 	if t.db != nil {
 		cerr := t.db.Close()
@@ -354,6 +359,10 @@ func (t *trial) finish(ctx context.Context, err error) error {
 	}
 	return err
 }
+
+// goneHint is for errors of attached servers that explain nothing.
+const goneHint = "see the server's log; a proxy or a pooler ends connections on which nothing is sent, also during " +
+	"a long statement: timeout client, timeout server (HAProxy), client_idle_timeout, query_timeout (PgBouncer)"
 
 // dyingTime is how long to wait until a server that broke a connection is found
 // dead.
