@@ -6,7 +6,7 @@ export GOFLAGS := $(GOFLAGS) -trimpath
 # More words for the demo, such as --set params.rows=50000.
 DEMO ?=
 .NOTPARALLEL:
-.PHONY: build native wiredtiger old demo check vet test bench bench-peers explain-suite setup dist check-dist clean
+.PHONY: build native wiredtiger old demo check vet test planted bench bench-peers explain-suite setup dist check-dist clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -buildvcs=auto -o bin/rumbench ./cmd/rumbench
@@ -53,6 +53,10 @@ bench:
 # Planted differences, and what rumbench explain says of them: hours, on a quiet machine.
 explain-suite: build
 	$(GO) run ./bench/planted
+
+# A server with a user's tables of all names that rumbench uses, 50 runs on it with kills.
+planted:
+	RUMBENCH_KILLS=50 $(GO) test ./internal/cli -run TestNothingOfTheUsersIsTouched -count 1 -timeout 1h -v
 
 bench-peers:
 	CGO_ENABLED=1 $(GO) run -tags native ./bench/peers

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what the tests need beside Go: a browser to open the report in, the
-# servers that the engines run on, the libraries of native engines, the programs
+# servers that the engines run on, proxies in front of them, the libraries of native engines, the programs
 # that rumbench is compared with (pgbench comes with PostgreSQL's server), a C
 # compiler for those engines and for Go's race detector, ext4 on a loop device, a
 # strict reader of what Prometheus is given, and DuckDB. It starts no server.
@@ -17,6 +17,8 @@ need libc6-dev test -e /usr/include/stdlib.h
 need mariadb-server test -x /usr/sbin/mariadbd
 need mariadb-plugin-rocksdb test -e /usr/lib/mysql/plugin/ha_rocksdb.so
 need postgresql sh -c 'ls /usr/lib/postgresql/*/bin/postgres'
+need pgbouncer test -x /usr/sbin/pgbouncer
+need haproxy test -x /usr/sbin/haproxy
 need sysbench command -v sysbench
 need python3-prometheus-client /usr/bin/python3 -c 'import prometheus_client'
 need python3-venv /usr/bin/python3 -c 'import ensurepip, venv'

@@ -67,7 +67,7 @@ func newRunCommand(a *App) *cobra.Command {
 	f.BoolVar(&o.calibrate, "calibrate", false,
 		"run the plan's first target alone, under two names (A/A), to learn the smallest difference that the machine can see")
 	f.BoolVar(&o.force, "force", false,
-		"let targets with a dsn use a schema that exists, and replace the workload's tables in it; let options open a "+
+		"let targets with a dsn use a schema that exists, and replace what earlier runs have left in it; let options open a "+
 			"private server to others")
 	f.BoolVar(&o.noPreflight, "no-preflight", false,
 		"begin with the trials, without having run the steps briefly on every target")
