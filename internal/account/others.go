@@ -91,7 +91,7 @@ func (s *Step) possible(f figures) figures {
 	for i, t := range []traffic{{verb: "read", process: metric.ProcessReadKB, others: s.Others.Read},
 		{verb: "wrote", process: metric.ProcessWriteKB, others: max(0, s.Others.Written-s.Others.Dirty)}} {
 		own := find(f, t.process)
-		if own == nil || s.Disks == nil {
+		if own == nil || own.Value == 0 || s.Disks == nil {
 			continue
 		}
 		all, known := own.Value*kb, metric.Values{"did": t.verb, "worker": s.worker(), "own": own.Value / kb,
