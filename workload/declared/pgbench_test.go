@@ -82,7 +82,7 @@ func TestFromPgbenchReads(t *testing.T) {
 // A script that is not yet a workload gives a draft, and the reasons.
 func TestFromPgbenchDraft(t *testing.T) {
 	for script, want := range map[string]string{
-		"SELECT state FROM orders;":                                       "1:1 the SQL names none of pgbench's tables, and those that it names are unknown",
+		"SELECT state FROM orders;":                                        "1:1 the SQL names none of pgbench's tables, and those that it names are unknown",
 		"\\set x random(9, 1)\nDELETE FROM pgbench_tellers WHERE tid = :x": "",
 	} {
 		out, err := FromPgbench("a.sql", []byte(script))
