@@ -1,6 +1,7 @@
 package serverkit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -64,7 +65,7 @@ func (h *Host) look(conn net.Conn) {
 		return
 	}
 	h.pid, h.dir = pid, server.WorkDir(pid)
-	if marks, _ := fs.Glob(os.DirFS(h.dir), h.mark); len(marks) == 0 {
+	if marks, _ := fs.Glob(os.DirFS(h.dir), cmp.Or(h.mark, ".")); len(marks) == 0 {
 		h.dir = "" // it works elsewhere
 	}
 }
