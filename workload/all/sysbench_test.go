@@ -119,9 +119,10 @@ var (
 	tableNo = regexp.MustCompile(`sbtest(\d+)`)
 )
 
-// plain writes a statement without quotes around names and with one way to
-// set blanks.
+// plain writes a statement without quotes around names, the schema before them, which
+// ours name, and with one way to set blanks.
 func plain(s string) string {
+	s = strings.ReplaceAll(s, "`"+engine.DefaultSchema+"`.", "")
 	s = strings.ReplaceAll(strings.ReplaceAll(s, "`", ""), "count(", "COUNT(")
 	return strings.TrimSpace(around.ReplaceAllString(spaces.ReplaceAllString(s, " "), "$1"))
 }
