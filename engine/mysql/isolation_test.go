@@ -1,15 +1,12 @@
 package mysql
 
 import (
-	"context"
 	"errors"
 	"slices"
-	"strings"
 	"testing"
 
 	"rumbench/engine"
-	"rumbench/engine/serverkit"
-	"rumbench/engine/sqlkit"
+	"rumbench/engine/sqlkit/sqlkittest"
 	"rumbench/model"
 )
 
@@ -49,7 +46,7 @@ func isolationWord(level model.Isolation) string {
 // A session whose level is not the one asked for is refused.
 func TestIsolationIsCompared(t *testing.T) {
 	d := private(t, engine.Config{Isolation: model.ReadCommitted})
-	d.Connector = ignoring{d.Connector, "LEVEL READ COMMITTED", "LEVEL SERIALIZABLE"}
+	d.Connector = sqlkittest.Ignoring{Connector: d.Connector, Setting: "LEVEL READ COMMITTED", Instead: "LEVEL SERIALIZABLE"}
 	_, err := d.Session(t.Context())
 	if knob, ok := errors.AsType[*engine.KnobError](err); !ok || knob.Knob != "isolation" {
 		t.Errorf("got %v", err)
@@ -84,24 +81,4 @@ func TestSnapshotConflict(t *testing.T) {
 	if err := a.Exec(t.Context(), "UPDATE sale SET price = 6 WHERE id = 1"); engine.ClassOf(err) != engine.Conflict {
 		t.Errorf("%v of class %q", err, engine.ClassOf(err))
 	}
-}
-
-// ignoring connects through what changes a setting on its way.
-type ignoring struct {
-	serverkit.Connector
-	setting, instead string
-}
-
-func (i ignoring) Connect(ctx context.Context) (sqlkit.Conn, error) {
-	c, err := i.Connector.Connect(ctx)
-	return ignoringConn{c, i}, err
-}
-
-type ignoringConn struct {
-	sqlkit.Conn
-	ignoring
-}
-
-func (c ignoringConn) ExecText(ctx context.Context, text string) (rows, id int64, err error) {
-	return c.Conn.ExecText(ctx, strings.ReplaceAll(text, c.setting, c.instead))
 }

@@ -1,15 +1,12 @@
 package postgres
 
 import (
-	"context"
 	"errors"
 	"slices"
-	"strings"
 	"testing"
 
 	"rumbench/engine"
-	"rumbench/engine/serverkit"
-	"rumbench/engine/sqlkit"
+	"rumbench/engine/sqlkit/sqlkittest"
 	"rumbench/model"
 )
 
@@ -50,29 +47,9 @@ func TestIsolationIsCompared(t *testing.T) {
 	c := guest(server)
 	c.Isolation = model.ReadCommitted
 	d := open(t, c)
-	d.Connector = ignoring{d.Connector, "isolation = 'read committed'", "isolation = 'serializable'"}
+	d.Connector = sqlkittest.Ignoring{Connector: d.Connector, Setting: "isolation = 'read committed'", Instead: "isolation = 'serializable'"}
 	_, err := d.Session(t.Context())
 	if knob, ok := errors.AsType[*engine.KnobError](err); !ok || knob.Knob != "isolation" {
 		t.Errorf("got %v", err)
 	}
-}
-
-// ignoring connects through what changes a setting on its way.
-type ignoring struct {
-	serverkit.Connector
-	setting, instead string
-}
-
-func (i ignoring) Connect(ctx context.Context) (sqlkit.Conn, error) {
-	c, err := i.Connector.Connect(ctx)
-	return ignoringConn{c, i}, err
-}
-
-type ignoringConn struct {
-	sqlkit.Conn
-	ignoring
-}
-
-func (c ignoringConn) ExecText(ctx context.Context, text string) (rows, id int64, err error) {
-	return c.Conn.ExecText(ctx, strings.ReplaceAll(text, c.setting, c.instead))
 }
