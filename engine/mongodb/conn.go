@@ -43,10 +43,6 @@ func (p *peer) DialContext(ctx context.Context, network, address string) (net.Co
 	return p.Dial(ctx, network, cmp.Or(p.socket, address))
 }
 
-// idleTime is how long the connection for definitions is idle before the driver opens it
-// again: proxies end idle ones.
-const idleTime = time.Second
-
 // connect opens a client with a single connection for commands, which the driver opens again
 // after that idle time; 0: never. The driver has a second one to monitor the server, which is
 // idle.
@@ -58,11 +54,11 @@ func (p *peer) connect(ctx context.Context, idle time.Duration) (*mongo.Client, 
 		SetServerMonitoringMode(options.ServerMonitoringModePoll)
 	c, err := mongo.Connect(o)
 	if err != nil {
-		return nil, secret.Error(fmt.Errorf("connect: %w", err), secret.In(p.uri))
+		return nil, secret.Error(fmt.Errorf("connect: %w", err), p.uri)
 	}
 	if err := ping(ctx, c); err != nil {
 		disconnect(c)
-		return nil, secret.Error(err, secret.In(p.uri))
+		return nil, secret.Error(err, p.uri)
 	}
 	return c, nil
 }
@@ -87,7 +83,7 @@ func disconnect(c *mongo.Client) {
 // the substitute, so that its figures are not mistaken for MongoDB's; reports show the
 // first word of the version next to the engine.
 func (p *peer) meet(ctx context.Context) (err error) {
-	if p.client, err = p.connect(ctx, idleTime); err != nil {
+	if p.client, err = p.connect(ctx, wire.IdleTime); err != nil {
 		return err
 	}
 	build, err := p.ask(ctx, doc("buildInfo", 1))

@@ -42,10 +42,9 @@ type Connector interface {
 // hiding returns the way to connect by a connector, without the secrets of a data source
 // name in its errors.
 func hiding(c Connector, dsn string) sqlkit.Connector {
-	secrets := secret.In(dsn)
 	return func(ctx context.Context) (sqlkit.Conn, error) {
 		conn, err := c.Connect(ctx)
-		return conn, secret.Error(err, secrets)
+		return conn, secret.Error(err, dsn)
 	}
 }
 

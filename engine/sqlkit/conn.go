@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"rumbench/engine"
+	"rumbench/engine/wire"
 	"rumbench/internal/text/escape"
 	"rumbench/model"
 )
@@ -52,11 +52,10 @@ type Stmt interface {
 // Admin is a connection for statements outside the hot path: definitions,
 // settings, counters. It may be used from several goroutines, one at a time.
 type Admin struct {
-	mu    sync.Mutex
-	d     *Dialect
-	conn  Conn      // nil: closed
-	again Connector // see KeepOpen
-	used  time.Time // the last use, of a connection that is kept open
+	mu   sync.Mutex
+	d    *Dialect
+	conn Conn // nil: closed
+	kept wire.Kept[Conn]
 }
 
 // Connect opens a connection.
@@ -72,33 +71,16 @@ func Connect(ctx context.Context, connect Connector, d *Dialect) (*Admin, error)
 func NewAdmin(conn Conn, d *Dialect) *Admin { return &Admin{d: d, conn: conn} }
 
 // KeepOpen makes the connection open itself again before it is used, if it was lost while
-// it was idle: servers, proxies and poolers end idle connections.
-func (c *Admin) KeepOpen(connect Connector) { c.again, c.used = connect, time.Now() }
-
-// idleTime is how long a connection that is kept open is idle before it is tried, and
-// tryTime how long the server may take to answer then.
-const (
-	idleTime = time.Second
-	tryTime  = 10 * time.Second
-)
+// it was idle.
+func (c *Admin) KeepOpen(connect Connector) { c.kept.Keep(connect) }
 
 // awake opens the connection again if that is necessary.
-func (c *Admin) awake(ctx context.Context) error {
-	if c.again == nil || time.Since(c.used) < idleTime {
-		return nil
-	}
-	limited, cancel := context.WithTimeout(ctx, tryTime)
-	defer cancel()
-	if _, _, err := c.conn.ExecText(limited, "SELECT 1"); err == nil || ctx.Err() != nil {
-		return nil // the statement that follows reports the context's end
-	}
-	conn, err := c.again(ctx)
-	if err != nil {
-		return c.d.classify("connect again", err)
-	}
-	_ = c.conn.Close() // it is lost
-	c.conn = conn
-	return nil
+func (c *Admin) awake(ctx context.Context) (err error) {
+	c.conn, err = c.kept.Awake(ctx, c.conn, func(ctx context.Context) error {
+		_, _, err := c.conn.ExecText(ctx, "SELECT 1")
+		return err
+	})
+	return c.d.classify("connect again", err)
 }
 
 // Exec executes a statement whose result is of no interest.
@@ -132,7 +114,7 @@ func (c *Admin) use(ctx context.Context, f func(conn Conn) error) error {
 	if err := c.awake(ctx); err != nil {
 		return err
 	}
-	defer func() { c.used = time.Now() }()
+	defer c.kept.Used()
 	return f(c.conn)
 }
 

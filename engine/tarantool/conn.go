@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"rumbench/engine/serverkit"
 	"rumbench/engine/tarantool/iproto"
@@ -18,12 +17,9 @@ import (
 // goroutines, one at a time.
 type conn struct {
 	*iproto.Conn
-	mu  sync.Mutex
-	out []byte
-	// again opens the connection again if it was lost while it was idle: proxies end idle
-	// ones; nil: it stays lost.
-	again func(context.Context) (*conn, error)
-	used  time.Time
+	mu   sync.Mutex
+	out  []byte
+	kept wire.Kept[*iproto.Conn]
 }
 
 // connect opens a connection to a server, on which it evaluates an expression.
@@ -41,7 +37,7 @@ func dialled(ctx context.Context, a address, dial wire.Dial) (*conn, error) {
 	}
 	c, err := iproto.Connect(ctx, nc, a.user, a.password)
 	if err != nil {
-		return nil, secret.Error(fmt.Errorf("connect: %w", err), a.secrets)
+		return nil, secret.Error(fmt.Errorf("connect: %w", err), a.dsn)
 	}
 	out := &conn{Conn: c}
 	if err := out.eval(ctx, nil, "return"); err != nil { // a server or a proxy may greet and be silent
@@ -52,34 +48,15 @@ func dialled(ctx context.Context, a address, dial wire.Dial) (*conn, error) {
 
 // eval evaluates an expression with texts as its arguments. Its result, which is JSON, is
 // decoded into the value, unless that is nil.
-func (c *conn) eval(ctx context.Context, into any, expr string, args ...string) error {
+func (c *conn) eval(ctx context.Context, into any, expr string, args ...string) (err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := c.awake(ctx); err != nil {
+	c.Conn, err = c.kept.Awake(ctx, c.Conn, func(ctx context.Context) error { return c.evaluate(ctx, nil, "return") })
+	if err != nil {
 		return err
 	}
-	defer func() { c.used = time.Now() }()
+	defer c.kept.Used()
 	return c.evaluate(ctx, into, expr, args...)
-}
-
-// idleTime is how long a connection is idle before it is tried.
-const idleTime = time.Second
-
-// awake opens the connection again if that is necessary.
-func (c *conn) awake(ctx context.Context) error {
-	if c.again == nil || time.Since(c.used) < idleTime {
-		return nil
-	}
-	_, err := serverkit.Hello(ctx, func(ctx context.Context) (any, error) { return nil, c.evaluate(ctx, nil, "return") })
-	if err == nil || ctx.Err() != nil {
-		return nil // the request that follows reports the context's end
-	}
-	next, err := c.again(ctx)
-	if err == nil {
-		_ = c.Conn.Close() // it is lost
-		c.Conn = next.Conn
-	}
-	return err
 }
 
 func (c *conn) evaluate(ctx context.Context, into any, expr string, args ...string) error {

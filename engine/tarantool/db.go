@@ -11,10 +11,10 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"rumbench/engine"
 	"rumbench/engine/serverkit"
+	"rumbench/engine/tarantool/iproto"
 	"rumbench/internal/server"
 	"rumbench/model"
 )
@@ -74,7 +74,13 @@ func (d *db) begin(ctx context.Context) (err error) {
 	if d.admin, err = d.connect(ctx); err != nil {
 		return err
 	}
-	d.admin.again, d.admin.used = d.checked, time.Now()
+	d.admin.kept.Keep(func(ctx context.Context) (*iproto.Conn, error) {
+		c, err := d.checked(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return c.Conn, nil
+	})
 	if d.Private != nil {
 		if err := d.NoteEmpty(fileClass); err != nil {
 			return err

@@ -18,7 +18,6 @@ import (
 	"rumbench/engine/serverkit"
 	"rumbench/internal/server"
 	"rumbench/internal/text/quantity"
-	"rumbench/internal/text/secret"
 	"rumbench/model"
 )
 
@@ -174,14 +173,14 @@ func (s *setup) knobSettings() []server.Setting {
 // address is the server's address and the user.
 type address struct {
 	network, host, user, password string
-	secrets                       []string // which errors must not show
+	dsn                           string // its secrets are hidden in errors
 }
 
 // parseDSN reads a data source name as Tarantool's connectors do. The error does not show
 // the name: it may contain a password.
 func parseDSN(dsn string) (a address, err error) {
 	rest := strings.TrimPrefix(dsn, "tarantool://")
-	a.user, a.secrets = "guest", secret.In(dsn)
+	a.user, a.dsn = "guest", dsn
 	if at := strings.LastIndexByte(rest, '@'); at >= 0 {
 		a.user, a.password, _ = strings.Cut(rest[:at], ":")
 		rest = rest[at+1:]

@@ -91,9 +91,9 @@ func Hide(text string) string { return hide(text, anywhere) }
 // shorter one is often just a word, or within one.
 const shortest = 4
 
-// In returns the secrets in a data source name and their parts, the longest first: a
+// parts returns the secrets in a data source name and their parts, the longest first: a
 // server that does not understand them quotes them in its errors.
-func In(dsn string) (out []string) {
+func parts(dsn string) (out []string) {
 	add := func(s string) {
 		if s != "" && !slices.Contains(out, s) {
 			out = append(out, s)
@@ -127,13 +127,13 @@ type hidden struct {
 func (h *hidden) Error() string { return h.text }
 func (h *hidden) Unwrap() error { return h.error }
 
-// Error returns an error whose text has none of the secrets; nil for nil.
-func Error(err error, secrets []string) error {
+// Error returns an error without the secrets of a data source name; nil for nil.
+func Error(err error, dsn string) error {
 	if err == nil {
 		return nil
 	}
 	text := err.Error()
-	for _, s := range secrets {
+	for _, s := range parts(dsn) {
 		if len(s) >= shortest {
 			text = strings.ReplaceAll(text, s, escape.Hidden)
 			continue
