@@ -45,8 +45,12 @@ const (
 	CacheHeld = "engine.cache_held_bytes"
 	// for a B-tree that copies pages on write, transactions committed that may have written
 	WriteCommits = "engine.write_commits"
-	StallTime    = "engine.stall_ns" // time during which writes were stalled
-	Stalls       = "engine.stalls"   // write stalls
+	TempBytes    = "engine.temp_bytes"  // bytes written to temporary files, of sorts and hash tables
+	Spills       = "engine.spills"      // sorts and temporary tables that did not fit into their memory
+	Connects     = "engine.connections" // connections opened
+	Prepares     = "engine.prepares"    // statements prepared
+	StallTime    = "engine.stall_ns"    // time during which writes were stalled
+	Stalls       = "engine.stalls"      // write stalls
 )
 
 // ExplicitOnly is the label of Commits on a server that counts only COMMIT
@@ -96,6 +100,10 @@ func Meanings() []Meaning {
 		{CacheHeld, Gauge, "bytes", "pages held in the cache"},
 		{WriteCommits, Counter, "count", "commits of writers"},
 		{CompactionDebt, Gauge, "bytes", "compaction debt"},
+		{TempBytes, Counter, "bytes", "bytes to temporary files"},
+		{Spills, Counter, "count", "spills to temporary files"},
+		{Connects, Counter, "count", "connections opened"},
+		{Prepares, Counter, "count", "statements prepared"},
 		{Stalls, Counter, "count", "write stalls"},
 		{StallTime, Counter, "ns", "time in write stalls"},
 		{BytesTaken, Counter, "bytes", "bytes put into the storage"},

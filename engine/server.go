@@ -132,8 +132,11 @@ const (
 	LogFile    FileClass = "log"
 	RedoFile   FileClass = "redo"   // redo log in files that are reused
 	SpareFile  FileClass = "spare"  // preallocated or recycled log files
-	SystemFile FileClass = "system" // the server's own tables, undo, old row versions, settings, messages
-	TempFile   FileClass = "temp"
+	BinlogFile FileClass = "binlog" // a log of changes for replicas
+	// MessageFile is a log of text that the server writes for people: errors, statements
+	MessageFile FileClass = "messages"
+	SystemFile  FileClass = "system" // the server's own tables, undo, old row versions, settings
+	TempFile    FileClass = "temp"
 )
 
 // Classifier is a DB that knows the purpose of each file in its data directory.

@@ -266,6 +266,7 @@ func (p *peer) Counters(ctx context.Context, s *engine.Sample) error {
 	if storage := lookup(reply, "wiredTiger"); storage != nil {
 		written := number(storage, "block-manager", "bytes written") + number(storage, "log", "log bytes written")
 		s.Counter(engine.BytesWritten, "bytes", float64(written))
+		s.Counter(engine.LogSyncs, "count", float64(number(storage, "log", "log sync operations")))
 	}
 	return nil
 }

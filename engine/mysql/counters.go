@@ -143,6 +143,9 @@ func (t *status) neutralServer(s *engine.Sample) {
 		examined += f["handler_read_"+name]
 	}
 	s.Counter(engine.RowsExamined, "count", examined)
+	s.Counter(engine.Spills, "count", f["created_tmp_disk_tables"]+f["sort_merge_passes"])
+	s.Counter(engine.Connects, "count", f["connections"])
+	s.Counter(engine.Prepares, "count", f["com_stmt_prepare"])
 	s.Gauge(engine.Sessions, "count", max(0, f["threads_connected"]-float64(len(t.observers))))
 	s.Gauge(engine.SessionsActive, "count", max(0, f["threads_running"]-1))
 	// Handler_commit counts each statement of a transaction, Com_commit does not count

@@ -34,7 +34,9 @@ func fileClass(path, schema string, shared bool) engine.FileClass {
 	case strings.HasPrefix(base, "ib_logfile"), in("#innodb_redo"), strings.HasPrefix(base, "aria_log"):
 		return engine.RedoFile
 	case strings.Contains(base, "-bin."), strings.HasPrefix(base, "binlog."):
-		return engine.LogFile
+		return engine.BinlogFile
+	case filepath.Dir(path) == "data" && (strings.HasSuffix(base, ".log") || strings.HasSuffix(base, ".err")):
+		return engine.MessageFile
 	case in(schema) && base != "db.opt", shared && strings.HasPrefix(base, "ibdata"):
 		return engine.DataFile
 	}

@@ -80,6 +80,8 @@ func fileClass(path string, database uint32, current string) engine.FileClass {
 		return engine.SpareFile
 	case top == "pg_wal":
 		return engine.RedoFile
+	case top == "log", top == "pg_log":
+		return engine.MessageFile
 	case top == "tmp" || top == "pg_dynshmem" || strings.Contains(path, "pgsql_tmp"):
 		return engine.TempFile
 	}

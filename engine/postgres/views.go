@@ -33,7 +33,7 @@ func views(release int, schema string) []view {
 		out = append(out, backendView)
 	}
 	if major >= 18 {
-		out = append(out, walWritesView)
+		out = append(out, walWritesView, walSyncsView)
 	}
 	return append(out, databaseView(schema), tableView(schema), indexView(schema))
 }
@@ -120,7 +120,8 @@ FROM pg_class WHERE relnamespace = 'pg_catalog'::regnamespace AND NOT relisshare
 func clientView(schema string) view {
 	const hits, missed = "sum(blks_hit) - sum(coalesce(hit, 0))", "sum(blks_read) - sum(coalesce(missed, 0))"
 	v := view{source: databases + "WHERE datname = current_database()", points: []point{
-		count("engine.commits", "sum(xact_commit)"),
+		count("engine.commits", "sum(xact_commit)"), count("engine.connections", "sum(sessions)").startingAt(14),
+		count("engine.spills", "sum(temp_files)"), size("engine.temp_bytes", "sum(temp_bytes)"),
 		count("engine.rows_examined", "sum(tup_returned) - sum(coalesce(returned, 0))"),
 		count("engine.cache_lookups", hits+" + "+missed).startingAt(readsApart),
 		count("engine.cache_misses", missed).startingAt(readsApart),
@@ -205,6 +206,10 @@ var walWritesView = view{prefix: "postgres.wal.", points: []point{
 	count("writes", "sum(writes)"), count("syncs", "sum(fsyncs)"), nanos("write_ns", "sum(write_time)"),
 	nanos("sync_ns", "sum(fsync_time)"),
 }, source: "FROM pg_stat_io WHERE object = 'wal'"}
+
+// walSyncsView has the same for all engines.
+var walSyncsView = view{source: "FROM pg_stat_io WHERE object = 'wal'", points: []point{
+	count("engine.log_syncs", "sum(fsyncs)")}}
 
 // ioView shows which processes read and write which objects. Most of its rows never count
 // anything.

@@ -59,6 +59,7 @@ func (s *store) Counters(out *engine.Sample) error {
 	out.Counter(engine.BytesWritten, "bytes",
 		found["rocksdb.wal.bytes"]+found["rocksdb.flush.write.bytes"]+found["rocksdb.compact.write.bytes"])
 	out.Counter(engine.LogBytes, "bytes", found["rocksdb.wal.bytes"])
+	out.Counter(engine.LogSyncs, "count", found["rocksdb.wal.synced"])
 	out.Counter(engine.FlushBytes, "bytes", found["rocksdb.flush.write.bytes"])
 	out.Counter(engine.CompactedBytes, "bytes", found["rocksdb.compact.write.bytes"])
 	out.Counter(engine.BytesTaken, "bytes", found["rocksdb.bytes.written"])

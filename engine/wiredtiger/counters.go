@@ -59,7 +59,7 @@ var statistics = []statistic{
 	{description: "log: maximum log file size", setting: "log.file_max"},
 	{description: "log: log bytes written", name: engine.LogBytes, unit: "bytes"},
 	{description: "log: log write operations", name: "wiredtiger.log.writes", unit: "count"},
-	{description: "log: log sync operations", name: "wiredtiger.log.syncs", unit: "count"},
+	{description: "log: log sync operations", name: engine.LogSyncs, unit: "count"},
 	{description: "log: log sync time duration (usecs)", name: "wiredtiger.log.sync_ns", unit: "ns", factor: us},
 	{description: "thread-yield: application thread time waiting for cache (usecs)", name: "wiredtiger.cache.wait_ns",
 		unit: "ns", factor: us},

@@ -7,6 +7,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/fsize"
 	"rumbench/internal/metric"
+	"rumbench/internal/observe"
 	"rumbench/workload"
 )
 
@@ -26,10 +27,42 @@ type Space struct {
 	Files map[engine.FileClass]fsize.Sum
 	Empty map[engine.FileClass]int64
 	Apart bool
+	// Messages are the bytes of what the server printed, a log that is not among the Files.
+	Messages int64
+	Before   *Space // of the end of the step before; nil if not measured
+}
+
+// GrownBytes is the name of a counter: the bytes by which the files of a class grew over a
+// step.
+func GrownBytes(class engine.FileClass) string { return "files.grown_bytes." + string(class) }
+
+// growth adds how the files of each class grew. Files of a fixed size, and those that are
+// removed, tell nothing about what was written.
+func (b *Builder) growth(z *Space) {
+	if z.Before == nil || !z.Apart {
+		return
+	}
+	used := func(z *Space, class engine.FileClass) int64 {
+		if class == engine.MessageFile {
+			return z.Files[class].Used + z.Messages
+		}
+		return z.Files[class].Used
+	}
+	classes := slices.AppendSeq([]engine.FileClass{engine.MessageFile}, maps.Keys(z.Files))
+	slices.Sort(classes)
+	for _, class := range slices.Compact(classes) {
+		grown := used(z, class) - used(z.Before, class)
+		if grown < 0 {
+			continue
+		}
+		b.Counters = append(b.Counters, observe.Change{Name: GrownBytes(class), Kind: engine.Counter, Unit: "bytes",
+			Value: float64(grown)})
+	}
 }
 
 // Space adds sizes and memory at the end of the step.
 func (b *Builder) Space(z *Space) {
+	b.growth(z)
 	b.Put(metric.LiveRows, float64(z.Live.Rows))
 	b.Put(metric.LiveBytes, float64(z.Live.Bytes))
 	if z.Memory > 0 {
@@ -61,7 +94,10 @@ func (b *Builder) Space(z *Space) {
 		amplification(total, Source(metric.SpaceOfDirectory))
 		return
 	}
-	logs := z.Files[engine.LogFile].Allocated + z.Files[engine.RedoFile].Allocated + z.Files[engine.SpareFile].Allocated
+	var logs int64
+	for _, class := range []engine.FileClass{engine.LogFile, engine.RedoFile, engine.SpareFile, engine.BinlogFile} {
+		logs += z.Files[class].Allocated
+	}
 	b.Put(metric.DataBytes, float64(z.Files[engine.DataFile].Allocated), Source("files of tables and indexes"))
 	b.Put(metric.LogBytes, float64(logs), Source("files of logs"))
 	parts, source, warned := z.ofRows()
@@ -85,7 +121,7 @@ func (b *Builder) Space(z *Space) {
 func (z *Space) ofRows() (parts map[engine.FileClass]int64, source string, warned []metric.Warning) {
 	parts = map[engine.FileClass]int64{engine.DataFile: z.Files[engine.DataFile].Allocated}
 	if z.Empty == nil {
-		parts[engine.LogFile] = z.Files[engine.LogFile].Used
+		parts[engine.LogFile], parts[engine.BinlogFile] = z.Files[engine.LogFile].Used, z.Files[engine.BinlogFile].Used
 		return parts, metric.SpaceAndLogs, []metric.Warning{metric.Warn(metric.EmptyUnknown, nil)}
 	}
 	for class, sum := range z.Files {

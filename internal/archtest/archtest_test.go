@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 118_050
+const mostTotal = 119_050
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -45,22 +45,22 @@ var rooms = []room{
 	{"internal/stat", 2_226, []string{"internal/stat internal/stat/hist"}},
 	{"internal/metric", 1_267, []string{"internal/metric"}},
 	{"internal/server", 2_096, []string{"internal/server"}},
-	{"engine", 25_115, []string{
+	{"engine", 25_140, []string{
 		"engine/fsize engine/wire", "engine", "engine/sqlkit engine/kvkit engine/native engine/enginetest",
 		"engine/sqlkit/stdsql engine/sqlkit/sqlkittest engine/serverkit engine/tarantool/iproto",
 		"engine/mysql/mysqlwire engine/postgres/pgwire", "engine/*", "engine/all",
 	}},
 	{"workload", 18_760, []string{"workload/gen workload/pace", "workload", "workload/*", "workload/all"}},
 	{"internal/observe", 6_599, []string{"internal/observe/cpuset", "internal/observe internal/observe/perfring", "internal/observe/profile internal/observe/blockio"}},
-	{"internal/account", 2_639, []string{"internal/account"}},
+	{"internal/account", 2_675, []string{"internal/account"}},
 	{"internal/result", 3_254, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
 	{"internal/plan", 2_694, []string{"internal/plan"}},
-	{"internal/run", 7_018, []string{"internal/run/drive internal/run/ratesearch", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
+	{"internal/run", 7_038, []string{"internal/run/drive internal/run/ratesearch", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 7_241, []string{"internal/importer"}},
-	{"internal/compare", 4_107, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
-	{"internal/explain", 4_452, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
+	{"internal/compare", 4_130, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
+	{"internal/explain", 5_327, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_827, []string{"internal/page/picture internal/page/flame", "internal/page"}},
-	{"internal/report", 10_776, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report"}},
+	{"internal/report", 10_800, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report"}},
 	{"internal/cli", 9_361, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
 	{"bench", 3_233, []string{"bench/slowed", "bench bench/peers bench/planted"}},
 	{"scripts", 420, []string{"scripts/man scripts/suite"}},

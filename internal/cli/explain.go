@@ -139,10 +139,7 @@ func writeExplanations(w io.Writer, list []*explain.Explanation, o *explainOptio
 		}
 		return metric.WriteLines(w, records)
 	}
-	blocks := report.Settled(list, 2)
-	for _, e := range list {
-		blocks = append(blocks, report.Why(e, o.all)...)
-	}
+	blocks := append(report.Settled(list, 2), report.Why(list, o.all)...)
 	if o.format == "markdown" {
 		return page.Markdown(w, &page.Document{Lead: blocks}, true)
 	}

@@ -109,6 +109,18 @@ func (e *Effect) Notable() Verdict {
 	return direction(m, e.New.Value-e.Base.Value)
 }
 
+// Bounded returns how a ratio of which one number is only a lower bound is limited: "at least",
+// "at most", or "" if it is not.
+func (e *Effect) Bounded() string {
+	switch {
+	case !e.bounded(), e.Base.AtLeast() && e.New.AtLeast():
+		return ""
+	case e.New.AtLeast():
+		return "at least"
+	}
+	return "at most"
+}
+
 // bounded reports whether the order of the two numbers is unknown, because the
 // lesser is only a lower bound.
 func (e *Effect) bounded() bool {
@@ -343,6 +355,9 @@ func (e *Effect) tooFew() string {
 	}
 	return ""
 }
+
+// TooFew reports whether there are too few trials to prove anything.
+func (e *Effect) TooFew() bool { return e.trials() < LeastTrials }
 
 // judge sets the verdict once Adjusted is known.
 func (e *Effect) judge(b bounds) {

@@ -50,6 +50,7 @@ type sample struct {
 	base, other []sheet
 	design      stat.Design
 	factors     bool
+	parts       bool    // of a cost
 	sign        float64 // -1 if the number is a time and its inverse is explained
 	// clients are the numbers of clients of the runs, if they differ: X = clients ÷ time
 	// per unit, so the clients are a separate item.
@@ -85,6 +86,9 @@ func (s *sample) uneven() bool {
 	base, other := s.base[0], s.other[0]
 	if s.factors {
 		return len(base) != len(other)
+	}
+	if !s.parts {
+		return false // a role of sessions may have the name of a part
 	}
 	counts := func(x sheet) bool {
 		return slices.ContainsFunc(x, func(e entry) bool { return slices.Contains(account.Parts(), account.Part(e.item)) })

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"math"
+	"slices"
 
 	"rumbench/engine"
 	"rumbench/internal/account"
@@ -42,6 +43,8 @@ func (v *view) moves(name string, c *Cause, lowest float64) bool {
 const (
 	mostPerRead = 100 // to read a page or block, check it and put it into a cache
 	mostPerRow  = 20  // to look at a row
+	mostPerKB   = 20  // to make, check and write it
+	mostPerSync = 500 // to wait for it and to wake up
 )
 
 const (
@@ -112,16 +115,19 @@ func stalled(_ *view, _ *Sum, side *Side) float64 {
 	return side.metric(metric.EngineStallS) / side.seconds()
 }
 
-// rowWaits is how long sessions waited for row locks per unit, in µs; 0 if no wait was
-// recorded.
-func rowWaits(v *view, _ *Sum, side *Side) (sum float64) {
+// rowWaits is how long sessions waited for row locks per unit, in µs; 0 if none was seen
+// waiting.
+func rowWaits(v *view, _ *Sum, side *Side) float64 {
 	k, _ := v.Of.Own(metric.CPUUS)
-	for i := range side.runs {
-		if us := side.runs[i].value(metric.WaitUS, string(engine.RoleRow), k); us > 0 {
-			sum += us / float64(len(side.runs))
+	return side.mean(func(r *run) float64 {
+		if !slices.ContainsFunc(r.Rows, func(row metric.Row) bool { return row.Metric == metric.WaitUS }) {
+			return math.NaN() // sessions were not sampled
 		}
-	}
-	return sum
+		if us := r.value(metric.WaitUS, string(engine.RoleRow), k); us > 0 {
+			return us
+		}
+		return 0
+	})
 }
 
 // condition reports whether a rule holds.
@@ -140,12 +146,51 @@ func grows(n measure, share, lowest float64) condition {
 // The conditions of numbers. The lowest differences are a quarter of a page of the log, a
 // fifth of the time, a tenth of a table that filters spare.
 var (
-	moreWholePages = grows(wholePages, 0, 2)
+	moreWholePages = allOf(grows(wholePages, 0, 2), canCost(wholePages, mostPerKB))
 	moreStalls     = grows(stalled, 0, 0.2)
 	lessSpared     = grows(spared, 0, -0.1)
-	moreFlushes    = grows(deviceFlushes, 0.5, 0.05)
-	sameFlushes    = grows(deviceFlushes, 0.1, 0) // they differ as the item does
+	moreFlushes    = allOf(grows(deviceFlushes, 0.5, 0.05), canCost(deviceFlushes, mostPerSync))
 )
+
+// canCost is the condition that a number, at most so many µs each, can be a good part of a
+// difference of time.
+func canCost(n measure, each float64) condition {
+	return func(v *view, s *Sum, c *Cause) bool {
+		return (n(v, s, &v.New)-n(v, s, &v.Base))*each/(c.New-c.Base) >= mostPart
+	}
+}
+
+// allOf is the condition that two conditions hold.
+func allOf(a, b condition) condition {
+	return func(v *view, s *Sum, c *Cause) bool { return a(v, s, c) && b(v, s, c) }
+}
+
+// mostBlock is the KB that a sync writes at most beyond what it has to: the rest of its blocks,
+// and the file system's journal.
+const mostBlock = 32
+
+// blocksOfSyncs reports whether syncs differ as the item does, and can be the reason: the
+// engine's own count of them, or that of the device if it counts none.
+func blocksOfSyncs(v *view, s *Sum, c *Cause) bool {
+	syncs := func(_ *view, s *Sum, side *Side) float64 { return side.per(metric.LogSyncs, "", s.writes(v)) }
+	if math.IsNaN(syncs(v, s, &v.Base) + syncs(v, s, &v.New)) {
+		syncs = deviceFlushes
+	}
+	base, other := syncs(v, s, &v.Base), syncs(v, s, &v.New)
+	return apart(base, other, 0.1) && (other-base)*mostBlock/(c.New-c.Base) >= mostPart
+}
+
+// morePauses reports whether the time between operations is much more than clients need for
+// themselves.
+func morePauses(v *view, _ *Sum, c *Cause) bool {
+	larger, _ := v.larger(c)
+	busy := larger.mean((*run).clientCost)
+	return max(c.Base, c.New) > 2*busy
+}
+
+// lessThanBlock reports whether one side's reads of the device are less than any block: most
+// misses were served by the page cache.
+func lessThanBlock(_ *view, _ *Sum, c *Cause) bool { return min(c.Base, c.New) < leastBlock/8. }
 
 // moreMerges reports whether compactions write much more if there is more of the item, by
 // more than is flushed for the first time.

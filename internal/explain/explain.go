@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"rumbench/internal/account"
 	"rumbench/internal/compare"
@@ -16,7 +17,10 @@ import (
 type Explanation struct {
 	Base, New *compare.Target
 	Steps     []*Step              // that the comparison judges, in their order
-	Differ    []compare.Difference // settings, versions and parameters: they may be the causes of causes
+	Differ    []compare.Difference // settings, versions and parameters: the causes of causes are among them
+	// Randomised: the trials of the two alternated, so that nothing but Differ could act on one
+	// side only.
+	Randomised bool
 
 	judgement *compare.Judgement
 }
@@ -27,8 +31,11 @@ type Step struct {
 	Base, New Side
 	Notes     []Note // that go before the sums
 	Sums      []*Sum
-	Predicted []Prediction // the costs that the structures should have
-	Why       string       // the reason if throughput is not explained; "" if it is
+	Predicted []Prediction    // the costs that the structures should have
+	Rate      *compare.Effect // of the throughput; nil if it was not compared
+	Writes    *compare.Effect // of the KB written; nil if they were not
+	Ways      []string        // what else differs that a unit needs, in words
+	Why       string          // the reason if throughput is not explained; "" if it is
 }
 
 // Side is the common data of a step's runs on a target.
@@ -63,7 +70,8 @@ type Cause struct {
 
 // Explain explains a judgement. Steps that only warm up or settle are left out.
 func Explain(c *compare.Campaign, j *compare.Judgement) *Explanation {
-	e := &Explanation{Base: j.Base, New: j.New, Differ: compare.Apart(j.Base, j.New), judgement: j}
+	e := &Explanation{Base: j.Base, New: j.New, Differ: compare.Apart(j.Base, j.New),
+		Randomised: compare.Randomised(j.Base, j.New), judgement: j}
 	for _, s := range c.Steps {
 		if s.Warmup || s.Primary == "" || compare.IsProbe(s) || len(s.Runs[j.Base]) == 0 || len(s.Runs[j.New]) == 0 {
 			continue
@@ -76,7 +84,13 @@ func Explain(c *compare.Campaign, j *compare.Judgement) *Explanation {
 func (e *Explanation) step(j *compare.Judgement, s *compare.Step) *Step {
 	a, b, design := s.Paired(j.Base, j.New)
 	out := &Step{Of: s, Base: newSide(j.Base, a), New: newSide(j.New, b)}
-	if sum, reason := out.throughput(j, design); sum != nil {
+	if k, ok := s.Rate(s.Primary); ok {
+		out.Rate = j.Effect(s, k)
+	}
+	if k, ok := s.Own(metric.WriteKB); ok {
+		out.Writes = j.Effect(s, k)
+	}
+	if sum, reason := out.throughput(design); sum != nil {
 		out.Sums = append(out.Sums, sum)
 	} else {
 		out.Why = reason
@@ -94,6 +108,7 @@ func (e *Explanation) step(j *compare.Judgement, s *compare.Step) *Step {
 	for _, sum := range out.Sums {
 		sum.name(v)
 	}
+	out.Ways = otherWays(v)
 	out.Sums = slices.DeleteFunc(out.Sums, (*Sum).repeats)
 	slices.SortStableFunc(out.Sums, func(a, b *Sum) int { return cmp.Compare(b.weight(), a.weight()) })
 	return out
@@ -113,11 +128,10 @@ func newSide(t *compare.Target, runs []compare.Run) Side {
 
 // throughput explains the rate of the step's primary operation by the ledger that speaking
 // chooses.
-func (s *Step) throughput(j *compare.Judgement, design stat.Design) (*Sum, string) {
-	k, ok := s.Of.Rate(s.Of.Primary)
-	e := j.Effect(s.Of, k)
+func (s *Step) throughput(design stat.Design) (*Sum, string) {
+	e := s.Rate
 	switch {
-	case !ok || e == nil:
+	case e == nil:
 		return nil, "its rate was not measured"
 	case e.Why != "" && e.Verdict == "":
 		return nil, e.Why
@@ -130,7 +144,10 @@ func (s *Step) throughput(j *compare.Judgement, design stat.Design) (*Sum, strin
 // rated reports whether the primary operation's group promises a rate.
 func (s *Side) rated() bool {
 	return slices.ContainsFunc(s.runs, func(r run) bool {
-		return slices.ContainsFunc(r.Groups, func(g result.Group) bool { return g.Promised(r.Primary) > 0 || g.Open })
+		return slices.ContainsFunc(r.Groups, func(g result.Group) bool {
+			_, does := g.Units[r.Primary]
+			return does && (g.Promised(r.Primary) > 0 || g.Open)
+		})
 	})
 }
 
@@ -204,7 +221,8 @@ func (s *Step) cost(j *compare.Judgement, k compare.Key, design stat.Design) *Su
 
 // sum splits a number of all runs; nil if that is not possible in each of them.
 func (s *Step) sum(e *compare.Effect, ledger Ledger, design stat.Design, sign float64, split func(*run) sheet) *Sum {
-	data := sample{design: design, factors: ledger == Factors || ledger == Ceiling, sign: sign}
+	data := sample{design: design, factors: ledger == Factors || ledger == Ceiling,
+		parts: ledger == Parts, sign: sign}
 	for _, side := range []struct {
 		runs []run
 		dst  *[]sheet
@@ -404,18 +422,22 @@ func (s *Step) foreign(k compare.Key) bool {
 }
 
 // per returns the mean of a metric's rows over a side's runs, per the unit of the key; NaN
-// if a run has none.
+// if a run has none, or one that other programs disturbed.
 func (s *Side) per(name, op string, like compare.Key) float64 {
-	var sum float64
-	for i := range s.runs {
-		sum += s.runs[i].value(name, op, like) / float64(len(s.runs))
-	}
-	return sum
+	return s.mean(func(r *run) float64 {
+		if row := metric.Find(r.Rows, name, op, like.Per); row != nil && !row.Disturbed {
+			return row.Value
+		}
+		return math.NaN()
+	})
 }
 
 // growth returns the mean growth of a counter per primary unit.
 func (s *Side) growth(name string) (sum float64, ok bool) {
 	for i := range s.runs {
+		if strings.HasPrefix(name, "device.") && s.runs[i].disturbed() {
+			return 0, false // what other programs read and wrote is in it
+		}
 		v, known := account.Counter(s.runs[i].Counters, name)
 		if !known || s.runs[i].units <= 0 {
 			return 0, false
@@ -441,6 +463,11 @@ func (e *Explanation) ByCPU() bool {
 func (e *Explanation) Differs() bool {
 	return slices.ContainsFunc(e.Steps,
 		func(s *Step) bool { return slices.ContainsFunc(s.Sums, func(s *Sum) bool { return s.Sure() }) })
+}
+
+// Explains reports whether any number could be split, or one thing is the cause by design.
+func (e *Explanation) Explains() bool {
+	return e.Single() && !e.unlikeEngines() || slices.ContainsFunc(e.Steps, func(s *Step) bool { return len(s.Sums) > 0 })
 }
 
 // Judged reports whether anything could be judged.

@@ -167,6 +167,7 @@ func (r *run) sessions() (out sheet) {
 			out = append(out, entry{item: Item(row.Op), value: row.Value, seen: row.N})
 		}
 	}
+	out = r.pauses(out)
 	if len(out) > 0 || r.trial.Hosting != result.Embedded || len(r.Groups) != 1 || r.units <= 0 {
 		return out
 	}
@@ -183,6 +184,19 @@ func (r *run) sessions() (out sheet) {
 	}
 	return sheet{{item: InCalls, value: busy - stalled}, {item: Stalled, value: stalled},
 		{item: Between, value: think.Value * total}}
+}
+
+// pauses takes from the time in which sessions wait for their clients that in which these have
+// no operation in progress, if there is one group of them.
+func (r *run) pauses(x sheet) sheet {
+	think := metric.Find(r.Rows, metric.ThinkShare, "", "")
+	i := slices.IndexFunc(x, func(e entry) bool { return e.item == Item(engine.RoleClient) })
+	if think == nil || i < 0 || len(r.Groups) != 1 {
+		return x
+	}
+	pause := min(x[i].value, think.Value*x.total())
+	x[i].value -= pause
+	return append(x, entry{item: Between, value: pause})
 }
 
 // threads splits the time of the sessions by the state of their threads.
@@ -230,6 +244,11 @@ func (r *run) value(name, op string, like compare.Key) float64 {
 	return math.NaN()
 }
 
+// disturbed reports whether other programs used the device.
+func (r *run) disturbed() bool {
+	return slices.ContainsFunc(r.Rows, func(row metric.Row) bool { return row.Disturbed })
+}
+
 // splits are how costs are split.
 var splits = map[string]struct {
 	by    Ledger
@@ -267,9 +286,14 @@ func (r *run) splitWrites(k compare.Key) (out sheet) {
 		}
 	}
 	all := r.value(k.Metric, "", k)
+	if len(out) > 0 {
+		out = append(out, r.besides(k)...)
+	}
 	if v := min(all, r.value(metric.ProcessWriteKB, "", k)) - out.total(); v > 0 && len(out) > 0 {
 		beyond := Padding
-		if len(out) == 1 && out[0].item == Item(account.LogPart) {
+		if !slices.ContainsFunc(out, func(e entry) bool {
+			return e.item != Item(account.LogPart) && slices.Contains(account.Parts(), account.Part(e.item))
+		}) {
 			beyond = Uncounted
 		}
 		out = append(out, entry{item: beyond, value: v})
@@ -280,6 +304,26 @@ func (r *run) splitWrites(k compare.Key) (out sheet) {
 	return out.close(all, Rest)
 }
 
+// besides are what a server writes besides its tables and their log, per unit of a key: growing
+// files, and temporary ones.
+func (r *run) besides(k compare.Key) (out sheet) {
+	row := metric.Find(r.Rows, k.Metric, "", k.Per)
+	for _, e := range []struct {
+		item    Item
+		counter string
+	}{{TextLog, account.GrownBytes(engine.MessageFile)}, {BinaryLog, account.GrownBytes(engine.BinlogFile)},
+		{TempWrites, engine.TempBytes}} {
+		if v, ok := account.Counter(r.Counters, e.counter); ok && row != nil && row.N > 0 {
+			out = append(out, entry{item: e.item, value: v / 1024 / float64(row.N)})
+		}
+	}
+	return out
+}
+
+// mostPerMiss is the number of reads per miss above which the misses are not what is read: merges
+// and bulk loads read past the cache.
+const mostPerMiss = 2
+
 // splitReads returns factors: pages or blocks asked for, the share of them that is
 // missed, the share of these that the device reads, as the page cache has the others, and
 // the size of a read; or just reads, if the engine does not count.
@@ -287,7 +331,8 @@ func (r *run) splitReads(k compare.Key) sheet {
 	kb, misses, reads := r.value(k.Metric, "", k), r.value(metric.CacheMisses, "", k), r.value(metric.DeviceReads, "", k)
 	own := k.Metric == metric.ReadKB // else others disturbed the device
 	var looked sheet
-	if hit := metric.Find(r.Rows, metric.CacheHitRatio, "", ""); hit != nil && misses > 0 && hit.Value < 1 {
+	hit := metric.Find(r.Rows, metric.CacheHitRatio, "", "")
+	if hit != nil && misses > 0 && hit.Value < 1 && !(own && reads > mostPerMiss*misses) {
 		share := 1 - hit.Value
 		looked = sheet{{item: Lookups, value: misses / share}, {item: Misses, value: share}}
 	}

@@ -74,10 +74,10 @@ func (l Limit) noun() string {
 
 // deviceUse returns the device work of a limit's kind that a run did per second, and its
 // share of the device's capacity by a probe: more than 1 if the probe found too little, and
-// 0 if the device was not probed.
+// 0 if the device was not probed, or others used it.
 func (r *run) deviceUse(limit Limit) (done, share float64) {
 	can := r.trial.Ceilings
-	if can == nil {
+	if can == nil || r.disturbed() {
 		return 0, 0
 	}
 	per := func(name string) float64 {

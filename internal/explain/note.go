@@ -136,11 +136,27 @@ func readNothing(s *Step, note noting) {
 		reads, not *Side
 		kb, lowest float64
 	}{{&s.New, &s.Base, other, base}, {&s.Base, &s.New, base, other}} {
-		if side.kb > worthANote && side.lowest < cached {
-			note(RuleReads, Accounted, "%s reads %s per %s, %s next to nothing: a cache holds what it asks for",
-				name(side.reads), kb(side.kb), k.Per, name(side.not))
+		if !(side.kb > worthANote && side.lowest < cached) {
+			continue
+		}
+		if (structures{s}).readsToWrite(k) == "" { // which is told of the cost
+			note(RuleReads, Accounted, "%s reads %s per %s from the device, %s next to nothing%s", name(side.reads), kb(side.kb),
+				k.Per, name(side.not), s.servedFrom(side.not))
 		}
 	}
+}
+
+// servedFrom says where a side that reads nothing finds its pages, if it counts what its cache
+// misses.
+func (s *Step) servedFrom(side *Side) string {
+	k, _ := s.Of.Own(metric.CPUUS)
+	switch misses := side.per(metric.CacheMisses, "", k); {
+	case misses > few:
+		return ": the page cache serves what its own misses"
+	case misses >= 0:
+		return ": its cache holds what it asks for"
+	}
+	return ""
 }
 
 func twiceCached(s *Step, note noting) {
@@ -159,7 +175,7 @@ func twiceCached(s *Step, note noting) {
 
 func paused(s *Step, note noting) {
 	const pauses = 0.01
-	share := func(s *Side) float64 { return s.metric(metric.ClientGCPauseMS) / 1e3 / s.seconds() }
+	share := func(s *Side) float64 { return s.metric(metric.ClientGCPauseMS) / 1e3 / s.seconds() } // NaN: unknown
 	long := s.about(func(s *Side) bool { return s.embedded() && share(s) > pauses }, func(s *Side) string {
 		return fmt.Sprintf("%s of the time on %s", quantity.RoughShare(share(s)), name(s))
 	})
@@ -174,7 +190,7 @@ func begunApart(s *Step, note noting) {
 		base, known := s.Base.start(entry.gauge)
 		other, ok := s.New.start(entry.gauge)
 		size := max(s.Base.metric(metric.DBBytes), s.New.metric(metric.DBBytes))
-		if known && ok && max(base, other) > alike*size && apart(base, other, 1) {
+		if known && ok && !s.unlike() && max(base, other) > alike*size && apart(base, other, 1) {
 			note(RuleStarts, Pattern, "the targets started in different states: %s of %s", instead(bytes, base, other),
 				entry.name)
 		}
@@ -257,14 +273,14 @@ func (r *run) before() *result.Step {
 	return nil
 }
 
-// metric returns the mean of a number of the whole step.
-func (s *Side) metric(name string) (sum float64) {
-	for i := range s.runs {
-		for _, row := range s.runs[i].Rows {
+// metric returns the mean of a number of the whole step; NaN if a run has none.
+func (s *Side) metric(name string) float64 {
+	return s.mean(func(r *run) float64 {
+		for _, row := range r.Rows {
 			if row.Metric == name && row.Group == "" && row.Op == "" {
-				sum += row.Value / float64(len(s.runs))
+				return row.Value
 			}
 		}
-	}
-	return sum
+		return math.NaN()
+	})
 }

@@ -18,7 +18,18 @@ import (
 type Paragraph struct {
 	Steps []*Step
 	Lines []Line
+
+	led  bool // the lead tells the effect on the throughput
+	last *Step
 }
+
+// sentences are about a step, as the first of those that share them.
+type sentences struct{ *Step }
+
+func (p *Paragraph) first() sentences { return sentences{p.Steps[0]} }
+
+// holds reports whether a step is one of the paragraph's.
+func (p *Paragraph) holds(s *Step) bool { return slices.Contains(p.Steps, s) }
 
 // Line explains a number's difference.
 type Line struct {
@@ -26,76 +37,25 @@ type Line struct {
 	Causes  string
 }
 
-// signature holds the common properties of a paragraph's steps.
-type signature struct {
-	access      compare.Group
-	unit        string
-	verdict     compare.Verdict
-	base, other Limit
-	causes      string // the rule, the item and the sign of the first cause of each sum, and the rules of notes
-}
-
-func (s *Step) signature() signature {
-	g := signature{access: compare.GroupOf(s.Of), unit: s.Of.Primary, base: s.Base.Limit, other: s.New.Limit}
-	if t := s.rate(); t != nil {
-		g.verdict = t.Verdict
-	}
-	for _, sum := range s.Sums {
-		if named := sum.named(); len(named) > 0 {
-			g.causes += fmt.Sprintln(sum.Metric, named[0].Rule, named[0].Item, named[0].Log < 0)
-		}
-	}
-	for _, n := range s.Notes {
-		g.causes += fmt.Sprintln(n.Rule)
-	}
-	return g
-}
-
 // rate returns the step's sum of throughput; nil if it is not explained.
 func (s *Step) rate() *Sum { return s.find((*Sum).throughput) }
 
-// Paragraphs explains all steps, those that differ most first.
-func (e *Explanation) Paragraphs() (out []Paragraph) {
-	var known []signature
-	for _, s := range e.Steps {
-		g := s.signature()
-		i := slices.Index(known, g)
-		if i < 0 {
-			i, known, out = len(known), append(known, g), append(out, Paragraph{})
+// Paragraphs explains the steps in groups. Those without a proven difference are left out,
+// unless the question is about them or nothing could be proven; silent are their names.
+func (e *Explanation) Paragraphs() (out []Paragraph, silent []string) {
+	subject := e.subject()
+	said := map[string]bool{}
+	for _, p := range e.groups() {
+		p.led = p.holds(subject) && e.designText() != ""
+		p.last = e.Steps[len(e.Steps)-1] // space is a state, and is told of the last
+		p.write(said)
+		if len(p.Lines) > 0 {
+			out = append(out, p)
+			continue
 		}
-		out[i].Steps = append(out[i].Steps, s)
+		silent = append(silent, p.Names())
 	}
-	slices.SortStableFunc(out, func(a, b Paragraph) int {
-		return cmp.Or(cmp.Compare(a.aside(), b.aside()), cmp.Compare(b.weight(), a.weight()))
-	})
-	for i := range out {
-		out[i].Lines = out[i].write()
-	}
-	return out
-}
-
-// aside is 1 for steps that do not test access to rows, such as loads: they come after the
-// others.
-func (p *Paragraph) aside() int {
-	if compare.GroupOf(p.Steps[0].Of) == compare.Other {
-		return 1
-	}
-	return 0
-}
-
-// weight is the median difference of the steps × their number.
-func (p *Paragraph) weight() float64 {
-	var w []float64
-	for _, s := range p.Steps {
-		if len(s.Sums) > 0 {
-			w = append(w, s.Sums[0].weight())
-		}
-	}
-	if len(w) == 0 {
-		return 0
-	}
-	slices.Sort(w)
-	return w[len(w)/2] * float64(len(p.Steps))
+	return out, silent
 }
 
 // Names returns the steps: “read”, or “14 read steps”.
@@ -112,36 +72,112 @@ func (p *Paragraph) Names() string {
 	return fmt.Sprintf("%d %s", len(names), strings.TrimSpace(kind+" steps"))
 }
 
-// write writes the paragraph: the limits, the causes, the unexplained part, and the
-// warnings.
-func (p *Paragraph) write() (out []Line) {
-	line := func(effects []*compare.Effect, sentences ...string) {
-		out = append(out, Line{effects, strings.TrimSpace(strings.Join(sentences, " "))})
-	}
-	first := p.Steps[0]
-	if t := first.rate(); t != nil {
-		limits := ""
-		if t.Sure() && max(first.Base.shared(), first.New.shared()) <= mostShared {
-			limits = first.limits()
+// write writes the lines: of throughput with the limits and causes, of each cost, and of the
+// notes. What was said of other steps is not said again.
+func (p *Paragraph) write(said map[string]bool) {
+	once := func(sentence string) string {
+		if sentence == "" || said[sentence] {
+			return ""
 		}
-		line(p.effects(throughput), limits, p.causes(throughput))
+		said[sentence] = true
+		return sentence
+	}
+	line := func(effects []*compare.Effect, sentences ...string) {
+		text := strings.Join(strings.Fields(strings.Join(sentences, " ")), " ")
+		if text != "" || len(effects) > 0 {
+			p.Lines = append(p.Lines, Line{effects, text})
+		}
+	}
+	first := p.first()
+	if first.Rate != nil && (p.matters(first.Rate) || p.led) {
+		effects := p.effects(throughput)
+		if p.led && len(p.Steps) == 1 {
+			effects = nil // the lead has told it
+		}
+		line(effects, once(first.limited()), p.causes(throughput), first.onTheWay(), once(first.reason()))
 	}
 	for _, name := range costs {
-		if t := first.rate(); name == metric.CPUUS && t != nil && t.Of == Processors && t.Total.Proven() {
+		if first.Rate != nil && name == metric.CPUUS && first.explainedByCPU() {
 			continue // the throughput's line already reports it
 		}
-		switch causes, predicted := p.causes(name), p.predicted(name); {
-		case causes != "":
-			line(p.effects(name), append([]string{causes}, predicted...)...)
-		case len(predicted) > 0 && first.sumOf(name) == nil:
-			line(nil, predicted...)
+		p.cost(name, line)
+	}
+	var notes []string
+	for _, n := range first.Notes {
+		if n.Rule != RuleOthers { // which the lead tells of all steps
+			notes = append(notes, once(n.Sentence))
 		}
 	}
-	notes := quantity.Texts(first.Notes, func(n Note) string { return n.Sentence })
-	if len(notes) > 0 {
+	notes = slices.DeleteFunc(notes, func(n string) bool { return n == "" })
+	if len(notes) > 0 && (len(p.Lines) > 0 || p.place() == 0) {
 		line(nil, "Note: "+strings.Join(notes, "; ")+".")
 	}
-	return out
+}
+
+// cost writes the line of a cost, if it differs.
+func (p *Paragraph) cost(name string, line func([]*compare.Effect, ...string)) {
+	first := p.first()
+	sum := first.sumOf(name)
+	aside := name == metric.SpaceAmplification && !p.holds(p.last) ||
+		name == metric.WriteKB && first.Of.WritesPer != first.Of.Primary // of other operations than the step is about
+	if sum != nil && !p.matters(sum.Effect) || aside {
+		return
+	}
+	if text := (structures{first.Step}).mechanism(name); text != "" {
+		line(p.effects(name), text)
+		return
+	}
+	switch {
+	case sum != nil:
+		if causes := p.causes(name); causes != "" {
+			line(p.effects(name), append([]string{causes}, p.predicted(name)...)...)
+		}
+	case first.asked():
+		line(nil, p.predicted(name)...)
+	}
+}
+
+// matters reports whether a difference is worth a line: it is proven, or nothing can be, and it
+// is large.
+func (p *Paragraph) matters(e *compare.Effect) bool {
+	return e.Sure() || e.TooFew() && math.Abs(math.Log(e.Ratio)) >= worthALine
+}
+
+// limited returns what limits the two; "" if that says nothing about the difference.
+func (s sentences) limited() string {
+	if !s.Rate.Sure() || max(s.Base.shared(), s.New.shared()) > mostShared {
+		return ""
+	}
+	return s.limits()
+}
+
+// explainedByCPU reports whether the ledger of the processors explains the throughput.
+func (s sentences) explainedByCPU() bool {
+	t := s.rate()
+	return t != nil && t.Of == Processors && t.Total.Proven()
+}
+
+// onTheWay returns what else differs that a unit needs, if the throughput is proven to differ.
+func (s sentences) onTheWay() string {
+	const listed = 3
+	if !s.Rate.Sure() || len(s.Ways) == 0 {
+		return ""
+	}
+	return "On the way, per " + s.unit() + ": " + strings.Join(s.Ways[:min(listed, len(s.Ways))], "; ") + "."
+}
+
+// unit returns the name of a unit of the step's work: “insert row”.
+func (s sentences) unit() string {
+	k, _ := s.Of.Own(metric.CPUUS)
+	return cmp.Or(k.Per, s.Of.Primary)
+}
+
+// reason returns why a proven difference of the throughput is not explained.
+func (s sentences) reason() string {
+	if s.Rate.Sure() && s.rate() == nil && s.Why != "" {
+		return "Its throughput is not explained: " + s.Why + "."
+	}
+	return ""
 }
 
 const throughput = metric.RowsPerS
@@ -149,6 +185,12 @@ const throughput = metric.RowsPerS
 // effects returns the effects of a number in the steps that explain it.
 func (p *Paragraph) effects(name string) (out []*compare.Effect) {
 	for _, s := range p.Steps {
+		if own := map[string]*compare.Effect{throughput: s.Rate, metric.WriteKB: s.Writes}[name]; own != nil {
+			if own.Verdict != "" {
+				out = append(out, own)
+			}
+			continue
+		}
 		if sum := s.sumOf(name); sum != nil {
 			out = append(out, sum.Effect)
 		}
@@ -157,7 +199,7 @@ func (p *Paragraph) effects(name string) (out []*compare.Effect) {
 }
 
 // limits returns what limits the two, and how far the next limit is.
-func (s *Step) limits() string {
+func (s sentences) limits() string {
 	b, n := s.Base.Limit, s.New.Limit
 	text := ""
 	switch {
@@ -183,8 +225,9 @@ func (s *Step) limits() string {
 // causes returns the causes of a number's difference; "" if no item is proven. If trials
 // are too few for proofs the greatest items are reported as observed.
 func (p *Paragraph) causes(name string) (text string) {
-	sum := p.Steps[0].sumOf(name)
-	if sum == nil || math.Abs(sum.Total.Log) < worthALine && sum != p.Steps[0].Sums[0] {
+	first := p.first()
+	sum := first.sumOf(name)
+	if sum == nil || math.Abs(sum.Total.Log) < worthALine && sum != first.Sums[0] {
 		return ""
 	}
 	if sum.throughput() && sum.Verdict == compare.Unstable {
@@ -192,28 +235,44 @@ func (p *Paragraph) causes(name string) (text string) {
 	}
 	const nothing = "Nothing that was counted explains it."
 	named, likely := sum.named(), sum.likely()
-	switch {
-	case len(named) > 0 && named[0].Share < leastShare:
-		return nothing
-	case len(named) > 0:
-		switch rest := sum.Unexplained(); {
-		case rest > mostUnexplained:
-			text = "Mostly unexplained. "
-		case rest > muchUnexplained:
-			text = "Partly unexplained. "
-		}
-		text += p.because(name, named)
-	case len(likely) > 0:
-		text = "Observed, not proven: " + p.listed(name, likely)
-	case sum.Total.Proven():
-		return nothing
-	default:
+	switch proven := sum.Total.Proven(); {
+	case !proven && len(likely) > 0 && sum.TooFew():
+		return quantity.Capital(p.listed(name, likely)) // the lead tells that nothing is proven
+	case !proven && len(likely) > 0:
+		return "Observed, not proven: " + p.listed(name, likely)
+	case !proven:
+		return ""
+	case len(named) == 0 || named[0].Share < leastShare:
+		return nothing + first.guess(sum)
+	}
+	switch rest := sum.Unexplained(); {
+	case rest > mostUnexplained:
+		text = "Mostly unexplained. "
+	case rest > muchUnexplained:
+		text = "Partly unexplained. "
+	}
+	return text + p.because(name, named) + p.rest(sum)
+}
+
+// guess names what may be in the part of a throughput's difference that is not explained: items
+// that are not proven, and reads of which only the KB are known.
+func (s sentences) guess(sum *Sum) string {
+	if !sum.throughput() {
 		return ""
 	}
-	if sum.Total.Proven() {
-		text += p.rest(sum)
+	for _, c := range sum.likely() {
+		if !c.Proven() {
+			return " Perhaps: " + c.Sentence + "."
+		}
 	}
-	return text
+	base, ok := s.Base.growth("device.read_ns")
+	other, known := s.New.growth("device.read_ns")
+	share := (other - base) / 1e3 / (sum.Total.New - sum.Total.Base)
+	if !ok || !known || sum.data.factors || !(share > leastShare) {
+		return ""
+	}
+	return fmt.Sprintf(" Perhaps the reads: the device takes %s for them, at most %s of the difference.",
+		instead(quantity.Micros, base/1e3, other/1e3), quantity.RoughShare(min(1, share)))
 }
 
 const (
@@ -221,21 +280,26 @@ const (
 	leastShare = 0.1 // of a difference: a smaller one is not reported as a cause
 )
 
-// because lists causes. Those that are part of an identity or of a law come before those
-// that only correlate with the difference.
+// because lists causes. Those that are part of an identity or of a law come first, then what
+// the number consists of, and those that only correlate with the difference.
 func (p *Paragraph) because(name string, named []Cause) (text string) {
-	var sure, pattern []Cause
+	var sure, parts, pattern []Cause
 	for i, c := range named[:min(len(named), mostCauses)] {
 		switch {
 		case i > 0 && c.Share < leastShare:
 		case c.Evidence == Pattern:
 			pattern = append(pattern, c)
+		case c.Rule == "": // a part of the number is no cause of it
+			parts = append(parts, c)
 		default:
 			sure = append(sure, c)
 		}
 	}
 	if len(sure) > 0 {
 		text = "Because " + p.listed(name, sure)
+	}
+	if len(parts) > 0 {
+		text = strings.TrimSpace(text + " In parts: " + p.listed(name, parts))
 	}
 	if len(pattern) > 0 {
 		text = strings.TrimSpace(text + " Coincides with: " + p.listed(name, pattern))
@@ -269,11 +333,14 @@ func (p *Paragraph) rest(sum *Sum) (text string) {
 	case rest < 0.05:
 		return text
 	}
-	text += fmt.Sprintf(" Not explained: %s", quantity.RoughShare(rest))
+	text += fmt.Sprintf(" Not explained: %s", quantity.RoughShare(min(1, rest)))
 	if a, b := sum.Rest.Low/sum.Total.Log, sum.Rest.High/sum.Total.Log; !math.IsNaN(a + b) {
 		text += fmt.Sprintf(" (%s to %s)", quantity.RoughShare(min(a, b)), quantity.RoughShare(max(a, b)))
 	}
 	text += "."
+	if rest > muchUnexplained {
+		text += p.first().guess(sum)
+	}
 	if sum.throughput() && rest > muchUnexplained && (p.Steps[0].Base.dozes() || p.Steps[0].New.dozes()) {
 		text += " Sessions slept or waited for devices: sysctl kernel.task_delayacct=1, set before the run, separates the " +
 			"two."

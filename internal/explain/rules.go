@@ -36,6 +36,10 @@ const (
 	RuleCompression, RuleCompaction, RuleCPU    Rule = "compression", "compaction", "CPU"
 	RulePageSize, RuleWholePages, RulePageCache Rule = "page size", "whole pages in the log", "page cache"
 	RuleDoublewrite, RuleFullLog, RuleJournal   Rule = "doublewrite", "full log", "journal"
+	RuleTextLog, RuleBinlog, RuleTempFiles      Rule = "text log", "binary log", "temporary files"
+	RuleConnections, RulePrepares, RuleSpills   Rule = "connections", "prepared statements", "spills"
+	RuleRetries, RuleStatements, RuleBatch      Rule = "retries", "statements", "rows per commit"
+	RulePauses                                  Rule = "pauses"
 )
 
 // The rules that only notes have.
@@ -71,7 +75,10 @@ var (
 
 // timings are the rules for items of times, the most specific first: an item gets the
 // first that holds.
-var timings = []naming{
+var timings = slices.Concat(waited, wayNamings(), worked)
+
+// waited are the rules for items of time that name themselves, or that a wait explains.
+var waited = []naming{
 	{RuleOthers, Law, []Item{Others, Steal}, nil, says("other programs used %s of the processors")},
 	{RuleStalls, Law, kin(commit, inside), moreStalls, func(v *view, s *Sum, c *Cause) string {
 		held := both("the engine held up writes for %s of the time", quantity.RoughShare, stalled)
@@ -98,8 +105,13 @@ var timings = []naming{
 	}},
 	{RuleReads, Accounted, []Item{Item(engine.RoleIO)}, nil,
 		says("sessions wait %s for reads and writes of tables and indexes")},
+	{RulePauses, Accounted, []Item{Between}, morePauses, says("clients pause for %s between operations")},
 	{RuleClient, Accounted, []Item{Client, Between}, nil, says("the client takes %s")},
 	{RuleClient, Accounted, []Item{Item(engine.RoleClient)}, nil, says("sessions wait %s for their clients")},
+}
+
+// worked are the rules for the time in which the engine works.
+var worked = []naming{
 	{RuleFilters, Pattern, kin(served, inside), lessSpared, uses(filters)},
 	{RuleCompression, Pattern, append(kin(served, behind), InCalls), packed,
 		uses(nil, engine.AspectCompression, engine.AspectLogCompression)},
@@ -137,10 +149,13 @@ var amounts = []naming{
 	{RulePageSize, Accounted, kin(pages), otherPage, states("", engine.AspectPageSize)},
 	{RuleCompaction, Accounted, []Item{Item(account.CompactionPart), Item(account.FlushPart)}, nil,
 		func(v *view, s *Sum, c *Cause) string { return fmt.Sprintf("%s writes %s", c.Item, v.change(s, c)) }},
-	{RuleCommits, Accounted, []Item{Padding}, sameFlushes,
+	{RuleTextLog, Accounted, []Item{TextLog}, nil, says("the server’s text log takes %s")},
+	{RuleBinlog, Accounted, []Item{BinaryLog}, nil, says("the binary log takes %s")},
+	{RuleTempFiles, Accounted, []Item{TempWrites}, nil, says("temporary files of sorts and hash tables take %s")},
+	{RuleCommits, Accounted, []Item{Padding}, blocksOfSyncs,
 		says("each sync writes whole blocks: %s beyond what the engine counts", engine.AspectLogSync)},
-	{RuleCommits, Accounted, []Item{Journal}, sameFlushes,
-		says("each sync writes to the file system's journal: %s", engine.AspectLogSync)},
+	{RuleCommits, Accounted, []Item{Journal}, blocksOfSyncs,
+		says("each sync writes to the file system’s journal: %s", engine.AspectLogSync)},
 	{RuleJournal, Accounted, []Item{Journal}, nil, says("the file system's journal: %s")},
 	{RuleCompression, Pattern, []Item{Item(account.PagesPart), MissKB, PerRead}, dataPacked,
 		states("", engine.AspectCompression)},
@@ -149,6 +164,7 @@ var amounts = []naming{
 	{RuleCompression, Pattern, []Item{Data}, dataPacked,
 		says("tables and indexes take %s the live data", engine.AspectCompression)},
 	{RulePageSize, Pattern, []Item{Item(account.LogPart), Uncounted}, otherPage, states("", engine.AspectPageSize)},
+	{"", Accounted, []Item{Padding}, nil, says("what the engine does not count: %s")},
 	{"", Accounted, []Item{Uncounted}, nil, says("pages, and what else the engine does not count: %s")},
 	{"", Accounted, []Item{Data}, nil, says("tables and indexes take %s the live data")},
 	{"", Accounted, []Item{SystemFiles}, nil,
@@ -164,6 +180,8 @@ var amounts = []naming{
 		return "the cache misses " + share + " of its lookups" + v.also(engine.AspectCache)
 	}},
 	{RuleReads, Accounted, []Item{Reads}, nil, says("it does %s reads")},
+	{RulePageCache, Pattern, []Item{MissKB, PerRead}, lessThanBlock,
+		says("of what its cache misses, the device delivers %s: the page cache serves the rest")},
 	{RulePageSize, Accounted, []Item{MissKB, PerRead}, otherPage, says("a read fetches %s", engine.AspectPageSize)},
 	{RulePageCache, Pattern, []Item{PerMiss}, nil, func(_ *view, _ *Sum, c *Cause) string {
 		text := "the device does " + instead(quantity.Thousandths, c.Base, c.New) + " reads per cache miss"
@@ -295,9 +313,6 @@ func missed(v *view, s *Sum, c *Cause) string {
 	n := perCPU(metric.CacheMisses)
 	if apart(n(v, s, &v.Base), n(v, s, &v.New), 0.1) {
 		return both("its cache misses %s pages or blocks", quantity.Thousandths, n)(v, s, c)
-	}
-	if k, _ := v.Of.Own(metric.ReadKB); v.foreign(k) {
-		return "it reads more than was asked for" // how much is unknown
 	}
 	return both("it reads %s", kb, perCPU(metric.ReadKB))(v, s, c)
 }

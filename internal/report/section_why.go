@@ -28,15 +28,16 @@ func whyDifferent(v *view) []page.Section {
 	base := v.Targets[0]
 	var list []*explain.Explanation
 	for _, t := range v.Targets[1:] {
-		if len(compare.Unlike(base, t)) == 0 {
-			list = append(list, explained(v.campaign, base, t))
+		if e := explained(v.campaign, base, t); len(compare.Unlike(base, t)) == 0 && e.Explains() {
+			list = append(list, e)
 		}
 	}
 	sec.Blocks = append(sec.Blocks, Settled(list, 3)...)
+	said := map[string]bool{}
 	for _, e := range list {
 		var cells [][]page.Block
-		if said := paragraphs(e); len(said.Items) > 0 {
-			cells = append(cells, []page.Block{said})
+		if l := paragraphs(e, said); len(l.Items) > 0 {
+			cells = append(cells, []page.Block{l})
 		}
 		if w := v.waterfall(e); w != nil && len(cells) > 0 {
 			cells = append(cells, []page.Block{page.Drawing{Caption: w.Title, Picture: w.Picture()}})
@@ -78,42 +79,55 @@ func causeIn(s *step) string {
 	return fmt.Sprintf("Leading cause (%s): %s.", metric.Label(name), c.Sentence)
 }
 
-// paragraphs lists the effects in groups of steps with their causes.
-func paragraphs(e *explain.Explanation) page.List {
+// paragraphs lists the effects in groups of steps with their causes. Doubts that were said of
+// another pair of targets are not said again.
+func paragraphs(e *explain.Explanation, said map[string]bool) page.List {
 	const shown = 5
 	l := page.List{Class: "verdict"}
-	var more []string
-	for _, p := range e.Paragraphs() {
-		switch {
-		case len(p.Lines) == 0:
-		case len(l.Items) < shown:
-			var lines []string
-			for _, line := range p.Lines {
-				effect := verdict.EffectsInWords(line.Effects, e.Base, e.New)
-				lines = append(lines, strings.TrimSpace(effect+" "+line.Causes))
-			}
-			l.Items = append(l.Items, page.Item{Name: p.Names(), Text: lines[0], More: lines[1:]})
-		default:
-			more = append(more, p.Names())
+	for _, text := range e.Lead() {
+		if !said[text] {
+			l.Items = append(l.Items, page.Item{Text: text})
 		}
+		said[text] = true
+	}
+	var more []string
+	groups, silent := e.Paragraphs()
+	for i, p := range groups {
+		if i >= shown {
+			more = append(more, p.Names())
+			continue
+		}
+		var lines []string
+		for _, line := range p.Lines {
+			effect := verdict.EffectsInWords(line.Effects, e.Base, e.New)
+			lines = append(lines, strings.TrimSpace(effect+" "+line.Causes))
+		}
+		l.Items = append(l.Items, page.Item{Name: p.Names(), Text: lines[0], More: lines[1:]})
 	}
 	if len(more) > 0 {
 		l.Items = append(l.Items, page.Item{Text: "Smaller differences in " + quantity.Joined(more) + "."})
 	}
+	if len(silent) > 0 {
+		l.Items = append(l.Items, page.Item{Text: "No proven difference in " + quantity.Joined(silent) + "."})
+	}
 	return l
 }
 
-// Why returns an explanation as blocks: a paragraph per group of steps and, with all, a
+// Why returns explanations as blocks: for each a paragraph per group of steps and, with all, a
 // table of every item of every sum.
-func Why(e *explain.Explanation, all bool) (out []page.Block) {
-	out = append(out, page.Heading{Level: 2, Text: fmt.Sprintf("Why %s and %s differ", e.New.Name, e.Base.Name)},
-		paragraphs(e))
-	if all {
-		for _, s := range e.Steps {
-			out = append(out, itemsOf(s))
+func Why(list []*explain.Explanation, all bool) (out []page.Block) {
+	said := map[string]bool{}
+	for _, e := range list {
+		out = append(out, page.Heading{Level: 2, Text: fmt.Sprintf("Why %s and %s differ", e.New.Name, e.Base.Name)},
+			paragraphs(e, said))
+		if all {
+			for _, s := range e.Steps {
+				out = append(out, itemsOf(s))
+			}
 		}
+		out = append(out, differing(e))
 	}
-	return append(out, differing(e))
+	return out
 }
 
 // Settled returns the result of an experiment, under a heading of a level; nothing if the
@@ -202,6 +216,9 @@ func tradeoff(r *explain.RUM) *page.Drawing {
 // only an experiment can tell apart.
 func differing(e *explain.Explanation) page.Block {
 	var l page.List
+	if e.Single() {
+		return l // the first sentence is about it
+	}
 	for _, d := range e.Differ {
 		l.Items = append(l.Items, page.Item{Text: "also differs: " + d.String()})
 	}

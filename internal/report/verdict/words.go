@@ -171,17 +171,24 @@ func EffectsInWords(effects []*compare.Effect, base, t *compare.Target) string {
 	switch {
 	case len(counts) > 1:
 		end = fmt.Sprintf("%s in %d of %d steps", proven, counts[proven], len(effects))
+	case len(effects) == 1 && first.Bounded() != "":
+		ratio, limits, end = first.Bounded()+" "+ratio, "", "" // a bound that proves no order
+	case end == notProven && first.TooFew():
+		end = "" // that nothing is proven is said once, for all numbers
 	case end == notProven && reason != "":
 		end += ": " + reason
 	}
+	if end != "" {
+		end = ", " + end
+	}
 	if first.New.Metric == metric.RowsPerS {
-		return fmt.Sprintf("%s has %s the throughput of %s%s, %s.", t.Name, ratio, base.Name, limits, end)
+		return fmt.Sprintf("%s has %s the throughput of %s%s%s.", t.Name, ratio, base.Name, limits, end)
 	}
 	name := metric.Label(first.Metric())
 	if first.New.Per != "" {
 		name += " per " + first.New.Per
 	}
-	return fmt.Sprintf("%s: %s %s’s%s, %s.", quantity.Capital(name), ratio, base.Name, limits, end)
+	return fmt.Sprintf("%s: %s %s’s%s%s.", quantity.Capital(name), ratio, base.Name, limits, end)
 }
 
 // FindingText returns the place where a gate's condition holds, with the precise effects of

@@ -3,6 +3,8 @@ package trial
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"rumbench/engine"
@@ -133,20 +135,32 @@ func (t *stepRun) addSpace(ctx context.Context, warm bool) (err error) {
 	z := &account.Space{Live: *t.previous, Hosted: t.hosted != nil, Memory: t.window.memory,
 		MemorySource: t.window.memorySource,
 		Sizes:        t.out.Sizes, Attached: t.dir == ""}
-	if !z.Attached {
-		class := func(string) engine.FileClass { return "" }
-		if classifier, ok := t.db.(engine.Classifier); ok {
-			if class, err = classifier.FileClass(ctx); err != nil {
-				return fmt.Errorf("distinguish files: %w", err)
-			}
-			z.Apart, z.Empty = true, classifier.Empty()
-		}
-		if z.Files, err = fsize.ByClass(t.dir, class); err != nil {
-			return err
-		}
+	if err := measureFiles(ctx, t.trial, z); err != nil {
+		return err
 	}
+	z.Before, t.space = t.space, z
 	b := t.all(t.out.Name)
 	b.Space(z)
+	z.Before = nil
 	t.out.Take(&b.Sheet)
 	return nil
+}
+
+// measureFiles measures the sizes of the database's files, and of the server's messages.
+func measureFiles(ctx context.Context, t *trial, z *account.Space) (err error) {
+	if t.dir == "" {
+		return nil
+	}
+	class := func(string) engine.FileClass { return "" }
+	if classifier, ok := t.db.(engine.Classifier); ok {
+		if class, err = classifier.FileClass(ctx); err != nil {
+			return fmt.Errorf("distinguish files: %w", err)
+		}
+		z.Apart, z.Empty = true, classifier.Empty()
+	}
+	if info, err := os.Stat(filepath.Join(t.Dir, result.ServerLogFile)); err == nil {
+		z.Messages = info.Size()
+	}
+	z.Files, err = fsize.ByClass(t.dir, class)
+	return err
 }

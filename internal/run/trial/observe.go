@@ -28,6 +28,7 @@ type observer struct {
 	others     *observe.Others           // nil if irrelevant, or indistinguishable from the engine
 	started    atomic.Pointer[stepStart] // nil outside of a window
 	lastWindow *window                   // the previous step's
+	space      *account.Space            // at the end of the previous step
 	sample     atomic.Pointer[sample]    // the last, for the display; nil if there is none
 	recorded   bool                      // the load is another program's, and the server is left alone
 	elsewhere  bool                      // the data is on another file system than rumbench's own files

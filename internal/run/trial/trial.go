@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/account"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/plan"
@@ -274,6 +275,10 @@ func (t *trial) steps(ctx context.Context) error {
 	}()
 	steps, err := t.plannedSteps(ctx)
 	if err != nil {
+		return err
+	}
+	t.space = &account.Space{}
+	if err := measureFiles(ctx, t, t.space); err != nil {
 		return err
 	}
 	for i := range steps {

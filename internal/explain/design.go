@@ -1,0 +1,203 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"rumbench/engine"
+	"rumbench/internal/compare"
+	"rumbench/internal/result"
+	"rumbench/internal/text/quantity"
+)
+
+// What differs between two targets is evidence by itself. The trials of a campaign alternate,
+// so what is not of the targets meets all of them alike: if they differ in one thing, that is
+// the cause of every proven difference. What was not randomised, only goes with it.
+
+// sentence returns a difference in words: “write_batch 5 instead of 50”.
+func differenceText(d compare.Difference) string {
+	return fmt.Sprintf("%s %s instead of %s", knobName(d), unquoted(d.New), unquoted(d.Base))
+}
+
+func knobName(d compare.Difference) string {
+	return strings.TrimPrefix(engine.KnobName(d.What), "params.")
+}
+
+func unquoted(value string) string { return strings.Trim(short(value), `"`) }
+
+// unlikeEngines reports whether the targets are different engines or storages.
+func (e *Explanation) unlikeEngines() bool {
+	return slices.ContainsFunc(e.Differ, func(d compare.Difference) bool {
+		return d.What == "engine" || d.What == "storage"
+	})
+}
+
+// Single reports whether exactly one thing differs, by an experiment: it is then the cause of
+// what is proven.
+func (e *Explanation) Single() bool { return e.Randomised && len(e.Differ) == 1 }
+
+// Lead returns the sentences that come before the steps': what differs and what it does to
+// the question's step, how the structures differ, and what casts doubt on all of it.
+func (e *Explanation) Lead() (out []string) {
+	if e.unlikeEngines() {
+		out = append(out, e.kinds())
+	}
+	return slices.DeleteFunc(append(out, e.designText(), e.doubts()), func(s string) bool { return s == "" })
+}
+
+// subject returns the step that the first sentence is about: one that the question is about, and
+// whose throughput is proven to differ, if there is such; nil if no step's throughput is known.
+func (e *Explanation) subject() *Step {
+	rank := func(s *Step) (n int) {
+		if s.asked() {
+			n++
+		}
+		if s.effect().Sure() {
+			n += 2
+		}
+		return n
+	}
+	var found *Step
+	for _, p := range e.groups() {
+		for _, s := range p.Steps {
+			if s.effect() != nil && (found == nil || rank(s) > rank(found)) {
+				found = s
+			}
+		}
+	}
+	return found
+}
+
+// effect returns the difference of the step's throughput; nil if it was not judged.
+func (s *Step) effect() *compare.Effect {
+	if s.Rate != nil && s.Rate.Verdict != "" {
+		return s.Rate
+	}
+	return nil
+}
+
+// designText returns what differs by design, and its effect on the question's step. Of several
+// things nothing is said that an experiment would have to show.
+func (e *Explanation) designText() string {
+	things := quantity.Texts(e.Differ, differenceText)
+	s := e.subject()
+	switch {
+	case len(things) == 0 && e.Differs():
+		return "Nothing that is recorded differs between the two: the numbers differ by something that is not."
+	case len(things) == 0 || s == nil || e.unlikeEngines():
+		return ""
+	}
+	const listed = 4
+	list := quantity.Joined(things[:min(listed, len(things))])
+	if more := len(things) - listed; more > 0 {
+		list += fmt.Sprintf(", and %d more", more)
+	}
+	ratio := fmt.Sprintf("%s as fast as %s in %s%s", quantity.Times(s.Rate.Ratio), e.Base.Name, s.Of.Name,
+		limitsText(s.Rate))
+	switch disturbed := s.disturbs(); {
+	case !s.Rate.Sure() && e.Single() && e.Differs():
+		return list + ": what is proven below is its effect; one on throughput is not."
+	case !s.Rate.Sure():
+		return list + ": an effect on throughput is not proven."
+	case e.Randomised && !disturbed && len(things) == 1:
+		return fmt.Sprintf("%s: this alone makes %s %s.", list, e.New.Name, ratio)
+	case e.Randomised && !disturbed:
+		return fmt.Sprintf("%s: together they make %s %s. An experiment tells them apart (--experiment).", list, e.New.Name,
+			ratio)
+	case disturbed:
+		return fmt.Sprintf("%s: %s is %s; but other programs did not disturb both alike, and may be the cause.", list,
+			e.New.Name, ratio)
+	}
+	const apart = "goes with it, but the trials of the two did not alternate: something else may be the cause."
+	return fmt.Sprintf("%s: %s is %s. That %s", list, e.New.Name, ratio, apart)
+}
+
+// disturbs reports whether other programs used much more of the machine on one side.
+func (s *Step) disturbs() bool {
+	const much = 0.15 // of the processors
+	return max(s.Base.shared(), s.New.shared()) > mostShared && apart(s.Base.shared(), s.New.shared(), 1) &&
+		max(s.Base.shared(), s.New.shared()) > much
+}
+
+// limitsText returns the 95 % interval of a ratio, “ (0.48 to 0.52)”; "" if it is unknown.
+func limitsText(e *compare.Effect) string {
+	low, high := quantity.Digits(e.Low), quantity.Digits(e.High)
+	if !quantity.Finite(e.Low) || !quantity.Finite(e.High) || low == high {
+		return ""
+	}
+	return " (" + low + " to " + high + ")"
+}
+
+// doubts returns what is to be known of all steps: too few trials, other programs, clients
+// that were the bottleneck.
+func (e *Explanation) doubts() string {
+	var out []string
+	if n := min(len(e.Base.Trials), len(e.New.Trials)); n < compare.LeastTrials {
+		out = append(out, fmt.Sprintf("Nothing here is proven: a side has %d of at least %d trials.", n, compare.LeastTrials))
+	}
+	others := spread(e.Steps, func(s *Step) float64 { return max(s.Base.shared(), s.New.shared()) }, mostShared)
+	if others != "" {
+		out = append(out, "Other programs used "+others+" of the processors: CPU time cannot explain throughput here.")
+	}
+	return strings.Join(out, " ")
+}
+
+// spread returns the range of a share over the steps in which it is above a bound; "" if it
+// is in none.
+func spread(steps []*Step, share func(*Step) float64, bound float64) string {
+	var found []float64
+	for _, s := range steps {
+		if v := share(s); v > bound {
+			found = append(found, v)
+		}
+	}
+	if len(found) == 0 {
+		return ""
+	}
+	low, high := quantity.RoughShare(slices.Min(found)), quantity.RoughShare(slices.Max(found))
+	if low == high {
+		return low
+	}
+	return low + " to " + high
+}
+
+// shapes say what a structure does with a change.
+var shapes = map[engine.Shape]string{
+	engine.InPlace:     "changes the pages of B-trees where they are",
+	engine.CopyOnWrite: "copies each page of a B-tree that changes, and those above it up to the root, at each commit",
+	engine.Leveled:     "appends changes to a log and merges sorted files later (an LSM tree)",
+}
+
+// shape returns the shape of a target's tables, as far as all runs know it.
+func (s *Side) shape() engine.Shape {
+	if len(s.runs) == 0 {
+		return ""
+	}
+	return s.runs[0].Structure.Shape
+}
+
+// kinds returns how the structures of two engines differ; "" if they do not, or are unknown.
+func (e *Explanation) kinds() string {
+	does := func(t *compare.Target, side func(*Step) *Side) string {
+		for _, s := range slices.Backward(e.Steps) {
+			if text := shapes[side(s).shape()]; text != "" {
+				return text
+			}
+		}
+		text := strings.Join(t.Distinct(func(trial *result.Trial) string { return trial.Structure }), " or ")
+		if text == "" {
+			return ""
+		}
+		if strings.HasPrefix(text, "LSM") {
+			return "is an " + text
+		}
+		return "is a " + text
+	}
+	base := does(e.Base, func(s *Step) *Side { return &s.Base })
+	other := does(e.New, func(s *Step) *Side { return &s.New })
+	if base == other || base == "" || other == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s %s; %s %s.", e.Base.Name, base, e.New.Name, other)
+}

@@ -1,0 +1,203 @@
+package explain
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"rumbench/engine"
+	"rumbench/internal/account"
+	"rumbench/internal/compare"
+	"rumbench/internal/metric"
+	"rumbench/internal/text/quantity"
+	"rumbench/workload"
+)
+
+// Where two structures differ in kind, what each of them does for a unit of work says more than
+// a list of items that only one of them has.
+
+// unlike reports whether the structures of the sides differ in kind.
+func (s *Step) unlike() bool {
+	a, b := s.Base.shape(), s.New.shape()
+	return a != b && a != "" && b != ""
+}
+
+// structures are the sides of a step as what their structures do.
+type structures struct{ *Step }
+
+// part returns the KB of a part of the writes per unit of a key; 0 if the engine has none.
+func (s *Side) part(k compare.Key, p account.Part) float64 {
+	if v := s.per(metric.PartKB, string(p), k); v > 0 {
+		return v
+	}
+	return 0
+}
+
+// writing returns what each side writes for a unit: “innodb writes 94.0 KB of pages, as much
+// again to the doublewrite buffer, and 2.27 KB of log; …”. It is "" unless the structures
+// differ in kind, and both are known.
+func (s structures) writing() string {
+	k, ok := s.Of.Own(metric.WriteKB)
+	if !ok || !s.unlike() {
+		return ""
+	}
+	var said []string
+	for _, side := range s.sides() {
+		text := s.writes(side, k)
+		if text == "" {
+			return ""
+		}
+		said = append(said, name(side)+" "+text)
+	}
+	return strings.Join(said, "; ") + "." + s.later(k)
+}
+
+// mechanism returns what two structures that differ in kind do to cause a cost; "" if they do
+// not, or nothing is known of it.
+func (s structures) mechanism(name string) string {
+	switch k, ok := s.Of.Own(name); {
+	case !ok:
+	case name == metric.WriteKB:
+		return s.writing()
+	case name == metric.ReadKB:
+		return s.readsToWrite(k)
+	}
+	return ""
+}
+
+// writes returns what a side writes for a unit.
+func (s structures) writes(side *Side, k compare.Key) string {
+	all := side.per(k.Metric, "", k)
+	if own, ok := compare.Undisturbed(s.Of, k, side.Target); ok {
+		all = side.per(own.Metric, "", own)
+	}
+	if !(all > 0) {
+		return ""
+	}
+	counted := 0.0
+	for _, p := range account.Parts() {
+		counted += side.part(k, p)
+	}
+	switch shape := side.shape(); {
+	case shape != engine.CopyOnWrite && counted < goodPart*all: // it does not count most of it, as in a bulk load
+	case shape == engine.InPlace:
+		return side.inPlace(k)
+	case shape == engine.Leveled:
+		return side.merges(k)
+	case shape == engine.CopyOnWrite:
+		page := bytes(float64(side.runs[0].Structure.Page))
+		return fmt.Sprintf("copies the pages of %s from leaf to root: %s per %s%s", page, kb(all), k.Per,
+			s.expected(side, metric.WriteKB))
+	}
+	return ""
+}
+
+// inPlace names what a B-tree writes that changes pages where they are.
+func (s *Side) inPlace(k compare.Key) string {
+	pages, twice := s.part(k, account.PagesPart), s.part(k, account.DoublewritePart)
+	log, whole := s.part(k, account.LogPart), s.part(k, account.FullPagesPart)
+	sum := pages + twice + log + whole
+	if sum == 0 {
+		return ""
+	}
+	var list []string
+	add := func(value float64, format string) {
+		if value >= 0.01*sum {
+			list = append(list, fmt.Sprintf(format, kb(value)))
+		}
+	}
+	add(pages, "%s of pages")
+	switch {
+	case twice > 0 && !apart(twice, pages, alike):
+		list = append(list, "as much again to the doublewrite buffer")
+	default:
+		add(twice, "%s to the doublewrite buffer")
+	}
+	add(whole, "%s of whole pages to its log")
+	add(log, "%s of log")
+	return fmt.Sprintf("writes %s per %s", quantity.Joined(list), k.Per)
+}
+
+// merges names what an LSM tree writes. In a short step it may be the log alone.
+func (s *Side) merges(k compare.Key) string {
+	log, flush := s.part(k, account.LogPart), s.part(k, account.FlushPart)
+	merged := s.part(k, account.CompactionPart)
+	switch {
+	case log+flush+merged == 0:
+		return ""
+	case flush+merged < alike*log:
+		return fmt.Sprintf("wrote only its log here, %s per %s: flushes and merges come later", kb(log), k.Per)
+	}
+	list := []string{"appends " + kb(log) + " to its log", "flushes " + kb(flush)}
+	if merged > 0 {
+		list = append(list, "merges "+kb(merged))
+	}
+	return quantity.Joined(list) + " per " + k.Per
+}
+
+// later returns what a written unit cost in the end, once the engines had come to rest; "" if
+// no settle step shows it, or it is much the same.
+func (s structures) later(k compare.Key) string {
+	base, other := s.Base.settled(), s.New.settled()
+	now, then := s.Base.per(k.Metric, "", k), s.New.per(k.Metric, "", k)
+	if math.IsNaN(base+other) || !apart(base, now, alike) && !apart(other, then, alike) {
+		return ""
+	}
+	return fmt.Sprintf(" With what was put off, over all steps up to the next rest: %s per written row.",
+		instead(kb, base, other))
+}
+
+// settled returns the KB that a written row cost up to the next rest, which the settle step
+// reports; NaN if there is none.
+func (s *Side) settled() float64 {
+	return s.mean(func(r *run) float64 {
+		after := false
+		for i := range r.trial.Steps {
+			step := &r.trial.Steps[i]
+			after = after || step == r.Step
+			if !after || step.Primary != "" {
+				continue
+			}
+			for j := range step.Rows {
+				if row := &step.Rows[j]; row.Metric == metric.SettledWriteKB {
+					return row.Value
+				}
+			}
+			return math.NaN()
+		}
+		return math.NaN()
+	})
+}
+
+// expected returns the prediction beside a measurement, “ (46.4 expected)”; "" if there is none.
+func (s structures) expected(side *Side, name string) string {
+	for _, p := range s.Predicted {
+		switch {
+		case p.Metric != name || p.Side != side:
+		case p.Fits():
+			return fmt.Sprintf(" (%s expected of the structure)", quantity.Digits(p.Predicted))
+		default:
+			return fmt.Sprintf(" (%s× what is expected of the structure)", quantity.Digits(p.Measured/p.Predicted))
+		}
+	}
+	return ""
+}
+
+// readsToWrite reports that one structure reads pages before it changes them, and the other
+// writes without reading; "" if that is not so.
+func (s structures) readsToWrite(k compare.Key) string {
+	if compare.GroupOf(s.Of) != compare.Group(workload.WriteAccess) || !s.unlike() {
+		return ""
+	}
+	reads, writes := &s.Base, &s.New
+	if s.New.shape() == engine.InPlace {
+		reads, writes = writes, reads
+	}
+	amount := reads.per(metric.ReadKB, "", k)
+	if reads.shape() != engine.InPlace || writes.shape() != engine.Leveled || !(amount > leastBlock) ||
+		!(writes.per(metric.ReadKB, "", k) < alike*amount) {
+		return ""
+	}
+	return fmt.Sprintf("%s must read the pages that it changes, %s per %s%s; %s writes the new entries without reading.",
+		name(reads), kb(amount), k.Per, s.expected(reads, metric.ReadKB), name(writes))
+}

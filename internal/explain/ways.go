@@ -1,0 +1,148 @@
+package explain
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"rumbench/engine"
+	"rumbench/internal/account"
+	"rumbench/internal/metric"
+	"rumbench/internal/observe"
+	"rumbench/internal/text/quantity"
+)
+
+// way is something that a unit of work needs, and by which a setting may act on its time: it
+// is counted, and not timed.
+type way struct {
+	rule Rule
+	n    measure
+	show func(float64) string
+	says string  // with a gap for the values of both sides
+	each float64 // µs of CPU or waiting that one may cost at most
+}
+
+// ways are those that are known, the most specific first.
+var ways = []way{
+	{RuleTextLog, grown(engine.MessageFile), kb, "the server’s text log grows by %s", 200},
+	{RuleBinlog, grown(engine.BinlogFile), kb, "the binary log grows by %s", 200},
+	{RuleConnections, growth(engine.Connects), quantity.Digits, "it opens %s connections", 10_000},
+	{RulePrepares, growth(engine.Prepares), quantity.Digits, "it prepares %s statements", 1000},
+	{RuleSpills, growth(engine.Spills), quantity.Digits, "%s sorts or temporary tables go to files", 1e6},
+	{RuleRowLocks, growth(engine.LockWaits), quantity.Digits, "%s waits for rows that others hold", 1e6},
+	{RuleRetries, retries, quantity.Digits, "%s attempts are repeated", 1e5},
+	{RuleStatements, statements, quantity.Digits, "it executes %s statements", 500},
+	{RuleBatch, commits, quantity.Digits, "it commits %s times", 5000},
+}
+
+// wayRatio is by how much a way must differ.
+const wayRatio = 0.3
+
+// moved reports whether the way differs, in the direction of the cause, and can be a good part
+// of it.
+func (w *way) moved(v *view, s *Sum, c *Cause) bool {
+	base, other := w.n(v, s, &v.Base), w.n(v, s, &v.New)
+	return apart(base, other, wayRatio) && (other-base)*w.each/(c.New-c.Base) >= mostPart
+}
+
+func (w *way) text(v *view, s *Sum, _ *Cause) string {
+	return fmt.Sprintf(w.says, instead(w.show, w.n(v, s, &v.Base), w.n(v, s, &v.New)))
+}
+
+// namings returns the rules of the ways, for times in which the engine works.
+func wayNamings() (out []naming) {
+	items := append(kin(served, inside, commit), Item(account.ThreadCPU), Kernel)
+	for i := range ways {
+		w := &ways[i]
+		out = append(out, naming{w.rule, Pattern, items, w.moved, uses(w.text)})
+	}
+	return out
+}
+
+// otherWays are the ways that differ, of those that no sentence of the step has named.
+func otherWays(v *view) (out []string) {
+	for i := range ways {
+		w := &ways[i]
+		base, other := w.n(v, nil, &v.Base), w.n(v, nil, &v.New)
+		if !apart(base, other, wayRatio) || w.each*math.Abs(other-base) < leastWay ||
+			slices.ContainsFunc(v.Sums, func(sum *Sum) bool { return sum.names(w.rule) }) {
+			continue
+		}
+		out = append(out, w.text(v, nil, nil))
+	}
+	return out
+}
+
+// leastWay is the least of µs that a way must be able to cost.
+const leastWay = 1
+
+// names reports whether a proven cause of the sum has the rule.
+func (s *Sum) names(rule Rule) bool {
+	return slices.ContainsFunc(s.Causes, func(c Cause) bool { return c.Rule == rule && c.Proven() })
+}
+
+// grown is the growth of a class of files, in KB per primary unit.
+func grown(class engine.FileClass) measure {
+	return func(_ *view, _ *Sum, side *Side) float64 {
+		if n, ok := side.growth(account.GrownBytes(class)); ok {
+			return n / 1024
+		}
+		return math.NaN()
+	}
+}
+
+// mean is a mean over the runs of a side; NaN if it is unknown in one.
+func (s *Side) mean(value func(*run) float64) (sum float64) {
+	for i := range s.runs {
+		sum += value(&s.runs[i]) / float64(len(s.runs))
+	}
+	return sum
+}
+
+// perUnitOf is a metric of the primary operation in the whole step, per its units.
+func (r *run) perUnitOf(name string) float64 {
+	rate := r.units / r.Seconds
+	for i := range r.Rows {
+		if row := &r.Rows[i]; row.Metric == name && row.Op == r.Primary && row.Per == "" {
+			return row.Value / rate
+		}
+	}
+	return math.NaN()
+}
+
+// commits counts the commits per primary unit: as both engines do, or else of operations, each
+// of which is one at least.
+func commits(v *view, _ *Sum, side *Side) float64 {
+	byEngine := !slices.ContainsFunc(v.sides(), func(s *Side) bool { return math.IsNaN(s.mean((*run).commits)) })
+	if byEngine {
+		return side.mean((*run).commits)
+	}
+	return side.mean(func(r *run) float64 { return r.perUnitOf(metric.OpsPerS) })
+}
+
+// commits returns the engine's commits per unit; NaN if it does not count all of them.
+func (r *run) commits() float64 {
+	n, ok := account.Counter(r.Counters, engine.Commits)
+	if explicit := func(c observe.Change) bool {
+		return c.Name == engine.Commits && observe.ParseLabels(c.Labels).Get(engine.ExplicitOnly) != ""
+	}; !ok || slices.ContainsFunc(r.Counters, explicit) {
+		return math.NaN()
+	}
+	return n / r.units
+}
+
+func statements(_ *view, _ *Sum, side *Side) float64 {
+	return side.mean(func(r *run) float64 { return r.perUnitOf(metric.QueriesPerS) })
+}
+
+// retries counts the attempts that are repeated; none is recorded where nothing failed.
+func retries(_ *view, _ *Sum, side *Side) float64 {
+	return side.mean(func(r *run) (n float64) {
+		for i := range r.Rows {
+			if row := &r.Rows[i]; row.Metric == metric.Retries && row.Op == r.Primary {
+				n += row.Value
+			}
+		}
+		return n / r.units
+	})
+}
