@@ -276,26 +276,18 @@ func lesserDevice(v *view, _ *Sum, c *Cause) bool {
 func slowDevice(v *view, s *Sum, c *Cause) bool {
 	const slower = 2
 	base, other := request(v, s, &v.Base), request(v, s, &v.New)
-	before, _ := v.Base.growth("device.queue_ns")
-	after, _ := v.New.growth("device.queue_ns")
+	queue := growth("device.queue_ns")
+	before, after := queue(v, s, &v.Base), queue(v, s, &v.New)
 	if (other > base) != (c.New > c.Base) {
 		return false
 	}
 	return max(base, other) > slower*min(base, other) && (after-before)/1e3/(c.New-c.Base) >= goodPart
 }
 
-// request is the duration of a request at the device, in µs; 0 if it is unknown.
-func request(_ *view, _ *Sum, side *Side) float64 {
-	var times, requests float64
-	for _, name := range []string{"read", "write"} {
-		ns, _ := side.growth("device." + name + "_ns")
-		n, _ := side.growth("device." + name + "s")
-		times, requests = times+ns, requests+n
-	}
-	if requests == 0 {
-		return 0
-	}
-	return times / requests / 1e3
+// request is the duration of a request to the device, in µs; NaN if it is unknown.
+func request(v *view, s *Sum, side *Side) float64 {
+	number := func(name string) float64 { return growth("device."+name)(v, s, side) }
+	return (number("read_ns") + number("write_ns")) / (number("reads") + number("writes")) / 1e3
 }
 
 // gauge returns the mean of a gauge at the end of the step; ok is false unless all runs

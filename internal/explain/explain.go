@@ -84,13 +84,14 @@ func Explain(c *compare.Campaign, j *compare.Judgement) *Explanation {
 func (e *Explanation) step(j *compare.Judgement, s *compare.Step) *Step {
 	a, b, design := s.Paired(j.Base, j.New)
 	out := &Step{Of: s, Base: newSide(j.Base, a), New: newSide(j.New, b)}
+	v := &view{out, e.Differ}
 	if k, ok := s.Rate(s.Primary); ok {
 		out.Rate = j.Effect(s, k)
 	}
 	if k, ok := s.Own(metric.WriteKB); ok {
 		out.Writes = j.Effect(s, k)
 	}
-	if sum, reason := out.throughput(design); sum != nil {
+	if sum, reason := out.throughput(v, design); sum != nil {
 		out.Sums = append(out.Sums, sum)
 	} else {
 		out.Why = reason
@@ -104,7 +105,6 @@ func (e *Explanation) step(j *compare.Judgement, s *compare.Step) *Step {
 	}
 	out.correct()
 	out.Notes, out.Predicted = out.notes(), out.predict()
-	v := &view{out, e.Differ}
 	for _, sum := range out.Sums {
 		sum.name(v)
 	}
@@ -128,7 +128,7 @@ func newSide(t *compare.Target, runs []compare.Run) Side {
 
 // throughput explains the rate of the step's primary operation by the ledger that speaking
 // chooses.
-func (s *Step) throughput(design stat.Design) (*Sum, string) {
+func (s *Step) throughput(v *view, design stat.Design) (*Sum, string) {
 	e := s.Rate
 	switch {
 	case e == nil:
@@ -138,7 +138,7 @@ func (s *Step) throughput(design stat.Design) (*Sum, string) {
 	case s.Base.rated() || s.New.rated():
 		return nil, "a rate was promised: there is no throughput to explain, only costs and response times"
 	}
-	return s.speaking(e, design)
+	return s.speaking(v, design)
 }
 
 // rated reports whether the primary operation's group promises a rate.
@@ -154,7 +154,8 @@ func (s *Side) rated() bool {
 // speaking chooses the ledger: that of the processors if they limit both sides, else the
 // one whose slack accounts for least. If other programs used much of the processors, the
 // processors' ledger explains nothing.
-func (s *Step) speaking(e *compare.Effect, design stat.Design) (*Sum, string) {
+func (s *Step) speaking(v *view, design stat.Design) (*Sum, string) {
+	e := s.Rate
 	var found []*Sum
 	void := max(s.Base.shared(), s.New.shared()) > mostShared
 	if !void && !apart(s.Base.processors(), s.New.processors(), 0.05) {
@@ -191,14 +192,17 @@ func (s *Step) speaking(e *compare.Effect, design stat.Design) (*Sum, string) {
 	case !void && s.Base.Limit == ByProcessors && s.New.Limit == ByProcessors && found[0].Of == Processors:
 		return found[0], ""
 	}
-	return slices.MinFunc(found, func(a, b *Sum) int { return cmp.Compare(a.slack(), b.slack()) }), ""
+	return slices.MinFunc(found, func(a, b *Sum) int { return cmp.Compare(a.slack(v), b.slack(v)) }), ""
 }
 
 // slack returns the share of the difference in items that explain nothing: idle processors,
-// and sessions that are in a statement.
-func (s *Sum) slack() (sum float64) {
-	for i := range s.Causes {
-		if c := &s.Causes[i]; c.Item != Rest && c.Item.is(slack) || c.Item.is(inside) {
+// and sessions that are in a statement, unless more is known of that.
+func (s *Sum) slack(v *view) (sum float64) {
+	for _, c := range s.Causes {
+		if c.Item.is(inside) {
+			v.explain(s, &c)
+		}
+		if c.Item != Rest && c.Item.is(slack) || c.Item.is(inside) && slices.Contains([]Rule{"", RuleCPU}, c.Rule) {
 			sum += math.Abs(c.Log)
 		}
 	}

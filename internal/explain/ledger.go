@@ -167,36 +167,50 @@ func (r *run) sessions() (out sheet) {
 			out = append(out, entry{item: Item(row.Op), value: row.Value, seen: row.N})
 		}
 	}
-	out = r.pauses(out)
-	if len(out) > 0 || r.trial.Hosting != result.Embedded || len(r.Groups) != 1 || r.units <= 0 {
-		return out
+	pause, total, ok := r.pauses()
+	if len(out) > 0 {
+		return out.apart(Item(engine.RoleClient), Between, pause)
 	}
-	think := metric.Find(r.Rows, metric.ThinkShare, "", "")
-	if think == nil {
+	if r.trial.Hosting != result.Embedded || !ok {
 		return nil
 	}
-	clients := float64(r.Groups[0].Clients)
-	total := clients * r.Seconds * 1e6 / r.units
-	busy := (1 - think.Value) * total
+	busy := total - pause
 	stalled := 0.0
 	if s := metric.Find(r.Rows, metric.EngineStallS, "", ""); s != nil {
-		stalled = min(busy, s.Value*clients*1e6/r.units) // all of them wait
+		stalled = min(busy, s.Value*float64(r.clients())*1e6/r.units) // all of them wait
 	}
-	return sheet{{item: InCalls, value: busy - stalled}, {item: Stalled, value: stalled},
-		{item: Between, value: think.Value * total}}
+	return sheet{{item: InCalls, value: busy - stalled}, {item: Stalled, value: stalled}, {item: Between, value: pause}}
 }
 
-// pauses takes from the time in which sessions wait for their clients that in which these have
-// no operation in progress, if there is one group of them.
-func (r *run) pauses(x sheet) sheet {
-	think := metric.Find(r.Rows, metric.ThinkShare, "", "")
-	i := slices.IndexFunc(x, func(e entry) bool { return e.item == Item(engine.RoleClient) })
-	if think == nil || i < 0 || len(r.Groups) != 1 {
-		return x
+// pauses returns how long the clients of closed loops have no operation in progress, and their
+// whole time, in µs per unit.
+func (r *run) pauses() (pause, total float64, ok bool) {
+	for i := range r.Groups {
+		g := &r.Groups[i]
+		if g.Open || g.Rate > 0 {
+			continue
+		}
+		think := slices.IndexFunc(r.Rows, func(row metric.Row) bool {
+			return row.Metric == metric.ThinkShare && row.Group == g.Name
+		})
+		if think < 0 || r.units <= 0 {
+			return 0, 0, false
+		}
+		all := float64(g.Clients) * r.Seconds * 1e6 / r.units
+		pause, total, ok = pause+r.Rows[think].Value*all, total+all, true
 	}
-	pause := min(x[i].value, think.Value*x.total())
-	x[i].value -= pause
-	return append(x, entry{item: Between, value: pause})
+	return pause, total, ok
+}
+
+// apart takes a part from an item and makes it one of its own.
+func (s sheet) apart(whole, part Item, value float64) sheet {
+	i := slices.IndexFunc(s, func(e entry) bool { return e.item == whole })
+	if i < 0 || value <= 0 {
+		return s
+	}
+	value = min(value, s[i].value)
+	s[i].value -= value
+	return append(s, entry{item: part, value: value})
 }
 
 // threads splits the time of the sessions by the state of their threads.

@@ -105,7 +105,7 @@ var waited = []naming{
 	}},
 	{RuleReads, Accounted, []Item{Item(engine.RoleIO)}, nil,
 		says("sessions wait %s for reads and writes of tables and indexes")},
-	{RulePauses, Accounted, []Item{Between}, morePauses, says("clients pause for %s between operations")},
+	{RulePauses, Accounted, []Item{Between}, morePauses, says("clients are without an operation for %s")},
 	{RuleClient, Accounted, []Item{Client, Between}, nil, says("the client takes %s")},
 	{RuleClient, Accounted, []Item{Item(engine.RoleClient)}, nil, says("sessions wait %s for their clients")},
 }
