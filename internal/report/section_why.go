@@ -82,7 +82,7 @@ func causeIn(s *step) string {
 // paragraphs lists the effects in groups of steps with their causes. Doubts that were said of
 // another pair of targets are not said again.
 func paragraphs(e *explain.Explanation, said map[string]bool) page.List {
-	const shown = 5
+	const shown = 4
 	l := page.List{Class: "verdict"}
 	for _, text := range e.Lead() {
 		if !said[text] {
