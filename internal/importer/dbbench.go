@@ -45,7 +45,7 @@ func isDBBench(head []string) bool {
 }
 
 var (
-	dbSummary  = regexp.MustCompile(`^(\S+)\s+: +(\d+\.\d+) micros/op;? *(?:(\d+) ops/sec)?(.*)$`)
+	dbSummary  = regexp.MustCompile(`^(\S+)\s+: +(\d+\.\d+) micros/op(?:; *| +(\d+) ops/sec)(.*)$`)
 	dbTotals   = regexp.MustCompile(`^ (\d+\.\d+) seconds (\d+) operations;`)
 	dbProgress = regexp.MustCompile(`\.\.\. thread (\d+): \((\d+),(\d+)\) ops and \([\d.]+,[\d.]+\) ops/second in \(([\d.]+),([\d.]+)\) seconds`)
 	dbOf       = regexp.MustCompile(`^Microseconds per (\S+):$`)
@@ -99,6 +99,10 @@ func (d *dbBench) line(line string) {
 		d.interval(dbProgress.FindStringSubmatch(line))
 	case dbSummary.MatchString(line):
 		d.summary(dbSummary.FindStringSubmatch(line))
+	case strings.Contains(line, " micros/op") && !d.last:
+		d.refuse("", "%q: N micros/op; or N micros/op N ops/sec was expected", clip(line))
+	case strings.Contains(line, " micros/op") && len(d.runs) > 0:
+		d.runs[len(d.runs)-1].warn("%s:%d: the output is cut off in the result of another benchmark", d.path, d.at)
 	case dbRepeated.MatchString(line):
 		n, _ := strconv.Atoi(dbRepeated.FindStringSubmatch(line)[1])
 		d.repeated(n)

@@ -134,11 +134,24 @@ func TestLevelDB(t *testing.T) {
 	trials = read(t, Options{}, write(t, map[string]string{"ldb/t.txt": strings.Replace(levelDB, "57.2", "228.9", 1)}))
 	numbers(t, step(t, trials, "ldb", 1, "readrandom"), []want{{"ops_per_s", "operation", "", 1e6}})
 	// Of an unknown number.
-	trials = read(t, Options{}, write(t, map[string]string{"ldb/t.txt": without(levelDB, "57.2")}))
-	s = step(t, trials, "ldb", 1, "readrandom")
-	numbers(t, s, []want{{"service_mean_us", "operation", "", 4}})
-	if absent(t, s, "ops_per_s", "rows_per_s"); len(s.Warnings) != 1 {
-		t.Errorf("%q", s.Warnings)
+	for _, unknown := range []string{"57.2", "Values:"} {
+		trials = read(t, Options{}, write(t, map[string]string{"ldb/t.txt": without(levelDB, unknown)}))
+		s = step(t, trials, "ldb", 1, "readrandom")
+		numbers(t, s, []want{{"service_mean_us", "operation", "", 4}})
+		if absent(t, s, "ops_per_s", "rows_per_s"); len(s.Warnings) != 1 {
+			t.Errorf("%s: %q", unknown, s.Warnings)
+		}
+	}
+}
+
+// A result that is cut off is no result.
+func TestDBBenchCut(t *testing.T) {
+	log := text(t, "testdata/db_bench/one.txt")
+	log, _, _ = strings.Cut(log, " ops/sec 0.217 seconds")
+	trials := read(t, Options{}, write(t, map[string]string{"db/t.txt": log}))
+	if s := step(t, trials, "db", 1, "fillseq"); names(trials) != "db.1 fillseq" || len(s.Warnings) != 1 ||
+		!strings.HasSuffix(s.Warnings[0].Text, "t.txt:45: the output is cut off in the result of another benchmark") {
+		t.Errorf("%s: %q", names(trials), s.Warnings)
 	}
 }
 

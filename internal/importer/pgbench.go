@@ -23,6 +23,7 @@ type pgbench struct {
 	scripted float64           // transactions in these
 	lagging  bool              // the intervals have a schedule lag
 	failed   string            // why it stopped
+	computed bool              // the mean latency follows from the time, as nothing was measured
 }
 
 // pgProgress is a line of option -P. Times in seconds.
@@ -169,11 +170,14 @@ func (p *pgbench) value(line string) {
 	case strings.Contains(v, "(excluding"): // up to release 13; with -C most of the time is left out of it
 		name = "tps excluding connecting"
 	}
-	if _, seen := p.values[name]; seen && name == "transaction type" {
-		p.refuse("split the file: one run each", "a second run of pgbench ends here")
+	if before, seen := p.values[name]; seen && (name == "transaction type" ||
+		before != v && (pbAsked[name] != "" || slices.Contains(pbTaken, name))) {
+		p.refuse("split the file: one run each", "a second run of pgbench ends here: %q and, before, %q", clip(line),
+			clip(before))
 		return
 	}
 	p.values[name] = v
+	p.computed = name == "latency average" && strings.Contains(line, " = ") || p.computed && name != "latency stddev"
 	if asked := pbAsked[name]; asked != "" {
 		p.ask(p.at, asked, v)
 	} else if !slices.Contains(pbTaken, name) && p.values["transaction type"] != "" && v != "" && digits(v[:1]) {
@@ -300,8 +304,15 @@ func (p *pgbench) check(done float64) {
 		if strings.HasSuffix(p.values["latency average"], includingFailures) {
 			attempts += failed
 		}
-		within("mean latency × transactions", mean.times(figure{value: attempts / 1e3}), "clients × time",
-			elapsed.times(figure{value: clients}))
+		busy, all := mean.times(figure{value: attempts / 1e3}), elapsed.times(figure{value: clients})
+		within("mean latency × transactions", busy, "clients × time", all)
+		if p.computed {
+			within("clients × time", all, "mean latency × transactions", busy)
+		}
+	}
+	if net, ok := p.figure("tps excluding connecting"); ok {
+		rate, _ := p.figure("tps")
+		within("tps including connections", rate, "tps excluding them", net)
 	}
 	connecting, _ := p.num("initial connection time")
 	planned, timed := p.figure("duration")

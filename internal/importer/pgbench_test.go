@@ -166,13 +166,16 @@ func TestPgbenchFailures(t *testing.T) {
 // Figures that contradict each other are marked: no number of the step is compared.
 func TestPgbenchContradictions(t *testing.T) {
 	whole := text(t, "testdata/pgbench/tpcb.out")
-	for _, c := range []struct{ old, changed, want string }{
-		{"actually processed: 15955", "actually processed: 25955", "transactions is 25955"},
-		{"actually processed: 15955", "actually processed: 12955", "the sum of its intervals is 15954"},
-		{"average = 0.373", "average = 3.73", "mean latency × transactions"},
-		{"duration: 3 s", "duration: 30 s", "its duration is 30"},
+	old := pgRun("s.sql", 4, 400) // its mean latency follows from the time
+	for _, c := range []struct{ log, old, changed, want string }{
+		{whole, "actually processed: 15955", "actually processed: 25955", "transactions is 25955"},
+		{whole, "actually processed: 15955", "actually processed: 12955", "the sum of its intervals is 15954"},
+		{whole, "average = 0.373", "average = 3.73", "mean latency × transactions"},
+		{whole, "duration: 3 s", "duration: 30 s", "its duration is 30"},
+		{old, "average = 200.000", "average = 100.000", "clients × time is 80, and mean latency × transactions is 40"},
+		{old, "tps = 20.100503", "tps = 10.100503", "tps including connections is 20, and tps excluding them is 10.1"},
 	} {
-		log := strings.Replace(whole, c.old, c.changed, 1)
+		log := strings.Replace(c.log, c.old, c.changed, 1)
 		s := step(t, read(t, Options{}, write(t, map[string]string{"pg/t.out": log})), "pg", 1, "t")
 		if got := strings.Join(metric.Texts(s.Warnings), "; "); !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q", c.changed, got)

@@ -57,6 +57,9 @@ func isSysbench(head []string) bool {
 	})
 }
 
+// sbSettings begin lines that sysbench prints below its version.
+var sbSettings = regexp.MustCompile(`^(Running the test with|Number of threads:|Target transaction rate:|Threads started!)`)
+
 var sbVersionLine = regexp.MustCompile(`^sysbench (\d+\.\d+\S*):?( |$)`)
 
 // sbOwnPrefix begins the head of a run that rumbench printed.
@@ -107,6 +110,8 @@ func (s *sysbench) line(line string) {
 	}
 	trimmed := strings.TrimSpace(line)
 	switch {
+	case s.header == 0 && sbSettings.MatchString(line):
+		s.refuse("import the log as sysbench printed it", "%q is above the line with sysbench's version", clip(line))
 	case s.header == 0:
 		s.command(line)
 	case line == "[":
