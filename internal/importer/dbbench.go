@@ -157,11 +157,18 @@ func (d *dbBench) interval(m []string) {
 	}
 }
 
+// dbCoarse is the rate below which its digits, which are whole, are too few.
+const dbCoarse = 100
+
 // summary begins the run of a benchmark; the intervals before it belong to it.
 func (d *dbBench) summary(m []string) {
-	if d.warm = d.warmups > 0; d.warm {
-		d.warmups--
-		d.intervals, d.percent = nil, nil
+	failed := strings.HasSuffix(m[4], " failure)") // LevelDB without the library of a compression
+	if d.warm = d.warmups > 0; d.warm || failed {
+		if d.intervals, d.percent = nil, nil; failed {
+			d.settings.drop("the time of " + m[1] + ", which failed")
+		} else {
+			d.warmups--
+		}
 		return
 	}
 	r := newDBRun(d.settings, d.name(m[1]), m[1])
@@ -176,14 +183,20 @@ func (d *dbBench) summary(m []string) {
 		rows, r.step.Seconds = float64(n), seconds.value
 		r.put(metric.DurationS, r.step.Seconds)
 		at = append(at, account.Count(n))
-		if all := (figure{value: rows}); rated && !all.agrees(rate.times(seconds)) {
-			r.contradict("operations", all, "ops/sec × seconds", rate.times(seconds))
+		printed := figure{rate.value, 1}.times(seconds) // without decimals
+		if all := (figure{value: rows}); rated && !all.agrees(printed) {
+			r.contradict("operations", all, "ops/sec × seconds", printed)
+		} else if rated && rate.value < dbCoarse {
+			rate.value = account.PerSecond(rows, seconds.value)
 		}
 	}
-	if rated {
+	switch {
+	case rated && rate.value == 0:
+		r.warn("db_bench printed 0 ops/sec, which is less than 1: there is no rate")
+	case rated:
 		r.costs = append(r.costs, account.Denominator{Per: opOperation, Units: rate.value, N: n})
 		r.work(rows, rate.value, at...)
-	} else {
+	default:
 		d.unrated = append(d.unrated, dbUnrated{run: r, name: m[1], mean: mean, rest: m[4]})
 	}
 	if mean.value > 0 {
@@ -194,6 +207,9 @@ func (d *dbBench) summary(m []string) {
 	}
 	if strings.Contains(m[4], "MB/s") {
 		r.drop("db_bench's MB/s")
+	}
+	if strings.Contains(m[4], "reads:") {
+		r.drop("db_bench's numbers of reads and writes")
 	}
 	d.addIntervals(r, m[1])
 	d.intervals, d.percent = nil, nil
@@ -302,15 +318,19 @@ func (d *dbBench) histogram(line string) {
 		d.percent["count"] = n
 	case dbMax.MatchString(line):
 		m := dbMax.FindStringSubmatch(line)
-		if d.settings.engine == "leveldb" { // it has no other percentiles
-			d.percent["P50"], _ = number(m[1])
+		if d.percent["median"], _ = number(m[1]); d.settings.engine == "leveldb" { // it has no other percentiles
+			d.percent["P50"] = d.percent["median"]
 		}
 		d.percent["max"], _ = number(m[2])
 	case strings.HasPrefix(line, "Percentiles:"):
+		r, median := d.runs[len(d.runs)-1], figure{value: d.percent["median"]}
 		for _, m := range dbPercent.FindAllStringSubmatch(line, -1) {
 			d.percent[m[1]], _ = number(m[2])
 		}
-		d.addHistogram(d.runs[len(d.runs)-1])
+		if p50 := (figure{d.percent["P50"], 0.005}); !p50.agrees(median) {
+			r.contradict("P50 of a histogram", p50, "its median", median)
+		}
+		d.addHistogram(r)
 		d.percent = nil
 	default: // the buckets; LevelDB prints no percentiles
 		if d.percent["max"] > 0 {
@@ -328,6 +348,10 @@ func (d *dbBench) addHistogram(r *run) {
 		return
 	}
 	n := int64(d.percent["count"])
+	count := figure{value: d.percent["count"]}
+	if rows := r.step.Find(metric.Rows, "", ""); rows != nil && count.exceeds(figure{value: rows.Value}) {
+		r.contradict("the count of a histogram", count, "operations", figure{value: rows.Value})
+	}
 	at := []account.With{account.Of(opOperation, opOperation), account.Count(n),
 		account.Source("db_bench's histogram, interpolated within its buckets")}
 	for _, p := range []struct{ name, metric string }{

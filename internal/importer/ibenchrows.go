@@ -94,6 +94,7 @@ func (b *ibRun) finish() {
 		}
 		if last := c.end(); last != nil {
 			b.seconds = max(b.seconds, last.end)
+			b.verify(c, last)
 		}
 	}
 	b.step.Seconds = b.seconds
@@ -106,6 +107,26 @@ func (b *ibRun) finish() {
 		b.put(metric.DurationS, b.seconds)
 	}
 	b.notes()
+}
+
+// verify compares the totals of a client with its last interval, after which at most two
+// more may have begun.
+func (b *ibRun) verify(c *ibench, last *ibRow) {
+	inserts := &last.kinds[ibInserts]
+	rest := figure{value: 2 * last.length, half: 0.1}
+	for _, f := range []struct {
+		name        string
+		total, high figure
+		seen        float64
+	}{
+		{"seconds", c.totals.seconds, rest, last.end},
+		{"rows", c.totals.rows, rest.times(figure{value: max(last.cumulative, inserts.rate)}), inserts.total},
+	} {
+		seen := figure{value: f.seen, half: 0.05}
+		if f.total.value > 0 && (seen.exceeds(f.total) || f.total.exceeds(seen.plus(f.high))) {
+			b.contradict("the total of "+f.name, f.total, "that of the intervals", seen)
+		}
+	}
 }
 
 // end returns the last interval; nil if there is none.

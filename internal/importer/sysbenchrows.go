@@ -279,7 +279,8 @@ func (s *sysbench) missing() string {
 		return "“total time” above 0"
 	case !s.has(sbNumber):
 		return "“total number of events”"
-	case s.has("transactions") && !s.has("queries") && !s.has("read/write requests") && !s.uncounted:
+	case (s.has("transactions") || len(s.intervals.items) > 0 && s.intervals.items[0].queries >= 0) &&
+		!s.has("queries") && !s.has("read/write requests") && !s.uncounted:
 		return "“queries”"
 	}
 	return ""
