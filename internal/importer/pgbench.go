@@ -68,6 +68,7 @@ func newPgbench(f *file, ps *hint.Problems) *pgbench {
 
 var (
 	pgProgressLine = regexp.MustCompile(`^progress: (\d+(?:\.\d+)?) s, (\d+(?:\.\d+)?) tps, lat \S+ (\S+)(?: stddev \S+)?(?:, (\d+) failed)?`)
+	pgComma        = regexp.MustCompile(`^\d+,\d+$`)
 	pgScript       = regexp.MustCompile(`^ - (\d+) transactions \(`)
 	pgRate         = regexp.MustCompile(`\bpgbench\b.*\s(?:-R ?|--rate[= ])(\d+(?:\.\d+)?)(?:\s|$)`)
 )
@@ -138,8 +139,7 @@ var pbAsked = map[string]string{
 // pbTaken are the other values that are taken.
 var pbTaken = []string{"duration", "number of transactions per client", "number of threads", "latency average",
 	"number of transactions actually processed", "number of failed transactions", "total number of retries",
-	"number of transactions retried", "number of transactions skipped", "rate limit schedule lag",
-	"initial connection time", "tps", "tps without connecting", "tps excluding connecting", "partition method",
+	"number of transactions skipped", "rate limit schedule lag", "tps", "tps without connecting", "tps excluding connecting", "partition method",
 	"partitions"}
 
 // includingFailures follows latencies of which failed transactions are a part.
@@ -180,8 +180,12 @@ func (p *pgbench) value(line string) {
 	p.computed = name == "latency average" && strings.Contains(line, " = ") || p.computed && name != "latency stddev"
 	if asked := pbAsked[name]; asked != "" {
 		p.ask(p.at, asked, v)
-	} else if !slices.Contains(pbTaken, name) && p.values["transaction type"] != "" && v != "" && digits(v[:1]) {
-		p.drop("pgbench's " + name)
+	} else if first, _, _ := strings.Cut(v, " "); !slices.Contains(pbTaken, name) && p.values["transaction type"] != "" {
+		if n, ok := number(first); ok && n != 0 {
+			p.drop("pgbench's " + name)
+		}
+	} else if pgComma.MatchString(first) {
+		p.refuse("run pgbench with LC_ALL=C", "%q: a decimal point was expected", clip(line))
 	}
 	switch name {
 	case "duration", "number of transactions per client", "number of threads":

@@ -158,7 +158,7 @@ func TestPgbenchFailures(t *testing.T) {
 	if r := s.Find("service_mean_us", "", ""); r.N != 400 || len(r.Warnings) != 1 {
 		t.Errorf("%+v", r)
 	}
-	if got := strings.Join(c.Dropped, "; "); got != "pgbench's figures of each script" {
+	if got := strings.Join(c.Dropped, "; "); got != "pgbench's figures of each script; pgbench's number of transactions retried" {
 		t.Errorf("dropped: %s", got)
 	}
 }

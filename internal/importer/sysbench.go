@@ -112,8 +112,8 @@ func (s *sysbench) line(line string) {
 	trimmed := strings.TrimSpace(line)
 	switch {
 	case s.header == 0 && sbBelow.MatchString(line):
-		s.refuse("import the log as sysbench printed it", "%q is above the line with sysbench's version: the beginning of a run is missing",
-			clip(line))
+		s.refuse("import the log as sysbench printed it",
+			"%q is above the line with sysbench's version: the beginning of a run is missing", clip(line))
 	case s.header == 0:
 		s.command(line)
 	case line == "[":
