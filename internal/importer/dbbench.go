@@ -25,6 +25,7 @@ type dbBench struct {
 	warmups   int                // runs that are still to be left out
 	warm      bool               // the last summary was that of one
 	percent   map[string]float64 // of the histogram being read
+	mixed     *run               // the last one with histograms of several kinds of operations
 }
 
 // dbInterval is an interval of one thread.
@@ -344,16 +345,25 @@ func (d *dbBench) histogram(line string) {
 // whose width is up to half of their lower bound.
 func (d *dbBench) addHistogram(r *run) {
 	if r.step.Find(metric.ServiceP50US, "", "") != nil {
-		r.step.Note("A second histogram, of another kind of operation, is left out.")
+		taken := []string{metric.ServiceP50US, metric.ServiceP99US, metric.ServiceP999US, metric.ServiceMaxUS}
+		r.step.Rows = slices.DeleteFunc(r.step.Rows, func(row metric.Row) bool { return slices.Contains(taken, row.Metric) })
+		r.step.Curves, d.mixed = nil, r
+	}
+	if d.mixed == r {
+		r.step.Note("It has a histogram of each kind of operation: percentiles of all together are unknown.")
 		return
 	}
 	n := int64(d.percent["count"])
-	count := figure{value: d.percent["count"]}
-	if rows := r.step.Find(metric.Rows, "", ""); rows != nil && count.exceeds(figure{value: rows.Value}) {
-		r.contradict("the count of a histogram", count, "operations", figure{value: rows.Value})
-	}
 	at := []account.With{account.Of(opOperation, opOperation), account.Count(n),
 		account.Source("db_bench's histogram, interpolated within its buckets")}
+	if rows := r.step.Find(metric.Rows, "", ""); rows != nil {
+		switch count, all := (figure{value: d.percent["count"]}), (figure{value: rows.Value}); {
+		case count.exceeds(all):
+			r.contradict("the count of a histogram", count, "operations", all)
+		case all.exceeds(count):
+			at = append(at, warned("of fewer times than operations: the histogram is of some of them, or of batches"))
+		}
+	}
 	for _, p := range []struct{ name, metric string }{
 		{"P50", metric.ServiceP50US}, {"P99", metric.ServiceP99US}, {"P99.9", metric.ServiceP999US},
 		{"max", metric.ServiceMaxUS},

@@ -213,6 +213,7 @@ func TestPgbenchProcesses(t *testing.T) {
 		{"more transactions", map[string]string{"pg/a.out": run(5), "pg/pgbench_log.111": pgLogged(0, 8, 800)}},
 		{"fewer, and no sample", map[string]string{"pg/a.out": run(50), "pg/pgbench_log.111": pgLogged(0, 8, 800)}},
 		{"another time", map[string]string{"pg/a.out": strings.Replace(run(8), "1.000000", "4.000000", 1), "pg/pgbench_log.111": pgLogged(0, 8, 800)}},
+		{"another mean", map[string]string{"pg/a.out": run(8) + "latency average = 700.000 ms\nlatency stddev = 9.000 ms\n", "pg/pgbench_log.111": pgLogged(0, 8, 800000)}},
 		{"two of the same number", map[string]string{"pg/a.out": run(8), "pg/pgbench_log.111": pgLogged(0, 8, 800), "pg/pgbench_log.222": pgLogged(0, 8, 700)}},
 	} {
 		s := step(t, read(t, Options{}, write(t, c.files)), "pg", 1, "a")

@@ -305,7 +305,7 @@ func (s *sbRows) addTimes() {
 		s.step.Note("A rate was set: sysbench's latencies are response times, from the moment at which an event was put " +
 			"into the queue.")
 		if avg, ok := s.latency["avg"]; ok && avg.value > 0 {
-			s.step.Note(fmt.Sprintf("The mean response time was %g ms.", avg.value))
+			s.step.Note(fmt.Sprintf("The mean response time was %.4g ms.", avg.value))
 		}
 	}
 	at := []account.With{account.Of(s.group, s.op), account.Count(n), account.Source("final figures")}
