@@ -61,6 +61,7 @@ func TestBroken(t *testing.T) {
 		{"decimal comma in a latency", map[string]string{"db/a.log": commaAfter(sysbenchLog, "sum:")}, Options{}, []string{"db/a.log:30: sum: \"400000,00\": a latency was expected"}},
 		{"report_csv with decimal commas", map[string]string{"db/a.log": head + "1,4,10,00,10,00,10,00,0,00,0,00,0,10,0,00,0,00\n2,4\n"}, Options{}, []string{"db/a.log:9: \"1,4,10,00,10,00,10,00,0,00,0,00,0,10,0,00,0,00\" is not an interval of sysbench.report_csv: 10 numbers were expected"}},
 		{"settings above the version", map[string]string{"db/a.log": "Target transaction rate: 300/sec\n" + sysbenchLog}, Options{}, []string{"db/a.log:1: \"Target transaction rate: 300/sec\" is above the line with sysbench's version: the beginning of a run is missing\nhint: import the log as sysbench printed it"}},
+		{"only intervals have queries", map[string]string{"db/a.log": without(without(sbTen, "transactions:"), "queries: ")}, Options{}, []string{"db/a.log:33: the final figures have no “queries”"}},
 		{"a run without its beginning", map[string]string{"db/a.log": sysbenchLog[strings.Index(sysbenchLog, "Throughput:"):] + sysbenchLog}, Options{}, []string{"db/a.log:1: \"Throughput:\" is above the line"}},
 		{"no queries", map[string]string{"db/a.log": without(sysbenchLog, " queries:  ")}, Options{}, []string{"db/a.log:33: the final figures have no “queries”"}},
 		{"no total time", map[string]string{"db/a.log": without(sysbenchLog, "time elapsed:")}, Options{}, []string{"db/a.log:33: the final figures have no “total time”"}},

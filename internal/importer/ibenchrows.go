@@ -109,13 +109,10 @@ func (b *ibRun) finish() {
 	b.notes()
 }
 
-// verify compares the totals of a client with its last interval. Some releases count what
-// they insert after it, which two more intervals allow for.
+// verify compares the totals of a client with its last interval.
 func (b *ibRun) verify(c *ibench, last *ibRow) {
-	inserts := &last.kinds[ibInserts]
-	rows, seconds := figure{value: inserts.total}, figure{value: last.end, half: 0.05}
-	rest := figure{value: 2 * last.length * max(last.cumulative, inserts.rate)}
-	if all := c.totals.rows; all.value > 0 && (rows.exceeds(all) || all.exceeds(rows.plus(rest))) {
+	rows, seconds := figure{value: last.kinds[ibInserts].total}, figure{value: last.end, half: 0.05}
+	if all := c.totals.rows; all.value > 0 && !rows.agrees(all) {
 		b.contradict("the total of rows", all, "that of the intervals", rows)
 	}
 	if all := c.totals.seconds; all.value > 0 && seconds.exceeds(all) {

@@ -139,8 +139,8 @@ var pbAsked = map[string]string{
 // pbTaken are the other values that are taken.
 var pbTaken = []string{"duration", "number of transactions per client", "number of threads", "latency average",
 	"number of transactions actually processed", "number of failed transactions", "total number of retries",
-	"number of transactions skipped", "rate limit schedule lag", "tps", "tps without connecting", "tps excluding connecting", "partition method",
-	"partitions"}
+	"number of transactions skipped", "rate limit schedule lag", "tps", "tps without connecting",
+	"tps excluding connecting", "partition method", "partitions"}
 
 // includingFailures follows latencies of which failed transactions are a part.
 const includingFailures = " (including failures)"
@@ -180,7 +180,7 @@ func (p *pgbench) value(line string) {
 	p.computed = name == "latency average" && strings.Contains(line, " = ") || p.computed && name != "latency stddev"
 	if asked := pbAsked[name]; asked != "" {
 		p.ask(p.at, asked, v)
-	} else if first, _, _ := strings.Cut(v, " "); !slices.Contains(pbTaken, name) && p.values["transaction type"] != "" {
+	} else if first, _, _ := strings.Cut(v, " "); p.values["transaction type"] != "" && !slices.Contains(pbTaken, name) {
 		if n, ok := number(first); ok && n != 0 {
 			p.drop("pgbench's " + name)
 		}
