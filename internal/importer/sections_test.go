@@ -121,6 +121,16 @@ func TestSeveralRunsOfInsertBenchmark(t *testing.T) {
 	}
 }
 
+// Results of another tool in a log are not dropped without a word.
+func TestOtherTools(t *testing.T) {
+	for _, log := range []string{sysbenchLog + pgRun("s.sql", 4, 400), pgRun("s.sql", 4, 400) + sysbenchLog} {
+		s := step(t, read(t, Options{}, write(t, map[string]string{"db/t.log": log})), "db", 1, "t")
+		if len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0].Text, "results of pgbench are left out: give them a file of their own") {
+			t.Errorf("%q", s.Warnings)
+		}
+	}
+}
+
 // A log in UTF-16, or with a byte order mark or other line ends, has the same numbers.
 func TestEncodings(t *testing.T) {
 	wide := func(order binary.AppendByteOrder) string {
