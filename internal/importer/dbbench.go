@@ -364,23 +364,21 @@ func (d *dbBench) addHistogram(r *run) {
 			at = append(at, warned("of fewer times than operations: the histogram is of some of them, or of batches"))
 		}
 	}
-	for _, p := range []struct{ name, metric string }{
-		{"P50", metric.ServiceP50US}, {"P99", metric.ServiceP99US}, {"P99.9", metric.ServiceP999US},
-		{"max", metric.ServiceMaxUS},
+	c := metric.Curve{Group: opOperation, Op: opOperation, Measure: "service", Count: n}
+	for _, p := range []struct {
+		name, metric string // "": only in the curve
+		percent      float64
+	}{
+		{"P50", metric.ServiceP50US, 50}, {"P75", "", 75}, {"P99", metric.ServiceP99US, 99},
+		{"P99.9", metric.ServiceP999US, 99.9}, {"P99.99", "", 99.99}, {"max", metric.ServiceMaxUS, 100},
 	} {
-		if v, ok := d.percent[p.name]; ok && v > 0 {
+		v, ok := d.percent[p.name]
+		if ok && v > 0 && p.metric != "" {
 			r.put(p.metric, v, at...)
 		}
-	}
-	c := metric.Curve{Group: opOperation, Op: opOperation, Measure: "service", Count: n}
-	for _, p := range []string{"P50", "P75", "P99", "P99.9", "P99.99"} {
-		if v, ok := d.percent[p]; ok {
-			x, _ := number(p[1:])
-			c.Points = append(c.Points, [2]float64{x, v})
+		if ok {
+			c.Points = append(c.Points, [2]float64{p.percent, v})
 		}
-	}
-	if v, ok := d.percent["max"]; ok {
-		c.Points = append(c.Points, [2]float64{100, v})
 	}
 	if n > 0 {
 		r.step.Curves = append(r.step.Curves, c)

@@ -303,6 +303,8 @@ func (p *pgbench) check(done float64) {
 	}
 	clients, elapsed := float64(p.clients), figure{value: p.step.Seconds}
 	failed, _ := p.num("number of failed transactions")
+	planned, timed := p.figure("duration")
+	net, old := p.figure("tps excluding connecting")
 	if mean, ok := p.figure("latency average"); ok && clients > 0 && !p.paced() {
 		attempts := done
 		if strings.HasSuffix(p.values["latency average"], includingFailures) {
@@ -310,16 +312,18 @@ func (p *pgbench) check(done float64) {
 		}
 		busy, all := mean.times(figure{value: attempts / 1e3}), elapsed.times(figure{value: clients})
 		within("mean latency × transactions", busy, "clients × time", all)
-		if p.computed {
+		if p.computed && mean.value > 0 {
+			if old && timed { // some of these releases computed it from the duration
+				all = planned.times(figure{value: clients})
+			}
 			within("clients × time", all, "mean latency × transactions", busy)
 		}
 	}
-	if net, ok := p.figure("tps excluding connecting"); ok {
+	if old {
 		rate, _ := p.figure("tps")
 		within("tps including connections", rate, "tps excluding them", net)
 	}
 	connecting, _ := p.num("initial connection time")
-	planned, timed := p.figure("duration")
 	if timed && p.failed == "" && !p.paced() {
 		within("its duration", planned, "transactions ÷ tps", figure{value: p.step.Seconds + connecting/1e3})
 	}
