@@ -182,7 +182,7 @@ func belongs(name, object string) bool { return name == object || strings.HasPre
 // take creates the database, or examines the tables and indexes that exist. If it must be
 // new, an existing one is refused.
 func (d *db) take(ctx context.Context) error {
-	ids, err := d.ids(ctx, bson.D{})
+	ids, err := idsOf(ctx, d.at, bson.D{})
 	if err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func (d *db) take(ctx context.Context) error {
 	}
 	err = each(lookup(catalog, "cursor", "firstBatch"), func(_ []byte, v bsoncore.Value) error {
 		name, definition := text(v.Data, idField), text(v.Data, "text")
-		if ours, err := d.created(ctx, name, ids[name], text(v.Data, "id")); !ours {
+		if ours, err := created(ctx, d.at, name, ids[name], text(v.Data, "id")); !ours {
 			return err
 		}
 		d.catalog[name] = definition
@@ -224,9 +224,9 @@ func (d *db) take(ctx context.Context) error {
 	return nil
 }
 
-// ids returns the collections' ids by name.
-func (d *db) ids(ctx context.Context, filter bson.D) (map[string]string, error) {
-	all, err := d.at.ListCollectionSpecifications(ctx, filter)
+// idsOf returns the collections' ids by name.
+func idsOf(ctx context.Context, at *mongo.Database, filter bson.D) (map[string]string, error) {
+	all, err := at.ListCollectionSpecifications(ctx, filter)
 	ids := map[string]string{}
 	for i := range all {
 		ids[all[i].Name] = "none"
@@ -239,11 +239,11 @@ func (d *db) ids(ctx context.Context, filter bson.D) (map[string]string, error) 
 
 // created reports whether rumbench has created a collection that its catalog lists with an id. It
 // has none if the process was killed before it could note it: then the collection is still empty.
-func (d *db) created(ctx context.Context, name, id, noted string) (bool, error) {
+func created(ctx context.Context, at *mongo.Database, name, id, noted string) (bool, error) {
 	if id == "" || noted != "" {
 		return id == "" || id == noted, nil
 	}
-	reply, err := run(ctx, d.at, doc("find", name, "limit", 1))
+	reply, err := run(ctx, at, doc("find", name, "limit", 1))
 	return err == nil && len(lookup(reply, "cursor", "firstBatch", "0")) == 0, err
 }
 
@@ -308,7 +308,11 @@ func (d *db) CreateTables(ctx context.Context) error {
 	d.made = map[string]string{}
 	for _, t := range d.Schema.Tables {
 		if err := d.createTable(ctx, t.Name); err != nil {
-			return errors.Join(err, d.dropMade(context.WithoutCancel(ctx)))
+			for name := range d.made {
+				err = errors.Join(err, d.drop(context.WithoutCancel(ctx), name))
+			}
+			d.made = nil
+			return err
 		}
 	}
 	return nil
@@ -334,26 +338,13 @@ func (d *db) createTable(ctx context.Context, name string) error {
 	if _, err := run(ctx, d.at, create); err != nil {
 		return errors.Join(err, d.forget(context.WithoutCancel(ctx), name))
 	}
-	ids, err := d.ids(ctx, doc("name", name))
+	ids, err := idsOf(ctx, d.at, doc("name", name))
 	if err != nil {
 		return err
 	}
 	d.made[name] = ids[name]
 	_, err = run(ctx, d.at, doc("update", catalogName, "updates",
 		bson.A{doc("q", doc(idField, name), "u", doc("$set", doc("id", ids[name])))}))
-	return err
-}
-
-// dropMade removes the collections that this process has created. A concurrent run may have
-// replaced one (--force): that stays.
-func (d *db) dropMade(ctx context.Context) error {
-	ids, err := d.ids(ctx, bson.D{})
-	for name, id := range d.made {
-		if err == nil && ids[name] == id {
-			err = d.drop(ctx, name)
-		}
-	}
-	d.made = nil
 	return err
 }
 
@@ -423,12 +414,17 @@ func (d *db) leave() (err error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), serverkit.LeaveTime)
 	defer cancel()
+	var ids map[string]string
 	if err = ping(ctx, d.client); err == nil {
-		err = d.dropMade(ctx)
+		ids, err = idsOf(ctx, d.at, bson.D{})
+	}
+	for name, id := range d.made {
+		if err == nil && ids[name] == id { // a concurrent run may have replaced it (--force)
+			err = d.drop(ctx, name)
+		}
 	}
 	if d.ours && err == nil { // unless others use it now
-		var ids map[string]string
-		if ids, err = d.ids(ctx, bson.D{}); err == nil && len(others(ids, nil)) == 0 {
+		if ids, err = idsOf(ctx, d.at, bson.D{}); err == nil && len(others(ids, nil)) == 0 {
 			err = d.at.Drop(ctx)
 		}
 	}

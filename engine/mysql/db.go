@@ -33,8 +33,10 @@ var traits = &serverkit.Traits{
 		Find: "SELECT CONCAT('' /*M!100500 , SCHEMA_COMMENT */) FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = {text}",
 		// DROP DATABASE drops routines and events as well.
 		Tables: "SELECT TABLE_NAME, TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = {text} " +
-			"UNION ALL SELECT CONCAT('routine ', ROUTINE_NAME), '' FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = {text} " +
-			"UNION ALL SELECT CONCAT('event ', EVENT_NAME), '' FROM information_schema.EVENTS WHERE EVENT_SCHEMA = {text}",
+			"UNION ALL SELECT CONCAT('routine ', ROUTINE_NAME), '' FROM information_schema.ROUTINES " +
+			"WHERE ROUTINE_SCHEMA = {text} " +
+			"UNION ALL SELECT CONCAT('event ', EVENT_NAME), '' FROM information_schema.EVENTS " +
+			"WHERE EVENT_SCHEMA = {text}",
 		Create: "CREATE DATABASE {name} /*M!100500 COMMENT {comment} */",
 		Drop:   "DROP DATABASE IF EXISTS {name}",
 		Exists: func(err error) bool { return errors.Is(err, &mysqlwire.Error{Number: 1007}) },

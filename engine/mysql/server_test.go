@@ -311,6 +311,7 @@ func TestIdleConnections(t *testing.T) {
 	if _, err := guest.Explain(t.Context(), &model.Op{Kind: model.Get, Table: "sale", Columns: []string{"price"}}); err != nil {
 		t.Error(err)
 	}
+	must(t, guest.Counters(t.Context(), &engine.Sample{})) // their connection is idle for longer
 	must(t, guest.Close())
 }
 

@@ -46,9 +46,14 @@ type Conn struct {
 	buf        []byte // received; the bytes from..to are not yet consumed
 	start, end int
 
-	mu     sync.Mutex // between Break and Close
-	closed bool
 	failed atomic.Bool // it was broken, or could not be read
+	life
+}
+
+// life is guarded by its mutex: between Break and Close.
+type life struct {
+	mu     sync.Mutex
+	closed bool
 }
 
 // bufferSize is the initial size of a buffer, which grows for longer responses.

@@ -28,7 +28,6 @@ type loop struct {
 	timer    *time.Timer
 	retry    retry
 	end      time.Duration // of the last attempt
-	used     bool          // its connection was used in this window
 	attempt
 	progress
 }
@@ -48,6 +47,7 @@ type progress struct {
 	done   int64
 	inPlan int64 // operations done by the planned end
 	late   hist.Late
+	used   bool // its connection was used in this window
 	cpu    time.Duration
 }
 
