@@ -183,6 +183,7 @@ func TestPlace(t *testing.T) {
 // pooler lends sessions of the server: to each connection one, or to each transaction.
 type pooler struct {
 	transactions bool
+	splits       bool // reads outside of transactions are another server's
 	size         int // of its pool
 	free         []int
 }
@@ -235,17 +236,20 @@ func (l *lent) QueryText(ctx context.Context, _ string, _ []model.Type, each fun
 	if _, _, err := l.ExecText(ctx, "SELECT"); err != nil {
 		return err
 	}
+	if l.splits && !l.inside {
+		session += 1000
+	}
 	return each([]model.Value{model.StringValue(fmt.Append(nil, session))})
 }
 
-// A pooler that lends sessions for a transaction is refused, before anything is set in one.
+// A pooler that lends sessions for a transaction, or splits reads from writes, is refused, before anything is set in one.
 func TestPooling(t *testing.T) {
 	for _, c := range []struct {
 		pooler pooler
 		ok     bool
 	}{
 		{pooler{size: 9}, true}, {pooler{size: 2}, true}, {pooler{transactions: true, size: 9}, false},
-		{pooler{transactions: true, size: 1}, false},
+		{pooler{transactions: true, size: 1}, false}, {pooler{splits: true, size: 9}, false},
 	} {
 		d := New(&Setup{}, &Traits{Serving: "PID", Dialect: fakeDialect})
 		d.Connector = &c.pooler
