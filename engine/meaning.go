@@ -45,12 +45,13 @@ const (
 	CacheHeld = "engine.cache_held_bytes"
 	// for a B-tree that copies pages on write, transactions committed that may have written
 	WriteCommits = "engine.write_commits"
-	TempBytes    = "engine.temp_bytes"  // bytes written to temporary files, of sorts and hash tables
-	Spills       = "engine.spills"      // sorts and temporary tables that did not fit into their memory
-	Connects     = "engine.connections" // connections opened
-	Prepares     = "engine.prepares"    // statements prepared
-	StallTime    = "engine.stall_ns"    // time during which writes were stalled
-	Stalls       = "engine.stalls"      // write stalls
+	TempBytes    = "engine.temp_bytes"     // bytes written to temporary files, of sorts and hash tables
+	Spills       = "engine.spills"         // sorts and temporary tables that did not fit into their memory
+	Connects     = "engine.connections"    // connections opened
+	Prepares     = "engine.prepares"       // statements prepared
+	StallTime    = "engine.stall_ns"       // time during which writes were stalled
+	WriterWait   = "engine.writer_wait_ns" // for which writers waited for each other, where one may write at a time
+	Stalls       = "engine.stalls"         // write stalls
 )
 
 // ExplicitOnly is the label of Commits on a server that counts only COMMIT
@@ -106,6 +107,7 @@ func Meanings() []Meaning {
 		{Prepares, Counter, "count", "statements prepared"},
 		{Stalls, Counter, "count", "write stalls"},
 		{StallTime, Counter, "ns", "time in write stalls"},
+		{WriterWait, Counter, "ns", "writers waiting for each other"},
 		{BytesTaken, Counter, "bytes", "bytes put into the storage"},
 		{Waits, Counter, "count", "waits"},
 		{WaitTime, Counter, "ns", "time in waits"},

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"rumbench/engine"
 	"rumbench/model"
@@ -21,7 +23,8 @@ type database struct {
 	store      Store
 	kind       Concurrency
 	switches   Switches
-	maxEntries int // that a transaction may write; 0: any number
+	waited     atomic.Int64 // ns, of writers for each other
+	maxEntries int          // that a transaction may write; 0: any number
 	byName     map[string]*layout
 	tables     []*layout
 
@@ -129,10 +132,22 @@ func (db *database) update(f func(Tx) error) error { return db.run(Write, f, nil
 
 func (db *database) view(f func(Tx) error) error { return db.run(Read, f, nil) }
 
+// begin begins a transaction of the store. Where only one may write at a time, it counts how
+// long writers wait for each other.
+func (db *database) begin(mode Mode) (Tx, error) {
+	if db.kind != SingleWriter || !mode.Writes() {
+		return db.store.Begin(mode)
+	}
+	asked := time.Now()
+	tx, err := db.store.Begin(mode)
+	db.waited.Add(int64(time.Since(asked)))
+	return tx, err
+}
+
 // run runs f in a transaction. It calls visible, unless that is nil, when the
 // writes are visible but not yet durable, if the store knows the difference.
 func (db *database) run(mode Mode, f func(Tx) error, visible func()) error {
-	tx, err := db.store.Begin(mode)
+	tx, err := db.begin(mode)
 	if err != nil {
 		return err
 	}
@@ -348,6 +363,9 @@ func (db *database) Counters(_ context.Context, s *engine.Sample) error {
 	}
 	db.mu.Unlock()
 	all.sample(s)
+	if db.kind == SingleWriter {
+		s.Counter(engine.WriterWait, "ns", float64(db.waited.Load()))
+	}
 	return db.store.Counters(s)
 }
 

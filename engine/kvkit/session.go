@@ -94,7 +94,7 @@ func (s *session) begin() error {
 	if s.tx != nil {
 		return engine.Errorf(engine.Fatal, "begin: a transaction is already open")
 	}
-	tx, err := s.db.store.Begin(ReadWrite)
+	tx, err := s.db.begin(ReadWrite)
 	if err == nil {
 		s.explicit = s.watch(tx)
 		s.tx = &s.explicit

@@ -23,6 +23,7 @@ func newDialect() *sqlkit.Dialect {
 		ColumnType:    columnType,
 		ByteLength:    byteLength,
 		NullsLast:     true,
+		CommitEnds:    true,
 		IncludeClause: true,
 		Number:        sqlkit.ReturnedNumber,
 		Lock:          " FOR UPDATE",

@@ -18,6 +18,7 @@ const (
 	Server, Serving, Behind, Client Item = "server", "sessions' CPU", "background CPU", "clients"
 	Kernel, Others, Steal, Idle     Item = "kernel threads", "other programs", "steal", "idle"
 	InCalls, Stalled, Between       Item = "in the engine", "write stalls", "between operations"
+	Writers                         Item = "waiting for the only writer"
 	Clients, Flushes, NoFlush       Item = "number of clients", "device flushes", "no flush"
 
 	Can, Used, Needs Item = "what the device can do", "share of it that is used", "what a unit needs of it"
@@ -65,6 +66,7 @@ var items = map[Item]facts{
 	Idle:    {kind: slack},                                                 // processors without work
 	InCalls: {kind: inside, says: "operations take %s"},                    // of an embedded engine, without Stalled
 	Stalled: {},                                                            // time in which the engine held up writes
+	Writers: {},                                                            // of InCalls, if only one may write at a time
 	Between: {},                                                            // time of clients without an operation
 	Clients: {format: quantity.Thousandths},                                // in closed loops, if the runs differ in it
 	Flushes: {},                                                            // time in which the device made writes durable

@@ -179,7 +179,12 @@ func (r *run) sessions() (out sheet) {
 	if s := metric.Find(r.Rows, metric.EngineStallS, "", ""); s != nil {
 		stalled = min(busy, s.Value*float64(r.clients())*1e6/r.units) // all of them wait
 	}
-	return sheet{{item: InCalls, value: busy - stalled}, {item: Stalled, value: stalled}, {item: Between, value: pause}}
+	out = sheet{{item: InCalls, value: busy - stalled}, {item: Stalled, value: stalled}, {item: Between, value: pause}}
+	waited, _ := r.perUnit(engine.WriterWait)
+	if slices.ContainsFunc(r.Groups, func(g result.Group) bool { return g.Open || g.Rate > 0 }) {
+		waited = 0 // of other clients, too
+	}
+	return out.apart(InCalls, Writers, waited)
 }
 
 // pauses returns how long the clients of closed loops have no operation in progress, and their
