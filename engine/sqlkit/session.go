@@ -26,6 +26,12 @@ type Session struct {
 // statements; nil: the session is closed.
 func (s *Session) Conn() Conn { return s.conn }
 
+// Ended implements engine.Connected.
+func (s *Session) Ended() bool {
+	c, ok := s.conn.(engine.Connected)
+	return ok && c.Ended()
+}
+
 // Prepare readies an operation.
 func (s *Session) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error) {
 	if s.conn == nil {

@@ -343,9 +343,12 @@ func (t *trial) finish(ctx context.Context, err error) error {
 	t.latency.flush() // data that cannot be written is in the result as well
 	if t.db != nil {
 		cerr := t.db.Close()
-		if err == nil {
+		switch {
+		case err == nil:
 			err = cerr
-		} else if cerr != nil {
+		case cerr != nil && t.Preflight: // whose warnings are not shown
+			err = fmt.Errorf("%w; at the end: %w", err, cerr)
+		case cerr != nil:
 			t.warn(metric.AtEnd, metric.Values{"why": cerr.Error()})
 		}
 	}
