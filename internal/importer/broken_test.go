@@ -153,11 +153,23 @@ func TestFilesAsTargets(t *testing.T) {
 
 // Directories named by numbers, and files with run1, run2, are trials.
 func TestTrials(t *testing.T) {
-	dir := write(t, map[string]string{"a/1/t.log": sysbenchLog, "a/2/t.log": sysbenchLog, "b/t.run1.log": sysbenchLog, "b/t.run2.log": sysbenchLog, "b/t.run10.log": sysbenchLog})
+	again := func(n int) string { return sysbenchLog + strings.Repeat("\n", n) } // no copy to the byte
+	dir := write(t, map[string]string{"a/1/t.log": again(0), "a/2/t.log": again(1), "b/t.run1.log": again(0), "b/t.run2.log": again(1), "b/t.run10.log": again(2)})
 	if got := names(read(t, Options{}, dir)); got != "a.1 t, a.2 t, b.1 t, b.2 t, b.: t" {
 		t.Errorf("trials %s", got)
 	}
 	if got := names(read(t, Options{Target: "mine"}, filepath.Join(dir, "a"))); got != "mine.1 t, mine.2 t" {
+		t.Errorf("trials %s", got)
+	}
+}
+
+// A copy of a trial's log is no trial.
+func TestCopies(t *testing.T) {
+	dir := write(t, map[string]string{"a/t.run1.log": sysbenchLog, "a/t.run2.log": sysbenchLog, "b/t.run1.log": sysbenchLog})
+	if _, err := Read([]string{dir}, Options{Now: at}); err == nil || !strings.Contains(err.Error(), "it is a copy of "+filepath.Join(dir, "a/t.run1.log")) {
+		t.Errorf("got %v", err)
+	}
+	if got := names(read(t, Options{Skip: true}, dir)); got != "a.1 t, b.1 t" {
 		t.Errorf("trials %s", got)
 	}
 }

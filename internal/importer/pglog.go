@@ -413,8 +413,11 @@ func (p *pgbench) addSeconds(l *pgLog) {
 			s = l.seconds[i]
 			i++
 		}
-		start := max(float64(epoch), begin)
-		line := result.Line{Source: "ops", T: float64(epoch+width) - begin, DT: float64(epoch+width) - start,
+		start, until := max(float64(epoch), begin), float64(epoch+width)
+		if end := begin + p.step.Seconds; end > start {
+			until = min(until, end) // the run ends within the last second
+		}
+		line := result.Line{Source: "ops", T: until - begin, DT: until - start,
 			Group: opTransaction, Op: opTransaction, Ops: s.n, Rows: s.n}
 		if l.lags || p.paced() {
 			line.ResponseMax = s.highest
