@@ -119,7 +119,10 @@ local function create(definition)
         auto = auto or c.Auto
     end
     local s = box.schema.space.create(schema .. '.' .. t.Name, {engine = t.Storage, format = format})
-    create_index(s, {Name = 'primary', Columns = t.Key, Unique = true}, auto)
+    local key, taken = 'primary', {}
+    for _, ix in ipairs(t.Indexes ~= nil and t.Indexes or {}) do taken[ix.Name] = true end
+    while taken[key] do key = key .. '_' end
+    create_index(s, {Name = key, Columns = t.Key, Unique = true}, auto)
     box.space._schema:replace({record_of(t.Name), definition})
 end
 
