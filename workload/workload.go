@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/text/hint"
 	"rumbench/internal/text/quantity"
 	"rumbench/model"
 	"rumbench/workload/pace"
@@ -127,6 +128,25 @@ type Step struct {
 	Touches []Touch
 	// Open starts the step on an open database with its tables.
 	Open func(ctx context.Context, env Env) (Stage, error)
+}
+
+// CheckRates returns an error if a group is to begin more operations than any engine can do.
+func CheckRates(steps []Step) error {
+	for _, s := range steps {
+		for _, g := range s.Groups {
+			rate := g.Rate * float64(g.Clients)
+			if g.Arrivals != nil {
+				for _, part := range g.Arrivals.Segments {
+					rate = max(rate, part.From, part.To)
+				}
+			}
+			if rate > pace.Fastest {
+				return hint.Errorf("a rate that no engine reaches is the same as none: leave it out",
+					"step %s, group %s: %g operations per second are more than %g", s.Name, g.Name, rate, pace.Fastest)
+			}
+		}
+	}
+	return nil
 }
 
 // Planned returns the planned length of the step's window in seconds; 0 if it has

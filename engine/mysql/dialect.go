@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"rumbench/engine/mysql/mysqlwire"
 	"rumbench/engine/sqlkit"
@@ -17,6 +18,8 @@ func newDialect(tableOptions string, fractions bool) *sqlkit.Dialect {
 	return &sqlkit.Dialect{
 		Speaks:         "mysql",
 		Quote:          "`",
+		LongestName:    64,
+		NameLength:     utf8.RuneCountInString,
 		MaxArgs:        65535,
 		ColumnType:     func(c *model.Column) string { return columnType(c, fractions) },
 		TableOptions:   func(*model.Table) string { return tableOptions },

@@ -212,6 +212,7 @@ func (st *storage) check(s engine.Config) error {
 	zipped := st == innodb && s.Compression == model.CompressionZlib
 	return cmp.Or(
 		s.CheckIsolation(st.isolations...),
+		newDialect("", true).CheckSchema(s.Schema),
 		engine.RefuseIf(s.Cache != 0 && st.cache == "", "cache", nil,
 			"rumbench does not know the cache of storage %s: set its variable under options", st.name),
 		engine.RefuseIf(s.Cache != 0 && s.Cache < st.leastCache, "cache", s.Cache, "storage %s takes at least %d bytes",

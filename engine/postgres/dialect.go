@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/hex"
 	"fmt"
-	"slices"
 	"strings"
 
 	"rumbench/engine/serverkit"
@@ -16,6 +15,8 @@ import (
 // of a statement.
 func newDialect() *sqlkit.Dialect {
 	return &sqlkit.Dialect{
+		LongestName:   longestName,
+		NameLength:    func(name string) int { return len(name) },
 		Speaks:        "postgres",
 		Quote:         `"`,
 		Numbered:      "$",
@@ -107,14 +108,9 @@ func checkSchema(s model.Schema) error {
 	if err := newDialect().CheckSchema(s); err != nil {
 		return err
 	}
-	for i := range s.Tables {
-		t := &s.Tables[i]
-		names := append([]string{primaryName(t.Name)}, t.ColumnNames()...)
-		for _, ix := range t.Indexes {
-			names = append(names, sqlkit.IndexName(t.Name, ix.Name))
-		}
-		if long := slices.IndexFunc(names, func(n string) bool { return len(n) > longestName }); long >= 0 {
-			return fmt.Errorf("table %s: the name %s is longer than %d bytes", t.Name, names[long], longestName)
+	for _, t := range s.Tables {
+		if name := primaryName(t.Name); len(name) > longestName {
+			return fmt.Errorf("table %s: the name %s is longer than %d bytes", t.Name, name, longestName)
 		}
 	}
 	return nil

@@ -11,9 +11,17 @@ import (
 // CheckSchema reports whether the dialect can express the schema.
 func (d *Dialect) CheckSchema(s model.Schema) error {
 	for i := range s.Tables {
-		for _, ix := range s.Tables[i].Indexes {
+		t := &s.Tables[i]
+		names := append([]string{t.Name}, t.ColumnNames()...)
+		for _, ix := range t.Indexes {
 			if ix.Unique && len(ix.Include) > 0 && !d.IncludeClause {
-				return fmt.Errorf("table %s: index %s: a unique index cannot hold further columns", s.Tables[i].Name, ix.Name)
+				return fmt.Errorf("table %s: index %s: a unique index cannot hold further columns", t.Name, ix.Name)
+			}
+			names = append(names, IndexName(t.Name, ix.Name))
+		}
+		for _, name := range names {
+			if d.LongestName > 0 && d.NameLength(name) > d.LongestName {
+				return fmt.Errorf("table %s: the name %s is longer than %d", t.Name, name, d.LongestName)
 			}
 		}
 	}

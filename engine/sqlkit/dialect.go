@@ -26,6 +26,10 @@ type Dialect struct {
 	// Numbered is the prefix of placeholders that carry the argument's number,
 	// such as "$" for $1; "" means a plain ? for each.
 	Numbered string
+	// LongestName is the greatest length of names of tables, columns and indexes, as
+	// NameLength measures it; 0 means any length.
+	LongestName int
+	NameLength  func(name string) int
 	// MaxArgs is how many placeholders a statement may have; 0 means any number.
 	MaxArgs int
 

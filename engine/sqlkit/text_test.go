@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"rumbench/engine/sqlkit"
 	"rumbench/engine/sqlkit/sqlkittest"
@@ -92,6 +93,26 @@ func TestStatementRefusesTooManyValues(t *testing.T) {
 	_, err := dialect(func(d *sqlkit.Dialect) { d.MaxArgs = 3 }).Statement(&schema.Tables[0], op)
 	if err == nil || err.Error() != "operation insert sale: 4 values in one statement, the engine takes at most 3" {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A name that is too long is refused, also that of an index, which holds its table's.
+func TestCheckSchemaRefusesLongNames(t *testing.T) {
+	limited := dialect(func(d *sqlkit.Dialect) { d.LongestName, d.NameLength = 12, utf8.RuneCountInString })
+	table := func(name, column, index string) model.Schema {
+		return model.Schema{Tables: []model.Table{{Name: name, Columns: []model.Column{{Name: column}}, Key: []string{column},
+			Indexes: []model.Index{{Name: index, Columns: []string{column}}}}}}
+	}
+	for _, c := range []struct {
+		table, column, index string
+		fits                 bool
+	}{
+		{"größe", "ключключключ", "länger", true}, {"größe", "id", "longest", false}, {"t", "thirteen_long", "i", false},
+		{"thirteen_long", "id", "", false},
+	} {
+		if err := limited.CheckSchema(table(c.table, c.column, c.index)); (err == nil) != c.fits {
+			t.Errorf("%v: %v", c, err)
+		}
 	}
 }
 

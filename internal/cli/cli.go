@@ -26,6 +26,7 @@ import (
 	"rumbench/internal/run/campaign"
 	"rumbench/internal/text/escape"
 	"rumbench/internal/text/hint"
+	"rumbench/internal/text/secret"
 )
 
 // The exit codes.
@@ -155,11 +156,11 @@ func (a *App) explain(err error) int {
 		for i := range problems {
 			problems[i].Hint = a.asCalled(problems[i].Hint)
 		}
-		fmt.Fprintln(a.Stderr, problems.Error())
+		fmt.Fprintln(a.Stderr, secret.Hide(problems.Error()))
 		return ExitUsage
 	}
 	exit, ok := errors.AsType[exitError](err)
-	fmt.Fprintf(a.Stderr, "rumbench: %s\n", hint.Shorten(err.Error()))
+	fmt.Fprintf(a.Stderr, "rumbench: %s\n", hint.Shorten(secret.Hide(err.Error())))
 	if help := hint.Of(err); help != "" {
 		fmt.Fprintf(a.Stderr, "hint: %s\n", a.asCalled(help))
 	}

@@ -42,6 +42,25 @@ func TestEndlessFiles(t *testing.T) {
 	}
 }
 
+// A rate that no engine reaches is refused: to walk its operations would never end.
+func TestEndlessRates(t *testing.T) {
+	plan := filepath.Join(t.TempDir(), "plan.yaml")
+	for _, text := range []string{
+		"workload: ycsb\nparams: {rate: 1e300}\n", "workload: ibench\nparams: {rates: [9999999999]}\n", "workload: tpcc\nrate: 1e9\n",
+		"workload: ycsb\ntargets: [{engine: bbolt, params: {rate: 1e18}}]\n",
+	} {
+		if !strings.Contains(text, "targets") {
+			text += "targets: [bbolt]\n"
+		}
+		if err := os.WriteFile(plan, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, talk, code := rumbench(t, "run", plan, "--dry-run"); code != 2 || !strings.Contains(talk, "1e+07") {
+			t.Errorf("%s: exit code %d: %s", text, code, talk)
+		}
+	}
+}
+
 // A time that does not fit is refused, and not taken for another one.
 func TestEndlessTimes(t *testing.T) {
 	plan := filepath.Join(t.TempDir(), "plan.yaml")

@@ -13,6 +13,7 @@ import (
 
 	"rumbench/internal/importer"
 	"rumbench/internal/text/hint"
+	"rumbench/internal/text/secret"
 	"rumbench/internal/text/quantity"
 )
 
@@ -57,7 +58,7 @@ func runImport(a *App, o importer.Options, paths []string, out string) error {
 	o.Command = append([]string{"rumbench"}, a.Args...)
 	campaign, err := importer.Read(paths, o)
 	if problems, wrong := errors.AsType[hint.Problems](err); wrong {
-		fmt.Fprintln(a.Stderr, problems.Error())
+		fmt.Fprintln(a.Stderr, secret.Hide(problems.Error()))
 		if !o.Skip {
 			fmt.Fprintln(a.Stderr, "hint: --skip leaves this out, and imports the rest")
 		}

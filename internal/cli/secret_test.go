@@ -117,3 +117,12 @@ func TestNoPasswordInPlanErrors(t *testing.T) {
 		noSecret(t, set, out+talk)
 	}
 }
+
+// A data source name in the place of another argument is not quoted.
+func TestNoPasswordInWrongCalls(t *testing.T) {
+	h := newHost(t)
+	for command, code := range map[string]int{"run": 2, "show": 1, "report": 1, "import": 1} {
+		out, talk := h.run(code, command, "postgres://me:geheim@h/x")
+		noSecret(t, command, out+talk)
+	}
+}

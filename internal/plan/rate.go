@@ -48,8 +48,6 @@ func rateShape() strictyaml.Shape {
 }
 
 const (
-	// GreatestRate is the greatest arrival rate.
-	GreatestRate   = 1e9
 	usualPrecision = 0.05
 	leastPrecision = 0.01
 	// usualLeadIn is the lead-in of probes in seconds: the first operations of new
@@ -288,11 +286,12 @@ var perSecond = strictyaml.NewScalar(func(n *strictyaml.Node) (float64, error) {
 		count, err := workload.ParseCount(strings.TrimSuffix(n.Text, "/s"))
 		v, ok = float64(count), err == nil
 	}
-	if ok && v > 0 && v <= GreatestRate {
+	if ok && v > 0 && v <= pace.Fastest {
 		return v, nil
 	}
-	return 0, hint.Errorf("", "%q is not a number of operations a second, above 0", n.Text)
-}, strictyaml.NumberOrText(strictyaml.Shape{"exclusiveMinimum": 0, "maximum": float64(GreatestRate)},
+	return 0, hint.Errorf("", "%q is not a number of operations a second, above 0 and at most %g", n.Text,
+		float64(pace.Fastest))
+}, strictyaml.NumberOrText(strictyaml.Shape{"exclusiveMinimum": 0, "maximum": float64(pace.Fastest)},
 	workload.CountPattern+"(/s)?"))
 
 // OpenGroup returns the group of a step that can be driven by an arrival

@@ -42,13 +42,22 @@ func (b *binder) workload(f strictyaml.Fields, p *Plan) {
 	}
 	var err error
 	if p.Params, err = info.Resolve(p.Preset, given); err == nil {
-		p.Run, err = b.chosen.New(p.Params)
+		p.Run, err = made(b.chosen, p.Params)
 	}
 	if err != nil {
 		b.refused(f, cmp.Or(f.Of.Get("preset"), f.Value("workload")), err)
 	} else if own != nil {
 		p.Params[fileParam] = fmt.Sprintf("%x", sha256.Sum256(own))[:12]
 	}
+}
+
+// made returns the workload with parameters, if its rates can be walked.
+func made(w workload.Workload, params map[string]any) (workload.Run, error) {
+	run, err := w.New(params)
+	if err != nil {
+		return nil, err
+	}
+	return run, workload.CheckRates(run.Steps())
 }
 
 // fileParam is the parameter that represents the content of a workload's file:
@@ -133,7 +142,7 @@ func (t *bound) override(b *binder, p *Plan) {
 	t.Params, t.Own = maps.Clone(p.Params), slices.Sorted(maps.Keys(given))
 	maps.Copy(t.Params, given)
 	at, err := t.fields.Of.Get("params"), error(nil)
-	if t.Run, err = b.chosen.New(t.Params); err != nil {
+	if t.Run, err = made(b.chosen, t.Params); err != nil {
 		b.refused(t.fields, at, err)
 		return
 	}

@@ -79,6 +79,9 @@ func (e *ProbeError) Unwrap() error { return e.Err }
 
 // Hint returns advice to the user.
 func (e *ProbeError) Hint() string {
+	if errors.Is(e.Err, context.DeadlineExceeded) {
+		return "it is no such program, or it hangs: try " + e.Path + " --version"
+	}
 	return "try again; if it was killed, the machine may have run out of memory: see dmesg"
 }
 
@@ -199,13 +202,14 @@ func (l *limited) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Output returns what a program prints about itself. It does not wait for one that does
-// not end, nor for a child that keeps the output open.
+// Output returns what a program prints about itself. One that does not end is killed, as is
+// a child that keeps the output open.
 func Output(ctx context.Context, path string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, outputTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay, cmd.SysProcAttr = time.Second, &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	var out, problem limited
 	cmd.Stdout, cmd.Stderr = &out, &problem
 	err := cmd.Run()
@@ -215,6 +219,7 @@ func Output(ctx context.Context, path string, args ...string) (string, error) {
 		return "", fmt.Errorf("%w within %v", ctx.Err(), outputTimeout)
 	case errors.Is(err, exec.ErrWaitDelay):
 		err = nil
+		_ = cmd.Cancel()
 	case errors.As(err, &exit) && len(problem) > 0:
 		return "", fmt.Errorf("%w: %s", err, firstLine(string(problem)))
 	}

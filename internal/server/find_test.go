@@ -3,9 +3,12 @@ package server_test
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
+	"time"
 
 	"rumbench/internal/server"
 )
@@ -50,6 +53,26 @@ func TestOutput(t *testing.T) {
 	}
 	if out, err := server.Output(t.Context(), "/bin/sh", "-c", "yes"); err == nil {
 		t.Errorf("%d bytes", len(out))
+	}
+}
+
+// A child that keeps the output open does not live on.
+func TestOutputLeavesNoChild(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(fifo, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if out, err := server.Output(t.Context(), "/bin/sh", "-c", "exec 3>"+fifo+"; sleep 60 & echo 15.3"); err != nil || out != "15.3\n" {
+		t.Errorf("%q, %v", out, err)
+	}
+	_ = f.SetReadDeadline(time.Now().Add(20 * time.Second))
+	if _, err := f.Read(make([]byte, 1)); err != io.EOF { // when the last writer has ended
+		t.Error(err)
 	}
 }
 

@@ -25,6 +25,10 @@ const (
 // Kinds lists the shapes.
 func Kinds() []string { return []string{string(Even), string(Poisson), string(Burst)} }
 
+// Fastest is the greatest rate, in starts per second. No engine does as many; to walk more
+// starts would take longer than the window.
+const Fastest = 1e7
+
 // Never is the start that a schedule returns when no further start follows, because its
 // rate stays 0.
 const Never = time.Duration(math.MaxInt64)

@@ -248,7 +248,7 @@ function fields(table) {
 }
 
 // plainCell returns a cell that a spreadsheet does not compute: names come from others.
-const plainCell = (f) => /^\s*[=+\-@]./s.test(f) && !/^[+\-][\d.,]+(e[+\-]?\d+)? ?%?$/i.test(f) ? "'" + f : f;
+const plainCell = (f) => /^\s*[=+\-@＝＋－＠]./s.test(f) && !/^[+\-][\d.,]+(e[+\-]?\d+)? ?%?$/i.test(f) ? "'" + f : f;
 
 // A list as text has commas between its parts.
 const csv = (table) => fields(table).map((r) => r.map(plainCell).map((f) => /[",\n]/.test(f) ? `"${f.replaceAll('"', '""')}"` : f) + "\n").join("");

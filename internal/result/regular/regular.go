@@ -35,6 +35,7 @@ func open(path string, also os.FileMode) (*os.File, error) {
 		f.Close()
 		return nil, err
 	}
+	_ = f.SetReadDeadline(time.Now().Add(patience)) // for /proc/kmsg and the like: files on disks have none
 	return f, nil
 }
 

@@ -106,7 +106,7 @@ func partial(b []byte) int {
 const Hidden = "***"
 
 var (
-	formula = regexp.MustCompile(`(?s)^\s*[=+\-@].`)
+	formula = regexp.MustCompile(`(?s)^[\s\p{Z}\x{feff}]*[=+\-@＝＋－＠].`)
 	signed  = regexp.MustCompile(`(?i)^[+\-][\d.,]+(e[+\-]?\d+)? ?%?$`)
 )
 

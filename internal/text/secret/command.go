@@ -37,7 +37,7 @@ func (c Command) hidden() []string {
 var (
 	beginning = regexp.MustCompile(`(?is)^(-{0,2}` + name + `[:=]|(?-i:-p)|` + user + `[^:]+:)(.+)$`)
 	bare      = regexp.MustCompile(`(?s)^((?:-{1,2}[\w.-]+=)?[A-Za-z][\w.+-]*:)([^/].*)$`)
-	preceding = regexp.MustCompile(`(?i)^(?:-{1,2}` + name + `|(?-i:-p))$`)
+	preceding = regexp.MustCompile(`(?i)(?:\s-{1,2}` + name + `|(?-i:\s-p|` + special + `))$`)
 	shell     = regexp.MustCompile(`^-[a-z]*c$`) // before a script
 	userFlag  = regexp.MustCompile(`(?i)^(?:-u|-{1,2}[\w-]*user[\w-]*)$`)
 )
@@ -51,11 +51,12 @@ func Program(args []string) []string {
 		if i > 0 {
 			before = args[i-1]
 		}
+		line := strings.Join(args[:i], " ")
 		both := bare.FindStringSubmatch(arg)
 		switch who, password, _ := strings.Cut(arg, ":"); {
 		case shell.MatchString(before):
 			out[i] = hide(Hide(arg), inCommands)
-		case preceding.MatchString(before) && !(before == "-p" && port.MatchString(arg)):
+		case preceding.MatchString(line) && !(before == "-p" && port.MatchString(arg)):
 			out[i] = escape.Hidden
 		case userFlag.MatchString(before) && password != "":
 			out[i] = who + ":" + escape.Hidden

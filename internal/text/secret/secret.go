@@ -17,11 +17,13 @@ import (
 // api_key; a value as shells read it; and what separates both.
 const (
 	name = `(?:[\w.-]*(?:passw|passphrase|pwd|secret|token|credential|authorization|(?:api|access|private)[_-]?key)[\w.-]*` +
-		`|[\w.-]*pass)`
-	value  = `((?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\\.|[^\s'"\\]|['"][^\n]*)+)`
+		`|[\w.-]*pass|\b(?:[\w.-]*[_.-])?(?:pw|auth)|[\w.-]+_pat)`
+	value  = `((?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\\.|\$\([^)]*\)|[^\s'"\\]|['"][^\n]*)+)`
 	equals = `["']?\s*[:=]\s*`
 	user   = `(?:-u\s*|-{1,2}[\w-]*user[\w-]*(?:\s+|=))`
 	word   = `(?:^|\s)`
+	// Programs whose flag for a password is another's flag for something else.
+	special = `(?:(?:redis|valkey|memtier)[^\s;|&]*\s(?:[^;|&\n]*\s)?-a|sqlcmd\s(?:[^;|&\n]*\s)?-P)`
 )
 
 // form is a way in which a text has a secret. Its pattern has two groups: the text
@@ -42,12 +44,14 @@ func forms(patterns ...string) (out []form) {
 // have any character but a line end.
 var anywhere = forms(
 	`((?:postgres(?:ql)?|mongodb(?:\+srv)?|mysql|mariadb|tarantool)://[^:/@\s"']*:)([^\n]*)@`, // postgres://me:SECRET@host
-	`(\w://[^:/@\s"']*:)([^\s"']*)@`,        // any://me:SECRET@host
-	`([\w.+-]+:)([^\s/][^\n]*)@(?:\w*\(|/)`, // me:SECRET@tcp(host)/, me:SECRET@/db
-	`([\w.+-]+:)([^\s/@]\S*)@[\w\[]`,        // me:SECRET@host, me:SECRET@unix/:/path
-	`([\w.+-]+@)([^\s@]+)@[\w\[]`,           // me@SECRET@host
-	`(`+name+equals+`)`+value,               // password=SECRET, "token": "SECRET"
-	`(\bbearer\s+)`+value,                   // Authorization: Bearer SECRET
+	`(\w://[^:/@\s"']*:)([^\s"']*)@`,                          // any://me:SECRET@host
+	`(\b(?:https?|rediss?)://)([^@/:\s"']+)@`,                 // https://TOKEN@host
+	`([\w.+-]+:)(/?[^\s/][^\n]*)@(?:\w*\(|/)`,                 // me:SECRET@tcp(host)/, me:SECRET@/db
+	`([\w.+-]+:)([^\s/@]\S*)@[\w\[]`,                          // me:SECRET@host, me:SECRET@unix/:/path
+	`([\w.+-]+@)([^\s@]+)@[\w\[]`,                             // me@SECRET@host
+	`(\bauthorization`+equals+`["']?)((?:[\w-]+ )?[^\s"',]+)`, // Authorization: Bearer SECRET
+	`(\bbearer\s+)`+value,
+	`(`+name+equals+`)`+value, // password=SECRET, "token": "SECRET"
 	`(\bidentified\s+(?:with\s+\S+\s+)?(?:by|as)\s+(?:password\s+)?)`+value,
 	`(\bpassword\s+)('(?:[^'\\]|\\.)*')`, // ALTER ROLE me PASSWORD 'SECRET'
 )
@@ -63,6 +67,8 @@ var inCommands = append(forms(
 	`(`+word+`-{1,2}`+name+`\s+)`+value,    // --password SECRET
 	`(`+word+user+`["']?[^\s:"']+:)`+value, // --user me:SECRET
 	`(`+word+`(?-i:-p))`+value,             // -pSECRET
+	`((?-i:`+special+`)\s*)`+value,         // redis-cli -a SECRET
+	`(`+word+`[a-z]\w*/)([^\s/@]+)@`,       // sqlplus me/SECRET@db
 ), form{regexp.MustCompile(`(` + word + `-p\s+)` + value), port},
 	form{regexp.MustCompile(`(` + word + `(?:-{1,2}[\w.-]+=)?[A-Za-z][\w.+-]*:)([^\s/]\S*)`), address}, // me:SECRET, --auth=me:SECRET
 	form{regexp.MustCompile(`(` + word + `'[A-Za-z][\w.+-]*:)([^'/\n]+)`), address},
