@@ -130,17 +130,12 @@ local function create(definition)
         auto = auto or c.Auto
     end
     local s = box.schema.space.create(schema .. '.' .. t.Name, {engine = t.Storage, format = format})
-<<<<<<< HEAD
-    create_index(s, {Name = 'primary', Columns = t.Key, Unique = true}, auto)
-    box.space._schema:replace({record_of(t.Name), definition, s.id})
-    made[t.Name] = s.id
-=======
     local key, taken = 'primary', {}
     for _, ix in ipairs(t.Indexes ~= nil and t.Indexes or {}) do taken[ix.Name] = true end
     while taken[key] do key = key .. '_' end
     create_index(s, {Name = key, Columns = t.Key, Unique = true}, auto)
-    box.space._schema:replace({record_of(t.Name), definition})
->>>>>>> 2259e7668c3c0a66de2a4d4ea1f0346c3e30178c
+    box.space._schema:replace({record_of(t.Name), definition, s.id})
+    made[t.Name] = s.id
 end
 
 M.create = atomically(function(text, replace)
