@@ -121,6 +121,14 @@ func TestSeveralRunsOfInsertBenchmark(t *testing.T) {
 	}
 }
 
+// Option --rate=0 asks for the same as no rate.
+func TestNoRate(t *testing.T) {
+	log := "$ sysbench --table-size=7 --rate=0 oltp_read_only run\n" + sysbenchLog + "$ sysbench --table-size=7 oltp_read_only run\n" + sysbenchLog
+	if got := names(read(t, Options{}, write(t, map[string]string{"db/t.log": log}))); got != "db.1 t, db.2 t" {
+		t.Errorf("trials %s", got)
+	}
+}
+
 // Results of another tool in a log are not dropped without a word.
 func TestOtherTools(t *testing.T) {
 	for _, log := range []string{sysbenchLog + pgRun("s.sql", 4, 400), pgRun("s.sql", 4, 400) + sysbenchLog} {
