@@ -72,7 +72,7 @@ func TestIOStatIdle(t *testing.T) {
 		active := report("sda 10.0 40.0 20.0 80.0\n")
 		for other, want := range map[string]float64{"": 10 * 2. / 5, "sdb 1.0 1.0 1.0 1.0\n": 10 * 2. / 5, "sdb 0.0 0.0 0.0 0.0\n": 10} {
 			var ps hint.Problems
-			s := parseIOStat(textFile("io", active+active+report(other)+report(other)+report(other)+active), &ps)
+			s := parseIOStat(textFile("io", active+active+report(other)+active+report(other)+report(other)), &ps)
 			if f := ioFigures(s, []string{"sda"}); len(ps) > 0 || f[0].Value != want {
 				t.Errorf("with %q: %v, %+v, want %g", other, ps, f, want)
 			}

@@ -137,6 +137,15 @@ func TestIBenchCutOff(t *testing.T) {
 	}
 }
 
+// Of the logs of several clients, of which one is cut off, only the time counts that all
+// cover: the others did more in the meantime.
+func TestIBenchCutClient(t *testing.T) {
+	whole := text(t, "testdata/ibench/db-1.9/q100.1/o.ib.dop1.1")
+	dir := write(t, map[string]string{"db/q100.1/o.ib.dop2.1": whole, "db/q100.1/o.ib.dop2.2": whole[:strings.Index(whole, "\n1.0\t9.0")+1]})
+	s := step(t, read(t, Options{}, dir), "db", 1, "q100.1")
+	numbers(t, s, []want{{"rows", "insert", "", 1600}, {"rows_per_s", "insert", "", 200}, {"rows_per_s", "query", "", 600}, {"duration_s", "", "", 8}})
+}
+
 // A log whose totals are not those of its intervals is marked.
 func TestIBenchContradiction(t *testing.T) {
 	whole := text(t, "testdata/ibench/db-1.9/q100.1/o.ib.dop1.1")

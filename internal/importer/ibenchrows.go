@@ -88,13 +88,23 @@ func (b *ibRun) settings() {
 
 // finish makes the rows of the run.
 func (b *ibRun) finish() {
+	common := math.Inf(1) // the time that all logs cover
 	for _, c := range b.clients {
+		last := c.end()
+		if last != nil {
+			b.verify(c, last)
+		}
 		if !c.ended {
 			b.cut("the log of a client is cut off (%s:%d): it has no totals", c.path, c.lines)
+			if last != nil {
+				common = min(common, last.end+last.length/2)
+			}
 		}
+	}
+	for _, c := range b.clients {
+		c.items = slices.DeleteFunc(c.items, func(r ibRow) bool { return r.end > common })
 		if last := c.end(); last != nil {
 			b.seconds = max(b.seconds, last.end)
-			b.verify(c, last)
 		}
 	}
 	b.step.Seconds = b.seconds

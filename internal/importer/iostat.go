@@ -131,7 +131,8 @@ func isIOStat(head []string) bool {
 func parseIOStat(f *file, ps *hint.Problems) *iostat {
 	s := &iostat{input: &input{file: f, ps: ps}, names: map[string]string{}}
 	s.each(s.line)
-	if n := len(s.reports); n > 1 && !s.reports[n-1].covers(&s.reports[n-2], &s.columns) {
+	idle := !s.zeros && !s.devices // the last report ended, and may lack devices
+	if n := len(s.reports); n > 1 && !s.reports[n-1].covers(&s.reports[n-2], &s.columns, idle) {
 		s.reports = s.reports[:n-1] // cut off between two lines
 	}
 	if s.columns.count > 0 {
@@ -226,9 +227,9 @@ func (r *ioReport) has(c ioColumns) bool {
 	})
 }
 
-// covers reports whether a report has all devices of the one before, with all figures.
-func (r *ioReport) covers(before *ioReport, c *ioColumns) bool {
-	return len(r.devices) >= len(before.devices) && !slices.ContainsFunc(r.devices, func(d ioDevice) bool {
+// covers reports whether a report has all devices of the one before, or some are idle, and all figures.
+func (r *ioReport) covers(before *ioReport, c *ioColumns, idle bool) bool {
+	return (idle || len(r.devices) >= len(before.devices)) && !slices.ContainsFunc(r.devices, func(d ioDevice) bool {
 		for i, at := range c.at {
 			if at >= 0 && d.values[i] < 0 {
 				return true

@@ -45,15 +45,14 @@ func (d *dbBench) countThreads() (threads float64) {
 	}
 	keys, known := size("keys")
 	values, also := size("values")
-	entry := keys + values
 	for _, u := range d.unrated {
 		speed, unit, _ := strings.Cut(u.rest, " ")
 		mb, ok := figureOf(speed)
 		if !ok || !strings.HasPrefix(unit, "MB/s") || !slices.Contains(dbWholeEntries, u.name) ||
-			mb.value < 20*mb.half || !known || !also || entry == 0 {
+			mb.value < 20*mb.half || !known || !also || keys+values == 0 {
 			continue
 		}
-		several := mb.times(u.mean).times(figure{value: (1 << 20) / entry / 1e6})
+		several := mb.times(u.mean).times(figure{value: (1 << 20) / (keys + values) / 1e6})
 		n := math.Round(several.value)
 		if n < 1 || !several.agrees(figure{value: n}) || threads > 0 && threads != n {
 			return 0

@@ -74,7 +74,7 @@ var (
 )
 
 func (p *pgbench) line(line string) {
-	switch {
+	switch line = strings.TrimRight(line, " \t"); {
 	case strings.HasPrefix(line, "progress: "):
 		p.addProgress(line)
 	case strings.HasPrefix(line, "pgbench ("):

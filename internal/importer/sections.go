@@ -54,14 +54,11 @@ func (f *file) split() (parts []*file, left string) {
 	return s.parts, s.other
 }
 
-// tools are the formats that are recognised by a line with results.
-var tools = []string{fmtSysbench, fmtPgbench, fmtDBBench}
-
 // isRun reports whether a part of a file is a run, not output of sysbench prepare or cleanup.
 func (f *file) isRun() bool { return f.format.detect(f.head) }
 
 func (s *splitter) line(n int, text string, _ bool) bool {
-	for _, name := range tools {
+	for _, name := range []string{fmtSysbench, fmtPgbench, fmtDBBench} {
 		if name != s.file.format.name && anatomies[name].tail(text) {
 			s.other = fmt.Sprintf("%s:%d: results of %s are left out: give them a file of their own", s.file.path, n, name)
 		}

@@ -121,6 +121,20 @@ func TestSeveralRunsOfInsertBenchmark(t *testing.T) {
 	}
 }
 
+// Copied logs may have blanks at the ends of their lines.
+func TestTrailingBlanks(t *testing.T) {
+	log := strings.ReplaceAll(pgRun("s.sql", 4, 400), "\n", " \t\n")
+	numbers(t, step(t, read(t, Options{}, write(t, map[string]string{"db/t.log": log})), "db", 1, "t"), []want{{"service_mean_us", opTransaction, "", 200000}})
+}
+
+// Option --rate=0 asks for the same as no rate.
+func TestNoRate(t *testing.T) {
+	log := "$ sysbench --table-size=7 --rate=0 oltp_read_only run\n" + sysbenchLog + "$ sysbench --table-size=7 oltp_read_only run\n" + sysbenchLog
+	if got := names(read(t, Options{}, write(t, map[string]string{"db/t.log": log}))); got != "db.1 t, db.2 t" {
+		t.Errorf("trials %s", got)
+	}
+}
+
 // Results of another tool in a log are not dropped without a word.
 func TestOtherTools(t *testing.T) {
 	for _, log := range []string{sysbenchLog + pgRun("s.sql", 4, 400), pgRun("s.sql", 4, 400) + sysbenchLog} {

@@ -203,6 +203,7 @@ func (s *sysbench) command(line string) {
 		case name == "--test" || !strings.HasPrefix(w, "-") && w != "run" && !slices.Contains(sbBuiltIn, w):
 			script := strings.TrimPrefix(w, "--test=")
 			s.ask(s.at, "script", strings.TrimSuffix(script[strings.LastIndex(script, "/")+1:], ".lua"))
+		case sbOption(name) == "rate" && value == "0": // as without it
 		case sbOption(name) != "":
 			s.ask(s.at, sbOption(name), value)
 		case name == "--db-driver":
