@@ -184,7 +184,7 @@ func TestPlace(t *testing.T) {
 type pooler struct {
 	transactions bool
 	splits       bool // reads outside of transactions are another server's
-	size         int // of its pool
+	size         int  // of its pool
 	free         []int
 }
 

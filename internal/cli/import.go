@@ -13,8 +13,8 @@ import (
 
 	"rumbench/internal/importer"
 	"rumbench/internal/text/hint"
-	"rumbench/internal/text/secret"
 	"rumbench/internal/text/quantity"
+	"rumbench/internal/text/secret"
 )
 
 func newImportCommand(a *App) *cobra.Command {

@@ -15,7 +15,7 @@ import (
 // so what is not of the targets meets all of them alike: if they differ in one thing, that is
 // the cause of every proven difference. What was not randomised, only goes with it.
 
-// sentence returns a difference in words: “write_batch 5 instead of 50”.
+// differenceText returns a difference in words: “write_batch 5 instead of 50”.
 func differenceText(d compare.Difference) string {
 	return fmt.Sprintf("%s %s instead of %s", knobName(d), unquoted(d.New), unquoted(d.Base))
 }

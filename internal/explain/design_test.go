@@ -1,0 +1,113 @@
+package explain_test
+
+import (
+	"strings"
+	"testing"
+
+	"rumbench/engine"
+	"rumbench/internal/metric"
+	"rumbench/internal/result"
+)
+
+// slower is a state whose commits take much longer, with a setting.
+func slower(knobs map[string]string) state {
+	s := usual()
+	s.idle, s.commit, s.knobs = 220, 460, knobs
+	return s
+}
+
+// One difference of targets whose trials alternate is the cause; several are named together,
+// and what was not randomised only goes with it.
+func TestDesign(t *testing.T) {
+	one, two := map[string]string{"options.x": "1"}, map[string]string{"options.x": "1", "options.y": "2"}
+	each := func(change func(*result.Trial)) func([]*result.Trial) {
+		return func(list []*result.Trial) {
+			for _, tr := range list {
+				if tr.Target == "b" {
+					change(tr)
+				}
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		knobs  map[string]string
+		change func([]*result.Trial)
+		says   string
+	}{
+		"one":                {one, nil, "x 1 instead of the default: this alone makes b 0.3"},
+		"two":                {two, nil, "x 1 instead of the default and y 2 instead of the default: together they make b 0.3"},
+		"none":               {nil, nil, "Nothing that is recorded differs between the two"},
+		"of two campaigns":   {one, each(func(tr *result.Trial) { tr.Dir = "other/trials/b" }), "the trials of the two did not alternate"},
+		"of attached ones":   {one, each(func(tr *result.Trial) { tr.Knobs = map[string]string{"options.x": "1", "dsn": "u@h"} }), "the trials of the two did not alternate"},
+		"one after another":  {one, each(func(tr *result.Trial) { tr.Order = "sequential" }), "the trials of the two did not alternate"},
+		"beside a neighbour": {one, nil, "other programs did not disturb both alike"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			other := slower(c.knobs)
+			if name == "beside a neighbour" {
+				other.others = 300
+			}
+			trials := noisy(usual(), other, 4, 1, 0.02)
+			if c.change != nil {
+				c.change(trials)
+			}
+			lead := strings.Join(explainedOf(trials).Lead(), " ")
+			if !strings.Contains(lead, c.says) {
+				t.Error(lead)
+			}
+		})
+	}
+	if lead := strings.Join(explained(usual(), usual(), 4, 1).Lead(), " "); lead != "" {
+		t.Errorf("of equal targets: %s", lead)
+	}
+}
+
+// Of structures that differ in kind each is told what it does with a change.
+func TestKinds(t *testing.T) {
+	trials := noisy(usual(), usual(), 4, 1, 0.02)
+	for i, tr := range trials {
+		s := &tr.Steps[1]
+		s.Structure = engine.Structure{Shape: engine.InPlace}
+		if i%2 == 1 {
+			tr.Engine, s.Structure.Shape = "rocksdb", engine.Leveled
+			s.Find("write_kb", "", "").Value = 2
+			s.Rows = append(s.Rows, metric.Row{Op: "log", Metric: "part_kb", Per: "query", Value: 1.5, N: queries})
+			for j := range s.Rows {
+				if row := &s.Rows[j]; row.Metric == "part_kb" && row.Op != "log" {
+					row.Value = 0
+				}
+			}
+		}
+	}
+	e := explainedOf(trials)
+	var text strings.Builder
+	text.WriteString(strings.Join(e.Lead(), "\n"))
+	groups, _ := e.Paragraphs()
+	for _, p := range groups {
+		for _, l := range p.Lines {
+			text.WriteString("\n" + l.Causes)
+		}
+	}
+	for _, want := range []string{"a changes the pages of B-trees where they are; b appends changes to a log and merges sorted files later",
+		"a writes 9.91 KB", "of pages and as much again to the doublewrite buffer per query", "b wrote only its log here, 1.50 KB per query: flushes and merges come later"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("no %q in\n%s", want, &text)
+		}
+	}
+}
+
+// Steps whose other groups promise a rate are explained, and those whose own does are not.
+func TestRatedBeside(t *testing.T) {
+	for _, of := range []string{"query", "insert"} {
+		trials := noisy(usual(), slower(nil), 4, 1, 0.02)
+		for _, tr := range trials {
+			s := &tr.Steps[1]
+			s.Groups = append(s.Groups, result.Group{Name: "writers", Clients: 1, Rate: 10, Ops: []string{of}, Units: map[string]string{of: of}})
+		}
+		e := explainedOf(trials)
+		if has := e.Steps[0].Why == ""; has != (of == "insert") {
+			t.Errorf("a group with a rate of %s: %q", of, e.Steps[0].Why)
+		}
+	}
+}
+
