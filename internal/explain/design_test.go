@@ -110,4 +110,3 @@ func TestRatedBeside(t *testing.T) {
 		}
 	}
 }
-
