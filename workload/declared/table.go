@@ -89,7 +89,7 @@ func (c *compiler) readNames(n *strictyaml.Node) {
 	if len(n.Entries) == 0 {
 		c.At(n, "there are no tables", "as in {queue: {columns: {id: {auto: true}, state: {value: 0}}}}")
 	}
-	c.distinct(n)
+	distinct(c, n)
 	for _, e := range n.Entries {
 		c.tables = append(c.tables, &tableDef{Table: &model.Table{Name: e.Key.Text}})
 	}
@@ -139,7 +139,7 @@ func (c *tableReader) read(e strictyaml.Entry) {
 		return
 	}
 	t.lost = map[string]bool{}
-	c.distinct(n)
+	distinct(c.compiler, n)
 	for _, column := range n.Entries {
 		known := len(t.columns)
 		if c.column(column); len(t.columns) == known {
@@ -163,7 +163,7 @@ func (c *tableReader) read(e strictyaml.Entry) {
 	c.autoKey()
 	if n := f.Value("indexes"); n != nil &&
 		c.Is(n, strictyaml.Mapping, "indexes is a map of indexes by name", "as in {by_state: [state, id]}") {
-		c.distinct(n)
+		distinct(c.compiler, n)
 		for _, ix := range n.Entries {
 			c.index(ix)
 		}
@@ -185,7 +185,7 @@ func (c *tableReader) autoKey() {
 }
 
 // distinct refuses names that some engines do not distinguish.
-func (c *compiler) distinct(n *strictyaml.Node) {
+func distinct(c *compiler, n *strictyaml.Node) {
 	c.Names(n)
 	for i, e := range n.Entries {
 		if before := slices.IndexFunc(n.Entries[:i], func(o strictyaml.Entry) bool {
