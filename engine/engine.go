@@ -243,6 +243,12 @@ type Loader interface {
 	EndLoad(ctx context.Context) error
 }
 
+// Connected is a Session with a connection that others can end.
+type Connected interface {
+	// Ended reports whether the connection was ended while the session was idle. It asks no server.
+	Ended() bool
+}
+
 // Stmt is a prepared operation.
 type Stmt interface {
 	// Exec executes the operation. Arguments are laid out as in model.Op.Args; they

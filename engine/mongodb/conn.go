@@ -43,11 +43,40 @@ func (p *peer) DialContext(ctx context.Context, network, address string) (net.Co
 	return p.Dial(ctx, network, cmp.Or(p.socket, address))
 }
 
+// dialled dials for the driver of a session, and notes the connection that was used last: the
+// driver does not notice that one has ended.
+type dialled struct {
+	*peer
+	last atomic.Pointer[used]
+}
+
+type used struct {
+	net.Conn
+	by *dialled
+}
+
+func (d *dialled) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	c, err := d.peer.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return &used{c, d}, nil
+}
+
+func (u *used) Write(b []byte) (int, error) {
+	u.by.last.Store(u)
+	return u.Conn.Write(b)
+}
+
 // connect opens a client with a single connection for commands, which the driver opens again
 // after that idle time; 0: never. The driver has a second one to monitor the server, which is
 // idle.
 func (p *peer) connect(ctx context.Context, idle time.Duration) (*mongo.Client, error) {
-	o := options.Client().ApplyURI(p.uri).SetDialer(p).SetAppName("rumbench").SetDirect(true).
+	return p.connectBy(ctx, p, idle)
+}
+
+func (p *peer) connectBy(ctx context.Context, dialer options.ContextDialer, idle time.Duration) (*mongo.Client, error) {
+	o := options.Client().ApplyURI(p.uri).SetDialer(dialer).SetAppName("rumbench").SetDirect(true).
 		SetMinPoolSize(0).SetMaxPoolSize(1).SetMaxConnIdleTime(idle)
 	o.SetRetryWrites(false).SetRetryReads(false).SetCompressors([]string{})
 	o.SetServerSelectionTimeout(5 * time.Second).SetHeartbeatInterval(10 * time.Minute).
@@ -164,10 +193,11 @@ func classify(doing string, err error) error {
 	return engine.Classify(class, fmt.Errorf("%s: %w", doing, err))
 }
 
-// session is a separate client with one connection. A broken connection is not replaced:
-// the server may no longer be the same.
+// session is a separate client with one connection. A connection that breaks during an
+// operation is not replaced: the server may no longer be the same.
 type session struct {
 	db     *db
+	dialer *dialled
 	client *mongo.Client
 	at     *mongo.Database
 	driver *mongo.Session
@@ -180,7 +210,8 @@ type session struct {
 }
 
 func (d *db) Session(ctx context.Context) (engine.Session, error) {
-	client, err := d.connect(ctx, 0)
+	dialer := &dialled{peer: &d.peer}
+	client, err := d.connectBy(ctx, dialer, 0)
 	if err != nil {
 		return nil, d.Blame(err)
 	}
@@ -188,7 +219,7 @@ func (d *db) Session(ctx context.Context) (engine.Session, error) {
 		disconnect(client)
 		return nil, err
 	}
-	s := &session{db: d, client: client, at: client.Database(d.Server.Schema)}
+	s := &session{db: d, dialer: dialer, client: client, at: client.Database(d.Server.Schema)}
 	if s.driver, err = client.StartSession(options.Session().SetCausalConsistency(false)); err != nil {
 		disconnect(client)
 		return nil, err
@@ -209,6 +240,12 @@ func (s *setup) checkServer(ctx context.Context, client *mongo.Client) error {
 	}
 	primary, known := bsoncore.Document(hello).Lookup("isWritablePrimary").BooleanOK()
 	return s.CheckSession(s.Server.Schema, known && !primary)
+}
+
+// Ended implements engine.Connected.
+func (s *session) Ended() bool {
+	last := s.dialer.last.Load()
+	return s.gone == nil && last != nil && wire.Ended(last.Conn)
 }
 
 // Close ends the session, rolling back an open transaction.

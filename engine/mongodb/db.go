@@ -2,6 +2,7 @@ package mongodb
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -30,9 +31,9 @@ type db struct {
 	tables  map[string]*layout
 	wanted  map[string]string // definitions by TABLE or TABLE.INDEX
 
-	ours    bool     // this process has created the database
-	made    []string // the collections that this process has created
-	foreign []string // those that rumbench has not created
+	ours    bool              // rumbench has created the database
+	made    map[string]string // the collections that this process has created, with their ids
+	foreign []string          // those that rumbench has not created
 
 	mu       sync.Mutex // guards the fields below
 	closed   bool
@@ -171,7 +172,8 @@ func (d *db) Close() (err error) {
 
 // catalogName is the collection that describes the others: the server knows no columns.
 // Its documents are named TABLE or TABLE.INDEX; the one without a name names the creator
-// of the database.
+// of the database. That of a table has the collection's id: a collection of the same name
+// that a user creates later is the user's.
 const catalogName = "rumbench.catalog"
 
 // belongs reports whether an entry of the catalog describes an object or a part of it.
@@ -180,11 +182,11 @@ func belongs(name, object string) bool { return name == object || strings.HasPre
 // take creates the database, or examines the tables and indexes that exist. If it must be
 // new, an existing one is refused.
 func (d *db) take(ctx context.Context) error {
-	names, err := d.at.ListCollectionNames(ctx, bson.D{})
+	ids, err := idsOf(ctx, d.at, bson.D{})
 	if err != nil {
-		return classify("list the collections", err)
+		return err
 	}
-	if len(names) == 0 {
+	if len(ids) == 0 {
 		d.ours = true
 		return d.note(ctx, "", serverkit.Maker())
 	}
@@ -194,6 +196,9 @@ func (d *db) take(ctx context.Context) error {
 	}
 	err = each(lookup(catalog, "cursor", "firstBatch"), func(_ []byte, v bsoncore.Value) error {
 		name, definition := text(v.Data, idField), text(v.Data, "text")
+		if ours, err := created(ctx, d.at, name, ids[name], text(v.Data, "id")); !ours {
+			return err
+		}
 		d.catalog[name] = definition
 		if d.Attached() { // others may use the database too: differing objects are only not used
 			return nil
@@ -203,7 +208,7 @@ func (d *db) take(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.foreign = others(names, d.catalog)
+	d.foreign, d.ours = others(ids, d.catalog), strings.HasPrefix(d.catalog[""], engine.Mark)
 	if d.Attached() && !d.Server.Force {
 		return &engine.ExistsError{Schema: d.Server.Schema, Comment: d.catalog[""], Ours: len(d.foreign) == 0}
 	}
@@ -219,9 +224,37 @@ func (d *db) take(ctx context.Context) error {
 	return nil
 }
 
+// idsOf returns the collections' ids by name.
+func idsOf(ctx context.Context, at *mongo.Database, filter bson.D) (map[string]string, error) {
+	all, err := at.ListCollectionSpecifications(ctx, filter)
+	ids := map[string]string{}
+	for i := range all {
+		ids[all[i].Name] = "none"
+		if id := all[i].UUID; id != nil {
+			ids[all[i].Name] = hex.EncodeToString(id.Data)
+		}
+	}
+	return ids, classify("list the collections", err)
+}
+
+// created reports whether rumbench has created a collection that its catalog lists with an id. It
+// has none if the process was killed before it could note it: then the collection is still empty.
+func created(ctx context.Context, at *mongo.Database, name, id, noted string) (bool, error) {
+	if id == "" || noted != "" {
+		return id == "" || id == noted, nil
+	}
+	reply, err := run(ctx, at, doc("find", name, "limit", 1))
+	return err == nil && len(lookup(reply, "cursor", "firstBatch", "0")) == 0, err
+}
+
 // others returns the collections that rumbench has not created.
-func others(names []string, catalog map[string]string) []string {
-	return slices.DeleteFunc(names, func(name string) bool { return name == catalogName || catalog[name] != "" })
+func others(ids, catalog map[string]string) (names []string) {
+	for name := range ids {
+		if name != catalogName && catalog[name] == "" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // differs returns an error if the existing definition is not the wanted one.
@@ -267,22 +300,21 @@ func (d *db) forget(ctx context.Context, object string) error {
 // CreateTables creates the collections, all or none of them. With force, those that an
 // earlier run has left are replaced.
 func (d *db) CreateTables(ctx context.Context) error {
-	var done []string
 	for name := range d.tables {
 		if slices.Contains(d.foreign, name) {
 			return engine.ForeignError(name)
 		}
 	}
+	d.made = map[string]string{}
 	for _, t := range d.Schema.Tables {
 		if err := d.createTable(ctx, t.Name); err != nil {
-			for _, name := range done {
+			for name := range d.made {
 				err = errors.Join(err, d.drop(context.WithoutCancel(ctx), name))
 			}
+			d.made = nil
 			return err
 		}
-		done = append(done, t.Name)
 	}
-	d.made = done
 	return nil
 }
 
@@ -303,10 +335,16 @@ func (d *db) createTable(ctx context.Context, name string) error {
 		return err
 	}
 	d.tables[name].numbers.Store(0)
-	_, err := run(ctx, d.at, create)
-	if err != nil {
-		err = errors.Join(err, d.forget(context.WithoutCancel(ctx), name))
+	if _, err := run(ctx, d.at, create); err != nil {
+		return errors.Join(err, d.forget(context.WithoutCancel(ctx), name))
 	}
+	ids, err := idsOf(ctx, d.at, doc("name", name))
+	if err != nil {
+		return err
+	}
+	d.made[name] = ids[name]
+	_, err = run(ctx, d.at, doc("update", catalogName, "updates",
+		bson.A{doc("q", doc(idField, name), "u", doc("$set", doc("id", ids[name])))}))
 	return err
 }
 
@@ -376,15 +414,17 @@ func (d *db) leave() (err error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), serverkit.LeaveTime)
 	defer cancel()
-	err = ping(ctx, d.client)
-	for _, name := range d.made {
-		if err == nil {
+	var ids map[string]string
+	if err = ping(ctx, d.client); err == nil {
+		ids, err = idsOf(ctx, d.at, bson.D{})
+	}
+	for name, id := range d.made {
+		if err == nil && ids[name] == id { // a concurrent run may have replaced it (--force)
 			err = d.drop(ctx, name)
 		}
 	}
 	if d.ours && err == nil { // unless others use it now
-		var names []string
-		if names, err = d.at.ListCollectionNames(ctx, bson.D{}); err == nil && len(others(names, d.catalog)) == 0 {
+		if ids, err = idsOf(ctx, d.at, bson.D{}); err == nil && len(others(ids, nil)) == 0 {
 			err = d.at.Drop(ctx)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
@@ -192,6 +193,67 @@ func TestForeign(t *testing.T) {
 	must(t, err)
 	if !slices.Contains(names, "theirs") || slices.Contains(names, "sale") {
 		t.Errorf("left: %v", names)
+	}
+}
+
+// A collection that a user has created in place of one that a killed run has left is the user's,
+// and a run leaves the collections of a concurrent one that has replaced its own. One that the
+// killed process could not note any more is ours as long as it is empty.
+func TestReplacedCollection(t *testing.T) {
+	host := open(t, config(t))
+	at := host.client.Database("other")
+	dsn := "mongodb://" + url.PathEscape(host.Private.Endpoint().Socket) + "/"
+	c := engine.Config{Durability: model.DurabilityOS, Schema: schema(), Server: engine.ServerConfig{DSN: dsn, Schema: "other"}}
+	start := func() engine.DB {
+		d, err := Engine{}.Open(t.Context(), c)
+		must(t, err)
+		return d
+	}
+	count := func() int64 {
+		n, err := at.Collection("sale").CountDocuments(t.Context(), map[string]any{})
+		must(t, err)
+		return n
+	}
+	add := func() {
+		_, err := at.Collection("sale").InsertOne(t.Context(), map[string]any{"precious": 1})
+		must(t, err)
+	}
+	first := start()
+	must(t, first.CreateTables(t.Context()))
+	c.Server.Force = true
+	second := start()
+	must(t, second.CreateTables(t.Context()))
+	add()
+	must(t, first.Close())
+	if count() != 1 {
+		t.Error("the first run has removed the collection of the second")
+	}
+	must(t, at.Collection("sale").Drop(t.Context()))
+	add()
+	third := start()
+	if err := third.CreateTables(t.Context()); err == nil || !strings.Contains(err.Error(), "rumbench did not make it") {
+		t.Errorf("the user's collection: %v", err)
+	}
+	must(t, third.Close())
+	must(t, second.Close())
+	if count() != 1 {
+		t.Error("the user's collection is gone")
+	}
+	must(t, at.Collection("sale").Drop(t.Context()))
+	must(t, at.CreateCollection(t.Context(), "sale"))
+	_, err := at.Collection(catalogName).UpdateOne(t.Context(), doc(idField, "sale"), doc("$unset", doc("id", "")), options.UpdateOne().SetUpsert(true))
+	must(t, err)
+	for _, empty := range []bool{false, true} {
+		if !empty {
+			add()
+		}
+		d := start()
+		if err := d.CreateTables(t.Context()); (err == nil) != empty {
+			t.Errorf("not noted, empty: %v: %v", empty, err)
+		}
+		must(t, d.Close())
+		_, err := at.Collection("sale").DeleteMany(t.Context(), map[string]any{})
+		must(t, err)
 	}
 }
 

@@ -29,10 +29,16 @@ type db struct {
 var traits = &serverkit.Traits{
 	Programs: []string{"mysqld", "mariadbd"},
 	Schemas: serverkit.Schemas{
-		Find:   "SELECT '' FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = {text}",
-		Tables: "SELECT TABLE_NAME, TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = {text}",
-		Create: "CREATE DATABASE {name}",
-		Drop:   "DROP DATABASE {name}",
+		// The text after M! is for MariaDB only: MySQL's schemas have no comment.
+		Find: "SELECT CONCAT('' /*M!100500 , SCHEMA_COMMENT */) FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = {text}",
+		// DROP DATABASE drops routines and events as well.
+		Tables: "SELECT TABLE_NAME, TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = {text} " +
+			"UNION ALL SELECT CONCAT('routine ', ROUTINE_NAME), '' FROM information_schema.ROUTINES " +
+			"WHERE ROUTINE_SCHEMA = {text} " +
+			"UNION ALL SELECT CONCAT('event ', EVENT_NAME), '' FROM information_schema.EVENTS " +
+			"WHERE EVENT_SCHEMA = {text}",
+		Create: "CREATE DATABASE {name} /*M!100500 COMMENT {comment} */",
+		Drop:   "DROP DATABASE IF EXISTS {name}",
 		Exists: func(err error) bool { return errors.Is(err, &mysqlwire.Error{Number: 1007}) },
 	},
 	Serving: "SELECT CONNECTION_ID()",

@@ -213,6 +213,34 @@ func TestForce(t *testing.T) {
 	}
 }
 
+// What a killed run has left is removed by a later one with force, its schema too; a schema of
+// ours stays if others have made more than tables in it.
+func TestLeftSchema(t *testing.T) {
+	owner := private(t, engine.Config{})
+	c := attached(owner)
+	killed := attach(t, c) // it is closed after the test's end
+	must(t, killed.CreateTables(t.Context()))
+	c.Server.Force = true
+	later := attach(t, c)
+	must(t, later.CreateTables(t.Context()))
+	must(t, later.Close())
+	const schemas = "SELECT COUNT(*) FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = 'guest'"
+	if got := ask(t, owner, schemas); got != "0" {
+		t.Error("the schema is left")
+	}
+	for _, made := range []string{"PROCEDURE guest.theirs() SELECT 1", "EVENT guest.theirs ON SCHEDULE EVERY 1 YEAR DO SELECT 1"} {
+		c.Server.Force = false
+		guest := attach(t, c)
+		must(t, guest.CreateTables(t.Context()))
+		must(t, owner.Admin().Exec(t.Context(), "CREATE "+made))
+		must(t, guest.Close())
+		if got := ask(t, owner, schemas+" AND (SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'guest') = 0"); got != "1" {
+			t.Errorf("%s: the schema is gone, or has tables", made)
+		}
+		must(t, owner.Admin().Exec(t.Context(), "DROP DATABASE guest"))
+	}
+}
+
 // A server that gives another durability than asked for is refused.
 func TestDurabilityIsReadBack(t *testing.T) {
 	for _, o := range []struct {
@@ -283,6 +311,7 @@ func TestIdleConnections(t *testing.T) {
 	if _, err := guest.Explain(t.Context(), &model.Op{Kind: model.Get, Table: "sale", Columns: []string{"price"}}); err != nil {
 		t.Error(err)
 	}
+	must(t, guest.Counters(t.Context(), &engine.Sample{})) // their connection is idle for longer
 	must(t, guest.Close())
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"rumbench/engine"
+	"rumbench/engine/serverkit"
 	"rumbench/engine/sqlkit"
 	"rumbench/internal/server"
 	"rumbench/model"
@@ -325,7 +326,7 @@ func strip(name string) string {
 
 // tableOptions end a CREATE TABLE.
 func (st *storage) tableOptions(c model.Compression) string {
-	s := " ENGINE=" + st.name + " COMMENT='" + engine.Mark + "'"
+	s := " ENGINE=" + st.name + " COMMENT=" + string(sqlkit.AppendQuoted(nil, []byte(serverkit.Maker()), true))
 	if st == innodb && c == model.CompressionZlib {
 		s += " ROW_FORMAT=COMPRESSED"
 	}

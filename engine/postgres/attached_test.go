@@ -146,6 +146,21 @@ func TestForce(t *testing.T) {
 	}
 }
 
+// A schema of ours stays if others have made more than tables in it.
+func TestOthersInOurSchema(t *testing.T) {
+	s, owner := hosted(t)
+	d := open(t, guest(s))
+	fill(t, d)
+	must(t, owner.Exec(t.Context(), "CREATE FUNCTION guest.theirs() RETURNS int LANGUAGE sql AS 'SELECT 1'"))
+	must(t, d.Close())
+	if got := answer(t, owner, "SELECT guest.theirs()"); got != "1" {
+		t.Errorf("got %s", got)
+	}
+	if got := answer(t, owner, "SELECT count(*) FROM pg_tables WHERE schemaname = 'guest'"); got != "0" {
+		t.Errorf("%s tables are left", got)
+	}
+}
+
 // A user who may do no more than make a schema can run, too.
 func TestUnprivileged(t *testing.T) {
 	s, owner := hosted(t)
@@ -373,6 +388,7 @@ func TestIdleConnections(t *testing.T) {
 		if err != nil || len(plan.Access) != 1 {
 			t.Errorf("%s: %+v, %v", way, plan, err)
 		}
+		must(t, d.Counters(t.Context(), &engine.Sample{})) // their connection is idle for longer
 		must(t, d.Close())
 	}
 }

@@ -43,7 +43,8 @@ var traits = &serverkit.Traits{
 		Tables: "SELECT c.relname, obj_description(c.oid, 'pg_class') FROM pg_class c JOIN pg_namespace n " +
 			"ON n.oid = c.relnamespace WHERE n.nspname = {text} AND c.relkind IN ('r', 'p', 'v', 'm', 'f')",
 		Create: "CREATE SCHEMA {name}; COMMENT ON SCHEMA {name} IS {comment}",
-		Drop:   "DROP SCHEMA {name}",
+		Drop:   "DROP SCHEMA IF EXISTS {name}",
+		Used:   func(err error) bool { return pgwire.HasState(err, pgwire.Dependent) },
 		Hurry:  "SET lock_timeout = '1min'",
 		Exists: func(err error) bool { return pgwire.HasState(err, pgwire.DuplicateSchema) },
 	},

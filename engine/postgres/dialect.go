@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"rumbench/engine"
+	"rumbench/engine/serverkit"
 	"rumbench/engine/sqlkit"
 	"rumbench/model"
 )
@@ -24,6 +24,7 @@ func newDialect() *sqlkit.Dialect {
 		ColumnType:    columnType,
 		ByteLength:    byteLength,
 		NullsLast:     true,
+		CommitEnds:    true,
 		IncludeClause: true,
 		Number:        sqlkit.ReturnedNumber,
 		Lock:          " FOR UPDATE",
@@ -121,7 +122,7 @@ func primaryName(table string) string { return table + "_pkey" }
 // afterTable marks the table as ours, and makes long values be stored as they are if no
 // compression is requested: by default PostgreSQL compresses them.
 func (s *setup) afterTable(d *sqlkit.Dialect, t *model.Table) []string {
-	texts := []string{"COMMENT ON TABLE " + d.Table(t.Name) + " IS " + d.Quoted(engine.Mark)}
+	texts := []string{"COMMENT ON TABLE " + d.Table(t.Name) + " IS " + d.Quoted(serverkit.Maker())}
 	for _, c := range t.Columns {
 		if long(c) && s.Compression == model.CompressionNone {
 			texts = append(texts, "ALTER TABLE "+d.Table(t.Name)+" ALTER COLUMN "+d.Name(c.Name)+" SET STORAGE EXTERNAL")

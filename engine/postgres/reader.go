@@ -23,6 +23,7 @@ type reader struct {
 	conn    *sqlkit.Admin
 	views   []view // limited to the points that the server's release has
 	queries []sqlkit.Stmt
+	on      sqlkit.Conn    // the connection that they are prepared on
 	types   [][]model.Type // of their columns
 	labels  []string
 	samples float64
@@ -124,18 +125,34 @@ func newReader(ctx context.Context, conn *sqlkit.Admin, release int, schema stri
 		}
 		types := slices.Concat(slices.Repeat([]model.Type{model.String}, len(v.labels)),
 			slices.Repeat([]model.Type{model.Float}, len(v.points)))
-		stmt, err := conn.Prepare(ctx, v.text())
-		if err != nil {
-			return nil, fmt.Errorf("read the counters %s*: %w", v.prefix, err)
-		}
-		r.views, r.queries, r.types = append(r.views, v), append(r.queries, stmt), append(r.types, types)
+		r.views, r.types = append(r.views, v), append(r.types, types)
 	}
-	return r.sample, nil
+	return r.sample, conn.Use(func(c sqlkit.Conn) error { return r.prepare(ctx, c) })
+}
+
+// prepare has the server parse the queries, unless it has on this connection.
+func (r *reader) prepare(ctx context.Context, c sqlkit.Conn) error {
+	if c == r.on {
+		return nil
+	}
+	r.on, r.queries = nil, r.queries[:0]
+	for i := range r.views {
+		stmt, err := c.Prepare(ctx, r.views[i].text())
+		if err != nil {
+			return fmt.Errorf("read the counters %s*: %w", r.views[i].prefix, err)
+		}
+		r.queries = append(r.queries, stmt)
+	}
+	r.on = c
+	return nil
 }
 
 // sample adds the counters of the server, the database, and its tables and indexes.
 func (r *reader) sample(ctx context.Context, s *engine.Sample) error {
 	err := r.conn.Use(func(c sqlkit.Conn) error {
+		if err := r.prepare(ctx, c); err != nil {
+			return err
+		}
 		r.samples++
 		return c.(*pgwire.Conn).Pipeline(ctx, r.queries, r.types, func(i int, row []model.Value) error {
 			r.add(s, &r.views[i], row)

@@ -182,6 +182,8 @@ func (d *DB) begin(ctx context.Context, identify func(context.Context, *sqlkit.A
 	if d.counters, err = d.Connect(ctx); err != nil {
 		return err
 	}
+	d.counters.Quiet = true
+	d.counters.KeepOpen(d.connect)
 	d.sample, err = c.Counters(ctx, d.counters)
 	return err
 }

@@ -121,17 +121,22 @@ func (d *DB) checkPooling(ctx context.Context, first *sqlkit.Admin) error {
 		}
 		if shared {
 			return hint.Errorf("name the server itself in the dsn, or have the pooler keep sessions: pool_mode = session "+
-				"(PgBouncer)", "a pooler in front of the server gives each transaction another session (pool_mode = "+
-				"transaction): settings and prepared statements would be lost")
+				"(PgBouncer)", "a pooler or proxy in front of the server gives each transaction another session (pool_mode = "+
+				"transaction, or reads of other servers): settings and prepared statements would be lost")
 		}
 	}
 	return nil
 }
 
 // shares reports whether two connections share the server's sessions: while the second has
-// a transaction open, the first is in its session, or in another than before.
+// a transaction open, the first is in its session, or in another than before, or the second
+// is in another than before (a proxy that has other servers for reads).
 func shares(ctx context.Context, first, second *sqlkit.Admin, serving string) (shared bool, err error) {
 	before, err := first.Value(ctx, serving)
+	if err != nil {
+		return false, err
+	}
+	outside, err := second.Value(ctx, serving)
 	if err != nil {
 		return false, err
 	}
@@ -146,5 +151,5 @@ func shares(ctx context.Context, first, second *sqlkit.Admin, serving string) (s
 	if rerr := second.Exec(ctx, "ROLLBACK"); err == nil {
 		err = rerr
 	}
-	return other == before || after != before, err
+	return other == before || after != before || other != outside, err
 }

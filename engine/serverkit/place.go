@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"rumbench/engine"
@@ -21,6 +22,9 @@ type Schemas struct {
 	Tables string
 	Create string
 	Drop   string
+	// Used reports whether an error of Drop is that others have objects in the schema; nil: Drop
+	// would remove these, so Tables lists them too.
+	Used func(error) bool
 	// Hurry limits how long removing tables waits for those who use them; "": it
 	// is limited already.
 	Hurry string
@@ -70,26 +74,28 @@ func (p *place) take(ctx context.Context, c *sqlkit.Admin, d *sqlkit.Dialect, mu
 	return err
 }
 
-// tables returns the tables of the schema, those that rumbench has made and others.
-func (p *place) tables(ctx context.Context, c *sqlkit.Admin, d *sqlkit.Dialect) (own, foreign []string, err error) {
+// tables returns the tables of the schema: the makers of those that rumbench has made, and others.
+func (p *place) tables(ctx context.Context, c *sqlkit.Admin, d *sqlkit.Dialect) (makers map[string]string,
+	foreign []string, err error) {
+	makers = map[string]string{}
 	err = c.Query(ctx, p.text(d, p.Tables, ""), func(row []string) error {
 		if name := row[0]; strings.HasPrefix(row[1], engine.Mark) {
-			own = append(own, name)
+			makers[name] = row[1]
 		} else {
 			foreign = append(foreign, name)
 		}
 		return nil
 	})
-	return own, foreign, err
+	return makers, foreign, err
 }
 
-// Maker returns a remark that names this process as the maker of a schema, for the
-// schema's comment: it identifies what a killed process has left behind.
-func Maker() string {
+// Maker returns a remark that names this process as the maker of a schema or a table, for its
+// comment: it identifies what a killed process has left behind, and what a concurrent one has made.
+var Maker = sync.OnceValue(func() string {
 	name, _ := os.Hostname()
 	return fmt.Sprintf("%s, process %d on %s, %s", engine.Mark, os.Getpid(), name,
 		time.Now().UTC().Format(time.DateTime+" UTC"))
-}
+})
 
 // LeaveTime is how long it may take to remove tables.
 const LeaveTime = 10 * time.Minute
@@ -112,9 +118,10 @@ func (p *place) leave(connect sqlkit.Connector, d *sqlkit.Dialect) error {
 	return nil
 }
 
-// remove removes the tables that we made, and then our schema unless others use it.
+// remove removes the tables that we made, and then our schema unless others use it. A concurrent
+// run may have replaced our tables (--force): its tables stay.
 func (p *place) remove(ctx context.Context, c *sqlkit.Admin, d *sqlkit.Dialect) error {
-	own, foreign, err := p.tables(ctx, c, d)
+	makers, foreign, err := p.tables(ctx, c, d)
 	if err == nil && p.Hurry != "" {
 		err = c.Exec(ctx, p.Hurry)
 	}
@@ -122,8 +129,8 @@ func (p *place) remove(ctx context.Context, c *sqlkit.Admin, d *sqlkit.Dialect) 
 		return err
 	}
 	left := len(foreign)
-	for _, t := range own {
-		if slices.ContainsFunc(p.made, func(made string) bool { return strings.EqualFold(made, t) }) {
+	for t, maker := range makers {
+		if maker == Maker() && slices.ContainsFunc(p.made, func(made string) bool { return strings.EqualFold(made, t) }) {
 			err = errors.Join(err, c.Exec(ctx, "DROP TABLE IF EXISTS "+d.Name(p.schema)+"."+d.Name(t)))
 		} else {
 			left++
@@ -132,5 +139,8 @@ func (p *place) remove(ctx context.Context, c *sqlkit.Admin, d *sqlkit.Dialect) 
 	if err != nil || !p.ours || left > 0 {
 		return err
 	}
-	return c.Exec(ctx, p.text(d, p.Drop, ""))
+	if err = c.Exec(ctx, p.text(d, p.Drop, "")); p.Used != nil && p.Used(err) {
+		return nil
+	}
+	return err
 }

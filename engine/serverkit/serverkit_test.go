@@ -126,7 +126,7 @@ var fakeDialect = &sqlkit.Dialect{
 
 // A schema that is not ours is refused or left; what we made is removed, and nothing else.
 func TestPlace(t *testing.T) {
-	sale, theirs := [2]string{"sale", "made by rumbench"}, [2]string{"precious", "of made by rumbench"}
+	sale, theirs := [2]string{"sale", Maker()}, [2]string{"precious", "of made by rumbench"}
 	older := [2]string{"older", "made by rumbench, long ago"}
 	const dropTable, dropSchema = `DROP TABLE IF EXISTS "it's"."sale"`, `DROP SCHEMA "it's"`
 	for _, c := range []struct {
@@ -142,6 +142,7 @@ func TestPlace(t *testing.T) {
 		{"new, and used by others", fake{}, true, false, false, [][2]string{sale, theirs}, []string{dropTable}},
 		{"nothing was made in it", fake{}, true, false, false, nil, []string{dropSchema}},
 		{"a table of ours was replaced by one of theirs", fake{}, true, false, false, [][2]string{{"sale", ""}}, nil},
+		{"a table of ours was replaced by a concurrent run", fake{}, true, false, false, [][2]string{{"sale", "made by rumbench, process 1"}}, nil},
 		{"exists", fake{comment: "theirs", tables: [][2]string{older, theirs}}, true, true, false, nil, nil},
 		{"exists, of an earlier run", fake{comment: "made by rumbench", tables: [][2]string{older}}, true, true, true, nil, nil},
 		{"exists, with force", fake{comment: "theirs"}, false, false, false, [][2]string{sale, theirs, older}, []string{dropTable}},
@@ -182,6 +183,7 @@ func TestPlace(t *testing.T) {
 // pooler lends sessions of the server: to each connection one, or to each transaction.
 type pooler struct {
 	transactions bool
+	splits       bool // reads outside of transactions are another server's
 	size         int // of its pool
 	free         []int
 }
@@ -234,17 +236,20 @@ func (l *lent) QueryText(ctx context.Context, _ string, _ []model.Type, each fun
 	if _, _, err := l.ExecText(ctx, "SELECT"); err != nil {
 		return err
 	}
+	if l.splits && !l.inside {
+		session += 1000
+	}
 	return each([]model.Value{model.StringValue(fmt.Append(nil, session))})
 }
 
-// A pooler that lends sessions for a transaction is refused, before anything is set in one.
+// A pooler that lends sessions for a transaction, or splits reads from writes, is refused, before anything is set in one.
 func TestPooling(t *testing.T) {
 	for _, c := range []struct {
 		pooler pooler
 		ok     bool
 	}{
 		{pooler{size: 9}, true}, {pooler{size: 2}, true}, {pooler{transactions: true, size: 9}, false},
-		{pooler{transactions: true, size: 1}, false},
+		{pooler{transactions: true, size: 1}, false}, {pooler{splits: true, size: 9}, false},
 	} {
 		d := New(&Setup{}, &Traits{Serving: "PID", Dialect: fakeDialect})
 		d.Connector = &c.pooler

@@ -56,6 +56,8 @@ type Admin struct {
 	d    *Dialect
 	conn Conn // nil: closed
 	kept wire.Kept[Conn]
+	// Quiet: no statement tries the connection that is kept open. The server would count it.
+	Quiet bool
 }
 
 // Connect opens a connection.
@@ -77,6 +79,12 @@ func (c *Admin) KeepOpen(connect Connector) { c.kept.Keep(connect) }
 // awake opens the connection again if that is necessary.
 func (c *Admin) awake(ctx context.Context) (err error) {
 	c.conn, err = c.kept.Awake(ctx, c.conn, func(ctx context.Context) error {
+		if e, ok := c.conn.(engine.Connected); ok && c.Quiet {
+			if e.Ended() {
+				return ErrClosed
+			}
+			return nil
+		}
 		_, _, err := c.conn.ExecText(ctx, "SELECT 1")
 		return err
 	})

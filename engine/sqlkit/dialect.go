@@ -41,6 +41,8 @@ type Dialect struct {
 	TableOptions func(t *model.Table) string
 	// AfterTable are the statements that follow CREATE TABLE; may be nil.
 	AfterTable func(d *Dialect, t *model.Table) []string
+	// CommitEnds: a transaction is over even if its commit fails.
+	CommitEnds bool
 	// Batch: several definitions in one text are made all or none.
 	Batch bool
 	// NullsLast: NULL sorts after all values unless the statement specifies otherwise.

@@ -18,12 +18,19 @@ type Session struct {
 	prepared []Stmt
 	commands map[string]Stmt // transaction statements by text
 	writes   bool            // an operation that writes was prepared
+	undone   bool            // a commit failed, and the transaction is over
 	lasting  wire.Lasting    // of the end of a transaction
 }
 
 // Conn returns the session's connection, for its abilities in addition to
 // statements; nil: the session is closed.
 func (s *Session) Conn() Conn { return s.conn }
+
+// Ended implements engine.Connected.
+func (s *Session) Ended() bool {
+	c, ok := s.conn.(engine.Connected)
+	return ok && c.Ended()
+}
 
 // Prepare readies an operation.
 func (s *Session) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error) {
@@ -150,6 +157,7 @@ type begin struct {
 // session's other operations have been prepared, so it is asked here.
 func (b *begin) Exec(ctx context.Context, _ []model.Value, r *engine.Result) error {
 	r.Reset()
+	b.session.undone = false
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -172,14 +180,21 @@ type end struct {
 }
 
 // Exec ends the transaction. After a commit that failed, the transaction is
-// undone, so that the session is ready for the next one.
+// undone, so that the session is ready for the next one; another rollback then
+// has nothing to do.
 func (e *end) Exec(ctx context.Context, _ []model.Value, r *engine.Result) error {
 	r.Reset()
+	if e.session.undone && e.text == rollback {
+		return nil
+	}
 	e.session.lasting.Until = ctx
 	ctx = &e.session.lasting
 	err := e.session.command(ctx, e.text)
 	if err != nil && e.text == commit {
-		_ = e.session.command(ctx, rollback) // the commit's error is the one that matters
+		e.session.undone = true
+		if !e.session.db.dialect.CommitEnds {
+			_ = e.session.command(ctx, rollback) // the commit's error is the one that matters
+		}
 	}
 	return err
 }

@@ -112,6 +112,22 @@ func TestTransactionStatements(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	want(t, f, "exec COMMIT []", "prepare ROLLBACK", "exec ROLLBACK []")
+	undo := prepare(t, s, model.Op{Kind: model.Rollback})
+	run(t, undo)
+	want(t, f) // the transaction is over
+	run(t, begin)
+	run(t, undo)
+	want(t, f, "exec BEGIN []", "exec ROLLBACK []")
+
+	f = &fake{fail: map[string]error{}}
+	s = session(t, f, dialect(func(d *sqlkit.Dialect) { d.CommitEnds = true }))
+	commit = prepare(t, s, model.Op{Kind: model.Commit})
+	run(t, commit)
+	f.fail["COMMIT"] = errLost
+	if err := commit.Exec(t.Context(), nil, &r); err == nil {
+		t.Error("the commit failed without an error")
+	}
+	want(t, f, "prepare COMMIT", "exec COMMIT []", "exec COMMIT []")
 
 	f = &fake{}
 	s = session(t, f, dialect(func(d *sqlkit.Dialect) { d.PlainCommands = true }))

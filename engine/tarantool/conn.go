@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"sync"
 
 	"rumbench/engine/serverkit"
@@ -20,6 +21,8 @@ type conn struct {
 	mu   sync.Mutex
 	out  []byte
 	kept wire.Kept[*iproto.Conn]
+	// quiet: no request tries the connection that is kept open. The server would count it.
+	quiet bool
 }
 
 // connect opens a connection to a server, on which it evaluates an expression.
@@ -51,7 +54,15 @@ func dialled(ctx context.Context, a address, dial wire.Dial) (*conn, error) {
 func (c *conn) eval(ctx context.Context, into any, expr string, args ...string) (err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.Conn, err = c.kept.Awake(ctx, c.Conn, func(ctx context.Context) error { return c.evaluate(ctx, nil, "return") })
+	c.Conn, err = c.kept.Awake(ctx, c.Conn, func(ctx context.Context) error {
+		switch {
+		case !c.quiet:
+			return c.evaluate(ctx, nil, "return")
+		case c.Ended():
+			return iproto.Gone(net.ErrClosed)
+		}
+		return nil
+	})
 	if err != nil {
 		return err
 	}

@@ -74,13 +74,14 @@ func (d *db) begin(ctx context.Context) (err error) {
 	if d.admin, err = d.connect(ctx); err != nil {
 		return err
 	}
-	d.admin.kept.Keep(func(ctx context.Context) (*iproto.Conn, error) {
+	again := func(ctx context.Context) (*iproto.Conn, error) {
 		c, err := d.checked(ctx)
 		if err != nil {
 			return nil, err
 		}
 		return c.Conn, nil
-	})
+	}
+	d.admin.kept.Keep(again)
 	if d.Private != nil {
 		if err := d.NoteEmpty(fileClass); err != nil {
 			return err
@@ -93,8 +94,13 @@ func (d *db) begin(ctx context.Context) (err error) {
 		return err
 	}
 	c, err := d.connect(ctx)
+	if err != nil {
+		return err
+	}
+	c.quiet = true
+	c.kept.Keep(again)
 	d.reader = &reader{conn: c}
-	return err
+	return nil
 }
 
 // connect opens a connection that Close closes.

@@ -68,8 +68,18 @@ end
 
 -- Definitions.
 
--- A table's definition, as it was asked for, is kept in the server.
+-- A table's definition, as it was asked for, is kept in the server, with the number of the
+-- space: one of the same name that a user makes later is the user's.
 local function record_of(name) return 'rumbench ' .. schema .. '.' .. name end
+
+-- recorded returns the space of a table, and its record if rumbench has made it.
+local function recorded(name)
+    local s, record = box.space[schema .. '.' .. name], box.space._schema:get(record_of(name))
+    return s, s and record and record[3] == s.id and record or nil
+end
+
+-- made are the numbers of the spaces that this process has made, by table.
+local made = {}
 
 -- compare returns the names of the schema's tables that exist, those that are not
 -- rumbench's, and what was not made as it is wanted, by table.
@@ -79,7 +89,7 @@ function M.compare(text)
     for space in pairs(box.space) do
         if type(space) == 'string' and space:sub(1, #schema + 1) == schema .. '.' then
             local name = space:sub(#schema + 2)
-            local record = box.space._schema:get(record_of(name))
+            local _, record = recorded(name)
             local is = record and record[2] or 'no table of rumbench'
             table.insert(exist, name)
             if not record then table.insert(foreign, name) end
@@ -100,10 +110,11 @@ end
 
 -- drop removes a table, unless rumbench has not made it.
 local function drop(name)
-    if not box.space._schema:get(record_of(name)) then return end
-    local s = box.space[schema .. '.' .. name]
-    if s ~= nil then s:drop() end
-    box.space._schema:delete(record_of(name))
+    local s, record = recorded(name)
+    if record then
+        s:drop()
+        box.space._schema:delete(record_of(name))
+    end
 end
 
 -- types are those of the model, in its order. Varbinary would become text when Lua
@@ -123,7 +134,8 @@ local function create(definition)
     for _, ix in ipairs(t.Indexes ~= nil and t.Indexes or {}) do taken[ix.Name] = true end
     while taken[key] do key = key .. '_' end
     create_index(s, {Name = key, Columns = t.Key, Unique = true}, auto)
-    box.space._schema:replace({record_of(t.Name), definition})
+    box.space._schema:replace({record_of(t.Name), definition, s.id})
+    made[t.Name] = s.id
 end
 
 M.create = atomically(function(text, replace)
@@ -150,7 +162,10 @@ end
 function M.drop_index(name, index) space_of(name).index[index]:drop() end
 
 function M.drop(text)
-    for _, name in ipairs(json.decode(text)) do drop(name) end
+    for _, name in ipairs(json.decode(text)) do
+        local s = recorded(name)
+        if s and s.id == made[name] then drop(name) end -- a concurrent run may have replaced it
+    end
 end
 
 -- sizes returns the bytes of tables and indexes, in memory and, of vinyl, on disk.

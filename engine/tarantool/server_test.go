@@ -146,6 +146,32 @@ func TestForce(t *testing.T) {
 	}
 }
 
+// A space that a user has made in place of one that a killed run has left is the user's, and a
+// run leaves the spaces of a concurrent one that has replaced its own.
+func TestReplacedSpace(t *testing.T) {
+	s, owner := hosted(t, "write")
+	c := attach(s.Endpoint().Socket)
+	first := open(t, c)
+	fill(t, first)
+	c.Server.Force = true
+	second := open(t, c)
+	fill(t, second)
+	must(t, first.Close())
+	if got := answer(t, owner, everything); !strings.Contains(got, "guest.sale") {
+		t.Error("the first run has removed the space of the second")
+	}
+	must(t, owner.eval(t.Context(), nil, "box.space['guest.sale']:drop() box.schema.space.create('guest.sale'):create_index('mine')"))
+	third := open(t, c)
+	if err := third.CreateTables(t.Context()); err == nil || !strings.Contains(err.Error(), "rumbench did not make it") {
+		t.Errorf("the user's space: %v", err)
+	}
+	must(t, third.Close())
+	must(t, second.Close())
+	if got := answer(t, owner, everything); !strings.Contains(got, "guest.sale") {
+		t.Error("the user's space is gone")
+	}
+}
+
 // A connection that a proxy ends because it is idle is opened again.
 func TestIdleConnection(t *testing.T) {
 	s, owner := hosted(t, "write")
@@ -158,6 +184,7 @@ func TestIdleConnection(t *testing.T) {
 	}
 	time.Sleep(time.Second) // a connection that was just used is not tried
 	must(t, d.CreateIndexes(t.Context(), "sale", "customer"))
+	must(t, d.Counters(t.Context(), &engine.Sample{})) // their connection is idle for longer
 	must(t, d.Close())
 	if got := answer(t, owner, everything); strings.Contains(got, "guest.sale") {
 		t.Errorf("left: %s", got)

@@ -48,6 +48,9 @@ func (s *session) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error
 	return st, nil
 }
 
+// Ended implements engine.Connected.
+func (s *session) Ended() bool { return s.conn.Ended() }
+
 // prepared is the program's answer for an operation: its number in the session, and the
 // numbers of the space and the index.
 type prepared struct{ Number, Space, Index int }

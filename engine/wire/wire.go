@@ -12,6 +12,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"unsafe"
 
@@ -45,7 +46,13 @@ type Conn struct {
 	buf        []byte // received; the bytes from..to are not yet consumed
 	start, end int
 
-	mu     sync.Mutex // between Break and Close
+	failed atomic.Bool // it was broken, or could not be read
+	life
+}
+
+// life is guarded by its mutex: between Break and Close.
+type life struct {
+	mu     sync.Mutex
 	closed bool
 }
 
@@ -172,6 +179,7 @@ func (s *Conn) fill(n int) error {
 		case err == io.EOF && s.end > s.start:
 			return io.ErrUnexpectedEOF
 		default:
+			s.failed.Store(true)
 			return err
 		}
 	}
@@ -269,6 +277,7 @@ func (s *Conn) call(number uintptr, b []byte) (int, syscall.Errno) {
 // Break shuts the stream down in both directions, so that a wait fails. It may be
 // called concurrently.
 func (s *Conn) Break() {
+	s.failed.Store(true)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -278,6 +287,37 @@ func (s *Conn) Break() {
 	default:
 		_ = unix.Shutdown(s.socket, unix.SHUT_RDWR) // it may have ended already
 	}
+}
+
+// Ended reports whether the other end has ended the connection while no operation needed it:
+// none has failed by it. It sends nothing.
+func (s *Conn) Ended() bool {
+	if s.failed.Load() {
+		return false
+	}
+	if s.conn != nil {
+		return Ended(s.conn)
+	}
+	return hungUp(s.socket)
+}
+
+// Ended reports whether the other end of a connection has ended it.
+func Ended(conn net.Conn) (ended bool) {
+	if inner, ok := conn.(interface{ NetConn() net.Conn }); ok { // an encrypted one
+		conn = inner.NetConn()
+	}
+	if socket, ok := conn.(syscall.Conn); ok {
+		if raw, err := socket.SyscallConn(); err == nil {
+			_ = raw.Control(func(fd uintptr) { ended = hungUp(int(fd)) }) // one that was closed is no longer idle
+		}
+	}
+	return ended
+}
+
+func hungUp(socket int) bool {
+	set := []unix.PollFd{{Fd: int32(socket), Events: unix.POLLRDHUP}}
+	n, err := unix.Poll(set, 0)
+	return err == nil && n > 0
 }
 
 // Close closes the connection. Closing again does nothing.

@@ -85,8 +85,8 @@ func (s *costing) judgeDevice() {
 func exceeds(processes, disks float64) bool { return processes > disks*(1+othersTolerated)+littleIO*kb }
 
 // possible leaves out the processes' reads or writes if the disks did less: the kernel
-// counts a whole large folio when a part of it becomes dirty. The trials of a duet have
-// one limit, and which of them is wrong is unknown.
+// counts a whole large folio when a part of it becomes dirty. It does so for all processes, and
+// which of their figures is wrong is unknown.
 func (s *Step) possible(f figures) figures {
 	for i, t := range []traffic{{verb: "read", process: metric.ProcessReadKB, others: s.Others.Read},
 		{verb: "wrote", process: metric.ProcessWriteKB, others: max(0, s.Others.Written-s.Others.Dirty)}} {
@@ -96,7 +96,7 @@ func (s *Step) possible(f figures) figures {
 		}
 		all, known := own.Value*kb, metric.Values{"did": t.verb, "worker": s.worker(), "own": own.Value / kb,
 			"all": s.Disks[i] / mb}
-		if s.Duet && s.Others.Known {
+		if s.Others.Known && t.others > 0 && (s.Duet || t.verb == "wrote") {
 			all, known["others"] = all+t.others, t.others/mb
 		}
 		if exceeds(all, s.Disks[i]) {
@@ -119,8 +119,12 @@ type traffic struct {
 // the engine's processes and others caused.
 func (s *costing) judgeTraffic(t traffic) {
 	d, p := find(s.all, t.device), find(s.all, t.process)
-	if d == nil || p == nil {
+	withheld := p == nil && metric.Has(s.Warnings, metric.ImpossibleIO)
+	if d == nil || p == nil && !withheld {
 		return
+	}
+	if withheld {
+		p = &Cost{} // the kernel's figure was impossible: all that others did may be in the device's
 	}
 	// The others' part of the figure is at most the remainder after the
 	// engine's. If nothing remains, the engine's own figure is too great.
@@ -133,7 +137,7 @@ func (s *costing) judgeTraffic(t traffic) {
 		w = s.Warn(metric.Disturbed, metric.Values{"did": t.verb, "others": others / kb, "all": d.Value / kb})
 	} else {
 		who := s.Others.suspects()
-		if who == "" || d.Value <= unexplained*(p.Value+others)+littleIO {
+		if who == "" || withheld || d.Value <= unexplained*(p.Value+others)+littleIO {
 			return
 		}
 		w = s.Warn(metric.UnexplainedIO,

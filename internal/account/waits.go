@@ -190,17 +190,38 @@ func (s *waiting) listWaits(total int64) map[engine.Role]int64 {
 // had no operation in progress. Failed operations were in progress too.
 func (s *waiting) addThinking() {
 	for _, g := range s.Groups {
-		var busy float64
-		var n int64
-		for k := range g.Did.Kinds {
-			sums := &g.Did.Kinds[k]
-			busy += sums.Service.Total() + sums.Failed.Total() + float64(sums.UnfinishedTime)
-			n += sums.Ops + sums.GivenUp + sums.Unfinished
-		}
+		busy, n := inProgress(g)
 		if all := s.Seconds * 1e9 * float64(g.Clients); all > 0 && n > 0 {
 			s.Put(metric.ThinkShare, max(0, 1-busy/all), Of(g.Name, ""), Count(n))
 		}
 	}
+}
+
+// inProgress returns for how many ns the clients of a group had operations in progress, and
+// the number of these.
+func inProgress(g *Group) (busy float64, n int64) {
+	for k := range g.Did.Kinds {
+		sums := &g.Did.Kinds[k]
+		busy += sums.Service.Total() + sums.Failed.Total() + float64(sums.UnfinishedTime)
+		n += sums.Ops + sums.GivenUp + sums.Unfinished
+	}
+	return busy, n
+}
+
+// paused returns the share of their time in which the clients of closed loops had no operation
+// in progress.
+func (s *waiting) paused() float64 {
+	var busy, all float64
+	for _, g := range s.Groups {
+		if !g.Paced() {
+			ns, _ := inProgress(g)
+			busy, all = busy+ns, all+s.Seconds*1e9*float64(g.Clients)
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return max(0, 1-busy/all)
 }
 
 // The client is called the bottleneck of a closed loop by this rule:
@@ -251,9 +272,12 @@ func (s *waiting) judgeClient() []metric.Warning {
 	queued := float64(z.Client) / window
 	values := metric.Values{"share": 100 * share, "processors": z.Processors, "used": used, "waited": queued}
 	code := metric.ClientWaited
+	paused := s.paused()
 	switch full := used+queued >= clientFull*z.Processors; {
 	case used >= clientFull*z.Processors: // whatever the server does
 		return []metric.Warning{s.Warn(metric.ClientBound, values)}
+	case !full && paused > share/2:
+		code, values["paused"] = metric.ClientPaused, 100*paused
 	case !(sure > clientBound):
 		return nil
 	case full && server > used && s.crowded(window*z.Processors):

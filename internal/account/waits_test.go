@@ -29,6 +29,7 @@ func TestJudgeClient(t *testing.T) {
 		rest                   float64
 		client, queued, server float64 // processors
 		serverQueued, busy     float64
+		paused                 float64
 		warning, note          string
 	}{
 		{name: "it fills its processors", closed: many, looks: 20, rest: 0.75, client: 0.95 * n, server: 0.5, busy: 0.95*n + 0.5, warning: "the client was the bottleneck"},
@@ -37,6 +38,7 @@ func TestJudgeClient(t *testing.T) {
 		{name: "it fills a quota, and the server has more", closed: many, looks: 20, rest: 0.75, client: 0.9 * n, queued: 2 * n, server: 2 * n, busy: 3 * n, warning: "the client was the bottleneck"},
 		{name: "it is held back, and the server has more", closed: many, looks: 20, rest: 0.75, client: 0.1 * n, queued: n, server: 0.3 * n, busy: 0.42 * n, warning: "the client was the bottleneck"},
 		{name: "it shares them with other programs", closed: many, looks: 20, rest: 0.75, client: 0.25 * n, queued: n, server: 0.25 * n, busy: 0.98 * n, note: "other programs"},
+		{name: "they pause", closed: many, looks: 20, rest: 0.75, paused: 0.7, client: 0.1 * n, queued: 0.01 * n, server: 0.1 * n, busy: 0.2 * n, note: "for 70 % of their time these had no operation in progress"},
 		{name: "processors are free", closed: many, looks: 20, rest: 0.75, client: 0.1 * n, queued: 0.01 * n, server: 0.1 * n, busy: 0.2 * n, note: "processors to spare"},
 		{name: "it is the server that waits for processors", closed: many, looks: 20, rest: 0.75, client: 0.45 * n, queued: n, server: 0.5 * n, serverQueued: 2 * n, busy: 0.98 * n},
 		{name: "below the bound", closed: many, looks: 20, rest: 0.25, client: 0.95 * n, server: n, busy: 2 * n},
@@ -49,9 +51,16 @@ func TestJudgeClient(t *testing.T) {
 			ns := func(processors float64) float64 { return processors * 10e9 }
 			server := time.Duration(ns(c.serverQueued))
 			seen := int64(c.rest * float64(many*c.looks))
-			s := observed(&account.Observed{Hosted: true, InWindow: counted("client.cpu_ns", ns(c.client), "process.cpu_ns", ns(c.server), "host.cpu.busy_ns", ns(c.busy)),
+			groups := queryGroups()
+			for i := range groups { // of 10 s each client's, busy but for its pauses
+				for range 10 * queryStep().Groups[i].Clients {
+					groups[i].Kinds[0].Service.Record(int64(1e9 * (1 - c.paused)))
+				}
+			}
+			s := newStep(queryStep(), groups, &account.Observed{Hosted: true, InWindow: counted("client.cpu_ns", ns(c.client), "process.cpu_ns", ns(c.server), "host.cpu.busy_ns", ns(c.busy)),
 				Sessions: &account.Sessions{Closed: c.closed, Looks: c.looks, Seen: map[engine.SessionActivity]int64{resting: seen, working: int64(many*c.looks) - seen},
 					Server: &server, Client: time.Duration(ns(c.queued)), Processors: n}})
+			s.Operations()
 			rate := metric.Find(s.Rows, "rows_per_s", "query", "")
 			if got := metric.Has(s.Warnings, metric.ClientBound); got != (c.warning != "") || got != metric.Has(rate.Warnings, metric.ClientBound) || !strings.Contains(texts(s), c.warning) {
 				t.Errorf("%q, want %q", s.Warnings, c.warning)

@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 119_060
+const mostTotal = 119_891
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -41,26 +41,26 @@ type room struct {
 var rooms = []room{
 	{"internal/need", 0, []string{"internal/need"}}, // of tests
 	{"model", 868, []string{"model"}},
-	{"internal/text", 2_112, []string{"internal/text/hint internal/text/quantity internal/text/escape", "internal/text/secret", "internal/text/strictyaml"}},
+	{"internal/text", 2_119, []string{"internal/text/hint internal/text/quantity internal/text/escape", "internal/text/secret", "internal/text/strictyaml"}},
 	{"internal/stat", 2_226, []string{"internal/stat internal/stat/hist"}},
-	{"internal/metric", 1_267, []string{"internal/metric"}},
+	{"internal/metric", 1_272, []string{"internal/metric"}},
 	{"internal/server", 2_096, []string{"internal/server"}},
-	{"engine", 25_140, []string{
+	{"engine", 25_435, []string{
 		"engine/fsize engine/wire", "engine", "engine/sqlkit engine/kvkit engine/native engine/enginetest",
 		"engine/sqlkit/stdsql engine/sqlkit/sqlkittest engine/serverkit engine/tarantool/iproto",
 		"engine/mysql/mysqlwire engine/postgres/pgwire", "engine/*", "engine/all",
 	}},
-	{"workload", 18_760, []string{"workload/gen workload/pace", "workload", "workload/*", "workload/all"}},
+	{"workload", 18_831, []string{"workload/gen workload/pace", "workload", "workload/*", "workload/all"}},
 	{"internal/observe", 6_599, []string{"internal/observe/cpuset", "internal/observe internal/observe/perfring", "internal/observe/profile internal/observe/blockio"}},
-	{"internal/account", 2_675, []string{"internal/account"}},
-	{"internal/result", 3_254, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
-	{"internal/plan", 2_694, []string{"internal/plan"}},
-	{"internal/run", 7_038, []string{"internal/run/drive internal/run/ratesearch", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
-	{"internal/importer", 7_241, []string{"internal/importer"}},
+	{"internal/account", 2_703, []string{"internal/account"}},
+	{"internal/result", 3_255, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
+	{"internal/plan", 2_698, []string{"internal/plan"}},
+	{"internal/run", 7_205, []string{"internal/run/drive internal/run/ratesearch", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
+	{"internal/importer", 7_462, []string{"internal/importer"}},
 	{"internal/compare", 4_130, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
-	{"internal/explain", 5_337, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
+	{"internal/explain", 5_354, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_827, []string{"internal/page/picture internal/page/flame", "internal/page"}},
-	{"internal/report", 10_800, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report"}},
+	{"internal/report", 10_803, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report"}},
 	{"internal/cli", 9_361, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},
 	{"bench", 3_233, []string{"bench/slowed", "bench bench/peers bench/planted"}},
 	{"scripts", 420, []string{"scripts/man scripts/suite"}},

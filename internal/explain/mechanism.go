@@ -49,7 +49,7 @@ func (s structures) writing() string {
 		}
 		said = append(said, name(side)+" "+text)
 	}
-	return strings.Join(said, "; ") + "." + s.later(k)
+	return strings.Join(said, "; ") + "."
 }
 
 // mechanism returns what two structures that differ in kind do to cause a cost; "" if they do
@@ -71,17 +71,20 @@ func (s structures) writes(side *Side, k compare.Key) string {
 	if own, ok := compare.Undisturbed(s.Of, k, side.Target); ok {
 		all = side.per(own.Metric, "", own)
 	}
-	if !(all > 0) {
-		return ""
-	}
 	counted := 0.0
 	for _, p := range account.Parts() {
 		counted += side.part(k, p)
 	}
+	if math.IsNaN(all) && counted > 0 {
+		all = counted // others used the device
+	}
+	if !(all > 0) {
+		return ""
+	}
 	switch shape := side.shape(); {
 	case shape != engine.CopyOnWrite && counted < goodPart*all: // it does not count most of it, as in a bulk load
 	case shape == engine.InPlace:
-		return side.inPlace(k)
+		return side.inPlace(k, all)
 	case shape == engine.Leveled:
 		return side.merges(k)
 	case shape == engine.CopyOnWrite:
@@ -93,7 +96,7 @@ func (s structures) writes(side *Side, k compare.Key) string {
 }
 
 // inPlace names what a B-tree writes that changes pages where they are.
-func (s *Side) inPlace(k compare.Key) string {
+func (s *Side) inPlace(k compare.Key, all float64) string {
 	pages, twice := s.part(k, account.PagesPart), s.part(k, account.DoublewritePart)
 	log, whole := s.part(k, account.LogPart), s.part(k, account.FullPagesPart)
 	sum := pages + twice + log + whole
@@ -115,6 +118,9 @@ func (s *Side) inPlace(k compare.Key) string {
 	}
 	add(whole, "%s of whole pages to its log")
 	add(log, "%s of log")
+	if all-sum > alike*all {
+		add(all-sum, "%s that it does not count")
+	}
 	return fmt.Sprintf("writes %s per %s", quantity.Joined(list), k.Per)
 }
 
@@ -137,13 +143,14 @@ func (s *Side) merges(k compare.Key) string {
 
 // later returns what a written unit cost in the end, once the engines had come to rest; "" if
 // no settle step shows it, or it is much the same.
-func (s structures) later(k compare.Key) string {
+func (s structures) later() string {
+	k, _ := s.Of.Own(metric.WriteKB)
 	base, other := s.Base.settled(), s.New.settled()
 	now, then := s.Base.per(k.Metric, "", k), s.New.per(k.Metric, "", k)
 	if math.IsNaN(base+other) || !apart(base, now, alike) && !apart(other, then, alike) {
 		return ""
 	}
-	return fmt.Sprintf(" With what was put off, over all steps up to the next rest: %s per written row.",
+	return fmt.Sprintf("With what was put off, over all steps up to the next rest: %s per written row.",
 		instead(kb, base, other))
 }
 

@@ -100,7 +100,7 @@ func (p *Paragraph) write(said map[string]bool) {
 		if first.Rate != nil && name == metric.CPUUS && first.explainedByCPU() {
 			continue // the throughput's line already reports it
 		}
-		p.cost(name, line)
+		p.cost(name, once, line)
 	}
 	var notes []string
 	for _, n := range first.Notes {
@@ -115,7 +115,7 @@ func (p *Paragraph) write(said map[string]bool) {
 }
 
 // cost writes the line of a cost, if it differs.
-func (p *Paragraph) cost(name string, line func([]*compare.Effect, ...string)) {
+func (p *Paragraph) cost(name string, once func(string) string, line func([]*compare.Effect, ...string)) {
 	first := p.first()
 	sum := first.sumOf(name)
 	aside := name == metric.SpaceAmplification && !p.holds(p.last) ||
@@ -124,7 +124,11 @@ func (p *Paragraph) cost(name string, line func([]*compare.Effect, ...string)) {
 		return
 	}
 	if text := (structures{first.Step}).mechanism(name); text != "" {
-		line(p.effects(name), text)
+		later := ""
+		if name == metric.WriteKB {
+			later = once((structures{first.Step}).later())
+		}
+		line(p.effects(name), text, later)
 		return
 	}
 	switch {
@@ -223,7 +227,7 @@ func (s sentences) limits() string {
 }
 
 // causes returns the causes of a number's difference; "" if no item is proven. If trials
-// are too few for proofs the greatest items are reported as observed.
+// are too few for proofs these are the greatest items.
 func (p *Paragraph) causes(name string) (text string) {
 	first := p.first()
 	sum := first.sumOf(name)
@@ -238,8 +242,6 @@ func (p *Paragraph) causes(name string) (text string) {
 	switch proven := sum.Total.Proven(); {
 	case !proven && len(likely) > 0 && sum.TooFew():
 		return quantity.Capital(p.listed(name, likely)) // the lead tells that nothing is proven
-	case !proven && len(likely) > 0:
-		return "Observed, not proven: " + p.listed(name, likely)
 	case !proven:
 		return ""
 	case len(named) == 0 || named[0].Share < leastShare:

@@ -94,7 +94,7 @@ var waited = []naming{
 	{RuleDevice, Law, append([]Item{Flushes}, waits...), lesserDevice, uses(capacities)},
 	{RuleDevice, Law, waits, slowDevice, uses(both("a request to the device took %s", quantity.Micros, request))},
 	{RuleClients, Accounted, []Item{Clients}, nil, says("the number of clients is %s")},
-	{RuleRowLocks, Accounted, []Item{Writers}, nil, says("writers wait %s for each other, as only one may write at a time")},
+	{RuleRowLocks, Accounted, []Item{Writers}, nil, says("writers wait %s for each other: one writes at a time")},
 	{RuleStalls, Accounted, []Item{Stalled}, nil, says("the engine held up writes for %s")},
 	{RuleCommits, Accounted, kin(commit), nil, func(v *view, s *Sum, c *Cause) string {
 		return "commits wait " + v.change(s, c) + " for the log" + syncs(v, s) + v.also(engine.AspectLogSync)

@@ -60,6 +60,9 @@ func TestBroken(t *testing.T) {
 		{"decimal comma in the total time", map[string]string{"db/a.log": commaAfter(sysbenchLog, "time elapsed:")}, Options{}, []string{"db/a.log:22: \"time elapsed:                        100,0000s\": a number was expected"}},
 		{"decimal comma in a latency", map[string]string{"db/a.log": commaAfter(sysbenchLog, "sum:")}, Options{}, []string{"db/a.log:30: sum: \"400000,00\": a latency was expected"}},
 		{"report_csv with decimal commas", map[string]string{"db/a.log": head + "1,4,10,00,10,00,10,00,0,00,0,00,0,10,0,00,0,00\n2,4\n"}, Options{}, []string{"db/a.log:9: \"1,4,10,00,10,00,10,00,0,00,0,00,0,10,0,00,0,00\" is not an interval of sysbench.report_csv: 10 numbers were expected"}},
+		{"settings above the version", map[string]string{"db/a.log": "Target transaction rate: 300/sec\n" + sysbenchLog}, Options{}, []string{"db/a.log:1: \"Target transaction rate: 300/sec\" is above the line with sysbench's version: the beginning of a run is missing\nhint: import the log as sysbench printed it"}},
+		{"only intervals have queries", map[string]string{"db/a.log": without(without(sbTen, "transactions:"), "queries: ")}, Options{}, []string{"db/a.log:33: the final figures have no “queries”"}},
+		{"a run without its beginning", map[string]string{"db/a.log": sysbenchLog[strings.Index(sysbenchLog, "Throughput:"):] + sysbenchLog}, Options{}, []string{"db/a.log:1: \"Throughput:\" is above the line"}},
 		{"no queries", map[string]string{"db/a.log": without(sysbenchLog, " queries:  ")}, Options{}, []string{"db/a.log:33: the final figures have no “queries”"}},
 		{"no total time", map[string]string{"db/a.log": without(sysbenchLog, "time elapsed:")}, Options{}, []string{"db/a.log:33: the final figures have no “total time”"}},
 		{"time goes back", map[string]string{"db/a.log": head + strings.Repeat("[ 1s ] thds: 4 tps: 10.00 qps: 10.00 (r/w/o: 10.00/0.00/0.00) lat (ms,95%): 0.10 err/s: 0.00 reconn/s: 0.00\n", 2)}, Options{}, []string{"db/a.log:10: the time goes back from 1 s to 1 s"}},
@@ -80,9 +83,12 @@ func TestBroken(t *testing.T) {
 		{"broken time", map[string]string{"db/a.log": sysbenchLog, "db/a.time": "1.0user 0:10elapsed\n"}, Options{}, []string{"db/a.time: it does not contain the user, system and elapsed time of a command\nhint: run the command as /usr/bin/time"}},
 		{"pgbench without figures", map[string]string{"db/a.log": "pgbench (15.18)\nstarting vacuum...end.\n"}, Options{}, []string{"db/a.log:2: pgbench's output ends without “tps =”, and it has no progress lines"}},
 		{"pgbench in another unit", map[string]string{"db/a.log": strings.Replace(pg, "latency average = 0.373 ms", "latency average = 373 us", 1)}, Options{}, []string{"db/a.log:15: \"latency average = 373 us\": a latency in ms was expected"}},
+		{"pgbench with decimal commas", map[string]string{"db/a.log": strings.Replace(pgRun("s.sql", 4, 400), "tps = 20.0", "tps = 20,0", 1)}, Options{}, []string{"db/a.log:10: \"tps = 20,000000 (including connections establishing)\": a decimal point was expected\nhint: run pgbench with LC_ALL=C"}},
+		{"pgbench with parts of another run", map[string]string{"db/a.log": strings.Replace(pg, "latency stddev", "latency average = 0.400 ms\nlatency stddev", 1)}, Options{}, []string{"db/a.log:16: a second run of pgbench ends here: \"latency average = 0.400 ms\" and, before, \"0.373 ms\"\nhint: split the file"}},
 		{"pgbench's log without its output", map[string]string{"db/a.77": "0 1 1000 0 1700000000 500000 70\n"}, Options{}, []string{"db/a.77:1: \"0 1 1000 0 1700000000 500000 70\": 7 columns: the meaning of those beyond the sixth is unknown\nhint: put pgbench's output next to the log"}},
 		{"pgbench's log of several runs", map[string]string{"db/a.77": "0 1 1000 0 1700000000 500000\n0 2 1000 0 1800000000 500000\n"}, Options{}, []string{"db/a.77: between two transactions lie 100000000 s: these are logs of several runs"}},
 		{"db_bench without results", map[string]string{"db/a.log": "Keys:       16 bytes each\nValues:     100 bytes each\n"}, Options{}, []string{"db/a.log:2: db_bench's output ends before the first summary"}},
+		{"db_bench with a broken result", map[string]string{"db/a.log": strings.Replace(levelDB, "2.000 micros/op;", "2.000 micros/op 5,0 ops/sec", 1)}, Options{}, []string{"db/a.log:7: \"fillseq      :       2.000 micros/op 5,0 ops/sec   57.2 MB/s\": N micros/op; or N micros/op N ops/sec was expected"}},
 		{"table of db_bench", map[string]string{"db/a.log": "ops_sec\tmb_sec\tlsm_sz\ttest\tversion\tx\ny\t1\t16GB\tfill\t7\tx\n5\t1\t16\tfill\t7\tx\n5\n"}, Options{},
 			[]string{"db/a.log:2: ops_sec \"y\" and test \"fill\"", "db/a.log:3: lsm_sz is \"16\": a number with KB, MB, GB or TB was expected", "db/a.log:4: 1 fields do not fit the header, which has 6"}},
 		{"insert benchmark put together", map[string]string{"db/l.i0/o.ib.dop1.1": "i_sec\tt_sec\ti_ips\tt_ips\ti_qps\tt_qps\tmax_i\tmax_q\tt_ins\tt_query\n1.0\t2.0\t5\t5\t0\t0\t1\t1\t10\t0\n1.0\t1.0\t5\t5\t0\t0\t1\t1\t5\t0\n"}, Options{},
@@ -147,11 +153,23 @@ func TestFilesAsTargets(t *testing.T) {
 
 // Directories named by numbers, and files with run1, run2, are trials.
 func TestTrials(t *testing.T) {
-	dir := write(t, map[string]string{"a/1/t.log": sysbenchLog, "a/2/t.log": sysbenchLog, "b/t.run1.log": sysbenchLog, "b/t.run2.log": sysbenchLog, "b/t.run10.log": sysbenchLog})
+	again := func(n int) string { return sysbenchLog + strings.Repeat("\n", n) } // no copy to the byte
+	dir := write(t, map[string]string{"a/1/t.log": again(0), "a/2/t.log": again(1), "b/t.run1.log": again(0), "b/t.run2.log": again(1), "b/t.run10.log": again(2)})
 	if got := names(read(t, Options{}, dir)); got != "a.1 t, a.2 t, b.1 t, b.2 t, b.: t" {
 		t.Errorf("trials %s", got)
 	}
 	if got := names(read(t, Options{Target: "mine"}, filepath.Join(dir, "a"))); got != "mine.1 t, mine.2 t" {
+		t.Errorf("trials %s", got)
+	}
+}
+
+// A copy of a trial's log is no trial.
+func TestCopies(t *testing.T) {
+	dir := write(t, map[string]string{"a/t.run1.log": sysbenchLog, "a/t.run2.log": sysbenchLog, "b/t.run1.log": sysbenchLog})
+	if _, err := Read([]string{dir}, Options{Now: at}); err == nil || !strings.Contains(err.Error(), "it is a copy of "+filepath.Join(dir, "a/t.run1.log")) {
+		t.Errorf("got %v", err)
+	}
+	if got := names(read(t, Options{Skip: true}, dir)); got != "a.1 t, b.1 t" {
 		t.Errorf("trials %s", got)
 	}
 }

@@ -62,6 +62,24 @@ func TestIOStatBasic(t *testing.T) {
 	}
 }
 
+// Option -z leaves out the lines of idle devices: in these intervals they did nothing. If
+// there are lines of zeros, a device without a line is not idle but unknown.
+func TestIOStatIdle(t *testing.T) {
+	for _, cpu := range []string{"", "avg-cpu:  %user   %nice %system %iowait  %steal   %idle\n 10.00 1.00 5.00 0.00 0.00 84.00\n\n"} {
+		report := func(lines string) string {
+			return cpu + "Device            r/s     rkB/s     w/s     wkB/s\n" + lines + "\n"
+		}
+		active := report("sda 10.0 40.0 20.0 80.0\n")
+		for other, want := range map[string]float64{"": 10 * 2. / 5, "sdb 1.0 1.0 1.0 1.0\n": 10 * 2. / 5, "sdb 0.0 0.0 0.0 0.0\n": 10} {
+			var ps hint.Problems
+			s := parseIOStat(textFile("io", active+active+report(other)+report(other)+report(other)+active), &ps)
+			if f := ioFigures(s, []string{"sda"}); len(ps) > 0 || f[0].Value != want {
+				t.Errorf("with %q: %v, %+v, want %g", other, ps, f, want)
+			}
+		}
+	}
+}
+
 // Option -h prints units, splits the columns, and puts the names last; old releases put
 // the figures on the next line.
 func TestIOStatHuman(t *testing.T) {

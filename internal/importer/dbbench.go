@@ -25,6 +25,7 @@ type dbBench struct {
 	warmups   int                // runs that are still to be left out
 	warm      bool               // the last summary was that of one
 	percent   map[string]float64 // of the histogram being read
+	mixed     *run               // the last one with histograms of several kinds of operations
 }
 
 // dbInterval is an interval of one thread.
@@ -45,7 +46,7 @@ func isDBBench(head []string) bool {
 }
 
 var (
-	dbSummary  = regexp.MustCompile(`^(\S+)\s+: +(\d+\.\d+) micros/op;? *(?:(\d+) ops/sec)?(.*)$`)
+	dbSummary  = regexp.MustCompile(`^(\S+)\s+: +(\d+\.\d+) micros/op(?:; *| +(\d+) ops/sec)(.*)$`)
 	dbTotals   = regexp.MustCompile(`^ (\d+\.\d+) seconds (\d+) operations;`)
 	dbProgress = regexp.MustCompile(`\.\.\. thread (\d+): \((\d+),(\d+)\) ops and \([\d.]+,[\d.]+\) ops/second in \(([\d.]+),([\d.]+)\) seconds`)
 	dbOf       = regexp.MustCompile(`^Microseconds per (\S+):$`)
@@ -99,6 +100,10 @@ func (d *dbBench) line(line string) {
 		d.interval(dbProgress.FindStringSubmatch(line))
 	case dbSummary.MatchString(line):
 		d.summary(dbSummary.FindStringSubmatch(line))
+	case strings.Contains(line, " micros/op") && !d.last:
+		d.refuse("", "%q: N micros/op; or N micros/op N ops/sec was expected", clip(line))
+	case strings.Contains(line, " micros/op") && len(d.runs) > 0:
+		d.runs[len(d.runs)-1].warn("%s:%d: the output is cut off in the result of another benchmark", d.path, d.at)
 	case dbRepeated.MatchString(line):
 		n, _ := strconv.Atoi(dbRepeated.FindStringSubmatch(line)[1])
 		d.repeated(n)
@@ -153,11 +158,18 @@ func (d *dbBench) interval(m []string) {
 	}
 }
 
+// dbCoarse is the rate below which its digits, which are whole, are too few.
+const dbCoarse = 100
+
 // summary begins the run of a benchmark; the intervals before it belong to it.
 func (d *dbBench) summary(m []string) {
-	if d.warm = d.warmups > 0; d.warm {
-		d.warmups--
-		d.intervals, d.percent = nil, nil
+	failed := strings.HasSuffix(m[4], " failure)") // LevelDB without the library of a compression
+	if d.warm = d.warmups > 0; d.warm || failed {
+		if d.intervals, d.percent = nil, nil; failed {
+			d.settings.drop("the time of " + m[1] + ", which failed")
+		} else {
+			d.warmups--
+		}
 		return
 	}
 	r := newDBRun(d.settings, d.name(m[1]), m[1])
@@ -172,14 +184,20 @@ func (d *dbBench) summary(m []string) {
 		rows, r.step.Seconds = float64(n), seconds.value
 		r.put(metric.DurationS, r.step.Seconds)
 		at = append(at, account.Count(n))
-		if all := (figure{value: rows}); rated && !all.agrees(rate.times(seconds)) {
-			r.contradict("operations", all, "ops/sec × seconds", rate.times(seconds))
+		printed := figure{rate.value, 1}.times(seconds) // without decimals
+		if all := (figure{value: rows}); rated && !all.agrees(printed) {
+			r.contradict("operations", all, "ops/sec × seconds", printed)
+		} else if rated && rate.value < dbCoarse {
+			rate.value = account.PerSecond(rows, seconds.value)
 		}
 	}
-	if rated {
+	switch {
+	case rated && rate.value == 0:
+		r.warn("db_bench printed 0 ops/sec, which is less than 1: there is no rate")
+	case rated:
 		r.costs = append(r.costs, account.Denominator{Per: opOperation, Units: rate.value, N: n})
 		r.work(rows, rate.value, at...)
-	} else {
+	default:
 		d.unrated = append(d.unrated, dbUnrated{run: r, name: m[1], mean: mean, rest: m[4]})
 	}
 	if mean.value > 0 {
@@ -190,6 +208,9 @@ func (d *dbBench) summary(m []string) {
 	}
 	if strings.Contains(m[4], "MB/s") {
 		r.drop("db_bench's MB/s")
+	}
+	if strings.Contains(m[4], "reads:") {
+		r.drop("db_bench's numbers of reads and writes")
 	}
 	d.addIntervals(r, m[1])
 	d.intervals, d.percent = nil, nil
@@ -298,15 +319,19 @@ func (d *dbBench) histogram(line string) {
 		d.percent["count"] = n
 	case dbMax.MatchString(line):
 		m := dbMax.FindStringSubmatch(line)
-		if d.settings.engine == "leveldb" { // it has no other percentiles
-			d.percent["P50"], _ = number(m[1])
+		if d.percent["median"], _ = number(m[1]); d.settings.engine == "leveldb" { // it has no other percentiles
+			d.percent["P50"] = d.percent["median"]
 		}
 		d.percent["max"], _ = number(m[2])
 	case strings.HasPrefix(line, "Percentiles:"):
+		r, median := d.runs[len(d.runs)-1], figure{value: d.percent["median"]}
 		for _, m := range dbPercent.FindAllStringSubmatch(line, -1) {
 			d.percent[m[1]], _ = number(m[2])
 		}
-		d.addHistogram(d.runs[len(d.runs)-1])
+		if p50 := (figure{d.percent["P50"], 0.005}); !p50.agrees(median) {
+			r.contradict("P50 of a histogram", p50, "its median", median)
+		}
+		d.addHistogram(r)
 		d.percent = nil
 	default: // the buckets; LevelDB prints no percentiles
 		if d.percent["max"] > 0 {
@@ -320,29 +345,40 @@ func (d *dbBench) histogram(line string) {
 // whose width is up to half of their lower bound.
 func (d *dbBench) addHistogram(r *run) {
 	if r.step.Find(metric.ServiceP50US, "", "") != nil {
-		r.step.Note("A second histogram, of another kind of operation, is left out.")
+		taken := []string{metric.ServiceP50US, metric.ServiceP99US, metric.ServiceP999US, metric.ServiceMaxUS}
+		r.step.Rows = slices.DeleteFunc(r.step.Rows, func(row metric.Row) bool { return slices.Contains(taken, row.Metric) })
+		r.step.Curves, d.mixed = nil, r
+	}
+	if d.mixed == r {
+		r.step.Note("It has a histogram of each kind of operation: percentiles of all together are unknown.")
 		return
 	}
 	n := int64(d.percent["count"])
 	at := []account.With{account.Of(opOperation, opOperation), account.Count(n),
 		account.Source("db_bench's histogram, interpolated within its buckets")}
-	for _, p := range []struct{ name, metric string }{
-		{"P50", metric.ServiceP50US}, {"P99", metric.ServiceP99US}, {"P99.9", metric.ServiceP999US},
-		{"max", metric.ServiceMaxUS},
-	} {
-		if v, ok := d.percent[p.name]; ok && v > 0 {
-			r.put(p.metric, v, at...)
+	if rows := r.step.Find(metric.Rows, "", ""); rows != nil {
+		switch count, all := (figure{value: d.percent["count"]}), (figure{value: rows.Value}); {
+		case count.exceeds(all):
+			r.contradict("the count of a histogram", count, "operations", all)
+		case all.exceeds(count):
+			at = append(at, warned("of fewer times than operations: the histogram is of some of them, or of batches"))
 		}
 	}
 	c := metric.Curve{Group: opOperation, Op: opOperation, Measure: "service", Count: n}
-	for _, p := range []string{"P50", "P75", "P99", "P99.9", "P99.99"} {
-		if v, ok := d.percent[p]; ok {
-			x, _ := number(p[1:])
-			c.Points = append(c.Points, [2]float64{x, v})
+	for _, p := range []struct {
+		name, metric string // "": only in the curve
+		percent      float64
+	}{
+		{"P50", metric.ServiceP50US, 50}, {"P75", "", 75}, {"P99", metric.ServiceP99US, 99},
+		{"P99.9", metric.ServiceP999US, 99.9}, {"P99.99", "", 99.99}, {"max", metric.ServiceMaxUS, 100},
+	} {
+		v, ok := d.percent[p.name]
+		if ok && v > 0 && p.metric != "" {
+			r.put(p.metric, v, at...)
 		}
-	}
-	if v, ok := d.percent["max"]; ok {
-		c.Points = append(c.Points, [2]float64{100, v})
+		if ok {
+			c.Points = append(c.Points, [2]float64{p.percent, v})
+		}
 	}
 	if n > 0 {
 		r.step.Curves = append(r.step.Curves, c)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rumbench/internal/metric"
+	"rumbench/internal/result"
 )
 
 func TestDBBench(t *testing.T) {
@@ -134,12 +135,65 @@ func TestLevelDB(t *testing.T) {
 	trials = read(t, Options{}, write(t, map[string]string{"ldb/t.txt": strings.Replace(levelDB, "57.2", "228.9", 1)}))
 	numbers(t, step(t, trials, "ldb", 1, "readrandom"), []want{{"ops_per_s", "operation", "", 1e6}})
 	// Of an unknown number.
-	trials = read(t, Options{}, write(t, map[string]string{"ldb/t.txt": without(levelDB, "57.2")}))
-	s = step(t, trials, "ldb", 1, "readrandom")
-	numbers(t, s, []want{{"service_mean_us", "operation", "", 4}})
-	if absent(t, s, "ops_per_s", "rows_per_s"); len(s.Warnings) != 1 {
+	for _, unknown := range []string{"57.2", "Values:"} {
+		trials = read(t, Options{}, write(t, map[string]string{"ldb/t.txt": without(levelDB, unknown)}))
+		s = step(t, trials, "ldb", 1, "readrandom")
+		numbers(t, s, []want{{"service_mean_us", "operation", "", 4}})
+		if absent(t, s, "ops_per_s", "rows_per_s"); len(s.Warnings) != 1 {
+			t.Errorf("%s: %q", unknown, s.Warnings)
+		}
+	}
+}
+
+// A result that is cut off is no result.
+func TestDBBenchCut(t *testing.T) {
+	log := text(t, "testdata/db_bench/one.txt")
+	log, _, _ = strings.Cut(log, " ops/sec 0.217 seconds")
+	trials := read(t, Options{}, write(t, map[string]string{"db/t.txt": log}))
+	if s := step(t, trials, "db", 1, "fillseq"); names(trials) != "db.1 fillseq" || len(s.Warnings) != 1 ||
+		!strings.HasSuffix(s.Warnings[0].Text, "t.txt:45: the output is cut off in the result of another benchmark") {
+		t.Errorf("%s: %q", names(trials), s.Warnings)
+	}
+}
+
+// Percentiles are those of all operations, and fit their histogram.
+func TestDBBenchHistograms(t *testing.T) {
+	log := text(t, "testdata/db_bench/one.txt")
+	imported := func(log string) *result.Step {
+		return step(t, read(t, Options{}, write(t, map[string]string{"db/t.txt": log})), "db", 1, "fillseq")
+	}
+	first := log[strings.Index(log, "Microseconds per write:"):]
+	first = first[:strings.Index(first, "\n\n")+1]
+	s := imported(strings.Replace(log, first, first+strings.Replace(first, "write", "read", 1), 1))
+	if absent(t, s, "service_p50_us", "service_p99_us", "service_max_us"); len(s.Curves) > 0 || !strings.Contains(strings.Join(metric.Texts(s.Notes), " "), "percentiles of all together are unknown") {
+		t.Errorf("%+v, %q", s.Curves, s.Notes)
+	}
+	if row := imported(strings.Replace(log, "Count: 50000", "Count: 500", 1)).Find("service_p99_us", "", ""); row == nil || len(row.Warnings) != 1 {
+		t.Errorf("%+v", row)
+	}
+	for old, replaced := range map[string]string{"Count: 50000": "Count: 60000", "Median: 2.0000": "Median: 3.0000"} {
+		if s := imported(strings.Replace(log, old, replaced, 1)); !metric.Has(s.Warnings, metric.Contradictory) {
+			t.Errorf("%s: %q", replaced, s.Warnings)
+		}
+	}
+}
+
+// A rate is printed without decimals: a low one is operations ÷ time, or unknown. A
+// benchmark that failed has none.
+func TestDBBenchCoarse(t *testing.T) {
+	log := without(without(levelDB, "LevelDB:"), "micros/op") +
+		"compact      : 1598353.000 micros/op 0 ops/sec 1.600 seconds 1 operations;\n" +
+		"flush        : 1598353.000 micros/op 0 ops/sec;\n" +
+		"snappycomp   :     876.000 micros/op; (snappy failure)\n"
+	trials := read(t, Options{}, write(t, map[string]string{"db/t.txt": log}))
+	if got := names(trials); got != "db.1 compact, db.1 flush" {
+		t.Fatalf("trials %s", got)
+	}
+	s := step(t, trials, "db", 1, "compact")
+	if numbers(t, s, []want{{"rows_per_s", "operation", "", 0.625}}); len(s.Warnings) > 0 {
 		t.Errorf("%q", s.Warnings)
 	}
+	absent(t, step(t, trials, "db", 1, "flush"), "ops_per_s", "rows_per_s")
 }
 
 // Figures that contradict each other are marked.

@@ -37,6 +37,9 @@ func ioFigures(s *iostat, devices []string) []account.Cost {
 					values = append(values, d.values[i])
 				}
 			}
+			if len(values) == 0 && !s.zeros { // option -z leaves idle devices out
+				values = []float64{0}
+			}
 			return values
 		})
 		if i == ioWriteKB {

@@ -18,9 +18,14 @@ type ibench struct {
 	optionAt int               // its line
 	layout   header
 	ended    bool
+	totals   ibTotals
 	indexed  float64 // seconds that building the indexes took; 0: none were built
 	shares   map[string]ibShares
 }
+
+// ibTotals are the figures at the end; 0: not printed. Releases without deletes print the
+// rows that were asked for, not those that were inserted.
+type ibTotals struct{ seconds, rows figure }
 
 // ibRow is an interval line. Times in s, latencies in µs. A column that the layout
 // lacks is -1.
@@ -136,6 +141,7 @@ func ibLine(layout header, words []string) (r ibRow, ok bool) {
 }
 
 var (
+	ibTotal   = regexp.MustCompile(`^Totals: (\d+\.\d+) secs, \S+ rows/sec, (?:(\d+) rows, .* insert-delete-query retry)?`)
 	ibCreated = regexp.MustCompile(`^Created secondary indexes in (\d+(?:\.\d+)?) seconds`)
 	ibShare   = regexp.MustCompile(`^\s*(Insert|Delete|Query) rt:\s+(.*)$`)
 )
@@ -164,6 +170,10 @@ func (b *ibench) parse(line string) {
 		}
 	case strings.HasPrefix(line, "Totals:"), line == "Done":
 		b.ended = true
+		if m := ibTotal.FindStringSubmatch(line); m != nil {
+			b.totals.seconds, _ = figureOf(m[1])
+			b.totals.rows, _ = figureOf(m[2])
+		}
 	case ibCreated.MatchString(line):
 		b.indexed, _ = number(ibCreated.FindStringSubmatch(line)[1])
 	case ibShare.MatchString(line):

@@ -137,6 +137,26 @@ func TestIBenchCutOff(t *testing.T) {
 	}
 }
 
+// A log whose totals are not those of its intervals is marked.
+func TestIBenchContradiction(t *testing.T) {
+	whole := text(t, "testdata/ibench/db-1.9/q100.1/o.ib.dop1.1")
+	seventh := strings.Index(whole, "\n1.0\t7.0")
+	for _, c := range []struct{ log, want string }{
+		{whole[:seventh] + whole[strings.Index(whole, "\nInsert rt"):], "the total of rows is 1200, and that of the intervals is 600"},
+		{strings.Replace(whole, "Totals: 12.0 secs", "Totals: 6.0 secs", 1), "the total of seconds is 6, and the end of the intervals is 12"},
+	} {
+		s := step(t, read(t, Options{}, write(t, map[string]string{"db/q100.1/o.ib.dop1.1": c.log})), "db", 1, "q100.1")
+		if got := strings.Join(metric.Texts(s.Warnings), "; "); !strings.Contains(got, c.want) {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+	// Older releases print the rows that were asked for.
+	asked := strings.Replace(whole, "1200 rows, 0 0 0 insert-delete-query retry", "9000 rows, 0 insert retry, 0 query retry", 1)
+	if s := step(t, read(t, Options{}, write(t, map[string]string{"db/q100.1/o.ib.dop1.1": asked})), "db", 1, "q100.1"); len(s.Warnings) > 0 {
+		t.Errorf("%q", s.Warnings)
+	}
+}
+
 // Of a log of days neighbouring intervals are merged, of all clients alike:
 // rates are means, counts and the greatest latency stay.
 func TestIBenchLong(t *testing.T) {

@@ -94,6 +94,7 @@ func (b *ibRun) finish() {
 		}
 		if last := c.end(); last != nil {
 			b.seconds = max(b.seconds, last.end)
+			b.verify(c, last)
 		}
 	}
 	b.step.Seconds = b.seconds
@@ -106,6 +107,17 @@ func (b *ibRun) finish() {
 		b.put(metric.DurationS, b.seconds)
 	}
 	b.notes()
+}
+
+// verify compares the totals of a client with its last interval.
+func (b *ibRun) verify(c *ibench, last *ibRow) {
+	rows, seconds := figure{value: last.kinds[ibInserts].total}, figure{value: last.end, half: 0.05}
+	if all := c.totals.rows; all.value > 0 && !rows.agrees(all) {
+		b.contradict("the total of rows", all, "that of the intervals", rows)
+	}
+	if all := c.totals.seconds; all.value > 0 && seconds.exceeds(all) {
+		b.contradict("the total of seconds", all, "the end of the intervals", seconds)
+	}
 }
 
 // end returns the last interval; nil if there is none.

@@ -9,7 +9,9 @@ package importer
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"fmt"
+	"io"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -105,6 +107,10 @@ func Read(paths []string, o Options) (*Campaign, error) {
 	if len(ps) == 0 || o.Skip {
 		nameTargets(runs)
 		nameSteps(runs)
+		runs = originals(runs, &ps)
+		if o.Base == "" {
+			o.Base = namedFirst(paths, runs)
+		}
 		runs = agreeing(runs, &o, &ps)
 	}
 	if len(ps) > 0 && !o.Skip || len(runs) == 0 {
@@ -118,6 +124,68 @@ func Read(paths []string, o Options) (*Campaign, error) {
 		return nil, err
 	}
 	return c, nil
+}
+
+// namedFirst returns the target of the first of several files: they were named in the order in
+// which they are to be compared. It is "" if a directory is among them, or a file of several
+// targets is the first.
+func namedFirst(paths []string, runs []*run) string {
+	var targets [][]string
+	for _, path := range paths {
+		var found []string
+		for _, r := range runs {
+			if r.files[0].path == path && !slices.Contains(found, r.target) {
+				found = append(found, r.target)
+			}
+		}
+		if len(found) == 0 {
+			return ""
+		}
+		targets = append(targets, found)
+	}
+	if len(targets) < 2 || len(targets[0]) > 1 {
+		return ""
+	}
+	return targets[0][0]
+}
+
+// originals leaves out runs whose file is a copy of another trial's: repeated trials never agree
+// to the last digit, and copies would prove whatever they say.
+func originals(runs []*run, ps *hint.Problems) (out []*run) {
+	type trial struct {
+		target, step string
+		sum          [sha256.Size]byte
+	}
+	seen := map[trial]*run{}
+	for _, r := range runs {
+		f := r.files[0]
+		sum, ok := f.sum()
+		key := trial{r.target, r.step.Name, sum}
+		other := seen[key]
+		if ok && other != nil && other.files[0].path != f.path && other.trial != r.trial {
+			ps.Add(f.path, 0, "leave it out", "it is a copy of %s, and no trial of its own", other.files[0].path)
+			continue
+		}
+		if ok && other == nil {
+			seen[key] = r
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// sum returns the hash of the file's text; ok is false if it cannot be read.
+func (f *file) sum() (sum [sha256.Size]byte, ok bool) {
+	text, err := f.open()
+	if err != nil {
+		return sum, false
+	}
+	defer text.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, text); err != nil {
+		return sum, false
+	}
+	return [sha256.Size]byte(h.Sum(nil)), true
 }
 
 // readRuns parses the runs of folders, several at a time.

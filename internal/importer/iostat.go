@@ -20,6 +20,7 @@ type iostat struct {
 	reports []ioReport
 	joined  bool // option -s: reads and writes are added up
 	human   bool // option -h: figures have two or three digits
+	zeros   bool // idle devices have lines: there is no option -z
 
 	// The context of the lines that follow.
 	when    time.Time
@@ -34,6 +35,7 @@ type iostat struct {
 type ioReport struct {
 	when    time.Time // end of the interval; zero without option -t
 	busy    float64   // user + nice + system, percent of all CPUs; -1: unknown
+	headed  bool      // it has a header of devices
 	devices []ioDevice
 }
 
@@ -133,7 +135,9 @@ func parseIOStat(f *file, ps *hint.Problems) *iostat {
 		s.reports = s.reports[:n-1] // cut off between two lines
 	}
 	if s.columns.count > 0 {
-		s.reports = slices.DeleteFunc(s.reports, func(r ioReport) bool { return len(r.devices) == 0 })
+		s.reports = slices.DeleteFunc(s.reports, func(r ioReport) bool {
+			return len(r.devices) == 0 && (s.zeros || !r.headed)
+		})
 	}
 	if s.columns.count == 0 && !s.faulty {
 		s.at = 0
@@ -192,7 +196,7 @@ func (s *iostat) header(words []string) {
 			"the columns differ from earlier ones: the file mixes layouts or units")
 		return
 	}
-	if n := len(s.reports); n == 0 || s.reports[n-1].has(c) {
+	if n := len(s.reports); n == 0 || c.device == 0 && s.reports[n-1].headed || s.reports[n-1].has(c) {
 		s.report() // without CPU figures: option -d
 	}
 	if s.joined = isJoined(words); s.columns.count == 0 {
@@ -202,6 +206,7 @@ func (s *iostat) header(words []string) {
 		s.columns.at[i] = max(s.columns.at[i], c.at[i])
 	}
 	s.columns.factor = max(s.columns.factor, c.factor)
+	s.reports[len(s.reports)-1].headed = true
 	s.part, s.devices, s.name = c, true, ""
 }
 
@@ -262,6 +267,8 @@ func (s *iostat) device(words []string) {
 		name = strings.Clone(words[c.device])
 		s.names[name] = name
 	}
+	busy := func(w string) bool { return w != name && strings.ContainsAny(w, "123456789") }
+	s.zeros = s.zeros || !slices.ContainsFunc(words, busy)
 	r := &s.reports[len(s.reports)-1]
 	d := r.device(name)
 	if d.overlaps(*c) {

@@ -39,16 +39,18 @@ var dbWholeEntries = []string{"fillseq", "fillbatch", "fillrandom", "fillsync", 
 // countThreads returns the number of threads, which is the same in all benchmarks of a
 // process: the rate by the printed MB ÷ the rate of one thread. It returns 0 if it is unknown.
 func (d *dbBench) countThreads() (threads float64) {
-	size := func(name string) float64 {
+	size := func(name string) (float64, bool) {
 		v, _, _ := strings.Cut(d.settings.params[name], " ")
-		bytes, _ := positive(v)
-		return bytes
+		return positive(v)
 	}
-	entry := size("keys") + size("values")
+	keys, known := size("keys")
+	values, also := size("values")
+	entry := keys + values
 	for _, u := range d.unrated {
-		speed, _, _ := strings.Cut(u.rest, " ")
+		speed, unit, _ := strings.Cut(u.rest, " ")
 		mb, ok := figureOf(speed)
-		if !ok || !slices.Contains(dbWholeEntries, u.name) || mb.value < 20*mb.half || entry == 0 {
+		if !ok || !strings.HasPrefix(unit, "MB/s") || !slices.Contains(dbWholeEntries, u.name) ||
+			mb.value < 20*mb.half || !known || !also || entry == 0 {
 			continue
 		}
 		several := mb.times(u.mean).times(figure{value: (1 << 20) / entry / 1e6})

@@ -38,8 +38,22 @@ func openText(path string) (io.ReadCloser, error) {
 		}
 		text.Reader = &bounded{text.Reader, max(grace, growth*info.Size())}
 	}
-	text.Reader = transform.NewReader(text.Reader, unicode.BOMOverride(transform.Nop))
+	decoded := bufio.NewReader(text.Reader)
+	text.Reader = transform.NewReader(decoded, unicode.BOMOverride(encodingOf(decoded)))
 	return text, nil
+}
+
+// encodingOf returns the decoder of a text without a byte order mark: in UTF-16 every
+// other byte of a log's first characters is 0.
+func encodingOf(in *bufio.Reader) transform.Transformer {
+	first, _ := in.Peek(4)
+	switch {
+	case len(first) < 4 || (first[0] == 0) == (first[1] == 0) || (first[2] == 0) == (first[3] == 0):
+		return transform.Nop
+	case first[0] == 0:
+		return unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM).NewDecoder()
+	}
+	return unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewDecoder()
 }
 
 // errBomb is the error about a compressed file that is too large for a log.

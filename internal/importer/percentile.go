@@ -21,6 +21,14 @@ func (l *latencies) add(us uint32) {
 	l.counts[us]++
 }
 
+// mean returns the mean latency.
+func (l *latencies) mean() (us float64) {
+	for v, n := range l.counts {
+		us += float64(v) * float64(n) / float64(l.n)
+	}
+	return us
+}
+
 // times returns the latencies with their maximum and the points of a curve.
 func (l *latencies) times() account.Times {
 	sorted := slices.Sorted(maps.Keys(l.counts))

@@ -23,6 +23,7 @@ type pgbench struct {
 	scripted float64           // transactions in these
 	lagging  bool              // the intervals have a schedule lag
 	failed   string            // why it stopped
+	computed bool              // the mean latency follows from the time, as nothing was measured
 }
 
 // pgProgress is a line of option -P. Times in seconds.
@@ -67,6 +68,7 @@ func newPgbench(f *file, ps *hint.Problems) *pgbench {
 
 var (
 	pgProgressLine = regexp.MustCompile(`^progress: (\d+(?:\.\d+)?) s, (\d+(?:\.\d+)?) tps, lat \S+ (\S+)(?: stddev \S+)?(?:, (\d+) failed)?`)
+	pgComma        = regexp.MustCompile(`^\d+,\d+$`)
 	pgScript       = regexp.MustCompile(`^ - (\d+) transactions \(`)
 	pgRate         = regexp.MustCompile(`\bpgbench\b.*\s(?:-R ?|--rate[= ])(\d+(?:\.\d+)?)(?:\s|$)`)
 )
@@ -137,9 +139,8 @@ var pbAsked = map[string]string{
 // pbTaken are the other values that are taken.
 var pbTaken = []string{"duration", "number of transactions per client", "number of threads", "latency average",
 	"number of transactions actually processed", "number of failed transactions", "total number of retries",
-	"number of transactions retried", "number of transactions skipped", "rate limit schedule lag",
-	"initial connection time", "tps", "tps without connecting", "tps excluding connecting", "partition method",
-	"partitions"}
+	"number of transactions skipped", "rate limit schedule lag", "tps", "tps without connecting",
+	"tps excluding connecting", "partition method", "partitions"}
 
 // includingFailures follows latencies of which failed transactions are a part.
 const includingFailures = " (including failures)"
@@ -169,15 +170,22 @@ func (p *pgbench) value(line string) {
 	case strings.Contains(v, "(excluding"): // up to release 13; with -C most of the time is left out of it
 		name = "tps excluding connecting"
 	}
-	if _, seen := p.values[name]; seen && name == "transaction type" {
-		p.refuse("split the file: one run each", "a second run of pgbench ends here")
+	if before, seen := p.values[name]; seen && (name == "transaction type" ||
+		before != v && (pbAsked[name] != "" || slices.Contains(pbTaken, name))) {
+		p.refuse("split the file: one run each", "a second run of pgbench ends here: %q and, before, %q", clip(line),
+			clip(before))
 		return
 	}
 	p.values[name] = v
+	p.computed = name == "latency average" && strings.Contains(line, " = ") || p.computed && name != "latency stddev"
 	if asked := pbAsked[name]; asked != "" {
 		p.ask(p.at, asked, v)
-	} else if !slices.Contains(pbTaken, name) && p.values["transaction type"] != "" && v != "" && digits(v[:1]) {
-		p.drop("pgbench's " + name)
+	} else if first, _, _ := strings.Cut(v, " "); p.values["transaction type"] != "" && !slices.Contains(pbTaken, name) {
+		if n, ok := number(first); ok && n != 0 {
+			p.drop("pgbench's " + name)
+		}
+	} else if pgComma.MatchString(first) {
+		p.refuse("run pgbench with LC_ALL=C", "%q: a decimal point was expected", clip(line))
 	}
 	switch name {
 	case "duration", "number of transactions per client", "number of threads":
@@ -295,16 +303,27 @@ func (p *pgbench) check(done float64) {
 	}
 	clients, elapsed := float64(p.clients), figure{value: p.step.Seconds}
 	failed, _ := p.num("number of failed transactions")
+	planned, timed := p.figure("duration")
+	net, old := p.figure("tps excluding connecting")
 	if mean, ok := p.figure("latency average"); ok && clients > 0 && !p.paced() {
 		attempts := done
 		if strings.HasSuffix(p.values["latency average"], includingFailures) {
 			attempts += failed
 		}
-		within("mean latency × transactions", mean.times(figure{value: attempts / 1e3}), "clients × time",
-			elapsed.times(figure{value: clients}))
+		busy, all := mean.times(figure{value: attempts / 1e3}), elapsed.times(figure{value: clients})
+		within("mean latency × transactions", busy, "clients × time", all)
+		if p.computed && mean.value > 0 {
+			if old && timed { // some of these releases computed it from the duration
+				all = planned.times(figure{value: clients})
+			}
+			within("clients × time", all, "mean latency × transactions", busy)
+		}
+	}
+	if old {
+		rate, _ := p.figure("tps")
+		within("tps including connections", rate, "tps excluding them", net)
 	}
 	connecting, _ := p.num("initial connection time")
-	planned, timed := p.figure("duration")
 	if timed && p.failed == "" && !p.paced() {
 		within("its duration", planned, "transactions ÷ tps", figure{value: p.step.Seconds + connecting/1e3})
 	}

@@ -332,6 +332,22 @@ func (p *pgbench) misfit(l *pgLog) string {
 	case float64(l.span()) > p.step.Seconds*(1+slack)+float64(l.width())+1:
 		return fmt.Sprintf("it covers %d s, and the run took %.0f", l.span(), p.step.Seconds)
 	}
+	return p.otherMean(l)
+}
+
+// otherMean returns the reason why the mean latency of a log is not that of this run: a mean
+// that was computed from the run's time has also pauses between transactions.
+func (p *pgbench) otherMean(l *pgLog) string {
+	mean, ok := p.figure("latency average")
+	measured := p.values["latency stddev"] != ""
+	if !ok || !l.exact() || l.sampled(p.rows()) || !measured && !p.computed ||
+		strings.HasSuffix(p.values["latency average"], includingFailures) {
+		return ""
+	}
+	own := figure{value: l.latency.mean() / 1e3}
+	if own.exceeds(mean) || measured && mean.exceeds(own) {
+		return fmt.Sprintf("its mean latency is %v ms, and that of the run %v", own, mean)
+	}
 	return ""
 }
 
@@ -397,8 +413,11 @@ func (p *pgbench) addSeconds(l *pgLog) {
 			s = l.seconds[i]
 			i++
 		}
-		start := max(float64(epoch), begin)
-		line := result.Line{Source: "ops", T: float64(epoch+width) - begin, DT: float64(epoch+width) - start,
+		start, until := max(float64(epoch), begin), float64(epoch+width)
+		if end := begin + p.step.Seconds; end > start {
+			until = min(until, end) // the run ends within the last second
+		}
+		line := result.Line{Source: "ops", T: until - begin, DT: until - start,
 			Group: opTransaction, Op: opTransaction, Ops: s.n, Rows: s.n}
 		if l.lags || p.paced() {
 			line.ResponseMax = s.highest

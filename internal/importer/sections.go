@@ -36,23 +36,36 @@ type splitter struct {
 	ended bool
 	own   int // the last line that only a run has
 	parts []*file
+	other string // the last result of another tool
 }
 
 // split returns the parts of a file: one for each run, in their order. The lines before
-// the head of a run, such as its command, belong to it.
-func (f *file) split() []*file {
+// the head of a run, such as its command, belong to it. left describes results of
+// another tool.
+func (f *file) split() (parts []*file, left string) {
 	a, ok := anatomies[f.format.name]
 	s := &splitter{anatomy: a, file: f}
-	if !ok || f.read(s.line) != nil || len(s.parts) < 2 { // its parser reports the error
-		return []*file{f}
+	if !ok || f.read(s.line) != nil { // its parser reports the error
+		return []*file{f}, ""
 	}
-	return s.parts
+	if len(s.parts) < 2 {
+		s.parts = []*file{f}
+	}
+	return s.parts, s.other
 }
+
+// tools are the formats that are recognised by a line with results.
+var tools = []string{fmtSysbench, fmtPgbench, fmtDBBench}
 
 // isRun reports whether a part of a file is a run, not output of sysbench prepare or cleanup.
 func (f *file) isRun() bool { return f.format.detect(f.head) }
 
 func (s *splitter) line(n int, text string, _ bool) bool {
+	for _, name := range tools {
+		if name != s.file.format.name && anatomies[name].tail(text) {
+			s.other = fmt.Sprintf("%s:%d: results of %s are left out: give them a file of their own", s.file.path, n, name)
+		}
+	}
 	head := slices.IndexFunc(s.heads, func(is func(string) bool) bool { return is(text) })
 	if head >= 0 && (len(s.parts) == 0 || s.ended || s.seen[head]) {
 		s.begin()
@@ -93,7 +106,7 @@ func sections(files []*file) (out [][]*file, left string) {
 	if first.format.name == fmtPgLog {
 		return processes(files), ""
 	}
-	parts := first.split()
+	parts, left := first.split()
 	if slices.ContainsFunc(parts, (*file).isRun) {
 		parts = slices.DeleteFunc(parts, func(p *file) bool { return !p.isRun() })
 	}
@@ -101,10 +114,10 @@ func sections(files []*file) (out [][]*file, left string) {
 		out = append(out, []*file{part})
 	}
 	if first.errors != nil {
-		left = pair(parts, first.errors)
+		left = cmp.Or(pair(parts, first.errors), left)
 	}
 	for _, f := range files[1:] {
-		parts := f.split()
+		parts, _ := f.split()
 		if f.format.name == fmtPgLog {
 			parts = slices.Repeat([]*file{f}, len(out)) // parsePgbench finds out whose it is
 		}
@@ -120,7 +133,7 @@ func sections(files []*file) (out [][]*file, left string) {
 
 // pair gives each run its part of the standard error of all.
 func pair(runs []*file, errs *file) (left string) {
-	parts := errs.split()
+	parts, _ := errs.split()
 	for i, r := range runs {
 		if r.errors = nil; len(parts) == len(runs) {
 			r.errors = parts[i]

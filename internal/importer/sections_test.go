@@ -121,6 +121,16 @@ func TestSeveralRunsOfInsertBenchmark(t *testing.T) {
 	}
 }
 
+// Results of another tool in a log are not dropped without a word.
+func TestOtherTools(t *testing.T) {
+	for _, log := range []string{sysbenchLog + pgRun("s.sql", 4, 400), pgRun("s.sql", 4, 400) + sysbenchLog} {
+		s := step(t, read(t, Options{}, write(t, map[string]string{"db/t.log": log})), "db", 1, "t")
+		if len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0].Text, "results of pgbench are left out: give them a file of their own") {
+			t.Errorf("%q", s.Warnings)
+		}
+	}
+}
+
 // A log in UTF-16, or with a byte order mark or other line ends, has the same numbers.
 func TestEncodings(t *testing.T) {
 	wide := func(order binary.AppendByteOrder) string {
@@ -130,7 +140,7 @@ func TestEncodings(t *testing.T) {
 		}
 		return string(b)
 	}
-	for _, log := range []string{wide(binary.LittleEndian), wide(binary.BigEndian), "\ufeff" + sysbenchLog, strings.ReplaceAll(sysbenchLog, "\n", "\r\n")} {
+	for _, log := range []string{wide(binary.LittleEndian), wide(binary.BigEndian), wide(binary.LittleEndian)[2:], wide(binary.BigEndian)[2:], "\ufeff" + sysbenchLog, strings.ReplaceAll(sysbenchLog, "\n", "\r\n")} {
 		s := step(t, read(t, Options{}, write(t, map[string]string{"db/t.log": log})), "db", 1, "t")
 		numbers(t, s, []want{{"rows_per_s", opQuery, "", 10000}, {"service_p95_us", opQuery, "", 500}})
 	}

@@ -155,7 +155,7 @@ func TestOneCause(t *testing.T) {
 // Targets of one name in several directories have the directory's name too.
 func TestTargetsOfOneName(t *testing.T) {
 	t.Chdir(write(t, map[string]string{"old/new.log": sysbenchLog, "new/new.log": sysbenchLog, "p/x/a/t.log": sysbenchLog, "p/y/a/t.log": sysbenchLog, "p/y/b/t.log": sysbenchLog, "q/x/a/t.log": sysbenchLog}))
-	if got := names(read(t, Options{}, "old/new.log", "new/new.log")); got != "new/new.1 sysbench, old/new.1 sysbench" {
+	if got := names(read(t, Options{}, "old/new.log", "new/new.log")); got != "old/new.1 sysbench, new/new.1 sysbench" {
 		t.Errorf("files: %s", got)
 	}
 	if got := names(read(t, Options{}, "p", "q")); got != "b.1 t, p/x/a.1 t, q/x/a.1 t, y/a.1 t" {
@@ -231,7 +231,7 @@ func TestTablesWithoutNames(t *testing.T) {
 		t.Fatalf("%v, %+v", err, c)
 	}
 	trials = read(t, Options{}, "testdata/summaries/o.sum.t.db300.c4", "testdata/summaries/mrg.l.i1")
-	if got := names(trials); got != "db100.c4.1 l.i1, db200.c4.1 l.i1, db300.c4.1 l.i0, db300.c4.1 l.i1, db300.c4.1 l.x, db300.c4.1 q1, db300.c4.1 q2" {
+	if got := names(trials); got != "db300.c4.1 l.i0, db300.c4.1 l.i1, db300.c4.1 l.x, db300.c4.1 q1, db300.c4.1 q2, db100.c4.1 l.i1, db200.c4.1 l.i1" {
 		t.Errorf("steps %s", got)
 	}
 	numbers(t, step(t, trials, "db200.c4", 1, "l.i1"), []want{{"rows_per_s", "insert", "", 25000}, {"host_cpu_us", "", "insert row", 40}, {"data_bytes", "", "", 21 << 30}, {"service_max_us", "insert", "", 0.4e6}, {"interval_ops_p50", "", "", 26000}})

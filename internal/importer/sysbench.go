@@ -57,7 +57,11 @@ func isSysbench(head []string) bool {
 	})
 }
 
-var sbVersionLine = regexp.MustCompile(`^sysbench (\d+\.\d+\S*):?( |$)`)
+// sbBelow begin lines that sysbench prints below its version: settings and final figures.
+var sbBelow = regexp.MustCompile(`^(Running the test with|Number of threads:|Target transaction rate:|Threads started!` +
+	`|General statistics:|Test execution summary:|Throughput:)`)
+
+var sbVersionLine = regexp.MustCompile(`^sysbench v?(\d+\.\d+\S*):?( |$)`)
 
 // sbOwnPrefix begins the head of a run that rumbench printed.
 const sbOwnPrefix = "rumbench: step "
@@ -107,6 +111,9 @@ func (s *sysbench) line(line string) {
 	}
 	trimmed := strings.TrimSpace(line)
 	switch {
+	case s.header == 0 && sbBelow.MatchString(line):
+		s.refuse("import the log as sysbench printed it",
+			"%q is above the line with sysbench's version: the beginning of a run is missing", clip(line))
 	case s.header == 0:
 		s.command(line)
 	case line == "[":

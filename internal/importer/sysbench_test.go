@@ -103,6 +103,7 @@ func TestSysbenchReleases(t *testing.T) {
 	micros := strings.NewReplacer("(ms", "(us", " 7.17", " 7170.00", "7.30", "7300.00", " 1.26", " 1260.00", " 4.00", " 4000.00", "30.19",
 		"30190.00", "40000.00", "40000000.00").Replace(sbTen)
 	for name, log := range map[string]string{"0.4": four, "0.5": sbFive, "1.0": sbTen, "1.0 in µs": micros,
+		"0.4.8":     strings.Replace(four, "sysbench 0.4.12", "sysbench v0.4.8", 1),
 		"of 2016":   strings.NewReplacer("    response time:", "Latency statistics:", "99 percentile", "99th percentile").Replace(sbFive),
 		"0.5 in µs": strings.NewReplacer("7.17ms", "7170us", "7.30ms", "7300us").Replace(sbFive)} {
 		r := onlyRun(t, log, Options{})

@@ -279,7 +279,8 @@ func (s *sysbench) missing() string {
 		return "“total time” above 0"
 	case !s.has(sbNumber):
 		return "“total number of events”"
-	case s.has("transactions") && !s.has("queries") && !s.has("read/write requests") && !s.uncounted:
+	case (s.has("transactions") || len(s.intervals.items) > 0 && s.intervals.items[0].queries >= 0) &&
+		!s.has("queries") && !s.has("read/write requests") && !s.uncounted:
 		return "“queries”"
 	}
 	return ""
@@ -303,6 +304,9 @@ func (s *sbRows) addTimes() {
 		measure = "response"
 		s.step.Note("A rate was set: sysbench's latencies are response times, from the moment at which an event was put " +
 			"into the queue.")
+		if avg, ok := s.latency["avg"]; ok && avg.value > 0 {
+			s.step.Note(fmt.Sprintf("The mean response time was %.4g ms.", avg.value))
+		}
 	}
 	at := []account.With{account.Of(s.group, s.op), account.Count(n), account.Source("final figures")}
 	put := func(name string, us float64, warnings []metric.Warning) {

@@ -41,6 +41,7 @@ const (
 	ClientWaited       Code = "client_waited"
 	ClientWaitedShared Code = "client_waited_shared"
 	ClientWaitedOthers Code = "client_waited_others"
+	ClientPaused       Code = "client_paused"
 	Partial            Code = "partial"
 	WrongResult        Code = "wrong_result"
 	WrongPlan          Code = "wrong_plan"
@@ -53,7 +54,7 @@ const (
 const clientLoad = "of the {processors:%.3g} processors that it may use rumbench had {used:%.2f}, and its threads waited for CPU for {waited:%.2f} more"
 
 // AboutClient are the codes about servers that waited for the client.
-var AboutClient = []Code{ClientBound, ClientWaited, ClientWaitedShared, ClientWaitedOthers}
+var AboutClient = []Code{ClientBound, ClientWaited, ClientWaitedShared, ClientWaitedOthers, ClientPaused}
 
 // decisive are the codes on which something is decided.
 var decisive = map[Code]Kind{
@@ -77,6 +78,8 @@ var decisive = map[Code]Kind{
 		". The time went on the way between them, or in waiting for each other: more clients would load the server more", Short: "the server waited for its clients"},
 	ClientWaitedShared: {Text: "the server waited for its clients in {share:%.0f} % of the samples, since both shared the processors, which were the bottleneck: the server had {server:%.2f}; " + clientLoad,
 		Short: "client and server shared the processors"},
+	ClientPaused: {Text: "the server waited for its clients in {share:%.0f} % of the samples: for {paused:%.0f} % of their time these had no operation in progress, as in think times, or in waiting for each other; " + clientLoad,
+		Short: "the clients paused"},
 	ClientWaitedOthers: {Text: "the server waited for its clients in {share:%.0f} % of the samples: " + clientLoad + ", but other programs had some too",
 		Short: "other programs took the client's processors"},
 

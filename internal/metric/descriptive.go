@@ -31,6 +31,7 @@ const (
 	ProbesDisturbed   Code = "probes_disturbed"
 	NotObserved       Code = "not_observed"
 	NoProfile         Code = "no_profile"
+	SessionsRenewed   Code = "sessions_renewed"
 	DataChanged       Code = "data_changed"
 	Duet              Code = "duet"
 	AtEnd             Code = "at_end"
@@ -73,6 +74,7 @@ var descriptive = map[Code]Kind{
 	ProbesTooShort:    {Text: "no rate was searched for: at the {closed:%.10g}/s of the closed loop probes of {usual:%.10g} s, and ten times as long, have too few operations for {promise}; set seconds to {seconds:%.0f} or more (find: seconds)"},
 	SearchWide:        {Text: "the interval of the answer is wider than the precision that was asked for: {width}, not {precision:%.2g} %; probes of the same rates disagreed. Longer probes may agree (find: seconds)"},
 	ProbesDisturbed:   {Text: "other programs disturbed {n:%.0f} of the {probes:%.0f} probes while these broke the promise: {repeated:%.0f} were repeated and do not count, {counted:%.0f} do"},
+	SessionsRenewed:   {Text: "{n:%.0f} connections were ended while their clients were idle, and opened again: the costs include that. See timeouts of the server (idle_session_timeout), a proxy (timeout client, timeout server) or a pooler (client_idle_timeout)", Short: "idle connections were opened again"},
 	DataChanged:       {Text: "the data was changed by an earlier run of this trial, which did not end"},
 	Duet:              {Text: "a duet: another target ran at the same time on the other half of the processors; what is counted for the whole machine or its devices covers both trials and is omitted"},
 	NotObserved:       {Text: "{what}"},

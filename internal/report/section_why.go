@@ -33,10 +33,13 @@ func whyDifferent(v *view) []page.Section {
 		}
 	}
 	sec.Blocks = append(sec.Blocks, Settled(list, 3)...)
-	said := map[string]bool{}
+	said, shown := map[string]bool{}, 4
+	if len(list) > 1 {
+		shown = 2 // all fit on a screen; rumbench explain tells more of each
+	}
 	for _, e := range list {
 		var cells [][]page.Block
-		if l := paragraphs(e, said); len(l.Items) > 0 {
+		if l := paragraphs(e, said, shown); len(l.Items) > 0 {
 			cells = append(cells, []page.Block{l})
 		}
 		if w := v.waterfall(e); w != nil && len(cells) > 0 {
@@ -80,9 +83,8 @@ func causeIn(s *step) string {
 }
 
 // paragraphs lists the effects in groups of steps with their causes. Doubts that were said of
-// another pair of targets are not said again.
-func paragraphs(e *explain.Explanation, said map[string]bool) page.List {
-	const shown = 5
+// another pair of targets are not said again, and groups beyond those shown are only named.
+func paragraphs(e *explain.Explanation, said map[string]bool, shown int) page.List {
 	l := page.List{Class: "verdict"}
 	for _, text := range e.Lead() {
 		if !said[text] {
@@ -116,10 +118,11 @@ func paragraphs(e *explain.Explanation, said map[string]bool) page.List {
 // Why returns explanations as blocks: for each a paragraph per group of steps and, with all, a
 // table of every item of every sum.
 func Why(list []*explain.Explanation, all bool) (out []page.Block) {
+	const shown = 6
 	said := map[string]bool{}
 	for _, e := range list {
 		out = append(out, page.Heading{Level: 2, Text: fmt.Sprintf("Why %s and %s differ", e.New.Name, e.Base.Name)},
-			paragraphs(e, said))
+			paragraphs(e, said, shown))
 		if all {
 			for _, s := range e.Steps {
 				out = append(out, itemsOf(s))

@@ -73,6 +73,9 @@ func (r *run) check(ctx context.Context, session engine.Session, loaded bool, f 
 	v := &violations{all: r.p.String("check") == checkAll}
 	read := &reader{run: r, ctx: ctx, session: session}
 	read.readHistory()
+	if v.all {
+		read.taken = make([]taken, r.warehouses*r.items)
+	}
 	for w := range r.warehouses {
 		s := read.readWarehouse(w + 1)
 		v.judgeWarehouse(s, &read.paid)
@@ -84,6 +87,10 @@ func (r *run) check(ctx context.Context, session engine.Session, loaded bool, f 
 		}
 		if v.all {
 			v.judgeCustomers(read, s)
+		}
+	}
+	for w := range r.warehouses { // a line may be supplied by any warehouse
+		if v.all {
 			v.judgeStocks(read, w+1)
 		}
 	}
@@ -163,13 +170,18 @@ func (v *violations) judgeCustomers(r *reader, s *warehouseState) {
 	v.equal(10, place{w: s.id}, "the number of customers", found, "it should be", districts*r.customers)
 }
 
-// judgeStocks compares the quantities in stock with the loaded ones: sales reduce them,
-// and refills increase them. None of the standard's conditions detects a lost update.
+// judgeStocks compares stocks with the loaded ones and with the order lines that they
+// supplied since: sales reduce them, and refills increase them. None of the standard's
+// conditions detects a lost update.
 func (v *violations) judgeStocks(r *reader, w int64) {
 	loaded := population{run: r.run, part: part{w: w}}
 	r.scan(stock, w, func(n []int64) {
-		left := loaded.pieces(n[0]) - n[2]
-		v.equal(stockCondition, place{w: w, i: n[0]}, "s_quantity", n[1], "with refills of 91 it could be",
-			n[1]+(left-n[1])%refill)
-	}, "s_i_id", "s_quantity", "s_ytd")
+		at, left := place{w: w, i: n[0]}, loaded.pieces(n[0])-n[2]
+		v.equal(stockCondition, at, "s_quantity", n[1], "with refills of 91 it could be", n[1]+(left-n[1])%refill)
+		if sold := r.takenOf(w, n[0]); sold != nil {
+			v.equal(stockCondition, at, "s_ytd", n[2], "ordered since the load are", sold.pieces)
+			v.equal(countCondition, at, "s_order_cnt", n[3], "its order lines since the load are", int64(sold.lines))
+			v.equal(countCondition, at, "s_remote_cnt", n[4], "those of other warehouses are", int64(sold.remote))
+		}
+	}, "s_i_id", "s_quantity", "s_ytd", "s_order_cnt", "s_remote_cnt")
 }

@@ -46,7 +46,7 @@ var params = []workload.Param{
 	{Name: "retry_max", Type: workload.IntParam, Default: int64(10), Min: 0, Max: 1_000_000, Doc: "attempts, all with the same inputs, after which a transaction is given up, which is counted; 0: no limit"},
 	{Name: "retry_backoff", Type: workload.DurationParam, Default: 5 * time.Millisecond, Min: 0, Max: 60, Doc: "maximum pause before the second attempt; it doubles with each further one, up to a second"},
 	{Name: "settle_floor", Type: workload.DurationParam, Default: -time.Second, Min: -1, Doc: "minimum duration of the settle step; negative: 60 s plus 1 s per million rows loaded, at most 1200 s"},
-	{Name: "check", Type: workload.StringParam, Default: checkAll, Enum: []string{checkFour, checkAll, checkNone}, Doc: "consistency conditions that are checked after the load and after each mix step, outside the measured window: the four that the standard requires, all twelve and the stocks, or none. All takes 16 bytes of memory per customer"},
+	{Name: "check", Type: workload.StringParam, Default: checkAll, Enum: []string{checkFour, checkAll, checkNone}, Doc: "consistency conditions that are checked after the load and after each mix step, outside the measured window: the four that the standard requires, all twelve and the stocks, or none. All takes 16 bytes of memory per customer and stock"},
 }
 
 var presets = []workload.Preset{

@@ -48,6 +48,12 @@ type payments struct {
 	outside    int64    // rows of no warehouse, district or customer
 }
 
+// taken is what the orders since the load took from a stock.
+type taken struct {
+	pieces        int64
+	lines, remote int32
+}
+
 // reader reads the tables for the conditions. After an error it reads nothing.
 type reader struct {
 	*run
@@ -55,7 +61,16 @@ type reader struct {
 	session engine.Session
 	err     error
 	paid    payments
+	taken   []taken // by warehouse and item; nil: not wanted
 	totals  totals
+}
+
+// takenOf returns what was taken from a stock, nil if that is not wanted or there is no such stock.
+func (r *reader) takenOf(w, item int64) *taken {
+	if r.taken == nil || w < 1 || w > r.warehouses || item < 1 || item > r.items {
+		return nil
+	}
+	return &r.taken[(w-1)*r.items+item-1]
 }
 
 // unknown is the number that a reader uses for NULL.
@@ -151,6 +166,13 @@ func (r *reader) readWarehouse(w int64) *warehouseState {
 	r.scan(orderLine, w, func(n []int64) {
 		s.district(n[0]).lines++
 		r.totals.lines++
+		if t := r.takenOf(n[5], n[4]); t != nil && n[1] > r.customers { // the load entered one order of each customer
+			t.pieces += n[6]
+			t.lines++
+			if n[5] != w {
+				t.remote++
+			}
+		}
 		o := s.order(n[0], n[1])
 		if o == nil {
 			return
@@ -163,7 +185,7 @@ func (r *reader) readWarehouse(w int64) *warehouseState {
 		if at := r.customerAt(o.d, o.customer); at >= 0 {
 			s.sold[at].sum += n[3]
 		}
-	}, "ol_d_id", "ol_o_id", "ol_delivery_d", "ol_amount")
+	}, "ol_d_id", "ol_o_id", "ol_delivery_d", "ol_amount", "ol_i_id", "ol_supply_w_id", "ol_quantity")
 	return s
 }
 

@@ -321,12 +321,15 @@ func TestCorruptions(t *testing.T) {
 		"a customer's payments are wrong":         {change(customer, "+c_ytd_payment"), []model.Value{one, one, one, integer(3)}, []string{"12"}},
 		"a payment is not in history": {&paid, []model.Value{one, one, one, one, one, at(start), integer(100), model.StringValue([]byte("x"))},
 			[]string{"8", "9", "10", "counts"}},
-		"a payment is not counted":      {change(customer, "+c_payment_cnt"), []model.Value{integer(-1), one, one, integer(3)}, []string{"counts"}},
-		"a delivery is counted twice":   {change(customer, "+c_delivery_cnt"), []model.Value{one, one, one, integer(3)}, []string{"counts"}},
-		"an order of a stock is lost":   {change(stock, "+s_quantity"), []model.Value{integer(5), one, one}, []string{"stocks"}},
-		"an order of a stock is double": {change(stock, "+s_ytd"), []model.Value{integer(5), one, integer(60)}, []string{"stocks"}},
-		"a stock is filled up":          {change(stock, "+s_quantity", "+s_ytd"), []model.Value{integer(81), integer(10), one, one}, nil},
-		"a customer is missing":         {remove(customer), []model.Value{one, one, one}, []string{"10"}},
+		"a payment is not counted":       {change(customer, "+c_payment_cnt"), []model.Value{integer(-1), one, one, integer(3)}, []string{"counts"}},
+		"a delivery is counted twice":    {change(customer, "+c_delivery_cnt"), []model.Value{one, one, one, integer(3)}, []string{"counts"}},
+		"an order of a stock is lost":    {change(stock, "+s_quantity"), []model.Value{integer(5), one, one}, []string{"stocks"}},
+		"an order of a stock is double":  {change(stock, "+s_ytd"), []model.Value{integer(5), one, integer(60)}, []string{"stocks"}},
+		"an order of a stock is no line": {change(stock, "+s_quantity", "+s_ytd"), []model.Value{integer(81), integer(10), one, one}, []string{"stocks"}},
+		"a stock is filled up":           {change(stock, "+s_quantity"), []model.Value{integer(91), one, one}, nil},
+		"a line is not counted":          {change(stock, "+s_order_cnt"), []model.Value{integer(-1), one, one}, []string{"counts"}},
+		"a line counts as remote":        {change(stock, "+s_remote_cnt"), []model.Value{one, one, one}, []string{"counts"}},
+		"a customer is missing":          {remove(customer), []model.Value{one, one, one}, []string{"10"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var by []string

@@ -310,6 +310,9 @@ func (c *Conn) body(s *stmt, n int, types []model.Type, each func(row []model.Va
 	}
 }
 
+// Ended implements engine.Connected.
+func (c *Conn) Ended() bool { return c.wire.Ended() }
+
 // Close ends the connection, including all prepared statements.
 func (c *Conn) Close() error {
 	_ = c.watch.Leave()

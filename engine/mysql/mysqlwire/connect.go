@@ -126,7 +126,11 @@ func (c *Connector) Connect(ctx context.Context) (sqlkit.Conn, error) {
 		return nil, err
 	}
 	if !d.noted || d.flags&(flagTLS|flagCompress) != 0 {
-		return stdsql.New(theirs, !c.Micros)
+		own, err := stdsql.New(theirs, !c.Micros)
+		if err != nil {
+			return nil, err
+		}
+		return newOpaque(own, d), nil
 	}
 	d.taken = true
 	w, err := wire.Take(d.Conn)
@@ -140,6 +144,43 @@ func (c *Connector) Connect(ctx context.Context) (sqlkit.Conn, error) {
 		return nil, errors.Join(err, own.Close())
 	}
 	return own, nil
+}
+
+// opaque is a connection that only the driver can read. It ends commits that the driver
+// would wait for without end.
+type opaque struct {
+	*stdsql.Conn
+	socket *dialled
+	watch  wire.Interrupter
+}
+
+func newOpaque(c *stdsql.Conn, socket *dialled) *opaque {
+	o := &opaque{Conn: c, socket: socket}
+	o.watch.Cut = func() { _ = socket.Close() }
+	return o
+}
+
+// ExecText executes text.
+func (c *opaque) ExecText(ctx context.Context, text string) (rows, id int64, err error) {
+	if _, ok := ctx.(*wire.Lasting); ok { // the driver follows all others itself
+		if err := c.watch.Begin(ctx); err != nil {
+			return 0, 0, err
+		}
+		defer c.watch.End()
+	}
+	return c.Conn.ExecText(ctx, text)
+}
+
+// Ended implements engine.Connected.
+func (c *opaque) Ended() bool {
+	v, ok := c.Raw().(sqldriver.Validator) // it is invalid after an operation that failed by its end
+	return ok && v.IsValid() && wire.Ended(c.socket.Conn)
+}
+
+// Close ends the connection.
+func (c *opaque) Close() error {
+	_ = c.watch.Leave()
+	return c.Conn.Close()
 }
 
 // identify asks for the connection's number, which is needed to interrupt it.

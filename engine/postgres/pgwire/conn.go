@@ -60,6 +60,9 @@ func newConn(ctx context.Context, pg *pgconn.PgConn) (*Conn, error) {
 // PID returns the server process of the connection.
 func (c *Conn) PID() uint32 { return c.pg.PID() }
 
+// Ended implements engine.Connected.
+func (c *Conn) Ended() bool { return c.wire.Ended() }
+
 // InTransaction reports whether a transaction is open.
 func (c *Conn) InTransaction() bool { return c.status != idle }
 

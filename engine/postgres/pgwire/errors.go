@@ -14,6 +14,7 @@ import (
 const (
 	DuplicateSchema   = "42P06"
 	MayNot            = "42501"
+	Dependent         = "2BP01" // other objects depend on the one to be dropped
 	queryCanceled     = "57014"
 	transactionFailed = "25P02"
 )

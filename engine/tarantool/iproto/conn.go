@@ -106,6 +106,9 @@ func Connect(ctx context.Context, conn net.Conn, user, password string) (*Conn, 
 	return c, nil
 }
 
+// Ended implements engine.Connected.
+func (c *Conn) Ended() bool { return c.wire.Ended() }
+
 // login returns the request that proves knowledge of the password without revealing it:
 // with the SHA-1 of the salt and of the hash that the server stores.
 func login(user, password string, salt64 []byte) []byte {

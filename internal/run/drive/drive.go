@@ -29,6 +29,9 @@ type Config struct {
 	// ThreadCPU locks every client to its own thread and measures the thread's
 	// CPU time. It makes switching between clients more expensive.
 	ThreadCPU bool
+	// Awake, if set, is called before an operation of a client that was idle for a while: its
+	// connection may have been ended.
+	Awake func(ctx context.Context, group, client int) error
 	// Coarse waits for intended starts with timers only, which are up to a
 	// millisecond late: for tests with fake time.
 	Coarse bool

@@ -91,6 +91,39 @@ func TestClosedLoop(t *testing.T) {
 	})
 }
 
+// A client is awoken before its first operation and after each pause of a second, outside the
+// time of the operation; one that cannot continue ends the step.
+func TestAwake(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, c := range []struct {
+			rate float64
+			want int
+		}{{10, 1}, {0.5, 5}} {
+			g := workload.Group{Name: "w", Clients: 1, Ops: insert, Work: 5, Rate: c.rate, Pace: pace.Even, RowsPerOp: 1}
+			awoken := 0
+			config := Config{Coarse: true, Step: &workload.Step{Groups: []workload.Group{g}}, Interval: time.Second,
+				Clients: [][]workload.Client{{&fake{rows: 1, took: every(time.Millisecond)}}},
+				Awake: func(context.Context, int, int) error {
+					awoken++
+					time.Sleep(10 * time.Millisecond)
+					return nil
+				}}
+			r, err := Run(t.Context(), config)
+			if err != nil || r.Ended != nil || awoken != c.want {
+				t.Errorf("rate %v: awoken %d times, want %d; %v, %v", c.rate, awoken, c.want, err, r.Ended)
+			}
+			if k := r.Groups[0].Kinds[0]; k.Service.Max() > int64(2*time.Millisecond) || k.Response.Max() < int64(10*time.Millisecond) {
+				t.Errorf("rate %v: service %d, response %d ns", c.rate, k.Service.Max(), k.Response.Max())
+			}
+			lost := engine.Errorf(engine.Gone, "it is lost")
+			config.Awake = func(context.Context, int, int) error { return lost }
+			if r, err := Run(t.Context(), config); err != nil || !errors.Is(r.Ended, lost) || r.Groups[0].Kinds[0].Ops != 0 {
+				t.Errorf("rate %v: %v, %v", c.rate, err, r.Ended)
+			}
+		}
+	})
+}
+
 // A writer that stalls for three seconds is asked again at once: the operations
 // that were due meanwhile have their response times counted from then.
 func TestStallIsSeen(t *testing.T) {

@@ -47,6 +47,7 @@ type progress struct {
 	done   int64
 	inPlan int64 // operations done by the planned end
 	late   hist.Late
+	used   bool // its connection was used in this window
 	cpu    time.Duration
 }
 
@@ -86,7 +87,7 @@ func (l *loop) run(ctx context.Context) {
 			l.sitOut()
 			return
 		}
-		if !l.turn(ctx) {
+		if !l.turn(ctx) || !l.awake(ctx) {
 			return
 		}
 		start := l.clock()
@@ -94,6 +95,20 @@ func (l *loop) run(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// idleTime is the time without operations after which a connection may have been ended.
+const idleTime = time.Second
+
+// awake readies a client that was idle, and reports whether it can continue.
+func (l *loop) awake(ctx context.Context) bool {
+	if l.Awake == nil || l.retry.failures > 0 || l.used && l.clock()-int64(l.end) < int64(idleTime) {
+		return true
+	}
+	l.used = true
+	l.idle()
+	err := l.Awake(ctx, l.at, l.seat)
+	return err == nil || l.unready(ctx, "continue after a pause", err)
 }
 
 // over reports whether no operation may begin any more.
@@ -160,11 +175,16 @@ func (l *loop) turn(ctx context.Context) bool {
 // ready waits for the client to be ready, and reports whether it is.
 func (l *loop) ready(ctx context.Context) bool {
 	err := l.readier.Ready(l.opened)
-	if err != nil && l.opened.Err() == nil && ctx.Err() == nil && !errors.Is(err, workload.ErrDone) {
+	return err == nil || l.unready(ctx, "prepare an operation", err)
+}
+
+// unready ends a client that cannot begin an operation.
+func (l *loop) unready(ctx context.Context, doing string, err error) bool {
+	if l.opened.Err() == nil && ctx.Err() == nil && !errors.Is(err, workload.ErrDone) {
 		l.rec.Error(string(engine.ClassOf(err)), err)
-		l.fail(fmt.Errorf("group %s, client %d: prepare an operation: %w", l.group.Name, l.seat, err))
+		l.fail(fmt.Errorf("group %s, client %d: %s: %w", l.group.Name, l.seat, doing, err))
 	}
-	return err == nil
+	return false
 }
 
 // await opens the slot of an operation and waits for its start.

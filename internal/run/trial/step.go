@@ -103,6 +103,7 @@ type stepRun struct {
 	out    *result.Step
 	window window
 	pulse  *pulse
+	kept   []*kept // sessions of the clients on an attached server, group by group
 }
 
 // step runs a step and adds it to the result, also if it did not complete.
@@ -224,7 +225,10 @@ func (t *stepRun) load(ctx context.Context) error {
 	}
 	clients, closeSessions, err := workload.Seats(ctx, t.step, stage, func(ctx context.Context) (engine.Session, error) {
 		s, err := t.db.Session(ctx)
-		return plans.session(s), err
+		if err != nil {
+			return nil, err
+		}
+		return plans.session(t.keep(s)), nil
 	})
 	defer closeSessions()
 	if err != nil {
@@ -238,7 +242,7 @@ func (t *stepRun) load(ctx context.Context) error {
 	}
 	config := drive.Config{
 		Step: t.step, Clients: clients, Interval: t.Plan.Interval, Seed: t.Plan.Seed, OnInterval: t.onInterval,
-		Coarse: t.coarse,
+		Coarse: t.coarse, Awake: t.awake,
 	}
 	switch {
 	case t.Calibrate:
@@ -264,6 +268,7 @@ func (t *stepRun) load(ctx context.Context) error {
 	a := t.account(res)
 	a.Operations()
 	t.out.Take(&a.Sheet)
+	t.renewals()
 	t.addStructure(ctx, t.db)
 	t.saveProfiles()
 	if res.Ended != nil {

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"rumbench/engine"
@@ -337,14 +338,17 @@ func (t *trial) finish(ctx context.Context, err error) error {
 	}
 	err = blameServer(t.hosted, err)
 	if t.Target.Config.Server.DSN != "" && engine.ClassOf(err) == engine.Gone && hint.Of(err) == "" {
-		err = hint.With(err, goneHint)
+		err = hint.With(err, goneHintOf(err))
 	}
 	t.latency.flush() // data that cannot be written is in the result as well
 	if t.db != nil {
 		cerr := t.db.Close()
-		if err == nil {
+		switch {
+		case err == nil:
 			err = cerr
-		} else if cerr != nil {
+		case cerr != nil && t.Preflight: // whose warnings are not shown
+			err = fmt.Errorf("%w; at the end: %w", err, cerr)
+		case cerr != nil:
 			t.warn(metric.AtEnd, metric.Values{"why": cerr.Error()})
 		}
 	}
@@ -365,7 +369,14 @@ func (t *trial) finish(ctx context.Context, err error) error {
 	return err
 }
 
-// goneHint is for errors of attached servers that explain nothing.
+// goneHintOf returns the hint for an error of an attached server that explains nothing.
+func goneHintOf(err error) string {
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return "nothing listens there: is the server started, and are host and port of the dsn right?"
+	}
+	return goneHint
+}
+
 const goneHint = "see the server's log; a proxy or a pooler ends connections on which nothing is sent, also during " +
 	"a long statement: timeout client, timeout server (HAProxy), client_idle_timeout, query_timeout (PgBouncer)"
 

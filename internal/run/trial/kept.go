@@ -1,0 +1,128 @@
+package trial
+
+import (
+	"context"
+	"fmt"
+
+	"rumbench/engine"
+	"rumbench/internal/metric"
+	"rumbench/internal/text/hint"
+	"rumbench/model"
+)
+
+// kept is a client's session on an attached server. It is opened again when it was ended while
+// the client was idle, as servers, proxies and poolers do. Nothing is repeated: no operation was
+// in flight.
+type kept struct {
+	engine.Session
+	open  func(context.Context) (engine.Session, error)
+	stmts []*keptStmt
+	// inside and marked are states that another session does not have: an open transaction, and
+	// what a bulk load or custom SQL leaves.
+	inside, marked bool
+	renewed        int
+}
+
+// keptStmt is a statement of whichever session is open.
+type keptStmt struct {
+	engine.Stmt
+	op model.Op
+}
+
+// boundary is a statement that begins or ends a transaction.
+type boundary struct {
+	*keptStmt
+	session *kept
+}
+
+func (k *kept) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error) {
+	inner, err := k.Session.Prepare(ctx, op)
+	if err != nil {
+		return nil, err
+	}
+	_, loads := k.Session.(engine.Loader)
+	k.marked = k.marked || op.Kind == model.Own || op.Load && loads
+	s := &keptStmt{inner, *op}
+	k.stmts = append(k.stmts, s)
+	switch op.Kind {
+	case model.Begin, model.Commit, model.Rollback:
+		return &boundary{s, k}, nil
+	}
+	return s, nil
+}
+
+// Exec begins or ends a transaction.
+func (b *boundary) Exec(ctx context.Context, args []model.Value, r *engine.Result) error {
+	err := b.Stmt.Exec(ctx, args, r)
+	b.session.inside = err == nil && b.op.Kind == model.Begin
+	return err
+}
+
+// EndLoad ends the load if the session requires it.
+func (k *kept) EndLoad(ctx context.Context) error {
+	if l, ok := k.Session.(engine.Loader); ok {
+		return l.EndLoad(ctx)
+	}
+	return nil
+}
+
+// awake opens the session again if it was ended.
+func (k *kept) awake(ctx context.Context) error {
+	if c, ok := k.Session.(engine.Connected); !ok || !c.Ended() {
+		return nil
+	}
+	if k.inside || k.marked {
+		return engine.Classify(engine.Gone, hint.Errorf(goneHint,
+			"the connection was ended while the client was idle, within a transaction, a load or custom SQL"))
+	}
+	next, err := k.open(ctx)
+	if err != nil {
+		return fmt.Errorf("open a session that was ended while idle: %w", err)
+	}
+	fresh := make([]engine.Stmt, len(k.stmts))
+	for i, s := range k.stmts {
+		if fresh[i], err = next.Prepare(ctx, &s.op); err != nil {
+			_ = next.Close()
+			return err
+		}
+	}
+	for i, s := range k.stmts {
+		s.Stmt = fresh[i]
+	}
+	_ = k.Session.Close() // it is lost
+	k.Session = next
+	k.renewed++
+	return nil
+}
+
+// keep keeps the session of the step's next client open.
+func (t *stepRun) keep(s engine.Session) engine.Session {
+	if t.Target.Config.Server.DSN == "" || s == nil {
+		return s
+	}
+	k := &kept{Session: s, open: t.db.Session}
+	t.kept = append(t.kept, k)
+	return k
+}
+
+// awake readies the session of a client that was idle.
+func (t *stepRun) awake(ctx context.Context, group, client int) error {
+	for g := range t.step.Groups[:group] {
+		client += t.step.Groups[g].Clients
+	}
+	if client >= len(t.kept) {
+		return nil
+	}
+	return t.kept[client].awake(ctx)
+}
+
+// renewals adds a warning if sessions were opened again.
+func (t *stepRun) renewals() {
+	n := 0
+	for _, k := range t.kept {
+		n += k.renewed
+	}
+	if n > 0 {
+		t.out.Warnings = append(t.out.Warnings, metric.Warn(metric.SessionsRenewed, metric.Values{"n": float64(n)}))
+	}
+}
