@@ -97,6 +97,20 @@ func TestAttachedDurability(t *testing.T) {
 	}
 }
 
+// An index may have the name that the primary key's usually has.
+func TestIndexCalledPrimary(t *testing.T) {
+	s, owner := hosted(t, "write")
+	c := attach(s.Endpoint().Socket)
+	c.Schema.Tables[0].Indexes[0].Name = "primary"
+	d, name := open(t, c), c.Schema.Tables[0].Name
+	must(t, d.CreateTables(t.Context()))
+	must(t, d.CreateIndexes(t.Context(), name, "primary"))
+	if got := answer(t, owner, "box.space['guest."+name+"'].index.primary.id"); got != "1" {
+		t.Errorf("the index is number %s", got)
+	}
+	must(t, d.Close())
+}
+
 // With force a schema may exist: only tables that an earlier run has left are replaced, and
 // only by CreateTables. The user's are neither used nor replaced.
 func TestForce(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"rumbench/internal/need"
 	"rumbench/internal/result/regular"
 )
 
@@ -86,6 +87,15 @@ func TestReadText(t *testing.T) {
 	}
 	if b, err := regular.ReadText(big); err != nil || len(b) > 0 {
 		t.Errorf("an empty file: %q, %v", b, err)
+	}
+}
+
+// A file of the kernel is a regular one, and may never end.
+func TestMuteFile(t *testing.T) {
+	need.Root(t, "read the kernel's messages as they come")
+	t.Parallel()
+	if _, err := regular.ReadFile("/proc/kmsg", 1<<30); !errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, os.ErrPermission) {
+		t.Error(err)
 	}
 }
 
