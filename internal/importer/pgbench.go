@@ -313,9 +313,6 @@ func (p *pgbench) check(done float64) {
 		busy, all := mean.times(figure{value: attempts / 1e3}), elapsed.times(figure{value: clients})
 		within("mean latency × transactions", busy, "clients × time", all)
 		if p.computed && mean.value > 0 {
-			if old && timed { // some of these releases computed it from the duration
-				all = planned.times(figure{value: clients})
-			}
 			within("clients × time", all, "mean latency × transactions", busy)
 		}
 	}
