@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 118_206
+const mostTotal = 118_209
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -56,7 +56,7 @@ var rooms = []room{
 	{"internal/result", 3_254, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
 	{"internal/plan", 2_694, []string{"internal/plan"}},
 	{"internal/run", 7_018, []string{"internal/run/drive internal/run/ratesearch", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
-	{"internal/importer", 7_396, []string{"internal/importer"}},
+	{"internal/importer", 7_399, []string{"internal/importer"}},
 	{"internal/compare", 4_107, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/explain", 4_452, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_827, []string{"internal/page/picture internal/page/flame", "internal/page"}},

@@ -174,6 +174,7 @@ func TestPgbenchContradictions(t *testing.T) {
 		{whole, "duration: 3 s", "duration: 30 s", "its duration is 30"},
 		{old, "average = 200.000", "average = 100.000", "clients × time is 80, and mean latency × transactions is 40"},
 		{old, "tps = 20.000000", "tps = 16.000000", "clients × time is 100, and mean latency × transactions is 80"},
+		{without(old, "latency"), "tps = 20.000000", "tps = 16.000000", "transactions ÷ tps is 25, and its duration is 22"},
 		{old, "tps = 20.100503", "tps = 10.100503", "tps including connections is 20, and tps excluding them is 10.1"},
 	} {
 		log := strings.Replace(c.log, c.old, c.changed, 1)
