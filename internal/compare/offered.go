@@ -56,9 +56,9 @@ func onePlan(a, b *Target) bool {
 		func(t *result.Trial) bool { return filepath.Dir(t.Dir) != first })
 }
 
-// Randomised reports whether the trials of two targets alternated in one campaign, on servers
+// Randomized reports whether the trials of two targets alternated in one campaign, on servers
 // that it started: what is not of the targets then met both alike.
-func Randomised(a, b *Target) bool {
+func Randomized(a, b *Target) bool {
 	return onePlan(a, b) && !slices.ContainsFunc(slices.Concat(a.Trials, b.Trials), func(t *result.Trial) bool {
 		return t.Order == "sequential" || t.Knobs["dsn"] != "" || t.Imported != nil
 	})

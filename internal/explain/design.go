@@ -13,7 +13,7 @@ import (
 
 // What differs between two targets is evidence by itself. The trials of a campaign alternate,
 // so what is not of the targets meets all of them alike: if they differ in one thing, that is
-// the cause of every proven difference. What was not randomised, only goes with it.
+// the cause of every proven difference. What was not randomized, only goes with it.
 
 // differenceText returns a difference in words: “write_batch 5 instead of 50”.
 func differenceText(d compare.Difference) string {
@@ -35,15 +35,15 @@ func (e *Explanation) unlikeEngines() bool {
 
 // Single reports whether exactly one thing differs, by an experiment: it is then the cause of
 // what is proven.
-func (e *Explanation) Single() bool { return e.Randomised && len(e.Differ) == 1 }
+func (e *Explanation) Single() bool { return e.Randomized && len(e.Differ) == 1 }
 
 // Lead returns the sentences that come before the steps': what differs and what it does to
-// the question's step, how the structures differ, and what casts doubt on all of it.
+// the question's step, how the structures differ, and the warnings that are about all steps.
 func (e *Explanation) Lead() (out []string) {
 	if e.unlikeEngines() {
 		out = append(out, e.kinds())
 	}
-	return slices.DeleteFunc(append(out, e.designText(), e.doubts()), func(s string) bool { return s == "" })
+	return slices.DeleteFunc(append(out, e.designText(), e.warnings()), func(s string) bool { return s == "" })
 }
 
 // subject returns the step that the first sentence is about: one that the question is about, and
@@ -100,10 +100,10 @@ func (e *Explanation) designText() string {
 		return list + ": what is proven below is its effect; one on throughput is not."
 	case !s.Rate.Sure():
 		return list + ": an effect on throughput is not proven."
-	case e.Randomised && !disturbed && len(things) == 1:
+	case e.Randomized && !disturbed && len(things) == 1:
 		return fmt.Sprintf("%s: this alone makes %s %s.", list, e.New.Name, ratio)
-	case e.Randomised && !disturbed:
-		return fmt.Sprintf("%s: together they make %s %s. An experiment tells them apart (--experiment).", list, e.New.Name,
+	case e.Randomized && !disturbed:
+		return fmt.Sprintf("%s: together they make %s %s. An experiment separates them (--experiment).", list, e.New.Name,
 			ratio)
 	case disturbed:
 		return fmt.Sprintf("%s: %s is %s; but other programs did not disturb both alike, and may be the cause.", list,
@@ -129,9 +129,8 @@ func limitsText(e *compare.Effect) string {
 	return " (" + low + " to " + high + ")"
 }
 
-// doubts returns what is to be known of all steps: too few trials, other programs, clients
-// that were the bottleneck.
-func (e *Explanation) doubts() string {
+// warnings returns what limits the conclusions about all steps: too few trials, other programs.
+func (e *Explanation) warnings() string {
 	var out []string
 	if n := min(len(e.Base.Trials), len(e.New.Trials)); n < compare.LeastTrials {
 		out = append(out, fmt.Sprintf("Nothing here is proven: a side has %d of at least %d trials.", n, compare.LeastTrials))

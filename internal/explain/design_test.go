@@ -17,7 +17,7 @@ func slower(knobs map[string]string) state {
 }
 
 // One difference of targets whose trials alternate is the cause; several are named together,
-// and what was not randomised only goes with it.
+// and what was not randomized only goes with it.
 func TestDesign(t *testing.T) {
 	one, two := map[string]string{"options.x": "1"}, map[string]string{"options.x": "1", "options.y": "2"}
 	each := func(change func(*result.Trial)) func([]*result.Trial) {
@@ -62,7 +62,7 @@ func TestDesign(t *testing.T) {
 	}
 }
 
-// Of structures that differ in kind each is told what it does with a change.
+// Of structures that differ in kind it is said what each does with a change.
 func TestKinds(t *testing.T) {
 	trials := noisy(usual(), usual(), 4, 1, 0.02)
 	for i, tr := range trials {

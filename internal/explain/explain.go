@@ -18,9 +18,9 @@ type Explanation struct {
 	Base, New *compare.Target
 	Steps     []*Step              // that the comparison judges, in their order
 	Differ    []compare.Difference // settings, versions and parameters: the causes of causes are among them
-	// Randomised: the trials of the two alternated, so that nothing but Differ could act on one
+	// Randomized: the trials of the two alternated, so that nothing but Differ could act on one
 	// side only.
-	Randomised bool
+	Randomized bool
 
 	judgement *compare.Judgement
 }
@@ -71,7 +71,7 @@ type Cause struct {
 // Explain explains a judgement. Steps that only warm up or settle are left out.
 func Explain(c *compare.Campaign, j *compare.Judgement) *Explanation {
 	e := &Explanation{Base: j.Base, New: j.New, Differ: compare.Apart(j.Base, j.New),
-		Randomised: compare.Randomised(j.Base, j.New), judgement: j}
+		Randomized: compare.Randomized(j.Base, j.New), judgement: j}
 	for _, s := range c.Steps {
 		if s.Warmup || s.Primary == "" || compare.IsProbe(s) || len(s.Runs[j.Base]) == 0 || len(s.Runs[j.New]) == 0 {
 			continue

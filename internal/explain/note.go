@@ -139,7 +139,7 @@ func readNothing(s *Step, note noting) {
 		if !(side.kb > worthANote && side.lowest < cached) {
 			continue
 		}
-		if (structures{s}).readsToWrite(k) == "" { // which is told of the cost
+		if (structures{s}).readsToWrite(k) == "" { // else the line of the cost reports it
 			note(RuleReads, Accounted, "%s reads %s per %s from the device, %s next to nothing%s", name(side.reads), kb(side.kb),
 				k.Per, name(side.not), s.servedFrom(side.not))
 		}

@@ -19,7 +19,7 @@ type Paragraph struct {
 	Steps []*Step
 	Lines []Line
 
-	led  bool // the lead tells the effect on the throughput
+	led  bool // the lead reports the effect on the throughput
 	last *Step
 }
 
@@ -47,7 +47,7 @@ func (e *Explanation) Paragraphs() (out []Paragraph, silent []string) {
 	said := map[string]bool{}
 	for _, p := range e.groups() {
 		p.led = p.holds(subject) && e.designText() != ""
-		p.last = e.Steps[len(e.Steps)-1] // space is a state, and is told of the last
+		p.last = e.Steps[len(e.Steps)-1] // space is a state: the last step reports it
 		p.write(said)
 		if len(p.Lines) > 0 {
 			out = append(out, p)
@@ -92,7 +92,7 @@ func (p *Paragraph) write(said map[string]bool) {
 	if first.Rate != nil && (p.matters(first.Rate) || p.led) {
 		effects := p.effects(throughput)
 		if p.led && len(p.Steps) == 1 {
-			effects = nil // the lead has told it
+			effects = nil // the lead has reported it
 		}
 		line(effects, once(first.limited()), p.causes(throughput), first.onTheWay(), once(first.reason()))
 	}
@@ -104,7 +104,7 @@ func (p *Paragraph) write(said map[string]bool) {
 	}
 	var notes []string
 	for _, n := range first.Notes {
-		if n.Rule != RuleOthers { // which the lead tells of all steps
+		if n.Rule != RuleOthers { // which the lead reports for all steps
 			notes = append(notes, once(n.Sentence))
 		}
 	}
@@ -241,7 +241,7 @@ func (p *Paragraph) causes(name string) (text string) {
 	named, likely := sum.named(), sum.likely()
 	switch proven := sum.Total.Proven(); {
 	case !proven && len(likely) > 0 && sum.TooFew():
-		return quantity.Capital(p.listed(name, likely)) // the lead tells that nothing is proven
+		return quantity.Capital(p.listed(name, likely)) // the lead says that nothing is proven
 	case !proven:
 		return ""
 	case len(named) == 0 || named[0].Share < leastShare:

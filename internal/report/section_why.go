@@ -35,7 +35,7 @@ func whyDifferent(v *view) []page.Section {
 	sec.Blocks = append(sec.Blocks, Settled(list, 3)...)
 	said, shown := map[string]bool{}, 4
 	if len(list) > 1 {
-		shown = 2 // all fit on a screen; rumbench explain tells more of each
+		shown = 2 // all fit on a screen; rumbench explain reports more of each
 	}
 	for _, e := range list {
 		var cells [][]page.Block
@@ -82,8 +82,8 @@ func causeIn(s *step) string {
 	return fmt.Sprintf("Leading cause (%s): %s.", metric.Label(name), c.Sentence)
 }
 
-// paragraphs lists the effects in groups of steps with their causes. Doubts that were said of
-// another pair of targets are not said again, and groups beyond those shown are only named.
+// paragraphs lists the effects in groups of steps with their causes. Warnings that stand with
+// another pair of targets are not repeated, and groups beyond those shown are only named.
 func paragraphs(e *explain.Explanation, said map[string]bool, shown int) page.List {
 	l := page.List{Class: "verdict"}
 	for _, text := range e.Lead() {
