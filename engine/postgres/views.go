@@ -33,7 +33,7 @@ func views(release int, schema string) []view {
 		out = append(out, backendView)
 	}
 	if major >= 18 {
-		out = append(out, walWritesView, walSyncsView)
+		out = append(out, walWritesView)
 	}
 	return append(out, databaseView(schema), tableView(schema), indexView(schema))
 }
@@ -201,15 +201,12 @@ var walEngineView = view{source: "FROM pg_stat_wal", points: []point{
 	count("engine.log_syncs", "wal_sync").until(18),
 }}
 
-// walWritesView has the points that walView no longer has.
-var walWritesView = view{prefix: "postgres.wal.", points: []point{
-	count("writes", "sum(writes)"), count("syncs", "sum(fsyncs)"), nanos("write_ns", "sum(write_time)"),
-	nanos("sync_ns", "sum(fsync_time)"),
-}, source: "FROM pg_stat_io WHERE object = 'wal'"}
-
-// walSyncsView has the same for all engines.
-var walSyncsView = view{source: "FROM pg_stat_io WHERE object = 'wal'", points: []point{
-	count("engine.log_syncs", "sum(fsyncs)")}}
+// walWritesView has the points that walView and walEngineView no longer have.
+var walWritesView = view{source: "FROM pg_stat_io WHERE object = 'wal'", points: []point{
+	count("postgres.wal.writes", "sum(writes)"), count("postgres.wal.syncs", "sum(fsyncs)"),
+	nanos("postgres.wal.write_ns", "sum(write_time)"), nanos("postgres.wal.sync_ns", "sum(fsync_time)"),
+	count("engine.log_syncs", "sum(fsyncs)"),
+}}
 
 // ioView shows which processes read and write which objects. Most of its rows never count
 // anything.

@@ -29,40 +29,38 @@ type Space struct {
 	Apart bool
 	// Messages are the bytes of what the server printed, a log that is not among the Files.
 	Messages int64
-	Before   *Space // of the end of the step before; nil if not measured
 }
 
 // GrownBytes is the name of a counter: the bytes by which the files of a class grew over a
 // step.
 func GrownBytes(class engine.FileClass) string { return "files.grown_bytes." + string(class) }
 
-// growth adds how the files of each class grew. Files of a fixed size, and those that are
-// removed, tell nothing about what was written.
-func (b *Builder) growth(z *Space) {
-	if z.Before == nil || !z.Apart {
+// used returns the written bytes of a class of files.
+func (z *Space) used(class engine.FileClass) int64 {
+	if class == engine.MessageFile {
+		return z.Files[class].Used + z.Messages
+	}
+	return z.Files[class].Used
+}
+
+// Growth adds how the files of each class grew between the ends of two steps. Files of a fixed
+// size, and those that are removed, say nothing about what was written.
+func (b *Builder) Growth(before, after *Space) {
+	if !after.Apart {
 		return
 	}
-	used := func(z *Space, class engine.FileClass) int64 {
-		if class == engine.MessageFile {
-			return z.Files[class].Used + z.Messages
-		}
-		return z.Files[class].Used
-	}
-	classes := slices.AppendSeq([]engine.FileClass{engine.MessageFile}, maps.Keys(z.Files))
+	classes := slices.AppendSeq([]engine.FileClass{engine.MessageFile}, maps.Keys(after.Files))
 	slices.Sort(classes)
 	for _, class := range slices.Compact(classes) {
-		grown := used(z, class) - used(z.Before, class)
-		if grown < 0 {
-			continue
+		if grown := after.used(class) - before.used(class); grown >= 0 {
+			b.Counters = append(b.Counters, observe.Change{Name: GrownBytes(class), Kind: engine.Counter, Unit: "bytes",
+				Value: float64(grown)})
 		}
-		b.Counters = append(b.Counters, observe.Change{Name: GrownBytes(class), Kind: engine.Counter, Unit: "bytes",
-			Value: float64(grown)})
 	}
 }
 
 // Space adds sizes and memory at the end of the step.
 func (b *Builder) Space(z *Space) {
-	b.growth(z)
 	b.Put(metric.LiveRows, float64(z.Live.Rows))
 	b.Put(metric.LiveBytes, float64(z.Live.Bytes))
 	if z.Memory > 0 {

@@ -41,7 +41,7 @@ type room struct {
 var rooms = []room{
 	{"internal/need", 0, []string{"internal/need"}}, // of tests
 	{"model", 868, []string{"model"}},
-	{"internal/text", 2_119, []string{"internal/text/hint internal/text/quantity internal/text/escape", "internal/text/secret", "internal/text/strictyaml"}},
+	{"internal/text", 2_129, []string{"internal/text/hint internal/text/quantity internal/text/escape", "internal/text/secret", "internal/text/strictyaml"}},
 	{"internal/stat", 2_226, []string{"internal/stat internal/stat/hist"}},
 	{"internal/metric", 1_272, []string{"internal/metric"}},
 	{"internal/server", 2_096, []string{"internal/server"}},
@@ -55,8 +55,8 @@ var rooms = []room{
 	{"internal/account", 2_703, []string{"internal/account"}},
 	{"internal/result", 3_255, []string{"internal/result/regular internal/result/layout", "internal/result/program", "internal/result", "internal/result/redact"}},
 	{"internal/plan", 2_698, []string{"internal/plan"}},
-	{"internal/run", 7_205, []string{"internal/run/drive internal/run/ratesearch", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
-	{"internal/importer", 7_470, []string{"internal/importer"}},
+	{"internal/run", 7_209, []string{"internal/run/drive internal/run/ratesearch", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
+	{"internal/importer", 7_477, []string{"internal/importer"}},
 	{"internal/compare", 4_130, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
 	{"internal/explain", 5_354, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_827, []string{"internal/page/picture internal/page/flame", "internal/page"}},

@@ -2,11 +2,13 @@ package explain
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"rumbench/engine"
 	"rumbench/internal/compare"
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/text/quantity"
 )
@@ -43,25 +45,26 @@ func (e *Explanation) Lead() (out []string) {
 	if e.unlikeEngines() {
 		out = append(out, e.kinds())
 	}
-	return slices.DeleteFunc(append(out, e.designText(), e.warnings()), func(s string) bool { return s == "" })
+	out = append(out, e.designText(subjectOf(e.groups())), e.warnings())
+	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
 }
 
-// subject returns the step that the first sentence is about: one that the question is about, and
-// whose throughput is proven to differ, if there is such; nil if no step's throughput is known.
-func (e *Explanation) subject() *Step {
+// subjectOf returns the step that the first sentence is about: one that the question is about,
+// and whose throughput is proven to differ, if there is such; nil if no step's throughput is known.
+func subjectOf(groups []Paragraph) *Step {
 	rank := func(s *Step) (n int) {
 		if s.asked() {
 			n++
 		}
-		if s.effect().Sure() {
+		if s.effect(throughput).Sure() {
 			n += 2
 		}
 		return n
 	}
 	var found *Step
-	for _, p := range e.groups() {
+	for _, p := range groups {
 		for _, s := range p.Steps {
-			if s.effect() != nil && (found == nil || rank(s) > rank(found)) {
+			if s.effect(throughput) != nil && (found == nil || rank(s) > rank(found)) {
 				found = s
 			}
 		}
@@ -69,19 +72,28 @@ func (e *Explanation) subject() *Step {
 	return found
 }
 
-// effect returns the difference of the step's throughput; nil if it was not judged.
-func (s *Step) effect() *compare.Effect {
-	if s.Rate != nil && s.Rate.Verdict != "" {
-		return s.Rate
+// effect returns the difference of a number of the step; nil if it was not judged.
+func (s *Step) effect(name string) *compare.Effect {
+	var own *compare.Effect
+	switch name {
+	case throughput:
+		own = s.Rate
+	case metric.WriteKB:
+		own = s.Writes
 	}
-	return nil
+	if sum := s.sumOf(name); own == nil && sum != nil {
+		own = sum.Effect
+	}
+	if own == nil || own.Verdict == "" {
+		return nil
+	}
+	return own
 }
 
-// designText returns what differs by design, and its effect on the question's step. Of several
+// designText returns what differs by design, and its effect on the subject. Of several
 // things nothing is said that an experiment would have to show.
-func (e *Explanation) designText() string {
+func (e *Explanation) designText(s *Step) string {
 	things := quantity.Texts(e.Differ, differenceText)
-	s := e.subject()
 	switch {
 	case len(things) == 0 && e.Differs():
 		return "Nothing that is recorded differs between the two: the numbers differ by something that is not."
@@ -94,7 +106,7 @@ func (e *Explanation) designText() string {
 		list += fmt.Sprintf(", and %d more", more)
 	}
 	ratio := fmt.Sprintf("%s as fast as %s in %s%s", quantity.Times(s.Rate.Ratio), e.Base.Name, s.Of.Name,
-		limitsText(s.Rate))
+		quantity.Interval(s.Rate.Low, s.Rate.High))
 	switch disturbed := s.disturbs(); {
 	case !s.Rate.Sure() && e.Single() && e.Differs():
 		return list + ": what is proven below is its effect; one on throughput is not."
@@ -116,17 +128,8 @@ func (e *Explanation) designText() string {
 // disturbs reports whether other programs used much more of the machine on one side.
 func (s *Step) disturbs() bool {
 	const much = 0.15 // of the processors
-	return max(s.Base.shared(), s.New.shared()) > mostShared && apart(s.Base.shared(), s.New.shared(), 1) &&
-		max(s.Base.shared(), s.New.shared()) > much
-}
-
-// limitsText returns the 95 % interval of a ratio, “ (0.48 to 0.52)”; "" if it is unknown.
-func limitsText(e *compare.Effect) string {
-	low, high := quantity.Digits(e.Low), quantity.Digits(e.High)
-	if !quantity.Finite(e.Low) || !quantity.Finite(e.High) || low == high {
-		return ""
-	}
-	return " (" + low + " to " + high + ")"
+	base, other := s.Base.shared(), s.New.shared()
+	return max(base, other) > much && apart(base, other, 1)
 }
 
 // warnings returns what limits the conclusions about all steps: too few trials, other programs.
@@ -145,17 +148,16 @@ func (e *Explanation) warnings() string {
 // spread returns the range of a share over the steps in which it is above a bound; "" if it
 // is in none.
 func spread(steps []*Step, share func(*Step) float64, bound float64) string {
-	var found []float64
-	for _, s := range steps {
+	low, high, ok := extent(steps, func(s *Step) float64 {
 		if v := share(s); v > bound {
-			found = append(found, v)
+			return v
 		}
-	}
-	if len(found) == 0 {
+		return math.NaN()
+	}, quantity.RoughShare)
+	switch {
+	case !ok:
 		return ""
-	}
-	low, high := quantity.RoughShare(slices.Min(found)), quantity.RoughShare(slices.Max(found))
-	if low == high {
+	case low == high:
 		return low
 	}
 	return low + " to " + high

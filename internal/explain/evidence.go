@@ -152,8 +152,8 @@ var (
 	moreFlushes    = allOf(grows(deviceFlushes, 0.5, 0.05), canCost(deviceFlushes, mostPerSync))
 )
 
-// canCost is the condition that a number, at most so many µs each, can be a good part of a
-// difference of time.
+// canCost is the condition that a number, at most so many µs or KB each, can be a good part of
+// the item's difference.
 func canCost(n measure, each float64) condition {
 	return func(v *view, s *Sum, c *Cause) bool {
 		return (n(v, s, &v.New)-n(v, s, &v.Base))*each/(c.New-c.Base) >= mostPart
@@ -176,8 +176,7 @@ func blocksOfSyncs(v *view, s *Sum, c *Cause) bool {
 	if math.IsNaN(syncs(v, s, &v.Base) + syncs(v, s, &v.New)) {
 		syncs = deviceFlushes
 	}
-	base, other := syncs(v, s, &v.Base), syncs(v, s, &v.New)
-	return apart(base, other, 0.1) && (other-base)*mostBlock/(c.New-c.Base) >= mostPart
+	return allOf(grows(syncs, 0.1, 0), canCost(syncs, mostBlock))(v, s, c)
 }
 
 // morePauses reports whether the time between operations is much more than clients need for

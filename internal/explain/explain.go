@@ -402,27 +402,31 @@ const mostShared = 0.10
 
 // shared returns the share of the processors that other programs used.
 func (s *Side) shared() float64 {
-	var sum float64
-	for i := range s.runs {
-		if x := s.runs[i].processors(); x != nil {
-			sum += (x.find(Others).value + x.find(Steal).value) / x.total() / float64(len(s.runs))
+	return s.mean(func(r *run) float64 {
+		x := r.processors()
+		if x == nil {
+			return 0
 		}
-	}
-	return sum
+		return (x.find(Others).value + x.find(Steal).value) / x.total()
+	})
 }
 
 // processors returns the number of processors, by their time.
-func (s *Side) processors() (sum float64) {
-	for i := range s.runs {
-		r := &s.runs[i]
-		sum += r.processors().total() * r.units / (r.Seconds * 1e6) / float64(len(s.runs))
-	}
-	return sum
+func (s *Side) processors() float64 {
+	return s.mean(func(r *run) float64 { return r.processors().total() * r.units / (r.Seconds * 1e6) })
 }
 
 // foreign reports whether a number may include what other programs did.
 func (s *Step) foreign(k compare.Key) bool {
 	return s.Of.Number(s.Base.Target, k).Disturbed() || s.Of.Number(s.New.Target, k).Disturbed()
+}
+
+// mean is a mean over the runs of a side; NaN if it is unknown in one.
+func (s *Side) mean(value func(*run) float64) (sum float64) {
+	for i := range s.runs {
+		sum += value(&s.runs[i]) / float64(len(s.runs))
+	}
+	return sum
 }
 
 // per returns the mean of a metric's rows over a side's runs, per the unit of the key; NaN

@@ -24,10 +24,10 @@ type signature struct {
 
 func (s *Step) signature() signature {
 	g := signature{access: compare.GroupOf(s.Of), unit: s.Of.Primary, asked: s.asked()}
-	if e := s.effect(); e != nil && math.Abs(math.Log(e.Ratio)) >= worthALine && (e.Sure() || e.TooFew()) {
+	if e := s.effect(throughput); e != nil && math.Abs(math.Log(e.Ratio)) >= worthALine && (e.Sure() || e.TooFew()) {
 		g.direction = cmp.Compare(e.Ratio, 1)
 	}
-	if s.effect() != nil && (sentences{s}).limited() != "" {
+	if s.effect(throughput) != nil && (sentences{s}).limited() != "" {
 		g.base, g.other = s.Base.Limit, s.New.Limit
 	}
 	for _, sum := range s.Sums {

@@ -146,12 +146,11 @@ func (s *Step) ceiling() (limit Limit) {
 }
 
 // used returns the share of the device's capacity that was used, as the mean over the runs.
-func (s *Side) used(limit Limit) (sum float64) {
-	for i := range s.runs {
-		_, share := s.runs[i].deviceUse(limit)
-		sum += share / float64(len(s.runs))
-	}
-	return sum
+func (s *Side) used(limit Limit) float64 {
+	return s.mean(func(r *run) float64 {
+		_, share := r.deviceUse(limit)
+		return share
+	})
 }
 
 // busiest returns the thread of a server that ran most, and its share of the time.

@@ -110,12 +110,11 @@ func oneAtATime(s *Step, note noting) {
 const much = 0.2
 
 // idle returns the idle share of the processors' time; NaN if it is unknown.
-func (s *Side) idle() (sum float64) {
-	for i := range s.runs {
-		x := s.runs[i].processors()
-		sum += x.find(Idle).value / x.total() / float64(len(s.runs))
-	}
-	return sum
+func (s *Side) idle() float64 {
+	return s.mean(func(r *run) float64 {
+		x := r.processors()
+		return x.find(Idle).value / x.total()
+	})
 }
 
 const (
@@ -254,12 +253,7 @@ const alike = 0.10
 func bytes(v float64) string { return quantity.BytesAs(v, quantity.Digits) }
 
 // seconds returns the mean length of the step.
-func (s *Side) seconds() (sum float64) {
-	for i := range s.runs {
-		sum += s.runs[i].Seconds / float64(len(s.runs))
-	}
-	return sum
-}
+func (s *Side) seconds() float64 { return s.mean(func(r *run) float64 { return r.Seconds }) }
 
 func (s *Side) embedded() bool { return len(s.runs) > 0 && s.runs[0].trial.Hosting == result.Embedded }
 

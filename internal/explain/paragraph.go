@@ -43,10 +43,11 @@ func (s *Step) rate() *Sum { return s.find((*Sum).throughput) }
 // Paragraphs explains the steps in groups. Those without a proven difference are left out,
 // unless the question is about them or nothing could be proven; silent are their names.
 func (e *Explanation) Paragraphs() (out []Paragraph, silent []string) {
-	subject := e.subject()
-	said := map[string]bool{}
-	for _, p := range e.groups() {
-		p.led = p.holds(subject) && e.designText() != ""
+	groups := e.groups()
+	subject, said := subjectOf(groups), map[string]bool{}
+	led := e.designText(subject) != ""
+	for _, p := range groups {
+		p.led = led && p.holds(subject)
 		p.last = e.Steps[len(e.Steps)-1] // space is a state: the last step reports it
 		p.write(said)
 		if len(p.Lines) > 0 {
@@ -186,17 +187,11 @@ func (s sentences) reason() string {
 
 const throughput = metric.RowsPerS
 
-// effects returns the effects of a number in the steps that explain it.
+// effects returns the effects of a number in the steps that compare it.
 func (p *Paragraph) effects(name string) (out []*compare.Effect) {
 	for _, s := range p.Steps {
-		if own := map[string]*compare.Effect{throughput: s.Rate, metric.WriteKB: s.Writes}[name]; own != nil {
-			if own.Verdict != "" {
-				out = append(out, own)
-			}
-			continue
-		}
-		if sum := s.sumOf(name); sum != nil {
-			out = append(out, sum.Effect)
+		if e := s.effect(name); e != nil {
+			out = append(out, e)
 		}
 	}
 	return out
@@ -436,20 +431,26 @@ func roughly(share float64) string {
 
 // over returns the range of a number over the paragraph's steps.
 func (p *Paragraph) over(value func(*Step) float64, format func(float64) string) string {
+	switch low, high, ok := extent(p.Steps, value, format); {
+	case !ok:
+		return quantity.Unknown
+	case low == high:
+		return low
+	default:
+		return low + "–" + high
+	}
+}
+
+// extent returns the least and the greatest of a number over steps; ok is false if it is unknown
+// in all of them.
+func extent(steps []*Step, value func(*Step) float64, format func(float64) string) (a, b string, ok bool) {
 	low, high := math.Inf(1), math.Inf(-1)
-	for _, s := range p.Steps {
+	for _, s := range steps {
 		if v := value(s); !math.IsNaN(v) {
 			low, high = min(low, v), max(high, v)
 		}
 	}
-	switch a, b := format(low), format(high); {
-	case math.IsInf(low, 0):
-		return quantity.Unknown
-	case a == b:
-		return a
-	default:
-		return a + "–" + b
-	}
+	return format(low), format(high), !math.IsInf(low, 0)
 }
 
 func (s *Step) sumOf(name string) *Sum {

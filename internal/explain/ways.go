@@ -38,23 +38,17 @@ var ways = []way{
 // wayRatio is by how much a way must differ.
 const wayRatio = 0.3
 
-// moved reports whether the way differs, in the direction of the cause, and can be a good part
-// of it.
-func (w *way) moved(v *view, s *Sum, c *Cause) bool {
-	base, other := w.n(v, s, &v.Base), w.n(v, s, &v.New)
-	return apart(base, other, wayRatio) && (other-base)*w.each/(c.New-c.Base) >= mostPart
-}
-
 func (w *way) text(v *view, s *Sum, _ *Cause) string {
 	return fmt.Sprintf(w.says, instead(w.show, w.n(v, s, &v.Base), w.n(v, s, &v.New)))
 }
 
-// namings returns the rules of the ways, for times in which the engine works.
+// wayNamings returns the rules of the ways, for times in which the engine works. A way differs in
+// the direction of the cause, and can be a good part of it.
 func wayNamings() (out []naming) {
 	items := append(kin(served, inside, commit), Item(account.ThreadCPU), Kernel)
 	for i := range ways {
 		w := &ways[i]
-		out = append(out, naming{w.rule, Pattern, items, w.moved, uses(w.text)})
+		out = append(out, naming{w.rule, Pattern, items, allOf(grows(w.n, wayRatio, 0), canCost(w.n, w.each)), uses(w.text)})
 	}
 	return out
 }
@@ -89,14 +83,6 @@ func grown(class engine.FileClass) measure {
 		}
 		return math.NaN()
 	}
-}
-
-// mean is a mean over the runs of a side; NaN if it is unknown in one.
-func (s *Side) mean(value func(*run) float64) (sum float64) {
-	for i := range s.runs {
-		sum += value(&s.runs[i]) / float64(len(s.runs))
-	}
-	return sum
 }
 
 // perUnitOf is a metric of the primary operation in the whole step, per its units.

@@ -152,22 +152,29 @@ func namedFirst(paths []string, runs []*run) string {
 // originals leaves out runs whose file is a copy of another trial's: repeated trials never agree
 // to the last digit, and copies would prove whatever they say.
 func originals(runs []*run, ps *hint.Problems) (out []*run) {
-	type trial struct {
-		target, step string
-		sum          [sha256.Size]byte
-	}
-	seen := map[trial]*run{}
-	for _, r := range runs {
-		f := r.files[0]
-		sum, ok := f.sum()
-		key := trial{r.target, r.step.Name, sum}
-		other := seen[key]
-		if ok && other != nil && other.files[0].path != f.path && other.trial != r.trial {
-			ps.Add(f.path, 0, "leave it out", "it is a copy of %s, and no trial of its own", other.files[0].path)
-			continue
+	type test struct{ target, step string }
+	tests, trials := groups(runs, func(r *run) test { return test{r.target, r.step.Name} })
+	copies := map[*run]*run{}
+	for _, t := range tests {
+		if len(trials[t]) < 2 {
+			continue // there is nothing to repeat it
 		}
-		if ok && other == nil {
-			seen[key] = r
+		seen := map[[sha256.Size]byte]*run{}
+		for _, r := range trials[t] {
+			sum, ok := r.files[0].sum()
+			switch other := seen[sum]; {
+			case !ok:
+			case other == nil:
+				seen[sum] = r
+			case other.files[0].path != r.files[0].path && other.trial != r.trial:
+				copies[r] = other
+			}
+		}
+	}
+	for _, r := range runs {
+		if other := copies[r]; other != nil {
+			ps.Add(r.files[0].path, 0, "leave it out", "it is a copy of %s, and no trial of its own", other.files[0].path)
+			continue
 		}
 		out = append(out, r)
 	}

@@ -92,11 +92,10 @@ func Pair(base, t *compare.Target) string { return t.Name + " against " + base.N
 // unknown, narrower than the digits shown, or so wide that it is useless.
 func interval(e *compare.Effect) string {
 	const useless = 100
-	low, high := quantity.Digits(e.Low), quantity.Digits(e.High)
-	if !quantity.Finite(e.Low) || !quantity.Finite(e.High) || low == high || e.High >= useless*e.Low {
+	if e.High >= useless*e.Low {
 		return ""
 	}
-	return " (" + low + " to " + high + ")"
+	return quantity.Interval(e.Low, e.High)
 }
 
 // Ratio returns the ratio of a number to another; e is its effect if it was judged. It is

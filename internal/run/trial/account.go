@@ -138,10 +138,10 @@ func (t *stepRun) addSpace(ctx context.Context, warm bool) (err error) {
 	if err := measureFiles(ctx, t.trial, z); err != nil {
 		return err
 	}
-	z.Before, t.space = t.space, z
 	b := t.all(t.out.Name)
+	b.Growth(t.space, z)
 	b.Space(z)
-	z.Before = nil
+	t.space = z
 	t.out.Take(&b.Sheet)
 	return nil
 }

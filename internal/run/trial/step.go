@@ -242,7 +242,10 @@ func (t *stepRun) load(ctx context.Context) error {
 	}
 	config := drive.Config{
 		Step: t.step, Clients: clients, Interval: t.Plan.Interval, Seed: t.Plan.Seed, OnInterval: t.onInterval,
-		Coarse: t.coarse, Awake: t.awake,
+		Coarse: t.coarse,
+	}
+	if t.kept != nil {
+		config.Awake = t.awake
 	}
 	switch {
 	case t.Calibrate:

@@ -377,6 +377,7 @@ func goneHintOf(err error) string {
 	return goneHint
 }
 
+// goneHint is for connections that were ended.
 const goneHint = "see the server's log; a proxy or a pooler ends connections on which nothing is sent, also during " +
 	"a long statement: timeout client, timeout server (HAProxy), client_idle_timeout, query_timeout (PgBouncer)"
 

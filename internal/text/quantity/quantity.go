@@ -22,6 +22,16 @@ func Known(v float64) *float64 {
 	return &v
 }
 
+// Interval returns an interval in a sentence, “ (0.48 to 0.52)”; "" if it is unknown, or narrower
+// than the digits shown.
+func Interval(low, high float64) string {
+	a, b := Digits(low), Digits(high)
+	if !Finite(low) || !Finite(high) || a == b {
+		return ""
+	}
+	return " (" + a + " to " + b + ")"
+}
+
 // Digits rounds to three significant digits, and never before the point, where
 // it sets thousands apart.
 func Digits(v float64) string {
