@@ -45,6 +45,7 @@ const (
 	CacheHeld = "engine.cache_held_bytes"
 	// for a B-tree that copies pages on write, transactions committed that may have written
 	WriteCommits = "engine.write_commits"
+	PageWrites   = "engine.page_writes"    // pages, or runs of them, that its commits wrote
 	TempBytes    = "engine.temp_bytes"     // bytes written to temporary files, of sorts and hash tables
 	Spills       = "engine.spills"         // sorts and temporary tables that did not fit into their memory
 	Connects     = "engine.connections"    // connections opened
@@ -101,6 +102,7 @@ func Meanings() []Meaning {
 		{CacheHeld, Gauge, "bytes", "pages held in the cache"},
 		{WriteCommits, Counter, "count", "commits of writers"},
 		{CompactionDebt, Gauge, "bytes", "compaction debt"},
+		{PageWrites, Counter, "count", "page writes"},
 		{TempBytes, Counter, "bytes", "bytes to temporary files"},
 		{Spills, Counter, "count", "spills to temporary files"},
 		{Connects, Counter, "count", "connections opened"},

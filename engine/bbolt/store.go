@@ -77,7 +77,7 @@ func (s *store) Counters(out *engine.Sample) error {
 	out.Counter("bbolt.tx.reads", "count", float64(st.TxN))
 	out.Counter("bbolt.tx.pages_allocated", "count", float64(st.TxStats.GetPageCount()))
 	out.Counter("bbolt.tx.bytes_allocated", "bytes", float64(st.TxStats.GetPageAlloc()))
-	out.Counter("bbolt.tx.page_writes", "count", float64(st.TxStats.GetWrite()))
+	out.Counter(engine.PageWrites, "count", float64(st.TxStats.GetWrite()))
 	out.Counter("bbolt.tx.write_ns", "ns", float64(st.TxStats.GetWriteTime()))
 	out.Counter("bbolt.tx.splits", "count", float64(st.TxStats.GetSplit()))
 	out.Counter("bbolt.tx.spills", "count", float64(st.TxStats.GetSpill()))

@@ -2,6 +2,7 @@ package account
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -85,10 +86,30 @@ func (s *waiting) addWaits() {
 	if z.Failed != nil {
 		s.Warn(metric.WaitsUnknown, metric.Values{"why": z.Failed.Error()})
 	}
-	total, resting := z.total()
-	if total == 0 {
+	if total, _ := z.total(); total == 0 {
 		return
 	}
+	if seen, ran := z.working(s.Seconds); seen < ran {
+		s.Warn(metric.WaitsContradict, metric.Values{"seen": seen, "ran": ran})
+	} else {
+		s.addRoles(per)
+	}
+	if z.Server != nil && len(per) > 0 {
+		s.Costs([]Cost{{Metric: metric.ServerRunqueueUS, Value: micros(z.Server.Nanoseconds()),
+			Source: "/proc/PID/task/TID/schedstat"}}, per[0])
+	}
+	if z.Threads != nil && len(per) > 0 {
+		s.addThreads(z.Threads, per[0])
+	}
+	if b := z.Busiest; b != nil && b.Name != "" && s.Seconds > 0 {
+		s.Put(metric.BusiestThread, b.CPU.Seconds()/s.Seconds, Of("", b.Name), Source("/proc/PID/task/TID/schedstat"))
+	}
+}
+
+// addRoles adds the shares of the sessions' time by role.
+func (s *waiting) addRoles(per []Denominator) {
+	z := s.Sessions
+	total, resting := z.total()
 	byRole := s.listWaits(total)
 	source := Source(z.Source)
 	sessionTime := float64(total) / float64(z.Looks) * s.Seconds * 1e6 // µs
@@ -103,19 +124,23 @@ func (s *waiting) addWaits() {
 			s.Put(metric.WaitUS, share*sessionTime/per[0].Units, Of("", string(role)), Count(n), source, Per(per[0].Per))
 		}
 	}
-	if z.Server != nil && len(per) > 0 {
-		s.Costs([]Cost{{Metric: metric.ServerRunqueueUS, Value: micros(z.Server.Nanoseconds()),
-			Source: "/proc/PID/task/TID/schedstat"}}, per[0])
-	}
-	if z.Threads != nil && len(per) > 0 {
-		s.addThreads(z.Threads, per[0])
-	}
-	if b := z.Busiest; b != nil && b.Name != "" && s.Seconds > 0 {
-		s.Put(metric.BusiestThread, b.CPU.Seconds()/s.Seconds, Of("", b.Name), Source("/proc/PID/task/TID/schedstat"))
-	}
 	if z.Closed > 0 {
 		s.Put(metric.ClientShare, float64(resting)/float64(total), Count(total), source)
 	}
+}
+
+// working returns for how many seconds the samples saw sessions not waiting for their clients,
+// at most, and for how many their threads ran, at least. Where processors are busy, a sample is
+// taken when a session has just ceased to run: then the first may be less, and the samples are
+// no measure of the time.
+func (z *Sessions) working(seconds float64) (seen, ran float64) {
+	const enough = 0.8 // of the threads' time: they also run for what is seen as the client's turn
+	total, resting := z.total()
+	busy := float64(total - resting)
+	if z.Threads != nil && z.Looks > 0 {
+		ran = enough * z.Threads.CPU.Seconds()
+	}
+	return (busy + 2*math.Sqrt(busy) + 1) / float64(max(1, z.Looks)) * seconds, ran
 }
 
 // addThreads adds the activities of the sessions' threads, which sum to their

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"rumbench/engine"
@@ -19,20 +20,26 @@ import (
 
 // differenceText returns a difference in words: “write_batch 5 instead of 50”.
 func differenceText(d compare.Difference) string {
-	return fmt.Sprintf("%s %s instead of %s", knobName(d), unquoted(d.New), unquoted(d.Base))
+	return fmt.Sprintf("%s %s instead of %s", knobName(d), knobValue(d, d.New), knobValue(d, d.Base))
+}
+
+// knobValue returns a value in words. Servers report sizes in bytes.
+func knobValue(d compare.Difference, value string) string {
+	const mib = 1 << 20
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err == nil && n >= mib && n%mib == 0 && !strings.HasPrefix(d.What, "params.") {
+		return bytes(float64(n))
+	}
+	return strings.Trim(short(value), `"`)
 }
 
 func knobName(d compare.Difference) string {
 	return strings.TrimPrefix(engine.KnobName(d.What), "params.")
 }
 
-func unquoted(value string) string { return strings.Trim(short(value), `"`) }
-
 // unlikeEngines reports whether the targets are different engines or storages.
 func (e *Explanation) unlikeEngines() bool {
-	return slices.ContainsFunc(e.Differ, func(d compare.Difference) bool {
-		return d.What == "engine" || d.What == "storage"
-	})
+	return slices.ContainsFunc(e.Differ, ofKind)
 }
 
 // Single reports whether exactly one thing differs, by an experiment: it is then the cause of
@@ -100,7 +107,6 @@ func (e *Explanation) designText(s *Step) string {
 	case len(things) == 0 || s == nil || e.unlikeEngines():
 		return ""
 	}
-	const listed = 4
 	list := quantity.Joined(things[:min(listed, len(things))])
 	if more := len(things) - listed; more > 0 {
 		list += fmt.Sprintf(", and %d more", more)
@@ -109,27 +115,57 @@ func (e *Explanation) designText(s *Step) string {
 		quantity.Interval(s.Rate.Low, s.Rate.High))
 	switch disturbed := s.disturbs(); {
 	case !s.Rate.Sure() && e.Single() && e.Differs():
-		return list + ": what is proven below is its effect; one on throughput is not."
+		return fmt.Sprintf("%s: what is proven below is its effect; one on the throughput of %s is not.", list, s.Of.Name)
 	case !s.Rate.Sure():
-		return list + ": an effect on throughput is not proven."
+		return fmt.Sprintf("%s: an effect on the throughput of %s is not proven.", list, s.Of.Name)
 	case e.Randomized && !disturbed && len(things) == 1:
 		return fmt.Sprintf("%s: this alone makes %s %s.", list, e.New.Name, ratio)
 	case e.Randomized && !disturbed:
 		return fmt.Sprintf("%s: together they make %s %s. An experiment separates them (--experiment).", list, e.New.Name,
 			ratio)
 	case disturbed:
-		return fmt.Sprintf("%s: %s is %s; but other programs did not disturb both alike, and may be the cause.", list,
-			e.New.Name, ratio)
+		return fmt.Sprintf("%s: %s is %s; but other programs did not disturb both alike%s, and may be the cause.", list,
+			e.New.Name, ratio, s.traffic())
 	}
 	const apart = "goes with it, but the trials of the two did not alternate: something else may be the cause."
 	return fmt.Sprintf("%s: %s is %s. That %s", list, e.New.Name, ratio, apart)
 }
 
+// listed is the number of differences that the first sentence names.
+const listed = 4
+
+// Unlisted returns the differences that the first sentences do not name.
+func (e *Explanation) Unlisted() []compare.Difference {
+	if !e.unlikeEngines() {
+		return e.Differ[min(listed, len(e.Differ)):]
+	}
+	return slices.DeleteFunc(slices.Clone(e.Differ), ofKind)
+}
+
+// ofKind reports whether the difference is one of the engine or its storage.
+func ofKind(d compare.Difference) bool { return d.What == "engine" || d.What == "storage" }
+
 // disturbs reports whether other programs used much more of the machine on one side.
 func (s *Step) disturbs() bool {
 	const much = 0.15 // of the processors
 	base, other := s.Base.shared(), s.New.shared()
-	return max(base, other) > much && apart(base, other, 1)
+	return max(base, other) > much && apart(base, other, 1) || s.traffic() != ""
+}
+
+// traffic returns what other programs read and wrote on both sides, if that is much more on one
+// of them, and more than the engine's own; "" otherwise.
+func (s *Step) traffic() string {
+	const much = 1024 // KB/s
+	others := func(side *Side) float64 { return side.metric(metric.OthersReadKB) + side.metric(metric.OthersWriteKB) }
+	base, other := others(&s.Base), others(&s.New)
+	larger := &s.New
+	if base > other {
+		larger = &s.Base
+	}
+	if !(max(base, other) > max(much*larger.seconds(), larger.mean((*run).traffic)) && apart(base, other, 1)) {
+		return ""
+	}
+	return " (they read and wrote " + instead(func(kb float64) string { return bytes(kb * 1024) }, base, other) + ")"
 }
 
 // warnings returns what limits the conclusions about all steps: too few trials, other programs.

@@ -218,6 +218,46 @@ func (s *Step) clients() (more bool, times float64) {
 	return other > base, other / base
 }
 
+// paced returns the groups of clients beside those of the primary operation that do what they do at
+// a rate, however fast the engine is.
+func (r *run) paced() (out []string) {
+	for i := range r.Groups {
+		g := &r.Groups[i]
+		if _, does := g.Units[r.Primary]; !does && (g.Open || g.Rate > 0) {
+			out = append(out, g.Name)
+		}
+	}
+	return out
+}
+
+// inProgress is the number of operations of other clients that are in progress, as a mean; NaN if
+// there are no such clients.
+func inProgress(_ *view, _ *Sum, side *Side) float64 {
+	return side.mean(func(r *run) (sum float64) {
+		groups := r.paced()
+		if len(groups) == 0 {
+			return math.NaN()
+		}
+		for i := range r.Rows {
+			if row := &r.Rows[i]; row.Metric == metric.ServiceTotalS && slices.Contains(groups, row.Group) {
+				sum += row.Value / r.Seconds
+			}
+		}
+		return sum
+	})
+}
+
+// busierBeside reports whether the operations of other clients take more of the engine's time if
+// there is more of the item, as they may: the time of a session, at least a twentieth.
+func busierBeside(v *view, s *Sum, c *Cause) bool {
+	each := (v.Base.mean((*run).window) + v.New.mean((*run).window)) / 2
+	more := inProgress(v, s, &v.New) - inProgress(v, s, &v.Base)
+	return grows(inProgress, 0.3, 0.05)(v, s, c) && more*each/(c.New-c.Base) >= goodPart
+}
+
+// window is the time of the step, in µs per unit.
+func (r *run) window() float64 { return r.Seconds * 1e6 / r.units }
+
 // differs returns the condition that a knob that affects any of these differs.
 func differs(aspects ...engine.Aspect) condition {
 	return func(v *view, _ *Sum, _ *Cause) bool { return v.also(aspects...) != "" }
@@ -225,6 +265,7 @@ func differs(aspects ...engine.Aspect) condition {
 
 var (
 	otherProtocol = differs(engine.AspectProtocol)
+	otherTiming   = differs(engine.AspectTiming)
 	otherPage     = differs(engine.AspectPageSize)
 	dataPacked    = differs(engine.AspectCompression)
 	packed        = differs(engine.AspectCompression, engine.AspectLogCompression) // data or the log

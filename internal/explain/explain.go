@@ -11,6 +11,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
+	"rumbench/internal/text/quantity"
 )
 
 // Explanation explains why the numbers of two targets differ.
@@ -65,7 +66,31 @@ type Cause struct {
 	Share, ShareLow, ShareHigh float64
 	Rule                       Rule
 	Evidence                   Evidence
-	Sentence                   string
+	Sentence                   string // about the item
+	// Driver is what makes the item differ, a clause that follows “because”, or “probably because”
+	// if it is a pattern. It is "" if that is not known, or if the item is the reason itself.
+	Driver string
+}
+
+// Reason reports whether the item by itself says why. Others only say where time or bytes go:
+// that is to be explained.
+func (c *Cause) Reason() bool { return c.Driver == "" && c.Evidence != Pattern && !c.Rule.place() }
+
+// place reports whether a cause without a driver says where the time goes, and not why.
+func (r Rule) place() bool { return slices.Contains([]Rule{"", RuleCPU, RuleClient}, r) }
+
+// Text is the sentence with its driver.
+func (c *Cause) Text() string { return c.with("") }
+
+// with is the sentence with the share of the difference, and its driver.
+func (c *Cause) with(share string) string {
+	switch {
+	case c.Driver == "":
+		return c.Sentence + share
+	case c.Evidence == Pattern:
+		return c.Sentence + share + ", probably because " + c.Driver
+	}
+	return c.Sentence + share + ", because " + c.Driver
 }
 
 // Explain explains a judgement. Steps that only warm up or settle are left out.
@@ -187,6 +212,9 @@ func (s *Step) speaking(v *view, design stat.Design) (*Sum, string) {
 	switch {
 	case len(found) == 0 && void:
 		return nil, "other programs had much of the processors: rates are not explained"
+	case len(found) == 0 && min(s.Base.seconds(), s.New.seconds()) < shortStep:
+		return nil, "a step of " + quantity.Micros(min(s.Base.seconds(), s.New.seconds())*1e6) +
+			" is too short to measure the time of the processors and the sessions"
 	case len(found) == 0:
 		return nil, "neither the processors' time nor the sessions' is known"
 	case !void && s.Base.Limit == ByProcessors && s.New.Limit == ByProcessors && found[0].Of == Processors:
@@ -195,6 +223,9 @@ func (s *Step) speaking(v *view, design stat.Design) (*Sum, string) {
 	return slices.MinFunc(found, func(a, b *Sum) int { return cmp.Compare(a.slack(v), b.slack(v)) }), ""
 }
 
+// shortStep is the length in seconds below which the kernel's and the samples' counts are too few.
+const shortStep = 1
+
 // slack returns the share of the difference in items that explain nothing: idle processors,
 // and sessions that are in a statement, unless more is known of that.
 func (s *Sum) slack(v *view) (sum float64) {
@@ -202,7 +233,7 @@ func (s *Sum) slack(v *view) (sum float64) {
 		if c.Item.is(inside) {
 			v.explain(s, &c)
 		}
-		if c.Item != Rest && c.Item.is(slack) || c.Item.is(inside) && slices.Contains([]Rule{"", RuleCPU}, c.Rule) {
+		if c.Item != Rest && c.Item.is(slack) || c.Item.is(inside) && c.Rule.place() {
 			sum += math.Abs(c.Log)
 		}
 	}
@@ -325,7 +356,7 @@ func (s *Sum) asks(c *Contribution) bool {
 // repeats reports whether the causes only repeat the number itself: that more CPU is needed
 // because more CPU is needed.
 func (s *Sum) repeats() bool {
-	return len(s.Causes) == 1 && slices.Contains([]Rule{"", RuleCPU}, s.Causes[0].Rule)
+	return len(s.Causes) == 1 && s.Causes[0].Rule.place()
 }
 
 // weight is the sort key of a step's sums: throughput counts twice, unproven sums count
@@ -382,7 +413,7 @@ func (s *Step) Leading() (metric string, c Cause, ok bool) {
 		return "", c, false
 	}
 	named := s.Sums[0].named()
-	if len(named) == 0 || named[0].Evidence == Pattern {
+	if len(named) == 0 || named[0].Evidence == Pattern || named[0].Rule.place() {
 		return "", c, false
 	}
 	return s.Sums[0].Metric, named[0], true

@@ -118,6 +118,7 @@ func (s *Side) idle() float64 {
 }
 
 const (
+	worthANote = 0.5  // KB per unit
 	few        = 0.05 // misses of a unit that do not matter
 	leastBlock = 4    // KB of a page or block, at least
 )
@@ -125,7 +126,6 @@ const (
 // readNothing notes that one side reads and the other does not: such a ratio cannot be
 // split. Reads that may be other programs' are not the side's.
 func readNothing(s *Step, note noting) {
-	const worthANote = 0.5 // KB
 	k, ok := s.Of.Own(metric.ReadKB)
 	if !ok || s.sumOf(metric.ReadKB) != nil || s.foreign(k) {
 		return
@@ -203,7 +203,7 @@ func putOff(s *Step, note noting) {
 	}
 	base, other := s.Base.per(metric.DeferredKB, "", k), s.New.per(metric.DeferredKB, "", k)
 	written := max(s.Base.per(metric.WriteKB, "", k), s.New.per(metric.WriteKB, "", k))
-	if !(math.Abs(other-base) > alike*written) { // also if it is unknown
+	if !(math.Abs(other-base) > max(alike*written, worthANote)) { // also if it is unknown
 		return
 	}
 	more := s.New.Target.Name

@@ -19,8 +19,9 @@ type Paragraph struct {
 	Steps []*Step
 	Lines []Line
 
-	led  bool // the lead reports the effect on the throughput
-	last *Step
+	led     bool // the lead reports the effect on the throughput
+	last    *Step
+	drivers map[string]bool // those that were said
 }
 
 // sentences are about a step, as the first of those that share them.
@@ -89,6 +90,7 @@ func (p *Paragraph) write(said map[string]bool) {
 			p.Lines = append(p.Lines, Line{effects, text})
 		}
 	}
+	p.drivers = map[string]bool{}
 	first := p.first()
 	if first.Rate != nil && (p.matters(first.Rate) || p.led) {
 		effects := p.effects(throughput)
@@ -135,11 +137,22 @@ func (p *Paragraph) cost(name string, once func(string) string, line func([]*com
 	switch {
 	case sum != nil:
 		if causes := p.causes(name); causes != "" {
-			line(p.effects(name), append([]string{causes}, p.predicted(name)...)...)
+			line(p.effects(name), append([]string{first.sizes(sum), causes}, p.predicted(name)...)...)
 		}
 	case first.asked():
 		line(nil, p.predicted(name)...)
 	}
+}
+
+// sizes returns the sizes of the live data and of the files, if the space is a ratio to live data
+// that differs; "" otherwise.
+func (s sentences) sizes(sum *Sum) string {
+	live, other := s.Base.metric(metric.LiveBytes), s.New.metric(metric.LiveBytes)
+	if sum.Metric != metric.SpaceAmplification || !apart(live, other, alike) {
+		return ""
+	}
+	return fmt.Sprintf("Live data: %s; on disk: %s.", instead(bytes, live, other),
+		instead(bytes, s.Base.metric(metric.DBBytes), s.New.metric(metric.DBBytes)))
 }
 
 // matters reports whether a difference is worth a line: it is proven, or nothing can be, and it
@@ -168,7 +181,7 @@ func (s sentences) onTheWay() string {
 	if !s.Rate.Sure() || len(s.Ways) == 0 {
 		return ""
 	}
-	return "On the way, per " + s.unit() + ": " + strings.Join(s.Ways[:min(listed, len(s.Ways))], "; ") + "."
+	return "Also different, per " + s.unit() + ": " + strings.Join(s.Ways[:min(listed, len(s.Ways))], "; ") + "."
 }
 
 // unit returns the name of a unit of the step's work: “insert row”.
@@ -214,9 +227,9 @@ func (s sentences) limits() string {
 		text = fmt.Sprintf("%s is limited by %s, %s by %s.", s.Base.Target.Name, b, s.New.Target.Name, n)
 	}
 	more := s.about(func(s *Side) bool { return s.wall() > 1 },
-		func(s *Side) string { return quantity.Times(s.wall()) + " on " + name(s) })
+		func(s *Side) string { return name(s) + " to " + quantity.Times(s.wall()) + " its throughput" })
 	if more != "" {
-		text += " Beyond that limit, the processors would allow at most " + more + "."
+		text += " Without that, the processors would limit " + more + "."
 	}
 	return text
 }
@@ -236,7 +249,7 @@ func (p *Paragraph) causes(name string) (text string) {
 	named, likely := sum.named(), sum.likely()
 	switch proven := sum.Total.Proven(); {
 	case !proven && len(likely) > 0 && sum.TooFew():
-		return quantity.Capital(p.listed(name, likely)) // the lead says that nothing is proven
+		return p.because(name, likely) // the lead says that nothing is proven
 	case !proven:
 		return ""
 	case len(named) == 0 || named[0].Share < leastShare:
@@ -259,7 +272,7 @@ func (s sentences) guess(sum *Sum) string {
 	}
 	for _, c := range sum.likely() {
 		if !c.Proven() {
-			return " Perhaps: " + c.Sentence + "."
+			return " Perhaps: " + c.Text() + "."
 		}
 	}
 	base, ok := s.Base.growth("device.read_ns")
@@ -277,56 +290,49 @@ const (
 	leastShare = 0.1 // of a difference: a smaller one is not reported as a cause
 )
 
-// because lists causes. Those that are part of an identity or of a law come first, then what
-// the number consists of, and those that only correlate with the difference.
-func (p *Paragraph) because(name string, named []Cause) (text string) {
-	var sure, parts, pattern []Cause
-	for i, c := range named[:min(len(named), mostCauses)] {
+// because lists causes with their shares of the difference, the greatest first. Only those that
+// are proven reasons follow “because”: that an operation takes longer is to be explained. The
+// values are those of the first of several steps.
+func (p *Paragraph) because(name string, causes []Cause) string {
+	const start = "Because "
+	var out []string
+	in := ""
+	if len(p.Steps) > 1 {
+		in = "in " + p.Steps[0].Of.Name + " "
+	}
+	for i, c := range causes[:min(len(causes), mostCauses)] {
+		if p.drivers[c.Driver] {
+			c.Driver, c.Rule = "", "" // it was said before
+		}
+		p.drivers[c.Driver] = c.Driver != ""
+		text, last := c.with(p.part(name, c)), len(out)-1
 		switch {
 		case i > 0 && c.Share < leastShare:
-		case c.Evidence == Pattern:
-			pattern = append(pattern, c)
-		case c.Rule == "": // a part of the number is no cause of it
-			parts = append(parts, c)
+		case !c.Reason() || !c.Proven():
+			out = append(out, quantity.Capital(in+text))
+		case last >= 0 && strings.HasPrefix(out[last], start):
+			out[last] += "; " + text
 		default:
-			sure = append(sure, c)
+			out = append(out, start+in+text)
 		}
+		in = ""
 	}
-	if len(sure) > 0 {
-		text = "Because " + p.listed(name, sure)
-	}
-	if len(parts) > 0 {
-		text = strings.TrimSpace(text + " In parts: " + p.listed(name, parts))
-	}
-	if len(pattern) > 0 {
-		text = strings.TrimSpace(text + " Coincides with: " + p.listed(name, pattern))
-	}
-	return text
-}
-
-// listed lists causes with their shares of the difference. The values come from the first
-// sides several steps.
-func (p *Paragraph) listed(name string, causes []Cause) string {
-	parts := quantity.Texts(causes, func(c Cause) string { return c.Sentence + p.part(name, c) })
-	text := strings.Join(parts, "; ") + "."
-	if len(p.Steps) > 1 {
-		text = "in " + p.Steps[0].Of.Name + " " + text
-	}
-	return text
+	return strings.Join(out, ". ") + "."
 }
 
 // rest reports what works against the difference, and what is not explained of it.
 func (p *Paragraph) rest(sum *Sum) (text string) {
 	for _, c := range sum.Named() {
 		if c.Log*sum.Total.Log < 0 && math.Abs(c.Log) >= leastShare*math.Abs(sum.Total.Log) {
-			text += fmt.Sprintf(" Partly offset: %s.", c.Sentence)
+			text += fmt.Sprintf(" Against it: %s.", c.Text())
 			break
 		}
 	}
 	rest := sum.Unexplained()
 	switch {
 	case rest < -leastShare:
-		return text + fmt.Sprintf(" What is not explained offsets %s of the difference.", quantity.RoughShare(-rest))
+		return text + fmt.Sprintf(" What is not explained works against it, by %s of the difference.",
+			quantity.RoughShare(-rest))
 	case rest < 0.05:
 		return text
 	}
@@ -403,7 +409,7 @@ func (p *Paragraph) part(name string, c Cause) string {
 		return " (" + roughly(c.Share) + " the difference)"
 	}
 	if c.Share >= 1.005 {
-		return " (more than the whole difference)"
+		return " (all of the difference)"
 	}
 	return " (" + shares + " of the difference)"
 }

@@ -82,7 +82,8 @@ func (s *Step) predict() (out []Prediction) {
 				p.Predicted += entry.model(structured{r}, k) / float64(len(side.runs))
 				p.Measured += r.value(k.Metric, "", k) / float64(len(side.runs))
 			}
-			if p.Predicted > littleKB && !math.IsNaN(p.Measured) {
+			pending := entry.metric == metric.WriteKB && p.Measured < p.Predicted && !p.Fits() // not written yet
+			if p.Predicted > littleKB && !math.IsNaN(p.Measured) && !pending {
 				out = append(out, p)
 			}
 		}

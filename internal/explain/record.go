@@ -55,7 +55,7 @@ func (e *Explanation) Records() (out []Record) {
 				c := &sum.Causes[i]
 				r := record(&c.Contribution, c.Item)
 				r.Share, r.ShareLow, r.ShareTop = quantity.Known(c.Share), quantity.Known(c.ShareLow), quantity.Known(c.ShareHigh)
-				r.Evidence, r.Rule, r.Sentence = c.Evidence, c.Rule, c.Sentence
+				r.Evidence, r.Rule, r.Sentence = c.Evidence, c.Rule, c.Text()
 				out = append(out, r)
 			}
 			rest := record(&sum.Rest, "not explained")

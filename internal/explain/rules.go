@@ -39,7 +39,7 @@ const (
 	RuleTextLog, RuleBinlog, RuleTempFiles      Rule = "text log", "binary log", "temporary files"
 	RuleConnections, RulePrepares, RuleSpills   Rule = "connections", "prepared statements", "spills"
 	RuleRetries, RuleStatements, RuleBatch      Rule = "retries", "statements", "rows per commit"
-	RulePauses                                  Rule = "pauses"
+	RulePauses, RuleOtherGroups, RuleLogVolume  Rule = "pauses", "other clients", "log volume"
 )
 
 // The rules that only notes have.
@@ -57,13 +57,14 @@ type view struct {
 // wording is a text about a cause.
 type wording = func(v *view, s *Sum, c *Cause) string
 
-// naming is a rule for some items: when it holds, and its sentence.
+// naming is a rule for some items: when it holds, its sentence, and what drives the item.
 type naming struct {
 	rule     Rule
 	evidence Evidence
 	items    []Item
 	when     condition // nil: always
 	sentence wording
+	driver   wording // nil: the item is the reason, or its reason is not known
 }
 
 var (
@@ -75,123 +76,126 @@ var (
 
 // timings are the rules for items of times, the most specific first: an item gets the
 // first that holds.
-var timings = slices.Concat(waited, wayNamings(), worked)
+var timings = slices.Concat(waited, wayNamings(ways), worked, wayNamings(work), unexplained)
 
 // waited are the rules for items of time that name themselves, or that a wait explains.
 var waited = []naming{
-	{RuleOthers, Law, []Item{Others, Steal}, nil, says("other programs used %s of the processors")},
-	{RuleStalls, Law, kin(commit, inside), moreStalls, func(v *view, s *Sum, c *Cause) string {
-		held := both("the engine held up writes for %s of the time", quantity.RoughShare, stalled)
-		return usesCPU(v, s, c) + ": " + held(v, s, c)
-	}},
+	{RuleOthers, Law, []Item{Others, Steal}, nil, says("other programs used %s of the processors"), nil},
+	{RuleStalls, Law, kin(commit, inside), moreStalls, takes,
+		both("the engine held up writes for %s of the time", quantity.RoughShare, stalled)},
 	{RuleDevice, Law, []Item{Can}, nil, func(v *view, s *Sum, c *Cause) string {
 		return "the device can do " + v.change(s, c) + " " + v.ceiling().noun() + " per second"
-	}},
-	{RuleCommits, Accounted, []Item{Needs}, limitedByFlushes, says("it needs %s device flushes", engine.AspectLogSync)},
+	}, nil},
+	{RuleCommits, Accounted, []Item{Needs}, limitedByFlushes, says("it needs %s device flushes", engine.AspectLogSync), nil},
 	{RuleDevice, Accounted, []Item{Needs}, nil, func(v *view, s *Sum, c *Cause) string {
 		return "it needs " + v.change(s, c) + " device " + v.ceiling().noun()
-	}},
-	{RuleDevice, Law, append([]Item{Flushes}, waits...), lesserDevice, uses(capacities)},
-	{RuleDevice, Law, waits, slowDevice, uses(both("a request to the device took %s", quantity.Micros, request))},
-	{RuleClients, Accounted, []Item{Clients}, nil, says("the number of clients is %s")},
-	{RuleRowLocks, Accounted, []Item{Writers}, nil, says("writers wait %s for each other: one writes at a time")},
-	{RuleStalls, Accounted, []Item{Stalled}, nil, says("the engine held up writes for %s")},
+	}, nil},
+	{RuleDevice, Law, append([]Item{Flushes}, waits...), lesserDevice, takes, capacities},
+	{RuleDevice, Law, waits, slowDevice, takes, both("a request to the device took %s", quantity.Micros, request)},
+	{RuleClients, Accounted, []Item{Clients}, nil, says("the number of clients is %s"), nil},
+	{RuleRowLocks, Accounted, []Item{Writers}, nil, says("writers wait %s for each other: one writes at a time"), nil},
+	{RuleStalls, Accounted, []Item{Stalled}, nil, says("the engine held up writes for %s"), nil},
 	{RuleCommits, Accounted, kin(commit), nil, func(v *view, s *Sum, c *Cause) string {
 		return "commits wait " + v.change(s, c) + " for the log" + syncs(v, s) + v.also(engine.AspectLogSync)
-	}},
-	{RuleCommits, Accounted, []Item{Flushes}, nil, says("device flushes take %s", engine.AspectLogSync)},
-	{RuleRowLocks, Accounted, []Item{Item(engine.RoleRow)}, nil, says("sessions wait %s for row locks")},
+	}, nil},
+	{RuleCommits, Accounted, []Item{Flushes}, nil, says("device flushes take %s", engine.AspectLogSync), nil},
+	{RuleRowLocks, Accounted, []Item{Item(engine.RoleRow)}, nil, says("sessions wait %s for row locks"), nil},
 	{RuleLatches, Pattern, kin(latch), nil, func(v *view, s *Sum, c *Cause) string {
 		return fmt.Sprintf("sessions wait %s for the %s", v.change(s, c), c.Item)
-	}},
+	}, nil},
 	{RuleReads, Accounted, []Item{Item(engine.RoleIO)}, nil,
-		says("sessions wait %s for reads and writes of tables and indexes")},
-	{RulePauses, Accounted, []Item{Between}, morePauses, says("clients are without an operation for %s")},
-	{RuleClient, Accounted, []Item{Client, Between}, nil, says("the client takes %s")},
-	{RuleClient, Accounted, []Item{Item(engine.RoleClient)}, nil, says("sessions wait %s for their clients")},
+		says("sessions wait %s for reads and writes of tables and indexes"), nil},
+	{RulePauses, Accounted, []Item{Between}, morePauses, says("clients are without an operation for %s"), nil},
+	{RuleClient, Accounted, []Item{Client, Between}, nil, says("the client takes %s"), nil},
+	{RuleClient, Accounted, []Item{Item(engine.RoleClient)}, nil, says("sessions wait %s for their clients"), nil},
 }
 
 // worked are the rules for the time in which the engine works.
 var worked = []naming{
-	{RuleFilters, Pattern, kin(served, inside), lessSpared, uses(filters)},
-	{RuleCompression, Pattern, append(kin(served, behind), InCalls), packed,
-		uses(nil, engine.AspectCompression, engine.AspectLogCompression)},
-	{RuleCompaction, Pattern, engineCPU, moreMerges, uses(both("compactions write %s", kb, compacted))},
-	{RuleReads, Pattern, append(kin(served, inside), Item(account.ThreadCPU)), moreReads,
-		uses(missed, engine.AspectCache)},
-	{RulePageSize, Pattern, append(kin(served), InCalls), otherPage, uses(nil, engine.AspectPageSize)},
-	{RuleReads, Accounted, []Item{Item(account.ThreadIO)}, nil, says("sessions wait %s for devices")},
-	{RuleWholePages, Pattern, kin(served), moreWholePages,
-		uses(both("whole pages in the log: %s", kb, wholePages), engine.AspectCheckpoint)},
-	{RuleRowLocks, Pattern, kin(served), moreRowWaits,
-		uses(both("sessions wait %s for row locks", quantity.Micros, rowWaits))},
-	{RuleCommits, Pattern, kin(served, inside), moreFlushes,
-		uses(both("%s device flushes", quantity.Thousandths, deviceFlushes), engine.AspectLogSync)},
-	{RuleClients, Pattern, kin(served), otherClients, func(v *view, s *Sum, c *Cause) string {
-		return usesCPU(v, s, c) + " with another number of clients: contention for memory is possible, and not counted here"
+	{RuleFilters, Pattern, kin(served, inside), lessSpared, takes, filters},
+	{RuleCompression, Pattern, append(kin(served, behind), InCalls), packed, takes,
+		knob(engine.AspectCompression, engine.AspectLogCompression)},
+	{RuleCompaction, Pattern, engineCPU, moreMerges, takes, both("compactions write %s", kb, compacted)},
+	{RuleReads, Pattern, append(kin(served, inside), Item(account.ThreadCPU)), moreReads, takes,
+		beside(missed, engine.AspectCache)},
+	{RulePageSize, Pattern, append(kin(served), InCalls), otherPage, takes, knob(engine.AspectPageSize)},
+	{RuleReads, Accounted, []Item{Item(account.ThreadIO)}, nil, says("sessions wait %s for devices"), nil},
+	{RuleWholePages, Pattern, kin(served), moreWholePages, takes,
+		beside(both("whole pages take %s of the log", kb, wholePages), engine.AspectCheckpoint)},
+	{RuleRowLocks, Pattern, kin(served), moreRowWaits, takes,
+		both("sessions wait %s for row locks", quantity.Micros, rowWaits)},
+	{RuleCommits, Pattern, kin(served, inside), moreFlushes, takes,
+		beside(both("there are %s device flushes", quantity.Thousandths, deviceFlushes), engine.AspectLogSync)},
+	{RuleClients, Pattern, kin(served), otherClients, takes, func(*view, *Sum, *Cause) string {
+		return "another number of clients contends for memory, which is not counted"
 	}},
-	{RuleLookups, Pattern, kin(served), moreRows,
-		uses(both("it examines %s rows", quantity.Thousandths, perCPU(metric.RowsExamined)))},
-	{RuleProtocol, Pattern, answers, otherProtocol, uses(nil, engine.AspectProtocol)},
-	{RuleProtocol, Accounted, []Item{Item(engine.RoleNetwork)}, nil, says("sessions spend %s on sending")},
-	{RuleCPU, Law, []Item{Item(account.ThreadQueue)}, nil, says("sessions wait %s for a processor")},
-	{RuleCPU, Accounted, append([]Item{Kernel, Item(account.ThreadCPU)}, engineCPU...), nil,
-		uses(nil, engine.AspectTiming)},
+	{RuleLookups, Pattern, kin(served), moreRows, takes,
+		both("it examines %s rows", quantity.Thousandths, perCPU(metric.RowsExamined))},
+	{RuleOtherGroups, Pattern, kin(served, inside), busierBeside, takes, besideText},
+	{RuleProtocol, Pattern, answers, otherProtocol, takes, knob(engine.AspectProtocol)},
+	{RuleProtocol, Accounted, []Item{Item(engine.RoleNetwork)}, nil, says("sessions spend %s on sending"), nil},
+}
+
+// unexplained are the rules for times that say where they go, and not why.
+var unexplained = []naming{
+	{RuleCPU, Law, []Item{Item(account.ThreadQueue)}, nil, says("sessions wait %s for a processor"), nil},
+	{RuleCPU, Accounted, append([]Item{Kernel, Item(account.ThreadCPU)}, engineCPU...), otherTiming, takes,
+		knob(engine.AspectTiming)},
+	{RuleCPU, Accounted, append([]Item{Kernel, Item(account.ThreadCPU)}, engineCPU...), nil, takes, nil},
 }
 
 // amounts are the rules for items of bytes, in the same order.
 var amounts = []naming{
 	{RuleDoublewrite, Accounted, []Item{Item(account.DoublewritePart)}, oneSided,
-		says("the doublewrite buffer takes %s", engine.AspectDoublewrite)},
+		says("the doublewrite buffer takes %s", engine.AspectDoublewrite), nil},
 	{RuleWholePages, Accounted, []Item{Item(account.FullPagesPart)}, nil,
-		says("whole pages in the log: %s", engine.AspectCheckpoint)},
-	{RuleFullLog, Law, kin(pages), fullLog,
-		states(", because the log was full and forced pages out", engine.AspectCheckpoint)},
-	{RulePageSize, Accounted, kin(pages), otherPage, states("", engine.AspectPageSize)},
+		says("whole pages take %s of the log", engine.AspectCheckpoint), nil},
+	{RuleFullLog, Law, kin(pages), fullLog, states, beside(func(*view, *Sum, *Cause) string {
+		return "the log was full and forced pages out"
+	}, engine.AspectCheckpoint)},
+	{RulePageSize, Accounted, kin(pages), otherPage, states, knob(engine.AspectPageSize)},
 	{RuleCompaction, Accounted, []Item{Item(account.CompactionPart), Item(account.FlushPart)}, nil,
-		func(v *view, s *Sum, c *Cause) string { return fmt.Sprintf("%s writes %s", c.Item, v.change(s, c)) }},
-	{RuleTextLog, Accounted, []Item{TextLog}, nil, says("the server’s text log takes %s")},
-	{RuleBinlog, Accounted, []Item{BinaryLog}, nil, says("the binary log takes %s")},
-	{RuleTempFiles, Accounted, []Item{TempWrites}, nil, says("temporary files of sorts and hash tables take %s")},
+		func(v *view, s *Sum, c *Cause) string { return fmt.Sprintf("%s writes %s", c.Item, v.change(s, c)) }, nil},
+	{RuleTextLog, Accounted, []Item{TextLog}, nil, says("the server’s text log takes %s"), nil},
+	{RuleBinlog, Accounted, []Item{BinaryLog}, nil, says("the binary log takes %s"), nil},
+	{RuleTempFiles, Accounted, []Item{TempWrites}, nil, says("temporary files of sorts and hash tables take %s"), nil},
 	{RuleCommits, Accounted, []Item{Padding}, blocksOfSyncs,
-		says("each sync writes whole blocks: %s beyond what the engine counts", engine.AspectLogSync)},
+		says("each sync writes whole blocks, %s beyond what the engine counts", engine.AspectLogSync), nil},
 	{RuleCommits, Accounted, []Item{Journal}, blocksOfSyncs,
-		says("each sync writes to the file system’s journal: %s", engine.AspectLogSync)},
-	{RuleJournal, Accounted, []Item{Journal}, nil, says("the file system's journal: %s")},
-	{RuleCompression, Pattern, []Item{Item(account.PagesPart), MissKB, PerRead}, dataPacked,
-		states("", engine.AspectCompression)},
-	{RuleCompression, Pattern, []Item{Item(account.LogPart)}, packed,
-		states("", engine.AspectCompression, engine.AspectLogCompression)},
-	{RuleCompression, Pattern, []Item{Data}, dataPacked,
-		says("tables and indexes take %s the live data", engine.AspectCompression)},
-	{RulePageSize, Pattern, []Item{Item(account.LogPart), Uncounted}, otherPage, states("", engine.AspectPageSize)},
-	{"", Accounted, []Item{Padding}, nil, says("what the engine does not count: %s")},
-	{"", Accounted, []Item{Uncounted}, nil, says("pages, and what else the engine does not count: %s")},
-	{"", Accounted, []Item{Data}, nil, says("tables and indexes take %s the live data")},
+		says("each sync writes to the file system’s journal, %s", engine.AspectLogSync), nil},
+	{RuleJournal, Accounted, []Item{Journal}, nil, says("the file system's journal takes %s"), nil},
+	{RuleCompression, Pattern, []Item{Item(account.PagesPart), MissKB, PerRead}, dataPacked, states,
+		knob(engine.AspectCompression)},
+	{RuleCompression, Pattern, []Item{Item(account.LogPart)}, packed, states,
+		knob(engine.AspectCompression, engine.AspectLogCompression)},
+	{RuleCompression, Pattern, []Item{Data}, dataPacked, says("tables and indexes take %s the live data"),
+		knob(engine.AspectCompression)},
+	{RulePageSize, Pattern, []Item{Item(account.LogPart), Uncounted}, otherPage, states, knob(engine.AspectPageSize)},
+	{"", Accounted, []Item{Padding}, nil, says("what the engine does not count: %s"), nil},
+	{"", Accounted, []Item{Uncounted}, nil, says("pages, and what else the engine does not count: %s"), nil},
+	{"", Accounted, []Item{Data}, nil, says("tables and indexes take %s the live data"), nil},
 	{"", Accounted, []Item{SystemFiles}, nil,
-		says("undo, old row versions and the server's own files take %s the live data")},
-	{"", Accounted, []Item{LogFiles}, nil, says("log files take %s the live data")},
-	{"", Accounted, []Item{TempFiles}, nil, says("temporary files take %s the live data")},
-	{RuleFilters, Accounted, []Item{Lookups, Reads, Misses}, lessSpared, func(v *view, s *Sum, c *Cause) string {
-		return states("")(v, s, c) + "; " + filters(v, s, c)
-	}},
-	{RuleLookups, Accounted, []Item{Lookups}, nil, says("it looks up %s pages or blocks")},
+		says("undo, old row versions and the server's own files take %s the live data"), nil},
+	{"", Accounted, []Item{LogFiles}, nil, says("log files take %s the live data"), nil},
+	{"", Accounted, []Item{TempFiles}, nil, says("temporary files take %s the live data"), nil},
+	{RuleFilters, Accounted, []Item{Lookups, Reads, Misses}, lessSpared, states, filters},
+	{RuleLookups, Accounted, []Item{Lookups}, nil, says("it looks up %s pages or blocks"), nil},
 	{RuleReads, Accounted, []Item{Misses}, nil, func(v *view, _ *Sum, c *Cause) string {
 		share := instead(quantity.RoughShare, c.Base, c.New)
 		return "the cache misses " + share + " of its lookups" + v.also(engine.AspectCache)
-	}},
-	{RuleReads, Accounted, []Item{Reads}, nil, says("it does %s reads")},
+	}, nil},
+	{RuleReads, Accounted, []Item{Reads}, nil, says("it does %s reads"), nil},
 	{RulePageCache, Pattern, []Item{MissKB, PerRead}, lessThanBlock,
-		says("of what its cache misses, the device delivers %s: the page cache serves the rest")},
-	{RulePageSize, Accounted, []Item{MissKB, PerRead}, otherPage, says("a read fetches %s", engine.AspectPageSize)},
+		says("of what its cache misses, the device delivers %s: the page cache serves the rest"), nil},
+	{RulePageSize, Accounted, []Item{MissKB, PerRead}, otherPage, says("a read fetches %s", engine.AspectPageSize), nil},
 	{RulePageCache, Pattern, []Item{PerMiss}, nil, func(_ *view, _ *Sum, c *Cause) string {
 		text := "the device does " + instead(quantity.Thousandths, c.Base, c.New) + " reads per cache miss"
 		if max(c.Base, c.New) < 1.05 {
 			text += ", and the page cache serves the rest"
 		}
 		return text
-	}},
-	{"", Accounted, []Item{MissKB, PerRead}, nil, says("a read fetches %s")},
+	}, nil},
+	{"", Accounted, []Item{MissKB, PerRead}, nil, says("a read fetches %s"), nil},
 }
 
 // explain sets the rule and the sentence of a cause; items without a rule are only stated.
@@ -200,12 +204,17 @@ func (v *view) explain(s *Sum, c *Cause) {
 	if s.timed() {
 		namings = timings
 	}
-	c.Evidence, c.Sentence = Accounted, states("")(v, s, c)
+	c.Evidence, c.Sentence = Accounted, states(v, s, c)
 	for i := range namings {
-		if n := &namings[i]; slices.Contains(n.items, c.Item) && (n.when == nil || n.when(v, s, c)) {
-			c.Rule, c.Evidence, c.Sentence = n.rule, n.evidence, n.sentence(v, s, c)
-			return
+		n := &namings[i]
+		if !slices.Contains(n.items, c.Item) || n.when != nil && !n.when(v, s, c) {
+			continue
 		}
+		c.Rule, c.Evidence, c.Sentence = n.rule, n.evidence, n.sentence(v, s, c)
+		if n.driver != nil {
+			c.Driver = n.driver(v, s, c)
+		}
+		return
 	}
 }
 
@@ -225,26 +234,21 @@ func says(format string, aspects ...engine.Aspect) wording {
 	}
 }
 
-// states is the item's name with its change, and more.
-func states(more string, aspects ...engine.Aspect) wording {
-	return func(v *view, s *Sum, c *Cause) string {
-		return fmt.Sprintf("%s: %s%s", c.Item, v.change(s, c), more) + v.also(aspects...)
-	}
+// states is the item's name with its change.
+func states(v *view, s *Sum, c *Cause) string { return fmt.Sprintf("%s: %s", c.Item, v.change(s, c)) }
+
+// beside is a text followed by the knobs that affect it.
+func beside(text wording, aspects ...engine.Aspect) wording {
+	return func(v *view, s *Sum, c *Cause) string { return text(v, s, c) + v.also(aspects...) }
 }
 
-// uses reports how much CPU or time is used, followed by more and the knobs of the aspects.
-func uses(more wording, aspects ...engine.Aspect) wording {
-	return func(v *view, s *Sum, c *Cause) string {
-		text := usesCPU(v, s, c)
-		if more != nil {
-			text += "; " + more(v, s, c)
-		}
-		return text + v.also(aspects...)
-	}
+// knob is a clause about the knobs that affect any of these.
+func knob(aspects ...engine.Aspect) wording {
+	return func(v *view, _ *Sum, _ *Cause) string { return "of " + v.knobs(aspects...) }
 }
 
-// usesCPU reports how much CPU is used, how long operations take, or how long sessions wait.
-func usesCPU(v *view, s *Sum, c *Cause) string {
+// takes reports how much CPU is used, how long operations take, or how long sessions wait.
+func takes(v *view, s *Sum, c *Cause) string {
 	change := v.change(s, c)
 	switch format := items[c.Item].says; {
 	case format == "":
@@ -318,18 +322,43 @@ func missed(v *view, s *Sum, c *Cause) string {
 	return both("it reads %s", kb, perCPU(metric.ReadKB))(v, s, c)
 }
 
+func besideText(v *view, s *Sum, c *Cause) string {
+	return "operations of " + quantity.Joined(v.New.runs[0].paced()) + " are in progress for " +
+		both("%s of the time", quantity.RoughShare, inProgress)(v, s, c)
+}
+
 // short returns a value without its explanation.
 func short(value string) string {
 	value, _, _ = strings.Cut(value, " (")
 	return value
 }
 
-// also names the first knob that differs and affects any of these.
+// also names the knobs that differ and affect any of these, in brackets; "" if none does.
 func (v *view) also(aspects ...engine.Aspect) string {
-	for _, d := range v.differ {
-		if slices.Contains(aspects, d.Affects) {
-			return fmt.Sprintf(" (%s %s instead of %s)", engine.KnobName(d.What), short(d.New), short(d.Base))
-		}
+	if text := v.knobs(aspects...); text != "" {
+		return " (" + text + ")"
 	}
 	return ""
+}
+
+// blocks are aspects of what a cache holds and a read fetches. Knobs of these affect the same
+// numbers.
+var blocks = []engine.Aspect{engine.AspectCompression, engine.AspectPageSize, engine.AspectCache}
+
+// knobs names the knobs that differ and affect any of these, with those that affect the same
+// numbers; "" if none of the first does.
+func (v *view) knobs(aspects ...engine.Aspect) string {
+	affected := func(by []engine.Aspect) (out []string) {
+		for _, d := range v.differ {
+			if slices.Contains(by, d.Affects) {
+				out = append(out, differenceText(d))
+			}
+		}
+		return out
+	}
+	list := affected(aspects)
+	if len(list) > 0 && slices.ContainsFunc(aspects, func(a engine.Aspect) bool { return slices.Contains(blocks, a) }) {
+		list = affected(append(slices.Clone(aspects), blocks...))
+	}
+	return strings.Join(list, " or ")
 }

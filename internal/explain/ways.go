@@ -20,19 +20,29 @@ type way struct {
 	show func(float64) string
 	says string  // with a gap for the values of both sides
 	each float64 // µs of CPU or waiting that one may cost at most
+	// within is a rule whose sentence is about the greater part of it; "" if there is none
+	within Rule
 }
 
-// ways are those that are known, the most specific first.
+// ways are those that are known, the most specific first. They go before what else may drive an
+// item, and work after it.
 var ways = []way{
-	{RuleTextLog, grown(engine.MessageFile), kb, "the server’s text log grows by %s", 200},
-	{RuleBinlog, grown(engine.BinlogFile), kb, "the binary log grows by %s", 200},
-	{RuleConnections, growth(engine.Connects), quantity.Digits, "it opens %s connections", 10_000},
-	{RulePrepares, growth(engine.Prepares), quantity.Digits, "it prepares %s statements", 1000},
-	{RuleSpills, growth(engine.Spills), quantity.Digits, "%s sorts or temporary tables go to files", 1e6},
-	{RuleRowLocks, growth(engine.LockWaits), quantity.Digits, "%s waits for rows that others hold", 1e6},
-	{RuleRetries, retries, quantity.Digits, "%s attempts are repeated", 1e5},
-	{RuleStatements, statements, quantity.Digits, "it executes %s statements", 500},
-	{RuleBatch, commits, quantity.Digits, "it commits %s times", 5000},
+	{RuleTextLog, grown(engine.MessageFile), kb, "the server’s text log grows by %s", 200, ""},
+	{RuleBinlog, grown(engine.BinlogFile), kb, "the binary log grows by %s", 200, ""},
+	{RuleConnections, growth(engine.Connects), quantity.Digits, "it opens %s connections", 10_000, ""},
+	{RulePrepares, growth(engine.Prepares), quantity.Digits, "it prepares %s statements", 1000, ""},
+	{RuleSpills, growth(engine.Spills), quantity.Digits, "%s sorts or temporary tables go to files", 1e6, ""},
+	{RuleRowLocks, growth(engine.LockWaits), quantity.Digits, "%s waits for rows that others hold", 1e6, ""},
+	{RuleRetries, retries, quantity.Digits, "%s attempts are repeated", 1e5, ""},
+	{RuleStatements, statements, quantity.Digits, "it executes %s statements", 500, ""},
+	{RuleBatch, commits, quantity.Digits, "it commits %s times", 5000, ""},
+}
+
+var work = []way{
+	{RuleCommits, growth(engine.LogSyncs), quantity.Digits, "it syncs its log %s times", 5000, ""},
+	{RuleLookups, growth(engine.CacheLookups), quantity.Digits, "it looks up %s pages or blocks", 5, ""},
+	{RuleLookups, growth(engine.PageWrites), quantity.Digits, "its commits write %s pages", 50, ""},
+	{RuleLogVolume, logged, kb, "it logs %s", mostPerKB, RuleWholePages},
 }
 
 // wayRatio is by how much a way must differ.
@@ -44,22 +54,21 @@ func (w *way) text(v *view, s *Sum, _ *Cause) string {
 
 // wayNamings returns the rules of the ways, for times in which the engine works. A way differs in
 // the direction of the cause, and can be a good part of it.
-func wayNamings() (out []naming) {
+func wayNamings(ways []way) (out []naming) {
 	items := append(kin(served, inside, commit), Item(account.ThreadCPU), Kernel)
 	for i := range ways {
 		w := &ways[i]
-		out = append(out, naming{w.rule, Pattern, items, allOf(grows(w.n, wayRatio, 0), canCost(w.n, w.each)), uses(w.text)})
+		out = append(out, naming{w.rule, Pattern, items, allOf(grows(w.n, wayRatio, 0), canCost(w.n, w.each)), takes, w.text})
 	}
 	return out
 }
 
 // otherWays are the ways that differ, of those that no sentence of the step has named.
 func otherWays(v *view) (out []string) {
-	for i := range ways {
-		w := &ways[i]
+	for _, w := range slices.Concat(ways, work) {
 		base, other := w.n(v, nil, &v.Base), w.n(v, nil, &v.New)
 		if !apart(base, other, wayRatio) || w.each*math.Abs(other-base) < leastWay ||
-			slices.ContainsFunc(v.Sums, func(sum *Sum) bool { return sum.names(w.rule) }) {
+			slices.ContainsFunc(v.Sums, func(sum *Sum) bool { return sum.names(w.rule) || sum.names(w.within) }) {
 			continue
 		}
 		out = append(out, w.text(v, nil, nil))
@@ -72,8 +81,11 @@ const leastWay = 1
 
 // names reports whether a proven cause of the sum has the rule.
 func (s *Sum) names(rule Rule) bool {
-	return slices.ContainsFunc(s.Causes, func(c Cause) bool { return c.Rule == rule && c.Proven() })
+	return rule != "" && slices.ContainsFunc(s.Causes, func(c Cause) bool { return c.Rule == rule && c.Proven() })
 }
+
+// logged is the KB of log per primary unit.
+func logged(v *view, s *Sum, side *Side) float64 { return growth(engine.LogBytes)(v, s, side) / 1024 }
 
 // grown is the growth of a class of files, in KB per primary unit.
 func grown(class engine.FileClass) measure {

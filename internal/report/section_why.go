@@ -79,7 +79,7 @@ func causeIn(s *step) string {
 	if !ok {
 		return ""
 	}
-	return fmt.Sprintf("Leading cause (%s): %s.", metric.Label(name), c.Sentence)
+	return fmt.Sprintf("Leading cause (%s): %s.", metric.Label(name), c.Text())
 }
 
 // paragraphs lists the effects in groups of steps with their causes. Warnings that stand with
@@ -215,14 +215,11 @@ func tradeoff(r *explain.RUM) *page.Drawing {
 	return &page.Drawing{Caption: p.Title, Picture: p.Picture()}
 }
 
-// differing lists the differences between the two: causes of causes are among them, which
-// only an experiment can tell apart.
+// differing lists the differences between the two that the first sentence does not name: causes of
+// causes are among them, which only an experiment can tell apart.
 func differing(e *explain.Explanation) page.Block {
 	var l page.List
-	if e.Single() {
-		return l // the first sentence is about it
-	}
-	for _, d := range e.Differ {
+	for _, d := range e.Unlisted() {
 		l.Items = append(l.Items, page.Item{Text: "also differs: " + d.String()})
 	}
 	return l
