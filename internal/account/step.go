@@ -43,6 +43,7 @@ func (s *Step) Operations() {
 	var disturbed []metric.Warning
 	c := &costing{Step: s}
 	if s.Observed != nil && !s.Calibrating {
+		s.Sessions.correct(s.Seconds)
 		c.all = s.figures()
 		c.markDeferred()
 		disturbed = slices.Concat(c.noteAlone(), c.judgeSources(), (&waiting{c}).judgeClient())

@@ -2,6 +2,7 @@ package account
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -24,6 +25,8 @@ type Sessions struct {
 	Processors float64                          // that rumbench may use, by its quota
 	Threads    *Threads                         // nil if unknown
 	Busiest    *Busiest                         // nil if unknown
+	// Moved is how many samples of waiting for the client are counted as running; see correct.
+	Moved int64
 }
 
 // Busiest is the thread of the server that ran longest in a window.
@@ -86,14 +89,14 @@ func (s *waiting) addWaits() {
 	if z.Failed != nil {
 		s.Warn(metric.WaitsUnknown, metric.Values{"why": z.Failed.Error()})
 	}
-	if total, _ := z.total(); total == 0 {
+	total, _ := z.total()
+	if total == 0 {
 		return
 	}
-	if seen, ran := z.working(s.Seconds); seen < ran {
-		s.Warn(metric.WaitsContradict, metric.Values{"seen": seen, "ran": ran})
-	} else {
-		s.addRoles(per)
+	if z.Moved > 0 {
+		s.Notes = append(s.Notes, metric.Warn(metric.SeenLate, metric.Values{"moved": float64(z.Moved), "n": float64(total)}))
 	}
+	s.addRoles(per)
 	if z.Server != nil && len(per) > 0 {
 		s.Costs([]Cost{{Metric: metric.ServerRunqueueUS, Value: micros(z.Server.Nanoseconds()),
 			Source: "/proc/PID/task/TID/schedstat"}}, per[0])
@@ -129,18 +132,37 @@ func (s *waiting) addRoles(per []Denominator) {
 	}
 }
 
-// working returns for how many seconds the samples saw sessions not waiting for their clients,
-// at most, and for how many their threads ran, at least. Where processors are busy, a sample is
-// taken when a session has just ceased to run: then the first may be less, and the samples are
-// no measure of the time.
-func (z *Sessions) working(seconds float64) (seen, ran float64) {
-	const enough = 0.8 // of the threads' time: they also run for what is seen as the client's turn
-	total, resting := z.total()
-	busy := float64(total - resting)
-	if z.Threads != nil && z.Looks > 0 {
-		ran = enough * z.Threads.CPU.Seconds()
+// correct moves samples of sessions that waited for their clients to those that ran, if the
+// sessions' threads ran for longer than sessions were seen at work, by more than the samples' error.
+// Where processors are busy a sample is often taken when a session has just ceased to run.
+func (z *Sessions) correct(seconds float64) {
+	if z == nil || z.Threads == nil || z.Looks == 0 || seconds <= 0 || z.Moved > 0 {
+		return
 	}
-	return (busy + 2*math.Sqrt(busy) + 1) / float64(max(1, z.Looks)) * seconds, ran
+	total, resting := z.total()
+	busy := total - resting
+	missing := int64(z.Threads.CPU.Seconds()/seconds*float64(z.Looks)) - busy
+	if float64(missing) <= 2*math.Sqrt(float64(busy))+1 {
+		return
+	}
+	running := engine.SessionActivity{State: engine.Running, Role: engine.RoleCPU}
+	z.Moved = min(missing, resting)
+	left := z.Moved
+	for _, d := range slices.SortedFunc(maps.Keys(z.Seen), byName) {
+		switch n := z.Seen[d]; {
+		case d.State == engine.Client:
+			k := min(n, left)
+			z.Seen[d] -= k
+			left -= k
+		case d.State == engine.Running && n > z.Seen[running]:
+			running = d
+		}
+	}
+	z.Seen[running] += z.Moved
+}
+
+func byName(a, b engine.SessionActivity) int {
+	return cmp.Or(cmp.Compare(a.Role, b.Role), cmp.Compare(a.Event, b.Event), cmp.Compare(a.State, b.State))
 }
 
 // addThreads adds the activities of the sessions' threads, which sum to their

@@ -89,3 +89,31 @@ func TestTimedWaits(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// Samples cannot see sessions at work for less than their threads ran: then some that seem to wait
+// for their clients count as running.
+func TestSeenLate(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		ran           time.Duration // of 10 s in which 4 sessions are looked at 100 times
+		client, works int64
+		want          int64 // at work
+	}{
+		{"seen as long as they ran", 12 * time.Second, 280, 120, 120},
+		{"within the error of samples", 13 * time.Second, 280, 120, 120},
+		{"seen too rarely", 20 * time.Second, 300, 100, 200},
+		{"waits are work", 5 * time.Second, 300, 100, 100},
+		{"no more than there are", 60 * time.Second, 300, 100, 400},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			sessions := &account.Sessions{Closed: 4, Looks: 100, Seen: map[engine.SessionActivity]int64{resting: c.client, working: c.works},
+				Threads: &account.Threads{ThreadTimes: observe.ThreadTimes{CPU: c.ran}, Number: 4}}
+			s := newStep(queryStep(), queryGroups(), &account.Observed{Hosted: true, Sessions: sessions})
+			s.Operations()
+			row := metric.Find(s.Rows, metric.WaitShare, string(engine.RoleCPU), "")
+			if row == nil || row.N != c.want || metric.Has(s.Notes, metric.SeenLate) != (c.want != c.works) {
+				t.Errorf("%+v, %q", row, s.Notes)
+			}
+		})
+	}
+}

@@ -315,7 +315,11 @@ func (r *run) splitWrites(k compare.Key) (out sheet) {
 	if len(out) > 0 {
 		out = append(out, r.besides(k)...)
 	}
-	if v := min(all, r.value(metric.ProcessWriteKB, "", k)) - out.total(); v > 0 && len(out) > 0 {
+	process := r.value(metric.ProcessWriteKB, "", k)
+	if math.IsNaN(process) { // its kernel counts too much; then the journal cannot be told apart
+		process = all
+	}
+	if v := min(all, process) - out.total(); v > 0 && len(out) > 0 {
 		beyond := Padding
 		if !slices.ContainsFunc(out, func(e entry) bool {
 			return e.item != Item(account.LogPart) && slices.Contains(account.Parts(), account.Part(e.item))

@@ -78,6 +78,8 @@ var (
 // first that holds.
 var timings = slices.Concat(waited, wayNamings(ways), worked, wayNamings(work), unexplained)
 
+var writersWait = says("writers wait %s for each other: one writes at a time")
+
 // waited are the rules for items of time that name themselves, or that a wait explains.
 var waited = []naming{
 	{RuleOthers, Law, []Item{Others, Steal}, nil, says("other programs used %s of the processors"), nil},
@@ -93,7 +95,9 @@ var waited = []naming{
 	{RuleDevice, Law, append([]Item{Flushes}, waits...), lesserDevice, takes, capacities},
 	{RuleDevice, Law, waits, slowDevice, takes, both("a request to the device took %s", quantity.Micros, request)},
 	{RuleClients, Accounted, []Item{Clients}, nil, says("the number of clients is %s"), nil},
-	{RuleRowLocks, Accounted, []Item{Writers}, nil, says("writers wait %s for each other: one writes at a time"), nil},
+	{RuleCommits, Pattern, []Item{Writers}, heldByFlushes, writersWait,
+		beside(both("there are %s device flushes", quantity.Thousandths, deviceFlushes), engine.AspectLogSync)},
+	{RuleRowLocks, Accounted, []Item{Writers}, nil, writersWait, nil},
 	{RuleStalls, Accounted, []Item{Stalled}, nil, says("the engine held up writes for %s"), nil},
 	{RuleCommits, Accounted, kin(commit), nil, func(v *view, s *Sum, c *Cause) string {
 		return "commits wait " + v.change(s, c) + " for the log" + syncs(v, s) + v.also(engine.AspectLogSync)

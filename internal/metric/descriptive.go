@@ -19,7 +19,7 @@ const (
 	ProcessorsShared  Code = "processors_shared"
 	RanAlone          Code = "ran_alone"
 	WaitsUnknown      Code = "waits_unknown"
-	WaitsContradict   Code = "waits_contradict"
+	SeenLate          Code = "seen_late"
 	AttachedSpace     Code = "attached_space"
 	EmptyUnknown      Code = "empty_unknown"
 	StepNotEnded      Code = "step_not_ended"
@@ -64,7 +64,7 @@ var descriptive = map[Code]Kind{
 	ImpossibleIO:      {Text: "the KB that {worker} {did} are unknown: the kernel counted {own:%.1f} MiB[ and {others:%.1f} MiB for other processes], but the disks {did} only {all:%.1f} MiB in all; see docs/method.md on large folios", Short: "the processes' I/O is overcounted"},
 	ProcessorsShared:  {Text: "CPU time: {all:%.2f} s in all, {worker} {server:%.2f} s[, rumbench {client:%.2f} s][, the load {load:%.2f} s][, the kernel's threads {kernel:%.2f} s]: other programs took part of the processors", Short: "other programs used the processors"},
 	RanAlone:          {Text: "it ran alone for the last {seconds:%.3g} s, {share:%.0f} % of its time: the other trial of the duet was over", Short: "it ran alone for a part of its time"},
-	WaitsContradict:   {Text: "what sessions waited for is not known: the samples saw them work for at most {seen:%.3g} s, and their threads ran for at least {ran:%.3g} s", Short: "the samples of waits contradict the threads' CPU time"},
+	SeenLate:          {Text: "{moved:%.0f} of {n:%.0f} samples in which sessions waited for their clients count as running: their threads ran for longer than they were seen at work"},
 	WaitsUnknown:      {Text: "what sessions waited for is not known of some moments: {why}", Short: "waits are not known of some moments"},
 	AttachedSpace:     {Text: "of a server that was attached to, old versions of rows and logs outside of tables and indexes are unknown and not in it"},
 	EmptyUnknown:      {Text: "the server's files were not measured when it was empty: old versions of rows outside of tables and indexes are not in it"},
