@@ -63,6 +63,37 @@ type sample struct {
 func (s *sample) alike() {
 	s.together(Serving, Behind)
 	s.together(Client)
+	for _, item := range []Item{TextLog, BinaryLog, TempWrites} {
+		s.uncounted(item)
+	}
+}
+
+// uncounted merges an item of writes into what is not counted unless all sheets know it: where it
+// is not known it is not 0.
+func (s *sample) uncounted(item Item) {
+	has := func(i Item) func(sheet) bool {
+		return func(x sheet) bool { return slices.ContainsFunc(x, func(e entry) bool { return e.item == i }) }
+	}
+	all := slices.Concat(s.base, s.other)
+	if !s.parts || !slices.ContainsFunc(all, has(item)) || !slices.ContainsFunc(all, not(has(item))) {
+		return
+	}
+	beyond := Padding
+	if slices.ContainsFunc(all, has(Uncounted)) {
+		beyond = Uncounted
+	}
+	s.merge(beyond, item)
+}
+
+func not(holds func(sheet) bool) func(sheet) bool { return func(x sheet) bool { return !holds(x) } }
+
+// merge merges items in all sheets.
+func (s *sample) merge(as Item, list ...Item) {
+	for _, sheets := range [][]sheet{s.base, s.other} {
+		for i := range sheets {
+			sheets[i] = sheets[i].merge(as, list...)
+		}
+	}
 }
 
 // together merges items into the server's if only some of the sheets have the first of
@@ -70,13 +101,8 @@ func (s *sample) alike() {
 func (s *sample) together(list ...Item) {
 	split := func(x sheet) bool { return x.find(list[0]).value > 0 }
 	all := slices.Concat(s.base, s.other)
-	if !slices.ContainsFunc(all, split) || !slices.ContainsFunc(all, func(x sheet) bool { return !split(x) }) {
-		return
-	}
-	for _, sheets := range [][]sheet{s.base, s.other} {
-		for i := range sheets {
-			sheets[i] = sheets[i].merge(Server, list...)
-		}
+	if slices.ContainsFunc(all, split) && slices.ContainsFunc(all, not(split)) {
+		s.merge(Server, list...)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"rumbench/engine"
+	"rumbench/internal/account"
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
@@ -157,12 +158,17 @@ func (s *Step) disturbs() bool {
 func (s *Step) traffic() string {
 	const much = 1024 // KB/s
 	others := func(side *Side) float64 { return side.metric(metric.OthersReadKB) + side.metric(metric.OthersWriteKB) }
+	own := func(r *run) float64 {
+		read, _ := account.Counter(r.Counters, "process.read_bytes")
+		written, _ := account.Counter(r.Counters, "process.write_bytes")
+		return (read + written) / 1024
+	}
 	base, other := others(&s.Base), others(&s.New)
 	larger := &s.New
 	if base > other {
 		larger = &s.Base
 	}
-	if !(max(base, other) > max(much*larger.seconds(), larger.mean((*run).traffic)) && apart(base, other, 1)) {
+	if !(max(base, other) > max(much*larger.seconds(), larger.mean(own)) && apart(base, other, 1)) {
 		return ""
 	}
 	return " (they read and wrote " + instead(func(kb float64) string { return bytes(kb * 1024) }, base, other) + ")"

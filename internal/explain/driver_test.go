@@ -42,8 +42,8 @@ func rated(name string) func(*result.Step, float64) {
 }
 
 var drivers = []driver{
-	{"text log", false, false, 8, counter(account.GrownBytes(engine.MessageFile))},
-	{"binary log", false, false, 8, counter(account.GrownBytes(engine.BinlogFile))},
+	{"text log", false, false, 8000, counter(account.GrownBytes(engine.MessageFile))},
+	{"binary log", false, false, 8000, counter(account.GrownBytes(engine.BinlogFile))},
 	{"connections", false, false, 1, counter(engine.Connects)},
 	{"it prepares", false, false, 1, counter(engine.Prepares)},
 	{"sorts or temporary tables", false, false, 1, counter(engine.Spills)},

@@ -221,7 +221,7 @@ func (s *Step) clients() (more bool, times float64) {
 
 // paced returns the groups of clients beside those of the primary operation that do what they do at
 // a rate, however fast the engine is.
-func (r *run) paced() (out []string) {
+func paced(r *run) (out []string) {
 	for i := range r.Groups {
 		g := &r.Groups[i]
 		if _, does := g.Units[r.Primary]; !does && (g.Open || g.Rate > 0) {
@@ -235,7 +235,7 @@ func (r *run) paced() (out []string) {
 // there are no such clients.
 func inProgress(_ *view, _ *Sum, side *Side) float64 {
 	return side.mean(func(r *run) (sum float64) {
-		groups := r.paced()
+		groups := paced(r)
 		if len(groups) == 0 {
 			return math.NaN()
 		}
@@ -251,13 +251,13 @@ func inProgress(_ *view, _ *Sum, side *Side) float64 {
 // busierBeside reports whether the operations of other clients take more of the engine's time if
 // there is more of the item, as they may: the time of a session, at least a twentieth.
 func busierBeside(v *view, s *Sum, c *Cause) bool {
-	each := (v.Base.mean((*run).window) + v.New.mean((*run).window)) / 2
+	each := (v.Base.mean(window) + v.New.mean(window)) / 2
 	more := inProgress(v, s, &v.New) - inProgress(v, s, &v.Base)
 	return grows(inProgress, 0.3, 0.05)(v, s, c) && more*each/(c.New-c.Base) >= goodPart
 }
 
 // window is the time of the step, in µs per unit.
-func (r *run) window() float64 { return r.Seconds * 1e6 / r.units }
+func window(r *run) float64 { return r.Seconds * 1e6 / r.units }
 
 // differs returns the condition that a knob that affects any of these differs.
 func differs(aspects ...engine.Aspect) condition {
@@ -319,16 +319,21 @@ func slowDevice(v *view, s *Sum, c *Cause) bool {
 	base, other := request(v, s, &v.Base), request(v, s, &v.New)
 	queue := growth("device.queue_ns")
 	before, after := queue(v, s, &v.Base), queue(v, s, &v.New)
-	if (other > base) != (c.New > c.Base) {
-		return false
+	if (other > base) != (c.New > c.Base) || apart(requestKB(v, s, &v.Base), requestKB(v, s, &v.New), 0.5) {
+		return false // larger requests take longer
 	}
 	return max(base, other) > slower*min(base, other) && (after-before)/1e3/(c.New-c.Base) >= goodPart
 }
 
 // request is the duration of a request to the device, in µs; NaN if it is unknown.
-func request(v *view, s *Sum, side *Side) float64 {
-	number := func(name string) float64 { return growth("device."+name)(v, s, side) }
-	return (number("read_ns") + number("write_ns")) / (number("reads") + number("writes")) / 1e3
+func request(v *view, s *Sum, side *Side) float64 { return perRequest(v, s, side, "_ns") / 1e3 }
+
+// requestKB is the size of a request to the device; NaN if it is unknown.
+func requestKB(v *view, s *Sum, side *Side) float64 { return perRequest(v, s, side, "_bytes") / 1024 }
+
+func perRequest(v *view, s *Sum, side *Side, number string) float64 {
+	n := func(name string) float64 { return growth("device."+name)(v, s, side) }
+	return (n("read"+number) + n("write"+number)) / (n("reads") + n("writes"))
 }
 
 // gauge returns the mean of a gauge at the end of the step; ok is false unless all runs

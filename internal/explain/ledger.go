@@ -255,13 +255,6 @@ func (r *run) ceiling(limit Limit) sheet {
 		{item: Needs, value: done * r.Seconds / r.units, divides: true}}
 }
 
-// traffic returns the KB that the engine's processes read and wrote.
-func (r *run) traffic() float64 {
-	read, _ := account.Counter(r.Counters, "process.read_bytes")
-	written, _ := account.Counter(r.Counters, "process.write_bytes")
-	return (read + written) / 1024
-}
-
 // value returns a row's value per the unit of another row.
 func (r *run) value(name, op string, like compare.Key) float64 {
 	if row := metric.Find(r.Rows, name, op, like.Per); row != nil {

@@ -1,12 +1,14 @@
 package explain
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
 	"rumbench/engine"
 	"rumbench/internal/account"
 	"rumbench/internal/metric"
+	"rumbench/internal/text/quantity"
 )
 
 // Limit is what limits a target in a step, by a law of queues and not by correlation: a
@@ -195,4 +197,36 @@ func (r *run) limit() Limit {
 		return ByStalls
 	}
 	return Unlimited
+}
+
+// limited returns what limits the two; "" if that says nothing about the difference.
+func (s sentences) limited() string {
+	if !s.Rate.Sure() || max(s.Base.shared(), s.New.shared()) > mostShared {
+		return ""
+	}
+	return s.limits()
+}
+
+// limits returns what limits the two, and how far the next limit is.
+func (s sentences) limits() string {
+	b, n := s.Base.Limit, s.New.Limit
+	text := ""
+	switch {
+	case b == n && b == Unlimited:
+		return ""
+	case b == n:
+		text = fmt.Sprintf("Both are limited by %s.", b)
+	case b == Unlimited:
+		text = fmt.Sprintf("%s is limited by %s.", s.New.Target.Name, n)
+	case n == Unlimited:
+		text = fmt.Sprintf("%s is limited by %s.", s.Base.Target.Name, b)
+	default:
+		text = fmt.Sprintf("%s is limited by %s, %s by %s.", s.Base.Target.Name, b, s.New.Target.Name, n)
+	}
+	more := s.about(func(s *Side) bool { return s.wall() > 1 },
+		func(s *Side) string { return name(s) + " to " + quantity.Times(s.wall()) + " its throughput" })
+	if more != "" {
+		text += " Without that, the processors would limit " + more + "."
+	}
+	return text
 }

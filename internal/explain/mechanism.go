@@ -82,11 +82,10 @@ func (s structures) writes(side *Side, k compare.Key) string {
 		return ""
 	}
 	switch shape := side.shape(); {
-	case shape != engine.CopyOnWrite && counted < goodPart*all: // it does not count most of it, as in a bulk load
 	case shape == engine.InPlace:
 		return side.inPlace(k, all)
 	case shape == engine.Leveled:
-		return side.merges(k)
+		return side.merges(k, all)
 	case shape == engine.CopyOnWrite:
 		page := bytes(float64(side.runs[0].Structure.Page))
 		return fmt.Sprintf("copies the pages of %s from leaf to root: %s per %s%s", page, kb(all), k.Per,
@@ -125,18 +124,29 @@ func (s *Side) inPlace(k compare.Key, all float64) string {
 }
 
 // merges names what an LSM tree writes. In a short step it may be the log alone.
-func (s *Side) merges(k compare.Key) string {
+func (s *Side) merges(k compare.Key, all float64) string {
 	log, flush := s.part(k, account.LogPart), s.part(k, account.FlushPart)
 	merged := s.part(k, account.CompactionPart)
-	switch {
-	case log+flush+merged == 0:
-		return ""
-	case flush+merged < alike*log:
-		return fmt.Sprintf("wrote only its log here, %s per %s: flushes and merges come later", kb(log), k.Per)
+	const uncounted = "%s that it does not count"
+	left := all - (log + flush + merged)
+	if left < alike*all {
+		left = 0
 	}
-	list := []string{"appends " + kb(log) + " to its log", "flushes " + kb(flush)}
-	if merged > 0 {
-		list = append(list, "merges "+kb(merged))
+	switch {
+	case flush+merged < alike*log && left == 0:
+		return fmt.Sprintf("wrote only its log here, %s per %s: flushes and merges come later", kb(log), k.Per)
+	case flush+merged < alike*log:
+		return fmt.Sprintf("wrote %s of log here and "+uncounted+" per %s: flushes and merges come later", kb(log), kb(left),
+			k.Per)
+	}
+	var list []string
+	for _, part := range []struct {
+		format string
+		kb     float64
+	}{{"appends %s to its log", log}, {"flushes %s", flush}, {"merges %s", merged}, {"writes " + uncounted, left}} {
+		if part.kb >= 0.01*all {
+			list = append(list, fmt.Sprintf(part.format, kb(part.kb)))
+		}
 	}
 	return quantity.Joined(list) + " per " + k.Per
 }

@@ -123,21 +123,26 @@ func (p *Paragraph) cost(name string, once func(string) string, line func([]*com
 	sum := first.sumOf(name)
 	aside := name == metric.SpaceAmplification && !p.holds(p.last) ||
 		name == metric.WriteKB && first.Of.WritesPer != first.Of.Primary // of other operations than the step is about
-	if sum != nil && !p.matters(sum.Effect) || aside {
+	if aside {
 		return
 	}
-	if text := (structures{first.Step}).mechanism(name); text != "" {
+	effects, known := p.effects(name), sum == nil || p.matters(sum.Effect)
+	if text := (structures{first.Step}).mechanism(name); text != "" && (known || first.asked()) {
 		later := ""
 		if name == metric.WriteKB {
 			later = once((structures{first.Step}).later())
 		}
-		line(p.effects(name), text, later)
+		if !known {
+			effects = nil // of numbers that are a lower bound on one side
+		}
+		line(effects, text, later)
 		return
 	}
 	switch {
+	case !known:
 	case sum != nil:
 		if causes := p.causes(name); causes != "" {
-			line(p.effects(name), append([]string{first.sizes(sum), causes}, p.predicted(name)...)...)
+			line(effects, append([]string{first.sizes(sum), causes}, p.predicted(name)...)...)
 		}
 	case first.asked():
 		line(nil, p.predicted(name)...)
@@ -161,18 +166,10 @@ func (p *Paragraph) matters(e *compare.Effect) bool {
 	return e.Sure() || e.TooFew() && math.Abs(math.Log(e.Ratio)) >= worthALine
 }
 
-// limited returns what limits the two; "" if that says nothing about the difference.
-func (s sentences) limited() string {
-	if !s.Rate.Sure() || max(s.Base.shared(), s.New.shared()) > mostShared {
-		return ""
-	}
-	return s.limits()
-}
-
 // explainedByCPU reports whether the ledger of the processors explains the throughput.
 func (s sentences) explainedByCPU() bool {
 	t := s.rate()
-	return t != nil && t.Of == Processors && t.Total.Proven()
+	return t != nil && t.Of == Processors && (t.Total.Proven() || t.TooFew())
 }
 
 // onTheWay returns what else differs that a unit needs, if the throughput is proven to differ.
@@ -208,30 +205,6 @@ func (p *Paragraph) effects(name string) (out []*compare.Effect) {
 		}
 	}
 	return out
-}
-
-// limits returns what limits the two, and how far the next limit is.
-func (s sentences) limits() string {
-	b, n := s.Base.Limit, s.New.Limit
-	text := ""
-	switch {
-	case b == n && b == Unlimited:
-		return ""
-	case b == n:
-		text = fmt.Sprintf("Both are limited by %s.", b)
-	case b == Unlimited:
-		text = fmt.Sprintf("%s is limited by %s.", s.New.Target.Name, n)
-	case n == Unlimited:
-		text = fmt.Sprintf("%s is limited by %s.", s.Base.Target.Name, b)
-	default:
-		text = fmt.Sprintf("%s is limited by %s, %s by %s.", s.Base.Target.Name, b, s.New.Target.Name, n)
-	}
-	more := s.about(func(s *Side) bool { return s.wall() > 1 },
-		func(s *Side) string { return name(s) + " to " + quantity.Times(s.wall()) + " its throughput" })
-	if more != "" {
-		text += " Without that, the processors would limit " + more + "."
-	}
-	return text
 }
 
 // causes returns the causes of a number's difference; "" if no item is proven. If trials

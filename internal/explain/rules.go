@@ -88,7 +88,8 @@ var waited = []naming{
 	{RuleDevice, Law, []Item{Can}, nil, func(v *view, s *Sum, c *Cause) string {
 		return "the device can do " + v.change(s, c) + " " + v.ceiling().noun() + " per second"
 	}, nil},
-	{RuleCommits, Accounted, []Item{Needs}, limitedByFlushes, says("it needs %s device flushes", engine.AspectLogSync), nil},
+	{RuleCommits, Accounted, []Item{Needs}, limitedByFlushes,
+		says("it needs %s device flushes", engine.AspectLogSync), nil},
 	{RuleDevice, Accounted, []Item{Needs}, nil, func(v *view, s *Sum, c *Cause) string {
 		return "it needs " + v.change(s, c) + " device " + v.ceiling().noun()
 	}, nil},
@@ -327,7 +328,7 @@ func missed(v *view, s *Sum, c *Cause) string {
 }
 
 func besideText(v *view, s *Sum, c *Cause) string {
-	return "operations of " + quantity.Joined(v.New.runs[0].paced()) + " are in progress for " +
+	return "operations of " + quantity.Joined(paced(&v.New.runs[0])) + " are in progress for " +
 		both("%s of the time", quantity.RoughShare, inProgress)(v, s, c)
 }
 

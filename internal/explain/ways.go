@@ -63,11 +63,13 @@ func wayNamings(ways []way) (out []naming) {
 	return out
 }
 
-// otherWays are the ways that differ, of those that no sentence of the step has named.
+// otherWays are the ways that differ, of those that no sentence of the step has named, and that
+// may be a good part of the time's difference.
 func otherWays(v *view) (out []string) {
+	relevant := goodPart * math.Abs(v.New.mean(sessionTime)-v.Base.mean(sessionTime))
 	for _, w := range slices.Concat(ways, work) {
 		base, other := w.n(v, nil, &v.Base), w.n(v, nil, &v.New)
-		if !apart(base, other, wayRatio) || w.each*math.Abs(other-base) < leastWay ||
+		if !apart(base, other, wayRatio) || w.each*math.Abs(other-base) < max(leastWay, relevant) ||
 			slices.ContainsFunc(v.Sums, func(sum *Sum) bool { return sum.names(w.rule) || sum.names(w.within) }) {
 			continue
 		}
@@ -75,6 +77,9 @@ func otherWays(v *view) (out []string) {
 	}
 	return out
 }
+
+// sessionTime is the time of all clients, in µs per unit.
+func sessionTime(r *run) float64 { return window(r) * float64(max(1, r.clients())) }
 
 // leastWay is the least of µs that a way must be able to cost.
 const leastWay = 1

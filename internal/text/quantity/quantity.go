@@ -22,11 +22,11 @@ func Known(v float64) *float64 {
 	return &v
 }
 
-// Interval returns an interval in a sentence, “ (0.48 to 0.52)”; "" if it is unknown, or narrower
-// than the digits shown.
+// Interval returns an interval of a ratio in a sentence, “ (0.48 to 0.52)”; "" if it is unknown,
+// narrower than the digits shown, or next to zero.
 func Interval(low, high float64) string {
 	a, b := Digits(low), Digits(high)
-	if !Finite(low) || !Finite(high) || a == b {
+	if !Finite(low) || !Finite(high) || a == b || math.Abs(high) < leastRatio {
 		return ""
 	}
 	return " (" + a + " to " + b + ")"

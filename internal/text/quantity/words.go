@@ -19,8 +19,16 @@ func Four(v float64) string {
 	return Whole(v)
 }
 
+// leastRatio is the least ratio whose digits say anything.
+const leastRatio = 0.001
+
 // Times writes a ratio.
-func Times(r float64) string { return Digits(r) + "×" }
+func Times(r float64) string {
+	if r > 0 && r < leastRatio {
+		return "<" + Digits(leastRatio) + "×"
+	}
+	return Digits(r) + "×"
+}
 
 // Share writes a share that may well be a round one.
 func Share(share float64) string { return Amount(100*share) + " %" }
