@@ -103,6 +103,8 @@ func (s *Step) effect(name string) *compare.Effect {
 func (e *Explanation) designText(s *Step) string {
 	things := quantity.Texts(e.Differ, differenceText)
 	switch {
+	case len(things) == 0 && e.Differs() && s != nil && s.disturbs():
+		return "Nothing that is recorded differs between the two, but " + s.uneven() + "."
 	case len(things) == 0 && e.Differs():
 		return "Nothing that is recorded differs between the two: the numbers differ by something that is not."
 	case len(things) == 0 || s == nil || e.unlikeEngines():
@@ -125,8 +127,7 @@ func (e *Explanation) designText(s *Step) string {
 		return fmt.Sprintf("%s: together they make %s %s. An experiment separates them (--experiment).", list, e.New.Name,
 			ratio)
 	case disturbed:
-		return fmt.Sprintf("%s: %s is %s; but other programs did not disturb both alike%s, and may be the cause.", list,
-			e.New.Name, ratio, s.traffic())
+		return fmt.Sprintf("%s: %s is %s; but %s.", list, e.New.Name, ratio, s.uneven())
 	}
 	const apart = "goes with it, but the trials of the two did not alternate: something else may be the cause."
 	return fmt.Sprintf("%s: %s is %s. That %s", list, e.New.Name, ratio, apart)
@@ -151,6 +152,11 @@ func (s *Step) disturbs() bool {
 	const much = 0.15 // of the processors
 	base, other := s.Base.shared(), s.New.shared()
 	return max(base, other) > much && apart(base, other, 1) || s.traffic() != ""
+}
+
+// uneven returns that other programs may be the cause.
+func (s *Step) uneven() string {
+	return "other programs did not disturb both alike" + s.traffic() + ", and may be the cause"
 }
 
 // traffic returns what other programs read and wrote on both sides, if that is much more on one

@@ -110,3 +110,47 @@ func TestRatedBeside(t *testing.T) {
 		}
 	}
 }
+
+// Knobs that act on the same numbers are named together: a share belongs to the item, and to none
+// of them.
+func TestKnobsTogether(t *testing.T) {
+	subject := usual()
+	subject.server, subject.knobs = 150, map[string]string{"compression": "zstd", "page": "32KiB"}
+	_, sentence := first(explained(usual(), subject, 4, 1))
+	for _, want := range []string{"it needs 151 µs instead of 99.1 µs of server CPU, probably because of ", "compression zstd instead of the default", " or ", "page 32KiB instead of the default"} {
+		if !strings.Contains(sentence, want) {
+			t.Errorf("no %q in %q", want, sentence)
+		}
+	}
+}
+
+// That CPU is needed, or that the client takes longer, is where the time goes, and no reason.
+func TestPlaceIsNoReason(t *testing.T) {
+	subject := usual()
+	subject.server = 150
+	if text := said(explained(usual(), subject, 4, 1)); !strings.Contains(text, "It needs 151 µs") || strings.Contains(text, "Because") {
+		t.Error(text)
+	}
+}
+
+// What other programs read and wrote on one side only may be the cause.
+func TestTraffic(t *testing.T) {
+	for _, kb := range []float64{0, 1e6} {
+		for _, knobs := range []map[string]string{nil, {"options.x": "1"}} {
+			trials := noisy(usual(), slower(knobs), 4, 1, 0.02)
+			for _, tr := range trials {
+				amount := kb
+				if tr.Target == "a" {
+					amount = 100
+				}
+				for _, name := range []string{"others_read_kb", "others_write_kb"} {
+					row(name, "", "")(&tr.Steps[1], amount)
+				}
+			}
+			lead := strings.Join(explainedOf(trials).Lead(), " ")
+			if has := strings.Contains(lead, "did not disturb both alike (they read and wrote 1.91 GiB instead of 200 KiB)"); has != (kb > 0) {
+				t.Errorf("%g KB: %s", kb, lead)
+			}
+		}
+	}
+}
