@@ -103,10 +103,8 @@ func (s *Step) effect(name string) *compare.Effect {
 func (e *Explanation) designText(s *Step) string {
 	things := quantity.Texts(e.Differ, differenceText)
 	switch {
-	case len(things) == 0 && e.Differs() && s != nil && s.disturbs():
-		return "Nothing that is recorded differs between the two, but " + s.uneven() + "."
 	case len(things) == 0 && e.Differs():
-		return "Nothing that is recorded differs between the two: the numbers differ by something that is not."
+		return "Nothing that is recorded differs between the two" + s.unset()
 	case len(things) == 0 || s == nil || e.unlikeEngines():
 		return ""
 	}
@@ -152,6 +150,23 @@ func (s *Step) disturbs() bool {
 	const much = 0.15 // of the processors
 	base, other := s.Base.shared(), s.New.shared()
 	return max(base, other) > much && apart(base, other, 1) || s.traffic() != ""
+}
+
+// unset returns the end of a sentence: by what two targets may differ of which nothing differs.
+func (s *Step) unset() string {
+	const unknown = ": the numbers differ by something that is not."
+	if s == nil {
+		return unknown
+	}
+	if s.disturbs() {
+		return ", but " + s.uneven() + "."
+	}
+	for _, l := range ofDevice {
+		if base, other := s.Base.can(l), s.New.can(l); base > 0 && other > 0 && apart(base, other, 1) {
+			return ", but the device can do " + instead(quantity.Thousandths, base, other) + " " + l.noun() + " per second."
+		}
+	}
+	return unknown
 }
 
 // uneven returns that other programs may be the cause.

@@ -250,7 +250,10 @@ func (r *run) device() sheet {
 
 // ceiling splits the rate by the device limit; nil if that is unknown.
 func (r *run) ceiling(limit Limit) sheet {
-	done, share := r.deviceUse(limit)
+	done, share := r.deviceWork(limit)
+	if r.disturbed() {
+		return nil
+	}
 	return sheet{{item: Can, value: done / share}, {item: Used, value: share},
 		{item: Needs, value: done * r.Seconds / r.units, divides: true}}
 }

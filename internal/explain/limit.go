@@ -74,12 +74,21 @@ func (l Limit) noun() string {
 	return map[Limit]string{ByFlushes: "flushes", ByRequests: "requests", ByBytes: "KB"}[l]
 }
 
-// deviceUse returns the device work of a limit's kind that a run did per second, and its
-// share of the device's capacity by a probe: more than 1 if the probe found too little, and
-// 0 if the device was not probed, or others used it.
-func (r *run) deviceUse(limit Limit) (done, share float64) {
+// deviceUse returns the share of the device's capacity that a run used: more than 1 if the probe
+// found too little, and 0 if the device was not probed, or others used it.
+func (r *run) deviceUse(limit Limit) float64 {
+	if r.disturbed() {
+		return 0
+	}
+	_, share := r.deviceWork(limit)
+	return share
+}
+
+// deviceWork returns the device work of a limit's kind that was done per second, other programs'
+// included, and its share of the device's capacity by a probe; 0 if it was not probed.
+func (r *run) deviceWork(limit Limit) (done, share float64) {
 	can := r.trial.Ceilings
-	if can == nil || r.disturbed() {
+	if can == nil {
 		return 0, 0
 	}
 	per := func(name string) float64 {
@@ -102,7 +111,7 @@ func (r *run) deviceUse(limit Limit) (done, share float64) {
 // mostUsed returns the device limit that a run is nearest to.
 func (r *run) mostUsed() (limit Limit, share float64) {
 	for _, l := range ofDevice {
-		if _, s := r.deviceUse(l); s > share {
+		if s := r.deviceUse(l); s > share {
 			limit, share = l, s
 		}
 	}
@@ -113,7 +122,7 @@ func (r *run) mostUsed() (limit Limit, share float64) {
 // the runs; 0 if it is unknown.
 func (s *Side) can(limit Limit) (sum float64) {
 	for i := range s.runs {
-		done, share := s.runs[i].deviceUse(limit)
+		done, share := s.runs[i].deviceWork(limit)
 		if !(share > 0) {
 			return 0
 		}
@@ -149,10 +158,7 @@ func (s *Step) ceiling() (limit Limit) {
 
 // used returns the share of the device's capacity that was used, as the mean over the runs.
 func (s *Side) used(limit Limit) float64 {
-	return s.mean(func(r *run) float64 {
-		_, share := r.deviceUse(limit)
-		return share
-	})
+	return s.mean(func(r *run) float64 { return r.deviceUse(limit) })
 }
 
 // busiest returns the thread of a server that ran most, and its share of the time.

@@ -101,7 +101,7 @@ var waited = []naming{
 	{RuleRowLocks, Accounted, []Item{Writers}, nil, writersWait, nil},
 	{RuleStalls, Accounted, []Item{Stalled}, nil, says("the engine held up writes for %s"), nil},
 	{RuleCommits, Accounted, kin(commit), nil, func(v *view, s *Sum, c *Cause) string {
-		return "commits wait " + v.change(s, c) + " for the log" + syncs(v, s) + v.also(engine.AspectLogSync)
+		return takes(v, s, c) + syncs(v, s) + v.also(engine.AspectLogSync)
 	}, nil},
 	{RuleCommits, Accounted, []Item{Flushes}, nil, says("device flushes take %s", engine.AspectLogSync), nil},
 	{RuleRowLocks, Accounted, []Item{Item(engine.RoleRow)}, nil, says("sessions wait %s for row locks"), nil},
@@ -256,6 +256,8 @@ func knob(aspects ...engine.Aspect) wording {
 func takes(v *view, s *Sum, c *Cause) string {
 	change := v.change(s, c)
 	switch format := items[c.Item].says; {
+	case c.Item.is(commit):
+		return "commits wait " + change + " for the log"
 	case format == "":
 		return fmt.Sprintf("sessions wait %s for %s", change, c.Item)
 	case c.Item == Server && !v.New.embedded():
