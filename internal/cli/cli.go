@@ -23,6 +23,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
+	"rumbench/internal/plan"
 	"rumbench/internal/run/campaign"
 	"rumbench/internal/text/escape"
 	"rumbench/internal/text/hint"
@@ -128,7 +129,31 @@ func wrongFlag(c *cobra.Command, err error) error {
 			names = append(names, "--"+f.Name)
 		}
 	})
-	return usage(hint.With(err, hint.Meant("--"+unknown.GetSpecifiedName(), names, flagsOf(c))))
+	name := unknown.GetSpecifiedName()
+	otherwise := flagsOf(c)
+	if c.Name() == "run" && plan.HasKey(name) {
+		otherwise = "it is a key of the plan: --set " + name + "=VALUE"
+	}
+	return usage(hint.With(err, hint.Meant("--"+name, names, otherwise)))
+}
+
+// atLeast checks that a command has arguments, at least one.
+func atLeast(needed string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return fmt.Errorf("%s needs %s", c.Name(), needed)
+		}
+		return nil
+	}
+}
+
+// afterDashes returns a hint at flags that stand after “--”, where they are arguments; "" if there
+// are none.
+func afterDashes(args []string) string {
+	if i := slices.IndexFunc(args, func(s string) bool { return strings.HasPrefix(s, "-") }); i >= 0 {
+		return args[i] + " stands after --, where nothing is a flag"
+	}
+	return ""
 }
 
 // flagsOf returns a hint to the documentation of a command.

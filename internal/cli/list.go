@@ -40,7 +40,7 @@ func newListCommand(a *App) *cobra.Command {
 	}
 	c.AddCommand(
 		plain("engines", "the engines, with their options", func(w io.Writer) error { return listEngines(a, w) }),
-		plain("workloads", "the workloads, with their presets and parameters", listWorkloads),
+		newListWorkloadsCommand(a),
 		plain("metrics", "the metrics, with their units and what they mean", listMetrics),
 		newListRunsCommand(a))
 	return c
@@ -89,9 +89,30 @@ func listEngines(a *App, w io.Writer) error {
 	return page.Text(w, list, page.TextStyle{})
 }
 
-func listWorkloads(w io.Writer) error {
+func newListWorkloadsCommand(a *App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "workloads [NAME]",
+		Short: "the workloads, with their presets and parameters",
+		Args:  args(cobra.MaximumNArgs(1)),
+		RunE: func(_ *cobra.Command, names []string) error {
+			all := workloads.Workloads()
+			if len(names) == 0 {
+				return listWorkloads(a.Stdout, all)
+			}
+			named := func(wl workload.Workload) bool { return wl.Info().Name == names[0] }
+			i := slices.IndexFunc(all, named)
+			if i < 0 {
+				known := quantity.Texts(all, func(wl workload.Workload) string { return wl.Info().Name })
+				return usage(hint.Errorf(hint.OneOf(names[0], known), "there is no workload %q", names[0]))
+			}
+			return listWorkloads(a.Stdout, all[i:i+1])
+		},
+	}
+}
+
+func listWorkloads(w io.Writer, shown []workload.Workload) error {
 	var list []page.Block
-	for _, wl := range workloads.Workloads() {
+	for _, wl := range shown {
 		i := wl.Info()
 		t := page.Tree{Text: i.Name + ": " + i.Doc}
 		presets := t.Add("presets")

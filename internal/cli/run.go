@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -24,6 +25,7 @@ import (
 	"rumbench/internal/run/campaign"
 	"rumbench/internal/run/forecast"
 	"rumbench/internal/server"
+	"rumbench/internal/text/hint"
 )
 
 type runOptions struct {
@@ -46,7 +48,7 @@ func newRunCommand(a *App) *cobra.Command {
 		Args: args(func(_ *cobra.Command, args []string) error {
 			switch {
 			case o.resume == "" && len(args) != 1:
-				return fmt.Errorf("run wants one plan, not %d", len(args))
+				return hint.With(fmt.Errorf("run wants one plan, not %d", len(args)), afterDashes(args))
 			case o.resume != "" && (len(args) > 0 || o.out != "" || len(o.sets) > 0 || o.calibrate):
 				return errors.New("--resume continues a campaign as it was begun: it cannot be combined with a plan, --out, " +
 					"--set or --calibrate")
@@ -99,10 +101,24 @@ func (p *lookedAt) look(ctx context.Context) plan.Option {
 // loadPlan reads a plan from a file, or a pipe.
 func loadPlan(path string, sets []string, options ...plan.Option) (*plan.Plan, error) {
 	src, err := regular.ReadText(path)
+	if help := withSuffix(path); err != nil && help != "" {
+		err = hint.With(err, help)
+	}
 	if err != nil {
 		return nil, usage(err)
 	}
 	return plan.Load(path, src, sets, catalog.Plugins{}, options...)
+}
+
+// withSuffix returns a hint at the file of a plan that is named without its ending; "" if there is
+// none.
+func withSuffix(path string) string {
+	for _, suffix := range []string{".yaml", ".yml"} {
+		if _, err := os.Stat(path + suffix); err == nil {
+			return hint.AnyOf([]string{path + suffix})
+		}
+	}
+	return ""
 }
 
 func runPlan(ctx context.Context, a *App, o runOptions, path string) error {

@@ -177,7 +177,7 @@ func (s *Step) uneven() string {
 // traffic returns what other programs read and wrote on both sides, if that is much more on one
 // of them, and more than the engine's own; "" otherwise.
 func (s *Step) traffic() string {
-	const much = 1024 // KB/s
+	const much = 16 << 10 // KB/s, of a device that can do many times that
 	others := func(side *Side) float64 { return side.metric(metric.OthersReadKB) + side.metric(metric.OthersWriteKB) }
 	own := func(r *run) float64 {
 		read, _ := account.Counter(r.Counters, "process.read_bytes")

@@ -344,7 +344,7 @@ func (s *Side) gauge(name string) (sum float64, ok bool) {
 
 // start returns the mean of a gauge before the step: at the end of the one before it in
 // each trial.
-func (s *Side) start(name string) (sum float64, ok bool) { return s.gaugeIn(name, (*run).before) }
+func (s *Side) start(name string) (sum float64, ok bool) { return s.gaugeIn(name, before) }
 
 func (s *Side) gaugeIn(name string, value func(*run) *result.Step) (sum float64, ok bool) {
 	for i := range s.runs {

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -378,7 +379,7 @@ func (r *run) splitReads(k compare.Key) sheet {
 func (r *run) splitSpace(compare.Key) (out sheet) {
 	for i := range r.Rows {
 		if row := &r.Rows[i]; row.Metric == metric.SpacePart {
-			out = append(out, entry{item: space(engine.FileClass(row.Op)), value: row.Value})
+			out = append(out, entry{item: cmp.Or(space(engine.FileClass(row.Op)), Item(row.Op)), value: row.Value})
 		}
 	}
 	if all := metric.Find(r.Rows, metric.SpaceAmplification, "", ""); all != nil && len(out) > 0 {

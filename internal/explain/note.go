@@ -258,7 +258,7 @@ func (s *Side) seconds() float64 { return s.mean(func(r *run) float64 { return r
 func (s *Side) embedded() bool { return len(s.runs) > 0 && s.runs[0].trial.Hosting == result.Embedded }
 
 // before returns the step before the run's; nil if it is the first.
-func (r *run) before() *result.Step {
+func before(r *run) *result.Step {
 	for i := range r.trial.Steps {
 		if &r.trial.Steps[i] == r.Step && i > 0 {
 			return &r.trial.Steps[i-1]

@@ -128,3 +128,6 @@ var publishedRowKeys = strictyaml.Table[PublishedRow]{
 	strictyaml.Valued("per", "The unit of the costs, in the words of the results, such as insert row.", strictyaml.OneLine, func(r *PublishedRow, v string) { r.Per = v }),
 	strictyaml.Part[PublishedRow]("figures", "The numbers by metric, in the metric's unit.", figuresShape()),
 }
+
+// HasKey reports whether a plan may have the key.
+func HasKey(name string) bool { return slices.Contains(planKeys.Names(), name) }
