@@ -280,11 +280,11 @@ func (r structured) size(t workload.Touch) float64 {
 
 // mean returns a number of a run's database in the middle of the step.
 func (r *run) mean(name string) float64 {
-	before := 0.0
-	if b := r.before(); b != nil {
-		before = number(b, name)
+	first := 0.0
+	if s := before(r); s != nil {
+		first = number(s, name)
 	}
-	return (before + number(r.Step, name)) / 2
+	return (first + number(r.Step, name)) / 2
 }
 
 // number returns a number of the whole of a step; 0 if it has none.
