@@ -175,24 +175,26 @@ func (s *Step) uneven() string {
 }
 
 // traffic returns what other programs read and wrote on both sides, if that is much more on one
-// of them, and more than the engine's own; "" otherwise.
+// of them, and more than the engine's own, which is not little; "" otherwise.
 func (s *Step) traffic() string {
-	const much = 16 << 10 // KB/s, of a device that can do many times that
-	others := func(side *Side) float64 { return side.metric(metric.OthersReadKB) + side.metric(metric.OthersWriteKB) }
+	const much, little = 16 << 20, 100 << 10 // bytes/s
+	others := func(side *Side) float64 {
+		return 1024 * (side.metric(metric.OthersReadKB) + side.metric(metric.OthersWriteKB)) / side.seconds()
+	}
 	own := func(r *run) float64 {
 		read, _ := account.Counter(r.Counters, "process.read_bytes")
 		written, _ := account.Counter(r.Counters, "process.write_bytes")
-		return (read + written) / 1024
+		return (read + written) / r.Seconds
 	}
 	base, other := others(&s.Base), others(&s.New)
-	larger := &s.New
+	engine := s.New.mean(own)
 	if base > other {
-		larger = &s.Base
+		engine = s.Base.mean(own)
 	}
-	if !(max(base, other) > max(much*larger.seconds(), larger.mean(own)) && apart(base, other, 1)) {
+	if !(engine > little && max(base, other) > max(much, engine) && apart(base, other, 1)) {
 		return ""
 	}
-	return " (they read and wrote " + instead(func(kb float64) string { return bytes(kb * 1024) }, base, other) + ")"
+	return " (they read and wrote " + instead(func(v float64) string { return bytes(v) + "/s" }, base, other) + ")"
 }
 
 // warnings returns what limits the conclusions about all steps: too few trials, other programs.
