@@ -22,7 +22,7 @@ var suites = []string{
 }
 
 // mostTotal is the budget of all lines of Go without tests.
-const mostTotal = 120_281
+const mostTotal = 120_335
 
 // room is a part of the house: packages that belong together, and how large they may be.
 type room struct {
@@ -41,11 +41,11 @@ type room struct {
 var rooms = []room{
 	{"internal/need", 0, []string{"internal/need"}}, // of tests
 	{"model", 868, []string{"model"}},
-	{"internal/text", 2_137, []string{"internal/text/hint internal/text/quantity internal/text/escape", "internal/text/secret", "internal/text/strictyaml"}},
+	{"internal/text", 2_140, []string{"internal/text/hint internal/text/quantity internal/text/escape", "internal/text/secret", "internal/text/strictyaml"}},
 	{"internal/stat", 2_226, []string{"internal/stat internal/stat/hist"}},
 	{"internal/metric", 1_274, []string{"internal/metric"}},
 	{"internal/server", 2_096, []string{"internal/server"}},
-	{"engine", 25_435, []string{
+	{"engine", 25_442, []string{
 		"engine/fsize engine/wire", "engine", "engine/sqlkit engine/kvkit engine/native engine/enginetest",
 		"engine/sqlkit/stdsql engine/sqlkit/sqlkittest engine/serverkit engine/tarantool/iproto",
 		"engine/mysql/mysqlwire engine/postgres/pgwire", "engine/*", "engine/all",
@@ -58,7 +58,7 @@ var rooms = []room{
 	{"internal/run", 7_209, []string{"internal/run/drive internal/run/ratesearch", "internal/run/trial internal/run/forecast", "internal/run/campaign"}},
 	{"internal/importer", 7_477, []string{"internal/importer"}},
 	{"internal/compare", 4_130, []string{"internal/compare", "internal/compare/history internal/compare/history/historytest"}},
-	{"internal/explain", 5_599, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
+	{"internal/explain", 5_642, []string{"internal/explain/costmodel", "internal/explain internal/explain/price"}},
 	{"internal/page", 3_827, []string{"internal/page/picture internal/page/flame", "internal/page"}},
 	{"internal/report", 10_803, []string{"internal/report/verdict internal/report/published internal/report/trend", "internal/report"}},
 	{"internal/cli", 9_422, []string{"internal/cli/catalog internal/cli/progress internal/cli/doctor internal/cli/watch internal/cli/export", "internal/cli", "cmd/rumbench"}},

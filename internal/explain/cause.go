@@ -11,6 +11,7 @@ type Cause struct {
 	Rule                       Rule
 	Evidence                   Evidence
 	Sentence                   string // about the item
+	detail                     string // of it, that follows the share
 	// Driver is what makes the item differ, a clause that follows “because”, or “probably because”
 	// if it is a pattern. It is "" if that is not known, or if the item is the reason itself.
 	Driver string
@@ -30,9 +31,9 @@ func (c *Cause) Text() string { return c.with("") }
 func (c *Cause) with(share string) string {
 	switch {
 	case c.Driver == "":
-		return c.Sentence + share
+		return c.Sentence + share + c.detail
 	case c.Evidence == Pattern:
-		return c.Sentence + share + ", probably because " + c.Driver
+		return c.Sentence + share + c.detail + ", probably because " + c.Driver
 	}
-	return c.Sentence + share + ", because " + c.Driver
+	return c.Sentence + share + c.detail + ", because " + c.Driver
 }

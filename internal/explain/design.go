@@ -13,6 +13,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/text/quantity"
+	"rumbench/model"
 )
 
 // What differs between two targets is evidence by itself. The trials of a campaign alternate,
@@ -21,7 +22,20 @@ import (
 
 // differenceText returns a difference in words: “write_batch 5 instead of 50”.
 func differenceText(d compare.Difference) string {
-	return fmt.Sprintf("%s %s instead of %s", knobName(d), knobValue(d, d.New), knobValue(d, d.Base))
+	text := fmt.Sprintf("%s %s instead of %s", knobName(d), knobValue(d, d.New), knobValue(d, d.Base))
+	if d.What != "durability" {
+		return text
+	}
+	level := func(value string) int {
+		return slices.Index(model.Durabilities(), model.Durability(knobValue(d, value)))
+	}
+	switch base, other := level(d.Base), level(d.New); {
+	case min(base, other) < 0 || base == other:
+		return text
+	case other < base:
+		return text + " (which promises less)"
+	}
+	return text + " (which promises more)"
 }
 
 // knobValue returns a value in words. Servers report sizes in bytes.
@@ -205,7 +219,7 @@ func (e *Explanation) warnings() string {
 	}
 	others := spread(e.Steps, func(s *Step) float64 { return max(s.Base.shared(), s.New.shared()) }, mostShared)
 	if others != "" {
-		out = append(out, "Other programs used "+others+" of the processors: CPU time cannot explain throughput here.")
+		out = append(out, "Other programs used "+others+" of the processors: differences of CPU time are no evidence here.")
 	}
 	return strings.Join(out, " ")
 }

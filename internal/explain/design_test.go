@@ -90,7 +90,7 @@ func TestKinds(t *testing.T) {
 		}
 	}
 	for _, want := range []string{"a changes the pages of B-trees where they are; b appends changes to a log and merges sorted files later",
-		"a writes 9.91 KB", "of pages and as much again to the doublewrite buffer per query", "b wrote 1.50 KB of log here and 0.500 KB that it does not count per query: flushes and merges come later"} {
+		"a writes 9.91 KB", "of pages and as much again to the doublewrite buffer per query", "b wrote 1.50 KB of log here and 0.500 KB that its counters do not cover per query: flushes and merges come later"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, &text)
 		}
@@ -118,7 +118,7 @@ func TestKnobsTogether(t *testing.T) {
 	subject := usual()
 	subject.server, subject.knobs = 150, map[string]string{"compression": "zstd", "page": "32KiB"}
 	_, sentence := first(explained(usual(), subject, 4, 1))
-	for _, want := range []string{"it needs 151 µs instead of 99.1 µs of server CPU, probably because of ", "compression zstd instead of the default", " or ", "page 32KiB instead of the default"} {
+	for _, want := range []string{"b needs 151 µs instead of 99.1 µs of server CPU, probably because of ", "compression zstd instead of the default", " or ", "page 32KiB instead of the default"} {
 		if !strings.Contains(sentence, want) {
 			t.Errorf("no %q in %q", want, sentence)
 		}
@@ -129,7 +129,7 @@ func TestKnobsTogether(t *testing.T) {
 func TestPlaceIsNoReason(t *testing.T) {
 	subject := usual()
 	subject.server = 150
-	if text := said(explained(usual(), subject, 4, 1)); !strings.Contains(text, "It needs 151 µs") || strings.Contains(text, "Because") {
+	if text := said(explained(usual(), subject, 4, 1)); !strings.Contains(text, "b needs 151 µs") || strings.Contains(text, "Because") {
 		t.Error(text)
 	}
 }
@@ -146,7 +146,7 @@ func TestTraffic(t *testing.T) {
 				}
 				for _, name := range []string{"others_read_kb", "others_write_kb"} {
 					row(name, "", "")(&tr.Steps[1], amount)
-				tr.Steps[1].Counters = append(tr.Steps[1].Counters, observe.Change{Name: "process.write_bytes", Kind: engine.Counter, Value: 1e6})
+					tr.Steps[1].Counters = append(tr.Steps[1].Counters, observe.Change{Name: "process.write_bytes", Kind: engine.Counter, Value: 1e6})
 				}
 			}
 			lead := strings.Join(explainedOf(trials).Lead(), " ")

@@ -35,7 +35,8 @@ type Step struct {
 	Predicted []Prediction    // the costs that the structures should have
 	Rate      *compare.Effect // of the throughput; nil if it was not compared
 	Writes    *compare.Effect // of the KB written; nil if they were not
-	Ways      []string        // what else differs that a unit needs, in words
+	Ways      []string        // what else a unit needs more of where it takes longer, in words
+	Against   []string        // what it needs less of there
 	Why       string          // the reason if throughput is not explained; "" if it is
 }
 
@@ -98,7 +99,7 @@ func (e *Explanation) step(j *compare.Judgement, s *compare.Step) *Step {
 	for _, sum := range out.Sums {
 		sum.name(v)
 	}
-	out.Ways = otherWays(v)
+	out.Ways, out.Against = otherWays(v)
 	out.Sums = slices.DeleteFunc(out.Sums, (*Sum).repeats)
 	slices.SortStableFunc(out.Sums, func(a, b *Sum) int { return cmp.Compare(b.weight(), a.weight()) })
 	return out

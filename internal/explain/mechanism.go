@@ -118,7 +118,7 @@ func (s *Side) inPlace(k compare.Key, all float64) string {
 	add(whole, "%s of whole pages to its log")
 	add(log, "%s of log")
 	if all-sum > alike*all {
-		add(all-sum, "%s that it does not count")
+		add(all-sum, "%s that its counters do not cover")
 	}
 	return fmt.Sprintf("writes %s per %s", quantity.Joined(list), k.Per)
 }
@@ -127,7 +127,7 @@ func (s *Side) inPlace(k compare.Key, all float64) string {
 func (s *Side) merges(k compare.Key, all float64) string {
 	log, flush := s.part(k, account.LogPart), s.part(k, account.FlushPart)
 	merged := s.part(k, account.CompactionPart)
-	const uncounted = "%s that it does not count"
+	const uncounted = "%s that its counters do not cover"
 	left := all - (log + flush + merged)
 	if left < alike*all {
 		left = 0
@@ -160,7 +160,7 @@ func (s structures) later() string {
 	if math.IsNaN(base+other) || !apart(base, now, alike) && !apart(other, then, alike) {
 		return ""
 	}
-	return fmt.Sprintf("With what was put off, over all steps up to the next rest: %s per written row.",
+	return fmt.Sprintf("Over all steps up to the next rest, loads included, a written row costs %s.",
 		instead(kb, base, other))
 }
 

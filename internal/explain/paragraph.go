@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/internal/account"
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/text/quantity"
@@ -169,16 +170,26 @@ func (p *Paragraph) matters(e *compare.Effect) bool {
 // explainedByCPU reports whether the ledger of the processors explains the throughput.
 func (s sentences) explainedByCPU() bool {
 	t := s.rate()
-	return t != nil && t.Of == Processors && (t.Total.Proven() || t.TooFew())
+	if t == nil || !t.Total.Proven() && !t.TooFew() {
+		return false
+	}
+	return t.Of == Processors || t.Of == Threads && len(t.Causes) > 0 && t.Causes[0].Item == Item(account.ThreadCPU)
 }
 
 // onTheWay returns what else differs that a unit needs, if the throughput is proven to differ.
 func (s sentences) onTheWay() string {
 	const listed = 3
-	if !s.Rate.Sure() || len(s.Ways) == 0 {
-		return ""
+	var text []string
+	for _, ways := range []struct {
+		start string
+		list  []string
+	}{{"Also different", s.Ways}, {"Against it", s.Against}} {
+		if s.Rate.Sure() && len(ways.list) > 0 {
+			list := ways.list[:min(listed, len(ways.list))]
+			text = append(text, fmt.Sprintf("%s, per %s: %s.", ways.start, s.unit(), strings.Join(list, "; ")))
+		}
 	}
-	return "Also different, per " + s.unit() + ": " + strings.Join(s.Ways[:min(listed, len(s.Ways))], "; ") + "."
+	return strings.Join(text, " ")
 }
 
 // unit returns the name of a unit of the step's work: “insert row”.
@@ -226,7 +237,10 @@ func (p *Paragraph) causes(name string) (text string) {
 	case !proven:
 		return ""
 	case len(named) == 0 || named[0].Share < leastShare:
-		return nothing + first.guess(sum)
+		if guess := first.guess(sum); guess != "" {
+			return "No cause is proven." + guess
+		}
+		return nothing
 	}
 	switch rest := sum.Unexplained(); {
 	case rest > mostUnexplained:
@@ -282,7 +296,10 @@ func (p *Paragraph) because(name string, causes []Cause) string {
 		switch {
 		case i > 0 && c.Share < leastShare:
 		case !c.Reason() || !c.Proven():
-			out = append(out, quantity.Capital(in+text))
+			if !strings.HasPrefix(in+text, p.Steps[0].New.Target.Name) { // whose spelling is the user's
+				text = quantity.Capital(in + text)
+			}
+			out = append(out, text)
 		case last >= 0 && strings.HasPrefix(out[last], start):
 			out[last] += "; " + text
 		default:

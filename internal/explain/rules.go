@@ -110,7 +110,7 @@ var waited = []naming{
 	}, nil},
 	{RuleReads, Accounted, []Item{Item(engine.RoleIO)}, nil,
 		says("sessions wait %s for reads and writes of tables and indexes"), nil},
-	{RulePauses, Accounted, []Item{Between}, morePauses, says("clients are without an operation for %s"), nil},
+	{RulePauses, Accounted, []Item{Between}, morePauses, says("clients pause for %s between operations"), nil},
 	{RuleClient, Accounted, []Item{Client, Between}, nil, says("the client takes %s"), nil},
 	{RuleClient, Accounted, []Item{Item(engine.RoleClient)}, nil, says("sessions wait %s for their clients"), nil},
 }
@@ -154,7 +154,7 @@ var amounts = []naming{
 	{RuleDoublewrite, Accounted, []Item{Item(account.DoublewritePart)}, oneSided,
 		says("the doublewrite buffer takes %s", engine.AspectDoublewrite), nil},
 	{RuleWholePages, Accounted, []Item{Item(account.FullPagesPart)}, nil,
-		says("whole pages take %s of the log", engine.AspectCheckpoint), nil},
+		says("whole pages in the log take %s", engine.AspectCheckpoint), nil},
 	{RuleFullLog, Law, kin(pages), fullLog, states, beside(func(*view, *Sum, *Cause) string {
 		return "the log was full and forced pages out"
 	}, engine.AspectCheckpoint)},
@@ -176,8 +176,8 @@ var amounts = []naming{
 	{RuleCompression, Pattern, []Item{Data}, dataPacked, says("tables and indexes take %s the live data"),
 		knob(engine.AspectCompression)},
 	{RulePageSize, Pattern, []Item{Item(account.LogPart), Uncounted}, otherPage, states, knob(engine.AspectPageSize)},
-	{"", Accounted, []Item{Padding}, nil, says("what the engine does not count: %s"), nil},
-	{"", Accounted, []Item{Uncounted}, nil, says("pages, and what else the engine does not count: %s"), nil},
+	{"", Accounted, []Item{Padding}, nil, says("writes that the engine’s counters do not cover: %s"), nil},
+	{"", Accounted, []Item{Uncounted}, nil, says("pages, and what else the engine’s counters do not cover: %s"), nil},
 	{"", Accounted, []Item{Data}, nil, says("tables and indexes take %s the live data"), nil},
 	{"", Accounted, []Item{SystemFiles}, nil,
 		says("undo, old row versions and the server's own files take %s the live data"), nil},
@@ -216,6 +216,9 @@ func (v *view) explain(s *Sum, c *Cause) {
 			continue
 		}
 		c.Rule, c.Evidence, c.Sentence = n.rule, n.evidence, n.sentence(v, s, c)
+		if c.Item == Server {
+			c.detail = v.inKernel(c)
+		}
 		if n.driver != nil {
 			c.Driver = n.driver(v, s, c)
 		}
@@ -261,9 +264,9 @@ func takes(v *view, s *Sum, c *Cause) string {
 	case format == "":
 		return fmt.Sprintf("sessions wait %s for %s", change, c.Item)
 	case c.Item == Server && !v.New.embedded():
-		return "it needs " + change + " of server CPU" + v.inKernel(c)
+		return name(&v.New) + " needs " + change + " of server CPU"
 	case c.Item == Server:
-		return fmt.Sprintf(format, change) + v.inKernel(c)
+		return name(&v.New) + " needs " + change + " of CPU"
 	default:
 		return fmt.Sprintf(format, change)
 	}

@@ -65,17 +65,22 @@ func wayNamings(ways []way) (out []naming) {
 
 // otherWays are the ways that differ, of those that no sentence of the step has named, and that
 // may be a good part of the time's difference.
-func otherWays(v *view) (out []string) {
-	relevant := goodPart * math.Abs(v.New.mean(sessionTime)-v.Base.mean(sessionTime))
+func otherWays(v *view) (along, against []string) {
+	longer := v.New.mean(sessionTime) - v.Base.mean(sessionTime)
+	relevant := goodPart * math.Abs(longer)
 	for _, w := range slices.Concat(ways, work) {
 		base, other := w.n(v, nil, &v.Base), w.n(v, nil, &v.New)
 		if !apart(base, other, wayRatio) || w.each*math.Abs(other-base) < max(leastWay, relevant) ||
 			slices.ContainsFunc(v.Sums, func(sum *Sum) bool { return sum.names(w.rule) || sum.names(w.within) }) {
 			continue
 		}
-		out = append(out, w.text(v, nil, nil))
+		if (other > base) == (longer > 0) {
+			along = append(along, w.text(v, nil, nil))
+		} else {
+			against = append(against, w.text(v, nil, nil))
+		}
 	}
-	return out
+	return along, against
 }
 
 // sessionTime is the time of all clients, in µs per unit.

@@ -121,7 +121,7 @@ func Why(list []*explain.Explanation, all bool) (out []page.Block) {
 	const shown = 6
 	said := map[string]bool{}
 	for _, e := range list {
-		out = append(out, page.Heading{Level: 2, Text: fmt.Sprintf("Why %s and %s differ", e.New.Name, e.Base.Name)},
+		out = append(out, page.Heading{Level: 2, Text: fmt.Sprintf("Why %s differs from %s", e.New.Name, e.Base.Name)},
 			paragraphs(e, said, shown))
 		if all {
 			for _, s := range e.Steps {

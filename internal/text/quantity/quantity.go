@@ -26,7 +26,7 @@ func Known(v float64) *float64 {
 // narrower than the digits shown, or next to zero.
 func Interval(low, high float64) string {
 	a, b := Digits(low), Digits(high)
-	if !Finite(low) || !Finite(high) || a == b || math.Abs(high) < leastRatio {
+	if !Finite(low) || !Finite(high) || a == b || math.Abs(high) < leastRatio || low > greatestRatio {
 		return ""
 	}
 	return " (" + a + " to " + b + ")"

@@ -19,13 +19,16 @@ func Four(v float64) string {
 	return Whole(v)
 }
 
-// leastRatio is the least ratio whose digits say anything.
-const leastRatio = 0.001
+// Ratios beyond these are to next to nothing: their digits say nothing.
+const leastRatio, greatestRatio = 0.001, 1000
 
 // Times writes a ratio.
 func Times(r float64) string {
-	if r > 0 && r < leastRatio {
+	switch {
+	case r > 0 && r < leastRatio:
 		return "<" + Digits(leastRatio) + "×"
+	case r > greatestRatio && Finite(r):
+		return ">" + Digits(greatestRatio) + "×"
 	}
 	return Digits(r) + "×"
 }
