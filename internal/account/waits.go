@@ -89,12 +89,13 @@ func (s *waiting) addWaits() {
 	if z.Failed != nil {
 		s.Warn(metric.WaitsUnknown, metric.Values{"why": z.Failed.Error()})
 	}
-	total, _ := z.total()
+	total, resting := z.total()
 	if total == 0 {
 		return
 	}
 	if z.Moved > 0 {
-		s.Notes = append(s.Notes, metric.Warn(metric.SeenLate, metric.Values{"moved": float64(z.Moved), "n": float64(total)}))
+		s.Notes = append(s.Notes, metric.Warn(metric.SeenLate, metric.Values{"moved": float64(z.Moved),
+			"n": float64(resting + z.Moved)}))
 	}
 	s.addRoles(per)
 	if z.Server != nil && len(per) > 0 {
@@ -136,7 +137,7 @@ func (s *waiting) addRoles(per []Denominator) {
 // sessions' threads ran for longer than sessions were seen at work, by more than the samples' error.
 // Where processors are busy a sample is often taken when a session has just ceased to run.
 func (z *Sessions) correct(seconds float64) {
-	if z == nil || z.Threads == nil || z.Looks == 0 || seconds <= 0 || z.Moved > 0 {
+	if z == nil || z.Threads == nil || z.Looks == 0 || seconds <= 0 {
 		return
 	}
 	total, resting := z.total()
@@ -219,17 +220,14 @@ func (s *waiting) addTimed(by Denominator) {
 // them by role.
 func (s *waiting) listWaits(total int64) map[engine.Role]int64 {
 	byRole := map[engine.Role]int64{}
-	for d, n := range s.Sessions.Seen {
-		if n > 0 {
+	for _, d := range slices.SortedFunc(maps.Keys(s.Sessions.Seen), byName) {
+		if n := s.Sessions.Seen[d]; n > 0 {
 			byRole[d.Role] += n
 			s.Waits = append(s.Waits, Wait{State: d.State, Role: d.Role, Event: d.Event, Seen: n,
 				Share: float64(n) / float64(total)})
 		}
 	}
-	slices.SortFunc(s.Waits, func(a, b Wait) int {
-		return cmp.Or(cmp.Compare(b.Seen, a.Seen), cmp.Compare(a.Role, b.Role), cmp.Compare(a.Event, b.Event),
-			cmp.Compare(a.State, b.State))
-	})
+	slices.SortStableFunc(s.Waits, func(a, b Wait) int { return cmp.Compare(b.Seen, a.Seen) })
 	return byRole
 }
 

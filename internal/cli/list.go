@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	engines "rumbench/engine/all"
+	"rumbench/internal/cli/catalog"
 	"rumbench/internal/compare/history"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
@@ -95,17 +96,15 @@ func newListWorkloadsCommand(a *App) *cobra.Command {
 		Short: "the workloads, with their presets and parameters",
 		Args:  args(cobra.MaximumNArgs(1)),
 		RunE: func(_ *cobra.Command, names []string) error {
-			all := workloads.Workloads()
 			if len(names) == 0 {
-				return listWorkloads(a.Stdout, all)
+				return listWorkloads(a.Stdout, workloads.Workloads())
 			}
-			named := func(wl workload.Workload) bool { return wl.Info().Name == names[0] }
-			i := slices.IndexFunc(all, named)
-			if i < 0 {
-				known := quantity.Texts(all, func(wl workload.Workload) string { return wl.Info().Name })
-				return usage(hint.Errorf(hint.OneOf(names[0], known), "there is no workload %q", names[0]))
+			known := catalog.Plugins{}
+			wl, ok := known.Workload(names[0])
+			if !ok {
+				return usage(hint.Errorf(hint.OneOf(names[0], known.WorkloadNames()), "there is no workload %q", names[0]))
 			}
-			return listWorkloads(a.Stdout, all[i:i+1])
+			return listWorkloads(a.Stdout, []workload.Workload{wl})
 		},
 	}
 }

@@ -48,7 +48,7 @@ func newRunCommand(a *App) *cobra.Command {
 		Args: args(func(_ *cobra.Command, args []string) error {
 			switch {
 			case o.resume == "" && len(args) != 1:
-				return hint.With(fmt.Errorf("run wants one plan, not %d", len(args)), afterDashes(args))
+				return hint.Errorf(afterDashes(args), "run wants one plan, not %d", len(args))
 			case o.resume != "" && (len(args) > 0 || o.out != "" || len(o.sets) > 0 || o.calibrate):
 				return errors.New("--resume continues a campaign as it was begun: it cannot be combined with a plan, --out, " +
 					"--set or --calibrate")
@@ -101,10 +101,10 @@ func (p *lookedAt) look(ctx context.Context) plan.Option {
 // loadPlan reads a plan from a file, or a pipe.
 func loadPlan(path string, sets []string, options ...plan.Option) (*plan.Plan, error) {
 	src, err := regular.ReadText(path)
-	if help := withSuffix(path); err != nil && help != "" {
-		err = hint.With(err, help)
-	}
 	if err != nil {
+		if help := withSuffix(path); help != "" {
+			err = hint.With(err, help)
+		}
 		return nil, usage(err)
 	}
 	return plan.Load(path, src, sets, catalog.Plugins{}, options...)

@@ -74,21 +74,21 @@ func (s *sample) uncounted(item Item) {
 	has := func(i Item) func(sheet) bool {
 		return func(x sheet) bool { return slices.ContainsFunc(x, func(e entry) bool { return e.item == i }) }
 	}
-	all := slices.Concat(s.base, s.other)
-	if !s.parts || !slices.ContainsFunc(all, has(item)) || !slices.ContainsFunc(all, not(has(item))) {
-		return
-	}
 	beyond := Padding
-	if slices.ContainsFunc(all, has(Uncounted)) {
+	if slices.ContainsFunc(slices.Concat(s.base, s.other), has(Uncounted)) {
 		beyond = Uncounted
 	}
-	s.merge(beyond, item)
+	if s.parts {
+		s.mergeUneven(has(item), beyond, item)
+	}
 }
 
-func not(holds func(sheet) bool) func(sheet) bool { return func(x sheet) bool { return !holds(x) } }
-
-// merge merges items in all sheets.
-func (s *sample) merge(as Item, list ...Item) {
+// mergeUneven merges items in all sheets if some, and not all, of the sheets have something.
+func (s *sample) mergeUneven(has func(sheet) bool, as Item, list ...Item) {
+	all := slices.Concat(s.base, s.other)
+	if !slices.ContainsFunc(all, has) || !slices.ContainsFunc(all, func(x sheet) bool { return !has(x) }) {
+		return
+	}
 	for _, sheets := range [][]sheet{s.base, s.other} {
 		for i := range sheets {
 			sheets[i] = sheets[i].merge(as, list...)
@@ -99,11 +99,7 @@ func (s *sample) merge(as Item, list ...Item) {
 // together merges items into the server's if only some of the sheets have the first of
 // them.
 func (s *sample) together(list ...Item) {
-	split := func(x sheet) bool { return x.find(list[0]).value > 0 }
-	all := slices.Concat(s.base, s.other)
-	if slices.ContainsFunc(all, split) && slices.ContainsFunc(all, not(split)) {
-		s.merge(Server, list...)
-	}
+	s.mergeUneven(func(x sheet) bool { return x.find(list[0]).value > 0 }, Server, list...)
 }
 
 // uneven reports whether one engine counts items that the other does not: factors, or parts

@@ -118,7 +118,7 @@ func (e *Explanation) designText(s *Step) string {
 	things := quantity.Texts(e.Differ, differenceText)
 	switch {
 	case len(things) == 0 && e.Differs():
-		return "Nothing that is recorded differs between the two" + s.unset()
+		return "Nothing that is recorded differs between the two" + unset(s)
 	case len(things) == 0 || s == nil || e.unlikeEngines():
 		return ""
 	}
@@ -167,7 +167,7 @@ func (s *Step) disturbs() bool {
 }
 
 // unset returns the end of a sentence: by what two targets may differ of which nothing differs.
-func (s *Step) unset() string {
+func unset(s *Step) string {
 	const unknown = ": the numbers differ by something that is not."
 	if s == nil {
 		return unknown
@@ -177,7 +177,7 @@ func (s *Step) unset() string {
 	}
 	for _, l := range ofDevice {
 		if base, other := s.Base.can(l), s.New.can(l); base > 0 && other > 0 && apart(base, other, 1) {
-			return ", but the device can do " + instead(quantity.Thousandths, base, other) + " " + l.noun() + " per second."
+			return ", but " + s.capacity(l) + "."
 		}
 	}
 	return unknown

@@ -149,8 +149,9 @@ var (
 	moreWholePages = allOf(grows(wholePages, 0, 2), canCost(wholePages, mostPerKB))
 	moreStalls     = grows(stalled, 0, 0.2)
 	lessSpared     = grows(spared, 0, -0.1)
-	heldByFlushes  = allOf(grows(deviceFlushes, 0.5, 0.05), canCost(deviceFlushes, 10*mostPerSync)) // all others wait
-	moreFlushes    = allOf(grows(deviceFlushes, 0.5, 0.05), canCost(deviceFlushes, mostPerSync))
+	otherFlushes   = grows(deviceFlushes, 0.5, 0.05)
+	moreFlushes    = allOf(otherFlushes, canCost(deviceFlushes, mostPerSync))
+	heldByFlushes  = allOf(otherFlushes, canCost(deviceFlushes, 10*mostPerSync)) // all others wait
 )
 
 // canCost is the condition that a number, at most so many µs or KB each, can be a good part of

@@ -56,7 +56,7 @@ type facts struct {
 
 // items is the table of items. Items missing from it have no facts.
 var items = map[Item]facts{
-	Server:  {kind: served, says: "it needs %s of CPU"},                    // of the engine, not its client
+	Server:  {kind: served},                                                // CPU of the engine, not its client
 	Serving: {kind: served, says: "its sessions need %s of CPU"},           // of Server, threads of sessions, if counted
 	Behind:  {kind: behind, says: "its background threads need %s of CPU"}, // of Server, all other threads
 	Client:  {},                                                            // CPU of the clients; a role is called client
@@ -66,19 +66,21 @@ var items = map[Item]facts{
 	Idle:    {kind: slack},                                                 // processors without work
 	InCalls: {kind: inside, says: "operations take %s"},                    // of an embedded engine, without Stalled
 	Stalled: {},                                                            // time in which the engine held up writes
-	Writers: {},                                                            // of InCalls, if only one may write at a time
-	Between: {},                                                            // time of clients without an operation
-	Clients: {format: quantity.Thousandths},                                // in closed loops, if the runs differ in it
-	Flushes: {},                                                            // time in which the device made writes durable
-	NoFlush: {kind: slack},                                                 // the rest of the window
-	Can:     {format: quantity.Thousandths},                                // flushes, requests or KB per second
-	Used:    {kind: slack, format: quantity.RoughShare},                    // of Can
-	Needs:   {format: quantity.Thousandths},                                // flushes, requests or KB per unit
+	// of InCalls, if only one may write at a time
+	Writers: {says: "writers wait %s for each other: one writes at a time"},
+	Between: {},                                         // time of clients without an operation
+	Clients: {format: quantity.Thousandths},             // in closed loops, if the runs differ in it
+	Flushes: {},                                         // time in which the device made writes durable
+	NoFlush: {kind: slack},                              // the rest of the window
+	Can:     {format: quantity.Thousandths},             // flushes, requests or KB per second
+	Used:    {kind: slack, format: quantity.RoughShare}, // of Can
+	Needs:   {format: quantity.Thousandths},             // flushes, requests or KB per unit
 
 	Item(engine.RoleExecuting): {kind: inside, says: "statements take %s"},
 	Item(engine.RoleCPU):       {kind: inside, says: "statements take %s"},
-	Item(engine.RoleCommit):    {kind: commit}, Item(engine.RoleLog): {kind: commit},
-	Item(engine.RoleMetadata): {kind: latch}, Item(engine.RoleSnapshot): {kind: latch},
+	Item(engine.RoleCommit):    {kind: commit, says: "commits wait %s for the log"},
+	Item(engine.RoleLog):       {kind: commit, says: "commits wait %s for the log"},
+	Item(engine.RoleMetadata):  {kind: latch}, Item(engine.RoleSnapshot): {kind: latch},
 	Item(engine.RoleIndex): {kind: latch}, Item(engine.RoleBuffer): {kind: latch},
 	Item(engine.RoleOther):     {kind: slack},
 	Item(account.ThreadCPU):    {says: "sessions run for %s"},

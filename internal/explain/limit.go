@@ -131,6 +131,12 @@ func (s *Side) can(limit Limit) (sum float64) {
 	return sum
 }
 
+// capacity returns what the device can do on both sides, in words.
+func (s *Step) capacity(l Limit) string {
+	can := instead(quantity.Thousandths, s.Base.can(l), s.New.can(l))
+	return "the device can do " + can + " " + l.noun() + " per second"
+}
+
 // ceiling returns the device limit of one of the sides, the new one first. If the device
 // limits neither, but has much less capacity on one of them, it is the limit that this
 // side uses most: it is a bound there that the other side is not near. Otherwise it is

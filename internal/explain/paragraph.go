@@ -288,14 +288,17 @@ func (p *Paragraph) because(name string, causes []Cause) string {
 		in = "in " + p.Steps[0].Of.Name + " "
 	}
 	for i, c := range causes[:min(len(causes), mostCauses)] {
+		if i > 0 && c.Share < leastShare {
+			continue
+		}
+		reason := c.Reason() && c.Proven()
 		if p.drivers[c.Driver] {
-			c.Driver, c.Rule = "", "" // it was said before
+			c.Driver = "" // it was said before
 		}
 		p.drivers[c.Driver] = c.Driver != ""
 		text, last := c.with(p.part(name, c)), len(out)-1
 		switch {
-		case i > 0 && c.Share < leastShare:
-		case !c.Reason() || !c.Proven():
+		case !reason:
 			if !strings.HasPrefix(in+text, p.Steps[0].New.Target.Name) { // whose spelling is the user's
 				text = quantity.Capital(in + text)
 			}

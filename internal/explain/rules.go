@@ -69,6 +69,7 @@ type naming struct {
 
 var (
 	filters   = both("filters skip %s files", quantity.Thousandths, spared)
+	flushText = withKnobs(both("there are %s device flushes", quantity.Thousandths, deviceFlushes), engine.AspectLogSync)
 	engineCPU = kin(served, behind, inside)
 	waits     = append(kin(commit, inside), Item(engine.RoleIO))
 	answers   = append(kin(served), Item(engine.RoleExecuting), Item(engine.RoleNetwork))
@@ -77,8 +78,6 @@ var (
 // timings are the rules for items of times, the most specific first: an item gets the
 // first that holds.
 var timings = slices.Concat(waited, wayNamings(ways), worked, wayNamings(work), unexplained)
-
-var writersWait = says("writers wait %s for each other: one writes at a time")
 
 // waited are the rules for items of time that name themselves, or that a wait explains.
 var waited = []naming{
@@ -96,9 +95,8 @@ var waited = []naming{
 	{RuleDevice, Law, append([]Item{Flushes}, waits...), lesserDevice, takes, capacities},
 	{RuleDevice, Law, waits, slowDevice, takes, both("a request to the device took %s", quantity.Micros, request)},
 	{RuleClients, Accounted, []Item{Clients}, nil, says("the number of clients is %s"), nil},
-	{RuleCommits, Pattern, []Item{Writers}, heldByFlushes, writersWait,
-		beside(both("there are %s device flushes", quantity.Thousandths, deviceFlushes), engine.AspectLogSync)},
-	{RuleRowLocks, Accounted, []Item{Writers}, nil, writersWait, nil},
+	{RuleCommits, Pattern, []Item{Writers}, heldByFlushes, takes, flushText},
+	{RuleRowLocks, Accounted, []Item{Writers}, nil, takes, nil},
 	{RuleStalls, Accounted, []Item{Stalled}, nil, says("the engine held up writes for %s"), nil},
 	{RuleCommits, Accounted, kin(commit), nil, func(v *view, s *Sum, c *Cause) string {
 		return takes(v, s, c) + syncs(v, s) + v.also(engine.AspectLogSync)
@@ -122,15 +120,14 @@ var worked = []naming{
 		knob(engine.AspectCompression, engine.AspectLogCompression)},
 	{RuleCompaction, Pattern, engineCPU, moreMerges, takes, both("compactions write %s", kb, compacted)},
 	{RuleReads, Pattern, append(kin(served, inside), Item(account.ThreadCPU)), moreReads, takes,
-		beside(missed, engine.AspectCache)},
+		withKnobs(missed, engine.AspectCache)},
 	{RulePageSize, Pattern, append(kin(served), InCalls), otherPage, takes, knob(engine.AspectPageSize)},
 	{RuleReads, Accounted, []Item{Item(account.ThreadIO)}, nil, says("sessions wait %s for devices"), nil},
 	{RuleWholePages, Pattern, kin(served), moreWholePages, takes,
-		beside(both("whole pages take %s of the log", kb, wholePages), engine.AspectCheckpoint)},
+		withKnobs(both("whole pages take %s of the log", kb, wholePages), engine.AspectCheckpoint)},
 	{RuleRowLocks, Pattern, kin(served), moreRowWaits, takes,
 		both("sessions wait %s for row locks", quantity.Micros, rowWaits)},
-	{RuleCommits, Pattern, kin(served, inside), moreFlushes, takes,
-		beside(both("there are %s device flushes", quantity.Thousandths, deviceFlushes), engine.AspectLogSync)},
+	{RuleCommits, Pattern, kin(served, inside), moreFlushes, takes, flushText},
 	{RuleClients, Pattern, kin(served), otherClients, takes, func(*view, *Sum, *Cause) string {
 		return "another number of clients contends for memory, which is not counted"
 	}},
@@ -155,7 +152,7 @@ var amounts = []naming{
 		says("the doublewrite buffer takes %s", engine.AspectDoublewrite), nil},
 	{RuleWholePages, Accounted, []Item{Item(account.FullPagesPart)}, nil,
 		says("whole pages in the log take %s", engine.AspectCheckpoint), nil},
-	{RuleFullLog, Law, kin(pages), fullLog, states, beside(func(*view, *Sum, *Cause) string {
+	{RuleFullLog, Law, kin(pages), fullLog, states, withKnobs(func(*view, *Sum, *Cause) string {
 		return "the log was full and forced pages out"
 	}, engine.AspectCheckpoint)},
 	{RulePageSize, Accounted, kin(pages), otherPage, states, knob(engine.AspectPageSize)},
@@ -226,10 +223,9 @@ func (v *view) explain(s *Sum, c *Cause) {
 	}
 }
 
-func capacities(v *view, s *Sum, c *Cause) string {
+func capacities(v *view, _ *Sum, c *Cause) string {
 	larger, _ := v.larger(c)
-	can := both("%s", quantity.Thousandths, func(_ *view, _ *Sum, side *Side) float64 { return side.can(larger.Limit) })
-	return fmt.Sprintf("the device can do %s %s per second", can(v, s, c), larger.Limit.noun())
+	return v.capacity(larger.Limit)
 }
 
 // timed reports whether the items are times.
@@ -245,8 +241,8 @@ func says(format string, aspects ...engine.Aspect) wording {
 // states is the item's name with its change.
 func states(v *view, s *Sum, c *Cause) string { return fmt.Sprintf("%s: %s", c.Item, v.change(s, c)) }
 
-// beside is a text followed by the knobs that affect it.
-func beside(text wording, aspects ...engine.Aspect) wording {
+// withKnobs is a text followed by the knobs that affect it.
+func withKnobs(text wording, aspects ...engine.Aspect) wording {
 	return func(v *view, s *Sum, c *Cause) string { return text(v, s, c) + v.also(aspects...) }
 }
 
@@ -259,14 +255,12 @@ func knob(aspects ...engine.Aspect) wording {
 func takes(v *view, s *Sum, c *Cause) string {
 	change := v.change(s, c)
 	switch format := items[c.Item].says; {
-	case c.Item.is(commit):
-		return "commits wait " + change + " for the log"
+	case c.Item == Server && v.New.embedded():
+		return name(&v.New) + " needs " + change + " of CPU"
+	case c.Item == Server:
+		return name(&v.New) + " needs " + change + " of server CPU"
 	case format == "":
 		return fmt.Sprintf("sessions wait %s for %s", change, c.Item)
-	case c.Item == Server && !v.New.embedded():
-		return name(&v.New) + " needs " + change + " of server CPU"
-	case c.Item == Server:
-		return name(&v.New) + " needs " + change + " of CPU"
 	default:
 		return fmt.Sprintf(format, change)
 	}

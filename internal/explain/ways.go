@@ -27,8 +27,8 @@ type way struct {
 // ways are those that are known, the most specific first. They go before what else may drive an
 // item, and work after it.
 var ways = []way{
-	{RuleTextLog, grown(engine.MessageFile), kb, "the server’s text log grows by %s", 200, ""},
-	{RuleBinlog, grown(engine.BinlogFile), kb, "the binary log grows by %s", 200, ""},
+	{RuleTextLog, inKB(account.GrownBytes(engine.MessageFile)), kb, "the server’s text log grows by %s", 200, ""},
+	{RuleBinlog, inKB(account.GrownBytes(engine.BinlogFile)), kb, "the binary log grows by %s", 200, ""},
 	{RuleConnections, growth(engine.Connects), quantity.Digits, "it opens %s connections", 10_000, ""},
 	{RulePrepares, growth(engine.Prepares), quantity.Digits, "it prepares %s statements", 1000, ""},
 	{RuleSpills, growth(engine.Spills), quantity.Digits, "%s sorts or temporary tables go to files", 1e6, ""},
@@ -42,7 +42,7 @@ var work = []way{
 	{RuleCommits, growth(engine.LogSyncs), quantity.Digits, "it syncs its log %s times", 5000, ""},
 	{RuleLookups, growth(engine.CacheLookups), quantity.Digits, "it looks up %s pages or blocks", 5, ""},
 	{RuleLookups, growth(engine.PageWrites), quantity.Digits, "its commits write %s pages", 50, ""},
-	{RuleLogVolume, logged, kb, "it logs %s", mostPerKB, RuleWholePages},
+	{RuleLogVolume, inKB(engine.LogBytes), kb, "it logs %s", mostPerKB, RuleWholePages},
 }
 
 // wayRatio is by how much a way must differ.
@@ -94,17 +94,10 @@ func (s *Sum) names(rule Rule) bool {
 	return rule != "" && slices.ContainsFunc(s.Causes, func(c Cause) bool { return c.Rule == rule && c.Proven() })
 }
 
-// logged is the KB of log per primary unit.
-func logged(v *view, s *Sum, side *Side) float64 { return growth(engine.LogBytes)(v, s, side) / 1024 }
-
-// grown is the growth of a class of files, in KB per primary unit.
-func grown(class engine.FileClass) measure {
-	return func(_ *view, _ *Sum, side *Side) float64 {
-		if n, ok := side.growth(account.GrownBytes(class)); ok {
-			return n / 1024
-		}
-		return math.NaN()
-	}
+// inKB is the growth of a counter of bytes, in KB per primary unit.
+func inKB(counter string) measure {
+	n := growth(counter)
+	return func(v *view, s *Sum, side *Side) float64 { return n(v, s, side) / 1024 }
 }
 
 // perUnitOf is a metric of the primary operation in the whole step, per its units.
