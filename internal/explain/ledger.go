@@ -313,7 +313,7 @@ func (r *run) splitWrites(k compare.Key) (out sheet) {
 		out = append(out, r.besides(k)...)
 	}
 	process := r.value(metric.ProcessWriteKB, "", k)
-	if math.IsNaN(process) { // its kernel counts too much; then the journal cannot be told apart
+	if math.IsNaN(process) { // its kernel counts too much; then the journal is in it
 		process = all
 	}
 	if v := min(all, process) - out.total(); v > 0 && len(out) > 0 {
