@@ -290,6 +290,9 @@ type Setting struct {
 	Value string `json:"value"`
 	// Source is ReadBack if the engine reported the value, else AsSet.
 	Source string `json:"source"`
+	// Aside reports that it is of a part of the server that the target's tables do not use: it
+	// is shown, and not compared.
+	Aside bool `json:"aside,omitempty"`
 }
 
 // ReadBack and AsSet are the sources of a Setting.

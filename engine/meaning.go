@@ -35,6 +35,11 @@ const (
 	CompactedBytes = "engine.compacted_bytes"   // of BytesWritten, written by compactions and merges
 	FilterUseful   = "engine.filter_useful"     // tables that a filter spared a look-up
 	RowsExamined   = "engine.rows_examined"     // rows and index entries that the storage handed to statements
+	// entries of deleted or replaced rows that reads passed over
+	DeadEntries = "engine.dead_entries"
+	// versions of rows that were deleted or replaced, and not removed yet: an estimate, or the number
+	// of the transactions that left them
+	DeadRows = "engine.dead_rows"
 	// key and value bytes put into the storage, index entries included: the denominator for an
 	// LSM tree
 	BytesTaken     = "engine.bytes_taken"
@@ -91,6 +96,8 @@ func Meanings() []Meaning {
 		{CompactedBytes, Counter, "bytes", "written by compactions"},
 		{FilterUseful, Counter, "count", "tables that filters spared"},
 		{RowsExamined, Counter, "count", "rows examined"},
+		{DeadEntries, Counter, "count", "dead entries passed over"},
+		{DeadRows, Gauge, "count", "old row versions"},
 		{CacheLookups, Counter, "count", "cache lookups"},
 		{RowLookups, Counter, "count", "row look-ups"},
 		{CacheMisses, Counter, "count", "cache misses"},

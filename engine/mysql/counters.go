@@ -193,6 +193,12 @@ func (t *status) neutralInnoDB(s *engine.Sample, labels []string) {
 		s.Counter(engine.WaitTime, "ns", ms*1e6, append(rows, labels...)...)
 		s.Counter(engine.Waits, "count", f["innodb_row_lock_waits"], append(rows, labels...)...)
 	}
+	for _, name := range []string{"innodb_history_list_length", "trx_rseg_history_len"} { // as a variable, or a metric
+		if n, ok := f[name]; ok {
+			s.Gauge(engine.DeadRows, "count", n, labels...)
+			break
+		}
+	}
 	if age, ok := f["innodb_checkpoint_age"]; ok {
 		s.Gauge(engine.CheckpointAge, "bytes", age, labels...)
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -26,8 +27,9 @@ type store struct {
 	syncer     *syncer // at level interval, else nil
 	effective  []engine.Setting
 	stalls     stallClock
-	cache      int64 // bytes for blocks
-	memtable   int64 // bytes of one
+	passed     atomic.Int64 // entries of deleted or replaced rows
+	cache      int64        // bytes for blocks
+	memtable   int64        // bytes of one
 }
 
 // Concurrency is Unisolated: Pebble's batches are atomic, but two of them can read the
@@ -189,7 +191,7 @@ func (t *tx) Iter(lower, upper []byte) (kvkit.Iter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return iter{it}, nil
+	return iter{it, &t.store.passed}, nil
 }
 
 // Apply makes the batch visible: it is in the log's buffer and in a memtable.
@@ -238,7 +240,23 @@ func (t *tx) close() (err error) {
 	return err
 }
 
-type iter struct{ *pebble.Iterator }
+type iter struct {
+	*pebble.Iterator
+	passed *atomic.Int64
+}
+
+// Close counts the entries that the iterator passed over: steps inside that nobody asked for.
+// Backward, each entry takes a step more to find its latest version.
+func (i iter) Close() error {
+	const asked, done = pebble.InterfaceCall, pebble.InternalIterCall
+	st := i.Stats()
+	n := st.ForwardStepCount[done] - st.ForwardStepCount[asked]
+	n += st.ReverseStepCount[done] - st.ReverseStepCount[asked] - st.ReverseSeekCount[asked]
+	if n > 0 {
+		i.passed.Add(int64(n))
+	}
+	return i.Iterator.Close()
+}
 
 func (i iter) Value() ([]byte, error) { return i.Iterator.ValueAndErr() }
 
@@ -289,6 +307,7 @@ func (s *store) Counters(out *engine.Sample) error {
 	out.Gauge("pebble.compact.in_progress", "count", float64(m.Compact.NumInProgress))
 	out.Counter("pebble.block_cache.hits", "count", float64(m.BlockCache.Hits))
 	out.Counter("pebble.filter.hits", "count", float64(m.Filter.Hits))
+	out.Counter(engine.DeadEntries, "count", float64(s.passed.Load()))
 	out.Counter(engine.FilterUseful, "count", float64(m.Filter.Hits))
 	out.Counter("pebble.filter.misses", "count", float64(m.Filter.Misses))
 	out.Counter("pebble.block_cache.misses", "count", float64(m.BlockCache.Misses))

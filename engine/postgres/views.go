@@ -35,7 +35,16 @@ func views(release int, schema string) []view {
 	if major >= 18 {
 		out = append(out, walWritesView)
 	}
-	return append(out, databaseView(schema), tableView(schema), indexView(schema))
+	return append(out, databaseView(schema), deadView(schema), tableView(schema), indexView(schema))
+}
+
+// deadView has the row versions that no vacuum has removed yet.
+func deadView(schema string) view {
+	v := view{source: "FROM pg_stat_user_tables", points: []point{state(engine.DeadRows, "sum(n_dead_tup)")}}
+	if schema != "" {
+		v.source += " WHERE schemaname = " + newDialect().Quoted(schema)
+	}
+	return v
 }
 
 // position is the end of the written log, in bytes since the database was made; on a

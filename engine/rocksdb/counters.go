@@ -55,6 +55,7 @@ func (s *store) Counters(out *engine.Sample) error {
 	// most look-ups find them.
 	out.Counter(engine.CacheLookups, "count", found["rocksdb.block.cache.data.hit"]+found["rocksdb.block.cache.data.add"])
 	out.Counter(engine.CacheMisses, "count", found["rocksdb.block.cache.data.add"])
+	out.Counter(engine.DeadEntries, "count", found["rocksdb.number.iter.skip"])
 	out.Counter(engine.FilterUseful, "count", found["rocksdb.bloom.filter.useful"])
 	out.Counter(engine.BytesWritten, "bytes",
 		found["rocksdb.wal.bytes"]+found["rocksdb.flush.write.bytes"]+found["rocksdb.compact.write.bytes"])

@@ -71,6 +71,8 @@ var statistics = []statistic{
 	{description: "checkpoint: total succeed number of checkpoints", name: "wiredtiger.checkpoint.count", unit: "count"},
 	{description: "checkpoint: total time (msecs)", name: "wiredtiger.checkpoint.total_ns", unit: "ns", factor: ms},
 	{description: "cursor: cursor next calls", name: "wiredtiger.cursor.next", unit: "count"},
+	{description: "cursor: Total number of entries skipped by cursor next calls", name: engine.DeadEntries, unit: "count"},
+	{description: "cursor: Total number of entries skipped by cursor prev calls", name: engine.DeadEntries, unit: "count"},
 	{description: "connection: total fsync I/Os", name: "wiredtiger.fsyncs", unit: "count"},
 	{description: "connection: total read I/Os", name: "wiredtiger.reads", unit: "count"},
 	{description: "connection: total write I/Os", name: "wiredtiger.writes", unit: "count"},

@@ -5,6 +5,7 @@ import (
 
 	"rumbench/internal/metric"
 	"rumbench/internal/stat"
+	"rumbench/internal/text/quantity"
 )
 
 // Steadiness adds the percentiles of a group's rates.
@@ -14,6 +15,9 @@ func (b *Builder) Steadiness(group string, rates []float64, more ...With) {
 		if v, ok := stat.Reached(rates, p); ok {
 			b.Put(fmt.Sprintf("interval_ops_p%.0f", p), v, at...)
 		}
+	}
+	if i := stat.MeanInterval(rates, 0.95); i.Value > 0 && quantity.Finite(i.High) {
+		b.Put(metric.IntervalOpsError, (i.High-i.Value)/i.Value, at...)
 	}
 }
 

@@ -230,7 +230,7 @@ func compared(c *compare.Campaign, p pair, o compareOptions) (out verdict.Compar
 	if out.Levels, out.Caveats, err = c.Comparable(p.base, p.other); err != nil {
 		return out, err
 	}
-	out.Notes = compare.Apart(p.base, p.other)
+	out.Campaign, out.Notes = c, compare.Apart(p.base, p.other)
 	out.Judgement = c.Judge(p.base, p.other)
 	out.Caveats = append(out.Caveats, c.Caveats(out.Judgement)...)
 	for _, it := range out.Judgement.Items {

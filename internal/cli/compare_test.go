@@ -381,19 +381,19 @@ func TestGate(t *testing.T) {
 		stdout string
 		stderr string
 	}{
-		{"slow", 3, `(?s)is worse than base/a in load insert throughput 0\.80`, `^regression: slow/a against base/a in load insert throughput 0\.80\S* \(0\.\S+ to 0\.\S+\)\nrumbench: a regression is proven in 1 number\n$`},
-		{"slow --worse-by 30%", 0, `is equivalent to base/a within 30 %`, `^$`},
+		{"slow", 3, `in load: proven 0\.80\S* base/a’s`, `^regression: slow/a against base/a in load insert throughput 0\.80\S* \(0\.\S+ to 0\.\S+\)\nrumbench: a regression is proven in 1 number\n$`},
+		{"slow --worse-by 30%", 0, `equivalent within 30 % to base/a`, `^$`},
 		{"slow --worse-by 30% --fail-unless-equivalent", 0, ``, `^$`},
-		{"noisy", 0, `No difference between noisy/a and base/a is proven`, `^$`},
+		{"noisy", 0, `in load: not proven: `, `^$`},
 		{"noisy --worse-by 5% --fail-unless-equivalent", 3, ``, `^not excluded: .*a regression is not excluded in 1 number`},
-		{"even --worse-by 5% --fail-unless-equivalent", 0, `is equivalent to base/a within 5 %`, `^$`},
-		{"even --equivalent-within 3% --fail-unless-equivalent", 0, `is equivalent to base/a within 3 %`, `^$`},
-		{"once", 4, `1 of at least 3 trials`, `^not judged: .*\nrumbench: 1 number cannot be judged`},
-		{"slight", 0, `is equivalent to base/a within 10 %`, `^$`},
-		{"slight --worse-by 1%", 3, `is worse than`, `^regression: `},
+		{"even --worse-by 5% --fail-unless-equivalent", 0, `equivalent within 5 % to base/a`, `^$`},
+		{"even --equivalent-within 3% --fail-unless-equivalent", 0, `equivalent within 3 % to base/a`, `^$`},
+		{"once", 4, `base/a’s \(one trial of once/a\)\.`, `^not judged: .*\nrumbench: 1 number cannot be judged`},
+		{"slight", 0, `equivalent within 10 % to base/a`, `^$`},
+		{"slight --worse-by 1%", 3, `proven 0\.9`, `^regression: `},
 		{"even --fail-unless-equivalent", 2, ``, `how great a difference matters.*\nhint: add --worse-by 5%`},
 		{"slow --metric p99", 2, ``, `no step has a number of response_p99_us`},
-		{"slow --brief --format markdown", 3, `^## slow/a against base/a[^|]*is worse than[^|]*Gate: a regression is proven in 1 number`, `^regression`},
+		{"slow --brief --format markdown", 3, `^## slow/a against base/a[^|]*proven 0\.80[^|]*Gate: a regression is proven in 1 number`, `^regression`},
 		{"slow --fail-if rows_per_s<0.95", 2, ``, `give one of them`},
 	} {
 		stdout, stderr, code := rumbench(t, append([]string{"compare", base, filepath.Join(dir, strings.Fields(c.args)[0]), "--gate"}, strings.Fields(c.args)[1:]...)...)

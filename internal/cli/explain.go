@@ -94,8 +94,11 @@ func runExplain(a *App, o *explainOptions, args []string) error {
 		}
 	}
 	if len(refused) == 0 && !slices.ContainsFunc(list, (*explain.Explanation).Judged) {
-		return exitError{errors.New("nothing could be explained: the targets share no step whose numbers can be compared"),
-			ExitInvalid}
+		reason := "the targets share no step whose numbers can be compared"
+		if slices.ContainsFunc(list, func(e *explain.Explanation) bool { return len(e.Steps) > 0 }) {
+			reason = "nothing is recorded by which a number could be split, as in logs of other tools"
+		}
+		return exitError{errors.New("nothing could be explained: " + reason), ExitInvalid}
 	}
 	return errors.Join(refused...)
 }

@@ -149,23 +149,27 @@ func foundSettings(a, b *Target) (names []string) {
 	}
 	for _, s := range slices.Concat(x.Settings, y.Settings) {
 		_, asked := x.Knobs[engine.OptionKnob+s.Name]
-		if s.Source == engine.ReadBack && !asked && s.Name != "durability" && !strings.Contains(s.Name, "version") {
+		named := s.Name == "durability" || strings.Contains(s.Name, "version")
+		if s.Source == engine.ReadBack && !s.Aside && !asked && !named {
 			names = AppendNew(names, s.Name)
 		}
 	}
 	return names
 }
 
-// effective returns how a target's trials have something set, sizes in a unit that people
-// read; "" if it is unknown.
+// effective returns how a target's trials have something set; "" if it is unknown.
 func effective(t *Target, name string) string {
-	return strings.Join(t.Distinct(func(trial *result.Trial) string {
-		value := trial.Setting(name)
-		if n, err := strconv.ParseInt(value, 10, 64); err == nil && n >= 1<<20 && strings.Contains(name, "size") {
-			return quantity.Bytes(n)
-		}
-		return value
-	}), " or ")
+	return strings.Join(t.Distinct(func(trial *result.Trial) string { return SettingText(name, trial.Setting(name)) }),
+		" or ")
+}
+
+// SettingText returns the value of a setting, a size in a unit that people read.
+func SettingText(name, value string) string {
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err == nil && n >= 1<<20 && (strings.Contains(name, "size") || strings.Contains(name, "capacity")) {
+		return quantity.Bytes(n)
+	}
+	return value
 }
 
 // UnequalCaches returns the cache of each target, if they differ: "a: 16 MiB, b:

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"rumbench/internal/metric"
@@ -193,6 +194,19 @@ func PrimaryLatency(s *Step, q metric.Quantile) (Key, bool) {
 		return Key{}, false
 	}
 	return s.Latency(ops[0], q)
+}
+
+// Within returns half the 95 % interval of the mean rate within the runs of a target, as a share:
+// that of the step's primary operation. It is NaN if it is unknown.
+func Within(s *Step, t *Target) float64 {
+	for _, g := range s.Groups() {
+		if g.Name == s.Primary || slices.Contains(g.Ops, s.Primary) {
+			if n := s.number(t, Key{Group: g.Name, Metric: metric.IntervalOpsError}); n.Missing == "" {
+				return n.Value
+			}
+		}
+	}
+	return math.NaN()
 }
 
 // LastWith returns the last step in which all targets have a metric's number; nil if no

@@ -121,8 +121,16 @@ func (j *Judgement) correct(in func(*Item) bool, adjust func([]float64) []float6
 // Effect returns the effect of a key in a step; nil if neither target has the
 // number.
 func (j *Judgement) Effect(s *Step, k Key) *Effect {
+	if it := j.Item(s, k); it != nil {
+		return &it.Effect
+	}
+	return nil
+}
+
+// Item is like Effect.
+func (j *Judgement) Item(s *Step, k Key) *Item {
 	if i, known := s.index().at[k]; known && i < len(j.byKey[s]) {
-		return &j.byKey[s][i].Effect
+		return &j.byKey[s][i]
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ type sample struct {
 func (s *sample) alike() {
 	s.together(Serving, Behind)
 	s.together(Client)
-	for _, item := range []Item{TextLog, BinaryLog, TempWrites} {
+	for _, item := range []Item{TextLog, BinaryLog, TempWrites, CommitPages} {
 		s.uncounted(item)
 	}
 }

@@ -71,6 +71,25 @@ func (e *Explanation) Lead() (out []string) {
 	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
 }
 
+// Cause returns why the targets differ in a step, in a few sentences: how they differ by design or
+// in kind, and the step's first line; "" if the trials are too few to prove anything.
+func (e *Explanation) Cause(s *compare.Step) string {
+	if min(len(e.Base.Trials), len(e.New.Trials)) < compare.LeastTrials {
+		return e.kinds()
+	}
+	text := e.designText(subjectOf(e.groups()))
+	if e.unlikeEngines() {
+		text = e.kinds()
+	}
+	groups, _ := e.Paragraphs()
+	for _, p := range groups {
+		if slices.ContainsFunc(p.Steps, func(own *Step) bool { return own.Of == s }) {
+			text += " " + p.Lines[0].Causes
+		}
+	}
+	return strings.TrimSpace(text)
+}
+
 // subjectOf returns the step that the first sentence is about: one that the question is about,
 // and whose throughput is proven to differ, if there is such; nil if no step's throughput is known.
 func subjectOf(groups []Paragraph) *Step {

@@ -59,6 +59,11 @@ var drivers = []driver{
 	{"it syncs its log", false, false, 1, counter(engine.LogSyncs)},
 	{"it looks up", false, false, 50, counter(engine.CacheLookups)},
 	{"its commits write", false, false, 5, counter(engine.PageWrites)},
+	{"entries of deleted", false, false, 50, counter(engine.DeadEntries)},
+	{"besides what changed", false, false, 40, func(s *result.Step, v float64) {
+		s.Structure.Commit = 1024
+		counter(engine.WriteCommits)(s, v)
+	}},
 	{"it logs", false, false, 20_000, counter(engine.LogBytes)},
 	{"are in progress", false, true, 1, func(s *result.Step, v float64) {
 		s.Groups = append(s.Groups, result.Group{Name: "beside", Clients: 1, Rate: 10, Ops: []string{"other"}, Units: map[string]string{"other": "operation"}})

@@ -110,6 +110,14 @@ func perCPU(name string) measure {
 	}
 }
 
+// oldVersions are the versions of rows that are not removed yet at the end of the step.
+func oldVersions(_ *view, _ *Sum, side *Side) float64 {
+	if n, ok := side.gauge(engine.DeadRows); ok {
+		return n
+	}
+	return math.NaN()
+}
+
 // stalled is the share of the time in which the engine held up writes.
 func stalled(_ *view, _ *Sum, side *Side) float64 {
 	return side.metric(metric.EngineStallS) / side.seconds()
@@ -149,6 +157,7 @@ var (
 	moreWholePages = allOf(grows(wholePages, 0, 2), canCost(wholePages, mostPerKB))
 	moreStalls     = grows(stalled, 0, 0.2)
 	lessSpared     = grows(spared, 0, -0.1)
+	moreVersions   = grows(oldVersions, 2, 1000)
 	otherFlushes   = grows(deviceFlushes, 0.5, 0.05)
 	moreFlushes    = allOf(otherFlushes, canCost(deviceFlushes, mostPerSync))
 	heldByFlushes  = allOf(otherFlushes, canCost(deviceFlushes, 10*mostPerSync)) // all others wait

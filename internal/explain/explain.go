@@ -372,19 +372,6 @@ func (s *Sum) Named() (out []Cause) {
 	return out
 }
 
-// Leading returns the cause that accounts for most of a step's greatest difference, if the
-// difference is proven and the cause is more than a pattern.
-func (s *Step) Leading() (metric string, c Cause, ok bool) {
-	if len(s.Sums) == 0 || !s.Sums[0].Total.Proven() {
-		return "", c, false
-	}
-	named := s.Sums[0].named()
-	if len(named) == 0 || named[0].Evidence == Pattern || named[0].Rule.place() {
-		return "", c, false
-	}
-	return s.Sums[0].Metric, named[0], true
-}
-
 // dozes reports whether sessions spend much of their time asleep or waiting for devices,
 // which the kernel does not distinguish.
 func (s *Side) dozes() bool {
@@ -456,7 +443,7 @@ func (s *Side) growth(name string) (sum float64, ok bool) {
 // which a profile shows in more detail.
 func (e *Explanation) ByCPU() bool {
 	return slices.ContainsFunc(e.Steps, func(s *Step) bool {
-		if len(s.Sums) == 0 {
+		if len(s.Sums) == 0 || !s.Sums[0].Sure() {
 			return false
 		}
 		named := s.Sums[0].Named()

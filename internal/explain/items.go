@@ -26,6 +26,7 @@ const (
 	Padding, Uncounted                     Item = "not counted by the engine", "pages and what is not counted"
 	Journal, Rest                          Item = "journal", "rest"
 	TextLog, BinaryLog, TempWrites         Item = "text log", "binary log", "writes to temporary files"
+	CommitPages                            Item = "pages of each commit"
 	Data, LogFiles, SystemFiles, TempFiles Item = "data", "log files", "system files", "temporary files"
 	Lookups, Misses, PerMiss               Item = "lookups per unit", "share of misses", "device reads per miss"
 	MissKB, Reads, PerRead                 Item = "KB per miss", "reads per unit", "KB per read"
@@ -89,11 +90,13 @@ var items = map[Item]facts{
 	Item(account.PagesPart): {kind: pages}, Item(account.DoublewritePart): {kind: pages},
 
 	TextLog: {}, BinaryLog: {}, // growth of the server's messages, and of the log for replicas
-	TempWrites: {},            // to temporary files of sorts and hash tables
-	Padding:    {},            // bytes that the engine's processes write beyond those counted
-	Uncounted:  {},            // the same if it counts nothing but its log: its pages are in it
-	Journal:    {},            // written by the file system for itself
-	Rest:       {kind: slack}, // the part of a sum that no item accounts for
+	// CommitPages are those of a tree that copies pages, besides the pages of data
+	CommitPages: {},
+	TempWrites:  {},            // to temporary files of sorts and hash tables
+	Padding:     {},            // bytes that the engine's processes write beyond those counted
+	Uncounted:   {},            // the same if it counts nothing but its log: its pages are in it
+	Journal:     {},            // written by the file system for itself
+	Rest:        {kind: slack}, // the part of a sum that no item accounts for
 
 	Data:        {file: engine.DataFile}, // files of tables and indexes
 	LogFiles:    {file: engine.LogFile},

@@ -312,6 +312,9 @@ func (r *run) splitWrites(k compare.Key) (out sheet) {
 	if len(out) > 0 {
 		out = append(out, r.besides(k)...)
 	}
+	if v := ofCommits(r) / unitsOf(r, k); v < all { // else the page cache combined them
+		out = append(out, entry{item: CommitPages, value: v})
+	}
 	process := r.value(metric.ProcessWriteKB, "", k)
 	if math.IsNaN(process) { // its kernel counts too much; then the journal is in it
 		process = all
@@ -334,17 +337,24 @@ func (r *run) splitWrites(k compare.Key) (out sheet) {
 // besides are what a server writes besides its tables and their log, per unit of a key: growing
 // files, and temporary ones.
 func (r *run) besides(k compare.Key) (out sheet) {
-	row := metric.Find(r.Rows, k.Metric, "", k.Per)
 	for _, e := range []struct {
 		item    Item
 		counter string
 	}{{TextLog, account.GrownBytes(engine.MessageFile)}, {BinaryLog, account.GrownBytes(engine.BinlogFile)},
 		{TempWrites, engine.TempBytes}} {
-		if v, ok := account.Counter(r.Counters, e.counter); ok && row != nil && row.N > 0 {
-			out = append(out, entry{item: e.item, value: v / 1024 / float64(row.N)})
+		if v, ok := account.Counter(r.Counters, e.counter); ok {
+			out = append(out, entry{item: e.item, value: v / 1024 / unitsOf(r, k)})
 		}
 	}
 	return out
+}
+
+// unitsOf returns the number of units that a cost is per; NaN if it is unknown.
+func unitsOf(r *run, k compare.Key) float64 {
+	if row := metric.Find(r.Rows, k.Metric, "", k.Per); row != nil && row.N > 0 {
+		return float64(row.N)
+	}
+	return math.NaN()
 }
 
 // mostPerMiss is the number of reads per miss above which the misses are not what is read: merges

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
@@ -201,6 +202,12 @@ func putOff(s *Step, note noting) {
 	if !ok {
 		return
 	}
+	if e := s.Writes; e != nil && (e.Base.AtLeast() || e.New.AtLeast()) && e.Verdict == compare.Unclear &&
+		apart(e.Base.Value, e.New.Value, goodPart) {
+		note(RuleDeferral, Accounted, "the KB written are not compared, as more writes follow the step: %s; %s",
+			s.Base.written(k), s.New.written(k))
+		return
+	}
 	base, other := s.Base.per(metric.DeferredKB, "", k), s.New.per(metric.DeferredKB, "", k)
 	written := max(s.Base.per(metric.WriteKB, "", k), s.New.per(metric.WriteKB, "", k))
 	if !(math.Abs(other-base) > max(alike*written, worthANote)) { // also if it is unknown
@@ -212,6 +219,15 @@ func putOff(s *Step, note noting) {
 	}
 	note(RuleDeferral, Accounted, "%s defers %s more of its writes per %s than the other", more, kb(math.Abs(other-base)),
 		k.Per)
+}
+
+// written reports what a side wrote for a unit, and what it deferred, if that is known.
+func (s *Side) written(k compare.Key) string {
+	text := name(s) + " wrote " + kb(s.per(k.Metric, "", k)) + " per " + k.Per
+	if deferred := s.per(metric.DeferredKB, "", k); deferred > littleKB {
+		text += " and deferred " + kb(deferred)
+	}
+	return text
 }
 
 // dips notes stalls that recur, as checkpoints do.

@@ -251,27 +251,6 @@ func (p *Paragraph) causes(name string) (text string) {
 	return text + p.because(name, named) + p.rest(sum)
 }
 
-// guess names what may be in the part of a throughput's difference that is not explained: items
-// that are not proven, and reads of which only the KB are known.
-func (s sentences) guess(sum *Sum) string {
-	if !sum.throughput() {
-		return ""
-	}
-	for _, c := range sum.likely() {
-		if !c.Proven() {
-			return " Perhaps: " + c.Text() + "."
-		}
-	}
-	base, ok := s.Base.growth("device.read_ns")
-	other, known := s.New.growth("device.read_ns")
-	share := (other - base) / 1e3 / (sum.Total.New - sum.Total.Base)
-	if !ok || !known || sum.data.factors || !(share > leastShare) {
-		return ""
-	}
-	return fmt.Sprintf(" Perhaps the reads: the device takes %s for them, at most %s of the difference.",
-		instead(quantity.Micros, base/1e3, other/1e3), quantity.RoughShare(min(1, share)))
-}
-
 const (
 	mostCauses = 3
 	leastShare = 0.1 // of a difference: a smaller one is not reported as a cause

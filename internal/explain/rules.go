@@ -40,6 +40,7 @@ const (
 	RuleConnections, RulePrepares, RuleSpills   Rule = "connections", "prepared statements", "spills"
 	RuleRetries, RuleStatements, RuleBatch      Rule = "retries", "statements", "rows per commit"
 	RulePauses, RuleOtherGroups, RuleLogVolume  Rule = "pauses", "other clients", "log volume"
+	RuleDeadRows, RuleCommitPages               Rule = "dead rows", "pages of commits"
 )
 
 // The rules that only notes have.
@@ -70,6 +71,7 @@ type naming struct {
 var (
 	filters   = both("filters skip %s files", quantity.Thousandths, spared)
 	flushText = withKnobs(both("there are %s device flushes", quantity.Thousandths, deviceFlushes), engine.AspectLogSync)
+	examined  = both("it examines %s rows", quantity.Thousandths, perCPU(metric.RowsExamined))
 	engineCPU = kin(served, behind, inside)
 	waits     = append(kin(commit, inside), Item(engine.RoleIO))
 	answers   = append(kin(served), Item(engine.RoleExecuting), Item(engine.RoleNetwork))
@@ -96,7 +98,8 @@ var waited = []naming{
 	{RuleDevice, Law, waits, slowDevice, takes, both("a request to the device took %s", quantity.Micros, request)},
 	{RuleClients, Accounted, []Item{Clients}, nil, says("the number of clients is %s"), nil},
 	{RuleCommits, Pattern, []Item{Writers}, heldByFlushes, takes, flushText},
-	{RuleRowLocks, Accounted, []Item{Writers}, nil, takes, nil},
+	{RuleRowLocks, Accounted, []Item{Writers}, otherClients, takes, nil},
+	{"", Accounted, []Item{Writers}, nil, takes, nil}, // as many writers wait as long as they write
 	{RuleStalls, Accounted, []Item{Stalled}, nil, says("the engine held up writes for %s"), nil},
 	{RuleCommits, Accounted, kin(commit), nil, func(v *view, s *Sum, c *Cause) string {
 		return takes(v, s, c) + syncs(v, s) + v.also(engine.AspectLogSync)
@@ -131,9 +134,10 @@ var worked = []naming{
 	{RuleClients, Pattern, kin(served), otherClients, takes, func(*view, *Sum, *Cause) string {
 		return "another number of clients contends for memory, which is not counted"
 	}},
-	{RuleLookups, Pattern, kin(served), moreRows, takes,
-		both("it examines %s rows", quantity.Thousandths, perCPU(metric.RowsExamined))},
+	{RuleDeadRows, Pattern, kin(served), allOf(moreRows, moreVersions), takes, withVersions(examined)},
+	{RuleLookups, Pattern, kin(served), moreRows, takes, examined},
 	{RuleOtherGroups, Pattern, kin(served, inside), busierBeside, takes, besideText},
+	{RuleDeadRows, Pattern, kin(served), allOf(lookups.holds, moreVersions), takes, withVersions(lookups.text)},
 	{RuleProtocol, Pattern, answers, otherProtocol, takes, knob(engine.AspectProtocol)},
 	{RuleProtocol, Accounted, []Item{Item(engine.RoleNetwork)}, nil, says("sessions spend %s on sending"), nil},
 }
@@ -173,6 +177,8 @@ var amounts = []naming{
 	{RuleCompression, Pattern, []Item{Data}, dataPacked, says("tables and indexes take %s the live data"),
 		knob(engine.AspectCompression)},
 	{RulePageSize, Pattern, []Item{Item(account.LogPart), Uncounted}, otherPage, states, knob(engine.AspectPageSize)},
+	{RuleCommitPages, Accounted, []Item{CommitPages}, nil,
+		says("each commit’s own pages, such as the list of free pages, take %s"), nil},
 	{"", Accounted, []Item{Padding}, nil, says("writes that the engine’s counters do not cover: %s"), nil},
 	{"", Accounted, []Item{Uncounted}, nil, says("pages, and what else the engine’s counters do not cover: %s"), nil},
 	{"", Accounted, []Item{Data}, nil, says("tables and indexes take %s the live data"), nil},
@@ -324,6 +330,12 @@ func missed(v *view, s *Sum, c *Cause) string {
 		return both("its cache misses %s pages or blocks", quantity.Thousandths, n)(v, s, c)
 	}
 	return both("it reads %s", kb, perCPU(metric.ReadKB))(v, s, c)
+}
+
+// withVersions is a text followed by the number of old row versions.
+func withVersions(text wording) wording {
+	versions := both(", with %s old row versions not removed yet", quantity.Thousandths, oldVersions)
+	return func(v *view, s *Sum, c *Cause) string { return text(v, s, c) + versions(v, s, c) }
 }
 
 func besideText(v *view, s *Sum, c *Cause) string {

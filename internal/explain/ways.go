@@ -33,6 +33,10 @@ var ways = []way{
 	{RulePrepares, growth(engine.Prepares), quantity.Digits, "it prepares %s statements", 1000, ""},
 	{RuleSpills, growth(engine.Spills), quantity.Digits, "%s sorts or temporary tables go to files", 1e6, ""},
 	{RuleRowLocks, growth(engine.LockWaits), quantity.Digits, "%s waits for rows that others hold", 1e6, ""},
+	{RuleDeadRows, growth(engine.DeadEntries), quantity.Digits, "it passes over %s entries of deleted or replaced rows",
+		mostPerRow, ""},
+	{RuleCommitPages, pagesOfCommits, kb, "besides what changed, commits write %s, such as the list of free pages",
+		mostPerKB, ""},
 	{RuleRetries, retries, quantity.Digits, "%s attempts are repeated", 1e5, ""},
 	{RuleStatements, statements, quantity.Digits, "it executes %s statements", 500, ""},
 	{RuleBatch, commits, quantity.Digits, "it commits %s times", 5000, ""},
@@ -40,10 +44,12 @@ var ways = []way{
 
 var work = []way{
 	{RuleCommits, growth(engine.LogSyncs), quantity.Digits, "it syncs its log %s times", 5000, ""},
-	{RuleLookups, growth(engine.CacheLookups), quantity.Digits, "it looks up %s pages or blocks", 5, ""},
+	lookups,
 	{RuleLookups, growth(engine.PageWrites), quantity.Digits, "its commits write %s pages", 50, ""},
 	{RuleLogVolume, inKB(engine.LogBytes), kb, "it logs %s", mostPerKB, RuleWholePages},
 }
+
+var lookups = way{RuleLookups, growth(engine.CacheLookups), quantity.Digits, "it looks up %s pages or blocks", 5, ""}
 
 // wayRatio is by how much a way must differ.
 const wayRatio = 0.3
@@ -52,13 +58,17 @@ func (w *way) text(v *view, s *Sum, _ *Cause) string {
 	return fmt.Sprintf(w.says, instead(w.show, w.n(v, s, &v.Base), w.n(v, s, &v.New)))
 }
 
-// wayNamings returns the rules of the ways, for times in which the engine works. A way differs in
-// the direction of the cause, and can be a good part of it.
+// holds reports whether the way differs in the direction of the cause, and can be a good part of it.
+func (w *way) holds(v *view, s *Sum, c *Cause) bool {
+	return allOf(grows(w.n, wayRatio, 0), canCost(w.n, w.each))(v, s, c)
+}
+
+// wayNamings returns the rules of the ways, for times in which the engine works.
 func wayNamings(ways []way) (out []naming) {
 	items := append(kin(served, inside, commit), Item(account.ThreadCPU), Kernel)
 	for i := range ways {
 		w := &ways[i]
-		out = append(out, naming{w.rule, Pattern, items, allOf(grows(w.n, wayRatio, 0), canCost(w.n, w.each)), takes, w.text})
+		out = append(out, naming{w.rule, Pattern, items, w.holds, takes, w.text})
 	}
 	return out
 }
@@ -132,6 +142,19 @@ func (r *run) commits() float64 {
 	return n / r.units
 }
 
+// ofCommits is what commits of a tree that copies pages write besides pages of data, in KB.
+func ofCommits(r *run) float64 {
+	n, ok := account.Counter(r.Counters, engine.WriteCommits)
+	if !ok || r.Structure.Commit <= 0 {
+		return math.NaN()
+	}
+	return n * float64(r.Structure.Commit) / 1024
+}
+
+func pagesOfCommits(_ *view, _ *Sum, side *Side) float64 {
+	return side.mean(func(r *run) float64 { return ofCommits(r) / r.units })
+}
+
 func statements(_ *view, _ *Sum, side *Side) float64 {
 	return side.mean(func(r *run) float64 { return r.perUnitOf(metric.QueriesPerS) })
 }
@@ -146,4 +169,31 @@ func retries(_ *view, _ *Sum, side *Side) float64 {
 		}
 		return n / r.units
 	})
+}
+
+// guess names what may be in the part of a throughput's difference that is not explained: items
+// that are not proven, and reads of which only the KB are known.
+func (s sentences) guess(sum *Sum) string {
+	base, other := pagesOfCommits(nil, nil, &s.Base), pagesOfCommits(nil, nil, &s.New)
+	switch {
+	case sum.throughput():
+	case sum.Metric == metric.WriteKB && apart(base, other, wayRatio) && (other > base) == (sum.Total.Log > 0):
+		return fmt.Sprintf(" Perhaps: commits write %s besides what changed, of which the page cache combines much.",
+			instead(kb, base, other))
+	default:
+		return ""
+	}
+	for _, c := range sum.likely() {
+		if !c.Proven() {
+			return " Perhaps: " + c.Text() + "."
+		}
+	}
+	base, ok := s.Base.growth("device.read_ns")
+	other, known := s.New.growth("device.read_ns")
+	share := (other - base) / 1e3 / (sum.Total.New - sum.Total.Base)
+	if !ok || !known || sum.data.factors || !(share > leastShare) {
+		return ""
+	}
+	return fmt.Sprintf(" Perhaps the reads: the device takes %s for them, at most %s of the difference.",
+		instead(quantity.Micros, base/1e3, other/1e3), quantity.RoughShare(min(1, share)))
 }

@@ -15,6 +15,7 @@ const (
 	IntervalOpsP50           = "interval_ops_p50"
 	IntervalOpsP95           = "interval_ops_p95"
 	IntervalOpsP99           = "interval_ops_p99"
+	IntervalOpsError         = "interval_ops_error"
 	RelativeToBefore         = "relative_to_before"
 	Errors                   = "errors"
 	DurationS                = "duration_s"

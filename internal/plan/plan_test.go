@@ -241,7 +241,7 @@ func TestDataOfTwoTargets(t *testing.T) {
 	defer os.Remove(dir + "-too")
 	const head = "workload: ibench\ntargets:\n"
 	ps := loadWrong(t, head+"  - {engine: pebble, data: "+dir+"}\n  - {engine: sqlite, data: "+dir+"-too}\n")
-	if len(ps) != 1 || ps[0].Line != 4 || ps[0].Reason != "a target before uses the same data" {
+	if len(ps) != 1 || ps[0].Line != 4 || ps[0].Reason != "two targets use the same data" {
 		t.Error(ps)
 	}
 	ps = loadWrong(t, head+"  - {engine: pebble, data: "+dir+"}\ntrials: 2\n")

@@ -239,7 +239,7 @@ func (b *binder) checkNames(targets []*bound) {
 			seen[t.Name] = true
 			continue
 		}
-		b.At(cmp.Or(t.fields.Of.Get("name"), t.node), fmt.Sprintf("a target before is called %q too", t.Name),
+		b.At(cmp.Or(t.fields.Of.Get("name"), t.node), fmt.Sprintf("two targets are called %q", t.Name),
 			fmt.Sprintf("give it a name, as {name: %s-2, engine: %s}", t.Name, t.Engine))
 	}
 }
@@ -264,7 +264,7 @@ func (b *binder) checkData(targets []*bound, trials int) {
 			continue // it existed a moment ago; the trial reports it
 		}
 		if slices.ContainsFunc(used, func(u os.FileInfo) bool { return os.SameFile(u, info) }) {
-			b.At(at, "a target before uses the same data", "give each target its own copy")
+			b.At(at, "two targets use the same data", "give each target its own copy")
 		}
 		used = append(used, info)
 	}

@@ -62,7 +62,7 @@ func newCampaign(trials []Trial) *campaign {
 		c.series[t.Trial], c.usual[t.Trial] = t.Series, t.Usual
 	}
 	c.Campaign = compare.New(plain)
-	c.verdicts = verdict.Campaign{Campaign: c.Campaign, Judged: c.headlines}
+	c.verdicts = verdict.Campaign{Campaign: c.Campaign, Judged: c.headlines, Full: c.judged}
 	for i, s := range c.Steps {
 		// The number distinguishes ids of names that differ only in characters an id
 		// cannot have.

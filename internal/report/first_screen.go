@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"rumbench/internal/compare"
@@ -19,7 +20,8 @@ import (
 // comparison, how far it can be trusted, the answer, and the pictures.
 func firstScreen(v *view) []page.Block {
 	out := []page.Block{page.Prose("head", strings.Join(headline(v.campaign), " · ")), trust(v.campaign, v.in)}
-	for _, sentence := range sentences(v) {
+	first, below := sentences(v)
+	for _, sentence := range first {
 		out = append(out, page.Prose("answer", sentence))
 	}
 	if steps := v.leading(); len(steps) > 0 {
@@ -36,6 +38,9 @@ func firstScreen(v *view) []page.Block {
 	lower.Cells[0] = append(lower.Cells[0], differ...)
 	if len(lower.Cells[0]) > 0 {
 		out = append(out, lower)
+	}
+	for _, sentence := range below {
+		out = append(out, page.Prose("answer", sentence))
 	}
 	return out
 }
@@ -231,8 +236,8 @@ func machine(c *campaign) string {
 	facts := observe.Facts(c.Targets[0].Trials[0].Host)
 	value := facts.Value
 	var out []string
-	if cpus := value("cpus usable"); cpus != "" {
-		out = append(out, strings.TrimSpace(cpus+" CPUs "+value("cpu")))
+	if cpus, err := strconv.Atoi(value("cpus usable")); err == nil {
+		out = append(out, strings.TrimSpace(quantity.Count(cpus, "CPU")+" "+value("cpu")))
 	}
 	out = append(out, value("memory"))
 	if fs, device := value("filesystem"), value("device"); fs != "" && device != "" {
@@ -246,33 +251,20 @@ func machine(c *campaign) string {
 // mostLeading is the number of steps that the panels can show.
 const mostLeading = 4
 
-// leading returns the steps that the panels show, the first of them initially: those
-// asked about.
+// leading returns the steps that the panels show, the first of them initially: those that the
+// campaign is about, one for each sweep.
 func (c *campaign) leading() (out []*step) {
 	sweeps := map[*sweep]bool{}
-	for _, s := range c.steps {
+	for _, leading := range c.verdicts.Leading() {
+		s := c.stepOf(leading)
 		if w := c.sweepOf(s); w != nil && !compare.IsProbe(s.Step) {
 			if sweeps[w] {
 				continue
 			}
-			sweeps[w] = len(s.Asked()) > 0
+			sweeps[w] = true
 		}
-		if _, ok := s.Rate(s.Primary); ok && len(s.Asked()) > 0 {
-			out = append(out, s)
-		}
+		out = append(out, s)
 	}
-	// If no question is asked, all steps are part of the answer: loads and indexes
-	// matter less than the steps after them.
-	weight := func(s *step) int {
-		switch {
-		case len(s.Judged) > 0 || len(c.Question.Steps) > 0 || c.searchOf(s) != nil:
-			return 0
-		case s.prepares():
-			return 2
-		}
-		return 1
-	}
-	slices.SortStableFunc(out, func(a, b *step) int { return cmp.Compare(weight(a), weight(b)) })
 	return out[:min(len(out), mostLeading)]
 }
 
@@ -288,6 +280,10 @@ func (c *campaign) searchOf(s *step) *sweep {
 
 // mostSettings is the number of settings on the first screen; the table has all.
 const mostSettings = 8
+
+// memorySettings are parts of the names of settings that come first: they decide which reads are
+// of memory.
+var memorySettings = []string{"cache", "buffer", "direct", "flush_method", "mem"}
 
 // settingsThatDiffer returns the settings that all targets have with different values,
 // and the values that the plan asked for.
@@ -311,6 +307,14 @@ func settingsThatDiffer(c *campaign) []page.Block {
 	if len(rows) == 0 {
 		return nil
 	}
+	memory := func(r page.Row) int {
+		at := slices.IndexFunc(memorySettings, func(part string) bool { return strings.Contains(r.Head, part) })
+		if at < 0 {
+			return len(memorySettings)
+		}
+		return at
+	}
+	slices.SortStableFunc(rows, func(a, b page.Row) int { return cmp.Compare(memory(a), memory(b)) })
 	if n := len(rows) - mostSettings; n > 0 {
 		rows = rows[:mostSettings]
 		t.Note = fmt.Sprintf("And %d more, see Settings.", n)

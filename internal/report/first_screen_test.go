@@ -191,7 +191,7 @@ func TestCard(t *testing.T) {
 			if err := Summary(&b, in); err != nil {
 				t.Fatal(err)
 			}
-			if n := bytes.Count(b.Bytes(), []byte("\n")); n > 30 {
+			if n := bytes.Count(b.Bytes(), []byte("\n")); n > 36 {
 				t.Errorf("the summary has %d lines:\n%s", n, b.String())
 			}
 		})

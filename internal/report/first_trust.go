@@ -34,8 +34,10 @@ func trust(c *campaign, in *Input) page.Badge {
 		b.Level, b.Line = page.Good, sound(c)
 		return b
 	}
-	b.Line = all[0]
-	b.More = slices.DeleteFunc(b.More, func(s string) bool { return s == b.Line })
+	const shown = 2
+	first := all[:min(shown, len(all))]
+	b.Line = strings.Join(first, " ")
+	b.More = slices.DeleteFunc(b.More, func(s string) bool { return slices.Contains(first, s) })
 	if n := len(b.More); n > 0 {
 		b.Line += fmt.Sprintf(" And %s.", quantity.Count(n, "more remark"))
 	}

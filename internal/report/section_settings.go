@@ -53,7 +53,10 @@ func settingRows(c *campaign) (requested, actual []page.Row) {
 }
 
 func settingCell(s engine.Setting) page.Cell {
-	c := page.Cell{Text: s.Value}
+	if s.Aside {
+		return page.Absent(s.Value + ", of a part of the server that the tables do not use")
+	}
+	c := page.Cell{Text: compare.SettingText(s.Name, s.Value)}
 	if s.Source != engine.ReadBack { // as the table's note states for all others
 		c.Title = s.Source
 	}

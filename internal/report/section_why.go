@@ -64,22 +64,12 @@ func explained(c *campaign, base, t *target) *explain.Explanation {
 	return c.explained[pair]
 }
 
-// causeIn returns half a sentence on why two targets differ in a step; "" if nothing is
-// proven.
+// causeIn returns why two targets differ in a step; "" of more targets, or if nothing is known.
 func causeIn(s *step) string {
 	if len(s.c.Targets) != 2 || len(compare.Unlike(s.c.Targets[0], s.c.Targets[1])) > 0 {
 		return ""
 	}
-	e := explained(s.c, s.c.Targets[0], s.c.Targets[1])
-	i := slices.IndexFunc(e.Steps, func(o *explain.Step) bool { return o.Of == s.Step })
-	if i < 0 {
-		return ""
-	}
-	name, c, ok := e.Steps[i].Leading()
-	if !ok {
-		return ""
-	}
-	return fmt.Sprintf("Leading cause (%s): %s.", metric.Label(name), c.Text())
+	return explained(s.c, s.c.Targets[0], s.c.Targets[1]).Cause(s.Step)
 }
 
 // paragraphs lists the effects in groups of steps with their causes. Warnings that stand with

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"math"
 
 	"rumbench/internal/stat"
 	"rumbench/internal/text/quantity"
@@ -19,9 +18,8 @@ func course(rates []float64) string {
 	text := c.Shape.String()
 	switch first, last := c.Phases[0], c.Phases[len(c.Phases)-1]; c.Shape {
 	case stat.Steady:
-		mean := stat.Mean(rates[c.WarmUp:])
-		if se, _ := stat.AutocorrelatedSE(rates[c.WarmUp:]); mean > 0 && !math.IsNaN(se) {
-			text += fmt.Sprintf(" (mean known to ±%s)", quantity.RoughShare(1.96*se/mean))
+		if i := stat.MeanInterval(rates[c.WarmUp:], 0.95); i.Value > 0 && quantity.Finite(i.High) {
+			text += fmt.Sprintf(" (mean known to ±%s)", quantity.RoughShare((i.High-i.Value)/i.Value))
 		}
 	case stat.Degrading, stat.Improving:
 		text += fmt.Sprintf(" from %s/s to %s/s", quantity.Digits(first.Level), quantity.Digits(last.Level))

@@ -38,8 +38,10 @@ func summary(c *campaign, in *Input) []page.Block {
 	} else if f := durabilityFact(c); f.Value != "" {
 		out = append(out, page.Prose("", "durability: "+f.Value))
 	}
-	for _, a := range answers(c) {
-		out = append(out, page.Prose("", a.Text))
+	if s, _ := c.story(); len(c.Targets) > 1 {
+		for _, sentence := range s.Sentences() {
+			out = append(out, page.Prose("", sentence))
+		}
 	}
 	n := &page.Notes{}
 	for _, s := range c.steps {

@@ -13,8 +13,7 @@ import (
 
 // verdictOn returns the verdict in words, a line per step with something
 // notable. It claims nothing about steps that cannot be compared.
-func verdictOn(c *campaign) []page.Item {
-	out := answers(c)
+func verdictOn(c *campaign) (out []page.Item) {
 	var quiet []string
 	for _, s := range c.steps {
 		k, ok := s.Rate(s.Primary)
@@ -54,7 +53,10 @@ func (s *step) finding(rate key) string {
 	verdicts := &s.c.verdicts
 	goal, _ := compare.Goal(s.Step)
 	x := verdicts.Contest(s.Step, goal)
-	costs, stalls := verdict.Sentence(verdicts.Costs(s.Step)...), standstill(s)
+	costs, stalls := "", standstill(s)
+	if x.Subject != nil {
+		costs = verdict.Sentence(verdicts.Values(x.Subject, s.Step, false)...)
+	}
 	if len(s.c.Targets) > 1 && costs == "" && stalls == "" && len(x.Refused) == 0 && !x.Notable() {
 		return ""
 	}
@@ -111,36 +113,32 @@ func spaceSentence(c *campaign) string {
 	return "Bytes on disk per byte of live data after " + last.Name + ": " + quantity.Joined(parts) + "."
 }
 
-// answers returns the answers to the question from each target's comparison with the base;
-// nothing unless two targets have enough trials to prove something.
-func answers(c *campaign) (out []page.Item) {
-	few := func(t *target) bool { return len(t.Trials) < compare.LeastTrials }
-	if len(slices.DeleteFunc(slices.Clone(c.Targets), few)) < 2 {
-		return nil
+// story returns how the targets compare, beginning with the step that the panels show first.
+func (c *campaign) story() (s verdict.Story, lead *step) {
+	steps := c.leading()
+	if len(steps) == 0 {
+		return c.verdicts.StoryOf(nil), nil
 	}
-	for _, t := range c.Targets[1:] {
-		for _, sentence := range verdict.Answer(c.headlines(c.Targets[0], t), true) {
-			out = append(out, page.Item{Text: sentence})
-		}
-	}
-	return out
+	lead = c.standing(steps[0])
+	return c.verdicts.StoryOf(lead.Step), lead
 }
 
-// sentences returns the answer in two or three sentences: how the targets compare in the step
-// that the panels show first, at what cost, and whether the other tests agree.
-func sentences(v *view) []string {
-	steps := v.leading()
-	if len(steps) == 0 {
-		return nil
+// sentences returns the answer: how the targets compare in the step that the panels show first,
+// with the cause, and in the other tests; and what may be read below the panels, the costs and the
+// limits of it.
+func sentences(v *view) (first, below []string) {
+	s, lead := v.story()
+	if lead == nil {
+		return s.Sentences(), nil
 	}
-	s, kept := v.standing(steps[0]), ""
-	if w := v.sweepOf(s); w != nil && s == w.end() {
+	kept := ""
+	if w := v.sweepOf(lead); w != nil && lead == w.end() {
 		kept = w.kept()
 	}
-	costs := append(v.verdicts.Costs(s.Step), v.verdicts.Space())
-	others := v.verdicts.OtherTests(s.Step) + " " + v.verdicts.Corrected(s.Step)
-	return said(v.verdicts.Lead(s.Step, " in "+s.Name), causeIn(s), verdict.Sentence(kept), verdict.Sentence(costs...),
-		strings.TrimSpace(others))
+	const above = 2 // other targets, those with the most losses of the best one
+	tests, limits := s.Tests[:min(above, len(s.Tests))], append(s.Limits, v.verdicts.Corrected(lead.Step))
+	return said(s.Lead, causeIn(lead), verdict.Sentence(kept), strings.Join(tests, " ")),
+		said(strings.Join(s.Tests[len(tests):], " "), s.Values, strings.TrimSpace(strings.Join(limits, " ")))
 }
 
 // said returns the texts that are not empty.

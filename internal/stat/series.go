@@ -32,6 +32,18 @@ func AutocorrelatedSE(x []float64) (se, effective float64) {
 	return sd / math.Sqrt(effective), effective
 }
 
+// MeanInterval returns the interval of the mean of an autocorrelated series, by its standard error
+// and as many independent values as it is worth. It is unbounded if these are fewer than three.
+func MeanInterval(x []float64, confidence float64) Interval {
+	const fewest = 3
+	se, effective := AutocorrelatedSE(x)
+	if effective < fewest {
+		return unbounded(Mean(x))
+	}
+	_, i := tTest(Mean(x), se, effective-1, confidence)
+	return i
+}
+
 // batchesOf returns summaries of consecutive batches. The last one may be smaller.
 func batchesOf(x []float64, size int, summary func([]float64) float64) (out []float64) {
 	for start := 0; start < len(x); start += size {

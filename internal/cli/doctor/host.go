@@ -139,6 +139,9 @@ func (m *machine) headline() string {
 		{"", "virtualization", ""},
 	} {
 		if v := m.facts.Value(f.name); v != "" {
+			if v == "1" {
+				f.after = " CPU"
+			}
 			s += ", " + f.before + v + f.after
 		}
 	}

@@ -89,10 +89,10 @@ func precision(trials int, low, high float64) string {
 			"least %d are needed.", trials, compare.LeastTrials)
 	case low == high:
 		return fmt.Sprintf("With %d trials of each target this machine detects differences in throughput from %s on.",
-			trials, farApart(high))
+			trials, DetectableText(high))
 	}
 	return fmt.Sprintf("With %d trials of each target this machine detects differences in throughput from %s (in the "+
-		"quietest step) to %s (in the noisiest).", trials, farApart(low), farApart(high))
+		"quietest step) to %s (in the noisiest).", trials, DetectableText(low), DetectableText(high))
 }
 
 func calibrationRow(j *compare.Judgement, it *compare.Item, detectable float64, sought []float64) page.Row {
@@ -101,7 +101,7 @@ func calibrationRow(j *compare.Judgement, it *compare.Item, detectable float64, 
 		texts[1] = quantity.RoughShare(noise)
 	}
 	if !math.IsNaN(detectable) {
-		texts[2] = farApart(detectable)
+		texts[2] = DetectableText(detectable)
 	}
 	for _, d := range sought {
 		n := quantity.Unknown
@@ -119,8 +119,8 @@ func calibrationRow(j *compare.Judgement, it *compare.Item, detectable float64, 
 	return row
 }
 
-// farApart formats a relative difference: a share, or a factor if it exceeds 2.
-func farApart(d float64) string {
+// DetectableText formats a relative difference: a share, or a factor if it exceeds 2.
+func DetectableText(d float64) string {
 	if d > 1 {
 		return "a factor of " + quantity.Digits(1+d)
 	}

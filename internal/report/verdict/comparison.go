@@ -20,12 +20,13 @@ import (
 // Comparison is a judgement, ready to be printed.
 type Comparison struct {
 	*compare.Judgement
-	Items   []compare.Item       // the items of the judgement to show
-	Levels  string               // of durability, if they differ
-	Caveats []string             // to read before the numbers
-	Notes   []compare.Difference // other differences of the two: they may be the subject of the comparison
-	Narrow  bool                 // the answer is limited to the numbers shown
-	Gate    string               // the result of a gate on the question; "" without one
+	Campaign *compare.Campaign    // of the two
+	Items    []compare.Item       // the items of the judgement to show
+	Levels   string               // of durability, if they differ
+	Caveats  []string             // to read before the numbers
+	Notes    []compare.Difference // other differences of the two: they may be the subject of the comparison
+	Narrow   bool                 // the answer is limited to the numbers shown
+	Gate     string               // the result of a gate on the question; "" without one
 }
 
 // durability returns the end of the heading: the failures that a commit survived on
@@ -66,7 +67,10 @@ func (c Comparison) blocks() (out []page.Block) {
 		out = append(out, page.Banner(DurabilityDiffers(c.Levels)))
 	}
 	out = append(out, page.Heading{Level: 2, Text: Pair(c.Base, c.New) + ", the base" + c.durability()})
-	sentences := Answer(c.Judgement, !c.Narrow)
+	sentences := c.story().Sentences()
+	if len(sentences) == 0 {
+		sentences = []string{"None of the numbers asked about was measured."}
+	}
 	if c.Gate != "" {
 		sentences = append(sentences, "Gate: "+c.Gate+".")
 	}
@@ -93,10 +97,22 @@ func (c Comparison) blocks() (out []page.Block) {
 			out = append(out, c.table(part.title, items, notes))
 		}
 	}
-	if c.Judgement.Tested() > 0 {
+	switch few := min(len(c.Base.Trials), len(c.New.Trials)); {
+	case few < compare.LeastTrials:
+		out = append(out, page.Prose("", TooFew(few)+" to prove a difference."))
+	case c.Judgement.Tested() > 0:
 		out = append(out, page.Prose("", correction(c.Judgement)))
 	}
 	return append(out, notes)
+}
+
+// story returns the comparison in sentences.
+func (c Comparison) story() Story {
+	pair := *c.Campaign
+	pair.Targets = []*compare.Target{c.Base, c.New}
+	about := Campaign{Campaign: &pair, Narrow: c.Narrow,
+		Judged: func(_, _ *compare.Target) *compare.Judgement { return c.Judgement }}
+	return about.Story()
 }
 
 func (c Comparison) table(title string, items []compare.Item, notes *page.Notes) page.Table {
@@ -135,8 +151,11 @@ func effectRatio(r float64) string {
 }
 
 func effectBounds(e *compare.Effect) string {
-	if math.IsNaN(e.Low) || !quantity.Finite(e.High) {
+	switch {
+	case math.IsNaN(e.Low) || !quantity.Finite(e.High):
 		return quantity.Unknown
+	case e.High >= useless*e.Low && e.High > e.Low:
+		return fmt.Sprintf("wider than %d×", useless)
 	}
 	return quantity.Digits(e.Low) + " to " + quantity.Times(e.High)
 }
@@ -161,11 +180,11 @@ func (c Comparison) verdictText(e *compare.Effect) string {
 		return quantity.Unknown + " neither direction is better"
 	}
 	text := MarkOf(e).Sign + " " + string(e.Verdict)
-	if e.Sure() || e.Verdict == compare.Same {
+	switch {
+	case e.TooFew():
+		return MarkOf(e).Sign // that nothing is proven is said once, below
+	case e.Sure() || e.Verdict == compare.Same:
 		return text
-	}
-	if reason := outlook(c.Judgement, e); reason != e.Why {
-		return text + "; " + reason
 	}
 	return text + ": " + e.Why
 }

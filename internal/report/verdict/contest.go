@@ -16,6 +16,8 @@ import (
 type Campaign struct {
 	*compare.Campaign
 	Judged func(base, t *compare.Target) *compare.Judgement // in the headline numbers
+	Full   func(base, t *compare.Target) *compare.Judgement // in all numbers; nil: others have no ratio
+	Narrow bool                                             // only numbers that are asked about are reported
 }
 
 // Contest is a comparison of the targets in a number of a step: of the best with each
@@ -25,15 +27,14 @@ type Contest struct {
 	Others  []*compare.Target
 	Refused []string // targets that are not compared, with the reasons
 
-	c     *Campaign
-	s     *compare.Step
-	k     compare.Key
-	asked compare.Key // of the headline number: k, or the number that k replaces
+	c *Campaign
+	s *compare.Step
+	k compare.Key
 }
 
 // Contest returns the comparison in a number.
 func (c *Campaign) Contest(s *compare.Step, k compare.Key) Contest {
-	x := Contest{c: c, s: s, k: k, asked: k}
+	x := Contest{c: c, s: s, k: k}
 	var ranked []*compare.Target
 	for _, t := range c.Targets {
 		n, refusals, reason := s.Number(t, k), s.Refusals(t), ""
@@ -58,7 +59,7 @@ func (c *Campaign) Contest(s *compare.Step, k compare.Key) Contest {
 		return order(s.Number(a, k).Value, s.Number(b, k).Value)
 	})
 	if len(c.Targets) == 2 && len(ranked) == 2 {
-		slices.SortFunc(ranked, func(a, b *compare.Target) int { return b.Index - a.Index })
+		ranked = []*compare.Target{c.Targets[1], c.Targets[0]}
 	}
 	if len(ranked) > 0 {
 		x.Subject, x.Others = ranked[0], ranked[1:]
@@ -84,51 +85,59 @@ func (x *Contest) Notable() bool {
 	})
 }
 
-// against returns the subject's ratio to another target, and the verdict on it.
-func (x *Contest) against(t *compare.Target) (text string, v compare.Verdict) {
-	e := x.c.Judged(t, x.Subject).Effect(x.s, x.asked)
-	if e != nil && e.New.Key != x.k {
-		e = nil // of other numbers than these
-	}
+// against returns the subject's ratio to another target, and its effect; nil if it was not judged.
+func (x *Contest) against(t *compare.Target) (text string, e *compare.Effect) {
+	e = x.c.Judged(t, x.Subject).Effect(x.s, x.k)
 	ratio := Ratio(e, x.s.Number(x.Subject, x.k), x.s.Number(t, x.k))
 	if text = t.Name; !math.IsNaN(ratio) {
 		text = quantity.Times(ratio) + " " + text + "’s"
 	}
 	if e != nil {
-		text, v = text+interval(e), e.Verdict
+		text += interval(e)
 	}
-	return text, v
+	return text, e
 }
 
-// results returns the subject's comparisons with the others, the proven ones first, and
-// the trials that would prove the difference if there is only one other.
+// results returns the subject's comparisons with the others, the proven ones first. Of few trials
+// it reports what was seen, and how much that varied within a run.
 func (x *Contest) results() string {
 	const named = 4 // others are counted
+	const seen = "seen"
 	lists := map[string][]string{"": x.Refused}
 	for _, t := range x.Others {
-		part, v := x.against(t)
-		if v == compare.Same {
+		part, e := x.against(t)
+		which := notProven
+		switch {
+		case e == nil:
+		case e.TooFew():
+			which = seen
+		default:
+			which = word(e.Verdict)
+		}
+		if which == equivalent {
 			part = t.Name
 		}
-		lists[word(v)] = append(lists[word(v)], part)
+		lists[which] = append(lists[which], part)
 	}
 	var parts []string
 	for _, list := range []struct{ word, lead string }{
-		{proven, proven + " "}, {equivalent, equivalent + " to "}, {notProven, notProven + ": "}, {"", "not compared: "},
+		{seen, ""}, {proven, proven + " "},
+		{equivalent, fmt.Sprintf("%s within %g %% to ", equivalent, 100*x.c.Question.Margin())},
+		{notProven, notProven + ": "},
+		{"", "not compared: "},
 	} {
 		all := lists[list.word]
 		if n := len(all) - named; n > 0 {
 			all = append(all[:named:named], fmt.Sprintf("%d more", n))
 		}
-		if len(all) > 0 {
-			parts = append(parts, list.lead+quantity.Joined(all))
+		if len(all) == 0 {
+			continue
 		}
-	}
-	if len(x.Others) == 1 && lists[notProven] != nil {
-		j := x.c.Judged(x.Others[0], x.Subject)
-		if e := j.Effect(x.s, x.k); e != nil && outlook(j, e) != "" {
-			parts = append(parts, outlook(j, e))
+		text := list.lead + quantity.Joined(all)
+		if list.word == seen {
+			text += x.few()
 		}
+		parts = append(parts, text)
 	}
 	if len(parts) == 0 {
 		return ""
@@ -136,30 +145,26 @@ func (x *Contest) results() string {
 	return ": " + strings.Join(parts, "; ")
 }
 
-// cost compares the targets in a cost; "" if they hardly differ.
-func (x *Contest) cost(name string) string {
-	if len(x.Others) == 0 {
-		return ""
+// few returns the number of trials in brackets, and how much the ratios vary within the runs if that
+// is one.
+func (x *Contest) few() string {
+	all := append([]*compare.Target{x.Subject}, x.Others...)
+	count := func(t *compare.Target) int { return len(t.Trials) }
+	fewest := slices.MinFunc(all, func(a, b *compare.Target) int { return cmp.Compare(count(a), count(b)) })
+	text := quantity.Count(count(fewest), "trial")
+	if count(fewest) == 1 {
+		text = "one trial"
 	}
-	other := x.Others[0]
-	if base := x.c.Targets[0]; slices.Contains(x.Others, base) {
-		other = base
+	if slices.ContainsFunc(all, func(t *compare.Target) bool { return count(t) > count(fewest) }) {
+		return " (" + text + " of " + fewest.Name + ")"
 	}
-	part, v := x.against(other)
-	mine, theirs := x.s.Number(x.Subject, x.k), x.s.Number(other, x.k)
-	if mine.AtLeast() && mine.Value <= theirs.Value || theirs.AtLeast() && theirs.Value <= mine.Value {
-		return "" // unknown which is less
+	within := 0.0
+	for _, t := range x.Others {
+		within = max(within, math.Hypot(compare.Within(x.s, x.Subject), compare.Within(x.s, t))) // NaN: unknown
 	}
-	const level = 1.05 // ratios that are not proven count as none up to it
-	r, ok := mine.Over(theirs)
-	if !ok || word(v) != proven && max(r, 1/r) < level {
-		return ""
+	text += " each"
+	if count(fewest) == 1 && within > 0 {
+		text += "; within the run ±" + quantity.RoughShare(within)
 	}
-	switch {
-	case mine.Value == 0:
-		return fmt.Sprintf("no %s: %s", name, x.Subject.Name)
-	case len(x.c.Targets) == 2:
-		return fmt.Sprintf("%s: %s, %s", name, part, word(v))
-	}
-	return fmt.Sprintf("least %s: %s, %s, %s", name, x.Subject.Name, part, word(v))
+	return " (" + text + ")"
 }

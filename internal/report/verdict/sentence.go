@@ -72,96 +72,14 @@ func Units(s *compare.Step, op string) string {
 	return quantity.Plural(op)
 }
 
-// Costs returns which target has the least p99 and needs the least hardware per
-// operation, compared with the base; for two targets the needs of the second.
-func (c *Campaign) Costs(s *compare.Step) (parts []string) {
-	if k, ok := compare.Goal(s); !ok || c.Contest(s, k).Subject == nil {
-		return nil
-	}
-	parts = append(parts, c.tail(s))
-	for _, cost := range []struct{ metric, name string }{{metric.CPUUS, "CPU"}, {metric.WriteKB, "KB written"}} {
-		asked, ok := s.Own(cost.metric)
-		k := asked
-		if ok && cost.metric == metric.WriteKB {
-			k, ok = compare.Undisturbed(s, k, c.Targets...)
-		}
-		if ok {
-			x := c.Contest(s, k)
-			x.asked = asked
-			parts = append(parts, x.cost(cost.name+" per "+k.Per))
-		}
-	}
-	return parts
-}
-
-// tail compares the targets in the p99, if the step is about its throughput.
-func (c *Campaign) tail(s *compare.Step) string {
-	k, ok := compare.PrimaryLatency(s, "p99")
-	if goal, _ := compare.Goal(s); !ok || goal == k {
-		return ""
-	}
-	if slices.ContainsFunc(c.Targets, func(t *compare.Target) bool { n := s.Number(t, k); return n.Few() != "" }) {
-		return "the p99 is not known, as operations are too few"
-	}
-	x := c.Contest(s, k)
-	return x.cost("p99")
-}
-
-// Space compares the targets in space at the end of all steps: data not written yet take
-// none.
-func (c *Campaign) Space() string {
-	last := c.LastWith(metric.SpaceAmplification)
-	if last == nil {
-		return ""
-	}
-	k, _ := last.Own(metric.SpaceAmplification)
-	x := c.Contest(last, k)
-	return x.cost("space after " + last.Name)
-}
-
-// OtherTests counts how the targets compare in the throughput of all other tests.
-func (c *Campaign) OtherTests(but *compare.Step) string {
-	var parts []string
-	base, tests := c.Targets[0], 0
-	for _, t := range c.Targets[1:] {
-		counts, all := map[compare.Verdict]int{}, 0
-		for _, s := range c.Steps {
-			k, ok := s.Rate(s.Primary)
-			first := s.First()
-			prepares := first.Trial.Prepares(first.Step)
-			if !ok || s == but || prepares || compare.IsProbe(s) || compare.PrimaryRated(s) {
-				continue
-			}
-			if e := c.Judged(base, t).Effect(s, k); e != nil && e.Verdict != "" {
-				counts[e.Verdict]++
-				all++
-			}
-		}
-		tests = max(tests, all)
-		if n := counts[compare.Better]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%s faster in %d", t.Name, n))
-		}
-		if n := counts[compare.Worse]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%s slower in %d", t.Name, n))
-		}
-	}
-	switch {
-	case tests == 0:
-		return ""
-	case len(parts) == 0:
-		return fmt.Sprintf("In %s no difference from %s is proven.", quantity.Count(tests, "other test"), base.Name)
-	}
-	return fmt.Sprintf("Beyond the question, in %s, different from %s: %s.",
-		quantity.Count(tests, "other test"), base.Name, quantity.Joined(parts))
-}
-
 // Corrected reports the number of numbers that verdicts are corrected for, if the
 // interval of one that a step shows contradicts its verdict.
 func (c *Campaign) Corrected(s *compare.Step) string {
 	for _, t := range c.Targets[1:] {
 		j := c.Judged(c.Targets[0], t)
 		if slices.ContainsFunc(j.Items, func(it compare.Item) bool {
-			return it.Step == s && it.Asked && it.Verdict != "" && !it.Sure() && (it.Low > 1 || it.High < 1)
+			return it.Step == s && it.Asked && it.Verdict != "" && !it.Sure() && (it.Low > 1 || it.High < 1) &&
+				!it.Base.AtLeast() && !it.New.AtLeast()
 		}) {
 			return correction(j)
 		}

@@ -88,10 +88,12 @@ func word(v compare.Verdict) string {
 // Pair names the two sides of a comparison.
 func Pair(base, t *compare.Target) string { return t.Name + " against " + base.Name }
 
+// useless is the ratio of the bounds of an interval that is so wide that nothing follows from it.
+const useless = 100
+
 // interval returns the 95 % interval of a ratio in a sentence, “ (5.24 to 15.3)”; "" if it is
-// unknown, narrower than the digits shown, or so wide that it is useless.
+// unknown, narrower than the digits shown, or useless.
 func interval(e *compare.Effect) string {
-	const useless = 100
 	if e.High >= useless*e.Low {
 		return ""
 	}

@@ -1,0 +1,407 @@
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/metric"
+	"rumbench/internal/text/quantity"
+)
+
+// Story compares the targets of a campaign in sentences, the most important first. All its ratios
+// are those of the subject, the best target or the second of two, to another one.
+type Story struct {
+	Lead   string   // the main number of the step that the campaign is about
+	Tests  []string // the throughput of the other tests, the subject's losses first
+	Values string   // latency, costs and space
+	Limits []string // what is not proven, not compared, and what the trials could have found
+}
+
+// Sentences returns all sentences.
+func (s Story) Sentences() []string {
+	all := slices.Concat([]string{s.Lead}, s.Tests, []string{s.Values}, s.Limits)
+	return slices.DeleteFunc(all, func(text string) bool { return text == "" })
+}
+
+// Story returns the comparison of the targets. It begins with the first of the steps that the
+// campaign is about.
+func (c *Campaign) Story() (s Story) {
+	var lead *compare.Step
+	if steps := c.Leading(); len(steps) > 0 {
+		lead = steps[0]
+	}
+	return c.StoryOf(lead)
+}
+
+// StoryOf is the story that begins with a step; nil if no throughput is asked about.
+func (c *Campaign) StoryOf(lead *compare.Step) (s Story) {
+	if len(c.Targets) == 0 {
+		return s
+	}
+	subject := c.Targets[len(c.Targets)-1]
+	if lead != nil {
+		goal, _ := compare.Goal(lead)
+		if subject = c.Contest(lead, goal).Subject; !c.Narrow || slices.Contains(lead.Asked(), goal) {
+			s.Lead = c.Lead(lead, " in "+lead.Name)
+		}
+	}
+	if subject == nil || len(c.Targets) < 2 {
+		return s
+	}
+	s.Tests = c.tests(subject, lead)
+	if lead != nil {
+		if values := c.Values(subject, lead, true); len(values) > 0 {
+			s.Values = "In " + lead.Name + ": " + strings.Join(values, "; ") + "."
+		}
+	}
+	s.Limits = c.limits(subject, lead)
+	return s
+}
+
+// Leading returns the steps that the campaign is about, the most important first: if no question
+// names them, loads and index builds come last.
+func (c *Campaign) Leading() (out []*compare.Step) {
+	for _, s := range c.Steps {
+		if _, ok := s.Rate(s.Primary); ok && len(s.Asked()) > 0 {
+			out = append(out, s)
+		}
+	}
+	weight := func(s *compare.Step) int {
+		_, searched := s.Own(metric.HighestRate)
+		first := s.First()
+		switch {
+		case len(s.Judged) > 0 || len(c.Question.Steps) > 0 || searched:
+			return 0
+		case first.Trial.Prepares(first.Step):
+			return 2
+		}
+		return 1
+	}
+	slices.SortStableFunc(out, func(a, b *compare.Step) int { return cmp.Compare(weight(a), weight(b)) })
+	return out
+}
+
+// mostNamed is the number of tests or numbers of a kind that a sentence names, and mostTargets that
+// of targets that get a sentence each.
+const mostNamed, mostTargets = 3, 3
+
+// tests compares the throughput of a target in all tests but one with each other target: first
+// with those that are faster in most of them.
+func (c *Campaign) tests(subject *compare.Target, but *compare.Step) (out []string) {
+	type against struct {
+		losses int
+		text   string
+	}
+	var list []against
+	for _, t := range c.Targets {
+		if t == subject {
+			continue
+		}
+		j := c.Judged(t, subject)
+		var slower, faster, open []*compare.Item
+		for _, it := range c.rates(j, but) {
+			switch direction(j, &it.Effect) {
+			case compare.Worse:
+				slower = append(slower, it)
+			case compare.Better:
+				faster = append(faster, it)
+			default:
+				open = append(open, it)
+			}
+		}
+		list = append(list, against{len(slower), testsText(j, slower, faster, open)})
+	}
+	slices.SortStableFunc(list, func(a, b against) int { return cmp.Compare(b.losses, a.losses) })
+	for _, a := range list[:min(len(list), mostTargets)] {
+		if a.text != "" {
+			out = append(out, a.text)
+		}
+	}
+	return out
+}
+
+// rates returns the throughputs of the tests but one that can be compared. Where a rate was
+// promised, the throughput says nothing.
+func (c *Campaign) rates(j *compare.Judgement, but *compare.Step) (out []*compare.Item) {
+	for _, s := range c.Steps {
+		k, ok := s.Rate(s.Primary)
+		if !ok || s == but || compare.IsProbe(s) || compare.PrimaryRated(s) {
+			continue
+		}
+		if it := j.Item(s, k); it != nil && it.Verdict != "" && (it.Asked || !c.Narrow) {
+			out = append(out, it)
+		}
+	}
+	return out
+}
+
+// direction is the verdict on a difference, or what it seems to be if the two have too few trials to
+// prove any.
+func direction(j *compare.Judgement, e *compare.Effect) compare.Verdict {
+	if min(len(j.Base.Trials), len(j.New.Trials)) < compare.LeastTrials {
+		return e.Notable()
+	}
+	return e.Verdict
+}
+
+func testsText(j *compare.Judgement, slower, faster, open []*compare.Item) string {
+	var parts []string
+	for _, list := range []struct {
+		verb  string
+		items []*compare.Item
+	}{{"slower", slower}, {"faster", faster}} {
+		if len(list.items) > 0 {
+			parts = append(parts, list.verb+" in "+firstOf(list.items, mostNamed, func(it *compare.Item) string {
+				return it.Step.Name + " (" + quantity.Times(it.Ratio) + ")"
+			}))
+		}
+	}
+	text := fmt.Sprintf("%s against %s: %s", j.New.Name, j.Base.Name, strings.Join(parts, "; "))
+	switch n := len(open); {
+	case n == 0 && len(parts) == 0:
+		return ""
+	case n == 0:
+	case len(parts) == 0:
+		return fmt.Sprintf("%s against %s: no difference is proven in %s.", j.New.Name, j.Base.Name,
+			quantity.Count(n, "other test"))
+	case !open[0].TooFew():
+		text += fmt.Sprintf("; not proven in %s", quantity.Count(n, "test"))
+	}
+	return text + "."
+}
+
+// firstOf lists items: all in their order, or the most extreme and the number of the others if there
+// are too many.
+func firstOf(items []*compare.Item, limit int, text func(*compare.Item) string) string {
+	items = slices.Clone(items)
+	apart := func(it *compare.Item) float64 {
+		if math.IsNaN(it.Ratio) || it.Ratio <= 0 {
+			return 0
+		}
+		return math.Abs(math.Log(it.Ratio))
+	}
+	if len(items) > limit {
+		slices.SortStableFunc(items, func(a, b *compare.Item) int { return cmp.Compare(apart(b), apart(a)) })
+	}
+	parts := quantity.Texts(items[:min(limit, len(items))], text)
+	if n := len(items) - limit; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d more", n))
+	}
+	return quantity.Joined(parts)
+}
+
+// Values reports latency, costs and what else is asked about in a step, and the space in the end.
+func (c *Campaign) Values(subject *compare.Target, s *compare.Step, space bool) (out []string) {
+	goal, _ := compare.Goal(s)
+	var keys []compare.Key
+	if !c.Narrow {
+		keys = c.usual(s)
+	}
+	for _, k := range compare.AppendNew(keys, s.Asked()...) {
+		if k != goal && k.Metric != metric.RowsPerS && k.Metric != metric.SpaceAmplification {
+			out = append(out, c.value(subject, s, k))
+		}
+	}
+	if last := c.LastWith(metric.SpaceAmplification); last != nil && space {
+		if k, _ := last.Own(metric.SpaceAmplification); !c.Narrow || slices.Contains(s.Asked(), k) {
+			out = append(out, c.value(subject, last, k))
+		}
+	}
+	return slices.DeleteFunc(out, func(text string) bool { return text == "" })
+}
+
+// usual returns the keys of the numbers that any comparison reports of a step.
+func (c *Campaign) usual(s *compare.Step) (keys []compare.Key) {
+	if k, ok := c.typical(s); ok {
+		keys = append(keys, k)
+	}
+	for _, name := range []string{metric.CPUUS, metric.WriteKB, metric.ReadKB} {
+		if k, ok := s.Own(name); ok {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+// typical returns the key of the step's p99, or of its p50 if some target has too few operations
+// for that.
+func (c *Campaign) typical(s *compare.Step) (k compare.Key, ok bool) {
+	for _, q := range []metric.Quantile{"p99", "p50"} {
+		if k, ok = compare.PrimaryLatency(s, q); ok && !slices.ContainsFunc(c.Targets, func(t *compare.Target) bool {
+			n := s.Number(t, k)
+			return n.Few() != "" || n.Missing != ""
+		}) {
+			return k, true
+		}
+	}
+	return k, ok
+}
+
+// value reports a number of all targets: “p99 of insert: pebble 6.58 ms, bbolt 20.9 ms (0.315×)”. It is ""
+// if the subject's is unknown, or if they hardly differ and nobody asked.
+func (c *Campaign) value(subject *compare.Target, s *compare.Step, k compare.Key) string {
+	const littleKB = 0.05
+	own, known := compare.Undisturbed(s, k, c.Targets...)
+	mine := Number{s.Number(subject, own)}
+	much := func(t *compare.Target) bool { n := s.Number(t, own); return n.Unit != "KB" || n.Value >= littleKB }
+	if !known || mine.Missing != "" || !slices.ContainsFunc(c.Targets, much) {
+		return ""
+	}
+	parts, differ := []string{subject.Name + " " + mine.bound()}, slices.Contains(s.Asked(), k)
+	for _, t := range c.Targets {
+		theirs := Number{s.Number(t, own)}
+		if t == subject || theirs.Missing != "" || len(s.Refusals(t)) > 0 {
+			continue
+		}
+		e := c.Judged(t, subject).Effect(s, k)
+		if e == nil && c.Full != nil {
+			e = c.Full(t, subject).Effect(s, k)
+		}
+		remark, apart := remarkOn(e)
+		differ = differ || apart
+		parts = append(parts, t.Name+" "+theirs.bound()+remark)
+	}
+	if !differ || len(parts) < 2 {
+		return ""
+	}
+	if n := len(parts) - mostNamed - 1; n > 0 {
+		parts = append(parts[:mostNamed+1], fmt.Sprintf("%d more", n))
+	}
+	return valueName(s, own) + ": " + strings.Join(parts, ", ")
+}
+
+// bound returns the number with its unit, and whether it is only a lower bound.
+func (n Number) bound() string {
+	text := n.Whole()
+	if n.Unit == "µs" && !metric.IsLatency(n.Metric) {
+		text = quantity.Micros(n.Value)
+	}
+	if n.AtLeast() {
+		text += " or more"
+	}
+	return text
+}
+
+// remarkOn returns the ratio of an effect in brackets, and whether the two differ: notably, or
+// proven.
+func remarkOn(e *compare.Effect) (text string, differ bool) {
+	const level = 1.05
+	switch {
+	case e != nil && e.Verdict == "" && e.Why != "":
+		return " (not compared: " + e.Why + ")", false
+	case e == nil || math.IsNaN(e.Ratio) || e.Verdict == "" || e.New.AtLeast() && e.Base.AtLeast():
+		return "", false
+	case e.Verdict == compare.Same:
+		return " (equivalent)", false
+	case e.Bounded() != "" && !e.Sure():
+		return " (" + e.Bounded() + " " + quantity.Times(e.Ratio) + ")", true
+	case e.Sure() || e.TooFew():
+		return " (" + quantity.Times(e.Ratio) + ")", e.Sure() || max(e.Ratio, 1/e.Ratio) > level
+	}
+	return " (" + quantity.Times(e.Ratio) + ", not proven)", max(e.Ratio, 1/e.Ratio) > level
+}
+
+// valueName names a number in a sentence about a step: “p99 of insert”, “CPU per insert row”.
+func valueName(s *compare.Step, k compare.Key) string {
+	switch m := metric.ByName(k.Metric); {
+	case m == nil:
+		return Name(k)
+	case k.Metric == metric.SpaceAmplification:
+		return "bytes on disk per byte of live data after " + s.Name
+	case k.Metric == metric.CPUUS:
+		return "CPU per " + k.Per
+	case m.Unit == "KB" && k.Per != "":
+		verb := "written"
+		if m.Name == metric.ReadKB || m.StandsIn == metric.ReadKB {
+			verb = "read"
+		}
+		return "KB " + verb + " per " + k.Per
+	case m.Quantile != "":
+		return fmt.Sprintf("%s of %s", m.Quantile, cmp.Or(k.Op, "all"))
+	case k.Per != "" && k.Per != "step":
+		return quantity.Capital(m.Label) + " per " + k.Per
+	default:
+		return m.Label
+	}
+}
+
+// limits reports what else is asked about in other steps, what is not proven or not compared, and
+// which difference the trials would have found.
+func (c *Campaign) limits(subject *compare.Target, lead *compare.Step) (out []string) {
+	var better, worse, open, refused []*compare.Item
+	for _, t := range c.Targets {
+		if t == subject {
+			continue
+		}
+		j := c.Judged(t, subject)
+		for i := range j.Items {
+			switch it := &j.Items[i]; {
+			case !it.Asked || it.Base.Missing != "" && it.New.Missing != "" || it.Step == lead:
+			case it.Verdict == "":
+				refused = append(refused, it)
+			case it.TooFew() || it.New.Metric == metric.RowsPerS || it.Verdict == compare.Same:
+			case it.Verdict == compare.Worse:
+				worse = append(worse, it)
+			case it.Verdict == compare.Better:
+				better = append(better, it)
+			default:
+				open = append(open, it)
+			}
+		}
+	}
+	for _, list := range []struct {
+		lead  string
+		items []*compare.Item
+		text  func(*compare.Item) string
+	}{{"Worse, too", worse, Guess}, {"Better, too", better, Guess}, {"Not proven", open, Guess},
+		{"Not compared", refused, func(it *compare.Item) string { return Subject(it) + " (" + it.Why + ")" }}} {
+		if len(list.items) > 0 {
+			out = append(out, list.lead+": "+firstOf(list.items, mostNamed, list.text)+".")
+		}
+	}
+	if lead != nil {
+		out = append(out, c.power(subject, lead))
+	}
+	return out
+}
+
+// power reports the smallest difference in a step's main number that the trials would have found,
+// and what would find a smaller one; "" if that is unknown. It is the noisiest of the comparisons
+// with the others.
+func (c *Campaign) power(subject *compare.Target, s *compare.Step) string {
+	k, _ := compare.Goal(s)
+	var worst *compare.Effect
+	var by *compare.Judgement
+	for _, t := range c.Targets {
+		if t == subject {
+			continue
+		}
+		j := c.Judged(t, subject)
+		e := j.Effect(s, k)
+		if e == nil || math.IsNaN(e.Detectable()) {
+			return ""
+		}
+		if worst == nil || e.Detectable() > worst.Detectable() {
+			worst, by = e, j
+		}
+	}
+	if worst == nil {
+		return ""
+	}
+	text := fmt.Sprintf("%s each find differences of %s or more in %s", quantity.Count(by.Outlook(worst).Have, "trial"),
+		DetectableText(worst.Detectable()), s.Name)
+	smallest := by.Question.Smallest()
+	switch needed := worst.Needed(smallest); {
+	case worst.Detectable() <= smallest:
+	case needed > 0:
+		text += fmt.Sprintf("; %d would find %s", needed, quantity.RoughShare(smallest))
+	default:
+		text += fmt.Sprintf("; for %s more trials are not enough: longer steps, or a duet, vary less",
+			quantity.RoughShare(smallest))
+	}
+	return text + "."
+}

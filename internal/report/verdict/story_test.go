@@ -1,0 +1,104 @@
+package verdict_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/metric"
+	"rumbench/internal/report/verdict"
+	"rumbench/internal/result"
+)
+
+// did is what a target did in a step: its rate, its p99 from n operations, its p50 and its CPU time.
+type did struct {
+	step           string
+	rate, p99, p50 float64
+	n              int64
+	cpu            float64
+}
+
+// told returns the story of targets with the same noise in each trial.
+func told(trials int, targets map[string][]did, names ...string) (verdict.Story, *compare.Campaign) {
+	var list []*result.Trial
+	for trial := range trials {
+		for _, name := range names {
+			t := &result.Trial{Target: name, Trial: trial + 1, Order: "interleaved", Status: result.Complete}
+			for _, d := range targets[name] {
+				t.Steps = append(t.Steps, d.did(name, 1+0.01*math.Sin(float64(trial*5+len(name)*3))))
+			}
+			list = append(list, t)
+		}
+	}
+	c := compare.New(list)
+	about := verdict.Campaign{Campaign: c, Judged: c.Judge}
+	return about.Story(), c
+}
+
+func (d did) did(target string, noise float64) result.Step {
+	s := result.Step{Name: d.step, Status: result.Complete, Seconds: 10, Primary: "insert", WritesPer: "insert",
+		Groups: []result.Group{{Name: "writers", Ops: []string{"insert"}, Clients: 1}}}
+	if d.step == "work" {
+		s.Judged = []string{metric.RowsPerS, metric.CPUUS}
+	}
+	add := func(group, op, name string, v float64, unit, per string, n int64) {
+		s.Rows = append(s.Rows, metric.Row{Target: target, Step: d.step, Group: group, Op: op, Metric: name, Value: v, Unit: unit,
+			Per: per, N: n})
+	}
+	add("", "insert", metric.RowsPerS, d.rate*noise, "1/s", "", d.n)
+	add("writers", "insert", metric.ServiceP99US, d.p99*noise, "µs", "", d.n)
+	add("writers", "insert", metric.ServiceP50US, d.p50*noise, "µs", "", d.n)
+	add("writers", "insert", metric.ServiceMaxUS, 3*d.p99, "µs", "", d.n)
+	add("", "", metric.CPUUS, d.cpu/noise, "µs", "insert row", 1e6)
+	add("writers", "", metric.IntervalOpsError, 0.03, "ratio", "", 10)
+	return s
+}
+
+// What the winner loses comes before what else it wins, after the test that the question is about;
+// then latency and costs as values.
+func TestStoryOrder(t *testing.T) {
+	s, c := told(4, map[string][]did{
+		"old": {{"load", 1000, 900, 90, 5000, 10}, {"work", 100, 1000, 100, 5000, 20}, {"other", 10, 1, 1, 5000, 3}},
+		"new": {{"load", 740, 900, 90, 5000, 10}, {"work", 300, 2000, 300, 5000, 12}, {"other", 20, 1, 1, 5000, 3}},
+	}, "old", "new")
+	want := []string{
+		"new inserted 301 rows/s in work: proven 3.00× old’s (2.95 to 3.05).",
+		"new against old: slower in load (0.740×); faster in other (2.00×).",
+		"In work: p99 of insert: new 2.01 ms, old 1.00 ms (2.00×); CPU per insert row: new 12.0 µs, old 19.9 µs (0.600×).",
+		"4 trials each find differences of ",
+	}
+	got := s.Sentences()
+	if len(got) != len(want) {
+		t.Fatalf("%q", got)
+	}
+	for i := range want {
+		if !strings.HasPrefix(got[i], want[i]) {
+			t.Errorf("%q\nwant %q…", got[i], want[i])
+		}
+	}
+	k, _ := c.Step("work").Rate("insert")
+	detectable := c.Judge(c.Targets[0], c.Targets[1]).Effect(c.Step("work"), k).Detectable()
+	if text := verdict.DetectableText(detectable); !strings.Contains(got[3], text) {
+		t.Errorf("%q, but the trials detect %s", got[3], text)
+	}
+}
+
+// Of one trial it says what was seen, and how much that varied within the run, and no word of
+// proof; with too few operations for a p99 it takes the p50.
+func TestStoryOfOneTrial(t *testing.T) {
+	s, _ := told(1, map[string][]did{
+		"a": {{"work", 400, 1000, 100, 500, 20}, {"load", 10, 1, 1, 5000, 3}}, "b": {{"work", 100, 900, 90, 500, 25}, {"load", 20, 1, 1, 5000, 3}},
+		"c": {{"work", 50, 900, 90, 500, 25}, {"load", 5, 1, 1, 5000, 3}},
+	}, "a", "b", "c")
+	text := strings.Join(s.Sentences(), "\n")
+	for _, want := range []string{"a inserted 401 rows/s in work: 4.00× b’s and 8.00× c’s (one trial each; within the run ±4.2 %).",
+		"a against b: slower in load (0.500×).", "a against c: faster in load (2.00×).", "p50 of insert: a 100 µs, b 90.1 µs (1.11×), c 90.1 µs (1.11×)"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "prove") || strings.Contains(text, "chance") {
+		t.Error(text)
+	}
+}

@@ -1,0 +1,42 @@
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/metric"
+	"rumbench/internal/text/quantity"
+)
+
+// Subject names a number and its step for people.
+func Subject(it *compare.Item) string {
+	k := it.New.Key
+	text := ""
+	switch m := metric.ByName(k.Metric); {
+	case m == nil:
+		text = Name(k)
+	case k.Metric == metric.RowsPerS:
+		text = cmp.Or(k.Op, "overall") + " throughput"
+	case m.Quantile != "":
+		text = fmt.Sprintf("%s of %s %s time", m.Quantile, cmp.Or(k.Op, "all"), m.Family)
+	case k.Per != "" && k.Per != "step":
+		text = m.Label + " per " + k.Per
+	default:
+		text = m.Label
+	}
+	if it.For != "" {
+		text += " (the process's own, as other programs used the device)"
+	}
+	return it.Step.Name + " " + text
+}
+
+// Guess returns a number with its ratio and interval.
+func Guess(it *compare.Item) string {
+	text := Subject(it)
+	if math.IsNaN(it.Ratio) {
+		return text
+	}
+	return text + " " + quantity.Times(it.Ratio) + interval(&it.Effect)
+}
