@@ -94,6 +94,39 @@ func (s Suite) testLowest(t *testing.T) {
 	}
 }
 
+// testDeadEntries: an engine that counts the entries of deleted rows that reads pass over counts
+// them, and no others.
+func (s Suite) testDeadEntries(t *testing.T) {
+	const pushes, deleted = 40, 150
+	db := s.open(t, false)
+	passed := func() (sum float64, counted bool) {
+		var sample engine.Sample
+		check(t, db.Counters(context.Background(), &sample))
+		for _, p := range sample.Points {
+			if p.Name == engine.DeadEntries {
+				sum, counted = sum+p.Value, true
+			}
+		}
+		return sum, counted
+	}
+	c := newClient(t, db)
+	for range pushes {
+		c.do(pushOp, ints(1, 2, 3, 4, 5)...)
+	}
+	read := model.Op{Kind: model.Scan, Table: "queue", Columns: []string{"id", "v"}}
+	c.do(read)
+	first, counted := passed()
+	if !counted {
+		t.Skip("it does not count them")
+	}
+	c.do(model.Op{Kind: model.DeleteLowest, Table: "queue", Rows: deleted}, ints(0)...)
+	before, _ := passed()
+	c.do(read)
+	last, _ := passed()
+	failIf(t, first > pushes, "%v entries before anything was deleted", first)
+	failIf(t, last-before < deleted, "%v entries, after %d of %d rows were deleted", last-before, deleted, 5*pushes)
+}
+
 func (s Suite) testAggregates(t *testing.T) {
 	c := newClient(t, s.open(t, true))
 	for i := range int64(4) {

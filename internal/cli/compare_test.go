@@ -208,7 +208,7 @@ func TestCompareSingleTrials(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "c")
 	writeCampaign(t, dir, made{target: "a", rates: []float64{100}, params: params}, made{target: "b", rates: []float64{200}, params: params})
 	stdout, stderr, code := rumbench(t, "compare", dir)
-	if code != 0 || !strings.Contains(stdout, "1 of at least 3 trials") || strings.Contains(stdout, "corrected for") {
+	if code != 0 || !strings.Contains(stdout, "(one trial each).") || !strings.Contains(stdout, "1 trial, at least 3 are needed to prove a difference.") || strings.Contains(stdout, "corrected for") {
 		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
 	}
 }

@@ -188,3 +188,24 @@ func driven(d *driver, mode string, seed uint64) (trials []*result.Trial) {
 	}
 	return trials
 }
+
+// Of KB written that are lower bounds it says that they are not compared, and what is known of them.
+func TestLowerBoundsAreSaid(t *testing.T) {
+	base := state{server: 100, idle: 20, commit: 50, in: 80, pages: 5, twice: 5, redo: 1}
+	for _, bound := range []bool{true, false} {
+		more := base
+		more.pages = 40
+		trials := noisy(base, more, 4, 3, 0.01)
+		for _, tr := range trials {
+			row("deferred_kb", "", "query")(&tr.Steps[1], 0.5)
+			tr.Steps[1].Find("write_kb", "", "").AtLeast = bound
+		}
+		text := said(explainedOf(trials))
+		if got := strings.Contains(text, "the KB written are not compared, as more writes follow the step: "); got != bound {
+			t.Errorf("lower bounds %v: %s", bound, text)
+		}
+		if bound && !strings.Contains(text, " KB per query and deferred 0.500 KB") {
+			t.Error(text)
+		}
+	}
+}
