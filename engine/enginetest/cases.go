@@ -96,7 +96,7 @@ func (s Suite) testLowest(t *testing.T) {
 
 // testDeadEntries: an engine that counts the entries of deleted rows that reads pass over counts
 // them, and no others.
-func (s Suite) testDeadEntries(t *testing.T) {
+func testDeadEntries(t *testing.T, s Suite) {
 	const pushes, deleted = 40, 150
 	db := s.open(t, false)
 	passed := func() (sum float64, counted bool) {

@@ -69,7 +69,7 @@ func Run(t *testing.T, s Suite) {
 	t.Run("numbering", s.testNumbering)
 	t.Run("conflicts", s.testConflicts)
 	t.Run("lowest", s.testLowest)
-	t.Run("dead entries", s.testDeadEntries)
+	t.Run("dead entries", func(t *testing.T) { testDeadEntries(t, s) })
 	t.Run("aggregates", s.testAggregates)
 	t.Run("conditions", func(t *testing.T) { testConditions(t, s) })
 	t.Run("indexes", s.testIndexes)
