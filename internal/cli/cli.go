@@ -266,7 +266,8 @@ func oneOf(flag, value string, allowed ...string) error {
 	if len(allowed) == 1 {
 		return fmt.Errorf("--%s can only be %s, not %q", flag, allowed[0], value)
 	}
-	return fmt.Errorf("--%s is one of %s, not %q", flag, strings.Join(allowed, ", "), value)
+	return hint.Errorf(hint.Meant(value, allowed, ""), "--%s is one of %s, not %q", flag, strings.Join(allowed, ", "),
+		value)
 }
 
 // textWidth returns the width for tables on standard output.
