@@ -46,14 +46,14 @@ var planKeys = strictyaml.Table[Plan]{
 
 // programKey names a server's program, or the rumbench that runs the trials of an
 // engine without a server.
-var programKey = strictyaml.Valued("binary", "The server's program, or, for an engine in this process, the rumbench that runs its trials; relative to the current directory. Default: the installed one, this one.", strictyaml.Text, func(t *Target, v string) { t.Config.Server.Binary = v })
+var programKey = strictyaml.Part[Target]("binary", "The server's program, or, for an engine in this process, the rumbench that runs its trials; relative to the plan. Default: the installed one, this one.", strictyaml.Text.Shape)
 
 // serverKeys are the keys of targets that only servers have.
 var serverKeys = strictyaml.Table[Target]{
 	strictyaml.Valued("storage", "The storage engine, where the engine has several.", strictyaml.Text, func(t *Target, v string) { t.Config.Storage = v }),
 	strictyaml.Valued("server", "The kind of server to start. Default: the engine's first.", strictyaml.Text, func(t *Target, v string) { t.Config.Server.Kind = v }),
 	strictyaml.Part[Target]("dsn", "Attach to a running server instead of starting one: a data source name as its driver writes it, or ${NAME}, from the environment.", strictyaml.Text.Shape),
-	strictyaml.Part[Target]("dsn_file", "A file that holds only the dsn, relative to the current directory.", strictyaml.Text.Shape),
+	strictyaml.Part[Target]("dsn_file", "A file that holds only the dsn, relative to the plan.", strictyaml.Text.Shape),
 	strictyaml.Valued("schema", "The schema in which the tables are created. Default rumbench.", schemaName, func(t *Target, v string) { t.Config.Server.Schema = v }),
 }
 
@@ -74,7 +74,7 @@ var targetKeys = slices.Concat(strictyaml.Table[Target]{
 }, serverKeys, strictyaml.Table[Target]{programKey}, strictyaml.Within(knobKeys, func(t *Target) *engine.Config { return &t.Config }), strictyaml.Table[Target]{
 	strictyaml.Part[Target]("params", "Parameters of the workload for this target. They override those of the plan.", strictyaml.Shape{"type": strictyaml.MapOrNull}),
 	strictyaml.Part[Target]("options", "Options of this engine only, passed on unchanged.", strictyaml.Shape{"type": strictyaml.MapOrNull}),
-	strictyaml.Valued("data", "An existing data directory to work on in place, relative to the current directory. Default: a new one for each trial.", directory, func(t *Target, v string) { t.Data = v }),
+	strictyaml.Part[Target]("data", "An existing data directory to work on in place, relative to the plan. Default: a new one for each trial.", strictyaml.Text.Shape),
 })
 
 var stopKeys = strictyaml.Table[Stop]{
