@@ -242,6 +242,18 @@ func (s *Step) WritesRows() bool {
 // Single reports whether a row belongs to a single operation kind, not to a
 // whole of several.
 func (s *Step) Single(row *metric.Row) bool {
+// Counts returns what the step's throughput counts: its operations, or what they index.
+func (s *Step) Counts() string {
+	if s.Primary != indexOp {
+		return s.Primary
+	}
+	unit := rowUnit
+	for i := range s.Groups {
+		unit = cmp.Or(s.Groups[i].Units[indexOp], unit)
+	}
+	return "indexed " + quantity.Plural(unit)
+}
+
 	return slices.ContainsFunc(s.Groups,
 		func(g Group) bool { return g.Name == row.Group && slices.Contains(g.Ops, row.Op) })
 }
