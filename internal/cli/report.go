@@ -166,6 +166,9 @@ func reportInput(dirs ...string) (report.Input, error) {
 			return in, err
 		}
 		titles = append(titles, c.Name)
+		if at := whereIs(dir, c); at != "" {
+			in.Running = append(in.Running, at)
+		}
 		if in.Profiles, err = addProfiles(in.Profiles, dir, c, s); err != nil {
 			return in, err
 		}

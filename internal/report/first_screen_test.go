@@ -115,6 +115,8 @@ func TestTrust(t *testing.T) {
 	}
 	broken := clean(4)
 	broken.Trials[1].Status = result.Partial
+	running := clean(4)
+	running.Running, running.Trials[1].Status = []string{"trial 2 of 12"}, result.Running
 	unlike := clean(4)
 	for i := range unlike.Trials {
 		if unlike.Trials[i].Target == unlike.Trials[1].Target {
@@ -147,6 +149,7 @@ func TestTrust(t *testing.T) {
 		{"one trial", clean(1), page.Fair, "One trial each"},
 		{"remarks", disturbed(clean(4)), page.Fair, "wrong result"},
 		{"partial", broken, page.Poor, "1 of 12 trials did not end normally."},
+		{"running", running, page.Fair, "The campaign is running: trial 2 of 12."},
 		{"durability", unlike, page.Poor, "Durability differs"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

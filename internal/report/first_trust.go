@@ -20,6 +20,10 @@ import (
 func trust(c *campaign, in *Input) page.Badge {
 	poor, fair := problems(c, in)
 	all := slices.Concat(poor, fair)
+	if len(in.Running) > 0 { // what is missing may come
+		fair = slices.Concat([]string{"The campaign is running: " + strings.Join(in.Running, "; ") + "."}, poor, fair)
+		poor = nil
+	}
 	b := page.Badge{More: compare.AppendNew(banners(*in, c),
 		slices.Concat(all, remarksOn(c), []string{verdict.Caution(c.Campaign)})...)}
 	if levels := meanings(c); len(levels) > 1 {
@@ -73,7 +77,7 @@ func problems(c *campaign, in *Input) (poor, fair []string) {
 	for _, t := range c.Targets {
 		for _, trial := range t.Trials {
 			all++
-			if trial.Status == result.Complete {
+			if trial.Status == result.Complete || trial.Status == result.Running {
 				ended++
 			}
 		}

@@ -247,3 +247,6 @@ func locked(path string) bool {
 	defer f.Close()
 	return errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
 }
+// IsRunning reports whether the campaign in a directory runs: a process holds its lock.
+func IsRunning(dir string) bool { return locked(filepath.Join(dir, LockFile)) }
+
