@@ -63,6 +63,9 @@ type Info struct {
 	// SpaceBase is the size of an empty database in bytes: preallocated logs, the
 	// server's own tables.
 	SpaceBase int64
+	// DirectIO are the releases that bypass the page cache unless the knob direct_io is false; "":
+	// they use it unless that is true.
+	DirectIO string
 	// Files are the uses of its files.
 	Files FileUses
 	// Promises replace model.Durability.Promise at the levels that promise more,

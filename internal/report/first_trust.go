@@ -13,6 +13,7 @@ import (
 	"rumbench/internal/result"
 	"rumbench/internal/result/redact"
 	"rumbench/internal/text/quantity"
+	"rumbench/workload"
 )
 
 // trust returns how far the comparison can be trusted: poor if targets did different
@@ -133,10 +134,6 @@ func reasons(s *step, t *target) string {
 	return strings.Join(quantity.Texts(s.Reasons(t), text), "; ")
 }
 
-// brief is the number of seconds that a step has to run to include recurring events,
-// such as checkpoints and compactions.
-const brief = 10
-
 // tooSmall returns the effects that a step is too small to show.
 func (s *step) tooSmall() (out []string) {
 	if lowest, live, ok := s.span(metric.LiveBytes); ok {
@@ -148,7 +145,7 @@ func (s *step) tooSmall() (out []string) {
 			}
 		}
 	}
-	if low, high := s.length(); high > 0 && low < brief && s.c.searchOf(s) == nil {
+	if low, high := s.length(); high > 0 && low < workload.BriefStep && s.c.searchOf(s) == nil {
 		out = append(out, fmt.Sprintf("%s ran for only %s s: too short for checkpoints and compactions to recur.", s.Name,
 			quantity.Digits(low)))
 	}
