@@ -161,6 +161,27 @@ func TestTrust(t *testing.T) {
 	}
 }
 
+// The first line shows the machine of the servers, never that of rumbench in its place.
+func TestMachine(t *testing.T) {
+	in := fixture(1)
+	ours := machine(in.campaign())
+	name := in.Trials[0].Target
+	in.Trials[0].Unseen = true
+	if got, want := machine(in.campaign()), ours+"; unknown for "+name; ours == "" || got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for i := range in.Trials {
+		in.Trials[i].Unseen = true
+	}
+	if got := machine(in.campaign()); got != "server's machine unknown" {
+		t.Errorf("%q", got)
+	}
+	var md bytes.Buffer
+	if err := Markdown(&md, in, true); err != nil || !strings.Contains(md.String(), "host of rumbench") {
+		t.Errorf("%v: the facts are not called those of rumbench's host", err)
+	}
+}
+
 // A card is a complete picture of the first screen: it has the title, the answer and
 // a row for each target; and the summary is short.
 func TestCard(t *testing.T) {

@@ -20,11 +20,11 @@ import (
 // work, ran elsewhere, or did not end; fair if something limits its conclusions.
 func trust(c *campaign, in *Input) page.Badge {
 	poor, fair := problems(c, in)
-	all := slices.Concat(poor, fair)
 	if len(in.Running) > 0 { // what is missing may come
 		fair = slices.Concat([]string{"The campaign is running: " + strings.Join(in.Running, "; ") + "."}, poor, fair)
 		poor = nil
 	}
+	all := slices.Concat(poor, fair)
 	b := page.Badge{More: compare.AppendNew(banners(*in, c),
 		slices.Concat(all, remarksOn(c), []string{verdict.Caution(c.Campaign)})...)}
 	if levels := meanings(c); len(levels) > 1 {
@@ -65,6 +65,8 @@ func sound(c *campaign) string {
 	imported := slices.ContainsFunc(c.Targets, func(t *target) bool { return t.Trials[0].Imported != nil })
 	switch {
 	case imported: // machine and durability are unknown
+	case len(c.Targets) > 1 && slices.ContainsFunc(c.Targets, unseen):
+		text += " each, of equal work, at equal durability"
 	case len(c.Targets) > 1:
 		text += " each, of equal work, at equal durability, on one machine"
 	}

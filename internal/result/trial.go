@@ -81,6 +81,9 @@ type Trial struct {
 	Build    *program.Build   `json:"build,omitempty"`
 	Settings []engine.Setting `json:"settings"`
 	Host     observe.Facts    `json:"host"`
+	// Unseen is whether the server's processes were not found on the host: it may be on another
+	// machine.
+	Unseen bool `json:"unseen,omitempty"`
 	// Affects are the aspects that the options among Knobs affect, as the engine declares.
 	Affects map[string]engine.Aspect `json:"affects,omitempty"`
 	// Ceilings are the limits of the device, as probed before the campaign's trials;
@@ -239,9 +242,6 @@ func (s *Step) WritesRows() bool {
 	return counted && (s.Access == workload.WriteAccess || s.Access == workload.OtherAccess)
 }
 
-// Single reports whether a row belongs to a single operation kind, not to a
-// whole of several.
-func (s *Step) Single(row *metric.Row) bool {
 // Counts returns what the step's throughput counts: its operations, or what they index.
 func (s *Step) Counts() string {
 	if s.Primary != indexOp {
@@ -254,6 +254,9 @@ func (s *Step) Counts() string {
 	return "indexed " + quantity.Plural(unit)
 }
 
+// Single reports whether a row belongs to a single operation kind, not to a
+// whole of several.
+func (s *Step) Single(row *metric.Row) bool {
 	return slices.ContainsFunc(s.Groups,
 		func(g Group) bool { return g.Name == row.Group && slices.Contains(g.Ops, row.Op) })
 }
